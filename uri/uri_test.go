@@ -1,0 +1,154 @@
+package uri_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+func mustParse(t *testing.T, s string) uri.URI {
+	t.Helper()
+	u, err := uri.Parse(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return u
+}
+
+func TestParseGivesEveryThingOneName(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ name, raw, want string }{
+		{"an empty path is the root", "http://news.example", "http://news.example/"},
+		{"scheme and host are lower case, the path is not", "HTTP://News.Example/A", "http://news.example/A"},
+		{"the default port is left out", "https://news.example:443/", "https://news.example/"},
+		{"another port stays", "http://news.example:8080/", "http://news.example:8080/"},
+		{"a fragment is never sent", "http://news.example/a#top", "http://news.example/a"},
+		{"user information is never sent", "http://me:secret@news.example/", "http://news.example/"},
+		{"an international name becomes punycode", "http://bücher.example/ü", "http://xn--bcher-kva.example/%C3%BC"},
+		{"dots are resolved", "http://news.example/a/../b/./c", "http://news.example/b/c"},
+		{"an empty query stays, it may be another document", "http://news.example/?", "http://news.example/?"},
+		{"an escaped slash is not a slash", "http://news.example/a%2Fb", "http://news.example/a%2Fb"},
+		{"tabs and newlines vanish", "http://news.example/a\n\tb", "http://news.example/ab"},
+		{"IPv6 keeps its brackets", "http://[::1]:8080/", "http://[::1]:8080/"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			u := mustParse(t, c.raw)
+			if u.String() != c.want {
+				t.Errorf("Parse(%q) = %q, want %q", c.raw, u, c.want)
+			}
+			if again := mustParse(t, u.String()); again != u {
+				t.Errorf("Parse(%q) is not stable: %q", u, again)
+			}
+			if back := uri.FromCanonical(u.String()); back != u {
+				t.Errorf("FromCanonical(%q) = %#v, want %#v", u, back, u)
+			}
+		})
+	}
+}
+
+func TestParseRefuses(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ name, raw string }{
+		{"another scheme", "mailto:editor@news.example"},
+		{"a relative reference", "/a"},
+		{"no host", "http:///"},
+		{"nothing", ""},
+		{"a label longer than DNS allows", "http://" + strings.Repeat("a", 64) + ".example/"},
+		{"a name longer than DNS allows", "http://" + strings.Repeat("abc.", 64) + "example/"},
+		{"a URI longer than the limit", "http://news.example/" + strings.Repeat("a", uri.MaxLength)},
+		{"a URI that grows over the limit by escaping", "http://news.example/" + strings.Repeat("ü", uri.MaxLength/3)},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			if u, err := uri.Parse(c.raw); err == nil {
+				t.Errorf("Parse(%q) = %q, want an error", c.raw, u)
+			}
+		})
+	}
+}
+
+func TestParts(t *testing.T) {
+	t.Parallel()
+	u := mustParse(t, "https://www.news.example:8443/a/b?c=d")
+	for _, c := range []struct{ name, got, want string }{
+		{"Scheme", u.Scheme(), "https"},
+		{"Hostname", u.Hostname(), "www.news.example"},
+		{"Port", u.Port(), "8443"},
+		{"Address", u.Address(), "www.news.example:8443"},
+		{"Authority", u.Authority(), "www.news.example:8443"},
+		{"Host", string(u.Host()), "www.news.example:8443"},
+		{"RequestTarget", u.RequestTarget(), "/a/b?c=d"},
+		{"Path", u.Path(), "/a/b"},
+		{"Origin", u.Origin().String(), "https://www.news.example:8443/"},
+		{"Robots", u.Robots().String(), "https://www.news.example:8443/robots.txt"},
+		{"SURT", u.SURT(), "example,news,www:8443)/a/b?c=d"},
+		{"default port", mustParse(t, "https://news.example/").Port(), "443"},
+		{"IPv6 address", mustParse(t, "http://[::1]:8080/x").Address(), "[::1]:8080"},
+		{"IPv6 host name", mustParse(t, "http://[::1]:8080/x").Hostname(), "::1"},
+		{"IPv4 SURT", mustParse(t, "http://127.0.0.1/x").SURT(), "127.0.0.1)/x"},
+	} {
+		if c.got != c.want {
+			t.Errorf("%s = %q, want %q", c.name, c.got, c.want)
+		}
+	}
+	if a, b := mustParse(t, "http://news.example/").Host(), mustParse(t, "https://news.example/").Host(); a != b {
+		t.Errorf("http and https of one name are hosts %q and %q, want one", a, b)
+	}
+}
+
+func TestJoinResolvesAsABrowserWould(t *testing.T) {
+	t.Parallel()
+	base := mustParse(t, "http://news.example/a/b?q")
+	for ref, want := range map[string]string{
+		"c":                    "http://news.example/a/c",
+		"/c":                   "http://news.example/c",
+		"?x":                   "http://news.example/a/b?x",
+		"//cdn.example/i.png":  "http://cdn.example/i.png",
+		"#top":                 "http://news.example/a/b?q",
+		" https://o.example ":  "https://o.example/",
+		"..\\up":               "http://news.example/up",
+		"//user@cdn.example/x": "http://cdn.example/x",
+	} {
+		got, err := base.Join(ref)
+		if err != nil || got.String() != want {
+			t.Errorf("Join(%q) = %q, %v, want %q", ref, got, err, want)
+		}
+	}
+}
+
+func TestHopPath(t *testing.T) {
+	t.Parallel()
+	p := uri.HopPath("").Then(uri.Link).Then(uri.Embed).Then(uri.Redirect).Then(uri.Embed)
+	if p != "LERE" || p.Count(uri.Embed) != 2 || p.Trailing(uri.Embed) != 2 || p.TrailingRedirects() != 0 {
+		t.Errorf("path %q: %d embeds, %d trailing, %d redirects", p, p.Count(uri.Embed), p.Trailing(uri.Embed), p.TrailingRedirects())
+	}
+	long := uri.HopPath(strings.Repeat("L", 60))
+	if got, want := long.String(), "10+"+strings.Repeat("L", 50); got != want {
+		t.Errorf("long path is shown as %q, want %q", got, want)
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	for _, s := range []string{"http://news.example/", "https://[::1]:1/%zz?#", "http:\\\\a\\b", "http://xn--a/"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		u, err := uri.Parse(s)
+		if err != nil {
+			return
+		}
+		again, err := uri.Parse(u.String())
+		if err != nil || again != u {
+			t.Fatalf("Parse(%q) = %q; parsed again: %q, %v", s, u, again, err)
+		}
+		if strings.ContainsAny(u.String(), " \r\n\t") {
+			t.Fatalf("Parse(%q) = %q has white space", s, u)
+		}
+		if uri.FromCanonical(u.String()) != u {
+			t.Fatalf("FromCanonical(%q) differs", u)
+		}
+		_ = u.SURT() + u.Address() + u.Path() + u.Robots().String()
+	})
+}
