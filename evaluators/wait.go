@@ -1,0 +1,220 @@
+package evaluators
+
+import (
+	"fmt"
+	"math"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// The ancestors' values, which stand in for every setting that is zero.
+const (
+	defaultInitial = 24 * time.Hour
+	defaultMin     = time.Hour
+	defaultMax     = 28 * 24 * time.Hour
+	defaultUnknown = 72 * time.Hour
+	defaultFactor  = 1.5
+)
+
+// WaitEvaluator is one entry of the stack: the ancestors' rule that divides the interval of what changed and multiplies
+// that of what did not.
+//
+// A duration that is zero or negative, and a factor that is zero, negative or no number, stand for the default of
+// their field. If Min exceeds Max, Min wins.
+type WaitEvaluator struct {
+	Name            string         // for logs and reasons; empty = the pattern
+	MIME            *regexp.Regexp // which types it is for, see [Pattern]; nil = all
+	Initial         time.Duration  // after the first capture, and where no interval was learned; default 24h
+	Min, Max        time.Duration  // every interval is held between them; default 1h and 28d
+	Unknown         time.Duration  // if the state is unknown and no interval was learned; default 72h
+	ChangedFactor   float64        // divides; default 1.5
+	UnchangedFactor float64        // multiplies; default 1.5
+	UseOverdue      bool           // count from the time that really passed: the overdue time is added before dividing or multiplying
+}
+
+// Stack is tried from its first entry on; the first whose pattern matches the type decides.
+type Stack []WaitEvaluator
+
+// WaitInput is what an interval follows from. The visit must have had an answer: failures follow a [Ladder].
+type WaitInput struct {
+	MIME     string        // the whole value of the Content-Type header, with parameters; empty if there was none
+	State    State         // as judged
+	First    bool          // as judged
+	Previous time.Duration // the interval learned so far; zero or less = none
+	Overdue  time.Duration // how long after its due time the visit began; less than zero counts as zero
+}
+
+// Wait is a decided interval.
+type Wait struct {
+	Interval  time.Duration // always more than zero
+	Evaluator string        // name of the entry that decided
+	Reason    string        // such as "unchanged: 12h × 1.5 = 18h"
+}
+
+const patternHead, patternTail = `(?is)\A(?:`, `)\z`
+
+// Pattern compiles a pattern for [WaitEvaluator.MIME]. As with the ancestors it has to match the whole value of the
+// Content-Type header, parameters included: "text/html" does not match "text/html; charset=utf-8", "text/html.*" and
+// "^text/.*$" do. Other than theirs it takes no notice of case. Expressions compiled elsewhere are read by the same
+// rules, but anew for each decision, which takes some microseconds.
+func Pattern(expr string) (*regexp.Regexp, error) {
+	if _, err := regexp.Compile(expr); err != nil { // alone, so that it cannot close our group
+		return nil, fmt.Errorf("MIME pattern: %w", err)
+	}
+	re, err := regexp.Compile(patternHead + expr + patternTail)
+	if err != nil {
+		return nil, fmt.Errorf("MIME pattern %q: %w", expr, err)
+	}
+	return re, nil
+}
+
+var (
+	textTypes  = regexp.MustCompile(patternHead + `^text/.*$` + patternTail)
+	imageTypes = regexp.MustCompile(patternHead + `^image/.*$` + patternTail)
+	allTypes   = regexp.MustCompile(patternHead + `.*` + patternTail)
+)
+
+// Default is the ancestors' stack: "text" (^text/.*$) begins with 12h, "image" (^image/.*$) with 48h, and "plain" (.*)
+// with 24h. Each call gives a new slice.
+func Default() Stack {
+	return Stack{
+		plain("text", textTypes, 12*time.Hour),
+		plain("image", imageTypes, 48*time.Hour),
+		plain("plain", allTypes, defaultInitial),
+	}
+}
+
+func plain(name string, types *regexp.Regexp, initial time.Duration) WaitEvaluator {
+	return WaitEvaluator{
+		Name: name, MIME: types, Initial: initial, Min: defaultMin, Max: defaultMax, Unknown: defaultUnknown,
+		ChangedFactor: defaultFactor, UnchangedFactor: defaultFactor,
+	}
+}
+
+// Next decides how long to wait until the next visit. A first capture gets the initial interval, and so does a URI
+// without a learned one. An unknown state keeps the learned interval. If no entry matches, a plain evaluator with the
+// defaults decides, and the reason says so.
+func (s Stack) Next(in WaitInput) Wait {
+	for _, e := range s {
+		if e.matches(in.MIME) {
+			return e.next(in)
+		}
+	}
+	w := plain("built-in plain", nil, defaultInitial).next(in)
+	w.Reason += "; no evaluator is set for this type"
+	return w
+}
+
+func (e WaitEvaluator) matches(mime string) bool {
+	if e.MIME == nil {
+		return true
+	}
+	re := e.MIME
+	if expr := re.String(); !strings.HasPrefix(expr, patternHead) || !strings.HasSuffix(expr, patternTail) {
+		whole, err := Pattern(expr)
+		if err != nil {
+			return false // so deeply nested that one more group is too much
+		}
+		re = whole
+	}
+	return re.MatchString(mime)
+}
+
+func (e WaitEvaluator) next(in WaitInput) Wait {
+	e = e.withDefaults()
+	interval, reason := e.interval(in)
+	interval = max(min(interval, e.Max), e.Min)
+	reason += spell(interval)
+	switch interval {
+	case e.Min:
+		reason += " (min " + spell(e.Min) + ")"
+	case e.Max:
+		reason += " (max " + spell(e.Max) + ")"
+	}
+	return Wait{Interval: interval, Evaluator: e.Name, Reason: reason}
+}
+
+// interval is the wait before it is held between the bounds, and the reason up to where the number belongs.
+func (e WaitEvaluator) interval(in WaitInput) (time.Duration, string) {
+	learned := in.Previous > 0
+	switch {
+	case in.State == Unknown && learned:
+		return in.Previous, "unknown: kept at "
+	case in.State == Unknown:
+		return e.Unknown, "unknown, nothing learned: "
+	case in.First:
+		return e.Initial, "first capture: initial "
+	case !learned:
+		return e.Initial, in.State.String() + ", nothing learned: initial "
+	}
+	base := float64(in.Previous.Milliseconds())
+	text := spell(in.Previous)
+	if e.UseOverdue && in.Overdue > 0 {
+		base += float64(in.Overdue.Milliseconds())
+		text = "(" + text + " + " + spell(in.Overdue) + " overdue)"
+	}
+	if in.State == Changed {
+		return milliseconds(base / e.ChangedFactor), "changed: " + text + " ÷ " + number(e.ChangedFactor) + " = "
+	}
+	return milliseconds(base * e.UnchangedFactor), "unchanged: " + text + " × " + number(e.UnchangedFactor) + " = "
+}
+
+func (e WaitEvaluator) withDefaults() WaitEvaluator {
+	for _, d := range []struct {
+		field *time.Duration
+		value time.Duration
+	}{{&e.Initial, defaultInitial}, {&e.Min, defaultMin}, {&e.Max, defaultMax}, {&e.Unknown, defaultUnknown}} {
+		if *d.field <= 0 {
+			*d.field = d.value
+		}
+	}
+	for _, f := range []*float64{&e.ChangedFactor, &e.UnchangedFactor} {
+		if !(*f > 0) { // also if it is no number
+			*f = defaultFactor
+		}
+	}
+	if e.Name == "" {
+		e.Name = "any type"
+		if e.MIME != nil {
+			e.Name = strings.TrimSuffix(strings.TrimPrefix(e.MIME.String(), patternHead), patternTail)
+		}
+	}
+	return e
+}
+
+// milliseconds truncates toward zero; what does not fit becomes the longest duration.
+func milliseconds(ms float64) time.Duration {
+	const longest = math.MaxInt64 / int64(time.Millisecond)
+	if !(ms < float64(longest)) {
+		return math.MaxInt64
+	}
+	return time.Duration(ms) * time.Millisecond
+}
+
+func number(f float64) string { return strconv.FormatFloat(f, 'g', -1, 64) }
+
+// spell writes a duration for people: "1h30m", "54h", "5d1h30m", "28d". Days are used from the fourth on.
+func spell(d time.Duration) string {
+	d = d.Round(time.Millisecond)
+	if d == 0 {
+		return "0s"
+	}
+	const day = 24 * time.Hour
+	days := ""
+	if d >= 4*day {
+		days = strconv.FormatInt(int64(d/day), 10) + "d"
+		if d %= day; d == 0 {
+			return days
+		}
+	}
+	s := d.String()
+	if strings.HasSuffix(s, "m0s") {
+		s = strings.TrimSuffix(s, "0s")
+	}
+	if strings.HasSuffix(s, "h0m") {
+		s = strings.TrimSuffix(s, "0m")
+	}
+	return days + s
+}
