@@ -1,0 +1,29 @@
+package evaluators_test
+
+import (
+	"regexp"
+	"testing"
+
+	"github.com/arcrawl/arcrawl/evaluators"
+)
+
+// What does a visit cost that is judged and given its next interval? It should vanish beside the fetch.
+func BenchmarkDecision(b *testing.B) {
+	stack := evaluators.Default()
+	before := evaluators.Before{Known: true, Status: 200, Comparison: sum("a")}
+	seen := evaluators.Seen{Status: 200, Comparison: sum("b"), Complete: true}
+	b.ReportAllocs()
+	for b.Loop() {
+		v := evaluators.ChangeEvaluator{}.Judge(before, seen)
+		stack.Next(evaluators.WaitInput{MIME: "application/pdf", State: v.State, First: v.First, Previous: 90 * hour})
+	}
+}
+
+// What does a pattern cost that was not compiled by Pattern?
+func BenchmarkDecisionWithForeignPattern(b *testing.B) {
+	stack := evaluators.Stack{{Name: "text", MIME: regexp.MustCompile(`^text/.*$`)}}
+	b.ReportAllocs()
+	for b.Loop() {
+		stack.Next(evaluators.WaitInput{MIME: "text/html", State: evaluators.Changed, Previous: 90 * hour})
+	}
+}

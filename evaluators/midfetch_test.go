@@ -1,0 +1,139 @@
+package evaluators_test
+
+import (
+	"encoding/json"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/arcrawl/arcrawl/evaluators"
+)
+
+// The ancestors' table, row by row: rows are Last-Modified, columns ETag, each missing, same, differs.
+func TestAgreeFollowsTheAncestorsTable(t *testing.T) {
+	t.Parallel()
+	table := [3][3]bool{
+		{false, true, false},
+		{true, true, false},
+		{false, false, false},
+	}
+	before := evaluators.Validators{ETag: `"a"`, LastModified: "Mon, 02 Jan 2006 15:04:05 GMT"}
+	etags := [3]string{"", `"a"`, `"b"`}
+	dates := [3]string{"", "Mon, 02 Jan 2006 15:04:05 GMT", "Tue, 03 Jan 2006 15:04:05 GMT"}
+	for row, date := range dates {
+		for column, etag := range etags {
+			now := evaluators.Validators{ETag: etag, LastModified: date}
+			got, reason := evaluators.Midfetch{DecideBy: evaluators.Agree}.Unchanged(before, now)
+			if got != table[row][column] {
+				t.Errorf("Last-Modified %q, ETag %q: %t (%s), want %t", date, etag, got, reason, table[row][column])
+			}
+		}
+	}
+}
+
+// Every mode against its definition in words, over all combinations of missing, same, other and not remembered.
+func TestEveryModeOverTheFullTable(t *testing.T) {
+	t.Parallel()
+	values := []string{"", "x", "y", `W/"x"`}
+	for _, be := range values {
+		for _, bm := range values {
+			for _, ne := range values {
+				for _, nm := range values {
+					checkModes(t, evaluators.Validators{ETag: be, LastModified: bm}, evaluators.Validators{ETag: ne, LastModified: nm})
+				}
+			}
+		}
+	}
+}
+
+func checkModes(t *testing.T, before, now evaluators.Validators) {
+	t.Helper()
+	sameETag := now.ETag != "" && now.ETag == before.ETag
+	sameDate := now.LastModified != "" && now.LastModified == before.LastModified
+	for mode, want := range map[evaluators.DecideBy]bool{
+		evaluators.Agree:        (sameETag || sameDate) && (sameETag || now.ETag == "") && (sameDate || now.LastModified == ""),
+		evaluators.ETag:         sameETag,
+		evaluators.LastModified: sameDate,
+		evaluators.Either:       sameETag || sameDate,
+		evaluators.Off:          false,
+	} {
+		got, reason := evaluators.Midfetch{DecideBy: mode}.Unchanged(before, now)
+		if got != want || reason == "" {
+			t.Errorf("%s: before %+v, now %+v: %t (%q), want %t", mode, before, now, got, reason, want)
+		}
+	}
+}
+
+func TestConditions(t *testing.T) {
+	t.Parallel()
+	both := evaluators.Validators{ETag: `W/"6-x"`, LastModified: "yesterday, more or less"}
+	etag := evaluators.Validators{ETag: both.ETag}
+	date := evaluators.Validators{LastModified: both.LastModified}
+	none := evaluators.Validators{}
+	for _, c := range []struct {
+		name         string
+		mode         evaluators.DecideBy
+		before, want evaluators.Validators
+	}{
+		{"agree sends the ETag alone", evaluators.Agree, both, etag},
+		{"agree sends the date if there is no ETag", evaluators.Agree, date, date},
+		{"agree sends nothing of nothing", evaluators.Agree, none, none},
+		{"either sends the ETag alone", evaluators.Either, both, etag},
+		{"either sends the date if there is no ETag", evaluators.Either, date, date},
+		{"etag sends the ETag", evaluators.ETag, both, etag},
+		{"etag never sends the date", evaluators.ETag, date, none},
+		{"last-modified sends the date", evaluators.LastModified, both, date},
+		{"last-modified never sends the ETag", evaluators.LastModified, etag, none},
+		{"off sends nothing", evaluators.Off, both, none},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			if got := (evaluators.Midfetch{DecideBy: c.mode}).Conditions(c.before); got != c.want {
+				t.Errorf("%s: Conditions(%+v) = %+v, want %+v", c.mode, c.before, got, c.want)
+			}
+		})
+	}
+}
+
+// No server that is asked with these conditions is told of a value that the mode does not trust.
+func TestConditionsAreOnlyRememberedValues(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		before := evaluators.Validators{ETag: rapid.String().Draw(t, "etag"), LastModified: rapid.String().Draw(t, "date")}
+		mode := evaluators.DecideBy(rapid.IntRange(0, 4).Draw(t, "mode"))
+		got := evaluators.Midfetch{DecideBy: mode}.Conditions(before)
+		if got.ETag != "" && got.LastModified != "" {
+			t.Fatalf("%s sends both conditions", mode)
+		}
+		if got.ETag != "" && got.ETag != before.ETag || got.LastModified != "" && got.LastModified != before.LastModified {
+			t.Fatalf("%s sends %+v of %+v", mode, got, before)
+		}
+	})
+}
+
+func TestDecideByNames(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"etag", "last-modified", "agree", "either", "off"} {
+		d, err := evaluators.ParseDecideBy(name)
+		if err != nil || d.String() != name {
+			t.Errorf("ParseDecideBy(%q) = %s, %v", name, d, err)
+		}
+		var back evaluators.DecideBy
+		text, err := json.Marshal(d)
+		if err != nil || json.Unmarshal(text, &back) != nil || back != d {
+			t.Errorf("%s is written as %s and read as %s (%v)", d, text, back, err)
+		}
+	}
+	for _, name := range []string{"", "ETag", "both"} {
+		if d, err := evaluators.ParseDecideBy(name); err == nil {
+			t.Errorf("ParseDecideBy(%q) = %s, want an error", name, d)
+		}
+		d := evaluators.Either
+		if err := d.UnmarshalText([]byte(name)); err == nil || d != evaluators.Either {
+			t.Errorf("UnmarshalText(%q) gives %s, %v; want an error and no change", name, d, err)
+		}
+	}
+	if got := evaluators.DecideBy(99).String(); got != "decide-by(99)" {
+		t.Errorf("a number without name is %q", got)
+	}
+}
