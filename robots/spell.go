@@ -1,0 +1,117 @@
+package robots
+
+import (
+	"strings"
+	"unicode"
+)
+
+// spellOut brings a whole file to one spelling, line by line. It does so before the parser sees it because the parser's
+// own way of making escapes upper-case spoils those with a digit in them (%c3 becomes a percent sign and two control
+// characters), and then the rule never matches.
+func spellOut(body []byte) string {
+	var b strings.Builder
+	b.Grow(len(body) + len(body)/8)
+	rest := string(body)
+	for rest != "" {
+		line := rest
+		if end := strings.IndexAny(rest, "\r\n"); end >= 0 {
+			line, rest = rest[:end], rest[end+1:]
+		} else {
+			rest = ""
+		}
+		line, _, _ = strings.Cut(line, "#")
+		writeLine(&b, strings.TrimFunc(line, blank))
+	}
+	return b.String()
+}
+
+func writeLine(b *strings.Builder, line string) {
+	if line == "" {
+		return
+	}
+	key, value, ok := strings.Cut(line, ":")
+	if !ok {
+		// The parser forgives a missing colon where a line has exactly two words.
+		i := strings.IndexAny(line, " \t")
+		if i < 0 {
+			return
+		}
+		key, value = line[:i], strings.TrimLeftFunc(line[i:], blank)
+		if strings.ContainsAny(value, " \t") {
+			return
+		}
+	}
+	key, value = strings.TrimFunc(key, blank), strings.TrimFunc(value, blank)
+	if key == "" {
+		return
+	}
+	if key[0] != 'u' && key[0] != 'U' { // the name in a User-agent line is not part of any URI
+		value = spell(value, true)
+	}
+	b.WriteString(key)
+	b.WriteByte(':')
+	b.WriteString(value)
+	b.WriteByte('\n')
+}
+
+// blank is what may surround keys and values. Byte order marks turn up in the middle of files that were put together,
+// and no-break and zero-width spaces where a rule was copied from a web page.
+func blank(c rune) bool { return unicode.IsSpace(c) || c == '\uFEFF' || c == '\u200B' }
+
+// spell gives s with the escapes of unreserved characters decoded, the others in upper case, and all that cannot stand
+// in a URI escaped (RFC 9309, section 2.2.2; RFC 3986, section 6.2.2). In a URI a * and a $ are literal and escaped; in
+// a pattern every * and the last $ are not. A percent sign that begins no escape is escaped itself, lest it make one with
+// what follows.
+func spell(s string, isPattern bool) string {
+	clean := true
+	for i := 0; i < len(s) && clean; i++ {
+		clean = plain(s[i])
+	}
+	if clean {
+		return s
+	}
+	b := make([]byte, 0, len(s)+16)
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		switch {
+		case plain(c), c == '*' && isPattern, c == '$' && isPattern && i == len(s)-1:
+			b = append(b, c)
+		case c == '%' && i+2 < len(s) && hex(s[i+1]) >= 0 && hex(s[i+2]) >= 0:
+			if c = byte(hex(s[i+1])<<4 | hex(s[i+2])); unreserved(c) {
+				b = append(b, c)
+			} else {
+				b = appendEscape(b, c)
+			}
+			i += 2
+		default:
+			b = appendEscape(b, c)
+		}
+	}
+	return string(b)
+}
+
+func appendEscape(b []byte, c byte) []byte {
+	const digits = "0123456789ABCDEF"
+	return append(b, '%', digits[c>>4], digits[c&15])
+}
+
+func hex(c byte) int {
+	switch {
+	case c >= '0' && c <= '9':
+		return int(c - '0')
+	case c >= 'a' && c <= 'f':
+		return int(c-'a') + 10
+	case c >= 'A' && c <= 'F':
+		return int(c-'A') + 10
+	}
+	return -1
+}
+
+func unreserved(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.IndexByte("-._~", c) >= 0
+}
+
+// plain characters mean themselves in a URI and in a pattern.
+func plain(c byte) bool {
+	return unreserved(c) || strings.IndexByte("/?:@!&'()+,;=[]", c) >= 0
+}
