@@ -1,0 +1,30 @@
+// Package demosite is a small newspaper that changes while one watches: what `arcrawl demo` crawls, and a world for
+// tests that want ordinary pages.
+//
+// Everything it serves follows from three things alone: when the site began, what time it is now, and which path is
+// asked for. (The feed also names the host it was asked under, because RSS wants absolute links.) There is no state, so
+// a test can ask the same site for any moment, forwards or backwards, and gets the same bytes each time. Nothing
+// changes within one second, and nothing that changed ever goes back to what it was.
+//
+// # What there is
+//
+//	path                      changes                               validators
+//	/                         a headline about every 20 s, clock    none
+//	/world/ /city/ /sport/    about every 45 s, clock               Last-Modified
+//	/articles/N-words.html    once or twice in its first minutes    ETag, Last-Modified
+//	/images/….png             never                                 ETag, Last-Modified
+//	/style.css /about.html    never                                 ETag, Last-Modified
+//	/archive.html (300 KB)    never                                 ETag, but If-None-Match is ignored
+//	/feed.xml                 with each headline                    ETag, Last-Modified
+//	/weather.html             clock; 503 for some of the time       none
+//	/ticker.html              every second                          none
+//	/latest                   redirects to the newest article       –
+//	/letters.html             404, and linked                       –
+//	/private/                 robots.txt forbids it, and linked     none
+//
+// The front page, the sections, the weather and the ticker carry the time of day to the minute in
+// <span class="clock">…</span>, as so many sites do: their bytes change once a minute though their news does not.
+// The clock of an article and of the pages that never change shows when they were last edited.
+//
+// /images/logo.png and /images/brand.png are the same bytes.
+package demosite

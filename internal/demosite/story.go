@@ -1,0 +1,174 @@
+package demosite
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// stock is how many articles there are when the site begins.
+const stock = 12
+
+// headlines says when articles appear.
+var headlines = rhythm{every: 20 * time.Second, wobble: 7 * time.Second, salt: 1}
+
+// story is one article as it reads after some of its corrections. Number and corrections settle every word of it.
+type story struct {
+	number      int
+	corrections int
+	published   time.Time
+	edited      time.Time // when it was published, or last corrected
+}
+
+// newest is the number of the latest article when the site is that old.
+func newest(age time.Duration) int { return stock + headlines.count(age) }
+
+// publishedAt is when an article appears, counted from the beginning; those in stock appeared before it.
+func publishedAt(number int) time.Duration {
+	if number > stock {
+		return headlines.moment(number - stock)
+	}
+	return time.Duration(number-stock-1) * 37 * time.Minute
+}
+
+// correctedAt lists when an article is corrected, counted from the beginning: once or twice in its first three minutes.
+func correctedAt(number int) []time.Duration {
+	chance, at := mix(3, uint64(number)), publishedAt(number)
+	first := at + time.Duration(30+chance%45)*time.Second
+	if chance>>32%2 == 0 {
+		return []time.Duration{first}
+	}
+	return []time.Duration{first, first + time.Duration(60+chance>>16%45)*time.Second}
+}
+
+// story tells what an article says after that many corrections.
+func (s *Site) story(number, corrections int) story {
+	st := story{number: number, corrections: corrections, published: s.start.Add(publishedAt(number))}
+	st.edited = st.published
+	if corrections > 0 {
+		st.edited = s.start.Add(correctedAt(number)[corrections-1])
+	}
+	return st
+}
+
+// corrected counts the corrections that an article has had when the site is that old.
+func corrected(number int, age time.Duration) int {
+	n := 0
+	for _, at := range correctedAt(number) {
+		if at <= age {
+			n++
+		}
+	}
+	return n
+}
+
+// teasers lists the n newest articles up to the one numbered last, newest first. With a section, only those of that
+// section. What a teaser shows is never corrected.
+func (s *Site) teasers(n int, in *section, last int) []story {
+	var list []story
+	for number := last; number > 0 && len(list) < n; number-- {
+		if st := s.story(number, 0); in == nil || st.Section().Path == in.Path {
+			list = append(list, st)
+		}
+	}
+	return list
+}
+
+// maxNumber bounds the numbers that are read out of paths.
+const maxNumber = 1 << 30
+
+// parseNumber reads the number of an article.
+func parseNumber(digits string) (int, bool) {
+	number, err := strconv.Atoi(digits)
+	return number, err == nil && number >= 1 && number <= maxNumber
+}
+
+// The methods below are what the page templates ask of a story.
+
+// Path is where the article is found. It never changes, whatever is corrected.
+func (st story) Path() string {
+	words := strings.FieldsFunc(strings.ToLower(st.Headline()), func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < '0' || r > '9')
+	})
+	return fmt.Sprintf("/articles/%04d-%s.html", st.number, strings.Join(words[:min(len(words), 5)], "-"))
+}
+
+// Picture is the address of the article's picture.
+func (st story) Picture() string { return fmt.Sprintf("/images/%04d.png", st.number) }
+
+// LargePicture is the same picture in twice the size.
+func (st story) LargePicture() string { return fmt.Sprintf("/images/%04d-large.png", st.number) }
+
+// Section is where the article belongs.
+func (st story) Section() section { return sections[st.number%len(sections)] }
+
+// Headline is the article's title.
+func (st story) Headline() string { return st.phrase(st.Section().headlines, 10) }
+
+// Summary is the article in one sentence.
+func (st story) Summary() string { return st.phrase(summaries, 20) }
+
+// Author is who wrote it.
+func (st story) Author() string { return pick(people, 30, st.number) }
+
+// Published is the time of publication, as readers see it.
+func (st story) Published() string { return st.published.Format(clockForm) }
+
+// Clock is the time of the last edit, to the minute.
+func (st story) Clock() string { return st.edited.Format(clockForm) }
+
+// Paragraphs is the text of the article, as it was first printed.
+func (st story) Paragraphs() []string {
+	list := make([]string, 4+st.number%3)
+	for i := range list {
+		pattern := paragraphs[(mix(40, uint64(st.number))+uint64(i))%uint64(len(paragraphs))]
+		list[i] = fill(pattern, uint64(40+10*i), st.number)
+	}
+	return list
+}
+
+// Corrections is what the editors have admitted since, at the foot of the article.
+func (st story) Corrections() []string {
+	var list []string
+	for i := range st.corrections {
+		list = append(list, fmt.Sprintf("Correction %d: %s", i+1, st.phrase(corrections, uint64(200+10*i))))
+	}
+	return list
+}
+
+// phrase fills one of the patterns with names and numbers of this article. The salt makes different parts of the same
+// article differ.
+func (st story) phrase(patterns []string, salt uint64) string {
+	return fill(pick(patterns, salt, st.number), salt, st.number)
+}
+
+// pick takes one of the words, always the same for the same salt and number.
+func pick(words []string, salt uint64, number int) string {
+	return words[mix(salt, uint64(number))%uint64(len(words))]
+}
+
+// fill puts invented names into a pattern: {person}, {place} and so on, and {n} for a number. What comes out starts with
+// a capital unless the pattern starts with a small letter.
+func fill(pattern string, salt uint64, number int) string {
+	var b strings.Builder
+	capital := strings.HasPrefix(pattern, "{")
+	for {
+		before, after, found := strings.Cut(pattern, "{")
+		b.WriteString(before)
+		if !found {
+			filled := b.String()
+			if capital {
+				filled = strings.ToUpper(filled[:1]) + filled[1:]
+			}
+			return filled
+		}
+		var name string
+		name, pattern, _ = strings.Cut(after, "}")
+		if name == "n" {
+			b.WriteString(strconv.FormatUint(2+mix(salt+7, uint64(number))%97, 10))
+		} else {
+			b.WriteString(pick(names[name], salt+uint64(len(name)), number))
+		}
+	}
+}
