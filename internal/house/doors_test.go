@@ -1,0 +1,78 @@
+package house_test
+
+import (
+	"go/ast"
+	"path"
+	"slices"
+)
+
+// door is something outside the program, and the rooms that may touch it. The folders outside the house, and tests, may
+// touch everything.
+type door struct {
+	what  string
+	pkg   string
+	names []string // of the package, as patterns of path.Match; none means importing it at all
+	rooms []string
+}
+
+var doors = []door{
+	{"the network, outwards", "net", []string{"Dial*", "Lookup*", "Resolver", "DefaultResolver"}, []string{"fetch"}},
+	{"the network, outwards", "net/http", []string{"Get", "Post", "PostForm", "Head", "Client", "Transport", "DefaultClient", "DefaultTransport"}, []string{"fetch"}},
+	{"the network, outwards", "crypto/tls", []string{"Dial*", "Client"}, []string{"fetch"}},
+	{"the network, inwards", "net", []string{"Listen*", "FileListener"}, []string{"admin", "cmd/arcrawl"}},
+	{"the network, inwards", "net/http", []string{"Serve*", "ListenAndServe*", "Server", "Handle", "HandleFunc"}, []string{"admin", "cmd/arcrawl"}},
+	{"files, to write", "os", []string{"Create*", "OpenFile", "OpenRoot", "WriteFile", "Mkdir*", "Remove*", "Rename", "Truncate", "Link", "Symlink", "Ch*"}, []string{"fetch", "frontier", "warcout", "crawllog", "archive", "cmd/arcrawl"}},
+	{"files, to read", "os", []string{"Open", "ReadFile", "ReadDir", "DirFS", "Stat", "Lstat"}, []string{"config", "fetch", "frontier", "warcout", "crawllog", "archive", "sim", "cmd/arcrawl"}},
+	{"the process", "os", []string{"Exit", "Getenv", "LookupEnv", "Environ", "Setenv", "Stdin", "Stdout", "Stderr", "Args"}, []string{"cmd/arcrawl"}},
+	{"the process", "fmt", []string{"Print", "Printf", "Println", "Scan*"}, []string{"cmd/arcrawl"}},
+	{"the process", "os/signal", nil, []string{"cmd/arcrawl"}},
+	{"the process", "flag", nil, []string{"cmd/arcrawl"}},
+	{"other processes", "os/exec", nil, nil},
+	{"a global logger", "log", nil, nil},
+	{"a global logger", "log/slog", nil, nil},
+	{"a global logger", "github.com/rs/zerolog/log", nil, nil},
+	{"the store", "github.com/dgraph-io/badger/v4", nil, []string{"frontier", "dedup"}},
+	{"WARC records", "github.com/nlnwa/gowarc", nil, []string{"warcout", "archive"}},
+	{"the configuration's format", "github.com/BurntSushi/toml", nil, []string{"config"}},
+	{"memory behind the compiler's back", "unsafe", nil, nil},
+}
+
+func onlyTheirDoors(all tree) []breach {
+	var found []breach
+	for _, f := range all.files {
+		if f.test || matches(outside, f.room) {
+			continue
+		}
+		for _, d := range doors {
+			if !matches(d.rooms, f.room) {
+				found = append(found, all.opened(f, d)...)
+			}
+		}
+	}
+	return found
+}
+
+// opened finds where a file touches what is behind a door.
+func (all tree) opened(f source, d door) []breach {
+	var found []breach
+	if d.names == nil {
+		for _, im := range f.imports() {
+			if im.path == d.pkg {
+				found = append(found, all.at(im.spec, "%s touches %s: it imports %s", f.room, d.what, d.pkg))
+			}
+		}
+		return found
+	}
+	ast.Inspect(f.File, func(n ast.Node) bool {
+		pkg, name, _ := f.uses(n)
+		hit := pkg == d.pkg && slices.ContainsFunc(d.names, func(pattern string) bool {
+			ok, err := path.Match(pattern, name)
+			return ok && err == nil
+		})
+		if hit {
+			found = append(found, all.at(n, "%s touches %s: %s.%s", f.room, d.what, pkg, name))
+		}
+		return true
+	})
+	return found
+}
