@@ -1,0 +1,47 @@
+package crawllog_test
+
+import (
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/arcrawl/arcrawl/crawllog"
+)
+
+// What does a line cost a visit, from the entry to the file? It is written while all other workers wait for the lock.
+func BenchmarkWrite(b *testing.B) {
+	for name, extra := range map[string]bool{"12 columns": false, "13 columns": true} {
+		b.Run(name, func(b *testing.B) {
+			w, err := crawllog.Open(filepath.Join(b.TempDir(), "crawl.log"), extra)
+			if err != nil {
+				b.Fatal(err)
+			}
+			entries := aMorning()
+			b.ReportAllocs()
+			n := 0
+			for b.Loop() {
+				e := entries[n%len(entries)]
+				e.Logged = e.Logged.Add(time.Duration(n) * time.Millisecond)
+				if err := w.Write(e); err != nil {
+					b.Fatal(err)
+				}
+				n++
+			}
+			if err := w.Close(); err != nil {
+				b.Fatal(err)
+			}
+		})
+	}
+}
+
+// How long does a day's log of a million lines take to read?
+func BenchmarkParse(b *testing.B) {
+	line := string(aMorning()[3].AppendTo(nil, true))
+	b.SetBytes(int64(len(line)))
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := crawllog.Parse(line); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,75 @@
+package crawllog_test
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/arcrawl/arcrawl/crawllog"
+)
+
+func TestDurationsAsTheAncestorsWroteThem(t *testing.T) {
+	t.Parallel()
+	for want, d := range map[string]time.Duration{
+		"0ms":                   0,
+		"1ms":                   time.Millisecond,
+		"1000ms":                time.Second,
+		"1s1ms":                 time.Second + time.Millisecond,
+		"60s0ms":                time.Minute,
+		"60m0ms":                time.Hour,
+		"1h30m0ms":              90 * time.Minute,
+		"24h0ms":                24 * time.Hour,
+		"1d12h0ms":              36 * time.Hour,
+		"1d60m0ms":              25 * time.Hour,
+		"2d0ms":                 48 * time.Hour,
+		"28d0ms":                28 * 24 * time.Hour,
+		"4m12s307ms":            4*time.Minute + 12*time.Second + 307*time.Millisecond,
+		"106751d23h47m16s854ms": math.MaxInt64,
+	} {
+		if got := crawllog.Duration(d); got != want {
+			t.Errorf("Duration(%s) = %q, want %q", d, got, want)
+		}
+	}
+	for _, d := range []time.Duration{-1, -time.Hour, math.MinInt64, 999 * time.Microsecond} {
+		if got := crawllog.Duration(d); got != "0ms" {
+			t.Errorf("Duration(%d) = %q, want 0ms", d, got)
+		}
+	}
+}
+
+func TestParseDurationReadsWhatDurationWrites(t *testing.T) {
+	t.Parallel()
+	anyLength := rapid.OneOf(rapid.Int64Min(0), rapid.Int64Range(0, int64(72*time.Hour)), rapid.Map(rapid.Int64Range(0, 100), func(h int64) int64 { return h * int64(time.Hour) }))
+	rapid.Check(t, func(t *rapid.T) {
+		d := time.Duration(anyLength.Draw(t, "d"))
+		text := crawllog.Duration(d)
+		back, err := crawllog.ParseDuration(text)
+		if err != nil || back != d.Truncate(time.Millisecond) {
+			t.Fatalf("%s is written %q and read %s, %v", d, text, back, err)
+		}
+	})
+}
+
+func TestParseDuration(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]time.Duration{
+		"1d1h1m1s1ms": 25*time.Hour + time.Minute + time.Second + time.Millisecond,
+		"1h0ms":       time.Hour, // an hour otherwise than Duration would write it
+		"7d0ms":       7 * 24 * time.Hour,
+		"005ms":       5 * time.Millisecond,
+	} {
+		if got, err := crawllog.ParseDuration(text); err != nil || got != want {
+			t.Errorf("ParseDuration(%q) = %s, %v, want %s", text, got, err, want)
+		}
+	}
+	for _, text := range []string{
+		"", "ms", "5", "5s", "1h", "-5ms", "+5ms", "1.5s0ms", "1ms1ms", "1m1h0ms", "1h1h0ms", "1w0ms", "5ms ", " 5ms", "1d5msx",
+		"106752d0ms", "99999999999999999999ms", "106751d99h0ms",
+	} {
+		if got, err := crawllog.ParseDuration(text); err == nil {
+			t.Errorf("ParseDuration(%q) = %s, want an error", text, got)
+		}
+	}
+}

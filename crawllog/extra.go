@@ -1,0 +1,152 @@
+package crawllog
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"time"
+	"unicode"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// Extra is the thirteenth column. The names of the first six keys are Heritrix's and those of its deduplicator; what
+// is empty or zero is left out.
+type Extra struct {
+	WARCFile            string // warcFilename: where the visit's main record is
+	WARCOffset          int64  // warcFileOffset: of that record; written if there is a file
+	ContentSize         int64  // contentSize: bytes of head and body
+	RevisitRefersToURI  string // RevisitRefersToURI: target URI of the record that holds the payload
+	RevisitRefersToDate string // RevisitRefersToDate: its WARC-Date
+	RevisitProfile      string // RevisitProfile: the WARC-Profile of the revisit record
+
+	ContentState  string    // contentState: "unknown", "unchanged" or "changed"
+	ChangeReason  string    // changeReason: what the ChangeEvaluator says of it
+	WaitEvaluator string    // waitEvaluator: the entry of the stack that decided
+	WaitReason    string    // waitReason: and why
+	Due           time.Time // due: of the next visit, UTC, to the millisecond
+	Misfortune    string    // misfortune: what the web did wrong
+}
+
+// The bounds of texts in the JSON object, in bytes as written.
+const (
+	maxName = 255 // a file name
+	maxText = 256 // a reason
+	maxURI  = 8192
+)
+
+// appendTo writes the object in a fixed order. Blanks are written as \u0020, so that the object is one word.
+func (x *Extra) appendTo(b []byte) []byte {
+	b = append(b, '{')
+	start := len(b)
+	if x == nil {
+		return append(b, '}')
+	}
+	text := func(key, value string, longest int) {
+		if value != "" {
+			b = appendKey(b, start, key)
+			b = appendString(b, value, longest)
+		}
+	}
+	number := func(key string, value int64) {
+		b = appendKey(b, start, key)
+		b = strconv.AppendInt(b, value, 10)
+	}
+	text("warcFilename", x.WARCFile, maxName)
+	if x.WARCFile != "" {
+		number("warcFileOffset", x.WARCOffset)
+	}
+	if x.ContentSize != 0 {
+		number("contentSize", x.ContentSize)
+	}
+	text("RevisitRefersToURI", x.RevisitRefersToURI, maxURI)
+	text("RevisitRefersToDate", x.RevisitRefersToDate, maxName)
+	text("RevisitProfile", x.RevisitProfile, maxName)
+	text("contentState", x.ContentState, maxText)
+	text("changeReason", x.ChangeReason, maxText)
+	text("waitEvaluator", x.WaitEvaluator, maxText)
+	text("waitReason", x.WaitReason, maxText)
+	if due := writable(x.Due); !due.IsZero() {
+		b = appendKey(b, start, "due")
+		b = append(b, '"')
+		b = appendTime(b, due)
+		b = append(b, '"')
+	}
+	text("misfortune", x.Misfortune, maxText)
+	return append(b, '}')
+}
+
+func appendKey(b []byte, start int, key string) []byte {
+	if len(b) > start {
+		b = append(b, ',')
+	}
+	b = append(b, '"')
+	b = append(b, key...)
+	return append(b, '"', ':')
+}
+
+// appendString writes a JSON string of at most longest bytes between its quotes, without blanks. Bytes that are not
+// UTF-8 become U+FFFD.
+func appendString(b []byte, s string, longest int) []byte {
+	b = append(b, '"')
+	end := len(b) + longest
+	for _, r := range s {
+		before := len(b)
+		switch {
+		case r == '"' || r == '\\':
+			b = append(b, '\\', byte(r))
+		case r != ' ' && unicode.IsPrint(r):
+			b = utf8.AppendRune(b, r)
+		case r > 0xffff:
+			high, low := utf16.EncodeRune(r)
+			b = appendEscape(appendEscape(b, high), low)
+		default:
+			b = appendEscape(b, r)
+		}
+		if len(b) > end {
+			b = b[:before]
+			break
+		}
+	}
+	return append(b, '"')
+}
+
+func appendEscape(b []byte, r rune) []byte {
+	return append(b, '\\', 'u', upperHex[r>>12&15], upperHex[r>>8&15], upperHex[r>>4&15], upperHex[r&15])
+}
+
+// extraJSON is how the column is read. Keys of others are passed over.
+type extraJSON struct {
+	WARCFile            string    `json:"warcFilename"`
+	WARCOffset          int64     `json:"warcFileOffset"`
+	ContentSize         int64     `json:"contentSize"`
+	RevisitRefersToURI  string    `json:"RevisitRefersToURI"`
+	RevisitRefersToDate string    `json:"RevisitRefersToDate"`
+	RevisitProfile      string    `json:"RevisitProfile"`
+	ContentState        string    `json:"contentState"`
+	ChangeReason        string    `json:"changeReason"`
+	WaitEvaluator       string    `json:"waitEvaluator"`
+	WaitReason          string    `json:"waitReason"`
+	Due                 time.Time `json:"due"`
+	Misfortune          string    `json:"misfortune"`
+}
+
+// parseExtra reads the rest of a line after its twelfth column. Heritrix 1 has the name of a file there.
+func parseExtra(s string) (*Extra, error) {
+	if s == "" || s == "-" {
+		return nil, nil
+	}
+	if s[0] != '{' {
+		return &Extra{WARCFile: s}, nil
+	}
+	var x extraJSON
+	if err := json.Unmarshal([]byte(s), &x); err != nil {
+		return nil, fmt.Errorf("not the JSON object that is expected: %w", err)
+	}
+	x.Due = writable(x.Due)
+	if x == (extraJSON{}) {
+		return nil, nil
+	}
+	extra := Extra(x)
+	return &extra, nil
+}

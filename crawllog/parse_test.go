@@ -1,0 +1,212 @@
+package crawllog_test
+
+import (
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/arcrawl/arcrawl/crawllog"
+	"github.com/arcrawl/arcrawl/digest"
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+func TestParseReadsOurOwnLines(t *testing.T) {
+	t.Parallel()
+	full := unchanged()
+	full.MIME, full.Took = "text/html", 121*time.Millisecond
+	full.Annotations = []string{crawllog.Unchanged, crawllog.DuplicateDigest, "dol:3"}
+	full.Revisiting.Tries = 4
+	full.Extra = &crawllog.Extra{
+		WARCFile: "a b.warc.gz", WARCOffset: 812, ContentSize: 99, RevisitRefersToURI: "http://news.example/", RevisitRefersToDate: "2026-01-01T00:00:00Z",
+		RevisitProfile: "p", ContentState: "unchanged", ChangeReason: "same digest", WaitEvaluator: "text",
+		WaitReason: "unchanged: 12h × 1.5 = 18h", Due: at("18:00:00.25"), Misfortune: "none, \"really\" \U0001f600\n",
+	}
+	for name, e := range map[string]crawllog.Entry{
+		"everything set": full,
+		"nothing set":    {Size: -1, Worker: -1},
+		"no schedule":    {Logged: at("00:00:00"), Status: 404, Size: 0, URI: "u", Started: at("00:00:00"), Took: time.Millisecond, MIME: "a/b", Annotations: []string{"2t"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			line := string(e.AppendTo(nil, true))
+			for _, end := range []string{"", "\n", "\r\n"} {
+				got, err := crawllog.Parse(line + end)
+				if diff := cmp.Diff(e, got); err != nil || diff != "" {
+					t.Errorf("Parse(%q): %v, -want +got:\n%s", line+end, err, diff)
+				}
+			}
+		})
+	}
+}
+
+func TestParseReadsTheLinesOfHeritrix(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("testdata/heritrix.log")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []crawllog.Entry
+	for line := range strings.Lines(string(text)) {
+		e, err := crawllog.Parse(line)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, e)
+	}
+	when := time.Date(2015, 3, 9, 10, 11, 12, 345_000_000, time.UTC)
+	began := time.Date(2015, 3, 9, 10, 11, 11, 900_000_000, time.UTC)
+	want := []crawllog.Entry{
+		{
+			Logged: when, Status: 1, Size: 53, URI: "dns:news.example", Hops: "P", Via: "http://news.example/", MIME: "text/dns", Worker: 49,
+			Started: began, Took: 4 * time.Millisecond, Digest: digest.Of(nil),
+		},
+		{Logged: when, Status: -1, Size: -1, URI: "http://gone.example/", MIME: "", Worker: 7, Seed: "", Annotations: []string{"30t"}},
+		{
+			Logged: when, Status: 200, Size: 8000, URI: "http://news.example/?q=a,b", Hops: uri.HopPath("??" + strings.Repeat("LR", 25)),
+			Via: "http://news.example/b", MIME: "text/html", Worker: 123, Started: began, Took: 445 * time.Millisecond, Digest: digest.Of(nil),
+			Seed: "http://news.example/", Annotations: []string{"3t", "duplicate:digest"},
+			Extra: &crawllog.Extra{WARCFile: "WEB-2015 0309.warc.gz", WARCOffset: 123456, ContentSize: 8300},
+		},
+		{
+			Logged: when, Status: 200, Size: 77, URI: "http://news.example/ar", Hops: "L", Via: "http://news.example/", MIME: "text/html", Worker: 2,
+			Started: began, Took: 10 * time.Millisecond, Digest: digest.Of(nil), Annotations: []string{"unchanged"},
+			Revisiting: &crawllog.Revisiting{Tries: 2, Wait: 36 * time.Hour, Visits: 3, Versions: 1, Overdue: 4*time.Minute + 12*time.Second + 307*time.Millisecond},
+			Extra:      &crawllog.Extra{WARCFile: "OLD-0001.warc.gz"},
+		},
+		{Logged: when, Status: -5000, Size: -1, URI: "http://other.example/", Hops: "LX", Via: "http://news.example/", Worker: 2},
+		{Logged: when, Status: -9998, Size: -1, URI: "http://news.example/no", Hops: "L", Via: "http://news.example/", Worker: -1, Seed: "my-tag"},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+func TestAnnotationsThatOnlyLookLikeASchedule(t *testing.T) {
+	t.Parallel()
+	for _, annotations := range []string{
+		"wt:0ms,1vis,1ver",                // no overdue time
+		"wt:0ms,1vis,1ver,ov:0ms,err=x",   // not at the end
+		"wt:0ms,1vis,1ver,ov:-5ms",        // Heritrix before its fix of negative times
+		"wt:0ms,01vis,1ver,ov:0ms",        // would be written otherwise
+		"wt:1h0ms,1vis,1ver,ov:0ms",       // this too
+		"wt:0ms,1ver,1vis,ov:0ms",         // out of order
+		"1t",                              // one try is not written
+		"wt:0ms,-1vis,1ver,ov:0ms,ov:0ms", // twice
+	} {
+		e := unchanged()
+		e.Revisiting, e.Annotations = nil, nil
+		line := strings.TrimSuffix(string(e.AppendTo(nil, false)), "-") + annotations
+		got, err := crawllog.Parse(line)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got.Revisiting != nil || strings.Join(got.Annotations, ",") != annotations {
+			t.Errorf("%s is read as %q and %+v", annotations, got.Annotations, got.Revisiting)
+		}
+	}
+}
+
+func TestErrorsNameTheColumn(t *testing.T) {
+	t.Parallel()
+	good := strings.Fields(string(unchanged().AppendTo(nil, false)))
+	for _, c := range []struct {
+		name   string
+		column int
+		text   string
+		want   string
+	}{
+		{"no time", 1, "yesterday", `crawl log line, column 1 (time) "yesterday": not a time such as 2026-01-02T03:04:05.678Z`},
+		{"no status", 2, "OK", `crawl log line, column 2 (status) "OK": not a number`},
+		{"a negative size", 3, "-5", `crawl log line, column 3 (size) "-5": neither "-" nor a number of bytes`},
+		{"a path in small letters", 5, "ll", `crawl log line, column 5 (hop path) "ll": neither "-" nor letters A to Z, with a number and a plus before them if abbreviated`},
+		{"a path of billions", 5, "4000000000+L", `column 5 (hop path)`},
+		{"a worker without #", 8, "001", `crawl log line, column 8 (worker) "001": neither "-" nor "#" and a number`},
+		{"a worker without number", 8, "#", `column 8 (worker)`},
+		{"a semicolon in the fetch column", 9, "20260102030405555;121", `column 9 (fetch)`},
+		{"14 digits only", 9, "20260102030405+121", `column 9 (fetch)`},
+		{"a month too many", 9, "20261302030405555+121", `column 9 (fetch)`},
+		{"no end of duration", 9, "20260102030405555+99999999999999", `column 9 (fetch)`},
+		{"another digest", 10, "md5:abc", `column 10 (digest) "md5:abc": digest "md5:abc": want sha1:`},
+		{"broken JSON", 13, `{"warcFilename":`, `column 13 (extra)`},
+		{"a number for a name", 13, `{"warcFilename":1}`, `column 13 (extra)`},
+		{"a long text is shown in part", 2, strings.Repeat("x", 1000), `column 2 (status) "` + strings.Repeat("x", 60) + `"…: not a number`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			fields := append(append([]string(nil), good...), "{}")
+			fields[c.column-1] = c.text
+			_, err := crawllog.Parse(strings.Join(fields, " "))
+			if err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("error %v, want one with %q", err, c.want)
+			}
+		})
+	}
+	for _, line := range []string{"", "\n", "a b c", strings.Join(good[:11], " ")} {
+		if _, err := crawllog.Parse(line); err == nil || !strings.Contains(err.Error(), "columns, want 12 or 13") {
+			t.Errorf("Parse(%q): %v, want the number of columns", line, err)
+		}
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	text, err := os.ReadFile("testdata/heritrix.log")
+	if err != nil {
+		f.Fatal(err)
+	}
+	for line := range strings.Lines(string(text)) {
+		f.Add(line)
+	}
+	f.Add(string(unchanged().AppendTo(nil, true)))
+	f.Add(string(largest(300).AppendTo(nil, true)))
+	f.Fuzz(func(t *testing.T, line string) {
+		e, err := crawllog.Parse(line)
+		if err != nil {
+			return
+		}
+		once := string(e.AppendTo(nil, true))
+		checkStable(t, once)
+	})
+}
+
+// What is appended can be read, and reads as what is appended again.
+func FuzzAppendTo(f *testing.F) {
+	f.Add(int64(0), 200, int64(1), "http://a.example/", "L", "text/html", 1, int64(5), "unchanged,duplicate x", "why not", true)
+	f.Add(int64(-1), -2, int64(-1), "", "", "", -1, int64(-5), "", "", false)
+	f.Fuzz(func(t *testing.T, when int64, status int, size int64, u, hops, mime string, worker int, took int64, annotations, text string, scheduled bool) {
+		e := crawllog.Entry{
+			Logged: time.UnixMilli(when), Status: status, Size: size, URI: u, Hops: uri.HopPath(hops), Via: text, MIME: mime, Worker: worker,
+			Started: time.UnixMilli(when >> 1), Took: time.Duration(took), Seed: mime, Annotations: strings.Split(annotations, ","),
+			Extra: &crawllog.Extra{WARCFile: text, WARCOffset: took, RevisitRefersToURI: u, WaitReason: annotations, Due: time.UnixMilli(took), Misfortune: mime},
+		}
+		if scheduled {
+			e.Revisiting = &crawllog.Revisiting{Tries: status, Wait: time.Duration(size), Visits: worker, Versions: status, Overdue: time.Duration(took)}
+		}
+		line := string(e.AppendTo(nil, true))
+		if got := strings.Fields(line); len(got) != 13 {
+			t.Fatalf("%d columns:\n%s", len(got), line)
+		}
+		for a := range strings.SplitSeq(strings.Fields(line)[11], ",") {
+			if i := strings.LastIndex(strings.ToLower(a), "duplicate"); i > 0 || i == 0 && !strings.HasPrefix(a, "duplicate:") {
+				t.Fatalf("annotation %q of\n%s", a, line)
+			}
+		}
+		checkStable(t, line)
+	})
+}
+
+func checkStable(t *testing.T, line string) {
+	t.Helper()
+	if len(line) >= crawllog.MaxLine {
+		t.Fatalf("a line of %d bytes", len(line))
+	}
+	e, err := crawllog.Parse(line)
+	if err != nil {
+		t.Fatalf("Parse(%q): %v", line, err)
+	}
+	if again := string(e.AppendTo(nil, true)); again != line {
+		t.Fatalf("written\n%q\nread and written again\n%q", line, again)
+	}
+}
