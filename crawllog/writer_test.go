@@ -335,3 +335,36 @@ func TestClosedWriterSaysSo(t *testing.T) {
 		}
 	}
 }
+
+// Sync does not hold up writers and rotation, so the file may be closed under its hands. That is no failure.
+func TestSyncDuringRotation(t *testing.T) {
+	t.Parallel()
+	w := open(t, filepath.Join(t.TempDir(), "crawl.log"))
+	stop := make(chan struct{})
+	var syncing sync.WaitGroup
+	for range 4 {
+		syncing.Add(1)
+		go func() {
+			defer syncing.Done()
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				if err := w.Sync(); err != nil {
+					t.Error(err)
+					return
+				}
+			}
+		}()
+	}
+	for range 300 {
+		write(t, w, unchanged())
+		if err := w.Reopen(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	close(stop)
+	syncing.Wait()
+}
