@@ -1,0 +1,111 @@
+package config
+
+import (
+	"net/netip"
+	"time"
+
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+// Config is a whole, valid configuration as [Load] gives it. It is immutable by convention and may be shared between
+// goroutines.
+type Config struct {
+	// Path is the main file, absolute.
+	Path string
+	// Operator is who answers for the crawl.
+	Operator Operator
+	// Storage is where things are kept.
+	Storage Storage
+	// Crawl bounds the whole crawl.
+	Crawl Crawl
+	// WARC says how archive files are written.
+	WARC WARC
+	// Log says how crawl.log is written.
+	Log Log
+	// AllowNetworks is fetch.allow_networks ([]): the networks that may be fetched from though they are not public.
+	AllowNetworks []netip.Prefix
+	// Seeds are those of the main file in its order, then those of the host files in the order of file names. No URI
+	// stands there twice.
+	Seeds []Seed
+	// Digest is "sha256:" and the hexadecimal sum over the names (without folder) and bytes of all files read.
+	Digest string
+	// Warnings are about what is odd but harmless, sorted by file and position.
+	Warnings []Fault
+
+	defaults  Settings
+	hosts     map[uri.Host]Settings
+	seedHosts map[uri.Host]bool
+}
+
+// Operator is who answers for the crawl.
+type Operator struct {
+	// Name is operator.name, required: the institution, as it stands in each WARC file.
+	Name string
+	// Contact is operator.contact, required: a web page or e-mail address in the User-Agent.
+	Contact string
+}
+
+// Storage is where things are kept. Folders are absolute; relative ones in the file are seen from the main file's folder.
+type Storage struct {
+	// State is storage.state ("state"): the folder of the frontier's store.
+	State string
+	// WARC is storage.warc ("warc"): the folder of the archive files.
+	WARC string
+	// Log is storage.log ("crawl.log"): the file of the crawl log.
+	Log string
+	// MinFree is storage.min_free ("1GB"): bytes that must stay free; the crawl pauses below it. Zero switches it off.
+	MinFree int64
+}
+
+// Crawl bounds the whole crawl.
+type Crawl struct {
+	// Workers is crawl.workers (50): visits at once, over all hosts.
+	Workers int
+	// Grace is crawl.grace ("30s"): how long visits in progress may take to end when the daemon is told to stop.
+	Grace time.Duration
+	// MaxURIsPerHost is crawl.max_uris_per_host (1000000): discovered URIs beyond it are refused.
+	MaxURIsPerHost int64
+}
+
+// WARC says how archive files are written.
+type WARC struct {
+	// Prefix is warc.prefix ("arcrawl"): how file names begin.
+	Prefix string
+	// MaxSize is warc.max_size ("1GiB"): a file that has grown beyond it is finished and the next begun.
+	MaxSize int64
+	// MaxAge is warc.max_age ("24h"): a file is finished at this age.
+	MaxAge time.Duration
+	// Level is warc.level (6): gzip's 1 (fast) to 9 (small).
+	Level int
+}
+
+// Log says how crawl.log is written.
+type Log struct {
+	// ExtraInfo is log.extra_info (false): adds a JSON object as thirteenth column, which some tools need and others
+	// refuse.
+	ExtraInfo bool
+}
+
+// Seed is a URI that the crawl starts from, and where it was listed.
+type Seed struct {
+	URI  uri.URI
+	File string // as it stands in a [Fault]
+	Line int
+}
+
+// For gives the settings of a host: those of its file over those of the main file over the defaults. It does not
+// allocate.
+func (c *Config) For(h uri.Host) Settings {
+	if s, ok := c.hosts[h]; ok {
+		return s
+	}
+	return c.defaults
+}
+
+// UserAgent is what arcrawl calls itself towards servers, with the operator's contact; version is the program's own.
+func (c *Config) UserAgent(version string) string {
+	return "Mozilla/5.0 (compatible; arcrawl/" + version + "; +" + c.Operator.Contact + ")"
+}
+
+// SeedHost reports whether a seed is on the host.
+func (c *Config) SeedHost(h uri.Host) bool { return c.seedHosts[h] }

@@ -1,0 +1,53 @@
+package config_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+const benchHosts = 10_000
+
+// tended is a configuration with as many host files as a large team of curators tends.
+func tended(b *testing.B) string {
+	b.Helper()
+	files := map[string]string{"arcrawl.toml": operator}
+	for i := range benchHosts {
+		files[fmt.Sprintf("hosts.d/www.news-%d.example.toml", i)] = "[politeness]\nvalence = 2\n\n" +
+			"[[wait]]\nmime = \"^text/html.*\"\nmin = \"2h\"\n\n[seeds]\n" + fmt.Sprintf("uris = [\"https://www.news-%d.example/\"]\n", i)
+	}
+	return folder(b, files)
+}
+
+// How long does a visit wait for its settings, with ten thousand host files?
+func BenchmarkFor(b *testing.B) {
+	c, err := config.Load(tended(b))
+	if err != nil {
+		b.Fatal(err)
+	}
+	hosts := make([]uri.Host, benchHosts)
+	for i := range hosts {
+		hosts[i] = uri.Host(fmt.Sprintf("www.news-%d.example", i))
+	}
+	b.ReportAllocs()
+	i := 0
+	for b.Loop() {
+		if c.For(hosts[i]).Politeness.Valence != 2 {
+			b.Fatal("the host file is not in force")
+		}
+		i = (i + 1) % benchHosts
+	}
+}
+
+// How long does a reload take, with ten thousand host files?
+func BenchmarkLoad(b *testing.B) {
+	path := tended(b)
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := config.Load(path); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

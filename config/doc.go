@@ -1,0 +1,42 @@
+// Package config turns arcrawl.toml and the curators' per-host files into one immutable, valid value.
+//
+// # Life cycle
+//
+// [Load] reads the main file and every host file once and gives either a [Config] or [Faults], never both and never half
+// of one. A Config is never changed afterwards; a reload is another Load, whose result takes the old one's place only
+// when it is whole (law 7). Rooms do not look settings up: for each visit the crawler asks [Config.For] once and hands
+// the resolved [Settings] on by value (law 6).
+//
+// # Files
+//
+// The main file is TOML. Beside it stands a folder of host files, hosts.d unless [storage] hosts names another; the
+// default folder may be absent, one that is named must be there. Every file in it whose name ends in ".toml" and does
+// not begin with a dot is the file of one host: www.news.example.toml speaks for the host www.news.example and for no
+// other, subdomains included. A host with a port (or with characters that a file name cannot hold) is named by the key
+// host = "www.news.example:8080" before the first table; the file's own name is then free. Other names, such as editors'
+// backups (x.toml~, .x.toml.swp, x.toml.tmp), are passed over.
+//
+// # Layers
+//
+// Settings are resolved field by field: host file, then main file, then the default that [Keys] shows. Two things are
+// more than a field. The [[wait]] entries of a host file are put in front of the main file's stack; an entry takes the
+// fields it does not set from the entry with the same mime pattern that it shadows, and where there is none from the
+// defaults of the key table. A main file without [[wait]] has [evaluators.Default] as its stack, which is also what the
+// main file's own entries shadow. And scope.prefixes, where scope.by is "prefix" and nobody sets them, are the folders
+// of the host's seeds.
+//
+// # Faults
+//
+// Everything that is wrong in any file is reported at once, each fault with file, line, column, key, value, problem and
+// remedy. A file with a syntax error has no other faults, for what follows an error cannot be read; the other files are
+// still checked. What is odd but harmless (a seed that is listed twice) is a warning in [Config.Warnings]. What only the
+// machine can know (a folder that cannot be written) is found by the rooms that use it.
+//
+// # Invariants
+//
+//   - Each duration, size and number lies within the bounds that [Keys] shows; no minimum is above its maximum.
+//   - Each seed is an http or https URI, and no URI is a seed twice.
+//   - The stack of every host has at least one entry, and each entry a compiled pattern.
+//   - The same bytes under the same file names give the same [Config.Digest], wherever the folder lies.
+//   - Slices and regular expressions are shared between the Settings that [Config.For] gives out; nobody writes to them.
+package config

@@ -1,0 +1,35 @@
+package config
+
+import (
+	"testing"
+)
+
+// FuzzRead does without files, and so faster, what FuzzLoad does with them: any text is decoded and read,
+// as a main file and as a host file, without panics, and what is not decoded has a fault.
+func FuzzRead(f *testing.F) {
+	for _, text := range []string{
+		"", "\ufeff[a]\r\nb = 1", "[politeness]\nmin_delay = \"2s\"\nmin_delay = 5", "[[wait]]\nmime = '.*'\nmin = \"5\"\n[wait.x]\n",
+		"wait = [{ mime = \".*\", min = \"1h\" }, { mime = 5 }, []]\n", "\"politeness\".'valence' = 0x10", "a = {b = {c = [[{d = 1}]]}}",
+		"seeds.uris = ['http://a.example/', \"\"\"\nx\"\"\", 1979-05-27]\nhost = 'a.example:80'", "[fetch]\nallow_networks = [\"::1/128\"]\nmax_body = '1GB'",
+	} {
+		f.Add([]byte(text))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		for _, where := range []string{inMain, inHost} {
+			var c Config
+			d := defaults(&c, &c.defaults)
+			doc := &document{file: "f.toml", data: text, places: map[string]place{}, bad: map[string]bool{}}
+			doc.parse()
+			if (doc.root == nil) != (len(doc.faults) > 0) {
+				t.Fatalf("%q: decoded %v, faults %v", text, doc.root, doc.faults)
+			}
+			doc.read(&d, where)
+			checkSettings(doc, doc, d)
+			for _, fault := range doc.faults {
+				if fault.Line > len(doc.lines) || fault.Problem == "" || fault.Remedy == "" || fault.String() == "" {
+					t.Fatalf("%q: fault %#v", text, fault)
+				}
+			}
+		}
+	})
+}

@@ -1,0 +1,91 @@
+package config_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/arcrawl/arcrawl/config"
+)
+
+// FuzzLoad gives random bytes as main file and as host file: there is always either a Config or Faults, each fault names
+// a place inside its file, and a Config keeps what the package comment promises.
+func FuzzLoad(f *testing.F) {
+	for _, path := range badCases(f) {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(text, text)
+	}
+	f.Add([]byte(everything+operator), []byte("[[wait]]\nmime = \".*\"\nmin = \"2h\"\n"))
+	f.Add([]byte(operator+"storage.hosts = \"hosts.d\"\r\n"), []byte("host = 'b.example:81'\nseeds.uris = ['http://b.example:81/']"))
+	f.Fuzz(func(t *testing.T, main, host []byte) {
+		dir := t.TempDir()
+		if err := os.Mkdir(filepath.Join(dir, "hosts.d"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		for name, text := range map[string][]byte{"arcrawl.toml": main, "hosts.d/a.example.toml": host} {
+			if err := os.WriteFile(filepath.Join(dir, name), text, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		c, err := config.Load(filepath.Join(dir, "arcrawl.toml"))
+		if err != nil {
+			checkFaults(t, c, err)
+			return
+		}
+		checkConfig(t, c)
+	})
+}
+
+func checkFaults(t *testing.T, c *config.Config, err error) {
+	t.Helper()
+	var faults config.Faults
+	if c != nil || !errors.As(err, &faults) || len(faults) == 0 {
+		t.Fatalf("Load = %v, %v; want Faults and no Config", c, err)
+	}
+	for _, f := range faults {
+		text, err := os.ReadFile(f.File)
+		if f.Line == 0 && f.Column == 0 {
+			continue
+		}
+		if err != nil || f.Line < 1 || f.Column < 1 || f.Line > strings.Count(string(text), "\n")+1 {
+			t.Fatalf("%#v is of no line of its file", f)
+		}
+		if line := strings.Split(string(text), "\n")[f.Line-1]; f.Column > len(line)+1 {
+			t.Fatalf("%#v is beyond its line %q", f, line)
+		}
+	}
+}
+
+func checkConfig(t *testing.T, c *config.Config) {
+	t.Helper()
+	for _, s := range c.Seeds {
+		if !c.SeedHost(s.URI.Host()) || s.Line < 1 {
+			t.Fatalf("seed %v has no host or line", s)
+		}
+		settings := c.For(s.URI.Host())
+		if settings.Scope.By == config.ByPrefix && len(settings.Scope.Prefixes) == 0 {
+			t.Fatalf("host of the seed %v has no prefixes", s)
+		}
+	}
+	for _, s := range []config.Settings{c.For("a.example"), c.For("elsewhere.example")} {
+		if s.Politeness.MinDelay > s.Politeness.MaxDelay || s.Retry.First > s.Retry.Max || s.Fetch.MaxBody <= 0 || s.Robots.Wait <= 0 {
+			t.Fatalf("settings %+v contradict themselves", s)
+		}
+		if len(s.Wait) == 0 {
+			t.Fatal("the stack is empty")
+		}
+		for _, e := range s.Wait {
+			if e.MIME == nil || e.Min <= 0 || e.Min > e.Max || e.ChangedFactor < 1 || e.UnchangedFactor < 1 {
+				t.Fatalf("entry %+v contradicts itself", e)
+			}
+		}
+	}
+	if agent := c.UserAgent("1"); strings.ContainsAny(agent, "\r\n") {
+		t.Fatalf("User-Agent %q has more than one line", agent)
+	}
+}

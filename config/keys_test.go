@@ -1,0 +1,151 @@
+package config_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/arcrawl/arcrawl/config"
+)
+
+// samples are values of the keys that have no default.
+var samples = map[string]string{
+	"host":             `"a.example:8080"`,
+	"operator.name":    `"Another Library"`,
+	"operator.contact": `"crawler@library.example"`,
+	"wait.mime":        `"^audio/.*"`,
+	"seeds.uris":       `["https://a.example/"]`,
+}
+
+// statement is a file that sets the key, where "" leaves it out.
+func statement(name, value string) string {
+	table, key, ok := strings.Cut(name, ".")
+	set := "\n"
+	if value != "" {
+		set = name[strings.LastIndexByte(name, '.')+1:] + " = " + value + "\n"
+	}
+	switch {
+	case !ok:
+		return set
+	case table == "wait" && key != "mime":
+		return "[[wait]]\nmime = \"^audio/.*\"\n" + set
+	case table == "wait":
+		return "[[wait]]\n" + set
+	}
+	return "[" + table + "]\n" + set
+}
+
+func TestEachKeyIsAcceptedWhereItMayStand(t *testing.T) {
+	t.Parallel()
+	for _, k := range config.Keys() {
+		value := k.Default
+		if s, ok := samples[k.Name]; ok {
+			value = s
+		}
+		for _, where := range []string{"main", "host"} {
+			main, host := operator, ""
+			if where == "main" {
+				main = statement(k.Name, value)
+				if !strings.HasPrefix(k.Name, "operator.") {
+					main += operator
+				} else {
+					main = strings.Replace(operator, map[string]string{
+						"operator.name": `name = "National Library"`, "operator.contact": `contact = "https://library.example/crawler"`,
+					}[k.Name], strings.TrimPrefix(main, "[operator]\n"), 1)
+				}
+			} else {
+				host = statement(k.Name, value)
+			}
+			_, err := config.Load(folder(t, map[string]string{"arcrawl.toml": main, "hosts.d/a.example.toml": host}))
+			accepted := k.Scope == "both" || k.Scope == where
+			if (err == nil) != accepted {
+				t.Errorf("%s = %s in a %s file: %v; want accepted: %v", k.Name, value, where, err, accepted)
+			}
+		}
+	}
+}
+
+func TestEachDefaultShownIsTheRealOne(t *testing.T) {
+	t.Parallel()
+	all := cmp.Options{compare, cmpopts.IgnoreFields(config.Config{}, "Path", "Storage", "Digest", "Warnings")}
+	for _, k := range config.Keys() {
+		if k.Default == "" {
+			if _, ok := samples[k.Name]; !ok {
+				t.Errorf("%s has no default and no sample", k.Name)
+			}
+			continue
+		}
+		files := func(value string) map[string]string {
+			return map[string]string{"arcrawl.toml": statement(k.Name, value) + operator, "hosts.d/a.example.toml": ""}
+		}
+		without, err := config.Load(folder(t, files("")))
+		if err != nil {
+			t.Fatal(err)
+		}
+		with, err := config.Load(folder(t, files(k.Default)))
+		if err != nil {
+			t.Fatalf("%s = %s: %v", k.Name, k.Default, err)
+		}
+		if diff := cmp.Diff(without, with, all); diff != "" {
+			t.Errorf("%s = %s changes (-without +with):\n%s", k.Name, k.Default, diff)
+		}
+		if diff := cmp.Diff(without.For("a.example"), with.For("a.example"), compare); diff != "" {
+			t.Errorf("%s = %s changes (-without +with):\n%s", k.Name, k.Default, diff)
+		}
+		relative := func(c *config.Config) config.Storage {
+			s, dir := c.Storage, filepath.Dir(c.Path)
+			for _, p := range []*string{&s.State, &s.WARC, &s.Log} {
+				*p = strings.TrimPrefix(*p, dir)
+			}
+			return s
+		}
+		if diff := cmp.Diff(relative(without), relative(with)); diff != "" {
+			t.Errorf("%s = %s changes (-without +with):\n%s", k.Name, k.Default, diff)
+		}
+	}
+}
+
+// TestCommentsNameKeyAndDefault holds the comments of the exported fields to the table.
+func TestCommentsNameKeyAndDefault(t *testing.T) {
+	t.Parallel()
+	comments := ""
+	for _, file := range []string{"config.go", "settings.go"} {
+		f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ParseComments)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(f, func(n ast.Node) bool {
+			if g, ok := n.(*ast.CommentGroup); ok {
+				comments += strings.Join(strings.Fields(g.Text()), " ") + "\n"
+			}
+			return true
+		})
+	}
+	for _, k := range config.Keys() {
+		table, _, _ := strings.Cut(k.Name, ".")
+		if table == "host" || table == "seeds" || table == "wait" || k.Name == "storage.hosts" {
+			continue // of no field of their own
+		}
+		want := k.Name + " (" + k.Default + ")"
+		if k.Default == "" {
+			want = k.Name + ", required"
+		}
+		if !strings.Contains(comments, want) {
+			t.Errorf("no comment in config.go or settings.go says %q", want)
+		}
+	}
+}
+
+func TestKeysCannotBeChangedFromOutside(t *testing.T) {
+	t.Parallel()
+	config.Keys()[0].Name = "changed"
+	if got := config.Keys()[0].Name; got != "host" {
+		t.Errorf("first key is %q after a caller wrote to the slice, want host", got)
+	}
+}

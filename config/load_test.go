@@ -1,0 +1,442 @@
+package config_test
+
+import (
+	"net/netip"
+	"os"
+	"path/filepath"
+	"regexp"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/evaluators"
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+const operator = `
+[operator]
+name = "National Library"
+contact = "https://library.example/crawler"
+`
+
+const day = 24 * time.Hour
+
+// compare looks into the types of other packages by their own notion of equality.
+var compare = cmp.Options{
+	cmpopts.IgnoreUnexported(config.Config{}),
+	cmp.Comparer(func(a, b *regexp.Regexp) bool { return a.String() == b.String() }),
+	cmp.Comparer(func(a, b uri.URI) bool { return a == b }),
+	cmp.Comparer(func(a, b netip.Prefix) bool { return a == b }),
+}
+
+// folder writes files, named by their paths, into a new folder and gives the path of its main file.
+func folder(t testing.TB, files map[string]string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range files {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return filepath.Join(dir, "arcrawl.toml")
+}
+
+// load loads a main file with an operator, and host files in pairs of name and text.
+func load(t testing.TB, main string, hosts ...string) *config.Config {
+	t.Helper()
+	files := map[string]string{"arcrawl.toml": main + operator}
+	for i := 0; i < len(hosts); i += 2 {
+		files["hosts.d/"+hosts[i]] = hosts[i+1]
+	}
+	c, err := config.Load(folder(t, files))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func mime(t testing.TB, expr string) *regexp.Regexp {
+	t.Helper()
+	re, err := evaluators.Pattern(expr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return re
+}
+
+func parse(t testing.TB, s string) uri.URI {
+	t.Helper()
+	u, err := uri.Parse(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return u
+}
+
+func defaultSettings() config.Settings {
+	return config.Settings{
+		Politeness: config.Politeness{
+			DelayFactor: 5, MinDelay: 2 * time.Second, MaxDelay: 30 * time.Second, CrawlDelayUpTo: 300 * time.Second, Valence: 1,
+		},
+		Robots: config.Robots{Wait: day, ForbiddenWait: day, UnreachableWait: time.Hour},
+		Wait:   evaluators.Default(),
+		Retry:  evaluators.Ladder{First: 10 * time.Minute, Factor: 2, Max: 7 * day},
+		Midfetch: config.Midfetch{
+			Midfetch: evaluators.Midfetch{DecideBy: evaluators.Agree}, AuditEvery: 10,
+		},
+		Fetch: config.Fetch{
+			ConnectTimeout: 20 * time.Second, HeaderTimeout: 30 * time.Second, BodyTimeout: 20 * time.Minute,
+			MaxBody: 1 << 30, MaxHead: 256 << 10, MaxContent: 1 << 30,
+		},
+		Scope: config.Scope{
+			By: config.ByHost, MaxHops: 20, MaxEmbedHops: 2, MaxRedirects: 5, EmbedsAnywhere: true, MaxLinks: 5000,
+		},
+		Change: config.Change{Mode: config.Strict},
+	}
+}
+
+func TestFileWithAnOperatorAloneHasTheDefaults(t *testing.T) {
+	t.Parallel()
+	c := load(t, "[seeds]\nuris = [\"https://www.news.example/#top\"]\n")
+	dir := filepath.Dir(c.Path)
+	want := &config.Config{
+		Path:     filepath.Join(dir, "arcrawl.toml"),
+		Operator: config.Operator{Name: "National Library", Contact: "https://library.example/crawler"},
+		Storage: config.Storage{
+			State: filepath.Join(dir, "state"), WARC: filepath.Join(dir, "warc"), Log: filepath.Join(dir, "crawl.log"), MinFree: 1e9,
+		},
+		Crawl:  config.Crawl{Workers: 50, Grace: 30 * time.Second, MaxURIsPerHost: 1_000_000},
+		WARC:   config.WARC{Prefix: "arcrawl", MaxSize: 1 << 30, MaxAge: day, Level: 6},
+		Seeds:  []config.Seed{{URI: parse(t, "https://www.news.example/"), File: filepath.Join(dir, "arcrawl.toml"), Line: 2}},
+		Digest: c.Digest,
+	}
+	if diff := cmp.Diff(want, c, compare); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(defaultSettings(), c.For("www.news.example"), compare); diff != "" {
+		t.Errorf("settings (-want +got):\n%s", diff)
+	}
+}
+
+// everything sets each key to something else than its default.
+const everything = `
+[storage]
+state = "/var/lib/arcrawl/../arcrawl/state"
+warc = "archive/warc"
+log = "/var/log/arcrawl/crawl.log"
+hosts = "curators"
+min_free = "20GB"
+[crawl]
+workers = 7
+grace = "1m30s"
+max_uris_per_host = 1_000
+[warc]
+prefix = "NLX-2026"
+max_size = "500MB"
+max_age = "2d"
+level = 9
+[log]
+extra_info = true
+[politeness]
+delay_factor = 2
+min_delay = "500ms"
+max_delay = "1m"
+crawl_delay_up_to = "0s"
+valence = 3
+[robots]
+wait = "12h"
+forbidden_wait = "2d"
+unreachable_wait = "30m"
+[[wait]]
+mime = "^text/html.*"
+initial = "6h"
+min = "10m"
+max = "1w"
+changed_factor = 2.0
+unchanged_factor = 1.25
+use_overdue = true
+unknown = "1d"
+[[wait]]
+mime = "^image/.*$"
+max = "1y"
+[[wait]]
+mime = "^video/.*$"
+[retry]
+first = "1m"
+factor = 3.0
+max = "1d"
+[change]
+mode = "strict"
+[midfetch]
+decide_by = "last-modified"
+audit_every = 0
+[fetch]
+connect_timeout = "5s"
+header_timeout = "6s"
+body_timeout = "7m"
+max_body = "10MiB"
+max_head = "64KiB"
+max_content = "1TB"
+allow_networks = ["127.0.0.0/8", "fd00::/8"]
+[scope]
+by = "prefix"
+prefixes = ["HTTPS://WWW.News.Example:443/a b/"]
+max_hops = 3
+max_embed_hops = 0
+max_redirects = 50
+embeds_anywhere = false
+max_links = 100
+[seeds]
+uris = ["https://www.news.example/", "http://münchen.example:8080/x?b=1&a"]
+`
+
+func TestEachKeyReachesItsField(t *testing.T) {
+	t.Parallel()
+	main := folder(t, map[string]string{"arcrawl.toml": everything + operator, "curators/sport.example.toml": ""})
+	c, err := config.Load(main)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := &config.Config{
+		Path:     main,
+		Operator: config.Operator{Name: "National Library", Contact: "https://library.example/crawler"},
+		Storage: config.Storage{
+			State: "/var/lib/arcrawl/state", WARC: filepath.Join(filepath.Dir(main), "archive/warc"),
+			Log: "/var/log/arcrawl/crawl.log", MinFree: 20e9,
+		},
+		Crawl:         config.Crawl{Workers: 7, Grace: 90 * time.Second, MaxURIsPerHost: 1000},
+		WARC:          config.WARC{Prefix: "NLX-2026", MaxSize: 500e6, MaxAge: 2 * day, Level: 9},
+		Log:           config.Log{ExtraInfo: true},
+		AllowNetworks: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("fd00::/8")},
+		Seeds: []config.Seed{
+			{URI: parse(t, "https://www.news.example/"), File: main, Line: 69},
+			{URI: parse(t, "http://xn--mnchen-3ya.example:8080/x?b=1&a"), File: main, Line: 69},
+		},
+		Digest: c.Digest,
+	}
+	if diff := cmp.Diff(want, c, compare); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	settings := config.Settings{
+		Politeness: config.Politeness{DelayFactor: 2, MinDelay: 500 * time.Millisecond, MaxDelay: time.Minute, Valence: 3},
+		Robots:     config.Robots{Wait: 12 * time.Hour, ForbiddenWait: 2 * day, UnreachableWait: 30 * time.Minute},
+		Wait: evaluators.Stack{
+			{
+				Name: "^text/html.*", MIME: mime(t, "^text/html.*"), Initial: 6 * time.Hour, Min: 10 * time.Minute, Max: 7 * day, Unknown: day,
+				ChangedFactor: 2, UnchangedFactor: 1.25, UseOverdue: true,
+			},
+			{
+				Name: "^image/.*$", MIME: mime(t, "^image/.*$"), Initial: 48 * time.Hour, Min: time.Hour, Max: 365 * day, Unknown: 3 * day,
+				ChangedFactor: 1.5, UnchangedFactor: 1.5,
+			},
+			{
+				Name: "^video/.*$", MIME: mime(t, "^video/.*$"), Initial: day, Min: time.Hour, Max: 28 * day, Unknown: 3 * day,
+				ChangedFactor: 1.5, UnchangedFactor: 1.5,
+			},
+		},
+		Retry:    evaluators.Ladder{First: time.Minute, Factor: 3, Max: day},
+		Midfetch: config.Midfetch{Midfetch: evaluators.Midfetch{DecideBy: evaluators.LastModified}},
+		Fetch: config.Fetch{
+			ConnectTimeout: 5 * time.Second, HeaderTimeout: 6 * time.Second, BodyTimeout: 7 * time.Minute,
+			MaxBody: 10 << 20, MaxHead: 64 << 10, MaxContent: 1e12,
+		},
+		Scope: config.Scope{
+			By: config.ByPrefix, Prefixes: []string{"https://www.news.example/a%20b/"}, MaxHops: 3, MaxRedirects: 50, MaxLinks: 100,
+		},
+		Change: config.Change{Mode: config.Strict},
+	}
+	for _, h := range []uri.Host{"www.news.example", "sport.example", "elsewhere.example"} {
+		if diff := cmp.Diff(settings, c.For(h), compare); diff != "" {
+			t.Errorf("settings of %s (-want +got):\n%s", h, diff)
+		}
+	}
+}
+
+func TestHostFileSetsSingleFieldsOverTheMainFile(t *testing.T) {
+	t.Parallel()
+	c := load(t, "[politeness]\nmin_delay = \"4s\"\nvalence = 2\n[scope]\nmax_hops = 7\n",
+		"www.news.example.toml", "[politeness]\nmin_delay = \"6s\"\n[scope]\nembeds_anywhere = false\n[fetch]\nmax_body = \"1MB\"\n",
+		"other.toml", "host = \"WWW.News.example:8080\"\nseeds.uris = [\"http://www.news.example:8080/a\"]\n[robots]\nwait = \"1h\"\n")
+
+	main := defaultSettings()
+	main.Politeness.MinDelay, main.Politeness.Valence, main.Scope.MaxHops = 4*time.Second, 2, 7
+	news := main
+	news.Politeness.MinDelay, news.Scope.EmbedsAnywhere, news.Fetch.MaxBody = 6*time.Second, false, 1e6
+	port := main
+	port.Robots.Wait = time.Hour
+
+	for h, want := range map[uri.Host]config.Settings{
+		"www.news.example": news, "www.news.example:8080": port, "news.example": main, "sub.www.news.example": main,
+	} {
+		if diff := cmp.Diff(want, c.For(h), compare); diff != "" {
+			t.Errorf("settings of %s (-want +got):\n%s", h, diff)
+		}
+	}
+}
+
+func TestHostEntriesStandBeforeTheStackAndInheritFromWhatTheyShadow(t *testing.T) {
+	t.Parallel()
+	html := evaluators.WaitEvaluator{
+		Name: "^text/html.*", MIME: mime(t, "^text/html.*"), Initial: 6 * time.Hour, Min: 2 * time.Hour, Max: 10 * day, Unknown: 3 * day,
+		ChangedFactor: 3, UnchangedFactor: 1.5,
+	}
+	changed := html
+	changed.Initial, changed.Min = 30*time.Minute, 5*time.Minute
+	feed := evaluators.WaitEvaluator{
+		Name: "^application/rss.*", MIME: mime(t, "^application/rss.*"), Initial: day, Min: time.Hour, Max: 28 * day, Unknown: 3 * day,
+		ChangedFactor: 1.5, UnchangedFactor: 4,
+	}
+	text := evaluators.Default()[0]
+	text.Name, text.Max = "^text/.*$", 14*day
+	shadowing := "[[wait]]\nmime = \"^text/html.*\"\ninitial = \"30m\"\nmin = \"5m\"\n"
+	for _, tt := range []struct {
+		name, main, host string
+		want             evaluators.Stack
+	}{
+		{
+			name: "an entry takes what it does not set from the main file's entry with its pattern",
+			main: "[[wait]]\nmime = \"^text/html.*\"\ninitial = \"6h\"\nmin = \"2h\"\nmax = \"10d\"\nchanged_factor = 3\n",
+			host: shadowing, want: evaluators.Stack{changed, html},
+		},
+		{
+			name: "an entry with a pattern of its own takes the defaults",
+			main: "[[wait]]\nmime = \"^text/html.*\"\ninitial = \"6h\"\nmin = \"2h\"\nmax = \"10d\"\nchanged_factor = 3\n",
+			host: "wait = [{ mime = \"^application/rss.*\", unchanged_factor = 4 }]\n" + "# a comment",
+			want: evaluators.Stack{feed, html},
+		},
+		{
+			name: "without entries in the main file, the built-in stack is what a host's entries stand before and shadow",
+			host: "[[wait]]\nmime = \"^text/.*$\"\nmax = \"2w\"\n",
+			want: append(evaluators.Stack{text}, evaluators.Default()...),
+		},
+		{
+			name: "a host file without entries has the main file's stack",
+			main: "[[wait]]\nmime = \"^text/html.*\"\ninitial = \"6h\"\nmin = \"2h\"\nmax = \"10d\"\nchanged_factor = 3\n",
+			want: evaluators.Stack{html},
+		},
+		{name: "an empty list in the main file is the built-in stack", main: "wait = []\n", want: evaluators.Default()},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			c := load(t, tt.main, "www.news.example.toml", tt.host)
+			if diff := cmp.Diff(tt.want, c.For("www.news.example").Wait, compare); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestPrefixesAreTheFoldersOfTheSeedsUnlessSet(t *testing.T) {
+	t.Parallel()
+	c := load(t, "[scope]\nby = \"prefix\"\n[seeds]\nuris = [\"https://a.example/news/today.html?x=/\", \"http://a.example/news/\", \"http://b.example:8080/x\"]\n",
+		"c.example.toml", "[seeds]\nuris = [\"https://c.example/one/two\"]\n[scope]\nprefixes = [\"https://c.example/one\"]\n",
+		"d.example.toml", "[seeds]\nuris = [\"https://d.example/one/two\"]\n[scope]\nby = \"host\"\n")
+	for h, want := range map[uri.Host][]string{
+		"a.example":      {"http://a.example/news/", "https://a.example/news/"},
+		"b.example:8080": {"http://b.example:8080/"},
+		"c.example":      {"https://c.example/one"},
+		"d.example":      nil,
+		"e.example":      nil,
+	} {
+		if diff := cmp.Diff(want, c.For(h).Scope.Prefixes); diff != "" {
+			t.Errorf("prefixes of %s (-want +got):\n%s", h, diff)
+		}
+	}
+}
+
+func TestHostFilesMayLieElsewhere(t *testing.T) {
+	t.Parallel()
+	elsewhere := filepath.Dir(folder(t, map[string]string{"a.example.toml": "[politeness]\nvalence = 4\n"}))
+	c := load(t, "[storage]\nhosts = \""+elsewhere+"\"\n", "a.example.toml", "[politeness]\nvalence = 5\n")
+	if got := c.For("a.example").Politeness.Valence; got != 4 {
+		t.Errorf("valence = %d, want that of the named folder, 4", got)
+	}
+}
+
+func TestSeedsComeFromAllFilesInOrder(t *testing.T) {
+	t.Parallel()
+	c := load(t, "[seeds]\nuris = [\n  \"https://z.example/\",\n  \"https://b.example/\",\n]\n",
+		"b.example.toml", "[seeds]\nuris = [\"http://b.example/x\"]\n", "a.example.toml", "[seeds]\nuris = [\"https://a.example/\"]\n")
+	dir := filepath.Dir(c.Path)
+	want := []config.Seed{
+		{parse(t, "https://z.example/"), filepath.Join(dir, "arcrawl.toml"), 3},
+		{parse(t, "https://b.example/"), filepath.Join(dir, "arcrawl.toml"), 4},
+		{parse(t, "https://a.example/"), filepath.Join(dir, "hosts.d/a.example.toml"), 2},
+		{parse(t, "http://b.example/x"), filepath.Join(dir, "hosts.d/b.example.toml"), 2},
+	}
+	if diff := cmp.Diff(want, c.Seeds, compare); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	for h, want := range map[uri.Host]bool{"z.example": true, "b.example": true, "a.example": true, "c.example": false, "b.example:8080": false} {
+		if got := c.SeedHost(h); got != want {
+			t.Errorf("SeedHost(%s) = %v, want %v", h, got, want)
+		}
+	}
+}
+
+func TestUserAgentNamesTheContact(t *testing.T) {
+	t.Parallel()
+	got := load(t, "").UserAgent("0.3.1")
+	if want := "Mozilla/5.0 (compatible; arcrawl/0.3.1; +https://library.example/crawler)"; got != want {
+		t.Errorf("UserAgent = %q, want %q", got, want)
+	}
+}
+
+func TestDigestIsOfNamesAndBytesAlone(t *testing.T) {
+	t.Parallel()
+	base := load(t, "", "a.example.toml", "# a", "b.example.toml", "").Digest
+	if !regexp.MustCompile(`^sha256:[0-9a-f]{64}$`).MatchString(base) {
+		t.Errorf("Digest = %q, want sha256: and 64 hexadecimal digits", base)
+	}
+	for _, tt := range []struct {
+		name, main string
+		hosts      []string
+		same       bool
+	}{
+		{name: "the same files in another folder", hosts: []string{"b.example.toml", "", "a.example.toml", "# a"}, same: true},
+		{name: "a backup beside them", hosts: []string{"a.example.toml", "# a", "b.example.toml", "", "b.example.toml~", "[["}, same: true},
+		{name: "another main file", main: "# x", hosts: []string{"a.example.toml", "# a", "b.example.toml", ""}},
+		{name: "another host file", hosts: []string{"a.example.toml", "# b", "b.example.toml", ""}},
+		{name: "another file name", hosts: []string{"a.example.toml", "# a", "c.example.toml", ""}},
+		{name: "the bytes in the other file", hosts: []string{"a.example.toml", "", "b.example.toml", "# a"}},
+		{name: "the name and bytes of a file inside another", hosts: []string{"a.example.toml", "# ab.example.toml"}},
+		{name: "a file less", hosts: []string{"a.example.toml", "# a"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			if got := load(t, tt.main, tt.hosts...).Digest; (got == base) != tt.same {
+				t.Errorf("Digest = %s, before %s; want the same: %v", got, base, tt.same)
+			}
+		})
+	}
+}
+
+func TestReloadOfTheSameFilesGivesTheSameConfig(t *testing.T) {
+	t.Parallel()
+	main := folder(t, map[string]string{
+		"arcrawl.toml": everything + operator, "curators/a.example.toml": "[[wait]]\nmime = \".*\"\nmin = \"2h\"\n", "curators/b.example.toml": "",
+	})
+	first, err := config.Load(main)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 20 {
+		again, err := config.Load(main)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(first, again, compare); diff != "" {
+			t.Fatalf("(-first +again):\n%s", diff)
+		}
+		if diff := cmp.Diff(first.For("a.example"), again.For("a.example"), compare); diff != "" {
+			t.Fatalf("settings (-first +again):\n%s", diff)
+		}
+	}
+}

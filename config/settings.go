@@ -1,0 +1,116 @@
+package config
+
+import (
+	"time"
+
+	"github.com/arcrawl/arcrawl/evaluators"
+)
+
+// Settings is all that the visit of one URI needs to know, resolved for its host. It is a value; its slices are shared
+// and must not be written to.
+type Settings struct {
+	Politeness Politeness
+	Robots     Robots
+	// Wait is the stack of wait evaluators: the host file's [[wait]] entries, then the main file's, or
+	// [evaluators.Default]. It is never empty.
+	Wait evaluators.Stack
+	// Retry is the wait after failures in a row. Its fields are retry.first ("10m"), retry.factor (2.0) and
+	// retry.max ("7d").
+	Retry    evaluators.Ladder
+	Midfetch Midfetch
+	Fetch    Fetch
+	Scope    Scope
+	Change   Change
+}
+
+// Politeness says how long a host rests between requests: DelayFactor times the duration of the last exchange, at least
+// MinDelay and at most MaxDelay; a Crawl-delay in robots.txt raises it.
+type Politeness struct {
+	// DelayFactor is politeness.delay_factor (5.0): the rest as a multiple of how long the last exchange took.
+	DelayFactor float64
+	// MinDelay is politeness.min_delay ("2s"): the shortest rest. Below one second is for servers of one's own.
+	MinDelay time.Duration
+	// MaxDelay is politeness.max_delay ("30s"): the longest rest; never below MinDelay.
+	MaxDelay time.Duration
+	// CrawlDelayUpTo is politeness.crawl_delay_up_to ("300s"): a Crawl-delay is honoured up to this; zero ignores it.
+	CrawlDelayUpTo time.Duration
+	// Valence is politeness.valence (1): how many visits to the host may go on at once, 1 to 16.
+	Valence int
+}
+
+// Robots says how long the answers of robots.txt hold.
+type Robots struct {
+	// Wait is robots.wait ("24h"): how long a fetched copy of robots.txt is in force.
+	Wait time.Duration
+	// ForbiddenWait is robots.forbidden_wait ("24h"): when a URI that robots.txt forbids is looked at again, if the
+	// rules do not change before.
+	ForbiddenWait time.Duration
+	// UnreachableWait is robots.unreachable_wait ("1h"): after a server error or network failure on robots.txt the host
+	// rests this long before it is asked for again.
+	UnreachableWait time.Duration
+}
+
+// Midfetch says when the response headers alone prove that nothing changed. Its DecideBy is midfetch.decide_by
+// ("agree").
+type Midfetch struct {
+	evaluators.Midfetch
+	// AuditEvery is midfetch.audit_every (10): after this many visits in a row that read no body, the next is an
+	// unconditional whole fetch. Zero means never.
+	AuditEvery int
+}
+
+// Fetch bounds one exchange. Sizes are bytes.
+type Fetch struct {
+	// ConnectTimeout is fetch.connect_timeout ("20s"): name look-up, connection and TLS handshake together.
+	ConnectTimeout time.Duration
+	// HeaderTimeout is fetch.header_timeout ("30s"): from the sent request to the end of the response head.
+	HeaderTimeout time.Duration
+	// BodyTimeout is fetch.body_timeout ("20m"): for the whole body; what came is kept and marked as cut.
+	BodyTimeout time.Duration
+	// MaxBody is fetch.max_body ("1GiB"): bytes of body as sent; a longer one is cut there and marked.
+	MaxBody int64
+	// MaxHead is fetch.max_head ("256KiB"): bytes of response head.
+	MaxHead int64
+	// MaxContent is fetch.max_content ("1GiB"): bytes after the content coding is undone, against decompression bombs.
+	MaxContent int64
+}
+
+// Scope says which discovered URIs are taken.
+type Scope struct {
+	// By is scope.by ("host"): what a URI is measured against.
+	By ScopeBy
+	// Prefixes is scope.prefixes ([]): canonical URIs; with [ByPrefix] a URI is in scope when its text begins with one
+	// of them. Where none are set they are the folders of the host's seeds, on the http and the https side.
+	Prefixes []string
+	// MaxHops is scope.max_hops (20): steps of any kind from the seed.
+	MaxHops int
+	// MaxEmbedHops is scope.max_embed_hops (2): embeds in a row at the end of the path, redirects apart.
+	MaxEmbedHops int
+	// MaxRedirects is scope.max_redirects (5): redirects in a row.
+	MaxRedirects int
+	// EmbedsAnywhere is scope.embeds_anywhere (true): what a page in scope shows or runs is taken from any host.
+	EmbedsAnywhere bool
+	// MaxLinks is scope.max_links (5000): links taken from one page.
+	MaxLinks int
+}
+
+// ScopeBy is what the scope of a host is measured by.
+type ScopeBy string
+
+// The scopes.
+const (
+	ByHost   ScopeBy = "host"   // every URI on a host of the seeds
+	ByPrefix ScopeBy = "prefix" // every URI whose text begins with one of the prefixes
+)
+
+// Change says how two versions of a URI are compared.
+type Change struct {
+	// Mode is change.mode ("strict").
+	Mode ChangeMode
+}
+
+// ChangeMode is a way to compare two versions.
+type ChangeMode string
+
+// Strict compares every byte. It is the only mode of this version.
+const Strict ChangeMode = "strict"
