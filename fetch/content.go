@@ -1,0 +1,265 @@
+package fetch
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"sync"
+
+	"github.com/andybalholm/brotli"
+	"github.com/klauspost/compress/flate"
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zlib"
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/arcrawl/arcrawl/digest"
+)
+
+// Errors of [Capture.Content].
+var (
+	ErrCoding     = errors.New("content coding cannot be undone")
+	ErrMaxContent = errors.New("content is longer than the limit")
+)
+
+const (
+	// maxCodings is how many codings in sequence are undone. Two occur in the wild (a proxy that compresses again).
+	maxCodings = 4
+
+	// maxZstdWindow is what RFC 9659 allows for zstd on the web.
+	maxZstdWindow = 8 << 20
+
+	// codingBuffer is read ahead by each decoder.
+	codingBuffer = 4 << 10
+)
+
+// codecs undoes content codings and keeps the decoders for the next time.
+type codecs struct {
+	readers sync.Pool // of *bufio.Reader
+	gzips   sync.Pool // of *gzip.Reader
+	brotlis sync.Pool // of *brotli.Reader
+	zstds   sync.Pool // of *zstd.Decoder
+}
+
+// codingsOf lists the content codings of a response in the order they were applied.
+func codingsOf(h http.Header) []string {
+	var out []string
+	for _, value := range h.Values("Content-Encoding") {
+		for _, coding := range splitList(value) {
+			if coding != "identity" && coding != "none" {
+				out = append(out, coding)
+			}
+		}
+	}
+	return out
+}
+
+// content is a decoded stream. The decoders are given back when it is closed.
+type content struct {
+	io.Reader
+	layers []*layer
+}
+
+func (c *content) release() {
+	for _, l := range c.layers {
+		l.release()
+	}
+	c.layers = nil
+}
+
+// open gives what src is when its codings are undone, at most most bytes at each step. Nothing is read yet.
+func (c *codecs) open(codings []string, src io.Reader, most int64) (*content, error) {
+	if len(codings) > maxCodings {
+		return nil, fmt.Errorf("%w: %d codings in sequence", ErrCoding, len(codings))
+	}
+	out := &content{Reader: &bounded{r: src, left: most}}
+	for i := len(codings) - 1; i >= 0; i-- {
+		switch codings[i] {
+		case "gzip", "x-gzip", "deflate", "br", "zstd":
+		default:
+			return nil, fmt.Errorf("%w: unknown coding %.40q", ErrCoding, codings[i])
+		}
+		l := &layer{codecs: c, coding: codings[i], from: src}
+		out.layers = append(out.layers, l)
+		out.Reader = &bounded{r: l, left: most}
+		src = out.Reader
+	}
+	return out, nil
+}
+
+// digest reads p as far as the decoders will and digests what they give.
+func (c *codecs) digest(codings []string, p io.Reader, most int64, buf []byte) (digest.Digest, int64, error) {
+	decoded, err := c.open(codings, p, most)
+	if err != nil {
+		return digest.Digest{}, 0, err
+	}
+	defer decoded.release()
+	hash, size := digest.New(), int64(0)
+	for {
+		n, err := decoded.Read(buf)
+		_, _ = hash.Write(buf[:n]) // never fails
+		size += int64(n)
+		if errors.Is(err, io.EOF) {
+			return hash.Sum(), size, nil
+		}
+		if err != nil {
+			return digest.Digest{}, size, err
+		}
+	}
+}
+
+// bounded ends a stream with ErrMaxContent if it goes on after so many bytes.
+type bounded struct {
+	r    io.Reader
+	left int64
+}
+
+func (b *bounded) Read(p []byte) (int, error) {
+	if b.left > 0 {
+		n, err := b.r.Read(p[:min(int64(len(p)), b.left)])
+		b.left -= int64(n)
+		return n, err
+	}
+	if n, err := b.r.Read(make([]byte, 1)); n == 0 {
+		return 0, err
+	}
+	return 0, ErrMaxContent
+}
+
+// layer undoes one coding. The decoder is chosen at the first read, when there is something to look at.
+type layer struct {
+	codecs *codecs
+	coding string
+	from   io.Reader
+
+	src     *bufio.Reader
+	decoder io.Reader
+	err     error // stays
+}
+
+func (l *layer) Read(p []byte) (int, error) {
+	if l.err == nil && l.decoder == nil {
+		l.err = l.start()
+	}
+	if l.err != nil {
+		return 0, l.err
+	}
+	n, err := l.decoder.Read(p)
+	l.err = l.explain(err)
+	return n, l.err
+}
+
+// explain tells the end, and bounds of what is below, from a fault of the coding.
+func (l *layer) explain(err error) error {
+	if err == nil || errors.Is(err, io.EOF) || errors.Is(err, ErrMaxContent) || errors.Is(err, ErrCoding) {
+		return err
+	}
+	return fmt.Errorf("%w: %s: %w", ErrCoding, l.coding, err)
+}
+
+// start makes or borrows the decoder. No bytes at all are the coding of no bytes: servers say gzip about empty bodies
+// too.
+func (l *layer) start() error {
+	l.src = l.codecs.reader(l.from)
+	first, err := l.src.Peek(1)
+	if len(first) == 0 {
+		return l.explain(err)
+	}
+	switch l.coding {
+	case "gzip", "x-gzip":
+		z, ok := l.codecs.gzips.Get().(*gzip.Reader)
+		if !ok {
+			z = new(gzip.Reader)
+		}
+		g := &gunzip{z: z, src: l.src}
+		l.decoder, err = g, g.member()
+	case "deflate":
+		l.decoder, err = inflate(l.src)
+	case "br":
+		if z, ok := l.codecs.brotlis.Get().(*brotli.Reader); ok {
+			l.decoder, err = z, z.Reset(l.src)
+		} else {
+			l.decoder, err = brotli.NewReader(l.src), nil
+		}
+	case "zstd":
+		z, ok := l.codecs.zstds.Get().(*zstd.Decoder)
+		if ok {
+			err = z.Reset(l.src)
+		} else {
+			z, err = zstd.NewReader(l.src,
+				zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxZstdWindow))
+		}
+		l.decoder = z
+	}
+	return l.explain(err)
+}
+
+func (l *layer) release() {
+	switch z := l.decoder.(type) {
+	case *gunzip:
+		l.codecs.gzips.Put(z.z)
+	case *brotli.Reader:
+		l.codecs.brotlis.Put(z)
+	case *zstd.Decoder:
+		if z != nil && z.Reset(nil) == nil {
+			l.codecs.zstds.Put(z)
+		}
+	}
+	if l.src != nil {
+		l.codecs.giveReader(l.src)
+	}
+	l.decoder, l.src, l.err = nil, nil, ErrClosed
+}
+
+func (c *codecs) reader(from io.Reader) *bufio.Reader {
+	if br, ok := c.readers.Get().(*bufio.Reader); ok {
+		br.Reset(from)
+		return br
+	}
+	return bufio.NewReaderSize(from, codingBuffer)
+}
+
+func (c *codecs) giveReader(br *bufio.Reader) {
+	br.Reset(nil)
+	c.readers.Put(br)
+}
+
+// inflate reads the coding "deflate" as it occurs: zlib, as it should be, or bare. RFC 9110 section 8.4.1.2.
+func inflate(src *bufio.Reader) (io.Reader, error) {
+	two, _ := src.Peek(2) // what is missing is missed below
+	if len(two) == 2 && two[0]&0x0f == 8 && (uint(two[0])<<8|uint(two[1]))%31 == 0 {
+		return zlib.NewReader(src)
+	}
+	return flate.NewReader(src), nil
+}
+
+// gunzip reads gzip members one after the other and passes over what is no member after the last one, as browsers do.
+type gunzip struct {
+	z   *gzip.Reader
+	src *bufio.Reader
+}
+
+// member starts the next one.
+func (g *gunzip) member() error {
+	if err := g.z.Reset(g.src); err != nil {
+		return err
+	}
+	g.z.Multistream(false)
+	return nil
+}
+
+func (g *gunzip) Read(p []byte) (int, error) {
+	for {
+		n, err := g.z.Read(p)
+		if !errors.Is(err, io.EOF) {
+			return n, err
+		}
+		if magic, _ := g.src.Peek(2); string(magic) != "\x1f\x8b" {
+			return n, io.EOF
+		}
+		if err := g.member(); err != nil || n > 0 {
+			return n, err
+		}
+	}
+}

@@ -1,0 +1,306 @@
+package fetch_test
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/arcrawl/arcrawl/fetch"
+)
+
+// answer is what a server sends for one request, and what must become of it.
+type answer struct {
+	name      string
+	before    string // informational responses: no part of the record
+	head      string
+	body      string // raw
+	after     string // no part of the record
+	hangsUp   bool
+	payload   string
+	content   *string // nil: as payload
+	undecoded bool
+	status    int // 0: 200
+	cut       bool
+	kept      bool // the connection can be used again
+}
+
+func (a answer) block() string { return a.head + a.body }
+
+// verdict is what is compared, in one piece.
+type verdict struct {
+	Status                               int
+	Head, Block                          string
+	BlockSize, PayloadSize, ContentSize  int64
+	BlockSum, PayloadSum, ContentSum     string
+	Content                              string
+	Complete, Stopped, Undecoded, IsLost bool
+	Truncated                            fetch.Truncation
+}
+
+func (a answer) want() verdict {
+	v := verdict{
+		Status: a.status, Head: a.head, Block: a.block(),
+		BlockSize: int64(len(a.block())), BlockSum: sum(a.block()).String(), PayloadSize: int64(len(a.payload)),
+		Complete: !a.cut, Undecoded: a.undecoded, IsLost: a.cut,
+	}
+	if v.Status == 0 {
+		v.Status = 200
+	}
+	if a.cut {
+		v.Truncated = fetch.TruncatedDisconnect
+	}
+	v.Content = a.payload
+	if a.content != nil {
+		v.Content = *a.content
+	}
+	v.ContentSize = int64(len(v.Content))
+	if !a.cut && v.Status != 304 {
+		v.PayloadSum, v.ContentSum = sum(a.payload).String(), sum(v.Content).String()
+	}
+	if a.undecoded {
+		v.Content, v.ContentSum, v.ContentSize = "", "", 0
+	}
+	return v
+}
+
+func judge(t *testing.T, c *fetch.Capture) verdict {
+	t.Helper()
+	content, err := contentOf(t, c)
+	v := verdict{
+		Status: c.Status, Head: string(c.Head), Block: block(t, c),
+		BlockSize: c.BlockSize, PayloadSize: c.PayloadSize, ContentSize: c.ContentSize,
+		BlockSum: c.BlockDigest.String(), PayloadSum: c.PayloadDigest.String(), ContentSum: c.ContentDigest.String(),
+		Content: content, Complete: c.Complete, Stopped: c.Stopped, Truncated: c.Truncated,
+	}
+	switch {
+	case err == io.ErrUnexpectedEOF:
+		v.IsLost = true
+	case errors.Is(err, fetch.ErrCoding):
+		v.Undecoded = true
+	case err != nil:
+		t.Errorf("content of %s: %v", c.URI, err)
+	}
+	return v
+}
+
+func chunked(parts ...string) string {
+	var b strings.Builder
+	for _, p := range parts {
+		fmt.Fprintf(&b, "%x\r\n%s\r\n", len(p), p)
+	}
+	return b.String() + "0\r\n\r\n"
+}
+
+func withLength(fields, body string) string {
+	return "HTTP/1.1 200 OK\r\n" + fields + "Content-Length: " + strconv.Itoa(len(body)) + "\r\n\r\n"
+}
+
+const plainChunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+
+func framings() []answer {
+	page := strings.Repeat("The quick brown fox. ", 700)
+	return []answer{
+		{name: "a body with its length", head: withLength("", page), body: page, payload: page, kept: true},
+		{name: "an empty body", head: withLength("", ""), kept: true},
+		{
+			name: "order, case and repetition of fields, and white space, are kept", payload: "hi", kept: true, body: "hi",
+			head: "HTTP/1.1 200   Fine\r\nx-b: 1\r\nSET-Cookie: a\r\nX-A:2\r\nset-cookie:  b  \r\ncontent-LENGTH: 2\r\n\r\n",
+		},
+		{name: "chunks", head: plainChunked, body: chunked("Hello, ", page, "!"), payload: "Hello, " + page + "!", kept: true},
+		{
+			name: "chunks with extensions and trailers", payload: "Hello", kept: true,
+			head: "HTTP/1.1 200 OK\r\nTrailer: X-Sum\r\nTransfer-Encoding: Chunked\r\n\r\n",
+			body: "5;name=\"va lue\";x\r\nHello\r\n000;last\r\nX-Sum: 1\r\nX-Other: 2\r\n\r\n",
+		},
+		{name: "chunks of one byte", head: plainChunked, body: chunked(strings.Split(page[:300], "")...), payload: page[:300], kept: true},
+		{
+			name: "chunks win over a length", payload: "Hello", kept: true, body: chunked("Hello"),
+			head: "HTTP/1.1 200 OK\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n",
+		},
+		{name: "a body that ends with the connection", head: "HTTP/1.1 200 OK\r\n\r\n", body: page, payload: page, hangsUp: true},
+		{name: "HTTP/1.0", head: "HTTP/1.0 200 OK\r\nServer: old\r\n\r\n", body: page, payload: page, hangsUp: true},
+		{name: "HTTP/1.0 that keeps the connection", head: "HTTP/1.0 200 OK\r\nConnection: keep-alive\r\nContent-Length: 2\r\n\r\n", body: "ok", payload: "ok", kept: true},
+		{name: "HTTP/1.0 with a length", head: "HTTP/1.0 200 OK\r\nContent-Length: 2\r\n\r\n", body: "ok", payload: "ok"},
+		{name: "a server that wants to close", head: "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\n", body: "ok", payload: "ok"},
+		{name: "line feeds alone in the head", head: "HTTP/1.1 200 OK\nContent-Length: 2\nX: y\n\n", body: "ok", payload: "ok", kept: true},
+		{name: "a 304 with the length of what it does not send", head: "HTTP/1.1 304 Not Modified\r\nETag: \"a\"\r\nContent-Length: 500\r\n\r\n", status: 304, kept: true},
+		{name: "a 204", head: "HTTP/1.1 204 No Content\r\n\r\n", status: 204, kept: true},
+		{name: "a redirect is an answer like any other", head: "HTTP/1.1 301 Moved\r\nLocation: /x\r\nContent-Length: 4\r\n\r\n", body: "over", payload: "over", status: 301, kept: true},
+		{name: "a status without reason", head: "HTTP/1.1 404\r\nContent-Length: 0\r\n\r\n", status: 404, kept: true},
+		{name: "100 Continue first", before: "HTTP/1.1 100 Continue\r\n\r\n", head: withLength("", "ok"), body: "ok", payload: "ok", kept: true},
+		{
+			name: "103 Early Hints twice first", before: "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 103 Early Hints\nLink: </b>\n\n",
+			head: withLength("", "ok"), body: "ok", payload: "ok", kept: true,
+		},
+		{name: "101 is final and nothing follows it", head: "HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\n", status: 101},
+		{name: "junk after a body", head: withLength("", page), body: page, payload: page, after: "\r\n\r\n<!-- served by -->"},
+		{name: "much junk after chunks", head: plainChunked, body: chunked(page), payload: page, after: strings.Repeat("junk ", 20_000)},
+		{name: "a body after a 204", head: "HTTP/1.1 204 No Content\r\n\r\n", status: 204, after: "surprise"},
+		{name: "another response at once", head: withLength("", "ok"), body: "ok", payload: "ok", after: "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nbad"},
+	}
+}
+
+func broken() []answer {
+	page := strings.Repeat("The quick brown fox. ", 700)
+	return []answer{
+		{name: "a body shorter than announced", head: "HTTP/1.1 200 OK\r\nContent-Length: 20000\r\n\r\n", body: page, payload: page, hangsUp: true, cut: true},
+		{name: "chunks that end in the middle", head: plainChunked, body: "40\r\nHello", payload: "Hello", hangsUp: true, cut: true},
+		{name: "chunks without the last one", head: plainChunked, body: "5\r\nHello\r\n", payload: "Hello", hangsUp: true, cut: true},
+		{name: "a chunk length that is none", head: plainChunked, body: "5\r\nHello\r\nzz\r\n", payload: "Hello", hangsUp: true, cut: true},
+		{name: "no body where one was announced", head: "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n", hangsUp: true, cut: true},
+		{name: "a line in the head that is no field", head: "HTTP/1.1 200 OK\r\nnonsense\r\nContent-Length: 2\r\n\r\n", body: "ok", payload: "ok", after: "more"},
+		{name: "a folded first line and a bad name", head: "HTTP/1.1 200 OK\r\n folded\r\nb@d name: x\r\nContent-Length: 2\r\n\r\n", body: "ok", payload: "ok"},
+		{name: "lengths that contradict", head: "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 9\r\n\r\n", body: "until the end", payload: "until the end", hangsUp: true},
+		{name: "a length that is no number", head: "HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n", body: "until the end", payload: "until the end", hangsUp: true},
+		{name: "a transfer coding nobody knows", head: "HTTP/1.1 200 OK\r\nTransfer-Encoding: identity\r\n\r\n", body: "until the end", payload: "until the end", hangsUp: true},
+		{name: "a sloppy status line", head: "http/1.1 200 OK\r\nContent-Length: 2\r\n\r\n", body: "ok", payload: "ok"},
+	}
+}
+
+func coded(t *testing.T) []answer {
+	page := strings.Repeat("The quick brown fox. ", 700)
+	none := ""
+	one := func(name, coding, payload string, content *string) answer {
+		return answer{name: name, head: withLength("Content-Encoding: "+coding+"\r\n", payload), body: payload, payload: payload, content: content, kept: true}
+	}
+	out := []answer{
+		one("gzip", "gzip", gzipped(t, page), &page),
+		one("gzip by its old name", "X-GZip", gzipped(t, page), &page),
+		one("gzip in two members", "gzip", gzipped(t, page[:99])+gzipped(t, page[99:]), &page),
+		one("gzip with something after it", "gzip", gzipped(t, page)+"\x00\x00junk", &page),
+		one("deflate as it should be", "deflate", zlibbed(t, page), &page),
+		one("deflate as it often is", "deflate", deflated(t, page), &page),
+		one("brotli", "br", brotlied(t, page), &page),
+		one("zstandard", "zstd", zstded(t, page), &page),
+		one("brotli, then gzip", "br, gzip", gzipped(t, brotlied(t, page)), &page),
+		one("two fields of codings, and identity", "deflate\r\nContent-Encoding: identity, zstd", zstded(t, zlibbed(t, page)), &page),
+		one("gzip of an empty page", "gzip", gzipped(t, ""), &none),
+		one("gzip that is only announced, for no body", "gzip", "", nil),
+	}
+	z := gzipped(t, page)
+	out = append(out, answer{
+		name: "gzip in chunks", head: "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nTransfer-Encoding: chunked\r\n\r\n",
+		body: chunked(z[:7], z[7:50], z[50:]), payload: z, content: &page, kept: true,
+	})
+	for name, a := range map[string]answer{
+		"gzip that is plain text":     one("", "gzip", page, nil),
+		"brotli that is plain text":   one("", "br", page, nil),
+		"zstandard that is text":      one("", "zstd", page, nil),
+		"a coding nobody knows":       one("", "lzma", page, nil),
+		"five codings":                one("", "br,br,br,br,br", page, nil),
+		"an unknown one under a good": one("", "sdch, gzip", gzipped(t, page), nil),
+	} {
+		a.name, a.undecoded = name, true
+		out = append(out, a)
+	}
+	return out
+}
+
+// stage serves answers by number in the path, in random pieces, and hands out the requests it got.
+func stage(t *testing.T, answers []answer, seed uint64) (address string, requests func() []string) {
+	var mu sync.Mutex
+	var got []string
+	address = serve(t, func(c net.Conn, n int) {
+		rng := rand.New(rand.NewPCG(seed, uint64(n)))
+		r := bufio.NewReader(c)
+		for {
+			raw, ok := request(r)
+			if !ok {
+				return
+			}
+			mu.Lock()
+			got = append(got, string(raw))
+			mu.Unlock()
+			i, _ := strconv.Atoi(strings.TrimPrefix(strings.Fields(string(raw))[1], "/"))
+			a := answers[i]
+			// What comes after goes together with the last byte: coming later it would be another test.
+			all := a.before + a.block()
+			last := len(all) - 1
+			if inPieces(c, all[:last], rng) != nil {
+				return
+			}
+			if _, err := io.WriteString(c, all[last:]+a.after); err != nil || a.hangsUp {
+				return
+			}
+		}
+	})
+	return address, func() []string {
+		mu.Lock()
+		defer mu.Unlock()
+		return got
+	}
+}
+
+func TestTheRecordIsExactlyWhatTheServerSent(t *testing.T) {
+	t.Parallel()
+	answers := append(append(framings(), broken()...), coded(t)...)
+	for name, memory := range map[string]int64{"in memory": 0, "in a file": -1, "in both": 100} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			seed := rand.Uint64()
+			address, requests := stage(t, answers, seed)
+			client := newClient(t, fetch.Options{SpoolMemory: memory})
+			for round := range 8 {
+				for _, i := range rand.New(rand.NewPCG(seed, 0)).Perm(len(answers)) {
+					a := answers[i]
+					if got, want := judgeOne(t, client, address, i), a.want(); !cmp.Equal(got, want) {
+						t.Errorf("%s (round %d, seed %d): (-want +got)\n%s", a.name, round, seed, cmp.Diff(want, got))
+					}
+					if idle := fetch.Idle(client); (idle == 1) != a.kept {
+						t.Errorf("%s: %d idle connections afterwards, want kept: %v", a.name, idle, a.kept)
+					}
+				}
+			}
+			if got, want := len(requests()), 8*len(answers); got != want {
+				t.Errorf("the server saw %d requests, want %d: something was asked for twice", got, want)
+			}
+		})
+	}
+}
+
+func judgeOne(t *testing.T, client *fetch.Client, address string, i int) verdict {
+	t.Helper()
+	c := get(t, client, fetch.Request{
+		URI:    parse(t, fmt.Sprintf("http://%s/%d", address, i)),
+		Limits: fetch.Limits{Connect: 20 * time.Second, Headers: 20 * time.Second, Body: 20 * time.Second},
+	})
+	defer c.Close()
+	return judge(t, c)
+}
+
+func TestTheRequestIsExactlyWhatTheCaptureSays(t *testing.T) {
+	t.Parallel()
+	address, requests := stage(t, []answer{{head: withLength("", "ok"), body: "ok"}}, 1)
+	for _, c := range []struct {
+		name       string
+		maxIdle    int
+		connection string
+	}{
+		{"a client that keeps connections", 0, "keep-alive"},
+		{"a client that does not", -1, "close"},
+	} {
+		got := get(t, newClient(t, fetch.Options{MaxIdle: c.maxIdle}), fetch.Request{
+			URI:    parse(t, "http://"+address+"/0?a=b"),
+			Header: []fetch.Field{{"user-agent", "arcrawl"}, {"Accept", "*/*"}, {"X-A", ""}, {"Accept", "text/html"}},
+		})
+		want := "GET /0?a=b HTTP/1.1\r\nHost: " + address + "\r\nuser-agent: arcrawl\r\nAccept: */*\r\nX-A: \r\nAccept: text/html\r\n" +
+			"Connection: " + c.connection + "\r\n\r\n"
+		all := requests()
+		if seen := all[len(all)-1]; string(got.Request) != want || seen != want {
+			t.Errorf("%s: capture says %q, server got %q, want %q", c.name, got.Request, seen, want)
+		}
+		if got.IP.String() != "127.0.0.1" || got.Started.IsZero() || got.Took <= 0 {
+			t.Errorf("%s: IP %s, started %s, took %s", c.name, got.IP, got.Started, got.Took)
+		}
+	}
+}

@@ -1,0 +1,171 @@
+package fetch
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/netip"
+	"time"
+
+	"github.com/arcrawl/arcrawl/digest"
+)
+
+// exchange is one call of Fetch.
+type exchange struct {
+	client  *Client
+	request Request
+	raw     []byte // the request as it is sent
+	capture *Capture
+}
+
+// run makes the exchange on an idle connection or, if there is none or it has died unnoticed, on a new one.
+func (x *exchange) run(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	k, err := x.client.idle.take(connKey(x.request.URI), time.Now())
+	if err != nil {
+		return err
+	}
+	if k != nil {
+		silent, err := x.on(ctx, k)
+		if err != nil || !silent {
+			return err
+		}
+	}
+	k, err = x.client.connect(ctx, x.request.URI, x.request.Limits.Connect)
+	if ctx.Err() != nil {
+		if err == nil {
+			k.abort()
+		}
+		return ctx.Err()
+	}
+	if err != nil {
+		c := x.capture
+		c.Request, c.Head, c.IP = nil, nil, netip.Addr{}
+		c.Status, c.Misfortune = ofConnect(err), fmt.Errorf("connect to %s: %w", x.request.URI.Address(), err)
+		return nil
+	}
+	_, err = x.on(ctx, k)
+	return err
+}
+
+// on makes the exchange on k, and then keeps or closes k. silent means that the connection ended before any byte of an
+// answer.
+func (x *exchange) on(ctx context.Context, k *conn) (silent bool, err error) {
+	b := x.client.takeBuffers()
+	defer x.client.giveBuffers(b)
+	stop := context.AfterFunc(ctx, func() { _ = k.SetDeadline(past) }) // fails only on a connection that is closed already
+	keep, silent, err := x.talk(ctx, k, b)
+	if stop() && keep {
+		x.client.idle.put(k, time.Now())
+	} else {
+		k.abort()
+	}
+	return silent, err
+}
+
+// talk sends the request and reads the answer.
+func (x *exchange) talk(ctx context.Context, k *conn, b *buffers) (keep, silent bool, err error) {
+	c, limits := x.capture, x.request.Limits
+	c.IP, c.Request = k.ip, nil
+	err = k.until(ctx, time.Now().Add(limits.Headers))
+	if err == nil {
+		var n int
+		if n, err = k.Write(x.raw); n > 0 {
+			c.Request = x.raw[:n:n]
+		}
+	}
+	head, rest := b.head[:0], []byte(nil)
+	if err == nil {
+		head, rest, err = readHead(k, head, limits.MaxHead)
+	}
+	if err == nil {
+		keep, err = x.receive(ctx, k, b, head, rest)
+		return keep, false, err
+	}
+	if ctx.Err() != nil {
+		return false, false, ctx.Err()
+	}
+	c.Head = bytes.Clone(head)
+	c.Status, c.Misfortune = ofHead(err, head)
+	return false, len(head) == 0 && !isTimeout(err), nil
+}
+
+// receive takes in the response that begins with head.
+func (x *exchange) receive(ctx context.Context, k *conn, b *buffers, head, rest []byte) (keep bool, err error) {
+	c, limits := x.capture, x.request.Limits
+	rec := &recorder{spool: c.spool, hash: digest.New(), pending: b.pending[:0]}
+	w := &wire{conn: k, rest: rest, left: limits.MaxBody, rec: rec}
+	c.Head = bytes.Clone(head)
+	res, err := parse(b.parser, c.Head, w)
+	if err != nil {
+		c.Status, c.Misfortune = NotHTTP, fmt.Errorf("read response head: %w", err)
+		return false, nil
+	}
+	c.Status, c.Header, c.Misfortune = res.StatusCode, res.Header, nil
+	rec.keep(head)
+	if x.stops(res) {
+		c.Stopped = true
+		return false, x.seal(rec, 0)
+	}
+	if err := k.until(ctx, time.Now().Add(limits.Body)); err != nil {
+		w.err = err
+	}
+	s := readBody(x.client.codecs, codingsOf(res.Header), res.Body, limits.MaxContent, b.copy)
+	if s.err != nil && w.err != nil && !errors.Is(w.err, io.EOF) {
+		s.err = w.err // the parser does not always hand it on
+	}
+	unread := 0
+	switch {
+	case rec.err != nil:
+		return false, rec.err
+	case s.err != nil && ctx.Err() != nil:
+		return false, ctx.Err()
+	case s.err == nil:
+		unread = b.parser.Buffered()
+	}
+	x.conclude(s)
+	keep = c.Complete && !res.Close && unread == 0 && len(w.rest) == 0 && x.client.idle.most > 0 &&
+		c.Status != http.StatusSwitchingProtocols
+	return keep, x.seal(rec, unread)
+}
+
+// stops asks the mid-fetch filter, if there is something to stop.
+func (x *exchange) stops(res *http.Response) bool {
+	if x.request.Stop == nil || res.Body == http.NoBody {
+		return false
+	}
+	return x.request.Stop(Head{Status: res.StatusCode, Header: res.Header, ContentLength: res.ContentLength})
+}
+
+// conclude says what came of the body.
+func (x *exchange) conclude(s sums) {
+	c := x.capture
+	c.PayloadSize, c.ContentSize = s.payloadSize, s.contentSize
+	if s.err != nil {
+		c.Truncated = ofBody(s.err)
+		c.Misfortune = fmt.Errorf("read body: %w", s.err)
+		return
+	}
+	c.Complete = true
+	if c.Status == http.StatusNotModified {
+		return
+	}
+	c.PayloadDigest = s.payload
+	if c.undecoded = s.undecoded; s.undecoded != nil {
+		c.Misfortune = fmt.Errorf("decode body: %w", s.undecoded)
+		return
+	}
+	c.ContentDigest = s.content
+}
+
+// seal ends the record.
+func (x *exchange) seal(rec *recorder, unread int) error {
+	err := rec.end(unread)
+	x.capture.BlockSize, x.capture.BlockDigest = x.capture.spool.size, rec.hash.Sum()
+	return err
+}

@@ -1,0 +1,201 @@
+package fetch
+
+import (
+	"bufio"
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+// ErrClosed is returned by [Client.Fetch] after [Client.Close], and by what a closed [Capture] is asked for.
+var ErrClosed = errors.New("closed")
+
+// Field is one header field of a request.
+type Field struct{ Name, Value string }
+
+// Limits bound one exchange. Zero (or less) means the default given with each.
+type Limits struct {
+	Connect time.Duration // name resolution, TCP and TLS together; 30 s
+	Headers time.Duration // from the first byte of the request to the last byte of the response head; 30 s
+	Body    time.Duration // the whole body; 20 min
+
+	MaxHead    int64 // bytes of the response head, informational responses included; 256 KiB
+	MaxBody    int64 // raw bytes of the body, chunked framing included; 1 GiB
+	MaxContent int64 // bytes after content codings were undone; 256 MiB
+}
+
+// orDefaults fills in what is not set. The times are of the order of Heritrix's (20 s for the socket, 20 min for a URI).
+func (l Limits) orDefaults() Limits {
+	l.Connect = orDefault(l.Connect, 30*time.Second)
+	l.Headers = orDefault(l.Headers, 30*time.Second)
+	l.Body = orDefault(l.Body, 20*time.Minute)
+	l.MaxHead = orDefault(l.MaxHead, 256<<10)
+	l.MaxBody = orDefault(l.MaxBody, 1<<30)
+	l.MaxContent = orDefault(l.MaxContent, 256<<20)
+	return l
+}
+
+func orDefault[T ~int | ~int64](v, d T) T {
+	if v <= 0 {
+		return d
+	}
+	return v
+}
+
+// Head is what [Request].Stop decides by: the head of a response whose body is about to be transferred.
+type Head struct {
+	Status        int
+	Header        http.Header
+	ContentLength int64 // as the server announced it; -1 if it did not
+}
+
+// Request is one GET.
+type Request struct {
+	URI    uri.URI
+	Header []Field         // sent in this order after Host; Host, Connection and the framing fields are not the caller's
+	Limits Limits          // zero fields mean defaults
+	Stop   func(Head) bool // true breaks off the download; nil never does. Not asked if there is no body to transfer
+}
+
+// Options make a [Client]. The zero value is usable.
+type Options struct {
+	// Dial opens connections; nil means Guard(nil), which refuses every address that is not public.
+	Dial func(ctx context.Context, network, address string) (net.Conn, error)
+
+	TLS         *tls.Config   // cloned; nil means Go's defaults. ServerName and ALPN are set for each connection
+	SpoolDir    string        // where bodies over SpoolMemory go; "" means os.TempDir()
+	SpoolMemory int64         // bytes of each response kept in memory; 0 means 256 KiB, negative none
+	MaxIdle     int           // idle connections kept; 0 means 256, negative none
+	IdleTimeout time.Duration // how long a connection may stay idle and still be used; 0 means 60 s
+}
+
+// Client makes exchanges and keeps idle connections between them. It may be used by many goroutines at once.
+type Client struct {
+	dial    func(ctx context.Context, network, address string) (net.Conn, error)
+	tls     *tls.Config
+	idle    *idle
+	store   *store
+	codecs  *codecs
+	buffers sync.Pool // of *buffers
+}
+
+// New makes a client. It should be closed.
+func New(o Options) *Client {
+	c := &Client{dial: o.Dial, codecs: &codecs{}}
+	if c.dial == nil {
+		c.dial = Guard(nil)
+	}
+	c.tls = &tls.Config{}
+	if o.TLS != nil {
+		c.tls = o.TLS.Clone()
+	}
+	if c.tls.MinVersion == 0 {
+		c.tls.MinVersion = tls.VersionTLS12
+	}
+	c.tls.NextProtos = []string{"http/1.1"}
+	memory := o.SpoolMemory
+	if memory == 0 {
+		memory = 256 << 10
+	}
+	c.store = &store{dir: o.SpoolDir, memory: memory, create: os.CreateTemp}
+	most := o.MaxIdle
+	if most == 0 {
+		most = 256
+	}
+	c.idle = newIdle(most, orDefault(o.IdleTimeout, time.Minute))
+	return c
+}
+
+// Close closes the idle connections; exchanges under way go on, and captures stay readable. It may be called again.
+func (c *Client) Close() error {
+	c.idle.close()
+	return nil
+}
+
+// Fetch makes one exchange. The caller closes the capture. The error is about ourselves: the request may not be sent as
+// it is, the spool could not be written (errors.Is finds syscall.ENOSPC), or ctx is done; then there is no capture.
+func (c *Client) Fetch(ctx context.Context, r Request) (*Capture, error) {
+	raw, err := requestBytes(r, c.idle.most > 0)
+	if err != nil {
+		return nil, fmt.Errorf("fetch %s: %w", r.URI, err)
+	}
+	r.Limits = r.Limits.orDefaults()
+	x := &exchange{client: c, request: r, raw: raw, capture: &Capture{
+		URI:       r.URI,
+		Started:   time.Now().UTC(),
+		client:    c,
+		spool:     c.store.open(),
+		maxDecode: r.Limits.MaxContent,
+	}}
+	err = x.run(ctx)
+	x.capture.Took = time.Since(x.capture.Started)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("fetch %s: %w", r.URI, err), x.capture.Close())
+	}
+	return x.capture, nil
+}
+
+// connect dials u's host and, for https, makes the TLS handshake.
+func (c *Client) connect(ctx context.Context, u uri.URI, limit time.Duration) (*conn, error) {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	plain, err := c.dial(ctx, "tcp", u.Address())
+	if err != nil {
+		return nil, err
+	}
+	k := &conn{Conn: plain, key: connKey(u), ip: remoteIP(plain)}
+	if u.Scheme() != "https" {
+		return k, nil
+	}
+	config := c.tls.Clone()
+	config.ServerName = strings.TrimSuffix(u.Hostname(), ".")
+	secure := tls.Client(plain, config)
+	if err := secure.HandshakeContext(ctx); err != nil {
+		_ = plain.Close() // the handshake's error says more
+		return nil, fmt.Errorf("TLS handshake with %s: %w", u.Address(), err)
+	}
+	k.Conn = secure
+	return k, nil
+}
+
+// The sizes of the buffers of one fetch. peekSize bounds how far the parser can have read beyond the response.
+const (
+	headSize    = 8 << 10
+	peekSize    = 8 << 10
+	pendingSize = 32 << 10
+	copySize    = 32 << 10
+)
+
+// buffers is the memory of one exchange, used again by the next.
+type buffers struct {
+	head    []byte        // empty, with capacity; a longer head moves out of it
+	parser  *bufio.Reader // what the parser reads from
+	pending []byte        // empty, with capacity: received but perhaps not part of the response
+	copy    []byte
+}
+
+func (c *Client) takeBuffers() *buffers {
+	if b, ok := c.buffers.Get().(*buffers); ok {
+		return b
+	}
+	return &buffers{
+		head:    make([]byte, 0, headSize),
+		parser:  bufio.NewReaderSize(nil, peekSize),
+		pending: make([]byte, 0, pendingSize),
+		copy:    make([]byte, copySize),
+	}
+}
+
+func (c *Client) giveBuffers(b *buffers) {
+	b.parser.Reset(nil)
+	c.buffers.Put(b)
+}

@@ -1,0 +1,95 @@
+package fetch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"slices"
+	"syscall"
+)
+
+// ErrForbiddenAddress says that a host name led to an address that is not public and that no setting allows.
+var ErrForbiddenAddress = errors.New("address is not public")
+
+// special are the blocks of the IANA special-purpose address registries that are not globally reachable, those that
+// carry IPv4 addresses inside (64:ff9b::/96, 2002::/16), and multicast. Of IPv6 only what lies in globalUnicast needs
+// listing: IANA has given out nothing else.
+var (
+	globalUnicast = netip.MustParsePrefix("2000::/3")
+
+	special = []netip.Prefix{
+		netip.MustParsePrefix("0.0.0.0/8"),       // this network, RFC 791
+		netip.MustParsePrefix("10.0.0.0/8"),      // private use, RFC 1918
+		netip.MustParsePrefix("100.64.0.0/10"),   // shared address space, RFC 6598
+		netip.MustParsePrefix("127.0.0.0/8"),     // loopback, RFC 1122
+		netip.MustParsePrefix("169.254.0.0/16"),  // link local, RFC 3927
+		netip.MustParsePrefix("172.16.0.0/12"),   // private use, RFC 1918
+		netip.MustParsePrefix("192.0.0.0/24"),    // protocol assignments, RFC 6890
+		netip.MustParsePrefix("192.0.2.0/24"),    // documentation, RFC 5737
+		netip.MustParsePrefix("192.88.99.0/24"),  // 6to4 relay anycast, RFC 7526
+		netip.MustParsePrefix("192.168.0.0/16"),  // private use, RFC 1918
+		netip.MustParsePrefix("198.18.0.0/15"),   // benchmarking, RFC 2544
+		netip.MustParsePrefix("198.51.100.0/24"), // documentation, RFC 5737
+		netip.MustParsePrefix("203.0.113.0/24"),  // documentation, RFC 5737
+		netip.MustParsePrefix("224.0.0.0/4"),     // multicast, RFC 5771
+		netip.MustParsePrefix("240.0.0.0/4"),     // reserved, and limited broadcast, RFC 1112
+		netip.MustParsePrefix("2001::/23"),       // protocol assignments, RFC 2928; holds Teredo
+		netip.MustParsePrefix("2001:db8::/32"),   // documentation, RFC 3849
+		netip.MustParsePrefix("2002::/16"),       // 6to4, RFC 3056
+		netip.MustParsePrefix("3fff::/20"),       // documentation, RFC 9637
+	}
+)
+
+// Guard makes the dialer that everything fetched goes through. It resolves names and tries addresses as [net.Dialer] does,
+// but refuses at the moment of connecting every address that is neither public nor inside an allowed prefix;
+// a name that resolves to another address the next time (DNS rebinding) gains nothing by it. The error wraps
+// [ErrForbiddenAddress] and names the host, the address and the setting.
+func Guard(allow []netip.Prefix) func(ctx context.Context, network, address string) (net.Conn, error) {
+	return guard(allow, nil)
+}
+
+func guard(allow []netip.Prefix, resolver *net.Resolver) func(ctx context.Context, network, address string) (net.Conn, error) {
+	allow = slices.Clone(allow)
+	for i, p := range allow {
+		if p.Addr().Is4In6() && p.Bits() >= 96 {
+			allow[i] = netip.PrefixFrom(p.Addr().Unmap(), p.Bits()-96)
+		}
+	}
+	return func(ctx context.Context, network, address string) (net.Conn, error) {
+		d := net.Dialer{
+			Resolver: resolver,
+			ControlContext: func(_ context.Context, _, resolved string, _ syscall.RawConn) error {
+				return checkAddress(allow, address, resolved)
+			},
+		}
+		return d.DialContext(ctx, network, address)
+	}
+}
+
+// checkAddress decides about the numeric address that the host of asked was resolved to.
+func checkAddress(allow []netip.Prefix, asked, resolved string) error {
+	to, err := netip.ParseAddrPort(resolved)
+	if err != nil {
+		return fmt.Errorf("connect to %s: %w", asked, err)
+	}
+	ip := to.Addr().Unmap().WithZone("")
+	inside := func(p netip.Prefix) bool { return p.Contains(ip) }
+	if isPublic(ip) || slices.ContainsFunc(allow, inside) {
+		return nil
+	}
+	host, _, err := net.SplitHostPort(asked)
+	if err != nil {
+		host = asked
+	}
+	return fmt.Errorf("%w: host %s is at %s; to crawl it, put its network into fetch.allow_networks", ErrForbiddenAddress, host, ip)
+}
+
+// isPublic reports whether ip, unmapped and without zone, is globally routable.
+func isPublic(ip netip.Addr) bool {
+	if ip.Is6() && !globalUnicast.Contains(ip) {
+		return false
+	}
+	return !slices.ContainsFunc(special, func(p netip.Prefix) bool { return p.Contains(ip) })
+}

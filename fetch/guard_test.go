@@ -1,0 +1,147 @@
+package fetch_test
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/netip"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"golang.org/x/net/dns/dnsmessage"
+
+	"github.com/arcrawl/arcrawl/fetch"
+)
+
+func TestWhichAddressesArePublic(t *testing.T) {
+	t.Parallel()
+	for _, s := range []string{
+		"0.0.0.0", "0.255.255.255", "10.0.0.1", "100.64.0.0", "100.127.255.255", "127.0.0.1", "127.255.255.254", "169.254.169.254", "172.16.0.1",
+		"172.31.255.255", "192.0.0.8", "192.0.2.1", "192.88.99.1", "192.168.0.1", "198.18.0.1", "198.19.255.255", "198.51.100.1", "203.0.113.255",
+		"224.0.0.1", "239.255.255.255", "240.0.0.1", "255.255.255.255",
+		"::", "::1", "::7f00:1", "64:ff9b::a00:1", "64:ff9b:1::1", "100::1", "100:0:0:1::1", "2001::1", "2001:1ff::1", "2001:db8::1", "2002:7f00:1::", "3fff::1",
+		"4000::1", "5f00::1", "fc00::1", "fdff::1", "fe80::1", "fec0::1", "ff02::1",
+	} {
+		if fetch.IsPublic(netip.MustParseAddr(s)) {
+			t.Errorf("%s is taken for public", s)
+		}
+	}
+	for _, s := range []string{
+		"1.1.1.1", "9.255.255.255", "11.0.0.0", "100.63.255.255", "100.128.0.0", "126.255.255.255", "128.0.0.1", "169.253.255.255", "172.15.255.255", "172.32.0.0",
+		"192.0.1.1", "192.167.255.255", "192.169.0.0", "198.17.255.255", "198.20.0.0", "223.255.255.255", "2001:200::1", "2001:4860:4860::8888", "2003::1", "2a00:1450::1",
+	} {
+		if !fetch.IsPublic(netip.MustParseAddr(s)) {
+			t.Errorf("%s is not taken for public", s)
+		}
+	}
+}
+
+func TestAForbiddenAddressIsRefusedInClearWords(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ name, address, shown string }{
+		{"loopback", "127.0.0.1:80", "127.0.0.1"},
+		{"IPv6 loopback", "[::1]:80", "::1"},
+		{"IPv4 inside IPv6", "[::ffff:10.0.0.1]:80", "10.0.0.1"},
+		{"link local with a zone", "[fe80::1%lo]:80", "fe80::1"},
+		{"a cloud's metadata service", "169.254.169.254:80", "169.254.169.254"},
+	} {
+		conn, err := fetch.Guard([]netip.Prefix{netip.MustParsePrefix("192.168.0.0/16")})(t.Context(), "tcp", c.address)
+		if conn != nil || !errors.Is(err, fetch.ErrForbiddenAddress) {
+			t.Fatalf("%s: dialled %s: %v", c.name, c.address, err)
+		}
+		for _, part := range []string{" " + c.shown + ";", "fetch.allow_networks", "host " + strings.Trim(strings.TrimSuffix(c.address, ":80"), "[]")} {
+			if !strings.Contains(err.Error(), part) {
+				t.Errorf("%s: %q does not say %q", c.name, err, part)
+			}
+		}
+	}
+}
+
+func TestAllowedNetworksMayBeWrittenInEitherForm(t *testing.T) {
+	t.Parallel()
+	address := serve(t, func(c net.Conn, n int) { answering(pageOf(n), false)(c, n) })
+	for _, prefix := range []string{"127.0.0.1/32", "127.0.0.0/8", "::ffff:127.0.0.0/104", "0.0.0.0/0"} {
+		conn, err := fetch.Guard([]netip.Prefix{netip.MustParsePrefix(prefix)})(t.Context(), "tcp", address)
+		if err != nil {
+			t.Errorf("allowed %s: %v", prefix, err)
+			continue
+		}
+		conn.Close()
+	}
+}
+
+// nameserver answers every question for an IPv4 address with what addresses gives.
+func nameserver(t *testing.T, addresses func() []netip.Addr) *net.Resolver {
+	t.Helper()
+	server, err := net.ListenPacket("udp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan bool)
+	t.Cleanup(func() { server.Close(); <-done })
+	go func() {
+		defer close(done)
+		buf := make([]byte, 1500)
+		for {
+			n, from, err := server.ReadFrom(buf)
+			if err != nil {
+				return
+			}
+			var m dnsmessage.Message
+			if m.Unpack(buf[:n]) != nil || len(m.Questions) != 1 {
+				continue
+			}
+			m.Response, m.Additionals = true, nil
+			if q := m.Questions[0]; q.Type == dnsmessage.TypeA {
+				for _, a := range addresses() {
+					m.Answers = append(m.Answers, dnsmessage.Resource{
+						Header: dnsmessage.ResourceHeader{Name: q.Name, Type: q.Type, Class: q.Class},
+						Body:   &dnsmessage.AResource{A: a.As4()},
+					})
+				}
+			}
+			if answer, err := m.Pack(); err == nil {
+				server.WriteTo(answer, from)
+			}
+		}
+	}()
+	return &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, "udp", server.LocalAddr().String())
+	}}
+}
+
+func TestANameThatMovesToAForbiddenAddressGainsNothing(t *testing.T) {
+	t.Parallel()
+	allowed, forbidden := netip.MustParseAddr("127.0.0.1"), netip.MustParseAddr("127.0.0.2")
+	allow := []netip.Prefix{netip.PrefixFrom(allowed, 32)}
+	address := serve(t, func(c net.Conn, n int) {
+		answering("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 0\r\n\r\n", true)(c, n)
+	})
+	_, port, err := net.SplitHostPort(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name   string
+		answer func(n int64) []netip.Addr
+		want   []int // statuses of visits one after the other
+	}{
+		{"it moves", func(n int64) []netip.Addr { return []netip.Addr{[]netip.Addr{allowed, forbidden}[min(n, 2)-1]} }, []int{200, -2, -2}},
+		{"it has both", func(int64) []netip.Addr { return []netip.Addr{forbidden, allowed} }, []int{200, 200}},
+		{"it has none", func(int64) []netip.Addr { return nil }, []int{-1}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			var asked atomic.Int64
+			resolver := nameserver(t, func() []netip.Addr { return c.answer(asked.Add(1)) })
+			client := newClient(t, fetch.Options{Dial: fetch.GuardWith(allow, resolver)})
+			for i, want := range c.want {
+				got := get(t, client, fetch.Request{URI: parse(t, "http://news.example:"+port+"/")})
+				if got.Status != want || (want == -2) != errors.Is(got.Misfortune, fetch.ErrForbiddenAddress) {
+					t.Errorf("visit %d: status %d, %v, want %d", i+1, got.Status, got.Misfortune, want)
+				}
+			}
+		})
+	}
+}

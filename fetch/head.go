@@ -1,0 +1,203 @@
+package fetch
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"golang.org/x/net/http/httpguts"
+)
+
+// protocol is how every response head begins.
+const protocol = "HTTP/"
+
+// readHead reads up to the end of the final response head, into buf and what it grows to. Informational heads before
+// it are passed over; they count against limit. rest is what was read beyond the head. With an error, head is all that was
+// received.
+func readHead(r io.Reader, buf []byte, limit int64) (head, rest []byte, err error) {
+	start, from := 0, 0 // of this head; where the search for its end goes on
+	for {
+		if !couldBeHTTP(buf[start:]) {
+			return buf, nil, errNotHTTP
+		}
+		end, next := headEnd(buf, from)
+		from = next
+		if int64(max(end, from)) > limit {
+			return buf[:min(int64(len(buf)), limit)], nil, fmt.Errorf("%w: over %d bytes", errMaxHead, limit)
+		}
+		switch {
+		case end > 0 && isInformational(buf[start:end]):
+			start, from = end, end
+			continue
+		case end > 0:
+			return buf[start:end], buf[end:], nil
+		case err != nil:
+			return buf, nil, err
+		}
+		if len(buf) == cap(buf) {
+			buf = slices.Grow(buf, cap(buf))
+		}
+		var n int
+		n, err = r.Read(buf[len(buf):cap(buf)])
+		buf = buf[:len(buf)+n]
+	}
+}
+
+// couldBeHTTP reports whether b is, or may become, the start of a response head.
+func couldBeHTTP(b []byte) bool {
+	n := min(len(b), len(protocol))
+	return strings.EqualFold(string(b[:n]), protocol[:n])
+}
+
+// headEnd finds the end of the blank line that ends a head, from an offset that is not inside that line's end. If it is
+// not there, end is 0 and the search goes on from next when there is more.
+func headEnd(b []byte, from int) (end, next int) {
+	for {
+		i := bytes.IndexByte(b[from:], '\n')
+		if i < 0 {
+			return 0, len(b)
+		}
+		line := from + i
+		switch after := b[line+1:]; {
+		case len(after) == 0, len(after) == 1 && after[0] == '\r':
+			return 0, line
+		case after[0] == '\n':
+			return line + 2, 0
+		case after[0] == '\r' && after[1] == '\n':
+			return line + 3, 0
+		}
+		from = line + 1
+	}
+}
+
+// statusCode reads the three digits after the protocol version; 0 if they are not there.
+func statusCode(head []byte) int {
+	line, _, _ := bytes.Cut(head, []byte("\n"))
+	fields := bytes.Fields(line)
+	if len(fields) < 2 || len(fields[1]) != 3 {
+		return 0
+	}
+	code, err := strconv.ParseUint(string(fields[1]), 10, 16)
+	if err != nil || code < 100 {
+		return 0
+	}
+	return int(code)
+}
+
+// isInformational reports whether another head follows. After 101 comes another protocol; we never ask for one.
+func isInformational(head []byte) bool {
+	code := statusCode(head)
+	return code >= 100 && code < 200 && code != http.StatusSwitchingProtocols
+}
+
+// feed gives the parser a head, and the body only when the head has been parsed.
+type feed struct {
+	head []byte
+	body io.Reader
+	open bool // the head has been parsed
+}
+
+func (f *feed) Read(p []byte) (int, error) {
+	if len(f.head) > 0 {
+		n := copy(p, f.head)
+		f.head = f.head[n:]
+		return n, nil
+	}
+	if !f.open {
+		return 0, io.ErrUnexpectedEOF
+	}
+	return f.body.Read(p)
+}
+
+// parse reads a complete head and gives a response whose Body is that of body, through br. Its Body must never be closed:
+// that would read it to the end. A head that net/http refuses is parsed again as [clean] leaves it; the connection
+// then ends with the response.
+func parse(br *bufio.Reader, head []byte, body io.Reader) (*http.Response, error) {
+	f := &feed{head: head, body: body}
+	br.Reset(f)
+	res, err := http.ReadResponse(br, nil)
+	if err != nil {
+		f.head = clean(head)
+		br.Reset(f)
+		if res, err = http.ReadResponse(br, nil); err != nil {
+			return nil, fmt.Errorf("%w: %w", errNotHTTP, err)
+		}
+		res.Close = true
+	}
+	if res.StatusCode < 100 || br.Buffered() > 0 || len(f.head) > 0 {
+		return nil, fmt.Errorf("%w: status line %q", errNotHTTP, res.Status)
+	}
+	f.open = true
+	return res, nil
+}
+
+// clean rewrites a head for a strict parser. What it cannot make sense of it leaves out; without a status it gives nothing.
+// For the framing it goes by RFC 9112 section 6.3, except that contradictory lengths mean "until the connection ends".
+func clean(head []byte) []byte {
+	code := statusCode(head)
+	if code == 0 {
+		return nil
+	}
+	first, fields, _ := strings.Cut(string(head), "\n")
+	version := "HTTP/1.1 "
+	if strings.HasPrefix(strings.ToUpper(first), "HTTP/1.0") {
+		version = "HTTP/1.0 "
+	}
+	var lines, lengths, codings []string
+	for line := range strings.SplitSeq(fields, "\n") {
+		line = strings.TrimRight(line, "\r")
+		if folded := strings.TrimLeft(line, " \t"); folded != line && len(lines) > 0 {
+			lines[len(lines)-1] += " " + folded
+			continue
+		}
+		name, value, ok := strings.Cut(line, ":")
+		name = strings.TrimRight(name, " \t")
+		switch {
+		case !ok || !httpguts.ValidHeaderFieldName(name):
+		case strings.EqualFold(name, "Content-Length"):
+			lengths = append(lengths, splitList(value)...)
+		case strings.EqualFold(name, "Transfer-Encoding"):
+			codings = append(codings, splitList(value)...)
+		default:
+			lines = append(lines, name+": "+strings.TrimSpace(value))
+		}
+	}
+	if framing := cleanFraming(lengths, codings); framing != "" {
+		lines = append(lines, framing)
+	}
+	lines = append(lines, "", "")
+	return []byte(version + strconv.Itoa(code) + " \r\n" + strings.Join(lines, "\r\n"))
+}
+
+func cleanFraming(lengths, codings []string) string {
+	if len(codings) > 0 {
+		if codings[len(codings)-1] == "chunked" {
+			return "Transfer-Encoding: chunked"
+		}
+		return ""
+	}
+	slices.Sort(lengths)
+	if lengths = slices.Compact(lengths); len(lengths) != 1 {
+		return ""
+	}
+	if _, err := strconv.ParseUint(lengths[0], 10, 63); err != nil {
+		return ""
+	}
+	return "Content-Length: " + lengths[0]
+}
+
+// splitList reads a comma-separated list of tokens, in lower case, without empty entries.
+func splitList(s string) []string {
+	var out []string
+	for v := range strings.SplitSeq(s, ",") {
+		if v = strings.ToLower(strings.TrimSpace(v)); v != "" {
+			out = append(out, v)
+		}
+	}
+	return out
+}

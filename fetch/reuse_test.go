@@ -1,0 +1,356 @@
+package fetch_test
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/arcrawl/arcrawl/fetch"
+)
+
+// pageOf tells which connection an answer came over.
+func pageOf(conn int) string {
+	body := fmt.Sprintf("connection %d", conn)
+	return withLength("", body) + body
+}
+
+func wantContent(t *testing.T, c *fetch.Capture, want string) {
+	t.Helper()
+	if got, err := contentOf(t, c); got != want || err != nil {
+		t.Errorf("content %q, %v, want %q (status %d, %v)", got, err, want, c.Status, c.Misfortune)
+	}
+}
+
+func TestAConnectionIsUsedAgain(t *testing.T) {
+	t.Parallel()
+	address := serve(t, func(c net.Conn, n int) { answering(pageOf(n), false)(c, n) })
+	client := newClient(t, fetch.Options{})
+	for range 5 {
+		wantContent(t, getFrom(t, client, address), "connection 1")
+	}
+}
+
+// first answers on the first connection with what once does, and on later ones properly.
+func first(once func(c net.Conn, r *bufio.Reader)) func(net.Conn, int) {
+	return func(c net.Conn, n int) {
+		if n > 1 {
+			answering(pageOf(n), false)(c, n)
+			return
+		}
+		once(c, bufio.NewReader(c))
+	}
+}
+
+func TestAConnectionThatIsNoLongerGoodIsNotUsedAgain(t *testing.T) {
+	t.Parallel()
+	server, trusting := tlsConfigs(t)
+	for _, c := range []struct {
+		name   string
+		scheme string
+		then   func(c net.Conn) // what the server does when the first visit is over
+	}{
+		{"it is closed", "http", func(c net.Conn) { c.Close() }},
+		{"it is reset", "http", func(c net.Conn) { _ = c.(*net.TCPConn).SetLinger(0); c.Close() }},
+		{"bytes come that nobody asked for", "http", func(c net.Conn) { io.WriteString(c, "HTTP/1.1 408 Timeout\r\nContent-Length: 0\r\n\r\n") }},
+		{"TLS is closed", "https", func(c net.Conn) { c.Close() }},
+		{"bytes come over TLS", "https", func(c net.Conn) { io.WriteString(c, "HTTP/1.1 408 Timeout\r\nContent-Length: 0\r\n\r\n") }},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			over, done := make(chan bool), make(chan bool)
+			handle := first(func(conn net.Conn, r *bufio.Reader) {
+				request(r)
+				io.WriteString(conn, pageOf(1))
+				<-over
+				c.then(conn)
+				close(done)
+				io.Copy(io.Discard, r)
+			})
+			address := serve(t, func(conn net.Conn, n int) {
+				if c.scheme == "https" {
+					conn = tls.Server(conn, server)
+				}
+				handle(conn, n)
+			})
+			client := newClient(t, fetch.Options{TLS: trusting})
+			r := fetch.Request{URI: parse(t, c.scheme+"://"+address+"/")}
+			wantContent(t, get(t, client, r), "connection 1")
+			if fetch.Idle(client) != 1 {
+				t.Fatal("the connection was not kept")
+			}
+			close(over)
+			<-done
+			wantContent(t, get(t, client, r), "connection 2")
+		})
+	}
+}
+
+// batch holds back what is written until it is flushed, so that several TLS records travel together.
+type batch struct {
+	net.Conn
+	held bytes.Buffer
+	hold bool
+}
+
+func (b *batch) Write(p []byte) (int, error) {
+	if b.hold {
+		return b.held.Write(p)
+	}
+	return b.Conn.Write(p)
+}
+
+func TestARecordHiddenInsideTLSIsNoAnswerToTheNextRequest(t *testing.T) {
+	t.Parallel()
+	server, trusting := tlsConfigs(t)
+	address := serve(t, func(c net.Conn, n int) {
+		b := &batch{Conn: c}
+		secure := tls.Server(b, server)
+		first(func(c net.Conn, r *bufio.Reader) {
+			request(r)
+			b.hold = true
+			io.WriteString(c, pageOf(1))
+			io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\npoison")
+			b.Conn.Write(b.held.Bytes())
+			io.Copy(io.Discard, r)
+		})(secure, n)
+	})
+	client := newClient(t, fetch.Options{TLS: trusting})
+	r := fetch.Request{URI: parse(t, "https://"+address+"/")}
+	wantContent(t, get(t, client, r), "connection 1")
+	wantContent(t, get(t, client, r), "connection 2")
+}
+
+func TestAnExchangeIsTriedAgainOnlyOverADeadIdleConnection(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name    string
+		second  string // the answer to the second request on the first connection, before it is closed
+		status  int
+		retried bool
+	}{
+		{"nothing came", "", 200, true},
+		{"something came", "HTTP/1.1 2", fetch.ConnectionLost, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			var conns atomic.Int64
+			handle := first(func(conn net.Conn, r *bufio.Reader) {
+				request(r)
+				io.WriteString(conn, pageOf(1))
+				request(r)
+				io.WriteString(conn, c.second)
+			})
+			address := serve(t, func(conn net.Conn, n int) {
+				conns.Add(1)
+				handle(conn, n)
+			})
+			client := newClient(t, fetch.Options{})
+			wantContent(t, getFrom(t, client, address), "connection 1")
+			got := getFrom(t, client, address)
+			if got.Status != c.status || (conns.Load() == 2) != c.retried {
+				t.Errorf("status %d over %d connections (%v), want %d, retried: %v", got.Status, conns.Load(), got.Misfortune, c.status, c.retried)
+			}
+			if n := bytes.Count(got.Request, []byte("GET ")); n != 1 {
+				t.Errorf("the capture has %d requests", n)
+			}
+		})
+	}
+}
+
+func TestANewConnectionIsNotTriedAgain(t *testing.T) {
+	t.Parallel()
+	t.Run("a server that hangs up", func(t *testing.T) {
+		t.Parallel()
+		var conns atomic.Int64
+		address := serve(t, func(conn net.Conn, _ int) {
+			conns.Add(1)
+			request(bufio.NewReader(conn))
+		})
+		if got := getFrom(t, newClient(t, fetch.Options{}), address); got.Status != fetch.EmptyReply || conns.Load() != 1 {
+			t.Errorf("status %d over %d connections, want %d over 1", got.Status, conns.Load(), fetch.EmptyReply)
+		}
+	})
+	t.Run("a server that is gone for good", func(t *testing.T) {
+		t.Parallel()
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close()
+		go func() {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			defer c.Close()
+			r := bufio.NewReader(c)
+			request(r)
+			io.WriteString(c, pageOf(1))
+			request(r)
+			l.Close()
+		}()
+		client := newClient(t, fetch.Options{})
+		wantContent(t, getFrom(t, client, l.Addr().String()), "connection 1")
+		if got := getFrom(t, client, l.Addr().String()); got.Status != fetch.ConnectFailed || got.Request != nil || got.IP.IsValid() {
+			t.Errorf("status %d, request %q to %s, want %d and nothing sent", got.Status, got.Request, got.IP, fetch.ConnectFailed)
+		}
+	})
+}
+
+func TestIdleConnectionsAreBounded(t *testing.T) {
+	t.Parallel()
+	client := newClient(t, fetch.Options{MaxIdle: 2})
+	var addresses []string
+	closed := make([]chan bool, 3)
+	for i := range closed {
+		closed[i] = make(chan bool)
+		addresses = append(addresses, serve(t, func(c net.Conn, n int) {
+			answering(pageOf(n), false)(c, n)
+			if n == 1 {
+				close(closed[i])
+			}
+		}))
+	}
+	for _, a := range addresses {
+		wantContent(t, getFrom(t, client, a), "connection 1")
+	}
+	<-closed[0] // the one that was idle longest had to go
+	if n := fetch.Idle(client); n != 2 {
+		t.Errorf("%d idle connections, want 2", n)
+	}
+	wantContent(t, getFrom(t, client, addresses[2]), "connection 1")
+	wantContent(t, getFrom(t, client, addresses[1]), "connection 1")
+	wantContent(t, getFrom(t, client, addresses[0]), "connection 2")
+	client.Close()
+	<-closed[1]
+	<-closed[2]
+}
+
+func TestManyVisitsAtOnce(t *testing.T) {
+	t.Parallel()
+	page := strings.Repeat("The quick brown fox. ", 1000)
+	z := gzipped(t, page)
+	address := serve(t, answering("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nTransfer-Encoding: chunked\r\n\r\n"+chunked(z[:100], z[100:]), false))
+	client := newClient(t, fetch.Options{SpoolMemory: 1000})
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			for range 20 {
+				got, err := client.Fetch(t.Context(), fetch.Request{URI: parse(t, "http://"+address+"/")})
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if got.PayloadDigest != sum(z) || got.ContentDigest != sum(page) || got.BlockDigest != sum(block(t, got)) {
+					t.Errorf("digests %s, %s: %v", got.PayloadDigest, got.ContentDigest, got.Misfortune)
+				}
+				wantContent(t, got, page)
+				got.Close()
+			}
+		})
+	}
+	all.Wait()
+	if n := fetch.Idle(client); n != 1 {
+		t.Errorf("%d idle connections to one address, want 1", n)
+	}
+}
+
+// TestABigBodyNeedsLittleMemory runs alone: it counts all allocations.
+func TestABigBodyNeedsLittleMemory(t *testing.T) {
+	const size = 20 << 20
+	part := bytes.Repeat([]byte("0123456789abcdef"), 4096)
+	address := serve(t, func(c net.Conn, _ int) {
+		request(bufio.NewReader(c))
+		fmt.Fprintf(c, "HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n", size)
+		for range size / len(part) {
+			c.Write(part)
+		}
+	})
+	dir := t.TempDir()
+	client := newClient(t, fetch.Options{SpoolDir: dir, SpoolMemory: 64 << 10})
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	got := getFrom(t, client, address)
+	n, err := io.Copy(io.Discard, got.Block())
+	runtime.ReadMemStats(&after)
+	if used := after.TotalAlloc - before.TotalAlloc; used > 2<<20 {
+		t.Errorf("%d bytes were allocated for a body of %d", used, size)
+	}
+	if !got.Complete || got.PayloadSize != size || n != got.BlockSize || err != nil || got.PayloadDigest != sum(strings.Repeat(string(part), size/len(part))) {
+		t.Errorf("complete %v, %d bytes, block of %d, %v", got.Complete, got.PayloadSize, n, err)
+	}
+	if m := fetch.InMemory(got); m != 64<<10 {
+		t.Errorf("%d bytes of it are in memory, want %d", m, 64<<10)
+	}
+	if names, err := os.ReadDir(dir); err != nil || len(names) > 0 {
+		t.Errorf("the spool file has a name: %v, %v", names, err)
+	}
+	seeker := got.Block()
+	if _, err := seeker.Seek(-16, io.SeekEnd); err != nil {
+		t.Fatal(err)
+	}
+	if tail, err := io.ReadAll(seeker); string(tail) != "0123456789abcdef" || err != nil {
+		t.Errorf("the block ends with %q, %v", tail, err)
+	}
+}
+
+func TestStopEndsTheDownload(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name, answer   string
+		asked, stopped bool
+		length         int64
+	}{
+		{"a body with a length", withLength("ETag: \"a\"\r\n", "hello") + "hello", true, true, 5},
+		{"a chunked body", plainChunked + chunked("hello"), true, true, -1},
+		{"a 304 has nothing to stop", "HTTP/1.1 304 Not Modified\r\nContent-Length: 5\r\n\r\n", false, false, 0},
+		{"an empty body has nothing to stop", withLength("", ""), false, false, 0},
+		{"a 204 has nothing to stop", "HTTP/1.1 204 No Content\r\n\r\n", false, false, 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			address := serve(t, answering("HTTP/1.1 103 Early Hints\r\n\r\n"+c.answer, false))
+			client := newClient(t, fetch.Options{})
+			var seen []fetch.Head
+			got := get(t, client, fetch.Request{URI: parse(t, "http://"+address+"/"), Stop: func(h fetch.Head) bool {
+				seen = append(seen, h)
+				return true
+			}})
+			if (len(seen) == 1) != c.asked || got.Stopped != c.stopped || got.Complete == c.stopped || got.Truncated != "" || got.Misfortune != nil {
+				t.Errorf("asked %d times, stopped %v, complete %v, truncated %q", len(seen), got.Stopped, got.Complete, got.Truncated)
+			}
+			if (fetch.Idle(client) == 0) != c.stopped {
+				t.Errorf("%d idle connections", fetch.Idle(client))
+			}
+			if !c.asked {
+				return
+			}
+			if seen[0].ContentLength != c.length || seen[0].Status != 200 || seen[0].Header == nil {
+				t.Errorf("asked with %+v", seen[0])
+			}
+			if b := block(t, got); b != string(got.Head) || got.BlockSize != int64(len(b)) || got.BlockDigest != sum(b) || !got.PayloadDigest.IsZero() {
+				t.Errorf("block %q, %d bytes, payload digest %s", b, got.BlockSize, got.PayloadDigest)
+			}
+			if _, err := contentOf(t, got); !errors.Is(err, io.ErrUnexpectedEOF) {
+				t.Errorf("content ends with %v", err)
+			}
+		})
+	}
+}
+
+func TestStopMaySayNo(t *testing.T) {
+	t.Parallel()
+	address := serve(t, func(c net.Conn, n int) { answering(pageOf(n), false)(c, n) })
+	got := get(t, newClient(t, fetch.Options{}), fetch.Request{URI: parse(t, "http://"+address+"/"), Stop: func(fetch.Head) bool { return false }})
+	wantContent(t, got, "connection 1")
+}

@@ -1,0 +1,441 @@
+package fetch_test
+
+import (
+	"bufio"
+	"context"
+	"crypto/tls"
+	"errors"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/arcrawl/arcrawl/fetch"
+)
+
+// short are limits that a slow server meets soon, and a good one on a busy machine does not.
+var short = fetch.Limits{Connect: 5 * time.Second, Headers: 150 * time.Millisecond, Body: 150 * time.Millisecond}
+
+// dripping sends s at once, then a byte every few milliseconds until the client is gone.
+func dripping(s, drop string) func(net.Conn, int) {
+	return func(c net.Conn, _ int) {
+		if _, ok := request(bufio.NewReader(c)); !ok {
+			return
+		}
+		_, err := io.WriteString(c, s)
+		for tick := time.NewTicker(3 * time.Millisecond); err == nil; _, err = io.WriteString(c, drop) {
+			<-tick.C
+		}
+	}
+}
+
+func TestNoResponse(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name   string
+		handle func(net.Conn, int)
+		limits fetch.Limits
+		status int
+		head   string // how what was received begins
+		says   string
+	}{
+		{name: "a server that hangs up without a word", handle: answering("", true), status: fetch.EmptyReply, says: "without an answer"},
+		{name: "a head that breaks off", handle: answering("HTTP/1.1 200 OK\r\nA: b\r\n", true), status: fetch.ConnectionLost, head: "HTTP/1.1 200 OK\r\nA: b\r\n", says: "inside the response head"},
+		{name: "nothing after an informational head", handle: answering("HTTP/1.1 100 Continue\r\n\r\n", true), status: fetch.ConnectionLost, head: "HTTP/1.1 100 "},
+		{name: "another protocol", handle: answering("SSH-2.0-OpenSSH_9.2\r\n", false), status: fetch.NotHTTP, head: "SSH-2.0-", says: "not HTTP"},
+		{name: "HTTP/0.9", handle: answering("<html>hello", true), status: fetch.NotHTTP, head: "<html>hello"},
+		{name: "a status that is none", handle: answering("HTTP/1.1 OK\r\n\r\n", false), status: fetch.NotHTTP, head: "HTTP/1.1 OK\r\n\r\n"},
+		{name: "a status below the first", handle: answering("HTTP/1.1 099 Odd\r\n\r\n", false), status: fetch.NotHTTP, head: "HTTP/1.1 099"},
+		{name: "a head without end", handle: answering("HTTP/1.1 200 OK\r\n"+strings.Repeat("A: b\r\n", 50_000), false), status: fetch.NotHTTP, head: "HTTP/1.1 200", says: "too long"},
+		{name: "informational heads without end", handle: answering(strings.Repeat("HTTP/1.1 100 Continue\r\n\r\n", 12_000), false), status: fetch.NotHTTP, head: "HTTP/1.1 100", says: "too long"},
+		{name: "a server that says nothing", handle: dripping("", ""), limits: short, status: fetch.TimedOut, says: "out of time"},
+		{name: "a head that drips", handle: dripping("HTTP/1.1 200 OK\r\nA: ", "b"), limits: short, status: fetch.TimedOut, head: "HTTP/1.1 200 OK\r\nA: b"},
+		{name: "a reset", handle: reset, status: fetch.ConnectionLost, says: "reset"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			address := serve(t, c.handle)
+			client := newClient(t, fetch.Options{})
+			got := get(t, client, fetch.Request{URI: parse(t, "http://"+address+"/"), Limits: c.limits})
+			if got.Status != c.status || got.Misfortune == nil || !strings.Contains(got.Misfortune.Error(), c.says) {
+				t.Errorf("status %d, misfortune %v, want %d and %q", got.Status, got.Misfortune, c.status, c.says)
+			}
+			if !strings.HasPrefix(string(got.Head), c.head) || (c.head == "" && len(got.Head) > 0) || len(got.Head) > 256<<10 {
+				t.Errorf("received %.60q, %d bytes, want %q", got.Head, len(got.Head), c.head)
+			}
+			if block(t, got) != "" || got.BlockSize != 0 || !got.BlockDigest.IsZero() || got.Complete || got.Header != nil || got.Truncated != "" {
+				t.Errorf("there is something of a response: %+v", got)
+			}
+			if len(got.Request) == 0 || !got.IP.IsValid() {
+				t.Errorf("request %q to %s, want both", got.Request, got.IP)
+			}
+			if _, err := got.Content(); err == nil {
+				t.Error("there is content")
+			}
+			if fetch.Idle(client) != 0 {
+				t.Error("the connection was kept")
+			}
+		})
+	}
+}
+
+// reset reads the request and breaks the connection in a way that the client is told of.
+func reset(c net.Conn, _ int) {
+	request(bufio.NewReader(c))
+	_ = c.(*net.TCPConn).SetLinger(0)
+}
+
+func TestNoConnection(t *testing.T) {
+	t.Parallel()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	gone := l.Addr().String()
+	l.Close()
+	plain := serve(t, answering(withLength("", ""), true))
+	for _, c := range []struct {
+		name, uri string
+		dial      func(context.Context, string, string) (net.Conn, error)
+		status    int
+		is        error
+	}{
+		{name: "nobody listens", uri: "http://" + gone + "/", status: fetch.ConnectFailed, is: syscall.ECONNREFUSED},
+		{name: "no TLS on the other side", uri: "https://" + plain + "/", status: fetch.ConnectFailed},
+		{name: "a name that does not exist", uri: "http://news.example/", dial: func(context.Context, string, string) (net.Conn, error) {
+			return nil, &net.OpError{Op: "dial", Err: &net.DNSError{Err: "no such host", Name: "news.example", IsNotFound: true}}
+		}, status: fetch.DNSFailed},
+		{name: "a dialer that waits for ever", uri: "http://news.example/", dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			<-ctx.Done()
+			return nil, ctx.Err()
+		}, status: fetch.ConnectFailed, is: context.DeadlineExceeded},
+		{name: "loopback without permission", uri: "http://" + plain + "/", dial: fetch.Guard(nil), status: fetch.ConnectFailed, is: fetch.ErrForbiddenAddress},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			got := get(t, newClient(t, fetch.Options{Dial: c.dial}), fetch.Request{URI: parse(t, c.uri), Limits: fetch.Limits{Connect: 300 * time.Millisecond}})
+			if got.Status != c.status || got.Misfortune == nil || (c.is != nil && !errors.Is(got.Misfortune, c.is)) {
+				t.Errorf("status %d, misfortune %v, want %d and %v", got.Status, got.Misfortune, c.status, c.is)
+			}
+			if got.Request != nil || got.IP.IsValid() || block(t, got) != "" {
+				t.Errorf("request %q to %s, want none", got.Request, got.IP)
+			}
+		})
+	}
+}
+
+func TestABodyThatTakesTooLongIsCutAndKept(t *testing.T) {
+	t.Parallel()
+	for name, head := range map[string]string{
+		"chunked": plainChunked + "ffff\r\n", "with a length": "HTTP/1.1 200 OK\r\nContent-Length: 99999\r\n\r\n", "endless": "HTTP/1.1 200 OK\r\n\r\n",
+	} {
+		limits := short
+		limits.Headers = 5 * time.Second
+		got := get(t, newClient(t, fetch.Options{}), fetch.Request{URI: parse(t, "http://"+serve(t, dripping(head, "x"))+"/"), Limits: limits})
+		if got.Status != 200 || got.Truncated != fetch.TruncatedTime || got.Complete || got.Misfortune == nil {
+			t.Errorf("%s: status %d, truncated %q, complete %v, misfortune %v", name, got.Status, got.Truncated, got.Complete, got.Misfortune)
+		}
+		body := strings.TrimPrefix(block(t, got), head)
+		if got.PayloadSize == 0 || strings.Trim(body, "x") != "" || int64(len(body)) < got.PayloadSize {
+			t.Errorf("%s: kept %q, %d bytes of payload", name, body, got.PayloadSize)
+		}
+		if got.BlockDigest != sum(block(t, got)) || !got.PayloadDigest.IsZero() || !got.ContentDigest.IsZero() {
+			t.Errorf("%s: digests %s, %s, %s", name, got.BlockDigest, got.PayloadDigest, got.ContentDigest)
+		}
+		if content, err := contentOf(t, got); err != io.ErrUnexpectedEOF || strings.Trim(content, "x") != "" || content == "" {
+			t.Errorf("%s: content %q, %v", name, content, err)
+		}
+	}
+}
+
+func TestABodyOverTheLimitIsCutAtTheLimit(t *testing.T) {
+	t.Parallel()
+	page := strings.Repeat("0123456789", 10_000)
+	for _, c := range []struct {
+		name, answer string
+		limit        int
+		closing, cut bool
+	}{
+		{"a length over the limit", withLength("", page) + page, 70_001, false, true},
+		{"a length at the limit", withLength("", page) + page, len(page), false, false},
+		{"chunks over the limit", plainChunked + chunked(page), len(page), false, true},
+		{"chunks at the limit", plainChunked + chunked(page), len(chunked(page)), false, false},
+		{"one byte less", plainChunked + chunked(page), len(chunked(page)) - 1, false, true},
+		{"until the end, over the limit", "HTTP/1.1 200 OK\r\n\r\n" + page, len(page) - 1, true, true},
+		{"until the end, at the limit", "HTTP/1.1 200 OK\r\n\r\n" + page, len(page), true, false},
+		{"a limit inside what came with the head", "HTTP/1.1 200 OK\r\n\r\n" + page, 5, true, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			address := serve(t, answering(c.answer, c.closing))
+			got := get(t, newClient(t, fetch.Options{}), fetch.Request{URI: parse(t, "http://"+address+"/"), Limits: fetch.Limits{MaxBody: int64(c.limit)}})
+			want := c.answer[:len(got.Head)+c.limit]
+			if kept := block(t, got); kept != want || got.BlockDigest != sum(want) {
+				t.Errorf("kept %d bytes, want the first %d", len(kept), len(want))
+			}
+			if cut := got.Truncated == fetch.TruncatedLength; cut != c.cut || got.Complete == c.cut {
+				t.Errorf("truncated %q, complete %v, want cut %v", got.Truncated, got.Complete, c.cut)
+			}
+		})
+	}
+}
+
+func TestADecompressionBombIsRecordedButNotBlownUp(t *testing.T) {
+	t.Parallel()
+	bomb := gzipped(t, strings.Repeat("\x00", 3<<20))
+	for name, c := range map[string]struct{ coding, body string }{
+		"gzip":                      {"gzip", bomb},
+		"gzip in gzip":              {"gzip, gzip", gzipped(t, bomb)},
+		"brotli":                    {"br", brotlied(t, strings.Repeat("\x00", 3<<20))},
+		"zstandard":                 {"zstd", zstded(t, strings.Repeat("\x00", 3<<20))},
+		"many empty members inside": {"gzip, gzip", gzipped(t, strings.Repeat(gzipped(t, ""), 20_000))},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			answer := withLength("Content-Encoding: "+c.coding+"\r\n", c.body) + c.body
+			address := serve(t, answering(answer, false))
+			got := get(t, newClient(t, fetch.Options{}), fetch.Request{URI: parse(t, "http://"+address+"/"), Limits: fetch.Limits{MaxContent: 100 << 10}})
+			if block(t, got) != answer || !got.Complete || got.PayloadDigest != sum(c.body) {
+				t.Errorf("the record is not whole: %d bytes of %d", got.BlockSize, len(answer))
+			}
+			if !got.ContentDigest.IsZero() || !errors.Is(got.Misfortune, fetch.ErrMaxContent) {
+				t.Errorf("content digest %s, misfortune %v", got.ContentDigest, got.Misfortune)
+			}
+			if content, err := contentOf(t, got); !errors.Is(err, fetch.ErrMaxContent) || len(content) > 100<<10 {
+				t.Errorf("content of %d bytes, %v", len(content), err)
+			}
+		})
+	}
+}
+
+func TestCancellingEndsEveryStepAtOnce(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name, scheme, answer string
+		dial                 bool
+	}{
+		{name: "while dialling", scheme: "http", dial: true},
+		{name: "during the TLS handshake", scheme: "https"},
+		{name: "before the head", scheme: "http"},
+		{name: "inside the head", scheme: "http", answer: "HTTP/1.1 200 OK\r\n"},
+		{name: "inside the body", scheme: "http", answer: plainChunked + "ffffff\r\n" + strings.Repeat("x", 300_000)},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			ctx, cancel := context.WithCancel(context.Background())
+			defer cancel()
+			gone := make(chan error, 1)
+			address := serve(t, func(conn net.Conn, _ int) {
+				r := bufio.NewReader(conn)
+				if c.scheme == "http" {
+					request(r)
+				}
+				io.WriteString(conn, c.answer)
+				cancel()
+				_, err := io.Copy(io.Discard, r)
+				gone <- err
+			})
+			o := fetch.Options{SpoolMemory: 1000}
+			if c.dial {
+				o.Dial = func(ctx context.Context, _, _ string) (net.Conn, error) {
+					cancel()
+					<-ctx.Done()
+					gone <- nil
+					return nil, ctx.Err()
+				}
+			}
+			got, err := newClient(t, o).Fetch(ctx, fetch.Request{URI: parse(t, c.scheme+"://"+address+"/")})
+			if got != nil || !errors.Is(err, context.Canceled) {
+				t.Errorf("Fetch = %v, %v, want no capture and the context's error", got, err)
+			}
+			<-gone // the server saw the connection end
+		})
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := newClient(t, fetch.Options{}).Fetch(ctx, fetch.Request{URI: parse(t, "http://127.0.0.1:1/")}); !errors.Is(err, context.Canceled) {
+		t.Errorf("a context that is done already: %v", err)
+	}
+}
+
+func TestOurOwnFaultsAreErrors(t *testing.T) {
+	t.Parallel()
+	address := serve(t, answering(withLength("", strings.Repeat("x", 5000))+strings.Repeat("x", 5000), false))
+	u := parse(t, "http://"+address+"/")
+	t.Run("requests that may not be sent", func(t *testing.T) {
+		t.Parallel()
+		client := newClient(t, fetch.Options{})
+		for _, f := range []fetch.Field{
+			{"X", "a\r\nEvil: b"},
+			{"X", "a\nb"},
+			{"X", "a\x00"},
+			{"X:", "a"},
+			{"", "a"},
+			{"X\r\nY", "a"},
+			{"host", "other.example"},
+			{"Connection", "close"},
+			{"Content-Length", "3"},
+			{"transfer-encoding", "chunked"},
+		} {
+			if got, err := client.Fetch(t.Context(), fetch.Request{URI: u, Header: []fetch.Field{f}}); err == nil || got != nil {
+				t.Errorf("Fetch with %q: %v, want an error", f, got)
+			}
+		}
+		if _, err := client.Fetch(t.Context(), fetch.Request{}); err == nil {
+			t.Error("Fetch of no URI gave no error")
+		}
+	})
+	t.Run("a spool folder that cannot be written", func(t *testing.T) {
+		t.Parallel()
+		file := filepath.Join(t.TempDir(), "file")
+		if err := os.WriteFile(file, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		client := newClient(t, fetch.Options{SpoolDir: filepath.Join(file, "spool"), SpoolMemory: 1000})
+		if got, err := client.Fetch(t.Context(), fetch.Request{URI: u}); !errors.Is(err, syscall.ENOTDIR) || got != nil {
+			t.Errorf("Fetch = %v, %v, want %v", got, err, syscall.ENOTDIR)
+		}
+	})
+	t.Run("a full disk", func(t *testing.T) {
+		t.Parallel()
+		full := filepath.Join(t.TempDir(), "full")
+		if err := os.Symlink("/dev/full", full); err != nil {
+			t.Fatal(err)
+		}
+		client := newClient(t, fetch.Options{SpoolMemory: 1000})
+		fetch.SpoolInto(client, func(string, string) (*os.File, error) { return os.OpenFile(full, os.O_RDWR, 0) })
+		if got, err := client.Fetch(t.Context(), fetch.Request{URI: u}); !errors.Is(err, syscall.ENOSPC) || got != nil {
+			t.Errorf("Fetch = %v, %v, want %v", got, err, syscall.ENOSPC)
+		}
+	})
+}
+
+func TestAClosedClientFetchesNothingMore(t *testing.T) {
+	t.Parallel()
+	address := serve(t, answering(withLength("", "hello")+"hello", false))
+	client := newClient(t, fetch.Options{})
+	before := getFrom(t, client, address)
+	client.Close()
+	if _, err := client.Fetch(t.Context(), fetch.Request{URI: parse(t, "http://"+address+"/")}); !errors.Is(err, fetch.ErrClosed) {
+		t.Errorf("Fetch: %v, want %v", err, fetch.ErrClosed)
+	}
+	wantContent(t, before, "hello")
+}
+
+func TestAClosedCaptureGivesNothing(t *testing.T) {
+	t.Parallel()
+	client := newClient(t, fetch.Options{})
+	got := getFrom(t, client, serve(t, answering(withLength("", "hello")+"hello", false)))
+	reader, err := got.Content()
+	if err != nil {
+		t.Fatal(err)
+	}
+	early := got.Block()
+	for range 2 {
+		if err := got.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := io.ReadAll(early); !errors.Is(err, fetch.ErrClosed) {
+		t.Errorf("the block reads on: %v", err)
+	}
+	if _, err := io.ReadAll(reader); !errors.Is(err, fetch.ErrClosed) {
+		t.Errorf("the content reads on: %v", err)
+	}
+	if _, err := got.Content(); !errors.Is(err, fetch.ErrClosed) {
+		t.Errorf("Content: %v", err)
+	}
+	for range 2 {
+		if err := reader.Close(); err != nil {
+			t.Errorf("close a content reader: %v", err)
+		}
+	}
+}
+
+func TestTLS(t *testing.T) {
+	t.Parallel()
+	server, trusting := tlsConfigs(t)
+	var conns atomic.Int64
+	address := serve(t, func(c net.Conn, _ int) {
+		conns.Add(1)
+		secure := tls.Server(c, server)
+		answering(withLength("", "secret")+"secret", false)(secure, 0)
+	})
+	u := parse(t, "https://"+address+"/")
+	client := newClient(t, fetch.Options{TLS: trusting})
+	for range 3 {
+		got := get(t, client, fetch.Request{URI: u})
+		if content, err := contentOf(t, got); content != "secret" || err != nil || !got.IP.IsLoopback() {
+			t.Errorf("content %q, %v, from %s; misfortune %v", content, err, got.IP, got.Misfortune)
+		}
+	}
+	if n := conns.Load(); n != 1 {
+		t.Errorf("%d connections for three visits, want 1", n)
+	}
+	var unknown *tls.CertificateVerificationError
+	if got := get(t, newClient(t, fetch.Options{}), fetch.Request{URI: u}); got.Status != fetch.ConnectFailed || !errors.As(got.Misfortune, &unknown) {
+		t.Errorf("an unknown authority: status %d, %v", got.Status, got.Misfortune)
+	}
+}
+
+func TestAnIdleConnectionIsGivenUpAfterItsTime(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		page := "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"
+		dialled := 0
+		client := fetch.New(fetch.Options{IdleTimeout: time.Minute, Dial: func(context.Context, string, string) (net.Conn, error) {
+			dialled++
+			ours, theirs := net.Pipe()
+			go func() {
+				answering(page, false)(theirs, dialled)
+				theirs.Close()
+			}()
+			return ours, nil
+		}})
+		defer client.Close()
+		for _, step := range []struct {
+			after time.Duration
+			dials int
+		}{{0, 1}, {59 * time.Second, 1}, {59 * time.Second, 1}, {time.Minute, 2}} {
+			time.Sleep(step.after) // virtual
+			got := get(t, client, fetch.Request{URI: parse(t, "http://news.example/")})
+			if content, err := contentOf(t, got); content != "hello" || err != nil || got.IP.IsValid() {
+				t.Errorf("content %q, %v, from %s; misfortune %v", content, err, got.IP, got.Misfortune)
+			}
+			if dialled != step.dials {
+				t.Errorf("after %s: %d connections, want %d", step.after, dialled, step.dials)
+			}
+		}
+	})
+}
+
+func TestAHeadThatDripsForHoursEndsAtItsLimit(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		client := fetch.New(fetch.Options{Dial: func(context.Context, string, string) (net.Conn, error) {
+			ours, theirs := net.Pipe()
+			go func() {
+				defer theirs.Close()
+				request(bufio.NewReader(theirs))
+				_, err := io.WriteString(theirs, "HTTP/1.1 200 OK\r\nA: ")
+				for err == nil {
+					time.Sleep(time.Second) // virtual
+					_, err = io.WriteString(theirs, "b")
+				}
+			}()
+			return ours, nil
+		}})
+		defer client.Close()
+		got := get(t, client, fetch.Request{URI: parse(t, "http://news.example/"), Limits: fetch.Limits{Headers: 30 * time.Second}})
+		if got.Status != fetch.TimedOut || got.Took != 30*time.Second {
+			t.Errorf("status %d after %s, want %d after 30s", got.Status, got.Took, fetch.TimedOut)
+		}
+		time.Sleep(time.Minute) // virtual: the server finds that nobody listens
+	})
+}
