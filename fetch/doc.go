@@ -62,7 +62,8 @@
 // # Invariants
 //
 //   - A block is a contiguous run of the bytes that the server sent for this response, from the first byte of its head.
-//   - Memory for one fetch is bounded: about 100 KiB, SpoolMemory, MaxHead, and the window of a decoder (at most 16 MiB).
+//   - Memory for one fetch is bounded: about 100 KiB, SpoolMemory, a few times the head (at most MaxHead), and a
+//     window for each content coding (gzip and deflate 32 KiB, zstd 8 MiB, br 16 MiB at most).
 //   - At most one idle connection for each scheme and address, at most MaxIdle altogether. Idle connections over their time
 //     are closed when the client is next used; no goroutine waits for them.
 //   - Spool files have no name while they are in use (where the system allows it): a killed process leaves none behind.
