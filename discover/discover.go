@@ -1,0 +1,134 @@
+package discover
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"net/http"
+	"strings"
+
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+// The bounds that apply where [Bounds] are zero: Heritrix's limit of links with a little less patience, and a page size
+// that no honest page reaches.
+const (
+	defaultMaxLinks = 5_000
+	defaultMaxBytes = 8 << 20
+)
+
+// sniffed is how much of a body the sniffing standard looks at.
+const sniffed = 512
+
+// Bounds limit what one response may cost.
+type Bounds struct {
+	MaxLinks int   // how many links are given; zero means 5,000
+	MaxBytes int64 // how much of the content is read, in bytes; zero means 8 MiB
+}
+
+// Document is the response whose links are wanted.
+type Document struct {
+	URI    uri.URI     // what was requested; references are relative to it
+	Status int         // of the response
+	Header http.Header // Content-Type, Location, Refresh and Link are used
+}
+
+// Link is a URI that was found and the kind of step that leads to it: [uri.Embed], [uri.Redirect] or [uri.Link].
+type Link struct {
+	URI uri.URI
+	Hop uri.Hop
+}
+
+// Found is what a response names.
+type Found struct {
+	Links   []Link // each URI once, in order of appearance
+	Dropped int    // references beyond MaxLinks; they were not resolved, so one that is repeated counts each time
+	Refused int    // references that no browser could resolve, that are too long, or not http(s): mailto:, javascript:, data:
+	Cut     bool   // the content was longer than MaxBytes, and what lies beyond was not looked at
+}
+
+// Links finds what a response names. The content is the body without transfer and content encoding; it is read only if
+// it can name something, and may be nil for a response without body. An error means that reading it failed; what was
+// read until then has been searched, and the links in it are returned too.
+func Links(doc Document, content io.Reader, b Bounds) (Found, error) {
+	if b.MaxLinks <= 0 {
+		b.MaxLinks = defaultMaxLinks
+	}
+	if b.MaxBytes <= 0 {
+		b.MaxBytes = defaultMaxBytes
+	}
+	p := newPage(doc.URI, b.MaxLinks)
+	if location := doc.Header.Get("Location"); location != "" && redirects(doc.Status) {
+		p.add(escapeHigh(location), uri.Redirect)
+		return p.found, nil
+	}
+	p.headers(doc.Header)
+	contentType := doc.Header.Get("Content-Type")
+	form := formOf(contentType)
+	if form == other || content == nil {
+		return p.found, nil
+	}
+	body, cut, err := read(content, b.MaxBytes)
+	p.found.Cut = cut
+	if form == unnamed {
+		form = formOf(http.DetectContentType(body[:min(len(body), sniffed)]))
+	}
+	switch form {
+	case markup, xhtml:
+		text, encoding := decodeHTML(body, contentType)
+		p.legacy, p.xhtml = encoding, form == xhtml
+		p.html(text)
+	case styles:
+		p.css(decodeCSS(body, contentType))
+	}
+	if err != nil {
+		err = fmt.Errorf("read content of %s for links: %w", doc.URI, err)
+	}
+	return p.found, err
+}
+
+// redirects reports whether a browser follows the Location of a response with this status.
+func redirects(status int) bool {
+	switch status {
+	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther,
+		http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
+		return true
+	}
+	return false
+}
+
+// read takes at most limit bytes, and says whether there were more.
+func read(r io.Reader, limit int64) (body []byte, cut bool, err error) {
+	limit = min(limit, math.MaxInt64-1)
+	body, err = io.ReadAll(io.LimitReader(r, limit+1))
+	if int64(len(body)) > limit {
+		return body[:limit], true, nil // an error past the limit is none of ours
+	}
+	return body, false, err
+}
+
+// form is how a body is read.
+type form int
+
+const (
+	other   form = iota // not at all
+	unnamed             // there is no Content-Type
+	markup
+	xhtml
+	styles
+)
+
+func formOf(contentType string) form {
+	media, _, _ := strings.Cut(contentType, ";")
+	switch strings.ToLower(strings.TrimSpace(media)) {
+	case "":
+		return unnamed
+	case "text/html":
+		return markup
+	case "application/xhtml+xml", "application/vnd.wap.xhtml+xml":
+		return xhtml
+	case "text/css":
+		return styles
+	}
+	return other
+}

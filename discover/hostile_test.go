@@ -1,0 +1,136 @@
+package discover_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/arcrawl/arcrawl/discover"
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+// many is n pieces, each made with its number.
+func many(n int, format string) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, format, i)
+	}
+	return b.String()
+}
+
+// hostile are pages that cost a careless program its memory or its day. Each is made for about n bytes.
+var hostile = []struct {
+	name, contentType string
+	make              func(n int) string
+}{
+	{"tags that never end", "text/html", func(n int) string { return strings.Repeat("<a", n/2) }},
+	{"attributes that never end", "text/html", func(n int) string { return strings.Repeat("<a href='", n/9) }},
+	{"end tags that never end", "text/html", func(n int) string { return strings.Repeat("</a ", n/4) }},
+	{"comments that never end", "text/html", func(n int) string { return strings.Repeat("<!--", n/4) }},
+	{"deep nesting", "text/html", func(n int) string { return strings.Repeat("<div>", n/5) }},
+	{"one giant attribute", "text/html", func(n int) string { return "<a href='/" + strings.Repeat("a", n) + "'>" }},
+	{"one giant style attribute", "text/html", func(n int) string { return "<a style='" + strings.Repeat("a:url(/b);", n/10) + "'>" }},
+	{"one giant frame in itself", "text/html", func(n int) string { return "<iframe srcdoc='" + strings.Repeat("<iframe srcdoc=a>", n/17) + "'>" }},
+	{"a tag of many attributes before many tags", "text/html", func(n int) string {
+		return "<p " + many(min(n/10, 100_000), "a%d ") + ">" + strings.Repeat("<b c>", n/5)
+	}},
+	{"an image list without end", "text/html", func(n int) string { return "<img srcset='" + many(n/10, "/%d 1x, ") + "'>" }},
+	{"an image list of commas", "text/html", func(n int) string { return "<img srcset='" + strings.Repeat(", ", n/2) + "'>" }},
+	{"an image list of parentheses", "text/html", func(n int) string { return "<img srcset='a " + strings.Repeat("(,", n/2) + "'>" }},
+	{"links without end", "text/html", func(n int) string { return many(n/16, "<a href=/%d>") }},
+	{"links that no one can resolve", "text/html", func(n int) string { return many(n/20, "<a href=http://[%d>") }},
+	{"ever the same link, spelt in many ways", "text/html", func(n int) string { return many(n/20, "<a href=/b#%d>") }},
+	{"bases without end", "text/html", func(n int) string { return many(n/20, "<base href=/%d/><a href=b>") }},
+	{"entities", "text/html", func(n int) string { return "<a href='" + strings.Repeat("&am", n/3) + "'>" }},
+	{"scripts in scripts", "text/html", func(n int) string { return "<script>" + strings.Repeat("<!--<script>", n/12) }},
+	{"drawings", "text/html", func(n int) string { return strings.Repeat("<svg><style/>", n/13) }},
+	{"zeros", "text/html", func(n int) string { return "<a href=/b>" + strings.Repeat("\x00", n) }},
+	{"UTF-16 of nothing", "text/html; charset=utf-16", func(n int) string { return strings.Repeat("\xd8", n) }},
+	{"escapes in a style sheet", "text/css", func(n int) string { return "a{b:url(" + strings.Repeat(`\`, n) }},
+	{"parentheses in a style sheet", "text/css", func(n int) string { return strings.Repeat("image-set(", n/10) }},
+	{"strings that never end in a style sheet", "text/css", func(n int) string { return strings.Repeat("'\\\n", n/3) }},
+	{"bad addresses in a style sheet", "text/css", func(n int) string { return strings.Repeat("url(a b ", n/8) }},
+	{"hyphens in a style sheet", "text/css", func(n int) string { return strings.Repeat("-", n) }},
+	{"imports without end", "text/css", func(n int) string { return many(n/18, "@import '/%d';") }},
+}
+
+func TestHostileContentEndsWithinItsBounds(t *testing.T) {
+	t.Parallel()
+	bounds := discover.Bounds{MaxLinks: 100}
+	for _, c := range hostile {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			f := find(t, response(t, 200, "Content-Type", c.contentType), c.make(1<<20), bounds)
+			check(t, f, bounds.MaxLinks)
+		})
+	}
+}
+
+func TestHundredThousandCandidatesAreCountedNotKept(t *testing.T) {
+	t.Parallel()
+	const n = 100_000
+	f := find(t, page(t), "<img srcset='"+many(n, "/%d 1x,")+"'>", discover.Bounds{})
+	if len(f.Links) != 5_000 || f.Dropped != n-5_000 {
+		t.Errorf("%d links, %d dropped", len(f.Links), f.Dropped)
+	}
+}
+
+func TestWhatComesAfterAGiantTokenIsFound(t *testing.T) {
+	t.Parallel()
+	giant := strings.Repeat("QUJD", 1<<19) // two mebibytes
+	for _, c := range []struct{ name, html, want string }{
+		{"an image within the page", `<img src="data:image/png;base64,` + giant + `"><a href=/b>`, "L /b"},
+		{"a tag, whose own link is lost", `<a title="` + giant + `" href=/lost><a href=/b>`, "L /b"},
+		{"a comment", `<!-- ` + giant + `--><a href=/b>`, "L /b"},
+		{"plain text", giant + `<a href=/b>`, "L /b"},
+		{"a script that writes tags", `<script>var x = "` + giant + `<a href=/no>";</script><a href=/b>`, "L /b"},
+		{"a style element", `<style>/*` + giant + `*/ p { background: url(/c) }</style><a href=/b>`, "E /c, L /b"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			if got := short(find(t, page(t), c.html, discover.Bounds{})); got != c.want {
+				t.Errorf("got %s, want %s", got, c.want)
+			}
+		})
+	}
+}
+
+// check holds what is true of whatever was found.
+func check(t *testing.T, f discover.Found, maxLinks int) {
+	t.Helper()
+	if len(f.Links) > maxLinks {
+		t.Errorf("%d links, want at most %d", len(f.Links), maxLinks)
+	}
+	seen := map[uri.URI]bool{}
+	for _, l := range f.Links {
+		if again, err := uri.Parse(l.URI.String()); err != nil || again != l.URI {
+			t.Errorf("link %q is not canonical: %q, %v", l.URI, again, err)
+		}
+		if l.URI.String() == here || seen[l.URI] {
+			t.Errorf("link %q is the document or stands twice", l.URI)
+		}
+		if l.Hop != uri.Embed && l.Hop != uri.Link && l.Hop != uri.Redirect {
+			t.Errorf("link %q has hop %q", l.URI, l.Hop)
+		}
+		seen[l.URI] = true
+	}
+}
+
+func FuzzLinks(f *testing.F) {
+	types := []string{"text/html", "text/css", "text/html; charset=windows-1252", "text/html; charset=shift_jis", ""}
+	for i, s := range []string{
+		`<base href=x/><a href="b">&amp;<img srcset="/a 1x, /b,c 2x" style="a:url(b)"><noscript><img src=/c></noscript>`,
+		`@import "a"; p { b: url( "c\64 " ), image-set("d" type("e") 1x) `,
+		"<svg><style/><script href=/é?é></script></svg><meta http-equiv=refresh content='1;url=\xe9?\xe9'>",
+		"<iframe srcdoc='<a href=/x>'></iframe><link rel=stylesheet href=//y><style>a{b:url(c)}",
+	} {
+		f.Add(types[i], "5; url=/r", "</l>; rel=next", []byte(s))
+	}
+	f.Fuzz(func(t *testing.T, contentType, refresh, link string, content []byte) {
+		const maxLinks = 10
+		doc := response(t, 200, "Content-Type", contentType, "Refresh", refresh, "Link", link)
+		check(t, find(t, doc, string(content), discover.Bounds{MaxLinks: maxLinks}), maxLinks)
+		doc = response(t, 302, "Location", link)
+		check(t, find(t, doc, string(content), discover.Bounds{MaxLinks: maxLinks}), maxLinks)
+	})
+}

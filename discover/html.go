@@ -1,0 +1,314 @@
+package discover
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"strings"
+
+	"golang.org/x/net/html"
+
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+// maxToken is the longest tag, comment or stretch of text, in bytes, that the tokenizer gathers as one. The links of a
+// longer tag are lost; the rest of the page is not.
+const maxToken = 1 << 20
+
+// maxAttributes is how many attributes a tag may have before the tokenizer is thrown away for a new one: it keeps a
+// table of names that grows with the largest tag, and going over it costs every later tag.
+const maxAttributes = 1_000
+
+type attribute struct{ key, val []byte }
+
+// html adds what a page names. Where the tokenizer cannot go on, a new one takes the rest.
+func (p *page) html(text []byte) {
+	within := ""
+	for len(text) > 0 {
+		var n int
+		n, within = p.stretch(text, within)
+		text = text[n:]
+	}
+}
+
+// stretch reads text, which stands inside the raw text of the element within if that is not empty. It gives how far it
+// came, and what the element of raw text is there.
+func (p *page) stretch(text []byte, within string) (int, string) {
+	z := html.NewTokenizer(bytes.NewReader(text))
+	if within != "" {
+		// The tokenizer's own way to begin inside an element does not end where a script or style ends.
+		z = html.NewTokenizer(io.MultiReader(strings.NewReader("<"+within+">"), bytes.NewReader(text)))
+		z.Next()
+	}
+	z.SetMaxBuf(maxToken)
+	read := 0
+	var attrs []attribute
+	for {
+		kind := z.Next()
+		read += len(z.Raw())
+		switch kind {
+		case html.ErrorToken:
+			if read > 0 && errors.Is(z.Err(), html.ErrBufferExceeded) {
+				return read, within
+			}
+			return len(text), ""
+		case html.TextToken:
+			// What ends a raw text is another token, or the tokenizer's limit: then within still holds.
+			if within == "style" {
+				p.css(z.Text())
+			}
+			continue
+		case html.StartTagToken, html.SelfClosingTagToken:
+			name, more := z.TagName()
+			within = p.rawText(z, name, kind == html.SelfClosingTagToken)
+			attrs = attrs[:0]
+			for more {
+				var a attribute
+				a.key, a.val, more = z.TagAttr()
+				attrs = append(attrs, a)
+			}
+			p.element(name, attrs)
+			if len(attrs) > maxAttributes {
+				return read, within
+			}
+		case html.EndTagToken:
+			within = ""
+			if name, _ := z.TagName(); string(name) == "svg" {
+				p.svg = false
+			}
+		default:
+			within = ""
+		}
+	}
+}
+
+// rawText tells the tokenizer where it takes for raw text what is none, and gives the name of the element if its
+// content is raw text to us too.
+func (p *page) rawText(z *html.Tokenizer, name []byte, closed bool) string {
+	switch string(name) {
+	case "svg":
+		p.svg = !closed
+	case "noscript", "noframes", "noembed":
+		z.NextIsNotRawText() // we run no scripts, and lazy images have their true address there
+	case "script", "style", "title", "textarea", "iframe", "xmp":
+		if closed && (p.xhtml || p.svg) {
+			z.NextIsNotRawText()
+			break
+		}
+		return string(name)
+	case "plaintext":
+		return string(name)
+	}
+	return ""
+}
+
+// use is what an attribute is for.
+type use int
+
+const (
+	unused   use = iota
+	link         // a reference that a reader may follow
+	embed        // a reference that a browser fetches
+	set          // an image list
+	declared     // style declarations
+	lazy         // a reference for a script to fill in, or something else altogether
+	lazySet      // an image list likewise
+	srcdoc       // a page
+)
+
+// uses are the attributes that count in any element.
+var uses = map[string]use{
+	"background":            embed,
+	"style":                 declared,
+	"data-background":       lazy,
+	"data-background-image": lazy,
+	"data-bg":               lazy,
+	"data-full":             lazy,
+	"data-hi-res-src":       lazy,
+	"data-image":            lazy,
+	"data-large_image":      lazy,
+	"data-lazy":             lazy,
+	"data-lazy-src":         lazy,
+	"data-original":         lazy,
+	"data-poster":           lazy,
+	"data-src":              lazy,
+	"data-src-retina":       lazy,
+	"data-zoom-image":       lazy,
+	"data-lazy-srcset":      lazySet,
+	"data-original-set":     lazySet,
+	"data-srcset":           lazySet,
+}
+
+var (
+	hyperlinks = map[string]use{"href": link, "xlink:href": link}
+	graphics   = map[string]use{"href": embed, "xlink:href": embed, "src": embed}
+	media      = map[string]use{"src": embed, "srcset": set, "poster": embed}
+	frames     = map[string]use{"src": embed, "srcdoc": srcdoc}
+)
+
+// elementUses are the attributes that count in one element only. Those with more to know about them are in element.
+var elementUses = map[string]map[string]use{
+	"a":          hyperlinks,
+	"area":       hyperlinks,
+	"amp-audio":  media,
+	"amp-iframe": frames,
+	"amp-img":    media,
+	"amp-video":  media,
+	"audio":      media,
+	"bgsound":    media,
+	"embed":      media,
+	"feimage":    graphics,
+	"frame":      frames,
+	"iframe":     frames,
+	"image":      graphics, // in svg; in HTML it is an old name of img
+	"img":        {"src": embed, "srcset": set, "lowsrc": embed, "dynsrc": embed},
+	"object":     {"data": embed},
+	"script":     graphics,
+	"source":     media,
+	"track":      media,
+	"use":        graphics,
+	"video":      media,
+}
+
+// metaUses are the property or name of a meta element whose content is a reference.
+var metaUses = map[string]uri.Hop{
+	"image":                   uri.Embed,
+	"thumbnail":               uri.Embed,
+	"thumbnailurl":            uri.Embed,
+	"msapplication-tileimage": uri.Embed,
+	"og:image":                uri.Embed,
+	"og:image:secure_url":     uri.Embed,
+	"og:image:url":            uri.Embed,
+	"twitter:image":           uri.Embed,
+	"twitter:image:src":       uri.Embed,
+	"og:audio":                uri.Link,
+	"og:audio:url":            uri.Link,
+	"og:url":                  uri.Link,
+	"og:video":                uri.Link,
+	"og:video:secure_url":     uri.Link,
+	"og:video:url":            uri.Link,
+	"twitter:player":          uri.Link,
+}
+
+// element adds what one tag names.
+func (p *page) element(name []byte, attrs []attribute) {
+	switch string(name) {
+	case "base":
+		if href, ok := value(attrs, "href"); ok {
+			p.setBase(href)
+		}
+	case "link":
+		p.linkElement(attrs)
+	case "meta":
+		p.meta(attrs)
+	case "input":
+		if kind, _ := value(attrs, "type"); bytes.EqualFold(kind, []byte("image")) {
+			p.named(attrs, "src", uri.Embed)
+		}
+	case "param":
+		if name, _ := value(attrs, "name"); bytes.EqualFold(name, []byte("movie")) {
+			p.named(attrs, "value", uri.Embed)
+		}
+	}
+	own := elementUses[string(name)]
+	for _, a := range attrs {
+		u, ok := own[string(a.key)]
+		if !ok {
+			u = uses[string(a.key)]
+		}
+		p.attribute(u, a.val)
+	}
+}
+
+// value is the value of an attribute.
+func value(attrs []attribute, key string) ([]byte, bool) {
+	for _, a := range attrs {
+		if string(a.key) == key {
+			return a.val, true
+		}
+	}
+	return nil, false
+}
+
+// named adds the reference in an attribute that may be absent.
+func (p *page) named(attrs []attribute, key string, hop uri.Hop) {
+	if ref, ok := value(attrs, key); ok {
+		p.reference(ref, hop)
+	}
+}
+
+func (p *page) linkElement(attrs []attribute) {
+	rel, _ := value(attrs, "rel")
+	hop := relation(string(rel), uri.Link)
+	if hop == nothing {
+		return
+	}
+	p.named(attrs, "href", hop)
+	if list, ok := value(attrs, "imagesrcset"); ok {
+		p.srcset(list)
+	}
+}
+
+func (p *page) meta(attrs []attribute) {
+	content, ok := value(attrs, "content")
+	if !ok {
+		return
+	}
+	if equiv, _ := value(attrs, "http-equiv"); bytes.EqualFold(equiv, []byte("refresh")) {
+		if target, ok := refreshTarget(content); ok {
+			p.reference(target, uri.Redirect)
+		}
+	}
+	for _, key := range []string{"property", "name", "itemprop"} {
+		name, _ := value(attrs, key)
+		if hop, ok := metaUses[string(bytes.ToLower(bytes.TrimSpace(name)))]; ok {
+			p.reference(content, hop)
+		}
+	}
+}
+
+func (p *page) attribute(u use, val []byte) {
+	switch u {
+	case link:
+		p.reference(val, uri.Link)
+	case embed:
+		p.reference(val, uri.Embed)
+	case set:
+		p.srcset(val)
+	case declared:
+		if bytes.IndexByte(val, '(') >= 0 {
+			p.css(val)
+		}
+	case lazy:
+		if bytes.Contains(val, []byte("url(")) {
+			p.css(val)
+		} else if plausible(val) {
+			p.reference(val, uri.Embed)
+		}
+	case lazySet:
+		if bytes.IndexByte(val, '{') < 0 {
+			p.srcset(val)
+		}
+	case srcdoc:
+		p.frame(val)
+	}
+}
+
+// frame reads a page inside an attribute. What its base element says is only for itself, and a page inside the page
+// inside is not read.
+func (p *page) frame(text []byte) {
+	if p.nested {
+		return
+	}
+	based, svg := p.based, p.svg
+	p.nested, p.based, p.svg = true, true, false
+	p.html(text)
+	p.nested, p.based, p.svg = false, based, svg
+}
+
+// plausible reports whether the value of an attribute that scripts made up may be a reference: not "true", not "3", not
+// a template and not a piece of JSON.
+func plausible(val []byte) bool {
+	val = bytes.TrimSpace(val)
+	return bytes.ContainsAny(val, "/.") && !bytes.ContainsAny(val, "{}<>\"\t\r\n ")
+}
