@@ -1,0 +1,132 @@
+package warcout
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// crashDir tells the child process of the test below where to write.
+const crashDir = "ARCRAWL_WARCOUT_CRASH_DIR"
+
+func TestMain(m *testing.M) {
+	if dir := os.Getenv(crashDir); dir != "" {
+		writeUntilKilled(dir, os.Getenv(crashDir+"_ROUND"))
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// writeUntilKilled writes visits in four goroutines and prints the address of each one that was acknowledged.
+func writeUntilKilled(dir, round string) {
+	w, _, err := Open(Options{Dir: dir, MaxSize: 100_000, Journal: dir + "/journal"}, time.Now())
+	if err != nil {
+		fmt.Println("fault:", err)
+		return
+	}
+	var mu sync.Mutex
+	var all sync.WaitGroup
+	for g := range 4 {
+		all.Go(func() {
+			for i := 0; ; i++ {
+				a := fmt.Sprintf("http://www.example.org/%s/%d/%d", round, g, i)
+				_, err := w.Write(time.Now(), visit(a, noise(i, 100*(i%50))))
+				mu.Lock()
+				if err != nil {
+					fmt.Println("fault:", err)
+				} else {
+					fmt.Println("done", a)
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	all.Wait()
+}
+
+func TestKilledWriterLosesNothingThatItAcknowledged(t *testing.T) {
+	t.Parallel()
+	const rounds = 5
+	dir := t.TempDir()
+	acknowledged := map[string]bool{}
+	for round := range rounds {
+		for _, a := range killedAfter(t, dir, round, 30+15*round) {
+			acknowledged[a] = true
+		}
+	}
+	w, repairs := opened(t, Options{Dir: dir, Journal: dir + "/journal"})
+	for _, r := range repairs {
+		if r.Kind == Short || r.Kind == Differs || r.Kind == DamagedJournal || r.Tail != "" {
+			t.Errorf("found %v", r)
+		}
+	}
+	if err := w.Close(start); err != nil {
+		t.Fatal(err)
+	}
+	kinds := map[string]string{}
+	for _, k := range readDir(t, dir) {
+		kinds[k.get("WARC-Target-URI")] += k.get("WARC-Type") + " "
+	}
+	delete(kinds, "")
+	for a := range acknowledged {
+		if kinds[a] != "response request metadata " {
+			t.Errorf("%s was acknowledged and has %q", a, kinds[a])
+		}
+	}
+	if extra := len(kinds) - len(acknowledged); extra < 0 || extra > 4*rounds {
+		t.Errorf("%d visits beside the %d acknowledged ones, want at most one for each goroutine and round", extra, len(acknowledged))
+	}
+	for _, name := range namesIn(t, dir) {
+		if strings.HasSuffix(name, openSuffix) {
+			t.Errorf("%s is still open", name)
+		}
+	}
+}
+
+// killedAfter runs a child and kills it once it has acknowledged some visits; it gives all that it had acknowledged.
+func killedAfter(t *testing.T, dir string, round, visits int) (acknowledged []string) {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), self)
+	cmd.Env = append(os.Environ(), crashDir+"="+dir, fmt.Sprintf("%s_ROUND=%d", crashDir, round))
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewReader(out)
+	for {
+		line, err := lines.ReadString('\n')
+		if err == io.EOF { // a last line without end is no acknowledgement
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, ok := strings.CutPrefix(strings.TrimSpace(line), "done ")
+		if !ok {
+			t.Errorf("the child says %q", line)
+		}
+		acknowledged = append(acknowledged, a)
+		if len(acknowledged) == visits {
+			if err := cmd.Process.Kill(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := cmd.Wait(); err == nil || len(acknowledged) < visits {
+		t.Fatalf("the child ended by itself after %d visits: %v", len(acknowledged), err)
+	}
+	return acknowledged
+}

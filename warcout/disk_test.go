@@ -1,0 +1,366 @@
+package warcout
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+)
+
+// troubled is a real file on a disk that a test can fill, or break.
+type troubled struct {
+	storage
+	disk *disk
+}
+
+// disk is what goes wrong.
+type disk struct {
+	room         atomic.Int64 // bytes in one file before it is full; 0: endless
+	sync         atomic.Value // func() error, called before each real sync; may be unset
+	failTruncate atomic.Bool
+}
+
+func (d *disk) create(path string) (storage, error) {
+	f, err := createFile(path)
+	return &troubled{f, d}, err
+}
+
+func (f *troubled) WriteAt(p []byte, at int64) (int, error) {
+	if room := f.disk.room.Load(); room > 0 && at+int64(len(p)) > room {
+		n, _ := f.storage.WriteAt(p[:max(0, room-at)], at) // a full disk takes what still fits
+		return n, &os.PathError{Op: "write", Path: "x", Err: syscall.ENOSPC}
+	}
+	return f.storage.WriteAt(p, at)
+}
+
+func (f *troubled) Sync() error {
+	if hook, ok := f.disk.sync.Load().(func() error); ok && hook != nil {
+		if err := hook(); err != nil {
+			return err
+		}
+	}
+	return f.storage.Sync()
+}
+
+func (f *troubled) Truncate(size int64) error {
+	if f.disk.failTruncate.Load() {
+		return syscall.EIO
+	}
+	return f.storage.Truncate(size)
+}
+
+// noise is a page of n bytes that hardly compresses.
+func noise(seed, n int) *Response {
+	body := make([]byte, n)
+	_, _ = rand.NewChaCha8([32]byte{byte(seed), byte(seed >> 8)}).Read(body) // never fails
+	return responseOf(append([]byte("HTTP/1.1 200 OK\r\nServer: n\r\n\r\n"), body...), body)
+}
+
+func address(i int) string { return fmt.Sprintf("http://www.example.org/%d", i) }
+
+func TestFullDiskLosesOnlyTheVisitThatFoundIt(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	w, _ := opened(t, Options{Dir: dir})
+	var d disk
+	w.create = d.create
+	d.room.Store(20_000)
+	acknowledged := map[string]bool{}
+	failed := 0
+	for i := range 10 {
+		_, err := w.Write(start, visit(address(i), noise(i, 6000)))
+		switch {
+		case err == nil:
+			acknowledged[address(i)] = true
+		case errors.Is(err, syscall.ENOSPC) && strings.HasPrefix(err.Error(), "archive "+address(i)):
+			failed++
+		default:
+			t.Fatalf("visit %d: %v", i, err)
+		}
+	}
+	if len(acknowledged) < 2 || failed < 5 {
+		t.Fatalf("%d visits fitted in, %d did not: the disk is too big or too small for this test", len(acknowledged), failed)
+	}
+	d.room.Store(0)
+	if _, err := w.Write(start, visit(address(9), noise(9, 6000))); err != nil {
+		t.Fatalf("with space again: %v", err)
+	}
+	acknowledged[address(9)] = true
+	checkKept(t, w, dir, acknowledged)
+}
+
+// checkKept closes w and holds its files to what was acknowledged: all of it in three records each, and nothing else.
+func checkKept(t *testing.T, w *Writer, dir string, acknowledged map[string]bool) {
+	t.Helper()
+	if err := w.Close(start); err != nil {
+		t.Fatal(err)
+	}
+	count := map[string]int{}
+	for _, k := range readDir(t, dir) {
+		count[k.get("WARC-Target-URI")]++
+	}
+	delete(count, "") // the warcinfo records
+	for a := range acknowledged {
+		if count[a] != 3 {
+			t.Errorf("%s was acknowledged and has %d records", a, count[a])
+		}
+	}
+	for a := range count {
+		if !acknowledged[a] {
+			t.Errorf("%s was not acknowledged and has records", a)
+		}
+	}
+}
+
+func TestFullDiskAtTheStartOfAFileLeavesNothing(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	w, _ := opened(t, Options{Dir: dir})
+	var d disk
+	w.create = d.create
+	d.room.Store(10)
+	if _, err := w.Write(start, visit(address(1), page("x"))); !errors.Is(err, syscall.ENOSPC) {
+		t.Fatalf("error %v, want ENOSPC", err)
+	}
+	if names := namesIn(t, dir); len(names) > 0 {
+		t.Errorf("left behind: %q", names)
+	}
+	d.room.Store(0)
+	if _, err := w.Write(start, visit(address(1), page("x"))); err != nil {
+		t.Errorf("with space again: %v", err)
+	}
+}
+
+func TestFileThatCannotBeCutIsClosedOff(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	w, _ := opened(t, Options{Dir: dir, Host: "c1"})
+	var d disk
+	w.create = d.create
+	if _, err := w.Write(start, visit(address(0), noise(0, 6000))); err != nil {
+		t.Fatal(err)
+	}
+	d.room.Store(10_000)
+	d.failTruncate.Store(true)
+	_, err := w.Write(start, visit(address(1), noise(1, 6000)))
+	if !errors.Is(err, syscall.ENOSPC) || !errors.Is(err, syscall.EIO) {
+		t.Fatalf("error %v, want why the write failed and why the file is closed off", err)
+	}
+	if _, err := w.Write(start, visit(address(2), noise(2, 6000))); err != nil {
+		t.Fatalf("the next file: %v", err)
+	}
+	if err := w.Close(start); err != nil {
+		t.Fatal(err)
+	}
+	if names := namesIn(t, dir); len(names) != 2 || !strings.HasSuffix(names[0], openSuffix) {
+		t.Fatalf("files %q, want the first closed off and the second sealed", names)
+	}
+	again, repairs := opened(t, Options{Dir: dir, Host: "c1"})
+	if len(repairs) != 1 || repairs[0].Kind != Cut {
+		t.Errorf("repairs %v, want one cut", repairs)
+	}
+	checkKept(t, again, dir, map[string]bool{address(0): true, address(2): true})
+}
+
+func TestFailedSyncFailsAllThatWaitForItAndNoOther(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	w, _ := opened(t, Options{Dir: dir})
+	var d disk
+	w.create = d.create
+	if _, err := w.Write(start, visit(address(0), noise(0, 3000))); err != nil {
+		t.Fatal(err)
+	}
+	// The first sync from here on waits until three more visits were appended behind it, and fails.
+	const late = 3
+	var calls atomic.Int32
+	d.sync.Store(func() error {
+		if calls.Add(1) > 1 {
+			return nil
+		}
+		waitFor(w, func() bool { return len(w.current.waiting) == 1+late })
+		return syscall.EIO
+	})
+	errs := make([]error, 1+late)
+	var all sync.WaitGroup
+	for i := range errs {
+		all.Go(func() { _, errs[i] = w.Write(start, visit(address(1+i), noise(1+i, 3000))) })
+	}
+	all.Wait()
+	for i, err := range errs {
+		if !errors.Is(err, syscall.EIO) {
+			t.Errorf("visit %d: error %v, want that of the sync", 1+i, err)
+		}
+	}
+	if _, err := w.Write(start, visit(address(9), noise(9, 3000))); err != nil {
+		t.Fatalf("after the failed sync: %v", err)
+	}
+	checkKept(t, w, dir, map[string]bool{address(0): true, address(9): true})
+}
+
+// waitFor spins until something holds under the lock; the test's own time limit ends it.
+func waitFor(w *Writer, holds func() bool) {
+	for {
+		w.mu.Lock()
+		ok := holds()
+		w.mu.Unlock()
+		if ok {
+			return
+		}
+	}
+}
+
+func TestWriteReturnsOnlyAfterASyncThatBeganAfterItsBytes(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	w, _ := opened(t, Options{Dir: dir})
+	var d disk
+	w.create = d.create
+	if _, err := w.Write(start, visit(address(0), page("x"))); err != nil {
+		t.Fatal(err)
+	}
+	// One sync is held until all other visits were appended, so it is not good for them; the next one must be good for all.
+	const others = 5
+	var calls atomic.Int32
+	var returned atomic.Int32
+	d.sync.Store(func() error {
+		switch calls.Add(1) {
+		case 1:
+			waitFor(w, func() bool { return len(w.current.waiting) == 1+others })
+		case 2:
+			waitFor(w, func() bool { return returned.Load() == 1 })
+		}
+		return nil
+	})
+	var all sync.WaitGroup
+	for i := range 1 + others {
+		all.Go(func() {
+			if _, err := w.Write(start, visit(address(1+i), page("x"))); err != nil {
+				t.Error(err)
+			}
+			if n := returned.Add(1); n > 1 && calls.Load() < 2 {
+				t.Error("a visit was acknowledged by a sync that began before its bytes were there")
+			}
+		})
+	}
+	all.Wait()
+	if calls.Load() != 2 {
+		t.Errorf("%d syncs for one visit and %d behind it, want 2", calls.Load(), others)
+	}
+}
+
+func TestLargeVisitsWaitInAFileWithoutAName(t *testing.T) {
+	t.Parallel()
+	dir, temp := t.TempDir(), t.TempDir()
+	w, _ := opened(t, Options{Dir: dir, TempDir: temp})
+	r := noise(1, 3*spoolMemory)
+	block := new(bytes.Buffer)
+	if _, err := block.ReadFrom(r.Block); err != nil {
+		t.Fatal(err)
+	}
+	r.Block = &watched{from: bytes.NewReader(block.Bytes()), at: 2 * spoolMemory, look: func() {
+		if names := namesIn(t, temp); len(names) > 0 {
+			t.Errorf("a crash here would leave %q", names)
+		}
+	}}
+	out, err := w.Write(start, visit(address(1), r))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out.Bytes < 3*spoolMemory {
+		t.Fatalf("only %d bytes: the visit did not have to be spooled", out.Bytes)
+	}
+	if err := w.Close(start); err != nil {
+		t.Fatal(err)
+	}
+	if got := readDir(t, dir)[1].block; !bytes.Equal(got, block.Bytes()) {
+		t.Errorf("the block of %d bytes came back as %d other bytes", block.Len(), len(got))
+	}
+}
+
+// watched calls look when so much was read.
+type watched struct {
+	from *bytes.Reader
+	at   int
+	look func()
+}
+
+func (r *watched) Read(p []byte) (int, error) {
+	n, err := r.from.Read(p)
+	if r.at -= n; r.at <= 0 && r.look != nil {
+		r.look()
+		r.look = nil
+	}
+	return n, err
+}
+
+func TestSpoolThatCannotBeMadeIsAnErrorOfTheVisit(t *testing.T) {
+	t.Parallel()
+	dir, temp := t.TempDir(), t.TempDir()
+	w, _ := opened(t, Options{Dir: dir, TempDir: temp})
+	if err := os.Remove(temp); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.Write(start, visit(address(1), noise(1, 2*spoolMemory))); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("error %v, want that of the missing folder", err)
+	}
+	if _, err := w.Write(start, visit(address(2), noise(2, 100))); err != nil {
+		t.Errorf("a small visit needs no spool: %v", err)
+	}
+	checkKept(t, w, dir, map[string]bool{address(2): true})
+}
+
+func TestConcurrentVisitsKeepTheirRecordsTogether(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	w, _ := opened(t, Options{Dir: dir, MaxSize: 20_000})
+	var all sync.WaitGroup
+	var mu sync.Mutex
+	origins := map[string]Written{}
+	for g := range 4 {
+		all.Go(func() {
+			for i := range 25 {
+				a := address(100*g + i)
+				out, err := w.Write(start, visit(a, noise(i, 500)))
+				if err != nil {
+					t.Error(err)
+				}
+				mu.Lock()
+				origins[a] = out
+				mu.Unlock()
+			}
+		})
+	}
+	all.Wait()
+	if err := w.Close(start); err != nil {
+		t.Fatal(err)
+	}
+	records := readDir(t, dir)
+	for i, k := range records {
+		if k.get("WARC-Type") != "response" {
+			continue
+		}
+		o := origins[k.get("WARC-Target-URI")].Origin
+		if o.File != k.file || o.Offset != k.offset || o.Length != k.length || "<"+o.RecordID+">" != k.id() {
+			t.Errorf("origin %+v, but the record is in %s at %d", o, k.file, k.offset)
+		}
+		for j, kind := range []string{"response", "request", "metadata"} {
+			if next := records[i+j]; next.get("WARC-Type") != kind || next.get("WARC-Target-URI") != o.URI || next.file != k.file {
+				t.Errorf("%s follows as record %d of %s, want its %s", next.get("WARC-Type"), j, o.URI, kind)
+			}
+		}
+		delete(origins, o.URI)
+	}
+	if len(origins) > 0 {
+		t.Errorf("%d of 100 visits are not there", len(origins))
+	}
+	if files := sealedFiles(t, dir); len(files) < 3 {
+		t.Errorf("%d files: no file was full while others wrote", len(files))
+	}
+}

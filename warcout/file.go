@@ -1,0 +1,126 @@
+package warcout
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+)
+
+// checkpointEvery is how many synced bytes pass between two checkpoints in the journal: about a third of a second of reading
+// after a crash, and some seventy lines for a file of 1 GiB.
+const checkpointEvery = 16 << 20
+
+// storage is the file that records are written to. It is an interface so that tests can put a full or failing disk here.
+type storage interface {
+	io.WriterAt
+	Truncate(size int64) error
+	Sync() error
+	Close() error
+}
+
+// createFile opens a new file that must not exist, locked against the repair of other writers.
+func createFile(path string) (storage, error) {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if err != nil {
+		return nil, err
+	}
+	if err := lockFile(f); err != nil {
+		return nil, errors.Join(fmt.Errorf("lock %s: %w", path, err), f.Close(), os.Remove(path))
+	}
+	return f, nil
+}
+
+// syncDir makes new and changed names in dir safe.
+func syncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return fmt.Errorf("sync folder: %w", err)
+	}
+	if err := errors.Join(d.Sync(), d.Close()); err != nil {
+		return fmt.Errorf("sync folder %s: %w", dir, err)
+	}
+	return nil
+}
+
+// extent is a whole part of a file, from its first byte.
+type extent struct{ size, records int64 }
+
+// ticket is a visit that was appended and waits to be safe.
+type ticket struct {
+	done bool
+	err  error
+}
+
+// file is a WARC file that is being written. Everything in it is guarded by Writer.mu.
+type file struct {
+	name    string // final, without folder
+	infoID  string // of its warcinfo record
+	opened  time.Time
+	disk    storage
+	written extent // ends with a whole visit
+	synced  extent // what is safe of it
+	info    extent // the warcinfo record alone
+	told    int64  // size at the last line in the journal
+	waiting []*ticket
+	syncing bool
+	users   int   // visits on their way into this file
+	broken  error // why nothing more is written to it; nil while all is well
+	renamed bool  // to its final name, though the folder is not synced yet
+}
+
+// add appends one visit; it is not safe yet. On an error the file is what it was before.
+func (f *file) add(visit *spool, records int64) (*ticket, error) {
+	if f.broken != nil {
+		return nil, f.broken
+	}
+	if err := visit.copyTo(f.disk, f.written.size); err != nil {
+		f.cut(f.written)
+		return nil, errors.Join(fmt.Errorf("write %s: %w", f.name, err), f.broken)
+	}
+	f.written = extent{f.written.size + visit.size, f.written.records + records}
+	t := &ticket{}
+	f.waiting = append(f.waiting, t)
+	return t, nil
+}
+
+// cut takes the file back to an earlier end, or closes it off.
+func (f *file) cut(to extent) {
+	if f.broken != nil {
+		return
+	}
+	f.written = to
+	if err := f.disk.Truncate(to.size); err != nil {
+		f.breakOff(err)
+	}
+}
+
+// breakOff gives the file up; it stays as it is for the next start to repair.
+func (f *file) breakOff(err error) {
+	f.broken = errors.Join(fmt.Errorf("%s is closed off: %w", f.name, err), f.disk.Close())
+}
+
+// settle tells those who wait what became of the sync: the first of them were waiting when it began, when the file
+// ended at target.
+func (f *file) settle(first int, target extent, err error) {
+	if err == nil {
+		f.synced = target
+		for _, t := range f.waiting[:first] {
+			t.done = true
+		}
+		f.waiting = f.waiting[first:]
+		return
+	}
+	// Which bytes reached the disk is unknown, also of visits that came later: all that is not safe is cut off.
+	f.cut(f.synced)
+	if f.broken == nil {
+		if err := f.disk.Sync(); err != nil {
+			f.breakOff(err)
+		}
+	}
+	for _, t := range f.waiting {
+		t.done, t.err = true, errors.Join(err, f.broken)
+	}
+	f.waiting = nil
+}

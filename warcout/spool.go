@@ -1,0 +1,77 @@
+package warcout
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+)
+
+// spoolMemory is the largest compressed visit that waits in memory; it is more than nearly all pages need.
+const spoolMemory = 1 << 20
+
+// spool holds the compressed records of one visit until they can be appended: in memory, or in a file without a name.
+type spool struct {
+	dir   string // for the file
+	mem   []byte
+	file  *os.File
+	size  int64
+	limit int // of mem
+}
+
+// Write appends p.
+func (s *spool) Write(p []byte) (int, error) {
+	if s.file == nil && len(s.mem)+len(p) <= s.limit {
+		s.mem = append(s.mem, p...)
+		s.size += int64(len(p))
+		return len(p), nil
+	}
+	if err := s.openFile(); err != nil {
+		return 0, err
+	}
+	n, err := s.file.Write(p)
+	s.size += int64(n)
+	return n, err
+}
+
+// openFile makes the file. Its name is taken away at once, so that nothing is left behind by a crash.
+func (s *spool) openFile() error {
+	if s.file != nil {
+		return nil
+	}
+	f, err := os.CreateTemp(s.dir, "warcout-*.tmp")
+	if err != nil {
+		return fmt.Errorf("spool a large visit: %w", err)
+	}
+	if err := os.Remove(f.Name()); err != nil {
+		return errors.Join(fmt.Errorf("spool a large visit: %w", err), f.Close())
+	}
+	s.file = f
+	return nil
+}
+
+// copyTo writes all to dst, from offset on.
+func (s *spool) copyTo(dst io.WriterAt, offset int64) error {
+	if _, err := dst.WriteAt(s.mem, offset); err != nil {
+		return err
+	}
+	if s.file == nil {
+		return nil
+	}
+	rest := s.size - int64(len(s.mem))
+	n, err := io.Copy(io.NewOffsetWriter(dst, offset+int64(len(s.mem))), io.NewSectionReader(s.file, 0, rest))
+	if err == nil && n < rest {
+		err = fmt.Errorf("spool file: %w", io.ErrUnexpectedEOF)
+	}
+	return err
+}
+
+// reset empties the spool for the next visit.
+func (s *spool) reset() error {
+	var err error
+	if s.file != nil {
+		err = s.file.Close()
+	}
+	s.mem, s.file, s.size = s.mem[:0], nil, 0
+	return err
+}

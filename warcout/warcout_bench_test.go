@@ -1,0 +1,183 @@
+package warcout
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync/atomic"
+	"testing"
+
+	"github.com/klauspost/compress/gzip"
+
+	"github.com/arcrawl/arcrawl/digest"
+)
+
+// benchPage is a page of about 15 KB, HTML that compresses as HTML does.
+func benchPage() (block []byte, sum, payload digest.Digest) {
+	var body bytes.Buffer
+	for i := 0; body.Len() < 15_000; i++ {
+		d := digest.Of(fmt.Appendf(nil, "%d", i))
+		fmt.Fprintf(&body, "<li class=\"entry\"><a href=\"/articles/%d/%x.html\">Article %d of the day</a> <span>%x</span></li>\n", i*7919, d[:6], i, d[6:9])
+	}
+	block = fmt.Appendf(nil, "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: %d\r\n\r\n%s", body.Len(), body.Bytes())
+	return block, digest.Of(block), digest.Of(body.Bytes())
+}
+
+// BenchmarkWrite asks what a visit with a page of 15 KB costs: response, request and metadata, compressed and synced. The
+// baseline is the least that any writer must do, in the same run: the same bytes as gzip members, one digest and an append,
+// once without and once with a sync for each page.
+func BenchmarkWrite(b *testing.B) {
+	block, sum, payload := benchPage()
+	v := visit(address(1), nil)
+	write := func(b *testing.B, w *Writer) {
+		one := v
+		one.Response = &Response{Block: bytes.NewReader(block), Size: int64(len(block)), BlockDigest: sum, PayloadDigest: payload, PayloadSize: 15_000}
+		if _, err := w.Write(start, one); err != nil {
+			b.Error(err)
+		}
+	}
+	nosync := func(path string) (storage, error) {
+		f, err := createFile(path)
+		return &unsynced{f}, err
+	}
+	records := recordsOf(b, v, responseOf(block, nil))
+	b.Run("baseline", func(b *testing.B) { baseline(b, block, records, false) })
+	b.Run("visit without sync", func(b *testing.B) {
+		w, _ := opened(b, Options{Dir: b.TempDir()})
+		w.create = nosync
+		b.SetBytes(int64(len(block)))
+		b.ReportAllocs()
+		for b.Loop() {
+			write(b, w)
+		}
+	})
+	b.Run("baseline with sync", func(b *testing.B) { baseline(b, block, records, true) })
+	b.Run("visit", func(b *testing.B) {
+		w, _ := opened(b, Options{Dir: b.TempDir()})
+		b.SetBytes(int64(len(block)))
+		for b.Loop() {
+			write(b, w)
+		}
+	})
+	b.Run("visit of 8 writers", func(b *testing.B) {
+		w, _ := opened(b, Options{Dir: b.TempDir()})
+		var syncs atomic.Int64
+		w.create = func(path string) (storage, error) {
+			f, err := createFile(path)
+			return &counted{f, &syncs}, err
+		}
+		b.SetBytes(int64(len(block)))
+		b.SetParallelism(4) // times the two cores that such machines have
+		b.RunParallel(func(pb *testing.PB) {
+			for pb.Next() {
+				write(b, w)
+			}
+		})
+		b.ReportMetric(float64(syncs.Load())/float64(b.N), "syncs/op")
+	})
+}
+
+// BenchmarkWriteLarge asks how many MB/s of a large body go through, and whether memory stays bounded.
+func BenchmarkWriteLarge(b *testing.B) {
+	block := bytes.Repeat([]byte("HTTP/1.1 200 OK\r\n\r\n<p>Lorem ipsum dolor sit amet, consetetur sadipscing elitr.</p>\n"), 250_000)
+	sum := digest.Of(block)
+	w, _ := opened(b, Options{Dir: b.TempDir()})
+	b.SetBytes(int64(len(block)))
+	b.ReportAllocs()
+	for b.Loop() {
+		v := visit(address(1), &Response{Block: bytes.NewReader(block), Size: int64(len(block)), BlockDigest: sum})
+		if _, err := w.Write(start, v); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkScan asks how fast a torn file is read at the start.
+func BenchmarkScan(b *testing.B) {
+	block, sum, _ := benchPage()
+	dir := b.TempDir()
+	w, _ := opened(b, Options{Dir: dir})
+	for range 500 {
+		v := visit(address(1), &Response{Block: bytes.NewReader(block), Size: int64(len(block)), BlockDigest: sum})
+		mustWrite(b, w, start, v)
+	}
+	if err := w.Close(start); err != nil {
+		b.Fatal(err)
+	}
+	data, err := os.ReadFile(sealedFiles(b, dir)[0])
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.SetBytes(int64(len(data)))
+	for b.Loop() {
+		if whole, err := scan(bytes.NewReader(data), extent{}, int64(len(data))); err != nil || whole.records != 1501 {
+			b.Fatal(whole, err)
+		}
+	}
+}
+
+// recordsOf gives the records of a visit as they are before compression.
+func recordsOf(b *testing.B, v Visit, r *Response) (records [][]byte) {
+	dir := b.TempDir()
+	w, _ := opened(b, Options{Dir: dir})
+	v.Response = r
+	mustWrite(b, w, start, v)
+	if err := w.Close(start); err != nil {
+		b.Fatal(err)
+	}
+	data, err := os.ReadFile(sealedFiles(b, dir)[0])
+	if err != nil {
+		b.Fatal(err)
+	}
+	for in := bytes.NewReader(data); in.Len() > 0; {
+		raw, err := readMember(in)
+		if err != nil {
+			b.Fatal(err)
+		}
+		records = append(records, raw)
+	}
+	return records[1:]
+}
+
+func baseline(b *testing.B, block []byte, records [][]byte, sync bool) {
+	f, err := os.Create(filepath.Join(b.TempDir(), "plain"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer f.Close()
+	out := bufio.NewWriterSize(f, 1<<20)
+	zip, err := gzip.NewWriterLevel(out, defaultLevel)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.SetBytes(int64(len(block)))
+	b.ReportAllocs()
+	for b.Loop() {
+		_ = digest.Of(block)
+		for _, part := range records {
+			zip.Reset(out)
+			_, _ = zip.Write(part)
+			_ = zip.Close()
+		}
+		_ = out.Flush()
+		if sync {
+			_ = f.Sync()
+		}
+	}
+}
+
+type unsynced struct{ storage }
+
+func (unsynced) Sync() error { return nil }
+
+type counted struct {
+	storage
+	syncs *atomic.Int64
+}
+
+func (c *counted) Sync() error {
+	c.syncs.Add(1)
+	return c.storage.Sync()
+}
