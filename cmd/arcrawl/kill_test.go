@@ -1,0 +1,286 @@
+package main
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/arcrawl/arcrawl/crawllog"
+	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/internal/warccheck"
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+const (
+	killRounds = 50
+	killHosts  = 8  // each an address of the loopback
+	killPages  = 40 // of each host
+)
+
+// TestFiftyKills kills the real binary at random moments under load, fifty times, and then looks at what is left: no
+// torn WARC, no URI lost, no capture missing that the log claims, and at most one repeated capture for each slot and
+// kill.
+func TestFiftyKills(t *testing.T) {
+	dir := t.TempDir()
+	binary := build(t, dir)
+	site := startKillSite(t)
+	path := filepath.Join(dir, "arcrawl.toml")
+	writeFile(t, path, site.toml())
+
+	seed := uint64(time.Now().UnixNano())
+	t.Logf("seed of the moments: %d", seed)
+	random := rand.New(rand.NewPCG(seed, 0))
+	for round := range killRounds {
+		d := startDaemon(t, binary, path)
+		asked := site.asked.Load()
+		site.waitFor(t, d, asked+1+random.Int64N(200))
+		d.kill(t)
+		if t.Failed() {
+			t.Fatalf("stopped in round %d", round)
+		}
+	}
+	d := startDaemon(t, binary, path)
+	asked := site.asked.Load()
+	site.waitFor(t, d, asked+2*killHosts*killPages)
+	d.terminate(t)
+	examine(t, dir, site)
+}
+
+// examine looks at what the kills have left in dir.
+func examine(t *testing.T, dir string, site *killSite) {
+	t.Helper()
+	captures := make(map[uri.Host]int) // main records in the archive
+	claimed := make(map[uri.Host]int)  // lines that claim one
+	lines := make(map[string]int)      // lines of each URI
+
+	at := make(map[string]warccheck.Record)
+	for _, r := range warccheck.Dir(t, filepath.Join(dir, "warc")) {
+		at[fmt.Sprintf("%s@%d", r.File, r.Offset)] = r
+		if r.Main() {
+			captures[uri.FromCanonical(r.Target()).Host()]++
+		}
+	}
+	for _, e := range readLog(t, filepath.Join(dir, "crawl.log")) {
+		lines[e.URI]++
+		if e.Extra == nil || e.Extra.WARCFile == "" {
+			continue
+		}
+		claimed[uri.FromCanonical(e.URI).Host()]++
+		if r, ok := at[fmt.Sprintf("%s@%d", e.Extra.WARCFile, e.Extra.WARCOffset)]; !ok || r.Target() != e.URI {
+			t.Errorf("crawl.log claims %s at %d of %s, and it is not there", e.URI, e.Extra.WARCOffset, e.Extra.WARCFile)
+		}
+	}
+	f, err := frontier.Open(frontier.Options{Dir: filepath.Join(dir, "state"), Now: time.Now()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if err := f.Check(); err != nil {
+		t.Error(err)
+	}
+	repeated, visits := make(map[uri.Host]int), 0
+	for _, u := range site.uris() {
+		r, known, err := f.Get(u)
+		if err != nil || !known || r.Visits == 0 {
+			t.Errorf("%s is lost: known %t, %d visits, %v", u, known, r.Visits, err)
+		}
+		visits += r.Visits
+		repeated[u.Host()] += lines[u.String()] - r.Visits
+	}
+	for host, n := range captures {
+		// One slot for each host: a kill can leave one record without its line, and one line that is not remembered.
+		if more := n - claimed[host]; more < 0 || more > killRounds {
+			t.Errorf("%s: %d captures, %d of them in the log; want at most one more for each of %d kills", host, n, claimed[host], killRounds)
+		}
+		if repeated[host] < 0 || repeated[host] > killRounds {
+			t.Errorf("%s: %d lines more than remembered visits, want 0 to %d", host, repeated[host], killRounds)
+		}
+	}
+	t.Logf("%d visits remembered after %d kills", visits, killRounds)
+}
+
+func readLog(t *testing.T, path string) []crawllog.Entry {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []crawllog.Entry
+	for line := range strings.Lines(string(text)) {
+		e, err := crawllog.Parse(strings.TrimSuffix(line, "\n"))
+		if err != nil {
+			t.Errorf("%v in line %q", err, line)
+		}
+		out = append(out, e)
+	}
+	return out
+}
+
+// killSite is a set of hosts whose pages change all the time, and link to each other.
+type killSite struct {
+	hosts []string // addresses with their ports
+	asked atomic.Int64
+}
+
+func startKillSite(t *testing.T) *killSite {
+	t.Helper()
+	s := &killSite{}
+	for h := range killHosts {
+		l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.%d:0", h+2))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.hosts = append(s.hosts, l.Addr().String())
+		server := &http.Server{Handler: s}
+		go func() { _ = server.Serve(l) }()
+		t.Cleanup(func() { _ = server.Close() })
+	}
+	return s
+}
+
+func (s *killSite) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	n := s.asked.Add(1)
+	if r.URL.Path == "/robots.txt" {
+		http.NotFound(w, r)
+		return
+	}
+	w.Header().Set("Content-Type", "text/html")
+	fmt.Fprintf(w, "<title>%s</title><p>%d</p>", r.URL.Path, n/500) // the pages change with the load
+	for p := range killPages {
+		fmt.Fprintf(w, "<a href=/%d>%d</a>", p, p)
+	}
+}
+
+func (s *killSite) uris() []uri.URI {
+	var out []uri.URI
+	for _, host := range s.hosts {
+		for p := range killPages {
+			out = append(out, uri.FromCanonical(fmt.Sprintf("http://%s/%d", host, p)))
+		}
+	}
+	return out
+}
+
+func (s *killSite) toml() string {
+	var seeds strings.Builder
+	for _, host := range s.hosts {
+		fmt.Fprintf(&seeds, "\"http://%s/0\", ", host)
+	}
+	return fmt.Sprintf(`
+[operator]
+name = "Kill Test"
+contact = "https://library.example/crawler"
+[storage]
+min_free = "1MB"
+[log]
+extra_info = true
+[fetch]
+allow_networks = ["127.0.0.0/8"]
+[politeness]
+delay_factor = 0.0
+min_delay = "0s"
+max_delay = "0s"
+[warc]
+max_size = "256KiB"
+[[wait]]
+mime = ".*"
+initial = "100ms"
+min = "50ms"
+max = "500ms"
+[seeds]
+uris = [%s]
+`, seeds.String())
+}
+
+// waitFor waits until the site was asked so often, or the daemon has died by itself.
+func (s *killSite) waitFor(t *testing.T, d *daemon, asked int64) {
+	t.Helper()
+	deadline := time.After(time.Minute)
+	for s.asked.Load() < asked {
+		select {
+		case <-deadline:
+			t.Fatalf("the daemon asked %d times in a minute, want %d\n%s", s.asked.Load(), asked, d.output())
+		case <-d.gone:
+			t.Fatalf("the daemon ended by itself: %v\n%s", d.err, d.output())
+		case <-time.After(time.Millisecond):
+		}
+	}
+}
+
+// daemon is a running arcrawl.
+type daemon struct {
+	cmd  *exec.Cmd
+	log  string
+	gone chan struct{} // closed when the process has ended; err is set then
+	err  error
+}
+
+func startDaemon(t *testing.T, binary, config string) *daemon {
+	t.Helper()
+	d := &daemon{cmd: exec.Command(binary, "run", "--config", config), log: config + ".out", gone: make(chan struct{})}
+	out, err := os.OpenFile(d.log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.cmd.Stdout, d.cmd.Stderr = out, out
+	if err := d.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		d.err = d.cmd.Wait()
+		out.Close()
+		close(d.gone)
+	}()
+	t.Cleanup(func() { _ = d.cmd.Process.Kill(); <-d.gone })
+	return d
+}
+
+func (d *daemon) output() string {
+	text, _ := os.ReadFile(d.log)
+	return string(text)
+}
+
+func (d *daemon) kill(t *testing.T) {
+	t.Helper()
+	if err := d.cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	<-d.gone
+}
+
+func (d *daemon) terminate(t *testing.T) {
+	t.Helper()
+	if err := d.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	<-d.gone
+	if d.err != nil {
+		t.Fatalf("SIGTERM: %v\n%s", d.err, d.output())
+	}
+}
+
+// build compiles the real binary.
+func build(t *testing.T, dir string) string {
+	t.Helper()
+	binary := filepath.Join(dir, "arcrawl-under-test")
+	if out, err := exec.Command("go", "build", "-o", binary, ".").CombinedOutput(); err != nil {
+		t.Fatalf("go build: %v\n%s", err, out)
+	}
+	return binary
+}
+
+func writeFile(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,183 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/crawler"
+	"github.com/arcrawl/arcrawl/crawllog"
+	"github.com/arcrawl/arcrawl/dedup"
+	"github.com/arcrawl/arcrawl/fetch"
+	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/uri"
+	"github.com/arcrawl/arcrawl/warcout"
+)
+
+// openRooms opens everything that a crawl needs, from the store up. The returned function shuts it in reverse order.
+func openRooms(c *config.Config, log zerolog.Logger) (crawler.Rooms, func() error, error) {
+	now := time.Now()
+	rooms := crawler.Rooms{Config: c, Version: programVersion(), Log: log, FreeSpace: freeSpace(c)}
+	var shut []func() error
+	closeAll := func() error {
+		var errs []error
+		for i := len(shut) - 1; i >= 0; i-- {
+			errs = append(errs, shut[i]())
+		}
+		return errors.Join(errs...)
+	}
+	fail := func(err error) (crawler.Rooms, func() error, error) {
+		return crawler.Rooms{}, nil, errors.Join(err, closeAll())
+	}
+
+	if err := prepareFolders(c); err != nil {
+		return fail(err)
+	}
+	if err := enoughSpace(c, rooms.FreeSpace); err != nil {
+		return fail(err)
+	}
+	var err error
+	if rooms.Frontier, err = openFrontier(c, now); err != nil {
+		return fail(err)
+	}
+	shut = append(shut, rooms.Frontier.Close)
+	if rooms.Dedup, err = dedup.Open(rooms.Frontier.DB()); err != nil {
+		return fail(err)
+	}
+	if rooms.CrawlLog, err = crawllog.Open(c.Storage.Log, c.Log.ExtraInfo); err != nil {
+		return fail(err)
+	}
+	shut = append(shut, rooms.CrawlLog.Close)
+	var repairs []warcout.Repair
+	if rooms.Archive, repairs, err = openArchive(c, now); err != nil {
+		return fail(err)
+	}
+	shut = append(shut, func() error { return rooms.Archive.Close(time.Now()) })
+	for _, r := range repairs {
+		log.Warn().Str("file", r.File).Int64("before", r.Before).Int64("after", r.After).Msg("a WARC file was left open by a crash and has been sealed")
+	}
+	rooms.Fetch = fetch.New(fetch.Options{Dial: fetch.Guard(c.AllowNetworks), SpoolDir: spoolFolder(c)})
+	shut = append(shut, rooms.Fetch.Close)
+	return rooms, closeAll, nil
+}
+
+func openFrontier(c *config.Config, now time.Time) (*frontier.Frontier, error) {
+	return frontier.Open(frontier.Options{
+		Dir: c.Storage.State, MaxURIsPerHost: c.Crawl.MaxURIsPerHost, Now: now,
+		// No host is asked again sooner after a crash than after the longest ordinary rest; zero would mean 30 s.
+		RestAfterCrash: max(c.For("").Politeness.MaxDelay, time.Nanosecond),
+		Valence: func(h uri.Host) int { return c.For(h).Politeness.Valence },
+	})
+}
+
+func openArchive(c *config.Config, now time.Time) (*warcout.Writer, []warcout.Repair, error) {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "localhost"
+	}
+	return warcout.Open(warcout.Options{
+		Dir: c.Storage.WARC, Prefix: c.WARC.Prefix, Host: host, MaxSize: c.WARC.MaxSize, MaxAge: c.WARC.MaxAge, Level: c.WARC.Level,
+		TempDir: spoolFolder(c), Journal: filepath.Join(c.Storage.State, "warc.journal"), Info: warcinfo(c, host),
+	}, now)
+}
+
+// warcinfo says in each WARC file who made it, with what, and by which rules.
+func warcinfo(c *config.Config, host string) []warcout.Field {
+	return []warcout.Field{
+		{Name: "software", Value: "arcrawl/" + programVersion() + " (https://github.com/arcrawl/arcrawl)"},
+		{Name: "format", Value: "WARC File Format 1.1"},
+		{Name: "conformsTo", Value: "http://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/"},
+		{Name: "operator", Value: c.Operator.Name + " <" + c.Operator.Contact + ">"},
+		{Name: "hostname", Value: host},
+		{Name: "http-header-user-agent", Value: c.UserAgent(programVersion())},
+		{Name: "robots", Value: "obey (RFC 9309)"},
+		{Name: "canonicalization", Value: "whatwg; without fragment and user information"},
+		{Name: "configDigest", Value: c.Digest},
+		{Name: "description", Value: "WARC-Payload-Digest is of the payload with transfer encoding removed and content encoding kept"},
+	}
+}
+
+func spoolFolder(c *config.Config) string { return filepath.Join(c.Storage.State, "spool") }
+
+// prepareFolders makes the folders of the crawl and proves that they can be written.
+func prepareFolders(c *config.Config) error {
+	folders := []struct{ key, path string }{
+		{"storage.state", c.Storage.State},
+		{"storage.state", spoolFolder(c)},
+		{"storage.warc", c.Storage.WARC},
+		{"storage.log", filepath.Dir(c.Storage.Log)},
+	}
+	for _, f := range folders {
+		if err := writable(f.path); err != nil {
+			return folderError{fmt.Errorf("%s: the folder %s cannot be used: %w; give it to the user that runs arcrawl (chown), or name another one in %s",
+				f.key, f.path, err, c.Path)}
+		}
+	}
+	return nil
+}
+
+func writable(folder string) error {
+	if err := os.MkdirAll(folder, 0o750); err != nil {
+		return err
+	}
+	probe, err := os.CreateTemp(folder, ".writable-*")
+	if err != nil {
+		return err
+	}
+	return errors.Join(probe.Close(), os.Remove(probe.Name()))
+}
+
+// freeSpace tells the bytes left for the store, the archive and the log, whichever has least.
+func freeSpace(c *config.Config) func() (int64, error) {
+	folders := []string{c.Storage.State, c.Storage.WARC, filepath.Dir(c.Storage.Log)}
+	return func() (int64, error) {
+		least := int64(-1)
+		for _, folder := range folders {
+			var s syscall.Statfs_t
+			if err := syscall.Statfs(folder, &s); err != nil {
+				return 0, fmt.Errorf("look at the free space of %s: %w", folder, err)
+			}
+			if free := int64(s.Bavail) * s.Bsize; least < 0 || free < least {
+				least = free
+			}
+		}
+		return least, nil
+	}
+}
+
+func enoughSpace(c *config.Config, free func() (int64, error)) error {
+	left, err := free()
+	if err != nil {
+		return diskError{err}
+	}
+	if left < c.Storage.MinFree {
+		return diskError{fmt.Errorf("%d MB are free where the crawl writes, and storage.min_free in %s asks for %d MB: free some space, or lower it",
+			left>>20, c.Path, c.Storage.MinFree>>20)}
+	}
+	return nil
+}
+
+// exitCode says what kind of trouble err is.
+func exitCode(err error) int {
+	switch {
+	case as[usageError](err):
+		return exitUsage
+	case isFaults(err):
+		return exitConfig
+	case errors.Is(err, frontier.ErrLocked):
+		return exitBusy
+	case errors.Is(err, frontier.ErrCorrupt), errors.Is(err, frontier.ErrVersion):
+		return exitDamaged
+	case as[folderError](err):
+		return exitFolder
+	case as[diskError](err), errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EIO), errors.Is(err, syscall.EDQUOT):
+		return exitDisk
+	}
+	return exitFailure
+}

@@ -1,0 +1,114 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/mattn/go-isatty"
+	"github.com/rs/zerolog"
+	"github.com/spf13/cobra"
+
+	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/crawler"
+	"github.com/arcrawl/arcrawl/crawllog"
+)
+
+func newRun() *cobra.Command {
+	var path string
+	cmd := &cobra.Command{
+		Use:   "run",
+		Short: "Crawl until told to stop",
+		Long: `run is the daemon. It puts the configured seeds into its store, visits each URI when it is due, archives what is new, writes
+one line of crawl.log for each visit, and goes on until it is stopped. Started again it goes on where it was.
+
+Signals:
+  SIGTERM, SIGINT   finish the visits in progress within crawl.grace, then stop; nothing is lost
+  SIGINT again      stop at once
+  SIGHUP            reopen crawl.log (for logrotate)
+
+When the disk is nearly full or the archive cannot be written, the crawl pauses, says so, and goes on by itself.`,
+		Example: "  arcrawl run --config /etc/arcrawl/arcrawl.toml",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			c, err := config.Load(path)
+			if err != nil {
+				return err
+			}
+			log := newLogger(cmd.ErrOrStderr())
+			for _, w := range c.Warnings {
+				log.Warn().Msg(w.String())
+			}
+			return crawl(cmd.Context(), c, log, nil)
+		},
+	}
+	cmd.Flags().StringVarP(&path, "config", "c", defaultConfig, "the main configuration file")
+	return cmd
+}
+
+// crawl opens the rooms, crawls until ctx ends, and shuts the rooms.
+func crawl(ctx context.Context, c *config.Config, log zerolog.Logger, observe func(crawler.Report)) error {
+	rooms, shut, err := openRooms(c, log)
+	if err != nil {
+		return err
+	}
+	rooms.Observe = observe
+	stopReopening := reopenOnHangup(rooms.CrawlLog, log)
+	err = crawlIn(ctx, rooms, log)
+	stopReopening()
+	return errors.Join(err, shut())
+}
+
+func crawlIn(ctx context.Context, rooms crawler.Rooms, log zerolog.Logger) error {
+	cr := crawler.New(rooms)
+	added, err := cr.AddSeeds(time.Now())
+	if err != nil {
+		return fmt.Errorf("add the seeds: %w", err)
+	}
+	counts := rooms.Frontier.Counts(time.Now())
+	log.Info().Str("version", programVersion()).Str("config", rooms.Config.Path).Int("new_seeds", added.New).
+		Int64("uris", counts.URIs).Int64("hosts", counts.Hosts).Msg("started")
+	err = cr.Run(ctx)
+	if err != nil {
+		log.Error().Err(err).Msg("stopping because the store failed")
+		return err
+	}
+	counts = rooms.Frontier.Counts(time.Now())
+	log.Info().Int64("uris", counts.URIs).Int64("hosts", counts.Hosts).Msg("stopped")
+	return nil
+}
+
+// reopenOnHangup reopens crawl.log at SIGHUP until the returned function is called.
+func reopenOnHangup(l *crawllog.Writer, log zerolog.Logger) func() {
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, syscall.SIGHUP)
+	var done sync.WaitGroup
+	done.Go(func() {
+		for range signals {
+			if err := l.Reopen(); err != nil {
+				log.Error().Err(err).Msg("crawl.log could not be reopened; lines go on to the old file")
+				continue
+			}
+			log.Info().Msg("crawl.log reopened")
+		}
+	})
+	return func() {
+		signal.Stop(signals)
+		close(signals)
+		done.Wait()
+	}
+}
+
+// newLogger writes for people on a terminal and JSON lines for machines.
+func newLogger(w io.Writer) zerolog.Logger {
+	if f, ok := w.(*os.File); ok && isatty.IsTerminal(f.Fd()) {
+		w = zerolog.ConsoleWriter{Out: w, TimeFormat: time.TimeOnly}
+	}
+	return zerolog.New(w).With().Timestamp().Logger()
+}

@@ -1,0 +1,45 @@
+package crawler_test
+
+import (
+	"fmt"
+	"path/filepath"
+	"testing"
+
+	"github.com/arcrawl/arcrawl/crawllog"
+	"github.com/arcrawl/arcrawl/internal/warccheck"
+)
+
+// checkArchive reads everything that a crawl left in dir: the archive must be whole and true by itself, and hold each
+// record that the log claims.
+func checkArchive(t *testing.T, dir string) []warccheck.Record {
+	t.Helper()
+	records := warccheck.Dir(t, filepath.Join(dir, "warc"))
+	at := make(map[string]warccheck.Record, len(records))
+	for _, r := range records {
+		at[fmt.Sprintf("%s@%d", r.File, r.Offset)] = r
+	}
+	w := &world{t: t, dir: dir}
+	for _, e := range w.logLines() {
+		checkClaim(t, e, at)
+	}
+	return records
+}
+
+// checkClaim checks that the record a log line names is there and is the one it speaks of.
+func checkClaim(t *testing.T, e crawllog.Entry, at map[string]warccheck.Record) {
+	t.Helper()
+	if e.Extra == nil || e.Extra.WARCFile == "" {
+		return
+	}
+	r, ok := at[fmt.Sprintf("%s@%d", e.Extra.WARCFile, e.Extra.WARCOffset)]
+	if !ok {
+		t.Errorf("crawl.log claims %s at %d of %s, and there is no record", e.URI, e.Extra.WARCOffset, e.Extra.WARCFile)
+		return
+	}
+	if r.Target() != e.URI || !r.Main() {
+		t.Errorf("crawl.log claims %s at %d of %s, and there is a %s of %s", e.URI, e.Extra.WARCOffset, e.Extra.WARCFile, r.Type(), r.Target())
+	}
+	if got := r.Header.Get("WARC-Payload-Digest"); r.Type() != "metadata" && got != e.Digest.String() {
+		t.Errorf("crawl.log says %s of %s, its record says %s", e.Digest, e.URI, got)
+	}
+}

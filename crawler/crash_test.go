@@ -1,0 +1,187 @@
+package crawler_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/arcrawl/arcrawl/crawler"
+	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/internal/warccheck"
+)
+
+// The environment that turns the test binary into a crawl that dies by SIGKILL.
+const (
+	crashDirEnv  = "ARCRAWL_TEST_CRASH_DIR"
+	crashStepEnv = "ARCRAWL_TEST_CRASH_STEP"
+)
+
+func TestMain(m *testing.M) {
+	if dir := os.Getenv(crashDirEnv); dir != "" {
+		os.Exit(crashingCrawl(dir, os.Getenv(crashStepEnv)))
+	}
+	os.Exit(m.Run())
+}
+
+// TestLaw1 kills the crawler at every step of the walk of one article, starts it again, and compares what is left with
+// the table in the package comment.
+func TestLaw1(t *testing.T) {
+	for _, row := range []struct {
+		step      string
+		name      string
+		responses int // response records of the article in the end
+		revisits  int // revisit records of the article in the end, all visits taken together
+		lines     int // lines of the article in crawl.log
+	}{
+		{"claimed", "killed before the fetch, nothing happened", 1, 0, 1},
+		{"fetched", "killed after the fetch, nothing happened", 1, 0, 1},
+		{"archived", "killed before the log, the capture is made once more", 2, 0, 1},
+		{"logged", "killed before the index, the capture is logged and made once more", 2, 0, 2},
+		{"indexed", "killed before the frontier, the second capture is a revisit", 1, 1, 2},
+		{"settled", "killed after the frontier, nothing is repeated", 1, 0, 1},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			t.Parallel()
+			site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if r.URL.Path != "/article" {
+					http.NotFound(w, r)
+					return
+				}
+				w.Header().Set("Content-Type", "text/html")
+				fmt.Fprint(w, "<p>The only article.</p>")
+			}))
+			defer site.Close()
+			w := newWorld(t, t.TempDir(), fmt.Sprintf(`[fetch]
+allow_networks = ["127.0.0.0/8"]
+[politeness]
+min_delay = "0s"
+max_delay = "0s"
+[seeds]
+uris = [%q]
+`, site.URL+"/article"))
+			defer w.town.Close()
+			crashAt(t, w, row.step)
+			finish(t, w)
+			responses, revisits := 0, 0
+			for _, r := range checkArchive(t, w.dir) {
+				if strings.HasSuffix(r.Target(), "/article") {
+					responses += count(r, "response")
+					revisits += count(r, "revisit")
+				}
+			}
+			lines := 0
+			for _, e := range w.logLines() {
+				if strings.HasSuffix(e.URI, "/article") {
+					lines++
+				}
+			}
+			if responses != row.responses || revisits != row.revisits || lines != row.lines {
+				t.Errorf("killed when %s: %d responses, %d revisits, %d lines; want %d, %d, %d", row.step,
+					responses, revisits, lines, row.responses, row.revisits, row.lines)
+			}
+		})
+	}
+}
+
+func count(r warccheck.Record, kind string) int {
+	if r.Type() == kind {
+		return 1
+	}
+	return 0
+}
+
+// crashAt runs the crawl of w's folder in a child until it kills itself.
+func crashAt(t *testing.T, w *world, step string) {
+	t.Helper()
+	child := exec.Command(os.Args[0])
+	child.Env = append(os.Environ(), crashDirEnv+"="+w.dir, crashStepEnv+"="+step)
+	out, err := child.CombinedOutput()
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) || exit.Sys().(syscall.WaitStatus).Signal() != syscall.SIGKILL {
+		t.Fatalf("the child was to die by SIGKILL when %s, and ended with %v\n%s", step, err, out)
+	}
+}
+
+// crashingCrawl crawls until the article's walk has come to the step, and dies there.
+func crashingCrawl(dir, at string) int {
+	w := &world{t: failer{}, dir: dir, free: 1 << 40}
+	rooms, _ := w.openWith(dialLoopback)
+	c := crawler.New(rooms)
+	c.OnStep(dieAt(at))
+	if _, err := c.AddSeeds(time.Now()); err != nil {
+		fmt.Println(err)
+		return 1
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	fmt.Println(c.Run(ctx))
+	return 1
+}
+
+// dieAt kills the process when the walk of the article comes to the step. The first claim is spent on robots.txt, so
+// every step but the claim itself is seen twice.
+func dieAt(at string) func(string) {
+	seen := 0
+	return func(step string) {
+		if step != at {
+			return
+		}
+		if seen++; seen == 2 {
+			_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+			select {}
+		}
+	}
+}
+
+// finish crawls in this process until the article is settled.
+func finish(t *testing.T, w *world) {
+	t.Helper()
+	rooms, shut := w.openWith(dialLoopback)
+	defer shut()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	rooms.Observe = func(crawler.Report) { cancel() }
+	if visited(t, rooms.Frontier, "/article") {
+		return
+	}
+	if err := crawler.New(rooms).Run(ctx); err != nil {
+		t.Error(err)
+	}
+	if !visited(t, rooms.Frontier, "/article") {
+		t.Error("the article was not visited after the crash")
+	}
+}
+
+func visited(t *testing.T, f *frontier.Frontier, suffix string) bool {
+	t.Helper()
+	done := false
+	err := f.Each(func(r frontier.Record) error {
+		done = done || strings.HasSuffix(r.URI.String(), suffix) && r.Visits > 0
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return done
+}
+
+func dialLoopback(ctx context.Context, network, address string) (net.Conn, error) {
+	var d net.Dialer
+	return d.DialContext(ctx, network, address)
+}
+
+// failer stands in for a test in the child: what would fail a test ends the process.
+type failer struct{ testing.TB }
+
+func (failer) Helper()           {}
+func (failer) Fatal(args ...any) { fmt.Println(args...); os.Exit(1) }
+func (failer) Error(args ...any) { fmt.Println(args...); os.Exit(1) }

@@ -1,0 +1,98 @@
+package crawler
+
+import (
+	"sync"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/crawllog"
+	"github.com/arcrawl/arcrawl/dedup"
+	"github.com/arcrawl/arcrawl/evaluators"
+	"github.com/arcrawl/arcrawl/fetch"
+	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/uri"
+	"github.com/arcrawl/arcrawl/warcout"
+)
+
+// Rooms is everything that a crawl needs. Whoever opens the rooms closes them, after Run has returned.
+type Rooms struct {
+	Config   *config.Config
+	Frontier *frontier.Frontier
+	Fetch    *fetch.Client
+	Dedup    *dedup.Index
+	Archive  *warcout.Writer
+	CrawlLog *crawllog.Writer
+
+	// FreeSpace tells the bytes left where the store and the archive are, whichever has less.
+	FreeSpace func() (int64, error)
+	// Version stands in the User-Agent.
+	Version string
+	// Observe, when set, hears of every settled visit. It is called by many goroutines and must not block.
+	Observe func(Report)
+	Log     zerolog.Logger
+}
+
+// Report tells of one settled visit to whoever watches.
+type Report struct {
+	URI      uri.URI
+	Hops     uri.HopPath
+	Finished time.Time
+	Status   int // HTTP status, or a negative code of Heritrix
+	Verdict  evaluators.Verdict
+	Failed   bool // a misfortune: nothing that was learned has changed
+	Stopped  bool // the mid-fetch filter broke off the download
+	Kept     Keeping
+	Received int64 // bytes of the response that were transferred
+	Spared   int64 // bytes of payload that did not have to be transferred, going by the last capture
+	Deduped  int64 // bytes of payload that were transferred and did not have to be stored
+	Wait     evaluators.Wait
+	Due      time.Time
+	Visits   int
+	Versions int
+	Found    int   // URIs that were new
+	Written  int64 // compressed bytes added to the archive
+}
+
+// Crawler walks URIs through the rooms. Make one with [New] and run it once.
+type Crawler struct {
+	rooms  Rooms
+	change evaluators.ChangeEvaluator
+	robots rulesCache
+
+	// step is called at each numbered step of a walk; tests die there.
+	step func(step string)
+
+	wake  chan struct{} // a token when a slot or a URI may have become ready
+	dirty chan struct{} // a token when something was settled since the last sync
+
+	mu    sync.Mutex // guards the fields below
+	held  string     // why nothing is claimed at present; empty when crawling
+	until time.Time  // when to look again whether held still holds
+}
+
+// New makes a crawler of opened rooms.
+func New(r Rooms) *Crawler {
+	return &Crawler{
+		rooms: r, step: func(string) {}, robots: newRulesCache(),
+		wake: make(chan struct{}, 1), dirty: make(chan struct{}, 1),
+	}
+}
+
+// Held tells why the crawl stands still, and is empty when it does not.
+func (c *Crawler) Held() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.held
+}
+
+// AddSeeds puts the configured seeds into the frontier. Known ones stay as they are: neither a restart nor a new
+// configuration makes them due.
+func (c *Crawler) AddSeeds(now time.Time) (frontier.Added, error) {
+	seeds := make([]frontier.Candidate, len(c.rooms.Config.Seeds))
+	for i, s := range c.rooms.Config.Seeds {
+		seeds[i] = frontier.Candidate{URI: s.URI, Seed: s.URI.String(), Due: now}
+	}
+	return c.rooms.Frontier.Add(now, seeds...)
+}

@@ -1,0 +1,168 @@
+package crawler
+
+import (
+	"fmt"
+	"mime"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/arcrawl/arcrawl/dedup"
+	"github.com/arcrawl/arcrawl/digest"
+	"github.com/arcrawl/arcrawl/evaluators"
+	"github.com/arcrawl/arcrawl/warcout"
+)
+
+// Keeping is what a visit left in the archive.
+type Keeping uint8
+
+// What a visit can leave.
+const (
+	KeptNothing     Keeping = iota // no byte came back, or nothing that is not in the archive already
+	KeptResponse                   // the whole response
+	KeptRevisit                    // a revisit record: the payload is in the archive already
+	KeptNotModified                // a revisit record: the server said 304
+	KeptHead                       // the response's head alone, in a metadata record
+)
+
+// String is a word for people.
+func (k Keeping) String() string {
+	return [...]string{"nothing", "response", "revisit", "not modified", "head"}[k]
+}
+
+// kept is what the archive now holds of a visit.
+type kept struct {
+	keeping Keeping
+	record  digest.Origin // the main record written; zero for KeptNothing
+	origin  digest.Origin // the record that holds the payload: record itself for a response, an earlier one for a revisit
+	written int64         // compressed bytes
+}
+
+// keep decides what a visit leaves in the archive, and writes it. On return it is on disk.
+func (c *Crawler) keep(v visit) (kept, error) {
+	k, err := c.decide(v)
+	if err != nil || k.keeping == KeptNothing {
+		return k, err
+	}
+	w, err := c.rooms.Archive.Write(time.Now(), c.toArchive(v, k))
+	if err != nil {
+		return kept{}, err
+	}
+	k.record, k.written = w.Origin, w.Bytes
+	if k.keeping == KeptResponse && v.capture.Complete {
+		k.origin = w.Origin
+	}
+	return k, nil
+}
+
+// decide finds the smallest true record of a visit.
+func (c *Crawler) decide(v visit) (kept, error) {
+	r, got := v.record(), v.capture
+	switch {
+	case got.Status == statusNotModified && !v.failed:
+		return kept{keeping: KeptNotModified, origin: r.Origin}, nil
+	case got.Stopped, got.Status < 0 && len(got.Head) > 0:
+		return kept{keeping: KeptHead}, nil
+	case got.Status < 0:
+		return kept{keeping: KeptNothing}, nil
+	case !got.Complete:
+		return kept{keeping: KeptResponse}, nil
+	}
+	if !r.Origin.IsZero() && r.Origin.Payload == got.PayloadDigest && v.verdict.State == evaluators.Unchanged {
+		return kept{keeping: KeptRevisit, origin: r.Origin}, nil
+	}
+	if got.PayloadSize > 0 {
+		origin, known, err := c.rooms.Dedup.Lookup(dedupKey(v))
+		if err != nil {
+			return kept{}, fmt.Errorf("look for an earlier record: %w", err)
+		}
+		if known {
+			return kept{keeping: KeptRevisit, origin: origin}, nil
+		}
+	}
+	if v.verdict.State == evaluators.Unchanged && !v.verdict.First {
+		// The same content in another coding, gzip with another time stamp for one: there is nothing new to keep, and
+		// no revisit record may claim a payload digest that the original does not have.
+		return kept{keeping: KeptNothing}, nil
+	}
+	return kept{keeping: KeptResponse}, nil
+}
+
+// dedupKey is what a visit's payload is known by. Status and type are part of it: an error page and an article with
+// the same bytes are different captures.
+func dedupKey(v visit) dedup.Key {
+	return dedup.Key{Payload: v.capture.PayloadDigest, Status: v.capture.Status, MIME: mediaType(v)}
+}
+
+// mediaType is the Content-Type without its parameters, in lower case; empty when there is none that can be read.
+func mediaType(v visit) string {
+	t, _, err := mime.ParseMediaType(v.capture.Header.Get("Content-Type"))
+	if err != nil && t == "" {
+		return ""
+	}
+	return t
+}
+
+// toArchive puts a visit into the archive's terms.
+func (c *Crawler) toArchive(v visit, k kept) warcout.Visit {
+	got := v.capture
+	w := warcout.Visit{URI: v.uri(), Date: got.Started, IP: got.IP, Request: got.Request, Metadata: metadata(v)}
+	switch k.keeping {
+	case KeptResponse:
+		w.Response = &warcout.Response{
+			Block: got.Block(), Size: got.BlockSize, BlockDigest: got.BlockDigest,
+			PayloadSize: got.PayloadSize, PayloadDigest: got.PayloadDigest, Truncated: string(got.Truncated),
+		}
+	case KeptRevisit:
+		w.Revisit = &warcout.Revisit{Profile: warcout.IdenticalPayload, Head: got.Head, Origin: k.origin}
+	case KeptNotModified:
+		w.Revisit = &warcout.Revisit{
+			Profile: warcout.NotModified, Origin: k.origin,
+			ETag: got.Header.Get("ETag"), LastModified: got.Header.Get("Last-Modified"),
+		}
+		w.Head = got.Head
+	case KeptHead:
+		w.Head = got.Head
+	}
+	return w
+}
+
+// metadata is what the exchange itself does not tell: how the URI was found and what the visit meant. The first names
+// are those that Heritrix writes, for the tools that know them.
+func metadata(v visit) []warcout.Field {
+	r, got := v.record(), v.capture
+	fields := []warcout.Field{
+		{Name: "seed", Value: r.Seed},
+		{Name: "via", Value: r.Via},
+		{Name: "hopsFromSeed", Value: string(r.Hops)},
+		{Name: "fetchTimeMs", Value: strconv.FormatInt(got.Took.Milliseconds(), 10)},
+		{Name: "contentState", Value: v.verdict.State.String()},
+		{Name: "contentStateReason", Value: v.verdict.Reason},
+	}
+	if got.Stopped {
+		fields = append(fields, warcout.Field{Name: "midFetchAbort", Value: "true"})
+	}
+	if got.Misfortune != nil {
+		fields = append(fields, warcout.Field{Name: "misfortune", Value: got.Misfortune.Error()})
+	}
+	if !got.ContentDigest.IsZero() && got.ContentDigest != got.PayloadDigest {
+		fields = append(fields, warcout.Field{Name: "contentDigest", Value: got.ContentDigest.String()})
+	}
+	kept := fields[:0]
+	for _, f := range fields {
+		if strings.TrimSpace(f.Value) != "" {
+			kept = append(kept, f)
+		}
+	}
+	return kept
+}
+
+// isRedirect reports whether a status points elsewhere by its Location header.
+func isRedirect(status int) bool {
+	switch status {
+	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
+		return true
+	}
+	return false
+}

@@ -1,0 +1,91 @@
+package crawler
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/arcrawl/arcrawl/crawllog"
+	"github.com/arcrawl/arcrawl/evaluators"
+	"github.com/arcrawl/arcrawl/fetch"
+	"github.com/arcrawl/arcrawl/warcout"
+)
+
+// logEntry is the line of crawl.log that tells of a visit.
+func logEntry(v visit, k kept, f found, n next, worker int) crawllog.Entry {
+	r, got := v.record(), v.capture
+	e := crawllog.Entry{
+		Logged: time.Now(), Status: got.Status, Size: got.PayloadSize, URI: r.URI.String(), Hops: r.Hops, Via: r.Via,
+		MIME: got.Header.Get("Content-Type"), Worker: worker, Started: got.Started, Took: got.Took, Seed: r.Seed,
+		Digest: got.PayloadDigest, Annotations: annotations(v, k, f),
+		Revisiting: &crawllog.Revisiting{
+			Tries: n.record.Failures, Wait: n.wait.Interval, Visits: n.record.Visits, Versions: n.record.Versions, Overdue: v.claim.Overdue,
+		},
+		Extra: &crawllog.Extra{
+			ContentSize: got.BlockSize, ContentState: v.verdict.State.String(), ChangeReason: v.verdict.Reason,
+			WaitEvaluator: n.wait.Evaluator, WaitReason: n.wait.Reason, Due: n.record.Due,
+		},
+	}
+	if got.Status < 0 {
+		e.Size = -1
+	}
+	if hostDown(got.Status) {
+		e.Started = time.Time{} // nothing was exchanged
+	}
+	if got.Misfortune != nil {
+		e.Extra.Misfortune = got.Misfortune.Error()
+	}
+	if k.keeping != KeptNothing {
+		e.Extra.WARCFile, e.Extra.WARCOffset = k.record.File, k.record.Offset
+	}
+	if profile, ok := k.keeping.profile(); ok {
+		e.Extra.RevisitRefersToURI = k.origin.URI
+		e.Extra.RevisitRefersToDate = k.origin.Date.UTC().Format(warcDate)
+		e.Extra.RevisitProfile = profile.String()
+		e.Digest = k.origin.Payload
+	}
+	return e
+}
+
+// warcDate is how WARC records write a time, to the microsecond.
+const warcDate = "2006-01-02T15:04:05.000000Z"
+
+// profile is the kind of revisit record that a keeping means, if it means one.
+func (k Keeping) profile() (warcout.Profile, bool) {
+	switch k {
+	case KeptRevisit:
+		return warcout.IdenticalPayload, true
+	case KeptNotModified:
+		return warcout.NotModified, true
+	}
+	return 0, false
+}
+
+// annotations are the notes of a visit; those of the adaptive revisits follow by themselves.
+func annotations(v visit, k kept, f found) []string {
+	var notes []string
+	switch v.capture.Truncated {
+	case fetch.TruncatedLength:
+		notes = append(notes, crawllog.LengthTruncated)
+	case fetch.TruncatedTime:
+		notes = append(notes, crawllog.TimeTruncated)
+	}
+	switch k.keeping {
+	case KeptRevisit:
+		notes = append(notes, crawllog.DuplicateDigest)
+	case KeptNotModified:
+		notes = append(notes, crawllog.DuplicateNotModified)
+	}
+	if f.dropped > 0 {
+		notes = append(notes, "dol:"+strconv.Itoa(f.dropped))
+	}
+	if v.capture.Misfortune != nil {
+		notes = append(notes, "err="+v.capture.Misfortune.Error())
+	}
+	if v.capture.Stopped {
+		notes = append(notes, crawllog.MidFetchAbort)
+	}
+	if v.verdict.State == evaluators.Unchanged {
+		notes = append(notes, crawllog.Unchanged)
+	}
+	return notes
+}

@@ -1,0 +1,173 @@
+package crawler
+
+import (
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/discover"
+	"github.com/arcrawl/arcrawl/evaluators"
+	"github.com/arcrawl/arcrawl/fetch"
+	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+// found is what a visit discovered.
+type found struct {
+	candidates []frontier.Candidate
+	dropped    int   // links beyond the page's limit
+	err        error // the content could not be read to its end
+}
+
+// discover lists what a page names that is new to it: only a first, changed or cut answer is read again.
+func (c *Crawler) discover(v visit, s config.Settings) found {
+	got := v.capture
+	fresh := v.verdict.First || v.verdict.State == evaluators.Changed || got.Truncated == fetch.TruncatedLength
+	if v.failed || !fresh || got.Status >= http.StatusBadRequest {
+		return found{}
+	}
+	content, err := got.Content()
+	if err != nil {
+		return found{err: err}
+	}
+	defer content.Close()
+	doc := discover.Document{URI: v.uri(), Status: got.Status, Header: got.Header}
+	named, err := discover.Links(doc, content, discover.Bounds{MaxLinks: s.Scope.MaxLinks})
+	f := found{dropped: named.Dropped, err: err}
+	parent := v.record()
+	for _, link := range named.Links {
+		cand := frontier.Candidate{
+			URI: link.URI, Hops: parent.Hops.Then(link.Hop), Via: parent.URI.String(), Seed: parent.Seed, Due: v.finished,
+		}
+		if c.inScope(cand.URI, cand.Hops, parent.URI, cand.Seed) {
+			f.candidates = append(f.candidates, cand)
+		}
+	}
+	return f
+}
+
+// next is the URI's history after the visit, and why it is due when it is due.
+type next struct {
+	record frontier.Record
+	wait   evaluators.Wait
+	robots *frontier.RobotsCopy // the copy of robots.txt that is in force from now on
+	reopen bool                 // its rules are not the ones before
+	rest   time.Time            // the whole host rests until then
+}
+
+// next says what is remembered of a visit and when the URI is due again.
+func (c *Crawler) next(v visit, s config.Settings, k kept) next {
+	n := next{record: v.record(), rest: retryAfter(v.capture, v.finished)}
+	r := &n.record
+	r.Visits++
+	r.LastVisit = v.capture.Started
+	r.LastStatus = v.capture.Status
+	if v.failed {
+		r.Failures++
+		n.wait = evaluators.Wait{Interval: s.Retry.Wait(r.Failures), Evaluator: "retry", Reason: fmt.Sprintf("failure %d in a row", r.Failures)}
+	} else {
+		r.Failures = 0
+		r.History = learn(r.History, v, k)
+		n.wait = s.Wait.Next(evaluators.WaitInput{
+			MIME: r.ContentType, State: v.verdict.State, First: v.verdict.First, Previous: v.record().Wait, Overdue: v.claim.Overdue,
+		})
+		r.Wait = n.wait.Interval
+	}
+	if v.robots {
+		return c.nextRobots(v, s, n)
+	}
+	r.Due = v.finished.Add(n.wait.Interval)
+	if n.rest.After(r.Due) {
+		r.Due = n.rest
+	}
+	return n
+}
+
+// learn is the history h after a visit that could be judged.
+func learn(h frontier.History, v visit, k kept) frontier.History {
+	got := v.capture
+	h.LastCapture = got.Started
+	if v.verdict.State == evaluators.Changed {
+		h.LastChange = got.Started
+		h.Versions++
+	}
+	if got.Stopped || got.Status == statusNotModified {
+		h.Unread++
+		return h
+	}
+	h.Unread = 0
+	h.Status = got.Status
+	h.Location = got.Header.Get("Location")
+	h.ContentType = got.Header.Get("Content-Type")
+	h.Comparison = comparison(got)
+	h.Validators = evaluators.Validators{}
+	if !got.Complete {
+		// What was cut at the size limit is no version that a validator could speak for.
+		return h
+	}
+	h.Payload, h.Size = got.PayloadDigest, got.PayloadSize
+	if !k.origin.IsZero() {
+		h.Origin = k.origin
+	}
+	if got.Status == http.StatusOK && k.keeping != KeptNothing {
+		h.Validators = evaluators.ValidatorsOf(got.Header)
+	}
+	return h
+}
+
+// remember is the last step: the dedup index hears of a new record, and the frontier of the whole visit.
+func (c *Crawler) remember(v visit, s config.Settings, k kept, f found, n next) error {
+	got := v.capture
+	if k.keeping == KeptResponse && got.Complete && got.PayloadSize > 0 {
+		if err := c.rooms.Dedup.Put(dedupKey(v), k.origin); err != nil {
+			return fmt.Errorf("remember the record of %s: %w", v.uri(), err)
+		}
+	}
+	c.step("indexed")
+	added, err := c.rooms.Frontier.Settle(v.claim, frontier.Settlement{
+		Record: n.record, Finished: v.finished, Took: got.Took, Politeness: c.politeness(v.uri(), s, n),
+		RetryAfter: n.rest, HostDown: hostDown(got.Status), Found: f.candidates, Robots: n.robots, Reopen: n.reopen,
+	})
+	if err != nil {
+		return fmt.Errorf("settle %s: %w", v.uri(), err)
+	}
+	c.step("settled")
+	c.settled()
+	c.report(reportOf(v, k, n, added))
+	return nil
+}
+
+// politeness is how long the host may rest after this visit, with the Crawl-delay of the rules in force from now on.
+func (c *Crawler) politeness(u uri.URI, s config.Settings, n next) frontier.Politeness {
+	p := frontier.Politeness{
+		DelayFactor: s.Politeness.DelayFactor, MinDelay: s.Politeness.MinDelay, MaxDelay: s.Politeness.MaxDelay,
+	}
+	rules, ok := c.rulesInForce(u, n.robots)
+	if !ok {
+		return p
+	}
+	if delay, asked := rules.CrawlDelay(agent); asked {
+		p.CrawlDelay = min(delay, s.Politeness.CrawlDelayUpTo)
+	}
+	return p
+}
+
+// hostDown reports whether a status means that the host itself could not be reached.
+func hostDown(status int) bool { return status == fetch.DNSFailed || status == fetch.ConnectFailed }
+
+func reportOf(v visit, k kept, n next, added frontier.Added) Report {
+	got, before := v.capture, v.record()
+	r := Report{
+		URI: v.uri(), Hops: before.Hops, Finished: v.finished, Status: got.Status, Verdict: v.verdict, Failed: v.failed,
+		Stopped: got.Stopped, Kept: k.keeping, Received: got.BlockSize, Wait: n.wait, Due: n.record.Due,
+		Visits: n.record.Visits, Versions: n.record.Versions, Found: added.New, Written: k.written,
+	}
+	switch {
+	case got.Stopped || k.keeping == KeptNotModified:
+		r.Spared = max(0, before.Size-(got.BlockSize-int64(len(got.Head))))
+	case k.keeping == KeptRevisit:
+		r.Deduped = got.PayloadSize
+	}
+	return r
+}

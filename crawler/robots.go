@@ -1,0 +1,226 @@
+package crawler
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/fetch"
+	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/robots"
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+const (
+	// agent is the product token that robots.txt groups address.
+	agent = "arcrawl"
+	// maxRobots is how much of a robots.txt is read (RFC 9309, 2.5).
+	maxRobots = 500 << 10
+	// maxRobotsRedirects is how many redirects of a robots.txt are followed (RFC 9309, 2.3.1.2).
+	maxRobotsRedirects = 5
+	// robotsPatience is how long a URI is put off while the robots.txt that its own one redirects to is being fetched.
+	robotsPatience = 30 * time.Second
+	// maxRulesCached bounds the parsed rules kept in memory, one for each origin.
+	maxRulesCached = 10_000
+)
+
+func isRobots(u uri.URI) bool { return u == u.Robots() }
+
+// enter asks scope and robots.txt about a claimed URI. When the copy of robots.txt in force is missing or stale, the
+// claim is spent on robots.txt itself and the URI stays due.
+func (c *Crawler) enter(claim frontier.Claim, s config.Settings, now time.Time) (entry, error) {
+	r := claim.Record
+	if isRobots(r.URI) {
+		return entry{claim: claim}, nil
+	}
+	if !c.inScope(r.URI, r.Hops, uri.FromCanonical(r.Via), r.Seed) {
+		return entry{refused: &refusal{statusOutOfScope, s.Robots.ForbiddenWait, "outOfScope"}}, nil
+	}
+	copied, ok, err := c.rooms.Frontier.Robots(r.URI.Origin())
+	if err != nil {
+		return entry{}, fmt.Errorf("look up robots.txt for %s: %w", r.URI, err)
+	}
+	if !ok || !now.Before(copied.Expires) {
+		spent, err := c.rooms.Frontier.Divert(claim, r.URI.Robots(), now)
+		if err != nil {
+			return entry{}, fmt.Errorf("turn from %s to its robots.txt: %w", r.URI, err)
+		}
+		if spent.Record.Seed == "" {
+			spent.Record.Seed, spent.Record.Via = r.Seed, r.URI.String()
+		}
+		return entry{claim: spent}, nil
+	}
+	if copied.Unreachable {
+		return entry{refused: &refusal{statusForbidden, copied.Expires.Sub(now), "robotsUnreachable"}}, nil
+	}
+	rules, ready, err := c.follow(r.URI.Robots(), copied)
+	if err != nil {
+		return entry{}, err
+	}
+	if !ready {
+		return entry{deferUntil: now.Add(robotsPatience)}, nil
+	}
+	if !rules.Allowed(agent, r.URI) {
+		return entry{refused: &refusal{statusForbidden, s.Robots.ForbiddenWait, "robotsExcluded"}}, nil
+	}
+	return entry{claim: claim}, nil
+}
+
+// follow finds the rules that a copy of robots.txt stands for, along redirects to other robots.txt files. It is not
+// ready while one of them has not been fetched yet. A redirect to anything else is an answer without rules.
+func (c *Crawler) follow(at uri.URI, copied frontier.RobotsCopy) (robots.Rules, bool, error) {
+	for range maxRobotsRedirects + 1 {
+		if !isRedirect(copied.Status) {
+			return c.robots.parse(at, copied), true, nil
+		}
+		target, err := at.Join(string(copied.Body))
+		if err != nil || !isRobots(target) {
+			return robots.Rules{}, true, nil
+		}
+		at = target
+		next, ok, err := c.rooms.Frontier.Robots(target.Origin())
+		if err != nil {
+			return robots.Rules{}, false, fmt.Errorf("look up %s: %w", target, err)
+		}
+		if !ok || next.Unreachable {
+			return robots.Rules{}, false, nil
+		}
+		copied = next
+	}
+	// Too many redirects: as good as no robots.txt (RFC 9309, 2.3.1.2).
+	return robots.Rules{}, true, nil
+}
+
+// rulesInForce are the rules that speak for u, where they are known; fresh is the copy that this very visit brought.
+func (c *Crawler) rulesInForce(u uri.URI, fresh *frontier.RobotsCopy) (robots.Rules, bool) {
+	if fresh != nil {
+		return robots.Parse(fresh.Body), !fresh.Unreachable && !isRedirect(fresh.Status)
+	}
+	copied, ok, err := c.rooms.Frontier.Robots(u.Origin())
+	if err != nil || !ok || copied.Unreachable {
+		return robots.Rules{}, false
+	}
+	rules, ready, err := c.follow(u.Robots(), copied)
+	return rules, ready && err == nil
+}
+
+// nextRobots is next for a robots.txt: what comes into force, for how long, and what happens to the host meanwhile.
+func (c *Crawler) nextRobots(v visit, s config.Settings, n next) next {
+	before, had, err := c.rooms.Frontier.Robots(v.uri().Origin())
+	if err != nil {
+		had = false
+	}
+	copied := frontier.RobotsCopy{Fetched: v.finished, Expires: v.finished.Add(s.Robots.Wait), Status: v.capture.Status}
+	unreachable := func() {
+		copied.Unreachable, copied.Body = true, before.Body
+		patience := min(s.Robots.UnreachableWait, s.Retry.Wait(max(1, n.record.Failures)))
+		copied.Expires = later(v.finished.Add(patience), n.rest)
+		n.rest = copied.Expires
+	}
+	switch {
+	case hostDown(v.capture.Status):
+		n.wait.Reason += "; asked again when the host has rested"
+		return n.onDemand(v, min(s.Robots.UnreachableWait, n.wait.Interval))
+	case robotsUnreachable(v):
+		unreachable()
+	case isRedirect(v.capture.Status):
+		copied.Body = []byte(v.capture.Header.Get("Location"))
+	case v.capture.Status < http.StatusMultipleChoices:
+		if copied.Body, err = readRobots(v.capture); err != nil {
+			unreachable()
+		}
+	}
+	n.robots = &copied
+	n.wait.Reason = inForce(copied)
+	n.reopen = had && !copied.Unreachable && (before.Unreachable || !bytes.Equal(before.Body, copied.Body))
+	return n.onDemand(v, copied.Expires.Sub(v.finished))
+}
+
+// inForce says in words what an answer for robots.txt means.
+func inForce(c frontier.RobotsCopy) string {
+	switch {
+	case c.Unreachable:
+		return "robots.txt unreachable: nothing of the host is visited meanwhile"
+	case isRedirect(c.Status):
+		return "robots.txt is elsewhere: the rules there are in force"
+	case c.Status >= http.StatusBadRequest:
+		return "no robots.txt: everything is allowed"
+	}
+	return "robots.txt is in force"
+}
+
+// onDemand gives a robots.txt its due time: none when its host's URIs ask for it when they need it, and its own wait
+// when it was in the queue like any URI, as the target of another one's redirect.
+func (n next) onDemand(v visit, wait time.Duration) next {
+	n.wait.Interval, n.wait.Evaluator = wait, "robots"
+	n.record.Wait = 0
+	if v.record().Due.IsZero() {
+		n.record.Due = time.Time{}
+		return n
+	}
+	n.record.Due = v.finished.Add(wait)
+	return n
+}
+
+// robotsUnreachable reports whether a robots.txt could not be had, so that everything is forbidden for a while
+// (RFC 9309, 2.3.1.4). 429 is a server in trouble, not a missing file; the other 4xx mean that there are no rules.
+func robotsUnreachable(v visit) bool {
+	status := v.capture.Status
+	return status < http.StatusOK || status >= http.StatusInternalServerError || status == http.StatusTooManyRequests ||
+		status < http.StatusMultipleChoices && !v.capture.Complete && v.capture.Truncated != fetch.TruncatedLength
+}
+
+func readRobots(got *fetch.Capture) ([]byte, error) {
+	content, err := got.Content()
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", got.URI, err)
+	}
+	defer content.Close()
+	body, err := io.ReadAll(io.LimitReader(content, maxRobots))
+	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return nil, fmt.Errorf("read %s: %w", got.URI, err)
+	}
+	return body, nil
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+// rulesCache keeps parsed rules, since a host's rules are asked for at every visit. It is safe for many goroutines.
+type rulesCache struct {
+	mu    *sync.Mutex // guards the map
+	rules map[uri.URI]cachedRules
+}
+
+type cachedRules struct {
+	fetched time.Time
+	rules   robots.Rules
+}
+
+func newRulesCache() rulesCache {
+	return rulesCache{mu: new(sync.Mutex), rules: make(map[uri.URI]cachedRules)}
+}
+
+// parse gives the rules of the copy found at the robots.txt address at.
+func (c rulesCache) parse(at uri.URI, copied frontier.RobotsCopy) robots.Rules {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if have, ok := c.rules[at]; ok && have.fetched.Equal(copied.Fetched) {
+		return have.rules
+	}
+	if len(c.rules) >= maxRulesCached {
+		clear(c.rules)
+	}
+	rules := robots.Parse(copied.Body)
+	c.rules[at] = cachedRules{copied.Fetched, rules}
+	return rules
+}

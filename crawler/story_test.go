@@ -1,0 +1,195 @@
+package crawler_test
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/common/model"
+
+	"github.com/arcrawl/arcrawl/crawler"
+	"github.com/arcrawl/arcrawl/evaluators"
+	"github.com/arcrawl/arcrawl/internal/town"
+)
+
+var update = flag.Bool("update", false, "rewrite what the stories tell")
+
+// TestStories plays each story of testdata/stories against the scripted town, with the real frontier and the real
+// archive, in virtual time. Above the line of dashes stands the script, below it what the crawl did:
+//
+//	seed URI                      where the crawl starts
+//	page URI key=value …          how a page answers (see town.Page; keys in lower case)
+//	at 30h page URI key=value …   how it answers from then on
+//	set TOML                      a line for arcrawl.toml
+//	run 30d                       crawl for so long; then the daemon stops
+//	restart                       … and starts again
+//	clock 12h                     time passes while it is down
+func TestStories(t *testing.T) {
+	files, err := filepath.Glob("testdata/stories/*.txt")
+	if err != nil || len(files) == 0 {
+		t.Fatal("no stories found", err)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			script, want, _ := strings.Cut(string(text), "----\n")
+			dir := t.TempDir()
+			var got string
+			synctest.Test(t, func(t *testing.T) { got = tell(t, dir, script) })
+			checkArchive(t, dir)
+			if *update {
+				if err := os.WriteFile(file, []byte(script+"----\n"+got), 0o600); err != nil {
+					t.Fatal(err)
+				}
+				return
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("the story goes otherwise (-told +played):\n%s", diff)
+			}
+		})
+	}
+}
+
+// tell plays a script and returns what happened, one line for each visit.
+func tell(t *testing.T, dir, script string) string {
+	var toml, seeds []string
+	var acts [][]string
+	for line := range strings.Lines(script) {
+		line, _, _ = strings.Cut(strings.TrimSpace(line), "# ")
+		words := strings.Fields(line)
+		switch {
+		case len(words) == 0 || words[0] == "#":
+		case words[0] == "set":
+			toml = append(toml, strings.TrimPrefix(line, "set "))
+		case words[0] == "seed":
+			seeds = append(seeds, strconv.Quote(words[1]))
+		default:
+			acts = append(acts, words)
+		}
+	}
+	toml = append(toml, "[seeds]", "uris = ["+strings.Join(seeds, ", ")+"]")
+	w := newWorld(t, dir, strings.Join(toml, "\n")+"\n")
+	defer w.town.Close()
+	began := time.Now()
+	for _, words := range acts {
+		act(t, w, words)
+	}
+	var b strings.Builder
+	hosts := make(map[string]bool)
+	for _, r := range w.reports {
+		hosts[string(r.URI.Host())] = true
+	}
+	for _, r := range w.reports {
+		b.WriteString(sentence(r, began, len(hosts) > 1))
+	}
+	return b.String()
+}
+
+func act(t *testing.T, w *world, words []string) {
+	t.Helper()
+	switch words[0] {
+	case "page":
+		w.set(words[1], page(t, 0, words[2:]))
+	case "at":
+		w.set(words[3], page(t, duration(t, words[1]), words[4:]))
+	case "run":
+		w.run(duration(t, words[1]))
+	case "restart":
+	case "clock":
+		time.Sleep(duration(t, words[1]))
+	default:
+		t.Fatalf("the script says %q, which nobody understands", words[0])
+	}
+}
+
+func page(t *testing.T, from time.Duration, words []string) town.Page {
+	t.Helper()
+	p := town.Page{From: from}
+	for _, word := range words {
+		key, value, _ := strings.Cut(word, "=")
+		value = strings.NewReplacer("_", " ", `\n`, "\n").Replace(value)
+		switch key {
+		case "every":
+			p.Every = duration(t, value)
+		case "status":
+			p.Status, _ = strconv.Atoi(value)
+		case "type":
+			p.Type = value
+		case "body":
+			p.Body = value
+		case "size":
+			p.Size, _ = strconv.Atoi(value)
+		case "links":
+			p.Links = strings.Split(value, ",")
+		case "location":
+			p.Location = value
+		case "etag":
+			p.ETag = value
+		case "modified":
+			p.Modified = value
+		case "ignore":
+			p.Ignore = true
+		case "retry":
+			p.Retry = value
+		case "down":
+			p.Down = true
+		case "cut":
+			p.Cut = true
+		default:
+			t.Fatalf("a page has no %q", key)
+		}
+	}
+	return p
+}
+
+func duration(t *testing.T, s string) time.Duration {
+	t.Helper()
+	d, err := model.ParseDuration(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return time.Duration(d)
+}
+
+// sentence tells one visit: day and time since the story began, status, what it meant, what was kept, when next.
+func sentence(r crawler.Report, began time.Time, withHost bool) string {
+	name := r.URI.RequestTarget()
+	if withHost {
+		name = r.URI.String()
+	}
+	age := r.Finished.Sub(began)
+	day := age / (24 * time.Hour)
+	return fmt.Sprintf("day %2d %s  %5d %-9s %-12s wait %-8s %s  (%s)\n", int(day), clock(age-day*24*time.Hour), r.Status, meaning(r),
+		r.Kept, r.Wait.Interval.Round(time.Second), name, r.Wait.Reason)
+}
+
+func clock(d time.Duration) string {
+	return fmt.Sprintf("%02d:%02d:%02d", int(d.Hours()), int(d.Minutes())%60, int(d.Seconds())%60)
+}
+
+func meaning(r crawler.Report) string {
+	switch {
+	case r.Failed:
+		return "failed"
+	case r.Status < 0:
+		return "refused"
+	case r.Stopped:
+		return "aborted"
+	case r.Verdict.First:
+		return "first"
+	case r.Verdict.State == evaluators.Unchanged:
+		return "same"
+	default:
+		return r.Verdict.State.String()
+	}
+}

@@ -1,0 +1,184 @@
+package crawler
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/arcrawl/arcrawl/crawllog"
+	"github.com/arcrawl/arcrawl/evaluators"
+	"github.com/arcrawl/arcrawl/fetch"
+	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+// The statuses of a URI that was not fetched, in Heritrix's numbers.
+const (
+	statusForbidden  = -9998 // robots.txt forbids it
+	statusOutOfScope = -5000
+)
+
+// ownFault is an error of ours that leaves the store sound: the visit is given back and the crawl pauses.
+type ownFault struct{ err error }
+
+func (f ownFault) Error() string { return f.err.Error() }
+func (f ownFault) Unwrap() error { return f.err }
+
+// walk takes one claimed URI through the rooms. It settles or releases the claim in every case.
+//
+// An error is an [ownFault], or means that the store is broken and the crawl must stop.
+func (c *Crawler) walk(ctx context.Context, claim frontier.Claim, worker int) error {
+	began := time.Now()
+	c.step("claimed")
+	settings := c.rooms.Config.For(claim.Record.URI.Host())
+
+	entry, err := c.enter(claim, settings, began)
+	if err != nil {
+		return err
+	}
+	if entry.refused != nil {
+		return c.refuse(ctx, claim, *entry.refused, began, worker)
+	}
+	if entry.deferUntil.After(began) {
+		return c.postpone(claim, entry.deferUntil, began)
+	}
+	claim = entry.claim
+
+	capture, err := c.rooms.Fetch.Fetch(ctx, c.request(claim.Record, settings))
+	if err != nil {
+		return c.giveBack(ctx, claim, fmt.Errorf("fetch %s: %w", claim.Record.URI, err))
+	}
+	defer capture.Close()
+	c.step("fetched")
+
+	visit := c.judge(claim, capture)
+	kept, err := c.keep(visit)
+	if err != nil {
+		return c.giveBack(ctx, claim, fmt.Errorf("archive %s: %w", claim.Record.URI, err))
+	}
+	c.step("archived")
+
+	found := c.discover(visit, settings)
+	next := c.next(visit, settings, kept)
+	if err := c.rooms.CrawlLog.Write(logEntry(visit, kept, found, next, worker)); err != nil {
+		return c.giveBack(ctx, claim, fmt.Errorf("log %s: %w", claim.Record.URI, err))
+	}
+	c.step("logged")
+
+	return c.remember(visit, settings, kept, found, next)
+}
+
+// entry is what robots.txt and scope have to say before a visit.
+type entry struct {
+	claim      frontier.Claim // the URI to visit: the claimed one, or its host's robots.txt
+	refused    *refusal
+	deferUntil time.Time
+}
+
+// refusal is why a URI that was due is not visited.
+type refusal struct {
+	status int
+	wait   time.Duration
+	why    string
+}
+
+// visit is one exchange and what it meant. It is put together once by judge and only read from then on.
+type visit struct {
+	claim    frontier.Claim
+	capture  *fetch.Capture
+	finished time.Time
+	verdict  evaluators.Verdict
+	failed   bool // misfortune: what was learned stays as it is
+	robots   bool // the URI is a robots.txt
+}
+
+func (v visit) record() frontier.Record { return v.claim.Record }
+func (v visit) uri() uri.URI            { return v.claim.Record.URI }
+
+// judge says what an exchange meant, going by what is remembered.
+func (c *Crawler) judge(claim frontier.Claim, capture *fetch.Capture) visit {
+	r := claim.Record
+	v := visit{claim: claim, capture: capture, finished: capture.Started.Add(capture.Took), robots: isRobots(r.URI)}
+	unread := capture.Stopped || capture.Status == statusNotModified && canVouch(r)
+	v.failed = !unread && misfortune(capture)
+	if v.failed {
+		v.verdict = evaluators.Verdict{State: evaluators.Unknown, Reason: "failed"}
+		return v
+	}
+	v.verdict = c.change.Judge(
+		evaluators.Before{Known: !r.LastCapture.IsZero(), Status: r.Status, Location: r.Location, Comparison: r.Comparison},
+		evaluators.Seen{
+			Status: capture.Status, Location: capture.Header.Get("Location"), Comparison: comparison(capture),
+			Unread: unread, Complete: capture.Complete,
+		})
+	return v
+}
+
+// refuse logs and settles a URI that is not visited. No request was made, so the host need not rest.
+func (c *Crawler) refuse(ctx context.Context, claim frontier.Claim, why refusal, now time.Time, worker int) error {
+	r := claim.Record
+	r.LastStatus = why.status
+	r.Due = now.Add(why.wait)
+	err := c.rooms.CrawlLog.Write(crawllog.Entry{
+		Logged: now, Status: why.status, Size: -1, URI: r.URI.String(), Hops: r.Hops, Via: r.Via, Worker: worker, Seed: r.Seed,
+		Annotations: []string{why.why},
+		Revisiting:  &crawllog.Revisiting{Wait: why.wait, Visits: r.Visits, Versions: r.Versions, Overdue: claim.Overdue},
+	})
+	if err != nil {
+		return c.giveBack(ctx, claim, fmt.Errorf("log %s: %w", r.URI, err))
+	}
+	_, err = c.rooms.Frontier.Settle(claim, frontier.Settlement{
+		Record: r, Finished: now, Forbidden: why.status == statusForbidden,
+	})
+	if err != nil {
+		return fmt.Errorf("settle %s: %w", r.URI, err)
+	}
+	c.settled()
+	c.report(Report{
+		URI: r.URI, Hops: r.Hops, Finished: now, Status: why.status, Due: r.Due, Visits: r.Visits, Versions: r.Versions,
+		Wait: evaluators.Wait{Interval: why.wait, Reason: why.why},
+	})
+	return nil
+}
+
+// postpone puts a URI off without a visit: the robots.txt that its host's points to is still on its way.
+func (c *Crawler) postpone(claim frontier.Claim, until, now time.Time) error {
+	r := claim.Record
+	r.Due = until
+	if _, err := c.rooms.Frontier.Settle(claim, frontier.Settlement{Record: r, Finished: now}); err != nil {
+		return fmt.Errorf("postpone %s: %w", r.URI, err)
+	}
+	c.settled()
+	return nil
+}
+
+// giveBack releases a claim because of cause. When the daemon is stopping that is no fault.
+func (c *Crawler) giveBack(ctx context.Context, claim frontier.Claim, cause error) error {
+	if err := c.rooms.Frontier.Release(claim, time.Now()); err != nil {
+		return fmt.Errorf("give back %s: %w (after: %w)", claim.Record.URI, err, cause)
+	}
+	if ctx.Err() != nil {
+		return nil
+	}
+	return ownFault{cause}
+}
+
+// settled notes that there is something to sync, and wakes the dispatcher.
+func (c *Crawler) settled() {
+	leave(c.dirty)
+	leave(c.wake)
+}
+
+// leave puts a token where there is none.
+func leave(token chan struct{}) {
+	select {
+	case token <- struct{}{}:
+	default:
+	}
+}
+
+func (c *Crawler) report(r Report) {
+	if c.rooms.Observe != nil {
+		c.rooms.Observe(r)
+	}
+}

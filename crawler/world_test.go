@@ -1,0 +1,170 @@
+package crawler_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/crawler"
+	"github.com/arcrawl/arcrawl/crawllog"
+	"github.com/arcrawl/arcrawl/dedup"
+	"github.com/arcrawl/arcrawl/fetch"
+	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/internal/town"
+	"github.com/arcrawl/arcrawl/warcout"
+)
+
+// world is a crawl in a folder: real rooms, a scripted web.
+type world struct {
+	t    testing.TB
+	dir  string
+	toml string
+	town *town.Town
+
+	mu      sync.Mutex // guards the fields below
+	reports []crawler.Report
+	free    int64
+}
+
+// newWorld makes a crawl with the given settings beyond the folders.
+func newWorld(t testing.TB, dir, toml string) *world {
+	t.Helper()
+	w := &world{t: t, dir: dir, toml: toml, town: town.Found(time.Now()), free: 1 << 40}
+	if !strings.Contains(toml, "[operator]") {
+		w.toml = "[operator]\nname = \"Test Library\"\ncontact = \"https://library.example/crawler\"\n" + toml
+	}
+	if err := os.WriteFile(w.path("arcrawl.toml"), []byte(w.toml), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+func (w *world) path(name string) string { return filepath.Join(w.dir, name) }
+
+func (w *world) set(u string, p town.Page) {
+	w.t.Helper()
+	if err := w.town.Set(u, p); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// open opens the rooms with the town as the network; the returned function checks and shuts them.
+func (w *world) open() (crawler.Rooms, func()) { return w.openWith(w.town.Dial) }
+
+// dialer is the network's one entrance.
+type dialer func(ctx context.Context, network, address string) (net.Conn, error)
+
+func (w *world) openWith(dial dialer) (crawler.Rooms, func()) {
+	w.t.Helper()
+	cfg, err := config.Load(w.path("arcrawl.toml"))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	now := time.Now()
+	f, err := frontier.Open(frontier.Options{Dir: cfg.Storage.State, Compactors: -1, Now: now, RestAfterCrash: 1})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	d, err := dedup.Open(f.DB())
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	a, _, err := warcout.Open(warcout.Options{
+		Dir: cfg.Storage.WARC, Prefix: "test", Host: "crawler.example", MaxSize: cfg.WARC.MaxSize, MaxAge: cfg.WARC.MaxAge,
+		TempDir: w.dir, Journal: w.path("warc.journal"), Info: []warcout.Field{{Name: "software", Value: "arcrawl/test"}},
+	}, now)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	l, err := crawllog.Open(cfg.Storage.Log, true)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	client := fetch.New(fetch.Options{Dial: dial, SpoolDir: w.dir})
+	rooms := crawler.Rooms{
+		Config: cfg, Frontier: f, Fetch: client, Dedup: d, Archive: a, CrawlLog: l, Version: "test", Log: zerolog.Nop(),
+		FreeSpace: w.freeSpace, Observe: w.observe,
+	}
+	return rooms, func() {
+		w.t.Helper()
+		err := errors.Join(f.Check(), client.Close(), a.Close(time.Now()), l.Close(), f.Close())
+		if err != nil {
+			w.t.Error(err)
+		}
+	}
+}
+
+func (w *world) observe(r crawler.Report) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.reports = append(w.reports, r)
+}
+
+func (w *world) freeSpace() (int64, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.free, nil
+}
+
+func (w *world) setFree(bytes int64) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.free = bytes
+}
+
+// run opens the rooms, crawls for a while and shuts them.
+func (w *world) run(d time.Duration) {
+	w.t.Helper()
+	rooms, shut := w.open()
+	defer shut()
+	c := crawler.New(rooms)
+	if _, err := c.AddSeeds(time.Now()); err != nil {
+		w.t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), d)
+	defer cancel()
+	if err := c.Run(ctx); err != nil {
+		w.t.Error(err)
+	}
+}
+
+// visits lists the settled visits so far whose URI ends so.
+func (w *world) visits(suffix string) []crawler.Report {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var out []crawler.Report
+	for _, r := range w.reports {
+		if strings.HasSuffix(r.URI.String(), suffix) {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// logLines reads crawl.log back.
+func (w *world) logLines() []crawllog.Entry {
+	w.t.Helper()
+	text, err := os.ReadFile(w.path("crawl.log"))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	var out []crawllog.Entry
+	for line := range strings.Lines(string(text)) {
+		e, err := crawllog.Parse(strings.TrimSuffix(line, "\n"))
+		if err != nil {
+			w.t.Fatal(fmt.Errorf("%w in line %q", err, line))
+		}
+		out = append(out, e)
+	}
+	return out
+}

@@ -1,0 +1,264 @@
+// Package town is a scripted web for tests: sites whose pages change by the clock, reached through pipes instead of a
+// network, so that a test under testing/synctest lives through months in seconds.
+//
+// A page's answers are a function of the time: it has a version that steps on at fixed intervals, validators that are
+// honest, lying or absent, a status, a place it redirects to, links. A later definition takes over at its own time,
+// which is how a page breaks, moves, or comes back.
+package town
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+// Page is how a page answers from a moment on.
+type Page struct {
+	From     time.Duration // since the town was founded
+	Every    time.Duration // a new version each time; 0 = it never changes
+	Status   int           // 0 = 200
+	Type     string        // Content-Type; "" = text/html; charset=utf-8
+	Body     string        // fixed text; "" = a sentence that names the page and its version, and its links
+	Size     int           // pad the body to this many bytes
+	Links    []string
+	Location string
+	ETag     string // "" = none, "honest" follows the version, anything else is sent as it is
+	Modified string // "" = none, "honest" follows the version, "lie" is the town's founding whatever happens
+	Ignore   bool   // conditional requests are answered with the whole page
+	Retry    string // Retry-After header
+	Down     bool   // the connection is refused
+	Cut      bool   // the body breaks off half-way
+}
+
+// Town is a set of sites. It is safe for many goroutines.
+type Town struct {
+	founded time.Time
+	server  http.Server
+	doors   chan net.Conn
+	closed  chan struct{}
+	serving sync.WaitGroup
+
+	mu    sync.Mutex          // guards the fields below
+	pages map[string][]Page   // by URI, in order of From
+	hosts map[string]struct{} // names that resolve
+	asked []Asked
+}
+
+// Asked is one request that reached the town.
+type Asked struct {
+	At          time.Time
+	URI         string
+	Conditional bool
+	Status      int
+	Sent        int // body bytes
+	Version     int
+}
+
+// Found starts a town whose clock begins at now.
+func Found(now time.Time) *Town {
+	t := &Town{
+		founded: now, doors: make(chan net.Conn), closed: make(chan struct{}),
+		pages: make(map[string][]Page), hosts: make(map[string]struct{}),
+	}
+	t.server.Handler = t
+	t.serving.Go(func() { _ = t.server.Serve((*door)(t)) })
+	return t
+}
+
+// Close ends all connections.
+func (t *Town) Close() {
+	close(t.closed)
+	_ = t.server.Close()
+	t.serving.Wait()
+}
+
+// Set defines how the page at u answers from p.From on.
+func (t *Town) Set(u string, p Page) error {
+	parsed, err := uri.Parse(u)
+	if err != nil {
+		return err
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.hosts[parsed.Address()] = struct{}{}
+	pages := t.pages[parsed.String()]
+	if len(pages) > 0 && pages[len(pages)-1].From > p.From {
+		return fmt.Errorf("define %s from %s on: a later definition is there already", u, p.From)
+	}
+	t.pages[parsed.String()] = append(pages, p)
+	return nil
+}
+
+// Asked lists the requests so far, oldest first.
+func (t *Town) Asked() []Asked {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return append([]Asked(nil), t.asked...)
+}
+
+// Dial connects to a site of the town; any other address is a name that does not resolve.
+func (t *Town) Dial(ctx context.Context, _, address string) (net.Conn, error) {
+	t.mu.Lock()
+	_, known := t.hosts[address]
+	down := false
+	for u, pages := range t.pages {
+		if p, ok := current(pages, time.Since(t.founded)); ok && p.Down && uri.FromCanonical(u).Address() == address {
+			down = true
+		}
+	}
+	t.mu.Unlock()
+	if !known {
+		name, _, _ := net.SplitHostPort(address)
+		return nil, &net.DNSError{Err: "no such host", Name: name, IsNotFound: true}
+	}
+	if down {
+		return nil, &net.OpError{Op: "dial", Net: "tcp", Err: fmt.Errorf("connection refused")}
+	}
+	ours, theirs := net.Pipe()
+	select {
+	case t.doors <- theirs:
+		return ours, nil
+	case <-t.closed:
+		return nil, net.ErrClosed
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// ServeHTTP answers as the page's definition in force says.
+func (t *Town) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	now := time.Now()
+	name := "http://" + r.Host + r.URL.RequestURI()
+	t.mu.Lock()
+	page, known := current(t.pages[name], now.Sub(t.founded))
+	t.mu.Unlock()
+	asked := Asked{At: now, URI: name, Conditional: r.Header.Get("If-None-Match") != "" || r.Header.Get("If-Modified-Since") != ""}
+	if !known {
+		page = Page{Status: http.StatusNotFound, Type: "text/plain", Body: "no such page\n"}
+	}
+	asked.Version = page.version(now.Sub(t.founded))
+	asked.Status, asked.Sent = page.answer(w, r, name, t.founded, asked.Version)
+	t.mu.Lock()
+	t.asked = append(t.asked, asked)
+	t.mu.Unlock()
+	if page.Cut {
+		panic(http.ErrAbortHandler) // the way to make net/http break off a body
+	}
+}
+
+func current(pages []Page, age time.Duration) (Page, bool) {
+	for i := len(pages) - 1; i >= 0; i-- {
+		if pages[i].From <= age {
+			return pages[i], true
+		}
+	}
+	return Page{}, false
+}
+
+func (p Page) version(age time.Duration) int {
+	if p.Every == 0 {
+		return 0
+	}
+	return int((age - p.From) / p.Every)
+}
+
+// answer writes the response and tells its status and the size of its body.
+func (p Page) answer(w http.ResponseWriter, r *http.Request, name string, founded time.Time, version int) (int, int) {
+	h := w.Header()
+	h.Set("Content-Type", first(p.Type, "text/html; charset=utf-8"))
+	changed := founded.Add(p.From + time.Duration(version)*p.Every)
+	p.validators(h, founded, changed, version)
+	if p.Location != "" {
+		h.Set("Location", p.Location)
+	}
+	if p.Retry != "" {
+		h.Set("Retry-After", p.Retry)
+	}
+	if !p.Ignore && p.Status == 0 && fresh(r, h) {
+		h.Del("Content-Type")
+		w.WriteHeader(http.StatusNotModified)
+		return http.StatusNotModified, 0
+	}
+	body := p.text(name, version)
+	status := p.Status
+	if status == 0 {
+		status = http.StatusOK
+	}
+	h.Set("Content-Length", fmt.Sprint(len(body)))
+	w.WriteHeader(status)
+	if p.Cut {
+		body = body[:len(body)/2]
+	}
+	n, _ := w.Write([]byte(body))
+	return status, n
+}
+
+func (p Page) validators(h http.Header, founded, changed time.Time, version int) {
+	switch p.ETag {
+	case "":
+	case "honest":
+		h.Set("ETag", fmt.Sprintf(`"%d-%d"`, int(p.From/time.Second), version))
+	default:
+		h.Set("ETag", p.ETag)
+	}
+	switch p.Modified {
+	case "":
+	case "lie":
+		h.Set("Last-Modified", founded.UTC().Format(http.TimeFormat))
+	default:
+		h.Set("Last-Modified", changed.UTC().Format(http.TimeFormat))
+	}
+}
+
+// fresh reports whether the request's condition holds (RFC 9110, 13.2.2).
+func fresh(r *http.Request, h http.Header) bool {
+	if ask := r.Header.Get("If-None-Match"); ask != "" {
+		return ask == h.Get("ETag")
+	}
+	ask := r.Header.Get("If-Modified-Since")
+	return ask != "" && ask == h.Get("Last-Modified")
+}
+
+func (p Page) text(name string, version int) string {
+	text := p.Body
+	if text == "" {
+		var b strings.Builder
+		fmt.Fprintf(&b, "<!doctype html><title>%s</title><p>Version %d of the page since %s.</p>\n", name, version, p.From)
+		for _, link := range p.Links {
+			fmt.Fprintf(&b, "<a href=%q>%s</a>\n", link, link)
+		}
+		text = b.String()
+	}
+	if pad := p.Size - len(text); pad > 0 {
+		text += strings.Repeat("x", pad)
+	}
+	return text
+}
+
+func first(a, b string) string {
+	if a != "" {
+		return a
+	}
+	return b
+}
+
+// door is the town seen as a listener.
+type door Town
+
+func (d *door) Accept() (net.Conn, error) {
+	select {
+	case c := <-d.doors:
+		return c, nil
+	case <-d.closed:
+		return nil, net.ErrClosed
+	}
+}
+
+func (d *door) Close() error   { return nil }
+func (d *door) Addr() net.Addr { return &net.IPAddr{} }

@@ -1,0 +1,223 @@
+// Package warccheck reads WARC files strictly, for tests: every gzip member is one record, every header that a record
+// needs is there, every digest is right, and every reference leads to a record that exists.
+//
+// It shares no code with the writer, so that the two cannot be wrong in the same way.
+package warccheck
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/sha1"
+	"encoding/base32"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/textproto"
+	"os"
+	"path/filepath"
+	"sort"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/klauspost/compress/gzip"
+)
+
+// Record is one WARC record.
+type Record struct {
+	File           string // name without folder
+	Offset, Length int64  // of its gzip member
+	Header         textproto.MIMEHeader
+	Block          []byte
+}
+
+// Type is the WARC-Type.
+func (r Record) Type() string { return r.Header.Get("WARC-Type") }
+
+// ID is the WARC-Record-ID with its angle brackets.
+func (r Record) ID() string { return r.Header.Get("WARC-Record-ID") }
+
+// Target is the WARC-Target-URI.
+func (r Record) Target() string { return r.Header.Get("WARC-Target-URI") }
+
+// Main reports whether r is the record of a visit that a crawl.log line points to.
+func (r Record) Main() bool {
+	if r.Type() == "response" || r.Type() == "revisit" {
+		return true
+	}
+	return r.Type() == "metadata" && r.Header.Get("WARC-Concurrent-To") == ""
+}
+
+// Dir reads all WARC files of a folder, oldest name first, and fails the test for each fault.
+func Dir(t testing.TB, dir string) []Record {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(dir, "*.warc.gz*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	sort.Strings(files)
+	var records []Record
+	for _, file := range files {
+		if strings.HasSuffix(file, ".open") {
+			t.Errorf("%s was left open", file)
+		}
+		read, err := File(file)
+		if err != nil {
+			t.Error(err)
+		}
+		records = append(records, read...)
+	}
+	if err := Verify(records); err != nil {
+		t.Error(err)
+	}
+	return records
+}
+
+// File reads one WARC file, record by record, to its end.
+func File(path string) ([]Record, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	src := bytes.NewReader(data)
+	var records []Record
+	for src.Len() > 0 {
+		at := int64(len(data) - src.Len())
+		r, err := readMember(src)
+		if err != nil {
+			return records, fmt.Errorf("%s at %d: %w", path, at, err)
+		}
+		r.File, r.Offset, r.Length = filepath.Base(path), at, int64(len(data)-src.Len())-at
+		records = append(records, r)
+	}
+	return records, nil
+}
+
+func readMember(src *bytes.Reader) (Record, error) {
+	z, err := gzip.NewReader(src) // a bytes.Reader is an io.ByteReader: nothing beyond the member is read
+	if err != nil {
+		return Record{}, err
+	}
+	z.Multistream(false)
+	b := bufio.NewReader(z)
+	if line, err := b.ReadString('\n'); err != nil || line != "WARC/1.1\r\n" {
+		return Record{}, fmt.Errorf("record begins with %q: %w", line, err)
+	}
+	h, err := textproto.NewReader(b).ReadMIMEHeader()
+	if err != nil {
+		return Record{}, fmt.Errorf("header: %w", err)
+	}
+	size, err := strconv.Atoi(h.Get("Content-Length"))
+	if err != nil {
+		return Record{}, fmt.Errorf("Content-Length: %w", err)
+	}
+	r := Record{Header: h, Block: make([]byte, size)}
+	if _, err := io.ReadFull(b, r.Block); err != nil {
+		return Record{}, fmt.Errorf("block of %s: %w", r.ID(), err)
+	}
+	rest, err := io.ReadAll(b)
+	if err != nil || string(rest) != "\r\n\r\n" {
+		return Record{}, fmt.Errorf("record %s ends with %q: %w", r.ID(), rest, err)
+	}
+	return r, z.Close()
+}
+
+// Verify checks each record and how they hang together; all faults are joined.
+func Verify(records []Record) error {
+	byID := make(map[string]Record)
+	var errs []error
+	complain := func(r Record, format string, args ...any) {
+		errs = append(errs, fmt.Errorf("%s at %d (%s %s): %s", r.File, r.Offset, r.Type(), r.Target(), fmt.Sprintf(format, args...)))
+	}
+	for _, r := range records {
+		if _, twice := byID[r.ID()]; twice || r.ID() == "" {
+			complain(r, "record id %q is missing or there twice", r.ID())
+		}
+		byID[r.ID()] = r
+	}
+	for _, r := range records {
+		for _, err := range checkOne(r) {
+			complain(r, "%v", err)
+		}
+		for _, name := range []string{"WARC-Warcinfo-ID", "WARC-Concurrent-To", "WARC-Refers-To"} {
+			if id := r.Header.Get(name); id != "" {
+				if _, ok := byID[id]; !ok {
+					complain(r, "%s leads to %s, which is not there", name, id)
+				}
+			}
+		}
+		if r.Type() == "revisit" {
+			for _, err := range checkRevisit(r, byID[r.Header.Get("WARC-Refers-To")]) {
+				complain(r, "%v", err)
+			}
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func checkOne(r Record) []error {
+	var errs []error
+	for _, name := range []string{"WARC-Type", "WARC-Record-ID", "WARC-Date", "Content-Length", "WARC-Block-Digest"} {
+		if r.Header.Get(name) == "" {
+			errs = append(errs, fmt.Errorf("no %s", name))
+		}
+	}
+	if r.Type() != "warcinfo" {
+		for _, name := range []string{"WARC-Target-URI", "WARC-Warcinfo-ID"} {
+			if r.Header.Get(name) == "" {
+				errs = append(errs, fmt.Errorf("no %s", name))
+			}
+		}
+	}
+	if got, want := r.Header.Get("WARC-Block-Digest"), sha(r.Block); got != want {
+		errs = append(errs, fmt.Errorf("block digest is %s and should be %s", got, want))
+	}
+	if r.Type() == "response" && r.Header.Get("WARC-Truncated") == "" {
+		payload, err := Payload(r)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("payload: %w", err))
+		} else if got, want := r.Header.Get("WARC-Payload-Digest"), sha(payload); got != want {
+			errs = append(errs, fmt.Errorf("payload digest is %s and should be %s", got, want))
+		}
+	}
+	return errs
+}
+
+// Payload is the entity body of a response with transfer encoding removed (WARC/1.1, 6.3.2).
+func Payload(r Record) ([]byte, error) {
+	resp, err := http.ReadResponse(bufio.NewReader(bytes.NewReader(r.Block)), nil)
+	if err != nil {
+		return nil, err
+	}
+	return io.ReadAll(resp.Body)
+}
+
+// checkRevisit compares a revisit with the record it refers to.
+func checkRevisit(r, origin Record) []error {
+	if origin.Header == nil {
+		return []error{errors.New("a revisit of nothing")}
+	}
+	var errs []error
+	if origin.Type() != "response" {
+		errs = append(errs, fmt.Errorf("refers to a %s", origin.Type()))
+	}
+	for _, pair := range [][2]string{
+		{"WARC-Refers-To-Target-URI", "WARC-Target-URI"},
+		{"WARC-Refers-To-Date", "WARC-Date"},
+		{"WARC-Payload-Digest", "WARC-Payload-Digest"},
+	} {
+		if got, want := r.Header.Get(pair[0]), origin.Header.Get(pair[1]); got != want || got == "" {
+			errs = append(errs, fmt.Errorf("%s is %q and the original's %s is %q", pair[0], got, pair[1], want))
+		}
+	}
+	if r.Header.Get("WARC-Profile") == "" {
+		errs = append(errs, errors.New("no WARC-Profile"))
+	}
+	return errs
+}
+
+func sha(b []byte) string {
+	sum := sha1.Sum(b)
+	return "sha1:" + base32.StdEncoding.EncodeToString(sum[:])
+}
