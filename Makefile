@@ -1,0 +1,75 @@
+# make          builds bin/arcrawl
+# make test     installs what the tests need, runs the linters and all tests
+# make check    the linters only
+# make bench    all benchmarks              (BENCH=pattern, COUNT=n, BENCHTIME=1s)
+# make fuzz     each fuzz target in turn    (FUZZTIME=30s)
+# make demo     the demo, for a minute      (FOR=60s)
+# make trial    the trial on real pages     (see examples/nginx-docs)
+# make clean    removes what was built
+
+GO        ?= go
+# Without a tag arcrawl tells the version that the go command stamps into every build.
+VERSION   := $(shell git describe --tags --dirty 2>/dev/null)
+BENCH     ?= .
+BENCHTIME ?= 1s
+COUNT     ?= 1
+FUZZTIME  ?= 30s
+FOR       ?= 60s
+
+# The linters are pinned, so that a passing tree goes on passing. This one calls itself staticcheck 2026.2.2.
+GOFUMPT     := bin/tools/gofumpt-v0.12.0
+STATICCHECK := bin/tools/staticcheck-v0.8.2
+
+.PHONY: build test test-deps check format vet staticcheck house bench fuzz demo trial clean
+.DELETE_ON_ERROR:
+
+# The binary needs no library of the machine it runs on.
+build:
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(if $(VERSION),-X main.version=$(VERSION))' -o bin/arcrawl ./cmd/arcrawl
+
+# The linters stop the run before the tests, which take longer.
+test: test-deps
+	$(MAKE) check
+	ARCRAWL_REQUIRE_FOREIGN=1 $(GO) test -race -shuffle=on -timeout 20m ./...
+
+test-deps:
+	scripts/test-deps
+
+check: format vet staticcheck house
+
+format: $(GOFUMPT)
+	@unformatted=$$($(GOFUMPT) -l .); \
+	if [ -n "$$unformatted" ]; then echo "not formatted; run $(GOFUMPT) -w on:"; echo "$$unformatted"; exit 1; fi
+
+vet:
+	$(GO) vet ./...
+
+staticcheck: $(STATICCHECK)
+	$(STATICCHECK) ./...
+
+house:
+	$(GO) test ./internal/house
+
+$(GOFUMPT):
+	GOBIN=$(CURDIR)/bin/tools $(GO) install mvdan.cc/gofumpt@v0.12.0
+	mv bin/tools/gofumpt $@
+
+$(STATICCHECK):
+	GOBIN=$(CURDIR)/bin/tools $(GO) install honnef.co/go/tools/cmd/staticcheck@v0.8.2
+	mv bin/tools/staticcheck $@
+
+# One package at a time: two that share the processor measure each other.
+bench:
+	$(GO) test -p 1 -run '^$$' -bench '$(BENCH)' -benchtime $(BENCHTIME) -count $(COUNT) -benchmem ./...
+
+fuzz:
+	scripts/fuzz $(FUZZTIME)
+
+demo: build
+	bin/arcrawl demo --for $(FOR)
+
+trial: build
+	examples/nginx-docs/run.sh
+
+clean:
+	rm -rf bin
