@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"sync"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -22,12 +23,18 @@ func realMain(args []string, stdout, stderr io.Writer) int {
 	ctx, stop := untilStopped(stderr)
 	defer stop()
 	root := newRoot()
+	understood := false // the command line was, and its command has begun
+	root.PersistentPreRun = func(*cobra.Command, []string) { understood = true }
 	root.SetArgs(args)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 	err := root.ExecuteContext(ctx)
-	if err == nil {
+	switch {
+	case err == nil:
 		return exitOK
+	case !understood:
+		fmt.Fprintf(stderr, "arcrawl: %v\nRun 'arcrawl --help' for the commands and their flags.\n", err)
+		return exitUsage
 	}
 	fmt.Fprintf(stderr, "arcrawl: %v\n", err)
 	return exitCode(err)
@@ -52,9 +59,6 @@ First steps:
 		Args:          cobra.NoArgs,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return usageError{fmt.Errorf("%w; see %s --help", err, cmd.CommandPath())}
-	})
 	root.AddCommand(newRun(), newCheck(), newDemo(), newVersion())
 	return root
 }
@@ -64,17 +68,22 @@ func untilStopped(stderr io.Writer) (context.Context, func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM)
-	go func() {
-		<-signals
-		cancel()
+	var listening sync.WaitGroup
+	listening.Go(func() {
 		for s := range signals {
-			if s == syscall.SIGINT {
+			if ctx.Err() != nil && s == syscall.SIGINT {
 				fmt.Fprintln(stderr, "arcrawl: stopped at once; nothing that was logged is lost")
 				os.Exit(exitInterrupted)
 			}
+			cancel()
 		}
-	}()
-	return ctx, func() { signal.Stop(signals); cancel() }
+	})
+	return ctx, func() {
+		signal.Stop(signals)
+		close(signals)
+		listening.Wait()
+		cancel()
+	}
 }
 
 // The exit codes. They follow sysexits.h, and leave out 2 because a Go panic ends with it.

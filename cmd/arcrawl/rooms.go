@@ -72,7 +72,7 @@ func openFrontier(c *config.Config, now time.Time) (*frontier.Frontier, error) {
 		Dir: c.Storage.State, MaxURIsPerHost: c.Crawl.MaxURIsPerHost, Now: now,
 		// No host is asked again sooner after a crash than after the longest ordinary rest; zero would mean 30 s.
 		RestAfterCrash: max(c.For("").Politeness.MaxDelay, time.Nanosecond),
-		Valence: func(h uri.Host) int { return c.For(h).Politeness.Valence },
+		Valence:        func(h uri.Host) int { return c.For(h).Politeness.Valence },
 	})
 }
 

@@ -1,0 +1,232 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/internal/warccheck"
+)
+
+// command runs a command line as the program would.
+func command(args ...string) (code int, stdout, stderr string) {
+	var out, errs bytes.Buffer
+	code = realMain(args, &out, &errs)
+	return code, out.String(), errs.String()
+}
+
+// settled is a configuration that is right in everything, for tests that make one thing wrong.
+const settled = `[operator]
+name = "Test Library"
+contact = "https://library.example/crawler"
+[storage]
+min_free = "1MB"
+[seeds]
+uris = ["http://127.0.0.1:9/"]
+`
+
+func configure(t *testing.T, text string) (path, dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	path = filepath.Join(dir, "arcrawl.toml")
+	writeFile(t, path, text)
+	return path, dir
+}
+
+func TestHelpTeaches(t *testing.T) {
+	for _, c := range []struct {
+		args  []string
+		words []string
+	}{
+		{nil, []string{"arcrawl demo --for 60s", "arcrawl check --config", "arcrawl run --config", "Exit codes"}},
+		{[]string{"run", "--help"}, []string{"SIGTERM", "SIGHUP", "pauses", "--config"}},
+		{[]string{"check", "--help"}, []string{"file, line and\ncolumn", "78"}},
+		{[]string{"demo", "--help"}, []string{"--for", "--dir", "changes while you watch"}},
+		{[]string{"version"}, []string{"arcrawl ", "go1."}},
+	} {
+		code, out, errs := command(c.args...)
+		if code != exitOK || errs != "" {
+			t.Errorf("arcrawl %v: exit code %d, %s", c.args, code, errs)
+		}
+		for _, word := range c.words {
+			if !strings.Contains(out, word) {
+				t.Errorf("arcrawl %v does not speak of %q:\n%s", c.args, word, out)
+			}
+		}
+	}
+}
+
+func TestAWrongCommandLineIsNamed(t *testing.T) {
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"rum"}, `unknown command "rum"`},
+		{[]string{"run", "--confg", "x"}, "unknown flag: --confg"},
+		{[]string{"run", "x"}, `unknown command "x" for "arcrawl run"`},
+		{[]string{"demo", "--for", "60"}, `time: missing unit`},
+		{[]string{"demo", "--for", "-5s"}, "want a positive duration"},
+	} {
+		code, _, errs := command(c.args...)
+		if code != exitUsage || !strings.Contains(errs, c.want) {
+			t.Errorf("arcrawl %v: exit code %d and %q, want %d and %q", c.args, code, errs, exitUsage, c.want)
+		}
+	}
+}
+
+func TestCheckNamesEveryFaultAtOnce(t *testing.T) {
+	path, _ := configure(t, settled+"[politeness]\nmin_delay = 5\n[[wait]]\nmime = \"(\"\nmin = \"2h\"\nmax = \"1h\"\n[robotz]\n")
+	code, _, errs := command("check", "--config", path)
+	if code != exitConfig {
+		t.Errorf("exit code %d, want %d", code, exitConfig)
+	}
+	for _, want := range []string{path + ":9:", "min_delay", path + ":11:", "mime", "min", "robotz", "robots"} {
+		if !strings.Contains(errs, want) {
+			t.Errorf("check does not speak of %q:\n%s", want, errs)
+		}
+	}
+	path, _ = configure(t, settled)
+	if code, out, errs := command("check", "-c", path); code != exitOK || !strings.Contains(out, "in order: 1 seeds") {
+		t.Errorf("a right configuration: exit code %d, %s%s", code, out, errs)
+	}
+	if code, _, errs := command("check", "-c", path+".not"); code != exitConfig || !strings.Contains(errs, path+".not") {
+		t.Errorf("a configuration that is not there: exit code %d, %s", code, errs)
+	}
+}
+
+// TestRunRefuses has a row for each trouble that keeps the daemon from starting: its own exit code, a message that
+// names the thing and the remedy, and nothing changed.
+func TestRunRefuses(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		toml    string
+		prepare func(t *testing.T, dir string)
+		code    int
+		want    []string
+	}{
+		{
+			name: "a broken configuration", toml: settled + "[politeness]\nmin_delay = 5\n", code: exitConfig,
+			want: []string{"arcrawl.toml:9:13", "politeness.min_delay", "5s"},
+		},
+		{
+			name: "a folder that is a file", toml: settled, code: exitFolder,
+			prepare: func(t *testing.T, dir string) { writeFile(t, filepath.Join(dir, "warc"), "not a folder") },
+			want:    []string{"storage.warc", "not a directory", "name another one in"},
+		},
+		{
+			name: "another daemon in the same folder", toml: settled, code: exitBusy,
+			prepare: func(t *testing.T, dir string) {
+				f, err := frontier.Open(frontier.Options{Dir: filepath.Join(dir, "state"), Now: time.Now()})
+				if err != nil {
+					t.Fatal(err)
+				}
+				t.Cleanup(func() { f.Close() })
+			},
+			want: []string{"in use by another process", "state"},
+		},
+		{
+			name: "too little disk space", toml: strings.Replace(settled, "1MB", "1000TB", 1), code: exitDisk,
+			want: []string{"are free", "storage.min_free", "free some space"},
+		},
+		{
+			name: "a damaged store", toml: settled, code: exitDamaged,
+			prepare: func(t *testing.T, dir string) {
+				state := filepath.Join(dir, "state")
+				f, err := frontier.Open(frontier.Options{Dir: state, Now: time.Now()})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := f.Close(); err != nil {
+					t.Fatal(err)
+				}
+				writeFile(t, filepath.Join(state, "MANIFEST"), "this is not a manifest of anything")
+			},
+			want: []string{"state", "backup"},
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			path, dir := configure(t, c.toml)
+			if c.prepare != nil {
+				c.prepare(t, dir)
+			}
+			code, _, errs := command("run", "--config", path)
+			if code != c.code {
+				t.Errorf("exit code %d, want %d", code, c.code)
+			}
+			for _, want := range c.want {
+				if !strings.Contains(errs, want) {
+					t.Errorf("the message does not speak of %q:\n%s", want, errs)
+				}
+			}
+		})
+	}
+}
+
+func TestTheDemoSumsUp(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "demo")
+	code, out, errs := command("demo", "--for", "6s", "--dir", dir)
+	if code != exitOK || errs != "" {
+		t.Fatalf("exit code %d, %s", code, errs)
+	}
+	for _, want := range []string{"/robots.txt", "first", "visits in 6s", "versions captured", "the archive", "the log"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("the demo does not speak of %q:\n%s", want, out)
+		}
+	}
+	records := warccheck.Dir(t, filepath.Join(dir, "warc"))
+	if lines := readLog(t, filepath.Join(dir, "crawl.log")); len(lines) < 10 || len(records) < 3*len(lines)/2 {
+		t.Errorf("%d lines in the log and %d records in the archive, want more", len(lines), len(records))
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil || len(entries) != 4 {
+		t.Errorf("the demo's folder holds %v, %v, want its settings, log, archive and store", entries, err)
+	}
+}
+
+func TestForeignFilesInTheArchiveAreLeftAlone(t *testing.T) {
+	path, dir := configure(t, settled+"[fetch]\nallow_networks = [\"127.0.0.0/8\"]\n")
+	foreign := []string{"other-20200101000000-1.warc.gz", "notes.txt", "torn-by-another.warc.gz.open"}
+	for _, name := range foreign {
+		if err := os.MkdirAll(filepath.Join(dir, "warc"), 0o750); err != nil {
+			t.Fatal(err)
+		}
+		writeFile(t, filepath.Join(dir, "warc", name), "of "+name)
+	}
+	d := startDaemon(t, build(t, dir), path)
+	d.waitForLog(t, filepath.Join(dir, "crawl.log"))
+	d.terminate(t)
+	for _, name := range foreign {
+		got, err := os.ReadFile(filepath.Join(dir, "warc", name))
+		if err != nil || string(got) != "of "+name {
+			t.Errorf("%s now holds %q, %v", name, got, err)
+		}
+	}
+}
+
+// waitForLog waits for the first line of crawl.log.
+func (d *daemon) waitForLog(t *testing.T, path string) {
+	t.Helper()
+	d.waitFor(t, "a line in "+path, func() bool {
+		info, err := os.Stat(path)
+		return err == nil && info.Size() > 0
+	})
+}
+
+// waitFor waits until what is wished for is so, or the daemon has died by itself.
+func (d *daemon) waitFor(t *testing.T, wish string, so func() bool) {
+	t.Helper()
+	deadline := time.After(time.Minute)
+	for !so() {
+		select {
+		case <-deadline:
+			t.Fatalf("not in a minute: %s\n%s", wish, d.output())
+		case <-d.gone:
+			t.Fatalf("the daemon ended by itself before there was %s: %v\n%s", wish, d.err, d.output())
+		case <-time.After(time.Millisecond):
+		}
+	}
+}
