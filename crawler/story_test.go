@@ -16,6 +16,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/evaluators"
+	"github.com/arcrawl/arcrawl/internal/foreign"
 	"github.com/arcrawl/arcrawl/internal/town"
 )
 
@@ -36,17 +37,23 @@ func TestStories(t *testing.T) {
 	if err != nil || len(files) == 0 {
 		t.Fatal("no stories found", err)
 	}
-	for _, file := range files {
+	var archives []string
+	all := t.TempDir() // outlives the stories, for the reader at the end
+	for i, file := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
 			text, err := os.ReadFile(file)
 			if err != nil {
 				t.Fatal(err)
 			}
 			script, want, _ := strings.Cut(string(text), "----\n")
-			dir := t.TempDir()
+			dir := filepath.Join(all, strconv.Itoa(i))
+			if err := os.Mkdir(dir, 0o750); err != nil {
+				t.Fatal(err)
+			}
 			var got string
 			synctest.Test(t, func(t *testing.T) { got = tell(t, dir, script) })
 			checkArchive(t, dir)
+			archives = append(archives, finishedFiles(t, dir)...)
 			if *update {
 				if err := os.WriteFile(file, []byte(script+"----\n"+got), 0o600); err != nil {
 					t.Fatal(err)
@@ -58,6 +65,22 @@ func TestStories(t *testing.T) {
 			}
 		})
 	}
+	t.Run("all of it is read by others", func(t *testing.T) {
+		for _, r := range foreign.Records(t, archives...) {
+			for _, fault := range r.Errors {
+				t.Errorf("%s at %d (%s %s): %s", r.File, r.Offset, r.Type, r.Target, fault)
+			}
+		}
+	})
+}
+
+func finishedFiles(t *testing.T, dir string) []string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(dir, "warc", "*.warc.gz"))
+	if err != nil || len(files) == 0 {
+		t.Errorf("no WARC files in %s: %v", dir, err)
+	}
+	return files
 }
 
 // tell plays a script and returns what happened, one line for each visit.

@@ -1,0 +1,128 @@
+package crawler_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha1"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/klauspost/compress/gzip"
+
+	"github.com/arcrawl/arcrawl/crawler"
+	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+// benchSite serves pages of 15 KB, each another, with 20 links.
+func benchSite(b *testing.B) *httptest.Server {
+	b.Helper()
+	var words bytes.Buffer
+	random := rand.New(rand.NewPCG(1, 2))
+	for words.Len() < 14<<10 {
+		fmt.Fprintf(&words, "%x ", random.Uint32N(5000))
+	}
+	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/robots.txt" {
+			http.NotFound(w, r)
+			return
+		}
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		w.Header().Set("Content-Length", fmt.Sprint(words.Len()+20*30+len(r.URL.Path)))
+		fmt.Fprintf(w, "%s", r.URL.Path)
+		for n := range 20 {
+			fmt.Fprintf(w, "%-30s", fmt.Sprintf("<a href=/known/%d>", n))
+		}
+		_, _ = w.Write(words.Bytes())
+	}))
+	b.Cleanup(site.Close)
+	return site
+}
+
+// What does a whole first visit over the loopback cost, everything on: frontier, robots.txt, fetch, digests, links, WARC with
+// fsync, log; against a bare loop of GET, SHA-1, gzip and append in the same run? One visit at a time.
+func BenchmarkVisit(b *testing.B) {
+	site := benchSite(b)
+	w := newWorld(b, b.TempDir(), fmt.Sprintf(`[politeness]
+delay_factor = 0.0
+min_delay = "0s"
+max_delay = "0s"
+[seeds]
+uris = [%q]
+`, site.URL+"/"))
+	b.Cleanup(w.town.Close)
+	rooms, shut := w.openWith(dialLoopback)
+	defer shut()
+	c := crawler.New(rooms)
+	addPages(b, rooms.Frontier, site.URL, b.N+1)
+	ctx := context.Background()
+	walkOne := func() {
+		// A rest ends on a full millisecond; the benchmark does not wait for it.
+		claim, ok, err := rooms.Frontier.Claim(time.Now().Add(2 * time.Millisecond))
+		if err != nil || !ok {
+			b.Fatal("nothing to claim", err)
+		}
+		if err := c.Walk(ctx, claim); err != nil {
+			b.Fatal(err)
+		}
+	}
+	walkOne() // robots.txt
+	b.ResetTimer()
+	for range b.N {
+		walkOne()
+	}
+	b.StopTimer()
+	b.ReportMetric(float64(b.Elapsed())/float64(bareLoop(b, site.URL)), "×bare")
+}
+
+func addPages(b *testing.B, f *frontier.Frontier, site string, n int) {
+	b.Helper()
+	batch := make([]frontier.Candidate, 0, 1000)
+	for i := range n {
+		batch = append(batch, frontier.Candidate{URI: uri.FromCanonical(fmt.Sprintf("%s/%d", site, i)), Seed: site + "/"})
+		if len(batch) == cap(batch) || i == n-1 {
+			if _, err := f.Add(time.Now(), batch...); err != nil {
+				b.Fatal(err)
+			}
+			batch = batch[:0]
+		}
+	}
+}
+
+// bareLoop does for b.N pages the least that an archive needs, without being durable, and tells how long it took.
+func bareLoop(b *testing.B, site string) time.Duration {
+	b.Helper()
+	out, err := os.Create(filepath.Join(b.TempDir(), "bare.gz"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer out.Close()
+	began := time.Now()
+	for i := range b.N {
+		resp, err := http.Get(fmt.Sprintf("%s/%d", site, i))
+		if err != nil {
+			b.Fatal(err)
+		}
+		body, err := io.ReadAll(resp.Body)
+		resp.Body.Close()
+		if err != nil {
+			b.Fatal(err)
+		}
+		_ = sha1.Sum(body)
+		z := gzip.NewWriter(out)
+		if _, err := z.Write(body); err != nil {
+			b.Fatal(err)
+		}
+		if err := z.Close(); err != nil {
+			b.Fatal(err)
+		}
+	}
+	return time.Since(began)
+}
