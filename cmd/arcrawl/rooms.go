@@ -60,7 +60,7 @@ func openRooms(c *config.Config, log zerolog.Logger) (crawler.Rooms, func() erro
 	}
 	shut = append(shut, func() error { return rooms.Archive.Close(time.Now()) })
 	for _, r := range repairs {
-		log.Warn().Str("file", r.File).Int64("before", r.Before).Int64("after", r.After).Msg("a WARC file was left open by a crash and has been sealed")
+		log.Warn().Str("file", r.File).Msg(r.String())
 	}
 	rooms.Fetch = fetch.New(fetch.Options{Dial: fetch.Guard(c.AllowNetworks), SpoolDir: spoolFolder(c)})
 	shut = append(shut, rooms.Fetch.Close)
