@@ -1,0 +1,246 @@
+#!/usr/bin/env bash
+# The trial on real pages: see README.md. It takes about ten minutes and ends with exit code 0 when arcrawl re-archived
+# exactly the pages that were edited.
+#
+#   WORK     folder for everything                (work, beside this file)
+#   PORT     port of the site, on 127.0.0.1       (18089)
+#   SETS     documentation sets, as site.sh calls them    (all; "policy sqlite" makes a short trial)
+#   INITIAL  first wait of every URI              (6m; the first pass has to be over by then)
+#   EDITS    how many pages are edited            (40)
+#   LIMIT    seconds that each pass may take      (2400)
+#   ARCRAWL  the program                          (bin/arcrawl, built where it is missing)
+set -euo pipefail
+
+here=$(cd "$(dirname "$0")" && pwd)
+root=$(cd "$here/../.." && pwd)
+WORK=${WORK:-$here/work}
+PORT=${PORT:-18089}
+INITIAL=${INITIAL:-6m}
+EDITS=${EDITS:-40}
+LIMIT=${LIMIT:-2400}
+ARCRAWL=${ARCRAWL:-$root/bin/arcrawl}
+export WORK PORT
+
+base=http://127.0.0.1:$PORT
+crawl=$WORK/crawl
+log=$crawl/crawl.log
+quiet=20 # seconds without a visit, after which a pass counts as over
+site_pid="" crawl_pid=""
+
+say() { echo "$(date +%T) $*"; }
+die() {
+	echo "run.sh: $*" >&2
+	exit 1
+}
+
+# stop ends what was started here, and nothing else.
+stop() {
+	[ -z "$crawl_pid" ] || kill -TERM "$crawl_pid" 2>/dev/null || true
+	[ -z "$site_pid" ] || kill -TERM "$site_pid" 2>/dev/null || true
+	wait
+}
+trap stop EXIT
+
+configure() {
+	rm -rf "$crawl"
+	mkdir -p "$crawl"
+	cat >"$crawl/arcrawl.toml" <<-END
+		[operator]
+		name = "arcrawl trial"
+		contact = "https://github.com/arcrawl/arcrawl"
+
+		[storage]
+		state = "state"
+		warc = "warc"
+		log = "crawl.log"
+		min_free = "100MB"
+
+		[crawl]
+		workers = 16
+		grace = "10s"
+
+		[warc]
+		max_size = "64MiB"
+
+		[fetch]
+		allow_networks = ["127.0.0.0/8"]
+
+		[politeness]            # the server is our own
+		delay_factor = 0.0
+		min_delay = "0s"
+		valence = 8
+
+		[[wait]]
+		mime = ".*"
+		initial = "$INITIAL"
+		min = "1m"
+		max = "28d"
+
+		[scope]
+		max_hops = 200
+		max_links = 50000
+
+		[seeds]
+		uris = ["$base/"]
+	END
+}
+
+start() {
+	"$here/site.sh" serve >"$WORK/site.out" 2>&1 &
+	site_pid=$!
+	for _ in $(seq 50); do
+		curl -sf -o /dev/null "$base/" && break
+		kill -0 "$site_pid" 2>/dev/null || die "nginx ended: $(cat "$WORK/site.out" "$WORK/nginx/error.log")"
+		sleep 0.2
+	done
+	curl -sf -o /dev/null "$base/" || die "nginx does not answer at $base/"
+	"$ARCRAWL" check --config "$crawl/arcrawl.toml" || die "the configuration is wrong"
+	"$ARCRAWL" run --config "$crawl/arcrawl.toml" >"$crawl/arcrawl.out" 2>&1 &
+	crawl_pid=$!
+}
+
+alive() {
+	kill -0 "$crawl_pid" 2>/dev/null || die "arcrawl ended: $(tail -n 5 "$crawl/arcrawl.out")"
+	[ "$SECONDS" -lt "$1" ] || die "not over within $LIMIT s: $(tail -n 2 "$log")"
+}
+
+# visits counts the lines of the log.
+visits() { if [ -e "$log" ]; then wc -l <"$log"; else echo 0; fi; }
+
+# first_pass waits until nothing is left that was never visited.
+first_pass() {
+	local before=-1 now limit=$((SECONDS + LIMIT))
+	while now=$(visits) && { [ "$now" -ne "$before" ] || [ "$now" -lt 10 ]; }; do
+		before=$now
+		alive "$limit"
+		sleep "$quiet"
+	done
+	local again
+	again=$(awk '$2 > 0 && $5 !~ /P$/ && seen[$4]++ == 1' "$log" | wc -l)
+	[ "$again" -eq 0 ] || die "$again URIs were visited twice already: the first pass took longer than INITIAL=$INITIAL, choose a longer one"
+}
+
+# known lists the URIs of the first pass with the file behind each: those that were visited with an answer.
+known() {
+	head -n "$mark" "$log" | awk -v base="$base" '
+		$2 > 0 && $5 !~ /P$/ {
+			file = substr($4, length(base) + 1)
+			sub(/\?.*/, "", file)
+			if (file ~ /\/$/) file = file "index.html"
+			print $4, file, $2, $7
+		}' | sort -u
+}
+
+# edit changes some pages, removes one, and adds one that an edited page links to. It writes $WORK/expected, the URIs that
+# are not what they were.
+edit() {
+	known >"$WORK/known"
+	awk '$3 == 200 && $4 ~ /^text\/html/ && $2 !~ /%/ { print $2 }' "$WORK/known" | sort -u |
+		shuf -n "$((EDITS + 1))" --random-source=<(yes) >"$WORK/touched"
+	local files file
+	mapfile -t files <"$WORK/touched"
+	rm "$WORK/web${files[0]}"
+	for file in "${files[@]:1}"; do
+		echo '<p>This page was edited while the crawl went on.</p>' >>"$WORK/web$file"
+	done
+	echo '<p>See also <a href="/added.html">the page that was added</a>.</p>' >>"$WORK/web${files[1]}"
+	echo '<!DOCTYPE html><title>Added</title><p>This page was not there before.</p>' >"$WORK/web/added.html"
+	awk 'NR == FNR { touched[$1] = 1; next } $2 in touched { print $1 }' "$WORK/touched" "$WORK/known" | sort -u >"$WORK/expected"
+	say "edited $((${#files[@]} - 1)) pages, removed one, added one; $(wc -l <"$WORK/expected") known URIs are not what they were"
+}
+
+# second_pass waits until everything known has been visited again, and the added page for the first time.
+second_pass() {
+	local limit=$((SECONDS + LIMIT)) left
+	while left=$(unvisited) && [ "$left" -gt 0 ]; do
+		alive "$limit"
+		sleep 5
+	done
+}
+
+unvisited() {
+	tail -n "+$((mark + 1))" "$log" | awk -v added="$base/added.html" '
+		NR == FNR { left[$1] = 1; next }
+		{ delete left[$4]; if ($4 == added) found = 1 }
+		END { n = !found; for (u in left) n++; print n }' "$WORK/known" -
+}
+
+# row sums up some lines of the log, as a row of the table.
+row() {
+	awk -v pass="$1" -v sent="$2" -v archived="$3" '
+		{ visits++; uri[$4] = 1 }
+		$2 == 304 { same++; next }
+		/midFetchAbort/ { off++; next }
+		$2 == 200 { whole++; next }
+		{ other++ }
+		END {
+			for (u in uri) uris++
+			printf "| %s | %d | %d | %d | %d | %d | %d | %.1f MB | %.1f MB |\n", pass, uris, visits, whole, same, off, other, sent / 1e6, archived / 1e6
+		}'
+}
+
+# sent adds up what nginx wrote to the network from one time to another, by its own log.
+sent() { awk -v from="$1" -v to="$2" '$1 >= from && $1 < to { n += $3 } END { print n + 0 }' "$WORK/nginx/access.log"; }
+
+archived() { du -cb "$crawl"/warc/* | tail -n 1 | cut -f 1; }
+
+evaluate() {
+	{
+		echo "| pass | URIs | visits | 200, read whole | 304 | broken off | other | sent by nginx | archive grew |"
+		echo "|---|---|---|---|---|---|---|---|---|"
+		head -n "$mark" "$log" | row first "$(sent 0 "$edited_at")" "$archived_at_mark"
+		sed -n "$((mark + 1)),${end}p" "$log" | row second "$(sent "$edited_at" 9e9)" "$(($(archived) - archived_at_mark))"
+	} | tee "$WORK/summary.md"
+	# What the second pass calls changed is every answer that it does not call unchanged.
+	sed -n "$((mark + 1)),${end}p" "$log" | awk 'NR == FNR { known[$1] = 1; next }
+		$4 in known && $12 !~ /(^|,)unchanged(,|$)/ { print $4 }' "$WORK/known" - | sort -u >"$WORK/changed"
+	if ! diff "$WORK/expected" "$WORK/changed" >"$WORK/difference"; then
+		echo "expected (<) and found (>) to be changed differ:"
+		head -n 20 "$WORK/difference"
+		return 1
+	fi
+	echo "changed: exactly the $(wc -l <"$WORK/expected") URIs of the pages that were edited or removed" | tee -a "$WORK/summary.md"
+}
+
+# foreign reads the archive with warcio, where make test has installed it.
+foreign() {
+	local file records=0 faults=0 n bad
+	if ! [ -d "$root/internal/foreign/node_modules/warcio" ]; then
+		echo "warcio is not installed; the archive was not read by a stranger (scripts/test-deps installs it)"
+		return
+	fi
+	for file in "$crawl"/warc/*.warc.gz; do
+		node --max-old-space-size=4096 "$root/internal/foreign/check.mjs" "$file" >"$WORK/warcio.out" </dev/null
+		n=$(grep -c '"type":' "$WORK/warcio.out")
+		bad=$(grep '"type":' "$WORK/warcio.out" | grep -vc '"errors":\[\]' || true)
+		records=$((records + n)) faults=$((faults + bad))
+	done
+	rm -f "$WORK/warcio.out"
+	echo "warcio read $records records in $(compgen -G "$crawl/warc/*.warc.gz" | wc -l) files, $faults of them faulty" | tee -a "$WORK/summary.md"
+	[ "$faults" -eq 0 ]
+}
+
+[ -x "$ARCRAWL" ] || make -C "$root" build
+mkdir -p "$WORK"
+say "building the site"
+"$here/site.sh" build
+rm -f "$WORK/nginx/access.log"
+configure
+start
+say "first pass"
+first_pass
+mark=$(visits) edited_at=$(date +%s) archived_at_mark=$(archived)
+say "the first pass is over: $mark visits"
+edit
+say "second pass, due $INITIAL after the first"
+second_pass
+end=$(visits)
+say "the second pass is over: $((end - mark)) visits; stopping"
+kill -TERM "$crawl_pid"
+code=0
+wait "$crawl_pid" || code=$?
+crawl_pid=""
+[ "$code" -eq 0 ] || die "arcrawl ended with exit code $code: $(tail -n 5 "$crawl/arcrawl.out")"
+evaluate
+foreign
+say "all is well; the archive is in $crawl/warc, the log is $log, the table in $WORK/summary.md"

@@ -1,0 +1,200 @@
+#!/usr/bin/env bash
+# The web site of the trial: Debian's HTML documentation, served by Debian's nginx on the loopback.
+#
+#   site.sh build    unpacks the documentation below $WORK/web, anew
+#   site.sh serve    serves it until told to stop
+#
+# run.sh uses both. WORK is the folder for everything (default: work, beside this file), PORT the port (default: 18089).
+set -euo pipefail
+
+here=$(cd "$(dirname "$0")" && pwd)
+WORK=${WORK:-$here/work}
+PORT=${PORT:-18089}
+
+# One documentation set a line: its folder on the site, where its start page is below /usr/share/doc, and Debian's package,
+# with its names in other releases of Debian behind it.
+sets=(
+	"handbook   debian-handbook/html        debian-handbook"
+	"libstdcxx  gcc-*-base/libstdc++        libstdc++-12-doc libstdc++-14-doc libstdc++-13-doc"
+	"postgresql postgresql-doc-*/html       postgresql-doc-15 postgresql-doc-17 postgresql-doc-16"
+	"sqlite     sqlite3                     sqlite3-doc"
+	"python     python3.*/html              python3.11-doc python3.13-doc python3.12-doc"
+	"policy     debian-policy/policy.html   debian-policy"
+)
+# SETS names some of them, for a short trial.
+if [ -n "${SETS:-}" ]; then
+	chosen=()
+	for set in "${sets[@]}"; do
+		if [[ " $SETS " == *" ${set%% *} "* ]]; then
+			chosen+=("$set")
+		fi
+	done
+	sets=("${chosen[@]}")
+fi
+# What the sets link to outside their own packages.
+helpers=(libjs-sphinxdoc libjs-jquery libjs-underscore)
+
+die() {
+	echo "site.sh: $*" >&2
+	exit 1
+}
+
+# known tells whether Debian has a package of this name to download.
+known() {
+	apt-cache show --no-all-versions "$1" >/dev/null 2>&1
+}
+
+# first_known picks the name that this release of Debian uses.
+first_known() {
+	local name
+	for name in "$@"; do
+		if known "$name"; then
+			echo "$name"
+			return
+		fi
+	done
+	die "apt knows none of: $*; try apt-get update"
+}
+
+# fetch_packages downloads and unpacks; nothing is installed, and nothing on the machine is replaced.
+fetch_packages() {
+	local set names package
+	known debian-handbook || apt-get update -q >&2 </dev/null || die "apt-get update failed; it has to be run as root once"
+	mkdir -p "$WORK/debs" "$WORK/unpacked"
+	names=("${helpers[@]}")
+	for set in "${sets[@]}"; do
+		read -r _ _ set <<<"$set"
+		# shellcheck disable=SC2086 # several names
+		names+=("$(first_known $set)")
+	done
+	for package in "${names[@]}"; do
+		if ! compgen -G "$WORK/debs/${package}_*.deb" >/dev/null; then
+			(cd "$WORK/debs" && apt-get download -q "$package" </dev/null >&2)
+		fi
+		dpkg-deb -x "$WORK/debs/${package}"_*.deb "$WORK/unpacked"
+	done
+}
+
+# untie makes links that point into the machine point into what was unpacked, and drops those that lead nowhere.
+untie() {
+	local link target
+	find "$WORK/unpacked/usr/share" -type l | while read -r link; do
+		target=$(readlink "$link")
+		if [ "${target#/}" != "$target" ]; then
+			ln -sfn "$WORK/unpacked$target" "$link"
+		fi
+	done
+	find "$WORK/unpacked/usr/share" -xtype l -delete
+}
+
+# build copies the sets, so that the pages can be edited, and writes the page that links them.
+build() {
+	local set folder from pattern
+	fetch_packages
+	untie
+	rm -rf "$WORK/web"
+	mkdir -p "$WORK/web"
+	{
+		echo '<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>Documentation</title></head><body>'
+		echo '<h1>Documentation</h1><ul>'
+	} >"$WORK/web/index.html"
+	for set in "${sets[@]}"; do
+		read -r folder pattern _ <<<"$set"
+		from=$(compgen -G "$WORK/unpacked/usr/share/doc/$pattern" | sort | tail -n 1) || die "no $pattern in the packages"
+		cp -rL --preserve=timestamps "$from" "$WORK/web/$folder"
+		start_pages "$folder"
+	done
+	echo '</ul></body></html>' >>"$WORK/web/index.html"
+	printf 'User-agent: *\nDisallow: /private/\n' >"$WORK/web/robots.txt"
+	echo "$(find "$WORK/web" -type f -name '*.htm*' | wc -l) HTML pages, $(find "$WORK/web" -type f | wc -l) files," \
+		"$(du -sh "$WORK/web" | cut -f 1) in $WORK/web"
+}
+
+# start_pages links the index pages of one set. One with an index page of its own needs no other, but for the reference of
+# libstdc++, whose menu is a script.
+start_pages() {
+	local page
+	(
+		cd "$WORK/web"
+		if [ -e "$1/index.html" ]; then
+			find "$1" -maxdepth 2 \( -name index.html -o -name files.html -o -name annotated.html -o -name modules.html -o -name namespaces.html \)
+		else
+			find "$1" -mindepth 2 -maxdepth 2 -name 'index.html'
+		fi
+	) | sort | while read -r page; do
+		echo "<li><a href=\"/$page\">$page</a></li>" >>"$WORK/web/index.html"
+	done
+}
+
+# configure writes nginx's configuration. Everything is an ordinary static site, with ETag and Last-Modified, but that
+#   /postgresql/ stands behind a proxy that drops the conditions of requests, as many sites do: every answer is a 200,
+#                and only the mid-fetch filter saves its bytes;
+#   /sqlite/     is compressed on the way, so that its answers are chunked and their ETags weak.
+configure() {
+	local user=""
+	if [ "$(id -u)" -eq 0 ]; then
+		user="user root;" # the folder may be one that only root can read
+	fi
+	mkdir -p "$WORK/nginx"
+	cat >"$WORK/nginx/nginx.conf" <<-END
+		$user
+		worker_processes 1;
+		daemon off;
+		pid $WORK/nginx/nginx.pid;
+		error_log $WORK/nginx/error.log;
+		events { worker_connections 512; }
+		http {
+			include /etc/nginx/mime.types;
+			default_type application/octet-stream;
+			log_format trial '\$msec \$status \$bytes_sent \$request_method \$request_uri "\$http_if_none_match"';
+			access_log $WORK/nginx/access.log trial;
+			client_body_temp_path $WORK/nginx/body;
+			proxy_temp_path $WORK/nginx/proxy;
+			fastcgi_temp_path $WORK/nginx/fastcgi;
+			uwsgi_temp_path $WORK/nginx/uwsgi;
+			scgi_temp_path $WORK/nginx/scgi;
+			etag on;
+			log_not_found off;
+			sendfile on;
+			keepalive_requests 100000;
+			server {
+				listen 127.0.0.1:$PORT default_server;
+				server_name localhost;
+				root $WORK/web;
+				location / { }
+				location /postgresql/ {
+					proxy_pass http://127.0.0.1:$PORT;
+					proxy_set_header Host behind;
+					proxy_set_header If-None-Match "";
+					proxy_set_header If-Modified-Since "";
+				}
+				location /sqlite/ { gzip on; gzip_types text/css application/javascript; }
+			}
+			server {
+				listen 127.0.0.1:$PORT;
+				server_name behind;
+				root $WORK/web;
+				access_log off;
+			}
+		}
+	END
+}
+
+# nginx finds the program, and installs Debian's package where it is missing.
+nginx_program() {
+	if ! PATH=$PATH:/usr/sbin command -v nginx; then
+		[ "$(id -u)" -eq 0 ] || die "nginx is not installed; as root: apt-get install nginx-light"
+		DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends nginx-light >&2 </dev/null
+		PATH=$PATH:/usr/sbin command -v nginx
+	fi
+}
+
+case ${1:-} in
+build) build ;;
+serve)
+	program=$(nginx_program)
+	configure
+	exec "$program" -p "$WORK/nginx" -e "$WORK/nginx/error.log" -c "$WORK/nginx/nginx.conf"
+	;;
+*) die "usage: site.sh build | serve" ;;
+esac
