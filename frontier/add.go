@@ -1,0 +1,157 @@
+package frontier
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/dgraph-io/badger/v4"
+
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+// addBatch is how many candidates go into one transaction: the store takes 2.5 MB at a time, and with all texts at
+// their limit a hundred candidates are 1.6 MB. Larger portions are not faster either.
+const addBatch = 100
+
+// newcomer is a candidate that was not known when it was looked up.
+type newcomer struct {
+	Candidate
+	fp fingerprint
+}
+
+// Add makes candidates known. Known ones stay exactly as they are, whatever their Due. Candidates are written in
+// portions of a hundred: after an error, or a crash, some may be known already, and adding them again does no harm.
+func (f *Frontier) Add(now time.Time, cs ...Candidate) (Added, error) {
+	fresh, added, err := f.sieve(cs)
+	if err != nil {
+		return Added{}, fmt.Errorf("add to frontier: %w", err)
+	}
+	if len(fresh) == 0 {
+		return added, nil
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	rest, err := f.addBatches(fresh, now)
+	if err != nil {
+		err = fmt.Errorf("add to frontier: %w", err)
+	}
+	return added.plus(rest), err
+}
+
+// sieve keeps the candidates that are not known, and counts the others. It holds no lock while it reads, so that a page
+// full of known links costs other visits nothing; what it keeps must be looked up again under the lock.
+func (f *Frontier) sieve(cs []Candidate) (fresh []newcomer, added Added, err error) {
+	if len(cs) == 0 {
+		return nil, Added{}, nil
+	}
+	ids, err := f.idsOf(cs)
+	if err != nil {
+		return nil, Added{}, err
+	}
+	err = f.db.View(func(txn *badger.Txn) error {
+		for i, c := range cs {
+			fp := fingerprintOf(c.URI.String())
+			if ids[i] != 0 {
+				ok, err := known(txn, ids[i], fp, c.URI)
+				if err != nil {
+					return err
+				}
+				if ok {
+					added.Known++
+					continue
+				}
+			}
+			fresh = append(fresh, newcomer{Candidate: c, fp: fp})
+		}
+		return nil
+	})
+	return fresh, added, err
+}
+
+// idsOf gives the number of each candidate's host, 0 for one that is not known.
+func (f *Frontier) idsOf(cs []Candidate) ([]uint32, error) {
+	ids := make([]uint32, len(cs))
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.closed {
+		return nil, ErrClosed
+	}
+	for i, c := range cs {
+		if c.URI.IsZero() {
+			return nil, errors.New("a candidate has no URI")
+		}
+		if h := f.hosts[c.URI.Host()]; h != nil {
+			ids[i] = h.id
+		}
+	}
+	return ids, nil
+}
+
+// known reports whether the URI has a row.
+func known(txn *badger.Txn, host uint32, fp fingerprint, u uri.URI) (bool, error) {
+	var w textRow
+	ok, err := read(txn, uriKey(host, fp), &w)
+	if err == nil && ok && string(w.URI) != u.String() {
+		err = fmt.Errorf("%s and %s: %w", u, w.URI, ErrCollision)
+	}
+	return ok, err
+}
+
+// addBatches inserts newcomers in portions. The lock is held.
+func (f *Frontier) addBatches(fresh []newcomer, now time.Time) (Added, error) {
+	var total Added
+	if f.closed {
+		return total, ErrClosed
+	}
+	for len(fresh) > 0 {
+		n := min(len(fresh), addBatch)
+		added, err := f.addBatch(fresh[:n], now)
+		if err != nil {
+			return total, err
+		}
+		total = total.plus(added)
+		fresh = fresh[n:]
+	}
+	return total, nil
+}
+
+func (f *Frontier) addBatch(fresh []newcomer, now time.Time) (Added, error) {
+	c := f.begin()
+	defer c.discard()
+	added, err := c.insert(fresh, now)
+	if err != nil {
+		return Added{}, err
+	}
+	return added, c.commit()
+}
+
+// insert gives each newcomer a row and a place, unless it has become known or its host is full.
+func (c *change) insert(fresh []newcomer, now time.Time) (Added, error) {
+	var added Added
+	for _, n := range fresh {
+		d := c.draft(n.URI.Host())
+		ok, err := known(c.txn, d.h.id, n.fp, n.URI)
+		if err != nil {
+			return Added{}, err
+		}
+		if ok {
+			added.Known++
+			continue
+		}
+		if d.uris >= c.f.maxURIs {
+			added.Refused++
+			continue
+		}
+		due := n.Due
+		if due.IsZero() {
+			due = now
+		}
+		r := Record{URI: n.URI, Hops: n.Hops, Via: n.Via, Seed: n.Seed, History: History{FirstSeen: now}}
+		if err := c.put(d, n.fp, uriRow{}, rowOf(r, dueMillis(due, now))); err != nil {
+			return Added{}, err
+		}
+		added.New++
+	}
+	return added, nil
+}

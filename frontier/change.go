@@ -1,0 +1,149 @@
+package frontier
+
+import (
+	"fmt"
+
+	"github.com/dgraph-io/badger/v4"
+
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+// change is one transaction and what it will change in memory. The frontier's lock is held as long as it lives.
+type change struct {
+	f      *Frontier
+	txn    *badger.Txn
+	drafts map[uri.Host]*draft
+	order  []*draft // the drafts as they came
+	fresh  int      // drafts of hosts that become known with this change
+}
+
+// draft is a host as it will be.
+type draft struct {
+	h *host // as it is; not yet enlisted if fresh
+	state
+	fresh bool // becomes known with this change
+	dirty bool // differs from what is on disk
+}
+
+func (f *Frontier) begin() *change {
+	return &change{f: f, txn: f.db.NewTransaction(true), drafts: map[uri.Host]*draft{}}
+}
+
+// discard ends the change; after a commit it does nothing.
+func (c *change) discard() { c.txn.Discard() }
+
+// draft gives the host as it will be. Whoever asks for one of a host that is not known must put a URI on it, since
+// hosts are numbered without gaps.
+func (c *change) draft(name uri.Host) *draft {
+	if d := c.drafts[name]; d != nil {
+		return d
+	}
+	d := &draft{h: c.f.hosts[name]}
+	if d.h == nil {
+		c.fresh++
+		d.fresh = true
+		d.h = &host{id: uint32(len(c.f.byID) + c.fresh), name: name}
+		d.fit(c.f.valence(name))
+	} else {
+		d.state = d.h.clone()
+	}
+	c.drafts[name] = d
+	c.order = append(c.order, d)
+	return d
+}
+
+// commit writes the hosts, makes everything permanent, and only then changes what is in memory.
+func (c *change) commit() error {
+	for _, d := range c.order {
+		if !d.dirty {
+			continue
+		}
+		if err := write(c.txn, hostKey(d.h.id), d.row(d.h.name)); err != nil {
+			return err
+		}
+		if !d.fresh {
+			continue
+		}
+		if err := c.txn.Set(nameKey(d.h.name), hostKey(d.h.id)[1:]); err != nil {
+			return err
+		}
+	}
+	if err := c.txn.Commit(); err != nil {
+		return err
+	}
+	for _, d := range c.order {
+		switch {
+		case !d.dirty:
+		case d.fresh:
+			d.h.state = d.state
+			c.f.enlist(d.h)
+		default:
+			c.f.set(d.h, d.state)
+		}
+	}
+	return nil
+}
+
+// put writes a URI's row in place of the one it had (zero for none), moves its place in the queue and its entry in the
+// list of forbidden ones, and keeps count.
+func (c *change) put(d *draft, fp fingerprint, was, is uriRow) error {
+	d.dirty = true
+	if was.URI == "" {
+		d.uris++
+	}
+	if err := write(c.txn, uriKey(d.h.id, fp), is); err != nil {
+		return err
+	}
+	if err := c.move(d, placeOf(was.Due, fp), placeOf(is.Due, fp)); err != nil {
+		return err
+	}
+	switch k := forbiddenKey(d.h.id, fp); {
+	case is.Forbidden && !was.Forbidden:
+		d.forbidden++
+		return c.txn.Set(k, []byte(uri.FromCanonical(string(is.URI)).Scheme()))
+	case was.Forbidden && !is.Forbidden:
+		d.forbidden--
+		return c.txn.Delete(k)
+	}
+	return nil
+}
+
+// move gives a URI another place in the queue.
+func (c *change) move(d *draft, from, to place) error {
+	d.enqueue(to)
+	if from == to {
+		return nil
+	}
+	if !from.isNone() {
+		d.queued--
+		if err := c.txn.Delete(queueKey(d.h.id, from)); err != nil {
+			return err
+		}
+	}
+	if !to.isNone() {
+		d.queued++
+		return c.txn.Set(queueKey(d.h.id, to), nil)
+	}
+	return nil
+}
+
+// row reads a URI's row by its fingerprint and makes sure that it is that URI's.
+func row(txn *badger.Txn, host uint32, fp fingerprint) (uriRow, bool, error) {
+	var w uriRow
+	k := uriKey(host, fp)
+	ok, err := read(txn, k, &w)
+	if err == nil && ok && fingerprintOf(string(w.URI)) != fp {
+		err = damaged(k, fmt.Errorf("holds %q, which has another fingerprint", w.URI))
+	}
+	return w, ok, err
+}
+
+// rowFor reads a URI's row and makes sure that it is that URI's.
+func rowFor(txn *badger.Txn, host uint32, fp fingerprint, u uri.URI) (uriRow, bool, error) {
+	var w uriRow
+	ok, err := read(txn, uriKey(host, fp), &w)
+	if err == nil && ok && string(w.URI) != u.String() {
+		err = fmt.Errorf("%s and %s: %w", u, w.URI, ErrCollision)
+	}
+	return w, ok, err
+}

@@ -1,0 +1,299 @@
+package frontier
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/dgraph-io/badger/v4"
+
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+// maxFaults is how many faults Check tells of; a store with more is not repaired by reading on.
+const maxFaults = 100
+
+// Check verifies every invariant of the package, and joins what it finds into one error. It reads the whole store and
+// holds up all other calls meanwhile.
+func (f *Frontier) Check() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.closed {
+		return ErrClosed
+	}
+	x := &checker{f: f, seen: make([]tally, len(f.byID))}
+	x.tables()
+	x.memory()
+	if err := f.db.View(x.store); err != nil {
+		x.faultf("read the store: %w", err)
+	}
+	x.tallies()
+	if len(x.faults) == 0 {
+		return nil
+	}
+	return fmt.Errorf("check frontier %s: %w", f.dir, errors.Join(x.faults...))
+}
+
+type checker struct {
+	f      *Frontier
+	txn    *badger.Txn
+	seen   []tally // of host number n at n-1
+	faults []error
+}
+
+// tally is what the store holds of a host.
+type tally struct {
+	uris, due, forbidden int64 // by its URI rows
+	places, listed       int64 // by the queue and the list of forbidden ones
+	head                 place // first unclaimed
+	mark                 place
+	hostRow, name        bool
+}
+
+func (x *checker) faultf(format string, args ...any) {
+	if len(x.faults) < maxFaults {
+		x.faults = append(x.faults, fmt.Errorf(format, args...))
+	}
+}
+
+// tables verifies the checksums of what is on disk; Badger panics on some kinds of damage.
+func (x *checker) tables() {
+	defer func() {
+		if r := recover(); r != nil {
+			x.faultf("verify checksums: %v: %w", r, ErrCorrupt)
+		}
+	}()
+	if err := x.f.db.VerifyChecksum(); err != nil {
+		x.faultf("verify checksums: %w: %w", err, ErrCorrupt)
+	}
+}
+
+// memory verifies the heap and the claims.
+func (x *checker) memory() {
+	if len(x.f.queue) != len(x.f.byID) || len(x.f.hosts) != len(x.f.byID) {
+		x.faultf("%d hosts, %d in the heap, %d by name", len(x.f.byID), len(x.f.queue), len(x.f.hosts))
+	}
+	for i, h := range x.f.queue {
+		if h.pos != i || h.readyAt != h.ready() || i > 0 && x.f.queue.Less(i, (i-1)/2) {
+			x.faultf("host %s is at the wrong place in the heap", h.name)
+		}
+	}
+	serials := map[uint64]bool{}
+	for i, h := range x.f.byID {
+		if h.id != uint32(i+1) || x.f.hosts[h.name] != h {
+			x.faultf("host %s has the wrong number, %d", h.name, h.id)
+		}
+		taken := map[fingerprint]bool{}
+		for _, s := range h.slots {
+			switch {
+			case s.serial == 0 && s != slot{wake: s.wake}:
+				x.faultf("host %s: a free slot remembers a claim", h.name)
+			case s.serial == 0:
+			case serials[s.serial] || taken[s.fp] || s.serial > x.f.serial:
+				x.faultf("host %s: a URI is claimed twice", h.name)
+			}
+			serials[s.serial], taken[s.fp] = s.serial != 0, s.serial != 0
+		}
+	}
+}
+
+// store verifies every key against the others.
+func (x *checker) store(txn *badger.Txn) error {
+	x.txn = txn
+	it := txn.NewIterator(badger.DefaultIteratorOptions)
+	defer it.Close()
+	for it.Rewind(); it.Valid() && len(x.faults) < maxFaults; it.Next() {
+		var err error
+		switch item := it.Item(); item.Key()[0] {
+		case kindHost:
+			err = x.host(item)
+		case kindName:
+			err = x.name(item)
+		case kindURI:
+			err = x.uri(item)
+		case kindQueue:
+			err = x.place(item)
+		case kindForbidden:
+			err = x.listed(item)
+		case kindRobots:
+			err = x.robots(item)
+		}
+		if err != nil {
+			x.faultf("%w", err)
+		}
+	}
+	return nil
+}
+
+// of finds the host and its tally by the number in a key.
+func (x *checker) of(k []byte, length int) (*host, *tally, []byte, error) {
+	id, rest, err := split(k, length)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	if id == 0 || int(id) > len(x.f.byID) {
+		return nil, nil, nil, damaged(k, errors.New("of no known host"))
+	}
+	return x.f.byID[id-1], &x.seen[id-1], rest, nil
+}
+
+func (x *checker) host(item *badger.Item) error {
+	k := item.KeyCopy(nil)
+	h, t, _, err := x.of(k, 0)
+	if err != nil {
+		return err
+	}
+	var w hostRow
+	if err := decode(item, &w); err != nil {
+		return err
+	}
+	t.hostRow = true
+	if len(w.Mark) != placeLen {
+		return damaged(k, errors.New("no watermark"))
+	}
+	t.mark = place(w.Mark)
+	if h.mark().before(t.mark) {
+		x.faultf("key %q: watermark is above the host's lowest place", k)
+	}
+	if string(w.Name) != string(h.name) || w.URIs != h.uris || w.Queued != h.queued || w.Forbidden != h.forbidden ||
+		w.Failures != h.failures {
+		x.faultf("key %q: differs from what is in memory", k)
+	}
+	return nil
+}
+
+func (x *checker) name(item *badger.Item) error {
+	k := item.KeyCopy(nil)
+	v, err := item.ValueCopy(nil)
+	if err != nil {
+		return err
+	}
+	h, t, _, err := x.of(append([]byte{kindHost}, v...), 0)
+	if err != nil {
+		return damaged(k, err)
+	}
+	if string(k[1:]) != string(h.name) || t.name {
+		x.faultf("key %q: names host %d, which is %s", k, h.id, h.name)
+	}
+	t.name = true
+	return nil
+}
+
+func (x *checker) uri(item *badger.Item) error {
+	k := item.KeyCopy(nil)
+	h, t, rest, err := x.of(k, fingerprintLen)
+	if err != nil {
+		return err
+	}
+	var w uriRow
+	if err := decode(item, &w); err != nil {
+		return err
+	}
+	r, err := w.record()
+	if err != nil {
+		return damaged(k, err)
+	}
+	fp := fingerprint(rest)
+	if fp != fingerprintOf(string(w.URI)) || r.URI.Host() != h.name {
+		return damaged(k, fmt.Errorf("holds %q, which belongs elsewhere", w.URI))
+	}
+	t.uris++
+	at := placeOf(w.Due, fp)
+	if !at.isNone() {
+		t.due++
+		if !x.has(queueKey(h.id, at)) {
+			x.faultf("key %q: %s is due %s, but has no place in the queue", k, w.URI, r.Due)
+		}
+	}
+	if w.Forbidden {
+		t.forbidden++
+		if !x.has(forbiddenKey(h.id, fp)) {
+			x.faultf("key %q: %s is forbidden, but not listed", k, w.URI)
+		}
+	}
+	if s := h.taker(fp); s != nil && (s.place != at || s.scheme != r.URI.Scheme()) {
+		x.faultf("key %q: the claim of %s is out of date", k, w.URI)
+	}
+	return nil
+}
+
+func (x *checker) has(k []byte) bool {
+	_, err := x.txn.Get(k)
+	if err != nil && !errors.Is(err, badger.ErrKeyNotFound) {
+		x.faultf("read key %q: %w", k, err)
+	}
+	return err == nil
+}
+
+func (x *checker) place(item *badger.Item) error {
+	k := item.KeyCopy(nil)
+	h, t, rest, err := x.of(k, placeLen)
+	if err != nil {
+		return err
+	}
+	at := place(rest)
+	t.places++
+	var w uriRow
+	if ok, err := read(x.txn, uriKey(h.id, at.fp()), &w); err != nil || !ok || w.Due != at.due() {
+		return damaged(k, errors.Join(errors.New("its URI is missing, or due at another time"), err))
+	}
+	if at.before(t.mark) {
+		x.faultf("key %q: is below the watermark, %s will not be visited", k, w.URI)
+	}
+	if h.taker(at.fp()) == nil && t.head.isNone() {
+		t.head = at
+	}
+	return nil
+}
+
+func (x *checker) listed(item *badger.Item) error {
+	k := item.KeyCopy(nil)
+	h, t, rest, err := x.of(k, fingerprintLen)
+	if err != nil {
+		return err
+	}
+	scheme, err := item.ValueCopy(nil)
+	if err != nil {
+		return err
+	}
+	t.listed++
+	var w uriRow
+	ok, err := read(x.txn, uriKey(h.id, fingerprint(rest)), &w)
+	if err != nil || !ok || !w.Forbidden || !strings.HasPrefix(string(w.URI), string(scheme)+"://") {
+		return damaged(k, errors.Join(errors.New("its URI is missing, or not forbidden, or of another scheme"), err))
+	}
+	return nil
+}
+
+func (x *checker) robots(item *badger.Item) error {
+	k := item.KeyCopy(nil)
+	if len(k) < hostPrefix {
+		return damaged(k, errors.New("too short"))
+	}
+	h, _, _, err := x.of(append([]byte{kindHost}, k[1:hostPrefix]...), 0)
+	if err != nil {
+		return damaged(k, err)
+	}
+	if origin := uri.FromCanonical(string(k[hostPrefix:]) + "://" + string(h.name) + "/"); origin.IsZero() {
+		return damaged(k, errors.New("of no origin"))
+	}
+	var w robotsRow
+	return decode(item, &w)
+}
+
+// tallies compares what was seen in the store with the counters and the heads.
+func (x *checker) tallies() {
+	for i, h := range x.f.byID {
+		t := x.seen[i]
+		if !t.hostRow || !t.name {
+			x.faultf("host %s: its record or its name is missing", h.name)
+		}
+		if t.uris != h.uris || t.due != h.queued || t.places != h.queued || t.forbidden != h.forbidden || t.listed != h.forbidden {
+			x.faultf("host %s: counted %d URIs, %d queued, %d forbidden; found %d, %d due at %d places, %d and %d in the list",
+				h.name, h.uris, h.queued, h.forbidden, t.uris, t.due, t.places, t.forbidden, t.listed)
+		}
+		if t.head != h.head {
+			x.faultf("host %s: would hand out %x, but %x is first", h.name, h.head, t.head)
+		}
+	}
+}

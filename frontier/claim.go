@@ -1,0 +1,170 @@
+package frontier
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/dgraph-io/badger/v4"
+
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+// Claim hands out the next URI that is due, from a host that has a free slot and is rested; ok is false when there is
+// none now. Nothing is written.
+func (f *Frontier) Claim(now time.Time) (c Claim, ok bool, err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.closed {
+		return Claim{}, false, ErrClosed
+	}
+	if len(f.queue) == 0 || f.queue[0].readyAt > now.UnixMilli() {
+		return Claim{}, false, nil
+	}
+	h := f.queue[0]
+	err = f.db.View(func(txn *badger.Txn) error {
+		w, ok, err := row(txn, h.id, h.head.fp())
+		if err == nil && (!ok || w.Due != h.head.due()) {
+			err = damaged(queueKey(h.id, h.head), errors.New("its URI is missing, or due at another time"))
+		}
+		if err != nil {
+			return err
+		}
+		record, err := w.record()
+		if err != nil {
+			return damaged(uriKey(h.id, h.head.fp()), err)
+		}
+		s := h.clone()
+		c = f.take(s.free(), record, h.head, now)
+		if s.head, err = firstPlace(txn, h.id, h.head, &s); err != nil {
+			return err
+		}
+		f.set(h, s)
+		return nil
+	})
+	if err != nil {
+		return Claim{}, false, fmt.Errorf("claim a URI of %s: %w", h.name, err)
+	}
+	return c, true, nil
+}
+
+// take makes a claim on the URI that has the place at.
+func (f *Frontier) take(s *slot, r Record, at place, now time.Time) Claim {
+	f.serial++
+	*s = slot{
+		wake: s.wake, serial: f.serial, fp: fingerprintOf(r.URI.String()), place: at,
+		scheme: r.URI.Scheme(), diverted: s.diverted,
+	}
+	c := Claim{Record: r, owner: f, serial: f.serial, uri: r.URI}
+	if !r.Due.IsZero() {
+		c.Overdue = max(now.Sub(r.Due), 0)
+	}
+	return c
+}
+
+// firstPlace finds the first place, from the given one on, of a URI that is not claimed. It passes over no more
+// places than the host has slots.
+func firstPlace(txn *badger.Txn, host uint32, from place, s *state) (place, error) {
+	o := badger.DefaultIteratorOptions
+	o.PrefetchValues = false
+	o.Prefix = key(kindQueue, host, nil)
+	it := txn.NewIterator(o)
+	defer it.Close()
+	for it.Seek(queueKey(host, from)); it.Valid(); it.Next() {
+		_, at, err := split(it.Item().Key(), placeLen)
+		if err != nil {
+			return place{}, err
+		}
+		if p := place(at); s.taker(p.fp()) == nil {
+			return p, nil
+		}
+	}
+	return place{}, nil
+}
+
+// NextReady is the earliest time at which [Frontier.Claim] can hand out a URI, in the past when it can now; ok is false
+// when only a settlement, a release or a new URI can change that.
+func (f *Frontier) NextReady() (t time.Time, ok bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.closed || len(f.queue) == 0 || f.queue[0].readyAt == never {
+		return time.Time{}, false
+	}
+	return time.UnixMilli(f.queue[0].readyAt).UTC(), true
+}
+
+// Release gives a claim back unused: its URI stays due where it was, and its slot is free at once. Nothing is written.
+func (f *Frontier) Release(c Claim, _ time.Time) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	h, err := f.live(c)
+	if err != nil {
+		return fmt.Errorf("release %s: %w", c.uri, err)
+	}
+	s := h.clone()
+	claimed := s.slotOf(c.serial)
+	at := claimed.place
+	*claimed = slot{wake: claimed.wake}
+	s.enqueue(at)
+	s.fit(f.valence(h.name))
+	f.set(h, s)
+	return nil
+}
+
+// Divert spends the slot of a claim on another URI of the same host: on robots.txt, when it must be known before the
+// claimed URI may be visited. The claimed URI stays due where it was, and c is stale. A URI that is not known gets an
+// on-demand record with the hop path P; it becomes known when the new claim is settled. One that waits in the queue is
+// visited out of turn. [ErrClaimed] tells that the URI is being visited through another slot, and c is still good.
+func (f *Frontier) Divert(c Claim, to uri.URI, now time.Time) (Claim, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	diverted, err := f.divert(c, to, now)
+	if err != nil {
+		return Claim{}, fmt.Errorf("divert the visit of %s to %s: %w", c.uri, to, err)
+	}
+	return diverted, nil
+}
+
+func (f *Frontier) divert(c Claim, to uri.URI, now time.Time) (diverted Claim, err error) {
+	h, err := f.live(c)
+	if err != nil {
+		return Claim{}, err
+	}
+	if to.IsZero() || to.Host() != h.name {
+		return Claim{}, errors.New("it is on another host")
+	}
+	fp := fingerprintOf(to.String())
+	s := h.clone()
+	claimed := s.slotOf(c.serial)
+	if other := s.taker(fp); other != nil && other != claimed {
+		return Claim{}, ErrClaimed
+	}
+	err = f.db.View(func(txn *badger.Txn) error {
+		w, ok, err := rowFor(txn, h.id, fp, to)
+		if err != nil {
+			return err
+		}
+		record := Record{
+			URI: to, Hops: uri.HopPath(uri.Prereq), Via: c.uri.String(), Seed: c.Record.Seed,
+			History: History{FirstSeen: now},
+		}
+		if ok {
+			if record, err = w.record(); err != nil {
+				return damaged(uriKey(h.id, fp), err)
+			}
+		}
+		at := claimed.place
+		claimed.diverted = true
+		diverted = f.take(claimed, record, placeOf(w.Due, fp), now)
+		s.enqueue(at)
+		if s.head.of(fp) {
+			s.head, err = firstPlace(txn, h.id, s.head, &s)
+		}
+		return err
+	})
+	if err != nil {
+		return Claim{}, err
+	}
+	f.set(h, s)
+	return diverted, nil
+}

@@ -1,0 +1,159 @@
+package frontier_test
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+// crawlEnv makes this test binary crawl in the folder that it names, until it is killed.
+const crawlEnv = "ARCRAWL_FRONTIER_TEST_CRAWL"
+
+func TestMain(m *testing.M) {
+	if dir := os.Getenv(crawlEnv); dir != "" {
+		fmt.Fprintln(os.Stderr, crawl(dir))
+		os.Exit(1)
+	}
+	os.Exit(m.Run())
+}
+
+// Not parallel, so that the goroutines of other tests are not seen.
+func TestCloseLeavesNoGoroutine(t *testing.T) {
+	before := goleak.IgnoreCurrent()
+	w := newWorld(t, func(o *frontier.Options) { o.Compactors = 0 })
+	w.add(day, pages("a.example", 10)...)
+	w.reopen(day)
+	w.close()
+	goleak.VerifyNone(t, before)
+}
+
+// crawl settles visits as fast as it can, and prints each settlement once it is acknowledged.
+func crawl(dir string) error {
+	now, err := strconv.ParseInt(os.Getenv(crawlEnv+"_NOW"), 10, 64)
+	if err != nil {
+		return err
+	}
+	f, err := frontier.Open(frontier.Options{Dir: dir, Now: time.UnixMilli(now), Valence: func(uri.Host) int { return 2 }})
+	if err != nil {
+		return err
+	}
+	clock := time.UnixMilli(now)
+	for i := 0; ; i++ {
+		clock = clock.Add(time.Second)
+		c, ok, err := f.Claim(clock)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			continue
+		}
+		o := frontier.Settlement{Record: c.Record, Finished: clock, Politeness: polite}
+		o.Record.Visits++
+		o.Record.Due = clock.Add(time.Hour)
+		o.Forbidden = i%7 == 0
+		o.Reopen = i%50 == 0
+		u, err := uri.Parse(fmt.Sprintf("http://h%d.example/found/%d", i%20, i%500))
+		if err != nil {
+			return err
+		}
+		o.Found = []frontier.Candidate{{URI: u}}
+		if _, err := f.Settle(c, o); err != nil {
+			return err
+		}
+		fmt.Printf("%d %s %d\n", clock.UnixMilli(), c.Record.URI, o.Record.Visits)
+	}
+}
+
+// Whatever is settled survives the process, however it ends, and nothing that was claimed is lost.
+// Not parallel: a process that is being started holds the locks of all stores for a moment.
+func TestKilledInTheMiddle(t *testing.T) {
+	w := newWorld(t, func(o *frontier.Options) { o.Compactors = 0 })
+	for i := range 20 {
+		w.add(day, pages(fmt.Sprintf("h%d.example", i), 20)...)
+	}
+	visits := map[string]int{}
+	now := day
+	rounds := 5
+	if testing.Short() {
+		rounds = 2
+	}
+	for round := range rounds {
+		w.close()
+		now = killAfter(t, w.o.Dir, now.Add(time.Minute), 50+150*round, visits)
+		w.open(now)
+		w.check()
+		for text, n := range visits {
+			if got := w.get(text).Visits; got < n || got > n+1 { // one may be settled and not yet told
+				t.Fatalf("round %d: %s was visited %d times, %d were acknowledged", round, text, got, n)
+			}
+		}
+		if n := w.Counts(now); n.InProgress != 0 || n.Queued != n.URIs {
+			t.Fatalf("round %d: %+v; want every URI back in its queue", round, n)
+		}
+		w.nothing(now.Add(30*time.Second - time.Millisecond)) // every host rests
+		if _, ok, err := w.Claim(now.Add(30 * time.Second)); !ok || err != nil {
+			t.Fatalf("round %d: Claim after the rest: %v, %v", round, ok, err)
+		}
+	}
+}
+
+// killAfter lets a process crawl, kills it once it has acknowledged so many settlements, and remembers them all.
+func killAfter(t *testing.T, dir string, now time.Time, n int, visits map[string]int) time.Time {
+	t.Helper()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(exe)
+	var stderr bytes.Buffer
+	cmd.Env = append(os.Environ(), crawlEnv+"="+dir, crawlEnv+"_NOW="+strconv.FormatInt(now.UnixMilli(), 10))
+	cmd.Stderr = &stderr
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewReader(out)
+	seen := 0
+	for {
+		line, err := lines.ReadString('\n')
+		if errors.Is(err, io.EOF) {
+			break // a line that was cut is no acknowledgement
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		words := strings.Fields(line)
+		ms, err1 := strconv.ParseInt(words[0], 10, 64)
+		count, err2 := strconv.Atoi(words[2])
+		if err := errors.Join(err1, err2); err != nil {
+			t.Fatal(err)
+		}
+		visits[words[1]] = count
+		now = time.UnixMilli(ms).UTC()
+		if seen++; seen == n {
+			if err := cmd.Process.Kill(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := cmd.Wait(); err == nil || seen < n {
+		t.Fatalf("the crawl ended by itself after %d of %d settlements: %v\n%s", seen, n, err, &stderr)
+	}
+	return now
+}

@@ -1,0 +1,83 @@
+// Package frontier remembers every URI and every host, and knows what is due and may be visited now.
+//
+// It is the only place where politeness is decided, and it keeps what it decided on disk. Time is an argument of every
+// method; the package starts no goroutine and never asks the clock.
+//
+// # A URI
+//
+// A URI is known from the moment that [Frontier.Add], a [Settlement] or [Frontier.Divert] brings it, and never
+// forgotten. While its Due is set it has exactly one place in the queue of its host; with a zero Due it is visited on
+// demand only, as robots.txt is. To find a known URI again changes nothing: it is neither promoted nor fetched early.
+//
+//	            Add, Found                 Claim                  Settle, Due set
+//	(unknown) ─────────────▶ waiting ─────────────▶ claimed ──────────────────────▶ waiting
+//	                            ▲                     │ │
+//	                            └─────────────────────┘ └─────────────────────────▶ on demand
+//	                        Release, Divert, crash            Settle, Due zero
+//
+// A claimed URI keeps its place in the store. So a crash returns every claim to the queue without any repair, and the
+// price is at most one repeated visit.
+//
+// # A host
+//
+// A host has as many slots as its valence says, one unless [Options].Valence knows better. One visit takes one slot,
+// from its claim until it is settled or released. After a settlement the slot sleeps for the politeness delay, counted
+// from the end of the visit; other slots are not touched by that. The whole host rests when it asked for it
+// (Retry-After), when it could not be reached (a ladder from one minute to one hour, during which its URIs keep their
+// places), and after an unclean stop. Seen from outside a host is in one of four states:
+//
+//	ready    its first waiting URI is due, a slot is free and awake, and the host does not rest
+//	snoozed  one of these comes later; [Frontier.NextReady] tells when for the earliest host
+//	busy     all slots are claimed, or a diverted claim is in progress
+//	idle     no URI waits
+//
+// Readiness and order use one key. Inside a host the URI with the earliest due time goes first. Between hosts the one
+// that has been ready for longest goes first, where a host is ready at the latest of: the due time of its first waiting
+// URI, the wake time of its first free slot, the end of its rest. Nothing is handed out before that time.
+//
+// # The life of a claim
+//
+// [Frontier.Claim] hands out a [Claim], and exactly one of three calls ends it: [Frontier.Settle] after a visit,
+// [Frontier.Release] when there was none, or [Frontier.Divert], which spends its slot on another URI of the same host
+// and gives a new claim for that. A claim that was ended before, or that another run handed out, gets [ErrStale] and
+// changes nothing. When the store fails, the call changes nothing either and the claim lives on. There is no lease:
+// a claim that nobody ends keeps its slot until the frontier is closed.
+//
+// While a diverted claim is in progress its host hands out nothing else, since whatever it would hand out waits for
+// the same robots.txt.
+//
+// # What is on disk when
+//
+// A settlement is one transaction: history, due time, the host's rest, newly found URIs, the copy of robots.txt, the
+// URIs that a new robots.txt opens again. Only when it is too long for one (thousands of new links, hundreds of
+// reopened URIs) are the found and reopened ones written first, in bounded portions, and the settled URI itself last; a
+// crash in between repeats the visit and loses nothing. When Settle returns, a crash of the process cannot undo it. A
+// power failure can, until [Frontier.Sync] returns. Call Settle only after the records of the visit are on disk and
+// its log line is written.
+//
+// When the frontier is opened and was not closed properly, or was closed with claims in progress, requests may have
+// been in flight whose end nobody knows; every host then rests for [Options].RestAfterCrash.
+//
+// # Invariants
+//
+// [Frontier.Check] verifies them, and every test runs it:
+//
+//   - a URI has a place in its host's queue exactly when its Due is set, and only one;
+//   - no place lies below the host's watermark, from which its queue is read (a queue read from its head would pass
+//     over the remains of all earlier visits, which costs milliseconds for each claim);
+//   - a URI is in the list of forbidden ones exactly when its record says so;
+//   - the counters of a host agree with its URIs;
+//   - a URI is claimed at most once, and what a host hands out next is its first unclaimed URI.
+//
+// # Texts and times
+//
+// Times are kept to the microsecond and come back in UTC; Due to the millisecond, rounded up so that it is never early,
+// and at most ten years ahead: anything later would be exile by another name. Texts longer than [MaxText] are not
+// remembered but stored empty, as if they had not been sent. Texts may hold any bytes.
+//
+// # Damage
+//
+// [Open] verifies the checksum of every table, because the store itself would end the process on some kinds of
+// damage and pass over others in silence. What Open cannot see (entries cut from the log of the last seconds before a
+// crash), Check finds when it breaks an invariant.
+package frontier

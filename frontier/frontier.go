@@ -1,0 +1,154 @@
+package frontier
+
+import (
+	"container/heap"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/dgraph-io/badger/v4"
+
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+// Options say where a frontier lives and how it behaves. Dir and Now must be set.
+type Options struct {
+	Dir string // folder of the store; made if it is not there
+
+	// Compactors is the number of goroutines that tidy the store: zero is 2; -1 is none, for tests under a virtual clock,
+	// where a busy store would stall in the end.
+	Compactors int
+
+	Logger badger.Logger // for what the store has to say; nil is silence
+
+	MaxURIsPerHost int64 // zero is 1,000,000; on-demand URIs are never refused
+
+	// Valence says how many visits a host may have in progress at a time; nil is one for all, less than one counts as
+	// one, more than 256 as 256. It is asked when a host becomes known and after each of its visits, so that a new
+	// configuration reaches hosts that are known already. It is called with locks held: it must be quick and must not
+	// call the frontier.
+	Valence func(uri.Host) int
+
+	Now            time.Time     // time of opening
+	RestAfterCrash time.Duration // how long every host rests after an unclean stop; zero is 30s, at most 24h
+}
+
+const (
+	defaultMaxURIs        = 1_000_000
+	defaultRestAfterCrash = 30 * time.Second
+)
+
+func (o Options) withDefaults() (Options, error) {
+	switch {
+	case o.Dir == "":
+		return o, errors.New("open frontier: no folder is given")
+	case o.Now.IsZero():
+		return o, errors.New("open frontier: the time of opening is not given")
+	case o.Compactors < -1 || o.Compactors == 1:
+		return o, fmt.Errorf("open frontier: %d compactors; want -1, 0 or at least 2", o.Compactors)
+	case o.MaxURIsPerHost < 0 || o.RestAfterCrash < 0:
+		return o, errors.New("open frontier: a limit is negative")
+	}
+	if o.MaxURIsPerHost == 0 {
+		o.MaxURIsPerHost = defaultMaxURIs
+	}
+	if o.RestAfterCrash == 0 {
+		o.RestAfterCrash = defaultRestAfterCrash
+	}
+	o.RestAfterCrash = min(o.RestAfterCrash, maxRest)
+	if o.Valence == nil {
+		o.Valence = func(uri.Host) int { return 1 }
+	}
+	return o, nil
+}
+
+// Frontier is an open store. Its methods may be called by many goroutines at once.
+type Frontier struct {
+	db      *badger.DB
+	dir     string
+	maxURIs int64
+	valence func(uri.Host) int
+
+	// mu guards what follows, and is held while a transaction is written: so there is one writer at a time, and what is
+	// in memory agrees with what is on disk whenever the lock is free. A transaction takes some ten µs, since the store
+	// does not wait for the disk. Reading a page's known links happens outside.
+	mu     sync.Mutex
+	hosts  map[uri.Host]*host
+	byID   []*host  // host number n is at n-1
+	queue  hostHeap // all hosts
+	serial uint64   // of the last claim
+	closed bool
+}
+
+// DB is the store, for rooms that keep their own kind of keys in it. It must not be closed.
+func (f *Frontier) DB() *badger.DB { return f.db }
+
+// Sync makes all that was settled safe against power loss.
+func (f *Frontier) Sync() error {
+	f.mu.Lock()
+	closed := f.closed
+	f.mu.Unlock()
+	if closed {
+		return ErrClosed
+	}
+	if err := f.db.Sync(); err != nil {
+		return fmt.Errorf("sync frontier %s: %w", f.dir, err)
+	}
+	return nil
+}
+
+// Close ends all claims, writes what the store still has in memory, and marks it as properly closed unless claims were
+// in progress. Calls in progress must have returned; later ones get [ErrClosed], or do nothing.
+func (f *Frontier) Close() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.closed {
+		return nil
+	}
+	f.closed = true
+	var err error
+	if f.inProgress() == 0 {
+		err = f.db.Update(func(txn *badger.Txn) error { return txn.Set([]byte(metaClean), nil) })
+	}
+	if err = errors.Join(err, f.db.Close()); err != nil {
+		return fmt.Errorf("close frontier %s: %w", f.dir, err)
+	}
+	return nil
+}
+
+func (f *Frontier) inProgress() int64 {
+	var n int64
+	for _, h := range f.byID {
+		n += h.claimed()
+	}
+	return n
+}
+
+// live finds what a claim stands for.
+func (f *Frontier) live(c Claim) (*host, error) {
+	if f.closed {
+		return nil, ErrClosed
+	}
+	if c.owner == f {
+		if h := f.hosts[c.uri.Host()]; h != nil && h.slotOf(c.serial) != nil {
+			return h, nil
+		}
+	}
+	return nil, ErrStale
+}
+
+// set puts the host into a new state and to its new place among the hosts.
+func (f *Frontier) set(h *host, s state) {
+	h.state = s
+	h.readyAt = s.ready()
+	heap.Fix(&f.queue, h.pos)
+}
+
+// enlist makes the host known in memory.
+func (f *Frontier) enlist(h *host) {
+	f.hosts[h.name] = h
+	f.byID = append(f.byID, h)
+	h.readyAt = h.ready()
+	heap.Push(&f.queue, h)
+}

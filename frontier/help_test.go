@@ -1,0 +1,183 @@
+package frontier_test
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+// day is when the tests begin.
+var day = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+// polite is the politeness of most tests: exactly two seconds.
+var polite = frontier.Politeness{MinDelay: 2 * time.Second, MaxDelay: 2 * time.Second}
+
+func at(d time.Duration) time.Time { return day.Add(d) }
+
+func parse(t testing.TB, s string) uri.URI {
+	t.Helper()
+	u, err := uri.Parse(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return u
+}
+
+func candidates(t testing.TB, texts ...string) []frontier.Candidate {
+	t.Helper()
+	var cs []frontier.Candidate
+	for _, s := range texts {
+		cs = append(cs, frontier.Candidate{URI: parse(t, s), Seed: s})
+	}
+	return cs
+}
+
+// world is a frontier and the folder that it lives in.
+type world struct {
+	testing.TB
+	*frontier.Frontier
+	o frontier.Options
+}
+
+// newWorld opens a frontier that is checked and closed at the end of the test.
+func newWorld(t testing.TB, change ...func(*frontier.Options)) *world {
+	t.Helper()
+	w := &world{TB: t, o: frontier.Options{Dir: t.TempDir(), Compactors: -1, Now: day}}
+	for _, c := range change {
+		c(&w.o)
+	}
+	w.open(day)
+	t.Cleanup(func() {
+		if w.Frontier != nil {
+			w.close()
+		}
+	})
+	return w
+}
+
+func (w *world) open(now time.Time) {
+	w.Helper()
+	w.o.Now = now
+	f, err := frontier.Open(w.o)
+	if err != nil {
+		w.Fatal(err)
+	}
+	w.Frontier = f
+}
+
+func (w *world) close() {
+	w.Helper()
+	if err := w.Check(); err != nil {
+		w.Error(err)
+	}
+	if err := w.Frontier.Close(); err != nil {
+		w.Error(err)
+	}
+	w.Frontier = nil
+}
+
+func (w *world) reopen(now time.Time) {
+	w.Helper()
+	w.close()
+	w.open(now)
+}
+
+// add adds at once and expects all to be new.
+func (w *world) add(now time.Time, texts ...string) {
+	w.Helper()
+	added, err := w.Add(now, candidates(w, texts...)...)
+	if err != nil || added.New != len(texts) {
+		w.Fatalf("Add(%v) = %+v, %v; want all new", texts, added, err)
+	}
+}
+
+// addDue adds one URI with a due time.
+func (w *world) addDue(now time.Time, text string, due time.Time) {
+	w.Helper()
+	if added, err := w.Add(now, frontier.Candidate{URI: parse(w, text), Due: due}); err != nil || added.New != 1 {
+		w.Fatalf("Add(%s) = %+v, %v; want it new", text, added, err)
+	}
+}
+
+// claim expects that this URI is handed out now.
+func (w *world) claim(now time.Time, text string) frontier.Claim {
+	w.Helper()
+	c, ok, err := w.Claim(now)
+	if err != nil || !ok || c.Record.URI.String() != text {
+		w.Fatalf("Claim(%s) = %q, %v, %v; want %s", now.Format(time.StampMilli), c.Record.URI, ok, err, text)
+	}
+	return c
+}
+
+// nothing expects that nothing is handed out now.
+func (w *world) nothing(now time.Time) {
+	w.Helper()
+	if c, ok, err := w.Claim(now); err != nil || ok {
+		w.Fatalf("Claim(%s) = %q, %v, %v; want nothing", now.Format(time.StampMilli), c.Record.URI, ok, err)
+	}
+}
+
+// nextAt expects that this is the next time at which something is handed out: not a millisecond earlier, but then.
+func (w *world) nextAt(want time.Time, text string) frontier.Claim {
+	w.Helper()
+	got, ok := w.NextReady()
+	if !ok || !got.Equal(want) {
+		w.Fatalf("NextReady() = %s, %v; want %s", got, ok, want)
+	}
+	w.nothing(want.Add(-time.Millisecond))
+	return w.claim(want, text)
+}
+
+// visited is the settlement of a visit that took no time and ended now: due again after a wait, polite.
+func visited(c frontier.Claim, now time.Time, wait time.Duration) frontier.Settlement {
+	r := c.Record
+	r.Visits++
+	r.LastVisit = now
+	r.Due = now.Add(wait)
+	return frontier.Settlement{Record: r, Finished: now, Politeness: polite}
+}
+
+func (w *world) settle(c frontier.Claim, o frontier.Settlement) frontier.Added {
+	w.Helper()
+	added, err := w.Settle(c, o)
+	if err != nil {
+		w.Fatal(err)
+	}
+	return added
+}
+
+func (w *world) get(text string) frontier.Record {
+	w.Helper()
+	r, ok, err := w.Get(parse(w, text))
+	if err != nil || !ok {
+		w.Fatalf("Get(%s) = %v, %v; want it", text, ok, err)
+	}
+	return r
+}
+
+func (w *world) check() {
+	w.Helper()
+	if err := w.Check(); err != nil {
+		w.Fatal(err)
+	}
+}
+
+func (w *world) wantErr(err, want error) {
+	w.Helper()
+	if !errors.Is(err, want) {
+		w.Fatalf("error %v, want %v", err, want)
+	}
+}
+
+// pages are numbered URIs of a host.
+func pages(host string, n int) []string {
+	s := make([]string, n)
+	for i := range s {
+		s[i] = fmt.Sprintf("http://%s/page/%d", host, i)
+	}
+	return s
+}

@@ -1,0 +1,193 @@
+package frontier
+
+import (
+	"math"
+	"slices"
+
+	"github.com/fxamacker/cbor/v2"
+
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+// never is the time, in ms, at which a host is ready that must first be told something.
+const never = math.MaxInt64
+
+// maxValence bounds the slots of a host, and with them how far a search in its queue passes over claimed URIs.
+const maxValence = 256
+
+// host is a host in memory. All hosts are in memory, their URIs are not.
+type host struct {
+	id      uint32
+	name    uri.Host
+	pos     int   // in the heap
+	readyAt int64 // ms; the heap is ordered by it
+	state
+}
+
+// state is what a transaction changes: it works on a clone, which takes the place of the original when it is
+// committed. Times are in ms.
+type state struct {
+	// head is the place of the first URI that waits unclaimed, none when none does. It is always exact.
+	head place
+
+	slots    []slot
+	rest     int64 // nothing is handed out before
+	failures int   // times in a row that the host was down
+
+	uris, queued, forbidden int64
+}
+
+// slot is the right to make one visit at a time.
+type slot struct {
+	wake int64 // nothing is handed out through this slot before
+
+	serial   uint64      // of the claim that has it; 0 when it is free, and then what follows is zero too
+	fp       fingerprint // of the claimed URI
+	place    place       // of the claimed URI in the queue; none if it is on demand
+	scheme   string      // of the claimed URI
+	diverted bool
+	reopened bool // the origin's rules changed since the claim
+}
+
+func (s state) clone() state {
+	s.slots = slices.Clone(s.slots)
+	return s
+}
+
+// taker is the slot that has claimed the URI, or nil.
+func (s *state) taker(fp fingerprint) *slot {
+	for i := range s.slots {
+		if s.slots[i].serial != 0 && s.slots[i].fp == fp {
+			return &s.slots[i]
+		}
+	}
+	return nil
+}
+
+// slotOf is the slot that the claim has, or nil.
+func (s *state) slotOf(serial uint64) *slot {
+	for i := range s.slots {
+		if serial != 0 && s.slots[i].serial == serial {
+			return &s.slots[i]
+		}
+	}
+	return nil
+}
+
+// free is the free slot that wakes first, or nil when all are taken.
+func (s *state) free() *slot {
+	var first *slot
+	for i := range s.slots {
+		if c := &s.slots[i]; c.serial == 0 && (first == nil || c.wake < first.wake) {
+			first = c
+		}
+	}
+	return first
+}
+
+// ready is when the host can next hand out a URI.
+func (s *state) ready() int64 {
+	slot := s.free()
+	if slot == nil || s.head.isNone() || s.diverting() {
+		return never
+	}
+	return max(s.head.due(), slot.wake, s.rest)
+}
+
+func (s *state) diverting() bool {
+	return slices.ContainsFunc(s.slots, func(c slot) bool { return c.diverted })
+}
+
+func (s *state) claimed() int64 {
+	var n int64
+	for i := range s.slots {
+		if s.slots[i].serial != 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// enqueue tells that the URI of this place stands there now.
+func (s *state) enqueue(at place) {
+	if at.isNone() {
+		return
+	}
+	if taker := s.taker(at.fp()); taker != nil {
+		taker.place = at
+		return
+	}
+	s.head = earlier(s.head, at)
+}
+
+// mark is the watermark: no place of the host's queue lies below it.
+func (s *state) mark() place {
+	low := s.head
+	for i := range s.slots {
+		low = earlier(low, s.slots[i].place)
+	}
+	if low.isNone() {
+		return lastPlace
+	}
+	return low
+}
+
+// fit gives the host as many slots as its valence says. Claimed ones stay until they are free; of the free ones those
+// go first that wake first, so that a lowered valence never shortens a politeness delay.
+func (s *state) fit(valence int) {
+	valence = min(max(valence, 1), maxValence)
+	for len(s.slots) < valence {
+		s.slots = append(s.slots, slot{})
+	}
+	for len(s.slots) > valence {
+		first := s.free()
+		if first == nil {
+			return
+		}
+		i := slices.IndexFunc(s.slots, func(c slot) bool { return c == *first })
+		s.slots = slices.Delete(s.slots, i, i+1)
+	}
+}
+
+func (s *state) row(name uri.Host) hostRow {
+	mark := s.mark()
+	r := hostRow{
+		Name: cbor.ByteString(name), Rest: s.rest, Failures: s.failures, Mark: mark[:],
+		URIs: s.uris, Queued: s.queued, Forbidden: s.forbidden, Wake: make([]int64, len(s.slots)),
+	}
+	for i := range s.slots {
+		r.Wake[i] = s.slots[i].wake
+	}
+	return r
+}
+
+// hostHeap keeps the host on top that has been, or will be, ready first.
+type hostHeap []*host
+
+func (q hostHeap) Len() int { return len(q) }
+
+func (q hostHeap) Less(i, j int) bool {
+	if q[i].readyAt != q[j].readyAt {
+		return q[i].readyAt < q[j].readyAt
+	}
+	return q[i].id < q[j].id
+}
+
+func (q hostHeap) Swap(i, j int) {
+	q[i], q[j] = q[j], q[i]
+	q[i].pos, q[j].pos = i, j
+}
+
+func (q *hostHeap) Push(x any) {
+	h := x.(*host)
+	h.pos = len(*q)
+	*q = append(*q, h)
+}
+
+func (q *hostHeap) Pop() any {
+	old := *q
+	h := old[len(old)-1]
+	old[len(old)-1] = nil
+	*q = old[:len(old)-1]
+	return h
+}

@@ -1,0 +1,437 @@
+package frontier_test
+
+import (
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+// model is a frontier as one would write it without a store and without haste: every question is answered by looking at
+// everything.
+type model struct {
+	uris  map[string]*modelURI
+	hosts map[uri.Host]*modelHost
+}
+
+type modelURI struct {
+	due       time.Time
+	visits    int
+	forbidden bool
+	claimed   bool
+}
+
+type modelHost struct {
+	wake     []time.Time // of its free slots
+	rest     time.Time
+	down     int
+	diverted int
+}
+
+// ready is when a host can hand something out, and the due time of what it would hand out.
+func (m *model) ready(host uri.Host) (ready, due time.Time, ok bool) {
+	h := m.hosts[host]
+	for text, u := range m.uris {
+		if uri.FromCanonical(text).Host() == host && !u.claimed && !u.due.IsZero() && (due.IsZero() || u.due.Before(due)) {
+			due = u.due
+		}
+	}
+	if due.IsZero() || len(h.wake) == 0 || h.diverted > 0 {
+		return time.Time{}, due, false
+	}
+	ready = slices.MinFunc(h.wake, time.Time.Compare)
+	for _, t := range []time.Time{due, h.rest} {
+		if t.After(ready) {
+			ready = t
+		}
+	}
+	return ready, due, true
+}
+
+// next is the earliest time at which any host can hand something out.
+func (m *model) next() (earliest time.Time, ok bool) {
+	for host := range m.hosts {
+		if ready, _, can := m.ready(host); can && (!ok || ready.Before(earliest)) {
+			earliest, ok = ready, true
+		}
+	}
+	return earliest, ok
+}
+
+// play is a game of random moves, made in the frontier and in the model.
+type play struct {
+	*world
+	*rand.Rand
+	m      model
+	now    time.Time
+	claims []held // in progress
+	spent  []frontier.Claim
+	moves  []string
+}
+
+// held is a claim in progress, and what the model knows of it.
+type held struct {
+	frontier.Claim
+	wake     time.Time // of its slot, as it was
+	reopened bool      // the rules of its origin changed meanwhile
+	diverted bool
+}
+
+func (p *play) log(format string, args ...any) {
+	p.moves = append(p.moves, p.now.Format("02 15:04:05.000 ")+fmt.Sprintf(format, args...))
+}
+
+func (p *play) text() string {
+	scheme := []string{"http", "https"}[p.IntN(2)]
+	return fmt.Sprintf("%s://h%d.example/%d", scheme, p.IntN(4), p.IntN(12))
+}
+
+// millisUp is a time as the frontier keeps due times.
+func millisUp(t time.Time) time.Time {
+	if down := t.Truncate(time.Millisecond); down.Before(t) {
+		return down.Add(time.Millisecond)
+	}
+	return t
+}
+
+// found makes candidates, and adds them to the model.
+func (p *play) found(now time.Time) (cs []frontier.Candidate, want frontier.Added) {
+	for range p.IntN(4) {
+		c := frontier.Candidate{URI: parse(p, p.text())}
+		if p.IntN(2) == 0 {
+			c.Due = now.Add(time.Duration(p.IntN(3_600_000_000)) * time.Microsecond)
+		}
+		cs = append(cs, c)
+	}
+	return cs, p.learn(now, cs)
+}
+
+func (p *play) learn(now time.Time, cs []frontier.Candidate) (want frontier.Added) {
+	for _, c := range cs {
+		if p.m.uris[c.URI.String()] != nil {
+			want.Known++
+			continue
+		}
+		want.New++
+		due := c.Due
+		if due.IsZero() {
+			due = now
+		}
+		p.m.uris[c.URI.String()] = &modelURI{due: millisUp(due), claimed: p.isClaimed(c.URI)}
+		if host := c.URI.Host(); p.m.hosts[host] == nil {
+			p.m.hosts[host] = &modelHost{wake: make([]time.Time, p.o.Valence(host))}
+		}
+	}
+	return want
+}
+
+func (p *play) isClaimed(u uri.URI) bool {
+	return slices.ContainsFunc(p.claims, func(c held) bool { return c.Record.URI == u })
+}
+
+func (p *play) add() {
+	cs, want := p.found(p.now)
+	p.log("add %v", cs)
+	if got, err := p.Add(p.now, cs...); err != nil || got != want {
+		p.Fatalf("Add = %+v, %v; want %+v", got, err, want)
+	}
+}
+
+func (p *play) claimOne() {
+	next, waits := p.m.next()
+	if got, ok := p.NextReady(); ok != waits || ok && !got.Equal(next) {
+		p.Fatalf("NextReady() = %s, %v; want %s, %v", got, ok, next, waits)
+	}
+	c, ok, err := p.Claim(p.now)
+	want := waits && !next.After(p.now)
+	p.log("claim %s: %v", c.Record.URI, ok)
+	if err != nil || ok != want {
+		p.Fatalf("Claim = %q, %v, %v; want %v", c.Record.URI, ok, err, want)
+	}
+	if !ok {
+		return
+	}
+	host := c.Record.URI.Host()
+	u := p.m.uris[c.Record.URI.String()]
+	ready, due, can := p.m.ready(host)
+	if !can || !ready.Equal(next) || u == nil || u.claimed || !u.due.Equal(due) || !c.Record.Due.Equal(due) {
+		p.Fatalf("Claim = %q, due %s; but %+v, ready %s %v, first due %s, next %s", c.Record.URI, c.Record.Due, u, ready, can, due, next)
+	}
+	h := p.m.hosts[host]
+	i := slices.Index(h.wake, slices.MinFunc(h.wake, time.Time.Compare))
+	u.claimed = true
+	p.claims = append(p.claims, held{Claim: c, wake: h.wake[i]})
+	h.wake = slices.Delete(h.wake, i, i+1)
+}
+
+// pick takes a claim out of those in progress.
+func (p *play) pick() (held, bool) {
+	if len(p.claims) == 0 {
+		return held{}, false
+	}
+	i := p.IntN(len(p.claims))
+	c := p.claims[i]
+	p.claims = slices.Delete(p.claims, i, i+1)
+	p.spent = append(p.spent, c.Claim)
+	return c, true
+}
+
+func isRobots(c held) bool { return c.Record.URI.Path() == "/robots.txt" }
+
+func (p *play) release() {
+	c, ok := p.pick()
+	if !ok {
+		return
+	}
+	p.log("release %s", c.Record.URI)
+	if err := p.Release(c.Claim, p.now); err != nil {
+		p.Fatal(err)
+	}
+	h := p.m.hosts[c.Record.URI.Host()]
+	h.wake = append(h.wake, c.wake)
+	if c.diverted {
+		h.diverted--
+	}
+	if u := p.m.uris[c.Record.URI.String()]; u != nil {
+		u.claimed = false
+	}
+}
+
+func (p *play) divert() {
+	c, ok := p.pick()
+	if !ok {
+		return
+	}
+	to := c.Record.URI.Robots()
+	taken := p.isClaimed(to)
+	p.log("divert %s to %s", c.Record.URI, to)
+	d, err := p.Divert(c.Claim, to, p.now)
+	if taken {
+		p.wantErr(err, frontier.ErrClaimed)
+		p.claims = append(p.claims, c)
+		p.spent = p.spent[:len(p.spent)-1]
+		return
+	}
+	if err != nil || d.Record.URI != to {
+		p.Fatalf("Divert = %s, %v", d.Record.URI, err)
+	}
+	h := p.m.hosts[to.Host()]
+	if !c.diverted {
+		h.diverted++
+	}
+	if u := p.m.uris[c.Record.URI.String()]; u != nil {
+		u.claimed = false
+	}
+	if u := p.m.uris[to.String()]; u != nil {
+		u.claimed = true
+	}
+	p.claims = append(p.claims, held{Claim: d, wake: c.wake, diverted: true})
+}
+
+func (p *play) settleOne() {
+	c, ok := p.pick()
+	if !ok {
+		return
+	}
+	u := p.m.uris[c.Record.URI.String()]
+	if u == nil {
+		u = &modelURI{}
+		p.m.uris[c.Record.URI.String()] = u
+	}
+	h := p.m.hosts[c.Record.URI.Host()]
+	o := frontier.Settlement{Record: c.Record, Finished: p.now}
+	o.Record.Visits++
+	o.Politeness.MinDelay = time.Duration(p.IntN(20_000_000)) * time.Microsecond
+	if p.IntN(5) > 0 {
+		o.Record.Due = p.now.Add(time.Duration(p.IntN(7200)-600) * time.Second)
+	} else {
+		o.Record.Due = time.Time{}
+	}
+	o.Forbidden = p.IntN(3) == 0 && !isRobots(c)
+	o.Reopen = isRobots(c) && p.IntN(2) == 0
+	o.HostDown = p.IntN(8) == 0
+	if p.IntN(8) == 0 {
+		o.RetryAfter = p.now.Add(time.Duration(p.IntN(600)) * time.Second)
+	}
+	p.settleModel(u, h, c, o)
+	var want frontier.Added
+	o.Found, want = p.found(p.now)
+	p.log("settle %s, due %s, delay %s, until %s, down %v, forbidden %v, reopen %v, found %d", c.Record.URI, o.Record.Due,
+		o.Politeness.MinDelay, o.RetryAfter, o.HostDown, o.Forbidden, o.Reopen, len(o.Found))
+	if got, err := p.Settle(c.Claim, o); err != nil || got != want {
+		p.Fatalf("Settle = %+v, %v; want %+v", got, err, want)
+	}
+}
+
+func (p *play) settleModel(u *modelURI, h *modelHost, c held, o frontier.Settlement) {
+	u.visits, u.claimed = o.Record.Visits, false
+	u.due = o.Record.Due
+	if c.diverted {
+		h.diverted--
+	}
+	h.wake = append(h.wake, millisUp(p.now.Add(o.Politeness.MinDelay)))
+	if o.RetryAfter.After(p.now) && o.RetryAfter.After(h.rest) {
+		h.rest = millisUp(o.RetryAfter)
+	}
+	if !o.HostDown {
+		h.down = 0
+	} else {
+		if h.down == 0 || !p.now.Before(h.rest) {
+			h.down++
+		}
+		until := p.now.Add(min(time.Minute<<(h.down-1), time.Hour))
+		if until.After(h.rest) {
+			h.rest = until
+		}
+	}
+	if o.Forbidden && c.reopened {
+		o.Forbidden = false
+		if u.due.IsZero() || u.due.After(p.now) {
+			u.due = p.now
+		}
+	}
+	u.forbidden = o.Forbidden
+	if o.Reopen {
+		p.reopenModel(c)
+	}
+}
+
+func (p *play) reopenModel(c held) {
+	for text, other := range p.m.uris {
+		if other.forbidden && uri.FromCanonical(text).Origin() == c.Record.URI.Origin() {
+			other.forbidden = false
+			if other.due.IsZero() || other.due.After(p.now) {
+				other.due = p.now
+			}
+		}
+	}
+	for i := range p.claims {
+		if p.claims[i].Record.URI.Origin() == c.Record.URI.Origin() {
+			p.claims[i].reopened = true
+		}
+	}
+}
+
+func (p *play) stale() {
+	if len(p.spent) == 0 {
+		return
+	}
+	c := p.spent[p.IntN(len(p.spent))]
+	p.log("try the spent claim of %s", c.Record.URI)
+	_, err := p.Settle(c, frontier.Settlement{Record: c.Record, Finished: p.now})
+	p.wantErr(err, frontier.ErrStale)
+	p.wantErr(p.Release(c, p.now), frontier.ErrStale)
+	_, err = p.Divert(c, c.Record.URI.Robots(), p.now)
+	p.wantErr(err, frontier.ErrStale)
+}
+
+func (p *play) restart() {
+	p.log("restart with %d claims", len(p.claims))
+	for _, h := range p.m.hosts {
+		h.diverted = 0
+		if len(p.claims) > 0 {
+			if until := millisUp(p.now.Add(p.o.RestAfterCrash)); until.After(h.rest) {
+				h.rest = until
+			}
+		}
+	}
+	for _, u := range p.m.uris {
+		u.claimed = false
+	}
+	for _, c := range p.claims { // their slots wake as before, the rest after a crash stands in for their visits
+		h := p.m.hosts[c.Record.URI.Host()]
+		h.wake = append(h.wake, c.wake)
+		p.spent = append(p.spent, c.Claim)
+	}
+	p.claims = nil
+	p.reopen(p.now)
+}
+
+// compare looks at every record.
+func (p *play) compare() {
+	p.check()
+	left := maps.Clone(p.m.uris)
+	err := p.Each(func(r frontier.Record) error {
+		u := left[r.URI.String()]
+		if u == nil || !r.Due.Equal(u.due) || r.Visits != u.visits {
+			return fmt.Errorf("%s: %+v, want %+v", r.URI, r, u)
+		}
+		delete(left, r.URI.String())
+		return nil
+	})
+	if err != nil || len(left) > 0 {
+		p.Fatalf("Each: %v, left %v", err, left)
+	}
+	var want frontier.Counts
+	for _, u := range p.m.uris {
+		want.URIs++
+		if u.forbidden {
+			want.Forbidden++
+		}
+		if !u.due.IsZero() {
+			want.Queued++
+		}
+	}
+	got := p.Counts(p.now)
+	if got.URIs != want.URIs || got.Forbidden != want.Forbidden || got.Queued != want.Queued ||
+		got.InProgress != int64(len(p.claims)) || got.Hosts != int64(len(p.m.hosts)) {
+		p.Fatalf("Counts = %+v, want %+v, %d in progress", got, want, len(p.claims))
+	}
+}
+
+func TestFrontierDoesWhatThePlainModelDoes(t *testing.T) {
+	t.Parallel()
+	games, moves := 12, 300
+	if testing.Short() {
+		games, moves = 3, 150
+	}
+	for seed := range uint64(games) {
+		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
+			t.Parallel()
+			p := &play{
+				Rand: rand.New(rand.NewPCG(seed, 1)), now: day,
+				m: model{uris: map[string]*modelURI{}, hosts: map[uri.Host]*modelHost{}},
+			}
+			p.world = newWorld(t, func(o *frontier.Options) {
+				o.Valence = func(h uri.Host) int { return 1 + int(h[1]-'0') }
+				o.RestAfterCrash = time.Minute
+			})
+			t.Cleanup(func() {
+				if t.Failed() {
+					for _, move := range p.moves[max(0, len(p.moves)-25):] {
+						t.Log(move)
+					}
+				}
+			})
+			for range moves {
+				p.now = p.now.Add(time.Duration(p.IntN(60_000)) * time.Millisecond)
+				p.move()
+				p.compare()
+			}
+		})
+	}
+}
+
+func (p *play) move() {
+	switch n := p.IntN(100); {
+	case n < 10:
+		p.add()
+	case n < 45:
+		p.claimOne()
+	case n < 80:
+		p.settleOne()
+	case n < 87:
+		p.release()
+	case n < 95:
+		p.divert()
+	case n < 98:
+		p.stale()
+	default:
+		p.restart()
+	}
+}

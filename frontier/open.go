@@ -1,0 +1,207 @@
+package frontier
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/dgraph-io/badger/v4"
+
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+// version is the format of the store that this code reads and writes.
+const version = 1
+
+// Open opens the store in o.Dir, or makes one. It reads the hosts and looks up the head of each queue, and verifies the
+// checksums of the whole store, which takes about a second for a gigabyte. [ErrLocked], [ErrVersion] and [ErrCorrupt]
+// tell why it cannot.
+func Open(o Options) (*Frontier, error) {
+	o, err := o.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	db, err := openStore(o)
+	if err != nil {
+		return nil, fmt.Errorf("open frontier %s: %w", o.Dir, err)
+	}
+	f := &Frontier{db: db, dir: o.Dir, maxURIs: o.MaxURIsPerHost, valence: o.Valence, hosts: map[uri.Host]*host{}}
+	if err := f.load(o); err != nil {
+		return nil, fmt.Errorf("open frontier %s: %w", o.Dir, errors.Join(err, db.Close()))
+	}
+	return f, nil
+}
+
+// storeOptions are those that were measured to be the leanest at the pace of a crawl. Values stay beside their keys, and
+// commits do not wait for the disk: they survive the process, and Sync makes them survive the machine.
+func storeOptions(o Options) badger.Options {
+	compactors := 2
+	switch {
+	case o.Compactors > 0:
+		compactors = o.Compactors
+	case o.Compactors < 0:
+		compactors = 0
+	}
+	b := badger.DefaultOptions(o.Dir).
+		WithMemTableSize(16 << 20).
+		WithNumMemtables(2).
+		WithBlockCacheSize(32 << 20).
+		WithIndexCacheSize(48 << 20).
+		WithNumCompactors(compactors).
+		WithBaseTableSize(4 << 20).
+		WithValueLogFileSize(64 << 20).
+		WithNumGoroutines(1).
+		WithMetricsEnabled(false).
+		WithSyncWrites(false).
+		WithLogger(o.Logger)
+	b.TableSizeMultiplier = 1
+	return b
+}
+
+// load reads what the frontier keeps in memory, and marks the store as open.
+func (f *Frontier) load(o Options) error {
+	var rest int64
+	err := f.db.View(func(txn *badger.Txn) error {
+		fresh, err := checkVersion(txn)
+		if fresh || err != nil {
+			return err
+		}
+		if rest, err = startRest(txn, o); err != nil {
+			return err
+		}
+		return f.loadHosts(txn, rest, o.Now)
+	})
+	if err != nil {
+		return err
+	}
+	err = f.db.Update(func(txn *badger.Txn) error {
+		return errors.Join(
+			txn.Set([]byte(metaVersion), []byte{version}),
+			txn.Set([]byte(metaRest), binary.BigEndian.AppendUint64(nil, uint64(rest))),
+			txn.Delete([]byte(metaClean)))
+	})
+	// If the mark of a proper close came back after a power failure, the politeness of the last seconds would be forgotten.
+	return errors.Join(err, f.db.Sync())
+}
+
+// checkVersion makes sure that we can read the store; fresh tells that there is nothing in it.
+func checkVersion(txn *badger.Txn) (fresh bool, err error) {
+	found, err := readBytes(txn, metaVersion)
+	switch {
+	case err != nil:
+		return false, err
+	case found == nil:
+		return true, checkEmpty(txn)
+	case len(found) != 1 || found[0] == 0:
+		return false, damaged([]byte(metaVersion), fmt.Errorf("holds %x", found))
+	case found[0] > version:
+		return false, fmt.Errorf("format %d, this one reads formats up to %d: %w; use the arcrawl that wrote it, or one of a later version",
+			found[0], version, ErrVersion)
+	}
+	return false, nil
+}
+
+// checkEmpty makes sure that a store without a version holds nothing of ours.
+func checkEmpty(txn *badger.Txn) error {
+	o := badger.DefaultIteratorOptions
+	o.PrefetchValues = false
+	it := txn.NewIterator(o)
+	defer it.Close()
+	for _, kind := range []byte{kindHost, kindMeta, kindName, kindQueue, kindRobots, kindURI, kindForbidden} {
+		if it.Seek([]byte{kind}); it.ValidForPrefix([]byte{kind}) {
+			return damaged([]byte(metaVersion), fmt.Errorf("is missing, but there is a key %q", it.Item().Key()))
+		}
+	}
+	return nil
+}
+
+// startRest is the time in ms before which no known host is visited: that of the last opening, or a later one if the
+// store was not properly closed, because then the end of the last visits is not known.
+func startRest(txn *badger.Txn, o Options) (int64, error) {
+	var rest int64
+	switch found, err := readBytes(txn, metaRest); {
+	case err != nil:
+		return 0, err
+	case len(found) == 8:
+		rest = int64(binary.BigEndian.Uint64(found))
+	case found != nil:
+		return 0, damaged([]byte(metaRest), fmt.Errorf("holds %x", found))
+	}
+	clean, err := readBytes(txn, metaClean)
+	if err != nil {
+		return 0, err
+	}
+	if clean == nil {
+		rest = max(rest, millis(o.Now.Add(o.RestAfterCrash)))
+	}
+	return rest, nil
+}
+
+// readBytes gives the value of a key, nil when it is not there.
+func readBytes(txn *badger.Txn, k string) ([]byte, error) {
+	item, err := txn.Get([]byte(k))
+	if errors.Is(err, badger.ErrKeyNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read key %q: %w", k, err)
+	}
+	return item.ValueCopy([]byte{})
+}
+
+func (f *Frontier) loadHosts(txn *badger.Txn, rest int64, now time.Time) error {
+	o := badger.DefaultIteratorOptions
+	o.Prefix = []byte{kindHost}
+	it := txn.NewIterator(o)
+	defer it.Close()
+	for it.Rewind(); it.Valid(); it.Next() {
+		k := it.Item().KeyCopy(nil)
+		id, _, err := split(k, 0)
+		if err != nil {
+			return err
+		}
+		if want := uint32(len(f.byID) + 1); id != want {
+			return damaged(hostKey(want), errors.New("is missing"))
+		}
+		var w hostRow
+		if err := decode(it.Item(), &w); err != nil {
+			return err
+		}
+		h, err := f.hostOf(txn, id, w, rest, now)
+		if err != nil {
+			return damaged(k, err)
+		}
+		f.enlist(h)
+	}
+	return nil
+}
+
+// hostOf makes a host of its row. No rest reaches further than maxRest from now: if the clock was far ahead when it was
+// written, the host would be exiled.
+func (f *Frontier) hostOf(txn *badger.Txn, id uint32, w hostRow, rest int64, now time.Time) (*host, error) {
+	latest := millis(now.Add(maxRest))
+	h := &host{id: id, name: uri.Host(w.Name)}
+	switch {
+	case w.Name == "" || f.hosts[h.name] != nil:
+		return nil, fmt.Errorf("host name %q is missing or known", w.Name)
+	case len(w.Mark) != placeLen:
+		return nil, fmt.Errorf("watermark of %d bytes, want %d", len(w.Mark), placeLen)
+	case len(w.Wake) > maxValence:
+		return nil, fmt.Errorf("%d slots, want at most %d", len(w.Wake), maxValence)
+	case w.URIs < 0 || w.Queued < 0 || w.Forbidden < 0 || w.Failures < 0:
+		return nil, errors.New("a counter is negative")
+	}
+	h.rest, h.failures = min(max(w.Rest, rest), latest), w.Failures
+	h.uris, h.queued, h.forbidden = w.URIs, w.Queued, w.Forbidden
+	for _, wake := range w.Wake {
+		h.slots = append(h.slots, slot{wake: min(wake, latest)})
+	}
+	h.fit(f.valence(h.name))
+	var err error
+	h.head, err = firstPlace(txn, id, place(w.Mark), &h.state)
+	if err == nil && h.head.isNone() != (h.queued == 0) {
+		err = fmt.Errorf("%d URIs wait, but the queue disagrees", h.queued)
+	}
+	return h, err
+}

@@ -1,0 +1,464 @@
+package frontier_test
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/dgraph-io/badger/v4"
+
+	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+func TestOpenRefusesBadOptions(t *testing.T) {
+	t.Parallel()
+	for name, o := range map[string]frontier.Options{
+		"no folder":                   {Now: day},
+		"no time":                     {Dir: t.TempDir()},
+		"one compactor":               {Dir: t.TempDir(), Now: day, Compactors: 1},
+		"a negative limit":            {Dir: t.TempDir(), Now: day, MaxURIsPerHost: -1},
+		"a folder that is a file":     {Dir: file(t), Now: day},
+		"a folder below one":          {Dir: filepath.Join(file(t), "below"), Now: day},
+		"a negative rest after crash": {Dir: t.TempDir(), Now: day, RestAfterCrash: -1},
+	} {
+		f, err := frontier.Open(o)
+		if err == nil {
+			t.Errorf("%s: opened", name)
+			_ = f.Close()
+		}
+		if errors.Is(err, frontier.ErrCorrupt) {
+			t.Errorf("%s: %v; nothing is damaged", name, err)
+		}
+	}
+}
+
+func file(t *testing.T) string {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(name, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
+func TestOpenTellsWhoHasTheStore(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	_, err := frontier.Open(w.o)
+	w.wantErr(err, frontier.ErrLocked)
+	for _, part := range []string{w.o.Dir, fmt.Sprintf("pid %d", os.Getpid())} {
+		if !strings.Contains(err.Error(), part) {
+			t.Errorf("error %q does not tell %q", err, part)
+		}
+	}
+	w.add(day, "http://a.example/") // the first is not disturbed
+}
+
+func TestOpenRefusesANewerStore(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.add(day, "http://a.example/")
+	w.put(map[string][]byte{"mversion": {2}})
+	w.close()
+	_, err := frontier.Open(w.o)
+	w.wantErr(err, frontier.ErrVersion)
+	if !strings.Contains(err.Error(), "format 2") || !strings.Contains(err.Error(), "later version") {
+		t.Errorf("error %q; want the format and advice", err)
+	}
+}
+
+func TestClosedFrontierSaysSo(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.add(day, "http://a.example/")
+	c := w.claim(day, "http://a.example/")
+	f := w.Frontier
+	w.close()
+	u := parse(t, "http://a.example/")
+	_, addErr := f.Add(day, frontier.Candidate{URI: u})
+	_, _, claimErr := f.Claim(day)
+	_, settleErr := f.Settle(c, visited(c, day, 0))
+	_, divertErr := f.Divert(c, u, day)
+	_, _, getErr := f.Get(u)
+	_, _, robotsErr := f.Robots(u)
+	for name, err := range map[string]error{
+		"Add": addErr, "Claim": claimErr, "Settle": settleErr, "Release": f.Release(c, day), "Divert": divertErr, "Get": getErr,
+		"Robots": robotsErr, "Sync": f.Sync(), "Check": f.Check(), "Each": f.Each(func(frontier.Record) error { return nil }),
+	} {
+		if !errors.Is(err, frontier.ErrClosed) {
+			t.Errorf("%s: error %v, want that it is closed", name, err)
+		}
+	}
+	if err := f.Close(); err != nil {
+		t.Errorf("Close again: %v", err)
+	}
+	if _, ok := f.NextReady(); ok {
+		t.Error("NextReady of a closed frontier")
+	}
+}
+
+// Each kind of key is damaged, cut, and taken away, in turn. Nothing may panic, and Check, or already Open, must say
+// which key it is.
+func TestDamagedKeysAreNamed(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.add(day, "http://a.example/")
+	r, err := w.Divert(w.claim(day, "http://a.example/"), parse(t, "http://a.example/robots.txt"), day)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.settle(r, frontier.Settlement{Record: r.Record, Finished: day, Robots: &frontier.RobotsCopy{Status: 200}})
+	c := w.claim(day, "http://a.example/")
+	o := visited(c, day, 0)
+	o.Forbidden = true
+	w.settle(c, o)
+
+	for _, kind := range []byte("hnquxr") {
+		for key, value := range w.values(kind) {
+			for _, harm := range []struct {
+				name  string
+				key   string
+				value []byte
+			}{
+				{"emptied", key, nil},
+				{"garbled", key, []byte("\xff\xff\xff\xff\xff\xff\xff\xff")},
+				{"cut", key, value[:max(0, len(value)-3)]},
+				{"of an unknown host", string([]byte{key[0], 9, 9, 9, 9}) + key[min(5, len(key)):], value},
+				{"with a short name", key[:2], value},
+				{"taken away", key, nil},
+			} {
+				w.harm(kind, key, harm.name, harm.key, harm.value)
+			}
+		}
+	}
+}
+
+// harm puts a value where it does not belong, looks what the frontier makes of it, and removes it.
+func (w *world) harm(kind byte, key, name, at string, value []byte) {
+	w.Helper()
+	if kind == 'q' && at == key && name != "taken away" || string(w.values(kind)[key]) == string(value) && at == key && name != "taken away" {
+		return // such a key has no value, or this harms nothing
+	}
+	whole := w.values(kind)[key]
+	err := w.DB().Update(func(txn *badger.Txn) error {
+		if name == "taken away" {
+			return txn.Delete([]byte(at))
+		}
+		return txn.Set([]byte(at), value)
+	})
+	if err != nil {
+		w.Fatal(err)
+	}
+	if err := w.Check(); err == nil && !(kind == 'r' && (name == "taken away" || name == "cut")) {
+		w.Errorf("key %q %s: Check found nothing", key, name)
+	}
+	_, _, _ = w.Claim(day.AddDate(1, 0, 0))
+	_ = w.Each(func(frontier.Record) error { return nil })
+	_, _, _ = w.Get(parse(w, "http://a.example/"))
+	_, _, _ = w.Robots(parse(w, "http://a.example/"))
+	_ = w.Frontier.Close()
+	f, err := frontier.Open(w.o)
+	if err != nil {
+		if !errors.Is(err, frontier.ErrCorrupt) && !errors.Is(err, frontier.ErrVersion) {
+			w.Errorf("key %q %s: Open: %v, want that it is damaged", key, name, err)
+		}
+	} else {
+		if err := f.Check(); err == nil && kind != 'r' {
+			w.Errorf("key %q %s: opened, and Check found nothing", key, name)
+		}
+		_ = f.Close()
+	}
+	w.repair(at, key, whole)
+}
+
+// repair undoes a harm while the frontier is closed, and opens it.
+func (w *world) repair(foreign, key string, value []byte) {
+	w.Helper()
+	db, err := badger.Open(badger.DefaultOptions(w.o.Dir).WithLogger(nil).WithNumCompactors(0))
+	if err != nil {
+		w.Fatal(err)
+	}
+	err = db.Update(func(txn *badger.Txn) error {
+		return errors.Join(txn.Delete([]byte(foreign)), txn.Set([]byte(key), value))
+	})
+	if err := errors.Join(err, db.Close()); err != nil {
+		w.Fatal(err)
+	}
+	w.open(day)
+}
+
+// Bytes are flipped in every file of the store. Badger would end the process on some of these, panic in a goroutine of
+// its own on others, and pass over the rest in silence.
+func TestDamagedFilesAreAnError(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.add(day, pages("a.example", 300)...)
+	w.close()
+	files, err := filepath.Glob(filepath.Join(w.o.Dir, "*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rnd := rand.New(rand.NewPCG(1, 1))
+	tables, opened := 0, 0
+	for _, name := range files {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		table := filepath.Ext(name) == ".sst"
+		offsets := rnd.Perm(min(len(data), 1<<16))
+		switch {
+		case filepath.Base(name) == badger.ManifestFilename: // small: every byte
+		case table:
+			offsets = offsets[:min(len(data), 30)]
+			for range 15 { // the index and the footer
+				offsets = append(offsets, len(data)-1-rnd.IntN(60))
+			}
+			tables += len(offsets)
+		default:
+			offsets = offsets[:min(len(data), 10)]
+		}
+		for _, i := range offsets {
+			harmed := append([]byte(nil), data...)
+			harmed[i] ^= byte(1 + rnd.IntN(255))
+			if w.openHarmed(name, harmed, data) {
+				opened++
+				if table {
+					t.Errorf("%s with byte %d flipped was opened", filepath.Base(name), i)
+				}
+			}
+		}
+		if table {
+			for _, n := range []int{0, 1, 3, 4, 7, 8, len(data) / 2, len(data) - 1} {
+				if w.openHarmed(name, data[:n], data) {
+					t.Errorf("%s cut to %d bytes was opened", filepath.Base(name), n)
+				}
+			}
+		}
+	}
+	if tables == 0 || opened == 0 {
+		t.Errorf("%d tables harmed, %d stores opened: this tests nothing", tables, opened)
+	}
+}
+
+func TestMissingFilesAreAnError(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.add(day, pages("a.example", 300)...)
+	w.close()
+	files, err := filepath.Glob(filepath.Join(w.o.Dir, "*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, gone := range files {
+		if filepath.Ext(gone) == ".sst" || filepath.Base(gone) == badger.ManifestFilename {
+			data, err := os.ReadFile(gone)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if w.openHarmed(gone, nil, data) {
+				t.Errorf("opened without %s", filepath.Base(gone))
+			}
+		}
+	}
+}
+
+// openHarmed opens a copy of the store in which one file is other than it was, nil for missing. What is opened must be
+// whole, or Check must say that it is not.
+func (w *world) openHarmed(name string, harmed, whole []byte) bool {
+	w.Helper()
+	o := w.o
+	o.Dir = filepath.Join(w.TempDir(), "harmed")
+	if err := os.CopyFS(o.Dir, os.DirFS(w.o.Dir)); err != nil {
+		w.Fatal(err)
+	}
+	copied := filepath.Join(o.Dir, filepath.Base(name))
+	if harmed == nil {
+		if err := os.Remove(copied); err != nil {
+			w.Fatal(err)
+		}
+	} else if err := os.WriteFile(copied, harmed, 0o600); err != nil {
+		w.Fatal(err)
+	}
+	f, err := frontier.Open(o)
+	if err != nil {
+		if !errors.Is(err, frontier.ErrCorrupt) || !strings.Contains(err.Error(), "backup") {
+			w.Errorf("%s harmed: %v; want ErrCorrupt, with advice", filepath.Base(name), err)
+		}
+		return false
+	}
+	n := f.Counts(day).URIs
+	if err := f.Check(); err == nil && n != 300 {
+		w.Errorf("%s harmed: opened with %d URIs, want 300, and Check found nothing", filepath.Base(name), n)
+	}
+	if err := f.Close(); err != nil {
+		w.Errorf("%s harmed: close: %v", filepath.Base(name), err)
+	}
+	return true
+}
+
+func TestStoreWithoutVersionIsNotOverwritten(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.add(day, "http://a.example/")
+	w.close()
+	db, err := badger.Open(badger.DefaultOptions(w.o.Dir).WithLogger(nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(db.Update(func(txn *badger.Txn) error { return txn.Delete([]byte("mversion")) }), db.Close()); err != nil {
+		t.Fatal(err)
+	}
+	_, err = frontier.Open(w.o)
+	w.wantErr(err, frontier.ErrCorrupt)
+}
+
+// Other rooms keep their own keys in the same store.
+func TestForeignKeysAreLeftAlone(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.put(map[string][]byte{"dsomething": []byte("theirs")})
+	w.add(day, "http://a.example/")
+	w.reopen(day)
+	if got := w.values('d'); len(got) != 1 {
+		t.Errorf("foreign keys: %q", got)
+	}
+}
+
+func TestFrontierUnderAVirtualClock(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		start := time.Now()
+		f, err := frontier.Open(frontier.Options{Dir: t.TempDir(), Compactors: -1, Now: start})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := f.Add(start, frontier.Candidate{URI: uri.FromCanonical("http://a.example/")}); err != nil {
+			t.Fatal(err)
+		}
+		for range 30 {
+			next, ok := f.NextReady()
+			if !ok {
+				t.Fatal("nothing waits")
+			}
+			time.Sleep(time.Until(next))
+			c, ok, err := f.Claim(time.Now())
+			if err != nil || !ok {
+				t.Fatal(ok, err)
+			}
+			if _, err := f.Settle(c, visited(c, time.Now(), time.Hour)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := time.Since(start); got != 29*time.Hour {
+			t.Errorf("30 visits at one hour's distance took %s", got)
+		}
+		if err := errors.Join(f.Check(), f.Close()); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// Many workers at once: no URI is handed out twice at a time, none is lost, and each host keeps its valence.
+func TestManyWorkersAtOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, func(o *frontier.Options) {
+		o.Compactors = 0
+		o.Valence = func(uri.Host) int { return 2 }
+	})
+	for i := range 5 {
+		w.add(day, pages(fmt.Sprintf("h%d.example", i), 40)...)
+	}
+	watch := watch{TB: t, inProgress: map[uri.URI]bool{}, perHost: map[uri.Host]int{}}
+	var workers sync.WaitGroup
+	for n := range 8 {
+		workers.Go(func() {
+			rnd := rand.New(rand.NewPCG(uint64(n), 7))
+			for i := range 150 {
+				c, ok, err := w.Claim(at(time.Duration(i) * time.Minute))
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if !ok {
+					continue
+				}
+				watch.enter(c)
+				if rnd.IntN(5) == 0 {
+					watch.leave(c)
+					err = w.Release(c, day)
+				} else {
+					o := visited(c, at(time.Duration(i)*time.Minute), 10*time.Minute)
+					o.Found = candidates(t, pages(fmt.Sprintf("h%d.example", rnd.IntN(7)), 30)...)
+					watch.leave(c)
+					_, err = w.Settle(c, o)
+				}
+				if err != nil {
+					t.Error(err)
+				}
+				w.Counts(day)
+				w.NextReady()
+			}
+		})
+	}
+	workers.Wait()
+	w.check()
+	if n := w.Counts(day); n.InProgress != 0 || n.Queued != n.URIs || n.URIs < 200 {
+		t.Errorf("Counts = %+v; want all URIs waiting", n)
+	}
+}
+
+// watch knows which URIs are being visited, and that no host has more than two visits at a time.
+type watch struct {
+	testing.TB
+	mu         sync.Mutex // guards the maps
+	inProgress map[uri.URI]bool
+	perHost    map[uri.Host]int
+}
+
+func (w *watch) enter(c frontier.Claim) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	u := c.Record.URI
+	if w.inProgress[u] || w.perHost[u.Host()] == 2 {
+		w.Errorf("%s handed out; in progress: %v, on its host: %d", u, w.inProgress[u], w.perHost[u.Host()])
+	}
+	w.inProgress[u] = true
+	w.perHost[u.Host()]++
+}
+
+func (w *watch) leave(c frontier.Claim) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.inProgress[c.Record.URI] = false
+	w.perHost[c.Record.URI.Host()]--
+}
+
+// The layout of keys stands in stores and must not change.
+func TestKeysAreAsStoresHaveThem(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.addDue(day, "http://a.example/", day)
+	for kind, n := range map[byte]int{'n': 1 + len("a.example"), 'h': 5, 'u': 17, 'q': 25} {
+		for k := range w.values(kind) {
+			if len(k) != n {
+				t.Errorf("key %q has length %d, want %d", k, len(k), n)
+			}
+			if kind == 'q' && binary.BigEndian.Uint64([]byte(k[5:13])) != uint64(day.UnixMilli()) {
+				t.Errorf("key %q: due in ms is not at byte 5", k)
+			}
+			if kind != 'n' && binary.BigEndian.Uint32([]byte(k[1:5])) != 1 {
+				t.Errorf("key %q: host number is not at byte 1", k)
+			}
+		}
+	}
+}

@@ -1,0 +1,48 @@
+package frontier
+
+import (
+	"time"
+
+	"github.com/arcrawl/arcrawl/evaluators"
+)
+
+// maxRest bounds every rest of a slot or host, whoever asks for it: a host that says "come back in a year" is asked
+// again the next day.
+const maxRest = 24 * time.Hour
+
+// downLadder is how long a host rests that could not be reached.
+var downLadder = evaluators.Ladder{First: time.Minute, Max: time.Hour, Factor: 2}
+
+// restAfter is how long a slot sleeps after a visit that took so long. MinDelay wins over a MaxDelay below it, so that
+// no slip in a configuration makes arcrawl impolite.
+func restAfter(p Politeness, took time.Duration) time.Duration {
+	var d time.Duration
+	if scaled := p.DelayFactor * float64(took); scaled > 0 { // false for NaN too
+		d = time.Duration(min(scaled, float64(maxRest)))
+	}
+	d = max(min(d, p.MaxDelay), p.MinDelay, p.CrawlDelay, 0)
+	return min(d, maxRest)
+}
+
+// hostRest is the end, in ms, of the rest that a settlement imposes on a whole host, and how often in a row the host
+// was down with it. A second visit that fails while the host rests already tells nothing new: it is from the same
+// outage, so the ladder is not climbed twice.
+func hostRest(rest int64, failures int, o Settlement) (until int64, inARow int) {
+	if o.RetryAfter.After(o.Finished) {
+		rest = max(rest, millis(earliest(o.RetryAfter, o.Finished.Add(maxRest))))
+	}
+	if !o.HostDown {
+		return rest, 0
+	}
+	if failures == 0 || millis(o.Finished) >= rest {
+		failures++
+	}
+	return max(rest, millis(o.Finished.Add(downLadder.Wait(failures)))), failures
+}
+
+func earliest(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return a
+	}
+	return b
+}

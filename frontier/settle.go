@@ -1,0 +1,186 @@
+package frontier
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/dgraph-io/badger/v4"
+)
+
+// reopenBatch is how many forbidden URIs are reopened in one transaction. With all texts at their limit they are 1.8
+// MB, which leaves room in the store's 2.5 MB for a robots.txt and the settled URI.
+const reopenBatch = 50
+
+// Settle ends a claim after its visit. It is one transaction, save for very long ones; see the package comment.
+// Added counts o.Found.
+func (f *Frontier) Settle(c Claim, o Settlement) (Added, error) {
+	added, err := f.settle(c, o)
+	if err != nil {
+		return Added{}, fmt.Errorf("settle %s: %w", c.uri, err)
+	}
+	return added, nil
+}
+
+func (f *Frontier) settle(c Claim, o Settlement) (Added, error) {
+	switch {
+	case c.owner == nil:
+		return Added{}, ErrStale
+	case o.Record.URI != c.uri:
+		return Added{}, fmt.Errorf("the record is of another URI, %s", o.Record.URI)
+	case o.Finished.IsZero():
+		return Added{}, errors.New("the end of the visit is not given")
+	}
+	fresh, added, err := f.sieve(o.Found)
+	if err != nil {
+		return Added{}, err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	h, err := f.live(c)
+	if err != nil {
+		return Added{}, err
+	}
+	var last []fingerprint
+	if o.Reopen {
+		if last, err = f.reopenBatches(h, o); err != nil {
+			return Added{}, err
+		}
+	}
+	inserted, err := f.settleOnce(h, c, o, fresh, last)
+	if errors.Is(err, badger.ErrTxnTooBig) && len(fresh) > 0 {
+		if inserted, err = f.addBatches(fresh, o.Finished); err != nil {
+			return Added{}, err
+		}
+		_, err = f.settleOnce(h, c, o, nil, last)
+	}
+	return added.plus(inserted), err
+}
+
+// settleOnce writes the settlement in one transaction.
+func (f *Frontier) settleOnce(h *host, cl Claim, o Settlement, fresh []newcomer, reopen []fingerprint) (Added, error) {
+	c := f.begin()
+	defer c.discard()
+	d := c.draft(h.name)
+	if err := c.reopen(d, o, reopen); err != nil {
+		return Added{}, err
+	}
+	if err := c.settled(d, cl, o); err != nil {
+		return Added{}, err
+	}
+	if o.Robots != nil {
+		if err := write(c.txn, robotsKey(h.id, o.Record.URI), robotsRowOf(*o.Robots)); err != nil {
+			return Added{}, err
+		}
+	}
+	added, err := c.insert(fresh, o.Finished)
+	if err != nil {
+		return Added{}, err
+	}
+	return added, c.commit()
+}
+
+// settled frees the slot, sends it to sleep, and puts the URI where it belongs now.
+func (c *change) settled(d *draft, cl Claim, o Settlement) error {
+	s := d.slotOf(cl.serial)
+	fp := s.fp
+	due, forbidden := o.Record.Due, o.Forbidden
+	if forbidden && s.reopened {
+		// Judged by rules that are no longer in force: to be judged again.
+		forbidden = false
+		if due.IsZero() || due.After(o.Finished) {
+			due = o.Finished
+		}
+	}
+	*s = slot{wake: millis(o.Finished.Add(restAfter(o.Politeness, o.Took)))}
+	d.rest, d.failures = hostRest(d.rest, d.failures, o)
+	d.fit(c.f.valence(d.h.name))
+
+	was, _, err := rowFor(c.txn, d.h.id, fp, o.Record.URI)
+	if err != nil {
+		return err
+	}
+	is := rowOf(o.Record, dueMillis(due, o.Finished))
+	is.Forbidden = forbidden
+	return c.put(d, fp, was, is)
+}
+
+// reopenBatches reopens the forbidden URIs of the settled URI's origin, all but the last portion, which it returns: that
+// one goes into the transaction of the settlement.
+func (f *Frontier) reopenBatches(h *host, o Settlement) ([]fingerprint, error) {
+	var from, self fingerprint = fingerprint{}, fingerprintOf(o.Record.URI.String())
+	for {
+		fps, more, err := f.forbidden(h.id, o.Record.URI.Scheme(), from, self)
+		if err != nil || !more {
+			return fps, err
+		}
+		if err := f.reopenBatch(h, o, fps); err != nil {
+			return nil, err
+		}
+		from = fps[len(fps)-1] // no longer in the list
+	}
+}
+
+func (f *Frontier) reopenBatch(h *host, o Settlement, fps []fingerprint) error {
+	c := f.begin()
+	defer c.discard()
+	if err := c.reopen(c.draft(h.name), o, fps); err != nil {
+		return err
+	}
+	return c.commit()
+}
+
+// forbidden lists a portion of the host's forbidden URIs of one scheme, all but self; more is true when it is full.
+func (f *Frontier) forbidden(host uint32, scheme string, from, self fingerprint) (fps []fingerprint, more bool, err error) {
+	err = f.db.View(func(txn *badger.Txn) error {
+		o := badger.DefaultIteratorOptions
+		o.Prefix = key(kindForbidden, host, nil)
+		o.PrefetchSize = reopenBatch
+		it := txn.NewIterator(o)
+		defer it.Close()
+		for it.Seek(forbiddenKey(host, from)); it.Valid() && len(fps) < reopenBatch; it.Next() {
+			_, fp, err := split(it.Item().Key(), fingerprintLen)
+			if err != nil {
+				return err
+			}
+			same := false
+			if err := it.Item().Value(func(v []byte) error { same = string(v) == scheme; return nil }); err != nil {
+				return err
+			}
+			if same && fingerprint(fp) != self {
+				fps = append(fps, fingerprint(fp))
+			}
+		}
+		return nil
+	})
+	return fps, len(fps) == reopenBatch, err
+}
+
+// reopen makes forbidden URIs due, and remembers for the claims of their origin that its rules changed.
+func (c *change) reopen(d *draft, o Settlement, fps []fingerprint) error {
+	if !o.Reopen {
+		return nil
+	}
+	for i := range d.slots {
+		if s := &d.slots[i]; s.serial != 0 && s.scheme == o.Record.URI.Scheme() {
+			s.reopened = true
+		}
+	}
+	for _, fp := range fps {
+		was, ok, err := row(c.txn, d.h.id, fp)
+		if err == nil && !ok {
+			err = damaged(forbiddenKey(d.h.id, fp), errors.New("its URI is missing"))
+		}
+		if err != nil {
+			return err
+		}
+		is := was
+		is.Forbidden = false
+		if due := dueMillis(o.Finished, o.Finished); is.Due == 0 || is.Due > due {
+			is.Due = due
+		}
+		if err := c.put(d, fp, was, is); err != nil {
+			return err
+		}
+	}
+	return nil
+}

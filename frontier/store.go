@@ -1,0 +1,159 @@
+package frontier
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"github.com/dgraph-io/badger/v4"
+	"github.com/dgraph-io/badger/v4/options"
+	"github.com/dgraph-io/badger/v4/table"
+)
+
+// openStore opens Badger once it is sure that Badger can bear it: on a damaged table Badger ends the process or panics
+// in a goroutine of its own, and after opening it passes over unreadable blocks as if they held nothing.
+func openStore(o Options) (db *badger.DB, err error) {
+	b := storeOptions(o)
+	if err := inspect(b); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			db, err = nil, fmt.Errorf("%v: %w", r, ErrCorrupt)
+		}
+	}()
+	db, err = badger.Open(b)
+	switch {
+	case err == nil:
+		return db, nil
+	case strings.Contains(err.Error(), "Cannot acquire directory lock"): // Badger hides the cause
+		return nil, locked(o.Dir)
+	}
+	return nil, blame(err)
+}
+
+// inspect verifies, under the folder's lock, all files that Badger is going to trust.
+func inspect(b badger.Options) (err error) {
+	unlock, taken, err := lockDir(b.Dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil // Badger makes it
+	case taken:
+		return locked(b.Dir)
+	case err != nil:
+		return err
+	}
+	defer func() { err = errors.Join(err, unlock()) }()
+	manifest, err := os.Open(filepath.Join(b.Dir, badger.ManifestFilename))
+	if errors.Is(err, fs.ErrNotExist) {
+		return checkNoTables(b.Dir)
+	}
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, manifest.Close()) }()
+	m, end, err := badger.ReplayManifestFile(manifest, b.ExternalMagicVersion, b)
+	if err != nil {
+		return blame(fmt.Errorf("read %s: %w", manifest.Name(), err))
+	}
+	if err := checkTail(manifest, end); err != nil {
+		return fmt.Errorf("read %s: %w", manifest.Name(), err)
+	}
+	for id, t := range m.Tables {
+		name := table.NewFilename(id, b.Dir)
+		if err := verifyTable(name, id, table.Options{
+			BlockSize: b.BlockSize, Compression: t.Compression, ChkMode: options.OnTableRead,
+		}); err != nil {
+			return fmt.Errorf("verify %s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// checkTail looks at what Badger takes for an entry that was being written at a power failure, and would cut off,
+// together with all tables that are named in it or behind it. If the checksum of that entry fits some of the bytes that
+// follow, it is whole, and only its length is damaged. An entry is: length(4), CRC-32C(4), that many bytes.
+func checkTail(manifest *os.File, end int64) error {
+	info, err := manifest.Stat()
+	if err != nil {
+		return err
+	}
+	tail, err := io.ReadAll(io.NewSectionReader(manifest, end, info.Size()-end))
+	if err != nil || len(tail) < 8 {
+		return err
+	}
+	want := binary.BigEndian.Uint32(tail[4:])
+	var sum uint32
+	for i := range tail[8:] {
+		if sum = crc32.Update(sum, castagnoli, tail[8+i:9+i]); sum == want {
+			return fmt.Errorf("the length of the entry at byte %d is wrong: %w", end, ErrCorrupt)
+		}
+	}
+	return nil
+}
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// checkNoTables refuses a folder whose manifest is gone: Badger would take its tables for garbage and remove them.
+func checkNoTables(dir string) error {
+	tables, err := filepath.Glob(filepath.Join(dir, "*.sst"))
+	if err != nil || len(tables) == 0 {
+		return err
+	}
+	return fmt.Errorf("%d tables, but no %s: %w", len(tables), badger.ManifestFilename, ErrCorrupt)
+}
+
+// verifyTable reads a whole table and compares its checksums.
+func verifyTable(name string, id uint64, o table.Options) (err error) {
+	data, err := os.ReadFile(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%w: %w", err, ErrCorrupt)
+	}
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			// Badger's message is a dump of many lines.
+			err = fmt.Errorf("its index or a block is unreadable: %w", ErrCorrupt)
+		}
+	}()
+	t, err := table.OpenInMemoryTable(data, id, &o)
+	if err == nil {
+		err = t.VerifyChecksum()
+	}
+	if err != nil {
+		return fmt.Errorf("%w: %w", err, ErrCorrupt)
+	}
+	return nil
+}
+
+// blame decides whether it is the store that is damaged, or something about the machine that keeps us from it.
+func blame(err error) error {
+	var machine syscall.Errno
+	if errors.As(err, &machine) || errors.Is(err, fs.ErrPermission) {
+		return err
+	}
+	for _, words := range []string{"permission denied", "no space left", "too many open files", "read-only file system"} {
+		if strings.Contains(err.Error(), words) { // Badger hides the cause of some
+			return err
+		}
+	}
+	return fmt.Errorf("%w: %w", err, ErrCorrupt)
+}
+
+// locked tells who has the folder, as far as can be seen.
+func locked(dir string) error {
+	pid, err := os.ReadFile(filepath.Join(dir, "LOCK"))
+	if who := strings.TrimSpace(string(pid)); err == nil && who != "" && len(who) < 20 {
+		return fmt.Errorf("%w (pid %s)", ErrLocked, who)
+	}
+	return ErrLocked
+}
