@@ -255,6 +255,7 @@ func (p *play) settleOne() {
 	o.Forbidden = p.IntN(3) == 0 && !isRobots(c)
 	o.Reopen = isRobots(c) && p.IntN(2) == 0
 	o.HostDown = p.IntN(8) == 0
+	o.Unasked = !o.HostDown && p.IntN(8) == 0
 	if p.IntN(8) == 0 {
 		o.RetryAfter = p.now.Add(time.Duration(p.IntN(600)) * time.Second)
 	}
@@ -278,7 +279,9 @@ func (p *play) settleModel(u *modelURI, h *modelHost, c held, o frontier.Settlem
 	if o.RetryAfter.After(p.now) && o.RetryAfter.After(h.rest) {
 		h.rest = millisUp(o.RetryAfter)
 	}
-	if !o.HostDown {
+	if o.Unasked {
+		// A visit that did not take place tells nothing about the host.
+	} else if !o.HostDown {
 		h.down = 0
 	} else {
 		if h.down == 0 || !p.now.Before(h.rest) {

@@ -10,7 +10,11 @@ import (
 // again the next day.
 const maxRest = 24 * time.Hour
 
-// downLadder is how long a host rests that could not be reached.
+// RestWhenDown is how long a host rests when it could not be reached so many times in a row: from one minute, doubled
+// each time, to one hour.
+func RestWhenDown(failures int) time.Duration { return downLadder.Wait(failures) }
+
+// downLadder is the ladder of [RestWhenDown].
 var downLadder = evaluators.Ladder{First: time.Minute, Max: time.Hour, Factor: 2}
 
 // restAfter is how long a slot sleeps after a visit that took so long. MinDelay wins over a MaxDelay below it, so that
@@ -32,6 +36,9 @@ func hostRest(rest int64, failures int, o Settlement) (until int64, inARow int) 
 		rest = max(rest, millis(earliest(o.RetryAfter, o.Finished.Add(maxRest))))
 	}
 	if !o.HostDown {
+		if o.Unasked {
+			return rest, failures
+		}
 		return rest, 0
 	}
 	if failures == 0 || millis(o.Finished) >= rest {

@@ -110,6 +110,28 @@ func TestOneOutageIsCountedOnce(t *testing.T) {
 	}
 }
 
+func TestAVisitThatDidNotTakePlaceSaysNothingAboutTheHost(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	w.add(day, "http://a.example/")
+	now := day
+	for _, want := range []time.Duration{time.Minute, 2 * time.Minute, 4 * time.Minute} {
+		down := w.claim(now, "http://a.example/")
+		o := visited(down, now, 0)
+		o.HostDown, o.Record.Due = true, now
+		w.settle(down, o)
+		next, _ := w.NextReady()
+		if got := next.Sub(now); got != want {
+			t.Errorf("the host rests for %s, want %s", got, want)
+		}
+		now = next
+		refused := w.claim(now, "http://a.example/")
+		o = visited(refused, now, 0)
+		o.Unasked, o.Record.Due, o.Politeness = true, now, frontier.Politeness{}
+		w.settle(refused, o)
+	}
+}
+
 func TestAfterAnUncleanStopEveryHostRests(t *testing.T) {
 	t.Parallel()
 	for _, rest := range []time.Duration{0, 5 * time.Minute} {
