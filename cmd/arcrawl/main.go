@@ -59,7 +59,7 @@ First steps:
 		Args:          cobra.NoArgs,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	root.AddCommand(newRun(), newCheck(), newDemo(), newVersion())
+	root.AddCommand(newRun(), newCheck(), newDemo(), newVersion(), newVerify())
 	return root
 }
 

@@ -10,12 +10,14 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"github.com/arcrawl/arcrawl/archive"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/crawllog"
 	"github.com/arcrawl/arcrawl/dedup"
 	"github.com/arcrawl/arcrawl/fetch"
 	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/trust"
 	"github.com/arcrawl/arcrawl/uri"
 	"github.com/arcrawl/arcrawl/warcout"
 )
@@ -48,6 +50,9 @@ func openRooms(c *config.Config, log zerolog.Logger) (crawler.Rooms, func() erro
 	}
 	shut = append(shut, rooms.Frontier.Close)
 	if rooms.Dedup, err = dedup.Open(rooms.Frontier.DB()); err != nil {
+		return fail(err)
+	}
+	if rooms.Trust, err = trust.Open(rooms.Frontier.DB()); err != nil {
 		return fail(err)
 	}
 	if rooms.CrawlLog, err = crawllog.Open(c.Storage.Log, c.Log.ExtraInfo); err != nil {
@@ -172,7 +177,7 @@ func exitCode(err error) int {
 		return exitConfig
 	case errors.Is(err, frontier.ErrLocked):
 		return exitBusy
-	case errors.Is(err, frontier.ErrCorrupt), errors.Is(err, frontier.ErrVersion):
+	case errors.Is(err, frontier.ErrCorrupt), errors.Is(err, frontier.ErrVersion), errors.Is(err, archive.ErrDamaged):
 		return exitDamaged
 	case as[folderError](err):
 		return exitFolder

@@ -1,0 +1,72 @@
+package archive
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// openSuffix ends the name of a file that is being written.
+const openSuffix = ".open"
+
+// File is one file of an archive.
+type File struct {
+	Path string
+	Name string // from the folder that was asked for, with slashes; the last element of a path that was given itself
+	Size int64
+}
+
+// isArchive tells by its name whether a file in a folder is one of the archive. ARC files are taken too, so that
+// somebody says that they are not read.
+func isArchive(name string) bool {
+	name = strings.TrimSuffix(strings.ToLower(name), openSuffix)
+	name = strings.TrimSuffix(name, ".gz")
+	return strings.HasSuffix(name, ".warc") || strings.HasSuffix(name, ".arc")
+}
+
+// Files lists the WARC files among paths: each file that is named, and in each folder, with those below it, the files
+// whose names end in .warc or .warc.gz, also with .open. They are sorted, and each is there once. What cannot be read, and
+// a folder without any, is a finding; the others are listed all the same.
+func Files(paths []string) ([]File, []*Finding) {
+	var files []File
+	var faults []*Finding
+	fault := func(path string, k Kind, text string) {
+		faults = append(faults, &Finding{File: path, Offset: -1, Severity: Error, Kind: k, Text: text})
+	}
+	for _, root := range paths {
+		info, err := os.Stat(root)
+		if err != nil {
+			fault(root, Unreadable, cause(err))
+			continue
+		}
+		if !info.IsDir() {
+			files = append(files, File{Path: root, Name: filepath.Base(root), Size: info.Size()})
+			continue
+		}
+		before := len(files)
+		_ = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error { // the function gives no error
+			if err != nil {
+				fault(path, Unreadable, cause(err))
+				return nil
+			}
+			if d.IsDir() || !isArchive(d.Name()) {
+				return nil
+			}
+			info, err := os.Stat(path)
+			if err != nil {
+				fault(path, Unreadable, cause(err))
+				return nil
+			}
+			name, _ := filepath.Rel(root, path) // both come from one walk
+			files = append(files, File{Path: path, Name: filepath.ToSlash(name), Size: info.Size()})
+			return nil
+		})
+		if len(files) == before {
+			fault(root, Empty, "there is no WARC file in this folder")
+		}
+	}
+	slices.SortFunc(files, func(a, b File) int { return strings.Compare(a.Path, b.Path) })
+	return slices.CompactFunc(files, func(a, b File) bool { return filepath.Clean(a.Path) == filepath.Clean(b.Path) }), faults
+}

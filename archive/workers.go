@@ -1,0 +1,68 @@
+package archive
+
+import (
+	"context"
+	"runtime"
+	"sync"
+	"sync/atomic"
+)
+
+// Progress tells how far a command has come. Its methods may be called while the command runs.
+type Progress struct {
+	done, total, files, all atomic.Int64
+}
+
+// Bytes are those read so far, and those of all files.
+func (p *Progress) Bytes() (done, total int64) { return p.done.Load(), p.total.Load() }
+
+// Files are those finished so far, and all.
+func (p *Progress) Files() (done, total int64) { return p.files.Load(), p.all.Load() }
+
+// expect says what is to come.
+func (p *Progress) expect(files []File) {
+	p.all.Add(int64(len(files)))
+	for _, f := range files {
+		p.total.Add(f.Size)
+	}
+}
+
+// inParallel calls work for each of n things on as many processors as there are, and waits for all. The first error
+// ends it, as does the end of ctx; finish is called with each index in order, by one goroutine at a time, when work has
+// been done for it and all before it.
+func inParallel(ctx context.Context, n int, work func(ctx context.Context, i int) error, finish func(i int) error) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var (
+		next  atomic.Int64
+		group sync.WaitGroup
+
+		mu   sync.Mutex // guards the two below
+		done = make([]bool, n)
+		upTo int
+	)
+	finished := func(i int) error {
+		mu.Lock()
+		defer mu.Unlock()
+		for done[i] = true; upTo < n && done[upTo]; upTo++ {
+			if err := finish(upTo); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	for range min(runtime.GOMAXPROCS(0), n) {
+		group.Go(func() {
+			for i := int(next.Add(1)) - 1; i < n && ctx.Err() == nil; i = int(next.Add(1)) - 1 {
+				err := work(ctx, i)
+				if err == nil {
+					err = finished(i)
+				}
+				if err != nil {
+					cancel(err)
+				}
+			}
+		})
+	}
+	group.Wait()
+	return context.Cause(ctx)
+}

@@ -1,0 +1,98 @@
+package main
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/arcrawl/arcrawl/digest"
+	"github.com/arcrawl/arcrawl/uri"
+	"github.com/arcrawl/arcrawl/warcout"
+)
+
+// archived is a folder of two WARC files: the first has two versions of a page, the second revisits the first version.
+func archived(t *testing.T) (dir string, files []string) {
+	t.Helper()
+	dir = t.TempDir()
+	now := time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
+	w, _, err := warcout.Open(warcout.Options{Dir: dir}, now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	u, err := uri.Parse("http://www.a.example/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const head = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n"
+	write := func(v warcout.Visit) digest.Origin {
+		v.URI, v.Date = u, now
+		v.Metadata = []warcout.Field{{Name: "contentState", Value: "changed"}, {Name: "contentStateReason", Value: "other content"}}
+		out, err := w.Write(now, v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		now = now.Add(time.Hour)
+		return out.Origin
+	}
+	page := func(body string) digest.Origin {
+		return write(warcout.Visit{Response: &warcout.Response{
+			Block: strings.NewReader(head + body), Size: int64(len(head + body)), BlockDigest: digest.Of([]byte(head + body)),
+			PayloadDigest: digest.Of([]byte(body)), PayloadSize: int64(len(body)),
+		}})
+	}
+	first := page("<p>one</p>\n<p>same</p>\n")
+	page("<p>two</p>\n<p>same</p>\n")
+	if err := w.Seal(now); err != nil {
+		t.Fatal(err)
+	}
+	write(warcout.Visit{Revisit: &warcout.Revisit{Profile: warcout.IdenticalPayload, Head: []byte(head), Origin: first}})
+	if err := w.Close(now); err != nil {
+		t.Fatal(err)
+	}
+	files, err = filepath.Glob(filepath.Join(dir, "*.warc.gz"))
+	if err != nil || len(files) != 2 {
+		t.Fatalf("files %v, %v, want two", files, err)
+	}
+	return dir, files
+}
+
+func TestVerifyTellsByItsExitCode(t *testing.T) {
+	dir, files := archived(t)
+	code, out, errs := command("verify", dir)
+	if code != exitOK || !strings.Contains(out, "2 files") || !strings.Contains(out, "0 errors, 0 warnings") || errs != "" {
+		t.Errorf("a sound archive: exit code %d, %s%s", code, out, errs)
+	}
+	if code, out, _ := command("verify", "--json", "--known", dir, files[1]); code != exitOK || !strings.HasPrefix(out, `{"summary":{"files":1,`) {
+		t.Errorf("one file, the other known: exit code %d, %s", code, out)
+	}
+	code, out, errs = command("verify", files[1])
+	if code != exitDamaged || !strings.Contains(out, "[revisit-unresolved]") || !strings.Contains(errs, "1 errors") {
+		t.Errorf("a file without its original: exit code %d, %s%s", code, out, errs)
+	}
+	content, err := os.ReadFile(files[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	content[len(content)/2] ^= 1
+	damaged := filepath.Join(t.TempDir(), "damaged.warc.gz")
+	writeFile(t, damaged, string(content))
+	if code, out, _ := command("verify", "--json", damaged); code != exitDamaged || !strings.Contains(out, `"kind":"`) {
+		t.Errorf("a damaged file: exit code %d, %s", code, out)
+	}
+	if code, _, _ := command("verify"); code != exitUsage {
+		t.Errorf("no file: exit code %d, want %d", code, exitUsage)
+	}
+	if code, out, _ := command("verify", filepath.Join(dir, "missing")); code != exitDamaged || !strings.Contains(out, "no such file") {
+		t.Errorf("a missing file: exit code %d, %s", code, out)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	root := newRoot()
+	root.SetArgs([]string{"verify", dir})
+	if err := root.ExecuteContext(ctx); err == nil {
+		t.Error("a stopped verify gave no error")
+	}
+}
