@@ -17,7 +17,6 @@ import (
 	"github.com/arcrawl/arcrawl/dedup"
 	"github.com/arcrawl/arcrawl/fetch"
 	"github.com/arcrawl/arcrawl/frontier"
-	"github.com/arcrawl/arcrawl/trust"
 	"github.com/arcrawl/arcrawl/uri"
 	"github.com/arcrawl/arcrawl/warcout"
 )
@@ -50,9 +49,6 @@ func openRooms(c *config.Config, log zerolog.Logger) (crawler.Rooms, func() erro
 	}
 	shut = append(shut, rooms.Frontier.Close)
 	if rooms.Dedup, err = dedup.Open(rooms.Frontier.DB()); err != nil {
-		return fail(err)
-	}
-	if rooms.Trust, err = trust.Open(rooms.Frontier.DB()); err != nil {
 		return fail(err)
 	}
 	if rooms.CrawlLog, err = crawllog.Open(c.Storage.Log, c.Log.ExtraInfo); err != nil {
