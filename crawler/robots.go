@@ -125,7 +125,7 @@ func (c *Crawler) nextRobots(v visit, s config.Settings, n next) next {
 	switch {
 	case hostDown(v.capture.Status):
 		n.wait.Reason += "; asked again when the host has rested"
-		return n.onDemand(v, min(s.Robots.UnreachableWait, n.wait.Interval))
+		return n.onDemand(v, frontier.RestWhenDown(n.record.Failures))
 	case robotsUnreachable(v):
 		unreachable()
 	case isRedirect(v.capture.Status):

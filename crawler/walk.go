@@ -128,7 +128,7 @@ func (c *Crawler) refuse(ctx context.Context, claim frontier.Claim, why refusal,
 		return c.giveBack(ctx, claim, fmt.Errorf("log %s: %w", r.URI, err))
 	}
 	_, err = c.rooms.Frontier.Settle(claim, frontier.Settlement{
-		Record: r, Finished: now, Forbidden: why.status == statusForbidden,
+		Record: r, Finished: now, Unasked: true, Forbidden: why.status == statusForbidden,
 	})
 	if err != nil {
 		return fmt.Errorf("settle %s: %w", r.URI, err)
@@ -145,7 +145,7 @@ func (c *Crawler) refuse(ctx context.Context, claim frontier.Claim, why refusal,
 func (c *Crawler) postpone(claim frontier.Claim, until, now time.Time) error {
 	r := claim.Record
 	r.Due = until
-	if _, err := c.rooms.Frontier.Settle(claim, frontier.Settlement{Record: r, Finished: now}); err != nil {
+	if _, err := c.rooms.Frontier.Settle(claim, frontier.Settlement{Record: r, Finished: now, Unasked: true}); err != nil {
 		return fmt.Errorf("postpone %s: %w", r.URI, err)
 	}
 	c.settled()

@@ -106,8 +106,11 @@ type Settlement struct {
 
 	// HostDown tells that the host's name did not resolve or nothing answered at its address. The whole host rests, for
 	// one minute and then for twice as long each time in a row, up to an hour; its URIs keep their due times. Any
-	// settlement without it ends the row.
+	// settlement without it ends the row, unless it is Unasked.
 	HostDown bool
+
+	// Unasked tells that the host was asked for nothing: the URI was refused or put off. It says nothing about the host.
+	Unasked bool
 
 	Found []Candidate // newly discovered; their zero Due is Finished
 

@@ -112,7 +112,7 @@ func TestOneOutageIsCountedOnce(t *testing.T) {
 
 func TestAVisitThatDidNotTakePlaceSaysNothingAboutTheHost(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, nil)
+	w := newWorld(t)
 	w.add(day, "http://a.example/")
 	now := day
 	for _, want := range []time.Duration{time.Minute, 2 * time.Minute, 4 * time.Minute} {
