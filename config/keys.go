@@ -220,12 +220,32 @@ var keys = []key{
 		reader: named(func(d *draft) *ChangeMode { return &d.settings.Change.Mode }, Strict),
 	},
 	{
-		Key:    Key{Name: "midfetch.decide_by", Default: `"agree"`, Scope: inBoth, Doc: "Which validators are trusted: each that the answer has (`agree`), one of them (`either`), only the named one, or none (`off`)."},
+		Key:    Key{Name: "midfetch.decide_by", Default: `"agree"`, Scope: inBoth, Doc: "Which validators decide: each that the answer has (`agree`), one of them (`either`), only the named one, or none (`off`). Only those that have proven right on the host count."},
 		reader: choice(evaluators.ParseDecideBy, func(d *draft) *evaluators.DecideBy { return &d.settings.Midfetch.DecideBy }, "agree", "etag", "last-modified", "either", "off"),
 	},
 	{
-		Key:    Key{Name: "midfetch.audit_every", Default: "10", Scope: inBoth, Doc: "After this many visits in a row that read no body, one whole unconditional fetch checks that the server tells the truth; 0 never does."},
-		reader: whole(0, 1_000_000, func(d *draft) *int { return &d.settings.Midfetch.AuditEvery }),
+		Key:    Key{Name: "midfetch.by_type", Default: "[]", Scope: inBoth, Doc: "What decides for certain types instead, the first match first: `[{ mime = '^image/.*', decide_by = \"either\" }]`. The pattern has to match the whole Content-Type, as in [[wait]]."},
+		reader: decideByTypes(),
+	},
+	{
+		Key:    Key{Name: "midfetch.proof", Default: "3", Scope: inBoth, Doc: "A validator of a host is believed after this many right predictions of no change there; 0 believes it at once."},
+		reader: whole(0, 64, func(d *draft) *int { return &d.settings.Midfetch.Bar.Proof }),
+	},
+	{
+		Key:    Key{Name: "midfetch.precision", Default: "0.98", Scope: inBoth, Doc: "Share of right ones among the last 64 predictions of no change; below it a validator is not believed until it is right again. 0 believes always."},
+		reader: number(0, 1, func(d *draft) *float64 { return &d.settings.Midfetch.Bar.Precision }),
+	},
+	{
+		Key:    Key{Name: "midfetch.audit_share", Default: "0.01", Scope: inBoth, Doc: "Share of visits that read the whole body to check that the server tells the truth: five times as many on a new host, ten times as many after a lie. 0 draws none."},
+		reader: number(0, 1, func(d *draft) *float64 { return &d.settings.Midfetch.Audit.Share }),
+	},
+	{
+		Key:    Key{Name: "midfetch.audit_every", Default: "50", Scope: inBoth, Doc: "After this many visits in a row that read no body, the next one does, whatever was drawn. 0 sets no limit."},
+		reader: whole(0, 1_000_000, func(d *draft) *int { return &d.settings.Midfetch.Audit.Every }),
+	},
+	{
+		Key:    Key{Name: "midfetch.audit_within", Default: `"30d"`, Scope: inBoth, Doc: "The first visit so long after the body was last read does read it. No version is hidden by a lying server for longer than this and one wait. `0s` sets no limit."},
+		reader: duration(0, longWait, func(d *draft) *time.Duration { return &d.settings.Midfetch.Audit.Within }),
 	},
 	{
 		Key:    Key{Name: "fetch.connect_timeout", Default: `"20s"`, Scope: inBoth, Doc: "For name look-up, connection and TLS handshake together."},

@@ -89,7 +89,8 @@ func defaultSettings() config.Settings {
 		Wait:   evaluators.Default(),
 		Retry:  evaluators.Ladder{First: 10 * time.Minute, Factor: 2, Max: 7 * day},
 		Midfetch: config.Midfetch{
-			Midfetch: evaluators.Midfetch{DecideBy: evaluators.Agree}, AuditEvery: 10,
+			DecideBy: evaluators.Agree, Bar: evaluators.Bar{Proof: 3, Precision: 0.98},
+			Audit: evaluators.Audit{Every: 50, Within: 30 * day, Share: 0.01},
 		},
 		Fetch: config.Fetch{
 			ConnectTimeout: 20 * time.Second, HeaderTimeout: 30 * time.Second, BodyTimeout: 20 * time.Minute,
@@ -176,7 +177,12 @@ max = "1d"
 mode = "strict"
 [midfetch]
 decide_by = "last-modified"
+by_type = [{ mime = "^image/.*", decide_by = "either" }, { mime = ".*", decide_by = "etag" }]
+proof = 0
+precision = 0.5
 audit_every = 0
+audit_share = 0.25
+audit_within = "7d"
 [fetch]
 connect_timeout = "5s"
 header_timeout = "6s"
@@ -216,8 +222,8 @@ func TestEachKeyReachesItsField(t *testing.T) {
 		Log:           config.Log{ExtraInfo: true},
 		AllowNetworks: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("fd00::/8")},
 		Seeds: []config.Seed{
-			{URI: parse(t, "https://www.news.example/"), File: main, Line: 69},
-			{URI: parse(t, "http://xn--mnchen-3ya.example:8080/x?b=1&a"), File: main, Line: 69},
+			{URI: parse(t, "https://www.news.example/"), File: main, Line: 74},
+			{URI: parse(t, "http://xn--mnchen-3ya.example:8080/x?b=1&a"), File: main, Line: 74},
 		},
 		Digest: c.Digest,
 	}
@@ -241,8 +247,14 @@ func TestEachKeyReachesItsField(t *testing.T) {
 				ChangedFactor: 1.5, UnchangedFactor: 1.5,
 			},
 		},
-		Retry:    evaluators.Ladder{First: time.Minute, Factor: 3, Max: day},
-		Midfetch: config.Midfetch{Midfetch: evaluators.Midfetch{DecideBy: evaluators.LastModified}},
+		Retry: evaluators.Ladder{First: time.Minute, Factor: 3, Max: day},
+		Midfetch: config.Midfetch{
+			DecideBy: evaluators.LastModified,
+			ByType: []config.DecideByType{
+				{MIME: mime(t, "^image/.*"), DecideBy: evaluators.Either}, {MIME: mime(t, ".*"), DecideBy: evaluators.ETag},
+			},
+			Bar: evaluators.Bar{Precision: 0.5}, Audit: evaluators.Audit{Within: 7 * day, Share: 0.25},
+		},
 		Fetch: config.Fetch{
 			ConnectTimeout: 5 * time.Second, HeaderTimeout: 6 * time.Second, BodyTimeout: 7 * time.Minute,
 			MaxBody: 10 << 20, MaxHead: 64 << 10, MaxContent: 1e12,

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"regexp"
 	"time"
 
 	"github.com/arcrawl/arcrawl/evaluators"
@@ -50,13 +51,34 @@ type Robots struct {
 	UnreachableWait time.Duration
 }
 
-// Midfetch says when the response headers alone prove that nothing changed. Its DecideBy is midfetch.decide_by
-// ("agree").
+// Midfetch says when the response headers alone prove that nothing changed.
 type Midfetch struct {
-	evaluators.Midfetch
-	// AuditEvery is midfetch.audit_every (10): after this many visits in a row that read no body, the next is an
-	// unconditional whole fetch. Zero means never.
-	AuditEvery int
+	// DecideBy is midfetch.decide_by ("agree").
+	DecideBy evaluators.DecideBy
+	// ByType is midfetch.by_type ([]): what decides for certain types in the place of DecideBy; the first match wins.
+	ByType []DecideByType
+	// Bar is what a validator must have proven on a host before it is believed there: midfetch.proof (3) and
+	// midfetch.precision (0.98).
+	Bar evaluators.Bar
+	// Audit says when a body is read whatever the headers say: midfetch.audit_every (50), midfetch.audit_within ("30d")
+	// and midfetch.audit_share (0.01).
+	Audit evaluators.Audit
+}
+
+// DecideByType says what decides for the types that match.
+type DecideByType struct {
+	MIME     *regexp.Regexp // as in a [[wait]]
+	DecideBy evaluators.DecideBy
+}
+
+// For is what decides about content of this type, doubting nobody so far.
+func (m Midfetch) For(contentType string) evaluators.Midfetch {
+	for _, t := range m.ByType {
+		if t.MIME.MatchString(contentType) {
+			return evaluators.Midfetch{DecideBy: t.DecideBy}
+		}
+	}
+	return evaluators.Midfetch{DecideBy: m.DecideBy}
 }
 
 // Fetch bounds one exchange. Sizes are bytes.

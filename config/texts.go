@@ -10,7 +10,6 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -133,26 +132,23 @@ func pattern() reader {
 	return reader{
 		kind: "regular expression",
 		read: func(f field, d *draft) {
-			s, ok := f.text(`for example "^text/html.*"`)
-			if !ok {
-				return
+			if re, ok := f.typePattern(); ok {
+				d.entry.MIME, d.entry.Name = re, f.value.(string)
 			}
-			re, err := evaluators.Pattern(s)
-			if err == nil {
-				d.entry.MIME, d.entry.Name = re, s
-				return
-			}
-			why := err.Error()
-			var bad *syntax.Error
-			if errors.As(err, &bad) {
-				why = bad.Code.String()
-				if bad.Expr != "" && bad.Expr != s {
-					why += " at " + clip(strconv.Quote(bad.Expr))
-				}
-			}
-			f.fault("is not a regular expression: "+why, `write for example "^text/html.*" (RE2 syntax)`)
 		},
 	}
+}
+
+// badExpression is why s is no regular expression.
+func badExpression(err error, s string) string {
+	var bad *syntax.Error
+	if !errors.As(err, &bad) {
+		return err.Error()
+	}
+	if bad.Expr == "" || bad.Expr == s {
+		return bad.Code.String()
+	}
+	return bad.Code.String() + " at " + clip(strconv.Quote(bad.Expr))
 }
 
 // networks reads a list of CIDRs.

@@ -12,6 +12,7 @@ import (
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/fetch"
 	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/trust"
 	"github.com/arcrawl/arcrawl/uri"
 	"github.com/arcrawl/arcrawl/warcout"
 )
@@ -22,6 +23,7 @@ type Rooms struct {
 	Frontier *frontier.Frontier
 	Fetch    *fetch.Client
 	Dedup    *dedup.Index
+	Trust    *trust.Book
 	Archive  *warcout.Writer
 	CrawlLog *crawllog.Writer
 
@@ -43,6 +45,7 @@ type Report struct {
 	Verdict  evaluators.Verdict
 	Failed   bool // a misfortune: nothing that was learned has changed
 	Stopped  bool // the mid-fetch filter broke off the download
+	Audit    bool // the body was read though the headers would have vouched for it
 	Kept     Keeping
 	Received int64 // bytes of the response that were transferred
 	Spared   int64 // bytes of payload that did not have to be transferred, going by the last capture

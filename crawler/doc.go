@@ -30,8 +30,11 @@
 //
 // An answer that is complete is judged: its content state is changed or unchanged, and the wait evaluators say when to
 // come back. An answer without a body of its own, a 304 or a download that the mid-fetch filter broke off, is unchanged
-// on the word of its headers; after [config.Midfetch].AuditEvery of those in a row the page is read whole to check that
-// word. An error of the server (5xx), a refusal (401, 403, 407, 408, 425, 429), a cut body and a failed connection are
+// on the word of its headers. Only headers that have proven right on the host are believed: each visit where headers and
+// body are both known adds to the host's reputation in the room trust, and audits ([config.Midfetch].Audit) read the body
+// now and then to check that word.
+//
+// An error of the server (5xx), a refusal (401, 403, 407, 408, 425, 429), a cut body and a failed connection are
 // misfortunes: they are archived as evidence as far as there is any, logged, and change nothing that was learned; the
 // URI comes back on the ladder of its failures in a row.
 package crawler

@@ -81,6 +81,9 @@ func annotations(v visit, k kept, f found) []string {
 	if v.capture.Misfortune != nil {
 		notes = append(notes, "err="+v.capture.Misfortune.Error())
 	}
+	if v.asked.audit != "" {
+		notes = append(notes, "audit")
+	}
 	if v.capture.Stopped {
 		notes = append(notes, crawllog.MidFetchAbort)
 	}

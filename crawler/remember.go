@@ -94,6 +94,9 @@ func learn(h frontier.History, v visit, k kept) frontier.History {
 	}
 	if got.Stopped || got.Status == statusNotModified {
 		h.Unread++
+		if v.verdict.State == evaluators.Unknown {
+			h.Validators = evaluators.Validators{} // it contradicts itself: the next visit asks for the body
+		}
 		return h
 	}
 	h.Unread = 0
@@ -106,22 +109,45 @@ func learn(h frontier.History, v visit, k kept) frontier.History {
 		// What was cut at the size limit is no version that a validator could speak for.
 		return h
 	}
+	h.LastRead = got.Started
 	h.Payload, h.Size = got.PayloadDigest, got.PayloadSize
 	if !k.origin.IsZero() {
 		h.Origin = k.origin
 	}
 	if got.Status == http.StatusOK && k.keeping != KeptNothing {
-		h.Validators = evaluators.ValidatorsOf(got.Header)
+		h.Validators = evaluators.Lasting(got.Header)
 	}
 	return h
 }
 
-// remember is the last step: the dedup index hears of a new record, and the frontier of the whole visit.
+// observation is what a visit tells about the worth of the host's validators; ok is false when it tells nothing, because
+// the body was not read or there is none to compare it with.
+func observation(v visit) (o evaluators.Observation, ok bool) {
+	got, r := v.capture, v.record()
+	read := got.Status == http.StatusOK && got.Complete && !got.Stopped
+	if v.robots || v.failed || !read || v.verdict.First || r.Status != http.StatusOK {
+		return o, false
+	}
+	denied := r.Unread > 0 && r.LastStatus == statusNotModified && !v.asked.conditional()
+	return evaluators.Observation{
+		MIME: got.Header.Get("Content-Type"), Before: r.Validators, Now: evaluators.ValidatorsOf(got.Header), State: v.verdict.State,
+		Conditional: v.asked.conditional(), Denied: denied,
+		Stale: denied && evaluators.ChangedBefore(got.Header, got.Started.Sub(r.LastVisit)),
+	}, true
+}
+
+// remember is the last step: the dedup index hears of a new record, the book of reputations of what the headers were
+// worth, and the frontier of the whole visit.
 func (c *Crawler) remember(v visit, s config.Settings, k kept, f found, n next) error {
 	got := v.capture
 	if k.keeping == KeptResponse && got.Complete && got.PayloadSize > 0 {
 		if err := c.rooms.Dedup.Put(dedupKey(v), k.origin); err != nil {
 			return fmt.Errorf("remember the record of %s: %w", v.uri(), err)
+		}
+	}
+	if o, ok := observation(v); ok {
+		if err := c.rooms.Trust.Add(v.uri().Host(), o); err != nil {
+			return fmt.Errorf("remember what the headers of %s were worth: %w", v.uri(), err)
 		}
 	}
 	c.step("indexed")
@@ -160,7 +186,7 @@ func reportOf(v visit, k kept, n next, added frontier.Added) Report {
 	got, before := v.capture, v.record()
 	r := Report{
 		URI: v.uri(), Hops: before.Hops, Finished: v.finished, Status: got.Status, Verdict: v.verdict, Failed: v.failed,
-		Stopped: got.Stopped, Kept: k.keeping, Received: got.BlockSize, Wait: n.wait, Due: n.record.Due,
+		Stopped: got.Stopped, Audit: v.asked.audit != "", Kept: k.keeping, Received: got.BlockSize, Wait: n.wait, Due: n.record.Due,
 		Visits: n.record.Visits, Versions: n.record.Versions, Found: added.New, Written: k.written,
 	}
 	switch {

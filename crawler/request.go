@@ -1,6 +1,8 @@
 package crawler
 
 import (
+	"crypto/sha256"
+	"encoding/binary"
 	"net/http"
 	"strconv"
 	"strings"
@@ -18,10 +20,64 @@ const statusNotModified = http.StatusNotModified
 // acceptEncoding asks for what fetch can undo; the archive keeps what was sent as it was sent.
 const acceptEncoding = "gzip, deflate, br, zstd"
 
-// request is the exchange that a visit to r asks for: conditional, and with the mid-fetch filter, when the last
-// complete capture left validators and no audit is due.
-func (c *Crawler) request(r frontier.Record, s config.Settings) fetch.Request {
-	q := fetch.Request{
+// question is what a visit asks the server, and how far it is going to believe the answer.
+type question struct {
+	request fetch.Request
+	filter  evaluators.Midfetch   // what its headers are judged by
+	sent    evaluators.Validators // conditions of the request; empty when it is unconditional
+	audit   string                // why the body is read though the headers would vouch for it; empty when it is no audit
+}
+
+func (q question) conditional() bool { return q.sent != evaluators.Validators{} }
+
+// ask is the question that a visit to r puts: conditional, and with the mid-fetch filter, when the last complete capture
+// left validators, the host's are worth believing, and no audit is due.
+func (c *Crawler) ask(r frontier.Record, s config.Settings, now time.Time) (question, error) {
+	q := question{request: c.plain(r, s)}
+	if isRobots(r.URI) || !canVouch(r) {
+		return q, nil
+	}
+	q.filter = s.Midfetch.For(r.ContentType)
+	reputation, err := c.rooms.Trust.Of(r.URI.Host())
+	if err != nil || q.filter.DecideBy == evaluators.Off {
+		return q, err
+	}
+	q.filter.Doubted = reputation.Doubts(r.ContentType, s.Midfetch.Bar)
+	if vouches, _ := q.filter.Unchanged(r.Validators, r.Validators); !vouches {
+		return q, nil // nobody is believed: the body is read anyway
+	}
+	visit := evaluators.Visit{MIME: r.ContentType, Unread: r.Unread, Since: now.Sub(later(r.LastRead, r.FirstSeen)), Lot: lot(r)}
+	if due, why := s.Midfetch.Audit.Due(reputation, visit); due {
+		q.audit = why
+		return q, nil
+	}
+	q.sent = q.filter.Conditions(r.Validators)
+	if q.sent.ETag != "" {
+		q.request.Header = append(q.request.Header, fetch.Field{Name: "If-None-Match", Value: q.sent.ETag})
+	}
+	if q.sent.LastModified != "" {
+		q.request.Header = append(q.request.Header, fetch.Field{Name: "If-Modified-Since", Value: q.sent.LastModified})
+	}
+	q.request.Stop = func(h fetch.Head) bool {
+		if h.Status != http.StatusOK {
+			return false
+		}
+		unchanged, _ := q.filter.Unchanged(r.Validators, evaluators.ValidatorsOf(h.Header))
+		return unchanged
+	}
+	return q, nil
+}
+
+// lot is the lot that a visit draws for the audits: a hash, so that the same visit draws the same one after a crash and
+// in every repetition.
+func lot(r frontier.Record) uint64 {
+	sum := sha256.Sum256([]byte(r.URI.String() + " " + strconv.Itoa(r.Visits)))
+	return binary.BigEndian.Uint64(sum[:])
+}
+
+// plain is the unconditional request for r.
+func (c *Crawler) plain(r frontier.Record, s config.Settings) fetch.Request {
+	return fetch.Request{
 		URI: r.URI,
 		Header: []fetch.Field{
 			{Name: "User-Agent", Value: c.rooms.Config.UserAgent(c.rooms.Version)},
@@ -33,35 +89,11 @@ func (c *Crawler) request(r frontier.Record, s config.Settings) fetch.Request {
 			MaxHead: s.Fetch.MaxHead, MaxBody: s.Fetch.MaxBody, MaxContent: s.Fetch.MaxContent,
 		},
 	}
-	if isRobots(r.URI) || !canVouch(r) || auditDue(r, s) {
-		return q
-	}
-	filter := s.Midfetch.Midfetch
-	ask := filter.Conditions(r.Validators)
-	if ask.ETag != "" {
-		q.Header = append(q.Header, fetch.Field{Name: "If-None-Match", Value: ask.ETag})
-	}
-	if ask.LastModified != "" {
-		q.Header = append(q.Header, fetch.Field{Name: "If-Modified-Since", Value: ask.LastModified})
-	}
-	q.Stop = func(h fetch.Head) bool {
-		if h.Status != http.StatusOK {
-			return false
-		}
-		unchanged, _ := filter.Unchanged(r.Validators, evaluators.ValidatorsOf(h.Header))
-		return unchanged
-	}
-	return q
 }
 
 // canVouch reports whether r's validators speak for a body that is in the archive.
 func canVouch(r frontier.Record) bool {
 	return r.Status == http.StatusOK && !r.Origin.IsZero() && r.Validators != evaluators.Validators{}
-}
-
-// auditDue reports whether the headers have vouched for r so often in a row that it is time to read the whole page.
-func auditDue(r frontier.Record, s config.Settings) bool {
-	return s.Midfetch.AuditEvery > 0 && r.Unread >= s.Midfetch.AuditEvery
 }
 
 // misfortune reports whether a capture says nothing about the page: the connection or the server failed, or the server

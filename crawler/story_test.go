@@ -162,6 +162,8 @@ func page(t *testing.T, from time.Duration, words []string) town.Page {
 			p.Modified = value
 		case "ignore":
 			p.Ignore = true
+		case "deny":
+			p.Deny = true
 		case "retry":
 			p.Retry = value
 		case "down":
@@ -192,7 +194,7 @@ func sentence(r crawler.Report, began time.Time, withHost bool) string {
 	}
 	age := r.Finished.Sub(began)
 	day := age / (24 * time.Hour)
-	return fmt.Sprintf("day %2d %s  %5d %-9s %-12s wait %-8s %s  (%s)\n", int(day), clock(age-day*24*time.Hour), r.Status, meaning(r),
+	return fmt.Sprintf("day %2d %s  %5d %-16s %-12s wait %-8s %s  (%s)\n", int(day), clock(age-day*24*time.Hour), r.Status, meaning(r),
 		r.Kept, r.Wait.Interval.Round(time.Second), name, r.Wait.Reason)
 }
 
@@ -210,6 +212,8 @@ func meaning(r crawler.Report) string {
 		return "aborted"
 	case r.Verdict.First:
 		return "first"
+	case r.Audit:
+		return "audit: " + r.Verdict.State.String()
 	case r.Verdict.State == evaluators.Unchanged:
 		return "same"
 	default:

@@ -44,14 +44,18 @@ func (c *Crawler) walk(ctx context.Context, claim frontier.Claim, worker int) er
 	}
 	claim = entry.claim
 
-	capture, err := c.rooms.Fetch.Fetch(ctx, c.request(claim.Record, settings))
+	question, err := c.ask(claim.Record, settings, began)
+	if err != nil {
+		return err
+	}
+	capture, err := c.rooms.Fetch.Fetch(ctx, question.request)
 	if err != nil {
 		return c.giveBack(ctx, claim, fmt.Errorf("fetch %s: %w", claim.Record.URI, err))
 	}
 	defer capture.Close()
 	c.step("fetched")
 
-	visit := c.judge(claim, capture)
+	visit := c.judge(claim, question, capture)
 	kept, err := c.keep(visit)
 	if err != nil {
 		return c.giveBack(ctx, claim, fmt.Errorf("archive %s: %w", claim.Record.URI, err))
@@ -85,6 +89,7 @@ type refusal struct {
 // visit is one exchange and what it meant. It is put together once by judge and only read from then on.
 type visit struct {
 	claim    frontier.Claim
+	asked    question
 	capture  *fetch.Capture
 	finished time.Time
 	verdict  evaluators.Verdict
@@ -96,13 +101,17 @@ func (v visit) record() frontier.Record { return v.claim.Record }
 func (v visit) uri() uri.URI            { return v.claim.Record.URI }
 
 // judge says what an exchange meant, going by what is remembered.
-func (c *Crawler) judge(claim frontier.Claim, capture *fetch.Capture) visit {
+func (c *Crawler) judge(claim frontier.Claim, asked question, capture *fetch.Capture) visit {
 	r := claim.Record
-	v := visit{claim: claim, capture: capture, finished: capture.Started.Add(capture.Took), robots: isRobots(r.URI)}
-	unread := capture.Stopped || capture.Status == statusNotModified && canVouch(r)
+	v := visit{claim: claim, asked: asked, capture: capture, finished: capture.Started.Add(capture.Took), robots: isRobots(r.URI)}
+	unread := capture.Stopped || capture.Status == statusNotModified && asked.conditional()
 	v.failed = !unread && misfortune(capture)
 	if v.failed {
 		v.verdict = evaluators.Verdict{State: evaluators.Unknown, Reason: "failed"}
+		return v
+	}
+	if unread && asked.filter.Contradicts(asked.sent, r.Validators, evaluators.ValidatorsOf(capture.Header)) {
+		v.verdict = evaluators.Verdict{State: evaluators.Unknown, Reason: "304 with another ETag"}
 		return v
 	}
 	v.verdict = c.change.Judge(

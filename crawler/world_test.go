@@ -21,6 +21,7 @@ import (
 	"github.com/arcrawl/arcrawl/fetch"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/internal/town"
+	"github.com/arcrawl/arcrawl/trust"
 	"github.com/arcrawl/arcrawl/warcout"
 )
 
@@ -79,6 +80,10 @@ func (w *world) openWith(dial dialer) (crawler.Rooms, func()) {
 	if err != nil {
 		w.t.Fatal(err)
 	}
+	book, err := trust.Open(f.DB())
+	if err != nil {
+		w.t.Fatal(err)
+	}
 	a, _, err := warcout.Open(warcout.Options{
 		Dir: cfg.Storage.WARC, Prefix: "test", Host: "crawler.example", MaxSize: cfg.WARC.MaxSize, MaxAge: cfg.WARC.MaxAge,
 		TempDir: w.dir, Journal: w.path("warc.journal"), Info: []warcout.Field{{Name: "software", Value: "arcrawl/test"}},
@@ -92,7 +97,7 @@ func (w *world) openWith(dial dialer) (crawler.Rooms, func()) {
 	}
 	client := fetch.New(fetch.Options{Dial: dial, SpoolDir: w.dir})
 	rooms := crawler.Rooms{
-		Config: cfg, Frontier: f, Fetch: client, Dedup: d, Archive: a, CrawlLog: l, Version: "test", Log: zerolog.Nop(),
+		Config: cfg, Frontier: f, Fetch: client, Dedup: d, Trust: book, Archive: a, CrawlLog: l, Version: "test", Log: zerolog.Nop(),
 		FreeSpace: w.freeSpace, Observe: w.observe,
 	}
 	return rooms, func() {

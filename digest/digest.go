@@ -67,9 +67,11 @@ func (h Hash) Sum() Digest {
 
 // Comparison is the digest that decides whether a page changed. Rules is the fingerprint of the scrubbing rules that
 // were applied before digesting, zero for none; digests made under different rules say nothing about each other.
+// Sketch tells how near two contents are, by the number of bits in which they differ; zero if none was made.
 type Comparison struct {
-	Sum   Digest
-	Rules uint64
+	Sum    Digest
+	Rules  uint64
+	Sketch uint64
 }
 
 // Origin says which record first held a payload: everything that a revisit record needs to point at it, and everything

@@ -61,8 +61,11 @@ func (d *DecideBy) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// Midfetch decides by validators whether a body has to be read. The zero value demands agreement.
-type Midfetch struct{ DecideBy DecideBy }
+// Midfetch decides by validators whether a body has to be read. The zero value demands agreement and doubts nobody.
+type Midfetch struct {
+	DecideBy DecideBy
+	Doubted  Doubts // witnesses whose word that nothing changed is not believed; see [Reputation.Doubts]
+}
 
 // header is what an answer's header says about a remembered one.
 type header uint8
@@ -94,10 +97,18 @@ func compare(before, now string) header {
 // Values are compared as strings. A weak ETag equals only the same text: the prefix W/ is part of it, for what differs
 // in bytes is worth archiving even where the server calls it equivalent.
 //
+// A doubted header that has the remembered value counts as missing; one that differs still speaks for a change.
+//
 // It knows nothing of the status: ask only if the answer has the status, and if it is a redirect the Location, of the
 // remembered capture, else a change would go unread.
 func (m Midfetch) Unchanged(before, now Validators) (bool, string) {
 	etag, modified := compare(before.ETag, now.ETag), compare(before.LastModified, now.LastModified)
+	if etag == same && m.Doubted[witnessOf(before.ETag)] {
+		etag = missing
+	}
+	if modified == same && m.Doubted[WitnessLastModified] {
+		modified = missing
+	}
 	switch m.DecideBy {
 	case Off:
 		return false, "mid-fetch filter is off"
@@ -140,7 +151,18 @@ func agree(etag, modified header) (bool, string) {
 // With [Agree] and [Either] the ETag goes alone if there is one. RFC 9110, 13.1.3 lets a server ignore
 // If-Modified-Since next to If-None-Match, but not all do: some answer 304 when either matches (node-static before pull
 // request 69, http-serve issue 23, dropwizard's asset bundle issue 37), and so hide a change that only the ETag shows.
+//
+// What is doubted is not sent, and nothing is if the answer 304 is.
 func (m Midfetch) Conditions(before Validators) Validators {
+	if m.Doubted[WitnessNotModified] {
+		return Validators{}
+	}
+	if m.Doubted[witnessOf(before.ETag)] {
+		before.ETag = ""
+	}
+	if m.Doubted[WitnessLastModified] {
+		before.LastModified = ""
+	}
 	switch m.DecideBy {
 	case Off:
 		return Validators{}
@@ -153,4 +175,12 @@ func (m Midfetch) Conditions(before Validators) Validators {
 		return Validators{ETag: before.ETag}
 	}
 	return Validators{LastModified: before.LastModified}
+}
+
+// Contradicts reports whether a 304 says by its own ETag that the body is another one after all, which can happen where
+// only a date was asked about (some servers answer 304 when the date matches, whatever the ETag). The comparison is the
+// weak one of RFC 9110, 8.8.3.2.
+func (m Midfetch) Contradicts(asked, before, now Validators) bool {
+	looks := m.DecideBy == Agree || m.DecideBy == ETag
+	return looks && asked.ETag == "" && before.ETag != "" && now.ETag != "" && opaque(before.ETag) != opaque(now.ETag)
 }

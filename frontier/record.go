@@ -21,6 +21,7 @@ type History struct {
 	FirstSeen   time.Time // when it became known
 	LastVisit   time.Time // end of the last visit, whatever came of it
 	LastCapture time.Time // last complete body, or a vouched unchanged one
+	LastRead    time.Time // last complete body that was read
 	LastChange  time.Time // last visit that found another content
 	Due         time.Time // when to visit next; zero is on demand only
 
@@ -28,6 +29,7 @@ type History struct {
 	Versions int
 	Failures int // in a row, up to now
 	Unread   int // unchanged visits in a row whose body was not read
+	Gone     int // visits in a row that were answered 404 or 410
 
 	LastStatus int           // of the last visit
 	Wait       time.Duration // wait interval learned so far

@@ -44,6 +44,9 @@ type uriRow struct {
 	Size        int64           `cbor:"24,keyasint,omitempty"`
 	Origin      *originRow      `cbor:"25,keyasint,omitempty"`
 	Forbidden   bool            `cbor:"26,keyasint,omitempty"`
+	Sketch      uint64          `cbor:"27,keyasint,omitempty"`
+	LastRead    int64           `cbor:"28,keyasint,omitempty"`
+	Gone        int             `cbor:"29,keyasint,omitempty"`
 }
 
 type originRow struct {
@@ -92,12 +95,14 @@ func rowOf(r Record, due int64) uriRow {
 		FirstSeen:   micros(r.FirstSeen),
 		LastVisit:   micros(r.LastVisit),
 		LastCapture: micros(r.LastCapture),
+		LastRead:    micros(r.LastRead),
 		LastChange:  micros(r.LastChange),
 		Due:         due,
 		Visits:      r.Visits,
 		Versions:    r.Versions,
 		Failures:    r.Failures,
 		Unread:      r.Unread,
+		Gone:        r.Gone,
 		LastStatus:  r.LastStatus,
 		Wait:        int64(r.Wait),
 		ContentType: bounded(r.ContentType),
@@ -108,6 +113,7 @@ func rowOf(r Record, due int64) uriRow {
 		Payload:     sumBytes(r.Payload),
 		Comparison:  sumBytes(r.Comparison.Sum),
 		Rules:       r.Comparison.Rules,
+		Sketch:      r.Comparison.Sketch,
 		Size:        r.Size,
 		Origin:      originRowOf(r.Origin),
 	}
@@ -126,12 +132,14 @@ func (w uriRow) record() (Record, error) {
 		FirstSeen:   fromMicros(w.FirstSeen),
 		LastVisit:   fromMicros(w.LastVisit),
 		LastCapture: fromMicros(w.LastCapture),
+		LastRead:    fromMicros(w.LastRead),
 		LastChange:  fromMicros(w.LastChange),
 		Due:         fromMillis(w.Due),
 		Visits:      w.Visits,
 		Versions:    w.Versions,
 		Failures:    w.Failures,
 		Unread:      w.Unread,
+		Gone:        w.Gone,
 		LastStatus:  w.LastStatus,
 		Wait:        time.Duration(w.Wait),
 		ContentType: string(w.ContentType),
@@ -139,7 +147,7 @@ func (w uriRow) record() (Record, error) {
 		Location:    string(w.Location),
 		Validators:  evaluators.Validators{ETag: string(w.ETag), LastModified: string(w.LastMod)},
 		Payload:     payload,
-		Comparison:  digest.Comparison{Sum: comparison, Rules: w.Rules},
+		Comparison:  digest.Comparison{Sum: comparison, Rules: w.Rules, Sketch: w.Sketch},
 		Size:        w.Size,
 		Origin:      origin,
 	}}, nil

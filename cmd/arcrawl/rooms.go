@@ -17,6 +17,7 @@ import (
 	"github.com/arcrawl/arcrawl/dedup"
 	"github.com/arcrawl/arcrawl/fetch"
 	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/trust"
 	"github.com/arcrawl/arcrawl/uri"
 	"github.com/arcrawl/arcrawl/warcout"
 )
@@ -49,6 +50,9 @@ func openRooms(c *config.Config, log zerolog.Logger) (crawler.Rooms, func() erro
 	}
 	shut = append(shut, rooms.Frontier.Close)
 	if rooms.Dedup, err = dedup.Open(rooms.Frontier.DB()); err != nil {
+		return fail(err)
+	}
+	if rooms.Trust, err = trust.Open(rooms.Frontier.DB()); err != nil {
 		return fail(err)
 	}
 	if rooms.CrawlLog, err = crawllog.Open(c.Storage.Log, c.Log.ExtraInfo); err != nil {

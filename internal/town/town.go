@@ -28,9 +28,10 @@ type Page struct {
 	Size     int           // pad the body to this many bytes
 	Links    []string
 	Location string
-	ETag     string // "" = none, "honest" follows the version, anything else is sent as it is
+	ETag     string // "" = none, "honest" follows the version, "weak" does too and says W/, anything else is sent as it is
 	Modified string // "" = none, "honest" follows the version, "lie" is the town's founding whatever happens
 	Ignore   bool   // conditional requests are answered with the whole page
+	Deny     bool   // conditional requests are answered 304 whatever they ask
 	Retry    string // Retry-After header
 	Down     bool   // the connection is refused
 	Cut      bool   // the body breaks off half-way
@@ -180,7 +181,8 @@ func (p Page) answer(w http.ResponseWriter, r *http.Request, name string, founde
 	if p.Retry != "" {
 		h.Set("Retry-After", p.Retry)
 	}
-	if !p.Ignore && p.Status == 0 && fresh(r, h) {
+	conditional := r.Header.Get("If-None-Match")+r.Header.Get("If-Modified-Since") != ""
+	if !p.Ignore && p.Status == 0 && (fresh(r, h) || p.Deny && conditional) {
 		h.Del("Content-Type")
 		w.WriteHeader(http.StatusNotModified)
 		return http.StatusNotModified, 0
@@ -204,6 +206,8 @@ func (p Page) validators(h http.Header, founded, changed time.Time, version int)
 	case "":
 	case "honest":
 		h.Set("ETag", fmt.Sprintf(`"%d-%d"`, int(p.From/time.Second), version))
+	case "weak":
+		h.Set("ETag", fmt.Sprintf(`W/"%d-%d"`, int(p.From/time.Second), version))
 	default:
 		h.Set("ETag", p.ETag)
 	}
