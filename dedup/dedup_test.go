@@ -1,7 +1,9 @@
 package dedup_test
 
 import (
+	"errors"
 	"fmt"
+	"sync"
 	"testing"
 	"time"
 
@@ -12,165 +14,213 @@ import (
 	"github.com/arcrawl/arcrawl/digest"
 )
 
-func open(t testing.TB, dir string) (*dedup.Index, *badger.DB) {
+func openStore(t testing.TB, dir string) *badger.DB {
 	t.Helper()
-	db, err := badger.Open(badger.DefaultOptions(dir).WithLogger(nil).WithMemTableSize(16 << 20))
+	db, err := badger.Open(badger.DefaultOptions(dir).WithLogger(nil).WithMemTableSize(8 << 20).WithValueLogFileSize(16 << 20))
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() { _ = db.Close() })
+	return db
+}
+
+func openIndex(t testing.TB, db *badger.DB) *dedup.Index {
+	t.Helper()
 	i, err := dedup.Open(db)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return i, db
+	return i
 }
 
-func origin(text, u string) digest.Origin {
+func origin(payload string, n int) digest.Origin {
 	return digest.Origin{
-		RecordID: "urn:uuid:6a1f6d6e-1d5f-4b0c-9a56-0c8a4f6f7f10", URI: u, Date: time.Date(2026, 11, 1, 12, 0, 0, 123456000, time.UTC),
-		Payload: digest.Of([]byte(text)), File: "a.warc.gz", Offset: 512, Length: 300, Size: int64(len(text)),
+		RecordID: fmt.Sprintf("urn:uuid:00000000-0000-4000-8000-%012d", n), URI: "http://a.example/",
+		Date: time.Date(2026, 3, 1, 12, 0, 0, 123456000, time.UTC), Payload: digest.Of([]byte(payload)),
+		File: "a-\xff.warc.gz", Offset: int64(n), Length: 2, Size: 3,
 	}
 }
 
-func TestAnEntrySurvivesReopening(t *testing.T) {
+func want(t *testing.T, i *dedup.Index, k dedup.Key, o digest.Origin) {
+	t.Helper()
+	got, ok, err := i.Lookup(k)
+	if err != nil || ok == o.IsZero() {
+		t.Fatalf("Lookup(%v) = %v, %v; want %v", k, ok, err, !o.IsZero())
+	}
+	if diff := cmp.Diff(o, got); diff != "" {
+		t.Errorf("Lookup(%v): -want +got:\n%s", k, diff)
+	}
+}
+
+func TestTheFirstRecordOfAPayloadStaysItsOrigin(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	i, db := open(t, dir)
-	want := origin("payload", "http://news.example/a")
-	key := dedup.Key{Payload: want.Payload, Status: 200, MIME: "image/png"}
-	if err := i.Put(key, want); err != nil {
-		t.Fatal(err)
+	db := openStore(t, dir)
+	i := openIndex(t, db)
+	k := dedup.Key{Payload: digest.Of([]byte("p")), Status: 200, MIME: "text/html"}
+	want(t, i, k, digest.Origin{})
+	for n := range 3 {
+		if err := i.Put(k, origin("p", n)); err != nil {
+			t.Fatal(err)
+		}
+		want(t, i, k, origin("p", 0))
 	}
 	if err := db.Close(); err != nil {
 		t.Fatal(err)
 	}
-	i, db = open(t, dir)
-	defer db.Close()
-	got, ok, err := i.Lookup(key)
-	if err != nil || !ok {
-		t.Fatalf("Lookup: %t, %v, want the entry", ok, err)
+	i = openIndex(t, openStore(t, dir)) // it survives
+	want(t, i, k, origin("p", 0))
+	if err := i.Put(k, origin("p", 9)); err != nil {
+		t.Fatal(err)
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
-	}
+	want(t, i, k, origin("p", 0))
 }
 
-func TestTheFirstRecordStaysTheOrigin(t *testing.T) {
+func TestWhichCapturesAreTheSame(t *testing.T) {
 	t.Parallel()
-	i, db := open(t, t.TempDir())
-	defer db.Close()
-	first, second := origin("payload", "http://news.example/a"), origin("payload", "http://news.example/b")
-	key := dedup.Key{Payload: first.Payload, Status: 200}
-	for _, o := range []digest.Origin{first, second} {
-		if err := i.Put(key, o); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if got, _, _ := i.Lookup(key); got.URI != first.URI {
-		t.Errorf("the origin is %s, want the first, %s", got.URI, first.URI)
-	}
-}
-
-func TestWhatMakesAPayloadTheSame(t *testing.T) {
-	t.Parallel()
-	i, db := open(t, t.TempDir())
-	defer db.Close()
-	o := origin("payload", "http://news.example/a")
-	if err := i.Put(dedup.Key{Payload: o.Payload, Status: 200, MIME: "text/html; charset=utf-8"}, o); err != nil {
+	i := openIndex(t, openStore(t, t.TempDir()))
+	p := digest.Of([]byte("p"))
+	if err := i.Put(dedup.Key{Payload: p, Status: 200, MIME: "text/html"}, origin("p", 1)); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {
 		name string
 		key  dedup.Key
-		want bool
+		same bool
 	}{
-		{"the parameters of the type do not matter", dedup.Key{Payload: o.Payload, Status: 200, MIME: "Text/HTML"}, true},
-		{"another type is another capture", dedup.Key{Payload: o.Payload, Status: 200, MIME: "text/plain"}, false},
-		{"another status is another capture", dedup.Key{Payload: o.Payload, Status: 404, MIME: "text/html"}, false},
-		{"another payload is another capture", dedup.Key{Payload: digest.Of(nil), Status: 200, MIME: "text/html"}, false},
+		{"the same in all", dedup.Key{Payload: p, Status: 200, MIME: "text/html"}, true},
+		{"letter case does not count", dedup.Key{Payload: p, Status: 200, MIME: "Text/HTML"}, true},
+		{"parameters do not count", dedup.Key{Payload: p, Status: 200, MIME: " text/html ; charset=utf-8"}, true},
+		{"another status", dedup.Key{Payload: p, Status: 404, MIME: "text/html"}, false},
+		{"another media type", dedup.Key{Payload: p, Status: 200, MIME: "text/plain"}, false},
+		{"no media type", dedup.Key{Payload: p, Status: 200}, false},
+		{"another payload", dedup.Key{Payload: digest.Of([]byte("q")), Status: 200, MIME: "text/html"}, false},
 	} {
-		if _, got, err := i.Lookup(c.key); got != c.want || err != nil {
-			t.Errorf("%s: found %t, %v, want %t", c.name, got, err, c.want)
-		}
+		t.Run(c.name, func(t *testing.T) {
+			o := digest.Origin{}
+			if c.same {
+				o = origin("p", 1)
+			}
+			want(t, i, c.key, o)
+		})
 	}
 }
 
-func TestPutRefusesARecordOfAnotherPayload(t *testing.T) {
+func TestPutRefuses(t *testing.T) {
 	t.Parallel()
-	i, db := open(t, t.TempDir())
-	defer db.Close()
-	o := origin("payload", "http://news.example/a")
-	if err := i.Put(dedup.Key{Payload: digest.Of([]byte("other")), Status: 200}, o); err == nil {
-		t.Error("a key and a record with different payloads were taken")
+	i := openIndex(t, openStore(t, t.TempDir()))
+	p := digest.Of([]byte("p"))
+	for _, c := range []struct {
+		name   string
+		key    dedup.Key
+		origin digest.Origin
+	}{
+		{"no payload digest", dedup.Key{Status: 200}, origin("p", 1)},
+		{"a visit without an answer", dedup.Key{Payload: p, Status: -4}, origin("p", 1)},
+		{"a status that does not fit", dedup.Key{Payload: p, Status: 65736}, origin("p", 1)},
+		{"no record", dedup.Key{Payload: p, Status: 200}, digest.Origin{}},
+		{"a record of another payload", dedup.Key{Payload: p, Status: 200}, origin("q", 1)},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if err := i.Put(c.key, c.origin); err == nil {
+				t.Errorf("Put(%v, %v) took it", c.key, c.origin)
+			}
+		})
+	}
+	want(t, i, dedup.Key{Payload: p, Status: 200}, digest.Origin{})
+	if _, _, err := i.Lookup(dedup.Key{}); err == nil {
+		t.Error("Lookup of nothing")
+	}
+	if _, err := dedup.Open(nil); err == nil {
+		t.Error("Open without a store")
 	}
 }
 
-func TestADamagedEntryIsAnErrorAndNoRecord(t *testing.T) {
+func TestDamagedEntriesAreAnError(t *testing.T) {
 	t.Parallel()
-	i, db := open(t, t.TempDir())
-	defer db.Close()
-	a, b := origin("a", "http://news.example/a"), origin("b", "http://news.example/b")
-	keyA, keyB := dedup.Key{Payload: a.Payload, Status: 200}, dedup.Key{Payload: b.Payload, Status: 200}
-	for _, put := range []struct {
-		k dedup.Key
-		o digest.Origin
-	}{{keyA, a}, {keyB, b}} {
-		if err := i.Put(put.k, put.o); err != nil {
+	db := openStore(t, t.TempDir())
+	i := openIndex(t, db)
+	keys := map[string]dedup.Key{}
+	for _, p := range []string{"p", "q"} {
+		keys[p] = dedup.Key{Payload: digest.Of([]byte(p)), Status: 200}
+		if err := i.Put(keys[p], origin(p, 1)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	// The first entry gets the bytes of the second, the second is cut short.
-	err := db.Update(func(txn *badger.Txn) error {
-		var keys, values [][]byte
+	rows := map[string][]byte{}
+	must(t, db.View(func(txn *badger.Txn) error {
 		it := txn.NewIterator(badger.DefaultIteratorOptions)
+		defer it.Close()
 		for it.Rewind(); it.Valid(); it.Next() {
 			v, err := it.Item().ValueCopy(nil)
-			if err != nil {
-				return err
-			}
-			keys, values = append(keys, it.Item().KeyCopy(nil)), append(values, v)
+			must(t, err)
+			rows[string(it.Item().Key())] = v
 		}
-		it.Close()
-		if len(keys) != 2 {
-			return fmt.Errorf("%d entries, want 2", len(keys))
-		}
-		if err := txn.Set(keys[0], values[1]); err != nil {
-			return err
-		}
-		return txn.Set(keys[1], values[1][:5])
-	})
-	if err != nil {
-		t.Fatal(err)
+		return nil
+	}))
+	if len(rows) != 2 {
+		t.Fatalf("%d keys, want 2", len(rows))
 	}
-	for _, k := range []dedup.Key{keyA, keyB} {
-		if o, ok, err := i.Lookup(k); err == nil || ok || !o.IsZero() {
-			t.Errorf("a damaged entry was taken for %+v", o)
+	for k, v := range rows {
+		if k[0] != 'd' || len(k) != 31 || v[0] != 1 {
+			t.Fatalf("key %q, value %q; want a key of 31 bytes with 'd', format 1", k, v)
 		}
+		var other []byte
+		for l, w := range rows {
+			if l != k {
+				other = w
+			}
+		}
+		for name, harmed := range map[string][]byte{
+			"empty": nil, "of another payload": other, "of a later format": append([]byte{2}, v[1:]...), "cut": v[:len(v)-1],
+			"no map": {1, 0x01}, "an empty map": {1, 0xa0},
+		} {
+			must(t, db.Update(func(txn *badger.Txn) error { return txn.Set([]byte(k), harmed) }))
+			for p, key := range keys {
+				if string(key.Payload[:]) != k[1:21] {
+					continue
+				}
+				if _, ok, err := i.Lookup(key); ok || !errors.Is(err, dedup.ErrCorrupt) {
+					t.Errorf("%s %s: Lookup = %v, %v; want that it is damaged", p, name, ok, err)
+				}
+				if err := i.Put(key, origin(p, 2)); !errors.Is(err, dedup.ErrCorrupt) {
+					t.Errorf("%s %s: Put: %v; want that it is damaged", p, name, err)
+				}
+			}
+		}
+		must(t, db.Update(func(txn *badger.Txn) error { return txn.Set([]byte(k), v) }))
 	}
 }
 
-// How long does it take to look a payload up and to put it, at 100,000 entries?
-func BenchmarkLookupAndPut(b *testing.B) {
-	i, db := open(b, b.TempDir())
-	defer db.Close()
-	key := func(n int) (dedup.Key, digest.Origin) {
-		o := origin(fmt.Sprint(n), "http://news.example/a")
-		return dedup.Key{Payload: o.Payload, Status: 200, MIME: "text/html"}, o
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
-	for n := range 100_000 {
-		k, o := key(n)
-		if err := i.Put(k, o); err != nil {
-			b.Fatal(err)
-		}
+}
+
+func TestOneOfManyAtOnceIsFirst(t *testing.T) {
+	t.Parallel()
+	i := openIndex(t, openStore(t, t.TempDir()))
+	k := dedup.Key{Payload: digest.Of([]byte("p")), Status: 200}
+	seen := make([]digest.Origin, 8)
+	var workers sync.WaitGroup
+	for n := range seen {
+		workers.Go(func() {
+			if err := i.Put(k, origin("p", n)); err != nil {
+				t.Error(err)
+			}
+			o, ok, err := i.Lookup(k)
+			if err != nil || !ok {
+				t.Error(ok, err)
+			}
+			seen[n] = o
+		})
 	}
-	b.ResetTimer()
-	for n := 100_000; b.Loop(); n++ {
-		k, o := key(n)
-		if _, ok, err := i.Lookup(k); ok || err != nil {
-			b.Fatal(ok, err)
-		}
-		if err := i.Put(k, o); err != nil {
-			b.Fatal(err)
+	workers.Wait()
+	for _, o := range seen {
+		if o != seen[0] {
+			t.Errorf("two goroutines saw different origins: %v and %v", o, seen[0])
 		}
 	}
 }

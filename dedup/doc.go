@@ -1,9 +1,14 @@
-// Package dedup knows which record of the archive holds a payload, so that a payload that comes again, under the same
-// or another URI, becomes a revisit record instead of a copy.
+// Package dedup remembers which record of the archive first held a payload, across URIs and files, so that the next
+// capture of the same payload can be stored as a short revisit record that points at it.
 //
-// An entry may be put only after its record is on disk (law 1): whoever finds it writes a revisit that points there. The
-// opposite order of events, a record whose entry was lost in a crash, costs a second copy and nothing else. The first
-// record of a payload stays its origin for good, so that no chain of revisits can arise.
+// An entry says: this record is in the archive. So one is put only after its record is on disk for good; a revisit
+// record that points to nothing would be a loss that nobody sees until replay. The other order costs little: when a
+// crash comes between record and entry, the payload is stored once more. Nothing is ever removed or replaced; the first
+// record of a payload stays its origin, so that revisits never form a chain.
 //
-// Entries live in the frontier's store under keys of their own.
+// Two captures are the same only if payload, status and media type are: the page "not found" of a site is no revisit
+// of an empty page, and a style sheet is none of a text, whatever their bytes.
+//
+// The index keeps its keys in a store that belongs to someone else, all of them beginning with the letter 'd'. It
+// survives the process when the owner's commits do.
 package dedup
