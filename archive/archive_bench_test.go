@@ -134,3 +134,16 @@ func BenchmarkVerify(b *testing.B) {
 		}
 	}
 }
+
+// BenchmarkIndex: what does it cost to index an archive?
+func BenchmarkIndex(b *testing.B) {
+	dir, raw := benchArchive(b)
+	b.SetBytes(raw)
+	defer cpu(b, raw)()
+	for b.Loop() {
+		sum, err := Index(context.Background(), []string{dir}, IndexOptions{}, io.Discard, func(f Finding) error { return &f })
+		if err != nil || sum.Entries != benchFiles*benchPages {
+			b.Fatalf("%v, %v", sum, err)
+		}
+	}
+}

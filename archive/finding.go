@@ -32,7 +32,7 @@ const (
 	Gzip      Kind = "gzip"      // a gzip member is damaged: its data or its CRC
 	Members   Kind = "members"   // gzip members and records do not go together one by one
 
-	Version       Kind = "version"        // neither WARC/1.0 nor WARC/1.1
+	BadVersion    Kind = "version"        // neither WARC/1.0 nor WARC/1.1
 	BadHeader     Kind = "header"         // a header is missing, there twice, or cannot be read
 	Length        Kind = "length"         // the block is shorter or longer than Content-Length says
 	BlockDigest   Kind = "block-digest"   // the block has another digest

@@ -276,7 +276,7 @@ func (s *scan) headers(rec *Record) {
 		s.fail(rec, BadHeader, "%s", text)
 	}
 	if rec.Version != "1.0" && rec.Version != "1.1" {
-		s.fail(rec, Version, "the record is of version %.20q, neither 1.0 nor 1.1", rec.Version)
+		s.fail(rec, BadVersion, "the record is of version %.20q, neither 1.0 nor 1.1", rec.Version)
 	}
 	for _, name := range required {
 		if h.Get(name) == "" {

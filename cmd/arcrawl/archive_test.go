@@ -96,3 +96,48 @@ func TestVerifyTellsByItsExitCode(t *testing.T) {
 		t.Error("a stopped verify gave no error")
 	}
 }
+
+func TestReadingBack(t *testing.T) {
+	dir, _ := archived(t)
+	const page = "http://www.a.example/"
+	if code, _, errs := command("index", "-o", filepath.Join(dir, "index.cdxj"), dir); code != exitOK || !strings.Contains(errs, "3 captures in 2 files, 0 errors") {
+		t.Errorf("index: exit code %d, %s", code, errs)
+	}
+	for _, c := range []struct {
+		args []string
+		code int
+		want []string // in what is printed, on either side
+	}{
+		{[]string{"index", dir}, exitOK, []string{"example,a)/ 20261121090000 {\"url\"", "3 captures"}},
+		{[]string{"index", "--json", dir, "missing"}, exitDamaged, []string{`"kind":"unreadable"`, `"entries":3`}},
+		{[]string{"history", page}, exitOK, []string{"2026-11-21T09:00:00.000000Z  200", "changed; other content", "revisit (identical-payload-digest)"}},
+		{[]string{"history", "--json", "www.a.example"}, exitFailure, []string{"no such capture"}},
+		{[]string{"history", "--json", page}, exitOK, []string{`"profile":"identical-payload-digest"`, `"contentState":"changed"`}},
+		{[]string{"history", "https://a.example/"}, exitFailure, []string{"no such capture", "there is " + page}},
+		{[]string{"cat", page}, exitOK, []string{"<p>one</p>\n<p>same</p>\n"}},
+		{[]string{"cat", "--head", page + "@2026-11-21T10"}, exitFailure, []string{"no such capture"}},
+		{[]string{"cat", "--head", page + "@2026112110"}, exitOK, []string{"HTTP/1.1 200 OK\r\n", "<p>two</p>"}},
+		{[]string{"cat", "--raw", page + "@2027"}, exitOK, []string{"<p>one</p>", "this is the one before, of 2026-11-21T11:00:00Z"}},
+		{[]string{"diff", page + "@2026112109", page + "@2026112110"}, exitOK, []string{"--- " + page + "@2026-11-21T09:00:00.000000Z", "-<p>one</p>\n+<p>two</p>\n <p>same</p>"}},
+		{[]string{"diff", "--scrub", "one|two", page + "@2026112109", page + "@2026112110"}, exitOK, nil},
+		{[]string{"diff", "--scrub", "(", page, page}, exitUsage, []string{"--scrub"}},
+	} {
+		args := c.args
+		if args[0] != "index" {
+			args = append([]string{args[0], "--warcs", dir}, args[1:]...)
+		}
+		code, out, errs := command(args...)
+		if code != c.code || len(c.want) == 0 && out+errs != "" {
+			t.Errorf("%v: exit code %d, %s%s", args, code, out, errs)
+		}
+		for _, want := range c.want {
+			if !strings.Contains(out+errs, want) {
+				t.Errorf("%v: %q is not in\n%s%s", args, want, out, errs)
+			}
+		}
+	}
+	path, _ := configure(t, settled+"[storage]\n")
+	if code, _, errs := command("history", "-c", path, page); code != exitConfig {
+		t.Errorf("a wrong configuration: exit code %d, %s", code, errs)
+	}
+}

@@ -1,0 +1,113 @@
+package archive
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// stampLayout is how an index writes dates: to the second.
+const stampLayout = "20060102150405"
+
+// RevisitMIME is the type that an index gives to revisits, instead of that of the payload.
+const RevisitMIME = "warc/revisit"
+
+// Entry is one line of an index: a capture and where its record is. The fields are those of pywb.
+type Entry struct {
+	Key       string // see [Key]
+	Timestamp string // 14 digits
+	URL       string
+	MIME      string
+	Status    string // empty when the record has none
+	Digest    string // of the payload, as the record has it
+	Length    int64  // bytes of the record in its file; 0 when another tool did not tell
+	Offset    int64
+	Filename  string
+}
+
+// Date is the timestamp as a time; the zero time when it is none.
+func (e Entry) Date() time.Time {
+	t, err := time.Parse(stampLayout, e.Timestamp)
+	if err != nil {
+		return time.Time{}
+	}
+	return t
+}
+
+// fieldsOf is the JSON of a line, in pywb's order. Numbers are texts, as pywb writes them.
+type fieldsOf struct {
+	URL      string `json:"url"`
+	MIME     string `json:"mime,omitempty"`
+	Status   string `json:"status,omitempty"`
+	Digest   string `json:"digest,omitempty"`
+	Length   number `json:"length,omitempty"`
+	Offset   number `json:"offset"`
+	Filename string `json:"filename"`
+}
+
+// number is a number as a text; other tools write it as a number, which is read too.
+type number string
+
+// UnmarshalJSON takes both forms.
+func (n *number) UnmarshalJSON(b []byte) error {
+	*n = number(strings.Trim(string(b), `"`))
+	return nil
+}
+
+func (n number) int() (int64, error) {
+	if n == "" {
+		return 0, nil
+	}
+	v, err := strconv.ParseUint(string(n), 10, 63)
+	return int64(v), err
+}
+
+// AppendTo adds the entry as a line of CDXJ, with its end.
+func (e Entry) AppendTo(b []byte) []byte {
+	b = append(b, e.Key...)
+	b = append(b, ' ')
+	b = append(b, e.Timestamp...)
+	b = append(b, ' ')
+	f := fieldsOf{
+		URL: e.URL, MIME: e.MIME, Status: e.Status, Digest: e.Digest, Filename: e.Filename,
+		Offset: number(strconv.FormatInt(e.Offset, 10)),
+	}
+	if e.Length > 0 {
+		f.Length = number(strconv.FormatInt(e.Length, 10))
+	}
+	out := bytes.NewBuffer(b)
+	enc := json.NewEncoder(out)
+	enc.SetEscapeHTML(false) // & is frequent in URIs
+	_ = enc.Encode(f)        // texts only, to memory: no error is possible
+	return out.Bytes()
+}
+
+// ParseEntry reads a line of CDXJ, also as other tools write it: further fields are passed over.
+func ParseEntry(line string) (Entry, error) {
+	line = strings.TrimRight(line, "\r\n")
+	key, rest, ok := strings.Cut(line, " ")
+	stamp, object, ok2 := strings.Cut(rest, " ")
+	if !ok || !ok2 || key == "" || !isStamp(stamp) {
+		return Entry{}, fmt.Errorf("CDXJ line %.80q: want a key, 14 digits and a JSON object", line)
+	}
+	var f fieldsOf
+	if err := json.Unmarshal([]byte(object), &f); err != nil {
+		return Entry{}, fmt.Errorf("CDXJ line %.80q: %w", line, err)
+	}
+	e := Entry{Key: key, Timestamp: stamp, URL: f.URL, MIME: f.MIME, Status: f.Status, Digest: f.Digest, Filename: f.Filename}
+	var errs [2]error
+	e.Offset, errs[0] = f.Offset.int()
+	e.Length, errs[1] = f.Length.int()
+	if err := errors.Join(errs[:]...); err != nil {
+		return Entry{}, fmt.Errorf("CDXJ line %.80q: %w", line, err)
+	}
+	return e, nil
+}
+
+func isStamp(s string) bool {
+	return len(s) == len(stampLayout) && strings.Trim(s, "0123456789") == ""
+}

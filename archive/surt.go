@@ -1,0 +1,138 @@
+package archive
+
+import (
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Parts of a URI that replay tools leave out of the key, because they tell one reader from another and not one page from
+// another.
+var (
+	wwwLabel     = regexp.MustCompile(`^www\d*\.`)
+	pathSession  = regexp.MustCompile(`(?i)^(.*/)(\((?:[a-z]\([0-9a-z]{24}\))+\)/|\([0-9a-z]{24}\)/)([^?]+\.aspx.*)$`)
+	javaSession  = regexp.MustCompile(`(?i);jsessionid=[0-9a-z]{32}(?:\.[0-9a-z]+)?(.*)$`)
+	querySession = []*regexp.Regexp{
+		regexp.MustCompile(`(?i)^(.*&|)(?:jsessionid=[0-9a-z]{32}|phpsessid=[0-9a-z]{32}|sid=[0-9a-z]{32}|aspsessionid[a-z]{8}=[a-z]{24})(?:&(.*))?$`),
+		regexp.MustCompile(`(?i)^(.*&|)cfid=[^&]+&cftoken=[^&]+(?:&(.*))?$`),
+	}
+)
+
+// Key is the key of a URI in an index: the sort-friendly form (SURT) of what pywb and its relatives look up. The host is
+// reversed, and what seldom makes another page is levelled: the scheme, a leading www, upper case, the order of the
+// query, a trailing slash, session ids. So one key may stand for several URIs. A URI that is not http or https is its own
+// key.
+func Key(uri string) string {
+	scheme, rest, ok := strings.Cut(uri, "://")
+	if scheme = strings.ToLower(scheme); !ok || scheme != "http" && scheme != "https" {
+		return escape(uri)
+	}
+	rest, _, _ = strings.Cut(rest, "#")
+	authority, rest := cutBefore(rest, "/?")
+	path, query, _ := strings.Cut(rest, "?")
+	return hostKey(scheme, authority) + ")" + pathKey(path) + queryKey(query)
+}
+
+// cutBefore cuts s before the first of the characters.
+func cutBefore(s, chars string) (before, after string) {
+	if i := strings.IndexAny(s, chars); i >= 0 {
+		return s[:i], s[i:]
+	}
+	return s, ""
+}
+
+func hostKey(scheme, authority string) string {
+	if i := strings.LastIndexByte(authority, '@'); i >= 0 {
+		authority = authority[i+1:]
+	}
+	host, port := strings.ToLower(authority), ""
+	if i := strings.LastIndexByte(host, ':'); i >= 0 && !strings.HasSuffix(host, "]") {
+		host, port = host[:i], host[i:]
+	}
+	if scheme == "http" && port == ":80" || scheme == "https" && port == ":443" || port == ":" {
+		port = ""
+	}
+	host = wwwLabel.ReplaceAllString(strings.Trim(unescape(host), "."), "")
+	labels := strings.FieldsFunc(host, func(r rune) bool { return r == '.' })
+	slices.Reverse(labels)
+	return escape(strings.Join(labels, ",")) + port
+}
+
+func pathKey(path string) string {
+	var kept []string
+	for part := range strings.SplitSeq(unescape(path), "/") {
+		switch part {
+		case "", ".":
+		case "..":
+			kept = kept[:max(0, len(kept)-1)]
+		default:
+			kept = append(kept, part)
+		}
+	}
+	path = "/" + strings.Join(kept, "/")
+	if m := pathSession.FindStringSubmatch(path); m != nil {
+		path = m[1] + m[3]
+	}
+	path = javaSession.ReplaceAllString(path, "$1")
+	return strings.ToLower(escape(path))
+}
+
+func queryKey(query string) string {
+	query = unescape(query)
+	for _, session := range querySession {
+		if m := session.FindStringSubmatch(query); m != nil {
+			query = m[1] + m[2]
+		}
+	}
+	if query == "" {
+		return ""
+	}
+	parts := strings.Split(strings.ToLower(escape(query)), "&")
+	slices.Sort(parts)
+	return "?" + strings.Join(parts, "&")
+}
+
+// maxUnescape is how often escapes within escapes are undone.
+const maxUnescape = 8
+
+// unescape undoes percent escapes until there are none. What is no escape stays.
+func unescape(s string) string {
+	for range maxUnescape {
+		if !strings.Contains(s, "%") {
+			return s
+		}
+		var b strings.Builder
+		for i := 0; i < len(s); i++ {
+			if s[i] == '%' && i+2 < len(s) {
+				if plain, err := url.PathUnescape(s[i : i+3]); err == nil {
+					b.WriteString(plain)
+					i += 2
+					continue
+				}
+			}
+			b.WriteByte(s[i])
+		}
+		if b.String() == s {
+			return s
+		}
+		s = b.String()
+	}
+	return s
+}
+
+// escape escapes what could not stand in a line of an index.
+func escape(s string) string {
+	const hex = "0123456789ABCDEF"
+	var b strings.Builder
+	for i := range len(s) {
+		if c := s[i]; c <= ' ' || c >= 0x7f || c == '#' || c == '%' {
+			b.WriteByte('%')
+			b.WriteByte(hex[c>>4])
+			b.WriteByte(hex[c&15])
+		} else {
+			b.WriteByte(c)
+		}
+	}
+	return b.String()
+}

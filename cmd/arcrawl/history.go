@@ -1,0 +1,151 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/arcrawl/arcrawl/archive"
+	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+// where says in which folder of WARC files a command looks.
+type where struct{ dir, config string }
+
+func (w *where) flags(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&w.dir, "warcs", "", "the folder of the WARC files; the configuration's storage.warc if none is named")
+	cmd.Flags().StringVarP(&w.config, "config", "c", defaultConfig, "the main configuration file, to find that folder")
+}
+
+// open opens the folder. Damage in it is named on errs, and is no reason to stop.
+func (w *where) open(ctx context.Context, errs io.Writer) (*archive.Library, error) {
+	dir := w.dir
+	if dir == "" {
+		c, err := config.Load(w.config)
+		if err != nil {
+			return nil, fmt.Errorf("name the folder of the WARC files with --warcs, or a configuration that has it: %w", err)
+		}
+		dir = c.Storage.WARC
+	}
+	progress := new(archive.Progress)
+	stop := watch(errs, progress)
+	defer stop()
+	return archive.OpenLibrary(ctx, dir, archive.IndexOptions{Progress: progress}, printFinding(errs, false))
+}
+
+// name is a URI as the archive has it.
+func name(s string) string {
+	if u, err := uri.Parse(s); err == nil {
+		return u.String()
+	}
+	return s // not http: as it stands
+}
+
+const howFound = `It looks in the folder of the configuration, or in the one that --warcs names. Every file there is read, unless the
+folder has an index.cdxj that covers it; arcrawl index -o makes one.`
+
+func newHistory() *cobra.Command {
+	var at where
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "history URI",
+		Short: "List every version of a URI in the archive",
+		Long: `history prints one line for each capture of a URI, oldest first: date, status, whether its record is a response or a
+revisit, the payload's digest, its size, where it is, and why it was kept, as the crawler wrote it down.
+
+` + howFound,
+		Example: "  arcrawl history --warcs warc/ https://www.example.org/",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			l, err := at.open(cmd.Context(), cmd.ErrOrStderr())
+			if err != nil {
+				return err
+			}
+			captures, err := l.History(name(args[0]))
+			if err == nil && len(captures) == 0 {
+				err = notFound(l, name(args[0]))
+			}
+			if err == nil {
+				err = printHistory(cmd.OutOrStdout(), captures, asJSON)
+			}
+			return errors.Join(err, l.Close())
+		},
+	}
+	at.flags(cmd)
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object for each capture")
+	return cmd
+}
+
+func notFound(l *archive.Library, address string) error {
+	alike, err := l.Alike(address)
+	if err != nil {
+		return err
+	}
+	if len(alike) == 0 {
+		return fmt.Errorf("%w: %s", archive.ErrNotFound, address)
+	}
+	return fmt.Errorf("%w: %s; there is %s", archive.ErrNotFound, address, strings.Join(alike[:min(len(alike), 5)], ", "))
+}
+
+const dateLayout = "2006-01-02T15:04:05.000000Z"
+
+func printHistory(out io.Writer, captures []archive.Capture, asJSON bool) error {
+	if asJSON {
+		return historyJSON(out, captures)
+	}
+	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "DATE\tSTATUS\tRECORD\tDIGEST\tSIZE\tWHERE\tWHY")
+	for _, c := range captures {
+		kind, bytes, status := c.Type, strconv.FormatInt(c.Size, 10), c.Status
+		if kind == "revisit" {
+			kind, bytes = kind+" ("+c.Profile+")", "-"
+		}
+		if status == "" {
+			status = "-"
+		}
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s:%d\t%s\n", c.Date.Format(dateLayout), status, kind, c.Digest, bytes, c.Filename, c.Offset, why(c))
+	}
+	return table.Flush()
+}
+
+// why puts the crawler's notes into a few words.
+func why(c archive.Capture) string {
+	var words []string
+	for _, f := range c.Why {
+		switch f.Name {
+		case "contentState", "contentStateReason":
+			words = append(words, f.Value)
+		case "via":
+			words = append(words, "via "+f.Value)
+		}
+	}
+	return strings.Join(words, "; ")
+}
+
+func historyJSON(out io.Writer, captures []archive.Capture) error {
+	enc := json.NewEncoder(out)
+	for _, c := range captures {
+		notes := map[string]string{}
+		for _, f := range c.Why {
+			notes[f.Name] = f.Value
+		}
+		err := enc.Encode(map[string]any{
+			"uri": c.URL, "date": c.Date.Format(time.RFC3339Nano), "record": c.Type, "profile": c.Profile, "id": c.RecordID, "status": c.Status,
+			"mime": c.MIME, "digest": c.Digest, "size": c.Size, "file": c.Filename, "offset": c.Offset, "length": c.Length,
+			"refersTo": c.RefersTo.RecordID, "refersToURI": c.RefersTo.URI, "metadata": notes,
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
