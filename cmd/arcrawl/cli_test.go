@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/internal/foreign"
 	"github.com/arcrawl/arcrawl/internal/warccheck"
 )
 
@@ -181,10 +182,21 @@ func TestTheDemoSumsUp(t *testing.T) {
 	if lines := readLog(t, filepath.Join(dir, "crawl.log")); len(lines) < 10 || len(records) < 3*len(lines)/2 {
 		t.Errorf("%d lines in the log and %d records in the archive, want more", len(lines), len(records))
 	}
+	files, err := filepath.Glob(filepath.Join(dir, "warc", "*.warc.gz"))
+	if err != nil {
+		t.Fatal(err)
+	}
 	entries, err := os.ReadDir(dir)
 	if err != nil || len(entries) != 4 {
 		t.Errorf("the demo's folder holds %v, %v, want its settings, log, archive and store", entries, err)
 	}
+	t.Run("its archive is read by others", func(t *testing.T) {
+		for _, r := range foreign.Records(t, files...) {
+			if len(r.Errors) > 0 {
+				t.Errorf("%s at %d (%s %s): %v", r.File, r.Offset, r.Type, r.Target, r.Errors)
+			}
+		}
+	})
 }
 
 func TestForeignFilesInTheArchiveAreLeftAlone(t *testing.T) {
