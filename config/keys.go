@@ -216,8 +216,32 @@ var keys = []key{
 		reader: duration(shortest, longWait, func(d *draft) *time.Duration { return &d.settings.Retry.Max }),
 	},
 	{
-		Key:    Key{Name: "change.mode", Default: `"strict"`, Scope: inBoth, Doc: "`strict` compares every byte. It is the only mode of this version."},
-		reader: named(func(d *draft) *ChangeMode { return &d.settings.Change.Mode }, Strict),
+		Key:    Key{Name: "change.mode", Default: `"strict"`, Scope: inBoth, Doc: "`strict` compares every byte, `scrubbed` what the rules below leave over, `text` what a reader sees of that."},
+		reader: changeMode(),
+	},
+	{
+		Key:    Key{Name: "change.scrub", Default: "[]", Scope: inBoth, Doc: "What these expressions match does not count; each match is compared as one space. They see the page as text, one after the other. One that matches the empty text or whole documents is a fault."},
+		reader: scrubRegexes(),
+	},
+	{
+		Key:    Key{Name: "change.scrub_css", Default: "[]", Scope: inBoth, Doc: "Elements of HTML pages that do not count."},
+		reader: scrubSelectors(),
+	},
+	{
+		Key:    Key{Name: "change.mime", Default: "'^(text/.*|application/([a-z0-9.+-]*[+])?(xml|json)(;.*)?)$'", Scope: inBoth, Doc: "The types that this is for; others are compared byte by byte. Has to match the whole Content-Type, as in [[wait]]."},
+		reader: changeTypes(),
+	},
+	{
+		Key:    Key{Name: "change.max_size", Default: `"2MiB"`, Scope: inBoth, Doc: "Longer contents are compared byte by byte."},
+		reader: size(1<<10, 64<<20, func(d *draft) *int64 { return &d.settings.Change.MaxSize }),
+	},
+	{
+		Key:    Key{Name: "change.tolerance", Default: "0", Scope: inBoth, Doc: "Two contents whose 64-bit sketches differ in at most so many bits are the same; 3 forgives some words on a long page. Not with `strict`."},
+		reader: whole(0, 16, func(d *draft) *int { return &d.settings.Change.Tolerance }),
+	},
+	{
+		Key:    Key{Name: "change.keep_scrubbed", Default: `"nothing"`, Scope: inBoth, Doc: "What becomes of an answer that differs only in what does not count: `nothing` is archived, the whole `response` each time, or at most `once per 7d`."},
+		reader: keepScrubbed(),
 	},
 	{
 		Key:    Key{Name: "midfetch.decide_by", Default: `"agree"`, Scope: inBoth, Doc: "Which validators decide: each that the answer has (`agree`), one of them (`either`), only the named one, or none (`off`). Only those that have proven right on the host count."},

@@ -101,6 +101,8 @@ func (l *loader) readMain() {
 		l.draft.entries = l.draft.shadowed
 	}
 	l.config.defaults.Wait = stack(l.draft.entries)
+	l.config.defaults.Change.compile(l.main)
+	l.main.warnChange(l.config.defaults.Change)
 	c := &l.config.Storage
 	l.written = *c
 	c.State, c.WARC, c.Log = l.absolute(c.State), l.absolute(c.WARC), l.absolute(c.Log)
@@ -174,6 +176,8 @@ func (l *loader) readHostFile(name string) {
 	if len(f.draft.entries) > 0 {
 		settings.Wait = append(stack(f.draft.entries), l.config.defaults.Wait...)
 	}
+	settings.Change.compile(f.doc)
+	f.doc.warnChange(settings.Change)
 	f.host = f.draft.host
 	if f.doc.root != nil && !f.doc.has(under("", "host")) {
 		var problem string

@@ -27,6 +27,7 @@ const day = 24 * time.Hour
 // compare looks into the types of other packages by their own notion of equality.
 var compare = cmp.Options{
 	cmpopts.IgnoreUnexported(config.Config{}),
+	cmpopts.IgnoreFields(config.Change{}, "Rules"), // made of the other fields
 	cmp.Comparer(func(a, b *regexp.Regexp) bool { return a.String() == b.String() }),
 	cmp.Comparer(func(a, b uri.URI) bool { return a == b }),
 	cmp.Comparer(func(a, b netip.Prefix) bool { return a == b }),
@@ -80,7 +81,7 @@ func parse(t testing.TB, s string) uri.URI {
 	return u
 }
 
-func defaultSettings() config.Settings {
+func defaultSettings(t testing.TB) config.Settings {
 	return config.Settings{
 		Politeness: config.Politeness{
 			DelayFactor: 5, MinDelay: 2 * time.Second, MaxDelay: 30 * time.Second, CrawlDelayUpTo: 300 * time.Second, Valence: 1,
@@ -99,7 +100,9 @@ func defaultSettings() config.Settings {
 		Scope: config.Scope{
 			By: config.ByHost, MaxHops: 20, MaxEmbedHops: 2, MaxRedirects: 5, EmbedsAnywhere: true, MaxLinks: 5000,
 		},
-		Change: config.Change{Mode: config.Strict},
+		Change: config.Change{
+			Mode: config.Strict, MaxSize: 2 << 20, MIME: mime(t, "^(text/.*|application/([a-z0-9.+-]*[+])?(xml|json)(;.*)?)$"),
+		},
 	}
 }
 
@@ -121,7 +124,7 @@ func TestFileWithAnOperatorAloneHasTheDefaults(t *testing.T) {
 	if diff := cmp.Diff(want, c, compare); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff(defaultSettings(), c.For("www.news.example"), compare); diff != "" {
+	if diff := cmp.Diff(defaultSettings(t), c.For("www.news.example"), compare); diff != "" {
 		t.Errorf("settings (-want +got):\n%s", diff)
 	}
 }
@@ -174,7 +177,13 @@ first = "1m"
 factor = 3.0
 max = "1d"
 [change]
-mode = "strict"
+mode = "text"
+scrub = ['\d+ views']
+scrub_css = ["#clock"]
+mime = "^text/html.*"
+max_size = "1MB"
+tolerance = 3
+keep_scrubbed = "once per 7d"
 [midfetch]
 decide_by = "last-modified"
 by_type = [{ mime = "^image/.*", decide_by = "either" }, { mime = ".*", decide_by = "etag" }]
@@ -222,8 +231,8 @@ func TestEachKeyReachesItsField(t *testing.T) {
 		Log:           config.Log{ExtraInfo: true},
 		AllowNetworks: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("fd00::/8")},
 		Seeds: []config.Seed{
-			{URI: parse(t, "https://www.news.example/"), File: main, Line: 74},
-			{URI: parse(t, "http://xn--mnchen-3ya.example:8080/x?b=1&a"), File: main, Line: 74},
+			{URI: parse(t, "https://www.news.example/"), File: main, Line: 80},
+			{URI: parse(t, "http://xn--mnchen-3ya.example:8080/x?b=1&a"), File: main, Line: 80},
 		},
 		Digest: c.Digest,
 	}
@@ -262,7 +271,10 @@ func TestEachKeyReachesItsField(t *testing.T) {
 		Scope: config.Scope{
 			By: config.ByPrefix, Prefixes: []string{"https://www.news.example/a%20b/"}, MaxHops: 3, MaxRedirects: 50, MaxLinks: 100,
 		},
-		Change: config.Change{Mode: config.Strict},
+		Change: config.Change{
+			Mode: config.TextOnly, Scrub: []string{`\d+ views`}, ScrubCSS: []string{"#clock"}, MIME: mime(t, "^text/html.*"), MaxSize: 1e6,
+			Tolerance: 3, KeepScrubbed: config.KeepScrubbed{Response: true, Every: 7 * day},
+		},
 	}
 	for _, h := range []uri.Host{"www.news.example", "sport.example", "elsewhere.example"} {
 		if diff := cmp.Diff(settings, c.For(h), compare); diff != "" {
@@ -277,7 +289,7 @@ func TestHostFileSetsSingleFieldsOverTheMainFile(t *testing.T) {
 		"www.news.example.toml", "[politeness]\nmin_delay = \"6s\"\n[scope]\nembeds_anywhere = false\n[fetch]\nmax_body = \"1MB\"\n",
 		"other.toml", "host = \"WWW.News.example:8080\"\nseeds.uris = [\"http://www.news.example:8080/a\"]\n[robots]\nwait = \"1h\"\n")
 
-	main := defaultSettings()
+	main := defaultSettings(t)
 	main.Politeness.MinDelay, main.Politeness.Valence, main.Scope.MaxHops = 4*time.Second, 2, 7
 	news := main
 	news.Politeness.MinDelay, news.Scope.EmbedsAnywhere, news.Fetch.MaxBody = 6*time.Second, false, 1e6

@@ -82,7 +82,7 @@ func reference() string {
 			}
 			value := "–"
 			if k.Default != "" {
-				value = "`" + k.Default + "`"
+				value = "`" + strings.ReplaceAll(k.Default, "|", `\|`) + "`"
 			}
 			where := map[string]string{inMain: "main file", inBoth: "main and host files", inHost: "host files"}[k.Scope]
 			fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s |\n", name, k.Type, value, where, k.Doc)
@@ -99,7 +99,7 @@ func TestEachKeyIsOfATableAndHasADoc(t *testing.T) {
 		if _, ok := findTable(table); inTable && !ok {
 			t.Errorf("%s is of no table", k.Name)
 		}
-		if k.Type == "" || !strings.HasSuffix(k.Doc, ".") || strings.ContainsAny(k.Doc+k.Type+k.Default, "|\n") || seen[k.Name] {
+		if k.Type == "" || !strings.HasSuffix(k.Doc, ".") || strings.ContainsAny(k.Doc+k.Type, "|\n") || strings.Contains(k.Default, "\n") || seen[k.Name] {
 			t.Errorf("%+v lacks type or doc, breaks the page's tables, or stands twice", k)
 		}
 		seen[k.Name] = true

@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"time"
 
+	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/evaluators"
 )
 
@@ -129,10 +130,36 @@ const (
 type Change struct {
 	// Mode is change.mode ("strict").
 	Mode ChangeMode
+	// Scrub is change.scrub ([]): expressions whose matches are not compared.
+	Scrub []string
+	// ScrubCSS is change.scrub_css ([]): selectors of elements of HTML pages that are not compared.
+	ScrubCSS []string
+	// MIME is change.mime ('^(text/.*|application/([a-z0-9.+-]*[+])?(xml|json)(;.*)?)$'): the types that are scrubbed;
+	// others are compared whole.
+	MIME *regexp.Regexp
+	// MaxSize is change.max_size ("2MiB"): longer contents are compared whole.
+	MaxSize int64
+	// Tolerance is change.tolerance (0): contents whose sketches differ in no more bits than this are the same.
+	Tolerance int
+	// KeepScrubbed is change.keep_scrubbed ("nothing").
+	KeepScrubbed KeepScrubbed
+	// Rules are those of the fields above, compiled. They are idle with [Strict].
+	Rules *digest.Rules
+}
+
+// KeepScrubbed says what becomes of an answer that differs from the archived one only in what is scrubbed. The zero
+// value keeps nothing of it.
+type KeepScrubbed struct {
+	Response bool          // it is archived as a full response
+	Every    time.Duration // at most once in this time; 0 = each time
 }
 
 // ChangeMode is a way to compare two versions.
 type ChangeMode string
 
-// Strict compares every byte. It is the only mode of this version.
-const Strict ChangeMode = "strict"
+// The modes.
+const (
+	Strict   ChangeMode = "strict"   // every byte counts
+	Scrubbed ChangeMode = "scrubbed" // what the rules match does not count
+	TextOnly ChangeMode = "text"     // only what a reader sees counts, and of that only what the rules do not match
+)

@@ -61,7 +61,6 @@ type Report struct {
 // Crawler walks URIs through the rooms. Make one with [New] and run it once.
 type Crawler struct {
 	rooms  Rooms
-	change evaluators.ChangeEvaluator
 	robots rulesCache
 
 	// step is called at each numbered step of a walk; tests die there.

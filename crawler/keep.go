@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/dedup"
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/evaluators"
@@ -40,8 +41,8 @@ type kept struct {
 }
 
 // keep decides what a visit leaves in the archive, and writes it. On return it is on disk.
-func (c *Crawler) keep(v visit) (kept, error) {
-	k, err := c.decide(v)
+func (c *Crawler) keep(v visit, s config.Settings) (kept, error) {
+	k, err := c.decide(v, s.Change)
 	if err != nil || k.keeping == KeptNothing {
 		return k, err
 	}
@@ -57,7 +58,7 @@ func (c *Crawler) keep(v visit) (kept, error) {
 }
 
 // decide finds the smallest true record of a visit.
-func (c *Crawler) decide(v visit) (kept, error) {
+func (c *Crawler) decide(v visit, s config.Change) (kept, error) {
 	r, got := v.record(), v.capture
 	switch {
 	case got.Status == statusNotModified && !v.failed:
@@ -81,12 +82,22 @@ func (c *Crawler) decide(v visit) (kept, error) {
 			return kept{keeping: KeptRevisit, origin: origin}, nil
 		}
 	}
-	if v.verdict.State == evaluators.Unchanged && !v.verdict.First {
-		// The same content in another coding, gzip with another time stamp for one: there is nothing new to keep, and
-		// no revisit record may claim a payload digest that the original does not have.
+	if v.verdict.State == evaluators.Unchanged && !v.verdict.First && !wanted(v, s) {
+		// The same content in another coding, gzip with another time stamp for one, or with other parts that do not count:
+		// there is nothing new to keep, and no revisit record may claim a payload digest that the original does not have.
 		return kept{keeping: KeptNothing}, nil
 	}
 	return kept{keeping: KeptResponse}, nil
+}
+
+// wanted reports whether the settings want a payload archived that differs from the archived one only in what does not
+// count.
+func wanted(v visit, s config.Change) bool {
+	keep := s.KeepScrubbed
+	if s.Mode == config.Strict || !keep.Response {
+		return false
+	}
+	return keep.Every == 0 || v.capture.Started.Sub(v.record().Origin.Date) >= keep.Every
 }
 
 // dedupKey is what a visit's payload is known by. Status and type are part of it: an error page and an article with
@@ -142,6 +153,10 @@ func metadata(v visit) []warcout.Field {
 	}
 	if got.Stopped {
 		fields = append(fields, warcout.Field{Name: "midFetchAbort", Value: "true"})
+	}
+	if v.compared.Rules != 0 {
+		fields = append(fields, warcout.Field{Name: "comparisonDigest", Value: v.compared.Sum.String()},
+			warcout.Field{Name: "comparisonRules", Value: strconv.FormatUint(v.compared.Rules, 16)})
 	}
 	if got.Misfortune != nil {
 		fields = append(fields, warcout.Field{Name: "misfortune", Value: got.Misfortune.Error()})

@@ -103,7 +103,10 @@ func learn(h frontier.History, v visit, k kept) frontier.History {
 	h.Status = got.Status
 	h.Location = got.Header.Get("Location")
 	h.ContentType = got.Header.Get("Content-Type")
-	h.Comparison = comparison(got)
+	if !v.verdict.Near {
+		h.Comparison = v.compared
+	}
+	before := h.Validators
 	h.Validators = evaluators.Validators{}
 	if !got.Complete {
 		// What was cut at the size limit is no version that a validator could speak for.
@@ -114,8 +117,11 @@ func learn(h frontier.History, v visit, k kept) frontier.History {
 	if !k.origin.IsZero() {
 		h.Origin = k.origin
 	}
-	if got.Status == http.StatusOK && k.keeping != KeptNothing {
-		h.Validators = evaluators.Lasting(got.Header)
+	switch now := evaluators.Lasting(got.Header); {
+	case got.Status != http.StatusOK:
+	case k.keeping != KeptNothing, now == before:
+		// Those of a body that is not kept may be remembered only if they are those of the one that is.
+		h.Validators = now
 	}
 	return h
 }

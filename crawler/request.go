@@ -3,6 +3,7 @@ package crawler
 import (
 	"crypto/sha256"
 	"encoding/binary"
+	"fmt"
 	"net/http"
 	"strconv"
 	"strings"
@@ -108,13 +109,24 @@ func misfortune(c *fetch.Capture) bool {
 	return c.Status < http.StatusOK || c.Status >= http.StatusInternalServerError || cut
 }
 
-// comparison is the digest that decides whether a page changed: of the content without its coding, or of the payload
-// as it came when the coding cannot be undone.
-func comparison(c *fetch.Capture) digest.Comparison {
-	if !c.ContentDigest.IsZero() {
-		return digest.Comparison{Sum: c.ContentDigest}
+// comparison is the digest that decides whether a page changed: of what the rules leave of the content without its
+// coding, or of the payload as it came when the coding cannot be undone.
+func comparison(c *fetch.Capture, rules *digest.Rules) (digest.Comparison, error) {
+	contentType := c.Header.Get("Content-Type")
+	switch {
+	case !c.Complete:
+		return digest.Comparison{}, nil
+	case c.ContentDigest.IsZero():
+		return rules.Whole(c.PayloadDigest), nil
+	case rules.Idle(contentType, c.ContentSize):
+		return rules.Whole(c.ContentDigest), nil
 	}
-	return digest.Comparison{Sum: c.PayloadDigest}
+	content, err := c.Content()
+	if err != nil {
+		return digest.Comparison{}, fmt.Errorf("read the content again: %w", err)
+	}
+	defer content.Close()
+	return rules.Compare(content, contentType, c.ContentDigest)
 }
 
 // retryAfter is when the server allows the next request (RFC 9110, 10.2.3: seconds or a date), and zero when it does not say.

@@ -31,6 +31,7 @@ var update = flag.Bool("update", false, "rewrite what the stories tell")
 //	set TOML                      a line for arcrawl.toml
 //	run 30d                       crawl for so long; then the daemon stops
 //	restart                       … and starts again
+//	edit 'old' 'new'              another text in arcrawl.toml, while it is down
 //	clock 12h                     time passes while it is down
 func TestStories(t *testing.T) {
 	files, err := filepath.Glob("testdata/stories/*.txt")
@@ -128,11 +129,19 @@ func act(t *testing.T, w *world, words []string) {
 	case "run":
 		w.run(duration(t, words[1]))
 	case "restart":
+	case "edit":
+		w.edit(quoted(words))
 	case "clock":
 		time.Sleep(duration(t, words[1]))
 	default:
 		t.Fatalf("the script says %q, which nobody understands", words[0])
 	}
+}
+
+// quoted are the two texts in single quotes of a line.
+func quoted(words []string) (before, after string) {
+	parts := strings.Split(strings.Join(words, " "), "'")
+	return parts[1], parts[3]
 }
 
 func page(t *testing.T, from time.Duration, words []string) town.Page {
@@ -154,6 +163,8 @@ func page(t *testing.T, from time.Duration, words []string) town.Page {
 			p.Size, _ = strconv.Atoi(value)
 		case "links":
 			p.Links = strings.Split(value, ",")
+		case "clock":
+			p.Clock = true
 		case "location":
 			p.Location = value
 		case "etag":

@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawllog"
+	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/fetch"
 	"github.com/arcrawl/arcrawl/frontier"
@@ -55,8 +57,11 @@ func (c *Crawler) walk(ctx context.Context, claim frontier.Claim, worker int) er
 	defer capture.Close()
 	c.step("fetched")
 
-	visit := c.judge(claim, question, capture)
-	kept, err := c.keep(visit)
+	visit, err := c.judge(claim, settings, question, capture)
+	if err != nil {
+		return c.giveBack(ctx, claim, fmt.Errorf("judge %s: %w", claim.Record.URI, err))
+	}
+	kept, err := c.keep(visit, settings)
 	if err != nil {
 		return c.giveBack(ctx, claim, fmt.Errorf("archive %s: %w", claim.Record.URI, err))
 	}
@@ -92,6 +97,7 @@ type visit struct {
 	asked    question
 	capture  *fetch.Capture
 	finished time.Time
+	compared digest.Comparison // of the content; zero if it was not read whole
 	verdict  evaluators.Verdict
 	failed   bool // misfortune: what was learned stays as it is
 	robots   bool // the URI is a robots.txt
@@ -101,26 +107,36 @@ func (v visit) record() frontier.Record { return v.claim.Record }
 func (v visit) uri() uri.URI            { return v.claim.Record.URI }
 
 // judge says what an exchange meant, going by what is remembered.
-func (c *Crawler) judge(claim frontier.Claim, asked question, capture *fetch.Capture) visit {
+//
+// The error is of our own: the content could not be read back from where it was spooled.
+func (c *Crawler) judge(claim frontier.Claim, s config.Settings, asked question, capture *fetch.Capture) (visit, error) {
 	r := claim.Record
 	v := visit{claim: claim, asked: asked, capture: capture, finished: capture.Started.Add(capture.Took), robots: isRobots(r.URI)}
 	unread := capture.Stopped || capture.Status == statusNotModified && asked.conditional()
 	v.failed = !unread && misfortune(capture)
 	if v.failed {
 		v.verdict = evaluators.Verdict{State: evaluators.Unknown, Reason: "failed"}
-		return v
+		return v, nil
 	}
 	if unread && asked.filter.Contradicts(asked.sent, r.Validators, evaluators.ValidatorsOf(capture.Header)) {
 		v.verdict = evaluators.Verdict{State: evaluators.Unknown, Reason: "304 with another ETag"}
-		return v
+		return v, nil
 	}
-	v.verdict = c.change.Judge(
+	var err error
+	rules := s.Change.Rules
+	if v.robots {
+		rules = new(digest.Rules) // every byte of it counts
+	}
+	if v.compared, err = comparison(capture, rules); err != nil {
+		return v, err
+	}
+	v.verdict = evaluators.ChangeEvaluator{Tolerance: s.Change.Tolerance}.Judge(
 		evaluators.Before{Known: !r.LastCapture.IsZero(), Status: r.Status, Location: r.Location, Comparison: r.Comparison},
 		evaluators.Seen{
-			Status: capture.Status, Location: capture.Header.Get("Location"), Comparison: comparison(capture),
+			Status: capture.Status, Location: capture.Header.Get("Location"), Comparison: v.compared,
 			Unread: unread, Complete: capture.Complete,
 		})
-	return v
+	return v, nil
 }
 
 // refuse logs and settles a URI that is not visited. No request was made, so the host need not rest.

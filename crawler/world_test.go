@@ -59,6 +59,18 @@ func (w *world) set(u string, p town.Page) {
 	}
 }
 
+// edit replaces a text in arcrawl.toml.
+func (w *world) edit(before, after string) {
+	w.t.Helper()
+	if !strings.Contains(w.toml, before) {
+		w.t.Fatalf("arcrawl.toml has no %q", before)
+	}
+	w.toml = strings.Replace(w.toml, before, after, 1)
+	if err := os.WriteFile(w.path("arcrawl.toml"), []byte(w.toml), 0o600); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
 // open opens the rooms with the town as the network; the returned function checks and shuts them.
 func (w *world) open() (crawler.Rooms, func()) { return w.openWith(w.town.Dial) }
 

@@ -50,13 +50,18 @@ type Seen struct {
 type Verdict struct {
 	State   State  // a capture makes a version exactly when this is Changed
 	First   bool   // there was no earlier complete capture to compare with
+	Near    bool   // the digests differ, and their sketches do so little that the state is Unchanged: the remembered digest stays
 	Rebased bool   // only the comparison digest is to be replaced; State is Unknown
 	Reason  string // one short phrase, such as "status 200 → 404"
 }
 
 // ChangeEvaluator compares strictly: a byte more or less in what the scrubbing rules left over is a change.
 // Its zero value is ready.
-type ChangeEvaluator struct{}
+type ChangeEvaluator struct {
+	// Tolerance makes it less strict: contents whose sketches differ in no more bits than this are the same. They are
+	// compared with the last version, so that many small changes add up to a new one.
+	Tolerance int
+}
 
 // Judge compares what was seen with what is remembered. It goes by the first of these rules that applies:
 //
@@ -71,8 +76,9 @@ type ChangeEvaluator struct{}
 //     takes the place of the old one, the interval stays, and no version is counted because a curator edited a
 //     rule. A change that fell between two rules is so missed in the statistics, never in the archive: deduplication
 //     goes by the payload digest. The same holds if none was remembered.
-//  6. Equal digests are Unchanged, unequal ones Changed; no digest of this visit is Unknown.
-func (ChangeEvaluator) Judge(b Before, s Seen) Verdict {
+//  6. Equal digests are Unchanged, and so are near ones within the tolerance; others are Changed. No digest of this
+//     visit is Unknown.
+func (e ChangeEvaluator) Judge(b Before, s Seen) Verdict {
 	if !s.Complete && !s.Unread {
 		return Verdict{State: Unknown, First: !b.Known, Reason: "body incomplete"}
 	}
@@ -93,7 +99,7 @@ func (ChangeEvaluator) Judge(b Before, s Seen) Verdict {
 	if s.Unread {
 		return judgeUnread(s)
 	}
-	return judgeDigest(b.Comparison, s.Comparison)
+	return e.judgeDigest(b.Comparison, s.Comparison)
 }
 
 func judgeUnread(s Seen) Verdict {
@@ -103,7 +109,7 @@ func judgeUnread(s Seen) Verdict {
 	return Verdict{State: Unchanged, Reason: "headers unchanged, body not read"}
 }
 
-func judgeDigest(before, now digest.Comparison) Verdict {
+func (e ChangeEvaluator) judgeDigest(before, now digest.Comparison) Verdict {
 	switch {
 	case now.Sum.IsZero():
 		return Verdict{State: Unknown, Reason: "no digest of this visit"}
@@ -113,6 +119,9 @@ func judgeDigest(before, now digest.Comparison) Verdict {
 		return Verdict{State: Unknown, Rebased: true, Reason: "other scrubbing rules, re-based"}
 	case before.Sum == now.Sum:
 		return Verdict{State: Unchanged, Reason: "same digest"}
+	}
+	if near, bits := now.Near(before, e.Tolerance); near && e.Tolerance > 0 {
+		return Verdict{State: Unchanged, Near: true, Reason: fmt.Sprintf("nearly the same, %d of 64 bits differ", bits)}
 	}
 	return Verdict{State: Changed, Reason: "digest differs"}
 }

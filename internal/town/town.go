@@ -26,6 +26,7 @@ type Page struct {
 	Type     string        // Content-Type; "" = text/html; charset=utf-8
 	Body     string        // fixed text; "" = a sentence that names the page and its version, and its links
 	Size     int           // pad the body to this many bytes
+	Clock    bool          // the body ends with the time of the request, in <i class="clock">
 	Links    []string
 	Location string
 	ETag     string // "" = none, "honest" follows the version, "weak" does too and says W/, anything else is sent as it is
@@ -188,6 +189,9 @@ func (p Page) answer(w http.ResponseWriter, r *http.Request, name string, founde
 		return http.StatusNotModified, 0
 	}
 	body := p.text(name, version)
+	if p.Clock {
+		body += fmt.Sprintf("<i class=\"clock\">%s</i>\n", time.Since(founded))
+	}
 	status := p.Status
 	if status == 0 {
 		status = http.StatusOK

@@ -1,0 +1,45 @@
+package config_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/arcrawl/arcrawl/config"
+)
+
+func TestScrubbingRulesThatAreNotUsedAreAWarning(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct{ name, toml, want string }{
+		{"rules without a mode", "[change]\nscrub = ['x\\d']\n", "change.scrub"},
+		{"a mode without rules", "[change]\nmode = \"scrubbed\"\n", "change.mode"},
+		{"text needs none", "[change]\nmode = \"text\"\n", ""},
+		{"near-duplicates need none", "[change]\nmode = \"scrubbed\"\ntolerance = 3\n", ""},
+	} {
+		var got []string
+		for _, w := range load(t, row.toml+"[seeds]\nuris = [\"http://a.example/\"]\n").Warnings {
+			got = append(got, w.Key)
+		}
+		if strings.Join(got, " ") != row.want {
+			t.Errorf("%s: warnings about %q, want %q", row.name, got, row.want)
+		}
+	}
+}
+
+func TestHostsHaveTheirOwnScrubbingRules(t *testing.T) {
+	t.Parallel()
+	c := load(t, "[change]\nmode = \"scrubbed\"\nscrub = ['x\\d']\n", "a.example.toml", "[change]\nscrub = ['y\\d']\n",
+		"b.example.toml", "[change]\nmode = \"strict\"\n", "c.example.toml", "[politeness]\nvalence = 2\n")
+	main, a, b, other := c.For("else.example"), c.For("a.example"), c.For("b.example"), c.For("c.example")
+	if main.Change.Rules.Fingerprint() == a.Change.Rules.Fingerprint() || b.Change.Rules.Fingerprint() != 0 {
+		t.Error("a host's rules are not its own")
+	}
+	if main.Change.Rules.Fingerprint() != other.Change.Rules.Fingerprint() {
+		t.Error("a host file without rules re-bases its host")
+	}
+	if got := string(a.Change.Rules.Scrub([]byte("x1 y2"), "text/plain")); got != "x1  " {
+		t.Errorf("scrubbed to %q", got)
+	}
+	if c.For("b.example").Change.KeepScrubbed != (config.KeepScrubbed{}) {
+		t.Error("something is kept by default")
+	}
+}

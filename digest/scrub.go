@@ -1,0 +1,159 @@
+package digest
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"regexp"
+	"regexp/syntax"
+	"unicode/utf8"
+)
+
+// The faults of scrubbing rules.
+var (
+	ErrMatchesEmpty = errors.New("matches the empty text, which is everywhere")
+	ErrMatchesAll   = errors.New("matches whole documents, so that no change would ever be seen")
+)
+
+// scrubber replaces what one expression matches.
+type scrubber struct {
+	re      *regexp.Regexp
+	literal []byte // is in every match; empty if nothing is known to be
+}
+
+func newScrubber(expr string) (scrubber, error) {
+	re, err := regexp.Compile(expr)
+	if err != nil {
+		return scrubber{}, err
+	}
+	// "\b" does not match in the empty text, but matches an empty part of another one.
+	if loc := re.FindStringIndex("a a"); re.MatchString("") || loc != nil && loc[0] == loc[1] {
+		return scrubber{}, ErrMatchesEmpty
+	}
+	tree, err := syntax.Parse(expr, syntax.Perl)
+	if err != nil {
+		return scrubber{}, err
+	}
+	s := scrubber{re: re, literal: []byte(literalIn(tree.Simplify()))}
+	for _, p := range []string{probePage, probeText} {
+		if takesAll(s.scrub([]byte(p))) {
+			return scrubber{}, ErrMatchesAll
+		}
+	}
+	return s, nil
+}
+
+// The probes are documents of which every sensible rule leaves something.
+const (
+	probePage = "<!doctype html>\n<html lang=\"en\">\n<head><meta charset=\"utf-8\"><title>Timetable 2026</title></head>\n<body class=\"page\">\n" +
+		"<h1>The ferry</h1>\n<div id=\"main\"><p>It leaves Harbour Street at 7:30, café on board: 12 euros.</p></div>\n</body>\n</html>\n"
+	probeText = "The ferry leaves Harbour Street at 7:30.\nTickets are sold on board for 12 euros.\n"
+)
+
+// takesAll reports whether no word is left of what the probes tell.
+func takesAll(left []byte) bool {
+	for _, word := range []string{"ferry", "leaves", "Harbour", "Street", "board", "euros"} {
+		if bytes.Contains(left, []byte(word)) {
+			return false
+		}
+	}
+	return true
+}
+
+// CheckRegex says what is wrong with an expression as a scrubbing rule: it does not compile, matches the empty text
+// ([ErrMatchesEmpty]) or whole documents ([ErrMatchesAll]).
+func CheckRegex(expr string) error {
+	_, err := newScrubber(expr)
+	return err
+}
+
+// literalIn finds the longest text that every match has in it.
+func literalIn(re *syntax.Regexp) string {
+	longest := ""
+	take := func(s string) {
+		if len(s) > len(longest) {
+			longest = s
+		}
+	}
+	switch re.Op {
+	case syntax.OpLiteral:
+		if re.Flags&syntax.FoldCase == 0 {
+			take(string(re.Rune))
+		}
+	case syntax.OpConcat, syntax.OpCapture, syntax.OpPlus:
+		for _, sub := range re.Sub {
+			take(literalIn(sub))
+		}
+	case syntax.OpRepeat:
+		if re.Min > 0 {
+			take(literalIn(re.Sub[0]))
+		}
+	}
+	return longest
+}
+
+// Matches are looked for in rounds, each of which may find eight times as many as the one before. Between rounds some
+// of the matches are made once more, to see how far the expression reads beyond them. One that reads on for so long
+// may read the whole page for each match.
+const (
+	firstRound = 16
+	nextRound  = 8
+	samples    = 16
+	farBeyond  = 16 << 10
+)
+
+// scrub replaces each match by one space.
+func (s scrubber) scrub(text []byte) []byte {
+	if len(s.literal) > 0 && !bytes.Contains(text, s.literal) {
+		return text
+	}
+	var found [][]int
+	for most := firstRound; ; most *= nextRound {
+		found = s.re.FindAllIndex(text, most)
+		if len(found) < most || s.readsFar(text, found) {
+			break
+		}
+	}
+	if len(found) == 0 {
+		return text
+	}
+	out := make([]byte, 0, len(text))
+	end := 0
+	for _, m := range found {
+		if m[0] == m[1] {
+			continue // an assertion that holds there
+		}
+		out = append(append(out, text[end:m[0]]...), ' ')
+		end = m[1]
+	}
+	return append(out, text[end:]...)
+}
+
+// readsFar reports whether the expression reads far beyond one of its matches.
+func (s scrubber) readsFar(text []byte, found [][]int) bool {
+	for i := range samples {
+		m := found[i*len(found)/samples]
+		r := &countedRunes{text: text[m[0]:min(len(text), m[1]+farBeyond)]}
+		s.re.FindReaderIndex(r)
+		if r.read == len(r.text) && m[1]+farBeyond < len(text) {
+			return true
+		}
+	}
+	return false
+}
+
+// countedRunes reads runes and knows how many bytes were read.
+type countedRunes struct {
+	text []byte
+	read int
+}
+
+// ReadRune implements io.RuneReader.
+func (c *countedRunes) ReadRune() (rune, int, error) {
+	if c.read == len(c.text) {
+		return 0, 0, io.EOF
+	}
+	r, n := utf8.DecodeRune(c.text[c.read:])
+	c.read += n
+	return r, n, nil
+}
