@@ -124,3 +124,19 @@ func TestAStrangerSeesTheSameRecords(t *testing.T) {
 		}
 	}
 }
+
+// TestAStrangerReadsWhatWasReduplicated has warcio check the digests of new files, block and payload.
+func TestAStrangerReadsWhatWasReduplicated(t *testing.T) {
+	t.Parallel()
+	l, _ := three(t)
+	out, _, _ := rewritten(t, []string{l.dir}, RewriteOptions{All: true})
+	files, err := filepath.Glob(filepath.Join(out, "*.warc.gz"))
+	if err != nil || len(files) != 3 {
+		t.Fatalf("files %v, %v", files, err)
+	}
+	for _, r := range foreign.Records(t, files...) {
+		if len(r.Errors) > 0 {
+			t.Errorf("%s at %d: %v", r.File, r.Offset, r.Errors)
+		}
+	}
+}

@@ -89,3 +89,8 @@ func (s sum) differs(what string, h hash.Hash) string {
 	name, _, _ := strings.Cut(s.text, ":")
 	return fmt.Sprintf("the %s has the digest %s:%s, the header says %s", what, name, s.encode(h.Sum(nil)), s.text)
 }
+
+// sumText writes a hash as a header has it: Base32, as is usual.
+func sumText(algorithm string, h hash.Hash) string {
+	return algorithm + ":" + base32.StdEncoding.EncodeToString(h.Sum(nil))
+}

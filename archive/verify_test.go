@@ -83,7 +83,7 @@ func TestEachFaultIsNamed(t *testing.T) {
 		{"a revisit without its original", revisit(), "warning header Target-URI|warning header Date|error revisit-unresolved names neither"},
 		{"a revisit without digest", strings.Replace(revisit(refersTo("good", target, date)...), "WARC-Payload-Digest", "X", 1), "error header without WARC-Payload-Digest"},
 		{"a revisit without profile", strings.Replace(revisit(refersTo("good", target, date)...), "WARC-Profile", "X", 1), "error header WARC-Profile"},
-		{"a digest of the chunks", framed(target), "warning framing 6.3.2"},
+		{"a digest of the chunks", framedResponse(target), "warning framing 6.3.2"},
 		{"chunks that were taken away", response("x", target, chunkedHead, "plain text"), ""},
 		{"two records in one member", response("x", target+"1", htmlHead, "1") + response("y", target+"2", htmlHead, "2"), "error members same gzip member"},
 	} {
@@ -107,8 +107,8 @@ func TestEachFaultIsNamed(t *testing.T) {
 	}
 }
 
-// framed is a response whose payload digest is of the body as it was sent.
-func framed(target string) string {
+// framedResponse is a response whose payload digest is of the body as it was sent.
+func framedResponse(target string) string {
 	return response("x", target, chunkedHead, "2\r\nab\r\n0\r\n\r\n")
 }
 

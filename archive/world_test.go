@@ -71,7 +71,11 @@ func (l *library) page(address, head, body string) digest.Origin {
 	sent := body
 	if strings.Contains(head, "chunked") {
 		half := len(body) / 2
-		sent = fmt.Sprintf("%x\r\n%s\r\n%x;x=y\r\n%s\r\n0\r\nTrailer: 1\r\n\r\n", half, body[:half], len(body)-half, body[half:])
+		extension, trailer := "", ""
+		if strings.Contains(head, "Trailer: ") {
+			extension, trailer = ";x=y", "X-Trailer: 1\r\n"
+		}
+		sent = fmt.Sprintf("%x%s\r\n%s\r\n%x\r\n%s\r\n0\r\n%s\r\n", half, extension, body[:half], len(body)-half, body[half:], trailer)
 	}
 	block := head + "\r\n\r\n" + sent
 	return l.write(warcout.Visit{Response: &warcout.Response{
@@ -101,7 +105,7 @@ func small(t testing.TB) *library {
 	t.Helper()
 	l := newLibrary(t)
 	first := l.page("http://www.a.example/", htmlHead, "<p>hello</p>\n<p>one</p>\n")
-	l.page("http://www.a.example/chunked", chunkedHead, "<p>in two pieces</p>")
+	l.page("http://www.a.example/chunked", chunkedHead+"\r\nTrailer: X-Trailer", "<p>in two pieces</p>")
 	l.revisit("http://www.a.example/", htmlHead+"\r\nX-Visit: second", first)
 	l.notModified("http://www.a.example/", first)
 	l.page("http://www.a.example/", htmlHead, "<p>hello</p>\n<p>two</p>\n")
@@ -183,4 +187,13 @@ func verified(t testing.TB, o VerifyOptions, paths ...string) ([]Finding, Verifi
 		t.Fatal(err)
 	}
 	return all, sum
+}
+
+func read(t testing.TB, path string) string {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
 }

@@ -141,3 +141,40 @@ func TestReadingBack(t *testing.T) {
 		t.Errorf("a wrong configuration: exit code %d, %s", code, errs)
 	}
 }
+
+func TestWhatDependsOnWhat(t *testing.T) {
+	dir, files := archived(t)
+	first, second := filepath.Base(files[0]), filepath.Base(files[1])
+	alone, news := filepath.Join(t.TempDir(), "alone"), filepath.Join(t.TempDir(), "news")
+	for _, c := range []struct {
+		args []string
+		code int
+		want []string
+	}{
+		{[]string{"deps", "--warcs", dir, first, files[1]}, exitOK, []string{first + ": 2 captures\n  is needed by " + second + " for 1 revisits", "needs " + first}},
+		{[]string{"deps", "--json", "--warcs", files[1], second}, exitDamaged, []string{`"missing":1`, "in no file"}},
+		{[]string{"deps", "--warcs", dir, "other"}, exitFailure, []string{"there is no file other"}},
+		{[]string{"impact", "--warcs", dir, first}, exitOK, []string{"www.a.example  2026-11  3     1                   0", "all"}},
+		{[]string{"impact", "--list", "--json", "--by", "day", "--warcs", dir, first}, exitOK, []string{`"original":"` + first + `"`, `"period":"2026-11-21"`}},
+		{[]string{"impact", "--by", "week", "--warcs", dir, first}, exitUsage, []string{"year, month or day"}},
+		{[]string{"reduplicate", files[1]}, exitUsage, []string{"-o"}},
+		{[]string{"reduplicate", "--from", dir, "-o", alone, files[1]}, exitOK, []string{"1 files", "1 revisits became responses"}},
+		{[]string{"reduplicate", "--from", dir, "-o", alone, files[1]}, exitFailure, []string{"nothing is overwritten"}},
+		{[]string{"verify", "--strict", alone}, exitOK, []string{"1 response", "0 errors, 0 warnings"}},
+		{[]string{"cat", "--warcs", alone, "http://www.a.example/"}, exitOK, []string{"<p>one</p>"}},
+		{[]string{"extract", "-o", news, dir}, exitUsage, []string{"--host"}},
+		{[]string{"extract", "-o", news, "--since", "soon", dir}, exitUsage, []string{"--since"}},
+		{[]string{"extract", "-o", news, "--json", "--host", "www.a.example", "--since", "2026112111", "--keep-revisits", dir}, exitOK, []string{`"needs":[{"file":"` + first + `","revisits":1}]`}},
+		{[]string{"extract", "-o", news + "2", "--until", "2026112110", dir, "missing"}, exitDamaged, []string{"missing: error", "1 files", "1 errors"}},
+	} {
+		code, out, errs := command(c.args...)
+		if code != c.code {
+			t.Errorf("%v: exit code %d, want %d: %s%s", c.args, code, c.code, out, errs)
+		}
+		for _, want := range c.want {
+			if !strings.Contains(out+errs, want) {
+				t.Errorf("%v: %q is not in\n%s%s", c.args, want, out, errs)
+			}
+		}
+	}
+}

@@ -14,7 +14,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/arcrawl/arcrawl/archive"
-	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -28,13 +27,9 @@ func (w *where) flags(cmd *cobra.Command) {
 
 // open opens the folder. Damage in it is named on errs, and is no reason to stop.
 func (w *where) open(ctx context.Context, errs io.Writer) (*archive.Library, error) {
-	dir := w.dir
-	if dir == "" {
-		c, err := config.Load(w.config)
-		if err != nil {
-			return nil, fmt.Errorf("name the folder of the WARC files with --warcs, or a configuration that has it: %w", err)
-		}
-		dir = c.Storage.WARC
+	dir, err := w.folder()
+	if err != nil {
+		return nil, err
 	}
 	progress := new(archive.Progress)
 	stop := watch(errs, progress)

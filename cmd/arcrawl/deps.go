@@ -1,0 +1,179 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/arcrawl/arcrawl/archive"
+	"github.com/arcrawl/arcrawl/config"
+)
+
+// survey reads the folder that a command looks in.
+func (w *where) survey(cmd *cobra.Command) (*archive.Survey, error) {
+	dir, err := w.folder()
+	if err != nil {
+		return nil, err
+	}
+	progress := new(archive.Progress)
+	stop := watch(cmd.ErrOrStderr(), progress)
+	defer stop()
+	return archive.NewSurvey(cmd.Context(), []string{dir}, progress, printFinding(cmd.ErrOrStderr(), false))
+}
+
+// folder is the one that was named, or that of the configuration.
+func (w *where) folder() (string, error) {
+	if w.dir != "" {
+		return w.dir, nil
+	}
+	c, err := config.Load(w.config)
+	if err != nil {
+		return "", fmt.Errorf("name the folder of the WARC files with --warcs, or a configuration that has it: %w", err)
+	}
+	return c.Storage.WARC, nil
+}
+
+func newDeps() *cobra.Command {
+	var at where
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "deps FILE…",
+		Short: "Tell which WARC files a file needs, and which need it",
+		Long: `deps reads a folder of WARC files and follows each revisit to its original. For each file that is named, by its path or by its
+name in the folder, it prints the files that hold originals of its revisits, the files with revisits that need it, and how
+many. Revisits whose original is in no file are counted, and give exit code 65.
+
+The folder is that of the configuration, or the one that --warcs names.`,
+		Example: "  arcrawl deps --warcs warc/ arcrawl-20261121090000000-00001-c1.warc.gz",
+		Args:    cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			s, err := at.survey(cmd)
+			if err != nil {
+				return err
+			}
+			all, err := s.Dependencies(args)
+			if err != nil {
+				return err
+			}
+			missing := 0
+			for _, d := range all {
+				missing += d.Missing
+				if err := printDependencies(cmd.OutOrStdout(), d, asJSON); err != nil {
+					return err
+				}
+			}
+			if missing > 0 {
+				return fmt.Errorf("%w: the originals of %d revisits are in no file", archive.ErrDamaged, missing)
+			}
+			return nil
+		},
+	}
+	at.flags(cmd)
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object for each file")
+	return cmd
+}
+
+func printDependencies(out io.Writer, d archive.Dependencies, asJSON bool) error {
+	if asJSON {
+		return json.NewEncoder(out).Encode(d)
+	}
+	_, err := fmt.Fprintf(out, "%s: %d captures\n", d.File, d.Captures)
+	errs := []error{err}
+	list := func(what string, files []archive.Dependency) {
+		for _, f := range files {
+			_, err := fmt.Fprintf(out, "  %s %s for %d revisits\n", what, f.File, f.Revisits)
+			errs = append(errs, err)
+		}
+	}
+	list("needs", d.Needs)
+	list("is needed by", d.NeededBy)
+	if d.Missing > 0 {
+		_, err := fmt.Fprintf(out, "  lacks the originals of %d revisits\n", d.Missing)
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
+}
+
+func newImpact() *cobra.Command {
+	var at where
+	var asJSON, list bool
+	var period string
+	cmd := &cobra.Command{
+		Use:   "impact FILE…",
+		Short: "Tell what could no longer be replayed if WARC files were lost",
+		Long: `impact reads a folder of WARC files and counts, by host and period, the captures that could no longer be replayed if the
+files that are named were lost: those in the files, and the revisits in other files whose originals are in them. Of all
+these it also counts those whose payload stands in a file that is left, under whatever URI; a person could bring them
+back, a replay tool would not find them. Nothing is changed.
+
+The folder is that of the configuration, or the one that --warcs names.`,
+		Example: `  arcrawl impact --warcs warc/ arcrawl-20261121090000000-00001-c1.warc.gz
+  arcrawl impact --warcs warc/ --by day --list lost-1.warc.gz lost-2.warc.gz`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			layout, ok := map[string]string{"year": "2006", "month": "2006-01", "day": "2006-01-02"}[period]
+			if !ok {
+				return usageError{fmt.Errorf("--by %s: want year, month or day", period)}
+			}
+			s, err := at.survey(cmd)
+			if err != nil {
+				return err
+			}
+			each := func(archive.Lost) error { return nil }
+			if list {
+				each = printLost(cmd.OutOrStdout(), asJSON)
+			}
+			losses, err := s.Impact(args, layout, each)
+			if err != nil {
+				return err
+			}
+			return printLosses(cmd.OutOrStdout(), losses, asJSON)
+		},
+	}
+	at.flags(cmd)
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON objects, one a line")
+	cmd.Flags().BoolVar(&list, "list", false, "print each capture first")
+	cmd.Flags().StringVar(&period, "by", "month", "length of a period: year, month or day")
+	return cmd
+}
+
+func printLost(out io.Writer, asJSON bool) func(archive.Lost) error {
+	if asJSON {
+		return func(l archive.Lost) error { return json.NewEncoder(out).Encode(l) }
+	}
+	return func(l archive.Lost) error {
+		from := ""
+		if l.Original != "" {
+			from = ", a revisit of a record in " + l.Original
+		}
+		if l.Saved {
+			from += "; the payload is also elsewhere"
+		}
+		_, err := fmt.Fprintf(out, "%s %s in %s:%d%s\n", l.Date, l.URI, l.File, l.Offset, from)
+		return err
+	}
+}
+
+func printLosses(out io.Writer, losses []archive.Loss, asJSON bool) error {
+	if asJSON {
+		for _, l := range losses {
+			if err := json.NewEncoder(out).Encode(l); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	var all archive.Loss
+	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "HOST\tPERIOD\tLOST\tREVISITS ELSEWHERE\tPAYLOAD LEFT")
+	for _, l := range losses {
+		fmt.Fprintf(table, "%s\t%s\t%d\t%d\t%d\n", l.Host, l.Period, l.Captures, l.Revisits, l.Saved)
+		all.Captures, all.Revisits, all.Saved = all.Captures+l.Captures, all.Revisits+l.Revisits, all.Saved+l.Saved
+	}
+	fmt.Fprintf(table, "all\t\t%d\t%d\t%d\n", all.Captures, all.Revisits, all.Saved)
+	return table.Flush()
+}
