@@ -33,10 +33,10 @@ func realMain(args []string, stdout, stderr io.Writer) int {
 	case err == nil:
 		return exitOK
 	case !understood:
-		fmt.Fprintf(stderr, "arcrawl: %v\nRun 'arcrawl --help' for the commands and their flags.\n", err)
+		complain(stderr, fmt.Sprintf("arcrawl: %v\nRun 'arcrawl --help' for the commands and their flags.\n", err))
 		return exitUsage
 	}
-	fmt.Fprintf(stderr, "arcrawl: %v\n", err)
+	complain(stderr, fmt.Sprintf("arcrawl: %v\n", err))
 	return exitCode(err)
 }
 

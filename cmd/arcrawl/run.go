@@ -31,9 +31,12 @@ one line of crawl.log for each visit, and goes on until it is stopped. Started a
 Signals:
   SIGTERM, SIGINT   finish the visits in progress within crawl.grace, then stop; nothing is lost
   SIGINT again      stop at once
-  SIGHUP            reopen crawl.log (for logrotate)
+  SIGHUP            reopen crawl.log (for logrotate); the configuration is read at the start only
 
-When the disk is nearly full or the archive cannot be written, the crawl pauses, says so, and goes on by itself.`,
+When the disk is nearly full or the archive cannot be written, the crawl pauses, says so, and goes on by itself.
+
+Under systemd (Type=notify) it says when it is ready, what it does and that it stops, and gives the watchdog a sign of life as
+long as its dispatcher goes round.`,
 		Example: "  arcrawl run --config /etc/arcrawl/arcrawl.toml",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -54,18 +57,21 @@ When the disk is nearly full or the archive cannot be written, the crawl pauses,
 
 // crawl opens the rooms, crawls until ctx ends, and shuts the rooms.
 func crawl(ctx context.Context, c *config.Config, log zerolog.Logger, observe func(crawler.Report)) error {
+	tellSystemd("STATUS=opening the store")
 	rooms, shut, err := openRooms(c, log)
 	if err != nil {
 		return err
 	}
 	rooms.Observe = observe
+	super := newSupervisor(&rooms)
 	stopReopening := reopenOnHangup(rooms.CrawlLog, log)
-	err = crawlIn(ctx, rooms, log)
+	err = crawlIn(ctx, rooms, super, log)
 	stopReopening()
+	super.closing()
 	return errors.Join(err, shut())
 }
 
-func crawlIn(ctx context.Context, rooms crawler.Rooms, log zerolog.Logger) error {
+func crawlIn(ctx context.Context, rooms crawler.Rooms, super *supervisor, log zerolog.Logger) error {
 	cr := crawler.New(rooms)
 	added, err := cr.AddSeeds(time.Now())
 	if err != nil {
@@ -74,7 +80,9 @@ func crawlIn(ctx context.Context, rooms crawler.Rooms, log zerolog.Logger) error
 	counts := rooms.Frontier.Counts(time.Now())
 	log.Info().Str("version", programVersion()).Str("config", rooms.Config.Path).Int("new_seeds", added.New).
 		Int64("uris", counts.URIs).Int64("hosts", counts.Hosts).Msg("started")
+	stopWatching := super.watch(ctx, rooms.Config.Crawl.Grace, cr.Held)
 	err = cr.Run(ctx)
+	stopWatching()
 	if err != nil {
 		log.Error().Err(err).Msg("stopping because the store failed")
 		return err
@@ -95,7 +103,7 @@ func reopenOnHangup(l *crawllog.Writer, log zerolog.Logger) func() {
 				log.Error().Err(err).Msg("crawl.log could not be reopened; lines go on to the old file")
 				continue
 			}
-			log.Info().Msg("crawl.log reopened")
+			log.Info().Msg("crawl.log reopened; the configuration stays as it was at the start")
 		}
 	})
 	return func() {
@@ -105,8 +113,11 @@ func reopenOnHangup(l *crawllog.Writer, log zerolog.Logger) func() {
 	}
 }
 
-// newLogger writes for people on a terminal and JSON lines for machines.
+// newLogger writes for people on a terminal and in the journal, and JSON lines for machines.
 func newLogger(w io.Writer) zerolog.Logger {
+	if toJournal(w) {
+		return zerolog.New(journalWriter{w})
+	}
 	if f, ok := w.(*os.File); ok && isatty.IsTerminal(f.Fd()) {
 		w = zerolog.ConsoleWriter{Out: w, TimeFormat: time.TimeOnly}
 	}
