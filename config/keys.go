@@ -1,6 +1,7 @@
 package config
 
 import (
+	"regexp"
 	"time"
 
 	"github.com/arcrawl/arcrawl/evaluators"
@@ -60,6 +61,7 @@ var tables = []table{
 	{name: "retry", doc: "How long a URI waits after failures in a row."},
 	{name: "change", doc: "How two versions of a URI are compared."},
 	{name: "midfetch", doc: "When the response headers alone prove that nothing changed, so that the body is not read."},
+	{name: "trouble", doc: "Answers that are not the page that was asked for. They are archived as evidence and marked, and change nothing that was learned."},
 	{name: "fetch", doc: "Bounds of one exchange."},
 	{name: "scope", doc: "Which discovered URIs are taken. The settings of the seed's host decide."},
 	{name: "seeds", doc: "Where the crawl starts."},
@@ -270,6 +272,30 @@ var keys = []key{
 	{
 		Key:    Key{Name: "midfetch.audit_within", Default: `"30d"`, Scope: inBoth, Doc: "The first visit so long after the body was last read does read it. No version is hidden by a lying server for longer than this and one wait. `0s` sets no limit."},
 		reader: duration(0, longWait, func(d *draft) *time.Duration { return &d.settings.Midfetch.Audit.Within }),
+	},
+	{
+		Key:    Key{Name: "trouble.known_blocks", Default: "true", Scope: inBoth, Doc: "Challenge pages, consent walls and pages that say \"not found\" with status 200 are recognised by what is known of them."},
+		reader: boolean(func(d *draft) *bool { return &d.settings.Trouble.KnownBlocks }),
+	},
+	{
+		Key:    Key{Name: "trouble.blocked", Default: "[]", Scope: inBoth, Doc: "Expressions that single out further such pages with status 200. They are looked for in how the page begins, 64 KiB, as it was sent."},
+		reader: expressions(func(d *draft) *[]*regexp.Regexp { return &d.settings.Trouble.Blocked }),
+	},
+	{
+		Key:    Key{Name: "trouble.not_found", Default: "[]", Scope: inBoth, Doc: "Expressions that single out pages that say \"not found\" with status 200."},
+		reader: expressions(func(d *draft) *[]*regexp.Regexp { return &d.settings.Trouble.NotFound }),
+	},
+	{
+		Key:    Key{Name: "trouble.gone_after", Default: "4", Scope: inBoth, Doc: "A URI is gone when so many visits in a row were answered 404 or 410. Until then nothing that was learned changes."},
+		reader: whole(1, 100, func(d *draft) *int { return &d.settings.Trouble.GoneAfter }),
+	},
+	{
+		Key:    Key{Name: "trouble.gone_first", Default: `"1h"`, Scope: inBoth, Doc: "Wait after the first of them; each further wait is four times as long."},
+		reader: duration(shortest, longWait, func(d *draft) *time.Duration { return &d.settings.Trouble.GoneFirst }),
+	},
+	{
+		Key:    Key{Name: "trouble.gone_wait", Default: `"28d"`, Scope: inBoth, Doc: "How often a URI that is gone is visited. It is never dropped."},
+		reader: duration(shortest, longWait, func(d *draft) *time.Duration { return &d.settings.Trouble.GoneWait }),
 	},
 	{
 		Key:    Key{Name: "fetch.connect_timeout", Default: `"20s"`, Scope: inBoth, Doc: "For name look-up, connection and TLS handshake together."},

@@ -103,6 +103,7 @@ func defaultSettings(t testing.TB) config.Settings {
 		Change: config.Change{
 			Mode: config.Strict, MaxSize: 2 << 20, MIME: mime(t, "^(text/.*|application/([a-z0-9.+-]*[+])?(xml|json)(;.*)?)$"),
 		},
+		Trouble: config.Trouble{KnownBlocks: true, GoneAfter: 4, GoneFirst: time.Hour, GoneWait: 28 * day},
 	}
 }
 
@@ -192,6 +193,13 @@ precision = 0.5
 audit_every = 0
 audit_share = 0.25
 audit_within = "7d"
+[trouble]
+known_blocks = false
+blocked = ["captcha"]
+not_found = ["no such page"]
+gone_after = 2
+gone_first = "1m"
+gone_wait = "7d"
 [fetch]
 connect_timeout = "5s"
 header_timeout = "6s"
@@ -231,8 +239,8 @@ func TestEachKeyReachesItsField(t *testing.T) {
 		Log:           config.Log{ExtraInfo: true},
 		AllowNetworks: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("fd00::/8")},
 		Seeds: []config.Seed{
-			{URI: parse(t, "https://www.news.example/"), File: main, Line: 80},
-			{URI: parse(t, "http://xn--mnchen-3ya.example:8080/x?b=1&a"), File: main, Line: 80},
+			{URI: parse(t, "https://www.news.example/"), File: main, Line: 87},
+			{URI: parse(t, "http://xn--mnchen-3ya.example:8080/x?b=1&a"), File: main, Line: 87},
 		},
 		Digest: c.Digest,
 	}
@@ -274,6 +282,10 @@ func TestEachKeyReachesItsField(t *testing.T) {
 		Change: config.Change{
 			Mode: config.TextOnly, Scrub: []string{`\d+ views`}, ScrubCSS: []string{"#clock"}, MIME: mime(t, "^text/html.*"), MaxSize: 1e6,
 			Tolerance: 3, KeepScrubbed: config.KeepScrubbed{Response: true, Every: 7 * day},
+		},
+		Trouble: config.Trouble{
+			Blocked: []*regexp.Regexp{regexp.MustCompile("captcha")}, NotFound: []*regexp.Regexp{regexp.MustCompile("no such page")},
+			GoneAfter: 2, GoneFirst: time.Minute, GoneWait: 7 * day,
 		},
 	}
 	for _, h := range []uri.Host{"www.news.example", "sport.example", "elsewhere.example"} {

@@ -23,6 +23,7 @@ type Settings struct {
 	Fetch    Fetch
 	Scope    Scope
 	Change   Change
+	Trouble  Trouble
 }
 
 // Politeness says how long a host rests between requests: DelayFactor times the duration of the last exchange, at least
@@ -163,3 +164,25 @@ const (
 	Scrubbed ChangeMode = "scrubbed" // what the rules match does not count
 	TextOnly ChangeMode = "text"     // only what a reader sees counts, and of that only what the rules do not match
 )
+
+// Trouble says what is taken for the page that was asked for, and what is not.
+type Trouble struct {
+	// KnownBlocks is trouble.known_blocks (true): challenge pages, consent walls and pages "not found" with status 200 are
+	// recognised by what is known of them.
+	KnownBlocks bool
+	// Blocked is trouble.blocked ([]): expressions for further such pages.
+	Blocked []*regexp.Regexp
+	// NotFound is trouble.not_found ([]): expressions for further pages "not found" with status 200.
+	NotFound []*regexp.Regexp
+	// GoneAfter is trouble.gone_after (4): a URI is gone when so many visits in a row were answered 404 or 410.
+	GoneAfter int
+	// GoneFirst is trouble.gone_first ("1h"): the wait after the first of them; each further one is four times as long.
+	GoneFirst time.Duration
+	// GoneWait is trouble.gone_wait ("28d"): how often a URI that is gone is visited.
+	GoneWait time.Duration
+}
+
+// GoneLadder is the wait until a URI is gone.
+func (t Trouble) GoneLadder() evaluators.Ladder {
+	return evaluators.Ladder{First: t.GoneFirst, Factor: 4, Max: max(t.GoneFirst, t.GoneWait)}
+}

@@ -43,9 +43,10 @@ type Report struct {
 	Finished time.Time
 	Status   int // HTTP status, or a negative code of Heritrix
 	Verdict  evaluators.Verdict
-	Failed   bool // a misfortune: nothing that was learned has changed
-	Stopped  bool // the mid-fetch filter broke off the download
-	Audit    bool // the body was read though the headers would have vouched for it
+	Failed   bool   // a misfortune: nothing that was learned has changed
+	Block    string // what stood in for the page, see [evaluators.Block]; empty if nothing did
+	Stopped  bool   // the mid-fetch filter broke off the download
+	Audit    bool   // the body was read though the headers would have vouched for it
 	Kept     Keeping
 	Received int64 // bytes of the response that were transferred
 	Spared   int64 // bytes of payload that did not have to be transferred, going by the last capture

@@ -34,7 +34,10 @@
 // body are both known adds to the host's reputation in the room trust, and audits ([config.Midfetch].Audit) read the body
 // now and then to check that word.
 //
-// An error of the server (5xx), a refusal (401, 403, 407, 408, 425, 429), a cut body and a failed connection are
+// An error of the server (5xx), a refusal (401, 403, 407, 408, 425, 429), a cut body, a failed connection, and an answer
+// that stands in for the page ([evaluators.Block]: a challenge, a consent wall, a "not found" with status 200) are
 // misfortunes: they are archived as evidence as far as there is any, logged, and change nothing that was learned; the
-// URI comes back on the ladder of its failures in a row.
+// URI comes back on the ladder of its failures in a row. A 404 or 410 is one too until [config.Trouble].GoneAfter of them in a
+// row confirm it; then the page is gone, which is a change like any other, and the URI moves to the slow lane. The
+// interval that was learned waits for the page to come back.
 package crawler

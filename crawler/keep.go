@@ -151,6 +151,9 @@ func metadata(v visit) []warcout.Field {
 		{Name: "contentState", Value: v.verdict.State.String()},
 		{Name: "contentStateReason", Value: v.verdict.Reason},
 	}
+	if v.block != "" {
+		fields = append(fields, warcout.Field{Name: "standsIn", Value: v.block})
+	}
 	if got.Stopped {
 		fields = append(fields, warcout.Field{Name: "midFetchAbort", Value: "true"})
 	}

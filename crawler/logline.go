@@ -81,6 +81,9 @@ func annotations(v visit, k kept, f found) []string {
 	if v.capture.Misfortune != nil {
 		notes = append(notes, "err="+v.capture.Misfortune.Error())
 	}
+	if v.block != "" {
+		notes = append(notes, v.block)
+	}
 	if v.asked.audit != "" {
 		notes = append(notes, "audit")
 	}

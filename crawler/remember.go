@@ -63,11 +63,20 @@ func (c *Crawler) next(v visit, s config.Settings, k kept) next {
 	r.Visits++
 	r.LastVisit = v.capture.Started
 	r.LastStatus = v.capture.Status
-	if v.failed {
+	switch {
+	case v.gone:
+		r.Gone++
+		if !v.failed {
+			wait := r.Wait
+			r.History = learn(r.History, v, k)
+			r.Wait, r.Failures = wait, 0 // the interval is for when the page is back
+		}
+		n.wait = goneWait(r.Gone, s.Trouble)
+	case v.failed:
 		r.Failures++
 		n.wait = evaluators.Wait{Interval: s.Retry.Wait(r.Failures), Evaluator: "retry", Reason: fmt.Sprintf("failure %d in a row", r.Failures)}
-	} else {
-		r.Failures = 0
+	default:
+		r.Failures, r.Gone = 0, 0
 		r.History = learn(r.History, v, k)
 		n.wait = s.Wait.Next(evaluators.WaitInput{
 			MIME: r.ContentType, State: v.verdict.State, First: v.verdict.First, Previous: v.record().Wait, Overdue: v.claim.Overdue,
@@ -82,6 +91,17 @@ func (c *Crawler) next(v visit, s config.Settings, k kept) next {
 		r.Due = n.rest
 	}
 	return n
+}
+
+// goneWait is the wait of a URI that so many visits in a row found gone: a ladder while it is being confirmed, the slow
+// lane from then on.
+func goneWait(times int, s config.Trouble) evaluators.Wait {
+	if times < s.GoneAfter {
+		return evaluators.Wait{
+			Interval: s.GoneLadder().Wait(times), Evaluator: "gone", Reason: fmt.Sprintf("gone, %d of %d visits that confirm it", times, s.GoneAfter),
+		}
+	}
+	return evaluators.Wait{Interval: s.GoneWait, Evaluator: "gone", Reason: fmt.Sprintf("gone, %d visits in a row", times)}
 }
 
 // learn is the history h after a visit that could be judged.
@@ -191,7 +211,7 @@ func hostDown(status int) bool { return status == fetch.DNSFailed || status == f
 func reportOf(v visit, k kept, n next, added frontier.Added) Report {
 	got, before := v.capture, v.record()
 	r := Report{
-		URI: v.uri(), Hops: before.Hops, Finished: v.finished, Status: got.Status, Verdict: v.verdict, Failed: v.failed,
+		URI: v.uri(), Hops: before.Hops, Finished: v.finished, Status: got.Status, Verdict: v.verdict, Failed: v.failed, Block: v.block,
 		Stopped: got.Stopped, Audit: v.asked.audit != "", Kept: k.keeping, Received: got.BlockSize, Wait: n.wait, Due: n.record.Due,
 		Visits: n.record.Visits, Versions: n.record.Versions, Found: added.New, Written: k.written,
 	}

@@ -97,18 +97,6 @@ func canVouch(r frontier.Record) bool {
 	return r.Status == http.StatusOK && !r.Origin.IsZero() && r.Validators != evaluators.Validators{}
 }
 
-// misfortune reports whether a capture says nothing about the page: the connection or the server failed, or the server
-// would not answer us. A body cut at our own size limit is no misfortune: it will be cut there every time.
-func misfortune(c *fetch.Capture) bool {
-	switch c.Status {
-	case http.StatusUnauthorized, http.StatusForbidden, http.StatusProxyAuthRequired, http.StatusRequestTimeout,
-		http.StatusTooEarly, http.StatusTooManyRequests, statusNotModified:
-		return true
-	}
-	cut := !c.Complete && c.Truncated != fetch.TruncatedLength
-	return c.Status < http.StatusOK || c.Status >= http.StatusInternalServerError || cut
-}
-
 // comparison is the digest that decides whether a page changed: of what the rules leave of the content without its
 // coding, or of the payload as it came when the coding cannot be undone.
 func comparison(c *fetch.Capture, rules *digest.Rules) (digest.Comparison, error) {

@@ -205,7 +205,7 @@ func sentence(r crawler.Report, began time.Time, withHost bool) string {
 	}
 	age := r.Finished.Sub(began)
 	day := age / (24 * time.Hour)
-	return fmt.Sprintf("day %2d %s  %5d %-16s %-12s wait %-8s %s  (%s)\n", int(day), clock(age-day*24*time.Hour), r.Status, meaning(r),
+	return fmt.Sprintf("day %2d %s  %5d %-20s %-12s wait %-8s %s  (%s)\n", int(day), clock(age-day*24*time.Hour), r.Status, meaning(r),
 		r.Kept, r.Wait.Interval.Round(time.Second), name, r.Wait.Reason)
 }
 
@@ -215,6 +215,8 @@ func clock(d time.Duration) string {
 
 func meaning(r crawler.Report) string {
 	switch {
+	case r.Block != "":
+		return r.Block
 	case r.Failed:
 		return "failed"
 	case r.Status < 0:

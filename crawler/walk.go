@@ -3,6 +3,7 @@ package crawler
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/arcrawl/arcrawl/config"
@@ -99,8 +100,10 @@ type visit struct {
 	finished time.Time
 	compared digest.Comparison // of the content; zero if it was not read whole
 	verdict  evaluators.Verdict
-	failed   bool // misfortune: what was learned stays as it is
-	robots   bool // the URI is a robots.txt
+	failed   bool   // misfortune: what was learned stays as it is
+	robots   bool   // the URI is a robots.txt
+	block    string // what stood in for the page that was asked for, see [evaluators.Block]; empty if nothing did
+	gone     bool   // the server says that there is no such page
 }
 
 func (v visit) record() frontier.Record { return v.claim.Record }
@@ -113,10 +116,13 @@ func (c *Crawler) judge(claim frontier.Claim, s config.Settings, asked question,
 	r := claim.Record
 	v := visit{claim: claim, asked: asked, capture: capture, finished: capture.Started.Add(capture.Took), robots: isRobots(r.URI)}
 	unread := capture.Stopped || capture.Status == statusNotModified && asked.conditional()
-	v.failed = !unread && misfortune(capture)
-	if v.failed {
-		v.verdict = evaluators.Verdict{State: evaluators.Unknown, Reason: "failed"}
-		return v, nil
+	v.gone = !v.robots && isGone(capture)
+	switch {
+	case !unread && misfortune(capture):
+		err := v.recognise(s.Trouble)
+		return v.fail("failed"), err
+	case v.gone && r.Gone+1 < s.Trouble.GoneAfter:
+		return v.fail("gone, to be confirmed"), nil
 	}
 	if unread && asked.filter.Contradicts(asked.sent, r.Validators, evaluators.ValidatorsOf(capture.Header)) {
 		v.verdict = evaluators.Verdict{State: evaluators.Unknown, Reason: "304 with another ETag"}
@@ -136,7 +142,21 @@ func (c *Crawler) judge(claim frontier.Claim, s config.Settings, asked question,
 			Status: capture.Status, Location: capture.Header.Get("Location"), Comparison: v.compared,
 			Unread: unread, Complete: capture.Complete,
 		})
-	return v, nil
+	if v.verdict.State == evaluators.Changed && !v.robots {
+		err = v.recognise(s.Trouble)
+	}
+	if v.block != "" {
+		v = v.fail(v.block)
+		v.gone = strings.HasPrefix(v.block, evaluators.NotFound)
+	}
+	return v, err
+}
+
+// fail is v as a misfortune.
+func (v visit) fail(why string) visit {
+	v.failed = true
+	v.verdict = evaluators.Verdict{State: evaluators.Unknown, Reason: why}
+	return v
 }
 
 // refuse logs and settles a URI that is not visited. No request was made, so the host need not rest.
