@@ -31,4 +31,22 @@
 // The arithmetic is that of Heritrix's WaitEvaluators: in milliseconds, truncated toward zero, then held between
 // minimum and maximum. With the default factors of 1.5 an interval settles where about half of the visits find a
 // change. A wait never is zero or negative, whatever the settings are.
+//
+// An entry of the stack may have another [Rule]: [Fixed] keeps a phase, [Target] derives the factors from a share of
+// the versions that is to be captured, and [Learned] estimates how often the URI changes and visits when so many changes
+// are expected ([Expected]) that the share is met.
+//
+// # The learned rule
+//
+// Its [Memory] of a URI holds, as beliefs of a rate (Gamma distributions):
+//
+//   - memories of the rate that forget in 72 minutes, half a day, 4 days, 32 days and never;
+//   - two sets, forgetting in 6 and 60 days, of one memory each for the time after a change, after one quiet visit and
+//     after more: they tell pages that change in bursts from those that change at even intervals;
+//   - for a URI whose birth is known, a memory that counts in the logarithm of its age, as articles settle;
+//   - a clock: how much the hours of the day and the days of the week differ. All but the last memory count time by it.
+//
+// Each memory has a weight: the product of the probabilities that it gave to what was then seen, never less than e^−6 of
+// the best one's, so that it can come back when the page's habits change. The rate is the weighted mean. A visit that
+// says nothing ([Unknown]) teaches nothing, and the next one that does counts from the last one that did.
 package evaluators

@@ -27,3 +27,17 @@ func BenchmarkDecisionWithForeignPattern(b *testing.B) {
 		stack.Next(evaluators.WaitInput{MIME: "text/html", State: evaluators.Changed, Previous: 90 * hour})
 	}
 }
+
+// What does a learned decision cost? It should vanish beside the fetch: 20 µs at most.
+func BenchmarkLearnedDecision(b *testing.B) {
+	s := evaluators.Stack{{Rule: evaluators.Learned}}
+	in := evaluators.WaitInput{At: january, First: true, State: evaluators.Changed, Born: january}
+	for i := range 100 {
+		w := s.Next(in)
+		in = evaluators.WaitInput{At: in.At.Add(w.Interval), State: evaluators.Unchanged + evaluators.State(i%2), Memory: w.Memory}
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		s.Next(in)
+	}
+}

@@ -18,8 +18,8 @@ const (
 	defaultFactor  = 1.5
 )
 
-// WaitEvaluator is one entry of the stack: the ancestors' rule that divides the interval of what changed and multiplies
-// that of what did not.
+// WaitEvaluator is one entry of the stack. As it stands it is the ancestors' rule that divides the interval of what
+// changed and multiplies that of what did not; Rule chooses another one.
 //
 // A duration that is zero or negative, and a factor that is zero, negative or no number, stand for the default of
 // their field. If Min exceeds Max, Min wins.
@@ -32,6 +32,11 @@ type WaitEvaluator struct {
 	ChangedFactor   float64        // divides; default 1.5
 	UnchangedFactor float64        // multiplies; default 1.5
 	UseOverdue      bool           // count from the time that really passed: the overdue time is added before dividing or multiplying
+
+	Rule            Rule          // by which the interval is found; the zero value is the ancestors'
+	Every           time.Duration // for [Fixed]: the interval; default 24h
+	CaptureTarget   float64       // for [Target] and [Learned]: the share of versions to capture, between 0 and 1; default 0.8
+	ExpectedChanges float64       // for [Learned], in place of CaptureTarget: changes expected between visits, as a host's budget allows
 }
 
 // Stack is tried from its first entry on; the first whose pattern matches the type decides.
@@ -44,13 +49,23 @@ type WaitInput struct {
 	First    bool          // as judged
 	Previous time.Duration // the interval learned so far; zero or less = none
 	Overdue  time.Duration // how long after its due time the visit began; less than zero counts as zero
+
+	At     time.Time // when the visit began; for [Learned]
+	Born   time.Time // when the URI came into being, if that is known; looked at on the first capture, by [Learned]
+	Memory Memory    // what [Learned] gave back last time; other rules hand it on
 }
 
-// Wait is a decided interval.
+// Wait is a decided interval. All but the first three fields are for [Learned], and zero with other rules, but for
+// Memory.
 type Wait struct {
-	Interval  time.Duration // always more than zero
+	Interval  time.Duration // always more than zero; it counts from when the visit began
 	Evaluator string        // name of the entry that decided
 	Reason    string        // such as "unchanged: 12h × 1.5 = 18h"
+
+	Memory   Memory  // to be stored with the URI
+	Expected float64 // changes expected in the interval; for [Value] while it is overdue, add PerDay for each day
+	Missed   float64 // share of the URI's versions expected to be missed at this interval
+	PerDay   float64 // changes per day expected in the interval
 }
 
 const patternHead, patternTail = `(?is)\A(?:`, `)\z`
@@ -124,16 +139,31 @@ func (e WaitEvaluator) matches(mime string) bool {
 
 func (e WaitEvaluator) next(in WaitInput) Wait {
 	e = e.withDefaults()
+	switch e.Rule {
+	case Learned:
+		return e.learned(in)
+	case Fixed:
+		w := e.fixed(in)
+		w.Memory = in.Memory
+		return w
+	case Target: // four decimals are enough, and can be read
+		e.UnchangedFactor = 1 + math.Ceil(1e4*(UnchangedFactor(e.ChangedFactor, e.CaptureTarget)-1))/1e4
+	}
 	interval, reason := e.interval(in)
 	interval = max(min(interval, e.Max), e.Min)
-	reason += spell(interval)
+	reason += spell(interval) + e.bound(interval)
+	return Wait{Interval: interval, Evaluator: e.Name, Reason: reason, Memory: in.Memory}
+}
+
+// bound says that an interval is at a bound, if it is.
+func (e WaitEvaluator) bound(interval time.Duration) string {
 	switch interval {
 	case e.Min:
-		reason += " (min " + spell(e.Min) + ")"
+		return " (min " + spell(e.Min) + ")"
 	case e.Max:
-		reason += " (max " + spell(e.Max) + ")"
+		return " (max " + spell(e.Max) + ")"
 	}
-	return Wait{Interval: interval, Evaluator: e.Name, Reason: reason}
+	return ""
 }
 
 // interval is the wait before it is held between the bounds, and the reason up to where the number belongs.
@@ -165,7 +195,7 @@ func (e WaitEvaluator) withDefaults() WaitEvaluator {
 	for _, d := range []struct {
 		field *time.Duration
 		value time.Duration
-	}{{&e.Initial, defaultInitial}, {&e.Min, defaultMin}, {&e.Max, defaultMax}, {&e.Unknown, defaultUnknown}} {
+	}{{&e.Initial, defaultInitial}, {&e.Min, defaultMin}, {&e.Max, defaultMax}, {&e.Unknown, defaultUnknown}, {&e.Every, defaultEvery}} {
 		if *d.field <= 0 {
 			*d.field = d.value
 		}

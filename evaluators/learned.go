@@ -1,0 +1,241 @@
+package evaluators
+
+import (
+	"math"
+	"time"
+)
+
+// The rule's constants. They were found on public change histories of news pages, feeds, lists, live data, terms of
+// service and articles, by a random search on one half of the resources, checked on the other.
+const (
+	// ratePrior: what is unknown is thought to change often, so that a first mistake is found out soon.
+	priorShape, priorExposure = 0.858, 0.046 // days
+	agedShape, agedExposure   = 0.32, 1.52   // units of logarithmic age
+
+	birthScale  = 300.0 // seconds that are added to an age before its logarithm is taken
+	weightFloor = 6.0   // no memory falls further behind the best, so that it can come back
+	spreads     = 0.32  // of what one stage learns, the share that the others take in
+
+	hourPrior, dayPrior = 2.0, 4.7 // changes that every hour and day is thought to have been right about
+	dayPower            = 0.43     // days differ less than they seem to
+	mostOfHour          = 4.0      // no hour counts more than so many usual ones
+	clockForgets        = 40.0     // days
+	clockLooks          = 2.0      // days; a change within a longer wait says nothing of the hour
+)
+
+var (
+	ratePrior = belief{priorShape, priorExposure}
+	agePrior  = belief{agedShape, agedExposure}
+	// horizons are the days in which the memories of the rate forget; zero is never.
+	horizons = [5]float64{0.05, 0.5, 4, 32, 0}
+	// stagings are the same for the memories that tell the time after a change from quieter ones.
+	stagings = [2]float64{6, 60}
+)
+
+// learn takes in a judged visit.
+func (r *remembered) learn(at time.Time, changed bool) {
+	now := unix(at)
+	last := now
+	if !r.last.IsZero() {
+		last = math.Min(unix(r.last), now)
+	}
+	r.last = at
+	passed := now - last
+	if passed <= 0 {
+		return
+	}
+	w := r.clock.week()
+	exposure := math.Max(w.exposure(last, now), leastBelief)
+	ageing := r.ageing(passed)
+	if passed < clockLooks*secondsPerDay {
+		rate, aged := r.rate()
+		expected := math.Max(rate*exposure+aged*ageing, leastBelief)
+		seen := 0.0
+		if changed {
+			seen = expected / -math.Expm1(-expected)
+		}
+		r.clock.learn(last, now, expected, seen, w)
+	}
+	r.weigh(passed/secondsPerDay, exposure, ageing, changed)
+	if r.age >= 0 {
+		r.age += passed
+	}
+	if changed {
+		r.misses = 0
+	} else {
+		r.misses = min(r.misses+1, stages-1)
+	}
+}
+
+// weigh lets every memory forget, weighs it by what it had foreseen of the visit, and tells it.
+func (r *remembered) weigh(days, exposure, ageing float64, changed bool) {
+	for i, horizon := range horizons {
+		if horizon > 0 {
+			r.rates[i] = r.rates[i].faded(ratePrior, math.Exp(-days/horizon))
+		}
+		foresaw := 0.0
+		r.rates[i], foresaw = r.rates[i].after(exposure, changed)
+		r.weight[i] += foresaw
+	}
+	for i, horizon := range stagings {
+		kept := math.Exp(-days / horizon)
+		for k := range r.staged[i] {
+			r.staged[i][k] = r.staged[i][k].faded(ratePrior, kept)
+		}
+		for k, g := range r.staged[i] {
+			foresaw := 0.0
+			switch {
+			case k == r.misses:
+				g, foresaw = g.after(exposure, changed)
+			case changed:
+				g = belief{g.shape + spreads/2, g.exposure + spreads/2*exposure}.bounded()
+			default:
+				g = belief{g.shape, g.exposure + spreads/2*exposure}.bounded()
+			}
+			r.staged[i][k] = g
+			r.weight[len(horizons)+i] += foresaw
+		}
+	}
+	if r.age >= 0 {
+		foresaw := 0.0
+		r.aged, foresaw = r.aged.after(ageing, changed)
+		r.weight[agedIndex] += foresaw
+	}
+	best := math.Inf(-1)
+	for i, w := range r.weight {
+		if i != agedIndex || r.age >= 0 {
+			best = math.Max(best, w)
+		}
+	}
+	for i := range r.weight {
+		r.weight[i] = math.Min(0, math.Max(-weightFloor, r.weight[i]-best))
+	}
+}
+
+// ageing is the growth of the logarithm of the age within so many seconds; zero if the birth is unknown.
+func (r *remembered) ageing(passed float64) float64 {
+	if r.age < 0 {
+		return 0
+	}
+	return math.Max(math.Log((r.age+passed+birthScale)/(r.age+birthScale)), leastBelief)
+}
+
+// rate is the weighted mean of what the memories expect: changes per day of exposure, and per unit of logarithmic age.
+func (r *remembered) rate() (perDay, aged float64) {
+	sum := 0.0
+	for i, g := range r.rates {
+		w := math.Exp(r.weight[i])
+		sum += w
+		perDay += w * g.mean()
+	}
+	for i := range r.staged {
+		w := math.Exp(r.weight[len(horizons)+i])
+		sum += w
+		perDay += w * r.staged[i][r.misses].mean()
+	}
+	if r.age >= 0 {
+		w := math.Exp(r.weight[agedIndex])
+		sum += w
+		aged = w * r.aged.mean() / sum
+	}
+	perDay /= sum
+	return perDay, aged
+}
+
+// forecast says how many changes are expected after a visit.
+type forecast struct {
+	from, age    float64 // seconds since 1970 and since birth
+	perDay, aged float64
+	week         *week
+}
+
+func (r *remembered) forecast(at time.Time) forecast {
+	f := forecast{from: unix(at), age: r.age, week: r.clock.week()}
+	f.perDay, f.aged = r.rate()
+	if passed := f.from - unix(r.last); f.age >= 0 && !r.last.IsZero() && passed > 0 {
+		f.age += passed // the visit itself was not judged
+	}
+	return f
+}
+
+// until is the seconds until so many changes are expected, at most so many, and how many are expected by then.
+func (f forecast) until(wanted, most float64) (wait, expected float64) {
+	for wait < most {
+		hour, end := hourOf(f.from + wait)
+		next := math.Min(end-f.from, most)
+		if f.age >= 0 && wait < secondsPerHour { // an age runs fast at first
+			next = math.Min(next, wait+math.Max(60, (f.age+wait)/8))
+		}
+		more := f.perDay * (next - wait) / secondsPerDay * f.week[hour]
+		if f.age >= 0 {
+			more += f.aged * math.Log((f.age+next+birthScale)/(f.age+wait+birthScale))
+		}
+		if expected+more >= wanted {
+			return wait + (next-wait)*(wanted-expected)/more, wanted
+		}
+		expected += more
+		wait = next
+	}
+	return most, expected
+}
+
+// within is how many changes are expected within so many seconds.
+func (f forecast) within(wait float64) float64 {
+	expected := f.perDay * f.week.exposure(f.from, f.from+wait)
+	if f.age >= 0 {
+		expected += f.aged * math.Log((f.age+wait+birthScale)/(f.age+birthScale))
+	}
+	return expected
+}
+
+// learned decides by the expected number of changes.
+func (e WaitEvaluator) learned(in WaitInput) Wait {
+	r, err := in.Memory.open()
+	reason := in.State.String()
+	switch {
+	case err != nil:
+		reason += ", memory begun anew"
+	case in.First:
+		reason = "first capture"
+	}
+	if len(in.Memory) == 0 || err != nil {
+		r.begin(in)
+	}
+	if in.State != Unknown {
+		r.learn(in.At, in.State == Changed)
+	}
+	f := r.forecast(in.At)
+	wait, x := f.until(e.expected(), e.Max.Seconds())
+	interval := milliseconds(math.Ceil(wait * 1e3))
+	if interval < e.Min {
+		interval = e.Min
+		x = f.within(interval.Seconds())
+	}
+	interval = max(min(interval, e.Max), e.Min)
+	w := Wait{
+		Interval: interval, Evaluator: e.Name, Memory: r.pack(),
+		Expected: x, Missed: Missed(x), PerDay: x / interval.Hours() * 24,
+	}
+	w.Reason = reason + ": " + rounded(w.PerDay) + " changes a day, " + rounded(x) + " expected in " + spell(interval) + e.bound(interval)
+	return w
+}
+
+// begin takes into an empty memory what is known without one: the birth, and an interval learned by another rule, at
+// which about half of the visits found a change.
+func (r *remembered) begin(in WaitInput) {
+	switch {
+	case in.First && !in.Born.IsZero() && !in.At.Before(in.Born):
+		r.age = in.At.Sub(in.Born).Seconds()
+	case !in.First && in.Previous > 0:
+		r.last = in.At.Add(-in.Previous - max(in.Overdue, 0))
+		learned := belief{1, in.Previous.Hours() / 24 / math.Ln2}.bounded()
+		for i := range r.rates {
+			r.rates[i] = learned
+		}
+		for i := range r.staged {
+			for k := range r.staged[i] {
+				r.staged[i][k] = learned
+			}
+		}
+	}
+}

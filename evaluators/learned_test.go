@@ -1,0 +1,168 @@
+package evaluators_test
+
+import (
+	"errors"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/arcrawl/arcrawl/evaluators"
+)
+
+var january = time.Date(2026, time.January, 5, 0, 0, 0, 0, time.UTC)
+
+// played visits a URI by one evaluator for some days. The URI changed between two moments if changed says so.
+func played(e evaluators.WaitEvaluator, in evaluators.WaitInput, days int, changed func(from, to time.Time) bool) (visits, captured int, last evaluators.Wait) {
+	stack := evaluators.Stack{e}
+	in.At, in.First, in.State = january, true, evaluators.Changed
+	end := january.AddDate(0, 0, days)
+	for {
+		last = stack.Next(in)
+		in.First, in.Memory, in.Previous = false, last.Memory, last.Interval
+		before := in.At
+		if in.At = in.At.Add(last.Interval); in.At.After(end) {
+			return visits, captured, last
+		}
+		visits++
+		in.State = evaluators.Unchanged
+		if changed(before, in.At) {
+			captured++
+			in.State = evaluators.Changed
+		}
+	}
+}
+
+// poisson changes at random moments, so many times a day.
+func poisson(perDay float64, seed uint64) func(from, to time.Time) bool {
+	random := rand.New(rand.NewPCG(seed, 1))
+	return func(from, to time.Time) bool {
+		return random.Float64() < -math.Expm1(-perDay*to.Sub(from).Hours()/24)
+	}
+}
+
+func TestLearnedFindsTheRateOfAPageThatChangesAtRandom(t *testing.T) {
+	t.Parallel()
+	for _, perDay := range []float64{0.2, 2, 20} {
+		e := evaluators.WaitEvaluator{Rule: evaluators.Learned, CaptureTarget: 0.8, Min: time.Minute}
+		days := int(400 / perDay)
+		visits, _, _ := played(e, evaluators.WaitInput{}, days, poisson(perDay, 7))
+		want := perDay * float64(days) / evaluators.Expected(0.8)
+		if r := float64(visits) / want; r < 0.75 || r > 1.35 {
+			t.Errorf("%v changes a day: %d visits in %d days, want about %.0f", perDay, visits, days, want)
+		}
+	}
+}
+
+func TestLearnedSleepsAtNightWhereNothingChangesAtNight(t *testing.T) {
+	t.Parallel()
+	e := evaluators.WaitEvaluator{Rule: evaluators.Learned, CaptureTarget: 0.8, Min: time.Minute}
+	random := poisson(48, 3)
+	night, day := 0, 0
+	played(e, evaluators.WaitInput{}, 60, func(from, to time.Time) bool {
+		if to.Sub(january) > 30*24*time.Hour {
+			if to.Hour() < 12 {
+				night++
+			} else {
+				day++
+			}
+		}
+		return to.Hour() >= 12 && random(from, to)
+	})
+	if night*4 > day {
+		t.Errorf("%d visits in the quiet half of the day, %d in the other", night, day)
+	}
+}
+
+func TestLearnedVisitsAnArticleMoreAndMoreSeldom(t *testing.T) {
+	t.Parallel()
+	var waits []time.Duration
+	e := evaluators.WaitEvaluator{Rule: evaluators.Learned, CaptureTarget: 0.8, Min: time.Minute}
+	visits, _, last := played(e, evaluators.WaitInput{Born: january}, 60, func(from, to time.Time) bool {
+		waits = append(waits, to.Sub(from))
+		return false
+	})
+	if len(waits) < 5 || waits[0] > 6*time.Hour || last.Interval < 5*24*time.Hour {
+		t.Errorf("%d visits of an article that never changes, first after %v, at last every %v", visits, waits[0], last.Interval)
+	}
+}
+
+func TestLearnedKeepsItsPromiseToItsCaller(t *testing.T) {
+	t.Parallel()
+	e := evaluators.WaitEvaluator{Name: "news", Rule: evaluators.Learned, CaptureTarget: 0.9}
+	random := rand.New(rand.NewPCG(5, 5))
+	in := evaluators.WaitInput{At: january, First: true, State: evaluators.Changed, Born: january}
+	for i := range 800 {
+		before := append(evaluators.Memory(nil), in.Memory...)
+		w := evaluators.Stack{e}.Next(in)
+		again := evaluators.Stack{e}.Next(in)
+		if diff := cmp.Diff(w, again); diff != "" {
+			t.Fatalf("visit %d: the same question was answered otherwise:\n%s", i, diff)
+		}
+		if diff := cmp.Diff(before, append(evaluators.Memory(nil), in.Memory...)); diff != "" {
+			t.Fatalf("visit %d: the memory that was handed in was written to", i)
+		}
+		if n := len(w.Memory); n == 0 || n > evaluators.MaxMemory || w.Memory.Check() != nil {
+			t.Fatalf("visit %d: a memory of %d bytes, %v", i, n, w.Memory.Check())
+		}
+		if w.Interval < time.Hour || w.Interval > 28*24*time.Hour || !(w.Expected >= 0) || !(w.Missed >= 0 && w.Missed < 1) || !(w.PerDay >= 0) {
+			t.Fatalf("visit %d: %+v", i, w)
+		}
+		jump := time.Duration(math.Exp(random.NormFloat64()*8) * float64(time.Second))
+		in = evaluators.WaitInput{At: in.At.Add(min(jump, 2000*time.Hour)), State: evaluators.State(random.IntN(3)), Previous: w.Interval, Memory: w.Memory}
+	}
+}
+
+func TestLearnedIgnoresWhatSaysNothing(t *testing.T) {
+	t.Parallel()
+	s := evaluators.Stack{{Rule: evaluators.Learned}}
+	first := s.Next(evaluators.WaitInput{At: january, First: true, State: evaluators.Changed})
+	unknown := s.Next(evaluators.WaitInput{At: january.Add(time.Hour), State: evaluators.Unknown, Memory: first.Memory})
+	if diff := cmp.Diff(first.Memory, unknown.Memory); diff != "" {
+		t.Errorf("a visit that says nothing changed the memory:\n%s", diff)
+	}
+}
+
+func TestLearnedTakesOverAnIntervalOfAnotherRule(t *testing.T) {
+	t.Parallel()
+	s := evaluators.Stack{{Rule: evaluators.Learned, CaptureTarget: 0.72}}
+	w := s.Next(evaluators.WaitInput{At: january, State: evaluators.Unchanged, Previous: 10 * 24 * time.Hour})
+	if w.Interval < 5*24*time.Hour || w.Interval > 25*24*time.Hour {
+		t.Errorf("a page once visited each 10 days is now visited after %v", w.Interval)
+	}
+}
+
+func TestADamagedMemoryIsBegunAnewAndSaysSo(t *testing.T) {
+	t.Parallel()
+	s := evaluators.Stack{{Rule: evaluators.Learned}}
+	good := s.Next(evaluators.WaitInput{At: january, First: true, State: evaluators.Changed}).Memory
+	nan := append(evaluators.Memory(nil), good...)
+	copy(nan[14:], []byte{0x7f, 0xc0, 0, 0})
+	for name, m := range map[string]evaluators.Memory{
+		"another version": append(evaluators.Memory{99}, good[1:]...), "cut": good[:20], "no number": nan,
+	} {
+		if err := m.Check(); !errors.Is(err, evaluators.ErrMemory) {
+			t.Errorf("%s: %v", name, err)
+		}
+		w := s.Next(evaluators.WaitInput{At: january, State: evaluators.Changed, Memory: m})
+		if !strings.Contains(w.Reason, "begun anew") || w.Memory.Check() != nil {
+			t.Errorf("%s: %+v", name, w)
+		}
+	}
+}
+
+// FuzzMemory: whatever the bytes are, there is a finite wait and a memory that can be read.
+func FuzzMemory(f *testing.F) {
+	s := evaluators.Stack{{Rule: evaluators.Learned}}
+	f.Add([]byte(s.Next(evaluators.WaitInput{At: january, First: true, State: evaluators.Changed, Born: january}).Memory), int64(3600), uint8(2))
+	f.Add([]byte{1}, int64(-1), uint8(1))
+	f.Fuzz(func(t *testing.T, m []byte, after int64, state uint8) {
+		w := s.Next(evaluators.WaitInput{At: january.Add(time.Duration(after%1e9) * time.Second), State: evaluators.State(state % 3), Memory: m})
+		if w.Interval < time.Hour || w.Interval > 28*24*time.Hour || w.Memory.Check() != nil || math.IsNaN(w.Expected) {
+			t.Errorf("%+v, %v", w, w.Memory.Check())
+		}
+	})
+}
