@@ -1,0 +1,412 @@
+package crawler_test
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"context"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/arcrawl/arcrawl/crawler"
+	"github.com/arcrawl/arcrawl/crawllog"
+	"github.com/arcrawl/arcrawl/fetch"
+	"github.com/arcrawl/arcrawl/internal/warccheck"
+)
+
+// manners are how a raw server behaves after it has sent its answer.
+type manners uint8
+
+const (
+	hangUp  manners = iota // closes the connection
+	silence                // says nothing more until the client is gone
+	drip                   // sends a byte every few milliseconds until the client is gone
+	flood                  // sends as fast as it can until the client is gone
+	reset                  // resets the connection
+)
+
+// rawSite listens on a loopback address, says that there is no robots.txt, and answers everything else as told.
+func rawSite(t *testing.T, network, address, answer string, after manners) string {
+	t.Helper()
+	l, err := net.Listen(network, address)
+	if err != nil {
+		t.Fatalf("listen on %s: %v", address, err)
+	}
+	var serving sync.WaitGroup
+	t.Cleanup(func() { l.Close(); serving.Wait() })
+	serving.Go(func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			serving.Go(func() { serveRaw(c, answer, after) })
+		}
+	})
+	return l.Addr().String()
+}
+
+func serveRaw(c net.Conn, answer string, after manners) {
+	defer c.Close()
+	r := bufio.NewReader(c)
+	req, err := http.ReadRequest(r)
+	if err != nil {
+		return
+	}
+	if req.URL.Path == "/robots.txt" {
+		_, _ = io.WriteString(c, "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+		return
+	}
+	_, err = io.WriteString(c, answer)
+	switch after {
+	case silence:
+		_, _ = io.Copy(io.Discard, r)
+	case drip:
+		for tick := time.NewTicker(3 * time.Millisecond); err == nil; _, err = io.WriteString(c, "x") {
+			<-tick.C
+		}
+	case flood:
+		for much := strings.Repeat("x", 32<<10); err == nil; _, err = io.WriteString(c, much) {
+		}
+	case reset:
+		if tcp, ok := c.(*net.TCPConn); ok {
+			_ = tcp.SetLinger(0)
+		}
+	}
+}
+
+// impatient are settings under which every misbehaviour shows within a moment.
+const impatient = `[politeness]
+min_delay = "0s"
+max_delay = "0s"
+[retry]
+first = "7m"
+[[wait]]
+mime = ".*"
+initial = "3h"
+[fetch]
+allow_networks = ["127.0.0.0/8", "::1/128"]
+connect_timeout = "5s"
+header_timeout = "1500ms"
+body_timeout = "1500ms"
+max_head = "16KiB"
+max_body = "64KiB"
+max_content = "256KiB"
+`
+
+// visitOnce crawls until a URI with this ending was visited, and gives the report and its line in crawl.log.
+func visitOnce(t *testing.T, w *world, dial dialer, suffix string) (crawler.Report, crawllog.Entry) {
+	t.Helper()
+	rooms, shut := w.openWith(dial)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	rooms.Observe = func(r crawler.Report) {
+		w.observe(r)
+		if strings.HasSuffix(r.URI.String(), suffix) {
+			cancel()
+		}
+	}
+	c := crawler.New(rooms)
+	if _, err := c.AddSeeds(time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Run(ctx); err != nil {
+		t.Error(err)
+	}
+	shut()
+	for _, e := range w.logLines() {
+		if strings.HasSuffix(e.URI, suffix) {
+			return w.visits(suffix)[0], e
+		}
+	}
+	t.Fatalf("no URI that ends in %q was visited", suffix)
+	return crawler.Report{}, crawllog.Entry{}
+}
+
+func gzipped(b []byte) string {
+	var out bytes.Buffer
+	z := gzip.NewWriter(&out)
+	_, _ = z.Write(b)
+	_ = z.Close()
+	return out.String()
+}
+
+// archived reads the records that a crawl left in dir. It does not judge them: what net/http refuses to read is archived too.
+func archived(t *testing.T, dir string) []warccheck.Record {
+	t.Helper()
+	var all []warccheck.Record
+	for _, file := range finishedFiles(t, dir) {
+		records, err := warccheck.File(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, records...)
+	}
+	return all
+}
+
+const good = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"
+
+// TestTroubleHasItsRecordItsStatusAndItsSchedule visits a page on a real listener that misbehaves: what stands in the
+// archive and in the log, and when the page is due again.
+func TestTroubleHasItsRecordItsStatusAndItsSchedule(t *testing.T) {
+	t.Parallel()
+	bomb := gzipped(make([]byte, 8<<20))
+	const retry, learned = 7 * time.Minute, 3 * time.Hour
+	for _, row := range []struct {
+		name      string
+		answer    string
+		after     manners
+		status    int
+		kept      crawler.Keeping
+		truncated string // WARC-Truncated of the record
+		note      string // one of the annotations
+		wait      time.Duration
+	}{
+		{"no head in time", "", silence, -4, crawler.KeptNothing, "", "err=", retry},
+		{"a head that drips", "HTTP/1.1 200 OK\r\nX: ", drip, -4, crawler.KeptHead, "", "err=", retry},
+		{"a head without end", "HTTP/1.1 200 OK\r\n" + strings.Repeat("X: y\r\n", 10_000), hangUp, -5, crawler.KeptHead, "", "err=", retry},
+		{"another protocol", "SSH-2.0-OpenSSH_9.2\r\n", silence, -5, crawler.KeptHead, "", "err=", retry},
+		{"an empty reply", "", hangUp, -404, crawler.KeptNothing, "", "err=", retry},
+		{"a reset without an answer", "", reset, -3, crawler.KeptNothing, "", "err=", retry},
+		{"a head that breaks off", good, hangUp, -3, crawler.KeptHead, "", "err=", retry},
+		{"garbage among the header fields", good + "\x01\x02 rubbish\r\nContent-Length: 2\r\n\r\nhi", hangUp, 200, crawler.KeptResponse, "", "", learned},
+		{"two lengths that contradict each other", good + "Content-Length: 2\r\nContent-Length: 7\r\n\r\nhi", hangUp, 200, crawler.KeptResponse, "", "", learned},
+		{"a length that promises too much", good + "Content-Length: 99\r\n\r\nhi", hangUp, 200, crawler.KeptResponse, "disconnect", "err=", retry},
+		{"a length that promises too little", good + "Content-Length: 2\r\n\r\nhi there", hangUp, 200, crawler.KeptResponse, "", "", learned},
+		{"a chunk that is none", good + "Transfer-Encoding: chunked\r\n\r\n2\r\nhi\r\nzz\r\n", hangUp, 200, crawler.KeptResponse, "disconnect", "err=", retry},
+		{"chunks without the last", good + "Transfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n", hangUp, 200, crawler.KeptResponse, "disconnect", "err=", retry},
+		{"a body that stops coming", good + "Content-Length: 99\r\n\r\nhi", silence, 200, crawler.KeptResponse, "time", "timeTrunc", retry},
+		{"a body that drips", good + "\r\n", drip, 200, crawler.KeptResponse, "time", "timeTrunc", retry},
+		{"a body without end", good + "\r\n", flood, 200, crawler.KeptResponse, "length", "lenTrunc", 72 * time.Hour},
+		{"a decompression bomb", good + "Content-Encoding: gzip\r\nContent-Length: " + fmt.Sprint(len(bomb)) + "\r\n\r\n" + bomb, hangUp, 200, crawler.KeptResponse, "", "err=", learned},
+		{"a coding that is none", good + "Content-Encoding: gzip\r\nContent-Length: 5\r\n\r\nplain", hangUp, 200, crawler.KeptResponse, "", "err=", learned},
+		{"a 304 that nobody asked for", "HTTP/1.1 304 Not Modified\r\n\r\n", hangUp, 304, crawler.KeptResponse, "", "", retry},
+		{"a server error", "HTTP/1.1 500 Oops\r\nContent-Length: 2\r\n\r\nno", hangUp, 500, crawler.KeptResponse, "", "", retry},
+		{"a refusal", "HTTP/1.1 403 Forbidden\r\nContent-Length: 2\r\n\r\nno", hangUp, 403, crawler.KeptResponse, "", "", retry},
+		{"a challenge", "HTTP/1.1 403 Forbidden\r\nCf-Mitigated: challenge\r\nContent-Length: 2\r\n\r\nno", hangUp, 403, crawler.KeptResponse, "", "challenge:cloudflare", retry},
+		{"a page that is gone", "HTTP/1.1 410 Gone\r\nContent-Length: 2\r\n\r\nno", hangUp, 410, crawler.KeptResponse, "", "", time.Hour},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			t.Parallel()
+			address := rawSite(t, "tcp", "127.0.0.1:0", row.answer, row.after)
+			w := newWorld(t, t.TempDir(), impatient+fmt.Sprintf("[seeds]\nuris = [\"http://%s/page\"]\n", address))
+			defer w.town.Close()
+			r, line := visitOnce(t, w, dialLoopback, "/page")
+			if r.Status != row.status || line.Status != row.status || r.Kept != row.kept {
+				t.Errorf("status %d, in the log %d, kept %s; want %d and %s", r.Status, line.Status, r.Kept, row.status, row.kept)
+			}
+			if r.Wait.Interval != row.wait || r.Due.IsZero() {
+				t.Errorf("waits %s (%s) until %s, want %s", r.Wait.Interval, r.Wait.Reason, r.Due, row.wait)
+			}
+			if notes := strings.Join(line.Annotations, " "); !strings.Contains(" "+notes, " "+row.note) || row.note == "" && strings.Contains(notes, "err=") {
+				t.Errorf("annotations %q, want %q among them", notes, row.note)
+			}
+			truncated, found := "", false
+			for _, rec := range archived(t, w.dir) {
+				if strings.HasSuffix(rec.Target(), "/page") && rec.Type() == "response" {
+					truncated, found = rec.Header.Get("WARC-Truncated"), true
+				}
+			}
+			if truncated != row.truncated || found != (row.kept == crawler.KeptResponse) {
+				t.Errorf("a response record: %t, truncated by %q; want %q", found, truncated, row.truncated)
+			}
+		})
+	}
+}
+
+// TestUnreachableHostsHaveTheirStatus looks at the first thing that is asked of a host, its robots.txt.
+func TestUnreachableHostsHaveTheirStatus(t *testing.T) {
+	t.Parallel()
+	secure := httptest.NewUnstartedServer(http.NotFoundHandler())
+	secure.Config.ErrorLog = log.New(io.Discard, "", 0)
+	secure.StartTLS()
+	t.Cleanup(secure.Close)
+	_, tlsPort, _ := net.SplitHostPort(secure.Listener.Addr().String())
+	plain := rawSite(t, "tcp", "127.0.0.1:0", good+"Content-Length: 0\r\n\r\n", hangUp)
+	_, plainPort, _ := net.SplitHostPort(plain)
+	closed, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	closed.Close()
+	stuck := func(ctx context.Context, _, _ string) (net.Conn, error) { <-ctx.Done(); return nil, ctx.Err() }
+	unknown := func(context.Context, string, string) (net.Conn, error) {
+		return nil, &net.DNSError{Err: "no such host", Name: "nowhere.example", IsNotFound: true}
+	}
+	for _, row := range []struct {
+		name, seed string
+		dial       dialer
+		status     int
+		says       string
+	}{
+		{"a name that does not resolve", "http://nowhere.example/", unknown, fetch.DNSFailed, "no_such_host"},
+		{"a port that nobody listens on", "http://" + closed.Addr().String() + "/", dialLoopback, fetch.ConnectFailed, "refused"},
+		{"a connection that is never made", "http://stuck.example/", stuck, fetch.ConnectFailed, "deadline"},
+		{"a certificate of nobody", "https://127.0.0.1:" + tlsPort + "/", dialLoopback, fetch.ConnectFailed, "certificate"},
+		{"no TLS behind https", "https://127.0.0.1:" + plainPort + "/", dialLoopback, fetch.ConnectFailed, "TLS"},
+		{"a private address", "http://127.0.0.1:" + plainPort + "/", fetch.Guard(nil), fetch.ConnectFailed, "not_public"},
+		{"a name of a private address", "http://localhost:" + plainPort + "/", fetch.Guard(nil), fetch.ConnectFailed, "not_public"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			t.Parallel()
+			toml := strings.Replace(impatient, `connect_timeout = "5s"`, `connect_timeout = "400ms"`, 1)
+			w := newWorld(t, t.TempDir(), toml+fmt.Sprintf("[seeds]\nuris = [%q]\n", row.seed))
+			defer w.town.Close()
+			r, line := visitOnce(t, w, row.dial, "/robots.txt")
+			if r.Status != row.status || line.Status != row.status || r.Kept != crawler.KeptNothing || !r.Failed {
+				t.Errorf("status %d, in the log %d, kept %s, failed %t; want %d and nothing kept", r.Status, line.Status, r.Kept, r.Failed, row.status)
+			}
+			if notes := strings.Join(line.Annotations, " "); !strings.Contains(notes, row.says) {
+				t.Errorf("annotations %q do not say %q", notes, row.says)
+			}
+			if r.Wait.Interval <= 0 || r.Wait.Interval > time.Hour {
+				t.Errorf("the host is asked again after %s", r.Wait.Interval)
+			}
+		})
+	}
+}
+
+// The name of this site leads to a public address (as far as the guard knows) when robots.txt is fetched, and into the
+// private network when the page is.
+func TestANameThatIsReboundGainsNothing(t *testing.T) {
+	t.Parallel()
+	address := rawSite(t, "tcp", "127.0.0.1:0", good+"Content-Length: 6\r\n\r\nsecret", hangUp)
+	dials := 0
+	dial := func(ctx context.Context, network, _ string) (net.Conn, error) {
+		if dials++; dials == 1 {
+			return dialLoopback(ctx, network, address)
+		}
+		return fetch.Guard(nil)(ctx, network, address)
+	}
+	w := newWorld(t, t.TempDir(), impatient+"[seeds]\nuris = [\"http://rebound.example/page\"]\n")
+	defer w.town.Close()
+	r, line := visitOnce(t, w, dial, "/page")
+	if r.Status != fetch.ConnectFailed || r.Kept != crawler.KeptNothing || !strings.Contains(strings.Join(line.Annotations, " "), "not_public") {
+		t.Errorf("status %d, kept %s, annotations %q", r.Status, r.Kept, line.Annotations)
+	}
+	for _, rec := range checkArchive(t, w.dir) {
+		if bytes.Contains(rec.Block, []byte("secret")) {
+			t.Error("a page of the private network is in the archive")
+		}
+	}
+}
+
+func TestIPv6AndInternationalNamesAreVisited(t *testing.T) {
+	t.Parallel()
+	page := good + "Content-Length: 2\r\n\r\nhi"
+	v4 := rawSite(t, "tcp", "127.0.0.1:0", page, hangUp)
+	toAll := func(ctx context.Context, network, _ string) (net.Conn, error) { return dialLoopback(ctx, network, v4) }
+	rows := []struct {
+		name, seed, logged string
+		dial               dialer
+	}{{"an international name", "http://bücher.example/straße", "http://xn--bcher-kva.example/stra%C3%9Fe", toAll}}
+	if l, err := net.Listen("tcp6", "[::1]:0"); err == nil {
+		l.Close()
+		six := rawSite(t, "tcp6", "[::1]:0", page, hangUp)
+		rows = append(rows, struct {
+			name, seed, logged string
+			dial               dialer
+		}{"an IPv6 address", "http://" + six + "/page", "http://" + six + "/page", dialLoopback})
+	} else {
+		t.Logf("this machine has no IPv6: %v", err)
+	}
+	for _, row := range rows {
+		w := newWorld(t, t.TempDir(), impatient+fmt.Sprintf("[seeds]\nuris = [%q]\n", row.seed))
+		r, line := visitOnce(t, w, row.dial, row.logged)
+		if r.Status != 200 || r.Kept != crawler.KeptResponse || line.URI != row.logged {
+			t.Errorf("%s: status %d, kept %s, logged as %s", row.name, r.Status, r.Kept, line.URI)
+		}
+		checkArchive(t, w.dir)
+		w.town.Close()
+	}
+}
+
+// Redirects are not followed but discovered, so that a loop is two pages and an endless chain ends at its limit.
+func TestRedirectsNeitherLoopNorGoOnForEver(t *testing.T) {
+	t.Parallel()
+	var mu sync.Mutex // guards asked
+	asked := map[string]int{}
+	done := make(chan struct{})
+	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		asked[r.URL.Path]++
+		var n int
+		switch _, err := fmt.Sscanf(r.URL.Path, "/chain/%d", &n); {
+		case err == nil:
+			w.Header().Set("Location", fmt.Sprintf("/chain/%d", n+1))
+		case r.URL.Path == "/a":
+			w.Header().Set("Location", "/b")
+		case r.URL.Path == "/b":
+			w.Header().Set("Location", "/a")
+		default:
+			http.NotFound(w, r)
+			return
+		}
+		w.WriteHeader(http.StatusFound)
+	}))
+	defer site.Close()
+	w := newWorld(t, t.TempDir(), impatient+fmt.Sprintf("[scope]\nmax_redirects = 3\n[seeds]\nuris = [\"%s/a\", \"%s/chain/0\"]\n", site.URL, site.URL))
+	defer w.town.Close()
+	rooms, shut := w.openWith(dialLoopback)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	visits := 0
+	rooms.Observe = func(r crawler.Report) {
+		w.observe(r)
+		if visits++; visits == 7 { // robots.txt, /a, /b, and four of the chain
+			close(done)
+		}
+	}
+	c := crawler.New(rooms)
+	if _, err := c.AddSeeds(time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	go func() { <-done; time.AfterFunc(300*time.Millisecond, cancel) }()
+	if err := c.Run(ctx); err != nil {
+		t.Error(err)
+	}
+	shut()
+	mu.Lock()
+	defer mu.Unlock()
+	for path, want := range map[string]int{"/a": 1, "/b": 1, "/chain/0": 1, "/chain/3": 1, "/chain/4": 0} {
+		if asked[path] != want {
+			t.Errorf("%s was asked for %d times, want %d", path, asked[path], want)
+		}
+	}
+}
+
+func TestCookiesAreNotKept(t *testing.T) {
+	t.Parallel()
+	var mu sync.Mutex // guards cookies
+	cookies := []string{}
+	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		cookies = append(cookies, r.Header.Get("Cookie"))
+		mu.Unlock()
+		http.SetCookie(w, &http.Cookie{Name: "session", Value: "1", Path: "/"})
+		if r.URL.Path == "/robots.txt" {
+			http.NotFound(w, r)
+			return
+		}
+		fmt.Fprint(w, "<a href=/second>more</a>")
+	}))
+	defer site.Close()
+	w := newWorld(t, t.TempDir(), impatient+fmt.Sprintf("[seeds]\nuris = [%q]\n", site.URL+"/first"))
+	defer w.town.Close()
+	visitOnce(t, w, dialLoopback, "/second")
+	mu.Lock()
+	defer mu.Unlock()
+	if len(cookies) != 3 || strings.Join(cookies, "") != "" {
+		t.Errorf("cookies of the three requests: %q", cookies)
+	}
+}
