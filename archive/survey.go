@@ -113,20 +113,26 @@ func (s *Survey) add(captures []holding) {
 
 // original follows a revisit to the record with its payload; -1 when it is not there. Anything else is its own original.
 func (s *Survey) original(i int32) int32 {
-	const maxChain = 4
+	if c := s.captures[i]; c.revisit {
+		return s.sought(c)
+	}
+	return i
+}
+
+// sought finds the original of a revisit, which may be one of another survey.
+func (s *Survey) sought(c holding) int32 {
+	const maxChain = 4 // arcrawl makes no chains; others did
 	for range maxChain {
-		c := s.captures[i]
-		if !c.revisit {
-			return i
-		}
 		next, ok := s.ids[c.toID]
 		if !ok || c.toID == (key{}) {
 			next, ok = s.at[c.to]
 		}
-		if !ok || next == i {
+		if !ok {
 			return -1
 		}
-		i = next
+		if c = s.captures[next]; !c.revisit {
+			return next
+		}
 	}
 	return -1
 }

@@ -197,3 +197,5 @@ func read(t testing.TB, path string) string {
 	}
 	return string(b)
 }
+
+func writeAll(path string, content []byte) error { return os.WriteFile(path, content, 0o644) }

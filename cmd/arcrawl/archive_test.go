@@ -178,3 +178,41 @@ func TestWhatDependsOnWhat(t *testing.T) {
 		}
 	}
 }
+
+func TestPacking(t *testing.T) {
+	dir, files := archived(t)
+	first := filepath.Base(files[0])
+	out := t.TempDir()
+	for _, c := range []struct {
+		args []string
+		code int
+		want []string
+	}{
+		{[]string{"wacz", "-o", filepath.Join(out, "a.zip"), dir}, exitUsage, []string{".wacz"}},
+		{[]string{"wacz", "-o", filepath.Join(out, "a.wacz"), dir}, exitOK, []string{"2 files", "3 captures, 2 pages\n"}},
+		{[]string{"wacz", "-o", filepath.Join(out, "a.wacz"), dir}, exitFailure, []string{"nothing is overwritten"}},
+		{[]string{"wacz", "-o", filepath.Join(out, "b.wacz"), "--from", dir, files[1]}, exitOK, []string{"requires " + first, "for 1 revisits", "sha256:"}},
+		{[]string{"wacz", "-o", filepath.Join(out, "c.wacz"), "--since", "2026112111", dir}, exitOK, []string{"1 files", "requires " + first}},
+		{[]string{"wacz", "-o", filepath.Join(out, "d.wacz"), "--since", "2026112111", "--self-contained", "--json", dir}, exitOK, []string{`"captures":1,"pages":1`, `"requires":[]`}},
+		{[]string{"wacz", "-o", filepath.Join(out, "e.wacz"), "--since", "2026112109", dir}, exitOK, []string{"2 files", "3 captures, 2 pages\n"}},
+		{[]string{"wacz", "-o", filepath.Join(out, "f.wacz"), "--host", "other", dir}, exitFailure, []string{"nothing was chosen"}},
+		{[]string{"wacz", "-o", filepath.Join(out, "g.wacz"), "--since", "soon", dir}, exitUsage, []string{"--since"}},
+		{[]string{"wacz", "-o", filepath.Join(out, "h.wacz"), dir, "missing"}, exitDamaged, []string{"2 files", "1 errors"}},
+	} {
+		code, stdout, errs := command(c.args...)
+		if code != c.code {
+			t.Errorf("%v: exit code %d, want %d: %s%s", c.args, code, c.code, stdout, errs)
+		}
+		for _, want := range c.want {
+			if !strings.Contains(stdout+errs, want) {
+				t.Errorf("%v: %q is not in\n%s%s", c.args, want, stdout, errs)
+			}
+		}
+		if strings.HasSuffix(c.args[2], "e.wacz") && strings.Contains(stdout, "requires") {
+			t.Errorf("%v: what is in the package is not required: %s", c.args, stdout)
+		}
+	}
+	if left, err := filepath.Glob(filepath.Join(out, ".*")); err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+}

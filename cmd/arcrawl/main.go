@@ -59,7 +59,7 @@ First steps:
 		Args:          cobra.NoArgs,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	root.AddCommand(newRun(), newCheck(), newReport(), newDemo(), newVersion(), newVerify(), newIndex(), newHistory(), newCat(), newDiff(), newDeps(), newImpact(), newReduplicate(), newExtract())
+	root.AddCommand(newRun(), newCheck(), newReport(), newDemo(), newVersion(), newVerify(), newIndex(), newHistory(), newCat(), newDiff(), newDeps(), newImpact(), newReduplicate(), newExtract(), newWacz())
 	return root
 }
 

@@ -56,16 +56,8 @@ Nothing that exists is changed or overwritten. Damage gives exit code 65.`,
   arcrawl extract -o live/ --prefix https://www.news.example/live/ --keep-revisits warc/`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			var err error
-			if since != "" {
-				if o.Select.From, _, err = archive.ParsePeriod(since); err != nil {
-					return usageError{fmt.Errorf("--since: %w", err)}
-				}
-			}
-			if until != "" {
-				if _, o.Select.To, err = archive.ParsePeriod(until); err != nil {
-					return usageError{fmt.Errorf("--until: %w", err)}
-				}
+			if err := period(since, until, &o.Select); err != nil {
+				return err
 			}
 			if len(o.Select.Hosts)+len(o.Select.Prefixes) == 0 && since == "" && until == "" {
 				return usageError{fmt.Errorf("say what to extract: --host, --prefix, --since or --until")}
@@ -80,6 +72,21 @@ Nothing that exists is changed or overwritten. Damage gives exit code 65.`,
 	cmd.Flags().StringVar(&until, "until", "", "captures up to the end of this date")
 	cmd.Flags().BoolVar(&o.Keep, "keep-revisits", false, "leave revisits as they are, and list the files that they depend on")
 	return cmd
+}
+
+// period puts --since and --until into a selection.
+func period(since, until string, s *archive.Selection) (err error) {
+	if since != "" {
+		if s.From, _, err = archive.ParsePeriod(since); err != nil {
+			return usageError{fmt.Errorf("--since: %w", err)}
+		}
+	}
+	if until != "" {
+		if _, s.To, err = archive.ParsePeriod(until); err != nil {
+			return usageError{fmt.Errorf("--until: %w", err)}
+		}
+	}
+	return nil
 }
 
 func rewrite(cmd *cobra.Command, args []string, o archive.RewriteOptions, asJSON bool) error {
