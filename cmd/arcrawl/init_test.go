@@ -1,0 +1,202 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/BurntSushi/toml"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/arcrawl/arcrawl/config"
+)
+
+// commented matches a key or table that is only shown.
+var commented = regexp.MustCompile(`(?m)^#([a-z_]+ = |\[\[)`)
+
+// filledIn are the arguments that make a main file whole.
+var filledIn = []string{"--set", "operator.name=Library", "--set", "operator.contact=a@library.example"}
+
+func readText(t *testing.T, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+func TestInitWritesAFileToFillIn(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "crawl")
+	path := filepath.Join(dir, "arcrawl.toml")
+	code, out, errs := command("init", dir)
+	if code != exitOK || !strings.HasPrefix(out, "wrote "+path+"\n") || errs != "" {
+		t.Fatalf("exit code %d, %s%s", code, out, errs)
+	}
+	text := readText(t, path)
+	for _, k := range config.Keys() {
+		table, name, inTable := strings.Cut(k.Name, ".")
+		shown := regexp.MustCompile(`(?m)^#?`+name+` = `).MatchString(text) && strings.Contains(text, "["+table+"]")
+		if inTable && shown != (k.Scope != "host") {
+			t.Errorf("%s, which stands in %s files, is shown: %t", k.Name, k.Scope, shown)
+		}
+	}
+	code, _, errs = command("check", "-c", path)
+	if code != exitConfig || strings.Count(errs, "\n") != 2 || !strings.Contains(errs, "operator.name") || !strings.Contains(errs, "operator.contact") {
+		t.Errorf("check of what is not filled in: exit code %d, want faults of name and contact alone:\n%s", code, errs)
+	}
+	for _, field := range []string{"name", "contact"} {
+		text = strings.Replace(text, "\n"+field+` = ""`, "\n"+field+` = "https://library.example/"`, 1)
+	}
+	writeFile(t, path, text)
+	if code, out, errs := command("check", "-c", path); code != exitOK || !strings.Contains(out, "in order: 0 seeds") {
+		t.Errorf("check of what is filled in: exit code %d, %s%s", code, out, errs)
+	}
+	code, _, errs = command("init", dir)
+	if code != exitFolder || !strings.Contains(errs, "is there already and stays as it is") || readText(t, path) != text {
+		t.Errorf("a second init: exit code %d, %s", code, errs)
+	}
+}
+
+// TestTheDefaultsThatInitShowsAreTheDefaults takes the comment signs away and gets the same settings.
+func TestTheDefaultsThatInitShowsAreTheDefaults(t *testing.T) {
+	dir := t.TempDir()
+	if code, _, errs := command(append([]string{"init", dir}, filledIn...)...); code != exitOK {
+		t.Fatal(errs)
+	}
+	load := func(text string) *config.Config {
+		path := filepath.Join(dir, "another.toml")
+		writeFile(t, path, text)
+		c, err := config.Load(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	shown := readText(t, filepath.Join(dir, "arcrawl.toml"))
+	before, wait, ok := strings.Cut(shown, "#[[wait]]\n")
+	if !ok {
+		t.Fatal("there is no [[wait]]")
+	}
+	wait, after, _ := strings.Cut(wait, "\n\n")
+	plain, taken := load(shown), load(commented.ReplaceAllString(before+after, "$1"))
+	opaque := cmp.Comparer(func(a, b *regexp.Regexp) bool { return a.String() == b.String() })
+	a, b := plain.For("www.a.example"), taken.For("www.a.example")
+	a.Change.Rules, b.Change.Rules = nil, nil // compiled from the other fields
+	if diff := cmp.Diff(a, b, opaque); diff != "" {
+		t.Errorf("settings of a host (-default +shown):\n%s", diff)
+	}
+	if diff := cmp.Diff(plain.Crawl, taken.Crawl) + cmp.Diff(plain.WARC, taken.WARC) + cmp.Diff(plain.Storage.MinFree, taken.Storage.MinFree); diff != "" {
+		t.Errorf("settings of the crawl (-default +shown):\n%s", diff)
+	}
+	if c := load(before + "[[wait]]\n" + commented.ReplaceAllString(wait, "$1") + "\n\n" + after); len(c.For("").Wait) != 1 {
+		t.Errorf("the [[wait]] that is shown makes a stack of %d", len(c.For("").Wait))
+	}
+}
+
+func TestInitSets(t *testing.T) {
+	for _, c := range []struct {
+		set  []string
+		code int
+		want string // in the file, or in the message
+	}{
+		{[]string{`operator.name=Ville de "Québec" \ <a>`}, exitOK, "\nname = \"Ville de \\\"Québec\\\" \\\\ <a>\"\n"},
+		{[]string{"crawl.workers=7"}, exitOK, "\nworkers = 7\n"},
+		{[]string{"crawl.grace=5m"}, exitOK, "\ngrace = \"5m\"\n"},
+		{[]string{"log.extra_info=true"}, exitOK, "\nextra_info = true\n"},
+		{[]string{"seeds.uris=https://a.example/"}, exitOK, "\nuris = [\"https://a.example/\"]\n"},
+		{[]string{`seeds.uris=["https://a.example/", "https://b.example/"]`}, exitOK, "\nuris = [\"https://a.example/\", \"https://b.example/\"]\n"},
+		{[]string{"crawl.workers"}, exitUsage, "want KEY=VALUE"},
+		{[]string{"crawl.workerz=7"}, exitUsage, "has no key crawl.workerz"},
+		{[]string{"host=a.example"}, exitUsage, "has no key host"},
+		{[]string{"wait.min=7m"}, exitUsage, "write the [[wait]] tables into the file"},
+	} {
+		path := filepath.Join(t.TempDir(), "arcrawl.toml")
+		args := []string{"init", filepath.Dir(path)}
+		for _, s := range c.set {
+			args = append(args, "--set", s)
+		}
+		code, _, got := command(args...)
+		if code == exitOK {
+			got = readText(t, path)
+			if err := toml.Unmarshal([]byte(got), new(map[string]any)); err != nil {
+				t.Errorf("%v: %v", c.set, err)
+			}
+		}
+		if code != c.code || !strings.Contains(got, c.want) {
+			t.Errorf("%v: exit code %d, want %d and %q in\n%s", c.set, code, c.code, c.want, got)
+		}
+	}
+}
+
+func TestHostAddWritesWhatCheckTakes(t *testing.T) {
+	dir := t.TempDir()
+	main := filepath.Join(dir, "arcrawl.toml")
+	add := func(args ...string) (int, string, string) {
+		return command(append([]string{"host", "add", "-c", main}, args...)...)
+	}
+	if code, _, errs := add("https://www.a.example/"); code != exitFolder || !strings.Contains(errs, "arcrawl init") {
+		t.Errorf("without a main file: exit code %d, %s", code, errs)
+	}
+	if code, _, errs := command(append([]string{"init", dir}, filledIn...)...); code != exitOK {
+		t.Fatal(errs)
+	}
+	hosts := filepath.Join(dir, "hosts.d")
+	uris := []string{"https://www.a.example/", "http://b.example:8080/x", "https://WWW.a.example/sport/#top", "http://[::1]:81/"}
+	code, out, errs := add(uris...)
+	if want := "wrote " + hosts + "/www.a.example.toml\nwrote " + hosts + "/b.example_8080.toml\nwrote " + hosts + "/__1__81.toml\n"; code != exitOK || out != want {
+		t.Errorf("exit code %d, %s%s\nwant\n%s", code, out, errs, want)
+	}
+	a := readText(t, filepath.Join(hosts, "www.a.example.toml"))
+	if !strings.Contains(a, `uris = ["https://www.a.example/", "https://www.a.example/sport/"]`) || strings.Contains(a, "\nhost =") {
+		t.Errorf("the file of a plain host:\n%s", a)
+	}
+	if b := readText(t, filepath.Join(hosts, "b.example_8080.toml")); !strings.Contains(b, "\nhost = \"b.example:8080\"\n") {
+		t.Errorf("the file of a host with a port:\n%s", b)
+	}
+	if code, out, errs := command("check", "-c", main); code != exitOK || errs != "" || !strings.Contains(out, "4 seeds") {
+		t.Errorf("check: exit code %d, %s%s", code, out, errs)
+	}
+	for _, name := range hostKeys {
+		if _, key, _ := strings.Cut(name, "."); !strings.Contains(a, key+" = ") {
+			t.Errorf("%s is not shown", name)
+		}
+	}
+	writeFile(t, filepath.Join(hosts, "www.a.example.toml"), commented.ReplaceAllString(a, "$1"))
+	if code, _, errs := command("check", "-c", main); code != exitOK {
+		t.Errorf("check of the file without its comment signs: exit code %d, %s", code, errs)
+	}
+	if code, _, errs := add("https://www.a.example/"); code != exitFolder || !strings.Contains(errs, "stays as it is") {
+		t.Errorf("the same host again: exit code %d, %s", code, errs)
+	}
+	for _, wrong := range []string{"www.c.example", "ftp://c.example/", "https://"} {
+		if code, _, errs := add(wrong); code != exitUsage || !strings.Contains(errs, wrong) {
+			t.Errorf("%s: exit code %d, %s", wrong, code, errs)
+		}
+	}
+}
+
+func TestHostAddTellsWhatIsStillWrong(t *testing.T) {
+	dir := t.TempDir()
+	main := filepath.Join(dir, "arcrawl.toml")
+	if code, _, errs := command("init", dir); code != exitOK {
+		t.Fatal(errs)
+	}
+	code, out, errs := command("host", "add", "-c", main, "https://a.example/")
+	if code != exitConfig || !strings.HasPrefix(out, "wrote ") || !strings.Contains(errs, "operator.contact") {
+		t.Errorf("a main file with faults: exit code %d, %s%s", code, out, errs)
+	}
+	elsewhere := filepath.Join(t.TempDir(), "of hosts")
+	if err := os.Mkdir(elsewhere, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	writeFile(t, main, strings.Replace(settled, "[storage]\n", "[storage]\nhosts = "+quoteTOML(elsewhere)+"\n", 1))
+	if code, _, errs := command("host", "add", "-c", main, "https://b.example/"); code != exitFolder || !strings.Contains(errs, "storage.hosts") {
+		t.Errorf("a folder that is not read: exit code %d, %s", code, errs)
+	}
+	if code, _, errs := command("host", "add", "-c", main, "--dir", elsewhere, "https://c.example/"); code != exitOK {
+		t.Errorf("the folder that is read: exit code %d, %s", code, errs)
+	}
+}
