@@ -1,0 +1,48 @@
+package sim
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Policies lists the names that [Named] takes.
+func Policies() []string {
+	var names []string
+	for _, n := range named() {
+		names = append(names, n.name)
+	}
+	return names
+}
+
+// Named finds a policy by its short name.
+func Named(name string) (Policy, error) {
+	for _, n := range named() {
+		if n.name == name {
+			return n.policy, nil
+		}
+	}
+	return Policy{}, fmt.Errorf("policy %q is none of %s", name, strings.Join(Policies(), ", "))
+}
+
+// shortNamed is a policy with the name that is used on a command line.
+type shortNamed struct {
+	name   string
+	policy Policy
+}
+
+func named() []shortNamed {
+	return []shortNamed{
+		{"uniform", Uniform()},
+		{"classic", Classic()},
+		{"stretched", Stretched()},
+		{"nutch", Nutch()},
+		{"stormcrawler", StormCrawler()},
+		{"target", Target()},
+		{"estimated", Estimated()},
+		{"learned", Learned(MaxWait)},
+		{"learned-90d", Learned(90 * 24 * time.Hour)},
+		{"known", Known()},
+		{"clairvoyant", Clairvoyant()},
+	}
+}

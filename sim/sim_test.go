@@ -1,0 +1,175 @@
+package sim_test
+
+import (
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/arcrawl/arcrawl/evaluators"
+	"github.com/arcrawl/arcrawl/sim"
+)
+
+func corpus(t testing.TB) []sim.History {
+	t.Helper()
+	all, err := sim.ReadFile("testdata/invented.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// world is one page that changed at the given minutes, and was watched for so many.
+func world(watched int, minutes ...int) sim.History {
+	h := sim.History{ID: "page", Host: "host", Start: time.Unix(0, 0).UTC(), Watched: time.Duration(watched) * time.Minute}
+	for _, m := range minutes {
+		h.Changes = append(h.Changes, time.Duration(m)*time.Minute)
+	}
+	return h
+}
+
+// every visits each so many minutes, as the knob says.
+var every = sim.Policy{Name: "every", Low: 1, High: 1000, Host: func(knob float64) func(sim.History) sim.Player {
+	return func(sim.History) sim.Player {
+		return func(sim.Visit) sim.Plan {
+			return sim.Plan{Wait: time.Duration(knob * float64(time.Minute)), Expected: knob / 10, PerDay: 144}
+		}
+	}
+}}
+
+func TestPlayCountsWhatWasVisitedWhileItStood(t *testing.T) {
+	t.Parallel()
+	got := sim.Play(every, 30, []sim.History{world(120, 10, 20, 45, 90, 119)})
+	// Visits at 30, 60, 90 and 120: the version of minute 10 was gone at 30.
+	want := sim.Tally{Versions: 5, Captured: 4, Requests: 4, Delay: (10 + 15 + 0 + 1) * time.Minute}
+	want.Expected, want.Hoped = got[0].Expected, got[0].Hoped
+	if diff := cmp.Diff([]sim.Tally{want}, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestAVersionIsMissedIfTheHistoryEndsBeforeTheVisit(t *testing.T) {
+	t.Parallel()
+	got := sim.Play(every, 30, []sim.History{world(119, 100)})[0]
+	if got.Captured != 0 || got.Requests != 3 || got.Wasted() != 3 {
+		t.Errorf("%+v, want 3 requests that found nothing", got)
+	}
+}
+
+func TestSpendFindsTheKnob(t *testing.T) {
+	t.Parallel()
+	all := corpus(t)
+	for _, p := range []sim.Policy{sim.Stretched(), sim.Target(), sim.Learned(sim.MaxWait), sim.Estimated(), sim.Uniform()} {
+		_, tallies := sim.Spend(p, 4000, all)
+		if got := sim.Sum(tallies).Requests; got < 3900 || got > 4100 {
+			t.Errorf("%s: %d requests, want about 4000", p.Name, got)
+		}
+	}
+	if got := sim.Sum(second(sim.Spend(sim.Clairvoyant(), 4000, all))); got.Requests != 4000 || got.Captured != 4000 {
+		t.Errorf("the clairvoyant captured %d with %d requests, want 4000 with 4000", got.Captured, got.Requests)
+	}
+}
+
+func second[A, B any](_ A, b B) B { return b }
+
+// TestLearnedIsWorthIt is the price list of the rules: a change to an evaluator shows here what it costs.
+func TestLearnedIsWorthIt(t *testing.T) {
+	t.Parallel()
+	all := corpus(t)
+	base := sim.Sum(sim.Play(sim.Classic(), 0, all)).Requests
+	classic := sim.Sum(second(sim.Spend(sim.Stretched(), base, all))).Share()
+	target := sim.Sum(second(sim.Spend(sim.Target(), base, all))).Share()
+	learned := sim.Sum(second(sim.Spend(sim.Learned(sim.MaxWait), base, all))).Share()
+	bound := sim.Sum(second(sim.Spend(sim.Clairvoyant(), base, all))).Share()
+	t.Logf("classic %.3f, target %.3f, learned %.3f, clairvoyant %.3f", classic, target, learned, bound)
+	if !(max(classic, target)+0.05 < learned && learned < bound) {
+		t.Errorf("shares: classic %.3f, target %.3f, learned %.3f, clairvoyant %.3f", classic, target, learned, bound)
+	}
+}
+
+func TestCompareGivesTheSameFiguresEachTime(t *testing.T) {
+	t.Parallel()
+	all := corpus(t)
+	q := sim.Question{
+		Policies: []sim.Policy{sim.Classic(), sim.Stretched()}, Budgets: []float64{1, 2}, PerSource: true, Draws: 50, Seed: 3,
+		Group: func(h sim.History) string { return h.Kind },
+	}
+	first := sim.Compare(q, all)
+	if diff := cmp.Diff(first, sim.Compare(q, all)); diff != "" {
+		t.Error(diff)
+	}
+	if len(first) != 3 {
+		t.Fatalf("%d results, want 3: one of the rule without a knob, two of the other", len(first))
+	}
+	for _, r := range first {
+		var sum sim.Tally
+		for _, g := range r.Groups {
+			sum = sum.Add(g)
+		}
+		if sum.Captured != r.Total.Captured || !(r.Low < r.Share && r.Share < r.High) {
+			t.Errorf("%s: groups %d of %d, %v < %v < %v", r.Policy, sum.Captured, r.Total.Captured, r.Low, r.Share, r.High)
+		}
+	}
+}
+
+func TestACrowdedHostVisitsOnePageADelay(t *testing.T) {
+	t.Parallel()
+	all := []sim.History{world(100, 50), world(100, 50), world(100, 50)}
+	for _, order := range []sim.Order{sim.ByDue, sim.ByValue} {
+		n := sim.Sum(sim.Crowd(every, 1, all, 5*time.Minute, order))
+		if n.Requests < 18 || n.Requests > 21 || n.Captured != 3 {
+			t.Errorf("order %d: %+v, want some 20 requests and 3 captures", order, n)
+		}
+	}
+}
+
+// TestOrderByValueHelpsAHostOverItsBudget: with a quarter of the visits that the classic rule wants.
+func TestOrderByValueHelpsAHostOverItsBudget(t *testing.T) {
+	t.Parallel()
+	all := corpus(t)
+	for i := range all {
+		all[i].Host = "one.example"
+	}
+	delay := 4 * all[0].Watched / time.Duration(sim.Sum(sim.Play(sim.Classic(), 0, all)).Requests)
+	overdue := sim.Sum(sim.Crowd(sim.Classic(), 0, all, delay, sim.ByDue))
+	value := sim.Sum(sim.Crowd(sim.Learned(sim.MaxWait), evaluators.Expected(.8), all, delay, sim.ByValue))
+	t.Logf("most overdue first %d, largest value first %d", overdue.Captured, value.Captured)
+	if float64(value.Captured) < 1.1*float64(overdue.Captured) {
+		t.Errorf("largest value first captured %d, most overdue first %d", value.Captured, overdue.Captured)
+	}
+}
+
+func TestReadRefusesWhatIsNoHistory(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{"{", `{"id":"a","start":2,"end":1}`, `{"id":"a","start":1,"end":100000,"dt":[-1]}`, `{"id":"a","start":1,"end":100000,"dt":[1e300]}`, "\x1f\x8bno gzip"} {
+		if _, err := sim.Read(strings.NewReader(text)); err == nil {
+			t.Errorf("%q was read", text)
+		}
+	}
+	all, err := sim.Read(strings.NewReader(`{"id":"short","start":0,"end":3600,"dt":[60]}` + "\n" + `{"id":"born","birth":true,"start":0,"end":3600,"dt":[60]}`))
+	if err != nil || len(all) != 1 || all[0].ID != "born" {
+		t.Errorf("read %+v, %v; want only the one that was born", all, err)
+	}
+}
+
+func TestThePlotIsWhole(t *testing.T) {
+	t.Parallel()
+	var b bytes.Buffer
+	results := []sim.Result{{Policy: "a < b", Budget: 1, Share: .3, Low: .2, High: .4}, {Policy: "a < b", Budget: 4, Share: .6}}
+	if err := sim.Plot(&b, "title & more", results); err != nil {
+		t.Fatal(err)
+	}
+	_, svg, _ := strings.Cut(b.String(), "<svg")
+	for d := xml.NewDecoder(strings.NewReader("<svg" + svg)); ; {
+		if _, err := d.Token(); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			t.Fatalf("%v in %s", err, b.String())
+		}
+	}
+}
