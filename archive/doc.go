@@ -1,7 +1,17 @@
 // Package archive reads finished WARC files, proves them, and makes new ones of them.
 //
 // It reads what arcrawl wrote and what others wrote: WARC/1.0 and WARC/1.1, compressed with one gzip member for each
-// record, or plain. [Verify] proves an archive: each byte, each digest, each reference.
+// record, or plain.
+//
+//	Verify      proves an archive: each byte, each digest, each reference
+//	Index       makes a CDXJ index; WriteIndex keeps it beside the files
+//	Library     looks captures up: their history, their payloads, following revisits to their originals
+//	Survey      knows which file needs which, and what a loss would cost
+//	Rewrite     makes new files that stand alone, of all records or of a choice
+//	Package     makes WACZ packages
+//
+// What is wrong with an archive is a [Finding], given to the caller's function as it is found; an error means that the work
+// itself could not be done. Those functions are called by one goroutine at a time.
 //
 // # Damage
 //
