@@ -254,7 +254,7 @@ var keys = []key{
 		reader: decideByTypes(),
 	},
 	{
-		Key:    Key{Name: "midfetch.proof", Default: "3", Scope: inBoth, Doc: "A validator of a host is believed after this many right predictions of no change there; 0 believes it at once."},
+		Key:    Key{Name: "midfetch.proof", Default: "3", Scope: inBoth, Doc: "A validator of a host is believed after this many right predictions of no change there, and four times as many if it was never seen to tell of a change; 0 believes it at once."},
 		reader: whole(0, 64, func(d *draft) *int { return &d.settings.Midfetch.Bar.Proof }),
 	},
 	{
@@ -262,7 +262,7 @@ var keys = []key{
 		reader: number(0, 1, func(d *draft) *float64 { return &d.settings.Midfetch.Bar.Precision }),
 	},
 	{
-		Key:    Key{Name: "midfetch.audit_share", Default: "0.01", Scope: inBoth, Doc: "Share of visits that read the whole body to check that the server tells the truth: five times as many on a new host, ten times as many after a lie. 0 draws none."},
+		Key:    Key{Name: "midfetch.audit_share", Default: "0.01", Scope: inBoth, Doc: "Share of visits that read the whole body to check that the server tells the truth: three times as many on a new host, ten times as many after a lie. 0 draws none."},
 		reader: number(0, 1, func(d *draft) *float64 { return &d.settings.Midfetch.Audit.Share }),
 	},
 	{

@@ -191,8 +191,21 @@ func witnessOf(etag string) Witness {
 
 // Bar is what a witness must have proven before it is believed.
 type Bar struct {
-	Proof     int     // right predictions of no change that are needed first; 0 believes at once
+	Proof     int     // right predictions of no change that are needed first, see [Bar.Proven]; 0 believes at once
 	Precision float64 // share of right ones among its last 64 predictions of no change; below it the witness is not believed
+}
+
+// unseen is how many times as many predictions are needed of a witness that was never seen to tell of a change.
+const unseen = 4
+
+// Proven reports whether a witness has shown enough to be believed: Proof predictions of no change, and four times as many as
+// long as it never told of a change that there was. A header that is frozen is right about every page that stays the
+// same; what it is worth shows when one changes.
+func (b Bar) Proven(s Standing) bool {
+	if s.ChangeRight == 0 {
+		return s.Known >= min(unseen*b.Proof, window)
+	}
+	return s.Known >= b.Proof
 }
 
 // Doubts are the witnesses that are not believed. The zero value believes all.
@@ -203,7 +216,7 @@ type Doubts [Witnesses]bool
 func (r Reputation) Doubts(contentType string, b Bar) Doubts {
 	var d Doubts
 	for w, s := range r[ClassOf(contentType)] {
-		unproven := s.Known < b.Proof && Witness(w) != WitnessNotModified
+		unproven := !b.Proven(s) && Witness(w) != WitnessNotModified
 		d[w] = unproven || s.Precision() < b.Precision
 	}
 	return d
@@ -226,7 +239,7 @@ type Visit struct {
 }
 
 // Due reports whether a visit is to read the body whatever the headers say, and why. Besides the limits, the lot
-// decides: Share of all visits when the witnesses of the host have 64 right predictions each; five times as many while
+// decides: Share of all visits when the witnesses of the host have 64 right predictions each; three times as many while
 // nothing is known of them; ten times as many, though at most half, as long as one of their last 64 was a lie.
 func (a Audit) Due(r Reputation, v Visit) (bool, string) {
 	switch {
@@ -249,7 +262,7 @@ func (a Audit) share(of [Witnesses]Standing) float64 {
 	if lied {
 		return min(a.Share*10, max(a.Share, 0.5))
 	}
-	return min(1, a.Share*(1+4*float64(window-evidence)/window))
+	return min(1, a.Share*(1+2*float64(window-evidence)/window))
 }
 
 // ChangedBefore reports whether an answer tells by its own headers that its content is older than elapsed: that it was

@@ -127,7 +127,12 @@ func TestAWitnessIsBelievedOnceProvenAndNoLongerAfterItsLies(t *testing.T) {
 	lie := evaluators.Observation{MIME: html, Before: same, Now: same, State: evaluators.Changed}
 	doubted := func(r evaluators.Reputation) bool { return r.Doubts(html, bar)[evaluators.WitnessLastModified] }
 
-	r := visits(evaluators.Reputation{}, 2, right)
+	static := evaluators.Reputation{}
+	if !doubted(visits(static, 11, right)) || doubted(visits(static, 12, right)) {
+		t.Error("a witness that never told of a change must be right twelve times, not three")
+	}
+	told := evaluators.Observation{MIME: html, Before: same, Now: evaluators.Validators{LastModified: tuesday}, State: evaluators.Changed}
+	r := visits(evaluators.Reputation{}.After(told), 2, right)
 	if !doubted(r) {
 		t.Error("believed after two right predictions, three are asked for")
 	}
@@ -242,7 +247,7 @@ func TestAuditsAreMoreAfterALieAndFewerAsEvidenceGrows(t *testing.T) {
 		r    evaluators.Reputation
 		want int
 	}{
-		"nothing known":     {evaluators.Reputation{}, 500},
+		"nothing known":     {evaluators.Reputation{}, 300},
 		"long known honest": {honest, 100},
 		"after a lie":       {honest.After(lie), 1000},
 	} {

@@ -58,8 +58,10 @@ type Asked struct {
 	URI         string
 	Conditional bool
 	Status      int
-	Sent        int // body bytes
+	Sent        int  // body bytes
+	Broken      bool // the client hung up before the body was sent
 	Version     int
+	From        time.Duration // of the page's definition in force
 }
 
 // Found starts a town whose clock begins at now.
@@ -144,8 +146,8 @@ func (t *Town) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if !known {
 		page = Page{Status: http.StatusNotFound, Type: "text/plain", Body: "no such page\n"}
 	}
-	asked.Version = page.version(now.Sub(t.founded))
-	asked.Status, asked.Sent = page.answer(w, r, name, t.founded, asked.Version)
+	asked.From, asked.Version = page.From, page.version(now.Sub(t.founded))
+	asked.Status, asked.Sent, asked.Broken = page.answer(w, r, name, t.founded, asked.Version)
 	t.mu.Lock()
 	t.asked = append(t.asked, asked)
 	t.mu.Unlock()
@@ -170,8 +172,8 @@ func (p Page) version(age time.Duration) int {
 	return int((age - p.From) / p.Every)
 }
 
-// answer writes the response and tells its status and the size of its body.
-func (p Page) answer(w http.ResponseWriter, r *http.Request, name string, founded time.Time, version int) (int, int) {
+// answer writes the response and tells its status, how much of the body was sent, and whether the client hung up.
+func (p Page) answer(w http.ResponseWriter, r *http.Request, name string, founded time.Time, version int) (status, sent int, broken bool) {
 	h := w.Header()
 	h.Set("Content-Type", first(p.Type, "text/html; charset=utf-8"))
 	changed := founded.Add(p.From + time.Duration(version)*p.Every)
@@ -186,14 +188,13 @@ func (p Page) answer(w http.ResponseWriter, r *http.Request, name string, founde
 	if !p.Ignore && p.Status == 0 && (fresh(r, h) || p.Deny && conditional) {
 		h.Del("Content-Type")
 		w.WriteHeader(http.StatusNotModified)
-		return http.StatusNotModified, 0
+		return http.StatusNotModified, 0, false
 	}
 	body := p.text(name, version)
 	if p.Clock {
 		body += fmt.Sprintf("<i class=\"clock\">%s</i>\n", time.Since(founded))
 	}
-	status := p.Status
-	if status == 0 {
+	if status = p.Status; status == 0 {
 		status = http.StatusOK
 	}
 	h.Set("Content-Length", fmt.Sprint(len(body)))
@@ -201,8 +202,11 @@ func (p Page) answer(w http.ResponseWriter, r *http.Request, name string, founde
 	if p.Cut {
 		body = body[:len(body)/2]
 	}
-	n, _ := w.Write([]byte(body))
-	return status, n
+	n, err := w.Write([]byte(body))
+	if err == nil {
+		err = http.NewResponseController(w).Flush()
+	}
+	return status, n, err != nil
 }
 
 func (p Page) validators(h http.Header, founded, changed time.Time, version int) {

@@ -1,0 +1,172 @@
+package crawler_test
+
+import (
+	"flag"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/arcrawl/arcrawl/internal/town"
+)
+
+var monthPages = flag.Int("month", 60, "pages of the month that TestAMonthOfJudgingChange plays")
+
+// site is a host of the month and how its headers speak of changes.
+type site struct {
+	name   string
+	honest bool
+	page   func(every time.Duration, n int) []town.Page
+}
+
+// once is a page that keeps its manners all month.
+func once(set func(p *town.Page, n int)) func(time.Duration, int) []town.Page {
+	return func(every time.Duration, n int) []town.Page {
+		p := town.Page{Every: every, Size: 4000 + 1000*(n%7)}
+		set(&p, n)
+		return []town.Page{p}
+	}
+}
+
+var monthSites = []site{
+	{"both", true, once(func(p *town.Page, _ int) { p.ETag, p.Modified = "honest", "honest" })},
+	{"etag", true, once(func(p *town.Page, _ int) { p.ETag = "honest" })},
+	{"date", true, once(func(p *town.Page, _ int) { p.Modified = "honest" })},
+	{"weak", true, once(func(p *town.Page, _ int) { p.ETag = "weak" })},
+	{"partial", false, once(func(p *town.Page, n int) {
+		if n%2 == 0 {
+			p.ETag = "honest"
+		}
+	})},
+	{"none", false, once(func(*town.Page, int) {})},
+	{"frozen-date", false, once(func(p *town.Page, _ int) { p.Modified, p.Ignore = "lie", true })},
+	{"frozen-etag", false, once(func(p *town.Page, _ int) { p.ETag = `"v1"` })},
+	{"denier", false, once(func(p *town.Page, _ int) { p.ETag, p.Deny = "honest", true })},
+	{"turncoat", false, func(every time.Duration, n int) []town.Page {
+		p := town.Page{Size: 4000, ETag: `"v1"`} // honest, for it does not change; and then it does
+		q := p
+		q.From, q.Every = 10*24*time.Hour, every
+		return []town.Page{p, q}
+	}},
+}
+
+var monthRhythms = []time.Duration{0, 20 * time.Hour, 0, 3 * 24 * time.Hour, 7 * 24 * time.Hour, 0, 16 * 24 * time.Hour}
+
+// told is what the month was for one host.
+type told struct {
+	visits      int
+	sameBytes   int64 // of documents that were the same as captured
+	sameSent    int64 // of these, how many were sent all the same
+	hidden      int   // visits that left a change unread
+	longest     int   // most of these in a row
+	longestTime time.Duration
+}
+
+// TestAMonthOfJudgingChange plays 30 days of a web with honest, lying, partial and absent validators, with the settings
+// as they are by default; -month 1000 plays it in full. It reads from the town's own books what was transferred for
+// nothing, and how long a change stayed unread though the page was visited.
+func TestAMonthOfJudgingChange(t *testing.T) {
+	dir := t.TempDir()
+	var asked []town.Asked
+	size := map[string]int{}
+	began := time.Now()
+	synctest.Test(t, func(t *testing.T) {
+		var seeds []string
+		each := *monthPages / len(monthSites)
+		w := newWorld(t, dir, "[crawl]\nworkers = 20\n[storage]\nmin_free = \"0B\"\n[seeds]\nuris = "+monthSeeds(each, &seeds)+"\n")
+		defer w.town.Close()
+		for i, u := range seeds {
+			for _, p := range monthSites[i/each].page(monthRhythms[i%len(monthRhythms)], i) {
+				w.set(u, p)
+				size[u] = p.Size
+			}
+		}
+		w.run(30 * 24 * time.Hour)
+		asked = w.town.Asked()
+	})
+	var honest told
+	for _, s := range monthSites {
+		m := monthOf(asked, size, "http://"+s.name+".example/")
+		t.Logf("%-12s %5d visits, %5.1f %% of unchanged bytes not transferred, %3d visits left a change unread, at most %d in a row, %s",
+			s.name, m.visits, m.spared(), m.hidden, m.longest, m.longestTime.Round(time.Hour))
+		if s.honest {
+			honest.sameBytes, honest.sameSent = honest.sameBytes+m.sameBytes, honest.sameSent+m.sameSent
+			if m.hidden > 0 {
+				t.Errorf("%s is honest, and %d visits left a change unread", s.name, m.hidden)
+			}
+		}
+		if m.longest > 50 || m.longestTime > 30*24*time.Hour {
+			t.Errorf("%s hid a change for %d visits and %s, beyond the audit interval", s.name, m.longest, m.longestTime)
+		}
+	}
+	t.Logf("%d pages, %d requests in %s; where validators are honest %.1f %% of unchanged bytes were not transferred",
+		len(size), len(asked), time.Since(began).Round(time.Second), honest.spared())
+	if honest.spared() < leastSpared(*monthPages) {
+		t.Errorf("%.1f %% of unchanged bytes were not transferred, want %.0f %%", honest.spared(), leastSpared(*monthPages))
+	}
+}
+
+// leastSpared is what has to be saved. On a small web the proofs weigh more: three bodies of each host.
+func leastSpared(pages int) float64 {
+	if pages >= 1000 {
+		return 96
+	}
+	return 80
+}
+
+func monthSeeds(each int, seeds *[]string) string {
+	var quoted []string
+	for _, s := range monthSites {
+		for n := range each {
+			u := fmt.Sprintf("http://%s.example/%d", s.name, n)
+			*seeds = append(*seeds, u)
+			quoted = append(quoted, fmt.Sprintf("%q", u))
+		}
+	}
+	return "[" + strings.Join(quoted, ", ") + "]"
+}
+
+func (m told) spared() float64 {
+	if m.sameBytes == 0 {
+		return 0
+	}
+	return 100 * (1 - float64(m.sameSent)/float64(m.sameBytes))
+}
+
+// monthOf reads the town's book of one host. A version is told apart by the moment it began.
+func monthOf(asked []town.Asked, size map[string]int, host string) (m told) {
+	type state struct {
+		have   string // the version whose body was read last
+		row    int
+		hidden time.Time // when a visit first left a change unread
+	}
+	pages := map[string]*state{}
+	for _, a := range asked {
+		if !strings.HasPrefix(a.URI, host) || size[a.URI] == 0 {
+			continue
+		}
+		m.visits++
+		s := pages[a.URI]
+		is := fmt.Sprint(a.From, a.Version)
+		read := a.Status == 200 && !a.Broken
+		switch {
+		case s == nil:
+			s = &state{have: is}
+			pages[a.URI] = s
+		case s.have == is:
+			m.sameBytes += int64(size[a.URI])
+			m.sameSent += int64(a.Sent)
+			s.row = 0
+		case !read:
+			m.hidden++
+			if s.row++; s.row == 1 {
+				s.hidden = a.At
+			}
+			m.longest, m.longestTime = max(m.longest, s.row), max(m.longestTime, a.At.Sub(s.hidden))
+		default:
+			s.have, s.row = is, 0
+		}
+	}
+	return m
+}
