@@ -60,6 +60,7 @@ First steps:
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.AddCommand(newRun(), newCheck(), newReport(), newDemo(), newVersion(), newVerify(), newIndex(), newHistory(), newCat(), newDiff(), newDeps(), newImpact(), newReduplicate(), newExtract(), newWacz())
+	root.AddCommand(newSim())
 	root.AddCommand(newInit(), newHost(), newSchema(), newManual())
 	return root
 }

@@ -1,0 +1,250 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/arcrawl/arcrawl/sim"
+)
+
+// simulation is what the flags of sim say.
+type simulation struct {
+	policies  []string
+	budgets   []float64
+	group     string
+	perSource bool
+	asJSON    bool
+	plot      string
+	draws     int
+	seed      uint64
+	crowd     float64
+}
+
+func newSim() *cobra.Command {
+	var s simulation
+	cmd := &cobra.Command{
+		Use:   "sim HISTORIES",
+		Short: "Play rules of revisiting through histories of change, and compare what they capture",
+		Long: `sim reads a file of change histories (one JSON object a line, gzipped or not) and plays policies through it with the code
+that decides in the crawler. Each policy gets the same number of requests: a budget is a multiple of what Heritrix's rule
+spends with its defaults, and the policy's one knob is slid until it spends that. The table tells the share of all
+versions that was captured, with a 95 % confidence interval over the resources, the requests that found nothing, and the
+mean delay from a change to its capture.
+
+A line of the file has: id, src, kind, host, start and end (seconds since 1970), sampling_s (how often the recorder
+looked), birth (it came into being at start), dt (seconds from start to the first change, then between changes).
+
+Policies: ` + strings.Join(sim.Policies(), ", ") + `.`,
+		Example: `  arcrawl sim histories.jsonl.gz
+  arcrawl sim --policies stretched,learned --budgets 1 --by kind --per-source histories.jsonl.gz
+  arcrawl sim --crowd 4 histories.jsonl.gz
+  arcrawl sim wait --rule learned --states changed,unchanged,unknown --overdue 10m`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return s.run(cmd.OutOrStdout(), args[0])
+		},
+	}
+	f := cmd.Flags()
+	f.StringSliceVar(&s.policies, "policies", []string{"stretched", "target", "learned", "clairvoyant"}, "the policies to compare")
+	f.Float64SliceVar(&s.budgets, "budgets", []float64{0.5, 1, 2, 4}, "requests, as multiples of what Heritrix's rule spends with its defaults")
+	f.StringVar(&s.group, "by", "", "also tell the shares by source, kind or host")
+	f.BoolVar(&s.perSource, "per-source", false, "also give each source a budget of its own, and tell the mean over the sources")
+	f.BoolVar(&s.asJSON, "json", false, "write JSON")
+	f.StringVar(&s.plot, "plot", "", "also write a plot to this HTML file")
+	f.IntVar(&s.draws, "draws", 200, "draws of the resources for the confidence interval")
+	f.Uint64Var(&s.seed, "seed", 1, "seed of these draws")
+	f.Float64Var(&s.crowd, "crowd", 0, "instead, let politeness allow each host so many times fewer visits than Heritrix's rule wants")
+	cmd.AddCommand(newSimWait())
+	return cmd
+}
+
+func (s simulation) run(out io.Writer, file string) error {
+	q := sim.Question{Budgets: s.budgets, PerSource: s.perSource, Draws: s.draws, Seed: s.seed}
+	for _, name := range s.policies {
+		p, err := sim.Named(name)
+		if err != nil {
+			return usageError{err}
+		}
+		q.Policies = append(q.Policies, p)
+	}
+	groups := map[string]func(sim.History) string{
+		"": nil, "source": func(h sim.History) string { return h.Source },
+		"kind": func(h sim.History) string { return h.Kind }, "host": func(h sim.History) string { return h.Host },
+	}
+	group, ok := groups[s.group]
+	if !ok {
+		return usageError{fmt.Errorf("--by %q is none of source, kind, host", s.group)}
+	}
+	q.Group = group
+	for _, b := range s.budgets {
+		if !(b > 0 && b <= 1000) {
+			return usageError{fmt.Errorf("--budgets: %v is not above 0 and at most 1000", b)}
+		}
+	}
+	all, err := sim.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	if len(all) == 0 {
+		return errors.New("no history in the file is long enough to be played")
+	}
+	if s.crowd > 0 {
+		return crowded(out, all, s.crowd, s.asJSON)
+	}
+	results := sim.Compare(q, all)
+	if s.plot != "" {
+		if err := plotTo(s.plot, results); err != nil {
+			return err
+		}
+	}
+	if s.asJSON {
+		return writeJSON(out, results)
+	}
+	return s.table(out, all, results)
+}
+
+func plotTo(name string, results []sim.Result) error {
+	f, err := os.Create(name)
+	if err != nil {
+		return fmt.Errorf("create plot: %w", err)
+	}
+	if err := errors.Join(sim.Plot(f, "Share of all versions captured, by budget of requests", results), f.Close()); err != nil {
+		return fmt.Errorf("write plot %s: %w", name, err)
+	}
+	return nil
+}
+
+func writeJSON(out io.Writer, v any) error {
+	e := json.NewEncoder(out)
+	e.SetIndent("", "  ")
+	return e.Encode(v)
+}
+
+func (s simulation) table(out io.Writer, all []sim.History, results []sim.Result) error {
+	fmt.Fprintf(out, "%d resources, %d versions\n\n", len(all), results[0].Total.Versions)
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprint(w, "budget\tcaptured\t95 %\t requests\twasted\tmean delay\tknob\t")
+	if s.perSource {
+		fmt.Fprint(w, "mean of sources\t")
+	}
+	fmt.Fprintln(w, " policy")
+	for _, r := range results {
+		t := r.Total
+		fmt.Fprintf(w, "%.2f×\t%.3f\t%.3f–%.3f\t%d\t%d\t%s\t%.3g\t", r.Budget, r.Share, r.Low, r.High, t.Requests, t.Wasted(),
+			(t.Delay / time.Duration(max(t.Captured, 1))).Round(time.Second), r.Knob)
+		if s.perSource {
+			fmt.Fprintf(w, "%.3f\t", r.PerSource)
+		}
+		fmt.Fprintf(w, " %s\n", r.Policy)
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	if s.perSource {
+		return bySource(out, results)
+	}
+	if s.group != "" {
+		return byGroup(out, s.group, results)
+	}
+	return nil
+}
+
+// bySource writes what each source captured with a budget of its own.
+func bySource(out io.Writer, results []sim.Result) error {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(w, "\nsource, budget of its own\tbudget\tclassic\tcaptured\t policy")
+	for _, r := range results {
+		for _, name := range sortedNames(r.Sources) {
+			fmt.Fprintf(w, "%s\t%.2f×\t%.3f\t%.3f\t %s\n", name, r.Budget, r.Sources[name].Classic, r.Sources[name].Captured, r.Policy)
+		}
+	}
+	return w.Flush()
+}
+
+// byGroup writes what was captured of each group with the one budget for all.
+func byGroup(out io.Writer, group string, results []sim.Result) error {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintf(w, "\n%s, one budget for all\tbudget\tversions\trequests\tcaptured\t policy\n", group)
+	for _, r := range results {
+		for _, name := range sortedNames(r.Groups) {
+			t := r.Groups[name]
+			fmt.Fprintf(w, "%s\t%.2f×\t%d\t%d\t%.3f\t %s\n", name, r.Budget, t.Versions, t.Requests, t.Share(), r.Policy)
+		}
+	}
+	return w.Flush()
+}
+
+func sortedNames[V any](m map[string]V) []string {
+	names := make([]string, 0, len(m))
+	for name := range m {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// crowdedHost is what one host's visits captured in one order.
+type crowdedHost struct {
+	Host    string        `json:"host"`
+	Delay   time.Duration `json:"delay_ns"`
+	Overdue sim.Tally     `json:"most_overdue_first"`
+	Value   sim.Tally     `json:"largest_value_first"`
+}
+
+// crowded compares orders on hosts that are over their budget.
+func crowded(out io.Writer, all []sim.History, times float64, asJSON bool) error {
+	byHost := map[string][]sim.History{}
+	for _, h := range all {
+		byHost[h.Host] = append(byHost[h.Host], h)
+	}
+	var hosts []crowdedHost
+	for _, name := range sortedNames(byHost) {
+		if c, ok := crowdedOne(name, byHost[name], times); ok {
+			hosts = append(hosts, c)
+		}
+	}
+	if asJSON {
+		return writeJSON(out, hosts)
+	}
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(w, "host\tone visit per\tversions\tclassic, most overdue first\tlearned, most valuable first\tratio\t")
+	for _, c := range hosts {
+		fmt.Fprintf(w, "%s\t%s\t%d\t%d\t%d\t%.2f\t\n", c.Host, c.Delay.Round(time.Second), c.Overdue.Versions, c.Overdue.Captured, c.Value.Captured,
+			float64(c.Value.Captured)/float64(max(c.Overdue.Captured, 1)))
+	}
+	return w.Flush()
+}
+
+// fewest is the number of URIs from which on a host has an order worth comparing.
+const fewest = 10
+
+func crowdedOne(name string, histories []sim.History, times float64) (crowdedHost, bool) {
+	requests := sim.Sum(sim.Play(sim.Classic(), 0, histories)).Requests
+	if len(histories) < fewest || requests == 0 {
+		return crowdedHost{}, false
+	}
+	from, to := histories[0].Start, histories[0].Start
+	for _, h := range histories {
+		if h.Start.Before(from) {
+			from = h.Start
+		}
+		if end := h.Start.Add(h.Watched); end.After(to) {
+			to = end
+		}
+	}
+	delay := max(time.Second, time.Duration(times*float64(to.Sub(from))/float64(requests)))
+	return crowdedHost{
+		Host: name, Delay: delay,
+		Overdue: sim.Sum(sim.Crowd(sim.Classic(), 0, histories, delay, sim.ByDue)),
+		Value:   sim.Sum(sim.Crowd(sim.Learned(sim.MaxWait), 1, histories, delay, sim.ByValue)),
+	}, true
+}

@@ -1,0 +1,89 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+const inventedHistories = "../../sim/testdata/invented.jsonl"
+
+// simulated runs arcrawl sim and gives the exit code and what it wrote.
+func simulated(args ...string) (int, string, string) {
+	var stdout, stderr bytes.Buffer
+	code := realMain(append([]string{"sim"}, args...), &stdout, &stderr)
+	return code, stdout.String(), stderr.String()
+}
+
+func TestSimWaitTellsEachDecisionInMilliseconds(t *testing.T) {
+	t.Parallel()
+	code, out, errs := simulated("wait", "--states", "changed,unchanged,unknown,changed", "--json")
+	if code != exitOK {
+		t.Fatalf("exit code %d: %s", code, errs)
+	}
+	var got []struct {
+		Interval int64 `json:"interval_ms"`
+	}
+	if err := json.Unmarshal([]byte(out), &got); err != nil {
+		t.Fatal(err)
+	}
+	const hour = 3600 * 1000
+	var waits []int64
+	for _, s := range got {
+		waits = append(waits, s.Interval/hour)
+	}
+	if diff := cmp.Diff([]int64{24, 36, 36, 24}, waits); diff != "" {
+		t.Errorf("hours:\n%s", diff)
+	}
+}
+
+func TestSimComparesAndPlots(t *testing.T) {
+	t.Parallel()
+	plot := filepath.Join(t.TempDir(), "plot.html")
+	code, out, errs := simulated("--policies", "classic,stretched,clairvoyant", "--budgets", "1", "--by", "kind", "--draws", "20", "--plot", plot, inventedHistories)
+	if code != exitOK || !strings.Contains(out, "clairvoyant") || !strings.Contains(out, "front page") {
+		t.Errorf("exit code %d, %s\n%s", code, errs, out)
+	}
+	if b, err := os.ReadFile(plot); err != nil || !bytes.Contains(b, []byte("<svg")) {
+		t.Errorf("no plot: %v", err)
+	}
+}
+
+func TestSimComparesOrdersOfACrowdedHost(t *testing.T) {
+	t.Parallel()
+	histories, err := os.ReadFile(inventedHistories)
+	if err != nil {
+		t.Fatal(err)
+	}
+	one := filepath.Join(t.TempDir(), "one.jsonl")
+	for _, source := range []string{"random", "even", "bursts", "daily", "articles", "still"} {
+		histories = bytes.ReplaceAll(histories, []byte(source+".example"), []byte("one.example"))
+	}
+	if err := os.WriteFile(one, histories, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if code, out, errs := simulated("--crowd", "4", one); code != exitOK || !strings.Contains(out, "one.example") {
+		t.Errorf("exit code %d, %s\n%s", code, errs, out)
+	}
+}
+
+func TestSimRefusesWhatItDoesNotKnow(t *testing.T) {
+	t.Parallel()
+	for _, args := range [][]string{
+		{"--policies", "clever", inventedHistories},
+		{"--by", "colour", inventedHistories},
+		{"--budgets", "0", inventedHistories},
+		{"wait", "--rule", "clever"},
+		{"wait", "--states", "altered"},
+		{},
+	} {
+		if code, _, errs := simulated(args...); code != exitUsage {
+			t.Errorf("%v: exit code %d, %s", args, code, errs)
+		}
+	}
+}

@@ -1,0 +1,107 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/arcrawl/arcrawl/evaluators"
+)
+
+// waitSteps is what the flags of sim wait say.
+type waitSteps struct {
+	evaluator evaluators.WaitEvaluator
+	rule      string
+	states    []string
+	overdue   time.Duration
+	born      bool
+	asJSON    bool
+}
+
+// waitStep is one decision, as it is written. Durations are in milliseconds.
+type waitStep struct {
+	State    string  `json:"state"`
+	At       int64   `json:"at_ms"` // since the first visit
+	Overdue  int64   `json:"overdue_ms"`
+	Interval int64   `json:"interval_ms"`
+	Expected float64 `json:"expected_changes,omitempty"`
+	Missed   float64 `json:"missed_share,omitempty"`
+	PerDay   float64 `json:"changes_per_day,omitempty"`
+	Reason   string  `json:"reason"`
+}
+
+func newSimWait() *cobra.Command {
+	var s waitSteps
+	cmd := &cobra.Command{
+		Use:   "wait",
+		Short: "Play one wait evaluator through a given sequence of visits",
+		Long: `wait shows what one evaluator makes of a sequence of content states. The first is the first capture. Each visit begins when
+it is due, or later by what --overdue says.`,
+		Example: "  arcrawl sim wait --states changed,unchanged,unchanged,changed,unknown --overdue 5m --json",
+		Args:    cobra.NoArgs,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return s.run(cmd.OutOrStdout()) },
+	}
+	f := cmd.Flags()
+	e := &s.evaluator
+	f.StringVar(&s.rule, "rule", "classic", "classic, fixed, target or learned")
+	f.StringSliceVar(&s.states, "states", []string{"changed", "unchanged", "unchanged", "changed"}, "changed, unchanged or unknown, in order")
+	f.DurationVar(&s.overdue, "overdue", 0, "how late each visit but the first is")
+	f.BoolVar(&s.born, "born", false, "the URI came into being at the first visit")
+	f.BoolVar(&s.asJSON, "json", false, "write JSON, durations in milliseconds")
+	f.DurationVar(&e.Initial, "initial", 24*time.Hour, "wait after the first capture")
+	f.DurationVar(&e.Min, "min", time.Hour, "shortest wait")
+	f.DurationVar(&e.Max, "max", 28*24*time.Hour, "longest wait")
+	f.DurationVar(&e.Unknown, "unknown", 72*time.Hour, "wait if the state is unknown and nothing was learned")
+	f.Float64Var(&e.ChangedFactor, "changed-factor", 1.5, "divides")
+	f.Float64Var(&e.UnchangedFactor, "unchanged-factor", 1.5, "multiplies")
+	f.BoolVar(&e.UseOverdue, "use-overdue", false, "count from the time that really passed")
+	f.DurationVar(&e.Every, "every", 24*time.Hour, "interval of the rule fixed")
+	f.Float64Var(&e.CaptureTarget, "capture-target", 0.8, "share of the versions to capture, for target and learned")
+	return cmd
+}
+
+func (s waitSteps) run(out io.Writer) error {
+	rule, err := evaluators.ParseRule(s.rule)
+	if err != nil {
+		return usageError{fmt.Errorf("--rule: %w", err)}
+	}
+	states := map[string]evaluators.State{"changed": evaluators.Changed, "unchanged": evaluators.Unchanged, "unknown": evaluators.Unknown}
+	s.evaluator.Rule, s.evaluator.Name = rule, s.rule
+	stack := evaluators.Stack{s.evaluator}
+	start := time.Date(2026, time.January, 5, 0, 0, 0, 0, time.UTC) // a Monday
+	in := evaluators.WaitInput{At: start, First: true}
+	if s.born {
+		in.Born = start
+	}
+	steps := []waitStep{}
+	for i, name := range s.states {
+		state, ok := states[strings.TrimSpace(name)]
+		if !ok {
+			return usageError{fmt.Errorf("--states: %q is none of changed, unchanged, unknown", name)}
+		}
+		in.State = state
+		if i > 0 {
+			in.First, in.Overdue = false, max(s.overdue, 0)
+			in.At = in.At.Add(in.Previous + in.Overdue)
+		}
+		w := stack.Next(in)
+		in.Previous, in.Memory = w.Interval, w.Memory
+		steps = append(steps, waitStep{
+			State: state.String(), At: in.At.Sub(start).Milliseconds(), Overdue: in.Overdue.Milliseconds(),
+			Interval: w.Interval.Milliseconds(), Expected: w.Expected, Missed: w.Missed, PerDay: w.PerDay, Reason: w.Reason,
+		})
+	}
+	if s.asJSON {
+		return writeJSON(out, steps)
+	}
+	for _, step := range steps {
+		at := time.Duration(step.At) * time.Millisecond
+		if _, err := fmt.Fprintf(out, "%14s  %s\n", at.Round(time.Second), step.Reason); err != nil {
+			return err
+		}
+	}
+	return nil
+}
