@@ -29,7 +29,7 @@ type Verified struct {
 }
 
 // Verify reads all records of the files and folders and gives see each finding, those of a file in the order of the
-// file, and last those about how records hang together. It needs some 200 bytes of memory for each record. An error is given
+// file, and last those about how records hang together. It needs some 400 bytes of memory for each record. An error is given
 // only when ctx ends or see fails: what is wrong with the archive is a finding.
 func Verify(ctx context.Context, paths []string, o VerifyOptions, see func(Finding) error) (Verified, error) {
 	v := verification{see: see, sum: Verified{Records: map[string]int{}}, bufs: new(buffers)}
