@@ -5,6 +5,8 @@
 # make fuzz     each fuzz target in turn    (FUZZTIME=30s)
 # make demo     the demo, for a minute      (FOR=60s)
 # make trial    the trial on real pages     (see examples/nginx-docs)
+# make package  .deb and .rpm into dist/    (VERSION=1.2.3, or else the last tag)
+# make test-package  installs, upgrades and removes the .deb in a clean Debian; as root, 3 minutes
 # make clean    removes what was built
 
 GO        ?= go
@@ -19,8 +21,9 @@ FOR       ?= 60s
 # The linters are pinned, so that a passing tree goes on passing. This one calls itself staticcheck 2026.2.2.
 GOFUMPT     := bin/tools/gofumpt-v0.12.0
 STATICCHECK := bin/tools/staticcheck-v0.8.2
+NFPM        := bin/tools/nfpm-v2.43.0
 
-.PHONY: build test test-deps check format vet staticcheck house bench fuzz demo trial clean
+.PHONY: build test test-deps check format vet staticcheck house bench fuzz demo trial package test-package clean
 .DELETE_ON_ERROR:
 
 # The binary needs no library of the machine it runs on.
@@ -71,5 +74,15 @@ demo: build
 trial: build
 	examples/nginx-docs/run.sh
 
+package: $(NFPM)
+	scripts/package
+
+test-package: $(NFPM)
+	scripts/test-package
+
+$(NFPM):
+	GOBIN=$(CURDIR)/bin/tools $(GO) install github.com/goreleaser/nfpm/v2/cmd/nfpm@v2.43.0
+	mv bin/tools/nfpm $@
+
 clean:
-	rm -rf bin
+	rm -rf bin dist
