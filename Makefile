@@ -2,6 +2,7 @@
 # make test     installs what the tests need, runs the linters and all tests
 # make check    the linters only
 # make bench    all benchmarks              (BENCH=pattern, COUNT=n, BENCHTIME=1s)
+# make bench-frontier   the frontier at the size of a real crawl, beside Badger and Pebble  (URIS=1000000, HOSTS=20000, ARGS=)
 # make fuzz     each fuzz target in turn    (FUZZTIME=30s)
 # make demo     the demo, for a minute      (FOR=60s)
 # make trial    the trial on real pages     (see examples/nginx-docs)
@@ -15,6 +16,8 @@ VERSION   := $(shell git describe --tags --dirty 2>/dev/null)
 BENCH     ?= .
 BENCHTIME ?= 1s
 COUNT     ?= 1
+URIS      ?= 1000000
+HOSTS     ?= 20000
 FUZZTIME  ?= 30s
 FOR       ?= 60s
 
@@ -23,7 +26,7 @@ GOFUMPT     := bin/tools/gofumpt-v0.12.0
 STATICCHECK := bin/tools/staticcheck-v0.8.2
 NFPM        := bin/tools/nfpm-v2.43.0
 
-.PHONY: build test test-deps check format vet staticcheck house bench fuzz demo trial package test-package clean
+.PHONY: build test test-deps check format vet staticcheck house bench bench-frontier fuzz demo trial package test-package clean
 .DELETE_ON_ERROR:
 
 # The binary needs no library of the machine it runs on.
@@ -64,6 +67,10 @@ $(STATICCHECK):
 # One package at a time: two that share the processor measure each other.
 bench:
 	$(GO) test -p 1 -run '^$$' -bench '$(BENCH)' -benchtime $(BENCHTIME) -count $(COUNT) -benchmem ./...
+
+# A module of its own, because of Pebble.
+bench-frontier:
+	cd internal/benchfrontier && $(GO) run . -uris $(URIS) -hosts $(HOSTS) $(ARGS)
 
 fuzz:
 	scripts/fuzz $(FUZZTIME)

@@ -49,9 +49,19 @@ func (f *Frontier) sieve(cs []Candidate) (fresh []newcomer, added Added, err err
 	if err != nil {
 		return nil, Added{}, err
 	}
+	sums := make([]sum, len(cs))
+	for i, c := range cs {
+		sums[i] = sumOfText(c.URI)
+	}
+	seen := f.seen.has(sums)
+	var again []sum // known, and not remembered yet
 	err = f.db.View(func(txn *badger.Txn) error {
 		for i, c := range cs {
-			fp := fingerprintOf(c.URI.String())
+			fp := sums[i].fingerprint()
+			if seen[i] {
+				added.Known++
+				continue
+			}
 			if ids[i] != 0 {
 				ok, err := known(txn, ids[i], fp, c.URI)
 				if err != nil {
@@ -59,6 +69,7 @@ func (f *Frontier) sieve(cs []Candidate) (fresh []newcomer, added Added, err err
 				}
 				if ok {
 					added.Known++
+					again = append(again, sums[i])
 					continue
 				}
 			}
@@ -66,6 +77,7 @@ func (f *Frontier) sieve(cs []Candidate) (fresh []newcomer, added Added, err err
 		}
 		return nil
 	})
+	f.seen.remember(again)
 	return fresh, added, err
 }
 
@@ -90,12 +102,19 @@ func (f *Frontier) idsOf(cs []Candidate) ([]uint32, error) {
 
 // known reports whether the URI has a row.
 func known(txn *badger.Txn, host uint32, fp fingerprint, u uri.URI) (bool, error) {
-	var w textRow
-	ok, err := read(txn, uriKey(host, fp), &w)
-	if err == nil && ok && string(w.URI) != u.String() {
-		err = fmt.Errorf("%s and %s: %w", u, w.URI, ErrCollision)
+	k := uriKey(host, fp)
+	item, err := txn.Get(k)
+	if errors.Is(err, badger.ErrKeyNotFound) {
+		return false, nil
 	}
-	return ok, err
+	if err != nil {
+		return false, fmt.Errorf("read key %q: %w", k, err)
+	}
+	same, err := isOf(item, u.String())
+	if err == nil && !same {
+		err = fmt.Errorf("%s and the URI of key %q: %w", u, k, ErrCollision)
+	}
+	return true, err
 }
 
 // addBatches inserts newcomers in portions. The lock is held.

@@ -97,6 +97,9 @@ func (c *change) put(d *draft, fp fingerprint, was, is uriRow) error {
 	if err := c.move(d, placeOf(was.Due, fp), placeOf(is.Due, fp)); err != nil {
 		return err
 	}
+	if taker := d.taker(fp); taker != nil {
+		taker.known, taker.listed = true, is.Forbidden
+	}
 	switch k := forbiddenKey(d.h.id, fp); {
 	case is.Forbidden && !was.Forbidden:
 		d.forbidden++
@@ -110,10 +113,14 @@ func (c *change) put(d *draft, fp fingerprint, was, is uriRow) error {
 
 // move gives a URI another place in the queue.
 func (c *change) move(d *draft, from, to place) error {
-	d.enqueue(to)
 	if from == to {
+		d.enqueue(to)
 		return nil
 	}
+	if err := d.leave(c.txn, d.h.id, from); err != nil {
+		return err
+	}
+	d.enqueue(to)
 	if !from.isNone() {
 		d.queued--
 		if err := c.txn.Delete(queueKey(d.h.id, from)); err != nil {

@@ -46,6 +46,7 @@ type tally struct {
 	uris, due, forbidden int64 // by its URI rows
 	places, listed       int64 // by the queue and the list of forbidden ones
 	head                 place // first unclaimed
+	behind               int   // unclaimed places behind it
 	mark                 place
 	hostRow, name        bool
 }
@@ -211,7 +212,7 @@ func (x *checker) uri(item *badger.Item) error {
 			x.faultf("key %q: %s is forbidden, but not listed", k, w.URI)
 		}
 	}
-	if s := h.taker(fp); s != nil && (s.place != at || s.scheme != r.URI.Scheme()) {
+	if s := h.taker(fp); s != nil && (s.place != at || s.scheme != r.URI.Scheme() || !s.known || s.listed != w.Forbidden) {
 		x.faultf("key %q: the claim of %s is out of date", k, w.URI)
 	}
 	return nil
@@ -240,9 +241,17 @@ func (x *checker) place(item *badger.Item) error {
 	if at.before(t.mark) {
 		x.faultf("key %q: is below the watermark, %s will not be visited", k, w.URI)
 	}
-	if h.taker(at.fp()) == nil && t.head.isNone() {
-		t.head = at
+	if h.taker(at.fp()) != nil {
+		return nil
 	}
+	if t.head.isNone() {
+		t.head = at
+		return nil
+	}
+	if t.behind < len(h.ahead) && h.ahead[t.behind] != at {
+		x.faultf("host %s: would hand out %x as number %d, but %x is", h.name, h.ahead[t.behind], t.behind+2, at)
+	}
+	t.behind++
 	return nil
 }
 
@@ -291,6 +300,9 @@ func (x *checker) tallies() {
 		if t.uris != h.uris || t.due != h.queued || t.places != h.queued || t.forbidden != h.forbidden || t.listed != h.forbidden {
 			x.faultf("host %s: counted %d URIs, %d queued, %d forbidden; found %d, %d due at %d places, %d and %d in the list",
 				h.name, h.uris, h.queued, h.forbidden, t.uris, t.due, t.places, t.forbidden, t.listed)
+		}
+		if t.behind < len(h.ahead) {
+			x.faultf("host %s: %d URIs wait behind the first, fewer than the %d that are known", h.name, t.behind, len(h.ahead))
 		}
 		if t.head != h.head {
 			x.faultf("host %s: would hand out %x, but %x is first", h.name, h.head, t.head)

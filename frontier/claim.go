@@ -35,8 +35,8 @@ func (f *Frontier) Claim(now time.Time) (c Claim, ok bool, err error) {
 			return damaged(uriKey(h.id, h.head.fp()), err)
 		}
 		s := h.clone()
-		c = f.take(s.free(), record, h.head, now)
-		if s.head, err = firstPlace(txn, h.id, h.head, &s); err != nil {
+		c = f.take(s.free(), record, w, h.head.fp(), now)
+		if err := s.advance(txn, h.id); err != nil {
 			return err
 		}
 		f.set(h, s)
@@ -48,12 +48,12 @@ func (f *Frontier) Claim(now time.Time) (c Claim, ok bool, err error) {
 	return c, true, nil
 }
 
-// take makes a claim on the URI that has the place at.
-func (f *Frontier) take(s *slot, r Record, at place, now time.Time) Claim {
+// take makes a claim on the URI that has this row, the zero row if none.
+func (f *Frontier) take(s *slot, r Record, w uriRow, fp fingerprint, now time.Time) Claim {
 	f.serial++
 	*s = slot{
-		wake: s.wake, serial: f.serial, fp: fingerprintOf(r.URI.String()), place: at,
-		scheme: r.URI.Scheme(), diverted: s.diverted,
+		wake: s.wake, serial: f.serial, fp: fp, place: placeOf(w.Due, fp),
+		scheme: r.URI.Scheme(), known: w.URI != "", listed: w.Forbidden, diverted: s.diverted,
 	}
 	c := Claim{Record: r, owner: f, serial: f.serial, uri: r.URI}
 	if !r.Due.IsZero() {
@@ -62,24 +62,49 @@ func (f *Frontier) take(s *slot, r Record, at place, now time.Time) Claim {
 	return c
 }
 
-// firstPlace finds the first place, from the given one on, of a URI that is not claimed. It passes over no more
-// places than the host has slots.
-func firstPlace(txn *badger.Txn, host uint32, from place, s *state) (place, error) {
+// leave forgets a place that is to be claimed, or moves.
+func (s *state) leave(txn *badger.Txn, host uint32, at place) error {
+	if at.isNone() || s.head != at {
+		s.overlook(at)
+		return nil
+	}
+	return s.advance(txn, host)
+}
+
+// advance goes on from head to the next place. When none is known it reads some, and passes over no more places than the
+// host has slots.
+func (s *state) advance(txn *badger.Txn, host uint32) error {
+	if len(s.ahead) == 0 {
+		next, err := places(txn, host, s.head, s)
+		if err != nil {
+			return err
+		}
+		s.ahead = next
+	}
+	s.head = place{}
+	if len(s.ahead) > 0 {
+		s.head, s.ahead = s.ahead[0], s.ahead[1:]
+	}
+	return nil
+}
+
+// places reads some places of URIs that are not claimed, behind the given one.
+func places(txn *badger.Txn, host uint32, from place, s *state) (found []place, err error) {
 	o := badger.DefaultIteratorOptions
 	o.PrefetchValues = false
 	o.Prefix = key(kindQueue, host, nil)
 	it := txn.NewIterator(o)
 	defer it.Close()
-	for it.Seek(queueKey(host, from)); it.Valid(); it.Next() {
+	for it.Seek(queueKey(host, from)); it.Valid() && len(found) < lookAhead; it.Next() {
 		_, at, err := split(it.Item().Key(), placeLen)
 		if err != nil {
-			return place{}, err
+			return nil, err
 		}
-		if p := place(at); s.taker(p.fp()) == nil {
-			return p, nil
+		if p := place(at); p != from && s.taker(p.fp()) == nil {
+			found = append(found, p)
 		}
 	}
-	return place{}, nil
+	return found, nil
 }
 
 // NextReady is the earliest time at which [Frontier.Claim] can hand out a URI, in the past when it can now; ok is false
@@ -155,12 +180,9 @@ func (f *Frontier) divert(c Claim, to uri.URI, now time.Time) (diverted Claim, e
 		}
 		at := claimed.place
 		claimed.diverted = true
-		diverted = f.take(claimed, record, placeOf(w.Due, fp), now)
+		diverted = f.take(claimed, record, w, fp, now)
 		s.enqueue(at)
-		if s.head.of(fp) {
-			s.head, err = firstPlace(txn, h.id, s.head, &s)
-		}
-		return err
+		return s.leave(txn, h.id, placeOf(w.Due, fp))
 	})
 	if err != nil {
 		return Claim{}, err

@@ -48,7 +48,7 @@
 //
 // # What is on disk when
 //
-// A settlement is one transaction: history, due time, the host's rest, newly found URIs, the copy of robots.txt, the
+// A settlement is one transaction, which it may share with others that come at the same moment: history, due time, the host's rest, newly found URIs, the copy of robots.txt, the
 // URIs that a new robots.txt opens again. Only when it is too long for one (thousands of new links, hundreds of
 // reopened URIs) are the found and reopened ones written first, in bounded portions, and the settled URI itself last; a
 // crash in between repeats the visit and loses nothing. When Settle returns, a crash of the process cannot undo it. A
@@ -77,7 +77,9 @@
 //
 // # Damage
 //
-// [Open] verifies the checksum of every table, because the store itself would end the process on some kinds of
-// damage and pass over others in silence. What Open cannot see (entries cut from the log of the last seconds before a
-// crash), Check finds when it breaks an invariant.
+// The store itself would end the process on some kinds of damage and pass over others in silence. So [Open] first makes
+// sure that no table is missing, that all can be opened, and that the newest, which alone a crash can have damaged, are
+// whole; the time that takes does not grow with the store. What has lain there for longer [Frontier.Verify] compares with
+// its checksums, in pieces that a daemon can afford, and [Frontier.Check] all at once. What no checksum shows (entries cut
+// from the log of the last seconds before a crash), Check finds when it breaks an invariant.
 package frontier

@@ -79,6 +79,10 @@ type Frontier struct {
 	queue  hostHeap // all hosts
 	serial uint64   // of the last claim
 	closed bool
+
+	settling waitingRoom
+	seen     recent
+	patrol   patrol
 }
 
 // DB is the store, for rooms that keep their own kind of keys in it. It must not be closed.
@@ -92,7 +96,7 @@ func (f *Frontier) Sync() error {
 	if closed {
 		return ErrClosed
 	}
-	if err := f.db.Sync(); err != nil {
+	if err := errors.Join(f.db.Sync(), syncLogs(f.dir)); err != nil {
 		return fmt.Errorf("sync frontier %s: %w", f.dir, err)
 	}
 	return nil

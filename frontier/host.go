@@ -30,6 +30,10 @@ type state struct {
 	// head is the place of the first URI that waits unclaimed, none when none does. It is always exact.
 	head place
 
+	// ahead are the places that follow head, as far as they are known, in order and without a gap; of unclaimed URIs, like
+	// head. The slice is shared by clones: it is cut or replaced, never written.
+	ahead []place
+
 	slots    []slot
 	rest     int64 // nothing is handed out before
 	failures int   // times in a row that the host was down
@@ -45,6 +49,8 @@ type slot struct {
 	fp       fingerprint // of the claimed URI
 	place    place       // of the claimed URI in the queue; none if it is on demand
 	scheme   string      // of the claimed URI
+	known    bool        // the claimed URI has a row
+	listed   bool        // as forbidden
 	diverted bool
 	reopened bool // the origin's rules changed since the claim
 }
@@ -117,7 +123,32 @@ func (s *state) enqueue(at place) {
 		taker.place = at
 		return
 	}
-	s.head = earlier(s.head, at)
+	switch i, found := slices.BinarySearchFunc(s.ahead, at, place.compare); {
+	case s.head.isNone():
+		s.head = at
+	case at == s.head, found:
+	case at.before(s.head):
+		s.look(slices.Insert(slices.Clip(s.ahead), 0, s.head))
+		s.head = at
+	case i < len(s.ahead):
+		s.look(slices.Insert(slices.Clip(s.ahead), i, at))
+	}
+}
+
+// lookAhead is how many places are read from a queue at a time, and keepAhead how many are kept at most.
+const (
+	lookAhead = 8
+	keepAhead = 3 * lookAhead
+)
+
+// look keeps the first of the places that follow head.
+func (s *state) look(ahead []place) { s.ahead = ahead[:min(len(ahead), keepAhead)] }
+
+// overlook forgets a place behind head, whose URI is claimed out of turn or moves.
+func (s *state) overlook(at place) {
+	if i, found := slices.BinarySearchFunc(s.ahead, at, place.compare); found {
+		s.ahead = slices.Delete(slices.Clone(s.ahead), i, i+1)
+	}
 }
 
 // mark is the watermark: no place of the host's queue lies below it.

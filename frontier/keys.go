@@ -67,11 +67,11 @@ func placeOf(due int64, fp fingerprint) place {
 	return at
 }
 
-func (p place) isNone() bool           { return p == place{} }
-func (p place) due() int64             { return int64(binary.BigEndian.Uint64(p[:8])) }
-func (p place) fp() fingerprint        { return fingerprint(p[8:]) }
-func (p place) before(q place) bool    { return bytes.Compare(p[:], q[:]) < 0 }
-func (p place) of(fp fingerprint) bool { return !p.isNone() && p.fp() == fp }
+func (p place) isNone() bool        { return p == place{} }
+func (p place) due() int64          { return int64(binary.BigEndian.Uint64(p[:8])) }
+func (p place) fp() fingerprint     { return fingerprint(p[8:]) }
+func (p place) compare(q place) int { return bytes.Compare(p[:], q[:]) }
+func (p place) before(q place) bool { return p.compare(q) < 0 }
 
 // earlier is the lower one of two places, of which either may be none.
 func earlier(p, q place) place {

@@ -14,9 +14,8 @@ import (
 // version is the format of the store that this code reads and writes.
 const version = 1
 
-// Open opens the store in o.Dir, or makes one. It reads the hosts and looks up the head of each queue, and verifies the
-// checksums of the whole store, which takes about a second for a gigabyte. [ErrLocked], [ErrVersion] and [ErrCorrupt]
-// tell why it cannot.
+// Open opens the store in o.Dir, or makes one. It reads the hosts but no URIs, and verifies the newest tables; see the
+// package comment about damage. [ErrLocked], [ErrVersion] and [ErrCorrupt] tell why it cannot.
 func Open(o Options) (*Frontier, error) {
 	o, err := o.withDefaults()
 	if err != nil {
@@ -168,7 +167,7 @@ func (f *Frontier) loadHosts(txn *badger.Txn, rest int64, now time.Time) error {
 		if err := decode(it.Item(), &w); err != nil {
 			return err
 		}
-		h, err := f.hostOf(txn, id, w, rest, now)
+		h, err := f.hostOf(id, w, rest, now)
 		if err != nil {
 			return damaged(k, err)
 		}
@@ -179,7 +178,7 @@ func (f *Frontier) loadHosts(txn *badger.Txn, rest int64, now time.Time) error {
 
 // hostOf makes a host of its row. No rest reaches further than maxRest from now: if the clock was far ahead when it was
 // written, the host would be exiled.
-func (f *Frontier) hostOf(txn *badger.Txn, id uint32, w hostRow, rest int64, now time.Time) (*host, error) {
+func (f *Frontier) hostOf(id uint32, w hostRow, rest int64, now time.Time) (*host, error) {
 	latest := millis(now.Add(maxRest))
 	h := &host{id: id, name: uri.Host(w.Name)}
 	switch {
@@ -198,10 +197,12 @@ func (f *Frontier) hostOf(txn *badger.Txn, id uint32, w hostRow, rest int64, now
 		h.slots = append(h.slots, slot{wake: min(wake, latest)})
 	}
 	h.fit(f.valence(h.name))
-	var err error
-	h.head, err = firstPlace(txn, id, place(w.Mark), &h.state)
-	if err == nil && h.head.isNone() != (h.queued == 0) {
-		err = fmt.Errorf("%d URIs wait, but the queue disagrees", h.queued)
+	// With no claim in progress the mark is the first place itself. A queue that disagrees is noticed by the claim.
+	if mark := place(w.Mark); mark != lastPlace {
+		h.head = mark
 	}
-	return h, err
+	if h.head.isNone() != (h.queued == 0) {
+		return nil, fmt.Errorf("%d URIs wait, but the watermark disagrees", h.queued)
+	}
+	return h, nil
 }

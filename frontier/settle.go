@@ -3,8 +3,10 @@ package frontier
 import (
 	"errors"
 	"fmt"
+	"runtime"
 
 	"github.com/dgraph-io/badger/v4"
+	"github.com/fxamacker/cbor/v2"
 )
 
 // reopenBatch is how many forbidden URIs are reopened in one transaction. With all texts at their limit they are 1.8
@@ -34,33 +36,52 @@ func (f *Frontier) settle(c Claim, o Settlement) (Added, error) {
 	if err != nil {
 		return Added{}, err
 	}
+	w := &settling{claim: c, Settlement: o, fresh: fresh}
+	f.settling.put(w)
+	runtime.Gosched() // so that others who are about to settle can come along
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	h, err := f.live(c)
+	if !w.done {
+		f.settleWaiting()
+	}
+	return added.plus(w.added), w.err
+}
+
+// settleAlone ends a claim in a transaction of its own, or in several when it is too long for one.
+func (f *Frontier) settleAlone(w *settling) (Added, error) {
+	h, err := f.live(w.claim)
 	if err != nil {
 		return Added{}, err
 	}
 	var last []fingerprint
-	if o.Reopen {
-		if last, err = f.reopenBatches(h, o); err != nil {
+	if w.Reopen {
+		if last, err = f.reopenBatches(h, w.Settlement); err != nil {
 			return Added{}, err
 		}
 	}
-	inserted, err := f.settleOnce(h, c, o, fresh, last)
-	if errors.Is(err, badger.ErrTxnTooBig) && len(fresh) > 0 {
-		if inserted, err = f.addBatches(fresh, o.Finished); err != nil {
+	added, err := f.settleOnce(h, w.claim, w.Settlement, w.fresh, last)
+	if errors.Is(err, badger.ErrTxnTooBig) && len(w.fresh) > 0 {
+		if added, err = f.addBatches(w.fresh, w.Finished); err != nil {
 			return Added{}, err
 		}
-		_, err = f.settleOnce(h, c, o, nil, last)
+		_, err = f.settleOnce(h, w.claim, w.Settlement, nil, last)
 	}
-	return added.plus(inserted), err
+	return added, err
 }
 
 // settleOnce writes the settlement in one transaction.
 func (f *Frontier) settleOnce(h *host, cl Claim, o Settlement, fresh []newcomer, reopen []fingerprint) (Added, error) {
 	c := f.begin()
 	defer c.discard()
-	d := c.draft(h.name)
+	added, err := c.settle(c.draft(h.name), cl, o, fresh, reopen)
+	if err != nil {
+		return Added{}, err
+	}
+	return added, c.commit()
+}
+
+// settle makes a settlement part of the change.
+func (c *change) settle(d *draft, cl Claim, o Settlement, fresh []newcomer, reopen []fingerprint) (Added, error) {
 	if err := c.reopen(d, o, reopen); err != nil {
 		return Added{}, err
 	}
@@ -68,18 +89,15 @@ func (f *Frontier) settleOnce(h *host, cl Claim, o Settlement, fresh []newcomer,
 		return Added{}, err
 	}
 	if o.Robots != nil {
-		if err := write(c.txn, robotsKey(h.id, o.Record.URI), robotsRowOf(*o.Robots)); err != nil {
+		if err := write(c.txn, robotsKey(d.h.id, o.Record.URI), robotsRowOf(*o.Robots)); err != nil {
 			return Added{}, err
 		}
 	}
-	added, err := c.insert(fresh, o.Finished)
-	if err != nil {
-		return Added{}, err
-	}
-	return added, c.commit()
+	return c.insert(fresh, o.Finished)
 }
 
-// settled frees the slot, sends it to sleep, and puts the URI where it belongs now.
+// settled frees the slot, sends it to sleep, and puts the URI where it belongs now. What must be known of its row stands
+// in the slot since the claim, so that nothing is read.
 func (c *change) settled(d *draft, cl Claim, o Settlement) error {
 	s := d.slotOf(cl.serial)
 	fp := s.fp
@@ -91,14 +109,14 @@ func (c *change) settled(d *draft, cl Claim, o Settlement) error {
 			due = o.Finished
 		}
 	}
+	was := uriRow{Due: s.place.due(), Forbidden: s.listed}
+	if s.known {
+		was.URI = cbor.ByteString(o.Record.URI.String())
+	}
 	*s = slot{wake: millis(o.Finished.Add(restAfter(o.Politeness, o.Took)))}
 	d.rest, d.failures = hostRest(d.rest, d.failures, o)
 	d.fit(c.f.valence(d.h.name))
 
-	was, _, err := rowFor(c.txn, d.h.id, fp, o.Record.URI)
-	if err != nil {
-		return err
-	}
 	is := rowOf(o.Record, dueMillis(due, o.Finished))
 	is.Forbidden = forbidden
 	return c.put(d, fp, was, is)

@@ -1,0 +1,95 @@
+package frontier
+
+import "sync"
+
+// maxGroup is how many settlements share a transaction at most, and maxGroupFound how many new URIs they may bring
+// together. A transaction that is too long is not an error, but was made in vain.
+const (
+	maxGroup      = 32
+	maxGroupFound = 500
+)
+
+// settling is a settlement on its way. It waits for the lock, and whoever gets the lock first settles all that wait: one
+// transaction for many costs a fraction of one for each.
+type settling struct {
+	claim Claim
+	Settlement
+	fresh []newcomer // of its Found
+
+	done  bool // guarded by the frontier's lock, as what follows
+	added Added
+	err   error
+}
+
+func (w *settling) end(added Added, err error) { w.done, w.added, w.err = true, added, err }
+
+// alone tells that the settlement may need more than one transaction.
+func (w *settling) alone() bool { return w.Reopen || w.Robots != nil || len(w.fresh) > maxGroupFound }
+
+// waitingRoom is where settlements wait.
+type waitingRoom struct {
+	mu   sync.Mutex // guards what follows; taken while the frontier's lock is held, never the other way round
+	list []*settling
+}
+
+func (r *waitingRoom) put(w *settling) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.list = append(r.list, w)
+}
+
+func (r *waitingRoom) empty() []*settling {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	list := r.list
+	r.list = nil
+	return list
+}
+
+// settleWaiting settles all that wait, in the order in which they came. The lock is held.
+func (f *Frontier) settleWaiting() {
+	waiting := f.settling.empty()
+	for len(waiting) > 0 {
+		n, found := 0, 0
+		for n < min(len(waiting), maxGroup) && !waiting[n].alone() && found <= maxGroupFound {
+			found += len(waiting[n].fresh)
+			n++
+		}
+		n = max(n, 1)
+		group := waiting[:n]
+		waiting = waiting[n:]
+		if n > 1 && f.settleTogether(group) == nil {
+			continue
+		}
+		for _, w := range group { // one alone, or one of them cannot be settled
+			w.end(f.settleAlone(w))
+		}
+	}
+}
+
+// settleTogether settles all of a group in one transaction, or none.
+func (f *Frontier) settleTogether(group []*settling) error {
+	c := f.begin()
+	defer c.discard()
+	added := make([]Added, len(group))
+	for i, w := range group {
+		h, err := f.live(w.claim)
+		if err != nil {
+			return err
+		}
+		d := c.draft(h.name)
+		if d.slotOf(w.claim.serial) == nil {
+			return ErrStale // settled twice in this group
+		}
+		if added[i], err = c.settle(d, w.claim, w.Settlement, w.fresh, nil); err != nil {
+			return err
+		}
+	}
+	if err := c.commit(); err != nil {
+		return err
+	}
+	for i, w := range group {
+		w.end(added[i], nil)
+	}
+	return nil
+}

@@ -1,0 +1,76 @@
+package frontier
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+// What the disk spoils while the frontier is open is found, and the table is named.
+func TestVerifyFindsASpoiledTable(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
+	o := Options{Dir: t.TempDir(), Now: now, Compactors: -1}
+	for _, text := range []string{"http://a.example/", "http://b.example/"} {
+		f, err := Open(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := f.Add(now, Candidate{URI: uri.FromCanonical(text)}); err != nil {
+			t.Fatal(err)
+		}
+		if err := f.Close(); err != nil { // writes a table
+			t.Fatal(err)
+		}
+	}
+	f, err := Open(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = f.Close() }()
+	rounds := 0
+	for calls := range 5 { // two tables, one a call
+		done, err := f.Verify(1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if done != (calls%2 == 1) {
+			t.Errorf("call %d: done %v", calls, done)
+		}
+		if done {
+			rounds++
+		}
+	}
+	tables, err := filepath.Glob(filepath.Join(o.Dir, "*.sst"))
+	if err != nil || len(tables) != 2 {
+		t.Fatal(tables, err)
+	}
+	data, err := os.ReadFile(tables[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	data[3] ^= 1
+	file, err := os.OpenFile(tables[0], os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := file.WriteAt(data, 0); err != nil {
+		t.Fatal(err)
+	}
+	if err := file.Close(); err != nil {
+		t.Fatal(err)
+	}
+	var faults error
+	for range 3 {
+		_, err := f.Verify(1)
+		faults = errors.Join(faults, err)
+	}
+	if !errors.Is(faults, ErrCorrupt) || !strings.Contains(faults.Error(), filepath.Base(tables[0])) || rounds != 2 {
+		t.Errorf("Verify: %v after %d rounds; want that %s is damaged", faults, rounds, tables[0])
+	}
+}

@@ -1,0 +1,287 @@
+// Command benchfrontier measures a frontier at the size of a real crawl, beside raw Badger and raw Pebble doing the same
+// writes. It is a module of its own, so that the program needs no Pebble.
+//
+//	go run . -uris 1000000 -hosts 20000 -cycle 30s
+//	go run . -engine badger,pebble -uris 1000000 -hosts 20000 -cycle 30s
+//
+// Times are of the processor, for the whole process with its compactions, because the elapsed time of a busy machine
+// says little.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"runtime/pprof"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// size is what is measured.
+type size struct {
+	uris, hosts int
+	workers     int
+	cycle       time.Duration // of each measurement of claim and settle
+	sync        time.Duration // between two syncs
+	keep        bool
+	quick       bool
+	hot         int
+}
+
+// engine is a store under test. Its methods may be called by many goroutines at once.
+type engine interface {
+	// load makes the URIs from number i to j known.
+	load(i, j int) error
+	// visit claims one URI that is due and settles it, with so many known links.
+	visit(worker, links int) error
+	sync() error
+	close() error
+	reopen() error
+	// live is how many bytes keys and values have.
+	live() (int64, error)
+}
+
+func main() {
+	if err := run(); err != nil {
+		fmt.Fprintln(os.Stderr, "benchfrontier:", err)
+		os.Exit(1)
+	}
+}
+
+func run() error {
+	var s size
+	var dir, engines, profile string
+	var memory int64
+	flag.IntVar(&s.uris, "uris", 1_000_000, "number of URIs")
+	flag.IntVar(&s.hosts, "hosts", 20_000, "number of hosts")
+	flag.IntVar(&s.workers, "workers", 8, "visits at a time")
+	flag.DurationVar(&s.cycle, "cycle", 20*time.Second, "how long each kind of visit is measured")
+	flag.DurationVar(&s.sync, "sync", 200*time.Millisecond, "time between two syncs")
+	flag.BoolVar(&s.keep, "keep", false, "use the store that is in -dir, and leave it there")
+	flag.BoolVar(&s.quick, "quick", false, "only visits without links")
+	flag.IntVar(&s.hot, "hot", 0, "measure instead one host with so many URIs, for ten cycles")
+	flag.StringVar(&engines, "engine", "arcrawl,badger,pebble", "what to measure")
+	flag.StringVar(&dir, "dir", "", "where; a folder in the temporary one by default")
+	flag.StringVar(&profile, "cpuprofile", "", "write a profile of the visits without links to this file")
+	flag.Int64Var(&memory, "memory", 300<<20, "what the Go runtime is told to stay below, in bytes")
+	flag.Parse()
+	debug.SetMemoryLimit(memory)
+	if dir == "" {
+		var err error
+		if dir, err = os.MkdirTemp("", "benchfrontier-"); err != nil {
+			return err
+		}
+		defer os.RemoveAll(dir)
+	}
+	for _, name := range strings.Split(engines, ",") {
+		if err := measure(name, filepath.Join(dir, name), s, profile); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+func open(name, dir string, s size) (engine, error) {
+	switch name {
+	case "arcrawl":
+		return openArcrawl(dir, s)
+	case "badger":
+		return openBadger(dir, s)
+	case "pebble":
+		return openPebble(dir, s)
+	}
+	return nil, fmt.Errorf("no such engine; want arcrawl, badger or pebble")
+}
+
+// measure prints one line for each thing measured.
+func measure(name, dir string, s size, profile string) error {
+	if s.hot > 0 {
+		s.uris, s.hosts, s.workers = s.hot, 1, 1
+	}
+	start := time.Now()
+	e, err := open(name, dir, s)
+	if err != nil {
+		return err
+	}
+	fmt.Printf("%-8s %d URIs, %d hosts; opened in %s\n", name, s.uris, s.hosts, short(time.Since(start)))
+	if err := fill(name, dir, e, s); err != nil {
+		return err
+	}
+	if s.hot > 0 {
+		return hot(name, e, s)
+	}
+	if err := again(name, e); err != nil {
+		return err
+	}
+	if profile != "" && name == "arcrawl" {
+		f, err := os.Create(profile)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		if err := pprof.StartCPUProfile(f); err != nil {
+			return err
+		}
+	}
+	err = visits(name, e, s, 0)
+	pprof.StopCPUProfile()
+	if err != nil {
+		return err
+	}
+	for _, links := range []int{20, 200} {
+		if name != "arcrawl" || s.quick {
+			break
+		}
+		if err := visits(name, e, s, links); err != nil {
+			return err
+		}
+	}
+	if err := again(name, e); err != nil {
+		return err
+	}
+	if err := idle(name, e); err != nil {
+		return err
+	}
+	if err := disk(name, dir, e); err != nil {
+		return err
+	}
+	return e.close()
+}
+
+// fill loads the URIs in portions as pages bring them.
+func fill(name, dir string, e engine, s size) error {
+	if s.keep {
+		if _, err := os.Stat(filepath.Join(dir, "filled")); err == nil {
+			return nil
+		}
+	}
+	start, cpu := time.Now(), processor()
+	const portion = 100
+	for i := 0; i < s.uris; i += portion {
+		if err := e.load(i, min(i+portion, s.uris)); err != nil {
+			return err
+		}
+	}
+	report(name, "load", s.uris, time.Since(start), processor()-cpu)
+	if s.keep {
+		return os.WriteFile(filepath.Join(dir, "filled"), nil, 0o600)
+	}
+	return nil
+}
+
+// again closes and opens the store, as a restart of the daemon does.
+func again(name string, e engine) error {
+	if err := e.close(); err != nil {
+		return err
+	}
+	start, cpu := time.Now(), processor()
+	if err := e.reopen(); err != nil {
+		return err
+	}
+	fmt.Printf("%-8s re-open   %s, %s of the processor\n", name, short(time.Since(start)), short(processor()-cpu))
+	return nil
+}
+
+// visits lets the workers visit for a while, and syncs meanwhile.
+func visits(name string, e engine, s size, links int) error {
+	var done atomic.Int64
+	var failed atomic.Pointer[error]
+	var slowest atomic.Int64
+	stop := make(chan struct{})
+	var working, syncing sync.WaitGroup
+	start, cpu := time.Now(), processor()
+	for w := range s.workers {
+		working.Go(func() {
+			for time.Since(start) < s.cycle && failed.Load() == nil {
+				if err := e.visit(w, links); err != nil {
+					failed.CompareAndSwap(nil, &err)
+				}
+				done.Add(1)
+			}
+		})
+	}
+	syncing.Go(func() {
+		tick := time.NewTicker(s.sync)
+		defer tick.Stop()
+		for {
+			select {
+			case <-stop:
+				return
+			case <-tick.C:
+			}
+			begin := time.Now()
+			if err := e.sync(); err != nil {
+				failed.CompareAndSwap(nil, &err)
+			}
+			slowest.Store(max(slowest.Load(), int64(time.Since(begin))))
+		}
+	})
+	working.Wait()
+	close(stop)
+	syncing.Wait()
+	if err := failed.Load(); err != nil {
+		return *err
+	}
+	what := "visit"
+	if links > 0 {
+		what = fmt.Sprintf("visit+%d", links)
+	}
+	report(name, what, int(done.Load()), time.Since(start), processor()-cpu)
+	fmt.Printf("%-8s %-9s slowest sync %s\n", name, what, short(time.Duration(slowest.Load())))
+	return nil
+}
+
+// hot visits one host in ten cycles, and compares the first with the last.
+func hot(name string, e engine, s size) error {
+	var first time.Duration
+	for cycle := range 10 {
+		cpu, start := processor(), time.Now()
+		for range s.uris {
+			if err := e.visit(0, 0); err != nil {
+				return err
+			}
+		}
+		spent := processor() - cpu
+		if cycle == 0 {
+			first = spent
+		}
+		if cycle == 0 || cycle == 9 {
+			report(name, fmt.Sprintf("cycle %d", cycle+1), s.uris, time.Since(start), spent)
+			fmt.Printf("%-8s cycle %d   %.2f of the first\n", name, cycle+1, float64(spent)/float64(first))
+		}
+	}
+	return e.close()
+}
+
+// idle measures what a daemon costs that only asks now and then whether something is due.
+func idle(name string, e engine) error {
+	const seconds = 10
+	if err := e.sync(); err != nil {
+		return err
+	}
+	time.Sleep(10 * time.Second) // for the compactions
+	cpu := processor()
+	for range seconds * 5 {
+		time.Sleep(200 * time.Millisecond)
+		if err := e.sync(); err != nil {
+			return err
+		}
+	}
+	spent := processor() - cpu
+	fmt.Printf("%-8s idle      %.2f %% of a core, with a sync each 200 ms\n", name, 100*spent.Seconds()/seconds)
+	return nil
+}
+
+func disk(name, dir string, e engine) error {
+	live, err := e.live()
+	if err != nil {
+		return err
+	}
+	used := usage(dir)
+	fmt.Printf("%-8s disk      %d MB, live data %d MB, ratio %.2f\n", name, used>>20, live>>20, float64(used)/float64(live))
+	return nil
+}
