@@ -178,6 +178,18 @@ var keys = []key{
 		required: true,
 	},
 	{
+		Key:    Key{Name: "wait.rule", Default: `"classic"`, Scope: inBoth, Doc: "How the wait is found: multiplied and divided (`classic`), always the same and in a phase that does not drift (`fixed`), multiplied by what a wanted share of captured versions asks for (`target`), or from the rate of change that was learned of the URI (`learned`)."},
+		reader: choice(evaluators.ParseRule, func(d *draft) *evaluators.Rule { return &d.entry.Rule }, "classic", "fixed", "target", "learned"),
+	},
+	{
+		Key:    Key{Name: "wait.every", Default: `"24h"`, Scope: inBoth, Doc: "The wait of the rule `fixed`. The bounds do not apply to it."},
+		reader: duration(shortest, longWait, func(d *draft) *time.Duration { return &d.entry.Every }),
+	},
+	{
+		Key:    Key{Name: "wait.capture_target", Default: "0.8", Scope: inBoth, Doc: "The share of all versions that the rules `target` and `learned` are to capture."},
+		reader: number(0.01, 0.99, func(d *draft) *float64 { return &d.entry.CaptureTarget }),
+	},
+	{
 		Key:    Key{Name: "wait.initial", Default: `"24h"`, Scope: inBoth, Doc: "Wait after the first capture."},
 		reader: duration(shortest, longWait, func(d *draft) *time.Duration { return &d.entry.Initial }),
 	},

@@ -168,6 +168,9 @@ changed_factor = 2.0
 unchanged_factor = 1.25
 use_overdue = true
 unknown = "1d"
+rule = "learned"
+every = "12h"
+capture_target = 0.9
 [[wait]]
 mime = "^image/.*$"
 max = "1y"
@@ -239,8 +242,8 @@ func TestEachKeyReachesItsField(t *testing.T) {
 		Log:           config.Log{ExtraInfo: true},
 		AllowNetworks: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("fd00::/8")},
 		Seeds: []config.Seed{
-			{URI: parse(t, "https://www.news.example/"), File: main, Line: 87},
-			{URI: parse(t, "http://xn--mnchen-3ya.example:8080/x?b=1&a"), File: main, Line: 87},
+			{URI: parse(t, "https://www.news.example/"), File: main, Line: 90},
+			{URI: parse(t, "http://xn--mnchen-3ya.example:8080/x?b=1&a"), File: main, Line: 90},
 		},
 		Digest: c.Digest,
 	}
@@ -253,15 +256,15 @@ func TestEachKeyReachesItsField(t *testing.T) {
 		Wait: evaluators.Stack{
 			{
 				Name: "^text/html.*", MIME: mime(t, "^text/html.*"), Initial: 6 * time.Hour, Min: 10 * time.Minute, Max: 7 * day, Unknown: day,
-				ChangedFactor: 2, UnchangedFactor: 1.25, UseOverdue: true,
+				ChangedFactor: 2, UnchangedFactor: 1.25, UseOverdue: true, Rule: evaluators.Learned, Every: 12 * time.Hour, CaptureTarget: 0.9,
 			},
 			{
 				Name: "^image/.*$", MIME: mime(t, "^image/.*$"), Initial: 48 * time.Hour, Min: time.Hour, Max: 365 * day, Unknown: 3 * day,
-				ChangedFactor: 1.5, UnchangedFactor: 1.5,
+				ChangedFactor: 1.5, UnchangedFactor: 1.5, Every: day, CaptureTarget: 0.8,
 			},
 			{
 				Name: "^video/.*$", MIME: mime(t, "^video/.*$"), Initial: day, Min: time.Hour, Max: 28 * day, Unknown: 3 * day,
-				ChangedFactor: 1.5, UnchangedFactor: 1.5,
+				ChangedFactor: 1.5, UnchangedFactor: 1.5, Every: day, CaptureTarget: 0.8,
 			},
 		},
 		Retry: evaluators.Ladder{First: time.Minute, Factor: 3, Max: day},
@@ -321,13 +324,13 @@ func TestHostEntriesStandBeforeTheStackAndInheritFromWhatTheyShadow(t *testing.T
 	t.Parallel()
 	html := evaluators.WaitEvaluator{
 		Name: "^text/html.*", MIME: mime(t, "^text/html.*"), Initial: 6 * time.Hour, Min: 2 * time.Hour, Max: 10 * day, Unknown: 3 * day,
-		ChangedFactor: 3, UnchangedFactor: 1.5,
+		ChangedFactor: 3, UnchangedFactor: 1.5, Every: day, CaptureTarget: 0.8,
 	}
 	changed := html
 	changed.Initial, changed.Min = 30*time.Minute, 5*time.Minute
 	feed := evaluators.WaitEvaluator{
 		Name: "^application/rss.*", MIME: mime(t, "^application/rss.*"), Initial: day, Min: time.Hour, Max: 28 * day, Unknown: 3 * day,
-		ChangedFactor: 1.5, UnchangedFactor: 4,
+		ChangedFactor: 1.5, UnchangedFactor: 4, Every: day, CaptureTarget: 0.8,
 	}
 	text := evaluators.Default()[0]
 	text.Name, text.Max = "^text/.*$", 14*day

@@ -80,17 +80,27 @@ func (c *Crawler) next(v visit, s config.Settings, k kept) next {
 		r.History = learn(r.History, v, k)
 		n.wait = s.Wait.Next(evaluators.WaitInput{
 			MIME: r.ContentType, State: v.verdict.State, First: v.verdict.First, Previous: v.record().Wait, Overdue: v.claim.Overdue,
+			At: v.capture.Started, Memory: evaluators.Memory(r.Memory),
 		})
-		r.Wait = n.wait.Interval
+		r.Wait, r.Memory = n.wait.Interval, string(n.wait.Memory)
 	}
 	if v.robots {
 		return c.nextRobots(v, s, n)
 	}
-	r.Due = v.finished.Add(n.wait.Interval)
+	r.Due = v.countsFrom(n.wait).Add(n.wait.Interval)
 	if n.rest.After(r.Due) {
 		r.Due = n.rest
 	}
 	return n
+}
+
+// countsFrom is the moment from which a wait counts: when the visit was claimed where a rule keeps a phase, and its end
+// for all others, as the ancestors have it.
+func (v visit) countsFrom(w evaluators.Wait) time.Time {
+	if due := v.record().Due; w.Phased && !due.IsZero() {
+		return due.Add(v.claim.Overdue)
+	}
+	return v.finished
 }
 
 // goneWait is the wait of a URI that so many visits in a row found gone: a ladder while it is being confirmed, the slow

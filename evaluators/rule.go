@@ -121,7 +121,7 @@ func (e WaitEvaluator) fixed(in WaitInput) Wait {
 	if late > 0 {
 		reason += ", less " + spell(late) + " overdue"
 	}
-	return Wait{Interval: e.Every - late, Evaluator: e.Name, Reason: reason}
+	return Wait{Interval: e.Every - late, Evaluator: e.Name, Reason: reason, Phased: true}
 }
 
 // expected is the number of changes that the rule Learned waits for.

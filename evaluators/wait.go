@@ -58,10 +58,11 @@ type WaitInput struct {
 // Wait is a decided interval. All but the first three fields are for [Learned], and zero with other rules, but for
 // Memory.
 type Wait struct {
-	Interval  time.Duration // always more than zero; it counts from when the visit began
+	Interval  time.Duration // always more than zero; it counts from the end of the visit, or from its claim if Phased
 	Evaluator string        // name of the entry that decided
 	Reason    string        // such as "unchanged: 12h × 1.5 = 18h"
 
+	Phased   bool    // the rule keeps a phase: [Fixed]
 	Memory   Memory  // to be stored with the URI
 	Expected float64 // changes expected in the interval; for [Value] while it is overdue, add PerDay for each day
 	Missed   float64 // share of the URI's versions expected to be missed at this interval
@@ -104,7 +105,7 @@ func Default() Stack {
 func plain(name string, types *regexp.Regexp, initial time.Duration) WaitEvaluator {
 	return WaitEvaluator{
 		Name: name, MIME: types, Initial: initial, Min: defaultMin, Max: defaultMax, Unknown: defaultUnknown,
-		ChangedFactor: defaultFactor, UnchangedFactor: defaultFactor,
+		Every: defaultEvery, CaptureTarget: defaultCapture, ChangedFactor: defaultFactor, UnchangedFactor: defaultFactor,
 	}
 }
 

@@ -33,6 +33,7 @@ type History struct {
 
 	LastStatus int           // of the last visit
 	Wait       time.Duration // wait interval learned so far
+	Memory     string        // bytes that the wait evaluator keeps of the URI; it alone reads them
 
 	// The rest is of the last complete capture.
 

@@ -47,6 +47,7 @@ type uriRow struct {
 	Sketch      uint64          `cbor:"27,keyasint,omitempty"`
 	LastRead    int64           `cbor:"28,keyasint,omitempty"`
 	Gone        int             `cbor:"29,keyasint,omitempty"`
+	Memory      cbor.ByteString `cbor:"30,keyasint,omitempty"`
 }
 
 type originRow struct {
@@ -105,6 +106,7 @@ func rowOf(r Record, due int64) uriRow {
 		Gone:        r.Gone,
 		LastStatus:  r.LastStatus,
 		Wait:        int64(r.Wait),
+		Memory:      cbor.ByteString(r.Memory),
 		ContentType: bounded(r.ContentType),
 		Status:      r.Status,
 		Location:    bounded(r.Location),
@@ -142,6 +144,7 @@ func (w uriRow) record() (Record, error) {
 		Gone:        w.Gone,
 		LastStatus:  w.LastStatus,
 		Wait:        time.Duration(w.Wait),
+		Memory:      string(w.Memory),
 		ContentType: string(w.ContentType),
 		Status:      w.Status,
 		Location:    string(w.Location),
