@@ -52,6 +52,7 @@ First steps:
   arcrawl demo --for 60s                 watch a crawl of a small news site that comes with the program
   arcrawl check --config arcrawl.toml    read the configuration and list everything that is wrong with it
   arcrawl run --config arcrawl.toml      crawl until told to stop (SIGTERM or Ctrl-C)
+  arcrawl verify warc/                   prove that every record of the archive is whole and true
 
 ` + exitCodes,
 		SilenceErrors: true,
@@ -59,8 +60,9 @@ First steps:
 		Args:          cobra.NoArgs,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	root.AddCommand(newRun(), newCheck(), newReport(), newDemo(), newVersion(), newVerify(), newIndex(), newHistory(), newCat(), newDiff(), newDeps(), newImpact(), newReduplicate(), newExtract(), newWacz())
-	root.AddCommand(newSim())
+	root.AddCommand(newRun(), newCheck(), newReport(), newDemo(), newVersion(), newSim())
+	root.AddCommand(newVerify(), newIndex(), newHistory(), newCat(), newDiff())
+	root.AddCommand(newDeps(), newImpact(), newReduplicate(), newExtract(), newWacz())
 	root.AddCommand(newInit(), newHost(), newSchema(), newManual())
 	return root
 }
@@ -102,7 +104,7 @@ const (
 )
 
 const exitCodes = `Exit codes:
-  0  done                     65  the store is damaged       74  the disk is full or failing
+  0  done                     65  store or archive damaged   74  the disk is full or failing
   1  something else failed    69  another arcrawl runs here  78  the configuration is wrong
   64  wrong command line      73  a folder cannot be used   130  interrupted twice`
 
