@@ -108,7 +108,7 @@ func TestLearnedKeepsItsPromiseToItsCaller(t *testing.T) {
 		if n := len(w.Memory); n == 0 || n > evaluators.MaxMemory || w.Memory.Check() != nil {
 			t.Fatalf("visit %d: a memory of %d bytes, %v", i, n, w.Memory.Check())
 		}
-		if w.Interval < time.Hour || w.Interval > 28*24*time.Hour || !(w.Expected >= 0) || !(w.Missed >= 0 && w.Missed < 1) || !(w.PerDay >= 0) {
+		if w.Interval < 5*time.Minute || w.Interval > 90*24*time.Hour || !(w.Expected >= 0) || !(w.Missed >= 0 && w.Missed < 1) || !(w.PerDay >= 0) {
 			t.Fatalf("visit %d: %+v", i, w)
 		}
 		jump := time.Duration(math.Exp(random.NormFloat64()*8) * float64(time.Second))
@@ -161,7 +161,7 @@ func FuzzMemory(f *testing.F) {
 	f.Add([]byte{1}, int64(-1), uint8(1))
 	f.Fuzz(func(t *testing.T, m []byte, after int64, state uint8) {
 		w := s.Next(evaluators.WaitInput{At: january.Add(time.Duration(after%1e9) * time.Second), State: evaluators.State(state % 3), Memory: m})
-		if w.Interval < time.Hour || w.Interval > 28*24*time.Hour || w.Memory.Check() != nil || math.IsNaN(w.Expected) {
+		if w.Interval < 5*time.Minute || w.Interval > 90*24*time.Hour || w.Memory.Check() != nil || math.IsNaN(w.Expected) {
 			t.Errorf("%+v, %v", w, w.Memory.Check())
 		}
 	})

@@ -1,6 +1,7 @@
 package evaluators
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"regexp"
@@ -16,6 +17,9 @@ const (
 	defaultMax     = 28 * 24 * time.Hour
 	defaultUnknown = 72 * time.Hour
 	defaultFactor  = 1.5
+
+	learnedMin = 5 * time.Minute
+	learnedMax = 90 * 24 * time.Hour
 )
 
 // WaitEvaluator is one entry of the stack. As it stands it is the ancestors' rule that divides the interval of what
@@ -27,7 +31,7 @@ type WaitEvaluator struct {
 	Name            string         // for logs and reasons; empty = the pattern
 	MIME            *regexp.Regexp // which types it is for, see [Pattern]; nil = all
 	Initial         time.Duration  // after the first capture, and where no interval was learned; default 24h
-	Min, Max        time.Duration  // every interval is held between them; default 1h and 28d
+	Min, Max        time.Duration  // every interval is held between them; default 1h and 28d, for [Learned] 5m and 90d
 	Unknown         time.Duration  // if the state is unknown and no interval was learned; default 72h
 	ChangedFactor   float64        // divides; default 1.5
 	UnchangedFactor float64        // multiplies; default 1.5
@@ -193,6 +197,9 @@ func (e WaitEvaluator) interval(in WaitInput) (time.Duration, string) {
 }
 
 func (e WaitEvaluator) withDefaults() WaitEvaluator {
+	if e.Rule == Learned { // what is known can be visited soon, and left alone for long
+		e.Min, e.Max = cmp.Or(max(e.Min, 0), learnedMin), cmp.Or(max(e.Max, 0), learnedMax)
+	}
 	for _, d := range []struct {
 		field *time.Duration
 		value time.Duration
