@@ -136,6 +136,7 @@ func learn(h frontier.History, v visit, k kept) frontier.History {
 	if !v.verdict.Near {
 		h.Comparison = v.compared
 	}
+	h.Recent = h.Recent.Push(v.compared.Sum)
 	before := h.Validators
 	h.Validators = evaluators.Validators{}
 	if !got.Complete {

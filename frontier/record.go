@@ -33,6 +33,7 @@ type History struct {
 
 	LastStatus int           // of the last visit
 	Wait       time.Duration // wait interval learned so far
+	Rate       float64       // changes per day that are expected; zero is unknown, and taken as one in each Wait
 	Memory     string        // bytes that the wait evaluator keeps of the URI; it alone reads them
 
 	// The rest is of the last complete capture.
@@ -43,7 +44,8 @@ type History struct {
 	Validators  evaluators.Validators
 	Payload     digest.Digest
 	Comparison  digest.Comparison
-	Size        int64 // bytes of the payload
+	Recent      evaluators.Ring // the last comparison digests that were read, shortened
+	Size        int64           // bytes of the payload
 	Origin      digest.Origin
 }
 

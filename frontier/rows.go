@@ -47,6 +47,8 @@ type uriRow struct {
 	Sketch      uint64          `cbor:"27,keyasint,omitempty"`
 	LastRead    int64           `cbor:"28,keyasint,omitempty"`
 	Gone        int             `cbor:"29,keyasint,omitempty"`
+	Recent      []byte          `cbor:"31,keyasint,omitempty"`
+	Rate        float64         `cbor:"40,keyasint,omitempty"`
 	Memory      cbor.ByteString `cbor:"30,keyasint,omitempty"`
 }
 
@@ -106,6 +108,7 @@ func rowOf(r Record, due int64) uriRow {
 		Gone:        r.Gone,
 		LastStatus:  r.LastStatus,
 		Wait:        int64(r.Wait),
+		Rate:        finite(r.Rate),
 		Memory:      cbor.ByteString(r.Memory),
 		ContentType: bounded(r.ContentType),
 		Status:      r.Status,
@@ -116,6 +119,7 @@ func rowOf(r Record, due int64) uriRow {
 		Comparison:  sumBytes(r.Comparison.Sum),
 		Rules:       r.Comparison.Rules,
 		Sketch:      r.Comparison.Sketch,
+		Recent:      r.Recent.Bytes(),
 		Size:        r.Size,
 		Origin:      originRowOf(r.Origin),
 	}
@@ -144,6 +148,7 @@ func (w uriRow) record() (Record, error) {
 		Gone:        w.Gone,
 		LastStatus:  w.LastStatus,
 		Wait:        time.Duration(w.Wait),
+		Rate:        w.Rate,
 		Memory:      string(w.Memory),
 		ContentType: string(w.ContentType),
 		Status:      w.Status,
@@ -151,6 +156,7 @@ func (w uriRow) record() (Record, error) {
 		Validators:  evaluators.Validators{ETag: string(w.ETag), LastModified: string(w.LastMod)},
 		Payload:     payload,
 		Comparison:  digest.Comparison{Sum: comparison, Rules: w.Rules, Sketch: w.Sketch},
+		Recent:      evaluators.RingOf(w.Recent),
 		Size:        w.Size,
 		Origin:      origin,
 	}}, nil
@@ -196,6 +202,14 @@ func bounded(s string) cbor.ByteString {
 		return ""
 	}
 	return cbor.ByteString(s)
+}
+
+// finite is a rate as it is kept: what is no number, or negative, is unknown.
+func finite(rate float64) float64 {
+	if rate > 0 && rate <= math.MaxFloat64 {
+		return rate
+	}
+	return 0
 }
 
 func sumBytes(d digest.Digest) []byte {

@@ -60,7 +60,7 @@ First steps:
 		Args:          cobra.NoArgs,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	root.AddCommand(newRun(), newCheck(), newReport(), newDemo(), newVersion(), newSim())
+	root.AddCommand(newRun(), newCheck(), newReport(), newScrub(), newDemo(), newVersion(), newSim())
 	root.AddCommand(newVerify(), newIndex(), newHistory(), newCat(), newDiff())
 	root.AddCommand(newDeps(), newImpact(), newReduplicate(), newExtract(), newWacz())
 	root.AddCommand(newInit(), newHost(), newSchema(), newManual())

@@ -7,13 +7,11 @@ import (
 	"os"
 	"path/filepath"
 	"text/tabwriter"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/evaluators"
-	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/trust"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -63,13 +61,7 @@ It reads the store, which the daemon has for itself while it runs: stop the daem
 
 // reportHeaders prints the reputation of each host.
 func reportHeaders(c *config.Config, out io.Writer) (err error) {
-	if _, err := os.Stat(filepath.Join(c.Storage.State, "MANIFEST")); err != nil {
-		return folderError{fmt.Errorf("there is no store in %s yet: %w", c.Storage.State, err)}
-	}
-	f, err := openFrontier(c, time.Now())
-	if errors.Is(err, frontier.ErrLocked) {
-		return fmt.Errorf("%w: the store is in use by a running daemon, stop it first", err)
-	}
+	f, err := openStopped(c)
 	if err != nil {
 		return err
 	}
@@ -82,6 +74,14 @@ func reportHeaders(c *config.Config, out io.Writer) (err error) {
 	fmt.Fprintln(table, "host\tcontent\tvalidator\tchange right\tchange false\tsame right\tsame false\tmissing\tprecision\tbelieved")
 	err = book.Each(func(h uri.Host, r evaluators.Reputation) error { return headerRows(table, c, h, r) })
 	return errors.Join(err, table.Flush())
+}
+
+// hasStore says when there is no store, which opening it would make.
+func hasStore(c *config.Config) error {
+	if _, err := os.Stat(filepath.Join(c.Storage.State, "MANIFEST")); err != nil {
+		return folderError{fmt.Errorf("there is no store in %s yet: %w", c.Storage.State, err)}
+	}
+	return nil
 }
 
 // exampleTypes stand for the classes of content where a content type is asked for.

@@ -1,0 +1,67 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/frontier"
+)
+
+func newScrubCandidates() *cobra.Command {
+	var path string
+	cmd := &cobra.Command{
+		Use:   "candidates",
+		Short: "List the URIs that change at every visit, or go back and forth",
+		Long: `candidates lists the URIs in whose content something seems to differ at every visit: those that changed at each of their last
+visits, eight at most and five at least, and those that go back and forth between a few versions. arcrawl scrub suggest finds
+rules for them.
+
+It reads the store, which the daemon has for itself while it runs: stop the daemon first.`,
+		Example: "  arcrawl scrub candidates --config /etc/arcrawl/arcrawl.toml",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			c, err := config.Load(path)
+			if err != nil {
+				return err
+			}
+			return printCandidates(c, cmd.OutOrStdout())
+		},
+	}
+	cmd.Flags().StringVarP(&path, "config", "c", defaultConfig, "the main configuration file")
+	return cmd
+}
+
+// openStopped opens the store of a crawl whose daemon does not run.
+func openStopped(c *config.Config) (*frontier.Frontier, error) {
+	if err := hasStore(c); err != nil {
+		return nil, err
+	}
+	f, err := openFrontier(c, time.Now())
+	if errors.Is(err, frontier.ErrLocked) {
+		return nil, fmt.Errorf("%w: the store is in use by a running daemon, stop it first", err)
+	}
+	return f, err
+}
+
+func printCandidates(c *config.Config, out io.Writer) error {
+	f, err := openStopped(c)
+	if err != nil {
+		return err
+	}
+	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	err = f.Each(func(r frontier.Record) error {
+		why := r.Recent.Restless()
+		if why == "" {
+			return nil
+		}
+		_, err := fmt.Fprintf(table, "%s\t%s\t%d versions in %d visits\n", r.URI, why, r.Versions, r.Visits)
+		return err
+	})
+	return errors.Join(err, table.Flush(), f.Close())
+}

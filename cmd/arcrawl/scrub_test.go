@@ -1,0 +1,168 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/digest"
+	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/uri"
+	"github.com/arcrawl/arcrawl/warcout"
+)
+
+// storeVersions archives the bundled versions of a noisy page, one a day.
+func storeVersions(t *testing.T, dir, kind string) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join("../../digest/testdata/noisy", kind, "*.html"))
+	if err != nil || len(files) != 6 {
+		t.Fatalf("%d versions, %v", len(files), err)
+	}
+	now := time.Date(2026, 11, 1, 9, 0, 0, 0, time.UTC)
+	w, _, err := warcout.Open(warcout.Options{Dir: dir}, now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	u, err := uri.Parse("http://www.news.example/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		body, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		block := "HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\n\r\n" + string(body)
+		_, err = w.Write(now, warcout.Visit{URI: u, Date: now, Response: &warcout.Response{
+			Block: strings.NewReader(block), Size: int64(len(block)), BlockDigest: digest.Of([]byte(block)),
+			PayloadDigest: digest.Of(body), PayloadSize: int64(len(body)),
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		now = now.Add(24 * time.Hour)
+	}
+	if err := w.Close(now); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func succeed(t *testing.T, args ...string) string {
+	t.Helper()
+	var out, errs bytes.Buffer
+	if code := realMain(args, &out, &errs); code != exitOK {
+		t.Fatalf("%q: exit code %d, %s", args, code, &errs)
+	}
+	return out.String()
+}
+
+// What suggest prints is pasted into the file of the host; then test finds nothing but the edit.
+func TestSuggestedRulesCanBePastedAndTested(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	storeVersions(t, filepath.Join(dir, "warc"), "all-at-once")
+	conf := filepath.Join(dir, "arcrawl.toml")
+	main := "[operator]\nname = \"Test\"\ncontact = \"crawler@library.example\"\n"
+	if err := os.WriteFile(conf, []byte(main), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	rules := succeed(t, "scrub", "suggest", "--config", conf, "http://www.news.example/")
+	if !strings.Contains(rules, "4 of them are no change, 1 are edits still, 0 differ") {
+		t.Errorf("suggest says:\n%s", rules)
+	}
+	if err := os.Mkdir(filepath.Join(dir, "hosts.d"), 0o750); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "hosts.d/www.news.example.toml"), []byte(rules), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := config.Load(conf); err != nil {
+		t.Fatalf("what suggest printed is no configuration: %v\n%s", err, rules)
+	}
+	shown := succeed(t, "scrub", "test", "--config", conf, "http://www.news.example/")
+	for _, want := range []string{"4 times nothing differs, 1 times something does", "three harbours", "| ", "four harbours"} {
+		if !strings.Contains(shown, want) {
+			t.Errorf("test does not say %q:\n%s", want, shown)
+		}
+	}
+}
+
+func TestCandidatesAreThosePagesThatNeverRest(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	conf := filepath.Join(dir, "arcrawl.toml")
+	if err := os.WriteFile(conf, []byte("[operator]\nname = \"Test\"\ncontact = \"crawler@library.example\"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	now := time.Now().Truncate(time.Millisecond) // as the store keeps due times
+	f, err := frontier.Open(frontier.Options{Dir: filepath.Join(dir, "state"), Now: now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	settle := func(address, visits string) {
+		u, err := uri.Parse(address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := f.Add(now, frontier.Candidate{URI: u}); err != nil {
+			t.Fatal(err)
+		}
+		claim, ok, err := f.Claim(now)
+		if err != nil || !ok {
+			t.Fatal("nothing to claim", err)
+		}
+		r := claim.Record
+		for _, c := range visits {
+			r.Recent = r.Recent.Push(digest.Of([]byte(string(c))))
+		}
+		r.Due = now.Add(time.Hour)
+		if _, err := f.Settle(claim, frontier.Settlement{Record: r, Finished: now}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	settle("http://restless.example/", "abcdefgh")
+	settle("http://flapping.example/", "abababab")
+	settle("http://quiet.example/", "aaaabbbb")
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	out := succeed(t, "scrub", "candidates", "--config", conf)
+	if !strings.Contains(out, "restless.example/  changed at each") || !strings.Contains(out, "flapping.example/  goes back and forth") || strings.Contains(out, "quiet") {
+		t.Errorf("candidates:\n%s", out)
+	}
+}
+
+func TestSuggestFetchesTwiceIfRobotsAllow(t *testing.T) {
+	t.Parallel()
+	var visits atomic.Int64
+	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/robots.txt" {
+			fmt.Fprint(w, "User-agent: *\nDisallow: /closed\n")
+			return
+		}
+		w.Header().Set("Content-Type", "text/html")
+		fmt.Fprintf(w, `<h1>News</h1><p>A story.</p><b class="visits">%d</b>`, visits.Add(1))
+	}))
+	defer site.Close()
+	conf := filepath.Join(t.TempDir(), "arcrawl.toml")
+	main := "[operator]\nname = \"Test\"\ncontact = \"crawler@library.example\"\n[fetch]\nallow_networks = [\"127.0.0.0/8\"]\n"
+	if err := os.WriteFile(conf, []byte(main), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if rules := succeed(t, "scrub", "suggest", "--fetch", "--pause", "1ms", "--config", conf, site.URL+"/"); !strings.Contains(rules, "b.visits") {
+		t.Errorf("suggest says:\n%s", rules)
+	}
+	var out, errs bytes.Buffer
+	code := realMain([]string{"scrub", "suggest", "--fetch", "--pause", "1ms", "--config", conf, site.URL + "/closed"}, &out, &errs)
+	if code == exitOK || !strings.Contains(errs.String(), "forbids") || visits.Load() != 2 {
+		t.Errorf("a page that robots.txt forbids: exit code %d, %s, %d visits", code, &errs, visits.Load())
+	}
+}

@@ -1,0 +1,227 @@
+package digest
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	nethtml "golang.org/x/net/html"
+)
+
+// prove takes back the rules that hide an edit and those that nothing needs, and tells what the others do.
+func (s *suggester) prove(p Proposal) (Proposal, error) {
+	p.Regexes = slices.DeleteFunc(p.Regexes, func(r string) bool { return CheckRegex(r) != nil })
+	p, err := s.try(p)
+	if err != nil {
+		return p, err
+	}
+	if p.Pairs == 0 {
+		return p, ErrTooFew
+	}
+	// The broadest first: selectors take more than expressions.
+	for _, list := range []func(*Proposal) *[]string{
+		func(p *Proposal) *[]string { return &p.Selectors }, func(p *Proposal) *[]string { return &p.Regexes },
+	} {
+		for i := 0; i < len(*list(&p)); {
+			less := p
+			*list(&less) = slices.Delete(slices.Clone(*list(&p)), i, i+1)
+			if less, err = s.try(less); err != nil {
+				return p, err
+			}
+			if less.Merged < p.Merged || less.Merged == p.Merged && less.Quiet >= p.Quiet && less.residue <= p.residue {
+				p = less
+				continue
+			}
+			i++
+		}
+	}
+	return p, nil
+}
+
+// try tells what rules do to the versions.
+func (s *suggester) try(p Proposal) (Proposal, error) {
+	p.Pairs, p.Quiet, p.Edits, p.Merged, p.Loud, p.residue = 0, 0, 0, 0, 0, 0
+	rules, err := Compile(Spec{Regexes: p.Regexes, Selectors: p.Selectors})
+	if err != nil {
+		return p, err
+	}
+	left := make([][]byte, len(s.texts))
+	for i, t := range s.texts {
+		left[i] = rules.Scrub(t, "text/html; charset=utf-8")
+	}
+	for i, edited := range s.edited {
+		if bytes.Equal(s.texts[i], s.texts[i+1]) {
+			continue
+		}
+		p.Pairs++
+		equal := bytes.Equal(left[i], left[i+1])
+		switch {
+		case edited && equal:
+			p.Merged++
+		case edited:
+			p.Edits++
+		case equal:
+			p.Quiet++
+		default:
+			p.Loud++
+			before, after := around([]string{string(left[i]), string(left[i+1])})
+			p.residue += len(left[i]) + len(left[i+1]) - 2*len(before) - 2*len(after)
+		}
+	}
+	return p, nil
+}
+
+// shuffled reports whether a list has the same items in another order at most visits: no item is new, or few are, and
+// some have changed places.
+func shuffled(lists [][]*nethtml.Node) bool {
+	moves := 0
+	for i := range lists[1:] {
+		before, after := each(lists[i], rendered), each(lists[i+1], rendered)
+		kept, moved := 0, 0
+		for at, item := range before {
+			if now := slices.Index(after, item); now >= 0 {
+				kept++
+				if now != at {
+					moved++
+				}
+			}
+		}
+		if 2*kept >= len(before) && moved >= 2 {
+			moves++
+		}
+	}
+	return 4*moves >= 3*(len(lists)-1)
+}
+
+// group lists the children of one name, if there are three or more in every version.
+func group(children []keyed, name string) [][]*nethtml.Node {
+	var lists [][]*nethtml.Node
+	for _, c := range children {
+		var list []*nethtml.Node
+		for _, key := range c.order {
+			if base, _, _ := strings.Cut(key, " #"); base == name && c.by[key] != nil {
+				list = append(list, c.by[key])
+			}
+		}
+		if len(list) < 3 {
+			return nil
+		}
+		lists = append(lists, list)
+	}
+	return lists
+}
+
+// keyed are an element's children by tag, class and their number among those of the same.
+type keyed struct {
+	order []string
+	by    map[string]*nethtml.Node
+}
+
+func childrenByKey(n *nethtml.Node) keyed {
+	k := keyed{by: map[string]*nethtml.Node{}}
+	count := map[string]int{}
+	for c := range n.ChildNodes() {
+		if c.Type == nethtml.TextNode {
+			continue
+		}
+		name := c.Data
+		if c.Type != nethtml.ElementNode {
+			name = "!"
+		}
+		name += "." + attribute(c, "class")
+		key := name + " #" + strings.Repeat("i", count[name])
+		count[name]++
+		k.order = append(k.order, key)
+		k.by[key] = c
+	}
+	return k
+}
+
+// ownText is the text directly in an element, or that of a comment.
+func ownText(n *nethtml.Node) string {
+	if n.Type == nethtml.CommentNode {
+		return n.Data
+	}
+	var b strings.Builder
+	for c := range n.ChildNodes() {
+		if c.Type == nethtml.TextNode {
+			b.WriteString(c.Data)
+		}
+	}
+	return b.String()
+}
+
+func attribute(n *nethtml.Node, key string) string {
+	for _, a := range n.Attr {
+		if a.Key == key {
+			return a.Val
+		}
+	}
+	return ""
+}
+
+func rendered(n *nethtml.Node) string {
+	var b strings.Builder
+	if nethtml.Render(&b, n) != nil {
+		return ""
+	}
+	return b.String()
+}
+
+func hasElements(n *nethtml.Node) bool {
+	for c := range n.ChildNodes() {
+		if c.Type == nethtml.ElementNode {
+			return true
+		}
+	}
+	return false
+}
+
+// around is what all values begin and end with, without overlap. Digits at the border belong to what differs.
+func around(values []string) (prefix, suffix string) {
+	prefix = values[0]
+	for _, v := range values[1:] {
+		n := 0
+		for n < len(prefix) && n < len(v) && prefix[n] == v[n] {
+			n++
+		}
+		prefix = prefix[:n]
+	}
+	prefix = strings.TrimRight(prefix, "0123456789")
+	for prefix != "" && !utf8.ValidString(prefix) {
+		prefix = prefix[:len(prefix)-1]
+	}
+	suffix = values[0][len(prefix):]
+	for _, v := range values[1:] {
+		v = v[len(prefix):]
+		n := 0
+		for n < len(suffix) && n < len(v) && suffix[len(suffix)-1-n] == v[len(v)-1-n] {
+			n++
+		}
+		suffix = suffix[len(suffix)-n:]
+	}
+	suffix = strings.TrimLeft(suffix, "0123456789")
+	for suffix != "" && !utf8.ValidString(suffix) {
+		suffix = suffix[1:]
+	}
+	return prefix, suffix
+}
+
+func head(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n]
+}
+
+func tail(s string, n int) string {
+	at := max(0, len(s)-n)
+	for at < len(s) && !utf8.RuneStart(s[at]) {
+		at++
+	}
+	return s[at:]
+}
