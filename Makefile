@@ -7,7 +7,7 @@
 # make demo     the demo, for a minute      (FOR=60s)
 # make trial    the trial on real pages     (see examples/nginx-docs)
 # make package  .deb and .rpm into dist/    (VERSION=1.2.3, or else the last tag)
-# make test-package  installs, upgrades and removes the .deb in a clean Debian; as root, 3 minutes
+# make test-package  installs, upgrades and removes the .deb in a clean Debian; as root, 1 to 3 minutes
 # make clean    removes what was built
 
 GO        ?= go

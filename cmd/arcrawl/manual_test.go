@@ -1,9 +1,12 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -110,6 +113,25 @@ func TestTheUnitIsHardened(t *testing.T) {
 	for line := range strings.Lines(string(out)) {
 		if !strings.Contains(line, "/usr/bin/arcrawl is not executable") {
 			t.Errorf("systemd-analyze verify: %v\n%s", err, line)
+		}
+	}
+}
+
+// TestTheGuideKnowsTheExitCodes compares the operator's guide and the unit with the program.
+func TestTheGuideKnowsTheExitCodes(t *testing.T) {
+	t.Parallel()
+	guide, unit := readText(t, "../../docs/operating.md"), readText(t, "../../packaging/systemd/arcrawl.service")
+	_, prevented, _ := strings.Cut(unit, "\nRestartPreventExitStatus=")
+	prevented, _, _ = strings.Cut(prevented, "\n")
+	for _, code := range []int{exitOK, exitFailure, exitUsage, exitDamaged, exitBusy, exitFolder, exitDisk, exitConfig, exitInterrupted} {
+		_, row, found := strings.Cut(guide, fmt.Sprintf("\n| %d | ", code))
+		cells := strings.Split(row, " | ")
+		if !found || len(cells) < 3 {
+			t.Errorf("the guide does not explain %d", code)
+			continue
+		}
+		if final := slices.Contains(strings.Fields(prevented), strconv.Itoa(code)); final != (cells[1] == "no") {
+			t.Errorf("tried again after %d: the guide says %q, the unit prevents it: %t", code, cells[1], final)
 		}
 	}
 }
