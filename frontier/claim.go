@@ -23,20 +23,17 @@ func (f *Frontier) Claim(now time.Time) (c Claim, ok bool, err error) {
 	}
 	h := f.queue[0]
 	err = f.db.View(func(txn *badger.Txn) error {
-		w, ok, err := row(txn, h.id, h.head.fp())
-		if err == nil && (!ok || w.Due != h.head.due()) {
-			err = damaged(queueKey(h.id, h.head), errors.New("its URI is missing, or due at another time"))
-		}
+		s := h.clone()
+		at, w, err := f.choose(txn, h, &s, now.UnixMilli())
 		if err != nil {
 			return err
 		}
 		record, err := w.record()
 		if err != nil {
-			return damaged(uriKey(h.id, h.head.fp()), err)
+			return damaged(uriKey(h.id, at.fp()), err)
 		}
-		s := h.clone()
-		c = f.take(s.free(), record, w, h.head.fp(), now)
-		if err := s.advance(txn, h.id); err != nil {
+		c = f.take(s.free(), record, w, at.fp(), now)
+		if err := s.leave(txn, h.id, at); err != nil {
 			return err
 		}
 		f.set(h, s)

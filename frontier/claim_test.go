@@ -193,7 +193,10 @@ func TestEachSlotHasItsOwnWakeTime(t *testing.T) {
 func TestValenceMayChange(t *testing.T) {
 	t.Parallel()
 	valence := 3
-	w := newWorld(t, func(o *frontier.Options) { o.Valence = func(uri.Host) int { return valence } })
+	w := newWorld(t, func(o *frontier.Options) {
+		o.Valence = func(uri.Host) int { return valence }
+		o.Order = frontier.ByDue
+	})
 	for i, page := range pages("a.example", 10) {
 		w.addDue(day, page, day.Add(time.Duration(i)*time.Millisecond))
 	}

@@ -31,9 +31,16 @@
 //	busy     all slots are claimed, or a diverted claim is in progress
 //	idle     no URI waits
 //
-// Readiness and order use one key. Inside a host the URI with the earliest due time goes first. Between hosts the one
-// that has been ready for longest goes first, where a host is ready at the latest of: the due time of its first waiting
-// URI, the wake time of its first free slot, the end of its rest. Nothing is handed out before that time.
+// Readiness is a matter of due times only. Between hosts the one that has been ready for longest goes first, where a
+// host is ready at the latest of: the due time of its first waiting URI, the wake time of its first free slot, the end of
+// its rest. Nothing is handed out before that time.
+//
+// Inside a host the URI with the earliest due time goes first, unless four or more are due: then the host has more to do
+// than its politeness allows, and [Options].Order decides, of each round of eight choices, five. One goes to the URI that
+// has been due for longest, so that none waits for ever, one to seeds and feeds, and two to first visits; what one of
+// these does not need the others have. At most 256 URIs of a host are weighed, and at most 16 records are read for a
+// claim: with more than that due, a URI may be overlooked until the queue is read again, or until it is the one that has
+// been due for longest.
 //
 // # The life of a claim
 //

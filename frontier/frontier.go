@@ -30,6 +30,8 @@ type Options struct {
 	// call the frontier.
 	Valence func(uri.Host) int
 
+	Order Order // of the URIs of a host that has more due than it can serve; see the package comment
+
 	Now            time.Time     // time of opening
 	RestAfterCrash time.Duration // how long every host rests after an unclean stop; zero is 30s, at most 24h
 }
@@ -47,6 +49,8 @@ func (o Options) withDefaults() (Options, error) {
 		return o, errors.New("open frontier: the time of opening is not given")
 	case o.Compactors < -1 || o.Compactors == 1:
 		return o, fmt.Errorf("open frontier: %d compactors; want -1, 0 or at least 2", o.Compactors)
+	case o.Order > ByDue:
+		return o, fmt.Errorf("open frontier: unknown order %s", o.Order)
 	case o.MaxURIsPerHost < 0 || o.RestAfterCrash < 0:
 		return o, errors.New("open frontier: a limit is negative")
 	}
@@ -68,6 +72,7 @@ type Frontier struct {
 	db      *badger.DB
 	dir     string
 	maxURIs int64
+	order   Order
 	valence func(uri.Host) int
 
 	// mu guards what follows, and is held while a transaction is written: so there is one writer at a time, and what is
@@ -78,6 +83,7 @@ type Frontier struct {
 	byID   []*host  // host number n is at n-1
 	queue  hostHeap // all hosts
 	serial uint64   // of the last claim
+	pooled int      // contenders in all pools
 	closed bool
 
 	settling waitingRoom

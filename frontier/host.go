@@ -34,6 +34,8 @@ type state struct {
 	// head. The slice is shared by clones: it is cut or replaced, never written.
 	ahead []place
 
+	pool *pool // nil while the host is not crowded
+
 	slots    []slot
 	rest     int64 // nothing is handed out before
 	failures int   // times in a row that the host was down
@@ -123,6 +125,7 @@ func (s *state) enqueue(at place) {
 		taker.place = at
 		return
 	}
+	s.pool.again(at)
 	switch i, found := slices.BinarySearchFunc(s.ahead, at, place.compare); {
 	case s.head.isNone():
 		s.head = at
@@ -137,8 +140,8 @@ func (s *state) enqueue(at place) {
 
 // lookAhead is how many places are read from a queue at a time, and keepAhead how many are kept at most.
 const (
-	lookAhead = 8
-	keepAhead = 3 * lookAhead
+	lookAhead = 12
+	keepAhead = 2 * lookAhead
 )
 
 // look keeps the first of the places that follow head.

@@ -159,7 +159,8 @@ func (p *play) claimOne() {
 	host := c.Record.URI.Host()
 	u := p.m.uris[c.Record.URI.String()]
 	ready, due, can := p.m.ready(host)
-	if !can || !ready.Equal(next) || u == nil || u.claimed || !u.due.Equal(due) || !c.Record.Due.Equal(due) {
+	inOrder := u != nil && (u.due.Equal(due) || p.o.Order != frontier.ByDue && !u.due.After(p.now) && p.crowded(host))
+	if !can || !ready.Equal(next) || u == nil || u.claimed || !inOrder || !c.Record.Due.Equal(u.due) {
 		p.Fatalf("Claim = %q, due %s; but %+v, ready %s %v, first due %s, next %s", c.Record.URI, c.Record.Due, u, ready, can, due, next)
 	}
 	h := p.m.hosts[host]
@@ -167,6 +168,17 @@ func (p *play) claimOne() {
 	u.claimed = true
 	p.claims = append(p.claims, held{Claim: c, wake: h.wake[i]})
 	h.wake = slices.Delete(h.wake, i, i+1)
+}
+
+// crowded tells whether the order among a host's due URIs is a matter of policy.
+func (p *play) crowded(host uri.Host) bool {
+	n := 0
+	for text, u := range p.m.uris {
+		if uri.FromCanonical(text).Host() == host && !u.claimed && !u.due.IsZero() && !u.due.After(p.now) {
+			n++
+		}
+	}
+	return n >= 4
 }
 
 // pick takes a claim out of those in progress.
@@ -246,6 +258,8 @@ func (p *play) settleOne() {
 	h := p.m.hosts[c.Record.URI.Host()]
 	o := frontier.Settlement{Record: c.Record, Finished: p.now}
 	o.Record.Visits++
+	o.Record.LastVisit = p.now
+	o.Record.Rate = float64(p.IntN(3))
 	o.Politeness.MinDelay = time.Duration(p.IntN(20_000_000)) * time.Microsecond
 	if p.IntN(5) > 0 {
 		o.Record.Due = p.now.Add(time.Duration(p.IntN(7200)-600) * time.Second)
@@ -403,6 +417,7 @@ func TestFrontierDoesWhatThePlainModelDoes(t *testing.T) {
 			p.world = newWorld(t, func(o *frontier.Options) {
 				o.Valence = func(h uri.Host) int { return 1 + int(h[1]-'0') }
 				o.RestAfterCrash = time.Minute
+				o.Order = []frontier.Order{frontier.ByValue, frontier.ByOverdue, frontier.ByDue}[seed%3]
 			})
 			t.Cleanup(func() {
 				if t.Failed() {

@@ -25,7 +25,7 @@ func Open(o Options) (*Frontier, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open frontier %s: %w", o.Dir, err)
 	}
-	f := &Frontier{db: db, dir: o.Dir, maxURIs: o.MaxURIsPerHost, valence: o.Valence, hosts: map[uri.Host]*host{}}
+	f := &Frontier{db: db, dir: o.Dir, maxURIs: o.MaxURIsPerHost, valence: o.Valence, order: o.Order, hosts: map[uri.Host]*host{}}
 	if err := f.load(o); err != nil {
 		return nil, fmt.Errorf("open frontier %s: %w", o.Dir, errors.Join(err, db.Close()))
 	}

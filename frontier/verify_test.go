@@ -50,21 +50,7 @@ func TestVerifyFindsASpoiledTable(t *testing.T) {
 	if err != nil || len(tables) != 2 {
 		t.Fatal(tables, err)
 	}
-	data, err := os.ReadFile(tables[0])
-	if err != nil {
-		t.Fatal(err)
-	}
-	data[3] ^= 1
-	file, err := os.OpenFile(tables[0], os.O_WRONLY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := file.WriteAt(data, 0); err != nil {
-		t.Fatal(err)
-	}
-	if err := file.Close(); err != nil {
-		t.Fatal(err)
-	}
+	spoil(t, tables[0])
 	var faults error
 	for range 3 {
 		_, err := f.Verify(1)
@@ -72,5 +58,21 @@ func TestVerifyFindsASpoiledTable(t *testing.T) {
 	}
 	if !errors.Is(faults, ErrCorrupt) || !strings.Contains(faults.Error(), filepath.Base(tables[0])) || rounds != 2 {
 		t.Errorf("Verify: %v after %d rounds; want that %s is damaged", faults, rounds, tables[0])
+	}
+}
+
+// spoil changes a byte of a file that is in use.
+func spoil(t *testing.T, name string) {
+	t.Helper()
+	file, err := os.OpenFile(name, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b [1]byte
+	_, err1 := file.ReadAt(b[:], 3)
+	b[0] ^= 1
+	_, err2 := file.WriteAt(b[:], 3)
+	if err := errors.Join(err1, err2, file.Close()); err != nil {
+		t.Fatal(err)
 	}
 }

@@ -1,0 +1,321 @@
+package frontier
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/dgraph-io/badger/v4"
+)
+
+// Order is how a host that cannot serve all its due URIs chooses among them.
+type Order uint8
+
+const (
+	// ByValue prefers the visit that saves most: the URI of which most versions are expected to be lost if it is not
+	// visited now. With x changes expected since the last visit that is 1 − (1+x)e^(−x); see [History].Rate.
+	ByValue Order = iota
+	// ByOverdue prefers the largest delay in proportion to the wait interval.
+	ByOverdue
+	// ByDue prefers the one that has been due for longest.
+	ByDue
+)
+
+// String is the name of the order, as a configuration has it.
+func (o Order) String() string {
+	switch o {
+	case ByValue:
+		return "value"
+	case ByOverdue:
+		return "overdue"
+	case ByDue:
+		return "due"
+	}
+	return fmt.Sprintf("Order(%d)", uint8(o))
+}
+
+const (
+	// crowd is how many URIs of a host must be due for their order to be a matter of policy. Fewer are visited soon anyway,
+	// the one that has been due for longest first.
+	crowd = 4
+
+	// maxPool is how many due URIs of one host are weighed against each other, and maxPooled of all hosts.
+	maxPool   = 256
+	maxPooled = 1 << 17
+
+	// poolRead is how many records are read into a pool for each claim, so that the cost of a claim is bounded. A host where
+	// more URIs become due with each visit is lost anyway.
+	poolRead = 16
+
+	// turns is the length of a round of choices. In each round one choice goes to the URI that has been due for longest, so
+	// that none waits for ever, one to seeds and feeds, since they lead to everything else, and two to first visits; what
+	// one of these kinds does not need the others have.
+	turns = 8
+)
+
+// pool holds what is due on a crowded host, to choose from. It is a hint, shared by all clones of a state: what is chosen
+// from it is looked up again, and may turn out to be gone. A URI that is not in it keeps its place in the queue.
+type pool struct {
+	due  []contender
+	back []place // where URIs stand that came back
+	upTo place   // what became due later was not looked at
+	turn int64
+
+	// What is due before upTo is read from its beginning from time to time: when the pool is new, and again after some turns
+	// when contenders were dropped for want of room.
+	swept place // how far
+	sweep int64 // the turn from which on
+	lost  bool  // some were dropped
+}
+
+// contender is a due URI and what its turn depends on.
+type contender struct {
+	at      place
+	visited int64   // ms, 0 if never
+	wait    int64   // ms, 0 if unknown
+	rate    float64 // per day, 0 if unknown
+	source  bool    // seed or feed
+}
+
+func contenderOf(at place, w uriRow) contender {
+	return contender{
+		at: at, visited: w.LastVisit / 1000, wait: w.Wait / int64(time.Millisecond), rate: w.Rate,
+		source: len(w.Hops) == 0 || isFeed(string(w.ContentType)),
+	}
+}
+
+func isFeed(contentType string) bool {
+	t := strings.ToLower(contentType)
+	return strings.Contains(t, "rss") || strings.Contains(t, "atom") || strings.Contains(t, "feed+json")
+}
+
+const day = float64(24 * time.Hour / time.Millisecond)
+
+// worth is what the order prefers, as of now in ms.
+func (c contender) worth(o Order, now int64) float64 {
+	switch {
+	case o == ByOverdue:
+		return float64(now-c.at.due()) / float64(max(c.wait, 1))
+	case c.rate > 0:
+		return lost(c.rate * float64(now-c.visited) / day)
+	}
+	return lost(float64(now-c.visited) / float64(max(c.wait, 1))) // as if it changed once in each interval
+}
+
+// lost is the share of a visit's worth that is gained by making it now, with x changes expected since the last.
+func lost(x float64) float64 { return 1 - (1+x)*math.Exp(-x) }
+
+// again tells the pool of a place where a URI stands now that may lie before what was read.
+func (p *pool) again(at place) {
+	if p == nil || !at.before(p.upTo) {
+		return
+	}
+	if len(p.back) == maxPool {
+		p.swept, p.sweep, p.back = place{}, 0, nil // read all again
+	}
+	p.back = append(p.back, at)
+}
+
+// choose finds the place of the URI that is to be visited next: the head, unless the host is crowded.
+func (f *Frontier) choose(txn *badger.Txn, h *host, s *state, now int64) (place, uriRow, error) {
+	if f.order != ByDue {
+		if len(s.ahead) < crowd-1 && int64(len(s.ahead)) < s.queued-s.claimed()-1 {
+			ahead, err := places(txn, h.id, s.head, s)
+			if err != nil {
+				return place{}, uriRow{}, err
+			}
+			s.ahead = ahead
+		}
+		if len(s.ahead) >= crowd-1 && s.ahead[crowd-2].due() <= now {
+			if at, w, err := f.weigh(txn, h, s, now); err != nil || !at.isNone() {
+				return at, w, err
+			}
+		} else {
+			f.disperse(s)
+		}
+	}
+	w, err := placed(txn, h.id, s.head)
+	return s.head, w, err
+}
+
+// disperse ends a crowd.
+func (f *Frontier) disperse(s *state) {
+	if s.pool != nil {
+		f.pooled -= len(s.pool.due)
+		s.pool = nil
+	}
+}
+
+// placed is the row of the URI that has a place.
+func placed(txn *badger.Txn, host uint32, at place) (uriRow, error) {
+	w, ok, err := row(txn, host, at.fp())
+	if err == nil && (!ok || w.Due != at.due()) {
+		err = damaged(queueKey(host, at), errors.New("its URI is missing, or due at another time"))
+	}
+	return w, err
+}
+
+// weigh chooses from the pool. No place tells that it is the turn of the one that has been due for longest.
+func (f *Frontier) weigh(txn *badger.Txn, h *host, s *state, now int64) (place, uriRow, error) {
+	if s.pool == nil {
+		s.pool = &pool{upTo: placeOf(now, fingerprint{})}
+	}
+	p := s.pool
+	before := len(p.due)
+	defer func() { f.pooled += len(p.due) - before }()
+	if err := f.read(txn, h.id, p, now); err != nil {
+		return place{}, uriRow{}, err
+	}
+	if p.turn++; p.turn%turns == 0 {
+		return place{}, uriRow{}, nil
+	}
+	for len(p.due) > 0 {
+		i := p.pick(f.order, now)
+		at := p.due[i].at
+		p.due = slices.Delete(p.due, i, i+1)
+		if s.taker(at.fp()) != nil {
+			continue
+		}
+		w, ok, err := row(txn, h.id, at.fp())
+		if err != nil {
+			return place{}, uriRow{}, err
+		}
+		if ok && w.Due == at.due() {
+			return at, w, nil
+		}
+	}
+	return place{}, uriRow{}, nil
+}
+
+// pick is the index of the one whose turn it is.
+func (p *pool) pick(o Order, now int64) int {
+	source, first, best := -1, -1, -1
+	var sourceWorth, bestWorth float64
+	for i, c := range p.due {
+		if c.visited == 0 {
+			if first < 0 || c.at.before(p.due[first].at) {
+				first = i
+			}
+			continue
+		}
+		worth := c.worth(o, now)
+		better := func(than int, value float64) bool {
+			return than < 0 || worth > value || worth == value && c.at.before(p.due[than].at)
+		}
+		if c.source && better(source, sourceWorth) {
+			source, sourceWorth = i, worth
+		}
+		if better(best, bestWorth) {
+			best, bestWorth = i, worth
+		}
+	}
+	turn := p.turn % turns
+	switch {
+	case turn == 4 && source >= 0:
+		return source
+	case best < 0, (turn == 2 || turn == 6) && first >= 0:
+		return first
+	}
+	return best
+}
+
+// read takes more of what is due into the pool: what came back, what became due since the last time, and, as far as there
+// is time, a part of what was due before.
+func (f *Frontier) read(txn *badger.Txn, host uint32, p *pool, now int64) error {
+	n := min(len(p.back), poolRead)
+	found := slices.Clone(p.back[:n])
+	p.back = p.back[n:]
+	fresh, err := due(txn, host, p.upTo, poolRead-len(found), now)
+	if err != nil {
+		return err
+	}
+	if len(fresh) > 0 {
+		p.upTo = fresh[len(fresh)-1]
+	}
+	found = append(found, fresh...)
+	if left := poolRead - len(found); left > 0 && p.turn >= p.sweep {
+		older, err := due(txn, host, p.swept, left, p.upTo.due())
+		if err != nil {
+			return err
+		}
+		if found = append(found, older...); len(older) == left {
+			p.swept = older[left-1]
+		} else if p.swept, p.sweep = (place{}), never; p.lost {
+			p.sweep, p.lost = p.turn+maxPool/4, false
+		}
+	}
+	for _, at := range found {
+		if slices.ContainsFunc(p.due, func(c contender) bool { return c.at == at }) {
+			continue
+		}
+		w, ok, err := row(txn, host, at.fp())
+		if err != nil {
+			return err
+		}
+		if !ok || w.Due != at.due() {
+			continue // it has moved
+		}
+		f.makeRoom(p, now)
+		p.due = append(p.due, contenderOf(at, w))
+	}
+	return nil
+}
+
+// due lists the next places behind one, as far as they are due.
+func due(txn *badger.Txn, host uint32, after place, n int, now int64) (found []place, err error) {
+	if n <= 0 {
+		return nil, nil
+	}
+	it := txn.NewIterator(badger.IteratorOptions{Prefix: key(kindQueue, host, nil)})
+	defer it.Close()
+	for it.Seek(queueKey(host, after)); it.Valid() && len(found) < n; it.Next() {
+		_, rest, err := split(it.Item().Key(), placeLen)
+		if err != nil {
+			return nil, err
+		}
+		at := place(rest)
+		if at.due() > now {
+			break
+		}
+		if at != after {
+			found = append(found, at)
+		}
+	}
+	return found, nil
+}
+
+// makeRoom drops half of a full pool: of each kind those whose turn would come last. They are read again later, and until
+// then get the turns of those that wait for longest.
+func (f *Frontier) makeRoom(p *pool, now int64) {
+	if len(p.due) < maxPool && (f.pooled < maxPooled || len(p.due) < crowd) {
+		return
+	}
+	slices.SortFunc(p.due, func(a, b contender) int {
+		if by := cmp.Compare(b.worth(f.order, now), a.worth(f.order, now)); by != 0 && a.visited != 0 && b.visited != 0 {
+			return by
+		}
+		if (a.visited == 0) != (b.visited == 0) {
+			return cmp.Compare(a.visited, b.visited) // first visits first
+		}
+		return a.at.compare(b.at)
+	})
+	half, eighth := len(p.due)/2, len(p.due)/8
+	firsts, sources := 0, 0
+	kept := make([]contender, 0, maxPool)
+	for _, c := range p.due {
+		switch {
+		case c.visited == 0 && firsts < eighth:
+			firsts++
+		case c.visited != 0 && c.source && sources < eighth:
+			sources++
+		case c.visited == 0 || len(kept) >= half:
+			continue
+		}
+		kept = append(kept, c)
+	}
+	p.due, p.lost = kept, true
+}
