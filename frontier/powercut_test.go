@@ -1,0 +1,137 @@
+package frontier_test
+
+import (
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/arcrawl/arcrawl/frontier"
+)
+
+// After a power failure everything is there that Sync covered, and the store is whole, whatever became of what was written
+// later. Tables and the manifest are on disk as soon as the store relies on them; of its logs those bytes are gone that
+// were written after the last Sync, and the logs that were begun after it are missing, empty, or full of zeros.
+func TestPowerCut(t *testing.T) {
+	t.Parallel()
+	rounds := 8
+	if testing.Short() {
+		rounds = 3
+	}
+	for seed := range uint64(rounds) {
+		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
+			t.Parallel()
+			rnd := rand.New(rand.NewPCG(seed, 3))
+			w := newWorld(t, func(o *frontier.Options) { o.Compactors = 0 })
+			w.add(day, pages("a.example", 500)...)
+			now := visitSome(w, rnd, day, rnd.IntN(1500))
+			if err := w.Sync(); err != nil {
+				t.Fatal(err)
+			}
+			covered := map[string]frontier.Record{}
+			if err := w.Each(func(r frontier.Record) error { covered[r.URI.String()] = r; return nil }); err != nil {
+				t.Fatal(err)
+			}
+			synced := files(t, w.o.Dir)
+			now = visitSome(w, rnd, now, rnd.IntN(3000))
+			o := w.o
+			o.Dir, o.Now = filepath.Join(t.TempDir(), "left"), now
+			cutPower(t, rnd, synced, files(t, w.o.Dir), o.Dir)
+
+			f, err := frontier.Open(o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := f.Check(); err != nil {
+				t.Error(err)
+			}
+			for text, was := range covered {
+				if is, ok, err := f.Get(was.URI); err != nil || !ok || is.Visits < was.Visits {
+					t.Fatalf("%s: %d visits, %v, %v; Sync covered %d", text, is.Visits, ok, err, was.Visits)
+				}
+			}
+			if _, ok, _ := f.Claim(now); ok {
+				t.Error("hosts do not rest after a power failure")
+			}
+			if err := f.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// visitSome makes visits with long records, so that logs fill up and become tables.
+func visitSome(w *world, rnd *rand.Rand, now time.Time, n int) time.Time {
+	w.Helper()
+	for range n {
+		now = now.Add(3 * time.Second)
+		c, ok, err := w.Claim(now)
+		if err != nil || !ok {
+			w.Fatal(ok, err)
+		}
+		o := visited(c, now, 20*time.Minute)
+		o.Record.Validators.ETag = strings.Repeat(string(rune('a'+rnd.IntN(26))), 8000+rnd.IntN(100))
+		w.settle(c, o)
+	}
+	return now
+}
+
+// files reads a folder that is in use. A file that goes away meanwhile is left out.
+func files(t *testing.T, dir string) map[string][]byte {
+	t.Helper()
+	// The manifest first: what it names is there, unless it has been replaced since, and then there is a later manifest.
+	for range 100 {
+		before, err := os.ReadFile(filepath.Join(dir, "MANIFEST"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := map[string][]byte{}
+		names, err := filepath.Glob(filepath.Join(dir, "*"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range names {
+			data, err := os.ReadFile(name)
+			if err == nil {
+				found[filepath.Base(name)] = data
+			} else if !os.IsNotExist(err) {
+				t.Fatal(err)
+			}
+		}
+		after, err := os.ReadFile(filepath.Join(dir, "MANIFEST"))
+		if err == nil && string(before) == string(after) {
+			return found
+		}
+	}
+	t.Fatal("the store does not come to rest")
+	return nil
+}
+
+// cutPower writes what a power failure leaves.
+func cutPower(t *testing.T, rnd *rand.Rand, synced, written map[string][]byte, dir string) {
+	t.Helper()
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for name, data := range written {
+		old, was := synced[name]
+		switch {
+		case filepath.Ext(name) != ".mem" || was && rnd.IntN(4) == 0: // on disk, or by chance
+		case was:
+			data = old
+		case rnd.IntN(3) == 0:
+			continue
+		case rnd.IntN(2) == 0:
+			data = nil
+		default:
+			data = make([]byte, len(data))
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), data, fs.FileMode(0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
