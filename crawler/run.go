@@ -181,7 +181,7 @@ func (c *Crawler) hold(now time.Time, cause error) {
 	c.until = now.Add(holdFor)
 	c.mu.Unlock()
 	if fresh {
-		c.rooms.Log.Error().Err(cause).Dur("retry_in", holdFor).Msg("the crawl pauses: nothing is lost, mend the cause and it goes on by itself")
+		c.rooms.Log.Error().Err(cause).Str("retry_in", holdFor.String()).Msg("the crawl pauses: nothing is lost, mend the cause and it goes on by itself")
 	}
 }
 
