@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/dgraph-io/badger/v4"
+	"github.com/fxamacker/cbor/v2"
 )
 
 // Order is how a host that cannot serve all its due URIs chooses among them.
@@ -63,6 +64,7 @@ type pool struct {
 	due  []contender
 	back []place // where URIs stand that came back
 	upTo place   // what became due later was not looked at
+	next int64   // ms; nothing behind upTo is due before
 	turn int64
 
 	// What is due before upTo is read from its beginning from time to time: when the pool is new, and again after some turns
@@ -81,7 +83,17 @@ type contender struct {
 	source  bool    // seed or feed
 }
 
-func contenderOf(at place, w uriRow) contender {
+// contenderRow reads of a uriRow what a contender needs.
+type contenderRow struct {
+	Hops        cbor.ByteString `cbor:"2,keyasint,omitempty"`
+	LastVisit   int64           `cbor:"6,keyasint,omitempty"`
+	Due         int64           `cbor:"9,keyasint,omitempty"`
+	Wait        int64           `cbor:"15,keyasint,omitempty"`
+	ContentType cbor.ByteString `cbor:"16,keyasint,omitempty"`
+	Rate        float64         `cbor:"40,keyasint,omitempty"`
+}
+
+func contenderOf(at place, w contenderRow) contender {
 	return contender{
 		at: at, visited: w.LastVisit / 1000, wait: w.Wait / int64(time.Millisecond), rate: w.Rate,
 		source: len(w.Hops) == 0 || isFeed(string(w.ContentType)),
@@ -112,6 +124,9 @@ func lost(x float64) float64 { return 1 - (1+x)*math.Exp(-x) }
 // again tells the pool of a place where a URI stands now that may lie before what was read.
 func (p *pool) again(at place) {
 	if p == nil || !at.before(p.upTo) {
+		if p != nil {
+			p.next = min(p.next, at.due())
+		}
 		return
 	}
 	if len(p.back) == maxPool {
@@ -229,16 +244,18 @@ func (f *Frontier) read(txn *badger.Txn, host uint32, p *pool, now int64) error 
 	n := min(len(p.back), poolRead)
 	found := slices.Clone(p.back[:n])
 	p.back = p.back[n:]
-	fresh, err := due(txn, host, p.upTo, poolRead-len(found), now)
-	if err != nil {
-		return err
+	if p.next <= now {
+		fresh, next, err := due(txn, host, p.upTo, poolRead-len(found), now)
+		if err != nil {
+			return err
+		}
+		if p.next = next; len(fresh) > 0 {
+			p.upTo = fresh[len(fresh)-1]
+		}
+		found = append(found, fresh...)
 	}
-	if len(fresh) > 0 {
-		p.upTo = fresh[len(fresh)-1]
-	}
-	found = append(found, fresh...)
 	if left := poolRead - len(found); left > 0 && p.turn >= p.sweep {
-		older, err := due(txn, host, p.swept, left, p.upTo.due())
+		older, _, err := due(txn, host, p.swept, left, p.upTo.due())
 		if err != nil {
 			return err
 		}
@@ -252,7 +269,8 @@ func (f *Frontier) read(txn *badger.Txn, host uint32, p *pool, now int64) error 
 		if slices.ContainsFunc(p.due, func(c contender) bool { return c.at == at }) {
 			continue
 		}
-		w, ok, err := row(txn, host, at.fp())
+		var w contenderRow
+		ok, err := read(txn, uriKey(host, at.fp()), &w)
 		if err != nil {
 			return err
 		}
@@ -265,27 +283,30 @@ func (f *Frontier) read(txn *badger.Txn, host uint32, p *pool, now int64) error 
 	return nil
 }
 
-// due lists the next places behind one, as far as they are due.
-func due(txn *badger.Txn, host uint32, after place, n int, now int64) (found []place, err error) {
+// due lists the next places behind one, as far as they are due, and tells when the one after those is due.
+func due(txn *badger.Txn, host uint32, after place, n int, now int64) (found []place, next int64, err error) {
 	if n <= 0 {
-		return nil, nil
+		return nil, 0, nil
 	}
 	it := txn.NewIterator(badger.IteratorOptions{Prefix: key(kindQueue, host, nil)})
 	defer it.Close()
 	for it.Seek(queueKey(host, after)); it.Valid() && len(found) < n; it.Next() {
 		_, rest, err := split(it.Item().Key(), placeLen)
 		if err != nil {
-			return nil, err
+			return nil, 0, err
 		}
 		at := place(rest)
 		if at.due() > now {
-			break
+			return found, at.due(), nil
 		}
 		if at != after {
 			found = append(found, at)
 		}
 	}
-	return found, nil
+	if len(found) == n {
+		return found, 0, nil
+	}
+	return found, never, nil
 }
 
 // makeRoom drops half of a full pool: of each kind those whose turn would come last. They are read again later, and until
