@@ -100,7 +100,7 @@ func (s *Survey) Impact(names []string, period string, each func(Lost) error) ([
 		if o < 0 || !set[c.file] && !set[s.captures[o].file] {
 			continue // what cannot be played anyway is not lost by this
 		}
-		lost := Lost{URI: c.target, Date: c.time().Format("2006-01-02T15:04:05.000000Z"), File: s.files[c.file].Name, Offset: c.offset}
+		lost := Lost{URI: c.target, Date: c.time().Format(warcDate), File: s.files[c.file].Name, Offset: c.offset}
 		lost.Saved = s.elsewhere(s.captures[o], set)
 		if !set[c.file] {
 			lost.Original = s.files[s.captures[o].file].Name
