@@ -194,11 +194,11 @@ var keys = []key{
 		reader: duration(shortest, longWait, func(d *draft) *time.Duration { return &d.entry.Initial }),
 	},
 	{
-		Key:    Key{Name: "wait.min", Default: `"1h"`, Scope: inBoth, Doc: "No wait is shorter."},
+		Key:    Key{Name: "wait.min", Default: `"1h"`, Scope: inBoth, Doc: "No wait is shorter. With `rule = \"learned\"` the default is `\"5m\"`."},
 		reader: duration(shortest, longWait, func(d *draft) *time.Duration { return &d.entry.Min }),
 	},
 	{
-		Key:    Key{Name: "wait.max", Default: `"28d"`, Scope: inBoth, Doc: "No wait is longer."},
+		Key:    Key{Name: "wait.max", Default: `"28d"`, Scope: inBoth, Doc: "No wait is longer. With `rule = \"learned\"` the default is `\"90d\"`."},
 		reader: duration(shortest, longWait, func(d *draft) *time.Duration { return &d.entry.Max }),
 	},
 	{

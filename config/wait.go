@@ -40,6 +40,7 @@ func (doc *document) readEntry(path string, m map[string]any, d *draft, where st
 		}
 	}
 	doc.readKeys("wait", path, rest, d, where)
+	d.entry.takeRuleBounds()
 	if d.entry.MIME != nil {
 		d.entries = append(d.entries, d.entry)
 		doc.warnPattern(d.entry)
@@ -77,8 +78,11 @@ func (e *evaluator) origin(name string) string {
 			return fmt.Sprintf("in %s:%d", e.doc.file, e.doc.line(path))
 		}
 	}
-	return "by default"
+	return byDefault
 }
+
+// byDefault is the origin of a value that no file sets.
+const byDefault = "by default"
 
 // check finds bounds that cannot both hold, and warns of waits that the bounds will not let be.
 func (e *evaluator) check() {

@@ -82,7 +82,7 @@ func (c *Crawler) next(v visit, s config.Settings, k kept) next {
 			MIME: r.ContentType, State: v.verdict.State, First: v.verdict.First, Previous: v.record().Wait, Overdue: v.claim.Overdue,
 			At: v.capture.Started, Memory: evaluators.Memory(r.Memory),
 		})
-		r.Wait, r.Memory = n.wait.Interval, string(n.wait.Memory)
+		r.Wait, r.Rate, r.Memory = n.wait.Interval, n.wait.PerDay, string(n.wait.Memory)
 	}
 	if v.robots {
 		return c.nextRobots(v, s, n)

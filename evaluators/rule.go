@@ -45,6 +45,15 @@ func ParseRule(s string) (Rule, error) {
 	return 0, fmt.Errorf("rule %q is none of classic, fixed, target, learned", s)
 }
 
+// Bounds are the shortest and the longest wait of an entry that sets none. What is learned of a URI allows for more of
+// both than a rule that feels its way.
+func (r Rule) Bounds() (least, most time.Duration) {
+	if r == Learned {
+		return learnedMin, learnedMax
+	}
+	return defaultMin, defaultMax
+}
+
 // MarshalText writes what [Rule.String] gives; the error is always nil.
 func (r Rule) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
 

@@ -1,7 +1,6 @@
 package evaluators
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"regexp"
@@ -197,13 +196,11 @@ func (e WaitEvaluator) interval(in WaitInput) (time.Duration, string) {
 }
 
 func (e WaitEvaluator) withDefaults() WaitEvaluator {
-	if e.Rule == Learned { // what is known can be visited soon, and left alone for long
-		e.Min, e.Max = cmp.Or(max(e.Min, 0), learnedMin), cmp.Or(max(e.Max, 0), learnedMax)
-	}
+	least, most := e.Rule.Bounds()
 	for _, d := range []struct {
 		field *time.Duration
 		value time.Duration
-	}{{&e.Initial, defaultInitial}, {&e.Min, defaultMin}, {&e.Max, defaultMax}, {&e.Unknown, defaultUnknown}, {&e.Every, defaultEvery}} {
+	}{{&e.Initial, defaultInitial}, {&e.Min, least}, {&e.Max, most}, {&e.Unknown, defaultUnknown}, {&e.Every, defaultEvery}} {
 		if *d.field <= 0 {
 			*d.field = d.value
 		}

@@ -19,7 +19,8 @@ func newInit() *cobra.Command {
 		Short: "Write a configuration to start from",
 		Long: `init writes arcrawl.toml into DIR, or into the current folder, and beside it the empty folder hosts.d. Every key there is
 stands in the file with its meaning and its default, as a comment. operator.name and operator.contact have to be filled in,
-by hand or with --set. A file that is there already is left as it is.`,
+by hand or with --set. One [[wait]] entry is no comment: a crawl that begins anew goes by the rule "learned", which captures
+most on recorded histories of change (docs/scheduling.md). Without it the waits are Heritrix's. A file that is there already is left as it is.`,
 		Example: `  arcrawl init
   arcrawl init crawl --set operator.name="National Library" --set operator.contact=https://library.example/crawler
   arcrawl init /etc/arcrawl --set storage.warc=/srv/warc --set crawl.workers=200`,
@@ -55,12 +56,12 @@ next:
 
 // mainFile is the text of a main file.
 func mainFile(set map[string]string) string {
-	values := map[string]string{"operator.name": `""`, "operator.contact": `""`}
+	values := map[string]string{"operator.name": `""`, "operator.contact": `""`, "wait.mime": `'.*'`, "wait.rule": `"learned"`}
 	for name, value := range set {
 		values[name] = value
 	}
 	t := newTemplate("main", values)
-	t.hint["wait.mime"] = `'^text/html.*'`
+	t.hint["wait.min"], t.hint["wait.max"] = `"5m"`, `"90d"` // those of the rule
 	t.comment("The main file of arcrawl. A line such as #key = value shows a default: take the # away and write what you want.")
 	t.comment("Then: arcrawl check --config FILE, and restart the daemon. Settings of one host: arcrawl host add URI.")
 	for _, table := range config.Tables() {

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/evaluators"
 )
 
 // commented matches a key or table that is only shown.
@@ -76,12 +77,7 @@ func TestTheDefaultsThatInitShowsAreTheDefaults(t *testing.T) {
 		return c
 	}
 	shown := readText(t, filepath.Join(dir, "arcrawl.toml"))
-	before, wait, ok := strings.Cut(shown, "#[[wait]]\n")
-	if !ok {
-		t.Fatal("there is no [[wait]]")
-	}
-	wait, after, _ := strings.Cut(wait, "\n\n")
-	plain, taken := load(shown), load(commented.ReplaceAllString(before+after, "$1"))
+	plain, taken := load(shown), load(commented.ReplaceAllString(shown, "$1"))
 	opaque := cmp.Comparer(func(a, b *regexp.Regexp) bool { return a.String() == b.String() })
 	a, b := plain.For("www.a.example"), taken.For("www.a.example")
 	a.Change.Rules, b.Change.Rules = nil, nil // compiled from the other fields
@@ -91,8 +87,8 @@ func TestTheDefaultsThatInitShowsAreTheDefaults(t *testing.T) {
 	if diff := cmp.Diff(plain.Crawl, taken.Crawl) + cmp.Diff(plain.WARC, taken.WARC) + cmp.Diff(plain.Storage.MinFree, taken.Storage.MinFree); diff != "" {
 		t.Errorf("settings of the crawl (-default +shown):\n%s", diff)
 	}
-	if c := load(before + "[[wait]]\n" + commented.ReplaceAllString(wait, "$1") + "\n\n" + after); len(c.For("").Wait) != 1 {
-		t.Errorf("the [[wait]] that is shown makes a stack of %d", len(c.For("").Wait))
+	if len(a.Wait) != 1 || a.Wait[0].Rule != evaluators.Learned {
+		t.Errorf("a crawl that begins anew goes by %v, want one entry with the rule learned", a.Wait)
 	}
 }
 

@@ -60,9 +60,13 @@ func (t *template) table(of config.Table) {
 	}
 	fmt.Fprintln(t.out)
 	t.comment(of.Doc)
-	if of.List { // without a comment it would be an entry
+	listed := slices.ContainsFunc(keys, func(k config.Key) bool { _, ok := t.set[k.Name]; return ok })
+	switch {
+	case of.List && !listed: // without a comment it would be an entry
 		fmt.Fprintf(t.out, "#[[%s]]\n", of.Name)
-	} else {
+	case of.List:
+		fmt.Fprintf(t.out, "[[%s]]\n", of.Name)
+	default:
 		fmt.Fprintf(t.out, "[%s]\n", of.Name)
 	}
 	for _, k := range keys {
