@@ -3,6 +3,7 @@ package config_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/arcrawl/arcrawl/config"
 )
@@ -29,7 +30,7 @@ func TestHostsHaveTheirOwnScrubbingRules(t *testing.T) {
 	t.Parallel()
 	c := load(t, "[change]\nmode = \"scrubbed\"\nscrub = ['x\\d']\n", "a.example.toml", "[change]\nscrub = ['y\\d']\n",
 		"b.example.toml", "[change]\nmode = \"strict\"\n", "c.example.toml", "[politeness]\nvalence = 2\n")
-	main, a, b, other := c.For("else.example"), c.For("a.example"), c.For("b.example"), c.For("c.example")
+	main, a, b, other := c.ForHost("else.example", time.Time{}), c.ForHost("a.example", time.Time{}), c.ForHost("b.example", time.Time{}), c.ForHost("c.example", time.Time{})
 	if main.Change.Rules.Fingerprint() == a.Change.Rules.Fingerprint() || b.Change.Rules.Fingerprint() != 0 {
 		t.Error("a host's rules are not its own")
 	}
@@ -39,7 +40,7 @@ func TestHostsHaveTheirOwnScrubbingRules(t *testing.T) {
 	if got := string(a.Change.Rules.Scrub([]byte("x1 y2"), "text/plain")); got != "x1  " {
 		t.Errorf("scrubbed to %q", got)
 	}
-	if c.For("b.example").Change.KeepScrubbed != (config.KeepScrubbed{}) {
+	if c.ForHost("b.example", time.Time{}).Change.KeepScrubbed != (config.KeepScrubbed{}) {
 		t.Error("something is kept by default")
 	}
 }

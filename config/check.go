@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -186,7 +187,7 @@ func (l *loader) resolve() {
 		folders[h] = append(folders[h], foldersOf(s.URI)...)
 	}
 	for h, prefixes := range folders {
-		s := c.For(h)
+		s := c.ForHost(h, time.Time{})
 		if s.Scope.By == ByPrefix && len(s.Scope.Prefixes) == 0 {
 			slices.Sort(prefixes)
 			s.Scope.Prefixes = slices.Compact(prefixes)

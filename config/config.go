@@ -93,15 +93,6 @@ type Seed struct {
 	Line int
 }
 
-// For gives the settings of a host: those of its file over those of the main file over the defaults. It does not
-// allocate.
-func (c *Config) For(h uri.Host) Settings {
-	if s, ok := c.hosts[h]; ok {
-		return s
-	}
-	return c.defaults
-}
-
 // UserAgent is what arcrawl calls itself towards servers, with the operator's contact; version is the program's own.
 func (c *Config) UserAgent(version string) string {
 	return "Mozilla/5.0 (compatible; arcrawl/" + version + "; +" + c.Operator.Contact + ")"

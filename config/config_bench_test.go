@@ -3,6 +3,7 @@ package config_test
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/uri"
@@ -32,9 +33,9 @@ func BenchmarkFor(b *testing.B) {
 		hosts[i] = uri.Host(fmt.Sprintf("www.news-%d.example", i))
 	}
 	b.ReportAllocs()
-	i := 0
+	i, now := 0, time.Now()
 	for b.Loop() {
-		if c.For(hosts[i]).Politeness.Valence != 2 {
+		if c.ForHost(hosts[i], now).Politeness.Valence != 2 {
 			b.Fatal("the host file is not in force")
 		}
 		i = (i + 1) % benchHosts

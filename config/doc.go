@@ -3,9 +3,9 @@
 // # Life cycle
 //
 // [Load] reads the main file and every host file once and gives either a [Config] or [Faults], never both and never half
-// of one. A Config is never changed afterwards; a reload is another Load, whose result takes the old one's place only
-// when it is whole (law 7). Rooms do not look settings up: for each visit the crawler asks [Config.For] once and hands
-// the resolved [Settings] on by value (law 6).
+// of one. A Config is never changed afterwards; a reload is another Load, whose result takes the old one's place in
+// [Live] only when it is whole (law 7). Rooms do not look settings up: for each visit the crawler takes the configuration
+// in force once, asks [Config.For] once and hands the resolved [Settings] on by value (law 6).
 //
 // # Files
 //

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/arcrawl/arcrawl/config"
 )
@@ -67,12 +68,12 @@ func checkConfig(t *testing.T, c *config.Config) {
 		if !c.SeedHost(s.URI.Host()) || s.Line < 1 {
 			t.Fatalf("seed %v has no host or line", s)
 		}
-		settings := c.For(s.URI.Host())
+		settings := c.For(config.About{URI: s.URI})
 		if settings.Scope.By == config.ByPrefix && len(settings.Scope.Prefixes) == 0 {
 			t.Fatalf("host of the seed %v has no prefixes", s)
 		}
 	}
-	for _, s := range []config.Settings{c.For("a.example"), c.For("elsewhere.example")} {
+	for _, s := range []config.Settings{c.ForHost("a.example", time.Time{}), c.ForHost("elsewhere.example", time.Time{})} {
 		if s.Politeness.MinDelay > s.Politeness.MaxDelay || s.Retry.First > s.Retry.Max || s.Fetch.MaxBody <= 0 || s.Robots.Wait <= 0 {
 			t.Fatalf("settings %+v contradict themselves", s)
 		}

@@ -23,7 +23,7 @@ func TestBoundsThatNoFileSetsAreThoseOfTheRule(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			e := load(t, tt.main, "www.news.example.toml", tt.host).For("www.news.example").Wait[0]
+			e := load(t, tt.main, "www.news.example.toml", tt.host).ForHost("www.news.example", time.Time{}).Wait[0]
 			if e.Rule != tt.rule || e.Min != tt.least || e.Max != tt.most {
 				t.Errorf("%v from %v to %v, want %v from %v to %v", e.Rule, e.Min, e.Max, tt.rule, tt.least, tt.most)
 			}

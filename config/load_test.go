@@ -125,7 +125,7 @@ func TestFileWithAnOperatorAloneHasTheDefaults(t *testing.T) {
 	if diff := cmp.Diff(want, c, compare); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff(defaultSettings(t), c.For("www.news.example"), compare); diff != "" {
+	if diff := cmp.Diff(defaultSettings(t), c.ForHost("www.news.example", time.Time{}), compare); diff != "" {
 		t.Errorf("settings (-want +got):\n%s", diff)
 	}
 }
@@ -292,7 +292,7 @@ func TestEachKeyReachesItsField(t *testing.T) {
 		},
 	}
 	for _, h := range []uri.Host{"www.news.example", "sport.example", "elsewhere.example"} {
-		if diff := cmp.Diff(settings, c.For(h), compare); diff != "" {
+		if diff := cmp.Diff(settings, c.ForHost(h, time.Time{}), compare); diff != "" {
 			t.Errorf("settings of %s (-want +got):\n%s", h, diff)
 		}
 	}
@@ -314,7 +314,7 @@ func TestHostFileSetsSingleFieldsOverTheMainFile(t *testing.T) {
 	for h, want := range map[uri.Host]config.Settings{
 		"www.news.example": news, "www.news.example:8080": port, "news.example": main, "sub.www.news.example": main,
 	} {
-		if diff := cmp.Diff(want, c.For(h), compare); diff != "" {
+		if diff := cmp.Diff(want, c.ForHost(h, time.Time{}), compare); diff != "" {
 			t.Errorf("settings of %s (-want +got):\n%s", h, diff)
 		}
 	}
@@ -365,7 +365,7 @@ func TestHostEntriesStandBeforeTheStackAndInheritFromWhatTheyShadow(t *testing.T
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			c := load(t, tt.main, "www.news.example.toml", tt.host)
-			if diff := cmp.Diff(tt.want, c.For("www.news.example").Wait, compare); diff != "" {
+			if diff := cmp.Diff(tt.want, c.ForHost("www.news.example", time.Time{}).Wait, compare); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
@@ -384,7 +384,7 @@ func TestPrefixesAreTheFoldersOfTheSeedsUnlessSet(t *testing.T) {
 		"d.example":      nil,
 		"e.example":      nil,
 	} {
-		if diff := cmp.Diff(want, c.For(h).Scope.Prefixes); diff != "" {
+		if diff := cmp.Diff(want, c.ForHost(h, time.Time{}).Scope.Prefixes); diff != "" {
 			t.Errorf("prefixes of %s (-want +got):\n%s", h, diff)
 		}
 	}
@@ -394,7 +394,7 @@ func TestHostFilesMayLieElsewhere(t *testing.T) {
 	t.Parallel()
 	elsewhere := filepath.Dir(folder(t, map[string]string{"a.example.toml": "[politeness]\nvalence = 4\n"}))
 	c := load(t, "[storage]\nhosts = \""+elsewhere+"\"\n", "a.example.toml", "[politeness]\nvalence = 5\n")
-	if got := c.For("a.example").Politeness.Valence; got != 4 {
+	if got := c.ForHost("a.example", time.Time{}).Politeness.Valence; got != 4 {
 		t.Errorf("valence = %d, want that of the named folder, 4", got)
 	}
 }
@@ -474,7 +474,7 @@ func TestReloadOfTheSameFilesGivesTheSameConfig(t *testing.T) {
 		if diff := cmp.Diff(first, again, compare); diff != "" {
 			t.Fatalf("(-first +again):\n%s", diff)
 		}
-		if diff := cmp.Diff(first.For("a.example"), again.For("a.example"), compare); diff != "" {
+		if diff := cmp.Diff(first.ForHost("a.example", time.Time{}), again.ForHost("a.example", time.Time{}), compare); diff != "" {
 			t.Fatalf("settings (-first +again):\n%s", diff)
 		}
 	}

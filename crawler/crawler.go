@@ -19,7 +19,7 @@ import (
 
 // Rooms is everything that a crawl needs. Whoever opens the rooms closes them, after Run has returned.
 type Rooms struct {
-	Config   *config.Config
+	Config   *config.Live
 	Frontier *frontier.Frontier
 	Fetch    *fetch.Client
 	Dedup    *dedup.Index
@@ -93,8 +93,9 @@ func (c *Crawler) Held() string {
 // AddSeeds puts the configured seeds into the frontier. Known ones stay as they are: neither a restart nor a new
 // configuration makes them due.
 func (c *Crawler) AddSeeds(now time.Time) (frontier.Added, error) {
-	seeds := make([]frontier.Candidate, len(c.rooms.Config.Seeds))
-	for i, s := range c.rooms.Config.Seeds {
+	listed := c.rooms.Config.Current().Seeds
+	seeds := make([]frontier.Candidate, len(listed))
+	for i, s := range listed {
 		seeds[i] = frontier.Candidate{URI: s.URI, Seed: s.URI.String(), Due: now}
 	}
 	return c.rooms.Frontier.Add(now, seeds...)

@@ -21,7 +21,7 @@ type found struct {
 }
 
 // discover lists what a page names that is new to it: only a first, changed or cut answer is read again.
-func (c *Crawler) discover(v visit, s config.Settings) found {
+func (c *Crawler) discover(v visit, s terms) found {
 	got := v.capture
 	fresh := v.verdict.First || v.verdict.State == evaluators.Changed || got.Truncated == fetch.TruncatedLength
 	if v.failed || !fresh || got.Status >= http.StatusBadRequest {
@@ -40,7 +40,7 @@ func (c *Crawler) discover(v visit, s config.Settings) found {
 		cand := frontier.Candidate{
 			URI: link.URI, Hops: parent.Hops.Then(link.Hop), Via: parent.URI.String(), Seed: parent.Seed, Due: v.finished,
 		}
-		if c.inScope(cand.URI, cand.Hops, parent.URI, cand.Seed) {
+		if inScope(s.config, v.finished, cand.URI, cand.Hops, parent.URI, cand.Seed) {
 			f.candidates = append(f.candidates, cand)
 		}
 	}

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/fetch"
@@ -33,7 +32,7 @@ func (q question) conditional() bool { return q.sent != evaluators.Validators{} 
 
 // ask is the question that a visit to r puts: conditional, and with the mid-fetch filter, when the last complete capture
 // left validators, the host's are worth believing, and no audit is due.
-func (c *Crawler) ask(r frontier.Record, s config.Settings, now time.Time) (question, error) {
+func (c *Crawler) ask(r frontier.Record, s terms, now time.Time) (question, error) {
 	q := question{request: c.plain(r, s)}
 	if isRobots(r.URI) || !canVouch(r) {
 		return q, nil
@@ -77,11 +76,11 @@ func lot(r frontier.Record) uint64 {
 }
 
 // plain is the unconditional request for r.
-func (c *Crawler) plain(r frontier.Record, s config.Settings) fetch.Request {
+func (c *Crawler) plain(r frontier.Record, s terms) fetch.Request {
 	return fetch.Request{
 		URI: r.URI,
 		Header: []fetch.Field{
-			{Name: "User-Agent", Value: c.rooms.Config.UserAgent(c.rooms.Version)},
+			{Name: "User-Agent", Value: s.config.UserAgent(c.rooms.Version)},
 			{Name: "Accept", Value: "*/*"},
 			{Name: "Accept-Encoding", Value: acceptEncoding},
 		},

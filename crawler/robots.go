@@ -33,12 +33,12 @@ func isRobots(u uri.URI) bool { return u == u.Robots() }
 
 // enter asks scope and robots.txt about a claimed URI. When the copy of robots.txt in force is missing or stale, the
 // claim is spent on robots.txt itself and the URI stays due.
-func (c *Crawler) enter(claim frontier.Claim, s config.Settings, now time.Time) (entry, error) {
+func (c *Crawler) enter(claim frontier.Claim, s terms, now time.Time) (entry, error) {
 	r := claim.Record
 	if isRobots(r.URI) {
 		return entry{claim: claim}, nil
 	}
-	if !c.inScope(r.URI, r.Hops, uri.FromCanonical(r.Via), r.Seed) {
+	if !inScope(s.config, now, r.URI, r.Hops, uri.FromCanonical(r.Via), r.Seed) {
 		return entry{refused: &refusal{statusOutOfScope, s.Robots.ForbiddenWait, "outOfScope"}}, nil
 	}
 	copied, ok, err := c.rooms.Frontier.Robots(r.URI.Origin())

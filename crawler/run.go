@@ -35,7 +35,7 @@ func (c *Crawler) Run(ctx context.Context) error {
 
 	err := c.dispatch(ctx, visits, &walks, broken)
 
-	grace := time.AfterFunc(c.rooms.Config.Crawl.Grace, func() { abandon(errGraceOver) })
+	grace := time.AfterFunc(c.rooms.Config.Current().Crawl.Grace, func() { abandon(errGraceOver) })
 	walks.Wait()
 	grace.Stop()
 	close(stopKeeping)
@@ -52,8 +52,9 @@ var errGraceOver = errors.New("the grace period of the stop is over")
 
 // dispatch claims what is due and starts a walk for each claim, until ctx ends or the store breaks.
 func (c *Crawler) dispatch(ctx, visits context.Context, walks *sync.WaitGroup, broken chan error) error {
-	idle := make(chan int, c.rooms.Config.Crawl.Workers) // numbers of workers that have nothing to do
-	for n := range c.rooms.Config.Crawl.Workers {
+	workers := c.rooms.Config.Current().Crawl.Workers
+	idle := make(chan int, workers) // numbers of workers that have nothing to do
+	for n := range workers {
 		idle <- n + 1
 	}
 	for {
@@ -195,7 +196,7 @@ func (c *Crawler) onHold(now time.Time) bool {
 		return was != ""
 	}
 	free, err := c.rooms.FreeSpace()
-	switch floor := c.rooms.Config.Storage.MinFree; {
+	switch floor := c.rooms.Config.Current().Storage.MinFree; {
 	case err != nil:
 		c.hold(now, fmt.Errorf("look at the free disk space: %w", err))
 		return true

@@ -2,25 +2,26 @@ package crawler
 
 import (
 	"strings"
+	"time"
 
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
 // inScope says whether a URI found at via, on the path hops from seed, belongs to the crawl. The settings of the
-// seed's host decide.
-func (c *Crawler) inScope(u uri.URI, hops uri.HopPath, via uri.URI, seed string) bool {
+// seed decide.
+func inScope(c *config.Config, now time.Time, u uri.URI, hops uri.HopPath, via uri.URI, seed string) bool {
 	root := uri.FromCanonical(seed)
 	if root.IsZero() {
 		root = u
 	}
-	if !c.rooms.Config.SeedHost(root.Host()) {
+	if !c.SeedHost(root.Host()) {
 		return false // the curator has taken the seed out
 	}
 	if hops == "" || hops.Count(uri.Prereq) > 0 {
 		return true
 	}
-	s := c.rooms.Config.For(root.Host()).Scope
+	s := c.For(config.About{URI: root, Now: now}).Scope
 	if !withinHops(hops, s) {
 		return false
 	}
@@ -34,7 +35,7 @@ func (c *Crawler) inScope(u uri.URI, hops uri.HopPath, via uri.URI, seed string)
 	if s.By == config.ByPrefix {
 		return underPrefix(u, s.Prefixes)
 	}
-	if c.rooms.Config.SeedHost(u.Host()) {
+	if c.SeedHost(u.Host()) {
 		return true
 	}
 	// A page that a seed's redirect led to makes its host part of the crawl; one that is only embedded does not.

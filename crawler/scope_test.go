@@ -4,12 +4,13 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-func scoped(t *testing.T, scope string) *Crawler {
+func scoped(t *testing.T, scope string) *config.Config {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "arcrawl.toml")
 	text := `[operator]
@@ -26,7 +27,7 @@ uris = ["http://news.example/politics/"]
 	if err != nil {
 		t.Fatal(err)
 	}
-	return New(Rooms{Config: c})
+	return c
 }
 
 func TestScope(t *testing.T) {
@@ -66,7 +67,7 @@ func TestScope(t *testing.T) {
 			if c.seed == "" {
 				c.seed = seed
 			}
-			got := scoped(t, c.scope).inScope(uri.FromCanonical(c.uri), c.hops, uri.FromCanonical(c.via), c.seed)
+			got := inScope(scoped(t, c.scope), time.Now(), uri.FromCanonical(c.uri), c.hops, uri.FromCanonical(c.via), c.seed)
 			if got != c.want {
 				t.Errorf("%s by %s at %q: in scope %t, want %t", c.uri, c.via, c.hops, got, c.want)
 			}

@@ -33,9 +33,9 @@ func (f ownFault) Unwrap() error { return f.err }
 func (c *Crawler) walk(ctx context.Context, claim frontier.Claim, worker int) error {
 	began := time.Now()
 	c.step("claimed")
-	settings := c.rooms.Config.For(claim.Record.URI.Host())
+	under := termsOf(c.rooms.Config.Current(), claim.Record, began)
 
-	entry, err := c.enter(claim, settings, began)
+	entry, err := c.enter(claim, under, began)
 	if err != nil {
 		return err
 	}
@@ -45,9 +45,12 @@ func (c *Crawler) walk(ctx context.Context, claim frontier.Claim, worker int) er
 	if entry.deferUntil.After(began) {
 		return c.postpone(claim, entry.deferUntil, began)
 	}
-	claim = entry.claim
+	if entry.claim.Record.URI != claim.Record.URI {
+		under = termsOf(under.config, entry.claim.Record, began)
+	}
+	claim, settings := entry.claim, under.Settings
 
-	question, err := c.ask(claim.Record, settings, began)
+	question, err := c.ask(claim.Record, under, began)
 	if err != nil {
 		return err
 	}
@@ -68,7 +71,7 @@ func (c *Crawler) walk(ctx context.Context, claim frontier.Claim, worker int) er
 	}
 	c.step("archived")
 
-	found := c.discover(visit, settings)
+	found := c.discover(visit, under)
 	next := c.next(visit, settings, kept)
 	if err := c.rooms.CrawlLog.Write(logEntry(visit, kept, found, next, worker)); err != nil {
 		return c.giveBack(ctx, claim, fmt.Errorf("log %s: %w", claim.Record.URI, err))
@@ -76,6 +79,17 @@ func (c *Crawler) walk(ctx context.Context, claim frontier.Claim, worker int) er
 	c.step("logged")
 
 	return c.remember(visit, settings, kept, found, next)
+}
+
+// terms are what a visit is made under: the configuration that was in force when it began, and what that comes to for its
+// URI.
+type terms struct {
+	config *config.Config
+	config.Settings
+}
+
+func termsOf(c *config.Config, r frontier.Record, now time.Time) terms {
+	return terms{config: c, Settings: c.For(config.About{URI: r.URI, Hops: r.Hops, ContentType: r.ContentType, Now: now})}
 }
 
 // entry is what robots.txt and scope have to say before a visit.

@@ -109,7 +109,7 @@ func (w *world) openWith(dial dialer) (crawler.Rooms, func()) {
 	}
 	client := fetch.New(fetch.Options{Dial: dial, SpoolDir: w.dir})
 	rooms := crawler.Rooms{
-		Config: cfg, Frontier: f, Fetch: client, Dedup: d, Trust: book, Archive: a, CrawlLog: l, Version: "test", Log: zerolog.Nop(),
+		Config: config.NewLive(cfg), Frontier: f, Fetch: client, Dedup: d, Trust: book, Archive: a, CrawlLog: l, Version: "test", Log: zerolog.Nop(),
 		FreeSpace: w.freeSpace, Observe: w.observe,
 	}
 	return rooms, func() {

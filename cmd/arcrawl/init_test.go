@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/BurntSushi/toml"
 	"github.com/google/go-cmp/cmp"
@@ -79,7 +80,7 @@ func TestTheDefaultsThatInitShowsAreTheDefaults(t *testing.T) {
 	shown := readText(t, filepath.Join(dir, "arcrawl.toml"))
 	plain, taken := load(shown), load(commented.ReplaceAllString(shown, "$1"))
 	opaque := cmp.Comparer(func(a, b *regexp.Regexp) bool { return a.String() == b.String() })
-	a, b := plain.For("www.a.example"), taken.For("www.a.example")
+	a, b := plain.ForHost("www.a.example", time.Time{}), taken.ForHost("www.a.example", time.Time{})
 	a.Change.Rules, b.Change.Rules = nil, nil // compiled from the other fields
 	if diff := cmp.Diff(a, b, opaque); diff != "" {
 		t.Errorf("settings of a host (-default +shown):\n%s", diff)

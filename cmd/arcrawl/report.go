@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"text/tabwriter"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -90,7 +91,7 @@ var exampleTypes = [evaluators.Classes]string{evaluators.ClassText: "text/html",
 // headerRows prints the lines of one host.
 func headerRows(out io.Writer, c *config.Config, h uri.Host, r evaluators.Reputation) error {
 	for class, of := range r {
-		doubts := r.Doubts(exampleTypes[class], c.For(h).Midfetch.Bar)
+		doubts := r.Doubts(exampleTypes[class], c.ForHost(h, time.Now()).Midfetch.Bar)
 		for w, s := range of {
 			if s == (evaluators.Standing{}) {
 				continue

@@ -23,9 +23,9 @@ import (
 )
 
 // openRooms opens everything that a crawl needs, from the store up. The returned function shuts it in reverse order.
-func openRooms(c *config.Config, log zerolog.Logger) (crawler.Rooms, func() error, error) {
-	now := time.Now()
-	rooms := crawler.Rooms{Config: c, Version: programVersion(), Log: log, FreeSpace: freeSpace(c)}
+func openRooms(live *config.Live, log zerolog.Logger) (crawler.Rooms, func() error, error) {
+	now, c := time.Now(), live.Current()
+	rooms := crawler.Rooms{Config: live, Version: programVersion(), Log: log, FreeSpace: freeSpace(c)}
 	var shut []func() error
 	closeAll := func() error {
 		var errs []error
@@ -45,7 +45,7 @@ func openRooms(c *config.Config, log zerolog.Logger) (crawler.Rooms, func() erro
 		return fail(err)
 	}
 	var err error
-	if rooms.Frontier, err = openFrontier(c, now); err != nil {
+	if rooms.Frontier, err = openFrontier(live, now); err != nil {
 		return fail(err)
 	}
 	shut = append(shut, rooms.Frontier.Close)
@@ -72,12 +72,13 @@ func openRooms(c *config.Config, log zerolog.Logger) (crawler.Rooms, func() erro
 	return rooms, closeAll, nil
 }
 
-func openFrontier(c *config.Config, now time.Time) (*frontier.Frontier, error) {
+func openFrontier(live *config.Live, now time.Time) (*frontier.Frontier, error) {
+	c := live.Current()
 	return frontier.Open(frontier.Options{
 		Dir: c.Storage.State, MaxURIsPerHost: c.Crawl.MaxURIsPerHost, Now: now,
 		// No host is asked again sooner after a crash than after the longest ordinary rest; zero would mean 30 s.
-		RestAfterCrash: max(c.For("").Politeness.MaxDelay, time.Nanosecond),
-		Valence:        func(h uri.Host) int { return c.For(h).Politeness.Valence },
+		RestAfterCrash: max(c.ForHost("", now).Politeness.MaxDelay, time.Nanosecond),
+		Valence:        func(h uri.Host) int { return live.Current().ForHost(h, time.Now()).Politeness.Valence },
 	})
 }
 

@@ -58,7 +58,7 @@ long as its dispatcher goes round.`,
 // crawl opens the rooms, crawls until ctx ends, and shuts the rooms.
 func crawl(ctx context.Context, c *config.Config, log zerolog.Logger, observe func(crawler.Report)) error {
 	tellSystemd("STATUS=opening the store")
-	rooms, shut, err := openRooms(c, log)
+	rooms, shut, err := openRooms(config.NewLive(c), log)
 	if err != nil {
 		return err
 	}
@@ -78,9 +78,9 @@ func crawlIn(ctx context.Context, rooms crawler.Rooms, super *supervisor, log ze
 		return fmt.Errorf("add the seeds: %w", err)
 	}
 	counts := rooms.Frontier.Counts(time.Now())
-	log.Info().Str("version", programVersion()).Str("config", rooms.Config.Path).Int("new_seeds", added.New).
+	log.Info().Str("version", programVersion()).Str("config", rooms.Config.Current().Path).Int("new_seeds", added.New).
 		Int64("uris", counts.URIs).Int64("hosts", counts.Hosts).Msg("started")
-	stopWatching := super.watch(ctx, rooms.Config.Crawl.Grace, cr.Held)
+	stopWatching := super.watch(ctx, rooms.Config.Current().Crawl.Grace, cr.Held)
 	err = cr.Run(ctx)
 	stopWatching()
 	if err != nil {

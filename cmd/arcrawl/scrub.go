@@ -120,7 +120,7 @@ func configAndURI(path, address string) (*config.Config, uri.URI, error) {
 
 // rulesFor compiles the rules of the URI's host, whether they are switched on or not.
 func rulesFor(c *config.Config, u uri.URI) (*digest.Rules, error) {
-	s := c.For(u.Host()).Change
+	s := c.For(config.About{URI: u, Now: time.Now()}).Change
 	if len(s.Scrub)+len(s.ScrubCSS) == 0 && s.Mode != config.TextOnly {
 		return nil, fmt.Errorf("the host %s has no scrubbing rules in %s: set change.scrub or change.scrub_css", u.Host(), c.Path)
 	}

@@ -47,8 +47,8 @@ type supervisor struct {
 // newSupervisor makes a supervisor of a crawl in rooms, and has it listen there.
 func newSupervisor(rooms *crawler.Rooms) *supervisor {
 	s := &supervisor{
-		tell: tellSystemd, every: statusEvery, counts: rooms.Frontier.Counts, workers: rooms.Config.Crawl.Workers,
-		longest: longestVisit(rooms.Config), began: time.Now(), first: make(chan struct{}, 1),
+		tell: tellSystemd, every: statusEvery, counts: rooms.Frontier.Counts, workers: rooms.Config.Current().Crawl.Workers,
+		longest: longestVisit(rooms.Config.Current(), time.Now()), began: time.Now(), first: make(chan struct{}, 1),
 	}
 	if within, err := systemd.SdWatchdogEnabled(false); err == nil && within > 0 {
 		s.every = min(s.every, within/4)
@@ -71,11 +71,11 @@ func newSupervisor(rooms *crawler.Rooms) *supervisor {
 func tellSystemd(state string) { _, _ = systemd.SdNotify(false, state) }
 
 // longestVisit is how long an exchange may take with the hosts of the seeds, or with one that has no settings of its own.
-func longestVisit(c *config.Config) time.Duration {
+func longestVisit(c *config.Config, now time.Time) time.Duration {
 	longest := func(f config.Fetch) time.Duration { return f.ConnectTimeout + f.HeaderTimeout + f.BodyTimeout }
-	most := longest(c.For("").Fetch)
+	most := longest(c.ForHost("", now).Fetch)
 	for _, seed := range c.Seeds {
-		most = max(most, longest(c.For(seed.URI.Host()).Fetch))
+		most = max(most, longest(c.For(config.About{URI: seed.URI, Now: now}).Fetch))
 	}
 	return most
 }
