@@ -3,6 +3,7 @@
 # make check    the linters only
 # make bench    all benchmarks              (BENCH=pattern, COUNT=n, BENCHTIME=1s)
 # make bench-frontier   the frontier at the size of a real crawl, beside Badger and Pebble  (URIS=1000000, HOSTS=20000, ARGS=)
+# make bench-crawl      what a document costs the whole program, beside a bare loop and wget  (ROUNDS=5, ARGS=)
 # make fuzz     each fuzz target in turn    (FUZZTIME=30s)
 # make demo     the demo, for a minute      (FOR=60s)
 # make trial    the trial on real pages     (see examples/nginx-docs)
@@ -18,6 +19,7 @@ BENCHTIME ?= 1s
 COUNT     ?= 1
 URIS      ?= 1000000
 HOSTS     ?= 20000
+ROUNDS    ?= 5
 FUZZTIME  ?= 30s
 FOR       ?= 60s
 
@@ -26,7 +28,7 @@ GOFUMPT     := bin/tools/gofumpt-v0.12.0
 STATICCHECK := bin/tools/staticcheck-v0.8.2
 NFPM        := bin/tools/nfpm-v2.43.0
 
-.PHONY: build test test-deps check format vet staticcheck house bench bench-frontier fuzz demo trial package test-package clean
+.PHONY: build test test-deps check format vet staticcheck house bench bench-frontier bench-crawl fuzz demo trial package test-package clean
 .DELETE_ON_ERROR:
 
 # The binary needs no library of the machine it runs on.
@@ -71,6 +73,9 @@ bench:
 # A module of its own, because of Pebble.
 bench-frontier:
 	cd internal/benchfrontier && $(GO) run . -uris $(URIS) -hosts $(HOSTS) $(ARGS)
+
+bench-crawl:
+	$(GO) run ./internal/benchcrawl -rounds $(ROUNDS) $(ARGS)
 
 fuzz:
 	scripts/fuzz $(FUZZTIME)

@@ -20,6 +20,7 @@ func main() {
 
 // realMain runs the command line and returns the exit code.
 func realMain(args []string, stdout, stderr io.Writer) int {
+	defer profile()()
 	ctx, stop := untilStopped(stderr)
 	defer stop()
 	root := newRoot()

@@ -1,0 +1,85 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// The command starts processes of itself; so does its test.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && (os.Args[1] == "serve" || os.Args[1] == "bare") {
+		if err := command(os.Args[1:], os.Stdout); err != nil {
+			os.Stderr.WriteString(err.Error() + "\n")
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+// A benchmark that is never run dies in silence: one small round of two scenarios, none of it timed.
+func TestASmallRoundOfTheBenchmark(t *testing.T) {
+	t.Parallel()
+	var out strings.Builder
+	err := command([]string{"-rounds", "1", "-hosts", "3", "-scale", "0.02", "-scenario", "first,same", "-dir", t.TempDir()}, &out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"12 documents a round", "24 documents a round", "| CPU s / 1,000 documents | ", "| bare loop | arcrawl | × |"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("%q is not in\n%s", want, out.String())
+		}
+	}
+}
+
+func TestADocumentIsTheSameEachTimeAndNoOther(t *testing.T) {
+	t.Parallel()
+	s := site{size: 15_000, documents: 203, hosts: 2}
+	stock := texts(s.size)
+	one := string(s.document(nil, stock, host(0), 7))
+	if len(one) != s.size {
+		t.Errorf("a document of %d bytes, want %d", len(one), s.size)
+	}
+	if again := string(s.document(nil, texts(s.size), host(0), 7)); again != one {
+		t.Error("made again it is another")
+	}
+	if string(s.document(nil, stock, host(1), 7)) == one || string(s.document(nil, stock, host(0), 8)) == one {
+		t.Error("two documents are the same")
+	}
+	s.twins = true
+	if string(s.document(nil, stock, host(1), 7)) != string(s.document(nil, stock, host(0), 7)) {
+		t.Error("twins differ")
+	}
+}
+
+func TestSystemCallsAreReadFromEachTool(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name string
+		tool counter
+		text string
+		want int64
+	}{
+		{"perf stat", perf{}, "# started on Sat\n\n4711,,raw_syscalls:sys_enter,1000,100.00,,\n", 4711},
+		{
+			"strace with errors",
+			strace{},
+			"% time     seconds  usecs/call     calls    errors syscall\n------\n100.00    0.000000           0        49         1 total\n", 49,
+		},
+		{"strace without errors", strace{}, "100.00    0.000112           3        31           total\n", 31},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			file := filepath.Join(t.TempDir(), "tally")
+			if err := os.WriteFile(file, []byte(tt.text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if got, err := tt.tool.read(file); err != nil || got != tt.want {
+				t.Errorf("got %d, %v; want %d", got, err, tt.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,109 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+	"slices"
+	"strings"
+)
+
+// table is what a scenario came to.
+type table struct {
+	title   string
+	names   []string // of the programs; the first is what the others are compared with
+	rounds  int
+	costs   [][]cost  // of each program, by round
+	calls   []float64 // system calls for each document, by program
+	counter string
+}
+
+// row is one measure.
+type row struct {
+	name   string
+	format string
+	of     func(cost) float64
+}
+
+func rows() []row {
+	each := func(n int64, c cost) float64 { return float64(n) / float64(c.documents) }
+	return []row{
+		{"CPU s / 1,000 documents", "%.3f", func(c cost) float64 { return 1000 * c.processor.Seconds() / float64(c.documents) }},
+		{"of them in the kernel", "%.3f", func(c cost) float64 { return 1000 * c.system.Seconds() / float64(c.documents) }},
+		{"documents / s", "%.0f", func(c cost) float64 { return float64(c.documents) / c.elapsed.Seconds() }},
+		{"peak resident MB", "%.0f", func(c cost) float64 { return float64(c.resident) / 1e6 }},
+		{"bytes on disk / document", "%.0f", func(c cost) float64 { return each(c.disk, c) }},
+		{"bytes of archive / document", "%.0f", func(c cost) float64 { return each(c.archive, c) }},
+	}
+}
+
+// String is the table in Markdown: for each program the median, and its ratio to the first program's. The ratio is the
+// median of the ratios of each round.
+func (t table) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "### %s\n\n%d documents a round, %d rounds; system calls by %s in a round of their own\n\n|",
+		t.title, t.costs[0][0].documents, t.rounds, t.counter)
+	for i, name := range t.names {
+		fmt.Fprintf(&b, " | %s", name)
+		if i > 0 {
+			b.WriteString(" | ×")
+		}
+	}
+	b.WriteString(" |\n|---|---|" + strings.Repeat("---|---|", len(t.names)-1) + "\n")
+	for _, r := range rows() {
+		fmt.Fprintf(&b, "| %s", r.name)
+		for i, costs := range t.costs {
+			values, ratios := make([]float64, len(costs)), make([]float64, len(costs))
+			for j, c := range costs {
+				values[j] = r.of(c)
+				ratios[j] = values[j] / r.of(t.costs[0][j])
+			}
+			fmt.Fprintf(&b, " | "+r.format, median(values))
+			if i > 0 {
+				fmt.Fprintf(&b, " | %.2f", median(ratios))
+			}
+		}
+		b.WriteString(" |\n")
+	}
+	b.WriteString("| system calls / document")
+	for i, n := range t.calls {
+		if n == 0 {
+			b.WriteString(" | –" + strings.Repeat(" | –", min(i, 1)))
+			continue
+		}
+		fmt.Fprintf(&b, " | %.1f", n)
+		if i > 0 {
+			fmt.Fprintf(&b, " | %.2f", n/t.calls[0])
+		}
+	}
+	b.WriteString(" |\n")
+	return b.String()
+}
+
+func median(values []float64) float64 {
+	sorted := slices.Sorted(slices.Values(values))
+	n := len(sorted)
+	return (sorted[(n-1)/2] + sorted[n/2]) / 2
+}
+
+// machine describes what the figures were taken on.
+func machine() string {
+	model := "unknown processor"
+	if text, err := os.ReadFile("/proc/cpuinfo"); err == nil {
+		for line := range strings.Lines(string(text)) {
+			if name, value, found := strings.Cut(line, ":"); found && strings.TrimSpace(name) == "model name" {
+				model = strings.TrimSpace(value)
+				break
+			}
+		}
+	}
+	load, _ := os.ReadFile("/proc/loadavg")
+	kernel, _ := os.ReadFile("/proc/sys/kernel/osrelease")
+	wget := "no wget"
+	if out, err := exec.Command("wget", "--version").Output(); err == nil {
+		wget, _, _ = strings.Cut(string(out), " built")
+	}
+	return fmt.Sprintf("Machine: %d cores, %s; Linux %s; %s; %s; load at the start %s.", runtime.NumCPU(), model,
+		strings.TrimSpace(string(kernel)), runtime.Version(), wget, strings.Join(strings.Fields(string(load) + " ? ? ?")[:3], " "))
+}
