@@ -75,6 +75,9 @@ func annotations(v visit, k kept, f found) []string {
 	case KeptNotModified:
 		notes = append(notes, crawllog.DuplicateNotModified)
 	}
+	if n := spared(v); n > 0 {
+		notes = append(notes, crawllog.Spared+strconv.FormatInt(n, 10))
+	}
 	if f.dropped > 0 {
 		notes = append(notes, "dol:"+strconv.Itoa(f.dropped))
 	}
@@ -94,4 +97,12 @@ func annotations(v visit, k kept, f found) []string {
 		notes = append(notes, crawllog.Unchanged)
 	}
 	return notes
+}
+
+// spared is how many bytes of payload the headers saved the host to send and us to read, going by the last capture.
+func spared(v visit) int64 {
+	if got := v.capture; got.Stopped || got.Status == statusNotModified && v.asked.conditional() {
+		return max(0, v.record().Size-(got.BlockSize-int64(len(got.Head))))
+	}
+	return 0
 }

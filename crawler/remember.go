@@ -226,10 +226,8 @@ func reportOf(v visit, k kept, n next, added frontier.Added) Report {
 		Stopped: got.Stopped, Audit: v.asked.audit != "", Kept: k.keeping, Received: got.BlockSize, Wait: n.wait, Due: n.record.Due,
 		Visits: n.record.Visits, Versions: n.record.Versions, Found: added.New, Written: k.written,
 	}
-	switch {
-	case got.Stopped || k.keeping == KeptNotModified:
-		r.Spared = max(0, before.Size-(got.BlockSize-int64(len(got.Head))))
-	case k.keeping == KeptRevisit:
+	r.Spared = spared(v)
+	if k.keeping == KeptRevisit && !got.Stopped {
 		r.Deduped = got.PayloadSize
 	}
 	return r

@@ -28,9 +28,9 @@
 // # Annotations
 //
 // They stand in a fixed order: unchanged, midFetchAbort, the truncations (lenTrunc, timeTrunc …), duplicate:…, all
-// without a place of their own, dol:<n> (links dropped), err=…, ip:…, content-size:<n>. After them come those of the
-// adaptive schedule, on every scheduled visit, failures too: <n>t (tries, if more than one), wt:<wait interval>,
-// <n>vis, <n>ver, ov:<overdue>. An annotation is at most 160 bytes long, all but the last five together 512; blanks
+// without a place of their own (among them spared:<n>, the bytes that did not have to be transferred), dol:<n> (links
+// dropped), err=…, ip:…, content-size:<n>. After them come those of the adaptive schedule, on every scheduled visit,
+// failures too: <n>t (tries, if more than one), wt:<wait interval>, <n>vis, <n>ver, ov:<overdue>. An annotation is at most 160 bytes long, all but the last five together 512; blanks
 // become underscores, commas semicolons.
 //
 // # One line, one write

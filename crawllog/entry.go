@@ -21,6 +21,7 @@ const (
 	TimeTruncated        = "timeTrunc"                     // the body took longer than the limit
 	DuplicateDigest      = "duplicate:digest"              // a revisit record says that the payload is archived already
 	DuplicateNotModified = "duplicate:server-not-modified" // a revisit record says that the server answered 304
+	Spared               = "spared:"                       // and a number: bytes of payload that the visit did not transfer, going by the last capture
 )
 
 // Entry is one visit, or one URI that could not be visited.

@@ -64,7 +64,7 @@ First steps:
 	root.AddCommand(newRun(), newCheck(), newReport(), newScrub(), newDemo(), newVersion(), newSim())
 	root.AddCommand(newVerify(), newIndex(), newHistory(), newCat(), newDiff())
 	root.AddCommand(newDeps(), newImpact(), newReduplicate(), newExtract(), newWacz())
-	root.AddCommand(newInit(), newHost(), newSchema(), newManual())
+	root.AddCommand(newLog(), newInit(), newHost(), newSchema(), newManual())
 	return root
 }
 

@@ -22,7 +22,7 @@ var doors = []door{
 	{"the network, inwards", "net", []string{"Listen*", "FileListener"}, []string{"admin", "cmd/arcrawl"}},
 	{"the network, inwards", "net/http", []string{"Serve*", "ListenAndServe*", "Server", "Handle", "HandleFunc"}, []string{"admin", "cmd/arcrawl"}},
 	{"files, to write", "os", []string{"Create*", "OpenFile", "OpenRoot", "WriteFile", "Mkdir*", "Remove*", "Rename", "Truncate", "Link", "Symlink", "Ch*"}, []string{"fetch", "frontier", "warcout", "crawllog", "archive", "cmd/arcrawl"}},
-	{"files, to read", "os", []string{"Open", "ReadFile", "ReadDir", "DirFS", "Stat", "Lstat"}, []string{"config", "fetch", "frontier", "warcout", "crawllog", "archive", "sim", "cmd/arcrawl"}},
+	{"files, to read", "os", []string{"Open", "ReadFile", "ReadDir", "DirFS", "Stat", "Lstat"}, []string{"config", "fetch", "frontier", "warcout", "crawllog", "archive", "logstats", "sim", "cmd/arcrawl"}},
 	{"the process", "os", []string{"Exit", "Getenv", "LookupEnv", "Environ", "Setenv", "Stdin", "Stdout", "Stderr", "Args"}, []string{"cmd/arcrawl"}},
 	{"the process", "fmt", []string{"Print", "Printf", "Println", "Scan*"}, []string{"cmd/arcrawl"}},
 	{"the process", "os/signal", nil, []string{"cmd/arcrawl"}},

@@ -15,7 +15,7 @@ var floors = map[string]int{
 	"uri": 0, "digest": 0,
 	"evaluators": 1,
 	"config":     2, "frontier": 2, "fetch": 2, "robots": 2, "discover": 2, "warcout": 2, "dedup": 2, "trust": 2, "crawllog": 2,
-	"crawler": 3, "sim": 3, "archive": 3,
+	"crawler": 3, "sim": 3, "archive": 3, "logstats": 3,
 	"admin":       4,
 	"cmd/arcrawl": 5,
 }
@@ -25,7 +25,7 @@ var outside = []string{"internal/", "examples/"}
 
 // Who may do what the others may not.
 var (
-	mayGo   = []string{"crawler/run.go", "archive/workers.go", "cmd/arcrawl/", "internal/", "examples/"} // files
+	mayGo   = []string{"crawler/run.go", "archive/workers.go", "logstats/workers.go", "cmd/arcrawl/", "internal/", "examples/"} // files
 	mayNow  = []string{"crawler", "fetch", "cmd/arcrawl", "internal/", "examples/"}
 	clock   = []string{"Now", "Since", "Until", "Sleep", "After", "Tick", "NewTimer", "NewTicker", "AfterFunc"}
 	expires = []string{"WithTimeout", "WithTimeoutCause", "WithDeadline", "WithDeadlineCause"}

@@ -1,0 +1,94 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/arcrawl/arcrawl/logstats"
+)
+
+// threeDays is a log with a visit that found a version, one that was spared its body, and a failure.
+const threeDays = `2026-01-02T06:00:00.000Z   200       4000 http://news.example/ - - text/html #001 20260102055959960+40 sha1:KA64BYVGVNNI5NHPC5SEGJGDTFLRKZ54 http://news.example/ wt:12h0ms,1vis,1ver,ov:1000ms
+2026-01-03T06:00:00.000Z   304          0 http://news.example/ - - no-type #001 20260103055959960+40 - http://news.example/ unchanged,duplicate:server-not-modified,spared:4000,wt:18h0ms,2vis,1ver,ov:1h0ms
+2026-01-04T06:00:00.000Z   503         50 http://shop.example/ L http://news.example/ text/html #001 20260104055959960+40 - http://news.example/ 2t,wt:18h0ms,2vis,1ver,ov:2d0ms
+`
+
+func ending(t *testing.T, want int, args ...string) (stdout, stderr string) {
+	t.Helper()
+	var out, errs bytes.Buffer
+	if code := realMain(args, &out, &errs); code != want {
+		t.Fatalf("arcrawl %s: exit code %d, want %d\n%s%s", strings.Join(args, " "), code, want, &out, &errs)
+	}
+	return out.String(), errs.String()
+}
+
+func TestLogStatsSumsUpAndComparesPeriods(t *testing.T) {
+	t.Parallel()
+	log := filepath.Join(t.TempDir(), "crawl.log")
+	if err := os.WriteFile(log, []byte(threeDays), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	out, _ := ending(t, exitOK, "log", "stats", log, "--by", "host", "--status", "--since", "2026-01-03", "--beside", "2026-01-02")
+	for _, line := range []string{
+		`visits +2 +1`, ` change rate +0\.0 % +100\.0 %`, `spared +4\.0 kB \(98\.8 % of all that would have come\) +0 B`,
+		`overdue +p50 2d, p90 2d, p99 2d, most 2d +p50 1s, p90 1s, p99 1s, most 1s`,
+		`shop\.example +1 +1 +0 +– +50 B +0 B +2d +2d +2d +2d +0 +0 +0 +– +0s +0s`,
+		` 304 +503 +others +host`, ` - +1 +- +shop\.example`,
+	} {
+		if !regexp.MustCompile(line).MatchString(out) {
+			t.Errorf("no line like %q in:\n%s", line, out)
+		}
+	}
+}
+
+func TestLogStatsReadsOnlyWhatWasAddedSinceTheLastTime(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	log, offset := filepath.Join(dir, "crawl.log"), filepath.Join(dir, "offset")
+	lines := strings.SplitAfter(threeDays, "\n")
+	visits := func() int64 {
+		t.Helper()
+		out, _ := ending(t, exitOK, "log", "stats", log, "--offset", offset, "--json")
+		var got struct{ All logstats.Tally }
+		dec := json.NewDecoder(strings.NewReader(regexp.MustCompile(`"overdue":\{[^}]*\},"wait":\{[^}]*\}`).ReplaceAllString(out, `"x":0`)))
+		if err := dec.Decode(&got); err != nil {
+			t.Fatalf("%v in %s", err, out)
+		}
+		return got.All.Visits
+	}
+	for i, want := range []int64{2, 0, 1} {
+		text := strings.Join(lines[:2], "")
+		if i == 2 {
+			text = threeDays
+		}
+		if err := os.WriteFile(log, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if got := visits(); got != want {
+			t.Errorf("run %d counts %d visits, want %d", i+1, got, want)
+		}
+	}
+}
+
+func TestLogStatsSaysWhatIsWrongWithTheCommandLine(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ args, want string }{
+		{"x.log --by moon", "accepted are host, seed, mime, day and hour"},
+		{"x.log --since yesterday", "--since: date \"yesterday\""},
+		{"x.log y.log --follow", "name one FILE"},
+		{"x.log --follow --since 1h", "no meaning there"},
+		{"x.log --follow --every 1ms", "less than a second"},
+	} {
+		if _, errs := ending(t, exitUsage, append([]string{"log", "stats"}, strings.Fields(c.args)...)...); !strings.Contains(errs, c.want) {
+			t.Errorf("%s: %s, want %q", c.args, errs, c.want)
+		}
+	}
+	if _, errs := ending(t, exitFailure, "log", "stats", filepath.Join(t.TempDir(), "none.log")); !strings.Contains(errs, "none.log") {
+		t.Errorf("a log that is not there: %s", errs)
+	}
+}

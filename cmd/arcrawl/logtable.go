@@ -1,0 +1,311 @@
+package main
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"text/tabwriter"
+	"time"
+
+	"github.com/mattn/go-isatty"
+
+	"github.com/arcrawl/arcrawl/logstats"
+)
+
+// print prints what came of the logs.
+func (s *logStats) print(out io.Writer, read *logstats.Outcome, files int) error {
+	if s.asJSON {
+		return s.printJSON(out, read, files)
+	}
+	main := read.Summaries[0]
+	fmt.Fprintf(out, "%d logs with %s\n", files, size(read.Bytes))
+	if read.Strange > 0 {
+		fmt.Fprintf(out, "%d lines are none of a crawl log, and were passed over\n", read.Strange)
+	}
+	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	printTotals(table, read.Summaries)
+	if err := table.Flush(); err != nil {
+		return err
+	}
+	for _, d := range s.dimensions {
+		rows := main.Rows(d)
+		var beside map[string]*logstats.Tally
+		if len(read.Summaries) > 1 {
+			beside = read.Summaries[1].By[d]
+		}
+		shown := s.head(rows)
+		fmt.Fprintf(out, "\n%s", strings.ToUpper(string(d)))
+		if len(shown) < len(rows) {
+			fmt.Fprintf(out, " (%d of %d; --top 0 prints all)", len(shown), len(rows))
+		}
+		fmt.Fprintln(out)
+		table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+		printRows(table, d, shown, beside)
+		if err := table.Flush(); err != nil {
+			return err
+		}
+		if s.status {
+			if err := printMatrix(out, d, shown); err != nil {
+				return err
+			}
+		}
+	}
+	if s.status && len(s.dimensions) == 0 {
+		return printMatrix(out, "all", []logstats.Row{{Key: "all", Tally: main.All}})
+	}
+	return nil
+}
+
+func (s *logStats) head(rows []logstats.Row) []logstats.Row {
+	if s.top > 0 && len(rows) > s.top {
+		return rows[:s.top]
+	}
+	return rows
+}
+
+// printTotals prints one column for each period.
+func printTotals(out io.Writer, sums []*logstats.Summary) {
+	line := func(name string, of func(*logstats.Summary) string) {
+		fmt.Fprint(out, name)
+		for _, s := range sums {
+			fmt.Fprint(out, "\t", of(s))
+		}
+		fmt.Fprintln(out)
+	}
+	count := func(name string, of func(*logstats.Tally) int64) {
+		line(name, func(s *logstats.Summary) string { return countAndShare(of(&s.All), s.All.Visits) })
+	}
+	bytes := func(name string, of func(*logstats.Tally) int64) {
+		line(name, func(s *logstats.Summary) string { return size(of(&s.All)) })
+	}
+	line("from", func(s *logstats.Summary) string { return stamp(s.First) })
+	line("to", func(s *logstats.Summary) string { return stamp(s.Last) })
+	line("visits", func(s *logstats.Summary) string { return fmt.Sprint(s.All.Visits) })
+	count("  answered", func(t *logstats.Tally) int64 { return t.Answered })
+	count("  failed", func(t *logstats.Tally) int64 { return t.Failed })
+	count("  not tried", func(t *logstats.Tally) int64 { return t.NotTried })
+	count("versions", func(t *logstats.Tally) int64 { return t.Versions })
+	line("  change rate", func(s *logstats.Summary) string { return changeRate(&s.All) })
+	count("unchanged", func(t *logstats.Tally) int64 { return t.Unchanged })
+	count("  told by a 304", func(t *logstats.Tally) int64 { return t.NotModified })
+	count("  broken off at the headers", func(t *logstats.Tally) int64 { return t.BrokenOff })
+	count("duplicates", func(t *logstats.Tally) int64 { return t.Duplicates })
+	bytes("received", func(t *logstats.Tally) int64 { return t.Received })
+	line("spared", func(s *logstats.Summary) string {
+		return fmt.Sprintf("%s (%s of all that would have come)", size(s.All.Spared), share(s.All.Spared, s.All.Spared+s.All.Received))
+	})
+	bytes("deduplicated", func(t *logstats.Tally) int64 { return t.Deduped })
+	line("overdue", func(s *logstats.Summary) string { return lateness(s.All.Overdue) })
+	line("wait set", func(s *logstats.Summary) string { return lateness(s.All.Wait) })
+}
+
+// printRows prints a table of a dimension; with a second period, how each row stood there.
+func printRows(out io.Writer, d logstats.Dimension, rows []logstats.Row, beside map[string]*logstats.Tally) {
+	fmt.Fprintf(out, "%s\tvisits\tfailed\tversions\tchange rate\treceived\tspared\toverdue p50\tp90\tp99\tmost", d)
+	if beside != nil {
+		fmt.Fprint(out, "\tbeside: visits\tfailed\tversions\tchange rate\toverdue p50\tp99")
+	}
+	fmt.Fprintln(out)
+	for _, r := range rows {
+		late := r.Overdue
+		fmt.Fprintf(out, "%s\t%d\t%d\t%d\t%s\t%s\t%s\t%s\t%s\t%s\t%s", r.Key, r.Visits, r.Failed, r.Versions, changeRate(&r.Tally), size(r.Received), size(r.Spared),
+			brief(late.Quantile(0.5)), brief(late.Quantile(0.9)), brief(late.Quantile(0.99)), brief(late.Most()))
+		if beside != nil {
+			was := beside[r.Key]
+			if was == nil {
+				was = new(logstats.Tally)
+			}
+			fmt.Fprintf(out, "\t%d\t%d\t%d\t%s\t%s\t%s", was.Visits, was.Failed, was.Versions, changeRate(was), brief(was.Overdue.Quantile(0.5)), brief(was.Overdue.Quantile(0.99)))
+		}
+		fmt.Fprintln(out)
+	}
+}
+
+// matrixColumns is how many statuses a matrix has a column for; the rarest share the last one.
+const matrixColumns = 12
+
+// printMatrix prints how many visits of each row had which status.
+func printMatrix(out io.Writer, d logstats.Dimension, rows []logstats.Row) error {
+	sum := make(map[int]int64)
+	for _, r := range rows {
+		for status, n := range r.Status {
+			sum[status] += n
+		}
+	}
+	statuses := slices.SortedFunc(maps.Keys(sum), func(a, b int) int { return cmp.Or(cmp.Compare(sum[b], sum[a]), cmp.Compare(a, b)) })
+	statuses = statuses[:min(len(statuses), matrixColumns)]
+	slices.Sort(statuses)
+	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintf(out, "\nstatuses by %s\n", d)
+	for _, status := range statuses {
+		fmt.Fprintf(table, "%d\t", status)
+	}
+	fmt.Fprintf(table, "others\t  %s\n", d)
+	for _, r := range rows {
+		rest := r.Visits
+		for _, status := range statuses {
+			rest -= r.Status[status]
+			fmt.Fprintf(table, "%s\t", dashIfNone(r.Status[status]))
+		}
+		fmt.Fprintf(table, "%s\t  %s\n", dashIfNone(rest), r.Key)
+	}
+	return table.Flush()
+}
+
+func dashIfNone(n int64) string {
+	if n == 0 {
+		return "-"
+	}
+	return fmt.Sprint(n)
+}
+
+// statsJSON is the output of --json.
+type statsJSON struct {
+	Logs    int          `json:"logs"`
+	Bytes   int64        `json:"bytes"`
+	Strange int64        `json:"strange_lines"`
+	Periods []periodJSON `json:"periods"`
+}
+
+type periodJSON struct {
+	First string                                `json:"first,omitempty"`
+	Last  string                                `json:"last,omitempty"`
+	All   logstats.Tally                        `json:"all"`
+	By    map[logstats.Dimension][]logstats.Row `json:"by,omitempty"`
+}
+
+func (s *logStats) printJSON(out io.Writer, read *logstats.Outcome, files int) error {
+	all := statsJSON{Logs: files, Bytes: read.Bytes, Strange: read.Strange}
+	for _, sum := range read.Summaries {
+		all.Periods = append(all.Periods, s.periodJSON(sum))
+	}
+	return writeJSON(out, all)
+}
+
+func (s *logStats) periodJSON(sum *logstats.Summary) periodJSON {
+	p := periodJSON{All: sum.All}
+	if sum.All.Visits > 0 {
+		p.First, p.Last = stamp(sum.First), stamp(sum.Last)
+	}
+	for _, d := range s.dimensions {
+		if p.By == nil {
+			p.By = make(map[logstats.Dimension][]logstats.Row)
+		}
+		p.By[d] = s.head(sum.Rows(d))
+	}
+	return p
+}
+
+// printAdded prints what was added, in one line and one more for each row.
+func (s *logStats) printAdded(out io.Writer, sum *logstats.Summary) error {
+	if s.asJSON {
+		return json.NewEncoder(out).Encode(s.periodJSON(sum))
+	}
+	line := func(name string, t *logstats.Tally) error {
+		_, err := fmt.Fprintf(out, "%s  %d visits, %d failed, %d versions, %s received, %s spared, overdue %s\n",
+			name, t.Visits, t.Failed, t.Versions, size(t.Received), size(t.Spared), lateness(t.Overdue))
+		return err
+	}
+	last := sum.Last
+	if last.IsZero() {
+		last = time.Now()
+	}
+	if err := line(stamp(last), &sum.All); err != nil {
+		return err
+	}
+	for _, d := range s.dimensions {
+		for _, r := range s.head(sum.Rows(d)) {
+			if err := line("  "+r.Key, &r.Tally); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func stamp(t time.Time) string {
+	if t.IsZero() {
+		return "-"
+	}
+	return t.UTC().Format("2006-01-02T15:04:05Z")
+}
+
+func share(n, of int64) string {
+	if of == 0 {
+		return "–"
+	}
+	return fmt.Sprintf("%.1f %%", 100*float64(n)/float64(of))
+}
+
+func countAndShare(n, of int64) string { return fmt.Sprintf("%d (%s)", n, share(n, of)) }
+
+func changeRate(t *logstats.Tally) string {
+	rate, ok := t.ChangeRate()
+	if !ok {
+		return "–"
+	}
+	return fmt.Sprintf("%.1f %%", 100*rate)
+}
+
+func lateness(h logstats.Histogram) string {
+	if h.Count() == 0 {
+		return "–"
+	}
+	return fmt.Sprintf("p50 %s, p90 %s, p99 %s, most %s", brief(h.Quantile(0.5)), brief(h.Quantile(0.9)), brief(h.Quantile(0.99)), brief(h.Most()))
+}
+
+// brief is a duration in its two largest units: 2d 3h, 4m 10s, 350ms.
+func brief(d time.Duration) string {
+	const day = 24 * time.Hour
+	switch {
+	case d >= day:
+		return twoUnits(d, day, "d", time.Hour, "h")
+	case d >= time.Hour:
+		return twoUnits(d, time.Hour, "h", time.Minute, "m")
+	case d >= time.Minute:
+		return twoUnits(d, time.Minute, "m", time.Second, "s")
+	}
+	return d.Round(time.Millisecond).String()
+}
+
+func twoUnits(d, large time.Duration, largeName string, small time.Duration, smallName string) string {
+	text := fmt.Sprint(int64(d/large), largeName)
+	if rest := int64(d % large / small); rest > 0 {
+		text += fmt.Sprint(" ", rest, smallName)
+	}
+	return text
+}
+
+// watchBytes shows on a terminal how many bytes were read, until the returned function is called.
+func watchBytes(w io.Writer, read *atomic.Int64, total int64) (stop func()) {
+	f, ok := w.(*os.File)
+	if !ok || !isatty.IsTerminal(f.Fd()) {
+		return func() {}
+	}
+	end := make(chan struct{})
+	var showing sync.WaitGroup
+	showing.Go(func() {
+		tick := time.NewTicker(progressEvery)
+		defer tick.Stop()
+		for {
+			select {
+			case <-end:
+				fmt.Fprint(w, "\r\x1b[K")
+				return
+			case <-tick.C:
+				fmt.Fprintf(w, "\r\x1b[K%s of %s", size(read.Load()), size(total))
+			}
+		}
+	})
+	return func() {
+		close(end)
+		showing.Wait()
+	}
+}

@@ -1,0 +1,101 @@
+package crawllog_test
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/arcrawl/arcrawl/crawllog"
+)
+
+// A glance and the careful reading never disagree about a line that the careful one accepts.
+func FuzzGlance(f *testing.F) {
+	logs, err := filepath.Glob("testdata/*.log")
+	if err != nil || len(logs) == 0 {
+		f.Fatal("no logs to start from", err)
+	}
+	for _, name := range logs {
+		content, err := os.ReadFile(name)
+		if err != nil {
+			f.Fatal(err)
+		}
+		for line := range bytes.Lines(content) {
+			f.Add(string(bytes.TrimRight(line, "\n")))
+		}
+	}
+	f.Fuzz(func(t *testing.T, line string) {
+		var g crawllog.Glance
+		glanced := g.Read([]byte(line))
+		e, err := crawllog.Parse(line)
+		if err != nil || e.Logged.Year() < 1 || e.Size > 1e17 {
+			return
+		}
+		if !glanced {
+			t.Fatalf("a glance does not take %q for a line", line)
+		}
+		if got := time.UnixMilli(g.Logged); !got.Equal(e.Logged.Truncate(time.Millisecond)) {
+			t.Errorf("logged %v, want %v", got.UTC(), e.Logged)
+		}
+		if g.Status != e.Status || g.Size != e.Size || string(g.URI) != e.URI && e.URI != "" || string(g.MIME) != e.MIME || string(g.Seed) != e.Seed {
+			t.Errorf("got %+v, want %+v", g, e)
+		}
+		if r := e.Revisiting; r != nil && r.Overdue < 1e6*time.Hour && r.Wait < 1e6*time.Hour {
+			if !g.Scheduled {
+				t.Fatalf("a glance does not see the schedule of %q", line)
+			}
+			// Further annotations of the same form before the last four are no concern of either.
+			if strings.Count(line, "wt:") == 1 && strings.Count(line, "ov:") == 1 && (g.Wait != r.Wait || g.Overdue != r.Overdue) {
+				t.Errorf("wait %v and overdue %v, want %v and %v", g.Wait, g.Overdue, r.Wait, r.Overdue)
+			}
+		}
+		if g.Unchanged != slices.Contains(e.Annotations, crawllog.Unchanged) || g.Stopped != slices.Contains(e.Annotations, crawllog.MidFetchAbort) {
+			t.Errorf("unchanged %v, stopped %v, want those of %q", g.Unchanged, g.Stopped, e.Annotations)
+		}
+	})
+}
+
+// What the crawler writes is read back without a single allocation, so that ten gigabytes are read at the speed of the disk.
+func TestAGlanceAllocatesNothing(t *testing.T) {
+	line := aMorning()[3].AppendTo(nil, true)
+	var g crawllog.Glance
+	if n := testing.AllocsPerRun(100, func() {
+		if !g.Read(line) {
+			t.Fatalf("not taken for a line: %s", line)
+		}
+	}); n != 0 {
+		t.Errorf("%v allocations for a line", n)
+	}
+}
+
+func TestAGlanceSeesWhatTheHeadersSpared(t *testing.T) {
+	e := crawllog.Entry{
+		Logged: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Status: 304, Size: 0, URI: "http://news.example/", Worker: -1,
+		Annotations: []string{crawllog.Spared + "12345", crawllog.Unchanged},
+		Revisiting:  &crawllog.Revisiting{Wait: 36 * time.Hour, Visits: 7, Versions: 2, Overdue: 90 * time.Second},
+		Extra:       &crawllog.Extra{ContentState: "unchanged"},
+	}
+	var g crawllog.Glance
+	if !g.Read(e.AppendTo(nil, true)) {
+		t.Fatal("not taken for a line")
+	}
+	if g.Spared != 12345 || !g.Unchanged || !g.Scheduled || g.Visits != 7 || g.Versions != 2 || g.Wait != 36*time.Hour || g.Overdue != 90*time.Second || string(g.State) != "unchanged" {
+		t.Errorf("got %+v", g)
+	}
+}
+
+// How much of a log does one core look through in a second?
+func BenchmarkGlance(b *testing.B) {
+	line := aMorning()[3].AppendTo(nil, true)
+	var g crawllog.Glance
+	b.SetBytes(int64(len(line)) + 1)
+	b.ReportAllocs()
+	for b.Loop() {
+		if !g.Read(line) {
+			b.Fatal("not taken for a line")
+		}
+	}
+}

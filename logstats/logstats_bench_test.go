@@ -1,0 +1,31 @@
+package logstats_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/arcrawl/arcrawl/logstats"
+)
+
+// How long do ten gigabytes take? Told apart by host, seed, type and day, on all processors, from the page cache.
+func BenchmarkRead(b *testing.B) {
+	var text []byte
+	for i := range 400_000 {
+		e := visit(time.Duration(i)*100*time.Millisecond, fmt.Sprintf("http://news%d.example/section/article-%d", i%200, i%20_000), 200, int64(i))
+		e.Seed = fmt.Sprintf("http://news%d.example/", i%200)
+		text = append(e.AppendTo(text, false), '\n')
+	}
+	name := filepath.Join(b.TempDir(), "crawl.log")
+	if err := os.WriteFile(name, text, 0o644); err != nil {
+		b.Fatal(err)
+	}
+	b.SetBytes(int64(len(text)))
+	for b.Loop() {
+		if _, err := logstats.Read(b.Context(), []string{name}, logstats.Options{By: []logstats.Dimension{logstats.ByHost, logstats.BySeed, logstats.ByMIME, logstats.ByDay}}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
