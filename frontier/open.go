@@ -188,11 +188,11 @@ func (f *Frontier) hostOf(id uint32, w hostRow, rest int64, now time.Time) (*hos
 		return nil, fmt.Errorf("watermark of %d bytes, want %d", len(w.Mark), placeLen)
 	case len(w.Wake) > maxValence:
 		return nil, fmt.Errorf("%d slots, want at most %d", len(w.Wake), maxValence)
-	case w.URIs < 0 || w.Queued < 0 || w.Forbidden < 0 || w.Failures < 0:
+	case w.URIs < 0 || w.Queued < 0 || w.Forbidden < 0 || w.Held < 0 || w.Paused < 0 || w.Failures < 0:
 		return nil, errors.New("a counter is negative")
 	}
 	h.rest, h.failures = min(max(w.Rest, rest), latest), w.Failures
-	h.uris, h.queued, h.forbidden = w.URIs, w.Queued, w.Forbidden
+	h.uris, h.queued, h.forbidden, h.held, h.paused = w.URIs, w.Queued, w.Forbidden, w.Held, w.Paused
 	for _, wake := range w.Wake {
 		h.slots = append(h.slots, slot{wake: min(wake, latest)})
 	}
