@@ -116,7 +116,11 @@ func TestEachDefaultShownIsTheRealOne(t *testing.T) {
 func TestCommentsNameKeyAndDefault(t *testing.T) {
 	t.Parallel()
 	comments := ""
-	for _, file := range []string{"config.go", "settings.go"} {
+	files, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
 		f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ParseComments)
 		if err != nil {
 			t.Fatal(err)
@@ -138,7 +142,7 @@ func TestCommentsNameKeyAndDefault(t *testing.T) {
 			want = k.Name + ", required"
 		}
 		if !strings.Contains(comments, want) {
-			t.Errorf("no comment in config.go or settings.go says %q", want)
+			t.Errorf("no comment of a field says %q", want)
 		}
 	}
 }

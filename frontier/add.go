@@ -53,7 +53,7 @@ func (f *Frontier) sieve(cs []Candidate) (fresh []newcomer, added Added, err err
 	for i, c := range cs {
 		sums[i] = sumOfText(c.URI)
 	}
-	seen, round := f.seen.has(sums)
+	seen := f.seen.has(sums)
 	var again []sum // known, and not remembered yet
 	err = f.db.View(func(txn *badger.Txn) error {
 		for i, c := range cs {
@@ -77,7 +77,7 @@ func (f *Frontier) sieve(cs []Candidate) (fresh []newcomer, added Added, err err
 		}
 		return nil
 	})
-	f.seen.remember(again, round)
+	f.seen.remember(again)
 	return fresh, added, err
 }
 
@@ -158,7 +158,11 @@ func (c *change) insert(fresh []newcomer, now time.Time) (Added, error) {
 			added.Known++
 			continue
 		}
-		if d.uris >= c.f.maxURIs {
+		full, err := c.full(d, n.URI)
+		if err != nil {
+			return Added{}, err
+		}
+		if full {
 			added.Refused++
 			continue
 		}
