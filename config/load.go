@@ -106,6 +106,7 @@ func (l *loader) readMain() {
 	c := &l.config.Storage
 	l.written = *c
 	c.State, c.WARC, c.Log = l.absolute(c.State), l.absolute(c.WARC), l.absolute(c.Log)
+	l.config.Admin.settle(c.State, l.absolute)
 }
 
 func stack(entries []evaluator) evaluators.Stack {

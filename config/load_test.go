@@ -5,7 +5,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"strings"
 	"testing"
 	"time"
 
@@ -99,8 +98,7 @@ func defaultSettings(t testing.TB) config.Settings {
 			MaxBody: 1 << 30, MaxHead: 256 << 10, MaxContent: 1 << 30,
 		},
 		Scope: config.Scope{
-			By: config.ByHost, MaxHops: 20, MaxEmbedHops: 2, MaxRedirects: 5, MaxLinkHops: 1000, MaxManifestHops: 1000,
-			MaxInferredHops: 1000, MaxSpeculativeHops: 1, SeedRedirects: config.RedirectsAnywhere, EmbedsAnywhere: true, MaxLinks: 5000,
+			By: config.ByHost, MaxHops: 20, MaxEmbedHops: 2, MaxRedirects: 5, EmbedsAnywhere: true, MaxLinks: 5000,
 		},
 		Change: config.Change{
 			Mode: config.Strict, MaxSize: 2 << 20, MIME: mime(t, "^(text/.*|application/([a-z0-9.+-]*[+])?(xml|json)(;.*)?)$"),
@@ -119,6 +117,7 @@ func TestFileWithAnOperatorAloneHasTheDefaults(t *testing.T) {
 		Storage: config.Storage{
 			State: filepath.Join(dir, "state"), WARC: filepath.Join(dir, "warc"), Log: filepath.Join(dir, "crawl.log"), MinFree: 1e9,
 		},
+		Admin:  config.Admin{Socket: filepath.Join(dir, "state/admin.sock"), TokenFile: filepath.Join(dir, "state/admin.token")},
 		Crawl:  config.Crawl{Workers: 50, Grace: 30 * time.Second, MaxURIsPerHost: 1_000_000},
 		WARC:   config.WARC{Prefix: "arcrawl", MaxSize: 1 << 30, MaxAge: day, Level: 6},
 		Seeds:  []config.Seed{{URI: parse(t, "https://www.news.example/"), File: filepath.Join(dir, "arcrawl.toml"), Line: 2}},
@@ -219,24 +218,15 @@ prefixes = ["HTTPS://WWW.News.Example:443/a b/"]
 max_hops = 3
 max_embed_hops = 0
 max_redirects = 50
-max_link_hops = 4
-max_manifest_hops = 5
-max_inferred_hops = 6
-max_speculative_hops = 7
-seed_redirects = "domain"
-max_uris = 8
-max_uris_per_directory = 9
-rules = ['reject /print/', 'accept ^https://media[.]']
 embeds_anywhere = false
 max_links = 100
 [seeds]
 uris = ["https://www.news.example/", "http://münchen.example:8080/x?b=1&a"]
+[admin]
+socket = "/run/arcrawl/admin.sock"
+listen = "localhost:8471"
+token_file = "token"
 `
-
-// lineOf is the line of everything on which a text stands.
-func lineOf(text string) int {
-	return 1 + strings.Count(everything[:strings.Index(everything, text)], "\n")
-}
 
 func TestEachKeyReachesItsField(t *testing.T) {
 	t.Parallel()
@@ -252,13 +242,16 @@ func TestEachKeyReachesItsField(t *testing.T) {
 			State: "/var/lib/arcrawl/state", WARC: filepath.Join(filepath.Dir(main), "archive/warc"),
 			Log: "/var/log/arcrawl/crawl.log", MinFree: 20e9,
 		},
+		Admin: config.Admin{
+			Socket: "/run/arcrawl/admin.sock", Listen: "127.0.0.1:8471", TokenFile: filepath.Join(filepath.Dir(main), "token"),
+		},
 		Crawl:         config.Crawl{Workers: 7, Grace: 90 * time.Second, MaxURIsPerHost: 1000},
 		WARC:          config.WARC{Prefix: "NLX-2026", MaxSize: 500e6, MaxAge: 2 * day, Level: 9},
 		Log:           config.Log{ExtraInfo: true},
 		AllowNetworks: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("fd00::/8")},
 		Seeds: []config.Seed{
-			{URI: parse(t, "https://www.news.example/"), File: main, Line: lineOf("uris = [")},
-			{URI: parse(t, "http://xn--mnchen-3ya.example:8080/x?b=1&a"), File: main, Line: lineOf("uris = [")},
+			{URI: parse(t, "https://www.news.example/"), File: main, Line: 90},
+			{URI: parse(t, "http://xn--mnchen-3ya.example:8080/x?b=1&a"), File: main, Line: 90},
 		},
 		Digest: c.Digest,
 	}
@@ -296,12 +289,6 @@ func TestEachKeyReachesItsField(t *testing.T) {
 		},
 		Scope: config.Scope{
 			By: config.ByPrefix, Prefixes: []string{"https://www.news.example/a%20b/"}, MaxHops: 3, MaxRedirects: 50, MaxLinks: 100,
-			MaxLinkHops: 4, MaxManifestHops: 5, MaxInferredHops: 6, MaxSpeculativeHops: 7, SeedRedirects: config.RedirectsInDomain,
-			MaxURIs: 8, MaxURIsPerDirectory: 9,
-			Rules: []config.ScopeRule{
-				{Match: regexp.MustCompile("/print/"), File: main, Line: lineOf("rules =")},
-				{Accept: true, Match: regexp.MustCompile("^https://media[.]"), File: main, Line: lineOf("rules =")},
-			},
 		},
 		Change: config.Change{
 			Mode: config.TextOnly, Scrub: []string{`\d+ views`}, ScrubCSS: []string{"#clock"}, MIME: mime(t, "^text/html.*"), MaxSize: 1e6,

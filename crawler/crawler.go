@@ -70,24 +70,21 @@ type Crawler struct {
 	wake  chan struct{} // a token when a slot or a URI may have become ready
 	dirty chan struct{} // a token when something was settled since the last sync
 
-	mu    sync.Mutex // guards the fields below
-	held  string     // why nothing is claimed at present; empty when crawling
-	until time.Time  // when to look again whether held still holds
+	desks []desk // of the workers
+
+	mu        sync.Mutex // guards the fields below
+	held      string     // why nothing is claimed at present; empty when crawling
+	heldSince time.Time
+	until     time.Time // when to look again whether held still holds
+	paused    Stand     // by an operator
 }
 
 // New makes a crawler of opened rooms.
 func New(r Rooms) *Crawler {
 	return &Crawler{
 		rooms: r, step: func(string) {}, robots: newRulesCache(),
-		wake: make(chan struct{}, 1), dirty: make(chan struct{}, 1),
+		wake: make(chan struct{}, 1), dirty: make(chan struct{}, 1), desks: make([]desk, r.Config.Current().Crawl.Workers),
 	}
-}
-
-// Held tells why the crawl stands still, and is empty when it does not.
-func (c *Crawler) Held() string {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.held
 }
 
 // AddSeeds puts the configured seeds into the frontier. Known ones stay as they are: neither a restart nor a new

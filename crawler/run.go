@@ -52,9 +52,8 @@ var errGraceOver = errors.New("the grace period of the stop is over")
 
 // dispatch claims what is due and starts a walk for each claim, until ctx ends or the store breaks.
 func (c *Crawler) dispatch(ctx, visits context.Context, walks *sync.WaitGroup, broken chan error) error {
-	workers := c.rooms.Config.Current().Crawl.Workers
-	idle := make(chan int, workers) // numbers of workers that have nothing to do
-	for n := range workers {
+	idle := make(chan int, len(c.desks)) // numbers of workers that have nothing to do
+	for n := range c.desks {
 		idle <- n + 1
 	}
 	for {
@@ -90,8 +89,9 @@ func (c *Crawler) startOne(visits context.Context, walks *sync.WaitGroup, worker
 	if err != nil || !ok {
 		return false, err
 	}
+	rise := c.sit(worker, claim, now)
 	walks.Go(func() {
-		defer func() { idle <- worker; leave(c.wake) }()
+		defer func() { rise(); idle <- worker; leave(c.wake) }()
 		err := c.walk(visits, claim, worker)
 		var ours ownFault
 		switch {
@@ -117,8 +117,13 @@ func (c *Crawler) nap(ctx context.Context, broken chan error) error {
 		wait = min(wait, max(ready.Sub(now), time.Millisecond))
 	}
 	c.mu.Lock()
-	if c.held != "" {
+	switch {
+	case c.held != "":
 		wait = max(c.until.Sub(now), time.Millisecond)
+	case c.paused.Paused != "" && !c.paused.Until.IsZero():
+		wait = min(maxNap, max(c.paused.Until.Sub(now), time.Millisecond))
+	case c.paused.Paused != "":
+		wait = maxNap
 	}
 	c.mu.Unlock()
 	timer := time.NewTimer(wait)
@@ -178,7 +183,9 @@ func (c *Crawler) sync() error {
 func (c *Crawler) hold(now time.Time, cause error) {
 	c.mu.Lock()
 	fresh := c.held == ""
-	c.held = cause.Error()
+	if c.held = cause.Error(); fresh {
+		c.heldSince = now
+	}
 	c.until = now.Add(holdFor)
 	c.mu.Unlock()
 	if fresh {
@@ -186,8 +193,12 @@ func (c *Crawler) hold(now time.Time, cause error) {
 	}
 }
 
-// onHold reports whether the crawl pauses, and looks from time to time whether it must or may go on.
-func (c *Crawler) onHold(now time.Time) bool {
+// onHold reports whether the crawl pauses, by a fault of our own or because an operator wants it so.
+func (c *Crawler) onHold(now time.Time) bool { return c.isHeld(now) || c.resting(now) }
+
+// isHeld reports whether a fault of our own keeps the crawl from going on, and looks from time to time whether it still
+// does.
+func (c *Crawler) isHeld(now time.Time) bool {
 	c.mu.Lock()
 	look := !now.Before(c.until)
 	was := c.held

@@ -53,7 +53,7 @@ func (f *Frontier) sieve(cs []Candidate) (fresh []newcomer, added Added, err err
 	for i, c := range cs {
 		sums[i] = sumOfText(c.URI)
 	}
-	seen := f.seen.has(sums)
+	seen, round := f.seen.has(sums)
 	var again []sum // known, and not remembered yet
 	err = f.db.View(func(txn *badger.Txn) error {
 		for i, c := range cs {
@@ -77,7 +77,7 @@ func (f *Frontier) sieve(cs []Candidate) (fresh []newcomer, added Added, err err
 		}
 		return nil
 	})
-	f.seen.remember(again)
+	f.seen.remember(again, round)
 	return fresh, added, err
 }
 
@@ -158,11 +158,7 @@ func (c *change) insert(fresh []newcomer, now time.Time) (Added, error) {
 			added.Known++
 			continue
 		}
-		full, err := c.full(d, n.URI)
-		if err != nil {
-			return Added{}, err
-		}
-		if full {
+		if d.uris >= c.f.maxURIs {
 			added.Refused++
 			continue
 		}

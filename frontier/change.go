@@ -94,12 +94,13 @@ func (c *change) put(d *draft, fp fingerprint, was, is uriRow) error {
 	if err := write(c.txn, uriKey(d.h.id, fp), is); err != nil {
 		return err
 	}
-	if err := c.move(d, placeOf(was.Due, fp), placeOf(is.Due, fp)); err != nil {
+	if err := c.move(d, was.place(fp), is.place(fp)); err != nil {
 		return err
 	}
 	if taker := d.taker(fp); taker != nil {
-		taker.known, taker.listed = true, is.Forbidden
+		taker.place, taker.known, taker.listed, taker.held = is.place(fp), true, is.Forbidden, is.Held
 	}
+	d.held += one(is.Held) - one(was.Held)
 	switch k := forbiddenKey(d.h.id, fp); {
 	case is.Forbidden && !was.Forbidden:
 		d.forbidden++
@@ -109,6 +110,13 @@ func (c *change) put(d *draft, fp fingerprint, was, is uriRow) error {
 		return c.txn.Delete(k)
 	}
 	return nil
+}
+
+func one(yes bool) int64 {
+	if yes {
+		return 1
+	}
+	return 0
 }
 
 // move gives a URI another place in the queue.

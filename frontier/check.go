@@ -43,12 +43,12 @@ type checker struct {
 
 // tally is what the store holds of a host.
 type tally struct {
-	uris, due, forbidden int64 // by its URI rows
-	places, listed       int64 // by the queue and the list of forbidden ones
-	head                 place // first unclaimed
-	behind               int   // unclaimed places behind it
-	mark                 place
-	hostRow, name        bool
+	uris, due, forbidden, held int64 // by its URI rows
+	places, listed             int64 // by the queue and the list of forbidden ones
+	head                       place // first unclaimed
+	behind                     int   // unclaimed places behind it
+	mark                       place
+	hostRow, name              bool
 }
 
 func (x *checker) faultf(format string, args ...any) {
@@ -157,7 +157,7 @@ func (x *checker) host(item *badger.Item) error {
 		x.faultf("key %q: watermark is above the host's lowest place", k)
 	}
 	if string(w.Name) != string(h.name) || w.URIs != h.uris || w.Queued != h.queued || w.Forbidden != h.forbidden ||
-		w.Failures != h.failures {
+		w.Held != h.held || w.Paused != h.paused || w.Failures != h.failures {
 		x.faultf("key %q: differs from what is in memory", k)
 	}
 	return nil
@@ -199,7 +199,8 @@ func (x *checker) uri(item *badger.Item) error {
 		return damaged(k, fmt.Errorf("holds %q, which belongs elsewhere", w.URI))
 	}
 	t.uris++
-	at := placeOf(w.Due, fp)
+	at := w.place(fp)
+	t.held += one(w.Held)
 	if !at.isNone() {
 		t.due++
 		if !x.has(queueKey(h.id, at)) {
@@ -212,7 +213,7 @@ func (x *checker) uri(item *badger.Item) error {
 			x.faultf("key %q: %s is forbidden, but not listed", k, w.URI)
 		}
 	}
-	if s := h.taker(fp); s != nil && (s.place != at || s.scheme != r.URI.Scheme() || !s.known || s.listed != w.Forbidden) {
+	if s := h.taker(fp); s != nil && (s.place != at || s.scheme != r.URI.Scheme() || !s.known || s.listed != w.Forbidden || s.held != w.Held) {
 		x.faultf("key %q: the claim of %s is out of date", k, w.URI)
 	}
 	return nil
@@ -235,7 +236,7 @@ func (x *checker) place(item *badger.Item) error {
 	at := place(rest)
 	t.places++
 	var w uriRow
-	if ok, err := read(x.txn, uriKey(h.id, at.fp()), &w); err != nil || !ok || w.Due != at.due() {
+	if ok, err := read(x.txn, uriKey(h.id, at.fp()), &w); err != nil || !ok || w.place(at.fp()) != at {
 		return damaged(k, errors.Join(errors.New("its URI is missing, or due at another time"), err))
 	}
 	if at.before(t.mark) {
@@ -297,9 +298,9 @@ func (x *checker) tallies() {
 		if !t.hostRow || !t.name {
 			x.faultf("host %s: its record or its name is missing", h.name)
 		}
-		if t.uris != h.uris || t.due != h.queued || t.places != h.queued || t.forbidden != h.forbidden || t.listed != h.forbidden {
-			x.faultf("host %s: counted %d URIs, %d queued, %d forbidden; found %d, %d due at %d places, %d and %d in the list",
-				h.name, h.uris, h.queued, h.forbidden, t.uris, t.due, t.places, t.forbidden, t.listed)
+		if t.uris != h.uris || t.due != h.queued || t.places != h.queued || t.forbidden != h.forbidden || t.listed != h.forbidden || t.held != h.held {
+			x.faultf("host %s: counted %d URIs, %d queued, %d forbidden, %d held; found %d, %d due at %d places, %d and %d in the list, %d held",
+				h.name, h.uris, h.queued, h.forbidden, h.held, t.uris, t.due, t.places, t.forbidden, t.listed, t.held)
 		}
 		if t.behind < len(h.ahead) {
 			x.faultf("host %s: %d URIs wait behind the first, fewer than the %d that are known", h.name, t.behind, len(h.ahead))

@@ -49,8 +49,8 @@ func (f *Frontier) Claim(now time.Time) (c Claim, ok bool, err error) {
 func (f *Frontier) take(s *slot, r Record, w uriRow, fp fingerprint, now time.Time) Claim {
 	f.serial++
 	*s = slot{
-		wake: s.wake, serial: f.serial, fp: fp, place: placeOf(w.Due, fp),
-		scheme: r.URI.Scheme(), known: w.URI != "", listed: w.Forbidden, diverted: s.diverted,
+		wake: s.wake, serial: f.serial, fp: fp, place: w.place(fp),
+		scheme: r.URI.Scheme(), known: w.URI != "", listed: w.Forbidden, held: w.Held, diverted: s.diverted,
 	}
 	c := Claim{Record: r, owner: f, serial: f.serial, uri: r.URI}
 	if !r.Due.IsZero() {
@@ -179,7 +179,7 @@ func (f *Frontier) divert(c Claim, to uri.URI, now time.Time) (diverted Claim, e
 		claimed.diverted = true
 		diverted = f.take(claimed, record, w, fp, now)
 		s.enqueue(at)
-		return s.leave(txn, h.id, placeOf(w.Due, fp))
+		return s.leave(txn, h.id, w.place(fp))
 	})
 	if err != nil {
 		return Claim{}, err

@@ -5,9 +5,9 @@
 //
 // # A URI
 //
-// A URI is known from the moment that [Frontier.Add], a [Settlement] or [Frontier.Divert] brings it, and never
-// forgotten. While its Due is set it has exactly one place in the queue of its host; with a zero Due it is visited on
-// demand only, as robots.txt is. To find a known URI again changes nothing: it is neither promoted nor fetched early.
+// A URI is known from the moment that [Frontier.Add], a [Settlement] or [Frontier.Divert] brings it, and nothing but an
+// operator makes the frontier forget it. While its Due is set it has exactly one place in the queue of its host, unless
+// an operator holds it; with a zero Due it is visited on demand only, as robots.txt is. To find a known URI again changes nothing: it is neither promoted nor fetched early.
 //
 //	            Add, Found                 Claim                  Settle, Due set
 //	(unknown) ─────────────▶ waiting ─────────────▶ claimed ──────────────────────▶ waiting
@@ -24,11 +24,12 @@
 // from its claim until it is settled or released. After a settlement the slot sleeps for the politeness delay, counted
 // from the end of the visit; other slots are not touched by that. The whole host rests when it asked for it
 // (Retry-After), when it could not be reached (a ladder from one minute to one hour, during which its URIs keep their
-// places), and after an unclean stop. Seen from outside a host is in one of four states:
+// places), and after an unclean stop. Seen from outside a host is in one of five states:
 //
+//	paused   an operator has it hand out nothing
 //	ready    its first waiting URI is due, a slot is free and awake, and the host does not rest
 //	snoozed  one of these comes later; [Frontier.NextReady] tells when for the earliest host
-//	busy     all slots are claimed, or a diverted claim is in progress
+//	busy     all slots are claimed, or a diverted claim is in progress; a paused host too, until its visits have ended
 //	idle     no URI waits
 //
 // Readiness is a matter of due times only. Between hosts the one that has been ready for longest goes first, where a
@@ -53,6 +54,16 @@
 // While a diverted claim is in progress its host hands out nothing else, since whatever it would hand out waits for
 // the same robots.txt.
 //
+// # Steering
+//
+// An operator can look at and change what waits while the crawl goes on: [Frontier.List], [Frontier.Count] and
+// [Frontier.Steer] walk over a [Select] of URIs in small steps, with a [Cursor] between one and the next, and hold no lock
+// while they read. [Frontier.SteerHosts] pauses hosts. An [Entry] is a URI with all its history, as JSON on one line;
+// [Frontier.Import] takes it back. Holds and pauses are on disk like everything else.
+//
+// Nothing of this can make the crawler impolite or starve anybody: URIs that were made due go the way of all that are
+// due, a host at a time as its slots allow, and what becomes due after them is weighed against them.
+//
 // # What is on disk when
 //
 // A settlement is one transaction, which it may share with others that come at the same moment: history, due time, the host's rest, newly found URIs, the copy of robots.txt, the
@@ -69,11 +80,11 @@
 //
 // [Frontier.Check] verifies them, and every test runs it:
 //
-//   - a URI has a place in its host's queue exactly when its Due is set, and only one;
+//   - a URI has a place in its host's queue exactly when its Due is set and nobody holds it, and only one;
 //   - no place lies below the host's watermark, from which its queue is read (a queue read from its head would pass
 //     over the remains of all earlier visits, which costs milliseconds for each claim);
 //   - a URI is in the list of forbidden ones exactly when its record says so;
-//   - the counters of a host agree with its URIs;
+//   - the counters of a host agree with its URIs, and a host is in exactly one state;
 //   - a URI is claimed at most once, and what a host hands out next is its first unclaimed URI.
 //
 // # Texts and times

@@ -40,7 +40,9 @@ type state struct {
 	rest     int64 // nothing is handed out before
 	failures int   // times in a row that the host was down
 
-	uris, queued, forbidden int64
+	paused int64 // since when an operator has it hand out nothing; 0 while it may
+
+	uris, queued, forbidden, held int64
 }
 
 // slot is the right to make one visit at a time.
@@ -53,6 +55,7 @@ type slot struct {
 	scheme   string      // of the claimed URI
 	known    bool        // the claimed URI has a row
 	listed   bool        // as forbidden
+	held     bool        // by an operator: it gets no place when it is settled
 	diverted bool
 	reopened bool // the origin's rules changed since the claim
 }
@@ -96,7 +99,7 @@ func (s *state) free() *slot {
 // ready is when the host can next hand out a URI.
 func (s *state) ready() int64 {
 	slot := s.free()
-	if slot == nil || s.head.isNone() || s.diverting() {
+	if slot == nil || s.head.isNone() || s.paused != 0 || s.diverting() {
 		return never
 	}
 	return max(s.head.due(), slot.wake, s.rest)
@@ -187,7 +190,7 @@ func (s *state) row(name uri.Host) hostRow {
 	mark := s.mark()
 	r := hostRow{
 		Name: cbor.ByteString(name), Rest: s.rest, Failures: s.failures, Mark: mark[:],
-		URIs: s.uris, Queued: s.queued, Forbidden: s.forbidden, Wake: make([]int64, len(s.slots)),
+		URIs: s.uris, Queued: s.queued, Forbidden: s.forbidden, Held: s.held, Paused: s.paused, Wake: make([]int64, len(s.slots)),
 	}
 	for i := range s.slots {
 		r.Wake[i] = s.slots[i].wake

@@ -91,17 +91,18 @@ func (f *Frontier) Each(visit func(Record) error) error {
 	})
 }
 
-// Counts says how much a frontier holds. Ready, Snoozed, Busy and Idle are numbers of hosts in these states and add up
-// to Hosts; the others are numbers of URIs.
+// Counts says how much a frontier holds. Ready, Snoozed, Busy, Idle and Paused are numbers of hosts in these states and
+// add up to Hosts; the others are numbers of URIs.
 type Counts struct {
 	Hosts, URIs int64
-	Queued      int64 // have a due time; the other URIs are visited on demand
+	Queued      int64 // wait for their due time; the others are visited on demand, or held
 	InProgress  int64 // claimed
 	Forbidden   int64 // by robots.txt, when last visited
+	Held        int64 // by an operator
 
-	Ready, Snoozed, Busy, Idle int64
+	Ready, Snoozed, Busy, Idle, Paused int64
 
-	// Oldest is the due time of the URI that waits unclaimed and is due first. How far it lies in the past tells how much
+	// Oldest is the due time of the URI that waits unclaimed and is due first, on a host that is not paused. How far it lies in the past tells how much
 	// the crawl lags. Zero when none waits.
 	Oldest time.Time
 }
@@ -116,18 +117,21 @@ func (f *Frontier) Counts(now time.Time) Counts {
 		n.URIs += h.uris
 		n.Queued += h.queued
 		n.Forbidden += h.forbidden
+		n.Held += h.held
 		n.InProgress += h.claimed()
-		switch {
-		case h.free() == nil || h.diverting():
+		switch h.stands(now.UnixMilli()) {
+		case Busy:
 			n.Busy++
-		case h.head.isNone():
+		case Paused:
+			n.Paused++
+		case Idle:
 			n.Idle++
-		case h.readyAt <= now.UnixMilli():
+		case Ready:
 			n.Ready++
-		default:
+		case Snoozed:
 			n.Snoozed++
 		}
-		if !h.head.isNone() && (oldest == 0 || h.head.due() < oldest) {
+		if !h.head.isNone() && h.paused == 0 && (oldest == 0 || h.head.due() < oldest) {
 			oldest = h.head.due()
 		}
 	}

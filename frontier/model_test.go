@@ -24,9 +24,14 @@ type modelURI struct {
 	visits    int
 	forbidden bool
 	claimed   bool
+	held      bool
 }
 
+// waits tells that the URI has a place in the queue, claimed or not.
+func (u *modelURI) waits() bool { return !u.due.IsZero() && !u.held }
+
 type modelHost struct {
+	paused   bool
 	wake     []time.Time // of its free slots
 	rest     time.Time
 	down     int
@@ -37,11 +42,11 @@ type modelHost struct {
 func (m *model) ready(host uri.Host) (ready, due time.Time, ok bool) {
 	h := m.hosts[host]
 	for text, u := range m.uris {
-		if uri.FromCanonical(text).Host() == host && !u.claimed && !u.due.IsZero() && (due.IsZero() || u.due.Before(due)) {
+		if uri.FromCanonical(text).Host() == host && !u.claimed && u.waits() && (due.IsZero() || u.due.Before(due)) {
 			due = u.due
 		}
 	}
-	if due.IsZero() || len(h.wake) == 0 || h.diverted > 0 {
+	if due.IsZero() || len(h.wake) == 0 || h.diverted > 0 || h.paused {
 		return time.Time{}, due, false
 	}
 	ready = slices.MinFunc(h.wake, time.Time.Compare)
@@ -174,7 +179,7 @@ func (p *play) claimOne() {
 func (p *play) crowded(host uri.Host) bool {
 	n := 0
 	for text, u := range p.m.uris {
-		if uri.FromCanonical(text).Host() == host && !u.claimed && !u.due.IsZero() && !u.due.After(p.now) {
+		if uri.FromCanonical(text).Host() == host && !u.claimed && u.waits() && !u.due.After(p.now) {
 			n++
 		}
 	}
@@ -390,12 +395,15 @@ func (p *play) compare() {
 		if u.forbidden {
 			want.Forbidden++
 		}
-		if !u.due.IsZero() {
+		if u.waits() {
 			want.Queued++
+		}
+		if u.held {
+			want.Held++
 		}
 	}
 	got := p.Counts(p.now)
-	if got.URIs != want.URIs || got.Forbidden != want.Forbidden || got.Queued != want.Queued ||
+	if got.URIs != want.URIs || got.Forbidden != want.Forbidden || got.Queued != want.Queued || got.Held != want.Held ||
 		got.InProgress != int64(len(p.claims)) || got.Hosts != int64(len(p.m.hosts)) {
 		p.Fatalf("Counts = %+v, want %+v, %d in progress", got, want, len(p.claims))
 	}
@@ -436,7 +444,7 @@ func TestFrontierDoesWhatThePlainModelDoes(t *testing.T) {
 }
 
 func (p *play) move() {
-	switch n := p.IntN(100); {
+	switch n := p.IntN(112); {
 	case n < 10:
 		p.add()
 	case n < 45:
@@ -449,6 +457,12 @@ func (p *play) move() {
 		p.divert()
 	case n < 98:
 		p.stale()
+	case n < 106:
+		p.steer()
+	case n < 109:
+		p.steerHosts()
+	case n < 110:
+		p.importSome()
 	default:
 		p.restart()
 	}

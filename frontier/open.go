@@ -25,7 +25,7 @@ func Open(o Options) (*Frontier, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open frontier %s: %w", o.Dir, err)
 	}
-	f := &Frontier{db: db, dir: o.Dir, maxURIs: o.MaxURIsPerHost, valence: o.Valence, limits: o.Limits, order: o.Order, hosts: map[uri.Host]*host{}}
+	f := &Frontier{db: db, dir: o.Dir, maxURIs: o.MaxURIsPerHost, valence: o.Valence, order: o.Order, hosts: map[uri.Host]*host{}}
 	if err := f.load(o); err != nil {
 		return nil, fmt.Errorf("open frontier %s: %w", o.Dir, errors.Join(err, db.Close()))
 	}
@@ -107,7 +107,7 @@ func checkEmpty(txn *badger.Txn) error {
 	o.PrefetchValues = false
 	it := txn.NewIterator(o)
 	defer it.Close()
-	for _, kind := range []byte{kindHost, kindMeta, kindName, kindQueue, kindRobots, kindURI, kindForbidden, kindAside} {
+	for _, kind := range []byte{kindHost, kindMeta, kindName, kindQueue, kindRobots, kindURI, kindForbidden} {
 		if it.Seek([]byte{kind}); it.ValidForPrefix([]byte{kind}) {
 			return damaged([]byte(metaVersion), fmt.Errorf("is missing, but there is a key %q", it.Item().Key()))
 		}
@@ -188,11 +188,11 @@ func (f *Frontier) hostOf(id uint32, w hostRow, rest int64, now time.Time) (*hos
 		return nil, fmt.Errorf("watermark of %d bytes, want %d", len(w.Mark), placeLen)
 	case len(w.Wake) > maxValence:
 		return nil, fmt.Errorf("%d slots, want at most %d", len(w.Wake), maxValence)
-	case w.URIs < 0 || w.Queued < 0 || w.Forbidden < 0 || w.Failures < 0:
+	case w.URIs < 0 || w.Queued < 0 || w.Forbidden < 0 || w.Held < 0 || w.Paused < 0 || w.Failures < 0:
 		return nil, errors.New("a counter is negative")
 	}
 	h.rest, h.failures = min(max(w.Rest, rest), latest), w.Failures
-	h.uris, h.queued, h.forbidden = w.URIs, w.Queued, w.Forbidden
+	h.uris, h.queued, h.forbidden, h.held, h.paused = w.URIs, w.Queued, w.Forbidden, w.Held, w.Paused
 	for _, wake := range w.Wake {
 		h.slots = append(h.slots, slot{wake: min(wake, latest)})
 	}

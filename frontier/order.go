@@ -91,6 +91,7 @@ type contenderRow struct {
 	Wait        int64           `cbor:"15,keyasint,omitempty"`
 	ContentType cbor.ByteString `cbor:"16,keyasint,omitempty"`
 	Rate        float64         `cbor:"40,keyasint,omitempty"`
+	Held        bool            `cbor:"80,keyasint,omitempty"`
 }
 
 func contenderOf(at place, w contenderRow) contender {
@@ -168,7 +169,7 @@ func (f *Frontier) disperse(s *state) {
 // placed is the row of the URI that has a place.
 func placed(txn *badger.Txn, host uint32, at place) (uriRow, error) {
 	w, ok, err := row(txn, host, at.fp())
-	if err == nil && (!ok || w.Due != at.due()) {
+	if err == nil && (!ok || w.place(at.fp()) != at) {
 		err = damaged(queueKey(host, at), errors.New("its URI is missing, or due at another time"))
 	}
 	return w, err
@@ -199,7 +200,7 @@ func (f *Frontier) weigh(txn *badger.Txn, h *host, s *state, now int64) (place, 
 		if err != nil {
 			return place{}, uriRow{}, err
 		}
-		if ok && w.Due == at.due() {
+		if ok && w.place(at.fp()) == at {
 			return at, w, nil
 		}
 	}
@@ -211,20 +212,20 @@ func (p *pool) pick(o Order, now int64) int {
 	source, first, best := -1, -1, -1
 	var sourceWorth, bestWorth float64
 	for i, c := range p.due {
-		if c.visited == 0 {
-			if first < 0 || c.at.before(p.due[first].at) {
-				first = i
-			}
-			continue
-		}
 		worth := c.worth(o, now)
+		if c.visited == 0 {
+			worth = math.Inf(1) // among the seeds and feeds those first that are new
+		}
 		better := func(than int, value float64) bool {
 			return than < 0 || worth > value || worth == value && c.at.before(p.due[than].at)
 		}
 		if c.source && better(source, sourceWorth) {
 			source, sourceWorth = i, worth
 		}
-		if better(best, bestWorth) {
+		switch {
+		case c.visited == 0 && (first < 0 || c.at.before(p.due[first].at)):
+			first = i
+		case c.visited != 0 && better(best, bestWorth):
 			best, bestWorth = i, worth
 		}
 	}
@@ -252,6 +253,9 @@ func (f *Frontier) read(txn *badger.Txn, host uint32, p *pool, now int64) error 
 		if p.next = next; len(fresh) > 0 {
 			p.upTo = fresh[len(fresh)-1]
 		}
+		if len(fresh) > 0 && next == 0 { // more at once than can be looked at now: what becomes due meanwhile must not wait for all of them
+			p.skip(now)
+		}
 		found = append(found, fresh...)
 	}
 	if left := poolRead - len(found); left > 0 && p.turn >= p.sweep {
@@ -274,13 +278,22 @@ func (f *Frontier) read(txn *badger.Txn, host uint32, p *pool, now int64) error 
 		if err != nil {
 			return err
 		}
-		if !ok || w.Due != at.due() {
+		if !ok || w.Held || w.Due != at.due() {
 			continue // it has moved
 		}
 		f.makeRoom(p, now)
 		p.due = append(p.due, contenderOf(at, w))
 	}
 	return nil
+}
+
+// skip goes on with what is due from now on, and has what was due before read bit by bit.
+func (p *pool) skip(now int64) {
+	if p.turn < p.sweep {
+		p.lost = p.lost || p.sweep != never
+		p.swept, p.sweep = p.upTo, p.turn
+	}
+	p.upTo = placeOf(now, fingerprint{})
 }
 
 // due lists the next places behind one, as far as they are due, and tells when the one after those is due.
@@ -329,10 +342,10 @@ func (f *Frontier) makeRoom(p *pool, now int64) {
 	kept := make([]contender, 0, maxPool)
 	for _, c := range p.due {
 		switch {
+		case c.source && sources < eighth:
+			sources++
 		case c.visited == 0 && firsts < eighth:
 			firsts++
-		case c.visited != 0 && c.source && sources < eighth:
-			sources++
 		case c.visited == 0 || len(kept) >= half:
 			continue
 		}

@@ -15,45 +15,70 @@ import (
 const recentBits = 16
 
 // recent remembers some of the URIs that were found to be known, because the pages of a site name the same ones again and
-// again, and what is known is never forgotten. Each has one place, where the last one stays.
+// again. Each has one place, where the last one stays. What is forgotten on purpose is forgotten here too.
 type recent struct {
-	mu    sync.Mutex // guards known; nothing else is locked while it is held
+	mu    sync.Mutex // guards what follows; nothing else is locked while it is held
 	known []sum
+	round uint64 // of forgetting: what was looked up before the last one may be gone
 }
 
 // sum is more of the SHA-256 of a URI than a fingerprint, so that two URIs of one fingerprint are not taken for one.
 type sum [sha256.Size / 2]byte
 
-func sumOfText(u uri.URI) sum {
-	all := sha256.Sum256([]byte(u.String()))
+func sumOfText(u uri.URI) sum { return sumOfBytes([]byte(u.String())) }
+
+func sumOfBytes(text []byte) sum {
+	all := sha256.Sum256(text)
 	return sum(all[:])
 }
 
 func (s sum) fingerprint() fingerprint { return fingerprint(s[:fingerprintLen]) }
 func (s sum) index() int               { return int(binary.BigEndian.Uint64(s[:8]) >> (64 - recentBits)) }
 
-// has tells for each of the sums whether it is remembered.
-func (r *recent) has(sums []sum) []bool {
-	found := make([]bool, len(sums))
+// has tells for each of the sums whether it is remembered, and in which round.
+func (r *recent) has(sums []sum) (found []bool, round uint64) {
+	found = make([]bool, len(sums))
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.known == nil {
-		return found
+		return found, r.round
 	}
 	for i, s := range sums {
 		found[i] = r.known[s.index()] == s
 	}
-	return found
+	return found, r.round
 }
 
-func (r *recent) remember(sums []sum) {
+// remember is told what was looked up since a round. If something was forgotten meanwhile, it may be among it.
+func (r *recent) remember(sums []sum, round uint64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if round != r.round {
+		return
+	}
 	if r.known == nil {
 		r.known = make([]sum, 1<<recentBits)
 	}
 	for _, s := range sums {
 		r.known[s.index()] = s
+	}
+}
+
+// forget is called after the URIs have gone from the store.
+func (r *recent) forget(sums []sum) {
+	if len(sums) == 0 {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.round++
+	if r.known == nil {
+		return
+	}
+	for _, s := range sums {
+		if r.known[s.index()] == s {
+			r.known[s.index()] = sum{}
+		}
 	}
 }
 

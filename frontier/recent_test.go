@@ -39,11 +39,11 @@ func TestRecentKnowsWhatItWasTold(t *testing.T) {
 	t.Parallel()
 	var r recent
 	a, b := sumOfText(uri.FromCanonical("http://a.example/")), sumOfText(uri.FromCanonical("http://b.example/"))
-	if got := r.has([]sum{a}); got[0] {
+	if got, _ := r.has([]sum{a}); got[0] {
 		t.Error("it knows what it was not told")
 	}
-	r.remember([]sum{a})
-	if got := r.has([]sum{a, b, {}}); !got[0] || got[1] {
+	r.remember([]sum{a}, 0)
+	if got, _ := r.has([]sum{a, b, {}}); !got[0] || got[1] {
 		t.Errorf("told of a: %v", got)
 	}
 }

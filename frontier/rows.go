@@ -50,6 +50,15 @@ type uriRow struct {
 	Recent      []byte          `cbor:"31,keyasint,omitempty"`
 	Rate        float64         `cbor:"40,keyasint,omitempty"`
 	Memory      cbor.ByteString `cbor:"30,keyasint,omitempty"`
+	Held        bool            `cbor:"80,keyasint,omitempty"`
+}
+
+// place is where the URI stands in the queue: nowhere while it is held.
+func (w uriRow) place(fp fingerprint) place {
+	if w.Held {
+		return place{}
+	}
+	return placeOf(w.Due, fp)
 }
 
 type originRow struct {
@@ -73,6 +82,8 @@ type hostRow struct {
 	URIs      int64           `cbor:"6,keyasint,omitempty"`
 	Queued    int64           `cbor:"7,keyasint,omitempty"`
 	Forbidden int64           `cbor:"8,keyasint,omitempty"`
+	Held      int64           `cbor:"20,keyasint,omitempty"`
+	Paused    int64           `cbor:"21,keyasint,omitempty"` // since when
 }
 
 type robotsRow struct {

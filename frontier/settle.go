@@ -109,7 +109,7 @@ func (c *change) settled(d *draft, cl Claim, o Settlement) error {
 			due = o.Finished
 		}
 	}
-	was := uriRow{Due: s.place.due(), Forbidden: s.listed}
+	was := uriRow{Due: s.place.due(), Forbidden: s.listed, Held: s.held}
 	if s.known {
 		was.URI = cbor.ByteString(o.Record.URI.String())
 	}
@@ -118,7 +118,7 @@ func (c *change) settled(d *draft, cl Claim, o Settlement) error {
 	d.fit(c.f.valence(d.h.name))
 
 	is := rowOf(o.Record, dueMillis(due, o.Finished))
-	is.Forbidden = forbidden
+	is.Forbidden, is.Held = forbidden, was.Held
 	return c.put(d, fp, was, is)
 }
 

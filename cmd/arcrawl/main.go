@@ -62,10 +62,10 @@ First steps:
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.AddCommand(newRun(), newCheck(), newReport(), newScrub(), newDemo(), newVersion(), newSim())
+	root.AddCommand(newStatus(), newHosts(), newPause(), newResume(), newSeeds())
 	root.AddCommand(newVerify(), newIndex(), newHistory(), newCat(), newDiff())
 	root.AddCommand(newDeps(), newImpact(), newReduplicate(), newExtract(), newWacz())
 	root.AddCommand(newLog(), newInit(), newHost(), newSchema(), newManual())
-	root.AddCommand(newWhyNot())
 	return root
 }
 
@@ -107,7 +107,7 @@ const (
 
 const exitCodes = `Exit codes:
   0  done                     65  store or archive damaged   74  the disk is full or failing
-  1  something else failed    69  another arcrawl runs here  78  the configuration is wrong
+  1  something else failed    69  another arcrawl runs here, or none answers   78  the configuration is wrong
   64  wrong command line      73  a folder cannot be used   130  interrupted twice`
 
 // usageError is a mistake on the command line.

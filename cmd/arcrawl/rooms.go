@@ -10,6 +10,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"github.com/arcrawl/arcrawl/admin"
 	"github.com/arcrawl/arcrawl/archive"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler"
@@ -79,10 +80,6 @@ func openFrontier(live *config.Live, now time.Time) (*frontier.Frontier, error) 
 		// No host is asked again sooner after a crash than after the longest ordinary rest; zero would mean 30 s.
 		RestAfterCrash: max(c.ForHost("", now).Politeness.MaxDelay, time.Nanosecond),
 		Valence:        func(h uri.Host) int { return live.Current().ForHost(h, time.Now()).Politeness.Valence },
-		Limits: func(h uri.Host) frontier.Limits {
-			s := live.Current().ForHost(h, time.Now()).Scope
-			return frontier.Limits{URIs: s.MaxURIs, PerDirectory: s.MaxURIsPerDirectory}
-		},
 	})
 }
 
@@ -180,7 +177,7 @@ func exitCode(err error) int {
 		return exitUsage
 	case isFaults(err):
 		return exitConfig
-	case errors.Is(err, frontier.ErrLocked):
+	case errors.Is(err, frontier.ErrLocked), errors.Is(err, admin.ErrNoDaemon):
 		return exitBusy
 	case errors.Is(err, frontier.ErrCorrupt), errors.Is(err, frontier.ErrVersion), errors.Is(err, archive.ErrDamaged):
 		return exitDamaged

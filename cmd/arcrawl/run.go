@@ -15,6 +15,7 @@ import (
 	"github.com/rs/zerolog"
 	"github.com/spf13/cobra"
 
+	"github.com/arcrawl/arcrawl/admin"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/crawllog"
@@ -72,7 +73,18 @@ func crawl(ctx context.Context, c *config.Config, log zerolog.Logger, observe fu
 }
 
 func crawlIn(ctx context.Context, rooms crawler.Rooms, super *supervisor, log zerolog.Logger) error {
+	var window *admin.Window
+	watched := rooms.Observe
+	rooms.Observe = func(r crawler.Report) {
+		watched(r)
+		window.Observe(r)
+	}
 	cr := crawler.New(rooms)
+	window, shut, err := openWindow(cr, rooms, log)
+	if err != nil {
+		return err
+	}
+	defer shut()
 	added, err := cr.AddSeeds(time.Now())
 	if err != nil {
 		return fmt.Errorf("add the seeds: %w", err)

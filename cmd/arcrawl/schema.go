@@ -137,6 +137,8 @@ func valueSchema(kind string) (schema, error) {
 	switch {
 	case sort == "duration":
 		return schema{"type": "string", "minLength": 2, "pattern": "^" + durationPattern + "$"}, nil
+	case kind == "text, may be empty":
+		return schema{"type": "string"}, nil
 	case sort == "size":
 		return schema{"type": "string", "pattern": sizePattern}, nil
 	case sort == "whole number":

@@ -15,14 +15,15 @@ type door struct {
 	rooms []string
 }
 
+// The room admin dials the socket of the daemon, and writes what is counted and a pause.
 var doors = []door{
-	{"the network, outwards", "net", []string{"Dial*", "Lookup*", "Resolver", "DefaultResolver"}, []string{"fetch"}},
-	{"the network, outwards", "net/http", []string{"Get", "Post", "PostForm", "Head", "Client", "Transport", "DefaultClient", "DefaultTransport"}, []string{"fetch"}},
+	{"the network, outwards", "net", []string{"Dial*", "Lookup*", "Resolver", "DefaultResolver"}, []string{"fetch", "admin"}},
+	{"the network, outwards", "net/http", []string{"Get", "Post", "PostForm", "Head", "Client", "Transport", "DefaultClient", "DefaultTransport"}, []string{"fetch", "admin"}},
 	{"the network, outwards", "crypto/tls", []string{"Dial*", "Client"}, []string{"fetch"}},
 	{"the network, inwards", "net", []string{"Listen*", "FileListener"}, []string{"admin", "cmd/arcrawl"}},
 	{"the network, inwards", "net/http", []string{"Serve*", "ListenAndServe*", "Server", "Handle", "HandleFunc"}, []string{"admin", "cmd/arcrawl"}},
-	{"files, to write", "os", []string{"Create*", "OpenFile", "OpenRoot", "WriteFile", "Mkdir*", "Remove*", "Rename", "Truncate", "Link", "Symlink", "Ch*"}, []string{"fetch", "frontier", "warcout", "crawllog", "archive", "cmd/arcrawl"}},
-	{"files, to read", "os", []string{"Open", "ReadFile", "ReadDir", "DirFS", "Stat", "Lstat"}, []string{"config", "fetch", "frontier", "warcout", "crawllog", "archive", "logstats", "sim", "cmd/arcrawl"}},
+	{"files, to write", "os", []string{"Create*", "OpenFile", "OpenRoot", "WriteFile", "Mkdir*", "Remove*", "Rename", "Truncate", "Link", "Symlink", "Ch*"}, []string{"fetch", "frontier", "warcout", "crawllog", "archive", "admin", "cmd/arcrawl"}},
+	{"files, to read", "os", []string{"Open", "ReadFile", "ReadDir", "DirFS", "Stat", "Lstat"}, []string{"config", "fetch", "frontier", "warcout", "crawllog", "archive", "logstats", "sim", "admin", "cmd/arcrawl"}},
 	{"the process", "os", []string{"Exit", "Getenv", "LookupEnv", "Environ", "Setenv", "Stdin", "Stdout", "Stderr", "Args"}, []string{"cmd/arcrawl"}},
 	{"the process", "fmt", []string{"Print", "Printf", "Println", "Scan*"}, []string{"cmd/arcrawl"}},
 	{"the process", "os/signal", nil, []string{"cmd/arcrawl"}},

@@ -1,0 +1,187 @@
+package admin
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strconv"
+	"syscall"
+	"time"
+)
+
+// ErrNoDaemon tells that nobody answers where the daemon was looked for.
+var ErrNoDaemon = errors.New("no arcrawl answers")
+
+// Client asks a daemon through its socket.
+type Client struct {
+	http   http.Client
+	socket string
+}
+
+// patience is how long an answer may take. The longest ones look at every URI.
+const patience = 2 * time.Minute
+
+// NewClient makes a client of the daemon behind a socket. It connects with the first request.
+func NewClient(socket string) *Client {
+	dial := func(ctx context.Context, _, _ string) (net.Conn, error) { return DialSocket(ctx, socket) }
+	return &Client{http: http.Client{Transport: &http.Transport{DialContext: dial}, Timeout: patience}, socket: socket}
+}
+
+// maxSocketPath is how long the path of a unix socket may be on every system.
+const maxSocketPath = 100
+
+// DialSocket connects to a unix socket, however long its path is.
+func DialSocket(ctx context.Context, path string) (net.Conn, error) {
+	var d net.Dialer
+	if len(path) <= maxSocketPath {
+		return d.DialContext(ctx, "unix", path)
+	}
+	folder, err := os.Open(filepath.Dir(path))
+	if err != nil {
+		return nil, err
+	}
+	conn, err := d.DialContext(ctx, "unix", ShortPath(folder, filepath.Base(path)))
+	return conn, errors.Join(err, folder.Close())
+}
+
+// ShortPath names a file of an open folder in a way that fits a socket address.
+func ShortPath(folder *os.File, name string) string {
+	return fmt.Sprintf("/proc/self/fd/%d/%s", folder.Fd(), name)
+}
+
+// ask sends a request and reads the answer.
+func ask[A any](ctx context.Context, c *Client, method, path string, query url.Values, body any) (answer A, err error) {
+	var sent io.Reader
+	if body != nil {
+		text, err := json.Marshal(body)
+		if err != nil {
+			return answer, fmt.Errorf("write the request: %w", err)
+		}
+		sent = bytes.NewReader(text)
+	}
+	at := "http://arcrawl" + api + path
+	if len(query) > 0 {
+		at += "?" + query.Encode()
+	}
+	r, err := http.NewRequestWithContext(ctx, method, at, sent)
+	if err != nil {
+		return answer, fmt.Errorf("ask the daemon: %w", err)
+	}
+	if body != nil {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	got, err := c.http.Do(r)
+	if err != nil {
+		return answer, c.unanswered(err)
+	}
+	defer func() { err = errors.Join(err, got.Body.Close()) }()
+	if got.StatusCode >= http.StatusBadRequest {
+		return answer, problemOf(got)
+	}
+	if err := json.NewDecoder(got.Body).Decode(&answer); err != nil {
+		return answer, fmt.Errorf("read the daemon's answer to %s %s: %w", method, path, err)
+	}
+	return answer, nil
+}
+
+// unanswered says in words why there is no answer.
+func (c *Client) unanswered(err error) error {
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return fmt.Errorf("%w: there is no socket %s", ErrNoDaemon, c.socket)
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return fmt.Errorf("%w at %s, which an earlier run has left", ErrNoDaemon, c.socket)
+	case errors.Is(err, os.ErrPermission):
+		return fmt.Errorf("the socket %s may not be opened: %w; it is for the user and the group that run arcrawl, so try sudo -u arcrawl, or join the group", c.socket, os.ErrPermission)
+	}
+	return fmt.Errorf("ask the daemon at %s: %w", c.socket, err)
+}
+
+// maxProblem bounds what is read of a refusal.
+const maxProblem = 64 << 10
+
+// Refusal is what the daemon did not grant.
+type Refusal struct {
+	Status int // of HTTP
+	Why    string
+}
+
+// Error says why.
+func (r Refusal) Error() string { return r.Why }
+
+func problemOf(got *http.Response) error {
+	var p Problem
+	text, err := io.ReadAll(io.LimitReader(got.Body, maxProblem))
+	if err == nil && json.Unmarshal(text, &p) == nil && p.Error != "" {
+		return Refusal{got.StatusCode, p.Error}
+	}
+	return Refusal{got.StatusCode, "the daemon answered " + got.Status}
+}
+
+// Status asks how the crawl is.
+func (c *Client) Status(ctx context.Context) (Status, error) {
+	return ask[Status](ctx, c, http.MethodGet, "/status", nil, nil)
+}
+
+// Series asks what happened in a time: "1h", "1d", "7d" or "90d".
+func (c *Client) Series(ctx context.Context, span string) (Series, error) {
+	return ask[Series](ctx, c, http.MethodGet, "/series", url.Values{"span": {span}}, nil)
+}
+
+// HostFilter says which hosts are wanted; the fields mean what the API's parameters do.
+type HostFilter struct {
+	Part, State, Sort string
+	Limit, Offset     int // 0 is the API's own
+}
+
+// Hosts asks for a page of hosts.
+func (c *Client) Hosts(ctx context.Context, f HostFilter) (Hosts, error) {
+	q := url.Values{"q": {f.Part}, "state": {f.State}, "sort": {f.Sort}, "offset": {strconv.Itoa(f.Offset)}}
+	if f.Limit > 0 {
+		q.Set("limit", strconv.Itoa(f.Limit))
+	}
+	return ask[Hosts](ctx, c, http.MethodGet, "/hosts", q, nil)
+}
+
+// Host asks how one host stands.
+func (c *Client) Host(ctx context.Context, name string) (Host, error) {
+	return ask[Host](ctx, c, http.MethodGet, "/hosts/"+url.PathEscape(name), nil, nil)
+}
+
+// URI asks what is remembered of a URI.
+func (c *Client) URI(ctx context.Context, text string) (URI, error) {
+	return ask[URI](ctx, c, http.MethodGet, "/uri", url.Values{"uri": {text}}, nil)
+}
+
+// Config asks for the configuration in force.
+func (c *Client) Config(ctx context.Context) (Config, error) {
+	return ask[Config](ctx, c, http.MethodGet, "/config", nil, nil)
+}
+
+// Headers asks what validators have been worth.
+func (c *Client) Headers(ctx context.Context) (HeaderReport, error) {
+	return ask[HeaderReport](ctx, c, http.MethodGet, "/reports/headers", nil, nil)
+}
+
+// Pause stops the crawl until it is resumed, or for a while.
+func (c *Client) Pause(ctx context.Context, why Reason) (Stand, error) {
+	return ask[Stand](ctx, c, http.MethodPost, "/pause", nil, why)
+}
+
+// Resume ends a pause.
+func (c *Client) Resume(ctx context.Context) (Stand, error) {
+	return ask[Stand](ctx, c, http.MethodPost, "/resume", nil, nil)
+}
+
+// AddSeeds makes URIs known and due.
+func (c *Client) AddSeeds(ctx context.Context, uris []string) (Added, error) {
+	return ask[Added](ctx, c, http.MethodPost, "/seeds", nil, Seeds{URIs: uris})
+}

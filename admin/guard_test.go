@@ -1,0 +1,61 @@
+package admin
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"testing"
+)
+
+// TestWhoIsServed has a row for each way to knock.
+func TestWhoIsServed(t *testing.T) {
+	t.Parallel()
+	const token = "a-token-of-some-length"
+	bearer := http.Header{"Authorization": {"Bearer " + token}}
+	with := func(h http.Header, name, value string) http.Header {
+		h = h.Clone()
+		h.Set(name, value)
+		return h
+	}
+	for _, c := range []struct {
+		what   string
+		token  string // that is asked for
+		method string
+		host   string
+		header http.Header
+		want   int
+	}{
+		{"the socket asks for nothing", "", "POST", "arcrawl", nil, 200},
+		{"a bearer with the token", token, "GET", "localhost:8471", bearer, 200},
+		{"a browser with the token as password", token, "GET", "127.0.0.1:8471", http.Header{"Authorization": {"Basic OmEtdG9rZW4tb2Ytc29tZS1sZW5ndGg="}}, 200},
+		{"an address of version 6", token, "GET", "[::1]:8471", bearer, 200},
+		{"another port, as behind ssh -L", token, "GET", "localhost:9000", bearer, 200},
+		{"no token", token, "GET", "localhost:8471", nil, 401},
+		{"a wrong token", token, "GET", "localhost:8471", http.Header{"Authorization": {"Bearer a-token-of-some-lengtH"}}, 401},
+		{"a beginning of the token", token, "GET", "localhost:8471", http.Header{"Authorization": {"Bearer a-token"}}, 401},
+		{"another kind of proof", token, "GET", "localhost:8471", http.Header{"Authorization": {"Digest " + token}}, 401},
+		{"a name that resolves to the loopback", token, "GET", "rebound.example:8471", bearer, 403},
+		{"a name that looks like the loopback", token, "GET", "localhost.example", bearer, 403},
+		{"another address of this machine", token, "GET", "192.0.2.1:8471", bearer, 403},
+		{"an order from the page itself", token, "POST", "localhost:8471", with(bearer, "Sec-Fetch-Site", "same-origin"), 200},
+		{"an order from a page of another site", token, "POST", "localhost:8471", with(bearer, "Sec-Fetch-Site", "cross-site"), 403},
+		{"an order from another origin, in an old browser", token, "POST", "localhost:8471", with(bearer, "Origin", "https://evil.example"), 403},
+		{"an order from another site through a proxy to the socket", "", "POST", "localhost", http.Header{"Sec-Fetch-Site": {"cross-site"}}, 403},
+		{"an order by a command", token, "POST", "localhost:8471", bearer, 200},
+	} {
+		served := false
+		h := guard(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { served = true }), c.token)
+		r := httptest.NewRequest(c.method, "/api/v1/pause", nil)
+		r.Host = c.host
+		if c.header != nil {
+			r.Header = c.header
+		}
+		got := httptest.NewRecorder()
+		h.ServeHTTP(got, r)
+		if got.Code != c.want || served != (c.want == 200) {
+			t.Errorf("%s: status %d, served %t; want %d", c.what, got.Code, served, c.want)
+		}
+		if got.Header().Get("X-Frame-Options") != "DENY" || got.Header().Get("Access-Control-Allow-Origin") != "" {
+			t.Errorf("%s: headers %v let other sites in", c.what, got.Header())
+		}
+	}
+}

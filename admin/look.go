@@ -1,0 +1,162 @@
+package admin
+
+import (
+	"slices"
+	"time"
+
+	"github.com/arcrawl/arcrawl/evaluators"
+	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+// uri tells what is remembered of a URI.
+func (w *Window) uri(text string) (URI, error) {
+	u, err := uri.Parse(text)
+	if err != nil {
+		return URI{}, fault("%s: %w", text, err)
+	}
+	r, ok, err := w.o.Frontier.Get(u)
+	if err != nil {
+		return URI{}, err
+	}
+	if !ok {
+		return URI{}, unknown(u.String())
+	}
+	return uriOf(r, w.o.Now()), nil
+}
+
+func uriOf(r frontier.Record, now time.Time) URI {
+	out := URI{
+		URI: r.URI.String(), Hops: string(r.Hops), Via: r.Via, Seed: r.Seed, FirstSeen: moment(r.FirstSeen),
+		LastVisit: moment(r.LastVisit), LastCapture: moment(r.LastCapture), LastChange: moment(r.LastChange), Due: moment(r.Due),
+		Overdue: late(r.Due, now), Visits: r.Visits, Versions: r.Versions, Failures: r.Failures, LastStatus: r.LastStatus,
+		Wait: Seconds(r.Wait), Rate: r.Rate, ContentType: r.ContentType, Status: r.Status, Size: r.Size,
+		ETag: r.Validators.ETag, Modified: r.Validators.LastModified, File: r.Origin.File, Offset: r.Origin.Offset,
+	}
+	if !r.Payload.IsZero() {
+		out.Digest = r.Payload.String()
+	}
+	return out
+}
+
+// maxRows bounds the rows of a report.
+const maxRows = 10_000
+
+// exampleTypes stand for the classes of content where a content type is asked for.
+var exampleTypes = [evaluators.Classes]string{evaluators.ClassText: "text/html", evaluators.ClassOther: "image/png"}
+
+// headers tells what validators have been worth.
+func (w *Window) headers() (HeaderReport, error) {
+	out := HeaderReport{Rows: []HeaderTrust{}}
+	c, now := w.o.Config().Config, w.o.Now()
+	err := w.o.Trust.Each(func(h uri.Host, r evaluators.Reputation) error {
+		if out.More = len(out.Rows) >= maxRows; out.More {
+			return errEnough
+		}
+		for class, of := range r {
+			doubts := r.Doubts(exampleTypes[class], c.ForHost(h, now).Midfetch.Bar)
+			for by, s := range of {
+				if s != (evaluators.Standing{}) {
+					out.Rows = append(out.Rows, HeaderTrust{
+						Host: string(h), Content: evaluators.Class(class).String(), Validator: evaluators.Witness(by).String(),
+						ChangeRight: s.ChangeRight, ChangeFalse: s.ChangeWrong, SameRight: s.SameRight, SameFalse: s.SameWrong,
+						Missing: s.Missing, Known: s.Known, Precision: s.Precision(), Believed: !doubts[by],
+					})
+				}
+			}
+		}
+		return nil
+	})
+	if out.More {
+		return out, nil
+	}
+	return out, err
+}
+
+// addSeeds makes URIs known that are on hosts of the configuration.
+func (w *Window) addSeeds(list Seeds) (Added, error) {
+	now := w.o.Now()
+	c := w.o.Config().Config
+	var out Added
+	var seeds []frontier.Candidate
+	for _, text := range list.URIs {
+		u, err := uri.Parse(text)
+		switch {
+		case err != nil:
+			out.Faults = append(out.Faults, err.Error())
+		case !c.SeedHost(u.Host()):
+			out.Outside = append(out.Outside, u.String())
+		default:
+			seeds = append(seeds, frontier.Candidate{URI: u, Seed: u.String(), Due: now})
+		}
+	}
+	added, err := w.o.Frontier.Add(now, seeds...)
+	if err != nil {
+		return out, err
+	}
+	out.New, out.Known, out.Refused = added.New, added.Known, added.Refused
+	w.o.Crawler.Wake()
+	return out, nil
+}
+
+// spans are the times that a series can be asked for.
+var spans = []string{"1h", "1d", "7d", "90d"}
+
+// seriesOf gives what happened in a time: by minute up to a day, by hour beyond.
+func (w *Window) seriesOf(span string) (Series, error) {
+	if !slices.Contains(spans, span) {
+		return Series{}, fault("span %q: want one of %v", span, spans)
+	}
+	now := w.o.Now()
+	long := map[string]time.Duration{"1h": time.Hour, "1d": 24 * time.Hour, "7d": 7 * 24 * time.Hour, "90d": 90 * 24 * time.Hour}[span]
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	out := Series{Step: Seconds(time.Minute), Times: []int64{}, Values: map[string][]int64{}}
+	points := w.series.minutes
+	if long > 24*time.Hour {
+		out.Step, points = Seconds(time.Hour), w.series.hours
+	}
+	for _, p := range points {
+		if p.Start.Before(now.Add(-long)) {
+			continue
+		}
+		out.Times = append(out.Times, p.Start.Unix())
+		for _, v := range p.values() {
+			out.Values[v.name] = append(out.Values[v.name], v.value)
+		}
+	}
+	return out, nil
+}
+
+type value struct {
+	name  string
+	value int64
+}
+
+// values are the point's, by the names that they have in JSON.
+func (p Point) values() []value {
+	c, g := p.Counts, p.Gauges
+	return []value{
+		{"visits", c.Visits},
+		{"versions", c.Versions},
+		{"unchanged", c.Unchanged},
+		{"unread", c.Unread},
+		{"failed", c.Failed},
+		{"refused", c.Refused},
+		{"found", c.Found},
+		{"received", c.Received},
+		{"spared", c.Spared},
+		{"deduped", c.Deduped},
+		{"written", c.Written},
+		{"down", c.Down},
+		{"uris", g.URIs},
+		{"hosts", g.Hosts},
+		{"queued", g.Queued},
+		{"due", g.Due},
+		{"overdue", g.Overdue},
+		{"in_progress", g.InProgress},
+		{"hosts_down", g.HostsDown},
+		{"disk_free", g.DiskFree},
+		{"store", g.Store},
+	}
+}

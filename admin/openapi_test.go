@@ -1,0 +1,204 @@
+package admin
+
+import (
+	"encoding/json"
+	"flag"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+var update = flag.Bool("update", false, "rewrite the files that are generated from the code")
+
+// TestTheOpenAPIDocumentIsFresh compares openapi.json with the table of routes and the types of the answers; -update
+// rewrites it.
+func TestTheOpenAPIDocumentIsFresh(t *testing.T) {
+	t.Parallel()
+	want, err := json.MarshalIndent(describe(t), "", "  ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want = append(want, '\n')
+	if *update {
+		if err := os.WriteFile("openapi.json", want, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if diff := cmp.Diff(string(want), OpenAPI); diff != "" {
+		t.Errorf("openapi.json is not what the routes say; run go test ./admin -update (-routes +file):\n%s", diff)
+	}
+}
+
+// object is a JSON object in the making; its keys are sorted when it is written.
+type object map[string]any
+
+// describe writes the document.
+func describe(t *testing.T) object {
+	t.Helper()
+	d := describer{t: t, docs: comments(t), schemas: object{}}
+	paths := object{}
+	for _, r := range routes() {
+		on, ok := paths[r.path].(object)
+		if !ok {
+			on = object{}
+			paths[r.path] = on
+		}
+		on[strings.ToLower(r.method)] = d.operation(r)
+	}
+	return object{
+		"openapi": "3.1.0",
+		"info": object{
+			"title": "arcrawl", "version": "1",
+			"description": "Shows and steers a running crawl. Served on the unix socket that admin.socket names, and, if admin.listen is set, on the loopback to those who send the token. " +
+				"Durations are numbers of seconds, times are RFC 3339 in UTC, sizes are bytes.",
+		},
+		"paths":      paths,
+		"components": object{"schemas": d.schemas, "securitySchemes": object{"token": object{"type": "http", "scheme": "bearer", "description": "Not asked for on the unix socket."}}},
+		"security":   []object{{"token": []string{}}},
+	}
+}
+
+type describer struct {
+	t       *testing.T
+	docs    map[string]string // of types and of their fields, "Status" and "Status.Version"
+	schemas object
+}
+
+var inPath = regexp.MustCompile(`\{([a-z]+)\}`)
+
+func (d describer) operation(r route) object {
+	op := object{"summary": r.doc, "operationId": operationID(r)}
+	var params []object
+	for _, p := range r.params {
+		in := "query"
+		if strings.Contains(r.path, "{"+p.name+"}") {
+			in = "path"
+		}
+		params = append(params, object{"name": p.name, "in": in, "required": in == "path", "description": p.doc, "schema": object{"type": p.kind}})
+	}
+	if params != nil {
+		op["parameters"] = params
+	}
+	if r.body != nil {
+		op["requestBody"] = object{"content": object{"application/json": object{"schema": d.schema(reflect.TypeOf(r.body))}}}
+	}
+	op["responses"] = object{
+		"200":     object{"description": "Granted.", "content": object{"application/json": object{"schema": d.schema(reflect.TypeOf(r.answer))}}},
+		"default": object{"description": "Not granted, and why.", "content": object{"application/json": object{"schema": d.schema(reflect.TypeFor[Problem]())}}},
+	}
+	return op
+}
+
+func operationID(r route) string {
+	name := strings.TrimPrefix(inPath.ReplaceAllString(r.path, "$1"), api+"/")
+	return strings.ToLower(r.method) + "_" + strings.NewReplacer("/", "_", "-", "_").Replace(name)
+}
+
+// schema describes a type; structs are described once and referred to.
+func (d describer) schema(t reflect.Type) object {
+	switch t {
+	case reflect.TypeFor[Seconds]():
+		return object{"type": "number"}
+	case reflect.TypeFor[time.Time]():
+		return object{"type": "string", "format": "date-time"}
+	}
+	switch t.Kind() {
+	case reflect.Pointer:
+		return d.schema(t.Elem())
+	case reflect.Slice:
+		return object{"type": "array", "items": d.schema(t.Elem())}
+	case reflect.Map:
+		return object{"type": "object", "additionalProperties": d.schema(t.Elem())}
+	case reflect.String:
+		return object{"type": "string"}
+	case reflect.Bool:
+		return object{"type": "boolean"}
+	case reflect.Float64:
+		return object{"type": "number"}
+	case reflect.Int, reflect.Int64:
+		return object{"type": "integer"}
+	case reflect.Struct:
+		if _, known := d.schemas[t.Name()]; !known {
+			d.schemas[t.Name()] = nil // it may hold itself
+			d.schemas[t.Name()] = d.fields(t)
+		}
+		return object{"$ref": "#/components/schemas/" + t.Name()}
+	}
+	d.t.Fatalf("%s has no schema", t)
+	return nil
+}
+
+func (d describer) fields(t reflect.Type) object {
+	properties := object{}
+	var required []string
+	for i := range t.NumField() {
+		f := t.Field(i)
+		name, rest, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if name == "" {
+			d.t.Errorf("%s.%s has no name in JSON", t.Name(), f.Name)
+		}
+		s := d.schema(f.Type)
+		if doc := d.docs[t.Name()+"."+f.Name]; doc != "" {
+			s["description"] = doc
+		}
+		properties[name] = s
+		if rest != "omitempty" && f.Type.Kind() != reflect.Pointer {
+			required = append(required, name)
+		}
+	}
+	out := object{"type": "object", "properties": properties, "description": d.docs[t.Name()]}
+	if required != nil {
+		out["required"] = required
+	}
+	return out
+}
+
+// comments reads what the source says of types and fields.
+func comments(t *testing.T) map[string]string {
+	t.Helper()
+	docs := map[string]string{}
+	files, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ParseComments)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, decl := range f.Decls {
+			g, ok := decl.(*ast.GenDecl)
+			if !ok || g.Tok != token.TYPE {
+				continue
+			}
+			for _, spec := range g.Specs {
+				collect(docs, g, spec.(*ast.TypeSpec))
+			}
+		}
+	}
+	return docs
+}
+
+func collect(docs map[string]string, g *ast.GenDecl, spec *ast.TypeSpec) {
+	flat := func(c *ast.CommentGroup) string { return strings.Join(strings.Fields(c.Text()), " ") }
+	docs[spec.Name.Name] = flat(g.Doc)
+	s, ok := spec.Type.(*ast.StructType)
+	if !ok {
+		return
+	}
+	for _, f := range s.Fields.List {
+		for _, name := range f.Names {
+			docs[spec.Name.Name+"."+name.Name] = strings.TrimSpace(flat(f.Doc) + " " + flat(f.Comment))
+		}
+	}
+}

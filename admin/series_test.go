@@ -1,0 +1,140 @@
+package admin
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+func visits(n int64) Point { return Point{Counts: Counts{Visits: n}} }
+
+// TestTheSeriesIsBoundedAndOutlivesARestart counts one visit in each minute of a hundred days.
+func TestTheSeriesIsBoundedAndOutlivesARestart(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "series.jsonl")
+	s, err := openSeries(file, noon)
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := noon
+	for range 100 * 24 * 60 {
+		p := visits(1)
+		p.Start = now
+		now = now.Add(time.Minute)
+		if s.file = ""; now.Sub(noon) > 90*24*time.Hour { // the file is what is tried in the last days
+			s.file = file
+		}
+		if err := s.add(p); err != nil {
+			t.Fatal(err)
+		}
+	}
+	check := func(s *series) {
+		t.Helper()
+		for _, kept := range [][2]int{{len(s.minutes), minutesKept}, {len(s.hours), hoursKept}} {
+			if kept[0] < kept[1] || kept[0] > kept[1]+kept[1]/8 {
+				t.Errorf("%d points are kept; want %d, and at most an eighth more", kept[0], kept[1])
+			}
+		}
+		for _, h := range s.hours {
+			if h.Counts.Visits != 60 || !h.Start.Equal(h.Start.Truncate(time.Hour)) {
+				t.Fatalf("the hour from %s has %d visits, want 60", h.Start, h.Counts.Visits)
+			}
+		}
+		if n := s.sum(now.Add(-time.Hour), now).Counts.Visits; n != 60 {
+			t.Errorf("%d visits in the last hour, want 60", n)
+		}
+	}
+	check(s)
+	again, err := openSeries(file, now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	check(again) // it was written anew within the ten days, with all hours
+	if info, err := os.Stat(file); err != nil || info.Size() > 8<<20 {
+		t.Errorf("the file is %v, %v; want it below 8 MB", info.Size(), err)
+	}
+}
+
+func TestATornLineCostsOneMinute(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "series.jsonl")
+	s, err := openSeries(file, noon)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 3 {
+		p := visits(int64(i))
+		p.Start = noon.Add(time.Duration(i) * time.Minute)
+		if err := s.add(p); err != nil {
+			t.Fatal(err)
+		}
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, text[:len(text)-20], 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if s, err = openSeries(file, noon.Add(time.Hour)); err != nil || len(s.minutes) != 2 {
+		t.Errorf("%d minutes after a torn line, %v; want the 2 before it", len(s.minutes), err)
+	}
+}
+
+func TestAMinuteWithARestartIsJoined(t *testing.T) {
+	t.Parallel()
+	s := &series{}
+	for range 2 {
+		p := visits(5)
+		p.Start = noon
+		s.put(p)
+	}
+	older := visits(1)
+	older.Start = noon.Add(-time.Hour) // the clock was set back
+	s.put(older)
+	if len(s.minutes) != 1 || s.minutes[0].Counts.Visits != 10 {
+		t.Errorf("%+v; want one minute with 10 visits", s.minutes)
+	}
+}
+
+// TestTheLastMinuteRolls counts a visit each second for three minutes, and then none.
+func TestTheLastMinuteRolls(t *testing.T) {
+	t.Parallel()
+	var m lastMinute
+	now := noon
+	for range 180 {
+		m.add(now, Counts{Visits: 1})
+		now = now.Add(time.Second)
+	}
+	now = now.Add(-time.Second)
+	for _, c := range []struct {
+		after time.Duration
+		want  int64
+	}{{0, 60}, {20 * time.Second, 40}, {59 * time.Second, 1}, {60 * time.Second, 0}, {24 * time.Hour, 0}} {
+		if n := m.sum(now.Add(c.after)).Visits; n != c.want {
+			t.Errorf("%d visits in the minute that ends %s after the last one, want %d", n, c.after, c.want)
+		}
+	}
+}
+
+// TestTheDiskIsProjected fills a disk by 1 MB each minute.
+func TestTheDiskIsProjected(t *testing.T) {
+	t.Parallel()
+	s := &series{}
+	free := int64(1 << 30)
+	for i := range 60 {
+		p := Point{Start: noon.Add(time.Duration(i) * time.Minute), Gauges: Gauges{DiskFree: free}}
+		free -= 1 << 20
+		s.put(p)
+	}
+	in := s.fullIn(Disk{Free: 600 << 20, MinFree: 500 << 20})
+	if in == nil || time.Duration(*in).Round(time.Second) != 100*time.Minute {
+		t.Errorf("full in %v; want 100 minutes for 100 MB", in)
+	}
+	if in := (&series{minutes: s.minutes[:5]}).fullIn(Disk{Free: 600 << 20}); in != nil {
+		t.Errorf("full in %v after five minutes; want no guess yet", in)
+	}
+}

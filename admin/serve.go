@@ -1,0 +1,61 @@
+package admin
+
+import (
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"net/http"
+)
+
+// OpenAPI is the document that describes the API.
+//
+//go:embed openapi.json
+var OpenAPI string
+
+// Handler serves the API. With a token it is for TCP: it asks each request for that token, and for the name of the
+// loopback; without, it is for a unix socket, and serves whoever could open that.
+func (w *Window) Handler(token string) http.Handler {
+	mux := http.NewServeMux()
+	for _, r := range routes() {
+		mux.HandleFunc(r.method+" "+r.path, func(to http.ResponseWriter, from *http.Request) {
+			answer, err := r.serve(w, from)
+			if err != nil {
+				w.refuse(to, from, err)
+				return
+			}
+			w.answer(to, http.StatusOK, answer)
+		})
+	}
+	mux.HandleFunc("GET /openapi.json", func(to http.ResponseWriter, _ *http.Request) {
+		to.Header().Set("Content-Type", "application/json")
+		_, _ = to.Write([]byte(OpenAPI))
+	})
+	mux.HandleFunc("/", func(to http.ResponseWriter, from *http.Request) {
+		w.answer(to, http.StatusNotFound, Problem{Error: from.Method + " " + from.URL.Path + " is not known here; see /openapi.json"})
+	})
+	return guard(mux, token)
+}
+
+// answer writes a value as JSON. Whoever asked has gone away if that fails, and needs no answer.
+func (w *Window) answer(to http.ResponseWriter, status int, v any) {
+	to.Header().Set("Content-Type", "application/json")
+	to.WriteHeader(status)
+	e := json.NewEncoder(to)
+	e.SetEscapeHTML(false)
+	_ = e.Encode(v)
+}
+
+// refuse says why a request was not granted. What is our own fault is logged too.
+func (w *Window) refuse(to http.ResponseWriter, from *http.Request, err error) {
+	status := http.StatusInternalServerError
+	var bad badRequest
+	switch {
+	case errors.As(err, &bad):
+		status = http.StatusBadRequest
+	case errors.Is(err, errNotHere):
+		status = http.StatusNotFound
+	default:
+		w.o.Log.Error().Err(err).Str("request", from.Method+" "+from.URL.Path).Msg("a request could not be answered")
+	}
+	w.answer(to, status, Problem{Error: err.Error()})
+}

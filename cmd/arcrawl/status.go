@@ -1,0 +1,118 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/arcrawl/arcrawl/admin"
+)
+
+func newStatus() *cobra.Command {
+	var d daemonFlags
+	cmd := &cobra.Command{
+		Use:   "status",
+		Short: "Tell how the running daemon is",
+		Long: `status asks the running daemon whether it crawls and, if not, why and since when; what it did in the last minute, hour and
+day; what is being visited; how late it is; what room is left on the disk; and what is wrong.
+
+Exit code 69 means that no daemon answers.`,
+		Example: "  arcrawl status --config /etc/arcrawl/arcrawl.toml\n  arcrawl status --json | jq .stand",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			c, err := d.client()
+			if err != nil {
+				return err
+			}
+			s, err := c.Status(cmd.Context())
+			return tell(&d, cmd.OutOrStdout(), s, err, showStatus)
+		},
+	}
+	d.add(cmd)
+	return cmd
+}
+
+// shownVisits is how many visits in progress are shown.
+const shownVisits = 5
+
+func showStatus(out io.Writer, s admin.Status) error {
+	fmt.Fprintf(out, "arcrawl %s, up %s\n%s\n", s.Version, span(s.Uptime), standLine(s.Stand, s.Now))
+	for _, a := range s.Alarms {
+		fmt.Fprintf(out, "ALARM since %s: %s\n", a.Since.Local().Format(time.DateTime), a.Text)
+	}
+	fmt.Fprintln(out)
+	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(t, "\tvisits\tversions\tunchanged\tfailed\trefused\treceived\tspared\tarchived\t")
+	row := func(name string, c admin.Counts) {
+		fmt.Fprintf(t, "%s\t%d\t%d\t%d\t%d\t%d\t%s\t%s\t%s\t\n", name, c.Visits, c.Versions, c.Unchanged, c.Failed, c.Refused,
+			sizeText(c.Received), sizeText(c.Spared), sizeText(c.Written))
+	}
+	row("last minute", s.LastMinute)
+	row("last hour", s.LastHour)
+	row("last day", s.LastDay)
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "\nhosts     %d: %d ready, %d snoozed, %d busy, %d idle, %d paused; %d could not be reached\n", s.Hosts.Known, s.Hosts.Ready,
+		s.Hosts.Snoozed, s.Hosts.Busy, s.Hosts.Idle, s.Hosts.Paused, s.Hosts.Down)
+	fmt.Fprintf(out, "URIs      %d, %d of them in the queue, %d forbidden by robots.txt; %s\n", s.URIs.Known, s.URIs.Queued, s.URIs.Forbidden, lateText(s.URIs))
+	fmt.Fprintf(out, "visiting  %d with %d workers\n", s.Workers.Busy, s.Workers.All)
+	for _, v := range s.Workers.Visits[:min(len(s.Workers.Visits), shownVisits)] {
+		fmt.Fprintf(out, "          %s for %s\n", v.URI, span(v.Seconds))
+	}
+	fmt.Fprintf(out, "disk      %s free%s; the store has %s\n", sizeText(s.Disk.Free), fullText(s.Disk), sizeText(s.Archive.Store))
+	for _, f := range s.Archive.Files {
+		fmt.Fprintf(out, "archive   %s, %s since %s\n", f.Name, sizeText(f.Size), f.Opened.Local().Format(time.DateTime))
+	}
+	return showConfigLine(out, s.Config)
+}
+
+// standLine says whether the crawl goes on.
+func standLine(s admin.Stand, now time.Time) string {
+	line := s.State
+	if s.Why != "" {
+		line += ": " + s.Why
+	}
+	if s.Since != nil {
+		line += fmt.Sprintf(" (for %s", span(admin.Seconds(now.Sub(*s.Since))))
+		if s.Until != nil {
+			line += ", ends " + s.Until.Local().Format(time.DateTime)
+		}
+		line += ")"
+	}
+	return line
+}
+
+func lateText(u admin.URICounts) string {
+	if u.Overdue == 0 {
+		return "nothing is overdue"
+	}
+	text := "the latest is " + span(u.Overdue) + " overdue"
+	if u.Due >= 0 {
+		text = fmt.Sprintf("%d are due, %s", u.Due, text)
+	}
+	return text
+}
+
+func fullText(d admin.Disk) string {
+	if d.FullIn == nil {
+		return ""
+	}
+	return fmt.Sprintf(", enough for %s at the pace of the last day", span(*d.FullIn))
+}
+
+func showConfigLine(out io.Writer, c admin.Config) error {
+	short := c.Digest[:min(len(c.Digest), len("sha256:")+12)]
+	fmt.Fprintf(out, "config    %s, %s, in force since %s, %d warnings\n", c.Path, short, c.Loaded.Local().Format(time.DateTime), len(c.Warnings))
+	if c.Tried == nil {
+		return nil
+	}
+	fmt.Fprintf(out, "          the one tried at %s has %d faults and is not in force:\n", c.Tried.Local().Format(time.DateTime), len(c.Faults))
+	for _, f := range c.Faults {
+		fmt.Fprintf(out, "          %s:%d:%d: %s: %s %s; %s\n", f.File, f.Line, f.Column, f.Key, f.Value, f.Problem, f.Remedy)
+	}
+	return nil
+}

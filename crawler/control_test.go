@@ -1,0 +1,93 @@
+package crawler_test
+
+import (
+	"context"
+	"net"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/arcrawl/arcrawl/crawler"
+	"github.com/arcrawl/arcrawl/internal/town"
+)
+
+// TestAPauseStopsTheClaimingUntilItIsOver pauses a crawl that visits a page every hour, once until resumed and once for
+// five hours.
+func TestAPauseStopsTheClaimingUntilItIsOver(t *testing.T) {
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, dir, everyHour)
+		defer w.town.Close()
+		w.set("http://news.example/", town.Page{Every: time.Minute})
+		rooms, shut := w.open()
+		defer shut()
+		c := crawler.New(rooms)
+		if _, err := c.AddSeeds(time.Now()); err != nil {
+			t.Fatal(err)
+		}
+		began := time.Now()
+		at := func(d time.Duration, do func()) { time.AfterFunc(d, do) }
+		at(90*time.Minute, func() { c.Pause("works on the site", time.Now(), time.Time{}) })
+		at(4*time.Hour, func() {
+			if s := c.Stand(); s.Paused != "works on the site" || s.Since.Sub(began) != 90*time.Minute {
+				t.Errorf("the crawl says %+v; want the reason, and that it began after 90 minutes", s)
+			}
+			c.Resume()
+		})
+		at(5*time.Hour+30*time.Minute, func() { c.Pause("", time.Now(), time.Now().Add(5*time.Hour)) })
+		ctx, cancel := context.WithTimeout(context.Background(), 12*time.Hour)
+		defer cancel()
+		if err := c.Run(ctx); err != nil {
+			t.Fatal(err)
+		}
+		var hours []int
+		for _, v := range w.visits("example/") {
+			hours = append(hours, int(v.Finished.Sub(began).Hours()))
+		}
+		want := []int{0, 1, 4, 5, 10, 11}
+		if len(hours) != len(want) {
+			t.Fatalf("visits in the hours %v; want %v", hours, want)
+		}
+		for i := range want {
+			if hours[i] != want[i] {
+				t.Fatalf("visits in the hours %v; want %v", hours, want)
+			}
+		}
+		if s := c.Stand(); s != (crawler.Stand{}) {
+			t.Errorf("the crawl says %+v after its pauses; want nothing", s)
+		}
+	})
+}
+
+// TestVisitsInProgressAreListed looks while the network is slow.
+func TestVisitsInProgressAreListed(t *testing.T) {
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, dir, everyHour)
+		defer w.town.Close()
+		w.set("http://news.example/", town.Page{Every: time.Minute})
+		slow := func(ctx context.Context, network, address string) (net.Conn, error) {
+			<-time.After(10 * time.Second)
+			return w.town.Dial(ctx, network, address)
+		}
+		rooms, shut := w.openWith(slow)
+		defer shut()
+		c := crawler.New(rooms)
+		if _, err := c.AddSeeds(time.Now()); err != nil {
+			t.Fatal(err)
+		}
+		var seen []crawler.Visiting
+		defer time.AfterFunc(5*time.Second, func() { seen = c.InProgress() }).Stop()
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+		defer cancel()
+		if err := c.Run(ctx); err != nil {
+			t.Fatal(err)
+		}
+		if len(seen) != 1 || seen[0].URI.String() != "http://news.example/" || seen[0].Claimed.IsZero() {
+			t.Errorf("in progress after five seconds: %v; want the URI that was claimed, though its robots.txt is asked for first", seen)
+		}
+		if left := c.InProgress(); len(left) != 0 {
+			t.Errorf("in progress after the end: %v", left)
+		}
+	})
+}

@@ -1,0 +1,238 @@
+package frontier_test
+
+import (
+	"archive/tar"
+	"compress/gzip"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/arcrawl/arcrawl/digest"
+	"github.com/arcrawl/arcrawl/evaluators"
+	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+// pack has TestPackAStore write the two fixtures of the present format: once for each format, and never again, since a
+// fixture is what that format was when it was current.
+var pack = flag.String("pack", "", "write testdata/format-`N`-closed.tar.gz and -killed.tar.gz")
+
+// fixtureRecords are what the fixture stores hold after the script of [fillFixture].
+func fixtureRecords(t testing.TB) []frontier.Record {
+	var all []frontier.Record
+	for i := range 40 {
+		text := fmt.Sprintf("https://h%d.example/page/%d?q=%d", i%3, i, i*i)
+		r := frontier.Record{URI: parse(t, text), Hops: uri.HopPath("LRE"[:i%4]), Via: "https://h0.example/", Seed: "https://h0.example/"}
+		r.FirstSeen = day
+		r.Due = at(time.Duration(i) * time.Hour)
+		if i%2 == 0 {
+			r.History = frontier.History{
+				FirstSeen: day, LastVisit: at(time.Duration(i) * time.Microsecond), LastCapture: at(-time.Minute),
+				LastRead: at(-time.Hour), LastChange: at(-time.Second), Due: at(time.Duration(24+i) * time.Hour),
+				Visits: i, Versions: i / 2, Failures: i % 5, Unread: i % 3, Gone: i % 7, LastStatus: -i, Wait: time.Duration(i)*time.Hour + 1,
+				Rate: float64(i) / 3, Memory: string([]byte{0xff, 0, byte(i)}), ContentType: "text/html; charset=\xff", Status: 200 + i,
+				Location:   "https://h0.example/moved",
+				Validators: evaluators.Validators{ETag: fmt.Sprintf(`W/"%d"`, i), LastModified: "Sun, 01 Mar 2026 12:00:00 GMT"},
+				Payload:    digest.Of([]byte(text)),
+				Comparison: digest.Comparison{Sum: digest.Of([]byte("c")), Rules: 1<<63 + uint64(i), Sketch: 1<<62 + uint64(i)},
+				Recent:     evaluators.RingOf([]byte("12345678abcdefgh")), Size: 1 << i,
+				Origin: digest.Origin{
+					RecordID: fmt.Sprintf("urn:uuid:%d", i), URI: "https://h0.example/o", Date: at(-time.Hour),
+					Payload: digest.Of([]byte(text)), File: "a.warc.gz", Offset: int64(i), Length: 2, Size: 3,
+				},
+			}
+		}
+		all = append(all, r)
+	}
+	return all
+}
+
+var fixtureRobots = frontier.RobotsCopy{
+	Fetched: day, Expires: at(24 * time.Hour), Status: 200, Body: []byte("User-agent: *\nDisallow: /private\n"),
+}
+
+// fillFixture brings a fresh store to where the fixtures are: half of the records settled once, one URI forbidden, one on
+// demand with a copy of robots.txt, h1 down for the first time, and h2 at rest because it asked for it.
+func fillFixture(w *world) {
+	var cs []frontier.Candidate
+	for _, r := range fixtureRecords(w) {
+		due := r.Due
+		if r.Visits > 0 || r.Due.Sub(day)%(2*time.Hour) == 0 {
+			due = day
+		}
+		cs = append(cs, frontier.Candidate{URI: r.URI, Hops: r.Hops, Via: r.Via, Seed: r.Seed, Due: due})
+	}
+	if _, err := w.Add(day, cs...); err != nil {
+		w.Fatal(err)
+	}
+	wants := map[uri.URI]frontier.Record{}
+	for i, r := range fixtureRecords(w) {
+		if i%2 == 0 {
+			wants[r.URI] = r
+		}
+	}
+	first := true
+	for len(wants) > 0 {
+		c, ok, err := w.Claim(day)
+		if err != nil || !ok {
+			w.Fatal(ok, err)
+		}
+		if first {
+			first = false
+			d, err := w.Divert(c, c.Record.URI.Robots(), day)
+			if err != nil {
+				w.Fatal(err)
+			}
+			w.settle(d, frontier.Settlement{Record: d.Record, Finished: day, Robots: &fixtureRobots})
+			continue
+		}
+		o := frontier.Settlement{Record: wants[c.Record.URI], Finished: day}
+		o.Forbidden = strings.HasSuffix(c.Record.URI.Path(), "/page/6")
+		delete(wants, c.Record.URI)
+		left := 0
+		for u := range wants {
+			if u.Host() == c.Record.URI.Host() {
+				left++
+			}
+		}
+		o.HostDown = left == 0 && c.Record.URI.Host() == "h1.example"
+		if left == 0 && c.Record.URI.Host() == "h2.example" {
+			o.RetryAfter = at(3 * time.Hour)
+		}
+		w.settle(c, o)
+	}
+}
+
+// TestPackAStore makes the fixtures of the present format. It is run by hand, with -pack, when a format is new.
+func TestPackAStore(t *testing.T) {
+	if *pack == "" {
+		t.Skip("no -pack")
+	}
+	w := newWorld(t)
+	fillFixture(w)
+	if err := w.Sync(); err != nil {
+		t.Fatal(err)
+	}
+	name := filepath.Join("testdata", "format-"+*pack)
+	packStore(t, w.o.Dir, name+"-killed.tar.gz")
+	w.close()
+	packStore(t, w.o.Dir, name+"-closed.tar.gz")
+}
+
+func packStore(t *testing.T, dir, name string) {
+	t.Helper()
+	f, err := os.Create(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	zip, err := gzip.NewWriterLevel(f, gzip.BestCompression)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := tar.NewWriter(zip)
+	files, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range files {
+		if e.Name() == "LOCK" {
+			continue
+		}
+		data, err := os.ReadFile(filepath.Join(dir, e.Name()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := out.WriteHeader(&tar.Header{Name: e.Name(), Mode: 0o600, Size: int64(len(data))}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := out.Write(data); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(out.Close(), zip.Close(), f.Close()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// unpackStore lays a fixture into a folder of the test.
+func unpackStore(t *testing.T, name string) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	f, err := os.Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	zip, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := tar.NewReader(zip)
+	for {
+		h, err := in.Next()
+		if errors.Is(err, io.EOF) {
+			return dir
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		data, err := io.ReadAll(in)
+		if err == nil {
+			err = os.WriteFile(filepath.Join(dir, h.Name), data, fs.FileMode(h.Mode))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// A store of every format that was ever in use is opened, whole, for ever.
+func TestStoresOfAllFormatsOpen(t *testing.T) {
+	t.Parallel()
+	names, err := filepath.Glob("testdata/format-*.tar.gz")
+	if err != nil || len(names) < 2 {
+		t.Fatal(names, err)
+	}
+	for _, name := range names {
+		t.Run(strings.TrimSuffix(filepath.Base(name), ".tar.gz"), func(t *testing.T) {
+			t.Parallel()
+			dir := unpackStore(t, name)
+			w := newWorld(t, func(o *frontier.Options) { o.Dir, o.Now = dir, at(time.Hour) })
+			w.check()
+			for _, want := range fixtureRecords(t) {
+				same(t, w.get(want.URI.String()), want)
+			}
+			got := w.Counts(at(time.Hour))
+			if got.Hosts != 3 || got.URIs != 41 || got.Queued != 40 || got.Forbidden != 1 {
+				t.Errorf("Counts = %+v", got)
+			}
+			copied, ok, err := w.Robots(parse(t, "https://h0.example/"))
+			if err != nil || !ok {
+				t.Fatal(ok, err)
+			}
+			same(t, copied, fixtureRobots)
+			for w.Counts(at(2*time.Hour)).Ready > 0 { // those of h0 and h1, never of h2
+				c, ok, err := w.Claim(at(2 * time.Hour))
+				if err != nil || !ok || c.Record.URI.Host() == "h2.example" {
+					t.Fatalf("Claim = %s, %v, %v; want one of a host that does not rest", c.Record.URI, ok, err)
+				}
+				w.settle(c, visited(c, at(2*time.Hour), 48*time.Hour))
+			}
+			for w.Counts(at(3*time.Hour)).Ready > 0 {
+				c, ok, err := w.Claim(at(3 * time.Hour))
+				if err != nil || !ok {
+					t.Fatal(ok, err)
+				}
+				w.settle(c, visited(c, at(3*time.Hour), 48*time.Hour))
+			}
+			w.reopen(at(4 * time.Hour))
+		})
+	}
+}

@@ -1,0 +1,227 @@
+package frontier_test
+
+import (
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+// The moves of an operator, for the model.
+
+// selection is a random one, and whether a URI is meant by it.
+func (p *play) selection() (s frontier.Select, meant func(text string, u *modelURI) bool) {
+	tests := []func(text string, u *modelURI) bool{}
+	if p.IntN(3) == 0 {
+		s.Host = []string{"h0.example", "*.example", "*.h1.example", "none.example"}[p.IntN(4)]
+		tests = append(tests, func(text string, _ *modelURI) bool {
+			return frontier.HostMatches(s.Host, uri.FromCanonical(text).Host())
+		})
+	}
+	if p.IntN(3) == 0 {
+		s.Prefix = []string{"http://h1.example/", "https", "http://h2.example/1"}[p.IntN(3)]
+		tests = append(tests, func(text string, _ *modelURI) bool { return strings.HasPrefix(text, s.Prefix) })
+	}
+	if p.IntN(3) == 0 {
+		s.Match = regexp.MustCompile(`[0-4]$`)
+		tests = append(tests, func(text string, _ *modelURI) bool { return s.Match.MatchString(text) })
+	}
+	if p.IntN(4) == 0 {
+		for range p.IntN(5) {
+			s.URIs = append(s.URIs, parse(p, p.text()))
+		}
+		tests = append(tests, func(text string, _ *modelURI) bool {
+			for _, u := range s.URIs {
+				if u.String() == text {
+					return true
+				}
+			}
+			return len(s.URIs) == 0
+		})
+	}
+	if p.IntN(2) == 0 {
+		s.States = []frontier.State{frontier.States()[p.IntN(len(frontier.States()))]}
+		tests = append(tests, func(_ string, u *modelURI) bool { return p.is(s.States[0], u) })
+	}
+	return s, func(text string, u *modelURI) bool {
+		for _, test := range tests {
+			if !test(text, u) {
+				return false
+			}
+		}
+		return true
+	}
+}
+
+func (p *play) is(s frontier.State, u *modelURI) bool {
+	switch s {
+	case frontier.StateDue:
+		return u.waits() && !u.claimed && !u.due.After(millisUp(p.now))
+	case frontier.StateWaiting:
+		return u.waits() && !u.claimed && u.due.After(millisUp(p.now))
+	case frontier.StateOnDemand:
+		return u.due.IsZero()
+	case frontier.StateInProgress:
+		return u.claimed
+	case frontier.StateHeld:
+		return u.held
+	case frontier.StateForbidden:
+		return u.forbidden
+	case frontier.StateNew:
+		return u.visits == 0
+	}
+	return false // failing, gone: no visit of a game is
+}
+
+func (p *play) steer() {
+	s, meant := p.selection()
+	a := frontier.Action{Verb: frontier.Verbs()[p.IntN(5)], Due: p.now.Add(time.Duration(p.IntN(7200)-3600) * time.Second)}
+	if a.Verb == frontier.Forget && p.IntN(3) > 0 {
+		a.Verb = frontier.Release
+	}
+	p.log("%s %+v", a.Verb, s)
+	var want frontier.Steered
+	for text, u := range p.m.uris {
+		if !meant(text, u) {
+			continue
+		}
+		want.Matched++
+		if u.claimed && a.Verb != frontier.Hold && a.Verb != frontier.Release {
+			want.InProgress++
+			continue
+		}
+		if p.apply(a, text, u) {
+			want.Changed++
+		}
+	}
+	var list, count int64
+	for from, first := frontier.Cursor(""), true; first || from != ""; first = false {
+		entries, next, err := p.List(p.now, s, from, 1+p.IntN(5))
+		if err != nil {
+			p.Fatal(err)
+		}
+		list, from = list+int64(len(entries)), next
+	}
+	for from, first := frontier.Cursor(""), true; first || from != ""; first = false {
+		n, next, err := p.Count(p.now, s, from)
+		if err != nil {
+			p.Fatal(err)
+		}
+		count, from = count+n, next
+	}
+	if repeated := dupes(s.URIs); !repeated && (list != want.Matched || count != want.Matched) {
+		p.Fatalf("listed %d, counted %d of %+v; want %d", list, count, s, want.Matched)
+	}
+	got := p.steerAt(p.now, s, a)
+	if repeated := dupes(s.URIs); !repeated && got != want {
+		p.Fatalf("%s %+v = %+v, want %+v", a.Verb, s, got, want)
+	}
+}
+
+func dupes(us []uri.URI) bool {
+	seen := map[uri.URI]bool{}
+	for _, u := range us {
+		if seen[u] {
+			return true
+		}
+		seen[u] = true
+	}
+	return false
+}
+
+// apply does to the model what the frontier should do, and tells whether it changes anything.
+func (p *play) apply(a frontier.Action, text string, u *modelURI) bool {
+	was := *u
+	switch a.Verb {
+	case frontier.Hold:
+		u.held = true
+	case frontier.Release:
+		u.held = false
+	case frontier.Reschedule:
+		u.due = millisUp(a.Due)
+	case frontier.Force:
+		if now := millisUp(p.now); u.due.IsZero() || u.due.After(now) {
+			u.due = now
+		}
+	case frontier.Forget:
+		delete(p.m.uris, text)
+		return true
+	}
+	return !was.due.Equal(u.due) || was.held != u.held
+}
+
+// steerAt walks to the end.
+func (w *world) steerAt(now time.Time, s frontier.Select, a frontier.Action) (total frontier.Steered) {
+	w.Helper()
+	for from := frontier.Cursor(""); ; {
+		done, next, err := w.Steer(now, s, a, from)
+		if err != nil {
+			w.Fatal(err)
+		}
+		if total = total.Plus(done); next == "" {
+			return total
+		}
+		from = next
+	}
+}
+
+func (p *play) steerHosts() {
+	pattern := []string{"h0.example", "h1.example", "*.example", "*"}[p.IntN(4)]
+	a := frontier.HostAction{Verb: frontier.HostVerbs()[p.IntN(4)], Until: p.now.Add(time.Duration(p.IntN(600)-60) * time.Second)}
+	if a.Verb == frontier.Pause && p.IntN(3) > 0 {
+		a.Verb = frontier.Resume
+	}
+	p.log("%s %s until %s", a.Verb, pattern, a.Until)
+	var want int64
+	for name, h := range p.m.hosts {
+		if !frontier.HostMatches(pattern, name) {
+			continue
+		}
+		want++
+		switch a.Verb {
+		case frontier.Pause:
+			h.paused = true
+		case frontier.Resume:
+			h.paused = false
+		case frontier.Rest:
+			if until := millisUp(a.Until); until.After(h.rest) {
+				h.rest = until
+			}
+		case frontier.Wake:
+			if now := millisUp(p.now); h.rest.After(now) {
+				h.rest = now
+			}
+			h.down = 0
+		}
+	}
+	if got, _, err := p.SteerHosts(p.now, pattern, a); err != nil || got != want {
+		p.Fatalf("SteerHosts = %d, %v; want %d", got, err, want)
+	}
+}
+
+// importSome lists everything, forgets some of it, and imports the list again.
+func (p *play) importSome() {
+	p.log("import")
+	list, _, err := p.List(p.now, frontier.Select{}, "", 1000)
+	if err != nil {
+		p.Fatal(err)
+	}
+	all := len(list)
+	gone := 0
+	for _, e := range list {
+		if e.InProgress || p.IntN(2) == 0 {
+			continue
+		}
+		gone++
+		done := p.steerAt(p.now, frontier.Select{URIs: []uri.URI{e.URI}}, frontier.Action{Verb: frontier.Forget})
+		if done.Changed != 1 {
+			p.Fatalf("forget %s = %+v", e.URI, done)
+		}
+	}
+	got, err := p.Import(p.now, false, list...)
+	if want := (frontier.Imported{New: gone, Known: all - gone}); err != nil || got != want {
+		p.Fatalf("Import = %+v, %v; want %+v", got, err, want)
+	}
+}

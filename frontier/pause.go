@@ -1,0 +1,144 @@
+package frontier
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+// HostVerb is what an operator has done to hosts.
+type HostVerb string
+
+// The verbs of [Frontier.SteerHosts].
+const (
+	// Pause keeps hosts from handing out anything, however long it lasts. Visits in progress go on to their end.
+	Pause HostVerb = "pause"
+	// Resume ends a pause.
+	Resume HostVerb = "resume"
+	// Rest has hosts hand out nothing until a given time, at most 24 hours from now.
+	Rest HostVerb = "rest"
+	// Wake ends the rest of hosts, whoever imposed it, and begins the ladder of unreachable hosts anew. The politeness of
+	// their slots stays.
+	Wake HostVerb = "wake"
+)
+
+// HostVerbs lists all verbs.
+func HostVerbs() []HostVerb { return []HostVerb{Pause, Resume, Rest, Wake} }
+
+// HostAction is a verb and its time.
+type HostAction struct {
+	Verb  HostVerb
+	Until time.Time // of Rest
+}
+
+func (a HostAction) check() error {
+	switch a.Verb {
+	case Pause, Resume, Wake:
+		return nil
+	case Rest:
+		if a.Until.IsZero() {
+			return errors.New("rest: the time is not given")
+		}
+		return nil
+	}
+	return fmt.Errorf("nothing is called %q; write one of %q", a.Verb, HostVerbs())
+}
+
+// hostBatch is how many hosts are changed in one transaction.
+const hostBatch = 200
+
+// SteerHosts does something to all known hosts that fit a pattern, see [HostMatches], and tells how many fit and how many
+// are not as they were. It is kept on disk. The lock is free between two hundred hosts and the next.
+func (f *Frontier) SteerHosts(now time.Time, pattern string, a HostAction) (matched, changed int64, err error) {
+	if err := a.check(); err != nil {
+		return 0, 0, fmt.Errorf("steer hosts of the frontier: %w", err)
+	}
+	hosts, err := f.known()
+	if err != nil {
+		return 0, 0, fmt.Errorf("steer hosts of the frontier: %w", err)
+	}
+	var batch []*host
+	for i, h := range hosts {
+		if HostMatches(pattern, h.name) {
+			batch = append(batch, h)
+		}
+		if len(batch) < hostBatch && i < len(hosts)-1 {
+			continue
+		}
+		n, err := f.steerHosts(now, batch, a)
+		if err != nil {
+			return matched, changed, fmt.Errorf("%s hosts of the frontier: %w", a.Verb, err)
+		}
+		matched, changed, batch = matched+int64(len(batch)), changed+n, nil
+	}
+	return matched, changed, nil
+}
+
+func (f *Frontier) steerHosts(now time.Time, hosts []*host, a HostAction) (changed int64, err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.closed {
+		return 0, ErrClosed
+	}
+	c := f.begin()
+	defer c.discard()
+	for _, h := range hosts {
+		d := c.draft(h.name)
+		paused, rest, failures := a.apply(d.state, now)
+		if paused == d.paused && rest == d.rest && failures == d.failures {
+			continue
+		}
+		d.paused, d.rest, d.failures, d.dirty = paused, rest, failures, true
+		changed++
+	}
+	return changed, c.commit()
+}
+
+// apply is what the action changes of a host.
+func (a HostAction) apply(s state, now time.Time) (paused, rest int64, failures int) {
+	paused, rest, failures = s.paused, s.rest, s.failures
+	switch a.Verb {
+	case Pause:
+		if paused == 0 {
+			paused = max(millis(now), 1)
+		}
+	case Resume:
+		paused = 0
+	case Rest:
+		rest = max(rest, millis(earliest(a.Until, now.Add(maxRest))))
+	case Wake:
+		rest, failures = min(rest, millis(now)), 0
+	}
+	return paused, rest, failures
+}
+
+// Refit asks [Options].Valence anew for all hosts: a new configuration reaches hosts at once that are not visited now.
+// Those that are get their slots when the visit ends.
+func (f *Frontier) Refit() error {
+	hosts, err := f.known()
+	if err != nil {
+		return err
+	}
+	for len(hosts) > 0 {
+		n := min(len(hosts), hostBatch)
+		if err := f.refit(hosts[:n]); err != nil {
+			return err
+		}
+		hosts = hosts[n:]
+	}
+	return nil
+}
+
+func (f *Frontier) refit(hosts []*host) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.closed {
+		return ErrClosed
+	}
+	for _, h := range hosts {
+		s := h.clone()
+		s.fit(f.valence(h.name))
+		f.set(h, s)
+	}
+	return nil
+}
