@@ -1,0 +1,112 @@
+package feeds
+
+import (
+	"encoding/json"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/mmcdole/gofeed"
+	"github.com/mmcdole/gofeed/rss"
+
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+// Hints are what a source asks of those who read it.
+type Hints struct {
+	Every     time.Duration // not more often than this: ttl, sy:updatePeriod; zero if it does not say
+	SkipHours uint32        // bit n: not in the hour n of the day, UTC
+	SkipDays  uint8         // bit n: not on the weekday n, UTC; Sunday is 0
+}
+
+// longestHint bounds what a source may ask for before [Policy.HintsUpTo] does.
+const longestHint = 30 * 24 * time.Hour
+
+func hintsOf(f *gofeed.Feed) Hints {
+	var h Hints
+	if original, ok := f.OriginalFeed().(*rss.Feed); ok {
+		if minutes, err := strconv.Atoi(strings.TrimSpace(original.TTL)); err == nil && minutes > 0 {
+			h.Every = bounded(minutes, time.Minute)
+		}
+		for _, hour := range original.SkipHours {
+			if n, err := strconv.Atoi(strings.TrimSpace(hour)); err == nil && n >= 0 && n <= 24 {
+				h.SkipHours |= 1 << (n % 24)
+			}
+		}
+		for _, name := range original.SkipDays {
+			for d := time.Sunday; d <= time.Saturday; d++ {
+				if strings.EqualFold(strings.TrimSpace(name), d.String()) {
+					h.SkipDays |= 1 << d
+				}
+			}
+		}
+	}
+	h.Every = max(h.Every, syndication(f))
+	return h
+}
+
+// syndication is what the module of that name asks for: so many updates in each period.
+func syndication(f *gofeed.Feed) time.Duration {
+	said := func(name string) string {
+		if all := f.Extensions["sy"][name]; len(all) > 0 {
+			return strings.ToLower(strings.TrimSpace(all[0].Value))
+		}
+		return ""
+	}
+	const day = 24 * time.Hour
+	period := map[string]time.Duration{"hourly": time.Hour, "daily": day, "weekly": 7 * day, "monthly": 30 * day, "yearly": 365 * day}[said("updatePeriod")]
+	times, err := strconv.Atoi(said("updateFrequency"))
+	if err != nil || times < 1 {
+		times = 1
+	}
+	return min(period/time.Duration(times), longestHint)
+}
+
+func bounded(n int, unit time.Duration) time.Duration {
+	return time.Duration(min(int64(n), int64(longestHint/unit))) * unit
+}
+
+// CacheHint is how long an answer is fresh by its Cache-Control (RFC 9111, section 5.2.2.1), less its Age; zero if it does
+// not say. Expires is not looked at: the clocks of two machines would be compared.
+func CacheHint(h http.Header) time.Duration {
+	for directive := range strings.SplitSeq(strings.Join(h.Values("Cache-Control"), ","), ",") {
+		name, value, _ := strings.Cut(strings.TrimSpace(directive), "=")
+		if !strings.EqualFold(name, "max-age") {
+			continue
+		}
+		seconds, err := strconv.Atoi(strings.Trim(value, `"`))
+		if err != nil || seconds <= 0 {
+			return 0
+		}
+		age, _ := strconv.Atoi(strings.TrimSpace(h.Get("Age")))
+		return max(0, bounded(seconds, time.Second)-bounded(max(age, 0), time.Second))
+	}
+	return 0
+}
+
+// skipped reports whether the source does not want to be asked at t.
+func (h Hints) skipped(t time.Time) bool {
+	t = t.UTC()
+	return h.SkipHours&(1<<t.Hour()) != 0 || h.SkipDays&(1<<t.Weekday()) != 0
+}
+
+// pushJSON finds the hub and the topic of a JSON Feed, which the library does not read.
+func (g *gatherer) pushJSON(body []byte) (hub, self uri.URI) {
+	var f struct {
+		FeedURL string `json:"feed_url"`
+		Hubs    []struct {
+			Type string `json:"type"`
+			URL  string `json:"url"`
+		} `json:"hubs"`
+	}
+	if json.Unmarshal(body, &f) != nil {
+		return uri.URI{}, uri.URI{}
+	}
+	for _, h := range f.Hubs {
+		if strings.EqualFold(h.Type, "WebSub") && hub.IsZero() {
+			hub = g.resolve(h.URL)
+		}
+	}
+	return hub, g.resolve(f.FeedURL)
+}

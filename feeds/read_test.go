@@ -1,0 +1,262 @@
+package feeds
+
+import (
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"golang.org/x/text/encoding/charmap"
+	"golang.org/x/text/encoding/unicode"
+
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+func mustURI(t testing.TB, s string) uri.URI {
+	t.Helper()
+	u, err := uri.Parse(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return u
+}
+
+// told is an item as the tables below write it.
+type told struct{ ID, URI, Published, Updated string }
+
+func tell(items []Item) []told {
+	var out []told
+	for _, i := range items {
+		line := told{URI: i.URI.String()}
+		if i.ID != line.URI {
+			line.ID = i.ID
+		}
+		if !i.Published.IsZero() {
+			line.Published = i.Published.Format(time.RFC3339)
+		}
+		if !i.Updated.IsZero() {
+			line.Updated = i.Updated.Format(time.RFC3339)
+		}
+		out = append(out, line)
+	}
+	return out
+}
+
+func inEncoding(t *testing.T, s string, name string) string {
+	t.Helper()
+	var out string
+	var err error
+	switch name {
+	case "windows-1252":
+		out, err = charmap.Windows1252.NewEncoder().String(s)
+	case "utf-16":
+		out, err = unicode.UTF16(unicode.LittleEndian, unicode.UseBOM).NewEncoder().String(s)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func zipped(s string) string {
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	_, _ = z.Write([]byte(s))
+	_ = z.Close()
+	return b.String()
+}
+
+// noise is text that cannot be compressed much.
+func noise(n int) string {
+	var b strings.Builder
+	x := uint64(88172645463325252)
+	for b.Len() < n {
+		x ^= x << 13
+		x ^= x >> 7
+		x ^= x << 17
+		fmt.Fprintf(&b, "<!--%x-->", x)
+	}
+	return b.String()
+}
+
+func TestRead(t *testing.T) {
+	t.Parallel()
+	const rss = `<?xml version="1.0" encoding="%ENC%"?>
+<rss version="2.0" xmlns:atom="http://www.w3.org/2005/Atom"><channel><title>Fréttir</title>
+<atom:link rel="hub" href="https://hub.example/"/><atom:link rel="self" href="http://news.example/rss.xml"/>
+<item><title>É</title><link>/a</link><guid isPermaLink="false">1</guid><pubDate>Sat, 21 Nov 2026 10:00:00 GMT</pubDate></item>
+<item><title>B</title><link>http://news.example/b?x=1&y=2</link></item>
+<item><title>guid alone</title><guid>http://news.example/c</guid></item>
+<item><title>no link at all</title><guid>4</guid></item>
+</channel></rss>`
+	fromRSS := []told{
+		{ID: "1", URI: "http://news.example/a", Published: "2026-11-21T10:00:00Z"},
+		{URI: "http://news.example/b?x=1&y=2"},
+		{URI: "http://news.example/c"},
+	}
+	sitemap := func(urls string) string {
+		return `<?xml version="1.0" encoding="UTF-8"?><!-- made by hand --><urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"
+ xmlns:n="http://www.google.com/schemas/sitemap-news/0.9" xmlns:image="http://www.google.com/schemas/sitemap-image/1.1" xmlns:xhtml="http://www.w3.org/1999/xhtml">` + urls + `</urlset>`
+	}
+	for _, c := range []struct {
+		name, contentType, body string
+		awaited                 bool
+		kind                    Kind
+		want                    []told
+		cut                     bool
+	}{
+		{name: "RSS 2.0", body: strings.Replace(rss, "%ENC%", "UTF-8", 1), kind: Feed, want: fromRSS},
+		{name: "RSS in another encoding, as it declares", body: inEncoding(t, strings.Replace(rss, "%ENC%", "windows-1252", 1), "windows-1252"), kind: Feed, want: fromRSS},
+		{name: "RSS in another encoding than it declares", body: inEncoding(t, strings.Replace(rss, "%ENC%", "UTF-8", 1), "windows-1252"), kind: Feed, want: fromRSS},
+		{name: "RSS in another encoding, as the header says", contentType: "text/xml; charset=windows-1252", body: inEncoding(t, strings.Replace(rss, "%ENC%", "UTF-8", 1), "windows-1252"), kind: Feed, want: fromRSS},
+		{name: "RSS in UTF-16", body: inEncoding(t, strings.Replace(rss, "%ENC%", "utf-16", 1), "utf-16"), kind: Feed, want: fromRSS},
+		{name: "RSS with a byte order mark and blanks before it", body: "\ufeff\n\n " + strings.Replace(rss, "%ENC%", "UTF-8", 1), kind: Feed, want: fromRSS},
+		{name: "RSS that was cut keeps the whole items", body: strings.Replace(rss, "%ENC%", "UTF-8", 1)[:400], kind: Feed, want: fromRSS[:1], cut: true},
+		{name: "RSS 1.0", body: `<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns="http://purl.org/rss/1.0/" xmlns:dc="http://purl.org/dc/elements/1.1/">
+<channel rdf:about="http://news.example/"><title>x</title></channel>
+<item rdf:about="http://news.example/a"><title>A</title><link>http://news.example/a</link><dc:date>2026-11-21T10:00:00+01:00</dc:date></item></rdf:RDF>`, kind: Feed, want: []told{{URI: "http://news.example/a", Published: "2026-11-21T09:00:00Z", Updated: "2026-11-21T09:00:00Z"}}},
+		{name: "RSS 0.91", body: `<rss version="0.91"><channel><title>x</title><item><title>A</title><link>http://news.example/a</link></item></channel></rss>`, kind: Feed, want: []told{{URI: "http://news.example/a"}}},
+		{name: "Atom", contentType: "application/atom+xml", body: `<feed xmlns="http://www.w3.org/2005/Atom" xml:base="http://news.example/blog/"><title>x</title><id>f</id>
+<entry><id>tag:1</id><title>A</title><link rel="alternate" href="a"/><link rel="edit" href="/edit/a"/><published>2026-11-20T10:00:00Z</published><updated>2026-11-21T10:00:00Z</updated></entry></feed>`, kind: Feed, want: []told{{ID: "tag:1", URI: "http://news.example/blog/a", Published: "2026-11-20T10:00:00Z", Updated: "2026-11-21T10:00:00Z"}}},
+		{name: "Atom that was cut keeps the whole entries", body: `<feed xmlns="http://www.w3.org/2005/Atom"><entry><id>1</id><link href="http://news.example/a"/></entry><entry><id>2</id><ti`, kind: Feed, want: []told{{ID: "1", URI: "http://news.example/a"}}, cut: true},
+		{name: "JSON Feed", contentType: "application/feed+json", body: `{"version":"https://jsonfeed.org/version/1.1","title":"x","items":[{"id":7,"url":"/a","date_published":"2026-11-21T10:00:00Z","date_modified":"2026-11-21T11:00:00Z"}]}`, kind: Feed, want: []told{{ID: "7", URI: "http://news.example/a", Published: "2026-11-21T10:00:00Z", Updated: "2026-11-21T11:00:00Z"}}},
+		{name: "a sitemap", body: sitemap(`<url><loc> http://news.example/a </loc><lastmod>2026-11-21</lastmod></url><url><loc>http://news.example/b?x=1&amp;y=2</loc><lastmod>2026-11-21T10:00:00.123+01:00</lastmod></url>`), kind: Sitemap, want: []told{
+			{URI: "http://news.example/a", Updated: "2026-11-21T00:00:00Z"}, {URI: "http://news.example/b?x=1&y=2", Updated: "2026-11-21T09:00:00Z"},
+		}},
+		{name: "a news sitemap, whatever its prefix", body: sitemap(`<url><loc>http://news.example/a</loc><n:news><n:publication><n:name>x</n:name></n:publication><n:publication_date>2026-11-21T10:00Z</n:publication_date><n:title>A</n:title></n:news></url>`), kind: News, want: []told{{URI: "http://news.example/a", Published: "2026-11-21T10:00:00Z"}}},
+		{name: "a sitemap with pictures and other languages", body: sitemap(`<url><loc>http://news.example/a</loc><xhtml:link rel="alternate" hreflang="is" href="http://news.example/is/a"/><image:image><image:loc>http://img.example/1.jpg</image:loc></image:image></url>`), kind: Sitemap, want: []told{{URI: "http://news.example/is/a"}, {URI: "http://news.example/a"}}},
+		{name: "a sitemap index", body: `<sitemapindex><sitemap><loc>http://news.example/s1.xml.gz</loc><lastmod>2026-11-21T10:00:00Z</lastmod></sitemap></sitemapindex>`, kind: Index, want: []told{{URI: "http://news.example/s1.xml.gz", Updated: "2026-11-21T10:00:00Z"}}},
+		{name: "a sitemap in a gzip of its own", contentType: "application/x-gzip", body: zipped(sitemap(`<url><loc>http://news.example/a</loc></url>`)), kind: Sitemap, want: []told{{URI: "http://news.example/a"}}},
+		{name: "a gzip that was cut", body: zipped(sitemap(`<url><loc>http://news.example/a</loc></url>` + noise(1<<17)))[:1<<15], kind: Sitemap, want: []told{{URI: "http://news.example/a"}}, cut: true},
+		{name: "a sitemap that was cut", body: sitemap(`<url><loc>http://news.example/a</loc></url><url><loc>http://news`)[:340], kind: Sitemap, want: []told{{URI: "http://news.example/a"}}, cut: true},
+		{name: "a plain sitemap that is awaited", contentType: "text/plain", body: "http://news.example/a\r\n\r\nhttp://news.example/b\n", awaited: true, kind: Sitemap, want: []told{{URI: "http://news.example/a"}, {URI: "http://news.example/b"}}},
+		{name: "an entity that nobody declared", body: `<rss version="2.0"><channel><item><title>a &nbsp; b &foo; & c</title><link>http://news.example/a</link></item></channel></rss>`, kind: Feed, want: []told{{URI: "http://news.example/a"}}},
+		{name: "control characters", body: "<rss version=\"2.0\"><channel><item><title>a \x0b</title><link>http://news.example/a</link></item></channel></rss>", kind: Feed, want: []told{{URI: "http://news.example/a"}}},
+		{name: "links that are none", body: `<rss version="2.0"><channel><item><link>javascript:alert(1)</link></item><item><link>mailto:a@b.example</link></item><item><link>http://[::bad/</link></item><item><link>http://news.example/rss.xml</link></item></channel></rss>`, kind: Feed},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			doc, err := Read(mustURI(t, "http://news.example/rss.xml"), c.contentType, c.awaited, strings.NewReader(c.body), Bounds{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if doc.Kind != c.kind || doc.Cut != c.cut {
+				t.Errorf("kind %s, cut %v (%v), want %s, %v", doc.Kind, doc.Cut, doc.Fault, c.kind, c.cut)
+			}
+			if diff := cmp.Diff(c.want, tell(doc.Items), cmpopts.EquateEmpty()); diff != "" {
+				t.Errorf("items (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestReadFindsHintsAndHubs(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name, body string
+		want       Hints
+		hub        string
+	}{
+		{
+			name: "RSS", hub: "https://hub.example/",
+			body: `<rss version="2.0" xmlns:a="http://www.w3.org/2005/Atom"><channel><ttl>90</ttl><skipHours><hour>0</hour><hour>24</hour><hour>5</hour></skipHours><skipDays><day>Sunday</day></skipDays>
+<a:link rel="hub" href="https://hub.example/"/><item><link>/a</link></item></channel></rss>`,
+			want: Hints{Every: 90 * time.Minute, SkipHours: 1<<0 | 1<<5, SkipDays: 1},
+		},
+		{
+			name: "the syndication module", body: `<rss version="2.0" xmlns:sy="http://purl.org/rss/1.0/modules/syndication/"><channel><sy:updatePeriod> daily </sy:updatePeriod><sy:updateFrequency>6</sy:updateFrequency><item><link>/a</link></item></channel></rss>`,
+			want: Hints{Every: 4 * time.Hour},
+		},
+		{name: "Atom", hub: "http://news.example/hub", body: `<feed xmlns="http://www.w3.org/2005/Atom"><link rel="hub" href="/hub"/><entry><id>1</id><link href="/a"/></entry></feed>`},
+		{name: "JSON", hub: "http://news.example/hub", body: `{"version":"https://jsonfeed.org/version/1","hubs":[{"type":"rssCloud","url":"/no"},{"type":"WebSub","url":"/hub"}],"items":[{"id":"1","url":"/a"}]}`},
+		{name: "a ttl beyond all reason", body: `<rss version="2.0"><channel><ttl>999999999999</ttl><item><link>/a</link></item></channel></rss>`, want: Hints{Every: longestHint}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			doc, err := Read(mustURI(t, "http://news.example/rss.xml"), "", false, strings.NewReader(c.body), Bounds{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if doc.Hints != c.want || doc.Hub.String() != c.hub {
+				t.Errorf("hints %+v, hub %q; want %+v, %q", doc.Hints, doc.Hub, c.want, c.hub)
+			}
+		})
+	}
+}
+
+func TestReadRefusesWhatIsNoSource(t *testing.T) {
+	t.Parallel()
+	for name, body := range map[string]string{
+		"a page":             "<!doctype html><html><body><rss>",
+		"nothing":            "",
+		"some XML":           "<svg/>",
+		"some JSON":          `{"items":[]}`,
+		"a text with links":  "http://news.example/a\n",
+		"a broken gzip":      "\x1f\x8bxxxxxxxxxxxxxxxxxxxx",
+		"an unended comment": "<!-- <rss>",
+	} {
+		if doc, err := Read(mustURI(t, "http://news.example/x"), "", false, strings.NewReader(body), Bounds{}); !errors.Is(err, ErrNotASource) {
+			t.Errorf("%s: %v, %v, want %v", name, doc, err, ErrNotASource)
+		}
+	}
+}
+
+func TestReadIsBounded(t *testing.T) {
+	t.Parallel()
+	body := "<urlset>" + strings.Repeat("<url><loc>http://news.example/a</loc></url>", 10) + "<url><loc>http://news.example/b</loc></url><url><loc>http://news.example/c</loc></url></urlset>"
+	doc, err := Read(mustURI(t, "http://news.example/s.xml"), "", false, strings.NewReader(body), Bounds{MaxItems: 2})
+	if err != nil || len(doc.Items) != 2 || doc.Dropped != 1 {
+		t.Errorf("%d items, %d dropped, %v; want 2, 1", len(doc.Items), doc.Dropped, err)
+	}
+	doc, err = Read(mustURI(t, "http://news.example/s.xml"), "", false, strings.NewReader(body), Bounds{MaxBytes: 200})
+	if err != nil || len(doc.Items) != 1 || !doc.Cut {
+		t.Errorf("%d items, cut %v, %v; want 1, true", len(doc.Items), doc.Cut, err)
+	}
+	bomb := zipped("<urlset>" + strings.Repeat("<url></url>", 1<<20))
+	if doc, err = Read(mustURI(t, "http://news.example/s.xml"), "", false, strings.NewReader(bomb), Bounds{MaxBytes: 1 << 20}); err != nil || !doc.Cut {
+		t.Errorf("a gzip bomb: cut %v, %v; want true", doc.Cut, err)
+	}
+	for name, deep := range map[string]string{
+		"rss":     `<rss version="2.0"><channel>` + strings.Repeat("<x:a>", 1<<20),
+		"sitemap": "<urlset>" + strings.Repeat("<a>", 1<<20),
+		"json":    `{"version":"https://jsonfeed.org/version/1","items":` + strings.Repeat("[", 1<<20),
+	} {
+		if doc, err := Read(mustURI(t, "http://news.example/s.xml"), "", false, strings.NewReader(deep), Bounds{}); err != nil || doc.Fault == nil {
+			t.Errorf("a deep %s: %v, fault %v; want a fault", name, err, doc.Fault)
+		}
+	}
+}
+
+func FuzzRead(f *testing.F) {
+	for _, s := range []string{
+		`<rss version="2.0"><channel><ttl>9</ttl><item><link>/a</link><pubDate>Sat, 21 Nov 2026 10:00:00 GMT</pubDate></item></channel></rss>`,
+		`<feed xmlns="http://www.w3.org/2005/Atom"><entry><id>1</id><link href="/a"/></entry></feed>`,
+		`<urlset><url><loc>http://a.example/</loc><lastmod>2026-11-21</lastmod></url></urlset>`,
+		`{"version":"https://jsonfeed.org/version/1","items":[{"id":1,"url":"/a"}]}`,
+		"http://a.example/\n", zipped("<urlset><url><loc>/a</loc></url></urlset>"), "\xff\xfe<\x00r\x00s\x00s\x00>\x00",
+		`<rdf:RDF xmlns:rdf="x"><item></item>`, "<?xml version='1.0' encoding='gbk'?><rss><channel><item>",
+	} {
+		f.Add(s)
+	}
+	self := mustURI(f, "http://news.example/rss.xml")
+	f.Fuzz(func(t *testing.T, body string) {
+		const most = 20
+		doc, err := Read(self, "", true, strings.NewReader(body), Bounds{MaxItems: most})
+		if err != nil && !errors.Is(err, ErrNotASource) {
+			t.Fatal(err)
+		}
+		if len(doc.Items) > most {
+			t.Fatalf("%d items", len(doc.Items))
+		}
+		for _, i := range doc.Items {
+			if again, err := uri.Parse(i.URI.String()); err != nil || again != i.URI || i.ID == "" {
+				t.Fatalf("item %+v: %v", i, err)
+			}
+		}
+	})
+}
