@@ -20,7 +20,7 @@ type newcomer struct {
 	fp fingerprint
 }
 
-// Add makes candidates known. Known ones stay exactly as they are, whatever their Due. Candidates are written in
+// Add makes candidates known. Known ones stay exactly as they are, but for those of Sooner. Candidates are written in
 // portions of a hundred: after an error, or a crash, some may be known already, and adding them again does no harm.
 func (f *Frontier) Add(now time.Time, cs ...Candidate) (Added, error) {
 	fresh, added, err := f.sieve(cs)
@@ -58,7 +58,7 @@ func (f *Frontier) sieve(cs []Candidate) (fresh []newcomer, added Added, err err
 	err = f.db.View(func(txn *badger.Txn) error {
 		for i, c := range cs {
 			fp := sums[i].fingerprint()
-			if seen[i] {
+			if seen[i] && !c.Sooner {
 				added.Known++
 				continue
 			}
@@ -67,7 +67,7 @@ func (f *Frontier) sieve(cs []Candidate) (fresh []newcomer, added Added, err err
 				if err != nil {
 					return err
 				}
-				if ok {
+				if ok && !c.Sooner {
 					added.Known++
 					again = append(again, sums[i])
 					continue
@@ -156,6 +156,15 @@ func (c *change) insert(fresh []newcomer, now time.Time) (Added, error) {
 		}
 		if ok {
 			added.Known++
+			moved := false
+			if n.Sooner {
+				if moved, err = c.hasten(d, n, now); err != nil {
+					return Added{}, err
+				}
+			}
+			if moved {
+				added.Sooner++
+			}
 			continue
 		}
 		if d.uris >= c.f.maxURIs {
@@ -166,7 +175,7 @@ func (c *change) insert(fresh []newcomer, now time.Time) (Added, error) {
 		if due.IsZero() {
 			due = now
 		}
-		r := Record{URI: n.URI, Hops: n.Hops, Via: n.Via, Seed: n.Seed, History: History{FirstSeen: now}}
+		r := Record{URI: n.URI, Hops: n.Hops, Via: n.Via, Seed: n.Seed, History: History{FirstSeen: now, Source: n.Source, Born: n.Born, Urgent: n.Urgent}}
 		if err := c.put(d, n.fp, uriRow{}, rowOf(r, dueMillis(due, now))); err != nil {
 			return Added{}, err
 		}

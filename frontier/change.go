@@ -97,6 +97,9 @@ func (c *change) put(d *draft, fp fingerprint, was, is uriRow) error {
 	if err := c.move(d, was.place(fp), is.place(fp)); err != nil {
 		return err
 	}
+	if at := is.place(fp); d.taker(fp) == nil {
+		d.hurry(at, is.Urgent)
+	}
 	if taker := d.taker(fp); taker != nil {
 		taker.place, taker.known, taker.listed, taker.held = is.place(fp), true, is.Forbidden, is.Held
 	}

@@ -118,6 +118,8 @@ func (x *checker) store(txn *badger.Txn) error {
 			err = x.listed(item)
 		case kindRobots:
 			err = x.robots(item)
+		case kindSeen:
+			err = x.listing(item)
 		}
 		if err != nil {
 			x.faultf("%w", err)
@@ -273,6 +275,16 @@ func (x *checker) listed(item *badger.Item) error {
 		return damaged(k, errors.Join(errors.New("its URI is missing, or not forbidden, or of another scheme"), err))
 	}
 	return nil
+}
+
+// listing makes sure that what a source has listed belongs to a URI.
+func (x *checker) listing(item *badger.Item) error {
+	k := item.KeyCopy(nil)
+	h, _, rest, err := x.of(k, fingerprintLen)
+	if err == nil && !x.has(uriKey(h.id, fingerprint(rest))) {
+		err = damaged(k, errors.New("its URI is missing"))
+	}
+	return err
 }
 
 func (x *checker) robots(item *badger.Item) error {

@@ -49,8 +49,8 @@ func (f *Frontier) Claim(now time.Time) (c Claim, ok bool, err error) {
 func (f *Frontier) take(s *slot, r Record, w uriRow, fp fingerprint, now time.Time) Claim {
 	f.serial++
 	*s = slot{
-		wake: s.wake, serial: f.serial, fp: fp, place: w.place(fp),
-		scheme: r.URI.Scheme(), known: w.URI != "", listed: w.Forbidden, held: w.Held, diverted: s.diverted,
+		wake: s.wake, serial: f.serial, fp: fp, place: w.place(fp), scheme: r.URI.Scheme(), known: w.URI != "",
+		listed: w.Forbidden, held: w.Held, diverted: s.diverted, urgent: w.Urgent,
 	}
 	c := Claim{Record: r, owner: f, serial: f.serial, uri: r.URI}
 	if !r.Due.IsZero() {
@@ -61,6 +61,7 @@ func (f *Frontier) take(s *slot, r Record, w uriRow, fp fingerprint, now time.Ti
 
 // leave forgets a place that is to be claimed, or moves.
 func (s *state) leave(txn *badger.Txn, host uint32, at place) error {
+	s.calm(at)
 	if at.isNone() || s.head != at {
 		s.overlook(at)
 		return nil
@@ -125,9 +126,10 @@ func (f *Frontier) Release(c Claim, _ time.Time) error {
 	}
 	s := h.clone()
 	claimed := s.slotOf(c.serial)
-	at := claimed.place
+	at, urgent := claimed.place, claimed.urgent
 	*claimed = slot{wake: claimed.wake}
 	s.enqueue(at)
+	s.hurry(at, urgent)
 	s.fit(f.valence(h.name))
 	f.set(h, s)
 	return nil
@@ -175,10 +177,11 @@ func (f *Frontier) divert(c Claim, to uri.URI, now time.Time) (diverted Claim, e
 				return damaged(uriKey(h.id, fp), err)
 			}
 		}
-		at := claimed.place
+		at, urgent := claimed.place, claimed.urgent
 		claimed.diverted = true
 		diverted = f.take(claimed, record, w, fp, now)
 		s.enqueue(at)
+		s.hurry(at, urgent)
 		return s.leave(txn, h.id, w.place(fp))
 	})
 	if err != nil {

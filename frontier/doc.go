@@ -7,7 +7,8 @@
 //
 // A URI is known from the moment that [Frontier.Add], a [Settlement] or [Frontier.Divert] brings it, and nothing but an
 // operator makes the frontier forget it. While its Due is set it has exactly one place in the queue of its host, unless
-// an operator holds it; with a zero Due it is visited on demand only, as robots.txt is. To find a known URI again changes nothing: it is neither promoted nor fetched early.
+// an operator holds it; with a zero Due it is visited on demand only, as robots.txt is. To find a known URI again changes
+// nothing: it is neither promoted nor fetched early, unless the candidate asks for that with Sooner.
 //
 //	            Add, Found                 Claim                  Settle, Due set
 //	(unknown) ─────────────▶ waiting ─────────────▶ claimed ──────────────────────▶ waiting
@@ -36,7 +37,11 @@
 // host is ready at the latest of: the due time of its first waiting URI, the wake time of its first free slot, the end of
 // its rest. Nothing is handed out before that time.
 //
-// Inside a host the URI with the earliest due time goes first, unless four or more are due: then the host has more to do
+// Inside a host urgent URIs go first, those that have been due for longest before the others; but of eight choices in a row
+// one is made as if there were none, so that a flood of news stops nothing else. A URI becomes urgent by its [Candidate] and
+// stays so until a settlement says otherwise.
+//
+// Of the others the URI with the earliest due time goes first, unless four or more are due: then the host has more to do
 // than its politeness allows, and [Options].Order decides, of each round of eight choices, five. One goes to the URI that
 // has been due for longest, so that none waits for ever, one to seeds and feeds, and two to first visits; what one of
 // these does not need the others have. At most 256 URIs of a host are weighed, and at most 16 records are read for a

@@ -7,6 +7,7 @@ import "sync"
 const (
 	maxGroup      = 32
 	maxGroupFound = 500
+	maxGroupSeen  = 8 << 10 // bytes of what one source has listed
 )
 
 // settling is a settlement on its way. It waits for the lock, and whoever gets the lock first settles all that wait: one
@@ -24,7 +25,9 @@ type settling struct {
 func (w *settling) end(added Added, err error) { w.done, w.added, w.err = true, added, err }
 
 // alone tells that the settlement may need more than one transaction.
-func (w *settling) alone() bool { return w.Reopen || w.Robots != nil || len(w.fresh) > maxGroupFound }
+func (w *settling) alone() bool {
+	return w.Reopen || w.Robots != nil || len(w.Seen) > maxGroupSeen || len(w.fresh) > maxGroupFound
+}
 
 // waitingRoom is where settlements wait.
 type waitingRoom struct {

@@ -36,6 +36,11 @@ type state struct {
 
 	pool *pool // nil while the host is not crowded
 
+	// urgent are the places of urgent URIs that wait unclaimed, in order, as far as they came since the frontier was opened;
+	// hurried is how many were handed out in a row. The slice is shared by clones, like ahead.
+	urgent  []place
+	hurried int64
+
 	slots    []slot
 	rest     int64 // nothing is handed out before
 	failures int   // times in a row that the host was down
@@ -57,7 +62,9 @@ type slot struct {
 	listed   bool        // as forbidden
 	held     bool        // by an operator: it gets no place when it is settled
 	diverted bool
-	reopened bool // the origin's rules changed since the claim
+	urgent   bool  // the claimed URI is
+	sooner   int64 // when it is due at the latest once it is settled, in ms; 0 if nobody wants it sooner
+	reopened bool  // the origin's rules changed since the claim
 }
 
 func (s state) clone() state {

@@ -17,6 +17,7 @@ import (
 //	u | host(4) | fp(12)           → uriRow
 //	q | host(4) | due ms(8) | fp(12)  → nothing: a place in the queue
 //	r | host(4) | scheme              → robotsRow, one for each origin of the host
+//	f | host(4) | fp(12)           → what a feed or sitemap has listed
 //	x | host(4) | fp(12)           → scheme: forbidden by robots.txt
 const (
 	kindMeta      = 'm'
@@ -26,6 +27,7 @@ const (
 	kindQueue     = 'q'
 	kindRobots    = 'r'
 	kindForbidden = 'x'
+	kindSeen      = 'f'
 )
 
 // The keys of kind m.
@@ -91,6 +93,7 @@ func key(kind byte, host uint32, rest []byte) []byte {
 func uriKey(host uint32, fp fingerprint) []byte       { return key(kindURI, host, fp[:]) }
 func queueKey(host uint32, at place) []byte           { return key(kindQueue, host, at[:]) }
 func forbiddenKey(host uint32, fp fingerprint) []byte { return key(kindForbidden, host, fp[:]) }
+func seenKey(host uint32, fp fingerprint) []byte      { return key(kindSeen, host, fp[:]) }
 func hostKey(host uint32) []byte                      { return key(kindHost, host, nil) }
 func nameKey(name uri.Host) []byte                    { return append([]byte{kindName}, name...) }
 

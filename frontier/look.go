@@ -50,6 +50,23 @@ func (f *Frontier) Robots(origin uri.URI) (c RobotsCopy, ok bool, err error) {
 	return w.copy(), ok, nil
 }
 
+// Seen gives what a feed or sitemap has listed so far, as the last [Settlement] with a Seen left it; nil if none did.
+func (f *Frontier) Seen(u uri.URI) ([]byte, error) {
+	id, err := f.idOf(u)
+	if id == 0 || err != nil {
+		return nil, err
+	}
+	var seen []byte
+	err = f.db.View(func(txn *badger.Txn) error {
+		seen, err = readBytes(txn, string(seenKey(id, fingerprintOf(u.String()))))
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("look up what %s has listed: %w", u, err)
+	}
+	return seen, nil
+}
+
 // idOf is the number of the URI's host, 0 if it is not known.
 func (f *Frontier) idOf(u uri.URI) (uint32, error) {
 	f.mu.Lock()

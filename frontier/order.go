@@ -80,7 +80,8 @@ type contender struct {
 	visited int64   // ms, 0 if never
 	wait    int64   // ms, 0 if unknown
 	rate    float64 // per day, 0 if unknown
-	source  bool    // seed or feed
+	source  bool    // seed, feed or sitemap
+	urgent  bool
 }
 
 // contenderRow reads of a uriRow what a contender needs.
@@ -92,12 +93,14 @@ type contenderRow struct {
 	ContentType cbor.ByteString `cbor:"16,keyasint,omitempty"`
 	Rate        float64         `cbor:"40,keyasint,omitempty"`
 	Held        bool            `cbor:"80,keyasint,omitempty"`
+	Source      cbor.ByteString `cbor:"50,keyasint,omitempty"`
+	Urgent      bool            `cbor:"52,keyasint,omitempty"`
 }
 
 func contenderOf(at place, w contenderRow) contender {
 	return contender{
 		at: at, visited: w.LastVisit / 1000, wait: w.Wait / int64(time.Millisecond), rate: w.Rate,
-		source: len(w.Hops) == 0 || isFeed(string(w.ContentType)),
+		source: len(w.Hops) == 0 || len(w.Source) > 0 || isFeed(string(w.ContentType)), urgent: w.Urgent,
 	}
 }
 
@@ -138,6 +141,9 @@ func (p *pool) again(at place) {
 
 // choose finds the place of the URI that is to be visited next: the head, unless the host is crowded.
 func (f *Frontier) choose(txn *badger.Txn, h *host, s *state, now int64) (place, uriRow, error) {
+	if at, w, err := mostUrgent(txn, h.id, s, now); err != nil || !at.isNone() {
+		return at, w, err
+	}
 	if f.order != ByDue {
 		if len(s.ahead) < crowd-1 && int64(len(s.ahead)) < s.queued-s.claimed()-1 {
 			ahead, err := places(txn, h.id, s.head, s)
@@ -212,6 +218,9 @@ func (p *pool) pick(o Order, now int64) int {
 	source, first, best := -1, -1, -1
 	var sourceWorth, bestWorth float64
 	for i, c := range p.due {
+		if c.urgent && p.turn%2 == 1 { // since before the frontier was opened, or too many to remember
+			return i
+		}
 		worth := c.worth(o, now)
 		if c.visited == 0 {
 			worth = math.Inf(1) // among the seeds and feeds those first that are new

@@ -16,6 +16,9 @@ const MaxText = uri.MaxLength
 // KiB read, and nothing here reads more than that.
 const MaxRobots = 512 << 10
 
+// MaxSeen bounds the bytes of [Settlement.Seen].
+const MaxSeen = 800 << 10
+
 // History is what is remembered of a URI's visits. The zero value is that of a URI that was never visited.
 type History struct {
 	FirstSeen   time.Time // when it became known
@@ -35,6 +38,10 @@ type History struct {
 	Wait       time.Duration // wait interval learned so far
 	Rate       float64       // changes per day that are expected; zero is unknown, and taken as one in each Wait
 	Memory     string        // bytes that the wait evaluator keeps of the URI; it alone reads them
+
+	Source string    // bytes that are kept of a feed or sitemap, or of what may be one; empty for all else
+	Born   time.Time // when the page came into being, if it is followed up as an article; zero if not
+	Urgent bool      // visited before all that is not, when it is due
 
 	// The rest is of the last complete capture.
 
@@ -65,17 +72,27 @@ type Candidate struct {
 	Via  string
 	Seed string
 	Due  time.Time // zero is now
+
+	// Source, Born and Urgent are what its history begins with.
+	Source string
+	Born   time.Time
+	Urgent bool
+
+	// Sooner tells that a known URI which is due later than Due is due then, urgent if Urgent says so. One that is on
+	// demand stays that. Of one that is being visited meanwhile the next visit comes so early.
+	Sooner bool
 }
 
 // Added says what became of candidates.
 type Added struct {
 	New     int // became known
-	Known   int // were known, and stay exactly as they were
+	Known   int // were known, and stay exactly as they were but for those of Sooner
+	Sooner  int // of Known, those that are due sooner now
 	Refused int // their host has as many URIs as it may have
 }
 
 func (a Added) plus(b Added) Added {
-	return Added{New: a.New + b.New, Known: a.Known + b.Known, Refused: a.Refused + b.Refused}
+	return Added{New: a.New + b.New, Known: a.Known + b.Known, Sooner: a.Sooner + b.Sooner, Refused: a.Refused + b.Refused}
 }
 
 // Claim is the right, and the duty, to visit one URI once. It is ended by exactly one of [Frontier.Settle],
@@ -118,6 +135,10 @@ type Settlement struct {
 	Unasked bool
 
 	Found []Candidate // newly discovered; their zero Due is Finished
+
+	// Seen is what a feed or sitemap has listed so far, at most [MaxSeen] bytes, to be had by [Frontier.Seen]. It is remembered
+	// with the URI and never before what it makes of Found. Nil leaves what there is.
+	Seen []byte
 
 	Forbidden bool        // robots.txt forbids the URI: it is listed for Reopen
 	Robots    *RobotsCopy // the visit was to a robots.txt: keep this copy in force for its origin; nil changes nothing

@@ -51,6 +51,9 @@ type uriRow struct {
 	Rate        float64         `cbor:"40,keyasint,omitempty"`
 	Memory      cbor.ByteString `cbor:"30,keyasint,omitempty"`
 	Held        bool            `cbor:"80,keyasint,omitempty"`
+	Source      cbor.ByteString `cbor:"50,keyasint,omitempty"`
+	Born        int64           `cbor:"51,keyasint,omitempty"`
+	Urgent      bool            `cbor:"52,keyasint,omitempty"`
 }
 
 // place is where the URI stands in the queue: nowhere while it is held.
@@ -121,6 +124,9 @@ func rowOf(r Record, due int64) uriRow {
 		Wait:        int64(r.Wait),
 		Rate:        finite(r.Rate),
 		Memory:      cbor.ByteString(r.Memory),
+		Source:      bounded(r.Source),
+		Born:        micros(r.Born),
+		Urgent:      r.Urgent,
 		ContentType: bounded(r.ContentType),
 		Status:      r.Status,
 		Location:    bounded(r.Location),
@@ -161,6 +167,9 @@ func (w uriRow) record() (Record, error) {
 		Wait:        time.Duration(w.Wait),
 		Rate:        w.Rate,
 		Memory:      string(w.Memory),
+		Source:      string(w.Source),
+		Born:        fromMicros(w.Born),
+		Urgent:      w.Urgent,
 		ContentType: string(w.ContentType),
 		Status:      w.Status,
 		Location:    string(w.Location),

@@ -88,6 +88,12 @@ func (c *change) settle(d *draft, cl Claim, o Settlement, fresh []newcomer, reop
 	if err := c.settled(d, cl, o); err != nil {
 		return Added{}, err
 	}
+	if o.Seen != nil {
+		fp := fingerprintOf(o.Record.URI.String())
+		if err := c.txn.Set(seenKey(d.h.id, fp), o.Seen[:min(len(o.Seen), MaxSeen)]); err != nil {
+			return Added{}, err
+		}
+	}
 	if o.Robots != nil {
 		if err := write(c.txn, robotsKey(d.h.id, o.Record.URI), robotsRowOf(*o.Robots)); err != nil {
 			return Added{}, err
@@ -109,6 +115,10 @@ func (c *change) settled(d *draft, cl Claim, o Settlement) error {
 			due = o.Finished
 		}
 	}
+	urgent := o.Record.Urgent
+	if s.sooner != 0 && !due.IsZero() && due.UnixMilli() > s.sooner {
+		due, urgent = fromMillis(s.sooner), true
+	}
 	was := uriRow{Due: s.place.due(), Forbidden: s.listed, Held: s.held}
 	if s.known {
 		was.URI = cbor.ByteString(o.Record.URI.String())
@@ -118,7 +128,7 @@ func (c *change) settled(d *draft, cl Claim, o Settlement) error {
 	d.fit(c.f.valence(d.h.name))
 
 	is := rowOf(o.Record, dueMillis(due, o.Finished))
-	is.Forbidden, is.Held = forbidden, was.Held
+	is.Forbidden, is.Held, is.Urgent = forbidden, was.Held, urgent
 	return c.put(d, fp, was, is)
 }
 

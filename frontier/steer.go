@@ -192,5 +192,10 @@ func (c *change) forget(d *draft, fp fingerprint, was uriRow) error {
 			return err
 		}
 	}
+	if len(was.Source) > 0 {
+		if err := c.txn.Delete(seenKey(d.h.id, fp)); err != nil {
+			return err
+		}
+	}
 	return c.txn.Delete(uriKey(d.h.id, fp))
 }

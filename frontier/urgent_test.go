@@ -1,0 +1,181 @@
+package frontier_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+// handOut claims the next URI and settles it, due again in a day.
+func handOut(t *testing.T, f *frontier.Frontier, now time.Time) string {
+	t.Helper()
+	c, ok, err := f.Claim(now)
+	if err != nil || !ok {
+		t.Fatal(ok, err)
+	}
+	r := c.Record
+	r.Due, r.Urgent, r.LastVisit = now.Add(24*time.Hour), false, now
+	if _, err := f.Settle(c, frontier.Settlement{Record: r, Finished: now}); err != nil {
+		t.Fatal(err)
+	}
+	return r.URI.Path()
+}
+
+func openUrgent(t *testing.T) (*frontier.Frontier, time.Time) {
+	t.Helper()
+	now := time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC)
+	f, err := frontier.Open(frontier.Options{Dir: t.TempDir(), Now: now, Compactors: -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := f.Check(); err != nil {
+			t.Error(err)
+		}
+		if err := f.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return f, now
+}
+
+func addTo(t *testing.T, f *frontier.Frontier, now time.Time, cs ...frontier.Candidate) frontier.Added {
+	t.Helper()
+	added, err := f.Add(now, cs...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return added
+}
+
+func newsURI(path string) uri.URI { return uri.FromCanonical("http://news.example" + path) }
+
+func TestUrgentGoesBeforeWhatHasBeenDueForLonger(t *testing.T) {
+	t.Parallel()
+	for _, waiting := range []int{1, 3, 50} {
+		t.Run(fmt.Sprintf("%d others wait", waiting), func(t *testing.T) {
+			t.Parallel()
+			f, now := openUrgent(t)
+			for i := range waiting {
+				addTo(t, f, now, frontier.Candidate{URI: newsURI(fmt.Sprintf("/old/%d", i)), Due: now.Add(-time.Hour)})
+			}
+			addTo(t, f, now, frontier.Candidate{URI: newsURI("/news"), Urgent: true})
+			if got := handOut(t, f, now); got != "/news" {
+				t.Errorf("handed out %s", got)
+			}
+			if got := handOut(t, f, now); got == "/news" {
+				t.Error("the news was handed out twice")
+			}
+		})
+	}
+}
+
+func TestAFloodOfNewsStopsNothingElse(t *testing.T) {
+	t.Parallel()
+	f, now := openUrgent(t)
+	for i := range 40 {
+		addTo(t, f, now, frontier.Candidate{URI: newsURI(fmt.Sprintf("/news/%d", i)), Urgent: true}, frontier.Candidate{URI: newsURI(fmt.Sprintf("/old/%d", i))})
+	}
+	others := 0
+	for range 32 {
+		if got := handOut(t, f, now); got[:5] == "/old/" {
+			others++
+		}
+	}
+	if others < 2 || others > 4 {
+		t.Errorf("%d of 32 choices were for others, want 2 to 4", others)
+	}
+}
+
+func TestSooner(t *testing.T) {
+	t.Parallel()
+	f, now := openUrgent(t)
+	later := now.Add(10 * 24 * time.Hour)
+	addTo(t, f, now, frontier.Candidate{URI: newsURI("/a"), Due: later}, frontier.Candidate{URI: newsURI("/b"), Due: later})
+	soon := now.Add(time.Hour)
+	added := addTo(t, f, now, frontier.Candidate{URI: newsURI("/a"), Due: soon, Sooner: true, Urgent: true},
+		frontier.Candidate{URI: newsURI("/b"), Due: soon}, frontier.Candidate{URI: newsURI("/b"), Due: later.Add(time.Hour), Sooner: true})
+	if want := (frontier.Added{Known: 3, Sooner: 1}); added != want {
+		t.Errorf("added %+v, want %+v", added, want)
+	}
+	for path, want := range map[string]time.Time{"/a": soon, "/b": later} {
+		if r, ok, err := f.Get(newsURI(path)); err != nil || !ok || !r.Due.Equal(want) || r.Urgent != (path == "/a") {
+			t.Errorf("%s is due %s, urgent %v, want %s (%v %v)", path, r.Due, r.Urgent, want, ok, err)
+		}
+	}
+}
+
+func TestSoonerWhileTheURIIsBeingVisited(t *testing.T) {
+	t.Parallel()
+	f, now := openUrgent(t)
+	addTo(t, f, now, frontier.Candidate{URI: newsURI("/a")})
+	c, ok, err := f.Claim(now)
+	if err != nil || !ok {
+		t.Fatal(ok, err)
+	}
+	soon := now.Add(time.Minute)
+	addTo(t, f, now, frontier.Candidate{URI: newsURI("/a"), Due: soon, Sooner: true})
+	r := c.Record
+	r.Due = now.Add(24 * time.Hour)
+	if _, err := f.Settle(c, frontier.Settlement{Record: r, Finished: now}); err != nil {
+		t.Fatal(err)
+	}
+	if r, _, err := f.Get(newsURI("/a")); err != nil || !r.Due.Equal(soon) {
+		t.Errorf("due %s, want %s (%v)", r.Due, soon, err)
+	}
+}
+
+func TestAReleasedUrgentURIStaysUrgent(t *testing.T) {
+	t.Parallel()
+	f, now := openUrgent(t)
+	addTo(t, f, now, frontier.Candidate{URI: newsURI("/old"), Due: now.Add(-time.Hour)}, frontier.Candidate{URI: newsURI("/news"), Urgent: true})
+	c, _, err := f.Claim(now)
+	if err != nil || c.Record.URI != newsURI("/news") {
+		t.Fatal(c.Record.URI, err)
+	}
+	diverted, err := f.Divert(c, newsURI("/robots.txt"), now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Release(diverted, now); err != nil {
+		t.Fatal(err)
+	}
+	if got := handOut(t, f, now); got != "/news" {
+		t.Errorf("handed out %s", got)
+	}
+}
+
+func TestWhatASourceListedIsRememberedWithIt(t *testing.T) {
+	t.Parallel()
+	f, now := openUrgent(t)
+	feed := newsURI("/rss.xml")
+	addTo(t, f, now, frontier.Candidate{URI: feed, Source: "a feed"})
+	for i, seen := range [][]byte{[]byte("one"), nil, make([]byte, frontier.MaxSeen), {}} {
+		c, _, err := f.Claim(now)
+		if err != nil || c.Record.Source != "a feed" {
+			t.Fatal(c.Record.Source, err)
+		}
+		r := c.Record
+		r.Due = now
+		var found []frontier.Candidate
+		for n := range 1000 {
+			found = append(found, frontier.Candidate{URI: newsURI(fmt.Sprintf("/%d/%d", i, n)), Due: now.Add(time.Hour)})
+		}
+		if _, err := f.Settle(c, frontier.Settlement{Record: r, Finished: now, Seen: seen, Found: found}); err != nil {
+			t.Fatal(err)
+		}
+		want := string(seen)
+		if seen == nil {
+			want = "one"
+		}
+		if got, err := f.Seen(feed); err != nil || string(got) != want {
+			t.Errorf("%d: listed %d bytes, want %d (%v)", i, len(got), len(want), err)
+		}
+	}
+	if got, err := f.Seen(newsURI("/0/0")); err != nil || got != nil {
+		t.Errorf("a page has listed %q (%v)", got, err)
+	}
+}
