@@ -84,24 +84,33 @@ func keepScrubbed() reader {
 			if !ok {
 				return
 			}
-			period, once := strings.CutPrefix(s, "once per ")
-			switch {
-			case s == "nothing":
+			switch s {
+			case "nothing":
 				d.settings.Change.KeepScrubbed = KeepScrubbed{}
-			case s == "response":
+			case "response":
 				d.settings.Change.KeepScrubbed = KeepScrubbed{Response: true}
-			case once:
-				every, problem, remedy := parseDuration(period)
-				if problem != "" || every < time.Second || every > longWait {
-					f.fault("has no period: "+cmpOr(problem, "it is out of bounds"), cmpOr(remedy, accepted))
-					return
-				}
-				d.settings.Change.KeepScrubbed = KeepScrubbed{Response: true, Every: every}
 			default:
-				f.fault("is not accepted", accepted)
+				if every, ok := f.oncePer(s, accepted); ok {
+					d.settings.Change.KeepScrubbed = KeepScrubbed{Response: true, Every: every}
+				}
 			}
 		},
 	}
+}
+
+// oncePer reads "once per 7d", and reports what is something else.
+func (f field) oncePer(s, accepted string) (time.Duration, bool) {
+	period, once := strings.CutPrefix(s, "once per ")
+	if !once {
+		f.fault("is not accepted", accepted)
+		return 0, false
+	}
+	every, problem, remedy := parseDuration(period)
+	if problem != "" || every < time.Second || every > longWait {
+		f.fault("has no period: "+cmpOr(problem, "it is out of bounds"), cmpOr(remedy, accepted))
+		return 0, false
+	}
+	return every, true
 }
 
 func cmpOr(a, b string) string {

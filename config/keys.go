@@ -64,6 +64,7 @@ var tables = []table{
 	{name: "change", doc: "How two versions of a URI are compared."},
 	{name: "midfetch", doc: "When the response headers alone prove that nothing changed, so that the body is not read."},
 	{name: "trouble", doc: "Answers that are not the page that was asked for. They are archived as evidence and marked, and change nothing that was learned."},
+	{name: "dedup", doc: "When an answer is archived as a revisit of an earlier record, in the place of its payload."},
 	{name: "fetch", doc: "Bounds of one exchange."},
 	{name: "scope", doc: "Which discovered URIs are taken. The settings of the seed's host decide."},
 	{name: "seeds", doc: "Where the crawl starts."},
@@ -76,7 +77,7 @@ const (
 )
 
 // keys are those of all topics.
-var keys = slices.Concat(coreKeys, adminKeys)
+var keys = slices.Concat(coreKeys, adminKeys, dedupKeys)
 
 var coreKeys = []key{
 	{

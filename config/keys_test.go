@@ -116,7 +116,7 @@ func TestEachDefaultShownIsTheRealOne(t *testing.T) {
 func TestCommentsNameKeyAndDefault(t *testing.T) {
 	t.Parallel()
 	comments := ""
-	for _, file := range []string{"config.go", "settings.go", "admin.go"} {
+	for _, file := range []string{"config.go", "settings.go", "admin.go", "dedup.go"} {
 		f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ParseComments)
 		if err != nil {
 			t.Fatal(err)

@@ -104,6 +104,7 @@ func defaultSettings(t testing.TB) config.Settings {
 			Mode: config.Strict, MaxSize: 2 << 20, MIME: mime(t, "^(text/.*|application/([a-z0-9.+-]*[+])?(xml|json)(;.*)?)$"),
 		},
 		Trouble: config.Trouble{KnownBlocks: true, GoneAfter: 4, GoneFirst: time.Hour, GoneWait: 28 * day},
+		Dedup:   config.Dedup{By: config.DedupDigest, Certainty: config.CertainRegular},
 	}
 }
 
@@ -226,6 +227,14 @@ uris = ["https://www.news.example/", "http://münchen.example:8080/x?b=1&a"]
 socket = "/run/arcrawl/admin.sock"
 listen = "localhost:8471"
 token_file = "token"
+[dedup]
+by = "uri"
+equivalent = true
+skip_mime = ['^text/.*', '^font/.*']
+only_mime = ['^image/.*']
+min_size = "1KiB"
+certainty = "compare"
+revisits = "once per 7d"
 `
 
 func TestEachKeyReachesItsField(t *testing.T) {
@@ -297,6 +306,11 @@ func TestEachKeyReachesItsField(t *testing.T) {
 		Trouble: config.Trouble{
 			Blocked: []*regexp.Regexp{regexp.MustCompile("captcha")}, NotFound: []*regexp.Regexp{regexp.MustCompile("no such page")},
 			GoneAfter: 2, GoneFirst: time.Minute, GoneWait: 7 * day,
+		},
+		Dedup: config.Dedup{
+			By: config.DedupURI, Equivalent: true, Skip: []*regexp.Regexp{mime(t, "^text/.*"), mime(t, "^font/.*")},
+			Only: []*regexp.Regexp{mime(t, "^image/.*")}, MinSize: 1024,
+			Certainty: config.CertainCompare, Revisits: config.Revisits{Once: 7 * day},
 		},
 	}
 	for _, h := range []uri.Host{"www.news.example", "sport.example", "elsewhere.example"} {

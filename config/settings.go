@@ -24,6 +24,7 @@ type Settings struct {
 	Scope    Scope
 	Change   Change
 	Trouble  Trouble
+	Dedup    Dedup
 }
 
 // Politeness says how long a host rests between requests: DelayFactor times the duration of the last exchange, at least

@@ -1,6 +1,7 @@
 package crawler
 
 import (
+	"io"
 	"sync"
 	"time"
 
@@ -9,6 +10,7 @@ import (
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawllog"
 	"github.com/arcrawl/arcrawl/dedup"
+	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/fetch"
 	"github.com/arcrawl/arcrawl/frontier"
@@ -27,6 +29,9 @@ type Rooms struct {
 	Archive  *warcout.Writer
 	CrawlLog *crawllog.Writer
 
+	// Stored opens the payload of a record of the archive, for the settings that want it compared. Nil: none can be read.
+	// An error of Close says that the record is damaged.
+	Stored func(o digest.Origin) (io.ReadCloser, error)
 	// FreeSpace tells the bytes left where the store and the archive are, whichever has less.
 	FreeSpace func() (int64, error)
 	// Version stands in the User-Agent.

@@ -1,8 +1,6 @@
 package crawler
 
 import (
-	"fmt"
-	"mime"
 	"net/http"
 	"strconv"
 	"strings"
@@ -25,11 +23,12 @@ const (
 	KeptRevisit                    // a revisit record: the payload is in the archive already
 	KeptNotModified                // a revisit record: the server said 304
 	KeptHead                       // the response's head alone, in a metadata record
+	KeptThinned                    // nothing: a revisit record would have been true, and the settings do not want it
 )
 
 // String is a word for people.
 func (k Keeping) String() string {
-	return [...]string{"nothing", "response", "revisit", "not modified", "head"}[k]
+	return [...]string{"nothing", "response", "revisit", "not modified", "head", "thinned"}[k]
 }
 
 // kept is what the archive now holds of a visit.
@@ -38,12 +37,14 @@ type kept struct {
 	record  digest.Origin // the main record written; zero for KeptNothing
 	origin  digest.Origin // the record that holds the payload: record itself for a response, an earlier one for a revisit
 	written int64         // compressed bytes
+	hit     dedup.Hit     // what was found of the payload, whatever came of it
+	unsound bool          // what was found is not what it should be
 }
 
 // keep decides what a visit leaves in the archive, and writes it. On return it is on disk.
 func (c *Crawler) keep(v visit, s config.Settings) (kept, error) {
-	k, err := c.decide(v, s.Change)
-	if err != nil || k.keeping == KeptNothing {
+	k, err := c.decide(v, s)
+	if err != nil || k.keeping == KeptNothing || k.keeping == KeptThinned {
 		return k, err
 	}
 	w, err := c.rooms.Archive.Write(time.Now(), c.toArchive(v, k))
@@ -58,11 +59,11 @@ func (c *Crawler) keep(v visit, s config.Settings) (kept, error) {
 }
 
 // decide finds the smallest true record of a visit.
-func (c *Crawler) decide(v visit, s config.Change) (kept, error) {
+func (c *Crawler) decide(v visit, s config.Settings) (kept, error) {
 	r, got := v.record(), v.capture
 	switch {
 	case got.Status == statusNotModified && !v.failed:
-		return kept{keeping: KeptNotModified, origin: r.Origin}, nil
+		return thin(v, s.Dedup, kept{keeping: KeptNotModified, origin: r.Origin}), nil
 	case got.Stopped, got.Status < 0 && len(got.Head) > 0:
 		return kept{keeping: KeptHead}, nil
 	case got.Status < 0:
@@ -70,19 +71,11 @@ func (c *Crawler) decide(v visit, s config.Change) (kept, error) {
 	case !got.Complete:
 		return kept{keeping: KeptResponse}, nil
 	}
-	if !r.Origin.IsZero() && r.Origin.Payload == got.PayloadDigest && v.verdict.State == evaluators.Unchanged {
-		return kept{keeping: KeptRevisit, origin: r.Origin}, nil
+	k, err := c.duplicate(v, s.Dedup)
+	if err != nil || k.keeping != KeptNothing {
+		return thin(v, s.Dedup, k), err
 	}
-	if got.PayloadSize > 0 {
-		origin, known, err := c.rooms.Dedup.Lookup(dedupKey(v))
-		if err != nil {
-			return kept{}, fmt.Errorf("look for an earlier record: %w", err)
-		}
-		if known {
-			return kept{keeping: KeptRevisit, origin: origin}, nil
-		}
-	}
-	if v.verdict.State == evaluators.Unchanged && !v.verdict.First && !wanted(v, s) {
+	if v.verdict.State == evaluators.Unchanged && !v.verdict.First && !repeats(v) && !wanted(v, s.Change) {
 		// The same content in another coding, gzip with another time stamp for one, or with other parts that do not count:
 		// there is nothing new to keep, and no revisit record may claim a payload digest that the original does not have.
 		return kept{keeping: KeptNothing}, nil
@@ -98,21 +91,6 @@ func wanted(v visit, s config.Change) bool {
 		return false
 	}
 	return keep.Every == 0 || v.capture.Started.Sub(v.record().Origin.Date) >= keep.Every
-}
-
-// dedupKey is what a visit's payload is known by. Status and type are part of it: an error page and an article with
-// the same bytes are different captures.
-func dedupKey(v visit) dedup.Key {
-	return dedup.Key{Payload: v.capture.PayloadDigest, Status: v.capture.Status, MIME: mediaType(v)}
-}
-
-// mediaType is the Content-Type without its parameters, in lower case; empty when there is none that can be read.
-func mediaType(v visit) string {
-	t, _, err := mime.ParseMediaType(v.capture.Header.Get("Content-Type"))
-	if err != nil && t == "" {
-		return ""
-	}
-	return t
 }
 
 // toArchive puts a visit into the archive's terms.

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/crawllog"
+	"github.com/arcrawl/arcrawl/dedup"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/fetch"
 	"github.com/arcrawl/arcrawl/warcout"
@@ -34,7 +35,7 @@ func logEntry(v visit, k kept, f found, n next, worker int) crawllog.Entry {
 	if got.Misfortune != nil {
 		e.Extra.Misfortune = got.Misfortune.Error()
 	}
-	if k.keeping != KeptNothing {
+	if k.keeping != KeptNothing && k.keeping != KeptThinned {
 		e.Extra.WARCFile, e.Extra.WARCOffset = k.record.File, k.record.Offset
 	}
 	if profile, ok := k.keeping.profile(); ok {
@@ -74,6 +75,11 @@ func annotations(v visit, k kept, f found) []string {
 		notes = append(notes, crawllog.DuplicateDigest)
 	case KeptNotModified:
 		notes = append(notes, crawllog.DuplicateNotModified)
+	case KeptThinned:
+		notes = append(notes, crawllog.Unwritten)
+	}
+	if k.hit != dedup.Miss {
+		notes = append(notes, crawllog.Hit+k.hit.String())
 	}
 	if n := spared(v); n > 0 {
 		notes = append(notes, crawllog.Spared+strconv.FormatInt(n, 10))

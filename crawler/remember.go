@@ -177,10 +177,8 @@ func observation(v visit) (o evaluators.Observation, ok bool) {
 // worth, and the frontier of the whole visit.
 func (c *Crawler) remember(v visit, s config.Settings, k kept, f found, n next) error {
 	got := v.capture
-	if k.keeping == KeptResponse && got.Complete && got.PayloadSize > 0 {
-		if err := c.rooms.Dedup.Put(dedupKey(v), k.origin); err != nil {
-			return fmt.Errorf("remember the record of %s: %w", v.uri(), err)
-		}
+	if err := c.index(v, s.Dedup, k); err != nil {
+		return err
 	}
 	if o, ok := observation(v); ok {
 		if err := c.rooms.Trust.Add(v.uri().Host(), o); err != nil {
@@ -227,7 +225,7 @@ func reportOf(v visit, k kept, n next, added frontier.Added) Report {
 		Visits: n.record.Visits, Versions: n.record.Versions, Found: added.New, Written: k.written,
 	}
 	r.Spared = spared(v)
-	if k.keeping == KeptRevisit && !got.Stopped {
+	if got.Status != statusNotModified && (k.keeping == KeptRevisit || k.keeping == KeptThinned) {
 		r.Deduped = got.PayloadSize
 	}
 	return r

@@ -34,7 +34,7 @@ func (q question) conditional() bool { return q.sent != evaluators.Validators{} 
 // left validators, the host's are worth believing, and no audit is due.
 func (c *Crawler) ask(r frontier.Record, s terms, now time.Time) (question, error) {
 	q := question{request: c.plain(r, s)}
-	if isRobots(r.URI) || !canVouch(r) {
+	if isRobots(r.URI) || !canVouch(r) || c.rooms.Dedup.Lost(r.Origin) {
 		return q, nil
 	}
 	q.filter = s.Midfetch.For(r.ContentType)

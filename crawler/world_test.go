@@ -14,6 +14,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"github.com/arcrawl/arcrawl/archive"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/crawllog"
@@ -31,6 +32,7 @@ type world struct {
 	dir  string
 	toml string
 	town *town.Town
+	log  zerolog.Logger
 
 	mu      sync.Mutex // guards the fields below
 	reports []crawler.Report
@@ -40,7 +42,7 @@ type world struct {
 // newWorld makes a crawl with the given settings beyond the folders.
 func newWorld(t testing.TB, dir, toml string) *world {
 	t.Helper()
-	w := &world{t: t, dir: dir, toml: toml, town: town.Found(time.Now()), free: 1 << 40}
+	w := &world{t: t, dir: dir, toml: toml, town: town.Found(time.Now()), log: zerolog.Nop(), free: 1 << 40}
 	if !strings.Contains(toml, "[operator]") {
 		w.toml = "[operator]\nname = \"Test Library\"\ncontact = \"https://library.example/crawler\"\n" + toml
 	}
@@ -88,7 +90,7 @@ func (w *world) openWith(dial dialer) (crawler.Rooms, func()) {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	d, err := dedup.Open(f.DB())
+	d, err := dedup.Open(f.DB(), dedup.Options{Name: archive.Key})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -109,8 +111,8 @@ func (w *world) openWith(dial dialer) (crawler.Rooms, func()) {
 	}
 	client := fetch.New(fetch.Options{Dial: dial, SpoolDir: w.dir})
 	rooms := crawler.Rooms{
-		Config: config.NewLive(cfg), Frontier: f, Fetch: client, Dedup: d, Trust: book, Archive: a, CrawlLog: l, Version: "test", Log: zerolog.Nop(),
-		FreeSpace: w.freeSpace, Observe: w.observe,
+		Config: config.NewLive(cfg), Frontier: f, Fetch: client, Dedup: d, Trust: book, Archive: a, CrawlLog: l, Version: "test", Log: w.log,
+		FreeSpace: w.freeSpace, Observe: w.observe, Stored: archive.Stored(cfg.Storage.WARC),
 	}
 	return rooms, func() {
 		w.t.Helper()

@@ -22,7 +22,12 @@ const (
 	DuplicateDigest      = "duplicate:digest"              // a revisit record says that the payload is archived already
 	DuplicateNotModified = "duplicate:server-not-modified" // a revisit record says that the server answered 304
 	Spared               = "spared:"                       // and a number: bytes of payload that the visit did not transfer, going by the last capture
+	Unwritten            = "unwritten:identicalDigest"     // nothing was archived: the payload is there, and no further revisit is wanted
 )
+
+// Hit begins the annotation that tells what the URI of an earlier record with the same payload is to this one: exact,
+// equivalent or other. It is there also when the payload was archived nevertheless.
+const Hit = "hit:"
 
 // Entry is one visit, or one URI that could not be visited.
 type Entry struct {

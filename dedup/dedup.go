@@ -1,31 +1,13 @@
 package dedup
 
 import (
-	"crypto/sha256"
-	"encoding/binary"
 	"errors"
 	"fmt"
-	"strings"
-	"time"
 
 	"github.com/dgraph-io/badger/v4"
-	"github.com/fxamacker/cbor/v2"
 
 	"github.com/arcrawl/arcrawl/digest"
 )
-
-// The layout of keys stands in stores and never changes: 'd', payload digest(20), status(2 BE), type(8).
-const (
-	kind    = 'd'
-	typeLen = 8
-	keyLen  = 1 + len(digest.Digest{}) + 2 + typeLen
-)
-
-// format is the first byte of each value. A value of a format that is not known is an error.
-const format = 1
-
-// ErrCorrupt tells that an entry cannot be what was put: it is unreadable, or of another payload.
-var ErrCorrupt = errors.New("dedup entry is damaged")
 
 // Key says which captures are the same. MIME is a Content-Type as the server wrote it; parameters and letter case do
 // not count. Status is the HTTP status of the response, 0 to 999, since some servers send odd ones.
@@ -35,37 +17,139 @@ type Key struct {
 	MIME    string
 }
 
+// By says how far the URI of an earlier record counts.
+type By uint8
+
+// The ways. They are not stored.
+const (
+	Digest   By = iota // any record will do; the first one stands for all
+	URIFirst           // a record of the same URI, or else any
+	URI                // only a record of the same URI
+)
+
+// Query asks for the record that may stand for a capture.
+type Query struct {
+	Key
+	URI        string // of the capture
+	By         By
+	Equivalent bool // a record of an equivalent URI counts as one of the same URI, though after one of the very same
+}
+
+// Hit says what the URI of a record is to that of the capture.
+type Hit uint8
+
+// The hits.
+const (
+	Miss       Hit = iota // there is no record
+	Exact                 // it is of the same URI
+	Equivalent            // it is of a URI with the same name
+	Other                 // it is of another URI
+)
+
+// String is one word, as the crawl log has it.
+func (h Hit) String() string { return [...]string{"miss", "exact", "equivalent", "other"}[h] }
+
+// Match is what was found; the zero value is a miss.
+type Match struct {
+	Origin digest.Origin
+	Hit    Hit
+}
+
+// Options say how to keep the index.
+type Options struct {
+	// Name gives the name that equivalent URIs have in common. Nil: no two URIs are equivalent.
+	Name func(uri string) string
+}
+
 // Index is the index in an open store. Its methods may be called by many goroutines at once. It needs no closing, and is
 // of no use when the store is closed.
-type Index struct{ db *badger.DB }
+type Index struct {
+	db     *badger.DB
+	name   func(string) string
+	losses losses
+}
 
 // Open takes a store to keep the index in.
-func Open(db *badger.DB) (*Index, error) {
+func Open(db *badger.DB, o Options) (*Index, error) {
 	if db == nil {
 		return nil, errors.New("open dedup index: no store")
 	}
-	return &Index{db: db}, nil
+	i := &Index{db: db, name: o.Name, losses: losses{from: map[string]int64{}}}
+	if err := i.readLosses(); err != nil {
+		return nil, fmt.Errorf("open dedup index: %w", err)
+	}
+	return i, nil
 }
 
-// Lookup gives the record that first held the payload; ok is false when there is none.
-func (i *Index) Lookup(k Key) (o digest.Origin, ok bool, err error) {
-	b, err := k.bytes()
+// Hit says what the URI of a record is to another.
+func (i *Index) Hit(uri, origin string, equivalent bool) Hit {
+	switch {
+	case uri == origin:
+		return Exact
+	case equivalent && i.name != nil && i.name(uri) == i.name(origin):
+		return Equivalent
+	}
+	return Other
+}
+
+// Find gives the record that may stand for a capture.
+func (i *Index) Find(q Query) (m Match, err error) {
+	key, err := q.bytes()
 	if err == nil {
 		err = i.db.View(func(txn *badger.Txn) error {
-			o, ok, err = get(txn, b, k.Payload)
+			m, err = i.find(txn, key, q)
 			return err
 		})
 	}
 	if err != nil {
-		return digest.Origin{}, false, fmt.Errorf("look up origin of %s: %w", k.Payload, err)
+		return Match{}, fmt.Errorf("look up the origin of %s: %w", q.Payload, err)
 	}
-	return o, ok, nil
+	return m, nil
+}
+
+// find looks at the first record of the payload, which most often is all there is, and at those of the URI where that
+// makes a difference.
+func (i *Index) find(txn *badger.Txn, key []byte, q Query) (Match, error) {
+	first, known, err := i.get(txn, key, q.Payload)
+	if err != nil {
+		return Match{}, err
+	}
+	best := Match{}
+	if known {
+		best = Match{first, i.Hit(q.URI, first.URI, q.Equivalent)}
+	}
+	if q.By == Digest || best.Hit == Exact {
+		return best, nil
+	}
+	candidates := [][]byte{under(key, sameURI, q.URI)}
+	if q.Equivalent && i.name != nil {
+		candidates = append(candidates, under(key, alikeURI, i.name(q.URI)))
+	}
+	for _, c := range candidates {
+		o, known, err := i.get(txn, c, q.Payload)
+		if err != nil {
+			return Match{}, err
+		}
+		if hit := i.Hit(q.URI, o.URI, q.Equivalent); known && (best.Hit == Miss || hit < best.Hit) {
+			best = Match{o, hit}
+		}
+	}
+	if q.By == URI && best.Hit == Other {
+		return Match{}, nil
+	}
+	return best, nil
 }
 
 // Put remembers that o holds the payload of k. It must be called only after the record is on disk. When there is an
-// entry already, that one stays.
-func (i *Index) Put(k Key, o digest.Origin) error {
-	b, err := k.bytes()
+// entry already, that one stays; a record of another URI is remembered beside it.
+func (i *Index) Put(k Key, o digest.Origin) error { return i.change(k, o, i.put) }
+
+// Replace is [Index.Put] for a record that is known to be sound, where the entry has been found not to be: it takes the
+// place of the entry for its payload and of those for its URI.
+func (i *Index) Replace(k Key, o digest.Origin) error { return i.change(k, o, i.replace) }
+
+func (i *Index) change(k Key, o digest.Origin, how func(txn *badger.Txn, key []byte, o digest.Origin) error) error {
+	key, err := k.bytes()
 	switch {
 	case err != nil:
 	case o.IsZero():
@@ -73,31 +157,77 @@ func (i *Index) Put(k Key, o digest.Origin) error {
 	case o.Payload != k.Payload:
 		err = fmt.Errorf("record %s holds another payload, %s", o.RecordID, o.Payload)
 	default:
-		err = i.put(b, k.Payload, o)
-		for errors.Is(err, badger.ErrConflict) { // another goroutine was first; each round lets one through
-			err = i.put(b, k.Payload, o)
+		for { // another goroutine may be first; each round lets one through
+			err = i.db.Update(func(txn *badger.Txn) error { return how(txn, key, o) })
+			if !errors.Is(err, badger.ErrConflict) {
+				break
+			}
 		}
 	}
 	if err != nil {
-		return fmt.Errorf("remember origin of %s: %w", k.Payload, err)
+		return fmt.Errorf("remember the origin of %s: %w", k.Payload, err)
 	}
 	return nil
 }
 
-func (i *Index) put(key []byte, payload digest.Digest, o digest.Origin) error {
-	return i.db.Update(func(txn *badger.Txn) error {
-		if _, ok, err := get(txn, key, payload); ok || err != nil {
-			return err
+func (i *Index) put(txn *badger.Txn, key []byte, o digest.Origin) error {
+	first, known, err := i.get(txn, key, o.Payload)
+	if err != nil {
+		return err
+	}
+	if !known {
+		return i.set(txn, key, o)
+	}
+	if first.URI == o.URI {
+		return nil
+	}
+	if err := i.setOnce(txn, under(key, sameURI, o.URI), o); err != nil {
+		return err
+	}
+	if i.name == nil || i.name(first.URI) == i.name(o.URI) {
+		return nil
+	}
+	return i.setOnce(txn, under(key, alikeURI, i.name(o.URI)), o)
+}
+
+func (i *Index) replace(txn *badger.Txn, key []byte, o digest.Origin) error {
+	keys := [][]byte{key, under(key, sameURI, o.URI)}
+	if i.name != nil {
+		keys = append(keys, under(key, alikeURI, i.name(o.URI)))
+	}
+	for n, k := range keys {
+		_, err := txn.Get(k)
+		if errors.Is(err, badger.ErrKeyNotFound) && n > 0 {
+			continue
 		}
-		v, err := cbor.Marshal(rowOf(o))
+		if err == nil || errors.Is(err, badger.ErrKeyNotFound) {
+			err = i.set(txn, k, o)
+		}
 		if err != nil {
 			return err
 		}
-		return txn.Set(key, append([]byte{format}, v...))
-	})
+	}
+	return nil
 }
 
-func get(txn *badger.Txn, key []byte, payload digest.Digest) (o digest.Origin, ok bool, err error) {
+func (i *Index) setOnce(txn *badger.Txn, key []byte, o digest.Origin) error {
+	_, known, err := i.get(txn, key, o.Payload)
+	if known || err != nil {
+		return err
+	}
+	return i.set(txn, key, o)
+}
+
+func (i *Index) set(txn *badger.Txn, key []byte, o digest.Origin) error {
+	v, err := encode(o)
+	if err != nil {
+		return err
+	}
+	return txn.Set(key, v)
+}
+
+// get gives the record of one key; known is false also for one that is lost.
+func (i *Index) get(txn *badger.Txn, key []byte, payload digest.Digest) (o digest.Origin, known bool, err error) {
 	item, err := txn.Get(key)
 	if errors.Is(err, badger.ErrKeyNotFound) {
 		return o, false, nil
@@ -112,67 +242,8 @@ func get(txn *badger.Txn, key []byte, payload digest.Digest) (o digest.Origin, o
 	if err == nil && o.Payload != payload {
 		err = fmt.Errorf("%w: record %s holds %s", ErrCorrupt, o.RecordID, o.Payload)
 	}
-	return o, err == nil, err
-}
-
-// bytes is the key in the store. The media type is shortened to a hash, since servers write what they like there.
-func (k Key) bytes() ([]byte, error) {
-	if k.Payload.IsZero() {
-		return nil, errors.New("no payload digest")
+	if err != nil || i.Lost(o) {
+		return digest.Origin{}, false, err
 	}
-	if k.Status < 0 || k.Status > 999 {
-		return nil, fmt.Errorf("%d is no HTTP status", k.Status)
-	}
-	b := make([]byte, 0, keyLen)
-	b = append(b, kind)
-	b = append(b, k.Payload[:]...)
-	b = binary.BigEndian.AppendUint16(b, uint16(k.Status))
-	media, _, _ := strings.Cut(k.MIME, ";")
-	sum := sha256.Sum256([]byte(strings.ToLower(strings.TrimSpace(media))))
-	return append(b, sum[:typeLen]...), nil
-}
-
-// row is an origin as it is stored: a CBOR map with integer keys, to which keys are only ever added. Texts are byte
-// strings, so that no byte in a file name makes an entry unreadable. The date is in µs since 1970, 0 for none.
-type row struct {
-	RecordID cbor.ByteString `cbor:"1,keyasint"`
-	URI      cbor.ByteString `cbor:"2,keyasint,omitempty"`
-	Date     int64           `cbor:"3,keyasint,omitempty"`
-	Payload  []byte          `cbor:"4,keyasint"`
-	File     cbor.ByteString `cbor:"5,keyasint,omitempty"`
-	Offset   int64           `cbor:"6,keyasint,omitempty"`
-	Length   int64           `cbor:"7,keyasint,omitempty"`
-	Size     int64           `cbor:"8,keyasint,omitempty"`
-}
-
-func rowOf(o digest.Origin) row {
-	w := row{
-		RecordID: cbor.ByteString(o.RecordID), URI: cbor.ByteString(o.URI), Payload: o.Payload[:], File: cbor.ByteString(o.File),
-		Offset: o.Offset, Length: o.Length, Size: o.Size,
-	}
-	if !o.Date.IsZero() {
-		w.Date = o.Date.UnixMicro()
-	}
-	return w
-}
-
-func decode(v []byte) (digest.Origin, error) {
-	if len(v) == 0 || v[0] != format {
-		return digest.Origin{}, fmt.Errorf("%w: format %x, want %x", ErrCorrupt, v[:min(1, len(v))], format)
-	}
-	var w row
-	if err := cbor.Unmarshal(v[1:], &w); err != nil {
-		return digest.Origin{}, fmt.Errorf("%w: %w", ErrCorrupt, err)
-	}
-	o := digest.Origin{
-		RecordID: string(w.RecordID), URI: string(w.URI), File: string(w.File), Offset: w.Offset, Length: w.Length, Size: w.Size,
-	}
-	if len(w.Payload) != len(o.Payload) || o.IsZero() {
-		return digest.Origin{}, fmt.Errorf("%w: it names no record or no payload", ErrCorrupt)
-	}
-	copy(o.Payload[:], w.Payload)
-	if w.Date != 0 {
-		o.Date = time.UnixMicro(w.Date).UTC()
-	}
-	return o, nil
+	return o, true, nil
 }

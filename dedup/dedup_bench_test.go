@@ -24,9 +24,9 @@ func benchIndex(b *testing.B, n int) *dedup.Index {
 func BenchmarkLookupKnown(b *testing.B) {
 	i := benchIndex(b, 20_000)
 	for n := uint64(0); b.Loop(); n++ {
-		_, ok, err := i.Lookup(dedup.Key{Payload: digest.Of([]byte(payload(n % 20_000))), Status: 200, MIME: "text/html"})
-		if err != nil || !ok {
-			b.Fatal(ok, err)
+		m, err := i.Find(dedup.Query{Key: dedup.Key{Payload: digest.Of([]byte(payload(n % 20_000))), Status: 200, MIME: "text/html"}})
+		if err != nil || m.Hit == dedup.Miss {
+			b.Fatal(m, err)
 		}
 	}
 }
@@ -35,9 +35,9 @@ func BenchmarkLookupKnown(b *testing.B) {
 func BenchmarkLookupNew(b *testing.B) {
 	i := benchIndex(b, 20_000)
 	for n := uint64(1 << 32); b.Loop(); n++ {
-		_, ok, err := i.Lookup(dedup.Key{Payload: digest.Of([]byte(payload(n))), Status: 200, MIME: "text/html"})
-		if err != nil || ok {
-			b.Fatal(ok, err)
+		m, err := i.Find(dedup.Query{Key: dedup.Key{Payload: digest.Of([]byte(payload(n))), Status: 200, MIME: "text/html"}})
+		if err != nil || m.Hit != dedup.Miss {
+			b.Fatal(m, err)
 		}
 	}
 }

@@ -3,6 +3,7 @@ package dedup_test
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -24,9 +25,12 @@ func openStore(t testing.TB, dir string) *badger.DB {
 	return db
 }
 
+// withoutWWW is what makes URIs equivalent in these tests.
+func withoutWWW(uri string) string { return strings.Replace(uri, "//www.", "//", 1) }
+
 func openIndex(t testing.TB, db *badger.DB) *dedup.Index {
 	t.Helper()
-	i, err := dedup.Open(db)
+	i, err := dedup.Open(db, dedup.Options{Name: withoutWWW})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,12 +47,12 @@ func origin(payload string, n int) digest.Origin {
 
 func want(t *testing.T, i *dedup.Index, k dedup.Key, o digest.Origin) {
 	t.Helper()
-	got, ok, err := i.Lookup(k)
-	if err != nil || ok == o.IsZero() {
-		t.Fatalf("Lookup(%v) = %v, %v; want %v", k, ok, err, !o.IsZero())
+	got, err := i.Find(dedup.Query{Key: k, URI: "http://a.example/"})
+	if err != nil || (got.Hit == dedup.Miss) != o.IsZero() {
+		t.Fatalf("Find(%v) = %v, %v; want %v", k, got.Hit, err, o)
 	}
-	if diff := cmp.Diff(o, got); diff != "" {
-		t.Errorf("Lookup(%v): -want +got:\n%s", k, diff)
+	if diff := cmp.Diff(o, got.Origin); diff != "" {
+		t.Errorf("Find(%v): -want +got:\n%s", k, diff)
 	}
 }
 
@@ -128,10 +132,10 @@ func TestPutRefuses(t *testing.T) {
 		})
 	}
 	want(t, i, dedup.Key{Payload: p, Status: 200}, digest.Origin{})
-	if _, _, err := i.Lookup(dedup.Key{}); err == nil {
-		t.Error("Lookup of nothing")
+	if _, err := i.Find(dedup.Query{}); err == nil {
+		t.Error("Find of nothing")
 	}
-	if _, err := dedup.Open(nil); err == nil {
+	if _, err := dedup.Open(nil, dedup.Options{}); err == nil {
 		t.Error("Open without a store")
 	}
 }
@@ -180,8 +184,8 @@ func TestDamagedEntriesAreAnError(t *testing.T) {
 				if string(key.Payload[:]) != k[1:21] {
 					continue
 				}
-				if _, ok, err := i.Lookup(key); ok || !errors.Is(err, dedup.ErrCorrupt) {
-					t.Errorf("%s %s: Lookup = %v, %v; want that it is damaged", p, name, ok, err)
+				if m, err := i.Find(dedup.Query{Key: key}); m.Hit != dedup.Miss || !errors.Is(err, dedup.ErrCorrupt) {
+					t.Errorf("%s %s: Find = %v, %v; want that it is damaged", p, name, m, err)
 				}
 				if err := i.Put(key, origin(p, 2)); !errors.Is(err, dedup.ErrCorrupt) {
 					t.Errorf("%s %s: Put: %v; want that it is damaged", p, name, err)
@@ -210,11 +214,11 @@ func TestOneOfManyAtOnceIsFirst(t *testing.T) {
 			if err := i.Put(k, origin("p", n)); err != nil {
 				t.Error(err)
 			}
-			o, ok, err := i.Lookup(k)
-			if err != nil || !ok {
-				t.Error(ok, err)
+			m, err := i.Find(dedup.Query{Key: k})
+			if err != nil || m.Hit == dedup.Miss {
+				t.Error(m, err)
 			}
-			seen[n] = o
+			seen[n] = m.Origin
 		})
 	}
 	workers.Wait()

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -47,6 +48,25 @@ func (r Repair) String() string {
 		s += ", tail kept as " + r.Tail
 	}
 	return s
+}
+
+// Name is the name by which records of the file are known.
+func (r Repair) Name() string { return strings.TrimSuffix(r.File, openSuffix) }
+
+// LostFrom tells from which byte on the file holds nothing any more of what it may have held; lost is false when nothing
+// is known to be missing.
+func (r Repair) LostFrom() (from int64, lost bool) {
+	switch r.Kind {
+	case Cut, Short:
+		return r.After, true
+	case Removed:
+		return 0, true
+	case Differs:
+		if r.After < r.Before {
+			return r.After, true
+		}
+	}
+	return 0, false
 }
 
 // repairer puts a folder in order before anything is written.

@@ -50,7 +50,7 @@ func openRooms(live *config.Live, log zerolog.Logger) (crawler.Rooms, func() err
 		return fail(err)
 	}
 	shut = append(shut, rooms.Frontier.Close)
-	if rooms.Dedup, err = dedup.Open(rooms.Frontier.DB()); err != nil {
+	if rooms.Dedup, err = dedup.Open(rooms.Frontier.DB(), dedup.Options{Name: archive.Key}); err != nil {
 		return fail(err)
 	}
 	if rooms.Trust, err = trust.Open(rooms.Frontier.DB()); err != nil {
@@ -67,7 +67,13 @@ func openRooms(live *config.Live, log zerolog.Logger) (crawler.Rooms, func() err
 	shut = append(shut, func() error { return rooms.Archive.Close(time.Now()) })
 	for _, r := range repairs {
 		log.Warn().Str("file", r.File).Msg(r.String())
+		if from, lost := r.LostFrom(); lost {
+			if err = rooms.Dedup.Forget(r.Name(), from); err != nil {
+				return fail(err)
+			}
+		}
 	}
+	rooms.Stored = archive.Stored(c.Storage.WARC)
 	rooms.Fetch = fetch.New(fetch.Options{Dial: fetch.Guard(c.AllowNetworks), SpoolDir: spoolFolder(c)})
 	shut = append(shut, rooms.Fetch.Close)
 	return rooms, closeAll, nil

@@ -1,0 +1,191 @@
+package crawler_test
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/rs/zerolog"
+
+	"github.com/arcrawl/arcrawl/crawler"
+	"github.com/arcrawl/arcrawl/crawllog"
+	"github.com/arcrawl/arcrawl/internal/town"
+)
+
+const comparing = "[dedup]\ncertainty = \"compare\"\n[seeds]\nuris = [\"http://site.example/\"]\n"
+
+// TestARecordThatCannotStandIsPassedOver changes what is archived between two visits to an unchanged page.
+func TestARecordThatCannotStandIsPassedOver(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct {
+		name   string
+		harm   func(t *testing.T, file string)
+		second crawler.Keeping
+		logged string // part of the error
+	}{
+		{"the record is sound", func(*testing.T, string) {}, crawler.KeptRevisit, ""},
+		{"the file was moved away", func(t *testing.T, file string) { must(t, os.Rename(file, file+".away")) }, crawler.KeptResponse, "there is no"},
+		{"the record is damaged", damage, crawler.KeptResponse, "gzip"},
+		{"another record with other bytes stands there", exchange, crawler.KeptResponse, "differs after"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t, t.TempDir(), comparing)
+				defer w.town.Close()
+				w.set("http://site.example/", town.Page{Body: strings.Repeat("the same each time. ", 100)})
+				w.run(time.Hour)
+				row.harm(t, finishedFiles(t, w.dir)[0])
+				var log bytes.Buffer
+				w.log = zerolog.New(&log)
+				w.run(48 * time.Hour)
+				visits := w.visits(".example/")
+				if len(visits) < 3 || visits[1].Kept != row.second || visits[2].Kept != crawler.KeptRevisit {
+					t.Errorf("the visits left %v; want response, %v, revisit", visits, row.second)
+				}
+				if told := log.String(); !strings.Contains(told, row.logged) || strings.Contains(told, "cannot stand") != (row.logged != "") {
+					t.Errorf("the log says %q, want %q", told, row.logged)
+				}
+			})
+		})
+	}
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// damage flips one bit in the middle of the page's record.
+func damage(t *testing.T, file string) {
+	t.Helper()
+	change(t, file, func(member []byte) []byte {
+		member = slices.Clone(member)
+		member[len(member)/2] ^= 1
+		return member
+	})
+}
+
+// exchange puts a sound record with other bytes of the same length in the place of the page's.
+func exchange(t *testing.T, file string) {
+	t.Helper()
+	change(t, file, func(member []byte) []byte {
+		text := bytes.Replace(unzip(t, member), []byte("each time. the"), []byte("each week. the"), 1)
+		var out bytes.Buffer
+		z := gzip.NewWriter(&out)
+		_, err := z.Write(text)
+		must(t, err)
+		must(t, z.Close())
+		return out.Bytes()
+	})
+}
+
+// change rewrites the gzip member that holds the page.
+func change(t *testing.T, file string, how func([]byte) []byte) {
+	t.Helper()
+	all, err := os.ReadFile(file)
+	must(t, err)
+	magic := []byte("\x1f\x8b\x08")
+	for at := 0; at < len(all); {
+		end := len(all)
+		if next := bytes.Index(all[at+1:], magic); next >= 0 {
+			end = at + 1 + next
+		}
+		if text := unzip(t, all[at:end]); bytes.Contains(text, []byte("each time")) {
+			must(t, os.WriteFile(file, slices.Concat(all[:at], how(all[at:end]), all[end:]), 0o600))
+			return
+		}
+		at = end
+	}
+	t.Fatal("the page is not in the file")
+}
+
+func unzip(t *testing.T, member []byte) []byte {
+	t.Helper()
+	z, err := gzip.NewReader(bytes.NewReader(member))
+	must(t, err)
+	z.Multistream(false)
+	var out bytes.Buffer
+	_, err = out.ReadFrom(z)
+	must(t, err)
+	return out.Bytes()
+}
+
+// TestNothingRefersToALostRecord: what the store remembers of a URI is no better than the file that it lies in.
+func TestNothingRefersToALostRecord(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct{ name, toml string }{
+		{"when the body is read", ""},
+		{"when its validators would have been asked about", "[midfetch]\nproof = 0\n"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t, t.TempDir(), row.toml+"[seeds]\nuris = [\"http://site.example/\"]\n")
+				defer w.town.Close()
+				w.set("http://site.example/", town.Page{ETag: "honest"})
+				w.run(time.Hour)
+				file := finishedFiles(t, w.dir)[0]
+				must(t, os.Remove(file))
+				must(t, os.Remove(w.path("crawl.log")))
+				rooms, shut := w.open()
+				must(t, rooms.Dedup.Forget(filepath.Base(file), 0))
+				shut()
+				w.run(48 * time.Hour)
+				if visits := w.visits(".example/"); len(visits) < 3 || visits[1].Kept != crawler.KeptResponse || visits[2].Kept == crawler.KeptResponse {
+					t.Errorf("the visits left %v; want a response, a response and then none", visits)
+				}
+				checkArchive(t, w.dir) // every revisit resolves
+			})
+		})
+	}
+}
+
+func TestTheLogTellsWhatWasRepeated(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct {
+		name, toml string
+		second     []string // annotations of the second page
+		revisited  []string // and when it is visited again
+	}{
+		{"a revisit of another URI", "", []string{"duplicate:digest", "hit:other"}, []string{"duplicate:digest", "hit:other", "unchanged"}},
+		{"archived in any case", "certainty = \"force-new\"\n", []string{"hit:other"}, []string{"hit:exact", "unchanged"}},
+		{"not deduplicated", "by = \"off\"\n", nil, []string{"unchanged"}},
+		{"no revisit is wanted", "revisits = \"none\"\n", []string{"duplicate:digest", "hit:other"}, []string{"hit:other", "unchanged", "unwritten:identicalDigest"}},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t, t.TempDir(), "[dedup]\n"+row.toml+"[seeds]\nuris = [\"http://site.example/a\"]\n")
+				defer w.town.Close()
+				w.set("http://site.example/a", town.Page{Body: `<a href="/b">`})
+				w.set("http://site.example/b", town.Page{Body: `<a href="/b">`})
+				w.run(24 * time.Hour)
+				var got [][]string
+				for _, e := range w.logLines() {
+					if strings.HasSuffix(e.URI, "/b") {
+						got = append(got, slices.Sorted(slices.Values(relevant(e))))
+					}
+				}
+				if len(got) < 2 || !slices.Equal(got[0], row.second) || !slices.Equal(got[1], row.revisited) {
+					t.Errorf("the annotations are %q; want %q, then %q", got, row.second, row.revisited)
+				}
+			})
+		})
+	}
+}
+
+// relevant leaves out what every line has.
+func relevant(e crawllog.Entry) []string {
+	return slices.DeleteFunc(slices.Clone(e.Annotations), func(a string) bool {
+		return !strings.Contains(a, ":") && a != crawllog.Unchanged
+	})
+}

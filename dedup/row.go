@@ -1,0 +1,128 @@
+package dedup
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/fxamacker/cbor/v2"
+
+	"github.com/arcrawl/arcrawl/digest"
+)
+
+// The layout of keys stands in stores and never changes:
+//
+//	'd', payload digest(20), status(2 BE), type(8)                     the first record of a payload
+//	'd', payload digest(20), status(2 BE), type(8), 'u', URI(8)        the first record of it under another URI
+//	'd', payload digest(20), status(2 BE), type(8), 'e', URI(8)        the first record of it under another equivalent URI
+//	'd', zeros(20), 'L', name                                          a file of which part is lost
+//
+// Type and URI are the beginnings of SHA-256 sums. No payload has a digest of zeros.
+const (
+	kind     = 'd'
+	typeLen  = 8
+	uriLen   = 8
+	keyLen   = 1 + len(digest.Digest{}) + 2 + typeLen
+	sameURI  = 'u'
+	alikeURI = 'e'
+	lostFile = 'L'
+)
+
+// format is the first byte of each value. A value of a format that is not known is an error.
+const format = 1
+
+// ErrCorrupt tells that an entry cannot be what was put: it is unreadable, or of another payload.
+var ErrCorrupt = errors.New("dedup entry is damaged")
+
+// bytes is the key in the store. The media type is shortened to a hash, since servers write what they like there.
+func (k Key) bytes() ([]byte, error) {
+	if k.Payload.IsZero() {
+		return nil, errors.New("no payload digest")
+	}
+	if k.Status < 0 || k.Status > 999 {
+		return nil, fmt.Errorf("%d is no HTTP status", k.Status)
+	}
+	b := make([]byte, 0, keyLen+1+uriLen)
+	b = append(b, kind)
+	b = append(b, k.Payload[:]...)
+	b = binary.BigEndian.AppendUint16(b, uint16(k.Status))
+	media, _, _ := strings.Cut(k.MIME, ";")
+	sum := sha256.Sum256([]byte(strings.ToLower(strings.TrimSpace(media))))
+	return append(b, sum[:typeLen]...), nil
+}
+
+// under is the key of a payload under one URI, or one name of URIs.
+func under(key []byte, mark byte, uri string) []byte {
+	sum := sha256.Sum256([]byte(uri))
+	b := append(make([]byte, 0, keyLen+1+uriLen), key...)
+	return append(append(b, mark), sum[:uriLen]...)
+}
+
+// about begins the keys that are about no payload.
+func about(mark byte, name string) []byte {
+	b := make([]byte, 1+len(digest.Digest{}), 1+len(digest.Digest{})+1+len(name))
+	b[0] = kind
+	return append(append(b, mark), name...)
+}
+
+// row is an origin as it is stored: a CBOR map with integer keys, to which keys are only ever added. Texts are byte
+// strings, so that no byte in a file name makes an entry unreadable. The date is in µs since 1970, 0 for none.
+type row struct {
+	RecordID cbor.ByteString `cbor:"1,keyasint"`
+	URI      cbor.ByteString `cbor:"2,keyasint,omitempty"`
+	Date     int64           `cbor:"3,keyasint,omitempty"`
+	Payload  []byte          `cbor:"4,keyasint"`
+	File     cbor.ByteString `cbor:"5,keyasint,omitempty"`
+	Offset   int64           `cbor:"6,keyasint,omitempty"`
+	Length   int64           `cbor:"7,keyasint,omitempty"`
+	Size     int64           `cbor:"8,keyasint,omitempty"`
+}
+
+func encode(o digest.Origin) ([]byte, error) {
+	w := row{
+		RecordID: cbor.ByteString(o.RecordID), URI: cbor.ByteString(o.URI), Payload: o.Payload[:], File: cbor.ByteString(o.File),
+		Offset: o.Offset, Length: o.Length, Size: o.Size,
+	}
+	if !o.Date.IsZero() {
+		w.Date = o.Date.UnixMicro()
+	}
+	return encodeRow(w)
+}
+
+// encodeRow writes a CBOR map behind the byte that tells the format.
+func encodeRow(w any) ([]byte, error) {
+	v, err := cbor.Marshal(w)
+	return append([]byte{format}, v...), err
+}
+
+// decodeRow reads one.
+func decodeRow(v []byte, w any) error {
+	if len(v) == 0 || v[0] != format {
+		return fmt.Errorf("%w: format %x, want %x", ErrCorrupt, v[:min(1, len(v))], format)
+	}
+	if err := cbor.Unmarshal(v[1:], w); err != nil {
+		return fmt.Errorf("%w: %w", ErrCorrupt, err)
+	}
+	return nil
+}
+
+func decode(v []byte) (digest.Origin, error) {
+	var w row
+	if err := decodeRow(v, &w); err != nil {
+		return digest.Origin{}, err
+	}
+	o := digest.Origin{
+		RecordID: string(w.RecordID), URI: string(w.URI), File: string(w.File), Offset: w.Offset, Length: w.Length, Size: w.Size,
+	}
+	if len(w.Payload) != len(o.Payload) || o.IsZero() {
+		return digest.Origin{}, fmt.Errorf("%w: it names no record or no payload", ErrCorrupt)
+	}
+	copy(o.Payload[:], w.Payload)
+	if w.Date != 0 {
+		o.Date = time.UnixMicro(w.Date).UTC()
+	}
+	return o, nil
+}
