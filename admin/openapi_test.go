@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/arcrawl/arcrawl/frontier"
 )
 
 var update = flag.Bool("update", false, "rewrite the files that are generated from the code")
@@ -109,6 +111,8 @@ func (d describer) schema(t reflect.Type) object {
 	switch t {
 	case reflect.TypeFor[Seconds]():
 		return object{"type": "number"}
+	case reflect.TypeFor[frontier.Entry]():
+		return object{"type": "object", "description": "A URI with all that is remembered of it, as a line of arcrawl frontier export."}
 	case reflect.TypeFor[time.Time]():
 		return object{"type": "string", "format": "date-time"}
 	}

@@ -31,7 +31,9 @@ type param struct{ name, kind, doc string }
 const api = "/api/v1"
 
 // routes is every request that the API knows.
-func routes() []route { return slices.Concat(crawlRoutes(), lookRoutes(), orderRoutes()) }
+func routes() []route {
+	return slices.Concat(crawlRoutes(), lookRoutes(), orderRoutes(), queueRoutes())
+}
 
 // crawlRoutes tell how the crawl is as a whole.
 func crawlRoutes() []route {

@@ -1,0 +1,91 @@
+package admin
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/arcrawl/arcrawl/frontier"
+)
+
+// These methods of a client mean what those of a [frontier.Frontier] do, for a daemon that runs.
+
+// List gives up to n selected URIs behind a cursor; see [frontier.Frontier.List].
+func (c *Client) List(ctx context.Context, s frontier.Select, from frontier.Cursor, n int) ([]frontier.Entry, frontier.Cursor, error) {
+	sel := selectOf(s, from)
+	sel.Limit = n
+	l, err := ask[List](ctx, c, http.MethodPost, "/frontier/list", nil, sel)
+	return l.Entries, frontier.Cursor(l.Next), err
+}
+
+// Count counts selected URIs behind a cursor; see [frontier.Frontier.Count].
+func (c *Client) Count(ctx context.Context, s frontier.Select, from frontier.Cursor) (int64, frontier.Cursor, error) {
+	n, err := ask[Count](ctx, c, http.MethodPost, "/frontier/count", nil, selectOf(s, from))
+	return n.Count, frontier.Cursor(n.Next), err
+}
+
+// Steer does something to the next selected URIs behind a cursor; see [frontier.Frontier.Steer].
+func (c *Client) Steer(ctx context.Context, s frontier.Select, a frontier.Action, from frontier.Cursor) (frontier.Steered, frontier.Cursor, error) {
+	o := Order{Select: selectOf(s, from), All: s.IsAll(), Verb: string(a.Verb), Due: moment(a.Due), Spread: Seconds(a.Spread)}
+	done, err := ask[Ordered](ctx, c, http.MethodPost, "/frontier/steer", nil, o)
+	return frontier.Steered{Matched: done.Matched, Changed: done.Changed, InProgress: done.InProgress}, frontier.Cursor(done.Next), err
+}
+
+// Import makes entries known with their history, at most 1000; see [frontier.Frontier.Import].
+func (c *Client) Import(ctx context.Context, replace bool, entries ...frontier.Entry) (frontier.Imported, error) {
+	done, err := ask[Imported](ctx, c, http.MethodPost, "/frontier/import", nil, Import{Replace: replace, Entries: entries})
+	return frontier.Imported(done), err
+}
+
+// SteerHosts does something to the hosts that fit a pattern; see [frontier.Frontier.SteerHosts].
+func (c *Client) SteerHosts(ctx context.Context, pattern string, a frontier.HostAction) (matched, changed int64, err error) {
+	done, err := ask[HostsOrdered](ctx, c, http.MethodPost, "/frontier/hosts", nil, HostOrder{Pattern: pattern, Verb: string(a.Verb), Until: moment(a.Until)})
+	return done.Matched, done.Changed, err
+}
+
+func selectOf(s frontier.Select, from frontier.Cursor) Select {
+	sel := Select{Host: s.Host, Prefix: s.Prefix, Cursor: string(from)}
+	for _, u := range s.URIs {
+		sel.URIs = append(sel.URIs, u.String())
+	}
+	for _, state := range s.States {
+		sel.States = append(sel.States, string(state))
+	}
+	if s.Match != nil {
+		sel.Match = s.Match.String()
+	}
+	return sel
+}
+
+// steerAll does something to all selected URIs, step by step.
+func (c *Client) steerAll(ctx context.Context, s frontier.Select, a frontier.Action) (total frontier.Steered, err error) {
+	for from := frontier.Cursor(""); ; {
+		done, next, err := c.Steer(ctx, s, a, from)
+		if err != nil {
+			return total, err
+		}
+		if total, from = total.Plus(done), next; next == "" {
+			return total, nil
+		}
+	}
+}
+
+// Visit makes URIs due now.
+func (c *Client) Visit(ctx context.Context, s frontier.Select) (frontier.Steered, error) {
+	return c.steerAll(ctx, s, frontier.Action{Verb: frontier.Force})
+}
+
+// Hold keeps URIs from being visited.
+func (c *Client) Hold(ctx context.Context, s frontier.Select) (frontier.Steered, error) {
+	return c.steerAll(ctx, s, frontier.Action{Verb: frontier.Hold})
+}
+
+// Release ends what Hold began.
+func (c *Client) Release(ctx context.Context, s frontier.Select) (frontier.Steered, error) {
+	return c.steerAll(ctx, s, frontier.Action{Verb: frontier.Release})
+}
+
+// RestHosts lets hosts rest until a time.
+func (c *Client) RestHosts(ctx context.Context, pattern string, until time.Time) (matched, changed int64, err error) {
+	return c.SteerHosts(ctx, pattern, frontier.HostAction{Verb: frontier.Rest, Until: until})
+}

@@ -1,0 +1,184 @@
+package admin
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/arcrawl/arcrawl/internal/town"
+)
+
+// TestTheStatusTellsWhatHappened crawls a page that changes every other hour for a day.
+func TestTheStatusTellsWhatHappened(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, dir, everyHour)
+		defer w.close()
+		w.set("http://news.example/", town.Page{Every: 2 * time.Hour})
+		w.run(24*time.Hour - time.Minute)
+
+		s := get[Status](w, "/api/v1/status")
+		if s.Stand.State != Crawling || s.Hosts.Known != 1 || s.URIs.Known != 2 || time.Duration(s.Uptime) != 24*time.Hour-time.Minute {
+			t.Errorf("the status is %+v", s)
+		}
+		if c := s.LastDay; c.Visits != 25 || c.Versions != 13 || c.Unchanged != 12 || c.Received == 0 || c.Written == 0 {
+			t.Errorf("the last day had %+v; want 24 visits of the page, of which 12 found a version, and one of robots.txt", c)
+		}
+		if c := s.LastHour; c.Visits == 0 || c.Visits > 2 {
+			t.Errorf("the last hour had %+v; want one visit", c)
+		}
+		day := get[Series](w, "/api/v1/series?span=1d")
+		var visits int64
+		for _, n := range day.Values["visits"] {
+			visits += n
+		}
+		if len(day.Times) != 24*60-1 || visits < 25 {
+			t.Errorf("%d minutes with %d visits; want those of the day", len(day.Times), visits)
+		}
+		if long := get[Series](w, "/api/v1/series?span=90d"); len(long.Times) != 23 || long.Values["uris"][22] != 2 {
+			t.Errorf("%d hours, URIs %v; want 23 whole hours", len(long.Times), long.Values["uris"])
+		}
+	})
+}
+
+// TestAPauseOutlivesARestart pauses by the API, and opens the window anew.
+func TestAPauseOutlivesARestart(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, dir, everyHour)
+		post[Stand](w, "/api/v1/pause", Reason{Reason: "works on the network"})
+		since := time.Now()
+		w.close()
+		time.Sleep(time.Hour)
+
+		w = newWorld(t, dir, everyHour)
+		w.set("http://news.example/", town.Page{})
+		w.run(3 * time.Hour)
+		s := get[Status](w, "/api/v1/status")
+		if s.Stand.State != Paused || s.Stand.Why != "works on the network" || s.Stand.Since == nil || !s.Stand.Since.Equal(since) || s.LastDay.Visits != 0 {
+			t.Errorf("after a restart the crawl is %+v with %d visits; want it paused since %s", s.Stand, s.LastDay.Visits, since)
+		}
+		if at := post[Stand](w, "/api/v1/resume", nil); at.State != Crawling {
+			t.Errorf("after a resume the crawl is %+v", at)
+		}
+		w.close()
+
+		w = newWorld(t, dir, everyHour)
+		if at := get[Status](w, "/api/v1/status").Stand; at.State != Crawling {
+			t.Errorf("after a resume and a restart the crawl is %+v", at)
+		}
+		post[Stand](w, "/api/v1/pause", Reason{For: Seconds(time.Hour)})
+		w.close()
+		time.Sleep(2 * time.Hour)
+		w = newWorld(t, dir, everyHour)
+		if at := get[Status](w, "/api/v1/status").Stand; at.State != Crawling {
+			t.Errorf("after a pause whose time was over at the restart the crawl is %+v", at)
+		}
+		w.close()
+	})
+}
+
+// TestOrdersReachTheFrontier makes URIs known, holds and releases them, and has one visited now.
+func TestOrdersReachTheFrontier(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, dir, everyHour)
+		defer w.close()
+		for _, u := range []string{"/", "/a", "/b"} {
+			w.set("http://news.example"+u, town.Page{})
+		}
+		added := post[Added](w, "/api/v1/seeds", Seeds{URIs: []string{
+			"http://news.example/a", "HTTP://NEWS.example/b#top", "http://news.example/", "http://other.example/", "mailto:x",
+		}})
+		if added.New != 2 || added.Known != 1 || !slices.Equal(added.Outside, []string{"http://other.example/"}) || len(added.Faults) != 1 {
+			t.Errorf("added %+v; want 2 new, 1 known, 1 outside, 1 that is no URI", added)
+		}
+		held := post[Ordered](w, "/api/v1/frontier/steer", Order{Verb: "hold", Select: Select{URIs: []string{"http://news.example/a"}}})
+		if held.Changed != 1 {
+			t.Errorf("held %+v, want one URI", held)
+		}
+		w.run(30 * time.Minute)
+		if a, b := get[URI](w, "/api/v1/uri?uri=http://news.example/a"), get[URI](w, "/api/v1/uri?uri=http://news.example/b"); a.Visits != 0 || b.Visits != 1 {
+			t.Errorf("%d visits of the held URI and %d of the other; want 0 and 1", a.Visits, b.Visits)
+		}
+		post[Ordered](w, "/api/v1/frontier/steer", Order{Verb: "release", Select: Select{States: []string{"held"}}})
+		post[Ordered](w, "/api/v1/frontier/steer", Order{Verb: "force", Select: Select{URIs: []string{"http://news.example/b"}}})
+		paused := post[HostsOrdered](w, "/api/v1/frontier/hosts", HostOrder{Pattern: "*.example", Verb: "pause"})
+		w.run(time.Minute)
+		if h := get[Host](w, "/api/v1/hosts/news.example"); paused.Changed != 1 || h.State != "paused" || h.Paused == nil {
+			t.Errorf("the host is %+v after %+v; want it paused", h, paused)
+		}
+		post[HostsOrdered](w, "/api/v1/frontier/hosts", HostOrder{Pattern: "news.example", Verb: "resume"})
+		w.run(time.Minute)
+		if a, b := get[URI](w, "/api/v1/uri?uri=http://news.example/a"), get[URI](w, "/api/v1/uri?uri=http://news.example/b"); a.Visits != 1 || b.Visits != 2 {
+			t.Errorf("%d and %d visits after the release and a forced visit; want 1 and 2", a.Visits, b.Visits)
+		}
+		list := post[List](w, "/api/v1/frontier/list", Select{Prefix: "http://news.example/", States: []string{"waiting"}})
+		if len(list.Entries) != 3 || list.Next != "" {
+			t.Errorf("%d URIs wait, next %q; want 3 and no more", len(list.Entries), list.Next)
+		}
+	})
+}
+
+// TestBadRequestsAreExplained has a row for each way to ask wrongly.
+func TestBadRequestsAreExplained(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, dir, everyHour)
+		defer w.close()
+		for _, c := range []struct {
+			method, path string
+			body         any
+			status       int
+			word         string
+		}{
+			{"GET", "/api/v1/nothing", nil, 404, "openapi.json"},
+			{"POST", "/api/v1/status", nil, 404, "POST /api/v1/status"},
+			{"GET", "/api/v1/uri?uri=mailto:x", nil, 400, "mailto"},
+			{"GET", "/api/v1/uri?uri=http://news.example/never", nil, 404, "http://news.example/never"},
+			{"GET", "/api/v1/hosts/never.example", nil, 404, "never.example"},
+			{"GET", "/api/v1/hosts?limit=0", nil, 400, "1 to 1000"},
+			{"GET", "/api/v1/hosts?state=asleep", nil, 400, "snoozed"},
+			{"GET", "/api/v1/series?span=1y", nil, 400, "90d"},
+			{"POST", "/api/v1/pause", map[string]any{"reson": "x"}, 400, "reson"},
+			{"POST", "/api/v1/pause", Reason{For: -1}, 400, "negative"},
+			{"POST", "/api/v1/frontier/steer", Order{Verb: "hold"}, 400, "all"},
+			{"POST", "/api/v1/frontier/steer", Order{Verb: "holt", All: true}, 400, "holt"},
+			{"POST", "/api/v1/frontier/list", Select{Match: "("}, 400, "match"},
+			{"POST", "/api/v1/frontier/hosts", HostOrder{Verb: "pause"}, 400, "pattern"},
+		} {
+			var p Problem
+			if status := w.ask(c.method, c.path, c.body, &p); status != c.status || !strings.Contains(p.Error, c.word) {
+				t.Errorf("%s %s: status %d, %q; want %d and a word on %q", c.method, c.path, status, p.Error, c.status, c.word)
+			}
+		}
+		if s := get[Status](w, "/api/v1/status"); s.Stand.State != Crawling {
+			t.Errorf("a bad request has left the crawl %+v", s.Stand)
+		}
+	})
+}
+
+// TestEveryRouteAnswersWhatItSays calls those that need no argument and compares the type.
+func TestEveryRouteAnswersWhatItSays(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, dir, everyHour)
+		defer w.close()
+		for _, r := range routes() {
+			if r.method != http.MethodGet || strings.Contains(r.path, "{") || len(r.params) > 0 && r.params[0].name == "uri" {
+				continue
+			}
+			if status := w.ask(r.method, r.path, nil, nil); status != http.StatusOK {
+				t.Errorf("%s %s: status %d", r.method, r.path, status)
+			}
+		}
+	})
+}
