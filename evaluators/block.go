@@ -50,8 +50,21 @@ var fingerprints = []fingerprint{
 	{name: "consent:dpg", header: "Location", value: "://myprivacy."},
 }
 
-// notFoundTitle matches the title of pages that say with status 200 that there is no such page.
-var notFoundTitle = regexp.MustCompile(`(?i)<title[^>]*>\s*(?:` +
+// bodies are the texts of all fingerprints, each with the number of its own.
+var bodies = newTexts(textsOf(fingerprints))
+
+func textsOf(all []fingerprint) []text {
+	var out []text
+	for i, f := range all {
+		for _, what := range f.body {
+			out = append(out, text{what: what, of: i})
+		}
+	}
+	return out
+}
+
+// notFoundTitle matches at the beginning of the title of pages that say with status 200 that there is no such page.
+var notFoundTitle = regexp.MustCompile(`(?i)^<title[^>]*>\s*(?:` +
 	`(?:error|fehler|erreur|fout|virhe|villa|feil|fel)?[\s:–-]*404\b|` +
 	`[^<]{0,80}\b(?:page|file) (?:was |could |can)?(?:not|n't|n’t) (?:be )?found\b|` +
 	`[^<]{0,80}\bseite (?:wurde |konnte )?(?:leider )?nicht gefunden\b|[^<]{0,80}\bpage (?:non trouv|introuvable)|` +
@@ -66,28 +79,36 @@ const NotFound = "notFound:"
 // that asks for consent, a page "not found" with status 200. The name is "challenge:", "consent:" or "notFound:" and whose
 // it is or what gave it away, without spaces; it is empty for everything else.
 func Block(a Answer) string {
-	for _, f := range fingerprints {
+	found := bodies.in(a.Content)
+	for i, f := range fingerprints {
 		if f.header != "" {
 			values := a.Header.Values(f.header)
 			if len(values) == 0 || !strings.Contains(strings.Join(values, " "), f.value) {
 				continue
 			}
 		}
-		if f.header != "" && len(f.body) == 0 || f.inBody(a.Content) {
+		if len(f.body) == 0 || found&(1<<i) != 0 {
 			return f.name
 		}
 	}
-	if a.Status == http.StatusOK && notFoundTitle.Match(a.Content[:min(len(a.Content), 8<<10)]) {
+	if a.Status == http.StatusOK && titleSaysNotFound(a.Content[:min(len(a.Content), 8<<10)]) {
 		return NotFound + "title"
 	}
 	return ""
 }
 
-func (f fingerprint) inBody(content []byte) bool {
-	for _, text := range f.body {
-		if bytes.Contains(content, []byte(text)) {
+// titleSaysNotFound asks the expression only where a title begins: that is the most expensive question about a page.
+func titleSaysNotFound(content []byte) bool {
+	const begins = "<title"
+	for {
+		i := bytes.IndexByte(content, '<')
+		if i < 0 || len(content)-i < len(begins) {
+			return false
+		}
+		content = content[i:]
+		if bytes.EqualFold(content[:len(begins)], []byte(begins)) && notFoundTitle.Match(content) {
 			return true
 		}
+		content = content[1:]
 	}
-	return false
 }
