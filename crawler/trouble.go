@@ -72,6 +72,9 @@ func beginning(c *fetch.Capture) ([]byte, error) {
 		return nil, fmt.Errorf("read the content again: %w", err)
 	}
 	defer content.Close()
+	if all, ok := content.(interface{ Bytes() []byte }); ok {
+		return all.Bytes()[:min(len(all.Bytes()), evaluators.BlockReads)], nil
+	}
 	b, err := io.ReadAll(io.LimitReader(content, evaluators.BlockReads))
 	switch {
 	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, fetch.ErrMaxContent), errors.Is(err, fetch.ErrCoding):

@@ -48,8 +48,8 @@ type Found struct {
 }
 
 // Links finds what a response names. The content is the body without transfer and content encoding; it is read only if
-// it can name something, and may be nil for a response without body. An error means that reading it failed; what was
-// read until then has been searched, and the links in it are returned too.
+// it can name something, and may be nil for a response without body. One with a method Bytes is asked for that instead.
+// An error means that reading it failed; what was read until then has been searched, and the links in it are returned too.
 func Links(doc Document, content io.Reader, b Bounds) (Found, error) {
 	if b.MaxLinks <= 0 {
 		b.MaxLinks = defaultMaxLinks
@@ -97,8 +97,12 @@ func redirects(status int) bool {
 	return false
 }
 
-// read takes at most limit bytes, and says whether there were more.
+// read takes at most limit bytes, and says whether there were more. What r has in memory is not copied.
 func read(r io.Reader, limit int64) (body []byte, cut bool, err error) {
+	if all, ok := r.(interface{ Bytes() []byte }); ok {
+		body = all.Bytes()
+		return body[:min(int64(len(body)), limit)], int64(len(body)) > limit, nil
+	}
 	limit = min(limit, math.MaxInt64-1)
 	body, err = io.ReadAll(io.LimitReader(r, limit+1))
 	if int64(len(body)) > limit {

@@ -43,6 +43,8 @@ type Capture struct {
 
 	client    *Client
 	spool     *spool
+	coded     bool // the body has a transfer or content coding
+	whole     whole
 	maxDecode int64
 	undecoded error // why Content has nothing to give
 }
@@ -55,6 +57,8 @@ func (c *Capture) Block() io.ReadSeeker {
 // Content reads the body without transfer and content coding. It fails with [ErrCoding] if the content coding is unknown
 // or was found to be broken. The reader ends with [ErrMaxContent] after MaxContent bytes if there is more, and with
 // [io.ErrUnexpectedEOF] where a body that is not Complete breaks off; what comes before is good. It must be closed.
+// A small content that came whole is decoded once, and the reader then has a method Bytes that gives it without a copy,
+// to be read only, and only until the capture is closed.
 func (c *Capture) Content() (io.ReadCloser, error) {
 	if c.spool.closed {
 		return nil, fmt.Errorf("read content of %s: %w", c.URI, ErrClosed)
@@ -65,6 +69,14 @@ func (c *Capture) Content() (io.ReadCloser, error) {
 	if errors.Is(c.undecoded, ErrCoding) {
 		return nil, fmt.Errorf("read content of %s: %w", c.URI, c.undecoded)
 	}
+	if c.isWhole() {
+		return c.wholeContent()
+	}
+	return c.stream()
+}
+
+// stream decodes the body anew.
+func (c *Capture) stream() (io.ReadCloser, error) {
 	parser := c.client.codecs.reader(nil)
 	body := io.NewSectionReader(c.spool, int64(len(c.Head)), c.BlockSize-int64(len(c.Head)))
 	res, err := parse(parser, c.Head, body)
@@ -79,7 +91,13 @@ func (c *Capture) Content() (io.ReadCloser, error) {
 }
 
 // Close gives back the memory and the disk space of the response. It may be called again.
-func (c *Capture) Close() error { return c.spool.Close() }
+func (c *Capture) Close() error {
+	if c.whole.buf != nil {
+		c.client.wholes.Put(c.whole.buf)
+		c.whole.buf = nil
+	}
+	return c.spool.Close()
+}
 
 // cut makes the end of an incomplete body the same error whatever its framing is.
 type cut struct {

@@ -115,7 +115,9 @@ func (x *exchange) receive(ctx context.Context, k *conn, b *buffers, head, rest 
 	if err := k.until(ctx, time.Now().Add(limits.Body)); err != nil {
 		w.err = err
 	}
-	s := readBody(x.client.codecs, codingsOf(res.Header), res.Body, limits.MaxContent, b.copy)
+	codings := codingsOf(res.Header)
+	c.coded = len(codings)+len(res.TransferEncoding) > 0
+	s := readBody(x.client.codecs, codings, res.Body, limits.MaxContent, b.copy)
 	if s.err != nil && w.err != nil && !errors.Is(w.err, io.EOF) {
 		s.err = w.err // the parser does not always hand it on
 	}

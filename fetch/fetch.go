@@ -86,6 +86,7 @@ type Client struct {
 	store   *store
 	codecs  *codecs
 	buffers sync.Pool // of *buffers
+	wholes  sync.Pool // of *[]byte, for decoded contents
 }
 
 // New makes a client. It should be closed.

@@ -1,0 +1,92 @@
+package fetch
+
+import (
+	"bytes"
+	"io"
+	"sync"
+)
+
+// maxWhole is the largest content that is kept decoded while its capture lives, so that it is decoded once for all who
+// read it. It bounds what a visit holds, and nearly all pages are smaller.
+const maxWhole = 256 << 10
+
+// whole is the content of a capture, read once.
+type whole struct {
+	once sync.Once
+	buf  *[]byte // lent by the client; nil until then, and after an error
+	err  error
+}
+
+// isWhole reports whether the content is to be kept.
+func (c *Capture) isWhole() bool {
+	return c.Complete && !c.ContentDigest.IsZero() && c.ContentSize <= maxWhole
+}
+
+// wholeContent reads the content, or gives what was read before.
+func (c *Capture) wholeContent() (io.ReadCloser, error) {
+	c.whole.once.Do(func() {
+		buf := c.client.takeWhole()
+		*buf, c.whole.err = c.readWhole((*buf)[:0])
+		if c.whole.err != nil {
+			c.client.wholes.Put(buf)
+			return
+		}
+		c.whole.buf = buf
+	})
+	if c.whole.err != nil {
+		return nil, c.whole.err
+	}
+	return &wholeReader{Reader: bytes.NewReader(*c.whole.buf), all: *c.whole.buf, of: c}, nil
+}
+
+// readWhole appends the content to b.
+func (c *Capture) readWhole(b []byte) ([]byte, error) {
+	var from io.Reader = io.NewSectionReader(c.spool, int64(len(c.Head)), c.PayloadSize)
+	if c.coded || c.BlockSize-int64(len(c.Head)) != c.PayloadSize {
+		content, err := c.stream()
+		if err != nil {
+			return b, err
+		}
+		defer content.Close()
+		from = content
+	}
+	if need := int(c.ContentSize); cap(b) < need {
+		b = make([]byte, 0, need)
+	}
+	b = b[:c.ContentSize]
+	n, err := io.ReadFull(from, b)
+	return b[:n], err
+}
+
+func (c *Client) takeWhole() *[]byte {
+	if b, ok := c.wholes.Get().(*[]byte); ok {
+		return b
+	}
+	return new([]byte)
+}
+
+// wholeReader reads a content that is in memory.
+type wholeReader struct {
+	*bytes.Reader
+	all    []byte
+	of     *Capture
+	closed bool
+}
+
+// Bytes is the whole content, for those who need not copy it. It must not be changed, nor used after the capture is
+// closed.
+func (r *wholeReader) Bytes() []byte { return r.all }
+
+// Read reads decoded bytes.
+func (r *wholeReader) Read(p []byte) (int, error) {
+	if r.closed || r.of.spool.closed {
+		return 0, ErrClosed
+	}
+	return r.Reader.Read(p)
+}
+
+// Close ends the reading. It may be called again.
+func (r *wholeReader) Close() error {
+	r.closed = true
+	return nil
+}
