@@ -48,6 +48,7 @@ type options struct {
 	scale    float64
 	names    string
 	arcrawl  string
+	other    string
 	profiles string
 	dir      string
 }
@@ -61,6 +62,7 @@ func benchmark(args []string, out io.Writer) error {
 	flags.Float64Var(&o.scale, "scale", 1, "makes each scenario so many times as large")
 	flags.StringVar(&o.names, "scenario", scenarioNames(), "which scenarios, with commas between")
 	flags.StringVar(&o.arcrawl, "arcrawl", "", "the binary to measure; built from this tree by default")
+	flags.StringVar(&o.other, "other", "", "a second binary of arcrawl to measure in the same rounds, to see what a change is worth")
 	flags.StringVar(&o.profiles, "profiles", "", "write processor and memory profiles of arcrawl into this folder; the times then include that")
 	flags.StringVar(&o.dir, "dir", "", "where everything is written; a folder in the temporary one by default")
 	if err := flags.Parse(args); err != nil {

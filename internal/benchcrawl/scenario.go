@@ -113,9 +113,9 @@ type program struct {
 }
 
 func (g *stage) programs() []program {
-	p := []program{{"bare loop", g.bareLoop}, {"arcrawl", g.first}}
-	if g.visits > 0 {
-		p[1].run = g.again
+	p := []program{{"bare loop", g.bareLoop}, {"arcrawl", g.arcrawl(g.o.arcrawl)}}
+	if g.o.other != "" {
+		p = append(p, program{"other arcrawl", g.arcrawl(g.o.other)})
 	}
 	if _, err := exec.LookPath("wget"); err == nil && g.wget {
 		p = append(p, program{"wget", g.wgetWARC})
@@ -214,19 +214,30 @@ func (g *stage) daemon(dir, wait string) (daemon, error) {
 	return d, d.configure(g.site, g.o.workers, wait, more)
 }
 
+// arcrawl is the program of one binary.
+func (g *stage) arcrawl(binary string) func(string, counter) (cost, error) {
+	return func(dir string, count counter) (cost, error) {
+		if g.visits > 0 {
+			return g.again(binary, count)
+		}
+		return g.first(binary, dir, count)
+	}
+}
+
 // first crawls all documents in a new folder.
-func (g *stage) first(dir string, count counter) (cost, error) {
+func (g *stage) first(binary, dir string, count counter) (cost, error) {
 	d, err := g.daemon(dir, "28d")
 	if err != nil {
 		return cost{}, err
 	}
+	d.binary = binary
 	c, t, err := d.crawl(func(t *tally) bool { return t.visits >= g.documents() }, count)
 	return c, errors.Join(err, g.check(t))
 }
 
 // again crawls the documents that prepare has made known.
-func (g *stage) again(_ string, count counter) (cost, error) {
-	d := daemon{binary: g.o.arcrawl, dir: filepath.Join(g.dir, "known")}
+func (g *stage) again(binary string, count counter) (cost, error) {
+	d := daemon{binary: binary, dir: filepath.Join(g.dir, "known")}
 	if g.o.profiles != "" {
 		d.env = append(d.env, "ARCRAWL_PROFILES="+filepath.Join(g.o.profiles, g.name))
 	}
