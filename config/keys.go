@@ -77,7 +77,7 @@ const (
 )
 
 // keys are those of all topics.
-var keys = slices.Concat(coreKeys, adminKeys, dedupKeys)
+var keys = slices.Concat(coreKeys, adminKeys, dedupKeys, scopeKeys)
 
 var coreKeys = []key{
 	{
@@ -342,34 +342,6 @@ var coreKeys = []key{
 	{
 		Key:    Key{Name: "fetch.allow_networks", Default: "[]", Scope: inMain, Doc: "Networks that may be fetched from though they are private, loopback or otherwise not public."},
 		reader: networks(),
-	},
-	{
-		Key:    Key{Name: "scope.by", Default: `"host"`, Scope: inBoth, Doc: "`host`: every URI on a host of the seeds. `prefix`: every URI whose text begins with one of the prefixes."},
-		reader: named(func(d *draft) *ScopeBy { return &d.settings.Scope.By }, ByHost, ByPrefix),
-	},
-	{
-		Key:    Key{Name: "scope.prefixes", Default: "[]", Scope: inBoth, Doc: "For `by = \"prefix\"`. When empty, the folders of the host's seeds, on the http and the https side. End a folder with a slash."},
-		reader: prefixes(),
-	},
-	{
-		Key:    Key{Name: "scope.max_hops", Default: "20", Scope: inBoth, Doc: "Steps from the seed, embeds and redirects apart."},
-		reader: whole(0, 1000, func(d *draft) *int { return &d.settings.Scope.MaxHops }),
-	},
-	{
-		Key:    Key{Name: "scope.max_embed_hops", Default: "2", Scope: inBoth, Doc: "Embeds in a row: an image that a style sheet names is the second."},
-		reader: whole(0, 100, func(d *draft) *int { return &d.settings.Scope.MaxEmbedHops }),
-	},
-	{
-		Key:    Key{Name: "scope.max_redirects", Default: "5", Scope: inBoth, Doc: "Redirects in a row."},
-		reader: whole(0, 50, func(d *draft) *int { return &d.settings.Scope.MaxRedirects }),
-	},
-	{
-		Key:    Key{Name: "scope.embeds_anywhere", Default: "true", Scope: inBoth, Doc: "What a page in scope shows or runs is taken from any host."},
-		reader: boolean(func(d *draft) *bool { return &d.settings.Scope.EmbedsAnywhere }),
-	},
-	{
-		Key:    Key{Name: "scope.max_links", Default: "5000", Scope: inBoth, Doc: "Links taken from one page."},
-		reader: whole(1, 1_000_000, func(d *draft) *int { return &d.settings.Scope.MaxLinks }),
 	},
 	{
 		Key:    Key{Name: "seeds.uris", Default: "[]", Scope: inBoth, Doc: "http and https URIs. Those in a host file must be on its host."},

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"testing"
 	"time"
 
@@ -98,7 +99,8 @@ func defaultSettings(t testing.TB) config.Settings {
 			MaxBody: 1 << 30, MaxHead: 256 << 10, MaxContent: 1 << 30,
 		},
 		Scope: config.Scope{
-			By: config.ByHost, MaxHops: 20, MaxEmbedHops: 2, MaxRedirects: 5, EmbedsAnywhere: true, MaxLinks: 5000,
+			By: config.ByHost, MaxHops: 20, MaxEmbedHops: 2, MaxRedirects: 5, MaxLinkHops: 1000, MaxManifestHops: 1000,
+			MaxInferredHops: 1000, MaxSpeculativeHops: 1, SeedRedirects: config.RedirectsAnywhere, EmbedsAnywhere: true, MaxLinks: 5000,
 		},
 		Change: config.Change{
 			Mode: config.Strict, MaxSize: 2 << 20, MIME: mime(t, "^(text/.*|application/([a-z0-9.+-]*[+])?(xml|json)(;.*)?)$"),
@@ -219,6 +221,14 @@ prefixes = ["HTTPS://WWW.News.Example:443/a b/"]
 max_hops = 3
 max_embed_hops = 0
 max_redirects = 50
+max_link_hops = 4
+max_manifest_hops = 5
+max_inferred_hops = 6
+max_speculative_hops = 7
+seed_redirects = "domain"
+max_uris = 8
+max_uris_per_directory = 9
+rules = ['reject /print/', 'accept ^https://media[.]']
 embeds_anywhere = false
 max_links = 100
 [seeds]
@@ -236,6 +246,11 @@ min_size = "1KiB"
 certainty = "compare"
 revisits = "once per 7d"
 `
+
+// lineOf is the line of everything on which a text stands.
+func lineOf(text string) int {
+	return 1 + strings.Count(everything[:strings.Index(everything, text)], "\n")
+}
 
 func TestEachKeyReachesItsField(t *testing.T) {
 	t.Parallel()
@@ -259,8 +274,8 @@ func TestEachKeyReachesItsField(t *testing.T) {
 		Log:           config.Log{ExtraInfo: true},
 		AllowNetworks: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("fd00::/8")},
 		Seeds: []config.Seed{
-			{URI: parse(t, "https://www.news.example/"), File: main, Line: 90},
-			{URI: parse(t, "http://xn--mnchen-3ya.example:8080/x?b=1&a"), File: main, Line: 90},
+			{URI: parse(t, "https://www.news.example/"), File: main, Line: lineOf("uris = [")},
+			{URI: parse(t, "http://xn--mnchen-3ya.example:8080/x?b=1&a"), File: main, Line: lineOf("uris = [")},
 		},
 		Digest: c.Digest,
 	}
@@ -298,6 +313,12 @@ func TestEachKeyReachesItsField(t *testing.T) {
 		},
 		Scope: config.Scope{
 			By: config.ByPrefix, Prefixes: []string{"https://www.news.example/a%20b/"}, MaxHops: 3, MaxRedirects: 50, MaxLinks: 100,
+			MaxLinkHops: 4, MaxManifestHops: 5, MaxInferredHops: 6, MaxSpeculativeHops: 7, SeedRedirects: config.RedirectsInDomain,
+			MaxURIs: 8, MaxURIsPerDirectory: 9,
+			Rules: []config.ScopeRule{
+				{Match: regexp.MustCompile("/print/"), File: main, Line: lineOf("rules =")},
+				{Accept: true, Match: regexp.MustCompile("^https://media[.]"), File: main, Line: lineOf("rules =")},
+			},
 		},
 		Change: config.Change{
 			Mode: config.TextOnly, Scrub: []string{`\d+ views`}, ScrubCSS: []string{"#clock"}, MIME: mime(t, "^text/html.*"), MaxSize: 1e6,

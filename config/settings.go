@@ -100,34 +100,6 @@ type Fetch struct {
 	MaxContent int64
 }
 
-// Scope says which discovered URIs are taken.
-type Scope struct {
-	// By is scope.by ("host"): what a URI is measured against.
-	By ScopeBy
-	// Prefixes is scope.prefixes ([]): canonical URIs; with [ByPrefix] a URI is in scope when its text begins with one
-	// of them. Where none are set they are the folders of the host's seeds, on the http and the https side.
-	Prefixes []string
-	// MaxHops is scope.max_hops (20): steps of any kind from the seed.
-	MaxHops int
-	// MaxEmbedHops is scope.max_embed_hops (2): embeds in a row at the end of the path, redirects apart.
-	MaxEmbedHops int
-	// MaxRedirects is scope.max_redirects (5): redirects in a row.
-	MaxRedirects int
-	// EmbedsAnywhere is scope.embeds_anywhere (true): what a page in scope shows or runs is taken from any host.
-	EmbedsAnywhere bool
-	// MaxLinks is scope.max_links (5000): links taken from one page.
-	MaxLinks int
-}
-
-// ScopeBy is what the scope of a host is measured by.
-type ScopeBy string
-
-// The scopes.
-const (
-	ByHost   ScopeBy = "host"   // every URI on a host of the seeds
-	ByPrefix ScopeBy = "prefix" // every URI whose text begins with one of the prefixes
-)
-
 // Change says how two versions of a URI are compared.
 type Change struct {
 	// Mode is change.mode ("strict").

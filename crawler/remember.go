@@ -36,11 +36,12 @@ func (c *Crawler) discover(v visit, s terms) found {
 	named, err := discover.Links(doc, content, discover.Bounds{MaxLinks: s.Scope.MaxLinks})
 	f := found{dropped: named.Dropped, err: err}
 	parent := v.record()
+	of := realmOf(s.config, parent.Seed, parent.URI, v.finished, c.rooms.Frontier.Get)
 	for _, link := range named.Links {
 		cand := frontier.Candidate{
 			URI: link.URI, Hops: parent.Hops.Then(link.Hop), Via: parent.URI.String(), Seed: parent.Seed, Due: v.finished,
 		}
-		if inScope(s.config, v.finished, cand.URI, cand.Hops, parent.URI, cand.Seed) {
+		if of.takes(step{uri: cand.URI, hops: cand.Hops, via: parent.URI}, nil) {
 			f.candidates = append(f.candidates, cand)
 		}
 	}

@@ -38,7 +38,8 @@ func (c *Crawler) enter(claim frontier.Claim, s terms, now time.Time) (entry, er
 	if isRobots(r.URI) {
 		return entry{claim: claim}, nil
 	}
-	if !inScope(s.config, now, r.URI, r.Hops, uri.FromCanonical(r.Via), r.Seed) {
+	of := realmOf(s.config, r.Seed, r.URI, now, c.rooms.Frontier.Get)
+	if !of.takes(step{uri: r.URI, hops: r.Hops, via: uri.FromCanonical(r.Via)}, nil) {
 		return entry{refused: &refusal{statusOutOfScope, s.Robots.ForbiddenWait, "outOfScope"}}, nil
 	}
 	copied, ok, err := c.rooms.Frontier.Robots(r.URI.Origin())
@@ -71,19 +72,27 @@ func (c *Crawler) enter(claim frontier.Claim, s terms, now time.Time) (entry, er
 	return entry{claim: claim}, nil
 }
 
-// follow finds the rules that a copy of robots.txt stands for, along redirects to other robots.txt files. It is not
-// ready while one of them has not been fetched yet. A redirect to anything else is an answer without rules.
+// follow finds the rules that a copy of robots.txt stands for, with those in force.
 func (c *Crawler) follow(at uri.URI, copied frontier.RobotsCopy) (robots.Rules, bool, error) {
+	return followRobots(at, copied, c.rooms.Frontier.Robots, c.robots.parse)
+}
+
+// followRobots finds the rules that a copy of robots.txt stands for, along redirects to other robots.txt files. It is not
+// ready while one of them has not been fetched yet. A redirect to anything else is an answer without rules.
+func followRobots(
+	at uri.URI, copied frontier.RobotsCopy, inForce func(uri.URI) (frontier.RobotsCopy, bool, error),
+	parse func(uri.URI, frontier.RobotsCopy) robots.Rules,
+) (robots.Rules, bool, error) {
 	for range maxRobotsRedirects + 1 {
 		if !isRedirect(copied.Status) {
-			return c.robots.parse(at, copied), true, nil
+			return parse(at, copied), true, nil
 		}
 		target, err := at.Join(string(copied.Body))
 		if err != nil || !isRobots(target) {
 			return robots.Rules{}, true, nil
 		}
 		at = target
-		next, ok, err := c.rooms.Frontier.Robots(target.Origin())
+		next, ok, err := inForce(target.Origin())
 		if err != nil {
 			return robots.Rules{}, false, fmt.Errorf("look up %s: %w", target, err)
 		}

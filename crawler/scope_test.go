@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -30,6 +31,16 @@ uris = ["http://news.example/politics/"]
 	return c
 }
 
+// movedTo knows that the seed redirects there, and nothing else.
+func movedTo(target string) func(uri.URI) (frontier.Record, bool, error) {
+	return func(u uri.URI) (frontier.Record, bool, error) {
+		if u.String() != "http://news.example/politics/" {
+			return frontier.Record{}, false, nil
+		}
+		return frontier.Record{URI: u, History: frontier.History{Status: 301, Location: target}}, true, nil
+	}
+}
+
 func TestScope(t *testing.T) {
 	t.Parallel()
 	const seed = "http://news.example/politics/"
@@ -39,6 +50,7 @@ func TestScope(t *testing.T) {
 		hops        uri.HopPath
 		via         string
 		seed        string
+		remembered  func(uri.URI) (frontier.Record, bool, error)
 		want        bool
 	}{
 		{name: "the seed", uri: seed, want: true},
@@ -59,6 +71,30 @@ func TestScope(t *testing.T) {
 		{name: "inside the seed's folder", scope: `by = "prefix"`, uri: "http://news.example/politics/a", hops: "L", via: seed, want: true},
 		{name: "outside the seed's folder", scope: `by = "prefix"`, uri: "http://news.example/sport/", hops: "L", via: seed},
 		{name: "inside a named prefix", scope: "by = \"prefix\"\nprefixes = [\"http://news.example/sport/\"]", uri: "http://news.example/sport/a", hops: "L", via: seed, want: true},
+		{name: "another host of the domain", uri: "http://sport.news.example/", hops: "L", via: seed},
+		{name: "another host of the domain when that is wanted", scope: `by = "domain"`, uri: "http://sport.news.example/", hops: "L", via: seed, want: true},
+		{name: "a host of another domain when the domain is wanted", scope: `by = "domain"`, uri: "http://badnews.example/", hops: "L", via: seed},
+		{name: "a host without a page", scope: `by = "domain"`, uri: "http://example/", hops: "L", via: seed},
+		{name: "rejected by a rule", scope: `rules = ['reject /print/']`, uri: "http://news.example/print/1", hops: "L", via: seed},
+		{name: "rejected by a rule that another one excepts it from before", scope: `rules = ['accept /print/1$', 'reject /print/']`, uri: "http://news.example/print/1", hops: "L", via: seed, want: true},
+		{name: "a picture that a rule rejects", scope: `rules = ['reject ^https?://ads[.]']`, uri: "http://ads.example/a.png", hops: "E", via: seed},
+		{name: "elsewhere, but accepted by a rule", scope: `rules = ['accept ^https?://blog[.]other[.]example/']`, uri: "http://blog.other.example/a", hops: "L", via: seed, want: true},
+		{name: "a link on a host of which a rule accepted one page", scope: `rules = ['accept ^http://blog[.]other[.]example/a$']`, uri: "http://blog.other.example/b", hops: "LL", via: "http://blog.other.example/a"},
+		{name: "accepted by a rule, but too many steps away", scope: "max_hops = 1\nrules = ['accept .']", uri: "http://news.example/2", hops: "LL", via: seed},
+		{name: "a seed that a rule rejects is a seed", scope: `rules = ['reject .']`, uri: seed, want: true},
+		{name: "more links than allowed", scope: "max_link_hops = 1", uri: "http://news.example/2", hops: "LL", via: seed},
+		{name: "as many links as allowed, behind a feed", scope: "max_link_hops = 1", uri: "http://news.example/2", hops: "ML", via: seed, want: true},
+		{name: "a guess", uri: "http://news.example/guess", hops: "LX", via: seed, want: true},
+		{name: "a guess behind a guess", uri: "http://news.example/guess", hops: "XX", via: seed},
+		{name: "a guess where none are wanted", scope: "max_speculative_hops = 0", uri: "http://news.example/guess", hops: "X", via: seed},
+		{name: "a link to the host that the seed is known to redirect to", uri: "https://www.news.example/a", hops: "L", via: "http://news.example/b", remembered: movedTo("https://www.news.example/"), want: true},
+		{name: "a link to a host of another name that the seed redirects to", uri: "https://renamed.example/a", hops: "L", via: seed, remembered: movedTo("https://renamed.example/"), want: true},
+		{name: "the same where redirects count within the domain", scope: `seed_redirects = "domain"`, uri: "https://renamed.example/a", hops: "RL", via: "https://renamed.example/", remembered: movedTo("https://renamed.example/")},
+		{name: "www where redirects count within the domain", scope: `seed_redirects = "domain"`, uri: "https://www.news.example/a", hops: "RL", via: "https://www.news.example/", remembered: movedTo("https://www.news.example/"), want: true},
+		{name: "the redirect's target is a page of the seed in any case", scope: `seed_redirects = "page"`, uri: "https://renamed.example/", hops: "R", via: seed, want: true},
+		{name: "and nothing else is where only that is wanted", scope: `seed_redirects = "page"`, uri: "https://www.news.example/a", hops: "RL", via: "https://www.news.example/", remembered: movedTo("https://www.news.example/")},
+		{name: "the folder that the seed's own redirects to", scope: `by = "prefix"`, uri: "https://www.news.example/politics/a", hops: "RL", via: "https://www.news.example/politics/", want: true},
+		{name: "outside the folder that it redirects to", scope: `by = "prefix"`, uri: "https://www.news.example/sport/a", hops: "RL", via: "https://www.news.example/politics/"},
 		{name: "robots.txt", uri: "http://cdn.example/robots.txt", hops: "P", via: "http://cdn.example/a.png", want: true},
 		{name: "what a seed led to that is a seed no more", uri: "http://gone.example/a", hops: "L", via: "http://gone.example/", seed: "http://gone.example/"},
 	} {
@@ -67,7 +103,9 @@ func TestScope(t *testing.T) {
 			if c.seed == "" {
 				c.seed = seed
 			}
-			got := inScope(scoped(t, c.scope), time.Now(), uri.FromCanonical(c.uri), c.hops, uri.FromCanonical(c.via), c.seed)
+			u := uri.FromCanonical(c.uri)
+			of := realmOf(scoped(t, c.scope), c.seed, u, time.Now(), c.remembered)
+			got := of.takes(step{uri: u, hops: c.hops, via: uri.FromCanonical(c.via)}, nil)
 			if got != c.want {
 				t.Errorf("%s by %s at %q: in scope %t, want %t", c.uri, c.via, c.hops, got, c.want)
 			}

@@ -167,7 +167,11 @@ func (c *change) insert(fresh []newcomer, now time.Time) (Added, error) {
 			}
 			continue
 		}
-		if d.uris >= c.f.maxURIs {
+		full, err := c.full(d, n.URI)
+		if err != nil {
+			return Added{}, err
+		}
+		if full {
 			added.Refused++
 			continue
 		}

@@ -30,10 +30,20 @@ type Options struct {
 	// call the frontier.
 	Valence func(uri.Host) int
 
+	// Limits says how many URIs a host may have; nil is MaxURIsPerHost for all. It is asked under the same conditions as
+	// Valence, and for each URI that is new.
+	Limits func(uri.Host) Limits
+
 	Order Order // of the URIs of a host that has more due than it can serve; see the package comment
 
 	Now            time.Time     // time of opening
 	RestAfterCrash time.Duration // how long every host rests after an unclean stop; zero is 30s, at most 24h
+}
+
+// Limits bound the URIs of a host. What is discovered beyond them is refused; on-demand URIs never are.
+type Limits struct {
+	URIs         int64 // of the host; zero is [Options.MaxURIsPerHost]
+	PerDirectory int64 // that were taken of one folder since this was set; zero is no limit
 }
 
 const (
@@ -64,6 +74,9 @@ func (o Options) withDefaults() (Options, error) {
 	if o.Valence == nil {
 		o.Valence = func(uri.Host) int { return 1 }
 	}
+	if o.Limits == nil {
+		o.Limits = func(uri.Host) Limits { return Limits{} }
+	}
 	return o, nil
 }
 
@@ -74,6 +87,7 @@ type Frontier struct {
 	maxURIs int64
 	order   Order
 	valence func(uri.Host) int
+	limits  func(uri.Host) Limits
 
 	// mu guards what follows, and is held while a transaction is written: so there is one writer at a time, and what is
 	// in memory agrees with what is on disk whenever the lock is free. A transaction takes some ten µs, since the store

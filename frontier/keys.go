@@ -19,6 +19,10 @@ import (
 //	r | host(4) | scheme              → robotsRow, one for each origin of the host
 //	f | host(4) | fp(12)           → what a feed or sitemap has listed
 //	x | host(4) | fp(12)           → scheme: forbidden by robots.txt
+//	p | d | host(4) | fp(12) of a folder → how many of its URIs were taken, 8 bytes big-endian
+//	p | n | fp(12) of a canonical name  → the URI that has it
+//
+// Other rooms have keys of the kind p too, with other second letters.
 const (
 	kindMeta      = 'm'
 	kindName      = 'n'
@@ -28,6 +32,13 @@ const (
 	kindRobots    = 'r'
 	kindForbidden = 'x'
 	kindSeen      = 'f'
+	kindAside     = 'p'
+)
+
+// The second letters of kind p.
+const (
+	asideDirectory = 'd'
+	asideName      = 'n'
 )
 
 // The keys of kind m.
@@ -96,6 +107,11 @@ func forbiddenKey(host uint32, fp fingerprint) []byte { return key(kindForbidden
 func seenKey(host uint32, fp fingerprint) []byte      { return key(kindSeen, host, fp[:]) }
 func hostKey(host uint32) []byte                      { return key(kindHost, host, nil) }
 func nameKey(name uri.Host) []byte                    { return append([]byte{kindName}, name...) }
+
+func asideKey(letter byte, host uint32, fp fingerprint) []byte {
+	k := binary.BigEndian.AppendUint32([]byte{kindAside, letter}, host)
+	return append(k, fp[:]...)
+}
 
 func robotsKey(host uint32, origin uri.URI) []byte {
 	return key(kindRobots, host, []byte(origin.Scheme()))

@@ -25,7 +25,7 @@ func Open(o Options) (*Frontier, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open frontier %s: %w", o.Dir, err)
 	}
-	f := &Frontier{db: db, dir: o.Dir, maxURIs: o.MaxURIsPerHost, valence: o.Valence, order: o.Order, hosts: map[uri.Host]*host{}}
+	f := &Frontier{db: db, dir: o.Dir, maxURIs: o.MaxURIsPerHost, valence: o.Valence, limits: o.Limits, order: o.Order, hosts: map[uri.Host]*host{}}
 	if err := f.load(o); err != nil {
 		return nil, fmt.Errorf("open frontier %s: %w", o.Dir, errors.Join(err, db.Close()))
 	}
@@ -107,7 +107,7 @@ func checkEmpty(txn *badger.Txn) error {
 	o.PrefetchValues = false
 	it := txn.NewIterator(o)
 	defer it.Close()
-	for _, kind := range []byte{kindHost, kindMeta, kindName, kindQueue, kindRobots, kindURI, kindForbidden, kindSeen} {
+	for _, kind := range []byte{kindHost, kindMeta, kindName, kindQueue, kindRobots, kindURI, kindForbidden, kindSeen, kindAside} {
 		if it.Seek([]byte{kind}); it.ValidForPrefix([]byte{kind}) {
 			return damaged([]byte(metaVersion), fmt.Errorf("is missing, but there is a key %q", it.Item().Key()))
 		}

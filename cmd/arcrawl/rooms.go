@@ -86,6 +86,10 @@ func openFrontier(live *config.Live, now time.Time) (*frontier.Frontier, error) 
 		// No host is asked again sooner after a crash than after the longest ordinary rest; zero would mean 30 s.
 		RestAfterCrash: max(c.ForHost("", now).Politeness.MaxDelay, time.Nanosecond),
 		Valence:        func(h uri.Host) int { return live.Current().ForHost(h, time.Now()).Politeness.Valence },
+		Limits: func(h uri.Host) frontier.Limits {
+			s := live.Current().ForHost(h, time.Now()).Scope
+			return frontier.Limits{URIs: s.MaxURIs, PerDirectory: s.MaxURIsPerDirectory}
+		},
 	})
 }
 

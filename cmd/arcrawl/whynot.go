@@ -1,0 +1,112 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/crawler"
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+func newWhyNot() *cobra.Command {
+	var path, via, hop string
+	cmd := &cobra.Command{
+		Use:   "why-not URI",
+		Short: "Tell which rule keeps a URI out of the crawl, or that none does",
+		Long: `why-not asks every rule that a discovered URI has to pass, in the order in which the crawl asks them, prints what each says,
+and names the one that decides. Before the daemon has first run, it knows only the configuration.
+
+A URI that the crawl knows is judged by the path on which it was found. One that it does not know is judged as if it had
+been found on the page --via, and without that on the first seed of its host or domain.
+
+It reads the store, which the daemon has for itself while it runs: stop the daemon first.`,
+		Example: `  arcrawl why-not https://www.news.example/print/1234
+  arcrawl why-not https://cdn.example/a.png --via https://www.news.example/ --hop E`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			q, err := whyNotQuestion(args[0], via, hop)
+			if err != nil {
+				return usageError{err}
+			}
+			c, err := config.Load(path)
+			if err != nil {
+				return err
+			}
+			return whyNot(c, q, cmd.OutOrStdout())
+		},
+	}
+	cmd.Flags().StringVarP(&path, "config", "c", defaultConfig, "the main configuration file")
+	cmd.Flags().StringVar(&via, "via", "", "the page that it would have been found on")
+	cmd.Flags().StringVar(&hop, "hop", "L", "how it stands there: L link, E embed, R redirect, M feed or sitemap, X guess, I implied")
+	return cmd
+}
+
+// whyNotQuestion is what the command line asks.
+func whyNotQuestion(text, via, hop string) (crawler.WhyNot, error) {
+	var q crawler.WhyNot
+	var err error
+	if q.URI, err = uri.Parse(text); err != nil {
+		return q, err
+	}
+	if via != "" {
+		if q.Via, err = uri.Parse(via); err != nil {
+			return q, err
+		}
+	}
+	switch q.Hop = uri.Hop((hop + " ")[0]); q.Hop {
+	case uri.Link, uri.Embed, uri.Redirect, uri.Manifest, uri.Speculative, uri.Inferred:
+	default:
+		err = fmt.Errorf("--hop %q is none of L, E, R, M, X and I", hop)
+	}
+	return q, err
+}
+
+// whyNot answers from the configuration and, if there is one, the store.
+func whyNot(c *config.Config, q crawler.WhyNot, out io.Writer) (err error) {
+	var known crawler.Known
+	if hasStore(c) == nil {
+		f, err := openStopped(c)
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, f.Close()) }()
+		known = f
+	}
+	reasons, err := crawler.ExplainScope(c, known, q, time.Now())
+	if err != nil {
+		return err
+	}
+	return printReasons(q.URI, reasons, out)
+}
+
+// printReasons prints what each rule said, and what that comes to.
+func printReasons(u uri.URI, reasons []crawler.Reason, out io.Writer) error {
+	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	for _, r := range reasons {
+		where := ""
+		if r.Where != "" {
+			where = "  [" + r.Where + "]"
+		}
+		fmt.Fprintf(table, "  %s\t%s\t%s%s\n", r.Opinion, r.Rule, r.Why, where)
+	}
+	if err := table.Flush(); err != nil {
+		return err
+	}
+	verdict := "nothing keeps it out"
+	for _, r := range reasons {
+		if r.Opinion == crawler.Rejects {
+			verdict = fmt.Sprintf("kept out by %s: %s", r.Rule, r.Why)
+			if r.Where != "" {
+				verdict += " (" + r.Where + ")"
+			}
+		}
+	}
+	_, err := fmt.Fprintf(out, "%s: %s\n", u, verdict)
+	return err
+}

@@ -1,0 +1,194 @@
+package config
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+)
+
+// Scope says which discovered URIs are taken.
+type Scope struct {
+	// By is scope.by ("host"): what a URI is measured against.
+	By ScopeBy
+	// Prefixes is scope.prefixes ([]): canonical URIs; with [ByPrefix] a URI is in scope when its text begins with one
+	// of them. Where none are set they are the folders of the host's seeds, on the http and the https side.
+	Prefixes []string
+	// Rules is scope.rules ([]): exceptions; the first that matches decides.
+	Rules []ScopeRule
+	// MaxHops is scope.max_hops (20): steps of any kind from the seed.
+	MaxHops int
+	// MaxEmbedHops is scope.max_embed_hops (2): embeds in a row at the end of the path, redirects apart.
+	MaxEmbedHops int
+	// MaxRedirects is scope.max_redirects (5): redirects in a row.
+	MaxRedirects int
+	// MaxLinkHops is scope.max_link_hops (1000): how many of the steps may be links.
+	MaxLinkHops int
+	// MaxManifestHops is scope.max_manifest_hops (1000): how many may lead out of feeds and sitemaps.
+	MaxManifestHops int
+	// MaxInferredHops is scope.max_inferred_hops (1000): how many may lead to implied pages.
+	MaxInferredHops int
+	// MaxSpeculativeHops is scope.max_speculative_hops (1): how many may be guesses out of scripts.
+	MaxSpeculativeHops int
+	// SeedRedirects is scope.seed_redirects ("anywhere"): how much of the host that a seed redirects to is in scope.
+	SeedRedirects SeedRedirects
+	// MaxURIs is scope.max_uris (0): URIs kept for the host; zero is Crawl.MaxURIsPerHost.
+	MaxURIs int64
+	// MaxURIsPerDirectory is scope.max_uris_per_directory (0): URIs taken of one folder of the host; zero sets no limit.
+	MaxURIsPerDirectory int64
+	// EmbedsAnywhere is scope.embeds_anywhere (true): what a page in scope shows or runs is taken from any host.
+	EmbedsAnywhere bool
+	// MaxLinks is scope.max_links (5000): links taken from one page.
+	MaxLinks int
+}
+
+// ScopeBy is what the scope of a host is measured by.
+type ScopeBy string
+
+// The scopes.
+const (
+	ByHost   ScopeBy = "host"   // every URI on a host of the seeds
+	ByDomain ScopeBy = "domain" // also every URI of the seed's registrable domain
+	ByPrefix ScopeBy = "prefix" // every URI whose text begins with one of the prefixes
+)
+
+var scopeKeys = []key{
+	{
+		Key:    Key{Name: "scope.by", Default: `"host"`, Scope: inBoth, Doc: "`host`: every URI on a host of the seeds. `domain`: also every URI of the seed's registrable domain, as the public suffix list has it. `prefix`: every URI whose text begins with one of the prefixes."},
+		reader: named(func(d *draft) *ScopeBy { return &d.settings.Scope.By }, ByHost, ByDomain, ByPrefix),
+	},
+	{
+		Key:    Key{Name: "scope.prefixes", Default: "[]", Scope: inBoth, Doc: "For `by = \"prefix\"`. When empty, the folders of the host's seeds, on the http and the https side. End a folder with a slash."},
+		reader: prefixes(),
+	},
+	{
+		Key:    Key{Name: "scope.rules", Default: "[]", Scope: inBoth, Doc: "Exceptions: `accept` or `reject` and a regular expression that is looked for in the whole URI, as in `'reject /print/'`. The first that matches decides; those of a host file come before those of the main file. Seeds themselves, and the limits on hops, are not subject to them."},
+		reader: scopeRules(),
+	},
+	{
+		Key:    Key{Name: "scope.max_hops", Default: "20", Scope: inBoth, Doc: "Steps from the seed, embeds and redirects apart."},
+		reader: whole(0, 1000, func(d *draft) *int { return &d.settings.Scope.MaxHops }),
+	},
+	{
+		Key:    Key{Name: "scope.max_embed_hops", Default: "2", Scope: inBoth, Doc: "Embeds in a row: an image that a style sheet names is the second."},
+		reader: whole(0, 100, func(d *draft) *int { return &d.settings.Scope.MaxEmbedHops }),
+	},
+	{
+		Key:    Key{Name: "scope.max_redirects", Default: "5", Scope: inBoth, Doc: "Redirects in a row."},
+		reader: whole(0, 50, func(d *draft) *int { return &d.settings.Scope.MaxRedirects }),
+	},
+	{
+		Key:    Key{Name: "scope.max_link_hops", Default: "1000", Scope: inBoth, Doc: "Of the steps from the seed, those along links (L)."},
+		reader: whole(0, 1000, func(d *draft) *int { return &d.settings.Scope.MaxLinkHops }),
+	},
+	{
+		Key:    Key{Name: "scope.max_manifest_hops", Default: "1000", Scope: inBoth, Doc: "Of the steps from the seed, those out of feeds and sitemaps (M)."},
+		reader: whole(0, 1000, func(d *draft) *int { return &d.settings.Scope.MaxManifestHops }),
+	},
+	{
+		Key:    Key{Name: "scope.max_inferred_hops", Default: "1000", Scope: inBoth, Doc: "Of the steps from the seed, those to pages that another one implies (I)."},
+		reader: whole(0, 1000, func(d *draft) *int { return &d.settings.Scope.MaxInferredHops }),
+	},
+	{
+		Key:    Key{Name: "scope.max_speculative_hops", Default: "1", Scope: inBoth, Doc: "Of the steps from the seed, those that are guesses out of scripts (X)."},
+		reader: whole(0, 1000, func(d *draft) *int { return &d.settings.Scope.MaxSpeculativeHops }),
+	},
+	{
+		Key: Key{Name: "scope.seed_redirects", Default: `"anywhere"`, Scope: inBoth, Doc: "How much of the host that a seed redirects to belongs to the crawl. `anywhere`: all of it, as if it were the seed's own. " +
+			"`domain`: all of it if it is in the seed's registrable domain. `page`: only the page. The page itself is visited in any case."},
+		reader: named(func(d *draft) *SeedRedirects { return &d.settings.Scope.SeedRedirects }, RedirectsAnywhere, RedirectsInDomain, RedirectsPage),
+	},
+	{
+		Key:    Key{Name: "scope.max_uris", Default: "0", Scope: inBoth, Doc: "URIs kept for the host; those discovered beyond it are refused. 0 is crawl.max_uris_per_host."},
+		reader: whole(0, 1_000_000_000, func(d *draft) *int64 { return &d.settings.Scope.MaxURIs }),
+	},
+	{
+		Key:    Key{Name: "scope.max_uris_per_directory", Default: "0", Scope: inBoth, Doc: "URIs of one folder of the host, the part of the path up to its last slash, that are taken while this is set; those discovered beyond it are refused. 0 sets no limit."},
+		reader: whole(0, 1_000_000_000, func(d *draft) *int64 { return &d.settings.Scope.MaxURIsPerDirectory }),
+	},
+	{
+		Key:    Key{Name: "scope.embeds_anywhere", Default: "true", Scope: inBoth, Doc: "What a page in scope shows or runs is taken from any host."},
+		reader: boolean(func(d *draft) *bool { return &d.settings.Scope.EmbedsAnywhere }),
+	},
+	{
+		Key:    Key{Name: "scope.max_links", Default: "5000", Scope: inBoth, Doc: "Links taken from one page."},
+		reader: whole(1, 1_000_000, func(d *draft) *int { return &d.settings.Scope.MaxLinks }),
+	},
+}
+
+// SeedRedirects says how much of the host that a seed redirects to is in scope.
+type SeedRedirects string
+
+// How far a seed's redirect widens the scope.
+const (
+	RedirectsAnywhere SeedRedirects = "anywhere" // to all of the host
+	RedirectsInDomain SeedRedirects = "domain"   // to all of the host if it is in the seed's registrable domain
+	RedirectsPage     SeedRedirects = "page"     // to the page alone
+)
+
+// ScopeRule is one of scope.rules and where it stands.
+type ScopeRule struct {
+	Accept bool
+	Match  *regexp.Regexp
+	File   string // as it stands in a [Fault]
+	Line   int
+}
+
+// String is the rule as the file has it.
+func (r ScopeRule) String() string {
+	verb := "reject "
+	if r.Accept {
+		verb = "accept "
+	}
+	return verb + r.Match.String()
+}
+
+// Bounds of scope.rules; each rule is tried on each link.
+const (
+	maxScopeRules = 500
+	maxScopeRule  = 2000
+)
+
+// scopeRules reads a list of rules and puts it before those of the file above.
+func scopeRules() reader {
+	const example = `write for example 'reject /print/' or 'accept ^https://media[.]news[.]example/'`
+	return reader{
+		kind: "list of rules",
+		read: func(f field, d *draft) {
+			var own []ScopeRule
+			f.texts(`for example ['reject /print/']`, func(e field, s string) {
+				verb, expression, _ := strings.Cut(strings.TrimSpace(s), " ")
+				expression = strings.TrimSpace(expression)
+				if verb != "accept" && verb != "reject" {
+					e.fault("begins with neither accept nor reject", example)
+					return
+				}
+				if re, ok := e.expression(expression, example); ok {
+					at := e.finding("", "")
+					own = append(own, ScopeRule{Accept: verb == "accept", Match: re, File: at.File, Line: at.Line})
+				}
+			})
+			d.settings.Scope.Rules = append(own, d.settings.Scope.Rules...)
+			if n := len(d.settings.Scope.Rules); n > maxScopeRules {
+				f.fault(fmt.Sprintf("makes %d rules with those of the main file", n), fmt.Sprintf("at most %d; join some with |", maxScopeRules))
+			}
+		},
+	}
+}
+
+// expression compiles a regular expression that is part of the value.
+func (f field) expression(s, example string) (*regexp.Regexp, bool) {
+	switch {
+	case s == "":
+		f.fault("has no regular expression", example)
+		return nil, false
+	case len(s) > maxScopeRule:
+		f.fault("is too long", fmt.Sprintf("at most %d bytes", maxScopeRule))
+		return nil, false
+	}
+	re, err := regexp.Compile(s)
+	if err != nil {
+		f.fault("is not a regular expression: "+badExpression(err, s), example+" (RE2 syntax)")
+		return nil, false
+	}
+	return re, true
+}

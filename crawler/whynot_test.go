@@ -1,0 +1,102 @@
+package crawler_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/crawler"
+	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+// knows is a frontier that knows a few things.
+type knows struct {
+	records map[string]frontier.Record
+	fill    frontier.Fill
+	robots  string
+}
+
+func (k knows) Get(u uri.URI) (frontier.Record, bool, error) {
+	r, ok := k.records[u.String()]
+	r.URI = u
+	return r, ok, nil
+}
+
+func (k knows) Fill(uri.URI) (frontier.Fill, error) { return k.fill, nil }
+
+func (k knows) Robots(uri.URI) (frontier.RobotsCopy, bool, error) {
+	return frontier.RobotsCopy{Status: 200, Body: []byte(k.robots), Expires: time.Now().Add(time.Hour)}, k.robots != "", nil
+}
+
+func TestWhyNotNamesTheRuleThatDecides(t *testing.T) {
+	t.Parallel()
+	const seed = "https://news.example/"
+	room := frontier.Fill{Limits: frontier.Limits{URIs: 100}}
+	for _, c := range []struct {
+		name, scope, uri, via string
+		hop                   uri.Hop
+		known                 knows
+		want                  string // opinion, rule and part of why, of the last one that is not silent
+	}{
+		{name: "nothing", uri: "https://news.example/a", want: "accepts scope.by: news.example is a host of the seeds"},
+		{name: "the seed", uri: seed, want: "accepts seeds.uris: it is a seed"},
+		{name: "another host", uri: "https://other.example/a", want: "rejects scope: no rule takes it"},
+		{name: "an embed of another host", uri: "https://other.example/a.png", hop: uri.Embed, want: "accepts scope.embeds_anywhere: it is embedded"},
+		{name: "a rule, with its line", scope: "rules = [\n'accept /a', \n'reject /print/']", uri: "https://news.example/print/", want: "rejects scope.rules: reject /print/ [arcrawl.toml:9]"},
+		{
+			name: "a limit on hops", scope: "max_hops = 2", uri: "https://news.example/b", via: "https://news.example/a",
+			known: knows{records: map[string]frontier.Record{"https://news.example/a": {Hops: "LL", Seed: seed}}, fill: room},
+			want:  "rejects scope.max_hops: 3 steps from the seed, embeds and redirects apart, at most 2 are allowed",
+		},
+		{
+			name: "a seed that was taken out", uri: "https://old.example/b",
+			known: knows{records: map[string]frontier.Record{"https://old.example/b": {Hops: "L", Seed: "https://old.example/"}}, fill: room},
+			want:  "rejects seeds.uris: no seed is listed on old.example",
+		},
+		{
+			name: "a full host", uri: "https://news.example/b", known: knows{fill: frontier.Fill{URIs: 100, Limits: room.Limits}},
+			want: "rejects scope.max_uris: its host has 100 URIs, at most 100 are kept",
+		},
+		{
+			name: "robots.txt", uri: "https://news.example/b", known: knows{fill: room, robots: "User-agent: *\nDisallow: /b"},
+			want: "rejects robots.txt: https://news.example/robots.txt, fetched",
+		},
+		{
+			name: "robots.txt that allows it", uri: "https://news.example/c", known: knows{fill: room, robots: "User-agent: *\nDisallow: /b"},
+			want: "accepts robots.txt: https://news.example/robots.txt, fetched",
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, t.TempDir(), "[seeds]\nuris = [\""+seed+"\"]\n[scope]\n"+c.scope+"\n")
+			cfg, err := config.Load(w.path("arcrawl.toml"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			q := crawler.WhyNot{URI: uri.FromCanonical(c.uri), Via: uri.FromCanonical(c.via), Hop: c.hop}
+			if c.known.fill == (frontier.Fill{}) {
+				c.known.fill = room
+			}
+			reasons, err := crawler.ExplainScope(cfg, c.known, q, time.Now())
+			if err != nil || len(reasons) == 0 {
+				t.Fatalf("%d reasons, %v", len(reasons), err)
+			}
+			var last crawler.Reason
+			for _, r := range reasons {
+				if r.Opinion != crawler.Silent {
+					last = r
+				}
+			}
+			got := fmt.Sprintf("%s %s: %s", last.Opinion, last.Rule, last.Why)
+			if last.Where != "" {
+				got += " [" + last.Where[strings.LastIndexByte(last.Where, '/')+1:] + "]"
+			}
+			if !strings.HasPrefix(got, c.want) {
+				t.Errorf("last reason\n got %s\nwant %s", got, c.want)
+			}
+		})
+	}
+}
