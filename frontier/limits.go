@@ -25,6 +25,19 @@ func (c *change) full(d *draft, u uri.URI) (bool, error) {
 	return false, c.txn.Set(k, binary.BigEndian.AppendUint64(nil, uint64(n+1)))
 }
 
+// empty takes a forgotten URI off the count of its folder, if it was ever counted.
+func (c *change) empty(d *draft, u uri.URI) error {
+	k := directoryKey(d.h.id, u)
+	n, err := c.count(k)
+	switch {
+	case err != nil || n == 0:
+		return err
+	case n == 1:
+		return c.txn.Delete(k)
+	}
+	return c.txn.Set(k, binary.BigEndian.AppendUint64(nil, uint64(n-1)))
+}
+
 // count reads a counter, zero where there is none.
 func (c *change) count(k []byte) (int64, error) {
 	v, err := readBytes(c.txn, string(k))

@@ -45,4 +45,8 @@ func TestLimits(t *testing.T) {
 	if want := (frontier.Fill{URIs: 5, InDirectory: 2, Limits: frontier.Limits{URIs: 5, PerDirectory: 2}}); err != nil || got != want {
 		t.Errorf("Fill = %+v, %v; want %+v", got, err, want)
 	}
+
+	w.steerAt(day, named(t, "http://news.example/a/1"), frontier.Action{Verb: frontier.Forget})
+	add("http://news.example/a/5", isNew)
+	add("http://news.example/a/6", refused)
 }

@@ -241,6 +241,14 @@ type Imported struct {
 	Refused    int // their host has as many URIs as it may have
 }
 
+// Plus is the sum of two results.
+func (i Imported) Plus(j Imported) Imported {
+	return Imported{
+		New: i.New + j.New, Known: i.Known + j.Known, Replaced: i.Replaced + j.Replaced,
+		InProgress: i.InProgress + j.InProgress, Refused: i.Refused + j.Refused,
+	}
+}
+
 // Import makes entries known, with all their history. Known ones stay exactly as they are, unless replace is set; so it can
 // be broken off and begun again. It is written in portions of some dozens: after an error some may be known already.
 func (f *Frontier) Import(now time.Time, replace bool, entries ...Entry) (Imported, error) {
@@ -251,10 +259,7 @@ func (f *Frontier) Import(now time.Time, replace bool, entries ...Entry) (Import
 		if err != nil {
 			return total, fmt.Errorf("import into the frontier: %w", err)
 		}
-		total = Imported{
-			New: total.New + part.New, Known: total.Known + part.Known, Replaced: total.Replaced + part.Replaced,
-			InProgress: total.InProgress + part.InProgress, Refused: total.Refused + part.Refused,
-		}
+		total = total.Plus(part)
 		entries = entries[n:]
 	}
 	return total, nil
@@ -275,17 +280,21 @@ func (f *Frontier) importBatch(now time.Time, replace bool, entries []Entry) (do
 		d := c.draft(e.URI.Host())
 		fp := fingerprintOf(e.URI.String())
 		was, ok, err := rowFor(c.txn, d.h.id, fp, e.URI)
+		full := false
+		if err == nil && !ok {
+			full, err = c.full(d, e.URI)
+		}
 		switch {
 		case err != nil:
 			return done, err
+		case full:
+			done.Refused++
+			continue
 		case ok && !replace:
 			done.Known++
 			continue
 		case d.taker(fp) != nil:
 			done.InProgress++
-			continue
-		case !ok && d.uris >= f.maxURIs:
-			done.Refused++
 			continue
 		case ok:
 			done.Replaced++

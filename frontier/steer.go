@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/dgraph-io/badger/v4"
+
+	"github.com/arcrawl/arcrawl/uri"
 )
 
 // Verb is what an operator has done to URIs.
@@ -196,6 +198,9 @@ func (c *change) forget(d *draft, fp fingerprint, was uriRow) error {
 		if err := c.txn.Delete(seenKey(d.h.id, fp)); err != nil {
 			return err
 		}
+	}
+	if err := c.empty(d, uri.FromCanonical(string(was.URI))); err != nil {
+		return err
 	}
 	return c.txn.Delete(uriKey(d.h.id, fp))
 }
