@@ -19,14 +19,31 @@ type About struct {
 	Now time.Time
 }
 
-// For gives the settings of a visit: those of the URI's host file over those of the main file over the defaults. It does
-// not allocate.
-func (c *Config) For(a About) Settings { return c.ForHost(a.URI.Host(), a.Now) }
+// For gives the settings of a visit, as the package comment tells in Layers. It is cheap: what does not depend on the URI
+// or the time was put together when the files were read, and each combination of refinements is put together once.
+func (c *Config) For(a About) Settings { return c.settings(a.URI.Host(), a) }
 
-// ForHost gives the settings of a host as a whole, for what does not depend on a single URI.
-func (c *Config) ForHost(h uri.Host, _ time.Time) Settings {
-	if s, ok := c.hosts[h]; ok {
-		return s
+// ForHost gives the settings of a host as a whole, for what does not depend on a single URI. Of refinements only those
+// hold that ask about nothing but the time.
+func (c *Config) ForHost(h uri.Host, now time.Time) Settings { return c.settings(h, About{Now: now}) }
+
+func (c *Config) settings(h uri.Host, a About) Settings {
+	s := *c.profile(h).settings(a)
+	if s.Scope.By == ByPrefix && len(s.Scope.Prefixes) == 0 {
+		s.Scope.Prefixes = c.folders[h]
 	}
-	return c.defaults
+	return s
+}
+
+// profile is that of the host's own file, or of the nearest domain above it that has one, or of the main file.
+func (c *Config) profile(h uri.Host) *profile {
+	if p, ok := c.hosts[h]; ok {
+		return p
+	}
+	for h = above(h); h != ""; h = above(h) {
+		if p, ok := c.hosts[h]; ok && p.inherited {
+			return p
+		}
+	}
+	return c.main
 }

@@ -134,16 +134,16 @@ func (c *Change) compile(doc *document) {
 	c.Rules = rules
 }
 
-// warnChange warns of rules that are not used.
-func (doc *document) warnChange(c Change) {
+// warnChange warns of rules that are not used by the file, or by the [[when]] at path.
+func (doc *document) warnChange(path string, c Change) {
 	for _, name := range []string{"change.scrub", "change.scrub_css", "change.tolerance", "change.keep_scrubbed"} {
-		if c.Mode == Strict && doc.has(pathOf(name)) {
-			at := field{doc: doc, name: name, path: pathOf(name), value: []any{}}
+		if c.Mode == Strict && doc.has(pathIn(path, name)) {
+			at := field{doc: doc, name: name, path: pathIn(path, name), value: []any{}}
 			at.warn(`has no effect with change.mode = "strict"`, `set mode = "scrubbed" or "text" too`)
 		}
 	}
-	if c.Mode == Scrubbed && len(c.Scrub)+len(c.ScrubCSS) == 0 && c.Tolerance == 0 && doc.has(pathOf("change.mode")) {
-		at := field{doc: doc, name: "change.mode", path: pathOf("change.mode"), value: string(c.Mode)}
+	if c.Mode == Scrubbed && len(c.Scrub)+len(c.ScrubCSS) == 0 && c.Tolerance == 0 && doc.has(pathIn(path, "change.mode")) {
+		at := field{doc: doc, name: "change.mode", path: pathIn(path, "change.mode"), value: string(c.Mode)}
 		at.warn("has no rules to scrub by, and so is strict", "set change.scrub or change.scrub_css")
 	}
 }

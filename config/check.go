@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -15,13 +14,13 @@ func (l *loader) check() {
 	if l.main.root != nil {
 		l.checkRequired()
 		l.checkStorage()
-		checkSettings(l.main, l.main, l.draft)
+		checkSettings([]source{{doc: l.main}}, l.draft)
 	}
 	l.checkHosts()
 	for _, f := range l.files {
 		// What a broken main file would have set is not known.
 		if f.doc.root != nil && len(l.main.faults) == 0 {
-			checkSettings(f.doc, l.main, f.draft)
+			checkSettings(l.sources(f), f.draft)
 		}
 	}
 	l.checkSeeds()
@@ -73,35 +72,70 @@ func within(folder, path string) bool {
 	return err == nil && rel != "." && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
 }
 
-// checkSettings finds bounds that contradict each other in the settings of one file.
-func checkSettings(doc, main *document, d draft) {
-	origin := func(name string) string {
-		for _, in := range []*document{doc, main} {
-			if path := pathOf(name); in.has(path) {
-				return fmt.Sprintf("in %s:%d", in.file, in.line(path))
-			}
-		}
-		return "by default"
+// source is a part of a file that settings can come from: the file, or the [[when]] at path.
+type source struct {
+	doc  *document
+	path string
+}
+
+// sources are what a host file's settings come from, special ones first.
+func (l *loader) sources(f *hostFile) []source {
+	var all []source
+	for ; f != nil; f = f.above {
+		all = append(all, source{doc: f.doc})
 	}
-	s := d.settings
-	for _, pair := range [][2]bound{
-		{{name: "politeness.min_delay", value: s.Politeness.MinDelay}, {name: "politeness.max_delay", value: s.Politeness.MaxDelay}},
-		{{name: "retry.first", value: s.Retry.First}, {name: "retry.max", value: s.Retry.Max}},
-	} {
-		for i := range pair {
-			pair[i].path, pair[i].origin = pathOf(pair[i].name), origin(pair[i].name)
-		}
-		doc.checkBounds(pair[0], pair[1])
-	}
+	return append(all, source{doc: l.main})
+}
+
+// checkSettings finds bounds that contradict each other in what the file of the first source sets, and in its refinements. A
+// refinement may set one bound alone: the other then moves with it.
+func checkSettings(from []source, d *draft) {
+	doc := from[0].doc
+	d.checkBounds(from)
 	for i := range d.entries {
 		if d.entries[i].doc == doc {
 			d.entries[i].check()
 		}
 	}
+	for _, w := range d.whens {
+		refined := w.read(d, doc)
+		own := []source{{doc, w.path}}
+		refined.checkBounds(own)
+		for _, e := range refined.entries {
+			low, high := e.bounds()
+			if doc.has(low.path) && doc.has(high.path) {
+				doc.checkBounds(low, high)
+			}
+		}
+		w.check()
+	}
+}
+
+// checkBounds looks at those pairs of bounds that the sources decide about.
+func (d *draft) checkBounds(from []source) {
+	doc, path := from[0].doc, from[0].path
+	for _, b := range d.bounds() {
+		low := bound{b.low, pathIn(path, b.low), *b.lower, origin(from, b.low)}
+		high := bound{b.high, pathIn(path, b.high), *b.higher, origin(from, b.high)}
+		if path == "" || doc.has(low.path) && doc.has(high.path) {
+			doc.checkBounds(low, high)
+		}
+	}
+}
+
+// origin says where the value of a key comes from.
+func origin(from []source, name string) string {
+	for _, in := range from {
+		if path := pathIn(in.path, name); in.doc.has(path) {
+			return fmt.Sprintf("in %s:%d", in.doc.file, in.doc.line(path))
+		}
+	}
+	return byDefault
 }
 
 // checkHosts finds hosts with two files.
 func (l *loader) checkHosts() {
+	l.checkLayers()
 	first := map[uri.Host]string{}
 	for _, f := range l.files {
 		if f.host == "" {
@@ -118,6 +152,26 @@ func (l *loader) checkHosts() {
 			fault.Key, fault.Value = "host", show(string(f.host))
 		}
 		f.doc.fault(fault)
+	}
+}
+
+// checkLayers bounds what may depend on the visit, for one host.
+func (l *loader) checkLayers() {
+	if n := len(l.draft.whens); n > maxLayers {
+		l.main.fault(tooMany(l.main, n))
+		return
+	}
+	for _, f := range l.files {
+		if n := len(l.profileOf(f).layers); n > maxLayers {
+			f.doc.fault(tooMany(f.doc, n))
+		}
+	}
+}
+
+func tooMany(doc *document, n int) Fault {
+	return Fault{
+		File: doc.file, Key: whenTable, Problem: fmt.Sprintf("%d refinements come together for one host, with those of its domains and the main file", n),
+		Remedy: fmt.Sprintf("have at most %d", maxLayers),
 	}
 }
 
@@ -138,7 +192,7 @@ func (l *loader) checkSeeds() {
 	}
 	for _, f := range l.files {
 		for _, s := range f.draft.seeds {
-			if host := s.uri.Host(); f.host != "" && host != f.host {
+			if host := s.uri.Host(); f.host != "" && host != f.host && (isSuffix(f.host) || !below(host, f.host)) {
 				s.at.fault(fmt.Sprintf("is on the host %s, and this file is for %s", host, f.host), "move it to the file of its host or to the main file")
 				continue
 			}
@@ -153,7 +207,7 @@ func (l *loader) checkSeeds() {
 // warnScope warns of scopes that let nothing in, and of prefixes that nobody asks for.
 func (l *loader) warnScope() {
 	const name = "scope.prefixes"
-	wanted := l.config.defaults.Scope.By == ByPrefix
+	wanted := l.draft.settings.Scope.By == ByPrefix
 	for _, f := range l.files {
 		s := f.draft.settings.Scope
 		wanted = wanted || s.By == ByPrefix
@@ -161,7 +215,7 @@ func (l *loader) warnScope() {
 			at := field{doc: f.doc, name: name, path: pathOf(name), value: []any{}}
 			at.warn("have no effect with scope.by = "+show(string(s.By)), `set by = "prefix" too`)
 		}
-		onHost := func(s Seed) bool { return s.URI.Host() == f.host }
+		onHost := func(s Seed) bool { return s.URI.Host() == f.host || below(s.URI.Host(), f.host) }
 		if s.By == ByPrefix && len(s.Prefixes) == 0 && f.doc.has(pathOf("scope.by")) && !slices.ContainsFunc(l.config.Seeds, onHost) {
 			at := field{doc: f.doc, name: "scope.by", path: pathOf("scope.by"), value: string(s.By)}
 			at.warn("lets nothing in, for the host has neither prefixes nor seeds", "set scope.prefixes")
@@ -176,24 +230,47 @@ func (l *loader) warnScope() {
 // resolve fills what [Config.For] and [Config.SeedHost] go by.
 func (l *loader) resolve() {
 	c := &l.config
-	c.hosts, c.seedHosts = map[uri.Host]Settings{}, map[uri.Host]bool{}
+	c.main = &profile{base: l.draft, layers: l.draft.whens}
+	c.hosts, c.seedHosts, c.folders = map[uri.Host]*profile{}, map[uri.Host]bool{}, map[uri.Host][]string{}
 	for _, f := range l.files {
-		c.hosts[f.host] = *f.draft.settings
+		c.hosts[f.host] = l.profileOf(f)
 	}
-	folders := map[uri.Host][]string{}
 	for _, s := range c.Seeds {
 		h := s.URI.Host()
 		c.seedHosts[h] = true
-		folders[h] = append(folders[h], foldersOf(s.URI)...)
+		c.folders[h] = append(c.folders[h], foldersOf(s.URI)...)
 	}
-	for h, prefixes := range folders {
-		s := c.ForHost(h, time.Time{})
-		if s.Scope.By == ByPrefix && len(s.Scope.Prefixes) == 0 {
-			slices.Sort(prefixes)
-			s.Scope.Prefixes = slices.Compact(prefixes)
-			c.hosts[h] = s
+	for h, folders := range c.folders {
+		slices.Sort(folders)
+		c.folders[h] = slices.Compact(folders)
+	}
+}
+
+// profileOf puts the files that a host's settings come from in order. From the first one on that ends some day, each is a
+// layer of its own.
+func (l *loader) profileOf(f *hostFile) *profile {
+	p := &profile{host: f.host, inherited: !isSuffix(f.host), base: l.draft}
+	for g := f; g != nil; g = g.above {
+		p.files = append(p.files, g)
+	}
+	slices.Reverse(p.files)
+	ending := false
+	whens := slices.Clone(l.draft.whens)
+	for _, g := range p.files {
+		ends := g.draft.until
+		ending = ending || !ends.IsZero()
+		if ending {
+			p.layers = append(p.layers, &layer{doc: g.doc, ends: ends})
+		} else {
+			p.base = g.draft
+		}
+		for _, w := range g.draft.whens {
+			w.ends = ends
+			whens = append(whens, w)
 		}
 	}
+	p.layers = append(p.layers, whens...)
+	return p
 }
 
 // foldersOf is the folder of a seed, on the http and the https side where it has no port of its own: most sites send

@@ -34,8 +34,9 @@ type Config struct {
 	// Warnings are about what is odd but harmless, sorted by file and position.
 	Warnings []Fault
 
-	defaults  Settings
-	hosts     map[uri.Host]Settings
+	main      *profile              // of hosts without a file
+	hosts     map[uri.Host]*profile // of hosts with one
+	folders   map[uri.Host][]string // of the seeds of each host
 	seedHosts map[uri.Host]bool
 }
 

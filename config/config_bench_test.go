@@ -52,3 +52,24 @@ func BenchmarkLoad(b *testing.B) {
 		}
 	}
 }
+
+// And how long when refinements ask about URI, type, hop and the time of day?
+func BenchmarkForWithRefinements(b *testing.B) {
+	text := operator
+	for i := range 8 {
+		text += fmt.Sprintf("[[when]]\nuri = '/section-%d/'\ntime = \"06:00-23:00\"\nzone = \"Europe/Copenhagen\"\nscope = { max_hops = %d }\n", i, i)
+	}
+	c, err := config.Load(folder(b, map[string]string{
+		"arcrawl.toml": text, "hosts.d/news.example.toml": "[[when]]\nhop = [\"embed\"]\npoliteness = { min_delay = \"1s\" }\n",
+	}))
+	if err != nil {
+		b.Fatal(err)
+	}
+	a := config.About{URI: uri.FromCanonical("https://www.news.example/section-5/article"), Hops: "LE", ContentType: "text/html", Now: time.Unix(1.8e9, 0)}
+	b.ReportAllocs()
+	for b.Loop() {
+		if c.For(a).Scope.MaxHops != 5 {
+			b.Fatal("the refinement is not in force")
+		}
+	}
+}

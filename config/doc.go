@@ -11,15 +11,23 @@
 //
 // The main file is TOML. Beside it stands a folder of host files, hosts.d unless [storage] hosts names another; the
 // default folder may be absent, one that is named must be there. Every file in it whose name ends in ".toml" and does
-// not begin with a dot is the file of one host: www.news.example.toml speaks for the host www.news.example and for no
-// other, subdomains included. A host with a port (or with characters that a file name cannot hold) is named by the key
+// not begin with a dot is the file of one host: www.news.example.toml speaks for the host www.news.example, and
+// news.example.toml for that host and all below it, with whatever port; only a public suffix (co.uk) is a host and nothing
+// more. A host with a port (or with characters that a file name cannot hold) is named by the key
 // host = "www.news.example:8080" before the first table; the file's own name is then free. Other names, such as editors'
 // backups (x.toml~, .x.toml.swp, x.toml.tmp), are passed over.
 //
 // # Layers
 //
-// Settings are resolved field by field: host file, then main file, then the default that [Keys] shows. Two things are
-// more than a field. The [[wait]] entries of a host file are put in front of the main file's stack; an entry takes the
+// Settings are resolved key by key: the host's file, then those of the domains above it, then the main file, then the
+// default that [Keys] shows. Over all of them stand the refinements, [[when]], whose criteria all hold for the visit: those
+// of the main file first, then of the domains, then of the host, and in each file from top to bottom; of two that set a key
+// the later one wins. A refinement that sets one of two bounds moves the other where the two would contradict each other.
+//
+// A refinement ends at its until, and all that a host file sets ends at the file's, except that its seeds stay seeds. Time is
+// an argument: the same [Config] gives other settings when the time has come, without a reload.
+//
+// Two things are more than a key. The [[wait]] entries of a host file are put in front of the main file's stack; an entry takes the
 // fields it does not set from the entry with the same mime pattern that it shadows, and where there is none from the
 // defaults of the key table. A main file without [[wait]] has [evaluators.Default] as its stack, which is also what the
 // main file's own entries shadow. And scope.prefixes, where scope.by is "prefix" and nobody sets them, are the folders

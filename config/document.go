@@ -46,8 +46,10 @@ func under(path, name string) string { return path + "\x1f" + name }
 func element(path string, i int) string { return fmt.Sprintf("%s\x1f#%d", path, i) }
 
 // pathOf is the path of a key outside lists of tables.
-func pathOf(name string) string {
-	path := ""
+func pathOf(name string) string { return pathIn("", name) }
+
+// pathIn is the path of a key below another path.
+func pathIn(path, name string) string {
 	for part := range strings.SplitSeq(name, ".") {
 		path = under(path, part)
 	}

@@ -2,6 +2,9 @@ package config
 
 import (
 	"testing"
+	"time"
+
+	"github.com/arcrawl/arcrawl/uri"
 )
 
 // FuzzRead does without files, and so faster, what FuzzLoad does with them: any text is decoded and read,
@@ -11,20 +14,26 @@ func FuzzRead(f *testing.F) {
 		"", "\ufeff[a]\r\nb = 1", "[politeness]\nmin_delay = \"2s\"\nmin_delay = 5", "[[wait]]\nmime = '.*'\nmin = \"5\"\n[wait.x]\n",
 		"wait = [{ mime = \".*\", min = \"1h\" }, { mime = 5 }, []]\n", "\"politeness\".'valence' = 0x10", "a = {b = {c = [[{d = 1}]]}}",
 		"seeds.uris = ['http://a.example/', \"\"\"\nx\"\"\", 1979-05-27]\nhost = 'a.example:80'", "[fetch]\nallow_networks = [\"::1/128\"]\nmax_body = '1GB'",
+		"until = 2026-12-01\n[[when]]\nuri = '/live/'\ntime = \"06:00-23:00\"\nuntil = 2026-12-01T10:00:00\nwait = [{ mime = \".*\", min = \"1m\" }]\n[when.politeness]\nmin_delay = \"1m\"\n",
 	} {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
 		for _, where := range []string{inMain, inHost} {
 			var c Config
-			d := defaults(&c, &c.defaults)
+			d := defaults(&c, new(Settings))
 			doc := &document{file: "f.toml", data: text, places: map[string]place{}, bad: map[string]bool{}}
 			doc.parse()
 			if (doc.root == nil) != (len(doc.faults) > 0) {
 				t.Fatalf("%q: decoded %v, faults %v", text, doc.root, doc.faults)
 			}
-			doc.read(&d, where)
-			checkSettings(doc, doc, d)
+			doc.read(d, where)
+			d.finish(doc, "")
+			checkSettings([]source{{doc: doc}}, d)
+			if len(doc.faults) == 0 {
+				p := profile{base: d, layers: d.whens}
+				p.settings(About{URI: uri.FromCanonical("http://a.example/live/"), ContentType: "text/html", Now: time.Unix(1e9, 0)})
+			}
 			for _, fault := range doc.faults {
 				if fault.Line > len(doc.lines) || fault.Problem == "" || fault.Remedy == "" || fault.String() == "" {
 					t.Fatalf("%q: fault %#v", text, fault)

@@ -15,13 +15,23 @@ import (
 type draft struct {
 	config   *Config
 	settings *Settings
-	hosts    string   // folder of the host files
-	host     uri.Host // as the key host says
+	hosts    string    // folder of the host files
+	host     uri.Host  // as the key host says
+	until    time.Time // of the whole host file; zero is for ever
 	seeds    []seed
+	when     criteria  // of the [[when]] being read
+	whens    []*layer  // the [[when]] of the file
 	entry    evaluator // the [[wait]] entry being read
 	entries  []evaluator
 	shadowed []evaluator // entries that those of this file can shadow
+	stack    []evaluator // the entries of this file and of those that it stands over
 	plain    evaluator   // the default of each wait key
+}
+
+// over is a draft that begins with the settings of d.
+func (d *draft) over() draft {
+	settings := *d.settings
+	return draft{settings: &settings, plain: d.plain, shadowed: d.stack, stack: d.stack}
 }
 
 // seed is a seed and where it stands.
@@ -128,7 +138,7 @@ func (doc *document) read(d *draft, where string) {
 	for _, name := range slices.Sorted(maps.Keys(doc.root)) {
 		v := doc.root[name]
 		if t, ok := findTable(name); ok {
-			doc.readTable(t, v, d, where)
+			doc.readTable(t, "", v, d, where)
 		} else if k, ok := findKey(name); ok {
 			doc.readKey(k, under("", name), v, d, where)
 		} else {
@@ -137,11 +147,12 @@ func (doc *document) read(d *draft, where string) {
 	}
 }
 
-func (doc *document) readTable(t table, v any, d *draft, where string) {
-	path := under("", t.name)
+// readTable reads a table that stands at the top of the file, or in the [[when]] at parent.
+func (doc *document) readTable(t table, parent string, v any, d *draft, where string) {
+	path := under(parent, t.name)
 	at := field{doc: doc, name: t.name, path: path, value: v}
 	if !t.standsIn(where) {
-		doc.fault(doc.at(doc.place(path).key, Fault{Key: t.name, Problem: "may stand only in the main file", Remedy: "move it there"}))
+		doc.fault(doc.at(doc.place(path).key, misplaced(t.name, t.name, where)))
 		return
 	}
 	if t.list {
@@ -151,7 +162,11 @@ func (doc *document) readTable(t table, v any, d *draft, where string) {
 			return
 		}
 		for i, m := range tables {
-			doc.readEntry(element(path, i), m, d, where)
+			if t.name == whenTable {
+				doc.readWhen(element(path, i), m, d, where)
+			} else {
+				doc.readEntry(element(path, i), m, d, where)
+			}
 		}
 		return
 	}
@@ -194,8 +209,8 @@ func (doc *document) readKeys(tableName, path string, m map[string]any, d *draft
 }
 
 func (doc *document) readKey(k key, path string, v any, d *draft, where string) {
-	if k.Scope != inBoth && k.Scope != where {
-		f := Fault{Key: k.Name, Problem: "may stand only in the main file", Remedy: "move it there"}
+	if !k.standsIn(where) {
+		f := misplaced(k.Name, "", where)
 		if k.Scope == inHost {
 			f.Problem, f.Remedy = "may stand only in a host file", "remove it"
 		}
@@ -235,6 +250,27 @@ func (t table) keys() []string {
 // standsIn reports whether any of the table's keys may stand in such a file.
 func (t table) standsIn(where string) bool {
 	return slices.ContainsFunc(keys, func(k key) bool {
-		return strings.HasPrefix(k.Name, t.name+".") && (k.Scope == inBoth || k.Scope == where)
+		return strings.HasPrefix(k.Name, t.name+".") && k.standsIn(where)
 	})
+}
+
+// standsIn reports whether the key may stand in such a file, or in a [[when]].
+func (k key) standsIn(where string) bool {
+	table, _, _ := strings.Cut(k.Name, ".")
+	if where == inWhen {
+		return k.Scope == inBoth && table != whenTable && table != "seeds"
+	}
+	return k.Scope == inBoth || k.Scope == where
+}
+
+// misplaced is a key, or a table, that stands where it may not.
+func misplaced(name, table, where string) Fault {
+	f := Fault{Key: name, Problem: "may stand only in the main file", Remedy: "move it there"}
+	if table == "" {
+		table, _, _ = strings.Cut(name, ".")
+	}
+	if t, ok := findTable(table); where == inWhen && ok && t.standsIn(inHost) {
+		f.Problem, f.Remedy = "may not stand in a [[when]]", "move it out of it"
+	}
+	return f
 }

@@ -22,6 +22,7 @@ const (
 	inMain = "main"
 	inHost = "host"
 	inBoth = "both"
+	inWhen = "when" // in a [[when]] of either
 )
 
 // Keys is every key there is, table by table. It is the table that [Load] itself goes by.
@@ -68,6 +69,7 @@ var tables = []table{
 	{name: "fetch", doc: "Bounds of one exchange."},
 	{name: "scope", doc: "Which discovered URIs are taken. The settings of the seed's host decide."},
 	{name: "seeds", doc: "Where the crawl starts."},
+	{name: whenTable, list: true, doc: whenDoc},
 }
 
 // The longest durations that make sense; beyond them a unit was mistaken.
@@ -84,6 +86,7 @@ var coreKeys = []key{
 		Key:    Key{Name: "host", Scope: inHost, Doc: "The host that this file speaks for, if the file name without .toml is not it. Stands before the first table."},
 		reader: hostName(),
 	},
+	hostUntil,
 	{
 		Key:      Key{Name: "operator.name", Scope: inMain, Doc: "The institution; stands in every WARC file."},
 		reader:   text(operatorName, func(d *draft) *string { return &d.config.Operator.Name }),
@@ -347,4 +350,5 @@ var coreKeys = []key{
 		Key:    Key{Name: "seeds.uris", Default: "[]", Scope: inBoth, Doc: "http and https URIs. Those in a host file must be on its host."},
 		reader: seeds(),
 	},
+	whenURI, whenMIME, whenPort, whenHop, whenTime, whenWeekdays, whenZone, whenUntil,
 }

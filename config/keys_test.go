@@ -22,6 +22,14 @@ var samples = map[string]string{
 	"operator.contact": `"crawler@library.example"`,
 	"wait.mime":        `"^audio/.*"`,
 	"seeds.uris":       `["https://a.example/"]`,
+	"until":            `2026-12-01`,
+	"when.uri":         `"/live/"`,
+	"when.mime":        `"^text/html.*"`,
+	"when.port":        `8080`,
+	"when.hop":         `["embed", "seed"]`,
+	"when.time":        `"06:00-23:00"`,
+	"when.weekdays":    `["mon-fri"]`,
+	"when.until":       `2026-12-01T18:00:00Z`,
 }
 
 // statement is a file that sets the key, where "" leaves it out.
@@ -38,6 +46,10 @@ func statement(name, value string) string {
 		return "[[wait]]\nmime = \"^audio/.*\"\n" + set
 	case table == "wait":
 		return "[[wait]]\n" + set
+	case table == "when" && key != "uri":
+		return "[[when]]\nuri = \"/\"\n" + set
+	case table == "when":
+		return "[[when]]\n" + set
 	}
 	return "[" + table + "]\n" + set
 }
@@ -52,7 +64,7 @@ func TestEachKeyIsAcceptedWhereItMayStand(t *testing.T) {
 		for _, where := range []string{"main", "host"} {
 			main, host := operator, ""
 			if where == "main" {
-				main = statement(k.Name, value)
+				main = statement(k.Name, value) + "\n"
 				if !strings.HasPrefix(k.Name, "operator.") {
 					main += operator
 				} else {
@@ -134,7 +146,7 @@ func TestCommentsNameKeyAndDefault(t *testing.T) {
 	}
 	for _, k := range config.Keys() {
 		table, _, _ := strings.Cut(k.Name, ".")
-		if table == "host" || table == "seeds" || table == "wait" || k.Name == "storage.hosts" {
+		if table == "host" || table == "seeds" || table == "wait" || table == "when" || table == "until" || k.Name == "storage.hosts" {
 			continue // of no field of their own
 		}
 		want := k.Name + " (" + k.Default + ")"

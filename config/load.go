@@ -24,8 +24,9 @@ const maxHostFiles = 100_000
 // hostFile is a host file that was read.
 type hostFile struct {
 	doc   *document
-	draft draft
-	host  uri.Host // "" if it could not be told
+	draft *draft
+	host  uri.Host  // "" if it could not be told
+	above *hostFile // of the nearest domain that this host inherits from; nil if none has a file
 }
 
 // loader is a configuration on its way.
@@ -33,10 +34,10 @@ type loader struct {
 	config Config
 	folder string // of the main file, as the path was given
 	main   *document
-	draft  draft
+	draft  *draft
 	// written is the storage as the file has it, before its paths were made absolute.
 	written Storage
-	files   []hostFile
+	files   []*hostFile
 	stray   findings // faults and warnings of the folder of host files
 }
 
@@ -55,8 +56,9 @@ func Load(path string) (*Config, error) {
 	}
 	l.readMain()
 	for _, name := range l.hostFileNames() {
-		l.readHostFile(name)
+		l.openHostFile(name)
 	}
+	l.readHostFiles()
 	l.check()
 	if faults := l.collect(func(fs findings) []Fault { return fs.faults }); len(faults) > 0 {
 		return nil, Faults(faults)
@@ -78,13 +80,13 @@ func (l *loader) collect(of func(findings) []Fault) []Fault {
 }
 
 // defaults gives a draft with the defaults that the key table shows, read as if a file had set them.
-func defaults(c *Config, s *Settings) draft {
-	d := draft{config: c, settings: s}
+func defaults(c *Config, s *Settings) *draft {
+	d := &draft{config: c, settings: s}
 	nowhere := &document{lines: []int{0}, bad: map[string]bool{}}
 	for _, k := range keys {
 		var v map[string]any
 		if _, err := toml.Decode("value = "+k.Default, &v); err == nil && k.Default != "" {
-			k.reader.read(field{doc: nowhere, name: k.Name, value: v["value"]}, &d)
+			k.reader.read(field{doc: nowhere, name: k.Name, value: v["value"]}, d)
 		}
 	}
 	d.plain = d.entry
@@ -92,17 +94,15 @@ func defaults(c *Config, s *Settings) draft {
 }
 
 func (l *loader) readMain() {
-	l.draft = defaults(&l.config, &l.config.defaults)
+	l.draft = defaults(&l.config, new(Settings))
 	for _, e := range evaluators.Default() {
 		l.draft.shadowed = append(l.draft.shadowed, evaluator{WaitEvaluator: e})
 	}
-	l.main.read(&l.draft, inMain)
+	l.main.read(l.draft, inMain)
 	if len(l.draft.entries) == 0 {
 		l.draft.entries = l.draft.shadowed
 	}
-	l.config.defaults.Wait = stack(l.draft.entries)
-	l.config.defaults.Change.compile(l.main)
-	l.main.warnChange(l.config.defaults.Change)
+	l.draft.finish(l.main, "")
 	c := &l.config.Storage
 	l.written = *c
 	c.State, c.WARC, c.Log = l.absolute(c.State), l.absolute(c.WARC), l.absolute(c.Log)
@@ -168,28 +168,50 @@ func (l *loader) hostFileNames() []string {
 	return names
 }
 
-func (l *loader) readHostFile(name string) {
+// openHostFile parses a host file and finds out whose it is.
+func (l *loader) openHostFile(name string) {
 	shown := filepath.Join(l.hostsFolder(), name)
-	f := hostFile{doc: readDocument(l.absolute(filepath.Join(l.draft.hosts, name)), shown)}
-	settings := l.config.defaults
-	f.draft = draft{settings: &settings, plain: l.draft.plain, shadowed: l.draft.entries}
-	f.doc.read(&f.draft, inHost)
-	if len(f.draft.entries) > 0 {
-		settings.Wait = append(stack(f.draft.entries), l.config.defaults.Wait...)
+	f := &hostFile{doc: readDocument(l.absolute(filepath.Join(l.draft.hosts, name)), shown)}
+	l.files = append(l.files, f)
+	if f.doc.root == nil {
+		return
 	}
-	settings.Change.compile(f.doc)
-	f.doc.warnChange(settings.Change)
-	f.host = f.draft.host
-	if f.doc.root != nil && !f.doc.has(under("", "host")) {
-		var problem string
-		if f.host, problem, _ = parseHost(strings.TrimSuffix(name, ".toml")); problem != "" {
-			f.doc.fault(Fault{
-				File: shown, Problem: "has a name that is not a host and .toml",
-				Remedy: `rename it, or put host = "name" or host = "name:port" on its first line`,
-			})
+	if value, named := f.doc.root["host"]; named {
+		if s, ok := value.(string); ok {
+			f.host, _, _ = parseHost(s) // what is wrong with it is told when the keys are read
+		}
+		return
+	}
+	var problem string
+	if f.host, problem, _ = parseHost(strings.TrimSuffix(name, ".toml")); problem != "" {
+		f.doc.fault(Fault{
+			File: shown, Problem: "has a name that is not a host and .toml",
+			Remedy: `rename it, or put host = "name" or host = "name:port" on its first line`,
+		})
+	}
+}
+
+// readHostFiles reads the host files, those of domains before those of the hosts below, which begin with what the domain's
+// file has set.
+func (l *loader) readHostFiles() {
+	order := slices.Clone(l.files)
+	slices.SortStableFunc(order, func(a, b *hostFile) int { return cmp.Compare(depth(a.host), depth(b.host)) })
+	read := map[uri.Host]*hostFile{}
+	for _, f := range order {
+		base := l.draft
+		for h := above(f.host); h != "" && f.above == nil; h = above(h) {
+			if up := read[h]; up != nil && !isSuffix(h) {
+				f.above, base = up, up.draft
+			}
+		}
+		d := base.over()
+		f.draft = &d
+		f.doc.read(f.draft, inHost)
+		f.draft.finish(f.doc, "")
+		if read[f.host] == nil && f.host != "" {
+			read[f.host] = f
 		}
 	}
-	l.files = append(l.files, f)
 }
 
 // digest is over the names and bytes of all files; lengths keep one from running into the next.

@@ -351,11 +351,11 @@ func TestHostFileSetsSingleFieldsOverTheMainFile(t *testing.T) {
 	main.Politeness.MinDelay, main.Politeness.Valence, main.Scope.MaxHops = 4*time.Second, 2, 7
 	news := main
 	news.Politeness.MinDelay, news.Scope.EmbedsAnywhere, news.Fetch.MaxBody = 6*time.Second, false, 1e6
-	port := main
+	port := news
 	port.Robots.Wait = time.Hour
 
 	for h, want := range map[uri.Host]config.Settings{
-		"www.news.example": news, "www.news.example:8080": port, "news.example": main, "sub.www.news.example": main,
+		"www.news.example": news, "www.news.example:8080": port, "news.example": main, "sub.www.news.example": news, "xwww.news.example": main,
 	} {
 		if diff := cmp.Diff(want, c.ForHost(h, time.Time{}), compare); diff != "" {
 			t.Errorf("settings of %s (-want +got):\n%s", h, diff)

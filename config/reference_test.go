@@ -52,7 +52,9 @@ is only a backslash.
 
 ## Host files
 
-The file ` + "`hosts.d/www.news.example.toml`" + ` speaks for the host www.news.example, not for other hosts below it. Only files whose names end in
+The file ` + "`hosts.d/www.news.example.toml`" + ` speaks for the host www.news.example and ` + "`hosts.d/news.example.toml`" + ` for news.example and all hosts
+below it; where both set a key the longer name wins. A public suffix such as co.uk is nobody's parent. Over the files stand the
+refinements, [[[when]]](#when), that hold for the visit. ` + "`arcrawl effective HOST`" + ` shows what comes of it and which line said so. Only files whose names end in
 .toml are read, hidden ones apart, so that editors' backups do no harm. A host with a port needs the key host:
 
 | key | value | meaning |

@@ -53,7 +53,7 @@ func distance(a, b string) int {
 func unknownKey(tableName, name string) Fault {
 	f := Fault{Key: clip(tableName + "." + name), Problem: "unknown key"}
 	t, _ := findTable(tableName)
-	near, ok := nearest(name, t.keys())
+	near, ok := nearest(name, t.words())
 	if other, found := tableOf(name); found {
 		f.Remedy = "it belongs to " + other
 	} else if ok && strings.ToLower(name) == near {
@@ -64,6 +64,17 @@ func unknownKey(tableName, name string) Fault {
 		f.Remedy = fmt.Sprintf("the keys of [%s] are %s", tableName, strings.Join(t.keys(), ", "))
 	}
 	return f
+}
+
+// words are what can stand in the table: its keys, and in a refinement other tables.
+func (t table) words() []string {
+	names := t.keys()
+	for _, other := range tables {
+		if t.name == whenTable && other.standsIn(inWhen) {
+			names = append(names, other.name)
+		}
+	}
+	return names
 }
 
 // unknownTable does the same for what stands outside all tables.

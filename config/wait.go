@@ -86,8 +86,7 @@ const byDefault = "by default"
 
 // check finds bounds that cannot both hold, and warns of waits that the bounds will not let be.
 func (e *evaluator) check() {
-	low := bound{"wait.min", under(e.path, "min"), e.Min, e.origin("min")}
-	high := bound{"wait.max", under(e.path, "max"), e.Max, e.origin("max")}
+	low, high := e.bounds()
 	if !e.doc.checkBounds(low, high) {
 		return
 	}
@@ -107,6 +106,11 @@ func (e *evaluator) check() {
 			at.warn("is more than wait.max, "+strconv.Quote(spell(e.Max))+" "+high.origin+", and will be that", "raise wait.max or lower it")
 		}
 	}
+}
+
+// bounds are the shortest and the longest wait.
+func (e *evaluator) bounds() (low, high bound) {
+	return bound{"wait.min", under(e.path, "min"), e.Min, e.origin("min")}, bound{"wait.max", under(e.path, "max"), e.Max, e.origin("max")}
 }
 
 // bound is one end of a range: its key, its path in the file that is checked, and where its value comes from.

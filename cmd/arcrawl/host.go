@@ -127,6 +127,7 @@ var hostKeys = []string{
 	"fetch.body_timeout", "fetch.max_body",
 	"scope.by", "scope.prefixes", "scope.max_hops", "scope.embeds_anywhere",
 	"seeds.uris",
+	"when.uri", "when.time", "when.weekdays", "when.zone", "when.until",
 }
 
 // hostFile is the text of a host file.

@@ -115,8 +115,9 @@ arcrawl.toml - configuration of arcrawl
 # DESCRIPTION
 
 One main file, arcrawl.toml, and beside it a folder of host files, hosts.d. Both are TOML, in UTF-8. The file
-hosts.d/www.news.example.toml speaks for the host www.news.example alone. A key that a host file does not set has the value of
-the main file, and a key that the main file does not set has its default.
+hosts.d/www.news.example.toml speaks for the host www.news.example, and hosts.d/news.example.toml for that host and all below it;
+where both set a key the longer name wins. A key that no host file sets has the value of the main file, and a key that the main
+file does not set has its default. Over all of them stand the refinements, [[when]], that hold for the visit.
 
 A duration is a text of whole numbers with units, the larger first: "90s", "12h", "28d", "1h30m". The units are y, w, d, h, m, s
 and ms. A size is a text of a whole number with a unit: B, kB, MB, GB, TB, KiB, MiB, GiB, TiB. Regular expressions are in RE2

@@ -90,6 +90,10 @@ func fileSchema(scope string) (schema, error) {
 		switch {
 		case len(keys) == 0: // not in such a file
 		case t.List:
+			if t.Refines { // it has criteria, of which none is required, and tables of its own
+				required = nil
+				addRefined(keys, tables)
+			}
 			tables[t.Name] = schema{"type": "array", "description": t.Doc, "items": closed("", keys, required)}
 		default:
 			tables[t.Name] = closed(t.Doc, keys, required)
@@ -109,6 +113,15 @@ func fileSchema(scope string) (schema, error) {
 	s["$schema"] = "http://json-schema.org/draft-07/schema#"
 	s["title"] = "arcrawl, " + scope + " file"
 	return s, nil
+}
+
+// addRefined puts the tables that a refinement may have among its criteria.
+func addRefined(keys, tables schema) {
+	for _, t := range config.Tables() {
+		if of, ok := tables[t.Name]; ok && t.Refinable {
+			keys[t.Name] = of
+		}
+	}
 }
 
 // keySchema is the schema of one key.
@@ -147,6 +160,10 @@ func valueSchema(kind string) (schema, error) {
 		return bounded("number", rest)
 	case kind == "true or false":
 		return schema{"type": "boolean"}, nil
+	case sort == "time of day":
+		return schema{"type": "string", "pattern": `^\s*[0-2][0-9]:[0-5][0-9]\s*-\s*[0-2][0-9]:[0-5][0-9]\s*$`}, nil
+	case kind == "date or time": // which editors hand over as a text
+		return schema{"type": "string", "pattern": `^[0-9]{4}-[0-9]{2}-[0-9]{2}([Tt ][0-9]{2}:[0-9]{2}.*)?$`}, nil
 	case kind == "text", kind == "regular expression", sort == "host name":
 		return text, nil
 	case strings.HasPrefix(kind, "list of tables with "):

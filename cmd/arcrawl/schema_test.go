@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/BurntSushi/toml"
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -59,6 +60,8 @@ func plain(v any) any {
 			out[i] = plain(e)
 		}
 		return out
+	case time.Time:
+		return v.Format(time.RFC3339)
 	}
 	return v
 }
@@ -122,6 +125,14 @@ func TestSchemaAndCheckAgree(t *testing.T) {
 		{"[[wait]]\nmin = \"5m\"", false},
 		{"[wait]\nmime = '.*'", false},
 		{"host = \"a.example\"", false},
+		{"until = 2026-12-01", false},
+		{"[[when]]\nuri = '/live/'\nuntil = 2026-12-01\n[when.politeness]\nmin_delay = \"5s\"", true},
+		{"[[when]]\ntime = \"22:00-06:00\"\nweekdays = [\"mon-fri\"]\nwait = [{ mime = '.*', min = \"5m\" }]", true},
+		{"[[when]]\ntime = \"morning\"\nscope.max_hops = 3", false},
+		{"[[when]]\nuri = '/live/'\nuntil = \"soon\"", false},
+		{"[[when]]\nuri = '/live/'\nseeds.uris = []", false},
+		{"[[when]]\nuri = '/live/'\ncrawl.workers = 5", false},
+		{"[[when]]\nuri = '/live/'\nmin_delay = \"5s\"", false},
 	} {
 		dir := t.TempDir()
 		path := filepath.Join(dir, "arcrawl.toml")
@@ -136,7 +147,7 @@ func TestSchemaAndCheckAgree(t *testing.T) {
 	if err := validate(t, main, "[operator]\nname = \"Library\"\n"); err == nil {
 		t.Error("a main file without operator.contact is taken")
 	}
-	for text, ok := range map[string]bool{"host = \"a.example\"": true, "scope.max_hops = 3": true, "crawl.workers = 5": false, "": true} {
+	for text, ok := range map[string]bool{"host = \"a.example\"": true, "scope.max_hops = 3": true, "until = 2026-12-01T10:00:00": true, "crawl.workers = 5": false, "": true} {
 		if err := validate(t, host, text); (err == nil) != ok {
 			t.Errorf("in a host file, %q: %v; want it taken: %t", text, err, ok)
 		}

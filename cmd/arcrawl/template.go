@@ -22,13 +22,21 @@ type template struct {
 }
 
 func newTemplate(scope string, set map[string]string) *template {
-	t := &template{set: set, hint: map[string]string{}, only: func(string) bool { return true }, out: new(strings.Builder)}
+	t := &template{set: set, hint: whenHints(), only: func(string) bool { return true }, out: new(strings.Builder)}
 	for _, k := range config.Keys() {
 		if k.Scope == scope || k.Scope == "both" {
 			t.keys = append(t.keys, k)
 		}
 	}
 	return t
+}
+
+// whenHints are examples of the criteria of a refinement.
+func whenHints() map[string]string {
+	return map[string]string{
+		"when.uri": `'/live/'`, "when.mime": `'^text/html.*'`, "when.port": `443`, "when.hop": `["seed", "link"]`, "when.time": `"06:00-23:00"`,
+		"when.weekdays": `["mon-fri"]`, "when.until": `2035-12-31`,
+	}
 }
 
 // commentWidth is how long the lines of comments are.
@@ -72,6 +80,10 @@ func (t *template) table(of config.Table) {
 	for _, k := range keys {
 		t.key(k, strings.TrimPrefix(k.Name, of.Name+"."))
 	}
+	if of.Refines {
+		t.comment("What it sets, as in the tables above.")
+		fmt.Fprintln(t.out, `#wait = [{ mime = '.*', min = "5m" }]`)
+	}
 }
 
 // key writes a key below its meaning. One that has neither value nor default is left out.
@@ -104,12 +116,17 @@ func parseSet(args []string) (map[string]string, error) {
 		if i < 0 {
 			return nil, fmt.Errorf("%q: the main file has no key %s; docs/config.md and arcrawl schema list all", arg, name)
 		}
-		if strings.HasPrefix(name, "wait.") {
-			return nil, fmt.Errorf("%q: write the [[wait]] tables into the file", arg)
+		if table, _, _ := strings.Cut(name, "."); isList(table) {
+			return nil, fmt.Errorf("%q: write the [[%s]] tables into the file", arg, table)
 		}
 		set[name] = toTOML(keys[i], value)
 	}
 	return set, nil
+}
+
+// isList reports whether a table may stand several times.
+func isList(name string) bool {
+	return slices.ContainsFunc(config.Tables(), func(t config.Table) bool { return t.List && t.Name == name })
 }
 
 // toTOML writes a value as TOML, by the type of its key. Whether it is a right one is for config to say.

@@ -1,0 +1,46 @@
+package config
+
+import (
+	"strings"
+
+	"golang.org/x/net/publicsuffix"
+
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+// above is the host or domain whose settings h inherits: the name without its port, then the name without its first
+// label. It is empty at the end.
+func above(h uri.Host) uri.Host {
+	s := string(h)
+	if colon := strings.LastIndexByte(s, ':'); colon > strings.LastIndexByte(s, ']') {
+		return uri.Host(s[:colon])
+	}
+	_, domain, _ := strings.Cut(s, ".")
+	return uri.Host(domain)
+}
+
+// below reports whether h is a host that inherits from domain.
+func below(h, domain uri.Host) bool {
+	for h = above(h); h != ""; h = above(h) {
+		if h == domain {
+			return true
+		}
+	}
+	return false
+}
+
+// depth is how many hosts and domains are above h.
+func depth(h uri.Host) int {
+	n := 0
+	for ; h != ""; h = above(h) {
+		n++
+	}
+	return n
+}
+
+// isSuffix reports whether h is a public suffix, as co.uk is, below which anybody may have a name. It is a host of its own
+// at most, and nobody's parent.
+func isSuffix(h uri.Host) bool {
+	suffix, _ := publicsuffix.PublicSuffix(string(h))
+	return suffix == string(h)
+}
