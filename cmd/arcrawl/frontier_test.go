@@ -1,0 +1,122 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+// stock makes the store of a stopped daemon with some URIs.
+func stock(t *testing.T, texts ...string) (conf string) {
+	t.Helper()
+	conf, dir := configure(t, settled)
+	f, err := frontier.Open(frontier.Options{Dir: filepath.Join(dir, "state"), Now: time.Now()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range texts {
+		if _, err := f.Add(time.Now(), frontier.Candidate{URI: uri.FromCanonical(text), Seed: text}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return conf
+}
+
+// steer runs arcrawl frontier and expects an exit code and words.
+func steer(t *testing.T, conf string, code int, words string, args ...string) (out string) {
+	t.Helper()
+	args = append([]string{"frontier"}, args...)
+	got, out, errs := command(append(args, "--config", conf)...)
+	if got != code || !strings.Contains(out+errs, words) {
+		t.Fatalf("arcrawl %v: exit code %d, want %d with %q:\n%s%s", args, got, code, words, out, errs)
+	}
+	return out
+}
+
+func TestFrontierCommands(t *testing.T) {
+	t.Parallel()
+	conf := stock(t, "http://a.example/1", "http://a.example/2", "http://b.example/")
+	steer(t, conf, exitOK, "3\n", "count")
+	steer(t, conf, exitOK, "2\n", "count", "--host", "a.example", "--state", "due")
+	steer(t, conf, exitOK, "http://b.example/", "list", "--match", `b\.`)
+	steer(t, conf, exitUsage, "no URI is chosen", "hold")
+	steer(t, conf, exitUsage, "no state is called so", "count", "--state", "tired")
+	steer(t, conf, exitUsage, "re2syntax", "count", "--match", "(")
+	steer(t, conf, exitOK, "would go for 2 URIs; nothing was changed", "hold", "--dry-run", "--prefix", "http://a.example/")
+	steer(t, conf, exitOK, "2 of 2 URIs changed", "hold", "--prefix", "http://a.example/")
+	steer(t, conf, exitOK, "held", "list", "--state", "held", "--limit", "1")
+	steer(t, conf, exitOK, "1 of 1 URIs changed", "release", "http://a.example/2")
+	steer(t, conf, exitOK, "1 of 3 URIs changed", "release", "--all")
+	steer(t, conf, exitUsage, "with one of --at and --in", "reschedule", "--all")
+	steer(t, conf, exitOK, "3 of 3 URIs changed", "reschedule", "--all", "--in", "12h", "--spread", "1h")
+	steer(t, conf, exitOK, "3\n", "count", "--state", "waiting")
+	steer(t, conf, exitOK, `{"changed":1,"in_progress":0,"matched":1}`, "force", "--json", "http://b.example/")
+	steer(t, conf, exitOK, "1 of 1 hosts changed", "pause", "a.example")
+	steer(t, conf, exitOK, "1 of 2 hosts changed", "resume", "*.example")
+	steer(t, conf, exitFailure, "no host is known", "pause", "c.example")
+	steer(t, conf, exitUsage, "say --yes", "forget", "http://b.example/")
+	steer(t, conf, exitOK, "1 of 1 URIs changed", "forget", "--yes", "http://b.example/")
+	steer(t, conf, exitOK, "2\n", "count")
+}
+
+func TestFrontierGoesFromStoreToStore(t *testing.T) {
+	t.Parallel()
+	from, to := stock(t, "http://a.example/1", "http://a.example/2", "http://b.example/"), stock(t)
+	steer(t, from, exitOK, "", "hold", "http://a.example/1")
+	file := filepath.Join(t.TempDir(), "all.jsonl")
+	steer(t, from, exitOK, "", "export", "--output", file)
+	if code, _, errs := command("frontier", "export", "--config", from, "--output", file); code != exitFolder {
+		t.Errorf("an export wrote over another: %d, %s", code, errs)
+	}
+	steer(t, to, exitOK, "3 URIs are new, 0 were known", "import", file)
+	steer(t, to, exitOK, "0 URIs are new, 3 were known", "import", file)
+	want, got := steer(t, from, exitOK, "", "list", "--json"), steer(t, to, exitOK, "", "list", "--json")
+	if want != got || strings.Count(got, "\n") != 3 || strings.Count(got, `"held":true`) != 1 {
+		t.Errorf("exported:\n%s\nimported:\n%s", want, got)
+	}
+	writeFile(t, file, `{"uri":"http://c.example/"}`+"\n"+`{"uri":"http://c.example/2","visit":3}`)
+	steer(t, to, exitFailure, `all.jsonl, line 2: json: unknown field "visit"`, "import", file)
+	steer(t, to, exitOK, "1\n", "count", "--host", "c.example") // what came before is there
+}
+
+func TestFrontierOfARunningDaemon(t *testing.T) {
+	dir := t.TempDir()
+	site := startKillSite(t)
+	path := filepath.Join(dir, "arcrawl.toml")
+	writeFile(t, path, site.toml())
+	d := startDaemon(t, build(t, dir), path)
+	site.waitFor(t, d, site.asked.Load()+50)
+	list := steer(t, path, exitOK, "", "list", "--json")
+	lines := bufio.NewScanner(strings.NewReader(list))
+	n := 0
+	for lines.Scan() {
+		var e frontier.Entry
+		if err := json.Unmarshal(lines.Bytes(), &e); err != nil {
+			t.Fatal(err)
+		}
+		n++
+	}
+	if n < 10 {
+		t.Errorf("%d URIs of the running daemon:\n%s", n, list)
+	}
+	steer(t, path, exitOK, "of", "hold", "--all")
+	held := steer(t, path, exitOK, "", "count", "--state", "held")
+	steer(t, path, exitOK, "", "release", "--all")
+	if held == "0\n" {
+		t.Error("nothing is held")
+	}
+	asked := site.asked.Load()
+	site.waitFor(t, d, asked+20) // it goes on
+	d.terminate(t)
+	steer(t, path, exitOK, fmt.Sprintln(0), "count", "--state", "held")
+}

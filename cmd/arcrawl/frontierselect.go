@@ -1,0 +1,220 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+// frontierFlags choose URIs.
+type frontierFlags struct {
+	config   string
+	host     string
+	prefix   string
+	match    string
+	states   []string
+	fromFile string
+	all      bool
+	json     bool
+}
+
+func (f *frontierFlags) add(cmd *cobra.Command) {
+	cmd.Flags().StringVarP(&f.config, "config", "c", defaultConfig, "the main configuration file")
+	cmd.Flags().StringVar(&f.host, "host", "", "on this host; *.example.org is example.org and every host below it")
+	cmd.Flags().StringVar(&f.prefix, "prefix", "", "whose canonical form begins with this")
+	cmd.Flags().StringVar(&f.match, "match", "", "whose canonical form this regular expression matches, anywhere")
+	cmd.Flags().StringSliceVar(&f.states, "state", nil, "in this state; "+stateNames()+"; several must all be true")
+	cmd.Flags().StringVar(&f.fromFile, "from-file", "", "named in this file, one to a line; - is the standard input")
+}
+
+func stateNames() string {
+	var names []string
+	for _, s := range frontier.States() {
+		names = append(names, string(s))
+	}
+	return strings.Join(names, ", ")
+}
+
+// selection is what the flags choose, without URIs that are named one by one.
+func (f *frontierFlags) selection() (s frontier.Select, err error) {
+	s = frontier.Select{Host: strings.ToLower(f.host), Prefix: f.prefix}
+	for _, name := range f.states {
+		if !slices.Contains(frontier.States(), frontier.State(name)) {
+			return s, usageError{fmt.Errorf("--state %s: no state is called so; write one of %s", name, stateNames())}
+		}
+		s.States = append(s.States, frontier.State(name))
+	}
+	if f.match != "" {
+		if s.Match, err = regexp.Compile(f.match); err != nil {
+			return s, usageError{fmt.Errorf("--match: %w; the syntax is that of https://go.dev/s/re2syntax", err)}
+		}
+	}
+	return s, nil
+}
+
+// selections calls do with what is chosen: once, or for each portion of the URIs that are named one by one.
+func (f *frontierFlags) selections(cmd *cobra.Command, args []string, do func(frontier.Select) error) error {
+	s, err := f.selection()
+	if err != nil {
+		return err
+	}
+	if f.fromFile == "" && len(args) == 0 {
+		return do(s)
+	}
+	flush := func() error {
+		if len(s.URIs) == 0 {
+			return nil
+		}
+		err := do(s)
+		s.URIs = nil
+		return err
+	}
+	take := func(text string) error {
+		u, err := uri.Parse(text)
+		if err != nil {
+			return usageError{err}
+		}
+		if s.URIs = append(s.URIs, u); len(s.URIs) == portionOfURIs {
+			return flush()
+		}
+		return nil
+	}
+	for _, arg := range args {
+		if err := take(arg); err != nil {
+			return err
+		}
+	}
+	if f.fromFile != "" {
+		if err := eachLine(cmd, f.fromFile, take); err != nil {
+			return err
+		}
+	}
+	return flush()
+}
+
+// portionOfURIs is how many URIs are looked up at a time.
+const portionOfURIs = 1000
+
+// input opens a file, or the standard input when it is named -.
+func input(cmd *cobra.Command, name string) (in io.Reader, done func(), err error) {
+	if name == "-" {
+		return cmd.InOrStdin(), func() {}, nil
+	}
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, nil, err
+	}
+	return file, func() { _ = file.Close() }, nil
+}
+
+// maxLine bounds a line of a file: an export line with all its texts at their limits is shorter.
+const maxLine = 1 << 20
+
+// eachLine reads the lines of a file that are neither empty nor comments.
+func eachLine(cmd *cobra.Command, name string, take func(string) error) error {
+	in, done, err := input(cmd, name)
+	if err != nil {
+		return err
+	}
+	defer done()
+	lines := bufio.NewScanner(in)
+	lines.Buffer(nil, maxLine)
+	n := 0
+	for lines.Scan() {
+		n++
+		text := strings.TrimSpace(lines.Text())
+		if text == "" || strings.HasPrefix(text, "#") {
+			continue
+		}
+		if err := take(text); err != nil {
+			return fmt.Errorf("%s, line %d: %w", name, n, err)
+		}
+	}
+	return lines.Err()
+}
+
+// entries calls visit with every chosen URI.
+func (f *frontierFlags) entries(cmd *cobra.Command, args []string, s steering, visit func(frontier.Entry) error) error {
+	return f.selections(cmd, args, func(sel frontier.Select) error {
+		for from := frontier.Cursor(""); ; {
+			list, next, err := s.list(cmd.Context(), sel, from, portionOfURIs)
+			if err != nil {
+				return err
+			}
+			for _, e := range list {
+				if err := visit(e); err != nil {
+					return err
+				}
+			}
+			if from = next; next == "" {
+				return nil
+			}
+			if err := cmd.Context().Err(); err != nil {
+				return err
+			}
+		}
+	})
+}
+
+// count counts every chosen URI.
+func (f *frontierFlags) count(cmd *cobra.Command, args []string, s steering) (total int64, err error) {
+	err = f.selections(cmd, args, func(sel frontier.Select) error {
+		for from := frontier.Cursor(""); ; {
+			n, next, err := s.count(cmd.Context(), sel, from)
+			if err != nil {
+				return err
+			}
+			total += n
+			if from = next; next == "" {
+				return nil
+			}
+			if err := cmd.Context().Err(); err != nil {
+				return err
+			}
+		}
+	})
+	return total, err
+}
+
+// importAll reads entries and has them made known, some hundreds at a time.
+func importAll(ctx context.Context, s steering, in io.Reader, name string, replace bool) (total frontier.Imported, err error) {
+	lines := bufio.NewScanner(in)
+	lines.Buffer(nil, maxLine)
+	var batch []frontier.Entry
+	flush := func() error {
+		part, err := s.load(ctx, replace, batch)
+		total, batch = total.Plus(part), batch[:0]
+		return errors.Join(err, ctx.Err())
+	}
+	for n := 1; lines.Scan(); n++ {
+		if len(bytes.TrimSpace(lines.Bytes())) == 0 {
+			continue
+		}
+		var e frontier.Entry
+		if err := json.Unmarshal(lines.Bytes(), &e); err != nil {
+			return total, errors.Join(fmt.Errorf("%s, line %d: %w; want what arcrawl frontier export writes", name, n, err), flush())
+		}
+		if batch = append(batch, e); len(batch) == 200 {
+			if err := flush(); err != nil {
+				return total, err
+			}
+		}
+	}
+	if err := lines.Err(); err != nil {
+		return total, fmt.Errorf("read %s: %w", name, err)
+	}
+	return total, flush()
+}
