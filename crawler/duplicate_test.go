@@ -158,6 +158,7 @@ func TestTheLogTellsWhatWasRepeated(t *testing.T) {
 	}{
 		{"a revisit of another URI", "", []string{"duplicate:digest", "hit:other"}, []string{"duplicate:digest", "hit:other", "unchanged"}},
 		{"archived in any case", "certainty = \"force-new\"\n", []string{"hit:other"}, []string{"hit:exact", "unchanged"}},
+		{"the payload is new", "certainty = \"force-new\"\nby = \"uri\"\n", []string{"hit:none"}, []string{"hit:exact", "unchanged"}},
 		{"not deduplicated", "by = \"off\"\n", nil, []string{"unchanged"}},
 		{"no revisit is wanted", "revisits = \"none\"\n", []string{"duplicate:digest", "hit:other"}, []string{"hit:other", "unchanged", "unwritten:identicalDigest"}},
 	} {

@@ -37,7 +37,8 @@ type kept struct {
 	record  digest.Origin // the main record written; zero for KeptNothing
 	origin  digest.Origin // the record that holds the payload: record itself for a response, an earlier one for a revisit
 	written int64         // compressed bytes
-	hit     dedup.Hit     // what was found of the payload, whatever came of it
+	looked  bool          // for the payload in the archive
+	hit     dedup.Hit     // what was found of it, whatever came of it
 	unsound bool          // what was found is not what it should be
 }
 
@@ -72,15 +73,16 @@ func (c *Crawler) decide(v visit, s config.Settings) (kept, error) {
 		return kept{keeping: KeptResponse}, nil
 	}
 	k, err := c.duplicate(v, s.Dedup)
+	k.looked = covers(v, s.Dedup) && got.PayloadSize > 0
 	if err != nil || k.keeping != KeptNothing {
 		return thin(v, s.Dedup, k), err
 	}
 	if v.verdict.State == evaluators.Unchanged && !v.verdict.First && !repeats(v) && !wanted(v, s.Change) {
 		// The same content in another coding, gzip with another time stamp for one, or with other parts that do not count:
 		// there is nothing new to keep, and no revisit record may claim a payload digest that the original does not have.
-		return kept{keeping: KeptNothing}, nil
+		return kept{keeping: KeptNothing, looked: k.looked}, nil
 	}
-	return kept{keeping: KeptResponse}, nil
+	return kept{keeping: KeptResponse, looked: k.looked}, nil
 }
 
 // wanted reports whether the settings want a payload archived that differs from the archived one only in what does not

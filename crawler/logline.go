@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/crawllog"
-	"github.com/arcrawl/arcrawl/dedup"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/fetch"
 	"github.com/arcrawl/arcrawl/warcout"
@@ -78,7 +77,7 @@ func annotations(v visit, k kept, f found) []string {
 	case KeptThinned:
 		notes = append(notes, crawllog.Unwritten)
 	}
-	if k.hit != dedup.Miss {
+	if k.looked {
 		notes = append(notes, crawllog.Hit+k.hit.String())
 	}
 	if n := spared(v); n > 0 {

@@ -26,7 +26,8 @@ const (
 )
 
 // Hit begins the annotation that tells what the URI of an earlier record with the same payload is to this one: exact,
-// equivalent or other. It is there also when the payload was archived nevertheless.
+// equivalent or other; none when there is no such record. It is there also when the payload was archived nevertheless, and
+// lacks when nobody looked.
 const Hit = "hit:"
 
 // Entry is one visit, or one URI that could not be visited.

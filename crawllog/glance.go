@@ -24,9 +24,38 @@ type Glance struct {
 	Stopped     bool   // the mid-fetch filter broke off the download
 	Duplicate   bool   // a revisit record, because the payload was archived already
 	NotModified bool   // a revisit record, because the server answered 304
+	Unwritten   bool   // the same as one of the two above, but no revisit record was wanted
+	Repeats     Repeat // what the payload repeats
 	Troubled    bool   // what the web did wrong stands among the annotations, or what stood in for the page
 	Spared      int64  // bytes that were not transferred, going by the last capture
 	State       []byte // "unknown", "unchanged" or "changed"; empty unless the thirteenth column tells
+}
+
+// Repeat says under which URI a payload was in the archive.
+type Repeat uint8
+
+// The repetitions. They are not stored.
+const (
+	NotLooked         Repeat = iota // nobody looked, or the log does not tell
+	RepeatsNone                     // it was not there
+	RepeatsExact                    // under the same URI
+	RepeatsEquivalent               // under an equivalent one
+	RepeatsOther                    // under another one
+)
+
+// repeatOf reads what follows [Hit].
+func repeatOf(word []byte) Repeat {
+	switch string(word) {
+	case "none":
+		return RepeatsNone
+	case "exact":
+		return RepeatsExact
+	case "equivalent":
+		return RepeatsEquivalent
+	case "other":
+		return RepeatsOther
+	}
+	return NotLooked
 }
 
 // The beginnings of the annotations that a glance knows.
@@ -36,6 +65,7 @@ var (
 	glanceVisits   = []byte("vis")
 	glanceVersions = []byte("ver")
 	glanceSpared   = []byte(Spared)
+	glanceHit      = []byte(Hit)
 	glanceState    = []byte(`"contentState":"`)
 	troubles       = [][]byte{[]byte("err="), []byte("challenge:"), []byte("consent:"), []byte("notFound:")}
 	dash           = []byte("-")
@@ -125,7 +155,12 @@ func (g *Glance) readWord(a []byte) {
 		g.Duplicate = true
 	case DuplicateNotModified:
 		g.NotModified = true
+	case Unwritten:
+		g.Unwritten = true
 	default:
+		if bytes.HasPrefix(a, glanceHit) {
+			g.Repeats = repeatOf(a[len(glanceHit):])
+		}
 		for _, t := range troubles {
 			g.Troubled = g.Troubled || bytes.HasPrefix(a, t)
 		}

@@ -47,7 +47,7 @@ const (
 )
 
 // String is one word, as the crawl log has it.
-func (h Hit) String() string { return [...]string{"miss", "exact", "equivalent", "other"}[h] }
+func (h Hit) String() string { return [...]string{"none", "exact", "equivalent", "other"}[h] }
 
 // Match is what was found; the zero value is a miss.
 type Match struct {

@@ -20,6 +20,7 @@ type Tally struct {
 	Received    int64         `json:"received"`
 	Spared      int64         `json:"spared"`
 	Deduped     int64         `json:"deduplicated"`
+	Dedup       Dedup         `json:"deduplication"`
 	Status      map[int]int64 `json:"status"`  // lines of each status
 	Overdue     Histogram     `json:"overdue"` // of scheduled visits
 	Wait        Histogram     `json:"wait"`    // the intervals that were set
@@ -41,6 +42,7 @@ func (t *Tally) Add(g *crawllog.Glance) {
 	}
 	t.Received += max(0, g.Size)
 	t.Spared += g.Spared
+	t.Dedup.add(g)
 	if g.Duplicate {
 		t.Duplicates++
 		t.Deduped += max(0, g.Size)
@@ -98,6 +100,7 @@ func (t *Tally) Merge(o *Tally) {
 	t.Received += o.Received
 	t.Spared += o.Spared
 	t.Deduped += o.Deduped
+	t.Dedup.merge(o.Dedup)
 	if t.Status == nil {
 		t.Status = maps.Clone(o.Status)
 	} else {

@@ -84,36 +84,48 @@ added since the last time that the same file was named, and remembers in it how 
 }
 
 func (s *logStats) run(cmd *cobra.Command, files []string) error {
-	periods, err := s.check(files)
-	if err != nil {
-		return err
-	}
 	if s.follow || s.place != "" {
+		if _, err := s.check(files); err != nil {
+			return err
+		}
 		path, err := s.live(files)
 		if err != nil {
 			return err
 		}
 		return s.added(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr(), path)
 	}
-	if len(files) == 0 {
-		if files, err = s.rotated(); err != nil {
-			return err
-		}
-	}
-	var read atomic.Int64
-	stop := watchBytes(cmd.ErrOrStderr(), &read, sizeOf(files))
-	out, err := logstats.Read(cmd.Context(), files, logstats.Options{Periods: periods, By: s.dimensions, Progress: &read})
-	stop()
+	out, files, err := s.read(cmd, files)
 	if err != nil {
 		return err
 	}
 	if err := s.print(cmd.OutOrStdout(), out, len(files)); err != nil {
 		return err
 	}
-	if len(out.Faults) > 0 {
-		return fmt.Errorf("some logs were not read, or not to their end; the rest is counted above:\n%w", errors.Join(out.Faults...))
+	return unread(out)
+}
+
+// read sums up the logs that are named, or those of the configuration, and tells which they are.
+func (s *logStats) read(cmd *cobra.Command, files []string) (*logstats.Outcome, []string, error) {
+	periods, err := s.check(files)
+	if err == nil && len(files) == 0 {
+		files, err = s.rotated()
 	}
-	return nil
+	if err != nil {
+		return nil, nil, err
+	}
+	var read atomic.Int64
+	stop := watchBytes(cmd.ErrOrStderr(), &read, sizeOf(files))
+	out, err := logstats.Read(cmd.Context(), files, logstats.Options{Periods: periods, By: s.dimensions, Progress: &read})
+	stop()
+	return out, files, err
+}
+
+// unread says what could not be read.
+func unread(out *logstats.Outcome) error {
+	if len(out.Faults) == 0 {
+		return nil
+	}
+	return fmt.Errorf("some logs were not read, or not to their end; the rest is counted above:\n%w", errors.Join(out.Faults...))
 }
 
 // check reads what the flags say. The first period is the one that is asked for, the second the one to compare with.
