@@ -77,7 +77,7 @@ type URICounts struct {
 	Queued    int64 `json:"queued"`    // have a due time
 	Forbidden int64 `json:"forbidden"` // by robots.txt
 	Held      int64 `json:"held"`      // by an operator
-	Due       int64 `json:"due"`       // due and waiting, as last counted; -1 is not known yet
+	Due       int64 `json:"due"`       // due and waiting; counted to 100,000
 
 	// Oldest is when the URI was due that waits and has been due for longest; the crawl is that late.
 	Oldest  *time.Time `json:"oldest,omitempty"`

@@ -185,3 +185,19 @@ func (c *Client) Resume(ctx context.Context) (Stand, error) {
 func (c *Client) AddSeeds(ctx context.Context, uris []string) (Added, error) {
 	return ask[Added](ctx, c, http.MethodPost, "/seeds", nil, Seeds{URIs: uris})
 }
+
+// OverdueFilter says what is asked of overdue URIs; the fields mean what the API's parameters do.
+type OverdueFilter struct {
+	By, Host string
+	Limit    int           // 0 is the API's own
+	MaxAge   time.Duration // whole seconds; 0 looks anew
+}
+
+// Overdue asks what waits though its time has come.
+func (c *Client) Overdue(ctx context.Context, f OverdueFilter) (Overdue, error) {
+	q := url.Values{"by": {f.By}, "host": {f.Host}, "max_age": {strconv.Itoa(int(f.MaxAge / time.Second))}}
+	if f.Limit > 0 {
+		q.Set("limit", strconv.Itoa(f.Limit))
+	}
+	return ask[Overdue](ctx, c, http.MethodGet, "/overdue", q, nil)
+}

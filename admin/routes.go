@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -89,6 +90,17 @@ func lookRoutes() []route {
 			},
 		},
 		{
+			method: "GET", path: api + "/overdue", doc: "What waits though its time has come, and when that will end. Looks at every URI unless the last look is recent enough.",
+			params: overdueParams, answer: Overdue{},
+			serve: func(w *Window, r *http.Request) (any, error) {
+				q, err := readOverdueQuery(r)
+				if err != nil {
+					return nil, err
+				}
+				return w.overdue(q)
+			},
+		},
+		{
 			method: "GET", path: api + "/uri", doc: "What is remembered of a URI.", answer: URI{},
 			params: []param{{"uri", "string", "the URI; it is brought into canonical form"}},
 			serve:  func(w *Window, r *http.Request) (any, error) { return w.uri(r.FormValue("uri")) },
@@ -174,6 +186,30 @@ func (q hostQuery) matches(v frontier.HostView, now time.Time) bool {
 		return v.Failures > 0
 	}
 	return v.State.String() == q.state
+}
+
+var (
+	overdueParams = []param{
+		{"by", "string", "host, mime or wait: what the rows are of; host if it is not given"},
+		{"host", "string", "looks at this host only"},
+		{"limit", "integer", "rows, 1 to 1000; 100 if it is not given"},
+		{"max_age", "integer", "how many seconds old the last look may be; 60 if it is not given"},
+	}
+	overdueRows = []string{"host", "mime", "wait"}
+)
+
+func readOverdueQuery(r *http.Request) (q overdueQuery, err error) {
+	q = overdueQuery{by: cmp.Or(r.FormValue("by"), "host"), host: uri.Host(r.FormValue("host"))}
+	if !slices.Contains(overdueRows, q.by) {
+		return q, fault("by %q: want one of %s", q.by, strings.Join(overdueRows, ", "))
+	}
+	age, err := number(r, "max_age", 60, 0, 24*60*60)
+	if err != nil {
+		return q, err
+	}
+	q.maxAge = time.Duration(age) * time.Second
+	q.limit, err = number(r, "limit", 100, 1, 1000)
+	return q, err
 }
 
 // number reads a whole number of the query within bounds.

@@ -23,7 +23,7 @@ type Gauges struct {
 	URIs       int64 `json:"uris"`        // known
 	Hosts      int64 `json:"hosts"`       // known
 	Queued     int64 `json:"queued"`      // have a due time
-	Due        int64 `json:"due"`         // due and waiting, as last counted
+	Due        int64 `json:"due"`         // due and waiting; counted to 100,000
 	Overdue    int64 `json:"overdue"`     // seconds since the URI that waits and has been due for longest was due
 	InProgress int64 `json:"in_progress"` // visits
 	HostsDown  int64 `json:"hosts_down"`  // could not be reached the last time

@@ -65,7 +65,7 @@ func (w *Window) countHosts(s *Status, now time.Time) {
 			s.Hosts.Down++
 		}
 	}
-	s.URIs = URICounts{Known: n.URIs, Queued: n.Queued, Forbidden: n.Forbidden, Held: n.Held, Due: -1, Oldest: moment(n.Oldest), Overdue: late(n.Oldest, now)}
+	s.URIs = URICounts{Known: n.URIs, Queued: n.Queued, Forbidden: n.Forbidden, Held: n.Held, Due: w.countDue(now), Oldest: moment(n.Oldest), Overdue: late(n.Oldest, now)}
 }
 
 // fullIn projects when the space will be used up, from how it shrank over the minutes that are known.

@@ -52,6 +52,9 @@ type Window struct {
 	current Counts    // of the minute in progress
 	closed  time.Time // until when minutes are closed
 	free    int64     // bytes on disk as last seen, -1 is not known
+	paces   paces     // of the hosts
+
+	surveys surveys
 }
 
 // The files that a window keeps in its folder.
@@ -63,7 +66,7 @@ const (
 // New makes a window, and takes up a pause that an earlier run left.
 func New(o Options) (*Window, error) {
 	now := o.Now()
-	w := &Window{o: o, started: now, closed: now.Truncate(time.Minute)}
+	w := &Window{o: o, started: now, closed: now.Truncate(time.Minute), paces: paces{}}
 	w.look()
 	file := ""
 	if o.Dir != "" {
@@ -86,6 +89,7 @@ func (w *Window) Observe(r crawler.Report) {
 	defer w.mu.Unlock()
 	w.minute.add(r.Finished, c)
 	w.current = w.current.plus(c)
+	w.paces.add(r)
 }
 
 // Tick looks at the crawl and closes the minutes that are over. It wants to be called a few times a minute. An error is
@@ -135,7 +139,7 @@ func (w *Window) look() {
 func (w *Window) gauges(now time.Time) Gauges {
 	n := w.o.Frontier.Counts(now)
 	g := Gauges{
-		URIs: n.URIs, Hosts: n.Hosts, Queued: n.Queued, InProgress: n.InProgress, Due: -1, DiskFree: w.diskFree(), Store: w.storeSize(),
+		URIs: n.URIs, Hosts: n.Hosts, Queued: n.Queued, InProgress: n.InProgress, Due: w.countDue(now), DiskFree: w.diskFree(), Store: w.storeSize(),
 	}
 	if !n.Oldest.IsZero() {
 		g.Overdue = int64(max(0, now.Sub(n.Oldest)) / time.Second)
@@ -146,6 +150,19 @@ func (w *Window) gauges(now time.Time) Gauges {
 		}
 	}
 	return g
+}
+
+// maxDue is how far what is due is counted each minute; beyond it arcrawl overdue knows.
+const maxDue = 100_000
+
+// countDue is how many URIs are due, -1 if that cannot be told.
+func (w *Window) countDue(now time.Time) int64 {
+	n, err := w.o.Frontier.Due(now, maxDue)
+	if err != nil {
+		w.o.Log.Error().Err(err).Msg("what is due could not be counted")
+		return -1
+	}
+	return n
 }
 
 func (w *Window) diskFree() int64 {

@@ -60,8 +60,10 @@ type Report struct {
 	Due      time.Time
 	Visits   int
 	Versions int
-	Found    int   // URIs that were new
-	Written  int64 // compressed bytes added to the archive
+	Found    int           // URIs that were new
+	Written  int64         // compressed bytes added to the archive
+	Took     time.Duration // of the exchange; zero when there was none
+	Rest     time.Duration // of the slot after it, for politeness
 }
 
 // Crawler walks URIs through the rooms. Make one with [New] and run it once.

@@ -187,8 +187,9 @@ func (c *Crawler) remember(v visit, s config.Settings, k kept, f found, n next) 
 		}
 	}
 	c.step("indexed")
+	polite := c.politeness(v.uri(), s, n)
 	added, err := c.rooms.Frontier.Settle(v.claim, frontier.Settlement{
-		Record: n.record, Finished: v.finished, Took: got.Took, Politeness: c.politeness(v.uri(), s, n),
+		Record: n.record, Finished: v.finished, Took: got.Took, Politeness: polite,
 		RetryAfter: n.rest, HostDown: hostDown(got.Status), Found: f.candidates, Robots: n.robots, Reopen: n.reopen,
 	})
 	if err != nil {
@@ -196,7 +197,9 @@ func (c *Crawler) remember(v visit, s config.Settings, k kept, f found, n next) 
 	}
 	c.step("settled")
 	c.settled()
-	c.report(reportOf(v, k, n, added))
+	r := reportOf(v, k, n, added)
+	r.Took, r.Rest = got.Took, polite.Rest(got.Took)
+	c.report(r)
 	return nil
 }
 

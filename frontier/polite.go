@@ -17,6 +17,9 @@ func RestWhenDown(failures int) time.Duration { return downLadder.Wait(failures)
 // downLadder is the ladder of [RestWhenDown].
 var downLadder = evaluators.Ladder{First: time.Minute, Max: time.Hour, Factor: 2}
 
+// Rest is how long a slot sleeps after a visit that took so long.
+func (p Politeness) Rest(took time.Duration) time.Duration { return restAfter(p, took) }
+
 // restAfter is how long a slot sleeps after a visit that took so long. MinDelay wins over a MaxDelay below it, so that
 // no slip in a configuration makes arcrawl impolite.
 func restAfter(p Politeness, took time.Duration) time.Duration {

@@ -1,0 +1,141 @@
+package admin
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/arcrawl/arcrawl/crawler"
+	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+// known makes URIs of a host known that were last visited so long ago, want to be visited so often, and are due since then.
+func (w *world) known(host string, n int, every, overdue time.Duration) {
+	w.Helper()
+	now := time.Now()
+	entries := make([]frontier.Entry, n)
+	for i := range entries {
+		r := frontier.Record{URI: uri.FromCanonical(fmt.Sprintf("http://%s/%d", host, i)), Seed: "http://" + host + "/"}
+		r.Due = now.Add(-overdue)
+		r.LastVisit, r.Wait, r.Visits, r.ContentType = r.Due.Add(-every), every, 1, "text/html; charset=utf-8"
+		entries[i] = frontier.Entry{Record: r}
+	}
+	_, err := w.rooms.Frontier.Import(now, false, entries...)
+	w.must(err)
+}
+
+// visited tells the window of visits to a host that took so long, rest included.
+func (w *world) visited(host string, took time.Duration) {
+	u := uri.FromCanonical("http://" + host + "/")
+	w.window.Observe(crawler.Report{URI: u, Finished: time.Now(), Status: 200, Took: took / 10, Rest: took - took/10})
+}
+
+// TestOverdueSaysWhetherABacklogEnds has hosts of all kinds.
+func TestOverdueSaysWhetherABacklogEnds(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, dir, everyHour)
+		defer w.close()
+		w.known("swamped.example", 200, time.Hour, 30*time.Minute)
+		w.visited("swamped.example", 30*time.Second) // 120 visits an hour, and 200 are wanted
+		w.known("slow.example", 100, 10*time.Hour, 2*time.Hour)
+		w.visited("slow.example", time.Minute) // 60 an hour, 10 wanted
+		w.known("fine.example", 100, 10*time.Hour, -time.Hour)
+		w.known("held.example", 10, time.Hour, 48*time.Hour)
+		_, _, err := w.rooms.Frontier.SteerHosts(time.Now(), "held.example", frontier.HostAction{Verb: frontier.Pause})
+		w.must(err)
+
+		o := get[Overdue](w, "/api/v1/overdue")
+		if o.All.URIs != 411 || o.All.Due != 311 { // with the seed
+			t.Errorf("%d of %d are due; want 311 of 411", o.All.Due, o.All.URIs)
+		}
+		rows := map[string]Backlog{}
+		for _, b := range o.Rows {
+			rows[b.Name] = b
+		}
+		for _, c := range []struct {
+			host string
+			due  int64
+			most time.Duration
+			ends string
+		}{
+			{"swamped.example", 200, 30 * time.Minute, "never: needs a delay of 18 s or 82 URIs fewer"},
+			{"slow.example", 100, 2 * time.Hour, "in 120 min"},
+			{"fine.example", 0, 0, "nothing is due"},
+			{"held.example", 10, 48 * time.Hour, "never: the host is held; arcrawl release held.example"},
+		} {
+			b := rows[c.host]
+			if b.Due != c.due || time.Duration(b.Most) != c.most || b.Ends != c.ends {
+				t.Errorf("%s: %d due for up to %s, ends %q; want %d, %s, %q", c.host, b.Due, time.Duration(b.Most), b.Ends, c.due, c.most, c.ends)
+			}
+			if p := time.Duration(b.P50); p < c.most*89/100 || p > c.most {
+				t.Errorf("%s: the median is %s where all are overdue for %s", c.host, p, c.most)
+			}
+		}
+		if o.Rows[0].Name != "held.example" {
+			t.Errorf("the first row is %s, want the most overdue host", o.Rows[0].Name)
+		}
+		if s := rows["swamped.example"]; math.Abs(s.Demand-200) > 1 || math.Abs(s.Capacity-120) > 1 || !s.Observed {
+			t.Errorf("swamped.example wants %.1f and can have %.1f visits an hour; want 200 and 120, observed", s.Demand, s.Capacity)
+		}
+		if f := rows["fine.example"]; f.Observed || math.Abs(f.Capacity-600) > 1 {
+			t.Errorf("fine.example can have %.1f visits an hour, observed: %t; want 600 by its settings, an exchange of 1 s and a rest of 5 s", f.Capacity, f.Observed)
+		}
+		types := get[Overdue](w, "/api/v1/overdue?by=mime")
+		if len(types.Rows) != 2 || types.Rows[0].Name != "text/html" || types.Rows[0].URIs != 410 || types.Rows[0].Ends != "" {
+			t.Errorf("by type: %+v", types.Rows)
+		}
+		waits := get[Overdue](w, "/api/v1/overdue?by=wait&host=slow.example")
+		if len(waits.Rows) != 1 || waits.Rows[0].Name != "6h to 1d" || waits.All.URIs != 100 {
+			t.Errorf("by wait, of one host: %+v", waits.Rows)
+		}
+	})
+}
+
+// TestASurveyIsToldAgainWhileItIsFresh asks twice, and then for a new one.
+func TestASurveyIsToldAgainWhileItIsFresh(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, dir, everyHour)
+		defer w.close()
+		ask := func() Overdue { return get[Overdue](w, "/api/v1/overdue?max_age=30") }
+		first := ask()
+		w.known("late.example", 10, time.Hour, time.Minute)
+		time.Sleep(20 * time.Second)
+		if again := ask(); again.All.URIs != first.All.URIs || time.Duration(again.Age) != 20*time.Second {
+			t.Errorf("after 20 s: %d URIs, %s old; want the first survey again", again.All.URIs, time.Duration(again.Age))
+		}
+		time.Sleep(20 * time.Second)
+		if fresh := ask(); fresh.All.URIs != first.All.URIs+10 || fresh.Age != 0 {
+			t.Errorf("after 40 s: %d URIs, %s old; want a new survey", fresh.All.URIs, time.Duration(fresh.Age))
+		}
+	})
+}
+
+func TestQuantilesAreFoundToTenPercent(t *testing.T) {
+	t.Parallel()
+	var h histogram
+	for i := range 10_000 {
+		h.add(time.Duration(i+1) * time.Second)
+	}
+	for _, q := range []float64{0.01, 0.5, 0.9, 0.99} {
+		got, want := time.Duration(h.quantile(q, 10_000*time.Second)).Seconds(), q*10_000
+		if math.Abs(got-want) > 0.1*want {
+			t.Errorf("the quantile %g of 1 to 10,000 s is %g s, want %g", q, got, want)
+		}
+	}
+	h = histogram{}
+	h.add(250 * 365 * 24 * time.Hour)
+	if got := h.quantile(0.5, 5*time.Second); time.Duration(got) != 5*time.Second {
+		t.Errorf("a quantile of %s is above the longest", time.Duration(got))
+	}
+	if !strings.Contains(text(3*24*time.Hour), "3 days") {
+		t.Errorf("three days are %q", text(3*24*time.Hour))
+	}
+}

@@ -1,0 +1,144 @@
+package frontier
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/dgraph-io/badger/v4"
+	"github.com/fxamacker/cbor/v2"
+
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+// Waiting is what a survey tells of a URI.
+type Waiting struct {
+	Host        uri.Host
+	Due         time.Time     // zero is on demand only
+	LastVisit   time.Time     // zero is never
+	Wait        time.Duration // interval that was learned
+	ContentType string
+	Held        bool // by an operator
+}
+
+// waitingRow reads of a uriRow what a survey tells.
+type waitingRow struct {
+	LastVisit   int64           `cbor:"6,keyasint,omitempty"`
+	Due         int64           `cbor:"9,keyasint,omitempty"`
+	Wait        int64           `cbor:"15,keyasint,omitempty"`
+	ContentType cbor.ByteString `cbor:"16,keyasint,omitempty"`
+	Held        bool            `cbor:"80,keyasint,omitempty"`
+}
+
+// maxSurveyed is how many rows a step of a survey reads.
+const maxSurveyed = 20_000
+
+// Survey tells of all URIs of a host, or of all hosts if it is empty, some thousands at a time; it is called again from
+// next until that is empty. It holds no lock while it reads.
+func (f *Frontier) Survey(host uri.Host, from Cursor, each func(Waiting)) (next Cursor, err error) {
+	at, err := from.spot(Select{})
+	if err != nil {
+		return "", err
+	}
+	hosts, err := f.known()
+	if err != nil {
+		return "", err
+	}
+	o := badger.DefaultIteratorOptions
+	o.Prefix = []byte{kindURI}
+	if host != "" {
+		h := f.hostNamed(host)
+		if h == nil {
+			return "", nil
+		}
+		o.Prefix = key(kindURI, h.id, nil)
+	}
+	err = f.db.View(func(txn *badger.Txn) error {
+		it := txn.NewIterator(o)
+		defer it.Close()
+		it.Rewind()
+		if from != "" {
+			it.Seek(append(uriKey(at.host, at.fp), 0))
+		}
+		for n := 0; it.Valid(); it.Next() {
+			id, fp, err := split(it.Item().Key(), fingerprintLen)
+			if err != nil {
+				return err
+			}
+			if n++; n > maxSurveyed {
+				return nil
+			}
+			next = cursorBehind(id, fingerprint(fp))
+			if id == 0 || int(id) > len(hosts) {
+				continue // became known since
+			}
+			var w waitingRow
+			if err := decode(it.Item(), &w); err != nil {
+				return err
+			}
+			each(Waiting{
+				Host: hosts[id-1].name, Due: fromMillis(w.Due), LastVisit: fromMicros(w.LastVisit), Wait: time.Duration(w.Wait),
+				ContentType: string(w.ContentType), Held: w.Held,
+			})
+		}
+		next = ""
+		return nil
+	})
+	if err != nil {
+		return "", fmt.Errorf("survey the frontier: %w", err)
+	}
+	return next, nil
+}
+
+// Due counts the URIs that are due and wait, up to a number. It reads their places only.
+func (f *Frontier) Due(now time.Time, most int64) (n int64, err error) {
+	type head struct {
+		host uint32
+		at   place
+	}
+	var late []head
+	f.mu.Lock()
+	for _, h := range f.byID {
+		if !h.head.isNone() && h.head.due() <= now.UnixMilli() {
+			late = append(late, head{h.id, h.head})
+		}
+	}
+	closed := f.closed
+	f.mu.Unlock()
+	if closed {
+		return 0, ErrClosed
+	}
+	err = f.db.View(func(txn *badger.Txn) error {
+		for _, h := range late {
+			if n >= most {
+				return nil
+			}
+			found, err := dueOf(txn, h.host, h.at, now.UnixMilli(), most-n)
+			if err != nil {
+				return err
+			}
+			n += found
+		}
+		return nil
+	})
+	if err != nil {
+		return 0, fmt.Errorf("count what is due: %w", err)
+	}
+	return n, nil
+}
+
+// dueOf counts what is due on a host from a place on, as a queue is read for the reason in the package comment.
+func dueOf(txn *badger.Txn, host uint32, from place, now, most int64) (n int64, err error) {
+	it := txn.NewIterator(badger.IteratorOptions{Prefix: key(kindQueue, host, nil)})
+	defer it.Close()
+	for it.Seek(queueKey(host, from)); it.Valid() && n < most; it.Next() {
+		_, at, err := split(it.Item().Key(), placeLen)
+		if err != nil {
+			return 0, err
+		}
+		if place(at).due() > now {
+			return n, nil
+		}
+		n++
+	}
+	return n, nil
+}
