@@ -24,6 +24,7 @@ func (l *loader) check() {
 		}
 	}
 	l.checkSeeds()
+	l.checkSources()
 	l.warnScope()
 }
 
@@ -199,7 +200,7 @@ func (l *loader) checkSeeds() {
 			take(s)
 		}
 	}
-	if len(l.config.Seeds) == 0 {
+	if len(l.config.Seeds)+len(l.draft.sources) == 0 && !slices.ContainsFunc(l.files, func(f *hostFile) bool { return len(f.draft.sources) > 0 }) {
 		l.main.warn(Fault{File: l.main.file, Key: "seeds.uris", Problem: "there are no seeds in any file", Remedy: "without one, only what is in the store already is visited"})
 	}
 }
@@ -239,6 +240,9 @@ func (l *loader) resolve() {
 		h := s.URI.Host()
 		c.seedHosts[h] = true
 		c.folders[h] = append(c.folders[h], foldersOf(s.URI)...)
+	}
+	for _, s := range c.Sources {
+		c.seedHosts[s.Seed.Host()] = true
 	}
 	for h, folders := range c.folders {
 		slices.Sort(folders)

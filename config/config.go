@@ -29,6 +29,8 @@ type Config struct {
 	// Seeds are those of the main file in its order, then those of the host files in the order of file names. No URI
 	// stands there twice.
 	Seeds []Seed
+	// Sources are the feeds and sitemaps that the files name, in the same order. No URI stands there twice.
+	Sources []Source
 	// Digest is "sha256:" and the hexadecimal sum over the names (without folder) and bytes of all files read.
 	Digest string
 	// Warnings are about what is odd but harmless, sorted by file and position.

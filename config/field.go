@@ -21,6 +21,7 @@ type draft struct {
 	seeds    []seed
 	when     criteria  // of the [[when]] being read
 	whens    []*layer  // the [[when]] of the file
+	sources  []seed    // feeds and sitemaps
 	entry    evaluator // the [[wait]] entry being read
 	entries  []evaluator
 	shadowed []evaluator // entries that those of this file can shadow
@@ -258,7 +259,7 @@ func (t table) standsIn(where string) bool {
 func (k key) standsIn(where string) bool {
 	table, _, _ := strings.Cut(k.Name, ".")
 	if where == inWhen {
-		return k.Scope == inBoth && table != whenTable && table != "seeds"
+		return k.Scope == inBoth && table != whenTable && table != "seeds" && !slices.Contains([]string{"feeds.uris", "feeds.sitemaps"}, k.Name)
 	}
 	return k.Scope == inBoth || k.Scope == where
 }

@@ -68,6 +68,8 @@ var tables = []table{
 	{name: "dedup", doc: "When an answer is archived as a revisit of an earlier record, in the place of its payload."},
 	{name: "fetch", doc: "Bounds of one exchange."},
 	{name: "scope", doc: "Which discovered URIs are taken. The settings of the seed's host decide."},
+	{name: "feeds", doc: "Feeds and sitemaps: how they are found, and how often they are visited. What is new in them is visited at once."},
+	{name: "articles", doc: "How new articles are followed up while they are young."},
 	{name: "seeds", doc: "Where the crawl starts."},
 	{name: whenTable, list: true, doc: whenDoc},
 }
@@ -79,7 +81,7 @@ const (
 )
 
 // keys are those of all topics.
-var keys = slices.Concat(coreKeys, adminKeys, dedupKeys, scopeKeys)
+var keys = slices.Concat(coreKeys, adminKeys, dedupKeys, scopeKeys, feedsKeys)
 
 var coreKeys = []key{
 	{

@@ -107,6 +107,15 @@ func defaultSettings(t testing.TB) config.Settings {
 		},
 		Trouble: config.Trouble{KnownBlocks: true, GoneAfter: 4, GoneFirst: time.Hour, GoneWait: 28 * day},
 		Dedup:   config.Dedup{By: config.DedupDigest, Certainty: config.CertainRegular},
+		Feeds: config.Feeds{
+			Discover: true, RobotsSitemaps: true, MaxItems: 50_000, Wait: config.FeedsOwn, MinWait: time.Minute,
+			Feed:      config.FeedBounds{Initial: 30 * time.Minute, Min: 5 * time.Minute, Max: 6 * time.Hour},
+			Sitemap:   config.FeedBounds{Initial: 6 * time.Hour, Min: time.Hour, Max: 7 * day},
+			HintsUpTo: time.Hour, SilentAfter: 60 * day, SilentWait: 7 * day,
+		},
+		Articles: config.Articles{
+			Ladder: []time.Duration{15 * time.Minute, time.Hour, 3 * time.Hour, 8 * time.Hour, day, 2 * day}, Young: 2 * day, Recognise: true,
+		},
 	}
 }
 
@@ -237,6 +246,29 @@ uris = ["https://www.news.example/", "http://münchen.example:8080/x?b=1&a"]
 socket = "/run/arcrawl/admin.sock"
 listen = "localhost:8471"
 token_file = "token"
+[feeds]
+uris = ["https://www.news.example/rss.xml"]
+sitemaps = ["https://www.news.example/sitemap.xml"]
+implied = ["https://www.news.example/"]
+implied_by = [{ feed = "https://www.news.example/sport.xml", pages = ["https://www.news.example/sport/"] }]
+discover = false
+robots_sitemaps = false
+max_items = 100
+wait = "stack"
+min_wait = "2m"
+initial = "1h"
+min = "10m"
+max = "2h"
+sitemap_initial = "3h"
+sitemap_min = "2h"
+sitemap_max = "1d"
+hints_up_to = "2h"
+silent_after = "30d"
+silent_wait = "28d"
+[articles]
+ladder = ["10m", "30m"]
+young = "12h"
+recognise = false
 [dedup]
 by = "uri"
 equivalent = true
@@ -276,6 +308,10 @@ func TestEachKeyReachesItsField(t *testing.T) {
 		Seeds: []config.Seed{
 			{URI: parse(t, "https://www.news.example/"), File: main, Line: lineOf("uris = [")},
 			{URI: parse(t, "http://xn--mnchen-3ya.example:8080/x?b=1&a"), File: main, Line: lineOf("uris = [")},
+		},
+		Sources: []config.Source{
+			{URI: parse(t, "https://www.news.example/sitemap.xml"), Seed: parse(t, "https://www.news.example/sitemap.xml"), File: main, Line: 105},
+			{URI: parse(t, "https://www.news.example/rss.xml"), Seed: parse(t, "https://www.news.example/rss.xml"), File: main, Line: 104},
 		},
 		Digest: c.Digest,
 	}
@@ -333,6 +369,15 @@ func TestEachKeyReachesItsField(t *testing.T) {
 			Only: []*regexp.Regexp{mime(t, "^image/.*")}, MinSize: 1024,
 			Certainty: config.CertainCompare, Revisits: config.Revisits{Once: 7 * day},
 		},
+		Feeds: config.Feeds{
+			Implied:   []uri.URI{parse(t, "https://www.news.example/")},
+			ImpliedBy: []config.ImpliedBy{{Feed: parse(t, "https://www.news.example/sport.xml"), Pages: []uri.URI{parse(t, "https://www.news.example/sport/")}}},
+			MaxItems:  100, Wait: config.FeedsStack, MinWait: 2 * time.Minute,
+			Feed:      config.FeedBounds{Initial: time.Hour, Min: 10 * time.Minute, Max: 2 * time.Hour},
+			Sitemap:   config.FeedBounds{Initial: 3 * time.Hour, Min: 2 * time.Hour, Max: day},
+			HintsUpTo: 2 * time.Hour, SilentAfter: 30 * day, SilentWait: 28 * day,
+		},
+		Articles: config.Articles{Ladder: []time.Duration{10 * time.Minute, 30 * time.Minute}, Young: 12 * time.Hour},
 	}
 	for _, h := range []uri.Host{"www.news.example", "sport.example", "elsewhere.example"} {
 		if diff := cmp.Diff(settings, c.ForHost(h, time.Time{}), compare); diff != "" {

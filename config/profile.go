@@ -137,6 +137,8 @@ func (d *draft) bounds() []limits {
 	return []limits{
 		{"politeness.min_delay", "politeness.max_delay", &s.Politeness.MinDelay, &s.Politeness.MaxDelay},
 		{"retry.first", "retry.max", &s.Retry.First, &s.Retry.Max},
+		{"feeds.min", "feeds.max", &s.Feeds.Feed.Min, &s.Feeds.Feed.Max},
+		{"feeds.sitemap_min", "feeds.sitemap_max", &s.Feeds.Sitemap.Min, &s.Feeds.Sitemap.Max},
 	}
 }
 

@@ -24,6 +24,8 @@ type Settings struct {
 	Scope    Scope
 	Change   Change
 	Trouble  Trouble
+	Feeds    Feeds
+	Articles Articles
 	Dedup    Dedup
 }
 

@@ -6,6 +6,7 @@ import (
 	"math"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -33,7 +34,8 @@ type Document struct {
 	Header http.Header // Content-Type, Location, Refresh and Link are used
 }
 
-// Link is a URI that was found and the kind of step that leads to it: [uri.Embed], [uri.Redirect] or [uri.Link].
+// Link is a URI that was found and the kind of step that leads to it: [uri.Embed], [uri.Redirect], [uri.Link], or
+// [uri.Manifest] for a feed of the page.
 type Link struct {
 	URI uri.URI
 	Hop uri.Hop
@@ -41,6 +43,8 @@ type Link struct {
 
 // Found is what a response names.
 type Found struct {
+	Published time.Time // when the page says that it was published as an article; zero if it does not
+
 	Links   []Link // each URI once, in order of appearance
 	Dropped int    // references beyond MaxLinks; they were not resolved, so one that is repeated counts each time
 	Refused int    // references that no browser could resolve, that are too long, or not http(s): mailto:, javascript:, data:

@@ -17,7 +17,7 @@
 // og:image), style sheets and what they name, scripts, frames, media, icons, preloads. Link is what a reader may go to: a
 // and area, link elements with relations such as next or alternate, og:url; rel="nofollow" is still a link. Redirect is
 // where the reader is taken: Location, Refresh, and meta refresh, as Heritrix has it. A URI that is found in several
-// ways is listed once, where it first stood, with the strongest hop: Embed, then Redirect, then Link. Forms, ping, cite,
+// ways is listed once, where it first stood, with the strongest hop: Embed, then Redirect, then Manifest, then Link. Forms, ping, cite,
 // longdesc, pingback and mere hints (preconnect, dns-prefetch) name nothing.
 //
 // # How references are resolved

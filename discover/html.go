@@ -243,10 +243,28 @@ func (p *page) linkElement(attrs []attribute) {
 	if hop == nothing {
 		return
 	}
+	if kind, _ := value(attrs, "type"); hop == uri.Link && isFeed(rel, kind) {
+		hop = uri.Manifest
+	}
 	p.named(attrs, "href", hop)
 	if list, ok := value(attrs, "imagesrcset"); ok {
 		p.srcset(list)
 	}
+}
+
+// isFeed reports whether a link element names a feed of its page, as feed readers find them.
+func isFeed(rel, kind []byte) bool {
+	media, _, _ := strings.Cut(strings.ToLower(string(kind)), ";")
+	switch strings.TrimSpace(media) {
+	case "application/rss+xml", "application/atom+xml", "application/feed+json", "application/rdf+xml":
+	default:
+		return false
+	}
+	alternate := false
+	for word := range strings.FieldsSeq(strings.ToLower(string(rel))) {
+		alternate = alternate || word == "alternate" || word == "feed"
+	}
+	return alternate
 }
 
 func (p *page) meta(attrs []attribute) {
@@ -261,6 +279,7 @@ func (p *page) meta(attrs []attribute) {
 	}
 	for _, key := range []string{"property", "name", "itemprop"} {
 		name, _ := value(attrs, key)
+		p.published(name, content)
 		if hop, ok := metaUses[string(bytes.ToLower(bytes.TrimSpace(name)))]; ok {
 			p.reference(content, hop)
 		}

@@ -141,8 +141,10 @@ func (p *page) strengthen(place int, hop uri.Hop) {
 func strength(h uri.Hop) int {
 	switch h {
 	case uri.Embed:
-		return 2
+		return 3
 	case uri.Redirect:
+		return 2
+	case uri.Manifest:
 		return 1
 	}
 	return 0

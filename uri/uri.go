@@ -224,7 +224,7 @@ const (
 	Redirect    Hop = 'R' // the target of a redirect
 	Prereq      Hop = 'P' // robots.txt
 	Speculative Hop = 'X' // a guess from a script
-	Manifest    Hop = 'M' // an entry of a feed or sitemap
+	Manifest    Hop = 'M' // a feed or sitemap, or an entry of one
 	Inferred    Hop = 'I' // implied by something else
 )
 

@@ -1,0 +1,43 @@
+package discover_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/arcrawl/arcrawl/discover"
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+func TestDateIn(t *testing.T) {
+	t.Parallel()
+	for path, want := range map[string]string{
+		"/2026/11/21/a-title":       "2026-11-21",
+		"/news/2026-11-21-title":    "2026-11-21",
+		"/news/20261121/title":      "2026-11-21",
+		"/a/2026/1/2/":              "2026-01-02",
+		"/2026/13/21/":              "",
+		"/2026/11/31/":              "",
+		"/2026/a/11/21":             "",
+		"/12345678":                 "",
+		"/99999999999999999999/1/1": "",
+		"/":                         "",
+	} {
+		got := discover.DateIn(uri.FromCanonical("http://news.example" + path))
+		if text := got.Format(time.DateOnly); got.IsZero() && want != "" || !got.IsZero() && text != want {
+			t.Errorf("%s: %s, want %q", path, text, want)
+		}
+	}
+}
+
+func TestFeedsAndDatesOfAPage(t *testing.T) {
+	t.Parallel()
+	f := find(t, page(t), `<link rel="alternate" type="application/rss+xml" href="/rss"><link rel="alternate" hreflang="is" href="/is">
+<link rel="alternate feed" type="application/atom+xml; charset=utf-8" href="/atom"><link rel="alternate" type="application/json" href="/api"><a href="/rss">feed</a>
+<meta property="article:published_time" content="2026-11-21T10:00:00+01:00"><meta property="article:published_time" content="2020-01-01">`, discover.Bounds{})
+	if got, want := short(f), "M /rss, L /is, M /atom, L /api"; got != want {
+		t.Errorf("found %s, want %s", got, want)
+	}
+	if want := time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC); !f.Published.Equal(want) {
+		t.Errorf("published %s, want %s", f.Published, want)
+	}
+}
