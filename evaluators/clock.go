@@ -5,52 +5,92 @@ import (
 	"time"
 )
 
-// clock tells how much more than usual a URI changes in an hour of the day and on a day of the week: changes seen and
-// changes expected, for the 24 hours and then for the 7 days from Thursday on, in UTC.
-type clock [clockCells]belief
+// clock tells how much more than usual a URI changes in an hour of the day, on a day of the week and in a part of the hour:
+// changes seen and changes expected, in UTC.
+type clock struct {
+	cells [clockCells]belief // the 24 hours, then the 7 days from Thursday on
+	parts [hourParts]belief  // the parts of the hour, as publishers and machines keep to the minute
+}
 
 const (
 	hoursOfDay = 24
 	daysOfWeek = 7
 	clockCells = hoursOfDay + daysOfWeek
 	hours      = hoursOfDay * daysOfWeek
+	hourParts  = 12
+	partLength = secondsPerHour / hourParts
 )
 
-// week is how much each hour of the week, beginning with 1970's first, counts; the mean is about one.
-type week [hours]float64
+// profile is how much the hours of the week, beginning with 1970's first, and the parts of each hour count; the means are
+// about one.
+type profile struct {
+	hour [hours]float64
+	part [hourParts]float64
+	upTo [hourParts + 1]float64 // weighted seconds of an hour before each part
+}
 
-// week is the profile that the clock has learned. What it knows little of counts like any other hour.
-func (c *clock) week() *week {
+// profile is what the clock has learned. What it knows little of counts like any other time.
+func (c *clock) profile() *profile {
 	var hour [hoursOfDay]float64
 	for i := range hour {
-		before, after := c[(i+hoursOfDay-1)%hoursOfDay], c[(i+1)%hoursOfDay]
-		seen := c[i].shape + (before.shape+after.shape)/2
-		expected := c[i].exposure + (before.exposure+after.exposure)/2
+		before, after := c.cells[(i+hoursOfDay-1)%hoursOfDay], c.cells[(i+1)%hoursOfDay]
+		seen := c.cells[i].shape + (before.shape+after.shape)/2
+		expected := c.cells[i].exposure + (before.exposure+after.exposure)/2
 		hour[i] = (seen + hourPrior) / (expected + hourPrior)
 	}
-	var w week
+	var w profile
 	sum := 0.0
 	for d := range daysOfWeek {
-		cell := c[hoursOfDay+d]
+		cell := c.cells[hoursOfDay+d]
 		day := math.Pow((cell.shape+dayPrior)/(cell.exposure+dayPrior), dayPower)
 		for h := range hoursOfDay {
-			w[d*hoursOfDay+h] = hour[h] * day
+			w.hour[d*hoursOfDay+h] = hour[h] * day
 			sum += hour[h] * day
 		}
 	}
-	for i := range w {
-		w[i] = math.Min(w[i]*hours/sum, mostOfHour)
+	for i := range w.hour {
+		w.hour[i] = math.Min(w.hour[i]*hours/sum, mostOfHour)
+	}
+	sum = 0
+	for i, cell := range c.parts {
+		w.part[i] = (cell.shape + partPrior) / (cell.exposure + partPrior)
+		sum += w.part[i]
+	}
+	for i := range w.part {
+		w.part[i] *= hourParts / sum
+		w.upTo[i+1] = w.upTo[i] + w.part[i]*partLength
 	}
 	return &w
+}
+
+// before is the weighted seconds of an hour before one of its seconds.
+func (w *profile) before(second float64) float64 {
+	i := min(max(int(second/partLength), 0), hourParts-1)
+	return w.upTo[i] + (second-float64(i)*partLength)*w.part[i]
+}
+
+// after is the second of an hour before which so many weighted seconds lie.
+func (w *profile) after(weighted float64) float64 {
+	i := 0
+	for i < hourParts-1 && w.upTo[i+1] < weighted {
+		i++
+	}
+	return float64(i)*partLength + (weighted-w.upTo[i])/w.part[i]
+}
+
+// within is the exposure, in days, between two moments of one hour that ends at end.
+func (w *profile) within(from, to float64, hour int, end float64) float64 {
+	start := end - secondsPerHour
+	if from == start && to == end {
+		return w.hour[hour] / hoursOfDay
+	}
+	return (w.before(to-start) - w.before(from-start)) / secondsPerDay * w.hour[hour]
 }
 
 // hourOf is the hour of the week of a moment, in seconds since 1970, and the end of that hour.
 func hourOf(at float64) (hour int, end float64) {
 	n := math.Floor(at / secondsPerHour)
-	hour = int(math.Mod(n, hours))
-	if hour < 0 {
-		hour += hours
-	}
+	hour = min(max(int(n-hours*math.Floor(n/hours)), 0), hours-1)
 	return hour, (n + 1) * secondsPerHour
 }
 
@@ -59,8 +99,8 @@ const (
 	secondsPerDay  = 24 * secondsPerHour
 )
 
-// exposure is the time between two moments in days, each hour counted by its weight.
-func (w *week) exposure(from, to float64) float64 {
+// exposure is the time between two moments in days, each hour and part of it counted by its weight.
+func (w *profile) exposure(from, to float64) float64 {
 	sum := 0.0
 	if weeks := math.Floor((to - from) / (hours * secondsPerHour)); weeks >= 1 {
 		sum = weeks * w.whole()
@@ -68,43 +108,62 @@ func (w *week) exposure(from, to float64) float64 {
 	}
 	for from < to {
 		hour, end := hourOf(from)
-		end = math.Min(end, to)
-		sum += (end - from) / secondsPerDay * w[hour]
-		from = end
+		stop := math.Min(end, to)
+		sum += w.within(from, stop, hour, end)
+		from = stop
 	}
 	return sum
 }
 
 // whole is the exposure of a whole week.
-func (w *week) whole() float64 {
+func (w *profile) whole() float64 {
 	sum := 0.0
-	for _, x := range w {
+	for _, x := range w.hour {
 		sum += x
 	}
 	return sum / hoursOfDay
 }
 
-// learn takes in a visit: so many changes were expected between two moments, and so many are thought to have been.
-func (c *clock) learn(from, to, expected, seen float64, w *week) {
-	days := (to - from) / secondsPerDay
-	kept := math.Exp(-days / clockForgets)
-	for i := range c {
-		c[i] = c[i].faded(belief{}, kept)
+// learn takes in a visit: so many changes were expected between two moments, and so many are thought to have been. They
+// are spread over the time between as the profile has it.
+func (c *clock) learn(from, to, expected, seen float64, w *profile) {
+	kept := math.Exp(-(to - from) / secondsPerDay / clockForgets)
+	for i := range c.cells {
+		c.cells[i] = c.cells[i].faded(belief{}, kept)
+	}
+	for i := range c.parts {
+		c.parts[i] = c.parts[i].faded(belief{}, kept)
 	}
 	whole := w.exposure(from, to)
 	if !(whole > 0) {
 		return
 	}
+	fine := to-from < partLooks*secondsPerHour
 	for from < to {
 		hour, end := hourOf(from)
-		end = math.Min(end, to)
-		part := (end - from) / secondsPerDay
-		more := belief{seen * part * w[hour] / whole, expected * part / whole}
+		stop := math.Min(end, to)
+		more := belief{seen * w.within(from, stop, hour, end) / whole, expected * (stop - from) / secondsPerDay / whole}
 		for _, cell := range [2]int{hour % hoursOfDay, hoursOfDay + hour/hoursOfDay} {
-			c[cell].shape += more.shape
-			c[cell].exposure += more.exposure
+			c.cells[cell].shape += more.shape
+			c.cells[cell].exposure += more.exposure
 		}
-		from = end
+		if fine {
+			start := end - secondsPerHour
+			c.learnParts(from-start, stop-start, expected*w.hour[hour]/whole, seen*w.hour[hour]/whole, w)
+		}
+		from = stop
+	}
+}
+
+// learnParts is the same for the seconds of one hour; expected and seen are per day.
+func (c *clock) learnParts(from, to, expected, seen float64, w *profile) {
+	for i := range c.parts {
+		low, high := math.Max(from, float64(i)*partLength), math.Min(to, float64(i+1)*partLength)
+		if low < high {
+			days := (high - low) / secondsPerDay
+			c.parts[i].shape += seen * days * w.part[i]
+			c.parts[i].exposure += expected * days
+		}
 	}
 }
 

@@ -44,9 +44,14 @@
 //   - two sets, forgetting in 6 and 60 days, of one memory each for the time after a change, after one quiet visit and
 //     after more: they tell pages that change in bursts from those that change at even intervals;
 //   - for a URI whose birth is known, a memory that counts in the logarithm of its age, as articles settle;
-//   - a clock: how much the hours of the day and the days of the week differ. All but the last memory count time by it.
+//   - a clock: how much the hours of the day, the days of the week and the minutes of the hour differ. All but the last
+//     memory count time by it.
 //
 // Each memory has a weight: the product of the probabilities that it gave to what was then seen, never less than e^−6 of
 // the best one's, so that it can come back when the page's habits change. The rate is the weighted mean. A visit that
 // says nothing ([Unknown]) teaches nothing, and the next one that does counts from the last one that did.
+//
+// The number of changes that is waited for follows from the capture target as if changes came at random. It is raised
+// where they keep a distance from each other, since little is lost there, and lowered where they come in crowds, by the
+// power −0.7 of how much likelier than usual a change is soon after another.
 package evaluators

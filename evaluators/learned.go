@@ -20,7 +20,13 @@ const (
 	dayPower            = 0.43     // days differ less than they seem to
 	mostOfHour          = 4.0      // no hour counts more than so many usual ones
 	clockForgets        = 40.0     // days
+	partPrior           = 8.0      // the same for parts of the hour
+	partLooks           = 6.0      // hours; a change within a longer wait says nothing of the part of the hour
 	clockLooks          = 2.0      // days; a change within a longer wait says nothing of the hour
+
+	fewestCrowding, mostCrowding = 0.1, 2.0 // bounds of how crowded changes are thought to be
+	crowdingPrior                = 10.0     // changes that are thought to have come at random
+	crowdingPower                = 0.7      // how much a crowd is visited more; see crowding
 )
 
 var (
@@ -32,8 +38,8 @@ var (
 	stagings = [2]float64{6, 60}
 )
 
-// learn takes in a judged visit.
-func (r *remembered) learn(at time.Time, changed bool) {
+// learn takes in a judged visit. It gives back how many versions are thought to have come into being since the last one.
+func (r *remembered) learn(at time.Time, changed bool) (versions float64) {
 	now := unix(at)
 	last := now
 	if !r.last.IsZero() {
@@ -42,18 +48,19 @@ func (r *remembered) learn(at time.Time, changed bool) {
 	r.last = at
 	passed := now - last
 	if passed <= 0 {
-		return
+		return 0
 	}
-	w := r.clock.week()
+	w := r.clock.profile()
 	exposure := math.Max(w.exposure(last, now), leastBelief)
 	ageing := r.ageing(passed)
+	rate, aged := r.rate()
+	expected := math.Max(rate*exposure+aged*ageing, leastBelief)
+	seen := 0.0
+	if changed {
+		seen = expected / -math.Expm1(-expected)
+		versions = 1 + r.crowding()*(seen-1)
+	}
 	if passed < clockLooks*secondsPerDay {
-		rate, aged := r.rate()
-		expected := math.Max(rate*exposure+aged*ageing, leastBelief)
-		seen := 0.0
-		if changed {
-			seen = expected / -math.Expm1(-expected)
-		}
 		r.clock.learn(last, now, expected, seen, w)
 	}
 	r.weigh(passed/secondsPerDay, exposure, ageing, changed)
@@ -65,6 +72,19 @@ func (r *remembered) learn(at time.Time, changed bool) {
 	} else {
 		r.misses = min(r.misses+1, stages-1)
 	}
+	return versions
+}
+
+// crowding is how much likelier than usual another change is soon after one: 1 at random, less where changes keep a
+// distance, more where they come in crowds. A visit captures one of the versions that came since the last; of those
+// beyond the first there are so many times what chance would have. So a share of 1 ÷ (1 + crowding·x/2), about, of the
+// versions is captured where x changes are expected between visits, and what one more visit gains is the same for all URIs
+// where x² × crowding is: those that keep a distance need fewer.
+func (r *remembered) crowding() float64 {
+	soon := r.staged[1][0].mean()
+	known := math.Max(r.staged[1][0].shape-priorShape, 0)
+	c := math.Pow(soon/r.rates[usualRate].mean(), known/(known+crowdingPrior))
+	return math.Min(math.Max(c, fewestCrowding), mostCrowding)
 }
 
 // weigh lets every memory forget, weighs it by what it had foreseen of the visit, and tells it.
@@ -146,11 +166,11 @@ func (r *remembered) rate() (perDay, aged float64) {
 type forecast struct {
 	from, age    float64 // seconds since 1970 and since birth
 	perDay, aged float64
-	week         *week
+	profile      *profile
 }
 
 func (r *remembered) forecast(at time.Time) forecast {
-	f := forecast{from: unix(at), age: r.age, week: r.clock.week()}
+	f := forecast{from: unix(at), age: r.age, profile: r.clock.profile()}
 	f.perDay, f.aged = r.rate()
 	if passed := f.from - unix(r.last); f.age >= 0 && !r.last.IsZero() && passed > 0 {
 		f.age += passed // the visit itself was not judged
@@ -160,17 +180,28 @@ func (r *remembered) forecast(at time.Time) forecast {
 
 // until is the seconds until so many changes are expected, at most so many, and how many are expected by then.
 func (f forecast) until(wanted, most float64) (wait, expected float64) {
+	const week = hours * secondsPerHour
+	if f.age < 0 {
+		each := f.perDay * f.profile.whole()
+		weeks := math.Floor(math.Min(wanted*(1-1e-9)/each, most/week))
+		wait, expected = weeks*week, weeks*each
+	}
 	for wait < most {
 		hour, end := hourOf(f.from + wait)
 		next := math.Min(end-f.from, most)
 		if f.age >= 0 && wait < secondsPerHour { // an age runs fast at first
 			next = math.Min(next, wait+math.Max(60, (f.age+wait)/8))
 		}
-		more := f.perDay * (next - wait) / secondsPerDay * f.week[hour]
+		more := f.perDay * f.profile.within(f.from+wait, f.from+next, hour, end)
 		if f.age >= 0 {
 			more += f.aged * math.Log((f.age+next+birthScale)/(f.age+wait+birthScale))
 		}
 		if expected+more >= wanted {
+			if f.age < 0 { // not in proportion, as some minutes count more than others
+				start := f.from + wait - (end - secondsPerHour)
+				seconds := (wanted - expected) / (f.perDay * f.profile.hour[hour]) * secondsPerDay
+				return wait + math.Max(f.profile.after(f.profile.before(start)+seconds)-start, 0), wanted
+			}
 			return wait + (next-wait)*(wanted-expected)/more, wanted
 		}
 		expected += more
@@ -181,7 +212,7 @@ func (f forecast) until(wanted, most float64) (wait, expected float64) {
 
 // within is how many changes are expected within so many seconds.
 func (f forecast) within(wait float64) float64 {
-	expected := f.perDay * f.week.exposure(f.from, f.from+wait)
+	expected := f.perDay * f.profile.exposure(f.from, f.from+wait)
 	if f.age >= 0 {
 		expected += f.aged * math.Log((f.age+wait+birthScale)/(f.age+birthScale))
 	}
@@ -201,11 +232,16 @@ func (e WaitEvaluator) learned(in WaitInput) Wait {
 	if len(in.Memory) == 0 || err != nil {
 		r.begin(in)
 	}
+	versions := 0.0
 	if in.State != Unknown {
-		r.learn(in.At, in.State == Changed)
+		versions = r.learn(in.At, in.State == Changed)
+	}
+	if in.First && in.State == Changed {
+		versions = 1
 	}
 	f := r.forecast(in.At)
-	wait, x := f.until(e.expected(), e.Max.Seconds())
+	crowding := r.crowding()
+	wait, x := f.until(e.expected()*math.Pow(crowding, -crowdingPower), e.Max.Seconds())
 	interval := milliseconds(math.Ceil(wait * 1e3))
 	if interval < e.Min {
 		interval = e.Min
@@ -214,11 +250,14 @@ func (e WaitEvaluator) learned(in WaitInput) Wait {
 	interval = max(min(interval, e.Max), e.Min)
 	w := Wait{
 		Interval: interval, Evaluator: e.Name, Memory: r.pack(),
-		Expected: x, Missed: Missed(x), PerDay: x / interval.Hours() * 24,
+		Expected: x, Missed: 1 - capturedOf(x, crowding), PerDay: x / interval.Hours() * 24, Versions: versions,
 	}
 	w.Reason = reason + ": " + rounded(w.PerDay) + " changes a day, " + rounded(x) + " expected in " + spell(interval) + e.bound(interval)
 	return w
 }
+
+// capturedOf is the share of versions captured where so many changes are expected between visits; see crowding.
+func capturedOf(x, crowding float64) float64 { return 1 / (1 + crowding*(1/Captured(x)-1)) }
 
 // begin takes into an empty memory what is known without one: the birth, and an interval learned by another rule, at
 // which about half of the visits found a change.

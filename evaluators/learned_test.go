@@ -1,6 +1,7 @@
 package evaluators_test
 
 import (
+	"encoding/base64"
 	"errors"
 	"math"
 	"math/rand/v2"
@@ -151,6 +152,80 @@ func TestADamagedMemoryIsBegunAnewAndSaysSo(t *testing.T) {
 		if !strings.Contains(w.Reason, "begun anew") || w.Memory.Check() != nil {
 			t.Errorf("%s: %+v", name, w)
 		}
+	}
+}
+
+// version1 is what a program of the first layout remembered of a page that was looked at every two hours for 200 visits,
+// and had changed at every other one.
+const version1 = "AQAAAAAAaXDb4Emu5wA/y053PZjNGUCBFjM+uxX/Qbwy/kAlFB9ClIHrQQYpHEK9XGdBK6hKQMvCDkBCT/lBvt9OP4A+vEDKukQ/dAuwQXOuRU" +
+	"D463dCbcKKQCB1qkFtjwtAGB/jQsfwlkC+4Nv/////////////N4sAAP//IUIelCCxHpQAAAyiAAAMoiCyHn4hSB5+AAALXgAAC14hKB6YIW8e" +
+	"mAAACwgAAAsIIT0etiGEHrYAAApQAAAKUCCFHgEgxR4BAAAKAAAACgAgoh4bINkeGwAACcQAAAnEJPEjNCUyI3AlcCOuJasj8igbKA0pyihGKJ" +
+	"4m3g=="
+
+func TestAMemoryOfTheFirstVersionIsStillRead(t *testing.T) {
+	t.Parallel()
+	old, err := base64.StdEncoding.DecodeString(version1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := evaluators.Stack{{Rule: evaluators.Learned}}
+	w := s.Next(evaluators.WaitInput{At: january.Add(400 * time.Hour), State: evaluators.Unchanged, Memory: old})
+	if strings.Contains(w.Reason, "anew") || w.PerDay < 10 || w.PerDay > 50 || w.Memory[0] == old[0] {
+		t.Errorf("%s; want a change soon, as there always was after a quiet visit, remembered in the new layout", w.Reason)
+	}
+}
+
+// TestSmallStepsAddUp: of a page that is looked at every five minutes for a month, what was learned before is not kept
+// because each visit changes it by less than the memory can hold.
+func TestSmallStepsAddUp(t *testing.T) {
+	t.Parallel()
+	s := evaluators.Stack{{Rule: evaluators.Learned}}
+	in := evaluators.WaitInput{At: january, First: true, State: evaluators.Changed}
+	var w evaluators.Wait
+	for i := range 60 * 288 {
+		w = s.Next(in)
+		in = evaluators.WaitInput{At: in.At.Add(5 * time.Minute), State: evaluators.Unchanged, Memory: w.Memory}
+		if i < 30*288 && i%6 == 0 {
+			in.State = evaluators.Changed
+		}
+	}
+	if w.PerDay > 1 {
+		t.Errorf("after a month without any change, %v changes a day are expected", w.PerDay)
+	}
+}
+
+func TestLearnedKeepsToTheMinute(t *testing.T) {
+	t.Parallel()
+	e := evaluators.WaitEvaluator{Rule: evaluators.Learned, CaptureTarget: 0.7}
+	late, found := time.Duration(0), 0
+	played(e, evaluators.WaitInput{}, 60, func(from, to time.Time) bool { // it changes at 40 minutes past
+		change := to.Truncate(time.Hour).Add(40 * time.Minute)
+		if change.After(to) {
+			change = change.Add(-time.Hour)
+		}
+		if !change.After(from) {
+			return false
+		}
+		if to.Sub(january) > 40*24*time.Hour {
+			late += to.Sub(change)
+			found++
+		}
+		return true
+	})
+	if mean := late / time.Duration(found); mean > 15*time.Minute {
+		t.Errorf("what changes at a fixed minute is found %v later; at random it would be half an hour", mean)
+	}
+}
+
+func TestVersionsThatKeepADistanceAreThoughtToBeFewerThanThoseThatComeAtRandom(t *testing.T) {
+	t.Parallel()
+	e := evaluators.WaitEvaluator{Rule: evaluators.Learned, CaptureTarget: 0.8}
+	_, _, even := played(e, evaluators.WaitInput{}, 100, func(from, to time.Time) bool {
+		return from.Add(1300*time.Second).Truncate(7*time.Hour) != to.Add(1300*time.Second).Truncate(7*time.Hour)
+	})
+	_, _, random := played(e, evaluators.WaitInput{}, 100, poisson(24.0/7, 9))
+	if even.Missed >= random.Missed || even.Missed > 0.3 {
+		t.Errorf("expected to miss %.2f of versions that come every 7 hours, and %.2f of as many that come at random", even.Missed, random.Missed)
 	}
 }
 

@@ -1,9 +1,7 @@
 package evaluators
 
 import (
-	"encoding/binary"
 	"errors"
-	"fmt"
 	"math"
 	"time"
 )
@@ -76,6 +74,7 @@ type remembered struct {
 
 const (
 	stages    = 3
+	usualRate = 3 // index of the horizon that tells what is usual
 	experts   = len(horizons) + len(stagings) + 1
 	agedIndex = experts - 1
 )
@@ -93,95 +92,6 @@ func newRemembered() remembered {
 	return r
 }
 
-// The layout is: version, misses, last visit in seconds since 1970 (8 bytes), age in seconds (4), the beliefs as pairs of
-// 32-bit floats, the weights and the clock as 16-bit numbers. All numbers are big-endian.
-const (
-	memoryVersion = 1
-	beliefs       = len(horizons) + len(stagings)*stages + 1
-	memorySize    = 1 + 1 + 8 + 4 + beliefs*8 + experts*2 + clockCells*2*2
-)
-
-// noVisit stands for a memory without a judged visit.
-const noVisit = math.MinInt64
-
-// pack writes a memory.
-func (r *remembered) pack() Memory {
-	b := make([]byte, 0, memorySize)
-	b = append(b, memoryVersion, byte(r.misses))
-	last := int64(noVisit)
-	if !r.last.IsZero() {
-		last = r.last.Unix()
-	}
-	b = binary.BigEndian.AppendUint64(b, uint64(last))
-	b = binary.BigEndian.AppendUint32(b, math.Float32bits(float32(r.age)))
-	for _, g := range r.beliefs() {
-		b = binary.BigEndian.AppendUint32(b, math.Float32bits(float32(g.shape)))
-		b = binary.BigEndian.AppendUint32(b, math.Float32bits(float32(g.exposure)))
-	}
-	for _, w := range r.weight {
-		b = binary.BigEndian.AppendUint16(b, uint16(math.Round(-w/weightFloor*math.MaxUint16)))
-	}
-	for i := range r.clock {
-		b = binary.BigEndian.AppendUint16(b, small(r.clock[i].shape))
-		b = binary.BigEndian.AppendUint16(b, small(r.clock[i].exposure))
-	}
-	return b
-}
-
-// beliefs lists all beliefs of rates in the order of the layout.
-func (r *remembered) beliefs() [beliefs]*belief {
-	var all [beliefs]*belief
-	n := 0
-	for i := range r.rates {
-		all[n] = &r.rates[i]
-		n++
-	}
-	for i := range r.staged {
-		for k := range r.staged[i] {
-			all[n] = &r.staged[i][k]
-			n++
-		}
-	}
-	all[n] = &r.aged
-	return all
-}
-
-// open reads a memory.
-func (m Memory) open() (remembered, error) {
-	r := newRemembered()
-	if len(m) == 0 {
-		return r, nil
-	}
-	if m[0] != memoryVersion || len(m) != memorySize || m[1] >= stages {
-		return r, fmt.Errorf("%w: version %d, %d bytes", ErrMemory, m[0], len(m))
-	}
-	r.misses = int(m[1])
-	if last := int64(binary.BigEndian.Uint64(m[2:])); last != noVisit {
-		r.last = time.Unix(last, 0).UTC()
-	}
-	r.age = float64(math.Float32frombits(binary.BigEndian.Uint32(m[10:])))
-	at := 14
-	sound := !math.IsNaN(r.age) && !math.IsInf(r.age, 0)
-	for _, g := range r.beliefs() {
-		g.shape = float64(math.Float32frombits(binary.BigEndian.Uint32(m[at:])))
-		g.exposure = float64(math.Float32frombits(binary.BigEndian.Uint32(m[at+4:])))
-		sound = sound && g.sound()
-		at += 8
-	}
-	if !sound {
-		return newRemembered(), fmt.Errorf("%w: a number in it is impossible", ErrMemory)
-	}
-	for i := range r.weight {
-		r.weight[i] = -float64(binary.BigEndian.Uint16(m[at:])) / math.MaxUint16 * weightFloor
-		at += 2
-	}
-	for i := range r.clock {
-		r.clock[i] = belief{large(binary.BigEndian.Uint16(m[at:])), large(binary.BigEndian.Uint16(m[at+2:]))}
-		at += 4
-	}
-	return r, nil
-}
-
 // The bounds of a belief's numbers. What grows beyond them says no more.
 const leastBelief, mostBelief = 1e-9, 1e9
 
@@ -195,10 +105,3 @@ func (b belief) bounded() belief {
 		math.Min(math.Max(b.exposure, 2*leastBelief), mostBelief/2),
 	}
 }
-
-// small and large keep a number from 0 to some 4·10⁹ in 16 bits, to about 3 parts in 10,000.
-func small(x float64) uint16 {
-	return uint16(math.Min(math.Round(math.Log2(1+math.Max(x, 0))*2048), math.MaxUint16))
-}
-
-func large(u uint16) float64 { return math.Exp2(float64(u)/2048) - 1 }

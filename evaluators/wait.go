@@ -68,8 +68,9 @@ type Wait struct {
 	Phased   bool    // the rule keeps a phase: [Fixed]
 	Memory   Memory  // to be stored with the URI
 	Expected float64 // changes expected in the interval; for [Value] while it is overdue, add PerDay for each day
-	Missed   float64 // share of the URI's versions expected to be missed at this interval
+	Missed   float64 // share of the URI's versions expected to be missed in the interval
 	PerDay   float64 // changes per day expected in the interval
+	Versions float64 // that are thought to have come into being since the last judged visit, of which at most one was seen
 }
 
 const patternHead, patternTail = `(?is)\A(?:`, `)\z`

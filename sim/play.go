@@ -28,6 +28,7 @@ type Plan struct {
 	Wait     time.Duration // until the next visit, from this one on
 	Expected float64       // changes expected in that time, if the policy says so
 	PerDay   float64       // changes per day expected, if the policy says so
+	Versions float64       // that are thought to have come into being since the visit before, if the policy says so
 }
 
 // Player plays one URI. It may share what it learns with the other players of its host.
@@ -50,8 +51,7 @@ type Tally struct {
 	Captured int           // those that were visited while they stood
 	Requests int           // without the first visit
 	Delay    time.Duration // from change to capture, summed over what was captured
-	Expected float64       // versions that the policy expected in all
-	Hoped    float64       // those of them that it expected to capture
+	Expected float64       // versions that the policy thinks there have been; zero if it does not say
 }
 
 // Wasted counts the requests that found nothing new.
@@ -64,7 +64,6 @@ func (t Tally) Add(o Tally) Tally {
 	t.Requests += o.Requests
 	t.Delay += o.Delay
 	t.Expected += o.Expected
-	t.Hoped += o.Hoped
 	return t
 }
 
@@ -166,14 +165,10 @@ func (t *track) visit(at time.Time) bool {
 	t.last = now
 	wait := max(plan.Wait, time.Second) // a rule that gave none would never end
 	t.plan, t.due = plan, at.Add(wait)
-	if left := t.history.Watched - now; left < wait {
-		part := float64(left) / float64(wait) // nothing of it will be captured any more
-		t.tally.Expected += plan.Expected * part
-		return false
+	if !v.First {
+		t.tally.Expected += plan.Versions
 	}
-	t.tally.Expected += plan.Expected
-	t.tally.Hoped += plan.Expected * evaluators.Captured(plan.Expected)
-	return true
+	return t.history.Watched-now >= wait
 }
 
 // Sum adds up tallies.

@@ -70,7 +70,7 @@ func stack(s evaluators.Stack, h History) Player {
 		in.State, in.First, in.At, in.Overdue = v.State, v.First, v.At, v.Overdue
 		w := s.Next(in)
 		in.Previous, in.Memory = w.Interval, w.Memory
-		return Plan{Wait: w.Interval, Expected: w.Expected, PerDay: w.PerDay}
+		return Plan{Wait: w.Interval, Expected: w.Expected, PerDay: w.PerDay, Versions: w.Versions}
 	}
 }
 

@@ -1,0 +1,206 @@
+package evaluators
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"time"
+)
+
+// The layout is: version, misses, last visit in seconds since 1970 (6 bytes), age in seconds (4), the belief that never
+// fades and the one of logarithmic age as pairs of 32-bit floats, and as 16-bit numbers the other beliefs, the weights,
+// the clock's cells and its parts of the hour. All numbers are big-endian. Version 1 had 8 bytes for the last visit, all
+// beliefs as floats, and no parts of the hour.
+const (
+	memoryVersion = 2
+	memoryHead    = 1 + 1 + 6 + 4
+	fadingBeliefs = len(horizons) - 1 + len(stagings)*stages
+	memorySize    = memoryHead + 2*8 + fadingBeliefs*4 + experts*2 + clockCells*4 + hourParts*4
+
+	memoryVersion1 = 1
+	memorySize1    = 1 + 1 + 8 + 4 + (fadingBeliefs+2)*8 + experts*2 + clockCells*4
+)
+
+// noVisit stands for a memory without a judged visit: no visit was in the year 4 million before Christ.
+const noVisit = -(1 << 47)
+
+// pack writes a memory.
+func (r *remembered) pack() Memory {
+	p := packer{bytes: make([]byte, 0, memorySize)}
+	last := int64(noVisit)
+	if !r.last.IsZero() {
+		last = min(max(r.last.Unix(), noVisit+1), 1<<47-1)
+	}
+	p.dice = uint64(last)
+	p.bytes = append(p.bytes, memoryVersion, byte(r.misses), byte(last>>40), byte(last>>32))
+	p.bytes = binary.BigEndian.AppendUint32(p.bytes, uint32(last))
+	p.float(r.age)
+	for _, g := range r.lasting() {
+		p.float(g.shape)
+		p.float(g.exposure)
+	}
+	for _, g := range r.fading() {
+		p.number(wide(g.shape))
+		p.number(wide(g.exposure))
+	}
+	for _, w := range r.weight {
+		p.number(-w / weightFloor * math.MaxUint16)
+	}
+	for i := range r.clock.cells {
+		p.number(small(r.clock.cells[i].shape))
+		p.number(small(r.clock.cells[i].exposure))
+	}
+	for i := range r.clock.parts {
+		p.number(small(r.clock.parts[i].shape))
+		p.number(small(r.clock.parts[i].exposure))
+	}
+	return p.bytes
+}
+
+// packer writes numbers.
+type packer struct {
+	bytes []byte
+	dice  uint64
+}
+
+func (p *packer) float(x float64) {
+	p.bytes = binary.BigEndian.AppendUint32(p.bytes, math.Float32bits(float32(x)))
+}
+
+// number writes a number from 0 to 65535. It is rounded up or down by chance, seeded by the time of the visit: what changes
+// by less than a step at each visit would never change if it were rounded to the nearest.
+func (p *packer) number(x float64) {
+	p.dice = p.dice*6364136223846793005 + 1442695040888963407 // Knuth's generator
+	x = math.Min(math.Max(x, 0), math.MaxUint16)
+	whole := math.Round(x)
+	if math.Abs(x-whole) > 1e-6 { // else it is as it was read
+		whole = math.Min(math.Floor(x+float64(p.dice>>11)/(1<<53)), math.MaxUint16)
+	}
+	p.bytes = binary.BigEndian.AppendUint16(p.bytes, uint16(whole))
+}
+
+// lasting lists the beliefs in which small changes add up for years.
+func (r *remembered) lasting() [2]*belief { return [2]*belief{&r.rates[len(horizons)-1], &r.aged} }
+
+// fading lists the others.
+func (r *remembered) fading() [fadingBeliefs]*belief {
+	var all [fadingBeliefs]*belief
+	n := 0
+	for i := range len(horizons) - 1 {
+		all[n] = &r.rates[i]
+		n++
+	}
+	for i := range r.staged {
+		for k := range r.staged[i] {
+			all[n] = &r.staged[i][k]
+			n++
+		}
+	}
+	return all
+}
+
+// unpacker reads numbers. Sound is false once a belief was impossible.
+type unpacker struct {
+	bytes []byte
+	sound bool
+}
+
+func (u *unpacker) float() float64 {
+	x := float64(math.Float32frombits(binary.BigEndian.Uint32(u.bytes)))
+	u.bytes = u.bytes[4:]
+	return x
+}
+
+func (u *unpacker) number() float64 {
+	x := float64(binary.BigEndian.Uint16(u.bytes))
+	u.bytes = u.bytes[2:]
+	return x
+}
+
+func (u *unpacker) belief(read func() float64) belief {
+	g := belief{read(), read()}
+	u.sound = u.sound && g.sound()
+	return g
+}
+
+// open reads a memory.
+func (m Memory) open() (remembered, error) {
+	r := newRemembered()
+	if len(m) == 0 {
+		return r, nil
+	}
+	old := m[0] == memoryVersion1 && len(m) == memorySize1
+	if !old && (m[0] != memoryVersion || len(m) != memorySize) || m[1] >= stages {
+		return r, fmt.Errorf("%w: version %d, %d bytes", ErrMemory, m[0], len(m))
+	}
+	r.misses = int(m[1])
+	if old {
+		return m.openOld(r)
+	}
+	last := int64(int16(binary.BigEndian.Uint16(m[2:])))<<32 | int64(binary.BigEndian.Uint32(m[4:]))
+	if last != noVisit {
+		r.last = time.Unix(last, 0).UTC()
+	}
+	u := unpacker{bytes: m[8:], sound: true}
+	r.age = u.float()
+	for _, g := range r.lasting() {
+		*g = u.belief(u.float)
+	}
+	for _, g := range r.fading() {
+		*g = u.belief(func() float64 { return narrow(u.number()) })
+	}
+	u.rest(&r)
+	for i := range r.clock.parts {
+		r.clock.parts[i] = belief{large(u.number()), large(u.number())}
+	}
+	return r.ifSound(u)
+}
+
+// openOld reads what stands behind the misses in version 1.
+func (m Memory) openOld(r remembered) (remembered, error) {
+	if last := int64(binary.BigEndian.Uint64(m[2:])); last != math.MinInt64 {
+		r.last = time.Unix(last, 0).UTC()
+	}
+	u := unpacker{bytes: m[10:], sound: true}
+	r.age = u.float()
+	for i := range r.rates {
+		r.rates[i] = u.belief(u.float)
+	}
+	for i := range r.staged {
+		for k := range r.staged[i] {
+			r.staged[i][k] = u.belief(u.float)
+		}
+	}
+	r.aged = u.belief(u.float)
+	u.rest(&r)
+	return r.ifSound(u)
+}
+
+// rest reads what both versions have alike.
+func (u *unpacker) rest(r *remembered) {
+	for i := range r.weight {
+		r.weight[i] = -u.number() / math.MaxUint16 * weightFloor
+	}
+	for i := range r.clock.cells {
+		r.clock.cells[i] = belief{large(u.number()), large(u.number())}
+	}
+}
+
+func (r remembered) ifSound(u unpacker) (remembered, error) {
+	if !u.sound || math.IsNaN(r.age) || math.IsInf(r.age, 0) {
+		return newRemembered(), fmt.Errorf("%w: a number in it is impossible", ErrMemory)
+	}
+	return r, nil
+}
+
+// small and large keep a number from 0 to some 4·10⁹ in 16 bits, to about 3 parts in 10,000.
+func small(x float64) float64 { return math.Log1p(math.Max(x, 0)) * (2048 / math.Ln2) }
+
+func large(u float64) float64 { return math.Expm1(u * (math.Ln2 / 2048)) }
+
+// wide and narrow keep a number between the bounds of beliefs in 16 bits, to about 6 parts in 10,000.
+func wide(x float64) float64 { return math.Log(x/leastBelief) * (wideStep / math.Ln2) }
+
+func narrow(u float64) float64 { return leastBelief * math.Exp(u*(math.Ln2/wideStep)) }
+
+const wideStep = 1090 // 2^(65535/1090) is a little more than mostBelief ÷ leastBelief
