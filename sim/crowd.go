@@ -1,84 +1,152 @@
 package sim
 
 import (
-	"container/heap"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"sort"
+	"strconv"
 	"time"
 
-	"github.com/arcrawl/arcrawl/evaluators"
+	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/uri"
 )
 
-// Order says which of the URIs that are due is visited first where a host cannot carry all.
-type Order uint8
+// Crowding is what [Crowd] is asked.
+type Crowding struct {
+	Policy Policy
+	Knob   float64
+	Delay  time.Duration  // each host rests so long after a visit
+	Order  frontier.Order // among the URIs of a host that are due
+	Dir    string         // an existing folder for the stores of the frontier, which are not removed
+}
 
-// The orders.
-const (
-	ByDue   Order = iota // the one that has been due longest
-	ByValue              // the one of the largest [evaluators.Value]; what was never visited comes first
-)
-
-// Crowd plays a policy through histories where politeness allows each host one visit per delay. The first visit of a URI
-// needs its place like any other, but is not counted as a request if it comes at once.
-func Crowd(p Policy, knob float64, all []History, delay time.Duration, order Order) []Tally {
+// Crowd plays a policy through histories where politeness allows each host one visit per delay. The order is that of a
+// real frontier, one store for each host: what decides in the crawler decides here. The first visit of a URI needs its
+// place like any other, but is not counted as a request if it comes at once.
+func Crowd(c Crowding, all []History) ([]Tally, error) {
 	result := make([]Tally, len(all))
-	for _, host := range hosts(all) {
-		players := p.Host(knob)
-		var waiting tracks
+	for n, host := range hosts(all) {
+		players := c.Policy.Host(c.Knob)
+		var crowd []*track
 		for _, i := range host {
 			h := &all[i]
 			result[i].Versions = len(h.Changes)
-			waiting = append(waiting, &track{history: h, play: players(*h), due: h.Start, tally: &result[i]})
+			crowd = append(crowd, &track{history: h, play: players(*h), due: h.Start, tally: &result[i]})
 		}
-		heap.Init(&waiting)
-		crowdHost(waiting, delay, order)
-	}
-	return result
-}
-
-// crowdHost plays one host until all its histories have ended.
-func crowdHost(waiting tracks, delay time.Duration, order Order) {
-	var due []*track
-	var now time.Time
-	for len(waiting) > 0 || len(due) > 0 {
-		if len(due) == 0 && now.Before(waiting[0].due) {
-			now = waiting[0].due
-		}
-		for len(waiting) > 0 && !waiting[0].due.After(now) {
-			due = append(due, heap.Pop(&waiting).(*track))
-		}
-		best, most := -1, 0.0
-		for i := 0; i < len(due); i++ {
-			t := due[i]
-			if now.After(t.history.Start.Add(t.history.Watched)) { // its history has ended
-				due[i] = due[len(due)-1]
-				due = due[:len(due)-1]
-				i--
-				continue
-			}
-			if urgency := order.urgency(t, now); best < 0 || urgency > most {
-				best, most = i, urgency
-			}
-		}
-		if best < 0 {
+		c := c
+		if c.Dir = filepath.Join(c.Dir, strconv.Itoa(n)); len(crowd) == 0 {
 			continue
 		}
-		t := due[best]
-		due[best] = due[len(due)-1]
-		due = due[:len(due)-1]
-		if t.visit(now) {
-			heap.Push(&waiting, t)
+		if err := c.host(crowd); err != nil {
+			return nil, fmt.Errorf("play host %s: %w", crowd[0].history.Host, err)
 		}
-		now = now.Add(delay)
+	}
+	return result, nil
+}
+
+// host plays one host until all its histories have ended.
+func (c Crowding) host(crowd []*track) (err error) {
+	now := crowd[0].due
+	for _, t := range crowd {
+		if t.due.Before(now) {
+			now = t.due
+		}
+	}
+	f, err := frontier.Open(frontier.Options{Dir: c.Dir, Now: now, Order: c.Order})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	byURI := make(map[uri.URI]*track, len(crowd))
+	for i, t := range crowd {
+		candidate, err := candidateOf(i, t)
+		if err != nil {
+			return err
+		}
+		byURI[candidate.URI] = t
+		if _, err := f.Add(t.due, candidate); err != nil {
+			return err
+		}
+	}
+	for {
+		ready, ok := f.NextReady()
+		if !ok {
+			return nil
+		}
+		if ready.After(now) {
+			now = ready
+		}
+		claim, ok, err := f.Claim(now)
+		switch {
+		case err != nil:
+			return err
+		case !ok:
+			return errors.New("the frontier is ready and has nothing")
+		}
+		if _, err := f.Settle(claim, c.visit(byURI[claim.Record.URI], claim.Record, now)); err != nil {
+			return err
+		}
 	}
 }
 
-// urgency is larger for what is to be visited sooner.
-func (o Order) urgency(t *track, now time.Time) float64 {
-	late := now.Sub(t.due)
-	switch {
-	case o == ByDue:
-		return late.Seconds()
-	case !t.visited:
-		return 2
+// visit is what comes of a visit, as the crawler would settle it. What has ended leaves the queue and takes no place.
+func (c Crowding) visit(t *track, r frontier.Record, now time.Time) frontier.Settlement {
+	over := now.After(t.history.Start.Add(t.history.Watched))
+	if over || !t.visit(now) {
+		r.Due = time.Time{}
+		s := frontier.Settlement{Record: r, Finished: now, Unasked: over}
+		if !over {
+			s.Politeness.MinDelay = c.Delay
+		}
+		return s
 	}
-	return evaluators.Value(t.plan.Expected + t.plan.PerDay*late.Hours()/24)
+	r.LastVisit, r.Visits, r.ContentType = now, r.Visits+1, MIME(t.history.Kind)
+	r.Due, r.Wait, r.Rate = t.due, t.due.Sub(now), t.plan.PerDay
+	return frontier.Settlement{Record: r, Finished: now, Politeness: frontier.Politeness{MinDelay: c.Delay}}
+}
+
+// Quota is the rest after each visit at which politeness allows the classic rule, with its defaults, so many times fewer
+// visits to a host than it wants; at least a second.
+func Quota(host []History, times float64) time.Duration {
+	requests := Sum(Play(Classic(), 0, host)).Requests
+	if len(host) == 0 || requests == 0 {
+		return time.Second
+	}
+	from, to := host[0].Start, host[0].Start
+	for _, h := range host {
+		if h.Start.Before(from) {
+			from = h.Start
+		}
+		if end := h.Start.Add(h.Watched); end.After(to) {
+			to = end
+		}
+	}
+	return max(time.Second, time.Duration(times*float64(to.Sub(from))/float64(requests)))
+}
+
+// OneHost gives the histories to one host, where all begin at once and none is longer than most.
+func OneHost(all []History, most time.Duration) []History {
+	one := slices.Clone(all)
+	for i := range one {
+		h := &one[i]
+		h.Host, h.Start, h.Watched = "all", all[0].Start, min(h.Watched, most)
+		n := sort.Search(len(h.Changes), func(k int) bool { return h.Changes[k] > h.Watched })
+		h.Changes = h.Changes[:n]
+	}
+	return one
+}
+
+// candidateOf names a resource. What begins with the crawl and is no article counts as a seed.
+func candidateOf(i int, t *track) (frontier.Candidate, error) {
+	u, err := uri.Parse("http://sim.example/" + strconv.Itoa(i))
+	if err != nil {
+		return frontier.Candidate{}, err
+	}
+	c := frontier.Candidate{URI: u, Seed: u.String(), Due: t.due}
+	if t.history.Born || t.history.Kind == "article" {
+		c.Hops = c.Hops.Then(uri.Link)
+	}
+	return c, nil
 }

@@ -4,7 +4,7 @@
 // The world is a list of histories: for each resource the moments at which it changed ([Read], [ReadFile]). A [Policy] is a
 // rule under test; those made of a stack play the code of package evaluators as the crawler does. [Play] gives each URI
 // its visits exactly when they are due, [Crowd] gives a host only one visit per politeness delay, so that an order is
-// needed. A [Tally] is what came of it.
+// needed: that of a real frontier. A [Tally] is what came of it.
 //
 // # The method
 //

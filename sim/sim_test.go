@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/arcrawl/arcrawl/evaluators"
+	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/sim"
 )
 
@@ -116,13 +117,22 @@ func TestCompareGivesTheSameFiguresEachTime(t *testing.T) {
 	}
 }
 
+func crowded(t *testing.T, p sim.Policy, knob float64, all []sim.History, delay time.Duration, order frontier.Order) sim.Tally {
+	t.Helper()
+	tallies, err := sim.Crowd(sim.Crowding{Policy: p, Knob: knob, Delay: delay, Order: order, Dir: t.TempDir()}, all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sim.Sum(tallies)
+}
+
 func TestACrowdedHostVisitsOnePageADelay(t *testing.T) {
 	t.Parallel()
 	all := []sim.History{world(100, 50), world(100, 50), world(100, 50)}
-	for _, order := range []sim.Order{sim.ByDue, sim.ByValue} {
-		n := sim.Sum(sim.Crowd(every, 1, all, 5*time.Minute, order))
+	for _, order := range []frontier.Order{frontier.ByDue, frontier.ByValue} {
+		n := crowded(t, every, 1, all, 5*time.Minute, order)
 		if n.Requests < 18 || n.Requests > 21 || n.Captured != 3 {
-			t.Errorf("order %d: %+v, want some 20 requests and 3 captures", order, n)
+			t.Errorf("order %v: %+v, want some 20 requests and 3 captures", order, n)
 		}
 	}
 }
@@ -130,14 +140,11 @@ func TestACrowdedHostVisitsOnePageADelay(t *testing.T) {
 // TestOrderByValueHelpsAHostOverItsBudget: with a quarter of the visits that the classic rule wants.
 func TestOrderByValueHelpsAHostOverItsBudget(t *testing.T) {
 	t.Parallel()
-	all := corpus(t)
-	for i := range all {
-		all[i].Host = "one.example"
-	}
-	delay := 4 * all[0].Watched / time.Duration(sim.Sum(sim.Play(sim.Classic(), 0, all)).Requests)
-	overdue := sim.Sum(sim.Crowd(sim.Classic(), 0, all, delay, sim.ByDue))
-	value := sim.Sum(sim.Crowd(sim.Learned(sim.MaxWait), evaluators.Expected(.8), all, delay, sim.ByValue))
-	t.Logf("most overdue first %d, largest value first %d", overdue.Captured, value.Captured)
+	all := sim.OneHost(corpus(t), 40*24*time.Hour)
+	delay := sim.Quota(all, 4)
+	overdue := crowded(t, sim.Classic(), 0, all, delay, frontier.ByDue)
+	value := crowded(t, sim.Learned(sim.MaxWait), evaluators.Expected(.8), all, delay, frontier.ByValue)
+	t.Logf("most overdue first %d, largest value first %d, with %d requests", overdue.Captured, value.Captured, value.Requests)
 	if float64(value.Captured) < 1.1*float64(overdue.Captured) {
 		t.Errorf("largest value first captured %d, most overdue first %d", value.Captured, overdue.Captured)
 	}

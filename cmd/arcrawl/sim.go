@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -27,6 +26,7 @@ type simulation struct {
 	draws     int
 	seed      uint64
 	crowd     float64
+	oneHost   bool
 }
 
 func newSim() *cobra.Command {
@@ -63,6 +63,7 @@ Policies: ` + strings.Join(sim.Policies(), ", ") + `.`,
 	f.IntVar(&s.draws, "draws", 200, "draws of the resources for the confidence interval")
 	f.Uint64Var(&s.seed, "seed", 1, "seed of these draws")
 	f.Float64Var(&s.crowd, "crowd", 0, "instead, let politeness allow each host so many times fewer visits than Heritrix's rule wants")
+	f.BoolVar(&s.oneHost, "one-host", false, "with --crowd: put everything on one host, for its first 60 days")
 	cmd.AddCommand(newSimWait())
 	return cmd
 }
@@ -98,7 +99,7 @@ func (s simulation) run(out io.Writer, file string) error {
 		return errors.New("no history in the file is long enough to be played")
 	}
 	if s.crowd > 0 {
-		return crowded(out, all, s.crowd, s.asJSON)
+		return s.crowded(out, all)
 	}
 	results := sim.Compare(q, all)
 	if s.plot != "" {
@@ -181,70 +182,4 @@ func byGroup(out io.Writer, group string, results []sim.Result) error {
 		}
 	}
 	return w.Flush()
-}
-
-func sortedNames[V any](m map[string]V) []string {
-	names := make([]string, 0, len(m))
-	for name := range m {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
-}
-
-// crowdedHost is what one host's visits captured in one order.
-type crowdedHost struct {
-	Host    string        `json:"host"`
-	Delay   time.Duration `json:"delay_ns"`
-	Overdue sim.Tally     `json:"most_overdue_first"`
-	Value   sim.Tally     `json:"largest_value_first"`
-}
-
-// crowded compares orders on hosts that are over their budget.
-func crowded(out io.Writer, all []sim.History, times float64, asJSON bool) error {
-	byHost := map[string][]sim.History{}
-	for _, h := range all {
-		byHost[h.Host] = append(byHost[h.Host], h)
-	}
-	var hosts []crowdedHost
-	for _, name := range sortedNames(byHost) {
-		if c, ok := crowdedOne(name, byHost[name], times); ok {
-			hosts = append(hosts, c)
-		}
-	}
-	if asJSON {
-		return writeJSON(out, hosts)
-	}
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(w, "host\tone visit per\tversions\tclassic, most overdue first\tlearned, most valuable first\tratio\t")
-	for _, c := range hosts {
-		fmt.Fprintf(w, "%s\t%s\t%d\t%d\t%d\t%.2f\t\n", c.Host, c.Delay.Round(time.Second), c.Overdue.Versions, c.Overdue.Captured, c.Value.Captured,
-			float64(c.Value.Captured)/float64(max(c.Overdue.Captured, 1)))
-	}
-	return w.Flush()
-}
-
-// fewest is the number of URIs from which on a host has an order worth comparing.
-const fewest = 10
-
-func crowdedOne(name string, histories []sim.History, times float64) (crowdedHost, bool) {
-	requests := sim.Sum(sim.Play(sim.Classic(), 0, histories)).Requests
-	if len(histories) < fewest || requests == 0 {
-		return crowdedHost{}, false
-	}
-	from, to := histories[0].Start, histories[0].Start
-	for _, h := range histories {
-		if h.Start.Before(from) {
-			from = h.Start
-		}
-		if end := h.Start.Add(h.Watched); end.After(to) {
-			to = end
-		}
-	}
-	delay := max(time.Second, time.Duration(times*float64(to.Sub(from))/float64(requests)))
-	return crowdedHost{
-		Host: name, Delay: delay,
-		Overdue: sim.Sum(sim.Crowd(sim.Classic(), 0, histories, delay, sim.ByDue)),
-		Value:   sim.Sum(sim.Crowd(sim.Learned(sim.MaxWait), 1, histories, delay, sim.ByValue)),
-	}, true
 }
