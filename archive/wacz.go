@@ -179,9 +179,19 @@ func (p *packer) add(path string, stored bool, write func(io.Writer) error) erro
 		return err
 	}
 	p.resources = append(p.resources, resource{
-		Name: filepath.Base(path), Path: path, Hash: "sha256:" + hex.EncodeToString(sum.Sum(nil)), Bytes: counting.n,
+		Name: resourceName(path), Path: path, Hash: "sha256:" + hex.EncodeToString(sum.Sum(nil)), Bytes: counting.n,
 	})
 	return nil
+}
+
+// resourceName is the last part of a path as data packages allow it for a name: lower case letters, digits, dash, dot and underscore.
+func resourceName(path string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || strings.ContainsRune("-._", r) {
+			return r
+		}
+		return '-'
+	}, strings.ToLower(filepath.Base(path)))
 }
 
 func (p *packer) archives(ctx context.Context, files []string) error {

@@ -2,6 +2,7 @@ package archive
 
 import (
 	"archive/zip"
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
@@ -12,6 +13,8 @@ import (
 	"testing"
 
 	"github.com/klauspost/compress/gzip"
+
+	"github.com/arcrawl/arcrawl/internal/foreign"
 )
 
 func packed(t *testing.T, paths []string, o PackageOptions) (*zip.ReadCloser, Packaged) {
@@ -148,5 +151,23 @@ func TestTheIndexOfAPackageLeadsToItsRecords(t *testing.T) {
 	}
 	if seen != len(records) {
 		t.Errorf("%d entries, want %d", seen, len(records))
+	}
+}
+
+// TestAStrangerFindsNoFaultWithAPackage has npm's datapackage validate the descriptor, and proves that it can find one.
+func TestAStrangerFindsNoFaultWithAPackage(t *testing.T) {
+	t.Parallel()
+	l, _ := three(t)
+	z, _ := packed(t, l.files()[1:], PackageOptions{From: []string{l.dir}})
+	text := member(t, z, "datapackage.json")
+	if faults := foreign.DataPackage(t, save(t, "datapackage.json", text)); len(faults) > 0 {
+		t.Errorf("datapackage says %q of %s", faults, text)
+	}
+	if got := resourceName("archive/NLX Köln_1.warc.gz"); got != "nlx-k-ln_1.warc.gz" {
+		t.Errorf("the name of a resource is %s", got)
+	}
+	bad := bytes.Replace(text, []byte(`"name": "index.cdx.gz"`), []byte(`"name": "Index CDX"`), 1)
+	if faults := foreign.DataPackage(t, save(t, "datapackage.json", bad)); len(faults) == 0 {
+		t.Error("datapackage finds no fault with a name that is none")
 	}
 }

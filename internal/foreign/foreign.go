@@ -1,7 +1,8 @@
-// Package foreign reads WARC files in tests with a reader that is not ours: npm's warcio, run by Node.js. What our own
-// reader and writer agree on may still be wrong; what a stranger reads is right.
+// Package foreign reads what arcrawl writes with programs that are not ours, in tests: npm's warcio reads WARC files, its
+// datapackage the descriptors of packages, and wabac.js plays archives in a browser. What our own reader and writer agree on
+// may still be wrong; what a stranger reads is right.
 //
-// It needs node, and warcio where `npm ci` puts it in this folder. Without them the tests that want it are skipped, or fail
+// It needs node, and what `npm ci` puts into this folder. Without them the tests that want it are skipped, or fail
 // when the environment has ARCRAWL_REQUIRE_FOREIGN=1. Only test code imports this package.
 package foreign
 
@@ -110,19 +111,61 @@ func parse(t testing.TB, out []byte) (records []Record, ends int) {
 // find tells where node and the script are, or skips the test.
 func find(t testing.TB) (node, script string) {
 	t.Helper()
-	dir := filepath.Join(moduleRoot(t), "internal", "foreign")
+	return Node(t), filepath.Join(installed(t, "warcio"), "check.mjs")
+}
+
+// Node is the program that runs JavaScript, or the test is skipped.
+func Node(t testing.TB) string {
+	t.Helper()
 	node, err := exec.LookPath("node")
-	if err == nil {
-		_, err = os.Stat(filepath.Join(dir, "node_modules", "warcio", "package.json"))
-	}
 	if err != nil {
-		missing := t.Skipf
-		if os.Getenv("ARCRAWL_REQUIRE_FOREIGN") == "1" {
-			missing = t.Fatalf
-		}
-		missing("the foreign WARC reader is not installed (run npm ci in %s): %v", dir, err)
+		missing(t, "node", err)
 	}
-	return node, filepath.Join(dir, "check.mjs")
+	return node
+}
+
+// installed is this folder, once a module of npm is in it, or skips the test.
+func installed(t testing.TB, module string) string {
+	t.Helper()
+	dir := filepath.Join(moduleRoot(t), "internal", "foreign")
+	if _, err := os.Stat(filepath.Join(dir, "node_modules", module, "package.json")); err != nil {
+		missing(t, "npm's "+module, err)
+	}
+	return dir
+}
+
+func missing(t testing.TB, what string, err error) {
+	t.Helper()
+	say := t.Skipf
+	if os.Getenv("ARCRAWL_REQUIRE_FOREIGN") == "1" {
+		say = t.Fatalf
+	}
+	say("%s is not installed (run scripts/test-deps): %v", what, err)
+}
+
+// ReplayWorker is the file of wabac.js's service worker, the heart of ReplayWeb.page, or the test is skipped.
+func ReplayWorker(t testing.TB) string {
+	t.Helper()
+	return filepath.Join(installed(t, "@webrecorder/wabac"), "node_modules", "@webrecorder", "wabac", "dist", "sw.js")
+}
+
+// DataPackage has npm's datapackage validate the descriptor of a data package, and gives what it finds wrong.
+func DataPackage(t testing.TB, descriptor string) []string {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), limit)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, Node(t), filepath.Join(installed(t, "datapackage"), "datapackage.mjs"), descriptor)
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("datapackage on %s: %v\n%s", descriptor, err, stderr.Bytes())
+	}
+	var faults []string
+	if err := json.Unmarshal(out, &faults); err != nil {
+		t.Fatalf("datapackage printed %q: %v", out, err)
+	}
+	return faults
 }
 
 // moduleRoot is found from the folder of the package under test, which tests run in.
