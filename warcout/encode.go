@@ -1,11 +1,11 @@
 package warcout
 
 import (
+	"bufio"
 	"errors"
 	"fmt"
 	"io"
 	"strings"
-	"sync"
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/nlnwa/gowarc"
@@ -16,18 +16,14 @@ import (
 // copyBuffer is how much of a block is in memory at a time.
 const copyBuffer = 64 << 10
 
-// builderMemory is what gowarc takes for its own buffer, at once. Blocks are streamed past it, so it stays empty; zero makes
-// gowarc panic.
-const builderMemory = 16
-
-// builders is held while gowarc makes a record builder: each time it writes a variable of the uuid package, without a
-// lock, and a race is a race also when the value is the same.
-var builders sync.Mutex
+// headBuffer holds the header of a record, so that it is compressed in one piece.
+const headBuffer = 4 << 10
 
 // encoder turns records into gzip members. It is used by one visit at a time.
 type encoder struct {
 	zip   *gzip.Writer
-	block []byte // copyBuffer bytes
+	head  *bufio.Writer // in front of zip
+	block []byte        // copyBuffer bytes
 }
 
 func newEncoder(level int) (*encoder, error) {
@@ -35,19 +31,20 @@ func newEncoder(level int) (*encoder, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &encoder{zip: zip, block: make([]byte, copyBuffer)}, nil
+	return &encoder{zip: zip, head: bufio.NewWriterSize(zip, headBuffer), block: make([]byte, copyBuffer)}, nil
 }
 
 // encode appends r to dst as one gzip member. When the block is not what the record says of it, that is an error.
 func (e *encoder) encode(dst io.Writer, r record) error {
-	built, err := build(r)
+	header, err := headerOf(r)
 	if err != nil {
 		return fmt.Errorf("build %s record: %w", r.kind, err)
 	}
 	content := &block{from: r.block, size: r.size, buffer: e.block, hash: digest.New()}
 	e.zip.Reset(dst)
-	_, _, err = gowarc.NewMarshaler().Marshal(e.zip, streamed{built, content}, 0)
-	if err = errors.Join(err, e.zip.Close(), built.Close()); err != nil {
+	e.head.Reset(e.zip)
+	_, _, err = gowarc.NewMarshaler().Marshal(e.head, streamed{header: header, content: content}, 0)
+	if err = errors.Join(err, e.head.Flush(), e.zip.Close()); err != nil {
 		return fmt.Errorf("write %s record: %w", r.kind, err)
 	}
 	if got := content.hash.Sum(); got != r.sum {
@@ -56,47 +53,38 @@ func (e *encoder) encode(dst io.Writer, r record) error {
 	return nil
 }
 
-// build makes gowarc's record of r, still without its block, and makes sure that every header is what was asked for:
-// gowarc has blanked and renamed headers, and a record that is wrong is worse than none.
-func build(r record) (gowarc.WarcRecord, error) {
+// headerOf gives the header of r in gowarc's terms, and makes sure that every line is what was asked for: gowarc has
+// blanked and renamed headers, and a record that is wrong is worse than none. A builder of gowarc is not asked: with its
+// validation it refuses unusual URIs, which are what a record is about, and without it does no more than this.
+func headerOf(r record) (*gowarc.WarcFields, error) {
+	header := make(gowarc.WarcFields, 0, len(r.header)+1)
+	header.Add(gowarc.WarcType, r.kind.String())
 	for _, f := range r.header {
 		if !fits(f.Value) || f.Value == "" {
 			return nil, fmt.Errorf("%s: value %q cannot stand in a header", f.Name, f.Value)
 		}
+		header.Add(f.Name, f.Value)
 	}
-	builders.Lock()
-	// No validation: it refuses or blanks unusual URIs, which are what a record is about. We check by ourselves.
-	b := gowarc.NewRecordBuilder(r.kind, gowarc.WithNoValidation(), gowarc.WithAddMissingDigest(false),
-		gowarc.WithBufferMaxMemBytes(builderMemory))
-	builders.Unlock()
-	for _, f := range r.header {
-		b.AddWarcHeader(f.Name, f.Value)
-	}
-	built, _, err := b.Build()
-	if err != nil {
-		return nil, errors.Join(err, b.Close())
-	}
-	want := append([]Field{{gowarc.WarcType, r.kind.String()}}, r.header...)
-	got := *built.WarcHeader()
-	if len(got) != len(want) {
-		return nil, errors.Join(fmt.Errorf("%d headers became %d", len(want), len(got)), built.Close())
-	}
-	for i, f := range want {
-		if !strings.EqualFold(got[i].Name, f.Name) || got[i].Value != f.Value {
-			return nil, errors.Join(fmt.Errorf("header %s: %q became %s: %q", f.Name, f.Value, got[i].Name, got[i].Value), built.Close())
+	for i, f := range r.header {
+		got := header[i+1]
+		if !strings.EqualFold(got.Name, f.Name) || got.Value != f.Value {
+			return nil, fmt.Errorf("header %s: %q became %s: %q", f.Name, f.Value, got.Name, got.Value)
 		}
-		got[i].Name = f.Name // gowarc writes those it does not know as "Warc-Etag"
+		got.Name = f.Name // gowarc writes those it does not know as "Warc-Etag"
 	}
-	return built, nil
+	return &header, nil
 }
 
-// streamed is a record whose block passes straight from its reader to the file, so that it is not spooled once more.
+// streamed is what the marshaller asks of a record. The block passes straight from its reader to the file.
 type streamed struct {
-	gowarc.WarcRecord
-	content *block
+	gowarc.WarcRecord // none: nothing else is asked
+	header            *gowarc.WarcFields
+	content           *block
 }
 
-func (s streamed) Block() gowarc.Block { return s.content }
+func (s streamed) Version() *gowarc.WarcVersion   { return gowarc.V1_1 }
+func (s streamed) WarcHeader() *gowarc.WarcFields { return s.header }
+func (s streamed) Block() gowarc.Block            { return s.content }
 
 // block is read once, by the marshaller.
 type block struct {

@@ -37,7 +37,6 @@ type record struct {
 
 // newRecord starts a record with the headers that every record has.
 func newRecord(kind gowarc.RecordType, date time.Time, block []byte) (record, error) {
-	// Not uuid.New: it reads a variable that gowarc writes whenever a builder is made.
 	id, err := uuid.NewRandomFromReader(rand.Reader)
 	if err != nil {
 		return record{}, fmt.Errorf("make a record id: %w", err)
