@@ -27,6 +27,10 @@ var hostile = []struct {
 	{"attributes that never end", "text/html", func(n int) string { return strings.Repeat("<a href='", n/9) }},
 	{"end tags that never end", "text/html", func(n int) string { return strings.Repeat("</a ", n/4) }},
 	{"comments that never end", "text/html", func(n int) string { return strings.Repeat("<!--", n/4) }},
+	{"comments that end in an odd way", "text/html", func(n int) string { return strings.Repeat("<!----!>", n/8) }},
+	{"tags with just too many attributes", "text/html", func(n int) string {
+		return strings.Repeat("<a"+strings.Repeat(" b", 33)+">", n/69)
+	}},
 	{"deep nesting", "text/html", func(n int) string { return strings.Repeat("<div>", n/5) }},
 	{"one giant attribute", "text/html", func(n int) string { return "<a href='/" + strings.Repeat("a", n) + "'>" }},
 	{"one giant style attribute", "text/html", func(n int) string { return "<a style='" + strings.Repeat("a:url(/b);", n/10) + "'>" }},

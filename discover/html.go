@@ -25,14 +25,17 @@ type attribute struct{ key, val []byte }
 func (p *page) html(text []byte) {
 	within := ""
 	for len(text) > 0 {
+		if within == "" && !p.thorough {
+			text = text[p.skim(text):]
+		}
 		var n int
 		n, within = p.stretch(text, within)
 		text = text[n:]
 	}
 }
 
-// stretch reads text, which stands inside the raw text of the element within if that is not empty. It gives how far it
-// came, and what the element of raw text is there.
+// stretch reads text, which stands inside the raw text of the element within if that is not empty, as far as the tokenizer
+// is needed. It gives how far it came, and what the element of raw text is there.
 func (p *page) stretch(text []byte, within string) (int, string) {
 	z := html.NewTokenizer(bytes.NewReader(text))
 	if within != "" {
@@ -78,6 +81,9 @@ func (p *page) stretch(text []byte, within string) (int, string) {
 			}
 		default:
 			within = ""
+		}
+		if !p.thorough && done(read, kind, within) {
+			return read, ""
 		}
 	}
 }

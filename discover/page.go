@@ -23,8 +23,10 @@ type page struct {
 	xhtml    bool              // <script/> is a whole element
 	svg      bool              // inside an svg element, where that is so too
 	nested   bool              // inside an iframe's srcdoc
+	thorough bool              // the tokenizer reads everything; a test compares
 	maxLinks int
 
+	attrs    []attribute     // memory for those of a tag
 	resolved int             // how many references were resolved
 	seen     map[string]int  // reference as written, under the current base → place in found.Links, or none
 	places   map[uri.URI]int // the same by URI
