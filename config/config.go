@@ -70,6 +70,8 @@ type Crawl struct {
 	Grace time.Duration
 	// MaxURIsPerHost is crawl.max_uris_per_host (1000000): discovered URIs beyond it are refused.
 	MaxURIsPerHost int64
+	// Order is crawl.order ("value"): which of the due URIs of a host goes first that has more due than it can serve.
+	Order Order
 }
 
 // WARC says how archive files are written.

@@ -81,7 +81,7 @@ const (
 )
 
 // keys are those of all topics.
-var keys = slices.Concat(coreKeys, adminKeys, dedupKeys, scopeKeys, feedsKeys)
+var keys = slices.Concat(coreKeys, adminKeys, dedupKeys, scopeKeys, feedsKeys, queueKeys)
 
 var coreKeys = []key{
 	{

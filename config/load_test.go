@@ -130,7 +130,7 @@ func TestFileWithAnOperatorAloneHasTheDefaults(t *testing.T) {
 			State: filepath.Join(dir, "state"), WARC: filepath.Join(dir, "warc"), Log: filepath.Join(dir, "crawl.log"), MinFree: 1e9,
 		},
 		Admin:  config.Admin{Socket: filepath.Join(dir, "state/admin.sock"), TokenFile: filepath.Join(dir, "state/admin.token")},
-		Crawl:  config.Crawl{Workers: 50, Grace: 30 * time.Second, MaxURIsPerHost: 1_000_000},
+		Crawl:  config.Crawl{Workers: 50, Grace: 30 * time.Second, MaxURIsPerHost: 1_000_000, Order: config.OrderValue},
 		WARC:   config.WARC{Prefix: "arcrawl", MaxSize: 1 << 30, MaxAge: day, Level: 6},
 		Seeds:  []config.Seed{{URI: parse(t, "https://www.news.example/"), File: filepath.Join(dir, "arcrawl.toml"), Line: 2}},
 		Digest: c.Digest,
@@ -155,6 +155,7 @@ min_free = "20GB"
 workers = 7
 grace = "1m30s"
 max_uris_per_host = 1_000
+order = "overdue"
 [warc]
 prefix = "NLX-2026"
 max_size = "500MB"
@@ -168,6 +169,7 @@ min_delay = "500ms"
 max_delay = "1m"
 crawl_delay_up_to = "0s"
 valence = 3
+group = "press house"
 [robots]
 wait = "12h"
 forbidden_wait = "2d"
@@ -301,7 +303,7 @@ func TestEachKeyReachesItsField(t *testing.T) {
 		Admin: config.Admin{
 			Socket: "/run/arcrawl/admin.sock", Listen: "127.0.0.1:8471", TokenFile: filepath.Join(filepath.Dir(main), "token"),
 		},
-		Crawl:         config.Crawl{Workers: 7, Grace: 90 * time.Second, MaxURIsPerHost: 1000},
+		Crawl:         config.Crawl{Workers: 7, Grace: 90 * time.Second, MaxURIsPerHost: 1000, Order: config.OrderOverdue},
 		WARC:          config.WARC{Prefix: "NLX-2026", MaxSize: 500e6, MaxAge: 2 * day, Level: 9},
 		Log:           config.Log{ExtraInfo: true},
 		AllowNetworks: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("fd00::/8")},
@@ -310,8 +312,8 @@ func TestEachKeyReachesItsField(t *testing.T) {
 			{URI: parse(t, "http://xn--mnchen-3ya.example:8080/x?b=1&a"), File: main, Line: lineOf("uris = [")},
 		},
 		Sources: []config.Source{
-			{URI: parse(t, "https://www.news.example/sitemap.xml"), Seed: parse(t, "https://www.news.example/sitemap.xml"), File: main, Line: 105},
-			{URI: parse(t, "https://www.news.example/rss.xml"), Seed: parse(t, "https://www.news.example/rss.xml"), File: main, Line: 104},
+			{URI: parse(t, "https://www.news.example/sitemap.xml"), Seed: parse(t, "https://www.news.example/sitemap.xml"), File: main, Line: 107},
+			{URI: parse(t, "https://www.news.example/rss.xml"), Seed: parse(t, "https://www.news.example/rss.xml"), File: main, Line: 106},
 		},
 		Digest: c.Digest,
 	}
@@ -319,7 +321,7 @@ func TestEachKeyReachesItsField(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	settings := config.Settings{
-		Politeness: config.Politeness{DelayFactor: 2, MinDelay: 500 * time.Millisecond, MaxDelay: time.Minute, Valence: 3},
+		Politeness: config.Politeness{DelayFactor: 2, MinDelay: 500 * time.Millisecond, MaxDelay: time.Minute, Valence: 3, Group: "press house"},
 		Robots:     config.Robots{Wait: 12 * time.Hour, ForbiddenWait: 2 * day, UnreachableWait: 30 * time.Minute},
 		Wait: evaluators.Stack{
 			{

@@ -42,6 +42,8 @@ type Politeness struct {
 	CrawlDelayUpTo time.Duration
 	// Valence is politeness.valence (1): how many visits to the host may go on at once, 1 to 16.
 	Valence int
+	// Group is politeness.group (""): hosts with the same name here share the politeness of one host.
+	Group string
 }
 
 // Robots says how long the answers of robots.txt hold.

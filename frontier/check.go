@@ -75,7 +75,7 @@ func (x *checker) memory() {
 		x.faultf("%d hosts, %d in the heap, %d by name", len(x.f.byID), len(x.f.queue), len(x.f.hosts))
 	}
 	for i, h := range x.f.queue {
-		if h.pos != i || h.readyAt != h.ready() || i > 0 && x.f.queue.Less(i, (i-1)/2) {
+		if own, at := h.readiness(); h.pos != i || h.own != own || h.readyAt != at || i > 0 && x.f.queue.Less(i, (i-1)/2) {
 			x.faultf("host %s is at the wrong place in the heap", h.name)
 		}
 	}

@@ -33,6 +33,19 @@
 //	busy     all slots are claimed, or a diverted claim is in progress; a paused host too, until its visits have ended
 //	idle     no URI waits
 //
+// A host moves between these states with every event, never by itself but for time, which turns snoozed into ready:
+//
+//	   idle ── a URI is added, settled or released ──▶ snoozed, or ready if it is due
+//	  ready ── a claim takes the last slot ──▶ busy    ── a claim takes the last URI ──▶ idle
+//	snoozed ── time ──▶ ready
+//	   busy ── a settlement or release frees a slot ──▶ ready, snoozed or idle
+//	    any ── Pause ──▶ paused, once no slot is claimed  ── Resume ──▶ ready, snoozed or idle
+//
+// Hosts that [Options].Group gives one name share their politeness, as if one server stood behind them. A slot that is
+// claimed or asleep on any of them counts for all, up to the smallest of their valences, and a Retry-After of one holds for
+// all; unreachable is each for itself. Their URIs stay in queues of their own, and of those that are ready the host goes
+// first that has waited for longest.
+//
 // Readiness is a matter of due times only. Between hosts the one that has been ready for longest goes first, where a
 // host is ready at the latest of: the due time of its first waiting URI, the wake time of its first free slot, the end of
 // its rest. Nothing is handed out before that time.

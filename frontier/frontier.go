@@ -30,6 +30,12 @@ type Options struct {
 	// call the frontier.
 	Valence func(uri.Host) int
 
+	// Group names the hosts that share politeness because one server stands behind them: those for which it gives the same
+	// name have together as many visits in progress, and as long rests after them, as one of them may have alone, and a
+	// Retry-After of one goes for all. Empty is a host by itself; nil makes no groups. It is asked when a host becomes known
+	// and by [Frontier.Refit], under the same conditions as Valence.
+	Group func(uri.Host) string
+
 	// Limits says how many URIs a host may have; nil is MaxURIsPerHost for all. It is asked under the same conditions as
 	// Valence, and for each URI that is new.
 	Limits func(uri.Host) Limits
@@ -87,6 +93,8 @@ type Frontier struct {
 	maxURIs int64
 	order   Order
 	valence func(uri.Host) int
+	group   func(uri.Host) string
+	groups  map[string]*together // guarded by mu
 	limits  func(uri.Host) Limits
 
 	// mu guards what follows, and is held while a transaction is written: so there is one writer at a time, and what is
@@ -165,7 +173,12 @@ func (f *Frontier) live(c Claim) (*host, error) {
 // set puts the host into a new state and to its new place among the hosts.
 func (f *Frontier) set(h *host, s state) {
 	h.state = s
-	h.readyAt = s.ready()
+	if h.group != nil {
+		f.arrange(h.group)
+		return
+	}
+	h.own = s.ready()
+	h.readyAt = h.own
 	heap.Fix(&f.queue, h.pos)
 }
 
@@ -173,6 +186,10 @@ func (f *Frontier) set(h *host, s state) {
 func (f *Frontier) enlist(h *host) {
 	f.hosts[h.name] = h
 	f.byID = append(f.byID, h)
-	h.readyAt = h.ready()
+	f.join(h)
+	h.own, h.readyAt = h.readiness()
 	heap.Push(&f.queue, h)
+	if h.group != nil {
+		f.arrange(h.group)
+	}
 }

@@ -21,6 +21,8 @@ type host struct {
 	name    uri.Host
 	pos     int   // in the heap
 	readyAt int64 // ms; the heap is ordered by it
+	own     int64 // ms; the same without its group
+	group   *together
 	state
 }
 
@@ -42,7 +44,9 @@ type state struct {
 	hurried int64
 
 	slots    []slot
+	valence  int   // as last asked for
 	rest     int64 // nothing is handed out before
+	asked    int64 // the part of rest that the server asked for, which goes for the whole group
 	failures int   // times in a row that the host was down
 
 	paused int64 // since when an operator has it hand out nothing; 0 while it may
@@ -180,6 +184,7 @@ func (s *state) mark() place {
 // go first that wake first, so that a lowered valence never shortens a politeness delay.
 func (s *state) fit(valence int) {
 	valence = min(max(valence, 1), maxValence)
+	s.valence = valence
 	for len(s.slots) < valence {
 		s.slots = append(s.slots, slot{})
 	}
@@ -197,7 +202,7 @@ func (s *state) row(name uri.Host) hostRow {
 	mark := s.mark()
 	r := hostRow{
 		Name: cbor.ByteString(name), Rest: s.rest, Failures: s.failures, Mark: mark[:],
-		URIs: s.uris, Queued: s.queued, Forbidden: s.forbidden, Held: s.held, Paused: s.paused, Wake: make([]int64, len(s.slots)),
+		URIs: s.uris, Queued: s.queued, Forbidden: s.forbidden, Held: s.held, Paused: s.paused, Asked: s.asked, Wake: make([]int64, len(s.slots)),
 	}
 	for i := range s.slots {
 		r.Wake[i] = s.slots[i].wake
@@ -213,6 +218,9 @@ func (q hostHeap) Len() int { return len(q) }
 func (q hostHeap) Less(i, j int) bool {
 	if q[i].readyAt != q[j].readyAt {
 		return q[i].readyAt < q[j].readyAt
+	}
+	if q[i].own != q[j].own {
+		return q[i].own < q[j].own // of a group, the one that has waited for longest
 	}
 	return q[i].id < q[j].id
 }

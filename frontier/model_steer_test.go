@@ -193,6 +193,9 @@ func (p *play) steerHosts() {
 			if now := millisUp(p.now); h.rest.After(now) {
 				h.rest = now
 			}
+			if now := millisUp(p.now); h.asked.After(now) {
+				h.asked = now
+			}
 			h.down = 0
 		}
 	}

@@ -17,6 +17,7 @@ import (
 type model struct {
 	uris  map[string]*modelURI
 	hosts map[uri.Host]*modelHost
+	group func(uri.Host) string
 }
 
 type modelURI struct {
@@ -34,6 +35,8 @@ type modelHost struct {
 	paused   bool
 	wake     []time.Time // of its free slots
 	rest     time.Time
+	asked    time.Time // the part of rest that goes for the group
+	valence  int
 	down     int
 	diverted int
 }
@@ -50,12 +53,47 @@ func (m *model) ready(host uri.Host) (ready, due time.Time, ok bool) {
 		return time.Time{}, due, false
 	}
 	ready = slices.MinFunc(h.wake, time.Time.Compare)
-	for _, t := range []time.Time{due, h.rest} {
+	gate, open := m.gate(host)
+	for _, t := range []time.Time{due, h.rest, gate} {
 		if t.After(ready) {
 			ready = t
 		}
 	}
-	return ready, due, true
+	return ready, due, open
+}
+
+// gate is the first time at which fewer slots of the host's group are claimed or asleep than it may have.
+func (m *model) gate(host uri.Host) (gate time.Time, open bool) {
+	if m.group == nil || m.group(host) == "" {
+		return gate, true
+	}
+	valence, claimed := 1000, 0
+	var wakes []time.Time
+	for name, h := range m.hosts {
+		if m.group(name) != m.group(host) {
+			continue
+		}
+		valence, claimed, wakes = min(valence, h.valence), claimed+h.valence-len(h.wake), append(wakes, h.wake...)
+		if h.asked.After(gate) {
+			gate = h.asked
+		}
+	}
+	left := func(t time.Time) int {
+		n := valence - claimed
+		for _, wake := range wakes {
+			if wake.After(t) {
+				n--
+			}
+		}
+		return n
+	}
+	slices.SortFunc(wakes, time.Time.Compare)
+	for _, t := range append([]time.Time{gate}, wakes...) {
+		if !t.Before(gate) && left(t) > 0 {
+			return t, true
+		}
+	}
+	return gate, false
 }
 
 // next is the earliest time at which any host can hand something out.
@@ -129,7 +167,7 @@ func (p *play) learn(now time.Time, cs []frontier.Candidate) (want frontier.Adde
 		}
 		p.m.uris[c.URI.String()] = &modelURI{due: millisUp(due), claimed: p.isClaimed(c.URI)}
 		if host := c.URI.Host(); p.m.hosts[host] == nil {
-			p.m.hosts[host] = &modelHost{wake: make([]time.Time, p.o.Valence(host))}
+			p.m.hosts[host] = &modelHost{wake: make([]time.Time, p.o.Valence(host)), valence: p.o.Valence(host)}
 		}
 	}
 	return want
@@ -298,6 +336,9 @@ func (p *play) settleModel(u *modelURI, h *modelHost, c held, o frontier.Settlem
 	if o.RetryAfter.After(p.now) && o.RetryAfter.After(h.rest) {
 		h.rest = millisUp(o.RetryAfter)
 	}
+	if o.RetryAfter.After(p.now) && o.RetryAfter.After(h.asked) {
+		h.asked = millisUp(o.RetryAfter)
+	}
 	if o.Unasked {
 		// A visit that did not take place tells nothing about the host.
 	} else if !o.HostDown {
@@ -426,7 +467,11 @@ func TestFrontierDoesWhatThePlainModelDoes(t *testing.T) {
 				o.Valence = func(h uri.Host) int { return 1 + int(h[1]-'0') }
 				o.RestAfterCrash = time.Minute
 				o.Order = []frontier.Order{frontier.ByValue, frontier.ByOverdue, frontier.ByDue}[seed%3]
+				if seed%4 < 2 {
+					o.Group = func(h uri.Host) string { return []string{"a", "a", "b", ""}[h[1]-'0'] }
+				}
 			})
+			p.m.group = p.o.Group
 			t.Cleanup(func() {
 				if t.Failed() {
 					for _, move := range p.moves[max(0, len(p.moves)-25):] {

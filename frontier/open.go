@@ -25,7 +25,7 @@ func Open(o Options) (*Frontier, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open frontier %s: %w", o.Dir, err)
 	}
-	f := &Frontier{db: db, dir: o.Dir, maxURIs: o.MaxURIsPerHost, valence: o.Valence, limits: o.Limits, order: o.Order, hosts: map[uri.Host]*host{}}
+	f := &Frontier{db: db, dir: o.Dir, maxURIs: o.MaxURIsPerHost, valence: o.Valence, group: o.Group, groups: map[string]*together{}, limits: o.Limits, order: o.Order, hosts: map[uri.Host]*host{}}
 	if err := f.load(o); err != nil {
 		return nil, fmt.Errorf("open frontier %s: %w", o.Dir, errors.Join(err, db.Close()))
 	}
@@ -191,7 +191,7 @@ func (f *Frontier) hostOf(id uint32, w hostRow, rest int64, now time.Time) (*hos
 	case w.URIs < 0 || w.Queued < 0 || w.Forbidden < 0 || w.Held < 0 || w.Paused < 0 || w.Failures < 0:
 		return nil, errors.New("a counter is negative")
 	}
-	h.rest, h.failures = min(max(w.Rest, rest), latest), w.Failures
+	h.rest, h.asked, h.failures = min(max(w.Rest, rest), latest), min(w.Asked, latest), w.Failures
 	h.uris, h.queued, h.forbidden, h.held, h.paused = w.URIs, w.Queued, w.Forbidden, w.Held, w.Paused
 	for _, wake := range w.Wake {
 		h.slots = append(h.slots, slot{wake: min(wake, latest)})

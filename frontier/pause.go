@@ -84,19 +84,17 @@ func (f *Frontier) steerHosts(now time.Time, hosts []*host, a HostAction) (chang
 	defer c.discard()
 	for _, h := range hosts {
 		d := c.draft(h.name)
-		paused, rest, failures := a.apply(d.state, now)
-		if paused == d.paused && rest == d.rest && failures == d.failures {
-			continue
+		if a.apply(&d.state, now) {
+			d.dirty = true
+			changed++
 		}
-		d.paused, d.rest, d.failures, d.dirty = paused, rest, failures, true
-		changed++
 	}
 	return changed, c.commit()
 }
 
-// apply is what the action changes of a host.
-func (a HostAction) apply(s state, now time.Time) (paused, rest int64, failures int) {
-	paused, rest, failures = s.paused, s.rest, s.failures
+// apply changes a host, and tells whether that makes a difference.
+func (a HostAction) apply(s *state, now time.Time) (changed bool) {
+	paused, rest, asked, failures := s.paused, s.rest, s.asked, s.failures
 	switch a.Verb {
 	case Pause:
 		if paused == 0 {
@@ -107,12 +105,14 @@ func (a HostAction) apply(s state, now time.Time) (paused, rest int64, failures 
 	case Rest:
 		rest = max(rest, millis(earliest(a.Until, now.Add(maxRest))))
 	case Wake:
-		rest, failures = min(rest, millis(now)), 0
+		rest, asked, failures = min(rest, millis(now)), min(asked, millis(now)), 0
 	}
-	return paused, rest, failures
+	changed = paused != s.paused || rest != s.rest || asked != s.asked || failures != s.failures
+	s.paused, s.rest, s.asked, s.failures = paused, rest, asked, failures
+	return changed
 }
 
-// Refit asks [Options].Valence anew for all hosts: a new configuration reaches hosts at once that are not visited now.
+// Refit asks [Options].Valence and Group anew for all hosts: a new configuration reaches hosts at once that are not visited now.
 // Those that are get their slots when the visit ends.
 func (f *Frontier) Refit() error {
 	hosts, err := f.known()
@@ -138,6 +138,7 @@ func (f *Frontier) refit(hosts []*host) error {
 	for _, h := range hosts {
 		s := h.clone()
 		s.fit(f.valence(h.name))
+		f.join(h)
 		f.set(h, s)
 	}
 	return nil

@@ -31,13 +31,19 @@ func restAfter(p Politeness, took time.Duration) time.Duration {
 	return min(d, maxRest)
 }
 
+// askedRest is the end, in ms, of the rest that the server itself asks for with a settlement.
+func askedRest(asked int64, o Settlement) int64 {
+	if o.RetryAfter.After(o.Finished) {
+		asked = max(asked, millis(earliest(o.RetryAfter, o.Finished.Add(maxRest))))
+	}
+	return asked
+}
+
 // hostRest is the end, in ms, of the rest that a settlement imposes on a whole host, and how often in a row the host
 // was down with it. A second visit that fails while the host rests already tells nothing new: it is from the same
 // outage, so the ladder is not climbed twice.
 func hostRest(rest int64, failures int, o Settlement) (until int64, inARow int) {
-	if o.RetryAfter.After(o.Finished) {
-		rest = max(rest, millis(earliest(o.RetryAfter, o.Finished.Add(maxRest))))
-	}
+	rest = max(rest, askedRest(0, o))
 	if !o.HostDown {
 		if o.Unasked {
 			return rest, failures

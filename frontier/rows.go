@@ -87,6 +87,7 @@ type hostRow struct {
 	Forbidden int64           `cbor:"8,keyasint,omitempty"`
 	Held      int64           `cbor:"20,keyasint,omitempty"`
 	Paused    int64           `cbor:"21,keyasint,omitempty"` // since when
+	Asked     int64           `cbor:"22,keyasint,omitempty"`
 }
 
 type robotsRow struct {

@@ -125,6 +125,7 @@ func (c *change) settled(d *draft, cl Claim, o Settlement) error {
 	}
 	*s = slot{wake: millis(o.Finished.Add(restAfter(o.Politeness, o.Took)))}
 	d.rest, d.failures = hostRest(d.rest, d.failures, o)
+	d.asked = askedRest(d.asked, o)
 	d.fit(c.f.valence(d.h.name))
 
 	is := rowOf(o.Record, dueMillis(due, o.Finished))

@@ -86,11 +86,18 @@ func openFrontier(live *config.Live, now time.Time) (*frontier.Frontier, error) 
 		// No host is asked again sooner after a crash than after the longest ordinary rest; zero would mean 30 s.
 		RestAfterCrash: max(c.ForHost("", now).Politeness.MaxDelay, time.Nanosecond),
 		Valence:        func(h uri.Host) int { return live.Current().ForHost(h, time.Now()).Politeness.Valence },
+		Group:          func(h uri.Host) string { return live.Current().ForHost(h, time.Now()).Politeness.Group },
+		Order:          orders[c.Crawl.Order],
 		Limits: func(h uri.Host) frontier.Limits {
 			s := live.Current().ForHost(h, time.Now()).Scope
 			return frontier.Limits{URIs: s.MaxURIs, PerDirectory: s.MaxURIsPerDirectory}
 		},
 	})
+}
+
+// orders are those of the frontier by their names in the configuration.
+var orders = map[config.Order]frontier.Order{
+	config.OrderValue: frontier.ByValue, config.OrderOverdue: frontier.ByOverdue, config.OrderDue: frontier.ByDue,
 }
 
 func openArchive(c *config.Config, now time.Time) (*warcout.Writer, []warcout.Repair, error) {
