@@ -30,6 +30,9 @@ func (w *Window) Handler(token string) http.Handler {
 		to.Header().Set("Content-Type", "application/json")
 		_, _ = to.Write([]byte(OpenAPI))
 	})
+	for _, page := range []string{"/{$}", "/{file}", "/uplot/{file}"} {
+		mux.Handle("GET "+page, dashboard())
+	}
 	mux.HandleFunc("/", func(to http.ResponseWriter, from *http.Request) {
 		w.answer(to, http.StatusNotFound, Problem{Error: from.Method + " " + from.URL.Path + " is not known here; see /openapi.json"})
 	})

@@ -1,0 +1,58 @@
+// The list of hosts, and the page of one.
+import { h, ask, optional, count, span, moment, when, uriLink, table, pairs, notice, button, percent } from './page.js';
+import { hosts as hostTable } from './overview.js';
+import { trustTable } from './reports.js';
+
+const pageSize = 50;
+
+export async function hostList(again, query) {
+  const q = query.get('q') || '', state = query.get('state') || '', sort = query.get('sort') || 'overdue', offset = Number(query.get('offset')) || 0;
+  const answer = await ask('hosts?' + new URLSearchParams({ q, state, sort, limit: pageSize, offset }));
+  const go = (change) => { location.hash = '#/hosts?' + new URLSearchParams({ q, state, sort, offset: 0, ...change }); };
+  const options = (list, chosen) => list.map(([value, name]) => h('option', { value, selected: value === chosen }, name));
+  return [
+    h('h1', {}, 'Hosts'),
+    h('form', { class: 'row', onsubmit(e) { e.preventDefault(); go({ q: new FormData(e.target).get('q') }); } },
+      h('label', { class: 'grow' }, 'Part of the name', h('input', { name: 'q', value: q, type: 'search' })),
+      h('label', {}, 'State', h('select', { onchange: (e) => go({ state: e.target.value }) }, options([['', 'all'], ['overdue', 'overdue'], ['down', 'cannot be reached'], ['ready', 'ready'], ['busy', 'busy'], ['snoozed', 'snoozed'], ['idle', 'idle'], ['paused', 'paused']], state))),
+      h('label', {}, 'Order', h('select', { onchange: (e) => go({ sort: e.target.value }) }, options([['overdue', 'most overdue'], ['uris', 'most URIs'], ['failures', 'most failures'], ['name', 'name']], sort))),
+      h('button', {}, 'Show')),
+    hostTable(`${offset + 1} to ${offset + answer.hosts.length} of ${count(answer.total)}`, answer.hosts, 'No host is like that.'),
+    h('div', { class: 'row' },
+      offset > 0 ? h('button', { type: 'button', onclick: () => go({ offset: Math.max(0, offset - pageSize) }) }, 'Previous') : null,
+      offset + pageSize < answer.total ? h('button', { type: 'button', onclick: () => go({ offset: offset + pageSize }) }, 'Next') : null),
+  ];
+}
+
+export async function hostPage(again, query, name) {
+  const path = 'hosts/' + encodeURIComponent(name);
+  const [host, queue, headers] = await Promise.all([ask(path), optional(path + '/queue'), optional('reports/headers')]);
+  const rows = (headers ? headers.rows : []).filter((r) => r.host === name);
+  return [
+    h('h1', {}, name), state(host),
+    h('div', { class: 'row' }, orders(path, host, again)),
+    pairs([
+      ['state', host.state], ['URIs', `${count(host.uris)}, of them ${count(host.queued)} in the queue, ${count(host.forbidden)} forbidden by robots.txt, ${count(host.held)} held`],
+      ['visits at once', `${count(host.in_progress)} now, at most ${count(host.slots)}`], ['overdue', span(host.overdue_seconds)],
+      ['next visit', when(host.ready)], ['rests until', when(host.rests)], ['not reached', host.failures ? `${count(host.failures)} times in a row` : 'the last time it was'],
+    ]),
+    h('h2', {}, 'Its queue'),
+    queue ? table('Those that are due first', [
+      ['URI', (r) => uriLink(r.uri), 'wide'], ['due', (r) => when(r.due)], ['wait', (r) => span(r.wait_seconds)], ['visits', (r) => count(r.visits)], ['versions', (r) => count(r.versions)],
+      ['versions of visits', (r) => percent(r.versions, r.visits)], ['last status', (r) => r.last_status || '–'],
+    ], queue.uris, 'Nothing waits.') : notice('', 'This daemon does not list queues.'),
+    h('h2', {}, 'What its headers were worth'), trustTable(rows),
+  ];
+}
+
+function state(host) {
+  if (host.paused) return notice('', `An operator paused it: ${when(host.paused)}.`);
+  if (host.failures) return notice('bad', `It could not be reached ${count(host.failures)} times in a row, and rests until ${when(host.rests)}. Its URIs keep their places and intervals.`);
+  if (host.overdue_seconds > 3600) return notice('', `It is ${span(host.overdue_seconds)} late. arcrawl overdue tells what it would need.`);
+  return null;
+}
+
+function orders(path, host, again) {
+  return host.paused ? button('Resume the host', () => ask(path + '/resume', {}), again)
+    : button('Pause the host', () => ask(path + '/pause', { reason: 'from the dashboard' }), again, 'Pause this host? Its URIs keep their places.');
+}

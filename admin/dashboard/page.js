@@ -1,0 +1,124 @@
+// What all pages are made of: elements, numbers for people, questions to the API.
+
+// h makes an element. Attributes that begin with "on" are listeners; children may be nested, and null is none.
+export function h(name, attributes = {}, ...children) {
+  const e = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) {
+    if (value === null || value === undefined || value === false) continue;
+    if (key.startsWith('on')) e.addEventListener(key.slice(2), value);
+    else e.setAttribute(key, value === true ? '' : value);
+  }
+  e.append(...children.flat(Infinity).filter((c) => c !== null && c !== undefined && c !== false));
+  return e;
+}
+
+// svg makes an element of a drawing.
+export function svg(name, attributes = {}, ...children) {
+  const e = document.createElementNS('http://www.w3.org/2000/svg', name);
+  for (const [key, value] of Object.entries(attributes)) e.setAttribute(key, value);
+  e.append(...children);
+  return e;
+}
+
+// ask asks the API. A refusal is thrown with what the daemon says of it.
+export async function ask(path, order) {
+  const request = { headers: { Accept: 'application/json' } };
+  if (order !== undefined) {
+    request.method = 'POST';
+    request.headers['Content-Type'] = 'application/json';
+    request.body = JSON.stringify(order);
+  }
+  let answer;
+  try {
+    answer = await fetch(new URL('/api/v1/' + path, location.origin), request);
+  } catch {
+    throw new Error('The daemon does not answer. Is it running? See systemctl status arcrawl.');
+  }
+  const text = await answer.text();
+  let value = {};
+  try { value = text ? JSON.parse(text) : {}; } catch { /* told below */ }
+  if (!answer.ok) throw Object.assign(new Error(value.error || `${answer.status} ${answer.statusText}`), { status: answer.status });
+  return value;
+}
+
+// optional is an answer, or null where the daemon has none.
+export async function optional(path) {
+  try { return await ask(path); } catch (e) {
+    if (e.status === 404 || e.status === 400) return null;
+    throw e;
+  }
+}
+
+export const count = (n) => n === undefined || n === null || n < 0 ? '–' : n.toLocaleString('en');
+
+export function bytes(n) {
+  if (n === undefined || n === null || n < 0) return '–';
+  const units = ['B', 'kB', 'MB', 'GB', 'TB', 'PB'];
+  let i = 0;
+  for (; n >= 1000 && i < units.length - 1; i++) n /= 1000;
+  return (i === 0 || n >= 100 ? Math.round(n) : n.toFixed(1)) + ' ' + units[i];
+}
+
+// span writes seconds in their two largest units.
+export function span(seconds) {
+  if (seconds === undefined || seconds === null || seconds < 0) return '–';
+  const units = [['d', 86400], ['h', 3600], ['m', 60], ['s', 1]];
+  for (let i = 0; i < units.length - 1; i++) {
+    const [name, size] = units[i];
+    if (seconds >= size) {
+      const [small, smallSize] = units[i + 1];
+      const rest = Math.floor((seconds % size) / smallSize);
+      return Math.floor(seconds / size) + ' ' + name + (rest ? ' ' + rest + ' ' + small : '');
+    }
+  }
+  return (seconds < 10 ? Math.round(seconds * 10) / 10 : Math.round(seconds)) + ' s';
+}
+
+export const percent = (part, all) => all > 0 ? (100 * part / all).toFixed(1) + ' %' : '–';
+
+const zero = (t) => !t || t.startsWith('0001-');
+
+// moment writes a time of the API, in UTC as all logs do.
+export const moment = (t) => zero(t) ? '–' : t.slice(0, 10) + ' ' + t.slice(11, 19);
+
+// when writes a time of the API and how far from now it is.
+export function when(t) {
+  if (zero(t)) return '–';
+  const away = (new Date(t) - Date.now()) / 1000;
+  return moment(t) + (away > 0 ? ` (in ${span(away)})` : ` (${span(-away)} ago)`);
+}
+
+export const hostLink = (host) => h('a', { href: '#/host/' + encodeURIComponent(host) }, host);
+export const uriLink = (uri) => h('a', { href: '#/uri?u=' + encodeURIComponent(uri) }, uri);
+
+export function tile(name, value, more, kind) {
+  return h('dl', { class: 'tile' }, h('dt', {}, name), h('dd', { class: kind }, value), more ? h('dd', { class: 'more' }, more) : null);
+}
+
+// table makes a table; a column is [heading, cell of a row, class].
+export function table(caption, columns, rows, empty = 'None.') {
+  if (!rows.length) return h('p', { class: 'panel' }, empty);
+  return h('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': caption },
+    h('table', {}, h('caption', {}, caption),
+      h('thead', {}, h('tr', {}, columns.map(([heading, , kind]) => h('th', { scope: 'col', class: kind }, heading)))),
+      h('tbody', {}, rows.map((row) => h('tr', {}, columns.map(([, cell, kind]) => h('td', { class: kind }, cell(row))))))));
+}
+
+export function pairs(list) {
+  return h('dl', { class: 'pairs panel' }, list.filter(Boolean).map(([name, value]) => [h('dt', {}, name), h('dd', {}, value)]));
+}
+
+export const notice = (kind, ...text) => h('p', { class: 'notice ' + kind }, ...text);
+
+// button orders something and then shows the page anew. A question is asked first if it is given.
+export function button(name, order, done, question) {
+  return h('button', {
+    type: 'button',
+    async onclick(event) {
+      if (question && !confirm(question)) return;
+      event.target.disabled = true;
+      try { await order(); await done(); } catch (e) { alert(e.message); }
+      event.target.disabled = false;
+    },
+  }, name);
+}

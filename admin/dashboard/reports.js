@@ -1,0 +1,46 @@
+// What headers were worth, what deduplication saved, and what is wrong in the configuration.
+import { h, ask, optional, count, bytes, moment, when, hostLink, table, pairs, notice, button } from './page.js';
+
+export async function headers() {
+  const report = await ask('reports/headers');
+  return [
+    h('h1', {}, 'What ETag and Last-Modified were worth'),
+    h('p', {}, 'Counted from visits where both the headers and the body are known. "Same, falsely": the header said that nothing had changed, and it had; a version that would have been lost.'),
+    trustTable(report.rows), report.more ? h('p', {}, 'There are more; arcrawl report headers prints all.') : null,
+  ];
+}
+
+export function trustTable(rows) {
+  return table('By host, class of content and validator', [
+    ['host', (r) => hostLink(r.host)], ['content', (r) => r.content, 'left'], ['validator', (r) => r.validator, 'left'],
+    ['change, rightly', (r) => count(r.change_right)], ['change, falsely', (r) => count(r.change_false)], ['same, rightly', (r) => count(r.same_right)],
+    ['same, falsely', (r) => h('span', { class: r.same_false ? 'bad' : '' }, count(r.same_false))], ['missing', (r) => count(r.missing)],
+    ['precision', (r) => r.known ? (100 * r.precision).toFixed(1) + ' %' : '–'], ['believed', (r) => r.believed ? 'yes' : 'no'],
+  ], rows, 'Nothing was learned yet.');
+}
+
+export async function dedup() {
+  const report = await optional('reports/dedup');
+  if (!report) return [h('h1', {}, 'Duplicates'), notice('', 'This daemon has no report of duplicates.')];
+  const columns = [
+    ['', (r) => r.key || r.host || r.mime || 'all'], ['handled', (r) => count(r.handled)], ['duplicates', (r) => count(r.duplicates)], ['new', (r) => count(r.new)],
+    ['same URI', (r) => count(r.exact)], ['equivalent URI', (r) => count(r.equivalent)], ['other URI', (r) => count(r.other)], ['bytes', (r) => bytes(r.bytes)], ['not stored', (r) => bytes(r.discarded)],
+  ];
+  return [h('h1', {}, 'Duplicates'), table('In all', columns, [report.total || report.all || {}]),
+    h('h2', {}, 'By host'), table('By host', columns, report.hosts || []), h('h2', {}, 'By type'), table('By type', columns, report.types || report.mime || [])];
+}
+
+export async function config(again) {
+  const c = await ask('config');
+  const list = (caption, faults) => table(caption, [
+    ['where', (f) => [f.file, f.line, f.column].filter(Boolean).join(':'), 'wide'], ['key', (f) => f.key || '–', 'left'], ['value', (f) => f.value || '–', 'wide'], ['problem', (f) => f.problem, 'wide'], ['remedy', (f) => f.remedy || '–', 'wide'],
+  ], faults);
+  return [
+    h('h1', {}, 'Configuration'),
+    c.faults.length ? notice('bad', `The last attempt to load a new one, ${when(c.tried)}, failed. The one of ${moment(c.loaded)} stays in force.`) : notice('good', `In force since ${when(c.loaded)}.`),
+    h('div', { class: 'row' }, button('Reload', () => ask('reload', {}), again)),
+    pairs([['file', h('code', {}, c.path)], ['digest', h('code', {}, c.digest)]]),
+    h('h2', {}, 'Faults'), c.faults.length ? list('Why the last attempt failed', c.faults) : h('p', { class: 'panel' }, 'None.'),
+    h('h2', {}, 'Warnings'), c.warnings.length ? list('Of the configuration in force', c.warnings) : h('p', { class: 'panel' }, 'None.'),
+  ];
+}
