@@ -33,7 +33,7 @@ const api = "/api/v1"
 
 // routes is every request that the API knows.
 func routes() []route {
-	return slices.Concat(crawlRoutes(), lookRoutes(), orderRoutes(), queueRoutes())
+	return slices.Concat(crawlRoutes(), lookRoutes(), pastRoutes(), queueRoutes(), orderRoutes())
 }
 
 // crawlRoutes tell how the crawl is as a whole.

@@ -46,6 +46,8 @@ type Window struct {
 	o       Options
 	started time.Time
 
+	reading sync.Mutex // held by whoever reads the log
+
 	mu      sync.Mutex // guards the fields below
 	minute  lastMinute
 	series  *series

@@ -12,7 +12,7 @@ export function chart(title, times, lines, write = count, stacked = false) {
   requestAnimationFrame(() => {
     const plot = new uPlot({
       width: Math.max(240, box.clientWidth), height: 200, tzDate: (t) => uPlot.tzDate(new Date(t * 1000), 'Etc/UTC'),
-      scales: { y: { range: (_, __, most) => [0, most > 0 ? most * 1.08 : 1] } },
+      scales: { x: { range: (_, from, to) => [from, Math.max(to, from + 600)] }, y: { range: (_, __, most) => [0, most > 0 ? most * 1.08 : 1] } },
       axes: [
         { stroke: color('--quiet'), grid: { stroke: color('--chart-grid') }, ticks: { stroke: color('--line') } },
         { stroke: color('--quiet'), grid: { stroke: color('--chart-grid') }, ticks: { stroke: color('--line') }, size: 76, values: (_, ticks) => ticks.map((t) => write(t)) },

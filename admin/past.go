@@ -1,0 +1,107 @@
+package admin
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/arcrawl/arcrawl/logstats"
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+// Queue is what is next on a host.
+type Queue struct {
+	URIs []Waiting `json:"uris"` // those that are due first at the front
+}
+
+// Waiting is a URI in a queue.
+type Waiting struct {
+	URI        string    `json:"uri"`
+	Due        time.Time `json:"due"`
+	Wait       Seconds   `json:"wait_seconds"`
+	Visits     int       `json:"visits"`
+	Versions   int       `json:"versions"`
+	LastStatus int       `json:"last_status"`
+}
+
+// Past is the visits to a URI that stand in the crawl log.
+type Past struct {
+	Visits   []PastVisit `json:"visits"`   // oldest first, at most 1,000
+	Complete bool        `json:"complete"` // no older part of the log was left unread
+}
+
+// PastVisit is one of them.
+type PastVisit struct {
+	At      time.Time `json:"at"`
+	Status  int       `json:"status"`
+	State   string    `json:"state"` // "changed", "unchanged", "unknown" or "failed"
+	Size    int64     `json:"size"`  // bytes of the body; -1 is none
+	Wait    Seconds   `json:"wait_seconds"`
+	Overdue Seconds   `json:"overdue_seconds"`
+	Notes   string    `json:"notes,omitempty"` // what else the log says of it
+}
+
+// The bounds of one look into the log.
+const (
+	pastVisits = 1_000
+	pastBytes  = 256 << 20
+)
+
+// pastRoutes tell what is next and what was.
+func pastRoutes() []route {
+	return []route{
+		{
+			method: "GET", path: api + "/hosts/{host}/queue", doc: "What is next on a host.", answer: Queue{},
+			params: []param{
+				{"host", "string", "name, with the port when it is not the scheme's own"},
+				{"limit", "integer", "at most so many, 1 to 1000; 50 if it is not given"},
+			},
+			serve: func(w *Window, r *http.Request) (any, error) {
+				n, err := number(r, "limit", 50, 1, 1000)
+				if err != nil {
+					return nil, err
+				}
+				return w.queue(uri.Host(r.PathValue("host")), n)
+			},
+		},
+		{
+			method: "GET", path: api + "/history", doc: "The visits to a URI, from the last 256 MiB of the crawl log.", answer: Past{},
+			params: []param{{"uri", "string", "the URI; it is brought into canonical form"}},
+			serve:  func(w *Window, r *http.Request) (any, error) { return w.past(r.Context(), r.FormValue("uri")) },
+		},
+	}
+}
+
+func (w *Window) queue(host uri.Host, n int) (Queue, error) {
+	list, err := w.o.Frontier.Upcoming(host, n)
+	q := Queue{URIs: make([]Waiting, len(list))}
+	for i, r := range list {
+		q.URIs[i] = Waiting{
+			URI: r.URI.String(), Due: r.Due, Wait: Seconds(r.Wait), Visits: r.Visits, Versions: r.Versions, LastStatus: r.LastStatus,
+		}
+	}
+	return q, err
+}
+
+// past reads the log. Two readers at once would only wait for the same disk.
+func (w *Window) past(ctx context.Context, text string) (Past, error) {
+	u, err := uri.Parse(text)
+	if err != nil {
+		return Past{}, fault("uri %q: %v", text, err)
+	}
+	w.reading.Lock()
+	defer w.reading.Unlock()
+	visits, complete, err := logstats.Find(ctx, w.o.Config().Config.Storage.Log, u.String(), pastVisits, pastBytes)
+	if err != nil {
+		return Past{}, fmt.Errorf("look for %s in the log: %w", u, err)
+	}
+	p := Past{Visits: make([]PastVisit, len(visits)), Complete: complete}
+	for i, v := range visits {
+		p.Visits[i] = PastVisit{
+			At: v.At, Status: v.Status, State: v.State, Size: v.Size, Wait: Seconds(v.Wait), Overdue: Seconds(v.Overdue), Notes: strings.Join(v.Notes, ", "),
+		}
+	}
+	return p, nil
+}
