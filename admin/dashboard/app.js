@@ -1,5 +1,5 @@
 // Shows the page that the address names, and shows it anew from time to time.
-import { h, ask, notice, span } from './page.js';
+import { h, ask, notice } from './page.js';
 import { overview } from './overview.js';
 import { hostList, hostPage } from './hosts.js';
 import { uriPage } from './uri.js';
@@ -51,8 +51,8 @@ async function stand() {
   const place = document.getElementById('stand');
   try {
     const s = await ask('status');
-    const kind = { crawling: s.uris.overdue_seconds > 3600 || s.alarms.length ? 'warn' : 'good', paused: 'warn', held: 'bad' }[s.stand.state];
-    const text = s.stand.state + (s.alarms.length ? `, ${s.alarms.length} alarms` : '') + (s.uris.overdue_seconds > 3600 ? `, ${span(s.uris.overdue_seconds)} late` : '');
+    const kind = { crawling: s.alarms.length ? 'warn' : 'good', paused: 'warn', held: 'bad' }[s.stand.state];
+    const text = s.stand.state + (s.alarms.length ? `, ${s.alarms.length} alarms` : '');
     if (place.textContent !== text) place.replaceChildren(h('span', { class: 'pill ' + kind }, text));
     document.getElementById('foot').textContent = `arcrawl ${s.version}. Times are UTC.`;
   } catch (e) {

@@ -14,7 +14,7 @@ export function chart(title, times, lines, write = count, stacked = false) {
       width: Math.max(240, box.clientWidth), height: 200, tzDate: (t) => uPlot.tzDate(new Date(t * 1000), 'Etc/UTC'),
       scales: { x: { range: (_, from, to) => [from, Math.max(to, from + 600)] }, y: { range: (_, __, most) => [0, most > 0 ? most * 1.08 : 1] } },
       axes: [
-        { stroke: color('--quiet'), grid: { stroke: color('--chart-grid') }, ticks: { stroke: color('--line') } },
+        { stroke: color('--quiet'), grid: { stroke: color('--chart-grid') }, ticks: { stroke: color('--line') }, values: (_, ticks) => ticks.map((t) => clock(t, ticks)) },
         { stroke: color('--quiet'), grid: { stroke: color('--chart-grid') }, ticks: { stroke: color('--line') }, size: 76, values: (_, ticks) => ticks.map((t) => write(t)) },
       ],
       series: [{ label: 'UTC' }, ...lines.map(([label, , name], i) => ({
@@ -25,6 +25,13 @@ export function chart(title, times, lines, write = count, stacked = false) {
     new ResizeObserver(() => plot.setSize({ width: Math.max(240, box.clientWidth), height: 200 })).observe(box);
   });
   return frame;
+}
+
+// clock writes a tick of the time axis: the time of day, and the day where it begins.
+function clock(t, ticks) {
+  const text = new Date(t * 1000).toISOString();
+  const days = ticks.length > 1 && ticks[1] - ticks[0] >= 86400;
+  return days || t % 86400 === 0 ? text.slice(5, 10) : text.slice(11, 16);
 }
 
 // stack adds each row to those after it, so that the first is drawn behind and on top.

@@ -30,7 +30,7 @@ export async function hostPage(again, query, name) {
   const rows = (headers ? headers.rows : []).filter((r) => r.host === name);
   return [
     h('h1', {}, name), state(host),
-    h('div', { class: 'row' }, orders(path, host, again)),
+    h('div', { class: 'row' }, orders(name, host, again)),
     pairs([
       ['state', host.state], ['URIs', `${count(host.uris)}, of them ${count(host.queued)} in the queue, ${count(host.forbidden)} forbidden by robots.txt, ${count(host.held)} held`],
       ['visits at once', `${count(host.in_progress)} now, at most ${count(host.slots)}`], ['overdue', span(host.overdue_seconds)],
@@ -52,7 +52,8 @@ function state(host) {
   return null;
 }
 
-function orders(path, host, again) {
-  return host.paused ? button('Resume the host', () => ask(path + '/resume', {}), again)
-    : button('Pause the host', () => ask(path + '/pause', { reason: 'from the dashboard' }), again, 'Pause this host? Its URIs keep their places.');
+function orders(name, host, again) {
+  const order = (verb) => () => ask('frontier/hosts', { pattern: name, verb });
+  return host.paused ? button('Resume the host', order('resume'), again)
+    : button('Pause the host', order('pause'), again, 'Pause this host? Its URIs keep their places, and a pause outlives a restart.');
 }

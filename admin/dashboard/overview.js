@@ -9,7 +9,7 @@ export async function overview(again) {
     ask('status'), ask('series?span=' + chosen), ask('hosts?state=overdue&sort=overdue&limit=10'), ask('hosts?state=down&sort=failures&limit=10'),
   ]);
   return [
-    h('h1', {}, headline(status)), troubles(status), orders(status, again), tiles(status),
+    h('h1', {}, headline(status, late.hosts)), troubles(status), orders(status, again), tiles(status),
     h('h2', {}, 'Over time'), spans(again), charts(series),
     h('h2', {}, 'Most overdue hosts'), hosts('Hosts with URIs that are due and wait', late.hosts, 'Nothing is overdue.'),
     h('h2', {}, 'Hosts that cannot be reached'), hosts('Hosts that rest because they could not be reached', down.hosts, 'All hosts could be reached the last time.'),
@@ -17,10 +17,12 @@ export async function overview(again) {
   ];
 }
 
-function headline(s) {
+// headline says in a sentence how it is. A host that cannot be reached is late through no fault of the crawl.
+function headline(s, late) {
+  const worst = late.find((host) => !host.failures);
   if (s.stand.state === 'paused') return 'The crawl is paused' + (s.stand.why ? ': ' + s.stand.why : '');
   if (s.stand.state === 'held') return 'The crawl stands still: ' + s.stand.why;
-  if (s.uris.overdue_seconds > 3600) return `The crawl goes on, and is ${span(s.uris.overdue_seconds)} late`;
+  if (worst && worst.overdue_seconds > 3600) return `The crawl goes on, and is ${span(worst.overdue_seconds)} late on ${worst.host}`;
   return 'The crawl goes on';
 }
 

@@ -20,6 +20,9 @@ export function svg(name, attributes = {}, ...children) {
   return e;
 }
 
+// ahead is how many ms the daemon's clock is before ours.
+let ahead = 0;
+
 // ask asks the API. A refusal is thrown with what the daemon says of it.
 export async function ask(path, order) {
   const request = { headers: { Accept: 'application/json' } };
@@ -34,6 +37,8 @@ export async function ask(path, order) {
   } catch {
     throw new Error('The daemon does not answer. Is it running? See systemctl status arcrawl.');
   }
+  const date = Date.parse(answer.headers.get('Date'));
+  if (date) ahead = date - Date.now();
   const text = await answer.text();
   let value = {};
   try { value = text ? JSON.parse(text) : {}; } catch { /* told below */ }
@@ -84,7 +89,7 @@ export const moment = (t) => zero(t) ? '–' : t.slice(0, 10) + ' ' + t.slice(11
 // when writes a time of the API and how far from now it is.
 export function when(t) {
   if (zero(t)) return '–';
-  const away = (new Date(t) - Date.now()) / 1000;
+  const away = (new Date(t) - Date.now() - ahead) / 1000;
   return moment(t) + (away > 0 ? ` (in ${span(away)})` : ` (${span(-away)} ago)`);
 }
 

@@ -12,7 +12,7 @@ export async function uriPage(again, query) {
   if (!known) return [h('h1', {}, 'URI'), form, notice('', 'It is not known. arcrawl why-not ' + wanted + ' says which rule keeps it out.')];
   return [
     h('h1', {}, known.uri), form,
-    h('div', { class: 'row' }, button('Visit it now', () => ask('visit', { uri: known.uri }), again)),
+    h('div', { class: 'row' }, button('Visit it now', () => ask('frontier/steer', { select: { uris: [known.uri] }, verb: 'force' }), again)),
     pairs([
       ['host', hostLink(new URL(known.uri).host)], ['found', `${known.hops ? 'by the way ' + known.hops : 'as a seed'}${known.via ? ', from ' + known.via : ''}`],
       ['next visit', when(known.due)], ['overdue', span(known.overdue_seconds)], ['interval', span(known.wait_seconds)],

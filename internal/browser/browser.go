@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 )
 
@@ -94,4 +95,27 @@ func (p *Page) Screenshot() image.Image {
 		p.t.Fatalf("read the screenshot: %v", err)
 	}
 	return shot
+}
+
+// Resize changes the size of the page, in pixels.
+func (p *Page) Resize(width, height int64) {
+	p.t.Helper()
+	p.do("resize", chromedp.EmulateViewport(width, height))
+}
+
+// Dark has the page shown as to those who prefer dark colors.
+func (p *Page) Dark() {
+	p.t.Helper()
+	p.do("prefer dark colors", chromedp.Func(func(ctx context.Context, _ *chromedp.Target) error {
+		_, err := chromedp.Call(ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+			Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: "dark"}},
+		})
+		return err
+	}))
+}
+
+// Press presses keys one after the other, as "\t" or "\r".
+func (p *Page) Press(keys string) {
+	p.t.Helper()
+	p.do("press keys", chromedp.KeyEvent(keys))
 }

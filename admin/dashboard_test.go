@@ -1,0 +1,240 @@
+package admin
+
+import (
+	"image"
+	"image/color"
+	"image/png"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/arcrawl/arcrawl/internal/browser"
+	"github.com/arcrawl/arcrawl/internal/town"
+)
+
+// replay serves the dashboard, with answers that a window gave in virtual time: a browser lives in ours.
+type replay struct {
+	pages   http.Handler
+	answers map[string][]byte // by path and query
+	now     time.Time
+	asked   []string // orders
+}
+
+func (r *replay) ServeHTTP(to http.ResponseWriter, from *http.Request) {
+	to.Header().Set("Date", r.now.UTC().Format(http.TimeFormat))
+	if !strings.HasPrefix(from.URL.Path, api) {
+		r.pages.ServeHTTP(to, from)
+		return
+	}
+	if from.Method != http.MethodGet {
+		r.asked = append(r.asked, from.Method+" "+from.URL.Path)
+		return
+	}
+	answer, ok := r.answers[from.URL.Path+"?"+from.URL.Query().Encode()]
+	if !ok {
+		to.WriteHeader(http.StatusNotFound)
+	}
+	_, _ = to.Write(answer)
+}
+
+// aDayOfNews crawls a front page that changes each hour, a page that never does, and a host that is down.
+func aDayOfNews(t *testing.T) *replay {
+	t.Helper()
+	dir := t.TempDir()
+	r := &replay{pages: dashboard(), answers: make(map[string][]byte)}
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, dir, strings.Replace(everyHour, "uris = [", "uris = [\"http://down.example/\", ", 1))
+		defer w.close()
+		w.set("http://news.example/", town.Page{Every: 2 * time.Hour})
+		w.run(24*time.Hour - time.Minute)
+		for _, path := range []string{
+			"status?", "series?span=1d", "series?span=7d", "hosts?limit=10&sort=overdue&state=overdue", "hosts?limit=10&sort=failures&state=down", "hosts?limit=50&offset=0&q=&sort=overdue&state=",
+			"hosts/news.example?", "hosts/news.example/queue?", "hosts/down.example?", "hosts/down.example/queue?", "reports/headers?", "config?",
+			"uri?uri=" + url.QueryEscape("http://news.example/"), "history?uri=" + url.QueryEscape("http://news.example/"),
+		} {
+			got := httptest.NewRecorder()
+			w.window.Handler("").ServeHTTP(got, httptest.NewRequest(http.MethodGet, api+"/"+strings.TrimSuffix(path, "?"), nil))
+			if got.Code != http.StatusOK {
+				t.Fatalf("GET %s: %d %s", path, got.Code, got.Body)
+			}
+			r.answers[api+"/"+path] = got.Body.Bytes()
+		}
+		r.now = time.Now()
+	})
+	return r
+}
+
+// TestTheDashboardInABrowser walks through the pages as an operator does, and looks at them. With
+// ARCRAWL_SCREENSHOTS=folder what was seen is kept there.
+func TestTheDashboardInABrowser(t *testing.T) {
+	t.Parallel()
+	day := aDayOfNews(t)
+	site := httptest.NewServer(day)
+	t.Cleanup(site.Close)
+	p := browser.Open(t, 1280, 1500)
+	show := func(address, ready string) string {
+		t.Helper()
+		p.Go(site.URL + "/#/" + address)
+		p.Wait(`document.getElementById("view").dataset.ready === ` + strconv.Quote(ready))
+		p.Eval(`new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))`)
+		text, err := strconv.Unquote(p.Eval(`document.body.innerText`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return text
+	}
+	for _, c := range []struct {
+		address, ready string
+		want           []string
+	}{
+		{"", "overview", []string{"The crawl goes on", "crawling", "Visits in the last hour", "Overdue: how late", "down.example", "Hosts that cannot be reached"}},
+		{"hosts", "hosts", []string{"news.example", "down.example", "1 to 2 of 2"}},
+		{"host/news.example", "host/news.example", []string{"news.example", "Pause the host", "http://news.example/", "Its queue"}},
+		{"host/down.example", "host/down.example", []string{"could not be reached", "Its URIs keep their places"}},
+		{"uri?u=http%3A%2F%2Fnews.example%2F", "uri?u=http%3A%2F%2Fnews.example%2F", []string{"as a seed", "new version", "unchanged", "Visit it now"}},
+		{"uri?u=http%3A%2F%2Fnews.example%2Fno", "uri?u=http%3A%2F%2Fnews.example%2Fno", []string{"It is not known", "arcrawl why-not http://news.example/no"}},
+		{"headers", "headers", []string{"What ETag and Last-Modified were worth"}},
+		{"config", "config", []string{"In force since", "arcrawl.toml"}},
+	} {
+		text := show(c.address, c.ready)
+		for _, want := range c.want {
+			if !strings.Contains(text, want) {
+				t.Errorf("the page %q does not say %q:\n%s", c.address, want, text)
+			}
+		}
+		if strings.Contains(text, "That did not work") || strings.Contains(text, "undefined") || strings.Contains(text, "NaN") {
+			t.Errorf("the page %q shows a fault:\n%s", c.address, text)
+		}
+		keep(t, "light-"+c.ready, p.Screenshot())
+	}
+	show("uri?u=http%3A%2F%2Fnews.example%2F", "uri?u=http%3A%2F%2Fnews.example%2F")
+	if got := p.Eval(`document.querySelectorAll("svg.timeline rect.k1").length + " " + document.querySelectorAll("svg.timeline rect.k3").length`); got != `"12 12"` {
+		t.Errorf("the timeline has %s versions and unchanged visits, want 12 of each", got)
+	}
+
+	show("", "overview")
+	light := p.Screenshot()
+	if n := colored(light, color.RGBA{0x2a, 0x6f, 0x97, 0xff}); n < 200 {
+		t.Errorf("%d pixels have the color of versions: the charts were not drawn", n)
+	}
+	if got := p.Eval(`document.querySelectorAll(".chart canvas").length`); got != "6" {
+		t.Errorf("%s charts, want 6", got)
+	}
+	p.Dark()
+	show("hosts", "hosts")
+	show("", "overview")
+	dark := p.Screenshot()
+	keep(t, "dark-overview", dark)
+	if luminance(dark) > 0.3 || luminance(light) < 0.7 {
+		t.Errorf("light is %.2f bright and dark %.2f", luminance(light), luminance(dark))
+	}
+}
+
+// TestTheDashboardOnAPhoneAndWithAKeyboard fits a narrow screen, and needs no mouse.
+func TestTheDashboardOnAPhoneAndWithAKeyboard(t *testing.T) {
+	t.Parallel()
+	day := aDayOfNews(t)
+	site := httptest.NewServer(day)
+	t.Cleanup(site.Close)
+	p := browser.Open(t, 390, 844)
+	for _, address := range []string{"", "hosts", "host/news.example", "uri?u=http%3A%2F%2Fnews.example%2F", "config"} {
+		p.Go(site.URL + "/#/" + address)
+		ready := address
+		if ready == "" {
+			ready = "overview"
+		}
+		p.Wait(`document.getElementById("view").dataset.ready === ` + strconv.Quote(ready))
+		if got := p.Eval(`document.documentElement.scrollWidth - innerWidth`); got != "0" {
+			t.Errorf("the page %q is %s pixels too wide for a phone", address, got)
+		}
+		keep(t, "phone-"+ready, p.Screenshot())
+	}
+	p.Go("about:blank") // or else the focus stays where it was
+	p.Go(site.URL + "/#/")
+	p.Wait(`document.getElementById("view").dataset.ready === "overview"`)
+	p.Press("\t")
+	if got := p.Eval(`document.activeElement.className`); got != `"skip"` {
+		t.Errorf("the first key leads to %s, want the link that skips to the content", got)
+	}
+	p.Press("\t\t\r")
+	p.Wait(`document.getElementById("view").dataset.ready === "hosts"`)
+	if got := p.Eval(`document.activeElement.id`); got != `"view"` {
+		t.Errorf("after a page was chosen the focus is on %s, want its content", got)
+	}
+	if got := p.Eval(`document.querySelector("nav [aria-current]").textContent`); got != `"Hosts"` {
+		t.Errorf("the page that is marked is %s, want Hosts", got)
+	}
+}
+
+// TestTheDashboardLoadsNothingFromElsewhere reads all that is embedded.
+func TestTheDashboardLoadsNothingFromElsewhere(t *testing.T) {
+	t.Parallel()
+	entries, err := files.ReadDir("dashboard")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		if e.IsDir() {
+			continue
+		}
+		text, err := files.ReadFile("dashboard/" + e.Name())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, word := range []string{`src="http`, `href="http`, "@import", "url(http", "fetch('http", "eval(", "innerHTML"} {
+			if strings.Contains(string(text), word) {
+				t.Errorf("%s has %s", e.Name(), word)
+			}
+		}
+	}
+}
+
+// keep writes a screenshot for people to look at, if they want them.
+func keep(t *testing.T, name string, shot image.Image) {
+	t.Helper()
+	dir := os.Getenv("ARCRAWL_SCREENSHOTS")
+	if dir == "" {
+		return
+	}
+	f, err := os.Create(filepath.Join(dir, strings.NewReplacer("/", "-", "?", "-", "%", "").Replace(name)+".png"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if err := png.Encode(f, shot); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// colored counts the pixels of a color.
+func colored(shot image.Image, c color.RGBA) (n int) {
+	wr, wg, wb, _ := c.RGBA()
+	for y := shot.Bounds().Min.Y; y < shot.Bounds().Max.Y; y++ {
+		for x := shot.Bounds().Min.X; x < shot.Bounds().Max.X; x++ {
+			if r, g, b, _ := shot.At(x, y).RGBA(); r == wr && g == wg && b == wb {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// luminance is how bright a picture is, 0 to 1.
+func luminance(shot image.Image) float64 {
+	var sum, n float64
+	for y := shot.Bounds().Min.Y; y < shot.Bounds().Max.Y; y += 4 {
+		for x := shot.Bounds().Min.X; x < shot.Bounds().Max.X; x += 4 {
+			r, g, b, _ := shot.At(x, y).RGBA()
+			sum += (0.2126*float64(r) + 0.7152*float64(g) + 0.0722*float64(b)) / 0xffff
+			n++
+		}
+	}
+	return sum / n
+}
