@@ -43,8 +43,30 @@ type PastVisit struct {
 	Notes   string    `json:"notes,omitempty"` // what else the log says of it
 }
 
+// DedupReport is what deduplication came to, going by the crawl log that is being written.
+type DedupReport struct {
+	From  time.Time  `json:"from"` // of the first line
+	All   DedupRow   `json:"all"`
+	Hosts []DedupRow `json:"hosts"` // those with the most visits, at most 100
+	Types []DedupRow `json:"types"` // the same for MIME types
+}
+
+// DedupRow is what it came to for a host or a type.
+type DedupRow struct {
+	Key            string `json:"key,omitempty"`
+	Handled        int64  `json:"handled"` // answers whose payload was looked for in the archive
+	Bytes          int64  `json:"bytes"`   // of them
+	New            int64  `json:"new"`
+	Duplicates     int64  `json:"duplicates"`
+	Exact          int64  `json:"exact"`      // were there under the same URI
+	Equivalent     int64  `json:"equivalent"` // under an equivalent one
+	Other          int64  `json:"other"`      // under another one
+	DiscardedBytes int64  `json:"discarded_bytes"`
+}
+
 // The bounds of one look into the log.
 const (
+	reportRows = 100
 	pastVisits = 1_000
 	pastBytes  = 256 << 20
 )
@@ -71,6 +93,42 @@ func pastRoutes() []route {
 			params: []param{{"uri", "string", "the URI; it is brought into canonical form"}},
 			serve:  func(w *Window, r *http.Request) (any, error) { return w.past(r.Context(), r.FormValue("uri")) },
 		},
+		{
+			method: "GET", path: api + "/reports/dedup", doc: "What deduplication came to, going by the crawl log that is being written.", answer: DedupReport{},
+			serve: func(w *Window, r *http.Request) (any, error) { return w.dedupReport(r.Context()) },
+		},
+	}
+}
+
+// dedupReport sums up the log. It takes a second for some hundred megabytes.
+func (w *Window) dedupReport(ctx context.Context) (DedupReport, error) {
+	w.reading.Lock()
+	defer w.reading.Unlock()
+	read, err := logstats.Read(ctx, []string{w.o.Config().Config.Storage.Log}, logstats.Options{By: []logstats.Dimension{logstats.ByHost, logstats.ByMIME}})
+	if err != nil {
+		return DedupReport{}, err
+	}
+	sum := read.Summaries[0]
+	return DedupReport{
+		From: sum.First, All: dedupRow("", sum.All), Hosts: dedupRows(sum.Rows(logstats.ByHost)), Types: dedupRows(sum.Rows(logstats.ByMIME)),
+	}, nil
+}
+
+func dedupRows(rows []logstats.Row) []DedupRow {
+	out := []DedupRow{}
+	for _, r := range rows {
+		if len(out) < reportRows && r.Dedup.Handled > 0 {
+			out = append(out, dedupRow(r.Key, r.Tally))
+		}
+	}
+	return out
+}
+
+func dedupRow(key string, t logstats.Tally) DedupRow {
+	d := t.Dedup
+	return DedupRow{
+		Key: key, Handled: d.Handled, Bytes: d.Bytes, New: d.New, Duplicates: d.Duplicates, Exact: d.Exact, Equivalent: d.Equivalent, Other: d.Other,
+		DiscardedBytes: d.DiscardedBytes,
 	}
 }
 

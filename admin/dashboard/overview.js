@@ -1,5 +1,5 @@
 // The overview: is it crawling, is it late, is the disk filling, which hosts are in trouble and why.
-import { h, ask, optional, count, bytes, span, percent, moment, when, hostLink, uriLink, tile, table, notice, button } from './page.js';
+import { h, ask, count, bytes, span, percent, moment, when, hostLink, uriLink, tile, table, notice, button } from './page.js';
 import { chart } from './charts.js';
 
 let chosen = '1d';

@@ -1,5 +1,5 @@
 // What headers were worth, what deduplication saved, and what is wrong in the configuration.
-import { h, ask, optional, count, bytes, moment, when, hostLink, table, pairs, notice, button } from './page.js';
+import { h, ask, count, bytes, percent, moment, when, hostLink, table, pairs, notice, button } from './page.js';
 
 export async function headers() {
   const report = await ask('reports/headers');
@@ -20,14 +20,15 @@ export function trustTable(rows) {
 }
 
 export async function dedup() {
-  const report = await optional('reports/dedup');
-  if (!report) return [h('h1', {}, 'Duplicates'), notice('', 'This daemon has no report of duplicates.')];
-  const columns = [
-    ['', (r) => r.key || r.host || r.mime || 'all'], ['handled', (r) => count(r.handled)], ['duplicates', (r) => count(r.duplicates)], ['new', (r) => count(r.new)],
-    ['same URI', (r) => count(r.exact)], ['equivalent URI', (r) => count(r.equivalent)], ['other URI', (r) => count(r.other)], ['bytes', (r) => bytes(r.bytes)], ['not stored', (r) => bytes(r.discarded)],
+  const report = await ask('reports/dedup');
+  const columns = (name) => [
+    [name, (r) => name === 'host' ? hostLink(r.key) : r.key || 'all'], ['looked for', (r) => count(r.handled)], ['new', (r) => count(r.new)], ['duplicates', (r) => count(r.duplicates)], ['share', (r) => percent(r.duplicates, r.handled)],
+    ['same URI', (r) => count(r.exact)], ['equivalent URI', (r) => count(r.equivalent)], ['other URI', (r) => count(r.other)], ['bytes', (r) => bytes(r.bytes)], ['not stored', (r) => bytes(r.discarded_bytes)],
   ];
-  return [h('h1', {}, 'Duplicates'), table('In all', columns, [report.total || report.all || {}]),
-    h('h2', {}, 'By host'), table('By host', columns, report.hosts || []), h('h2', {}, 'By type'), table('By type', columns, report.types || report.mime || [])];
+  return [
+    h('h1', {}, 'What deduplication came to'), h('p', {}, `Going by the crawl log since ${moment(report.from)}. arcrawl report dedup tells of any period.`),
+    table('In all', columns(''), [report.all]), h('h2', {}, 'By host'), table('The hosts with the most visits', columns('host'), report.hosts), h('h2', {}, 'By type'), table('The types with the most visits', columns('type'), report.types),
+  ];
 }
 
 export async function config(again) {

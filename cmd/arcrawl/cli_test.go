@@ -188,7 +188,7 @@ func TestTheDemoSumsUp(t *testing.T) {
 	}
 	entries, err := os.ReadDir(dir)
 	if err != nil || len(entries) != 4 {
-		t.Errorf("the demo's folder holds %v, %v, want its settings, log, archive and store", entries, err)
+		t.Errorf("the demo's folder holds %v, %v, want its token, settings, log, archive and store", entries, err)
 	}
 	t.Run("its archive is read by others", func(t *testing.T) {
 		for _, r := range foreign.Records(t, files...) {

@@ -65,7 +65,12 @@ func demo(ctx context.Context, out io.Writer, dir string, bound time.Duration) e
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "A small news site changes at http://%s/ and is crawled into %s. Ctrl-C ends it.\n\n", site, dir)
+	token, err := adminToken(c.Admin.TokenFile)
+	if err != nil {
+		return folderError{err}
+	}
+	fmt.Fprintf(out, "A small news site changes at http://%s/ and is crawled into %s. Ctrl-C ends it.\n", site, dir)
+	fmt.Fprintf(out, "Watch it at http://%s/ (any user name, password %s), or with: arcrawl top -c %s\n\n", c.Admin.Listen, token, filepath.Join(dir, "arcrawl.toml"))
 	show := newShow(out)
 	began := time.Now()
 	// What the daemon would say in its log belongs on the screen only when it is bad news.
@@ -122,6 +127,10 @@ min_free = "100MB"
 [log]
 extra_info = true
 
+[admin]
+listen = "%[2]s"          # the dashboard, for whoever has the token
+token_file = "admin.token"
+
 [fetch]
 allow_networks = ["127.0.0.0/8"]    # the demo site is on this machine
 
@@ -156,10 +165,23 @@ uris = ["http://%[1]s/", "http://%[1]s/feed.xml"]
 
 func demoConfig(dir, site string) (*config.Config, error) {
 	path := filepath.Join(dir, "arcrawl.toml")
-	if err := os.WriteFile(path, fmt.Appendf(nil, demoTOML, site), 0o600); err != nil {
+	dashboard, err := freeAddress()
+	if err != nil {
+		return nil, err
+	}
+	if err := os.WriteFile(path, fmt.Appendf(nil, demoTOML, site, dashboard), 0o600); err != nil {
 		return nil, folderError{fmt.Errorf("write the demo's configuration: %w", err)}
 	}
 	return config.Load(path)
+}
+
+// freeAddress is an address of the loopback that nobody uses at this moment.
+func freeAddress() (string, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", fmt.Errorf("find a port on the loopback for the dashboard: %w", err)
+	}
+	return l.Addr().String(), l.Close()
 }
 
 // show prints visits as they happen and counts them.

@@ -71,7 +71,7 @@ func TestTheSchemaTakesWhatArcrawlWrites(t *testing.T) {
 		"operator.name": `"Library"`, "operator.contact": `"a@library.example"`,
 	}
 	for name, c := range map[string]struct{ scope, text string }{
-		"the demo":                       {"main", fmt.Sprintf(demoTOML, "127.0.0.1:80")},
+		"the demo":                       {"main", fmt.Sprintf(demoTOML, "127.0.0.1:80", "127.0.0.1:1")},
 		"a new main file":                {"main", mainFile(inOrder)},
 		"a main file with every key set": {"main", commented.ReplaceAllString(mainFile(inOrder), "$1")},
 		"a new host file":                {"host", hostFile("a.example:81", []string{"http://a.example:81/"})},

@@ -1,0 +1,59 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/arcrawl/arcrawl/admin"
+)
+
+// A page of top has the status and the hosts, renewed until it is told to stop.
+func TestTopShowsTheStatusAgainAndAgain(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	asked := 0
+	daemon := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		answer := `{"version":"1.2","stand":{"state":"crawling"},"config":{"digest":"sha256:0123456789abcdef"}}`
+		if strings.HasSuffix(r.URL.Path, "/hosts") {
+			answer = `{"total":1,"hosts":[{"host":"news.example","state":"snoozed","uris":12,"overdue_seconds":7200}]}`
+			if asked++; asked == 3 {
+				cancel()
+			}
+		}
+		_, _ = w.Write([]byte(answer))
+	}))
+	socket := filepath.Join(t.TempDir(), "admin.sock")
+	at, done, err := listenSocket(socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer done()
+	daemon.Listener = at
+	daemon.Start()
+	defer daemon.Close()
+	var out bytes.Buffer
+	if err := top(ctx, &out, admin.NewClient(socket), 10*time.Millisecond, 10); err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(out.String(), "arcrawl 1.2"); n != 2 && n != 3 {
+		t.Errorf("the status was shown %d times", n)
+	}
+	if !strings.Contains(out.String(), "news.example  snoozed  12    2h") {
+		t.Errorf("the hosts are not shown as they should:\n%s", &out)
+	}
+}
+
+func TestTopSaysThatNoDaemonAnswers(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	err := top(t.Context(), &out, admin.NewClient(filepath.Join(t.TempDir(), "none.sock")), time.Second, 10)
+	if exitCode(err) != exitBusy {
+		t.Errorf("exit code %d for %v, want %d", exitCode(err), err, exitBusy)
+	}
+}
