@@ -187,7 +187,7 @@ func TestTheDemoSumsUp(t *testing.T) {
 		t.Fatal(err)
 	}
 	entries, err := os.ReadDir(dir)
-	if err != nil || len(entries) != 4 {
+	if err != nil || len(entries) != 5 {
 		t.Errorf("the demo's folder holds %v, %v, want its token, settings, log, archive and store", entries, err)
 	}
 	t.Run("its archive is read by others", func(t *testing.T) {
