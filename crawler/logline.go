@@ -16,13 +16,14 @@ func logEntry(v visit, k kept, f found, n next, worker int) crawllog.Entry {
 	e := crawllog.Entry{
 		Logged: time.Now(), Status: got.Status, Size: got.PayloadSize, URI: r.URI.String(), Hops: r.Hops, Via: r.Via,
 		MIME: got.Header.Get("Content-Type"), Worker: worker, Started: got.Started, Took: got.Took, Seed: r.Seed,
-		Digest: got.PayloadDigest, Annotations: annotations(v, k, f),
+		Digest: got.PayloadDigest, Annotations: append(annotations(v, k, f), estimates(n.wait)...),
 		Revisiting: &crawllog.Revisiting{
 			Tries: n.record.Failures, Wait: n.wait.Interval, Visits: n.record.Visits, Versions: n.record.Versions, Overdue: v.claim.Overdue,
 		},
 		Extra: &crawllog.Extra{
 			ContentSize: got.BlockSize, ContentState: v.verdict.State.String(), ChangeReason: v.verdict.Reason,
 			WaitEvaluator: n.wait.Evaluator, WaitReason: n.wait.Reason, Due: n.record.Due,
+			ChangesPerDay: n.wait.PerDay, MissedShare: n.wait.Missed, NewVersions: n.wait.Versions,
 		},
 	}
 	if got.Status < 0 {
@@ -58,6 +59,19 @@ func (k Keeping) profile() (warcout.Profile, bool) {
 		return warcout.NotModified, true
 	}
 	return 0, false
+}
+
+// estimates are the notes of what a rule expects of the URI, if it does.
+func estimates(w evaluators.Wait) []string {
+	if !(w.PerDay > 0) {
+		return nil
+	}
+	number := func(f float64) string { return strconv.FormatFloat(f, 'g', 3, 64) }
+	notes := []string{"chg:" + number(w.PerDay), "miss:" + number(w.Missed)}
+	if w.Versions > 0 {
+		notes = append(notes, "new:"+number(w.Versions))
+	}
+	return notes
 }
 
 // annotations are the notes of a visit; those of the adaptive revisits follow by themselves.

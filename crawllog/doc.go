@@ -28,7 +28,9 @@
 // # Annotations
 //
 // They stand in a fixed order: unchanged, midFetchAbort, the truncations (lenTrunc, timeTrunc …), duplicate:…, all
-// without a place of their own (among them spared:<n>, the bytes that did not have to be transferred), dol:<n> (links
+// without a place of their own (among them spared:<n>, the bytes that did not have to be transferred, and with the rule
+// "learned" chg:<changes a day that are expected>, miss:<share of the coming versions expected to be missed> and
+// new:<versions thought to have come into being since the last visit>), dol:<n> (links
 // dropped), err=…, ip:…, content-size:<n>. After them come those of the adaptive schedule, on every scheduled visit,
 // failures too: <n>t (tries, if more than one), wt:<wait interval>, <n>vis, <n>ver, ov:<overdue>. An annotation is at most 160 bytes long, all but the last five together 512; blanks
 // become underscores, commas semicolons.

@@ -3,6 +3,7 @@ package crawllog
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"strconv"
 	"time"
 	"unicode"
@@ -26,6 +27,10 @@ type Extra struct {
 	WaitReason    string    // waitReason: and why
 	Due           time.Time // due: of the next visit, UTC, to the millisecond
 	Misfortune    string    // misfortune: what the web did wrong
+
+	ChangesPerDay float64 // changesPerDay: that the evaluator expects of the URI
+	MissedShare   float64 // missedShare: of the versions of the coming wait
+	NewVersions   float64 // newVersions: that are thought to have come into being since the last judged visit
 }
 
 // The bounds of texts in the JSON object, in bytes as written.
@@ -73,6 +78,15 @@ func (x *Extra) appendTo(b []byte) []byte {
 		b = append(b, '"')
 	}
 	text("misfortune", x.Misfortune, maxText)
+	share := func(key string, value float64) {
+		if value > 0 && !math.IsInf(value, 1) {
+			b = appendKey(b, start, key)
+			b = strconv.AppendFloat(b, value, 'g', 4, 64)
+		}
+	}
+	share("changesPerDay", x.ChangesPerDay)
+	share("missedShare", x.MissedShare)
+	share("newVersions", x.NewVersions)
 	return append(b, '}')
 }
 
@@ -129,6 +143,10 @@ type extraJSON struct {
 	WaitReason          string    `json:"waitReason"`
 	Due                 time.Time `json:"due"`
 	Misfortune          string    `json:"misfortune"`
+
+	ChangesPerDay float64 `json:"changesPerDay"`
+	MissedShare   float64 `json:"missedShare"`
+	NewVersions   float64 `json:"newVersions"`
 }
 
 // parseExtra reads the rest of a line after its twelfth column. Heritrix 1 has the name of a file there.
