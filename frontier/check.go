@@ -156,11 +156,11 @@ func (x *checker) host(item *badger.Item) error {
 	}
 	t.mark = place(w.Mark)
 	if h.mark().before(t.mark) {
-		x.faultf("key %q: watermark is above the host's lowest place", k)
+		x.faultf("%s: watermark is above the host's lowest place", Describe(k))
 	}
 	if string(w.Name) != string(h.name) || w.URIs != h.uris || w.Queued != h.queued || w.Forbidden != h.forbidden ||
 		w.Held != h.held || w.Paused != h.paused || w.Failures != h.failures {
-		x.faultf("key %q: differs from what is in memory", k)
+		x.faultf("%s: differs from what is in memory", Describe(k))
 	}
 	return nil
 }
@@ -176,7 +176,7 @@ func (x *checker) name(item *badger.Item) error {
 		return damaged(k, err)
 	}
 	if string(k[1:]) != string(h.name) || t.name {
-		x.faultf("key %q: names host %d, which is %s", k, h.id, h.name)
+		x.faultf("%s: names host %d, which is %s", Describe(k), h.id, h.name)
 	}
 	t.name = true
 	return nil
@@ -206,17 +206,17 @@ func (x *checker) uri(item *badger.Item) error {
 	if !at.isNone() {
 		t.due++
 		if !x.has(queueKey(h.id, at)) {
-			x.faultf("key %q: %s is due %s, but has no place in the queue", k, w.URI, r.Due)
+			x.faultf("%s: %s is due %s, but has no place in the queue", Describe(k), w.URI, r.Due)
 		}
 	}
 	if w.Forbidden {
 		t.forbidden++
 		if !x.has(forbiddenKey(h.id, fp)) {
-			x.faultf("key %q: %s is forbidden, but not listed", k, w.URI)
+			x.faultf("%s: %s is forbidden, but not listed", Describe(k), w.URI)
 		}
 	}
 	if s := h.taker(fp); s != nil && (s.place != at || s.scheme != r.URI.Scheme() || !s.known || s.listed != w.Forbidden || s.held != w.Held) {
-		x.faultf("key %q: the claim of %s is out of date", k, w.URI)
+		x.faultf("%s: the claim of %s is out of date", Describe(k), w.URI)
 	}
 	return nil
 }
@@ -242,7 +242,7 @@ func (x *checker) place(item *badger.Item) error {
 		return damaged(k, errors.Join(errors.New("its URI is missing, or due at another time"), err))
 	}
 	if at.before(t.mark) {
-		x.faultf("key %q: is below the watermark, %s will not be visited", k, w.URI)
+		x.faultf("%s: is below the watermark, %s will not be visited", Describe(k), w.URI)
 	}
 	if h.taker(at.fp()) != nil {
 		return nil

@@ -42,6 +42,9 @@ type Options struct {
 
 	Order Order // of the URIs of a host that has more due than it can serve; see the package comment
 
+	// Inspect opens the store to look at it only: nothing is marked in it or migrated, and what changes it fails or is lost.
+	Inspect bool
+
 	Now            time.Time     // time of opening
 	RestAfterCrash time.Duration // how long every host rests after an unclean stop; zero is 30s, at most 24h
 }
@@ -91,6 +94,7 @@ type Frontier struct {
 	db      *badger.DB
 	dir     string
 	maxURIs int64
+	inspect bool
 	order   Order
 	valence func(uri.Host) int
 	group   func(uri.Host) string
@@ -140,7 +144,7 @@ func (f *Frontier) Close() error {
 	}
 	f.closed = true
 	var err error
-	if f.inProgress() == 0 {
+	if f.inProgress() == 0 && !f.inspect {
 		err = f.db.Update(func(txn *badger.Txn) error { return txn.Set([]byte(metaClean), nil) })
 	}
 	if err = errors.Join(err, f.db.Close()); err != nil {

@@ -11,10 +11,8 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// version is the format of the store that this code reads and writes.
-const version = 1
-
-// Open opens the store in o.Dir, or makes one. It reads the hosts but no URIs, and verifies the newest tables; see the
+// Open opens the store in o.Dir, or makes one. A store of an older format is copied into a folder within its own, and
+// brought to the present one. It reads the hosts but no URIs, and verifies the newest tables; see the
 // package comment about damage. [ErrLocked], [ErrVersion] and [ErrCorrupt] tell why it cannot.
 func Open(o Options) (*Frontier, error) {
 	o, err := o.withDefaults()
@@ -25,7 +23,12 @@ func Open(o Options) (*Frontier, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open frontier %s: %w", o.Dir, err)
 	}
-	f := &Frontier{db: db, dir: o.Dir, maxURIs: o.MaxURIsPerHost, valence: o.Valence, group: o.Group, groups: map[string]*together{}, limits: o.Limits, order: o.Order, hosts: map[uri.Host]*host{}}
+	if !o.Inspect {
+		if db, err = migrate(db, o); err != nil {
+			return nil, fmt.Errorf("open frontier %s: %w", o.Dir, err)
+		}
+	}
+	f := &Frontier{db: db, inspect: o.Inspect, dir: o.Dir, maxURIs: o.MaxURIsPerHost, valence: o.Valence, group: o.Group, groups: map[string]*together{}, limits: o.Limits, order: o.Order, hosts: map[uri.Host]*host{}}
 	if err := f.load(o); err != nil {
 		return nil, fmt.Errorf("open frontier %s: %w", o.Dir, errors.Join(err, db.Close()))
 	}
@@ -73,6 +76,9 @@ func (f *Frontier) load(o Options) error {
 	})
 	if err != nil {
 		return err
+	}
+	if o.Inspect {
+		return nil
 	}
 	err = f.db.Update(func(txn *badger.Txn) error {
 		return errors.Join(

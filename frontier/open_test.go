@@ -67,11 +67,11 @@ func TestOpenRefusesANewerStore(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.add(day, "http://a.example/")
-	w.put(map[string][]byte{"mversion": {2}})
+	w.put(map[string][]byte{"mversion": {200}})
 	w.close()
 	_, err := frontier.Open(w.o)
 	w.wantErr(err, frontier.ErrVersion)
-	if !strings.Contains(err.Error(), "format 2") || !strings.Contains(err.Error(), "later version") {
+	if !strings.Contains(err.Error(), "format 200") || !strings.Contains(err.Error(), "later version") {
 		t.Errorf("error %q; want the format and advice", err)
 	}
 }

@@ -32,14 +32,25 @@ func openStore(o Options) (db *badger.DB, err error) {
 			db, err = nil, fmt.Errorf("%v: %w", r, ErrCorrupt)
 		}
 	}()
+	if o.Inspect {
+		// A store that was not closed has a log with a loose end, which only a store that may be written can cut off.
+		if db, err = badger.Open(b.WithReadOnly(true)); !errors.Is(err, badger.ErrTruncateNeeded) && !errors.Is(err, badger.ErrWindowsNotSupported) {
+			return db, refused(err, o.Dir)
+		}
+	}
 	db, err = badger.Open(b)
+	return db, refused(err, o.Dir)
+}
+
+// refused says why Badger does not open a store.
+func refused(err error, dir string) error {
 	switch {
 	case err == nil:
-		return db, nil
+		return nil
 	case strings.Contains(err.Error(), "Cannot acquire directory lock"): // Badger hides the cause
-		return nil, locked(o.Dir)
+		return locked(dir)
 	}
-	return nil, blame(err)
+	return blame(err)
 }
 
 // inspect verifies, under the folder's lock, all files that Badger is going to trust.

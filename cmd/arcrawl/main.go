@@ -67,7 +67,7 @@ First steps:
 	root.AddCommand(newDeps(), newImpact(), newReduplicate(), newExtract(), newWacz())
 	root.AddCommand(newLog(), newInit(), newHost(), newSchema(), newManual())
 	root.AddCommand(newWhyNot())
-	root.AddCommand(newFrontier())
+	root.AddCommand(newFrontier(), newFsck())
 	return root
 }
 

@@ -1,0 +1,137 @@
+package frontier
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"github.com/dgraph-io/badger/v4"
+)
+
+// version is the format of the store that this code writes. It reads all earlier ones, once they are migrated.
+//
+//	1  the first
+//	2  URIs can be held and hosts paused. The rows are the same; but an arcrawl that knows only format 1 would pass over a
+//	   pause, and visit whom it must not visit.
+const version = 2
+
+// migrations turn format n, at n-1, into the next one. Each must bear being broken off and begun again; the new version is
+// written after it.
+var migrations = [version - 1]func(*badger.DB) error{
+	func(*badger.DB) error { return nil },
+}
+
+// migrate brings an older store to the present format, and gives it back open. Before it changes anything it puts a
+// copy beside the store, which stays until somebody removes it.
+func migrate(db *badger.DB, o Options) (*badger.DB, error) {
+	found, err := storedVersion(db)
+	if err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	if found == 0 || found >= version {
+		return db, nil
+	}
+	if err := db.Close(); err != nil { // so that all of it is in files that do not change
+		return nil, err
+	}
+	if err := backup(o.Dir, backupName(found)); err != nil {
+		return nil, fmt.Errorf("copy the store before its format %d becomes %d: %w; nothing was changed, make room and start again", found, version, err)
+	}
+	if db, err = openStore(o); err != nil {
+		return nil, err
+	}
+	for ; found < version && err == nil; found++ {
+		if err = migrations[found-1](db); err == nil {
+			err = db.Update(func(txn *badger.Txn) error { return txn.Set([]byte(metaVersion), []byte{found + 1}) })
+		}
+	}
+	if err = errors.Join(err, db.Sync()); err != nil {
+		return nil, errors.Join(fmt.Errorf("migrate the store; it is as it was in %s: %w", backupName(found), err), db.Close())
+	}
+	return db, nil
+}
+
+// backupName is the folder within the store's where it is kept as it was in an earlier format.
+func backupName(format byte) string { return fmt.Sprintf("backup-format-%d", format) }
+
+// storedVersion is the format of a store that can be read, 0 for an empty one.
+func storedVersion(db *badger.DB) (found byte, err error) {
+	err = db.View(func(txn *badger.Txn) error {
+		fresh, err := checkVersion(txn)
+		if fresh || err != nil {
+			return err
+		}
+		v, err := readBytes(txn, metaVersion)
+		if err == nil {
+			found = v[0]
+		}
+		return err
+	})
+	return found, err
+}
+
+// backup copies the files of a closed store into a folder within its own, unless that is there already. Tables are never
+// changed, so they are linked and cost no room.
+func backup(dir, name string) (err error) {
+	whole := filepath.Join(dir, name)
+	switch info, err := os.Stat(whole); {
+	case err == nil && info.IsDir():
+		return nil
+	case err == nil:
+		return fmt.Errorf("%s is no folder", whole)
+	case !errors.Is(err, fs.ErrNotExist):
+		return err
+	}
+	part := whole + ".part"
+	if err := errors.Join(os.RemoveAll(part), os.Mkdir(part, 0o750)); err != nil {
+		return err
+	}
+	files, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	for _, file := range files {
+		if !ofStore(file) {
+			continue
+		}
+		if err := keep(filepath.Join(dir, file.Name()), filepath.Join(part, file.Name())); err != nil {
+			return errors.Join(err, os.RemoveAll(part))
+		}
+	}
+	return errors.Join(syncFile(part), os.Rename(part, whole), syncFile(dir))
+}
+
+// ofStore tells whether a file is Badger's. Other rooms keep theirs in the same folder.
+func ofStore(file fs.DirEntry) bool {
+	switch file.Name() {
+	case badger.ManifestFilename, badger.KeyRegistryFileName, "DISCARD":
+		return true
+	}
+	ext := filepath.Ext(file.Name())
+	return file.Type().IsRegular() && (ext == ".sst" || ext == ".vlog" || ext == ".mem")
+}
+
+func keep(from, to string) error {
+	if strings.HasSuffix(from, ".sst") {
+		err := os.Link(from, to)
+		if err == nil || !errors.Is(err, syscall.EXDEV) && !errors.Is(err, syscall.EPERM) && !errors.Is(err, syscall.ENOTSUP) {
+			return err
+		}
+	}
+	in, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o640)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(out, in)
+	return errors.Join(err, out.Sync(), out.Close())
+}
