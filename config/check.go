@@ -231,6 +231,7 @@ func (l *loader) warnScope() {
 // resolve fills what [Config.For] and [Config.SeedHost] go by.
 func (l *loader) resolve() {
 	c := &l.config
+	c.doc, c.files = l.main, l.files
 	c.main = &profile{base: l.draft, layers: l.draft.whens}
 	c.hosts, c.seedHosts, c.folders = map[uri.Host]*profile{}, map[uri.Host]bool{}, map[uri.Host][]string{}
 	for _, f := range l.files {

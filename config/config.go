@@ -35,7 +35,16 @@ type Config struct {
 	Digest string
 	// Warnings are about what is odd but harmless, sorted by file and position.
 	Warnings []Fault
+	// Broken is what is wrong with host files that are not in force as they are: see [LoadKept]. It is empty after [Load].
+	Broken []Fault
+	// HostsDir is the folder of the host files, storage.hosts, absolute.
+	HostsDir string
+	// Watch is reload.watch (true): whether the files are read again as soon as they change.
+	Watch bool
 
+	doc       *document // of the main file
+	files     []*hostFile
+	held      map[uri.Host]Fault
 	main      *profile              // of hosts without a file
 	hosts     map[uri.Host]*profile // of hosts with one
 	folders   map[uri.Host][]string // of the seeds of each host

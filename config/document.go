@@ -58,7 +58,7 @@ func pathIn(path, name string) string {
 
 // readDocument reads and parses a file. Whether it went well is in its faults; its data is nil if it cannot be read.
 func readDocument(path, shown string) *document {
-	d := &document{file: shown, places: map[string]place{}, bad: map[string]bool{}}
+	d := newDocument(shown)
 	data, problem, remedy := readFile(path)
 	if problem != "" {
 		d.fault(Fault{File: shown, Problem: problem, Remedy: remedy})
@@ -67,6 +67,10 @@ func readDocument(path, shown string) *document {
 	d.data = data
 	d.parse()
 	return d
+}
+
+func newDocument(shown string) *document {
+	return &document{file: shown, places: map[string]place{}, bad: map[string]bool{}}
 }
 
 func readFile(path string) (data []byte, problem, remedy string) {

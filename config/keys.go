@@ -55,6 +55,7 @@ var tables = []table{
 	{name: "warc", doc: "How archive files are written."},
 	{name: "log", doc: "How crawl.log is written."},
 	{name: "admin", doc: "Where a running daemon can be asked and steered: `arcrawl status` and its like, the dashboard, metrics."},
+	{name: "reload", doc: "How a running daemon takes a new configuration; see docs/reload.md."},
 	{name: "politeness", doc: "How long a host rests between requests: delay_factor times the duration of the last exchange, at least min_delay and at most max_delay."},
 	{name: "robots", doc: "How long the answers of robots.txt hold."},
 	{name: "wait", list: true, doc: "One evaluator of the stack that says when a URI is visited again; the first whose pattern matches the Content-Type decides. " +
@@ -150,6 +151,10 @@ var coreKeys = []key{
 	{
 		Key:    Key{Name: "log.extra_info", Default: "false", Scope: inMain, Doc: "Adds a JSON object as thirteenth column, which some tools need and others refuse."},
 		reader: boolean(func(d *draft) *bool { return &d.config.Log.ExtraInfo }),
+	},
+	{
+		Key:    Key{Name: "reload.watch", Default: "true", Scope: inMain, Doc: "The files are read again as soon as they change. Without it, at SIGHUP and by `arcrawl reload` only."},
+		reader: boolean(func(d *draft) *bool { return &d.config.Watch }),
 	},
 	{
 		Key:    Key{Name: "politeness.delay_factor", Default: "5.0", Scope: inBoth, Doc: "The rest as a multiple of how long the last exchange took."},

@@ -86,7 +86,7 @@ func TestEachKeyIsAcceptedWhereItMayStand(t *testing.T) {
 
 func TestEachDefaultShownIsTheRealOne(t *testing.T) {
 	t.Parallel()
-	all := cmp.Options{compare, cmpopts.IgnoreFields(config.Config{}, "Path", "Storage", "Admin", "Digest", "Warnings")}
+	all := cmp.Options{compare, cmpopts.IgnoreFields(config.Config{}, "Path", "HostsDir", "Storage", "Admin", "Digest", "Warnings")}
 	for _, k := range config.Keys() {
 		if k.Default == "" {
 			if _, ok := samples[k.Name]; !ok {

@@ -16,12 +16,14 @@ const shortest = time.Millisecond
 type reader struct {
 	kind string // for the reference page
 	read func(f field, d *draft)
+	text func(d *draft) string // the value as TOML; nil: as the file has it
 }
 
 // duration reads a duration in Prometheus' syntax within bounds.
 func duration(least, most time.Duration, at func(*draft) *time.Duration) reader {
 	return reader{
 		kind: "duration, " + spell(least) + " to " + spell(most),
+		text: func(d *draft) string { return strconv.Quote(spell(*at(d))) },
 		read: func(f field, d *draft) {
 			s, ok := f.quantity(`for example "90s", "12h" or "28d"`, [3]string{"s", "m", "h"})
 			if !ok {
@@ -136,6 +138,7 @@ var sizeUnits = []struct {
 func size(least, most int64, at func(*draft) *int64) reader {
 	return reader{
 		kind: "size, " + spellSize(least) + " to " + spellSize(most),
+		text: func(d *draft) string { return strconv.Quote(spellSize(*at(d))) },
 		read: func(f field, d *draft) {
 			s, ok := f.quantity(`for example "256KiB", "500MB" or "1GiB"`, [3]string{"B", "KiB", "MiB"})
 			if !ok {
@@ -204,6 +207,7 @@ func spellSize(n int64) string {
 func whole[T int | int64](least, most T, at func(*draft) *T) reader {
 	return reader{
 		kind: fmt.Sprintf("whole number, %d to %d", least, most),
+		text: func(d *draft) string { return fmt.Sprint(*at(d)) },
 		read: func(f field, d *draft) {
 			v, ok := f.value.(int64)
 			switch {
@@ -224,6 +228,7 @@ func whole[T int | int64](least, most T, at func(*draft) *T) reader {
 func number(least, most float64, at func(*draft) *float64) reader {
 	return reader{
 		kind: fmt.Sprintf("number, %g to %g", least, most),
+		text: func(d *draft) string { return show(*at(d)) },
 		read: func(f field, d *draft) {
 			v, ok := f.value.(float64)
 			if n, isWhole := f.value.(int64); isWhole {
@@ -249,6 +254,7 @@ func number(least, most float64, at func(*draft) *float64) reader {
 func boolean(at func(*draft) *bool) reader {
 	return reader{
 		kind: "true or false",
+		text: func(d *draft) string { return strconv.FormatBool(*at(d)) },
 		read: func(f field, d *draft) {
 			v, ok := f.value.(bool)
 			if !ok {
@@ -272,6 +278,7 @@ func choice[T any](parse func(string) (T, error), at func(*draft) *T, words ...s
 	}
 	return reader{
 		kind: list,
+		text: func(d *draft) string { return strconv.Quote(fmt.Sprint(*at(d))) },
 		read: func(f field, d *draft) {
 			s, ok := f.text(list)
 			if !ok {

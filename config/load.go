@@ -38,6 +38,9 @@ type loader struct {
 	// written is the storage as the file has it, before its paths were made absolute.
 	written Storage
 	files   []*hostFile
+	choice  map[string]textChoice // of the text of a host file, by name
+	why     map[string]Fault      // a host file is not read as it is
+	kept    func(state, name string) ([]byte, bool)
 	stray   findings // faults and warnings of the folder of host files
 }
 
@@ -45,14 +48,22 @@ type loader struct {
 // Config is then nil.
 func Load(path string) (*Config, error) {
 	l := loader{folder: filepath.Dir(path)}
+	if err := l.load(path); err != nil {
+		return nil, err
+	}
+	return &l.config, nil
+}
+
+// load fills the config. The error is [Faults].
+func (l *loader) load(path string) error {
 	absolute, err := filepath.Abs(path)
 	if err != nil {
-		return nil, Faults{{File: path, Problem: "cannot be found: " + err.Error(), Remedy: "give an absolute path"}}
+		return Faults{{File: path, Problem: "cannot be found: " + err.Error(), Remedy: "give an absolute path"}}
 	}
 	l.config.Path = absolute
 	l.main = readDocument(path, path)
 	if l.main.data == nil && len(l.main.faults) > 0 {
-		return nil, Faults(l.main.faults)
+		return Faults(l.main.faults)
 	}
 	l.readMain()
 	for _, name := range l.hostFileNames() {
@@ -61,12 +72,12 @@ func Load(path string) (*Config, error) {
 	l.readHostFiles()
 	l.check()
 	if faults := l.collect(func(fs findings) []Fault { return fs.faults }); len(faults) > 0 {
-		return nil, Faults(faults)
+		return Faults(faults)
 	}
 	l.resolve()
 	l.config.Warnings = l.collect(func(fs findings) []Fault { return fs.warnings })
 	l.config.Digest = l.digest()
-	return &l.config, nil
+	return nil
 }
 
 // collect puts the findings of all files in order.
@@ -105,6 +116,7 @@ func (l *loader) readMain() {
 	l.draft.finish(l.main, "")
 	c := &l.config.Storage
 	l.written = *c
+	l.config.HostsDir = l.absolute(l.draft.hosts)
 	c.State, c.WARC, c.Log = l.absolute(c.State), l.absolute(c.WARC), l.absolute(c.Log)
 	l.config.Admin.settle(c.State, l.absolute)
 }
@@ -171,7 +183,10 @@ func (l *loader) hostFileNames() []string {
 // openHostFile parses a host file and finds out whose it is.
 func (l *loader) openHostFile(name string) {
 	shown := filepath.Join(l.hostsFolder(), name)
-	f := &hostFile{doc: readDocument(l.absolute(filepath.Join(l.draft.hosts, name)), shown)}
+	f := &hostFile{doc: l.textOf(name, shown)}
+	if f.doc == nil {
+		return
+	}
 	l.files = append(l.files, f)
 	if f.doc.root == nil {
 		return

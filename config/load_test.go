@@ -133,7 +133,7 @@ func TestFileWithAnOperatorAloneHasTheDefaults(t *testing.T) {
 		Crawl:  config.Crawl{Workers: 50, Grace: 30 * time.Second, MaxURIsPerHost: 1_000_000, Order: config.OrderValue},
 		WARC:   config.WARC{Prefix: "arcrawl", MaxSize: 1 << 30, MaxAge: day, Level: 6},
 		Seeds:  []config.Seed{{URI: parse(t, "https://www.news.example/"), File: filepath.Join(dir, "arcrawl.toml"), Line: 2}},
-		Digest: c.Digest,
+		Digest: c.Digest, Watch: true, HostsDir: filepath.Join(dir, "hosts.d"),
 	}
 	if diff := cmp.Diff(want, c, compare); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -271,6 +271,8 @@ silent_wait = "28d"
 ladder = ["10m", "30m"]
 young = "12h"
 recognise = false
+[reload]
+watch = false
 [dedup]
 by = "uri"
 equivalent = true
@@ -315,7 +317,7 @@ func TestEachKeyReachesItsField(t *testing.T) {
 			{URI: parse(t, "https://www.news.example/sitemap.xml"), Seed: parse(t, "https://www.news.example/sitemap.xml"), File: main, Line: 107},
 			{URI: parse(t, "https://www.news.example/rss.xml"), Seed: parse(t, "https://www.news.example/rss.xml"), File: main, Line: 106},
 		},
-		Digest: c.Digest,
+		Digest: c.Digest, HostsDir: filepath.Join(filepath.Dir(main), "curators"),
 	}
 	if diff := cmp.Diff(want, c, compare); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

@@ -34,6 +34,8 @@ type Rooms struct {
 	Stored func(o digest.Origin) (io.ReadCloser, error)
 	// FreeSpace tells the bytes left where the store and the archive are, whichever has less.
 	FreeSpace func() (int64, error)
+	// Keep, when set, hears of each configuration that comes into force while the crawl goes on.
+	Keep func(*config.Config) error
 	// Version stands in the User-Agent.
 	Version string
 	// Observe, when set, hears of every settled visit. It is called by many goroutines and must not block.
@@ -84,6 +86,9 @@ type Crawler struct {
 	heldSince time.Time
 	until     time.Time // when to look again whether held still holds
 	paused    Stand     // by an operator
+	loading   Loading   // of the configuration
+
+	reloading sync.Mutex // held while a configuration is loaded and put in force
 }
 
 // New makes a crawler of opened rooms.

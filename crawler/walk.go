@@ -35,6 +35,9 @@ func (c *Crawler) walk(ctx context.Context, claim frontier.Claim, worker int) er
 	c.step("claimed")
 	under := termsOf(c.rooms.Config.Current(), claim.Record, began)
 
+	if _, held := under.config.Held(claim.Record.URI.Host()); held {
+		return c.standBack(claim, began)
+	}
 	entry, err := c.enter(claim, under, began)
 	if err != nil {
 		return err

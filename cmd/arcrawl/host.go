@@ -33,7 +33,7 @@ func newHostAdd() *cobra.Command {
 		Short: "Write a host file with these seeds",
 		Long: `add writes the file of a host into the folder of host files: the URIs as seeds, and below them the settings that are most
 often wanted for a single host, as comments. URIs of several hosts give a file for each. A file that is there already is left
-as it is. Afterwards the configuration is checked, as by arcrawl check; a running daemon reads it when it is started again.`,
+as it is. Afterwards the configuration is checked, as by arcrawl check; a running daemon takes it by itself.`,
 		Example: "  arcrawl host add --config /etc/arcrawl/arcrawl.toml https://www.news.example/ https://www.news.example/sport/",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -63,7 +63,7 @@ func mainFile(set map[string]string) string {
 	t := newTemplate("main", values)
 	t.hint["wait.min"], t.hint["wait.max"] = `"5m"`, `"90d"` // those of the rule
 	t.comment("The main file of arcrawl. A line such as #key = value shows a default: take the # away and write what you want.")
-	t.comment("Then: arcrawl check --config FILE, and restart the daemon. Settings of one host: arcrawl host add URI.")
+	t.comment("Then: arcrawl check --config FILE; a running daemon takes it by itself. Settings of one host: arcrawl host add URI.")
 	for _, table := range config.Tables() {
 		t.table(table)
 	}

@@ -6,9 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
-	"sync"
-	"syscall"
 	"time"
 
 	"github.com/mattn/go-isatty"
@@ -18,7 +15,6 @@ import (
 	"github.com/arcrawl/arcrawl/admin"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler"
-	"github.com/arcrawl/arcrawl/crawllog"
 )
 
 func newRun() *cobra.Command {
@@ -32,7 +28,11 @@ one line of crawl.log for each visit, and goes on until it is stopped. Started a
 Signals:
   SIGTERM, SIGINT   finish the visits in progress within crawl.grace, then stop; nothing is lost
   SIGINT again      stop at once
-  SIGHUP            reopen crawl.log (for logrotate); the configuration is read at the start only
+  SIGHUP            reopen crawl.log (for logrotate), and read the configuration again
+
+The configuration is also read again as soon as one of its files changes (reload.watch), and taken whole or not at all: while a
+file is broken, the last good configuration stays in force. At the start a broken main file is refused; a broken host file is
+replaced by its last good copy, which is kept in the state folder, and where there is none its host is held.
 
 When the disk is nearly full or the archive cannot be written, the crawl pauses, says so, and goes on by itself.
 
@@ -41,14 +41,15 @@ long as its dispatcher goes round.`,
 		Example: "  arcrawl run --config /etc/arcrawl/arcrawl.toml",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, err := config.Load(path)
+			c, err := config.LoadKept(path, lastGood)
 			if err != nil {
 				return err
 			}
 			log := newLogger(cmd.ErrOrStderr())
-			for _, w := range c.Warnings {
+			for _, w := range append(c.Warnings, c.Expired(time.Now())...) {
 				log.Warn().Msg(w.String())
 			}
+			tellBroken(c, log)
 			return crawl(cmd.Context(), c, log, nil)
 		},
 	}
@@ -63,11 +64,12 @@ func crawl(ctx context.Context, c *config.Config, log zerolog.Logger, observe fu
 	if err != nil {
 		return err
 	}
-	rooms.Observe = observe
+	rooms.Observe, rooms.Keep = observe, keepGood
+	if err := keepGood(c); err != nil {
+		log.Warn().Err(err).Msg("the host files could not be copied: one that is broken at the next start holds its host")
+	}
 	super := newSupervisor(&rooms)
-	stopReopening := reopenOnHangup(rooms.CrawlLog, log)
 	err = crawlIn(ctx, rooms, super, log)
-	stopReopening()
 	super.closing()
 	return errors.Join(err, shut())
 }
@@ -92,6 +94,8 @@ func crawlIn(ctx context.Context, rooms crawler.Rooms, super *supervisor, log ze
 	counts := rooms.Frontier.Counts(time.Now())
 	log.Info().Str("version", programVersion()).Str("config", rooms.Config.Current().Path).Int("new_seeds", added.New).
 		Int64("uris", counts.URIs).Int64("hosts", counts.Hosts).Msg("started")
+	stopReloading := reloadOnChange(cr, rooms, log)
+	defer stopReloading()
 	stopWatching := super.watch(ctx, rooms.Config.Current().Crawl.Grace, cr.Held)
 	err = cr.Run(ctx)
 	stopWatching()
@@ -102,27 +106,6 @@ func crawlIn(ctx context.Context, rooms crawler.Rooms, super *supervisor, log ze
 	counts = rooms.Frontier.Counts(time.Now())
 	log.Info().Int64("uris", counts.URIs).Int64("hosts", counts.Hosts).Msg("stopped")
 	return nil
-}
-
-// reopenOnHangup reopens crawl.log at SIGHUP until the returned function is called.
-func reopenOnHangup(l *crawllog.Writer, log zerolog.Logger) func() {
-	signals := make(chan os.Signal, 1)
-	signal.Notify(signals, syscall.SIGHUP)
-	var done sync.WaitGroup
-	done.Go(func() {
-		for range signals {
-			if err := l.Reopen(); err != nil {
-				log.Error().Err(err).Msg("crawl.log could not be reopened; lines go on to the old file")
-				continue
-			}
-			log.Info().Msg("crawl.log reopened; the configuration stays as it was at the start")
-		}
-	})
-	return func() {
-		signal.Stop(signals)
-		close(signals)
-		done.Wait()
-	}
 }
 
 // newLogger writes for people on a terminal and in the journal, and JSON lines for machines.

@@ -30,8 +30,14 @@ func openWindow(cr *crawler.Crawler, rooms crawler.Rooms, log zerolog.Logger) (*
 	c, began := rooms.Config.Current(), time.Now()
 	w, err := admin.New(admin.Options{
 		Crawler: cr, Frontier: rooms.Frontier, Trust: rooms.Trust, Archive: rooms.Archive, FreeSpace: rooms.FreeSpace,
-		Config: func() admin.Loaded { return admin.Loaded{Config: rooms.Config.Current(), At: began} },
-		Now:    time.Now, Dir: c.Storage.State, Version: programVersion(), Workers: c.Crawl.Workers, Log: log,
+		Config: func() admin.Loaded {
+			l := cr.Loading()
+			if l.At.IsZero() {
+				l.At = began
+			}
+			return admin.Loaded{Config: rooms.Config.Current(), At: l.At, Tried: l.Tried, Faults: l.Faults}
+		},
+		Now: time.Now, Dir: c.Storage.State, Version: programVersion(), Workers: c.Crawl.Workers, Log: log,
 	})
 	if err != nil {
 		return nil, nil, fmt.Errorf("open the window of the operator: %w", err)

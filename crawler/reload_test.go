@@ -1,0 +1,213 @@
+package crawler_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/crawler"
+	"github.com/arcrawl/arcrawl/internal/town"
+)
+
+// daily has one seed that is visited once a day.
+const daily = `[[wait]]
+mime = ".*"
+rule = "fixed"
+every = "1d"
+[seeds]
+uris = ["http://www.news.example/"]
+`
+
+// during crawls for some days and has do happen meanwhile. What do writes, the town's clock does not see.
+func (w *world) during(d time.Duration, do func(c *crawler.Crawler)) {
+	w.t.Helper()
+	rooms, shut := w.open()
+	defer shut()
+	c := crawler.New(rooms)
+	if _, err := c.AddSeeds(time.Now()); err != nil {
+		w.t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), d)
+	defer cancel()
+	ended := make(chan error)
+	go func() { ended <- c.Run(ctx) }()
+	do(c)
+	if err := <-ended; err != nil {
+		w.t.Error(err)
+	}
+}
+
+// host writes a host file.
+func (w *world) host(name, text string) {
+	w.t.Helper()
+	path := w.path(filepath.Join("hosts.d", name))
+	if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
+		w.t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// reload has the configuration read again, which must succeed.
+func (w *world) reload(c *crawler.Crawler) crawler.Plan {
+	w.t.Helper()
+	p, err := c.Reload(false, time.Now())
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return p
+}
+
+// story plays something in virtual time in a town with www.news.example.
+func story(t *testing.T, toml string, play func(w *world)) {
+	t.Helper()
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, dir, toml)
+		defer w.town.Close()
+		w.set("http://www.news.example/", town.Page{Every: time.Hour})
+		play(w)
+	})
+}
+
+func TestAHundredReloadsCauseNoVisit(t *testing.T) {
+	times := func(reloads int) (all []time.Duration) {
+		story(t, daily, func(w *world) {
+			began := time.Now()
+			w.during(5*24*time.Hour, func(c *crawler.Crawler) {
+				for i := range reloads {
+					time.Sleep(time.Hour)
+					w.host("www.news.example.toml", "[politeness]\nmin_delay = \""+[]string{"3s", "4s"}[i%2]+"\"\n[seeds]\nuris = [\"http://www.news.example/\"]\n")
+					if p := w.reload(c); p.DueNow != 0 {
+						t.Errorf("reload %d makes %d URIs due", i, p.DueNow)
+					}
+				}
+			})
+			for _, v := range w.visits("/") {
+				all = append(all, v.Finished.Sub(began).Round(time.Minute))
+			}
+		})
+		return all
+	}
+	if diff := cmp.Diff(times(0), times(100)); diff != "" {
+		t.Errorf("visits without and with a hundred reloads:\n%s", diff)
+	}
+}
+
+func TestABrokenFileLeavesTheLastGoodConfigurationInForce(t *testing.T) {
+	story(t, daily, func(w *world) {
+		w.set("http://other.example/", town.Page{Every: time.Hour})
+		w.host("www.news.example.toml", "[politeness]\nmin_delay = \"3s\"\n")
+		w.during(3*24*time.Hour, func(c *crawler.Crawler) {
+			time.Sleep(time.Hour)
+			w.host("www.news.example.toml", "[politeness]\nmin_dealy = \"5s\"\n")
+			w.host("other.example.toml", "[seeds]\nuris = [\"http://other.example/\"]\n")
+			_, err := c.Reload(false, time.Now())
+			var faults config.Faults
+			if !errors.As(err, &faults) || len(faults) != 1 || faults[0].Line != 2 || !strings.Contains(faults[0].Remedy, "min_delay") {
+				t.Errorf("Reload = %v, want the misspelt key with its line", err)
+			}
+			l := c.Loading()
+			if len(l.Faults) != 1 || l.Tried.IsZero() {
+				t.Errorf("Loading = %+v, want the fault and when it was found", l)
+			}
+			time.Sleep(36 * time.Hour)
+			if n := len(w.visits("other.example/")); n != 0 {
+				t.Errorf("%d visits to what only the refused configuration names", n)
+			}
+			w.host("www.news.example.toml", "[politeness]\nmin_delay = \"5s\"\n")
+			p := w.reload(c)
+			want := []config.KeyChange{{Host: "www.news.example", Key: "politeness.min_delay", Before: `"3s"`, After: `"5s"`}}
+			for i := range p.Changes {
+				p.Changes[i].Origin = ""
+			}
+			if diff := cmp.Diff(want, p.Changes); diff != "" || p.DueNow != 1 || len(c.Loading().Faults) != 0 {
+				t.Errorf("after mending: %d due now, faults %v, changes (-want +got):\n%s", p.DueNow, c.Loading().Faults, diff)
+			}
+		})
+		if n := len(w.visits("www.news.example/")); n != 3 {
+			t.Errorf("%d visits in three days, want 3 in spite of the broken file", n)
+		}
+		if n := len(w.visits("other.example/")); n != 2 {
+			t.Errorf("%d visits to the new seed, want one at once and one a day later", n)
+		}
+	})
+}
+
+func TestAHostWhoseFileWasNeverGoodIsHeldAndTheRestIsCrawled(t *testing.T) {
+	story(t, strings.Replace(daily, `"http://www.news.example/"`, `"http://www.news.example/", "http://other.example/"`, 1), func(w *world) {
+		w.set("http://other.example/", town.Page{Every: time.Hour})
+		w.during(4*24*time.Hour-time.Hour, func(c *crawler.Crawler) {
+			time.Sleep(time.Hour)
+			w.host("www.news.example.toml", "[politeness\n")
+			if p := w.reload(c); len(p.Held) != 1 || p.Held[0] != "www.news.example" || len(c.Loading().Faults) != 1 {
+				t.Errorf("held %v, faults %v; want the host of the new broken file", p.Held, c.Loading().Faults)
+			}
+			time.Sleep(2*24*time.Hour - time.Hour)
+			if n, m := len(w.visits("www.news.example/")), len(w.visits("other.example/")); n != 1 || m != 2 {
+				t.Errorf("%d visits to the held host, %d to the other; want 1, 2", n, m)
+			}
+			w.host("www.news.example.toml", "")
+			if p := w.reload(c); len(p.Released) != 1 {
+				t.Errorf("released %v, want the host", p.Released)
+			}
+		})
+		if n := len(w.visits("www.news.example/")); n != 3 {
+			t.Errorf("%d visits to the host, want one more at once when it is released and one a day later", n)
+		}
+	})
+}
+
+func TestAPlanSaysWhatWouldHappenAndADryRunDoesNothing(t *testing.T) {
+	story(t, daily, func(w *world) {
+		w.during(24*time.Hour-time.Minute, func(c *crawler.Crawler) {
+			time.Sleep(time.Hour)
+			w.edit(`uris = ["http://www.news.example/"]`, `uris = ["http://www.news.example/", "http://new.example/"]`+"\n[crawl]\nworkers = 7")
+			w.host("www.news.example.toml", "[[wait]]\nmime = \".*\"\nrule = \"classic\"\nmin = \"1ms\"\nmax = \"1s\"\n[politeness]\nmin_delay = \"8s\"\n")
+			p, err := c.Reload(true, time.Now())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(p.SeedsAdded) != 1 || p.DueNow != 1 || len(p.AtRestart) != 1 || p.AtRestart[0].Key != "crawl.workers" || len(p.Changes) < 3 {
+				t.Errorf("plan %+v", p)
+			}
+			if len(p.Load) != 1 || !p.Load[0].TooMuch() || p.Load[0].Shorter != 1 || p.Load[0].Carries != 10_800 || p.Load[0].CarriesBefore != 43_200 {
+				t.Errorf("load %+v, want one URI that asks for 86,400 visits a day of a host that carries 10,800", p.Load)
+			}
+		})
+		if n := len(w.visits("")) - len(w.visits("robots.txt")); n != 1 {
+			t.Errorf("%d visits after a dry run, want the one of the first day", n)
+		}
+	})
+}
+
+// A shorter longest wait holds from the next visit on: nothing is visited sooner because a file changed.
+func TestNewBoundsAreForTheNextVisit(t *testing.T) {
+	story(t, daily, func(w *world) {
+		w.during(26*time.Hour, func(c *crawler.Crawler) {
+			time.Sleep(time.Hour)
+			w.host("www.news.example.toml", "[[wait]]\nmime = \".*\"\nrule = \"classic\"\nmin = \"30m\"\nmax = \"30m\"\n")
+			w.reload(c)
+		})
+		var last time.Time
+		visits := w.visits("www.news.example/")
+		for i, v := range visits {
+			if gap := v.Finished.Sub(last); i == 1 && gap < 23*time.Hour || i > 1 && gap > 31*time.Minute {
+				t.Errorf("visit %d comes %s after the one before", i, gap)
+			}
+			last = v.Finished
+		}
+		if len(visits) != 5 {
+			t.Errorf("%d visits, want two a day apart and then one each half hour", len(visits))
+		}
+	})
+}
