@@ -15,6 +15,8 @@ import (
 	"strconv"
 	"syscall"
 	"time"
+
+	"github.com/arcrawl/arcrawl/crawler"
 )
 
 // ErrNoDaemon tells that nobody answers where the daemon was looked for.
@@ -200,4 +202,21 @@ func (c *Client) Overdue(ctx context.Context, f OverdueFilter) (Overdue, error) 
 		q.Set("limit", strconv.Itoa(f.Limit))
 	}
 	return ask[Overdue](ctx, c, http.MethodGet, "/overdue", q, nil)
+}
+
+// Why asks how a URI stands, why, and what comes next.
+func (c *Client) Why(ctx context.Context, text string) (Why, error) {
+	return ask[Why](ctx, c, http.MethodGet, "/why", url.Values{"uri": {text}}, nil)
+}
+
+// WhyNot asks what keeps a URI out of the crawl.
+func (c *Client) WhyNot(ctx context.Context, q crawler.WhyNot) (WhyNot, error) {
+	v := url.Values{"uri": {q.URI.String()}}
+	if !q.Via.IsZero() {
+		v.Set("via", q.Via.String())
+	}
+	if q.Hop != 0 {
+		v.Set("hop", string(rune(q.Hop)))
+	}
+	return ask[WhyNot](ctx, c, http.MethodGet, "/why-not", v, nil)
 }

@@ -33,7 +33,7 @@ const api = "/api/v1"
 
 // routes is every request that the API knows.
 func routes() []route {
-	return slices.Concat(crawlRoutes(), lookRoutes(), pastRoutes(), queueRoutes(), orderRoutes())
+	return slices.Concat(crawlRoutes(), lookRoutes(), whyRoutes(), pastRoutes(), queueRoutes(), orderRoutes())
 }
 
 // crawlRoutes tell how the crawl is as a whole.
@@ -90,6 +90,17 @@ func lookRoutes() []route {
 			},
 		},
 		{
+			method: "GET", path: api + "/uri", doc: "What is remembered of a URI.", answer: URI{},
+			params: []param{{"uri", "string", "the URI; it is brought into canonical form"}},
+			serve:  func(w *Window, r *http.Request) (any, error) { return w.uri(r.FormValue("uri")) },
+		},
+	}
+}
+
+// whyRoutes explain.
+func whyRoutes() []route {
+	return []route{
+		{
 			method: "GET", path: api + "/overdue", doc: "What waits though its time has come, and when that will end. Looks at every URI unless the last look is recent enough.",
 			params: overdueParams, answer: Overdue{},
 			serve: func(w *Window, r *http.Request) (any, error) {
@@ -101,9 +112,24 @@ func lookRoutes() []route {
 			},
 		},
 		{
-			method: "GET", path: api + "/uri", doc: "What is remembered of a URI.", answer: URI{},
+			method: "GET", path: api + "/why", doc: "How a URI stands, why, and what comes next.", answer: Why{},
 			params: []param{{"uri", "string", "the URI; it is brought into canonical form"}},
-			serve:  func(w *Window, r *http.Request) (any, error) { return w.uri(r.FormValue("uri")) },
+			serve:  func(w *Window, r *http.Request) (any, error) { return w.why(r.FormValue("uri")) },
+		},
+		{
+			method: "GET", path: api + "/why-not", doc: "What keeps a URI out of the crawl, if anything does.", answer: WhyNot{},
+			params: []param{
+				{"uri", "string", "the URI; it is brought into canonical form"},
+				{"via", "string", "the page that it would have been found on"},
+				{"hop", "string", "how it would stand there: L link, E embed, R redirect, M feed or sitemap, X guess, I implied"},
+			},
+			serve: func(w *Window, r *http.Request) (any, error) {
+				q, err := readWhyNot(r)
+				if err != nil {
+					return nil, err
+				}
+				return w.whyNot(q)
+			},
 		},
 	}
 }

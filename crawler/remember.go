@@ -85,15 +85,19 @@ func (c *Crawler) next(v visit, s config.Settings, k kept) next {
 		})
 		r.Wait, r.Rate, r.Memory = n.wait.Interval, n.wait.PerDay, string(n.wait.Memory)
 	}
+	r.Why = whyOf(n.wait)
 	if v.robots {
 		return c.nextRobots(v, s, n)
 	}
 	r.Due = v.countsFrom(n.wait).Add(n.wait.Interval)
 	if n.rest.After(r.Due) {
-		r.Due = n.rest
+		r.Due, r.Why = n.rest, "the host asked for it: Retry-After"
 	}
 	return n
 }
+
+// whyOf is a wait in words, for whoever asks why a URI is due when it is due.
+func whyOf(w evaluators.Wait) string { return w.Evaluator + ": " + w.Reason }
 
 // countsFrom is the moment from which a wait counts: when the visit was claimed where a rule keeps a phase, and its end
 // for all others, as the ancestors have it.

@@ -180,7 +180,7 @@ func (v visit) fail(why string) visit {
 func (c *Crawler) refuse(ctx context.Context, claim frontier.Claim, why refusal, now time.Time, worker int) error {
 	r := claim.Record
 	r.LastStatus = why.status
-	r.Due = now.Add(why.wait)
+	r.Due, r.Why = now.Add(why.wait), why.why
 	err := c.rooms.CrawlLog.Write(crawllog.Entry{
 		Logged: now, Status: why.status, Size: -1, URI: r.URI.String(), Hops: r.Hops, Via: r.Via, Worker: worker, Seed: r.Seed,
 		Annotations: []string{why.why},

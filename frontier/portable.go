@@ -41,6 +41,7 @@ type line struct {
 	Wait        span       `json:"wait,omitempty"`
 	Rate        float64    `json:"rate,omitempty"`
 	Memory      text       `json:"memory,omitempty"`
+	Why         text       `json:"why,omitempty"`
 	Source      text       `json:"source,omitempty"`
 	Born        *time.Time `json:"born,omitempty"`
 	Urgent      bool       `json:"urgent,omitempty"`
@@ -169,7 +170,7 @@ func (e Entry) MarshalJSON() ([]byte, error) {
 		FirstSeen: moment(h.FirstSeen), LastVisit: moment(h.LastVisit), LastCapture: moment(h.LastCapture),
 		LastRead: moment(h.LastRead), LastChange: moment(h.LastChange),
 		Visits: h.Visits, Versions: h.Versions, Failures: h.Failures, Unread: h.Unread, Gone: h.Gone,
-		LastStatus: h.LastStatus, Wait: span(h.Wait), Rate: finite(h.Rate), Memory: text(h.Memory),
+		LastStatus: h.LastStatus, Wait: span(h.Wait), Rate: finite(h.Rate), Memory: text(h.Memory), Why: text(h.Why),
 		Source: text(h.Source), Born: moment(h.Born), Urgent: h.Urgent,
 		ContentType: text(h.ContentType), Status: h.Status, Location: text(h.Location),
 		ETag: text(h.Validators.ETag), LastModified: text(h.Validators.LastModified),
@@ -214,7 +215,7 @@ func (l line) history() History {
 		FirstSeen: timeOf(l.FirstSeen), LastVisit: timeOf(l.LastVisit), LastCapture: timeOf(l.LastCapture),
 		LastRead: timeOf(l.LastRead), LastChange: timeOf(l.LastChange), Due: timeOf(l.Due),
 		Visits: l.Visits, Versions: l.Versions, Failures: l.Failures, Unread: l.Unread, Gone: l.Gone,
-		LastStatus: l.LastStatus, Wait: time.Duration(l.Wait), Rate: l.Rate, Memory: string(l.Memory),
+		LastStatus: l.LastStatus, Wait: time.Duration(l.Wait), Rate: l.Rate, Memory: string(l.Memory), Why: string(l.Why),
 		Source: string(l.Source), Born: timeOf(l.Born), Urgent: l.Urgent,
 		ContentType: string(l.ContentType), Status: l.Status, Location: string(l.Location),
 		Validators: evaluators.Validators{ETag: string(l.ETag), LastModified: string(l.LastModified)},

@@ -19,6 +19,9 @@ const MaxRobots = 512 << 10
 // MaxSeen bounds the bytes of [Settlement.Seen].
 const MaxSeen = 800 << 10
 
+// MaxWhy bounds the bytes of History.Why.
+const MaxWhy = 120
+
 // History is what is remembered of a URI's visits. The zero value is that of a URI that was never visited.
 type History struct {
 	FirstSeen   time.Time // when it became known
@@ -38,6 +41,7 @@ type History struct {
 	Wait       time.Duration // wait interval learned so far
 	Rate       float64       // changes per day that are expected; zero is unknown, and taken as one in each Wait
 	Memory     string        // bytes that the wait evaluator keeps of the URI; it alone reads them
+	Why        string        // who decided about Due and why, in words; what is longer than [MaxWhy] is cut
 
 	Source string    // bytes that are kept of a feed or sitemap, or of what may be one; empty for all else
 	Born   time.Time // when the page came into being, if it is followed up as an article; zero if not

@@ -51,6 +51,7 @@ type uriRow struct {
 	Rate        float64         `cbor:"40,keyasint,omitempty"`
 	Memory      cbor.ByteString `cbor:"30,keyasint,omitempty"`
 	Held        bool            `cbor:"80,keyasint,omitempty"`
+	Why         cbor.ByteString `cbor:"85,keyasint,omitempty"`
 	Source      cbor.ByteString `cbor:"50,keyasint,omitempty"`
 	Born        int64           `cbor:"51,keyasint,omitempty"`
 	Urgent      bool            `cbor:"52,keyasint,omitempty"`
@@ -125,6 +126,7 @@ func rowOf(r Record, due int64) uriRow {
 		Wait:        int64(r.Wait),
 		Rate:        finite(r.Rate),
 		Memory:      cbor.ByteString(r.Memory),
+		Why:         cbor.ByteString(r.Why[:min(len(r.Why), MaxWhy)]),
 		Source:      bounded(r.Source),
 		Born:        micros(r.Born),
 		Urgent:      r.Urgent,
@@ -168,6 +170,7 @@ func (w uriRow) record() (Record, error) {
 		Wait:        time.Duration(w.Wait),
 		Rate:        w.Rate,
 		Memory:      string(w.Memory),
+		Why:         string(w.Why),
 		Source:      string(w.Source),
 		Born:        fromMicros(w.Born),
 		Urgent:      w.Urgent,

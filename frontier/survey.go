@@ -142,3 +142,41 @@ func dueOf(txn *badger.Txn, host uint32, from place, now, most int64) (n int64, 
 	}
 	return n, nil
 }
+
+// Ahead counts the URIs of its host that have an earlier place in the queue than this one, up to a number; ok is false
+// when it has no place.
+func (f *Frontier) Ahead(u uri.URI, most int64) (n int64, ok bool, err error) {
+	h := f.hostNamed(u.Host())
+	if h == nil {
+		return 0, false, nil
+	}
+	fp := fingerprintOf(u.String())
+	f.mu.Lock()
+	head := h.head
+	f.mu.Unlock()
+	err = f.db.View(func(txn *badger.Txn) error {
+		w, known, err := rowFor(txn, h.id, fp, u)
+		if err != nil || !known || w.place(fp).isNone() {
+			return err
+		}
+		ok = true
+		own := w.place(fp)
+		it := txn.NewIterator(badger.IteratorOptions{Prefix: key(kindQueue, h.id, nil)})
+		defer it.Close()
+		for it.Seek(queueKey(h.id, head)); it.Valid() && n < most; it.Next() {
+			_, at, err := split(it.Item().Key(), placeLen)
+			if err != nil {
+				return err
+			}
+			if !place(at).before(own) {
+				return nil
+			}
+			n++
+		}
+		return nil
+	})
+	if err != nil {
+		return 0, false, fmt.Errorf("look where %s stands in the queue: %w", u, err)
+	}
+	return n, ok, nil
+}

@@ -62,7 +62,8 @@ First steps:
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.AddCommand(newRun(), newCheck(), newReport(), newScrub(), newDemo(), newVersion(), newSim())
-	root.AddCommand(newStatus(), newTop(), newHosts(), newPause(), newResume(), newSeeds(), newVisit(), newHold(), newRelease(), newOverdue())
+	root.AddCommand(newStatus(), newTop(), newHosts(), newPause(), newResume(), newSeeds(), newVisit(), newHold(), newRelease())
+	root.AddCommand(newOverdue(), newWhy())
 	root.AddCommand(newVerify(), newIndex(), newHistory(), newCat(), newDiff())
 	root.AddCommand(newDeps(), newImpact(), newReduplicate(), newExtract(), newWacz())
 	root.AddCommand(newLog(), newInit(), newHost(), newSchema(), newManual())

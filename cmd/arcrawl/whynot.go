@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/arcrawl/arcrawl/admin"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/uri"
@@ -16,6 +17,7 @@ import (
 
 func newWhyNot() *cobra.Command {
 	var path, via, hop string
+	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "why-not URI",
 		Short: "Tell which rule keeps a URI out of the crawl, or that none does",
@@ -25,7 +27,7 @@ and names the one that decides. Before the daemon has first run, it knows only t
 A URI that the crawl knows is judged by the path on which it was found. One that it does not know is judged as if it had
 been found on the page --via, and without that on the first seed of its host or domain.
 
-It reads the store, which the daemon has for itself while it runs: stop the daemon first.`,
+It asks the running daemon, and where none answers it reads the store.`,
 		Example: `  arcrawl why-not https://www.news.example/print/1234
   arcrawl why-not https://cdn.example/a.png --via https://www.news.example/ --hop E`,
 		Args: cobra.ExactArgs(1),
@@ -33,6 +35,9 @@ It reads the store, which the daemon has for itself while it runs: stop the daem
 			q, err := whyNotQuestion(args[0], via, hop)
 			if err != nil {
 				return usageError{err}
+			}
+			if ok, err := askWhyNot(cmd, path, q, asJSON); ok || err != nil && !errors.Is(err, admin.ErrNoDaemon) {
+				return err
 			}
 			c, err := config.Load(path)
 			if err != nil {
@@ -42,6 +47,7 @@ It reads the store, which the daemon has for itself while it runs: stop the daem
 		},
 	}
 	cmd.Flags().StringVarP(&path, "config", "c", defaultConfig, "the main configuration file")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "write the daemon's answer as JSON")
 	cmd.Flags().StringVar(&via, "via", "", "the page that it would have been found on")
 	cmd.Flags().StringVar(&hop, "hop", "L", "how it stands there: L link, E embed, R redirect, M feed or sitemap, X guess, I implied")
 	return cmd

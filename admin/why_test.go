@@ -1,0 +1,105 @@
+package admin
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/internal/town"
+)
+
+// TestWhyTellsWhatComesNext asks about one URI as things happen to it and around it.
+func TestWhyTellsWhatComesNext(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, dir, everyHour)
+		defer w.close()
+		const page = "http://news.example/"
+		w.set(page, town.Page{Every: time.Minute})
+		w.set("http://news.example/robots.txt", town.Page{Body: "User-agent: *\nDisallow: /private\n"})
+		w.run(90*time.Minute + 10*time.Second) // visited twice, the last time an hour before it is due
+		asks := func(what, state, next string) Why {
+			t.Helper()
+			y := get[Why](w, "/api/v1/why?uri="+page)
+			if y.State != state || !strings.Contains(y.Next, next) {
+				t.Errorf("%s: it is %q, and %q; want %q and %q", what, y.State, y.Next, state, next)
+			}
+			if (y.At == nil) != strings.HasPrefix(next, "it is not visited") {
+				t.Errorf("%s: a time %v, and %q", what, y.At, y.Next)
+			}
+			return y
+		}
+		y := asks("in between", "waiting", "it is due")
+		if y.URI.Visits != 2 || !strings.HasPrefix(y.Why, ".*: changed") {
+			t.Errorf("%d visits, because %q; want 2, and the evaluator's reason", y.URI.Visits, y.Why)
+		}
+		if at := y.At.Sub(*y.URI.Due); at != 0 {
+			t.Errorf("it is visited %s after its due time, want then", at)
+		}
+		time.Sleep(2 * time.Hour)
+		asks("overdue, for the crawl stood still", "due", "it is next on its host")
+
+		w.known("news.example", 10, 24*time.Hour, 3*time.Hour) // ten others were due before
+		y = asks("behind others", "due", "10 URIs of its host come before it")
+		if y.Ahead != 10 || time.Until(*y.At) != 10*time.Duration(y.Delay) {
+			t.Errorf("%d before it, visited in %s; want 10, each for %s", y.Ahead, time.Until(*y.At), time.Duration(y.Delay))
+		}
+		if !strings.Contains(y.Next, "sooner or later") {
+			t.Errorf("a crowded host is said to keep its order: %q", y.Next)
+		}
+		hosts := func(v frontier.HostVerb, until time.Time) {
+			_, _, err := w.rooms.Frontier.SteerHosts(time.Now(), "news.example", frontier.HostAction{Verb: v, Until: until})
+			w.must(err)
+		}
+		hosts(frontier.Rest, time.Now().Add(time.Hour))
+		y = asks("while the host rests", "due", "its host rests until")
+		if at := time.Until(*y.At); at < time.Hour {
+			t.Errorf("visited in %s while the host rests for an hour", at)
+		}
+		hosts(frontier.Wake, time.Time{})
+		hosts(frontier.Pause, time.Time{})
+		asks("while the host is held", "due", "it is not visited: its host is held")
+		hosts(frontier.Resume, time.Time{})
+		w.crawler.Pause("works", time.Now(), time.Time{})
+		asks("while the crawl is paused", "due", "it is not visited: the crawl is paused (works)")
+		w.crawler.Resume()
+		post[Ordered](w, "/api/v1/frontier/steer", Order{Verb: "hold", Select: Select{URIs: []string{page}}})
+		asks("while it is held", "held", "it is not visited: an operator holds it")
+	})
+}
+
+// TestWhyNotTellsWhatKeepsAURIOut has a row for each thing that can.
+func TestWhyNotTellsWhatKeepsAURIOut(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, dir, everyHour)
+		defer w.close()
+		w.set("http://news.example/", town.Page{})
+		w.set("http://news.example/robots.txt", town.Page{Body: "User-agent: *\nDisallow: /private\n"})
+		w.run(time.Minute)
+		for _, c := range []struct{ uri, out string }{
+			{"http://news.example/", ""},
+			{"http://news.example/private/x", "kept out by robots.txt"},
+			{"http://elsewhere.example/", "kept out by scope"},
+			{"http://news.example/never-linked", "never found"},
+		} {
+			n := get[WhyNot](w, "/api/v1/why-not?uri="+c.uri)
+			if !strings.HasPrefix(n.Out, c.out) || (c.out == "") != (n.Out == "") || len(n.Rules) == 0 {
+				t.Errorf("%s: %q after %d rules; want %q", c.uri, n.Out, len(n.Rules), c.out)
+			}
+		}
+		post[HostsOrdered](w, "/api/v1/frontier/hosts", HostOrder{Pattern: "news.example", Verb: "pause"})
+		if n := get[WhyNot](w, "/api/v1/why-not?uri=http://news.example/"); !strings.HasPrefix(n.Out, "kept back: an operator holds its host") {
+			t.Errorf("on a held host: %q", n.Out)
+		}
+		var p Problem
+		if status := w.ask(http.MethodGet, "/api/v1/why?uri=http://news.example/never", nil, &p); status != 404 || !strings.Contains(p.Error, "why-not") {
+			t.Errorf("why of a URI that is not known: status %d, %q; want 404 and the advice to ask why-not", status, p.Error)
+		}
+	})
+}

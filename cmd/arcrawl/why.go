@@ -1,0 +1,161 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/arcrawl/arcrawl/admin"
+	"github.com/arcrawl/arcrawl/crawler"
+)
+
+func newWhy() *cobra.Command {
+	var d daemonFlags
+	cmd := &cobra.Command{
+		Use:   "why URI",
+		Short: "Tell how a URI stands, why, and what comes next",
+		Long: `why asks the running daemon what it remembers of a URI, why it is due when it is due, what its host is doing, what scope and
+robots.txt say, and when the next visit comes or what keeps it from coming. For a URI that is not known see arcrawl why-not.`,
+		Example: "  arcrawl why https://www.news.example/",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c, err := d.client()
+			if err != nil {
+				return err
+			}
+			y, err := c.Why(cmd.Context(), args[0])
+			return tell(&d, cmd.OutOrStdout(), y, err, showWhy)
+		},
+	}
+	d.add(cmd)
+	return cmd
+}
+
+func showWhy(out io.Writer, y admin.Why) error {
+	u := y.URI
+	row := func(name, format string, args ...any) {
+		fmt.Fprintf(out, "%-10s %s\n", name, fmt.Sprintf(format, args...))
+	}
+	fmt.Fprintf(out, "%s\n", u.URI)
+	row("now", "%s", y.State)
+	row("next", "%s", y.Next)
+	if u.Due != nil {
+		due := "in " + span(admin.Seconds(time.Until(*u.Due)))
+		if u.Overdue > 0 {
+			due = "overdue for " + span(u.Overdue)
+		}
+		row("due", "%s, %s", u.Due.UTC().Format("2006-01-02 15:04:05 MST"), due)
+	}
+	if y.Why != "" {
+		row("because", "%s", y.Why)
+	}
+	if u.Visits > 0 {
+		row("visits", "%d, the last %s: %s", u.Visits, ago(u.LastVisit), statusText(u.LastStatus))
+		row("versions", "%d, the last %s", u.Versions, ago(u.LastChange))
+		row("interval", "%s learned%s", span(u.Wait), rateText(u.Rate))
+	}
+	if u.Failures > 0 {
+		row("failures", "%d in a row", u.Failures)
+	}
+	if u.LastCapture != nil {
+		row("capture", "%s, status %d, %s, %s", ago(u.LastCapture), u.Status, u.ContentType, sizeText(u.Size))
+		row("headers", "ETag %s, Last-Modified %s", orNone(u.ETag), orNone(u.Modified))
+	}
+	if u.File != "" {
+		row("archived", "%s at %d", u.File, u.Offset)
+	}
+	way := "a seed"
+	if u.Via != "" {
+		way = fmt.Sprintf("on %s, by the path %s from %s", u.Via, u.Hops, u.Seed)
+	}
+	row("found", "%s, %s", ago(u.FirstSeen), way)
+	h := y.Host
+	known := "by its settings"
+	if y.Observed {
+		known = "as observed"
+	}
+	row("host", "%s: %s, %d URIs, %d in the queue, one visit each %s %s", h.Host, h.State, h.URIs, h.Queued, span(y.Delay), known)
+	return showRules(out, y.Rules)
+}
+
+func showRules(out io.Writer, rules []admin.Rule) error {
+	for _, r := range rules {
+		where := ""
+		if r.Where != "" {
+			where = "  [" + r.Where + "]"
+		}
+		if _, err := fmt.Fprintf(out, "%-10s %s %s: %s%s\n", "rule", r.Opinion, r.Rule, r.Why, where); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ago is how long ago something was.
+func ago(t *time.Time) string {
+	if t == nil {
+		return "never"
+	}
+	return span(admin.Seconds(time.Since(*t))) + " ago"
+}
+
+func orNone(s string) string {
+	if s == "" {
+		return "none"
+	}
+	return s
+}
+
+func rateText(perDay float64) string {
+	if perDay <= 0 {
+		return ""
+	}
+	return fmt.Sprintf(", %.3g changes a day expected", perDay)
+}
+
+// statusText is a status of HTTP, or of Heritrix, with its meaning.
+func statusText(status int) string {
+	if meaning := http.StatusText(status); meaning != "" {
+		return strconv.Itoa(status) + " " + meaning
+	}
+	if meaning, ok := heritrixCodes[status]; ok {
+		return strconv.Itoa(status) + " " + meaning
+	}
+	return strconv.Itoa(status)
+}
+
+// heritrixCodes are those of Heritrix that arcrawl uses.
+var heritrixCodes = map[int]string{
+	-1: "the name did not resolve", -2: "no connection", -3: "the connection broke", -4: "no answer in time", -5: "the answer is not HTTP",
+	-404: "an empty answer", -5000: "out of scope", -9998: "forbidden by robots.txt",
+}
+
+// askWhyNot asks the daemon, if one answers; ok is false when none does.
+func askWhyNot(cmd *cobra.Command, path string, q crawler.WhyNot, asJSON bool) (ok bool, err error) {
+	d := daemonFlags{config: path, json: asJSON}
+	c, err := d.client()
+	if err != nil {
+		return false, err
+	}
+	n, err := c.WhyNot(cmd.Context(), q)
+	if err != nil {
+		return false, err
+	}
+	return true, tell(&d, cmd.OutOrStdout(), n, nil, showWhyNot)
+}
+
+func showWhyNot(out io.Writer, n admin.WhyNot) error {
+	if err := showRules(out, n.Rules); err != nil {
+		return err
+	}
+	verdict := n.Out
+	if verdict == "" {
+		verdict = "nothing keeps it out; it is known, and arcrawl why tells when it is visited"
+	}
+	_, err := fmt.Fprintf(out, "%s: %s\n", n.URI, verdict)
+	return err
+}
