@@ -71,6 +71,7 @@ var tables = []table{
 	{name: "scope", doc: "Which discovered URIs are taken. The settings of the seed's host decide."},
 	{name: "feeds", doc: "Feeds and sitemaps: how they are found, and how often they are visited. What is new in them is visited at once."},
 	{name: "articles", doc: "How new articles are followed up while they are young."},
+	{name: "names", doc: "Which URIs are one. What is fetched and archived is always the URI as it was first found; its name only tells whether it is known already. The settings of the URI's own host decide."},
 	{name: "seeds", doc: "Where the crawl starts."},
 	{name: whenTable, list: true, doc: whenDoc},
 }
@@ -82,7 +83,7 @@ const (
 )
 
 // keys are those of all topics.
-var keys = slices.Concat(coreKeys, adminKeys, dedupKeys, scopeKeys, feedsKeys, queueKeys)
+var keys = slices.Concat(coreKeys, adminKeys, dedupKeys, scopeKeys, namesKeys, feedsKeys, queueKeys)
 
 var coreKeys = []key{
 	{

@@ -116,6 +116,7 @@ func defaultSettings(t testing.TB) config.Settings {
 		Articles: config.Articles{
 			Ladder: []time.Duration{15 * time.Minute, time.Hour, 3 * time.Hour, 8 * time.Hour, day, 2 * day}, Young: 2 * day, Recognise: true,
 		},
+		Names: uri.Naming{Set: uri.WHATWG},
 	}
 }
 
@@ -242,6 +243,10 @@ max_uris_per_directory = 9
 rules = ['reject /print/', 'accept ^https://media[.]']
 embeds_anywhere = false
 max_links = 100
+[names]
+set = "heritrix"
+drop = ["utm_*"]
+rewrite = ['/index[.]html$ -> /']
 [seeds]
 uris = ["https://www.news.example/", "http://münchen.example:8080/x?b=1&a"]
 [admin]
@@ -314,8 +319,8 @@ func TestEachKeyReachesItsField(t *testing.T) {
 			{URI: parse(t, "http://xn--mnchen-3ya.example:8080/x?b=1&a"), File: main, Line: lineOf("uris = [")},
 		},
 		Sources: []config.Source{
-			{URI: parse(t, "https://www.news.example/sitemap.xml"), Seed: parse(t, "https://www.news.example/sitemap.xml"), File: main, Line: 107},
-			{URI: parse(t, "https://www.news.example/rss.xml"), Seed: parse(t, "https://www.news.example/rss.xml"), File: main, Line: 106},
+			{URI: parse(t, "https://www.news.example/sitemap.xml"), Seed: parse(t, "https://www.news.example/sitemap.xml"), File: main, Line: lineOf("sitemaps = [")},
+			{URI: parse(t, "https://www.news.example/rss.xml"), Seed: parse(t, "https://www.news.example/rss.xml"), File: main, Line: lineOf("uris = [\"https://www.news.example/rss")},
 		},
 		Digest: c.Digest, HostsDir: filepath.Join(filepath.Dir(main), "curators"),
 	}
@@ -359,6 +364,9 @@ func TestEachKeyReachesItsField(t *testing.T) {
 				{Match: regexp.MustCompile("/print/"), File: main, Line: lineOf("rules =")},
 				{Accept: true, Match: regexp.MustCompile("^https://media[.]"), File: main, Line: lineOf("rules =")},
 			},
+		},
+		Names: uri.Naming{
+			Set: uri.Heritrix, Drop: []string{"utm_*"}, Rewrite: []uri.Rewrite{{Match: regexp.MustCompile(`/index[.]html$`), To: "/"}},
 		},
 		Change: config.Change{
 			Mode: config.TextOnly, Scrub: []string{`\d+ views`}, ScrubCSS: []string{"#clock"}, MIME: mime(t, "^text/html.*"), MaxSize: 1e6,

@@ -6,6 +6,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/evaluators"
+	"github.com/arcrawl/arcrawl/uri"
 )
 
 // Settings is all that the visit of one URI needs to know, resolved for its host. It is a value; its slices are shared
@@ -27,6 +28,8 @@ type Settings struct {
 	Feeds    Feeds
 	Articles Articles
 	Dedup    Dedup
+	// Names says which URIs are one. Its fields are names.set ("whatwg"), names.drop ([]) and names.rewrite ([]).
+	Names uri.Naming
 }
 
 // Politeness says how long a host rests between requests: DelayFactor times the duration of the last exchange, at least

@@ -42,6 +42,13 @@ func (c *Crawler) enter(claim frontier.Claim, s terms, now time.Time) (entry, er
 	if !of.takes(step{uri: r.URI, hops: r.Hops, via: uri.FromCanonical(r.Via)}, nil) {
 		return entry{refused: &refusal{statusOutOfScope, s.Robots.ForbiddenWait, "outOfScope"}}, nil
 	}
+	holder, err := c.rooms.Frontier.Holder(r)
+	if err != nil {
+		return entry{}, err
+	}
+	if holder != r.URI {
+		return entry{refused: &refusal{statusOutOfScope, s.Robots.ForbiddenWait, "sameAs:" + holder.String()}}, nil
+	}
 	copied, ok, err := c.rooms.Frontier.Robots(r.URI.Origin())
 	if err != nil {
 		return entry{}, fmt.Errorf("look up robots.txt for %s: %w", r.URI, err)

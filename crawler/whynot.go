@@ -15,6 +15,7 @@ type Known interface {
 	Get(u uri.URI) (frontier.Record, bool, error)
 	Fill(u uri.URI) (frontier.Fill, error)
 	Robots(origin uri.URI) (frontier.RobotsCopy, bool, error)
+	Namesake(u uri.URI) (uri.URI, bool, error)
 }
 
 // WhyNot is the question whether a URI would be taken.
@@ -36,7 +37,7 @@ func ExplainScope(c *config.Config, known Known, q WhyNot, now time.Time) ([]Rea
 	if !of.takes(at, func(r Reason) { w.reasons = append(w.reasons, r) }) {
 		return w.reasons, nil
 	}
-	for _, ask := range []func(step) (bool, error){w.room, w.robots} {
+	for _, ask := range []func(step) (bool, error){w.name, w.room, w.robots} {
 		if goes, err := ask(at); err != nil || !goes {
 			return w.reasons, err
 		}
@@ -118,6 +119,18 @@ func (w *whyNot) likelySeed(u uri.URI) (seed uri.URI, is bool) {
 		}
 	}
 	return seed, false
+}
+
+// name asks whether another URI is visited in its place.
+func (w *whyNot) name(s step) (bool, error) {
+	if w.known == nil || s.hops == "" {
+		return true, nil
+	}
+	other, ok, err := w.known.Namesake(s.uri)
+	if err != nil || !ok {
+		return err == nil, err
+	}
+	return w.say(Rejects, "names", "it is the same as %s, which is visited", other), nil
 }
 
 // room asks whether its host and its folder have room.

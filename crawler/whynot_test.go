@@ -17,6 +17,7 @@ type knows struct {
 	records map[string]frontier.Record
 	fill    frontier.Fill
 	robots  string
+	same    uri.URI
 }
 
 func (k knows) Get(u uri.URI) (frontier.Record, bool, error) {
@@ -26,6 +27,8 @@ func (k knows) Get(u uri.URI) (frontier.Record, bool, error) {
 }
 
 func (k knows) Fill(uri.URI) (frontier.Fill, error) { return k.fill, nil }
+
+func (k knows) Namesake(uri.URI) (uri.URI, bool, error) { return k.same, !k.same.IsZero(), nil }
 
 func (k knows) Robots(uri.URI) (frontier.RobotsCopy, bool, error) {
 	return frontier.RobotsCopy{Status: 200, Body: []byte(k.robots), Expires: time.Now().Add(time.Hour)}, k.robots != "", nil
@@ -59,6 +62,10 @@ func TestWhyNotNamesTheRuleThatDecides(t *testing.T) {
 		{
 			name: "a full host", uri: "https://news.example/b", known: knows{fill: frontier.Fill{URIs: 100, Limits: room.Limits}},
 			want: "rejects scope.max_uris: its host has 100 URIs, at most 100 are kept",
+		},
+		{
+			name: "another URI of its name", uri: "https://news.example/b?ref=1", known: knows{fill: room, same: uri.FromCanonical("https://news.example/b")},
+			want: "rejects names: it is the same as https://news.example/b",
 		},
 		{
 			name: "robots.txt", uri: "https://news.example/b", known: knows{fill: room, robots: "User-agent: *\nDisallow: /b"},

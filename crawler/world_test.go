@@ -23,6 +23,7 @@ import (
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/internal/town"
 	"github.com/arcrawl/arcrawl/trust"
+	"github.com/arcrawl/arcrawl/uri"
 	"github.com/arcrawl/arcrawl/warcout"
 )
 
@@ -86,7 +87,10 @@ func (w *world) openWith(dial dialer) (crawler.Rooms, func()) {
 		w.t.Fatal(err)
 	}
 	now := time.Now()
-	f, err := frontier.Open(frontier.Options{Dir: cfg.Storage.State, Compactors: -1, Now: now, RestAfterCrash: 1})
+	f, err := frontier.Open(frontier.Options{Dir: cfg.Storage.State, Compactors: -1, Now: now, RestAfterCrash: 1, Names: func(h uri.Host) *uri.Naming {
+		n := cfg.ForHost(h, time.Now()).Names
+		return &n
+	}})
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -16,7 +16,7 @@ const addBatch = 100
 
 // newcomer is a candidate that was not known when it was looked up.
 type newcomer struct {
-	Candidate
+	called
 	fp fingerprint
 }
 
@@ -41,9 +41,13 @@ func (f *Frontier) Add(now time.Time, cs ...Candidate) (Added, error) {
 
 // sieve keeps the candidates that are not known, and counts the others. It holds no lock while it reads, so that a page
 // full of known links costs other visits nothing; what it keeps must be looked up again under the lock.
-func (f *Frontier) sieve(cs []Candidate) (fresh []newcomer, added Added, err error) {
-	if len(cs) == 0 {
+func (f *Frontier) sieve(found []Candidate) (fresh []newcomer, added Added, err error) {
+	if len(found) == 0 {
 		return nil, Added{}, nil
+	}
+	cs, err := f.call(found)
+	if err != nil {
+		return nil, Added{}, err
 	}
 	ids, err := f.idsOf(cs)
 	if err != nil {
@@ -73,7 +77,7 @@ func (f *Frontier) sieve(cs []Candidate) (fresh []newcomer, added Added, err err
 					continue
 				}
 			}
-			fresh = append(fresh, newcomer{Candidate: c, fp: fp})
+			fresh = append(fresh, newcomer{called: c, fp: fp})
 		}
 		return nil
 	})
@@ -82,7 +86,7 @@ func (f *Frontier) sieve(cs []Candidate) (fresh []newcomer, added Added, err err
 }
 
 // idsOf gives the number of each candidate's host, 0 for one that is not known.
-func (f *Frontier) idsOf(cs []Candidate) ([]uint32, error) {
+func (f *Frontier) idsOf(cs []called) ([]uint32, error) {
 	ids := make([]uint32, len(cs))
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -167,6 +171,14 @@ func (c *change) insert(fresh []newcomer, now time.Time) (Added, error) {
 			}
 			continue
 		}
+		taken, err := c.nameTaken(n.called)
+		if err != nil {
+			return Added{}, err
+		}
+		if taken {
+			added.Known++
+			continue
+		}
 		full, err := c.full(d, n.URI)
 		if err != nil {
 			return Added{}, err
@@ -181,6 +193,9 @@ func (c *change) insert(fresh []newcomer, now time.Time) (Added, error) {
 		}
 		r := Record{URI: n.URI, Hops: n.Hops, Via: n.Via, Seed: n.Seed, History: History{FirstSeen: now, Source: n.Source, Born: n.Born, Urgent: n.Urgent}}
 		if err := c.put(d, n.fp, uriRow{}, rowOf(r, dueMillis(due, now))); err != nil {
+			return Added{}, err
+		}
+		if err := c.writeName(n.called); err != nil {
 			return Added{}, err
 		}
 		added.New++

@@ -40,6 +40,10 @@ type Options struct {
 	// Valence, and for each URI that is new.
 	Limits func(uri.Host) Limits
 
+	// Names says which URIs of a host are one; nil is that each is its own. It is asked for every candidate, and may be
+	// asked with locks held.
+	Names func(uri.Host) *uri.Naming
+
 	Order Order // of the URIs of a host that has more due than it can serve; see the package comment
 
 	// Inspect opens the store to look at it only: nothing is marked in it or migrated, and what changes it fails or is lost.
@@ -86,6 +90,9 @@ func (o Options) withDefaults() (Options, error) {
 	if o.Limits == nil {
 		o.Limits = func(uri.Host) Limits { return Limits{} }
 	}
+	if o.Names == nil {
+		o.Names = func(uri.Host) *uri.Naming { return nil }
+	}
 	return o, nil
 }
 
@@ -100,6 +107,7 @@ type Frontier struct {
 	group   func(uri.Host) string
 	groups  map[string]*together // guarded by mu
 	limits  func(uri.Host) Limits
+	names   func(uri.Host) *uri.Naming
 
 	// mu guards what follows, and is held while a transaction is written: so there is one writer at a time, and what is
 	// in memory agrees with what is on disk whenever the lock is free. A transaction takes some ten µs, since the store

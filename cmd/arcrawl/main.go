@@ -67,7 +67,7 @@ First steps:
 	root.AddCommand(newVerify(), newIndex(), newHistory(), newCat(), newDiff())
 	root.AddCommand(newDeps(), newImpact(), newReduplicate(), newExtract(), newWacz())
 	root.AddCommand(newLog(), newInit(), newHost(), newSchema(), newManual())
-	root.AddCommand(newWhyNot())
+	root.AddCommand(newWhyNot(), newCanon())
 	root.AddCommand(newFrontier(), newFsck())
 	return root
 }

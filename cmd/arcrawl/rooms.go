@@ -1,10 +1,12 @@
 package main
 
 import (
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"time"
 
@@ -88,6 +90,10 @@ func openFrontier(live *config.Live, now time.Time) (*frontier.Frontier, error) 
 		Valence:        func(h uri.Host) int { return live.Current().ForHost(h, time.Now()).Politeness.Valence },
 		Group:          func(h uri.Host) string { return live.Current().ForHost(h, time.Now()).Politeness.Group },
 		Order:          orders[c.Crawl.Order],
+		Names: func(h uri.Host) *uri.Naming {
+			n := live.Current().ForHost(h, time.Now()).Names
+			return &n
+		},
 		Limits: func(h uri.Host) frontier.Limits {
 			s := live.Current().ForHost(h, time.Now()).Scope
 			return frontier.Limits{URIs: s.MaxURIs, PerDirectory: s.MaxURIsPerDirectory}
@@ -113,6 +119,7 @@ func openArchive(c *config.Config, now time.Time) (*warcout.Writer, []warcout.Re
 
 // warcinfo says in each WARC file who made it, with what, and by which rules.
 func warcinfo(c *config.Config, host string) []warcout.Field {
+	names := nameRules(c.NamesNotation())
 	return []warcout.Field{
 		{Name: "software", Value: "arcrawl/" + programVersion() + " (https://github.com/arcrawl/arcrawl)"},
 		{Name: "format", Value: "WARC File Format 1.1"},
@@ -122,9 +129,28 @@ func warcinfo(c *config.Config, host string) []warcout.Field {
 		{Name: "http-header-user-agent", Value: c.UserAgent(programVersion())},
 		{Name: "robots", Value: "obey (RFC 9309)"},
 		{Name: "canonicalization", Value: "whatwg; without fragment and user information"},
+		{Name: "nameRules", Value: names},
+		{Name: "nameRulesDigest", Value: fmt.Sprintf("sha256:%x", sha256.Sum256([]byte(strings.Join(c.NamesNotation(), "\n"))))},
 		{Name: "configDigest", Value: c.Digest},
 		{Name: "description", Value: "WARC-Payload-Digest is of the payload with transfer encoding removed and content encoding kept"},
 	}
+}
+
+// maxNameRules is how many bytes of the rules of names stand in each WARC file. The digest is over all of them.
+const maxNameRules = 8 << 10
+
+// nameRules are the rules by which URIs are one, in a line: those for all hosts, then those of each host that has others.
+func nameRules(lines []string) string {
+	all := strings.Join(lines, "; ")
+	if len(all) <= maxNameRules {
+		return all
+	}
+	kept := len(lines[0])
+	n := 1
+	for ; kept+2+len(lines[n]) <= maxNameRules; n++ {
+		kept += 2 + len(lines[n])
+	}
+	return fmt.Sprintf("%s; and those of %d more hosts", strings.Join(lines[:n], "; "), len(lines)-n)
 }
 
 func spoolFolder(c *config.Config) string { return filepath.Join(c.Storage.State, "spool") }

@@ -1,4 +1,4 @@
-package archive
+package uri
 
 import (
 	"net/url"
@@ -19,11 +19,11 @@ var (
 	}
 )
 
-// Key is the key of a URI in an index: the sort-friendly form (SURT) of what pywb and its relatives look up. The host is
+// ReplayKey is the key of a URI in an index of replay tools: the sort-friendly form (SURT) of what pywb and its relatives look up. The host is
 // reversed, and what seldom makes another page is levelled: the scheme, a leading www, upper case, the order of the
 // query, a trailing slash, session ids. So one key may stand for several URIs. A URI that is not http or https is its own
 // key.
-func Key(uri string) string {
+func ReplayKey(uri string) string {
 	scheme, rest, ok := strings.Cut(uri, "://")
 	if scheme = strings.ToLower(scheme); !ok || scheme != "http" && scheme != "https" {
 		return escape(uri)

@@ -1,0 +1,156 @@
+package frontier_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+// calling gives all hosts these rules of names.
+func calling(n *uri.Naming) func(*frontier.Options) {
+	return func(o *frontier.Options) { o.Names = func(uri.Host) *uri.Naming { return n } }
+}
+
+// find adds a URI that stands on the seed, and tells whether it was new.
+func (w *world) find(text string, hops uri.HopPath, via string) bool {
+	w.Helper()
+	added, err := w.Add(day, frontier.Candidate{URI: parse(w, text), Hops: hops, Via: via, Seed: "http://news.example/"})
+	if err != nil || added.New+added.Known != 1 {
+		w.Fatalf("Add(%s) = %+v, %v", text, added, err)
+	}
+	return added.New == 1
+}
+
+func TestURIsOfOneNameAreOne(t *testing.T) {
+	t.Parallel()
+	heritrix, pywb := &uri.Naming{Set: uri.Heritrix}, &uri.Naming{Set: uri.Pywb}
+	tracking := &uri.Naming{Drop: []string{"utm_*"}}
+	type found struct {
+		uri  string
+		hops uri.HopPath
+		via  string
+		want bool // new
+	}
+	for _, c := range []struct {
+		name   string
+		naming *uri.Naming
+		finds  []found
+	}{
+		{"without rules each is its own", nil, []found{{"http://news.example/a", "L", "", true}, {"http://news.example/A", "L", "", true}}},
+		{"the first one stays", tracking, []found{
+			{"http://news.example/a?utm_source=x", "L", "", true},
+			{"http://news.example/a", "L", "", false},
+			{"http://news.example/a?utm_source=y", "L", "", false},
+			{"http://news.example/a?utm_source=x", "L", "", false},
+			{"http://news.example/b", "L", "", true},
+		}},
+		{"on another host", heritrix, []found{{"http://www.news.example/a", "L", "", true}, {"http://news.example/a", "L", "", false}, {"http://www2.news.example/A", "L", "", false}}},
+		{"a home page on another host is another one", heritrix, []found{{"http://www.news.example/", "L", "", true}, {"http://news.example/", "L", "", true}}},
+		{"a name that is no URI", pywb, []found{{"http://www.news.example/a?b&a", "L", "", true}, {"https://news.example/A/?a&b", "L", "", false}}},
+		{"a seed is always taken", pywb, []found{{"http://news.example/a", "L", "", true}, {"https://news.example/a", "", "", true}}},
+		{"what redirects to its own name is followed", pywb, []found{
+			{"http://news.example/a", "L", "", true}, {"https://www.news.example/a", "LR", "http://news.example/a", true}, {"https://news.example/a", "L", "", false},
+		}},
+		{"a redirect from another name is not", pywb, []found{{"http://news.example/a", "L", "", true}, {"https://news.example/a", "LR", "http://news.example/b", false}}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, calling(c.naming))
+			for i, f := range c.finds {
+				if i == 2 {
+					w.reopen(day)
+				}
+				if got := w.find(f.uri, f.hops, f.via); got != f.want {
+					t.Errorf("%s was new: %t, want %t", f.uri, got, f.want)
+				}
+			}
+		})
+	}
+}
+
+func TestTwoOfOneNameInOnePage(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, calling(&uri.Naming{Set: uri.Pywb}))
+	got, err := w.Add(day,
+		frontier.Candidate{URI: parse(t, "http://news.example/a"), Hops: "L"},
+		frontier.Candidate{URI: parse(t, "https://www.news.example/a"), Hops: "L"},
+		frontier.Candidate{URI: parse(t, "http://news.example/a?"), Hops: "L"})
+	if want := (frontier.Added{New: 1, Known: 2}); err != nil || got != want {
+		t.Errorf("Add = %+v, %v; want %+v", got, err, want)
+	}
+}
+
+func TestHolder(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.add(day, "http://news.example/a", "http://news.example/A", "http://news.example/b")
+	holder := func(text string, hops uri.HopPath) string {
+		t.Helper()
+		u, err := w.Holder(frontier.Record{URI: parse(t, text), Hops: hops})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return u.String()
+	}
+	if got := holder("http://news.example/A", "L"); got != "http://news.example/A" {
+		t.Errorf("without rules the holder is %s", got)
+	}
+	w.o.Names = func(uri.Host) *uri.Naming { return &uri.Naming{Set: uri.Heritrix} }
+	w.reopen(day)
+	for _, c := range []struct {
+		name, uri string
+		hops      uri.HopPath
+		want      string
+	}{
+		{"the first that asks has the name", "http://news.example/A", "L", "http://news.example/A"},
+		{"the other one finds it taken", "http://news.example/a", "L", "http://news.example/A"},
+		{"the first asks again", "http://news.example/A", "L", "http://news.example/A"},
+		{"a seed is its own", "http://news.example/a", "", "http://news.example/a"},
+		{"one without another", "http://news.example/b", "L", "http://news.example/b"},
+	} {
+		if got := holder(c.uri, c.hops); got != c.want {
+			t.Errorf("%s: holder %s, want %s", c.name, got, c.want)
+		}
+	}
+}
+
+// A feed that names its items with tracking parameters makes the page itself due.
+func TestSoonerReachesTheHolder(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, calling(&uri.Naming{Drop: []string{"utm_*"}}))
+	w.find("http://news.example/a", "L", "")
+	later := at(10 * 24 * time.Hour)
+	c := w.claim(day, "http://news.example/a")
+	c.Record.Due = later
+	if _, err := w.Settle(c, frontier.Settlement{Record: c.Record, Finished: day}); err != nil {
+		t.Fatal(err)
+	}
+	got, err := w.Add(day, frontier.Candidate{URI: parse(t, "http://news.example/a?utm_source=feed"), Hops: "M", Due: at(time.Second), Sooner: true})
+	if want := (frontier.Added{Known: 1, Sooner: 1}); err != nil || got != want {
+		t.Errorf("Add = %+v, %v; want %+v", got, err, want)
+	}
+}
+
+// A page behind a dead link of the same name is not lost, known or new.
+func TestTheNameGoesToOneThatAnswers(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, calling(&uri.Naming{Drop: []string{"ref"}}))
+	w.find("http://news.example/a?ref=old", "L", "")
+	c := w.claim(day, "http://news.example/a?ref=old")
+	c.Record.Gone, c.Record.Due = 1, at(time.Hour)
+	if _, err := w.Settle(c, frontier.Settlement{Record: c.Record, Finished: day}); err != nil {
+		t.Fatal(err)
+	}
+	if !w.find("http://news.example/a", "L", "") {
+		t.Error("a new URI of the name was taken for the dead one")
+	}
+	if w.find("http://news.example/a?ref=new", "L", "") {
+		t.Error("another new URI of the name was not taken for the one before")
+	}
+	dead, err := w.Holder(c.Record)
+	if err != nil || dead.String() != "http://news.example/a" {
+		t.Errorf("the dead one's name is held by %s, %v", dead, err)
+	}
+}
