@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"net/http"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -106,9 +107,20 @@ func titleSaysNotFound(content []byte) bool {
 			return false
 		}
 		content = content[i:]
-		if bytes.EqualFold(content[:len(begins)], []byte(begins)) && notFoundTitle.Match(content) {
+		if bytes.EqualFold(content[:len(begins)], []byte(begins)) && mayBeNotFound(content) && notFoundTitle.Match(content) {
 			return true
 		}
 		content = content[1:]
 	}
+}
+
+// notFoundWords are what titles have that notFoundTitle matches, each at least one of these.
+var notFoundWords = []string{"404", "found", "gefunden", "trouv", "encontrada", "trovata", "gevonden", "hitta", "funnet", "fannst"}
+
+// mayBeNotFound asks first what is asked quickly, of the title that begins here.
+func mayBeNotFound(content []byte) bool {
+	_, title, _ := bytes.Cut(content, []byte(">"))
+	title, _, _ = bytes.Cut(title, []byte("<"))
+	title = bytes.ToLower(title)
+	return slices.ContainsFunc(notFoundWords, func(word string) bool { return bytes.Contains(title, []byte(word)) })
 }

@@ -122,6 +122,7 @@ type Frontier struct {
 
 	settling waitingRoom
 	seen     recent
+	copies   copies
 	patrol   patrol
 }
 
@@ -151,6 +152,7 @@ func (f *Frontier) Close() error {
 		return nil
 	}
 	f.closed = true
+	f.copies.clear()
 	var err error
 	if f.inProgress() == 0 && !f.inspect {
 		err = f.db.Update(func(txn *badger.Txn) error { return txn.Set([]byte(metaClean), nil) })

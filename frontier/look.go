@@ -35,6 +35,10 @@ func (f *Frontier) Get(u uri.URI) (r Record, ok bool, err error) {
 // Robots gives the copy of robots.txt that is in force for an origin, as [uri.URI.Origin] names it; ok is false when
 // none was ever settled. It does not look at Expires.
 func (f *Frontier) Robots(origin uri.URI) (c RobotsCopy, ok bool, err error) {
+	c, ok, round := f.copies.get(origin)
+	if ok {
+		return c, true, nil
+	}
 	id, err := f.idOf(origin)
 	if id == 0 || err != nil {
 		return RobotsCopy{}, false, err
@@ -47,7 +51,10 @@ func (f *Frontier) Robots(origin uri.URI) (c RobotsCopy, ok bool, err error) {
 	if err != nil {
 		return RobotsCopy{}, false, fmt.Errorf("look up the robots.txt of %s: %w", origin, err)
 	}
-	return w.copy(), ok, nil
+	if c = w.copy(); ok {
+		f.copies.put(origin, c, round)
+	}
+	return c, ok, nil
 }
 
 // Seen gives what a feed or sitemap has listed so far, as the last [Settlement] with a Seen left it; nil if none did.

@@ -77,7 +77,11 @@ func (f *Frontier) settleOnce(h *host, cl Claim, o Settlement, fresh []newcomer,
 	if err != nil {
 		return Added{}, err
 	}
-	return added, c.commit()
+	err = c.commit()
+	if o.Robots != nil {
+		f.copies.drop(o.Record.URI.Origin())
+	}
+	return added, err
 }
 
 // settle makes a settlement part of the change.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"sync"
 	"time"
@@ -39,8 +38,8 @@ type Writer struct {
 	o        Options
 	names    naming
 	create   func(path string) (storage, error) // a test puts a failing disk here
-	encoders chan *encoder                      // those that are free; nil is one that is not made yet
-	spools   sync.Pool                          // of *spool
+	encoders *encoders
+	spools   sync.Pool // of *spool
 
 	mu      sync.Mutex // guards the fields below, and every file's
 	changed *sync.Cond // a sync ended, or a visit left its file
@@ -76,10 +75,7 @@ func Open(o Options, now time.Time) (*Writer, []Repair, error) {
 	}
 	w := &Writer{o: o, names: names, create: createFile, journal: j}
 	w.changed = sync.NewCond(&w.mu)
-	w.encoders = make(chan *encoder, max(minEncoders, 2*runtime.GOMAXPROCS(0)))
-	for range cap(w.encoders) {
-		w.encoders <- nil
-	}
+	w.encoders = newEncoders(o.Level)
 	w.spools.New = func() any { return &spool{dir: o.TempDir, limit: spoolMemory} }
 	return w, repairs, nil
 }
@@ -180,28 +176,22 @@ func (v Visit) origin(first record) digest.Origin {
 	return o
 }
 
-// minEncoders is how many visits can be compressed at the same time, at least; more than the processor has cores, so that
-// a long one does not hold up all others. Each takes about a megabyte, which is why there is not one for each visit.
-const minEncoders = 4
-
 // encode compresses all records into s and tells the length of the first one's member. No lock is held.
 func (w *Writer) encode(s *spool, records []record) (first int64, err error) {
-	e := <-w.encoders
-	defer func() { w.encoders <- e }()
-	if e == nil {
-		if e, err = newEncoder(w.o.Level); err != nil {
-			return 0, err
-		}
+	e, err := w.encoders.take()
+	if err != nil {
+		return 0, err
 	}
 	for i, r := range records {
 		if err := e.encode(s, r); err != nil {
-			e = nil // it may be half way through a member: it is not used again
+			w.encoders.lose() // it may be half way through a member: it is not used again
 			return 0, err
 		}
 		if i == 0 {
 			first = s.size
 		}
 	}
+	w.encoders.give(e)
 	return first, nil
 }
 

@@ -1,0 +1,38 @@
+package frontier
+
+import (
+	"testing"
+
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+func TestACopyThatWasReadBeforeItsSuccessorDoesNotComeBack(t *testing.T) {
+	t.Parallel()
+	var c copies
+	origin := uri.FromCanonical("http://www.example.org/")
+	_, ok, round := c.get(origin)
+	if ok {
+		t.Fatal("something is known from the start")
+	}
+	c.drop(origin) // a settlement brings a new copy meanwhile
+	c.put(origin, RobotsCopy{Status: 200}, round)
+	if _, ok, _ := c.get(origin); ok {
+		t.Error("the copy that is no longer in force is known")
+	}
+	_, _, round = c.get(origin)
+	c.put(origin, RobotsCopy{Status: 404}, round)
+	if got, ok, _ := c.get(origin); !ok || got.Status != 404 {
+		t.Errorf("got %v, %t", got, ok)
+	}
+}
+
+func TestCopiesInMemoryAreBounded(t *testing.T) {
+	t.Parallel()
+	var c copies
+	for _, host := range []string{"http://a.example/", "http://b.example/", "http://c.example/"} {
+		c.put(uri.FromCanonical(host), RobotsCopy{Body: make([]byte, maxCopied/2)}, 0)
+		if c.bytes > maxCopied {
+			t.Errorf("%d bytes are kept, more than %d", c.bytes, maxCopied)
+		}
+	}
+}
