@@ -62,6 +62,19 @@ var warnings = []struct {
 		want: `arcrawl.toml:4:8: storage.warc: "state/warc" lies inside storage.state, which belongs to the store alone; move it out`,
 	},
 	{
+		name: "seeds that want more than politeness allows", main: "[politeness]\nmin_delay = \"30s\"\n[[wait]]\nmime = \".*\"\nmin = \"1m\"\n[seeds]\nuris = [\"https://a.example/\", \"https://a.example/b\", \"https://a.example/c\"]\n",
+		want: `arcrawl.toml:7:1: seeds.uris: the 3 seeds of a.example may be visited 3 times a minute in all by wait.min, and politeness.min_delay "30s" allows 2 at best; ` +
+			`raise wait.min, or lower min_delay if the site agrees; until then they are late, not impolite`,
+	},
+	{
+		name: "refinements that can never hold", main: seeded + "[[when]]\nuri = '^/live/'\nscope = { max_hops = 3 }\n",
+		hosts: []string{"a.example.toml", "[[when]]\nuri = '^https://b[.]example/'\nscope = { max_hops = 3 }\n[[when]]\nuri = '^https://a.example/live/'\nscope = { max_hops = 3 }\n" +
+			"[[when]]\nuri = '^https://b\\.example/x'\nscope = { max_hops = 3 }\n"},
+		want: `arcrawl.toml:4:7: when.uri: "^/live/" can never match: a URI begins with http:// or https://; leave the ^ away, or write the URI from its scheme on` + "\n" +
+			`hosts.d/a.example.toml:2:7: when.uri: "^https://b[.]example/" can never match: this file is for a.example; move it to the file of that host or to the main file` + "\n" +
+			`hosts.d/a.example.toml:8:7: when.uri: "^https://b\\.example/x" can never match: this file is for a.example; move it to the file of that host or to the main file`,
+	},
+	{
 		name: "a host file by another extension", main: seeded,
 		hosts: []string{"A.TOML", "[[", "b.toml.txt", "[[", "c.toml~", "[[", ".d.toml", "[[", "e.toml.tmp", "[[", "README", "[["},
 		want: `hosts.d/A.TOML: is passed over; end its name with ".toml" to have it read` + "\n" +

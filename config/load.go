@@ -75,6 +75,15 @@ func (l *loader) load(path string) error {
 		return Faults(faults)
 	}
 	l.resolve()
+	l.warnPace()
+	for _, w := range l.draft.whens {
+		w.warnNever("")
+	}
+	for _, f := range l.files {
+		for _, w := range f.draft.whens {
+			w.warnNever(f.host)
+		}
+	}
 	l.config.Warnings = l.collect(func(fs findings) []Fault { return fs.warnings })
 	l.config.Digest = l.digest()
 	return nil

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -28,7 +29,7 @@ Exit code 0 means that the configuration can be used, 78 that it cannot.`,
 			if err != nil {
 				return err
 			}
-			for _, w := range c.Warnings {
+			for _, w := range append(c.Warnings, c.Expired(time.Now())...) {
 				fmt.Fprintf(cmd.ErrOrStderr(), "warning: %s\n", w)
 			}
 			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s is in order: %d seeds, digest %s\n", path, len(c.Seeds), c.Digest)

@@ -61,7 +61,7 @@ First steps:
 		Args:          cobra.NoArgs,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	root.AddCommand(newRun(), newCheck(), newReport(), newScrub(), newDemo(), newVersion(), newSim())
+	root.AddCommand(newRun(), newCheck(), newEffective(), newReport(), newScrub(), newDemo(), newVersion(), newSim())
 	root.AddCommand(newStatus(), newTop(), newHosts(), newPause(), newResume(), newSeeds(), newVisit(), newHold(), newRelease())
 	root.AddCommand(newOverdue(), newWhy())
 	root.AddCommand(newVerify(), newIndex(), newHistory(), newCat(), newDiff())

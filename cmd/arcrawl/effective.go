@@ -1,0 +1,147 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+// effectiveFlags are what a refinement may ask about.
+type effectiveFlags struct {
+	config, at, mime, hops string
+	json, set              bool
+}
+
+func newEffective() *cobra.Command {
+	var f effectiveFlags
+	cmd := &cobra.Command{
+		Use:   "effective HOST [URI]",
+		Short: "Show the settings of a host or URI, and which line of which file set each",
+		Long: `effective prints each setting as it is for the visits of a host, or of one URI, with the file and line that say so, or "default".
+Before them it names the refinements that could have a say, and whether they hold. With a URI also those count that ask about more
+than the time; --mime and --hops say what a refinement may ask about beside it.
+
+It reads the files as they are now and needs no daemon. A daemon that has refused them goes by the last good ones.`,
+		Example: `  arcrawl effective www.news.example
+  arcrawl effective www.news.example https://www.news.example/live/ --at 2026-12-01T06:30:00Z --mime text/html
+  arcrawl effective www.news.example --set`,
+		Args: cobra.RangeArgs(1, 2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			h, about, err := f.about(args)
+			if err != nil {
+				return usageError{err}
+			}
+			c, err := config.Load(f.config)
+			if err != nil {
+				return err
+			}
+			return f.print(cmd.OutOrStdout(), explain(c, h, about, f.set))
+		},
+	}
+	cmd.Flags().StringVarP(&f.config, "config", "c", defaultConfig, "the main configuration file")
+	cmd.Flags().StringVar(&f.at, "at", "", "the time of the visit, as in 2026-12-01T06:30:00Z (default: now)")
+	cmd.Flags().StringVar(&f.mime, "mime", "", "the content type that the URI had at its last capture")
+	cmd.Flags().StringVar(&f.hops, "hops", "", "how the URI was found, as crawl.log shows it: LLE (default: a seed)")
+	cmd.Flags().BoolVar(&f.set, "set", false, "show only what a file sets")
+	cmd.Flags().BoolVar(&f.json, "json", false, "write JSON")
+	return cmd
+}
+
+// about reads the arguments.
+func (f *effectiveFlags) about(args []string) (uri.Host, config.About, error) {
+	a := config.About{ContentType: f.mime, Hops: uri.HopPath(f.hops), Now: time.Now()}
+	if f.at != "" {
+		at, err := time.Parse(time.RFC3339, f.at)
+		if err != nil {
+			return "", a, fmt.Errorf("--at %q: write a time with its offset, as in 2026-12-01T06:30:00Z", f.at)
+		}
+		a.Now = at
+	}
+	host := args[0]
+	if strings.Contains(host, "://") {
+		if len(args) == 2 {
+			return "", a, errors.New("name a host, and then one URI")
+		}
+		args = append(args, host)
+	} else {
+		host = "http://" + host + "/"
+	}
+	u, err := uri.Parse(host)
+	if err != nil {
+		return "", a, fmt.Errorf("%q: %w; write a host as in www.news.example or www.news.example:8080", args[0], err)
+	}
+	h := u.Host()
+	if len(args) == 1 {
+		return h, a, nil
+	}
+	if a.URI, err = uri.Parse(args[1]); err != nil {
+		return "", a, fmt.Errorf("%q: %w; write a whole URI", args[1], err)
+	}
+	if a.URI.Host() != h {
+		return "", a, fmt.Errorf("%s is not on the host %s", a.URI, h)
+	}
+	return h, a, nil
+}
+
+// effective is what the command tells.
+type effective struct {
+	Host        uri.Host            `json:"host"`
+	URI         string              `json:"uri,omitempty"`
+	At          time.Time           `json:"at"`
+	Refinements []config.Refinement `json:"refinements"`
+	Settings    []config.Setting    `json:"settings"`
+}
+
+func explain(c *config.Config, h uri.Host, a config.About, onlySet bool) effective {
+	e := effective{Host: h, URI: a.URI.String(), At: a.Now.UTC().Truncate(time.Second), Refinements: c.Refinements(h, a)}
+	all := c.EffectiveHost(h, a.Now)
+	if !a.URI.IsZero() {
+		all = c.Effective(a)
+	}
+	for _, s := range all {
+		if !onlySet || s.File != "" {
+			e.Settings = append(e.Settings, s)
+		}
+	}
+	return e
+}
+
+func (f *effectiveFlags) print(out io.Writer, e effective) error {
+	if f.json {
+		enc := json.NewEncoder(out)
+		enc.SetIndent("", "  ")
+		enc.SetEscapeHTML(false)
+		return enc.Encode(e)
+	}
+	what := string(e.Host)
+	if e.URI != "" {
+		what = e.URI
+	}
+	fmt.Fprintf(out, "settings of %s at %s\n\n", what, e.At.Format(time.RFC3339))
+	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	dir := filepath.Dir(f.config) + string(filepath.Separator)
+	for _, r := range e.Refinements {
+		holds := "does not hold"
+		if r.Holds {
+			holds = "holds"
+		}
+		fmt.Fprintf(table, "[[when]] %s\t%s\t%s:%d\n", r.Criteria, holds, strings.TrimPrefix(r.File, dir), r.Line)
+	}
+	if len(e.Refinements) > 0 {
+		fmt.Fprintln(table)
+	}
+	for _, s := range e.Settings {
+		fmt.Fprintf(table, "%s\t= %s\t%s\n", s.Key, s.Value, strings.TrimPrefix(s.Origin(), dir))
+	}
+	return table.Flush()
+}
