@@ -66,7 +66,7 @@ First steps:
 	root.AddCommand(newOverdue(), newWhy())
 	root.AddCommand(newVerify(), newIndex(), newHistory(), newCat(), newDiff())
 	root.AddCommand(newDeps(), newImpact(), newReduplicate(), newExtract(), newWacz())
-	root.AddCommand(newLog(), newInit(), newHost(), newSchema(), newManual())
+	root.AddCommand(newLog(), newConvert(), newInit(), newHost(), newSchema(), newManual())
 	root.AddCommand(newWhyNot(), newCanon())
 	root.AddCommand(newFrontier(), newFsck())
 	return root

@@ -1,0 +1,178 @@
+package heritrix
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// maxDepth is deeper than beans are nested.
+const maxDepth = 64
+
+// element is a piece of the XML of a job.
+type element struct {
+	name     string
+	attrs    map[string]string
+	line     int
+	text     string
+	children []*element
+}
+
+// parse reads a document into its outermost element.
+func parse(job []byte) (*element, error) {
+	d := xml.NewDecoder(bytes.NewReader(job))
+	d.Entity = xml.HTMLEntity
+	top := &element{}
+	open := []*element{top}
+	for {
+		token, err := d.Token()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		line, _ := d.InputPos()
+		if err != nil {
+			return nil, fmt.Errorf("line %d: %w", line, err)
+		}
+		in := open[len(open)-1]
+		switch t := token.(type) {
+		case xml.StartElement:
+			if len(open) > maxDepth {
+				return nil, fmt.Errorf("line %d: elements are nested more than %d deep", line, maxDepth)
+			}
+			e := &element{name: t.Name.Local, line: line, attrs: make(map[string]string)}
+			for _, a := range t.Attr {
+				e.attrs[a.Name.Local] = a.Value
+			}
+			in.children = append(in.children, e)
+			open = append(open, e)
+		case xml.EndElement:
+			open = open[:len(open)-1]
+		case xml.CharData:
+			in.text += string(t)
+		}
+	}
+	if len(top.children) == 0 || top.children[0].name != "beans" {
+		return nil, errors.New("there is no <beans> in it: want the crawler-beans.cxml of a job of Heritrix 3")
+	}
+	return top.children[0], nil
+}
+
+// all visits an element and everything in it.
+func (e *element) all(each func(*element)) {
+	each(e)
+	for _, c := range e.children {
+		c.all(each)
+	}
+}
+
+// class is the class of a bean without its package.
+func (e *element) class() string {
+	class := e.attrs["class"]
+	return class[strings.LastIndexByte(class, '.')+1:]
+}
+
+// property is one that a bean sets, or nil.
+func (e *element) property(name string) *element {
+	for _, c := range e.children {
+		if c.name == "property" && c.attrs["name"] == name {
+			return c
+		}
+	}
+	return nil
+}
+
+// value is the text that an element stands for: its value attribute, its <value>, or its own text.
+func (e *element) value() string {
+	if v, ok := e.attrs["value"]; ok {
+		return strings.TrimSpace(v)
+	}
+	for _, c := range e.children {
+		if c.name == "value" {
+			return strings.TrimSpace(c.text)
+		}
+	}
+	return strings.TrimSpace(e.text)
+}
+
+// values are the texts of the list in an element, with their lines.
+func (e *element) values() []setting {
+	var out []setting
+	e.all(func(c *element) {
+		if c.name == "value" {
+			out = append(out, setting{value: strings.TrimSpace(c.text), line: c.line})
+		}
+	})
+	return out
+}
+
+// setting is a value and where it stands.
+type setting struct {
+	path  string // bean and property, "disposition.delayFactor"
+	value string
+	line  int
+}
+
+// settings lists what the beans of a job set, overrides last.
+func settings(beans *element) []setting {
+	var set []setting
+	for _, bean := range beans.children {
+		if bean.name != "bean" || bean.class() == "Sheet" || bean.class() == "RssSite" || bean.class() == "PropertyOverrideConfigurer" {
+			continue
+		}
+		for _, p := range bean.children {
+			if _, plain := p.attrs["value"]; p.name == "property" && plain && bean.attrs["id"] != "" {
+				set = append(set, setting{bean.attrs["id"] + "." + p.attrs["name"], p.value(), p.line})
+			}
+		}
+	}
+	for _, bean := range beans.children {
+		if bean.class() == "PropertyOverrideConfigurer" {
+			set = append(set, overrides(bean)...)
+		}
+	}
+	return set
+}
+
+// overrides are the properties of a PropertyOverrideConfigurer: lines of text, or <prop> elements.
+func overrides(bean *element) []setting {
+	var set []setting
+	bean.all(func(e *element) {
+		switch e.name {
+		case "prop":
+			set = append(set, setting{e.attrs["key"], strings.TrimSpace(e.text), e.line})
+		case "value":
+			line := e.line
+			lines := bufio.NewScanner(strings.NewReader(e.text))
+			for ; lines.Scan(); line++ {
+				text := strings.TrimSpace(lines.Text())
+				name, value, ok := strings.Cut(text, "=")
+				if ok && !strings.HasPrefix(text, "#") {
+					set = append(set, setting{strings.TrimSpace(name), strings.TrimSpace(value), line})
+				}
+			}
+		}
+	})
+	return set
+}
+
+// sheets are the maps of the job's sheets, by name.
+func sheets(beans *element) map[string][]setting {
+	found := make(map[string][]setting)
+	for _, bean := range beans.children {
+		if bean.class() != "Sheet" {
+			continue
+		}
+		name := bean.attrs["id"]
+		found[name] = nil
+		bean.all(func(e *element) {
+			if e.name == "entry" {
+				found[name] = append(found[name], setting{e.attrs["key"], e.value(), e.line})
+			}
+		})
+	}
+	return found
+}

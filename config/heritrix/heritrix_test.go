@@ -1,0 +1,167 @@
+package heritrix_test
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/config/heritrix"
+)
+
+// convert converts a job of testdata and loads what comes of it.
+func convert(t *testing.T, name, seeds string) (*heritrix.Result, *config.Config) {
+	t.Helper()
+	job, err := os.ReadFile(filepath.Join("testdata", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := heritrix.Convert(job, seeds)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	if err := os.Mkdir(filepath.Join(dir, "hosts.d"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	files := map[string][]byte{"arcrawl.toml": r.Main}
+	for host, text := range r.Hosts {
+		files[filepath.Join("hosts.d", host+".toml")] = text
+	}
+	for name, text := range files {
+		if err := os.WriteFile(filepath.Join(dir, name), text, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c, err := config.Load(filepath.Join(dir, "arcrawl.toml"))
+	if err != nil {
+		t.Fatalf("what was converted is no configuration: %v\n%s", err, r.Main)
+	}
+	return r, c
+}
+
+func TestAJobOfHeritrixBecomesAConfigurationThatLoads(t *testing.T) {
+	t.Parallel()
+	r, c := convert(t, "job.cxml", "")
+	want := `[operator]
+name = "National Library"
+contact = "https://library.example/crawler"
+
+[politeness]
+delay_factor = 2.0
+min_delay = "3s"
+
+[fetch]
+body_timeout = "10m"
+header_timeout = "1500ms"
+
+[scope]
+max_hops = 5
+max_embed_hops = 3
+rules = ['reject ^(?:.*/calendar/.*)$']
+`
+	got := slices.Sorted(slices.Values(strings.Split(string(r.Main), "\n")))
+	if diff := cmp.Diff(slices.Sorted(slices.Values(strings.Split(want, "\n"))), got); diff != "" {
+		t.Errorf("main file (-want +got):\n%s", diff)
+	}
+	var seeds []string
+	for _, s := range c.Seeds {
+		seeds = append(seeds, s.URI.String())
+	}
+	slices.Sort(seeds)
+	if want := []string{"http://tv.example/", "https://www.paper.example/", "https://www.paper.example/sport"}; !slices.Equal(seeds, want) {
+		t.Errorf("seeds %v, want %v", seeds, want)
+	}
+	if want := "[politeness]\nmin_delay = \"1m\"\n"; string(r.Hosts["radio.example"]) != want {
+		t.Errorf("the sheet for a domain became %q, want %q", r.Hosts["radio.example"], want)
+	}
+}
+
+// Nothing that a job says is lost in silence.
+func TestWhatIsNotConvertedIsListedWithItsLine(t *testing.T) {
+	t.Parallel()
+	r, _ := convert(t, "job.cxml", "")
+	var got []string
+	for _, n := range r.Left {
+		got = append(got, n.String())
+	}
+	want := []string{
+		"line 20: +http://(example,tv,: prefixes of the scope stand in scope.prefixes and scope.rules of a host file",
+		"line 21: ftp://old.example/ is no seed: want http:// or https:// and a host",
+		"line 30: metadata.userAgentTemplate = Mozilla/5.0 (@OPERATOR_CONTACT_URL@) has no counterpart",
+		"line 46: the expression .*(/[^/]+)\\1\\1.* is not one of RE2: error parsing regexp: invalid escape sequence: `\\1`",
+		"line 54: fetchHttp.maxLengthBytes: no limit; the default holds",
+		`line 60: disposition.maxDelayMs: "much" is not a number`,
+		"line 66: crawlController.maxToeThreads = 3: crawl.workers can only be set for the whole crawl",
+		"line 66: crawlController.maxToeThreads = 3: crawl.workers can only be set for the whole crawl",
+		"line 71: the sheet nobodys is for no host",
+		"line 78: the prefix http://(example,tv,)/live/ is neither a host nor a domain; a [[when]] with a uri in the host file does the same",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestAFileOfSeedsIsReadBesideTheJob(t *testing.T) {
+	t.Parallel()
+	r, err := heritrix.Convert([]byte("<beans/>"), "# mine\n\nhttp://a.example/\nb.example\nhttp://a.example:8080/x\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := make(map[string]string)
+	for host, text := range r.Hosts {
+		got[host] = string(text)
+	}
+	want := map[string]string{
+		"a.example":      "[seeds]\nuris = [\"http://a.example/\"]\n",
+		"b.example":      "[seeds]\nuris = [\"http://b.example\"]\n",
+		"a.example:8080": "[seeds]\nuris = [\"http://a.example:8080/x\"]\n",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestWhatIsNoJobIsRefused(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ job, want string }{
+		"an order.xml of Heritrix 1": {"<crawl-order><meta/></crawl-order>", "there is no <beans> in it"},
+		"broken XML":                 {"<beans>\n<bean>\n</beans>", "line 3"},
+		"nested without end":         {"<beans>" + strings.Repeat("<list>", 1000), "nested more than 64 deep"},
+		"empty":                      {"", "there is no <beans> in it"},
+	} {
+		if _, err := heritrix.Convert([]byte(c.job), ""); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q", name, err, c.want)
+		}
+	}
+}
+
+func TestDurationsAreWrittenInTheirLargestUnit(t *testing.T) {
+	t.Parallel()
+	for d, want := range map[time.Duration]string{
+		0: "0ms", 1500 * time.Millisecond: "1500ms", 90 * time.Second: "90s", time.Hour: "1h", 48 * time.Hour: "2d",
+	} {
+		if got := heritrix.Duration(d); got != want {
+			t.Errorf("%v is written %s, want %s", d, got, want)
+		}
+	}
+}
+
+func FuzzConvert(f *testing.F) {
+	job, err := os.ReadFile("testdata/job.cxml")
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(job, "http://a.example/")
+	f.Fuzz(func(t *testing.T, job []byte, seeds string) {
+		r, err := heritrix.Convert(job, seeds)
+		if (r == nil) == (err == nil) {
+			t.Fatalf("result %v and error %v", r, err)
+		}
+	})
+}

@@ -1,0 +1,93 @@
+package heritrix
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// conversion says which key of ours a property of theirs becomes, and how its value is written.
+type conversion struct {
+	key  string
+	host bool // may stand in the file of a host
+	text func(string) (string, error)
+}
+
+// conversions has every property with a counterpart. Their names are those that the profiles of Heritrix give its beans.
+var conversions = map[string]conversion{
+	"metadata.operatorContactUrl":                 {"operator.contact", false, quoted},
+	"metadata.operator":                           {"operator.name", false, quoted},
+	"metadata.organization":                       {"operator.name", false, quoted},
+	"disposition.delayFactor":                     {"politeness.delay_factor", true, decimal},
+	"disposition.minDelayMs":                      {"politeness.min_delay", true, milliseconds},
+	"disposition.maxDelayMs":                      {"politeness.max_delay", true, milliseconds},
+	"disposition.respectCrawlDelayUpToSeconds":    {"politeness.crawl_delay_up_to", true, seconds},
+	"queueAssignmentPolicy.parallelQueues":        {"politeness.valence", true, whole},
+	"preconditions.robotsValidityDurationSeconds": {"robots.wait", true, seconds},
+	"frontier.retryDelaySeconds":                  {"retry.first", true, seconds},
+	"fetchHttp.timeoutSeconds":                    {"fetch.body_timeout", true, seconds},
+	"fetchHttp.soTimeoutMs":                       {"fetch.header_timeout", true, milliseconds},
+	"fetchHttp.maxLengthBytes":                    {"fetch.max_body", true, bytesOf},
+	"warcWriter.prefix":                           {"warc.prefix", false, quoted},
+	"warcWriter.maxFileSizeBytes":                 {"warc.max_size", false, bytesOf},
+	"crawlController.maxToeThreads":               {"crawl.workers", false, whole},
+}
+
+func quoted(s string) (string, error) { return strconv.Quote(s), nil }
+
+func decimal(s string) (string, error) {
+	f, err := strconv.ParseFloat(s, 64)
+	if err != nil || f < 0 {
+		return "", fmt.Errorf("%q is not a number", s)
+	}
+	text := strconv.FormatFloat(f, 'f', -1, 64)
+	if !strings.Contains(text, ".") {
+		text += ".0"
+	}
+	return text, nil
+}
+
+func whole(s string) (string, error) {
+	n, err := strconv.ParseInt(s, 10, 32)
+	if err != nil || n < 1 {
+		return "", fmt.Errorf("%q is not a number above zero", s)
+	}
+	return strconv.FormatInt(n, 10), nil
+}
+
+func milliseconds(s string) (string, error) { return duration(s, time.Millisecond) }
+func seconds(s string) (string, error)      { return duration(s, time.Second) }
+
+func duration(s string, unit time.Duration) (string, error) {
+	n, err := strconv.ParseInt(s, 10, 40)
+	if err != nil || n < 0 {
+		return "", fmt.Errorf("%q is not a number", s)
+	}
+	return strconv.Quote(Duration(time.Duration(n) * unit)), nil
+}
+
+// Duration writes d in the largest unit of the configuration that has no fraction.
+func Duration(d time.Duration) string {
+	for _, u := range []struct {
+		name string
+		size time.Duration
+	}{{"d", 24 * time.Hour}, {"h", time.Hour}, {"m", time.Minute}, {"s", time.Second}} {
+		if d > 0 && d%u.size == 0 {
+			return strconv.FormatInt(int64(d/u.size), 10) + u.name
+		}
+	}
+	return strconv.FormatInt(d.Milliseconds(), 10) + "ms"
+}
+
+// bytesOf writes a number of bytes. Zero means no limit there.
+func bytesOf(s string) (string, error) {
+	n, err := strconv.ParseInt(s, 10, 63)
+	switch {
+	case err != nil || n < 0:
+		return "", fmt.Errorf("%q is not a number", s)
+	case n == 0:
+		return "", fmt.Errorf("no limit; the default holds")
+	}
+	return strconv.Quote(strconv.FormatInt(n, 10) + "B"), nil
+}
