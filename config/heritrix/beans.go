@@ -143,7 +143,7 @@ func overrides(bean *element) []setting {
 	bean.all(func(e *element) {
 		switch e.name {
 		case "prop":
-			set = append(set, setting{e.attrs["key"], strings.TrimSpace(e.text), e.line})
+			set = append(set, setting{e.attrs["key"], e.text, e.line})
 		case "value":
 			line := e.line
 			lines := bufio.NewScanner(strings.NewReader(e.text))

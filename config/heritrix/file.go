@@ -2,7 +2,11 @@ package heritrix
 
 import (
 	"slices"
+	"strconv"
 	"strings"
+	"time"
+
+	"github.com/prometheus/common/model"
 )
 
 // file is a configuration file that is being written: keys in their tables.
@@ -35,6 +39,33 @@ func (f *file) entry(key string) *entry {
 		f.keys = append(f.keys, entry{table: table, name: name})
 	}
 	return &f.keys[i]
+}
+
+// longestRest is politeness.max_delay where no file sets it.
+const longestRest = 30 * time.Second
+
+// settle sees to it that the shortest rest is not above the longest one: there the shortest counts, here it is a fault.
+func (f *file) settle() {
+	least, most := f.rest("min_delay"), f.rest("max_delay")
+	if most == 0 {
+		most = longestRest
+	}
+	if least > most {
+		f.set("politeness.max_delay", strconv.Quote(Duration(least)))
+	}
+}
+
+// rest is a duration of politeness, zero if the file does not set it.
+func (f *file) rest(name string) time.Duration {
+	for _, e := range f.keys {
+		if e.table == "politeness" && e.name == name {
+			d, err := model.ParseDuration(strings.Trim(e.value, `"`))
+			if err == nil {
+				return time.Duration(d)
+			}
+		}
+	}
+	return 0
 }
 
 // tables is the order in which tables are written.

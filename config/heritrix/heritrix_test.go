@@ -77,7 +77,7 @@ rules = ['reject ^(?:.*/calendar/.*)$']
 	if want := []string{"http://tv.example/", "https://www.paper.example/", "https://www.paper.example/sport"}; !slices.Equal(seeds, want) {
 		t.Errorf("seeds %v, want %v", seeds, want)
 	}
-	if want := "[politeness]\nmin_delay = \"1m\"\n"; string(r.Hosts["radio.example"]) != want {
+	if want := "[politeness]\nmin_delay = \"1m\"\nmax_delay = \"1m\"\n"; string(r.Hosts["radio.example"]) != want {
 		t.Errorf("the sheet for a domain became %q, want %q", r.Hosts["radio.example"], want)
 	}
 }
@@ -91,19 +91,44 @@ func TestWhatIsNotConvertedIsListedWithItsLine(t *testing.T) {
 		got = append(got, n.String())
 	}
 	want := []string{
-		"line 20: +http://(example,tv,: prefixes of the scope stand in scope.prefixes and scope.rules of a host file",
-		"line 21: ftp://old.example/ is no seed: want http:// or https:// and a host",
+		"line 21: +http://(example,tv,: prefixes of the scope stand in scope.prefixes and scope.rules of a host file",
+		"line 22: ftp://old.example/ is no seed: want http:// or https:// and a host",
 		"line 30: metadata.userAgentTemplate = Mozilla/5.0 (@OPERATOR_CONTACT_URL@) has no counterpart",
 		"line 46: the expression .*(/[^/]+)\\1\\1.* is not one of RE2: error parsing regexp: invalid escape sequence: `\\1`",
-		"line 54: fetchHttp.maxLengthBytes: no limit; the default holds",
-		`line 60: disposition.maxDelayMs: "much" is not a number`,
-		"line 66: crawlController.maxToeThreads = 3: crawl.workers can only be set for the whole crawl",
-		"line 66: crawlController.maxToeThreads = 3: crawl.workers can only be set for the whole crawl",
-		"line 71: the sheet nobodys is for no host",
-		"line 78: the prefix http://(example,tv,)/live/ is neither a host nor a domain; a [[when]] with a uri in the host file does the same",
+		"line 55: fetchHttp.maxLengthBytes: no limit; the default holds",
+		`line 61: disposition.maxDelayMs: "much" is not a number`,
+		"line 67: crawlController.maxToeThreads = 3: crawl.workers can only be set for the whole crawl",
+		"line 67: crawlController.maxToeThreads = 3: crawl.workers can only be set for the whole crawl",
+		"line 72: the sheet nobodys is for no host",
+		"line 79: the prefix http://(example,tv,)/live/ is neither a host nor a domain; a [[when]] with a uri in the host file does the same",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestSitesOfCrawlRSSBecomeFeedsWithTheirImpliedPages(t *testing.T) {
+	t.Parallel()
+	r, c := convert(t, "rss.cxml", "")
+	want := `[feeds]
+uris = [
+    "https://www.paper.example/rss/news",
+    "https://www.paper.example/rss/sport",
+]
+min_wait = "1h30m"
+implied_by = [
+    { feed = "https://www.paper.example/rss/news", pages = ["https://www.paper.example/"] },
+    { feed = "https://www.paper.example/rss/sport", pages = ["https://www.paper.example/", "https://www.paper.example/sport"] },
+]
+`
+	if diff := cmp.Diff(want, string(r.Hosts["www.paper.example"])); diff != "" {
+		t.Errorf("the host's file (-want +got):\n%s", diff)
+	}
+	if len(c.Sources) != 2 {
+		t.Errorf("%d feeds are followed, want 2", len(c.Sources))
+	}
+	if len(r.Left) != 1 || r.Left[0].String() != "line 18: sport is no page: want http:// or https:// and a host" {
+		t.Errorf("not converted: %v", r.Left)
 	}
 }
 

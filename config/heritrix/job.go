@@ -48,6 +48,10 @@ func Convert(beans []byte, seeds string) (*Result, error) {
 	for line, text := range strings.Split(seeds, "\n") {
 		j.seed(text, line+1)
 	}
+	j.main.settle()
+	for _, f := range j.hosts {
+		f.settle()
+	}
 	slices.SortStableFunc(j.left, func(a, b Note) int { return a.Line - b.Line })
 	r := &Result{Main: j.main.text(), Hosts: make(map[string][]byte), Left: j.left}
 	for name, f := range j.hosts {
@@ -75,9 +79,11 @@ var elsewhere = map[string]bool{"seeds.textSource.value": true, "metadata.jobNam
 
 func (j *job) convertSettings(set []setting) {
 	for _, s := range set {
+		lines := strings.Split(s.value, "\n")
+		s.value = strings.TrimSpace(s.value)
 		switch {
 		case s.path == "seeds.textSource.value":
-			for i, text := range strings.Split(s.value, "\n") {
+			for i, text := range lines {
 				j.seed(text, s.line+i)
 			}
 		case elsewhere[s.path] || strings.HasPrefix(s.value, "[see override"):

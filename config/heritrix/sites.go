@@ -1,10 +1,56 @@
 package heritrix
 
-// convertSites puts the sites of CrawlRSS into the files of their hosts.
+import "strconv"
+
+// convertSites puts the sites of CrawlRSS into the files of their hosts: those of their feeds.
 func (j *job) convertSites(top *element) {
 	for _, bean := range top.children {
 		if bean.class() == "RssSite" {
-			j.leave(bean.line, "site")
+			j.site(bean)
 		}
+	}
+}
+
+func (j *job) site(bean *element) {
+	bean.all(func(e *element) {
+		if e.class() != "RssFeed" {
+			return
+		}
+		address := e.property("uri")
+		if address == nil {
+			j.leave(e.line, "this RssFeed has no uri")
+			return
+		}
+		host, ok := hostOf(address.value())
+		if !ok {
+			j.leave(address.line, "%s is no feed: want http:// or https:// and a host", address.value())
+			return
+		}
+		f := j.host(host)
+		f.add("feeds.uris", strconv.Quote(address.value()))
+		if wait := bean.property("minWaitInterval"); wait != nil {
+			f.set("feeds.min_wait", strconv.Quote(wait.value()))
+		}
+		if pages := e.property("impliedPages"); pages != nil {
+			j.implied(f, address.value(), pages)
+		}
+	})
+}
+
+// implied names the pages that are due whenever a feed has something new.
+func (j *job) implied(f *file, feed string, pages *element) {
+	list := ""
+	for _, p := range pages.values() {
+		if _, ok := hostOf(p.value); !ok {
+			j.leave(p.line, "%s is no page: want http:// or https:// and a host", p.value)
+			continue
+		}
+		if list != "" {
+			list += ", "
+		}
+		list += strconv.Quote(p.value)
+	}
+	if list != "" {
+		f.add("feeds.implied_by", "{ feed = "+strconv.Quote(feed)+", pages = ["+list+"] }")
 	}
 }
