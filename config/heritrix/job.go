@@ -23,6 +23,7 @@ type Note struct {
 	What string
 }
 
+// String is the note as a line of a list.
 func (n Note) String() string { return fmt.Sprintf("line %d: %s", n.Line, n.What) }
 
 // job is a conversion under way.
