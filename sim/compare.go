@@ -40,7 +40,7 @@ type Question struct {
 
 // Compare answers: one result for each policy and budget, or one for a policy without a knob.
 func Compare(q Question, all []History) []Result {
-	base := Sum(Play(Classic(), 0, all)).Requests
+	base := Base(all)
 	var results []Result
 	for _, p := range q.Policies {
 		budgets := q.Budgets
@@ -49,19 +49,8 @@ func Compare(q Question, all []History) []Result {
 		}
 		for _, budget := range budgets {
 			knob, tallies := Spend(p, int(budget*float64(base)), all)
-			r := Result{Policy: p.Name, Budget: budget, Knob: knob, Total: Sum(tallies)}
-			r.Share = r.Total.Share()
-			r.Low, r.High = interval(tallies, q.Draws, q.Seed)
-			if budget == 0 && base > 0 {
-				r.Budget = float64(r.Total.Requests) / float64(base)
-			}
-			if q.Group != nil {
-				r.Groups = map[string]Tally{}
-				for i, t := range tallies {
-					name := q.Group(all[i])
-					r.Groups[name] = r.Groups[name].Add(t)
-				}
-			}
+			r := q.Result(p.Name, tallies, all, base)
+			r.Budget, r.Knob = cmp.Or(budget, r.Budget), knob
 			if q.PerSource {
 				r.Sources, r.PerSource = perSource(p, budget, all)
 			}
@@ -69,6 +58,27 @@ func Compare(q Question, all []History) []Result {
 		}
 	}
 	return results
+}
+
+// Base is what the classic rule spends with its defaults: the unit of budgets.
+func Base(all []History) int { return Sum(Play(Classic(), 0, all)).Requests }
+
+// Result sums up what came of a policy played without a budget; base is that of [Base].
+func (q Question) Result(policy string, tallies []Tally, all []History, base int) Result {
+	r := Result{Policy: policy, Total: Sum(tallies)}
+	r.Share = r.Total.Share()
+	r.Low, r.High = interval(tallies, q.Draws, q.Seed)
+	if base > 0 {
+		r.Budget = float64(r.Total.Requests) / float64(base)
+	}
+	if q.Group != nil {
+		r.Groups = map[string]Tally{}
+		for i, t := range tallies {
+			name := q.Group(all[i])
+			r.Groups[name] = r.Groups[name].Add(t)
+		}
+	}
+	return r
 }
 
 // perSource plays each source with a budget of its own. Sources in which nothing changes have no share.

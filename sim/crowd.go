@@ -17,9 +17,10 @@ import (
 type Crowding struct {
 	Policy Policy
 	Knob   float64
-	Delay  time.Duration  // each host rests so long after a visit
-	Order  frontier.Order // among the URIs of a host that are due
-	Dir    string         // an existing folder for the stores of the frontier, which are not removed
+	Delay  time.Duration                   // each host rests so long after a visit
+	Rest   func(host string) time.Duration // the same for each host; nil is Delay for all
+	Order  frontier.Order                  // among the URIs of a host that are due
+	Dir    string                          // an existing folder for the stores of the frontier, which are not removed
 }
 
 // Crowd plays a policy through histories where politeness allows each host one visit per delay. The order is that of a
@@ -36,6 +37,9 @@ func Crowd(c Crowding, all []History) ([]Tally, error) {
 			crowd = append(crowd, &track{history: h, play: players(*h), due: h.Start, tally: &result[i]})
 		}
 		c := c
+		if c.Rest != nil {
+			c.Delay = c.Rest(all[host[0]].Host)
+		}
 		if c.Dir = filepath.Join(c.Dir, strconv.Itoa(n)); len(crowd) == 0 {
 			continue
 		}

@@ -51,6 +51,7 @@ type Tally struct {
 	Captured int           // those that were visited while they stood
 	Requests int           // without the first visit
 	Delay    time.Duration // from change to capture, summed over what was captured
+	Late     time.Duration // from when visits were due to when they were made, summed over the requests
 	Expected float64       // versions that the policy thinks there have been; zero if it does not say
 }
 
@@ -63,6 +64,7 @@ func (t Tally) Add(o Tally) Tally {
 	t.Captured += o.Captured
 	t.Requests += o.Requests
 	t.Delay += o.Delay
+	t.Late += o.Late
 	t.Expected += o.Expected
 	return t
 }
@@ -156,6 +158,7 @@ func (t *track) visit(at time.Time) bool {
 	}
 	if !v.First || now > 0 {
 		t.tally.Requests++
+		t.tally.Late += v.Overdue
 		if t.next > before {
 			t.tally.Captured++
 			t.tally.Delay += now - changes[t.next-1]

@@ -60,8 +60,13 @@ func Learned(most time.Duration) Policy {
 	})}
 }
 
-// stack plays a stack on one URI.
-func stack(s evaluators.Stack, h History) Player {
+// Configured plays the stack that a configuration has for each host and media type; it has no knob.
+func Configured(name string, of func(host, mime string) evaluators.Stack) Policy {
+	return Policy{Name: name, Host: single(func(_ float64, h History) Player { return stack(of(h.Host, MIME(h.Kind)), h) })}
+}
+
+// stack plays a stack on one URI. Whoever is told hears of each visit.
+func stack(s evaluators.Stack, h History, told ...func(Visit, evaluators.Wait)) Player {
 	in := evaluators.WaitInput{MIME: MIME(h.Kind)}
 	if h.Born {
 		in.Born = h.Start
@@ -70,6 +75,9 @@ func stack(s evaluators.Stack, h History) Player {
 		in.State, in.First, in.At, in.Overdue = v.State, v.First, v.At, v.Overdue
 		w := s.Next(in)
 		in.Previous, in.Memory = w.Interval, w.Memory
+		for _, tell := range told {
+			tell(v, w)
+		}
 		return Plan{Wait: w.Interval, Expected: w.Expected, PerDay: w.PerDay, Versions: w.Versions}
 	}
 }

@@ -68,7 +68,7 @@ First steps:
 	root.AddCommand(newDeps(), newImpact(), newReduplicate(), newExtract(), newWacz())
 	root.AddCommand(newLog(), newConvert(), newInit(), newHost(), newSchema(), newManual())
 	root.AddCommand(newWhyNot(), newCanon())
-	root.AddCommand(newFrontier(), newFsck())
+	root.AddCommand(newFrontier(), newFsck(), newTune(), newPrime())
 	return root
 }
 

@@ -27,30 +27,44 @@ type simulation struct {
 	seed      uint64
 	crowd     float64
 	oneHost   bool
+	configs   []string
+	polite    bool
+	explained string
 }
 
 func newSim() *cobra.Command {
 	var s simulation
 	cmd := &cobra.Command{
-		Use:   "sim HISTORIES",
+		Use:   "sim FILE…",
 		Short: "Play rules of revisiting through histories of change, and compare what they capture",
-		Long: `sim reads a file of change histories (one JSON object a line, gzipped or not) and plays policies through it with the code
-that decides in the crawler. Each policy gets the same number of requests: a budget is a multiple of what Heritrix's rule
+		Long: `sim reads change histories (one JSON object a line, gzipped or not), or crawl logs, and plays policies through them with the
+code that decides in the crawler. Each policy gets the same number of requests: a budget is a multiple of what Heritrix's rule
 spends with its defaults, and the policy's one knob is slid until it spends that. The table tells the share of all
 versions that was captured, with a 95 % confidence interval over the resources, the requests that found nothing, and the
 mean delay from a change to its capture.
 
 A line of the file has: id, src, kind, host, start and end (seconds since 1970), sampling_s (how often the recorder
-looked), birth (it came into being at start), dt (seconds from start to the first change, then between changes).
+looked), birth (it came into being at start), dt (seconds from start to the first change, then between changes). Of a crawl
+log, or an index in CDX or CDXJ, what the visits found is taken for the history; changes that no visit saw are not in it, so
+that the shares come out too high, and those of rules that visit more often gain too little.
+
+With --config a whole configuration is played as it stands, in place of the policies unless these are named too; several can be
+compared. --polite lets each host rest as that configuration says (a fetch is taken to last 0.3 s) and orders what is due
+as its frontier would. --explain shows what the rule made of each visit to one resource.
 
 Policies: ` + strings.Join(sim.Policies(), ", ") + `.`,
 		Example: `  arcrawl sim histories.jsonl.gz
   arcrawl sim --policies stretched,learned --budgets 1 --by kind --per-source histories.jsonl.gz
   arcrawl sim --crowd 4 histories.jsonl.gz
+  arcrawl sim --config old.toml --config new.toml --polite crawl.log
+  arcrawl sim --explain https://www.news.example/ --config arcrawl.toml crawl.log crawl.log.1.gz
   arcrawl sim wait --rule learned --states changed,unchanged,unknown --overdue 10m`,
-		Args: cobra.ExactArgs(1),
+		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return s.run(cmd.OutOrStdout(), args[0])
+			if len(s.configs) > 0 && !cmd.Flags().Changed("policies") {
+				s.policies = nil
+			}
+			return s.run(cmd.OutOrStdout(), args)
 		},
 	}
 	f := cmd.Flags()
@@ -64,11 +78,14 @@ Policies: ` + strings.Join(sim.Policies(), ", ") + `.`,
 	f.Uint64Var(&s.seed, "seed", 1, "seed of these draws")
 	f.Float64Var(&s.crowd, "crowd", 0, "instead, let politeness allow each host so many times fewer visits than Heritrix's rule wants")
 	f.BoolVar(&s.oneHost, "one-host", false, "with --crowd: put everything on one host, for its first 60 days")
+	f.StringArrayVar(&s.configs, "config", nil, "play this configuration; may be repeated")
+	f.BoolVar(&s.polite, "polite", false, "with --config: hosts rest between visits, and a frontier orders what is due")
+	f.StringVar(&s.explained, "explain", "", "instead, show what the rule made of each visit to this resource, by its id or URI")
 	cmd.AddCommand(newSimWait())
 	return cmd
 }
 
-func (s simulation) run(out io.Writer, file string) error {
+func (s simulation) run(out io.Writer, files []string) error {
 	q := sim.Question{Budgets: s.budgets, PerSource: s.perSource, Draws: s.draws, Seed: s.seed}
 	for _, name := range s.policies {
 		p, err := sim.Named(name)
@@ -91,17 +108,25 @@ func (s simulation) run(out io.Writer, file string) error {
 			return usageError{fmt.Errorf("--budgets: %v is not above 0 and at most 1000", b)}
 		}
 	}
-	all, err := sim.ReadFile(file)
-	if err != nil {
+	all, err := readHistories(files)
+	switch {
+	case err != nil:
 		return err
-	}
-	if len(all) == 0 {
-		return errors.New("no history in the file is long enough to be played")
-	}
-	if s.crowd > 0 {
+	case len(all) == 0:
+		return errors.New("no history is long enough to be played: at least a day, and two visits where they come from a log")
+	case s.explained != "":
+		return s.explain(out, all)
+	case s.crowd > 0:
 		return s.crowded(out, all)
 	}
 	results := sim.Compare(q, all)
+	if len(s.configs) > 0 {
+		played, err := s.configured(all, q, sim.Base(all))
+		if err != nil {
+			return err
+		}
+		results = append(results, played...)
+	}
 	if s.plot != "" {
 		if err := plotTo(s.plot, results); err != nil {
 			return err
@@ -111,6 +136,30 @@ func (s simulation) run(out io.Writer, file string) error {
 		return writeJSON(out, results)
 	}
 	return s.table(out, all, results)
+}
+
+// readHistories reads files of histories, or of visits.
+func readHistories(files []string) ([]sim.History, error) {
+	var all []sim.History
+	var visits sightings
+	for _, name := range files {
+		histories, err := isHistories(name)
+		if err != nil {
+			return nil, err
+		}
+		if !histories {
+			if err := visits.readAll([]string{name}); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		more, err := sim.ReadFile(name)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, more...)
+	}
+	return append(all, visits.Histories()...), nil
 }
 
 func plotTo(name string, results []sim.Result) error {
@@ -133,15 +182,15 @@ func writeJSON(out io.Writer, v any) error {
 func (s simulation) table(out io.Writer, all []sim.History, results []sim.Result) error {
 	fmt.Fprintf(out, "%d resources, %d versions\n\n", len(all), results[0].Total.Versions)
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprint(w, "budget\tcaptured\t95 %\t requests\twasted\tmean delay\tknob\t")
+	fmt.Fprint(w, "budget\tcaptured\t95 %\t requests\twasted\tmean delay\tmean overdue\tknob\t")
 	if s.perSource {
 		fmt.Fprint(w, "mean of sources\t")
 	}
 	fmt.Fprintln(w, " policy")
 	for _, r := range results {
 		t := r.Total
-		fmt.Fprintf(w, "%.2f×\t%.3f\t%.3f–%.3f\t%d\t%d\t%s\t%.3g\t", r.Budget, r.Share, r.Low, r.High, t.Requests, t.Wasted(),
-			(t.Delay / time.Duration(max(t.Captured, 1))).Round(time.Second), r.Knob)
+		fmt.Fprintf(w, "%.2f×\t%.3f\t%.3f–%.3f\t%d\t%d\t%s\t%s\t%.3g\t", r.Budget, r.Share, r.Low, r.High, t.Requests, t.Wasted(),
+			(t.Delay / time.Duration(max(t.Captured, 1))).Round(time.Second), (t.Late / time.Duration(max(t.Requests, 1))).Round(time.Second), r.Knob)
 		if s.perSource {
 			fmt.Fprintf(w, "%.3f\t", r.PerSource)
 		}

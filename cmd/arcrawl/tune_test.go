@@ -1,0 +1,173 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/arcrawl/arcrawl/crawllog"
+	"github.com/arcrawl/arcrawl/digest"
+	"github.com/arcrawl/arcrawl/evaluators"
+	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/sim"
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+const tunedPage = "http://random.example/random1"
+
+// visitedLog writes the log of a crawl that went each six hours to the pages of a source of the invented histories, and
+// gives the time of its last visit.
+func visitedLog(t *testing.T, path string) (last time.Time) {
+	t.Helper()
+	all, err := sim.ReadFile(inventedHistories)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var log []byte
+	for _, h := range all {
+		if h.Source != "random" {
+			continue
+		}
+		passed, version := 0, 0
+		for at := time.Duration(0); at <= h.Watched; at += 6 * time.Hour {
+			for passed < len(h.Changes) && h.Changes[passed] <= at {
+				passed++
+			}
+			e := crawllog.Entry{
+				Logged: h.Start.Add(at), Status: 200, Size: 7, URI: "http://" + h.Host + "/" + h.ID, MIME: "text/html", Started: h.Start.Add(at),
+				Took: time.Second, Digest: digest.Of(fmt.Append(nil, h.ID, passed)),
+			}
+			if at > 0 && passed == version {
+				e.Annotations = []string{crawllog.Unchanged}
+			}
+			version = passed
+			log = e.AppendTo(log, false)
+			log = append(log, '\n')
+			last = h.Start.Add(at)
+		}
+	}
+	log = append(log, "a line of something else\n"...)
+	if err := os.WriteFile(path, log, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return last
+}
+
+func TestSimPlaysACrawlLogAndWholeConfigurations(t *testing.T) {
+	dir := t.TempDir()
+	log := filepath.Join(dir, "crawl.log")
+	visitedLog(t, log)
+	often, seldom := filepath.Join(dir, "often.toml"), filepath.Join(dir, "seldom.toml")
+	writeFile(t, often, settled+"[[wait]]\nmime = \".*\"\nrule = \"fixed\"\nevery = \"1h\"\n")
+	writeFile(t, seldom, settled+"[[wait]]\nmime = \".*\"\nrule = \"fixed\"\nevery = \"12h\"\n")
+	for _, more := range [][]string{nil, {"--polite"}} {
+		code, out, errs := simulated(append(more, "--config", often, "--config", seldom, "--json", log)...)
+		var results []sim.Result
+		if err := json.Unmarshal([]byte(out), &results); code != exitOK || err != nil || len(results) != 2 {
+			t.Fatalf("%v: exit code %d, %v, %s\n%s", more, code, err, errs, out)
+		}
+		a, b := results[0].Total, results[1].Total
+		if results[0].Policy != often || a.Requests < 10*b.Requests || a.Captured <= b.Captured {
+			t.Errorf("%v: hourly %+v, each 12 hours %+v", more, a, b)
+		}
+	}
+	code, out, errs := simulated("--explain", tunedPage, "--config", seldom, log)
+	if code != exitOK || strings.Count(out, "every 12h") < 70 {
+		t.Errorf("exit code %d, %s\n%s", code, errs, out)
+	}
+	if code, _, errs := simulated("--explain", "http://else.example/", log); code != exitFailure || !strings.Contains(errs, "no such resource") {
+		t.Errorf("exit code %d, %s", code, errs)
+	}
+}
+
+func TestTuneRecommendsWhatCapturesMoreForTheSameRequests(t *testing.T) {
+	dir := t.TempDir()
+	log, path := filepath.Join(dir, "crawl.log"), filepath.Join(dir, "arcrawl.toml")
+	visitedLog(t, log)
+	writeFile(t, path, settled+"[[wait]]\nmime = \".*\"\nrule = \"fixed\"\nevery = \"12h\"\n")
+	code, out, errs := command("tune", "-c", path, "--cost", "1.2", "random.example", log)
+	if code != exitOK || !strings.Contains(out, "\n[[wait]]\nmime = '.*'\nrule = \"") || !strings.Contains(out, "→") || !strings.Contains(out, "hosts.d") && !strings.Contains(out, "random.example.toml") {
+		t.Errorf("exit code %d, %s\n%s", code, errs, out)
+	}
+	if code, _, errs := command("tune", "-c", path, "else.example", log); code != exitFailure || !strings.Contains(errs, "no URI of it was visited twice") {
+		t.Errorf("a host that is not in the log: exit code %d, %s", code, errs)
+	}
+}
+
+func TestPrimeTeachesWhatTheFrontierKnows(t *testing.T) {
+	dir := t.TempDir()
+	log, path := filepath.Join(dir, "old.log"), filepath.Join(dir, "arcrawl.toml")
+	last := visitedLog(t, log)
+	writeFile(t, path, settled+"[[wait]]\nmime = \".*\"\nrule = \"learned\"\n")
+	state := filepath.Join(dir, "state")
+	f, err := frontier.Open(frontier.Options{Dir: state, Now: last})
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, err := uri.Parse(tunedPage)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = f.Add(last, frontier.Candidate{URI: page, Seed: page.String()})
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, run := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"--dry-run"}, "1 URIs would be primed, 0 left as they are since their last visit is later, 7 not known"},
+		{nil, "1 URIs primed, 0 left as they are since their last visit is later, 7 not known"},
+		{[]string{"--add"}, "1 URIs primed, 0 left as they are since their last visit is later, 7 not known, 7 added"},
+	} {
+		code, out, errs := command(append([]string{"prime", "-c", path, log}, run.args...)...)
+		if code != exitOK || !strings.Contains(out, run.want) || !strings.Contains(out, "1 lines passed over") {
+			t.Fatalf("%v: exit code %d, %s\n%s", run.args, code, errs, out)
+		}
+	}
+	if f, err = frontier.Open(frontier.Options{Dir: state, Now: last}); err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	r, ok, err := f.Get(page)
+	if err != nil || !ok || r.Rate < 2 || r.Rate > 40 || evaluators.Memory(r.Memory).Check() != nil || len(r.Memory) == 0 || r.Wait <= 0 || r.Wait > 12*time.Hour {
+		t.Errorf("a page that changes some 16 times a day: %v, %v, %+v", ok, err, r)
+	}
+}
+
+func TestSightingsReadIndexesToo(t *testing.T) {
+	dir := t.TempDir()
+	cdx, cdxj := filepath.Join(dir, "a.cdx"), filepath.Join(dir, "b.cdxj")
+	writeFile(t, cdx, " CDX N b a m s k r M S V g\n"+
+		"example,a)/ 20260101000000 http://a.example/ text/html 200 AAAA - - 100 0 a.warc.gz\n"+
+		"example,a)/ 20260103000000 http://a.example/ warc/revisit - AAAA - - 100 9 a.warc.gz\n"+
+		"example,a)/x 20260103000000 http://a.example/x text/html 404 CCCC - - 100 19 a.warc.gz\n")
+	writeFile(t, cdxj, "example,a)/ 20260105000000 {\"url\": \"http://a.example/\", \"mime\": \"text/html\", \"status\": \"200\", \"digest\": \"sha1:BBBB\", \"offset\": \"0\", \"filename\": \"b.warc.gz\"}\n")
+	var s sightings
+	if err := s.readAll([]string{cdx, cdxj}); err != nil {
+		t.Fatal(err)
+	}
+	all := s.All()
+	if len(all) != 1 || s.strange != 0 {
+		t.Fatalf("%d URIs, %d strange lines, want 1 and none", len(all), s.strange)
+	}
+	var states []string
+	for _, v := range all[0].Visits {
+		states = append(states, v.State.String())
+	}
+	if got := strings.Join(states, " "); got != "changed unchanged changed" {
+		t.Errorf("states %s", got)
+	}
+	junk := filepath.Join(dir, "junk")
+	writeFile(t, junk, "nothing\n")
+	if err := s.readAll([]string{junk}); err == nil {
+		t.Error("a file of something else was read")
+	}
+}
