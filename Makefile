@@ -35,10 +35,12 @@ NFPM        := bin/tools/nfpm-v2.43.0
 build:
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(if $(VERSION),-X main.version=$(VERSION))' -o bin/arcrawl ./cmd/arcrawl
 
-# The linters stop the run before the tests, which take longer.
+# The linters stop the run before the tests, which take longer. What a visit costs can only be counted without the race
+# detector.
 test: test-deps
 	$(MAKE) check
 	ARCRAWL_REQUIRE_FOREIGN=1 $(GO) test -race -shuffle=on -timeout 20m ./...
+	$(GO) test -run WhatAVisitCosts ./crawler
 
 test-deps:
 	scripts/test-deps

@@ -82,7 +82,7 @@ uris = [%q]
 	b.ReportMetric(float64(b.Elapsed())/float64(bareLoop(b, site.URL)), "×bare")
 }
 
-func addPages(b *testing.B, f *frontier.Frontier, site string, n int) {
+func addPages(b testing.TB, f *frontier.Frontier, site string, n int) {
 	b.Helper()
 	batch := make([]frontier.Candidate, 0, 1000)
 	for i := range n {

@@ -1,0 +1,192 @@
+package crawler_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/arcrawl/arcrawl/crawler"
+)
+
+// TestWhatAVisitCosts holds what a visit takes below bounds that do not depend on how fast the machine is: objects and
+// bytes allocated, calls that read and write, bytes written. The bounds are a tenth above what was measured; one who
+// makes visits cheaper lowers them.
+func TestWhatAVisitCosts(t *testing.T) {
+	if raced {
+		t.Skip("the race detector allocates too; make test runs this once more without it")
+	}
+	site := startQuietSite(t)
+	w := newWorld(t, t.TempDir(), fmt.Sprintf(`[politeness]
+delay_factor = 0.0
+min_delay = "0s"
+max_delay = "0s"
+[midfetch]
+proof = 0
+precision = 0.0
+audit_share = 0.0
+audit_every = 0
+[seeds]
+uris = ["http://%s/"]
+`, site))
+	t.Cleanup(w.town.Close)
+	rooms, shut := w.openWith(dialLoopback)
+	defer shut()
+	c := crawler.New(rooms)
+	const visits = 300
+	addPages(t, rooms.Frontier, "http://"+site, visits+21)
+	ahead := time.Second // of the clock, so that every rest is over
+	walk := func(n int) {
+		for range n {
+			claim, ok, err := rooms.Frontier.Claim(time.Now().Add(ahead))
+			if err != nil || !ok {
+				t.Fatal("nothing to claim", err)
+			}
+			if err := c.Walk(context.Background(), claim); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	walk(22) // robots.txt, and what is made once
+	check(t, "a first visit of 15 KB with 20 links", visits, costOf(t, func() { walk(visits) }),
+		bounds{objects: 830, bytes: 67_000, calls: 9.3, written: 19_000})
+	ahead = 400 * 24 * time.Hour // all are due again
+	walk(22)
+	check(t, "a revisit that is answered 304", visits, costOf(t, func() { walk(visits - 1) }),
+		bounds{objects: 620, bytes: 37_000, calls: 8.1, written: 3_000})
+}
+
+// bounds are what one visit may take.
+type bounds struct {
+	objects, bytes float64 // allocated
+	calls          float64 // reads and writes of files and sockets, the server's among them
+	written        float64 // bytes, the server's among them
+}
+
+func check(t *testing.T, what string, visits float64, got, most bounds) {
+	t.Helper()
+	for _, m := range []struct {
+		name      string
+		got, most float64
+	}{
+		{"objects allocated", got.objects, most.objects},
+		{"bytes allocated", got.bytes, most.bytes},
+		{"reads and writes", got.calls, most.calls},
+		{"bytes written", got.written, most.written},
+	} {
+		each := m.got / visits
+		t.Logf("%s: %.1f %s, at most %.1f", what, each, m.name, m.most)
+		if each > m.most {
+			t.Errorf("%s takes %.1f %s, more than %.1f", what, each, m.name, m.most)
+		}
+	}
+}
+
+// costOf tells what the process took meanwhile.
+func costOf(t *testing.T, do func()) bounds {
+	t.Helper()
+	var before, after runtime.MemStats
+	callsBefore, writtenBefore := processIO(t)
+	runtime.ReadMemStats(&before)
+	do()
+	runtime.ReadMemStats(&after)
+	calls, written := processIO(t)
+	return bounds{
+		objects: float64(after.Mallocs - before.Mallocs), bytes: float64(after.TotalAlloc - before.TotalAlloc),
+		calls: calls - callsBefore, written: written - writtenBefore,
+	}
+}
+
+// processIO is how many reads and writes the process has made, and how many bytes it wrote; zero where nobody tells.
+func processIO(t *testing.T) (calls, written float64) {
+	t.Helper()
+	text, err := os.ReadFile("/proc/self/io")
+	if err != nil {
+		t.Logf("reads and writes are not counted here: %v", err)
+		return 0, 0
+	}
+	for line := range strings.Lines(string(text)) {
+		var n float64
+		for _, name := range []string{"syscr", "syscw"} {
+			if _, err := fmt.Sscanf(line, name+": %f", &n); err == nil {
+				calls += n
+			}
+		}
+		if _, err := fmt.Sscanf(line, "wchar: %f", &n); err == nil {
+			written = n
+		}
+	}
+	return calls, written
+}
+
+// startQuietSite serves pages of 15 KB with 20 links, each page another, and allocates nearly nothing for it.
+func startQuietSite(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	go func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go serveQuietly(conn)
+		}
+	}()
+	return l.Addr().String()
+}
+
+func serveQuietly(conn net.Conn) {
+	defer conn.Close()
+	const size = 15_000
+	var links bytes.Buffer
+	for n := range 20 {
+		fmt.Fprintf(&links, "<a href=/%d>", n)
+	}
+	words := bytes.Repeat([]byte("<p class=text>one word and another, "), size/36+1)
+	in := bufio.NewReader(conn)
+	var out bytes.Buffer
+	for {
+		var path []byte
+		known := false
+		for first := true; ; first = false {
+			line, err := in.ReadSlice('\n')
+			if err != nil {
+				return
+			}
+			if first {
+				path = append(path[:0], bytes.Fields(line)[1]...)
+			}
+			known = known || bytes.HasPrefix(line, []byte("If-None-Match"))
+			if len(line) == 2 {
+				break
+			}
+		}
+		out.Reset()
+		switch {
+		case string(path) == "/robots.txt":
+			out.WriteString("HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n")
+		case known:
+			out.WriteString("HTTP/1.1 304 Not Modified\r\nETag: \"1\"\r\n\r\n")
+		default:
+			out.WriteString("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nETag: \"1\"\r\nContent-Length: 15000\r\n\r\n")
+			body := out.Len()
+			out.Write(path)
+			out.Write(links.Bytes())
+			out.Write(words[:size-(out.Len()-body)])
+		}
+		if _, err := io.Copy(conn, bytes.NewReader(out.Bytes())); err != nil {
+			return
+		}
+	}
+}
