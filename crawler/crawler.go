@@ -63,6 +63,7 @@ type Report struct {
 	Visits   int
 	Versions int
 	Found    int           // URIs that were new
+	Source   Reading       // of a feed or sitemap: what it brought
 	Written  int64         // compressed bytes added to the archive
 	Took     time.Duration // of the exchange; zero when there was none
 	Rest     time.Duration // of the slot after it, for politeness
@@ -106,6 +107,9 @@ func (c *Crawler) AddSeeds(now time.Time) (frontier.Added, error) {
 	seeds := make([]frontier.Candidate, len(listed))
 	for i, s := range listed {
 		seeds[i] = frontier.Candidate{URI: s.URI, Seed: s.URI.String(), Due: now}
+	}
+	for _, s := range c.rooms.Config.Current().Sources {
+		seeds = append(seeds, frontier.Candidate{URI: s.URI, Seed: s.Seed.String(), Due: now, Source: awaited()})
 	}
 	return c.rooms.Frontier.Add(now, seeds...)
 }

@@ -16,7 +16,7 @@ func logEntry(v visit, k kept, f found, n next, worker int) crawllog.Entry {
 	e := crawllog.Entry{
 		Logged: time.Now(), Status: got.Status, Size: got.PayloadSize, URI: r.URI.String(), Hops: r.Hops, Via: r.Via,
 		MIME: got.Header.Get("Content-Type"), Worker: worker, Started: got.Started, Took: got.Took, Seed: r.Seed,
-		Digest: got.PayloadDigest, Annotations: append(annotations(v, k, f), estimates(n.wait)...),
+		Digest: got.PayloadDigest, Annotations: append(annotations(v, k, f, n), estimates(n.wait)...),
 		Revisiting: &crawllog.Revisiting{
 			Tries: n.record.Failures, Wait: n.wait.Interval, Visits: n.record.Visits, Versions: n.record.Versions, Overdue: v.claim.Overdue,
 		},
@@ -75,7 +75,7 @@ func estimates(w evaluators.Wait) []string {
 }
 
 // annotations are the notes of a visit; those of the adaptive revisits follow by themselves.
-func annotations(v visit, k kept, f found) []string {
+func annotations(v visit, k kept, f found, n next) []string {
 	var notes []string
 	switch v.capture.Truncated {
 	case fetch.TruncatedLength:
@@ -100,6 +100,7 @@ func annotations(v visit, k kept, f found) []string {
 	if f.dropped > 0 {
 		notes = append(notes, "dol:"+strconv.Itoa(f.dropped))
 	}
+	notes = append(notes, n.told.Notes()...)
 	if v.capture.Misfortune != nil {
 		notes = append(notes, "err="+v.capture.Misfortune.Error())
 	}

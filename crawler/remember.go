@@ -8,6 +8,7 @@ import (
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/discover"
 	"github.com/arcrawl/arcrawl/evaluators"
+	"github.com/arcrawl/arcrawl/feeds"
 	"github.com/arcrawl/arcrawl/fetch"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/uri"
@@ -18,34 +19,39 @@ type found struct {
 	candidates []frontier.Candidate
 	dropped    int   // links beyond the page's limit
 	err        error // the content could not be read to its end
+	reading    reading
+	born       time.Time // when the page came into being, if it turns out to be a new article
 }
 
-// discover lists what a page names that is new to it: only a first, changed or cut answer is read again.
-func (c *Crawler) discover(v visit, s terms) found {
-	got := v.capture
+// discover lists what a page names that is new to it: only a first, changed or cut answer is read again. Of a feed or sitemap
+// it says besides what is new in it. The error is of the store.
+func (c *Crawler) discover(v visit, s terms) (found, error) {
+	var found found
+	got, parent := v.capture, v.record()
 	fresh := v.verdict.First || v.verdict.State == evaluators.Changed || got.Truncated == fetch.TruncatedLength
+	f := finder{c: c, v: v, s: s, realm: realmOf(s.config, parent.Seed, parent.URI, v.finished, c.rooms.Frontier.Get), found: &found}
+	if err := f.source(fresh); err != nil {
+		return found, err
+	}
 	if v.failed || !fresh || got.Status >= http.StatusBadRequest {
-		return found{}
+		return found, nil
+	}
+	if v.robots {
+		f.sitemaps()
 	}
 	content, err := got.Content()
 	if err != nil {
-		return found{err: err}
+		found.err = err
+		return found, nil
 	}
 	defer content.Close()
 	doc := discover.Document{URI: v.uri(), Status: got.Status, Header: got.Header}
 	named, err := discover.Links(doc, content, discover.Bounds{MaxLinks: s.Scope.MaxLinks})
-	f := found{dropped: named.Dropped, err: err}
-	parent := v.record()
-	of := realmOf(s.config, parent.Seed, parent.URI, v.finished, c.rooms.Frontier.Get)
-	for _, link := range named.Links {
-		cand := frontier.Candidate{
-			URI: link.URI, Hops: parent.Hops.Then(link.Hop), Via: parent.URI.String(), Seed: parent.Seed, Due: v.finished,
-		}
-		if of.takes(step{uri: cand.URI, hops: cand.Hops, via: parent.URI}, nil) {
-			f.candidates = append(f.candidates, cand)
-		}
-	}
-	return f
+	found.dropped += named.Dropped
+	found.err = err
+	f.links(named)
+	f.recognise(named)
+	return found, nil
 }
 
 // next is the URI's history after the visit, and why it is due when it is due.
@@ -55,15 +61,19 @@ type next struct {
 	robots *frontier.RobotsCopy // the copy of robots.txt that is in force from now on
 	reopen bool                 // its rules are not the ones before
 	rest   time.Time            // the whole host rests until then
+	told   Reading              // of a feed or sitemap
 }
 
 // next says what is remembered of a visit and when the URI is due again.
-func (c *Crawler) next(v visit, s config.Settings, k kept) next {
+func (c *Crawler) next(v visit, s config.Settings, k kept, f found) next {
 	n := next{record: v.record(), rest: retryAfter(v.capture, v.finished)}
 	r := &n.record
 	r.Visits++
 	r.LastVisit = v.capture.Started
 	r.LastStatus = v.capture.Status
+	if r.Urgent = v.failed && r.Urgent; !f.born.IsZero() {
+		r.Born = f.born
+	}
 	switch {
 	case v.gone:
 		r.Gone++
@@ -73,6 +83,9 @@ func (c *Crawler) next(v visit, s config.Settings, k kept) next {
 			r.Wait, r.Failures = wait, 0 // the interval is for when the page is back
 		}
 		n.wait = goneWait(r.Gone, s.Trouble)
+		if kind := f.reading.state.Kind; kind != feeds.None {
+			n.told = Reading{Kind: kind, Slow: r.Gone >= s.Trouble.GoneAfter}
+		}
 	case v.failed:
 		r.Failures++
 		n.wait = evaluators.Wait{Interval: s.Retry.Wait(r.Failures), Evaluator: "retry", Reason: fmt.Sprintf("failure %d in a row", r.Failures)}
@@ -81,9 +94,13 @@ func (c *Crawler) next(v visit, s config.Settings, k kept) next {
 		r.History = learn(r.History, v, k)
 		n.wait = s.Wait.Next(evaluators.WaitInput{
 			MIME: r.ContentType, State: v.verdict.State, First: v.verdict.First, Previous: v.record().Wait, Overdue: v.claim.Overdue,
-			At: v.capture.Started, Memory: evaluators.Memory(r.Memory),
+			At: v.capture.Started, Born: r.Born, Memory: evaluators.Memory(r.Memory),
 		})
 		r.Wait, r.Rate, r.Memory = n.wait.Interval, n.wait.PerDay, string(n.wait.Memory)
+		n.nextSource(v, s.Feeds, f.reading)
+		if r.Source == "" {
+			n.followUp(v, s.Articles)
+		}
 	}
 	r.Why = whyOf(n.wait)
 	if v.robots {
@@ -194,7 +211,7 @@ func (c *Crawler) remember(v visit, s config.Settings, k kept, f found, n next) 
 	polite := c.politeness(v.uri(), s, n)
 	added, err := c.rooms.Frontier.Settle(v.claim, frontier.Settlement{
 		Record: n.record, Finished: v.finished, Took: got.Took, Politeness: polite,
-		RetryAfter: n.rest, HostDown: hostDown(got.Status), Found: f.candidates, Robots: n.robots, Reopen: n.reopen,
+		RetryAfter: n.rest, HostDown: hostDown(got.Status), Found: f.candidates, Seen: f.reading.seen, Robots: n.robots, Reopen: n.reopen,
 	})
 	if err != nil {
 		return fmt.Errorf("settle %s: %w", v.uri(), err)
@@ -231,6 +248,7 @@ func reportOf(v visit, k kept, n next, added frontier.Added) Report {
 		URI: v.uri(), Hops: before.Hops, Finished: v.finished, Status: got.Status, Verdict: v.verdict, Failed: v.failed, Block: v.block,
 		Stopped: got.Stopped, Audit: v.asked.audit != "", Kept: k.keeping, Received: got.BlockSize, Wait: n.wait, Due: n.record.Due,
 		Visits: n.record.Visits, Versions: n.record.Versions, Found: added.New, Written: k.written,
+		Source: n.told,
 	}
 	r.Spared = spared(v)
 	if got.Status != statusNotModified && (k.keeping == KeptRevisit || k.keeping == KeptThinned) {

@@ -28,6 +28,7 @@ var update = flag.Bool("update", false, "rewrite what the stories tell")
 //	seed URI                      where the crawl starts
 //	page URI key=value …          how a page answers (see town.Page; keys in lower case)
 //	at 30h page URI key=value …   how it answers from then on
+//	page URI rss=/a@1h,/b         … as a feed of these items, /a dated an hour after the beginning; also sitemap=
 //	set TOML                      a line for arcrawl.toml
 //	run 30d                       crawl for so long; then the daemon stops
 //	restart                       … and starts again
@@ -165,6 +166,10 @@ func page(t *testing.T, from time.Duration, words []string) town.Page {
 			p.Links = strings.Split(value, ",")
 		case "clock":
 			p.Clock = true
+		case "lists":
+			p.Lists, _ = strconv.Atoi(value)
+		case "rss", "sitemap", "head":
+			listed(t, &p, key, value)
 		case "location":
 			p.Location = value
 		case "etag":
@@ -188,6 +193,43 @@ func page(t *testing.T, from time.Duration, words []string) town.Page {
 	return p
 }
 
+// listed makes a page a feed or a sitemap of items such as "/a@3h~title", whose date counts from when the story began.
+func listed(t *testing.T, p *town.Page, kind, value string) {
+	t.Helper()
+	if kind == "head" {
+		p.Body = strings.Replace(p.Body, "<channel>", "<channel>"+value, 1)
+		return
+	}
+	item, date, end := "<item><link>%s</link>%s%s</item>\n", "<pubDate>%s</pubDate>", "</channel></rss>"
+	p.Type, p.Body = "application/rss+xml", "<rss version=\"2.0\"><channel>\n"
+	if kind == "sitemap" {
+		item, date, end = "<url><loc>%s</loc>%s%s</url>\n", "<lastmod>%s</lastmod>", "</urlset>"
+		p.Type, p.Body = "application/xml", "<urlset>\n"
+	}
+	for word := range strings.SplitSeq(value, ",") {
+		if word == "" {
+			continue
+		}
+		word, title, titled := strings.Cut(word, "~")
+		if titled {
+			title = "<title>" + title + "</title>"
+		}
+		path, at, dated := strings.Cut(word, "@")
+		if dated {
+			age, err := time.ParseDuration(at)
+			if err != nil {
+				t.Fatal(err)
+			}
+			at = fmt.Sprintf(date, town.Epoch.Add(age).Format(time.RFC3339))
+			if kind == "rss" {
+				at = fmt.Sprintf(date, town.Epoch.Add(age).Format(time.RFC1123Z))
+			}
+		}
+		p.Body += fmt.Sprintf(item, path, at, title)
+	}
+	p.Body += end
+}
+
 func duration(t *testing.T, s string) time.Duration {
 	t.Helper()
 	d, err := model.ParseDuration(s)
@@ -205,8 +247,12 @@ func sentence(r crawler.Report, began time.Time, withHost bool) string {
 	}
 	age := r.Finished.Sub(began)
 	day := age / (24 * time.Hour)
-	return fmt.Sprintf("day %2d %s  %5d %-20s %-12s wait %-8s %s  (%s)\n", int(day), clock(age-day*24*time.Hour), r.Status, meaning(r),
-		r.Kept, r.Wait.Interval.Round(time.Second), name, r.Wait.Reason)
+	told := ""
+	if notes := r.Source.Notes(); len(notes) > 0 {
+		told = " [" + strings.Join(notes, " ") + "]"
+	}
+	return fmt.Sprintf("day %2d %s  %5d %-20s %-12s wait %-8s %s%s  (%s)\n", int(day), clock(age-day*24*time.Hour), r.Status, meaning(r),
+		r.Kept, r.Wait.Interval.Round(time.Second), name, told, r.Wait.Reason)
 }
 
 func clock(d time.Duration) string {

@@ -74,8 +74,11 @@ func (c *Crawler) walk(ctx context.Context, claim frontier.Claim, worker int) er
 	}
 	c.step("archived")
 
-	found := c.discover(visit, under)
-	next := c.next(visit, settings, kept)
+	found, err := c.discover(visit, under)
+	if err != nil {
+		return fmt.Errorf("discover in %s: %w", claim.Record.URI, err)
+	}
+	next := c.next(visit, settings, kept, found)
 	if err := c.rooms.CrawlLog.Write(logEntry(visit, kept, found, next, worker)); err != nil {
 		return c.giveBack(ctx, claim, fmt.Errorf("log %s: %w", claim.Record.URI, err))
 	}
@@ -179,7 +182,7 @@ func (v visit) fail(why string) visit {
 // refuse logs and settles a URI that is not visited. No request was made, so the host need not rest.
 func (c *Crawler) refuse(ctx context.Context, claim frontier.Claim, why refusal, now time.Time, worker int) error {
 	r := claim.Record
-	r.LastStatus = why.status
+	r.LastStatus, r.Urgent = why.status, false
 	r.Due, r.Why = now.Add(why.wait), why.why
 	err := c.rooms.CrawlLog.Write(crawllog.Entry{
 		Logged: now, Status: why.status, Size: -1, URI: r.URI.String(), Hops: r.Hops, Via: r.Via, Worker: worker, Seed: r.Seed,

@@ -110,3 +110,46 @@ func (g *gatherer) pushJSON(body []byte) (hub, self uri.URI) {
 	}
 	return hub, g.resolve(f.FeedURL)
 }
+
+// Push finds the WebSub hub and topic in the Link headers of an answer (W3C WebSub, section 4).
+func Push(self uri.URI, h http.Header) (hub, topic uri.URI) {
+	g := gatherer{self: self}
+	for _, value := range h.Values("Link") {
+		for range maxPush {
+			_, rest, ok := strings.Cut(value, "<")
+			if !ok {
+				break
+			}
+			var target string
+			target, value, _ = strings.Cut(rest, ">")
+			params, _, _ := strings.Cut(value, "<")
+			rel := relOf(params)
+			if rel["hub"] && hub.IsZero() {
+				hub = g.resolve(target)
+			}
+			if rel["self"] && topic.IsZero() {
+				topic = g.resolve(target)
+			}
+		}
+	}
+	return hub, topic
+}
+
+// maxPush is how many links of a header are looked at.
+const maxPush = 50
+
+// relOf are the words of the first rel among the parameters of a link.
+func relOf(params string) map[string]bool {
+	words := map[string]bool{}
+	for param := range strings.SplitSeq(params, ";") {
+		name, value, _ := strings.Cut(param, "=")
+		if !strings.EqualFold(strings.TrimSpace(name), "rel") {
+			continue
+		}
+		for word := range strings.FieldsSeq(strings.ToLower(strings.Trim(value, `", `))) {
+			words[word] = true
+		}
+		break
+	}
+	return words
+}

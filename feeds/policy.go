@@ -35,21 +35,17 @@ const (
 func (p Policy) Next(s State, now time.Time, cached time.Duration) evaluators.Wait {
 	w := evaluators.Wait{Evaluator: p.Name}
 	rate := s.perHour(p.Initial)
-	silent := s.Began
-	if s.News.After(silent) {
-		silent = s.News
-	}
 	switch {
 	case s.Broken > brokenPatience:
 		w.Interval = p.SilentWait
 		w.Reason = fmt.Sprintf("%s that cannot be read, %d times in a row: slow lane", s.Kind, s.Broken)
 		return w
-	case s.Broken > 0:
+	case s.Broken > 0 && !p.Slow(s, now):
 		w.Interval = p.Initial
 		w.Reason = fmt.Sprintf("%s that cannot be read, %d times in a row", s.Kind, s.Broken)
-	case !silent.IsZero() && now.Sub(silent) >= p.SilentAfter:
+	case p.Slow(s, now):
 		w.Interval = max(p.SilentWait, p.Between)
-		w.Reason = fmt.Sprintf("%s without anything new for %s: slow lane", s.Kind, spell(now.Sub(silent)))
+		w.Reason = fmt.Sprintf("%s without anything new for %s: slow lane", s.Kind, spell(s.silence(now)))
 		return w
 	case s.slow.hours == 0:
 		w.Interval, w.Reason = p.Initial, "first reading of a "+s.Kind.String()+": initial "+spell(p.Initial)
@@ -66,7 +62,25 @@ func (p Policy) Next(s State, now time.Time, cached time.Duration) evaluators.Wa
 		w.Reason += ", the rest between rounds " + spell(p.Between)
 	}
 	w.Expected = w.PerDay * w.Interval.Hours() / 24
+	w.Missed = evaluators.Missed(w.Expected)
 	return w
+}
+
+// Slow reports whether a source in this state is on the slow lane.
+func (p Policy) Slow(s State, now time.Time) bool {
+	return s.Broken > brokenPatience || s.silence(now) >= p.SilentAfter
+}
+
+// silence is for how long a source has brought nothing new.
+func (s State) silence(now time.Time) time.Duration {
+	since := s.Began
+	if s.News.After(since) {
+		since = s.News
+	}
+	if since.IsZero() {
+		return 0
+	}
+	return now.Sub(since)
 }
 
 // perHour is the rate of new items: the faster of two memories, so that the rush hour is noticed and the night forgotten.
@@ -123,7 +137,7 @@ func (p Policy) kept(w evaluators.Wait, s State, rate float64) evaluators.Wait {
 	}
 	if bound := max(s.ceiling, p.Min); s.ceiling > 0 && bound < w.Interval {
 		w.Interval = bound
-		w.Reason += ", rolled over: " + spell(bound)
+		w.Reason += ", so much of it is replaced: " + spell(bound)
 	}
 	return w
 }
@@ -133,7 +147,12 @@ func hours(h float64) time.Duration {
 	return time.Duration(min(h, most) * float64(time.Hour))
 }
 
-func rounded(f float64) string { return strconv.FormatFloat(f, 'g', 2, 64) }
+func rounded(f float64) string {
+	if f >= 10 {
+		return strconv.FormatFloat(f, 'f', 0, 64)
+	}
+	return strconv.FormatFloat(f, 'g', 2, 64)
+}
 
 // spell writes a duration for people.
 func spell(d time.Duration) string {

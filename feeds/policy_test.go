@@ -101,7 +101,7 @@ func TestWaits(t *testing.T) {
 		{"one that asks for more than its window allows", with(func(s *State) { s.slow = tally{500, 100}; s.Listed = 4; s.Hints.Every = 24 * time.Hour }), 0, 24 * time.Minute, "lists no more than 4"},
 		{"one that skips the hour", with(func(s *State) { s.Hints.SkipHours = 1 << 16; s.Listed = 100 }), 0, 5 * time.Hour, "hours that it skips"},
 		{"one that skips all hours", with(func(s *State) { s.Hints.SkipHours = 1<<24 - 1; s.Listed = 100 }), 0, 5*time.Hour + 47*time.Minute, "hours that it skips"},
-		{"one that rolled over", with(func(s *State) { s.ceiling = 10 * time.Minute }), 0, 10 * time.Minute, "rolled over"},
+		{"one that rolled over", with(func(s *State) { s.ceiling = 10 * time.Minute }), 0, 10 * time.Minute, "is replaced"},
 		{"a silent one", with(func(s *State) { s.News = at(-70 * 24 * time.Hour); s.Began = at(-90 * 24 * time.Hour) }), 0, 7 * 24 * time.Hour, "without anything new for 70d: slow lane"},
 		{"one that was empty from the beginning", with(func(s *State) { s.News = time.Time{}; s.Began = at(-90 * 24 * time.Hour) }), 0, 7 * 24 * time.Hour, "slow lane"},
 		{"one that could not be read once", with(func(s *State) { s.Broken = 1 }), 0, 30 * time.Minute, "cannot be read, 1 times"},

@@ -82,6 +82,9 @@ func (s State) After(now time.Time, d Document, r Round, right, wrong int) State
 
 // Unchanged is the state after a visit that found the source as it was.
 func (s State) Unchanged(now time.Time) State {
+	if s.Broken > 0 {
+		return s.Unreadable(now) // it is as broken as before
+	}
 	s = s.counted(now, 0, false)
 	if s.ceiling > 0 {
 		s.ceiling += s.ceiling / 2

@@ -20,7 +20,10 @@ const maxBody = 500 << 10
 const maxDelay = 24 * time.Hour
 
 // Rules is what one robots.txt says. It is immutable and may be shared; the zero value allows everything.
-type Rules struct{ groups []group }
+type Rules struct {
+	groups   []group
+	sitemaps []string
+}
 
 // group is a run of User-agent lines and what follows them.
 type group struct {
@@ -45,8 +48,14 @@ func Parse(body []byte) Rules {
 	}
 	var c collector
 	grobotstxt.Parse(spellOut(body), &c)
-	return Rules{groups: c.groups}
+	return Rules{groups: c.groups, sitemaps: c.sitemaps}
 }
+
+// maxSitemaps is how many Sitemap lines count. More than that belongs into a sitemap index.
+const maxSitemaps = 100
+
+// Sitemaps are the addresses in its Sitemap lines, as they stand there, at most a hundred.
+func (r Rules) Sitemaps() []string { return slices.Clone(r.sitemaps) }
 
 // Allowed reports whether the crawler that calls itself agent may fetch u. Of agent only the product token counts: in
 // "arcrawl/1.0 (+https://…)" it is "arcrawl". Case does not matter.
@@ -114,8 +123,9 @@ func (g group) speaksFor(agent string, specific bool) bool {
 // collector builds groups from the parser's callbacks. A User-agent line that follows a rule begins a new group; other
 // lines, Crawl-delay among them, do not end the list of agents (RFC 9309, section 2.2.4).
 type collector struct {
-	groups []group
-	ruled  bool // the last group has had a rule
+	groups   []group
+	sitemaps []string
+	ruled    bool // the last group has had a rule
 }
 
 var _ grobotstxt.ParseHandler = (*collector)(nil)
@@ -135,7 +145,11 @@ func (c *collector) HandleRobotsStart() {}
 func (c *collector) HandleRobotsEnd() {}
 
 // HandleSitemap is called for a Sitemap line, which belongs to no group.
-func (c *collector) HandleSitemap(int, string) {}
+func (c *collector) HandleSitemap(_ int, value string) {
+	if value != "" && len(c.sitemaps) < maxSitemaps {
+		c.sitemaps = append(c.sitemaps, value)
+	}
+}
 
 // HandleUserAgent is called for a User-agent line.
 func (c *collector) HandleUserAgent(_ int, value string) {

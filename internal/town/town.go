@@ -18,6 +18,9 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
+// Epoch is when testing/synctest begins.
+var Epoch = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
+
 // Page is how a page answers from a moment on.
 type Page struct {
 	From     time.Duration // since the town was founded
@@ -28,6 +31,7 @@ type Page struct {
 	Size     int           // pad the body to this many bytes
 	Clock    bool          // the body ends with the time of the request, in <i class="clock">
 	Links    []string
+	Lists    int // the page is an RSS feed of so many of its newest versions, each of them an item /item/<version>
 	Location string
 	ETag     string // "" = none, "honest" follows the version, "weak" does too and says W/, anything else is sent as it is
 	Modified string // "" = none, "honest" follows the version, "lie" is the town's founding whatever happens
@@ -82,7 +86,8 @@ func (t *Town) Close() {
 	t.serving.Wait()
 }
 
-// Set defines how the page at u answers from p.From on.
+// Set defines how the page at u answers from p.From on. A u that ends in /* is for all pages of the folder that have no
+// definition of their own.
 func (t *Town) Set(u string, p Page) error {
 	parsed, err := uri.Parse(u)
 	if err != nil {
@@ -141,6 +146,9 @@ func (t *Town) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	name := "http://" + r.Host + r.URL.RequestURI()
 	t.mu.Lock()
 	page, known := current(t.pages[name], now.Sub(t.founded))
+	for at := len(name); !known && at > 0; at = strings.LastIndexByte(name[:at], '/') {
+		page, known = current(t.pages[name[:at]+"/*"], now.Sub(t.founded))
+	}
 	t.mu.Unlock()
 	asked := Asked{At: now, URI: name, Conditional: r.Header.Get("If-None-Match") != "" || r.Header.Get("If-Modified-Since") != ""}
 	if !known {
@@ -175,7 +183,11 @@ func (p Page) version(age time.Duration) int {
 // answer writes the response and tells its status, how much of the body was sent, and whether the client hung up.
 func (p Page) answer(w http.ResponseWriter, r *http.Request, name string, founded time.Time, version int) (status, sent int, broken bool) {
 	h := w.Header()
-	h.Set("Content-Type", first(p.Type, "text/html; charset=utf-8"))
+	kind := "text/html; charset=utf-8"
+	if p.Lists > 0 {
+		kind = "application/rss+xml"
+	}
+	h.Set("Content-Type", first(p.Type, kind))
 	changed := founded.Add(p.From + time.Duration(version)*p.Every)
 	p.validators(h, founded, changed, version)
 	if p.Location != "" {
@@ -191,6 +203,9 @@ func (p Page) answer(w http.ResponseWriter, r *http.Request, name string, founde
 		return http.StatusNotModified, 0, false
 	}
 	body := p.text(name, version)
+	if p.Lists > 0 {
+		body = p.feed(founded, version)
+	}
 	if p.Clock {
 		body += fmt.Sprintf("<i class=\"clock\">%s</i>\n", time.Since(founded))
 	}
@@ -251,6 +266,18 @@ func (p Page) text(name string, version int) string {
 		text += strings.Repeat("x", pad)
 	}
 	return text
+}
+
+// feed is an RSS feed of the newest versions.
+func (p Page) feed(founded time.Time, version int) string {
+	var b strings.Builder
+	b.WriteString("<rss version=\"2.0\"><channel><title>News</title>" + p.Body)
+	for v := version; v >= 0 && v > version-p.Lists; v-- {
+		date := founded.Add(p.From + time.Duration(v)*p.Every).UTC().Format(time.RFC1123)
+		fmt.Fprintf(&b, "<item><guid>%d</guid><title>%d</title><link>/item/%d</link><pubDate>%s</pubDate></item>\n", v, v, v, date)
+	}
+	b.WriteString("</channel></rss>\n")
+	return b.String()
 }
 
 func first(a, b string) string {
