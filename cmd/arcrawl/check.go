@@ -19,7 +19,9 @@ func newCheck() *cobra.Command {
 		Use:   "check",
 		Short: "Read the configuration and list everything that is wrong with it",
 		Long: `check reads arcrawl.toml and the files of its hosts folder, and prints every fault at once, each with its file, line and
-column, the value, and what would be right. It touches nothing else and needs no running daemon.
+column, the value, and what would be right. Warnings are about what is odd: a rate that politeness cannot carry, an override that has
+ended, a refinement that can never hold. Where the archive can be read it also looks whether scrubbing rules match anything in the
+newest versions of the seeds. It changes nothing and needs no running daemon.
 
 Exit code 0 means that the configuration can be used, 78 that it cannot.`,
 		Example: "  arcrawl check --config /etc/arcrawl/arcrawl.toml",
@@ -29,7 +31,8 @@ Exit code 0 means that the configuration can be used, 78 that it cannot.`,
 			if err != nil {
 				return err
 			}
-			for _, w := range append(c.Warnings, c.Expired(time.Now())...) {
+			warnings := append(c.Warnings, c.Expired(time.Now())...)
+			for _, w := range append(warnings, idleScrubs(cmd.Context(), c)...) {
 				fmt.Fprintf(cmd.ErrOrStderr(), "warning: %s\n", w)
 			}
 			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s is in order: %d seeds, digest %s\n", path, len(c.Seeds), c.Digest)
