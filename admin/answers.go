@@ -12,6 +12,8 @@ type Seconds time.Duration
 // MarshalJSON writes the seconds with their fraction.
 func (s Seconds) MarshalJSON() ([]byte, error) { return json.Marshal(time.Duration(s).Seconds()) }
 
+func (s Seconds) seconds() float64 { return time.Duration(s).Seconds() }
+
 // UnmarshalJSON reads what MarshalJSON wrote.
 func (s *Seconds) UnmarshalJSON(b []byte) error {
 	var f float64

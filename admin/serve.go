@@ -26,6 +26,9 @@ func (w *Window) Handler(token string) http.Handler {
 			w.answer(to, http.StatusOK, answer)
 		})
 	}
+	mux.Handle("GET /metrics", w.metricsHandler())
+	mux.HandleFunc("GET /healthz", w.health)
+	mux.HandleFunc("GET /readyz", w.ready)
 	mux.HandleFunc("GET /openapi.json", func(to http.ResponseWriter, _ *http.Request) {
 		to.Header().Set("Content-Type", "application/json")
 		_, _ = to.Write([]byte(OpenAPI))

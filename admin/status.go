@@ -18,11 +18,12 @@ func (w *Window) status() Status {
 	now := w.o.Now()
 	s := Status{
 		Version: w.o.Version, Now: now.UTC(), Started: w.started.UTC(), Uptime: Seconds(now.Sub(w.started)),
-		Stand: w.stand(), Workers: w.workers(now), Config: w.config(), Alarms: []Alarm{},
+		Stand: w.stand(), Workers: w.workers(now), Config: w.config(),
 	}
 	w.countHosts(&s, now)
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	s.Alarms = w.alarms.raised()
 	s.LastMinute = w.minute.sum(now)
 	s.LastHour = w.series.sum(now.Add(-time.Hour), now).Counts.plus(w.current)
 	s.LastDay = w.series.sum(now.Add(-24*time.Hour), now).Counts.plus(w.current)

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/rs/zerolog"
 
 	"github.com/arcrawl/arcrawl/config"
@@ -55,8 +56,11 @@ type Window struct {
 	closed  time.Time // until when minutes are closed
 	free    int64     // bytes on disk as last seen, -1 is not known
 	paces   paces     // of the hosts
+	total   Counts    // since the start
+	alarms  alarms
 
 	surveys surveys
+	took    prometheus.Histogram
 }
 
 // The files that a window keeps in its folder.
@@ -68,7 +72,7 @@ const (
 // New makes a window, and takes up a pause that an earlier run left.
 func New(o Options) (*Window, error) {
 	now := o.Now()
-	w := &Window{o: o, started: now, closed: now.Truncate(time.Minute), paces: paces{}}
+	w := &Window{o: o, started: now, closed: now.Truncate(time.Minute), paces: paces{}, took: newVisitSeconds()}
 	w.look()
 	file := ""
 	if o.Dir != "" {
@@ -87,10 +91,11 @@ func New(o Options) (*Window, error) {
 // Observe hears of a settled visit. It does not block.
 func (w *Window) Observe(r crawler.Report) {
 	c := countsOf(r)
+	w.measure(r)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.minute.add(r.Finished, c)
-	w.current = w.current.plus(c)
+	w.current, w.total = w.current.plus(c), w.total.plus(c)
 	w.paces.add(r)
 }
 

@@ -1,0 +1,181 @@
+package admin
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"go.yaml.in/yaml/v3"
+
+	"github.com/arcrawl/arcrawl/internal/town"
+)
+
+// scrape reads /metrics as Prometheus does.
+func (w *world) scrape() string {
+	w.Helper()
+	got := httptest.NewRecorder()
+	w.window.Handler("").ServeHTTP(got, httptest.NewRequest(http.MethodGet, "/metrics", nil))
+	if got.Code != http.StatusOK {
+		w.Fatalf("/metrics: status %d, %s", got.Code, got.Body)
+	}
+	return got.Body.String()
+}
+
+// TestTheMetricsTellWhatHappened scrapes after a day.
+func TestTheMetricsTellWhatHappened(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, dir, everyHour)
+		defer w.close()
+		w.set("http://news.example/", town.Page{Every: 2 * time.Hour})
+		w.run(24*time.Hour - time.Minute)
+		text := w.scrape()
+		for _, line := range []string{
+			`arcrawl_visits_total{outcome="version"} 13`,
+			`arcrawl_visits_total{outcome="unchanged"} 12`,
+			`arcrawl_state{state="crawling"} 1`,
+			`arcrawl_state{state="paused"} 0`,
+			`arcrawl_hosts{state="snoozed"} 1`,
+			`arcrawl_uris 2`,
+			`arcrawl_uris_due 0`,
+			`arcrawl_disk_free_bytes 1.099511627776e+12`,
+			`arcrawl_build_info{version="test"} 1`,
+			`arcrawl_visit_seconds_count `,
+			`go_goroutines `,
+		} {
+			if !strings.Contains(text, "\n"+line) {
+				t.Errorf("no line %q in:\n%s", line, text)
+			}
+		}
+		for _, m := range Metrics() {
+			if !strings.Contains(text, "# TYPE "+m.Name+" "+m.Type+"\n") {
+				t.Errorf("%s is no %s, or is not there", m.Name, m.Type)
+			}
+		}
+	})
+}
+
+// TestTheNumberOfTimeSeriesDoesNotGrowWithTheCrawl counts the lines of a scrape with one host and with a hundred.
+func TestTheNumberOfTimeSeriesDoesNotGrowWithTheCrawl(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, dir, everyHour)
+		defer w.close()
+		before := strings.Count(w.scrape(), "\narcrawl_")
+		for i := range 100 {
+			w.known(fmt.Sprintf("h%d.example", i), 1, time.Hour, time.Hour)
+			w.visited(fmt.Sprintf("h%d.example", i), time.Second)
+		}
+		if after := strings.Count(w.scrape(), "\narcrawl_"); after != before {
+			t.Errorf("%d lines with one host, %d with a hundred more", before, after)
+		}
+	})
+}
+
+func TestHealthAndReadiness(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, dir, everyHour)
+		defer w.close()
+		w.set("http://news.example/", town.Page{})
+		check := func(path string, status int, word string) {
+			t.Helper()
+			got := httptest.NewRecorder()
+			w.window.Handler("").ServeHTTP(got, httptest.NewRequest(http.MethodGet, path, nil))
+			if got.Code != status || !strings.Contains(got.Body.String(), word) {
+				t.Errorf("%s: status %d, %s; want %d and %q", path, got.Code, got.Body, status, word)
+			}
+		}
+		check("/healthz", 200, "alive")
+		check("/readyz", 200, "crawling")
+		w.crawler.Pause("works", time.Now(), time.Time{})
+		check("/readyz", 200, "paused: works")
+		w.crawler.Resume()
+		w.free = 1
+		w.run(time.Minute)
+		check("/readyz", 503, "held: ")
+		check("/healthz", 200, "alive")
+	})
+}
+
+// metricsPage is the page that is generated from the table of metrics.
+const metricsPage = "../docs/metrics.md"
+
+// TestTheMetricsPageIsFresh compares docs/metrics.md with the table; -update rewrites what follows its heading.
+func TestTheMetricsPageIsFresh(t *testing.T) {
+	t.Parallel()
+	var b strings.Builder
+	b.WriteString("| metric | type | label | meaning |\n|---|---|---|---|\n")
+	for _, m := range Metrics() {
+		label := ""
+		if m.Label != "" {
+			label = "`" + m.Label + "`: " + m.Values
+		}
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", m.Name, m.Type, label, m.Help)
+	}
+	page, err := os.ReadFile(metricsPage)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const mark = "<!-- Generated from the table of the room admin by: go test ./admin -update. Change it there. -->\n"
+	above, table, ok := strings.Cut(string(page), mark)
+	if !ok {
+		t.Fatalf("%s has no line %q", metricsPage, mark)
+	}
+	if *update {
+		if err := os.WriteFile(metricsPage, []byte(above+mark+b.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if diff := cmp.Diff(b.String(), table); diff != "" {
+		t.Errorf("%s is not what the table says; run go test ./admin -update (-table +page):\n%s", metricsPage, diff)
+	}
+}
+
+// TestWhatIsMonitoredExists compares the names in the dashboard for Grafana and in the alert rules with the metrics.
+func TestWhatIsMonitoredExists(t *testing.T) {
+	t.Parallel()
+	var names []string
+	for _, m := range Metrics() {
+		names = append(names, m.Name)
+		if m.Type == "histogram" {
+			names = append(names, m.Name+"_bucket", m.Name+"_sum", m.Name+"_count")
+		}
+	}
+	files := map[string]func([]byte, any) error{
+		"../packaging/monitoring/grafana-dashboard.json": json.Unmarshal,
+		"../packaging/monitoring/alerts.yaml":            func(b []byte, v any) error { return yaml.Unmarshal(b, v) },
+	}
+	for file, decode := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var any map[string]any
+		if err := decode(text, &any); err != nil || len(any) == 0 {
+			t.Errorf("%s: %v", file, err)
+		}
+		used := regexp.MustCompile(`\barcrawl_[a-z_]+`).FindAllString(string(text), -1)
+		if len(used) < 10 {
+			t.Errorf("%s names %d metrics only", file, len(used))
+		}
+		for _, name := range used {
+			if !slices.Contains(names, name) {
+				t.Errorf("%s asks for %s, which is no metric", file, name)
+			}
+		}
+	}
+}
