@@ -88,7 +88,7 @@ func (c *Crawler) next(v visit, s config.Settings, k kept, f found) next {
 		}
 	case v.failed:
 		r.Failures++
-		n.wait = evaluators.Wait{Interval: s.Retry.Wait(r.Failures), Evaluator: "retry", Reason: fmt.Sprintf("failure %d in a row", r.Failures)}
+		n.wait = evaluators.Wait{Interval: s.Retry.Wait(r.Failures), Evaluator: waitRetry, Reason: fmt.Sprintf("failure %d in a row", r.Failures)}
 	default:
 		r.Failures, r.Gone = 0, 0
 		r.History = learn(r.History, v, k)
@@ -130,10 +130,10 @@ func (v visit) countsFrom(w evaluators.Wait) time.Time {
 func goneWait(times int, s config.Trouble) evaluators.Wait {
 	if times < s.GoneAfter {
 		return evaluators.Wait{
-			Interval: s.GoneLadder().Wait(times), Evaluator: "gone", Reason: fmt.Sprintf("gone, %d of %d visits that confirm it", times, s.GoneAfter),
+			Interval: s.GoneLadder().Wait(times), Evaluator: waitGone, Reason: fmt.Sprintf("gone, %d of %d visits that confirm it", times, s.GoneAfter),
 		}
 	}
-	return evaluators.Wait{Interval: s.GoneWait, Evaluator: "gone", Reason: fmt.Sprintf("gone, %d visits in a row", times)}
+	return evaluators.Wait{Interval: s.GoneWait, Evaluator: waitGone, Reason: fmt.Sprintf("gone, %d visits in a row", times)}
 }
 
 // learn is the history h after a visit that could be judged.

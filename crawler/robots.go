@@ -173,7 +173,7 @@ func inForce(c frontier.RobotsCopy) string {
 // onDemand gives a robots.txt its due time: none when its host's URIs ask for it when they need it, and its own wait
 // when it was in the queue like any URI, as the target of another one's redirect.
 func (n next) onDemand(v visit, wait time.Duration) next {
-	n.wait.Interval, n.wait.Evaluator = wait, "robots"
+	n.wait.Interval, n.wait.Evaluator = wait, waitRobots
 	n.record.Wait = 0
 	if v.record().Due.IsZero() {
 		n.record.Due = time.Time{}

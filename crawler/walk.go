@@ -142,7 +142,7 @@ func (c *Crawler) judge(claim frontier.Claim, s config.Settings, asked question,
 		err := v.recognise(s.Trouble)
 		return v.fail("failed"), err
 	case v.gone && r.Gone+1 < s.Trouble.GoneAfter:
-		return v.fail("gone, to be confirmed"), nil
+		return v.fail(unconfirmed), nil
 	}
 	if unread && asked.filter.Contradicts(asked.sent, r.Validators, evaluators.ValidatorsOf(capture.Header)) {
 		v.verdict = evaluators.Verdict{State: evaluators.Unknown, Reason: "304 with another ETag"}

@@ -30,7 +30,7 @@ itself; the commands then ask the daemon through its socket, and the crawl goes 
 	}
 	cmd.AddCommand(newFrontierList(), newFrontierCount(), newFrontierExport(), newFrontierImport())
 	cmd.AddCommand(newFrontierForce(), newFrontierReschedule(), newFrontierHold(), newFrontierRelease(), newFrontierForget())
-	cmd.AddCommand(newFrontierPause(), newFrontierResume())
+	cmd.AddCommand(newFrontierPause(), newFrontierResume(), newFrontierRebuild())
 	return cmd
 }
 

@@ -1,0 +1,92 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/arcrawl/arcrawl/evaluators"
+	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+// exported are the entries that arcrawl frontier export gives.
+func exported(t *testing.T, conf string) map[uri.URI]frontier.Entry {
+	t.Helper()
+	all := map[uri.URI]frontier.Entry{}
+	lines := bufio.NewScanner(strings.NewReader(steer(t, conf, exitOK, "", "export")))
+	lines.Buffer(nil, maxLine)
+	for lines.Scan() {
+		var e frontier.Entry
+		if err := json.Unmarshal(lines.Bytes(), &e); err != nil {
+			t.Fatal(err)
+		}
+		all[e.URI] = e
+	}
+	return all
+}
+
+// The demo's site is crawled for some seconds, the store is lost, and made anew.
+func TestALostStoreIsMadeAnew(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "demo")
+	if code, out, errs := command("demo", "--for", "6s", "--dir", dir); code != exitOK {
+		t.Fatal(code, out, errs)
+	}
+	conf := filepath.Join(dir, "arcrawl.toml")
+	before := exported(t, conf)
+	steer(t, conf, exitFolder, "move what is in that folder away", "rebuild")
+	if err := os.Rename(filepath.Join(dir, "state"), filepath.Join(dir, "lost")); err != nil {
+		t.Fatal(err)
+	}
+	rotate(t, filepath.Join(dir, "crawl.log"))
+	out := steer(t, conf, exitOK, "and was not found", "rebuild")
+	if !strings.Contains(out, "of 0 it should") {
+		t.Errorf("it said:\n%s", out)
+	}
+	steer(t, conf, exitOK, "", "list")
+	after := exported(t, conf)
+	for u, want := range before {
+		if want.Visits == 0 && want.LastStatus == 0 {
+			continue // it was never visited, and no log knows it
+		}
+		if diff := cmp.Diff(toldOf(want), toldOf(after[u]), cmp.Comparer(func(a, b uri.URI) bool { return a == b })); diff != "" {
+			t.Errorf("%s: -lost +made anew:\n%s", u, diff)
+		}
+		if early := want.Due.Sub(after[u].Due); early > 0 || early < -2*time.Millisecond {
+			t.Errorf("%s is due %s too early", u, early)
+		}
+		delete(after, u)
+	}
+	if len(before) < 20 || len(after) > 0 {
+		t.Errorf("%d URIs were lost, %v came out of nowhere", len(before), after)
+	}
+	if code, out, errs := command("fsck", "--config", conf); code != exitOK {
+		t.Errorf("fsck: %d\n%s%s", code, out, errs)
+	}
+}
+
+// rotate cuts a log in two.
+func rotate(t *testing.T, log string) {
+	t.Helper()
+	text := readText(t, log)
+	half := strings.IndexByte(text[len(text)/2:], '\n') + len(text)/2 + 1
+	writeFile(t, log+".1", text[:half])
+	writeFile(t, log, text[half:])
+}
+
+// toldOf is an entry without what neither log nor archive holds.
+func toldOf(e frontier.Entry) frontier.Entry {
+	ms := func(t time.Time) time.Time { return t.Truncate(time.Millisecond) }
+	e.LastVisit, e.LastCapture, e.LastRead, e.LastChange = ms(e.LastVisit), ms(e.LastCapture), ms(e.LastRead), ms(e.LastChange)
+	e.FirstSeen = time.Time{}
+	e.Memory, e.Recent, e.Comparison.Sketch = "", evaluators.Ring{}, 0
+	e.Rate = float64(int(e.Rate*10)) / 10
+	e.Wait, e.Due = e.Wait.Truncate(time.Second), time.Time{} // looked at by itself
+	return e
+}

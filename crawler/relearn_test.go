@@ -1,0 +1,132 @@
+package crawler_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/arcrawl/arcrawl/archive"
+	"github.com/arcrawl/arcrawl/crawler"
+	"github.com/arcrawl/arcrawl/digest"
+	"github.com/arcrawl/arcrawl/evaluators"
+	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/internal/town"
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+// Ten days of a small web with everything in it; then the store is forgotten, and the log and the archive must tell all
+// that they can.
+func TestRelearnTellsWhatWasRemembered(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, dir, `
+[change]
+mode = "scrubbed"
+scrub = ['\d\d:\d\d']
+[trouble]
+gone_after = 3
+[seeds]
+uris = ["http://a.example/", "http://b.example/secret", "http://down.example/"]
+`)
+		defer w.town.Close()
+		w.set("http://a.example/", town.Page{Links: []string{"/etag", "/moved", "/gone", "/quiet", "/copy", "http://b.example/x"}, Every: 6 * time.Hour})
+		w.set("http://a.example/etag", town.Page{ETag: "honest", Modified: "honest", Every: 50 * time.Hour})
+		w.set("http://a.example/quiet", town.Page{Size: 5000})
+		w.set("http://a.example/copy", town.Page{Size: 5000})
+		w.set("http://b.example/robots.txt", town.Page{Body: "User-agent: *\nDisallow: /secret\n", Type: "text/plain"})
+		w.set("http://b.example/x", town.Page{ETag: "weak", Every: 90 * time.Hour})
+		w.set("http://a.example/moved", town.Page{Status: 301, Location: "/etag"})
+		w.set("http://down.example/", town.Page{Down: true})
+		w.run(10 * 24 * time.Hour)
+
+		want := map[uri.URI]frontier.Entry{}
+		rooms, shut := w.open()
+		list, _, err := rooms.Frontier.List(time.Now(), frontier.Select{}, "", 1000)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range list {
+			want[e.URI] = e
+		}
+		shut()
+		got := map[uri.URI]frontier.Entry{}
+		for _, l := range w.logLines() {
+			u := uri.FromCanonical(l.URI)
+			e := got[u]
+			e.URI = u
+			got[u] = crawler.Relearn(e, l)
+		}
+		library, err := archive.OpenLibrary(t.Context(), w.path("warc"), archive.IndexOptions{}, func(f archive.Finding) error { return fmt.Errorf("%+v", f) })
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer library.Close()
+		visits, gone, origins, down := 0, 0, 0, 0
+		for u, e := range got {
+			e.History = crawler.Recaptured(e.History, recordOf(library.On(u.String(), e.LastRead)), payloadOf(library, e))
+			if diff := cmp.Diff(lossy(want[u]), lossy(e), cmp.Comparer(func(a, b uri.URI) bool { return a == b })); diff != "" {
+				t.Errorf("%s: -remembered +relearned:\n%s", u, diff)
+			}
+			if early := want[u].Due.Sub(e.Due); early > 0 || early < -2*time.Millisecond {
+				t.Errorf("%s is due %s too early", u, early)
+			}
+			delete(want, u)
+			visits, gone, down = visits+e.Visits, gone+e.Gone, down+e.Failures
+			if e.Origin.RecordID != "" && e.Origin.Length > 0 {
+				origins++
+			}
+		}
+		if len(got) < 10 || visits < 100 || gone == 0 || down == 0 || origins < 6 {
+			t.Errorf("%d URIs, %d visits, gone %d times, down %d times, %d origins: too little to tell", len(got), visits, gone, down, origins)
+		}
+		for u, e := range want {
+			if e.Visits > 0 {
+				t.Errorf("%s was visited, and nothing is known of it", u)
+			}
+		}
+	})
+}
+
+func payloadOf(l *archive.Library, e frontier.Entry) *crawler.Record {
+	if e.Origin.File != "" {
+		return recordOf(l.At(e.Origin.URI, e.Origin.File, e.Origin.Offset))
+	}
+	return recordOf(l.On(e.Origin.URI, e.Origin.Date))
+}
+
+func recordOf(c archive.Capture, header http.Header, err error) *crawler.Record {
+	if err != nil {
+		return nil
+	}
+	payload, err := digest.Parse(c.Digest)
+	if err != nil {
+		return nil
+	}
+	r := &crawler.Record{Header: header, Written: map[string]string{}, Origin: digest.Origin{
+		RecordID: c.RecordID, URI: c.URL, Date: c.Date, Payload: payload, File: c.Filename, Offset: c.Offset, Length: c.Length, Size: c.Size,
+	}}
+	for _, f := range c.Why {
+		r.Written[f.Name] = f.Value
+	}
+	return r
+}
+
+// lossy is an entry without what neither log nor archive holds.
+func lossy(e frontier.Entry) frontier.Entry {
+	e.Memory, e.Recent, e.Comparison.Sketch = "", evaluators.Ring{}, 0
+	e.FirstSeen = time.Time{}
+	ms := func(t time.Time) time.Time { return t.Truncate(time.Millisecond) }
+	e.LastVisit, e.LastCapture, e.LastRead, e.LastChange = ms(e.LastVisit), ms(e.LastCapture), ms(e.LastRead), ms(e.LastChange)
+	e.Rate = float64(int(e.Rate*100)) / 100
+	e.Wait, e.Due = e.Wait.Truncate(time.Second), time.Time{} // looked at by itself
+	if strings.HasPrefix(e.URI.String(), "http://down.") {
+		e.LastVisit = time.Time{} // the log has when it was logged
+	}
+	return e
+}
