@@ -107,7 +107,7 @@ func fullText(d admin.Disk) string {
 func showConfigLine(out io.Writer, c admin.Config) error {
 	short := c.Digest[:min(len(c.Digest), len("sha256:")+12)]
 	fmt.Fprintf(out, "config    %s, %s, in force since %s, %d warnings\n", c.Path, short, c.Loaded.Local().Format(time.DateTime), len(c.Warnings))
-	if c.Tried == nil {
+	if c.Tried == nil || len(c.Faults) == 0 {
 		return nil
 	}
 	fmt.Fprintf(out, "          the one tried at %s has %d faults and is not in force:\n", c.Tried.Local().Format(time.DateTime), len(c.Faults))

@@ -1,0 +1,169 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/arcrawl/arcrawl/admin"
+	"github.com/arcrawl/arcrawl/internal/browser"
+)
+
+// newcomer is somebody who uses the program for the first time.
+type newcomer struct {
+	*testing.T
+	arcrawl, conf, host string // the program, the main file, the host's file
+	dashboard           string // address
+}
+
+// says runs a command and gives what it prints, or fails if it does not end with that exit code.
+func (n newcomer) says(want int, args ...string) string {
+	n.Helper()
+	out, errs := ending(n.T, want, append(args, "--config", n.conf)...)
+	return out + errs
+}
+
+func (n newcomer) write(name, text string) {
+	n.Helper()
+	writeFile(n.T, name, text)
+}
+
+// until asks for something until it is so, for half a minute.
+func (n newcomer) until(what string, so func() bool) {
+	n.Helper()
+	for range 300 {
+		if so() {
+			return
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	n.Fatalf("after half a minute it is still not so that %s", what)
+}
+
+func (n newcomer) status() (s admin.Status) {
+	n.Helper()
+	if err := json.Unmarshal([]byte(n.says(exitOK, "status", "--json")), &s); err != nil {
+		n.Fatal(err)
+	}
+	return s
+}
+
+func mustContain(t *testing.T, text string, want ...string) {
+	t.Helper()
+	for _, w := range want {
+		if !strings.Contains(text, w) {
+			t.Errorf("no %q in:\n%s", w, text)
+		}
+	}
+}
+
+// TestANewcomer walks the way of docs/curators.md: a mistake in a host file is told, mended, and applied without a restart;
+// the versions of the front page add up on the dashboard; and a URI that waits says why.
+func TestANewcomer(t *testing.T) {
+	began := time.Now()
+	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/robots.txt" {
+			http.NotFound(w, r)
+			return
+		}
+		w.Header().Set("Content-Type", "text/html")
+		fmt.Fprintf(w, `<title>News</title><span class="clock">%d</span><h1>Headline %d</h1><a href="/about">about</a>`, time.Now().UnixNano(), time.Since(began)/(2*time.Second))
+	}))
+	t.Cleanup(site.Close)
+	host := strings.TrimPrefix(site.URL, "http://")
+	address, err := freeAddress()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	n := newcomer{
+		T: t, arcrawl: build(t, dir), conf: filepath.Join(dir, "arcrawl.toml"), dashboard: "http://" + address,
+		host: filepath.Join(dir, "hosts.d", strings.ReplaceAll(host, ":", "_")+".toml"),
+	}
+
+	// The main file, and a host file with two mistakes: both are told at once, with their places and what would be right.
+	ending(t, exitOK, "init", dir)
+	n.write(n.conf, fmt.Sprintf("[operator]\nname = \"National Library\"\ncontact = \"https://library.example/crawler\"\n[storage]\nmin_free = \"1MB\"\n"+
+		"[fetch]\nallow_networks = [\"127.0.0.0/8\"]\n[admin]\nlisten = %q\n", address))
+	mustContain(t, n.says(exitOK, "host", "add", site.URL+"/"), n.host)
+	good := fmt.Sprintf("host = %q\n[seeds]\nuris = [%q]\n[politeness]\nmin_delay = \"50ms\"\n[[wait]]\nmime = \"^text/html.*\"\ninitial = \"1s\"\nmin = \"500ms\"\nmax = \"2s\"\n"+
+		"[change]\nmode = \"scrubbed\"\nscrub_css = [\"span.clock\"]\n", host, site.URL+"/")
+	bad := strings.Replace(strings.Replace(good, "initial", "inital", 1), `"2s"`, `"2 seconds"`, 1)
+	n.write(n.host, bad)
+	mustContain(t, n.says(exitConfig, "check"), n.host+`:8:1: wait.inital: unknown key; did you mean "initial"?`, n.host+":10:7: wait.max:", "write")
+	n.write(n.host, good)
+	mustContain(t, n.says(exitOK, "check"), "is in order: 1 seeds")
+
+	d := startDaemon(t, n.arcrawl, n.conf)
+	n.until("the daemon answers", func() bool {
+		return realMain([]string{"status", "--config", n.conf}, io.Discard, io.Discard) == exitOK
+	})
+	n.until("the front page was captured three times", func() bool { return n.status().LastDay.Versions >= 4 })
+
+	// A mistake while the crawl runs changes nothing but the status; mended, it is in force without a restart.
+	n.write(n.host, strings.Replace(good, `"500ms"`, `"500"`, 1))
+	n.until("the status tells the fault", func() bool { return len(n.status().Config.Faults) == 1 })
+	mustContain(t, n.says(exitOK, "status"), "crawling", n.host, "wait.min", "has 1 faults and is not in force")
+	before := n.status().LastDay.Visits
+	n.until("the crawl goes on under the last good configuration", func() bool { return n.status().LastDay.Visits > before })
+	n.write(n.host, strings.Replace(good, `"500ms"`, `"400ms"`, 1))
+	n.until("the mended file is in force", func() bool { s := n.status(); return len(s.Config.Faults) == 0 && s.Started.Before(s.Config.Loaded) })
+	if text := n.says(exitOK, "status"); strings.Contains(text, "not in force") {
+		t.Errorf("the status still tells of a fault:\n%s", text)
+	}
+	mustContain(t, n.says(exitOK, "effective", host, "--set"), `"400ms"`, filepath.Base(n.host)+":9")
+
+	// The page that never changes is visited less often and says why; one that is not crawled says that.
+	mustContain(t, n.says(exitOK, "why", site.URL+"/about"), "because", "unchanged:", "by the path L", "robots.txt")
+	mustContain(t, n.says(exitOK, "why-not", "http://other.example/"), "other.example is no host of the seeds")
+
+	n.seeVersions(site.URL + "/")
+	d.terminate(t)
+}
+
+// seeVersions looks at the dashboard until it shows three versions of a page.
+func (n newcomer) seeVersions(page string) {
+	n.Helper()
+	token, err := os.ReadFile(filepath.Join(filepath.Dir(n.conf), "state", "admin.token"))
+	if err != nil {
+		n.Fatal(err)
+	}
+	open := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		n.pass(w, r, strings.TrimSpace(string(token)))
+	}))
+	n.Cleanup(open.Close)
+	p := browser.Open(n.T, 1280, 1000)
+	p.Go(open.URL + "/#/uri?u=" + strings.NewReplacer(":", "%3A", "/", "%2F").Replace(page))
+	p.Wait(`document.querySelectorAll("svg.timeline rect.k1").length >= 3`)
+	text, err := strconv.Unquote(p.Eval(`document.body.innerText`))
+	if err != nil {
+		n.Fatal(err)
+	}
+	mustContain(n.T, text, page, "as a seed", "Visit it now", "changed", "unchanged")
+}
+
+// pass hands a request to the dashboard with the token, as a browser does that was told it.
+func (n newcomer) pass(w http.ResponseWriter, r *http.Request, token string) {
+	ask, err := http.NewRequestWithContext(r.Context(), r.Method, n.dashboard+r.URL.RequestURI(), r.Body)
+	if err != nil {
+		n.Error(err)
+		return
+	}
+	ask.SetBasicAuth("curator", token)
+	got, err := http.DefaultClient.Do(ask)
+	if err != nil {
+		return // the browser has left
+	}
+	defer got.Body.Close()
+	w.Header().Set("Content-Type", got.Header.Get("Content-Type"))
+	w.WriteHeader(got.StatusCode)
+	_, _ = io.Copy(w, got.Body)
+}
