@@ -27,8 +27,8 @@ func Stored(folders ...string) func(o digest.Origin) (io.ReadCloser, error) {
 		if err != nil {
 			return nil, errors.Join(damaged(err), r.Close())
 		}
-		if rec.ID() != o.RecordID {
-			return nil, errors.Join(fmt.Errorf("%w: at %s:%d stands %s, not %s", ErrDamaged, path, o.Offset, rec.ID(), o.RecordID), r.Close())
+		if o.RecordID != "" && rec.ID() != o.RecordID || rec.Header.Target() != o.URI {
+			return nil, errors.Join(fmt.Errorf("%w: at %s:%d stands %s of %s, not %s of %s", ErrDamaged, path, o.Offset, rec.ID(), rec.Header.Target(), o.RecordID, o.URI), r.Close())
 		}
 		_, body, err := open(rec)
 		if err != nil {

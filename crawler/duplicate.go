@@ -152,8 +152,11 @@ func mediaType(v visit) string {
 	return t
 }
 
-// index tells the dedup index of a new record.
+// index tells the dedup index of a new record: one that may stand for a payload, or one that refers to such a record.
 func (c *Crawler) index(v visit, s config.Dedup, k kept) error {
+	if _, revisit := k.keeping.profile(); revisit {
+		return c.rooms.Dedup.Refer(k.origin)
+	}
 	if k.keeping != KeptResponse || v.capture.PayloadSize == 0 || !covers(v, s) {
 		return nil
 	}

@@ -15,6 +15,8 @@ import (
 
 	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/crawllog"
+	"github.com/arcrawl/arcrawl/dedup"
+	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/internal/town"
 )
 
@@ -188,5 +190,41 @@ func TestTheLogTellsWhatWasRepeated(t *testing.T) {
 func relevant(e crawllog.Entry) []string {
 	return slices.DeleteFunc(slices.Clone(e.Annotations), func(a string) bool {
 		return !strings.Contains(a, ":") && a != crawllog.Unchanged
+	})
+}
+
+// TestWhatWasImportedIsNotStoredAgain: of an original whose record id nobody told, too.
+func TestWhatWasImportedIsNotStoredAgain(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, t.TempDir(), "[seeds]\nuris = [\"http://site.example/\"]\n")
+		defer w.town.Close()
+		body := "archived long ago"
+		w.set("http://site.example/", town.Page{Body: body})
+		rooms, shut := w.open()
+		m, err := rooms.Dedup.Begin(dedup.Collection{Name: "old.cdxj", Hash: "sha256:1"}, time.Now())
+		must(t, err)
+		o := digest.Origin{URI: "http://old.example/", Date: time.Date(2019, 1, 1, 0, 0, 0, 0, time.UTC), Payload: digest.Of([]byte(body)), File: "old.warc.gz"}
+		found := dedup.Found{Key: dedup.Key{Payload: o.Payload, Status: 200, MIME: "text/html"}, Origin: o}
+		must(t, m.Add([]dedup.Found{found}, 0, 1))
+		must(t, m.Done(time.Now()))
+		shut()
+		w.run(48 * time.Hour)
+		rooms, shut = w.open()
+		if n, err := rooms.Dedup.References(o); err != nil || n < 2 {
+			t.Errorf("%d revisits refer to it, %v", n, err)
+		}
+		must(t, rooms.Dedup.Remove(1, time.Now()))
+		shut()
+		before := len(w.visits(".example/"))
+		for n, r := range w.visits(".example/") {
+			if r.Kept != crawler.KeptRevisit {
+				t.Errorf("visit %d left %v, want a revisit", n, r.Kept)
+			}
+		}
+		w.run(72 * time.Hour)
+		if after := w.visits(".example/")[before:]; len(after) == 0 || after[0].Kept != crawler.KeptResponse {
+			t.Errorf("after the collection was removed the visits left %v, want a response", after)
+		}
 	})
 }

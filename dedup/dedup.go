@@ -67,6 +67,8 @@ type Index struct {
 	db     *badger.DB
 	name   func(string) string
 	losses losses
+
+	imported collections
 }
 
 // Open takes a store to keep the index in.
@@ -75,7 +77,7 @@ func Open(db *badger.DB, o Options) (*Index, error) {
 		return nil, errors.New("open dedup index: no store")
 	}
 	i := &Index{db: db, name: o.Name, losses: losses{from: map[string]int64{}}}
-	if err := i.readLosses(); err != nil {
+	if err := errors.Join(i.readLosses(), i.readCollections()); err != nil {
 		return nil, fmt.Errorf("open dedup index: %w", err)
 	}
 	return i, nil
@@ -110,7 +112,7 @@ func (i *Index) Find(q Query) (m Match, err error) {
 // find looks at the first record of the payload, which most often is all there is, and at those of the URI where that
 // makes a difference.
 func (i *Index) find(txn *badger.Txn, key []byte, q Query) (Match, error) {
-	first, known, err := i.get(txn, key, q.Payload)
+	first, known, err := i.get(txn, key, q.Payload, 0)
 	if err != nil {
 		return Match{}, err
 	}
@@ -126,7 +128,7 @@ func (i *Index) find(txn *badger.Txn, key []byte, q Query) (Match, error) {
 		candidates = append(candidates, under(key, alikeURI, i.name(q.URI)))
 	}
 	for _, c := range candidates {
-		o, known, err := i.get(txn, c, q.Payload)
+		o, known, err := i.get(txn, c, q.Payload, 0)
 		if err != nil {
 			return Match{}, err
 		}
@@ -148,7 +150,7 @@ func (i *Index) Put(k Key, o digest.Origin) error { return i.change(k, o, i.put)
 // place of the entry for its payload and of those for its URI.
 func (i *Index) Replace(k Key, o digest.Origin) error { return i.change(k, o, i.replace) }
 
-func (i *Index) change(k Key, o digest.Origin, how func(txn *badger.Txn, key []byte, o digest.Origin) error) error {
+func (i *Index) change(k Key, o digest.Origin, how func(txn *badger.Txn, key []byte, o entry) error) error {
 	key, err := k.bytes()
 	switch {
 	case err != nil:
@@ -158,7 +160,7 @@ func (i *Index) change(k Key, o digest.Origin, how func(txn *badger.Txn, key []b
 		err = fmt.Errorf("record %s holds another payload, %s", o.RecordID, o.Payload)
 	default:
 		for { // another goroutine may be first; each round lets one through
-			err = i.db.Update(func(txn *badger.Txn) error { return how(txn, key, o) })
+			err = i.db.Update(func(txn *badger.Txn) error { return how(txn, key, entry{Origin: o}) })
 			if !errors.Is(err, badger.ErrConflict) {
 				break
 			}
@@ -170,8 +172,8 @@ func (i *Index) change(k Key, o digest.Origin, how func(txn *badger.Txn, key []b
 	return nil
 }
 
-func (i *Index) put(txn *badger.Txn, key []byte, o digest.Origin) error {
-	first, known, err := i.get(txn, key, o.Payload)
+func (i *Index) put(txn *badger.Txn, key []byte, o entry) error {
+	first, known, err := i.get(txn, key, o.Payload, o.source)
 	if err != nil {
 		return err
 	}
@@ -190,7 +192,7 @@ func (i *Index) put(txn *badger.Txn, key []byte, o digest.Origin) error {
 	return i.setOnce(txn, under(key, alikeURI, i.name(o.URI)), o)
 }
 
-func (i *Index) replace(txn *badger.Txn, key []byte, o digest.Origin) error {
+func (i *Index) replace(txn *badger.Txn, key []byte, o entry) error {
 	keys := [][]byte{key, under(key, sameURI, o.URI)}
 	if i.name != nil {
 		keys = append(keys, under(key, alikeURI, i.name(o.URI)))
@@ -210,15 +212,15 @@ func (i *Index) replace(txn *badger.Txn, key []byte, o digest.Origin) error {
 	return nil
 }
 
-func (i *Index) setOnce(txn *badger.Txn, key []byte, o digest.Origin) error {
-	_, known, err := i.get(txn, key, o.Payload)
+func (i *Index) setOnce(txn *badger.Txn, key []byte, o entry) error {
+	_, known, err := i.get(txn, key, o.Payload, o.source)
 	if known || err != nil {
 		return err
 	}
 	return i.set(txn, key, o)
 }
 
-func (i *Index) set(txn *badger.Txn, key []byte, o digest.Origin) error {
+func (i *Index) set(txn *badger.Txn, key []byte, o entry) error {
 	v, err := encode(o)
 	if err != nil {
 		return err
@@ -226,8 +228,9 @@ func (i *Index) set(txn *badger.Txn, key []byte, o digest.Origin) error {
 	return txn.Set(key, v)
 }
 
-// get gives the record of one key; known is false also for one that is lost.
-func (i *Index) get(txn *badger.Txn, key []byte, payload digest.Digest) (o digest.Origin, known bool, err error) {
+// get gives the record of one key; known is false also for one that is lost, or is of a collection that
+// does not count and is not the own one.
+func (i *Index) get(txn *badger.Txn, key []byte, payload digest.Digest, own uint32) (o digest.Origin, known bool, err error) {
 	item, err := txn.Get(key)
 	if errors.Is(err, badger.ErrKeyNotFound) {
 		return o, false, nil
@@ -235,14 +238,16 @@ func (i *Index) get(txn *badger.Txn, key []byte, payload digest.Digest) (o diges
 	if err != nil {
 		return o, false, err
 	}
+	var e entry
 	err = item.Value(func(v []byte) error {
-		o, err = decode(v)
+		e, err = decode(v)
 		return err
 	})
+	o = e.Origin
 	if err == nil && o.Payload != payload {
 		err = fmt.Errorf("%w: record %s holds %s", ErrCorrupt, o.RecordID, o.Payload)
 	}
-	if err != nil || i.Lost(o) {
+	if err != nil || i.Lost(o) || own != e.source && !i.imported.counts(e.source) {
 		return digest.Origin{}, false, err
 	}
 	return o, true, nil

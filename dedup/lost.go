@@ -25,7 +25,10 @@ type loss struct {
 // Forget tells that a file holds nothing from a byte on, and never will again: all records that lay there are gone, and
 // none of them is given as an origin from now on. It may be told again.
 func (i *Index) Forget(file string, from int64) error {
-	if !i.Lost(digest.Origin{RecordID: "any", File: file, Offset: from}) {
+	i.losses.mu.RLock()
+	before, known := i.losses.from[file]
+	i.losses.mu.RUnlock()
+	if !known || from < before {
 		v, err := encodeRow(loss{File: cbor.ByteString(file), From: from})
 		if err == nil {
 			err = i.db.Update(func(txn *badger.Txn) error { return txn.Set(about(lostFile, file), v) })
@@ -36,18 +39,34 @@ func (i *Index) Forget(file string, from int64) error {
 	}
 	i.losses.mu.Lock()
 	defer i.losses.mu.Unlock()
-	if before, ok := i.losses.from[file]; !ok || from < before {
+	if before, known = i.losses.from[file]; !known || from < before {
 		i.losses.from[file] = from
 	}
 	return nil
 }
 
-// Lost reports whether a record is known to be lost.
+// recall takes back that files are lost: somebody has just read them, or says that they are there again.
+func (i *Index) recall(files []string) error {
+	i.losses.mu.Lock()
+	defer i.losses.mu.Unlock()
+	for _, f := range files {
+		if _, lost := i.losses.from[f]; !lost {
+			continue
+		}
+		if err := i.db.Update(func(txn *badger.Txn) error { return txn.Delete(about(lostFile, f)) }); err != nil {
+			return fmt.Errorf("take back that %s is lost: %w", f, err)
+		}
+		delete(i.losses.from, f)
+	}
+	return nil
+}
+
+// Lost reports whether a record is known to be lost, or to lie in a file of a removed collection.
 func (i *Index) Lost(o digest.Origin) bool {
 	i.losses.mu.RLock()
 	defer i.losses.mu.RUnlock()
 	from, some := i.losses.from[o.File]
-	return some && !o.IsZero() && (o.Offset >= from || o.Offset+o.Length > from)
+	return !o.IsZero() && (some && (o.Offset >= from || o.Offset+o.Length > from) || i.imported.isGone(o.File))
 }
 
 // readLosses reads what was told in earlier runs.

@@ -18,7 +18,9 @@ import (
 //	'd', payload digest(20), status(2 BE), type(8)                     the first record of a payload
 //	'd', payload digest(20), status(2 BE), type(8), 'u', URI(8)        the first record of it under another URI
 //	'd', payload digest(20), status(2 BE), type(8), 'e', URI(8)        the first record of it under another equivalent URI
+//	'd', payload digest(20), 'r', name of an original(8), number(4 BE)  how many revisits of a collection refer to it
 //	'd', zeros(20), 'L', name                                          a file of which part is lost
+//	'd', zeros(20), 'C', number(4 BE)                                  a collection
 //
 // Type and URI are the beginnings of SHA-256 sums. No payload has a digest of zeros.
 const (
@@ -29,6 +31,9 @@ const (
 	sameURI  = 'u'
 	alikeURI = 'e'
 	lostFile = 'L'
+
+	reference  = 'r'
+	collection = 'C'
 )
 
 // format is the first byte of each value. A value of a format that is not known is an error.
@@ -79,12 +84,19 @@ type row struct {
 	Offset   int64           `cbor:"6,keyasint,omitempty"`
 	Length   int64           `cbor:"7,keyasint,omitempty"`
 	Size     int64           `cbor:"8,keyasint,omitempty"`
+	Source   uint32          `cbor:"9,keyasint,omitempty"`
 }
 
-func encode(o digest.Origin) ([]byte, error) {
+// entry is an origin and the collection that brought it.
+type entry struct {
+	digest.Origin
+	source uint32
+}
+
+func encode(o entry) ([]byte, error) {
 	w := row{
 		RecordID: cbor.ByteString(o.RecordID), URI: cbor.ByteString(o.URI), Payload: o.Payload[:], File: cbor.ByteString(o.File),
-		Offset: o.Offset, Length: o.Length, Size: o.Size,
+		Offset: o.Offset, Length: o.Length, Size: o.Size, Source: o.source,
 	}
 	if !o.Date.IsZero() {
 		w.Date = o.Date.UnixMicro()
@@ -109,16 +121,16 @@ func decodeRow(v []byte, w any) error {
 	return nil
 }
 
-func decode(v []byte) (digest.Origin, error) {
+func decode(v []byte) (entry, error) {
 	var w row
 	if err := decodeRow(v, &w); err != nil {
-		return digest.Origin{}, err
+		return entry{}, err
 	}
-	o := digest.Origin{
+	o := entry{source: w.Source, Origin: digest.Origin{
 		RecordID: string(w.RecordID), URI: string(w.URI), File: string(w.File), Offset: w.Offset, Length: w.Length, Size: w.Size,
-	}
+	}}
 	if len(w.Payload) != len(o.Payload) || o.IsZero() {
-		return digest.Origin{}, fmt.Errorf("%w: it names no record or no payload", ErrCorrupt)
+		return entry{}, fmt.Errorf("%w: it names no record or no payload", ErrCorrupt)
 	}
 	copy(o.Payload[:], w.Payload)
 	if w.Date != 0 {

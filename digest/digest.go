@@ -77,7 +77,7 @@ type Comparison struct {
 // Origin says which record first held a payload: everything that a revisit record needs to point at it, and everything
 // that a reader needs to fetch it. The zero value means that no record is known.
 type Origin struct {
-	RecordID string    // "urn:uuid:…", without angle brackets
+	RecordID string    // "urn:uuid:…", without angle brackets; empty where only its URI and date are known
 	URI      string    // target URI of that record
 	Date     time.Time // its WARC-Date, to the microsecond
 	Payload  Digest    // its payload digest
@@ -88,4 +88,4 @@ type Origin struct {
 }
 
 // IsZero reports whether no record is known.
-func (o Origin) IsZero() bool { return o.RecordID == "" }
+func (o Origin) IsZero() bool { return o.RecordID == "" && o.URI == "" }

@@ -163,7 +163,9 @@ func (c *composer) revisit(p Revisit) error {
 	}
 	c.addIP(&r)
 	r.add(gowarc.WarcProfile, p.Profile.String())
-	r.add(gowarc.WarcRefersTo, "<"+p.Origin.RecordID+">")
+	if p.Origin.RecordID != "" { // an index of an earlier archive may not tell it; WARC/1.1, 6.7.2, asks for it where it is known
+		r.add(gowarc.WarcRefersTo, "<"+p.Origin.RecordID+">")
+	}
 	r.add(gowarc.WarcRefersToTargetURI, p.Origin.URI)
 	r.add(gowarc.WarcRefersToDate, stamp(p.Origin.Date))
 	r.add(gowarc.WarcPayloadDigest, p.Origin.Payload.String())

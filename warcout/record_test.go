@@ -318,7 +318,7 @@ func TestVisitsThatAreRefused(t *testing.T) {
 		{"a block that is longer than announced", whole(func(v *Visit) { v.Response.Size-- }), "longer than"},
 		{"a block with another digest", whole(func(v *Visit) { v.Response.BlockDigest[0]++ }), "as announced"},
 		{"a response without block digest", whole(func(v *Visit) { v.Response.BlockDigest = digest.Digest{} }), "block digest"},
-		{"a revisit of nothing", revisit(func(r *Revisit) { r.Origin.RecordID = "" }), "does not say of what"},
+		{"a revisit of nothing", revisit(func(r *Revisit) { r.Origin.URI = "" }), "does not say of what"},
 		{"a revisit without payload digest", revisit(func(r *Revisit) { r.Origin.Payload = digest.Digest{} }), "does not say of what"},
 		{"a revisit without profile", revisit(func(r *Revisit) { r.Profile = 0 }), "unknown profile"},
 		{"a revisit by payload without head", revisit(func(r *Revisit) { r.Profile = IdenticalPayload }), "without a response head"},

@@ -64,7 +64,7 @@ func (p Profile) String() string {
 type Revisit struct {
 	Profile            Profile
 	Head               []byte        // exact response head; for NotModified it becomes evidence, as Visit.Head does
-	Origin             digest.Origin // the response record that holds the payload; RecordID, URI, Date and Payload are needed
+	Origin             digest.Origin // the response record that holds the payload; URI, Date and Payload are needed
 	ETag, LastModified string        // for NotModified: the validators that were sent, as the server once gave them
 }
 
@@ -108,8 +108,8 @@ func (r Revisit) check(head []byte) error {
 	switch {
 	case r.Profile != IdenticalPayload && r.Profile != NotModified:
 		return fmt.Errorf("revisit of unknown profile %d", r.Profile)
-	case r.Origin.RecordID == "" || r.Origin.URI == "" || r.Origin.Date.IsZero() || r.Origin.Payload.IsZero():
-		return errors.New("revisit that does not say of what: record id, URI, date and payload digest are needed")
+	case r.Origin.URI == "" || r.Origin.Date.IsZero() || r.Origin.Payload.IsZero():
+		return errors.New("revisit that does not say of what: URI, date and payload digest are needed")
 	case r.Profile == IdenticalPayload && !looksLikeResponse(r.Head):
 		return errors.New("revisit by payload without a response head")
 	case r.Profile == NotModified && len(r.Head) > 0 && len(head) > 0:

@@ -65,7 +65,7 @@ First steps:
 	root.AddCommand(newStatus(), newTop(), newHosts(), newPause(), newResume(), newSeeds(), newVisit(), newHold(), newRelease())
 	root.AddCommand(newOverdue(), newWhy())
 	root.AddCommand(newVerify(), newIndex(), newHistory(), newCat(), newDiff())
-	root.AddCommand(newDeps(), newImpact(), newReduplicate(), newExtract(), newWacz())
+	root.AddCommand(newDedup(), newDeps(), newImpact(), newReduplicate(), newExtract(), newWacz())
 	root.AddCommand(newLog(), newConvert(), newInit(), newHost(), newSchema(), newManual())
 	root.AddCommand(newWhyNot(), newCanon())
 	root.AddCommand(newFrontier(), newFsck(), newTune(), newPrime())

@@ -1,0 +1,365 @@
+package archive
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/dgraph-io/badger/v4"
+
+	"github.com/arcrawl/arcrawl/dedup"
+	"github.com/arcrawl/arcrawl/digest"
+)
+
+// openIndex makes an empty dedup index.
+func openIndex(t testing.TB) *dedup.Index {
+	t.Helper()
+	db, err := badger.Open(badger.DefaultOptions(t.TempDir()).WithLogger(nil).WithMemTableSize(8 << 20).WithValueLogFileSize(16 << 20))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	i, err := dedup.Open(db, dedup.Options{Name: Key})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return i
+}
+
+// importing gives what was imported, and the findings.
+func imported(t testing.TB, i *dedup.Index, o ImportOptions, paths ...string) (Imported, []Finding) {
+	t.Helper()
+	o.Now = func() time.Time { return start }
+	var found []Finding
+	sum, err := Import(context.Background(), i, paths, o, func(f Finding) error {
+		found = append(found, f)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sum, found
+}
+
+// origin is what the index has for a payload of text/html.
+func originOf(t testing.TB, i *dedup.Index, payload, mime string) digest.Origin {
+	t.Helper()
+	m, err := i.Find(dedup.Query{Key: dedup.Key{Payload: digest.Of([]byte(payload)), Status: 200, MIME: mime}, URI: "http://asks.example/"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m.Origin
+}
+
+const firstPage = "<p>hello</p>\n<p>one</p>\n"
+
+// everyForm gives a small library in each of the forms that can be imported.
+func everyForm(t testing.TB) (dir string, forms map[string]string, first digest.Origin) {
+	t.Helper()
+	l := newLibrary(t)
+	first = l.page("http://www.a.example/", htmlHead, firstPage)
+	l.page("http://www.a.example/chunked", chunkedHead, "<p>in two pieces</p>")
+	l.revisit("https://b.example/copy", htmlHead, first)
+	l.seal()
+	dir, file := l.dir, l.files()[0]
+	write := func(name string, content []byte) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, content, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	var index bytes.Buffer
+	if _, err := Index(t.Context(), []string{file}, IndexOptions{}, &index, func(f Finding) error { return &f }); err != nil {
+		t.Fatal(err)
+	}
+	log := fmt.Sprintf(`%[1]s   200         %[2]d http://www.a.example/ - - text/html #001 %[3]s+40 %[4]s http://www.a.example/ 1vis {"warcFilename":%[5]q,"warcFileOffset":%[6]d}
+%[1]s   200         %[2]d https://b.example/copy L http://www.a.example/ text/html #001 %[3]s+40 %[4]s - duplicate:digest {"RevisitRefersToURI":"http://www.a.example/","RevisitRefersToDate":"%[1]s"}
+%[1]s   404         %[2]d http://www.a.example/none - - text/html #001 %[3]s+40 %[4]s - lenTrunc {"warcFilename":%[5]q,"warcFileOffset":%[6]d}
+`, start.Format("2006-01-02T15:04:05.000Z"), len(firstPage), start.Format("20060102150405")+"123", first.Payload, first.File, first.Offset)
+	cdx := fmt.Sprintf(" CDX N b a m s k r M S V g\ncom,a)/ %s http://www.a.example/ text/html 200 %s - - %d %d %s\n",
+		start.Format(stampLayout), strings.TrimPrefix(first.Payload.String(), "sha1:"), first.Length, first.Offset, first.File)
+	pack := filepath.Join(dir, "a.wacz")
+	o := PackageOptions{Out: pack, Now: start, Software: "arcrawl/test", Title: "Test"}
+	if _, err := Package(t.Context(), []string{file}, o, func(f Finding) error { return &f }); err != nil {
+		t.Fatal(err)
+	}
+	hash, size, err := hashOf(pack)
+	if err != nil {
+		t.Fatal(err)
+	}
+	plainFile := write("plain.warc", unzipped(t, file))
+	return dir, map[string]string{
+		"gzip WARC": file, "plain WARC": plainFile, "WACZ": pack, "CDXJ": write("x.cdxj", index.Bytes()), "CDX": write("x.cdx", []byte(cdx)),
+		"a compressed index": write("y.cdxj.gz", zipped(t, index.String())), "crawl.log": write("crawl.log", []byte(log)),
+		"a log of another name": write("old-log-2024", []byte(log)),
+		"a manifest":            write("list.json", fmt.Appendf(nil, `{"resources":[{"name":"a.wacz","hash":%q,"size":%d,"crawlId":"c1"}]}`, hash, size)),
+	}, first
+}
+
+func unzipped(t testing.TB, file string) []byte {
+	t.Helper()
+	text, err := openText(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer text.Close() //nolint:errcheck // nothing was written
+	var b bytes.Buffer
+	if _, err := b.ReadFrom(text); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func TestEveryFormOfAnEarlierArchiveIsImported(t *testing.T) {
+	t.Parallel()
+	_, forms, first := everyForm(t)
+	for name, file := range forms {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			i := openIndex(t)
+			sum, found := imported(t, i, ImportOptions{}, file)
+			if sum.Files != 1 || sum.Errors != 0 || sum.Entries == 0 {
+				t.Fatalf("imported %+v, found %v", sum, found)
+			}
+			got := originOf(t, i, firstPage, "text/html")
+			if got.URI != first.URI || got.Date.Unix() != first.Date.Unix() || name != "plain WARC" && (got.File != first.File || got.Offset != first.Offset) {
+				t.Errorf("the origin is %+v, want %+v", got, first)
+			}
+			if got.RecordID != "" && got.RecordID != first.RecordID || got.Size != 0 && got.Size != first.Size {
+				t.Errorf("the origin is %+v, want %+v", got, first)
+			}
+			if n, err := i.References(got); err != nil || n != sum.Revisits {
+				t.Errorf("%d revisits refer to it, %v; %d were imported", n, err, sum.Revisits)
+			}
+			again, _ := imported(t, i, ImportOptions{}, file)
+			if again != (Imported{Known: 1}) || len(i.Collections()) != 1 {
+				t.Errorf("importing it again made %+v, %v", again, i.Collections())
+			}
+		})
+	}
+}
+
+func TestAFolderStandsForItsWARCsAndPackages(t *testing.T) {
+	t.Parallel()
+	dir, _, _ := everyForm(t)
+	sum, found := imported(t, openIndex(t), ImportOptions{}, dir)
+	if sum.Files != 3 || len(found) != 0 {
+		t.Errorf("imported %+v, %v; want two WARC files and a package", sum, found)
+	}
+}
+
+func TestTheArchiveOfWgetIsImported(t *testing.T) {
+	t.Parallel()
+	dir, site := wget(t)
+	for _, row := range []struct {
+		name    string
+		file    string
+		entries int64
+		refs    int64
+	}{
+		{"its WARC: page, picture and robots.txt; the chunked page has the digest of its chunks", "one.warc.gz", 3, 0},
+		{"its revisits", "two.warc.gz", 0, 2},
+		{"its plain WARC", "plain.warc", 1, 0},
+		{"its index, with record ids", "one.cdx", 4, 0},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			t.Parallel()
+			i := openIndex(t)
+			sum, found := imported(t, i, ImportOptions{}, filepath.Join(dir, row.file))
+			if sum.Entries != row.entries || sum.Revisits != row.refs || sum.Errors > 0 {
+				t.Errorf("imported %+v, %v; want %d originals and %d revisits", sum, found, row.entries, row.refs)
+			}
+			if row.refs > 0 {
+				return
+			}
+			if o := originOf(t, i, "GIF89a, more or less", "image/gif"); o.URI != site+"/picture.gif" || o.RecordID == "" {
+				t.Errorf("the picture is of %+v", o)
+			}
+		})
+	}
+}
+
+// TestAnImportThatIsBrokenOffGoesOn ends the import after each number of records.
+func TestAnImportThatIsBrokenOffGoesOn(t *testing.T) {
+	t.Parallel()
+	l := newLibrary(t)
+	for n := range 2 * dedup.MaxBatch {
+		l.page(fmt.Sprintf("http://a.example/%d", n), htmlHead, fmt.Sprintf("page %d", n))
+	}
+	l.seal()
+	var index bytes.Buffer
+	if _, err := Index(t.Context(), l.files(), IndexOptions{}, &index, func(f Finding) error { return &f }); err != nil {
+		t.Fatal(err)
+	}
+	pack := filepath.Join(t.TempDir(), "a.wacz")
+	if _, err := Package(t.Context(), l.files(), PackageOptions{Out: pack, Now: start}, func(f Finding) error { return &f }); err != nil {
+		t.Fatal(err)
+	}
+	for name, file := range map[string]string{"WARC": l.files()[0], "WACZ": pack, "CDXJ": save(t, "a.cdxj", index.Bytes()), "compressed CDXJ": save(t, "a.cdxj.gz", zipped(t, index.String()))} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			i := openIndex(t)
+			im := &importing{index: i, o: ImportOptions{Now: func() time.Time { return start }, Progress: new(Progress)}, see: func(f Finding) error { return &f }}
+			task := task{file: file, name: "a", format: formatOf(file)}
+			read, err := im.reader(task)
+			if err != nil {
+				t.Fatal(err)
+			}
+			hash, _, err := hashOf(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			m, err := i.Begin(dedup.Collection{Name: "a", Hash: hash}, start)
+			if err != nil {
+				t.Fatal(err)
+			}
+			power := errors.New("the power went off")
+			cut := func(ctx context.Context, from int64, give harvest, see func(Finding) error) error {
+				n := 0
+				return read(ctx, from, func(f dedup.Found, ok bool, after int64) error {
+					if ok {
+						n++
+					}
+					if n > dedup.MaxBatch+10 {
+						return power
+					}
+					return give(f, ok, after)
+				}, see)
+			}
+			if err := im.fill(t.Context(), m, cut); !errors.Is(err, power) {
+				t.Fatal(err)
+			}
+			var files []ImportedFile
+			o := ImportOptions{Done: func(f ImportedFile) error { files = append(files, f); return nil }}
+			sum, found := imported(t, i, o, file)
+			if sum.Entries != 2*dedup.MaxBatch || len(found) > 0 || len(files) != 1 || !files[0].Resumed {
+				t.Errorf("imported %+v, %+v, %v; want %d originals, each once", sum, files, found, 2*dedup.MaxBatch)
+			}
+			of, err := i.Holdings(t.Context())
+			if err != nil || of[1].Originals != 2*dedup.MaxBatch {
+				t.Errorf("the index holds %+v, %v", of[1], err)
+			}
+		})
+	}
+}
+
+func TestWhatIsNoLongerInAManifestIsRemoved(t *testing.T) {
+	t.Parallel()
+	dir, forms, _ := everyForm(t)
+	list := forms["a manifest"]
+	i := openIndex(t)
+	imported(t, i, ImportOptions{}, list)
+	text, err := os.ReadFile(list)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if sum, _ := imported(t, i, ImportOptions{Remove: true}, list); sum.Removed != 0 || sum.Known != 1 {
+		t.Errorf("what is in the manifest was removed: %+v", sum)
+	}
+	other := filepath.Join(dir, "other.json")
+	for _, file := range []string{list, other} {
+		if err := os.WriteFile(file, bytes.ReplaceAll(text, []byte(`"a.wacz"`), []byte(`"b.wacz"`)), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if sum, _ := imported(t, i, ImportOptions{Remove: true}, other); sum.Removed != 0 {
+		t.Errorf("another manifest removed %+v", sum)
+	}
+	if sum, _ := imported(t, i, ImportOptions{}, list); sum.Removed != 0 {
+		t.Errorf("without --remove something was removed: %+v", sum)
+	}
+	sum, found := imported(t, i, ImportOptions{Remove: true}, list)
+	if sum.Removed != 1 || len(found) != 1 || found[0].Kind != Unreadable {
+		t.Errorf("removed %+v, found %v", sum, found)
+	}
+	if o := originOf(t, i, firstPage, "text/html"); !o.IsZero() {
+		t.Errorf("what was removed still stands: %+v", o)
+	}
+}
+
+func TestBadFilesOfAnImportAreNamedAndTheRestIsRead(t *testing.T) {
+	t.Parallel()
+	dir, forms, _ := everyForm(t)
+	whole, err := os.ReadFile(forms["gzip WARC"])
+	if err != nil {
+		t.Fatal(err)
+	}
+	flipped := bytes.Clone(whole)
+	flipped[len(flipped)-len(flipped)/3] ^= 0x40
+	list := func(line string) []byte { return []byte(`{"resources":[` + line + `]}`) }
+	for _, row := range []struct {
+		name    string
+		file    string
+		content []byte
+		kind    Kind
+		entries bool // some of it is imported
+	}{
+		{"a file that is cut", "x.warc.gz", whole[:len(whole)-10], Truncated, true},
+		{"a file with a flipped bit", "x.warc.gz", flipped, Gzip, true},
+		{"an empty file", "x.warc.gz", nil, Empty, false},
+		{"an ARC file", "x.arc", []byte("filedesc://x 0.0.0.0 20200101000000 text/plain 10\n"), ARC, false},
+		{"a picture", "x.png", []byte("\x89PNG\r\n\x1a\n and so on"), NotWARC, false},
+		{"a package that is none", "x.wacz", []byte("PK\x03\x04 and no more"), NotWARC, false},
+		{"an index with a line that is none", "x.cdxj", []byte("com,a)/ 20200101000000 {\"url\":\"http://a.example/\"\nwhat?\n"), BadHeader, false},
+		{"an index with too few fields", "x.cdx", []byte(" CDX N b a\ncom,a)/ 20200101000000\n"), BadHeader, false},
+		{"a log with a line that is none", "x.log", []byte("this is no line of a log\n"), BadHeader, false},
+		{"a compressed index that is cut", "x.cdxj.gz", zipped(t, strings.Repeat("com,a)/ 20200101000000 {\"url\":\"http://a.example/\"}\n", 9))[:40], Truncated, false},
+		{"a manifest that is none", "x.json", []byte("[1, 2"), BadHeader, false},
+		{"a manifest without resources", "x.json", []byte("{}"), BadHeader, false},
+		{"a manifest with a file that is not there", "x.json", list(`{"name":"gone.wacz"}`), Unreadable, false},
+		{"a manifest with a file of the network", "x.json", list(`{"name":"a.wacz","path":"https://a.example/a.wacz"}`), Unreadable, false},
+		{"a manifest with another hash", "x.json", list(`{"name":"a.wacz","hash":"sha256:0000"}`), BlockDigest, false},
+		{"a manifest with another size", "x.json", list(`{"name":"a.wacz","size":7}`), Length, false},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			t.Parallel()
+			sub := t.TempDir()
+			file := filepath.Join(sub, row.file)
+			if err := os.WriteFile(file, row.content, 0o644); err != nil {
+				t.Fatal(err)
+			}
+			pack, err := os.ReadFile(forms["WACZ"])
+			if err == nil {
+				err = os.WriteFile(filepath.Join(sub, "a.wacz"), pack, 0o644)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			sum, found := imported(t, openIndex(t), ImportOptions{}, file, forms["CDX"], filepath.Join(dir, "missing.warc.gz"))
+			kinds := map[Kind]int{Unreadable: -1} // of the missing file
+			for _, f := range found {
+				kinds[f.Kind]++
+			}
+			if kinds[row.kind] < 1 || kinds[Unreadable] < 0 {
+				t.Errorf("found %v, want the missing file and %s", found, row.kind)
+			}
+			if sum.Errors != len(found) || (sum.Entries > 1) != row.entries || sum.Entries < 1 {
+				t.Errorf("imported %+v: %d errors are expected, and what is whole", sum, len(found))
+			}
+		})
+	}
+}
+
+// FuzzLinesOfEarlierArchives: whatever the lines, reading them comes to an end and gives what an index can hold.
+func FuzzLinesOfEarlierArchives(f *testing.F) {
+	f.Add("com,a)/ 20200101000000 {\"url\":\"http://a.example/\",\"digest\":\"sha1:KA64BYVGVNNI5NHPC5SEGJGDTFLRKZ54\",\"status\":\"200\"}")
+	f.Add(" CDX N b a m s k r M S V g")
+	f.Add("com,a)/ 20200101000000 http://a.example/ text/html 200 KA64BYVGVNNI5NHPC5SEGJGDTFLRKZ54 - - 1 2 a.warc.gz")
+	f.Add("2026-01-02T06:00:00.000Z   200       4000 http://news.example/ - - text/html #001 20260102055959960+40 sha1:KA64BYVGVNNI5NHPC5SEGJGDTFLRKZ54 - -")
+	f.Add("com,a)/ 20200101000000 {\"url\":\"http://a.example/\\n\",\"digest\":\"sha1:KA64BYVGVNNI5NHPC5SEGJGDTFLRKZ54\",\"status\":\"200\"}")
+	f.Fuzz(func(t *testing.T, line string) {
+		for _, parse := range []lineParser{parseCDXJLine(), parseCDXLine(), parseLogLine()} {
+			found, ok, err := parse(line)
+			if ok && (err != nil || found.Payload.IsZero() || found.Origin.IsZero() || !found.Revisit && (!usable(found) || strings.Contains(found.Origin.URI, "\n"))) {
+				t.Errorf("%q gives %+v, %v", line, found, err)
+			}
+		}
+	})
+}

@@ -1,0 +1,323 @@
+package dedup
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/dgraph-io/badger/v4"
+	"github.com/fxamacker/cbor/v2"
+
+	"github.com/arcrawl/arcrawl/digest"
+)
+
+// State says whether what a collection brought counts. The numbers stand in stores.
+type State uint8
+
+// The states.
+const (
+	Importing State = 1 + iota // not read to its end yet: nothing of it counts
+	Active                     // its records may be originals
+	Removed                    // its records are no longer there, or soon will not be; they are counted until they are purged
+)
+
+// String is one word.
+func (s State) String() string {
+	if s < Importing || s > Removed {
+		return fmt.Sprintf("dedup.State(%d)", uint8(s))
+	}
+	return [...]string{"importing", "active", "removed"}[s-1]
+}
+
+// maxFiles bounds how many names of files are remembered of one collection, beyond which a removed one is not found out by
+// the name of a file alone.
+const maxFiles = 10_000
+
+// Collection is an earlier archive, or a part of one, that was read into the index. It is known by its hash, whatever it
+// is called, together with its crawl.
+type Collection struct {
+	Number   uint32 // of this index; 0 is what the crawl itself wrote
+	Name     string
+	Hash     string // of the file that was read: "sha256:" and hexadecimal digits
+	Size     int64  // of that file
+	Crawl    string // id of the crawl that it came of; may be empty
+	Manifest string // the list that it stood in; empty if none
+	State    State
+	Position int64    // how far it was read, in the terms of who reads it
+	Files    []string // names of the WARC files that its records lie in
+
+	Entries int64 // originals that it brought
+	Refs    int64 // revisits in it
+	Skipped int64 // records that are neither, or say too little
+	Changed time.Time
+}
+
+// collectionRow is how it is stored.
+type collectionRow struct {
+	Name     cbor.ByteString   `cbor:"1,keyasint"`
+	Hash     cbor.ByteString   `cbor:"2,keyasint"`
+	Size     int64             `cbor:"3,keyasint,omitempty"`
+	Crawl    cbor.ByteString   `cbor:"4,keyasint,omitempty"`
+	Manifest cbor.ByteString   `cbor:"5,keyasint,omitempty"`
+	State    State             `cbor:"6,keyasint"`
+	Position int64             `cbor:"7,keyasint,omitempty"`
+	Files    []cbor.ByteString `cbor:"8,keyasint,omitempty"`
+	Entries  int64             `cbor:"9,keyasint,omitempty"`
+	Refs     int64             `cbor:"10,keyasint,omitempty"`
+	Skipped  int64             `cbor:"11,keyasint,omitempty"`
+	Changed  int64             `cbor:"12,keyasint,omitempty"`
+}
+
+func (c Collection) key() []byte { return numbered(c.Number) }
+
+func numbered(n uint32) []byte {
+	return about(collection, string(binary.BigEndian.AppendUint32(nil, n)))
+}
+
+func (c Collection) encode() ([]byte, error) {
+	w := collectionRow{
+		Name: cbor.ByteString(c.Name), Hash: cbor.ByteString(c.Hash), Size: c.Size, Crawl: cbor.ByteString(c.Crawl),
+		Manifest: cbor.ByteString(c.Manifest), State: c.State, Position: c.Position, Entries: c.Entries, Refs: c.Refs,
+		Skipped: c.Skipped, Changed: c.Changed.UnixMicro(),
+	}
+	for _, f := range c.Files {
+		w.Files = append(w.Files, cbor.ByteString(f))
+	}
+	return encodeRow(w)
+}
+
+func decodeCollection(number uint32, v []byte) (Collection, error) {
+	var w collectionRow
+	if err := decodeRow(v, &w); err != nil {
+		return Collection{}, err
+	}
+	c := Collection{
+		Number: number, Name: string(w.Name), Hash: string(w.Hash), Size: w.Size, Crawl: string(w.Crawl), Manifest: string(w.Manifest),
+		State: w.State, Position: w.Position, Entries: w.Entries, Refs: w.Refs, Skipped: w.Skipped, Changed: time.UnixMicro(w.Changed).UTC(),
+	}
+	for _, f := range w.Files {
+		c.Files = append(c.Files, string(f))
+	}
+	return c, nil
+}
+
+// collections are all that the index knows of.
+type collections struct {
+	mu   sync.RWMutex // guards the fields below
+	all  map[uint32]Collection
+	gone map[string]bool // names of files of removed collections that no active one has
+}
+
+// counts reports whether the records of a collection may be originals.
+func (c *collections) counts(number uint32) bool {
+	if number == 0 {
+		return true
+	}
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	return c.all[number].State == Active
+}
+
+func (c *collections) isGone(file string) bool {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	return file != "" && c.gone[file]
+}
+
+// put takes a collection as it is now stored.
+func (c *collections) put(one Collection) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	before := c.all[one.Number]
+	c.all[one.Number] = one
+	if before.State == Importing && one.State == Importing {
+		return
+	}
+	c.gone = map[string]bool{}
+	for _, state := range []State{Removed, Active} {
+		for _, o := range c.all {
+			for _, f := range o.Files {
+				if o.State == Removed && state == Removed {
+					c.gone[f] = true
+				} else if o.State == Active && state == Active {
+					delete(c.gone, f)
+				}
+			}
+		}
+	}
+}
+
+// readCollections reads what was imported in earlier runs.
+func (i *Index) readCollections() error {
+	i.imported.mu.Lock()
+	i.imported.all, i.imported.gone = map[uint32]Collection{}, map[string]bool{}
+	i.imported.mu.Unlock()
+	prefix := about(collection, "")
+	return i.db.View(func(txn *badger.Txn) error {
+		it := txn.NewIterator(badger.IteratorOptions{Prefix: prefix, PrefetchValues: true, PrefetchSize: 10})
+		defer it.Close()
+		for it.Rewind(); it.Valid(); it.Next() {
+			key := it.Item().Key()
+			if len(key) != len(prefix)+4 {
+				return fmt.Errorf("%w: the key of a collection has %d bytes", ErrCorrupt, len(key))
+			}
+			err := it.Item().Value(func(v []byte) error {
+				c, err := decodeCollection(binary.BigEndian.Uint32(key[len(prefix):]), v)
+				if err == nil {
+					i.imported.put(c)
+				}
+				return err
+			})
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// Collections lists what was imported, in the order in which that began.
+func (i *Index) Collections() []Collection {
+	i.imported.mu.RLock()
+	defer i.imported.mu.RUnlock()
+	list := make([]Collection, 0, len(i.imported.all))
+	for _, c := range i.imported.all {
+		list = append(list, c)
+	}
+	slices.SortFunc(list, func(a, b Collection) int { return int(a.Number) - int(b.Number) })
+	return list
+}
+
+// store writes a collection, and what else comes with it, at once.
+func (i *Index) store(c Collection, more func(txn *badger.Txn) error) error {
+	v, err := c.encode()
+	if err == nil {
+		err = i.db.Update(func(txn *badger.Txn) error {
+			if err := more(txn); err != nil {
+				return err
+			}
+			return txn.Set(c.key(), v)
+		})
+	}
+	if err != nil {
+		return fmt.Errorf("store the collection %s: %w", c.Name, err)
+	}
+	i.imported.put(c)
+	return nil
+}
+
+// Remove says that the records of a collection are no longer there: none of them is given as an original from now on.
+func (i *Index) Remove(number uint32, now time.Time) error {
+	i.imported.mu.RLock()
+	c, ok := i.imported.all[number]
+	i.imported.mu.RUnlock()
+	if !ok {
+		return fmt.Errorf("remove the collection %d: there is none of that number", number)
+	}
+	c.State, c.Changed = Removed, now
+	return i.store(c, func(*badger.Txn) error { return nil })
+}
+
+// Begin begins to read a collection, or goes on where an earlier Import of the same one ended. When it is there already, the
+// Import is nil; a removed one is active again.
+func (i *Index) Begin(c Collection, now time.Time) (*Import, error) {
+	if c.Hash == "" {
+		return nil, errors.New("begin an import: the collection has no hash")
+	}
+	next := uint32(1)
+	for _, known := range i.Collections() {
+		next = max(next, known.Number+1)
+		if known.Hash != c.Hash || known.Crawl != c.Crawl {
+			continue
+		}
+		known.Manifest = c.Manifest
+		if known.State == Importing {
+			return &Import{index: i, c: known}, nil
+		}
+		return nil, i.activate(known, now)
+	}
+	c.Number, c.State, c.Changed, c.Position, c.Entries, c.Refs, c.Skipped, c.Files = next, Importing, now, 0, 0, 0, 0, nil
+	return &Import{index: i, c: c}, i.store(c, func(*badger.Txn) error { return nil })
+}
+
+// Import reads one collection into the index. It is for one goroutine; others may go on beside it.
+type Import struct {
+	index *Index
+	c     Collection
+}
+
+// Collection is how far it came.
+func (m *Import) Collection() Collection { return m.c }
+
+// Found is a record of a collection: an original if it has a Key, else a revisit that refers to the URI and date of
+// Origin, or to its record id.
+type Found struct {
+	Key
+	Origin  digest.Origin
+	Revisit bool
+}
+
+// MaxBatch is how many records may be added at once.
+const MaxBatch = 256
+
+// Add takes records that were found up to a position. They count when all have been found; a crash takes back nothing of
+// what was added, and an Import of the same collection goes on behind the position.
+func (m *Import) Add(found []Found, skipped, position int64) error {
+	if len(found) > MaxBatch {
+		return fmt.Errorf("add to the collection %s: %d records at once, and %d are the most", m.c.Name, len(found), MaxBatch)
+	}
+	c := m.c
+	c.Files = slices.Clone(c.Files)
+	c.Position, c.Skipped = position, c.Skipped+skipped
+	for _, f := range found {
+		if f.Revisit {
+			c.Refs++
+			continue
+		}
+		c.Entries++
+		if len(c.Files) < maxFiles && f.Origin.File != "" && !slices.Contains(c.Files[max(0, len(c.Files)-16):], f.Origin.File) &&
+			!slices.Contains(c.Files, f.Origin.File) {
+			c.Files = append(c.Files, f.Origin.File)
+		}
+	}
+	err := m.index.store(c, func(txn *badger.Txn) error {
+		for _, f := range found {
+			if err := m.add(txn, f); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err == nil {
+		m.c = c
+	}
+	return err
+}
+
+func (m *Import) add(txn *badger.Txn, f Found) error {
+	if f.Revisit {
+		return refer(txn, f.Origin, m.c.Number)
+	}
+	key, err := f.bytes()
+	if err != nil {
+		return err
+	}
+	return m.index.put(txn, key, entry{f.Origin, m.c.Number})
+}
+
+// Done says that the collection was read to its end: from now on its records count.
+func (m *Import) Done(now time.Time) error {
+	return m.index.activate(m.c, now)
+}
+
+// activate lets the records of a collection count. Its files have been read, or are said to be there.
+func (i *Index) activate(c Collection, now time.Time) error {
+	if err := i.recall(c.Files); err != nil {
+		return err
+	}
+	c.State, c.Changed = Active, now
+	return i.store(c, func(*badger.Txn) error { return nil })
+}
