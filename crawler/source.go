@@ -337,7 +337,7 @@ func (f *finder) implied(round feeds.Round) error {
 		}
 		f.add(page, uri.Inferred, func(c *frontier.Candidate) {
 			c.Urgent, c.Sooner = true, true
-			c.Due = later(c.Due, r.LastVisit.Add(s.MinWait))
+			c.Due = later(c.Due.Add(time.Duration(len(round.New))*time.Millisecond), r.LastVisit.Add(s.MinWait)) // behind the news
 		})
 	}
 	return nil

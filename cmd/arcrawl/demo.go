@@ -159,8 +159,19 @@ initial = "20s"
 min = "5s"
 max = "5m"
 
+[feeds]
+uris = ["http://%[1]s/feed.xml"]    # what is new in it is visited before all else,
+implied = ["http://%[1]s/"]         # and the front page with it
+initial = "4s"
+min = "2s"
+max = "10s"
+min_wait = "1s"
+
+[articles]
+ladder = ["5s", "15s", "40s"]       # new articles are visited at these ages at the latest
+
 [seeds]
-uris = ["http://%[1]s/", "http://%[1]s/feed.xml"]
+uris = ["http://%[1]s/"]
 `
 
 func demoConfig(dir, site string) (*config.Config, error) {
@@ -206,8 +217,12 @@ func (s *show) visit(r crawler.Report) {
 	s.deduped += r.Deduped
 	s.written += r.Written
 	what := s.meaning(r)
-	fmt.Fprintf(s.out, "%s %5d  %-32s %-10s again in %-7s %s\n", r.Finished.Format(time.TimeOnly), r.Status, r.URI.RequestTarget(), what,
-		r.Wait.Interval.Round(100*time.Millisecond), r.Wait.Reason)
+	told := ""
+	if n := r.Source.New; n > 0 && !r.Source.First {
+		told = fmt.Sprintf("%d NEW: ", n)
+	}
+	fmt.Fprintf(s.out, "%s %5d  %-32s %-10s again in %-7s %s%s\n", r.Finished.Format(time.TimeOnly), r.Status, r.URI.RequestTarget(), what,
+		r.Wait.Interval.Round(100*time.Millisecond), told, r.Wait.Reason)
 }
 
 // meaning names what a visit meant, and counts it.
