@@ -4,7 +4,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -42,35 +41,9 @@ func uriOf(r frontier.Record, now time.Time) URI {
 // maxRows bounds the rows of a report.
 const maxRows = 10_000
 
-// exampleTypes stand for the classes of content where a content type is asked for.
-var exampleTypes = [evaluators.Classes]string{evaluators.ClassText: "text/html", evaluators.ClassOther: "image/png"}
-
 // headers tells what validators have been worth.
 func (w *Window) headers() (HeaderReport, error) {
-	out := HeaderReport{Rows: []HeaderTrust{}}
-	c, now := w.o.Config().Config, w.o.Now()
-	err := w.o.Trust.Each(func(h uri.Host, r evaluators.Reputation) error {
-		if out.More = len(out.Rows) >= maxRows; out.More {
-			return errEnough
-		}
-		for class, of := range r {
-			doubts := r.Doubts(exampleTypes[class], c.ForHost(h, now).Midfetch.Bar)
-			for by, s := range of {
-				if s != (evaluators.Standing{}) {
-					out.Rows = append(out.Rows, HeaderTrust{
-						Host: string(h), Content: evaluators.Class(class).String(), Validator: evaluators.Witness(by).String(),
-						ChangeRight: s.ChangeRight, ChangeFalse: s.ChangeWrong, SameRight: s.SameRight, SameFalse: s.SameWrong,
-						Missing: s.Missing, Known: s.Known, Precision: s.Precision(), Believed: !doubts[by],
-					})
-				}
-			}
-		}
-		return nil
-	})
-	if out.More {
-		return out, nil
-	}
-	return out, err
+	return Headers(w.o.Trust, w.o.Config().Config, w.o.Now())
 }
 
 // addSeeds makes URIs known that are on hosts of the configuration.

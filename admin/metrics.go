@@ -35,7 +35,8 @@ type labelled struct {
 // snapshot is what all metrics of one scrape are taken from.
 type snapshot struct {
 	Status
-	total Counts // since the start
+	total     Counts // since the start
+	predicted predictions
 }
 
 func one(v float64) []labelled { return []labelled{{value: v}} }
@@ -86,6 +87,19 @@ func counters() []metric {
 					{"failed", float64(c.Failed)},
 					{"refused", float64(c.Refused)},
 					{"other", float64(c.Visits - c.Versions - c.Unchanged - c.Failed - c.Refused)},
+				}
+			},
+		},
+		{
+			Metric{"arcrawl_header_predictions_total", "counter", "outcome", "same-right, same-false, change-right, change-false, missing", "What ETag, Last-Modified and 304 foretold on all hosts since the first start, and whether the body agreed. Each same-false is a version that would have been lost."},
+			func(s snapshot) []labelled {
+				p := s.predicted
+				return []labelled{
+					{"same-right", float64(p.sameRight)},
+					{"same-false", float64(p.sameFalse)},
+					{"change-right", float64(p.changeRight)},
+					{"change-false", float64(p.changeFalse)},
+					{"missing", float64(p.missing)},
 				}
 			},
 		},
@@ -189,7 +203,7 @@ func (g gatherer) Collect(to chan<- prometheus.Metric) {
 }
 
 func (w *Window) snapshot() snapshot {
-	s := snapshot{Status: w.status()}
+	s := snapshot{Status: w.status(), predicted: w.predictions(w.o.Now())}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	s.total = w.total

@@ -57,7 +57,10 @@ type Window struct {
 	free    int64     // bytes on disk as last seen, -1 is not known
 	paces   paces     // of the hosts
 	total   Counts    // since the start
-	alarms  alarms
+
+	predicted   predictions // by headers
+	predictedAt time.Time
+	alarms      alarms
 
 	surveys surveys
 	took    prometheus.Histogram

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -11,10 +12,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/arcrawl/arcrawl/admin"
 	"github.com/arcrawl/arcrawl/config"
-	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/trust"
-	"github.com/arcrawl/arcrawl/uri"
 )
 
 func newReport() *cobra.Command {
@@ -29,7 +29,7 @@ func newReport() *cobra.Command {
 }
 
 func newReportHeaders() *cobra.Command {
-	var path string
+	var d daemonFlags
 	cmd := &cobra.Command{
 		Use:   "headers",
 		Short: "Tell per host what its ETag and Last-Modified were worth",
@@ -45,36 +45,49 @@ and the body are known.
   precision      share of right ones among the last 64 predictions of "same"; "–" if there was none
   believed       whether the settings of the host let it vouch for a page, so that the body need not be read
 
-It reads the store, which the daemon has for itself while it runs: stop the daemon first.`,
+It asks the daemon, and reads the store where none runs.`,
 		Example: "  arcrawl report headers --config /etc/arcrawl/arcrawl.toml",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, err := config.Load(path)
-			if err != nil {
-				return err
-			}
-			return reportHeaders(c, cmd.OutOrStdout())
+			report, err := d.headers(cmd.Context())
+			return tell(&d, cmd.OutOrStdout(), report, err, printHeaders)
 		},
 	}
-	cmd.Flags().StringVarP(&path, "config", "c", defaultConfig, "the main configuration file")
+	d.add(cmd)
 	return cmd
 }
 
-// reportHeaders prints the reputation of each host.
-func reportHeaders(c *config.Config, out io.Writer) (err error) {
+// headers asks the daemon, or the store if no daemon answers.
+func (d *daemonFlags) headers(ctx context.Context) (admin.HeaderReport, error) {
+	client, err := d.client()
+	if err == nil {
+		var report admin.HeaderReport
+		if report, err = client.Headers(ctx); !errors.Is(err, admin.ErrNoDaemon) {
+			return report, err
+		}
+	}
+	if d.socket != "" || !errors.Is(err, admin.ErrNoDaemon) {
+		return admin.HeaderReport{}, err
+	}
+	c, err := config.Load(d.config)
+	if err != nil {
+		return admin.HeaderReport{}, err
+	}
+	return storedHeaders(c)
+}
+
+// storedHeaders reads the store.
+func storedHeaders(c *config.Config) (report admin.HeaderReport, err error) {
 	f, err := openStopped(c)
 	if err != nil {
-		return err
+		return report, err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
 	book, err := trust.Open(f.DB())
 	if err != nil {
-		return err
+		return report, err
 	}
-	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "host\tcontent\tvalidator\tchange right\tchange false\tsame right\tsame false\tmissing\tprecision\tbelieved")
-	err = book.Each(func(h uri.Host, r evaluators.Reputation) error { return headerRows(table, c, h, r) })
-	return errors.Join(err, table.Flush())
+	return admin.Headers(book, c, time.Now())
 }
 
 // hasStore says when there is no store, which opening it would make.
@@ -85,30 +98,23 @@ func hasStore(c *config.Config) error {
 	return nil
 }
 
-// exampleTypes stand for the classes of content where a content type is asked for.
-var exampleTypes = [evaluators.Classes]string{evaluators.ClassText: "text/html", evaluators.ClassOther: "image/png"}
-
-// headerRows prints the lines of one host.
-func headerRows(out io.Writer, c *config.Config, h uri.Host, r evaluators.Reputation) error {
-	for class, of := range r {
-		doubts := r.Doubts(exampleTypes[class], c.ForHost(h, time.Now()).Midfetch.Bar)
-		for w, s := range of {
-			if s == (evaluators.Standing{}) {
-				continue
-			}
-			precision, believed := "–", "no"
-			if s.Known > 0 {
-				precision = fmt.Sprintf("%.1f %%", 100*s.Precision())
-			}
-			if !doubts[w] {
-				believed = "yes"
-			}
-			_, err := fmt.Fprintf(out, "%s\t%s\t%s\t%d\t%d\t%d\t%d\t%d\t%s\t%s\n", h, evaluators.Class(class), evaluators.Witness(w),
-				s.ChangeRight, s.ChangeWrong, s.SameRight, s.SameWrong, s.Missing, precision, believed)
-			if err != nil {
-				return err
-			}
+// printHeaders prints the table of what headers were worth.
+func printHeaders(out io.Writer, report admin.HeaderReport) error {
+	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "host\tcontent\tvalidator\tchange right\tchange false\tsame right\tsame false\tmissing\tprecision\tbelieved")
+	for _, r := range report.Rows {
+		precision, believed := "–", "no"
+		if r.Known > 0 {
+			precision = fmt.Sprintf("%.1f %%", 100*r.Precision)
 		}
+		if r.Believed {
+			believed = "yes"
+		}
+		fmt.Fprintf(table, "%s\t%s\t%s\t%d\t%d\t%d\t%d\t%d\t%s\t%s\n", r.Host, r.Content, r.Validator,
+			r.ChangeRight, r.ChangeFalse, r.SameRight, r.SameFalse, r.Missing, precision, believed)
 	}
-	return nil
+	if report.More {
+		fmt.Fprintln(table, "… and more")
+	}
+	return table.Flush()
 }

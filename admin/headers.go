@@ -1,0 +1,81 @@
+package admin
+
+import (
+	"time"
+
+	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/evaluators"
+	"github.com/arcrawl/arcrawl/trust"
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+// exampleTypes stand for the classes of content where a content type is asked for.
+var exampleTypes = [evaluators.Classes]string{evaluators.ClassText: "text/html", evaluators.ClassOther: "image/png"}
+
+// Headers is what a book tells of validators, and whether they are believed under a configuration.
+func Headers(book *trust.Book, c *config.Config, now time.Time) (HeaderReport, error) {
+	out := HeaderReport{Rows: []HeaderTrust{}}
+	err := book.Each(func(h uri.Host, r evaluators.Reputation) error {
+		if out.More = len(out.Rows) >= maxRows; out.More {
+			return errEnough
+		}
+		for class, of := range r {
+			doubts := r.Doubts(exampleTypes[class], c.ForHost(h, now).Midfetch.Bar)
+			for by, s := range of {
+				if s != (evaluators.Standing{}) {
+					out.Rows = append(out.Rows, HeaderTrust{
+						Host: string(h), Content: evaluators.Class(class).String(), Validator: evaluators.Witness(by).String(),
+						ChangeRight: s.ChangeRight, ChangeFalse: s.ChangeWrong, SameRight: s.SameRight, SameFalse: s.SameWrong,
+						Missing: s.Missing, Known: s.Known, Precision: s.Precision(), Believed: !doubts[by],
+					})
+				}
+			}
+		}
+		return nil
+	})
+	if out.More {
+		return out, nil
+	}
+	return out, err
+}
+
+// predictions is what all validators of all hosts have foretold, and what became of it.
+type predictions struct {
+	changeRight, changeFalse, sameRight, sameFalse, missing int64
+}
+
+// predicted sums up a book.
+func predicted(book *trust.Book) (p predictions, err error) {
+	err = book.Each(func(_ uri.Host, r evaluators.Reputation) error {
+		for _, of := range r {
+			for _, s := range of {
+				p.changeRight += s.ChangeRight
+				p.changeFalse += s.ChangeWrong
+				p.sameRight += s.SameRight
+				p.sameFalse += s.SameWrong
+				p.missing += s.Missing
+			}
+		}
+		return nil
+	})
+	return p, err
+}
+
+// predictions is as of the last minute: it reads the book of every host.
+func (w *Window) predictions(now time.Time) predictions {
+	w.mu.Lock()
+	known, at := w.predicted, w.predictedAt
+	w.mu.Unlock()
+	if now.Sub(at) < time.Minute && !at.IsZero() {
+		return known
+	}
+	p, err := predicted(w.o.Trust)
+	if err != nil {
+		w.o.Log.Error().Err(err).Msg("what headers were worth could not be summed up")
+		return known
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.predicted, w.predictedAt = p, now
+	return p
+}
