@@ -1,6 +1,7 @@
 package frontier_test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
@@ -97,6 +98,25 @@ func TestInspectChangesNothing(t *testing.T) {
 	same(t, contents(t, w.o.Dir), before)
 	w.open(day)
 	w.claimAny(day) // it was properly closed: no host rests
+}
+
+// A process that was killed leaves a log with a loose end.
+func TestInspectReadsAKilledStore(t *testing.T) {
+	t.Parallel()
+	names, err := filepath.Glob("testdata/format-*-killed.tar.gz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := frontier.Open(frontier.Options{Dir: unpackStore(t, names[len(names)-1]), Now: at(time.Hour), Compactors: -1, Inspect: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := f.Counts(at(time.Hour)); n.URIs != 41 {
+		t.Errorf("Counts = %+v", n)
+	}
+	if err := errors.Join(f.Check(), f.Close()); err != nil {
+		t.Error(err)
+	}
 }
 
 // claimAny expects that something is handed out.

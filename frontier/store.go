@@ -34,7 +34,8 @@ func openStore(o Options) (db *badger.DB, err error) {
 	}()
 	if o.Inspect {
 		// A store that was not closed has a log with a loose end, which only a store that may be written can cut off.
-		if db, err = badger.Open(b.WithReadOnly(true)); !errors.Is(err, badger.ErrTruncateNeeded) && !errors.Is(err, badger.ErrWindowsNotSupported) {
+		db, err = badger.Open(b.WithReadOnly(true))
+		if err == nil || !strings.Contains(err.Error(), badger.ErrTruncateNeeded.Error()) { // Badger hides the cause
 			return db, refused(err, o.Dir)
 		}
 	}

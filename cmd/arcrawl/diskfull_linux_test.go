@@ -1,0 +1,164 @@
+package main
+
+import (
+	"bytes"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// smallDisk mounts a file system of so many bytes, or skips the test where that is not allowed.
+func smallDisk(t *testing.T, size string) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	if err := unix.Mount("tmpfs", dir, "tmpfs", 0, "size="+size); err != nil {
+		t.Skipf("a small file system cannot be mounted: %v; root may", err)
+	}
+	t.Cleanup(func() {
+		if err := unix.Unmount(dir, unix.MNT_DETACH); err != nil {
+			t.Error(err)
+		}
+	})
+	return dir
+}
+
+// bulky is a site of pages that cannot be compressed and are new each time.
+func bulky(t *testing.T) *httptest.Server {
+	t.Helper()
+	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/robots.txt" {
+			http.NotFound(w, r)
+			return
+		}
+		body := make([]byte, 4<<20)
+		_, _ = rand.Read(body)
+		w.Header().Set("Content-Type", "application/octet-stream")
+		_, _ = w.Write(body)
+	}))
+	t.Cleanup(site.Close)
+	return site
+}
+
+// bulkyCrawl is the configuration of a crawl of a bulky site in a folder.
+func bulkyCrawl(t *testing.T, dir, site, minFree string) (conf string) {
+	t.Helper()
+	text := (&killSite{hosts: []string{strings.TrimPrefix(site, "http://")}}).toml()
+	conf = filepath.Join(dir, "arcrawl.toml")
+	writeFile(t, conf, strings.Replace(text, `min_free = "1MB"`, fmt.Sprintf("min_free = %q", minFree), 1))
+	return conf
+}
+
+// The disk fills up while the crawl runs: the guard stops the intake before anything breaks, and the crawl goes on by
+// itself when there is room.
+func TestAFullDiskPausesTheCrawl(t *testing.T) {
+	dir := smallDisk(t, "110m")
+	binary := build(t, t.TempDir())
+	conf := bulkyCrawl(t, dir, bulky(t).URL, "60MB")
+	d := startDaemon(t, binary, conf)
+	d.waitFor(t, "the pause", func() bool { return strings.Contains(d.output(), "the crawl pauses") })
+	steer(t, conf, exitOK, "", "list") // it can still be asked
+	if left := free(t, dir); left < 30<<20 {
+		t.Errorf("%d bytes are left when the crawl pauses, min_free is 60 MB", left)
+	}
+	if err := unix.Mount("", dir, "", unix.MS_REMOUNT, "size=400m"); err != nil {
+		t.Fatal(err)
+	}
+	d.waitFor(t, "the crawl to go on", func() bool { return strings.Contains(d.output(), "the crawl goes on") })
+	d.terminate(t)
+	if code, out, errs := command("fsck", "--config", conf); code != exitOK {
+		t.Errorf("fsck: %d\n%s%s", code, out, errs)
+	}
+	if code, out, errs := command("verify", filepath.Join(dir, "warc")); code != exitOK {
+		t.Errorf("verify: %d\n%s%s", code, out, errs)
+	}
+}
+
+// Somebody else fills the disk to the last byte between two looks of the guard. Whatever the daemon does then, a page of
+// the store that has no room can only end it: when there is room again it starts, and nothing is damaged.
+func TestADiskFilledByOthersDamagesNothing(t *testing.T) {
+	dir := smallDisk(t, "100m")
+	binary := build(t, t.TempDir())
+	conf := bulkyCrawl(t, dir, bulky(t).URL, "1MB")
+	d := startDaemon(t, binary, conf)
+	d.waitFor(t, "some visits", func() bool {
+		text, _ := os.ReadFile(filepath.Join(dir, "crawl.log"))
+		return bytes.Count(text, []byte("\n")) > 20
+	})
+	filler := filepath.Join(dir, "filler")
+	fillDisk(t, filler)
+	d.waitForEnd(t, func() bool { return strings.Contains(d.output(), "the crawl pauses") })
+	if err := os.Remove(filler); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-d.gone:
+		t.Logf("the daemon ended: %v", d.err)
+	default:
+		d.kill(t)
+	}
+	if err := unix.Mount("", dir, "", unix.MS_REMOUNT, "size=400m"); err != nil {
+		t.Fatal(err)
+	}
+	if code, out, errs := command("fsck", "--config", conf); code != exitOK {
+		t.Errorf("fsck: %d\n%s%s", code, out, errs)
+	}
+	again := startDaemon(t, binary, conf)
+	lines := func() int {
+		text, _ := os.ReadFile(filepath.Join(dir, "crawl.log"))
+		return bytes.Count(text, []byte("\n"))
+	}
+	had := lines()
+	again.waitFor(t, "more visits", func() bool { return lines() > had+20 })
+	again.terminate(t)
+	if code, out, errs := command("verify", filepath.Join(dir, "warc")); code != exitOK {
+		t.Errorf("verify: %d\n%s%s", code, out, errs)
+	}
+}
+
+// waitForEnd waits until the process has ended, or something else is so.
+func (d *daemon) waitForEnd(t *testing.T, or func() bool) {
+	t.Helper()
+	d.waitFor(t, "an end or a pause", func() bool {
+		select {
+		case <-d.gone:
+			return true
+		default:
+			return or()
+		}
+	})
+}
+
+func free(t *testing.T, dir string) int64 {
+	t.Helper()
+	var s syscall.Statfs_t
+	if err := syscall.Statfs(dir, &s); err != nil {
+		t.Fatal(err)
+	}
+	return int64(s.Bavail) * s.Bsize
+}
+
+// fillDisk writes until nothing more fits.
+func fillDisk(t *testing.T, name string) {
+	t.Helper()
+	f, err := os.Create(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	for block := make([]byte, 1<<20); ; {
+		if _, err := f.Write(block); errors.Is(err, syscall.ENOSPC) {
+			return
+		} else if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
