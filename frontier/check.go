@@ -78,6 +78,7 @@ func (x *checker) memory() {
 		if own, at := h.readiness(); h.pos != i || h.own != own || h.readyAt != at || i > 0 && x.f.queue.Less(i, (i-1)/2) {
 			x.faultf("host %s is at the wrong place in the heap", h.name)
 		}
+		x.state(h)
 	}
 	serials := map[uint64]bool{}
 	for i, h := range x.f.byID {
@@ -95,6 +96,21 @@ func (x *checker) memory() {
 			}
 			serials[s.serial], taken[s.fp] = s.serial != 0, s.serial != 0
 		}
+	}
+}
+
+// state verifies that a host is in the state that its readiness says: it waits before that time, and is ready from then on.
+func (x *checker) state(h *host) {
+	before, then := h.stands(h.readyAt-1), h.stands(h.readyAt)
+	ok := before == Snoozed && then == Ready
+	switch {
+	case h.own == never:
+		ok = then == Busy || then == Paused || then == Idle
+	case h.readyAt == never:
+		ok = before == Snoozed // the rest of its group is busy
+	}
+	if !ok {
+		x.faultf("host %s is %s, and %s when it should be ready, at %s", h.name, before, then, fromMillis(h.readyAt))
 	}
 }
 

@@ -39,6 +39,17 @@ func (o Order) String() string {
 	return fmt.Sprintf("Order(%d)", uint8(o))
 }
 
+// SetOrder changes [Options].Order from the next choice on.
+func (f *Frontier) SetOrder(o Order) error {
+	if o > ByDue {
+		return fmt.Errorf("unknown order %s", o)
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.order = o
+	return nil
+}
+
 const (
 	// crowd is how many URIs of a host must be due for their order to be a matter of policy. Fewer are visited soon anyway,
 	// the one that has been due for longest first.
