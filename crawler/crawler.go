@@ -14,6 +14,7 @@ import (
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/fetch"
 	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/kin"
 	"github.com/arcrawl/arcrawl/trust"
 	"github.com/arcrawl/arcrawl/uri"
 	"github.com/arcrawl/arcrawl/warcout"
@@ -26,6 +27,7 @@ type Rooms struct {
 	Fetch    *fetch.Client
 	Dedup    *dedup.Index
 	Trust    *trust.Book
+	Kin      *kin.Book // nil: a URI that is new learns nothing from others
 	Archive  *warcout.Writer
 	CrawlLog *crawllog.Writer
 

@@ -94,7 +94,7 @@ func (c *Crawler) next(v visit, s config.Settings, k kept, f found) next {
 		r.History = learn(r.History, v, k)
 		n.wait = s.Wait.Next(evaluators.WaitInput{
 			MIME: r.ContentType, State: v.verdict.State, First: v.verdict.First, Previous: v.record().Wait, Overdue: v.claim.Overdue,
-			At: v.capture.Started, Born: r.Born, Memory: evaluators.Memory(r.Memory),
+			At: v.capture.Started, Born: r.Born, Memory: evaluators.Memory(r.Memory), Kind: kindOf(v), Relatives: v.relatives,
 		})
 		r.Wait, r.Rate, r.Memory = n.wait.Interval, n.wait.PerDay, string(n.wait.Memory)
 		n.nextSource(v, s.Feeds, f.reading)
@@ -206,6 +206,9 @@ func (c *Crawler) remember(v visit, s config.Settings, k kept, f found, n next) 
 		if err := c.rooms.Trust.Add(v.uri().Host(), o); err != nil {
 			return fmt.Errorf("remember what the headers of %s were worth: %w", v.uri(), err)
 		}
+	}
+	if err := c.tellRelatives(v, n.wait); err != nil {
+		return err
 	}
 	c.step("indexed")
 	polite := c.politeness(v.uri(), s, n)

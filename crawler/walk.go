@@ -124,6 +124,8 @@ type visit struct {
 	robots   bool   // the URI is a robots.txt
 	block    string // what stood in for the page that was asked for, see [evaluators.Block]; empty if nothing did
 	gone     bool   // the server says that there is no such page
+
+	relatives evaluators.Relatives // what is known of URIs of its kind on the host; nothing unless it is new
 }
 
 func (v visit) record() frontier.Record { return v.claim.Record }
@@ -168,6 +170,9 @@ func (c *Crawler) judge(claim frontier.Claim, s config.Settings, asked question,
 	if v.block != "" {
 		v = v.fail(v.block)
 		v.gone = strings.HasPrefix(v.block, evaluators.NotFound)
+	}
+	if err == nil {
+		v.relatives, err = c.relatives(v)
 	}
 	return v, err
 }

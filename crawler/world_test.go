@@ -22,6 +22,7 @@ import (
 	"github.com/arcrawl/arcrawl/fetch"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/internal/town"
+	"github.com/arcrawl/arcrawl/kin"
 	"github.com/arcrawl/arcrawl/trust"
 	"github.com/arcrawl/arcrawl/uri"
 	"github.com/arcrawl/arcrawl/warcout"
@@ -102,6 +103,10 @@ func (w *world) openWith(dial dialer) (crawler.Rooms, func()) {
 	if err != nil {
 		w.t.Fatal(err)
 	}
+	kinds, err := kin.Open(f.DB())
+	if err != nil {
+		w.t.Fatal(err)
+	}
 	a, _, err := warcout.Open(warcout.Options{
 		Dir: cfg.Storage.WARC, Prefix: "test", Host: "crawler.example", MaxSize: cfg.WARC.MaxSize, MaxAge: cfg.WARC.MaxAge,
 		TempDir: w.dir, Journal: w.path("warc.journal"), Info: []warcout.Field{{Name: "software", Value: "arcrawl/test"}},
@@ -115,7 +120,7 @@ func (w *world) openWith(dial dialer) (crawler.Rooms, func()) {
 	}
 	client := fetch.New(fetch.Options{Dial: dial, SpoolDir: w.dir})
 	rooms := crawler.Rooms{
-		Config: config.NewLive(cfg), Frontier: f, Fetch: client, Dedup: d, Trust: book, Archive: a, CrawlLog: l, Version: "test", Log: w.log,
+		Config: config.NewLive(cfg), Frontier: f, Fetch: client, Dedup: d, Trust: book, Kin: kinds, Archive: a, CrawlLog: l, Version: "test", Log: w.log,
 		FreeSpace: w.freeSpace, Observe: w.observe, Stored: archive.Stored(cfg.Storage.WARC),
 	}
 	return rooms, func() {

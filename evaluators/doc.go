@@ -51,6 +51,9 @@
 // the best one's, so that it can come back when the page's habits change. The rate is the weighted mean. A visit that
 // says nothing ([Unknown]) teaches nothing, and the next one that does counts from the last one that did.
 //
+// A URI that is new begins as its relatives are: those of its [Kind] on the host, of whose rates the mean and the spread are
+// known ([Relatives]), and how well each memory foretold them.
+//
 // The number of changes that is waited for follows from the capture target as if changes came at random. It is raised
 // where they keep a distance from each other, since little is lost there, and lowered where they come in crowds, by the
 // power −0.7 of how much likelier than usual a change is soon after another.

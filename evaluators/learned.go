@@ -229,8 +229,15 @@ func (e WaitEvaluator) learned(in WaitInput) Wait {
 	case in.First:
 		reason = "first capture"
 	}
+	var lesson Relatives
 	if len(in.Memory) == 0 || err != nil {
+		r.inherit(in.Relatives)
 		r.begin(in)
+	}
+	if r.kind == 0 {
+		r.kind = in.Kind
+	} else {
+		lesson = r.share(-1)
 	}
 	versions := 0.0
 	if in.State != Unknown {
@@ -238,6 +245,9 @@ func (e WaitEvaluator) learned(in WaitInput) Wait {
 	}
 	if in.First && in.State == Changed {
 		versions = 1
+	}
+	if r.kind != 0 {
+		lesson = lesson.Plus(r.share(1))
 	}
 	f := r.forecast(in.At)
 	crowding := r.crowding()
@@ -250,7 +260,7 @@ func (e WaitEvaluator) learned(in WaitInput) Wait {
 	interval = max(min(interval, e.Max), e.Min)
 	w := Wait{
 		Interval: interval, Evaluator: e.Name, Memory: r.pack(),
-		Expected: x, Missed: 1 - capturedOf(x, crowding), PerDay: x / interval.Hours() * 24, Versions: versions,
+		Expected: x, Missed: 1 - capturedOf(x, crowding), PerDay: x / interval.Hours() * 24, Versions: versions, Kind: r.kind, Lesson: lesson,
 	}
 	w.Reason = reason + ": " + rounded(w.PerDay) + " changes a day, " + rounded(x) + " expected in " + spell(interval) + e.bound(interval)
 	return w

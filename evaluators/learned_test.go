@@ -162,12 +162,18 @@ const version1 = "AQAAAAAAaXDb4Emu5wA/y053PZjNGUCBFjM+uxX/Qbwy/kAlFB9ClIHrQQYpHE
 	"mAAACwgAAAsIIT0etiGEHrYAAApQAAAKUCCFHgEgxR4BAAAKAAAACgAgoh4bINkeGwAACcQAAAnEJPEjNCUyI3AlcCOuJasj8igbKA0pyihGKJ" +
 	"4m3g=="
 
-func TestAMemoryOfTheFirstVersionIsStillRead(t *testing.T) {
-	t.Parallel()
-	old, err := base64.StdEncoding.DecodeString(version1)
+func old(t *testing.T) evaluators.Memory {
+	t.Helper()
+	m, err := base64.StdEncoding.DecodeString(version1)
 	if err != nil {
 		t.Fatal(err)
 	}
+	return m
+}
+
+func TestAMemoryOfTheFirstVersionIsStillRead(t *testing.T) {
+	t.Parallel()
+	old := old(t)
 	s := evaluators.Stack{{Rule: evaluators.Learned}}
 	w := s.Next(evaluators.WaitInput{At: january.Add(400 * time.Hour), State: evaluators.Unchanged, Memory: old})
 	if strings.Contains(w.Reason, "anew") || w.PerDay < 10 || w.PerDay > 50 || w.Memory[0] == old[0] {

@@ -64,6 +64,7 @@ func (b belief) faded(to belief, kept float64) belief {
 type remembered struct {
 	last   time.Time                // the last visit that was judged; zero: none
 	age    float64                  // seconds since birth at that visit; below zero: unknown
+	kind   Kind                     // of which it is; zero: not counted among its relatives
 	misses int                      // judged visits since the last change, counted up to the last stage
 	rates  [len(horizons)]belief    // one for each horizon
 	staged [len(stagings)][3]belief // one for each stage: after a change, after one quiet visit, after more

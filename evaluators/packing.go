@@ -7,13 +7,13 @@ import (
 	"time"
 )
 
-// The layout is: version, misses, last visit in seconds since 1970 (6 bytes), age in seconds (4), the belief that never
+// The layout is: version, misses, kind, last visit in seconds since 1970 (5 bytes), age in seconds (4), the belief that never
 // fades and the one of logarithmic age as pairs of 32-bit floats, and as 16-bit numbers the other beliefs, the weights,
 // the clock's cells and its parts of the hour. All numbers are big-endian. Version 1 had 8 bytes for the last visit, all
 // beliefs as floats, and no parts of the hour.
 const (
 	memoryVersion = 2
-	memoryHead    = 1 + 1 + 6 + 4
+	memoryHead    = 1 + 1 + 1 + 5 + 4
 	fadingBeliefs = len(horizons) - 1 + len(stagings)*stages
 	memorySize    = memoryHead + 2*8 + fadingBeliefs*4 + experts*2 + clockCells*4 + hourParts*4
 
@@ -21,18 +21,18 @@ const (
 	memorySize1    = 1 + 1 + 8 + 4 + (fadingBeliefs+2)*8 + experts*2 + clockCells*4
 )
 
-// noVisit stands for a memory without a judged visit: no visit was in the year 4 million before Christ.
-const noVisit = -(1 << 47)
+// noVisit stands for a memory without a judged visit: no visit was 17,000 years before 1970.
+const noVisit = -(1 << 39)
 
 // pack writes a memory.
 func (r *remembered) pack() Memory {
 	p := packer{bytes: make([]byte, 0, memorySize)}
 	last := int64(noVisit)
 	if !r.last.IsZero() {
-		last = min(max(r.last.Unix(), noVisit+1), 1<<47-1)
+		last = min(max(r.last.Unix(), noVisit+1), 1<<39-1)
 	}
 	p.dice = uint64(last)
-	p.bytes = append(p.bytes, memoryVersion, byte(r.misses), byte(last>>40), byte(last>>32))
+	p.bytes = append(p.bytes, memoryVersion, byte(r.misses), byte(r.kind), byte(last>>32))
 	p.bytes = binary.BigEndian.AppendUint32(p.bytes, uint32(last))
 	p.float(r.age)
 	for _, g := range r.lasting() {
@@ -137,10 +137,11 @@ func (m Memory) open() (remembered, error) {
 	if old {
 		return m.openOld(r)
 	}
-	last := int64(int16(binary.BigEndian.Uint16(m[2:])))<<32 | int64(binary.BigEndian.Uint32(m[4:]))
+	last := int64(int8(m[3]))<<32 | int64(binary.BigEndian.Uint32(m[4:]))
 	if last != noVisit {
 		r.last = time.Unix(last, 0).UTC()
 	}
+	r.kind = Kind(m[2])
 	u := unpacker{bytes: m[8:], sound: true}
 	r.age = u.float()
 	for _, g := range r.lasting() {

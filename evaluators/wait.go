@@ -53,9 +53,13 @@ type WaitInput struct {
 	Previous time.Duration // the interval learned so far; zero or less = none
 	Overdue  time.Duration // how long after its due time the visit began; less than zero counts as zero
 
-	At     time.Time // when the visit began; for [Learned]
-	Born   time.Time // when the URI came into being, if that is known; looked at on the first capture, by [Learned]
-	Memory Memory    // what [Learned] gave back last time; other rules hand it on
+	At   time.Time // when the visit began; for [Learned]
+	Born time.Time // when the URI came into being, if that is known; looked at on the first capture, by [Learned]
+
+	Kind      Kind      // the class of the URI; looked at by [Learned] until it knows one
+	Relatives Relatives // what is known of that class on the host; looked at where Memory is empty
+
+	Memory Memory // what [Learned] gave back last time; other rules hand it on
 }
 
 // Wait is a decided interval. All but the first three fields are for [Learned], and zero with other rules, but for
@@ -65,12 +69,14 @@ type Wait struct {
 	Evaluator string        // name of the entry that decided
 	Reason    string        // such as "unchanged: 12h × 1.5 = 18h"
 
-	Phased   bool    // the rule keeps a phase: [Fixed]
-	Memory   Memory  // to be stored with the URI
-	Expected float64 // changes expected in the interval; for [Value] while it is overdue, add PerDay for each day
-	Missed   float64 // share of the URI's versions expected to be missed in the interval
-	PerDay   float64 // changes per day expected in the interval
-	Versions float64 // that are thought to have come into being since the last judged visit, of which at most one was seen
+	Phased   bool      // the rule keeps a phase: [Fixed]
+	Memory   Memory    // to be stored with the URI
+	Expected float64   // changes expected in the interval; for [Value] while it is overdue, add PerDay for each day
+	Missed   float64   // share of the URI's versions expected to be missed in the interval
+	PerDay   float64   // changes per day expected in the interval
+	Kind     Kind      // to which Lesson is to be added
+	Lesson   Relatives // what the visit changes in what is known of that kind on the host; nothing where Kind is zero
+	Versions float64   // that are thought to have come into being since the last judged visit, of which at most one was seen
 }
 
 const patternHead, patternTail = `(?is)\A(?:`, `)\z`

@@ -149,7 +149,7 @@ func candidateOf(i int, t *track) (frontier.Candidate, error) {
 		return frontier.Candidate{}, err
 	}
 	c := frontier.Candidate{URI: u, Seed: u.String(), Due: t.due}
-	if t.history.Born || t.history.Kind == "article" {
+	if depth(*t.history) > 0 {
 		c.Hops = c.Hops.Then(uri.Link)
 	}
 	return c, nil

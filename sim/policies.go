@@ -18,7 +18,7 @@ func Uniform() Policy {
 
 // Stack plays a stack of evaluators as it stands; it has no knob.
 func Stack(name string, s evaluators.Stack) Policy {
-	return Policy{Name: name, Host: single(func(_ float64, h History) Player { return stack(s, h) })}
+	return Configured(name, func(_, _ string) evaluators.Stack { return s })
 }
 
 // Classic is the ancestors' rule with its general defaults: first wait 1 day, × and ÷ 1.5, from 1 hour to 4 weeks.
@@ -27,7 +27,7 @@ func Classic() Policy { return Stack("classic 1.5/1.5, defaults", classic(1)) }
 // Stretched is the classic rule with all its waits, bounds included, stretched by one factor.
 func Stretched() Policy {
 	return Policy{Name: "classic, stretched", Low: 0.01, High: 100, Host: single(func(knob float64, h History) Player {
-		return stack(classic(knob), h)
+		return stack(classic(knob), h, nil)
 	})}
 }
 
@@ -45,7 +45,7 @@ func Target() Policy {
 	return Policy{Name: "× and ÷ with factors from a target", Low: 0.01, High: 10, Host: single(func(knob float64, h History) Player {
 		return stack(evaluators.Stack{{
 			Name: "target", Rule: evaluators.Target, CaptureTarget: evaluators.Captured(knob), Min: MinWait, Max: MaxWait,
-		}}, h)
+		}}, h, nil)
 	})}
 }
 
@@ -53,33 +53,55 @@ func Target() Policy {
 // is never longer than most.
 func Learned(most time.Duration) Policy {
 	name := "learned, at most " + strconv.Itoa(int(most.Hours()/24)) + " d"
-	return Policy{Name: name, Low: 0.005, High: 30, Host: single(func(knob float64, h History) Player {
-		return stack(evaluators.Stack{{
-			Name: "learned", Rule: evaluators.Learned, ExpectedChanges: knob, Min: MinWait, Max: most,
-		}}, h)
-	})}
+	return Policy{Name: name, Low: 0.005, High: 30, Host: func(knob float64) func(History) Player {
+		family := families{}
+		return func(h History) Player {
+			return stack(evaluators.Stack{{
+				Name: "learned", Rule: evaluators.Learned, ExpectedChanges: knob, Min: MinWait, Max: most,
+			}}, h, family)
+		}
+	}}
 }
+
+// families is what is known of the kinds of URIs of a host.
+type families map[evaluators.Kind]evaluators.Relatives
 
 // Configured plays the stack that a configuration has for each host and media type; it has no knob.
 func Configured(name string, of func(host, mime string) evaluators.Stack) Policy {
-	return Policy{Name: name, Host: single(func(_ float64, h History) Player { return stack(of(h.Host, MIME(h.Kind)), h) })}
+	return Policy{Name: name, Host: func(float64) func(History) Player {
+		family := families{}
+		return func(h History) Player { return stack(of(h.Host, MIME(h.Kind)), h, family) }
+	}}
 }
 
 // stack plays a stack on one URI. Whoever is told hears of each visit.
-func stack(s evaluators.Stack, h History, told ...func(Visit, evaluators.Wait)) Player {
+func stack(s evaluators.Stack, h History, family families, told ...func(Visit, evaluators.Wait)) Player {
 	in := evaluators.WaitInput{MIME: MIME(h.Kind)}
+	in.Kind = evaluators.Traits{MIME: in.MIME, Depth: depth(h), Article: h.Born, Size: int64(h.Bytes)}.Kind()
 	if h.Born {
 		in.Born = h.Start
 	}
 	return func(v Visit) Plan {
 		in.State, in.First, in.At, in.Overdue = v.State, v.First, v.At, v.Overdue
+		in.Relatives = family[in.Kind]
 		w := s.Next(in)
 		in.Previous, in.Memory = w.Interval, w.Memory
+		if family != nil && w.Kind != 0 {
+			family[w.Kind] = family[w.Kind].Plus(w.Lesson)
+		}
 		for _, tell := range told {
 			tell(v, w)
 		}
 		return Plan{Wait: w.Interval, Expected: w.Expected, PerDay: w.PerDay, Versions: w.Versions}
 	}
+}
+
+// depth guesses how far from a seed a resource is: histories do not tell.
+func depth(h History) int {
+	if h.Born || h.Kind == "article" || h.Kind == "page" {
+		return 1
+	}
+	return 0
 }
 
 // MIME guesses the type of a kind of resource.

@@ -153,7 +153,7 @@ func Replay(s evaluators.Stack, of *Sighted) []Step {
 func Explain(s evaluators.Stack, h History) []Step {
 	var steps []Step
 	var tally Tally
-	play := stack(s, h, func(v Visit, w evaluators.Wait) { steps = append(steps, Step{v.At, v.State, w}) })
+	play := stack(s, h, nil, func(v Visit, w evaluators.Wait) { steps = append(steps, Step{v.At, v.State, w}) })
 	t := track{history: &h, play: play, due: h.Start, tally: &tally}
 	for t.visit(t.due) {
 	}

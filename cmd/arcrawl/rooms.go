@@ -20,6 +20,7 @@ import (
 	"github.com/arcrawl/arcrawl/dedup"
 	"github.com/arcrawl/arcrawl/fetch"
 	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/kin"
 	"github.com/arcrawl/arcrawl/trust"
 	"github.com/arcrawl/arcrawl/uri"
 	"github.com/arcrawl/arcrawl/warcout"
@@ -56,6 +57,9 @@ func openRooms(live *config.Live, log zerolog.Logger) (crawler.Rooms, func() err
 		return fail(err)
 	}
 	if rooms.Trust, err = trust.Open(rooms.Frontier.DB()); err != nil {
+		return fail(err)
+	}
+	if rooms.Kin, err = kin.Open(rooms.Frontier.DB()); err != nil {
 		return fail(err)
 	}
 	if rooms.CrawlLog, err = crawllog.Open(c.Storage.Log, c.Log.ExtraInfo); err != nil {

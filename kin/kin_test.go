@@ -1,0 +1,79 @@
+package kin_test
+
+import (
+	"errors"
+	"sync"
+	"testing"
+
+	"github.com/dgraph-io/badger/v4"
+
+	"github.com/arcrawl/arcrawl/evaluators"
+	"github.com/arcrawl/arcrawl/kin"
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+func store(t *testing.T) *badger.DB {
+	t.Helper()
+	db, err := badger.Open(badger.DefaultOptions(t.TempDir()).WithLogger(nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { db.Close() })
+	return db
+}
+
+func TestWhatVisitsAddIsKeptByHostAndKind(t *testing.T) {
+	t.Parallel()
+	b, err := kin.Open(store(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	one := evaluators.Relatives{URIs: 1, Rate: [2]float64{-2, 4}, Ageing: [2]float64{0.5, 0.25}}
+	one.Weight[3] = -1.5
+	var all sync.WaitGroup
+	for range 20 { // at once: none is lost
+		all.Go(func() {
+			if err := b.Add("a.example", 5, one); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	got, err := b.Of("a.example", 5)
+	if err != nil || got.URIs != 20 || got.Rate != [2]float64{-40, 80} || got.Ageing != [2]float64{10, 5} || got.Weight[3] != -30 {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if err := b.Add("a.example", 0, one); err != nil {
+		t.Error(err)
+	}
+	for _, other := range []struct {
+		host uri.Host
+		kind evaluators.Kind
+	}{{"a.example", 6}, {"b.example", 5}, {"a.example", 0}} {
+		if got, err := b.Of(other.host, other.kind); err != nil || got != (evaluators.Relatives{}) {
+			t.Errorf("%v: %+v, %v", other, got, err)
+		}
+	}
+}
+
+func TestADamagedRowIsAnError(t *testing.T) {
+	t.Parallel()
+	db := store(t)
+	b, err := kin.Open(db)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = db.Update(func(txn *badger.Txn) error { return txn.Set([]byte("k\x05a.example"), []byte{1, 2, 3}) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.Of("a.example", 5); !errors.Is(err, kin.ErrCorrupt) {
+		t.Errorf("read: %v", err)
+	}
+	if err := b.Add("a.example", 5, evaluators.Relatives{URIs: 1}); !errors.Is(err, kin.ErrCorrupt) {
+		t.Errorf("added to: %v", err)
+	}
+	if _, err := kin.Open(nil); err == nil {
+		t.Error("a book without a store was opened")
+	}
+}

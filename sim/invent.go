@@ -1,0 +1,49 @@
+package sim
+
+import (
+	"math"
+	"math/rand/v2"
+	"strconv"
+	"time"
+)
+
+// NewsHost invents a news site of twelve days, to try what a recorded history is too small for: a front page that changes
+// six times an hour, ten sections that do so twice, a hundred articles a day with two or three edits each, most of them
+// soon after birth, and two thousand pages of which each changes once in four years. All changes come at random. The same
+// seed gives the same site.
+func NewsHost(seed uint64) []History {
+	const (
+		days, sections, articles, still = 12, 10, 1200, 2000
+		edits, ageScale                 = 0.4, 300.0 // per unit of logarithmic age; seconds
+	)
+	start := time.Date(2026, time.January, 5, 0, 0, 0, 0, time.UTC)
+	random := rand.New(rand.NewPCG(seed, 2))
+	var all []History
+	add := func(kind string, from time.Duration, gap func(age float64) float64) {
+		h := History{
+			ID: "invented:" + kind + strconv.Itoa(len(all)), Source: "invented", Kind: kind, Host: "news.example", Start: start.Add(from),
+			Watched: days*24*time.Hour - from, Born: kind == "article",
+		}
+		for age := gap(0); age < h.Watched.Seconds(); age += gap(age) {
+			h.Changes = append(h.Changes, seconds(age))
+		}
+		all = append(all, h)
+	}
+	every := func(mean float64) func(float64) float64 {
+		return func(float64) float64 { return mean * random.ExpFloat64() }
+	}
+	add("front page", 0, every(600))
+	for range sections {
+		add("section", 0, every(1800))
+	}
+	for i := range articles { // the time to the next edit is exponential in the logarithm of the age
+		birth := time.Duration(i) * days * 24 * time.Hour / articles
+		add("article", birth, func(age float64) float64 {
+			return 1 + (age+ageScale)*math.Expm1(random.ExpFloat64()/edits)
+		})
+	}
+	for range still {
+		add("page", 0, every(4*365*86400))
+	}
+	return all
+}
