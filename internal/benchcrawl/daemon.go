@@ -97,6 +97,7 @@ func (d daemon) crawl(until func(*tally) bool, count counter) (cost, tally, erro
 	if err != nil {
 		return cost{}, t, err
 	}
+	t.began = p.began
 	took, err := d.follow(p, &t, until)
 	if err != nil {
 		_ = p.cmd.Process.Kill()
@@ -148,6 +149,10 @@ type tally struct {
 	path   string
 	offset int64
 
+	began  time.Time
+	first  time.Duration // from the start of the daemon to its first line
+	robots int           // visits of a robots.txt
+
 	visits  int
 	ok      int // answered 200
 	same    int // answered 304
@@ -190,7 +195,14 @@ func (t *tally) read() error {
 
 func (t *tally) add(line []byte) {
 	columns := bytes.Fields(line)
-	if len(columns) < 12 || bytes.HasSuffix(columns[3], []byte("/robots.txt")) {
+	if len(columns) < 12 {
+		return
+	}
+	if t.first == 0 {
+		t.first = time.Since(t.began)
+	}
+	if bytes.HasSuffix(columns[3], []byte("/robots.txt")) {
+		t.robots++
 		return
 	}
 	t.visits++

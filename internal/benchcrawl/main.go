@@ -3,6 +3,7 @@
 //	make bench-crawl                                        # all scenarios, five rounds of each
 //	go run ./internal/benchcrawl -scenario first -rounds 9  # one of them
 //	go run ./internal/benchcrawl -scenario first -profiles /tmp/profiles
+//	go run ./internal/benchcrawl grow hosts connections known links idle
 //
 // A server in a process of its own plays many hosts, each at its own address of the loopback. Three programs fetch the
 // same documents from it, one after the other in each round: a bare loop of GET, SHA-1, gzip and append that is part of
@@ -35,6 +36,8 @@ func command(args []string, out io.Writer) error {
 			return serve(args[1:], out)
 		case "bare":
 			return bare(args[1:])
+		case "grow":
+			return grow(args[1:], out)
 		}
 	}
 	return benchmark(args, out)

@@ -1,0 +1,72 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// idle watches a daemon of which nothing is due for a while: its share of a core, and its memory at the beginning and at
+// the end.
+func (g growth) idle(n int) (err error) {
+	dir, err := os.MkdirTemp(g.o.dir, "idle-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	if err := fill(filepath.Join(dir, "state"), n); err != nil {
+		return err
+	}
+	d := daemon{binary: g.o.arcrawl, dir: dir}
+	if err := d.configure(site{}, 50, "28d", ""); err != nil {
+		return err
+	}
+	p, err := start(exec.Command(d.binary, "run", "--config", filepath.Join(dir, "arcrawl.toml")), nil, dir)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		err = errors.Join(err, p.terminate())
+		_, ended := p.end()
+		err = errors.Join(err, ended)
+	}()
+	pid := p.cmd.Process.Pid
+	time.Sleep(15 * time.Second) // the start, and what the store tidies after it
+	before, memory := ticks(pid), statusField(pid, "RssAnon")
+	time.Sleep(g.idleFor)
+	spent := ticks(pid) - before
+	_, err = fmt.Fprintf(g.out, "| %d | %.2f %% of a core in %s | | anonymous memory %d MB, then %d | |\n", n,
+		100*spent.Seconds()/g.idleFor.Seconds(), g.idleFor, memory>>10, statusField(pid, "RssAnon")>>10)
+	return err
+}
+
+// ticks is the time that a process has had of the processor, to a hundredth of a second.
+func ticks(pid int) time.Duration {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return 0
+	}
+	_, rest, _ := strings.Cut(string(text), ") ") // the name may have blanks in it
+	fields := strings.Fields(rest)
+	if len(fields) < 13 {
+		return 0
+	}
+	user, _ := strconv.ParseInt(fields[11], 10, 64)
+	system, _ := strconv.ParseInt(fields[12], 10, 64)
+	return time.Duration(user+system) * time.Second / 100
+}
+
+// processorTime is what this process has had of the processor.
+func processorTime() time.Duration {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		return 0
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
