@@ -29,8 +29,20 @@ func (w *Window) status() Status {
 	s.LastDay = w.series.sum(now.Add(-24*time.Hour), now).Counts.plus(w.current)
 	s.Disk = Disk{Free: w.free, MinFree: w.o.Config().Config.Storage.MinFree}
 	s.Disk.FullIn = w.series.fullIn(s.Disk)
-	s.Archive = Archive{Files: []WARCFile{}, Store: w.storeSize()}
+	s.Archive = w.archive()
 	return s
+}
+
+// archive tells what is being written.
+func (w *Window) archive() Archive {
+	a := Archive{Files: []WARCFile{}, Store: w.storeSize()}
+	if w.o.Archive == nil {
+		return a
+	}
+	for _, f := range w.o.Archive.Growing() {
+		a.Files = append(a.Files, WARCFile{Name: f.Name, Opened: f.Opened.UTC(), Size: f.Size})
+	}
+	return a
 }
 
 // stand tells whether the crawl goes on.

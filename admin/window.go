@@ -182,8 +182,11 @@ func (w *Window) diskFree() int64 {
 }
 
 func (w *Window) storeSize() int64 {
-	tables, values := w.o.Frontier.DB().Size()
-	return tables + values
+	size, err := w.o.Frontier.Size()
+	if err != nil {
+		return -1
+	}
+	return size
 }
 
 var errNotHere = errors.New("not known here")

@@ -25,6 +25,9 @@ func TestTheStatusTellsWhatHappened(t *testing.T) {
 		if s.Stand.State != Crawling || s.Hosts.Known != 1 || s.URIs.Known != 2 || time.Duration(s.Uptime) != 24*time.Hour-time.Minute {
 			t.Errorf("the status is %+v", s)
 		}
+		if a := s.Archive; len(a.Files) != 1 || a.Files[0].Size < 1000 || !strings.HasPrefix(a.Files[0].Name, "test-") || a.Store < 1000 {
+			t.Errorf("the archive is %+v; want the file that is being written", a)
+		}
 		if c := s.LastDay; c.Visits != 25 || c.Versions != 13 || c.Unchanged != 12 || c.Received == 0 || c.Written == 0 {
 			t.Errorf("the last day had %+v; want 24 visits of the page, of which 12 found a version, and one of robots.txt", c)
 		}

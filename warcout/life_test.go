@@ -39,6 +39,9 @@ func TestFilesAreOpenWhileTheyGrow(t *testing.T) {
 	if diff := cmp.Diff(want, namesIn(t, dir)); diff != "" {
 		t.Errorf("while it grows (-want +got):\n%s", diff)
 	}
+	if g := w.Growing(); len(g) != 1 || g[0].Name+openSuffix != want[0] || g[0].Size < 500 || !g[0].Opened.Equal(start) {
+		t.Errorf("what grows is %+v", g)
+	}
 	if err := w.Close(start); err != nil {
 		t.Fatal(err)
 	}
