@@ -24,6 +24,8 @@ type Config struct {
 	Log Log
 	// Admin says where the daemon can be asked and steered.
 	Admin Admin
+	// WebSub says where hubs reach the crawl.
+	WebSub WebSub
 	// AllowNetworks is fetch.allow_networks ([]): the networks that may be fetched from though they are not public.
 	AllowNetworks []netip.Prefix
 	// Seeds are those of the main file in its order, then those of the host files in the order of file names. No URI

@@ -72,6 +72,7 @@ var tables = []table{
 	{name: "feeds", doc: "Feeds and sitemaps: how they are found, and how often they are visited. What is new in them is visited at once."},
 	{name: "articles", doc: "How new articles are followed up while they are young."},
 	{name: "names", doc: "Which URIs are one. What is fetched and archived is always the URI as it was first found; its name only tells whether it is known already. The settings of the URI's own host decide."},
+	{name: "websub", doc: "Hubs that tell at once when a feed has something new. Off unless both addresses are set."},
 	{name: "seeds", doc: "Where the crawl starts."},
 	{name: whenTable, list: true, doc: whenDoc},
 }
@@ -83,7 +84,7 @@ const (
 )
 
 // keys are those of all topics.
-var keys = slices.Concat(coreKeys, adminKeys, dedupKeys, scopeKeys, namesKeys, feedsKeys, queueKeys)
+var keys = slices.Concat(coreKeys, adminKeys, dedupKeys, scopeKeys, namesKeys, feedsKeys, websubKeys, queueKeys)
 
 var coreKeys = []key{
 	{

@@ -131,6 +131,7 @@ func TestFileWithAnOperatorAloneHasTheDefaults(t *testing.T) {
 			State: filepath.Join(dir, "state"), WARC: filepath.Join(dir, "warc"), Log: filepath.Join(dir, "crawl.log"), MinFree: 1e9,
 		},
 		Admin:  config.Admin{Socket: filepath.Join(dir, "state/admin.sock"), TokenFile: filepath.Join(dir, "state/admin.token")},
+		WebSub: config.WebSub{Lease: 10 * day},
 		Crawl:  config.Crawl{Workers: 50, Grace: 30 * time.Second, MaxURIsPerHost: 1_000_000, Order: config.OrderValue},
 		WARC:   config.WARC{Prefix: "arcrawl", MaxSize: 1 << 30, MaxAge: day, Level: 6},
 		Seeds:  []config.Seed{{URI: parse(t, "https://www.news.example/"), File: filepath.Join(dir, "arcrawl.toml"), Line: 2}},
@@ -272,6 +273,10 @@ sitemap_max = "1d"
 hints_up_to = "2h"
 silent_after = "30d"
 silent_wait = "28d"
+[websub]
+callback = "https://crawler.example/websub"
+listen = "127.0.0.1:8472"
+lease = "3d"
 [articles]
 ladder = ["10m", "30m"]
 young = "12h"
@@ -313,6 +318,7 @@ func TestEachKeyReachesItsField(t *testing.T) {
 		Crawl:         config.Crawl{Workers: 7, Grace: 90 * time.Second, MaxURIsPerHost: 1000, Order: config.OrderOverdue},
 		WARC:          config.WARC{Prefix: "NLX-2026", MaxSize: 500e6, MaxAge: 2 * day, Level: 9},
 		Log:           config.Log{ExtraInfo: true},
+		WebSub:        config.WebSub{Callback: "https://crawler.example/websub", Listen: "127.0.0.1:8472", Lease: 3 * day},
 		AllowNetworks: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("fd00::/8")},
 		Seeds: []config.Seed{
 			{URI: parse(t, "https://www.news.example/"), File: main, Line: lineOf("uris = [")},

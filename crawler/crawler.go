@@ -42,7 +42,10 @@ type Rooms struct {
 	Version string
 	// Observe, when set, hears of every settled visit. It is called by many goroutines and must not block.
 	Observe func(Report)
-	Log     zerolog.Logger
+	// Hub, when set, hears at each reading of a feed of the WebSub hub that it names, and what the hub knows it as (zero: its
+	// own address). It is called by many goroutines and must not block.
+	Hub func(now time.Time, feed, topic, hub uri.URI)
+	Log zerolog.Logger
 }
 
 // Report tells of one settled visit to whoever watches.

@@ -1,13 +1,16 @@
 package crawler_test
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/internal/town"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -101,4 +104,59 @@ uris = [%q]
 			}
 		})
 	}
+}
+
+// TestAHubsWordHasTheFeedVisited: a feed names its hub, and is visited when the hub says so, not only when it is due; but never
+// sooner than feeds.min_wait.
+func TestAHubsWordHasTheFeedVisited(t *testing.T) {
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, dir, "[feeds]\nuris = [\"http://news.example/rss.xml\"]\nmin_wait = \"60s\"\ninitial = \"6h\"\n")
+		defer w.town.Close()
+		feed := uri.FromCanonical("http://news.example/rss.xml")
+		w.set(feed.String(), town.Page{
+			Every: time.Hour, Lists: 1, Body: `<a:link xmlns:a="http://www.w3.org/2005/Atom" rel="hub" href="https://hub.example/"/>`,
+		})
+		w.set("http://news.example/item/*", town.Page{})
+		rooms, shut := w.open()
+		defer shut()
+		var offered []uri.URI
+		rooms.Hub = func(_ time.Time, u, _, hub uri.URI) { offered = append(offered, u, hub) }
+		c := crawler.New(rooms)
+		if _, err := c.AddSeeds(time.Now()); err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error)
+		go func() { ended <- c.Run(ctx) }()
+		trigger := func(after time.Duration) {
+			time.Sleep(after)
+			if err := c.Trigger(time.Now(), feed); err != nil {
+				t.Error(err)
+			}
+		}
+		began := time.Now()
+		trigger(90 * time.Minute)
+		trigger(10 * time.Second)
+		trigger(time.Second)
+		time.Sleep(10 * time.Minute)
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+		var visits []time.Duration
+		for _, r := range w.visits("/rss.xml") {
+			visits = append(visits, r.Finished.Sub(began).Round(time.Second))
+		}
+		want := []time.Duration{2 * time.Second, 90 * time.Minute, 91 * time.Minute}
+		if !slices.Equal(visits, want) {
+			t.Errorf("the feed was visited after %v, want %v", visits, want)
+		}
+		if len(offered) != 6 || offered[0] != feed || offered[1].String() != "https://hub.example/" {
+			t.Errorf("offered %v", offered)
+		}
+		if err := c.Trigger(time.Now(), uri.FromCanonical("http://news.example/unknown")); err != nil {
+			t.Error(err)
+		}
+	})
 }

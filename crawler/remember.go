@@ -221,6 +221,9 @@ func (c *Crawler) remember(v visit, s config.Settings, k kept, f found, n next) 
 	}
 	c.step("settled")
 	c.settled()
+	if state := f.reading.state; c.rooms.Hub != nil && !state.Hub.IsZero() && n.told.Kind != feeds.None {
+		c.rooms.Hub(v.finished, v.uri(), state.Topic, state.Hub)
+	}
 	r := reportOf(v, k, n, added)
 	r.Took, r.Rest = got.Took, polite.Rest(got.Took)
 	c.report(r)

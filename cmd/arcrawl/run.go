@@ -82,12 +82,22 @@ func crawlIn(ctx context.Context, rooms crawler.Rooms, super *supervisor, log ze
 		watched(r)
 		window.Observe(r)
 	}
+	push, err := newPushed(rooms.Config.Current(), log)
+	if err != nil {
+		return err
+	}
+	rooms.Hub = push.offer
 	cr := crawler.New(rooms)
 	window, shut, err := openWindow(cr, rooms, log)
 	if err != nil {
 		return err
 	}
 	defer shut()
+	stopPush, err := push.open(ctx, cr, rooms.Config.Current().WebSub.Listen)
+	if err != nil {
+		return err
+	}
+	defer stopPush()
 	added, err := cr.AddSeeds(time.Now())
 	if err != nil {
 		return fmt.Errorf("add the seeds: %w", err)
