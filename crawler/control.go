@@ -11,6 +11,7 @@ import (
 // Stand is whether the crawl goes on, and why it does not. The zero value is a crawl that goes on.
 type Stand struct {
 	Held   string    // why nothing is claimed, by the daemon's own decision; empty when nothing is wrong
+	Uplink bool      // Held is because our own network seems to be down
 	Paused string    // why nothing is claimed, by an operator's; empty when none asked for it
 	Since  time.Time // when that began; zero while the crawl goes on
 	Until  time.Time // when a pause ends by itself; zero for one that does not
@@ -59,6 +60,7 @@ func (c *Crawler) Stand() Stand {
 	if s.Held = c.held; s.Held != "" && s.Paused == "" {
 		s.Since = c.heldSince
 	}
+	s.Uplink = s.Held != "" && c.uplink.isDown()
 	return s
 }
 

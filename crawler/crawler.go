@@ -85,7 +85,8 @@ type Crawler struct {
 	wake  chan struct{} // a token when a slot or a URI may have become ready
 	dirty chan struct{} // a token when something was settled since the last sync
 
-	desks []desk // of the workers
+	desks  []desk // of the workers
+	uplink uplink
 
 	mu        sync.Mutex // guards the fields below
 	held      string     // why nothing is claimed at present; empty when crawling

@@ -89,9 +89,10 @@ func (c *Crawler) startOne(visits context.Context, walks *sync.WaitGroup, worker
 	if err != nil || !ok {
 		return false, err
 	}
+	c.uplink.begin(worker, now)
 	rise := c.sit(worker, claim, now)
 	walks.Go(func() {
-		defer func() { rise(); idle <- worker; leave(c.wake) }()
+		defer func() { rise(); c.uplink.end(worker); idle <- worker; leave(c.wake) }()
 		err := c.walk(visits, claim, worker)
 		var ours ownFault
 		switch {
@@ -214,6 +215,12 @@ func (c *Crawler) isHeld(now time.Time) bool {
 	case free < floor:
 		c.hold(now, fmt.Errorf("%d MB of disk space are free and storage.min_free asks for %d MB: free some space, or lower it", free>>20, floor>>20))
 		return true
+	}
+	if c.uplink.isDown() {
+		c.mu.Lock()
+		c.until = now.Add(spaceEvery)
+		c.mu.Unlock()
+		return !c.uplink.mayTry(now)
 	}
 	c.mu.Lock()
 	c.held = ""

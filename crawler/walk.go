@@ -62,6 +62,9 @@ func (c *Crawler) walk(ctx context.Context, claim frontier.Claim, worker int) er
 		return c.giveBack(ctx, claim, fmt.Errorf("fetch %s: %w", claim.Record.URI, err))
 	}
 	defer capture.Close()
+	if err := c.lookAtUplink(claim, capture, capture.Started.Add(capture.Took)); err != nil {
+		return c.giveBack(ctx, claim, err)
+	}
 	c.step("fetched")
 
 	visit, err := c.judge(claim, settings, question, capture)

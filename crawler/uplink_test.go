@@ -1,0 +1,136 @@
+package crawler_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/arcrawl/arcrawl/crawler"
+	"github.com/arcrawl/arcrawl/internal/town"
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+const sixHosts = `[[wait]]
+mime = ".*"
+initial = "30m"
+min = "30m"
+max = "30m"
+[robots]
+wait = "30d"
+[seeds]
+uris = ["http://a.example/", "http://b.example/", "http://c.example/", "http://d.example/", "http://e.example/", "http://f.example/"]
+`
+
+// TestNobodyPaysForOurOwnUplink takes the network away for five hours from a crawl of six hosts.
+func TestNobodyPaysForOurOwnUplink(t *testing.T) {
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, dir, sixHosts)
+		defer w.town.Close()
+		for host := range strings.SplitSeq("abcdef", "") {
+			w.set("http://"+host+".example/", town.Page{})
+		}
+		began := time.Now()
+		var tries atomic.Int64 // while the network is away
+		away := func() bool { d := time.Since(began); return d > 3*time.Hour && d < 8*time.Hour }
+		rooms, shut := w.openWith(func(ctx context.Context, network, address string) (net.Conn, error) {
+			if away() {
+				tries.Add(1)
+				return nil, &net.OpError{Op: "dial", Err: errors.New("network is unreachable")}
+			}
+			return w.town.Dial(ctx, network, address)
+		})
+		defer shut()
+		c := crawler.New(rooms)
+		if _, err := c.AddSeeds(time.Now()); err != nil {
+			t.Fatal(err)
+		}
+		var midway crawler.Stand
+		time.AfterFunc(5*time.Hour, func() { midway = c.Stand() })
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Hour)
+		defer cancel()
+		if err := c.Run(ctx); err != nil {
+			t.Fatal(err)
+		}
+		if !midway.Uplink || !strings.Contains(midway.Held, "our own network") || midway.Since.Sub(began) > 4*time.Hour {
+			t.Errorf("two hours into it the crawl says %+v; want that its own network is down, since the beginning", midway)
+		}
+		if n := tries.Load(); n < 500 || n > 2000 {
+			t.Errorf("%d tries in five hours; want one each ten seconds", n)
+		}
+		failed := 0
+		for host := range strings.SplitSeq("abcdef", "") {
+			u := uri.FromCanonical(fmt.Sprintf("http://%s.example/", host))
+			r, _, err := rooms.Frontier.Get(u)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var back time.Duration // when it was first visited again
+			for _, v := range w.visits(host + ".example/") {
+				if d := v.Finished.Sub(began); d > 8*time.Hour && back == 0 {
+					back = d - 8*time.Hour
+				}
+				if v.Failed {
+					failed++
+				}
+			}
+			if back == 0 || back > time.Minute {
+				t.Errorf("%s was visited %s after the network was back; want within a minute", u, back)
+			}
+			if r.Failures != 0 || r.Wait != 30*time.Minute {
+				t.Errorf("%s has %d failures and waits %s; want nothing of it left", u, r.Failures, r.Wait)
+			}
+			if v, _ := rooms.Frontier.Host(u.Host(), time.Now()); v.Failures != 0 {
+				t.Errorf("the host %s has %d failures", u.Host(), v.Failures)
+			}
+		}
+		if failed != 2 {
+			t.Errorf("%d visits were logged as failed; want the two before it could be known", failed)
+		}
+		if s := c.Stand(); s != (crawler.Stand{}) {
+			t.Errorf("in the end the crawl says %+v", s)
+		}
+	})
+	checkArchive(t, dir)
+}
+
+// TestHostsThatAreDownAreNoUplink has two of six hosts die, and a third that never lived.
+func TestHostsThatAreDownAreNoUplink(t *testing.T) {
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, dir, sixHosts)
+		defer w.town.Close()
+		for host := range strings.SplitSeq("abcde", "") {
+			w.set("http://"+host+".example/", town.Page{})
+		}
+		for _, host := range []string{"a", "b"} {
+			w.set("http://"+host+".example/", town.Page{From: 2 * time.Hour, Down: true})
+		}
+		rooms, shut := w.open()
+		defer shut()
+		c := crawler.New(rooms)
+		if _, err := c.AddSeeds(time.Now()); err != nil {
+			t.Fatal(err)
+		}
+		began := time.Now()
+		ctx, cancel := context.WithTimeout(context.Background(), 12*time.Hour)
+		defer cancel()
+		if err := c.Run(ctx); err != nil {
+			t.Fatal(err)
+		}
+		for _, host := range []string{"a", "b", "f"} {
+			if v, _ := rooms.Frontier.Host(uri.Host(host+".example"), time.Now()); v.Failures == 0 {
+				t.Errorf("%s.example is down, and nobody noticed", host)
+			}
+		}
+		if n := len(w.visits("c.example/")); n < 22 {
+			t.Errorf("%d visits of a host that was up, want one each half hour for %s", n, time.Since(began))
+		}
+	})
+}
