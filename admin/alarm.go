@@ -45,6 +45,13 @@ type trouble struct {
 	kind, about, text string
 }
 
+// Notice tells that an alarm was raised or cleared.
+type Notice struct {
+	Alarm
+	Raised bool      `json:"raised"` // false: it is over
+	At     time.Time `json:"at"`
+}
+
 type alarmKey struct{ kind, about string }
 
 // watched is a trouble that was seen, and whether it has lasted long enough to be an alarm.

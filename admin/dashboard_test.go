@@ -197,7 +197,7 @@ func TestTheDashboardLoadsNothingFromElsewhere(t *testing.T) {
 	}
 }
 
-// keep writes a screenshot for people to look at, if they want them.
+// keepJSON writes a screenshot for people to look at, if they want them.
 func keep(t *testing.T, name string, shot image.Image) {
 	t.Helper()
 	dir := os.Getenv("ARCRAWL_SCREENSHOTS")

@@ -59,6 +59,7 @@ type survey struct {
 	hosts map[string]*load
 	types map[string]*load
 	waits map[string]*load
+	lives lives // of hosts
 }
 
 // surveys keeps the last survey, so that many questions cost one.
@@ -115,7 +116,7 @@ func (w *Window) surveyed(host uri.Host, maxAge time.Duration) (*survey, error) 
 		return s, nil
 	}
 	now := w.o.Now()
-	s := &survey{asOf: now, host: host, all: new(load), hosts: map[string]*load{}, types: map[string]*load{}, waits: map[string]*load{}}
+	s := &survey{asOf: now, host: host, all: new(load), hosts: map[string]*load{}, types: map[string]*load{}, waits: map[string]*load{}, lives: lives{}}
 	for from := frontier.Cursor(""); ; {
 		next, err := w.o.Frontier.Survey(host, from, func(x frontier.Waiting) { s.add(x, now) })
 		if err != nil {
@@ -132,6 +133,7 @@ func (w *Window) surveyed(host uri.Host, maxAge time.Duration) (*survey, error) 
 
 func (s *survey) add(x frontier.Waiting, now time.Time) {
 	s.all.add(x, now)
+	s.lives.add(x)
 	into(s.hosts, string(x.Host)).add(x, now)
 	into(s.waits, waitClass(x)).add(x, now)
 	media, _, err := mime.ParseMediaType(x.ContentType)

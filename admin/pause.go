@@ -32,8 +32,8 @@ func (w *Window) pause(r Reason) error {
 	if was := w.o.Crawler.Stand(); was.Paused != "" {
 		p.Since = was.Since
 	}
-	if err := w.keepPause(p); err != nil {
-		return err
+	if err := keepJSON(w.o.Dir, pauseFile, p); err != nil {
+		return fmt.Errorf("keep the pause: %w", err)
 	}
 	w.o.Crawler.Pause(r.Reason, p.Since, until)
 	return nil
@@ -42,30 +42,8 @@ func (w *Window) pause(r Reason) error {
 // resume ends a pause. The file goes last: a crash in between pauses again, which is the safe side.
 func (w *Window) resume() error {
 	w.o.Crawler.Resume()
-	if w.o.Dir == "" {
-		return nil
-	}
-	err := os.Remove(filepath.Join(w.o.Dir, pauseFile))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := drop(w.o.Dir, pauseFile); err != nil {
 		return fmt.Errorf("the crawl is resumed, but the next start will pause again: %w", err)
-	}
-	return nil
-}
-
-func (w *Window) keepPause(p keptPause) error {
-	if w.o.Dir == "" {
-		return nil
-	}
-	text, err := json.Marshal(p)
-	if err != nil {
-		return fmt.Errorf("keep the pause: %w", err)
-	}
-	name := filepath.Join(w.o.Dir, pauseFile)
-	if err := os.WriteFile(name+".new", text, 0o640); err != nil {
-		return fmt.Errorf("keep the pause: %w", err)
-	}
-	if err := os.Rename(name+".new", name); err != nil {
-		return fmt.Errorf("keep the pause: %w", err)
 	}
 	return nil
 }

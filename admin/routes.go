@@ -59,6 +59,10 @@ func crawlRoutes() []route {
 			serve: func(w *Window, _ *http.Request) (any, error) { return w.config(), nil },
 		},
 		{
+			method: "GET", path: api + "/alarms", doc: "The alarms that are raised, the newest first.", answer: Alarms{},
+			serve: func(w *Window, _ *http.Request) (any, error) { return w.alarmsRaised(), nil },
+		},
+		{
 			method: "GET", path: api + "/reports/headers", doc: "What ETag, Last-Modified and 304 have been worth on each host.", answer: HeaderReport{},
 			serve: func(w *Window, _ *http.Request) (any, error) { return w.headers() },
 		},

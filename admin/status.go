@@ -45,6 +45,13 @@ func (w *Window) archive() Archive {
 	return a
 }
 
+// alarmsRaised lists the alarms.
+func (w *Window) alarmsRaised() Alarms {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return Alarms{Alarms: w.alarms.raised()}
+}
+
 // stand tells whether the crawl goes on.
 func (w *Window) stand() Stand {
 	at := w.o.Crawler.Stand()

@@ -28,6 +28,9 @@ type Options struct {
 	Config func() Loaded    // the configuration in force
 	Now    func() time.Time // the clock
 
+	// Notify, when set, hears of alarms. It must not block.
+	Notify func(Notice)
+
 	Dir     string // where what is counted and a pause are kept; "" keeps nothing
 	Version string // of the program
 	Workers int    // visits at once
@@ -60,7 +63,12 @@ type Window struct {
 
 	predicted   predictions // by headers
 	predictedAt time.Time
-	alarms      alarms
+
+	alarms   alarms
+	pulses   pulses               // of hosts and seeds
+	gaps     map[string]time.Time // when feeds turned over
+	listened time.Time            // when it was last looked for silence
+	silences []trouble            // that were found then
 
 	surveys surveys
 	took    prometheus.Histogram
@@ -75,7 +83,7 @@ const (
 // New makes a window, and takes up a pause that an earlier run left.
 func New(o Options) (*Window, error) {
 	now := o.Now()
-	w := &Window{o: o, started: now, closed: now.Truncate(time.Minute), paces: paces{}, took: newVisitSeconds()}
+	w := &Window{o: o, started: now, closed: now.Truncate(time.Minute), paces: paces{}, took: newVisitSeconds(), pulses: loadPulses(o.Dir), gaps: map[string]time.Time{}, listened: now}
 	w.look()
 	file := ""
 	if o.Dir != "" {
@@ -100,12 +108,17 @@ func (w *Window) Observe(r crawler.Report) {
 	w.minute.add(r.Finished, c)
 	w.current, w.total = w.current.plus(c), w.total.plus(c)
 	w.paces.add(r)
+	w.pulses.add(r)
+	if r.Source.Gap && len(w.gaps) < maxGaps {
+		w.gaps[r.URI.String()] = r.Finished
+	}
 }
 
 // Tick looks at the crawl and closes the minutes that are over. It wants to be called a few times a minute. An error is
 // of the file that keeps what was counted; nothing else is lost by it.
 func (w *Window) Tick(now time.Time) error {
 	w.look()
+	w.watch(now)
 	minute := now.Truncate(time.Minute)
 	w.mu.Lock()
 	over := minute.After(w.closed)
@@ -126,6 +139,9 @@ func (w *Window) Close(now time.Time) error {
 	gauges := w.gauges(now)
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if err := keepJSON(w.o.Dir, pulseFile, w.pulses); err != nil {
+		return err
+	}
 	if w.current == (Counts{}) {
 		return nil
 	}

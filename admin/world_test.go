@@ -36,6 +36,7 @@ type world struct {
 	crawler *crawler.Crawler
 	window  *Window
 	free    int64
+	every   time.Duration // between two looks of the window
 }
 
 // everyHour visits each page once an hour, whatever happens to it.
@@ -54,7 +55,7 @@ uris = ["http://news.example/"]
 // newWorld opens a crawl with its seeds; change may alter the window's options.
 func newWorld(t *testing.T, dir, toml string, change ...func(*Options)) *world {
 	t.Helper()
-	w := &world{T: t, dir: dir, town: town.Found(time.Now()), free: 1 << 40}
+	w := &world{T: t, dir: dir, town: town.Found(time.Now()), free: 1 << 40, every: time.Minute}
 	w.must(os.WriteFile(w.path("arcrawl.toml"), []byte(toml), 0o600))
 	cfg, err := config.Load(w.path("arcrawl.toml"))
 	w.must(err)
@@ -111,14 +112,14 @@ func (w *world) set(u string, p town.Page) {
 	w.must(w.town.Set(u, p))
 }
 
-// run crawls for a while and looks every 15 seconds, as the daemon does.
+// run crawls for a while and looks every minute, unless told otherwise; the daemon does so more often.
 func (w *world) run(d time.Duration) {
 	w.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), d)
 	defer cancel()
 	var ticking sync.WaitGroup
 	ticking.Go(func() {
-		tick := time.NewTicker(15 * time.Second)
+		tick := time.NewTicker(w.every)
 		defer tick.Stop()
 		for {
 			select {

@@ -18,10 +18,16 @@ type Waiting struct {
 	Wait        time.Duration // interval that was learned
 	ContentType string
 	Held        bool // by an operator
+
+	FirstSeen, LastChange time.Time
+	Versions              int
 }
 
 // waitingRow reads of a uriRow what a survey tells.
 type waitingRow struct {
+	FirstSeen   int64           `cbor:"5,keyasint,omitempty"`
+	LastChange  int64           `cbor:"8,keyasint,omitempty"`
+	Versions    int             `cbor:"11,keyasint,omitempty"`
 	LastVisit   int64           `cbor:"6,keyasint,omitempty"`
 	Due         int64           `cbor:"9,keyasint,omitempty"`
 	Wait        int64           `cbor:"15,keyasint,omitempty"`
@@ -77,7 +83,8 @@ func (f *Frontier) Survey(host uri.Host, from Cursor, each func(Waiting)) (next 
 			}
 			each(Waiting{
 				Host: hosts[id-1].name, Due: fromMillis(w.Due), LastVisit: fromMicros(w.LastVisit), Wait: time.Duration(w.Wait),
-				ContentType: string(w.ContentType), Held: w.Held,
+				ContentType: string(w.ContentType), Held: w.Held, FirstSeen: fromMicros(w.FirstSeen), LastChange: fromMicros(w.LastChange),
+				Versions: w.Versions,
 			})
 		}
 		next = ""
