@@ -65,6 +65,15 @@ func recognise(contentType string, head []byte, awaited bool) Kind {
 	return None
 }
 
+// plainlyNone recognises most pages by their bytes alone: those that are neither packed nor in an encoding in which ASCII
+// looks different. No decoder is made for them.
+func plainlyNone(contentType string, content []byte, awaited bool) bool {
+	head := content[:min(len(content), headLength)]
+	packed := bytes.HasPrefix(head, []byte("\x1f\x8b"))
+	wide := bytes.HasPrefix(head, []byte("\xFE\xFF")) || bytes.HasPrefix(head, []byte("\xFF\xFE")) || bytes.IndexByte(head, 0) >= 0
+	return !packed && !wide && recognise(contentType, head, awaited) == None
+}
+
 func mediaType(contentType string) string {
 	t, _, err := mime.ParseMediaType(contentType)
 	if err != nil && t == "" {

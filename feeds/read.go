@@ -63,13 +63,17 @@ type Document struct {
 var ErrNotASource = errors.New("neither a feed nor a sitemap")
 
 // Read reads a source found at self. The content is the body without content coding. Sources in plain text are taken for
-// one only if they are awaited to be. The error is [ErrNotASource], or says that content could not be read.
+// one only if they are awaited to be. What a reader with a method Bytes has in memory is not copied to look at it. The
+// error is [ErrNotASource], or says that content could not be read.
 func Read(self uri.URI, contentType string, awaited bool, content io.Reader, b Bounds) (Document, error) {
 	if b.MaxItems <= 0 {
 		b.MaxItems = defaultMaxItems
 	}
 	if b.MaxBytes <= 0 {
 		b.MaxBytes = defaultMaxBytes
+	}
+	if all, ok := content.(interface{ Bytes() []byte }); ok && plainlyNone(contentType, all.Bytes(), awaited) {
+		return Document{}, ErrNotASource
 	}
 	r := bufio.NewReaderSize(content, headLength)
 	if magic, _ := r.Peek(2); string(magic) == "\x1f\x8b" {
