@@ -84,9 +84,15 @@ uris = [%q]
 
 func addPages(b testing.TB, f *frontier.Frontier, site string, n int) {
 	b.Helper()
+	addPagesLater(b, f, site, n, 0)
+}
+
+// addPagesLater adds pages that are due so much later than now.
+func addPagesLater(b testing.TB, f *frontier.Frontier, site string, n int, later time.Duration) {
+	b.Helper()
 	batch := make([]frontier.Candidate, 0, 1000)
 	for i := range n {
-		batch = append(batch, frontier.Candidate{URI: uri.FromCanonical(fmt.Sprintf("%s/%d", site, i)), Seed: site + "/"})
+		batch = append(batch, frontier.Candidate{URI: uri.FromCanonical(fmt.Sprintf("%s/%d", site, i)), Seed: site + "/", Due: time.Now().Add(later)})
 		if len(batch) == cap(batch) || i == n-1 {
 			if _, err := f.Add(time.Now(), batch...); err != nil {
 				b.Fatal(err)

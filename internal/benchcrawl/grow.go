@@ -25,7 +25,8 @@ type growth struct {
 	idleFor time.Duration
 }
 
-// grow measures arcrawl alone, with one number after the other made larger.
+// grow measures arcrawl with one number after the other made larger, and beside it the bare loop on the same documents,
+// because a busy machine changes more than the number does.
 //
 //	go run ./internal/benchcrawl grow hosts connections known links idle
 func grow(args []string, out io.Writer) error {
@@ -78,7 +79,7 @@ func (g growth) all(kinds []string) error {
 		if !ok {
 			return fmt.Errorf("no measurement %q; there are hosts, connections, known, links and idle", kind)
 		}
-		fmt.Fprintf(g.out, "\n| %s | CPU s / 1,000 visits | visits / s | peak resident MB | first line after |\n|---|---|---|---|---|\n", kind)
+		fmt.Fprintf(g.out, "\n| %s | CPU s / 1,000 visits | × bare loop | visits / s | peak resident MB | first line after |\n|---|---|---|---|---|---|\n", kind)
 		for _, n := range g.sizes[kind] {
 			if err := measure(n); err != nil {
 				return fmt.Errorf("%s %d: %w", kind, n, err)
@@ -98,19 +99,28 @@ func (g growth) run(n int, s site, workers, visits int, prepare func(state strin
 		return err
 	}
 	defer stop()
-	var processor, rate, resident, first []float64
+	if err := st.prepare(); err != nil {
+		return err
+	}
+	var processor, ratio, rate, resident, first []float64
 	for range g.o.rounds {
+		bare, err := st.once(program{"bare loop", st.bareLoop}, nil)
+		if err != nil {
+			return err
+		}
 		c, t, err := g.round(st, visits, prepare)
 		if err != nil {
 			return err
 		}
 		all := float64(t.visits + t.robots)
 		processor = append(processor, 1000*c.processor.Seconds()/all)
+		ratio = append(ratio, c.processor.Seconds()/all/(bare.processor.Seconds()/float64(bare.documents)))
 		rate = append(rate, all/c.elapsed.Seconds())
 		resident = append(resident, float64(c.resident)/1e6)
 		first = append(first, t.first.Seconds())
 	}
-	_, err = fmt.Fprintf(g.out, "| %d | %.3f | %.0f | %.0f | %.2f s |\n", n, median(processor), median(rate), median(resident), median(first))
+	_, err = fmt.Fprintf(g.out, "| %d | %.3f | %.2f | %.0f | %.0f | %.2f s |\n", n, median(processor), median(ratio), median(rate), median(resident),
+		median(first))
 	return err
 }
 
@@ -173,7 +183,7 @@ func (g growth) links(n int) error {
 	if err := g.run(n, s, 50, 1000, nil); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(g.out, "| the tokenizer alone | %.3f | | | |\n", 1000*each)
+	_, err := fmt.Fprintf(g.out, "| the tokenizer alone | %.3f | | | | |\n", 1000*each)
 	return err
 }
 

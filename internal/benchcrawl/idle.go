@@ -41,7 +41,7 @@ func (g growth) idle(n int) (err error) {
 	before, memory := ticks(pid), statusField(pid, "RssAnon")
 	time.Sleep(g.idleFor)
 	spent := ticks(pid) - before
-	_, err = fmt.Fprintf(g.out, "| %d | %.2f %% of a core in %s | | anonymous memory %d MB, then %d | |\n", n,
+	_, err = fmt.Fprintf(g.out, "| %d | %.2f %% of a core in %s | | | anonymous memory %d MB, then %d | |\n", n,
 		100*spent.Seconds()/g.idleFor.Seconds(), g.idleFor, memory>>10, statusField(pid, "RssAnon")>>10)
 	return err
 }

@@ -1,0 +1,63 @@
+package crawler_test
+
+import (
+	"context"
+	"runtime"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/arcrawl/arcrawl/crawler"
+)
+
+// TestAWeekWithoutVisitsTakesNothing crawls a store of which nothing is due for a week of virtual time: the memory in use
+// must not grow, and the dispatcher must sleep as long as it may.
+func TestAWeekWithoutVisitsTakesNothing(t *testing.T) {
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, dir, "[storage]\nmin_free = \"0B\"\n")
+		defer w.town.Close()
+		rooms, shut := w.open()
+		defer shut()
+		const uris = 5_000
+		addPagesLater(t, rooms.Frontier, "http://news.example", uris, 30*24*time.Hour)
+		rounds := 0
+		free := rooms.FreeSpace
+		rooms.FreeSpace = func() (int64, error) { // asked at each round of the dispatcher
+			rounds++
+			return free()
+		}
+		ctx, stop := context.WithCancel(t.Context())
+		done := make(chan error, 1)
+		c := crawler.New(rooms)
+		go func() { done <- c.Run(ctx) }()
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		before, roundsBefore := inUse(), rounds
+		time.Sleep(7 * 24 * time.Hour)
+		synctest.Wait()
+		after, week := inUse(), rounds-roundsBefore
+		stop()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+		t.Logf("in use: %d KB, after the week %d KB; %d rounds of the dispatcher", before>>10, after>>10, week)
+		const slack = 512 << 10 // what tests beside this one and the runtime itself may take
+		if after > before+slack {
+			t.Errorf("%d KB are in use after a week without visits, %d KB before it", after>>10, before>>10)
+		}
+		if minutes := 7 * 24 * 60; week > minutes+10 {
+			t.Errorf("the dispatcher went round %d times in %d minutes, in which nothing was due", week, minutes)
+		}
+	})
+}
+
+// inUse is how many bytes are in use once all garbage is collected.
+func inUse() int64 {
+	var m runtime.MemStats
+	for range 2 { // what pools hold is let go at the second
+		runtime.GC()
+	}
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
+}
