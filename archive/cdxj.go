@@ -16,6 +16,9 @@ const stampLayout = "20060102150405"
 // RevisitMIME is the type that an index gives to revisits, instead of that of the payload.
 const RevisitMIME = "warc/revisit"
 
+// UnknownMIME is pywb's word for a payload without a type.
+const UnknownMIME = "unk"
+
 // Entry is one line of an index: a capture and where its record is. The fields are those of pywb.
 type Entry struct {
 	Key       string // see [Key]

@@ -36,6 +36,11 @@ func (h Head) Header() http.Header {
 	return fields
 }
 
+// MediaType is a Content-Type without its parameters, in lower case; empty when it cannot be read.
+func MediaType(contentType string) string {
+	return Head{Raw: []byte("\nContent-Type: " + contentType)}.MIME()
+}
+
 // MIME is the media type without parameters, in lower case; empty when there is none that can be read.
 func (h Head) MIME() string {
 	v := h.Header().Get("Content-Type")

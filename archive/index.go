@@ -160,7 +160,7 @@ func entryOf(rec *Record, filename string, bufs *buffers) (Entry, bool, error) {
 			body, _ = payload(head, in)
 		}
 	} else if kind != "revisit" {
-		e.MIME = Head{Raw: []byte("\nContent-Type: " + h.Get("Content-Type"))}.MIME()
+		e.MIME = MediaType(h.Get("Content-Type"))
 	}
 	if kind == "revisit" {
 		e.MIME = RevisitMIME
@@ -171,7 +171,7 @@ func entryOf(rec *Record, filename string, bufs *buffers) (Entry, bool, error) {
 		}
 	}
 	if e.MIME == "" {
-		e.MIME = "unk" // pywb's word
+		e.MIME = UnknownMIME
 	}
 	if err := rec.Close(); err != nil {
 		return Entry{}, false, err

@@ -19,10 +19,15 @@ import (
 type Library struct {
 	dir     string
 	files   map[string]File // by name
-	covered map[string]bool // names that the index speaks for
-	index   *os.File        // nil without one
-	size    int64           // of the index
-	read    []Entry         // of the other files, in the order of an index
+	indexes []sortedIndex   // the large one, and that of a live index
+	read    []Entry         // of the files that no index covers, in the order of an index
+}
+
+// sortedIndex is an index of some of the files.
+type sortedIndex struct {
+	covers map[string]bool // names that it speaks for
+	file   *os.File
+	size   int64
 }
 
 // OpenLibrary opens a folder. What is damaged in the files that have to be read is given to see. See [WriteIndex] for the
@@ -35,21 +40,17 @@ func OpenLibrary(ctx context.Context, dir string, o IndexOptions, see func(Findi
 		}
 	}
 	l := &Library{dir: dir, files: map[string]File{}}
-	path := filepath.Join(dir, IndexName)
-	var err error
-	if l.covered, err = covered(path, files); err != nil {
-		return nil, err
+	done := map[string]bool{}
+	for _, name := range []string{IndexName, recentName} {
+		if err := l.openIndex(filepath.Join(dir, name), files, done); err != nil {
+			return nil, errors.Join(err, l.Close())
+		}
 	}
 	var rest []string
 	for _, f := range files {
 		l.files[f.Name] = f
-		if !l.covered[f.Name] {
+		if !done[f.Name] {
 			rest = append(rest, f.Path)
-		}
-	}
-	if len(l.covered) > 0 {
-		if err := l.openIndex(path); err != nil {
-			return nil, err
 		}
 	}
 	if len(rest) == 0 {
@@ -61,11 +62,23 @@ func OpenLibrary(ctx context.Context, dir string, o IndexOptions, see func(Findi
 	return l, nil
 }
 
-func (l *Library) openIndex(path string) error {
+// openIndex opens an index that covers files of which none before it has spoken, and notes which they are.
+func (l *Library) openIndex(path string, files []File, done map[string]bool) error {
+	covers, err := covered(path, files)
+	if err != nil {
+		return err
+	}
+	for name := range covers {
+		if done[name] {
+			delete(covers, name)
+		}
+	}
+	if len(covers) == 0 {
+		return nil
+	}
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		l.covered = nil // a list without its index
-		return nil
+		return nil // a list without its index
 	}
 	if err != nil {
 		return fmt.Errorf("open the index: %w", err)
@@ -74,7 +87,10 @@ func (l *Library) openIndex(path string) error {
 	if err != nil {
 		return errors.Join(fmt.Errorf("open the index: %w", err), f.Close())
 	}
-	l.index, l.size = f, info.Size()
+	for name := range covers {
+		done[name] = true
+	}
+	l.indexes = append(l.indexes, sortedIndex{covers: covers, file: f, size: info.Size()})
 	return nil
 }
 
@@ -109,23 +125,25 @@ func compareEntries(a, b Entry) int {
 	return strings.Compare(a.Timestamp, b.Timestamp)
 }
 
-// Close closes the index.
+// Close closes the indexes.
 func (l *Library) Close() error {
-	if l.index == nil {
-		return nil
+	var errs []error
+	for _, x := range l.indexes {
+		errs = append(errs, x.file.Close())
 	}
-	return l.index.Close()
+	return errors.Join(errs...)
 }
 
 // Lookup gives all captures under the key of a URI, oldest first. There may be those of other URIs among them: see [Key].
 func (l *Library) Lookup(uri string) ([]Entry, error) {
 	key := Key(uri)
 	var found []Entry
-	if l.index != nil {
-		var err error
-		if found, err = l.search(key); err != nil {
+	for _, x := range l.indexes {
+		more, err := x.search(key)
+		if err != nil {
 			return nil, err
 		}
+		found = append(found, more...)
 	}
 	i, _ := slices.BinarySearchFunc(l.read, key, func(e Entry, key string) int { return strings.Compare(e.Key, key) })
 	for ; i < len(l.read) && l.read[i].Key == key; i++ {
@@ -139,12 +157,12 @@ func (l *Library) Lookup(uri string) ([]Entry, error) {
 const maxIndexLine = 1 << 20
 
 // search finds the lines of a key in the sorted index, by halving.
-func (l *Library) search(key string) ([]Entry, error) {
+func (x sortedIndex) search(key string) ([]Entry, error) {
 	want := key + " "
-	low, high := int64(0), l.size // the first line that is not before want begins in [low, high]
+	low, high := int64(0), x.size // the first line that is not before want begins in [low, high]
 	for high-low > maxIndexLine/16 {
 		middle := (low + high) / 2
-		line, _, err := l.lineAfter(middle)
+		line, _, err := x.lineAfter(middle)
 		if err != nil {
 			return nil, err
 		}
@@ -154,7 +172,7 @@ func (l *Library) search(key string) ([]Entry, error) {
 			high = middle
 		}
 	}
-	lines, err := l.linesFrom(low)
+	lines, err := x.linesFrom(low)
 	if err != nil {
 		return nil, err
 	}
@@ -165,34 +183,34 @@ func (l *Library) search(key string) ([]Entry, error) {
 		}
 		e, err := ParseEntry(lines.Text())
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", l.index.Name(), err)
+			return nil, fmt.Errorf("%s: %w", x.file.Name(), err)
 		}
-		if l.covered[e.Filename] {
+		if x.covers[e.Filename] {
 			found = append(found, e)
 		}
 	}
 	if err := lines.Err(); err != nil {
-		return nil, fmt.Errorf("read %s: %w", l.index.Name(), err)
+		return nil, fmt.Errorf("read %s: %w", x.file.Name(), err)
 	}
 	return found, nil
 }
 
 // linesFrom reads the lines that begin at or after a place.
-func (l *Library) linesFrom(at int64) (*bufio.Scanner, error) {
+func (x sortedIndex) linesFrom(at int64) (*bufio.Scanner, error) {
 	from := max(0, at-1)
-	lines := bufio.NewScanner(io.NewSectionReader(l.index, from, l.size-from))
+	lines := bufio.NewScanner(io.NewSectionReader(x.file, from, x.size-from))
 	lines.Buffer(nil, maxIndexLine)
 	if at > 0 {
 		lines.Scan() // the end of the line before
 	}
 	if err := lines.Err(); err != nil {
-		return nil, fmt.Errorf("read %s: %w", l.index.Name(), err)
+		return nil, fmt.Errorf("read %s: %w", x.file.Name(), err)
 	}
 	return lines, nil
 }
 
-func (l *Library) lineAfter(at int64) (line string, ok bool, _ error) {
-	lines, err := l.linesFrom(at)
+func (x sortedIndex) lineAfter(at int64) (line string, ok bool, _ error) {
+	lines, err := x.linesFrom(at)
 	if err != nil {
 		return "", false, err
 	}

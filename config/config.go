@@ -20,6 +20,8 @@ type Config struct {
 	Crawl Crawl
 	// WARC says how archive files are written.
 	WARC WARC
+	// Index says how the index of the archive is kept.
+	Index Index
 	// Log says how crawl.log is written.
 	Log Log
 	// Admin says where the daemon can be asked and steered.

@@ -53,6 +53,7 @@ var tables = []table{
 	{name: "storage", doc: "Where things are kept. Relative paths are seen from the folder of the main file."},
 	{name: "crawl", doc: "Bounds of the whole crawl."},
 	{name: "warc", doc: "How archive files are written."},
+	{name: "index", doc: "How the index of the archive is kept."},
 	{name: "log", doc: "How crawl.log is written."},
 	{name: "admin", doc: "Where a running daemon can be asked and steered: `arcrawl status` and its like, the dashboard, metrics."},
 	{name: "reload", doc: "How a running daemon takes a new configuration; see docs/reload.md."},
@@ -84,7 +85,7 @@ const (
 )
 
 // keys are those of all topics.
-var keys = slices.Concat(coreKeys, adminKeys, dedupKeys, scopeKeys, namesKeys, feedsKeys, websubKeys, queueKeys)
+var keys = slices.Concat(coreKeys, adminKeys, dedupKeys, indexKeys, scopeKeys, namesKeys, feedsKeys, websubKeys, queueKeys)
 
 var coreKeys = []key{
 	{

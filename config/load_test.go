@@ -134,6 +134,7 @@ func TestFileWithAnOperatorAloneHasTheDefaults(t *testing.T) {
 		WebSub: config.WebSub{Lease: 10 * day},
 		Crawl:  config.Crawl{Workers: 50, Grace: 30 * time.Second, MaxURIsPerHost: 1_000_000, Order: config.OrderValue},
 		WARC:   config.WARC{Prefix: "arcrawl", MaxSize: 1 << 30, MaxAge: day, Level: 6},
+		Index:  config.Index{Live: true},
 		Seeds:  []config.Seed{{URI: parse(t, "https://www.news.example/"), File: filepath.Join(dir, "arcrawl.toml"), Line: 2}},
 		Digest: c.Digest, Watch: true, HostsDir: filepath.Join(dir, "hosts.d"),
 	}
@@ -291,6 +292,8 @@ only_mime = ['^image/.*']
 min_size = "1KiB"
 certainty = "compare"
 revisits = "once per 7d"
+[index]
+live = false
 `
 
 // lineOf is the line of everything on which a text stands.

@@ -34,6 +34,9 @@ type Rooms struct {
 	// Stored opens the payload of a record of the archive, for the settings that want it compared. Nil: none can be read.
 	// An error of Close says that the record is damaged.
 	Stored func(o digest.Origin) (io.ReadCloser, error)
+	// Index, when set, is told of each capture once its record is on disk. What it does not take is no matter of the crawl: an index can
+	// be made of the archive at any time. It is called by many goroutines.
+	Index func(Captured) error
 	// FreeSpace tells the bytes left where the store and the archive are, whichever has less.
 	FreeSpace func() (int64, error)
 	// Keep, when set, hears of each configuration that comes into force while the crawl goes on.
@@ -46,6 +49,14 @@ type Rooms struct {
 	// own address). It is called by many goroutines and must not block.
 	Hub func(now time.Time, feed, topic, hub uri.URI)
 	Log zerolog.Logger
+}
+
+// Captured is a response or revisit record of the archive, as an index knows it.
+type Captured struct {
+	Record      digest.Origin // where it is; its payload digest is that of the original for a revisit
+	Status      int           // of the head in the record; 0 when it has none
+	ContentType string        // as the server wrote it
+	Revisit     bool
 }
 
 // Report tells of one settled visit to whoever watches.

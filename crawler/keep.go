@@ -156,6 +156,21 @@ func metadata(v visit) []warcout.Field {
 	return kept
 }
 
+// tellIndex tells the index of the archive of a new capture.
+func (c *Crawler) tellIndex(v visit, k kept) {
+	_, revisit := k.keeping.profile()
+	if c.rooms.Index == nil || k.keeping != KeptResponse && !revisit {
+		return
+	}
+	one := Captured{Record: k.record, Status: v.capture.Status, ContentType: v.capture.Header.Get("Content-Type"), Revisit: revisit}
+	if k.keeping == KeptNotModified {
+		one.Status, one.ContentType = 0, "" // its head is evidence, in a record of its own
+	}
+	if err := c.rooms.Index(one); err != nil {
+		c.rooms.Log.Error().Err(err).Msg("the index of the archive is behind; it is made good at the next start")
+	}
+}
+
 // isRedirect reports whether a status points elsewhere by its Location header.
 func isRedirect(status int) bool {
 	switch status {

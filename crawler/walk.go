@@ -75,6 +75,7 @@ func (c *Crawler) walk(ctx context.Context, claim frontier.Claim, worker int) er
 	if err != nil {
 		return c.giveBack(ctx, claim, fmt.Errorf("archive %s: %w", claim.Record.URI, err))
 	}
+	c.tellIndex(visit, kept)
 	c.step("archived")
 
 	found, err := c.discover(visit, under)

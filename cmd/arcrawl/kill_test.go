@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"math/rand/v2"
 	"net"
@@ -14,6 +15,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/arcrawl/arcrawl/archive"
 	"github.com/arcrawl/arcrawl/crawllog"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/internal/warccheck"
@@ -53,6 +57,38 @@ func TestFiftyKills(t *testing.T) {
 	site.waitFor(t, d, asked+2*killHosts*killPages)
 	d.terminate(t)
 	examine(t, dir, site)
+	examineIndex(t, filepath.Join(dir, "warc"))
+}
+
+// examineIndex compares the index that was kept with one that is made of the files: there is a line for each capture, and no other.
+func examineIndex(t *testing.T, dir string) {
+	t.Helper()
+	places := func(text string) map[string]int {
+		found := map[string]int{}
+		for line := range strings.Lines(text) {
+			e, err := archive.ParseEntry(line)
+			if err != nil {
+				t.Fatal(err)
+			}
+			found[fmt.Sprintf("%s@%d %s %s", e.Filename, e.Offset, e.Timestamp, e.URL)]++
+		}
+		return found
+	}
+	var made bytes.Buffer
+	if _, err := archive.Index(t.Context(), []string{dir}, archive.IndexOptions{}, &made, func(f archive.Finding) error { return &f }); err != nil {
+		t.Fatal(err)
+	}
+	kept := ""
+	for _, name := range []string{"index.cdxj", "recent.cdxj", "live.cdxj"} {
+		text, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil && !os.IsNotExist(err) {
+			t.Fatal(err)
+		}
+		kept += string(text)
+	}
+	if diff := cmp.Diff(places(made.String()), places(kept)); diff != "" {
+		t.Errorf("the index that was kept (-made anew +kept):\n%s", diff)
+	}
 }
 
 // examine looks at what the kills have left in dir.

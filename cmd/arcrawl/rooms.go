@@ -70,19 +70,32 @@ func openRooms(live *config.Live, log zerolog.Logger) (crawler.Rooms, func() err
 	if rooms.Archive, repairs, err = openArchive(c, now); err != nil {
 		return fail(err)
 	}
-	shut = append(shut, func() error { return rooms.Archive.Close(time.Now()) })
-	for _, r := range repairs {
-		log.Warn().Str("file", r.File).Msg(r.String())
-		if from, lost := r.LostFrom(); lost {
-			if err = rooms.Dedup.Forget(r.Name(), from); err != nil {
-				return fail(err)
-			}
-		}
+	hear, shutIndex, err := openLiveIndex(c, log)
+	if err != nil {
+		return fail(errors.Join(err, rooms.Archive.Close(now)))
+	}
+	rooms.Index = hear
+	shut = append(shut, shutIndex, func() error { return rooms.Archive.Close(time.Now()) })
+	if err = forgetLost(rooms.Dedup, repairs, log); err != nil {
+		return fail(err)
 	}
 	rooms.Stored = archive.Stored(c.Storage.WARC)
 	rooms.Fetch = fetch.New(fetch.Options{Dial: fetch.Guard(c.AllowNetworks), SpoolDir: spoolFolder(c)})
 	shut = append(shut, rooms.Fetch.Close)
 	return rooms, closeAll, nil
+}
+
+// forgetLost tells the index of payloads what repaired files have lost.
+func forgetLost(index *dedup.Index, repairs []warcout.Repair, log zerolog.Logger) error {
+	for _, r := range repairs {
+		log.Warn().Str("file", r.File).Msg(r.String())
+		if from, lost := r.LostFrom(); lost {
+			if err := index.Forget(r.Name(), from); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 func openFrontier(live *config.Live, now time.Time) (*frontier.Frontier, error) {

@@ -1,0 +1,334 @@
+package archive
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// The files of a live index, all in the folder of the archive. Lines begin in the first, go into the second when their WARC
+// file is finished, and into the third, [IndexName], when the second has grown to a part of it. The second and third are
+// sorted, each with a list of the files that it covers.
+const (
+	liveName   = "live.cdxj"
+	recentName = "recent.cdxj"
+)
+
+// The second file is merged into the third when it is larger than mergeFrom and than the third divided by mergeShare: so a line is
+// written again only as often as the index grows by a part, which bounds the work however large it is.
+const (
+	mergeFrom  = 32 << 20
+	mergeShare = 8
+)
+
+// Live keeps the index of an archive that is being written: a line for each capture as soon as it is there. Its methods may be called
+// by many goroutines at once.
+//
+// A line is added after its record is safe, and is not synced: a crash takes the last lines with it, and may cut one. So what is in the
+// first file is not believed at the next start: the WARC files that it may have been about are read again, which are those that no
+// sorted index covers and that were written to since. An error of the disk has the same cure: no line is added after it.
+type Live struct {
+	dir string
+
+	mu   sync.Mutex // guards the fields below
+	file *os.File
+	open map[string][]string // lines by their WARC file
+	err  error               // of the disk; nothing is added after it
+
+	merging sync.Mutex // one merge at a time
+}
+
+// OpenLive begins a live index, or goes on with one. Nothing must be writing to the archive yet, and what a crash left of WARC files
+// must be in order. Lines that had to be made anew are given to again, which may be nil. A folder with files from before there was a live
+// index is indexed by [WriteIndex]; those files are passed over here.
+func OpenLive(ctx context.Context, dir string, again func(line []byte) error, see func(Finding) error) (*Live, error) {
+	l := &Live{dir: dir, open: map[string][]string{}}
+	if err := l.repair(ctx, again, see); err != nil {
+		return nil, fmt.Errorf("open the live index of %s: %w", dir, err)
+	}
+	if err := l.rewrite(); err != nil {
+		return nil, fmt.Errorf("open the live index of %s: %w", dir, err)
+	}
+	return l, nil
+}
+
+func (l *Live) path(name string) string { return filepath.Join(l.dir, name) }
+
+// repair reads the files again that the lines of the last run may have been about.
+func (l *Live) repair(ctx context.Context, again func(line []byte) error, see func(Finding) error) error {
+	info, err := os.Stat(l.path(liveName))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	named, err := l.named()
+	if err != nil {
+		return err
+	}
+	files, _ := Files([]string{l.dir}) // an archive may be empty
+	done := map[string]bool{}
+	for _, name := range []string{IndexName, recentName} {
+		more, err := covered(l.path(name), files)
+		if err != nil {
+			return err
+		}
+		for f := range more {
+			done[f] = true
+		}
+	}
+	var paths []string
+	for _, f := range files {
+		changed, err := os.Stat(f.Path)
+		if err != nil || done[f.Name] || filepath.Dir(f.Path) != filepath.Clean(l.dir) {
+			continue
+		}
+		if named[f.Name] || !changed.ModTime().Before(info.ModTime().Add(-time.Minute)) {
+			paths = append(paths, f.Path)
+		}
+	}
+	if len(paths) == 0 {
+		return nil
+	}
+	var out bytes.Buffer
+	if _, err := Index(ctx, paths, IndexOptions{}, &out, see); err != nil {
+		return err
+	}
+	for line := range bytes.Lines(out.Bytes()) {
+		e, err := ParseEntry(string(line))
+		if err != nil {
+			return err
+		}
+		l.open[e.Filename] = append(l.open[e.Filename], string(line))
+		if again != nil {
+			if err := again(line); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// named lists the files that the lines of the last run are about. A torn line says nothing.
+func (l *Live) named() (map[string]bool, error) {
+	f, err := os.Open(l.path(liveName))
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close() //nolint:errcheck // nothing was written
+	files := map[string]bool{}
+	lines := bufio.NewScanner(f)
+	lines.Buffer(nil, maxIndexLine)
+	for lines.Scan() {
+		if e, err := ParseEntry(lines.Text()); err == nil {
+			files[e.Filename] = true
+		}
+	}
+	return files, lines.Err()
+}
+
+// rewrite makes the first file anew, with the lines that are still open. The lock is held, or nobody else is there.
+func (l *Live) rewrite() error {
+	out, err := create(l.path(liveName))
+	if err != nil {
+		return err
+	}
+	defer out.discard()
+	for _, lines := range l.open {
+		for _, line := range lines {
+			if _, err := out.WriteString(line); err != nil {
+				return err
+			}
+		}
+	}
+	if err := out.commit(true); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(l.path(liveName), os.O_WRONLY|os.O_APPEND, 0o644)
+	if err != nil {
+		return err
+	}
+	if l.file != nil {
+		_ = l.file.Close() // it has been replaced
+	}
+	l.file = f
+	return nil
+}
+
+// Add adds a capture whose record is on disk. An error is told once; nothing is added after it, and the next start makes good for it.
+func (l *Live) Add(e Entry) error {
+	line := e.AppendTo(nil)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.err != nil {
+		return nil
+	}
+	if _, err := l.file.Write(line); err != nil {
+		l.err = fmt.Errorf("write the live index: %w", err)
+		return l.err
+	}
+	l.open[e.Filename] = append(l.open[e.Filename], string(line))
+	return nil
+}
+
+// Merge puts the lines of finished WARC files into the sorted index. It does nothing when there are none.
+func (l *Live) Merge(ctx context.Context) error {
+	l.merging.Lock()
+	defer l.merging.Unlock()
+	l.mu.Lock()
+	var names []string
+	var lines []string
+	for name := range l.open {
+		if _, err := os.Stat(l.path(name)); err == nil { // it has its final name
+			names = append(names, name)
+			lines = append(lines, l.open[name]...)
+		}
+	}
+	broken := l.err != nil
+	l.mu.Unlock()
+	if len(names) == 0 || broken {
+		return nil
+	}
+	if err := l.mergeInto(recentName, names, lines, nil); err != nil {
+		return fmt.Errorf("merge the index of %s: %w", l.dir, err)
+	}
+	l.mu.Lock()
+	for _, name := range names {
+		delete(l.open, name)
+	}
+	err := l.rewrite()
+	l.mu.Unlock()
+	if err == nil && l.recentIsLarge() {
+		err = l.mergeRecent()
+	}
+	if err == nil {
+		err = ctx.Err()
+	}
+	if err != nil {
+		return fmt.Errorf("merge the index of %s: %w", l.dir, err)
+	}
+	return nil
+}
+
+func (l *Live) recentIsLarge() bool {
+	recent, err := os.Stat(l.path(recentName))
+	if err != nil || recent.Size() < mergeFrom {
+		return false
+	}
+	index, err := os.Stat(l.path(IndexName))
+	return err != nil || recent.Size() > index.Size()/mergeShare
+}
+
+// mergeRecent empties the second file into the third.
+func (l *Live) mergeRecent() error {
+	names, err := coveredNames(l.path(recentName))
+	if err != nil {
+		return err
+	}
+	recent, err := os.Open(l.path(recentName))
+	if err != nil {
+		return err
+	}
+	defer recent.Close() //nolint:errcheck // nothing was written
+	if err := l.mergeInto(IndexName, names, nil, recent); err != nil {
+		return err
+	}
+	for _, name := range []string{recentName + coveredSuffix, recentName} { // in this order: no file is covered by what is not there
+		if err := os.Remove(l.path(name)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// mergeInto adds lines, and those of a sorted file if one is given, to a sorted index. The index is replaced first and then the list of
+// what it covers: a crash between the two leaves lines that nobody looks at, and that the next merge makes one of.
+func (l *Live) mergeInto(index string, names, lines []string, more *os.File) error {
+	path := l.path(index)
+	s := newSorter(0, l.dir)
+	defer s.close()
+	if err := s.add(lines); err != nil {
+		return err
+	}
+	if more != nil {
+		s.runs = append(s.runs, more)
+	}
+	if old, err := os.Open(path); err == nil {
+		s.runs = append(s.runs, old)
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	out, err := create(path)
+	if err != nil {
+		return err
+	}
+	defer out.discard()
+	if _, err := s.writeTo(out); err != nil {
+		return err
+	}
+	before, err := coveredNames(path)
+	if err != nil {
+		return err
+	}
+	if err := out.commit(true); err != nil {
+		return err
+	}
+	return l.note(path, append(before, names...))
+}
+
+// note writes the list of what an index covers, of files as they are now. Those that are gone are left out.
+func (l *Live) note(path string, names []string) error {
+	var files []File
+	slices.Sort(names)
+	for _, name := range slices.Compact(names) {
+		files = append(files, File{Path: l.path(name), Name: name})
+	}
+	out, err := create(path + coveredSuffix)
+	if err != nil {
+		return err
+	}
+	defer out.discard()
+	list := coverage(files)
+	for _, f := range files {
+		if line, ok := list[f.Name]; ok {
+			fmt.Fprintln(out, line) // an error comes again at commit
+		}
+	}
+	return out.commit(true)
+}
+
+// coveredNames are the names in the list of what an index covers.
+func coveredNames(index string) ([]string, error) {
+	text, err := os.ReadFile(index + coveredSuffix)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for line := range strings.Lines(string(text)) {
+		if parts := strings.SplitN(strings.TrimSuffix(line, "\n"), " ", 3); len(parts) == 3 {
+			names = append(names, parts[2])
+		}
+	}
+	return names, nil
+}
+
+// Close merges what is finished, and ends the index. Nothing must be added any more.
+func (l *Live) Close() error {
+	err := l.Merge(context.Background())
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return errors.Join(err, l.file.Close())
+}
