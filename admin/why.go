@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/uri"
@@ -26,7 +27,15 @@ type Why struct {
 	Delay    Seconds `json:"delay_seconds"` // from one visit to the next through a slot of its host
 	Observed bool    `json:"observed"`      // Delay was; else it follows from the settings
 
-	Rules []Rule `json:"rules"` // what scope and robots.txt say of it
+	Rules    []Rule    `json:"rules"`    // what scope and robots.txt say of it
+	Settings []Setting `json:"settings"` // those of its next visit that are not the defaults
+}
+
+// Setting is a key as it is in force for a visit, and where that was said.
+type Setting struct {
+	Key    string `json:"key"`
+	Value  string `json:"value"`
+	Origin string `json:"origin"` // file:line
 }
 
 // Rule is what one rule says of a URI.
@@ -77,8 +86,21 @@ func (w *Window) why(text string) (Why, error) {
 		return Why{}, err
 	}
 	out.Rules = slices.DeleteFunc(verdict.Rules, func(r Rule) bool { return r.Rule == "known" }) // it is told already
+	out.Settings = w.settingsOf(r, now)
 	w.foretell(&out, r, view, now)
 	return out, nil
+}
+
+// settingsOf lists what files say of the next visit.
+func (w *Window) settingsOf(r frontier.Record, now time.Time) []Setting {
+	out := []Setting{}
+	about := config.About{URI: r.URI, Hops: r.Hops, ContentType: r.ContentType, Now: later(now, r.Due)}
+	for _, s := range w.o.Config().Config.Effective(about) {
+		if s.File != "" {
+			out = append(out, Setting{Key: s.Key, Value: s.Value, Origin: s.Origin()})
+		}
+	}
+	return out
 }
 
 // stateOf asks the frontier for what the record itself does not tell.

@@ -2,6 +2,7 @@ package admin
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -36,6 +37,11 @@ func TestWhyTellsWhatComesNext(t *testing.T) {
 		y := asks("in between", "waiting", "it is due")
 		if y.URI.Visits != 2 || !strings.HasPrefix(y.Why, ".*: changed") {
 			t.Errorf("%d visits, because %q; want 2, and the evaluator's reason", y.URI.Visits, y.Why)
+		}
+		if !slices.ContainsFunc(y.Settings, func(s Setting) bool {
+			return strings.HasSuffix(s.Key, ".max") && s.Value == `"1h"` && strings.HasSuffix(s.Origin, ":8")
+		}) {
+			t.Errorf("settings %v; want the longest wait, and the line that says so", y.Settings)
 		}
 		if at := y.At.Sub(*y.URI.Due); at != 0 {
 			t.Errorf("it is visited %s after its due time, want then", at)

@@ -79,6 +79,9 @@ func showWhy(out io.Writer, y admin.Why) error {
 		known = "as observed"
 	}
 	row("host", "%s: %s, %d URIs, %d in the queue, one visit each %s %s", h.Host, h.State, h.URIs, h.Queued, span(y.Delay), known)
+	for _, s := range y.Settings {
+		row("setting", "%s = %s  [%s]", s.Key, s.Value, s.Origin)
+	}
 	return showRules(out, y.Rules)
 }
 
