@@ -221,6 +221,7 @@ func (c *Crawler) remember(v visit, s config.Settings, k kept, f found, n next) 
 	}
 	c.step("settled")
 	c.settled()
+	c.tell(v.uri(), n.told)
 	if state := f.reading.state; c.rooms.Hub != nil && !state.Hub.IsZero() && n.told.Kind != feeds.None {
 		c.rooms.Hub(v.finished, v.uri(), state.Topic, state.Hub)
 	}

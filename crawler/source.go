@@ -370,6 +370,18 @@ func (n *next) nextSource(v visit, s config.Feeds, r reading) {
 	n.record.Wait, n.record.Rate = wait.Interval, wait.PerDay
 }
 
+// tell says in the daemon's log what a curator should know of a feed or sitemap.
+func (c *Crawler) tell(u uri.URI, r Reading) {
+	if r.Gap {
+		c.rooms.Log.Warn().Str("uri", u.String()).Int("listed", r.Listed).
+			Msg("a feed lists nothing that it listed before: entries were probably missed; it is visited more often")
+	}
+	if r.Slow {
+		c.rooms.Log.Warn().Str("uri", u.String()).Str("kind", r.Kind.String()).
+			Msg("a feed or sitemap is dead, silent or unreadable, and on the slow lane")
+	}
+}
+
 // Notes are the annotations of a reading in crawl.log; none where there is nothing to say.
 func (r Reading) Notes() []string {
 	if r.Kind == feeds.None {
