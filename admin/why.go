@@ -193,7 +193,7 @@ func clock(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 MST"
 // whyNot tells what keeps a URI out.
 func (w *Window) whyNot(q crawler.WhyNot) (WhyNot, error) {
 	now := w.o.Now()
-	reasons, err := crawler.ExplainScope(w.o.Config().Config, w.o.Frontier, q, now)
+	reasons, err := crawler.ExplainScope(w.o.Config().Config, w.o.Frontier, w.o.Traps, q, now)
 	if err != nil {
 		return WhyNot{}, err
 	}

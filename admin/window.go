@@ -13,6 +13,7 @@ import (
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/traps"
 	"github.com/arcrawl/arcrawl/trust"
 	"github.com/arcrawl/arcrawl/warcout"
 )
@@ -22,6 +23,7 @@ type Options struct {
 	Crawler   *crawler.Crawler
 	Frontier  *frontier.Frontier
 	Trust     *trust.Book
+	Traps     *traps.Book // nil knows of no traps
 	Archive   *warcout.Writer
 	FreeSpace func() (int64, error) // bytes, where there are fewest
 

@@ -100,7 +100,7 @@ func defaultSettings(t testing.TB) config.Settings {
 		},
 		Scope: config.Scope{
 			By: config.ByHost, MaxHops: 20, MaxEmbedHops: 2, MaxRedirects: 5, MaxLinkHops: 1000, MaxManifestHops: 1000,
-			MaxInferredHops: 1000, MaxSpeculativeHops: 1, SeedRedirects: config.RedirectsAnywhere, EmbedsAnywhere: true, MaxLinks: 5000,
+			MaxInferredHops: 1000, MaxSpeculativeHops: 1, SeedRedirects: config.RedirectsAnywhere, Traps: true, TrapWait: 28 * day, EmbedsAnywhere: true, MaxLinks: 5000,
 		},
 		Change: config.Change{
 			Mode: config.Strict, MaxSize: 2 << 20, MIME: mime(t, "^(text/.*|application/([a-z0-9.+-]*[+])?(xml|json)(;.*)?)$"),
@@ -242,6 +242,8 @@ max_speculative_hops = 7
 seed_redirects = "domain"
 max_uris = 8
 max_uris_per_directory = 9
+traps = false
+trap_wait = "7d"
 rules = ['reject /print/', 'accept ^https://media[.]']
 embeds_anywhere = false
 max_links = 100
@@ -368,7 +370,7 @@ func TestEachKeyReachesItsField(t *testing.T) {
 		Scope: config.Scope{
 			By: config.ByPrefix, Prefixes: []string{"https://www.news.example/a%20b/"}, MaxHops: 3, MaxRedirects: 50, MaxLinks: 100,
 			MaxLinkHops: 4, MaxManifestHops: 5, MaxInferredHops: 6, MaxSpeculativeHops: 7, SeedRedirects: config.RedirectsInDomain,
-			MaxURIs: 8, MaxURIsPerDirectory: 9,
+			MaxURIs: 8, MaxURIsPerDirectory: 9, TrapWait: 7 * day,
 			Rules: []config.ScopeRule{
 				{Match: regexp.MustCompile("/print/"), File: main, Line: lineOf("rules =")},
 				{Accept: true, Match: regexp.MustCompile("^https://media[.]"), File: main, Line: lineOf("rules =")},

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"time"
 )
 
 // Scope says which discovered URIs are taken.
@@ -35,6 +36,10 @@ type Scope struct {
 	MaxURIs int64
 	// MaxURIsPerDirectory is scope.max_uris_per_directory (0): URIs taken of one folder of the host; zero sets no limit.
 	MaxURIsPerDirectory int64
+	// Traps is scope.traps (true): parts of a host that never come to an end are recognised and kept out.
+	Traps bool
+	// TrapWait is scope.trap_wait ("28d"): when a URI of a trap that is known is looked at again.
+	TrapWait time.Duration
 	// EmbedsAnywhere is scope.embeds_anywhere (true): what a page in scope shows or runs is taken from any host.
 	EmbedsAnywhere bool
 	// MaxLinks is scope.max_links (5000): links taken from one page.
@@ -104,6 +109,14 @@ var scopeKeys = []key{
 	{
 		Key:    Key{Name: "scope.max_uris_per_directory", Default: "0", Scope: inBoth, Doc: "URIs of one folder of the host, the part of the path up to its last slash, that are taken while this is set; those discovered beyond it are refused. 0 sets no limit."},
 		reader: whole(0, 1_000_000_000, func(d *draft) *int64 { return &d.settings.Scope.MaxURIsPerDirectory }),
+	},
+	{
+		Key:    Key{Name: "scope.traps", Default: "true", Scope: inBoth, Doc: "Calendars, folders in folders, combinations of parameters, session ids and the like are recognised by what their pages hold, kept out and reported, see `arcrawl traps`. The settings of the URI's own host decide about what is known, those of the page about what it names."},
+		reader: boolean(func(d *draft) *bool { return &d.settings.Scope.Traps }),
+	},
+	{
+		Key:    Key{Name: "scope.trap_wait", Default: `"28d"`, Scope: inBoth, Doc: "When a URI of a trap that is in the store is looked at again. It is visited once the trap is released."},
+		reader: duration(shortest, longWait, func(d *draft) *time.Duration { return &d.settings.Scope.TrapWait }),
 	},
 	{
 		Key:    Key{Name: "scope.embeds_anywhere", Default: "true", Scope: inBoth, Doc: "What a page in scope shows or runs is taken from any host."},

@@ -15,6 +15,7 @@ import (
 	"github.com/arcrawl/arcrawl/fetch"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/kin"
+	"github.com/arcrawl/arcrawl/traps"
 	"github.com/arcrawl/arcrawl/trust"
 	"github.com/arcrawl/arcrawl/uri"
 	"github.com/arcrawl/arcrawl/warcout"
@@ -27,7 +28,8 @@ type Rooms struct {
 	Fetch    *fetch.Client
 	Dedup    *dedup.Index
 	Trust    *trust.Book
-	Kin      *kin.Book // nil: a URI that is new learns nothing from others
+	Kin      *kin.Book   // nil: a URI that is new learns nothing from others
+	Traps    *traps.Book // nil looks for no traps
 	Archive  *warcout.Writer
 	CrawlLog *crawllog.Writer
 

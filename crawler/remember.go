@@ -3,6 +3,7 @@ package crawler
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/arcrawl/arcrawl/config"
@@ -20,6 +21,7 @@ type found struct {
 	dropped    int   // links beyond the page's limit
 	err        error // the content could not be read to its end
 	reading    reading
+	trapped    trapped
 	born       time.Time // when the page came into being, if it turns out to be a new article
 }
 
@@ -49,9 +51,13 @@ func (c *Crawler) discover(v visit, s terms) (found, error) {
 	named, err := discover.Links(doc, content, discover.Bounds{MaxLinks: s.Scope.MaxLinks})
 	found.dropped += named.Dropped
 	found.err = err
+	found.candidates = slices.Grow(found.candidates, len(named.Links))
 	f.links(named)
 	f.recognise(named)
-	return found, nil
+	if err := found.look(v, named, v.finished); err != nil {
+		return found, err
+	}
+	return found, c.sift(&found, s.Settings, v.finished)
 }
 
 // next is the URI's history after the visit, and why it is due when it is due.
@@ -208,6 +214,9 @@ func (c *Crawler) remember(v visit, s config.Settings, k kept, f found, n next) 
 		}
 	}
 	if err := c.tellRelatives(v, n.wait); err != nil {
+		return err
+	}
+	if err := c.learnTraps(v, s, k, f); err != nil {
 		return err
 	}
 	c.step("indexed")

@@ -42,6 +42,9 @@ func (c *Crawler) enter(claim frontier.Claim, s terms, now time.Time) (entry, er
 	if !of.takes(step{uri: r.URI, hops: r.Hops, via: uri.FromCanonical(r.Via)}, nil) {
 		return entry{refused: &refusal{statusOutOfScope, s.Robots.ForbiddenWait, "outOfScope"}}, nil
 	}
+	if trap, err := c.isTrapped(r, s.Settings, now); trap != nil || err != nil {
+		return entry{refused: trap}, err
+	}
 	holder, err := c.rooms.Frontier.Holder(r)
 	if err != nil {
 		return entry{}, err

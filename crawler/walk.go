@@ -169,7 +169,9 @@ func (c *Crawler) judge(claim frontier.Claim, s config.Settings, asked question,
 			Unread: unread, Complete: capture.Complete,
 		})
 	if v.verdict.State == evaluators.Changed && !v.robots {
-		err = v.recognise(s.Trouble)
+		if err = v.recognise(s.Trouble); err == nil {
+			err = c.recogniseShared(&v, s)
+		}
 	}
 	if v.block != "" {
 		v = v.fail(v.block)

@@ -7,6 +7,7 @@ import (
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/robots"
+	"github.com/arcrawl/arcrawl/traps"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -26,9 +27,10 @@ type WhyNot struct {
 }
 
 // ExplainScope asks every rule that a URI has to pass, in the order of the crawl, as of now. The last Reason that is not
-// silent decides; if it accepts, or none speaks, nothing keeps the URI out. Known may be nil before the crawl has begun.
-func ExplainScope(c *config.Config, known Known, q WhyNot, now time.Time) ([]Reason, error) {
-	w := whyNot{config: c, known: known, now: now}
+// silent decides; if it accepts, or none speaks, nothing keeps the URI out. Known and the book of traps may be
+// nil before the crawl has begun.
+func ExplainScope(c *config.Config, known Known, book *traps.Book, q WhyNot, now time.Time) ([]Reason, error) {
+	w := whyNot{config: c, known: known, traps: book, now: now}
 	at, seed, err := w.found(q)
 	if err != nil {
 		return nil, err
@@ -37,7 +39,7 @@ func ExplainScope(c *config.Config, known Known, q WhyNot, now time.Time) ([]Rea
 	if !of.takes(at, func(r Reason) { w.reasons = append(w.reasons, r) }) {
 		return w.reasons, nil
 	}
-	for _, ask := range []func(step) (bool, error){w.name, w.room, w.robots} {
+	for _, ask := range []func(step) (bool, error){w.trap, w.name, w.room, w.robots} {
 		if goes, err := ask(at); err != nil || !goes {
 			return w.reasons, err
 		}
@@ -49,6 +51,7 @@ func ExplainScope(c *config.Config, known Known, q WhyNot, now time.Time) ([]Rea
 type whyNot struct {
 	config  *config.Config
 	known   Known
+	traps   *traps.Book
 	now     time.Time
 	reasons []Reason
 }
@@ -119,6 +122,18 @@ func (w *whyNot) likelySeed(u uri.URI) (seed uri.URI, is bool) {
 		}
 	}
 	return seed, false
+}
+
+// trap asks whether it is part of a trap.
+func (w *whyNot) trap(s step) (bool, error) {
+	if w.traps == nil || s.hops == "" || !w.config.ForHost(s.uri.Host(), w.now).Scope.Traps {
+		return true, nil
+	}
+	t, ok, err := w.traps.Judge(s.uri, w.now)
+	if err != nil || !ok {
+		return err == nil, err
+	}
+	return w.say(Rejects, "scope.traps", "a trap of the kind %s, %s: %s; arcrawl traps release %s '%s' lets it go", t.Kind, t.Pattern, t.Why, s.uri.Host(), t.Pattern), nil
 }
 
 // name asks whether another URI is visited in its place.

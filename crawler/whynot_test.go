@@ -87,7 +87,7 @@ func TestWhyNotNamesTheRuleThatDecides(t *testing.T) {
 			if c.known.fill == (frontier.Fill{}) {
 				c.known.fill = room
 			}
-			reasons, err := crawler.ExplainScope(cfg, c.known, q, time.Now())
+			reasons, err := crawler.ExplainScope(cfg, c.known, nil, q, time.Now())
 			if err != nil || len(reasons) == 0 {
 				t.Fatalf("%d reasons, %v", len(reasons), err)
 			}

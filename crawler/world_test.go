@@ -23,6 +23,7 @@ import (
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/internal/town"
 	"github.com/arcrawl/arcrawl/kin"
+	"github.com/arcrawl/arcrawl/traps"
 	"github.com/arcrawl/arcrawl/trust"
 	"github.com/arcrawl/arcrawl/uri"
 	"github.com/arcrawl/arcrawl/warcout"
@@ -88,8 +89,12 @@ func (w *world) openWith(dial dialer) (crawler.Rooms, func()) {
 		w.t.Fatal(err)
 	}
 	now := time.Now()
+	var learned *traps.Book
 	f, err := frontier.Open(frontier.Options{Dir: cfg.Storage.State, Compactors: -1, Now: now, RestAfterCrash: 1, Names: func(h uri.Host) *uri.Naming {
 		n := cfg.ForHost(h, time.Now()).Names
+		if learned != nil {
+			return learned.Naming(h, &n)
+		}
 		return &n
 	}})
 	if err != nil {
@@ -97,6 +102,9 @@ func (w *world) openWith(dial dialer) (crawler.Rooms, func()) {
 	}
 	d, err := dedup.Open(f.DB(), dedup.Options{Name: archive.Key})
 	if err != nil {
+		w.t.Fatal(err)
+	}
+	if learned, err = traps.Open(f.DB()); err != nil {
 		w.t.Fatal(err)
 	}
 	book, err := trust.Open(f.DB())
@@ -120,7 +128,7 @@ func (w *world) openWith(dial dialer) (crawler.Rooms, func()) {
 	}
 	client := fetch.New(fetch.Options{Dial: dial, SpoolDir: w.dir})
 	rooms := crawler.Rooms{
-		Config: config.NewLive(cfg), Frontier: f, Fetch: client, Dedup: d, Trust: book, Kin: kinds, Archive: a, CrawlLog: l, Version: "test", Log: w.log,
+		Config: config.NewLive(cfg), Frontier: f, Fetch: client, Dedup: d, Trust: book, Kin: kinds, Traps: learned, Archive: a, CrawlLog: l, Version: "test", Log: w.log,
 		FreeSpace: w.freeSpace, Observe: w.observe, Stored: archive.Stored(cfg.Storage.WARC),
 	}
 	return rooms, func() {

@@ -45,7 +45,7 @@ func (f *Frontier) sieve(found []Candidate) (fresh []newcomer, added Added, err 
 	if len(found) == 0 {
 		return nil, Added{}, nil
 	}
-	cs, err := f.call(found)
+	cs, names, err := f.call(found)
 	if err != nil {
 		return nil, Added{}, err
 	}
@@ -77,7 +77,11 @@ func (f *Frontier) sieve(found []Candidate) (fresh []newcomer, added Added, err 
 					continue
 				}
 			}
-			fresh = append(fresh, newcomer{called: c, fp: fp})
+			n := newcomer{called: called{Candidate: c}, fp: fp}
+			if names != nil {
+				n.name = names[i]
+			}
+			fresh = append(fresh, n)
 		}
 		return nil
 	})
@@ -86,7 +90,7 @@ func (f *Frontier) sieve(found []Candidate) (fresh []newcomer, added Added, err 
 }
 
 // idsOf gives the number of each candidate's host, 0 for one that is not known.
-func (f *Frontier) idsOf(cs []called) ([]uint32, error) {
+func (f *Frontier) idsOf(cs []Candidate) ([]uint32, error) {
 	ids := make([]uint32, len(cs))
 	f.mu.Lock()
 	defer f.mu.Unlock()

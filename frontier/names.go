@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
+	"slices"
 
 	"github.com/dgraph-io/badger/v4"
 
@@ -83,31 +84,34 @@ type called struct {
 	name string // empty when none is to be written
 }
 
-// call finds the names of candidates.
-func (f *Frontier) call(cs []Candidate) ([]called, error) {
-	out := make([]called, len(cs))
-	any := false
+// call finds the names of candidates. It gives them as they are, and no names, where each is its own.
+func (f *Frontier) call(cs []Candidate) ([]Candidate, []string, error) {
+	var names []string
 	for i, c := range cs {
-		out[i].Candidate = c
 		if c.URI.IsZero() {
 			continue
 		}
 		if name, ok := f.nameOf(c.URI); ok && !f.follows(name, c.Hops, c.Via) {
-			out[i].name, any = name, true
+			if names == nil {
+				names = make([]string, len(cs))
+			}
+			names[i] = name
 		}
 	}
-	if !any {
-		return out, nil
+	if names == nil {
+		return cs, nil, nil
 	}
-	return out, f.db.View(func(txn *badger.Txn) error {
-		for i := range out {
-			c := &out[i]
-			if c.name == "" {
+	cs = slices.Clone(cs)
+	return cs, names, f.db.View(func(txn *badger.Txn) error {
+		for i, name := range names {
+			if name == "" {
 				continue
 			}
+			c := called{cs[i], name}
 			if err := c.settleName(txn); err != nil {
 				return err
 			}
+			cs[i], names[i] = c.Candidate, c.name
 		}
 		return nil
 	})

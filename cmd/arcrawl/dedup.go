@@ -144,7 +144,7 @@ func withIndex(path string, do func(*dedup.Index, *frontier.Frontier) error) (er
 	if err := prepareFolders(c); err != nil {
 		return err
 	}
-	f, err := openFrontier(config.NewLive(c), time.Now())
+	f, _, err := openFrontier(config.NewLive(c), time.Now())
 	if errors.Is(err, frontier.ErrLocked) {
 		return fmt.Errorf("%w: the store is in use by a running daemon, stop it first", err)
 	}

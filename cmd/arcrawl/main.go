@@ -67,7 +67,7 @@ First steps:
 	root.AddCommand(newVerify(), newIndex(), newHistory(), newCat(), newDiff())
 	root.AddCommand(newDedup(), newDeps(), newImpact(), newReduplicate(), newExtract(), newWacz())
 	root.AddCommand(newLog(), newConvert(), newInit(), newHost(), newSchema(), newManual())
-	root.AddCommand(newWhyNot(), newCanon())
+	root.AddCommand(newWhyNot(), newCanon(), newTraps())
 	root.AddCommand(newFrontier(), newFsck(), newTune(), newPrime())
 	return root
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -21,6 +22,7 @@ import (
 	"github.com/arcrawl/arcrawl/fetch"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/kin"
+	"github.com/arcrawl/arcrawl/traps"
 	"github.com/arcrawl/arcrawl/trust"
 	"github.com/arcrawl/arcrawl/uri"
 	"github.com/arcrawl/arcrawl/warcout"
@@ -49,7 +51,7 @@ func openRooms(live *config.Live, log zerolog.Logger) (crawler.Rooms, func() err
 		return fail(err)
 	}
 	var err error
-	if rooms.Frontier, err = openFrontier(live, now); err != nil {
+	if rooms.Frontier, rooms.Traps, err = openFrontier(live, now); err != nil {
 		return fail(err)
 	}
 	shut = append(shut, rooms.Frontier.Close)
@@ -98,9 +100,11 @@ func forgetLost(index *dedup.Index, repairs []warcout.Repair, log zerolog.Logger
 	return nil
 }
 
-func openFrontier(live *config.Live, now time.Time) (*frontier.Frontier, error) {
+// openFrontier opens the store, and in it the book of traps, which has a say in the names of URIs.
+func openFrontier(live *config.Live, now time.Time) (*frontier.Frontier, *traps.Book, error) {
 	c := live.Current()
-	return frontier.Open(frontier.Options{
+	var learned atomic.Pointer[traps.Book]
+	f, err := frontier.Open(frontier.Options{
 		Dir: c.Storage.State, MaxURIsPerHost: c.Crawl.MaxURIsPerHost, Now: now,
 		// No host is asked again sooner after a crash than after the longest ordinary rest; zero would mean 30 s.
 		RestAfterCrash: max(c.ForHost("", now).Politeness.MaxDelay, time.Nanosecond),
@@ -109,6 +113,9 @@ func openFrontier(live *config.Live, now time.Time) (*frontier.Frontier, error) 
 		Order:          orders[c.Crawl.Order],
 		Names: func(h uri.Host) *uri.Naming {
 			n := live.Current().ForHost(h, time.Now()).Names
+			if book := learned.Load(); book != nil {
+				return book.Naming(h, &n)
+			}
 			return &n
 		},
 		Limits: func(h uri.Host) frontier.Limits {
@@ -116,6 +123,15 @@ func openFrontier(live *config.Live, now time.Time) (*frontier.Frontier, error) 
 			return frontier.Limits{URIs: s.MaxURIs, PerDirectory: s.MaxURIsPerDirectory}
 		},
 	})
+	if err != nil {
+		return nil, nil, err
+	}
+	book, err := traps.Open(f.DB())
+	if err != nil {
+		return nil, nil, errors.Join(err, f.Close())
+	}
+	learned.Store(book)
+	return f, book, nil
 }
 
 // orders are those of the frontier by their names in the configuration.

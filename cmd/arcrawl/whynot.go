@@ -12,6 +12,7 @@ import (
 	"github.com/arcrawl/arcrawl/admin"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler"
+	"github.com/arcrawl/arcrawl/traps"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -76,6 +77,7 @@ func whyNotQuestion(text, via, hop string) (crawler.WhyNot, error) {
 // whyNot answers from the configuration and, if there is one, the store.
 func whyNot(c *config.Config, q crawler.WhyNot, out io.Writer) (err error) {
 	var known crawler.Known
+	var book *traps.Book
 	if hasStore(c) == nil {
 		f, err := openStopped(c)
 		if err != nil {
@@ -83,8 +85,11 @@ func whyNot(c *config.Config, q crawler.WhyNot, out io.Writer) (err error) {
 		}
 		defer func() { err = errors.Join(err, f.Close()) }()
 		known = f
+		if book, err = traps.Open(f.DB()); err != nil {
+			return err
+		}
 	}
-	reasons, err := crawler.ExplainScope(c, known, q, time.Now())
+	reasons, err := crawler.ExplainScope(c, known, book, q, time.Now())
 	if err != nil {
 		return err
 	}

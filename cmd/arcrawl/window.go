@@ -29,7 +29,7 @@ const tickEvery = 15 * time.Second
 func openWindow(cr *crawler.Crawler, rooms crawler.Rooms, log zerolog.Logger) (*admin.Window, func(), error) {
 	c, began := rooms.Config.Current(), time.Now()
 	w, err := admin.New(admin.Options{
-		Crawler: cr, Frontier: rooms.Frontier, Trust: rooms.Trust, Archive: rooms.Archive, FreeSpace: rooms.FreeSpace,
+		Crawler: cr, Frontier: rooms.Frontier, Trust: rooms.Trust, Traps: rooms.Traps, Archive: rooms.Archive, FreeSpace: rooms.FreeSpace,
 		Config: func() admin.Loaded {
 			l := cr.Loading()
 			if l.At.IsZero() {

@@ -50,9 +50,10 @@ type Town struct {
 	closed  chan struct{}
 	serving sync.WaitGroup
 
-	mu    sync.Mutex          // guards the fields below
-	pages map[string][]Page   // by URI, in order of From
-	hosts map[string]struct{} // names that resolve
+	mu    sync.Mutex              // guards the fields below
+	pages map[string][]Page       // by URI, in order of From
+	hosts map[string]struct{}     // names that resolve
+	sites map[string]http.Handler // by host name: what answers in the place of pages
 	asked []Asked
 }
 
@@ -72,7 +73,7 @@ type Asked struct {
 func Found(now time.Time) *Town {
 	t := &Town{
 		founded: now, doors: make(chan net.Conn), closed: make(chan struct{}),
-		pages: make(map[string][]Page), hosts: make(map[string]struct{}),
+		pages: make(map[string][]Page), hosts: make(map[string]struct{}), sites: make(map[string]http.Handler),
 	}
 	t.server.Handler = t
 	t.serving.Go(func() { _ = t.server.Serve((*door)(t)) })
@@ -102,6 +103,14 @@ func (t *Town) Set(u string, p Page) error {
 	}
 	t.pages[parsed.String()] = append(pages, p)
 	return nil
+}
+
+// Serve has a handler answer for all of a host, on port 80.
+func (t *Town) Serve(host string, site http.Handler) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.hosts[host+":80"] = struct{}{}
+	t.sites[host] = site
 }
 
 // Asked lists the requests so far, oldest first.
@@ -145,6 +154,11 @@ func (t *Town) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	now := time.Now()
 	name := "http://" + r.Host + r.URL.RequestURI()
 	t.mu.Lock()
+	if site := t.sites[r.Host]; site != nil {
+		t.mu.Unlock()
+		site.ServeHTTP(w, r)
+		return
+	}
 	page, known := current(t.pages[name], now.Sub(t.founded))
 	for at := len(name); !known && at > 0; at = strings.LastIndexByte(name[:at], '/') {
 		page, known = current(t.pages[name[:at]+"/*"], now.Sub(t.founded))

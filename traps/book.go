@@ -1,0 +1,319 @@
+package traps
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/dgraph-io/badger/v4"
+	"github.com/fxamacker/cbor/v2"
+
+	"github.com/arcrawl/arcrawl/digest"
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+// prefix begins each key; the rest is the host. format begins each value, and one that is not known is an error.
+const (
+	prefix = "pt"
+	format = 1
+)
+
+// maxHosts bounds the hosts that are kept in memory beside the store.
+const maxHosts = 5_000
+
+// ErrCorrupt tells that a row cannot be what was written.
+var ErrCorrupt = errors.New("traps are damaged")
+
+// Book keeps the traps of all hosts in an open store. Its methods may be called by many goroutines at once.
+type Book struct {
+	db *badger.DB
+
+	mu    sync.Mutex // guards hosts and what they point to
+	hosts map[uri.Host]*state
+}
+
+// Open takes a store to keep the book in.
+func Open(db *badger.DB) (*Book, error) {
+	if db == nil {
+		return nil, errors.New("open the book of traps: no store")
+	}
+	return &Book{db: db, hosts: map[uri.Host]*state{}}, nil
+}
+
+// Judge finds the trap that a URI is part of; ok is false when it is part of none.
+func (b *Book) Judge(u uri.URI, now time.Time) (t Trap, ok bool, err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	s, err := b.of(u.Host())
+	if err != nil {
+		return Trap{}, false, err
+	}
+	text, target := u.String(), u.RequestTarget()
+	for i := range s.traps {
+		if s.traps[i].takes(text, target, now) {
+			return s.traps[i], true, nil
+		}
+	}
+	t, ok = repeats(u)
+	if ok && slices.ContainsFunc(s.traps, func(o Trap) bool { return o.Kind == t.Kind && o.Pattern == t.Pattern && o.Released }) {
+		return Trap{}, false, nil
+	}
+	return t, ok, nil
+}
+
+// IsNotFound reports whether an answer is what the host says in the place of "not found".
+func (b *Book) IsNotFound(h uri.Host, answer digest.Digest) (bool, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	s, err := b.of(h)
+	if err != nil || len(s.traps) == 0 {
+		return false, err
+	}
+	key := answer.String()
+	return slices.ContainsFunc(s.traps, func(t Trap) bool { return t.Kind == SoftNotFound && t.Pattern == key && !t.Released }), nil
+}
+
+// Learn takes a page in, and gives the traps that it made certain.
+func (b *Book) Learn(g Sight) ([]Trap, error) {
+	var found []Trap
+	err := b.change(g.URI.Host(), func(s *state) (changed bool) {
+		found, changed = s.learn(g)
+		return changed
+	})
+	return found, err
+}
+
+// Share takes in that two URIs of one host, of which one may be a seed, have one answer with status 200, and gives the trap
+// if this made it certain.
+func (b *Book) Share(answer digest.Digest, seed bool, now time.Time, a, other uri.URI) ([]Trap, error) {
+	var found []Trap
+	err := b.change(a.Host(), func(s *state) bool {
+		t, changed := s.share(answer, seed, a, other)
+		if t != nil {
+			t.Found = now
+			if s.hold(*t) {
+				found = append(found, *t)
+			}
+		}
+		return changed
+	})
+	return found, err
+}
+
+// Keep counts URIs that were kept out because of a trap, and remembers the trap if it is one that a URI is by itself. It
+// gives how many were kept out before.
+func (b *Book) Keep(t Trap, now time.Time, us ...uri.URI) (before int64, err error) {
+	if len(us) == 0 {
+		return 0, nil
+	}
+	err = b.change(us[0].Host(), func(s *state) bool {
+		i := slices.IndexFunc(s.traps, func(o Trap) bool { return o.Kind == t.Kind && o.Pattern == t.Pattern })
+		if i < 0 {
+			t.Found = now
+			if !s.hold(t) {
+				return false
+			}
+			i = len(s.traps) - 1
+		}
+		held := &s.traps[i]
+		before = held.Kept
+		held.Kept += int64(len(us))
+		for _, u := range us {
+			if len(held.Examples) < maxExamples && !slices.Contains(held.Examples, u.String()) {
+				held.Examples = append(slices.Clone(held.Examples), u.String())
+			}
+		}
+		return true
+	})
+	return before, err
+}
+
+// Naming is base with the rewrites of the host's session traps.
+func (b *Book) Naming(h uri.Host, base *uri.Naming) *uri.Naming {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	s, err := b.of(h)
+	if err != nil {
+		return base
+	}
+	var own []uri.Rewrite
+	for _, t := range s.traps {
+		if t.Kind == Session && !t.Released {
+			own = append(own, uri.Rewrite{Match: t.match, To: "${1}-"})
+		}
+	}
+	if len(own) == 0 {
+		return base
+	}
+	n := uri.Naming{}
+	if base != nil {
+		n = *base
+	}
+	n.Rewrite = append(slices.Clone(n.Rewrite), own...)
+	return &n
+}
+
+// Of lists the traps of a host.
+func (b *Book) Of(h uri.Host) ([]Trap, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	s, err := b.of(h)
+	if err != nil {
+		return nil, err
+	}
+	return slices.Clone(s.traps), nil
+}
+
+// ErrUnknown tells that a host has no such trap.
+var ErrUnknown = errors.New("no such trap")
+
+// Release ends a trap for good.
+func (b *Book) Release(h uri.Host, pattern string) (t Trap, err error) {
+	known := false
+	err = b.change(h, func(s *state) bool {
+		for i := range s.traps {
+			if s.traps[i].Pattern == pattern {
+				s.traps[i].Released, known = true, true
+				t = s.traps[i]
+			}
+		}
+		return known
+	})
+	if err == nil && !known {
+		err = fmt.Errorf("release %q on %s: %w", pattern, h, ErrUnknown)
+	}
+	return t, err
+}
+
+// Each calls see with every host that has traps, in the order of their names, until see returns an error, which Each returns.
+func (b *Book) Each(see func(uri.Host, []Trap) error) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.db.View(func(txn *badger.Txn) error {
+		o := badger.DefaultIteratorOptions
+		o.Prefix = []byte(prefix)
+		it := txn.NewIterator(o)
+		defer it.Close()
+		for it.Rewind(); it.Valid(); it.Next() {
+			host := uri.Host(it.Item().Key()[len(prefix):])
+			s := new(state)
+			if err := it.Item().Value(s.decode); err != nil {
+				return fmt.Errorf("read the traps of %s: %w", host, err)
+			}
+			if len(s.traps) == 0 {
+				continue
+			}
+			if err := see(host, s.traps); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// of gives what is known of a host. The lock is held.
+func (b *Book) of(h uri.Host) (*state, error) {
+	if s := b.hosts[h]; s != nil {
+		return s, nil
+	}
+	s := new(state)
+	err := b.db.View(func(txn *badger.Txn) error {
+		item, err := txn.Get([]byte(prefix + string(h)))
+		if errors.Is(err, badger.ErrKeyNotFound) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		return item.Value(s.decode)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("look up the traps of %s: %w", h, err)
+	}
+	if len(b.hosts) >= maxHosts {
+		clear(b.hosts)
+	}
+	b.hosts[h] = s
+	return s, nil
+}
+
+// change changes what is known of a host and writes it down. If that fails, what is in memory is forgotten.
+func (b *Book) change(h uri.Host, do func(*state) bool) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	s, err := b.of(h)
+	if err != nil || !do(s) {
+		return err
+	}
+	v, err := s.encode()
+	if err == nil {
+		err = b.db.Update(func(txn *badger.Txn) error { return txn.Set([]byte(prefix+string(h)), v) })
+	}
+	if err != nil {
+		maps.DeleteFunc(b.hosts, func(o uri.Host, _ *state) bool { return o == h })
+		return fmt.Errorf("remember the traps of %s: %w", h, err)
+	}
+	return nil
+}
+
+// row is a host as it is stored: CBOR maps with integer keys, to which keys are only ever added.
+type row struct {
+	Visits   int64     `cbor:"1,keyasint,omitempty"`
+	Families []*family `cbor:"2,keyasint,omitempty"`
+	Traps    []trapRow `cbor:"3,keyasint,omitempty"`
+	Shared   []shared  `cbor:"4,keyasint,omitempty"`
+}
+
+type trapRow struct {
+	Kind     Kind     `cbor:"1,keyasint"`
+	Pattern  string   `cbor:"2,keyasint"`
+	Why      string   `cbor:"3,keyasint,omitempty"`
+	Examples []string `cbor:"4,keyasint,omitempty"`
+	Found    int64    `cbor:"5,keyasint,omitempty"` // µs since 1970
+	Visited  int      `cbor:"6,keyasint,omitempty"`
+	Kept     int64    `cbor:"7,keyasint,omitempty"`
+	Released bool     `cbor:"8,keyasint,omitempty"`
+	From     int      `cbor:"9,keyasint,omitempty"`
+	To       int      `cbor:"10,keyasint,omitempty"`
+}
+
+func (s *state) encode() ([]byte, error) {
+	w := row{Visits: s.visits, Families: s.families, Shared: s.shared}
+	for _, t := range s.traps {
+		w.Traps = append(w.Traps, trapRow{
+			t.Kind, t.Pattern, t.Why, t.Examples, t.Found.UnixMicro(), t.Visited, t.Kept, t.Released, t.From, t.To,
+		})
+	}
+	v, err := cbor.Marshal(w)
+	return append([]byte{format}, v...), err
+}
+
+func (s *state) decode(v []byte) error {
+	if len(v) == 0 || v[0] != format {
+		return fmt.Errorf("%w: format %x, want %x", ErrCorrupt, v[:min(1, len(v))], format)
+	}
+	var w row
+	if err := cbor.Unmarshal(v[1:], &w); err != nil {
+		return fmt.Errorf("%w: %w", ErrCorrupt, err)
+	}
+	s.visits, s.families, s.shared = w.Visits, w.Families, w.Shared
+	for _, f := range s.families {
+		if f == nil || f.Links != nil && len(f.Links) != sieveBytes || f.Members != nil && len(f.Members) != sieveBytes {
+			return fmt.Errorf("%w: a family is not whole", ErrCorrupt)
+		}
+	}
+	for _, r := range w.Traps {
+		t := Trap{
+			Kind: r.Kind, Pattern: r.Pattern, Why: r.Why, Examples: r.Examples, Found: time.UnixMicro(r.Found).UTC(), Visited: r.Visited,
+			Kept: r.Kept, Released: r.Released, From: r.From, To: r.To,
+		}
+		if err := t.compile(); err != nil {
+			return err
+		}
+		s.traps = append(s.traps, t)
+	}
+	return nil
+}

@@ -1,0 +1,37 @@
+// Package traps recognises parts of a host that would never come to an end, by what their pages were seen to hold, and
+// keeps them out of the crawl until a curator says otherwise.
+//
+// # What a trap is
+//
+// A family is a set of URIs of one host that differ only in what a program fills in: a date, the values of query
+// parameters, a further folder, a session id. A family is no trap because it is large: a trap is one whose pages go on and
+// name nothing. So each kind of family is watched for visits in a row that were barren: pages on which every link that
+// leads out of the family was seen on its pages before. Pages of an archive by date, of a pagination or of tags name
+// articles, each page others, and are never barren for long.
+//
+//   - repeats: a folder or a sequence of folders stands three times in a row in the path. Known by the URI alone.
+//   - growth: pages in the folders of pages, each with folders of its own, [GrowthRow] barren ones in a row, none of which
+//     was an end or held a file.
+//   - calendar: URIs that differ in nothing but a date, found on one another, [CalendarRow] barren ones in a row. What lies
+//     between the dates of pages that did name something, and the present month, is not part of the trap.
+//   - facets: at least three query parameters of few values each on one path, whose combinations are many times more
+//     than the values of any of them, [FacetsRow] barren ones in a row. Fewer than two of them together are not part of it.
+//   - session: the same page, but for what looks like an id, under URIs that differ in nothing but what looks like an id,
+//     [SessionProofs] times and never another page. The URIs become one by a rewrite of names; the first one is visited.
+//   - soft404: a page that came with status 200 under [SoftPaths] paths of the host, byte for byte. It is what the host
+//     says in the place of "not found". The answer to the host's root is never one.
+//
+// # Life of a trap
+//
+// [Book.Learn] is told of each page that was read because it was new or had changed, and gives the traps that this made
+// certain. From then on [Book.Judge] finds the URIs that are part of one: they are not visited, and the first of them stay
+// in the frontier. [Book.Release] ends a trap for good: the same pattern is not taken for one again.
+//
+// # Bounds
+//
+// Of each host at most [maxFamilies] families of some two kilobytes and [maxTraps] traps are kept, of which the family that
+// was not met for longest goes first. The same pages in the same order give the same traps; no clock and no chance has a part in it.
+//
+// The book keeps its rows in a store that belongs to someone else, all of their keys beginning with "pt". It is told of a
+// visit before the frontier is: after a crash between the two the visit is made, and told, again.
+package traps

@@ -1,0 +1,258 @@
+package traps
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+// Sight is what a page showed that was read because it was new or had changed.
+type Sight struct {
+	URI uri.URI
+	Via uri.URI // where it was found; zero for a seed
+	// Links are all that the page names, in scope or not.
+	Links []uri.URI
+	// Page is [WithoutIDs] of the content if the URI has what looks like an id, else zero.
+	Page uint64
+	Now  time.Time
+}
+
+// state is what is known of a host.
+type state struct {
+	families []*family
+	shared   []shared
+	traps    []Trap
+	visits   int64
+}
+
+// Bounds of a host.
+const (
+	maxFamilies = 24
+	maxTraps    = 64
+	maxShared   = 16
+)
+
+// at gives the family with this key, and makes it if need be.
+func (s *state) at(key string) *family {
+	for _, f := range s.families {
+		if f.Key == key {
+			f.Touched = s.visits
+			return f
+		}
+	}
+	if len(s.families) >= maxFamilies {
+		oldest := slices.MinFunc(s.families, func(a, b *family) int { return int(a.Touched - b.Touched) })
+		s.families = slices.DeleteFunc(s.families, func(f *family) bool { return f == oldest })
+	}
+	f := &family{Key: key, Touched: s.visits}
+	s.families = append(s.families, f)
+	return f
+}
+
+// learn takes a page in, and gives the traps that it made certain; changed tells whether there is anything new to keep.
+func (s *state) learn(g Sight) (found []Trap, changed bool) {
+	s.visits++
+	if g.Via.IsZero() {
+		g.Via = g.URI
+	}
+	for _, look := range []func(Sight) (*family, *Trap){s.calendar, s.facets, s.growth, s.session} {
+		f, trap := look(g)
+		changed = changed || f != nil
+		if trap == nil {
+			continue
+		}
+		s.families = slices.DeleteFunc(s.families, func(o *family) bool { return o == f })
+		trap.Found, trap.Visited, trap.Examples = g.Now, f.Visits, f.Examples
+		if s.hold(*trap) {
+			found = append(found, *trap)
+		}
+	}
+	return found, changed
+}
+
+// hold takes a trap in, unless it is one already, or was released, or there are too many.
+func (s *state) hold(t Trap) bool {
+	same := func(o Trap) bool { return o.Kind == t.Kind && o.Pattern == t.Pattern }
+	if slices.ContainsFunc(s.traps, same) || len(s.traps) >= maxTraps || t.compile() != nil {
+		return false
+	}
+	s.traps = append(s.traps, t)
+	return true
+}
+
+// origin is the part of a pattern that stands for either side of a host.
+func origin(u uri.URI) string { return "^https?://" + quote(u.Authority()) }
+
+// visited counts a visit of a family, and how many in a row were barren.
+func (f *family) visited(u uri.URI, barren bool) {
+	f.Visits++
+	f.example(u.String())
+	if barren {
+		f.Row++
+	} else {
+		f.Row = 0
+	}
+}
+
+// out are the sums of the links that are not inside.
+func out(links []uri.URI, inside func(uri.URI) bool) []uint64 {
+	var sums []uint64
+	for _, l := range links {
+		if !inside(l) {
+			sums = append(sums, plain(l.Authority(), l.RequestTarget()))
+		}
+	}
+	return sums
+}
+
+// calendar looks at pages of dates that were found on pages of dates.
+func (s *state) calendar(g Sight) (*family, *Trap) {
+	d, ok := dated(g.URI.RequestTarget())
+	if !ok || g.Via.Host() != g.URI.Host() {
+		return nil, nil
+	}
+	if from, ok := dated(g.Via.RequestTarget()); !ok || from.template != d.template {
+		return nil, nil
+	}
+	f := s.at("c" + d.template)
+	barren := f.barren(out(g.Links, func(u uri.URI) bool {
+		if u.Host() != g.URI.Host() {
+			return false
+		}
+		o, ok := dated(u.RequestTarget())
+		return ok && o.template == d.template
+	}))
+	f.visited(g.URI, barren)
+	if !barren {
+		if f.From == 0 && f.To == 0 {
+			f.From, f.To = d.day, d.day
+		}
+		f.From, f.To = min(f.From, d.day), max(f.To, d.day)
+	}
+	if f.Row < CalendarRow {
+		return f, nil
+	}
+	return f, &Trap{
+		Kind: Calendar, Pattern: origin(g.URI) + d.pattern, From: f.From, To: f.To,
+		Why: fmt.Sprintf("%d pages in a row that differ in the date named nothing that was not known", f.Row),
+	}
+}
+
+// facets looks at combinations of query parameters.
+func (s *state) facets(g Sight) (*family, *Trap) {
+	path, query, _ := strings.Cut(g.URI.RequestTarget(), "?")
+	if strings.Count(query, "=") < minFacets {
+		return nil, nil
+	}
+	f := s.at("f" + path)
+	if !f.values(query) {
+		return f, nil
+	}
+	f.Members.add(sumOf(query))
+	inside := func(u uri.URI) bool {
+		if u.Host() != g.URI.Host() {
+			return false
+		}
+		p, q, _ := strings.Cut(u.RequestTarget(), "?")
+		if p == path && f.values(q) && f.Members.share() <= half {
+			f.Members.add(sumOf(q))
+		}
+		return p == path
+	}
+	f.visited(g.URI, f.barren(out(g.Links, inside)))
+	names := f.facets()
+	if f.Row < FacetsRow || names == nil {
+		return f, nil
+	}
+	for i := range names {
+		names[i] = quote(names[i])
+	}
+	one := `(?:` + strings.Join(names, "|") + `)=[^&]*`
+	return f, &Trap{
+		Kind: Facets, Pattern: origin(g.URI) + quote(path) + `\?(?:.*&)?` + one + `&(?:.*&)?` + one,
+		Why: fmt.Sprintf("%d pages in a row named nothing that was not known, and there are at least %d combinations of %s",
+			f.Row, f.Members.count(), strings.Join(names, ", ")),
+	}
+}
+
+// growthDepth is from which folder on pages count as grown, and how deep they must have gone.
+const growthDepth = 3
+
+// growth looks at pages in the folder of the page that they were found on.
+func (s *state) growth(g Sight) (*family, *Trap) {
+	own, above := folder(g.URI.Path()), folder(g.Via.Path())
+	depth := segments(own)
+	if g.Via.Host() != g.URI.Host() || own == above || !strings.HasPrefix(own, above) || depth < growthDepth || strings.Contains(g.URI.RequestTarget(), "?") {
+		return nil, nil
+	}
+	top := first(own)
+	f := s.at("g" + top)
+	deeper, ends := false, false
+	sums := out(g.Links, func(u uri.URI) bool {
+		path := u.Path()
+		if u.Host() != g.URI.Host() || !strings.HasPrefix(path, top) {
+			return false
+		}
+		if strings.HasPrefix(path, own) && len(path) > len(own) {
+			deeper = true
+			ends = ends || file(path)
+		}
+		return true
+	})
+	f.Depth = max(f.Depth, depth)
+	f.visited(g.URI, f.barren(sums) && deeper && !ends)
+	if f.Row < GrowthRow || f.Depth <= growthDepth {
+		return f, nil
+	}
+	return f, &Trap{
+		Kind: Growth, Pattern: origin(g.URI) + quote(top) + fmt.Sprintf(`(?:[^/?]+/){%d,}[^/?]+/?$`, growthDepth-1),
+		Why: fmt.Sprintf("%d pages in a row named deeper folders, never an end or a file, and nothing else that was not known", f.Row),
+	}
+}
+
+// session looks at pages whose URIs differ in what looks like an id.
+func (s *state) session(g Sight) (*family, *Trap) {
+	target := g.URI.RequestTarget()
+	start, end, ok := findID([]byte(target), 0)
+	if !ok || g.Page == 0 {
+		return nil, nil
+	}
+	f := s.at("s" + target[:start])
+	f.Visits++
+	f.example(g.URI.String())
+	r := rest{Sum: sumOf(target[end:]), ID: sumOf(target[start:end]), Page: g.Page}
+	i := slices.IndexFunc(f.Rests, func(o rest) bool { return o.Sum == r.Sum })
+	switch {
+	case i < 0 && len(f.Rests) < maxRests:
+		f.Rests = append(f.Rests, r)
+	case i < 0 || f.Rests[i].ID == r.ID:
+	case f.Rests[i].Page == r.Page:
+		f.Same++
+	default:
+		f.Other++
+	}
+	if f.Same < SessionProofs || f.Other > 0 {
+		return f, nil
+	}
+	return f, &Trap{
+		Kind: Session, Pattern: "^(https?://" + quote(g.URI.Authority()) + quote(target[:start]) + `)[0-9A-Za-z]{16,64}`,
+		Why: fmt.Sprintf("%d times the same page under another id, and never another page", f.Same),
+	}
+}
+
+// repeats is the trap that a URI is by itself.
+func repeats(u uri.URI) (Trap, bool) {
+	sequence, ok := repeated(u.Path())
+	if !ok {
+		return Trap{}, false
+	}
+	again := strings.Repeat("/"+regexp.QuoteMeta(sequence), 3)
+	return Trap{
+		Kind: Repeats, Pattern: origin(u) + `(?:/[^?]*)?` + strings.ReplaceAll(again, "'", "[\\x27]") + `(?:[/?]|$)`,
+		Why: fmt.Sprintf("the folders %s stand in its path again and again", sequence),
+	}, true
+}

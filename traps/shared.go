@@ -1,0 +1,52 @@
+package traps
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/arcrawl/arcrawl/digest"
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+// shared is an answer that came under more than one path. It is a row of the store: keys are only ever added.
+type shared struct {
+	Digest   string   `cbor:"1,keyasint"`
+	Paths    []uint32 `cbor:"2,keyasint,omitempty"` // sums of the first of them
+	Root     bool     `cbor:"3,keyasint,omitempty"` // it came for the root of the host, or for a seed
+	Examples []string `cbor:"4,keyasint,omitempty"`
+}
+
+// share notes that URIs have one answer, and gives the trap if this makes it certain. The answers that came under the fewest
+// paths make room for others.
+func (s *state) share(answer digest.Digest, seed bool, of ...uri.URI) (*Trap, bool) {
+	key := answer.String()
+	i := slices.IndexFunc(s.shared, func(o shared) bool { return o.Digest == key })
+	if i < 0 {
+		if len(s.shared) >= maxShared {
+			least := slices.MinFunc(s.shared, func(a, b shared) int { return len(a.Paths) - len(b.Paths) })
+			s.shared = slices.DeleteFunc(s.shared, func(o shared) bool { return o.Digest == least.Digest })
+		}
+		s.shared = append(s.shared, shared{Digest: key})
+		i = len(s.shared) - 1
+	}
+	o := &s.shared[i]
+	o.Root = o.Root || seed
+	for _, u := range of {
+		sum := uint32(sumOf(u.Path()))
+		o.Root = o.Root || u.RequestTarget() == "/"
+		if len(o.Paths) >= SoftPaths || slices.Contains(o.Paths, sum) {
+			continue
+		}
+		o.Paths = append(o.Paths, sum)
+		if len(o.Examples) < maxExamples {
+			o.Examples = append(o.Examples, u.String())
+		}
+	}
+	if len(o.Paths) < SoftPaths || o.Root {
+		return nil, true
+	}
+	return &Trap{
+		Kind: SoftNotFound, Pattern: key, Examples: o.Examples, Visited: len(o.Paths),
+		Why: fmt.Sprintf("%d paths of the host have the very same answer", len(o.Paths)),
+	}, true
+}

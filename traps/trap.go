@@ -1,0 +1,118 @@
+package traps
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"time"
+)
+
+// Kind is what a trap is made of.
+type Kind uint8
+
+// The kinds. Their numbers stand in stores and never change.
+const (
+	Repeats      Kind = 1 // a sequence of folders again and again
+	Growth       Kind = 2 // folders in folders without end
+	Calendar     Kind = 3 // pages of dates
+	Facets       Kind = 4 // combinations of query parameters
+	Session      Kind = 5 // the same page under session ids
+	SoftNotFound Kind = 6 // the same answer for whatever is asked
+)
+
+// String is the word for a kind in logs and reports.
+func (k Kind) String() string {
+	switch k {
+	case Repeats:
+		return "repeats"
+	case Growth:
+		return "growth"
+	case Calendar:
+		return "calendar"
+	case Facets:
+		return "facets"
+	case Session:
+		return "session"
+	case SoftNotFound:
+		return "soft404"
+	}
+	return fmt.Sprintf("kind %d", uint8(k))
+}
+
+// The numbers of visits that make a trap certain.
+const (
+	GrowthRow     = 24
+	CalendarRow   = 16
+	FacetsRow     = 16
+	SessionProofs = 3
+	SoftPaths     = 8
+)
+
+// Trap is a part of a host that is kept out of the crawl.
+type Trap struct {
+	Kind Kind
+	// Pattern is a regular expression that is looked for in a whole URI. For SoftNotFound it is the digest of the page.
+	Pattern  string
+	Why      string    // what was seen
+	Examples []string  // some of its URIs
+	Found    time.Time // when it became certain
+	Visited  int       // pages of the family that were visited before
+	Kept     int64     // URIs that were kept out so far
+	Released bool      // the curator says that it is none
+	// From and To are the first and last day, in days since 1970, that belong to a calendar and are not part of the trap.
+	From, To int
+
+	match *regexp.Regexp // nil for SoftNotFound
+}
+
+// Rewrite is the rule of names of a session trap, as [uri.ParseRewrite] reads it; empty for others.
+func (t Trap) Rewrite() string {
+	if t.Kind != Session {
+		return ""
+	}
+	return t.Pattern + " -> ${1}-"
+}
+
+// Rule is what would keep the trap out for good, as lines of a host file; empty if there is no such rule.
+func (t Trap) Rule() string {
+	switch t.Kind {
+	case SoftNotFound:
+		return ""
+	case Session:
+		return "[names]\nrewrite = ['" + t.Rewrite() + "']"
+	}
+	return "[scope]\nrules = ['reject " + t.Pattern + "']"
+}
+
+// takes reports whether a URI is part of the trap.
+func (t *Trap) takes(text, target string, now time.Time) bool {
+	if t.Released || t.match == nil || t.Kind == Session || !t.match.MatchString(text) {
+		return false
+	}
+	if t.Kind != Calendar {
+		return true
+	}
+	d, ok := dated(target)
+	if !ok {
+		return false
+	}
+	y, m, _ := now.Date()
+	first, last := dayOf(y, int(m), 1), dayOf(y, int(m)+1, 0)
+	return (d.day < t.From || d.day > t.To) && (d.day < first || d.day > last)
+}
+
+// compile makes the trap ready for [Trap.takes].
+func (t *Trap) compile() error {
+	if t.Kind == SoftNotFound {
+		return nil
+	}
+	re, err := regexp.Compile(t.Pattern)
+	if err != nil {
+		return fmt.Errorf("%w: pattern of a trap: %w", ErrCorrupt, err)
+	}
+	t.match = re
+	return nil
+}
+
+// quote is a part of a pattern that matches only itself. Single quotes would end a text of a configuration file.
+func quote(s string) string { return strings.ReplaceAll(regexp.QuoteMeta(s), "'", "[\\x27]") }
