@@ -56,7 +56,7 @@ func aDayOfNews(t *testing.T) *replay {
 		w.run(24*time.Hour - time.Minute)
 		for _, path := range []string{
 			"status?", "series?span=1d", "series?span=7d", "hosts?limit=10&sort=overdue&state=overdue", "hosts?limit=10&sort=failures&state=down", "hosts?limit=50&offset=0&q=&sort=overdue&state=",
-			"hosts/news.example?", "hosts/news.example/queue?", "hosts/down.example?", "hosts/down.example/queue?", "reports/headers?", "reports/dedup?", "config?",
+			"overdue?by=host", "why?uri=" + url.QueryEscape("http://news.example/"), "why-not?uri=" + url.QueryEscape("http://news.example/no"), "hosts/news.example?", "hosts/news.example/queue?", "hosts/down.example?", "hosts/down.example/queue?", "reports/headers?", "reports/dedup?", "config?",
 			"uri?uri=" + url.QueryEscape("http://news.example/"), "history?uri=" + url.QueryEscape("http://news.example/"),
 		} {
 			got := httptest.NewRecorder()
@@ -98,8 +98,8 @@ func TestTheDashboardInABrowser(t *testing.T) {
 		{"hosts", "hosts", []string{"news.example", "down.example", "1 to 2 of 2"}},
 		{"host/news.example", "host/news.example", []string{"news.example", "Pause the host", "http://news.example/", "Its queue"}},
 		{"host/down.example", "host/down.example", []string{"could not be reached", "Its URIs keep their places"}},
-		{"uri?u=http%3A%2F%2Fnews.example%2F", "uri?u=http%3A%2F%2Fnews.example%2F", []string{"as a seed", "new version", "unchanged", "Visit it now"}},
-		{"uri?u=http%3A%2F%2Fnews.example%2Fno", "uri?u=http%3A%2F%2Fnews.example%2Fno", []string{"It is not known", "arcrawl why-not http://news.example/no"}},
+		{"uri?u=http%3A%2F%2Fnews.example%2F", "uri?u=http%3A%2F%2Fnews.example%2F", []string{"as a seed", "new version", "unchanged", "Visit it now", "because", ".*: unchanged:", "it is a seed"}},
+		{"uri?u=http%3A%2F%2Fnews.example%2Fno", "uri?u=http%3A%2F%2Fnews.example%2Fno", []string{"It is not known: never found", "scope.by", "is a host of the seeds"}},
 		{"headers", "headers", []string{"What ETag and Last-Modified were worth"}},
 		{"dedup", "dedup", []string{"What deduplication came to", "news.example", "text/html"}},
 		{"config", "config", []string{"In force since", "arcrawl.toml"}},

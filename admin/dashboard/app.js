@@ -52,7 +52,7 @@ async function stand() {
   try {
     const s = await ask('status');
     const kind = { crawling: s.alarms.length ? 'warn' : 'good', paused: 'warn', held: 'bad' }[s.stand.state];
-    const text = s.stand.state + (s.alarms.length ? `, ${s.alarms.length} alarms` : '');
+    const text = s.stand.state + (s.alarms.length ? `, ${s.alarms.length} ${s.alarms.length === 1 ? 'alarm' : 'alarms'}` : '');
     if (place.textContent !== text) place.replaceChildren(h('span', { class: 'pill ' + kind }, text));
     document.getElementById('foot').textContent = `arcrawl ${s.version}. Times are UTC.`;
   } catch (e) {

@@ -5,13 +5,13 @@ import { chart } from './charts.js';
 let chosen = '1d';
 
 export async function overview(again) {
-  const [status, series, late, down] = await Promise.all([
-    ask('status'), ask('series?span=' + chosen), ask('hosts?state=overdue&sort=overdue&limit=10'), ask('hosts?state=down&sort=failures&limit=10'),
+  const [status, series, backlog, late, down] = await Promise.all([
+    ask('status'), ask('series?span=' + chosen), ask('overdue?by=host'), ask('hosts?state=overdue&sort=overdue&limit=10'), ask('hosts?state=down&sort=failures&limit=10'),
   ]);
   return [
     h('h1', {}, headline(status, late.hosts)), troubles(status), orders(status, again), tiles(status),
     h('h2', {}, 'Over time'), spans(again), charts(series),
-    h('h2', {}, 'Most overdue hosts'), hosts('Hosts with URIs that are due and wait', late.hosts, 'Nothing is overdue.'),
+    h('h2', {}, 'What is overdue, and what would mend it'), overdue(backlog),
     h('h2', {}, 'Hosts that cannot be reached'), hosts('Hosts that rest because they could not be reached', down.hosts, 'All hosts could be reached the last time.'),
     h('h2', {}, 'Visits in progress'), visits(status.workers),
   ];
@@ -74,6 +74,14 @@ function charts(s) {
     chart('Bytes', s.times, [['received', v.received, '--c1'], ['not transferred', v.spared, '--c3'], ['not stored again', v.deduped, '--c2']], bytes, true),
     chart('Disk free', s.times, [['free', v.disk_free, '--c1']], bytes),
     chart('URIs known', s.times, [['known', v.uris, '--c1']]));
+}
+
+// overdue shows the hosts that have something due, and when that will end.
+function overdue(backlog) {
+  return table(`Counted ${span(backlog.age_seconds)} ago`, [
+    ['host', (r) => hostLink(r.name)], ['due', (r) => `${count(r.due)} of ${count(r.uris)}`], ['most overdue', (r) => span(r.most_seconds)], ['half of it', (r) => span(r.p50_seconds)],
+    ['wanted an hour', (r) => count(Math.round(r.demand_per_hour))], ['possible', (r) => count(Math.round(r.capacity_per_hour))], ['it ends', (r) => r.ends || '–', 'wide'],
+  ], backlog.rows.filter((r) => r.due > 0).slice(0, 15), 'Nothing is overdue.');
 }
 
 export function hosts(caption, list, empty) {

@@ -9,7 +9,7 @@ export async function uriPage(again, query) {
   if (!wanted) return [h('h1', {}, 'URI'), form];
   const q = '?uri=' + encodeURIComponent(wanted);
   const [known, history, why] = await Promise.all([optional('uri' + q), optional('history' + q), optional('why' + q)]);
-  if (!known) return [h('h1', {}, 'URI'), form, notice('', 'It is not known. arcrawl why-not ' + wanted + ' says which rule keeps it out.')];
+  if (!known) return [h('h1', {}, 'URI'), form, await whyNot(wanted)];
   return [
     h('h1', {}, known.uri), form,
     h('div', { class: 'row' }, button('Visit it now', () => ask('frontier/steer', { select: { uris: [known.uri] }, verb: 'force' }), again)),
@@ -28,11 +28,28 @@ export async function uriPage(again, query) {
   ];
 }
 
-// explain shows what the daemon says of why the URI is due when it is, line by line.
+// explain shows what comes next and why, what the rules say, and the settings of the next visit with who set them.
 function explain(why) {
-  const lines = why && (why.lines || why.reasons || why.text);
-  if (!lines) return null;
-  return [h('h2', {}, 'Why'), h('div', { class: 'panel' }, (Array.isArray(lines) ? lines : [lines]).map((l) => h('p', {}, typeof l === 'string' ? l : `${l.about}: ${l.text}`)))];
+  if (!why) return null;
+  return [
+    h('h2', {}, 'Why'),
+    pairs([
+      ['now', why.state], ['next', why.next], ['because', why.why || '–'], ['before it', why.ahead ? `${count(why.ahead)} URIs of its host` : 'nothing of its host'],
+      ['pace of its host', `a visit each ${span(why.delay_seconds)}, ${why.observed ? 'as observed' : 'as configured'}`],
+    ]),
+    table('What the rules say', [['opinion', (r) => r.opinion], ['rule', (r) => r.rule, 'left'], ['because', (r) => r.why, 'wide'], ['where', (r) => r.where || '–', 'left']], why.rules),
+    table('Settings of its next visit that are not the defaults', [['key', (r) => r.key], ['value', (r) => r.value, 'left'], ['set in', (r) => r.origin, 'left']], why.settings || []),
+  ];
+}
+
+// whyNot shows what keeps a URI out.
+async function whyNot(uri) {
+  const answer = await optional('why-not?uri=' + encodeURIComponent(uri));
+  if (!answer) return notice('', `${uri} is not known, and is no URI that could be.`);
+  return [
+    notice('', 'It is not known' + (answer.out ? ': ' + answer.out : '') + '.'),
+    table('What the rules say', [['opinion', (r) => r.opinion], ['rule', (r) => r.rule, 'left'], ['because', (r) => r.why, 'wide'], ['where', (r) => r.where || '–', 'left']], answer.rules),
+  ];
 }
 
 function visits(list) {
