@@ -29,7 +29,7 @@ function headline(s, late) {
 function troubles(s) {
   const list = [];
   if (s.stand.since) list.push(notice(s.stand.state === 'held' ? 'bad' : '', `Nothing is visited since ${when(s.stand.since)}.`, s.stand.until && s.stand.state === 'paused' ? ` It goes on at ${when(s.stand.until)}.` : ''));
-  for (const a of s.alarms) list.push(notice('bad', h('strong', {}, a.about ? a.about + ': ' : ''), a.text, h('span', { class: 'more' }, ` Since ${when(a.since)}.`)));
+  for (const a of s.alarms) list.push(notice('bad', a.text, h('span', { class: 'more' }, `. Since ${when(a.since)}.`)));
   if (s.config.faults.length) list.push(notice('bad', `The last change of the configuration is not in force: ${s.config.faults.length} faults. `, h('a', { href: '#/config' }, 'See them')));
   return list;
 }
