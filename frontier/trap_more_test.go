@@ -1,0 +1,203 @@
+package frontier_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+// More faults that earlier crawlers had: of states, of counting, and of what could not be done to a queue.
+
+// A queue whose last URI was removed counted as snoozed until the end of time, never as empty again.
+func TestTrapEmptyIsNeverReentered(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.add(day, "http://a.example/")
+	w.steerAt(day, named(t, "http://a.example/"), frontier.Action{Verb: frontier.Forget})
+	if got := w.Counts(at(time.Hour)); got.Idle != 1 || got.Hosts != 1 || got.URIs != 0 || got.Queued != 0 {
+		t.Errorf("Counts = %+v, want one idle host without URIs", got)
+	}
+	if next, ok := w.NextReady(); ok {
+		t.Errorf("NextReady = %s, of a host that has nothing", next)
+	}
+	w.reopen(at(time.Hour))
+	w.add(at(time.Hour), "http://a.example/new")
+	w.claim(at(time.Hour), "http://a.example/new")
+}
+
+// URIs could neither be listed nor deleted: the calls were there and did nothing.
+func TestTrapNoListNoDelete(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.add(day, pages("a.example", 5)...)
+	s := frontier.Select{Prefix: "http://a.example/page/"}
+	if got := w.selected(day, s, 2); len(got) != 5 {
+		t.Errorf("listed %v", got)
+	}
+	if done := w.steerAt(day, s, frontier.Action{Verb: frontier.Forget}); done.Changed != 5 {
+		t.Errorf("deleted %+v", done)
+	}
+	if got := w.selected(day, frontier.Select{}, 2); len(got) != 0 {
+		t.Errorf("left over: %v", got)
+	}
+}
+
+// The valence of a host stood in the store for ever, and one of zero crashed the crawler.
+func TestTrapValenceFixedForEver(t *testing.T) {
+	t.Parallel()
+	valence := 0
+	w := newWorld(t, func(o *frontier.Options) { o.Valence = func(uri.Host) int { return valence } })
+	w.add(day, pages("a.example", 9)...)
+	slots := func() (n int) {
+		var claims []frontier.Claim
+		for {
+			c, ok, err := w.Claim(day)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !ok {
+				break
+			}
+			claims = append(claims, c)
+		}
+		for _, c := range claims {
+			if err := w.Release(c, day); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return len(claims)
+	}
+	if n := slots(); n != 1 {
+		t.Errorf("a valence of 0 gives %d slots, want 1", n)
+	}
+	for _, want := range []int{3, 1} {
+		valence = want
+		if err := w.Refit(); err != nil {
+			t.Fatal(err)
+		}
+		if n := slots(); n != want {
+			t.Errorf("%d slots, want the new valence, %d", n, want)
+		}
+		w.reopen(day)
+		if n := slots(); n != want {
+			t.Errorf("%d slots after a restart, want %d", n, want)
+		}
+	}
+}
+
+// A URI that waited for its robots.txt used up its retries by waiting.
+func TestTrapDeferralsConsumeRetries(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.add(day, "http://a.example/")
+	before := w.get("http://a.example/")
+	now := day
+	for range 50 {
+		c := w.claim(now, "http://a.example/")
+		d, err := w.Divert(c, c.Record.URI.Robots(), now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := visited(d, now, 0)
+		o.Record.Due = time.Time{}
+		w.settle(d, o)
+		now = now.Add(2 * time.Second)
+	}
+	same(t, w.get("http://a.example/"), before)
+}
+
+// After a visit that failed there was no delay at all, so that a host in trouble was asked the faster.
+func TestTrapNoPolitenessAfterFailures(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(*frontier.Settlement){
+		"an error":         func(o *frontier.Settlement) { o.Record.Failures, o.Record.LastStatus = 1, 503 },
+		"robots forbid it": func(o *frontier.Settlement) { o.Forbidden = true },
+		"the host is down": func(o *frontier.Settlement) { o.HostDown = true },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.add(day, "http://a.example/1", "http://a.example/2")
+			c := w.claimAny(day)
+			o := visited(c, day, time.Hour)
+			change(&o)
+			w.settle(c, o)
+			w.nothing(at(2*time.Second - time.Millisecond))
+		})
+	}
+}
+
+// Crawl-delay was not looked at, and a largest delay below the smallest one was.
+func TestTrapCrawlDelayIgnored(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.add(day, "http://a.example/1", "http://a.example/2")
+	c := w.claimAny(day)
+	o := visited(c, day, time.Hour)
+	o.Politeness = frontier.Politeness{DelayFactor: 5, MinDelay: 2 * time.Second, MaxDelay: time.Second, CrawlDelay: 30 * time.Second}
+	o.Took = time.Second
+	w.settle(c, o)
+	w.nothing(at(30*time.Second - time.Millisecond))
+	w.claimAny(at(30 * time.Second))
+}
+
+// A host in back-off was asked at once after a restart.
+func TestTrapBackOffForgottenAtRestart(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.add(day, "http://a.example/")
+	now := day
+	for range 3 { // one minute, two, four
+		c := w.claim(now, "http://a.example/")
+		o := visited(c, now, time.Second)
+		o.HostDown = true
+		w.settle(c, o)
+		w.reopen(now)
+		next, ok := w.NextReady()
+		if !ok {
+			t.Fatal("nothing waits")
+		}
+		w.nothing(next.Add(-time.Millisecond))
+		now = next
+	}
+	if want := at(7 * time.Minute); !now.Equal(want) {
+		t.Errorf("the third rest ends at %s, want %s: the ladder was forgotten", now, want)
+	}
+}
+
+// A visit whose end was never reported kept its host from being visited for ever.
+func TestTrapInFlightCounterLeak(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.add(day, "http://a.example/1", "http://a.example/2", "http://b.example/")
+	lost := w.claimAny(day)
+	if got := w.Counts(day); got.InProgress != 1 {
+		t.Errorf("Counts = %+v", got)
+	}
+	w.claimAny(day) // the other host does not wait for it
+	w.nothing(day)
+	w.reopen(day)
+	if got := w.Counts(day); got.InProgress != 0 {
+		t.Errorf("Counts after a restart = %+v", got)
+	}
+	w.wantErr(w.Release(lost, day), frontier.ErrStale)
+	for range 2 {
+		w.claimAny(at(time.Hour))
+	}
+}
+
+// Asking for a number changed it, and some were divided by how many queues there were, if there were any.
+func TestTrapLookingChangesCounters(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	if got := w.Counts(day); got != (frontier.Counts{}) {
+		t.Errorf("Counts of an empty frontier = %+v", got)
+	}
+	w.add(day, pages("a.example", 3)...)
+	first := w.Counts(day)
+	for range 3 {
+		same(t, w.Counts(day), first)
+	}
+}
