@@ -11,8 +11,12 @@ import (
 const (
 	// syncEvery is how much of what was settled a power cut may take.
 	syncEvery = 200 * time.Millisecond
-	// housekeepEvery is how often old WARC files are sealed.
+	// housekeepEvery is how often old WARC files are sealed, and a piece of the store is compared with its checksums.
 	housekeepEvery = time.Minute
+	// patrolBytes is the least size of that piece: a store of 1 GB is gone through in four hours.
+	patrolBytes = 4 << 20
+	// patrolEvery is how long after a whole round the next one begins.
+	patrolEvery = 24 * time.Hour
 	// holdFor is how long the crawl pauses after a fault of our own before it tries again.
 	holdFor = 10 * time.Second
 	// spaceEvery is how often the free space is looked at while crawling.
@@ -145,6 +149,7 @@ func (c *Crawler) housekeep(stop <-chan struct{}, broken chan<- error) {
 	tidying := time.NewTicker(housekeepEvery)
 	defer tidying.Stop()
 	var syncing <-chan time.Time // set when something is waiting to be synced
+	patrol := time.Now()         // when to look for damage again
 	for {
 		select {
 		case <-stop:
@@ -164,6 +169,18 @@ func (c *Crawler) housekeep(stop <-chan struct{}, broken chan<- error) {
 		case <-tidying.C:
 			if err := c.rooms.Archive.Rotate(time.Now()); err != nil {
 				c.hold(time.Now(), fmt.Errorf("seal an old WARC file: %w", err))
+			}
+			if now := time.Now(); !now.Before(patrol) {
+				done, err := c.rooms.Frontier.Verify(patrolBytes)
+				if done {
+					patrol = now.Add(patrolEvery)
+				}
+				if err != nil {
+					select {
+					case broken <- fmt.Errorf("look for damage: %w", err):
+					default: // another error ends the crawl already
+					}
+				}
 			}
 		}
 	}

@@ -1,0 +1,64 @@
+package crawler_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/arcrawl/arcrawl/crawler"
+	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/internal/town"
+)
+
+// What a disk spoils while nobody reads it is found within one round, and ends the crawl while there is a backup.
+func TestDamageIsFoundWhileTheCrawlRuns(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, dir, "[seeds]\nuris = [\"http://a.example/\"]\n")
+		defer w.town.Close()
+		w.set("http://a.example/", town.Page{Every: time.Hour})
+		w.run(24 * time.Hour) // its tables are written when it ends
+		rooms, _ := w.open()
+		tables, err := filepath.Glob(w.path("state/*.sst"))
+		if err != nil || len(tables) == 0 {
+			t.Fatal(tables, err)
+		}
+		spoil(t, tables[0])
+		ctx, cancel := context.WithTimeout(context.Background(), time.Hour)
+		defer cancel()
+		err = crawler.New(rooms).Run(ctx)
+		if !errors.Is(err, frontier.ErrCorrupt) || !strings.Contains(err.Error(), filepath.Base(tables[0])) {
+			t.Errorf("Run: %v, want that the table is damaged", err)
+		}
+		// Not checked: it is damaged on purpose.
+		_ = errors.Join(rooms.Fetch.Close(), rooms.Archive.Close(time.Now()), rooms.CrawlLog.Close(), rooms.Frontier.Close())
+	})
+}
+
+// spoil turns a bit in the middle of a file.
+func spoil(t *testing.T, name string) {
+	t.Helper()
+	f, err := os.OpenFile(name, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := make([]byte, 1)
+	if _, err := f.ReadAt(b, info.Size()/3); err != nil {
+		t.Fatal(err)
+	}
+	b[0] ^= 1
+	if _, err := f.WriteAt(b, info.Size()/3); err != nil {
+		t.Fatal(err)
+	}
+}
