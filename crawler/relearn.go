@@ -20,6 +20,9 @@ const (
 	waitRobots = "robots"
 )
 
+// followedUp is in the reason of a wait that a young article's age decided, and not the interval that was learned.
+const followedUp = "young article"
+
 // cutOff is how much a line may have cut off a time; nothing may be visited early.
 const cutOff = time.Millisecond
 
@@ -29,7 +32,8 @@ const unconfirmed = "gone, to be confirmed"
 // Relearn is what is remembered of a URI after one more visit, going by the line that crawl.log has of it; the lines must
 // come oldest first. It is what [Crawler] itself remembered, but for what a line does not hold: times are to the
 // millisecond, and headers, the comparison digest and where exactly the payload lies must come from the archive, see
-// [Recaptured]. What the wait rule had learned beyond its interval, and the digests of the last versions, are lost.
+// [Recaptured]. What the wait rule had learned beyond its interval is lost, and so are the digests of the last versions,
+// what a feed has listed, when an article was born, and the interval of one while it is followed up.
 // The URI of e must be set.
 func Relearn(e frontier.Entry, l crawllog.Entry) frontier.Entry {
 	began := l.Started
@@ -50,9 +54,10 @@ func Relearn(e frontier.Entry, l crawllog.Entry) frontier.Entry {
 	}
 	if said.WaitEvaluator == "" { // it was refused: nobody was asked
 		e.Due = l.Logged.Add(l.Revisiting.Wait + cutOff)
+		e.Why = strings.Join(l.Annotations, ",")
 		return e
 	}
-	e.LastVisit = began
+	e.LastVisit, e.Why = began, whyOf(evaluators.Wait{Evaluator: said.WaitEvaluator, Reason: said.WaitReason})
 	if e.Due = said.Due; !e.Due.IsZero() {
 		e.Due = e.Due.Add(cutOff)
 	}
@@ -68,7 +73,9 @@ func Relearn(e frontier.Entry, l crawllog.Entry) frontier.Entry {
 	default:
 		e.Failures, e.Gone = 0, 0
 		e.History = relearn(e.History, l, said)
-		e.Wait, e.Rate = l.Revisiting.Wait, said.ChangesPerDay
+		if e.Rate = said.ChangesPerDay; !strings.Contains(said.WaitReason, followedUp) {
+			e.Wait = l.Revisiting.Wait
+		}
 	}
 	if said.WaitEvaluator == waitRobots {
 		e.Wait = 0

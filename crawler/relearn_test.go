@@ -3,6 +3,7 @@ package crawler_test
 import (
 	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -120,11 +121,17 @@ func recordOf(c archive.Capture, header http.Header, err error) *crawler.Record 
 // lossy is an entry without what neither log nor archive holds.
 func lossy(e frontier.Entry) frontier.Entry {
 	e.Memory, e.Recent, e.Comparison.Sketch = "", evaluators.Ring{}, 0
-	e.FirstSeen = time.Time{}
+	e.FirstSeen, e.Born, e.Source = time.Time{}, time.Time{}, ""
+	if strings.Contains(e.Why, "young article") {
+		e.Wait = 0 // the log has the age that decided
+	}
+	if e.Why = e.Why[:min(len(e.Why), frontier.MaxWhy)]; strings.HasSuffix(e.URI.String(), "/robots.txt") {
+		e.Why = "" // the log has what came of it
+	}
 	ms := func(t time.Time) time.Time { return t.Truncate(time.Millisecond) }
 	e.LastVisit, e.LastCapture, e.LastRead, e.LastChange = ms(e.LastVisit), ms(e.LastCapture), ms(e.LastRead), ms(e.LastChange)
-	e.Rate = float64(int(e.Rate*100)) / 100
-	e.Wait, e.Due = e.Wait.Truncate(time.Second), time.Time{} // looked at by itself
+	e.Rate, _ = strconv.ParseFloat(strconv.FormatFloat(e.Rate, 'g', 4, 64), 64) // the log has four digits
+	e.Wait, e.Due = e.Wait.Truncate(time.Second), time.Time{}                   // looked at by itself
 	if strings.HasPrefix(e.URI.String(), "http://down.") {
 		e.LastVisit = time.Time{} // the log has when it was logged
 	}

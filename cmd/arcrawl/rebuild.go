@@ -40,7 +40,7 @@ What comes back: every URI that was ever visited, with its due time, interval, c
 record that holds its payload. The first visit of each host waits as after a crash.
 
 What is lost: URIs that were found but not visited yet (they are found again when the page that names them has changed); what
-the learned rule knew beyond the interval; which versions a page goes back and forth between; the copies of robots.txt, which
+the learned rule knew beyond the interval, and the interval of an article that is still followed up; what feeds have listed; which versions a page goes back and forth between; the copies of robots.txt, which
 are fetched again; rests, holds and pauses; the reputation of headers; and the index of payloads, so that the same payload under
 another URI is archived once more. Lines that were cut or damaged are counted and passed over.`,
 		Example: "  arcrawl frontier rebuild --config /etc/arcrawl/arcrawl.toml",

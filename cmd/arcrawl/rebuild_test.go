@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -84,9 +85,15 @@ func rotate(t *testing.T, log string) {
 func toldOf(e frontier.Entry) frontier.Entry {
 	ms := func(t time.Time) time.Time { return t.Truncate(time.Millisecond) }
 	e.LastVisit, e.LastCapture, e.LastRead, e.LastChange = ms(e.LastVisit), ms(e.LastCapture), ms(e.LastRead), ms(e.LastChange)
-	e.FirstSeen = time.Time{}
+	e.FirstSeen, e.Born, e.Source = time.Time{}, time.Time{}, ""
+	if strings.Contains(e.Why, "young article") {
+		e.Wait = 0 // the log has the age that decided
+	}
+	if e.Why = e.Why[:min(len(e.Why), frontier.MaxWhy)]; strings.HasSuffix(e.URI.String(), "/robots.txt") {
+		e.Why = "" // the log has what came of it
+	}
 	e.Memory, e.Recent, e.Comparison.Sketch = "", evaluators.Ring{}, 0
-	e.Rate = float64(int(e.Rate*10)) / 10
-	e.Wait, e.Due = e.Wait.Truncate(time.Second), time.Time{} // looked at by itself
+	e.Rate, _ = strconv.ParseFloat(strconv.FormatFloat(e.Rate, 'g', 4, 64), 64) // the log has four digits
+	e.Wait, e.Due = e.Wait.Truncate(time.Second), time.Time{}                   // looked at by itself
 	return e
 }
