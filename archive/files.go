@@ -16,6 +16,16 @@ type File struct {
 	Path string
 	Name string // from the folder that was asked for, with slashes; the last element of a path that was given itself
 	Size int64
+
+	in inPack
+}
+
+// reader opens the file, wherever it is.
+func (f File) reader() (*Reader, error) {
+	if f.in.pack != "" {
+		return f.in.open(f.Path, f.Size, 0)
+	}
+	return OpenFile(f.Path)
 }
 
 // isArchive tells by its name whether a file in a folder is one of the archive. ARC files are taken too, so that

@@ -27,6 +27,7 @@ const (
 	NotWARC    Kind = "not-warc"   // something else
 	StillOpen  Kind = "open"       // its name ends in .open: it is being written, or a crash left it
 	NoInfo     Kind = "warcinfo"   // the first record is no warcinfo record
+	Manifest   Kind = "manifest"   // a package is not what its manifest says
 
 	Truncated Kind = "truncated" // the file ends within a record
 	Gzip      Kind = "gzip"      // a gzip member is damaged: its data or its CRC

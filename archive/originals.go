@@ -137,7 +137,7 @@ func reapWACZ(file string, watch *Progress) reap {
 			if number == from/waczMember {
 				offset = from % waczMember
 			}
-			r, err := openMember(file, m, offset)
+			r, err := placeOf(file, m).open(file+"/"+m.Name, int64(m.UncompressedSize64), offset)
 			if err != nil {
 				if err := seen(err, see); err != nil {
 					return err
@@ -161,20 +161,27 @@ func reapWACZ(file string, watch *Progress) reap {
 	}
 }
 
-// openMember reads a file of a package where it lies.
-func openMember(file string, m *zip.File, from int64) (*Reader, error) {
-	name := file + "/" + m.Name
+// inPack is where a file lies in a package.
+type inPack struct {
+	pack   string // empty for a file of its own
+	at     int64
+	packed bool // it is compressed, and cannot be read from its middle
+}
+
+func placeOf(pack string, m *zip.File) inPack {
+	at, err := m.DataOffset()
+	return inPack{pack: pack, at: at, packed: err != nil || m.Method != zip.Store}
+}
+
+// open reads a file of a package where it lies.
+func (p inPack) open(name string, size, from int64) (*Reader, error) {
 	say := func(text string) error {
 		return &Finding{File: name, Offset: -1, Severity: Error, Kind: Unreadable, Text: text}
 	}
-	if m.Method != zip.Store {
+	if p.packed {
 		return nil, say("it is compressed within the package, where it cannot be read from its middle; unpack the package and name the file")
 	}
-	start, err := m.DataOffset()
-	if err != nil {
-		return nil, say(err.Error())
-	}
-	f, err := openSection(file, start, int64(m.UncompressedSize64))
+	f, err := openSection(p.pack, p.at, size)
 	if err != nil {
 		return nil, say(cause(err))
 	}

@@ -28,7 +28,7 @@ type Verified struct {
 	Warnings int            `json:"warnings"`
 }
 
-// Verify reads all records of the files and folders and gives see each finding, those of a file in the order of the
+// Verify reads all records of the files and folders, and of WACZ packages that are named, and gives see each finding, those of a file in the order of the
 // file, and last those about how records hang together. It needs some 400 bytes of memory for each record. An error is given
 // only when ctx ends or see fails: what is wrong with the archive is a finding.
 func Verify(ctx context.Context, paths []string, o VerifyOptions, see func(Finding) error) (Verified, error) {
@@ -38,6 +38,10 @@ func Verify(ctx context.Context, paths []string, o VerifyOptions, see func(Findi
 		if err := v.report(*f); err != nil {
 			return v.sum, err
 		}
+	}
+	files, err := unpack(files, v.report)
+	if err != nil {
+		return v.sum, err
 	}
 	verified := len(files)
 	known, _ := Files(o.Known) // what is wrong there is not asked
@@ -165,7 +169,7 @@ func (s *scan) run(ctx context.Context) error {
 			Text: "this file is still open: it is being written, or a crash left it so",
 		})
 	}
-	r, err := OpenFile(s.file.Path)
+	r, err := s.file.reader()
 	if f, ok := asFinding(err); ok {
 		if f.Kind == Empty && s.open {
 			f.Severity = Warning

@@ -171,3 +171,84 @@ func TestAStrangerFindsNoFaultWithAPackage(t *testing.T) {
 		t.Error("datapackage finds no fault with a name that is none")
 	}
 }
+
+func TestAPackageIsVerified(t *testing.T) {
+	t.Parallel()
+	l, _ := three(t)
+	pack := filepath.Join(t.TempDir(), "x.wacz")
+	if _, err := Package(t.Context(), l.files(), PackageOptions{Out: pack, Now: start}, func(f Finding) error { return &f }); err != nil {
+		t.Fatal(err)
+	}
+	found, sum := verified(t, VerifyOptions{}, pack)
+	if len(found) > 0 || sum.Files != 3 || sum.Records["response"] != 3 || sum.Records["revisit"] != 5 {
+		t.Errorf("a good package has %v, %+v", found, sum)
+	}
+	for _, row := range []struct {
+		name string
+		edit func(name string, text []byte) (string, []byte)
+		want string
+	}{
+		{"a file that is missing", func(n string, b []byte) (string, []byte) {
+			return strings.Replace(n, "pages.jsonl", "other.jsonl", 1), b
+		}, "is not in the package"},
+		{"a file with other bytes", func(n string, b []byte) (string, []byte) {
+			if strings.HasSuffix(n, ".idx") {
+				b = append(b, 'x')
+			}
+			return n, b
+		}, "the manifest says"},
+		{"a manifest that was changed", func(n string, b []byte) (string, []byte) {
+			if n == descriptorName {
+				b = append(b, '\n')
+			}
+			return n, b
+		}, "of the manifest, which has"},
+		{"a manifest that is none", func(n string, b []byte) (string, []byte) {
+			if n == descriptorName {
+				b = []byte("{")
+			}
+			return n, b
+		}, "cannot be read"},
+		{"a record with a flipped bit", func(n string, b []byte) (string, []byte) {
+			if strings.HasPrefix(n, "archive/") {
+				b = bytes.Clone(b)
+				b[len(b)/2] ^= 4
+			}
+			return n, b
+		}, "the gzip member is damaged"},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			t.Parallel()
+			found, _ := verified(t, VerifyOptions{}, repacked(t, pack, row.edit))
+			told := ""
+			for _, f := range found {
+				told += f.Error() + "\n"
+			}
+			if !strings.Contains(told, row.want) {
+				t.Errorf("found %s, want that %s", told, row.want)
+			}
+		})
+	}
+	if found, _ := verified(t, VerifyOptions{}, save(t, "x.wacz", []byte("PK and no more"))); len(found) != 1 || found[0].Kind != Manifest {
+		t.Errorf("of a package that is none it finds %v", found)
+	}
+}
+
+// repacked writes a package anew with other files.
+func repacked(t *testing.T, pack string, edit func(name string, text []byte) (string, []byte)) string {
+	t.Helper()
+	z, err := zip.OpenReader(pack)
+	must(t, err)
+	defer z.Close() //nolint:errcheck // nothing was written
+	var out bytes.Buffer
+	w := zip.NewWriter(&out)
+	for _, f := range z.File {
+		name, text := edit(f.Name, member(t, z, f.Name))
+		m, err := w.CreateHeader(&zip.FileHeader{Name: name, Method: f.Method})
+		must(t, err)
+		_, err = m.Write(text)
+		must(t, err)
+	}
+	must(t, w.Close())
+	return save(t, "x.wacz", out.Bytes())
+}

@@ -132,3 +132,43 @@ func bareLoop(b *testing.B, site string) time.Duration {
 	}
 	return time.Since(began)
 }
+
+// What does a visit to a page that is archived already under another URI cost, when the record is looked up (a revisit is written),
+// read again and compared, or not looked up at all (the page is stored again)?
+func BenchmarkVisitOfADuplicate(b *testing.B) {
+	for _, settings := range []string{`by = "off"`, `certainty = "force-new"`, `by = "digest"`, `certainty = "compare"`} {
+		b.Run(settings, func(b *testing.B) {
+			site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if r.URL.Path == "/robots.txt" {
+					http.NotFound(w, r)
+					return
+				}
+				w.Header().Set("Content-Type", "text/html")
+				_, _ = w.Write(bytes.Repeat([]byte("the same each time. "), 750))
+			}))
+			b.Cleanup(site.Close)
+			w := newWorld(b, b.TempDir(), fmt.Sprintf("[dedup]\n%s\n[politeness]\ndelay_factor = 0.0\nmin_delay = \"0s\"\nmax_delay = \"0s\"\n[seeds]\nuris = [%q]\n",
+				settings, site.URL+"/"))
+			b.Cleanup(w.town.Close)
+			rooms, shut := w.openWith(dialLoopback)
+			defer shut()
+			c := crawler.New(rooms)
+			addPages(b, rooms.Frontier, site.URL, b.N+2)
+			walkOne := func() {
+				claim, ok, err := rooms.Frontier.Claim(time.Now().Add(2 * time.Millisecond))
+				if err != nil || !ok {
+					b.Fatal("nothing to claim", err)
+				}
+				if err := c.Walk(b.Context(), claim); err != nil {
+					b.Fatal(err)
+				}
+			}
+			walkOne() // robots.txt
+			walkOne() // the original
+			b.ResetTimer()
+			for range b.N {
+				walkOne()
+			}
+		})
+	}
+}

@@ -1,0 +1,120 @@
+package archive
+
+import (
+	"archive/zip"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"path"
+	"slices"
+	"strings"
+)
+
+// isPackage tells by its name whether a file is a WACZ package.
+func isPackage(file string) bool { return strings.HasSuffix(strings.ToLower(file), ".wacz") }
+
+// unpack replaces each package among the files by the WARC files in it, and says what is wrong with the package itself.
+func unpack(files []File, report func(Finding) error) ([]File, error) {
+	var all []File
+	for _, f := range files {
+		if !isPackage(f.Path) {
+			all = append(all, f)
+			continue
+		}
+		members, found := openPackage(f.Path)
+		all = append(all, members...)
+		for _, finding := range found {
+			finding.File, finding.Offset = f.Path, -1
+			if err := report(finding); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return all, nil
+}
+
+// openPackage proves what the manifest of a package says of each file, and lists its WARC files.
+func openPackage(file string) (members []File, found []Finding) {
+	say := func(s Severity, k Kind, format string, args ...any) {
+		found = append(found, Finding{Severity: s, Kind: k, Text: fmt.Sprintf(format, args...)})
+	}
+	z, err := zip.OpenReader(file)
+	if err != nil {
+		say(Error, Manifest, "this is no WACZ package: %s", cause(err))
+		return nil, found
+	}
+	defer z.Close() //nolint:errcheck // nothing was written
+	sums, sizes := map[string]string{}, map[string]int64{}
+	var names []string
+	texts := map[string][]byte{}
+	for _, m := range z.File {
+		if strings.HasSuffix(m.Name, "/") {
+			continue
+		}
+		text, sum, size, err := readMember(m)
+		if err != nil {
+			say(Error, Manifest, "%s cannot be read: %v", m.Name, err)
+			continue
+		}
+		names, sums[m.Name], sizes[m.Name], texts[m.Name] = append(names, m.Name), sum, size, text
+		if path.Dir(m.Name) == "archive" && isArchive(m.Name) {
+			members = append(members, File{Path: file + "/" + m.Name, Name: path.Base(m.Name), Size: size, in: placeOf(file, m)})
+		}
+	}
+	listed := []string{descriptorName, descriptorDigestName}
+	var d datapackage
+	if err := json.Unmarshal(texts[descriptorName], &d); err != nil {
+		say(Error, Manifest, "its %s cannot be read: %v", descriptorName, err)
+		return members, found
+	}
+	for _, r := range d.Resources {
+		listed = append(listed, r.Path)
+		switch sum, there := sums[r.Path]; {
+		case !there:
+			say(Error, Manifest, "%s is listed and is not in the package", r.Path)
+		case r.Hash != sum:
+			say(Error, Manifest, "%s has the hash %s, the manifest says %s", r.Path, sum, r.Hash)
+		case r.Bytes != sizes[r.Path]:
+			say(Error, Manifest, "%s has %d bytes, the manifest says %d", r.Path, sizes[r.Path], r.Bytes)
+		}
+	}
+	for _, name := range names {
+		if !slices.Contains(listed, name) {
+			say(Warning, Manifest, "%s is in the package and is not listed", name)
+		}
+	}
+	var digest struct{ Hash string }
+	switch err := json.Unmarshal(texts[descriptorDigestName], &digest); {
+	case texts[descriptorDigestName] == nil:
+		say(Warning, Manifest, "there is no %s, which would prove the manifest", descriptorDigestName)
+	case err != nil || digest.Hash != sums[descriptorName]:
+		say(Error, Manifest, "%s says %s of the manifest, which has %s", descriptorDigestName, digest.Hash, sums[descriptorName])
+	}
+	return members, found
+}
+
+// The manifest of a package, and what proves it.
+const (
+	descriptorName       = "datapackage.json"
+	descriptorDigestName = "datapackage-digest.json"
+)
+
+// readMember digests a file of a package, and keeps its text if it is one of the two small ones.
+func readMember(m *zip.File) (text []byte, sum string, size int64, err error) {
+	r, err := m.Open()
+	if err != nil {
+		return nil, "", 0, err
+	}
+	defer r.Close() //nolint:errcheck // nothing was written
+	h := sha256.New()
+	in := io.TeeReader(r, h)
+	if m.Name == descriptorName || m.Name == descriptorDigestName {
+		if text, err = io.ReadAll(io.LimitReader(in, maxManifest)); err != nil {
+			return nil, "", 0, err
+		}
+	}
+	n, err := io.Copy(h, r)
+	return text, "sha256:" + hex.EncodeToString(h.Sum(nil)), n + int64(len(text)), err
+}
