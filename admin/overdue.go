@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -48,6 +49,11 @@ type Backlog struct {
 	GoneIn     *Seconds `json:"gone_in_seconds,omitempty"`
 	NeedsDelay *Seconds `json:"needs_delay_seconds,omitempty"`
 	FewerURIs  int64    `json:"fewer_uris,omitempty"`
+
+	// Promise says in words what this delay can keep of the capture target, where the rule of the host has one; Share is the
+	// share of all versions that can be captured.
+	Promise string  `json:"promise,omitempty"`
+	Share   float64 `json:"captured_share,omitempty"`
 }
 
 // survey is what one look at every URI came to.
@@ -76,7 +82,8 @@ type load struct {
 	uris, due int64
 	demand    float64 // visits per second
 	most      time.Duration
-	late      *histogram // nil while nothing is due
+	late      *histogram       // nil while nothing is due
+	rates     *evaluators.Load // of hosts only
 }
 
 func (l *load) add(w frontier.Waiting, now time.Time) {
@@ -86,6 +93,9 @@ func (l *load) add(w frontier.Waiting, now time.Time) {
 	l.uris++
 	if every := intervalOf(w); every > 0 {
 		l.demand += 1 / every.Seconds()
+	}
+	if l.rates != nil && !w.LastVisit.IsZero() {
+		l.rates.Add(w.Rate, w.Wait)
 	}
 	late := now.Sub(w.Due)
 	if late < 0 {
@@ -134,7 +144,11 @@ func (w *Window) surveyed(host uri.Host, maxAge time.Duration) (*survey, error) 
 func (s *survey) add(x frontier.Waiting, now time.Time) {
 	s.all.add(x, now)
 	s.lives.add(x)
-	into(s.hosts, string(x.Host)).add(x, now)
+	host := into(s.hosts, string(x.Host))
+	if host.rates == nil {
+		host.rates = new(evaluators.Load)
+	}
+	host.add(x, now)
 	into(s.waits, waitClass(x)).add(x, now)
 	media, _, err := mime.ParseMediaType(x.ContentType)
 	switch _, known := s.types[media]; {
@@ -233,6 +247,7 @@ func (w *Window) foresee(b *Backlog, l *load) {
 	slots := float64(max(view.Slots, 1))
 	capacity := slots / max(delay.Seconds(), 0.001)
 	b.Capacity = capacity * 3600
+	w.promise(b, l, delay, view.Slots)
 	switch stand := w.o.Crawler.Stand(); {
 	case l.due == 0:
 		b.Ends = "nothing is due"

@@ -139,3 +139,25 @@ func TestQuantilesAreFoundToTenPercent(t *testing.T) {
 		t.Errorf("three days are %q", text(3*24*time.Hour))
 	}
 }
+
+func TestOverdueSaysWhatADelayCanKeepOfACaptureTarget(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, dir, strings.NewReplacer("initial = \"1h\"", "rule = \"learned\"\ncapture_target = 0.9", "min = \"1h\"\nmax = \"1h\"\n", "").Replace(everyHour))
+		defer w.close()
+		w.known("swamped.example", 200, time.Hour, 30*time.Minute) // each is thought to change once an hour
+		w.visited("swamped.example", 30*time.Second)
+		w.known("fine.example", 10, time.Hour, 30*time.Minute)
+		promises := map[string]string{}
+		for _, b := range get[Overdue](w, "/api/v1/overdue").Rows {
+			promises[b.Name] = b.Promise
+		}
+		if want := "a capture target of 90 % needs a delay of 3.9s instead of 30s, or 175 URIs fewer; at present 49 %"; promises["swamped.example"] != want {
+			t.Errorf("%s, want %s", promises["swamped.example"], want)
+		}
+		if got := promises["fine.example"]; !strings.HasPrefix(got, "a capture target of 90 % can be kept") {
+			t.Error(got)
+		}
+	})
+}

@@ -7,11 +7,14 @@ import (
 	"time"
 )
 
-// Load is how often the URIs of a host are expected to change: how many there are at each rate, to a fifth of it. Its zero
-// value is a host without URIs.
+// Load is how often the URIs of a host are expected to change: how many there are at about each rate, and their mean. Its
+// zero value is a host without URIs.
 type Load struct {
-	rates [loadRates]int // URIs by the logarithm of their changes per day
-	uris  int
+	rates [loadRates]struct { // by the logarithm of the changes per day
+		uris int
+		sum  float64
+	}
+	uris int
 }
 
 // The rates run from one change in 45 years to one in 5 seconds, four to a doubling.
@@ -23,14 +26,18 @@ const (
 
 // Add takes in a URI that is expected to change so many times a day. Where that is not known it is once in each wait.
 func (l *Load) Add(perDay float64, wait time.Duration) {
-	if !(perDay > 0) && wait > 0 {
+	if !(perDay > 0) { // or no number
+		perDay = 0
+	}
+	if perDay == 0 && wait > 0 {
 		perDay = 24 / wait.Hours()
 	}
 	i := 0
-	if perDay > lowestOfAll {
+	if perDay = math.Max(perDay, lowestOfAll); perDay > lowestOfAll {
 		i = int(math.Min(math.Round(loadOctave*math.Log2(perDay/lowestOfAll)), loadRates-1))
 	}
-	l.rates[i]++
+	l.rates[i].uris++
+	l.rates[i].sum += perDay
 	l.uris++
 }
 
@@ -40,13 +47,11 @@ func (l *Load) URIs() int { return l.uris }
 // Changes is how many versions a day come into being, as expected.
 func (l *Load) Changes() float64 {
 	sum := 0.0
-	for i, n := range l.rates {
-		sum += float64(n) * rateOf(i)
+	for _, r := range l.rates {
+		sum += r.sum
 	}
 	return sum
 }
-
-func rateOf(i int) float64 { return lowestOfAll * math.Exp2(float64(i)/loadOctave) }
 
 // Terms are what a host's visits are subject to.
 type Terms struct {
@@ -61,15 +66,15 @@ type Terms struct {
 // two visits of a URI.
 func (l *Load) visits(x float64, t Terms) (perDay, share float64) {
 	captured, changes := 0.0, 0.0
-	for i, n := range l.rates {
-		if n == 0 {
+	for _, r := range l.rates {
+		if r.uris == 0 {
 			continue
 		}
-		rate := rateOf(i)
+		n, rate := float64(r.uris), r.sum/float64(r.uris)
 		days := math.Min(math.Max(x/rate, t.Least.Hours()/24), max(t.Most, t.Least).Hours()/24)
-		perDay += float64(n) / days
-		captured += float64(n) * rate * Captured(rate*days)
-		changes += float64(n) * rate
+		perDay += n / days
+		captured += r.sum * Captured(rate*days)
+		changes += r.sum
 	}
 	if changes == 0 {
 		return perDay, 1
@@ -82,6 +87,7 @@ type Promise struct {
 	Target float64 // what is wanted
 	Share  float64 // of the versions that can be captured; the target or more where politeness carries it
 	Bound  bool    // politeness does not carry the target
+	Short  bool    // the shortest wait stands in the way too, or alone
 
 	Wanted   float64 // visits a day that the target needs
 	Possible float64 // visits a day that politeness allows
@@ -97,6 +103,7 @@ func (l *Load) Promise(t Terms) Promise {
 	x := Expected(t.Target)
 	p := Promise{Target: t.Target, Rest: t.Rest, URIs: l.uris}
 	p.Wanted, p.Share = l.visits(x, t)
+	p.Short = p.Share < t.Target-0.01
 	p.Possible = math.Inf(1)
 	if t.Rest > 0 {
 		p.Possible = math.Max(float64(max(t.Valence, 1))*24/t.Rest.Hours()-t.Other, 0)
@@ -132,8 +139,12 @@ func (p Promise) String() string {
 	case p.Bound && p.NeededRest < time.Millisecond:
 		return fmt.Sprintf("%s is out of reach, or needs %d of %d URIs fewer; at present %s", target, p.Fewer, p.URIs, percent(p.Share))
 	case p.Bound:
-		return fmt.Sprintf("%s needs a delay of %s instead of %s, or %d URIs fewer; at present %s", target, brief(p.NeededRest), brief(p.Rest), p.Fewer, percent(p.Share))
-	case p.Share < p.Target-0.01:
+		short := ""
+		if p.Short {
+			short = ", and waits shorter than wait.min"
+		}
+		return fmt.Sprintf("%s needs a delay of %s instead of %s, or %d URIs fewer%s; at present %s", target, brief(p.NeededRest), brief(p.Rest), p.Fewer, short, percent(p.Share))
+	case p.Short:
 		return fmt.Sprintf("%s needs waits shorter than wait.min; at present %s", target, percent(p.Share))
 	}
 	return fmt.Sprintf("%s can be kept, with %s visits a day of %s that politeness allows", target, count(p.Wanted), count(p.Possible))

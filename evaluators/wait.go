@@ -133,6 +133,16 @@ func (s Stack) Next(in WaitInput) Wait {
 	return w
 }
 
+// For is the entry that decides about a type, with its defaults filled in.
+func (s Stack) For(mime string) WaitEvaluator {
+	for _, e := range s {
+		if e.matches(mime) {
+			return e.withDefaults()
+		}
+	}
+	return plain("built-in plain", nil, defaultInitial).withDefaults()
+}
+
 func (e WaitEvaluator) matches(mime string) bool {
 	if e.MIME == nil {
 		return true
@@ -216,6 +226,9 @@ func (e WaitEvaluator) withDefaults() WaitEvaluator {
 		if !(*f > 0) { // also if it is no number
 			*f = defaultFactor
 		}
+	}
+	if !(e.CaptureTarget > 0 && e.CaptureTarget < 1) {
+		e.CaptureTarget = defaultCapture
 	}
 	if e.Name == "" {
 		e.Name = "any type"

@@ -17,7 +17,8 @@ type Waiting struct {
 	LastVisit   time.Time     // zero is never
 	Wait        time.Duration // interval that was learned
 	ContentType string
-	Held        bool // by an operator
+	Rate        float64 // changes per day that are expected; 0 is not known
+	Held        bool    // by an operator
 
 	FirstSeen, LastChange time.Time
 	Versions              int
@@ -32,6 +33,7 @@ type waitingRow struct {
 	Due         int64           `cbor:"9,keyasint,omitempty"`
 	Wait        int64           `cbor:"15,keyasint,omitempty"`
 	ContentType cbor.ByteString `cbor:"16,keyasint,omitempty"`
+	Rate        float64         `cbor:"40,keyasint,omitempty"`
 	Held        bool            `cbor:"80,keyasint,omitempty"`
 }
 
@@ -83,7 +85,7 @@ func (f *Frontier) Survey(host uri.Host, from Cursor, each func(Waiting)) (next 
 			}
 			each(Waiting{
 				Host: hosts[id-1].name, Due: fromMillis(w.Due), LastVisit: fromMicros(w.LastVisit), Wait: time.Duration(w.Wait),
-				ContentType: string(w.ContentType), Held: w.Held, FirstSeen: fromMicros(w.FirstSeen), LastChange: fromMicros(w.LastChange),
+				ContentType: string(w.ContentType), Rate: w.Rate, Held: w.Held, FirstSeen: fromMicros(w.FirstSeen), LastChange: fromMicros(w.LastChange),
 				Versions: w.Versions,
 			})
 		}

@@ -29,6 +29,8 @@ class of waits how many are due and for how long they have been.
               (a "~" before it: by its settings, for there was no visit yet)
   ends        when the backlog is gone at this pace, or what would let it end
 
+Where a host has a capture target, a line below the table tells whether its pace can keep it, or what would be needed.
+
 The look takes some seconds for a million URIs; the crawl goes on meanwhile. One that is at most --max-age old is told again.`,
 		Example: "  arcrawl overdue\n  arcrawl overdue --by wait\n  arcrawl overdue www.news.example --by mime",
 		Args:    cobra.MaximumNArgs(1),
@@ -73,6 +75,11 @@ func showOverdue(out io.Writer, o admin.Overdue) error {
 	}
 	if err := t.Flush(); err != nil {
 		return err
+	}
+	for _, b := range o.Rows {
+		if b.Promise != "" {
+			fmt.Fprintf(out, "%s: %s\n", b.Name, b.Promise)
+		}
 	}
 	if o.More > 0 {
 		fmt.Fprintf(out, "%d more; see --limit\n", o.More)
