@@ -4,6 +4,8 @@ import (
 	"net/netip"
 	"path/filepath"
 	"strings"
+
+	"github.com/arcrawl/arcrawl/uri"
 )
 
 // Admin says where a running daemon can be asked and steered.
@@ -17,6 +19,8 @@ type Admin struct {
 	// TokenFile is admin.token_file (""): the file with the token, absolute; by default admin.token in the folder of the
 	// store, which the daemon makes when it is not there.
 	TokenFile string
+	// Webhook is admin.webhook (""): the address that hears of alarms, as JSON by POST; empty tells none.
+	Webhook string
 }
 
 // noSocket switches the socket off.
@@ -35,6 +39,10 @@ var adminKeys = []key{
 		Key:    Key{Name: "admin.token_file", Default: `""`, Scope: inMain, Doc: "File with the token for admin.listen. Empty: `admin.token` in storage.state. Made with a random token if it is not there."},
 		reader: textOrNothing(path, func(d *draft) *string { return &d.config.Admin.TokenFile }),
 	},
+	{
+		Key:    Key{Name: "admin.webhook", Default: `""`, Scope: inMain, Doc: "Address that is told when an alarm is raised and when it is over, as JSON by POST, at most once a second. Empty tells none; the log, the status and the metrics have them too."},
+		reader: textOrNothing(hookAddress, func(d *draft) *string { return &d.config.Admin.Webhook }),
+	},
 }
 
 // textOrNothing is text whose empty value stands for something of its own.
@@ -47,6 +55,14 @@ func textOrNothing(check func(string) (problem, remedy string), at func(*draft) 
 	}, at)
 	r.kind = "text, may be empty"
 	return r
+}
+
+// hookAddress approves what can be posted to.
+func hookAddress(s string) (problem, remedy string) {
+	if u, err := uri.Parse(s); err != nil || !strings.Contains(s, "://") || u.Hostname() == "" {
+		return "is not a web address", `write for example "https://alarms.library.example/arcrawl"`
+	}
+	return "", ""
 }
 
 // loopback approves an address that only this machine can reach.

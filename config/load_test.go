@@ -257,6 +257,7 @@ uris = ["https://www.news.example/", "http://münchen.example:8080/x?b=1&a"]
 socket = "/run/arcrawl/admin.sock"
 listen = "localhost:8471"
 token_file = "token"
+webhook = "https://alarms.library.example/"
 [feeds]
 uris = ["https://www.news.example/rss.xml"]
 sitemaps = ["https://www.news.example/sitemap.xml"]
@@ -319,6 +320,7 @@ func TestEachKeyReachesItsField(t *testing.T) {
 		},
 		Admin: config.Admin{
 			Socket: "/run/arcrawl/admin.sock", Listen: "127.0.0.1:8471", TokenFile: filepath.Join(filepath.Dir(main), "token"),
+			Webhook: "https://alarms.library.example/",
 		},
 		Crawl:         config.Crawl{Workers: 7, Grace: 90 * time.Second, MaxURIsPerHost: 1000, Order: config.OrderOverdue},
 		WARC:          config.WARC{Prefix: "NLX-2026", MaxSize: 500e6, MaxAge: 2 * day, Level: 9},

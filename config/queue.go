@@ -21,7 +21,7 @@ var queueKeys = []key{
 	},
 	{
 		Key:    Key{Name: "politeness.group", Default: `""`, Scope: inBoth, Doc: "Hosts with the same name here are served by one machine: they have together as many visits at once, and as long rests, as one of them alone. Empty: a host by itself."},
-		reader: text(groupName, func(d *draft) *string { return &d.settings.Politeness.Group }),
+		reader: textOrNothing(groupName, func(d *draft) *string { return &d.settings.Politeness.Group }),
 	},
 }
 

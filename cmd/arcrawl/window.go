@@ -28,7 +28,9 @@ const tickEvery = 15 * time.Second
 // returned function shuts it.
 func openWindow(cr *crawler.Crawler, rooms crawler.Rooms, log zerolog.Logger) (*admin.Window, func(), error) {
 	c, began := rooms.Config.Current(), time.Now()
+	notices := newNotifier(c.Admin.Webhook, log)
 	w, err := admin.New(admin.Options{
+		Notify:  notices.tell,
 		Crawler: cr, Frontier: rooms.Frontier, Trust: rooms.Trust, Traps: rooms.Traps, Archive: rooms.Archive, FreeSpace: rooms.FreeSpace,
 		Config: func() admin.Loaded {
 			l := cr.Loading()
@@ -40,10 +42,12 @@ func openWindow(cr *crawler.Crawler, rooms crawler.Rooms, log zerolog.Logger) (*
 		Now: time.Now, Dir: c.Storage.State, Version: programVersion(), Workers: c.Crawl.Workers, Log: log,
 	})
 	if err != nil {
+		notices.shut()
 		return nil, nil, fmt.Errorf("open the window of the operator: %w", err)
 	}
 	servers, err := listen(w, c.Admin, log)
 	if err != nil {
+		notices.shut()
 		return nil, nil, err
 	}
 	end := make(chan struct{})
@@ -62,6 +66,7 @@ func openWindow(cr *crawler.Crawler, rooms crawler.Rooms, log zerolog.Logger) (*
 			s.shut()
 		}
 		busy.Wait()
+		notices.shut()
 		if err := w.Close(time.Now()); err != nil {
 			log.Warn().Err(err).Msg("what was counted in the last minute is lost")
 		}

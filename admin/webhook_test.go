@@ -1,0 +1,33 @@
+package admin
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+)
+
+func TestAWebhookHearsOfAlarms(t *testing.T) {
+	t.Parallel()
+	var got map[string]any
+	status := http.StatusNoContent
+	s := httptest.NewServer(http.HandlerFunc(func(to http.ResponseWriter, from *http.Request) {
+		if err := json.NewDecoder(from.Body).Decode(&got); err != nil || from.Method != http.MethodPost {
+			t.Errorf("%s, %v; want a POST with JSON", from.Method, err)
+		}
+		to.WriteHeader(status)
+	}))
+	defer s.Close()
+	n := Notice{Alarm: Alarm{Kind: alarmHost, About: "a.example", Text: "a.example is down", Since: noon}, Raised: true, At: noon}
+	if err := PostNotice(t.Context(), s.URL, n); err != nil {
+		t.Fatal(err)
+	}
+	if got["kind"] != "host" || got["about"] != "a.example" || got["raised"] != true || got["message"] != "arcrawl: a.example is down" {
+		t.Errorf("the webhook got %v", got)
+	}
+	status = http.StatusInternalServerError
+	if err := PostNotice(t.Context(), s.URL, n); err == nil || !strings.Contains(err.Error(), "500") {
+		t.Errorf("an error of the webhook is told as %v", err)
+	}
+}
