@@ -134,6 +134,9 @@ func keySchema(k config.Key) (schema, error) {
 	if k.Default != "" {
 		s["default"] = defaultJSON(k.Default)
 	}
+	if k.Default == `""` {
+		delete(s, "minLength") // it may be empty
+	}
 	return s, nil
 }
 
