@@ -62,7 +62,7 @@ func (w *Window) reload(o ReloadOrder) (Reloaded, error) {
 	p, err := w.o.Crawler.Reload(o.DryRun, w.o.Now())
 	var faults config.Faults
 	if errors.As(err, &faults) {
-		out.Faults = faultsOf(faults)
+		out.Faults = Faults(faults)
 		return out, nil
 	}
 	out.Taken, out.Plan = err == nil && !o.DryRun, planOf(p)
@@ -72,7 +72,7 @@ func (w *Window) reload(o ReloadOrder) (Reloaded, error) {
 func planOf(p crawler.Plan) Plan {
 	out := Plan{
 		Changes: changesOf(p.Changes), More: p.More, AtRestart: changesOf(p.AtRestart), SeedsAdded: p.SeedsAdded, SeedsRemoved: p.SeedsRemoved,
-		DueNow: p.DueNow, Weighed: p.Weighed, Warnings: faultsOf(p.Warnings),
+		DueNow: p.DueNow, Weighed: p.Weighed, Warnings: Faults(p.Warnings),
 	}
 	for _, h := range p.Held {
 		out.Held = append(out.Held, string(h))

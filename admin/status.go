@@ -110,11 +110,12 @@ func (w *Window) config() Config {
 	l := w.o.Config()
 	return Config{
 		Path: l.Config.Path, Digest: l.Config.Digest, Loaded: l.At.UTC(), Tried: moment(l.Tried),
-		Faults: faultsOf(l.Faults), Warnings: faultsOf(l.Config.Warnings),
+		Faults: Faults(l.Faults), Warnings: Faults(l.Config.Warnings),
 	}
 }
 
-func faultsOf(list []config.Fault) []Fault {
+// Faults are faults as the API has them.
+func Faults(list []config.Fault) []Fault {
 	out := make([]Fault, len(list))
 	for i, f := range list {
 		out[i] = Fault(f)
