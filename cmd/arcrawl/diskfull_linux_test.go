@@ -60,16 +60,16 @@ func bulkyCrawl(t *testing.T, dir, site, minFree string) (conf string) {
 // The disk fills up while the crawl runs: the guard stops the intake before anything breaks, and the crawl goes on by
 // itself when there is room.
 func TestAFullDiskPausesTheCrawl(t *testing.T) {
-	dir := smallDisk(t, "110m")
+	dir := smallDisk(t, "240m")
 	binary := build(t, t.TempDir())
-	conf := bulkyCrawl(t, dir, bulky(t).URL, "60MB")
+	conf := bulkyCrawl(t, dir, bulky(t).URL, "150MB")
 	d := startDaemon(t, binary, conf)
 	d.waitFor(t, "the pause", func() bool { return strings.Contains(d.output(), "the crawl pauses") })
 	steer(t, conf, exitOK, "", "list") // it can still be asked
 	if left := free(t, dir); left < 30<<20 {
-		t.Errorf("%d bytes are left when the crawl pauses, min_free is 60 MB", left)
+		t.Errorf("%d bytes are left when the crawl pauses, min_free is 150 MB", left)
 	}
-	if err := unix.Mount("", dir, "", unix.MS_REMOUNT, "size=400m"); err != nil {
+	if err := unix.Mount("", dir, "", unix.MS_REMOUNT, "size=700m"); err != nil {
 		t.Fatal(err)
 	}
 	d.waitFor(t, "the crawl to go on", func() bool { return strings.Contains(d.output(), "the crawl goes on") })
@@ -105,7 +105,7 @@ func TestADiskFilledByOthersDamagesNothing(t *testing.T) {
 	default:
 		d.kill(t)
 	}
-	if err := unix.Mount("", dir, "", unix.MS_REMOUNT, "size=400m"); err != nil {
+	if err := unix.Mount("", dir, "", unix.MS_REMOUNT, "size=700m"); err != nil {
 		t.Fatal(err)
 	}
 	if code, out, errs := command("fsck", "--config", conf); code != exitOK {
