@@ -3,6 +3,7 @@ package crawler_test
 import (
 	"context"
 	"runtime"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -21,10 +22,10 @@ func TestAWeekWithoutVisitsTakesNothing(t *testing.T) {
 		defer shut()
 		const uris = 5_000
 		addPagesLater(t, rooms.Frontier, "http://news.example", uris, 30*24*time.Hour)
-		rounds := 0
+		var rounds atomic.Int64
 		free := rooms.FreeSpace
 		rooms.FreeSpace = func() (int64, error) { // asked at each round of the dispatcher
-			rounds++
+			rounds.Add(1)
 			return free()
 		}
 		ctx, stop := context.WithCancel(t.Context())
@@ -33,10 +34,10 @@ func TestAWeekWithoutVisitsTakesNothing(t *testing.T) {
 		go func() { done <- c.Run(ctx) }()
 		time.Sleep(time.Hour)
 		synctest.Wait()
-		before, roundsBefore := inUse(), rounds
+		before, roundsBefore := inUse(), rounds.Load()
 		time.Sleep(7 * 24 * time.Hour)
 		synctest.Wait()
-		after, week := inUse(), rounds-roundsBefore
+		after, week := inUse(), int(rounds.Load()-roundsBefore)
 		stop()
 		if err := <-done; err != nil {
 			t.Error(err)
