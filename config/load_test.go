@@ -247,6 +247,7 @@ trap_wait = "7d"
 rules = ['reject /print/', 'accept ^https://media[.]']
 embeds_anywhere = false
 max_links = 100
+speculative = true
 [names]
 set = "heritrix"
 drop = ["utm_*"]
@@ -370,7 +371,7 @@ func TestEachKeyReachesItsField(t *testing.T) {
 			MaxBody: 10 << 20, MaxHead: 64 << 10, MaxContent: 1e12,
 		},
 		Scope: config.Scope{
-			By: config.ByPrefix, Prefixes: []string{"https://www.news.example/a%20b/"}, MaxHops: 3, MaxRedirects: 50, MaxLinks: 100,
+			By: config.ByPrefix, Prefixes: []string{"https://www.news.example/a%20b/"}, MaxHops: 3, MaxRedirects: 50, MaxLinks: 100, Speculative: true,
 			MaxLinkHops: 4, MaxManifestHops: 5, MaxInferredHops: 6, MaxSpeculativeHops: 7, SeedRedirects: config.RedirectsInDomain,
 			MaxURIs: 8, MaxURIsPerDirectory: 9, TrapWait: 7 * day,
 			Rules: []config.ScopeRule{

@@ -44,6 +44,8 @@ type Scope struct {
 	EmbedsAnywhere bool
 	// MaxLinks is scope.max_links (5000): links taken from one page.
 	MaxLinks int
+	// Speculative is scope.speculative (false): what looks like a reference in a script is taken for a link.
+	Speculative bool
 }
 
 // ScopeBy is what the scope of a host is measured by.
@@ -125,6 +127,10 @@ var scopeKeys = []key{
 	{
 		Key:    Key{Name: "scope.max_links", Default: "5000", Scope: inBoth, Doc: "Links taken from one page."},
 		reader: whole(1, 1_000_000, func(d *draft) *int { return &d.settings.Scope.MaxLinks }),
+	},
+	{
+		Key:    Key{Name: "scope.speculative", Default: "false", Scope: inBoth, Doc: "Quoted strings in scripts that look like a path or URI are taken for guesses (X); scope.max_speculative_hops limits them. Many lead nowhere."},
+		reader: boolean(func(d *draft) *bool { return &d.settings.Scope.Speculative }),
 	},
 }
 

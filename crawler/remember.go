@@ -48,7 +48,7 @@ func (c *Crawler) discover(v visit, s terms) (found, error) {
 	}
 	defer content.Close()
 	doc := discover.Document{URI: v.uri(), Status: got.Status, Header: got.Header}
-	named, err := discover.Links(doc, content, discover.Bounds{MaxLinks: s.Scope.MaxLinks})
+	named, err := discover.Links(doc, content, discover.Bounds{MaxLinks: s.Scope.MaxLinks, Speculative: s.Scope.Speculative})
 	found.dropped += named.Dropped
 	found.err = err
 	found.candidates = slices.Grow(found.candidates, len(named.Links))

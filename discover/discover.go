@@ -25,6 +25,10 @@ const sniffed = 512
 type Bounds struct {
 	MaxLinks int   // how many links are given; zero means 5,000
 	MaxBytes int64 // how much of the content is read, in bytes; zero means 8 MiB
+
+	// Speculative asks for what looks like a reference in scripts, too. What is only found there is listed behind all
+	// else, as far as MaxLinks leaves room.
+	Speculative bool
 }
 
 // Document is the response whose links are wanted.
@@ -35,7 +39,7 @@ type Document struct {
 }
 
 // Link is a URI that was found and the kind of step that leads to it: [uri.Embed], [uri.Redirect], [uri.Link], or
-// [uri.Manifest] for a feed of the page.
+// [uri.Manifest] for a feed of the page, [uri.Speculative] for a guess from a script.
 type Link struct {
 	URI uri.URI
 	Hop uri.Hop
@@ -62,6 +66,7 @@ func Links(doc Document, content io.Reader, b Bounds) (Found, error) {
 		b.MaxBytes = defaultMaxBytes
 	}
 	p := newPage(doc.URI, b.MaxLinks)
+	p.speculative = b.Speculative
 	if location := doc.Header.Get("Location"); location != "" && redirects(doc.Status) {
 		p.add(escapeHigh(location), uri.Redirect)
 		return p.found, nil
@@ -69,7 +74,7 @@ func Links(doc Document, content io.Reader, b Bounds) (Found, error) {
 	p.headers(doc.Header)
 	contentType := doc.Header.Get("Content-Type")
 	form := formOf(contentType)
-	if form == other || content == nil {
+	if form == other || form == code && !b.Speculative || content == nil {
 		return p.found, nil
 	}
 	body, cut, err := read(content, b.MaxBytes)
@@ -84,7 +89,10 @@ func Links(doc Document, content io.Reader, b Bounds) (Found, error) {
 		p.html(text)
 	case styles:
 		p.css(decodeCSS(body, contentType))
+	case code:
+		p.guesses(body)
 	}
+	p.addGuesses()
 	if err != nil {
 		err = fmt.Errorf("read content of %s for links: %w", doc.URI, err)
 	}
@@ -124,6 +132,7 @@ const (
 	markup
 	xhtml
 	styles
+	code
 )
 
 func formOf(contentType string) form {
@@ -137,6 +146,8 @@ func formOf(contentType string) form {
 		return xhtml
 	case "text/css":
 		return styles
+	case "text/javascript", "application/javascript", "application/x-javascript", "text/ecmascript", "application/ecmascript":
+		return code
 	}
 	return other
 }

@@ -69,7 +69,7 @@ func BenchmarkHostile(b *testing.B) {
 				text, doc := c.make(size), response(b, 200, "Content-Type", c.contentType)
 				b.SetBytes(int64(len(text)))
 				for b.Loop() {
-					find(b, doc, text, discover.Bounds{})
+					find(b, doc, text, discover.Bounds{Speculative: true})
 				}
 			})
 		}

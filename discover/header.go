@@ -1,6 +1,7 @@
 package discover
 
 import (
+	"cmp"
 	"net/http"
 	"strings"
 
@@ -20,18 +21,23 @@ var relations = map[string]uri.Hop{
 	"mask-icon":                    uri.Embed,
 	"fluid-icon":                   uri.Embed,
 	"image_src":                    uri.Embed,
+	"import":                       uri.Embed,
 	"preload":                      uri.Embed,
 	"modulepreload":                uri.Embed,
 	"manifest":                     uri.Embed,
 
 	"alternate":      uri.Link,
 	"amphtml":        uri.Link,
+	"archives":       uri.Link,
 	"author":         uri.Link,
+	"bookmark":       uri.Link,
 	"canonical":      uri.Link,
+	"collection":     uri.Link,
 	"contents":       uri.Link,
 	"first":          uri.Link,
 	"help":           uri.Link,
 	"index":          uri.Link,
+	"item":           uri.Link,
 	"last":           uri.Link,
 	"license":        uri.Link,
 	"next":           uri.Link,
@@ -47,7 +53,10 @@ var relations = map[string]uri.Hop{
 
 	"dns-prefetch": nothing,
 	"preconnect":   nothing,
-	"edituri":      nothing, // this and the next two await requests from programs
+	"edituri":      nothing, // this and the rest await requests from programs
+	"hub":          nothing,
+	"micropub":     nothing,
+	"microsub":     nothing,
 	"pingback":     nothing,
 	"webmention":   nothing,
 }
@@ -90,24 +99,35 @@ func (p *page) linkHeader(s string) {
 		if !ok {
 			return
 		}
-		var rel string
-		rel, s = linkParams(rest)
-		if hop := relation(rel, nothing); hop != nothing {
-			p.add(escapeHigh(target), hop)
+		var params linkParams
+		params, s = readLinkParams(rest)
+		hop := relation(params.rel, nothing)
+		if hop == uri.Link && isFeed([]byte(params.rel), []byte(params.kind)) {
+			hop = uri.Manifest
+		}
+		if hop == nothing {
+			continue
+		}
+		p.add(escapeHigh(target), hop)
+		if params.images != "" {
+			p.srcset(escapeHigh(params.images))
 		}
 	}
 }
 
-// linkParams reads the parameters of a link-value and gives its first rel and what follows the value.
-func linkParams(s string) (rel, rest string) {
+// linkParams are the first rel, type and imagesrcset of a link-value.
+type linkParams struct{ rel, kind, images string }
+
+// readLinkParams reads the parameters of a link-value and gives what follows the value.
+func readLinkParams(s string) (params linkParams, rest string) {
 	for {
 		s = strings.TrimLeft(s, " \t;")
 		if s == "" || s[0] == ',' {
-			return rel, s
+			return params, s
 		}
 		end := strings.IndexAny(s, "=;,")
 		if end < 0 {
-			return rel, ""
+			return params, ""
 		}
 		name := strings.TrimSpace(s[:end])
 		if s[end] != '=' {
@@ -116,8 +136,13 @@ func linkParams(s string) (rel, rest string) {
 		}
 		var value string
 		value, s = linkValue(strings.TrimLeft(s[end+1:], " \t"))
-		if rel == "" && strings.EqualFold(name, "rel") {
-			rel = value
+		switch strings.ToLower(name) {
+		case "rel":
+			params.rel = cmp.Or(params.rel, value)
+		case "type":
+			params.kind = cmp.Or(params.kind, value)
+		case "imagesrcset":
+			params.images = cmp.Or(params.images, value)
 		}
 	}
 }

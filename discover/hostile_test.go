@@ -55,12 +55,28 @@ var hostile = []struct {
 	{"strings that never end in a style sheet", "text/css", func(n int) string { return strings.Repeat("'\\\n", n/3) }},
 	{"bad addresses in a style sheet", "text/css", func(n int) string { return strings.Repeat("url(a b ", n/8) }},
 	{"hyphens in a style sheet", "text/css", func(n int) string { return strings.Repeat("-", n) }},
+	{"data in data", "text/html", func(n int) string { return `<script type=application/ld+json>` + strings.Repeat(`{"url":[`, n/8) }},
+	{"data that never ends", "text/html", func(n int) string { return `<script type=application/ld+json>["` + strings.Repeat(`\"`, n/2) }},
+	{"data of addresses", "text/html", func(n int) string { return `<script type=application/ld+json>{"url":[` + many(n/12, `"/%d",`) }},
+	{"data of backslashes", "text/html", func(n int) string {
+		return `<script type=application/ld+json>{"url":["` + strings.Repeat(`\`, n/2) + `"]}</script>`
+	}},
+	{"many broken data", "text/html", func(n int) string { return strings.Repeat(`<script type=application/ld+json>{"url"</script>`, n/48) }},
+	{"an object of many archives", "text/html", func(n int) string { return "<object codebase=/b/ archive='" + many(n/10, "%d.jar ") + "'>" }},
+	{"many objects in many places", "text/html", func(n int) string { return many(n/40, "<object codebase=/%d/ data=a.swf></object>") }},
+	{"quotes without end", "text/javascript", func(n int) string { return strings.Repeat(`"`, n) }},
+	{"quotes of all kinds", "text/javascript", func(n int) string { return strings.Repeat("\"a'b`", n/5) }},
+	{"a string that never ends", "text/javascript", func(n int) string { return `"` + strings.Repeat("/a", n/2) }},
+	{"one giant string", "text/javascript", func(n int) string { return `"` + strings.Repeat("/a", n/2) + `"` }},
+	{"strings of backslashes", "text/javascript", func(n int) string { return strings.Repeat(`"/\\\"`, n/8) }},
+	{"guesses without end", "text/javascript", func(n int) string { return many(n/12, `"/a/%d";`) }},
+	{"scripts that never end", "text/html", func(n int) string { return "<script>" + strings.Repeat(`'/a/b" `, n/7) }},
 	{"imports without end", "text/css", func(n int) string { return many(n/18, "@import '/%d';") }},
 }
 
 func TestHostileContentEndsWithinItsBounds(t *testing.T) {
 	t.Parallel()
-	bounds := discover.Bounds{MaxLinks: 100}
+	bounds := discover.Bounds{MaxLinks: 100, Speculative: true}
 	for _, c := range hostile {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -87,6 +103,7 @@ func TestWhatComesAfterAGiantTokenIsFound(t *testing.T) {
 		{"a tag, whose own link is lost", `<a title="` + giant + `" href=/lost><a href=/b>`, "L /b"},
 		{"a comment", `<!-- ` + giant + `--><a href=/b>`, "L /b"},
 		{"plain text", giant + `<a href=/b>`, "L /b"},
+		{"a block of data", `<script type=application/ld+json>{"name":"` + giant + `","url":"/no"}</script><a href=/b>`, "L /b"},
 		{"a script that writes tags", `<script>var x = "` + giant + `<a href=/no>";</script><a href=/b>`, "L /b"},
 		{"a style element", `<style>/*` + giant + `*/ p { background: url(/c) }</style><a href=/b>`, "E /c, L /b"},
 	} {
@@ -113,7 +130,7 @@ func check(t *testing.T, f discover.Found, maxLinks int) {
 		if l.URI.String() == here || seen[l.URI] {
 			t.Errorf("link %q is the document or stands twice", l.URI)
 		}
-		if l.Hop != uri.Embed && l.Hop != uri.Link && l.Hop != uri.Redirect && l.Hop != uri.Manifest {
+		if l.Hop != uri.Embed && l.Hop != uri.Link && l.Hop != uri.Redirect && l.Hop != uri.Manifest && l.Hop != uri.Speculative {
 			t.Errorf("link %q has hop %q", l.URI, l.Hop)
 		}
 		seen[l.URI] = true
@@ -121,11 +138,12 @@ func check(t *testing.T, f discover.Found, maxLinks int) {
 }
 
 func FuzzLinks(f *testing.F) {
-	types := []string{"text/html", "text/css", "text/html; charset=windows-1252", "text/html; charset=shift_jis", ""}
+	types := []string{"text/html", "text/css", "text/html; charset=windows-1252", "text/html; charset=shift_jis", "text/javascript", ""}
 	for i, s := range []string{
 		`<base href=x/><a href="b">&amp;<img srcset="/a 1x, /b,c 2x" style="a:url(b)"><noscript><img src=/c></noscript>`,
 		`@import "a"; p { b: url( "c\64 " ), image-set("d" type("e") 1x) `,
 		"<svg><style/><script href=/é?é></script></svg><meta http-equiv=refresh content='1;url=\xe9?\xe9'>",
+		`<script type=application/ld+json>{"image":[{"url":"\/i.png"},"\u002fj"],"@context":{},"url":"/u",}</script><script>'/a.js'</script><p onclick="go('/x')">`,
 		"<iframe srcdoc='<a href=/x>'></iframe><link rel=stylesheet href=//y><style>a{b:url(c)}",
 	} {
 		f.Add(types[i], "5; url=/r", "</l>; rel=next", []byte(s))
@@ -133,8 +151,8 @@ func FuzzLinks(f *testing.F) {
 	f.Fuzz(func(t *testing.T, contentType, refresh, link string, content []byte) {
 		const maxLinks = 10
 		doc := response(t, 200, "Content-Type", contentType, "Refresh", refresh, "Link", link)
-		check(t, find(t, doc, string(content), discover.Bounds{MaxLinks: maxLinks}), maxLinks)
+		check(t, find(t, doc, string(content), discover.Bounds{MaxLinks: maxLinks, Speculative: true}), maxLinks)
 		doc = response(t, 302, "Location", link)
-		check(t, find(t, doc, string(content), discover.Bounds{MaxLinks: maxLinks}), maxLinks)
+		check(t, find(t, doc, string(content), discover.Bounds{MaxLinks: maxLinks, Speculative: true}), maxLinks)
 	})
 }

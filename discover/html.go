@@ -52,13 +52,17 @@ func (p *page) stretch(text []byte, within string) (int, string) {
 		switch kind {
 		case html.ErrorToken:
 			if read > 0 && errors.Is(z.Err(), html.ErrBufferExceeded) {
+				p.overlong(within, z.Raw())
 				return read, within
 			}
 			return len(text), ""
 		case html.TextToken:
 			// What ends a raw text is another token, or the tokenizer's limit: then within still holds.
-			if within == "style" {
+			switch within {
+			case "style":
 				p.css(z.Text())
+			case "script":
+				p.script(z.Text)
 			}
 			continue
 		case html.StartTagToken, html.SelfClosingTagToken:
@@ -71,6 +75,9 @@ func (p *page) stretch(text []byte, within string) (int, string) {
 				attrs = append(attrs, a)
 			}
 			p.element(name, attrs)
+			if within == "script" {
+				p.writes = scriptOf(attrs)
+			}
 			if len(attrs) > maxAttributes {
 				return read, within
 			}
@@ -108,94 +115,6 @@ func (p *page) rawText(z *html.Tokenizer, name []byte, closed bool) string {
 	return ""
 }
 
-// use is what an attribute is for.
-type use int
-
-const (
-	unused   use = iota
-	link         // a reference that a reader may follow
-	embed        // a reference that a browser fetches
-	set          // an image list
-	declared     // style declarations
-	lazy         // a reference for a script to fill in, or something else altogether
-	lazySet      // an image list likewise
-	srcdoc       // a page
-)
-
-// uses are the attributes that count in any element.
-var uses = map[string]use{
-	"background":            embed,
-	"style":                 declared,
-	"data-background":       lazy,
-	"data-background-image": lazy,
-	"data-bg":               lazy,
-	"data-full":             lazy,
-	"data-hi-res-src":       lazy,
-	"data-image":            lazy,
-	"data-large_image":      lazy,
-	"data-lazy":             lazy,
-	"data-lazy-src":         lazy,
-	"data-original":         lazy,
-	"data-poster":           lazy,
-	"data-src":              lazy,
-	"data-src-retina":       lazy,
-	"data-zoom-image":       lazy,
-	"data-lazy-srcset":      lazySet,
-	"data-original-set":     lazySet,
-	"data-srcset":           lazySet,
-}
-
-var (
-	hyperlinks = map[string]use{"href": link, "xlink:href": link}
-	graphics   = map[string]use{"href": embed, "xlink:href": embed, "src": embed}
-	media      = map[string]use{"src": embed, "srcset": set, "poster": embed}
-	frames     = map[string]use{"src": embed, "srcdoc": srcdoc}
-)
-
-// elementUses are the attributes that count in one element only. Those with more to know about them are in element.
-var elementUses = map[string]map[string]use{
-	"a":          hyperlinks,
-	"area":       hyperlinks,
-	"amp-audio":  media,
-	"amp-iframe": frames,
-	"amp-img":    media,
-	"amp-video":  media,
-	"audio":      media,
-	"bgsound":    media,
-	"embed":      media,
-	"feimage":    graphics,
-	"frame":      frames,
-	"iframe":     frames,
-	"image":      graphics, // in svg; in HTML it is an old name of img
-	"img":        {"src": embed, "srcset": set, "lowsrc": embed, "dynsrc": embed},
-	"object":     {"data": embed},
-	"script":     graphics,
-	"source":     media,
-	"track":      media,
-	"use":        graphics,
-	"video":      media,
-}
-
-// metaUses are the property or name of a meta element whose content is a reference.
-var metaUses = map[string]uri.Hop{
-	"image":                   uri.Embed,
-	"thumbnail":               uri.Embed,
-	"thumbnailurl":            uri.Embed,
-	"msapplication-tileimage": uri.Embed,
-	"og:image":                uri.Embed,
-	"og:image:secure_url":     uri.Embed,
-	"og:image:url":            uri.Embed,
-	"twitter:image":           uri.Embed,
-	"twitter:image:src":       uri.Embed,
-	"og:audio":                uri.Link,
-	"og:audio:url":            uri.Link,
-	"og:url":                  uri.Link,
-	"og:video":                uri.Link,
-	"og:video:secure_url":     uri.Link,
-	"og:video:url":            uri.Link,
-	"twitter:player":          uri.Link,
-}
-
 // element adds what one tag names.
 func (p *page) element(name []byte, attrs []attribute) {
 	switch string(name) {
@@ -207,10 +126,16 @@ func (p *page) element(name []byte, attrs []attribute) {
 		p.linkElement(attrs)
 	case "meta":
 		p.meta(attrs)
+	case "form":
+		if method, _ := value(attrs, "method"); len(method) == 0 || bytes.EqualFold(method, []byte("get")) {
+			p.named(attrs, "action", uri.Link)
+		}
 	case "input":
 		if kind, _ := value(attrs, "type"); bytes.EqualFold(kind, []byte("image")) {
 			p.named(attrs, "src", uri.Embed)
 		}
+	case "object", "applet":
+		p.object(attrs)
 	case "param":
 		if name, _ := value(attrs, "name"); bytes.EqualFold(name, []byte("movie")) {
 			p.named(attrs, "value", uri.Embed)
@@ -223,6 +148,40 @@ func (p *page) element(name []byte, attrs []attribute) {
 			u = uses[string(a.key)]
 		}
 		p.attribute(u, a.val)
+		if p.speculative && runs(a) {
+			p.guesses(a.val)
+		}
+	}
+}
+
+// runs reports whether an attribute is a script: a handler of events, or an address that is one.
+func runs(a attribute) bool {
+	const scheme = "javascript:"
+	return bytes.HasPrefix(a.key, []byte("on")) || len(a.val) > len(scheme) && bytes.EqualFold(a.val[:len(scheme)], []byte(scheme))
+}
+
+// object adds what an object or applet element is made of, which is relative to its codebase.
+func (p *page) object(attrs []attribute) {
+	from := p.base
+	if codebase, ok := value(attrs, "codebase"); ok && len(codebase) <= uri.MaxLength && p.resolved < resolutions*p.maxLinks {
+		p.resolved++
+		if u, err := p.base.Join(string(codebase)); err == nil {
+			from = u
+		}
+	}
+	for _, a := range attrs {
+		switch string(a.key) {
+		case "data":
+			p.relative(from, a.val)
+		case "code":
+			if bytes.HasSuffix(a.val, []byte(".class")) {
+				p.relative(from, a.val)
+			}
+		case "archive":
+			for one := range bytes.FieldsFuncSeq(a.val, func(r rune) bool { return r == ',' || strings.ContainsRune(whitespace, r) }) {
+				p.relative(from, one)
+			}
+		}
 	}
 }
 
@@ -245,7 +204,7 @@ func (p *page) named(attrs []attribute, key string, hop uri.Hop) {
 
 func (p *page) linkElement(attrs []attribute) {
 	rel, _ := value(attrs, "rel")
-	hop := relation(string(rel), uri.Link)
+	hop := relation(string(rel), unrelated(attrs))
 	if hop == nothing {
 		return
 	}
@@ -256,6 +215,15 @@ func (p *page) linkElement(attrs []attribute) {
 	if list, ok := value(attrs, "imagesrcset"); ok {
 		p.srcset(list)
 	}
+}
+
+// unrelated is the hop of a link element whose rel says nothing: one may be a property of the page instead (microdata).
+func unrelated(attrs []attribute) uri.Hop {
+	property, _ := value(attrs, "itemprop")
+	if hop, ok := metaUses[string(bytes.ToLower(bytes.TrimSpace(property)))]; ok {
+		return hop
+	}
+	return uri.Link
 }
 
 // isFeed reports whether a link element names a feed of its page, as feed readers find them.

@@ -23,8 +23,13 @@ type page struct {
 	xhtml    bool              // <script/> is a whole element
 	svg      bool              // inside an svg element, where that is so too
 	nested   bool              // inside an iframe's srcdoc
+	writes   script            // what the script element is in that is being read
 	thorough bool              // the tokenizer reads everything; a test compares
 	maxLinks int
+
+	speculative bool            // scripts are searched for what may be references
+	guessed     []string        // what was found in them, each once; listed behind all else
+	guessedOnce map[string]bool // the same
 
 	attrs    []attribute     // memory for those of a tag
 	resolved int             // how many references were resolved
@@ -65,6 +70,34 @@ func (p *page) reference(ref []byte, hop uri.Hop) {
 		ref = escapeQuery(ref, p.legacy)
 	}
 	p.add(ref, hop)
+}
+
+// relative adds what an element embeds whose references have a base of their own.
+func (p *page) relative(from uri.URI, ref []byte) {
+	ref = bytes.TrimFunc(ref, func(c rune) bool { return c <= ' ' })
+	switch {
+	case from == p.base:
+		p.reference(ref, uri.Embed)
+		return
+	case len(ref) == 0:
+		return
+	case len(ref) > uri.MaxLength || foreign(ref):
+		p.found.Refused++
+		return
+	case p.resolved >= resolutions*p.maxLinks:
+		p.found.Dropped++
+		return
+	}
+	p.resolved++
+	if p.legacy != nil {
+		ref = escapeQuery(ref, p.legacy)
+	}
+	u, err := from.Join(string(ref))
+	if err != nil {
+		p.found.Refused++
+		return
+	}
+	p.add([]byte(u.String()), uri.Embed)
 }
 
 // add resolves a reference and lists it.
@@ -148,6 +181,8 @@ func strength(h uri.Hop) int {
 		return 2
 	case uri.Manifest:
 		return 1
+	case uri.Speculative:
+		return -1
 	}
 	return 0
 }

@@ -42,6 +42,7 @@ var oddMarkup = []string{
 	"<!-- <a href=/1>", "<!doctype html><a href=/1>", "<!a><a href=/1>", "<!><a href=/1>", "<!-><a href=/1>", "<?php echo '>' ?><a href=/1>",
 	"</><a href=/1>", "</ a><a href=/1>", "<3 <a href=/1>", "< a href=/1><a href=/2>", "<<a href=/1>", "<a <a href=/1>", "<a href=/1", "<a href='/1>",
 	"<script>'<a href=/1>'</script><a href=/2>", "<script><!-- <script> </script> --></script><a href=/3>", "<style><a href=/1></style><a href=/2>",
+	"<script type=application/ld+json>{\"url\":\"/1\"}</script><a href=/2>", "<object codebase=/c/ data=1></object><form action=/2>",
 	"<title><a href=/1></title><a href=/2>", "<noscript><img src=/1></noscript>", "<textarea><a href=/1></textarea ><a href=/2>",
 	"<plaintext><a href=/1>", "<svg><script href=/1/></script><a href=/2></svg>", "<svg/><style/><a href=/1>", "<svg a=/><style/><a href=/1>",
 	"<svg a='/'><style/><a href=/1>", "<svg a/><style/><a href=/1>", "<SVG><style/></SvG foo><style/><a href=/1>", "<svg><style/></svgx><style/><a href=/1>",
