@@ -27,7 +27,11 @@ func newsPage() string {
 			`<p>%[3]s</p><p class="meta"><a href="/author-%[2]d">By a reporter</a> <a href="/section-%[2]d/2026/11/20/a-headline-of-ordinary-length-%[1]d.html#comments">12 comments</a></p></article>`+"\n",
 			i, i%12, strings.Repeat("Some plain words of a story &amp; more of them. ", 11))
 	}
-	b.WriteString(`<script>` + strings.Repeat(`window.dataLayer.push({"event":"view","page":"front"});`+"\n", 200) + `</script></body></html>`)
+	b.WriteString(`<script type="application/ld+json">{"@context":"https://schema.org","@type":"ItemList","itemListElement":[`)
+	for i := range 20 {
+		fmt.Fprintf(&b, `{"@type":"NewsArticle","headline":"A headline of ordinary length","datePublished":"2026-11-20T10:00:00Z","url":"https:\/\/news.example\/section-1\/%[1]d.html","image":{"@type":"ImageObject","url":"/img/%[1]d.jpg","width":640}},`, i)
+	}
+	b.WriteString(`]}</script><script>` + strings.Repeat(`window.dataLayer.push({"event":"view","page":"front"});`+"\n", 200) + `</script></body></html>`)
 	return b.String()
 }
 
@@ -49,6 +53,16 @@ func BenchmarkLinksNewsPage(b *testing.B) {
 	}
 	b.ReportMetric(float64(links), "links")
 	b.ReportMetric(float64(b.Elapsed())/float64(alone), "×tokenizer")
+}
+
+// The same page, with guesses from its scripts.
+func BenchmarkLinksNewsPageSpeculative(b *testing.B) {
+	text, doc := newsPage(), page(b)
+	b.SetBytes(int64(len(text)))
+	b.ReportAllocs()
+	for b.Loop() {
+		find(b, doc, text, discover.Bounds{Speculative: true})
+	}
 }
 
 func tokenize(text string) {
