@@ -37,13 +37,13 @@ func NewClient(socket string) *Client {
 	return &Client{http: http.Client{Transport: &http.Transport{DialContext: dial}, Timeout: patience}, socket: socket}
 }
 
-// maxSocketPath is how long the path of a unix socket may be on every system.
-const maxSocketPath = 100
+// MaxSocketPath is how long the path of a unix socket may be on every system.
+const MaxSocketPath = 100
 
 // DialSocket connects to a unix socket, however long its path is.
 func DialSocket(ctx context.Context, path string) (net.Conn, error) {
 	var d net.Dialer
-	if len(path) <= maxSocketPath {
+	if len(path) <= MaxSocketPath {
 		return d.DialContext(ctx, "unix", path)
 	}
 	folder, err := os.Open(filepath.Dir(path))
@@ -54,7 +54,8 @@ func DialSocket(ctx context.Context, path string) (net.Conn, error) {
 	return conn, errors.Join(err, folder.Close())
 }
 
-// ShortPath names a file of an open folder in a way that fits a socket address.
+// ShortPath names a file of an open folder in a way that fits a socket address. It needs /proc, and is only for paths
+// longer than [MaxSocketPath].
 func ShortPath(folder *os.File, name string) string {
 	return fmt.Sprintf("/proc/self/fd/%d/%s", folder.Fd(), name)
 }

@@ -156,12 +156,7 @@ func listenSocket(path string) (net.Listener, func(), error) {
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, nil, err
 	}
-	folder, err := os.Open(filepath.Dir(path))
-	if err != nil {
-		return nil, nil, err
-	}
-	defer func() { _ = folder.Close() }()
-	at, err := net.ListenUnix("unix", &net.UnixAddr{Name: admin.ShortPath(folder, filepath.Base(path)), Net: "unix"})
+	at, err := bindSocket(path)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -170,6 +165,19 @@ func listenSocket(path string) (net.Listener, func(), error) {
 		return nil, nil, errors.Join(err, at.Close())
 	}
 	return at, func() { _ = os.Remove(path) }, nil
+}
+
+// bindSocket binds a path, also one that is too long for the address of a socket.
+func bindSocket(path string) (*net.UnixListener, error) {
+	if len(path) <= admin.MaxSocketPath {
+		return net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
+	}
+	folder, err := os.Open(filepath.Dir(path))
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = folder.Close() }()
+	return net.ListenUnix("unix", &net.UnixAddr{Name: admin.ShortPath(folder, filepath.Base(path)), Net: "unix"})
 }
 
 // adminToken reads the token, and makes one where there is none.

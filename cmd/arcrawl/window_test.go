@@ -1,0 +1,34 @@
+package main
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/arcrawl/arcrawl/admin"
+)
+
+// The socket of a deep folder is found as well as that of any other, and is gone when it is shut.
+func TestASocketMayHaveALongPath(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"s", strings.Repeat("s", 120)} {
+		path := filepath.Join(t.TempDir(), name)
+		at, done, err := listenSocket(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		conn, err := admin.DialSocket(t.Context(), path)
+		if err != nil {
+			t.Fatalf("a path of %d characters: %v", len(path), err)
+		}
+		_ = conn.Close()
+		if _, _, err := listenSocket(path); err == nil || !strings.Contains(err.Error(), "another process answers") {
+			t.Errorf("a second listener: %v", err)
+		}
+		_ = at.Close()
+		done()
+		if _, err := admin.DialSocket(t.Context(), path); err == nil {
+			t.Error("the socket answers after it was shut")
+		}
+	}
+}
