@@ -1,6 +1,7 @@
 package main
 
 import (
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -11,8 +12,12 @@ import (
 // The socket of a deep folder is found as well as that of any other, and is gone when it is shut.
 func TestASocketMayHaveALongPath(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"s", strings.Repeat("s", 120)} {
-		path := filepath.Join(t.TempDir(), name)
+	for _, deep := range []string{"s", strings.Repeat("s", 120)} {
+		dir := filepath.Join(t.TempDir(), deep)
+		if err := os.Mkdir(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join(dir, "admin.sock")
 		at, done, err := listenSocket(path)
 		if err != nil {
 			t.Fatal(err)
