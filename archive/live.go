@@ -44,6 +44,8 @@ type Live struct {
 	open map[string][]string // lines by their WARC file
 	err  error               // of the disk; nothing is added after it
 
+	settle func() error // see [Live.BeforeMerge]
+
 	merging sync.Mutex // one merge at a time
 }
 
@@ -181,6 +183,10 @@ func (l *Live) Add(e Entry) error {
 	return nil
 }
 
+// BeforeMerge has a function called before lines are merged, which makes them final: after that no start gives them again. An error
+// puts the merging off. It must be set before anything is added.
+func (l *Live) BeforeMerge(settle func() error) { l.settle = settle }
+
 // Merge puts the lines of finished WARC files into the sorted index. It does nothing when there are none.
 func (l *Live) Merge(ctx context.Context) error {
 	l.merging.Lock()
@@ -198,6 +204,11 @@ func (l *Live) Merge(ctx context.Context) error {
 	l.mu.Unlock()
 	if len(names) == 0 || broken {
 		return nil
+	}
+	if l.settle != nil {
+		if err := l.settle(); err != nil {
+			return fmt.Errorf("merge the index of %s: %w", l.dir, err)
+		}
 	}
 	if err := l.mergeInto(recentName, names, lines, nil); err != nil {
 		return fmt.Errorf("merge the index of %s: %w", l.dir, err)

@@ -298,6 +298,7 @@ certainty = "compare"
 revisits = "once per 7d"
 [index]
 live = false
+outbackcdx = "http://localhost:8901/arcrawl"
 `
 
 // lineOf is the line of everything on which a text stands.
@@ -326,6 +327,7 @@ func TestEachKeyReachesItsField(t *testing.T) {
 		Crawl:         config.Crawl{Workers: 7, Grace: 90 * time.Second, MaxURIsPerHost: 1000, Order: config.OrderOverdue},
 		WARC:          config.WARC{Prefix: "NLX-2026", MaxSize: 500e6, MaxAge: 2 * day, Level: 9},
 		Log:           config.Log{ExtraInfo: true},
+		Index:         config.Index{OutbackCDX: "http://localhost:8901/arcrawl"},
 		WebSub:        config.WebSub{Callback: "https://crawler.example/websub", Listen: "127.0.0.1:8472", Lease: 3 * day},
 		AllowNetworks: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("fd00::/8")},
 		Seeds: []config.Seed{

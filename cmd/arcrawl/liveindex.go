@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"strconv"
 	"sync"
 	"time"
@@ -20,16 +21,54 @@ const mergeEvery = time.Minute
 // is called when nothing is archived any more and all WARC files are finished.
 func openLiveIndex(c *config.Config, log zerolog.Logger) (hear func(crawler.Captured) error, shut func() error, err error) {
 	if !c.Index.Live {
+		if c.Index.OutbackCDX != "" {
+			log.Warn().Msg("nothing is sent to index.outbackcdx, for index.live is off")
+		}
 		return nil, func() error { return nil }, nil
 	}
 	complain := func(f archive.Finding) error {
 		log.Warn().Str("file", f.File).Int64("offset", f.Offset).Msg("a record could not be indexed: " + f.Text)
 		return nil
 	}
-	live, err := archive.OpenLive(context.Background(), c.Storage.WARC, nil, complain)
+	push, err := openPusher(c, log)
 	if err != nil {
 		return nil, nil, err
 	}
+	var again func([]byte) error
+	if push != nil {
+		again = push.queue.Add
+	}
+	live, err := archive.OpenLive(context.Background(), c.Storage.WARC, again, complain)
+	if err != nil {
+		if push != nil {
+			err = errors.Join(err, push.queue.Close())
+		}
+		return nil, nil, err
+	}
+	if push != nil {
+		live.BeforeMerge(push.queue.Sync)
+		push.start()
+	}
+	stopMerging := keepMerging(live, log)
+	hear = func(k crawler.Captured) error {
+		e := entryOf(k)
+		if push == nil {
+			return live.Add(e)
+		}
+		return errors.Join(push.queue.Add(e.AppendTo(nil)), live.Add(e)) // in this order: what is merged is in the queue
+	}
+	return hear, func() error {
+		stopMerging()
+		err := live.Close()
+		if push != nil {
+			err = errors.Join(err, push.close())
+		}
+		return err
+	}, nil
+}
+
+// keepMerging merges the live index from time to time, until the returned function is called.
+func keepMerging(live *archive.Live, log zerolog.Logger) (stop func()) {
 	end := make(chan struct{})
 	var merging sync.WaitGroup
 	merging.Go(func() {
@@ -46,11 +85,10 @@ func openLiveIndex(c *config.Config, log zerolog.Logger) (hear func(crawler.Capt
 			}
 		}
 	})
-	return func(k crawler.Captured) error { return live.Add(entryOf(k)) }, func() error {
+	return func() {
 		close(end)
 		merging.Wait()
-		return live.Close()
-	}, nil
+	}
 }
 
 // entryOf is the line that an index has of a capture.
