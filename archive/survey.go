@@ -72,7 +72,7 @@ func holdingOf(rec *Record, file int32) (holding, bool) {
 	h := rec.Header
 	c := holding{
 		fact:   fact{id: keyOf(rec.ID()), uri: keyOf(h.Target()), file: file, offset: rec.Offset, date: h.Date().UnixNano()},
-		target: h.Target(), id: rec.ID(),
+		target: strings.Clone(h.Target()), id: strings.Clone(rec.ID()), // not parts of a whole head
 	}
 	switch h.Type() {
 	case "response", "resource":

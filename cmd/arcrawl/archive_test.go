@@ -216,3 +216,23 @@ func TestPacking(t *testing.T) {
 		t.Errorf("left behind: %v, %v", left, err)
 	}
 }
+
+// A damaged file is named, the rest is counted, and the exit code tells, whatever was asked.
+func TestDamageGivesExitCode65(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	whole := filepath.Join(dir, "whole.warc")
+	record := "WARC/1.1\r\nWARC-Type: resource\r\nWARC-Target-URI: http://a.example/\r\nWARC-Date: 2026-11-21T09:00:00Z\r\n" +
+		"WARC-Record-ID: <urn:uuid:00000000-0000-4000-8000-000000000001>\r\nContent-Type: text/plain\r\nContent-Length: 5\r\n\r\nhello\r\n\r\n"
+	for name, text := range map[string]string{whole: record, filepath.Join(dir, "torn.warc"): record[:len(record)-7]} {
+		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{"deps", "impact"} {
+		out, errs := ending(t, exitDamaged, name, "--warcs", dir, "whole.warc")
+		if !strings.Contains(errs, "torn.warc:0: error") || out == "" {
+			t.Errorf("%s prints %s and %s", name, out, errs)
+		}
+	}
+}

@@ -13,16 +13,29 @@ import (
 	"github.com/arcrawl/arcrawl/config"
 )
 
-// survey reads the folder that a command looks in.
-func (w *where) survey(cmd *cobra.Command) (*archive.Survey, error) {
+// survey reads the folder that a command looks in. Damage is named, and the rest is read all the same; the second error tells
+// afterwards that there was some.
+func (w *where) survey(cmd *cobra.Command) (s *archive.Survey, damage func() error, err error) {
 	dir, err := w.folder()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	progress := new(archive.Progress)
 	stop := watch(cmd.ErrOrStderr(), progress)
 	defer stop()
-	return archive.NewSurvey(cmd.Context(), []string{dir}, progress, printFinding(cmd.ErrOrStderr(), false))
+	found, print := 0, printFinding(cmd.ErrOrStderr(), false)
+	s, err = archive.NewSurvey(cmd.Context(), []string{dir}, progress, func(f archive.Finding) error {
+		if f.Severity == archive.Error {
+			found++
+		}
+		return print(f)
+	})
+	return s, func() error {
+		if found == 0 {
+			return nil
+		}
+		return fmt.Errorf("%w: %d errors were found while the folder was read, and are named above; what they hide is not counted", archive.ErrDamaged, found)
+	}, err
 }
 
 // folder is the one that was named, or that of the configuration.
@@ -45,13 +58,13 @@ func newDeps() *cobra.Command {
 		Short: "Tell which WARC files a file needs, and which need it",
 		Long: `deps reads a folder of WARC files and follows each revisit to its original. For each file that is named, by its path or by its
 name in the folder, it prints the files that hold originals of its revisits, the files with revisits that need it, and how
-many. Revisits whose original is in no file are counted, and give exit code 65.
+many. Revisits whose original is in no file are counted, and give exit code 65, as does a damaged file.
 
 The folder is that of the configuration, or the one that --warcs names.`,
 		Example: "  arcrawl deps --warcs warc/ arcrawl-20261121090000000-00001-c1.warc.gz",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			s, err := at.survey(cmd)
+			s, damage, err := at.survey(cmd)
 			if err != nil {
 				return err
 			}
@@ -69,7 +82,7 @@ The folder is that of the configuration, or the one that --warcs names.`,
 			if missing > 0 {
 				return fmt.Errorf("%w: the originals of %d revisits are in no file", archive.ErrDamaged, missing)
 			}
-			return nil
+			return damage()
 		},
 	}
 	at.flags(cmd)
@@ -119,7 +132,7 @@ The folder is that of the configuration, or the one that --warcs names.`,
 			if !ok {
 				return usageError{fmt.Errorf("--by %s: want year, month or day", period)}
 			}
-			s, err := at.survey(cmd)
+			s, damage, err := at.survey(cmd)
 			if err != nil {
 				return err
 			}
@@ -131,7 +144,7 @@ The folder is that of the configuration, or the one that --warcs names.`,
 			if err != nil {
 				return err
 			}
-			return printLosses(cmd.OutOrStdout(), losses, asJSON)
+			return errors.Join(printLosses(cmd.OutOrStdout(), losses, asJSON), damage())
 		},
 	}
 	at.flags(cmd)
