@@ -76,13 +76,14 @@ func TestVisitsInProgressAreListed(t *testing.T) {
 		if _, err := c.AddSeeds(time.Now()); err != nil {
 			t.Fatal(err)
 		}
-		var seen []crawler.Visiting
-		defer time.AfterFunc(5*time.Second, func() { seen = c.InProgress() }).Stop()
+		looked := make(chan []crawler.Visiting, 1)
+		defer time.AfterFunc(5*time.Second, func() { looked <- c.InProgress() }).Stop()
 		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
 		if err := c.Run(ctx); err != nil {
 			t.Fatal(err)
 		}
+		seen := <-looked
 		if len(seen) != 1 || seen[0].URI.String() != "http://news.example/" || seen[0].Claimed.IsZero() {
 			t.Errorf("in progress after five seconds: %v; want the URI that was claimed, though its robots.txt is asked for first", seen)
 		}
