@@ -51,13 +51,14 @@ func TestNobodyPaysForOurOwnUplink(t *testing.T) {
 		if _, err := c.AddSeeds(time.Now()); err != nil {
 			t.Fatal(err)
 		}
-		var midway crawler.Stand
-		time.AfterFunc(5*time.Hour, func() { midway = c.Stand() })
+		looked := make(chan crawler.Stand, 1)
+		time.AfterFunc(5*time.Hour, func() { looked <- c.Stand() })
 		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Hour)
 		defer cancel()
 		if err := c.Run(ctx); err != nil {
 			t.Fatal(err)
 		}
+		midway := <-looked
 		if !midway.Uplink || !strings.Contains(midway.Held, "our own network") || midway.Since.Sub(began) > 4*time.Hour {
 			t.Errorf("two hours into it the crawl says %+v; want that its own network is down, since the beginning", midway)
 		}
