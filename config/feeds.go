@@ -84,16 +84,7 @@ type Articles struct {
 
 // sources reads a list of feeds or sitemaps.
 func sources() reader {
-	return reader{
-		kind: "list of URIs",
-		read: func(f field, d *draft) {
-			f.texts(`for example "https://www.news.example/rss.xml"`, func(e field, s string) {
-				if u, ok := e.uri(s); ok {
-					d.sources = append(d.sources, seed{uri: u, at: e})
-				}
-			})
-		},
-	}
+	return seeds(`"https://www.news.example/rss.xml"`, func(d *draft) *[]seed { return &d.sources })
 }
 
 // uris reads a list of URIs.

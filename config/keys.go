@@ -358,7 +358,7 @@ var coreKeys = []key{
 	},
 	{
 		Key:    Key{Name: "seeds.uris", Default: "[]", Scope: inBoth, Doc: "http and https URIs. Those in a host file must be on its host."},
-		reader: seeds(),
+		reader: seeds(`"https://www.news.example/"`, func(d *draft) *[]seed { return &d.seeds }),
 	},
 	whenURI, whenMIME, whenPort, whenHop, whenTime, whenWeekdays, whenZone, whenUntil,
 }

@@ -196,14 +196,15 @@ func prefixes() reader {
 	}
 }
 
-// seeds reads a list of seeds; whose they are and whether they are new is checked when all files are read.
-func seeds() reader {
+// seeds reads a list of seeds, or of what is one too; whose they are and whether they are new is checked when all files are
+// read.
+func seeds(example string, at func(*draft) *[]seed) reader {
 	return reader{
 		kind: "list of URIs",
 		read: func(f field, d *draft) {
-			f.texts(`for example "https://www.news.example/"`, func(e field, s string) {
+			f.texts("for example "+example, func(e field, s string) {
 				if u, ok := e.uri(s); ok {
-					d.seeds = append(d.seeds, seed{uri: u, at: e})
+					*at(d) = append(*at(d), seed{uri: u, at: e})
 				}
 			})
 		},

@@ -6,13 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
 
-	"github.com/mattn/go-isatty"
 	"github.com/spf13/cobra"
 
 	"github.com/arcrawl/arcrawl/archive"
@@ -110,11 +108,6 @@ func importArchives(cmd *cobra.Command, i *dedup.Index, store *frontier.Frontier
 		err = fmt.Errorf("%w: %d errors; the rest is imported", archive.ErrDamaged, sum.Errors)
 	}
 	return err
-}
-
-func isTerminal(w io.Writer) bool {
-	f, ok := w.(*os.File)
-	return ok && isatty.IsTerminal(f.Fd())
 }
 
 func printImported(out io.Writer, f archive.ImportedFile, asJSON bool) (err error) {

@@ -6,11 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"time"
 
-	"github.com/mattn/go-isatty"
 	"github.com/spf13/cobra"
 
 	"github.com/arcrawl/arcrawl/frontier"
@@ -175,8 +173,8 @@ func confirm(cmd *cobra.Command, n int64) error {
 	if n == 0 {
 		return nil
 	}
-	in, ok := cmd.InOrStdin().(*os.File)
-	if !ok || !isatty.IsTerminal(in.Fd()) {
+	in := cmd.InOrStdin()
+	if !isTerminal(in) {
 		return usageError{fmt.Errorf("%d URIs would be forgotten with all their history: say --yes", n)}
 	}
 	fmt.Fprintf(cmd.ErrOrStderr(), "Forget %d URIs with all that was learned of them? Write yes: ", n)

@@ -6,15 +6,11 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"os"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"text/tabwriter"
 	"time"
-
-	"github.com/mattn/go-isatty"
 
 	"github.com/arcrawl/arcrawl/logstats"
 )
@@ -285,27 +281,5 @@ func twoUnits(d, large time.Duration, largeName string, small time.Duration, sma
 
 // watchBytes shows on a terminal how many bytes were read, until the returned function is called.
 func watchBytes(w io.Writer, read *atomic.Int64, total int64) (stop func()) {
-	f, ok := w.(*os.File)
-	if !ok || !isatty.IsTerminal(f.Fd()) {
-		return func() {}
-	}
-	end := make(chan struct{})
-	var showing sync.WaitGroup
-	showing.Go(func() {
-		tick := time.NewTicker(progressEvery)
-		defer tick.Stop()
-		for {
-			select {
-			case <-end:
-				fmt.Fprint(w, "\r\x1b[K")
-				return
-			case <-tick.C:
-				fmt.Fprintf(w, "\r\x1b[K%s of %s", size(read.Load()), size(total))
-			}
-		}
-	})
-	return func() {
-		close(end)
-		showing.Wait()
-	}
+	return showLine(w, func() string { return fmt.Sprintf("%s of %s", size(read.Load()), size(total)) })
 }

@@ -6,11 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"text/tabwriter"
 	"time"
 
-	"github.com/mattn/go-isatty"
 	"github.com/spf13/cobra"
 
 	"github.com/arcrawl/arcrawl/admin"
@@ -54,8 +52,7 @@ const (
 
 // top shows page after page until ctx ends.
 func top(ctx context.Context, out io.Writer, c *admin.Client, every time.Duration, hosts int) error {
-	f, isFile := out.(*os.File)
-	terminal := isFile && isatty.IsTerminal(f.Fd())
+	terminal := isTerminal(out)
 	tick := time.NewTicker(every)
 	defer tick.Stop()
 	for {

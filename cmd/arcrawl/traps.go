@@ -11,6 +11,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler"
+	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/traps"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -29,11 +30,9 @@ It reads the store, which the daemon has for itself while it runs: stop the daem
   arcrawl traps release www.news.example '^https?://www\.news\.example/calendar/'`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := config.Load(path)
-			if err != nil {
-				return err
-			}
-			return listTraps(c, strings.Join(args, ""), cmd.OutOrStdout())
+			return withTraps(path, func(_ *frontier.Frontier, book *traps.Book) error {
+				return listTraps(book, strings.Join(args, ""), cmd.OutOrStdout())
+			})
 		},
 	}
 	cmd.PersistentFlags().StringVarP(&path, "config", "c", defaultConfig, "the main configuration file")
@@ -49,17 +48,19 @@ func newTrapsRelease(path *string) *cobra.Command {
 once, and the same pattern is never taken for a trap again.`,
 		Args: cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := config.Load(*path)
-			if err != nil {
-				return err
-			}
-			return releaseTrap(c, uri.Host(args[0]), args[1], cmd.OutOrStdout())
+			return withTraps(*path, func(f *frontier.Frontier, book *traps.Book) error {
+				return releaseTrap(f, book, uri.Host(args[0]), args[1], cmd.OutOrStdout())
+			})
 		},
 	}
 }
 
-// listTraps prints the traps of one host, or of all.
-func listTraps(c *config.Config, host string, out io.Writer) (err error) {
+// withTraps opens the book of traps in the store of a stopped daemon.
+func withTraps(path string, do func(*frontier.Frontier, *traps.Book) error) (err error) {
+	c, err := config.Load(path)
+	if err != nil {
+		return err
+	}
 	f, err := openStopped(c)
 	if err != nil {
 		return err
@@ -69,8 +70,13 @@ func listTraps(c *config.Config, host string, out io.Writer) (err error) {
 	if err != nil {
 		return err
 	}
+	return do(f, book)
+}
+
+// listTraps prints the traps of one host, or of all.
+func listTraps(book *traps.Book, host string, out io.Writer) error {
 	n := 0
-	err = book.Each(func(h uri.Host, list []traps.Trap) error {
+	err := book.Each(func(h uri.Host, list []traps.Trap) error {
 		if host != "" && string(h) != host {
 			return nil
 		}
@@ -114,16 +120,7 @@ func printTrap(out io.Writer, h uri.Host, t traps.Trap) error {
 // dateOf is a day in days since 1970.
 func dateOf(day int) string { return time.Unix(int64(day)*24*60*60, 0).UTC().Format(time.DateOnly) }
 
-func releaseTrap(c *config.Config, h uri.Host, pattern string, out io.Writer) (err error) {
-	f, err := openStopped(c)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	book, err := traps.Open(f.DB())
-	if err != nil {
-		return err
-	}
+func releaseTrap(f *frontier.Frontier, book *traps.Book, h uri.Host, pattern string, out io.Writer) error {
 	due, err := crawler.ReleaseTrap(f, book, h, pattern, time.Now())
 	if err != nil {
 		return err

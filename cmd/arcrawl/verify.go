@@ -4,12 +4,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
 	"strings"
-	"sync"
 	"time"
 
-	"github.com/mattn/go-isatty"
 	"github.com/spf13/cobra"
 
 	"github.com/arcrawl/arcrawl/archive"
@@ -97,36 +94,13 @@ func size(n int64) string {
 	return fmt.Sprintf("%.1f %cB", value, names[0])
 }
 
-// progressEvery is how often the line on the terminal is renewed.
-const progressEvery = 500 * time.Millisecond
-
 // watch shows progress on a terminal until the returned function is called.
 func watch(w io.Writer, p *archive.Progress) (stop func()) {
-	f, ok := w.(*os.File)
-	if !ok || !isatty.IsTerminal(f.Fd()) {
-		return func() {}
-	}
-	end := make(chan struct{})
-	var showing sync.WaitGroup
 	start := time.Now()
-	showing.Go(func() {
-		tick := time.NewTicker(progressEvery)
-		defer tick.Stop()
-		for {
-			select {
-			case <-end:
-				fmt.Fprint(w, "\r\x1b[K")
-				return
-			case <-tick.C:
-				done, total := p.Bytes()
-				read, all := p.Files()
-				speed := float64(done) / time.Since(start).Seconds()
-				fmt.Fprintf(w, "\r\x1b[K%d of %d files, %s of %s, %s/s", read, all, size(done), size(total), size(int64(speed)))
-			}
-		}
+	return showLine(w, func() string {
+		done, total := p.Bytes()
+		read, all := p.Files()
+		speed := float64(done) / time.Since(start).Seconds()
+		return fmt.Sprintf("%d of %d files, %s of %s, %s/s", read, all, size(done), size(total), size(int64(speed)))
 	})
-	return func() {
-		close(end)
-		showing.Wait()
-	}
 }
