@@ -15,7 +15,7 @@ type Select struct {
 	Host   string   `json:"host,omitempty"`   // on this host, or, as "*.example.org", on it or one below it
 	Prefix string   `json:"prefix,omitempty"` // the canonical form begins with this
 	Match  string   `json:"match,omitempty"`  // an expression that matches the canonical form, anywhere
-	States []string `json:"states,omitempty"` // all of these are true: due, waiting, on-demand, in-progress, held, forbidden, failing, gone, new
+	States []string `json:"states,omitempty"` // all of these are true: due, waiting, on-demand, in-progress, held, forbidden, rejected, failing, gone, new
 	Cursor string   `json:"cursor,omitempty"` // where an earlier answer ended, its "next"
 	Limit  int      `json:"limit,omitempty"`  // of a list, at most 1000; 100 if it is not given
 }

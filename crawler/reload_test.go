@@ -103,6 +103,35 @@ func TestAHundredReloadsCauseNoVisit(t *testing.T) {
 	}
 }
 
+// What a curator puts out of scope is not asked for again, and costs its host nothing; it is not lost either, since the next
+// edit may take it back.
+func TestWhatFallsOutOfScopeIsLeftAndComesBack(t *testing.T) {
+	story(t, daily, func(w *world) {
+		w.set("http://www.news.example/", town.Page{Every: time.Hour, Links: []string{"http://www.news.example/old"}})
+		w.set("http://www.news.example/old", town.Page{Every: time.Hour})
+		const seeds = "[seeds]\nuris = [\"http://www.news.example/\"]\n"
+		const without = "[scope]\nrules = ['reject /old$']\n"
+		began := time.Now()
+		w.during(12*24*time.Hour, func(c *crawler.Crawler) {
+			time.Sleep(2*24*time.Hour + time.Hour)
+			w.host("www.news.example.toml", without+seeds)
+			w.reload(c)
+			time.Sleep(5 * 24 * time.Hour)
+			w.host("www.news.example.toml", seeds)
+			w.reload(c)
+		})
+		var days []int
+		for _, v := range w.visits("/old") {
+			if v.Status == 200 {
+				days = append(days, int(v.Finished.Sub(began)/(24*time.Hour)))
+			}
+		}
+		if diff := cmp.Diff([]int{0, 1, 2, 8, 9, 10, 11}, days); diff != "" {
+			t.Errorf("the days on which it was visited, out of scope from the third to the seventh (-want +got):\n%s", diff)
+		}
+	})
+}
+
 func TestABrokenFileLeavesTheLastGoodConfigurationInForce(t *testing.T) {
 	story(t, daily, func(w *world) {
 		w.set("http://other.example/", town.Page{Every: time.Hour})

@@ -26,6 +26,7 @@ const (
 	StateInProgress State = "in-progress" // is being visited
 	StateHeld       State = "held"        // an operator holds it back
 	StateForbidden  State = "forbidden"   // by robots.txt, when last visited
+	StateRejected   State = "rejected"    // out of scope, in a trap or a second name, when last looked at
 	StateFailing    State = "failing"     // its last visits were misfortunes
 	StateGone       State = "gone"        // its last visits were answered 404 or 410
 	StateNew        State = "new"         // was never visited
@@ -34,9 +35,14 @@ const (
 // States lists all states of a URI.
 func States() []State {
 	return []State{
-		StateDue, StateWaiting, StateOnDemand, StateInProgress, StateHeld, StateForbidden, StateFailing, StateGone, StateNew,
+		StateDue, StateWaiting, StateOnDemand, StateInProgress, StateHeld, StateForbidden, StateRejected, StateFailing, StateGone,
+		StateNew,
 	}
 }
+
+// statusRejected is the status that a URI is settled with when no visit is made of it because it is out of scope. The number is
+// Heritrix's.
+const statusRejected = -5000
 
 // MaxNamed is how many URIs a [Select] may name one by one.
 const MaxNamed = 10_000
@@ -110,6 +116,8 @@ func is(s State, w uriRow, claimed bool, now int64) bool {
 		return w.Held
 	case StateForbidden:
 		return w.Forbidden
+	case StateRejected:
+		return w.LastStatus == statusRejected
 	case StateFailing:
 		return w.Failures > 0
 	case StateGone:

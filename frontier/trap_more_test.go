@@ -44,6 +44,27 @@ func TestTrapNoListNoDelete(t *testing.T) {
 	}
 }
 
+// A missing break kept URIs that had fallen out of scope in the queues for ever, and there was no other way to be rid of
+// them.
+func TestTrapOutOfScopeForEver(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.add(day, "http://a.example/in")
+	in := w.claim(day, "http://a.example/in")
+	w.settle(in, visited(in, day, time.Hour))
+	w.add(at(time.Minute), "http://a.example/out")
+	c := w.claim(at(time.Minute), "http://a.example/out")
+	o := visited(c, at(time.Minute), 24*time.Hour)
+	o.Record.LastStatus, o.Unasked = -5000, true
+	w.settle(c, o)
+	rejected := frontier.Select{States: []frontier.State{frontier.StateRejected}}
+	same(t, w.selected(at(time.Minute), rejected, 9), []string{"http://a.example/out"})
+	if done := w.steerAt(at(time.Minute), rejected, frontier.Action{Verb: frontier.Forget}); done.Changed != 1 {
+		t.Errorf("forgot %+v", done)
+	}
+	same(t, w.selected(at(time.Minute), frontier.Select{}, 9), []string{"http://a.example/in"})
+}
+
 // The valence of a host stood in the store for ever, and one of zero crashed the crawler.
 func TestTrapValenceFixedForEver(t *testing.T) {
 	t.Parallel()
