@@ -10,9 +10,12 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
+// releasePage is how many URIs of a released trap are looked at in one step, so that a crawl that runs goes on meanwhile.
+const releasePage = 500
+
 // ReleaseTrap ends a trap for good, and makes those of its URIs due that are in the frontier and were not visited because
-// of it. It gives how many these are.
-func ReleaseTrap(f *frontier.Frontier, b *traps.Book, h uri.Host, pattern string, now time.Time) (int, error) {
+// of it. It gives how many these are. A crawl may run meanwhile. Done again, it finds what a broken off one has left.
+func ReleaseTrap(f *frontier.Frontier, b *traps.Book, h uri.Host, pattern string, now time.Time) (due int64, err error) {
 	t, err := b.Release(h, pattern)
 	if err != nil || t.Kind == traps.SoftNotFound {
 		return 0, err
@@ -21,17 +24,22 @@ func ReleaseTrap(f *frontier.Frontier, b *traps.Book, h uri.Host, pattern string
 	if err != nil {
 		return 0, fmt.Errorf("release %q on %s: %w", pattern, h, err)
 	}
-	due := 0
-	err = f.Each(func(r frontier.Record) error {
-		if r.URI.Host() != h || r.Due.IsZero() || !r.Due.After(now) || !match.MatchString(r.URI.String()) {
-			return nil
+	of := frontier.Select{Host: string(h), Match: match}
+	for from := frontier.Cursor(""); ; {
+		list, next, err := f.List(now, of, from, releasePage)
+		if err != nil {
+			return due, fmt.Errorf("release %q on %s: %w", pattern, h, err)
 		}
-		if r.Visits > 0 && r.LastStatus != statusOutOfScope {
-			return nil // it has an interval of its own
+		var waiting []frontier.Candidate
+		for _, e := range list {
+			if e.Due.After(now) && (e.Visits == 0 || e.LastStatus == statusOutOfScope) { // others have an interval of their own
+				waiting = append(waiting, frontier.Candidate{URI: e.URI, Hops: e.Hops, Via: e.Via, Seed: e.Seed, Due: now, Sooner: true})
+			}
 		}
-		added, err := f.Add(now, frontier.Candidate{URI: r.URI, Hops: r.Hops, Via: r.Via, Seed: r.Seed, Due: now, Sooner: true})
-		due += added.Sooner
-		return err
-	})
-	return due, err
+		added, err := f.Add(now, waiting...)
+		due += int64(added.Sooner)
+		if from = next; err != nil || next == "" {
+			return due, err
+		}
+	}
 }

@@ -189,9 +189,8 @@ func (b *Book) Release(h uri.Host, pattern string) (t Trap, err error) {
 }
 
 // Each calls see with every host that has traps, in the order of their names, until see returns an error, which Each returns.
+// It holds nobody up: it reads the store as it is when it begins.
 func (b *Book) Each(see func(uri.Host, []Trap) error) error {
-	b.mu.Lock()
-	defer b.mu.Unlock()
 	return b.db.View(func(txn *badger.Txn) error {
 		o := badger.DefaultIteratorOptions
 		o.Prefix = []byte(prefix)

@@ -26,7 +26,7 @@ export async function hostList(again, query) {
 
 export async function hostPage(again, query, name) {
   const path = 'hosts/' + encodeURIComponent(name);
-  const [host, queue, headers] = await Promise.all([ask(path), optional(path + '/queue'), optional('reports/headers')]);
+  const [host, queue, headers, found] = await Promise.all([ask(path), optional(path + '/queue'), optional('reports/headers'), optional('traps?host=' + encodeURIComponent(name))]);
   const rows = (headers ? headers.rows : []).filter((r) => r.host === name);
   return [
     h('h1', {}, name), state(host),
@@ -42,6 +42,7 @@ export async function hostPage(again, query, name) {
       ['versions of visits', (r) => percent(r.versions, r.visits)], ['last status', (r) => r.last_status || '–'],
     ], queue.uris, 'Nothing waits.') : notice('', 'This daemon does not list queues.'),
     h('h2', {}, 'What its headers were worth'), trustTable(rows),
+    h('h2', {}, 'Its traps'), found && found.traps.length ? found.traps.map((t) => trap(t, again)) : h('p', { class: 'panel' }, 'None was found.'),
   ];
 }
 
@@ -56,4 +57,18 @@ function orders(name, host, again) {
   const order = (verb) => () => ask('frontier/hosts', { pattern: name, verb });
   return host.paused ? button('Resume the host', order('resume'), again)
     : button('Pause the host', order('pause'), again, 'Pause this host? Its URIs keep their places, and a pause outlives a restart.');
+}
+
+// trap shows a part of the host that is kept out, the rule that would keep it out for good, and the button that lets it go.
+function trap(t, again) {
+  const kept = t.released ? 'released' : `${count(t.kept)} URIs kept out, ${count(t.visited)} visited before`;
+  return [
+    pairs([
+      ['trap', `${t.kind}: ${kept}, since ${moment(t.found)}`], ['pattern', h('code', {}, t.pattern)], ['seen', t.why],
+      t.free_from ? ['but not', `dates from ${t.free_from} to ${t.free_until}, and this month`] : null,
+      ['examples', t.examples.map((e) => h('div', {}, uriLink(e)))], t.rule ? ['rule for its file', h('pre', {}, t.rule)] : null,
+    ]),
+    t.released ? null : h('div', { class: 'row' }, button('Release the trap', () => ask('traps/release', { host: t.host, pattern: t.pattern }), again,
+      'Release this trap for good? Its URIs are visited from now on, and the same pattern is never taken for a trap again.')),
+  ];
 }

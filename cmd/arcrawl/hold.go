@@ -51,9 +51,10 @@ expression see arcrawl frontier hold.`,
 
 func newRelease() *cobra.Command {
 	return steeringCommand(&cobra.Command{
-		Use:     "release HOST|URI...",
-		Short:   "Let hosts or URIs be visited again that were held",
-		Long:    "release ends a hold. What was due meanwhile is visited as politeness allows.",
+		Use:   "release HOST|URI...",
+		Short: "Let hosts or URIs be visited again that were held",
+		Long: `release ends a hold. What was due meanwhile is visited as politeness allows. (What was taken for a trap is let go with
+arcrawl traps release.)`,
 		Example: "  arcrawl release www.news.example",
 	}, "released", func(cmd *cobra.Command, c *admin.Client, hosts []string, uris frontier.Select) (outcome, error) {
 		return holdOrRelease(cmd, c, hosts, uris, frontier.Resume, c.Release)

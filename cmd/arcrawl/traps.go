@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/arcrawl/arcrawl/admin"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/frontier"
@@ -17,114 +18,127 @@ import (
 )
 
 func newTraps() *cobra.Command {
-	var path string
+	var d daemonFlags
 	cmd := &cobra.Command{
 		Use:   "traps [HOST]",
 		Short: "List the parts of hosts that were found never to come to an end",
 		Long: `traps lists what the crawl has recognised as traps: calendars, folders in folders, combinations of query parameters, session
-ids, answers that are the same for whatever is asked. Each with what was seen, examples, how many URIs are kept out, and lines
-for the host's file that would keep it out whatever the pages hold from now on.
+ids, pages that invent each other, answers that are the same for whatever is asked. Each with what was seen, examples, how many
+URIs are kept out, and lines for the host's file that would keep it out whatever the pages hold from now on.
 
-It reads the store, which the daemon has for itself while it runs: stop the daemon first.`,
+It asks the running daemon, and reads the store where none runs.`,
 		Example: `  arcrawl traps
   arcrawl traps release www.news.example '^https?://www\.news\.example/calendar/'`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return withTraps(path, func(_ *frontier.Frontier, book *traps.Book) error {
-				return listTraps(book, strings.Join(args, ""), cmd.OutOrStdout())
+			list, err := askOrOpen(&d, func(c *admin.Client) (admin.Traps, error) {
+				return c.Traps(cmd.Context(), strings.Join(args, ""))
+			}, func(_ *frontier.Frontier, book *traps.Book) (admin.Traps, error) {
+				return admin.TrapsOf(book, uri.Host(strings.ToLower(strings.Join(args, ""))))
 			})
+			return tell(&d, cmd.OutOrStdout(), list, err, showTraps)
 		},
 	}
-	cmd.PersistentFlags().StringVarP(&path, "config", "c", defaultConfig, "the main configuration file")
-	cmd.AddCommand(newTrapsRelease(&path))
+	d.add(cmd)
+	cmd.AddCommand(newTrapsRelease())
 	return cmd
 }
 
-func newTrapsRelease(path *string) *cobra.Command {
-	return &cobra.Command{
+func newTrapsRelease() *cobra.Command {
+	var d daemonFlags
+	cmd := &cobra.Command{
 		Use:   "release HOST PATTERN",
 		Short: "Let the URIs of a trap go, for good",
 		Long: `release ends a trap. PATTERN is its pattern as arcrawl traps prints it. The URIs of it that are in the store become due at
-once, and the same pattern is never taken for a trap again.`,
-		Args: cobra.ExactArgs(2),
+once, and the same pattern is never taken for a trap again. (What arcrawl hold keeps back is let go with arcrawl release.)
+
+It asks the running daemon, and changes the store where none runs.`,
+		Example: `  arcrawl traps release www.news.example '^https?://www\.news\.example/calendar/'`,
+		Args:    cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return withTraps(*path, func(f *frontier.Frontier, book *traps.Book) error {
-				return releaseTrap(f, book, uri.Host(args[0]), args[1], cmd.OutOrStdout())
+			done, err := askOrOpen(&d, func(c *admin.Client) (admin.TrapReleased, error) {
+				return c.ReleaseTrap(cmd.Context(), args[0], args[1])
+			}, func(f *frontier.Frontier, book *traps.Book) (admin.TrapReleased, error) {
+				due, err := crawler.ReleaseTrap(f, book, uri.Host(strings.ToLower(args[0])), args[1], time.Now())
+				return admin.TrapReleased{Due: due}, err
+			})
+			var refusal admin.Refusal
+			if errors.Is(err, traps.ErrUnknown) || errors.As(err, &refusal) {
+				err = fmt.Errorf("%w; arcrawl traps %s lists those that there are (what arcrawl hold keeps back is let go with arcrawl release)", err, args[0])
+			}
+			return tell(&d, cmd.OutOrStdout(), done, err, func(out io.Writer, done admin.TrapReleased) error {
+				_, err := fmt.Fprintf(out, "released; %d URIs of it are due now\n", done.Due)
+				return err
 			})
 		},
 	}
+	d.add(cmd)
+	return cmd
 }
 
-// withTraps opens the book of traps in the store of a stopped daemon.
-func withTraps(path string, do func(*frontier.Frontier, *traps.Book) error) (err error) {
-	c, err := config.Load(path)
+// askOrOpen asks the daemon about traps, or opens the store if no daemon answers.
+func askOrOpen[A any](d *daemonFlags, asks func(*admin.Client) (A, error), opens func(*frontier.Frontier, *traps.Book) (A, error)) (answer A, err error) {
+	client, err := d.client()
+	if err == nil {
+		if answer, err = asks(client); !errors.Is(err, admin.ErrNoDaemon) {
+			return answer, err
+		}
+	}
+	if d.socket != "" || !errors.Is(err, admin.ErrNoDaemon) {
+		return answer, err
+	}
+	c, err := config.Load(d.config)
 	if err != nil {
-		return err
+		return answer, err
 	}
 	f, err := openStopped(c)
 	if err != nil {
-		return err
+		return answer, err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
 	book, err := traps.Open(f.DB())
 	if err != nil {
+		return answer, err
+	}
+	return opens(f, book)
+}
+
+func showTraps(out io.Writer, list admin.Traps) error {
+	for _, t := range list.Traps {
+		if err := printTrap(out, t); err != nil {
+			return err
+		}
+	}
+	if len(list.Traps) == 0 {
+		_, err := fmt.Fprintln(out, "no traps were found")
 		return err
 	}
-	return do(f, book)
-}
-
-// listTraps prints the traps of one host, or of all.
-func listTraps(book *traps.Book, host string, out io.Writer) error {
-	n := 0
-	err := book.Each(func(h uri.Host, list []traps.Trap) error {
-		if host != "" && string(h) != host {
-			return nil
-		}
-		n += len(list)
-		for _, t := range list {
-			if err := printTrap(out, h, t); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	if err == nil && n == 0 {
-		_, err = fmt.Fprintln(out, "no traps were found")
+	if list.More {
+		_, err := fmt.Fprintf(out, "… and more; name a host\n")
+		return err
 	}
-	return err
+	return nil
 }
 
-func printTrap(out io.Writer, h uri.Host, t traps.Trap) error {
+func printTrap(out io.Writer, t admin.Trap) error {
 	state := ""
 	if t.Released {
 		state = ", released"
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %s%s, since %s\n  pattern   %s\n  seen      %s\n", h, t.Kind, state, t.Found.Format(time.DateTime), t.Pattern, t.Why)
-	if t.Kind == traps.Calendar {
-		fmt.Fprintf(&b, "  but not   dates from %s to %s, and this month\n", dateOf(t.From), dateOf(t.To))
+	fmt.Fprintf(&b, "%s: %s%s, since %s\n  pattern   %s\n  seen      %s\n", t.Host, t.Kind, state, t.Found.Format(time.DateTime), t.Pattern, t.Why)
+	if t.FreeFrom != "" {
+		fmt.Fprintf(&b, "  but not   dates from %s to %s, and this month\n", t.FreeFrom, t.FreeUntil)
 	}
-	if t.Kind != traps.Session {
+	if t.Kind != traps.Session.String() {
 		fmt.Fprintf(&b, "  kept out  %d URIs\n", t.Kept)
 	}
 	for _, e := range t.Examples {
 		fmt.Fprintf(&b, "  example   %s\n", e)
 	}
-	if rule := t.Rule(); rule != "" {
-		fmt.Fprintf(&b, "  rule      %s\n", strings.ReplaceAll(rule, "\n", "\n            "))
+	if t.Rule != "" {
+		fmt.Fprintf(&b, "  rule      %s\n", strings.ReplaceAll(t.Rule, "\n", "\n            "))
 	}
 	_, err := io.WriteString(out, b.String())
-	return err
-}
-
-// dateOf is a day in days since 1970.
-func dateOf(day int) string { return time.Unix(int64(day)*24*60*60, 0).UTC().Format(time.DateOnly) }
-
-func releaseTrap(f *frontier.Frontier, book *traps.Book, h uri.Host, pattern string, out io.Writer) error {
-	due, err := crawler.ReleaseTrap(f, book, h, pattern, time.Now())
-	if err != nil {
-		return err
-	}
-	_, err = fmt.Fprintf(out, "released; %d URIs of it are due now\n", due)
 	return err
 }

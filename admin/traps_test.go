@@ -1,0 +1,85 @@
+package admin
+
+import (
+	"net/http"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/internal/town"
+	"github.com/arcrawl/arcrawl/traps"
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+// withTraps gives a window the book of traps of its store.
+func withTraps(o *Options) {
+	book, err := traps.Open(o.Frontier.DB())
+	if err != nil {
+		panic(err)
+	}
+	o.Traps = book
+}
+
+// trap has a URI kept out that is a trap by itself.
+func (w *world) trap(text string) traps.Trap {
+	w.Helper()
+	u := uri.FromCanonical(text)
+	t, ok, err := w.window.o.Traps.Judge(u, time.Now())
+	if err != nil || !ok {
+		w.Fatalf("%s is no trap: %v", text, err)
+	}
+	_, err = w.window.o.Traps.Keep(t, time.Now(), u)
+	w.must(err)
+	return t
+}
+
+// TestTrapsAreShownAndReleased lists the traps of a running crawl and lets one go: what was kept out of it is due.
+func TestTrapsAreShownAndReleased(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, dir, everyHour, withTraps)
+		defer w.close()
+		w.set("http://news.example/", town.Page{})
+		w.set("http://news.example/a/a/a/1", town.Page{})
+		const inTrap = "http://news.example/a/a/a/1"
+		trap := w.trap(inTrap)
+		w.trap("http://other.example/b/b/b/")
+		now := time.Now()
+		_, err := w.rooms.Frontier.Add(now,
+			frontier.Candidate{URI: uri.FromCanonical(inTrap), Hops: "L", Seed: "http://news.example/", Due: now.Add(24 * time.Hour)},
+			frontier.Candidate{URI: uri.FromCanonical("http://news.example/a/beside"), Hops: "L", Seed: "http://news.example/", Due: now.Add(24 * time.Hour)})
+		w.must(err)
+
+		list := get[Traps](w, "/api/v1/traps?host=NEWS.example")
+		want := Traps{Traps: []Trap{{
+			Host: "news.example", Kind: "repeats", Pattern: trap.Pattern, Why: trap.Why, Found: now.UTC(), Kept: 1, Examples: []string{inTrap}, Rule: trap.Rule(),
+		}}}
+		if diff := cmp.Diff(want, list); diff != "" {
+			t.Errorf("the traps of a host (-want +got):\n%s", diff)
+		}
+		if all := get[Traps](w, "/api/v1/traps"); len(all.Traps) != 2 || all.More {
+			t.Errorf("%d traps of all hosts, more: %t; want 2", len(all.Traps), all.More)
+		}
+		for _, wrong := range []TrapRelease{{Host: "news.example", Pattern: "x"}, {Host: "other.example", Pattern: trap.Pattern}} {
+			if status := w.ask(http.MethodPost, "/api/v1/traps/release", wrong, nil); status != http.StatusNotFound {
+				t.Errorf("release of %+v, which is none: status %d", wrong, status)
+			}
+		}
+		for _, want := range []int64{1, 0} { // again does no harm
+			if got := post[TrapReleased](w, "/api/v1/traps/release", TrapRelease{Host: "news.example", Pattern: trap.Pattern}); got.Due != want {
+				t.Errorf("%d URIs are due, want %d", got.Due, want)
+			}
+		}
+		if list := get[Traps](w, "/api/v1/traps?host=news.example"); !list.Traps[0].Released {
+			t.Error("it is not told that the trap was released")
+		}
+		w.run(time.Minute)
+		if r, _, err := w.rooms.Frontier.Get(uri.FromCanonical(inTrap)); err != nil || r.Visits != 1 {
+			t.Errorf("a URI of the released trap was visited %d times in a minute, want once (%v)", r.Visits, err)
+		}
+	})
+}

@@ -1,0 +1,68 @@
+package main
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/traps"
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+// TestTrapsOfAStoppedAndOfARunningDaemon lists and releases traps, of the store and of the daemon.
+func TestTrapsOfAStoppedAndOfARunningDaemon(t *testing.T) {
+	dir := t.TempDir()
+	site := startKillSite(t)
+	path := filepath.Join(dir, "arcrawl.toml")
+	writeFile(t, path, site.toml())
+	first, second := keepOut(t, filepath.Join(dir, "state"), "http://news.example/a/a/a/1"), keepOut(t, filepath.Join(dir, "state"), "http://news.example/b/b/b/1")
+	says := func(code int, words string, args ...string) {
+		t.Helper()
+		got, out, errs := command(append(args, "--config", path)...)
+		if got != code || !strings.Contains(out+errs, words) {
+			t.Errorf("arcrawl %v: exit code %d, want %d with %q:\n%s%s", args, got, code, words, out, errs)
+		}
+	}
+	says(exitOK, "news.example: repeats, since", "traps", "news.example")
+	says(exitOK, "no traps were found", "traps", "other.example")
+	says(exitFailure, "arcrawl traps news.example lists those", "traps", "release", "news.example", "nothing")
+	says(exitOK, "released; 1 URIs of it are due now", "traps", "release", "news.example", first.Pattern)
+
+	d := startDaemon(t, build(t, dir), path)
+	site.waitFor(t, d, site.asked.Load()+5)
+	says(exitOK, "news.example: repeats, released, since", "traps")
+	says(exitOK, `"kept": 1`, "traps", "--json")
+	says(exitFailure, "arcrawl release", "traps", "release", "news.example", "nothing")
+	says(exitOK, "released; 1 URIs of it are due now", "traps", "release", "news.example", second.Pattern)
+	d.terminate(t)
+	says(exitOK, `"due": 0`, "traps", "release", "news.example", second.Pattern, "--json")
+}
+
+// keepOut has a store keep a URI out that is a trap by itself.
+func keepOut(t *testing.T, dir, text string) traps.Trap {
+	t.Helper()
+	now := time.Now()
+	f, err := frontier.Open(frontier.Options{Dir: dir, Now: now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	book, err := traps.Open(f.DB())
+	if err != nil {
+		t.Fatal(err)
+	}
+	u := uri.FromCanonical(text)
+	trap, ok, err := book.Judge(u, now)
+	if err != nil || !ok {
+		t.Fatalf("%s is no trap: %v", text, err)
+	}
+	if _, err := book.Keep(trap, now, u); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.Add(now, frontier.Candidate{URI: u, Hops: "L", Seed: "http://news.example/", Due: now.Add(time.Hour)}); err != nil {
+		t.Fatal(err)
+	}
+	return trap
+}
