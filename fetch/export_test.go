@@ -29,3 +29,16 @@ func Idle(c *Client) int {
 	defer c.idle.mu.Unlock()
 	return c.idle.order.Len()
 }
+
+// Usable is how many connections c keeps that it would use again. One that got bytes nobody asked for after it was put away is
+// found out when it is to be used.
+func Usable(c *Client) (n int) {
+	c.idle.mu.Lock()
+	defer c.idle.mu.Unlock()
+	for e := c.idle.order.Front(); e != nil; e = e.Next() {
+		if e.Value.(*conn).silent() {
+			n++
+		}
+	}
+	return n
+}
