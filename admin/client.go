@@ -205,6 +205,11 @@ func (c *Client) Overdue(ctx context.Context, f OverdueFilter) (Overdue, error) 
 	return ask[Overdue](ctx, c, http.MethodGet, "/overdue", q, nil)
 }
 
+// Days asks what the last days brought, of a host or, if it is empty, of all.
+func (c *Client) Days(ctx context.Context, host string, days int) (DayReport, error) {
+	return ask[DayReport](ctx, c, http.MethodGet, "/reports/days", url.Values{"host": {host}, "days": {strconv.Itoa(days)}}, nil)
+}
+
 // Why asks how a URI stands, why, and what comes next.
 func (c *Client) Why(ctx context.Context, text string) (Why, error) {
 	return ask[Why](ctx, c, http.MethodGet, "/why", url.Values{"uri": {text}}, nil)

@@ -57,7 +57,7 @@ func aDayOfNews(t *testing.T) *replay {
 		w.run(24*time.Hour - time.Minute)
 		for _, path := range []string{
 			"status?", "series?span=1d", "series?span=7d", "hosts?limit=10&sort=overdue&state=overdue", "hosts?limit=10&sort=failures&state=down", "hosts?limit=50&offset=0&q=&sort=overdue&state=",
-			"overdue?by=host", "why?uri=" + url.QueryEscape("http://news.example/"), "why-not?uri=" + url.QueryEscape("http://news.example/no"), "hosts/news.example?", "hosts/news.example/queue?", "traps?host=news.example", "traps?host=down.example", "hosts/down.example?", "hosts/down.example/queue?", "reports/headers?", "reports/dedup?", "config?",
+			"overdue?by=host", "why?uri=" + url.QueryEscape("http://news.example/"), "why-not?uri=" + url.QueryEscape("http://news.example/no"), "hosts/news.example?", "hosts/news.example/queue?", "traps?host=news.example", "traps?host=down.example", "hosts/down.example?", "hosts/down.example/queue?", "reports/days?days=14&host=news.example", "reports/days?days=14&host=down.example", "reports/headers?", "reports/dedup?", "config?",
 			"uri?uri=" + url.QueryEscape("http://news.example/"), "history?uri=" + url.QueryEscape("http://news.example/"),
 		} {
 			got := httptest.NewRecorder()
@@ -97,7 +97,7 @@ func TestTheDashboardInABrowser(t *testing.T) {
 	}{
 		{"", "overview", []string{"The crawl goes on", "crawling", "Visits in the last hour", "Overdue: how late", "down.example", "Hosts that cannot be reached"}},
 		{"hosts", "hosts", []string{"news.example", "down.example", "1 to 2 of 2"}},
-		{"host/news.example", "host/news.example", []string{"news.example", "Pause the host", "http://news.example/", "Its queue", "Release the trap", "reject ^https?://news\\.example", "1 URIs kept out"}},
+		{"host/news.example", "host/news.example", []string{"news.example", "Pause the host", "http://news.example/", "Day by day", "versions seen", "Its queue", "Release the trap", "reject ^https?://news\\.example", "1 URIs kept out"}},
 		{"host/down.example", "host/down.example", []string{"could not be reached", "Its URIs keep their places", "None was found"}},
 		{"uri?u=http%3A%2F%2Fnews.example%2F", "uri?u=http%3A%2F%2Fnews.example%2F", []string{"as a seed", "new version", "unchanged", "Visit it now", "because", ".*: unchanged:", "it is a seed"}},
 		{"uri?u=http%3A%2F%2Fnews.example%2Fno", "uri?u=http%3A%2F%2Fnews.example%2Fno", []string{"It is not known: never found", "scope.by", "is a host of the seeds"}},

@@ -247,7 +247,9 @@ func (w *Window) foresee(b *Backlog, l *load) {
 	slots := float64(max(view.Slots, 1))
 	capacity := slots / max(delay.Seconds(), 0.001)
 	b.Capacity = capacity * 3600
-	w.promise(b, l, delay, view.Slots)
+	if p, ok := w.promise(uri.Host(b.Name), l, delay, view.Slots); ok {
+		b.Promise, b.Share = p.String(), p.Share
+	}
 	switch stand := w.o.Crawler.Stand(); {
 	case l.due == 0:
 		b.Ends = "nothing is due"

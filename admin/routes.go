@@ -33,7 +33,7 @@ const api = "/api/v1"
 
 // routes is every request that the API knows.
 func routes() []route {
-	return slices.Concat(crawlRoutes(), lookRoutes(), whyRoutes(), pastRoutes(), queueRoutes(), orderRoutes(), reloadRoutes(), trapRoutes())
+	return slices.Concat(crawlRoutes(), lookRoutes(), whyRoutes(), pastRoutes(), dayRoutes(), queueRoutes(), orderRoutes(), reloadRoutes(), trapRoutes())
 }
 
 // crawlRoutes tell how the crawl is as a whole.

@@ -10,6 +10,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/rs/zerolog"
 
+	"github.com/arcrawl/arcrawl/accounts"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/frontier"
@@ -23,7 +24,8 @@ type Options struct {
 	Crawler   *crawler.Crawler
 	Frontier  *frontier.Frontier
 	Trust     *trust.Book
-	Traps     *traps.Book // nil knows of no traps
+	Traps     *traps.Book    // nil knows of no traps
+	Accounts  *accounts.Book // nil knows of no days
 	Archive   *warcout.Writer
 	FreeSpace func() (int64, error) // bytes, where there are fewest
 
@@ -72,6 +74,8 @@ type Window struct {
 	listened time.Time            // when it was last looked for silence
 	silences []trouble            // that were found then
 
+	told string // the last day whose account stands in the log; only Tick uses it
+
 	surveys surveys
 	took    prometheus.Histogram
 }
@@ -85,7 +89,7 @@ const (
 // New makes a window, and takes up a pause that an earlier run left.
 func New(o Options) (*Window, error) {
 	now := o.Now()
-	w := &Window{o: o, started: now, closed: now.Truncate(time.Minute), paces: paces{}, took: newVisitSeconds(), pulses: loadPulses(o.Dir), gaps: map[string]time.Time{}, listened: now}
+	w := &Window{o: o, started: now, closed: now.Truncate(time.Minute), paces: paces{}, took: newVisitSeconds(), pulses: loadPulses(o.Dir), gaps: map[string]time.Time{}, listened: now, told: loadTold(o.Dir, now)}
 	w.look()
 	file := ""
 	if o.Dir != "" {
@@ -121,6 +125,9 @@ func (w *Window) Observe(r crawler.Report) {
 func (w *Window) Tick(now time.Time) error {
 	w.look()
 	w.watch(now)
+	if err := w.tellDay(now); err != nil {
+		w.o.Log.Error().Err(err).Msg("the account of a day could not be told")
+	}
 	minute := now.Truncate(time.Minute)
 	w.mu.Lock()
 	over := minute.After(w.closed)

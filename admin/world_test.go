@@ -16,6 +16,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"github.com/arcrawl/arcrawl/accounts"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/crawllog"
@@ -67,6 +68,8 @@ func newWorld(t *testing.T, dir, toml string, change ...func(*Options)) *world {
 	w.must(err)
 	r.Trust, err = trust.Open(r.Frontier.DB())
 	w.must(err)
+	r.Accounts, err = accounts.Open(r.Frontier.DB())
+	w.must(err)
 	r.Archive, _, err = warcout.Open(warcout.Options{Dir: cfg.Storage.WARC, Prefix: "test", Host: "crawler.example", TempDir: dir, Journal: w.path("warc.journal"), Info: []warcout.Field{{Name: "software", Value: "arcrawl/test"}}}, now)
 	w.must(err)
 	r.CrawlLog, err = crawllog.Open(cfg.Storage.Log, true)
@@ -77,7 +80,7 @@ func newWorld(t *testing.T, dir, toml string, change ...func(*Options)) *world {
 	r.Observe = func(v crawler.Report) { w.window.Observe(v) }
 	w.crawler = crawler.New(*r)
 	o := Options{
-		Crawler: w.crawler, Frontier: r.Frontier, Trust: r.Trust, Archive: r.Archive, FreeSpace: r.FreeSpace, Dir: dir,
+		Crawler: w.crawler, Frontier: r.Frontier, Trust: r.Trust, Accounts: r.Accounts, Archive: r.Archive, FreeSpace: r.FreeSpace, Dir: dir,
 		Config: func() Loaded { return Loaded{Config: r.Config.Current(), At: now} }, Now: time.Now, Version: "test", Workers: 50, Log: r.Log,
 	}
 	for _, c := range change {

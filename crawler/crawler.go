@@ -7,6 +7,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"github.com/arcrawl/arcrawl/accounts"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawllog"
 	"github.com/arcrawl/arcrawl/dedup"
@@ -28,8 +29,9 @@ type Rooms struct {
 	Fetch    *fetch.Client
 	Dedup    *dedup.Index
 	Trust    *trust.Book
-	Kin      *kin.Book   // nil: a URI that is new learns nothing from others
-	Traps    *traps.Book // nil looks for no traps
+	Kin      *kin.Book      // nil: a URI that is new learns nothing from others
+	Traps    *traps.Book    // nil looks for no traps
+	Accounts *accounts.Book // nil keeps no accounts of hosts and days
 	Archive  *warcout.Writer
 	CrawlLog *crawllog.Writer
 

@@ -102,6 +102,7 @@ func (c *Crawler) next(v visit, s config.Settings, k kept, f found) next {
 			MIME: r.ContentType, State: v.verdict.State, First: v.verdict.First, Previous: v.record().Wait, Overdue: v.claim.Overdue,
 			At: v.capture.Started, Born: r.Born, Memory: evaluators.Memory(r.Memory), Kind: kindOf(v), Relatives: v.relatives,
 		})
+		n.wait.Versions = versionsSince(v, n)
 		r.Wait, r.Rate, r.Memory = n.wait.Interval, n.wait.PerDay, string(n.wait.Memory)
 		n.nextSource(v, s.Feeds, f.reading)
 		if r.Source == "" {
@@ -229,6 +230,9 @@ func (c *Crawler) remember(v visit, s config.Settings, k kept, f found, n next) 
 		return fmt.Errorf("settle %s: %w", v.uri(), err)
 	}
 	c.step("settled")
+	if err := c.account(v, n); err != nil {
+		return err
+	}
 	c.settled()
 	c.tell(v.uri(), n.told)
 	if state := f.reading.state; c.rooms.Hub != nil && !state.Hub.IsZero() && n.told.Kind != feeds.None {

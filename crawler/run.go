@@ -186,10 +186,15 @@ func (c *Crawler) housekeep(stop <-chan struct{}, broken chan<- error) {
 	}
 }
 
-// sync writes the log, then the store, to the disk.
+// sync writes the log, then the accounts and the store, to the disk.
 func (c *Crawler) sync() error {
 	if err := c.rooms.CrawlLog.Sync(); err != nil {
 		return fmt.Errorf("sync crawl.log: %w", err)
+	}
+	if c.rooms.Accounts != nil {
+		if err := c.rooms.Accounts.Keep(); err != nil {
+			return err
+		}
 	}
 	if err := c.rooms.Frontier.Sync(); err != nil {
 		return fmt.Errorf("sync the frontier: %w", err)

@@ -365,7 +365,7 @@ func (n *next) nextSource(v visit, s config.Feeds, r reading) {
 	p := policy(r.state.Kind, s)
 	wait := p.Next(r.state, v.finished, feeds.CacheHint(v.capture.Header))
 	n.told.Slow = p.Slow(r.state, v.finished)
-	wait.Memory = n.wait.Memory
+	wait.Memory, wait.Versions = n.wait.Memory, n.wait.Versions
 	n.wait = wait
 	n.record.Wait, n.record.Rate = wait.Interval, wait.PerDay
 }

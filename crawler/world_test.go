@@ -14,6 +14,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"github.com/arcrawl/arcrawl/accounts"
 	"github.com/arcrawl/arcrawl/archive"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler"
@@ -115,6 +116,10 @@ func (w *world) openWith(dial dialer) (crawler.Rooms, func()) {
 	if err != nil {
 		w.t.Fatal(err)
 	}
+	days, err := accounts.Open(f.DB())
+	if err != nil {
+		w.t.Fatal(err)
+	}
 	a, _, err := warcout.Open(warcout.Options{
 		Dir: cfg.Storage.WARC, Prefix: "test", Host: "crawler.example", MaxSize: cfg.WARC.MaxSize, MaxAge: cfg.WARC.MaxAge,
 		TempDir: w.dir, Journal: w.path("warc.journal"), Info: []warcout.Field{{Name: "software", Value: "arcrawl/test"}},
@@ -128,7 +133,7 @@ func (w *world) openWith(dial dialer) (crawler.Rooms, func()) {
 	}
 	client := fetch.New(fetch.Options{Dial: dial, SpoolDir: w.dir})
 	rooms := crawler.Rooms{
-		Config: config.NewLive(cfg), Frontier: f, Fetch: client, Dedup: d, Trust: book, Kin: kinds, Traps: learned, Archive: a, CrawlLog: l, Version: "test", Log: w.log,
+		Config: config.NewLive(cfg), Frontier: f, Fetch: client, Dedup: d, Trust: book, Kin: kinds, Accounts: days, Traps: learned, Archive: a, CrawlLog: l, Version: "test", Log: w.log,
 		FreeSpace: w.freeSpace, Observe: w.observe, Stored: archive.Stored(cfg.Storage.WARC),
 	}
 	return rooms, func() {

@@ -2,6 +2,7 @@ package crawllog
 
 import (
 	"bytes"
+	"strconv"
 	"time"
 )
 
@@ -21,14 +22,15 @@ type Glance struct {
 	Visits, Versions int
 
 	Unchanged   bool
-	Stopped     bool   // the mid-fetch filter broke off the download
-	Duplicate   bool   // a revisit record, because the payload was archived already
-	NotModified bool   // a revisit record, because the server answered 304
-	Unwritten   bool   // the same as one of the two above, but no revisit record was wanted
-	Repeats     Repeat // what the payload repeats
-	Troubled    bool   // what the web did wrong stands among the annotations, or what stood in for the page
-	Spared      int64  // bytes that were not transferred, going by the last capture
-	State       []byte // "unknown", "unchanged" or "changed"; empty unless the thirteenth column tells
+	Stopped     bool    // the mid-fetch filter broke off the download
+	Duplicate   bool    // a revisit record, because the payload was archived already
+	NotModified bool    // a revisit record, because the server answered 304
+	Unwritten   bool    // the same as one of the two above, but no revisit record was wanted
+	Repeats     Repeat  // what the payload repeats
+	Troubled    bool    // what the web did wrong stands among the annotations, or what stood in for the page
+	Spared      int64   // bytes that were not transferred, going by the last capture
+	New         float64 // versions that are thought to have come into being since the last judged visit; 0 = not told
+	State       []byte  // "unknown", "unchanged" or "changed"; empty unless the thirteenth column tells
 }
 
 // Repeat says under which URI a payload was in the archive.
@@ -66,6 +68,7 @@ var (
 	glanceVersions = []byte("ver")
 	glanceSpared   = []byte(Spared)
 	glanceHit      = []byte(Hit)
+	glanceNew      = []byte("new:")
 	glanceState    = []byte(`"contentState":"`)
 	troubles       = [][]byte{[]byte("err="), []byte("challenge:"), []byte("consent:"), []byte("notFound:")}
 	dash           = []byte("-")
@@ -158,14 +161,22 @@ func (g *Glance) readWord(a []byte) {
 	case Unwritten:
 		g.Unwritten = true
 	default:
-		if bytes.HasPrefix(a, glanceHit) {
+		switch {
+		case bytes.HasPrefix(a, glanceHit):
 			g.Repeats = repeatOf(a[len(glanceHit):])
+		case bytes.HasPrefix(a, glanceNew):
+			if n, err := strconv.ParseFloat(string(a[len(glanceNew):]), 64); err == nil && n > 0 && n < mostNew {
+				g.New = n
+			}
 		}
 		for _, t := range troubles {
 			g.Troubled = g.Troubled || bytes.HasPrefix(a, t)
 		}
 	}
 }
+
+// mostNew bounds the versions that a line is believed to tell of.
+const mostNew = 1e9
 
 func undashed(b []byte) []byte {
 	if len(b) == 1 && b[0] == '-' {

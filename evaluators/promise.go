@@ -157,6 +157,21 @@ type Day struct {
 	Versions float64 // that are thought to have come into being, see [Wait.Versions]
 }
 
+// Plus is both accounts together.
+func (d Day) Plus(o Day) Day {
+	return Day{Requests: d.Requests + o.Requests, Seen: d.Seen + o.Seen, Versions: d.Versions + o.Versions}
+}
+
+// Since is how many versions are thought to have come into being between two visits of a URI of which the later one found a
+// change, where no rule estimates it: going by how many of its judged visits after the first found one. With a share p of
+// them that is x ÷ (1 − e^−x), x = −ln(1 − p), as if it changed at random and its visits came at even intervals; p is counted
+// with half a visit more of each kind, as Cho and Garcia-Molina (2003) have it.
+func Since(visits, changes int) float64 {
+	visits = max(visits, changes, 1)
+	x := -math.Log((float64(visits-max(changes, 0)) + 0.5) / (float64(visits) + 0.5))
+	return 1 / Captured(x)
+}
+
 // Share is the share of the versions that was seen; 1 if there were none.
 func (d Day) Share() float64 {
 	if !(d.Versions > float64(d.Seen)) {

@@ -27,6 +27,9 @@ const (
 	ByMIME Dimension = "mime"
 	ByDay  Dimension = "day"  // in UTC
 	ByHour Dimension = "hour" // in UTC
+
+	// ByHostDay is a host on a day of UTC, with a blank between them. It is for reports, and none of [Dimensions].
+	ByHostDay Dimension = "host and day"
 )
 
 // Dimensions are all there are.
@@ -117,6 +120,9 @@ func keyOf(d Dimension, g *crawllog.Glance, at time.Time, buf []byte) []byte {
 	case ByMIME:
 		return orDash(g.MIME)
 	case ByDay:
+		return at.AppendFormat(buf, time.DateOnly)
+	case ByHostDay:
+		buf = append(append(buf, hostOf(g.URI)...), ' ')
 		return at.AppendFormat(buf, time.DateOnly)
 	case ByHour:
 		return at.AppendFormat(buf, "2006-01-02T15")

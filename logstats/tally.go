@@ -1,9 +1,11 @@
 package logstats
 
 import (
+	"bytes"
 	"maps"
 
 	"github.com/arcrawl/arcrawl/crawllog"
+	"github.com/arcrawl/arcrawl/evaluators"
 )
 
 // Tally is what a number of lines come to. Sizes are bytes.
@@ -24,6 +26,9 @@ type Tally struct {
 	Status      map[int]int64 `json:"status"`  // lines of each status
 	Overdue     Histogram     `json:"overdue"` // of scheduled visits
 	Wait        Histogram     `json:"wait"`    // the intervals that were set
+
+	// Account is what a report on days makes of them: like the one that the crawl keeps, without robots.txt among the versions.
+	Account evaluators.Day `json:"-"`
 }
 
 // notTried is the greatest of Heritrix's statuses for what was not fetched because of a decision.
@@ -41,6 +46,7 @@ func (t *Tally) Add(g *crawllog.Glance) {
 		t.Wait.Add(g.Wait)
 	}
 	t.Received += max(0, g.Size)
+	t.Account = t.Account.Plus(accountOf(g))
 	t.Spared += g.Spared
 	t.Dedup.add(g)
 	if g.Duplicate {
@@ -69,6 +75,27 @@ func (t *Tally) Add(g *crawllog.Glance) {
 		t.BrokenOff++
 	}
 }
+
+// accountOf is a line as the crawl counts the visit. What a line does not tell of the versions since the last visit is taken
+// from how many visits found one.
+func accountOf(g *crawllog.Glance) evaluators.Day {
+	switch {
+	case g.Status <= notTried, g.Status == dnsFailed, g.Status == connectFailed:
+		return evaluators.Day{}
+	case g.Troubled, refuses(g.Status), bytes.HasSuffix(g.URI, robotsTxt) || g.Unchanged || !isVersion(g):
+		return evaluators.Day{Requests: 1}
+	}
+	d := evaluators.Day{Requests: 1, Seen: 1, Versions: max(g.New, 1)}
+	if g.New == 0 && g.Scheduled && g.Visits > 1 {
+		d.Versions = evaluators.Since(g.Visits-1, g.Versions-1)
+	}
+	return d
+}
+
+// Heritrix's statuses of a host that was not reached, and the end of the URI that is asked for before all others.
+const dnsFailed, connectFailed = -1, -2
+
+var robotsTxt = []byte("/robots.txt")
 
 // refuses reports whether a status is no answer to the question.
 func refuses(status int) bool {
@@ -101,6 +128,7 @@ func (t *Tally) Merge(o *Tally) {
 	t.Spared += o.Spared
 	t.Deduped += o.Deduped
 	t.Dedup.merge(o.Dedup)
+	t.Account = t.Account.Plus(o.Account)
 	if t.Status == nil {
 		t.Status = maps.Clone(o.Status)
 	} else {

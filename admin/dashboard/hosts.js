@@ -26,7 +26,7 @@ export async function hostList(again, query) {
 
 export async function hostPage(again, query, name) {
   const path = 'hosts/' + encodeURIComponent(name);
-  const [host, queue, headers, found] = await Promise.all([ask(path), optional(path + '/queue'), optional('reports/headers'), optional('traps?host=' + encodeURIComponent(name))]);
+  const [host, queue, headers, found, days] = await Promise.all([ask(path), optional(path + '/queue'), optional('reports/headers'), optional('traps?host=' + encodeURIComponent(name)), optional('reports/days?days=14&host=' + encodeURIComponent(name))]);
   const rows = (headers ? headers.rows : []).filter((r) => r.host === name);
   return [
     h('h1', {}, name), state(host),
@@ -36,6 +36,7 @@ export async function hostPage(again, query, name) {
       ['visits at once', `${count(host.in_progress)} now, at most ${count(host.slots)}`], ['overdue', span(host.overdue_seconds)],
       ['next visit', when(host.ready)], ['rests until', when(host.rests)], ['not reached', host.failures ? `${count(host.failures)} times in a row` : 'the last time it was'],
     ]),
+    ...(days ? account(days) : []),
     h('h2', {}, 'Its queue'),
     queue ? table('Those that are due first', [
       ['URI', (r) => uriLink(r.uri), 'wide'], ['due', (r) => when(r.due)], ['wait', (r) => span(r.wait_seconds)], ['visits', (r) => count(r.visits)], ['versions', (r) => count(r.versions)],
@@ -43,6 +44,17 @@ export async function hostPage(again, query, name) {
     ], queue.uris, 'Nothing waits.') : notice('', 'This daemon does not list queues.'),
     h('h2', {}, 'What its headers were worth'), trustTable(rows),
     h('h2', {}, 'Its traps'), found && found.traps.length ? found.traps.map((t) => trap(t, again)) : h('p', { class: 'panel' }, 'None was found.'),
+  ];
+}
+
+// account is what the last days brought, the newest first, and what the host's pace can keep.
+function account(days) {
+  return [
+    h('h2', {}, 'Day by day'), ...days.pace.map((b) => notice('', `At its pace ${b.promise}.`)),
+    table('The last 14 days, in UTC; how many versions came into being is an estimate', [
+      ['day', (r) => r.day, 'left'], ['requests', (r) => count(r.requests)], ['versions seen', (r) => count(r.versions_seen)], ['of some', (r) => count(Math.round(r.versions_estimated))],
+      ['share', (r) => r.versions_seen ? percent(r.versions_seen, r.versions_estimated) : '–'], ['requests each', (r) => r.versions_seen ? r.requests_per_version.toFixed(1) : '–'],
+    ], days.days.toReversed(), 'Nothing was counted yet.'),
   ];
 }
 

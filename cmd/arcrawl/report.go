@@ -24,7 +24,7 @@ func newReport() *cobra.Command {
 		Args:  cobra.NoArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newReportHeaders(), newReportDedup())
+	cmd.AddCommand(newReportHeaders(), newReportDedup(), newReportDays())
 	return cmd
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"github.com/arcrawl/arcrawl/accounts"
 	"github.com/arcrawl/arcrawl/admin"
 	"github.com/arcrawl/arcrawl/archive"
 	"github.com/arcrawl/arcrawl/config"
@@ -62,6 +63,9 @@ func openRooms(live *config.Live, log zerolog.Logger) (crawler.Rooms, func() err
 		return fail(err)
 	}
 	if rooms.Kin, err = kin.Open(rooms.Frontier.DB()); err != nil {
+		return fail(err)
+	}
+	if rooms.Accounts, err = accounts.Open(rooms.Frontier.DB()); err != nil {
 		return fail(err)
 	}
 	if rooms.CrawlLog, err = crawllog.Open(c.Storage.Log, c.Log.ExtraInfo); err != nil {

@@ -31,7 +31,7 @@ func openWindow(cr *crawler.Crawler, rooms crawler.Rooms, log zerolog.Logger) (*
 	notices := newNotifier(c.Admin.Webhook, log)
 	w, err := admin.New(admin.Options{
 		Notify:  notices.tell,
-		Crawler: cr, Frontier: rooms.Frontier, Trust: rooms.Trust, Traps: rooms.Traps, Archive: rooms.Archive, FreeSpace: rooms.FreeSpace,
+		Crawler: cr, Frontier: rooms.Frontier, Trust: rooms.Trust, Traps: rooms.Traps, Accounts: rooms.Accounts, Archive: rooms.Archive, FreeSpace: rooms.FreeSpace,
 		Config: func() admin.Loaded {
 			l := cr.Loading()
 			if l.At.IsZero() {

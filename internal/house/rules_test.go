@@ -14,7 +14,7 @@ import (
 var floors = map[string]int{
 	"uri": 0, "digest": 0,
 	"evaluators": 1,
-	"config":     2, "frontier": 2, "fetch": 2, "robots": 2, "discover": 2, "warcout": 2, "dedup": 2, "trust": 2, "traps": 2, "kin": 2, "crawllog": 2, "feeds": 2, "websub": 2,
+	"config":     2, "frontier": 2, "fetch": 2, "robots": 2, "discover": 2, "warcout": 2, "dedup": 2, "trust": 2, "traps": 2, "kin": 2, "accounts": 2, "crawllog": 2, "feeds": 2, "websub": 2,
 	"crawler": 3, "sim": 3, "archive": 3, "logstats": 3,
 	"admin":       4,
 	"cmd/arcrawl": 5,

@@ -1,0 +1,111 @@
+package admin
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/arcrawl/arcrawl/internal/town"
+	"github.com/arcrawl/arcrawl/logstats"
+)
+
+// learning has the rule learned for HTML, and the classic one for all else.
+const learning = `[operator]
+name = "Test Library"
+contact = "https://library.example/crawler"
+[[wait]]
+mime = "text/html.*"
+rule = "learned"
+capture_target = 0.9
+[[wait]]
+mime = ".*"
+initial = "1h"
+[seeds]
+uris = ["http://news.example/", "http://data.example/"]
+`
+
+// TestTheAccountOfADay crawls two days with a restart in the middle of the first, and compares what was counted with what
+// crawl.log says.
+func TestTheAccountOfADay(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	var log bytes.Buffer
+	synctest.Test(t, func(t *testing.T) {
+		for _, d := range []time.Duration{10 * time.Hour, 38*time.Hour + 10*time.Minute, time.Hour} {
+			w := newWorld(t, dir, learning, func(o *Options) { o.Log = zerolog.New(&log) })
+			w.every = 4 * time.Minute
+			w.set("http://news.example/", town.Page{Every: 20 * time.Minute, Type: "text/html"})
+			w.set("http://data.example/", town.Page{Every: 3 * time.Hour, Type: "application/json"})
+			w.run(d)
+			report := get[DayReport](w, "/api/v1/reports/days?days=3")
+			agrees(w, report)
+			w.close()
+		}
+	})
+	told := strings.Count(log.String(), "a day's account: ")
+	if want := `"day":"2000-01-01","hosts":2,`; told != 2 || !strings.Contains(log.String(), want) {
+		t.Errorf("the log tells of %d days, want of 2, one of them %s:\n%s", told, want, &log)
+	}
+}
+
+// agrees compares a report with the log, and the versions with those that there were.
+func agrees(w *world, report DayReport) {
+	w.Helper()
+	read, err := logstats.Read(context.Background(), []string{w.rooms.Config.Current().Storage.Log}, logstats.Options{By: []logstats.Dimension{logstats.ByHostDay}})
+	w.must(err)
+	logged := map[string]DayRow{}
+	for _, r := range read.Summaries[0].Rows(logstats.ByHostDay) {
+		host, day, _ := strings.Cut(r.Key, " ")
+		logged[r.Key] = rowOf(day, host, r.Account)
+	}
+	if len(report.Rows) != len(logged) || len(logged) == 0 {
+		w.Fatalf("counted %+v, logged %+v", report.Rows, logged)
+	}
+	for _, counted := range report.Rows {
+		l := logged[counted.Host+" "+counted.Day]
+		if l.Requests != counted.Requests || l.Seen != counted.Seen || math.Abs(l.Versions-counted.Versions) > 0.02*counted.Versions {
+			w.Errorf("%s on %s: counted %s; logged %s", counted.Host, counted.Day, counted.Text, l.Text)
+		}
+		if counted.Host == "news.example" && counted.Day == "2000-01-02" && report.Days[len(report.Days)-1].Day > counted.Day {
+			if counted.Versions < 60 || counted.Versions > 86 || float64(counted.Seen) > counted.Versions {
+				w.Errorf("of 72 versions some %s", counted.Text)
+			}
+		}
+	}
+}
+
+// TestWhatCannotBeKeptStandsInTheReportsAndTheLog has a host that changes more often than its pace allows.
+func TestWhatCannotBeKeptStandsInTheReportsAndTheLog(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	var log bytes.Buffer
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, dir, learning, func(o *Options) { o.Log = zerolog.New(&log) })
+		defer w.close()
+		w.known("swamped.example", 200, time.Hour, 30*time.Minute)
+		w.visited("swamped.example", 30*time.Second)
+		w.known("fine.example", 10, time.Hour, 30*time.Minute)
+		report := get[DayReport](w, "/api/v1/reports/days")
+		want := "a capture target of 90 % needs a delay of 3.9s instead of 30s, or 175 URIs fewer; at present 49 %"
+		if len(report.Pace) != 1 || report.Pace[0].Host != "swamped.example" || report.Pace[0].Promise != want {
+			t.Errorf("told %+v, want one host and %q", report.Pace, want)
+		}
+		if of := get[DayReport](w, "/api/v1/reports/days?host=fine.example"); len(of.Pace) != 0 {
+			t.Errorf("of another host: %+v", of.Pace)
+		}
+		w.must(w.window.Tick(time.Now()))
+		time.Sleep(24*time.Hour + 6*time.Minute)
+		w.must(w.window.Tick(time.Now()))
+		w.must(w.window.Tick(time.Now().Add(time.Minute)))
+		if n := strings.Count(log.String(), fmt.Sprintf(`"host":"swamped.example","message":%q`, want)); n != 1 {
+			t.Errorf("the log says it %d times, want once:\n%s", n, &log)
+		}
+	})
+}
