@@ -27,7 +27,7 @@ func withTraps(o *Options) {
 func (w *world) trap(text string) traps.Trap {
 	w.Helper()
 	u := uri.FromCanonical(text)
-	t, ok, err := w.window.o.Traps.Judge(u, time.Now())
+	t, ok, err := w.window.o.Traps.Judge(u, uri.URI{}, "L", time.Now())
 	if err != nil || !ok {
 		w.Fatalf("%s is no trap: %v", text, err)
 	}

@@ -222,7 +222,9 @@ func (f *finder) read(doc feeds.Document) error {
 
 // entries takes what a source lists for the first time. What was there when it was first read is no news.
 func (f *finder) entries(kind feeds.Kind, round feeds.Round) error {
+	listed := make([]uri.URI, 0, len(round.New))
 	for i, item := range round.New {
+		listed = append(listed, item.URI)
 		cand, ok := f.candidate(item.URI, uri.Manifest)
 		if !ok {
 			continue
@@ -243,7 +245,7 @@ func (f *finder) entries(kind feeds.Kind, round feeds.Round) error {
 		}
 		f.found.candidates = append(f.found.candidates, cand)
 	}
-	return nil
+	return f.c.vouch(f.s.Settings, listed, f.v.finished)
 }
 
 // known reports whether the page of an item is known, and whether it has not been captured since the item's date.

@@ -44,7 +44,7 @@ func (f *found) look(v visit, named discover.Found, finished time.Time) error {
 	if v.robots || got.Status != http.StatusOK || !isHTML(got) {
 		return nil
 	}
-	g := traps.Sight{URI: v.uri(), Via: uri.FromCanonical(v.record().Via), Now: finished}
+	g := traps.Sight{URI: v.uri(), Via: uri.FromCanonical(v.record().Via), Hops: v.record().Hops, Now: finished}
 	g.Links = make([]uri.URI, 0, len(named.Links))
 	for _, l := range named.Links {
 		g.Links = append(g.Links, l.URI)
@@ -77,11 +77,11 @@ func (c *Crawler) sift(f *found, s config.Settings, now time.Time) error {
 	}
 	free := f.candidates[:0]
 	for _, cand := range f.candidates {
-		t, ok, err := c.rooms.Traps.Judge(cand.URI, now)
+		t, ok, err := c.rooms.Traps.Judge(cand.URI, uri.FromCanonical(cand.Via), cand.Hops, now)
 		if err != nil {
 			return err
 		}
-		if !ok || cand.Hops == "" {
+		if !ok || t.Suspect || cand.Hops == "" {
 			free = append(free, cand)
 			continue
 		}
@@ -111,9 +111,12 @@ func (c *Crawler) isTrapped(r frontier.Record, s config.Settings, now time.Time)
 	if c.rooms.Traps == nil || !s.Scope.Traps || r.Hops == "" {
 		return nil, nil
 	}
-	t, ok, err := c.rooms.Traps.Judge(r.URI, now)
+	t, ok, err := c.rooms.Traps.Judge(r.URI, uri.FromCanonical(r.Via), r.Hops, now)
 	if err != nil || !ok {
 		return nil, err
+	}
+	if t.Suspect {
+		return &refusal{statusOutOfScope, min(traps.SuspectWait, s.Scope.TrapWait), "trap:suspect"}, nil
 	}
 	return &refusal{statusOutOfScope, s.Scope.TrapWait, "trap:" + t.Kind.String()}, nil
 }
@@ -130,7 +133,10 @@ func (c *Crawler) learnTraps(v visit, s config.Settings, k kept, f found) error 
 	}
 	var certain []traps.Trap
 	if g := f.trapped.sight; g != nil {
-		found, err := c.rooms.Traps.Learn(*g)
+		found, lifted, err := c.rooms.Traps.Learn(*g)
+		if err == nil {
+			err = c.letGo(v.uri().Host(), lifted, v.finished)
+		}
 		if err != nil {
 			return err
 		}
@@ -143,6 +149,41 @@ func (c *Crawler) learnTraps(v visit, s config.Settings, k kept, f found) error 
 	for _, t := range append(certain, found...) {
 		c.rooms.Log.Warn().Str("host", string(v.uri().Host())).Str("kind", t.Kind.String()).Str("pattern", t.Pattern).
 			Strs("examples", t.Examples).Msg("a trap: " + t.Why + "; arcrawl traps shows it and releases it")
+	}
+	return nil
+}
+
+// letGo makes due what was kept out because of traps that have turned out to be none.
+func (c *Crawler) letGo(h uri.Host, lifted []traps.Trap, now time.Time) error {
+	for _, t := range lifted {
+		due, err := ReleaseTrap(c.rooms.Frontier, c.rooms.Traps, h, t.Pattern, now)
+		if err != nil {
+			return err
+		}
+		c.rooms.Log.Warn().Str("host", string(h)).Str("kind", t.Kind.String()).Str("pattern", t.Pattern).Int64("due", due).
+			Msg("no trap: its pages are listed elsewhere; it was released")
+	}
+	return nil
+}
+
+// vouch tells the book that what a feed or sitemap lists is real.
+func (c *Crawler) vouch(s config.Settings, us []uri.URI, now time.Time) error {
+	if c.rooms.Traps == nil || !s.Scope.Traps {
+		return nil
+	}
+	for len(us) > 0 {
+		h, n := us[0].Host(), 1
+		for n < len(us) && us[n].Host() == h {
+			n++
+		}
+		lifted, err := c.rooms.Traps.Vouch(h, us[:n]...)
+		if err == nil {
+			err = c.letGo(h, lifted, now)
+		}
+		if err != nil {
+			return err
+		}
+		us = us[n:]
 	}
 	return nil
 }

@@ -1,6 +1,8 @@
 package crawler_test
 
 import (
+	"fmt"
+	"net/http"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -46,10 +48,54 @@ func TestTheTrapSiteIsLeft(t *testing.T) {
 			found[trap.Kind]++
 			t.Logf("%s %s: %s (%d visited, %d kept out)", trap.Kind, trap.Pattern, trap.Why, trap.Visited, trap.Kept)
 		}
-		for _, kind := range []traps.Kind{traps.Calendar, traps.Growth, traps.Facets, traps.Session} {
+		for _, kind := range []traps.Kind{traps.Calendar, traps.Growth, traps.Facets, traps.Session, traps.Farm} {
 			if found[kind] != 1 {
 				t.Errorf("%d traps of the kind %s, want 1", found[kind], kind)
 			}
+		}
+	})
+}
+
+// What a sitemap lists is real, whatever its pages are like; what was taken for a trap before it was read is let go.
+func TestWhatASitemapListsIsNoFarm(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, dir, "[seeds]\nuris = [\"http://maze.example/\"]\n[feeds]\nsitemaps = [\"http://maze.example/sitemap.xml\"]\nsitemap_min = \"10m\"\nsitemap_max = \"10m\"\nsitemap_initial = \"10m\"\n")
+		defer w.town.Close()
+		site := trapsite.New(time.Now())
+		listed := "/about"
+		w.town.Serve("maze.example", http.HandlerFunc(func(to http.ResponseWriter, r *http.Request) {
+			if r.URL.Path != "/sitemap.xml" {
+				site.ServeHTTP(to, r)
+				return
+			}
+			to.Header().Set("Content-Type", "application/xml")
+			fmt.Fprintf(to, "<urlset xmlns='http://www.sitemaps.org/schemas/sitemap/0.9'><url><loc>http://maze.example%s</loc></url></urlset>", listed)
+		}))
+		farms := func() (known, released int) {
+			for _, trap := range w.trapsOf("maze.example") {
+				if trap.Kind == traps.Farm {
+					known++
+					if trap.Released {
+						released++
+					}
+				}
+			}
+			return known, released
+		}
+		w.run(25 * time.Minute)
+		if known, released := farms(); known != 1 || released != 0 {
+			t.Fatalf("%d link farms, %d of them released; want one", known, released)
+		}
+		before, _ := site.Trapped()
+		listed = "/partners/one-of-many"
+		w.run(10 * time.Minute)
+		if known, released := farms(); known != 1 || released != 1 {
+			t.Errorf("%d link farms, %d of them released; want one that is released", known, released)
+		}
+		if after, _ := site.Trapped(); after["farm"] < before["farm"]+100 {
+			t.Errorf("%d pages of the farm were visited before it was let go and %d after; want all that were kept out", before["farm"], after["farm"]-before["farm"])
 		}
 	})
 }

@@ -129,9 +129,12 @@ func (w *whyNot) trap(s step) (bool, error) {
 	if w.traps == nil || s.hops == "" || !w.config.ForHost(s.uri.Host(), w.now).Scope.Traps {
 		return true, nil
 	}
-	t, ok, err := w.traps.Judge(s.uri, w.now)
+	t, ok, err := w.traps.Judge(s.uri, s.via, s.hops, w.now)
 	if err != nil || !ok {
 		return err == nil, err
+	}
+	if t.Suspect {
+		return w.say(Rejects, "scope.traps", "for the moment, since it may be part of a trap, %s: %s; it is judged again within the hour", t.Pattern, t.Why), nil
 	}
 	return w.say(Rejects, "scope.traps", "a trap of the kind %s, %s: %s; arcrawl traps release %s '%s' lets it go", t.Kind, t.Pattern, t.Why, s.uri.Host(), t.Pattern), nil
 }

@@ -24,6 +24,9 @@ const (
 // maxHosts bounds the hosts that are kept in memory beside the store.
 const maxHosts = 5_000
 
+// SuspectWait is how long a URI waits that is part of what may turn out to be a trap.
+const SuspectWait = time.Hour
+
 // ErrCorrupt tells that a row cannot be what was written.
 var ErrCorrupt = errors.New("traps are damaged")
 
@@ -43,8 +46,9 @@ func Open(db *badger.DB) (*Book, error) {
 	return &Book{db: db, hosts: map[uri.Host]*state{}}, nil
 }
 
-// Judge finds the trap that a URI is part of; ok is false when it is part of none.
-func (b *Book) Judge(u uri.URI, now time.Time) (t Trap, ok bool, err error) {
+// Judge finds the trap that a URI is part of that was found on the page via, by these hops; ok is false when it is part of none.
+// A trap that is [Trap.Suspect] may turn out to be none: the URI is to be judged again after [SuspectWait].
+func (b *Book) Judge(u, via uri.URI, hops uri.HopPath, now time.Time) (t Trap, ok bool, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	s, err := b.of(u.Host())
@@ -53,13 +57,16 @@ func (b *Book) Judge(u uri.URI, now time.Time) (t Trap, ok bool, err error) {
 	}
 	text, target := u.String(), u.RequestTarget()
 	for i := range s.traps {
-		if s.traps[i].takes(text, target, now) {
+		if s.traps[i].takes(text, target, via, hops, now) {
 			return s.traps[i], true, nil
 		}
 	}
 	t, ok = repeats(u)
 	if ok && slices.ContainsFunc(s.traps, func(o Trap) bool { return o.Kind == t.Kind && o.Pattern == t.Pattern && o.Released }) {
 		return Trap{}, false, nil
+	}
+	if !ok {
+		t, ok = s.suspect(u, via, hops, now)
 	}
 	return t, ok, nil
 }
@@ -76,14 +83,28 @@ func (b *Book) IsNotFound(h uri.Host, answer digest.Digest) (bool, error) {
 	return slices.ContainsFunc(s.traps, func(t Trap) bool { return t.Kind == SoftNotFound && t.Pattern == key && !t.Released }), nil
 }
 
-// Learn takes a page in, and gives the traps that it made certain.
-func (b *Book) Learn(g Sight) ([]Trap, error) {
-	var found []Trap
-	err := b.change(g.URI.Host(), func(s *state) (changed bool) {
-		found, changed = s.learn(g)
+// Learn takes a page in, and gives the traps that it made certain, and those that it refuted, which are released.
+func (b *Book) Learn(g Sight) (found, lifted []Trap, err error) {
+	err = b.change(g.URI.Host(), func(s *state) (changed bool) {
+		found, lifted, changed = s.learn(g)
 		return changed
 	})
-	return found, err
+	return found, lifted, err
+}
+
+// Vouch takes in that a feed or sitemap lists URIs: pages like them are no link farm. It gives the traps that this refuted,
+// which are released.
+func (b *Book) Vouch(h uri.Host, us ...uri.URI) (lifted []Trap, err error) {
+	err = b.change(h, func(s *state) (changed bool) {
+		for _, u := range us {
+			if key, ok := shapeOf(u); ok && u.Host() == h {
+				more, is := s.vouch(u, key)
+				lifted, changed = append(lifted, more...), changed || is
+			}
+		}
+		return changed
+	})
+	return lifted, err
 }
 
 // Share takes in that two URIs of one host, of which one may be a seed, have one answer with status 200, and gives the trap
@@ -264,6 +285,8 @@ type row struct {
 	Families []*family `cbor:"2,keyasint,omitempty"`
 	Traps    []trapRow `cbor:"3,keyasint,omitempty"`
 	Shared   []shared  `cbor:"4,keyasint,omitempty"`
+	Farms    []*farm   `cbor:"5,keyasint,omitempty"`
+	Vouched  []uint32  `cbor:"6,keyasint,omitempty"`
 }
 
 type trapRow struct {
@@ -280,7 +303,7 @@ type trapRow struct {
 }
 
 func (s *state) encode() ([]byte, error) {
-	w := row{Visits: s.visits, Families: s.families, Shared: s.shared}
+	w := row{Visits: s.visits, Families: s.families, Shared: s.shared, Farms: s.farms, Vouched: s.vouched}
 	for _, t := range s.traps {
 		w.Traps = append(w.Traps, trapRow{
 			t.Kind, t.Pattern, t.Why, t.Examples, t.Found.UnixMicro(), t.Visited, t.Kept, t.Released, t.From, t.To,
@@ -298,7 +321,12 @@ func (s *state) decode(v []byte) error {
 	if err := cbor.Unmarshal(v[1:], &w); err != nil {
 		return fmt.Errorf("%w: %w", ErrCorrupt, err)
 	}
-	s.visits, s.families, s.shared = w.Visits, w.Families, w.Shared
+	s.visits, s.families, s.shared, s.farms, s.vouched = w.Visits, w.Families, w.Shared, w.Farms, w.Vouched
+	for _, f := range s.farms {
+		if f == nil || f.Links != nil && len(f.Links) != sieveBytes || len(f.Named) > maxNamed || f.Misses < 0 || f.Misses > maxMisses {
+			return fmt.Errorf("%w: a farm is not whole", ErrCorrupt)
+		}
+	}
 	for _, f := range s.families {
 		if f == nil || f.Links != nil && len(f.Links) != sieveBytes || f.Members != nil && len(f.Members) != sieveBytes {
 			return fmt.Errorf("%w: a family is not whole", ErrCorrupt)

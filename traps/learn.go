@@ -14,6 +14,8 @@ import (
 type Sight struct {
 	URI uri.URI
 	Via uri.URI // where it was found; zero for a seed
+	// Hops is the way by which it was found; empty for a seed.
+	Hops uri.HopPath
 	// Links are all that the page names, in scope or not.
 	Links []uri.URI
 	// Page is [WithoutIDs] of the content if the URI has what looks like an id, else zero.
@@ -26,6 +28,8 @@ type state struct {
 	families []*family
 	shared   []shared
 	traps    []Trap
+	farms    []*farm
+	vouched  []uint32 // sums of the families that others have spoken for, in order
 	visits   int64
 }
 
@@ -53,8 +57,9 @@ func (s *state) at(key string) *family {
 	return f
 }
 
-// learn takes a page in, and gives the traps that it made certain; changed tells whether there is anything new to keep.
-func (s *state) learn(g Sight) (found []Trap, changed bool) {
+// learn takes a page in, and gives the traps that it made certain, and those that it refuted; changed tells whether there is
+// anything new to keep.
+func (s *state) learn(g Sight) (found, lifted []Trap, changed bool) {
 	s.visits++
 	if g.Via.IsZero() {
 		g.Via = g.URI
@@ -71,7 +76,11 @@ func (s *state) learn(g Sight) (found []Trap, changed bool) {
 			found = append(found, *trap)
 		}
 	}
-	return found, changed
+	trap, lifted, moved := s.farm(g)
+	if trap != nil && s.hold(*trap) {
+		found = append(found, *trap)
+	}
+	return found, lifted, changed || moved
 }
 
 // hold takes a trap in, unless it is one already, or was released, or there are too many.

@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"strings"
 	"time"
+
+	"github.com/arcrawl/arcrawl/uri"
 )
 
 // Kind is what a trap is made of.
@@ -18,6 +20,7 @@ const (
 	Facets       Kind = 4 // combinations of query parameters
 	Session      Kind = 5 // the same page under session ids
 	SoftNotFound Kind = 6 // the same answer for whatever is asked
+	Farm         Kind = 7 // pages that invent each other
 )
 
 // String is the word for a kind in logs and reports.
@@ -35,6 +38,8 @@ func (k Kind) String() string {
 		return "session"
 	case SoftNotFound:
 		return "soft404"
+	case Farm:
+		return "farm"
 	}
 	return fmt.Sprintf("kind %d", uint8(k))
 }
@@ -58,7 +63,11 @@ type Trap struct {
 	Found    time.Time // when it became certain
 	Visited  int       // pages of the family that were visited before
 	Kept     int64     // URIs that were kept out so far
-	Released bool      // the curator says that it is none
+	Released bool      // the curator says that it is none, or somebody has spoken for its pages
+
+	// Suspect says that it is not certain, and that a URI has to wait until it is or is not. Such a trap is only ever an
+	// answer of [Book.Judge].
+	Suspect bool
 	// From and To are the first and last day, in days since 1970, that belong to a calendar and are not part of the trap.
 	From, To int
 
@@ -85,9 +94,12 @@ func (t Trap) Rule() string {
 }
 
 // takes reports whether a URI is part of the trap.
-func (t *Trap) takes(text, target string, now time.Time) bool {
+func (t *Trap) takes(text, target string, via uri.URI, hops uri.HopPath, now time.Time) bool {
 	if t.Released || t.match == nil || t.Kind == Session || !t.match.MatchString(text) {
 		return false
+	}
+	if t.Kind == Farm {
+		return t.inside(via, hops)
 	}
 	if t.Kind != Calendar {
 		return true

@@ -58,21 +58,33 @@ type site struct {
 func crawl(t *testing.T, b *traps.Book, s site, most int) []string {
 	t.Helper()
 	const host = "http://news.example"
-	type found struct{ u, via uri.URI }
+	type found struct {
+		u, via uri.URI
+		hops   uri.HopPath
+	}
 	queue, known := []found{{u: parse(t, host+"/")}}, map[string]bool{host + "/": true}
+	var later []found // judged again after a while
 	var visited []string
+	now := day
 	for len(queue) > 0 && len(visited) < most {
 		next := queue[0]
 		queue = queue[1:]
-		if _, trapped, err := b.Judge(next.u, day); err != nil || trapped {
-			if err != nil {
-				t.Fatal(err)
-			}
+		trap, trapped, err := b.Judge(next.u, next.via, next.hops, now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if trap.Suspect {
+			later = append(later, next)
+		}
+		if len(queue) == 0 {
+			now, queue, later = now.Add(traps.SuspectWait), later, nil
+		}
+		if trapped {
 			continue
 		}
 		target := next.u.RequestTarget()
 		visited = append(visited, target)
-		g := traps.Sight{URI: next.u, Via: next.via, Now: day}
+		g := traps.Sight{URI: next.u, Via: next.via, Hops: next.hops, Now: now}
 		for _, l := range s.links(target) {
 			u, err := next.u.Join(l)
 			if err != nil {
@@ -81,13 +93,13 @@ func crawl(t *testing.T, b *traps.Book, s site, most int) []string {
 			g.Links = append(g.Links, u)
 			if name := b.Naming(u.Host(), nil).Name(u); u.Host() == next.u.Host() && !known[name] {
 				known[name] = true
-				queue = append(queue, found{u: u, via: next.u})
+				queue = append(queue, found{u: u, via: next.u, hops: next.hops.Then(uri.Link)})
 			}
 		}
 		if s.page != nil && traps.HasID(target) {
 			g.Page = traps.WithoutIDs([]byte(s.page(target)))
 		}
-		if _, err := b.Learn(g); err != nil {
+		if _, _, err := b.Learn(g); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -275,7 +287,7 @@ func TestTrapsAreKnown(t *testing.T) {
 			}
 			judge := func(text string, want bool) {
 				t.Helper()
-				if _, got, err := b.Judge(parse(t, text), day); err != nil || got != want {
+				if _, got, err := b.Judge(parse(t, text), parse(t, "http://news.example/"), "L", day); err != nil || got != want {
 					t.Errorf("Judge(%s) = %t, %v; want %t", text, got, err, want)
 				}
 			}
@@ -310,7 +322,7 @@ func TestRepeatedFolders(t *testing.T) {
 		{"http://news.example/a/b/c/a/b/c/a/b/c?q=1", true},
 		{"http://news.example/a//b//c", false},
 	} {
-		trap, got, err := b.Judge(parse(t, c.uri), day)
+		trap, got, err := b.Judge(parse(t, c.uri), parse(t, "http://news.example/"), "L", day)
 		if err != nil || got != c.want {
 			t.Errorf("Judge(%s) = %t, %v; want %t", c.uri, got, err, c.want)
 		}
@@ -327,7 +339,7 @@ func TestRepeatedFolders(t *testing.T) {
 	if _, err := b.Release("news.example", list[0].Pattern); err != nil {
 		t.Fatal(err)
 	}
-	if _, got, _ := b.Judge(parse(t, "http://news.example/a/b/a/b/a/b/"), day); got {
+	if _, got, _ := b.Judge(parse(t, "http://news.example/a/b/a/b/a/b/"), uri.URI{}, "L", day); got {
 		t.Error("a released trap goes on")
 	}
 	if _, err := b.Release("news.example", "nothing"); !errors.Is(err, traps.ErrUnknown) {

@@ -54,7 +54,7 @@ func keepOut(t *testing.T, dir, text string) traps.Trap {
 		t.Fatal(err)
 	}
 	u := uri.FromCanonical(text)
-	trap, ok, err := book.Judge(u, now)
+	trap, ok, err := book.Judge(u, uri.URI{}, "L", now)
 	if err != nil || !ok {
 		t.Fatalf("%s is no trap: %v", text, err)
 	}

@@ -1,5 +1,6 @@
 // Package trapsite is a site of a few real pages amid traps: a calendar without end, folders in folders, a shop whose
-// filters combine, and a forum that writes a session id into each link. More than 10^9 URIs can be named on it.
+// filters combine, a forum that writes a session id into each link, and partners that only name further partners. More than
+// 10^9 URIs can be named on it.
 package trapsite
 
 import (
@@ -99,7 +100,7 @@ func (s *Site) article(i int) string {
 func (s *Site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	path, q := r.URL.Path, r.URL.Query()
 	var page body
-	page.links("/", "/about", "/news?page=1", "/shop", "/calendar/"+s.began.Format("2006/01"), "/deep/", "/forum/"+s.session()+"/")
+	page.links("/", "/about", "/news?page=1", "/shop", "/calendar/"+s.began.Format("2006/01"), "/deep/", "/forum/"+s.session()+"/", "/partners/")
 	s.mu.Lock()
 	if slices.Contains(s.pages(), r.URL.RequestURI()) {
 		s.real[r.URL.RequestURI()]++
@@ -117,6 +118,8 @@ func (s *Site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		ok = s.calendar(&page, path)
 	case strings.HasPrefix(path, "/deep/"):
 		s.deep(&page, path)
+	case strings.HasPrefix(path, "/partners/"):
+		s.partners(&page, path)
 	case path == "/shop":
 		s.shop(&page, q)
 	case strings.HasPrefix(path, "/forum/"):
@@ -212,6 +215,18 @@ func (s *Site) deep(page *body, path string) {
 	for i := range 3 {
 		sum := sha256.Sum256([]byte(path + strconv.Itoa(i)))
 		page.links(path + hex.EncodeToString(sum[:3]) + "/")
+	}
+}
+
+// partners has a text of its own on each page, and links to a hundred others that no page has named before.
+func (s *Site) partners(page *body, path string) {
+	s.count("farm", path)
+	words := []string{"best", "offers", "rooms", "credit", "travel", "garden", "repair", "music"}
+	for i := range 100 {
+		sum := sha256.Sum256([]byte(path + strconv.Itoa(i)))
+		word := func(n int) string { return words[int(sum[n])%len(words)] }
+		page.say("%s %s and %s", word(0), word(1), word(2))
+		page.links("/partners/" + word(3) + "-" + word(4) + "-" + hex.EncodeToString(sum[5:9]))
 	}
 }
 
