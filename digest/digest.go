@@ -42,11 +42,14 @@ func Parse(s string) (Digest, error) {
 func (d Digest) IsZero() bool { return d == Digest{} }
 
 // String is the form of WARC headers and crawl.log: "sha1:" and 32 letters of Base32; empty for the zero digest.
-func (d Digest) String() string {
+func (d Digest) String() string { return string(d.Append(nil)) }
+
+// Append appends what [Digest.String] gives.
+func (d Digest) Append(b []byte) []byte {
 	if d.IsZero() {
-		return ""
+		return b
 	}
-	return prefix + base32.StdEncoding.EncodeToString(d[:])
+	return base32.StdEncoding.AppendEncode(append(b, prefix...), d[:])
 }
 
 // Hash digests a stream.

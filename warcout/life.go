@@ -58,7 +58,8 @@ func (w *Writer) begin(now time.Time, f *file) error {
 	if err != nil {
 		return err
 	}
-	s := &spool{dir: w.o.TempDir, limit: spoolMemory}
+	s := w.spools.Get().(*spool)
+	defer w.spools.Put(s)
 	_, err = w.encode(s, []record{info})
 	if err == nil {
 		err = s.copyTo(f.disk, 0)

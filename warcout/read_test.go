@@ -116,11 +116,16 @@ func checkReferences(records []kept) error {
 		if (i == 0) != (k.get("WARC-Type") == "warcinfo") {
 			return fmt.Errorf("record %d is %s", i, k.get("WARC-Type"))
 		}
-		if i > 0 && k.get("WARC-Warcinfo-ID") != records[0].id() {
-			return fmt.Errorf("record %d is of warcinfo %q", i, k.get("WARC-Warcinfo-ID"))
+		info := ""
+		if to := k.get("WARC-Concurrent-To"); to != "" {
+			if !seen[to] || !related(to, k.id()) {
+				return fmt.Errorf("record %d, %s, is concurrent to %s, which does not come before it or has no like id", i, k.id(), to)
+			}
+		} else if i > 0 {
+			info = records[0].id()
 		}
-		if to := k.get("WARC-Concurrent-To"); to != "" && !seen[to] {
-			return fmt.Errorf("record %d is concurrent to %s, which does not come before it", i, to)
+		if k.get("WARC-Warcinfo-ID") != info {
+			return fmt.Errorf("record %d is of warcinfo %q, want %q", i, k.get("WARC-Warcinfo-ID"), info)
 		}
 		if seen[k.id()] || k.id() == "" {
 			return fmt.Errorf("record id %q twice", k.id())
@@ -129,6 +134,9 @@ func checkReferences(records []kept) error {
 	}
 	return nil
 }
+
+// related reports whether two ids differ in their last digit only.
+func related(a, b string) bool { return len(a) == len(b) && a != b && a[:len(a)-2] == b[:len(b)-2] }
 
 // readDir reads all sealed files, in the order of their names.
 func readDir(t testing.TB, dir string) []kept {

@@ -5,18 +5,12 @@ import (
 	"crypto/rand"
 	"fmt"
 	"io"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/google/uuid"
 	"github.com/nlnwa/gowarc"
-
-	"github.com/arcrawl/arcrawl/digest"
 )
-
-// stampLayout is WARC-Date with the microseconds that WARC/1.1 allows.
-const stampLayout = "2006-01-02T15:04:05.000000Z"
 
 const (
 	typeResponse = "application/http;msgtype=response"
@@ -25,68 +19,20 @@ const (
 	typeBytes    = "application/octet-stream"
 )
 
-// record is one WARC record on its way to the file. Its header lacks only WARC-Warcinfo-ID, which depends on the file.
-type record struct {
-	kind   gowarc.RecordType
-	id     string // "urn:uuid:…"
-	header []Field
-	block  io.Reader
-	size   int64
-	sum    digest.Digest
-}
-
-// newRecord starts a record with the headers that every record has.
-func newRecord(kind gowarc.RecordType, date time.Time, block []byte) (record, error) {
-	id, err := uuid.NewRandomFromReader(rand.Reader)
-	if err != nil {
-		return record{}, fmt.Errorf("make a record id: %w", err)
-	}
-	r := record{kind: kind, id: id.URN()}
-	r.add(gowarc.WarcRecordID, "<"+r.id+">")
-	r.add(gowarc.WarcDate, stamp(date))
-	return r.with(bytes.NewReader(block), int64(len(block)), digest.Of(block)), nil
-}
-
-func (r *record) add(name, value string) { r.header = append(r.header, Field{name, value}) }
-
-// addIf adds a header that is left out when empty.
-func (r *record) addIf(name, value string) {
-	if value != "" {
-		r.add(name, value)
-	}
-}
-
-func (r record) with(block io.Reader, size int64, sum digest.Digest) record {
-	r.block, r.size, r.sum = block, size, sum
-	return r
-}
-
-// finish adds the headers that end every record. A record without content has no content type.
-func (r record) finish(contentType, infoID string) record {
-	if r.size > 0 {
-		r.add(gowarc.ContentType, contentType)
-	}
-	r.add(gowarc.WarcBlockDigest, r.sum.String())
-	if infoID != "" {
-		r.add(gowarc.WarcWarcinfoID, "<"+infoID+">")
-	}
-	r.add(gowarc.ContentLength, strconv.FormatInt(r.size, 10))
-	return r
-}
-
 // composer makes the records of one visit for one file.
 type composer struct {
 	v       Visit
 	infoID  string
+	text    []byte // the records so far, as far as they are in memory; the next follows
 	records []record
 }
 
-// compose gives the records of a visit in the order in which they are written.
-func compose(v Visit, infoID string) ([]record, error) {
-	c := composer{v: v, infoID: infoID}
-	steps := []func() error{c.main, c.request, c.evidence, c.metadata}
+// compose gives the records of a visit in the order in which they are written. Their texts lie in buffer as far as it goes.
+func compose(buffer []byte, v Visit, infoID string) ([]record, error) {
+	c := composer{v: v, infoID: infoID, text: buffer[:0], records: make([]record, 0, maxRecords)}
+	steps := [...]func() error{c.main, c.request, c.evidence, c.metadata}
 	if v.Response == nil && v.Revisit == nil {
-		steps = []func() error{c.evidence, c.request, c.metadata}
+		steps = [...]func() error{c.evidence, c.request, nothing, c.metadata}
 	}
 	for _, step := range steps {
 		if err := step(); err != nil {
@@ -96,28 +42,62 @@ func compose(v Visit, infoID string) ([]record, error) {
 	return c.records, nil
 }
 
-// start begins a record of the visit and points it at the first one, if there is one already.
-func (c *composer) start(kind gowarc.RecordType, block []byte) (record, error) {
-	r, err := newRecord(kind, c.v.Date, block)
+func nothing() error { return nil }
+
+// start begins a record of the visit. The first says all that holds for the visit; the others point at it, and their ids
+// differ from its id in nothing but the last digit, so that it costs little to name both.
+func (c *composer) start(kind gowarc.RecordType) (draft, error) {
+	id, err := c.nextID()
 	if err != nil {
-		return record{}, err
+		return draft{}, err
 	}
-	r.add(gowarc.WarcTargetURI, c.v.URI.String())
+	d := begin(c.text, kind, id, c.v.Date)
+	d.add(gowarc.WarcTargetURI, c.v.URI.String())
 	if len(c.records) > 0 {
-		r.add(gowarc.WarcConcurrentTo, "<"+c.records[0].id+">")
+		d.addID(gowarc.WarcConcurrentTo, c.records[0].id)
+		return d, nil
 	}
-	return r, nil
+	if c.v.IP.IsValid() { // a zone names an interface of this machine and means nothing elsewhere
+		d.add(gowarc.WarcIPAddress, c.v.IP.Unmap().WithZone("").String())
+	}
+	return d, nil
 }
 
-func (c *composer) emit(r record, contentType string) {
-	c.records = append(c.records, r.finish(contentType, c.infoID))
+// maxRecords is how many records a visit can have.
+const maxRecords = 4
+
+// nextID is random for the first record of a visit. Of a further one it is the first's with another last digit.
+func (c *composer) nextID() (string, error) {
+	if len(c.records) == 0 {
+		return newID()
+	}
+	const digits = "0123456789abcdef"
+	first := c.records[0].id
+	last := strings.IndexByte(digits, first[len(first)-1])
+	return first[:len(first)-1] + string(digits[(last+len(c.records))%len(digits)]), nil
 }
 
-// addIP says whom the visit spoke to. A zone names an interface of this machine and means nothing elsewhere.
-func (c *composer) addIP(r *record) {
-	if c.v.IP.IsValid() {
-		r.add(gowarc.WarcIPAddress, c.v.IP.Unmap().WithZone("").String())
+func newID() (string, error) {
+	id, err := uuid.NewRandomFromReader(rand.Reader)
+	if err != nil {
+		return "", fmt.Errorf("make a record id: %w", err)
 	}
+	return id.URN(), nil
+}
+
+// emit adds a record whose block is in memory.
+func (c *composer) emit(d draft, contentType string, block []byte) error {
+	r, err := d.with(contentType, block, c.info())
+	c.records, c.text = append(c.records, r), r.text
+	return err
+}
+
+// info is the id of the file's warcinfo record, which the first record of a visit names for all.
+func (c *composer) info() string {
+	if len(c.records) > 0 {
+		return ""
+	}
+	return c.infoID
 }
 
 func (c *composer) main() error {
@@ -137,19 +117,20 @@ func (c *composer) response(p Response) error {
 	if !looksLikeResponse(begin[:n]) {
 		kind, contentType = gowarc.Metadata, typeBytes
 	}
-	r, err := c.start(kind, nil)
+	d, err := c.start(kind)
 	if err != nil {
 		return err
 	}
-	r = r.with(io.MultiReader(bytes.NewReader(begin[:n]), p.Block), p.Size, p.BlockDigest)
-	c.addIP(&r)
 	if kind == gowarc.Response {
-		r.addIf(gowarc.WarcPayloadDigest, p.PayloadDigest.String())
-		r.addIf(gowarc.WarcIdentifiedPayloadType, p.IdentifiedType)
+		if !p.PayloadDigest.IsZero() {
+			d.addSum(gowarc.WarcPayloadDigest, p.PayloadDigest)
+		}
+		d.addIf(gowarc.WarcIdentifiedPayloadType, p.IdentifiedType)
 	}
-	r.addIf(gowarc.WarcTruncated, p.Truncated)
-	c.emit(r, contentType)
-	return nil
+	d.addIf(gowarc.WarcTruncated, p.Truncated)
+	r, err := d.streaming(contentType, io.MultiReader(bytes.NewReader(begin[:n]), p.Block), p.Size, p.BlockDigest, c.info())
+	c.records, c.text = append(c.records, r), r.text
+	return err
 }
 
 func (c *composer) revisit(p Revisit) error {
@@ -157,24 +138,22 @@ func (c *composer) revisit(p Revisit) error {
 	if p.Profile == NotModified {
 		head = nil
 	}
-	r, err := c.start(gowarc.Revisit, head)
+	d, err := c.start(gowarc.Revisit)
 	if err != nil {
 		return err
 	}
-	c.addIP(&r)
-	r.add(gowarc.WarcProfile, p.Profile.String())
+	d.add(gowarc.WarcProfile, p.Profile.String())
 	if p.Origin.RecordID != "" { // an index of an earlier archive may not tell it; WARC/1.1, 6.7.2, asks for it where it is known
-		r.add(gowarc.WarcRefersTo, "<"+p.Origin.RecordID+">")
+		d.addID(gowarc.WarcRefersTo, p.Origin.RecordID)
 	}
-	r.add(gowarc.WarcRefersToTargetURI, p.Origin.URI)
-	r.add(gowarc.WarcRefersToDate, stamp(p.Origin.Date))
-	r.add(gowarc.WarcPayloadDigest, p.Origin.Payload.String())
+	d.add(gowarc.WarcRefersToTargetURI, p.Origin.URI)
+	d.add(gowarc.WarcRefersToDate, stamp(p.Origin.Date))
+	d.addSum(gowarc.WarcPayloadDigest, p.Origin.Payload)
 	if p.Profile == NotModified {
-		r.addIf("WARC-Etag", representable(p.ETag))
-		r.addIf("WARC-Last-Modified", representable(p.LastModified))
+		d.addIf("WARC-Etag", representable(p.ETag))
+		d.addIf("WARC-Last-Modified", representable(p.LastModified))
 	}
-	c.emit(r, typeResponse)
-	return nil
+	return c.emit(d, typeResponse, head)
 }
 
 func (c *composer) request() error {
@@ -186,13 +165,11 @@ func (c *composer) request() error {
 	if !looksLikeRequest(c.v.Request) {
 		kind, contentType = gowarc.Metadata, typeBytes
 	}
-	r, err := c.start(kind, c.v.Request)
+	d, err := c.start(kind)
 	if err != nil {
 		return err
 	}
-	c.addIP(&r)
-	c.emit(r, contentType)
-	return nil
+	return c.emit(d, contentType, c.v.Request)
 }
 
 func (c *composer) evidence() error {
@@ -207,13 +184,11 @@ func (c *composer) evidence() error {
 	if !looksLikeResponse(head) {
 		contentType = typeBytes
 	}
-	r, err := c.start(gowarc.Metadata, head)
+	d, err := c.start(gowarc.Metadata)
 	if err != nil {
 		return err
 	}
-	c.addIP(&r)
-	c.emit(r, contentType)
-	return nil
+	return c.emit(d, contentType, head)
 }
 
 func (c *composer) metadata() error {
@@ -224,12 +199,11 @@ func (c *composer) metadata() error {
 	if err != nil {
 		return err
 	}
-	r, err := c.start(gowarc.Metadata, block)
+	d, err := c.start(gowarc.Metadata)
 	if err != nil {
 		return err
 	}
-	c.emit(r, typeFields)
-	return nil
+	return c.emit(d, typeFields, block)
 }
 
 // warcinfo is the first record of a file.
@@ -238,15 +212,14 @@ func warcinfo(now time.Time, name string, info []Field) (record, error) {
 	if err != nil {
 		return record{}, err
 	}
-	r, err := newRecord(gowarc.Warcinfo, now, block)
+	id, err := newID()
 	if err != nil {
 		return record{}, err
 	}
-	r.add(gowarc.WarcFilename, name)
-	return r.finish(typeFields, ""), nil
+	d := begin(nil, gowarc.Warcinfo, id, now)
+	d.add(gowarc.WarcFilename, name)
+	return d.with(typeFields, block, "")
 }
-
-func stamp(t time.Time) string { return t.UTC().Format(stampLayout) }
 
 // httpVersion begins every status line that readers of WARC files take.
 const httpVersion = "HTTP/"

@@ -52,10 +52,8 @@ WARC-Record-ID: <two>
 WARC-Date: 2026-11-21T09:00:00.123456Z
 WARC-Target-URI: http://www.example.org/
 WARC-Concurrent-To: <one>
-WARC-IP-Address: 192.0.2.7
 Content-Type: application/http;msgtype=request
 WARC-Block-Digest: ` + digest.Of([]byte(request)).String() + `
-WARC-Warcinfo-ID: <info>
 Content-Length: 18
 
 GET / HTTP/1.1⏎
@@ -95,7 +93,6 @@ WARC-Target-URI: http://www.example.org/
 WARC-Concurrent-To: <one>
 Content-Type: application/warc-fields
 WARC-Block-Digest: ` + digest.Of([]byte("via: http://www.example.org/a b\r\nhopsFromSeed: \r\n")).String() + `
-WARC-Warcinfo-ID: <info>
 Content-Length: 49
 
 via: http://www.example.org/a b⏎
@@ -222,17 +219,19 @@ Content-Length: 0
 	}
 }
 
-// evidenceRecord is a metadata record with a head as it came.
+// evidenceRecord is a metadata record with a head as it came: the first of its visit, or concurrent to it.
 func evidenceRecord(id, concurrent, contentType, head string) string {
+	ip, info := "", ""
+	if concurrent == "" {
+		ip, info = "WARC-IP-Address: 192.0.2.7\n", "WARC-Warcinfo-ID: <info>\n"
+	}
 	return `WARC-Type: metadata
 WARC-Record-ID: <` + id + `>
 WARC-Date: 2026-11-21T09:00:00.123456Z
 WARC-Target-URI: http://www.example.org/
-` + concurrent + `WARC-IP-Address: 192.0.2.7
-Content-Type: ` + contentType + `
+` + concurrent + ip + `Content-Type: ` + contentType + `
 WARC-Block-Digest: ` + digest.Of([]byte(head)).String() + `
-WARC-Warcinfo-ID: <info>
-Content-Length: ` + strconv.Itoa(len(head)) + `
+` + info + `Content-Length: ` + strconv.Itoa(len(head)) + `
 
 ` + strings.ReplaceAll(head, "\r\n", "⏎\n")
 }

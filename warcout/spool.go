@@ -10,13 +10,31 @@ import (
 // spoolMemory is the largest compressed visit that waits in memory; it is more than nearly all pages need.
 const spoolMemory = 1 << 20
 
+// textMemory is how much of the records of a visit is put together in memory that is used again: four short ones.
+const textMemory = 8 << 10
+
 // spool holds the compressed records of one visit until they can be appended: in memory, or in a file without a name.
 type spool struct {
+	text  []byte // memory for records before they are compressed
+	short brief
+	one   []byte // a short record, compressed
 	dir   string // for the file
 	mem   []byte
 	file  *os.File
 	size  int64
 	limit int // of mem
+}
+
+func newSpool(dir string, code *briefCode) *spool {
+	return &spool{text: make([]byte, 0, textMemory), short: brief{code: code}, dir: dir, limit: spoolMemory}
+}
+
+// brief appends a record as a gzip member, if it is a short one.
+func (s *spool) brief(text []byte) (done bool, err error) {
+	if s.one, done = s.short.member(s.one[:0], text); done {
+		_, err = s.Write(s.one)
+	}
+	return done, err
 }
 
 // Write appends p.

@@ -34,7 +34,20 @@ func Escape(s string) string {
 
 // fits reports whether s can stand in a header line and will be read back as it is.
 func fits(s string) bool {
+	if isPlain(s) {
+		return true
+	}
 	return utf8.ValidString(s) && !strings.ContainsFunc(s, isControl) && strings.TrimFunc(s, isBlank) == s
+}
+
+// isPlain reports whether s is printable ASCII without outer blanks, as nearly all values are.
+func isPlain(s string) bool {
+	for i := range len(s) {
+		if s[i] < ' ' || s[i] > '~' {
+			return false
+		}
+	}
+	return s == "" || s[0] != ' ' && s[len(s)-1] != ' '
 }
 
 // representable is s, or nothing when a header cannot hold it.
@@ -65,12 +78,13 @@ func isToken(s string) bool {
 
 // fieldBlock is the content of an application/warc-fields record.
 func fieldBlock(fields []Field) ([]byte, error) {
-	var b []byte
+	b := make([]byte, 0, 256)
 	for _, f := range fields {
 		if !isToken(f.Name) {
 			return nil, fmt.Errorf("field name %q is no token", f.Name)
 		}
-		b = fmt.Appendf(b, "%s: %s\r\n", f.Name, Escape(f.Value))
+		b = append(append(b, f.Name...), ": "...)
+		b = append(append(b, Escape(f.Value)...), "\r\n"...)
 	}
 	return b, nil
 }

@@ -76,7 +76,8 @@ func Open(o Options, now time.Time) (*Writer, []Repair, error) {
 	w := &Writer{o: o, names: names, create: createFile, journal: j}
 	w.changed = sync.NewCond(&w.mu)
 	w.encoders = newEncoders(o.Level)
-	w.spools.New = func() any { return &spool{dir: o.TempDir, limit: spoolMemory} }
+	code := newBriefCode()
+	w.spools.New = func() any { return newSpool(o.TempDir, code) }
 	return w, repairs, nil
 }
 
@@ -148,12 +149,12 @@ func (w *Writer) write(now time.Time, v Visit) (Written, error) {
 		return Written{}, err
 	}
 	defer w.leave(now, f)
-	records, err := compose(v, f.infoID)
+	s := w.spools.Get().(*spool)
+	defer w.spools.Put(s)
+	records, err := compose(s.text, v, f.infoID)
 	if err != nil {
 		return Written{}, err
 	}
-	s := w.spools.Get().(*spool)
-	defer w.spools.Put(s)
 	length, err := w.encode(s, records)
 	var offset int64
 	if err == nil {
@@ -178,21 +179,33 @@ func (v Visit) origin(first record) digest.Origin {
 
 // encode compresses all records into s and tells the length of the first one's member. No lock is held.
 func (w *Writer) encode(s *spool, records []record) (first int64, err error) {
-	e, err := w.encoders.take()
-	if err != nil {
-		return 0, err
-	}
 	for i, r := range records {
-		if err := e.encode(s, r); err != nil {
-			w.encoders.lose() // it may be half way through a member: it is not used again
+		if err := w.encodeOne(s, r); err != nil {
 			return 0, err
 		}
 		if i == 0 {
 			first = s.size
 		}
 	}
-	w.encoders.give(e)
 	return first, nil
+}
+
+func (w *Writer) encodeOne(s *spool, r record) error {
+	if r.from == nil {
+		if done, err := s.brief(r.text); done {
+			return err
+		}
+	}
+	e, err := w.encoders.take()
+	if err != nil {
+		return err
+	}
+	if err := e.encode(s, r); err != nil {
+		w.encoders.lose() // it may be half way through a member: it is not used again
+		return err
+	}
+	w.encoders.give(e)
+	return nil
 }
 
 // enter takes a place in the current file, so that it is not sealed before [Writer.leave].

@@ -163,12 +163,11 @@ func checkOne(r Record) []error {
 			errs = append(errs, fmt.Errorf("no %s", name))
 		}
 	}
-	if r.Type() != "warcinfo" {
-		for _, name := range []string{"WARC-Target-URI", "WARC-Warcinfo-ID"} {
-			if r.Header.Get(name) == "" {
-				errs = append(errs, fmt.Errorf("no %s", name))
-			}
-		}
+	if r.Type() != "warcinfo" && r.Target() == "" {
+		errs = append(errs, errors.New("no WARC-Target-URI"))
+	}
+	if r.Type() != "warcinfo" && (r.Header.Get("WARC-Warcinfo-ID") == "") != (r.Header.Get("WARC-Concurrent-To") != "") {
+		errs = append(errs, errors.New("the first record of a visit names its warcinfo record, and no other does"))
 	}
 	if got, want := r.Header.Get("WARC-Block-Digest"), sha(r.Block); got != want {
 		errs = append(errs, fmt.Errorf("block digest is %s and should be %s", got, want))

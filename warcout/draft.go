@@ -1,0 +1,110 @@
+package warcout
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"time"
+
+	"github.com/nlnwa/gowarc"
+
+	"github.com/arcrawl/arcrawl/digest"
+)
+
+// stampLayout is WARC-Date with the microseconds that WARC/1.1 allows.
+const stampLayout = "2006-01-02T15:04:05.000000Z"
+
+// recordEnd is what follows each block.
+const recordEnd = "\r\n\r\n"
+
+// record is one WARC record on its way to the file.
+type record struct {
+	kind gowarc.RecordType
+	id   string        // "urn:uuid:…"
+	text []byte        // the whole record, or its header alone if the block comes from a reader
+	from io.Reader     // the block of a response; nil for others
+	size int64         // of what comes from there
+	sum  digest.Digest // of what comes from there
+}
+
+// draft is a record that is being put together: line by line, as it will stand in the file. gowarc's builder and marshaller
+// are not asked: they blank and rename headers, refuse unusual URIs, which are what a record is about, and cost more than
+// the compression of a short record.
+type draft struct {
+	record
+	fault error // the first value that cannot stand in a header
+}
+
+// begin starts a record with the headers that every record has, after what is in text already.
+func begin(text []byte, kind gowarc.RecordType, id string, date time.Time) draft {
+	d := draft{record: record{kind: kind, id: id, text: append(text[len(text):], gowarc.V1_1.String()+"\r\n"...)}}
+	d.add(gowarc.WarcType, kind.String())
+	d.addID(gowarc.WarcRecordID, id)
+	d.text = append(d.text, gowarc.WarcDate+": "...)
+	d.text = append(date.UTC().AppendFormat(d.text, stampLayout), "\r\n"...)
+	return d
+}
+
+// add adds a header.
+func (d *draft) add(name, value string) {
+	if value == "" || !fits(value) {
+		d.refuse(name, value)
+	}
+	d.text = append(append(append(append(d.text, name...), ": "...), value...), "\r\n"...)
+}
+
+// addIf adds a header that is left out when empty.
+func (d *draft) addIf(name, value string) {
+	if value != "" {
+		d.add(name, value)
+	}
+}
+
+// addID adds the id of a record.
+func (d *draft) addID(name, id string) {
+	if id == "" || !fits(id) {
+		d.refuse(name, id)
+	}
+	d.text = append(append(append(append(d.text, name...), ": <"...), id...), ">\r\n"...)
+}
+
+// addSum adds a digest.
+func (d *draft) addSum(name string, sum digest.Digest) {
+	d.text = append(append(d.text, name...), ": "...)
+	d.text = append(sum.Append(d.text), "\r\n"...)
+}
+
+func (d *draft) refuse(name, value string) {
+	if d.fault == nil {
+		d.fault = fmt.Errorf("build %s record: %s: value %q cannot stand in a header", d.kind, name, value)
+	}
+}
+
+// with ends the record with a block that is in memory. An empty one has no content type.
+func (d draft) with(contentType string, block []byte, infoID string) (record, error) {
+	d.end(contentType, int64(len(block)), digest.Of(block), infoID)
+	d.text = append(append(d.text, block...), recordEnd...)
+	return d.record, d.fault
+}
+
+// streaming ends the record with a block that is read when it is written.
+func (d draft) streaming(contentType string, from io.Reader, size int64, sum digest.Digest, infoID string) (record, error) {
+	d.end(contentType, size, sum, infoID)
+	d.from, d.size, d.sum = from, size, sum
+	return d.record, d.fault
+}
+
+// end adds the headers that end every record.
+func (d *draft) end(contentType string, size int64, sum digest.Digest, infoID string) {
+	if size > 0 {
+		d.add(gowarc.ContentType, contentType)
+	}
+	d.addSum(gowarc.WarcBlockDigest, sum)
+	if infoID != "" {
+		d.addID(gowarc.WarcWarcinfoID, infoID)
+	}
+	d.text = append(d.text, gowarc.ContentLength+": "...)
+	d.text = append(strconv.AppendInt(d.text, size, 10), "\r\n\r\n"...)
+}
+
+func stamp(t time.Time) string { return t.UTC().Format(stampLayout) }
