@@ -3,6 +3,7 @@ package archive
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -26,6 +27,10 @@ type Capture struct {
 	Size     int64   // bytes of the payload in this record; 0 of a revisit
 	Why      []Field // what the crawler wrote down about the visit: its metadata record
 
+	// Damage is set when the record cannot be read as the index has it, and wraps [ErrDamaged]. Then only the Entry and Date tell of
+	// the capture.
+	Damage error
+
 	path string
 }
 
@@ -35,7 +40,7 @@ type Reference struct {
 	Date          time.Time
 }
 
-// History gives the captures of exactly this URI, oldest first.
+// History gives the captures of exactly this URI, oldest first, those with damage among them.
 func (l *Library) History(uri string) ([]Capture, error) {
 	entries, err := l.Lookup(uri)
 	if err != nil {
@@ -48,7 +53,7 @@ func (l *Library) History(uri string) ([]Capture, error) {
 		}
 		c, err := l.load(e)
 		if err != nil {
-			return nil, err
+			c = Capture{Entry: e, Date: e.Date(), Damage: err}
 		}
 		all = append(all, c)
 	}
@@ -86,6 +91,9 @@ func (l *Library) load(e Entry) (Capture, error) {
 	}
 	defer r.Close() //nolint:errcheck // nothing was written
 	rec, err := r.Next()
+	if errors.Is(err, io.EOF) {
+		return Capture{}, fmt.Errorf("%w: %s ends before %d, where the index has %s", ErrDamaged, f.Path, e.Offset, e.URL)
+	}
 	if err != nil {
 		return Capture{}, damaged(err)
 	}
@@ -110,11 +118,12 @@ func (l *Library) load(e Entry) (Capture, error) {
 	return c, nil
 }
 
+// damaged makes of what reading a record gave an error that says so.
 func damaged(err error) error {
-	if _, ok := asFinding(err); ok {
-		return fmt.Errorf("%w: %w", ErrDamaged, err)
+	if errors.Is(err, io.EOF) {
+		err = io.ErrUnexpectedEOF
 	}
-	return err
+	return fmt.Errorf("%w: %w", ErrDamaged, err)
 }
 
 // open reads the head of a record's block, if it has one, and gives the payload.
@@ -156,6 +165,9 @@ func metadataOf(r *Reader, id string) []Field {
 // [ErrNotFound] when the original is not there, and [ErrDamaged] when it has another payload.
 func (l *Library) Original(ctx context.Context, c Capture) (Capture, error) {
 	const maxChain = 4 // arcrawl makes no chains; others did
+	if c.Damage != nil {
+		return Capture{}, c.Damage
+	}
 	from := c
 	for range maxChain {
 		if from.Type != "revisit" {
@@ -179,6 +191,7 @@ func (l *Library) Original(ctx context.Context, c Capture) (Capture, error) {
 
 func (l *Library) refersTo(ctx context.Context, c Capture) (Capture, error) {
 	to := c.RefersTo
+	var unreadable error
 	if to.URI != "" {
 		entries, err := l.Lookup(to.URI)
 		if err != nil {
@@ -190,17 +203,18 @@ func (l *Library) refersTo(ctx context.Context, c Capture) (Capture, error) {
 			}
 			original, err := l.load(e)
 			if err != nil {
-				return Capture{}, err
+				unreadable = fmt.Errorf("the original of the revisit of %s at %s cannot be read: %w", c.URL, c.Timestamp, err)
+				continue
 			}
 			if to.RecordID == "" || original.RecordID == to.RecordID {
 				return original, nil
 			}
 		}
 	}
-	if to.RecordID != "" {
+	if to.RecordID != "" && unreadable == nil {
 		return l.byID(ctx, to.RecordID, c)
 	}
-	return Capture{}, noOriginal(c)
+	return Capture{}, cmp.Or(unreadable, noOriginal(c))
 }
 
 func noOriginal(c Capture) error {

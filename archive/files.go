@@ -1,6 +1,7 @@
 package archive
 
 import (
+	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -36,10 +37,47 @@ func isArchive(name string) bool {
 	return strings.HasSuffix(name, ".warc") || strings.HasSuffix(name, ".arc")
 }
 
+// regular refuses what is no file of bytes: to open a named pipe may block for ever.
+func regular(info fs.FileInfo) error {
+	what := "it is something else"
+	switch mode := info.Mode(); {
+	case mode.IsRegular():
+		return nil
+	case mode.IsDir():
+		what = "it is a folder"
+	case mode&fs.ModeNamedPipe != 0:
+		what = "it is a named pipe"
+	case mode&fs.ModeSocket != 0:
+		what = "it is a socket"
+	case mode&fs.ModeDevice != 0:
+		what = "it is a device"
+	}
+	return errors.New(what + ", and only regular files are read")
+}
+
+// openRegular opens a file to read, if it is one.
+func openRegular(path string) (*os.File, fs.FileInfo, error) {
+	info, err := os.Stat(path) // before it is opened, which may block
+	if err == nil {
+		err = regular(info)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	return f, info, nil
+}
+
 // Files lists the WARC files among paths: each file that is named, and in each folder, with those below it, the files
 // whose names end in .warc or .warc.gz, also with .open. They are sorted, and each is there once. What cannot be read, and
 // a folder without any, is a finding; the others are listed all the same.
-func Files(paths []string) ([]File, []*Finding) {
+func Files(paths []string) ([]File, []*Finding) { return listed(paths, isArchive) }
+
+// listed is [Files] with those in folders whose names are wanted.
+func listed(paths []string, wanted func(name string) bool) ([]File, []*Finding) {
 	var files []File
 	var faults []*Finding
 	fault := func(path string, k Kind, text string) {
@@ -52,6 +90,10 @@ func Files(paths []string) ([]File, []*Finding) {
 			continue
 		}
 		if !info.IsDir() {
+			if err := regular(info); err != nil {
+				fault(root, Unreadable, cause(err))
+				continue
+			}
 			files = append(files, File{Path: root, Name: filepath.Base(root), Size: info.Size()})
 			continue
 		}
@@ -61,10 +103,13 @@ func Files(paths []string) ([]File, []*Finding) {
 				fault(path, Unreadable, cause(err))
 				return nil
 			}
-			if d.IsDir() || !isArchive(d.Name()) {
+			if d.IsDir() || !wanted(d.Name()) {
 				return nil
 			}
 			info, err := os.Stat(path)
+			if err == nil {
+				err = regular(info)
+			}
 			if err != nil {
 				fault(path, Unreadable, cause(err))
 				return nil
@@ -74,7 +119,7 @@ func Files(paths []string) ([]File, []*Finding) {
 			return nil
 		})
 		if len(files) == before {
-			fault(root, Empty, "there is no WARC file in this folder")
+			fault(root, Empty, "there is no WARC file in this folder that can be read")
 		}
 	}
 	slices.SortFunc(files, func(a, b File) int { return strings.Compare(a.Path, b.Path) })

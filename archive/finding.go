@@ -28,6 +28,7 @@ const (
 	StillOpen  Kind = "open"       // its name ends in .open: it is being written, or a crash left it
 	NoInfo     Kind = "warcinfo"   // the first record is no warcinfo record
 	Manifest   Kind = "manifest"   // a package is not what its manifest says
+	BadIndex   Kind = "index"      // a line of an index cannot be read
 
 	Truncated Kind = "truncated" // the file ends within a record
 	Gzip      Kind = "gzip"      // a gzip member is damaged: its data or its CRC
@@ -75,6 +76,45 @@ func (f *Finding) Error() string {
 
 // ErrDamaged is wrapped by errors that say that the archive is not what it should be.
 var ErrDamaged = errors.New("the archive is damaged")
+
+// maxFindings is how many findings of one file are listed; the rest is counted.
+const maxFindings = 10_000
+
+// notes collects the findings of one file.
+type notes struct {
+	open bool // its name ends in .open
+	list []Finding
+	more int // beyond maxFindings
+}
+
+// add keeps a finding. That a file which is being written is empty, or that its last record is not whole, is in the nature of things.
+func (n *notes) add(f Finding) {
+	if n.open && (f.Kind == Truncated || f.Kind == Empty) {
+		f.Severity = Warning
+	}
+	if len(n.list) < maxFindings {
+		n.list = append(n.list, f)
+	} else {
+		n.more++
+	}
+}
+
+// all gives what was found, and how much was not kept.
+func (n *notes) all(file string) []Finding {
+	if n.more == 0 {
+		return n.list
+	}
+	return append(n.list, Finding{
+		File: file, Offset: -1, Severity: Error, Kind: n.list[0].Kind, Text: fmt.Sprintf("%d further findings are not listed", n.more),
+	})
+}
+
+func stillOpen(file string) Finding {
+	return Finding{
+		File: file, Offset: -1, Severity: Warning, Kind: StillOpen,
+		Text: "this file is still open: it is being written, or a crash left it so",
+	}
+}
 
 // asFinding gives the finding that err is.
 func asFinding(err error) (*Finding, bool) {

@@ -337,7 +337,7 @@ func (im *importing) manifest(file string) (tasks []task, id string, err error) 
 	if id, err = filepath.Abs(file); err != nil {
 		return nil, "", say(err.Error())
 	}
-	f, err := os.Open(file)
+	f, _, err := openRegular(file)
 	if err != nil {
 		return nil, "", say(cause(err))
 	}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"strings"
 )
 
 // IndexOptions say how to index. The zero value will do.
@@ -104,11 +105,17 @@ func eachRecord(ctx context.Context, file File, watch *Progress, see func(rec *R
 		watch = new(Progress)
 	}
 	defer watch.files.Add(1)
-	r, err := OpenFile(file.Path)
+	notes := notes{open: strings.HasSuffix(file.Path, openSuffix)}
+	defer func() { found = notes.all(file.Path) }()
+	if notes.open {
+		notes.add(stillOpen(file.Path))
+	}
+	r, err := file.reader()
+	if f, ok := asFinding(err); ok {
+		notes.add(*f)
+		return nil, nil
+	}
 	if err != nil {
-		if f, ok := asFinding(err); ok {
-			return []Finding{*f}, nil
-		}
 		return nil, err
 	}
 	defer r.Close() //nolint:errcheck // nothing was written
@@ -116,21 +123,22 @@ func eachRecord(ctx context.Context, file File, watch *Progress, see func(rec *R
 		rec, err := r.Next()
 		if err == nil {
 			if err = see(rec); !isFindingOrNil(err) {
-				return found, err
+				return nil, err
 			}
 		}
 		watch.done.Add(r.Offset() - before)
 		before = r.Offset()
 		switch f, ok := asFinding(err); {
 		case errors.Is(err, io.EOF):
-			return found, nil
-		case ok && len(found) < maxFindings:
-			found = append(found, *f)
-		case err != nil && !ok:
-			return append(found, Finding{File: file.Path, Offset: before, Severity: Error, Kind: Unreadable, Text: err.Error()}), nil
+			return nil, nil
+		case ok:
+			notes.add(*f)
+		case err != nil:
+			notes.add(Finding{File: file.Path, Offset: before, Severity: Error, Kind: Unreadable, Text: err.Error()})
+			return nil, nil
 		}
 	}
-	return found, context.Cause(ctx)
+	return nil, context.Cause(ctx)
 }
 
 func isFindingOrNil(err error) bool {

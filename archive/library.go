@@ -21,6 +21,7 @@ type Library struct {
 	files   map[string]File // by name
 	indexes []sortedIndex   // the large one, and that of a live index
 	read    []Entry         // of the files that no index covers, in the order of an index
+	see     func(Finding) error
 }
 
 // sortedIndex is an index of some of the files.
@@ -30,7 +31,7 @@ type sortedIndex struct {
 	size   int64
 }
 
-// OpenLibrary opens a folder. What is damaged in the files that have to be read is given to see. See [WriteIndex] for the
+// OpenLibrary opens a folder. What is damaged in the files that have to be read is given to see, and later what is in the index. See [WriteIndex] for the
 // index that makes it fast; without one all files are read.
 func OpenLibrary(ctx context.Context, dir string, o IndexOptions, see func(Finding) error) (*Library, error) {
 	files, faults := Files([]string{dir})
@@ -39,7 +40,7 @@ func OpenLibrary(ctx context.Context, dir string, o IndexOptions, see func(Findi
 			return nil, err
 		}
 	}
-	l := &Library{dir: dir, files: map[string]File{}}
+	l := &Library{dir: dir, files: map[string]File{}, see: see}
 	done := map[string]bool{}
 	for _, name := range []string{IndexName, recentName} {
 		if err := l.openIndex(filepath.Join(dir, name), files, done); err != nil {
@@ -139,7 +140,7 @@ func (l *Library) Lookup(uri string) ([]Entry, error) {
 	key := Key(uri)
 	var found []Entry
 	for _, x := range l.indexes {
-		more, err := x.search(key)
+		more, err := x.search(key, l.see)
 		if err != nil {
 			return nil, err
 		}
@@ -156,8 +157,8 @@ func (l *Library) Lookup(uri string) ([]Entry, error) {
 // maxIndexLine is the longest line of an index that is read.
 const maxIndexLine = 1 << 20
 
-// search finds the lines of a key in the sorted index, by halving.
-func (x sortedIndex) search(key string) ([]Entry, error) {
+// search finds the lines of a key in the sorted index, by halving. Those that cannot be read are given to see.
+func (x sortedIndex) search(key string, see func(Finding) error) ([]Entry, error) {
 	want := key + " "
 	low, high := int64(0), x.size // the first line that is not before want begins in [low, high]
 	for high-low > maxIndexLine/16 {
@@ -183,7 +184,11 @@ func (x sortedIndex) search(key string) ([]Entry, error) {
 		}
 		e, err := ParseEntry(lines.Text())
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", x.file.Name(), err)
+			err = see(Finding{File: x.file.Name(), Offset: -1, Severity: Error, Kind: BadIndex, Text: err.Error() + "; make the index anew"})
+			if err != nil {
+				return nil, err
+			}
+			continue
 		}
 		if x.covers[e.Filename] {
 			found = append(found, e)

@@ -182,10 +182,10 @@ func TestTextIsUTF8(t *testing.T) {
 	lib.page("http://a.example/picture", "HTTP/1.1 200 OK\r\nContent-Type: image/png", "\x89PNG\x00\xff")
 	lib.seal()
 	l := opened(t, lib.dir)
-	if got, err := l.Text(context.Background(), history(t, l, "http://a.example/latin")[0]); got != "café" || err != nil {
+	if got, err := l.Text(context.Background(), history(t, l, "http://a.example/latin")[0], nil); got != "café" || err != nil {
 		t.Errorf("latin: %q, %v", got, err)
 	}
-	if _, err := l.Text(context.Background(), history(t, l, "http://a.example/picture")[0]); !errors.Is(err, ErrNoText) {
+	if _, err := l.Text(context.Background(), history(t, l, "http://a.example/picture")[0], nil); !errors.Is(err, ErrNoText) {
 		t.Errorf("a picture: %v", err)
 	}
 }
@@ -232,6 +232,9 @@ func TestVersionsAreNamedByDates(t *testing.T) {
 		{"http://a.example/@someone", Version{URI: "http://a.example/@someone"}},
 		{"http://a.example/@someone@20261121", Version{"http://a.example/@someone", day(21), day(22)}},
 		{"http://a.example/@2026-11", Version{"http://a.example/", day(1), day(31)}},
+		{"http://a.example/@2026-11-21T01", Version{"http://a.example/", day(21).Add(time.Hour), day(21).Add(2 * time.Hour)}},
+		{"http://a.example/@2026-11-21 00:01", Version{"http://a.example/", day(21).Add(time.Minute), day(21).Add(2 * time.Minute)}},
+		{"http://a.example/@2026-11-31", Version{URI: "http://a.example/@2026-11-31"}},
 		{"http://a.example/@2026-11-21T00:00:00Z", Version{"http://a.example/", day(21), day(21).Add(time.Second)}},
 	} {
 		if got := ParseVersion(c.in); got != c.want {

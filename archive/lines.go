@@ -71,7 +71,7 @@ type textFile struct {
 }
 
 func openText(file string) (*textFile, error) {
-	f, err := os.Open(file)
+	f, _, err := openRegular(file)
 	if err != nil {
 		return nil, err
 	}
@@ -102,7 +102,7 @@ func (t *textFile) advance() int64 {
 
 // openSection opens a part of a file.
 func openSection(file string, from, size int64) (*section, error) {
-	f, err := os.Open(file)
+	f, _, err := openRegular(file)
 	if err != nil {
 		return nil, err
 	}

@@ -74,7 +74,7 @@ func prove(ctx context.Context, c Capture) error {
 	}
 	s := newScan(File{Path: c.path}, 0, false, new(buffers), nil)
 	s.record(rec)
-	for _, f := range s.findings {
+	for _, f := range s.notes.list {
 		if f.Severity == Error {
 			return damaged(&f)
 		}

@@ -62,16 +62,8 @@ func OpenFile(path string) (*Reader, error) { return OpenAt(path, 0) }
 
 // OpenAt reads a file from a place where a record begins, as an index tells it.
 func OpenAt(path string, offset int64) (*Reader, error) {
-	f, err := os.Open(path)
+	f, info, err := openRegular(path)
 	if err != nil {
-		return nil, &Finding{File: path, Offset: -1, Severity: Error, Kind: Unreadable, Text: cause(err)}
-	}
-	info, err := f.Stat()
-	if err == nil && info.IsDir() {
-		err = errors.New("it is a folder")
-	}
-	if err != nil {
-		_ = f.Close()
 		return nil, &Finding{File: path, Offset: -1, Severity: Error, Kind: Unreadable, Text: cause(err)}
 	}
 	r, err := NewReader(path, f, info.Size(), offset)
@@ -135,6 +127,8 @@ func (r *Reader) identify() error {
 		return say(ARC, "this is an ARC file; only WARC files are read")
 	case strings.HasPrefix(begin, recordMagic), r.gzip && err != nil:
 		return nil
+	case strings.HasPrefix(begin, "PK\x03\x04"):
+		return say(NotWARC, "this is a ZIP file; if it is a WACZ package, verify and dedup import read it, and for all else its WARC files have to be unpacked")
 	case r.hasRecord():
 		return nil
 	}

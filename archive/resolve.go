@@ -157,10 +157,20 @@ func (v *verification) duplicate(res resolver, f, first fact) error {
 	if f.file >= int32(v.sum.Files) {
 		f, first = first, f
 	}
+	if res.copies(f, first) {
+		return nil
+	}
 	return v.report(Finding{
 		File: res.files[f.file].Path, Offset: f.offset, Severity: Error, Kind: DuplicateID,
 		Text: "the record has the same id as " + res.place(first),
 	})
+}
+
+// copies tells whether one of two records with one id is in a package and the other elsewhere, and they are the same as far as they were
+// remembered: that is what packages are for.
+func (res resolver) copies(a, b fact) bool {
+	x, y := res.files[a.file].in.pack, res.files[b.file].in.pack
+	return x != y && a.kind == b.kind && a.date == b.date && a.uri == b.uri && a.method == b.method && a.payload == b.payload
 }
 
 func (res resolver) place(f fact) string {

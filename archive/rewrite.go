@@ -94,15 +94,25 @@ func Rewrite(ctx context.Context, paths []string, o RewriteOptions, see func(Fin
 	p := plan{o: o, inputs: map[int32]bool{}, chosen: map[key]bool{}, changes: map[key]change{}, payloads: map[int32]*provided{}}
 	var sum Rewritten
 	report := func(f Finding) error {
-		sum.Errors++
+		if f.Severity == Error {
+			sum.Errors++
+		}
 		return see(f)
 	}
-	ignored := func(Finding) error { return nil } // damage is told when the file is rewritten
+	inputs, faults := Files(paths)
+	var hidden []Finding // damage in the files that have originals; that in the others is told when they are rewritten
 	var err error
-	if p.survey, err = NewSurvey(ctx, append(slices.Clone(paths), o.From...), o.Progress, ignored); err != nil {
+	p.survey, err = NewSurvey(ctx, append(slices.Clone(paths), o.From...), o.Progress, func(f Finding) error {
+		asked := slices.ContainsFunc(inputs, func(g File) bool { return g.Path == f.File }) ||
+			slices.ContainsFunc(faults, func(g *Finding) bool { return g.File == f.File })
+		if f.Severity == Error && !asked && len(hidden) < maxFindings {
+			hidden = append(hidden, f)
+		}
+		return nil
+	})
+	if err != nil {
 		return sum, err
 	}
-	inputs, faults := Files(paths)
 	for _, f := range faults {
 		if err := report(*f); err != nil {
 			return sum, err
@@ -116,12 +126,14 @@ func Rewrite(ctx context.Context, paths []string, o RewriteOptions, see func(Fin
 	if err := p.distinctNames(); err != nil {
 		return sum, err
 	}
-	p.choose()
-	missing := p.decide()
-	if err := p.prove(ctx); err != nil {
+	lacking, err := p.make(ctx)
+	if err != nil {
 		return sum, err
 	}
-	for _, f := range append(missing, p.drop()...) {
+	if len(lacking) > 0 { // what is damaged may be what is missing
+		lacking = append(hidden, lacking...)
+	}
+	for _, f := range lacking {
 		if err := report(f); err != nil {
 			return sum, err
 		}
@@ -130,6 +142,16 @@ func Rewrite(ctx context.Context, paths []string, o RewriteOptions, see func(Fin
 		sum.Needs = p.needs()
 	}
 	return sum, p.write(ctx, &sum, report)
+}
+
+// make decides what becomes of each capture, and tells which revisits lack their original, or a sound one.
+func (p *plan) make(ctx context.Context) (lacking []Finding, _ error) {
+	p.choose()
+	lacking = p.decide()
+	if err := p.prove(ctx); err != nil {
+		return nil, err
+	}
+	return append(lacking, p.drop()...), nil
 }
 
 // outName is the name of the new file: always compressed, and never open.
@@ -170,12 +192,15 @@ func (p *plan) decide() (missing []Finding) {
 	firsts := map[int32]int32{}
 	for n, c := range p.survey.captures {
 		i := int32(n)
-		if !c.revisit || !p.inputs[c.file] || !p.chosen[c.fact.id] || p.o.Keep {
+		if !c.revisit || !p.inputs[c.file] || !p.chosen[c.fact.id] {
 			continue
 		}
 		o := p.survey.original(i)
 		if o < 0 {
 			missing = append(missing, p.finding(c, NoOriginal, "the original is not there; the revisit is copied as it is"))
+			continue
+		}
+		if p.o.Keep {
 			continue
 		}
 		if of := p.survey.captures[o]; of.method == c.method && of.payload != c.payload {

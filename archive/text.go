@@ -17,8 +17,9 @@ const MaxText = 16 << 20
 // ErrNoText says that a payload is no text.
 var ErrNoText = errors.New("the payload is no text")
 
-// Text gives the decoded payload of a capture as UTF-8. The error wraps [ErrNoText] when it is none, or too long.
-func (l *Library) Text(ctx context.Context, c Capture) (string, error) {
+// Text gives the decoded payload of a capture as UTF-8, after scrub has had the payload and its Content-Type, as the crawler
+// scrubs it; scrub may be nil. The error wraps [ErrNoText] when it is none, or too long.
+func (l *Library) Text(ctx context.Context, c Capture, scrub func(content []byte, mime string) []byte) (string, error) {
 	p, err := l.Payload(ctx, c, true)
 	if err != nil {
 		return "", err
@@ -34,10 +35,14 @@ func (l *Library) Text(ctx context.Context, c Capture) (string, error) {
 	if !isText(mime) && !utf8.Valid(b) || strings.ContainsRune(string(b[:min(len(b), 1024)]), 0) && !strings.HasPrefix(mime, "text/") {
 		return "", fmt.Errorf("%w, but %s", ErrNoText, mime)
 	}
+	contentType := p.Head.Header().Get("Content-Type")
+	e, _, _ := charset.DetermineEncoding(b, contentType) // before a declaration in it is scrubbed away
+	if scrub != nil {
+		b = scrub(b, contentType)
+	}
 	if utf8.Valid(b) {
 		return string(b), nil
 	}
-	e, _, _ := charset.DetermineEncoding(b, p.Head.Header().Get("Content-Type"))
 	text, err := e.NewDecoder().Bytes(b)
 	if err != nil {
 		return "", fmt.Errorf("%w: %w", ErrNoText, err)

@@ -9,9 +9,6 @@ import (
 	"strings"
 )
 
-// maxFindings is how many findings of one file are listed; the rest is counted.
-const maxFindings = 10_000
-
 // VerifyOptions say what to verify against.
 type VerifyOptions struct {
 	Known    []string  // files and folders whose records may be referred to; they are read and not verified
@@ -28,12 +25,12 @@ type Verified struct {
 	Warnings int            `json:"warnings"`
 }
 
-// Verify reads all records of the files and folders, and of WACZ packages that are named, and gives see each finding, those of a file in the order of the
-// file, and last those about how records hang together. It needs some 400 bytes of memory for each record. An error is given
+// Verify reads all records of the files and folders, WACZ packages among them, and gives see each finding, those of a file in the
+// order of the file, and last those about how records hang together. It needs some 400 bytes of memory for each record. An error is given
 // only when ctx ends or see fails: what is wrong with the archive is a finding.
 func Verify(ctx context.Context, paths []string, o VerifyOptions, see func(Finding) error) (Verified, error) {
 	v := verification{see: see, sum: Verified{Records: map[string]int{}}, bufs: new(buffers)}
-	files, faults := Files(paths)
+	files, faults := listed(paths, isArchiveOrPackage)
 	for _, f := range faults {
 		if err := v.report(*f); err != nil {
 			return v.sum, err
@@ -44,7 +41,10 @@ func Verify(ctx context.Context, paths []string, o VerifyOptions, see func(Findi
 		return v.sum, err
 	}
 	verified := len(files)
-	known, _ := Files(o.Known) // what is wrong there is not asked
+	known, _ := listed(o.Known, isArchiveOrPackage) // what is wrong there is not asked
+	if known, err = unpack(known, func(Finding) error { return nil }); err != nil {
+		return v.sum, err
+	}
 	for _, k := range known {
 		if !contains(files[:verified], k) {
 			files = append(files, k)
@@ -107,16 +107,10 @@ func (v *verification) add(s *scan) error {
 	for kind, n := range s.records {
 		v.sum.Records[kind] += n
 	}
-	for _, f := range s.findings {
+	for _, f := range s.notes.all(s.file.Path) {
 		if err := v.report(f); err != nil {
 			return err
 		}
-	}
-	if s.more > 0 {
-		return v.report(Finding{
-			File: s.file.Path, Offset: -1, Severity: Error, Kind: s.findings[0].Kind,
-			Text: fmt.Sprintf("%d further findings are not listed", s.more),
-		})
 	}
 	return nil
 }
@@ -126,17 +120,15 @@ type scan struct {
 	file   File
 	index  int32
 	known  bool // only its records count, not what is wrong with them
-	open   bool // its name ends in .open
 	bufs   *buffers
 	hashes hashes
 	watch  *Progress
 
-	findings []Finding
-	more     int // findings beyond maxFindings
-	records  map[string]int
-	blocks   int64
-	facts    []fact
-	refs     []reference
+	notes   notes
+	records map[string]int
+	blocks  int64
+	facts   []fact
+	refs    []reference
 }
 
 func newScan(f File, index int32, known bool, bufs *buffers, watch *Progress) *scan {
@@ -144,37 +136,19 @@ func newScan(f File, index int32, known bool, bufs *buffers, watch *Progress) *s
 		watch = new(Progress)
 	}
 	return &scan{
-		file: f, index: index, known: known, open: strings.HasSuffix(f.Path, openSuffix), bufs: bufs, watch: watch,
+		file: f, index: index, known: known, notes: notes{open: strings.HasSuffix(f.Path, openSuffix)}, bufs: bufs, watch: watch,
 		hashes: hashes{}, records: map[string]int{},
-	}
-}
-
-// note keeps a finding. That the last record of a file that is being written is not whole is in the nature of things.
-func (s *scan) note(f Finding) {
-	if s.open && f.Kind == Truncated {
-		f.Severity = Warning
-	}
-	if len(s.findings) < maxFindings {
-		s.findings = append(s.findings, f)
-	} else {
-		s.more++
 	}
 }
 
 func (s *scan) run(ctx context.Context) error {
 	defer s.watch.files.Add(1)
-	if s.open {
-		s.note(Finding{
-			File: s.file.Path, Offset: -1, Severity: Warning, Kind: StillOpen,
-			Text: "this file is still open: it is being written, or a crash left it so",
-		})
+	if s.notes.open {
+		s.notes.add(stillOpen(s.file.Path))
 	}
 	r, err := s.file.reader()
 	if f, ok := asFinding(err); ok {
-		if f.Kind == Empty && s.open {
-			f.Severity = Warning
-		}
-		s.note(*f)
+		s.notes.add(*f)
 		return nil
 	}
 	if err != nil {
@@ -194,9 +168,9 @@ func (s *scan) all(ctx context.Context, r *Reader) error {
 		case errors.Is(err, io.EOF):
 			return nil
 		case ok:
-			s.note(*f)
+			s.notes.add(*f)
 		case err != nil:
-			s.note(Finding{File: s.file.Path, Offset: r.Offset(), Severity: Error, Kind: Unreadable, Text: err.Error()})
+			s.notes.add(Finding{File: s.file.Path, Offset: r.Offset(), Severity: Error, Kind: Unreadable, Text: err.Error()})
 			return nil
 		default:
 			if n == 0 && rec.Header.Type() != "warcinfo" {
@@ -212,13 +186,13 @@ func (s *scan) all(ctx context.Context, r *Reader) error {
 
 func (s *scan) fail(rec *Record, k Kind, format string, args ...any) {
 	f := rec.finding(k, fmt.Sprintf(format, args...))
-	s.note(f)
+	s.notes.add(f)
 }
 
 func (s *scan) warn(rec *Record, k Kind, format string, args ...any) {
 	f := rec.finding(k, fmt.Sprintf(format, args...))
 	f.Severity = Warning
-	s.note(f)
+	s.notes.add(f)
 }
 
 func (rec *Record) finding(k Kind, text string) Finding {
@@ -233,7 +207,7 @@ func (s *scan) record(rec *Record) {
 	}
 	if err := rec.Close(); err != nil {
 		if f, ok := asFinding(err); ok {
-			s.note(*f)
+			s.notes.add(*f)
 		} else {
 			s.fail(rec, Unreadable, "%v", err)
 		}

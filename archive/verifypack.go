@@ -15,6 +15,8 @@ import (
 // isPackage tells by its name whether a file is a WACZ package.
 func isPackage(file string) bool { return strings.HasSuffix(strings.ToLower(file), ".wacz") }
 
+func isArchiveOrPackage(file string) bool { return isArchive(file) || isPackage(file) }
+
 // unpack replaces each package among the files by the WARC files in it, and says what is wrong with the package itself.
 func unpack(files []File, report func(Finding) error) ([]File, error) {
 	var all []File

@@ -14,7 +14,7 @@ type Version struct {
 }
 
 // ParseVersion reads URI@date. The date is a beginning of 14 digits ("2026", "202611210900") or of the form
-// 2026-11-21T09:00:00Z, likewise from the year on. What follows the last @ and is no date belongs to the URI, and a URI
+// 2026-11-21T09:00:00Z, likewise from the year on; the T may be a space, and the Z may be left out: all times are UTC. What follows the last @ and is no date belongs to the URI, and a URI
 // without a date stands for its latest capture.
 func ParseVersion(s string) Version {
 	i := strings.LastIndexByte(s, '@')
@@ -50,11 +50,12 @@ func parsePeriod(s string) (from, to time.Time, ok bool) {
 		{layout: "2006-01-02", days: 1},
 		{layout: "2006010215", rest: time.Hour},
 		{layout: "200601021504", rest: time.Minute},
-		{layout: "2006-01-02T15:04Z", rest: time.Minute},
+		{layout: "2006-01-02T15", rest: time.Hour},
+		{layout: "2006-01-02T15:04", rest: time.Minute},
 		{layout: stampLayout, rest: time.Second},
-		{layout: "2006-01-02T15:04:05Z", rest: time.Second},
+		{layout: "2006-01-02T15:04:05", rest: time.Second},
 	} {
-		t, err := time.Parse(p.layout, s)
+		t, err := time.Parse(p.layout, strings.Replace(strings.TrimSuffix(s, "Z"), " ", "T", 1))
 		if err != nil {
 			continue
 		}
@@ -69,6 +70,7 @@ func parsePeriod(s string) (from, to time.Time, ok bool) {
 // Choose gives the capture that a version names: the last one in its time, or else the last one before it, which is what
 // a reader would have seen then. Captures are oldest first. Exact tells which of the two it is.
 func (v Version) Choose(captures []Capture) (c Capture, exact bool, err error) {
+	all := captures
 	if !v.To.IsZero() {
 		captures = captures[:sort.Search(len(captures), func(i int) bool { return !captures[i].Date.Before(v.To) })]
 	}
@@ -76,7 +78,11 @@ func (v Version) Choose(captures []Capture) (c Capture, exact bool, err error) {
 		if v.To.IsZero() {
 			return Capture{}, false, fmt.Errorf("%w: %s", ErrNotFound, v.URI)
 		}
-		return Capture{}, false, fmt.Errorf("%w: %s before %s", ErrNotFound, v.URI, v.To.Format(time.RFC3339))
+		first := ""
+		if len(all) > 0 {
+			first = "; the first is of " + all[0].Date.Format(time.RFC3339)
+		}
+		return Capture{}, false, fmt.Errorf("%w: %s before %s%s", ErrNotFound, v.URI, v.To.Format(time.RFC3339), first)
 	}
 	c = captures[len(captures)-1]
 	return c, !c.Date.Before(v.From), nil

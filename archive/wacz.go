@@ -13,6 +13,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -28,6 +29,7 @@ type PackageOptions struct {
 	Title, Description, Software string // of datapackage.json
 	Now                          time.Time
 	From                         []string // files and folders where originals of revisits are looked for, to be named
+	Rewritten                    bool     // the files come of [Rewrite], which has told what their revisits lack
 	Progress                     *Progress
 }
 
@@ -89,7 +91,9 @@ type packer struct {
 func Package(ctx context.Context, paths []string, o PackageOptions, see func(Finding) error) (Packaged, error) {
 	p := &packer{o: o, sum: Packaged{Requires: []Require{}}}
 	report := func(f Finding) error {
-		p.sum.Errors++
+		if f.Severity == Error {
+			p.sum.Errors++
+		}
 		return see(f)
 	}
 	files, err := p.choose(paths, report)
@@ -119,7 +123,7 @@ func Package(ctx context.Context, paths []string, o PackageOptions, see func(Fin
 		func() error { return p.archives(ctx, files) },
 		func() error { return p.indexes(index) },
 		func() error { return p.pages(index) },
-		func() error { return p.requires(ctx, files) },
+		func() error { return p.requires(ctx, files, report) },
 		p.manifest,
 		p.zip.Close,
 	}
@@ -156,7 +160,10 @@ func (p *packer) choose(paths []string, report func(Finding) error) ([]string, e
 		names[name] = f.Path
 		files = append(files, f.Path)
 	}
-	if len(files) == 0 {
+	switch {
+	case len(files) == 0 && p.sum.Errors > 0:
+		return nil, fmt.Errorf("%w: there is no WARC file to pack that can be read", ErrDamaged)
+	case len(files) == 0:
 		return nil, fmt.Errorf("%w: no WARC file to pack", ErrNotFound)
 	}
 	return files, nil
@@ -294,28 +301,53 @@ func (p *packer) pages(index *os.File) error {
 	})
 }
 
-// requires finds the files outside that revisits in the package depend on.
-func (p *packer) requires(ctx context.Context, files []string) error {
-	if len(p.o.From) == 0 {
-		return nil
-	}
-	ignored := func(Finding) error { return nil } // damage in the files has been told, and that in others is not asked
-	inside, err := NewSurvey(ctx, files, p.o.Progress, ignored)
+// requires finds the files outside that revisits in the package depend on, and tells which originals are nowhere.
+func (p *packer) requires(ctx context.Context, files []string, report func(Finding) error) error {
+	var hidden []Finding
+	inside, err := NewSurvey(ctx, files, p.o.Progress, func(Finding) error { return nil }) // it has been told
 	if err != nil {
 		return err
 	}
-	survey, err := NewSurvey(ctx, p.o.From, p.o.Progress, ignored)
-	if err != nil {
-		return err
-	}
-	counts := map[int32]int{}
-	for i, c := range inside.captures {
-		if inside.original(int32(i)) < 0 {
-			if o := survey.sought(c); o >= 0 {
-				counts[survey.captures[o].file]++
+	survey := new(Survey)
+	if len(p.o.From) > 0 {
+		survey, err = NewSurvey(ctx, p.o.From, p.o.Progress, func(f Finding) error {
+			if f.Severity == Error && !slices.Contains(files, f.File) && len(hidden) < maxFindings {
+				hidden = append(hidden, f)
 			}
+			return nil
+		})
+		if err != nil {
+			return err
 		}
 	}
+	counts := map[int32]int{}
+	var lacking []Finding
+	for i, c := range inside.captures {
+		if inside.original(int32(i)) >= 0 {
+			continue
+		}
+		if o := survey.sought(c); o >= 0 {
+			counts[survey.captures[o].file]++
+		} else if !p.o.Rewritten && len(lacking) < maxFindings {
+			lacking = append(lacking, Finding{
+				File: inside.files[c.file].Path, Offset: c.offset, Severity: Error, Kind: NoOriginal, Record: c.id, URI: c.target,
+				Text: "the original is neither in the package nor among other files that were named; the revisit is packed as it is",
+			})
+		}
+	}
+	if len(lacking) > 0 { // what is damaged may be what is missing
+		lacking = append(hidden, lacking...)
+	}
+	for _, f := range lacking {
+		if err := report(f); err != nil {
+			return err
+		}
+	}
+	return p.require(survey, counts)
+}
+
+// require notes the files that are needed, with hash and size.
+func (p *packer) require(survey *Survey, counts map[int32]int) error {
 	for i, f := range survey.files {
 		if n := counts[int32(i)]; n > 0 {
 			hash, size, err := hashOf(f.Path)
@@ -329,7 +361,7 @@ func (p *packer) requires(ctx context.Context, files []string) error {
 }
 
 func hashOf(path string) (string, int64, error) {
-	f, err := os.Open(path)
+	f, _, err := openRegular(path)
 	if err != nil {
 		return "", 0, err
 	}

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -231,6 +232,59 @@ func TestAPackageIsVerified(t *testing.T) {
 	}
 	if found, _ := verified(t, VerifyOptions{}, save(t, "x.wacz", []byte("PK and no more"))); len(found) != 1 || found[0].Kind != Manifest {
 		t.Errorf("of a package that is none it finds %v", found)
+	}
+}
+
+// Packages in a folder are verified like those that are named. That they hold copies of the files beside them is no fault; other records
+// of the same ids are.
+func TestPackagesInAFolderAreVerified(t *testing.T) {
+	t.Parallel()
+	l := small(t)
+	pack := filepath.Join(l.dir, "packages", "a.wacz")
+	_, err := Package(t.Context(), l.files(), PackageOptions{Out: pack, Now: start}, func(f Finding) error { return &f })
+	must(t, err)
+	found, sum := verified(t, VerifyOptions{}, l.dir)
+	if len(found) > 0 || sum.Files != 2 || sum.Records["response"] != 6 {
+		t.Errorf("a folder with a package: %v, %v", sum, found)
+	}
+	lone := save(t, "revisit.warc.gz", zipped(t, info, strings.Replace(plain(fields("revisit", "again", "WARC-Target-URI: http://www.a.example/",
+		"WARC-Profile: http://netpreserve.org/warc/1.1/revisit/server-not-modified", "WARC-Refers-To-Target-URI: http://www.a.example/",
+		"WARC-Refers-To-Date: "+start.Format(warcDate)), ""), "T09:", "T20:", 1)))
+	if found, _ := verified(t, VerifyOptions{Known: []string{filepath.Dir(pack)}}, lone); len(found) > 0 {
+		t.Errorf("what is in a known package is not known: %v", found)
+	}
+	must(t, os.Rename(repacked(t, pack, func(n string, b []byte) (string, []byte) {
+		if strings.HasPrefix(n, "archive/") {
+			b = zipped(t, string(bytes.Replace(unzipped(t, l.files()[0]), []byte("<p>two</p>"), []byte("<p>TWO</p>"), 1)))
+		}
+		return n, b
+	}), pack))
+	kinds := map[Kind]int{}
+	found, _ = verified(t, VerifyOptions{}, l.dir)
+	for _, f := range found {
+		if !strings.HasPrefix(f.File, pack) {
+			t.Errorf("a fault of the package is found in %v", f)
+		}
+		kinds[f.Kind]++
+	}
+	if kinds[Manifest] == 0 || kinds[BlockDigest] != 1 || kinds[PayloadDigest] != 1 || kinds[DuplicateID] > 0 {
+		t.Errorf("a forged package in a folder: %v", kinds)
+	}
+	other := strings.Replace(info, "T09:", "T10:", 1)
+	must(t, os.WriteFile(filepath.Join(l.dir, "x.warc.gz"), zipped(t, info), 0o644))
+	forged := repacked(t, pack, func(n string, b []byte) (string, []byte) {
+		if strings.HasPrefix(n, "archive/") {
+			b = zipped(t, other)
+		}
+		return n, b
+	})
+	found, _ = verified(t, VerifyOptions{}, forged, filepath.Join(l.dir, "x.warc.gz"))
+	kinds = map[Kind]int{}
+	for _, f := range found {
+		kinds[f.Kind]++
+	}
+	if kinds[DuplicateID] != 1 {
+		t.Errorf("another record of the same id in a package: %v", found)
 	}
 }
 

@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -100,6 +102,9 @@ func TestVerifyTellsByItsExitCode(t *testing.T) {
 func TestReadingBack(t *testing.T) {
 	dir, _ := archived(t)
 	const page = "http://www.a.example/"
+	ruled, _ := configure(t, settled+"[change]\nscrub = ['one', 'two']\n")
+	otherwise, _ := configure(t, settled+"[change]\nscrub_css = ['p + p']\n")
+	unruled, _ := configure(t, settled)
 	if code, _, errs := command("index", "-o", filepath.Join(dir, "index.cdxj"), dir); code != exitOK || !strings.Contains(errs, "3 captures in 2 files, 0 errors") {
 		t.Errorf("index: exit code %d, %s", code, errs)
 	}
@@ -115,10 +120,19 @@ func TestReadingBack(t *testing.T) {
 		{[]string{"history", "--json", page}, exitOK, []string{`"profile":"identical-payload-digest"`, `"contentState":"changed"`}},
 		{[]string{"history", "https://a.example/"}, exitFailure, []string{"no such capture", "there is " + page}},
 		{[]string{"cat", page}, exitOK, []string{"<p>one</p>\n<p>same</p>\n"}},
-		{[]string{"cat", "--head", page + "@2026-11-21T10"}, exitFailure, []string{"no such capture"}},
+		{[]string{"cat", "--head", page + "@2026-11-21T10"}, exitOK, []string{"<p>two</p>"}},
+		{[]string{"cat", page + "@2026-11-2"}, exitFailure, []string{"no such capture", `"2026-11-2" was to be a date`, "20261121090000"}},
+		{[]string{"cat", page + "@2025"}, exitFailure, []string{"no such capture: " + page + " before 2026-01-01T00:00:00Z; the first is of 2026-11-21T09:00:00Z"}},
 		{[]string{"cat", "--head", page + "@2026112110"}, exitOK, []string{"HTTP/1.1 200 OK\r\n", "<p>two</p>"}},
 		{[]string{"cat", "--raw", page + "@2027"}, exitOK, []string{"<p>one</p>", "this is the one before, of 2026-11-21T11:00:00Z"}},
 		{[]string{"diff", page + "@2026112109", page + "@2026112110"}, exitOK, []string{"--- " + page + "@2026-11-21T09:00:00.000000Z", "-<p>one</p>\n+<p>two</p>\n <p>same</p>"}},
+		{[]string{"diff", page + "@2026-11-21 09", "@2026-11-21T10:00"}, exitOK, []string{"-<p>one</p>\n+<p>two</p>\n <p>same</p>"}},
+		{[]string{"diff", page + "@2026-11-21T09", "@2026-11-21T11"}, exitOK, nil},
+		{[]string{"diff", page + "@2026-11-21T12", page}, exitOK, []string{"no capture of " + page + " then", "both are the same capture, " + page + "@2026-11-21T11:00:00.000000Z"}},
+		{[]string{"diff", page, "@2025"}, exitFailure, []string{"the first is of 2026-11-21T09:00:00Z"}},
+		{[]string{"diff", "-c", ruled, "--host-rules", page + "@2026112109", "@2026112110"}, exitOK, nil},
+		{[]string{"diff", "-c", otherwise, "--host-rules", page + "@2026112109", "@2026112110"}, exitOK, []string{"<body><p>one</p>\n+", "<body><p>two</p>\n"}},
+		{[]string{"diff", "-c", unruled, "--host-rules", page + "@2026112109", "@2026112110"}, exitFailure, []string{"the host www.a.example has no scrubbing rules in " + unruled}},
 		{[]string{"diff", "--scrub", "one|two", page + "@2026112109", page + "@2026112110"}, exitOK, nil},
 		{[]string{"diff", "--scrub", "(", page, page}, exitUsage, []string{"--scrub"}},
 	} {
@@ -234,5 +248,66 @@ func TestDamageGivesExitCode65(t *testing.T) {
 		if !strings.Contains(errs, "torn.warc:0: error") || out == "" {
 			t.Errorf("%s prints %s and %s", name, out, errs)
 		}
+	}
+}
+
+// An index may know more than can still be read: what it says is listed, what is lost is said, and the rest is read.
+func TestDamageBehindAnIndexIsNamed(t *testing.T) {
+	t.Parallel()
+	const page = "http://www.a.example/"
+	dir, files := archived(t)
+	if code, out, errs := command("index", "-o", filepath.Join(dir, "index.cdxj"), dir); code != exitOK {
+		t.Fatal(out, errs)
+	}
+	_, listed, _ := command("history", "--json", "--warcs", dir, page)
+	var second struct{ Offset, Length int }
+	if err := json.Unmarshal([]byte(strings.Split(listed, "\n")[1]), &second); err != nil {
+		t.Fatal(err)
+	}
+	spoil(t, files[0], second.Offset+second.Length/2)
+	at := fmt.Sprintf("%s:%d: error", files[0], second.Offset)
+	for _, c := range []struct {
+		args []string
+		code int
+		want []string
+	}{
+		{[]string{"history", page}, exitDamaged, []string{"T09:00:00.000000Z  200     response", "T10:00:00.000000Z  200     damaged", at, "T11:00:00.000000Z  200     revisit"}},
+		{[]string{"history", "--json", page}, exitDamaged, []string{`"damage":"the archive is damaged: ` + at}},
+		{[]string{"cat", page + "@2026112110"}, exitDamaged, []string{"the capture of " + page + " of 2026-11-21T10:00:00Z cannot be read; another one can be named", at}},
+		{[]string{"cat", page}, exitOK, []string{"<p>one</p>"}},
+		{[]string{"diff", page + "@2026112109", "@2026112110"}, exitDamaged, []string{at}},
+		{[]string{"diff", page + "@2026112109", "@2026112111"}, exitOK, nil},
+	} {
+		code, out, errs := command(append([]string{c.args[0], "--warcs", dir}, c.args[1:]...)...)
+		if code != c.code || c.args[0] != "history" && code != exitOK && out != "" {
+			t.Errorf("%v: exit code %d, want %d\n%s%s", c.args, code, c.code, out, errs)
+		}
+		for _, want := range c.want {
+			if !strings.Contains(out+errs, want) {
+				t.Errorf("%v: %q is not in\n%s%s", c.args, want, out, errs)
+			}
+		}
+	}
+	conf, _ := configure(t, settled+"[change]\nscrub = ['nothing']\n")
+	if code, out, errs := command("scrub", "test", "-c", conf, "--warcs", dir, page); code != exitDamaged || !strings.Contains(out, "2 versions; 1 times nothing differs") || !strings.Contains(errs, at) {
+		t.Errorf("scrub test: exit code %d\n%s%s", code, out, errs)
+	}
+}
+
+// spoil flips a bit of a file and leaves its date, as a failing disk does.
+func spoil(t *testing.T, file string, at int) {
+	t.Helper()
+	info, err := os.Stat(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	content, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	content[at] ^= 0x20
+	writeFile(t, file, string(content))
+	if err := os.Chtimes(file, info.ModTime(), info.ModTime()); err != nil {
+		t.Fatal(err)
 	}
 }

@@ -13,9 +13,8 @@ import (
 	"github.com/arcrawl/arcrawl/config"
 )
 
-// survey reads the folder that a command looks in. Damage is named, and the rest is read all the same; the second error tells
-// afterwards that there was some.
-func (w *where) survey(cmd *cobra.Command) (s *archive.Survey, damage func() error, err error) {
+// survey reads the folder that a command looks in. Damage is named, and the rest is read all the same.
+func (w *where) survey(cmd *cobra.Command, asJSON bool) (s *archive.Survey, damage *damages, err error) {
 	dir, err := w.folder()
 	if err != nil {
 		return nil, nil, err
@@ -23,19 +22,9 @@ func (w *where) survey(cmd *cobra.Command) (s *archive.Survey, damage func() err
 	progress := new(archive.Progress)
 	stop := watch(cmd.ErrOrStderr(), progress)
 	defer stop()
-	found, print := 0, printFinding(cmd.ErrOrStderr(), false)
-	s, err = archive.NewSurvey(cmd.Context(), []string{dir}, progress, func(f archive.Finding) error {
-		if f.Severity == archive.Error {
-			found++
-		}
-		return print(f)
-	})
-	return s, func() error {
-		if found == 0 {
-			return nil
-		}
-		return fmt.Errorf("%w: %d errors were found while the folder was read, and are named above; what they hide is not counted", archive.ErrDamaged, found)
-	}, err
+	d := newDamages(cmd.ErrOrStderr(), asJSON)
+	s, err = archive.NewSurvey(cmd.Context(), []string{dir}, progress, d.see)
+	return s, d, err
 }
 
 // folder is the one that was named, or that of the configuration.
@@ -64,13 +53,13 @@ The folder is that of the configuration, or the one that --warcs names.`,
 		Example: "  arcrawl deps --warcs warc/ arcrawl-20261121090000000-00001-c1.warc.gz",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			s, damage, err := at.survey(cmd)
+			s, damage, err := at.survey(cmd, asJSON)
 			if err != nil {
 				return err
 			}
 			all, err := s.Dependencies(args)
 			if err != nil {
-				return err
+				return errors.Join(err, damage.err())
 			}
 			missing := 0
 			for _, d := range all {
@@ -80,9 +69,9 @@ The folder is that of the configuration, or the one that --warcs names.`,
 				}
 			}
 			if missing > 0 {
-				return fmt.Errorf("%w: the originals of %d revisits are in no file", archive.ErrDamaged, missing)
+				return errors.Join(fmt.Errorf("%w: the originals of %d revisits are in no file", archive.ErrDamaged, missing), damage.err())
 			}
-			return damage()
+			return damage.err()
 		},
 	}
 	at.flags(cmd)
@@ -132,7 +121,7 @@ The folder is that of the configuration, or the one that --warcs names.`,
 			if !ok {
 				return usageError{fmt.Errorf("--by %s: want year, month or day", period)}
 			}
-			s, damage, err := at.survey(cmd)
+			s, damage, err := at.survey(cmd, asJSON)
 			if err != nil {
 				return err
 			}
@@ -142,9 +131,9 @@ The folder is that of the configuration, or the one that --warcs names.`,
 			}
 			losses, err := s.Impact(args, layout, each)
 			if err != nil {
-				return err
+				return errors.Join(err, damage.err())
 			}
-			return errors.Join(printLosses(cmd.OutOrStdout(), losses, asJSON), damage())
+			return errors.Join(printLosses(cmd.OutOrStdout(), losses, asJSON), damage.err())
 		},
 	}
 	at.flags(cmd)

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -25,16 +24,46 @@ func (w *where) flags(cmd *cobra.Command) {
 	cmd.Flags().StringVarP(&w.config, "config", "c", defaultConfig, "the main configuration file, to find that folder")
 }
 
-// open opens the folder. Damage in it is named on errs, and is no reason to stop.
-func (w *where) open(ctx context.Context, errs io.Writer) (*archive.Library, error) {
+// damages prints what is found damaged, and tells at the end that there was some: it is no reason to stop.
+type damages struct {
+	print func(archive.Finding) error
+	found int
+}
+
+func newDamages(errs io.Writer, asJSON bool) *damages {
+	return &damages{print: printFinding(errs, asJSON)}
+}
+
+func (d *damages) see(f archive.Finding) error {
+	if f.Severity == archive.Error {
+		d.found++
+	}
+	return d.print(f)
+}
+
+// err is what the command ends with when all else went well.
+func (d *damages) err() error {
+	if d.found == 0 {
+		return nil
+	}
+	return fmt.Errorf("%w: %d errors, named above; what they hide is not in this answer", archive.ErrDamaged, d.found)
+}
+
+// lookIn opens the folder, does what is to be done with it, and tells by its error when anything in it was found damaged.
+func (w *where) lookIn(cmd *cobra.Command, asJSON bool, do func(l *archive.Library, d *damages) error) (err error) {
 	dir, err := w.folder()
 	if err != nil {
-		return nil, err
+		return err
 	}
-	progress := new(archive.Progress)
-	stop := watch(errs, progress)
-	defer stop()
-	return archive.OpenLibrary(ctx, dir, archive.IndexOptions{Progress: progress}, printFinding(errs, false))
+	d, progress := newDamages(cmd.ErrOrStderr(), asJSON), new(archive.Progress)
+	stop := watch(cmd.ErrOrStderr(), progress)
+	l, err := archive.OpenLibrary(cmd.Context(), dir, archive.IndexOptions{Progress: progress}, d.see)
+	stop()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, l.Close()) }()
+	return errors.Join(do(l, d), d.err())
 }
 
 // name is a URI as the archive has it.
@@ -61,18 +90,21 @@ revisit, the payload's digest, its size, where it is, and why it was kept, as th
 		Example: "  arcrawl history --warcs warc/ https://www.example.org/",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			l, err := at.open(cmd.Context(), cmd.ErrOrStderr())
-			if err != nil {
-				return err
-			}
-			captures, err := l.History(name(args[0]))
-			if err == nil && len(captures) == 0 {
-				err = notFound(l, name(args[0]))
-			}
-			if err == nil {
-				err = printHistory(cmd.OutOrStdout(), captures, asJSON)
-			}
-			return errors.Join(err, l.Close())
+			return at.lookIn(cmd, asJSON, func(l *archive.Library, d *damages) error {
+				captures, err := l.History(name(args[0]))
+				if err == nil && len(captures) == 0 {
+					err = notFound(l, name(args[0]))
+				}
+				if err != nil {
+					return err
+				}
+				for _, c := range captures {
+					if c.Damage != nil {
+						d.found++
+					}
+				}
+				return printHistory(cmd.OutOrStdout(), captures, asJSON)
+			})
 		},
 	}
 	at.flags(cmd)
@@ -84,6 +116,9 @@ func notFound(l *archive.Library, address string) error {
 	alike, err := l.Alike(address)
 	if err != nil {
 		return err
+	}
+	if i := strings.LastIndexByte(address, '@'); i >= 0 && len(alike) == 0 {
+		return fmt.Errorf("%w: %s; if %q was to be a date: it is none like 2026-11-21T09:00:00Z or 20261121090000, or a beginning of one", archive.ErrNotFound, address, address[i+1:])
 	}
 	if len(alike) == 0 {
 		return fmt.Errorf("%w: %s", archive.ErrNotFound, address)
@@ -101,7 +136,10 @@ func printHistory(out io.Writer, captures []archive.Capture, asJSON bool) error 
 	fmt.Fprintln(table, "DATE\tSTATUS\tRECORD\tDIGEST\tSIZE\tWHERE\tWHY")
 	for _, c := range captures {
 		kind, bytes, status := c.Type, strconv.FormatInt(c.Size, 10), c.Status
-		if kind == "revisit" {
+		switch {
+		case c.Damage != nil:
+			kind, bytes = "damaged", "-"
+		case kind == "revisit":
 			kind, bytes = kind+" ("+c.Profile+")", "-"
 		}
 		if status == "" {
@@ -114,6 +152,9 @@ func printHistory(out io.Writer, captures []archive.Capture, asJSON bool) error 
 
 // why puts the crawler's notes into a few words.
 func why(c archive.Capture) string {
+	if c.Damage != nil {
+		return c.Damage.Error()
+	}
 	var words []string
 	for _, f := range c.Why {
 		switch f.Name {
@@ -133,12 +174,15 @@ func historyJSON(out io.Writer, captures []archive.Capture) error {
 		for _, f := range c.Why {
 			notes[f.Name] = f.Value
 		}
-		err := enc.Encode(map[string]any{
+		line := map[string]any{
 			"uri": c.URL, "date": c.Date.Format(time.RFC3339Nano), "record": c.Type, "profile": c.Profile, "id": c.RecordID, "status": c.Status,
 			"mime": c.MIME, "digest": c.Digest, "size": c.Size, "file": c.Filename, "offset": c.Offset, "length": c.Length,
 			"refersTo": c.RefersTo.RecordID, "refersToURI": c.RefersTo.URI, "metadata": notes,
-		})
-		if err != nil {
+		}
+		if c.Damage != nil {
+			line["damage"] = c.Damage.Error()
+		}
+		if err := enc.Encode(line); err != nil {
 			return err
 		}
 	}

@@ -52,11 +52,9 @@ they are switched on.
 			if err != nil {
 				return err
 			}
-			versions, err := storedVersions(cmd, &at, u, most)
-			if err != nil {
-				return err
-			}
-			return printWhatDiffers(cmd.OutOrStdout(), rules, versions)
+			return storedVersions(cmd, &at, u, most, func(versions []stored) error {
+				return printWhatDiffers(cmd.OutOrStdout(), rules, versions)
+			})
 		},
 	}
 	at.flags(cmd)
@@ -87,16 +85,15 @@ the better an edit is told from noise; read the rules before you paste them.
 			if err != nil {
 				return err
 			}
-			var versions []stored
-			if twice {
-				versions, err = fetchTwice(cmd.Context(), c, u, pause)
-			} else {
-				versions, err = storedVersions(cmd, &at, u, most)
+			suggest := func(versions []stored) error { return printSuggestion(cmd.OutOrStdout(), u, versions) }
+			if !twice {
+				return storedVersions(cmd, &at, u, most, suggest)
 			}
+			versions, err := fetchTwice(cmd.Context(), c, u, pause)
 			if err != nil {
 				return err
 			}
-			return printSuggestion(cmd.OutOrStdout(), u, versions)
+			return suggest(versions)
 		},
 	}
 	at.flags(cmd)
@@ -137,33 +134,32 @@ type stored struct {
 // maxVersion is how much of a version is read; pages are shorter.
 const maxVersion = 16 << 20
 
-// storedVersions reads the newest versions of a page from the archive, oldest first. A revisit is a version that is the
-// same as the one before.
-func storedVersions(cmd *cobra.Command, at *where, u uri.URI, most int) (out []stored, err error) {
-	l, err := at.open(cmd.Context(), cmd.ErrOrStderr())
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, l.Close()) }()
-	captures, err := l.History(u.String())
-	if err == nil && len(captures) == 0 {
-		err = notFound(l, u.String())
-	}
-	if err != nil {
-		return nil, err
-	}
-	for _, c := range captures[max(0, len(captures)-most):] {
-		if c.Status != "200" {
-			continue
+// storedVersions reads the newest versions of a page from the archive, oldest first, and gives them to use. A revisit is a version
+// that is the same as the one before. What is damaged is named and passed over, and the error tells of it.
+func storedVersions(cmd *cobra.Command, at *where, u uri.URI, most int, use func(versions []stored) error) error {
+	return at.lookIn(cmd, false, func(l *archive.Library, d *damages) error {
+		captures, err := l.History(u.String())
+		if err == nil && len(captures) == 0 {
+			err = notFound(l, u.String())
 		}
-		v, err := readVersion(cmd.Context(), l, c)
 		if err != nil {
-			fmt.Fprintf(cmd.ErrOrStderr(), "passed over the version of %s: %v\n", c.Date.Format(time.DateTime), err)
-			continue
+			return err
 		}
-		out = append(out, v)
-	}
-	return out, nil
+		var out []stored
+		for _, c := range captures[max(0, len(captures)-most):] {
+			if c.Status != "200" {
+				continue
+			}
+			v, err := readVersion(cmd.Context(), l, c)
+			if err != nil {
+				d.found++
+				fmt.Fprintf(cmd.ErrOrStderr(), "passed over the version of %s: %v\n", c.Date.Format(time.DateTime), err)
+				continue
+			}
+			out = append(out, v)
+		}
+		return use(out)
+	})
 }
 
 func readVersion(ctx context.Context, l *archive.Library, c archive.Capture) (v stored, err error) {

@@ -20,8 +20,8 @@ func newVerify() *cobra.Command {
 		Short: "Prove that WARC files are whole and hang together",
 		Long: `verify reads WARC files, compressed or not, from the first byte to the last: the files that are named, and those below the
 folders that are named. It recomputes every digest and follows every reference, and prints each fault with its file and
-offset. What is damaged is passed over and the rest still verified. Nothing is changed. Of a WACZ package that is named, each
-file is compared with what the manifest says of it, and the WARC files in it are verified like others.
+offset. What is damaged is passed over and the rest still verified. Nothing is changed. Of a WACZ package, named or in a
+folder, each file is compared with what the manifest says of it, and the WARC files in it are verified like others.
 
 A warning is a departure from the specification by which nothing is lost. Faults are errors and give exit code 65.
 Revisits whose originals lie elsewhere are resolved with --known, a folder that is read for its record ids alone.`,

@@ -89,7 +89,7 @@ func (p *packing) run(cmd *cobra.Command, args []string, asJSON bool) error {
 		if !p.alone {
 			p.From = append(p.From, args...)
 		}
-		args, errs = []string{folder}, made.Errors
+		args, errs, p.Rewritten = []string{folder}, made.Errors, true
 	}
 	sum, err := archive.Package(cmd.Context(), args, p.PackageOptions, see)
 	if err != nil {

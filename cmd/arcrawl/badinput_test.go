@@ -1,0 +1,391 @@
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/arcrawl/arcrawl/digest"
+)
+
+// warcRecord is a resource as text, with the digests of its block; more are whole header lines that come first.
+func warcRecord(id, target, body string, more ...string) string {
+	head := "WARC/1.1\r\n"
+	for _, line := range more {
+		head += line + "\r\n"
+	}
+	if !strings.Contains(head, "Content-Length:") {
+		head += fmt.Sprintf("Content-Length: %d\r\n", len(body))
+	}
+	sum := digest.Of([]byte(body)).String()
+	return head + "WARC-Type: resource\r\nWARC-Target-URI: " + target + "\r\nWARC-Date: 2026-11-20T09:00:00Z\r\nWARC-Record-ID: <urn:x:" + id + ">\r\n" +
+		"Content-Type: text/html\r\nWARC-Block-Digest: " + sum + "\r\nWARC-Payload-Digest: " + sum + "\r\n\r\n" + body + "\r\n\r\n"
+}
+
+const warcInfo = "WARC/1.1\r\nWARC-Type: warcinfo\r\nWARC-Date: 2026-11-20T09:00:00Z\r\nWARC-Record-ID: <urn:x:info>\r\n" +
+	"Content-Type: application/warc-fields\r\nContent-Length: 13\r\n\r\nsoftware: x\r\n\r\n\r\n"
+
+// members is each text as a gzip member.
+func members(texts ...string) []byte {
+	var b bytes.Buffer
+	for _, text := range texts {
+		z := gzip.NewWriter(&b)
+		_, _ = z.Write([]byte(text)) // to memory
+		_ = z.Close()
+	}
+	return b.Bytes()
+}
+
+const (
+	soundPage   = "http://www.a.example/"      // of the archive that the damage comes to
+	beforeFault = "http://near.example/before" // in the damaged file, before the fault
+	behindFault = "http://near.example/behind" // and behind it
+)
+
+// fault is something wrong that lies among sound files.
+type fault struct {
+	name    string
+	file    string // the last element of its path
+	content []byte // of the file
+	make    func(t *testing.T, path string)
+	at      int  // offset that has to be named; -1 for the file
+	rest    bool // records of the file before and behind the fault are to be read
+	warning bool // nothing is lost by it
+	// only names the commands that can know of it, if not all.
+	only []string
+}
+
+// faults are of every kind that occurs.
+func faults() []fault {
+	before, behind := warcRecord("before", beforeFault, "<p>before</p>"), warcRecord("behind", behindFault, "<p>behind</p>")
+	const bad = "http://near.example/bad"
+	body := "<p>" + strings.Repeat("what is to be damaged; ", 20) + "</p>"
+	record := warcRecord("bad", bad, body)
+	at, plainAt := len(members(warcInfo, before)), len(warcInfo+before)
+	around := func(text string) []byte { return members(warcInfo, before, text, behind) }
+	flipped := around(record)
+	flipped[at+len(members(record))/2] ^= 0x10
+	flippedStart := []byte(warcInfo + before + record + behind)
+	flippedStart[plainAt+1] ^= 0x10
+	whole := members(warcInfo, before, behind, record)
+	inWhole := len(members(warcInfo, before, behind))
+	short := strings.Replace(record, "Content-Length: ", "Content-Length: 1", 1)
+	proving := []string{"verify", "dedup import"}
+	return []fault{
+		{name: "a compressed file that ends early", file: "cut.warc.gz", content: whole[:len(whole)-12], at: inWhole, rest: true},
+		{name: "a plain file that ends early", file: "cut.warc", content: []byte(warcInfo + before + behind + record[:len(record)-40]), at: plainAt + len(behind), rest: true},
+		{name: "a flipped bit in a compressed record", file: "flip.warc.gz", content: flipped, at: at, rest: true},
+		{name: "a flipped bit where a plain record begins", file: "flip.warc", content: flippedStart, at: plainAt, rest: true},
+		{name: "a length that is too large", file: "long.warc.gz", content: around(short), at: at, rest: true},
+		{name: "a length that is too large, plain", file: "long.warc", content: []byte(warcInfo + before + short + behind), at: plainAt, rest: true},
+		{name: "a length that is too small", file: "short.warc.gz", content: around(warcRecord("bad", bad, body, "Content-Length: 7")), at: at, rest: true},
+		{name: "a length that is too small, plain", file: "short.warc", content: []byte(warcInfo + before + warcRecord("bad", bad, body, "Content-Length: 7") + behind), at: plainAt, rest: true},
+		{name: "a length without measure", file: "huge.warc.gz", content: around(warcRecord("bad", bad, body, "Content-Length: 9223372036854775807")), at: at, rest: true},
+		{name: "a length beyond all numbers", file: "numb.warc", content: []byte(warcInfo + before + warcRecord("bad", bad, body, "Content-Length: 99999999999999999999") + behind), at: plainAt, rest: true},
+		{name: "an empty file", file: "empty.warc.gz", content: []byte{}, at: -1},
+		{name: "an empty record", file: "void.warc.gz", content: around(""), at: at, rest: true},
+		{name: "a header without end", file: "head.warc.gz", content: around("WARC/1.1\r\n" + strings.Repeat("X: y\r\n", 20_000)), at: at, rest: true},
+		{name: "another payload than its digest", file: "digest.warc.gz", content: around(wrongDigest(bad)), at: at, rest: true, only: proving},
+		{name: "an ARC file", file: "old.arc.gz", content: members("filedesc://old.arc 0.0.0.0 20010101000000 text/plain 76\n1 0 Alexa\n"), at: -1},
+		{name: "something that is no archive", file: "other.warc", content: []byte("not at all"), at: -1},
+		{name: "a file that is still open", file: "writing.warc.gz.open", content: members(warcInfo, before, behind), at: -1, rest: true, warning: true},
+		{name: "a file that is being written, in the middle of a record", file: "torn.warc.gz.open", content: whole[:len(whole)-12], at: -1, rest: true, warning: true},
+		{name: "a file that has just been begun", file: "begun.warc.gz.open", content: []byte{}, at: -1, warning: true},
+		{name: "a named pipe", file: "pipe.warc", at: -1, make: func(t *testing.T, path string) {
+			if err := syscall.Mkfifo(path, 0o644); err != nil {
+				t.Skip(err)
+			}
+		}},
+		{name: "a link that leads nowhere", file: "link.warc", at: -1, make: func(t *testing.T, path string) {
+			if err := os.Symlink("link.warc", path); err != nil {
+				t.Skip(err)
+			}
+		}},
+		{name: "a folder that may not be read", file: "closed", at: -1, make: func(t *testing.T, path string) {
+			if os.Geteuid() == 0 {
+				t.Skip("root may read everything")
+			}
+			if err := os.Mkdir(path, 0); err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _ = os.Chmod(path, 0o755) })
+		}},
+		{name: "a package that ends early", file: "cut.wacz", content: []byte("PK\x03\x04 and no more"), at: -1, only: proving},
+	}
+}
+
+// wrongDigest is a response with another payload than its digest is of.
+func wrongDigest(target string) string {
+	block := "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<p>forged</p>"
+	text := warcRecord("bad", target, block, "X: y")
+	text = strings.Replace(text, "WARC-Type: resource", "WARC-Type: response", 1)
+	return strings.Replace(text, "Content-Type: text/html\r\nWARC", "Content-Type: application/http;msgtype=response\r\nWARC", 1)
+}
+
+// reader is a command that reads archives.
+type reader struct {
+	name string
+	args func(dir, out, conf, first string) []string
+	// found says what is missing of the sound archive in what the command gave.
+	found func(t *testing.T, stdout, out string, f fault) string
+}
+
+// contains finds words in what is printed, and with the records around a fault those of them besides.
+func contains(words ...string) func(*testing.T, string, string, fault) string {
+	return func(_ *testing.T, stdout, _ string, _ fault) string {
+		for _, w := range words {
+			if !strings.Contains(stdout, w) {
+				return w
+			}
+		}
+		return ""
+	}
+}
+
+// inFiles looks for the sound records, and those around the fault, in the new files of a command.
+func inFiles(t *testing.T, _, out string, f fault) string {
+	t.Helper()
+	code, printed, errs := command("index", out)
+	if code != exitOK {
+		return "a sound archive in " + out + ": " + errs
+	}
+	return soundIndex(t, printed, out, f)
+}
+
+func soundIndex(_ *testing.T, printed, _ string, f fault) string {
+	if strings.Count(printed, `"url":"`+soundPage+`"`) != 3 {
+		return "three captures of " + soundPage
+	}
+	if f.rest && (!strings.Contains(printed, beforeFault) || !strings.Contains(printed, behindFault)) {
+		return "what is around the fault"
+	}
+	return ""
+}
+
+// inPackage looks for the index of a package.
+func inPackage(t *testing.T, stdout, _ string, f fault) string {
+	t.Helper()
+	captures := 3
+	if f.rest && !f.warning { // what is still open is left out
+		captures += 2
+	}
+	var made struct{ Captures int }
+	if err := json.Unmarshal([]byte(stdout), &made); err != nil || made.Captures < captures {
+		return fmt.Sprintf("%d captures", captures)
+	}
+	return ""
+}
+
+func readers() []reader {
+	look := func(name string, args ...string) func(dir, out, conf, first string) []string {
+		return func(dir, _, conf, first string) []string {
+			line := append(strings.Fields(name), "--warcs", dir, "-c", conf)
+			for _, a := range args {
+				line = append(line, strings.Replace(a, "FIRST", first, 1))
+			}
+			return line
+		}
+	}
+	make := func(args ...string) func(dir, out, conf, first string) []string {
+		return func(dir, out, conf, _ string) []string {
+			line := []string{}
+			for _, a := range args {
+				line = append(line, strings.NewReplacer("OUT", out, "CONF", conf).Replace(a))
+			}
+			return append(line, dir)
+		}
+	}
+	return []reader{
+		{"verify", make("verify", "--json"), func(t *testing.T, stdout, _ string, f fault) string {
+			lines := strings.Split(strings.TrimSpace(stdout), "\n")
+			var last struct {
+				Summary struct{ Records map[string]int }
+			}
+			want := map[string]int{"response": 2, "revisit": 1}
+			if f.rest {
+				want["resource"] = 2
+			}
+			if err := json.Unmarshal([]byte(lines[len(lines)-1]), &last); err != nil {
+				return err.Error()
+			}
+			for kind, n := range want {
+				if last.Summary.Records[kind] < n {
+					return fmt.Sprintf("%d records of type %s", n, kind)
+				}
+			}
+			return ""
+		}},
+		{"index", make("index"), soundIndex},
+		{"history", look("history", soundPage), contains("09:00:00", "10:00:00", "11:00:00")},
+		{"history behind a fault", look("history", behindFault), func(t *testing.T, stdout, out string, f fault) string {
+			if !f.rest {
+				return ""
+			}
+			return contains("2026-11-20T09")(t, stdout, out, f)
+		}},
+		{"cat", look("cat", soundPage+"@2026112109"), contains("<p>one</p>")},
+		{"diff", look("diff", soundPage+"@2026112109", "@2026112110"), contains("-<p>one</p>", "+<p>two</p>")},
+		{"scrub test", look("scrub test", soundPage), contains("3 versions;")},
+		{"deps", look("deps", "FIRST"), contains("is needed by")},
+		{"impact", look("impact", "FIRST"), contains("www.a.example  2026-11  3 ")},
+		{"reduplicate", make("reduplicate", "-o", "OUT", "--all"), inFiles},
+		{"extract", make("extract", "-o", "OUT", "--prefix", "http"), inFiles},
+		{"wacz", make("wacz", "--json", "-o", "OUT.wacz"), inPackage},
+		{"dedup import", make("dedup", "import", "-c", "CONF"), contains("2 originals, 0 revisits", "0 originals, 1 revisits")},
+	}
+}
+
+// TestBadInputIsNamedAndTheRestIsRead lets every command that reads archives meet every fault: it names the fault with file and offset,
+// reads all the rest, tells by its exit code, and changes no file that it reads.
+func TestBadInputIsNamedAndTheRestIsRead(t *testing.T) {
+	t.Parallel()
+	sound, files := archived(t)
+	for _, f := range faults() {
+		t.Run(f.name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			if err := os.CopyFS(dir, os.DirFS(sound)); err != nil {
+				t.Fatal(err)
+			}
+			path := filepath.Join(dir, f.file)
+			if f.make != nil {
+				f.make(t, path)
+			} else {
+				writeFile(t, path, string(f.content))
+			}
+			before := sumsOf(t, dir)
+			for _, r := range readers() {
+				meet(t, f, r, path, filepath.Base(files[0]))
+			}
+			if diff := cmp.Diff(before, sumsOf(t, dir)); diff != "" {
+				t.Errorf("what was read is not as it was: -before +after\n%s", diff)
+			}
+		})
+	}
+}
+
+// meet lets one command meet one fault.
+func meet(t *testing.T, f fault, r reader, path, first string) {
+	t.Helper()
+	out := filepath.Join(t.TempDir(), "out")
+	conf, _ := configure(t, settled+"[change]\nscrub = ['nothing']\n")
+	code, stdout, errs := command(r.args(filepath.Dir(path), out, conf, first)...)
+	knows := len(f.only) == 0
+	for _, name := range f.only {
+		knows = knows || name == r.name
+	}
+	want := exitDamaged
+	if f.warning || !knows {
+		want = exitOK
+	}
+	if r.name == "history behind a fault" && !f.rest && want == exitOK {
+		want = exitFailure
+	}
+	if code != want {
+		t.Errorf("%s: exit code %d, want %d\n%s%s", r.name, code, want, stdout, errs)
+	}
+	if knows && !names(stdout+errs, path, f) {
+		t.Errorf("%s: %s at %d is not named in\n%s%s", r.name, path, f.at, stdout, errs)
+	}
+	if lacks := r.found(t, stdout, out, f); lacks != "" {
+		t.Errorf("%s: there is no %q in\n%s%s", r.name, lacks, stdout, errs)
+	}
+}
+
+// names looks for file and offset, as people or machines are told.
+func names(printed, path string, f fault) bool {
+	for line := range strings.Lines(printed) {
+		asText, asJSON := path+": ", fmt.Sprintf(`{"file":%q,"offset":-1,`, path)
+		if f.at >= 0 {
+			asText, asJSON = fmt.Sprintf("%s:%d: ", path, f.at), fmt.Sprintf(`{"file":%q,"offset":%d,`, path, f.at)
+		}
+		if strings.HasPrefix(line, asText) || strings.HasPrefix(line, asJSON) {
+			return true
+		}
+	}
+	return false
+}
+
+// sumsOf digests the files of a folder.
+func sumsOf(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	sums := map[string]string{}
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			sums[path] = d.Type().String()
+			return nil
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		content, err := os.ReadFile(path)
+		sums[path] = fmt.Sprintf("%x %s", sha256.Sum256(content), info.ModTime())
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sums
+}
+
+// TestAHugeRecordNeedsNoMemory reads a record of 64 MiB with every command.
+func TestAHugeRecordNeedsNoMemory(t *testing.T) {
+	const mega = 1 << 20
+	dir, files := archived(t)
+	var b bytes.Buffer
+	z, err := gzip.NewWriterLevel(&b, gzip.BestSpeed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fmt.Fprintf(z, "WARC/1.1\r\nWARC-Type: resource\r\nWARC-Target-URI: http://near.example/huge\r\nWARC-Date: 2026-11-20T09:00:00Z\r\n"+
+		"WARC-Record-ID: <urn:x:huge>\r\nContent-Type: text/html\r\nContent-Length: %d\r\n\r\n", 64*mega)
+	for range 64 {
+		_, _ = z.Write(make([]byte, mega)) // to memory
+	}
+	_, _ = z.Write([]byte("\r\n\r\n"))
+	_ = z.Close()
+	writeFile(t, filepath.Join(dir, "huge.warc.gz"), string(append(members(warcInfo), b.Bytes()...)))
+	for _, r := range readers() {
+		f := fault{name: "a huge record", warning: true}
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		out := filepath.Join(t.TempDir(), "out")
+		conf, _ := configure(t, settled+"[change]\nscrub = ['nothing']\n")
+		code, stdout, errs := command(r.args(dir, out, conf, filepath.Base(files[0]))...)
+		runtime.ReadMemStats(&after)
+		if used := (after.TotalAlloc - before.TotalAlloc) / mega; used > 48 {
+			t.Errorf("%s: %d MB were allocated", r.name, used)
+		}
+		if r.name == "history behind a fault" {
+			continue
+		}
+		if lacks := r.found(t, stdout, out, f); code != exitOK || lacks != "" {
+			t.Errorf("%s: exit code %d, no %q in\n%s%s", r.name, code, lacks, stdout, errs)
+		}
+	}
+}
+
+// TestAFolderThatIsNotThereIsNamed asks every command for it.
+func TestAFolderThatIsNotThereIsNamed(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "gone")
+	for _, r := range readers() {
+		conf, _ := configure(t, settled+"[change]\nscrub = ['nothing']\n")
+		code, stdout, errs := command(r.args(dir, filepath.Join(t.TempDir(), "out"), conf, "first.warc.gz")...)
+		if code != exitDamaged || !names(stdout+errs, dir, fault{at: -1}) || !strings.Contains(stdout+errs, "no such file") {
+			t.Errorf("%s: exit code %d\n%s%s", r.name, code, stdout, errs)
+		}
+	}
+}

@@ -1,0 +1,108 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"regexp"
+	"strings"
+
+	"github.com/aymanbagabas/go-udiff"
+	"github.com/spf13/cobra"
+
+	"github.com/arcrawl/arcrawl/archive"
+)
+
+// comparing is what the diff command was told.
+type comparing struct {
+	at        where
+	scrub     []*regexp.Regexp
+	hostRules bool
+}
+
+func newDiff() *cobra.Command {
+	var d comparing
+	var scrub []string
+	cmd := &cobra.Command{
+		Use:   "diff URI@DATE [URI]@DATE",
+		Short: "Show how two versions of a text differ",
+		Long: `diff compares the payloads of two captures as text, line by line, and prints what changed in the unified format. Content
+codings are undone, other character sets than UTF-8 are converted. Nothing is printed when the texts are equal. The second
+may be a date alone: of the same URI.
+
+With --host-rules both texts are scrubbed first, by the rules that the configuration has for the URI's host, as the
+crawler does before it judges whether a page has changed; whether they are switched on or not. What is printed then is
+what still counts as a change.
+
+` + howNamed + `
+
+` + howFound,
+		Example: `  arcrawl diff --warcs warc/ https://www.example.org/@2026-11-20 @2026-11-21
+  arcrawl diff -c arcrawl.toml --host-rules https://www.example.org/@2026-11-21T09 @2026-11-21T10
+  arcrawl diff --scrub '<span class="clock">.*?</span>' https://www.example.org/@2026-11-20 @2026-11-21`,
+		Args: cobra.ExactArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			for _, s := range scrub {
+				rule, err := regexp.Compile(s)
+				if err != nil {
+					return usageError{fmt.Errorf("--scrub: %w", err)}
+				}
+				d.scrub = append(d.scrub, rule)
+			}
+			versions := [2]archive.Version{versionOf(args[0])}
+			if strings.HasPrefix(args[1], "@") {
+				args[1] = versions[0].URI + args[1]
+			}
+			versions[1] = versionOf(args[1])
+			return d.at.lookIn(cmd, false, func(l *archive.Library, _ *damages) error { return d.run(cmd, l, versions) })
+		},
+	}
+	d.at.flags(cmd)
+	cmd.Flags().StringArrayVar(&scrub, "scrub", nil, "a regular expression whose matches are taken out of both texts first; may be repeated")
+	cmd.Flags().BoolVar(&d.hostRules, "host-rules", false, "scrub both texts first by the rules of the URI's host, as the configuration has them")
+	return cmd
+}
+
+func (d comparing) run(cmd *cobra.Command, l *archive.Library, versions [2]archive.Version) error {
+	var labels, texts [2]string
+	var captures [2]archive.Capture
+	for i, v := range versions {
+		c, err := choose(l, v, cmd.ErrOrStderr())
+		if err != nil {
+			return err
+		}
+		captures[i], labels[i] = c, c.URL+"@"+c.Date.Format(dateLayout)
+	}
+	if a, b := captures[0], captures[1]; a.Filename == b.Filename && a.Offset == b.Offset {
+		_, err := fmt.Fprintf(cmd.ErrOrStderr(), "both are the same capture, %s: name dates that lie farther apart (arcrawl history lists them)\n", labels[0])
+		return err
+	}
+	for i, c := range captures {
+		var err error
+		if texts[i], err = d.text(cmd, l, c); err != nil {
+			return fmt.Errorf("%s: %w", labels[i], err)
+		}
+	}
+	_, err := io.WriteString(cmd.OutOrStdout(), udiff.Unified(labels[0], labels[1], texts[0], texts[1]))
+	return err
+}
+
+// text is the text of a capture, scrubbed as it was asked for.
+func (d comparing) text(cmd *cobra.Command, l *archive.Library, c archive.Capture) (string, error) {
+	var scrub func(content []byte, mime string) []byte
+	if d.hostRules {
+		conf, u, err := configAndURI(d.at.config, c.URL)
+		if err != nil {
+			return "", err
+		}
+		rules, err := rulesFor(conf, u)
+		if err != nil {
+			return "", err
+		}
+		scrub = rules.Scrub
+	}
+	text, err := l.Text(cmd.Context(), c, scrub)
+	for _, rule := range d.scrub {
+		text = rule.ReplaceAllString(text, "")
+	}
+	return text, err
+}
