@@ -45,15 +45,7 @@ func TestABrowserPlaysRevisits(t *testing.T) {
 	t.Parallel()
 	worker := foreign.ReplayWorker(t)
 	red, blue := color.RGBA{200, 10, 20, 255}, color.RGBA{10, 20, 200, 255}
-	l := newLibrary(t)
-	pictureHead := "HTTP/1.1 200 OK\r\nContent-Type: image/png"
-	page := l.page("http://www.a.example/", htmlHead, `<!doctype html><body style="margin:0"><img src="/red.png" style="float:left"><img src="/copy.png"><p id="word">first`)
-	l.page("http://www.a.example/red.png", pictureHead, picture(t, red))
-	original := l.page("http://b.example/blue.png", pictureHead, picture(t, blue))
-	l.revisit("http://www.a.example/copy.png", pictureHead, original)
-	l.notModified("http://www.a.example/", page)
-	l.seal()
-
+	l := withPictures(t, red, blue)
 	pack := filepath.Join(t.TempDir(), "archive.wacz")
 	o := PackageOptions{Out: pack, Now: start, Software: "arcrawl/test", Title: "Test"}
 	if _, err := Package(t.Context(), l.files(), o, func(f Finding) error { return &f }); err != nil {
@@ -72,17 +64,36 @@ func TestABrowserPlaysRevisits(t *testing.T) {
 			if got := p.Eval(`frames[0].document.getElementById("word").textContent`); got != `"first"` {
 				t.Errorf("the page says %s", got)
 			}
-			shot := p.Screenshot()
-			for _, want := range []struct {
-				what  string
-				x     int
-				color color.RGBA
-			}{{"the picture itself", 50, red}, {"the picture that is a revisit", 150, blue}} {
-				if got := color.RGBAModel.Convert(shot.At(want.x, 50)); got != want.color {
-					t.Errorf("%s is %v on the screenshot, want %v", want.what, got, want.color)
-				}
-			}
+			shows(t, p.Screenshot(), red, blue)
 		})
+	}
+}
+
+// withPictures is an archive of a page, visited twice, the second time with a 304, and its two pictures; the second is a revisit.
+func withPictures(t *testing.T, first, second color.RGBA) *library {
+	t.Helper()
+	l := newLibrary(t)
+	pictureHead := "HTTP/1.1 200 OK\r\nContent-Type: image/png"
+	page := l.page("http://www.a.example/", htmlHead, `<!doctype html><body style="margin:0"><img src="/red.png" style="float:left"><img src="/copy.png"><p id="word">first`)
+	l.page("http://www.a.example/red.png", pictureHead, picture(t, first))
+	original := l.page("http://b.example/blue.png", pictureHead, picture(t, second))
+	l.revisit("http://www.a.example/copy.png", pictureHead, original)
+	l.notModified("http://www.a.example/", page)
+	l.seal()
+	return l
+}
+
+// shows looks for the pictures on a screenshot, side by side.
+func shows(t *testing.T, shot image.Image, first, second color.RGBA) {
+	t.Helper()
+	for _, want := range []struct {
+		what  string
+		x     int
+		color color.RGBA
+	}{{"the picture itself", 50, first}, {"the picture that is a revisit", 150, second}} {
+		if got := color.RGBAModel.Convert(shot.At(want.x, 50)); got != want.color {
+			t.Errorf("%s is %v on the screenshot, want %v", want.what, got, want.color)
+		}
 	}
 }
 

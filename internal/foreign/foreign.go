@@ -1,5 +1,5 @@
 // Package foreign reads what arcrawl writes with programs that are not ours, in tests: npm's warcio reads WARC files, its
-// datapackage the descriptors of packages, and wabac.js plays archives in a browser. What our own reader and writer agree on
+// datapackage the descriptors of packages, and wabac.js and ReplayWeb.page play archives in a browser. What our own reader and writer agree on
 // may still be wrong; what a stranger reads is right.
 //
 // It needs node, and what `npm ci` puts into this folder. Without them the tests that want it are skipped, or fail
@@ -185,4 +185,11 @@ func moduleRoot(t testing.TB) string {
 		}
 		dir = parent
 	}
+}
+
+// ReplayApp is the folder of ReplayWeb.page as it is published: its ui.js and sw.js are all that a page needs to show an archive. The test
+// is skipped without it.
+func ReplayApp(t testing.TB) string {
+	t.Helper()
+	return filepath.Join(installed(t, "replaywebpage"), "node_modules", "replaywebpage")
 }
