@@ -29,6 +29,7 @@ type ImportOptions struct {
 	Remove   bool             // what came of a manifest and is no longer in it is removed
 	Now      func() time.Time // the time when it is asked
 	Progress *Progress        // may be nil
+	Added    func() error     // called each time that some hundred records were added; may be nil
 	Done     func(ImportedFile) error
 }
 
@@ -172,6 +173,9 @@ func (im *importing) fill(ctx context.Context, m *dedup.Import, read reap) error
 	flush := func() error {
 		err := m.Add(batch, skipped, position)
 		batch, skipped = batch[:0], 0
+		if err == nil && im.o.Added != nil {
+			err = im.o.Added()
+		}
 		return err
 	}
 	give := func(f dedup.Found, ok bool, after int64) error {

@@ -67,6 +67,7 @@ type Index struct {
 	db     *badger.DB
 	name   func(string) string
 	losses losses
+	files  fileNames
 
 	imported collections
 }
@@ -77,7 +78,7 @@ func Open(db *badger.DB, o Options) (*Index, error) {
 		return nil, errors.New("open dedup index: no store")
 	}
 	i := &Index{db: db, name: o.Name, losses: losses{from: map[string]int64{}}}
-	if err := errors.Join(i.readLosses(), i.readCollections()); err != nil {
+	if err := errors.Join(i.readLosses(), i.readCollections(), i.readNames()); err != nil {
 		return nil, fmt.Errorf("open dedup index: %w", err)
 	}
 	return i, nil
@@ -221,7 +222,7 @@ func (i *Index) setOnce(txn *badger.Txn, key []byte, o entry) error {
 }
 
 func (i *Index) set(txn *badger.Txn, key []byte, o entry) error {
-	v, err := encode(o)
+	v, err := i.encode(o)
 	if err != nil {
 		return err
 	}
@@ -240,13 +241,10 @@ func (i *Index) get(txn *badger.Txn, key []byte, payload digest.Digest, own uint
 	}
 	var e entry
 	err = item.Value(func(v []byte) error {
-		e, err = decode(v)
+		e, err = i.decode(payload, v)
 		return err
 	})
 	o = e.Origin
-	if err == nil && o.Payload != payload {
-		err = fmt.Errorf("%w: record %s holds %s", ErrCorrupt, o.RecordID, o.Payload)
-	}
 	if err != nil || i.Lost(o) || own != e.source && !i.imported.counts(e.source) {
 		return digest.Origin{}, false, err
 	}

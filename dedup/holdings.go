@@ -77,7 +77,7 @@ func (g *payloadGroup) take(key, v []byte) error {
 		}
 		return err
 	}
-	e, err := decode(v)
+	e, err := g.index.decode(g.payload, v)
 	if err == nil {
 		g.entries = append(g.entries, e)
 	}
@@ -147,7 +147,10 @@ func (i *Index) Purge(ctx context.Context) (deleted int64, err error) {
 			}
 		} else {
 			var e entry
-			if err := item.Value(func(v []byte) (err error) { e, err = decode(v); return err }); err != nil || !drop[e.source] {
+			if err := item.Value(func(v []byte) (err error) {
+				e, err = i.decode(digest.Digest(key[1:1+len(digest.Digest{})]), v)
+				return err
+			}); err != nil || !drop[e.source] {
 				return err
 			}
 		}

@@ -21,6 +21,7 @@ import (
 //	'd', payload digest(20), 'r', name of an original(8), number(4 BE)  how many revisits of a collection refer to it
 //	'd', zeros(20), 'L', name                                          a file of which part is lost
 //	'd', zeros(20), 'C', number(4 BE)                                  a collection
+//	'd', zeros(20), 'F', number(4 BE)                                  the name of a file that entries lie in
 //
 // Type and URI are the beginnings of SHA-256 sums. No payload has a digest of zeros.
 const (
@@ -34,9 +35,10 @@ const (
 
 	reference  = 'r'
 	collection = 'C'
+	fileName   = 'F'
 )
 
-// format is the first byte of each value. A value of a format that is not known is an error.
+// format is the first byte of each value that is not in the short form, see [compact]. A value of a format that is not known is an error.
 const format = 1
 
 // ErrCorrupt tells that an entry cannot be what was put: it is unreadable, or of another payload.
@@ -93,7 +95,16 @@ type entry struct {
 	source uint32
 }
 
-func encode(o entry) ([]byte, error) {
+// encode writes an entry, in the short form if that can say it.
+func (i *Index) encode(o entry) ([]byte, error) {
+	if !fits(o) {
+		return encodeLong(o)
+	}
+	file, err := i.numberOf(o.File)
+	return encodeCompact(o, file), err
+}
+
+func encodeLong(o entry) ([]byte, error) {
 	w := row{
 		RecordID: cbor.ByteString(o.RecordID), URI: cbor.ByteString(o.URI), Payload: o.Payload[:], File: cbor.ByteString(o.File),
 		Offset: o.Offset, Length: o.Length, Size: o.Size, Source: o.source,
@@ -121,7 +132,19 @@ func decodeRow(v []byte, w any) error {
 	return nil
 }
 
-func decode(v []byte) (entry, error) {
+// decode reads an entry of a payload.
+func (i *Index) decode(payload digest.Digest, v []byte) (entry, error) {
+	if len(v) > 0 && v[0] == compact {
+		return decodeCompact(payload, v, i.files.byNumber)
+	}
+	e, err := decodeLong(v)
+	if err == nil && e.Payload != payload {
+		err = fmt.Errorf("%w: record %s holds %s", ErrCorrupt, e.RecordID, e.Payload)
+	}
+	return e, err
+}
+
+func decodeLong(v []byte) (entry, error) {
 	var w row
 	if err := decodeRow(v, &w); err != nil {
 		return entry{}, err

@@ -20,6 +20,10 @@ type Options struct {
 	// where a busy store would stall in the end.
 	Compactors int
 
+	// Filling says that a command is going to write a great number of rows at once and nothing is crawled meanwhile: the store is
+	// tidied in smaller steps, which takes less memory, and in fewer levels. See also [Frontier.Relieve].
+	Filling bool
+
 	Logger badger.Logger // for what the store has to say; nil is silence
 
 	MaxURIsPerHost int64 // zero is 1,000,000; on-demand URIs are never refused

@@ -58,6 +58,9 @@ func storeOptions(o Options) badger.Options {
 		WithSyncWrites(false).
 		WithLogger(o.Logger)
 	b.TableSizeMultiplier = 1
+	if o.Filling {
+		b = b.WithBaseTableSize(2 << 20).WithBaseLevelSize(64 << 20)
+	}
 	return b
 }
 

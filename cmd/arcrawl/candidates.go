@@ -42,7 +42,7 @@ func openStopped(c *config.Config) (*frontier.Frontier, error) {
 	if err := hasStore(c); err != nil {
 		return nil, err
 	}
-	f, _, err := openFrontier(config.NewLive(c), time.Now())
+	f, _, err := openFrontier(config.NewLive(c), time.Now(), false)
 	if errors.Is(err, frontier.ErrLocked) {
 		return nil, fmt.Errorf("%w: the store is in use by a running daemon, stop it first", err)
 	}

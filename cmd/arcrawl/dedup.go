@@ -63,7 +63,8 @@ archive; those that are not there are stored again.
 			if o.As != "" && !slices.Contains(archive.ImportFormats(), o.As) {
 				return usageError{fmt.Errorf("--as %s: accepted are %s", o.As, strings.Join(archive.ImportFormats(), ", "))}
 			}
-			return withIndex(path, func(i *dedup.Index, store *frontier.Frontier) error {
+			boundGarbage(frontier.FillingGarbage)
+			return withIndex(path, true, func(i *dedup.Index, store *frontier.Frontier) error {
 				return importArchives(cmd, i, store, args, o, asJSON)
 			})
 		},
@@ -81,6 +82,7 @@ func importArchives(cmd *cobra.Command, i *dedup.Index, store *frontier.Frontier
 	out, errs := cmd.OutOrStdout(), cmd.ErrOrStderr()
 	o.Now, o.Progress = time.Now, new(archive.Progress)
 	onTerminal := isTerminal(errs)
+	o.Added = func() error { return store.Relieve(frontier.FillingMapped) }
 	o.Done = func(f archive.ImportedFile) error {
 		if err := store.Sync(); err != nil {
 			return err
@@ -128,8 +130,8 @@ func printImported(out io.Writer, f archive.ImportedFile, asJSON bool) (err erro
 	return err
 }
 
-// withIndex opens the index of a stopped crawl.
-func withIndex(path string, do func(*dedup.Index, *frontier.Frontier) error) (err error) {
+// withIndex opens the index of a stopped crawl. Filling tells that a great deal is going to be written.
+func withIndex(path string, filling bool, do func(*dedup.Index, *frontier.Frontier) error) (err error) {
 	c, err := config.Load(path)
 	if err != nil {
 		return err
@@ -137,7 +139,7 @@ func withIndex(path string, do func(*dedup.Index, *frontier.Frontier) error) (er
 	if err := prepareFolders(c); err != nil {
 		return err
 	}
-	f, _, err := openFrontier(config.NewLive(c), time.Now())
+	f, _, err := openFrontier(config.NewLive(c), time.Now(), filling)
 	if errors.Is(err, frontier.ErrLocked) {
 		return fmt.Errorf("%w: the store is in use by a running daemon, stop it first", err)
 	}
@@ -179,7 +181,7 @@ of them revisits refer to, and how many revisits those are. What was removed is 
 ` + needsStore,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return withIndex(path, func(i *dedup.Index, _ *frontier.Frontier) error {
+			return withIndex(path, false, func(i *dedup.Index, _ *frontier.Frontier) error {
 				list, err := holdings(cmd.Context(), i)
 				if err != nil {
 					return err
@@ -239,7 +241,7 @@ that refer to them already are counted until 'arcrawl dedup purge'. Importing th
 ` + needsStore,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return withIndex(path, func(i *dedup.Index, _ *frontier.Frontier) error { return removeCollections(cmd.OutOrStdout(), i, args) })
+			return withIndex(path, false, func(i *dedup.Index, _ *frontier.Frontier) error { return removeCollections(cmd.OutOrStdout(), i, args) })
 		},
 	}
 	cmd.Flags().StringVarP(&path, "config", "c", defaultConfig, "the main configuration file")
@@ -276,7 +278,7 @@ func newDedupPurge() *cobra.Command {
 ` + needsStore,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return withIndex(path, func(i *dedup.Index, _ *frontier.Frontier) error {
+			return withIndex(path, false, func(i *dedup.Index, _ *frontier.Frontier) error {
 				n, err := i.Purge(cmd.Context())
 				if err == nil {
 					_, err = fmt.Fprintf(cmd.OutOrStdout(), "%d entries deleted\n", n)

@@ -10,9 +10,9 @@ import (
 // yet doubles what it lets gather. Half as much garbage spares some 20 MB; the processor time does not show it.
 const garbage = 50
 
-// boundGarbage sets that, unless whoever starts the daemon knows better.
-func boundGarbage() {
+// boundGarbage sets how much, unless whoever starts the program knows better.
+func boundGarbage(percent int) {
 	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(garbage)
+		debug.SetGCPercent(percent)
 	}
 }

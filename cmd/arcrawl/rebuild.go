@@ -82,7 +82,7 @@ func rebuild(ctx context.Context, out io.Writer, c *config.Config, logs []string
 	if err := prepareFolders(c); err != nil {
 		return err
 	}
-	f, _, err := openFrontier(config.NewLive(c), now)
+	f, _, err := openFrontier(config.NewLive(c), now, false)
 	if err != nil {
 		return err
 	}

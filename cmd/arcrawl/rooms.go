@@ -52,7 +52,7 @@ func openRooms(live *config.Live, log zerolog.Logger) (crawler.Rooms, func() err
 		return fail(err)
 	}
 	var err error
-	if rooms.Frontier, rooms.Traps, err = openFrontier(live, now); err != nil {
+	if rooms.Frontier, rooms.Traps, err = openFrontier(live, now, false); err != nil {
 		return fail(err)
 	}
 	shut = append(shut, rooms.Frontier.Close)
@@ -104,12 +104,13 @@ func forgetLost(index *dedup.Index, repairs []warcout.Repair, log zerolog.Logger
 	return nil
 }
 
-// openFrontier opens the store, and in it the book of traps, which has a say in the names of URIs.
-func openFrontier(live *config.Live, now time.Time) (*frontier.Frontier, *traps.Book, error) {
+// openFrontier opens the store, and in it the book of traps, which has a say in the names of URIs. Filling tells that a command is going to
+// write a great deal.
+func openFrontier(live *config.Live, now time.Time, filling bool) (*frontier.Frontier, *traps.Book, error) {
 	c := live.Current()
 	var learned atomic.Pointer[traps.Book]
 	f, err := frontier.Open(frontier.Options{
-		Dir: c.Storage.State, MaxURIsPerHost: c.Crawl.MaxURIsPerHost, Now: now,
+		Dir: c.Storage.State, MaxURIsPerHost: c.Crawl.MaxURIsPerHost, Now: now, Filling: filling,
 		// No host is asked again sooner after a crash than after the longest ordinary rest; zero would mean 30 s.
 		RestAfterCrash: max(c.ForHost("", now).Politeness.MaxDelay, time.Nanosecond),
 		Valence:        func(h uri.Host) int { return live.Current().ForHost(h, time.Now()).Politeness.Valence },

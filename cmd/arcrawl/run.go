@@ -57,7 +57,7 @@ long as its dispatcher goes round.`,
 
 // crawl opens the rooms, crawls until ctx ends, and shuts the rooms.
 func crawl(ctx context.Context, c *config.Config, log zerolog.Logger, observe func(crawler.Report)) error {
-	boundGarbage()
+	boundGarbage(garbage)
 	tellSystemd("STATUS=opening the store")
 	rooms, shut, err := openRooms(config.NewLive(c), log)
 	if err != nil {

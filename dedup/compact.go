@@ -1,0 +1,200 @@
+package dedup
+
+import (
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"hash/crc32"
+	"time"
+
+	"github.com/arcrawl/arcrawl/digest"
+)
+
+// compact is the first byte of an entry in the short form, which has a third of the bytes of the one that [row] describes. What it
+// cannot say is written in that one; both are read. All numbers are uvarints (package encoding/binary):
+//
+//	compact, marks(1), number of the collection, place of the file, offset, length, size,
+//	date, record id, URI(the rest), check(2 BE)
+//
+// The place of the file is its number (see [fileNames]) or, without the mark, the length of its name and the name. The date is in µs since
+// 1970 or, with the mark, in seconds; 0 for none. The record id is 16 bytes of a UUID or, without the mark, its length and itself. The
+// check is the lower half of the CRC-32C of the payload digest and all bytes before it: an entry that stands under another payload is
+// found out, though the payload is not in it.
+const compact = 2
+
+// The marks.
+const (
+	markUUID    = 1 << iota // the record id is "urn:uuid:" and a UUID in lower case
+	markNumber              // the file is told by its number
+	markSeconds             // the date has no fraction
+	marks       = iota
+)
+
+const (
+	uuidPrefix = "urn:uuid:"
+	uuidLen    = 16
+	checkLen   = 2
+)
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+func check(payload digest.Digest, v []byte) uint16 {
+	return uint16(crc32.Update(crc32.Checksum(payload[:], castagnoli), castagnoli, v))
+}
+
+// fits reports whether the short form can say an entry.
+func fits(o entry) bool {
+	return o.Offset >= 0 && o.Length >= 0 && o.Size >= 0 &&
+		(o.Date.IsZero() || o.Date.Unix() > 0 && o.Date.Year() < 10_000)
+}
+
+// encodeCompact writes an entry; file is the number of its file, zero if it has none.
+func encodeCompact(o entry, file uint32) []byte {
+	v := make([]byte, 2, 2+7*binary.MaxVarintLen64+uuidLen+len(o.URI)+checkLen)
+	v[0] = compact
+	v = binary.AppendUvarint(v, uint64(o.source))
+	if file > 0 {
+		v[1] |= markNumber
+		v = binary.AppendUvarint(v, uint64(file))
+	} else {
+		v = appendText(v, o.File)
+	}
+	v = binary.AppendUvarint(v, uint64(o.Offset))
+	v = binary.AppendUvarint(v, uint64(o.Length))
+	v = binary.AppendUvarint(v, uint64(o.Size))
+	switch date := o.Date.UnixMicro(); {
+	case o.Date.IsZero():
+		v = append(v, 0)
+	case date%1e6 == 0:
+		v[1] |= markSeconds
+		v = binary.AppendUvarint(v, uint64(date/1e6))
+	default:
+		v = binary.AppendUvarint(v, uint64(date))
+	}
+	if id, ok := uuid(o.RecordID); ok {
+		v[1] |= markUUID
+		v = append(v, id[:]...)
+	} else {
+		v = appendText(v, o.RecordID)
+	}
+	v = append(v, o.URI...)
+	return binary.BigEndian.AppendUint16(v, check(o.Payload, v))
+}
+
+func appendText(v []byte, s string) []byte {
+	return append(binary.AppendUvarint(v, uint64(len(s))), s...)
+}
+
+// uuid is the UUID in a record id; ok is false if the id could not be made of it again.
+func uuid(id string) (b [uuidLen]byte, ok bool) {
+	if len(id) != len(uuidPrefix)+2*uuidLen+4 || id[:len(uuidPrefix)] != uuidPrefix {
+		return b, false
+	}
+	s, n := id[len(uuidPrefix):], 0
+	for i := 0; i < len(s); i++ {
+		if i == 8 || i == 13 || i == 18 || i == 23 {
+			if s[i] != '-' {
+				return b, false
+			}
+			continue
+		}
+		var d byte
+		switch c := s[i]; {
+		case c >= '0' && c <= '9':
+			d = c - '0'
+		case c >= 'a' && c <= 'f':
+			d = c - 'a' + 10
+		default:
+			return b, false
+		}
+		b[n/2] = b[n/2]<<4 | d
+		n++
+	}
+	return b, true
+}
+
+// recordID is what [uuid] was given.
+func recordID(b []byte) string {
+	s := make([]byte, 0, len(uuidPrefix)+2*uuidLen+4)
+	s = append(s, uuidPrefix...)
+	for i := 0; i < uuidLen; i++ {
+		if i == 4 || i == 6 || i == 8 || i == 10 {
+			s = append(s, '-')
+		}
+		s = hex.AppendEncode(s, b[i:i+1])
+	}
+	return string(s)
+}
+
+// parts reads one part of a value after the other.
+type parts struct {
+	rest []byte
+	bad  bool
+}
+
+func (p *parts) number() uint64 {
+	n, size := binary.Uvarint(p.rest)
+	if size <= 0 {
+		p.bad = true
+		return 0
+	}
+	p.rest = p.rest[size:]
+	return n
+}
+
+// signed is a number that must not be beyond what an int64 holds.
+func (p *parts) signed() int64 {
+	n := int64(p.number())
+	p.bad = p.bad || n < 0
+	return n
+}
+
+func (p *parts) bytes(n uint64) []byte {
+	if n > uint64(len(p.rest)) {
+		p.bad = true
+		return nil
+	}
+	b := p.rest[:n]
+	p.rest = p.rest[n:]
+	return b
+}
+
+// decodeCompact reads an entry of a payload; name gives the name of a file by its number.
+func decodeCompact(payload digest.Digest, v []byte, name func(uint32) (string, bool)) (entry, error) {
+	end := len(v) - checkLen
+	if end < 2 || check(payload, v[:end]) != binary.BigEndian.Uint16(v[end:]) || v[1] >= 1<<marks {
+		return entry{}, fmt.Errorf("%w: it is of another payload, or its bytes are", ErrCorrupt)
+	}
+	p := parts{rest: v[2:end]}
+	e := entry{source: uint32(p.number())}
+	e.Payload = payload
+	if v[1]&markNumber != 0 {
+		known := false
+		number := p.number()
+		if e.File, known = name(uint32(number)); !known {
+			return entry{}, fmt.Errorf("%w: there is no file of the number %d", ErrCorrupt, number)
+		}
+	} else {
+		e.File = string(p.bytes(p.number()))
+	}
+	e.Offset, e.Length, e.Size = p.signed(), p.signed(), p.signed()
+	switch date := p.signed(); {
+	case date == 0:
+	case v[1]&markSeconds != 0:
+		e.Date = time.Unix(date, 0).UTC()
+	default:
+		e.Date = time.UnixMicro(date).UTC()
+	}
+	if v[1]&markUUID != 0 {
+		if id := p.bytes(uuidLen); id != nil {
+			e.RecordID = recordID(id)
+		}
+	} else {
+		e.RecordID = string(p.bytes(p.number()))
+	}
+	e.URI = string(p.rest)
+	if p.bad || e.IsZero() {
+		return entry{}, fmt.Errorf("%w: it names no record", ErrCorrupt)
+	}
+	return e, nil
+}

@@ -1,0 +1,90 @@
+package dedup
+
+import (
+	"encoding/binary"
+	"fmt"
+	"sync"
+
+	"github.com/dgraph-io/badger/v4"
+)
+
+// maxNames bounds how many names of files have a number. Those beyond are written into each entry.
+const maxNames = 100_000
+
+// fileNames are the names of the files that entries lie in. Each has a number, from 1 on and for ever, and stands in the store before
+// the first entry that uses it.
+type fileNames struct {
+	mu     sync.RWMutex // guards the fields below; held while a new name is written
+	number map[string]uint32
+	name   []string // number n is at n-1
+}
+
+func nameKey(n uint32) []byte {
+	return about(fileName, string(binary.BigEndian.AppendUint32(nil, n)))
+}
+
+// name gives the name of a file by its number.
+func (f *fileNames) byNumber(n uint32) (string, bool) {
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	if n == 0 || int(n) > len(f.name) {
+		return "", false
+	}
+	return f.name[n-1], true
+}
+
+// numberOf gives the number of a file; zero if it has no name, or there are too many.
+func (i *Index) numberOf(file string) (uint32, error) {
+	f := &i.files
+	f.mu.RLock()
+	n := f.number[file]
+	full := len(f.name) >= maxNames
+	f.mu.RUnlock()
+	if n > 0 || full || file == "" {
+		return n, nil
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if n := f.number[file]; n > 0 {
+		return n, nil
+	}
+	n = uint32(len(f.name) + 1)
+	err := i.db.Update(func(txn *badger.Txn) error {
+		return txn.Set(nameKey(n), append([]byte{format}, file...))
+	})
+	if err != nil {
+		return 0, fmt.Errorf("give a number to the file %s: %w", file, err)
+	}
+	f.name = append(f.name, file)
+	f.number[file] = n
+	return n, nil
+}
+
+// readNames reads the names that were given a number in earlier runs.
+func (i *Index) readNames() error {
+	i.files.number = map[string]uint32{}
+	prefix := about(fileName, "")
+	return i.db.View(func(txn *badger.Txn) error {
+		it := txn.NewIterator(badger.IteratorOptions{Prefix: prefix, PrefetchValues: true, PrefetchSize: 100})
+		defer it.Close()
+		for it.Rewind(); it.Valid(); it.Next() {
+			n := uint32(len(i.files.name) + 1)
+			if key := it.Item().Key(); string(key) != string(nameKey(n)) {
+				return fmt.Errorf("%w: the name of the file with the number %d is missing", ErrCorrupt, n)
+			}
+			err := it.Item().Value(func(v []byte) error {
+				if len(v) < 2 || v[0] != format {
+					return fmt.Errorf("%w: the name of the file with the number %d is %q", ErrCorrupt, n, v)
+				}
+				name := string(v[1:])
+				i.files.name = append(i.files.name, name)
+				i.files.number[name] = n
+				return nil
+			})
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
