@@ -34,7 +34,27 @@ type Plan struct {
 	Released     []string    `json:"released"`
 	Load         []HostLoad  `json:"load"`    // of the hosts that are touched
 	Weighed      bool        `json:"weighed"` // false: there are more than Load has
+	Names        *Names      `json:"names,omitempty"`
 	Warnings     []Fault     `json:"warnings"`
+}
+
+// Names is what changed rules of names make of the known URIs; it is absent when no rule has changed.
+type Names struct {
+	Hosts  int          `json:"hosts"`  // whose rules are others
+	URIs   int          `json:"uris"`   // on them
+	Merged int          `json:"merged"` // become one with another
+	Parted int          `json:"parted"` // part from one
+	Whole  bool         `json:"whole"`  // false: not all were looked at
+	Merges []NameChange `json:"merges"` // examples
+	Splits []NameChange `json:"splits"`
+	Text   string       `json:"text"`
+}
+
+// NameChange are two URIs that become one, or part.
+type NameChange struct {
+	A    string `json:"a"`
+	B    string `json:"b"`
+	Name string `json:"name"` // that they will have, or had, both
 }
 
 // KeyChange is a key whose value is another one.
@@ -74,6 +94,11 @@ func planOf(p crawler.Plan) Plan {
 		Changes: changesOf(p.Changes), More: p.More, AtRestart: changesOf(p.AtRestart), SeedsAdded: p.SeedsAdded, SeedsRemoved: p.SeedsRemoved,
 		DueNow: p.DueNow, Weighed: p.Weighed, Warnings: Faults(p.Warnings),
 	}
+	if n := p.Names; n != nil {
+		out.Names = &Names{
+			Hosts: n.Hosts, URIs: n.URIs, Merged: n.Merged, Parted: n.Parted, Whole: n.Whole, Merges: namesOf(n.Merges), Splits: namesOf(n.Splits), Text: n.String(),
+		}
+	}
 	for _, h := range p.Held {
 		out.Held = append(out.Held, string(h))
 	}
@@ -82,6 +107,14 @@ func planOf(p crawler.Plan) Plan {
 	}
 	for _, l := range p.Load {
 		out.Load = append(out.Load, HostLoad{Host: string(l.Host), URIs: l.URIs, Before: l.Before, After: l.After, Carries: l.Carries, Text: l.String()})
+	}
+	return out
+}
+
+func namesOf(list []crawler.NameChange) []NameChange {
+	out := make([]NameChange, len(list))
+	for i, c := range list {
+		out[i] = NameChange{A: c.A.String(), B: c.B.String(), Name: c.Name}
 	}
 	return out
 }

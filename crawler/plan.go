@@ -41,6 +41,9 @@ type Plan struct {
 	// Weighed is false when there are more URIs or hosts than are looked at, so that Load lacks some.
 	Weighed bool `json:"weighed"`
 
+	// Names is what becomes of the names of known URIs; nil when no rule of names changes.
+	Names *PlannedNames `json:"names,omitempty"`
+
 	Warnings []config.Fault `json:"warnings,omitempty"`
 }
 
@@ -85,6 +88,9 @@ func (c *Crawler) plan(before, after *config.Config, now time.Time) (Plan, error
 		return p, err
 	}
 	p.Held, p.Released = without(after.HeldHosts(), before.HeldHosts()), without(before.HeldHosts(), after.HeldHosts())
+	if err := c.planNames(&p, before, after, now); err != nil {
+		return p, err
+	}
 	err := c.weigh(&p, before, after, changed, now)
 	return p, err
 }

@@ -110,6 +110,10 @@ func (c *Crawler) putInForce(next *config.Config, plan Plan, now time.Time) erro
 		c.rooms.Log.Info().Int("keys", len(plan.Changes)+plan.More).Int("seeds", len(plan.SeedsAdded)).Int64("due_now", plan.DueNow).
 			Str("digest", next.Digest).Msg("a new configuration is in force")
 	}
+	if n := plan.Names; n != nil {
+		c.rooms.Log.Info().Int("hosts", n.Hosts).Int("uris", n.URIs).Int("merged", n.Merged).Int("parted", n.Parted).Bool("whole", n.Whole).
+			Msg("rules of names have changed: known URIs become one, or part")
+	}
 	for _, x := range plan.AtRestart {
 		c.rooms.Log.Warn().Str("key", x.Key).Msg("this key has changed and needs a restart of the daemon")
 	}

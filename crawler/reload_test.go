@@ -15,6 +15,7 @@ import (
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/internal/town"
+	"github.com/arcrawl/arcrawl/uri"
 )
 
 // daily has one seed that is visited once a day.
@@ -238,5 +239,40 @@ func TestNewBoundsAreForTheNextVisit(t *testing.T) {
 		if len(visits) != 5 {
 			t.Errorf("%d visits, want two a day apart and then one each half hour", len(visits))
 		}
+	})
+}
+
+// Before other rules of names are in force, the plan tells which known URIs they make one, and the way back which they part.
+func TestAPlanTellsWhatBecomesOne(t *testing.T) {
+	story(t, daily, func(w *world) {
+		const page = "http://www.news.example/a"
+		w.set("http://www.news.example/", town.Page{Links: []string{page, page + "?utm_source=feed", "http://www.news.example/b"}})
+		w.set(page, town.Page{})
+		drop, plain := "[names]\ndrop = [\"utm_*\"]\n", "[politeness]\nmin_delay = \"3s\"\n"
+		seeds := "[seeds]\nuris = [\"http://www.news.example/\"]\n"
+		want := crawler.NameChange{A: uri.FromCanonical(page), B: uri.FromCanonical(page + "?utm_source=feed"), Name: page}
+		swap := func(c crawler.NameChange) crawler.NameChange {
+			if c.A.String() > c.B.String() {
+				c.A, c.B = c.B, c.A
+			}
+			return c
+		}
+		w.during(24*time.Hour, func(c *crawler.Crawler) {
+			time.Sleep(time.Hour)
+			w.host("www.news.example.toml", plain+seeds)
+			if p := w.reload(c); p.Names != nil {
+				t.Errorf("no rule of names has changed, and the plan speaks of %s", p.Names)
+			}
+			w.host("www.news.example.toml", drop+seeds)
+			p, err := c.Reload(true, time.Now())
+			if err != nil || p.Names == nil || p.Names.Hosts != 1 || p.Names.Merged != 1 || p.Names.Parted != 0 || !p.Names.Whole || len(p.Names.Merges) != 1 || swap(p.Names.Merges[0]) != want {
+				t.Fatalf("a dry run: %+v, %v; want %+v to become one", p.Names, err, want)
+			}
+			w.reload(c)
+			w.host("www.news.example.toml", plain+seeds)
+			if p := w.reload(c); p.Names == nil || p.Names.Parted != 1 || p.Names.Merged != 0 || len(p.Names.Splits) != 1 || swap(p.Names.Splits[0]) != want {
+				t.Errorf("the way back: %+v; want %+v to part", p.Names, want)
+			}
+		})
 	})
 }

@@ -25,7 +25,8 @@ and archived as it was written, the others are not visited. The table [names] of
 
 With --changes it reads all URIs of the store and tells which of them would become one, and which would part, if the rules
 changed from those of the file --against to those of --config. Without --against the rules before are those of no file:
-each URI is its own name. Nothing is changed. The daemon has the store for itself while it runs: stop it first.`,
+each URI is its own name. Nothing is changed. The daemon has the store for itself while it runs: stop it first, or ask it with
+arcrawl reload --dry-run, which looks at up to 100,000 URIs.`,
 		Example: `  arcrawl canon 'https://www.news.example/a?utm_source=feed'
   arcrawl canon --changes --config new.toml --against arcrawl.toml`,
 		Args: cobra.MaximumNArgs(1),

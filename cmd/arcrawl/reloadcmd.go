@@ -18,8 +18,8 @@ func newReload() *cobra.Command {
 		Use:   "reload",
 		Short: "Have the running daemon read its configuration again",
 		Long: `reload has the running daemon read its configuration again and says what that does: the keys that change, the seeds that come
-and go, how many URIs become due now, and what touched hosts have to do against what their politeness carries. It is taken whole or
-not at all; with faults the last good configuration stays in force, and the exit code is 78.`,
+and go, how many URIs become due now, what touched hosts have to do against what their politeness carries, and which known URIs become
+one or part when rules of names change. It is taken whole or not at all; with faults the last good configuration stays in force, and the exit code is 78.`,
 		Example: "  arcrawl reload --dry-run",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -68,6 +68,7 @@ func showReloaded(out io.Writer, r admin.Reloaded) error {
 	for _, l := range p.Load {
 		fmt.Fprintln(out, l.Text)
 	}
+	showNames(out, p.Names)
 	for _, f := range p.Warnings {
 		fmt.Fprintf(out, "warning: %s\n", config.Fault(f))
 	}
@@ -82,6 +83,20 @@ func showReloaded(out io.Writer, r admin.Reloaded) error {
 	}
 	_, err := fmt.Fprintf(out, "%s; %d URIs are due now that were not before\n", verdict, p.DueNow)
 	return err
+}
+
+// showNames says which known URIs become one, and which part.
+func showNames(out io.Writer, n *admin.Names) {
+	if n == nil {
+		return
+	}
+	fmt.Fprintln(out, n.Text)
+	for _, m := range n.Merges {
+		fmt.Fprintf(out, "  one: %s and %s, as %s\n", m.A, m.B, m.Name)
+	}
+	for _, s := range n.Splits {
+		fmt.Fprintf(out, "  part: %s and %s, which were %s\n", s.A, s.B, s.Name)
+	}
 }
 
 func hostPrefix(host string) string {
