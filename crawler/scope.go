@@ -1,6 +1,7 @@
 package crawler
 
 import (
+	"fmt"
 	"strings"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 type realm struct {
 	config *config.Config
 	root   uri.URI
+	now    time.Time
 	listed bool // a seed is still listed on the host
 	scope  config.Scope
 
@@ -29,7 +31,7 @@ func realmOf(c *config.Config, seed string, u uri.URI, now time.Time, remembered
 		root = u
 	}
 	return &realm{
-		config: c, root: root, listed: c.SeedHost(root.Host()), scope: c.For(config.About{URI: root, Now: now}).Scope, remembered: remembered,
+		config: c, root: root, now: now, listed: c.SeedHost(root.Host()), scope: c.For(config.About{URI: root, Now: now}).Scope, remembered: remembered,
 	}
 }
 
@@ -56,7 +58,7 @@ func (r *realm) takes(s step, note func(Reason)) bool {
 		}
 	}
 	if note != nil {
-		note(Reason{Opinion: Rejects, Rule: "scope", Why: "no rule takes it"})
+		note(Reason{Opinion: Rejects, Rule: "scope", Why: fmt.Sprintf("no rule takes it; scope.by is %q", r.scope.By), Where: r.origin("scope.by")})
 	}
 	return false
 }

@@ -26,7 +26,7 @@ type Reason struct {
 	Opinion Opinion
 	Rule    string // the key that it goes by, "scope.max_hops"
 	Why     string
-	Where   string // file and line of the rule, where one is the cause; empty when it is a default or not known
+	Where   string // file and line of the setting that decides, or "default"; empty where no setting does
 
 	rule *config.ScopeRule
 }
@@ -53,6 +53,19 @@ func (said *Reason) explain(r *realm, s step) {
 	default:
 		said.Why = r.explainHops(said.Rule, said.Opinion, s.hops)
 	}
+	if said.Opinion != Silent && said.Where == "" && strings.HasPrefix(said.Rule, "scope.") {
+		said.Where = r.origin(said.Rule)
+	}
+}
+
+// origin is where a key of the realm's scope was set.
+func (r *realm) origin(key string) string {
+	if key == "scope.by" && r.scope.By == config.ByPrefix {
+		if at := r.config.Origin(config.About{URI: r.root, Now: r.now}, "scope.prefixes"); at != "default" {
+			return at
+		}
+	}
+	return r.config.Origin(config.About{URI: r.root, Now: r.now}, key)
 }
 
 func (r *realm) explainSeed(s step) string {

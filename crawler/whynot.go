@@ -61,6 +61,16 @@ func (w *whyNot) say(o Opinion, rule, format string, args ...any) bool {
 	return o != Rejects
 }
 
+// said adds to the last reason where one of these keys was set for a URI, the first that was.
+func (w *whyNot) said(u uri.URI, keys ...string) {
+	last := &w.reasons[len(w.reasons)-1]
+	for _, key := range keys {
+		if last.Where = w.config.Origin(config.About{URI: u, Now: w.now}, key); last.Where != "default" {
+			return
+		}
+	}
+}
+
 func (w *whyNot) get(u uri.URI) (frontier.Record, bool, error) {
 	if w.known == nil {
 		return frontier.Record{}, false, nil
@@ -133,6 +143,7 @@ func (w *whyNot) trap(s step) (bool, error) {
 	if err != nil || !ok {
 		return err == nil, err
 	}
+	defer func() { w.said(s.uri, "scope.traps") }()
 	if t.Suspect {
 		return w.say(Rejects, "scope.traps", "for the moment, since it may be part of a trap, %s: %s; it is judged again within the hour", t.Pattern, t.Why), nil
 	}
@@ -148,7 +159,9 @@ func (w *whyNot) name(s step) (bool, error) {
 	if err != nil || !ok {
 		return err == nil, err
 	}
-	return w.say(Rejects, "names", "it is the same as %s, which is visited", other), nil
+	goes := w.say(Rejects, "names", "it is the same as %s, which is visited", other)
+	w.said(s.uri, "names.rewrite", "names.drop", "names.set")
+	return goes, nil
 }
 
 // room asks whether its host and its folder have room.
@@ -164,11 +177,23 @@ func (w *whyNot) room(s step) (bool, error) {
 	case err != nil:
 		return false, err
 	case fill.URIs >= fill.Limits.URIs:
-		return w.say(Rejects, "scope.max_uris", "its host has %d URIs, at most %d are kept", fill.URIs, fill.Limits.URIs), nil
+		goes := w.say(Rejects, "scope.max_uris", "its host has %d URIs, at most %d are kept", fill.URIs, fill.Limits.URIs)
+		w.said(s.uri, w.maxURIs(s.uri)...)
+		return goes, nil
 	case fill.PerDirectory > 0 && fill.InDirectory >= fill.PerDirectory:
-		return w.say(Rejects, "scope.max_uris_per_directory", "%d URIs of its folder were taken, at most %d are", fill.InDirectory, fill.PerDirectory), nil
+		goes := w.say(Rejects, "scope.max_uris_per_directory", "%d URIs of its folder were taken, at most %d are", fill.InDirectory, fill.PerDirectory)
+		w.said(s.uri, "scope.max_uris_per_directory")
+		return goes, nil
 	}
 	return w.say(Silent, "scope.max_uris", "its host has %d URIs of %d", fill.URIs, fill.Limits.URIs), nil
+}
+
+// maxURIs are the keys that say how many URIs are kept of a host.
+func (w *whyNot) maxURIs(u uri.URI) []string {
+	if w.config.ForHost(u.Host(), w.now).Scope.MaxURIs > 0 {
+		return []string{"scope.max_uris"}
+	}
+	return []string{"crawl.max_uris_per_host"}
 }
 
 // robots asks the robots.txt in force.

@@ -44,15 +44,40 @@ func TestWhyNotNamesTheRuleThatDecides(t *testing.T) {
 		known                 knows
 		want                  string // opinion, rule and part of why, of the last one that is not silent
 	}{
-		{name: "nothing", uri: "https://news.example/a", want: "accepts scope.by: news.example is a host of the seeds"},
+		{name: "nothing", uri: "https://news.example/a", want: "accepts scope.by: news.example is a host of the seeds [default]"},
 		{name: "the seed", uri: seed, want: "accepts seeds.uris: it is a seed"},
-		{name: "another host", uri: "https://other.example/a", want: "rejects scope: no rule takes it"},
+		{name: "another host", uri: "https://other.example/a", want: `rejects scope: no rule takes it; scope.by is "host" [default]`},
+		{name: "another host, with its line", scope: "by = \"domain\"", uri: "https://other.example/a", want: `rejects scope: no rule takes it; scope.by is "domain" [arcrawl.toml:7]`},
+		{name: "a prefix, with its line", scope: "by = \"prefix\"\nprefixes = [\"https://news.example/b/\"]", uri: "https://news.example/a", want: `rejects scope: no rule takes it; scope.by is "prefix" [arcrawl.toml:8]`},
 		{name: "an embed of another host", uri: "https://other.example/a.png", hop: uri.Embed, want: "accepts scope.embeds_anywhere: it is embedded"},
 		{name: "a rule, with its line", scope: "rules = [\n'accept /a', \n'reject /print/']", uri: "https://news.example/print/", want: "rejects scope.rules: reject /print/ [arcrawl.toml:9]"},
 		{
 			name: "a limit on hops", scope: "max_hops = 2", uri: "https://news.example/b", via: "https://news.example/a",
 			known: knows{records: map[string]frontier.Record{"https://news.example/a": {Hops: "LL", Seed: seed}}, fill: room},
-			want:  "rejects scope.max_hops: 3 steps from the seed, embeds and redirects apart, at most 2 are allowed",
+			want:  "rejects scope.max_hops: 3 steps from the seed, embeds and redirects apart, at most 2 are allowed [arcrawl.toml:7]",
+		},
+		{
+			name: "a limit on guesses that nobody set", uri: "https://news.example/b", via: "https://news.example/a", hop: uri.Speculative,
+			known: knows{records: map[string]frontier.Record{"https://news.example/a": {Hops: "LX", Seed: seed}}, fill: room},
+			want:  "rejects scope.max_speculative_hops: 2 guesses out of scripts, at most 1 are allowed [default]",
+		},
+		{
+			name: "a limit on hops in a refinement", scope: "max_hops = 5\n[[when]]\nuri = \"news\"\nscope = { max_hops = 2 }", uri: "https://news.example/b", via: "https://news.example/a",
+			known: knows{records: map[string]frontier.Record{"https://news.example/a": {Hops: "LL", Seed: seed}}, fill: room},
+			want:  "rejects scope.max_hops: 3 steps from the seed, embeds and redirects apart, at most 2 are allowed [arcrawl.toml:10]",
+		},
+		{
+			name: "a full host by its own limit", scope: "max_uris = 100", uri: "https://news.example/b", known: knows{fill: frontier.Fill{URIs: 100, Limits: room.Limits}},
+			want: "rejects scope.max_uris: its host has 100 URIs, at most 100 are kept [arcrawl.toml:7]",
+		},
+		{
+			name: "a full host by the limit of all", scope: "[crawl]\nmax_uris_per_host = 100", uri: "https://news.example/b", known: knows{fill: frontier.Fill{URIs: 100, Limits: room.Limits}},
+			want: "rejects scope.max_uris: its host has 100 URIs, at most 100 are kept [arcrawl.toml:8]",
+		},
+		{
+			name: "a full folder", scope: "max_uris_per_directory = 9", uri: "https://news.example/b",
+			known: knows{fill: frontier.Fill{URIs: 10, InDirectory: 9, Limits: frontier.Limits{URIs: 100, PerDirectory: 9}}},
+			want:  "rejects scope.max_uris_per_directory: 9 URIs of its folder were taken, at most 9 are [arcrawl.toml:7]",
 		},
 		{
 			name: "a seed that was taken out", uri: "https://old.example/b",
@@ -61,11 +86,11 @@ func TestWhyNotNamesTheRuleThatDecides(t *testing.T) {
 		},
 		{
 			name: "a full host", uri: "https://news.example/b", known: knows{fill: frontier.Fill{URIs: 100, Limits: room.Limits}},
-			want: "rejects scope.max_uris: its host has 100 URIs, at most 100 are kept",
+			want: "rejects scope.max_uris: its host has 100 URIs, at most 100 are kept [default]",
 		},
 		{
 			name: "another URI of its name", uri: "https://news.example/b?ref=1", known: knows{fill: room, same: uri.FromCanonical("https://news.example/b")},
-			want: "rejects names: it is the same as https://news.example/b",
+			scope: "[names]\ndrop = [\"ref\"]", want: "rejects names: it is the same as https://news.example/b, which is visited [arcrawl.toml:8]",
 		},
 		{
 			name: "robots.txt", uri: "https://news.example/b", known: knows{fill: room, robots: "User-agent: *\nDisallow: /b"},
@@ -105,5 +130,24 @@ func TestWhyNotNamesTheRuleThatDecides(t *testing.T) {
 				t.Errorf("last reason\n got %s\nwant %s", got, c.want)
 			}
 		})
+	}
+}
+
+// A URI of a trap is told the trap, the command that lets it go, and the line that has traps looked for.
+func TestWhyNotNamesTheTrap(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, t.TempDir(), "[seeds]\nuris = [\"http://news.example/\"]\n[scope]\ntraps = true\n")
+	defer w.town.Close()
+	rooms, shut := w.open()
+	defer shut()
+	q := crawler.WhyNot{URI: uri.FromCanonical("http://news.example/a/a/a/b")}
+	reasons, err := crawler.ExplainScope(rooms.Config.Current(), rooms.Frontier, rooms.Traps, q, time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	last := reasons[len(reasons)-1]
+	if last.Opinion != crawler.Rejects || last.Rule != "scope.traps" || !strings.HasSuffix(last.Where, "arcrawl.toml:7") ||
+		!strings.Contains(last.Why, "a trap of the kind repeats") || !strings.Contains(last.Why, "arcrawl traps release news.example '") {
+		t.Errorf("last reason %+v; want the trap, its release and the line", last)
 	}
 }
