@@ -233,9 +233,15 @@ func (i *Index) Begin(c Collection, now time.Time) (*Import, error) {
 		if known.Hash != c.Hash || known.Crawl != c.Crawl {
 			continue
 		}
-		known.Manifest = c.Manifest
-		if known.State == Importing {
+		same := c.Manifest == "" || c.Manifest == known.Manifest
+		if !same {
+			known.Manifest = c.Manifest
+		}
+		switch {
+		case known.State == Importing:
 			return &Import{index: i, c: known}, nil
+		case known.State == Active && same:
+			return nil, nil
 		}
 		return nil, i.activate(known, now)
 	}

@@ -1,0 +1,204 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/arcrawl/arcrawl/archive"
+	"github.com/arcrawl/arcrawl/dedup"
+	"github.com/arcrawl/arcrawl/digest"
+)
+
+const (
+	importedPage = "<p>imported</p>"
+	importedURI  = "http://old.example/"
+)
+
+// warcResponse is a response of HTML as text.
+func warcResponse(id, target, body string) string {
+	block := "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n" + body
+	return fmt.Sprintf("WARC/1.1\r\nWARC-Type: response\r\nWARC-Target-URI: %s\r\nWARC-Date: 2026-11-20T09:00:00Z\r\nWARC-Record-ID: <urn:x:%s>\r\n"+
+		"Content-Type: application/http;msgtype=response\r\nWARC-Payload-Digest: %s\r\nContent-Length: %d\r\n\r\n%s\r\n\r\n",
+		target, id, digest.Of([]byte(body)), len(block), block)
+}
+
+// earlier is an earlier archive in each of the forms that are imported.
+func earlier(t *testing.T) (dir string, forms map[string]string) {
+	t.Helper()
+	dir = t.TempDir()
+	sum := digest.Of([]byte(importedPage)).String()
+	revisit := "WARC/1.1\r\nWARC-Type: revisit\r\nWARC-Target-URI: http://old.example/copy\r\nWARC-Date: 2026-11-20T10:00:00Z\r\nWARC-Record-ID: <urn:x:2>\r\n" +
+		"WARC-Profile: http://netpreserve.org/warc/1.1/revisit/identical-payload-digest\r\nWARC-Refers-To: <urn:x:1>\r\nWARC-Refers-To-Target-URI: " + importedURI +
+		"\r\nWARC-Refers-To-Date: 2026-11-20T09:00:00Z\r\nWARC-Payload-Digest: " + sum + "\r\nContent-Length: 0\r\n\r\n\r\n\r\n"
+	texts := []string{warcInfo, warcResponse("1", importedURI, importedPage), revisit}
+	write := func(name, content string) string {
+		path := filepath.Join(dir, name)
+		writeFile(t, path, content)
+		return path
+	}
+	gz := write("a.warc.gz", string(members(texts...)))
+	forms = map[string]string{
+		"WARC, gzip": gz, "WARC, plain": write("b.warc", strings.Join(texts, "")), "CDXJ": filepath.Join(dir, "c.cdxj"), "WACZ": filepath.Join(dir, "d.wacz"),
+		"CDX": write("e.cdx", " CDX N b a m s k r M S V g\nexample,old)/ 20261120090000 "+importedURI+" text/html 200 "+strings.TrimPrefix(sum, "sha1:")+" - - 300 200 a.warc.gz\n"),
+		"crawl.log of Heritrix": write("crawl.log", "2026-11-20T09:00:00.000Z   200         15 "+importedURI+" - - text/html #042 20261120090000000+51 "+sum+
+			` - - {"contentSize":15,"warcFilename":"a.warc.gz","warcFileOffset":200}`+"\n"+
+			"2026-11-20T10:00:00.000Z   200         15 http://old.example/copy L "+importedURI+" text/html #042 20261120100000000+51 "+sum+
+			` - warcRevisit:digest,duplicate:digest {"contentSize":15}`+"\n"),
+	}
+	for _, args := range [][]string{{"index", "-o", forms["CDXJ"], gz}, {"wacz", "-o", forms["WACZ"], gz}} {
+		if code, out, errs := command(args...); code != exitOK {
+			t.Fatal(args, out, errs)
+		}
+	}
+	forms["manifest"] = write("collection.json", `{"resources":[{"name":"d.wacz","path":"d.wacz","crawlId":"crawl-7"}]}`)
+	return dir, forms
+}
+
+// dedupStatus is what status --json tells of imported files.
+func dedupStatus(t *testing.T, conf string) []holding {
+	t.Helper()
+	code, out, errs := command("dedup", "status", "-c", conf, "--json")
+	var list []holding
+	if err := json.Unmarshal([]byte(out), &list); code != exitOK || err != nil || len(list) == 0 || list[0].Name != "(this crawl)" {
+		t.Fatalf("dedup status: exit code %d, %v\n%s%s", code, err, out, errs)
+	}
+	return list[1:]
+}
+
+func TestDedupImportTakesEveryForm(t *testing.T) {
+	t.Parallel()
+	_, forms := earlier(t)
+	for name, file := range forms {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			conf, _ := configure(t, settled)
+			code, out, errs := command("dedup", "import", "-c", conf, file)
+			if code != exitOK || !strings.Contains(out, "1 files with 1 originals and ") || errs != "" {
+				t.Fatalf("exit code %d\n%s%s", code, out, errs)
+			}
+			once := dedupStatus(t, conf)
+			if len(once) != 1 || once[0].Originals != 1 || once[0].State != "active" || name == "manifest" && once[0].Crawl != "crawl-7" {
+				t.Fatalf("the index holds %+v", once)
+			}
+			if code, out, errs := command("dedup", "status", "-c", conf); code != exitOK || !strings.Contains(out, "(this crawl)") || !strings.Contains(out, filepath.Base(once[0].Name)) {
+				t.Errorf("status: exit code %d\n%s%s", code, out, errs)
+			}
+			other := filepath.Join(t.TempDir(), "moved"+filepath.Ext(strings.TrimSuffix(file, ".gz"))) // the same under another name
+			content, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if writeFile(t, other, string(content)); name == "manifest" {
+				other = file // its paths are seen from its folder
+			}
+			code, out, errs = command("dedup", "import", "-c", conf, "--json", file, other)
+			var last struct{ Summary archive.Imported }
+			lines := strings.Split(strings.TrimSpace(out), "\n")
+			if err := json.Unmarshal([]byte(lines[len(lines)-1]), &last); err != nil || code != exitOK || last.Summary != (archive.Imported{Known: 2}) {
+				t.Errorf("again: exit code %d, %v\n%s%s", code, err, out, errs)
+			}
+			if again := dedupStatus(t, conf); fmt.Sprint(again) != fmt.Sprint(once) {
+				t.Errorf("importing it again changed\n%+v to\n%+v", once, again)
+			}
+		})
+	}
+}
+
+// TestDedupForgetsWhatIsRemoved takes a file out, by its manifest and by its name, and deletes what it brought.
+func TestDedupForgetsWhatIsRemoved(t *testing.T) {
+	t.Parallel()
+	dir, forms := earlier(t)
+	conf, _ := configure(t, settled)
+	run := func(want int, says string, args ...string) {
+		t.Helper()
+		code, out, errs := command(append([]string{"dedup", args[0], "-c", conf}, args[1:]...)...)
+		if code != want || !strings.Contains(out+errs, says) {
+			t.Errorf("dedup %v: exit code %d, want %d and %q\n%s%s", args, code, want, says, out, errs)
+		}
+	}
+	state := func(want string) {
+		t.Helper()
+		got := ""
+		for _, h := range dedupStatus(t, conf) {
+			got += fmt.Sprintf("%s %s %d; ", h.Name, h.State, h.Originals)
+		}
+		if got != want {
+			t.Errorf("the index holds %s, want %s", got, want)
+		}
+	}
+	manifest := forms["manifest"]
+	run(exitOK, "1 files with 1 originals", "import", manifest)
+	writeFile(t, filepath.Join(dir, "other.warc.gz"), string(members(warcInfo, warcResponse("9", "http://old.example/9", "nine"))))
+	writeFile(t, manifest, `{"resources":[{"name":"other.warc.gz"},{"name":"lost.wacz","path":"lost.wacz"}]}`)
+	run(exitDamaged, filepath.Join(dir, "lost.wacz")+": error: the manifest names this file: stat: no such file or directory", "import", manifest)
+	state("d.wacz active 1; other.warc.gz active 1; ")
+	writeFile(t, manifest, `{"resources":[{"name":"other.warc.gz"}]}`)
+	run(exitOK, "1 removed", "import", "--remove", manifest)
+	state("d.wacz removed 1; other.warc.gz active 1; ")
+	run(exitOK, "0 removed", "import", "--remove", manifest)
+	run(exitUsage, "nothing of the number or name none was imported", "remove", "none")
+	run(exitOK, "other.warc.gz: removed", "remove", "other.warc.gz")
+	run(exitOK, "1 known before", "import", manifest) // it is taken back
+	state("d.wacz removed 1; other.warc.gz active 1; ")
+	run(exitOK, "entries deleted", "purge")
+	state("other.warc.gz active 1; ")
+	run(exitOK, "0 entries deleted", "purge")
+	run(exitUsage, "accepted are warc, wacz", "import", "--as", "tape", manifest)
+	run(exitOK, "1 files with 1 originals", "import", "--as", "warc", "--crawl", "c9", forms["WARC, plain"])
+	if list := dedupStatus(t, conf); len(list) != 2 || list[1].Crawl != "c9" {
+		t.Errorf("the index holds %+v", list)
+	}
+}
+
+// interrupted is a standard error that stops the command when it is written to, as Ctrl-C would.
+type interrupted struct {
+	bytes.Buffer
+	stop context.CancelFunc
+}
+
+func (i *interrupted) Write(p []byte) (int, error) {
+	i.stop()
+	return i.Buffer.Write(p)
+}
+
+// TestDedupImportGoesOnWhereItWasInterrupted is stopped in the middle of a file, where damage is told of.
+func TestDedupImportGoesOnWhereItWasInterrupted(t *testing.T) {
+	t.Parallel()
+	const n = 2*dedup.MaxBatch + 10
+	texts := []string{warcInfo}
+	for i := range n {
+		if i == dedup.MaxBatch+5 {
+			texts = append(texts, "no record")
+		}
+		texts = append(texts, warcResponse(fmt.Sprint(i), fmt.Sprint("http://old.example/", i), fmt.Sprint("page ", i)))
+	}
+	file := filepath.Join(t.TempDir(), "a.warc.gz")
+	writeFile(t, file, string(members(texts...)))
+	conf, _ := configure(t, settled)
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	root := newRoot()
+	root.SetArgs([]string{"dedup", "import", "-c", conf, file})
+	errs := &interrupted{stop: stop}
+	root.SetErr(errs)
+	root.SetOut(&bytes.Buffer{})
+	if err := root.ExecuteContext(ctx); err == nil || !strings.Contains(errs.String(), "no record begins here") {
+		t.Fatalf("the import was not interrupted: %v, %s", err, errs)
+	}
+	if h := dedupStatus(t, conf); len(h) != 1 || h[0].State == "active" || h[0].Originals == 0 || h[0].Originals >= n {
+		t.Fatalf("after the interruption the index holds %+v", h)
+	}
+	code, out, printed := command("dedup", "import", "-c", conf, file)
+	if want := fmt.Sprintf("%d originals, 0 revisits, ", n); code != exitOK && code != exitDamaged || !strings.Contains(out, want) || !strings.Contains(out, "read on where an earlier import had ended") {
+		t.Errorf("exit code %d, want %q\n%s%s", code, want, out, printed)
+	}
+	if h := dedupStatus(t, conf); len(h) != 1 || h[0].State != "active" || h[0].Originals != n {
+		t.Errorf("at the end the index holds %+v", h)
+	}
+}
