@@ -16,6 +16,7 @@ type IndexOptions struct {
 	Progress *Progress // may be nil
 	Memory   int64     // bytes of lines to sort at a time, beyond which they wait in files; 256 MiB
 	TempDir  string    // of those files; the system's own
+	Name     string    // in the lines, of the one file that is indexed; its own
 }
 
 // Indexed sums up what was indexed.
@@ -32,6 +33,9 @@ func Index(ctx context.Context, paths []string, o IndexOptions, out io.Writer, s
 	ix := indexing{see: see, sum: Indexed{Files: len(files)}, watch: o.Progress, bufs: new(buffers)}
 	if ix.watch == nil {
 		ix.watch = new(Progress)
+	}
+	if o.Name != "" && len(files) == 1 {
+		files[0].Name = o.Name
 	}
 	ix.watch.expect(files)
 	for _, f := range faults {

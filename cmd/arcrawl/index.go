@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -10,7 +11,7 @@ import (
 )
 
 func newIndex() *cobra.Command {
-	var output string
+	var output, server, done string
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "index FILE|DIR…",
@@ -21,11 +22,28 @@ on standard error, and gives exit code 65; the rest is indexed.
 
 With -o the index is written to a file, which appears when it is whole. A second file, with .files after its name, lists
 what the index covers. An index with the name index.cdxj in the folder of the WARC files makes history, cat and diff fast;
-files that have come or changed since are read besides.`,
+files that have come or changed since are read besides.
+
+With --push the lines are sent to a collection of an OutbackCDX server instead, in requests of at most 1,000. What is sent twice
+changes nothing there. With --done the files whose lines the server has are listed in a file: those that have not changed are
+passed over the next time, so that a push that was interrupted goes on, and one that is repeated each night sends what is new.`,
 		Example: `  arcrawl index -o warc/index.cdxj warc/
-  arcrawl index foreign.warc.gz | grep text/html`,
+  arcrawl index foreign.warc.gz | grep text/html
+  arcrawl index --push http://localhost:8901/arcrawl --done pushed.list warc/`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			switch {
+			case server != "" && output != "":
+				return usageError{errors.New("--push sends the index and -o writes it: name one of them")}
+			case server == "" && done != "":
+				return usageError{errors.New("--done lists what --push has sent: name the server with --push")}
+			case server != "":
+				p, err := newPush(cmd, server, done, asJSON)
+				if err != nil {
+					return err
+				}
+				return p.run(args)
+			}
 			progress := new(archive.Progress)
 			stop := watch(cmd.ErrOrStderr(), progress)
 			o := archive.IndexOptions{Progress: progress}
@@ -53,6 +71,8 @@ files that have come or changed since are read besides.`,
 		},
 	}
 	cmd.Flags().StringVarP(&output, "output", "o", "", "the file to write; standard output if none is named")
+	cmd.Flags().StringVar(&server, "push", "", "the address of a collection of an OutbackCDX server to send the lines to")
+	cmd.Flags().StringVar(&done, "done", "", "with --push: the list of the files that the server has; it is made if it is not there")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print findings and the summary on standard error as JSON")
 	return cmd
 }

@@ -2,12 +2,8 @@ package main
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"net/http"
 	"net/url"
 	"path/filepath"
-	"strings"
 	"sync"
 	"time"
 
@@ -18,10 +14,8 @@ import (
 	"github.com/arcrawl/arcrawl/fetch"
 )
 
-// The bounds of what is sent to an OutbackCDX server.
+// The times of pushing.
 const (
-	pushLines = 1000
-	pushBytes = 1 << 20
 	// pushEvery is how often the queue is looked at while nothing is in it.
 	pushEvery = 2 * time.Second
 	// pushRest is the pause after trouble; it doubles up to maxPushRest.
@@ -29,12 +23,7 @@ const (
 	maxPushRest = 5 * time.Minute
 	// pushLast is how long a stop waits for the last lines.
 	pushLast = 5 * time.Second
-	// maxRefused is how many lines may be refused in a row, each alone, before the fault is sought in the server.
-	maxRefused = 16
 )
-
-// errRefused says that the server found fault with what it was sent, not with itself.
-var errRefused = errors.New("the server refuses the lines")
 
 // pusher hands the lines of the index on to an OutbackCDX server. The crawl knows only its queue, and never waits.
 type pusher struct {
@@ -134,60 +123,13 @@ func (p *pusher) step(ctx context.Context) (more bool, err error) {
 	return true, p.queue.Done(next)
 }
 
-// deliver sends all entries. One that is refused alone is left out, with a line in the log, when the server has taken others: so one bad
-// line does not hold up the rest, and a server that refuses everything costs nothing.
+// deliver sends all entries; those that the server does not take are left out, with a line in the log.
 func (p *pusher) deliver(ctx context.Context, all []archive.Entry) error {
-	var refused []archive.Entry
-	var why error
-	taken := 0
-	for rest := [][]archive.Entry{all}; len(rest) > 0; {
-		part := rest[len(rest)-1]
-		rest = rest[:len(rest)-1]
-		err := p.send(ctx, part)
-		switch {
-		case err == nil:
-			taken += len(part)
-		case !errors.Is(err, errRefused):
-			return err
-		case len(part) > 1:
-			half := len(part) / 2
-			rest = append(rest, part[half:], part[:half])
-		default:
-			refused, why = append(refused, part[0]), err
-		}
-		if taken == 0 && len(refused) >= maxRefused {
-			return why
-		}
-	}
-	if taken == 0 {
-		return why
-	}
-	for _, e := range refused {
+	to := &outback{post: p.post, leaveOut: func(e archive.Entry, why error) {
 		p.log.Error().Str("uri", e.URL).Str("file", e.Filename).Int64("offset", e.Offset).Err(why).
 			Msg("the OutbackCDX server does not take this line; it is left out there")
-	}
-	return nil
-}
-
-// send sends entries in one request. An answer counts only in the words of OutbackCDX: a proxy in between may say 200 as well.
-func (p *pusher) send(ctx context.Context, entries []archive.Entry) error {
-	lines := []byte(" CDX N b a m s k r M S V g\n")
-	for _, e := range entries {
-		lines = e.AppendCDX(lines)
-	}
-	status, says, err := p.post(ctx, lines)
-	if err != nil {
-		return err
-	}
-	says, _, _ = strings.Cut(says, "\n")
-	switch {
-	case status/100 == 2 && strings.HasPrefix(says, "Added "):
-		return nil
-	case status == http.StatusBadRequest:
-		return fmt.Errorf("%w: it answers %d: %.200q", errRefused, status, says)
-	default:
-		return fmt.Errorf("the server answers %d: %.200q; want 200 and \"Added …\": does index.outbackcdx name a collection of OutbackCDX?", status, says)
-	}
+	}}
+	return to.deliver(ctx, all)
 }
 
 // close sends what waits, if that is soon done, and ends. The rest is sent after the next start.

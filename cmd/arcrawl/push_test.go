@@ -1,0 +1,150 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/arcrawl/arcrawl/archive"
+)
+
+// pushable is a folder of two files with 1,200 and 3 captures, and what an OutbackCDX server should have of them.
+func pushable(t *testing.T) (dir string, want []string) {
+	t.Helper()
+	dir, _ = archived(t)
+	texts := []string{warcInfo}
+	for i := range 1200 {
+		texts = append(texts, warcRecord(fmt.Sprint(i), fmt.Sprint("http://old.example/", i), "x"))
+	}
+	writeFile(t, filepath.Join(dir, "a.warc.gz"), string(members(texts...)))
+	var made bytes.Buffer
+	if _, err := archive.Index(t.Context(), []string{dir}, archive.IndexOptions{}, &made, func(f archive.Finding) error { return &f }); err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(made.String()) {
+		e, err := archive.ParseEntry(line)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want = append(want, strings.TrimSuffix(string(e.AppendCDX(nil)), "\n"))
+	}
+	slices.Sort(want)
+	return dir, want
+}
+
+func TestAnIndexIsPushed(t *testing.T) {
+	t.Parallel()
+	dir, want := pushable(t)
+	s := startCDXServer(t)
+	list := filepath.Join(t.TempDir(), "sent")
+	run := func(code int, says ...string) {
+		t.Helper()
+		got, out, errs := command("index", "--push", s.URL+"/crawl", "--done", list, dir)
+		if got != code || out != "" {
+			t.Errorf("exit code %d, want %d\n%s%s", got, code, out, errs)
+		}
+		for _, w := range says {
+			if !strings.Contains(errs, w) {
+				t.Errorf("%q is not in\n%s", w, errs)
+			}
+		}
+	}
+	there := func(posts int) {
+		t.Helper()
+		got, n := s.seen()
+		if diff := cmp.Diff(want, got); diff != "" || n != posts || s.largest > pushLines {
+			t.Errorf("%d posts of at most %d lines, want %d; -want +there:\n%s", n, s.largest, posts, diff)
+		}
+	}
+	run(exitOK, "1203 captures of 3 files sent to "+s.URL+"/crawl; 0 files were sent before")
+	there(4)
+	run(exitOK, "0 captures of 0 files", "3 files were sent before")
+	there(4)
+	if code, _, errs := command("index", "--push", s.URL+"/crawl", dir); code != exitOK || !strings.Contains(errs, "1203 captures") {
+		t.Errorf("without a list: exit code %d, %s", code, errs)
+	}
+	there(8)
+	if err := os.WriteFile(filepath.Join(dir, "torn.warc.gz"), members(warcInfo)[:30], 0o644); err != nil {
+		t.Fatal(err)
+	}
+	writeFile(t, filepath.Join(dir, "new.warc.gz.open"), string(members(warcInfo)))
+	for range 2 { // it is not taken for sent
+		run(exitDamaged, "torn.warc.gz:0: error: the file ends", "3 files were sent before, 1 are still open", "1 errors, named above; all else was sent")
+	}
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"--push", "localhost:8901/x", dir}, "want the address of a collection"},
+		{[]string{"--push", "http://localhost:8901", dir}, "want the address of a collection"},
+		{[]string{"--push", s.URL + "/other", "--done", list, dir}, "name another file"},
+		{[]string{"--push", s.URL + "/crawl", "-o", list, dir}, "name one of them"},
+		{[]string{"--done", list, dir}, "name the server with --push"},
+	} {
+		if code, _, errs := command(append([]string{"index"}, c.args...)...); code != exitUsage || !strings.Contains(errs, c.want) {
+			t.Errorf("%v: exit code %d, %s", c.args, code, errs)
+		}
+	}
+}
+
+// TestAPushGoesOnWhereTheServerFailed lets the server fail for a while, for longer, and refuse single lines.
+func TestAPushGoesOnWhereTheServerFailed(t *testing.T) {
+	t.Parallel()
+	dir, want := pushable(t)
+	s := startCDXServer(t)
+	list := filepath.Join(t.TempDir(), "sent")
+	posts, fails := 0, func(n int) bool { return n == 1 }
+	s.behave(func(lines []string) (int, string) {
+		if posts++; fails(posts) {
+			return http.StatusServiceUnavailable, "not now"
+		}
+		return 0, ""
+	})
+	run := func() (string, error) {
+		cmd, errs := newIndex(), &bytes.Buffer{}
+		cmd.SetContext(t.Context())
+		cmd.SetErr(errs)
+		p, err := newPush(cmd, s.URL+"/crawl", list, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.pause = time.Microsecond
+		err = p.run([]string{dir})
+		return errs.String(), err
+	}
+	fails = func(n int) bool { return n == 1 || n >= 4 } // once, and then for good in the second file
+	if _, err := run(); err == nil || exitCode(err) != exitFailure || !strings.Contains(err.Error(), "file 2 of 3") || !strings.Contains(err.Error(), "503") ||
+		!strings.Contains(err.Error(), "1200 captures of the files before are there. Run it again") {
+		t.Errorf("a server that fails: %v", err)
+	}
+	if posts != 3+pushTries {
+		t.Errorf("%d posts to a server that fails, want %d", posts, 3+pushTries)
+	}
+	fails = func(int) bool { return false }
+	if says, err := run(); err != nil || !strings.Contains(says, "3 captures of 2 files") || !strings.Contains(says, "1 files were sent before") {
+		t.Errorf("when the server is back: %v, %s", err, says)
+	}
+	if got, _ := s.seen(); cmp.Diff(want, got) != "" {
+		t.Errorf("there is not everything: %s", cmp.Diff(want, got))
+	}
+	list += "2"
+	s.behave(func(lines []string) (int, string) {
+		for _, line := range lines {
+			if strings.Contains(line, "old.example/77 ") {
+				return http.StatusBadRequest, "At line: " + line
+			}
+		}
+		return 0, ""
+	})
+	if says, err := run(); exitCode(err) != exitFailure || !strings.Contains(says, "http://old.example/77 is left out") || !strings.Contains(says, "1202 captures of 3 files") || !strings.Contains(says, "1 captures refused") {
+		t.Errorf("a line that is refused: %v, %s", err, says)
+	}
+}
