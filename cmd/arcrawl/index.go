@@ -44,30 +44,7 @@ passed over the next time, so that a push that was interrupted goes on, and one 
 				}
 				return p.run(args)
 			}
-			progress := new(archive.Progress)
-			stop := watch(cmd.ErrOrStderr(), progress)
-			o := archive.IndexOptions{Progress: progress}
-			see := printFinding(cmd.ErrOrStderr(), asJSON)
-			var sum archive.Indexed
-			var err error
-			if output == "" || output == "-" {
-				sum, err = archive.Index(cmd.Context(), args, o, cmd.OutOrStdout(), see)
-			} else {
-				sum, err = archive.WriteIndex(cmd.Context(), args, o, output, see)
-			}
-			stop()
-			if err != nil {
-				return err
-			}
-			if asJSON {
-				err = json.NewEncoder(cmd.ErrOrStderr()).Encode(sum)
-			} else {
-				_, err = fmt.Fprintf(cmd.ErrOrStderr(), "%d captures in %d files, %d errors\n", sum.Entries, sum.Files, sum.Errors)
-			}
-			if err == nil && sum.Errors > 0 {
-				err = fmt.Errorf("%w: %d errors", archive.ErrDamaged, sum.Errors)
-			}
-			return err
+			return makeIndex(cmd, args, output, asJSON)
 		},
 	}
 	cmd.Flags().StringVarP(&output, "output", "o", "", "the file to write; standard output if none is named")
@@ -75,4 +52,31 @@ passed over the next time, so that a push that was interrupted goes on, and one 
 	cmd.Flags().StringVar(&done, "done", "", "with --push: the list of the files that the server has; it is made if it is not there")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print findings and the summary on standard error as JSON")
 	return cmd
+}
+
+func makeIndex(cmd *cobra.Command, args []string, output string, asJSON bool) error {
+	progress := new(archive.Progress)
+	stop := watch(cmd.ErrOrStderr(), progress)
+	o := archive.IndexOptions{Progress: progress}
+	see := printFinding(cmd.ErrOrStderr(), asJSON)
+	var sum archive.Indexed
+	var err error
+	if output == "" || output == "-" {
+		sum, err = archive.Index(cmd.Context(), args, o, cmd.OutOrStdout(), see)
+	} else {
+		sum, err = archive.WriteIndex(cmd.Context(), args, o, output, see)
+	}
+	stop()
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		err = json.NewEncoder(cmd.ErrOrStderr()).Encode(sum)
+	} else {
+		_, err = fmt.Fprintf(cmd.ErrOrStderr(), "%d captures in %d files, %d errors\n", sum.Entries, sum.Files, sum.Errors)
+	}
+	if err == nil && sum.Errors > 0 {
+		err = fmt.Errorf("%w: %d errors", archive.ErrDamaged, sum.Errors)
+	}
+	return err
 }
