@@ -101,6 +101,7 @@ type Crawler struct {
 	dirty chan struct{} // a token when something was settled since the last sync
 
 	desks  []desk // of the workers
+	prices prices
 	uplink uplink
 
 	mu        sync.Mutex // guards the fields below

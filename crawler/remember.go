@@ -101,9 +101,10 @@ func (c *Crawler) next(v visit, s config.Settings, k kept, f found) next {
 		n.wait = s.Wait.Next(evaluators.WaitInput{
 			MIME: r.ContentType, State: v.verdict.State, First: v.verdict.First, Previous: v.record().Wait, Overdue: v.claim.Overdue,
 			At: v.capture.Started, Born: r.Born, Memory: evaluators.Memory(r.Memory), Kind: kindOf(v), Relatives: v.relatives,
+			Stretch: c.prices.stretch(v.uri().Host(), s.Politeness),
 		})
 		n.wait.Versions = versionsSince(v, n)
-		r.Wait, r.Rate, r.Memory = n.wait.Interval, n.wait.PerDay, string(n.wait.Memory)
+		r.Wait, r.Rate, r.Memory = n.wait.Asked(), n.wait.PerDay, string(n.wait.Memory)
 		n.nextSource(v, s.Feeds, f.reading)
 		if r.Source == "" {
 			n.followUp(v, s.Articles)
@@ -230,6 +231,7 @@ func (c *Crawler) remember(v visit, s config.Settings, k kept, f found, n next) 
 		return fmt.Errorf("settle %s: %w", v.uri(), err)
 	}
 	c.step("settled")
+	c.prices.tell(v, s.Politeness, n.record.History, got.Took+polite.Rest(got.Took))
 	if err := c.account(v, n); err != nil {
 		return err
 	}

@@ -36,6 +36,7 @@ func (c *Crawler) Run(ctx context.Context) error {
 
 	stopKeeping := make(chan struct{})
 	keepers.Go(func() { c.housekeep(stopKeeping, broken) })
+	keepers.Go(func() { c.weighHosts(stopKeeping) })
 
 	err := c.dispatch(ctx, visits, &walks, broken)
 
@@ -182,6 +183,22 @@ func (c *Crawler) housekeep(stop <-chan struct{}, broken chan<- error) {
 					}
 				}
 			}
+		}
+	}
+}
+
+// weighHosts counts at times what the waits of hosts ask for, until stop is closed.
+func (c *Crawler) weighHosts(stop <-chan struct{}) {
+	looking := time.NewTicker(housekeepEvery)
+	defer looking.Stop()
+	for {
+		if err := c.count(time.Now(), stop); err != nil {
+			c.rooms.Log.Error().Err(err).Msg("waits are not stretched to what hosts can carry")
+		}
+		select {
+		case <-stop:
+			return
+		case <-looking.C:
 		}
 	}
 }

@@ -60,6 +60,9 @@ type WaitInput struct {
 	Relatives Relatives // what is known of that class on the host; looked at where Memory is empty
 
 	Memory Memory // what [Learned] gave back last time; other rules hand it on
+
+	// Stretch is by how much the waits of the host are stretched, see [Price.Stretch]; for [Learned]. Below 1 counts as 1.
+	Stretch float64
 }
 
 // Wait is a decided interval. All but the first three fields are for [Learned], and zero with other rules, but for
@@ -76,6 +79,7 @@ type Wait struct {
 	PerDay   float64   // changes per day expected in the interval
 	Kind     Kind      // to which Lesson is to be added
 	Lesson   Relatives // what the visit changes in what is known of that kind on the host; nothing where Kind is zero
+	Stretch  float64   // by how much the wait was stretched; 0 if it was not
 	Versions float64   // that are thought to have come into being since the last judged visit, of which at most one was seen
 }
 
@@ -162,7 +166,12 @@ func (e WaitEvaluator) next(in WaitInput) Wait {
 	e = e.withDefaults()
 	switch e.Rule {
 	case Learned:
-		return e.learned(in)
+		w := e.stretched(in.Stretch).learned(in)
+		if in.Stretch > 1 {
+			w.Stretch = in.Stretch
+			w.Reason += ", stretched × " + rounded(in.Stretch) + " as the host cannot carry more"
+		}
+		return w
 	case Fixed:
 		w := e.fixed(in)
 		w.Memory = in.Memory

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -74,6 +75,7 @@ func (c Crowding) host(crowd []*track) (err error) {
 			return err
 		}
 	}
+	var price evaluators.Price
 	for {
 		ready, ok := f.NextReady()
 		if !ok {
@@ -89,25 +91,34 @@ func (c Crowding) host(crowd []*track) (err error) {
 		case !ok:
 			return errors.New("the frontier is ready and has nothing")
 		}
-		if _, err := f.Settle(claim, c.visit(byURI[claim.Record.URI], claim.Record, now)); err != nil {
+		if _, err := f.Settle(claim, c.visit(&price, byURI[claim.Record.URI], claim.Record, now)); err != nil {
 			return err
 		}
 	}
 }
 
 // visit is what comes of a visit, as the crawler would settle it. What has ended leaves the queue and takes no place.
-func (c Crowding) visit(t *track, r frontier.Record, now time.Time) frontier.Settlement {
+func (c Crowding) visit(price *evaluators.Price, t *track, r frontier.Record, now time.Time) frontier.Settlement {
+	first := !t.visited
+	t.stretch = price.Stretch(1, c.Delay)
+	price.Asks(asks(r, -1))
 	over := now.After(t.history.Start.Add(t.history.Watched))
 	if over || !t.visit(now) {
 		r.Due = time.Time{}
 		s := frontier.Settlement{Record: r, Finished: now, Unasked: over}
 		if !over {
 			s.Politeness.MinDelay = c.Delay
+			price.Visit(c.Delay, !first)
 		}
 		return s
 	}
 	r.LastVisit, r.Visits, r.ContentType = now, r.Visits+1, MIME(t.history.Kind)
 	r.Due, r.Wait, r.Rate = t.due, t.due.Sub(now), t.plan.PerDay
+	if t.plan.Asked > 0 {
+		r.Wait = t.plan.Asked
+	}
+	price.Visit(c.Delay, !first)
+	price.Asks(asks(r, 1))
 	return frontier.Settlement{Record: r, Finished: now, Politeness: frontier.Politeness{MinDelay: c.Delay}}
 }
 
@@ -153,4 +164,12 @@ func candidateOf(i int, t *track) (frontier.Candidate, error) {
 		c.Hops = c.Hops.Then(uri.Link)
 	}
 	return c, nil
+}
+
+// asks is how many visits a day a URI asks for, with a sign, and whether that follows from a target.
+func asks(r frontier.Record, sign float64) (perDay float64, elastic bool) {
+	if r.Wait <= 0 {
+		return 0, false
+	}
+	return sign * 24 / r.Wait.Hours(), r.Rate > 0
 }

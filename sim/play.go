@@ -20,12 +20,14 @@ type Visit struct {
 	First   bool             // the first visit of the URI; it is free
 	Elapsed time.Duration    // since the visit before; zero at the first
 	Overdue time.Duration    // how long after its due time
+	Stretch float64          // by how much the waits of the host are stretched; below 1 is not at all
 	State   evaluators.State // Changed if the URI changed since the visit before
 }
 
 // Plan is what a policy answers.
 type Plan struct {
 	Wait     time.Duration // until the next visit, from this one on
+	Asked    time.Duration // the same before it was stretched; zero if it was not
 	Expected float64       // changes expected in that time, if the policy says so
 	PerDay   float64       // changes per day expected, if the policy says so
 	Versions float64       // that are thought to have come into being since the visit before, if the policy says so
@@ -85,6 +87,7 @@ type track struct {
 	last    time.Duration // the visit before, after the history's start
 	visited bool
 	due     time.Time
+	stretch float64
 	plan    Plan // made at the visit before
 	tally   *Tally
 }
@@ -146,7 +149,7 @@ func hosts(all []History) [][]int {
 // visit makes a visit and says whether another one will follow.
 func (t *track) visit(at time.Time) bool {
 	now := at.Sub(t.history.Start)
-	v := Visit{At: at, First: !t.visited, Elapsed: now - t.last, Overdue: at.Sub(t.due), State: evaluators.Unchanged}
+	v := Visit{At: at, First: !t.visited, Elapsed: now - t.last, Overdue: at.Sub(t.due), Stretch: t.stretch, State: evaluators.Unchanged}
 	t.visited = true
 	changes := t.history.Changes
 	before := t.next

@@ -82,17 +82,17 @@ func stack(s evaluators.Stack, h History, family families, told ...func(Visit, e
 		in.Born = h.Start
 	}
 	return func(v Visit) Plan {
-		in.State, in.First, in.At, in.Overdue = v.State, v.First, v.At, v.Overdue
+		in.State, in.First, in.At, in.Overdue, in.Stretch = v.State, v.First, v.At, v.Overdue, v.Stretch
 		in.Relatives = family[in.Kind]
 		w := s.Next(in)
-		in.Previous, in.Memory = w.Interval, w.Memory
+		in.Previous, in.Memory = w.Asked(), w.Memory
 		if family != nil && w.Kind != 0 {
 			family[w.Kind] = family[w.Kind].Plus(w.Lesson)
 		}
 		for _, tell := range told {
 			tell(v, w)
 		}
-		return Plan{Wait: w.Interval, Expected: w.Expected, PerDay: w.PerDay, Versions: w.Versions}
+		return Plan{Wait: w.Interval, Asked: w.Asked(), Expected: w.Expected, PerDay: w.PerDay, Versions: w.Versions}
 	}
 }
 

@@ -1,0 +1,74 @@
+package crawler_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/arcrawl/arcrawl/internal/town"
+)
+
+// TestWhatAHostCannotCarryIsStretchedTogether has forty pages that change four times a day each, for which a target of 90 % asks
+// three times the visits that politeness allows. Nothing is overdue by more than its interval, and each page gets its share.
+// After a restart it goes on like that.
+func TestWhatAHostCannotCarryIsStretchedTogether(t *testing.T) {
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, dir, `[politeness]
+min_delay = "340s"
+max_delay = "340s"
+[[wait]]
+mime = ".*"
+rule = "learned"
+capture_target = 0.9
+[seeds]
+uris = ["http://busy.example/"]
+`)
+		defer w.town.Close()
+		const pages = 40
+		var links []string
+		for i := range pages {
+			links = append(links, fmt.Sprintf("/%d", i))
+			w.set("http://busy.example"+links[i], town.Page{Every: 6 * time.Hour, From: -time.Duration(i) * 9 * time.Minute})
+		}
+		w.set("http://busy.example/", town.Page{Links: links})
+		w.run(4 * 24 * time.Hour)
+		w.run(2 * 24 * time.Hour)
+
+		settled := town.Epoch.Add(3 * 24 * time.Hour)
+		type last struct {
+			due  time.Time
+			wait time.Duration
+		}
+		before, visits, stretched := map[string]last{}, map[string]int{}, 0
+		for _, r := range w.reports {
+			u := r.URI.String()
+			if l, known := before[u]; known && r.Finished.After(settled) && u != "http://busy.example/" && r.URI.RequestTarget() != "/robots.txt" {
+				visits[u]++
+				if late := r.Finished.Sub(l.due); late > l.wait {
+					t.Errorf("%s was %s late at %s after a wait of %s", u, late, r.Finished.Sub(town.Epoch), l.wait)
+				}
+				if strings.Contains(r.Wait.Reason, "stretched") {
+					stretched++
+				}
+			}
+			before[u] = last{r.Due, r.Wait.Interval}
+		}
+		sum := 0
+		for _, n := range visits {
+			sum += n
+		}
+		mean := float64(sum) / pages
+		t.Logf("%d visits in three days, %.1f of each page, %d stretched", sum, mean, stretched)
+		for u, n := range visits {
+			if float64(n) < mean*0.6 || float64(n) > mean*1.5 {
+				t.Errorf("%s was visited %d times, the mean is %.0f", u, n, mean)
+			}
+		}
+		if len(visits) != pages || stretched < sum*9/10 || sum < 650 { // 760 fit into three days
+			t.Errorf("%d visits of %d pages, %d of them stretched", sum, len(visits), stretched)
+		}
+	})
+}
