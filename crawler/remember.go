@@ -29,9 +29,9 @@ type found struct {
 // it says besides what is new in it. The error is of the store.
 func (c *Crawler) discover(v visit, s terms) (found, error) {
 	var found found
-	got, parent := v.capture, v.record()
+	got := v.capture
 	fresh := v.verdict.First || v.verdict.State == evaluators.Changed || got.Truncated == fetch.TruncatedLength
-	f := finder{c: c, v: v, s: s, realm: realmOf(s.config, parent.Seed, parent.URI, v.finished, c.rooms.Frontier.Get), found: &found}
+	f := finder{c: c, v: v, s: s, found: &found}
 	if err := f.source(fresh); err != nil {
 		return found, err
 	}

@@ -203,7 +203,7 @@ func (c *Crawler) weighHosts(stop <-chan struct{}) {
 	}
 }
 
-// sync writes the log, then the accounts and the store, to the disk.
+// sync writes the log, then the accounts, the counts of revisits and the store, to the disk.
 func (c *Crawler) sync() error {
 	if err := c.rooms.CrawlLog.Sync(); err != nil {
 		return fmt.Errorf("sync crawl.log: %w", err)
@@ -212,6 +212,9 @@ func (c *Crawler) sync() error {
 		if err := c.rooms.Accounts.Keep(); err != nil {
 			return err
 		}
+	}
+	if err := c.rooms.Dedup.Flush(); err != nil {
+		return err
 	}
 	if err := c.rooms.Frontier.Sync(); err != nil {
 		return fmt.Errorf("sync the frontier: %w", err)

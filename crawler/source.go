@@ -61,8 +61,17 @@ type finder struct {
 	c     *Crawler
 	v     visit
 	s     terms
-	realm *realm
 	found *found
+	of    *realm // nil until it is asked for: most visits find nothing
+}
+
+// realm is that of the visit's seed.
+func (f *finder) realm() *realm {
+	if f.of == nil {
+		parent := f.v.record()
+		f.of = realmOf(f.s.config, parent.Seed, parent.URI, f.v.finished, f.c.rooms.Frontier.Get)
+	}
+	return f.of
 }
 
 // candidate is a URI found by this visit; ok is false if it is out of scope.
@@ -73,7 +82,7 @@ func (f *finder) candidate(u uri.URI, hop uri.Hop) (frontier.Candidate, bool) {
 		hops = "" // what robots.txt names is no prerequisite of anything
 	}
 	cand := frontier.Candidate{URI: u, Hops: hops.Then(hop), Via: parent.URI.String(), Seed: parent.Seed, Due: f.v.finished}
-	return cand, f.realm.takes(step{uri: cand.URI, hops: cand.Hops, via: parent.URI}, nil)
+	return cand, f.realm().takes(step{uri: cand.URI, hops: cand.Hops, via: parent.URI}, nil)
 }
 
 // add takes a candidate that is in scope.
@@ -326,7 +335,7 @@ func (f *finder) implied(round feeds.Round) error {
 	if round.First || len(round.New) == 0 {
 		return nil
 	}
-	s := f.s.config.For(config.About{URI: f.realm.root, Now: f.v.finished}).Feeds
+	s := f.s.config.For(config.About{URI: f.realm().root, Now: f.v.finished}).Feeds
 	pages := s.ImpliedPages(f.v.uri())
 	if len(pages) == 0 {
 		s = f.s.Feeds

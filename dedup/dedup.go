@@ -67,7 +67,9 @@ type Index struct {
 	db     *badger.DB
 	name   func(string) string
 	losses losses
-	files  fileNames
+
+	pending pending
+	files   fileNames
 
 	imported collections
 }

@@ -20,6 +20,9 @@ type Holdings struct {
 
 // Holdings reads the whole index, in the order of payloads, and gives what it holds of each collection by its number.
 func (i *Index) Holdings(ctx context.Context) (map[uint32]*Holdings, error) {
+	if err := i.Flush(); err != nil {
+		return nil, fmt.Errorf("read the dedup index: %w", err)
+	}
 	all := map[uint32]*Holdings{}
 	group := payloadGroup{index: i, into: all}
 	err := i.each(ctx, func(key []byte, item *badger.Item) error {

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/dgraph-io/badger/v4"
@@ -32,12 +33,15 @@ func refKey(o digest.Origin, byID bool, source uint32) []byte {
 
 // refer counts one revisit.
 func refer(txn *badger.Txn, o digest.Origin, source uint32) error {
-	key := refKey(o, o.URI == "" || o.Date.IsZero(), source)
+	return add(txn, refKey(o, o.URI == "" || o.Date.IsZero(), source), 1)
+}
+
+func add(txn *badger.Txn, key []byte, more uint64) error {
 	n, err := count(txn, key)
 	if err != nil {
 		return err
 	}
-	return txn.Set(key, binary.AppendUvarint([]byte{format}, n+1))
+	return txn.Set(key, binary.AppendUvarint([]byte{format}, n+more))
 }
 
 // count reads a counter; one that is not there is zero.
@@ -64,26 +68,76 @@ func decodeCount(v []byte) (uint64, error) {
 	return 0, fmt.Errorf("%w: a count of revisits is %x", ErrCorrupt, v)
 }
 
-// Refer counts a revisit record that was written of an original. Like [Index.Put] it is called after the record is on disk,
-// so that a crash may leave a few uncounted; the archive itself knows each, see the command deps.
+// maxPending is how many originals have revisits that are counted but not stored yet.
+const maxPending = 500
+
+// pending are the revisits that are counted but not stored yet, by the key of what they refer to.
+type pending struct {
+	mu     sync.Mutex // guards counts
+	counts map[string]uint64
+}
+
+// add counts one more, and reports whether there are many to be stored.
+func (p *pending) add(key []byte) (many bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.counts == nil {
+		p.counts = make(map[string]uint64)
+	}
+	p.counts[string(key)]++
+	return len(p.counts) >= maxPending
+}
+
+func (p *pending) take() map[string]uint64 {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	counts := p.counts
+	p.counts = nil
+	return counts
+}
+
+// Refer counts a revisit record that was written of an original. Like [Index.Put] it is called after the record is on disk.
+// The count is stored by the next [Index.Flush], so that a crash may leave some uncounted; the archive itself knows each,
+// see the command deps.
 func (i *Index) Refer(o digest.Origin) error {
 	if o.Payload.IsZero() || o.IsZero() {
 		return errors.New("count a revisit: it refers to nothing")
 	}
-	for {
-		err := i.db.Update(func(txn *badger.Txn) error { return refer(txn, o, 0) })
-		if errors.Is(err, badger.ErrConflict) {
-			continue // another goroutine counted one of the same
-		}
-		if err != nil {
-			return fmt.Errorf("count a revisit of %s: %w", o.RecordID, err)
+	if i.pending.add(refKey(o, o.URI == "" || o.Date.IsZero(), 0)) {
+		return i.Flush()
+	}
+	return nil
+}
+
+// Flush stores the counts of revisits. It is called now and then, and before the store is closed.
+func (i *Index) Flush() error {
+	counts := i.pending.take()
+	if len(counts) == 0 {
+		return nil
+	}
+	store := func(txn *badger.Txn) error {
+		for key, more := range counts {
+			if err := add(txn, []byte(key), more); err != nil {
+				return err
+			}
 		}
 		return nil
 	}
+	err := i.db.Update(store)
+	for errors.Is(err, badger.ErrConflict) { // another goroutine stored some of the same; each round lets one through
+		err = i.db.Update(store)
+	}
+	if err != nil {
+		return fmt.Errorf("store how many revisits there are of %d records: %w", len(counts), err)
+	}
+	return nil
 }
 
 // References is how many revisits are known to refer to an original, those of removed collections apart.
 func (i *Index) References(o digest.Origin) (n int64, err error) {
+	if err := i.Flush(); err != nil {
+		return 0, err
+	}
 	err = i.db.View(func(txn *badger.Txn) error {
 		for _, byID := range []bool{false, true} {
 			prefix := refKey(o, byID, 0)

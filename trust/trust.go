@@ -12,6 +12,7 @@ package trust
 import (
 	"errors"
 	"fmt"
+	"sync"
 
 	"github.com/dgraph-io/badger/v4"
 	"github.com/fxamacker/cbor/v2"
@@ -31,18 +32,34 @@ var ErrCorrupt = errors.New("reputation is damaged")
 
 // Book keeps the reputations in an open store. Its methods may be called by many goroutines at once. It needs no
 // closing, and is of no use when the store is closed.
-type Book struct{ db *badger.DB }
+type Book struct {
+	db *badger.DB
+
+	mu    sync.Mutex // guards the fields below; nothing is called while it is held
+	known map[uri.Host]evaluators.Reputation
+	added uint64 // observations so far
+}
+
+// maxKnown is how many reputations are in memory, of 2 KB each, since each conditional request asks for one.
+const maxKnown = 1000
 
 // Open takes a store to keep the book in.
 func Open(db *badger.DB) (*Book, error) {
 	if db == nil {
 		return nil, errors.New("open the book of reputations: no store")
 	}
-	return &Book{db: db}, nil
+	return &Book{db: db, known: make(map[uri.Host]evaluators.Reputation)}, nil
 }
 
 // Of gives the reputation of a host; the zero value if nothing was observed there yet.
 func (b *Book) Of(host uri.Host) (r evaluators.Reputation, err error) {
+	b.mu.Lock()
+	r, known := b.known[host]
+	before := b.added
+	b.mu.Unlock()
+	if known {
+		return r, nil
+	}
 	err = b.db.View(func(txn *badger.Txn) error {
 		r, err = get(txn, host)
 		return err
@@ -50,7 +67,23 @@ func (b *Book) Of(host uri.Host) (r evaluators.Reputation, err error) {
 	if err != nil {
 		return evaluators.Reputation{}, fmt.Errorf("look up the reputation of %s: %w", host, err)
 	}
+	b.mu.Lock()
+	if b.added == before { // else it may be the one before an observation
+		if len(b.known) >= maxKnown {
+			clear(b.known)
+		}
+		b.known[host] = r
+	}
+	b.mu.Unlock()
 	return r, nil
+}
+
+// forget makes the next [Book.Of] read the store.
+func (b *Book) forget(host uri.Host) {
+	b.mu.Lock()
+	delete(b.known, host)
+	b.added++
+	b.mu.Unlock()
 }
 
 // Add adds an observation to the reputation of a host.
@@ -70,6 +103,7 @@ func (b *Book) Add(host uri.Host, o evaluators.Observation) error {
 		}
 		return txn.Set(key(host), append([]byte{format}, v...))
 	}
+	defer b.forget(host)
 	err := b.db.Update(add)
 	for errors.Is(err, badger.ErrConflict) { // another goroutine was first; each round lets one through
 		err = b.db.Update(add)

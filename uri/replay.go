@@ -53,7 +53,9 @@ func hostKey(scheme, authority string) string {
 	if scheme == "http" && port == ":80" || scheme == "https" && port == ":443" || port == ":" {
 		port = ""
 	}
-	host = wwwLabel.ReplaceAllString(strings.Trim(unescape(host), "."), "")
+	if host = strings.Trim(unescape(host), "."); strings.HasPrefix(host, "www") {
+		host = wwwLabel.ReplaceAllString(host, "")
+	}
 	labels := strings.FieldsFunc(host, func(r rune) bool { return r == '.' })
 	slices.Reverse(labels)
 	return escape(strings.Join(labels, ",")) + port
@@ -71,14 +73,21 @@ func pathKey(path string) string {
 		}
 	}
 	path = "/" + strings.Join(kept, "/")
-	if m := pathSession.FindStringSubmatch(path); m != nil {
-		path = m[1] + m[3]
+	if strings.Contains(path, "(") {
+		if m := pathSession.FindStringSubmatch(path); m != nil {
+			path = m[1] + m[3]
+		}
 	}
-	path = javaSession.ReplaceAllString(path, "$1")
+	if strings.Contains(path, ";") {
+		path = javaSession.ReplaceAllString(path, "$1")
+	}
 	return strings.ToLower(escape(path))
 }
 
 func queryKey(query string) string {
+	if query == "" {
+		return ""
+	}
 	query = unescape(query)
 	for _, session := range querySession {
 		if m := session.FindStringSubmatch(query); m != nil {
@@ -121,12 +130,18 @@ func unescape(s string) string {
 	return s
 }
 
+// mustEscape reports what could not stand in a line of an index; bytes beyond ASCII too.
+func mustEscape(c rune) bool { return c <= ' ' || c >= 0x7f || c == '#' || c == '%' }
+
 // escape escapes what could not stand in a line of an index.
 func escape(s string) string {
 	const hex = "0123456789ABCDEF"
+	if strings.IndexFunc(s, mustEscape) < 0 {
+		return s
+	}
 	var b strings.Builder
 	for i := range len(s) {
-		if c := s[i]; c <= ' ' || c >= 0x7f || c == '#' || c == '%' {
+		if c := s[i]; mustEscape(rune(c)) {
 			b.WriteByte('%')
 			b.WriteByte(hex[c>>4])
 			b.WriteByte(hex[c&15])

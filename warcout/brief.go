@@ -10,7 +10,7 @@ import (
 const briefLimit = 4 << 10
 
 const (
-	briefHash    = 10  // bits of the table of places
+	briefHash    = 11  // bits of the table of places
 	briefChain   = 2   // earlier places that are looked at for each
 	briefShort   = 4   // shortest match
 	briefLong    = 130 // longest match; longer ones would need further code lengths in the header of each member
@@ -103,14 +103,18 @@ func (b *brief) match(raw []byte, i int) (length, distance, saved int) {
 	}
 	longest := min(briefLong, len(raw)-i)
 	at := b.enter(raw, i)
+	four := binary.LittleEndian.Uint32(raw[i:])
 	for range briefChain {
 		if at == 0 {
 			break
 		}
 		from := int(at) - 1
 		at = b.prior[from]
-		n := common(raw[from:], raw[i:i+longest])
-		if n < briefShort || n <= length {
+		if binary.LittleEndian.Uint32(raw[from:]) != four {
+			continue
+		}
+		n := briefShort + common(raw[from+briefShort:], raw[i+briefShort:i+longest])
+		if n <= length {
 			continue
 		}
 		symbol, extra := distanceSymbol(i - from)
