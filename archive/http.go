@@ -43,7 +43,7 @@ func MediaType(contentType string) string {
 
 // MIME is the media type without parameters, in lower case; empty when there is none that can be read.
 func (h Head) MIME() string {
-	v := h.Header().Get("Content-Type")
+	v := h.contentType()
 	t, _, err := mime.ParseMediaType(v)
 	if err != nil && t == "" {
 		t, _, _ = strings.Cut(v, ";")
@@ -53,6 +53,17 @@ func (h Head) MIME() string {
 		return ""
 	}
 	return t
+}
+
+// contentType is the first Content-Type, as it stands there.
+func (h Head) contentType() string {
+	const name = "content-type"
+	for line := range bytes.SplitSeq(h.Raw, []byte("\n")) {
+		if at := bytes.IndexByte(line, ':'); at >= len(name) && bytes.EqualFold(bytes.TrimSpace(line[:at]), []byte(name)) {
+			return string(bytes.TrimSpace(line[at+1:]))
+		}
+	}
+	return ""
 }
 
 // chunked reports whether the body was sent in chunks.
@@ -106,6 +117,9 @@ func hasHTTP(h Header) bool {
 	return strings.TrimSpace(t) == "application/http"
 }
 
+// headBuffer is enough for most heads. What follows is copied into it as well, which is why it is not larger.
+const headBuffer = 1 << 10
+
 // buffers are given out to those who look into blocks.
 type buffers struct{ pool sync.Pool }
 
@@ -114,7 +128,7 @@ func (b *buffers) get(r io.Reader) *bufio.Reader {
 		br.Reset(r)
 		return br
 	}
-	return bufio.NewReaderSize(r, 16<<10)
+	return bufio.NewReaderSize(r, headBuffer)
 }
 
 func (b *buffers) put(br *bufio.Reader) {

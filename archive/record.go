@@ -20,6 +20,25 @@ func (rec *Record) Read(p []byte) (int, error) {
 	return n, nil
 }
 
+// WriteTo gives the rest of the block to w, without a copy between.
+func (rec *Record) WriteTo(w io.Writer) (written int64, err error) {
+	for {
+		b, err := rec.peek()
+		if errors.Is(err, io.EOF) {
+			return written, nil
+		}
+		if err != nil {
+			return written, err
+		}
+		n, err := w.Write(b)
+		rec.discard(n)
+		written += int64(n)
+		if err != nil {
+			return written, err
+		}
+	}
+}
+
 // peek gives the next bytes of the block without copying them; they are good until the next call.
 func (rec *Record) peek() ([]byte, error) {
 	if rec.left == 0 {

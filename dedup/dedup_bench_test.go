@@ -83,7 +83,7 @@ func BenchmarkFindAndPut(b *testing.B) {
 				if err := i.Put(k, origin(p, int(n))); err != nil {
 					b.Error(err)
 				}
-				if n%(16*dedup.MaxBatch) == 0 {
+				if n%4096 == 0 {
 					cost.look()
 				}
 			}
@@ -112,7 +112,7 @@ func BenchmarkImport(b *testing.B) {
 		}
 		must(b, m.Add(batch, 0, int64(n)))
 		must(b, store.Relieve(frontier.FillingMapped))
-		if batches%16 == 0 {
+		if batches%(1+4096/dedup.MaxBatch) == 0 {
 			cost.look()
 		}
 	}

@@ -21,7 +21,7 @@ type Options struct {
 	Compactors int
 
 	// Filling says that a command is going to write a great number of rows at once and nothing is crawled meanwhile: the store is
-	// tidied in smaller steps, which takes less memory, and in fewer levels. See also [Frontier.Relieve].
+	// tidied in smaller steps, which takes less memory, and in fewer levels, and is asked for less that it does not have. See also [Frontier.Relieve].
 	Filling bool
 
 	Logger badger.Logger // for what the store has to say; nil is silence
