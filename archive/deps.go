@@ -34,15 +34,15 @@ func (s *Survey) Dependencies(names []string) ([]Dependencies, error) {
 		m[a][b]++
 	}
 	captures, missing := map[int32]int{}, map[int32]int{}
-	for i, c := range s.captures {
+	for i, c := range s.each() {
 		captures[c.file]++
 		if !c.revisit {
 			continue
 		}
-		o := s.original(int32(i))
+		o := s.original(i)
 		if o < 0 {
 			missing[c.file]++
-		} else if other := s.captures[o].file; other != c.file {
+		} else if other := s.capture(o).file; other != c.file {
 			count(needs, c.file, other)
 			count(neededBy, other, c.file)
 		}
@@ -95,15 +95,15 @@ func (s *Survey) Impact(names []string, period string, each func(Lost) error) ([
 		return nil, err
 	}
 	sums := map[[2]string]*Loss{}
-	for i, c := range s.captures {
-		o := s.original(int32(i))
-		if o < 0 || !set[c.file] && !set[s.captures[o].file] {
+	for i, c := range s.each() {
+		o := s.original(i)
+		if o < 0 || !set[c.file] && !set[s.capture(o).file] {
 			continue // what cannot be played anyway is not lost by this
 		}
 		lost := Lost{URI: c.target, Date: c.time().Format(warcDate), File: s.files[c.file].Name, Offset: c.offset}
-		lost.Saved = s.elsewhere(s.captures[o], set)
+		lost.Saved = s.elsewhere(s.capture(o), set)
 		if !set[c.file] {
-			lost.Original = s.files[s.captures[o].file].Name
+			lost.Original = s.files[s.capture(o).file].Name
 		}
 		if err := each(lost); err != nil {
 			return nil, err
@@ -133,5 +133,11 @@ func (s *Survey) elsewhere(c holding, set map[int32]bool) bool {
 	if c.method == "" {
 		return false
 	}
-	return slices.ContainsFunc(s.payloads[c.payload], func(i int32) bool { return !set[s.captures[i].file] })
+	at, _ := slices.BinarySearchFunc(s.payloads, c.payload, s.comparePayload)
+	for ; at < len(s.payloads) && s.comparePayload(s.payloads[at], c.payload) == 0; at++ {
+		if !set[s.rows.at(s.payloads[at]).file] {
+			return true
+		}
+	}
+	return false
 }

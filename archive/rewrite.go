@@ -180,9 +180,9 @@ func (p *plan) distinctNames() error {
 
 // choose marks the captures that are selected.
 func (p *plan) choose() {
-	for _, c := range p.survey.captures {
+	for _, c := range p.survey.each() {
 		if p.inputs[c.file] && p.o.Select.has(c.target, c.time()) {
-			p.chosen[c.fact.id] = true
+			p.chosen[c.id] = true
 		}
 	}
 }
@@ -190,24 +190,23 @@ func (p *plan) choose() {
 // decide says for each revisit what becomes of it, in the order of the files. Those without an original stay.
 func (p *plan) decide() (missing []Finding) {
 	firsts := map[int32]int32{}
-	for n, c := range p.survey.captures {
-		i := int32(n)
-		if !c.revisit || !p.inputs[c.file] || !p.chosen[c.fact.id] {
+	for i, c := range p.survey.each() {
+		if !c.revisit || !p.inputs[c.file] || !p.chosen[c.id] {
 			continue
 		}
 		o := p.survey.original(i)
 		if o < 0 {
-			missing = append(missing, p.finding(c, NoOriginal, "the original is not there; the revisit is copied as it is"))
+			missing = append(missing, p.finding(i, NoOriginal, "the original is not there; the revisit is copied as it is"))
 			continue
 		}
 		if p.o.Keep {
 			continue
 		}
-		if of := p.survey.captures[o]; of.method == c.method && of.payload != c.payload {
-			missing = append(missing, p.finding(c, OtherOriginal, "the original has another payload digest; the revisit is copied as it is"))
+		if of := p.survey.capture(o); of.method == c.method && of.payload != c.payload {
+			missing = append(missing, p.finding(i, OtherOriginal, "the original has another payload digest; the revisit is copied as it is"))
 			continue
 		}
-		inside := p.inputs[p.survey.captures[o].file] && p.chosen[p.survey.captures[o].fact.id]
+		inside := p.inputs[p.survey.capture(o).file] && p.chosen[p.survey.capture(o).id]
 		if inside && !p.o.All {
 			continue
 		}
@@ -215,7 +214,7 @@ func (p *plan) decide() (missing []Finding) {
 		if !filled || p.o.All {
 			first, firsts[o] = i, i
 		}
-		p.changes[c.fact.id] = change{newID: renamed(c.id), original: o, first: first}
+		p.changes[c.id] = change{newID: renamed(p.survey.idOf(i)), original: o, first: first}
 		p.payloads[o] = nil
 	}
 	return missing
@@ -227,10 +226,11 @@ func renamed(id string) string {
 	return uuid.NewSHA1(uuid.NameSpaceURL, []byte("https://github.com/arcrawl/arcrawl/reduplicate?"+id)).URN()
 }
 
-func (p *plan) finding(c holding, k Kind, text string) Finding {
+func (p *plan) finding(i int32, k Kind, text string) Finding {
+	c := p.survey.capture(i)
 	return Finding{
 		File: p.survey.files[c.file].Path, Offset: c.offset, Severity: Error, Kind: k, Text: text,
-		Record: c.id, URI: c.target,
+		Record: p.survey.idOf(i), URI: c.target,
 	}
 }
 
@@ -255,14 +255,14 @@ func (p *plan) prove(ctx context.Context) error {
 
 // drop gives up the changes whose original is not sound. Revisits that would refer to them stay as they are too.
 func (p *plan) drop() (found []Finding) {
-	for _, c := range p.survey.captures {
-		ch, ok := p.changes[c.fact.id]
+	for i, c := range p.survey.each() {
+		ch, ok := p.changes[c.id]
 		if !ok || !p.inputs[c.file] {
 			continue
 		}
 		if err := p.payloads[ch.original].err; err != nil {
-			found = append(found, p.finding(c, OtherOriginal, fmt.Sprintf("the original cannot be used: %v; the revisit is copied as it is", err)))
-			delete(p.changes, c.fact.id)
+			found = append(found, p.finding(i, OtherOriginal, fmt.Sprintf("the original cannot be used: %v; the revisit is copied as it is", err)))
+			delete(p.changes, c.id)
 		}
 	}
 	return found
@@ -271,12 +271,12 @@ func (p *plan) drop() (found []Finding) {
 // needs tells what the selected revisits depend on, when they are kept.
 func (p *plan) needs() []Dependency {
 	counts := map[int32]int{}
-	for n, c := range p.survey.captures {
-		if !c.revisit || !p.inputs[c.file] || !p.chosen[c.fact.id] {
+	for n, c := range p.survey.each() {
+		if !c.revisit || !p.inputs[c.file] || !p.chosen[c.id] {
 			continue
 		}
-		if o := p.survey.original(int32(n)); o >= 0 {
-			if of := p.survey.captures[o]; !p.inputs[of.file] || !p.chosen[of.fact.id] {
+		if o := p.survey.original(n); o >= 0 {
+			if of := p.survey.capture(o); !p.inputs[of.file] || !p.chosen[of.id] {
 				counts[of.file]++
 			}
 		}

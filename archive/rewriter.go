@@ -77,8 +77,8 @@ func (w *rewriter) record(rec *Record) error {
 			return err
 		}
 	}
-	if ch, ok := w.changes[keyOf(rec.ID())]; ok && h.Type() == "revisit" {
-		if w.survey.captures[ch.first].id == rec.ID() {
+	if ch, ok := w.changes[idKey(rec.ID())]; ok && h.Type() == "revisit" {
+		if w.survey.idOf(ch.first) == rec.ID() {
 			return w.fill(rec, ch, at)
 		}
 		return w.repoint(rec, ch, at)
@@ -95,7 +95,7 @@ func (w *rewriter) wants(rec *Record) bool {
 		return true
 	}
 	h := rec.Header
-	if slices.ContainsFunc(h.Values("WARC-Concurrent-To"), func(id string) bool { return w.chosen[keyOf(trimID(id))] }) {
+	if slices.ContainsFunc(h.Values("WARC-Concurrent-To"), func(id string) bool { return w.chosen[idKey(trimID(id))] }) {
 		return true
 	}
 	return h.Target() != "" && w.o.Select.has(h.Target(), h.Date())
@@ -107,7 +107,7 @@ var referring = []string{"WARC-Concurrent-To", "WARC-Refers-To"}
 func (w *rewriter) mentionsChanged(h Header) bool {
 	for _, name := range referring {
 		for _, id := range h.Values(name) {
-			if _, ok := w.changes[keyOf(trimID(id))]; ok {
+			if _, ok := w.changes[idKey(trimID(id))]; ok {
 				return true
 			}
 		}
@@ -119,7 +119,7 @@ func (w *rewriter) mentionsChanged(h Header) bool {
 func (w *rewriter) renamedIDs(h Header) Header {
 	h = slices.Clone(h)
 	for i, f := range h {
-		if ch, ok := w.changes[keyOf(trimID(f.Value))]; ok && slices.ContainsFunc(referring, func(name string) bool { return strings.EqualFold(name, f.Name) }) {
+		if ch, ok := w.changes[idKey(trimID(f.Value))]; ok && slices.ContainsFunc(referring, func(name string) bool { return strings.EqualFold(name, f.Name) }) {
 			h[i].Value = "<" + ch.newID + ">"
 		}
 	}
@@ -212,9 +212,9 @@ func (w *rewriter) repoint(rec *Record, ch change, at place) error {
 		return err
 	}
 	defer r.Close() //nolint:errcheck // nothing was written
-	first := w.survey.captures[ch.first]
+	first := w.survey.capture(ch.first)
 	h := without(w.renamedIDs(rec.Header), "WARC-Record-ID", "WARC-Refers-To", "WARC-Refers-To-Target-URI", "WARC-Refers-To-Date", "WARC-Payload-Digest", "Content-Length")
-	h = append(h, Field{"WARC-Record-ID", "<" + ch.newID + ">"}, Field{"WARC-Refers-To", "<" + renamed(first.id) + ">"},
+	h = append(h, Field{"WARC-Record-ID", "<" + ch.newID + ">"}, Field{"WARC-Refers-To", "<" + renamed(w.survey.idOf(ch.first)) + ">"},
 		Field{"WARC-Refers-To-Target-URI", first.target}, Field{"WARC-Refers-To-Date", first.time().Format(warcDate)},
 		Field{"WARC-Payload-Digest", w.payloads[ch.original].digest}, Field{"Content-Length", strconv.FormatInt(rec.Size, 10)})
 	w.sum.Repointed++
@@ -237,8 +237,8 @@ func (w *rewriter) fill(rec *Record, ch change, at place) error {
 		return err
 	}
 	p := w.payloads[ch.original]
-	from := w.survey.captures[ch.original]
-	r, original, err := openCapture(w.survey.files[from.file].Path, from.offset, from.id)
+	from := w.survey.capture(ch.original)
+	r, original, err := openCapture(w.survey.files[from.file].Path, from.offset, w.survey.idOf(ch.original))
 	if err != nil {
 		return err
 	}
@@ -256,7 +256,7 @@ func (w *rewriter) fill(rec *Record, ch change, at place) error {
 	if n, err := io.Copy(sum, block); err != nil || n != size {
 		return fmt.Errorf("read %s at %d: %d bytes instead of %d: %w", original.File, original.Offset, n, size, err)
 	}
-	again, second, err := openCapture(original.File, from.offset, from.id)
+	again, second, err := openCapture(original.File, from.offset, w.survey.idOf(ch.original))
 	if err != nil {
 		return err
 	}
@@ -327,7 +327,7 @@ func (w *rewriter) explain(rec *Record, ch change, from holding) error {
 	for _, f := range []Field{
 		{"madeFrom", rec.ID()},
 		{"madeFromProfile", rec.Header.Get("WARC-Profile")},
-		{"payloadFrom", from.id},
+		{"payloadFrom", w.survey.idOf(ch.original)},
 		{"payloadFromURI", from.target},
 		{"payloadFromDate", from.time().Format(warcDate)},
 		{"payloadFromFile", filepath.Base(w.survey.files[from.file].Path)},
@@ -385,12 +385,12 @@ func openCapture(path string, offset int64, id string) (*Reader, *Record, error)
 
 // provide proves an original and measures its payload, with the digest that WARC/1.1 section 6.3.2 asks for.
 func (p *plan) provide(ctx context.Context, o int32) *provided {
-	c := p.survey.captures[o]
+	c := p.survey.capture(o)
 	path := p.survey.files[c.file].Path
 	if err := prove(ctx, Capture{Entry: Entry{Offset: c.offset}, path: path}); err != nil {
 		return &provided{err: err}
 	}
-	r, rec, err := openCapture(path, c.offset, c.id)
+	r, rec, err := openCapture(path, c.offset, p.survey.idOf(o))
 	if err != nil {
 		return &provided{err: err}
 	}

@@ -1,37 +1,30 @@
 package archive
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"path/filepath"
 	"slices"
-	"strings"
-	"time"
 )
 
-// Survey knows the captures of a set of files and what they refer to. It needs some 1.5 kB of memory for each capture, at its peak.
+// Survey knows the captures of a set of files and what they refer to. It needs some 80 bytes of memory for each capture, some 120 and the
+// text for each URI, and while it reads some 400 for each capture of the files that are being read.
 type Survey struct {
-	files    []File
-	captures []holding // in the order of the files, and of each file
-	ids      map[key]int32
-	at       map[moment]int32
-	payloads map[key][]int32 // responses and resources by payload digest
-}
+	holdings
+	files []File
 
-// holding is a capture and what its record says about its original.
-type holding struct {
-	fact
-	target  string
-	id      string
-	toID    key // of a revisit; zero for none
-	to      moment
-	revisit bool
+	// Numbers of captures, sorted by what they are looked for by.
+	ids      []int32
+	moments  []int32
+	payloads []int32 // responses and resources with a payload digest
 }
 
 // NewSurvey reads the files and folders. What is damaged is given to see and not surveyed.
 func NewSurvey(ctx context.Context, paths []string, watch *Progress, see func(Finding) error) (*Survey, error) {
 	files, faults := Files(paths)
-	s := &Survey{files: files, ids: map[key]int32{}, at: map[moment]int32{}, payloads: map[key][]int32{}}
+	s := &Survey{files: files}
 	for _, f := range faults {
 		if err := see(*f); err != nil {
 			return nil, err
@@ -41,7 +34,7 @@ func NewSurvey(ctx context.Context, paths []string, watch *Progress, see func(Fi
 		watch = new(Progress)
 	}
 	watch.expect(files)
-	captures := make([][]holding, len(files))
+	captures := make([][]named, len(files))
 	found := make([][]Finding, len(files))
 	work := func(ctx context.Context, i int) (err error) {
 		found[i], err = eachRecord(ctx, files[i], watch, func(rec *Record) error {
@@ -56,7 +49,9 @@ func NewSurvey(ctx context.Context, paths []string, watch *Progress, see func(Fi
 		return err
 	}
 	finish := func(i int) error {
-		s.add(captures[i])
+		for _, c := range captures[i] {
+			s.add(c)
+		}
 		captures[i] = nil
 		for _, f := range found[i] {
 			if err := see(f); err != nil {
@@ -65,56 +60,64 @@ func NewSurvey(ctx context.Context, paths []string, watch *Progress, see func(Fi
 		}
 		return nil
 	}
-	return s, inParallel(ctx, len(files), work, finish)
+	if err := inParallel(ctx, len(files), work, finish); err != nil {
+		return s, err
+	}
+	s.sort()
+	return s, nil
 }
 
-func holdingOf(rec *Record, file int32) (holding, bool) {
-	h := rec.Header
-	c := holding{
-		fact:   fact{id: keyOf(rec.ID()), uri: keyOf(h.Target()), file: file, offset: rec.Offset, date: h.Date().UnixNano()},
-		target: strings.Clone(h.Target()), id: strings.Clone(rec.ID()), // not parts of a whole head
+// sort makes the captures ready to be looked for. What comes first of those with the same id, or of the same moment, is what is found; of
+// these, revisits come last.
+func (s *Survey) sort() {
+	s.number = nil
+	s.ids, s.moments = make([]int32, s.rows.n), make([]int32, s.rows.n)
+	for i := range s.rows.n {
+		s.ids[i], s.moments[i] = i, i
+		if r := s.rows.at(i); s.methods[r.method] != "" && r.kind == fullRecord {
+			s.payloads = append(s.payloads, i)
+		}
 	}
-	switch h.Type() {
-	case "response", "resource":
-		c.kind = fullRecord
-	case "revisit":
-		c.kind, c.revisit = revisitRecord, true
-	default:
-		return holding{}, false
-	}
-	if d, err := parseSum(h.Get("WARC-Payload-Digest")); err == nil && !d.isZero() {
-		c.method, c.payload = d.algorithm, keyOf(d.algorithm+string(d.value))
-	}
-	if id := h.ID("WARC-Refers-To"); id != "" {
-		c.toID = keyOf(id)
-	}
-	if date, err := parseDate(h.Get("WARC-Refers-To-Date")); err == nil {
-		c.to = moment{keyOf(trimID(h.Get("WARC-Refers-To-Target-URI"))), date.Unix()}
-	}
-	return c, true
+	slices.SortFunc(s.ids, func(a, b int32) int { return cmp.Or(s.compareID(a, s.rows.at(b).id), cmp.Compare(a, b)) })
+	slices.SortFunc(s.moments, func(a, b int32) int {
+		return cmp.Or(s.compareMoment(a, s.momentOf(b)), cmp.Compare(s.rows.at(a).kind, s.rows.at(b).kind), cmp.Compare(a, b))
+	})
+	slices.SortFunc(s.payloads, func(a, b int32) int { return cmp.Or(s.comparePayload(a, s.rows.at(b).payload), cmp.Compare(a, b)) })
 }
 
-func (s *Survey) add(captures []holding) {
-	for _, c := range captures {
-		i := int32(len(s.captures))
-		s.captures = append(s.captures, c)
-		if _, twice := s.ids[c.fact.id]; !twice {
-			s.ids[c.fact.id] = i
-		}
-		m := moment{c.uri, c.date / int64(time.Second)}
-		if before, taken := s.at[m]; !taken || s.captures[before].revisit && !c.revisit {
-			s.at[m] = i
-		}
-		if c.method != "" && !c.revisit {
-			s.payloads[c.payload] = append(s.payloads[c.payload], i)
-		}
+func (s *Survey) compareID(i int32, id key) int { return bytes.Compare(s.rows.at(i).id[:], id[:]) }
+
+func (s *Survey) comparePayload(i int32, payload key) int {
+	return bytes.Compare(s.rows.at(i).payload[:], payload[:])
+}
+
+func (s *Survey) compareMoment(i int32, m moment) int {
+	n := s.momentOf(i)
+	return cmp.Or(bytes.Compare(n.uri[:], m.uri[:]), cmp.Compare(n.second, m.second))
+}
+
+// byID gives the capture with a record id.
+func (s *Survey) byID(id key) (int32, bool) {
+	at, found := slices.BinarySearchFunc(s.ids, id, s.compareID)
+	if !found {
+		return 0, false
 	}
+	return s.ids[at], true
+}
+
+// byMoment gives the capture of a URI and second.
+func (s *Survey) byMoment(m moment) (int32, bool) {
+	at, found := slices.BinarySearchFunc(s.moments, m, s.compareMoment)
+	if !found {
+		return 0, false
+	}
+	return s.moments[at], true
 }
 
 // original follows a revisit to the record with its payload; -1 when it is not there. Anything else is its own original.
 func (s *Survey) original(i int32) int32 {
-	if c := s.captures[i]; c.revisit {
-		return s.sought(c)
+	if s.rows.at(i).kind == revisitRecord {
+		return s.sought(s.capture(i))
 	}
 	return i
 }
@@ -123,14 +126,14 @@ func (s *Survey) original(i int32) int32 {
 func (s *Survey) sought(c holding) int32 {
 	const maxChain = 4 // arcrawl makes no chains; others did
 	for range maxChain {
-		next, ok := s.ids[c.toID]
+		next, ok := s.byID(c.toID)
 		if !ok || c.toID == (key{}) {
-			next, ok = s.at[c.to]
+			next, ok = s.byMoment(c.to)
 		}
 		if !ok {
 			return -1
 		}
-		if c = s.captures[next]; !c.revisit {
+		if c = s.capture(next); !c.revisit {
 			return next
 		}
 	}
@@ -156,21 +159,4 @@ func same(a, b string) bool {
 	x, err := filepath.Abs(a)
 	y, err2 := filepath.Abs(b)
 	return err == nil && err2 == nil && x == y
-}
-
-func (c holding) time() time.Time { return time.Unix(0, c.date).UTC() }
-
-// host is the host of a capture, with its port when the URI has one.
-func (c holding) host() string { return hostOf(c.target) }
-
-func hostOf(uri string) string {
-	_, rest, ok := strings.Cut(uri, "://")
-	if !ok {
-		return ""
-	}
-	authority, _ := cutBefore(rest, "/?#")
-	if i := strings.LastIndexByte(authority, '@'); i >= 0 {
-		authority = authority[i+1:]
-	}
-	return strings.ToLower(authority)
 }

@@ -322,15 +322,15 @@ func (p *packer) requires(ctx context.Context, files []string, report func(Findi
 	}
 	counts := map[int32]int{}
 	var lacking []Finding
-	for i, c := range inside.captures {
-		if inside.original(int32(i)) >= 0 {
+	for i, c := range inside.each() {
+		if inside.original(i) >= 0 {
 			continue
 		}
 		if o := survey.sought(c); o >= 0 {
-			counts[survey.captures[o].file]++
+			counts[survey.capture(o).file]++
 		} else if !p.o.Rewritten && len(lacking) < maxFindings {
 			lacking = append(lacking, Finding{
-				File: inside.files[c.file].Path, Offset: c.offset, Severity: Error, Kind: NoOriginal, Record: c.id, URI: c.target,
+				File: inside.files[c.file].Path, Offset: c.offset, Severity: Error, Kind: NoOriginal, Record: inside.idOf(i), URI: c.target,
 				Text: "the original is neither in the package nor among other files that were named; the revisit is packed as it is",
 			})
 		}
