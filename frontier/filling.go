@@ -4,5 +4,5 @@ package frontier
 // garbage often costs little; the two together keep an import of ten million digests within 512 MiB.
 const (
 	FillingGarbage = 20        // percent of what is in use that may gather as garbage, see [runtime/debug.SetGCPercent]
-	FillingMapped  = 150 << 20 // bytes of mapped files, for [Frontier.Relieve]
+	FillingMapped  = 100 << 20 // bytes of mapped files, for [Frontier.Relieve]
 )

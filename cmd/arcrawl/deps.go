@@ -23,6 +23,7 @@ func (w *where) survey(cmd *cobra.Command, asJSON bool) (s *archive.Survey, dama
 	stop := watch(cmd.ErrOrStderr(), progress)
 	defer stop()
 	d := newDamages(cmd.ErrOrStderr(), asJSON)
+	boundGarbage(garbage)
 	s, err = archive.NewSurvey(cmd.Context(), []string{dir}, progress, d.see)
 	return s, d, err
 }
