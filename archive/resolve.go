@@ -157,7 +157,7 @@ func (v *verification) duplicate(res resolver, f, first fact) error {
 	if f.file >= int32(v.sum.Files) {
 		f, first = first, f
 	}
-	if res.copies(f, first) {
+	if copies := res.files[f.file].in.pack != res.files[first.file].in.pack || first.file >= int32(v.sum.Files); copies && f.same(first) {
 		return nil
 	}
 	return v.report(Finding{
@@ -166,11 +166,10 @@ func (v *verification) duplicate(res resolver, f, first fact) error {
 	})
 }
 
-// copies tells whether one of two records with one id is in a package and the other elsewhere, and they are the same as far as they were
-// remembered: that is what packages are for.
-func (res resolver) copies(a, b fact) bool {
-	x, y := res.files[a.file].in.pack, res.files[b.file].in.pack
-	return x != y && a.kind == b.kind && a.date == b.date && a.uri == b.uri && a.method == b.method && a.payload == b.payload
+// same tells whether two records with one id are copies of one, as far as they are remembered. That is what packages hold, and what
+// was extracted from the files that are known.
+func (f fact) same(g fact) bool {
+	return f.kind == g.kind && f.date == g.date && f.uri == g.uri && f.method == g.method && f.payload == g.payload
 }
 
 func (res resolver) place(f fact) string {

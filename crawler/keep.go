@@ -10,6 +10,7 @@ import (
 	"github.com/arcrawl/arcrawl/dedup"
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/evaluators"
+	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/warcout"
 )
 
@@ -127,6 +128,7 @@ func metadata(v visit) []warcout.Field {
 		{Name: "seed", Value: r.Seed},
 		{Name: "via", Value: r.Via},
 		{Name: "hopsFromSeed", Value: string(r.Hops)},
+		{Name: "visitReason", Value: visitReason(r)},
 		{Name: "fetchTimeMs", Value: strconv.FormatInt(got.Took.Milliseconds(), 10)},
 		{Name: "contentState", Value: v.verdict.State.String()},
 		{Name: "contentStateReason", Value: v.verdict.Reason},
@@ -154,6 +156,17 @@ func metadata(v visit) []warcout.Field {
 		}
 	}
 	return kept
+}
+
+// visitReason says why a URI was visited now: what decided about its due time.
+func visitReason(r frontier.Record) string {
+	switch {
+	case r.Visits == 0 && r.Via == "" && r.Why == "":
+		return "seed"
+	case r.Visits == 0 && r.Why == "":
+		return "new"
+	}
+	return r.Why
 }
 
 // tellIndex tells the index of the archive of a new capture.

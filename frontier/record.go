@@ -22,6 +22,12 @@ const MaxSeen = 800 << 10
 // MaxWhy bounds the bytes of History.Why.
 const MaxWhy = 120
 
+// What History.Why says when it was not the wait evaluator that decided.
+const (
+	whySooner = "sooner than planned: a feed, a sitemap or a hub named it, or the operator let it go"
+	whyAsked  = "the operator asked for it"
+)
+
 // History is what is remembered of a URI's visits. The zero value is that of a URI that was never visited.
 type History struct {
 	FirstSeen   time.Time // when it became known

@@ -121,7 +121,7 @@ func (c *change) settled(d *draft, cl Claim, o Settlement) error {
 	}
 	urgent := o.Record.Urgent
 	if s.sooner != 0 && !due.IsZero() && due.UnixMilli() > s.sooner {
-		due, urgent = fromMillis(s.sooner), true
+		due, urgent, o.Record.Why = fromMillis(s.sooner), true, whySooner
 	}
 	was := uriRow{Due: s.place.due(), Forbidden: s.listed, Held: s.held}
 	if s.known {

@@ -165,10 +165,10 @@ func (a Action) apply(w uriRow, fp fingerprint, now time.Time) uriRow {
 	case Release:
 		w.Held = false
 	case Reschedule:
-		w.Due = dueMillis(a.Due.Add(a.strewn(fp)), now)
+		w.Due, w.Why = dueMillis(a.Due.Add(a.strewn(fp)), now), whyAsked
 	case Force:
 		if w.Due == 0 || w.Due > millis(now) {
-			w.Due = dueMillis(now.Add(a.strewn(fp)), now)
+			w.Due, w.Why = dueMillis(now.Add(a.strewn(fp)), now), whyAsked
 		}
 	}
 	return w

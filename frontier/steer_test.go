@@ -187,7 +187,7 @@ func TestRescheduledURIsKeepTheirHistory(t *testing.T) {
 	w.settle(c, o)
 	w.steerAt(day, named(t, "http://a.example/"), frontier.Action{Verb: frontier.Reschedule, Due: at(time.Minute)})
 	want := o.Record
-	want.Due = at(time.Minute)
+	want.Due, want.Why = at(time.Minute), "the operator asked for it"
 	same(t, w.get("http://a.example/"), want)
 	w.nextAt(at(time.Minute), "http://a.example/")
 }

@@ -72,5 +72,6 @@ func (c *change) hasten(d *draft, n newcomer, now time.Time) (bool, error) {
 	if is.Due == was.Due && is.Urgent == was.Urgent {
 		return false, nil
 	}
+	is.Why = whySooner
 	return true, c.put(d, n.fp, was, is)
 }

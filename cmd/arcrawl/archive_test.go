@@ -31,7 +31,7 @@ func archived(t *testing.T) (dir string, files []string) {
 	const head = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n"
 	write := func(v warcout.Visit) digest.Origin {
 		v.URI, v.Date = u, now
-		v.Metadata = []warcout.Field{{Name: "contentState", Value: "changed"}, {Name: "contentStateReason", Value: "other content"}}
+		v.Metadata = []warcout.Field{{Name: "visitReason", Value: "^text/: unchanged: 1h"}, {Name: "contentState", Value: "changed"}, {Name: "contentStateReason", Value: "other content"}}
 		out, err := w.Write(now, v)
 		if err != nil {
 			t.Fatal(err)
@@ -71,7 +71,7 @@ func TestVerifyTellsByItsExitCode(t *testing.T) {
 		t.Errorf("one file, the other known: exit code %d, %s", code, out)
 	}
 	code, out, errs = command("verify", files[1])
-	if code != exitDamaged || !strings.Contains(out, "[revisit-unresolved]") || !strings.Contains(errs, "1 errors") {
+	if code != exitDamaged || !strings.Contains(out, "[revisit-unresolved]") || !strings.Contains(errs, "1 errors") || !strings.Contains(errs, "name the others with --known") {
 		t.Errorf("a file without its original: exit code %d, %s%s", code, out, errs)
 	}
 	content, err := os.ReadFile(files[0])
@@ -115,7 +115,7 @@ func TestReadingBack(t *testing.T) {
 	}{
 		{[]string{"index", dir}, exitOK, []string{"example,a)/ 20261121090000 {\"url\"", "3 captures"}},
 		{[]string{"index", "--json", dir, "missing"}, exitDamaged, []string{`"kind":"unreadable"`, `"entries":3`}},
-		{[]string{"history", page}, exitOK, []string{"2026-11-21T09:00:00.000000Z  200", "changed; other content", "revisit (identical-payload-digest)"}},
+		{[]string{"history", page}, exitOK, []string{"2026-11-21T09:00:00.000000Z  200", "^text/: unchanged: 1h; changed; other content", "revisit (identical-payload-digest)"}},
 		{[]string{"history", "--json", "www.a.example"}, exitFailure, []string{"no such capture"}},
 		{[]string{"history", "--json", page}, exitOK, []string{`"profile":"identical-payload-digest"`, `"contentState":"changed"`}},
 		{[]string{"history", "https://a.example/"}, exitFailure, []string{"no such capture", "there is " + page}},
@@ -179,6 +179,10 @@ func TestWhatDependsOnWhat(t *testing.T) {
 		{[]string{"extract", "-o", news, dir}, exitUsage, []string{"--host"}},
 		{[]string{"extract", "-o", news, "--since", "soon", dir}, exitUsage, []string{"--since"}},
 		{[]string{"extract", "-o", news, "--json", "--host", "www.a.example", "--since", "2026112111", "--keep-revisits", dir}, exitOK, []string{`"needs":[{"file":"` + first + `","revisits":1}]`}},
+		{[]string{"verify", "--known", dir, news}, exitOK, []string{"1 revisit", "0 errors, 0 warnings"}}, // copies of what is known
+		{[]string{"verify", dir, news}, exitDamaged, []string{"[duplicate-id]"}},
+		{[]string{"reduplicate", "-o", alone + "2", files[1]}, exitDamaged, []string{"the original is not there", "name the others with --from"}},
+		{[]string{"extract", "-o", alone + "3", "--keep-revisits", "--host", "www.a.example", files[1]}, exitDamaged, []string{"the original is not there"}},
 		{[]string{"extract", "-o", news + "2", "--until", "2026112110", dir, "missing"}, exitDamaged, []string{"missing: error", "1 files", "1 errors"}},
 	} {
 		code, out, errs := command(c.args...)
@@ -206,6 +210,7 @@ func TestPacking(t *testing.T) {
 		{[]string{"wacz", "-o", filepath.Join(out, "a.wacz"), dir}, exitOK, []string{"2 files", "3 captures, 2 pages\n"}},
 		{[]string{"wacz", "-o", filepath.Join(out, "a.wacz"), dir}, exitFailure, []string{"nothing is overwritten"}},
 		{[]string{"wacz", "-o", filepath.Join(out, "b.wacz"), "--from", dir, files[1]}, exitOK, []string{"requires " + first, "for 1 revisits", "sha256:"}},
+		{[]string{"wacz", "-o", filepath.Join(out, "i.wacz"), files[1]}, exitDamaged, []string{files[1] + ":", "neither in the package nor among other files", "1 errors; the originals of 1 revisits", "--from"}},
 		{[]string{"wacz", "-o", filepath.Join(out, "c.wacz"), "--since", "2026112111", dir}, exitOK, []string{"1 files", "requires " + first}},
 		{[]string{"wacz", "-o", filepath.Join(out, "d.wacz"), "--since", "2026112111", "--self-contained", "--json", dir}, exitOK, []string{`"captures":1,"pages":1`, `"requires":[]`}},
 		{[]string{"wacz", "-o", filepath.Join(out, "e.wacz"), "--since", "2026112109", dir}, exitOK, []string{"2 files", "3 captures, 2 pages\n"}},

@@ -158,7 +158,7 @@ func why(c archive.Capture) string {
 	var words []string
 	for _, f := range c.Why {
 		switch f.Name {
-		case "contentState", "contentStateReason":
+		case "visitReason", "contentState", "contentStateReason":
 			words = append(words, f.Value)
 		case "via":
 			words = append(words, "via "+f.Value)

@@ -95,7 +95,8 @@ func rewrite(cmd *cobra.Command, args []string, o archive.RewriteOptions, asJSON
 	}
 	o.Progress = new(archive.Progress)
 	stop := watch(cmd.ErrOrStderr(), o.Progress)
-	sum, err := archive.Rewrite(cmd.Context(), args, o, printFinding(cmd.ErrOrStderr(), asJSON))
+	var lost lostOriginals
+	sum, err := archive.Rewrite(cmd.Context(), args, o, lost.count(printFinding(cmd.ErrOrStderr(), asJSON)))
 	stop()
 	if err != nil {
 		return err
@@ -110,7 +111,7 @@ func rewrite(cmd *cobra.Command, args []string, o archive.RewriteOptions, asJSON
 		}
 	}
 	if err == nil && sum.Errors > 0 {
-		err = fmt.Errorf("%w: %d errors", archive.ErrDamaged, sum.Errors)
+		err = fmt.Errorf("%w: %d errors%s", archive.ErrDamaged, sum.Errors, lost.advice("--from"))
 	}
 	return err
 }

@@ -32,8 +32,9 @@ Revisits whose originals lie elsewhere are resolved with --known, a folder that 
 		RunE: func(cmd *cobra.Command, args []string) error {
 			progress := new(archive.Progress)
 			stop := watch(cmd.ErrOrStderr(), progress)
-			print := printFinding(cmd.OutOrStdout(), asJSON)
-			sum, err := archive.Verify(cmd.Context(), args, archive.VerifyOptions{Known: known, Progress: progress}, print)
+			var lost lostOriginals
+			see := lost.count(printFinding(cmd.OutOrStdout(), asJSON))
+			sum, err := archive.Verify(cmd.Context(), args, archive.VerifyOptions{Known: known, Progress: progress}, see)
 			stop()
 			if err != nil {
 				return err
@@ -42,7 +43,7 @@ Revisits whose originals lie elsewhere are resolved with --known, a folder that 
 				return err
 			}
 			if sum.Errors > 0 || strict && sum.Warnings > 0 {
-				return fmt.Errorf("%w: %d errors and %d warnings in %d files", archive.ErrDamaged, sum.Errors, sum.Warnings, sum.Files)
+				return fmt.Errorf("%w: %d errors and %d warnings in %d files%s", archive.ErrDamaged, sum.Errors, sum.Warnings, sum.Files, lost.advice("--known"))
 			}
 			return nil
 		},
@@ -51,6 +52,26 @@ Revisits whose originals lie elsewhere are resolved with --known, a folder that 
 	cmd.Flags().BoolVar(&strict, "strict", false, "exit with 65 for warnings too")
 	cmd.Flags().StringArrayVar(&known, "known", nil, "a file or folder whose records may be referred to; may be repeated")
 	return cmd
+}
+
+// lostOriginals counts the revisits whose original was not found. It may only be elsewhere.
+type lostOriginals int
+
+func (n *lostOriginals) count(see func(archive.Finding) error) func(archive.Finding) error {
+	return func(f archive.Finding) error {
+		if f.Kind == archive.NoOriginal {
+			*n++
+		}
+		return see(f)
+	}
+}
+
+// advice says with which flag other files are named.
+func (n *lostOriginals) advice(flag string) string {
+	if *n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; the originals of %d revisits are not in the files that were read: name the others with %s", *n, flag)
 }
 
 // printFinding prints findings as they come, as lines for people or for machines.

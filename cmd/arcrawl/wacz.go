@@ -67,7 +67,8 @@ func (p *packing) run(cmd *cobra.Command, args []string, asJSON bool) error {
 		return err
 	}
 	p.Now, p.Software, p.Progress = time.Now(), "arcrawl/"+programVersion(), new(archive.Progress)
-	see := printFinding(cmd.ErrOrStderr(), asJSON)
+	var lost lostOriginals
+	see := lost.count(printFinding(cmd.ErrOrStderr(), asJSON))
 	stop := watch(cmd.ErrOrStderr(), p.Progress)
 	defer stop()
 	errs := 0
@@ -96,10 +97,10 @@ func (p *packing) run(cmd *cobra.Command, args []string, asJSON bool) error {
 		return err
 	}
 	sum.Errors += errs
-	return printPackaged(cmd, p.Out, sum, asJSON)
+	return printPackaged(cmd, p.Out, sum, asJSON, lost.advice("--from"))
 }
 
-func printPackaged(cmd *cobra.Command, name string, sum archive.Packaged, asJSON bool) error {
+func printPackaged(cmd *cobra.Command, name string, sum archive.Packaged, asJSON bool, advice string) error {
 	var err error
 	if asJSON {
 		err = json.NewEncoder(cmd.OutOrStdout()).Encode(sum)
@@ -110,7 +111,7 @@ func printPackaged(cmd *cobra.Command, name string, sum archive.Packaged, asJSON
 		}
 	}
 	if err == nil && sum.Errors > 0 {
-		err = fmt.Errorf("%w: %d errors", archive.ErrDamaged, sum.Errors)
+		err = fmt.Errorf("%w: %d errors%s", archive.ErrDamaged, sum.Errors, advice)
 	}
 	return err
 }
