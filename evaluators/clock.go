@@ -49,7 +49,7 @@ func (c *clock) profile() *profile {
 		}
 	}
 	for i := range w.hour {
-		w.hour[i] = math.Min(w.hour[i]*hours/sum, mostOfHour)
+		w.hour[i] = min(w.hour[i]*hours/sum, mostOfHour)
 	}
 	sum = 0
 	for i, cell := range c.parts {
@@ -108,7 +108,7 @@ func (w *profile) exposure(from, to float64) float64 {
 	}
 	for from < to {
 		hour, end := hourOf(from)
-		stop := math.Min(end, to)
+		stop := min(end, to)
 		sum += w.within(from, stop, hour, end)
 		from = stop
 	}
@@ -141,7 +141,7 @@ func (c *clock) learn(from, to, expected, seen float64, w *profile) {
 	fine := to-from < partLooks*secondsPerHour
 	for from < to {
 		hour, end := hourOf(from)
-		stop := math.Min(end, to)
+		stop := min(end, to)
 		more := belief{seen * w.within(from, stop, hour, end) / whole, expected * (stop - from) / secondsPerDay / whole}
 		for _, cell := range [2]int{hour % hoursOfDay, hoursOfDay + hour/hoursOfDay} {
 			c.cells[cell].shape += more.shape
@@ -158,7 +158,7 @@ func (c *clock) learn(from, to, expected, seen float64, w *profile) {
 // learnParts is the same for the seconds of one hour; expected and seen are per day.
 func (c *clock) learnParts(from, to, expected, seen float64, w *profile) {
 	for i := range c.parts {
-		low, high := math.Max(from, float64(i)*partLength), math.Min(to, float64(i+1)*partLength)
+		low, high := max(from, float64(i)*partLength), min(to, float64(i+1)*partLength)
 		if low < high {
 			days := (high - low) / secondsPerDay
 			c.parts[i].shape += seen * days * w.part[i]

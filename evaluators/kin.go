@@ -91,7 +91,7 @@ func (r *remembered) inherit(k Relatives) {
 	}
 	r.aged = inherited(k.Ageing, all, agePrior)
 	for i := range r.weight {
-		r.weight[i] = math.Min(math.Max(k.Weight[i]/all, -weightFloor), 0)
+		r.weight[i] = min(max(k.Weight[i]/all, -weightFloor), 0)
 	}
 }
 
@@ -104,9 +104,9 @@ func inherited(sums [2]float64, all float64, generic belief) belief {
 	if !(spread > leastSpread) {
 		spread = leastSpread
 	}
-	spread = math.Min(spread, mostSpread)
-	shape := math.Min(math.Max(1/math.Expm1(spread), leastShape), generic.shape)
-	rate := math.Min(math.Exp(mean+spread/2), generic.mean())
+	spread = min(spread, mostSpread)
+	shape := min(max(1/math.Expm1(spread), leastShape), generic.shape)
+	rate := min(math.Exp(mean+spread/2), generic.mean())
 	if !(rate > 0) {
 		return generic
 	}

@@ -43,7 +43,7 @@ func (r *remembered) learn(at time.Time, changed bool) (versions float64) {
 	now := unix(at)
 	last := now
 	if !r.last.IsZero() {
-		last = math.Min(unix(r.last), now)
+		last = min(unix(r.last), now)
 	}
 	r.last = at
 	passed := now - last
@@ -51,17 +51,18 @@ func (r *remembered) learn(at time.Time, changed bool) (versions float64) {
 		return 0
 	}
 	w := r.clock.profile()
-	exposure := math.Max(w.exposure(last, now), leastBelief)
+	exposure := max(w.exposure(last, now), leastBelief)
 	ageing := r.ageing(passed)
 	rate, aged := r.rate()
-	expected := math.Max(rate*exposure+aged*ageing, leastBelief)
+	expected := max(rate*exposure+aged*ageing, leastBelief)
 	seen := 0.0
 	if changed {
 		seen = expected / -math.Expm1(-expected)
 		versions = 1 + r.crowding()*(seen-1)
 	}
-	if passed < clockLooks*secondsPerDay {
+	if r.known = w; passed < clockLooks*secondsPerDay {
 		r.clock.learn(last, now, expected, seen, w)
+		r.known = nil
 	}
 	r.weigh(passed/secondsPerDay, exposure, ageing, changed)
 	if r.age >= 0 {
@@ -82,9 +83,9 @@ func (r *remembered) learn(at time.Time, changed bool) (versions float64) {
 // where x² × crowding is: those that keep a distance need fewer.
 func (r *remembered) crowding() float64 {
 	soon := r.staged[1][0].mean()
-	known := math.Max(r.staged[1][0].shape-priorShape, 0)
+	known := max(r.staged[1][0].shape-priorShape, 0)
 	c := math.Pow(soon/r.rates[usualRate].mean(), known/(known+crowdingPrior))
-	return math.Min(math.Max(c, fewestCrowding), mostCrowding)
+	return min(max(c, fewestCrowding), mostCrowding)
 }
 
 // weigh lets every memory forget, weighs it by what it had foreseen of the visit, and tells it.
@@ -124,11 +125,11 @@ func (r *remembered) weigh(days, exposure, ageing float64, changed bool) {
 	best := math.Inf(-1)
 	for i, w := range r.weight {
 		if i != agedIndex || r.age >= 0 {
-			best = math.Max(best, w)
+			best = max(best, w)
 		}
 	}
 	for i := range r.weight {
-		r.weight[i] = math.Min(0, math.Max(-weightFloor, r.weight[i]-best))
+		r.weight[i] = min(0, max(-weightFloor, r.weight[i]-best))
 	}
 }
 
@@ -137,7 +138,7 @@ func (r *remembered) ageing(passed float64) float64 {
 	if r.age < 0 {
 		return 0
 	}
-	return math.Max(math.Log((r.age+passed+birthScale)/(r.age+birthScale)), leastBelief)
+	return max(math.Log((r.age+passed+birthScale)/(r.age+birthScale)), leastBelief)
 }
 
 // rate is the weighted mean of what the memories expect: changes per day of exposure, and per unit of logarithmic age.
@@ -170,7 +171,10 @@ type forecast struct {
 }
 
 func (r *remembered) forecast(at time.Time) forecast {
-	f := forecast{from: unix(at), age: r.age, profile: r.clock.profile()}
+	f := forecast{from: unix(at), age: r.age, profile: r.known}
+	if f.profile == nil {
+		f.profile = r.clock.profile()
+	}
 	f.perDay, f.aged = r.rate()
 	if passed := f.from - unix(r.last); f.age >= 0 && !r.last.IsZero() && passed > 0 {
 		f.age += passed // the visit itself was not judged
@@ -183,14 +187,14 @@ func (f forecast) until(wanted, most float64) (wait, expected float64) {
 	const week = hours * secondsPerHour
 	if f.age < 0 {
 		each := f.perDay * f.profile.whole()
-		weeks := math.Floor(math.Min(wanted*(1-1e-9)/each, most/week))
+		weeks := math.Floor(min(wanted*(1-1e-9)/each, most/week))
 		wait, expected = weeks*week, weeks*each
 	}
 	for wait < most {
 		hour, end := hourOf(f.from + wait)
-		next := math.Min(end-f.from, most)
+		next := min(end-f.from, most)
 		if f.age >= 0 && wait < secondsPerHour { // an age runs fast at first
-			next = math.Min(next, wait+math.Max(60, (f.age+wait)/8))
+			next = min(next, wait+max(60, (f.age+wait)/8))
 		}
 		more := f.perDay * f.profile.within(f.from+wait, f.from+next, hour, end)
 		if f.age >= 0 {
@@ -200,7 +204,7 @@ func (f forecast) until(wanted, most float64) (wait, expected float64) {
 			if f.age < 0 { // not in proportion, as some minutes count more than others
 				start := f.from + wait - (end - secondsPerHour)
 				seconds := (wanted - expected) / (f.perDay * f.profile.hour[hour]) * secondsPerDay
-				return wait + math.Max(f.profile.after(f.profile.before(start)+seconds)-start, 0), wanted
+				return wait + max(f.profile.after(f.profile.before(start)+seconds)-start, 0), wanted
 			}
 			return wait + (next-wait)*(wanted-expected)/more, wanted
 		}

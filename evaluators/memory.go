@@ -51,7 +51,7 @@ func (b belief) after(exposure float64, changed bool) (belief, float64) {
 	}
 	first := (s/e - quiet*s/longer) / (1 - quiet)
 	second := (s*(s+1)/(e*e) - quiet*s*(s+1)/(longer*longer)) / (1 - quiet)
-	spread := math.Max(second-first*first, 1e-12*first*first)
+	spread := max(second-first*first, 1e-12*first*first)
 	return belief{first * first / spread, first / spread}.bounded(), math.Log(1 - quiet)
 }
 
@@ -71,6 +71,7 @@ type remembered struct {
 	aged   belief                   // counts in logarithmic age
 	weight [experts]float64         // logarithms, the best is 0: rates, staged, aged
 	clock  clock
+	known  *profile // of clock, where it is known; nil if not
 }
 
 const (
@@ -102,7 +103,7 @@ func (b belief) sound() bool {
 
 func (b belief) bounded() belief {
 	return belief{
-		math.Min(math.Max(b.shape, 2*leastBelief), mostBelief/2),
-		math.Min(math.Max(b.exposure, 2*leastBelief), mostBelief/2),
+		min(max(b.shape, 2*leastBelief), mostBelief/2),
+		min(max(b.exposure, 2*leastBelief), mostBelief/2),
 	}
 }

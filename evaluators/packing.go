@@ -71,10 +71,10 @@ func (p *packer) float(x float64) {
 // by less than a step at each visit would never change if it were rounded to the nearest.
 func (p *packer) number(x float64) {
 	p.dice = p.dice*6364136223846793005 + 1442695040888963407 // Knuth's generator
-	x = math.Min(math.Max(x, 0), math.MaxUint16)
-	whole := math.Round(x)
-	if math.Abs(x-whole) > 1e-6 { // else it is as it was read
-		whole = math.Min(math.Floor(x+float64(p.dice>>11)/(1<<53)), math.MaxUint16)
+	x = min(max(x, 0), math.MaxUint16)
+	whole := uint32(x + 0.5)
+	if off := x - float64(whole); off > 1e-6 || off < -1e-6 { // else it is as it was read
+		whole = min(uint32(x+float64(p.dice>>11)/(1<<53)), math.MaxUint16)
 	}
 	p.bytes = binary.BigEndian.AppendUint16(p.bytes, uint16(whole))
 }
@@ -195,7 +195,7 @@ func (r remembered) ifSound(u unpacker) (remembered, error) {
 }
 
 // small and large keep a number from 0 to some 4·10⁹ in 16 bits, to about 3 parts in 10,000.
-func small(x float64) float64 { return math.Log1p(math.Max(x, 0)) * (2048 / math.Ln2) }
+func small(x float64) float64 { return math.Log1p(max(x, 0)) * (2048 / math.Ln2) }
 
 func large(u float64) float64 { return math.Expm1(u * (math.Ln2 / 2048)) }
 

@@ -81,7 +81,7 @@ Policies: ` + strings.Join(sim.Policies(), ", ") + `.`,
 	f.StringArrayVar(&s.configs, "config", nil, "play this configuration; may be repeated")
 	f.BoolVar(&s.polite, "polite", false, "with --config: hosts rest between visits, and a frontier orders what is due")
 	f.StringVar(&s.explained, "explain", "", "instead, show what the rule made of each visit to this resource, by its id or URI")
-	cmd.AddCommand(newSimWait())
+	cmd.AddCommand(newSimWait(), newSimYear())
 	return cmd
 }
 
