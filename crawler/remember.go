@@ -100,7 +100,7 @@ func (c *Crawler) next(v visit, s config.Settings, k kept, f found) next {
 		r.History = learn(r.History, v, k)
 		n.wait = s.Wait.Next(evaluators.WaitInput{
 			MIME: r.ContentType, State: v.verdict.State, First: v.verdict.First, Previous: v.record().Wait, Overdue: v.claim.Overdue,
-			At: v.capture.Started, Born: r.Born, Memory: evaluators.Memory(r.Memory), Kind: kindOf(v), Relatives: v.relatives,
+			At: v.capture.Started, ChangedAt: changedAt(v), Born: r.Born, Memory: evaluators.Memory(r.Memory), Kind: kindOf(v), Relatives: v.relatives,
 			Stretch: c.prices.stretch(v.uri().Host(), s.Politeness),
 		})
 		n.wait.Versions = versionsSince(v, n)

@@ -76,6 +76,13 @@ func (r *remembered) learn(at time.Time, changed bool) (versions float64) {
 	return versions
 }
 
+// date takes from a visit how long nothing has changed, if the time of the change is known.
+func (r *remembered) date(in WaitInput) {
+	if in.State == Changed && !in.First && !r.last.IsZero() && in.ChangedAt.After(r.last) && in.ChangedAt.Before(in.At) {
+		r.quiet = max(r.clock.profile().exposure(unix(in.ChangedAt), unix(in.At)), leastBelief)
+	}
+}
+
 // crowding is how much likelier than usual another change is soon after one: 1 at random, less where changes keep a
 // distance, more where they come in crowds. A visit captures one of the versions that came since the last; of those
 // beyond the first there are so many times what chance would have. So a share of 1 ÷ (1 + crowding·x/2), about, of the
@@ -95,7 +102,7 @@ func (r *remembered) weigh(days, exposure, ageing float64, changed bool) {
 			r.rates[i] = r.rates[i].faded(ratePrior, math.Exp(-days/horizon))
 		}
 		foresaw := 0.0
-		r.rates[i], foresaw = r.rates[i].after(exposure, changed)
+		r.rates[i], foresaw = r.seen(r.rates[i], exposure, changed)
 		r.weight[i] += foresaw
 	}
 	for i, horizon := range stagings {
@@ -107,7 +114,7 @@ func (r *remembered) weigh(days, exposure, ageing float64, changed bool) {
 			foresaw := 0.0
 			switch {
 			case k == r.misses:
-				g, foresaw = g.after(exposure, changed)
+				g, foresaw = r.seen(g, exposure, changed)
 			case changed:
 				g = belief{g.shape + spreads/2, g.exposure + spreads/2*exposure}.bounded()
 			default:
@@ -131,6 +138,14 @@ func (r *remembered) weigh(days, exposure, ageing float64, changed bool) {
 	for i := range r.weight {
 		r.weight[i] = min(0, max(-weightFloor, r.weight[i]-best))
 	}
+}
+
+// seen is a belief after a visit, and the logarithm of the probability that it had given to what was seen.
+func (r *remembered) seen(g belief, exposure float64, changed bool) (belief, float64) {
+	if changed && r.quiet > 0 {
+		return g.exactly(exposure, min(r.quiet, exposure))
+	}
+	return g.after(exposure, changed)
 }
 
 // ageing is the growth of the logarithm of the age within so many seconds; zero if the birth is unknown.
@@ -245,6 +260,7 @@ func (e WaitEvaluator) learned(in WaitInput) Wait {
 	}
 	versions := 0.0
 	if in.State != Unknown {
+		r.date(in)
 		versions = r.learn(in.At, in.State == Changed)
 	}
 	if in.First && in.State == Changed {

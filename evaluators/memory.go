@@ -60,6 +60,13 @@ func (b belief) faded(to belief, kept float64) belief {
 	return belief{to.shape + (b.shape-to.shape)*kept, to.exposure + (b.exposure-to.exposure)*kept}
 }
 
+// exactly is the same after a visit that found a change and knows when the last one was: what the exposure since then was. What
+// was before in the exposure is not known. The probability is that of the moment, taken so many times as the exposure is long.
+func (b belief) exactly(exposure, quiet float64) (belief, float64) {
+	moment := math.Log(max(exposure*b.shape/(b.exposure+quiet), leastLikely)) + b.quiet(quiet)
+	return belief{b.shape + 1, b.exposure + quiet}.bounded(), moment
+}
+
 // remembered is an opened memory.
 type remembered struct {
 	last   time.Time                // the last visit that was judged; zero: none
@@ -71,6 +78,7 @@ type remembered struct {
 	aged   belief                   // counts in logarithmic age
 	weight [experts]float64         // logarithms, the best is 0: rates, staged, aged
 	clock  clock
+	quiet  float64  // exposure since the change that the visit found; zero if it is not known when that was
 	known  *profile // of clock, where it is known; nil if not
 }
 

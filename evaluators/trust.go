@@ -274,6 +274,22 @@ func ChangedBefore(h http.Header, elapsed time.Duration) bool {
 	return err1 == nil && err2 == nil && date.Sub(modified) > elapsed+2*time.Second
 }
 
+// madeNow is how young a Last-Modified must not be to be taken for the time of a change: servers that make a page for each
+// request date it then.
+const madeNow = time.Minute
+
+// ChangedAt is when an answer says that its content last changed, on the clock by which it came at now; ok is false where it
+// does not say, or says that it was just now. Only the server's dates are compared with each other.
+func ChangedAt(h http.Header, now time.Time) (at time.Time, ok bool) {
+	modified, err1 := http.ParseTime(h.Get("Last-Modified"))
+	date, err2 := http.ParseTime(h.Get("Date"))
+	age := date.Sub(modified)
+	if err1 != nil || err2 != nil || age < madeNow {
+		return time.Time{}, false
+	}
+	return now.Add(-age), true
+}
+
 // Lasting are the validators of a response that may be remembered with its body. A Last-Modified that is not at least
 // one second older than the answer's own Date is no strong validator (RFC 9110, 8.8.2.2): the content may change once
 // more within that second. It is left out.

@@ -53,7 +53,11 @@ type WaitInput struct {
 	Previous time.Duration // the interval learned so far; zero or less = none
 	Overdue  time.Duration // how long after its due time the visit began; less than zero counts as zero
 
-	At   time.Time // when the visit began; for [Learned]
+	At time.Time // when the visit began; for [Learned]
+	// ChangedAt is when the URI last changed, where it says so and is believed; zero if that is not known. Looked at by
+	// [Learned] where the state is Changed, as long as it lies between the last visit and this one.
+	ChangedAt time.Time
+
 	Born time.Time // when the URI came into being, if that is known; looked at on the first capture, by [Learned]
 
 	Kind      Kind      // the class of the URI; looked at by [Learned] until it knows one

@@ -21,6 +21,8 @@ type Visit struct {
 	Elapsed time.Duration    // since the visit before; zero at the first
 	Overdue time.Duration    // how long after its due time
 	Stretch float64          // by how much the waits of the host are stretched; below 1 is not at all
+	Changed time.Time        // when the URI last changed, if it did since the visit before; most policies are not told
+	Dated   time.Time        // when it says that it did, if it does and is believed
 	State   evaluators.State // Changed if the URI changed since the visit before
 }
 
@@ -158,6 +160,9 @@ func (t *track) visit(at time.Time) bool {
 	}
 	if v.First || t.next > before {
 		v.State = evaluators.Changed
+	}
+	if t.next > before {
+		v.Changed = t.history.Start.Add(changes[t.next-1])
 	}
 	if !v.First || now > 0 {
 		t.tally.Requests++

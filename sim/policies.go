@@ -63,6 +63,28 @@ func Learned(most time.Duration) Policy {
 	}}
 }
 
+// Dated is the same where each resource says when it last changed, and is believed.
+func Dated(most time.Duration) Policy {
+	p := Learned(most)
+	p.Name += ", dated"
+	p.Host = datedBy(p.Host, func(v Visit) time.Time { return v.Changed })
+	return p
+}
+
+// datedBy has the players of hosts told when a resource last changed.
+func datedBy(host func(float64) func(History) Player, say func(Visit) time.Time) func(float64) func(History) Player {
+	return func(knob float64) func(History) Player {
+		players := host(knob)
+		return func(h History) Player {
+			play := players(h)
+			return func(v Visit) Plan {
+				v.Dated = say(v)
+				return play(v)
+			}
+		}
+	}
+}
+
 // families is what is known of the kinds of URIs of a host.
 type families map[evaluators.Kind]evaluators.Relatives
 
@@ -82,7 +104,7 @@ func stack(s evaluators.Stack, h History, family families, told ...func(Visit, e
 		in.Born = h.Start
 	}
 	return func(v Visit) Plan {
-		in.State, in.First, in.At, in.Overdue, in.Stretch = v.State, v.First, v.At, v.Overdue, v.Stretch
+		in.State, in.First, in.At, in.Overdue, in.Stretch, in.ChangedAt = v.State, v.First, v.At, v.Overdue, v.Stretch, v.Dated
 		in.Relatives = family[in.Kind]
 		w := s.Next(in)
 		in.Previous, in.Memory = w.Asked(), w.Memory

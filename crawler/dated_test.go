@@ -1,0 +1,53 @@
+package crawler_test
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/arcrawl/arcrawl/internal/town"
+)
+
+// TestAnHonestLastModifiedIsTheTimeOfTheChange has two hosts with the same pages; one tells when they changed, and is believed
+// once it has proven right. What is expected of its page is then closer to the truth. One that always tells the same time, or
+// is not believed yet, is treated like one that tells nothing.
+func TestAnHonestLastModifiedIsTheTimeOfTheChange(t *testing.T) {
+	rates := func(modified, settings string) []float64 {
+		dir := t.TempDir()
+		var list []float64
+		synctest.Test(t, func(t *testing.T) {
+			w := newWorld(t, dir, settings+"[[wait]]\nmime = \".*\"\nrule = \"learned\"\n[seeds]\nuris = [\"http://a.example/\"]\n")
+			defer w.town.Close()
+			w.set("http://a.example/", town.Page{Every: 5 * time.Hour, Modified: modified})
+			w.run(4 * 24 * time.Hour)
+			for _, r := range w.reports {
+				if r.Wait.PerDay > 0 {
+					list = append(list, r.Wait.PerDay)
+				}
+			}
+		})
+		return list
+	}
+	silent, honest, lying, off := rates("", ""), rates("honest", ""), rates("lie", ""), rates("honest", "[midfetch]\ndecide_by = \"off\"\n")
+	same := func(a, b []float64) bool {
+		if len(a) != len(b) {
+			return false
+		}
+		for i := range a {
+			if a[i] != b[i] {
+				return false
+			}
+		}
+		return true
+	}
+	if same(honest, silent) {
+		t.Error("a believed Last-Modified changed nothing in what is expected")
+	}
+	if !same(lying, silent) {
+		t.Errorf("a Last-Modified that never moves is not like none: %.1f, %.1f", lying, silent)
+	}
+	if !same(off, silent) {
+		t.Errorf("with nothing believed a Last-Modified is not like none: %.1f, %.1f", off, silent)
+	}
+	t.Logf("4.8 changes a day; expected at the end %.2f without dates, %.2f with", silent[len(silent)-1], honest[len(honest)-1])
+}

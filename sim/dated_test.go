@@ -1,0 +1,39 @@
+package sim
+
+import (
+	"testing"
+	"time"
+)
+
+// TestDatesHelpAndLiesDoLittleHarm plays a news site that says when its pages changed: truly, or at times that are made up.
+func TestDatesHelpAndLiesDoLittleHarm(t *testing.T) {
+	t.Parallel()
+	const most = 90 * 24 * time.Hour
+	all := NewsHost(4)[:300]
+	lies := func(name string, of func(Visit) time.Time) Policy {
+		p := Learned(most)
+		p.Name, p.Host = name, datedBy(p.Host, of)
+		return p
+	}
+	share := map[string]float64{}
+	names := []string{"silent", "true", "half way", "a minute ago", "just after the last visit"}
+	for i, p := range []Policy{
+		Learned(most), Dated(most),
+		lies("", func(v Visit) time.Time { return v.At.Add(-v.Elapsed / 2) }),
+		lies("", func(v Visit) time.Time { return v.At.Add(-time.Minute) }),
+		lies("", func(v Visit) time.Time { return v.At.Add(time.Second - v.Elapsed) }),
+	} {
+		p.Name = names[i]
+		r := Compare(Question{Policies: []Policy{p}, Budgets: []float64{2}, Draws: 2, Seed: 1}, all)
+		share[p.Name] = r[0].Share
+	}
+	t.Log(share)
+	if share["true"] < share["silent"]-0.005 {
+		t.Errorf("dates cost versions: %v", share)
+	}
+	for _, lie := range names[2:] {
+		if share[lie] < share["silent"]-0.1 {
+			t.Errorf("%q: %.3f of the versions are captured, %.3f without dates", lie, share[lie], share["silent"])
+		}
+	}
+}
