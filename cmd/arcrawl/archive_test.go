@@ -115,7 +115,7 @@ func TestReadingBack(t *testing.T) {
 	}{
 		{[]string{"index", dir}, exitOK, []string{"example,a)/ 20261121090000 {\"url\"", "3 captures"}},
 		{[]string{"index", "--json", dir, "missing"}, exitDamaged, []string{`"kind":"unreadable"`, `"entries":3`}},
-		{[]string{"history", page}, exitOK, []string{"2026-11-21T09:00:00.000000Z  200", "^text/: unchanged: 1h; changed; other content", "revisit (identical-payload-digest)"}},
+		{[]string{"history", page}, exitOK, []string{"2026-11-21T09:00:00.000000Z  200", "  ^text/: unchanged: 1h  changed: other content", "revisit (identical-payload-digest)"}},
 		{[]string{"history", "--json", "www.a.example"}, exitFailure, []string{"no such capture"}},
 		{[]string{"history", "--json", page}, exitOK, []string{`"profile":"identical-payload-digest"`, `"contentState":"changed"`}},
 		{[]string{"history", "https://a.example/"}, exitFailure, []string{"no such capture", "there is " + page}},

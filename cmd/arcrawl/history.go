@@ -1,10 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"text/tabwriter"
@@ -84,7 +86,8 @@ func newHistory() *cobra.Command {
 		Use:   "history URI",
 		Short: "List every version of a URI in the archive",
 		Long: `history prints one line for each capture of a URI, oldest first: date, status, whether its record is a response or a
-revisit, the payload's digest, its size, where it is, and why it was kept, as the crawler wrote it down.
+revisit, the payload's digest, its size, where it is, and, as the crawler wrote them down, why it was visited then and
+what the visit found.
 
 ` + howFound,
 		Example: "  arcrawl history --warcs warc/ https://www.example.org/",
@@ -133,7 +136,7 @@ func printHistory(out io.Writer, captures []archive.Capture, asJSON bool) error 
 		return historyJSON(out, captures)
 	}
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "DATE\tSTATUS\tRECORD\tDIGEST\tSIZE\tWHERE\tWHY")
+	fmt.Fprintln(table, "DATE\tSTATUS\tRECORD\tDIGEST\tSIZE\tWHERE\tWHY\tFOUND")
 	for _, c := range captures {
 		kind, bytes, status := c.Type, strconv.FormatInt(c.Size, 10), c.Status
 		switch {
@@ -145,26 +148,30 @@ func printHistory(out io.Writer, captures []archive.Capture, asJSON bool) error 
 		if status == "" {
 			status = "-"
 		}
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s:%d\t%s\n", c.Date.Format(dateLayout), status, kind, c.Digest, bytes, c.Filename, c.Offset, why(c))
+		came, found := why(c)
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s:%d\t%s\t%s\n", c.Date.Format(dateLayout), status, kind, c.Digest, bytes, c.Filename, c.Offset, came, found)
 	}
 	return table.Flush()
 }
 
-// why puts the crawler's notes into a few words.
-func why(c archive.Capture) string {
+// why puts the crawler's notes into a few words: why it came, and what it found.
+func why(c archive.Capture) (came, found string) {
 	if c.Damage != nil {
-		return c.Damage.Error()
+		return "-", c.Damage.Error()
 	}
-	var words []string
+	noted := map[string]string{}
 	for _, f := range c.Why {
-		switch f.Name {
-		case "visitReason", "contentState", "contentStateReason":
-			words = append(words, f.Value)
-		case "via":
-			words = append(words, "via "+f.Value)
-		}
+		noted[f.Name] = f.Value
 	}
-	return strings.Join(words, "; ")
+	both := func(sep string, words ...string) string {
+		words = slices.DeleteFunc(words, func(w string) bool { return w == "" })
+		return cmp.Or(strings.Join(words, sep), "-")
+	}
+	via := noted["via"]
+	if via != "" {
+		via = "via " + via
+	}
+	return both(", ", noted["visitReason"], via), both(": ", noted["contentState"], noted["contentStateReason"])
 }
 
 func historyJSON(out io.Writer, captures []archive.Capture) error {
