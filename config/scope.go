@@ -109,7 +109,7 @@ var scopeKeys = []key{
 		reader: whole(0, 1_000_000_000, func(d *draft) *int64 { return &d.settings.Scope.MaxURIs }),
 	},
 	{
-		Key:    Key{Name: "scope.max_uris_per_directory", Default: "0", Scope: inBoth, Doc: "URIs of one folder of the host, the part of the path up to its last slash, that are taken while this is set; those discovered beyond it are refused. 0 sets no limit."},
+		Key:    Key{Name: "scope.max_uris_per_directory", Default: "0", Scope: inBoth, Doc: "URIs of one folder of the host, the part of the path up to its last slash, that are kept; those discovered beyond it are refused. What the crawl knew before this was set counts and stays. 0 sets no limit."},
 		reader: whole(0, 1_000_000_000, func(d *draft) *int64 { return &d.settings.Scope.MaxURIsPerDirectory }),
 	},
 	{

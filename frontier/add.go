@@ -49,9 +49,14 @@ func (f *Frontier) sieve(found []Candidate) (fresh []newcomer, added Added, err 
 	if err != nil {
 		return nil, Added{}, err
 	}
-	ids, err := f.idsOf(cs)
+	ids, before, err := f.idsOf(cs)
 	if err != nil {
 		return nil, Added{}, err
+	}
+	for _, h := range before {
+		if err := f.countFolders(h); err != nil {
+			return nil, Added{}, err
+		}
 	}
 	sums := make([]sum, len(cs))
 	for i, c := range cs {
@@ -89,23 +94,23 @@ func (f *Frontier) sieve(found []Candidate) (fresh []newcomer, added Added, err 
 	return fresh, added, err
 }
 
-// idsOf gives the number of each candidate's host, 0 for one that is not known.
-func (f *Frontier) idsOf(cs []Candidate) ([]uint32, error) {
+// idsOf gives the number of each candidate's host, 0 for one that is not known, and the hosts whose folders are to be counted first.
+func (f *Frontier) idsOf(cs []Candidate) ([]uint32, []*host, error) {
 	ids := make([]uint32, len(cs))
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.closed {
-		return nil, ErrClosed
+		return nil, nil, ErrClosed
 	}
 	for i, c := range cs {
 		if c.URI.IsZero() {
-			return nil, errors.New("a candidate has no URI")
+			return nil, nil, errors.New("a candidate has no URI")
 		}
 		if h := f.hosts[c.URI.Host()]; h != nil {
 			ids[i] = h.id
 		}
 	}
-	return ids, nil
+	return ids, f.uncounted(cs), nil
 }
 
 // known reports whether the URI has a row.

@@ -44,6 +44,7 @@ func (c *change) draft(name uri.Host) *draft {
 		d.fresh = true
 		d.h = &host{id: uint32(len(c.f.byID) + c.fresh), name: name}
 		d.fit(c.f.valence(name))
+		d.counted = c.f.limitsOf(name).PerDirectory > 0
 	} else {
 		d.state = d.h.clone()
 	}

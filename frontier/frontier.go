@@ -60,7 +60,7 @@ type Options struct {
 // Limits bound the URIs of a host. What is discovered beyond them is refused; on-demand URIs never are.
 type Limits struct {
 	URIs         int64 // of the host; zero is [Options.MaxURIsPerHost]
-	PerDirectory int64 // that were taken of one folder since this was set; zero is no limit
+	PerDirectory int64 // of one folder; zero is no limit
 }
 
 const (

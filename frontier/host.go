@@ -23,6 +23,9 @@ type host struct {
 	readyAt int64 // ms; the heap is ordered by it
 	own     int64 // ms; the same without its group
 	group   *together
+
+	// folders is what came to each folder, or went, while those of the host are being counted; nil at all other times.
+	folders map[fingerprint]int64
 	state
 }
 
@@ -52,6 +55,8 @@ type state struct {
 	paused int64 // since when an operator has it hand out nothing; 0 while it may
 
 	uris, queued, forbidden, held int64
+
+	counted bool // the URIs of each folder are counted, all of them
 }
 
 // slot is the right to make one visit at a time.
@@ -202,7 +207,7 @@ func (s *state) row(name uri.Host) hostRow {
 	mark := s.mark()
 	r := hostRow{
 		Name: cbor.ByteString(name), Rest: s.rest, Failures: s.failures, Mark: mark[:],
-		URIs: s.uris, Queued: s.queued, Forbidden: s.forbidden, Held: s.held, Paused: s.paused, Asked: s.asked, Wake: make([]int64, len(s.slots)),
+		URIs: s.uris, Queued: s.queued, Forbidden: s.forbidden, Held: s.held, Paused: s.paused, Asked: s.asked, Counted: s.counted, Wake: make([]int64, len(s.slots)),
 	}
 	for i := range s.slots {
 		r.Wake[i] = s.slots[i].wake

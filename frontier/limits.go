@@ -3,7 +3,6 @@ package frontier
 import (
 	"encoding/binary"
 	"fmt"
-	"strings"
 
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -14,19 +13,21 @@ func (c *change) full(d *draft, u uri.URI) (bool, error) {
 	if d.uris >= limits.URIs {
 		return true, nil
 	}
-	if limits.PerDirectory <= 0 {
+	if limits.PerDirectory <= 0 && !d.counted && d.h.folders == nil {
 		return false, nil
 	}
 	k := directoryKey(d.h.id, u)
 	n, err := c.count(k)
-	if err != nil || n >= limits.PerDirectory {
+	if err != nil || limits.PerDirectory > 0 && n >= limits.PerDirectory {
 		return true, err
 	}
+	d.h.cameOrWent(u, 1)
 	return false, c.txn.Set(k, binary.BigEndian.AppendUint64(nil, uint64(n+1)))
 }
 
 // empty takes a forgotten URI off the count of its folder, if it was ever counted.
 func (c *change) empty(d *draft, u uri.URI) error {
+	d.h.cameOrWent(u, -1)
 	k := directoryKey(d.h.id, u)
 	n, err := c.count(k)
 	switch {
@@ -50,11 +51,8 @@ func (c *change) count(k []byte) (int64, error) {
 	return int64(binary.BigEndian.Uint64(v)), nil
 }
 
-// directoryKey is where the URIs of u's folder are counted. Schemes are not told apart, as hosts do not.
-func directoryKey(host uint32, u uri.URI) []byte {
-	folder := fingerprintOf(u.Path()[:strings.LastIndexByte(u.Path(), '/')+1])
-	return asideKey(asideDirectory, host, folder)
-}
+// directoryKey is where the URIs of u's folder are counted.
+func directoryKey(host uint32, u uri.URI) []byte { return asideKey(asideDirectory, host, folderOf(u)) }
 
 // Fill says how full a host and one of its folders are. The limits are those in force.
 type Fill struct {

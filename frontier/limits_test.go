@@ -1,6 +1,9 @@
 package frontier_test
 
 import (
+	"fmt"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/arcrawl/arcrawl/frontier"
@@ -49,4 +52,82 @@ func TestLimits(t *testing.T) {
 	w.steerAt(day, named(t, "http://news.example/a/1"), frontier.Action{Verb: frontier.Forget})
 	add("http://news.example/a/5", isNew)
 	add("http://news.example/a/6", refused)
+}
+
+// A limit on folders that is set later counts what was known before, and what came while there was none again.
+func TestAFolderIsFullOfWhatWasKnownBeforeItsLimit(t *testing.T) {
+	t.Parallel()
+	var most int64
+	w := newWorld(t, func(o *frontier.Options) {
+		o.Limits = func(uri.Host) frontier.Limits { return frontier.Limits{PerDirectory: most} }
+	})
+	add := func(text string, want frontier.Added) {
+		t.Helper()
+		if got, err := w.Add(day, candidates(t, text)...); err != nil || got != want {
+			t.Errorf("Add(%s) with a limit of %d = %+v, %v; want %+v", text, most, got, err, want)
+		}
+	}
+	isNew, refused := frontier.Added{New: 1}, frontier.Added{Refused: 1}
+	for _, text := range []string{"http://news.example/a/1", "http://news.example/a/2", "https://news.example/a/3", "http://news.example/b/1", "http://other.example/a/1"} {
+		add(text, isNew)
+	}
+	most = 3
+	add("http://news.example/a/4", refused)
+	add("http://news.example/b/2", isNew)
+	most = 0
+	add("http://news.example/b/3", isNew)
+	w.reopen(day)
+	most = 3
+	add("http://news.example/b/4", refused)
+	w.steerAt(day, named(t, "http://news.example/a/1"), frontier.Action{Verb: frontier.Forget})
+	add("http://news.example/a/5", isNew)
+	add("http://news.example/a/6", refused)
+	add("http://news.example/c/1", isNew)
+	add("http://other.example/a/2", isNew)
+	if got, err := w.Fill(parse(t, "http://news.example/b/9")); err != nil || got.InDirectory != 3 {
+		t.Errorf("%d URIs are in the folder, %v; want 3", got.InDirectory, err)
+	}
+}
+
+// While the folders of a host are counted others go on adding, and none is forgotten.
+func TestFoldersAreCountedWhileTheyGrow(t *testing.T) {
+	t.Parallel()
+	limited := atomic.Bool{}
+	w := newWorld(t, func(o *frontier.Options) {
+		o.Limits = func(uri.Host) frontier.Limits {
+			if limited.Load() {
+				return frontier.Limits{PerDirectory: 1_000_000}
+			}
+			return frontier.Limits{}
+		}
+	})
+	const before, workers, each = 6_000, 4, 300
+	for i := range before {
+		if _, err := w.Add(day, candidates(t, fmt.Sprintf("http://news.example/f%d/%d", i%2_000, i))...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	limited.Store(true)
+	var adding sync.WaitGroup
+	for n := range workers {
+		adding.Go(func() {
+			for i := range each {
+				if _, err := w.Add(day, candidates(t, fmt.Sprintf("http://news.example/f%d/new-%d-%d", i%7, n, i))...); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	adding.Wait()
+	total := int64(0)
+	for i := range 2_000 {
+		got, err := w.Fill(parse(t, fmt.Sprintf("http://news.example/f%d/", i)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		total += got.InDirectory
+	}
+	if total != before+workers*each {
+		t.Errorf("%d URIs are counted, want %d", total, before+workers*each)
+	}
 }

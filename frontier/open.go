@@ -202,6 +202,7 @@ func (f *Frontier) hostOf(id uint32, w hostRow, rest int64, now time.Time) (*hos
 	}
 	h.rest, h.asked, h.failures = min(max(w.Rest, rest), latest), min(w.Asked, latest), w.Failures
 	h.uris, h.queued, h.forbidden, h.held, h.paused = w.URIs, w.Queued, w.Forbidden, w.Held, w.Paused
+	h.counted = w.Counted
 	for _, wake := range w.Wake {
 		h.slots = append(h.slots, slot{wake: min(wake, latest)})
 	}

@@ -89,6 +89,7 @@ type hostRow struct {
 	Held      int64           `cbor:"20,keyasint,omitempty"`
 	Paused    int64           `cbor:"21,keyasint,omitempty"` // since when
 	Asked     int64           `cbor:"22,keyasint,omitempty"`
+	Counted   bool            `cbor:"23,keyasint,omitempty"` // folders
 }
 
 type robotsRow struct {
