@@ -16,12 +16,15 @@ import (
 )
 
 // TestANewItemIsFetchedWithinOnePollAndOneDelay crawls a site that has more due than its politeness allows, and whose feed brings
-// an item every 40 minutes: each is fetched right behind the reading of the feed that told of it, and no reading is late.
+// an item every 40 minutes: each is fetched right behind the reading of the feed that told of it, and no reading is late. The
+// seed has its turns all the same.
 func TestANewItemIsFetchedWithinOnePollAndOneDelay(t *testing.T) {
-	const delay = 2 * time.Second
+	const delay = 7 * time.Second // of which no number is a quarter of an hour
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, dir, `[[wait]]
+		w := newWorld(t, dir, `[politeness]
+min_delay = "7s"
+[[wait]]
 mime = "^text/html.*"
 initial = "1m"
 min = "1m"
@@ -58,10 +61,17 @@ uris = ["http://news.example/"]
 					interval = before.Wait.Interval
 				}
 			}
-			// The feed itself waits for the visit in progress, and once a day for robots.txt.
-			if late := visits[0].Finished.Sub(published); late > interval+3*delay {
+			if late := visits[0].Finished.Sub(published); late > interval+delay {
 				t.Errorf("item %d was fetched %s after it appeared; the wait of the feed was %s, the delay is %s", n, late, interval, delay)
 			}
+		}
+		for i := range polls[1:] {
+			if apart, promised := polls[i+1].Finished.Sub(polls[i].Finished), polls[i].Wait.Interval; i > 0 && apart > promised {
+				t.Errorf("the feed was read %s after it had been read, want %s at most", apart, promised)
+			}
+		}
+		if n := len(w.visits("/")); n < 50 {
+			t.Errorf("the seed, which wants to be visited each minute, was visited %d times in 150, want 50 at least", n)
 		}
 		if len(w.visits("/page/7")) < 5 {
 			t.Errorf("the pages were forgotten over the news: %d visits", len(w.visits("/page/7")))
@@ -157,6 +167,57 @@ func TestAHubsWordHasTheFeedVisited(t *testing.T) {
 		}
 		if err := c.Trigger(time.Now(), uri.FromCanonical("http://news.example/unknown")); err != nil {
 			t.Error(err)
+		}
+	})
+}
+
+// Entries of a feed lie on other hosts too: those of a host that is crawled anyway go by that host's scope, with what they show;
+// those of any other by the scope of the feed.
+func TestEntriesOnOtherHosts(t *testing.T) {
+	story(t, "[feeds]\nuris = [\"http://agency.example/rss.xml\"]\n[articles]\nladder = []\n[seeds]\nuris = [\"http://agency.example/\"]\n", func(w *world) {
+		w.host("www.news.example.toml", "[scope]\nrules = ['reject /print/']\nembeds_anywhere = true\n[seeds]\nuris = [\"http://www.news.example/\"]\n")
+		w.host("agency.example.toml", "[scope]\nrules = ['reject /sport/']\nembeds_anywhere = false\n")
+		item := func(paths ...string) string {
+			text := "<rss version='2.0'><channel>"
+			for _, p := range paths {
+				text += "<item><link>http://" + p + "</link></item>"
+			}
+			return text + "</channel></rss>"
+		}
+		w.set("http://agency.example/", town.Page{})
+		w.set("http://agency.example/rss.xml", town.Page{Type: "application/rss+xml", Body: item("agency.example/old")})
+		w.set("http://agency.example/rss.xml", town.Page{Type: "application/rss+xml", From: 3 * time.Hour, Body: item(
+			"agency.example/old", "agency.example/own", "agency.example/sport/own", "www.news.example/sport/a", "www.news.example/print/b", "elsewhere.example/c")})
+		w.set("http://www.news.example/sport/a", town.Page{Body: "<img src='http://pictures.example/a.png'><a href='/sport/more'>more</a>"})
+		w.set("http://pictures.example/a.png", town.Page{Type: "image/png", Body: "x"})
+		for _, u := range []string{"http://agency.example/old", "http://agency.example/own", "http://www.news.example/sport/more"} {
+			w.set(u, town.Page{})
+		}
+		began := time.Now()
+		w.run(5 * time.Hour)
+		for path, want := range map[string]string{
+			"http://agency.example/own": "http://agency.example/rss.xml", "http://www.news.example/sport/a": "http://www.news.example/",
+			"http://www.news.example/sport/more": "http://www.news.example/", "http://pictures.example/a.png": "http://www.news.example/",
+			"http://agency.example/sport/own": "", "http://www.news.example/print/b": "", "http://elsewhere.example/c": "",
+		} {
+			rooms, shut := w.open()
+			r, known, err := rooms.Frontier.Get(uri.FromCanonical(path))
+			shut()
+			if err != nil || known != (want != "") || r.Seed != want {
+				t.Errorf("%s: known %t, from the seed %q, %v; want %q", path, known, r.Seed, err, want)
+			}
+		}
+		feed, article, picture := w.visits("/rss.xml"), w.visits("/sport/a"), w.visits("/a.png")
+		if len(article) == 0 || len(picture) == 0 {
+			t.Fatal("the article or its picture was not visited")
+		}
+		for _, f := range feed {
+			if at := article[0].Finished; f.Finished.After(began.Add(3*time.Hour)) && f.Finished.Before(at) && at.Sub(f.Finished) > 4*time.Second {
+				t.Errorf("the article was visited %s after the feed", at.Sub(f.Finished))
+			}
+		}
+		if late := picture[0].Finished.Sub(article[0].Finished); late > 4*time.Second {
+			t.Errorf("the picture was visited %s after the article", late)
 		}
 	})
 }

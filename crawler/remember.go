@@ -115,6 +115,9 @@ func (c *Crawler) next(v visit, s config.Settings, k kept, f found) next {
 		return c.nextRobots(v, s, n)
 	}
 	r.Due = v.countsFrom(n.wait).Add(n.wait.Interval)
+	if r.Prompt && !v.failed {
+		r.Due = c.inTime(v, s, n)
+	}
 	if n.rest.After(r.Due) {
 		r.Due, r.Why = n.rest, "the host asked for it: Retry-After"
 	}

@@ -63,6 +63,8 @@ type finder struct {
 	s     terms
 	found *found
 	of    *realm // nil until it is asked for: most visits find nothing
+
+	others map[uri.Host]*realm // of other hosts with seeds, as far as entries of feeds lie on them
 }
 
 // realm is that of the visit's seed.
@@ -82,7 +84,35 @@ func (f *finder) candidate(u uri.URI, hop uri.Hop) (frontier.Candidate, bool) {
 		hops = "" // what robots.txt names is no prerequisite of anything
 	}
 	cand := frontier.Candidate{URI: u, Hops: hops.Then(hop), Via: parent.URI.String(), Seed: parent.Seed, Due: f.v.finished}
-	return cand, f.realm().takes(step{uri: cand.URI, hops: cand.Hops, via: parent.URI}, nil)
+	of := f.realm()
+	if hop == uri.Manifest && u.Host() != of.root.Host() && f.s.config.SeedHost(u.Host()) {
+		of = f.realmAt(u.Host())
+		cand.Seed = of.root.String()
+	}
+	return cand, of.takes(step{uri: cand.URI, hops: cand.Hops, via: parent.URI}, nil)
+}
+
+// realmAt is that of the first seed of a host: what a feed lists of a host that is crawled anyway goes by that host's rules.
+func (f *finder) realmAt(h uri.Host) *realm {
+	if r := f.others[h]; r != nil {
+		return r
+	}
+	if f.others == nil {
+		f.others = map[uri.Host]*realm{}
+	}
+	seed := ""
+	for _, s := range f.s.config.Seeds {
+		if s.URI.Host() == h {
+			seed = s.URI.String()
+			break
+		}
+	}
+	r := f.realm()
+	if seed != "" {
+		r = realmOf(f.s.config, seed, uri.FromCanonical(seed), f.v.finished, f.c.rooms.Frontier.Get)
+	}
+	f.others[h] = r
+	return r
 }
 
 // add takes a candidate that is in scope.
@@ -368,7 +398,7 @@ func policy(kind feeds.Kind, s config.Feeds) feeds.Policy {
 
 // nextSource is the wait of a feed or sitemap after a visit that said what it lists, and what is remembered of it.
 func (n *next) nextSource(v visit, s config.Feeds, r reading) {
-	n.record.Source = string(r.state.Bytes())
+	n.record.Source, n.record.Prompt = string(r.state.Bytes()), false
 	n.told = r.told
 	if !r.state.IsSource() || r.told.Kind == feeds.None || s.Wait != config.FeedsOwn {
 		return
@@ -376,9 +406,26 @@ func (n *next) nextSource(v visit, s config.Feeds, r reading) {
 	p := policy(r.state.Kind, s)
 	wait := p.Next(r.state, v.finished, feeds.CacheHint(v.capture.Header))
 	n.told.Slow = p.Slow(r.state, v.finished)
+	n.record.Prompt = r.state.Kind.Brisk() && !n.told.Slow
 	wait.Memory, wait.Versions = n.wait.Memory, n.wait.Versions
 	n.wait = wait
 	n.record.Wait, n.record.Rate = wait.Interval, wait.PerDay
+}
+
+// behind is how many rests something of a host must have been due for that the host counts as late.
+const behind = 4
+
+// inTime is when a feed is due whose host has more to do than it may: earlier by the rest that its slot may just have begun when
+// its time comes, so that it is read in its time all the same.
+func (c *Crawler) inTime(v visit, s config.Settings, n next) time.Time {
+	due := n.record.Due
+	rest := c.politeness(v.uri(), s, n).Rest(v.capture.Took) + v.capture.Took
+	h, ok := c.rooms.Frontier.Host(v.uri().Host(), v.finished)
+	if !ok || h.Oldest.IsZero() || v.finished.Sub(h.Oldest) < behind*rest {
+		return due
+	}
+	least := v.finished.Add(min(s.Feeds.MinWait, n.wait.Interval))
+	return later(due.Add(-min(rest, n.wait.Interval/2)), least)
 }
 
 // tell says in the daemon's log what a curator should know of a feed or sitemap.

@@ -99,7 +99,7 @@ func (c *change) put(d *draft, fp fingerprint, was, is uriRow) error {
 		return err
 	}
 	if at := is.place(fp); d.taker(fp) == nil {
-		d.hurry(at, is.Urgent)
+		d.hurry(at, is.haste())
 	}
 	if taker := d.taker(fp); taker != nil {
 		taker.place, taker.known, taker.listed, taker.held = is.place(fp), true, is.Forbidden, is.Held

@@ -50,7 +50,7 @@ func (f *Frontier) take(s *slot, r Record, w uriRow, fp fingerprint, now time.Ti
 	f.serial++
 	*s = slot{
 		wake: s.wake, serial: f.serial, fp: fp, place: w.place(fp), scheme: r.URI.Scheme(), known: w.URI != "",
-		listed: w.Forbidden, held: w.Held, diverted: s.diverted, urgent: w.Urgent,
+		listed: w.Forbidden, held: w.Held, diverted: s.diverted, haste: w.haste(),
 	}
 	c := Claim{Record: r, owner: f, serial: f.serial, uri: r.URI}
 	if !r.Due.IsZero() {
@@ -126,10 +126,10 @@ func (f *Frontier) Release(c Claim, _ time.Time) error {
 	}
 	s := h.clone()
 	claimed := s.slotOf(c.serial)
-	at, urgent := claimed.place, claimed.urgent
+	at, haste := claimed.place, claimed.haste
 	*claimed = slot{wake: claimed.wake}
 	s.enqueue(at)
-	s.hurry(at, urgent)
+	s.hurry(at, haste)
 	s.fit(f.valence(h.name))
 	f.set(h, s)
 	return nil
@@ -177,11 +177,11 @@ func (f *Frontier) divert(c Claim, to uri.URI, now time.Time) (diverted Claim, e
 				return damaged(uriKey(h.id, fp), err)
 			}
 		}
-		at, urgent := claimed.place, claimed.urgent
+		at, haste := claimed.place, claimed.haste
 		claimed.diverted = true
 		diverted = f.take(claimed, record, w, fp, now)
 		s.enqueue(at)
-		s.hurry(at, urgent)
+		s.hurry(at, haste)
 		return s.leave(txn, h.id, w.place(fp))
 	})
 	if err != nil {

@@ -51,8 +51,8 @@
 // its rest. Nothing is handed out before that time.
 //
 // Inside a host urgent URIs go first, those that have been due for longest before the others; but of eight choices in a row
-// one is made as if there were none, so that a flood of news stops nothing else. A URI becomes urgent by its [Candidate] and
-// stays so until a settlement says otherwise.
+// one is made as if there were none, so that a flood of news stops nothing else. Prompt ones, the feeds that were read before,
+// come next, three choices of four. A URI becomes urgent by its [Candidate] and stays so until a settlement says otherwise.
 //
 // Of the others the URI with the earliest due time goes first, unless four or more are due: then the host has more to do
 // than its politeness allows, and [Options].Order decides, of each round of eight choices, five. One goes to the URI that

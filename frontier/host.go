@@ -46,6 +46,10 @@ type state struct {
 	urgent  []place
 	hurried int64
 
+	// prompt are those of prompt URIs, and prompted how many of these were handed out in a row.
+	prompt   []place
+	prompted int64
+
 	slots    []slot
 	valence  int   // as last asked for
 	rest     int64 // nothing is handed out before
@@ -71,7 +75,7 @@ type slot struct {
 	listed   bool        // as forbidden
 	held     bool        // by an operator: it gets no place when it is settled
 	diverted bool
-	urgent   bool  // the claimed URI is
+	haste    haste // of the claimed URI
 	sooner   int64 // when it is due at the latest once it is settled, in ms; 0 if nobody wants it sooner
 	reopened bool  // the origin's rules changed since the claim
 }

@@ -152,7 +152,7 @@ func (p *pool) again(at place) {
 
 // choose finds the place of the URI that is to be visited next: the head, unless the host is crowded.
 func (f *Frontier) choose(txn *badger.Txn, h *host, s *state, now int64) (place, uriRow, error) {
-	if at, w, err := mostUrgent(txn, h.id, s, now); err != nil || !at.isNone() {
+	if at, w, err := first(txn, h.id, s, now); err != nil || !at.isNone() {
 		return at, w, err
 	}
 	if f.order != ByDue {

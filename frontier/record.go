@@ -52,6 +52,7 @@ type History struct {
 	Source string    // bytes that are kept of a feed or sitemap, or of what may be one; empty for all else
 	Born   time.Time // when the page came into being, if it is followed up as an article; zero if not
 	Urgent bool      // visited before all that is not, when it is due
+	Prompt bool      // visited before all that is neither, for the most part, when it is due: a feed
 
 	// The rest is of the last complete capture.
 

@@ -55,6 +55,7 @@ type uriRow struct {
 	Source      cbor.ByteString `cbor:"50,keyasint,omitempty"`
 	Born        int64           `cbor:"51,keyasint,omitempty"`
 	Urgent      bool            `cbor:"52,keyasint,omitempty"`
+	Prompt      bool            `cbor:"53,keyasint,omitempty"`
 }
 
 // place is where the URI stands in the queue: nowhere while it is held.
@@ -131,6 +132,7 @@ func rowOf(r Record, due int64) uriRow {
 		Source:      bounded(r.Source),
 		Born:        micros(r.Born),
 		Urgent:      r.Urgent,
+		Prompt:      r.Prompt,
 		ContentType: bounded(r.ContentType),
 		Status:      r.Status,
 		Location:    bounded(r.Location),
@@ -175,6 +177,7 @@ func (w uriRow) record() (Record, error) {
 		Source:      string(w.Source),
 		Born:        fromMicros(w.Born),
 		Urgent:      w.Urgent,
+		Prompt:      w.Prompt,
 		ContentType: string(w.ContentType),
 		Status:      w.Status,
 		Location:    string(w.Location),

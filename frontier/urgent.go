@@ -11,42 +11,86 @@ import (
 // than this is not served in the order of their coming anyway.
 const maxUrgent = 1024
 
-// hurry notes that the URI of this place waits and is urgent, or that it is not.
-func (s *state) hurry(at place, urgent bool) {
-	if !urgent {
-		s.calm(at)
-		return
+// haste is how far a URI goes before others when it is due.
+type haste uint8
+
+const (
+	noHaste haste = iota
+	isPrompt
+	isUrgent
+)
+
+func (w uriRow) haste() haste {
+	switch {
+	case w.Urgent:
+		return isUrgent
+	case w.Prompt:
+		return isPrompt
 	}
-	if at.isNone() || len(s.urgent) >= maxUrgent {
-		return
+	return noHaste
+}
+
+// hurry notes with what haste the URI of this place waits.
+func (s *state) hurry(at place, h haste) {
+	if h != isUrgent {
+		s.urgent = without(s.urgent, at)
 	}
-	if i, found := slices.BinarySearchFunc(s.urgent, at, place.compare); !found {
-		s.urgent = slices.Insert(slices.Clip(s.urgent), i, at)
+	if h != isPrompt {
+		s.prompt = without(s.prompt, at)
+	}
+	switch {
+	case at.isNone():
+	case h == isUrgent:
+		s.urgent = with(s.urgent, at)
+	case h == isPrompt:
+		s.prompt = with(s.prompt, at)
 	}
 }
 
 // calm forgets the place of a URI that is claimed, or moves.
-func (s *state) calm(at place) {
-	if i, found := slices.BinarySearchFunc(s.urgent, at, place.compare); found {
-		s.urgent = slices.Delete(slices.Clone(s.urgent), i, i+1)
+func (s *state) calm(at place) { s.hurry(at, noHaste) }
+
+// with is a list of places in order that has this one too, unless it has as many as it may.
+func with(list []place, at place) []place {
+	if i, found := slices.BinarySearchFunc(list, at, place.compare); !found && len(list) < maxUrgent {
+		return slices.Insert(slices.Clip(list), i, at)
 	}
+	return list
 }
 
-// mostUrgent finds the urgent URI that has been due for longest; none if there is none, or if it is the turn of the others:
-// of each round of choices one is theirs, so that a flood of news stops nothing else.
-func mostUrgent(txn *badger.Txn, host uint32, s *state, now int64) (place, uriRow, error) {
-	if len(s.urgent) == 0 {
+func without(list []place, at place) []place {
+	if i, found := slices.BinarySearchFunc(list, at, place.compare); found {
+		return slices.Delete(slices.Clone(list), i, i+1)
+	}
+	return list
+}
+
+// promptTurns is the length of a round in which one choice is left to all the rest, when more feeds are due than can be visited.
+const promptTurns = 4
+
+// first finds the URI that goes before the queue: the urgent one that has been due for longest, then the prompt one. There is none
+// if none is due, or if it is the turn of the others: of each round of choices one is theirs, so that a flood of news or
+// of feeds stops nothing else.
+func first(txn *badger.Txn, host uint32, s *state, now int64) (place, uriRow, error) {
+	switch {
+	case len(s.urgent) == 0 || s.urgent[0].due() > now:
 		s.hurried = 0
-		return place{}, uriRow{}, nil
+	default:
+		if s.hurried++; s.hurried%turns != 0 {
+			w, err := placed(txn, host, s.urgent[0])
+			return s.urgent[0], w, err
+		}
 	}
-	if s.urgent[0].due() > now {
-		return place{}, uriRow{}, nil
+	switch {
+	case len(s.prompt) == 0 || s.prompt[0].due() > now:
+		s.prompted = 0
+	default:
+		if s.prompted++; s.prompted%promptTurns != 0 {
+			w, err := placed(txn, host, s.prompt[0])
+			return s.prompt[0], w, err
+		}
 	}
-	if s.hurried++; s.hurried%turns == 0 {
-		return place{}, uriRow{}, nil
-	}
-	w, err := placed(txn, host, s.urgent[0])
-	return s.urgent[0], w, err
+	return place{}, uriRow{}, nil
 }
 
 // hasten makes a known URI due sooner, and reports whether that moved it.
