@@ -26,6 +26,7 @@ const (
 
 	fewestCrowding, mostCrowding = 0.1, 2.0 // bounds of how crowded changes are thought to be
 	crowdingPrior                = 10.0     // changes that are thought to have come at random
+	unseenAtMost                 = 2.0      // versions that a visit is thought to have found beyond those it waited for
 	crowdingPower                = 0.7      // how much a crowd is visited more; see crowding
 )
 
@@ -261,7 +262,7 @@ func (e WaitEvaluator) learned(in WaitInput) Wait {
 	versions := 0.0
 	if in.State != Unknown {
 		r.date(in)
-		versions = r.learn(in.At, in.State == Changed)
+		versions = math.Min(r.learn(in.At, in.State == Changed), unseenAtMost+e.expected())
 	}
 	if in.First && in.State == Changed {
 		versions = 1

@@ -100,7 +100,7 @@ type Promise struct {
 // same for all URIs, which captures most: so all targets of a host are scaled together.
 func (l *Load) Promise(t Terms) Promise {
 	t.Least, t.Most = max(t.Least, time.Second), max(t.Most, t.Least, time.Second)
-	x := Expected(t.Target)
+	x := Expected(planned(t.Target))
 	p := Promise{Target: t.Target, Rest: t.Rest, URIs: l.uris}
 	p.Wanted, p.Share = l.visits(x, t)
 	p.Short = p.Share < t.Target-0.01

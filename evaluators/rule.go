@@ -121,6 +121,9 @@ func UnchangedFactor(changed, share float64) float64 {
 const (
 	defaultEvery   = 24 * time.Hour
 	defaultCapture = 0.8
+
+	plainShare = 0.8 // up to which a target is planned for as it is
+	shortLived = 0.415
 )
 
 // fixed counts from when the visit was due.
@@ -138,7 +141,18 @@ func (e WaitEvaluator) expected() float64 {
 	if e.ExpectedChanges > 0 && !math.IsInf(e.ExpectedChanges, 0) {
 		return e.ExpectedChanges
 	}
-	return Expected(e.CaptureTarget)
+	return Expected(planned(e.CaptureTarget))
+}
+
+// planned is the share that has to be planned for so that a share is captured. Where few are to be missed, most of these are
+// versions that stand for much less time than is usual for their URI: those missed get fewer more slowly than the number of
+// expected changes does. On recorded histories their share falls with no more than its power of 0.7.
+func planned(share float64) float64 {
+	if !(share > plainShare && share < 1) {
+		return share
+	}
+	missed, plain := 1-share, 1-plainShare
+	return 1 - missed*math.Pow(missed/plain, shortLived)
 }
 
 // rounded writes a number with two digits.

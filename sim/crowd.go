@@ -122,10 +122,10 @@ func (c Crowding) visit(price *evaluators.Price, t *track, r frontier.Record, no
 	return frontier.Settlement{Record: r, Finished: now, Politeness: frontier.Politeness{MinDelay: c.Delay}}
 }
 
-// Quota is the rest after each visit at which politeness allows the classic rule, with its defaults, so many times fewer
-// visits to a host than it wants; at least a second.
-func Quota(host []History, times float64) time.Duration {
-	requests := Sum(Play(Classic(), 0, host)).Requests
+// Quota is the rest after each visit at which politeness allows a policy so many times fewer visits to a host than it
+// wants; at least a second.
+func Quota(p Policy, knob float64, host []History, times float64) time.Duration {
+	requests := Sum(Play(p, knob, host)).Requests
 	if len(host) == 0 || requests == 0 {
 		return time.Second
 	}

@@ -141,7 +141,7 @@ func TestACrowdedHostVisitsOnePageADelay(t *testing.T) {
 func TestOrderByValueHelpsAHostOverItsBudget(t *testing.T) {
 	t.Parallel()
 	all := sim.OneHost(corpus(t), 40*24*time.Hour)
-	delay := sim.Quota(all, 4)
+	delay := sim.Quota(sim.Classic(), 0, all, 4)
 	overdue := crowded(t, sim.Classic(), 0, all, delay, frontier.ByDue)
 	value := crowded(t, sim.Learned(sim.MaxWait), evaluators.Expected(.8), all, delay, frontier.ByValue)
 	t.Logf("most overdue first %d, largest value first %d, with %d requests", overdue.Captured, value.Captured, value.Requests)

@@ -27,9 +27,11 @@ type simulation struct {
 	seed      uint64
 	crowd     float64
 	oneHost   bool
+	demand    bool
 	configs   []string
 	polite    bool
 	explained string
+	summed    bool
 }
 
 func newSim() *cobra.Command {
@@ -55,6 +57,7 @@ as its frontier would. --explain shows what the rule made of each visit to one r
 Policies: ` + strings.Join(sim.Policies(), ", ") + `.`,
 		Example: `  arcrawl sim histories.jsonl.gz
   arcrawl sim --policies stretched,learned --budgets 1 --by kind --per-source histories.jsonl.gz
+  arcrawl sim --figures histories.jsonl.gz
   arcrawl sim --crowd 4 histories.jsonl.gz
   arcrawl sim --config old.toml --config new.toml --polite crawl.log
   arcrawl sim --explain https://www.news.example/ --config arcrawl.toml crawl.log crawl.log.1.gz
@@ -78,8 +81,10 @@ Policies: ` + strings.Join(sim.Policies(), ", ") + `.`,
 	f.Uint64Var(&s.seed, "seed", 1, "seed of these draws")
 	f.Float64Var(&s.crowd, "crowd", 0, "instead, let politeness allow each host so many times fewer visits than Heritrix's rule wants")
 	f.BoolVar(&s.oneHost, "one-host", false, "with --crowd: put everything on one host, for its first 60 days")
+	f.BoolVar(&s.demand, "crowd-learned", false, "with --crowd: so many times fewer visits than the rule learned wants, at its default target")
 	f.StringArrayVar(&s.configs, "config", nil, "play this configuration; may be repeated")
 	f.BoolVar(&s.polite, "polite", false, "with --config: hosts rest between visits, and a frontier orders what is due")
+	f.BoolVar(&s.summed, "figures", false, "instead, tell at once what the rule learned is worth: at 1×, 2× and 4×, by source, and how well it keeps a capture target")
 	f.StringVar(&s.explained, "explain", "", "instead, show what the rule made of each visit to this resource, by its id or URI")
 	cmd.AddCommand(newSimWait(), newSimYear())
 	return cmd
@@ -116,6 +121,8 @@ func (s simulation) run(out io.Writer, files []string) error {
 		return errors.New("no history is long enough to be played: at least a day, and two visits where they come from a log")
 	case s.explained != "":
 		return s.explain(out, all)
+	case s.summed:
+		return s.figures(out, all)
 	case s.crowd > 0:
 		return s.crowded(out, all)
 	}

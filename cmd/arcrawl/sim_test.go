@@ -87,3 +87,19 @@ func TestSimRefusesWhatItDoesNotKnow(t *testing.T) {
 		}
 	}
 }
+
+func TestSimTellsAllFiguresAtOnce(t *testing.T) {
+	t.Parallel()
+	histories, err := os.ReadFile(inventedHistories)
+	if err != nil {
+		t.Fatal(err)
+	}
+	few := filepath.Join(t.TempDir(), "few.jsonl")
+	if err := os.WriteFile(few, bytes.Join(bytes.SplitAfterN(histories, []byte("\n"), 7)[:6], nil), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	code, out, errs := simulated("--figures", few)
+	if code != exitOK || !strings.Contains(out, "capture target") || !strings.Contains(out, "4×") || !strings.Contains(out, "a budget of its own for each source") {
+		t.Errorf("exit code %d, %s\n%s", code, errs, out)
+	}
+}

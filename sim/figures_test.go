@@ -1,0 +1,43 @@
+package sim_test
+
+import (
+	"math"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/arcrawl/arcrawl/sim"
+)
+
+func TestFiguresTellWhatRestsOnOneSource(t *testing.T) {
+	t.Parallel()
+	var all []sim.History
+	for i, h := range corpus(t) {
+		if i%5 == 0 {
+			all = append(all, h)
+		}
+	}
+	for i := range all {
+		all[i].Source = all[i].Kind
+	}
+	f := sim.Figure(all, []float64{1}, []float64{.5, .8}, true, 1)
+	if diff := cmp.Diff(f.Budgets, sim.Figure(all, []float64{1}, nil, false, 1).Budgets); diff != "" {
+		t.Errorf("other figures the second time:\n%s", diff)
+	}
+	b := f.Budgets[0]
+	if !(b.Least.Figure < b.Share && b.Share < b.Most.Figure && b.Low < b.Share && b.Share < b.High) || len(b.Without) < 2 {
+		t.Errorf("%+v: the share lies between those without one source, and within its interval", b)
+	}
+	if !(f.Sources > 0 && f.Sources < 1) || f.Worst.Source == "" {
+		t.Errorf("mean over sources %v, worst %+v", f.Sources, f.Worst)
+	}
+	low, high := f.Targets[0], f.Targets[1]
+	if !(low.Share < high.Share) || low.Requests >= high.Requests || math.Abs(high.Share-.8) > .1 {
+		t.Errorf("targets .5 and .8: %+v, %+v", low, high)
+	}
+	for _, target := range f.Targets {
+		if target.Honest > target.Hosts || !(target.Without <= 1) {
+			t.Errorf("%+v", target)
+		}
+	}
+}
