@@ -32,6 +32,7 @@ type simulation struct {
 	polite    bool
 	explained string
 	summed    bool
+	targets   []float64
 }
 
 func newSim() *cobra.Command {
@@ -57,7 +58,7 @@ as its frontier would. --explain shows what the rule made of each visit to one r
 Policies: ` + strings.Join(sim.Policies(), ", ") + `.`,
 		Example: `  arcrawl sim histories.jsonl.gz
   arcrawl sim --policies stretched,learned --budgets 1 --by kind --per-source histories.jsonl.gz
-  arcrawl sim --figures histories.jsonl.gz
+  arcrawl sim --figures --per-source --budgets 1,2,4 histories.jsonl.gz
   arcrawl sim --crowd 4 histories.jsonl.gz
   arcrawl sim --config old.toml --config new.toml --polite crawl.log
   arcrawl sim --explain https://www.news.example/ --config arcrawl.toml crawl.log crawl.log.1.gz
@@ -84,7 +85,8 @@ Policies: ` + strings.Join(sim.Policies(), ", ") + `.`,
 	f.BoolVar(&s.demand, "crowd-learned", false, "with --crowd: so many times fewer visits than the rule learned wants, at its default target")
 	f.StringArrayVar(&s.configs, "config", nil, "play this configuration; may be repeated")
 	f.BoolVar(&s.polite, "polite", false, "with --config: hosts rest between visits, and a frontier orders what is due")
-	f.BoolVar(&s.summed, "figures", false, "instead, tell at once what the rule learned is worth: at 1×, 2× and 4×, by source, and how well it keeps a capture target")
+	f.BoolVar(&s.summed, "figures", false, "instead, tell what the rule learned is worth at the budgets, with each source left out once, and how well it keeps capture targets")
+	f.Float64SliceVar(&s.targets, "targets", []float64{0.5, 0.7, 0.8, 0.9, 0.95}, "with --figures: the capture targets")
 	f.StringVar(&s.explained, "explain", "", "instead, show what the rule made of each visit to this resource, by its id or URI")
 	cmd.AddCommand(newSimWait(), newSimYear())
 	return cmd
@@ -108,10 +110,8 @@ func (s simulation) run(out io.Writer, files []string) error {
 		return usageError{fmt.Errorf("--by %q is none of source, kind, host", s.group)}
 	}
 	q.Group = group
-	for _, b := range s.budgets {
-		if !(b > 0 && b <= 1000) {
-			return usageError{fmt.Errorf("--budgets: %v is not above 0 and at most 1000", b)}
-		}
+	if err := s.check(); err != nil {
+		return err
 	}
 	all, err := readHistories(files)
 	switch {
@@ -143,6 +143,21 @@ func (s simulation) run(out io.Writer, files []string) error {
 		return writeJSON(out, results)
 	}
 	return s.table(out, all, results)
+}
+
+// check refuses numbers that mean nothing.
+func (s simulation) check() error {
+	for _, target := range s.targets {
+		if !(target > 0 && target < 1) {
+			return usageError{fmt.Errorf("--targets: %v is not between 0 and 1", target)}
+		}
+	}
+	for _, b := range s.budgets {
+		if !(b > 0 && b <= 1000) {
+			return usageError{fmt.Errorf("--budgets: %v is not above 0 and at most 1000", b)}
+		}
+	}
+	return nil
 }
 
 // readHistories reads files of histories, or of visits.

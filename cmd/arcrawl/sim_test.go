@@ -98,7 +98,7 @@ func TestSimTellsAllFiguresAtOnce(t *testing.T) {
 	if err := os.WriteFile(few, bytes.Join(bytes.SplitAfterN(histories, []byte("\n"), 7)[:6], nil), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	code, out, errs := simulated("--figures", few)
+	code, out, errs := simulated("--figures", "--per-source", "--budgets", "1,4", "--targets", ".5,.8", few)
 	if code != exitOK || !strings.Contains(out, "capture target") || !strings.Contains(out, "4×") || !strings.Contains(out, "a budget of its own for each source") {
 		t.Errorf("exit code %d, %s\n%s", code, errs, out)
 	}

@@ -10,7 +10,7 @@ import (
 
 // figures tells at once what the rule learned is worth: at several budgets, by source, and how well it keeps its word.
 func (s simulation) figures(out io.Writer, all []sim.History) error {
-	f := sim.Figure(all, []float64{1, 2, 4}, []float64{.5, .7, .8, .9, .95}, true, s.seed)
+	f := sim.Figure(all, s.budgets, s.targets, s.perSource, s.seed)
 	if s.asJSON {
 		return writeJSON(out, f)
 	}
@@ -25,7 +25,7 @@ func (s simulation) figures(out io.Writer, all []sim.History) error {
 		fmt.Fprintf(w, "%g\t%.3f\t%.2f–%.2f\t%.3f\t%d\t%d of %d\t%+.3f\t%.0f %%\t\n",
 			t.Target, t.Share, t.Low, t.High, t.Estimated, t.Requests, t.Honest, t.Hosts, t.Bias, 100*t.Without)
 	}
-	if err := w.Flush(); err != nil {
+	if err := w.Flush(); err != nil || !s.perSource {
 		return err
 	}
 	_, err := fmt.Fprintf(out, "\na budget of its own for each source, 1×: %.3f in the mean; beside the classic rule at worst %+.3f (%s)\n", f.Sources, f.Worst.Figure, f.Worst.Source)
