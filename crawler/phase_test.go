@@ -1,0 +1,50 @@
+package crawler_test
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/arcrawl/arcrawl/internal/town"
+)
+
+// TestADailySeedIsCapturedOnceADayForAMonth has the daemon stopped for some hours nine times in thirty days, once while a visit is
+// due. Each day has its capture, and none drifts: only the one that came late is not at the hour of the first.
+func TestADailySeedIsCapturedOnceADayForAMonth(t *testing.T) {
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, dir, "[[wait]]\nmime = \".*\"\nrule = \"fixed\"\nevery = \"24h\"\n[seeds]\nuris = [\"http://daily.example/\"]\n")
+		defer w.town.Close()
+		w.set("http://daily.example/", town.Page{Every: 5 * time.Hour})
+		began := time.Now()
+		w.run(11 * time.Hour)
+		for day := 3; day <= 27; day += 3 {
+			w.run(time.Duration(day)*24*time.Hour - 5*time.Hour - time.Since(began)) // until five hours before a visit
+			down := 3 * time.Hour
+			if day == 15 {
+				down = 7 * time.Hour // over the time of the visit
+			}
+			time.Sleep(down)
+		}
+		w.run(30*24*time.Hour - time.Hour - time.Since(began))
+		days, off := map[time.Duration]int{}, 0
+		for _, r := range w.reports {
+			if r.URI.RequestTarget() != "/" {
+				continue
+			}
+			age := r.Finished.Sub(began)
+			days[age/(24*time.Hour)]++
+			if age%(24*time.Hour) > 5*time.Minute {
+				off++
+			}
+		}
+		for day := range time.Duration(30) {
+			if days[day] != 1 {
+				t.Errorf("day %d has %d captures, want one", day+1, days[day])
+			}
+		}
+		if len(days) != 30 || off != 1 {
+			t.Errorf("%d days have captures, %d of them not at the hour of the first; want 30, and one that came late", len(days), off)
+		}
+	})
+}
