@@ -99,10 +99,8 @@ func Import(ctx context.Context, index *dedup.Index, paths []string, o ImportOpt
 			im.o.Progress.expect([]File{{Size: info.Size()}})
 		}
 	}
-	for _, t := range tasks {
-		if err := im.one(ctx, t); err != nil {
-			return im.sum, fmt.Errorf("import %s: %w", t.file, err)
-		}
+	if err := im.all(ctx, tasks); err != nil {
+		return im.sum, err
 	}
 	if im.o.Remove {
 		return im.sum, im.remove(tasks, manifests)
@@ -110,92 +108,11 @@ func Import(ctx context.Context, index *dedup.Index, paths []string, o ImportOpt
 	return im.sum, nil
 }
 
-// one reads one file.
-func (im *importing) one(ctx context.Context, t task) error {
-	defer im.o.Progress.files.Add(1)
-	fault := func(k Kind, text string) error {
-		return im.see(Finding{File: t.file, Offset: -1, Severity: Error, Kind: k, Text: text})
-	}
-	if t.missing != "" {
-		return fault(Unreadable, t.missing)
-	}
-	hash, size, err := hashOf(t.file)
-	if err != nil {
-		return fault(Unreadable, cause(err))
-	}
-	switch {
-	case size == 0:
-		return fault(Empty, "the file is empty")
-	case t.wantHash != "" && hash != t.wantHash:
-		return fault(BlockDigest, fmt.Sprintf("the file has the hash %s, the manifest says %s; it is passed over", hash, t.wantHash))
-	case t.wantSize > 0 && size != t.wantSize:
-		return fault(Length, fmt.Sprintf("the file has %d bytes, the manifest says %d; it is passed over", size, t.wantSize))
-	}
-	read, err := im.reader(t)
-	if err != nil {
-		return seen(err, im.see)
-	}
-	m, err := im.index.Begin(dedup.Collection{Name: t.name, Hash: hash, Size: size, Crawl: t.crawl, Manifest: t.manifest}, im.o.Now())
-	if err != nil {
-		return err
-	}
-	if m == nil {
-		im.sum.Known++
-		im.o.Progress.done.Add(size)
-		return im.done(ImportedFile{File: t.file, Known: true})
-	}
-	resumed := m.Collection().Position > 0
-	if err := im.fill(ctx, m, read); err != nil {
-		return err
-	}
-	if err := m.Done(im.o.Now()); err != nil {
-		return err
-	}
-	c := m.Collection()
-	im.sum.Files++
-	im.sum.Entries += c.Entries
-	im.sum.Revisits += c.Refs
-	im.sum.Skipped += c.Skipped
-	return im.done(ImportedFile{File: t.file, Resumed: resumed, Entries: c.Entries, Revisits: c.Refs, Skipped: c.Skipped})
-}
-
 func (im *importing) done(f ImportedFile) error {
 	if im.o.Done == nil {
 		return nil
 	}
 	return im.o.Done(f)
-}
-
-// fill adds what is read, some hundred records at a time.
-func (im *importing) fill(ctx context.Context, m *dedup.Import, read reap) error {
-	batch := make([]dedup.Found, 0, dedup.MaxBatch)
-	skipped, position := int64(0), m.Collection().Position
-	flush := func() error {
-		err := m.Add(batch, skipped, position)
-		batch, skipped = batch[:0], 0
-		if err == nil && im.o.Added != nil {
-			err = im.o.Added()
-		}
-		return err
-	}
-	give := func(f dedup.Found, ok bool, after int64) error {
-		if ok {
-			batch = append(batch, f)
-		} else {
-			skipped++
-		}
-		if after >= 0 {
-			position = after
-		}
-		if len(batch) < dedup.MaxBatch && skipped < 100*dedup.MaxBatch {
-			return nil
-		}
-		return flush()
-	}
-	if err := read(ctx, position, give, im.see); err != nil {
-		return err
-	}
-	return flush()
 }
 
 // reader finds out how a file is to be read.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -233,7 +234,8 @@ func TestAnImportThatIsBrokenOffGoesOn(t *testing.T) {
 					return give(f, ok, after)
 				}, see)
 			}
-			if err := im.fill(t.Context(), m, cut); !errors.Is(err, power) {
+			f := filling{importing: im, m: m}
+			if err := inBatches(t.Context(), 0, cut, f.take, im.see); !errors.Is(err, power) {
 				t.Fatal(err)
 			}
 			var files []ImportedFile
@@ -362,4 +364,48 @@ func FuzzLinesOfEarlierArchives(f *testing.F) {
 			}
 		}
 	})
+}
+
+func TestFilesReadSideBySideAreImportedInTheirOrder(t *testing.T) {
+	t.Parallel()
+	dir, forms, _ := everyForm(t)
+	var paths []string
+	for n := range 12 { // the same bytes under many names: all but the first are known
+		copied := filepath.Join(dir, fmt.Sprintf("copy-%02d.cdxj", n))
+		text, err := os.ReadFile(forms["CDXJ"])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n%2 == 1 {
+			text = append(text, fmt.Sprintf("org,example-%d)/ 20260301120000 {\"url\": \"http://example-%d.org/\"}\n", n, n)...)
+		}
+		if err := os.WriteFile(copied, text, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		paths = append(paths, copied)
+	}
+	i := openIndex(t)
+	var order []string
+	o := ImportOptions{Done: func(f ImportedFile) error {
+		order = append(order, fmt.Sprint(filepath.Base(f.File), " ", f.Known))
+		return nil
+	}}
+	sum, found := imported(t, i, o, paths...)
+	var want []string
+	for n := range 12 {
+		want = append(want, fmt.Sprintf("copy-%02d.cdxj %t", n, n%2 == 0 && n > 0))
+	}
+	if !slices.Equal(order, want) || sum.Known != 5 || sum.Files != 7 || len(found) > 0 {
+		t.Errorf("imported %+v in the order %q, %v; want %q", sum, order, found, want)
+	}
+	for n, c := range i.Collections() {
+		if want := fmt.Sprintf("copy-%02d.cdxj", max(0, 2*n-1)); c.Name != want {
+			t.Errorf("the collection %d is %s, want %s", c.Number, c.Name, want)
+		}
+	}
+	full := errors.New("the disk is full")
+	_, err := Import(t.Context(), openIndex(t), paths, ImportOptions{Now: func() time.Time { return start }, Added: func() error { return full }}, func(Finding) error { return nil })
+	if !errors.Is(err, full) {
+		t.Errorf("Import = %v, want %v", err, full)
+	}
 }

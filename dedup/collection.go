@@ -191,6 +191,18 @@ func (i *Index) Collections() []Collection {
 	return list
 }
 
+// Collection gives the collection of a hash and a crawl, if it is known.
+func (i *Index) Collection(hash, crawl string) (Collection, bool) {
+	i.imported.mu.RLock()
+	defer i.imported.mu.RUnlock()
+	for _, c := range i.imported.all {
+		if c.Hash == hash && c.Crawl == crawl {
+			return c, true
+		}
+	}
+	return Collection{}, false
+}
+
 // store writes a collection, and what else comes with it, at once.
 func (i *Index) store(c Collection, more func(txn *badger.Txn) error) error {
 	v, err := c.encode()
