@@ -45,8 +45,8 @@ func TestLaw1(t *testing.T) {
 		{"claimed", "killed before the fetch, nothing happened", 1, 0, 1},
 		{"fetched", "killed after the fetch, nothing happened", 1, 0, 1},
 		{"archived", "killed before the log, the capture is made once more", 2, 0, 1},
-		{"logged", "killed before the index, the capture is logged and made once more", 2, 0, 2},
-		{"indexed", "killed before the frontier, the second capture is a revisit", 1, 1, 2},
+		{"logged", "killed after the log, the capture is logged and made once more", 2, 0, 2},
+		{"indexed", "killed before the index and the frontier hear, which is at once, the same", 2, 0, 2},
 		{"settled", "killed after the frontier, nothing is repeated", 1, 0, 1},
 	} {
 		t.Run(row.name, func(t *testing.T) {

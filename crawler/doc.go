@@ -18,12 +18,11 @@
 //	while fetching                        nothing happened; the URI is still due
 //	while the records are being written   the torn tail is cut at the next start; the URI is still due
 //	after the records, before the line    the capture is there; it is captured once more
-//	after the line, before dedup hears    the capture is there and logged; it is captured once more
-//	after dedup, before the frontier      the second capture becomes a revisit that points to the first
-//	after the frontier                    nothing is lost, nothing repeated
+//	after the line                        the capture is there and logged; it is captured once more
+//	after dedup and the frontier          nothing is lost, nothing repeated
 //
-// Never does a line or a revisit point to a record that is not there, because a record is on disk before anything
-// else hears of it. A power cut may take the last moments of the log and of the frontier with it (they are synced
+// Dedup and the frontier hear in one transaction. Never does a line or a revisit point to a record that is not there,
+// because a record is on disk before anything else hears of it. A power cut may take the last moments of the log and of the frontier with it (they are synced
 // every 200 ms); the rows above hold for it in the same way.
 //
 // # What a visit can mean

@@ -152,20 +152,17 @@ func mediaType(v visit) string {
 	return t
 }
 
-// index tells the dedup index of a new record: one that may stand for a payload, or one that refers to such a record.
-func (c *Crawler) index(v visit, s config.Dedup, k kept) error {
-	if _, revisit := k.keeping.profile(); revisit {
-		return c.rooms.Dedup.Refer(k.origin)
+// indexing is what the dedup index is to remember of a new record that may stand for a payload, together with the settlement; nil is
+// nothing. A record that refers to another is counted at once, in memory.
+func (c *Crawler) indexing(v visit, s config.Dedup, k kept) (dedup.Change, error) {
+	_, revisit := k.keeping.profile()
+	switch {
+	case revisit:
+		return nil, c.rooms.Dedup.Refer(k.origin)
+	case k.keeping != KeptResponse || v.capture.PayloadSize == 0 || !covers(v, s):
+		return nil, nil
+	case k.unsound:
+		return c.rooms.Dedup.Replacing(dedupKey(v), k.origin), nil
 	}
-	if k.keeping != KeptResponse || v.capture.PayloadSize == 0 || !covers(v, s) {
-		return nil
-	}
-	tell := c.rooms.Dedup.Put
-	if k.unsound {
-		tell = c.rooms.Dedup.Replace
-	}
-	if err := tell(dedupKey(v), k.origin); err != nil {
-		return fmt.Errorf("remember the record of %s: %w", v.uri(), err)
-	}
-	return nil
+	return c.rooms.Dedup.Putting(dedupKey(v), k.origin), nil
 }

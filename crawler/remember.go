@@ -210,9 +210,6 @@ func observation(v visit) (o evaluators.Observation, ok bool) {
 // worth, and the frontier of the whole visit.
 func (c *Crawler) remember(v visit, s config.Settings, k kept, f found, n next) error {
 	got := v.capture
-	if err := c.index(v, s.Dedup, k); err != nil {
-		return err
-	}
 	if o, ok := observation(v); ok {
 		if err := c.rooms.Trust.Add(v.uri().Host(), o); err != nil {
 			return fmt.Errorf("remember what the headers of %s were worth: %w", v.uri(), err)
@@ -224,11 +221,16 @@ func (c *Crawler) remember(v visit, s config.Settings, k kept, f found, n next) 
 	if err := c.learnTraps(v, s, k, f); err != nil {
 		return err
 	}
+	also, err := c.indexing(v, s.Dedup, k)
+	if err != nil {
+		return err
+	}
 	c.step("indexed")
 	polite := c.politeness(v.uri(), s, n)
 	added, err := c.rooms.Frontier.Settle(v.claim, frontier.Settlement{
 		Record: n.record, Finished: v.finished, Took: got.Took, Politeness: polite,
 		RetryAfter: n.rest, HostDown: hostDown(got.Status), Found: f.candidates, Seen: f.reading.seen, Robots: n.robots, Reopen: n.reopen,
+		Also: also,
 	})
 	if err != nil {
 		return fmt.Errorf("settle %s: %w", v.uri(), err)

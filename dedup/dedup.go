@@ -147,13 +147,32 @@ func (i *Index) find(txn *badger.Txn, key []byte, q Query) (Match, error) {
 
 // Put remembers that o holds the payload of k. It must be called only after the record is on disk. When there is an
 // entry already, that one stays; a record of another URI is remembered beside it.
-func (i *Index) Put(k Key, o digest.Origin) error { return i.change(k, o, i.put) }
+func (i *Index) Put(k Key, o digest.Origin) error { return i.update(i.Putting(k, o)) }
 
 // Replace is [Index.Put] for a record that is known to be sound, where the entry has been found not to be: it takes the
 // place of the entry for its payload and of those for its URI.
-func (i *Index) Replace(k Key, o digest.Origin) error { return i.change(k, o, i.replace) }
+func (i *Index) Replace(k Key, o digest.Origin) error { return i.update(i.Replacing(k, o)) }
 
-func (i *Index) change(k Key, o digest.Origin, how func(txn *badger.Txn, key []byte, o entry) error) error {
+// Change is a change of the index as part of a transaction of the store's owner, which then makes it a part of what is remembered there. It
+// may be called again when the transaction is made anew, because of a conflict.
+type Change func(txn *badger.Txn) error
+
+// Putting is [Index.Put] as a change.
+func (i *Index) Putting(k Key, o digest.Origin) Change { return i.change(k, o, i.put) }
+
+// Replacing is [Index.Replace] as a change.
+func (i *Index) Replacing(k Key, o digest.Origin) Change { return i.change(k, o, i.replace) }
+
+// update makes a change by itself. Another goroutine may be first; each round lets one through.
+func (i *Index) update(c Change) error {
+	for {
+		if err := i.db.Update(c); !errors.Is(err, badger.ErrConflict) {
+			return err
+		}
+	}
+}
+
+func (i *Index) change(k Key, o digest.Origin, how func(txn *badger.Txn, key []byte, o entry) error) Change {
 	key, err := k.bytes()
 	switch {
 	case err != nil:
@@ -161,18 +180,17 @@ func (i *Index) change(k Key, o digest.Origin, how func(txn *badger.Txn, key []b
 		err = errors.New("no record is given")
 	case o.Payload != k.Payload:
 		err = fmt.Errorf("record %s holds another payload, %s", o.RecordID, o.Payload)
-	default:
-		for { // another goroutine may be first; each round lets one through
-			err = i.db.Update(func(txn *badger.Txn) error { return how(txn, key, entry{Origin: o}) })
-			if !errors.Is(err, badger.ErrConflict) {
-				break
-			}
+	}
+	return func(txn *badger.Txn) error {
+		err := err
+		if err == nil {
+			err = how(txn, key, entry{Origin: o})
 		}
+		if err != nil {
+			return fmt.Errorf("remember the origin of %s: %w", k.Payload, err)
+		}
+		return nil
 	}
-	if err != nil {
-		return fmt.Errorf("remember the origin of %s: %w", k.Payload, err)
-	}
-	return nil
 }
 
 func (i *Index) put(txn *badger.Txn, key []byte, o entry) error {

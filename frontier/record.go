@@ -3,6 +3,8 @@ package frontier
 import (
 	"time"
 
+	"github.com/dgraph-io/badger/v4"
+
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/uri"
@@ -158,6 +160,10 @@ type Settlement struct {
 	// due at Finished, and listed no longer. A claim of that origin which is in progress meanwhile may have been judged by
 	// the old rules; if it is settled as Forbidden it is due again at once instead.
 	Reopen bool
+
+	// Also writes what others remember of the visit, in the transaction of the settlement: both are remembered, or neither. It is called with
+	// locks held, and again if the transaction has to be made anew; an error of it is one of the settlement. Nil is nothing.
+	Also func(txn *badger.Txn) error
 }
 
 // RobotsCopy is the robots.txt of an origin as last fetched.

@@ -13,6 +13,9 @@ import (
 // MB, which leaves room in the store's 2.5 MB for a robots.txt and the settled URI.
 const reopenBatch = 50
 
+// maxConflicts is how often a settlement is tried anew because of what others write at the same time.
+const maxConflicts = 100
+
 // Settle ends a claim after its visit. It is one transaction, save for very long ones; see the package comment.
 // Added counts o.Found.
 func (f *Frontier) Settle(c Claim, o Settlement) (Added, error) {
@@ -60,6 +63,9 @@ func (f *Frontier) settleAlone(w *settling) (Added, error) {
 		}
 	}
 	added, err := f.settleOnce(h, w.claim, w.Settlement, w.fresh, last)
+	for tries := 0; errors.Is(err, badger.ErrConflict) && tries < maxConflicts; tries++ { // somebody else wrote what Also has read
+		added, err = f.settleOnce(h, w.claim, w.Settlement, w.fresh, last)
+	}
 	if errors.Is(err, badger.ErrTxnTooBig) && len(w.fresh) > 0 {
 		if added, err = f.addBatches(w.fresh, w.Finished); err != nil {
 			return Added{}, err
@@ -100,6 +106,11 @@ func (c *change) settle(d *draft, cl Claim, o Settlement, fresh []newcomer, reop
 	}
 	if o.Robots != nil {
 		if err := write(c.txn, robotsKey(d.h.id, o.Record.URI), robotsRowOf(*o.Robots)); err != nil {
+			return Added{}, err
+		}
+	}
+	if o.Also != nil {
+		if err := o.Also(c.txn); err != nil {
 			return Added{}, err
 		}
 	}
