@@ -46,7 +46,7 @@ func storeOptions(o Options) badger.Options {
 		compactors = 0
 	}
 	b := badger.DefaultOptions(o.Dir).
-		WithMemTableSize(16 << 20).
+		WithMemTableSize(8 << 20).
 		WithNumMemtables(2).
 		WithBlockCacheSize(32 << 20).
 		WithIndexCacheSize(48 << 20).
