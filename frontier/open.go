@@ -59,7 +59,7 @@ func storeOptions(o Options) badger.Options {
 		WithLogger(o.Logger)
 	b.TableSizeMultiplier = 1
 	if o.Filling {
-		b = b.WithBaseTableSize(2 << 20).WithBaseLevelSize(64 << 20).WithBloomFalsePositive(0.002).WithBlockCacheSize(16 << 20)
+		b = b.WithMemTableSize(16 << 20).WithBaseTableSize(2 << 20).WithBaseLevelSize(64 << 20).WithBloomFalsePositive(0.002).WithBlockCacheSize(16 << 20)
 	}
 	return b
 }
