@@ -15,6 +15,7 @@ type change struct {
 	drafts map[uri.Host]*draft
 	order  []*draft // the drafts as they came
 	fresh  int      // drafts of hosts that become known with this change
+	buffer []byte   // of encoded rows, which the transaction needs until it ends; then it is used again
 }
 
 // draft is a host as it will be.
@@ -26,11 +27,28 @@ type draft struct {
 }
 
 func (f *Frontier) begin() *change {
-	return &change{f: f, txn: f.db.NewTransaction(true), drafts: map[uri.Host]*draft{}}
+	c := &change{f: f, txn: f.db.NewTransaction(true), drafts: map[uri.Host]*draft{}, buffer: f.buffer[:0]}
+	f.buffer = nil
+	return c
 }
 
-// discard ends the change; after a commit it does nothing.
-func (c *change) discard() { c.txn.Discard() }
+// discard ends the change; after a commit it does nothing but give the buffer back.
+func (c *change) discard() {
+	c.txn.Discard()
+	if cap(c.buffer) <= maxBuffer {
+		c.f.buffer = c.buffer
+	}
+}
+
+// maxBuffer is how large a buffer of rows is kept for the next change.
+const maxBuffer = 64 << 10
+
+// write encodes a row into the buffer, and makes it part of the transaction.
+func (c *change) write(k []byte, appendTo func([]byte) (row, buffer []byte)) error {
+	row, buffer := appendTo(c.buffer)
+	c.buffer = buffer
+	return c.txn.Set(k, row)
+}
 
 // draft gives the host as it will be. Whoever asks for one of a host that is not known must put a URI on it, since
 // hosts are numbered without gaps.
@@ -59,7 +77,8 @@ func (c *change) commit() error {
 		if !d.dirty {
 			continue
 		}
-		if err := write(c.txn, hostKey(d.h.id), d.row(d.h.name)); err != nil {
+		w := d.row(d.h.name)
+		if err := c.write(hostKey(d.h.id), w.appendTo); err != nil {
 			return err
 		}
 		if !d.fresh {
@@ -92,7 +111,7 @@ func (c *change) put(d *draft, fp fingerprint, was, is uriRow) error {
 	if was.URI == "" {
 		d.uris++
 	}
-	if err := write(c.txn, uriKey(d.h.id, fp), is); err != nil {
+	if err := c.write(uriKey(d.h.id, fp), is.appendTo); err != nil {
 		return err
 	}
 	if err := c.move(d, was.place(fp), is.place(fp)); err != nil {

@@ -170,7 +170,7 @@ func (x *checker) host(item *badger.Item) error {
 	if len(w.Mark) != placeLen {
 		return damaged(k, errors.New("no watermark"))
 	}
-	t.mark = place(w.Mark)
+	t.mark = place([]byte(w.Mark))
 	if h.mark().before(t.mark) {
 		x.faultf("%s: watermark is above the host's lowest place", Describe(k))
 	}

@@ -210,7 +210,7 @@ func (s *state) fit(valence int) {
 func (s *state) row(name uri.Host) hostRow {
 	mark := s.mark()
 	r := hostRow{
-		Name: cbor.ByteString(name), Rest: s.rest, Failures: s.failures, Mark: mark[:],
+		Name: cbor.ByteString(name), Rest: s.rest, Failures: s.failures, Mark: cbor.ByteString(mark[:]),
 		URIs: s.uris, Queued: s.queued, Forbidden: s.forbidden, Held: s.held, Paused: s.paused, Asked: s.asked, Counted: s.counted, Wake: make([]int64, len(s.slots)),
 	}
 	for i := range s.slots {

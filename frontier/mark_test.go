@@ -24,7 +24,7 @@ func passed(t *testing.T, f *Frontier) int {
 		it := txn.NewIterator(badger.IteratorOptions{AllVersions: true, Prefix: key(kindQueue, 1, nil)})
 		defer it.Close()
 		var deleted []byte
-		for it.Seek(queueKey(1, place(w.Mark))); it.Valid(); it.Next() {
+		for it.Seek(queueKey(1, place([]byte(w.Mark)))); it.Valid(); it.Next() {
 			switch item := it.Item(); {
 			case bytes.Equal(item.Key(), deleted): // what it was before
 			case !item.IsDeletedOrExpired():

@@ -208,7 +208,7 @@ func (f *Frontier) hostOf(id uint32, w hostRow, rest int64, now time.Time) (*hos
 	}
 	h.fit(f.valence(h.name))
 	// With no claim in progress the mark is the first place itself. A queue that disagrees is noticed by the claim.
-	if mark := place(w.Mark); mark != lastPlace {
+	if mark := place([]byte(w.Mark)); mark != lastPlace {
 		h.head = mark
 	}
 	if h.head.isNone() != (h.queued == 0) {

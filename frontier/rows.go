@@ -38,8 +38,8 @@ type uriRow struct {
 	Location    cbor.ByteString `cbor:"18,keyasint,omitempty"`
 	ETag        cbor.ByteString `cbor:"19,keyasint,omitempty"`
 	LastMod     cbor.ByteString `cbor:"20,keyasint,omitempty"`
-	Payload     []byte          `cbor:"21,keyasint,omitempty"`
-	Comparison  []byte          `cbor:"22,keyasint,omitempty"`
+	Payload     cbor.ByteString `cbor:"21,keyasint,omitempty"`
+	Comparison  cbor.ByteString `cbor:"22,keyasint,omitempty"`
 	Rules       uint64          `cbor:"23,keyasint,omitempty"`
 	Size        int64           `cbor:"24,keyasint,omitempty"`
 	Origin      *originRow      `cbor:"25,keyasint,omitempty"`
@@ -47,7 +47,7 @@ type uriRow struct {
 	Sketch      uint64          `cbor:"27,keyasint,omitempty"`
 	LastRead    int64           `cbor:"28,keyasint,omitempty"`
 	Gone        int             `cbor:"29,keyasint,omitempty"`
-	Recent      []byte          `cbor:"31,keyasint,omitempty"`
+	Recent      cbor.ByteString `cbor:"31,keyasint,omitempty"`
 	Rate        float64         `cbor:"40,keyasint,omitempty"`
 	Memory      cbor.ByteString `cbor:"30,keyasint,omitempty"`
 	Held        bool            `cbor:"80,keyasint,omitempty"`
@@ -70,7 +70,7 @@ type originRow struct {
 	RecordID cbor.ByteString `cbor:"1,keyasint,omitempty"`
 	URI      cbor.ByteString `cbor:"2,keyasint,omitempty"`
 	Date     int64           `cbor:"3,keyasint,omitempty"`
-	Payload  []byte          `cbor:"4,keyasint,omitempty"`
+	Payload  cbor.ByteString `cbor:"4,keyasint,omitempty"`
 	File     cbor.ByteString `cbor:"5,keyasint,omitempty"`
 	Offset   int64           `cbor:"6,keyasint,omitempty"`
 	Length   int64           `cbor:"7,keyasint,omitempty"`
@@ -83,7 +83,7 @@ type hostRow struct {
 	Wake      []int64         `cbor:"2,keyasint,omitempty"` // of each slot
 	Rest      int64           `cbor:"3,keyasint,omitempty"`
 	Failures  int             `cbor:"4,keyasint,omitempty"`
-	Mark      []byte          `cbor:"5,keyasint,omitempty"`
+	Mark      cbor.ByteString `cbor:"5,keyasint,omitempty"`
 	URIs      int64           `cbor:"6,keyasint,omitempty"`
 	Queued    int64           `cbor:"7,keyasint,omitempty"`
 	Forbidden int64           `cbor:"8,keyasint,omitempty"`
@@ -142,7 +142,7 @@ func rowOf(r Record, due int64) uriRow {
 		Comparison:  sumBytes(r.Comparison.Sum),
 		Rules:       r.Comparison.Rules,
 		Sketch:      r.Comparison.Sketch,
-		Recent:      r.Recent.Bytes(),
+		Recent:      cbor.ByteString(r.Recent.Bytes()),
 		Size:        r.Size,
 		Origin:      originRowOf(r.Origin),
 	}
@@ -184,7 +184,7 @@ func (w uriRow) record() (Record, error) {
 		Validators:  evaluators.Validators{ETag: string(w.ETag), LastModified: string(w.LastMod)},
 		Payload:     payload,
 		Comparison:  digest.Comparison{Sum: comparison, Rules: w.Rules, Sketch: w.Sketch},
-		Recent:      evaluators.RingOf(w.Recent),
+		Recent:      evaluators.RingOf([]byte(w.Recent)),
 		Size:        w.Size,
 		Origin:      origin,
 	}}, nil
@@ -240,19 +240,19 @@ func finite(rate float64) float64 {
 	return 0
 }
 
-func sumBytes(d digest.Digest) []byte {
+func sumBytes(d digest.Digest) cbor.ByteString {
 	if d.IsZero() {
-		return nil
+		return ""
 	}
-	return d[:]
+	return cbor.ByteString(d[:])
 }
 
-func sumOf(b []byte) (digest.Digest, error) {
+func sumOf(s cbor.ByteString) (digest.Digest, error) {
 	var d digest.Digest
-	if len(b) != 0 && len(b) != len(d) {
-		return d, fmt.Errorf("digest of %d bytes, want %d", len(b), len(d))
+	if len(s) != 0 && len(s) != len(d) {
+		return d, fmt.Errorf("digest of %d bytes, want %d", len(s), len(d))
 	}
-	copy(d[:], b)
+	copy(d[:], s)
 	return d, nil
 }
 
@@ -317,6 +317,9 @@ func read(txn *badger.Txn, k []byte, row any) (ok bool, err error) {
 
 func decode(item *badger.Item, row any) error {
 	return item.Value(func(v []byte) error {
+		if q, ok := row.(quick); ok && q.read(v) {
+			return nil
+		}
 		if err := cbor.Unmarshal(v, row); err != nil {
 			return damaged(item.KeyCopy(nil), err)
 		}

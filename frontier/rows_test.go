@@ -10,7 +10,7 @@ import (
 // Whatever stands in a row, reading it gives a record or an error, and what is read can be written and read again.
 func FuzzRows(f *testing.F) {
 	whole, err := cbor.Marshal(uriRow{
-		URI: "http://a.example/", Due: 1, Payload: make([]byte, 20), Origin: &originRow{RecordID: "urn:uuid:1", Payload: make([]byte, 20)},
+		URI: "http://a.example/", Due: 1, Payload: cbor.ByteString(make([]byte, 20)), Origin: &originRow{RecordID: "urn:uuid:1", Payload: cbor.ByteString(make([]byte, 20))},
 	})
 	if err != nil {
 		f.Fatal(err)
