@@ -129,24 +129,11 @@ type Frontier struct {
 	seen     recent
 	copies   copies
 	patrol   patrol
+	synced   synced
 }
 
 // DB is the store, for rooms that keep their own kind of keys in it. It must not be closed.
 func (f *Frontier) DB() *badger.DB { return f.db }
-
-// Sync makes all that was settled safe against power loss.
-func (f *Frontier) Sync() error {
-	f.mu.Lock()
-	closed := f.closed
-	f.mu.Unlock()
-	if closed {
-		return ErrClosed
-	}
-	if err := errors.Join(f.db.Sync(), syncLogs(f.dir)); err != nil {
-		return fmt.Errorf("sync frontier %s: %w", f.dir, err)
-	}
-	return nil
-}
 
 // Close ends all claims, writes what the store still has in memory, and marks it as properly closed unless claims were
 // in progress. Calls in progress must have returned; later ones get [ErrClosed], or do nothing.

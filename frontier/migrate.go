@@ -103,7 +103,7 @@ func backup(dir, name string) (err error) {
 			return errors.Join(err, os.RemoveAll(part))
 		}
 	}
-	return errors.Join(syncFile(part), os.Rename(part, whole), syncFile(dir))
+	return errors.Join(syncFile(part, (*os.File).Sync), os.Rename(part, whole), syncFile(dir, (*os.File).Sync))
 }
 
 // ofStore tells whether a file is Badger's. Other rooms keep theirs in the same folder.
