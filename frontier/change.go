@@ -114,7 +114,7 @@ func (c *change) put(d *draft, fp fingerprint, was, is uriRow) error {
 	if err := c.write(uriKey(d.h.id, fp), is.appendTo); err != nil {
 		return err
 	}
-	if err := c.move(d, was.place(fp), is.place(fp)); err != nil {
+	if err := c.move(d, was.place(fp), is.place(fp), is.hint); err != nil {
 		return err
 	}
 	if at := is.place(fp); d.taker(fp) == nil {
@@ -142,27 +142,27 @@ func one(yes bool) int64 {
 	return 0
 }
 
-// move gives a URI another place in the queue.
-func (c *change) move(d *draft, from, to place) error {
-	if from == to {
-		d.enqueue(to)
-		return nil
-	}
-	if err := d.leave(c.txn, d.h.id, from); err != nil {
-		return err
+// move gives a URI another place in the queue, or the same one with another hint.
+func (c *change) move(d *draft, from, to place, hint func() []byte) error {
+	if from != to {
+		if err := d.leave(c.txn, d.h.id, from); err != nil {
+			return err
+		}
 	}
 	d.enqueue(to)
-	if !from.isNone() {
+	if from != to && !from.isNone() {
 		d.queued--
 		if err := c.txn.Delete(queueKey(d.h.id, from)); err != nil {
 			return err
 		}
 	}
-	if !to.isNone() {
-		d.queued++
-		return c.txn.Set(queueKey(d.h.id, to), nil)
+	if to.isNone() {
+		return nil
 	}
-	return nil
+	if from != to {
+		d.queued++
+	}
+	return c.txn.Set(queueKey(d.h.id, to), hint())
 }
 
 // row reads a URI's row by its fingerprint and makes sure that it is that URI's.

@@ -15,7 +15,7 @@ import (
 //	n | host name                     → host number, 4 bytes big-endian
 //	h | host(4)                       → hostRow
 //	u | host(4) | fp(12)           → uriRow
-//	q | host(4) | due ms(8) | fp(12)  → nothing: a place in the queue
+//	q | host(4) | due ms(8) | fp(12)  → a hint, or nothing: a place in the queue
 //	r | host(4) | scheme              → robotsRow, one for each origin of the host
 //	f | host(4) | fp(12)           → what a feed or sitemap has listed
 //	x | host(4) | fp(12)           → scheme: forbidden by robots.txt

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -202,13 +203,14 @@ func TestDamagedFilesAreAnError(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.add(day, pages("a.example", 300)...)
+	whole := allOf(w.Frontier)
 	w.close()
 	files, err := filepath.Glob(filepath.Join(w.o.Dir, "*"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	rnd := rand.New(rand.NewPCG(1, 1))
-	tables, opened := 0, 0
+	tables, opened, same := 0, 0, 0
 	for _, name := range files {
 		data, err := os.ReadFile(name)
 		if err != nil {
@@ -230,16 +232,20 @@ func TestDamagedFilesAreAnError(t *testing.T) {
 		for _, i := range offsets {
 			harmed := append([]byte(nil), data...)
 			harmed[i] ^= byte(1 + rnd.IntN(255))
-			if w.openHarmed(name, harmed, data) {
+			if ok, held := w.openHarmed(name, harmed, data); ok {
 				opened++
-				if table {
+				if !table {
+					continue
+				}
+				// Where compressed bytes say what to repeat, the same may stand in the other place too: then nothing is lost.
+				if same++; same > tables/20 || !slices.Equal(held, whole) {
 					t.Errorf("%s with byte %d flipped was opened", filepath.Base(name), i)
 				}
 			}
 		}
 		if table {
 			for _, n := range []int{0, 1, 3, 4, 7, 8, len(data) / 2, len(data) - 1} {
-				if w.openHarmed(name, data[:n], data) {
+				if ok, _ := w.openHarmed(name, data[:n], data); ok {
 					t.Errorf("%s cut to %d bytes was opened", filepath.Base(name), n)
 				}
 			}
@@ -265,7 +271,7 @@ func TestMissingFilesAreAnError(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if w.openHarmed(gone, nil, data) {
+			if ok, _ := w.openHarmed(gone, nil, data); ok {
 				t.Errorf("opened without %s", filepath.Base(gone))
 			}
 		}
@@ -274,7 +280,7 @@ func TestMissingFilesAreAnError(t *testing.T) {
 
 // openHarmed opens a copy of the store in which one file is other than it was, nil for missing. What is opened must be
 // whole, or Check must say that it is not.
-func (w *world) openHarmed(name string, harmed, whole []byte) bool {
+func (w *world) openHarmed(name string, harmed, whole []byte) (opened bool, held []string) {
 	w.Helper()
 	o := w.o
 	o.Dir = filepath.Join(w.TempDir(), "harmed")
@@ -294,16 +300,23 @@ func (w *world) openHarmed(name string, harmed, whole []byte) bool {
 		if !errors.Is(err, frontier.ErrCorrupt) || !strings.Contains(err.Error(), "backup") {
 			w.Errorf("%s harmed: %v; want ErrCorrupt, with advice", filepath.Base(name), err)
 		}
-		return false
+		return false, nil
 	}
 	n := f.Counts(day).URIs
 	if err := f.Check(); err == nil && n != 300 {
 		w.Errorf("%s harmed: opened with %d URIs, want 300, and Check found nothing", filepath.Base(name), n)
 	}
+	held = allOf(f)
 	if err := f.Close(); err != nil {
 		w.Errorf("%s harmed: close: %v", filepath.Base(name), err)
 	}
-	return true
+	return true, held
+}
+
+// allOf lists all records, as far as they can be read.
+func allOf(f *frontier.Frontier) (all []string) {
+	_ = f.Each(func(r frontier.Record) error { all = append(all, fmt.Sprintf("%+v", r)); return nil })
+	return all
 }
 
 func TestStoreWithoutVersionIsNotOverwritten(t *testing.T) {

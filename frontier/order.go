@@ -122,19 +122,17 @@ func isFeed(contentType string) bool {
 
 const day = float64(24 * time.Hour / time.Millisecond)
 
-// worth is what the order prefers, as of now in ms.
+// worth is what the order prefers, as of now in ms. By value it is the number x of changes expected since the last visit,
+// since what is lost, 1 − (1+x)e^(−x), grows with x.
 func (c contender) worth(o Order, now int64) float64 {
 	switch {
 	case o == ByOverdue:
 		return float64(now-c.at.due()) / float64(max(c.wait, 1))
 	case c.rate > 0:
-		return lost(c.rate * float64(now-c.visited) / day)
+		return c.rate * float64(now-c.visited) / day
 	}
-	return lost(float64(now-c.visited) / float64(max(c.wait, 1))) // as if it changed once in each interval
+	return float64(now-c.visited) / float64(max(c.wait, 1)) // as if it changed once in each interval
 }
-
-// lost is the share of a visit's worth that is gained by making it now, with x changes expected since the last.
-func lost(x float64) float64 { return 1 - (1+x)*math.Exp(-x) }
 
 // again tells the pool of a place where a URI stands now that may lie before what was read.
 func (p *pool) again(at place) {
@@ -263,7 +261,10 @@ func (p *pool) pick(o Order, now int64) int {
 // is time, a part of what was due before.
 func (f *Frontier) read(txn *badger.Txn, host uint32, p *pool, now int64) error {
 	n := min(len(p.back), poolRead)
-	found := slices.Clone(p.back[:n])
+	found := make([]sighted, 0, poolRead)
+	for _, at := range p.back[:n] {
+		found = append(found, sighted{contender: contender{at: at}})
+	}
 	p.back = p.back[n:]
 	if p.next <= now {
 		fresh, next, err := due(txn, host, p.upTo, poolRead-len(found), now)
@@ -271,7 +272,7 @@ func (f *Frontier) read(txn *badger.Txn, host uint32, p *pool, now int64) error 
 			return err
 		}
 		if p.next = next; len(fresh) > 0 {
-			p.upTo = fresh[len(fresh)-1]
+			p.upTo = fresh[len(fresh)-1].at
 		}
 		if len(fresh) > 0 && next == 0 { // more at once than can be looked at now: what becomes due meanwhile must not wait for all of them
 			p.skip(now)
@@ -284,27 +285,45 @@ func (f *Frontier) read(txn *badger.Txn, host uint32, p *pool, now int64) error 
 			return err
 		}
 		if found = append(found, older...); len(older) == left {
-			p.swept = older[left-1]
+			p.swept = older[left-1].at
 		} else if p.swept, p.sweep = (place{}), never; p.lost {
 			p.sweep, p.lost = p.turn+maxPool/4, false
 		}
 	}
-	for _, at := range found {
-		if slices.ContainsFunc(p.due, func(c contender) bool { return c.at == at }) {
+	for _, seen := range found {
+		if slices.ContainsFunc(p.due, func(c contender) bool { return c.at == seen.at }) {
 			continue
 		}
-		var w contenderRow
-		ok, err := read(txn, uriKey(host, at.fp()), &w)
-		if err != nil {
-			return err
-		}
-		if !ok || w.Held || w.Due != at.due() {
-			continue // it has moved
+		if !seen.known {
+			ok, err := seen.readFrom(txn, host)
+			if err != nil {
+				return err
+			}
+			if !ok {
+				continue // it has moved
+			}
 		}
 		f.makeRoom(p, now)
-		p.due = append(p.due, contenderOf(at, w))
+		p.due = append(p.due, seen.contender)
 	}
 	return nil
+}
+
+// sighted is a place that was found. Without a hint only that is known of its contender.
+type sighted struct {
+	contender
+	known bool
+}
+
+// readFrom completes a contender from its record; ok is false when its URI is no longer at that place.
+func (s *sighted) readFrom(txn *badger.Txn, host uint32) (ok bool, err error) {
+	var w contenderRow
+	ok, err = read(txn, uriKey(host, s.at.fp()), &w)
+	if err != nil || !ok || w.Held || w.Due != s.at.due() {
+		return false, err
+	}
+	s.contender, s.known = contenderOf(s.at, w), true
+	return true, nil
 }
 
 // skip goes on with what is due from now on, and has what was due before read bit by bit.
@@ -317,7 +336,7 @@ func (p *pool) skip(now int64) {
 }
 
 // due lists the next places behind one, as far as they are due, and tells when the one after those is due.
-func due(txn *badger.Txn, host uint32, after place, n int, now int64) (found []place, next int64, err error) {
+func due(txn *badger.Txn, host uint32, after place, n int, now int64) (found []sighted, next int64, err error) {
 	if n <= 0 {
 		return nil, 0, nil
 	}
@@ -332,9 +351,20 @@ func due(txn *badger.Txn, host uint32, after place, n int, now int64) (found []p
 		if at.due() > now {
 			return found, at.due(), nil
 		}
-		if at != after {
-			found = append(found, at)
+		if at == after {
+			continue
 		}
+		seen := sighted{contender: contender{at: at}}
+		err = it.Item().Value(func(v []byte) error {
+			if c, ok := hinted(at, v); ok {
+				seen = sighted{contender: c, known: true}
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, 0, fmt.Errorf("read a place in the queue of host %d: %w", host, err)
+		}
+		found = append(found, seen)
 	}
 	if len(found) == n {
 		return found, 0, nil

@@ -185,7 +185,7 @@ func (c *change) forget(d *draft, fp fingerprint, was uriRow) error {
 	d.dirty = true
 	d.uris--
 	d.held -= one(was.Held)
-	if err := c.move(d, was.place(fp), place{}); err != nil {
+	if err := c.move(d, was.place(fp), place{}, nil); err != nil {
 		return err
 	}
 	if was.Forbidden {

@@ -33,16 +33,16 @@ func (f *Frontier) Upcoming(name uri.Host, n int) ([]Record, error) {
 			return err
 		}
 		for _, p := range at {
-			w, ok, err := row(txn, h.id, p.fp())
+			w, ok, err := row(txn, h.id, p.at.fp())
 			if err != nil {
 				return err
 			}
-			if !ok || w.Due != p.due() {
+			if !ok || w.Due != p.at.due() {
 				continue // a place that was left behind
 			}
 			r, err := w.record()
 			if err != nil {
-				return damaged(uriKey(h.id, p.fp()), err)
+				return damaged(uriKey(h.id, p.at.fp()), err)
 			}
 			list = append(list, r)
 		}

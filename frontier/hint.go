@@ -1,0 +1,59 @@
+package frontier
+
+import (
+	"encoding/binary"
+	"math"
+)
+
+// A hint is what a place in the queue says of its URI, so that a crowd is weighed without reading a record of each: one byte of
+// flags, then two uvarints, the time of the last visit and the wait interval in ms, then eight bytes big-endian, the rate, if
+// there is one. Places that older stores have say nothing, and one that an older arcrawl left behind may say what is no longer
+// so: what is chosen is looked up again.
+const (
+	hintSource = 1 << iota
+	hintUrgent
+)
+
+// hint is what the place of the URI with this row says.
+func (w *uriRow) hint() []byte {
+	c := contenderOf(place{}, contenderRow{
+		Hops: w.Hops, LastVisit: w.LastVisit, Wait: w.Wait, ContentType: w.ContentType, Rate: w.Rate, Source: w.Source, Urgent: w.Urgent,
+	})
+	b := make([]byte, 1, 24)
+	if c.source {
+		b[0] |= hintSource
+	}
+	if c.urgent {
+		b[0] |= hintUrgent
+	}
+	b = binary.AppendUvarint(b, uint64(max(c.visited, 0)))
+	b = binary.AppendUvarint(b, uint64(max(c.wait, 0)))
+	if c.rate != 0 {
+		b = binary.BigEndian.AppendUint64(b, math.Float64bits(c.rate))
+	}
+	return b
+}
+
+// hinted is the contender at a place that says this; ok is false when its record must be read instead.
+func hinted(at place, b []byte) (c contender, ok bool) {
+	if len(b) == 0 || b[0]&^(hintSource|hintUrgent) != 0 {
+		return c, false
+	}
+	c = contender{at: at, source: b[0]&hintSource != 0, urgent: b[0]&hintUrgent != 0}
+	b = b[1:]
+	for _, to := range []*int64{&c.visited, &c.wait} {
+		x, n := binary.Uvarint(b)
+		if n <= 0 || x > math.MaxInt64 {
+			return contender{}, false
+		}
+		*to, b = int64(x), b[n:]
+	}
+	switch len(b) {
+	case 0:
+		return c, true
+	case 8:
+		c.rate = finite(math.Float64frombits(binary.BigEndian.Uint64(b)))
+		return c, true
+	}
+	return contender{}, false
+}
