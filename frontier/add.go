@@ -4,10 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"time"
-
-	"github.com/dgraph-io/badger/v4"
-
-	"github.com/arcrawl/arcrawl/uri"
 )
 
 // addBatch is how many candidates go into one transaction: the store takes 2.5 MB at a time, and with all texts at
@@ -49,7 +45,7 @@ func (f *Frontier) sieve(found []Candidate) (fresh []newcomer, added Added, err 
 	if err != nil {
 		return nil, Added{}, err
 	}
-	ids, before, err := f.idsOf(cs)
+	homes, before, err := f.homesOf(cs)
 	if err != nil {
 		return nil, Added{}, err
 	}
@@ -63,40 +59,38 @@ func (f *Frontier) sieve(found []Candidate) (fresh []newcomer, added Added, err 
 		sums[i] = sumOfText(c.URI)
 	}
 	seen, round := f.seen.has(sums)
+	known, err := f.lookUp(cs, sums, homes, seen)
+	if err != nil {
+		return nil, Added{}, err
+	}
 	var again []sum // known, and not remembered yet
-	err = f.db.View(func(txn *badger.Txn) error {
-		for i, c := range cs {
-			fp := sums[i].fingerprint()
-			if seen[i] && !c.Sooner {
-				added.Known++
-				continue
+	for i, c := range cs {
+		if known[i] && !c.Sooner {
+			added.Known++
+			if !seen[i] {
+				again = append(again, sums[i])
 			}
-			if ids[i] != 0 {
-				ok, err := known(txn, ids[i], fp, c.URI)
-				if err != nil {
-					return err
-				}
-				if ok && !c.Sooner {
-					added.Known++
-					again = append(again, sums[i])
-					continue
-				}
-			}
-			n := newcomer{called: called{Candidate: c}, fp: fp}
-			if names != nil {
-				n.name = names[i]
-			}
-			fresh = append(fresh, n)
+			continue
 		}
-		return nil
-	})
+		n := newcomer{called: called{Candidate: c}, fp: sums[i].fingerprint()}
+		if names != nil {
+			n.name = names[i]
+		}
+		fresh = append(fresh, n)
+	}
 	f.seen.remember(again, round)
 	return fresh, added, err
 }
 
-// idsOf gives the number of each candidate's host, 0 for one that is not known, and the hosts whose folders are to be counted first.
-func (f *Frontier) idsOf(cs []Candidate) ([]uint32, []*host, error) {
-	ids := make([]uint32, len(cs))
+// home is the number of a candidate's host, 0 for one that is not known, and how many URIs that has.
+type home struct {
+	id   uint32
+	uris int64
+}
+
+// homesOf gives the home of each candidate, and the hosts whose folders are to be counted first.
+func (f *Frontier) homesOf(cs []Candidate) ([]home, []*host, error) {
+	homes := make([]home, len(cs))
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.closed {
@@ -107,27 +101,10 @@ func (f *Frontier) idsOf(cs []Candidate) ([]uint32, []*host, error) {
 			return nil, nil, errors.New("a candidate has no URI")
 		}
 		if h := f.hosts[c.URI.Host()]; h != nil {
-			ids[i] = h.id
+			homes[i] = home{id: h.id, uris: h.uris}
 		}
 	}
-	return ids, f.uncounted(cs), nil
-}
-
-// known reports whether the URI has a row.
-func known(txn *badger.Txn, host uint32, fp fingerprint, u uri.URI) (bool, error) {
-	k := uriKey(host, fp)
-	item, err := txn.Get(k)
-	if errors.Is(err, badger.ErrKeyNotFound) {
-		return false, nil
-	}
-	if err != nil {
-		return false, fmt.Errorf("read key %q: %w", k, err)
-	}
-	same, err := isOf(item, u.String())
-	if err == nil && !same {
-		err = fmt.Errorf("%s and the URI of key %q: %w", u, k, ErrCollision)
-	}
-	return true, err
+	return homes, f.uncounted(cs), nil
 }
 
 // addBatches inserts newcomers in portions. The lock is held.
