@@ -9,6 +9,7 @@
 package main
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -30,6 +31,7 @@ type size struct {
 	keep        bool
 	quick       bool
 	hot         int
+	pace        int // visits a second; 0 is as fast as it goes
 }
 
 // engine is a store under test. Its methods may be called by many goroutines at once.
@@ -54,22 +56,27 @@ func main() {
 
 func run() error {
 	var s size
-	var dir, engines, profile string
+	var dir, engines, profile, heap string
 	var memory int64
+	var garbage int
 	flag.IntVar(&s.uris, "uris", 1_000_000, "number of URIs")
 	flag.IntVar(&s.hosts, "hosts", 20_000, "number of hosts")
 	flag.IntVar(&s.workers, "workers", 8, "visits at a time")
 	flag.DurationVar(&s.cycle, "cycle", 20*time.Second, "how long each kind of visit is measured")
 	flag.DurationVar(&s.sync, "sync", 200*time.Millisecond, "time between two syncs")
 	flag.BoolVar(&s.keep, "keep", false, "use the store that is in -dir, and leave it there")
-	flag.BoolVar(&s.quick, "quick", false, "only visits without links")
+	flag.BoolVar(&s.quick, "quick", false, "only visits without links, and no idling")
 	flag.IntVar(&s.hot, "hot", 0, "measure instead one host with so many URIs, for ten cycles")
 	flag.StringVar(&engines, "engine", "arcrawl,badger,pebble", "what to measure")
 	flag.StringVar(&dir, "dir", "", "where; a folder in the temporary one by default")
 	flag.StringVar(&profile, "cpuprofile", "", "write a profile of the visits without links to this file")
+	flag.StringVar(&heap, "memprofile", "", "write a profile of the memory in use at the end of the first visits to this file")
+	flag.IntVar(&s.pace, "pace", 0, "visits a second, as a crawl makes them; 0 is as fast as it goes")
+	flag.IntVar(&garbage, "gogc", 50, "garbage that may gather, in percent of what is in use; 50 is what the daemon has")
 	flag.Int64Var(&memory, "memory", 300<<20, "what the Go runtime is told to stay below, in bytes")
 	flag.Parse()
 	debug.SetMemoryLimit(memory)
+	debug.SetGCPercent(garbage)
 	if dir == "" {
 		var err error
 		if dir, err = os.MkdirTemp("", "benchfrontier-"); err != nil {
@@ -78,11 +85,19 @@ func run() error {
 		defer os.RemoveAll(dir)
 	}
 	for _, name := range strings.Split(engines, ",") {
-		if err := measure(name, filepath.Join(dir, name), s, profile); err != nil {
+		if err := measure(name, filepath.Join(dir, name), s, profile, heap); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 	}
 	return nil
+}
+
+func writeHeap(name string) error {
+	f, err := os.Create(name)
+	if err != nil {
+		return err
+	}
+	return errors.Join(pprof.WriteHeapProfile(f), f.Close())
 }
 
 func open(name, dir string, s size) (engine, error) {
@@ -98,7 +113,7 @@ func open(name, dir string, s size) (engine, error) {
 }
 
 // measure prints one line for each thing measured.
-func measure(name, dir string, s size, profile string) error {
+func measure(name, dir string, s size, profile, heap string) error {
 	if s.hot > 0 {
 		s.uris, s.hosts, s.workers = s.hot, 1, 1
 	}
@@ -132,6 +147,11 @@ func measure(name, dir string, s size, profile string) error {
 	if err != nil {
 		return err
 	}
+	if heap != "" && name == "arcrawl" {
+		if err := writeHeap(heap); err != nil {
+			return err
+		}
+	}
 	for _, links := range []int{20, 200} {
 		if name != "arcrawl" || s.quick {
 			break
@@ -143,8 +163,10 @@ func measure(name, dir string, s size, profile string) error {
 	if err := again(name, e); err != nil {
 		return err
 	}
-	if err := idle(name, e); err != nil {
-		return err
+	if !s.quick {
+		if err := idle(name, e); err != nil {
+			return err
+		}
 	}
 	if err := disk(name, dir, e); err != nil {
 		return err
@@ -196,7 +218,10 @@ func visits(name string, e engine, s size, links int) error {
 	start, cpu := time.Now(), processor()
 	for w := range s.workers {
 		working.Go(func() {
-			for time.Since(start) < s.cycle && failed.Load() == nil {
+			for n := w; time.Since(start) < s.cycle && failed.Load() == nil; n += s.workers {
+				if s.pace > 0 {
+					time.Sleep(time.Until(start.Add(time.Duration(n) * time.Second / time.Duration(s.pace))))
+				}
 				if err := e.visit(w, links); err != nil {
 					failed.CompareAndSwap(nil, &err)
 				}
