@@ -40,7 +40,7 @@ func Open(o Options) (*Frontier, error) {
 // commits do not wait for the disk: they survive the process, and Sync makes them survive the machine.
 //
 // What is written at random is written again by each level that it sinks through. So there is one level of up to 128 MB above
-// the last one, instead of two or three small ones, and it is merged with many logs at a time. Tables are small because
+// the last one, instead of two or three small ones, and [logsAtATime] says how many logs are merged with it. Tables are small because
 // one that is being built keeps more than ten times its size in memory, and the store keeps eight such pieces.
 func storeOptions(o Options) badger.Options {
 	compactors := 2
@@ -58,7 +58,6 @@ func storeOptions(o Options) badger.Options {
 		WithNumCompactors(compactors).
 		WithBaseTableSize(2 << 20).
 		WithBaseLevelSize(128 << 20).
-		WithNumLevelZeroTables(12).
 		WithNumLevelZeroTablesStall(24).
 		WithBlockSize(8 << 10).
 		WithValueLogFileSize(64 << 20).

@@ -24,9 +24,11 @@ import (
 // in a goroutine of its own, and after opening it passes over unreadable blocks as if they held nothing.
 func openStore(o Options) (db *badger.DB, err error) {
 	b := storeOptions(o)
-	if err := inspect(b); err != nil {
+	size, err := inspect(b)
+	if err != nil {
 		return nil, err
 	}
+	b = b.WithNumLevelZeroTables(logsAtATime(size))
 	defer func() {
 		if r := recover(); r != nil {
 			db, err = nil, fmt.Errorf("%v: %w", r, ErrCorrupt)
@@ -54,48 +56,53 @@ func refused(err error, dir string) error {
 	return blame(err)
 }
 
-// inspect verifies, under the folder's lock, all files that Badger is going to trust.
-func inspect(b badger.Options) (err error) {
+// logsAtATime is how many logs, each a table of its own by then, are merged with the others at a time, in a store with tables of
+// so many bytes. The more of them wait, the more must be asked for each URI that was visited not long ago, which in a
+// small store are all; the fewer, the more often a large one is written anew. Opening decides, which is often enough.
+func logsAtATime(size int64) int { return int(min(3+size>>25, 12)) }
+
+// inspect verifies, under the folder's lock, all files that Badger is going to trust, and tells how many bytes of tables
+// there are.
+func inspect(b badger.Options) (size int64, err error) {
 	unlock, taken, err := lockDir(b.Dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil // Badger makes it
+		return 0, nil // Badger makes it
 	case taken:
-		return locked(b.Dir)
+		return 0, locked(b.Dir)
 	case err != nil:
-		return err
+		return 0, err
 	}
 	defer func() { err = errors.Join(err, unlock()) }()
 	manifest, err := os.Open(filepath.Join(b.Dir, badger.ManifestFilename))
 	if errors.Is(err, fs.ErrNotExist) {
-		return checkNoTables(b.Dir)
+		return 0, checkNoTables(b.Dir)
 	}
 	if err != nil {
-		return err
+		return 0, err
 	}
 	defer func() { err = errors.Join(err, manifest.Close()) }()
 	m, end, err := badger.ReplayManifestFile(manifest, b.ExternalMagicVersion, b)
 	if err != nil {
-		return blame(fmt.Errorf("read %s: %w", manifest.Name(), err))
+		return 0, blame(fmt.Errorf("read %s: %w", manifest.Name(), err))
 	}
 	if err := checkTail(manifest, end); err != nil {
-		return fmt.Errorf("read %s: %w", manifest.Name(), err)
+		return 0, fmt.Errorf("read %s: %w", manifest.Name(), err)
 	}
-	left := int64(verifyAtOpen)
 	for _, id := range slices.Backward(slices.Sorted(maps.Keys(m.Tables))) { // the newest first
 		o := table.Options{BlockSize: b.BlockSize, Compression: m.Tables[id].Compression}
 		name := table.NewFilename(id, b.Dir)
 		verify := verifyIndex
-		if left > 0 {
+		if size < verifyAtOpen {
 			verify = verifyTable
 		}
-		size, err := verify(name, id, o)
+		n, err := verify(name, id, o)
 		if err != nil {
-			return fmt.Errorf("verify %s: %w", name, err)
+			return 0, fmt.Errorf("verify %s: %w", name, err)
 		}
-		left -= size
+		size += n
 	}
-	return nil
+	return size, nil
 }
 
 // verifyAtOpen is how many bytes of tables are verified whole when a store is opened, which takes a quarter of a second.
