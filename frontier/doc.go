@@ -31,7 +31,7 @@
 //	ready    its first waiting URI is due, a slot is free and awake, and the host does not rest
 //	snoozed  one of these comes later; [Frontier.NextReady] tells when for the earliest host
 //	busy     all slots are claimed, or a diverted claim is in progress; a paused host too, until its visits have ended
-//	idle     no URI waits
+//	idle     no URI waits: its queue is empty
 //
 // A host moves between these states with every event, never by itself but for time, which turns snoozed into ready:
 //
