@@ -12,12 +12,12 @@ import (
 )
 
 // prices are those of hosts, or of groups of hosts that share their politeness. What the waits of a host ask for is counted
-// through at times, and kept up with each visit in between.
+// through when visits come late, and kept up with each visit in between: a crawl that keeps up reads nothing for it.
 type prices struct {
 	mu     sync.Mutex // guards the fields below
 	of     map[string]*evaluators.Price
 	late   bool      // visits came late since the last count, so that it matters
-	counts time.Time // not before then; zero at the start
+	counts time.Time // not before then
 }
 
 const (
@@ -90,7 +90,7 @@ func asks(visited, due time.Time, wait time.Duration, rate float64) (perDay floa
 func (p *prices) begin(now time.Time) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if now.Before(p.counts) || !p.late && !p.counts.IsZero() {
+	if now.Before(p.counts) || !p.late {
 		return false
 	}
 	p.late, p.counts = false, now.Add(countEvery)

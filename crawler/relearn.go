@@ -33,7 +33,8 @@ const unconfirmed = "gone, to be confirmed"
 // come oldest first. It is what [Crawler] itself remembered, but for what a line does not hold: times are to the
 // millisecond, and headers, the comparison digest and where exactly the payload lies must come from the archive, see
 // [Recaptured]. What the wait rule had learned beyond its interval is lost, and so are the digests of the last versions,
-// what a feed has listed, when an article was born, and the interval of one while it is followed up.
+// what a feed has listed and that it goes before others, until its next visit, when an article was born, and the interval
+// of one while it is followed up.
 // The URI of e must be set.
 func Relearn(e frontier.Entry, l crawllog.Entry) frontier.Entry {
 	began := l.Started

@@ -3,6 +3,7 @@ package crawler
 import (
 	"fmt"
 	"regexp"
+	"strings"
 	"time"
 
 	"github.com/arcrawl/arcrawl/frontier"
@@ -32,7 +33,7 @@ func ReleaseTrap(f *frontier.Frontier, b *traps.Book, h uri.Host, pattern string
 		}
 		var waiting []frontier.Candidate
 		for _, e := range list {
-			if e.Due.After(now) && (e.Visits == 0 || e.LastStatus == statusOutOfScope) { // others have an interval of their own
+			if e.Due.After(now) && (e.LastStatus == 0 || strings.HasPrefix(e.Why, refusedByTrap)) { // others were looked at, and wait for a reason of their own
 				waiting = append(waiting, frontier.Candidate{URI: e.URI, Hops: e.Hops, Via: e.Via, Seed: e.Seed, Due: now, Sooner: true})
 			}
 		}

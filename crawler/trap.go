@@ -106,6 +106,9 @@ func (t *trapped) add(trap traps.Trap, u uri.URI) int64 {
 	return 1
 }
 
+// refusedByTrap begins the reason why a URI that is part of a trap is not visited.
+const refusedByTrap = "trap:"
+
 // isTrapped says whether a URI that is due is part of a trap.
 func (c *Crawler) isTrapped(r frontier.Record, s config.Settings, now time.Time) (*refusal, error) {
 	if c.rooms.Traps == nil || !s.Scope.Traps || r.Hops == "" {
@@ -116,9 +119,9 @@ func (c *Crawler) isTrapped(r frontier.Record, s config.Settings, now time.Time)
 		return nil, err
 	}
 	if t.Suspect {
-		return &refusal{statusOutOfScope, min(traps.SuspectWait, s.Scope.TrapWait), "trap:suspect"}, nil
+		return &refusal{statusOutOfScope, min(traps.SuspectWait, s.Scope.TrapWait), refusedByTrap + "suspect"}, nil
 	}
-	return &refusal{statusOutOfScope, s.Scope.TrapWait, "trap:" + t.Kind.String()}, nil
+	return &refusal{statusOutOfScope, s.Scope.TrapWait, refusedByTrap + t.Kind.String()}, nil
 }
 
 // learnTraps tells the book what a visit showed. A crash before the frontier hears of the visit has it told again.

@@ -85,7 +85,7 @@ func rotate(t *testing.T, log string) {
 func toldOf(e frontier.Entry) frontier.Entry {
 	ms := func(t time.Time) time.Time { return t.Truncate(time.Millisecond) }
 	e.LastVisit, e.LastCapture, e.LastRead, e.LastChange = ms(e.LastVisit), ms(e.LastCapture), ms(e.LastRead), ms(e.LastChange)
-	e.FirstSeen, e.Born, e.Source = time.Time{}, time.Time{}, ""
+	e.FirstSeen, e.Born, e.Source, e.Prompt = time.Time{}, time.Time{}, "", false
 	if strings.Contains(e.Why, "young article") {
 		e.Wait = 0 // the log has the age that decided
 	}
