@@ -41,3 +41,19 @@ func TestFeedsAndDatesOfAPage(t *testing.T) {
 		t.Errorf("published %s, want %s", f.Published, want)
 	}
 }
+
+func TestTheDateOfPublicationInJSONLD(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		`{"@type": "NewsArticle", "headline": "x", "datePublished": "2026-11-21T10:00:00+01:00"}`: "2026-11-21T09:00:00Z",
+		`[{"@type": "NewsArticle", "schema:datePublished": "2026-11-21"}]`:                        "2026-11-21T00:00:00Z",
+		`{"itemListElement": [{"@type": "NewsArticle", "datePublished": "2026-11-21"}]}`:          "0001-01-01T00:00:00Z",
+		`{"datePublished": "some day"}`:                    "0001-01-01T00:00:00Z",
+		`{"headline": "datePublished", "x": "2026-11-21"}`: "0001-01-01T00:00:00Z",
+	} {
+		f := find(t, page(t), `<script type="application/ld+json">`+text+`</script>`, discover.Bounds{})
+		if got := f.Published.Format(time.RFC3339); got != want {
+			t.Errorf("%s: published %s, want %s", text, got, want)
+		}
+	}
+}

@@ -14,6 +14,9 @@ import (
 // no further. Honest ones go to ten or so.
 const maxNesting = 64
 
+// maxDated is how deep an object may stand whose date of publication is that of the page: deeper are comments and lists of others.
+const maxDated = 3
+
 // maxProperty is the longest name of a property, in bytes, that is looked up.
 const maxProperty = 64
 
@@ -27,6 +30,7 @@ const (
 	ofPage          // a page: its address, or an object that describes it
 	ofMedia         // something that is shown: likewise
 	vocabulary      // the terms of the block itself, nothing in it is a reference
+	firstDate       // when the thing was published
 )
 
 // properties are those of schema.org that lead somewhere, in lower case.
@@ -37,6 +41,7 @@ var properties = map[string]role{
 	"associatedmedia":    ofPage,
 	"audio":              ofPage,
 	"contenturl":         ofMedia,
+	"datepublished":      firstDate,
 	"discussionurl":      ofPage,
 	"downloadurl":        ofPage,
 	"embedurl":           ofMedia,
@@ -76,9 +81,12 @@ func (p *page) data(text []byte) {
 		case parsejson.ErrorGrammar:
 			return
 		case parsejson.StringGrammar:
-			if key {
+			switch {
+			case key:
 				here.next = roleOf(token)
-			} else {
+			case here.next == firstDate && len(levels) <= maxDated:
+				p.published([]byte("datepublished"), bytes.Trim(token, `"`))
+			default:
 				p.datum(*here, token)
 			}
 		case parsejson.StartObjectGrammar, parsejson.StartArrayGrammar:
