@@ -68,6 +68,9 @@ func (b *Book) Judge(u, via uri.URI, hops uri.HopPath, now time.Time) (t Trap, o
 	if !ok {
 		t, ok = s.suspect(u, via, hops, now)
 	}
+	if !ok {
+		t, ok = s.growing(u, via, hops, now)
+	}
 	return t, ok, nil
 }
 
@@ -328,7 +331,7 @@ func (s *state) decode(v []byte) error {
 		}
 	}
 	for _, f := range s.families {
-		if f == nil || f.Links != nil && len(f.Links) != sieveBytes || f.Members != nil && len(f.Members) != sieveBytes {
+		if f == nil || f.Links != nil && len(f.Links) != sieveBytes || f.Members != nil && len(f.Members) != sieveBytes || f.Misses < 0 || f.Misses > maxMisses {
 			return fmt.Errorf("%w: a family is not whole", ErrCorrupt)
 		}
 	}

@@ -10,8 +10,9 @@
 // articles, each page others, and are never barren for long.
 //
 //   - repeats: a folder or a sequence of folders stands three times in a row in the path. Known by the URI alone.
-//   - growth: pages in the folders of pages, each with folders of its own, [GrowthRow] barren ones in a row, none of which
-//     was an end or held a file.
+//   - growth: pages in the folders of pages, each with folders of its own, barren, and none an end or with a file.
+//     [GrowthSuspect] in a row make them suspect: from then on only pages are visited in deeper folders than all before, for a
+//     tree that somebody keeps comes to an end after a few. [GrowthRow] in a row over [GrowthGenerations] folders make it certain.
 //   - calendar: URIs that differ in nothing but a date, found on one another, [CalendarRow] barren ones in a row. What lies
 //     between the dates of pages that did name something, and the present month, is not part of the trap.
 //   - facets: at least three query parameters of few values each on one path, whose combinations are many times more

@@ -16,7 +16,7 @@ type family struct {
 	Links    sieve    `cbor:"4,keyasint,omitempty"` // links out of the family that were seen
 	Touched  int64    `cbor:"5,keyasint,omitempty"` // number of the host's visit that met it last
 	Examples []string `cbor:"6,keyasint,omitempty"`
-	Depth    int      `cbor:"7,keyasint,omitempty"` // deepest folder
+	Depth    int      `cbor:"7,keyasint,omitempty"` // deepest folder of the row
 	From     int      `cbor:"8,keyasint,omitempty"` // first and last day of a page that was not barren
 	To       int      `cbor:"9,keyasint,omitempty"`
 	Params   []param  `cbor:"10,keyasint,omitempty"`
@@ -24,6 +24,9 @@ type family struct {
 	Rests    []rest   `cbor:"12,keyasint,omitempty"`
 	Same     int      `cbor:"13,keyasint,omitempty"`
 	Other    int      `cbor:"14,keyasint,omitempty"`
+	First    int      `cbor:"15,keyasint,omitempty"` // highest folder of the row
+	Misses   int      `cbor:"16,keyasint,omitempty"` // how often it was suspect and turned out to be none
+	Since    int64    `cbor:"17,keyasint,omitempty"` // µs since 1970, when a row that is suspect got deeper last
 }
 
 // param is a query parameter and the sums of its first values.

@@ -188,41 +188,6 @@ func (s *state) facets(g Sight) (*family, *Trap) {
 	}
 }
 
-// growthDepth is from which folder on pages count as grown, and how deep they must have gone.
-const growthDepth = 3
-
-// growth looks at pages in the folder of the page that they were found on.
-func (s *state) growth(g Sight) (*family, *Trap) {
-	own, above := folder(g.URI.Path()), folder(g.Via.Path())
-	depth := segments(own)
-	if g.Via.Host() != g.URI.Host() || own == above || !strings.HasPrefix(own, above) || depth < growthDepth || strings.Contains(g.URI.RequestTarget(), "?") {
-		return nil, nil
-	}
-	top := first(own)
-	f := s.at("g" + top)
-	deeper, ends := false, false
-	sums := out(g.Links, func(u uri.URI) bool {
-		path := u.Path()
-		if u.Host() != g.URI.Host() || !strings.HasPrefix(path, top) {
-			return false
-		}
-		if strings.HasPrefix(path, own) && len(path) > len(own) {
-			deeper = true
-			ends = ends || file(path)
-		}
-		return true
-	})
-	f.Depth = max(f.Depth, depth)
-	f.visited(g.URI, f.barren(sums) && deeper && !ends)
-	if f.Row < GrowthRow || f.Depth <= growthDepth {
-		return f, nil
-	}
-	return f, &Trap{
-		Kind: Growth, Pattern: origin(g.URI) + quote(top) + fmt.Sprintf(`(?:[^/?]+/){%d,}[^/?]+/?$`, growthDepth-1),
-		Why: fmt.Sprintf("%d pages in a row named deeper folders, never an end or a file, and nothing else that was not known", f.Row),
-	}
-}
-
 // session looks at pages whose URIs differ in what looks like an id.
 func (s *state) session(g Sight) (*family, *Trap) {
 	target := g.URI.RequestTarget()

@@ -46,7 +46,6 @@ func (k Kind) String() string {
 
 // The numbers of visits that make a trap certain.
 const (
-	GrowthRow     = 24
 	CalendarRow   = 16
 	FacetsRow     = 16
 	SessionProofs = 3

@@ -52,6 +52,7 @@ func parse(t testing.TB, s string) uri.URI {
 type site struct {
 	links func(target string) []string
 	page  func(target string) string // content, for pages with ids
+	waits *int                       // if not nil, counts the hours for which all that was left had to wait
 }
 
 // crawl visits a site from its root, page by page, and gives the targets that were visited.
@@ -77,6 +78,9 @@ func crawl(t *testing.T, b *traps.Book, s site, most int) []string {
 			later = append(later, next)
 		}
 		if len(queue) == 0 {
+			if s.waits != nil && len(later) > 0 {
+				*s.waits++
+			}
 			now, queue, later = now.Add(traps.SuspectWait), later, nil
 		}
 		if trapped {
