@@ -130,7 +130,7 @@ const (
 	other   form = iota // not at all
 	unnamed             // there is no Content-Type
 	markup
-	xhtml
+	xhtml // and SVG, whose elements have the same names on their own as in a page
 	styles
 	code
 )
@@ -142,7 +142,7 @@ func formOf(contentType string) form {
 		return unnamed
 	case "text/html":
 		return markup
-	case "application/xhtml+xml", "application/vnd.wap.xhtml+xml":
+	case "application/xhtml+xml", "application/vnd.wap.xhtml+xml", "image/svg+xml":
 		return xhtml
 	case "text/css":
 		return styles

@@ -7,7 +7,8 @@
 //   - A redirect (301, 302, 303, 307, 308) with a Location names that target and nothing else; its body is not read.
 //   - The headers Refresh and Link. Of Link only well-known relations count.
 //   - HTML and XHTML by Content-Type, or, when there is none, by its first 512 bytes: elements, what is in noscript and
-//     srcdoc, styles, meta elements of Open Graph and the like, blocks of JSON-LD.
+//     srcdoc, styles, meta elements of Open Graph and the like, blocks of JSON-LD. SVG (image/svg+xml) likewise.
+//   - In XHTML and SVG the instruction xml-stylesheet.
 //   - Style sheets (text/css): url(), @import, image-set().
 //   - With [Bounds].Speculative, scripts: files, elements other than JSON-LD, handlers of events, javascript: addresses.
 //

@@ -88,6 +88,7 @@ func (p *page) stretch(text []byte, within string) (int, string) {
 			}
 		default:
 			within = ""
+			p.instruction(z.Raw())
 		}
 		if !p.thorough && done(read, kind, within) {
 			return read, ""

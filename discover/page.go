@@ -20,7 +20,7 @@ type page struct {
 	origin   string            // of base, without a slash at the end
 	based    bool              // a base element was seen: later ones do not count
 	legacy   encoding.Encoding // of the document, nil for UTF-8: what queries are escaped in
-	xhtml    bool              // <script/> is a whole element
+	xhtml    bool              // the document is XML: <script/> is a whole element
 	svg      bool              // inside an svg element, where that is so too
 	nested   bool              // inside an iframe's srcdoc
 	writes   script            // what the script element is in that is being read

@@ -45,8 +45,12 @@ func (p *page) plain(text []byte) int {
 		return p.endTag(text)
 	case c == '!' && bytes.HasPrefix(text, []byte("<!--")):
 		return comment(text)
-	case c == '/' || c == '!' || c == '?':
+	case c == '/' || c == '!':
 		return bytes.IndexByte(text, '>') + 1
+	case c == '?':
+		n := bytes.IndexByte(text, '>') + 1
+		p.instruction(text[:n])
+		return n
 	}
 	return 1 // text
 }

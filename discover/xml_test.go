@@ -1,0 +1,61 @@
+package discover
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+// What a document in XML names, by skimming it and by the tokenizer alone.
+func TestDocumentsInXML(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ name, text, want string }{
+		{"a style sheet", `<?xml version="1.0"?><?xml-stylesheet type="text/css" href="/a.css"?><svg/>`, "E /a.css"},
+		{"a style sheet, in single quotes and with a reference", `<?xml-stylesheet href='/a.css?b&amp;c' type='text/css' ?>`, "E /a.css?b&c"},
+		{"two style sheets", "<?xml-stylesheet\nhref=\"/a.css\"?>\n<?xml-stylesheet href=\"/b.xsl\" type=\"text/xsl\"?>", "E /a.css, E /b.xsl"},
+		{"a style sheet inside the document", `<?xml-stylesheet href="#s" type="text/css"?><a href="/b"/>`, "L /b"},
+		{"a style sheet in a comment", `<!-- <?xml-stylesheet href="/a.css"?> --><a href="/b"/>`, "L /b"},
+		{"another instruction", `<?xml-stylesheets href="/a.css"?><?php href="/b"?><?xml-stylesheet?><?xml-stylesheet href="/c.css">`, ""},
+		{"an instruction without end", `<?xml-stylesheet href="/a.css"`, ""},
+		{"links", `<svg xmlns:xlink="http://www.w3.org/1999/xlink"><a href="/a"/><a xlink:href="/b"><text>b</text></a></svg>`, "L /a, L /b"},
+		{"pictures", `<svg><image href="/a.png"/><image xlink:href="/b.jpg" width="1"/><feImage href="/c.png"/></svg>`, "E /a.png, E /b.jpg, E /c.png"},
+		{"parts of itself and of others", `<svg><use href="#a"/><use xlink:href="/sprite.svg#b"/></svg>`, "E /sprite.svg"},
+		{"styles", `<svg><style>@import "/a.css"; .b { fill: url(/b.svg#c) }</style><style/><g style="fill:url(/d.svg#e)"/><a href="/f"/></svg>`, "E /a.css, E /b.svg, E /d.svg, L /f"},
+		{"styles in CDATA", `<svg><style><![CDATA[ @import url(/a.css); g > a { fill: red } ]]></style><a href="/b"/></svg>`, "E /a.css, L /b"},
+		{"a script", `<svg><script href="/a.js"/><title>A &lt;a href="/no"></title><a href="/b"/></svg>`, "E /a.js, L /b"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			self, err := uri.Parse("https://news.example/pictures/map.svg")
+			if err != nil {
+				t.Fatal(err)
+			}
+			doc := Document{URI: self, Status: http.StatusOK, Header: http.Header{"Content-Type": {"image/svg+xml"}}}
+			found, err := Links(doc, strings.NewReader(c.text), Bounds{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, l := range found.Links {
+				got = append(got, string(rune(l.Hop))+" "+strings.TrimPrefix(l.URI.String(), "https://news.example"))
+			}
+			if strings.Join(got, ", ") != c.want {
+				t.Errorf("%s\n got %s\nwant %s", c.text, strings.Join(got, ", "), c.want)
+			}
+			slow := newPage(self, 100)
+			slow.xhtml, slow.thorough = true, true
+			slow.html([]byte(c.text))
+			if !slices.Equal(slow.found.Links, found.Links) {
+				t.Errorf("%s\nskimming found %v, the tokenizer %v", c.text, found.Links, slow.found.Links)
+			}
+			page := newPage(self, 100)
+			page.html([]byte(`<?xml-stylesheet href="/a.css"?>`))
+			if len(page.found.Links) > 0 {
+				t.Error("the instruction counts in HTML")
+			}
+		})
+	}
+}
