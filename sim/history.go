@@ -29,6 +29,7 @@ type History struct {
 	Start                  time.Time
 	Watched                time.Duration   // how long, from Start
 	Born                   bool            // the resource came into being at Start
+	Sighted                bool            // of the visits of a crawl: what changed unseen is missing
 	Bytes                  int             // its usual size; 0 = unknown
 	Changes                []time.Duration // after Start, ascending
 }

@@ -50,8 +50,9 @@ func NewsHost(seed uint64) []History {
 
 // Site invents a host of so many resources for so long, as a crawl of many sites has them: a front page that changes twenty
 // times a day, one in two hundred a section that does so twice, and pages whose rates are spread log-normally about once in a
-// year, one in twenty of them once a month or more. All changes come at random. The same seed gives the same site.
-func Site(seed uint64, resources int, watched time.Duration) []History {
+// year, one in twenty of them once a month or more. All of these rates are multiplied by busy. All changes come at random. The
+// same seed gives the same site.
+func Site(seed uint64, resources int, watched time.Duration, busy float64) []History {
 	const usual, spread, most = 1.0 / 365, 1.5, 24.0 // changes a day
 	random := rand.New(rand.NewPCG(seed, 3))
 	start := time.Date(2026, time.January, 5, 0, 0, 0, 0, time.UTC)
@@ -64,6 +65,7 @@ func Site(seed uint64, resources int, watched time.Duration) []History {
 		case i%200 == 1:
 			kind, perDay = "section", 2
 		}
+		perDay *= busy
 		h := History{
 			ID: "invented:" + strconv.Itoa(i), Source: "invented", Kind: kind, Host: "site" + strconv.FormatUint(seed, 10) + ".example",
 			Start: start.Add(time.Duration(i) * time.Minute), Watched: watched,

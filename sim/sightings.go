@@ -89,7 +89,7 @@ func (s *Sightings) Histories() []History {
 	for _, of := range s.All() {
 		first, last := of.Visits[0].At, of.Visits[len(of.Visits)-1].At
 		h := History{
-			ID: of.URI, Source: "crawl", Kind: kindOf(of.MIME), Host: hostOf(of.URI), Start: first, Watched: last.Sub(first), Bytes: int(of.Bytes),
+			ID: of.URI, Source: "crawl", Kind: kindOf(of.MIME), Host: hostOf(of.URI), Start: first, Watched: last.Sub(first), Bytes: int(of.Bytes), Sighted: true,
 		}
 		if h.Watched < leastWatched {
 			continue

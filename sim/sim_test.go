@@ -5,6 +5,8 @@ import (
 	"encoding/xml"
 	"errors"
 	"io"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -165,17 +167,54 @@ func TestReadRefusesWhatIsNoHistory(t *testing.T) {
 
 func TestThePlotIsWhole(t *testing.T) {
 	t.Parallel()
-	var b bytes.Buffer
-	results := []sim.Result{{Policy: "a < b", Budget: 1, Share: .3, Low: .2, High: .4}, {Policy: "a < b", Budget: 4, Share: .6}}
-	if err := sim.Plot(&b, "title & more", results); err != nil {
+	results := []sim.Result{
+		{Policy: "a < b", Budget: 4, Share: .6, Low: .5, High: .7, Total: sim.Tally{Versions: 100, Captured: 60, Requests: 90}},
+		{Policy: "a < b", Budget: 1, Share: .3, Low: .2, High: .4},
+		{Policy: "/a/long/path/to/the/configuration/that/is/new.toml", Budget: 3.4, Share: .5, Low: .4, High: .6},
+	}
+	var page, picture bytes.Buffer
+	if err := errors.Join(sim.Plot(&page, "title & more", results), sim.Picture(&picture, "title & more", results)); err != nil {
 		t.Fatal(err)
 	}
-	_, svg, _ := strings.Cut(b.String(), "<svg")
-	for d := xml.NewDecoder(strings.NewReader("<svg" + svg)); ; {
+	for d := xml.NewDecoder(bytes.NewReader(picture.Bytes())); ; {
 		if _, err := d.Token(); errors.Is(err, io.EOF) {
 			break
 		} else if err != nil {
-			t.Fatalf("%v in %s", err, b.String())
+			t.Fatalf("%v in %s", err, &picture)
 		}
+	}
+	for _, want := range []string{
+		"title &amp; more", ">a &lt; b<", "is/new.toml<", ">1×<", ">2×<", ">4×<", ">100&#160;%<", "share of the versions that was captured<",
+		"multiple of what Heritrix’s rule makes", "95&#160;% intervals",
+	} {
+		if !strings.Contains(picture.String(), want) {
+			t.Errorf("the picture lacks %q:\n%s", want, &picture)
+		}
+	}
+	if strings.Count(picture.String(), ">4×<") != 1 || strings.Contains(picture.String(), "%!") {
+		t.Errorf("a budget stands twice below the axis, or a number is missing:\n%s", &picture)
+	}
+	if !strings.Contains(page.String(), picture.String()) || !strings.Contains(page.String(), "<td>60.0&#160;%</td><td>50.0–70.0&#160;%</td><td>100</td><td>90</td><td>30</td>") {
+		t.Errorf("the page lacks the picture or its figures:\n%s", &page)
+	}
+}
+
+// Who prints in grey tells policies by their marks and dashes.
+func TestNoTwoPoliciesOfAPlotLookAlikeWithoutColour(t *testing.T) {
+	t.Parallel()
+	var results []sim.Result
+	for i := range len(sim.Policies()) {
+		results = append(results, sim.Result{Policy: strconv.Itoa(i), Budget: 1, Share: .5})
+	}
+	var b bytes.Buffer
+	if err := sim.Picture(&b, "", results); err != nil {
+		t.Fatal(err)
+	}
+	looks := map[string]bool{}
+	for _, look := range regexp.MustCompile(`stroke-dasharray="([^"]*)"/><path [^>]* d="([^"]*)"`).FindAllStringSubmatch(b.String(), -1) {
+		looks[look[1]+look[2]] = true
+	}
+	if len(looks) != len(results) {
+		t.Errorf("%d policies have %d looks", len(results), len(looks))
 	}
 }

@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"text/tabwriter"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -77,7 +79,7 @@ Policies: ` + strings.Join(sim.Policies(), ", ") + `.`,
 	f.StringVar(&s.group, "by", "", "also tell the shares by source, kind or host")
 	f.BoolVar(&s.perSource, "per-source", false, "also give each source a budget of its own, and tell the mean over the sources")
 	f.BoolVar(&s.asJSON, "json", false, "write JSON")
-	f.StringVar(&s.plot, "plot", "", "also write a plot to this HTML file")
+	f.StringVar(&s.plot, "plot", "", "also write a plot to this file: a page with the figures as a table, or the picture alone if its name ends in .svg")
 	f.IntVar(&s.draws, "draws", 200, "draws of the resources for the confidence interval")
 	f.Uint64Var(&s.seed, "seed", 1, "seed of these draws")
 	f.Float64Var(&s.crowd, "crowd", 0, "instead, let politeness allow each host so many times fewer visits than Heritrix's rule wants")
@@ -189,7 +191,11 @@ func plotTo(name string, results []sim.Result) error {
 	if err != nil {
 		return fmt.Errorf("create plot: %w", err)
 	}
-	if err := errors.Join(sim.Plot(f, "Share of all versions captured, by budget of requests", results), f.Close()); err != nil {
+	draw := sim.Plot
+	if strings.EqualFold(filepath.Ext(name), ".svg") {
+		draw = sim.Picture
+	}
+	if err := errors.Join(draw(f, "Share of all versions captured, by budget of requests", results), f.Close()); err != nil {
 		return fmt.Errorf("write plot %s: %w", name, err)
 	}
 	return nil
@@ -211,8 +217,8 @@ func (s simulation) table(out io.Writer, all []sim.History, results []sim.Result
 	fmt.Fprintln(w, " policy")
 	for _, r := range results {
 		t := r.Total
-		fmt.Fprintf(w, "%.2f×\t%.3f\t%.3f–%.3f\t%d\t%d\t%s\t%s\t%.3g\t", r.Budget, r.Share, r.Low, r.High, t.Requests, t.Wasted(),
-			(t.Delay / time.Duration(max(t.Captured, 1))).Round(time.Second), (t.Late / time.Duration(max(t.Requests, 1))).Round(time.Second), r.Knob)
+		fmt.Fprintf(w, "%.2f×\t%.3f\t%.3f–%.3f\t%d\t%d\t%s\t%s\t%s\t", r.Budget, r.Share, r.Low, r.High, t.Requests, t.Wasted(),
+			t.MeanDelay(), t.MeanLate(), knob(r))
 		if s.perSource {
 			fmt.Fprintf(w, "%.3f\t", r.PerSource)
 		}
@@ -221,6 +227,9 @@ func (s simulation) table(out io.Writer, all []sim.History, results []sim.Result
 	if err := w.Flush(); err != nil {
 		return err
 	}
+	if slices.ContainsFunc(all, func(h sim.History) bool { return h.Sighted }) {
+		fmt.Fprintln(out, "\nOf a crawl's own visits: changes that none of them saw are missing, so that shares come out too high, and what more visits gain too low.")
+	}
 	if s.perSource {
 		return bySource(out, results)
 	}
@@ -228,6 +237,14 @@ func (s simulation) table(out io.Writer, all []sim.History, results []sim.Result
 		return byGroup(out, s.group, results)
 	}
 	return nil
+}
+
+// knob is where the one number of a policy was set, if it has one.
+func knob(r sim.Result) string {
+	if r.Knob == 0 {
+		return "–"
+	}
+	return strconv.FormatFloat(r.Knob, 'g', 3, 64)
 }
 
 // bySource writes what each source captured with a budget of its own.

@@ -42,6 +42,40 @@ func TestSimWaitTellsEachDecisionInMilliseconds(t *testing.T) {
 	}
 }
 
+// The bounds of waits are those that a configuration without them has.
+func TestSimWaitTakesTheBoundsOfTheRule(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct{ rule, changed, bound, quiet string }{
+		{"classic", strings.Repeat("changed,", 12) + "changed", "min 1h", strings.Repeat("unchanged,", 12) + "unchanged"},
+		{"learned", strings.Repeat("changed,", 40) + "changed", "min 5m", strings.Repeat("unchanged,", 40) + "unchanged"},
+	} {
+		if code, out, errs := simulated("wait", "--rule", row.rule, "--states", row.changed); code != exitOK || !strings.Contains(out, row.bound) {
+			t.Errorf("%s: exit code %d, %s; no wait ends at %s:\n%s", row.rule, code, errs, row.bound, out)
+		}
+		most := map[string]string{"classic": "max 28d", "learned": "max 90d"}[row.rule]
+		if code, out, errs := simulated("wait", "--rule", row.rule, "--states", "changed,"+row.quiet); code != exitOK || !strings.Contains(out, most) {
+			t.Errorf("%s: exit code %d, %s; no wait ends at %s:\n%s", row.rule, code, errs, most, out)
+		}
+	}
+}
+
+// A history's host may be the name of a service with spaces and capitals, as of terms and feeds.
+func TestSimPlaysConfigurationsOnHostsThatAreNoHostNames(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	histories, file := filepath.Join(dir, "few.jsonl"), filepath.Join(dir, "arcrawl.toml")
+	line := `{"id":"a","src":"s","kind":"terms","host":"Alpha Vantage","start":0,"end":8640000,"sampling_s":60,"dt":[90000,800000,90000]}` + "\n"
+	if err := os.WriteFile(histories, []byte(line+strings.ReplaceAll(line, "Alpha Vantage", "")+strings.ReplaceAll(line, "Alpha Vantage", "[:")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	writeFile(t, file, settled)
+	for _, more := range [][]string{nil, {"--polite"}, {"--explain", "a"}} {
+		if code, out, errs := simulated(append(more, "--config", file, histories)...); code != exitOK || out == "" {
+			t.Errorf("%v: exit code %d, %s\n%s", more, code, errs, out)
+		}
+	}
+}
+
 func TestSimComparesAndPlots(t *testing.T) {
 	t.Parallel()
 	plot := filepath.Join(t.TempDir(), "plot.html")
@@ -51,6 +85,13 @@ func TestSimComparesAndPlots(t *testing.T) {
 	}
 	if b, err := os.ReadFile(plot); err != nil || !bytes.Contains(b, []byte("<svg")) {
 		t.Errorf("no plot: %v", err)
+	}
+	picture := filepath.Join(t.TempDir(), "plot.svg")
+	if code, _, errs := simulated("--policies", "classic", "--draws", "20", "--plot", picture, inventedHistories); code != exitOK {
+		t.Errorf("exit code %d, %s", code, errs)
+	}
+	if b, err := os.ReadFile(picture); err != nil || !bytes.HasPrefix(b, []byte("<svg")) {
+		t.Errorf("no picture: %v\n%.200s", err, b)
 	}
 }
 
@@ -80,6 +121,10 @@ func TestSimRefusesWhatItDoesNotKnow(t *testing.T) {
 		{"--budgets", "0", inventedHistories},
 		{"wait", "--rule", "clever"},
 		{"wait", "--states", "altered"},
+		{"wait", "--overdue", "-5m"},
+		{"wait", "--min", "2h", "--max", "1h"},
+		{"wait", "--rule", "learned", "--capture-target", "3"},
+		{"wait", "--changed-factor", "0.5"},
 		{},
 	} {
 		if code, _, errs := simulated(args...); code != exitUsage {

@@ -29,11 +29,11 @@ func (p played) stack(host, mime string) evaluators.Stack {
 }
 
 func (p played) settings(host, mime string) config.Settings {
-	about := config.About{ContentType: mime, Now: p.epoch}
-	if u, err := uri.Parse("http://" + host + "/"); err == nil {
-		about.URI = u
+	u, err := uri.Parse("http://" + host + "/")
+	if err != nil { // a history's host may be the name of a service, of which no file speaks
+		u = uri.FromCanonical("http://history.invalid/")
 	}
-	return p.file.For(about)
+	return p.file.For(config.About{URI: u, ContentType: mime, Now: p.epoch})
 }
 
 // rest is how long a host rests after a visit that took as long as fetches usually do.

@@ -39,7 +39,7 @@ func newSimWait() *cobra.Command {
 		Use:   "wait",
 		Short: "Play one wait evaluator through a given sequence of visits",
 		Long: `wait shows what one evaluator makes of a sequence of content states. The first is the first capture. Each visit begins when
-it is due, or later by what --overdue says.`,
+it is due, or later by what --overdue says. With --json, durations are in milliseconds. What no flag says is the default of the rule.`,
 		Example: "  arcrawl sim wait --states changed,unchanged,unchanged,changed,unknown --overdue 5m --json",
 		Args:    cobra.NoArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return s.run(cmd.OutOrStdout()) },
@@ -52,8 +52,8 @@ it is due, or later by what --overdue says.`,
 	f.BoolVar(&s.born, "born", false, "the URI came into being at the first visit")
 	f.BoolVar(&s.asJSON, "json", false, "write JSON, durations in milliseconds")
 	f.DurationVar(&e.Initial, "initial", 24*time.Hour, "wait after the first capture")
-	f.DurationVar(&e.Min, "min", time.Hour, "shortest wait")
-	f.DurationVar(&e.Max, "max", 28*24*time.Hour, "longest wait")
+	f.DurationVar(&e.Min, "min", 0, "shortest wait (default 1h, for learned 5m)")
+	f.DurationVar(&e.Max, "max", 0, "longest wait (default 672h, for learned 2160h)")
 	f.DurationVar(&e.Unknown, "unknown", 72*time.Hour, "wait if the state is unknown and nothing was learned")
 	f.Float64Var(&e.ChangedFactor, "changed-factor", 1.5, "divides")
 	f.Float64Var(&e.UnchangedFactor, "unchanged-factor", 1.5, "multiplies")
@@ -63,12 +63,43 @@ it is due, or later by what --overdue says.`,
 	return cmd
 }
 
+// check refuses numbers that no configuration may have, of which the evaluator would take its default without a word.
+func (s waitSteps) check() error {
+	e := s.evaluator
+	for _, d := range []struct {
+		flag  string
+		value time.Duration
+	}{{"overdue", s.overdue}, {"initial", e.Initial}, {"min", e.Min}, {"max", e.Max}, {"unknown", e.Unknown}, {"every", e.Every}} {
+		if d.value < 0 {
+			return fmt.Errorf("--%s %v is below 0", d.flag, d.value)
+		}
+	}
+	if e.Max > 0 && e.Min > e.Max {
+		return fmt.Errorf("--min %v is more than --max %v", e.Min, e.Max)
+	}
+	for _, f := range []struct {
+		flag  string
+		value float64
+	}{{"changed-factor", e.ChangedFactor}, {"unchanged-factor", e.UnchangedFactor}} {
+		if !(f.value >= 1) {
+			return fmt.Errorf("--%s %v is not at least 1", f.flag, f.value)
+		}
+	}
+	if !(e.CaptureTarget > 0 && e.CaptureTarget < 1) {
+		return fmt.Errorf("--capture-target %v is not between 0 and 1", e.CaptureTarget)
+	}
+	return nil
+}
+
 func (s waitSteps) run(out io.Writer) error {
 	rule, err := evaluators.ParseRule(s.rule)
 	if err != nil {
 		return usageError{fmt.Errorf("--rule: %w", err)}
 	}
 	states := map[string]evaluators.State{"changed": evaluators.Changed, "unchanged": evaluators.Unchanged, "unknown": evaluators.Unknown}
+	if err := s.check(); err != nil {
+		return usageError{err}
+	}
 	s.evaluator.Rule, s.evaluator.Name = rule, s.rule
 	stack := evaluators.Stack{s.evaluator}
 	start := time.Date(2026, time.January, 5, 0, 0, 0, 0, time.UTC) // a Monday
@@ -84,7 +115,7 @@ func (s waitSteps) run(out io.Writer) error {
 		}
 		in.State = state
 		if i > 0 {
-			in.First, in.Overdue = false, max(s.overdue, 0)
+			in.First, in.Overdue = false, s.overdue
 			in.At = in.At.Add(in.Previous + in.Overdue)
 		}
 		w := stack.Next(in)

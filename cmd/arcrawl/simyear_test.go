@@ -28,10 +28,27 @@ func TestAYearOfAnInventedCrawlComesOutTheSameEachTime(t *testing.T) {
 	if learned.URIs != 120 || learned.Versions < 3000 || learned.Share < 0.7 || learned.Share > 0.9 || classic.Share >= learned.Share {
 		t.Errorf("learned %+v, classic %+v", learned, classic)
 	}
-	for _, wrong := range [][]string{{"--hosts", "0"}, {"--rule", "fixed"}, {"--rule", "none"}, {"--capture-target", "2"}} {
+	busy := play("--busy", "3")
+	if busy.Changes < 2*learned.Changes || busy.PerURI <= learned.PerURI || learned.PerURI*120*60/365 < float64(learned.Visits)-1 {
+		t.Errorf("livelier %+v, than %+v", busy, learned)
+	}
+	for _, wrong := range [][]string{{"--hosts", "0"}, {"--busy", "0"}, {"--rule", "fixed"}, {"--rule", "none"}, {"--capture-target", "2"}} {
 		var out, errs bytes.Buffer
 		if code := realMain(append([]string{"sim", "year"}, wrong...), &out, &errs); code != exitUsage || !strings.Contains(errs.String(), strings.TrimPrefix(wrong[0], "--")) {
 			t.Errorf("%q: exit code %d, %s", wrong, code, &errs)
+		}
+	}
+}
+
+func TestAYearTellsTheMixThatItHoldsFor(t *testing.T) {
+	t.Parallel()
+	var out, errs bytes.Buffer
+	if code := realMain([]string{"sim", "year", "--hosts", "2", "--uris", "10", "--days", "20", "--busy", "2"}, &out, &errs); code != exitOK {
+		t.Fatalf("exit code %d: %s", code, &errs)
+	}
+	for _, want := range []string{"a front page that changes 40 times a day", "spread about 2 a year", "visits a year"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("%q is not said:\n%s", want, &out)
 		}
 	}
 }

@@ -57,6 +57,17 @@ func visitedLog(t *testing.T, path string) (last time.Time) {
 	return last
 }
 
+func TestSimSaysOfACrawlLogWhatIsMissingInIt(t *testing.T) {
+	t.Parallel()
+	log := filepath.Join(t.TempDir(), "crawl.log")
+	visitedLog(t, log)
+	for file, said := range map[string]bool{log: true, inventedHistories: false} {
+		if code, out, errs := simulated("--policies", "classic", "--draws", "5", file); code != exitOK || strings.Contains(out, "none of them saw") != said {
+			t.Errorf("%s: exit code %d, %s\n%s", file, code, errs, out)
+		}
+	}
+}
+
 func TestSimPlaysACrawlLogAndWholeConfigurations(t *testing.T) {
 	dir := t.TempDir()
 	log := filepath.Join(dir, "crawl.log")
