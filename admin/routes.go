@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -128,6 +129,10 @@ func whyRoutes() []route {
 				{"hop", "string", "how it would stand there: L link, E embed, R redirect, M feed or sitemap, X guess, I implied"},
 			},
 			serve: func(w *Window, r *http.Request) (any, error) {
+				text := r.FormValue("uri")
+				if reason, ok := crawler.OtherScheme(text); ok {
+					return WhyNotOf(text, []crawler.Reason{reason}), nil
+				}
 				q, err := readWhyNot(r)
 				if err != nil {
 					return nil, err

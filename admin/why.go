@@ -197,13 +197,7 @@ func (w *Window) whyNot(q crawler.WhyNot) (WhyNot, error) {
 	if err != nil {
 		return WhyNot{}, err
 	}
-	out := WhyNot{URI: q.URI.String(), Rules: []Rule{}}
-	for _, r := range reasons {
-		out.Rules = append(out.Rules, Rule{Opinion: r.Opinion.String(), Rule: r.Rule, Why: r.Why, Where: r.Where})
-		if r.Opinion == crawler.Rejects {
-			out.Out = fmt.Sprintf("kept out by %s: %s", r.Rule, r.Why)
-		}
-	}
+	out := WhyNotOf(q.URI.String(), reasons)
 	_, out.Known, err = w.o.Frontier.Get(q.URI)
 	view, _ := w.o.Frontier.Host(q.URI.Host(), now)
 	switch {
@@ -214,6 +208,18 @@ func (w *Window) whyNot(q crawler.WhyNot) (WhyNot, error) {
 		out.Out = "never found: nothing that was visited names it, though no rule keeps it out; arcrawl seeds add makes it known"
 	}
 	return out, err
+}
+
+// WhyNotOf is the answer for a URI of which the rules said this.
+func WhyNotOf(uri string, reasons []crawler.Reason) WhyNot {
+	out := WhyNot{URI: uri, Rules: []Rule{}}
+	for _, r := range reasons {
+		out.Rules = append(out.Rules, Rule{Opinion: r.Opinion.String(), Rule: r.Rule, Why: r.Why, Where: r.Where})
+		if r.Opinion == crawler.Rejects {
+			out.Out = fmt.Sprintf("kept out by %s: %s", r.Rule, r.Why)
+		}
+	}
+	return out
 }
 
 // readWhyNot reads the question from a request.

@@ -93,6 +93,7 @@ func TestWhyNotTellsWhatKeepsAURIOut(t *testing.T) {
 			{"http://news.example/private/x", "kept out by robots.txt"},
 			{"http://elsewhere.example/", "kept out by scope"},
 			{"http://news.example/never-linked", "never found"},
+			{"ftp://news.example/list.txt", "kept out by scheme"},
 		} {
 			n := get[WhyNot](w, "/api/v1/why-not?uri="+c.uri)
 			if !strings.HasPrefix(n.Out, c.out) || (c.out == "") != (n.Out == "") || len(n.Rules) == 0 {

@@ -1,6 +1,7 @@
 package crawler
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -111,4 +112,15 @@ func (r *realm) explainLanding(s step) string {
 		return "the seed is not known to redirect"
 	}
 	return fmt.Sprintf("the seed redirects to %s; scope.seed_redirects is %q", at[len(at)-1], r.scope.SeedRedirects)
+}
+
+// OtherScheme is what keeps a URI out that is neither http nor https. It is false for http and https, and for what is no such
+// URI: "localhost:8080" and "news.example:8080" are hosts with a port.
+func OtherScheme(text string) (Reason, bool) {
+	scheme, rest, _ := strings.Cut(strings.TrimSpace(text), ":")
+	isHost := strings.Contains(scheme, ".") || rest == "" || rest[0] >= '0' && rest[0] <= '9'
+	if _, err := uri.Parse(text); isHost || !errors.Is(err, uri.ErrScheme) {
+		return Reason{}, false
+	}
+	return Reason{Opinion: Rejects, Rule: "scheme", Why: strings.ToLower(scheme) + " is neither http nor https, and only these are crawled"}, true
 }

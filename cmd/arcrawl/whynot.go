@@ -33,6 +33,10 @@ It asks the running daemon, and where none answers it reads the store.`,
   arcrawl why-not https://cdn.example/a.png --via https://www.news.example/ --hop E`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if reason, ok := crawler.OtherScheme(args[0]); ok {
+				answer := admin.WhyNotOf(args[0], []crawler.Reason{reason})
+				return tell(&daemonFlags{json: asJSON}, cmd.OutOrStdout(), answer, nil, showWhyNot)
+			}
 			q, err := whyNotQuestion(args[0], via, hop)
 			if err != nil {
 				return usageError{err}
