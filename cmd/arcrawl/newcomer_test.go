@@ -75,7 +75,11 @@ func TestANewcomer(t *testing.T) {
 			return
 		}
 		w.Header().Set("Content-Type", "text/html")
-		fmt.Fprintf(w, `<title>News</title><span class="clock">%d</span><h1>Headline %d</h1><a href="/about">about</a>`, time.Now().UnixNano(), time.Since(began)/(2*time.Second))
+		headline := "About us"
+		if r.URL.Path == "/" {
+			headline = fmt.Sprintf("Headline %d", time.Since(began)/(2*time.Second))
+		}
+		fmt.Fprintf(w, `<title>News</title><span class="clock">%d</span><h1>%s</h1><a href="/about">about</a>`, time.Now().UnixNano(), headline)
 	}))
 	t.Cleanup(site.Close)
 	host := strings.TrimPrefix(site.URL, "http://")
