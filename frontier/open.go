@@ -58,7 +58,7 @@ func storeOptions(o Options) badger.Options {
 		WithNumCompactors(compactors).
 		WithBaseTableSize(2 << 20).
 		WithBaseLevelSize(128 << 20).
-		WithNumLevelZeroTablesStall(24).
+		WithNumLevelZeroTablesStall(48).
 		WithBlockSize(8 << 10).
 		WithValueLogFileSize(64 << 20).
 		WithNumGoroutines(1).
@@ -67,7 +67,7 @@ func storeOptions(o Options) badger.Options {
 		WithLogger(o.Logger)
 	b.TableSizeMultiplier = 1
 	if o.Filling {
-		b = b.WithMemTableSize(16 << 20).WithBaseTableSize(2 << 20).WithBaseLevelSize(64 << 20).WithBloomFalsePositive(0.002).WithBlockCacheSize(16 << 20)
+		b = b.WithMemTableSize(16 << 20).WithNumLevelZeroTablesStall(24).WithBaseTableSize(2 << 20).WithBaseLevelSize(64 << 20).WithBloomFalsePositive(0.002).WithBlockCacheSize(16 << 20)
 	}
 	return b
 }

@@ -28,7 +28,7 @@ func openStore(o Options) (db *badger.DB, err error) {
 	if err != nil {
 		return nil, err
 	}
-	b = b.WithNumLevelZeroTables(logsAtATime(size))
+	b = b.WithNumLevelZeroTables(logsAtATime(size, b.MemTableSize))
 	defer func() {
 		if r := recover(); r != nil {
 			db, err = nil, fmt.Errorf("%v: %w", r, ErrCorrupt)
@@ -56,10 +56,13 @@ func refused(err error, dir string) error {
 	return blame(err)
 }
 
-// logsAtATime is how many logs, each a table of its own by then, are merged with the others at a time, in a store with tables of
-// so many bytes. The more of them wait, the more must be asked for each URI that was visited not long ago, which in a
+// logsAtATime is how many logs of so many bytes, each a table of its own by then, are merged with the others at a time, in a store
+// with tables of so many bytes. The more of them wait, the more must be asked for each URI that was visited not long ago, which in a
 // small store are all; the fewer, the more often a large one is written anew. Opening decides, which is often enough.
-func logsAtATime(size int64) int { return int(min(3+size>>25, 12)) }
+func logsAtATime(size, log int64) int { return int(min(3+size>>25, mostAtATime/log)) }
+
+// mostAtATime is how many bytes of logs are merged at a time at most.
+const mostAtATime = 192 << 20
 
 // inspect verifies, under the folder's lock, all files that Badger is going to trust, and tells how many bytes of tables
 // there are.

@@ -73,9 +73,11 @@ func run() error {
 	flag.StringVar(&heap, "memprofile", "", "write a profile of the memory in use at the end of the first visits to this file")
 	flag.IntVar(&s.pace, "pace", 0, "visits a second, as a crawl makes them; 0 is as fast as it goes")
 	flag.IntVar(&garbage, "gogc", 50, "garbage that may gather, in percent of what is in use; 50 is what the daemon has")
-	flag.Int64Var(&memory, "memory", 300<<20, "what the Go runtime is told to stay below, in bytes")
+	flag.Int64Var(&memory, "memory", 0, "what the Go runtime is told to stay below, in bytes; 0 is no limit, as the daemon has it")
 	flag.Parse()
-	debug.SetMemoryLimit(memory)
+	if memory > 0 {
+		debug.SetMemoryLimit(memory)
+	}
 	debug.SetGCPercent(garbage)
 	if dir == "" {
 		var err error

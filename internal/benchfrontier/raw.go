@@ -130,10 +130,10 @@ func (r *raw) visit(worker, _ int) error {
 type badgerKV struct{ *badger.DB }
 
 func openBadger(dir string, s size) (engine, error) {
-	o := badger.DefaultOptions(dir).WithMemTableSize(16 << 20).WithNumMemtables(2).WithBlockCacheSize(32 << 20).
+	o := badger.DefaultOptions(dir).WithMemTableSize(8 << 20).WithNumMemtables(2).WithBlockCacheSize(32 << 20).
 		WithIndexCacheSize(48 << 20).WithNumCompactors(2).WithBaseTableSize(2 << 20).WithValueLogFileSize(64 << 20).
-		WithNumGoroutines(1).WithMetricsEnabled(false).WithLogger(nil).WithBaseLevelSize(128 << 20).WithNumLevelZeroTables(min(3+s.uris/400_000, 12)).
-		WithNumLevelZeroTablesStall(24).WithBlockSize(8 << 10)
+		WithNumGoroutines(1).WithMetricsEnabled(false).WithLogger(nil).WithBaseLevelSize(128 << 20).WithNumLevelZeroTables(min(3+s.uris/400_000, 24)).
+		WithNumLevelZeroTablesStall(48).WithBlockSize(8 << 10)
 	o.TableSizeMultiplier = 1
 	return newRaw(s, func() (kv, error) {
 		db, err := badger.Open(o)
