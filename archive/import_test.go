@@ -87,10 +87,7 @@ func everyForm(t testing.TB) (dir string, forms map[string]string, first digest.
 	cdx := fmt.Sprintf(" CDX N b a m s k r M S V g\ncom,a)/ %s http://www.a.example/ text/html 200 %s - - %d %d %s\n",
 		start.Format(stampLayout), strings.TrimPrefix(first.Payload.String(), "sha1:"), first.Length, first.Offset, first.File)
 	pack := filepath.Join(dir, "a.wacz")
-	o := PackageOptions{Out: pack, Now: start, Software: "arcrawl/test", Title: "Test"}
-	if _, err := Package(t.Context(), []string{file}, o, func(f Finding) error { return &f }); err != nil {
-		t.Fatal(err)
-	}
+	packedAs(t, pack, []string{file}, PackageOptions{})
 	hash, size, err := hashOf(pack)
 	if err != nil {
 		t.Fatal(err)
@@ -200,9 +197,7 @@ func TestAnImportThatIsBrokenOffGoesOn(t *testing.T) {
 		t.Fatal(err)
 	}
 	pack := filepath.Join(t.TempDir(), "a.wacz")
-	if _, err := Package(t.Context(), l.files(), PackageOptions{Out: pack, Now: start}, func(f Finding) error { return &f }); err != nil {
-		t.Fatal(err)
-	}
+	packedAs(t, pack, l.files(), PackageOptions{})
 	for name, file := range map[string]string{"WARC": l.files()[0], "WACZ": pack, "CDXJ": save(t, "a.cdxj", index.Bytes()), "compressed CDXJ": save(t, "a.cdxj.gz", zipped(t, index.String()))} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -47,10 +47,7 @@ func TestABrowserPlaysRevisits(t *testing.T) {
 	red, blue := color.RGBA{200, 10, 20, 255}, color.RGBA{10, 20, 200, 255}
 	l := withPictures(t, red, blue)
 	pack := filepath.Join(t.TempDir(), "archive.wacz")
-	o := PackageOptions{Out: pack, Now: start, Software: "arcrawl/test", Title: "Test"}
-	if _, err := Package(t.Context(), l.files(), o, func(f Finding) error { return &f }); err != nil {
-		t.Fatal(err)
-	}
+	packedAs(t, pack, l.files(), PackageOptions{})
 	for name, file := range map[string]string{"archive.warc.gz": l.files()[0], "archive.wacz": pack} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -40,10 +40,7 @@ func TestReplayWebPageShowsRevisits(t *testing.T) {
 	red, blue := color.RGBA{200, 10, 20, 255}, color.RGBA{10, 20, 200, 255}
 	l := withPictures(t, red, blue)
 	pack := filepath.Join(t.TempDir(), "archive.wacz")
-	o := PackageOptions{Out: pack, Now: start, Software: "arcrawl/test", Title: "Test"}
-	if _, err := Package(t.Context(), l.files(), o, func(f Finding) error { return &f }); err != nil {
-		t.Fatal(err)
-	}
+	packedAs(t, pack, l.files(), PackageOptions{})
 	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/":

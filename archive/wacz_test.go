@@ -18,14 +18,22 @@ import (
 	"github.com/arcrawl/arcrawl/internal/foreign"
 )
 
-func packed(t *testing.T, paths []string, o PackageOptions) (*zip.ReadCloser, Packaged) {
+// packedAs packs files into one with this name.
+func packedAs(t testing.TB, out string, paths []string, o PackageOptions) Packaged {
 	t.Helper()
-	o.Out, o.Now, o.Software, o.Title = filepath.Join(t.TempDir(), "x.wacz"), start, "arcrawl/test", "Test"
+	o.Out, o.Now, o.Software, o.Title = out, start, "arcrawl/test", "Test"
 	sum, err := Package(context.Background(), paths, o, func(f Finding) error { return &f })
 	if err != nil {
 		t.Fatal(err)
 	}
-	z, err := zip.OpenReader(o.Out)
+	return sum
+}
+
+func packed(t *testing.T, paths []string, o PackageOptions) (*zip.ReadCloser, Packaged) {
+	t.Helper()
+	out := filepath.Join(t.TempDir(), "x.wacz")
+	sum := packedAs(t, out, paths, o)
+	z, err := zip.OpenReader(out)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -177,9 +185,7 @@ func TestAPackageIsVerified(t *testing.T) {
 	t.Parallel()
 	l, _ := three(t)
 	pack := filepath.Join(t.TempDir(), "x.wacz")
-	if _, err := Package(t.Context(), l.files(), PackageOptions{Out: pack, Now: start}, func(f Finding) error { return &f }); err != nil {
-		t.Fatal(err)
-	}
+	packedAs(t, pack, l.files(), PackageOptions{})
 	found, sum := verified(t, VerifyOptions{}, pack)
 	if len(found) > 0 || sum.Files != 3 || sum.Records["response"] != 3 || sum.Records["revisit"] != 5 {
 		t.Errorf("a good package has %v, %+v", found, sum)
@@ -241,8 +247,7 @@ func TestPackagesInAFolderAreVerified(t *testing.T) {
 	t.Parallel()
 	l := small(t)
 	pack := filepath.Join(l.dir, "packages", "a.wacz")
-	_, err := Package(t.Context(), l.files(), PackageOptions{Out: pack, Now: start}, func(f Finding) error { return &f })
-	must(t, err)
+	packedAs(t, pack, l.files(), PackageOptions{})
 	found, sum := verified(t, VerifyOptions{}, l.dir)
 	if len(found) > 0 || sum.Files != 2 || sum.Records["response"] != 6 {
 		t.Errorf("a folder with a package: %v, %v", sum, found)

@@ -80,10 +80,10 @@ func (p *prices) tell(v visit, polite config.Politeness, after frontier.History,
 
 // asks is how many visits a day a URI asks for, and whether that follows from a target.
 func asks(visited, due time.Time, wait time.Duration, rate float64) (perDay float64, elastic bool) {
-	if visited.IsZero() || due.IsZero() || wait <= 0 {
+	if visited.IsZero() || due.IsZero() {
 		return 0, false
 	}
-	return 24 / wait.Hours(), rate > 0
+	return evaluators.Demand(wait, rate)
 }
 
 // begin says whether it is time to count, and if so takes that for done.

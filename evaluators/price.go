@@ -37,6 +37,15 @@ func (p *Price) Asks(perDay float64, elastic bool) {
 	}
 }
 
+// Demand is how many visits a day a URI asks for that waits so long, before it was stretched, and of which so many changes a day
+// are expected, and whether that is elastic: only rules that follow a target expect a number of changes. See [Price.Asks].
+func Demand(wait time.Duration, changesPerDay float64) (perDay float64, elastic bool) {
+	if wait <= 0 {
+		return 0, false
+	}
+	return 24 / wait.Hours(), changesPerDay > 0
+}
+
 // Forget drops what the waits ask for, to be counted anew.
 func (p *Price) Forget() { p.asked, p.rigid = 0, 0 }
 

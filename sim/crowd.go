@@ -101,7 +101,8 @@ func (c Crowding) host(crowd []*track) (err error) {
 func (c Crowding) visit(price *evaluators.Price, t *track, r frontier.Record, now time.Time) frontier.Settlement {
 	first := !t.visited
 	t.stretch = price.Stretch(1, c.Delay)
-	price.Asks(asks(r, -1))
+	was, elastic := evaluators.Demand(r.Wait, r.Rate)
+	price.Asks(-was, elastic)
 	over := now.After(t.history.Start.Add(t.history.Watched))
 	if over || !t.visit(now) {
 		r.Due = time.Time{}
@@ -118,7 +119,7 @@ func (c Crowding) visit(price *evaluators.Price, t *track, r frontier.Record, no
 		r.Wait = t.plan.Asked
 	}
 	price.Visit(c.Delay, !first)
-	price.Asks(asks(r, 1))
+	price.Asks(evaluators.Demand(r.Wait, r.Rate))
 	return frontier.Settlement{Record: r, Finished: now, Politeness: frontier.Politeness{MinDelay: c.Delay}}
 }
 
@@ -164,12 +165,4 @@ func candidateOf(i int, t *track) (frontier.Candidate, error) {
 		c.Hops = c.Hops.Then(uri.Link)
 	}
 	return c, nil
-}
-
-// asks is how many visits a day a URI asks for, with a sign, and whether that follows from a target.
-func asks(r frontier.Record, sign float64) (perDay float64, elastic bool) {
-	if r.Wait <= 0 {
-		return 0, false
-	}
-	return sign * 24 / r.Wait.Hours(), r.Rate > 0
 }

@@ -69,7 +69,7 @@ func (p *pusher) start() {
 
 // run pushes until ctx ends.
 func (p *pusher) run(ctx context.Context) {
-	rest := p.rest
+	next := p.rest
 	for {
 		pause := time.Duration(0)
 		more, err := p.step(ctx)
@@ -78,20 +78,28 @@ func (p *pusher) run(ctx context.Context) {
 			return
 		case err != nil:
 			p.tell(err)
-			pause, rest = rest, min(2*rest, maxPushRest)
+			pause, next = next, min(2*next, maxPushRest)
 		default:
-			rest = p.rest
+			next = p.rest
 			if !more {
 				pause = p.every
 			}
 		}
-		timer := time.NewTimer(pause)
-		select {
-		case <-ctx.Done():
-			timer.Stop()
+		if rest(ctx, pause) != nil {
 			return
-		case <-timer.C:
 		}
+	}
+}
+
+// rest waits, unless ctx ends before.
+func rest(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-timer.C:
+		return nil
 	}
 }
 

@@ -172,12 +172,8 @@ func (p *push) flush() error {
 		case try == pushTries || ctx.Err() != nil || errors.Is(err, errRefused):
 			return err
 		}
-		timer := time.NewTimer(pause)
-		select {
-		case <-ctx.Done():
-			timer.Stop()
-			return ctx.Err()
-		case <-timer.C:
+		if err := rest(ctx, pause); err != nil {
+			return err
 		}
 		pause *= 2
 	}
