@@ -436,6 +436,18 @@ func TestHostFileSetsSingleFieldsOverTheMainFile(t *testing.T) {
 	}
 }
 
+func TestAboutNothingTheSettingsAreThoseOfTheMainFile(t *testing.T) {
+	t.Parallel()
+	c := load(t, "[politeness]\nmin_delay = \"4s\"\n[[when]]\nuri = \".\"\npoliteness = { min_delay = \"9s\" }\n",
+		"www.news.example.toml", "[politeness]\nmin_delay = \"6s\"\n")
+	if got := c.For(config.About{}).Politeness.MinDelay; got != 4*time.Second {
+		t.Errorf("min_delay is %s, want that of the main file", got)
+	}
+	if got := c.Effective(config.About{}); len(got) == 0 {
+		t.Error("no setting is in force")
+	}
+}
+
 func TestHostEntriesStandBeforeTheStackAndInheritFromWhatTheyShadow(t *testing.T) {
 	t.Parallel()
 	html := evaluators.WaitEvaluator{

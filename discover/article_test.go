@@ -45,9 +45,14 @@ func TestFeedsAndDatesOfAPage(t *testing.T) {
 func TestTheDateOfPublicationInJSONLD(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		`{"@type": "NewsArticle", "headline": "x", "datePublished": "2026-11-21T10:00:00+01:00"}`: "2026-11-21T09:00:00Z",
-		`[{"@type": "NewsArticle", "schema:datePublished": "2026-11-21"}]`:                        "2026-11-21T00:00:00Z",
-		`{"itemListElement": [{"@type": "NewsArticle", "datePublished": "2026-11-21"}]}`:          "0001-01-01T00:00:00Z",
+		`{"@type": "NewsArticle", "headline": "x", "datePublished": "2026-11-21T10:00:00+01:00"}`:                                   "2026-11-21T09:00:00Z",
+		`[{"@type": "NewsArticle", "schema:datePublished": "2026-11-21"}]`:                                                          "2026-11-21T00:00:00Z",
+		`{"itemListElement": [{"@type": "NewsArticle", "datePublished": "2026-11-21"}]}`:                                            "0001-01-01T00:00:00Z",
+		`{"@context": "https://schema.org", "@graph": [{"@type": "WebSite"}, {"@type": "Article", "datePublished": "2026-11-21"}]}`: "2026-11-21T00:00:00Z",
+		`{"@graph": {"@type": "Article", "datePublished": "2026-11-21"}}`:                                                           "2026-11-21T00:00:00Z",
+		`[{"@graph": [{"@type": "Article", "datePublished": "2026-11-21"}]}]`:                                                       "2026-11-21T00:00:00Z",
+		`{"@graph": [{"@type": "WebPage", "comment": [{"datePublished": "2026-11-21"}]}]}`:                                          "0001-01-01T00:00:00Z",
+		`{"@graph": [{"@type": "ItemList", "item": {"datePublished": "2026-11-21"}}]}`:                                              "0001-01-01T00:00:00Z",
 		`{"datePublished": "some day"}`:                    "0001-01-01T00:00:00Z",
 		`{"headline": "datePublished", "x": "2026-11-21"}`: "0001-01-01T00:00:00Z",
 	} {

@@ -44,8 +44,8 @@ func (p *page) stretch(text []byte, within string) (int, string) {
 		z.Next()
 	}
 	z.SetMaxBuf(maxToken)
-	read := 0
 	var attrs []attribute
+	read := 0
 	for {
 		kind := z.Next()
 		read += len(z.Raw())
@@ -58,16 +58,17 @@ func (p *page) stretch(text []byte, within string) (int, string) {
 			return len(text), ""
 		case html.TextToken:
 			// What ends a raw text is another token, or the tokenizer's limit: then within still holds.
-			switch within {
-			case "style":
+			switch {
+			case within == "style", p.styled:
 				p.css(z.Text())
-			case "script":
+			case within == "script":
 				p.script(z.Text)
 			}
+			p.styled = false
 			continue
 		case html.StartTagToken, html.SelfClosingTagToken:
 			name, more := z.TagName()
-			within = p.rawText(z, name, kind == html.SelfClosingTagToken)
+			name, within = p.rawText(z, name, kind == html.SelfClosingTagToken)
 			attrs = attrs[:0]
 			for more {
 				var a attribute
@@ -82,23 +83,28 @@ func (p *page) stretch(text []byte, within string) (int, string) {
 				return read, within
 			}
 		case html.EndTagToken:
-			within = ""
+			within, p.styled = "", false
 			if name, _ := z.TagName(); string(name) == "svg" {
 				p.svg = false
 			}
 		default:
-			within = ""
+			within, p.styled = "", false
 			p.instruction(z.Raw())
 		}
-		if !p.thorough && done(read, kind, within) {
+		if !p.thorough && !p.styled && done(read, kind, within) {
 			return read, ""
 		}
 	}
 }
 
-// rawText tells the tokenizer where it takes for raw text what is none, and gives the name of the element if its
-// content is raw text to us too.
-func (p *page) rawText(z *html.Tokenizer, name []byte, closed bool) string {
+// rawText tells the tokenizer where it takes for raw text what is none, and gives the name of the element without its prefix,
+// and once more if its content is raw text to us too. To the tokenizer an element whose name has a prefix has none.
+func (p *page) rawText(z *html.Tokenizer, name []byte, closed bool) (local []byte, within string) {
+	local = p.localName(name)
+	p.styled = len(local) < len(name) && !closed && string(local) == "style"
+	if len(local) < len(name) {
+		return local, ""
+	}
 	switch string(name) {
 	case "svg":
 		p.svg = !closed
@@ -109,11 +115,11 @@ func (p *page) rawText(z *html.Tokenizer, name []byte, closed bool) string {
 			z.NextIsNotRawText()
 			break
 		}
-		return string(name)
+		return name, string(name)
 	case "plaintext":
-		return string(name)
+		return name, string(name)
 	}
-	return ""
+	return name, ""
 }
 
 // element adds what one tag names.
@@ -144,9 +150,10 @@ func (p *page) element(name []byte, attrs []attribute) {
 	}
 	own := elementUses[string(name)]
 	for _, a := range attrs {
-		u, ok := own[string(a.key)]
+		key := p.key(a)
+		u, ok := own[string(key)]
 		if !ok {
-			u = uses[string(a.key)]
+			u = uses[string(key)]
 		}
 		p.attribute(u, a.val)
 		if p.speculative && runs(a) {

@@ -14,7 +14,8 @@ import (
 // no further. Honest ones go to ten or so.
 const maxNesting = 64
 
-// maxDated is how deep an object may stand whose date of publication is that of the page: deeper are comments and lists of others.
+// maxDated is how deep an object may stand whose date of publication is that of the page: deeper are comments and lists of
+// others. The things of a block's graph stand as deep as those of a block that is a list.
 const maxDated = 3
 
 // maxProperty is the longest name of a property, in bytes, that is looked up.
@@ -31,11 +32,13 @@ const (
 	ofMedia         // something that is shown: likewise
 	vocabulary      // the terms of the block itself, nothing in it is a reference
 	firstDate       // when the thing was published
+	graph           // the things that the block describes, beside each other
 )
 
 // properties are those of schema.org that lead somewhere, in lower case.
 var properties = map[string]role{
 	"@context":           vocabulary,
+	"@graph":             graph,
 	"@id":                identity,
 	"archivedat":         ofPage,
 	"associatedmedia":    ofPage,
@@ -64,6 +67,7 @@ var properties = map[string]role{
 type level struct {
 	within role // of the property that the innermost object is the value of
 	next   role // of the value that comes next
+	depth  int  // how deep it stands
 }
 
 // data adds what a JSON-LD block names. It reads as far as the block is JSON; trailing commas and line ends in strings
@@ -73,6 +77,7 @@ func (p *page) data(text []byte) {
 	defer input.Restore() // as in css
 	parser := parsejson.NewParser(input)
 	levels := make([]level, 1, 16)
+	levels[0].depth = 1
 	for {
 		key := parser.State() == parsejson.ObjectKeyState
 		kind, token := parser.Next()
@@ -84,7 +89,7 @@ func (p *page) data(text []byte) {
 			switch {
 			case key:
 				here.next = roleOf(token)
-			case here.next == firstDate && len(levels) <= maxDated:
+			case here.next == firstDate && here.depth <= maxDated:
 				p.published([]byte("datepublished"), bytes.Trim(token, `"`))
 			default:
 				p.datum(*here, token)
@@ -96,15 +101,26 @@ func (p *page) data(text []byte) {
 			if here.next == vocabulary || len(levels) > maxNesting {
 				return
 			}
-			inner := *here
-			if kind == parsejson.StartObjectGrammar {
-				inner = level{within: here.next}
-			}
-			levels = append(levels, inner)
+			levels = append(levels, here.inner(kind == parsejson.StartObjectGrammar))
 		case parsejson.EndObjectGrammar, parsejson.EndArrayGrammar:
 			levels = levels[:len(levels)-1]
 		}
 	}
+}
+
+// inner is the object or list that begins at a level.
+func (l level) inner(object bool) level {
+	depth := l.depth + 1
+	switch inGraph := l.next == graph && l.depth <= maxDated; {
+	case inGraph && object:
+		depth = maxDated
+	case inGraph:
+		depth = maxDated - 1
+	}
+	if object {
+		return level{within: l.next, depth: depth}
+	}
+	return level{within: l.within, next: l.next, depth: depth}
 }
 
 // skipValue reads to the end of the object or list that has just begun; false if there is none.

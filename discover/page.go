@@ -22,6 +22,7 @@ type page struct {
 	legacy   encoding.Encoding // of the document, nil for UTF-8: what queries are escaped in
 	xhtml    bool              // the document is XML: <script/> is a whole element
 	svg      bool              // inside an svg element, where that is so too
+	styled   bool              // inside a style element whose name has a prefix
 	nested   bool              // inside an iframe's srcdoc
 	writes   script            // what the script element is in that is being read
 	thorough bool              // the tokenizer reads everything; a test compares

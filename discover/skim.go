@@ -92,7 +92,7 @@ func (p *page) endTag(text []byte) int {
 func (p *page) startTag(text []byte) int {
 	end := nameEnd(text[1:]) + 1
 	name, ok := p.lower(text[1:end])
-	if !ok || isRaw(name) {
+	if name = p.localName(name); !ok || isRaw(name) {
 		return 0
 	}
 	attrs := p.attrs[:0]

@@ -33,3 +33,21 @@ func (p *page) instruction(text []byte) {
 		rest = rest[blank+n:]
 	}
 }
+
+// localName is the name of an element without the prefix that stands for its namespace, in a document in XML: what the
+// prefix is called is anybody's choice. In HTML a colon is part of the name.
+func (p *page) localName(name []byte) []byte {
+	if !p.xhtml {
+		return name
+	}
+	return name[bytes.IndexByte(name, ':')+1:]
+}
+
+// key is the name of an attribute as the tables have it: of those with a prefix only XLink's href counts.
+func (p *page) key(a attribute) []byte {
+	const linked = "xlink:href"
+	if p.xhtml && bytes.HasSuffix(a.key, []byte(linked[len("xlink"):])) {
+		return []byte(linked)
+	}
+	return a.key
+}

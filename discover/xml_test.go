@@ -25,6 +25,10 @@ func TestDocumentsInXML(t *testing.T) {
 		{"parts of itself and of others", `<svg><use href="#a"/><use xlink:href="/sprite.svg#b"/></svg>`, "E /sprite.svg"},
 		{"styles", `<svg><style>@import "/a.css"; .b { fill: url(/b.svg#c) }</style><style/><g style="fill:url(/d.svg#e)"/><a href="/f"/></svg>`, "E /a.css, E /b.svg, E /d.svg, L /f"},
 		{"styles in CDATA", `<svg><style><![CDATA[ @import url(/a.css); g > a { fill: red } ]]></style><a href="/b"/></svg>`, "E /a.css, L /b"},
+		{"elements with a prefix", `<svg:svg xmlns:svg="http://www.w3.org/2000/svg" xmlns:x="http://www.w3.org/1999/xlink"><svg:a x:href="/a"/><svg:image x:href="/b.png"/><S:USE href="/c.svg#d"/></svg:svg>`, "L /a, E /b.png, E /c.svg"},
+		{"styles of elements with a prefix", `<s:svg><s:style>@import "/a.css"; <!-- --></s:style><s:style/>@import "/no.css"; <s:style></s:style>@import "/no.css"; <s:g style="fill:url(/b.svg)"/><s:style>.c { fill: url(/d.svg) }</s:style></s:svg>`, "E /a.css, E /b.svg, E /d.svg"},
+		{"links of other vocabularies", `<svg><atom:link rel="next" href="/a"/><x:a href="/b"/><metadata rdf:href="/no" href="/no"/></svg>`, "L /a, L /b"},
+		{"names with more than one colon, or nothing else", `<svg><a:b:a href="/no"/><: href="/no"/><a :href="/c"/></svg>`, "L /c"},
 		{"a script", `<svg><script href="/a.js"/><title>A &lt;a href="/no"></title><a href="/b"/></svg>`, "E /a.js, L /b"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -58,4 +62,21 @@ func TestDocumentsInXML(t *testing.T) {
 			}
 		})
 	}
+}
+
+func FuzzSkimmingXML(f *testing.F) {
+	for _, text := range append(oddMarkup, "<s:style>url(/1)</s:style><a:a x:href=/2>", "<s:style/>url(/1)<S:Style>url(/2)", "<s:script>\"/1\"</s:script><:a href=/2><a: href=/3>") {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		fast, slow := newPage(uri.FromCanonical("https://news.example/"), 100), newPage(uri.FromCanonical("https://news.example/"), 100)
+		slow.thorough = true
+		for _, p := range []*page{fast, slow} {
+			p.xhtml = true
+			p.html([]byte(text))
+		}
+		if !slices.Equal(fast.found.Links, slow.found.Links) {
+			t.Errorf("%q: skimming found %v, the tokenizer %v", text, fast.found.Links, slow.found.Links)
+		}
+	})
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"regexp"
 	"strings"
 	"time"
 
@@ -135,26 +136,23 @@ func shallowJSON(body []byte) error {
 	return nil
 }
 
+// wholeItem and wholeEntry end an item of RSS and one of Atom, whatever the prefix of their namespace is.
+var wholeItem, wholeEntry = regexp.MustCompile(`</([\w.-]+:)?item>`), regexp.MustCompile(`</([\w.-]+:)?entry>`)
+
 // mend ends a feed that was cut behind its last whole item; nil if there is none.
 func mend(body []byte) []byte {
-	for _, form := range []struct{ item, end string }{
-		{"</item>", "</channel></rss>"},
-		{"</entry>", "</feed>"},
-	} {
-		i := bytes.LastIndex(body, []byte(form.item))
-		if i < 0 {
-			continue
-		}
-		end := form.end
-		switch root := rootElement(body); {
-		case strings.EqualFold(root, "rdf"):
-			end = "</" + rootName(body) + ">"
-		case strings.EqualFold(root, "rss") && form.item == "</entry>", strings.EqualFold(root, "feed") && form.item == "</item>":
-			continue
-		}
-		return append(bytes.Clone(body[:i+len(form.item)]), end...)
+	form, end := wholeItem, "</"+rootName(body)+">"
+	switch strings.ToLower(rootElement(body)) {
+	case "rss":
+		end = "</channel>" + end
+	case "feed":
+		form = wholeEntry
 	}
-	return nil
+	items := form.FindAllIndex(body, -1)
+	if len(items) == 0 {
+		return nil
+	}
+	return append(bytes.Clone(body[:items[len(items)-1][1]]), end...)
 }
 
 // rootName is the name of the root element with its prefix, as an end tag needs it.
@@ -169,20 +167,29 @@ func rootName(body []byte) string {
 
 func itemOf(i *gofeed.Item) Item {
 	item := Item{ID: strings.TrimSpace(i.GUID), Published: utc(i.PublishedParsed), Updated: utc(i.UpdatedParsed)}
+	if said := i.Extensions["atom"]["updated"]; item.Updated.IsZero() && len(said) > 0 {
+		item.Updated, _ = date(strings.TrimSpace(said[0].Value))
+	}
 	if said := i.Title + "\x00" + i.Description + "\x00" + i.Content; len(said) > 2 {
 		item.Text = uint16(xxhash.Sum64String(said)) | 1
 	}
 	return item
 }
 
-// linkOf is the page of an item: its link, or a guid that is one.
+// linkOf is the page of an item: its link, one in the manner of Atom, or a guid that is one.
 func linkOf(i *gofeed.Item) string {
 	switch {
 	case strings.TrimSpace(i.Link) != "":
 		return i.Link
 	case len(i.Links) > 0 && strings.TrimSpace(i.Links[0]) != "":
 		return i.Links[0]
-	case strings.HasPrefix(i.GUID, "http://"), strings.HasPrefix(i.GUID, "https://"):
+	}
+	for _, l := range i.Extensions["atom"]["link"] {
+		if rel := strings.TrimSpace(l.Attrs["rel"]); rel == "" || strings.EqualFold(rel, "alternate") {
+			return l.Attrs["href"]
+		}
+	}
+	if strings.HasPrefix(i.GUID, "http://") || strings.HasPrefix(i.GUID, "https://") {
 		return i.GUID
 	}
 	return ""

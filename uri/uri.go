@@ -138,10 +138,15 @@ func (u *URI) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// Scheme is "http" or "https".
-func (u URI) Scheme() string { return u.s[:strings.IndexByte(u.s, ':')] }
+// Scheme is "http" or "https"; empty for the zero URI, as all parts of that are but for the port.
+func (u URI) Scheme() string { return u.s[:max(strings.IndexByte(u.s, ':'), 0)] }
 
-func (u URI) hostStart() int { return strings.IndexByte(u.s, ':') + len("://") }
+func (u URI) hostStart() int {
+	if u.s == "" {
+		return 0
+	}
+	return strings.IndexByte(u.s, ':') + len("://")
+}
 
 // Hostname is the host name without port: lower-case ASCII (punycode), or an IP address without brackets.
 func (u URI) Hostname() string {

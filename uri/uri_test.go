@@ -130,6 +130,14 @@ func TestHopPath(t *testing.T) {
 	}
 }
 
+func TestTheZeroURIHasPartsWithoutAnything(t *testing.T) {
+	t.Parallel()
+	var u uri.URI
+	if u.Scheme() != "" || u.Host() != "" || u.Hostname() != "" || u.Path() != "" || u.RequestTarget() != "" || u.SURT() != ")" && u.SURT() != "" {
+		t.Errorf("scheme %q, host %q, name %q, path %q, target %q, SURT %q", u.Scheme(), u.Host(), u.Hostname(), u.Path(), u.RequestTarget(), u.SURT())
+	}
+}
+
 func FuzzParse(f *testing.F) {
 	for _, s := range []string{"http://news.example/", "https://[::1]:1/%zz?#", "http:\\\\a\\b", "http://xn--a/"} {
 		f.Add(s)
