@@ -3,7 +3,6 @@ package crawler
 import (
 	"fmt"
 	"net/http"
-	"slices"
 	"time"
 
 	"github.com/arcrawl/arcrawl/config"
@@ -51,8 +50,9 @@ func (c *Crawler) discover(v visit, s terms) (found, error) {
 	named, err := discover.Links(doc, content, discover.Bounds{MaxLinks: s.Scope.MaxLinks, Speculative: s.Scope.Speculative})
 	found.dropped += named.Dropped
 	found.err = err
-	found.candidates = slices.Grow(found.candidates, len(named.Links))
-	f.links(named)
+	if err := f.links(named); err != nil {
+		return found, err
+	}
 	f.recognise(named)
 	if err := found.look(v, named, v.finished); err != nil {
 		return found, err

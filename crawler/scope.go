@@ -63,6 +63,9 @@ func (r *realm) takes(s step, note func(Reason)) bool {
 	return false
 }
 
+// takesHosts reports whether takes goes by nothing of a URI but its host: no rule of the curator, no prefix.
+func (r *realm) takesHosts() bool { return len(r.scope.Rules) == 0 && r.scope.By != config.ByPrefix }
+
 // bySeed takes seeds and robots.txt, and nothing of a seed that the curator has taken out.
 func (r *realm) bySeed(s step) Reason {
 	switch {

@@ -109,6 +109,12 @@ func TestScope(t *testing.T) {
 			if got != c.want {
 				t.Errorf("%s by %s at %q: in scope %t, want %t", c.uri, c.via, c.hops, got, c.want)
 			}
+			for _, other := range []string{"http://" + u.Authority() + "/another/page", "https://" + u.Authority() + "/?a"} {
+				at := uri.FromCanonical(other)
+				if of.takesHosts() && of.takes(step{uri: at, hops: c.hops, via: uri.FromCanonical(c.via)}, nil) != got {
+					t.Errorf("%s is in scope %t, and %s of the same host not so", u, got, at)
+				}
+			}
 		})
 	}
 }

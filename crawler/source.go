@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/config"
-	"github.com/arcrawl/arcrawl/discover"
 	"github.com/arcrawl/arcrawl/feeds"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/robots"
@@ -65,6 +64,13 @@ type finder struct {
 	of    *realm // nil until it is asked for: most visits find nothing
 
 	others map[uri.Host]*realm // of other hosts with seeds, as far as entries of feeds lie on them
+
+	quiet struct { // the host that was last asked about, and whether anything is known there of traps
+		host uri.Host
+		is   bool
+	}
+	said [4]saying // about links before
+	next int       // the place of the next of them
 }
 
 // realm is that of the visit's seed.
@@ -78,13 +84,17 @@ func (f *finder) realm() *realm {
 
 // candidate is a URI found by this visit; ok is false if it is out of scope.
 func (f *finder) candidate(u uri.URI, hop uri.Hop) (frontier.Candidate, bool) {
-	parent := f.v.record()
+	parent := &f.v.claim.Record
+	of := f.realm()
+	if hop != uri.Manifest && of.takesHosts() {
+		said := f.ofHost(u, hop)
+		return frontier.Candidate{URI: u, Hops: said.hops, Via: parent.URI.String(), Seed: parent.Seed, Due: f.v.finished}, said.takes
+	}
 	hops := parent.Hops
 	if f.v.robots && hop == uri.Manifest {
 		hops = "" // what robots.txt names is no prerequisite of anything
 	}
 	cand := frontier.Candidate{URI: u, Hops: hops.Then(hop), Via: parent.URI.String(), Seed: parent.Seed, Due: f.v.finished}
-	of := f.realm()
 	if hop == uri.Manifest && u.Host() != of.root.Host() && f.s.config.SeedHost(u.Host()) {
 		of = f.realmAt(u.Host())
 		cand.Seed = of.root.String()
@@ -125,30 +135,6 @@ func (f *finder) add(u uri.URI, hop uri.Hop, change func(*frontier.Candidate)) {
 		change(&cand)
 	}
 	f.found.candidates = append(f.found.candidates, cand)
-}
-
-// links takes what a page names.
-func (f *finder) links(named discover.Found) {
-	parent := f.v.record()
-	for _, link := range named.Links {
-		hop := link.Hop
-		if hop == uri.Manifest && !f.s.Feeds.Discover {
-			hop = uri.Link
-		}
-		f.add(link.URI, hop, func(c *frontier.Candidate) {
-			switch hop {
-			case uri.Manifest:
-				c.Source = awaited()
-			case uri.Redirect: // the same thing under another name
-				c.Urgent, c.Born = parent.Urgent, parent.Born
-				if parent.Source != "" {
-					c.Source = awaited()
-				}
-			case uri.Embed: // what belongs to a new article is fetched with it
-				c.Urgent = parent.Urgent
-			}
-		})
-	}
 }
 
 // sitemaps takes the sitemaps that a robots.txt names.

@@ -2,6 +2,7 @@ package discover
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 
 	"golang.org/x/text/encoding"
@@ -18,6 +19,8 @@ type page struct {
 	self     uri.URI
 	base     uri.URI
 	origin   string            // of base, without a slash at the end
+	folder   string            // of base, with a slash at the end
+	bare     string            // base without its query
 	based    bool              // a base element was seen: later ones do not count
 	legacy   encoding.Encoding // of the document, nil for UTF-8: what queries are escaped in
 	xhtml    bool              // the document is XML: <script/> is a whole element
@@ -32,18 +35,33 @@ type page struct {
 	guessed     []string        // what was found in them, each once; listed behind all else
 	guessedOnce map[string]bool // the same
 
-	attrs    []attribute     // memory for those of a tag
-	resolved int             // how many references were resolved
-	seen     map[string]int  // reference as written, under the current base → place in found.Links, or none
-	places   map[uri.URI]int // the same by URI
+	attrs    []attribute    // memory for those of a tag
+	resolved int            // how many references were resolved
+	seen     map[string]int // reference as written, under the current base → place in found.Links, or none; not of plain ones
+	places   index          // the same by URI
+	text     []byte         // memory for a plain reference
+	origins  [maxOrigins]string
+	met      int // how many origins were
 	found    Found
 }
+
+// maxOrigins is how many origins of other hosts are remembered that references were found to have in canonical form.
+const maxOrigins = 8
 
 // none is the place of a reference that gave no link.
 const none = -1
 
 func newPage(self uri.URI, maxLinks int) *page {
-	return &page{self: self, base: self, origin: origin(self), maxLinks: maxLinks, seen: map[string]int{}, places: map[uri.URI]int{}}
+	p := &page{self: self, maxLinks: maxLinks, seen: map[string]int{}, places: newIndex()}
+	p.rest(self)
+	return p
+}
+
+// rest has the references that follow resolved against a base.
+func (p *page) rest(base uri.URI) {
+	p.base, p.origin = base, origin(base)
+	p.bare, _, _ = strings.Cut(base.String(), "?")
+	p.folder = p.bare[:strings.LastIndexByte(p.bare, '/')+1]
 }
 
 func origin(u uri.URI) string { return strings.TrimSuffix(u.Origin().String(), "/") }
@@ -61,7 +79,7 @@ func (p *page) setBase(href []byte) {
 	if err != nil {
 		return
 	}
-	p.base, p.origin = base, origin(base)
+	p.rest(base)
 	clear(p.seen)
 }
 
@@ -103,12 +121,21 @@ func (p *page) relative(from uri.URI, ref []byte) {
 
 // add resolves a reference and lists it.
 func (p *page) add(ref []byte, hop uri.Hop) {
-	ref = bytes.TrimFunc(ref, func(c rune) bool { return c <= ' ' })
+	for len(ref) > 0 && ref[0] <= ' ' {
+		ref = ref[1:]
+	}
+	for len(ref) > 0 && ref[len(ref)-1] <= ' ' {
+		ref = ref[:len(ref)-1]
+	}
 	// A fragment names a place in the target. What stands before it is not trimmed once more.
 	if i := bytes.IndexByte(ref, '#'); i == 0 || i > 0 && ref[i-1] > ' ' {
 		ref = ref[:i]
 	}
 	if len(ref) == 0 {
+		return
+	}
+	if text := p.plainly(ref); text != nil {
+		p.list(text, hop)
 		return
 	}
 	if place, ok := p.seen[string(ref)]; ok {
@@ -119,52 +146,65 @@ func (p *page) add(ref []byte, hop uri.Hop) {
 		p.found.Refused++
 		return
 	}
-	if len(p.found.Links) >= p.maxLinks || p.resolved >= resolutions*p.maxLinks {
+	if p.full() {
 		p.found.Dropped++
 		return
 	}
 	p.resolved++
 	s := string(ref)
-	p.seen[s] = p.place(s, hop)
+	u, err := p.base.Join(s)
+	if err != nil {
+		p.found.Refused++
+		p.seen[s] = none
+		return
+	}
+	p.meet(s, u)
+	p.seen[s] = p.place([]byte(u.String()), u, hop)
 }
 
-func (p *page) place(ref string, hop uri.Hop) int {
-	u := p.simple(ref)
-	if u.IsZero() {
-		var err error
-		if u, err = p.base.Join(ref); err != nil {
-			p.found.Refused++
-			return none
-		}
+// full reports whether no further reference may be resolved.
+func (p *page) full() bool {
+	return len(p.found.Links) >= p.maxLinks || p.resolved >= resolutions*p.maxLinks
+}
+
+// list lists the URI with a text in canonical form.
+func (p *page) list(text []byte, hop uri.Hop) {
+	if string(text) == p.self.String() {
+		return
 	}
+	place, sum, ok := p.places.find(text, p.found.Links)
+	switch {
+	case ok:
+		p.strengthen(place, hop)
+	case p.full():
+		p.found.Dropped++
+	default:
+		p.resolved++
+		p.append(uri.FromCanonical(string(text)), sum, hop)
+	}
+}
+
+// place gives the place of a URI, and lists it if it has none.
+func (p *page) place(text []byte, u uri.URI, hop uri.Hop) int {
 	if u == p.self {
 		return none
 	}
-	if place, ok := p.places[u]; ok {
+	place, sum, ok := p.places.find(text, p.found.Links)
+	if ok {
 		p.strengthen(place, hop)
 		return place
 	}
-	place := len(p.found.Links)
-	p.found.Links = append(p.found.Links, Link{URI: u, Hop: hop})
-	p.places[u] = place
-	return place
+	return p.append(u, sum, hop)
 }
 
-// simple resolves what most references of most pages are, a path from the root in plain characters, in a hundredth of
-// the time that the full way takes; the zero URI says that this is not one. It gives what [uri.URI.Join] would.
-func (p *page) simple(ref string) uri.URI {
-	path := strings.TrimPrefix(ref, p.origin)
-	if !strings.HasPrefix(path, "/") || strings.HasPrefix(path, "//") && len(path) == len(ref) {
-		return uri.URI{}
+func (p *page) append(u uri.URI, sum uint32, hop uri.Hop) int {
+	place := len(p.found.Links)
+	if place == cap(p.found.Links) {
+		p.found.Links = slices.Grow(p.found.Links, max(place, 8)) // twice as many: what append would add beside is much for many links
 	}
-	for i := range len(path) {
-		switch c := path[i]; {
-		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9', c == '.' && path[i-1] != '/':
-		case strings.IndexByte("/-_~?=&+,:;@!$()*", c) < 0:
-			return uri.URI{}
-		}
-	}
-	return uri.FromCanonical(p.origin + path)
+	p.found.Links = append(p.found.Links, Link{URI: u, Hop: hop})
+	p.places.put(sum, place)
+	return place
 }
 
 // strengthen notes that a link was found again, in another way perhaps.

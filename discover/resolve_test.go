@@ -1,7 +1,9 @@
 package discover
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -9,13 +11,45 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// TestReferencesAreResolvedAsJoinWould is why there may be a short way for simple references, and why fragments and
+// resolves checks that references to a page are resolved as Join would, one after the other as in one page, and gives how many
+// went the short way.
+func resolves(t interface {
+	Helper()
+	Fatalf(string, ...any)
+}, base uri.URI, refs ...string,
+) (short int) {
+	t.Helper()
+	p := newPage(base, 1000)
+	var want Found
+	for _, ref := range refs {
+		p.add([]byte(ref), uri.Link)
+		if trimmed := strings.TrimFunc(ref, func(c rune) bool { return c <= ' ' }); trimmed != "" && p.plainly([]byte(trimmed)) != nil {
+			short++
+		}
+		switch u, err := base.Join(ref); {
+		case err != nil:
+			want.Refused++
+		case u != base && !slices.Contains(want.Links, Link{u, uri.Link}):
+			want.Links = append(want.Links, Link{u, uri.Link})
+		}
+	}
+	if !slices.Equal(p.found.Links, want.Links) || (p.found.Refused == 0) != (want.Refused == 0) {
+		t.Fatalf("%q in %s: %v, %d refused; want %v, %d", refs, base, p.found.Links, p.found.Refused, want.Links, want.Refused)
+	}
+	return short
+}
+
+var bases = []string{
+	"https://news.example/a/b?c", "http://news.example:8080/", "http://[::1]/x", "http://news.example/a//b/", "https://news.example/d.e/f%2Fg.html?h=/i/j",
+	"http://news.example/?", "http://news.example/a?b?c",
+}
+
+// TestReferencesAreResolvedAsJoinWould is why there may be a short way for plain references, and why fragments and
 // foreign schemes are dealt with before anything is resolved.
 func TestReferencesAreResolvedAsJoinWould(t *testing.T) {
 	t.Parallel()
-	bases := []string{"https://news.example/a/b?c", "http://news.example:8080/", "http://[::1]/x"}
 	piece := rapid.OneOf(
-		rapid.SampledFrom([]string{"/", ".", "..", "/./", "//", "a", "a.b", "?", "#", "%2e", "%", "\\", "'", "é", " ", "\n", "|", "[", "https://news.example", ":8080", ":", "@", "http:", "x+1:"}),
+		rapid.SampledFrom([]string{"/", ".", "..", "/./", "//", "a", "a.b", "?", "#", "%2e", "%41", "%", "\\", "'", "é", " ", "\n", "|", "[", "https://news.example", ":8080", ":", "@", "http:", "x+1:"}),
 		rapid.StringMatching(`[ -~]`),
 	)
 	short := 0
@@ -24,27 +58,53 @@ func TestReferencesAreResolvedAsJoinWould(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		ref := rapid.SampledFrom([]string{"/", "/", "", origin(base), origin(base) + "/"}).Draw(t, "start")
-		for _, s := range rapid.SliceOfN(piece, 0, 8).Draw(t, "rest") {
-			ref += s
+		starts := []string{"/", "/", "", origin(base), origin(base) + "/", "?", "a", "https://cdn.example/", "//cdn.example/", "http://CDN.example/", "http://cdn.example:80/", "http://u@cdn.example/", "HTTPS://cdn.example/"}
+		var refs []string
+		for range rapid.IntRange(1, 4).Draw(t, "references") {
+			ref := rapid.SampledFrom(starts).Draw(t, "start")
+			for _, s := range rapid.SliceOfN(piece, 0, 8).Draw(t, "rest") {
+				ref += s
+			}
+			refs = append(refs, ref)
 		}
-		p := newPage(base, 1)
-		if !p.simple(ref).IsZero() {
-			short++
-		}
-		p.add([]byte(ref), uri.Link)
-		var want Found
-		switch u, err := base.Join(ref); {
-		case err != nil:
-			want.Refused = 1
-		case u != base:
-			want.Links = []Link{{u, uri.Link}}
-		}
-		if !slices.Equal(p.found.Links, want.Links) || p.found.Refused != want.Refused {
-			t.Fatalf("%q in %s: %v, %d refused; want %v, %d", ref, base, p.found.Links, p.found.Refused, want.Links, want.Refused)
-		}
+		short += resolves(t, base, refs...)
 	})
 	if short == 0 {
 		t.Error("no reference went the short way")
 	}
+}
+
+// The common forms of references are resolved the short way.
+func TestCommonReferencesGoTheShortWay(t *testing.T) {
+	t.Parallel()
+	base, err := uri.Parse("https://news.example/politics/today.html?page=1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, ref := range []string{
+		"/", "/d/1", "/a-headline_of,2026.html?x=1&y=%20z", "next.html", "a/b/c", "?page=2", "https://news.example/sport/", "https://news.example/%C3%A4", "//cdn.example/b.png",
+	} {
+		if resolves(t, base, "https://cdn.example/a.png", ref) == 0 {
+			t.Errorf("%q does not", ref)
+		}
+	}
+	if resolves(t, base, "https://cdn.example/a.png", "https://cdn.example/b.png") != 2 { // asked for after it was met
+		t.Error("an origin that was met is not known again")
+	}
+}
+
+// FuzzResolve compares the short ways with the long one.
+func FuzzResolve(f *testing.F) {
+	for _, base := range bases {
+		for _, ref := range []string{"/a/b", "a.b/../c", "?a=/.", "https://cdn.example/%2e/", "//cdn.example//a", "a:b", "%2E", "/%2f.", "h", "http", "http:a", "https://cdn.example/?a"} {
+			f.Add(base, ref)
+		}
+	}
+	f.Fuzz(func(t *testing.T, in, ref string) {
+		base, err := uri.Parse(in)
+		if err != nil || strings.IndexByte(ref, '#') >= 0 { // what stands before a fragment has a rule of its own
+			return
+		}
+		resolves(t, base, "https://cdn.example/", ref, fmt.Sprint("https://cdn.example/", ref), fmt.Sprint(origin(base), ref))
+	})
 }

@@ -54,25 +54,31 @@ func (f *Frontier) sieve(found []Candidate) (fresh []newcomer, added Added, err 
 			return nil, Added{}, err
 		}
 	}
-	sums := make([]sum, len(cs))
+	marks, seen := make([]mark, len(cs)), make([]bool, len(cs))
 	for i, c := range cs {
-		sums[i] = sumOfText(c.URI)
+		marks[i] = f.seen.markOf(c.URI.String())
 	}
-	seen, round := f.seen.has(sums)
-	known, err := f.lookUp(cs, sums, homes, seen)
+	round := f.seen.has(marks, seen)
+	fps := make([]fingerprint, len(cs))
+	for i, c := range cs {
+		if !seen[i] || c.Sooner {
+			fps[i] = fingerprintOf(c.URI.String())
+		}
+	}
+	known, err := f.lookUp(cs, fps, homes, seen)
 	if err != nil {
 		return nil, Added{}, err
 	}
-	var again []sum // known, and not remembered yet
+	var again []mark // known, and not remembered yet
 	for i, c := range cs {
 		if known[i] && !c.Sooner {
 			added.Known++
 			if !seen[i] {
-				again = append(again, sums[i])
+				again = append(again, marks[i])
 			}
 			continue
 		}
-		n := newcomer{called: called{Candidate: c}, fp: sums[i].fingerprint()}
+		n := newcomer{called: called{Candidate: c}, fp: fps[i]}
 		if names != nil {
 			n.name = names[i]
 		}

@@ -115,6 +115,7 @@ type play struct {
 	claims []held // in progress
 	spent  []frontier.Claim
 	moves  []string
+	recent int // how often a URI was known by memory
 }
 
 // held is a claim in progress, and what the model knows of it.
@@ -418,6 +419,7 @@ func (p *play) restart() {
 // compare looks at every record.
 func (p *play) compare() {
 	p.check()
+	p.compareRecent()
 	left := maps.Clone(p.m.uris)
 	err := p.Each(func(r frontier.Record) error {
 		u := left[r.URI.String()]
@@ -447,6 +449,24 @@ func (p *play) compare() {
 	if got.URIs != want.URIs || got.Forbidden != want.Forbidden || got.Queued != want.Queued || got.Held != want.Held ||
 		got.InProgress != int64(len(p.claims)) || got.Hosts != int64(len(p.m.hosts)) {
 		p.Fatalf("Counts = %+v, want %+v, %d in progress", got, want, len(p.claims))
+	}
+}
+
+// compareRecent looks that nothing is said to be known that is not, for all texts of the game.
+func (p *play) compareRecent() {
+	var us []uri.URI
+	for n := range 2 * 4 * 12 {
+		us = append(us, parse(p, fmt.Sprintf("%s://h%d.example/%d", []string{"http", "https"}[n%2], n/2%4, n/8)))
+	}
+	known := slices.Repeat([]bool{true}, len(us))
+	p.Recent(us, known)
+	for i, is := range known {
+		if is {
+			p.recent++
+		}
+		if is && p.m.uris[us[i].String()] == nil {
+			p.Fatalf("%s is said to be known", us[i])
+		}
 	}
 }
 
@@ -483,6 +503,9 @@ func TestFrontierDoesWhatThePlainModelDoes(t *testing.T) {
 				p.now = p.now.Add(time.Duration(p.IntN(60_000)) * time.Millisecond)
 				p.move()
 				p.compare()
+			}
+			if p.recent == 0 {
+				t.Error("nothing was ever known by memory")
 			}
 		})
 	}

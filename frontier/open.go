@@ -29,7 +29,7 @@ func Open(o Options) (*Frontier, error) {
 			return nil, fmt.Errorf("open frontier %s: %w", o.Dir, err)
 		}
 	}
-	f := &Frontier{db: db, inspect: o.Inspect, dir: o.Dir, maxURIs: o.MaxURIsPerHost, valence: o.Valence, group: o.Group, groups: map[string]*together{}, limits: o.Limits, names: o.Names, order: o.Order, hosts: map[uri.Host]*host{}}
+	f := &Frontier{db: db, inspect: o.Inspect, dir: o.Dir, maxURIs: o.MaxURIsPerHost, valence: o.Valence, group: o.Group, groups: map[string]*together{}, limits: o.Limits, names: o.Names, order: o.Order, hosts: map[uri.Host]*host{}, seen: newRecent()}
 	if err := f.load(o); err != nil {
 		return nil, fmt.Errorf("open frontier %s: %w", o.Dir, errors.Join(err, db.Close()))
 	}

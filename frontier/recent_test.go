@@ -1,12 +1,12 @@
 package frontier
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/fxamacker/cbor/v2"
-
-	"github.com/arcrawl/arcrawl/uri"
 )
 
 // The text of a row is read without decoding the row, whatever its length and whatever else the row holds.
@@ -37,13 +37,49 @@ func TestTextOfARow(t *testing.T) {
 
 func TestRecentKnowsWhatItWasTold(t *testing.T) {
 	t.Parallel()
-	var r recent
-	a, b := sumOfText(uri.FromCanonical("http://a.example/")), sumOfText(uri.FromCanonical("http://b.example/"))
-	if got, _ := r.has([]sum{a}); got[0] {
-		t.Error("it knows what it was not told")
+	r := newRecent()
+	a, b := r.markOf("http://a.example/"), r.markOf("http://b.example/")
+	has := func() []bool {
+		found := make([]bool, 3)
+		r.has([]mark{a, b, {}}, found)
+		return found
 	}
-	r.remember([]sum{a}, 0)
-	if got, _ := r.has([]sum{a, b, {}}); !got[0] || got[1] {
+	if got := has(); slices.Contains(got, true) {
+		t.Errorf("told of nothing: %v", got)
+	}
+	r.remember([]mark{a}, 0)
+	if got := has(); !got[0] || got[1] {
 		t.Errorf("told of a: %v", got)
+	}
+	r.forget([]mark{a})
+	r.remember([]mark{b}, 0) // it was looked up before that
+	if got := has(); got[0] || got[1] {
+		t.Errorf("a was forgotten: %v", got)
+	}
+}
+
+// As many URIs as a large page has links are remembered all, and never more than there is room for.
+func TestRecentHasRoomForTheLinksOfAPage(t *testing.T) {
+	t.Parallel()
+	r := newRecent()
+	marks := make([]mark, 3*recentSets*recentWays)
+	for i := range marks {
+		marks[i] = r.markOf(fmt.Sprintf("http://a.example/%d", i))
+	}
+	count := func(of []mark) (n int) {
+		found := make([]bool, len(of))
+		r.has(of, found)
+		for _, ok := range found {
+			if ok {
+				n++
+			}
+		}
+		return n
+	}
+	if r.remember(marks[:5000], 0); count(marks[:5000]) < 4990 {
+		t.Errorf("of 5000 links it remembers %d", count(marks[:5000]))
+	}
+	if r.remember(marks, 0); count(marks) > recentSets*recentWays || count(marks[len(marks)-1000:]) < 900 {
+		t.Errorf("of all it remembers %d, of the last thousand %d", count(marks), count(marks[len(marks)-1000:]))
 	}
 }

@@ -22,7 +22,7 @@ const (
 
 // lookUp tells which candidates have a row, in one view of the store. What is in known already is not asked for; without a
 // home there is nothing to ask. Neighbours are asked for together.
-func (f *Frontier) lookUp(cs []Candidate, sums []sum, homes []home, known []bool) ([]bool, error) {
+func (f *Frontier) lookUp(cs []Candidate, fps []fingerprint, homes []home, known []bool) ([]bool, error) {
 	found := slices.Clone(known)
 	var asked []int
 	for i := range cs {
@@ -34,7 +34,7 @@ func (f *Frontier) lookUp(cs []Candidate, sums []sum, homes []home, known []bool
 		return found, nil
 	}
 	slices.SortFunc(asked, func(i, j int) int {
-		return cmp.Or(cmp.Compare(homes[i].id, homes[j].id), bytes.Compare(sums[i][:], sums[j][:]))
+		return cmp.Or(cmp.Compare(homes[i].id, homes[j].id), bytes.Compare(fps[i][:], fps[j][:]))
 	})
 	return found, f.db.View(func(txn *badger.Txn) error {
 		for len(asked) > 0 {
@@ -47,7 +47,7 @@ func (f *Frontier) lookUp(cs []Candidate, sums []sum, homes []home, known []bool
 			if n >= scanFrom && at.uris <= int64(scanned*n) {
 				look = walkOver
 			}
-			if err := look(txn, at.id, cs, sums, asked[:n], found); err != nil {
+			if err := look(txn, at.id, cs, fps, asked[:n], found); err != nil {
 				return err
 			}
 			asked = asked[n:]
@@ -56,9 +56,9 @@ func (f *Frontier) lookUp(cs []Candidate, sums []sum, homes []home, known []bool
 	})
 }
 
-func lookEach(txn *badger.Txn, host uint32, cs []Candidate, sums []sum, asked []int, found []bool) (err error) {
+func lookEach(txn *badger.Txn, host uint32, cs []Candidate, fps []fingerprint, asked []int, found []bool) (err error) {
 	for _, i := range asked {
-		if found[i], err = known(txn, host, sums[i].fingerprint(), cs[i].URI); err != nil {
+		if found[i], err = known(txn, host, fps[i], cs[i].URI); err != nil {
 			return err
 		}
 	}
@@ -66,17 +66,17 @@ func lookEach(txn *badger.Txn, host uint32, cs []Candidate, sums []sum, asked []
 }
 
 // walkOver goes through the rows of a host and the candidates at once, both in the order of their fingerprints.
-func walkOver(txn *badger.Txn, host uint32, cs []Candidate, sums []sum, asked []int, found []bool) error {
+func walkOver(txn *badger.Txn, host uint32, cs []Candidate, fps []fingerprint, asked []int, found []bool) error {
 	it := txn.NewIterator(badger.IteratorOptions{Prefix: key(kindURI, host, nil)})
 	defer it.Close()
-	for it.Seek(uriKey(host, sums[asked[0]].fingerprint())); it.Valid() && len(asked) > 0; it.Next() {
+	for it.Seek(uriKey(host, fps[asked[0]])); it.Valid() && len(asked) > 0; it.Next() {
 		_, rest, err := split(it.Item().Key(), fingerprintLen)
 		if err != nil {
 			return err
 		}
 		for len(asked) > 0 {
 			i := asked[0]
-			by := bytes.Compare(sums[i][:fingerprintLen], rest)
+			by := bytes.Compare(fps[i][:], rest)
 			if by > 0 {
 				break
 			}

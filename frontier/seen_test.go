@@ -37,10 +37,10 @@ func TestLookingUpFindsWhatIsThere(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 1))
 	for round := range 100 {
 		var cs []Candidate
-		var sums []sum
+		var fps []fingerprint
 		for range 1 + rnd.IntN(200) {
 			cs = append(cs, page(rnd.IntN(1+round%5), rnd.IntN(300)))
-			sums = append(sums, sumOfText(cs[len(cs)-1].URI))
+			fps = append(fps, fingerprintOf(cs[len(cs)-1].URI.String()))
 		}
 		homes, _, err := f.homesOf(cs)
 		if err != nil {
@@ -57,20 +57,20 @@ func TestLookingUpFindsWhatIsThere(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if got, err := f.lookUp(cs, sums, homes, make([]bool, len(cs))); err != nil || !slices.Equal(got, want) {
+		if got, err := f.lookUp(cs, fps, homes, make([]bool, len(cs))); err != nil || !slices.Equal(got, want) {
 			t.Fatalf("%v\nfound %v, %v, want\n%v", cs, got, err, want)
 		}
-		if all := slices.Repeat([]bool{true}, len(cs)); !allTrue(f.lookUp(cs, sums, homes, all)) {
+		if all := slices.Repeat([]bool{true}, len(cs)); !allTrue(f.lookUp(cs, fps, homes, all)) {
 			t.Fatal("what is known was looked for")
 		}
 		walked := make([]bool, len(cs))
-		slices.SortFunc(asked, func(i, j int) int { return slices.Compare(sums[i][:], sums[j][:]) })
+		slices.SortFunc(asked, func(i, j int) int { return slices.Compare(fps[i][:], fps[j][:]) })
 		for id := range uint32(4) {
 			mine := slices.DeleteFunc(slices.Clone(asked), func(i int) bool { return homes[i].id != id+1 })
 			if len(mine) == 0 {
 				continue
 			}
-			if err := f.db.View(func(txn *badger.Txn) error { return walkOver(txn, id+1, cs, sums, mine, walked) }); err != nil {
+			if err := f.db.View(func(txn *badger.Txn) error { return walkOver(txn, id+1, cs, fps, mine, walked) }); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -117,7 +117,7 @@ func (f *Frontier) steerOnce(now time.Time, s Select, a Action, list []found) (d
 	}
 	c := f.begin()
 	defer c.discard()
-	var forgotten []sum
+	var forgotten []mark
 	for _, x := range list {
 		d := c.draft(x.h.name)
 		was, ok, err := row(c.txn, x.h.id, x.fp)
@@ -134,7 +134,7 @@ func (f *Frontier) steerOnce(now time.Time, s Select, a Action, list []found) (d
 			continue
 		}
 		if a.Verb == Forget {
-			forgotten = append(forgotten, sumOfBytes([]byte(was.URI)))
+			forgotten = append(forgotten, f.seen.markOf(string(was.URI)))
 			done.Changed++
 			if err := c.forget(d, x.fp, was); err != nil {
 				return done, err

@@ -74,6 +74,25 @@ func (b *Book) Judge(u, via uri.URI, hops uri.HopPath, now time.Time) (t Trap, o
 	return t, ok, nil
 }
 
+// Quiet reports whether nothing is known or suspected on a host, so that [Book.Judge] would find a URI of it in a trap only if
+// [MayRepeat] does: thousands of links need not be judged one by one.
+func (b *Book) Quiet(h uri.Host) (bool, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	s, err := b.of(h)
+	if err != nil {
+		return false, err
+	}
+	return len(s.traps) == 0 && !slices.ContainsFunc(s.farms, func(f *farm) bool { return f.Since != 0 }) &&
+		!slices.ContainsFunc(s.families, func(f *family) bool { return f.Since != 0 }), nil
+}
+
+// MayRepeat reports whether a URI is a trap by itself, unless its host is known to have none of these.
+func MayRepeat(u uri.URI) bool {
+	_, ok := repeated(u.Path())
+	return ok
+}
+
 // IsNotFound reports whether an answer is what the host says in the place of "not found".
 func (b *Book) IsNotFound(h uri.Host, answer digest.Digest) (bool, error) {
 	b.mu.Lock()

@@ -147,11 +147,19 @@ func (s *state) testify(g Sight, own string) (lifted []Trap, changed bool) {
 	if f := s.farmOf(own); f != nil && f.Row > 0 {
 		return nil, false
 	}
-	start := isStart(g.Hops)
+	start, host := isStart(g.Hops), g.URI.Host()
 	named := map[string]int{}
+	settled := "" // the family of a link before, of which nothing more is to be said; no family has this name
 	for _, l := range g.Links {
 		key, ok := shapeOf(l)
-		if l.Host() != g.URI.Host() || !ok || key == own && !start || isHome(g.URI, key) || !isPage(l.Path()) || s.vouchedFor(key) {
+		if l.Host() != host || !ok || key == settled {
+			continue
+		}
+		if key == own && !start || isHome(g.URI, key) || s.vouchedFor(key) {
+			settled = key
+			continue
+		}
+		if !isPage(l.Path()) {
 			continue
 		}
 		named[key]++

@@ -37,6 +37,9 @@ func FuzzLearn(f *testing.F) {
 			u, via = next, u
 		}
 		trap, ok, err := b.Judge(u, via, "L", day)
+		if quiet, _ := b.Quiet(host); quiet && ok != traps.MayRepeat(u) {
+			t.Fatalf("%s: nothing is known of traps, it is one: %t, may repeat: %t", u, ok, !ok)
+		}
 		if err != nil || !ok || trap.Suspect {
 			return
 		}

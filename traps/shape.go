@@ -180,7 +180,18 @@ const maxPeriod = 4
 // repeated finds a sequence of folders that stands three times in a row, and gives it. Short numbers are parts of dates and
 // pages: of them it has to be five.
 func repeated(path string) (sequence string, ok bool) {
-	parts := strings.Split(strings.Trim(path, "/"), "/")
+	var few [24]string
+	parts := few[:0] // without their own memory unless there are very many
+	for rest := strings.Trim(path, "/"); ; {
+		part, after, more := strings.Cut(rest, "/")
+		parts = append(parts, part)
+		if rest = after; !more {
+			break
+		}
+	}
+	if len(parts) < 3 {
+		return "", false
+	}
 	for period := 1; period <= maxPeriod; period++ {
 		run := 0
 		for i := period; i < len(parts); i++ {
@@ -205,8 +216,8 @@ func repeated(path string) (sequence string, ok bool) {
 // segments counts the folders and the file of a path.
 func segments(path string) int {
 	n := 0
-	for part := range strings.SplitSeq(path, "/") {
-		if part != "" {
+	for i := range len(path) {
+		if path[i] != '/' && (i == 0 || path[i-1] == '/') {
 			n++
 		}
 	}
@@ -224,9 +235,16 @@ func file(path string) bool {
 
 // first is the first folder of a path, with its slashes.
 func first(path string) string {
-	part, _, ok := strings.Cut(strings.TrimPrefix(path, "/"), "/")
-	if !ok {
-		return "/"
+	begin := 0
+	if strings.HasPrefix(path, "/") {
+		begin = 1
 	}
-	return "/" + part + "/"
+	n := strings.IndexByte(path[begin:], '/')
+	switch {
+	case n < 0:
+		return "/"
+	case begin == 0:
+		return "/" + path[:n+1]
+	}
+	return path[:begin+n+1]
 }

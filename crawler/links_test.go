@@ -1,0 +1,62 @@
+package crawler_test
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/arcrawl/arcrawl/crawler"
+	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/internal/town"
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+// A page that an operator had forgotten is found again by the next version of a page that names it, though that is one of those
+// links of which it is remembered that they are known.
+func TestAForgottenLinkIsFoundAgain(t *testing.T) {
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, dir, everyHour)
+		defer w.town.Close()
+		w.set("http://news.example/", town.Page{Every: time.Minute, Links: []string{"/a", "/b", "/c/c/c/c/"}})
+		w.set("http://news.example/a", town.Page{})
+		w.set("http://news.example/b", town.Page{})
+		rooms, shut := w.open()
+		defer shut()
+		c := crawler.New(rooms)
+		if _, err := c.AddSeeds(time.Now()); err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), 8*time.Hour)
+		defer cancel()
+		forget := time.AfterFunc(4*time.Hour+30*time.Minute, func() {
+			u := uri.FromCanonical("http://news.example/a")
+			known := make([]bool, 1)
+			if rooms.Frontier.Recent([]uri.URI{u}, known); !known[0] {
+				t.Error("a link of four versions is not remembered as known")
+			}
+			done, _, err := rooms.Frontier.Steer(time.Now(), frontier.Select{URIs: []uri.URI{u}}, frontier.Action{Verb: frontier.Forget}, "")
+			if err != nil || done.Changed != 1 {
+				t.Errorf("forget: %+v, %v", done, err)
+			}
+		})
+		defer forget.Stop()
+		if err := c.Run(ctx); err != nil {
+			t.Fatal(err)
+		}
+		firsts := 0
+		for _, v := range w.visits("/a") {
+			if v.Verdict.First {
+				firsts++
+			}
+		}
+		if b := len(w.visits("/b")); firsts != 2 || b < 7 {
+			t.Errorf("the page was new %d times, want twice: before and after it was forgotten; the other was visited %d times", firsts, b)
+		}
+		list, err := rooms.Traps.Of("news.example")
+		if err != nil || len(list) != 1 || list[0].Kept < 4 {
+			t.Errorf("each version names a URI that is a trap by itself; counted was %+v, %v", list, err)
+		}
+	})
+}
