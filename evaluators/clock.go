@@ -25,12 +25,13 @@ const (
 // about one.
 type profile struct {
 	hour [hours]float64
+	week float64 // exposure of a whole week, in days
 	part [hourParts]float64
 	upTo [hourParts + 1]float64 // weighted seconds of an hour before each part
 }
 
-// profile is what the clock has learned. What it knows little of counts like any other time.
-func (c *clock) profile() *profile {
+// profile writes what the clock has learned. What it knows little of counts like any other time.
+func (c *clock) profile(w *profile) {
 	var hour [hoursOfDay]float64
 	for i := range hour {
 		before, after := c.cells[(i+hoursOfDay-1)%hoursOfDay], c.cells[(i+1)%hoursOfDay]
@@ -38,19 +39,24 @@ func (c *clock) profile() *profile {
 		expected := c.cells[i].exposure + (before.exposure+after.exposure)/2
 		hour[i] = (seen + hourPrior) / (expected + hourPrior)
 	}
-	var w profile
 	sum := 0.0
-	for d := range daysOfWeek {
-		cell := c.cells[hoursOfDay+d]
-		day := math.Pow((cell.shape+dayPrior)/(cell.exposure+dayPrior), dayPower)
-		for h := range hoursOfDay {
-			w.hour[d*hoursOfDay+h] = hour[h] * day
-			sum += hour[h] * day
+	for d, cell := range c.cells[hoursOfDay:] {
+		day := math.Exp(dayPower * math.Log((cell.shape+dayPrior)/(cell.exposure+dayPrior))) // to that power
+		of := w.hour[d*hoursOfDay:]
+		for h, usual := range hour {
+			of[h] = usual * day
+			sum += usual * day
 		}
 	}
-	for i := range w.hour {
-		w.hour[i] = min(w.hour[i]*hours/sum, mostOfHour)
+	week := 0.0
+	for i, x := range w.hour {
+		if x = x * hours / sum; x > mostOfHour {
+			x = mostOfHour
+		}
+		w.hour[i] = x
+		week += x
 	}
+	w.week = week / hoursOfDay
 	sum = 0
 	for i, cell := range c.parts {
 		w.part[i] = (cell.shape + partPrior) / (cell.exposure + partPrior)
@@ -60,7 +66,6 @@ func (c *clock) profile() *profile {
 		w.part[i] *= hourParts / sum
 		w.upTo[i+1] = w.upTo[i] + w.part[i]*partLength
 	}
-	return &w
 }
 
 // before is the weighted seconds of an hour before one of its seconds.
@@ -94,6 +99,14 @@ func hourOf(at float64) (hour int, end float64) {
 	return hour, (n + 1) * secondsPerHour
 }
 
+// nextHour is the hour of the week after one that ends at end, and its end.
+func nextHour(hour int, end float64) (int, float64) {
+	if hour++; hour == hours {
+		hour = 0
+	}
+	return hour, end + secondsPerHour
+}
+
 const (
 	secondsPerHour = 3600
 	secondsPerDay  = 24 * secondsPerHour
@@ -103,25 +116,22 @@ const (
 func (w *profile) exposure(from, to float64) float64 {
 	sum := 0.0
 	if weeks := math.Floor((to - from) / (hours * secondsPerHour)); weeks >= 1 {
-		sum = weeks * w.whole()
+		sum = weeks * w.week
 		from += weeks * hours * secondsPerHour
 	}
-	for from < to {
-		hour, end := hourOf(from)
-		stop := min(end, to)
-		sum += w.within(from, stop, hour, end)
-		from = stop
+	if !(from < to) {
+		return sum
+	}
+	hour, end := hourOf(from)
+	sum += w.within(from, min(end, to), hour, end)
+	for from = end; from < to; from = end {
+		if hour, end = nextHour(hour, end); end <= to {
+			sum += w.hour[hour] / hoursOfDay
+		} else {
+			sum += w.within(from, to, hour, end)
+		}
 	}
 	return sum
-}
-
-// whole is the exposure of a whole week.
-func (w *profile) whole() float64 {
-	sum := 0.0
-	for _, x := range w.hour {
-		sum += x
-	}
-	return sum / hoursOfDay
 }
 
 // learn takes in a visit: so many changes were expected between two moments, and so many are thought to have been. They
@@ -139,8 +149,8 @@ func (c *clock) learn(from, to, expected, seen float64, w *profile) {
 		return
 	}
 	fine := to-from < partLooks*secondsPerHour
+	hour, end := hourOf(from)
 	for from < to {
-		hour, end := hourOf(from)
 		stop := min(end, to)
 		more := belief{seen * w.within(from, stop, hour, end) / whole, expected * (stop - from) / secondsPerDay / whole}
 		for _, cell := range [2]int{hour % hoursOfDay, hoursOfDay + hour/hoursOfDay} {
@@ -152,6 +162,7 @@ func (c *clock) learn(from, to, expected, seen float64, w *profile) {
 			c.learnParts(from-start, stop-start, expected*w.hour[hour]/whole, seen*w.hour[hour]/whole, w)
 		}
 		from = stop
+		hour, end = nextHour(hour, end)
 	}
 }
 

@@ -51,7 +51,7 @@ func (r *remembered) learn(at time.Time, changed bool) (versions float64) {
 	if passed <= 0 {
 		return 0
 	}
-	w := r.clock.profile()
+	w := r.habits()
 	exposure := max(w.exposure(last, now), leastBelief)
 	ageing := r.ageing(passed)
 	rate, aged := r.rate()
@@ -61,9 +61,9 @@ func (r *remembered) learn(at time.Time, changed bool) (versions float64) {
 		seen = expected / -math.Expm1(-expected)
 		versions = 1 + r.crowding()*(seen-1)
 	}
-	if r.known = w; passed < clockLooks*secondsPerDay {
+	if passed < clockLooks*secondsPerDay {
 		r.clock.learn(last, now, expected, seen, w)
-		r.known = nil
+		r.profiled, r.clockBytes = false, nil
 	}
 	r.weigh(passed/secondsPerDay, exposure, ageing, changed)
 	if r.age >= 0 {
@@ -80,7 +80,7 @@ func (r *remembered) learn(at time.Time, changed bool) (versions float64) {
 // date takes from a visit how long nothing has changed, if the time of the change is known.
 func (r *remembered) date(in WaitInput) {
 	if in.State == Changed && !in.First && !r.last.IsZero() && in.ChangedAt.After(r.last) && in.ChangedAt.Before(in.At) {
-		r.quiet = max(r.clock.profile().exposure(unix(in.ChangedAt), unix(in.At)), leastBelief)
+		r.quiet = max(r.habits().exposure(unix(in.ChangedAt), unix(in.At)), leastBelief)
 	}
 }
 
@@ -187,10 +187,7 @@ type forecast struct {
 }
 
 func (r *remembered) forecast(at time.Time) forecast {
-	f := forecast{from: unix(at), age: r.age, profile: r.known}
-	if f.profile == nil {
-		f.profile = r.clock.profile()
-	}
+	f := forecast{from: unix(at), age: r.age, profile: r.habits()}
 	f.perDay, f.aged = r.rate()
 	if passed := f.from - unix(r.last); f.age >= 0 && !r.last.IsZero() && passed > 0 {
 		f.age += passed // the visit itself was not judged
@@ -200,32 +197,46 @@ func (r *remembered) forecast(at time.Time) forecast {
 
 // until is the seconds until so many changes are expected, at most so many, and how many are expected by then.
 func (f forecast) until(wanted, most float64) (wait, expected float64) {
-	const week = hours * secondsPerHour
-	if f.age < 0 {
-		each := f.perDay * f.profile.whole()
-		weeks := math.Floor(min(wanted*(1-1e-9)/each, most/week))
-		wait, expected = weeks*week, weeks*each
+	if f.age >= 0 {
+		return f.ageing(wanted, most)
 	}
+	const week = hours * secondsPerHour
+	each := f.perDay * f.profile.week
+	weeks := math.Floor(min(wanted*(1-1e-9)/each, most/week))
+	wait, expected = weeks*week, weeks*each
+	hour, end := hourOf(f.from + wait)
 	for wait < most {
-		hour, end := hourOf(f.from + wait)
 		next := min(end-f.from, most)
-		if f.age >= 0 && wait < secondsPerHour { // an age runs fast at first
-			next = min(next, wait+max(60, (f.age+wait)/8))
-		}
 		more := f.perDay * f.profile.within(f.from+wait, f.from+next, hour, end)
-		if f.age >= 0 {
-			more += f.aged * math.Log((f.age+next+birthScale)/(f.age+wait+birthScale))
-		}
-		if expected+more >= wanted {
-			if f.age < 0 { // not in proportion, as some minutes count more than others
-				start := f.from + wait - (end - secondsPerHour)
-				seconds := (wanted - expected) / (f.perDay * f.profile.hour[hour]) * secondsPerDay
-				return wait + max(f.profile.after(f.profile.before(start)+seconds)-start, 0), wanted
-			}
-			return wait + (next-wait)*(wanted-expected)/more, wanted
+		if expected+more >= wanted { // not in proportion, as some minutes count more than others
+			start := f.from + wait - (end - secondsPerHour)
+			seconds := (wanted - expected) / (f.perDay * f.profile.hour[hour]) * secondsPerDay
+			return wait + max(f.profile.after(f.profile.before(start)+seconds)-start, 0), wanted
 		}
 		expected += more
 		wait = next
+		hour, end = nextHour(hour, end)
+	}
+	return most, expected
+}
+
+// ageing is the same where the age is known.
+func (f forecast) ageing(wanted, most float64) (wait, expected float64) {
+	hour, end := hourOf(f.from)
+	for wait < most {
+		next := min(end-f.from, most)
+		if wait < secondsPerHour { // an age runs fast at first
+			next = min(next, wait+max(60, (f.age+wait)/8))
+		}
+		more := f.perDay * f.profile.within(f.from+wait, f.from+next, hour, end)
+		more += f.aged * math.Log((f.age+next+birthScale)/(f.age+wait+birthScale))
+		if expected+more >= wanted {
+			return wait + (next-wait)*(wanted-expected)/more, wanted
+		}
+		expected += more
+		if wait = next; wait >= end-f.from {
+			hour, end = nextHour(hour, end)
+		}
 	}
 	return most, expected
 }
@@ -241,7 +252,8 @@ func (f forecast) within(wait float64) float64 {
 
 // learned decides by the expected number of changes.
 func (e WaitEvaluator) learned(in WaitInput) Wait {
-	r, err := in.Memory.open()
+	var r remembered
+	err := r.open(in.Memory)
 	reason := in.State.String()
 	switch {
 	case err != nil:
@@ -259,10 +271,10 @@ func (e WaitEvaluator) learned(in WaitInput) Wait {
 	} else {
 		lesson = r.share(-1)
 	}
-	versions := 0.0
+	wanted, versions := e.expected(), 0.0
 	if in.State != Unknown {
 		r.date(in)
-		versions = math.Min(r.learn(in.At, in.State == Changed), unseenAtMost+e.expected())
+		versions = math.Min(r.learn(in.At, in.State == Changed), unseenAtMost+wanted)
 	}
 	if in.First && in.State == Changed {
 		versions = 1
@@ -272,7 +284,7 @@ func (e WaitEvaluator) learned(in WaitInput) Wait {
 	}
 	f := r.forecast(in.At)
 	crowding := r.crowding()
-	wait, x := f.until(e.expected()*math.Pow(crowding, -crowdingPower), e.Max.Seconds())
+	wait, x := f.until(wanted*math.Pow(crowding, -crowdingPower), e.Max.Seconds())
 	interval := milliseconds(math.Ceil(wait * 1e3))
 	if interval < e.Min {
 		interval = e.Min

@@ -20,8 +20,8 @@ var ErrMemory = errors.New("memory of a URI cannot be read")
 // Check reports whether the memory can be read; nil can. [Stack.Next] takes one that cannot as nil, and says so in its
 // reason.
 func (m Memory) Check() error {
-	_, err := m.open()
-	return err
+	var r remembered
+	return r.open(m)
 }
 
 // belief is a Gamma distribution of a rate of change; its mean is shape ÷ exposure.
@@ -78,8 +78,11 @@ type remembered struct {
 	aged   belief                   // counts in logarithmic age
 	weight [experts]float64         // logarithms, the best is 0: rates, staged, aged
 	clock  clock
-	quiet  float64  // exposure since the change that the visit found; zero if it is not known when that was
-	known  *profile // of clock, where it is known; nil if not
+	quiet  float64 // exposure since the change that the visit found; zero if it is not known when that was
+
+	clockBytes []byte  // of which clock was read, as long as nothing was learned since; nil if there are none
+	profile    profile // of clock, if it is known
+	profiled   bool
 }
 
 const (
@@ -89,8 +92,9 @@ const (
 	agedIndex = experts - 1
 )
 
-func newRemembered() remembered {
-	r := remembered{age: -1, aged: agePrior}
+// forget makes it the memory of a URI of which nothing is known.
+func (r *remembered) forget() {
+	*r = remembered{age: -1, aged: agePrior}
 	for i := range r.rates {
 		r.rates[i] = ratePrior
 	}
@@ -99,7 +103,15 @@ func newRemembered() remembered {
 			r.staged[i][k] = ratePrior
 		}
 	}
-	return r
+}
+
+// habits are what the clock has learned.
+func (r *remembered) habits() *profile {
+	if !r.profiled {
+		r.clock.profile(&r.profile)
+		r.profiled = true
+	}
+	return &r.profile
 }
 
 // The bounds of a belief's numbers. What grows beyond them says no more.

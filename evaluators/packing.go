@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"sync"
 	"time"
 )
 
@@ -46,13 +47,14 @@ func (r *remembered) pack() Memory {
 	for _, w := range r.weight {
 		p.number(-w / weightFloor * math.MaxUint16)
 	}
-	for i := range r.clock.cells {
-		p.number(small(r.clock.cells[i].shape))
-		p.number(small(r.clock.cells[i].exposure))
+	if r.clockBytes != nil {
+		return append(p.bytes, r.clockBytes...)
 	}
-	for i := range r.clock.parts {
-		p.number(small(r.clock.parts[i].shape))
-		p.number(small(r.clock.parts[i].exposure))
+	for _, all := range [2][]belief{r.clock.cells[:], r.clock.parts[:]} {
+		for _, cell := range all {
+			p.number(small(cell.shape))
+			p.number(small(cell.exposure))
+		}
 	}
 	return p.bytes
 }
@@ -101,8 +103,9 @@ func (r *remembered) fading() [fadingBeliefs]*belief {
 
 // unpacker reads numbers. Sound is false once a belief was impossible.
 type unpacker struct {
-	bytes []byte
-	sound bool
+	bytes  []byte
+	larges []float64 // of large
+	sound  bool
 }
 
 func (u *unpacker) float() float64 {
@@ -117,87 +120,117 @@ func (u *unpacker) number() float64 {
 	return x
 }
 
-func (u *unpacker) belief(read func() float64) belief {
-	g := belief{read(), read()}
+// wide and small read what the functions of these names gave.
+func (u *unpacker) wide() float64 { return narrow(u.number()) }
+
+func (u *unpacker) small() float64 {
+	n := binary.BigEndian.Uint16(u.bytes)
+	u.bytes = u.bytes[2:]
+	if n < knownLarge {
+		return u.larges[n]
+	}
+	return large(float64(n))
+}
+
+func (u *unpacker) belief(shape, exposure float64) belief {
+	g := belief{shape, exposure}
 	u.sound = u.sound && g.sound()
 	return g
 }
 
-// open reads a memory.
-func (m Memory) open() (remembered, error) {
-	r := newRemembered()
+// open reads a memory. One that cannot be read is that of a URI of which nothing is known.
+func (r *remembered) open(m Memory) error {
+	r.forget()
 	if len(m) == 0 {
-		return r, nil
+		return nil
 	}
 	old := m[0] == memoryVersion1 && len(m) == memorySize1
 	if !old && (m[0] != memoryVersion || len(m) != memorySize) || m[1] >= stages {
-		return r, fmt.Errorf("%w: version %d, %d bytes", ErrMemory, m[0], len(m))
+		return fmt.Errorf("%w: version %d, %d bytes", ErrMemory, m[0], len(m))
 	}
 	r.misses = int(m[1])
+	u := unpacker{bytes: m[2:], sound: true, larges: larges()}
 	if old {
-		return m.openOld(r)
+		u.version1(r)
+	} else {
+		u.version2(r)
 	}
-	last := int64(int8(m[3]))<<32 | int64(binary.BigEndian.Uint32(m[4:]))
+	if !u.sound || math.IsNaN(r.age) || math.IsInf(r.age, 0) {
+		r.forget()
+		return fmt.Errorf("%w: a number in it is impossible", ErrMemory)
+	}
+	return nil
+}
+
+// version2 reads what stands behind the misses.
+func (u *unpacker) version2(r *remembered) {
+	r.kind = Kind(u.bytes[0])
+	last := int64(int8(u.bytes[1]))<<32 | int64(binary.BigEndian.Uint32(u.bytes[2:]))
 	if last != noVisit {
 		r.last = time.Unix(last, 0).UTC()
 	}
-	r.kind = Kind(m[2])
-	u := unpacker{bytes: m[8:], sound: true}
+	u.bytes = u.bytes[6:]
 	r.age = u.float()
 	for _, g := range r.lasting() {
-		*g = u.belief(u.float)
+		*g = u.belief(u.float(), u.float())
 	}
 	for _, g := range r.fading() {
-		*g = u.belief(func() float64 { return narrow(u.number()) })
+		*g = u.belief(u.wide(), u.wide())
 	}
-	u.rest(&r)
-	for i := range r.clock.parts {
-		r.clock.parts[i] = belief{large(u.number()), large(u.number())}
-	}
-	return r.ifSound(u)
+	u.weights(r)
+	r.clockBytes = u.bytes
+	u.cells(r.clock.cells[:])
+	u.cells(r.clock.parts[:])
 }
 
-// openOld reads what stands behind the misses in version 1.
-func (m Memory) openOld(r remembered) (remembered, error) {
-	if last := int64(binary.BigEndian.Uint64(m[2:])); last != math.MinInt64 {
+// version1 is the same for the first version.
+func (u *unpacker) version1(r *remembered) {
+	if last := int64(binary.BigEndian.Uint64(u.bytes)); last != math.MinInt64 {
 		r.last = time.Unix(last, 0).UTC()
 	}
-	u := unpacker{bytes: m[10:], sound: true}
+	u.bytes = u.bytes[8:]
 	r.age = u.float()
 	for i := range r.rates {
-		r.rates[i] = u.belief(u.float)
+		r.rates[i] = u.belief(u.float(), u.float())
 	}
 	for i := range r.staged {
 		for k := range r.staged[i] {
-			r.staged[i][k] = u.belief(u.float)
+			r.staged[i][k] = u.belief(u.float(), u.float())
 		}
 	}
-	r.aged = u.belief(u.float)
-	u.rest(&r)
-	return r.ifSound(u)
+	r.aged = u.belief(u.float(), u.float())
+	u.weights(r)
+	u.cells(r.clock.cells[:])
 }
 
-// rest reads what both versions have alike.
-func (u *unpacker) rest(r *remembered) {
+func (u *unpacker) weights(r *remembered) {
 	for i := range r.weight {
 		r.weight[i] = -u.number() / math.MaxUint16 * weightFloor
 	}
-	for i := range r.clock.cells {
-		r.clock.cells[i] = belief{large(u.number()), large(u.number())}
-	}
 }
 
-func (r remembered) ifSound(u unpacker) (remembered, error) {
-	if !u.sound || math.IsNaN(r.age) || math.IsInf(r.age, 0) {
-		return newRemembered(), fmt.Errorf("%w: a number in it is impossible", ErrMemory)
+func (u *unpacker) cells(all []belief) {
+	for i := range all {
+		all[i] = belief{u.small(), u.small()}
 	}
-	return r, nil
 }
 
 // small and large keep a number from 0 to some 4·10⁹ in 16 bits, to about 3 parts in 10,000.
 func small(x float64) float64 { return math.Log1p(max(x, 0)) * (2048 / math.Ln2) }
 
 func large(u float64) float64 { return math.Expm1(u * (math.Ln2 / 2048)) }
+
+// larges is large of the numbers below knownLarge, which are those up to some 65,000: of a clock there are 86 to be read at each
+// visit.
+var larges = sync.OnceValue(func() []float64 {
+	all := make([]float64, knownLarge)
+	for i := range all {
+		all[i] = large(float64(i))
+	}
+	return all
+})
+
+const knownLarge = 1 << 15
 
 // wide and narrow keep a number between the bounds of beliefs in 16 bits, to about 6 parts in 10,000.
 func wide(x float64) float64 { return math.Log(x/leastBelief) * (wideStep / math.Ln2) }

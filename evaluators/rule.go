@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"sync"
 	"time"
 )
 
@@ -141,8 +142,24 @@ func (e WaitEvaluator) expected() float64 {
 	if e.ExpectedChanges > 0 && !math.IsInf(e.ExpectedChanges, 0) {
 		return e.ExpectedChanges
 	}
-	return Expected(planned(e.CaptureTarget))
+	return expectedFor(e.CaptureTarget)
 }
+
+// expectedFor is the number of changes to be expected between two visits so that a capture target is met. Whole percents are
+// looked up, as each decision asks for one and the search for it takes 60 exponentials.
+func expectedFor(target float64) float64 {
+	if n := math.Round(100 * target); n/100 == target && n > 0 && n < 100 {
+		return expectedForPercent()[int(n)]
+	}
+	return Expected(planned(target))
+}
+
+var expectedForPercent = sync.OnceValue(func() (all [100]float64) {
+	for n := range all {
+		all[n] = Expected(planned(float64(n) / 100))
+	}
+	return all
+})
 
 // planned is the share that has to be planned for so that a share is captured. Where few are to be missed, most of these are
 // versions that stand for much less time than is usual for their URI: those missed get fewer more slowly than the number of
