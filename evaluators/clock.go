@@ -42,7 +42,7 @@ func (c *clock) profile(w *profile) {
 	sum := 0.0
 	for d, cell := range c.cells[hoursOfDay:] {
 		day := math.Exp(dayPower * math.Log((cell.shape+dayPrior)/(cell.exposure+dayPrior))) // to that power
-		of := w.hour[d*hoursOfDay:]
+		of := w.hour[d*hoursOfDay:][:hoursOfDay]
 		for h, usual := range hour {
 			of[h] = usual * day
 			sum += usual * day

@@ -73,10 +73,14 @@ func (p *packer) float(x float64) {
 // by less than a step at each visit would never change if it were rounded to the nearest.
 func (p *packer) number(x float64) {
 	p.dice = p.dice*6364136223846793005 + 1442695040888963407 // Knuth's generator
-	x = min(max(x, 0), math.MaxUint16)
-	whole := uint32(x + 0.5)
-	if off := x - float64(whole); off > 1e-6 || off < -1e-6 { // else it is as it was read
-		whole = min(uint32(x+float64(p.dice>>11)/(1<<53)), math.MaxUint16)
+	if x < 0 {
+		x = 0
+	} else if x > math.MaxUint16 {
+		x = math.MaxUint16
+	}
+	whole := int64(x + 0.5)
+	if math.Abs(x-float64(whole)) > 1e-6 { // else it is as it was read
+		whole = min(int64(x+float64(int64(p.dice>>11))/(1<<53)), math.MaxUint16)
 	}
 	p.bytes = binary.BigEndian.AppendUint16(p.bytes, uint16(whole))
 }
