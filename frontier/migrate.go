@@ -7,8 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
-	"syscall"
 
 	"github.com/dgraph-io/badger/v4"
 )
@@ -75,8 +73,8 @@ func storedVersion(db *badger.DB) (found byte, err error) {
 	return found, err
 }
 
-// backup copies the files of a closed store into a folder within its own, unless that is there already. Tables are never
-// changed, so they are linked and cost no room.
+// backup copies the files of a closed store into a folder within its own, unless that is there already. They cannot be linked, because
+// Badger empties a table before it removes it; but file systems that can share blocks between files do that.
 func backup(dir, name string) (err error) {
 	whole := filepath.Join(dir, name)
 	switch info, err := os.Stat(whole); {
@@ -117,12 +115,6 @@ func ofStore(file fs.DirEntry) bool {
 }
 
 func keep(from, to string) error {
-	if strings.HasSuffix(from, ".sst") {
-		err := os.Link(from, to)
-		if err == nil || !errors.Is(err, syscall.EXDEV) && !errors.Is(err, syscall.EPERM) && !errors.Is(err, syscall.ENOTSUP) {
-			return err
-		}
-	}
 	in, err := os.Open(from)
 	if err != nil {
 		return err
