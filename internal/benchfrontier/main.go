@@ -16,6 +16,7 @@ import (
 	"path/filepath"
 	"runtime/debug"
 	"runtime/pprof"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -32,6 +33,7 @@ type size struct {
 	quick       bool
 	hot         int
 	pace        int // visits a second; 0 is as fast as it goes
+	visits      int // ends each measurement after so many; 0 is after the time
 }
 
 // engine is a store under test. Its methods may be called by many goroutines at once.
@@ -72,6 +74,7 @@ func run() error {
 	flag.StringVar(&profile, "cpuprofile", "", "write a profile of the visits without links to this file")
 	flag.StringVar(&heap, "memprofile", "", "write a profile of the memory in use at the end of the first visits to this file")
 	flag.IntVar(&s.pace, "pace", 0, "visits a second, as a crawl makes them; 0 is as fast as it goes")
+	flag.IntVar(&s.visits, "visits", 0, "how many visits end each measurement before -cycle does, so that the same work can be compared; 0 is no such end")
 	flag.IntVar(&garbage, "gogc", 50, "garbage that may gather, in percent of what is in use; 50 is what the daemon has")
 	flag.Int64Var(&memory, "memory", 0, "what the Go runtime is told to stay below, in bytes; 0 is no limit, as the daemon has it")
 	flag.Parse()
@@ -214,13 +217,13 @@ func again(name string, e engine) error {
 func visits(name string, e engine, s size, links int) error {
 	var done atomic.Int64
 	var failed atomic.Pointer[error]
-	var slowest atomic.Int64
+	var syncs []time.Duration
 	stop := make(chan struct{})
 	var working, syncing sync.WaitGroup
 	start, cpu := time.Now(), processor()
 	for w := range s.workers {
 		working.Go(func() {
-			for n := w; time.Since(start) < s.cycle && failed.Load() == nil; n += s.workers {
+			for n := w; time.Since(start) < s.cycle && (s.visits == 0 || n < s.visits) && failed.Load() == nil; n += s.workers {
 				if s.pace > 0 {
 					time.Sleep(time.Until(start.Add(time.Duration(n) * time.Second / time.Duration(s.pace))))
 				}
@@ -244,7 +247,7 @@ func visits(name string, e engine, s size, links int) error {
 			if err := e.sync(); err != nil {
 				failed.CompareAndSwap(nil, &err)
 			}
-			slowest.Store(max(slowest.Load(), int64(time.Since(begin))))
+			syncs = append(syncs, time.Since(begin))
 		}
 	})
 	working.Wait()
@@ -258,7 +261,10 @@ func visits(name string, e engine, s size, links int) error {
 		what = fmt.Sprintf("visit+%d", links)
 	}
 	report(name, what, int(done.Load()), time.Since(start), processor()-cpu)
-	fmt.Printf("%-8s %-9s slowest sync %s\n", name, what, short(time.Duration(slowest.Load())))
+	slices.Sort(syncs)
+	if n := len(syncs); n > 0 {
+		fmt.Printf("%-8s %-9s %d syncs: half of them in %s, nine of ten in %s, the slowest in %s\n", name, what, n, short(syncs[n/2]), short(syncs[n*9/10]), short(syncs[n-1]))
+	}
 	return nil
 }
 
