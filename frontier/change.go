@@ -91,6 +91,7 @@ func (c *change) commit() error {
 	if err := c.txn.Commit(); err != nil {
 		return err
 	}
+	c.f.synced.changes.Add(1)
 	for _, d := range c.order {
 		switch {
 		case !d.dirty:

@@ -144,6 +144,7 @@ func (f *Frontier) Close() error {
 		return nil
 	}
 	f.closed = true
+	f.synced.closed.Store(true)
 	f.copies.clear()
 	var err error
 	if f.inProgress() == 0 && !f.inspect {
