@@ -258,6 +258,10 @@ func (w *uriRow) capture(d *decoder[string], k uint64, v item[string]) bool {
 		d.flag(v, &w.Urgent)
 	case 53:
 		d.flag(v, &w.Prompt)
+	case 54:
+		d.number(v, &w.SaidChanged)
+	case 55:
+		d.number(v, &w.SaidNothing)
 	case 85:
 		d.text(v, &w.Why)
 	default:

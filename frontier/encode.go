@@ -143,6 +143,8 @@ func (w *uriRow) appendTo(b []byte) (row, buffer []byte) {
 	e.number(51, w.Born)
 	e.flag(52, w.Urgent)
 	e.flag(53, w.Prompt)
+	e.number(54, w.SaidChanged)
+	e.number(55, w.SaidNothing)
 	return e.row()
 }
 

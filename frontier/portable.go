@@ -46,6 +46,8 @@ type line struct {
 	Born        *time.Time `json:"born,omitempty"`
 	Urgent      bool       `json:"urgent,omitempty"`
 	Prompt      bool       `json:"prompt,omitempty"`
+	SaidChanged *time.Time `json:"said_changed,omitempty"`
+	SaidNothing *time.Time `json:"said_nothing,omitempty"`
 
 	ContentType  text        `json:"content_type,omitempty"`
 	Status       int         `json:"status,omitempty"`
@@ -173,6 +175,7 @@ func (e Entry) MarshalJSON() ([]byte, error) {
 		Visits: h.Visits, Versions: h.Versions, Failures: h.Failures, Unread: h.Unread, Gone: h.Gone,
 		LastStatus: h.LastStatus, Wait: span(h.Wait), Rate: finite(h.Rate), Memory: text(h.Memory), Why: text(h.Why),
 		Source: text(h.Source), Born: moment(h.Born), Urgent: h.Urgent, Prompt: h.Prompt,
+		SaidChanged: moment(h.SaidChanged), SaidNothing: moment(h.SaidNothing),
 		ContentType: text(h.ContentType), Status: h.Status, Location: text(h.Location),
 		ETag: text(h.Validators.ETag), LastModified: text(h.Validators.LastModified),
 		Payload: sha(h.Payload), Recent: h.Recent.Bytes(), Size: h.Size,
@@ -218,6 +221,7 @@ func (l line) history() History {
 		Visits: l.Visits, Versions: l.Versions, Failures: l.Failures, Unread: l.Unread, Gone: l.Gone,
 		LastStatus: l.LastStatus, Wait: time.Duration(l.Wait), Rate: l.Rate, Memory: string(l.Memory), Why: string(l.Why),
 		Source: string(l.Source), Born: timeOf(l.Born), Urgent: l.Urgent, Prompt: l.Prompt,
+		SaidChanged: timeOf(l.SaidChanged), SaidNothing: timeOf(l.SaidNothing),
 		ContentType: string(l.ContentType), Status: l.Status, Location: string(l.Location),
 		Validators: evaluators.Validators{ETag: string(l.ETag), LastModified: string(l.LastModified)},
 		Payload:    digest.Digest(l.Payload), Recent: evaluators.RingOf(l.Recent), Size: l.Size,

@@ -56,6 +56,9 @@ type History struct {
 	Urgent bool      // visited before all that is not, when it is due
 	Prompt bool      // visited before all that is neither, for the most part, when it is due: a feed
 
+	SaidChanged time.Time // when it changed by the word of a feed or sitemap, for the next visit to see; zero if none said so
+	SaidNothing time.Time // until when the same one had not said so; zero if that is not known
+
 	// The rest is of the last complete capture.
 
 	ContentType string
@@ -94,6 +97,10 @@ type Candidate struct {
 	// Sooner tells that a known URI which is due later than Due is due then, urgent if Urgent says so. One that is on
 	// demand stays that. Of one that is being visited meanwhile the next visit comes so early.
 	Sooner bool
+
+	// SaidChanged and SaidNothing are remembered of a known URI if Sooner says so and it is not being visited: the latest
+	// change that was told of since it was visited, and the first silence.
+	SaidChanged, SaidNothing time.Time
 }
 
 // Added says what became of candidates.

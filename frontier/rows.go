@@ -56,6 +56,8 @@ type uriRow struct {
 	Born        int64           `cbor:"51,keyasint,omitempty"`
 	Urgent      bool            `cbor:"52,keyasint,omitempty"`
 	Prompt      bool            `cbor:"53,keyasint,omitempty"`
+	SaidChanged int64           `cbor:"54,keyasint,omitempty"`
+	SaidNothing int64           `cbor:"55,keyasint,omitempty"`
 }
 
 // place is where the URI stands in the queue: nowhere while it is held.
@@ -133,6 +135,8 @@ func rowOf(r Record, due int64) uriRow {
 		Born:        micros(r.Born),
 		Urgent:      r.Urgent,
 		Prompt:      r.Prompt,
+		SaidChanged: micros(r.SaidChanged),
+		SaidNothing: micros(r.SaidNothing),
 		ContentType: bounded(r.ContentType),
 		Status:      r.Status,
 		Location:    bounded(r.Location),
@@ -178,6 +182,8 @@ func (w uriRow) record() (Record, error) {
 		Born:        fromMicros(w.Born),
 		Urgent:      w.Urgent,
 		Prompt:      w.Prompt,
+		SaidChanged: fromMicros(w.SaidChanged),
+		SaidNothing: fromMicros(w.SaidNothing),
 		ContentType: string(w.ContentType),
 		Status:      w.Status,
 		Location:    string(w.Location),

@@ -113,9 +113,26 @@ func (c *change) hasten(d *draft, n newcomer, now time.Time) (bool, error) {
 	is := was
 	is.Due = min(was.Due, due)
 	is.Urgent = was.Urgent || n.Urgent && is.Due <= due
-	if is.Due == was.Due && is.Urgent == was.Urgent {
+	told := is.told(n)
+	moved := is.Due != was.Due || is.Urgent != was.Urgent
+	if moved {
+		is.Why = whySooner
+	}
+	if !moved && !told {
 		return false, nil
 	}
-	is.Why = whySooner
-	return true, c.put(d, n.fp, was, is)
+	return moved, c.put(d, n.fp, was, is)
+}
+
+// told takes in that a source says of a change, and reports whether that is more than was known.
+func (w *uriRow) told(n newcomer) bool {
+	said := micros(n.SaidChanged)
+	if said <= w.SaidChanged {
+		return false
+	}
+	if w.SaidChanged == 0 {
+		w.SaidNothing = micros(n.SaidNothing)
+	}
+	w.SaidChanged = said
+	return true
 }

@@ -108,6 +108,31 @@ func TestSooner(t *testing.T) {
 	}
 }
 
+func TestWhatASourceSaysOfAChangeIsRememberedUntilSomebodyLooks(t *testing.T) {
+	t.Parallel()
+	f, now := openUrgent(t)
+	a := frontier.Candidate{URI: newsURI("/a"), Due: now.Add(time.Minute)}
+	addTo(t, f, now, a)
+	first, second := now.Add(-time.Hour), now.Add(-time.Minute)
+	for _, said := range []struct {
+		changed, nothing time.Time
+		sooner           bool
+	}{{first, first.Add(-time.Hour), true}, {second, first.Add(time.Minute), true}, {first, first, true}, {now, now, false}} {
+		a.SaidChanged, a.SaidNothing, a.Sooner = said.changed, said.nothing, said.sooner
+		a.Due = now.Add(2 * time.Minute)
+		if added := addTo(t, f, now, a); added != (frontier.Added{Known: 1}) {
+			t.Errorf("told of a change at %s: %+v", said.changed, added)
+		}
+	}
+	r, _, err := f.Get(newsURI("/a"))
+	if err != nil || !r.SaidChanged.Equal(second) || !r.SaidNothing.Equal(first.Add(-time.Hour)) || r.Why != "" {
+		t.Errorf("changed at %s, silent until %s, want the last change and the first silence (%v; %s)", r.SaidChanged, r.SaidNothing, err, r.Why)
+	}
+	if c, ok, err := f.Claim(now.Add(time.Hour)); err != nil || !ok || !c.Record.SaidChanged.Equal(second) {
+		t.Errorf("the visit does not know of it: %+v, %v", c.Record, err)
+	}
+}
+
 func TestSoonerWhileTheURIIsBeingVisited(t *testing.T) {
 	t.Parallel()
 	f, now := openUrgent(t)
