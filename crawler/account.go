@@ -12,6 +12,8 @@ func versionsSince(v visit, n next) float64 {
 		return n.wait.Versions
 	case v.verdict.First:
 		return 1
+	case n.timing.changes > 0:
+		return float64(n.timing.changes)
 	}
 	return evaluators.Since(n.record.Visits-1, n.record.Versions-1)
 }

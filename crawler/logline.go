@@ -2,6 +2,7 @@ package crawler
 
 import (
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/arcrawl/arcrawl/crawllog"
@@ -109,6 +110,9 @@ func annotations(v visit, k kept, f found, n next) []string {
 	}
 	if v.asked.audit != "" {
 		notes = append(notes, "audit")
+	}
+	if n.timing.by != "" && len(n.wait.Memory) > 0 {
+		notes = append(notes, "dated:"+strings.ReplaceAll(n.timing.by, " ", "_"))
 	}
 	if v.capture.Stopped {
 		notes = append(notes, crawllog.MidFetchAbort)

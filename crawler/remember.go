@@ -68,6 +68,7 @@ type next struct {
 	reopen bool                 // its rules are not the ones before
 	rest   time.Time            // the whole host rests until then
 	told   Reading              // of a feed or sitemap
+	timing timing
 }
 
 // next says what is remembered of a visit and when the URI is due again.
@@ -97,10 +98,12 @@ func (c *Crawler) next(v visit, s config.Settings, k kept, f found) next {
 		n.wait = evaluators.Wait{Interval: s.Retry.Wait(r.Failures), Evaluator: waitRetry, Reason: fmt.Sprintf("failure %d in a row", r.Failures)}
 	default:
 		r.Failures, r.Gone = 0, 0
+		n.timing = timingOf(v, f.reading.dated)
 		r.History = learn(r.History, v, k)
 		n.wait = s.Wait.Next(evaluators.WaitInput{
 			MIME: r.ContentType, State: v.verdict.State, First: v.verdict.First, Previous: v.record().Wait, Overdue: v.claim.Overdue,
-			At: v.capture.Started, ChangedAt: changedAt(v), Born: r.Born, Memory: evaluators.Memory(r.Memory), Kind: kindOf(v), Relatives: v.relatives,
+			At: v.capture.Started, ChangedAt: n.timing.at, ChangedBy: n.timing.by, Silent: n.timing.silent, Moments: n.timing.moments,
+			Changes: n.timing.changes, Idle: f.reading.idle, Born: r.Born, Memory: evaluators.Memory(r.Memory), Kind: kindOf(v), Relatives: v.relatives,
 			Stretch: c.prices.stretch(v.uri().Host(), s.Politeness),
 		})
 		n.wait.Versions = versionsSince(v, n)
@@ -109,6 +112,9 @@ func (c *Crawler) next(v visit, s config.Settings, k kept, f found) next {
 		if r.Source == "" {
 			n.followUp(v, s.Articles)
 		}
+	}
+	if !v.failed {
+		r.SaidChanged, r.SaidNothing = time.Time{}, time.Time{}
 	}
 	r.Why = whyOf(n.wait)
 	if v.robots {
@@ -214,6 +220,9 @@ func (c *Crawler) remember(v visit, s config.Settings, k kept, f found, n next) 
 		if err := c.rooms.Trust.Add(v.uri().Host(), o); err != nil {
 			return fmt.Errorf("remember what the headers of %s were worth: %w", v.uri(), err)
 		}
+	}
+	if err := c.learnDates(v, f.reading); err != nil {
+		return err
 	}
 	if err := c.tellRelatives(v, n.wait); err != nil {
 		return err

@@ -41,6 +41,9 @@ type reading struct {
 	state feeds.State // from now on; the zero one is no source
 	seen  []byte      // from now on; nil: as before
 	told  Reading
+	dated feeds.Dated // when the source itself changed
+	idle  bool        // though it is not the same, it lists nothing new
+	lies  []uri.Host  // on which something was said to have changed that had not
 }
 
 // awaited is what a URI is known by that is said to be a feed or sitemap.
@@ -63,6 +66,7 @@ type finder struct {
 	found *found
 	of    *realm // nil until it is asked for: most visits find nothing
 
+	word   word                // of the source that is being read
 	others map[uri.Host]*realm // of other hosts with seeds, as far as entries of feeds lie on them
 
 	quiet struct { // the host that was last asked about, and whether anything is known there of traps
@@ -223,6 +227,9 @@ func (f *finder) read(doc feeds.Document) error {
 		return err
 	}
 	believed := r.state.Belief()
+	f.word = wordOf(v, doc, r.state.Read)
+	r.dated = entryDates(v, doc, round, r.state)
+	r.idle = doc.Kind.Brisk() && doc.Fault == nil && !round.First && !round.Gap && r.dated.Changes == 0 && len(round.New) == 0 && len(round.Updated) == round.Stamped
 	r.state = r.state.After(v.finished, doc, round, right, wrong)
 	r.told = Reading{
 		Kind: doc.Kind, First: round.First, Listed: round.Listed, New: len(round.New), Updated: len(round.Updated), Gap: round.Gap, Fault: doc.Fault,
@@ -267,6 +274,7 @@ func (f *finder) entries(kind feeds.Kind, round feeds.Round) error {
 				return err
 			}
 			cand.Sooner = known && late
+			f.dates(&cand, item, false)
 		}
 		f.found.candidates = append(f.found.candidates, cand)
 	}
@@ -313,9 +321,11 @@ func (f *finder) updates(items []feeds.Item, believed float64) ([]feeds.Claim, e
 				if err != nil {
 					return nil, err
 				}
+				f.disprove(item, r)
 				continue // it was captured after that
 			}
 			cand.Sooner = true
+			f.dates(&cand, item, true)
 			claims = append(claims, feeds.Claim{URI: item.URI, At: now})
 			if !cand.Urgent {
 				cand.Due = now.Add(time.Duration(float64(max(0, r.Due.Sub(now))) * (1 - believed)))

@@ -130,6 +130,7 @@ type visit struct {
 	gone     bool   // the server says that there is no such page
 
 	relatives evaluators.Relatives // what is known of URIs of its kind on the host; nothing unless it is new
+	dates     evaluators.Dates     // what dates of feeds are worth on the host; nothing unless one may count
 }
 
 func (v visit) record() frontier.Record { return v.claim.Record }
@@ -179,6 +180,9 @@ func (c *Crawler) judge(claim frontier.Claim, s config.Settings, asked question,
 	}
 	if err == nil {
 		v.relatives, err = c.relatives(v)
+	}
+	if err == nil && (r.Source != "" || !r.SaidChanged.IsZero()) {
+		v.dates, err = c.rooms.Trust.Dates(r.URI.Host())
 	}
 	return v, err
 }

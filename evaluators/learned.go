@@ -57,12 +57,17 @@ func (r *remembered) learn(at time.Time, changed bool) (versions float64) {
 	rate, aged := r.rate()
 	expected := max(rate*exposure+aged*ageing, leastBelief)
 	seen := 0.0
-	if changed {
+	switch {
+	case changed && r.counted > 0:
+		seen = float64(r.counted)
+		versions = seen
+	case changed:
 		seen = expected / -math.Expm1(-expected)
 		versions = 1 + r.crowding()*(seen-1)
 	}
 	if passed < clockLooks*secondsPerDay {
-		r.clock.learn(last, now, expected, seen, w)
+		r.clock.learn(last, now, expected, seen-float64(len(r.moments)), w)
+		r.clock.mark(r.moments, now-last < partLooks*secondsPerHour)
 		r.profiled, r.clockBytes = false, nil
 	}
 	r.weigh(passed/secondsPerDay, exposure, ageing, changed)
@@ -75,13 +80,6 @@ func (r *remembered) learn(at time.Time, changed bool) (versions float64) {
 		r.misses = min(r.misses+1, stages-1)
 	}
 	return versions
-}
-
-// date takes from a visit how long nothing has changed, if the time of the change is known.
-func (r *remembered) date(in WaitInput) {
-	if in.State == Changed && !in.First && !r.last.IsZero() && in.ChangedAt.After(r.last) && in.ChangedAt.Before(in.At) {
-		r.quiet = max(r.habits().exposure(unix(in.ChangedAt), unix(in.At)), leastBelief)
-	}
 }
 
 // crowding is how much likelier than usual another change is soon after one: 1 at random, less where changes keep a
@@ -117,7 +115,7 @@ func (r *remembered) weigh(days, exposure, ageing float64, changed bool) {
 			case k == r.misses:
 				g, foresaw = r.seen(g, exposure, changed)
 			case changed:
-				g = belief{g.shape + spreads/2, g.exposure + spreads/2*exposure}.bounded()
+				g = belief{g.shape + spreads/2*float64(max(r.counted, 1)), g.exposure + spreads/2*exposure}.bounded()
 			default:
 				g = belief{g.shape, g.exposure + spreads/2*exposure}.bounded()
 			}
@@ -143,7 +141,10 @@ func (r *remembered) weigh(days, exposure, ageing float64, changed bool) {
 
 // seen is a belief after a visit, and the logarithm of the probability that it had given to what was seen.
 func (r *remembered) seen(g belief, exposure float64, changed bool) (belief, float64) {
-	if changed && r.quiet > 0 {
+	switch {
+	case changed && r.counted > 0:
+		return g.counted(exposure, float64(r.counted))
+	case changed && r.quiet > 0:
 		return g.exactly(exposure, min(r.quiet, exposure))
 	}
 	return g.after(exposure, changed)
@@ -255,6 +256,10 @@ func (e WaitEvaluator) learned(in WaitInput) Wait {
 	var r remembered
 	err := r.open(in.Memory)
 	reason := in.State.String()
+	if in.Idle && in.State == Changed && !in.First {
+		in.State = Unchanged
+		reason += ", nothing new in it"
+	}
 	switch {
 	case err != nil:
 		reason += ", memory begun anew"
@@ -273,8 +278,11 @@ func (e WaitEvaluator) learned(in WaitInput) Wait {
 	}
 	wanted, versions := e.expected(), 0.0
 	if in.State != Unknown {
-		r.date(in)
-		versions = math.Min(r.learn(in.At, in.State == Changed), unseenAtMost+wanted)
+		reason += r.date(in)
+		versions = r.learn(in.At, in.State == Changed)
+		if r.counted == 0 {
+			versions = math.Min(versions, unseenAtMost+wanted)
+		}
 	}
 	if in.First && in.State == Changed {
 		versions = 1

@@ -83,6 +83,9 @@ type remembered struct {
 	clockBytes []byte  // of which clock was read, as long as nothing was learned since; nil if there are none
 	profile    profile // of clock, if it is known
 	profiled   bool
+
+	counted int         // changes that the visit found; zero if it is not known how many
+	moments []time.Time // when those were, if that is known
 }
 
 const (

@@ -57,6 +57,20 @@ type WaitInput struct {
 	// ChangedAt is when the URI last changed, where it says so and is believed; zero if that is not known. Looked at by
 	// [Learned] where the state is Changed, as long as it lies between the last visit and this one.
 	ChangedAt time.Time
+	ChangedBy string // who says so, in a word or two for the reason
+
+	// Silent is until when the one who says so had not said of any change since the last visit; zero if that is not known.
+	Silent time.Time
+
+	// Moments are all the times since the last visit at which the URI changed, oldest first, where it says so and is believed.
+	// Changes is how many there were, where that is known though not all moments are. Both are looked at by [Learned] where the
+	// state is Changed and it is not the first visit, before ChangedAt.
+	Moments []time.Time
+	Changes int
+
+	// Idle tells that the content is another, but has nothing in it that a visit is made for, as a feed without a new entry: to
+	// [Learned] it is Unchanged.
+	Idle bool
 
 	Born time.Time // when the URI came into being, if that is known; looked at on the first capture, by [Learned]
 

@@ -52,6 +52,7 @@ type Round struct {
 	First   bool   // nothing was known of the source: all of it is New, and not news
 	New     []Item // the newest first
 	Updated []Item
+	Stamped int // of Updated, those that have the date of most others: that says little
 	Listed  int
 	Gap     bool // nothing is listed that was listed last time: items may have come and gone in between
 }
@@ -68,7 +69,7 @@ func (s Seen) Read(now time.Time, d Document) (Seen, Round) {
 	}
 	listed := make([]mark, 0, len(d.Items))
 	taken := make(map[uint64]bool, len(d.Items))
-	overlap := false
+	overlap, made := false, d.Made()
 	for _, item := range d.Items {
 		is, linked := marks(item)
 		was, known := s.find(at, is.id, linked)
@@ -82,6 +83,9 @@ func (s Seen) Read(now time.Time, d Document) (Seen, Round) {
 					break
 				}
 				round.Updated = append(round.Updated, item)
+				if restamped(item, made) {
+					round.Stamped++
+				}
 			}
 			is = was.after(is, now)
 		case news:

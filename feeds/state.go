@@ -55,7 +55,7 @@ func (s State) IsSource() bool { return s.Kind != None }
 // After is the state after a reading, and what came of the claims since the one before.
 func (s State) After(now time.Time, d Document, r Round, right, wrong int) State {
 	elapsed := s.elapsed(now)
-	s = s.counted(now, float64(len(r.New))+s.Belief()*float64(len(r.Updated)), r.First)
+	s = s.counted(now, float64(len(r.New))+s.Belief()*float64(len(r.Updated)-r.Stamped), r.First)
 	s.Kind, s.Listed, s.Broken = d.Kind, r.Listed, 0
 	s.Hints, s.Hub, s.Topic = d.Hints, short(d.Hub), short(d.Self)
 	if s.Right, s.Wrong = s.Right+float64(right), s.Wrong+float64(wrong); s.Right+s.Wrong > maxTally {

@@ -22,7 +22,7 @@ const MaxRobots = 512 << 10
 const MaxSeen = 800 << 10
 
 // MaxWhy bounds the bytes of History.Why.
-const MaxWhy = 120
+const MaxWhy = 160
 
 // What History.Why says when it was not the wait evaluator that decided.
 const (

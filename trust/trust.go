@@ -3,7 +3,11 @@
 // A [Book] keeps one [evaluators.Reputation] for each host. It grows by [Book.Add], one observation at a time, and is
 // asked by [Book.Of] before a visit. It judges nothing itself.
 //
-// The book keeps its rows in a store that belongs to someone else, all of their keys beginning with the letter 't'. An
+// Beside that it keeps one [evaluators.Dates] for each host: what dates of feeds and sitemaps have been worth. These grow by
+// [Book.AddDate] and are asked for by [Book.Dates], which reads the store.
+//
+// The book keeps its rows in a store that belongs to someone else, all of their keys beginning with the letter 't', or with "pF" where
+// they are of dates. An
 // observation is added after its visit is archived and logged, and before the frontier hears of it. When a crash comes in
 // between, the visit is made again and observed again, which is true both times. What Add has written survives the
 // process; the owner of the store makes it survive the machine.
