@@ -45,6 +45,9 @@ type Rooms struct {
 	FreeSpace func() (int64, error)
 	// Keep, when set, hears of each configuration that comes into force while the crawl goes on.
 	Keep func(*config.Config) error
+	// Rest, when set, is told when the crawl rests, because nothing is in progress and nothing will be due for a while, and when
+	// it goes on. The calls take turns, the last one says that it goes on.
+	Rest func(rests bool)
 	// Version stands in the User-Agent.
 	Version string
 	// Observe, when set, hears of every settled visit. It is called by many goroutines and must not block.

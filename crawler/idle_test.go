@@ -28,6 +28,14 @@ func TestAWeekWithoutVisitsTakesNothing(t *testing.T) {
 			rounds.Add(1)
 			return free()
 		}
+		var resting, rests atomic.Int64
+		rooms.Rest = func(rest bool) {
+			if rest == (resting.Load() == 1) {
+				t.Error("the crawl is told twice to rest, or to go on")
+			}
+			resting.Store(map[bool]int64{true: 1}[rest])
+			rests.Add(1)
+		}
 		ctx, stop := context.WithCancel(t.Context())
 		done := make(chan error, 1)
 		c := crawler.New(rooms)
@@ -38,9 +46,15 @@ func TestAWeekWithoutVisitsTakesNothing(t *testing.T) {
 		time.Sleep(7 * 24 * time.Hour)
 		synctest.Wait()
 		after, week := inUse(), int(rounds.Load()-roundsBefore)
+		if resting.Load() != 1 {
+			t.Error("the crawl does not rest after a week in which nothing was due")
+		}
 		stop()
 		if err := <-done; err != nil {
 			t.Error(err)
+		}
+		if resting.Load() != 0 || rests.Load() < 2 {
+			t.Errorf("at the end of the crawl it is told to go on; it heard of rests %d times", rests.Load())
 		}
 		t.Logf("in use: %d KB, after the week %d KB; %d rounds of the dispatcher", before>>10, after>>10, week)
 		const slack = 512 << 10 // what tests beside this one and the runtime itself may take

@@ -21,6 +21,8 @@ const (
 	holdFor = 10 * time.Second
 	// spaceEvery is how often the free space is looked at while crawling.
 	spaceEvery = time.Second
+	// restFrom is how long nothing must be due for the crawl to be at rest.
+	restFrom = 3 * time.Second
 	// maxNap bounds the wait of the dispatcher, so that a clock that was set does not leave it asleep.
 	maxNap = time.Minute
 )
@@ -78,7 +80,7 @@ func (c *Crawler) dispatch(ctx, visits context.Context, walks *sync.WaitGroup, b
 			continue
 		}
 		idle <- worker
-		if err := c.nap(ctx, broken); err != nil {
+		if err := c.nap(ctx, len(idle) == cap(idle), broken); err != nil {
 			return err
 		}
 	}
@@ -115,8 +117,8 @@ func (c *Crawler) startOne(visits context.Context, walks *sync.WaitGroup, worker
 	return true, nil
 }
 
-// nap waits until the frontier may have something to hand out.
-func (c *Crawler) nap(ctx context.Context, broken chan error) error {
+// nap waits until the frontier may have something to hand out; quiet tells that no visit is in progress.
+func (c *Crawler) nap(ctx context.Context, quiet bool, broken chan error) error {
 	wait := maxNap
 	now := time.Now()
 	if ready, ok := c.rooms.Frontier.NextReady(); ok {
@@ -132,6 +134,10 @@ func (c *Crawler) nap(ctx context.Context, broken chan error) error {
 		wait = maxNap
 	}
 	c.mu.Unlock()
+	if quiet && wait >= restFrom && c.rooms.Rest != nil {
+		c.rooms.Rest(true)
+		defer c.rooms.Rest(false)
+	}
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
 	select {

@@ -4,10 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/dgraph-io/badger/v4"
 )
 
-// addBatch is how many candidates go into one transaction: the store takes 2.5 MB at a time, and with all texts at
-// their limit a hundred candidates are 1.6 MB. Larger portions are not faster either.
+// addBatch is how many candidates go into one transaction, if their texts are not so long that the store takes no more than some of
+// them at a time. Larger portions are not faster.
 const addBatch = 100
 
 // newcomer is a candidate that was not known when it was looked up.
@@ -132,6 +134,18 @@ func (f *Frontier) addBatches(fresh []newcomer, now time.Time) (Added, error) {
 }
 
 func (f *Frontier) addBatch(fresh []newcomer, now time.Time) (Added, error) {
+	added, err := f.addOnce(fresh, now)
+	if errors.Is(err, badger.ErrTxnTooBig) && len(fresh) > 1 {
+		if added, err = f.addBatch(fresh[:len(fresh)/2], now); err == nil {
+			var rest Added
+			rest, err = f.addBatch(fresh[len(fresh)/2:], now)
+			added = added.plus(rest)
+		}
+	}
+	return added, err
+}
+
+func (f *Frontier) addOnce(fresh []newcomer, now time.Time) (Added, error) {
 	c := f.begin()
 	defer c.discard()
 	added, err := c.insert(fresh, now)

@@ -9,8 +9,8 @@ import (
 	"github.com/fxamacker/cbor/v2"
 )
 
-// reopenBatch is how many forbidden URIs are reopened in one transaction. With all texts at their limit they are 1.8
-// MB, which leaves room in the store's 2.5 MB for a robots.txt and the settled URI.
+// reopenBatch is how many forbidden URIs are reopened in one transaction, if their texts are not so long that the store takes no
+// more than some of them at a time.
 const reopenBatch = 50
 
 // maxConflicts is how often a settlement is tried anew because of what others write at the same time.
@@ -65,6 +65,13 @@ func (f *Frontier) settleAlone(w *settling) (Added, error) {
 	added, err := f.settleOnce(h, w.claim, w.Settlement, w.fresh, last)
 	for tries := 0; errors.Is(err, badger.ErrConflict) && tries < maxConflicts; tries++ { // somebody else wrote what Also has read
 		added, err = f.settleOnce(h, w.claim, w.Settlement, w.fresh, last)
+	}
+	if errors.Is(err, badger.ErrTxnTooBig) && len(last) > 0 {
+		if err = f.reopenBatch(h, w.Settlement, last); err != nil {
+			return Added{}, err
+		}
+		last = nil
+		added, err = f.settleOnce(h, w.claim, w.Settlement, w.fresh, nil)
 	}
 	if errors.Is(err, badger.ErrTxnTooBig) && len(w.fresh) > 0 {
 		if added, err = f.addBatches(w.fresh, w.Finished); err != nil {
@@ -165,6 +172,16 @@ func (f *Frontier) reopenBatches(h *host, o Settlement) ([]fingerprint, error) {
 }
 
 func (f *Frontier) reopenBatch(h *host, o Settlement, fps []fingerprint) error {
+	err := f.reopenOnce(h, o, fps)
+	if errors.Is(err, badger.ErrTxnTooBig) && len(fps) > 1 {
+		if err = f.reopenBatch(h, o, fps[:len(fps)/2]); err == nil {
+			err = f.reopenBatch(h, o, fps[len(fps)/2:])
+		}
+	}
+	return err
+}
+
+func (f *Frontier) reopenOnce(h *host, o Settlement, fps []fingerprint) error {
 	c := f.begin()
 	defer c.discard()
 	if err := c.reopen(c.draft(h.name), o, fps); err != nil {

@@ -368,6 +368,55 @@ func TestRobotsCopiesAreBounded(t *testing.T) {
 	}
 }
 
+// The store takes no more than a megabyte or so at a time. A host whose URIs are all as long as they may be, of which a robots.txt of
+// the greatest size takes back that they are forbidden, is no reason to stop.
+func TestTheLongestTextsFitIntoTheStore(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	long := func(n int) string {
+		text := fmt.Sprintf("http://a.example/%d/", n)
+		return text + strings.Repeat("x", uri.MaxLength-len(text))
+	}
+	const n = 150
+	var cs []frontier.Candidate
+	for i := range n {
+		cs = append(cs, frontier.Candidate{URI: parse(t, long(i)), Via: long(n), Seed: long(n + 1), Due: day})
+	}
+	if added, err := w.Add(day, cs...); err != nil || added.New != n {
+		t.Fatalf("%+v, %v", added, err)
+	}
+	now := day
+	for range n {
+		c, ok, err := w.Claim(now)
+		if err != nil || !ok {
+			t.Fatal(ok, err)
+		}
+		o := frontier.Settlement{Record: c.Record, Finished: now, Forbidden: true}
+		o.Record.Due, o.Record.Location, o.Record.Validators.ETag = now.Add(1000*time.Hour), long(n+2), long(n+3)
+		w.settle(c, o)
+		now = now.Add(time.Minute)
+	}
+	w.add(now, "http://a.example/")
+	c, ok, err := w.Claim(now)
+	if err != nil || !ok {
+		t.Fatal(ok, err)
+	}
+	if c, err = w.Divert(c, c.Record.URI.Robots(), now); err != nil {
+		t.Fatal(err)
+	}
+	o := frontier.Settlement{Record: c.Record, Finished: now, Reopen: true, Robots: &frontier.RobotsCopy{Body: make([]byte, frontier.MaxRobots)}}
+	for i := range n {
+		o.Found = append(o.Found, frontier.Candidate{URI: parse(t, strings.Replace(long(i), "a.example", "b.example", 1)), Via: long(n), Seed: long(n + 1), Due: day})
+	}
+	if added := w.settle(c, o); added.New != n {
+		t.Errorf("%+v, want %d new", added, n)
+	}
+	if counts := w.Counts(now); counts.Forbidden != 0 || counts.URIs != 2*n+2 {
+		t.Errorf("%+v, want %d URIs of which none is forbidden", counts, 2*n+2)
+	}
+	w.check()
+}
+
 func TestCountsSayHowHostsAre(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

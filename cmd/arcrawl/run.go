@@ -63,7 +63,7 @@ func crawl(ctx context.Context, c *config.Config, log zerolog.Logger, observe fu
 	if err != nil {
 		return err
 	}
-	rooms.Observe, rooms.Keep = observe, keepGood
+	rooms.Observe, rooms.Keep, rooms.Rest = observe, keepGood, onOneProcessor()
 	if err := keepGood(c); err != nil {
 		log.Warn().Err(err).Msg("the host files could not be copied: one that is broken at the next start holds its host")
 	}
