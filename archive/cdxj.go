@@ -41,7 +41,7 @@ func (e Entry) Date() time.Time {
 	return t
 }
 
-// fieldsOf is the JSON of a line, in pywb's order. Numbers are texts, as pywb writes them.
+// fieldsOf is the JSON of a line. Other tools leave some out.
 type fieldsOf struct {
 	URL      string `json:"url"`
 	MIME     string `json:"mime,omitempty"`
@@ -69,24 +69,47 @@ func (n number) int() (int64, error) {
 	return int64(v), err
 }
 
-// AppendTo adds the entry as a line of CDXJ, with its end.
+// AppendTo adds the entry as a line of CDXJ, with its end: the fields of pywb in pywb's order, numbers as texts, as pywb writes
+// them.
 func (e Entry) AppendTo(b []byte) []byte {
-	b = append(b, e.Key...)
-	b = append(b, ' ')
-	b = append(b, e.Timestamp...)
-	b = append(b, ' ')
-	f := fieldsOf{
-		URL: e.URL, MIME: e.MIME, Status: e.Status, Digest: e.Digest, Filename: e.Filename,
-		Offset: number(strconv.FormatInt(e.Offset, 10)),
+	b = append(append(b, e.Key...), ' ')
+	b = append(append(b, e.Timestamp...), ' ')
+	b = appendText(append(b, `{"url":`...), e.URL)
+	for _, f := range [...]struct{ key, value string }{{`,"mime":`, e.MIME}, {`,"status":`, e.Status}, {`,"digest":`, e.Digest}} {
+		if f.value != "" {
+			b = appendText(append(b, f.key...), f.value)
+		}
 	}
 	if e.Length > 0 {
-		f.Length = number(strconv.FormatInt(e.Length, 10))
+		b = append(b, `,"length":"`...)
+		b = append(strconv.AppendInt(b, e.Length, 10), '"')
+	}
+	b = append(b, `,"offset":"`...)
+	b = append(strconv.AppendInt(b, e.Offset, 10), '"')
+	b = appendText(append(b, `,"filename":`...), e.Filename)
+	return append(b, "}\n"...)
+}
+
+// appendText adds a string of JSON.
+func appendText(b []byte, s string) []byte {
+	if isPlain(s) {
+		return append(append(append(b, '"'), s...), '"')
 	}
 	out := bytes.NewBuffer(b)
 	enc := json.NewEncoder(out)
-	enc.SetEscapeHTML(false) // & is frequent in URIs
-	_ = enc.Encode(f)        // texts only, to memory: no error is possible
-	return out.Bytes()
+	enc.SetEscapeHTML(false)               // & is frequent in URIs
+	_ = enc.Encode(s)                      // a text, to memory: no error is possible
+	return out.Bytes()[:out.Len()-len("\n")] // that ends what is encoded
+}
+
+// isPlain reports whether a text stands in JSON as it is, as nearly all do.
+func isPlain(s string) bool {
+	for i := range len(s) {
+		if c := s[i]; c < ' ' || c > '~' || c == '"' || c == '\\' {
+			return false
+		}
+	}
+	return true
 }
 
 // ParseEntry reads a line of CDXJ, also as other tools write it: further fields are passed over.

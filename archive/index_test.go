@@ -216,6 +216,27 @@ func TestTheIndexOfWgetIsThatOfWarcio(t *testing.T) {
 	}
 }
 
+// TestALineIsWrittenAsEncodingJSONWould keeps the lines what they were when they were written by it.
+func TestALineIsWrittenAsEncodingJSONWould(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{"", "plain", `a"b\c`, "a\tb\x01", "<&>", "ü\u2028\xff", "\x7f"} {
+		for _, length := range []int64{0, 12} {
+			e := Entry{Key: "k", Timestamp: "20260101000000", URL: text, MIME: text, Status: text, Digest: text, Length: length, Offset: 7, Filename: text}
+			f := fieldsOf{URL: text, MIME: text, Status: text, Digest: text, Offset: "7", Filename: text}
+			if length > 0 {
+				f.Length = "12"
+			}
+			var want bytes.Buffer
+			enc := json.NewEncoder(&want)
+			enc.SetEscapeHTML(false)
+			must(t, enc.Encode(f))
+			if got := string(e.AppendTo(nil)); got != "k 20260101000000 "+want.String() {
+				t.Errorf("%q becomes\n%swant\nk 20260101000000 %s", text, got, &want)
+			}
+		}
+	}
+}
+
 func FuzzParseEntry(f *testing.F) {
 	f.Add(`example,a)/ 20261121090000 {"url":"http://a.example/","offset":"1","filename":"x"}`)
 	f.Fuzz(func(t *testing.T, line string) {

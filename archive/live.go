@@ -6,7 +6,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -41,8 +43,10 @@ type Live struct {
 
 	mu   sync.Mutex // guards the fields below
 	file *os.File
-	open map[string][]string // lines by their WARC file
-	err  error               // of the disk; nothing is added after it
+	line []byte          // to build a line in
+	size int64           // of the first file
+	open map[string]bool // the WARC files that its lines are about
+	err  error           // of the disk; nothing is added after it
 
 	settle func() error // see [Live.BeforeMerge]
 
@@ -53,11 +57,19 @@ type Live struct {
 // must be in order. Lines that had to be made anew are given to again, which may be nil. A folder with files from before there was a live
 // index is indexed by [WriteIndex]; those files are passed over here.
 func OpenLive(ctx context.Context, dir string, again func(line []byte) error, see func(Finding) error) (*Live, error) {
-	l := &Live{dir: dir, open: map[string][]string{}}
-	if err := l.repair(ctx, again, see); err != nil {
-		return nil, fmt.Errorf("open the live index of %s: %w", dir, err)
+	l := &Live{dir: dir, open: map[string]bool{}}
+	lines, err := l.repair(ctx, again, see)
+	if err == nil {
+		err = l.rewrite(func(line func([]byte) error) error {
+			for one := range bytes.Lines(lines) {
+				if err := line(one); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
 	}
-	if err := l.rewrite(); err != nil {
+	if err != nil {
 		return nil, fmt.Errorf("open the live index of %s: %w", dir, err)
 	}
 	return l, nil
@@ -65,25 +77,25 @@ func OpenLive(ctx context.Context, dir string, again func(line []byte) error, se
 
 func (l *Live) path(name string) string { return filepath.Join(l.dir, name) }
 
-// repair reads the files again that the lines of the last run may have been about.
-func (l *Live) repair(ctx context.Context, again func(line []byte) error, see func(Finding) error) error {
+// repair reads the files again that the lines of the last run may have been about, and gives their lines.
+func (l *Live) repair(ctx context.Context, again func(line []byte) error, see func(Finding) error) ([]byte, error) {
 	info, err := os.Stat(l.path(liveName))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+		return nil, nil
 	}
 	if err != nil {
-		return err
+		return nil, err
 	}
 	named, err := l.named()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	files, _ := Files([]string{l.dir}) // an archive may be empty
 	done := map[string]bool{}
 	for _, name := range []string{IndexName, recentName} {
 		more, err := covered(l.path(name), files)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		for f := range more {
 			done[f] = true
@@ -100,25 +112,25 @@ func (l *Live) repair(ctx context.Context, again func(line []byte) error, see fu
 		}
 	}
 	if len(paths) == 0 {
-		return nil
+		return nil, nil
 	}
 	var out bytes.Buffer
 	if _, err := Index(ctx, paths, IndexOptions{}, &out, see); err != nil {
-		return err
+		return nil, err
 	}
 	for line := range bytes.Lines(out.Bytes()) {
 		e, err := ParseEntry(string(line))
 		if err != nil {
-			return err
+			return nil, err
 		}
-		l.open[e.Filename] = append(l.open[e.Filename], string(line))
+		l.open[e.Filename] = true
 		if again != nil {
 			if err := again(line); err != nil {
-				return err
+				return nil, err
 			}
 		}
 	}
-	return nil
+	return out.Bytes(), nil
 }
 
 // named lists the files that the lines of the last run are about. A torn line says nothing.
@@ -139,19 +151,21 @@ func (l *Live) named() (map[string]bool, error) {
 	return files, lines.Err()
 }
 
-// rewrite makes the first file anew, with the lines that are still open. The lock is held, or nobody else is there.
-func (l *Live) rewrite() error {
+// rewrite makes the first file anew, of the lines that each gives. The lock is held, or nobody else is there.
+func (l *Live) rewrite(each func(line func([]byte) error) error) error {
 	out, err := create(l.path(liveName))
 	if err != nil {
 		return err
 	}
 	defer out.discard()
-	for _, lines := range l.open {
-		for _, line := range lines {
-			if _, err := out.WriteString(line); err != nil {
-				return err
-			}
-		}
+	size := int64(0)
+	err = each(func(line []byte) error {
+		n, err := out.Write(line)
+		size += int64(n)
+		return err
+	})
+	if err != nil {
+		return err
 	}
 	if err := out.commit(true); err != nil {
 		return err
@@ -163,24 +177,63 @@ func (l *Live) rewrite() error {
 	if l.file != nil {
 		_ = l.file.Close() // it has been replaced
 	}
-	l.file = f
+	l.file, l.size = f, size
 	return nil
 }
 
 // Add adds a capture whose record is on disk. An error is told once; nothing is added after it, and the next start makes good for it.
 func (l *Live) Add(e Entry) error {
-	line := e.AppendTo(nil)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.err != nil {
 		return nil
 	}
-	if _, err := l.file.Write(line); err != nil {
+	l.line = e.AppendTo(l.line[:0])
+	if _, err := l.file.Write(l.line); err != nil {
 		l.err = fmt.Errorf("write the live index: %w", err)
 		return l.err
 	}
-	l.open[e.Filename] = append(l.open[e.Filename], string(line))
+	l.size += int64(len(l.line))
+	l.open[e.Filename] = true
 	return nil
+}
+
+// each reads the first so many bytes of the first file, and gives each line with the WARC file that it is about. The line is good only
+// until the next.
+func (l *Live) each(size int64, see func(about string, line []byte) error) error {
+	f, err := os.Open(l.path(liveName))
+	if err != nil {
+		return err
+	}
+	defer f.Close() //nolint:errcheck // nothing was written
+	lines := bufio.NewReaderSize(io.LimitReader(f, size), maxIndexLine)
+	for {
+		line, err := lines.ReadSlice('\n')
+		if errors.Is(err, io.EOF) && len(line) == 0 {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("read %s: %w", f.Name(), err)
+		}
+		about, err := fileOf(line)
+		if err == nil {
+			err = see(about, line)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// fileOf is the WARC file that a line of [Entry.AppendTo] is about.
+func fileOf(line []byte) (string, error) {
+	const key, end = `"filename":"`, "\"}\n"
+	name, ok := bytes.CutSuffix(line[bytes.LastIndex(line, []byte(key))+len(key):], []byte(end))
+	if ok && bytes.IndexByte(name, '\\') < 0 {
+		return string(name), nil
+	}
+	e, err := ParseEntry(string(line))
+	return e.Filename, err
 }
 
 // BeforeMerge has a function called before lines are merged, which makes them final: after that no start gives them again. An error
@@ -191,34 +244,17 @@ func (l *Live) BeforeMerge(settle func() error) { l.settle = settle }
 func (l *Live) Merge(ctx context.Context) error {
 	l.merging.Lock()
 	defer l.merging.Unlock()
-	l.mu.Lock()
-	var names []string
-	var lines []string
-	for name := range l.open {
-		if _, err := os.Stat(l.path(name)); err == nil { // it has its final name
-			names = append(names, name)
-			lines = append(lines, l.open[name]...)
-		}
-	}
-	broken := l.err != nil
-	l.mu.Unlock()
-	if len(names) == 0 || broken {
+	done, size := l.finished()
+	if len(done) == 0 {
 		return nil
 	}
+	err := error(nil)
 	if l.settle != nil {
-		if err := l.settle(); err != nil {
-			return fmt.Errorf("merge the index of %s: %w", l.dir, err)
-		}
+		err = l.settle()
 	}
-	if err := l.mergeInto(recentName, names, lines, nil); err != nil {
-		return fmt.Errorf("merge the index of %s: %w", l.dir, err)
+	if err == nil {
+		err = l.mergeLive(done, size)
 	}
-	l.mu.Lock()
-	for _, name := range names {
-		delete(l.open, name)
-	}
-	err := l.rewrite()
-	l.mu.Unlock()
 	if err == nil && l.recentIsLarge() {
 		err = l.mergeRecent()
 	}
@@ -228,6 +264,56 @@ func (l *Live) Merge(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("merge the index of %s: %w", l.dir, err)
 	}
+	return nil
+}
+
+// finished lists the WARC files that have lines in the first file and are complete, and how long the part is that has all these lines.
+// After an error of the disk there are none.
+func (l *Live) finished() (done map[string]bool, size int64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.err != nil {
+		return nil, 0
+	}
+	done = map[string]bool{}
+	for name := range l.open {
+		if _, err := os.Stat(l.path(name)); err == nil { // it has its final name
+			done[name] = true
+		}
+	}
+	return done, l.size
+}
+
+// mergeLive moves the lines of WARC files from the first file into the second.
+func (l *Live) mergeLive(done map[string]bool, size int64) error {
+	s := newSorter(0, l.dir)
+	defer s.close()
+	err := l.each(size, func(about string, line []byte) error {
+		if !done[about] {
+			return nil
+		}
+		return s.add([]string{string(line)})
+	})
+	if err != nil {
+		return err
+	}
+	if err := l.mergeInto(recentName, slices.Collect(maps.Keys(done)), s); err != nil {
+		return err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	err = l.rewrite(func(keep func([]byte) error) error {
+		return l.each(l.size, func(about string, line []byte) error {
+			if done[about] {
+				return nil
+			}
+			return keep(line)
+		})
+	})
+	if err != nil {
+		return err
+	}
+	maps.DeleteFunc(l.open, func(name string, _ bool) bool { return done[name] })
 	return nil
 }
 
@@ -250,8 +336,10 @@ func (l *Live) mergeRecent() error {
 	if err != nil {
 		return err
 	}
-	defer recent.Close() //nolint:errcheck // nothing was written
-	if err := l.mergeInto(IndexName, names, nil, recent); err != nil {
+	s := newSorter(0, l.dir)
+	s.runs = append(s.runs, recent)
+	defer s.close()
+	if err := l.mergeInto(IndexName, names, s); err != nil {
 		return err
 	}
 	for _, name := range []string{recentName + coveredSuffix, recentName} { // in this order: no file is covered by what is not there
@@ -262,18 +350,10 @@ func (l *Live) mergeRecent() error {
 	return nil
 }
 
-// mergeInto adds lines, and those of a sorted file if one is given, to a sorted index. The index is replaced first and then the list of
+// mergeInto adds lines about some WARC files to a sorted index. The index is replaced first and then the list of
 // what it covers: a crash between the two leaves lines that nobody looks at, and that the next merge makes one of.
-func (l *Live) mergeInto(index string, names, lines []string, more *os.File) error {
+func (l *Live) mergeInto(index string, names []string, s *sorter) error {
 	path := l.path(index)
-	s := newSorter(0, l.dir)
-	defer s.close()
-	if err := s.add(lines); err != nil {
-		return err
-	}
-	if more != nil {
-		s.runs = append(s.runs, more)
-	}
 	if old, err := os.Open(path); err == nil {
 		s.runs = append(s.runs, old)
 	} else if !errors.Is(err, fs.ErrNotExist) {

@@ -182,7 +182,10 @@ func TestACrashLeavesNoLineWithoutItsRecordAndNoRecordWithoutItsLine(t *testing.
 			must(t, err)
 			recent, err := os.Open(l.live.path(recentName))
 			must(t, err)
-			must(t, l.live.mergeInto(IndexName, names, nil, recent))
+			s := newSorter(0, l.dir)
+			defer s.close()
+			s.runs = append(s.runs, recent)
+			must(t, l.live.mergeInto(IndexName, names, s))
 		}},
 		{"all that was written is a first line", func(t *testing.T, l *lived) {
 			must(t, os.WriteFile(filepath.Join(l.dir, liveName), nil, 0o644))

@@ -185,7 +185,7 @@ func TestFailedSyncFailsAllThatWaitForItAndNoOther(t *testing.T) {
 		if calls.Add(1) > 1 {
 			return nil
 		}
-		waitFor(w, func() bool { return len(w.current.waiting) == 1+late })
+		waitFor(w, func() bool { return w.current.waiting != nil && w.current.waiting.visits == late })
 		return syscall.EIO
 	})
 	errs := make([]error, 1+late)
@@ -235,7 +235,7 @@ func TestWriteReturnsOnlyAfterASyncThatBeganAfterItsBytes(t *testing.T) {
 	d.sync.Store(func() error {
 		switch calls.Add(1) {
 		case 1:
-			waitFor(w, func() bool { return len(w.current.waiting) == 1+others })
+			waitFor(w, func() bool { return w.current.waiting != nil && w.current.waiting.visits == others })
 		case 2:
 			waitFor(w, func() bool { return returned.Load() == 1 })
 		}

@@ -47,10 +47,16 @@ func syncDir(dir string) error {
 // extent is a whole part of a file, from its first byte.
 type extent struct{ size, records int64 }
 
-// ticket is a visit that was appended and waits to be safe.
-type ticket struct {
-	done bool
-	err  error
+// batch is the visits that one sync makes safe. The first of them makes the sync, the others sleep until it has ended.
+type batch struct {
+	visits int
+	ended  chan struct{} // closed when it is known what became of them
+	err    error         // what became of them, from then on
+}
+
+func (b *batch) end(err error) {
+	b.err = err
+	close(b.ended)
 }
 
 // file is a WARC file that is being written. Everything in it is guarded by Writer.mu.
@@ -63,15 +69,15 @@ type file struct {
 	synced  extent // what is safe of it
 	info    extent // the warcinfo record alone
 	told    int64  // size at the last line in the journal
-	waiting []*ticket
-	syncing bool
-	users   int   // visits on their way into this file
-	broken  error // why nothing more is written to it; nil while all is well
-	renamed bool  // to its final name, though the folder is not synced yet
+	waiting *batch // was appended, and no sync has begun for it; nil if there is none
+	syncing *batch // what the sync in progress is for; nil if there is none
+	users   int    // visits on their way into this file
+	broken  error  // why nothing more is written to it; nil while all is well
+	renamed bool   // to its final name, though the folder is not synced yet
 }
 
-// add appends one visit; it is not safe yet. On an error the file is what it was before.
-func (f *file) add(visit *spool, records int64) (*ticket, error) {
+// add appends one visit; it is not safe yet, but part of the batch that is given. On an error the file is what it was before.
+func (f *file) add(visit *spool, records int64) (*batch, error) {
 	if f.broken != nil {
 		return nil, f.broken
 	}
@@ -80,9 +86,11 @@ func (f *file) add(visit *spool, records int64) (*ticket, error) {
 		return nil, errors.Join(fmt.Errorf("write %s: %w", f.name, err), f.broken)
 	}
 	f.written = extent{f.written.size + visit.size, f.written.records + records}
-	t := &ticket{}
-	f.waiting = append(f.waiting, t)
-	return t, nil
+	if f.waiting == nil {
+		f.waiting = &batch{ended: make(chan struct{})}
+	}
+	f.waiting.visits++
+	return f.waiting, nil
 }
 
 // cut takes the file back to an earlier end, or closes it off.
@@ -101,15 +109,13 @@ func (f *file) breakOff(err error) {
 	f.broken = errors.Join(fmt.Errorf("%s is closed off: %w", f.name, err), f.disk.Close())
 }
 
-// settle tells those who wait what became of the sync: the first of them were waiting when it began, when the file
-// ended at target.
-func (f *file) settle(first int, target extent, err error) {
+// settle tells those who wait what became of the sync that has ended; when it began the file ended at target.
+func (f *file) settle(target extent, err error) {
+	done := f.syncing
+	f.syncing = nil
 	if err == nil {
 		f.synced = target
-		for _, t := range f.waiting[:first] {
-			t.done = true
-		}
-		f.waiting = f.waiting[first:]
+		done.end(nil)
 		return
 	}
 	// Which bytes reached the disk is unknown, also of visits that came later: all that is not safe is cut off.
@@ -119,8 +125,10 @@ func (f *file) settle(first int, target extent, err error) {
 			f.breakOff(err)
 		}
 	}
-	for _, t := range f.waiting {
-		t.done, t.err = true, errors.Join(err, f.broken)
+	err = errors.Join(err, f.broken)
+	done.end(err)
+	if f.waiting != nil {
+		f.waiting.end(err)
+		f.waiting = nil
 	}
-	f.waiting = nil
 }

@@ -42,7 +42,7 @@ type Writer struct {
 	spools   sync.Pool // of *spool
 
 	mu      sync.Mutex // guards the fields below, and every file's
-	changed *sync.Cond // a sync ended, or a visit left its file
+	left    *sync.Cond // a visit left its file after Close was called
 	journal *journal
 	serial  int
 	current *file   // nil until a visit comes
@@ -74,7 +74,7 @@ func Open(o Options, now time.Time) (*Writer, []Repair, error) {
 		repairs = append(repairs, Repair{File: filepath.Base(o.Journal), Kind: DamagedJournal, Before: damaged, After: damaged})
 	}
 	w := &Writer{o: o, names: names, create: createFile, journal: j}
-	w.changed = sync.NewCond(&w.mu)
+	w.left = sync.NewCond(&w.mu)
 	w.encoders = newEncoders(o.Level)
 	code := newBriefCode()
 	w.spools.New = func() any { return newSpool(o.TempDir, code) }
@@ -236,7 +236,9 @@ func (w *Writer) leave(now time.Time, f *file) {
 	defer w.mu.Unlock()
 	f.users--
 	_ = w.sealRetired(now)
-	w.changed.Broadcast()
+	if w.closed {
+		w.left.Broadcast()
+	}
 }
 
 func (w *Writer) isOld(f *file, now time.Time) bool {
@@ -246,41 +248,45 @@ func (w *Writer) isOld(f *file, now time.Time) bool {
 // store appends what is in s and returns when it is safe.
 func (w *Writer) store(now time.Time, f *file, s *spool, records int64) (offset int64, err error) {
 	w.mu.Lock()
-	defer w.mu.Unlock()
 	offset = f.written.size
-	t, err := f.add(s, records)
+	b, err := f.add(s, records)
+	if err == nil && b.visits == 1 {
+		w.makeSafe(now, f, b)
+	}
+	w.mu.Unlock()
 	if err != nil {
 		return 0, err
 	}
-	for !t.done {
-		if f.syncing {
-			w.changed.Wait()
-			continue
-		}
-		w.sync(now, f)
-	}
-	return offset, t.err
+	<-b.ended
+	return offset, b.err
 }
 
-// sync makes everything safe that was appended so far, for all who wait for it. The lock is let go meanwhile.
-func (w *Writer) sync(now time.Time, f *file) {
-	f.syncing = true
-	first, target := len(f.waiting), f.written
+// makeSafe syncs a batch as soon as the sync before it has ended; until then more visits may join it. The lock is held, and
+// let go meanwhile.
+func (w *Writer) makeSafe(now time.Time, f *file, b *batch) {
+	if before := f.syncing; before != nil {
+		w.mu.Unlock()
+		<-before.ended
+		w.mu.Lock()
+	}
+	if f.waiting != b {
+		return // the sync before has failed, and the batch with it
+	}
+	target := f.written
+	f.waiting, f.syncing = nil, b
 	w.mu.Unlock()
 	err := f.disk.Sync()
 	w.mu.Lock()
-	f.syncing = false
 	if err != nil {
 		err = fmt.Errorf("sync %s: %w", f.name, err)
 	}
-	f.settle(first, target, err)
+	f.settle(target, err)
 	if f.synced.size-f.told >= checkpointEvery {
 		// A checkpoint only saves reading after a crash; a disk that cannot take it will say so elsewhere.
 		if w.journal.add(now, eventCheckpoint, f.name, f.synced.size, f.synced.records) == nil {
 			f.told = f.synced.size
 		}
 	}
-	w.changed.Broadcast()
 }
 
 // Rotate seals the current file when it has reached MaxAge; the daemon calls it now and then, so that a file is sealed also
@@ -312,7 +318,7 @@ func (w *Writer) Close(now time.Time) error {
 	w.closed = true
 	w.retire()
 	for slices.ContainsFunc(w.retired, func(f *file) bool { return f.users > 0 }) {
-		w.changed.Wait()
+		w.left.Wait()
 	}
 	err := w.sealRetired(now)
 	for _, f := range w.retired {
