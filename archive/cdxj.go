@@ -97,8 +97,8 @@ func appendText(b []byte, s string) []byte {
 	}
 	out := bytes.NewBuffer(b)
 	enc := json.NewEncoder(out)
-	enc.SetEscapeHTML(false)               // & is frequent in URIs
-	_ = enc.Encode(s)                      // a text, to memory: no error is possible
+	enc.SetEscapeHTML(false)                 // & is frequent in URIs
+	_ = enc.Encode(s)                        // a text, to memory: no error is possible
 	return out.Bytes()[:out.Len()-len("\n")] // that ends what is encoded
 }
 

@@ -88,7 +88,7 @@ func (c *Crawler) resting(now time.Time) bool {
 	return false
 }
 
-// Wake has the dispatcher look at once whether something is due: something was added or changed from outside.
+// Wake has a worker look at once whether something is due: something was added or changed from outside.
 func (c *Crawler) Wake() { leave(c.wake) }
 
 // InProgress lists the visits that are going on, by worker.
@@ -105,12 +105,13 @@ func (c *Crawler) InProgress() []Visiting {
 // desk is where a worker's visit in progress is noted.
 type desk = atomic.Pointer[Visiting]
 
-// sit notes what a worker is about to visit, and the returned function that it is done.
-func (c *Crawler) sit(worker int, claim frontier.Claim, now time.Time) (leave func()) {
-	at := &c.desks[worker-1]
-	at.Store(&Visiting{URI: claim.Record.URI, Claimed: now, Worker: worker})
-	return func() { at.Store(nil) }
+// sit notes what a worker is about to visit.
+func (c *Crawler) sit(worker int, claim frontier.Claim, now time.Time) {
+	c.desks[worker-1].Store(&Visiting{URI: claim.Record.URI, Claimed: now, Worker: worker})
 }
+
+// rise notes that it is done.
+func (c *Crawler) rise(worker int) { c.desks[worker-1].Store(nil) }
 
 // Down reports whether the visit's host could not be reached.
 func (r Report) Down() bool { return hostDown(r.Status) }

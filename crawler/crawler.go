@@ -3,6 +3,7 @@ package crawler
 import (
 	"io"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -100,10 +101,14 @@ type Crawler struct {
 	// step is called at each numbered step of a walk; tests die there.
 	step func(step string)
 
-	wake  chan struct{} // a token when a slot or a URI may have become ready
 	dirty chan struct{} // a token when something was settled since the last sync
 
-	desks  []desk // of the workers
+	desks    []desk        // of the workers
+	waiting  atomic.Int64  // workers that have nothing to do
+	seat     chan struct{} // has a token while one of them waits for the frontier
+	wake     chan struct{} // a token to end its nap
+	napUntil atomic.Int64  // when the nap ends by itself, see noNap
+
 	prices prices
 	uplink uplink
 
@@ -121,7 +126,8 @@ type Crawler struct {
 func New(r Rooms) *Crawler {
 	return &Crawler{
 		rooms: r, step: func(string) {}, robots: newRulesCache(),
-		wake: make(chan struct{}, 1), dirty: make(chan struct{}, 1), desks: make([]desk, r.Config.Current().Crawl.Workers),
+		dirty: make(chan struct{}, 1), desks: make([]desk, r.Config.Current().Crawl.Workers),
+		seat: make(chan struct{}, 1), wake: make(chan struct{}, 1),
 	}
 }
 

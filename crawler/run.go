@@ -23,8 +23,6 @@ const (
 	spaceEvery = time.Second
 	// restFrom is how long nothing must be due for the crawl to be at rest.
 	restFrom = 3 * time.Second
-	// maxNap bounds the wait of the dispatcher, so that a clock that was set does not leave it asleep.
-	maxNap = time.Minute
 )
 
 // Run crawls until ctx ends, then finishes the visits in progress within the configured grace period, gives back those
@@ -33,17 +31,26 @@ func (c *Crawler) Run(ctx context.Context) error {
 	// Visits outlive ctx by the grace period.
 	visits, abandon := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer abandon(nil)
+	crawling, stop := context.WithCancel(ctx)
+	defer stop()
 	broken := make(chan error, 1) // the first error that ends the crawl
-	var walks, keepers sync.WaitGroup
+	var workers, keepers sync.WaitGroup
 
 	stopKeeping := make(chan struct{})
 	keepers.Go(func() { c.housekeep(stopKeeping, broken) })
 	keepers.Go(func() { c.weighHosts(stopKeeping) })
+	for n := range c.desks {
+		workers.Go(func() { c.work(crawling, visits, n+1, broken) })
+	}
 
-	err := c.dispatch(ctx, visits, &walks, broken)
-
+	var err error
+	select {
+	case <-ctx.Done():
+	case err = <-broken:
+	}
+	stop()
 	grace := time.AfterFunc(c.rooms.Config.Current().Crawl.Grace, func() { abandon(errGraceOver) })
-	walks.Wait()
+	workers.Wait()
 	grace.Stop()
 	close(stopKeeping)
 	keepers.Wait()
@@ -56,99 +63,6 @@ func (c *Crawler) Run(ctx context.Context) error {
 }
 
 var errGraceOver = errors.New("the grace period of the stop is over")
-
-// dispatch claims what is due and starts a walk for each claim, until ctx ends or the store breaks.
-func (c *Crawler) dispatch(ctx, visits context.Context, walks *sync.WaitGroup, broken chan error) error {
-	idle := make(chan int, len(c.desks)) // numbers of workers that have nothing to do
-	for n := range c.desks {
-		idle <- n + 1
-	}
-	for {
-		var worker int
-		select {
-		case <-ctx.Done():
-			return nil
-		case err := <-broken:
-			return err
-		case worker = <-idle:
-		}
-		claimed, err := c.startOne(visits, walks, worker, idle, broken)
-		if err != nil {
-			return err
-		}
-		if claimed {
-			continue
-		}
-		idle <- worker
-		if err := c.nap(ctx, len(idle) == cap(idle), broken); err != nil {
-			return err
-		}
-	}
-}
-
-// startOne claims a URI and starts its walk. It reports false when there is nothing to do now.
-func (c *Crawler) startOne(visits context.Context, walks *sync.WaitGroup, worker int, idle chan<- int, broken chan<- error) (bool, error) {
-	now := time.Now()
-	if c.onHold(now) {
-		return false, nil
-	}
-	claim, ok, err := c.rooms.Frontier.Claim(now)
-	if err != nil || !ok {
-		return false, err
-	}
-	c.uplink.begin(worker, now)
-	rise := c.sit(worker, claim, now)
-	walks.Go(func() {
-		defer func() { rise(); c.uplink.end(worker); idle <- worker; leave(c.wake) }()
-		err := c.walk(visits, claim, worker)
-		var ours ownFault
-		switch {
-		case err == nil:
-		case errors.As(err, &ours):
-			c.hold(time.Now(), ours)
-		default:
-			select {
-			case broken <- err:
-			default: // another error ends the crawl already
-				c.rooms.Log.Error().Err(err).Msg("a visit could not be settled")
-			}
-		}
-	})
-	return true, nil
-}
-
-// nap waits until the frontier may have something to hand out; quiet tells that no visit is in progress.
-func (c *Crawler) nap(ctx context.Context, quiet bool, broken chan error) error {
-	wait := maxNap
-	now := time.Now()
-	if ready, ok := c.rooms.Frontier.NextReady(); ok {
-		wait = min(wait, max(ready.Sub(now), time.Millisecond))
-	}
-	c.mu.Lock()
-	switch {
-	case c.held != "":
-		wait = max(c.until.Sub(now), time.Millisecond)
-	case c.paused.Paused != "" && !c.paused.Until.IsZero():
-		wait = min(maxNap, max(c.paused.Until.Sub(now), time.Millisecond))
-	case c.paused.Paused != "":
-		wait = maxNap
-	}
-	c.mu.Unlock()
-	if quiet && wait >= restFrom && c.rooms.Rest != nil {
-		c.rooms.Rest(true)
-		defer c.rooms.Rest(false)
-	}
-	timer := time.NewTimer(wait)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-	case <-c.wake:
-	case <-timer.C:
-	case err := <-broken:
-		return err
-	}
-	return nil
-}
 
 // housekeep makes settled work safe against a power cut and seals old WARC files, until stop is closed. It sleeps while
 // nothing is settled.
@@ -237,6 +151,7 @@ func (c *Crawler) hold(now time.Time, cause error) {
 	}
 	c.until = now.Add(holdFor)
 	c.mu.Unlock()
+	leave(c.wake)
 	if fresh {
 		c.rooms.Log.Error().Err(cause).Str("retry_in", holdFor.String()).Msg("the crawl pauses: nothing is lost, mend the cause and it goes on by itself")
 	}
@@ -250,6 +165,9 @@ func (c *Crawler) onHold(now time.Time) bool { return c.isHeld(now) || c.resting
 func (c *Crawler) isHeld(now time.Time) bool {
 	c.mu.Lock()
 	look := !now.Before(c.until)
+	if look {
+		c.until = now.Add(spaceEvery) // so that other workers do not look too
+	}
 	was := c.held
 	c.mu.Unlock()
 	if !look {
@@ -265,14 +183,10 @@ func (c *Crawler) isHeld(now time.Time) bool {
 		return true
 	}
 	if c.uplink.isDown() {
-		c.mu.Lock()
-		c.until = now.Add(spaceEvery)
-		c.mu.Unlock()
 		return !c.uplink.mayTry(now)
 	}
 	c.mu.Lock()
 	c.held = ""
-	c.until = now.Add(spaceEvery)
 	c.mu.Unlock()
 	if was != "" {
 		c.rooms.Log.Info().Msg("the crawl goes on")

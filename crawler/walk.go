@@ -243,11 +243,8 @@ func (c *Crawler) giveBack(ctx context.Context, claim frontier.Claim, cause erro
 	return ownFault{cause}
 }
 
-// settled notes that there is something to sync, and wakes the dispatcher.
-func (c *Crawler) settled() {
-	leave(c.dirty)
-	leave(c.wake)
-}
+// settled notes that there is something to sync.
+func (c *Crawler) settled() { leave(c.dirty) }
 
 // leave puts a token where there is none.
 func leave(token chan struct{}) {
