@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"hash/crc32"
 	"math/bits"
+	"slices"
 )
 
 // briefLimit is the longest record that [brief] compresses. Requests, metadata and revisits are seldom longer than 1 KiB.
@@ -11,10 +12,10 @@ const briefLimit = 4 << 10
 
 const (
 	briefHash    = 11  // bits of the table of places
-	briefChain   = 2   // earlier places that are looked at for each
 	briefShort   = 4   // shortest match
 	briefLong    = 130 // longest match; longer ones would need further code lengths in the header of each member
 	briefLiteral = 256 // number of literals; the same number ends a block
+	briefSlack   = 32  // more bytes than the end of a block has, and what is written beyond it
 )
 
 // brief compresses short records of plain ASCII, each into a gzip member with one block (RFC 1951). A general encoder
@@ -23,11 +24,8 @@ const (
 // that the code and what it codes are short together. It is used by one visit at a time.
 type brief struct {
 	code  *briefCode
-	last  [1 << briefHash]uint16 // place of the last four bytes with this hash, plus one
-	prior [briefLimit]uint16     // the place before, with the same hash
+	last  [1 << briefHash]uint16 // the last place where four bytes with this hash were; the first place for none
 	price [briefLimit + 1]uint16 // bits of all literals up to here; RFC 1951 has none over 15
-	acc   uint64                 // bits that are not in the member yet
-	fill  uint                   // how many
 }
 
 // member appends the record as a gzip member. It reports false, and appends nothing, for a record that is not plain ASCII
@@ -39,14 +37,7 @@ func (b *brief) member(dst, raw []byte) ([]byte, bool) {
 	from := len(dst)
 	dst = append(dst, 0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff) // deflate; no name, no time, no system
 	dst = append(dst, briefHeader[:len(briefHeader)-1]...)
-	b.acc, b.fill = uint64(briefHeader[len(briefHeader)-1]), briefHeaderRest
-	clear(b.last[:])
-	dst = b.tokens(dst, raw)
-	dst = b.put(dst, b.code.literal[briefLiteral])
-	for ; b.fill > 0; b.fill -= min(b.fill, 8) {
-		dst = append(dst, byte(b.acc))
-		b.acc >>= 8
-	}
+	dst = b.block(dst, raw)
 	dst = binary.LittleEndian.AppendUint32(dst, crc32.ChecksumIEEE(raw))
 	dst = binary.LittleEndian.AppendUint32(dst, uint32(len(raw)))
 	if len(dst)-from >= len(raw) {
@@ -60,81 +51,94 @@ func (b *brief) weigh(raw []byte) bool {
 	if len(raw) > briefLimit {
 		return false
 	}
-	total := uint16(0)
+	total, none := uint16(0), uint16(0)
+	price := b.price[1 : len(raw)+1]
 	for i, c := range raw {
 		n := uint16(b.code.literal[c].n)
-		if n == 0 {
-			return false
-		}
+		none |= n - 1 // the highest bit for no code; a branch for each byte would take longer
 		total += n
-		b.price[i+1] = total
+		price[i] = total
 	}
-	return true
+	return none < 1<<15
 }
 
-// tokens writes literals and matches. A match is taken when it saves bits, unless that of the next place saves more.
-func (b *brief) tokens(dst, raw []byte) []byte {
-	length, distance, saved := b.match(raw, 0)
-	for i := 0; i < len(raw); {
-		nextLength, nextDistance, nextSaved := b.match(raw, i+1)
-		if saved <= 0 || nextSaved > saved {
-			dst = b.put(dst, b.code.literal[raw[i]])
-			length, distance, saved = nextLength, nextDistance, nextSaved
+// block appends the rest of the block behind its header. For each place the last one is looked at that has the same hash; a match that is
+// found is drawn out to both sides, and taken when it saves bits. So all is no longer than the literals alone.
+func (b *brief) block(dst, raw []byte) []byte {
+	n := len(dst)
+	dst = slices.Grow(dst, int(b.price[len(raw)])/8+briefSlack)
+	dst = dst[:cap(dst)]
+	left := unwritten{uint64(briefHeader[len(briefHeader)-1]), briefHeaderRest}
+	clear(b.last[:])
+	done := 0 // what is in the block
+	for i := 1; i+briefShort <= len(raw); {
+		from := b.enter(raw, i)
+		if binary.LittleEndian.Uint32(raw[from:]) != binary.LittleEndian.Uint32(raw[i:]) {
 			i++
 			continue
 		}
-		dst = b.put(dst, b.code.length[length])
-		symbol, extra := distanceSymbol(distance)
-		dst = b.put(dst, b.code.distance[symbol])
-		dst = b.put(dst, bitString{bits: uint32(distance-1) & (1<<extra - 1), n: extra})
-		end := i + length
-		for i += 2; i < end; i++ {
+		at, length := i, briefShort+common(raw[from+briefShort:], raw[i+briefShort:min(i+briefLong, len(raw))])
+		for at > done && from > 0 && length < briefLong && raw[at-1] == raw[from-1] {
+			at, from, length = at-1, from-1, length+1
+		}
+		symbol, extra := distanceSymbol(at - from)
+		long, far := b.code.length[length], b.code.distance[symbol]
+		if int(b.price[at+length]-b.price[at]) <= int(long.n)+int(far.n)+int(extra) {
+			i++
+			continue
+		}
+		left, n = b.literals(dst, n, left, raw[done:at])
+		beyond := bitString{bits: uint32(at-from-1) & (1<<extra - 1), n: extra}
+		left, n = left.with(long).with(far).with(beyond).write(dst, n)
+		done = at + length
+		for i++; i < done && i+briefShort <= len(raw); i++ {
 			b.enter(raw, i)
 		}
-		length, distance, saved = b.match(raw, i)
+		i = done
 	}
-	return dst
+	left, n = b.literals(dst, n, left, raw[done:])
+	left, n = left.with(b.code.literal[briefLiteral]).write(dst, n)
+	dst[n] = byte(left.bits)
+	return dst[:n+int(left.n+7)/8]
 }
 
-// match finds the match at i that saves most bits, and enters i. It is asked once for each place.
-func (b *brief) match(raw []byte, i int) (length, distance, saved int) {
-	if i+briefShort > len(raw) {
-		return 0, 0, 0
-	}
-	longest := min(briefLong, len(raw)-i)
-	at := b.enter(raw, i)
-	four := binary.LittleEndian.Uint32(raw[i:])
-	for range briefChain {
-		if at == 0 {
-			break
-		}
-		from := int(at) - 1
-		at = b.prior[from]
-		if binary.LittleEndian.Uint32(raw[from:]) != four {
-			continue
-		}
-		n := briefShort + common(raw[from+briefShort:], raw[i+briefShort:i+longest])
-		if n <= length {
-			continue
-		}
-		symbol, extra := distanceSymbol(i - from)
-		cost := int(b.code.length[n].n) + int(b.code.distance[symbol].n) + int(extra)
-		if gain := int(b.price[i+n]-b.price[i]) - cost; gain > saved {
-			length, distance, saved = n, i-from, gain
-		}
-	}
-	return length, distance, saved
-}
-
-// enter notes that the four bytes at i are there, and tells where such were before, plus one.
-func (b *brief) enter(raw []byte, i int) uint16 {
-	if i+briefShort > len(raw) {
-		return 0
-	}
+// enter notes that the four bytes at i are there, and tells where such may have been before.
+func (b *brief) enter(raw []byte, i int) (from int) {
 	h := binary.LittleEndian.Uint32(raw[i:]) * 0x9e3779b1 >> (32 - briefHash)
-	before := b.last[h]
-	b.prior[i], b.last[h] = before, uint16(i+1)
-	return before
+	from = int(b.last[h])
+	b.last[h] = uint16(i)
+	return from
+}
+
+// literals writes text without matches.
+func (b *brief) literals(dst []byte, n int, left unwritten, text []byte) (unwritten, int) {
+	code := &b.code.literal
+	for len(text) >= 4 {
+		left = left.with(code[text[0]]).with(code[text[1]]).with(code[text[2]]).with(code[text[3]])
+		left, n = left.write(dst, n)
+		text = text[4:]
+	}
+	for _, c := range text {
+		left = left.with(code[c])
+	}
+	return left.write(dst, n)
+}
+
+// unwritten are up to 64 bits that are not in the member yet: more than four literals, or a match, and the seven that may have been
+// left before.
+type unwritten struct {
+	bits uint64
+	n    uint
+}
+
+func (u unwritten) with(s bitString) unwritten {
+	return unwritten{u.bits | uint64(s.bits)<<(u.n&63), u.n + uint(s.n)}
+}
+
+// write puts whole bytes into dst at n, and gives what is left and where it goes.
+func (u unwritten) write(dst []byte, n int) (left unwritten, next int) {
+	binary.LittleEndian.PutUint64(dst[n:], u.bits)
+	return unwritten{u.bits >> (u.n &^ 7 & 63), u.n % 8}, n + int(u.n/8)
 }
 
 // common is how many bytes of q p begins with. p begins before q, and is longer.
@@ -149,16 +153,4 @@ func common(p, q []byte) int {
 		n++
 	}
 	return n
-}
-
-// put appends bits to the member.
-func (b *brief) put(dst []byte, s bitString) []byte {
-	b.acc |= uint64(s.bits) << b.fill
-	b.fill += uint(s.n)
-	if b.fill >= 32 {
-		dst = binary.LittleEndian.AppendUint32(dst, uint32(b.acc))
-		b.acc >>= 32
-		b.fill -= 32
-	}
-	return dst
 }

@@ -228,6 +228,7 @@ func looksLikeResponse(head []byte) bool { return bytes.HasPrefix(head, []byte(h
 
 func looksLikeRequest(b []byte) bool {
 	line, _, found := bytes.Cut(b, []byte("\r\n"))
-	parts := strings.Split(string(line), " ")
-	return found && len(parts) == 3 && isToken(parts[0]) && strings.HasPrefix(parts[2], httpVersion)
+	method, rest, two := bytes.Cut(line, []byte(" "))
+	_, version, three := bytes.Cut(rest, []byte(" "))
+	return found && two && three && isToken(string(method)) && bytes.HasPrefix(version, []byte(httpVersion)) && !bytes.Contains(version, []byte(" "))
 }
