@@ -35,18 +35,20 @@ const (
 // Live keeps the index of an archive that is being written: a line for each capture as soon as it is there. Its methods may be called
 // by many goroutines at once.
 //
-// A line is added after its record is safe, and is not synced: a crash takes the last lines with it, and may cut one. So what is in the
+// A line is added after its record is safe. It is written with those of the same second, as soon as one of another comes or there are many,
+// at the latest by [Live.Merge], and not synced: a crash takes the last lines with it, and may cut one. So what is in the
 // first file is not believed at the next start: the WARC files that it may have been about are read again, which are those that no
 // sorted index covers and that were written to since. An error of the disk has the same cure: no line is added after it.
 type Live struct {
 	dir string
 
-	mu   sync.Mutex // guards the fields below
-	file *os.File
-	line []byte          // to build a line in
-	size int64           // of the first file
-	open map[string]bool // the WARC files that its lines are about
-	err  error           // of the disk; nothing is added after it
+	mu     sync.Mutex // guards the fields below
+	file   *os.File
+	lines  []byte          // that are not written yet
+	second string          // the timestamp of the first of them
+	size   int64           // of the first file
+	open   map[string]bool // the WARC files that its lines are about, and those that are not written
+	err    error           // of the disk; nothing is added after it
 
 	settle func() error // see [Live.BeforeMerge]
 
@@ -188,13 +190,32 @@ func (l *Live) Add(e Entry) error {
 	if l.err != nil {
 		return nil
 	}
-	l.line = e.AppendTo(l.line[:0])
-	if _, err := l.file.Write(l.line); err != nil {
+	if len(l.lines) == 0 {
+		l.second = e.Timestamp
+	}
+	l.lines = e.AppendTo(l.lines)
+	l.open[e.Filename] = true
+	if len(l.lines) < maxUnwritten && e.Timestamp == l.second {
+		return nil
+	}
+	return l.write()
+}
+
+// maxUnwritten is how many bytes of lines may wait to be written.
+const maxUnwritten = 64 << 10
+
+// write writes the lines that wait. The lock is held.
+func (l *Live) write() error {
+	if len(l.lines) == 0 {
+		return nil
+	}
+	n, err := l.file.Write(l.lines)
+	if err != nil {
 		l.err = fmt.Errorf("write the live index: %w", err)
 		return l.err
 	}
-	l.size += int64(len(l.line))
-	l.open[e.Filename] = true
+	l.size += int64(n)
+	l.lines = l.lines[:0]
 	return nil
 }
 
@@ -244,12 +265,11 @@ func (l *Live) BeforeMerge(settle func() error) { l.settle = settle }
 func (l *Live) Merge(ctx context.Context) error {
 	l.merging.Lock()
 	defer l.merging.Unlock()
-	done, size := l.finished()
-	if len(done) == 0 {
+	done, size, err := l.finished()
+	if len(done) == 0 && err == nil {
 		return nil
 	}
-	err := error(nil)
-	if l.settle != nil {
+	if err == nil && l.settle != nil {
 		err = l.settle()
 	}
 	if err == nil {
@@ -269,11 +289,14 @@ func (l *Live) Merge(ctx context.Context) error {
 
 // finished lists the WARC files that have lines in the first file and are complete, and how long the part is that has all these lines.
 // After an error of the disk there are none.
-func (l *Live) finished() (done map[string]bool, size int64) {
+func (l *Live) finished() (done map[string]bool, size int64, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.err != nil {
-		return nil, 0
+		return nil, 0, nil
+	}
+	if err := l.write(); err != nil {
+		return nil, 0, err
 	}
 	done = map[string]bool{}
 	for name := range l.open {
@@ -281,7 +304,7 @@ func (l *Live) finished() (done map[string]bool, size int64) {
 			done[name] = true
 		}
 	}
-	return done, l.size
+	return done, l.size, nil
 }
 
 // mergeLive moves the lines of WARC files from the first file into the second.
@@ -302,6 +325,9 @@ func (l *Live) mergeLive(done map[string]bool, size int64) error {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if err := l.write(); err != nil {
+		return err
+	}
 	err = l.rewrite(func(keep func([]byte) error) error {
 		return l.each(l.size, func(about string, line []byte) error {
 			if done[about] {
@@ -421,5 +447,8 @@ func (l *Live) Close() error {
 	err := l.Merge(context.Background())
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if l.err == nil {
+		err = errors.Join(err, l.write())
+	}
 	return errors.Join(err, l.file.Close())
 }

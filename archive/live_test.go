@@ -54,6 +54,11 @@ func (l *lived) fill(site string) {
 	l.tell(first, false)
 	l.tell(l.page("http://"+site+"/two", chunkedHead, "<p>two of "+site+"</p>"), false)
 	l.tell(l.revisit("http://"+site+"/copy", htmlHead, first), true)
+	l.live.mu.Lock()
+	defer l.live.mu.Unlock()
+	if err := l.live.write(); err != nil {
+		l.t.Fatal(err)
+	}
 }
 
 func (l *lived) merge() {
