@@ -2,7 +2,7 @@
 // come into being.
 //
 // A [Book] is told of each visit by [Book.Add], which only adds to numbers in memory, and writes them by [Book.Keep], which is
-// called before the store is synced and when it is closed. So a crash costs what was counted since the last Keep, and nothing
+// called now and then, and before the store is closed. So a crash costs what was counted since the last Keep, and nothing
 // else. Days are those of UTC. Those of a host that are [Kept] days older than its newest are forgotten when a new one begins.
 //
 // The book keeps its rows in a store that belongs to someone else, all of their keys beginning with the letter 'a': the name

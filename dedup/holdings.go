@@ -117,7 +117,8 @@ func (g *payloadGroup) flush() {
 }
 
 func refName(o digest.Origin, byID bool) [refLen]byte {
-	return [refLen]byte(refKey(o, byID, 0)[2+len(o.Payload):])
+	k := refKey(o, byID, 0)
+	return [refLen]byte(k[2+len(o.Payload):])
 }
 
 // Purge deletes what removed collections brought, and the collections; that their files are lost is remembered. It gives how many entries and counts it deleted. After a

@@ -1,10 +1,13 @@
 package dedup
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -16,24 +19,31 @@ import (
 // refLen is the length of the name by which an original is referred to.
 const refLen = 8
 
+// countKey is the key of a count of revisits.
+type countKey [1 + len(digest.Digest{}) + 1 + refLen + 4]byte
+
 // refKey is the key under which the revisits of one collection that refer to an original are counted. Some writers refer by
 // URI and date, some by record id; byID says which of the names of o is meant.
-func refKey(o digest.Origin, byID bool, source uint32) []byte {
-	name := o.RecordID
-	if !byID {
-		name = o.URI + " " + o.Date.UTC().Format(time.RFC3339)
+func refKey(o digest.Origin, byID bool, source uint32) (k countKey) {
+	name := make([]byte, 0, 256)
+	if byID {
+		name = append(name, o.RecordID...)
+	} else {
+		name = append(append(name, o.URI...), ' ')
+		name = o.Date.UTC().AppendFormat(name, time.RFC3339)
 	}
-	sum := sha256.Sum256([]byte(name))
-	b := make([]byte, 0, 1+len(o.Payload)+1+refLen+4)
-	b = append(b, kind)
+	sum := sha256.Sum256(name)
+	b := append(k[:0], kind)
 	b = append(b, o.Payload[:]...)
 	b = append(append(b, reference), sum[:refLen]...)
-	return binary.BigEndian.AppendUint32(b, source)
+	binary.BigEndian.AppendUint32(b, source)
+	return k
 }
 
 // refer counts one revisit.
 func refer(txn *badger.Txn, o digest.Origin, source uint32) error {
-	return add(txn, refKey(o, o.URI == "" || o.Date.IsZero(), source), 1)
+	k := refKey(o, o.URI == "" || o.Date.IsZero(), source)
+	return add(txn, k[:], 1)
 }
 
 func add(txn *badger.Txn, key []byte, more uint64) error {
@@ -68,27 +78,31 @@ func decodeCount(v []byte) (uint64, error) {
 	return 0, fmt.Errorf("%w: a count of revisits is %x", ErrCorrupt, v)
 }
 
-// maxPending is how many originals have revisits that are counted but not stored yet.
-const maxPending = 500
+// maxPending is how many originals have revisits that are counted but not stored yet, of 80 bytes each. maxPortion is how many counts
+// are stored in one transaction.
+const (
+	maxPending = 10_000
+	maxPortion = 500
+)
 
 // pending are the revisits that are counted but not stored yet, by the key of what they refer to.
 type pending struct {
 	mu     sync.Mutex // guards counts
-	counts map[string]uint64
+	counts map[countKey]uint64
 }
 
 // add counts one more, and reports whether there are many to be stored.
-func (p *pending) add(key []byte) (many bool) {
+func (p *pending) add(key countKey) (many bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.counts == nil {
-		p.counts = make(map[string]uint64)
+		p.counts = make(map[countKey]uint64)
 	}
-	p.counts[string(key)]++
+	p.counts[key]++
 	return len(p.counts) >= maxPending
 }
 
-func (p *pending) take() map[string]uint64 {
+func (p *pending) take() map[countKey]uint64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	counts := p.counts
@@ -112,23 +126,20 @@ func (i *Index) Refer(o digest.Origin) error {
 // Flush stores the counts of revisits. It is called now and then, and before the store is closed.
 func (i *Index) Flush() error {
 	counts := i.pending.take()
-	if len(counts) == 0 {
-		return nil
-	}
-	store := func(txn *badger.Txn) error {
-		for key, more := range counts {
-			if err := add(txn, []byte(key), more); err != nil {
-				return err
+	// In the order of the store neighbours are looked up one after the other, for which it has to unpack less.
+	keys := slices.SortedFunc(maps.Keys(counts), func(a, b countKey) int { return bytes.Compare(a[:], b[:]) })
+	for portion := range slices.Chunk(keys, maxPortion) {
+		err := i.update(func(txn *badger.Txn) error {
+			for _, key := range portion {
+				if err := add(txn, key[:], counts[key]); err != nil {
+					return err
+				}
 			}
+			return nil
+		})
+		if err != nil {
+			return fmt.Errorf("store how many revisits there are of %d records: %w", len(counts), err)
 		}
-		return nil
-	}
-	err := i.db.Update(store)
-	for errors.Is(err, badger.ErrConflict) { // another goroutine stored some of the same; each round lets one through
-		err = i.db.Update(store)
-	}
-	if err != nil {
-		return fmt.Errorf("store how many revisits there are of %d records: %w", len(counts), err)
 	}
 	return nil
 }
@@ -140,8 +151,8 @@ func (i *Index) References(o digest.Origin) (n int64, err error) {
 	}
 	err = i.db.View(func(txn *badger.Txn) error {
 		for _, byID := range []bool{false, true} {
-			prefix := refKey(o, byID, 0)
-			prefix = prefix[:len(prefix)-4]
+			whole := refKey(o, byID, 0)
+			prefix := whole[:len(whole)-4]
 			it := txn.NewIterator(badger.IteratorOptions{Prefix: prefix, PrefetchValues: true, PrefetchSize: 4})
 			for it.Rewind(); it.Valid(); it.Next() {
 				key := it.Item().Key()

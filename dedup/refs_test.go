@@ -35,7 +35,7 @@ func TestRevisitsAreCountedInMemoryAndStoredTogether(t *testing.T) {
 	if n, err := i.References(one); err != nil || n != 4 {
 		t.Errorf("References = %d, %v; want 4, one of them in memory", n, err)
 	}
-	for n := range 600 { // more originals than may wait
+	for n := range 10_100 { // more originals than may wait
 		must(t, i.Refer(original("http://a.example/", strconv.Itoa(n), "b.warc.gz", n).Origin))
 	}
 	if n, err := openIndex(t, db).References(original("http://a.example/", "0", "b.warc.gz", 0).Origin); err != nil || n != 1 {
