@@ -37,6 +37,9 @@ func (c *Config) settings(h uri.Host, a About) Settings {
 
 // profile is that of the host's own file, or of the nearest domain above it that has one, or of the main file.
 func (c *Config) profile(h uri.Host) *profile {
+	if len(c.hosts) == 0 {
+		return c.main
+	}
 	if p, ok := c.hosts[h]; ok {
 		return p
 	}

@@ -75,9 +75,12 @@ func estimates(w evaluators.Wait) []string {
 	return notes
 }
 
+// usualNotes is how many notes a visit has, with those of what is expected.
+const usualNotes = 8
+
 // annotations are the notes of a visit; those of the adaptive revisits follow by themselves.
 func annotations(v visit, k kept, f found, n next) []string {
-	var notes []string
+	notes := make([]string, 0, usualNotes)
 	switch v.capture.Truncated {
 	case fetch.TruncatedLength:
 		notes = append(notes, crawllog.LengthTruncated)

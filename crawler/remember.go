@@ -27,14 +27,21 @@ type found struct {
 // discover lists what a page names that is new to it: only a first, changed or cut answer is read again. Of a feed or sitemap
 // it says besides what is new in it. The error is of the store.
 func (c *Crawler) discover(v visit, s terms) (found, error) {
+	if fresh := v.verdict.First || v.verdict.State == evaluators.Changed || v.capture.Truncated == fetch.TruncatedLength; !fresh {
+		return found{reading: unread(v)}, nil
+	}
+	return c.read(v, s)
+}
+
+// read is discover for an answer that is read again.
+func (c *Crawler) read(v visit, s terms) (found, error) {
 	var found found
 	got := v.capture
-	fresh := v.verdict.First || v.verdict.State == evaluators.Changed || got.Truncated == fetch.TruncatedLength
 	f := finder{c: c, v: v, s: s, found: &found}
-	if err := f.source(fresh); err != nil {
+	if err := f.source(); err != nil {
 		return found, err
 	}
-	if v.failed || !fresh || got.Status >= http.StatusBadRequest {
+	if v.failed || got.Status >= http.StatusBadRequest {
 		return found, nil
 	}
 	if v.robots {

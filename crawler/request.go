@@ -20,6 +20,9 @@ const statusNotModified = http.StatusNotModified
 // acceptEncoding asks for what fetch can undo; the archive keeps what was sent as it was sent.
 const acceptEncoding = "gzip, deflate, br, zstd"
 
+// maxFields is how many header fields a request has, with all conditions.
+const maxFields = 5
+
 // question is what a visit asks the server, and how far it is going to believe the answer.
 type question struct {
 	request fetch.Request
@@ -58,20 +61,26 @@ func (c *Crawler) ask(r frontier.Record, s terms, now time.Time) (question, erro
 	if q.sent.LastModified != "" {
 		q.request.Header = append(q.request.Header, fetch.Field{Name: "If-Modified-Since", Value: q.sent.LastModified})
 	}
-	q.request.Stop = func(h fetch.Head) bool {
+	q.request.Stop = stopsWhen(q.filter, r.Validators)
+	return q, nil
+}
+
+// stopsWhen is the mid-fetch filter of one exchange.
+func stopsWhen(filter evaluators.Midfetch, before evaluators.Validators) func(fetch.Head) bool {
+	return func(h fetch.Head) bool {
 		if h.Status != http.StatusOK {
 			return false
 		}
-		unchanged, _ := q.filter.Unchanged(r.Validators, evaluators.ValidatorsOf(h.Header))
+		unchanged, _ := filter.Unchanged(before, evaluators.ValidatorsOf(h.Header))
 		return unchanged
 	}
-	return q, nil
 }
 
 // lot is the lot that a visit draws for the audits: a hash, so that the same visit draws the same one after a crash and
 // in every repetition.
 func lot(r frontier.Record) uint64 {
-	sum := sha256.Sum256([]byte(r.URI.String() + " " + strconv.Itoa(r.Visits)))
+	text := append(append(make([]byte, 0, 256), r.URI.String()...), ' ')
+	sum := sha256.Sum256(strconv.AppendInt(text, int64(r.Visits), 10))
 	return binary.BigEndian.Uint64(sum[:])
 }
 
@@ -79,11 +88,11 @@ func lot(r frontier.Record) uint64 {
 func (c *Crawler) plain(r frontier.Record, s terms) fetch.Request {
 	return fetch.Request{
 		URI: r.URI,
-		Header: []fetch.Field{
-			{Name: "User-Agent", Value: s.config.UserAgent(c.rooms.Version)},
-			{Name: "Accept", Value: "*/*"},
-			{Name: "Accept-Encoding", Value: acceptEncoding},
-		},
+		Header: append(make([]fetch.Field, 0, maxFields),
+			fetch.Field{Name: "User-Agent", Value: s.config.UserAgent(c.rooms.Version)},
+			fetch.Field{Name: "Accept", Value: "*/*"},
+			fetch.Field{Name: "Accept-Encoding", Value: acceptEncoding},
+		),
 		Limits: fetch.Limits{
 			Connect: s.Fetch.ConnectTimeout, Headers: s.Fetch.HeaderTimeout, Body: s.Fetch.BodyTimeout,
 			MaxHead: s.Fetch.MaxHead, MaxBody: s.Fetch.MaxBody, MaxContent: s.Fetch.MaxContent,

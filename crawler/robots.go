@@ -29,7 +29,7 @@ const (
 	maxRulesCached = 10_000
 )
 
-func isRobots(u uri.URI) bool { return u == u.Robots() }
+func isRobots(u uri.URI) bool { return u.RequestTarget() == "/robots.txt" }
 
 // enter asks scope and robots.txt about a claimed URI. When the copy of robots.txt in force is missing or stale, the
 // claim is spent on robots.txt itself and the URI stays due.
@@ -69,7 +69,7 @@ func (c *Crawler) enter(claim frontier.Claim, s terms, now time.Time) (entry, er
 	if copied.Unreachable {
 		return entry{refused: &refusal{statusForbidden, copied.Expires.Sub(now), "robotsUnreachable"}}, nil
 	}
-	rules, ready, err := c.follow(r.URI.Robots(), copied)
+	rules, ready, err := c.follow(r.URI.Origin(), copied)
 	if err != nil {
 		return entry{}, err
 	}
@@ -82,27 +82,27 @@ func (c *Crawler) enter(claim frontier.Claim, s terms, now time.Time) (entry, er
 	return entry{claim: claim}, nil
 }
 
-// follow finds the rules that a copy of robots.txt stands for, with those in force.
-func (c *Crawler) follow(at uri.URI, copied frontier.RobotsCopy) (robots.Rules, bool, error) {
-	return followRobots(at, copied, c.rooms.Frontier.Robots, c.robots.parse)
+// follow finds the rules that the copy of robots.txt of an origin stands for, with those in force.
+func (c *Crawler) follow(of uri.URI, copied frontier.RobotsCopy) (robots.Rules, bool, error) {
+	return followRobots(of, copied, c.rooms.Frontier.Robots, c.robots.parse)
 }
 
-// followRobots finds the rules that a copy of robots.txt stands for, along redirects to other robots.txt files. It is not
+// followRobots finds the rules that the copy of robots.txt of an origin stands for, along redirects to other robots.txt files. It is not
 // ready while one of them has not been fetched yet. A redirect to anything else is an answer without rules.
 func followRobots(
-	at uri.URI, copied frontier.RobotsCopy, inForce func(uri.URI) (frontier.RobotsCopy, bool, error),
+	of uri.URI, copied frontier.RobotsCopy, inForce func(uri.URI) (frontier.RobotsCopy, bool, error),
 	parse func(uri.URI, frontier.RobotsCopy) robots.Rules,
 ) (robots.Rules, bool, error) {
 	for range maxRobotsRedirects + 1 {
 		if !isRedirect(copied.Status) {
-			return parse(at, copied), true, nil
+			return parse(of, copied), true, nil
 		}
-		target, err := at.Join(string(copied.Body))
+		target, err := of.Robots().Join(string(copied.Body))
 		if err != nil || !isRobots(target) {
 			return robots.Rules{}, true, nil
 		}
-		at = target
-		next, ok, err := inForce(target.Origin())
+		of = target.Origin()
+		next, ok, err := inForce(of)
 		if err != nil {
 			return robots.Rules{}, false, fmt.Errorf("look up %s: %w", target, err)
 		}
@@ -124,7 +124,7 @@ func (c *Crawler) rulesInForce(u uri.URI, fresh *frontier.RobotsCopy) (robots.Ru
 	if err != nil || !ok || copied.Unreachable {
 		return robots.Rules{}, false
 	}
-	rules, ready, err := c.follow(u.Robots(), copied)
+	rules, ready, err := c.follow(u.Origin(), copied)
 	return rules, ready && err == nil
 }
 
@@ -229,17 +229,17 @@ func newRulesCache() rulesCache {
 	return rulesCache{mu: new(sync.Mutex), rules: make(map[uri.URI]cachedRules)}
 }
 
-// parse gives the rules of the copy found at the robots.txt address at.
-func (c rulesCache) parse(at uri.URI, copied frontier.RobotsCopy) robots.Rules {
+// parse gives the rules of the copy found at an origin.
+func (c rulesCache) parse(of uri.URI, copied frontier.RobotsCopy) robots.Rules {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if have, ok := c.rules[at]; ok && have.fetched.Equal(copied.Fetched) {
+	if have, ok := c.rules[of]; ok && have.fetched.Equal(copied.Fetched) {
 		return have.rules
 	}
 	if len(c.rules) >= maxRulesCached {
 		clear(c.rules)
 	}
 	rules := robots.Parse(copied.Body)
-	c.rules[at] = cachedRules{copied.Fetched, rules}
+	c.rules[of.Clone()] = cachedRules{copied.Fetched, rules}
 	return rules
 }

@@ -11,7 +11,7 @@ import (
 const (
 	// syncEvery is how much of what was settled a power cut may take.
 	syncEvery = 200 * time.Millisecond
-	// housekeepEvery is how often old WARC files are sealed, and a piece of the store is compared with its checksums.
+	// housekeepEvery is how often old WARC files are sealed, counts are stored, and a piece of the store is compared with its checksums.
 	housekeepEvery = time.Minute
 	// patrolBytes is the least size of that piece: a store of 1 GB is gone through in four hours.
 	patrolBytes = 4 << 20
@@ -59,7 +59,7 @@ func (c *Crawler) Run(ctx context.Context) error {
 		err = errors.Join(err, late)
 	default:
 	}
-	return errors.Join(err, c.sync())
+	return errors.Join(err, c.countUp(), c.sync())
 }
 
 var errGraceOver = errors.New("the grace period of the stop is over")
@@ -81,29 +81,35 @@ func (c *Crawler) housekeep(stop <-chan struct{}, broken chan<- error) {
 			}
 		case <-syncing:
 			syncing = nil
-			if err := c.sync(); err != nil {
-				select {
-				case broken <- err:
-				default: // another error ends the crawl already
-				}
-			}
+			ends(broken, c.sync())
 		case <-tidying.C:
 			if err := c.rooms.Archive.Rotate(time.Now()); err != nil {
 				c.hold(time.Now(), fmt.Errorf("seal an old WARC file: %w", err))
 			}
+			ends(broken, c.countUp())
 			if now := time.Now(); !now.Before(patrol) {
 				done, err := c.rooms.Frontier.Verify(patrolBytes)
 				if done {
 					patrol = now.Add(patrolEvery)
 				}
 				if err != nil {
-					select {
-					case broken <- fmt.Errorf("look for damage: %w", err):
-					default: // another error ends the crawl already
-					}
+					ends(broken, fmt.Errorf("look for damage: %w", err))
 				}
 			}
 		}
+	}
+}
+
+// ends ends the crawl with an error, if there is one and no other did. It reports whether it was the first.
+func ends(broken chan<- error, err error) bool {
+	if err == nil {
+		return false
+	}
+	select {
+	case broken <- err:
+		return true
+	default:
+		return false
 	}
 }
 
@@ -123,18 +129,21 @@ func (c *Crawler) weighHosts(stop <-chan struct{}) {
 	}
 }
 
-// sync writes the log, then the accounts, the counts of revisits and the store, to the disk.
-func (c *Crawler) sync() error {
-	if err := c.rooms.CrawlLog.Sync(); err != nil {
-		return fmt.Errorf("sync crawl.log: %w", err)
-	}
+// countUp puts what was counted in memory into the store: the accounts, and the revisits of each original. A crash takes what was
+// counted since the last time; a count for each visit would be a write for each.
+func (c *Crawler) countUp() error {
 	if c.rooms.Accounts != nil {
 		if err := c.rooms.Accounts.Keep(); err != nil {
 			return err
 		}
 	}
-	if err := c.rooms.Dedup.Flush(); err != nil {
-		return err
+	return c.rooms.Dedup.Flush()
+}
+
+// sync writes the log, and then the store, to the disk.
+func (c *Crawler) sync() error {
+	if err := c.rooms.CrawlLog.Sync(); err != nil {
+		return fmt.Errorf("sync crawl.log: %w", err)
 	}
 	if err := c.rooms.Frontier.Sync(); err != nil {
 		return fmt.Errorf("sync the frontier: %w", err)

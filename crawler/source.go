@@ -169,19 +169,27 @@ func mayBeSource(contentType string) bool {
 	return false
 }
 
-// source says what the visit means if the URI is a feed or sitemap; fresh tells that the content is to be read.
-func (f *finder) source(fresh bool) error {
+// tellsOfSource reports whether a visit says anything about the URI as a feed or sitemap.
+func tellsOfSource(v visit) bool {
+	return !v.robots && !v.failed && !v.gone && (v.capture.Status == http.StatusOK || v.capture.Status == statusNotModified)
+}
+
+// unread says what a visit means, if the URI is a feed or sitemap, that brought nothing to read.
+func unread(v visit) reading {
+	r := reading{state: stateOf(v.record())}
+	if tellsOfSource(v) && r.state.IsSource() {
+		r.state = r.state.Unchanged(v.finished)
+		r.told.Kind = r.state.Kind
+	}
+	return r
+}
+
+// source reads the content, if the URI is a feed or sitemap, and says what it means.
+func (f *finder) source() error {
 	v, got := f.v, f.v.capture
 	r := &f.found.reading
 	r.state = stateOf(v.record())
-	if v.robots || v.failed || v.gone || got.Status != http.StatusOK && got.Status != statusNotModified {
-		return nil
-	}
-	if !fresh {
-		if r.state.IsSource() {
-			r.state = r.state.Unchanged(v.finished)
-			r.told.Kind = r.state.Kind
-		}
+	if !tellsOfSource(v) {
 		return nil
 	}
 	contentType := got.Header.Get("Content-Type")

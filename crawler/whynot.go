@@ -210,7 +210,7 @@ func (w *whyNot) robots(s step) (bool, error) {
 	case copied.Unreachable:
 		return w.say(Rejects, "robots.txt", "%s could not be had; it is asked for again at %s", s.uri.Robots(), copied.Expires.Format(time.RFC3339)), nil
 	}
-	rules, ready, err := followRobots(s.uri.Robots(), copied, w.known.Robots, func(_ uri.URI, c frontier.RobotsCopy) robots.Rules { return robots.Parse(c.Body) })
+	rules, ready, err := followRobots(s.uri.Origin(), copied, w.known.Robots, func(_ uri.URI, c frontier.RobotsCopy) robots.Rules { return robots.Parse(c.Body) })
 	switch {
 	case err != nil:
 		return false, err

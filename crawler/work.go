@@ -27,12 +27,8 @@ func (c *Crawler) work(ctx, visits context.Context, worker int, broken chan<- er
 		if ok {
 			err = c.visitOne(visits, claim, worker)
 		}
-		if err != nil {
-			select {
-			case broken <- err:
-			default: // another error ends the crawl already
-				c.rooms.Log.Error().Err(err).Msg("a visit could not be settled")
-			}
+		if err != nil && !ends(broken, err) {
+			c.rooms.Log.Error().Err(err).Msg("a visit could not be settled")
 		}
 		if !ok {
 			return

@@ -53,20 +53,28 @@ func (d Digest) Append(b []byte) []byte {
 }
 
 // Hash digests a stream.
-type Hash struct{ h hash.Hash }
+type Hash struct{ *stream }
+
+// stream is what a Hash stands for, wherever it is copied to.
+type stream struct {
+	h   hash.Hash
+	sum Digest // to put the last sum into
+}
 
 // New starts a digest of nothing so far.
-func New() Hash { return Hash{h: sha1.New()} }
+func New() Hash { return Hash{&stream{h: sha1.New()}} }
 
 // Write never fails.
 func (h Hash) Write(p []byte) (int, error) { return h.h.Write(p) }
 
 // Sum is the digest of what was written so far.
 func (h Hash) Sum() Digest {
-	var d Digest
-	h.h.Sum(d[:0])
-	return d
+	h.h.Sum(h.sum[:0])
+	return h.sum
 }
+
+// Reset starts again with nothing.
+func (h Hash) Reset() { h.h.Reset() }
 
 // Comparison is the digest that decides whether a page changed. Rules is the fingerprint of the scrubbing rules that
 // were applied before digesting, zero for none; digests made under different rules say nothing about each other.

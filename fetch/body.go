@@ -122,8 +122,7 @@ type sums struct {
 
 // readBody reads a body to its end, through the decoders if it has content codings. Where they give up, the rest of
 // the payload is read all the same.
-func readBody(c *codecs, codings []string, body io.Reader, most int64, buf []byte) sums {
-	p := &payload{body: body, hash: digest.New()}
+func readBody(c *codecs, codings []string, p *payload, most int64, buf []byte) sums {
 	var s sums
 	if len(codings) > 0 {
 		s.content, s.contentSize, s.undecoded = c.digest(codings, p, most, buf)

@@ -79,7 +79,7 @@ func (c *Capture) Content() (io.ReadCloser, error) {
 func (c *Capture) stream() (io.ReadCloser, error) {
 	parser := c.client.codecs.reader(nil)
 	body := io.NewSectionReader(c.spool, int64(len(c.Head)), c.BlockSize-int64(len(c.Head)))
-	res, err := parse(parser, c.Head, body)
+	res, err := parse(parser, &feed{body: body}, c.Head)
 	if err != nil {
 		return nil, fmt.Errorf("read content of %s: %w", c.URI, err)
 	}

@@ -22,11 +22,12 @@ type conn struct {
 	net.Conn
 	key  string     // what it can be used for again
 	ip   netip.Addr // the server's address; zero if the connection has none
+	peer *peer      // to look into its socket
 	idle time.Time  // since when nothing is asked of it
 }
 
-// connKey names what a connection may be used for.
-func connKey(u uri.URI) string { return u.Scheme() + "://" + u.Address() }
+// connKey names what a connection may be used for: scheme, host and port. Its text is a part of u's.
+func connKey(u uri.URI) string { return u.Origin().String() }
 
 func remoteIP(c net.Conn) netip.Addr {
 	if tcp, ok := c.RemoteAddr().(*net.TCPAddr); ok {
@@ -58,11 +59,11 @@ func (k *conn) abort() {
 // is no answer to it.
 func (k *conn) silent() bool {
 	secure, ok := k.Conn.(*tls.Conn)
-	if !ok {
-		return socketSilent(k.Conn)
-	}
-	if !socketSilent(secure.NetConn()) {
+	if !k.peer.silent() {
 		return false
+	}
+	if !ok {
+		return true
 	}
 	// TLS may already hold a record that came together with the last response's end. With a deadline in the past
 	// only such a record is read; the timeout does not break the connection.
@@ -109,12 +110,8 @@ func (p *idle) take(key string, now time.Time) (*conn, error) {
 	return k, nil
 }
 
-// put keeps k for later, in place of an older one.
+// put keeps k for later, in place of an older one. The deadline of the last exchange stays: the next one sets its own.
 func (p *idle) put(k *conn, now time.Time) {
-	if err := k.SetDeadline(time.Time{}); err != nil {
-		k.abort()
-		return
-	}
 	k.idle = now
 	p.mu.Lock()
 	out := p.expire(now)

@@ -9,8 +9,6 @@ import (
 	"net/http"
 	"net/netip"
 	"time"
-
-	"github.com/arcrawl/arcrawl/digest"
 )
 
 // exchange is one call of Fetch.
@@ -98,10 +96,13 @@ func (x *exchange) talk(ctx context.Context, k *conn, b *buffers) (keep, silent 
 // receive takes in the response that begins with head.
 func (x *exchange) receive(ctx context.Context, k *conn, b *buffers, head, rest []byte) (keep bool, err error) {
 	c, limits := x.capture, x.request.Limits
-	rec := &recorder{spool: c.spool, hash: digest.New(), pending: b.pending[:0]}
-	w := &wire{conn: k, rest: rest, left: limits.MaxBody, rec: rec}
+	b.block.Reset()
+	b.rec = recorder{spool: c.spool, hash: b.block, pending: b.pending[:0]}
+	b.wire = wire{conn: k, rest: rest, left: limits.MaxBody, rec: &b.rec}
+	b.feed = feed{body: &b.wire}
+	rec, w := &b.rec, &b.wire
 	c.Head = bytes.Clone(head)
-	res, err := parse(b.parser, c.Head, w)
+	res, err := parse(b.parser, &b.feed, c.Head)
 	if err != nil {
 		c.Status, c.Misfortune = NotHTTP, fmt.Errorf("read response head: %w", err)
 		return false, nil
@@ -112,12 +113,16 @@ func (x *exchange) receive(ctx context.Context, k *conn, b *buffers, head, rest 
 		c.Stopped = true
 		return false, x.seal(rec, 0)
 	}
-	if err := k.until(ctx, time.Now().Add(limits.Body)); err != nil {
-		w.err = err
+	if res.Body != http.NoBody {
+		if err := k.until(ctx, time.Now().Add(limits.Body)); err != nil {
+			w.err = err
+		}
 	}
 	codings := codingsOf(res.Header)
 	c.coded = len(codings)+len(res.TransferEncoding) > 0
-	s := readBody(x.client.codecs, codings, res.Body, limits.MaxContent, b.copy)
+	b.body.Reset()
+	b.payload = payload{body: res.Body, hash: b.body}
+	s := readBody(x.client.codecs, codings, &b.payload, limits.MaxContent, b.copy)
 	if s.err != nil && w.err != nil && !errors.Is(w.err, io.EOF) {
 		s.err = w.err // the parser does not always hand it on
 	}

@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -153,7 +154,7 @@ func (c *Client) connect(ctx context.Context, u uri.URI, limit time.Duration) (*
 	if err != nil {
 		return nil, err
 	}
-	k := &conn{Conn: plain, key: connKey(u), ip: remoteIP(plain)}
+	k := &conn{Conn: plain, key: strings.Clone(connKey(u)), ip: remoteIP(plain), peer: newPeer(plain)}
 	if u.Scheme() != "https" {
 		return k, nil
 	}
@@ -182,6 +183,12 @@ type buffers struct {
 	parser  *bufio.Reader // what the parser reads from
 	pending []byte        // empty, with capacity: received but perhaps not part of the response
 	copy    []byte
+	block   digest.Hash // of the whole response
+	body    digest.Hash
+	feed    feed
+	rec     recorder
+	wire    wire
+	payload payload
 }
 
 func (c *Client) takeBuffers() *buffers {
@@ -193,10 +200,13 @@ func (c *Client) takeBuffers() *buffers {
 		parser:  bufio.NewReaderSize(nil, peekSize),
 		pending: make([]byte, 0, pendingSize),
 		copy:    make([]byte, copySize),
+		block:   digest.New(),
+		body:    digest.New(),
 	}
 }
 
 func (c *Client) giveBuffers(b *buffers) {
 	b.parser.Reset(nil)
+	b.feed, b.rec, b.wire, b.payload = feed{}, recorder{}, wire{}, payload{}
 	c.buffers.Put(b)
 }

@@ -78,15 +78,18 @@ func headEnd(b []byte, from int) (end, next int) {
 // statusCode reads the three digits after the protocol version; 0 if they are not there.
 func statusCode(head []byte) int {
 	line, _, _ := bytes.Cut(head, []byte("\n"))
-	fields := bytes.Fields(line)
-	if len(fields) < 2 || len(fields[1]) != 3 {
-		return 0
+	n := 0
+	for field := range bytes.FieldsSeq(line) {
+		if n++; n < 2 {
+			continue
+		}
+		code, err := strconv.ParseUint(string(field), 10, 16)
+		if err != nil || len(field) != 3 || code < 100 {
+			return 0
+		}
+		return int(code)
 	}
-	code, err := strconv.ParseUint(string(fields[1]), 10, 16)
-	if err != nil || code < 100 {
-		return 0
-	}
-	return int(code)
+	return 0
 }
 
 // isInformational reports whether another head follows. After 101 comes another protocol; we never ask for one.
@@ -114,11 +117,11 @@ func (f *feed) Read(p []byte) (int, error) {
 	return f.body.Read(p)
 }
 
-// parse reads a complete head and gives a response whose Body is that of body, through br. Its Body must never be closed:
+// parse reads the complete head that f begins with and gives a response whose Body is what follows in f, through br. Its Body must never be closed:
 // that would read it to the end. A head that net/http refuses is parsed again as [clean] leaves it; the connection
 // then ends with the response.
-func parse(br *bufio.Reader, head []byte, body io.Reader) (*http.Response, error) {
-	f := &feed{head: head, body: body}
+func parse(br *bufio.Reader, f *feed, head []byte) (*http.Response, error) {
+	f.head = head
 	br.Reset(f)
 	res, err := http.ReadResponse(br, nil)
 	if err != nil {

@@ -17,7 +17,7 @@ func (c *Capture) Payload() (io.ReadCloser, error) {
 	}
 	parser := c.client.codecs.reader(nil)
 	body := io.NewSectionReader(c.spool, int64(len(c.Head)), c.BlockSize-int64(len(c.Head)))
-	res, err := parse(parser, c.Head, body)
+	res, err := parse(parser, &feed{body: body}, c.Head)
 	if err != nil {
 		c.client.codecs.giveReader(parser)
 		return nil, fmt.Errorf("read payload of %s: %w", c.URI, err)

@@ -17,18 +17,19 @@ func requestBytes(r Request, keepAlive bool) ([]byte, error) {
 		return nil, errors.New("build request: no URI")
 	}
 	// A URI that was parsed has none of these; one taken back from a store may.
-	for _, part := range []string{r.URI.RequestTarget(), r.URI.Authority()} {
-		if strings.ContainsFunc(part, func(c rune) bool { return c <= ' ' || c == 0x7f }) {
-			return nil, fmt.Errorf("build request: white space or control character in %q", part)
+	for i := range len(r.URI.String()) {
+		if c := r.URI.String()[i]; c <= ' ' || c == 0x7f {
+			return nil, fmt.Errorf("build request: white space or control character in %q", r.URI)
 		}
 	}
 	b := make([]byte, 0, 512)
-	b = append(b, "GET "+r.URI.RequestTarget()+" HTTP/1.1\r\nHost: "+r.URI.Authority()+"\r\n"...)
+	b = append(append(append(b, "GET "...), r.URI.RequestTarget()...), " HTTP/1.1\r\n"...)
+	b = append(append(append(b, "Host: "...), r.URI.Authority()...), "\r\n"...)
 	for _, f := range r.Header {
 		if err := checkField(f); err != nil {
 			return nil, err
 		}
-		b = append(b, f.Name+": "+f.Value+"\r\n"...)
+		b = append(append(append(append(b, f.Name...), ": "...), f.Value...), "\r\n"...)
 	}
 	if keepAlive {
 		return append(b, "Connection: keep-alive\r\n\r\n"...), nil

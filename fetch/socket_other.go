@@ -4,5 +4,9 @@ package fetch
 
 import "net"
 
-// socketSilent cannot look into the socket here; a connection that is gone shows when it is used, and is then replaced.
-func socketSilent(net.Conn) bool { return true }
+// peer cannot look into a socket here; a connection that is gone shows when it is used, and is then replaced.
+type peer struct{}
+
+func newPeer(net.Conn) *peer { return nil }
+
+func (*peer) silent() bool { return true }

@@ -8,20 +8,39 @@ import (
 	"syscall"
 )
 
-// socketSilent looks into the socket's receive queue without waiting and without taking anything: neither bytes nor the
-// end of the stream may be there. A connection that is no socket is taken to be silent.
-func socketSilent(c net.Conn) bool {
+// peer looks into the receive queue of a socket. It is made once for a connection, so that a look allocates nothing.
+type peer struct {
+	raw   syscall.RawConn
+	look  func(fd uintptr)
+	one   [1]byte
+	found error // by look
+}
+
+// newPeer is nil for a connection that is no socket.
+func newPeer(c net.Conn) *peer {
 	s, ok := c.(syscall.Conn)
 	if !ok {
-		return true
+		return nil
 	}
 	raw, err := s.SyscallConn()
+	p := &peer{raw: raw}
 	if err != nil {
+		p.raw = nil
+	}
+	p.look = func(fd uintptr) {
+		_, _, p.found = syscall.Recvfrom(int(fd), p.one[:], syscall.MSG_PEEK|syscall.MSG_DONTWAIT)
+	}
+	return p
+}
+
+// silent looks without waiting and without taking anything: neither bytes nor the end of the stream may be there. A connection
+// that is no socket is taken to be silent.
+func (p *peer) silent() bool {
+	if p == nil {
+		return true
+	}
+	if p.raw == nil || p.raw.Control(p.look) != nil {
 		return false
 	}
-	var found error
-	err = raw.Control(func(fd uintptr) {
-		_, _, found = syscall.Recvfrom(int(fd), make([]byte, 1), syscall.MSG_PEEK|syscall.MSG_DONTWAIT)
-	})
-	return err == nil && (errors.Is(found, syscall.EAGAIN) || errors.Is(found, syscall.EWOULDBLOCK))
+	return errors.Is(p.found, syscall.EAGAIN) || errors.Is(p.found, syscall.EWOULDBLOCK)
 }

@@ -42,7 +42,7 @@ func (c *copies) put(origin uri.URI, copied RobotsCopy, round int) {
 	if old, ok := c.known[origin]; ok {
 		c.bytes -= len(old.Body)
 	}
-	c.known[origin] = copied
+	c.known[origin.Clone()] = copied
 	c.bytes += len(copied.Body)
 }
 

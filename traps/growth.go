@@ -93,6 +93,9 @@ func (s *state) hasGrown(pattern string) bool {
 // growing is what a URI may turn out to be part of, if its visit would not tell: it is a folder among folders, no deeper than
 // the pages that were visited, and was found on one of them.
 func (s *state) growing(u, via uri.URI, hops uri.HopPath, now time.Time) (Trap, bool) {
+	if len(s.families) == 0 {
+		return Trap{}, false
+	}
 	own := folder(u.Path())
 	depth, top := segments(own), first(own)
 	if depth < growthDepth || file(u.Path()) || !wasNamed(hops) || via.Host() != u.Host() || !strings.HasPrefix(folder(via.Path()), top) ||

@@ -179,8 +179,21 @@ func (u URI) Path() string {
 	return path
 }
 
-// Origin is the scheme and authority with an empty path, the thing that a robots.txt speaks for (RFC 9309, 2.3).
-func (u URI) Origin() URI { return FromCanonical(u.s[:u.portEnd] + "/") }
+// Origin is the scheme and authority with an empty path, the thing that a robots.txt speaks for (RFC 9309, 2.3). Its text is a part
+// of u's; who keeps it for long takes a clone of that.
+func (u URI) Origin() URI {
+	if u.IsZero() {
+		return URI{}
+	}
+	u.s = u.s[:u.portEnd+1]
+	return u
+}
+
+// Clone is u with a text of its own.
+func (u URI) Clone() URI {
+	u.s = strings.Clone(u.s)
+	return u
+}
 
 // Robots is the address of the robots.txt that speaks for u.
 func (u URI) Robots() URI { return FromCanonical(u.s[:u.portEnd] + "/robots.txt") }
