@@ -12,7 +12,7 @@ import (
 )
 
 // TestAWeekWithoutVisitsTakesNothing crawls a store of which nothing is due for a week of virtual time: the memory in use
-// must not grow, and the dispatcher must sleep as long as it may.
+// must not grow, and the worker that waits must sleep as long as it may.
 func TestAWeekWithoutVisitsTakesNothing(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
@@ -24,7 +24,7 @@ func TestAWeekWithoutVisitsTakesNothing(t *testing.T) {
 		addPagesLater(t, rooms.Frontier, "http://news.example", uris, 30*24*time.Hour)
 		var rounds atomic.Int64
 		free := rooms.FreeSpace
-		rooms.FreeSpace = func() (int64, error) { // asked at each round of the dispatcher
+		rooms.FreeSpace = func() (int64, error) { // asked at each look for something to claim
 			rounds.Add(1)
 			return free()
 		}
@@ -56,13 +56,13 @@ func TestAWeekWithoutVisitsTakesNothing(t *testing.T) {
 		if resting.Load() != 0 || rests.Load() < 2 {
 			t.Errorf("at the end of the crawl it is told to go on; it heard of rests %d times", rests.Load())
 		}
-		t.Logf("in use: %d KB, after the week %d KB; %d rounds of the dispatcher", before>>10, after>>10, week)
+		t.Logf("in use: %d KB, after the week %d KB; %d looks for something to claim", before>>10, after>>10, week)
 		const slack = 512 << 10 // what tests beside this one and the runtime itself may take
 		if after > before+slack {
 			t.Errorf("%d KB are in use after a week without visits, %d KB before it", after>>10, before>>10)
 		}
 		if minutes := 7 * 24 * 60; week > minutes+10 {
-			t.Errorf("the dispatcher went round %d times in %d minutes, in which nothing was due", week, minutes)
+			t.Errorf("somebody looked %d times in %d minutes, in which nothing was due", week, minutes)
 		}
 	})
 }

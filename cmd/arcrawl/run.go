@@ -35,7 +35,7 @@ replaced by its last good copy, which is kept in the state folder, and where the
 When the disk is nearly full or the archive cannot be written, the crawl pauses, says so, and goes on by itself.
 
 Under systemd (Type=notify) it says when it is ready, what it does and that it stops, and gives the watchdog a sign of life as
-long as its dispatcher goes round.`,
+long as it looks for what is due.`,
 		Example: "  arcrawl run --config /etc/arcrawl/arcrawl.toml",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -18,8 +18,8 @@ import (
 const (
 	// statusEvery is how often the status line is renewed.
 	statusEvery = 10 * time.Second
-	// maxQuiet is how long a sound crawl may be without a round of its dispatcher while a worker is free. The dispatcher
-	// naps for a minute at most.
+	// maxQuiet is how long a sound crawl may be in which nobody looks for something to claim while a worker is free. One of
+	// those that are naps for a minute at most.
 	maxQuiet = 90 * time.Second
 	// closingTime is how long the rooms may take to shut: a WARC file is sealed and the store written out.
 	closingTime = 2 * time.Minute
@@ -28,8 +28,8 @@ const (
 // supervisor tells systemd how the daemon is: that it is ready, what it does, that it lives, that it stops. Where no
 // service manager listens it does nothing.
 //
-// What keeps the watchdog quiet is work, not the clock. The dispatcher of the crawl looks at the free space at each of its
-// rounds, once a second at most while it crawls, and that is what a supervisor listens to. It also takes the lock of the
+// What keeps the watchdog quiet is work, not the clock. A worker that looks for something to claim looks at the free space
+// too, once a second at most while it crawls, and that is what a supervisor listens to. It also takes the lock of the
 // frontier before it gives a sign of life, so that a frontier that hangs is noticed too.
 type supervisor struct {
 	tell    func(state string)
@@ -40,7 +40,7 @@ type supervisor struct {
 
 	began  time.Time
 	first  chan struct{} // a token at the first round
-	round  atomic.Int64  // when the dispatcher last went round, in nanoseconds since began
+	round  atomic.Int64  // when a worker last looked for something to claim, in nanoseconds since began
 	visits atomic.Int64  // that were settled
 }
 

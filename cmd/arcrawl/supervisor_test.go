@@ -68,7 +68,7 @@ func (w *told) since() (lives int, last string) {
 	return lives, last
 }
 
-// TestTheWatchdogHearsOfWorkOnly plays a crawl of two workers whose dispatcher stops going round.
+// TestTheWatchdogHearsOfWorkOnly plays a crawl of two workers that stop claiming.
 func TestTheWatchdogHearsOfWorkOnly(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -93,11 +93,11 @@ func TestTheWatchdogHearsOfWorkOnly(t *testing.T) {
 		s.wentRound()
 		expect("the first round", 0, "READY=1\nSTATUS=crawling: 7 URIs of 2 hosts, 0 visits in progress, 0 since the start")
 		time.Sleep(time.Minute + time.Second)
-		expect("a dispatcher that naps for a minute", 6, "WATCHDOG=1\nSTATUS=crawling")
+		expect("a worker that naps for a minute", 6, "WATCHDOG=1\nSTATUS=crawling")
 		time.Sleep(maxQuiet)
 		w.since()
 		time.Sleep(time.Hour)
-		expect("a dispatcher that hangs", 0, "STATUS=stuck: nothing was handed out for 1h")
+		expect("workers that hang", 0, "STATUS=stuck: nothing was handed out for 1h")
 
 		s.wentRound()
 		w.set(frontier.Counts{InProgress: 2}, "")
