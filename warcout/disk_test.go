@@ -25,6 +25,7 @@ type disk struct {
 	room         atomic.Int64 // bytes in one file before it is full; 0: endless
 	sync         atomic.Value // func() error, called before each real sync; may be unset
 	failTruncate atomic.Bool
+	writes       atomic.Int64
 }
 
 func (d *disk) create(path string) (storage, error) {
@@ -33,6 +34,7 @@ func (d *disk) create(path string) (storage, error) {
 }
 
 func (f *troubled) WriteAt(p []byte, at int64) (int, error) {
+	f.disk.writes.Add(1)
 	if room := f.disk.room.Load(); room > 0 && at+int64(len(p)) > room {
 		n, _ := f.storage.WriteAt(p[:max(0, room-at)], at) // a full disk takes what still fits
 		return n, &os.PathError{Op: "write", Path: "x", Err: syscall.ENOSPC}
@@ -167,6 +169,79 @@ func TestFileThatCannotBeCutIsClosedOff(t *testing.T) {
 		t.Errorf("repairs %v, want one cut", repairs)
 	}
 	checkKept(t, again, dir, map[string]bool{address(0): true, address(2): true})
+}
+
+// TestVisitsThatWaitAreWrittenTogether holds a sync until three visits wait for the next one, short ones and a long one behind them.
+func TestVisitsThatWaitAreWrittenTogether(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct {
+		name   string
+		room   int64 // of the disk, once they wait; 0: endless
+		long   bool  // the last of them is too long to be written with others
+		writes int64 // of the first visit, and of those that wait
+	}{
+		{name: "short ones are one write", writes: 2},
+		{name: "before a long one the short ones are written", long: true, writes: 3},
+		{name: "a full disk fails all of them and keeps what was safe", room: 1, writes: 2},
+		{name: "a full disk fails those before a long one, and that", room: 1, long: true, writes: 2},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			w, _ := opened(t, Options{Dir: dir})
+			var d disk
+			w.create = d.create
+			acknowledged := map[string]bool{address(0): true}
+			if _, err := w.Write(start, visit(address(0), noise(0, 3000))); err != nil {
+				t.Fatal(err)
+			}
+			d.writes.Store(0)
+			const late = 3
+			var all sync.WaitGroup
+			var calls atomic.Int32
+			errs := make([]error, 1+late)
+			d.sync.Store(func() error {
+				if calls.Add(1) > 1 {
+					return nil
+				}
+				for n := range late {
+					size := 3000
+					if row.long && n == late-1 {
+						size = 2 * maxWaits
+						d.room.Store(row.room)
+					}
+					all.Go(func() { _, errs[1+n] = w.Write(start, visit(address(2+n), noise(2+n, size))) })
+					waitFor(w, func() bool {
+						if waiting := w.current.waiting; waiting != nil {
+							return waiting.visits == 1+n
+						}
+						return n == late-1 && row.long // they have failed
+					})
+				}
+				d.room.Store(row.room)
+				return nil
+			})
+			_, errs[0] = w.Write(start, visit(address(1), noise(1, 3000)))
+			all.Wait()
+			for i, err := range errs {
+				if fits := i == 0 || row.room == 0; (err == nil) != fits || err != nil && !errors.Is(err, syscall.ENOSPC) {
+					t.Errorf("visit %d: error %v", 1+i, err)
+				}
+				if err == nil {
+					acknowledged[address(1+i)] = true
+				}
+			}
+			if got := d.writes.Load(); got != row.writes {
+				t.Errorf("%d writes, want %d", got, row.writes)
+			}
+			d.room.Store(0)
+			if _, err := w.Write(start, visit(address(9), page("short"))); err != nil {
+				t.Fatalf("with space again: %v", err)
+			}
+			acknowledged[address(9)] = true
+			checkKept(t, w, dir, acknowledged)
+		})
+	}
 }
 
 func TestFailedSyncFailsAllThatWaitForItAndNoOther(t *testing.T) {

@@ -66,6 +66,9 @@ type file struct {
 	opened  time.Time
 	disk    storage
 	written extent // ends with a whole visit
+	given   extent // what of it was given to the disk, or is about to be
+	waits   []byte // the rest of it: the batch that waits will write it
+	spare   []byte // memory for the next
 	synced  extent // what is safe of it
 	info    extent // the warcinfo record alone
 	told    int64  // size at the last line in the journal
@@ -76,16 +79,24 @@ type file struct {
 	renamed bool   // to its final name, though the folder is not synced yet
 }
 
-// add appends one visit; it is not safe yet, but part of the batch that is given. On an error the file is what it was before.
+// maxWaits is the longest visit, compressed, that is written together with others.
+const maxWaits = 64 << 10
+
+// add appends one visit; it is not safe yet, but part of the batch that is given. On an error the file is what it was before, or ends with
+// what is safe.
 func (f *file) add(visit *spool, records int64) (*batch, error) {
 	if f.broken != nil {
 		return nil, f.broken
 	}
-	if err := visit.copyTo(f.disk, f.written.size); err != nil {
-		f.cut(f.written)
-		return nil, errors.Join(fmt.Errorf("write %s: %w", f.name, err), f.broken)
+	if visit.size <= maxWaits && visit.file == nil {
+		f.waits = append(f.waits, visit.mem...)
+	} else if err := f.addLarge(visit); err != nil {
+		return nil, err
 	}
 	f.written = extent{f.written.size + visit.size, f.written.records + records}
+	if len(f.waits) == 0 {
+		f.given = f.written
+	}
 	if f.waiting == nil {
 		f.waiting = &batch{ended: make(chan struct{})}
 	}
@@ -93,12 +104,50 @@ func (f *file) add(visit *spool, records int64) (*batch, error) {
 	return f.waiting, nil
 }
 
-// cut takes the file back to an earlier end, or closes it off.
+// addLarge writes a visit at once, behind what waits.
+func (f *file) addLarge(visit *spool) error {
+	if err := f.write(f.waits, f.given.size); err != nil {
+		f.cut(f.given)
+		err = errors.Join(err, f.broken)
+		f.waiting.end(err)
+		f.waiting = nil
+		return err
+	}
+	f.given, f.waits = f.written, f.waits[:0]
+	if err := visit.copyTo(f.disk, f.written.size); err != nil {
+		f.cut(f.written)
+		return errors.Join(fmt.Errorf("write %s: %w", f.name, err), f.broken)
+	}
+	return nil
+}
+
+// takeWaits gives the bytes that wait, and where they belong. They are good until what is taken next is written.
+func (f *file) takeWaits() (waits []byte, at int64) {
+	waits, at = f.waits, f.given.size
+	f.given = f.written
+	if f.waits, f.spare = f.spare[:0], waits; cap(waits) > 4*maxWaits {
+		f.spare = nil
+	}
+	return waits, at
+}
+
+// write writes bytes that waited.
+func (f *file) write(waits []byte, at int64) error {
+	if len(waits) == 0 {
+		return nil
+	}
+	if _, err := f.disk.WriteAt(waits, at); err != nil {
+		return fmt.Errorf("write %s: %w", f.name, err)
+	}
+	return nil
+}
+
+// cut takes the file back to an earlier end that is on disk, or closes it off.
 func (f *file) cut(to extent) {
 	if f.broken != nil {
 		return
 	}
-	f.written = to
+	f.written, f.given, f.waits = to, to, f.waits[:0]
 	if err := f.disk.Truncate(to.size); err != nil {
 		f.breakOff(err)
 	}
@@ -111,14 +160,18 @@ func (f *file) breakOff(err error) {
 
 // settle tells those who wait what became of the sync that has ended; when it began the file ended at target.
 func (f *file) settle(target extent, err error) {
-	done := f.syncing
-	f.syncing = nil
-	if err == nil {
-		f.synced = target
-		done.end(nil)
+	if err != nil {
+		f.fail(err)
 		return
 	}
-	// Which bytes reached the disk is unknown, also of visits that came later: all that is not safe is cut off.
+	f.synced = target
+	f.syncing.end(nil)
+	f.syncing = nil
+}
+
+// fail tells all who wait that nothing of theirs is in the file. Which bytes reached the disk is unknown, also of visits that came later: all
+// that is not safe is cut off.
+func (f *file) fail(err error) {
 	f.cut(f.synced)
 	if f.broken == nil {
 		if err := f.disk.Sync(); err != nil {
@@ -126,9 +179,10 @@ func (f *file) settle(target extent, err error) {
 		}
 	}
 	err = errors.Join(err, f.broken)
-	done.end(err)
-	if f.waiting != nil {
-		f.waiting.end(err)
-		f.waiting = nil
+	for _, b := range []*batch{f.syncing, f.waiting} {
+		if b != nil {
+			b.end(err)
+		}
 	}
+	f.syncing, f.waiting = nil, nil
 }

@@ -65,7 +65,7 @@ func (w *Writer) begin(now time.Time, f *file) error {
 		err = s.copyTo(f.disk, 0)
 	}
 	f.infoID, f.info = info.id, extent{s.size, 1}
-	f.written, f.synced, f.told = f.info, f.info, f.info.size
+	f.written, f.given, f.synced, f.told = f.info, f.info, f.info, f.info.size
 	if err := errors.Join(err, s.reset()); err != nil {
 		return err
 	}

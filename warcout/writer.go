@@ -273,13 +273,16 @@ func (w *Writer) makeSafe(now time.Time, f *file, b *batch) {
 		return // the sync before has failed, and the batch with it
 	}
 	target := f.written
+	waits, at := f.takeWaits()
 	f.waiting, f.syncing = nil, b
 	w.mu.Unlock()
-	err := f.disk.Sync()
-	w.mu.Lock()
-	if err != nil {
-		err = fmt.Errorf("sync %s: %w", f.name, err)
+	err := f.write(waits, at)
+	if err == nil {
+		if err = f.disk.Sync(); err != nil {
+			err = fmt.Errorf("sync %s: %w", f.name, err)
+		}
 	}
+	w.mu.Lock()
 	f.settle(target, err)
 	if f.synced.size-f.told >= checkpointEvery {
 		// A checkpoint only saves reading after a crash; a disk that cannot take it will say so elsewhere.
