@@ -4,12 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"time"
-
-	"github.com/dgraph-io/badger/v4"
 )
 
-// addBatch is how many candidates go into one transaction, if their texts are not so long that the store takes no more than some of
-// them at a time. Larger portions are not faster.
+// addBatch is how many candidates go into one transaction, if they are not too long for it: the store takes 0.9 MB at a time.
+// Larger portions are not faster either.
 const addBatch = 100
 
 // newcomer is a candidate that was not known when it was looked up.
@@ -123,29 +121,22 @@ func (f *Frontier) addBatches(fresh []newcomer, now time.Time) (Added, error) {
 	}
 	for len(fresh) > 0 {
 		n := min(len(fresh), addBatch)
-		added, err := f.addBatch(fresh[:n], now)
+		err := inPortions(fresh[:n], func(some []newcomer) error {
+			added, err := f.addBatch(some, now)
+			if err == nil {
+				total = total.plus(added)
+			}
+			return err
+		})
 		if err != nil {
 			return total, err
 		}
-		total = total.plus(added)
 		fresh = fresh[n:]
 	}
 	return total, nil
 }
 
 func (f *Frontier) addBatch(fresh []newcomer, now time.Time) (Added, error) {
-	added, err := f.addOnce(fresh, now)
-	if errors.Is(err, badger.ErrTxnTooBig) && len(fresh) > 1 {
-		if added, err = f.addBatch(fresh[:len(fresh)/2], now); err == nil {
-			var rest Added
-			rest, err = f.addBatch(fresh[len(fresh)/2:], now)
-			added = added.plus(rest)
-		}
-	}
-	return added, err
-}
-
-func (f *Frontier) addOnce(fresh []newcomer, now time.Time) (Added, error) {
 	c := f.begin()
 	defer c.discard()
 	added, err := c.insert(fresh, now)

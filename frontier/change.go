@@ -1,6 +1,7 @@
 package frontier
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/dgraph-io/badger/v4"
@@ -103,6 +104,19 @@ func (c *change) commit() error {
 		}
 	}
 	return nil
+}
+
+// inPortions does something with a list in one transaction, or in halves as often as it is too long for one.
+func inPortions[T any](list []T, do func([]T) error) error {
+	err := do(list)
+	if !errors.Is(err, badger.ErrTxnTooBig) || len(list) < 2 {
+		return err
+	}
+	half := len(list) / 2
+	if err := inPortions(list[:half], do); err != nil {
+		return err
+	}
+	return inPortions(list[half:], do)
 }
 
 // put writes a URI's row in place of the one it had (zero for none), moves its place in the queue and its entry in the

@@ -261,11 +261,16 @@ func (f *Frontier) Import(now time.Time, replace bool, entries ...Entry) (Import
 	var total Imported
 	for len(entries) > 0 {
 		n := min(len(entries), steerBatch)
-		part, err := f.importBatch(now, replace, entries[:n])
+		err := inPortions(entries[:n], func(some []Entry) error {
+			done, err := f.importBatch(now, replace, some)
+			if err == nil {
+				total = total.Plus(done)
+			}
+			return err
+		})
 		if err != nil {
 			return total, fmt.Errorf("import into the frontier: %w", err)
 		}
-		total = total.Plus(part)
 		entries = entries[n:]
 	}
 	return total, nil

@@ -9,8 +9,7 @@ import (
 	"github.com/fxamacker/cbor/v2"
 )
 
-// reopenBatch is how many forbidden URIs are reopened in one transaction, if their texts are not so long that the store takes no
-// more than some of them at a time.
+// reopenBatch is how many forbidden URIs are reopened in one transaction, if they are not too long for it.
 const reopenBatch = 50
 
 // maxConflicts is how often a settlement is tried anew because of what others write at the same time.
@@ -172,22 +171,14 @@ func (f *Frontier) reopenBatches(h *host, o Settlement) ([]fingerprint, error) {
 }
 
 func (f *Frontier) reopenBatch(h *host, o Settlement, fps []fingerprint) error {
-	err := f.reopenOnce(h, o, fps)
-	if errors.Is(err, badger.ErrTxnTooBig) && len(fps) > 1 {
-		if err = f.reopenBatch(h, o, fps[:len(fps)/2]); err == nil {
-			err = f.reopenBatch(h, o, fps[len(fps)/2:])
+	return inPortions(fps, func(some []fingerprint) error {
+		c := f.begin()
+		defer c.discard()
+		if err := c.reopen(c.draft(h.name), o, some); err != nil {
+			return err
 		}
-	}
-	return err
-}
-
-func (f *Frontier) reopenOnce(h *host, o Settlement, fps []fingerprint) error {
-	c := f.begin()
-	defer c.discard()
-	if err := c.reopen(c.draft(h.name), o, fps); err != nil {
-		return err
-	}
-	return c.commit()
+		return c.commit()
+	})
 }
 
 // forbidden lists a portion of the host's forbidden URIs of one scheme, all but self; more is true when it is full.

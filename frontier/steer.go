@@ -7,8 +7,6 @@ import (
 	"math/bits"
 	"time"
 
-	"github.com/dgraph-io/badger/v4"
-
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -70,8 +68,7 @@ func (s Steered) Plus(t Steered) Steered {
 	return Steered{Matched: s.Matched + t.Matched, Changed: s.Changed + t.Changed, InProgress: s.InProgress + t.InProgress}
 }
 
-// steerBatch is how many URIs are changed in one transaction: with all texts at their limit their rows are 2 MB, and the
-// lock is held for some hundred µs.
+// steerBatch is how many URIs are changed in one transaction, if they are not too long for it; the lock is held for some hundred µs.
 const steerBatch = 40
 
 // Steer does something to the next selected URIs behind a cursor, some dozens at a time, so that the crawl goes on
@@ -100,15 +97,15 @@ func (f *Frontier) steer(now time.Time, s Select, a Action, list []found) (Steer
 	if f.closed {
 		return Steered{}, ErrClosed
 	}
-	done, err := f.steerOnce(now, s, a, list)
-	if errors.Is(err, badger.ErrTxnTooBig) && len(list) > 1 {
-		var rest Steered
-		if done, err = f.steerOnce(now, s, a, list[:len(list)/2]); err == nil {
-			rest, err = f.steerOnce(now, s, a, list[len(list)/2:])
+	var total Steered
+	err := inPortions(list, func(some []found) error {
+		done, err := f.steerOnce(now, s, a, some)
+		if err == nil {
+			total = total.Plus(done)
 		}
-		return done.Plus(rest), err
-	}
-	return done, err
+		return err
+	})
+	return total, err
 }
 
 func (f *Frontier) steerOnce(now time.Time, s Select, a Action, list []found) (done Steered, err error) {
