@@ -160,10 +160,11 @@ func one(yes bool) int64 {
 // move gives a URI another place in the queue, or the same one with another hint.
 func (c *change) move(d *draft, from, to place, hint func() []byte) error {
 	if from != to {
-		if err := d.leave(c.txn, d.h.id, from); err != nil {
+		if err := d.leave(c.txn, d.h.id, from, c.f.sight()); err != nil {
 			return err
 		}
 	}
+	d.pool.moved(from, to)
 	d.enqueue(to)
 	if from != to && !from.isNone() {
 		d.queued--

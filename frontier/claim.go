@@ -33,7 +33,7 @@ func (f *Frontier) Claim(now time.Time) (c Claim, ok bool, err error) {
 			return damaged(uriKey(h.id, at.fp()), err)
 		}
 		c = f.take(s.free(), record, w, at.fp(), now)
-		if err := s.leave(txn, h.id, at); err != nil {
+		if err := s.leave(txn, h.id, at, f.sight()); err != nil {
 			return err
 		}
 		f.set(h, s)
@@ -59,21 +59,21 @@ func (f *Frontier) take(s *slot, r Record, w uriRow, fp fingerprint, now time.Ti
 	return c
 }
 
-// leave forgets a place that is to be claimed, or moves.
-func (s *state) leave(txn *badger.Txn, host uint32, at place) error {
+// leave forgets a place that is to be claimed, or moves. Where it was the first it looks as far ahead as sight says.
+func (s *state) leave(txn *badger.Txn, host uint32, at place, sight int) error {
 	s.calm(at)
 	if at.isNone() || s.head != at {
 		s.overlook(at)
 		return nil
 	}
-	return s.advance(txn, host)
+	return s.advance(txn, host, sight)
 }
 
 // advance goes on from head to the next place. When none is known it reads some, and passes over no more places than the
 // host has slots.
-func (s *state) advance(txn *badger.Txn, host uint32) error {
+func (s *state) advance(txn *badger.Txn, host uint32, sight int) error {
 	if len(s.ahead) == 0 {
-		next, err := places(txn, host, s.head, s)
+		next, err := places(txn, host, s.head, s, sight)
 		if err != nil {
 			return err
 		}
@@ -86,19 +86,33 @@ func (s *state) advance(txn *badger.Txn, host uint32) error {
 	return nil
 }
 
+// The first places of a queue are read some at a time: to look into it is to look into each log that waits to be merged. The fewer hosts
+// there are, the more of them: not less than leastSight, and not more than maxSight or maxSighted of all hosts.
+const (
+	leastSight = 12
+	maxSight   = 48
+	maxSighted = 1 << 20
+)
+
+// sight is how many places are read from a queue at a time.
+func (f *Frontier) sight() int { return min(max(maxSighted/max(len(f.byID), 1), leastSight), maxSight) }
+
 // places reads some places of URIs that are not claimed, behind the given one.
-func places(txn *badger.Txn, host uint32, from place, s *state) (found []place, err error) {
+func places(txn *badger.Txn, host uint32, from place, s *state, sight int) (found []place, err error) {
 	o := badger.DefaultIteratorOptions
 	o.PrefetchValues = false
 	o.Prefix = key(kindQueue, host, nil)
 	it := txn.NewIterator(o)
 	defer it.Close()
-	for it.Seek(queueKey(host, from)); it.Valid() && len(found) < lookAhead; it.Next() {
+	for it.Seek(queueKey(host, from)); it.Valid() && len(found) < sight; it.Next() {
 		_, at, err := split(it.Item().Key(), placeLen)
 		if err != nil {
 			return nil, err
 		}
 		if p := place(at); p != from && s.taker(p.fp()) == nil {
+			if found == nil {
+				found = make([]place, 0, min(sight, int(s.queued)))
+			}
 			found = append(found, p)
 		}
 	}
@@ -182,7 +196,7 @@ func (f *Frontier) divert(c Claim, to uri.URI, now time.Time) (diverted Claim, e
 		diverted = f.take(claimed, record, w, fp, now)
 		s.enqueue(at)
 		s.hurry(at, haste)
-		return s.leave(txn, h.id, w.place(fp))
+		return s.leave(txn, h.id, w.place(fp), f.sight())
 	})
 	if err != nil {
 		return Claim{}, err

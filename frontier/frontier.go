@@ -122,6 +122,7 @@ type Frontier struct {
 	queue  hostHeap // all hosts
 	serial uint64   // of the last claim
 	pooled int      // contenders in all pools
+	swept  int      // places that these are going to look at
 	buffer []byte   // for the rows of the next change
 	closed bool
 

@@ -31,14 +31,38 @@ func (w *settling) alone() bool {
 
 // waitingRoom is where settlements wait.
 type waitingRoom struct {
-	mu   sync.Mutex // guards what follows; taken while the frontier's lock is held, never the other way round
-	list []*settling
+	mu    sync.Mutex // guards what follows; taken while the frontier's lock is held, never the other way round
+	list  []*settling
+	spare []*settling // have ended
 }
 
-func (r *waitingRoom) put(w *settling) {
+// maxSpare is how many settlements that have ended are kept to be used again.
+const maxSpare = 64
+
+func (r *waitingRoom) put(c Claim, o Settlement, fresh []newcomer) *settling {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	var w *settling
+	if n := len(r.spare); n > 0 {
+		w, r.spare = r.spare[n-1], r.spare[:n-1]
+	} else {
+		w = &settling{}
+	}
+	w.claim, w.Settlement, w.fresh = c, o, fresh
 	r.list = append(r.list, w)
+	return w
+}
+
+// leave takes back a settlement that has ended, and tells how.
+func (r *waitingRoom) leave(w *settling) (Added, error) {
+	added, err := w.added, w.err
+	*w = settling{}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.spare) < maxSpare {
+		r.spare = append(r.spare, w)
+	}
+	return added, err
 }
 
 func (r *waitingRoom) empty() []*settling {

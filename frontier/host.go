@@ -161,14 +161,11 @@ func (s *state) enqueue(at place) {
 	}
 }
 
-// lookAhead is how many places are read from a queue at a time, and keepAhead how many are kept at most.
-const (
-	lookAhead = 12
-	keepAhead = 2 * lookAhead
-)
+// keepAhead is to how many places those that are known to follow head may grow.
+const keepAhead = 2 * leastSight
 
-// look keeps the first of the places that follow head.
-func (s *state) look(ahead []place) { s.ahead = ahead[:min(len(ahead), keepAhead)] }
+// look keeps the first of the places that follow head, one of which has just come.
+func (s *state) look(ahead []place) { s.ahead = ahead[:min(len(ahead), max(len(ahead)-1, keepAhead))] }
 
 // overlook forgets a place behind head, whose URI is claimed out of turn or moves.
 func (s *state) overlook(at place) {

@@ -2,6 +2,7 @@ package frontier
 
 import (
 	"cmp"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
@@ -63,6 +64,9 @@ const (
 	// more URIs become due with each visit is lost anyway.
 	poolRead = 16
 
+	// poolSight is how many of those places are looked up at a time that are read in the next turns too.
+	poolSight = 4 * poolRead
+
 	// turns is the length of a round of choices. In each round one choice goes to the URI that has been due for longest, so
 	// that none waits for ever, one to seeds and feeds, since they lead to everything else, and two to first visits; what
 	// one of these kinds does not need the others have.
@@ -80,10 +84,32 @@ type pool struct {
 
 	// What is due before upTo is read from its beginning from time to time: when the pool is new, and again after some turns
 	// when contenders were dropped for want of room.
-	swept place // how far
-	sweep int64 // the turn from which on
-	lost  bool  // some were dropped
+	swept place     // how far
+	read  []sighted // what follows swept, as far as it is known, in order and without a gap
+	sweep int64     // the turn from which on
+	lost  bool      // some were dropped
+
+	counted [2]int // of due and read
 }
+
+// moved tells the pool that a URI has another place, or says something else at the same one.
+func (p *pool) moved(from, to place) {
+	if p == nil || len(p.read) == 0 {
+		return
+	}
+	find := func(at place) (int, bool) {
+		return slices.BinarySearchFunc(p.read, at, func(s sighted, at place) int { return s.at.compare(at) })
+	}
+	if i, found := find(from); found {
+		p.read = slices.Delete(p.read, i, i+1)
+	}
+	if i, found := find(to); !found && i < len(p.read) && p.swept.before(to) {
+		p.read = slices.Insert(p.read, i, sighted{contender: contender{at: to}})
+	}
+}
+
+// restart has all that is due before upTo read again, from a turn on.
+func (p *pool) restart(from place, turn int64) { p.swept, p.sweep, p.read = from, turn, p.read[:0] }
 
 // contender is a due URI and what its turn depends on.
 type contender struct {
@@ -124,7 +150,7 @@ const day = float64(24 * time.Hour / time.Millisecond)
 
 // worth is what the order prefers, as of now in ms. By value it is the number x of changes expected since the last visit,
 // since what is lost, 1 − (1+x)e^(−x), grows with x.
-func (c contender) worth(o Order, now int64) float64 {
+func (c *contender) worth(o Order, now int64) float64 {
 	switch {
 	case o == ByOverdue:
 		return float64(now-c.at.due()) / float64(max(c.wait, 1))
@@ -143,7 +169,8 @@ func (p *pool) again(at place) {
 		return
 	}
 	if len(p.back) == maxPool {
-		p.swept, p.sweep, p.back = place{}, 0, nil // read all again
+		p.restart(place{}, 0)
+		p.back = nil
 	}
 	p.back = append(p.back, at)
 }
@@ -155,7 +182,7 @@ func (f *Frontier) choose(txn *badger.Txn, h *host, s *state, now int64) (place,
 	}
 	if f.order != ByDue {
 		if len(s.ahead) < crowd-1 && int64(len(s.ahead)) < s.queued-s.claimed()-1 {
-			ahead, err := places(txn, h.id, s.head, s)
+			ahead, err := places(txn, h.id, s.head, s, f.sight())
 			if err != nil {
 				return place{}, uriRow{}, err
 			}
@@ -176,9 +203,17 @@ func (f *Frontier) choose(txn *badger.Txn, h *host, s *state, now int64) (place,
 // disperse ends a crowd.
 func (f *Frontier) disperse(s *state) {
 	if s.pool != nil {
-		f.pooled -= len(s.pool.due)
+		s.pool.due, s.pool.read = nil, nil
+		f.count(s.pool)
 		s.pool = nil
 	}
+}
+
+// count tells of a pool that has changed.
+func (f *Frontier) count(p *pool) {
+	f.pooled += len(p.due) - p.counted[0]
+	f.swept += len(p.read) - p.counted[1]
+	p.counted = [2]int{len(p.due), len(p.read)}
 }
 
 // placed is the row of the URI that has a place.
@@ -196,8 +231,7 @@ func (f *Frontier) weigh(txn *badger.Txn, h *host, s *state, now int64) (place, 
 		s.pool = &pool{upTo: placeOf(now, fingerprint{})}
 	}
 	p := s.pool
-	before := len(p.due)
-	defer func() { f.pooled += len(p.due) - before }()
+	defer f.count(p)
 	if err := f.read(txn, h.id, p, now); err != nil {
 		return place{}, uriRow{}, err
 	}
@@ -226,25 +260,22 @@ func (f *Frontier) weigh(txn *badger.Txn, h *host, s *state, now int64) (place, 
 func (p *pool) pick(o Order, now int64) int {
 	source, first, best := -1, -1, -1
 	var sourceWorth, bestWorth float64
-	for i, c := range p.due {
+	for i := range p.due {
+		c := &p.due[i]
 		if c.urgent && p.turn%2 == 1 { // since before the frontier was opened, or too many to remember
 			return i
 		}
-		worth := c.worth(o, now)
-		if c.visited == 0 {
-			worth = math.Inf(1) // among the seeds and feeds those first that are new
-		}
-		better := func(than int, value float64) bool {
-			return than < 0 || worth > value || worth == value && c.at.before(p.due[than].at)
-		}
-		if c.source && better(source, sourceWorth) {
-			source, sourceWorth = i, worth
-		}
+		worth := math.Inf(1) // among the seeds and feeds those first that are new
 		switch {
-		case c.visited == 0 && (first < 0 || c.at.before(p.due[first].at)):
+		case c.visited != 0:
+			if worth = c.worth(o, now); best < 0 || worth > bestWorth || worth == bestWorth && c.at.before(p.due[best].at) {
+				best, bestWorth = i, worth
+			}
+		case first < 0 || c.at.before(p.due[first].at):
 			first = i
-		case c.visited != 0 && better(best, bestWorth):
-			best, bestWorth = i, worth
+		}
+		if c.source && (source < 0 || worth > sourceWorth || worth == sourceWorth && c.at.before(p.due[source].at)) {
+			source, sourceWorth = i, worth
 		}
 	}
 	turn := p.turn % turns
@@ -280,18 +311,19 @@ func (f *Frontier) read(txn *badger.Txn, host uint32, p *pool, now int64) error 
 		found = append(found, fresh...)
 	}
 	if left := poolRead - len(found); left > 0 && p.turn >= p.sweep {
-		older, _, err := due(txn, host, p.swept, left, p.upTo.due())
+		older, err := f.older(txn, host, p, left)
 		if err != nil {
 			return err
 		}
 		if found = append(found, older...); len(older) == left {
 			p.swept = older[left-1].at
-		} else if p.swept, p.sweep = (place{}), never; p.lost {
+			p.read = slices.Delete(p.read, 0, left)
+		} else if p.restart(place{}, never); p.lost {
 			p.sweep, p.lost = p.turn+maxPool/4, false
 		}
 	}
 	for _, seen := range found {
-		if slices.ContainsFunc(p.due, func(c contender) bool { return c.at == seen.at }) {
+		if p.has(seen.at) {
 			continue
 		}
 		if !seen.known {
@@ -307,6 +339,36 @@ func (f *Frontier) read(txn *badger.Txn, host uint32, p *pool, now int64) error 
 		p.due = append(p.due, seen.contender)
 	}
 	return nil
+}
+
+// older gives the next n places, or fewer when these are all that are due before upTo.
+func (f *Frontier) older(txn *badger.Txn, host uint32, p *pool, n int) ([]sighted, error) {
+	if len(p.read) < n {
+		from, more := p.swept, n
+		if len(p.read) > 0 {
+			from = p.read[len(p.read)-1].at
+		}
+		if f.swept < maxPooled/2 {
+			more = poolSight
+		}
+		found, _, err := due(txn, host, from, more-len(p.read), p.upTo.due())
+		if err != nil {
+			return nil, err
+		}
+		p.read = append(p.read, found...)
+	}
+	return p.read[:min(n, len(p.read))], nil
+}
+
+// has tells whether a place is in the pool.
+func (p *pool) has(at place) bool {
+	end := binary.LittleEndian.Uint64(at[placeLen-8:]) // where places differ
+	for i := range p.due {
+		if c := &p.due[i]; binary.LittleEndian.Uint64(c.at[placeLen-8:]) == end && c.at == at {
+			return true
+		}
+	}
+	return false
 }
 
 // sighted is a place that was found. Without a hint only that is known of its contender.
@@ -330,7 +392,7 @@ func (s *sighted) readFrom(txn *badger.Txn, host uint32) (ok bool, err error) {
 func (p *pool) skip(now int64) {
 	if p.turn < p.sweep {
 		p.lost = p.lost || p.sweep != never
-		p.swept, p.sweep = p.upTo, p.turn
+		p.restart(p.upTo, p.turn)
 	}
 	p.upTo = placeOf(now, fingerprint{})
 }

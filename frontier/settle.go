@@ -38,15 +38,15 @@ func (f *Frontier) settle(c Claim, o Settlement) (Added, error) {
 	if err != nil {
 		return Added{}, err
 	}
-	w := &settling{claim: c, Settlement: o, fresh: fresh}
-	f.settling.put(w)
+	w := f.settling.put(c, o, fresh)
 	runtime.Gosched() // so that others who are about to settle can come along
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if !w.done {
 		f.settleWaiting()
 	}
-	return added.plus(w.added), w.err
+	settled, err := f.settling.leave(w)
+	return added.plus(settled), err
 }
 
 // settleAlone ends a claim in a transaction of its own, or in several when it is too long for one.
