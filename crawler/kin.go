@@ -21,10 +21,14 @@ func kindOf(v visit) evaluators.Kind {
 	}.Kind()
 }
 
-// relatives looks up what is known of URIs of the same kind on the host, for a new URI.
+// relatives looks up what is known of URIs of the same kind on the host: of the kind that the URI was found to be of on its first
+// capture, and learned by since.
 func (c *Crawler) relatives(v visit) (evaluators.Relatives, error) {
-	kind := kindOf(v)
-	if c.rooms.Kin == nil || kind == 0 || !v.verdict.First {
+	kind := evaluators.Memory(v.record().Memory).Kind()
+	if v.verdict.First {
+		kind = kindOf(v)
+	}
+	if c.rooms.Kin == nil || kind == 0 || v.failed {
 		return evaluators.Relatives{}, nil
 	}
 	return c.rooms.Kin.Of(v.uri().Host(), kind)

@@ -129,7 +129,7 @@ type visit struct {
 	block    string // what stood in for the page that was asked for, see [evaluators.Block]; empty if nothing did
 	gone     bool   // the server says that there is no such page
 
-	relatives evaluators.Relatives // what is known of URIs of its kind on the host; nothing unless it is new
+	relatives evaluators.Relatives // what is known of URIs of its kind on the host
 	dates     evaluators.Dates     // what dates of feeds are worth on the host; nothing unless one may count
 }
 

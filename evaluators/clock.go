@@ -9,6 +9,7 @@ import (
 // changes seen and changes expected, in UTC.
 type clock struct {
 	cells [clockCells]belief // the 24 hours, then the 7 days from Thursday on
+	usual *usual             // of which no more is known here; nil: any time counts alike
 	parts [hourParts]belief  // the parts of the hour, as publishers and machines keep to the minute
 }
 
@@ -30,18 +31,22 @@ type profile struct {
 	upTo [hourParts + 1]float64 // weighted seconds of an hour before each part
 }
 
-// profile writes what the clock has learned. What it knows little of counts like any other time.
+// profile writes what the clock has learned. What it knows little of counts as is usual, or like any other time.
 func (c *clock) profile(w *profile) {
+	u := nothingUsual
+	if c.usual != nil {
+		u = *c.usual
+	}
 	var hour [hoursOfDay]float64
 	for i := range hour {
 		before, after := c.cells[(i+hoursOfDay-1)%hoursOfDay], c.cells[(i+1)%hoursOfDay]
 		seen := c.cells[i].shape + (before.shape+after.shape)/2
 		expected := c.cells[i].exposure + (before.exposure+after.exposure)/2
-		hour[i] = (seen + hourPrior) / (expected + hourPrior)
+		hour[i] = (seen + u.hour*u.cells[i]) / (expected + u.hour)
 	}
 	sum := 0.0
 	for d, cell := range c.cells[hoursOfDay:] {
-		day := math.Exp(dayPower * math.Log((cell.shape+dayPrior)/(cell.exposure+dayPrior))) // to that power
+		day := math.Exp(dayPower * math.Log((cell.shape+u.day*u.cells[hoursOfDay+d])/(cell.exposure+u.day))) // to that power
 		of := w.hour[d*hoursOfDay:][:hoursOfDay]
 		for h, usual := range hour {
 			of[h] = usual * day

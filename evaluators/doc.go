@@ -52,7 +52,8 @@
 // says nothing ([Unknown]) teaches nothing, and the next one that does counts from the last one that did.
 //
 // A URI that is new begins as its relatives are: those of its [Kind] on the host, of whose rates the mean and the spread are
-// known ([Relatives]), and how well each memory foretold them.
+// known ([Relatives]), and how well each memory foretold them. The hours and days at which they change ([Rhythm]) are what its own
+// clock shows as long as it has learned nothing, and go on to count like some eight changes in each hour and on each day.
 //
 // The number of changes that is waited for follows from the capture target as if changes came at random. It is raised
 // where they keep a distance from each other, since little is lost there, and lowered where they come in crowds, by the

@@ -49,6 +49,7 @@ type Relatives struct {
 	Rate   [2]float64       // of the logarithm of the rate of change per day, and of its square
 	Ageing [2]float64       // the same for the rate per unit of logarithmic age
 	Weight [experts]float64 // of the logarithms of the memories' weights
+	Rhythm Rhythm           // at which hours and on which days they change; of two or more
 }
 
 // Plus is what the relatives have in common after a visit's share is added.
@@ -60,6 +61,9 @@ func (k Relatives) Plus(o Relatives) Relatives {
 	}
 	for i := range k.Weight {
 		k.Weight[i] += o.Weight[i]
+	}
+	if k.Rhythm = k.Rhythm.Plus(o.Rhythm); k.URIs == 1 { // what one has it knows itself
+		k.Rhythm = Rhythm{}
 	}
 	return k
 }

@@ -2,6 +2,7 @@ package evaluators
 
 import (
 	"math"
+	"strconv"
 	"time"
 )
 
@@ -68,6 +69,7 @@ func (r *remembered) learn(at time.Time, changed bool) (versions float64) {
 	if passed < clockLooks*secondsPerDay {
 		r.clock.learn(last, now, expected, seen-float64(len(r.moments)), w)
 		r.clock.mark(r.moments, now-last < partLooks*secondsPerHour)
+		r.told = r.tell(last, now, expected, seen, w)
 		r.profiled, r.clockBytes = false, nil
 	}
 	r.weigh(passed/secondsPerDay, exposure, ageing, changed)
@@ -276,6 +278,7 @@ func (e WaitEvaluator) learned(in WaitInput) Wait {
 	} else {
 		lesson = r.share(-1)
 	}
+	r.clock.usual = in.Relatives.usual()
 	wanted, versions := e.expected(), 0.0
 	if in.State != Unknown {
 		reason += r.date(in)
@@ -289,6 +292,7 @@ func (e WaitEvaluator) learned(in WaitInput) Wait {
 	}
 	if r.kind != 0 {
 		lesson = lesson.Plus(r.share(1))
+		lesson.Rhythm = r.told
 	}
 	f := r.forecast(in.At)
 	crowding := r.crowding()
@@ -304,6 +308,9 @@ func (e WaitEvaluator) learned(in WaitInput) Wait {
 		Expected: x, Missed: 1 - capturedOf(x, crowding), PerDay: x / interval.Hours() * 24, Versions: versions, Kind: r.kind, Lesson: lesson,
 	}
 	w.Reason = reason + ": " + rounded(w.PerDay) + " changes a day, " + rounded(x) + " expected in " + spell(interval) + e.bound(interval)
+	if r.clock.usual != nil {
+		w.Reason += ", hours and days as those of " + strconv.Itoa(int(in.Relatives.URIs)) + " like it"
+	}
 	return w
 }
 

@@ -24,6 +24,14 @@ func (m Memory) Check() error {
 	return r.open(m)
 }
 
+// Kind is the class of the URI that the memory is of; zero if it does not know.
+func (m Memory) Kind() Kind {
+	if len(m) != memorySize || m[0] != memoryVersion {
+		return 0
+	}
+	return Kind(m[2])
+}
+
 // belief is a Gamma distribution of a rate of change; its mean is shape ÷ exposure.
 type belief struct{ shape, exposure float64 }
 
@@ -78,6 +86,7 @@ type remembered struct {
 	aged   belief                   // counts in logarithmic age
 	weight [experts]float64         // logarithms, the best is 0: rates, staged, aged
 	clock  clock
+	told   Rhythm  // by the last visit
 	quiet  float64 // exposure since the change that the visit found; zero if it is not known when that was
 
 	clockBytes []byte  // of which clock was read, as long as nothing was learned since; nil if there are none

@@ -75,7 +75,7 @@ type WaitInput struct {
 	Born time.Time // when the URI came into being, if that is known; looked at on the first capture, by [Learned]
 
 	Kind      Kind      // the class of the URI; looked at by [Learned] until it knows one
-	Relatives Relatives // what is known of that class on the host; looked at where Memory is empty
+	Relatives Relatives // what is known on the host of that class, or of that of Memory
 
 	Memory Memory // what [Learned] gave back last time; other rules hand it on
 

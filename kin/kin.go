@@ -1,8 +1,9 @@
 // Package kin remembers what the URIs of one kind on a host have in common.
 //
 // A [Book] keeps one [evaluators.Relatives] for each host and [evaluators.Kind]. It is asked by [Book.Of] before the wait of
-// a new URI is decided, and grows by [Book.Add]: what one visit changes is added, so that visits that go on at once do not
-// undo each other. It judges nothing itself. A host has at most 97 rows of some 120 bytes.
+// a URI is decided, and grows by [Book.Add]: what one visit changes is added, so that visits that go on at once do not
+// undo each other. It judges nothing itself. A host has at most 97 rows of some 120
+// bytes, or 600 where two or more URIs were seen to change.
 //
 // The book keeps its rows in a store that belongs to someone else, all of their keys beginning with the letter 'k'. A
 // visit's share is added after it is archived and logged, and before the frontier hears of it. When a crash comes in
@@ -22,11 +23,13 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// letter begins each key; a byte for the kind and the host follow. format begins each value: behind it are the numbers of
-// [evaluators.Relatives], in the order of its fields, as big-endian floats of 64 bits.
+// letter begins each key; a byte for the kind and the host follow. A format begins each value: behind it are the numbers of
+// [evaluators.Relatives], in the order of its fields, as big-endian floats of 64 bits. The older format is without the
+// rhythm, and is written where there is none.
 const (
-	letter = 'k'
-	format = 1
+	letter        = 'k'
+	withoutRhythm = 1
+	withRhythm    = 2
 )
 
 // ErrCorrupt tells that a row cannot be what was written.
@@ -94,25 +97,43 @@ func get(txn *badger.Txn, host uri.Host, kind evaluators.Kind) (r evaluators.Rel
 }
 
 // numbers lists the fields in the order of the row.
-func numbers(r *evaluators.Relatives) []*float64 {
+func numbers(r *evaluators.Relatives, rhythm bool) []*float64 {
 	all := []*float64{&r.URIs, &r.Rate[0], &r.Rate[1], &r.Ageing[0], &r.Ageing[1]}
 	for i := range r.Weight {
 		all = append(all, &r.Weight[i])
+	}
+	if !rhythm {
+		return all
+	}
+	all = append(all, &r.Rhythm.At)
+	for i := range r.Rhythm.Seen {
+		all = append(all, &r.Rhythm.Seen[i])
+	}
+	for i := range r.Rhythm.Expected {
+		all = append(all, &r.Rhythm.Expected[i])
 	}
 	return all
 }
 
 func encode(r evaluators.Relatives) []byte {
-	b := []byte{format}
-	for _, n := range numbers(&r) {
+	format := byte(withoutRhythm)
+	if r.Rhythm.At > 0 {
+		format = withRhythm
+	}
+	all := numbers(&r, format == withRhythm)
+	b := append(make([]byte, 0, 1+8*len(all)), format)
+	for _, n := range all {
 		b = binary.BigEndian.AppendUint64(b, math.Float64bits(*n))
 	}
 	return b
 }
 
 func decode(v []byte, r *evaluators.Relatives) error {
-	all := numbers(r)
-	if len(v) != 1+8*len(all) || v[0] != format {
+	if len(v) == 0 {
+		return fmt.Errorf("%w: it is empty", ErrCorrupt)
+	}
+	all := numbers(r, v[0] == withRhythm)
+	if len(v) != 1+8*len(all) || v[0] != withRhythm && v[0] != withoutRhythm {
 		return fmt.Errorf("%w: %d bytes", ErrCorrupt, len(v))
 	}
 	for i, n := range all {

@@ -56,6 +56,27 @@ func TestWhatVisitsAddIsKeptByHostAndKind(t *testing.T) {
 	}
 }
 
+func TestTheRhythmIsKeptAndRowsWithoutOneAreRead(t *testing.T) {
+	t.Parallel()
+	b, err := kin.Open(store(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := evaluators.Relatives{URIs: 3, Rate: [2]float64{1, 2}}
+	lesson := evaluators.Relatives{Rhythm: evaluators.Rhythm{At: 1e9}}
+	lesson.Rhythm.Seen[0], lesson.Rhythm.Expected[30] = 1.5, 0.25
+	for _, step := range []struct {
+		add, want evaluators.Relatives
+	}{{before, before}, {lesson, before.Plus(lesson)}} {
+		if err := b.Add("a.example", 5, step.add); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := b.Of("a.example", 5); err != nil || got != step.want {
+			t.Errorf("%+v, %v; want %+v", got, err, step.want)
+		}
+	}
+}
+
 func TestADamagedRowIsAnError(t *testing.T) {
 	t.Parallel()
 	db := store(t)

@@ -78,4 +78,42 @@ func Site(seed uint64, resources int, watched time.Duration, busy float64) []His
 	return all
 }
 
+// Daylight invents a news site of so many pages, watched for so many days from a Monday on. Their rates are spread
+// log-normally about 0.7 changes a day and are never more than 48. They share their hours: between 22 and 7 UTC there are a
+// twentieth of the changes of other hours, and at the weekend a quarter of those of other days. Otherwise changes come at random. The
+// same seed gives the same site.
+func Daylight(seed uint64, pages, days int) []History {
+	const usual, spread, most = 0.7, 1.2, 48.0
+	random := rand.New(rand.NewPCG(seed, 4))
+	start := time.Date(2026, time.January, 5, 0, 0, 0, 0, time.UTC)
+	all := make([]History, pages)
+	for i := range all {
+		perDay := math.Min(usual*math.Exp(spread*random.NormFloat64()), most)
+		gap := secondsPerDay / (2 * perDay) // between what might be changes, of which half are
+		h := History{
+			ID: "daylight:" + strconv.Itoa(i), Source: "invented", Kind: "section", Host: "daylight.example",
+			Start: start.Add(time.Duration(i) * time.Minute), Watched: time.Duration(days) * 24 * time.Hour,
+		}
+		for at := gap * random.ExpFloat64(); at < h.Watched.Seconds(); at += gap * random.ExpFloat64() {
+			if random.Float64() < byDaylight(h.Start.Add(seconds(at))) {
+				h.Changes = append(h.Changes, seconds(at))
+			}
+		}
+		all[i] = h
+	}
+	return all
+}
+
+// byDaylight is the share of what might be changes that are.
+func byDaylight(at time.Time) float64 {
+	share := 1.0
+	if at.Hour() < 7 || at.Hour() >= 22 {
+		share = 1.0 / 20
+	}
+	if day := at.Weekday(); day == time.Saturday || day == time.Sunday {
+		share /= 4
+	}
+	return share
+}
+
 const secondsPerDay = 24 * 60 * 60

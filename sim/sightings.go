@@ -149,13 +149,25 @@ func Replay(s evaluators.Stack, of *Sighted) []Step {
 	return steps
 }
 
-// Explain plays a stack through one history, visits made when it wants them, and gives what it made of each.
-func Explain(s evaluators.Stack, h History) []Step {
-	var steps []Step
-	var tally Tally
-	play := stack(s, h, nil, func(v Visit, w evaluators.Wait) { steps = append(steps, Step{v.At, v.State, w}) })
-	t := track{history: &h, play: play, due: h.Start, tally: &tally}
-	for t.visit(t.due) {
+// Explain plays one of the histories, visits made when its stack wants them, and gives what that made of each. The others of
+// its host are played too, and like is what is known in the end of those of its kind.
+func Explain(of func(host, mime string) evaluators.Stack, all []History, one int) (steps []Step, like evaluators.Relatives) {
+	var host []History
+	for i, h := range all {
+		if h.Host == all[one].Host && i != one {
+			host = append(host, h)
+		}
 	}
-	return steps
+	family := families{}
+	kind := evaluators.Kind(0)
+	explained := func(v Visit, w evaluators.Wait) { steps, kind = append(steps, Step{v.At, v.State, w}), w.Kind }
+	told := []func(Visit, evaluators.Wait){explained} // the first to be played is the one
+	Play(Policy{Host: func(float64) func(History) Player {
+		return func(h History) Player {
+			p := stack(of(h.Host, MIME(h.Kind)), h, family, told...)
+			told = nil
+			return p
+		}
+	}}, 0, append([]History{all[one]}, host...))
+	return steps, family[kind]
 }

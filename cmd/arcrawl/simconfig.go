@@ -93,23 +93,31 @@ func inFrontier(c sim.Crowding, all []sim.History) (tallies []sim.Tally, err err
 
 // explain shows what a stack made of each visit to one resource.
 func (s simulation) explain(out io.Writer, all []sim.History) error {
-	for _, h := range all {
+	for i, h := range all {
 		if h.ID != s.explained {
 			continue
 		}
-		stack := evaluators.Stack{{Name: "learned", Rule: evaluators.Learned}}
+		of := func(_, _ string) evaluators.Stack {
+			return evaluators.Stack{{Name: "learned", Rule: evaluators.Learned}}
+		}
 		if len(s.configs) > 0 {
 			c, err := config.Load(s.configs[0])
 			if err != nil {
 				return err
 			}
-			stack = played{s.configs[0], c, h.Start}.stack(h.Host, sim.MIME(h.Kind))
+			of = played{s.configs[0], c, h.Start}.stack
 		}
-		steps := sim.Explain(stack, h)
+		steps, like := sim.Explain(of, all, i)
 		if s.asJSON {
 			return writeJSON(out, explained(steps))
 		}
-		return tellSteps(out, steps)
+		if err := tellSteps(out, steps); err != nil {
+			return err
+		}
+		if told := like.Rhythm.String(); told != "" {
+			fmt.Fprintf(out, "\n%.0f of its kind on %s change %s.\n", like.URIs, h.Host, told)
+		}
+		return nil
 	}
 	return fmt.Errorf("--explain %s: there is no such resource in the histories, or it was watched for less than a day", s.explained)
 }
