@@ -1,0 +1,31 @@
+package house_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// largestFile is what a file of the repository may take. Fixtures of stores are some 170 KB.
+const largestFile = 1 << 20
+
+// A binary that slips into a commit stays in the history for ever, and everybody who clones it pays for it.
+func TestNoLargeFileIsTracked(t *testing.T) {
+	t.Parallel()
+	listed, err := exec.Command("git", "-C", root, "ls-files", "-z").Output()
+	if err != nil {
+		t.Skipf("git cannot list the files of this tree, which need be no repository: %v", err)
+	}
+	files := strings.Split(strings.TrimSuffix(string(listed), "\x00"), "\x00")
+	if len(files) < 20 {
+		t.Fatalf("git lists only %d files: this test has lost its way", len(files))
+	}
+	for _, file := range files {
+		is, err := os.Lstat(filepath.Join(root, file))
+		if err == nil && is.Size() > largestFile {
+			t.Errorf("%s has %d bytes: what is built belongs into bin/ or dist/, which .gitignore names; what a test needs should be made by it", file, is.Size())
+		}
+	}
+}
