@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/arcrawl/arcrawl/evaluators"
+	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -50,8 +50,8 @@ type Backlog struct {
 	NeedsDelay *Seconds `json:"needs_delay_seconds,omitempty"`
 	FewerURIs  int64    `json:"fewer_uris,omitempty"`
 
-	// Promise says in words what this delay can keep of the capture target, where the rule of the host has one; Share is the
-	// share of all versions that can be captured.
+	// Promise says in words what this delay can keep of the capture targets that URIs of the host have, if any; Share is the share
+	// of their versions that can be captured.
 	Promise string  `json:"promise,omitempty"`
 	Share   float64 `json:"captured_share,omitempty"`
 }
@@ -66,6 +66,8 @@ type survey struct {
 	types map[string]*load
 	waits map[string]*load
 	lives lives // of hosts
+
+	config *config.Config // in force when it was made
 }
 
 // surveys keeps the last survey, so that many questions cost one.
@@ -82,8 +84,8 @@ type load struct {
 	uris, due int64
 	demand    float64 // visits per second
 	most      time.Duration
-	late      *histogram       // nil while nothing is due
-	rates     *evaluators.Load // of hosts only
+	late      *histogram // nil while nothing is due
+	aims      *aims      // of hosts only
 }
 
 func (l *load) add(w frontier.Waiting, now time.Time) {
@@ -94,8 +96,8 @@ func (l *load) add(w frontier.Waiting, now time.Time) {
 	if every := intervalOf(w); every > 0 {
 		l.demand += 1 / every.Seconds()
 	}
-	if l.rates != nil && !w.LastVisit.IsZero() {
-		l.rates.Add(w.Rate, w.Wait)
+	if l.aims != nil && !w.LastVisit.IsZero() {
+		l.aims.add(w)
 	}
 	late := now.Sub(w.Due)
 	if late < 0 {
@@ -126,7 +128,7 @@ func (w *Window) surveyed(host uri.Host, maxAge time.Duration) (*survey, error) 
 		return s, nil
 	}
 	now := w.o.Now()
-	s := &survey{asOf: now, host: host, all: new(load), hosts: map[string]*load{}, types: map[string]*load{}, waits: map[string]*load{}, lives: lives{}}
+	s := &survey{asOf: now, host: host, all: new(load), hosts: map[string]*load{}, types: map[string]*load{}, waits: map[string]*load{}, lives: lives{}, config: w.o.Config().Config}
 	for from := frontier.Cursor(""); ; {
 		next, err := w.o.Frontier.Survey(host, from, func(x frontier.Waiting) { s.add(x, now) })
 		if err != nil {
@@ -145,8 +147,8 @@ func (s *survey) add(x frontier.Waiting, now time.Time) {
 	s.all.add(x, now)
 	s.lives.add(x)
 	host := into(s.hosts, string(x.Host))
-	if host.rates == nil {
-		host.rates = new(evaluators.Load)
+	if host.aims == nil {
+		host.aims = newAims(s.config, now)
 	}
 	host.add(x, now)
 	into(s.waits, waitClass(x)).add(x, now)
@@ -247,7 +249,7 @@ func (w *Window) foresee(b *Backlog, l *load) {
 	slots := float64(max(view.Slots, 1))
 	capacity := slots / max(delay.Seconds(), 0.001)
 	b.Capacity = capacity * 3600
-	if p, ok := w.promise(uri.Host(b.Name), l, delay, view.Slots); ok {
+	if p, ok := w.promise(l, delay, view.Slots); ok {
 		b.Promise, b.Share = p.String(), p.Share
 	}
 	switch stand := w.o.Crawler.Stand(); {

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"strings"
 	"time"
 
 	"github.com/arcrawl/arcrawl/uri"
@@ -49,4 +50,16 @@ func (c *Config) profile(h uri.Host) *profile {
 		}
 	}
 	return c.main
+}
+
+// WaitRefinements are the criteria of those refinements that hold for a visit, ask about more than the time and set entries of
+// the stack; empty where there is none.
+func (c *Config) WaitRefinements(a About) string {
+	var all []string
+	for _, l := range c.profile(a.URI.Host()).layers {
+		if _, sets := l.values["wait"]; sets && l.criteria.asksAboutURI() && l.holds(a) {
+			all = append(all, l.criteria.String())
+		}
+	}
+	return strings.Join(all, "; ")
 }

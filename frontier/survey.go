@@ -13,12 +13,15 @@ import (
 // Waiting is what a survey tells of a URI.
 type Waiting struct {
 	Host        uri.Host
+	URI         uri.URI
+	Hops        uri.HopPath
 	Due         time.Time     // zero is on demand only
 	LastVisit   time.Time     // zero is never
 	Wait        time.Duration // interval that was learned
 	ContentType string
 	Rate        float64 // changes per day that are expected; 0 is not known
 	Held        bool    // by an operator
+	Source      bool    // a feed or sitemap, or said to be one
 
 	FirstSeen, LastChange time.Time
 	Versions              int
@@ -26,6 +29,8 @@ type Waiting struct {
 
 // waitingRow reads of a uriRow what a survey tells.
 type waitingRow struct {
+	URI         cbor.ByteString `cbor:"1,keyasint"`
+	Hops        cbor.ByteString `cbor:"2,keyasint,omitempty"`
 	FirstSeen   int64           `cbor:"5,keyasint,omitempty"`
 	LastChange  int64           `cbor:"8,keyasint,omitempty"`
 	Versions    int             `cbor:"11,keyasint,omitempty"`
@@ -35,6 +40,7 @@ type waitingRow struct {
 	ContentType cbor.ByteString `cbor:"16,keyasint,omitempty"`
 	Rate        float64         `cbor:"40,keyasint,omitempty"`
 	Held        bool            `cbor:"80,keyasint,omitempty"`
+	Source      cbor.ByteString `cbor:"50,keyasint,omitempty"`
 }
 
 // maxSurveyed is how many rows a step of a survey reads.
@@ -84,8 +90,8 @@ func (f *Frontier) Survey(host uri.Host, from Cursor, each func(Waiting)) (next 
 				return err
 			}
 			each(Waiting{
-				Host: hosts[id-1].name, Due: fromMillis(w.Due), LastVisit: fromMicros(w.LastVisit), Wait: time.Duration(w.Wait),
-				ContentType: string(w.ContentType), Rate: w.Rate, Held: w.Held, FirstSeen: fromMicros(w.FirstSeen), LastChange: fromMicros(w.LastChange),
+				Host: hosts[id-1].name, URI: uri.FromCanonical(string(w.URI)), Hops: uri.HopPath(w.Hops), Due: fromMillis(w.Due), LastVisit: fromMicros(w.LastVisit), Wait: time.Duration(w.Wait),
+				ContentType: string(w.ContentType), Rate: w.Rate, Held: w.Held, Source: w.Source != "", FirstSeen: fromMicros(w.FirstSeen), LastChange: fromMicros(w.LastChange),
 				Versions: w.Versions,
 			})
 		}

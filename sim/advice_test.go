@@ -69,3 +69,80 @@ func TestTheAdviceIsTrue(t *testing.T) {
 		t.Errorf("%v; with so many fewer %.3f is captured", promise, after)
 	}
 }
+
+// TestTheAdviceIsTrueWithTwoTargets does the same with a host of pages of which 90 % of the versions are wanted, and data of which 50 %
+// are.
+func TestTheAdviceIsTrueWithTwoTargets(t *testing.T) {
+	t.Parallel()
+	const pages, days, margin, longest = 50, 40, 0.05, 90 * 24 * time.Hour
+	targets := map[string]float64{"page": 0.9, "json": 0.5}
+	all := atRandom(pages, days)
+	for i := range all {
+		if i%2 == 1 {
+			all[i].Kind = "json"
+		}
+	}
+	perDay := make(map[string]float64)
+	p := sim.Configured("two targets", func(_, mime string) evaluators.Stack {
+		target := targets["page"]
+		if mime == sim.MIME("json") {
+			target = targets["json"]
+		}
+		return evaluators.Stack{{Rule: evaluators.Learned, CaptureTarget: target, Min: sim.MinWait, Max: longest}}
+	})
+	watched := p
+	watched.Host = func(knob float64) func(sim.History) sim.Player {
+		players := p.Host(knob)
+		return func(h sim.History) sim.Player {
+			play := players(h)
+			return func(v sim.Visit) sim.Plan {
+				plan := play(v)
+				perDay[h.ID] = plan.PerDay
+				return plan
+			}
+		}
+	}
+	captured := func(p sim.Policy, all []sim.History, rest time.Duration) map[string]float64 {
+		tallies, err := sim.Crowd(sim.Crowding{Policy: p, Delay: rest, Order: frontier.ByValue, Dir: t.TempDir()}, all)
+		if err != nil {
+			t.Fatal(err)
+		}
+		shares := map[string]float64{}
+		for kind := range targets {
+			var sum sim.Tally
+			for i, h := range all {
+				if h.Kind == kind {
+					sum = sum.Add(tallies[i])
+				}
+			}
+			shares[kind] = sum.Share()
+		}
+		return shares
+	}
+	const rest = 8 * time.Minute
+	before := captured(watched, all, rest)
+	loads := map[string]*evaluators.Load{"page": {}, "json": {}}
+	for _, h := range all {
+		loads[h.Kind].Add(perDay[h.ID], 0)
+	}
+	var parts []evaluators.Part
+	for _, kind := range []string{"json", "page"} {
+		parts = append(parts, evaluators.Part{Of: sim.MIME(kind), Load: loads[kind], Target: targets[kind], Least: sim.MinWait, Most: longest})
+	}
+	promise := evaluators.Promised(parts, evaluators.Terms{Rest: rest})
+	t.Logf("%v; captured %v", promise, before)
+	near := func(what string, shares map[string]float64, want map[string]float64, above float64) {
+		for kind, share := range shares {
+			if share < want[kind]-margin || share > want[kind]+above {
+				t.Errorf("%v; %s %.3f of the versions of each %s are captured, want %.3f", promise, what, share, kind, want[kind])
+			}
+		}
+	}
+	if !promise.Bound || len(promise.Each) != 2 {
+		t.Fatalf("%v", promise)
+	}
+	// Of what changes several times between visits the rate is estimated too high, so that more is kept than was promised.
+	near("at present", before, map[string]float64{"page": promise.Each[0].Share, "json": promise.Each[1].Share}, 2*margin)
+	near("with that delay", captured(p, all, promise.NeededRest), targets, margin)
+	near("with so many fewer", captured(p, all[:pages-promise.Fewer], rest), targets, 2*margin)
+}

@@ -1,0 +1,93 @@
+package admin
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+// severalTargets has a target for pages, a lower one for data and for what is below /old/, and none for pictures.
+const severalTargets = `[operator]
+name = "Test Library"
+contact = "https://library.example/crawler"
+[[wait]]
+mime = "^text/html.*"
+rule = "learned"
+capture_target = 0.9
+[[wait]]
+mime = "^application/json.*"
+rule = "learned"
+capture_target = 0.5
+[[when]]
+uri = "/old/"
+wait = [{ mime = "^text/html.*", capture_target = 0.5 }]
+[seeds]
+uris = ["http://news.example/"]
+`
+
+// holds makes URIs known of a type that are visited each hour, and thought to change once between.
+func (w *world) holds(host, path, mime, source string, n int) {
+	w.Helper()
+	now := time.Now()
+	entries := make([]frontier.Entry, n)
+	for i := range entries {
+		r := frontier.Record{URI: uri.FromCanonical(fmt.Sprintf("http://%s%s%d", host, path, i)), Seed: "http://" + host + "/"}
+		r.Due, r.LastVisit, r.Wait, r.Visits, r.ContentType, r.Source = now.Add(time.Minute), now.Add(-time.Hour), time.Hour, 1, mime, source
+		entries[i] = frontier.Entry{Record: r}
+	}
+	_, err := w.rooms.Frontier.Import(now, false, entries...)
+	w.must(err)
+}
+
+func TestAHostWithSeveralCaptureTargetsIsToldOfAllInOneSentence(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, dir, severalTargets)
+		defer w.close()
+		w.holds("two.example", "/", "text/html; charset=utf-8", "", 100)
+		w.holds("two.example", "/data/", "application/json", "", 100)
+		w.visited("two.example", 30*time.Second)
+		w.holds("refined.example", "/", "text/html", "", 100)
+		w.holds("refined.example", "/old/", "text/html", "", 100)
+		w.visited("refined.example", 30*time.Second)
+		w.holds("data.example", "/", "application/json", "", 100)
+		w.visited("data.example", 2*time.Minute)
+		w.holds("pictures.example", "/", "image/png", "", 100)
+		w.holds("mixed.example", "/", "text/html", "", 10)
+		w.holds("mixed.example", "/", "image/png", "", 200) // under other names, and of no target
+		w.holds("mixed.example", "/p/", "image/png", "", 100)
+		w.visited("mixed.example", 30*time.Second)
+		w.holds("feeds.example", "/", "application/json", string([]byte{1}), 100)
+		rows := map[string]Backlog{}
+		for _, b := range get[Overdue](w, "/api/v1/overdue").Rows {
+			rows[b.Name] = b
+		}
+		for host, want := range map[string]string{
+			"two.example":      "capture targets of 90 % (text/html) and 50 % (application/json) need a delay of ",
+			"refined.example":  `capture targets of 90 % (text/html) and 50 % (text/html where uri = "/old/") need a delay of `,
+			"data.example":     "a capture target of 50 % needs a delay of ",
+			"pictures.example": "",
+			"mixed.example":    "a capture target of 90 % needs a delay of ",
+			"feeds.example":    "", // which are waited for in their own way
+		} {
+			if got := rows[host].Promise; !strings.HasPrefix(got, want) || (got == "") != (want == "") {
+				t.Errorf("%s: %q, want %q…", host, got, want)
+			}
+		}
+		two, data := rows["two.example"].Promise, rows["data.example"].Promise
+		t.Logf("%s\n%s\n%s\n%s", two, rows["refined.example"].Promise, data, rows["mixed.example"].Promise)
+		if !strings.Contains(two, "instead of 30s, or ") || strings.Count(two[strings.Index(two, "at present"):], " %") != 2 {
+			t.Error(two)
+		}
+		report := get[DayReport](w, "/api/v1/reports/days")
+		if len(report.Pace) != 4 || report.Pace[0].Promise != rows[report.Pace[0].Host].Promise {
+			t.Errorf("reported: %+v", report.Pace)
+		}
+	})
+}
