@@ -42,9 +42,9 @@ func Open(o Options) (*Frontier, error) {
 // What is written at random is written again by each level that it sinks through. So there is one level of up to 128 MB above
 // the last one, instead of two or three small ones, and [logsAtATime] says how many logs are merged with it.
 //
-// What builds a table takes 4 MB, then 8, then 16 as they are filled, with each block as it is and a place for its compressed form; the store
-// keeps up to eight of these, full or not. So tables and memory tables are just so large that the first 12 MB suffice: of 1.25 MB if
-// blocks shrink to a quarter or more, and of 6 MB. A transaction takes 0.9 MB then, and no value may be larger.
+// What builds a table takes twice its size, then twice that and so on as it is filled, with each block as it is and a place for its
+// compressed form; the store keeps up to eight of these, full or not. So tables and memory tables are just so large that 2, 4 and 8 MB
+// suffice: of 1 MB if blocks shrink to no less than a sixth, and of 6 MB. A transaction takes 0.9 MB then, and no value may be larger.
 func storeOptions(o Options) badger.Options {
 	compactors := 2
 	switch {
@@ -60,7 +60,7 @@ func storeOptions(o Options) badger.Options {
 		WithBlockCacheSize(32 << 20).
 		WithIndexCacheSize(48 << 20).
 		WithNumCompactors(compactors).
-		WithBaseTableSize(5 << 18).
+		WithBaseTableSize(1 << 20).
 		WithBaseLevelSize(128 << 20).
 		WithNumLevelZeroTablesStall(48).
 		WithBlockSize(8 << 10).
