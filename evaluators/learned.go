@@ -308,7 +308,7 @@ func (e WaitEvaluator) learned(in WaitInput) Wait {
 		Expected: x, Missed: 1 - capturedOf(x, crowding), PerDay: x / interval.Hours() * 24, Versions: versions, Kind: r.kind, Lesson: lesson,
 	}
 	w.Reason = reason + ": " + rounded(w.PerDay) + " changes a day, " + rounded(x) + " expected in " + spell(interval) + e.bound(interval)
-	if r.clock.usual != nil {
+	if r.clock.usual.tells() {
 		w.Reason += ", hours and days as those of " + strconv.Itoa(int(in.Relatives.URIs)) + " like it"
 	}
 	return w

@@ -94,6 +94,9 @@ var nothingUsual = func() (u usual) {
 	return u
 }()
 
+// tells reports whether it has half of the weight that it can have, so that it is worth a word.
+func (u *usual) tells() bool { return u != nil && u.hour >= hourPrior+rhythmWeight/2 }
+
 // usual is what the relatives' rhythm says of a URI that is one of them.
 func (k *Relatives) usual() *usual {
 	total := 0.0
