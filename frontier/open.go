@@ -44,7 +44,8 @@ func Open(o Options) (*Frontier, error) {
 //
 // What builds a table takes twice its size, then twice that and so on as it is filled, with each block as it is and a place for its
 // compressed form; the store keeps up to eight of these, full or not. So tables and memory tables are just so large that 2, 4 and 8 MB
-// suffice: of 1 MB if blocks shrink to no less than a sixth, and of 6 MB. A transaction takes 0.9 MB then, and no value may be larger.
+// suffice: of 1 MB if blocks shrink to no less than a sixth, and of 6 MB. A transaction takes 0.9 MB then, and values stay beside their keys up
+// to that.
 func storeOptions(o Options) badger.Options {
 	compactors := 2
 	switch {

@@ -59,7 +59,16 @@ func refused(err error, dir string) error {
 // logsAtATime is how many logs of so many bytes, each a table of its own by then, are merged with the others at a time, in a store
 // with tables of so many bytes. The more of them wait, the more must be asked for each URI that was visited not long ago, which in a
 // small store are all; the fewer, the more often a large one is written anew. Opening decides, which is often enough.
-func logsAtATime(size, log int64) int { return int(min(3+size>>25, mostAtATime/log)) }
+func logsAtATime(size, log int64) int {
+	return int(min(max(fewestLogs, (fewestAtATime+size>>2)/log), mostAtATime/log))
+}
+
+// fewestLogs is how many logs are merged at a time at least, and fewestAtATime how many bytes of small ones, to which a quarter of the
+// size of the store is added.
+const (
+	fewestLogs    = 3
+	fewestAtATime = 24 << 20
+)
 
 // mostAtATime is how many bytes of logs are merged at a time at most.
 const mostAtATime = 192 << 20

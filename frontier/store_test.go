@@ -51,3 +51,18 @@ func TestDamagedLengthIsNoTornTail(t *testing.T) {
 		})
 	}
 }
+
+// However large a log is, about as many bytes of them are merged at a time, and more of them the larger the store is.
+func TestLogsAtATime(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		size, log int64
+		want      int
+	}{
+		{0, 8 << 20, 3}, {0, 6 << 20, 4}, {0, 16 << 20, 3}, {64 << 20, 8 << 20, 5}, {64 << 20, 6 << 20, 6}, {10 << 30, 8 << 20, 24}, {10 << 30, 6 << 20, 32},
+	} {
+		if got := logsAtATime(c.size, c.log); got != c.want {
+			t.Errorf("logs of %d MB in a store of %d MB: %d at a time, want %d", c.log>>20, c.size>>20, got, c.want)
+		}
+	}
+}
