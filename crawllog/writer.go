@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"sync"
 	"time"
 )
@@ -17,13 +18,25 @@ type Writer struct {
 	path  string
 	extra bool
 
-	mu      sync.Mutex  // guards the fields below; held while a line is written, so that lines stay whole
+	mu      sync.Mutex  // guards the fields below; held while lines are written, so that they stay whole
 	file    *os.File    // nil once closed
 	info    os.FileInfo // of file
 	looked  time.Time   // when path was last compared with info; an entry's time
-	line    []byte      // to build a line in
 	torn    int64
-	damaged bool // half a line may stand at the end of file
+	damaged bool // what failed to be written may stand at the end of file
+
+	gate      sync.Mutex // guards what follows; taken while mu is held, never the other way round
+	gathering *lines     // nil when nobody waits
+	spare     []byte     // memory for the next lines
+}
+
+// lines are those of several entries, which are written together by the first who can: one write for many costs a fraction of one for each.
+type lines struct {
+	text   []byte
+	logged time.Time // of the first entry
+
+	done bool // guarded by the Writer's mu, as what follows
+	err  error
 }
 
 // Open opens the log at path for appending, and creates it if there is none. With extra, lines have the thirteenth
@@ -75,33 +88,74 @@ func (w *Writer) Torn() int64 {
 // the entry. If the file was renamed or removed, at the latest an entry logged a second later goes to a new one. The
 // line survives a crash of the process; for a loss of power, see [Writer.Sync].
 func (w *Writer) Write(e Entry) error {
+	l := w.gather(e)
+	runtime.Gosched() // so that others who are about to write can come along
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if !l.done {
+		w.gate.Lock()
+		w.gathering = nil // whoever comes now is too late for these
+		w.gate.Unlock()
+		l.done, l.err = true, w.write(l)
+		w.gate.Lock()
+		w.spare = l.text
+		w.gate.Unlock()
+	}
+	return l.err
+}
+
+// gather adds the line of an entry to those that are written next.
+func (w *Writer) gather(e Entry) *lines {
+	w.gate.Lock()
+	defer w.gate.Unlock()
+	if w.gathering == nil {
+		w.gathering = &lines{logged: e.Logged, text: w.spare[:0]}
+		w.spare = nil
+	}
+	l := w.gathering
+	l.text = append(e.AppendTo(l.text, w.extra), '\n')
+	return l
+}
+
+// write writes lines, all or none. The lock is held, as for what follows.
+func (w *Writer) write(l *lines) error {
 	if w.file == nil {
 		return fmt.Errorf("write crawl log %s: %w", w.path, os.ErrClosed)
 	}
-	if e.Logged.Sub(w.looked).Abs() >= lookEvery { // also if the clock was set back
+	if l.logged.Sub(w.looked).Abs() >= lookEvery { // also if the clock was set back
 		if err := w.look(); err != nil {
 			return err
 		}
-		w.looked = e.Logged
+		w.looked = l.logged
 	}
 	if w.damaged {
 		if err := w.mend(); err != nil {
 			return err
 		}
 	}
-	w.line = append(e.AppendTo(w.line[:0], w.extra), '\n')
-	n, err := w.file.Write(w.line)
+	n, err := w.file.Write(l.text)
 	if err == nil {
 		return nil
 	}
 	err = fmt.Errorf("write crawl log: %w", err)
 	if n > 0 {
 		w.damaged = true
-		err = errors.Join(err, w.mend())
+		err = errors.Join(err, w.undo(int64(n)))
 	}
 	return err
+}
+
+// undo cuts off what a failed write left.
+func (w *Writer) undo(n int64) error {
+	info, err := w.file.Stat()
+	if err == nil {
+		err = w.file.Truncate(max(info.Size()-n, 0))
+	}
+	if err != nil {
+		return fmt.Errorf("cut unwritten lines from crawl log %s: %w", w.path, err)
+	}
+	w.damaged = false
+	return nil
 }
 
 // look begins a new file if path does not lead to ours any more.
@@ -116,7 +170,7 @@ func (w *Writer) look() error {
 	return w.swap()
 }
 
-// mend cuts off what a failed write left.
+// mend cuts off half a line at the end of the file.
 func (w *Writer) mend() error {
 	info, err := w.file.Stat()
 	if err == nil {
