@@ -56,7 +56,7 @@ uris = ["http://%s/"]
 	}
 	walk(22) // robots.txt, and what is made once
 	check(t, "a first visit of 15 KB with 20 links", visits, costOf(t, func() { walk(visits) }),
-		bounds{objects: 580, bytes: 48_000, calls: 9.3, written: 18_800})
+		bounds{objects: 450, bytes: 35_500, calls: 9.2, written: 18_800})
 	ahead = 400 * 24 * time.Hour // all are due again
 	walk(22)
 	check(t, "a revisit that is answered 304", visits, costOf(t, func() { walk(visits - 1) }),

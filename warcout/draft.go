@@ -36,12 +36,11 @@ type draft struct {
 }
 
 // begin starts a record with the headers that every record has, after what is in text already.
-func begin(text []byte, kind gowarc.RecordType, id string, date time.Time) draft {
+func begin(text []byte, kind gowarc.RecordType, id, date string) draft {
 	d := draft{record: record{kind: kind, id: id, text: append(text[len(text):], gowarc.V1_1.String()+"\r\n"...)}}
 	d.add(gowarc.WarcType, kind.String())
 	d.addID(gowarc.WarcRecordID, id)
-	d.text = append(d.text, gowarc.WarcDate+": "...)
-	d.text = append(date.UTC().AppendFormat(d.text, stampLayout), "\r\n"...)
+	d.add(gowarc.WarcDate, date)
 	return d
 }
 

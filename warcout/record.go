@@ -22,6 +22,7 @@ const (
 // composer makes the records of one visit for one file.
 type composer struct {
 	v       Visit
+	date    string // of the visit, as records have it
 	infoID  string
 	text    []byte // the records so far, as far as they are in memory; the next follows
 	records []record
@@ -29,7 +30,7 @@ type composer struct {
 
 // compose gives the records of a visit in the order in which they are written. Their texts lie in buffer as far as it goes.
 func compose(buffer []byte, v Visit, infoID string) ([]record, error) {
-	c := composer{v: v, infoID: infoID, text: buffer[:0], records: make([]record, 0, maxRecords)}
+	c := composer{v: v, date: stamp(v.Date), infoID: infoID, text: buffer[:0], records: make([]record, 0, maxRecords)}
 	steps := [...]func() error{c.main, c.request, c.evidence, c.metadata}
 	if v.Response == nil && v.Revisit == nil {
 		steps = [...]func() error{c.evidence, c.request, nothing, c.metadata}
@@ -51,7 +52,7 @@ func (c *composer) start(kind gowarc.RecordType) (draft, error) {
 	if err != nil {
 		return draft{}, err
 	}
-	d := begin(c.text, kind, id, c.v.Date)
+	d := begin(c.text, kind, id, c.date)
 	d.add(gowarc.WarcTargetURI, c.v.URI.String())
 	if len(c.records) > 0 {
 		d.addID(gowarc.WarcConcurrentTo, c.records[0].id)
@@ -216,7 +217,7 @@ func warcinfo(now time.Time, name string, info []Field) (record, error) {
 	if err != nil {
 		return record{}, err
 	}
-	d := begin(nil, gowarc.Warcinfo, id, now)
+	d := begin(nil, gowarc.Warcinfo, id, stamp(now))
 	d.add(gowarc.WarcFilename, name)
 	return d.with(typeFields, block, "")
 }
