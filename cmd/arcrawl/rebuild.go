@@ -41,9 +41,11 @@ record that holds its payload. The first visit of each host waits as after a cra
 
 What is lost: URIs that were found but not visited yet (they are found again when the page that names them has changed); what
 the learned rule knew beyond the interval, and the interval of an article that is still followed up; what feeds have listed; which versions a page goes back and forth between; the copies of robots.txt, which
-are fetched again; rests, holds and pauses; the reputation of headers; and the index of payloads, so that the same payload under
-another URI is archived once more. Lines that were cut or damaged are counted and passed over.`,
-		Example: "  arcrawl frontier rebuild --config /etc/arcrawl/arcrawl.toml",
+are fetched again; rests, holds and pauses; the reputation of headers; the daily accounts, which arcrawl report days --since makes from the
+logs at any time; and the index of payloads. Unless that is filled from the archive too, with arcrawl dedup import and the folder of the WARC files, before
+the crawl goes on, the same payload under another URI is archived once more. Lines that were cut or damaged are counted and passed over.`,
+		Example: `  arcrawl frontier rebuild --config /etc/arcrawl/arcrawl.toml
+  arcrawl dedup import --config /etc/arcrawl/arcrawl.toml /var/lib/arcrawl/warc`,
 		RunE: func(cmd *cobra.Command, logs []string) error {
 			c, err := config.Load(path)
 			if err != nil {

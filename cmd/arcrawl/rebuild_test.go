@@ -67,6 +67,14 @@ func TestALostStoreIsMadeAnew(t *testing.T) {
 	if len(before) < 20 || len(after) > 0 {
 		t.Errorf("%d URIs were lost, %v came out of nowhere", len(before), after)
 	}
+	// What is archived is known again once it is imported, as the help says.
+	status := func() string { _, out, _ := command("dedup", "status", "--config", conf); return out }
+	if none := status(); strings.Contains(none, ".warc.gz") {
+		t.Errorf("the index is not empty:\n%s", none)
+	}
+	if code, out, errs := command("dedup", "import", "--config", conf, filepath.Join(dir, "warc")); code != exitOK || !strings.Contains(status(), ".warc.gz") {
+		t.Errorf("import of the archive: %d\n%s%s%s", code, out, errs, status())
+	}
 	if code, out, errs := command("fsck", "--config", conf); code != exitOK {
 		t.Errorf("fsck: %d\n%s%s", code, out, errs)
 	}
