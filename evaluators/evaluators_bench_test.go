@@ -41,3 +41,17 @@ func BenchmarkLearnedDecision(b *testing.B) {
 		s.Next(in)
 	}
 }
+
+// What do the hours of the relatives add to that?
+func BenchmarkLearnedDecisionAmongRelatives(b *testing.B) {
+	s := evaluators.Stack{{Rule: evaluators.Learned}}
+	in := evaluators.WaitInput{At: january, First: true, State: evaluators.Changed, Kind: 5, Relatives: officeHours(20, 3, true)}
+	for i := range 100 {
+		w := s.Next(in)
+		in = evaluators.WaitInput{At: in.At.Add(w.Interval), State: evaluators.Unchanged + evaluators.State(i%2), Memory: w.Memory, Relatives: in.Relatives}
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		s.Next(in)
+	}
+}
