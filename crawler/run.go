@@ -140,10 +140,15 @@ func (c *Crawler) countUp() error {
 	return c.rooms.Dedup.Flush()
 }
 
-// sync writes the log, and then the store, to the disk.
+// sync writes the log, and then the store, to the disk, and into the store before that what the visits told of relatives.
 func (c *Crawler) sync() error {
 	if err := c.rooms.CrawlLog.Sync(); err != nil {
 		return fmt.Errorf("sync crawl.log: %w", err)
+	}
+	if c.rooms.Kin != nil {
+		if err := c.rooms.Kin.Keep(); err != nil {
+			return err
+		}
 	}
 	if err := c.rooms.Frontier.Sync(); err != nil {
 		return fmt.Errorf("sync the frontier: %w", err)

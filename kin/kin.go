@@ -5,17 +5,20 @@
 // undo each other. It judges nothing itself. A host has at most 97 rows of some 120
 // bytes, or 600 where two or more URIs were seen to change.
 //
-// The book keeps its rows in a store that belongs to someone else, all of their keys beginning with the letter 'k'. A
-// visit's share is added after it is archived and logged, and before the frontier hears of it. When a crash comes in
-// between, the visit is made again and counted twice, which is one among many. What Add has written survives the process;
-// the owner of the store makes it survive the machine.
+// Add only adds to a row in memory, since each visit adds to one; [Book.Keep] writes what was added, and is called with each sync of
+// the store and before it is closed. The rows lie in a store that belongs to someone else, all of their keys beginning with the letter 'k'.
+// A visit's share is added after it is archived and logged, and before the frontier hears of it. A crash takes what was added since the last
+// Keep, or has a visit count twice that is made again; both change little in what is known of a kind.
 package kin
 
 import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
+	"slices"
+	"sync"
 
 	"github.com/dgraph-io/badger/v4"
 
@@ -35,28 +38,42 @@ const (
 // ErrCorrupt tells that a row cannot be what was written.
 var ErrCorrupt = errors.New("what is known of a kind is damaged")
 
-// Book keeps what is known in an open store. Its methods may be called by many goroutines at once. It needs no closing, and
-// is of no use when the store is closed.
-type Book struct{ db *badger.DB }
+// Book keeps what is known in an open store. Its methods may be called by many goroutines at once. It needs no closing but a last
+// [Book.Keep], and is of no use when the store is closed.
+type Book struct {
+	db *badger.DB
+
+	storing sync.Mutex // held by the one who reads or writes the store; taken before mu
+	mu      sync.Mutex // guards rows
+	rows    map[place]*row
+}
+
+type place struct {
+	host uri.Host
+	kind evaluators.Kind
+}
+
+// row is what is known of a kind, and whether the store knows less.
+type row struct {
+	evaluators.Relatives
+	added bool
+}
+
+// maxRows is how many rows are in memory, of 0.6 KB each.
+const maxRows = 4000
 
 // Open takes a store to keep the book in.
 func Open(db *badger.DB) (*Book, error) {
 	if db == nil {
 		return nil, errors.New("open the book of kinds: no store")
 	}
-	return &Book{db: db}, nil
+	return &Book{db: db, rows: map[place]*row{}}, nil
 }
 
 // Of gives what the URIs of a kind on a host have in common; the zero value if none is known.
 func (b *Book) Of(host uri.Host, kind evaluators.Kind) (r evaluators.Relatives, err error) {
-	err = b.db.View(func(txn *badger.Txn) error {
-		r, err = get(txn, host, kind)
-		return err
-	})
-	if err != nil {
-		return evaluators.Relatives{}, fmt.Errorf("look up kind %d of %s: %w", kind, host, err)
-	}
-	return r, nil
+	err = b.with(place{host, kind}, func(w *row) { r = w.Relatives })
+	return r, err
 }
 
 // Add adds what a visit changes in what is known of a kind. Nothing is added to kind zero.
@@ -64,29 +81,117 @@ func (b *Book) Add(host uri.Host, kind evaluators.Kind, lesson evaluators.Relati
 	if kind == 0 || lesson == (evaluators.Relatives{}) {
 		return nil
 	}
-	add := func(txn *badger.Txn) error {
-		r, err := get(txn, host, kind)
-		if err != nil {
-			return err
-		}
-		return txn.Set(key(host, kind), encode(r.Plus(lesson)))
+	return b.with(place{host, kind}, func(w *row) { w.Relatives, w.added = w.Plus(lesson), true })
+}
+
+// with calls do with the row of a kind, which is read if it is not in memory. What do is given is its own until it returns.
+func (b *Book) with(at place, do func(*row)) error {
+	if b.inMemory(at, do) {
+		return nil
 	}
-	err := b.db.Update(add)
-	for errors.Is(err, badger.ErrConflict) { // another goroutine was first; each round lets one through
-		err = b.db.Update(add)
+	b.storing.Lock()
+	defer b.storing.Unlock()
+	if b.inMemory(at, do) { // somebody else has read it
+		return nil
 	}
+	var w row
+	err := b.db.View(func(txn *badger.Txn) (err error) {
+		w.Relatives, err = get(txn, at)
+		return err
+	})
 	if err != nil {
-		return fmt.Errorf("add to kind %d of %s: %w", kind, host, err)
+		return fmt.Errorf("look up kind %d of %s: %w", at.kind, at.host, err)
+	}
+	if err := b.makeRoom(); err != nil {
+		return err
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.rows[at] = &w
+	do(&w)
+	return nil
+}
+
+func (b *Book) inMemory(at place, do func(*row)) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	w, ok := b.rows[at]
+	if ok {
+		do(w)
+	}
+	return ok
+}
+
+// makeRoom forgets the rows that the store knows, once there are too many.
+func (b *Book) makeRoom() error {
+	b.mu.Lock()
+	full := len(b.rows) >= maxRows
+	b.mu.Unlock()
+	if !full {
+		return nil
+	}
+	if err := b.keep(); err != nil {
+		return err
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	maps.DeleteFunc(b.rows, func(_ place, w *row) bool { return !w.added })
+	return nil
+}
+
+// Keep writes what was added. When it cannot, nothing is lost: it is written the next time.
+func (b *Book) Keep() error {
+	b.storing.Lock()
+	defer b.storing.Unlock()
+	return b.keep()
+}
+
+func (b *Book) keep() error {
+	var added []place
+	b.mu.Lock()
+	for at, w := range b.rows {
+		if w.added {
+			added = append(added, at)
+		}
+	}
+	b.mu.Unlock()
+	for portion := range slices.Chunk(added, maxPortion) {
+		err := b.db.Update(func(txn *badger.Txn) error {
+			for _, at := range portion {
+				if err := txn.Set(key(at), b.taken(at)); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			b.mu.Lock()
+			for _, at := range portion {
+				b.rows[at].added = true
+			}
+			b.mu.Unlock()
+			return fmt.Errorf("keep what is known of %d kinds: %w", len(added), err)
+		}
 	}
 	return nil
 }
 
-func key(host uri.Host, kind evaluators.Kind) []byte {
-	return append([]byte{letter, byte(kind)}, host...)
+// maxPortion is how many rows are written in one transaction, 60 KB at most.
+const maxPortion = 100
+
+// taken is a row as it is stored, and notes that it is.
+func (b *Book) taken(at place) []byte {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	w := b.rows[at]
+	w.added = false
+	return encode(w.Relatives)
 }
 
-func get(txn *badger.Txn, host uri.Host, kind evaluators.Kind) (r evaluators.Relatives, err error) {
-	item, err := txn.Get(key(host, kind))
+func key(at place) []byte { return append([]byte{letter, byte(at.kind)}, at.host...) }
+
+func get(txn *badger.Txn, at place) (r evaluators.Relatives, err error) {
+	item, err := txn.Get(key(at))
 	if errors.Is(err, badger.ErrKeyNotFound) {
 		return r, nil
 	}

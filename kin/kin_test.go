@@ -2,6 +2,7 @@ package kin_test
 
 import (
 	"errors"
+	"fmt"
 	"sync"
 	"testing"
 
@@ -74,6 +75,101 @@ func TestTheRhythmIsKeptAndRowsWithoutOneAreRead(t *testing.T) {
 		if got, err := b.Of("a.example", 5); err != nil || got != step.want {
 			t.Errorf("%+v, %v; want %+v", got, err, step.want)
 		}
+	}
+}
+
+func TestWhatWasKeptIsThereForTheNextRun(t *testing.T) {
+	t.Parallel()
+	db := store(t)
+	one := evaluators.Relatives{URIs: 1}
+	for run := 1; run <= 3; run++ {
+		b, err := kin.Open(db)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := b.Add("a.example", 5, one); err != nil {
+			t.Fatal(err)
+		}
+		if run == 3 {
+			break // a crash: what was not kept is lost, and nothing else
+		}
+		if err := b.Keep(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b, err := kin.Open(db)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := b.Of("a.example", 5); err != nil || got.URIs != 2 {
+		t.Errorf("%v URIs, %v; want the 2 that were kept", got.URIs, err)
+	}
+}
+
+func TestMoreKindsThanAreInMemory(t *testing.T) {
+	t.Parallel()
+	b, err := kin.Open(store(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const hosts = 9000
+	host := func(n int) uri.Host { return uri.Host(fmt.Sprintf("%d.example", n)) }
+	for range 2 {
+		for n := range hosts {
+			if err := b.Add(host(n), 5, evaluators.Relatives{URIs: float64(n)}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if n := b.InMemory(); n > hosts/2 {
+		t.Errorf("%d rows are in memory", n)
+	}
+	for n := range hosts {
+		if got, err := b.Of(host(n), 5); err != nil || got.URIs != float64(2*n) {
+			t.Fatalf("of host %d: %v, %v", n, got.URIs, err)
+		}
+	}
+}
+
+func TestWhatCannotBeKeptIsKeptLater(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	open := func() *badger.DB {
+		db, err := badger.Open(badger.DefaultOptions(dir).WithLogger(nil))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return db
+	}
+	db := open()
+	b, err := kin.Open(db)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := b.Add("a.example", 5, evaluators.Relatives{URIs: 7}); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.Keep(); err == nil {
+		t.Error("it was kept in a store that is closed")
+	}
+	if got, err := b.Of("a.example", 5); err != nil || got.URIs != 7 {
+		t.Errorf("after that %v, %v", got.URIs, err)
+	}
+	db = open()
+	defer db.Close()
+	b.Reopen(db)
+	if err := b.Keep(); err != nil {
+		t.Fatal(err)
+	}
+	other, err := kin.Open(db)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := other.Of("a.example", 5); err != nil || got.URIs != 7 {
+		t.Errorf("in the store is %v, %v", got.URIs, err)
 	}
 }
 

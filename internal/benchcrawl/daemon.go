@@ -28,14 +28,14 @@ func build(dir string, profiling bool) (string, error) {
 	return binary, nil
 }
 
-// daemonTOML is a configuration with everything on but politeness.
+// daemonTOML is a configuration with everything on but politeness, and the rule that arcrawl init chooses, within bounds that leave it no choice.
 const daemonTOML = `[operator]
 name = "Benchmark"
 contact = "https://library.example/crawler"
 [storage]
 min_free = "1MB"
 [crawl]
-workers = %d
+workers = %[1]d
 [log]
 extra_info = true
 [fetch]
@@ -45,14 +45,15 @@ delay_factor = 0.0
 min_delay = "0s"
 max_delay = "0s"
 crawl_delay_up_to = "0s"
-%s
+%[2]s
 [[wait]]
 mime = ".*"
-rule = "fixed"
-every = "%s"
+rule = "learned"
+min = "%[3]s"
+max = "%[3]s"
 [seeds]
 uris = [
-%s]
+%[4]s]
 `
 
 // believing has the headers of a server believed at once and never audited, so that each revisit is the same.
