@@ -128,10 +128,10 @@ func metadata(v visit) []warcout.Field {
 		{Name: "seed", Value: r.Seed},
 		{Name: "via", Value: r.Via},
 		{Name: "hopsFromSeed", Value: string(r.Hops)},
-		{Name: "visitReason", Value: visitReason(r)},
+		{Name: "visitReason", Value: signs.Replace(visitReason(r))},
 		{Name: "fetchTimeMs", Value: strconv.FormatInt(got.Took.Milliseconds(), 10)},
 		{Name: "contentState", Value: v.verdict.State.String()},
-		{Name: "contentStateReason", Value: v.verdict.Reason},
+		{Name: "contentStateReason", Value: signs.Replace(v.verdict.Reason)},
 	}
 	if v.block != "" {
 		fields = append(fields, warcout.Field{Name: "standsIn", Value: v.block})
@@ -157,6 +157,10 @@ func metadata(v visit) []warcout.Field {
 	}
 	return kept
 }
+
+// signs are what reasons are written with in the archive, in place of signs that are not ASCII. Its records are read for longer than
+// anybody guesses encodings right, and such short plain ones have a code of their own (see warcout).
+var signs = strings.NewReplacer("×", "x", "÷", "/", "→", "->")
 
 // visitReason says why a URI was visited now: what decided about its due time.
 func visitReason(r frontier.Record) string {

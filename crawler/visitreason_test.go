@@ -17,7 +17,7 @@ func TestEachRecordSaysWhyItsURIWasVisited(t *testing.T) {
 	}{
 		{"a seed, for the first time", frontier.Record{}, "seed"},
 		{"what was found, for the first time", frontier.Record{Via: "http://a.example/"}, "new"},
-		{"what was visited before", frontier.Record{Via: "http://a.example/", History: decided}, decided.Why},
+		{"what was visited before, in signs of ASCII", frontier.Record{Via: "http://a.example/", History: decided}, "^text/: changed: 2h / 1.5 = 1h20m"},
 		{"what the operator asked for before it was visited", frontier.Record{History: frontier.History{Why: "the operator asked for it"}}, "the operator asked for it"},
 	} {
 		v := visit{claim: frontier.Claim{Record: c.r}, capture: new(fetch.Capture)}

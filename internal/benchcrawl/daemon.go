@@ -28,14 +28,14 @@ func build(dir string, profiling bool) (string, error) {
 	return binary, nil
 }
 
-// daemonTOML is a configuration with everything on but politeness, and the rule that arcrawl init chooses, within bounds that leave it no choice.
+// daemonTOML is a configuration with everything on but politeness, and a rule within bounds that leave it no choice.
 const daemonTOML = `[operator]
 name = "Benchmark"
 contact = "https://library.example/crawler"
 [storage]
 min_free = "1MB"
 [crawl]
-workers = %[1]d
+workers = %d
 [log]
 extra_info = true
 [fetch]
@@ -45,15 +45,13 @@ delay_factor = 0.0
 min_delay = "0s"
 max_delay = "0s"
 crawl_delay_up_to = "0s"
-%[2]s
+%s
 [[wait]]
 mime = ".*"
-rule = "learned"
-min = "%[3]s"
-max = "%[3]s"
+%s
 [seeds]
 uris = [
-%[4]s]
+%s]
 `
 
 // believing has the headers of a server believed at once and never audited, so that each revisit is the same.
@@ -72,13 +70,21 @@ type daemon struct {
 	env    []string
 }
 
+// waiting has a rule, fixed if it is empty, wait for so long always.
+func waiting(rule, wait string) string {
+	if rule == "" || rule == "fixed" {
+		return fmt.Sprintf("rule = \"fixed\"\nevery = %q", wait)
+	}
+	return fmt.Sprintf("rule = %q\nmin = %q\nmax = %q", rule, wait, wait)
+}
+
 // configure writes the configuration.
-func (d daemon) configure(s site, workers int, wait, more string) error {
+func (d daemon) configure(s site, workers int, rule, wait, more string) error {
 	var seeds strings.Builder
 	for h := range s.hosts {
 		fmt.Fprintf(&seeds, "%q,\n", s.origin(h)+address(0))
 	}
-	text := fmt.Sprintf(daemonTOML, workers, more, wait, seeds.String())
+	text := fmt.Sprintf(daemonTOML, workers, more, waiting(rule, wait), seeds.String())
 	return os.WriteFile(filepath.Join(d.dir, "arcrawl.toml"), []byte(text), 0o600)
 }
 

@@ -24,7 +24,7 @@ func (g growth) idle(n int) (err error) {
 		return err
 	}
 	d := daemon{binary: g.o.arcrawl, dir: dir}
-	if err := d.configure(site{}, 50, "28d", ""); err != nil {
+	if err := d.configure(site{}, 50, "fixed", "28d", ""); err != nil {
 		return err
 	}
 	p, err := start(exec.Command(d.binary, "run", "--config", filepath.Join(dir, "arcrawl.toml")), nil, dir)

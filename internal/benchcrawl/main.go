@@ -49,6 +49,7 @@ type options struct {
 	hosts    int
 	workers  int
 	scale    float64
+	rule     string
 	names    string
 	arcrawl  string
 	other    string
@@ -62,6 +63,7 @@ func benchmark(args []string, out io.Writer) error {
 	flags.IntVar(&o.rounds, "rounds", 5, "how often each program does each scenario; the median is printed")
 	flags.IntVar(&o.hosts, "hosts", 60, "number of hosts")
 	flags.IntVar(&o.workers, "workers", 50, "crawl.workers of arcrawl")
+	flags.StringVar(&o.rule, "rule", "fixed", "rule of the wait evaluator: fixed, classic or learned, each within bounds that leave it no choice")
 	flags.Float64Var(&o.scale, "scale", 1, "makes each scenario so many times as large")
 	flags.StringVar(&o.names, "scenario", scenarioNames(), "which scenarios, with commas between")
 	flags.StringVar(&o.arcrawl, "arcrawl", "", "the binary to measure; built from this tree by default")

@@ -211,7 +211,7 @@ func (g *stage) daemon(dir, wait string) (daemon, error) {
 	if g.visits > 0 {
 		more = believing
 	}
-	return d, d.configure(g.site, g.o.workers, wait, more)
+	return d, d.configure(g.site, g.o.workers, g.o.rule, wait, more)
 }
 
 // arcrawl is the program of one binary.
