@@ -2,7 +2,6 @@ package crawler_test
 
 import (
 	"bytes"
-	"context"
 	"crypto/sha1"
 	"fmt"
 	"io"
@@ -62,17 +61,7 @@ uris = [%q]
 	defer shut()
 	c := crawler.New(rooms)
 	addPages(b, rooms.Frontier, site.URL, b.N+1)
-	ctx := context.Background()
-	walkOne := func() {
-		// A rest ends on a full millisecond; the benchmark does not wait for it.
-		claim, ok, err := rooms.Frontier.Claim(time.Now().Add(2 * time.Millisecond))
-		if err != nil || !ok {
-			b.Fatal("nothing to claim", err)
-		}
-		if err := c.Walk(ctx, claim); err != nil {
-			b.Fatal(err)
-		}
-	}
+	walkOne := func() { walkNext(b, rooms.Frontier, c) }
 	walkOne() // robots.txt
 	b.ResetTimer()
 	for range b.N {
@@ -133,6 +122,18 @@ func bareLoop(b *testing.B, site string) time.Duration {
 	return time.Since(began)
 }
 
+// walkNext claims what is due and takes it through the rooms.
+func walkNext(tb testing.TB, f *frontier.Frontier, c *crawler.Crawler) {
+	tb.Helper()
+	claim, ok, err := f.Claim(time.Now().Add(2 * time.Millisecond)) // a rest ends on a full millisecond; nobody waits for it here
+	if err != nil || !ok {
+		tb.Fatal("nothing to claim", err)
+	}
+	if err := c.Walk(tb.Context(), claim); err != nil {
+		tb.Fatal(err)
+	}
+}
+
 // What does a visit to a page that is archived already under another URI cost, when the record is looked up (a revisit is written),
 // read again and compared, or not looked up at all (the page is stored again)?
 func BenchmarkVisitOfADuplicate(b *testing.B) {
@@ -154,15 +155,7 @@ func BenchmarkVisitOfADuplicate(b *testing.B) {
 			defer shut()
 			c := crawler.New(rooms)
 			addPages(b, rooms.Frontier, site.URL, b.N+2)
-			walkOne := func() {
-				claim, ok, err := rooms.Frontier.Claim(time.Now().Add(2 * time.Millisecond))
-				if err != nil || !ok {
-					b.Fatal("nothing to claim", err)
-				}
-				if err := c.Walk(b.Context(), claim); err != nil {
-					b.Fatal(err)
-				}
-			}
+			walkOne := func() { walkNext(b, rooms.Frontier, c) }
 			walkOne() // robots.txt
 			walkOne() // the original
 			b.ResetTimer()

@@ -33,13 +33,7 @@ func newBenchCrawl(b *testing.B, site, settings string, n int) *benchCrawl {
 
 func (k *benchCrawl) walk(n int) {
 	for range n {
-		claim, ok, err := k.rooms.Frontier.Claim(time.Now().Add(2 * time.Millisecond)) // a rest ends on a full millisecond
-		if err != nil || !ok {
-			k.b.Fatal("nothing to claim", err)
-		}
-		if err := k.c.Walk(k.b.Context(), claim); err != nil {
-			k.b.Fatal(err)
-		}
+		walkNext(k.b, k.rooms.Frontier, k.c)
 	}
 }
 

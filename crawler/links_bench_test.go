@@ -49,15 +49,7 @@ func benchmarkKnownLinks(b *testing.B, links int) {
 	defer shut()
 	c := crawler.New(rooms)
 	addPages(b, rooms.Frontier, site.URL, max(knownPages, links))
-	walkOne := func() {
-		claim, ok, err := rooms.Frontier.Claim(time.Now().Add(2 * time.Millisecond))
-		if err != nil || !ok {
-			b.Fatal("nothing to claim", err)
-		}
-		if err := c.Walk(b.Context(), claim); err != nil {
-			b.Fatal(err)
-		}
-	}
+	walkOne := func() { walkNext(b, rooms.Frontier, c) }
 	walkOne() // robots.txt
 	walkOne() // and a page whose links are looked for in the store
 	b.ReportAllocs()

@@ -27,14 +27,8 @@ func atRandom(pages int, days float64) []sim.History {
 	return all
 }
 
-// TestTheAdviceIsTrue plays a host far over its budget, asks what its capture target would need, does each of what is advised,
-// and looks whether that is so.
-func TestTheAdviceIsTrue(t *testing.T) {
-	t.Parallel()
-	const pages, days, target, margin = 50, 40, 0.8, 0.05
-	all := atRandom(pages, days)
-	perDay := make(map[string]float64)
-	p := sim.Learned(90 * 24 * time.Hour)
+// watching is the policy, and notes the changes a day that it expects of each resource.
+func watching(p sim.Policy, perDay map[string]float64) sim.Policy {
 	watched := p
 	watched.Host = func(knob float64) func(sim.History) sim.Player {
 		players := p.Host(knob)
@@ -47,6 +41,18 @@ func TestTheAdviceIsTrue(t *testing.T) {
 			}
 		}
 	}
+	return watched
+}
+
+// TestTheAdviceIsTrue plays a host far over its budget, asks what its capture target would need, does each of what is advised,
+// and looks whether that is so.
+func TestTheAdviceIsTrue(t *testing.T) {
+	t.Parallel()
+	const pages, days, target, margin = 50, 40, 0.8, 0.05
+	all := atRandom(pages, days)
+	perDay := make(map[string]float64)
+	p := sim.Learned(90 * 24 * time.Hour)
+	watched := watching(p, perDay)
 	captured := func(p sim.Policy, all []sim.History, rest time.Duration) float64 {
 		return crowded(t, p, evaluators.Expected(target), all, rest, frontier.ByValue).Share()
 	}
@@ -90,18 +96,7 @@ func TestTheAdviceIsTrueWithTwoTargets(t *testing.T) {
 		}
 		return evaluators.Stack{{Rule: evaluators.Learned, CaptureTarget: target, Min: sim.MinWait, Max: longest}}
 	})
-	watched := p
-	watched.Host = func(knob float64) func(sim.History) sim.Player {
-		players := p.Host(knob)
-		return func(h sim.History) sim.Player {
-			play := players(h)
-			return func(v sim.Visit) sim.Plan {
-				plan := play(v)
-				perDay[h.ID] = plan.PerDay
-				return plan
-			}
-		}
-	}
+	watched := watching(p, perDay)
 	captured := func(p sim.Policy, all []sim.History, rest time.Duration) map[string]float64 {
 		tallies, err := sim.Crowd(sim.Crowding{Policy: p, Delay: rest, Order: frontier.ByValue, Dir: t.TempDir()}, all)
 		if err != nil {
