@@ -58,11 +58,15 @@ func usualPace(p config.Politeness) time.Duration {
 }
 
 // tell takes in a visit that took so long with the rest after it, and what became of its URI.
-func (p *prices) tell(v visit, polite config.Politeness, after frontier.History, took time.Duration) {
+func (p *prices) tell(v visit, s config.Settings, after frontier.History, took time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	before, price := v.record().History, p.price(priceKey(v.uri().Host(), polite))
-	asked := !v.robots && !v.failed && !v.verdict.First && !before.LastVisit.IsZero() && v.capture.Started.Sub(before.LastVisit) >= before.Wait
+	before, price := v.record().History, p.price(priceKey(v.uri().Host(), s.Politeness))
+	wait := before.Wait
+	if before.Prompt {
+		wait /= 2 // by so much it may come early, see [Crawler.inTime]
+	}
+	asked := !v.robots && !v.failed && !v.verdict.First && !before.LastVisit.IsZero() && v.capture.Started.Sub(before.LastVisit) >= wait
 	if !hostDown(v.capture.Status) {
 		price.Visit(took, asked)
 	}
@@ -70,9 +74,9 @@ func (p *prices) tell(v visit, polite config.Politeness, after frontier.History,
 		return
 	}
 	was, elastic := asks(before.LastVisit, before.Due, before.Wait, before.Rate)
-	price.Asks(-was, elastic)
+	price.Asks(-was, elastic && !ownWait(before.Source != "", s.Feeds))
 	is, elastic := asks(after.LastVisit, after.Due, after.Wait, after.Rate)
-	price.Asks(is, elastic)
+	price.Asks(is, elastic && !ownWait(after.Source != "", s.Feeds))
 	if late := v.claim.Overdue; late > lateBy && late > before.Wait/10 {
 		p.late = true
 	}
@@ -85,6 +89,10 @@ func asks(visited, due time.Time, wait time.Duration, rate float64) (perDay floa
 	}
 	return evaluators.Demand(wait, rate)
 }
+
+// ownWait reports whether the wait of a feed or sitemap follows from what is new in it, and from no target: changes are expected
+// of it too, but nothing stretches it.
+func ownWait(source bool, s config.Feeds) bool { return source && s.Wait == config.FeedsOwn }
 
 // begin says whether it is time to count, and if so takes that for done.
 func (p *prices) begin(now time.Time) bool {
@@ -103,7 +111,7 @@ func (c *Crawler) count(now time.Time, stop <-chan struct{}) error {
 	if !c.prices.begin(now) {
 		return nil
 	}
-	found := map[uri.Host]*evaluators.Price{}
+	found, cfg := map[uri.Host]*evaluators.Price{}, c.rooms.Config.Current()
 	for from := frontier.Cursor(""); ; {
 		next, err := c.rooms.Frontier.Survey("", from, func(w frontier.Waiting) {
 			perDay, elastic := asks(w.LastVisit, w.Due, w.Wait, w.Rate)
@@ -112,6 +120,10 @@ func (c *Crawler) count(now time.Time, stop <-chan struct{}) error {
 			}
 			if found[w.Host] == nil {
 				found[w.Host] = new(evaluators.Price)
+			}
+			if w.Source { // few are, and to resolve settings costs more than all the rest
+				about := config.About{URI: w.URI, Hops: w.Hops, ContentType: w.ContentType, Now: now}
+				elastic = elastic && !ownWait(true, cfg.For(about).Feeds)
 			}
 			found[w.Host].Asks(perDay, elastic)
 		})
@@ -127,7 +139,7 @@ func (c *Crawler) count(now time.Time, stop <-chan struct{}) error {
 			break
 		}
 	}
-	c.prices.counted(found, c.rooms.Config.Current(), now)
+	c.prices.counted(found, cfg, now)
 	return nil
 }
 

@@ -73,3 +73,58 @@ uris = ["http://busy.example/"]
 		}
 	})
 }
+
+// TestTheWaitOfAFeedIsNotStretchedWithTheOthers has a feed on a busy host that the curator has read every quarter of an hour. Its 96
+// visits a day are made first, and the waits of the pages are stretched to half as many visits again as are left.
+func TestTheWaitOfAFeedIsNotStretchedWithTheOthers(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, dir, `[politeness]
+min_delay = "340s"
+max_delay = "340s"
+[feeds]
+uris = ["http://busy.example/rss.xml"]
+min = "15m"
+max = "15m"
+[[wait]]
+mime = ".*"
+rule = "learned"
+capture_target = 0.9
+[seeds]
+uris = ["http://busy.example/"]
+`)
+		defer w.town.Close()
+		const pages, possible, feed = 40, 86400 / 340.0, 96
+		var links []string
+		for i := range pages {
+			links = append(links, fmt.Sprintf("/%d", i))
+			w.set("http://busy.example"+links[i], town.Page{Every: 6 * time.Hour, From: -time.Duration(i) * 9 * time.Minute})
+		}
+		w.set("http://busy.example/", town.Page{Links: links})
+		w.set("http://busy.example/rss.xml", town.Page{Type: "application/rss+xml", Body: `<rss version="2.0"><channel><item>
+			<link>http://elsewhere.example/1</link></item></channel></rss>`})
+		w.run(2 * 24 * time.Hour)
+		w.run(2 * 24 * time.Hour) // what the waits ask for is counted anew
+
+		asked := map[string]float64{}
+		for _, r := range w.reports {
+			switch r.URI.RequestTarget() {
+			case "/", "/robots.txt":
+			case "/rss.xml":
+				if r.Wait.Stretch != 0 || r.Wait.Interval > 15*time.Minute {
+					t.Fatalf("the feed is waited for %s: %s", r.Wait.Interval, r.Wait.Reason)
+				}
+			default:
+				asked[r.URI.String()] = 24 / r.Wait.Interval.Hours()
+			}
+		}
+		sum := 0.0
+		for _, perDay := range asked {
+			sum += perDay
+		}
+		if want := 1.5 * (possible - feed); sum < 0.8*want || sum > 1.2*want {
+			t.Errorf("the stretched waits of the pages ask for %.0f visits a day, want some %.0f", sum, want)
+		}
+	})
+}

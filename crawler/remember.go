@@ -252,7 +252,7 @@ func (c *Crawler) remember(v visit, s config.Settings, k kept, f found, n next) 
 		return fmt.Errorf("settle %s: %w", v.uri(), err)
 	}
 	c.step("settled")
-	c.prices.tell(v, s.Politeness, n.record.History, got.Took+polite.Rest(got.Took))
+	c.prices.tell(v, s, n.record.History, got.Took+polite.Rest(got.Took))
 	if err := c.account(v, n); err != nil {
 		return err
 	}
