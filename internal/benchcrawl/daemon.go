@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -65,9 +66,27 @@ audit_within = "0s"
 
 // daemon is arcrawl in a folder.
 type daemon struct {
-	binary string
-	dir    string
-	env    []string
+	binary   string
+	dir      string
+	env      []string
+	profiles string // where it writes them; empty without
+}
+
+// environment is that of the process.
+func (d daemon) environment() []string {
+	env := append(os.Environ(), d.env...)
+	if d.profiles != "" {
+		env = append(env, "ARCRAWL_PROFILES="+d.profiles)
+	}
+	return env
+}
+
+// mark tells a daemon that is profiled that visits begin now.
+func (d daemon) mark(p *process) error {
+	if d.profiles == "" {
+		return nil
+	}
+	return p.cmd.Process.Signal(syscall.SIGUSR1)
 }
 
 // waiting has a rule, fixed if it is empty, wait for so long always.
@@ -99,7 +118,7 @@ func (d daemon) crawl(until func(*tally) bool, count counter) (cost, tally, erro
 		return cost{}, t, err
 	}
 	cmd := exec.Command(d.binary, "run", "--config", filepath.Join(d.dir, "arcrawl.toml"))
-	cmd.Env = append(os.Environ(), d.env...)
+	cmd.Env = d.environment()
 	p, err := start(cmd, count, d.dir)
 	if err != nil {
 		return cost{}, t, err
@@ -128,7 +147,7 @@ const patience = time.Minute
 func (d daemon) follow(p *process, t *tally, until func(*tally) bool) (time.Duration, error) {
 	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()
-	last, seen := time.Now(), t.visits
+	last, seen, opened := time.Now(), t.visits, false
 	for range tick.C {
 		select {
 		case <-p.gone:
@@ -137,6 +156,12 @@ func (d daemon) follow(p *process, t *tally, until func(*tally) bool) (time.Dura
 		}
 		if err := t.read(); err != nil {
 			return 0, err
+		}
+		if t.first > 0 && !opened {
+			opened, t.opening = true, ticks(p.cmd.Process.Pid)
+			if err := d.mark(p); err != nil {
+				return 0, err
+			}
 		}
 		if until(t) {
 			return time.Since(p.began), nil
@@ -156,9 +181,10 @@ type tally struct {
 	path   string
 	offset int64
 
-	began  time.Time
-	first  time.Duration // from the start of the daemon to its first line
-	robots int           // visits of a robots.txt
+	began   time.Time
+	first   time.Duration // from the start of the daemon to its first line
+	opening time.Duration // what the daemon had of the processor by then
+	robots  int           // visits of a robots.txt
 
 	visits  int
 	ok      int // answered 200

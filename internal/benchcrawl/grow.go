@@ -1,15 +1,18 @@
 package main
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/dgraph-io/badger/v4"
 	"golang.org/x/net/html"
 
 	"github.com/arcrawl/arcrawl/frontier"
@@ -26,9 +29,13 @@ type growth struct {
 }
 
 // grow measures arcrawl with one number after the other made larger, and beside it the bare loop on the same documents,
-// because a busy machine changes more than the number does.
+// because a busy machine changes more than the number does. What the daemon has had of the processor by the first line of its
+// log is told as the opening, all from then on, the end included, as the visits.
 //
 //	go run ./internal/benchcrawl grow hosts connections known links idle
+//
+// A store that was filled for a measurement is copied for each round. In a folder given with -dir it stays, and is used again by
+// the next run.
 func grow(args []string, out io.Writer) error {
 	g := growth{out: out, sizes: make(map[string][]int)}
 	lists := map[string]*string{}
@@ -41,6 +48,7 @@ func grow(args []string, out io.Writer) error {
 	flags.IntVar(&g.o.rounds, "rounds", 3, "how often each is measured; the median is printed")
 	flags.IntVar(&g.total, "documents", 12_000, "documents of a run")
 	flags.StringVar(&g.o.arcrawl, "arcrawl", "", "the binary to measure; built from this tree by default")
+	flags.StringVar(&g.o.profiles, "profiles", "", "write profiles of each round into this folder, the opening apart; the times then include that")
 	flags.StringVar(&g.o.dir, "dir", "", "where everything is written; a folder in the temporary one by default")
 	flags.DurationVar(&g.idleFor, "idle-for", time.Minute, "how long an idle daemon is watched")
 	if err := flags.Parse(args); err != nil {
@@ -63,7 +71,7 @@ func grow(args []string, out io.Writer) error {
 		defer os.RemoveAll(g.o.dir)
 	}
 	if g.o.arcrawl == "" {
-		if g.o.arcrawl, err = build(g.o.dir, false); err != nil {
+		if g.o.arcrawl, err = build(g.o.dir, g.o.profiles != ""); err != nil {
 			return err
 		}
 	}
@@ -79,7 +87,7 @@ func (g growth) all(kinds []string) error {
 		if !ok {
 			return fmt.Errorf("no measurement %q; there are hosts, connections, known, links and idle", kind)
 		}
-		fmt.Fprintf(g.out, "\n| %s | CPU s / 1,000 visits | × bare loop | visits / s | peak resident MB | first line after |\n|---|---|---|---|---|---|\n", kind)
+		fmt.Fprintf(g.out, "\n| %s | CPU s / 1,000 visits | × bare loop | visits / s | peak resident MB | opening, CPU s | first line after |\n|---|---|---|---|---|---|---|\n", kind)
 		for _, n := range g.sizes[kind] {
 			if err := measure(n); err != nil {
 				return fmt.Errorf("%s %d: %w", kind, n, err)
@@ -91,9 +99,9 @@ func (g growth) all(kinds []string) error {
 
 // run crawls a new site in rounds, each beginning with what prepare leaves in the folder of the store, and prints the
 // medians.
-func (g growth) run(n int, s site, workers, visits int, prepare func(state string) error) error {
+func (g growth) run(kind string, n int, s site, workers, visits int, prepare func(state string) error) error {
 	g.o.workers, g.o.hosts = workers, s.hosts
-	st := &stage{scenario: scenario{name: "grow", site: s}, o: g.o, dir: g.o.dir}
+	st := &stage{scenario: scenario{name: fmt.Sprintf("%s-%d", kind, n), site: s}, o: g.o, dir: g.o.dir}
 	stop, err := st.serve()
 	if err != nil {
 		return err
@@ -102,25 +110,29 @@ func (g growth) run(n int, s site, workers, visits int, prepare func(state strin
 	if err := st.prepare(); err != nil {
 		return err
 	}
-	var processor, ratio, rate, resident, first []float64
-	for range g.o.rounds {
+	var processor, ratio, rate, resident, opening, first []float64
+	for round := range g.o.rounds {
 		bare, err := st.once(program{"bare loop", st.bareLoop}, nil)
 		if err != nil {
 			return err
+		}
+		if g.o.profiles != "" {
+			st.o.profiles = filepath.Join(g.o.profiles, strconv.Itoa(round+1))
 		}
 		c, t, err := g.round(st, visits, prepare)
 		if err != nil {
 			return err
 		}
-		all := float64(t.visits + t.robots)
-		processor = append(processor, 1000*c.processor.Seconds()/all)
-		ratio = append(ratio, c.processor.Seconds()/all/(bare.processor.Seconds()/float64(bare.documents)))
-		rate = append(rate, all/c.elapsed.Seconds())
+		each := (c.processor - t.opening).Seconds() / float64(t.visits+t.robots)
+		processor = append(processor, 1000*each)
+		ratio = append(ratio, each/(bare.processor.Seconds()/float64(bare.documents)))
+		rate = append(rate, float64(t.visits+t.robots)/(c.elapsed-t.first).Seconds())
 		resident = append(resident, float64(c.resident)/1e6)
+		opening = append(opening, t.opening.Seconds())
 		first = append(first, t.first.Seconds())
 	}
-	_, err = fmt.Fprintf(g.out, "| %d | %.3f | %.2f | %.0f | %.0f | %.2f s |\n", n, median(processor), median(ratio), median(rate), median(resident),
-		median(first))
+	_, err = fmt.Fprintf(g.out, "| %d | %.3f | %.2f | %.0f | %.0f | %.2f | %.2f s |\n", n, median(processor), median(ratio), median(rate),
+		median(resident), median(opening), median(first))
 	return err
 }
 
@@ -147,21 +159,27 @@ const page = 15_000
 // hosts spreads the same number of documents over more hosts. Each has its robots.txt, which counts as a visit.
 func (g growth) hosts(n int) error {
 	each := max(2, g.total/n)
-	return g.run(n, site{size: page, hosts: n, documents: each}, 50, n*each, nil)
+	return g.run("hosts", n, site{size: page, hosts: n, documents: each}, 50, n*each, nil)
 }
 
 // connections lets more workers visit 500 hosts.
 func (g growth) connections(n int) error {
 	const hosts = 500
 	each := max(2, g.total/hosts)
-	return g.run(n, site{size: page, hosts: hosts, documents: each}, n, hosts*each, nil)
+	return g.run("connections", n, site{size: page, hosts: hosts, documents: each}, n, hosts*each, nil)
 }
 
 // known puts so many URIs into the store first, which are not due.
 func (g growth) known(n int) error {
 	const hosts = 60
 	each := max(2, g.total/hosts)
-	return g.run(n, site{size: page, hosts: hosts, documents: each}, 50, hosts*each, func(state string) error { return fill(state, n) })
+	filled, err := g.filled(n)
+	if err != nil {
+		return err
+	}
+	return g.run("known", n, site{size: page, hosts: hosts, documents: each}, 50, hosts*each, func(state string) error {
+		return os.CopyFS(state, os.DirFS(filled))
+	})
 }
 
 // links visits pages of a quarter of a megabyte with so many links, which nearly all are known; it also says what the
@@ -180,17 +198,30 @@ func (g growth) links(n int) error {
 		}
 	}
 	each := (processorTime() - before).Seconds() / times
-	if err := g.run(n, s, 50, 1000, nil); err != nil {
+	if err := g.run("links", n, s, 50, 1000, nil); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(g.out, "| the tokenizer alone | %.3f | | | | |\n", 1000*each)
+	_, err := fmt.Fprintf(g.out, "| the tokenizer alone | %.3f | | | | | |\n", 1000*each)
 	return err
 }
 
 // dueLater is when the URIs that fill a store are due.
 const dueLater = 300 * 24 * time.Hour
 
-// fill makes a store with n URIs, 250 on each host, none of which is due.
+// filled is the folder of a store with n URIs, which is made if it is not there.
+func (g growth) filled(n int) (string, error) {
+	dir := filepath.Join(g.o.dir, fmt.Sprintf("filled-%d", n))
+	if _, err := os.Stat(dir); err == nil {
+		return dir, nil
+	}
+	half := dir + ".half"
+	if err := errors.Join(os.RemoveAll(half), fill(half, n)); err != nil {
+		return "", err
+	}
+	return dir, os.Rename(half, dir)
+}
+
+// fill makes a store with n URIs, 250 on each host, none of which is due, and lets it come to rest.
 func fill(state string, n int) error {
 	now := time.Now()
 	f, err := frontier.Open(frontier.Options{Dir: state, Now: now, RestAfterCrash: time.Millisecond})
@@ -212,5 +243,13 @@ func fill(state string, n int) error {
 			batch = batch[:0]
 		}
 	}
+	for merging(f) {
+		time.Sleep(100 * time.Millisecond)
+	}
 	return f.Close()
+}
+
+// merging tells that a store has still to merge tables of what was written. That belongs to the filling.
+func merging(f *frontier.Frontier) bool {
+	return slices.ContainsFunc(f.DB().Levels(), func(l badger.LevelInfo) bool { return l.Score >= 1 })
 }

@@ -20,7 +20,11 @@ func (g growth) idle(n int) (err error) {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	if err := fill(filepath.Join(dir, "state"), n); err != nil {
+	filled, err := g.filled(n)
+	if err != nil {
+		return err
+	}
+	if err := os.CopyFS(filepath.Join(dir, "state"), os.DirFS(filled)); err != nil {
 		return err
 	}
 	d := daemon{binary: g.o.arcrawl, dir: dir}
@@ -41,7 +45,7 @@ func (g growth) idle(n int) (err error) {
 	before, memory := ticks(pid), statusField(pid, "RssAnon")
 	time.Sleep(g.idleFor)
 	spent := ticks(pid) - before
-	_, err = fmt.Fprintf(g.out, "| %d | %.2f %% of a core in %s | | | anonymous memory %d MB, then %d | |\n", n,
+	_, err = fmt.Fprintf(g.out, "| %d | %.2f %% of a core in %s | | | anonymous memory %d MB, then %d | | |\n", n,
 		100*spent.Seconds()/g.idleFor.Seconds(), g.idleFor, memory>>10, statusField(pid, "RssAnon")>>10)
 	return err
 }

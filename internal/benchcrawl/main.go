@@ -4,6 +4,7 @@
 //	go run ./internal/benchcrawl -scenario first -rounds 9  # one of them
 //	go run ./internal/benchcrawl -scenario first -profiles /tmp/profiles
 //	go run ./internal/benchcrawl grow hosts connections known links idle
+//	go run ./internal/benchcrawl grow -profiles /tmp/profiles -dir /tmp/grow -known 10000,5000000 known
 //
 // A server in a process of its own plays many hosts, each at its own address of the loopback. Three programs fetch the
 // same documents from it, one after the other in each round: a bare loop of GET, SHA-1, gzip and append that is part of

@@ -202,7 +202,7 @@ func (g *stage) daemon(dir, wait string) (daemon, error) {
 		d.env = append(d.env, "SSL_CERT_FILE="+g.authority)
 	}
 	if g.o.profiles != "" {
-		d.env = append(d.env, "ARCRAWL_PROFILES="+filepath.Join(g.o.profiles, g.name))
+		d.profiles = filepath.Join(g.o.profiles, g.name)
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return d, err
@@ -239,7 +239,7 @@ func (g *stage) first(binary, dir string, count counter) (cost, error) {
 func (g *stage) again(binary string, count counter) (cost, error) {
 	d := daemon{binary: binary, dir: filepath.Join(g.dir, "known")}
 	if g.o.profiles != "" {
-		d.env = append(d.env, "ARCRAWL_PROFILES="+filepath.Join(g.o.profiles, g.name))
+		d.profiles = filepath.Join(g.o.profiles, g.name)
 	}
 	c, t, err := d.crawl(func(t *tally) bool { return t.visits >= g.visits*g.documents() }, count)
 	return c, errors.Join(err, g.check(t))
