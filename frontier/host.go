@@ -75,9 +75,10 @@ type slot struct {
 	listed   bool        // as forbidden
 	held     bool        // by an operator: it gets no place when it is settled
 	diverted bool
-	haste    haste // of the claimed URI
-	sooner   int64 // when it is due at the latest once it is settled, in ms; 0 if nobody wants it sooner
-	reopened bool  // the origin's rules changed since the claim
+	haste    haste   // of the claimed URI
+	sooner   int64   // when it is due at the latest once it is settled, in ms; 0 if nobody wants it sooner
+	said     hearsay // of the claimed URI since the claim
+	reopened bool    // the origin's rules changed since the claim
 }
 
 func (s state) clone() state {

@@ -98,8 +98,8 @@ type Candidate struct {
 	// demand stays that. Of one that is being visited meanwhile the next visit comes so early.
 	Sooner bool
 
-	// SaidChanged and SaidNothing are remembered of a known URI if Sooner says so and it is not being visited: the latest
-	// change that was told of since it was visited, and the first silence.
+	// SaidChanged and SaidNothing are remembered of a known URI if Sooner says so: the latest change that was told of since it
+	// was visited, and the first silence. While it is being visited a change counts that comes after that visit's capture.
 	SaidChanged, SaidNothing time.Time
 }
 

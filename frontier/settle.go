@@ -140,6 +140,10 @@ func (c *change) settled(d *draft, cl Claim, o Settlement) error {
 	if s.sooner != 0 && !due.IsZero() && due.UnixMilli() > s.sooner {
 		due, urgent, o.Record.Why = fromMillis(s.sooner), true, whySooner
 	}
+	is := rowOf(o.Record, dueMillis(due, o.Finished))
+	if s.said.changed > is.LastCapture { // what the visit could see itself is for no other one
+		is.told(s.said)
+	}
 	was := uriRow{Due: s.place.due(), Forbidden: s.listed, Held: s.held}
 	if s.known {
 		was.URI = cbor.ByteString(o.Record.URI.String())
@@ -149,7 +153,6 @@ func (c *change) settled(d *draft, cl Claim, o Settlement) error {
 	d.asked = askedRest(d.asked, o)
 	d.fit(c.f.valence(d.h.name))
 
-	is := rowOf(o.Record, dueMillis(due, o.Finished))
 	is.Forbidden, is.Held, is.Urgent = forbidden, was.Held, urgent
 	return c.put(d, fp, was, is)
 }

@@ -103,17 +103,22 @@ func (c *change) hasten(d *draft, n newcomer, now time.Time) (bool, error) {
 	if due == 0 {
 		due = dueMillis(now, now)
 	}
+	said := hearsay{micros(n.SaidChanged), micros(n.SaidNothing)}
+	is := was
+	told := is.told(said)
 	if taker := d.taker(n.fp); taker != nil {
-		d.dirty = true // it must come into memory; what is on disk stays
+		d.dirty = true // it must come into memory; on disk nothing but what was said changes
 		if taker.sooner == 0 || due < taker.sooner {
 			taker.sooner = due
 		}
-		return true, nil
+		taker.said = taker.said.and(said)
+		if told {
+			err = c.put(d, n.fp, was, is) // in case the claim is given back
+		}
+		return true, err
 	}
-	is := was
 	is.Due = min(was.Due, due)
 	is.Urgent = was.Urgent || n.Urgent && is.Due <= due
-	told := is.told(n)
 	moved := is.Due != was.Due || is.Urgent != was.Urgent
 	if moved {
 		is.Why = whySooner
@@ -124,15 +129,24 @@ func (c *change) hasten(d *draft, n newcomer, now time.Time) (bool, error) {
 	return moved, c.put(d, n.fp, was, is)
 }
 
-// told takes in that a source says of a change, and reports whether that is more than was known.
-func (w *uriRow) told(n newcomer) bool {
-	said := micros(n.SaidChanged)
-	if said <= w.SaidChanged {
-		return false
+// hearsay is what sources say of a URI: when it last changed, and until when they had said nothing before that, in µs.
+type hearsay struct{ changed, nothing int64 }
+
+// and is h with more of it: the latest change, and the first silence.
+func (h hearsay) and(o hearsay) hearsay {
+	if o.changed <= h.changed {
+		return h
 	}
-	if w.SaidChanged == 0 {
-		w.SaidNothing = micros(n.SaidNothing)
+	if h.changed != 0 {
+		o.nothing = h.nothing
 	}
-	w.SaidChanged = said
-	return true
+	return o
+}
+
+// told takes in what a source says, and reports whether that is more than was known.
+func (w *uriRow) told(said hearsay) bool {
+	was := hearsay{w.SaidChanged, w.SaidNothing}
+	is := was.and(said)
+	w.SaidChanged, w.SaidNothing = is.changed, is.nothing
+	return is != was
 }

@@ -153,6 +153,60 @@ func TestSoonerWhileTheURIIsBeingVisited(t *testing.T) {
 	}
 }
 
+// TestWhatIsSaidOfAURIThatIsBeingVisited is read from a source while the page is visited: what came after its capture is for the next
+// visit, what came before it the visit has seen, unless it failed or was given back.
+func TestWhatIsSaidOfAURIThatIsBeingVisited(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		said     time.Duration // after the claim
+		captured bool
+		released bool
+		want     bool
+	}{
+		"a change after the capture is kept":                 {said: time.Second, captured: true, want: true},
+		"a change before the capture is seen by the visit":   {said: -time.Second, captured: true},
+		"a change before a visit that failed is kept":        {said: -time.Second, want: true},
+		"a change before a visit that is given back is kept": {said: -time.Second, released: true, want: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f, now := openUrgent(t)
+			a := frontier.Candidate{URI: newsURI("/a")}
+			addTo(t, f, now, a)
+			claim, _, err := f.Claim(now)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r := claim.Record
+			r.Due = now.Add(24 * time.Hour)
+			if c.captured {
+				r.LastCapture = now
+			}
+			a.Sooner, a.Due = true, now.Add(time.Minute)
+			said, silent := now.Add(c.said), now.Add(-time.Hour)
+			for i := range 2 { // told twice: the last change, the first silence
+				back := time.Duration(1-i) * time.Millisecond
+				a.SaidChanged, a.SaidNothing = said.Add(-back), silent.Add(time.Duration(i)*time.Minute)
+				addTo(t, f, now, a)
+			}
+			if c.released {
+				err = f.Release(claim, now)
+			} else {
+				_, err = f.Settle(claim, frontier.Settlement{Record: r, Finished: now.Add(2 * time.Second)})
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !c.want {
+				said, silent = time.Time{}, time.Time{}
+			}
+			if r, _, err = f.Get(newsURI("/a")); err != nil || !r.SaidChanged.Equal(said) || !r.SaidNothing.Equal(silent) {
+				t.Errorf("changed at %s, silent until %s, want %s and %s (%v)", r.SaidChanged, r.SaidNothing, said, silent, err)
+			}
+		})
+	}
+}
+
 func TestAReleasedUrgentURIStaysUrgent(t *testing.T) {
 	t.Parallel()
 	f, now := openUrgent(t)
