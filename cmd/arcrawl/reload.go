@@ -32,12 +32,18 @@ type reloader struct {
 	files   *fsnotify.Watcher // nil where nothing is watched
 }
 
+// onHangup gives the SIGHUPs of the process, until the returned function is called. One that comes while the rooms are opened is kept until
+// somebody takes it; without this it would end the process, as it would one that is shutting its rooms.
+func onHangup() (hangup <-chan os.Signal, stop func()) {
+	c := make(chan os.Signal, 1)
+	signal.Notify(c, syscall.SIGHUP)
+	return c, func() { signal.Stop(c) }
+}
+
 // reloadOnChange reads the configuration again at SIGHUP, which also reopens crawl.log, and when its files change, until
 // the returned function is called.
-func reloadOnChange(cr *crawler.Crawler, rooms crawler.Rooms, log zerolog.Logger) func() {
+func reloadOnChange(cr *crawler.Crawler, rooms crawler.Rooms, hangup <-chan os.Signal, log zerolog.Logger) func() {
 	r := reloader{crawler: cr, rooms: rooms, log: log}
-	hangup := make(chan os.Signal, 1)
-	signal.Notify(hangup, syscall.SIGHUP)
 	var err error
 	if r.files, err = fsnotify.NewWatcher(); err != nil {
 		log.Warn().Err(err).Msg("files cannot be watched: a new configuration is read at SIGHUP only")
@@ -47,7 +53,6 @@ func reloadOnChange(cr *crawler.Crawler, rooms crawler.Rooms, log zerolog.Logger
 	var busy sync.WaitGroup
 	busy.Go(func() { r.run(hangup, end) })
 	return func() {
-		signal.Stop(hangup)
 		close(end)
 		busy.Wait()
 		if r.files != nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -57,6 +58,8 @@ long as it looks for what is due.`,
 
 // crawl opens the rooms, crawls until ctx ends, and shuts the rooms.
 func crawl(ctx context.Context, c *config.Config, log zerolog.Logger, observe func(crawler.Report)) error {
+	hangup, stop := onHangup()
+	defer stop()
 	boundGarbage(garbage)
 	tellSystemd("STATUS=opening the store")
 	rooms, shut, err := openRooms(config.NewLive(c), log)
@@ -68,12 +71,12 @@ func crawl(ctx context.Context, c *config.Config, log zerolog.Logger, observe fu
 		log.Warn().Err(err).Msg("the host files could not be copied: one that is broken at the next start holds its host")
 	}
 	super := newSupervisor(&rooms)
-	err = crawlIn(ctx, rooms, super, log)
+	err = crawlIn(ctx, rooms, super, hangup, log)
 	super.closing()
 	return errors.Join(err, shut())
 }
 
-func crawlIn(ctx context.Context, rooms crawler.Rooms, super *supervisor, log zerolog.Logger) error {
+func crawlIn(ctx context.Context, rooms crawler.Rooms, super *supervisor, hangup <-chan os.Signal, log zerolog.Logger) error {
 	var window *admin.Window
 	watched := rooms.Observe
 	rooms.Observe = func(r crawler.Report) {
@@ -103,7 +106,7 @@ func crawlIn(ctx context.Context, rooms crawler.Rooms, super *supervisor, log ze
 	counts := rooms.Frontier.Counts(time.Now())
 	log.Info().Str("version", programVersion()).Str("config", rooms.Config.Current().Path).Int("new_seeds", added.New).
 		Int64("uris", counts.URIs).Int64("hosts", counts.Hosts).Msg("started")
-	stopReloading := reloadOnChange(cr, rooms, log)
+	stopReloading := reloadOnChange(cr, rooms, hangup, log)
 	defer stopReloading()
 	stopWatching := super.watch(ctx, rooms.Config.Current().Crawl.Grace, cr.Held)
 	err = cr.Run(ctx)
