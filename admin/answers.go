@@ -236,10 +236,11 @@ type Added struct {
 	Outside []string `json:"outside,omitempty"` // not in the configuration: forgotten by the scope at the first visit
 }
 
-// HeaderReport tells what validators have been worth, host by host.
+// HeaderReport tells what validators, and the dates of feeds and sitemaps, have been worth, host by host.
 type HeaderReport struct {
-	Rows []HeaderTrust `json:"rows"` // at most 10,000
-	More bool          `json:"more"` // there are others
+	Rows  []HeaderTrust `json:"rows"`  // at most 10,000
+	Dates []DateTrust   `json:"dates"` // at most 10,000
+	More  bool          `json:"more"`  // there are others
 }
 
 // HeaderTrust is what one validator of a host has been worth.
@@ -255,6 +256,17 @@ type HeaderTrust struct {
 	Known       int     `json:"known"` // how many predictions Precision is of
 	Precision   float64 `json:"precision"`
 	Believed    bool    `json:"believed"`
+}
+
+// DateTrust is what the dates that feeds and sitemaps give have been worth on a host.
+type DateTrust struct {
+	Host      string  `json:"host"`
+	Of        string  `json:"of"` // "entries": when a feed listed something new; "pages": when listed pages changed
+	Right     int64   `json:"right"`
+	False     int64   `json:"false"`
+	Known     int     `json:"known"` // how many dates Precision is of
+	Precision float64 `json:"precision"`
+	Believed  bool    `json:"believed"`
 }
 
 // Problem is the answer to a request that was not granted.

@@ -169,7 +169,7 @@ func (c *Client) Config(ctx context.Context) (Config, error) {
 	return ask[Config](ctx, c, http.MethodGet, "/config", nil, nil)
 }
 
-// Headers asks what validators have been worth.
+// Headers asks what validators and dates have been worth.
 func (c *Client) Headers(ctx context.Context) (HeaderReport, error) {
 	return ask[HeaderReport](ctx, c, http.MethodGet, "/reports/headers", nil, nil)
 }

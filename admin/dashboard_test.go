@@ -15,6 +15,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/internal/browser"
 	"github.com/arcrawl/arcrawl/internal/town"
 )
@@ -54,6 +55,9 @@ func aDayOfNews(t *testing.T) *replay {
 		defer w.close()
 		w.trap("http://news.example/calendar/2031/07/x/x/x/")
 		w.set("http://news.example/", town.Page{Every: 2 * time.Hour})
+		for range 3 {
+			w.must(w.rooms.Trust.AddDate("news.example", evaluators.DatedPages, true))
+		}
 		w.run(24*time.Hour - time.Minute)
 		for _, path := range []string{
 			"status?", "series?span=1d", "series?span=7d", "hosts?limit=10&sort=overdue&state=overdue", "hosts?limit=10&sort=failures&state=down", "hosts?limit=50&offset=0&q=&sort=overdue&state=",
@@ -97,11 +101,11 @@ func TestTheDashboardInABrowser(t *testing.T) {
 	}{
 		{"", "overview", []string{"The crawl goes on", "crawling", "Visits in the last hour", "Overdue: how late", "down.example", "Hosts that cannot be reached"}},
 		{"hosts", "hosts", []string{"news.example", "down.example", "1 to 2 of 2"}},
-		{"host/news.example", "host/news.example", []string{"news.example", "Pause the host", "http://news.example/", "Day by day", "versions seen", "Its queue", "Release the trap", "reject ^https?://news\\.example", "1 URIs kept out"}},
+		{"host/news.example", "host/news.example", []string{"news.example", "Pause the host", "http://news.example/", "Day by day", "versions seen", "What the dates of its feeds and sitemaps were worth", "Its queue", "Release the trap", "reject ^https?://news\\.example", "1 URIs kept out"}},
 		{"host/down.example", "host/down.example", []string{"could not be reached", "Its URIs keep their places", "None was found"}},
 		{"uri?u=http%3A%2F%2Fnews.example%2F", "uri?u=http%3A%2F%2Fnews.example%2F", []string{"as a seed", "new version", "unchanged", "Visit it now", "because", ".*: unchanged:", "it is a seed"}},
 		{"uri?u=http%3A%2F%2Fnews.example%2Fno", "uri?u=http%3A%2F%2Fnews.example%2Fno", []string{"It is not known: never found", "scope.by", "is a host of the seeds"}},
-		{"headers", "headers", []string{"What ETag and Last-Modified were worth"}},
+		{"headers", "headers", []string{"What ETag and Last-Modified were worth", "What the dates of feeds and sitemaps were worth", "pages"}},
 		{"dedup", "dedup", []string{"What deduplication came to", "news.example", "text/html"}},
 		{"config", "config", []string{"In force since", "arcrawl.toml"}},
 	} {

@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"errors"
 	"time"
 
 	"github.com/arcrawl/arcrawl/config"
@@ -12,18 +13,31 @@ import (
 // exampleTypes stand for the classes of content where a content type is asked for.
 var exampleTypes = [evaluators.Classes]string{evaluators.ClassText: "text/html", evaluators.ClassOther: "image/png"}
 
-// Headers is what a book tells of validators, and whether they are believed under a configuration.
+// Headers is what a book tells of validators, and whether they are believed under a configuration, and of the dates of feeds and
+// sitemaps.
 func Headers(book *trust.Book, c *config.Config, now time.Time) (HeaderReport, error) {
-	out := HeaderReport{Rows: []HeaderTrust{}}
-	err := book.Each(func(h uri.Host, r evaluators.Reputation) error {
-		if out.More = len(out.Rows) >= maxRows; out.More {
+	out := HeaderReport{Rows: []HeaderTrust{}, Dates: []DateTrust{}}
+	for _, err := range []error{out.addValidators(book, c, now), out.addDates(book)} {
+		switch {
+		case errors.Is(err, errEnough):
+			out.More = true
+		case err != nil:
+			return out, err
+		}
+	}
+	return out, nil
+}
+
+func (r *HeaderReport) addValidators(book *trust.Book, c *config.Config, now time.Time) error {
+	return book.Each(func(h uri.Host, known evaluators.Reputation) error {
+		if len(r.Rows) >= maxRows {
 			return errEnough
 		}
-		for class, of := range r {
-			doubts := r.Doubts(exampleTypes[class], c.ForHost(h, now).Midfetch.Bar)
+		for class, of := range known {
+			doubts := known.Doubts(exampleTypes[class], c.ForHost(h, now).Midfetch.Bar)
 			for by, s := range of {
 				if s != (evaluators.Standing{}) {
-					out.Rows = append(out.Rows, HeaderTrust{
+					r.Rows = append(r.Rows, HeaderTrust{
 						Host: string(h), Content: evaluators.Class(class).String(), Validator: evaluators.Witness(by).String(),
 						ChangeRight: s.ChangeRight, ChangeFalse: s.ChangeWrong, SameRight: s.SameRight, SameFalse: s.SameWrong,
 						Missing: s.Missing, Known: s.Known, Precision: s.Precision(), Believed: !doubts[by],
@@ -33,10 +47,23 @@ func Headers(book *trust.Book, c *config.Config, now time.Time) (HeaderReport, e
 		}
 		return nil
 	})
-	if out.More {
-		return out, nil
-	}
-	return out, err
+}
+
+func (r *HeaderReport) addDates(book *trust.Book) error {
+	return book.EachDates(func(h uri.Host, known evaluators.Dates) error {
+		if len(r.Dates) >= maxRows {
+			return errEnough
+		}
+		for i, s := range known {
+			if about := evaluators.Dating(i); s != (evaluators.Standing{}) {
+				r.Dates = append(r.Dates, DateTrust{
+					Host: string(h), Of: about.String(), Right: s.ChangeRight, False: s.ChangeWrong, Known: s.Known, Precision: s.Precision(),
+					Believed: known.Believed(about),
+				})
+			}
+		}
+		return nil
+	})
 }
 
 // predictions is what all validators of all hosts have foretold, and what became of it.

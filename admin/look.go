@@ -41,7 +41,7 @@ func uriOf(r frontier.Record, now time.Time) URI {
 // maxRows bounds the rows of a report.
 const maxRows = 10_000
 
-// headers tells what validators have been worth.
+// headers tells what validators and dates have been worth.
 func (w *Window) headers() (HeaderReport, error) {
 	return Headers(w.o.Trust, w.o.Config().Config, w.o.Now())
 }

@@ -64,7 +64,7 @@ func crawlRoutes() []route {
 			serve: func(w *Window, _ *http.Request) (any, error) { return w.alarmsRaised(), nil },
 		},
 		{
-			method: "GET", path: api + "/reports/headers", doc: "What ETag, Last-Modified and 304 have been worth on each host.", answer: HeaderReport{},
+			method: "GET", path: api + "/reports/headers", doc: "What ETag, Last-Modified, 304 and the dates of feeds and sitemaps have been worth on each host.", answer: HeaderReport{},
 			serve: func(w *Window, _ *http.Request) (any, error) { return w.headers() },
 		},
 	}

@@ -32,6 +32,12 @@ func (b *Book) Dates(host uri.Host) (d evaluators.Dates, err error) {
 	return d, nil
 }
 
+// EachDates calls see with every host of which dates were looked into, in the order of their names, until see returns an error,
+// which EachDates returns.
+func (b *Book) EachDates(see func(uri.Host, evaluators.Dates) error) error {
+	return each(b.db, kindDates, decodeDates, see)
+}
+
 // AddDate adds what became of a date on a host.
 func (b *Book) AddDate(host uri.Host, about evaluators.Dating, right bool) error {
 	add := func(txn *badger.Txn) error {

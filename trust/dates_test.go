@@ -34,7 +34,15 @@ func TestWhatDatesWereWorthIsThereAfterReopening(t *testing.T) {
 	if other, err := book.Dates("b.example"); err != nil || other != (evaluators.Dates{}) {
 		t.Errorf("a host without dates has %+v, %v", other, err)
 	}
-	err := book.Each(func(h uri.Host, _ evaluators.Reputation) error {
+	seen := map[uri.Host]evaluators.Dates{}
+	err := book.EachDates(func(h uri.Host, d evaluators.Dates) error {
+		seen[h] = d
+		return nil
+	})
+	if err != nil || len(seen) != 1 || seen["a.example"] != want {
+		t.Errorf("the hosts with dates are %+v, %v", seen, err)
+	}
+	err = book.Each(func(h uri.Host, _ evaluators.Reputation) error {
 		t.Errorf("%s has a reputation by its dates", h)
 		return nil
 	})
@@ -80,6 +88,9 @@ func TestDamagedDatesAreAnError(t *testing.T) {
 		}
 		if err := book.AddDate("a.example", evaluators.DatedPages, true); !errors.Is(err, trust.ErrCorrupt) {
 			t.Errorf("%s: added to: %v", name, err)
+		}
+		if err := book.EachDates(func(uri.Host, evaluators.Dates) error { return nil }); !errors.Is(err, trust.ErrCorrupt) {
+			t.Errorf("%s: read with the others: %v", name, err)
 		}
 	}
 }

@@ -7,10 +7,9 @@
 // [Book.AddDate] and are asked for by [Book.Dates], which reads the store.
 //
 // The book keeps its rows in a store that belongs to someone else, all of their keys beginning with the letter 't', or with "pF" where
-// they are of dates. An
-// observation is added after its visit is archived and logged, and before the frontier hears of it. When a crash comes in
-// between, the visit is made again and observed again, which is true both times. What Add has written survives the
-// process; the owner of the store makes it survive the machine.
+// they are of dates. An observation is added after its visit is archived and logged, and before the frontier hears of it. When a crash
+// comes in between, the visit is made again and observed again, which is true both times. What Add has written survives the process; the
+// owner of the store makes it survive the machine.
 package trust
 
 import (
@@ -121,18 +120,23 @@ func (b *Book) Add(host uri.Host, o evaluators.Observation) error {
 // Each calls see with every host that something was observed of, in the order of their names, until see returns an
 // error, which Each returns.
 func (b *Book) Each(see func(uri.Host, evaluators.Reputation) error) error {
-	return b.db.View(func(txn *badger.Txn) error {
+	return each(b.db, string(kind), decode, see)
+}
+
+// each calls see with every row of a kind.
+func each[T any](db *badger.DB, prefix string, decode func([]byte, *T) error, see func(uri.Host, T) error) error {
+	return db.View(func(txn *badger.Txn) error {
 		o := badger.DefaultIteratorOptions
-		o.Prefix = []byte{kind}
+		o.Prefix = []byte(prefix)
 		it := txn.NewIterator(o)
 		defer it.Close()
 		for it.Rewind(); it.Valid(); it.Next() {
-			host := uri.Host(it.Item().Key()[1:])
-			var r evaluators.Reputation
-			if err := it.Item().Value(func(v []byte) error { return decode(v, &r) }); err != nil {
+			host := uri.Host(it.Item().Key()[len(prefix):])
+			var row T
+			if err := it.Item().Value(func(v []byte) error { return decode(v, &row) }); err != nil {
 				return fmt.Errorf("read the reputation of %s: %w", host, err)
 			}
-			if err := see(host, r); err != nil {
+			if err := see(host, row); err != nil {
 				return err
 			}
 		}

@@ -1,7 +1,7 @@
 // The list of hosts, and the page of one.
 import { h, ask, optional, count, span, moment, when, uriLink, table, pairs, notice, button, percent } from './page.js';
 import { hosts as hostTable } from './overview.js';
-import { trustTable } from './reports.js';
+import { trustTable, datesTable } from './reports.js';
 
 const pageSize = 50;
 
@@ -27,7 +27,8 @@ export async function hostList(again, query) {
 export async function hostPage(again, query, name) {
   const path = 'hosts/' + encodeURIComponent(name);
   const [host, queue, headers, found, days] = await Promise.all([ask(path), optional(path + '/queue'), optional('reports/headers'), optional('traps?host=' + encodeURIComponent(name)), optional('reports/days?days=14&host=' + encodeURIComponent(name))]);
-  const rows = (headers ? headers.rows : []).filter((r) => r.host === name);
+  const ours = (rows) => (rows || []).filter((r) => r.host === name);
+  const dates = ours(headers?.dates);
   return [
     h('h1', {}, name), state(host),
     h('div', { class: 'row' }, orders(name, host, again)),
@@ -42,7 +43,8 @@ export async function hostPage(again, query, name) {
       ['URI', (r) => uriLink(r.uri), 'wide'], ['due', (r) => when(r.due)], ['wait', (r) => span(r.wait_seconds)], ['visits', (r) => count(r.visits)], ['versions', (r) => count(r.versions)],
       ['versions of visits', (r) => percent(r.versions, r.visits)], ['last status', (r) => r.last_status || '–'],
     ], queue.uris, 'Nothing waits.') : notice('', 'This daemon does not list queues.'),
-    h('h2', {}, 'What its headers were worth'), trustTable(rows),
+    h('h2', {}, 'What its headers were worth'), trustTable(ours(headers?.rows)),
+    ...(dates.length ? [h('h2', {}, 'What the dates of its feeds and sitemaps were worth'), datesTable(dates)] : []),
     h('h2', {}, 'Its traps'), found && found.traps.length ? found.traps.map((t) => trap(t, again)) : h('p', { class: 'panel' }, 'None was found.'),
   ];
 }

@@ -6,7 +6,10 @@ export async function headers() {
   return [
     h('h1', {}, 'What ETag and Last-Modified were worth'),
     h('p', {}, 'Counted from visits where both the headers and the body are known. "Same, falsely": the header said that nothing had changed, and it had; a version that would have been lost.'),
-    trustTable(report.rows), report.more ? h('p', {}, 'There are more; arcrawl report headers prints all.') : null,
+    trustTable(report.rows),
+    h('h2', {}, 'What the dates of feeds and sitemaps were worth'),
+    h('p', {}, 'Of entries: the feed itself changed then. Of pages: a page that is listed changed then. Those that are believed tell the rule "learned" when there was a change.'),
+    datesTable(report.dates), report.more ? h('p', {}, 'There are more, beyond 10,000.') : null,
   ];
 }
 
@@ -17,6 +20,13 @@ export function trustTable(rows) {
     ['same, falsely', (r) => h('span', { class: r.same_false ? 'bad' : '' }, count(r.same_false))], ['missing', (r) => count(r.missing)],
     ['precision', (r) => r.known ? (100 * r.precision).toFixed(1) + ' %' : '–'], ['believed', (r) => r.believed ? 'yes' : 'no'],
   ], rows, 'Nothing was learned yet.');
+}
+
+export function datesTable(rows) {
+  return table('By host and what is dated', [
+    ['host', (r) => hostLink(r.host)], ['dates of', (r) => r.of, 'left'], ['right', (r) => count(r.right)], ['false', (r) => count(r.false)],
+    ['precision', (r) => r.known ? (100 * r.precision).toFixed(1) + ' %' : '–'], ['believed', (r) => r.believed ? 'yes' : 'no'],
+  ], rows, 'No date was looked into yet.');
 }
 
 export async function dedup() {

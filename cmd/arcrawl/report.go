@@ -32,7 +32,7 @@ func newReportHeaders() *cobra.Command {
 	var d daemonFlags
 	cmd := &cobra.Command{
 		Use:   "headers",
-		Short: "Tell per host what its ETag and Last-Modified were worth",
+		Short: "Tell per host what its ETag, Last-Modified and dates of feeds were worth",
 		Long: `headers prints, for each host, class of content and validator, how often the header predicted a change and no change, rightly
 and falsely, and how often it was missing: the table of Heritrix's DeDuplicator. It counts the visits where both the headers
 and the body are known.
@@ -44,6 +44,9 @@ and the body are known.
   missing        the answer did not have it
   precision      share of right ones among the last 64 predictions of "same"; "–" if there was none
   believed       whether the settings of the host let it vouch for a page, so that the body need not be read
+
+Below stands, where there is any, what the dates of feeds and sitemaps were worth: those of entries say when the feed changed, those of
+pages when a listed page did. Those that are believed tell the rule "learned" when there was a change.
 
 It asks the daemon, and reads the store where none runs.`,
 		Example: "  arcrawl report headers --config /etc/arcrawl/arcrawl.toml",
@@ -98,23 +101,37 @@ func hasStore(c *config.Config) error {
 	return nil
 }
 
-// printHeaders prints the table of what headers were worth.
+// printHeaders prints the tables of what headers and dates were worth.
 func printHeaders(out io.Writer, report admin.HeaderReport) error {
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "host\tcontent\tvalidator\tchange right\tchange false\tsame right\tsame false\tmissing\tprecision\tbelieved")
 	for _, r := range report.Rows {
-		precision, believed := "–", "no"
-		if r.Known > 0 {
-			precision = fmt.Sprintf("%.1f %%", 100*r.Precision)
+		fmt.Fprintf(table, "%s\t%s\t%s\t%d\t%d\t%d\t%d\t%d\t%s\n", r.Host, r.Content, r.Validator,
+			r.ChangeRight, r.ChangeFalse, r.SameRight, r.SameFalse, r.Missing, belief(r.Known, r.Precision, r.Believed))
+	}
+	if len(report.Dates) > 0 {
+		if err := table.Flush(); err != nil { // the columns of the next one are its own
+			return err
 		}
-		if r.Believed {
-			believed = "yes"
-		}
-		fmt.Fprintf(table, "%s\t%s\t%s\t%d\t%d\t%d\t%d\t%d\t%s\t%s\n", r.Host, r.Content, r.Validator,
-			r.ChangeRight, r.ChangeFalse, r.SameRight, r.SameFalse, r.Missing, precision, believed)
+		fmt.Fprintln(table, "\nhost\tdates of\tright\tfalse\tprecision\tbelieved")
+	}
+	for _, r := range report.Dates {
+		fmt.Fprintf(table, "%s\t%s\t%d\t%d\t%s\n", r.Host, r.Of, r.Right, r.False, belief(r.Known, r.Precision, r.Believed))
 	}
 	if report.More {
 		fmt.Fprintln(table, "… and more")
 	}
 	return table.Flush()
+}
+
+// belief is the last two columns of both tables.
+func belief(known int, precision float64, believed bool) string {
+	share, answer := "–", "no"
+	if known > 0 {
+		share = fmt.Sprintf("%.1f %%", 100*precision)
+	}
+	if believed {
+		answer = "yes"
+	}
+	return share + "\t" + answer
 }

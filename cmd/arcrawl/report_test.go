@@ -41,6 +41,11 @@ func TestReportHeadersTellsWhatEachHostsHeadersWereWorth(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	for _, right := range []bool{true, true, true, true, false} {
+		if err := book.AddDate("b.example", evaluators.DatedPages, right); err != nil {
+			t.Fatal(err)
+		}
+	}
 	errs.Reset()
 	if code := realMain([]string{"report", "headers", "--config", conf}, &out, &errs); code != exitBusy || !strings.Contains(errs.String(), "in use") {
 		t.Errorf("while the store is in use: exit code %d, %s", code, &errs)
@@ -52,7 +57,7 @@ func TestReportHeadersTellsWhatEachHostsHeadersWereWorth(t *testing.T) {
 	if code := realMain([]string{"report", "headers", "--config", conf}, &out, &errs); code != exitOK {
 		t.Fatalf("exit code %d, %s", code, &errs)
 	}
-	for _, row := range []string{`a\.example +text +ETag +0 +0 +3 +1 +0 +75\.0 % +no`, `a\.example +text +Last-Modified +0 +0 +0 +0 +4 +– +no`} {
+	for _, row := range []string{`a\.example +text +ETag +0 +0 +3 +1 +0 +75\.0 % +no`, `a\.example +text +Last-Modified +0 +0 +0 +0 +4 +– +no`, `host +dates of +right`, `b\.example +pages +4 +1 +80\.0 % +yes`} {
 		if !regexp.MustCompile(row).MatchString(out.String()) {
 			t.Errorf("no row like %q in:\n%s", row, &out)
 		}
