@@ -15,9 +15,7 @@ import (
 	"syscall"
 
 	"github.com/dgraph-io/badger/v4"
-	"github.com/dgraph-io/badger/v4/options"
 	"github.com/dgraph-io/badger/v4/table"
-	"github.com/dgraph-io/ristretto/v2/z"
 )
 
 // openStore opens Badger once it is sure that Badger can bear it: on a damaged table Badger ends the process or panics
@@ -110,12 +108,13 @@ func inspect(b badger.Options) (size int64, err error) {
 	if err := checkTail(manifest, end); err != nil {
 		return 0, fmt.Errorf("read %s: %w", manifest.Name(), err)
 	}
+	var v verifier
 	for _, id := range slices.Backward(slices.Sorted(maps.Keys(m.Tables))) { // the newest first
 		o := table.Options{BlockSize: b.BlockSize, Compression: m.Tables[id].Compression}
 		name := table.NewFilename(id, b.Dir)
 		verify := verifyIndex
 		if size < verifyAtOpen {
-			verify = verifyTable
+			verify = v.table
 		}
 		n, err := verify(name, id, o)
 		if err != nil {
@@ -161,49 +160,6 @@ func checkNoTables(dir string) error {
 		return err
 	}
 	return fmt.Errorf("%d tables, but no %s: %w", len(tables), badger.ManifestFilename, ErrCorrupt)
-}
-
-// verifyTable reads a whole table and compares its checksums.
-func verifyTable(name string, id uint64, o table.Options) (size int64, err error) {
-	data, err := os.ReadFile(name)
-	if errors.Is(err, fs.ErrNotExist) {
-		return 0, fmt.Errorf("%w: %w", err, ErrCorrupt)
-	}
-	if err != nil {
-		return 0, err
-	}
-	o.ChkMode = options.OnTableRead
-	return int64(len(data)), readTable(data, id, o)
-}
-
-// verifyIndex reads what Badger trusts at once: a table's index and its last block.
-func verifyIndex(name string, id uint64, o table.Options) (size int64, err error) {
-	m, err := z.OpenMmapFile(name, os.O_RDONLY, 0)
-	if errors.Is(err, fs.ErrNotExist) {
-		return 0, fmt.Errorf("%w: %w", err, ErrCorrupt)
-	}
-	if err != nil {
-		return 0, err
-	}
-	defer func() { err = errors.Join(err, m.Close(-1)) }()
-	return int64(len(m.Data)), readTable(m.Data, id, o)
-}
-
-func readTable(data []byte, id uint64, o table.Options) (err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			// Badger's message is a dump of many lines.
-			err = fmt.Errorf("its index or a block is unreadable: %w", ErrCorrupt)
-		}
-	}()
-	t, err := table.OpenInMemoryTable(data, id, &o)
-	if err == nil && o.ChkMode == options.OnTableRead {
-		err = t.VerifyChecksum()
-	}
-	if err != nil {
-		return fmt.Errorf("%w: %w", err, ErrCorrupt)
-	}
-	return nil
 }
 
 // blame decides whether it is the store that is damaged, or something about the machine that keeps us from it.

@@ -39,7 +39,7 @@ func (f *Frontier) Verify(most int64) (done bool, err error) {
 		}
 		slices.Sort(f.patrol.left)
 	}
-	o := f.db.Opts()
+	o, v := f.db.Opts(), verifier{}
 	for most = max(most, 1); len(f.patrol.left) > 0 && most > 0; {
 		id := f.patrol.left[0]
 		f.patrol.left = f.patrol.left[1:]
@@ -47,7 +47,7 @@ func (f *Frontier) Verify(most int64) (done bool, err error) {
 			continue // others took its place
 		}
 		name := table.NewFilename(id, f.dir)
-		size, err := verifyTable(name, id, table.Options{BlockSize: o.BlockSize, Compression: o.Compression})
+		size, err := v.table(name, id, table.Options{BlockSize: o.BlockSize, Compression: o.Compression})
 		if errors.Is(err, fs.ErrNotExist) && !f.stands(id) {
 			continue
 		}

@@ -1,0 +1,63 @@
+package frontier
+
+import (
+	"fmt"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/dgraph-io/badger/v4/options"
+	"github.com/dgraph-io/badger/v4/table"
+
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+// What the verifier vouches for itself is whole for Badger too, whichever byte is spoiled; and it vouches for all tables that are
+// whole, or an opening would take as long as Badger does.
+func TestVerifierVouchesForWholeTablesOnly(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
+	o := Options{Dir: t.TempDir(), Now: now, Compactors: -1}
+	f, err := Open(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 300 {
+		if _, err := f.Add(now, Candidate{URI: uri.FromCanonical(fmt.Sprintf("http://a.example/%d", i))}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	names, err := filepath.Glob(filepath.Join(o.Dir, "*.sst"))
+	if err != nil || len(names) != 1 {
+		t.Fatal(names, err)
+	}
+	var v verifier
+	if err := v.read(names[0]); err != nil {
+		t.Fatal(err)
+	}
+	if !v.whole(options.Snappy) {
+		t.Fatal("a whole table is not vouched for")
+	}
+	spoiled := 0
+	for i := 0; i < len(v.file); i += 7 {
+		v.file[i] ^= 1 << (i % 8)
+		vouched := false
+		err := readTable(v.file, 1, table.Options{BlockSize: 8 << 10, Compression: options.Snappy}, func(b *table.Table) error {
+			vouched = v.whole(options.Snappy)
+			return b.VerifyChecksum()
+		})
+		if vouched && err != nil {
+			t.Errorf("byte %d of %d is spoiled, and vouched for; Badger: %v", i, len(v.file), err)
+		}
+		if err != nil {
+			spoiled++
+		}
+		v.file[i] ^= 1 << (i % 8)
+	}
+	if spoiled < len(v.file)/7*9/10 || !v.whole(options.Snappy) {
+		t.Errorf("only %d of %d spoiled bytes were seen", spoiled, len(v.file)/7)
+	}
+}
