@@ -101,7 +101,7 @@ func (w *world) openWith(dial dialer) (crawler.Rooms, func()) {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	d, err := dedup.Open(f.DB(), dedup.Options{Name: archive.Key})
+	d, err := dedup.Open(f.DB(), dedup.Options{Name: archive.Key, View: f.View})
 	if err != nil {
 		w.t.Fatal(err)
 	}

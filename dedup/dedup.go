@@ -59,6 +59,10 @@ type Match struct {
 type Options struct {
 	// Name gives the name that equivalent URIs have in common. Nil: no two URIs are equivalent.
 	Name func(uri string) string
+
+	// View shows what the store holds, to look a payload up. What others than the store's owner wrote a moment ago may be missing, and then
+	// a payload is archived once more. Nil is a transaction of its own for each look.
+	View func(look func(txn *badger.Txn) error) error
 }
 
 // Index is the index in an open store. Its methods may be called by many goroutines at once. It needs no closing, and is
@@ -66,6 +70,7 @@ type Options struct {
 type Index struct {
 	db     *badger.DB
 	name   func(string) string
+	view   func(func(txn *badger.Txn) error) error
 	losses losses
 
 	pending pending
@@ -79,7 +84,10 @@ func Open(db *badger.DB, o Options) (*Index, error) {
 	if db == nil {
 		return nil, errors.New("open dedup index: no store")
 	}
-	i := &Index{db: db, name: o.Name, losses: losses{from: map[string]int64{}}}
+	i := &Index{db: db, name: o.Name, view: o.View, losses: losses{from: map[string]int64{}}}
+	if i.view == nil {
+		i.view = db.View
+	}
 	if err := errors.Join(i.readLosses(), i.readCollections(), i.readNames()); err != nil {
 		return nil, fmt.Errorf("open dedup index: %w", err)
 	}
@@ -101,7 +109,7 @@ func (i *Index) Hit(uri, origin string, equivalent bool) Hit {
 func (i *Index) Find(q Query) (m Match, err error) {
 	key, err := q.bytes()
 	if err == nil {
-		err = i.db.View(func(txn *badger.Txn) error {
+		err = i.view(func(txn *badger.Txn) error {
 			m, err = i.find(txn, key, q)
 			return err
 		})

@@ -89,7 +89,9 @@ func (c *change) commit() error {
 			return err
 		}
 	}
-	if err := c.txn.Commit(); err != nil {
+	err := c.txn.Commit()
+	c.f.views.renew()
+	if err != nil {
 		return err
 	}
 	c.f.synced.changes.Add(1)

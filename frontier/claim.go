@@ -22,7 +22,7 @@ func (f *Frontier) Claim(now time.Time) (c Claim, ok bool, err error) {
 		return Claim{}, false, nil
 	}
 	h := f.queue[0]
-	err = f.db.View(func(txn *badger.Txn) error {
+	err = f.View(func(txn *badger.Txn) error {
 		s := h.clone()
 		at, w, err := f.choose(txn, h, &s, now.UnixMilli())
 		if err != nil {
@@ -177,7 +177,7 @@ func (f *Frontier) divert(c Claim, to uri.URI, now time.Time) (diverted Claim, e
 	if other := s.taker(fp); other != nil && other != claimed {
 		return Claim{}, ErrClaimed
 	}
-	err = f.db.View(func(txn *badger.Txn) error {
+	err = f.View(func(txn *badger.Txn) error {
 		w, ok, err := rowFor(txn, h.id, fp, to)
 		if err != nil {
 			return err

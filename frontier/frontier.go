@@ -131,6 +131,7 @@ type Frontier struct {
 	copies   copies
 	patrol   patrol
 	synced   synced
+	views    views
 }
 
 // DB is the store, for rooms that keep their own kind of keys in it. It must not be closed.
@@ -146,6 +147,7 @@ func (f *Frontier) Close() error {
 	}
 	f.closed = true
 	f.synced.closed.Store(true)
+	f.views.close()
 	f.copies.clear()
 	var err error
 	if f.inProgress() == 0 && !f.inspect {

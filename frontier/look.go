@@ -15,7 +15,7 @@ func (f *Frontier) Get(u uri.URI) (r Record, ok bool, err error) {
 	if id == 0 || err != nil {
 		return Record{}, false, err
 	}
-	err = f.db.View(func(txn *badger.Txn) error {
+	err = f.View(func(txn *badger.Txn) error {
 		var w uriRow
 		fp := fingerprintOf(u.String())
 		if w, ok, err = rowFor(txn, id, fp, u); err != nil || !ok {
@@ -44,7 +44,7 @@ func (f *Frontier) Robots(origin uri.URI) (c RobotsCopy, ok bool, err error) {
 		return RobotsCopy{}, false, err
 	}
 	var w robotsRow
-	err = f.db.View(func(txn *badger.Txn) error {
+	err = f.View(func(txn *badger.Txn) error {
 		ok, err = read(txn, robotsKey(id, origin), &w)
 		return err
 	})
@@ -64,7 +64,7 @@ func (f *Frontier) Seen(u uri.URI) ([]byte, error) {
 		return nil, err
 	}
 	var seen []byte
-	err = f.db.View(func(txn *badger.Txn) error {
+	err = f.View(func(txn *badger.Txn) error {
 		seen, err = readBytes(txn, string(seenKey(id, fingerprintOf(u.String()))))
 		return err
 	})

@@ -102,7 +102,7 @@ func (f *Frontier) call(cs []Candidate) ([]Candidate, []string, error) {
 		return cs, nil, nil
 	}
 	cs = slices.Clone(cs)
-	return cs, names, f.db.View(func(txn *badger.Txn) error {
+	return cs, names, f.View(func(txn *badger.Txn) error {
 		for i, name := range names {
 			if name == "" {
 				continue
@@ -187,7 +187,7 @@ func (f *Frontier) Holder(r Record) (uri.URI, error) {
 
 func (f *Frontier) holderOf(u uri.URI, name string) (other uri.URI, err error) {
 	taken, able := false, false
-	err = f.db.View(func(txn *badger.Txn) error {
+	err = f.View(func(txn *badger.Txn) error {
 		if other, taken, err = holder(txn, storedID, name); taken || err != nil {
 			return err
 		}
@@ -222,7 +222,7 @@ func (f *Frontier) Namesake(u uri.URI) (other uri.URI, ok bool, err error) {
 	if !called {
 		return uri.URI{}, false, nil
 	}
-	err = f.db.View(func(txn *badger.Txn) error {
+	err = f.View(func(txn *badger.Txn) error {
 		other, ok, err = holder(txn, storedID, name)
 		return err
 	})

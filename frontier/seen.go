@@ -36,7 +36,7 @@ func (f *Frontier) lookUp(cs []Candidate, fps []fingerprint, homes []home, known
 	slices.SortFunc(asked, func(i, j int) int {
 		return cmp.Or(cmp.Compare(homes[i].id, homes[j].id), bytes.Compare(fps[i][:], fps[j][:]))
 	})
-	return found, f.db.View(func(txn *badger.Txn) error {
+	return found, f.View(func(txn *badger.Txn) error {
 		for len(asked) > 0 {
 			at := homes[asked[0]]
 			n := 1

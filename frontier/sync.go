@@ -33,6 +33,7 @@ func (f *Frontier) Sync() error {
 	}
 	f.synced.mu.Lock()
 	defer f.synced.mu.Unlock()
+	f.views.renew()
 	changes := f.synced.changes.Load()
 	var version uint64 // unknown
 	if changes == f.synced.covered {

@@ -56,7 +56,7 @@ func openRooms(live *config.Live, log zerolog.Logger) (crawler.Rooms, func() err
 		return fail(err)
 	}
 	shut = append(shut, rooms.Frontier.Close)
-	if rooms.Dedup, err = dedup.Open(rooms.Frontier.DB(), dedup.Options{Name: archive.Key}); err != nil {
+	if rooms.Dedup, err = dedup.Open(rooms.Frontier.DB(), dedup.Options{Name: archive.Key, View: rooms.Frontier.View}); err != nil {
 		return fail(err)
 	}
 	if rooms.Trust, err = trust.Open(rooms.Frontier.DB()); err != nil {
