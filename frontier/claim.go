@@ -130,7 +130,8 @@ func (f *Frontier) NextReady() (t time.Time, ok bool) {
 	return time.UnixMilli(f.queue[0].readyAt).UTC(), true
 }
 
-// Release gives a claim back unused: its URI stays due where it was, and its slot is free at once. Nothing is written.
+// Release gives a claim back unused: its URI stays due where it was, and its slot is free at once. Nothing is written. If its host was asked
+// for anything, see [Frontier.Abandon].
 func (f *Frontier) Release(c Claim, _ time.Time) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -139,14 +140,42 @@ func (f *Frontier) Release(c Claim, _ time.Time) error {
 		return fmt.Errorf("release %s: %w", c.uri, err)
 	}
 	s := h.clone()
-	claimed := s.slotOf(c.serial)
-	at, haste := claimed.place, claimed.haste
-	*claimed = slot{wake: claimed.wake}
-	s.enqueue(at)
-	s.hurry(at, haste)
+	s.giveBack(c.serial, 0)
 	s.fit(f.valence(h.name))
 	f.set(h, s)
 	return nil
+}
+
+// Abandon gives a claim back whose visit came to nothing after its host had been asked: its URI stays due where it was, and its slot
+// sleeps for the rest, a day at most, as after any other visit. If that cannot be written, the next opening takes the stop before it for an unclean one.
+func (f *Frontier) Abandon(c Claim, finished time.Time, rest time.Duration) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	h, err := f.live(c)
+	if err != nil {
+		return fmt.Errorf("abandon the visit of %s: %w", c.uri, err)
+	}
+	change := f.begin()
+	defer change.discard()
+	d := change.draft(h.name)
+	d.giveBack(c.serial, millis(finished.Add(min(rest, maxRest))))
+	d.fit(f.valence(h.name))
+	d.dirty = true
+	if change.commit() != nil { // as on a full disk, which shall not end the crawl
+		f.restless = true
+		f.set(h, d.state)
+	}
+	return nil
+}
+
+// giveBack frees the slot of a claim, which sleeps until wake, in ms, or as long as it would have anyway. The URI waits again where it
+// stands in the queue.
+func (s *state) giveBack(serial uint64, wake int64) {
+	claimed := s.slotOf(serial)
+	at, haste := claimed.place, claimed.haste
+	*claimed = slot{wake: max(claimed.wake, wake)}
+	s.enqueue(at)
+	s.hurry(at, haste)
 }
 
 // Divert spends the slot of a claim on another URI of the same host: on robots.txt, when it must be known before the

@@ -386,6 +386,8 @@ func (w *hostRow) field(d *decoder[string], k uint64, v item[string]) bool {
 		d.number(v, &w.Asked)
 	case 23:
 		d.flag(v, &w.Counted)
+	case 24:
+		d.number(v, &w.Usual)
 	default:
 		return false
 	}

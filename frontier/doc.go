@@ -92,7 +92,8 @@
 // its log line is written.
 //
 // When the frontier is opened and was not closed properly, or was closed with claims in progress, requests may have
-// been in flight whose end nobody knows; every host then rests for [Options].RestAfterCrash.
+// been in flight whose end nobody knows; every host then rests for [Options].RestAfterCrash, or for as long as after its last visit if that
+// was more.
 //
 // # Invariants
 //

@@ -187,5 +187,6 @@ func (w *hostRow) appendTo(b []byte) (row, buffer []byte) {
 	e.number(21, w.Paused)
 	e.number(22, w.Asked)
 	e.flag(23, w.Counted)
+	e.number(24, w.Usual)
 	return e.row()
 }

@@ -54,7 +54,7 @@ type Options struct {
 	Inspect bool
 
 	Now            time.Time     // time of opening
-	RestAfterCrash time.Duration // how long every host rests after an unclean stop; zero is 30s, at most 24h
+	RestAfterCrash time.Duration // how long every host rests after an unclean stop, if its politeness asks for no more; zero is 30s, at most 24h
 }
 
 // Limits bound the URIs of a host. What is discovered beyond them is refused; on-demand URIs never are.
@@ -126,6 +126,10 @@ type Frontier struct {
 	buffer []byte   // for the rows of the next change
 	closed bool
 
+	restless bool // the rest of a host is in memory only
+
+	afterCrash time.Duration // see [Options]
+
 	settling waitingRoom
 	seen     recent
 	copies   copies
@@ -150,7 +154,7 @@ func (f *Frontier) Close() error {
 	f.views.close()
 	f.copies.clear()
 	var err error
-	if f.inProgress() == 0 && !f.inspect {
+	if f.inProgress() == 0 && !f.restless && !f.inspect {
 		err = f.db.Update(func(txn *badger.Txn) error { return txn.Set([]byte(metaClean), nil) })
 	}
 	if err = errors.Join(err, f.db.Close()); err != nil {

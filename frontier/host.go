@@ -55,6 +55,7 @@ type state struct {
 	rest     int64 // nothing is handed out before
 	asked    int64 // the part of rest that the server asked for, which goes for the whole group
 	failures int   // times in a row that the host was down
+	usual    int64 // ms; the last politeness delay, 0 if it was no longer than the rest after a crash
 
 	paused int64 // since when an operator has it hand out nothing; 0 while it may
 
@@ -209,7 +210,7 @@ func (s *state) row(name uri.Host) hostRow {
 	mark := s.mark()
 	r := hostRow{
 		Name: cbor.ByteString(name), Rest: s.rest, Failures: s.failures, Mark: cbor.ByteString(mark[:]),
-		URIs: s.uris, Queued: s.queued, Forbidden: s.forbidden, Held: s.held, Paused: s.paused, Asked: s.asked, Counted: s.counted, Wake: make([]int64, len(s.slots)),
+		URIs: s.uris, Queued: s.queued, Forbidden: s.forbidden, Held: s.held, Paused: s.paused, Asked: s.asked, Counted: s.counted, Usual: s.usual, Wake: make([]int64, len(s.slots)),
 	}
 	for i := range s.slots {
 		r.Wake[i] = s.slots[i].wake

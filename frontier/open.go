@@ -29,7 +29,7 @@ func Open(o Options) (*Frontier, error) {
 			return nil, fmt.Errorf("open frontier %s: %w", o.Dir, err)
 		}
 	}
-	f := &Frontier{db: db, inspect: o.Inspect, dir: o.Dir, maxURIs: o.MaxURIsPerHost, valence: o.Valence, group: o.Group, groups: map[string]*together{}, limits: o.Limits, names: o.Names, order: o.Order, hosts: map[uri.Host]*host{}, seen: newRecent()}
+	f := &Frontier{db: db, inspect: o.Inspect, dir: o.Dir, maxURIs: o.MaxURIsPerHost, valence: o.Valence, group: o.Group, groups: map[string]*together{}, limits: o.Limits, names: o.Names, order: o.Order, hosts: map[uri.Host]*host{}, seen: newRecent(), afterCrash: o.RestAfterCrash}
 	if err := f.load(o); err != nil {
 		return nil, fmt.Errorf("open frontier %s: %w", o.Dir, errors.Join(err, db.Close()))
 	}
@@ -80,21 +80,26 @@ func storeOptions(o Options) badger.Options {
 // load reads what the frontier keeps in memory, and marks the store as open.
 func (f *Frontier) load(o Options) error {
 	var rest int64
+	var long []*host // rest for longer than that
 	err := f.db.View(func(txn *badger.Txn) error {
 		fresh, err := checkVersion(txn)
 		if fresh || err != nil {
 			return err
 		}
-		if rest, err = startRest(txn, o); err != nil {
+		clean := false
+		if rest, clean, err = startRest(txn, o); err != nil {
 			return err
 		}
-		return f.loadHosts(txn, rest, o.Now)
+		if err = f.loadHosts(txn, rest, o.Now); err == nil && !clean {
+			long = f.restLong(o.Now)
+		}
+		return err
 	})
-	if err != nil {
+	if err != nil || o.Inspect {
 		return err
 	}
-	if o.Inspect {
-		return nil
+	if err := f.write(long); err != nil {
+		return err
 	}
 	err = f.db.Update(func(txn *badger.Txn) error {
 		return errors.Join(
@@ -139,24 +144,48 @@ func checkEmpty(txn *badger.Txn) error {
 
 // startRest is the time in ms before which no known host is visited: that of the last opening, or a later one if the
 // store was not properly closed, because then the end of the last visits is not known.
-func startRest(txn *badger.Txn, o Options) (int64, error) {
-	var rest int64
+func startRest(txn *badger.Txn, o Options) (rest int64, clean bool, err error) {
 	switch found, err := readBytes(txn, metaRest); {
 	case err != nil:
-		return 0, err
+		return 0, false, err
 	case len(found) == 8:
 		rest = int64(binary.BigEndian.Uint64(found))
 	case found != nil:
-		return 0, damaged([]byte(metaRest), fmt.Errorf("holds %x", found))
+		return 0, false, damaged([]byte(metaRest), fmt.Errorf("holds %x", found))
 	}
-	clean, err := readBytes(txn, metaClean)
+	mark, err := readBytes(txn, metaClean)
 	if err != nil {
-		return 0, err
+		return 0, false, err
 	}
-	if clean == nil {
+	if clean = mark != nil; !clean {
 		rest = max(rest, millis(o.Now.Add(o.RestAfterCrash)))
 	}
-	return rest, nil
+	return rest, clean, nil
+}
+
+// restLong has those hosts rest for longer after an unclean stop whose politeness asks for it, by a Crawl-delay for one. It lists them.
+func (f *Frontier) restLong(now time.Time) (long []*host) {
+	for _, h := range f.byID {
+		if until := min(millis(now)+h.usual, millis(now.Add(maxRest))); h.usual > 0 && until > h.rest {
+			s := h.clone()
+			s.rest = until
+			f.set(h, s)
+			long = append(long, h)
+		}
+	}
+	return long
+}
+
+// write writes hosts as they are in memory.
+func (f *Frontier) write(hosts []*host) error {
+	return inPortions(hosts, func(some []*host) error {
+		c := f.begin()
+		defer c.discard()
+		for _, h := range some {
+			c.draft(h.name).dirty = true
+		}
+		return c.commit()
+	})
 }
 
 // readBytes gives the value of a key, nil when it is not there.
@@ -215,7 +244,7 @@ func (f *Frontier) hostOf(id uint32, w hostRow, rest int64, now time.Time) (*hos
 	}
 	h.rest, h.asked, h.failures = min(max(w.Rest, rest), latest), min(w.Asked, latest), w.Failures
 	h.uris, h.queued, h.forbidden, h.held, h.paused = w.URIs, w.Queued, w.Forbidden, w.Held, w.Paused
-	h.counted = w.Counted
+	h.counted, h.usual = w.Counted, max(w.Usual, 0)
 	for _, wake := range w.Wake {
 		h.slots = append(h.slots, slot{wake: min(wake, latest)})
 	}

@@ -31,6 +31,14 @@ func restAfter(p Politeness, took time.Duration) time.Duration {
 	return min(d, maxRest)
 }
 
+// unusual is a rest in ms, 0 if that of all hosts after a crash is as long.
+func (f *Frontier) unusual(rest time.Duration) int64 {
+	if rest <= f.afterCrash {
+		return 0
+	}
+	return rest.Milliseconds()
+}
+
 // askedRest is the end, in ms, of the rest that the server itself asks for with a settlement.
 func askedRest(asked int64, o Settlement) int64 {
 	if o.RetryAfter.After(o.Finished) {

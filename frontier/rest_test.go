@@ -172,3 +172,58 @@ func TestAClockThatWasWrongExilesNoHost(t *testing.T) {
 		t.Errorf("NextReady() = %s, %v; want it within a day", next, ok)
 	}
 }
+
+// A Crawl-delay that is longer than what is enough for others holds after an unclean stop too, and a proper restart soon after does not
+// end it.
+func TestAfterAnUncleanStopALongDelayHolds(t *testing.T) {
+	t.Parallel()
+	for _, restarts := range []int{0, 1} {
+		w := newWorld(t, func(o *frontier.Options) { o.RestAfterCrash = time.Minute })
+		w.add(day, "http://a.example/", "http://b.example/")
+		for _, visit := range []struct {
+			uri   string
+			delay time.Duration
+		}{{"http://a.example/", 5 * time.Minute}, {"http://b.example/", 2 * time.Second}} {
+			c := w.claim(day, visit.uri)
+			o := visited(c, day, time.Second)
+			o.Politeness = frontier.Politeness{CrawlDelay: visit.delay}
+			w.settle(c, o)
+		}
+		now := at(10 * time.Minute)
+		w.claimAny(now)
+		w.claimAny(now)
+		now = now.Add(time.Second)
+		w.reopen(now) // in the middle of two visits
+		for range restarts {
+			w.reopen(now.Add(2 * time.Second))
+		}
+		w.nothing(now.Add(time.Minute - time.Millisecond))
+		w.claim(now.Add(time.Minute), "http://b.example/")
+		w.nothing(now.Add(5*time.Minute - time.Millisecond))
+		w.claim(now.Add(5*time.Minute), "http://a.example/")
+	}
+}
+
+// A visit that came to nothing was a visit to its host.
+func TestAfterAnAbandonedVisitAHostRests(t *testing.T) {
+	t.Parallel()
+	for _, restarts := range []int{0, 1} {
+		w := newWorld(t)
+		w.add(day, "http://a.example/")
+		before := w.get("http://a.example/")
+		c := w.claim(day, "http://a.example/")
+		end := at(time.Second)
+		if err := w.Abandon(c, end, 5*time.Second); err != nil {
+			t.Fatal(err)
+		}
+		w.wantErr(w.Abandon(c, end, time.Second), frontier.ErrStale)
+		w.check()
+		if after := w.get("http://a.example/"); after != before {
+			t.Errorf("the record is now %+v, want it as before: %+v", after, before)
+		}
+		for range restarts {
+			w.reopen(end)
+		}
+		w.nextAt(end.Add(5*time.Second), "http://a.example/")
+	}
+}

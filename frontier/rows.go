@@ -93,6 +93,7 @@ type hostRow struct {
 	Paused    int64           `cbor:"21,keyasint,omitempty"` // since when
 	Asked     int64           `cbor:"22,keyasint,omitempty"`
 	Counted   bool            `cbor:"23,keyasint,omitempty"` // folders
+	Usual     int64           `cbor:"24,keyasint,omitempty"` // the last politeness delay, if it is longer than Options.RestAfterCrash
 }
 
 type robotsRow struct {

@@ -148,7 +148,11 @@ func (c *change) settled(d *draft, cl Claim, o Settlement) error {
 	if s.known {
 		was.URI = cbor.ByteString(o.Record.URI.String())
 	}
-	*s = slot{wake: millis(o.Finished.Add(restAfter(o.Politeness, o.Took)))}
+	rest := restAfter(o.Politeness, o.Took)
+	*s = slot{wake: millis(o.Finished.Add(rest))}
+	if !o.Unasked {
+		d.usual = c.f.unusual(rest)
+	}
 	d.rest, d.failures = hostRest(d.rest, d.failures, o)
 	d.asked = askedRest(d.asked, o)
 	d.fit(c.f.valence(d.h.name))
