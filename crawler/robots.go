@@ -25,6 +25,8 @@ const (
 	maxRobotsRedirects = 5
 	// robotsPatience is how long a URI is put off while the robots.txt that its own one redirects to is being fetched.
 	robotsPatience = 30 * time.Second
+	// robotsTurn is how long a slot of a host waits at least while its robots.txt is being fetched through another one.
+	robotsTurn = time.Second
 	// maxRulesCached bounds the parsed rules kept in memory, one for each origin.
 	maxRulesCached = 10_000
 )
@@ -58,6 +60,9 @@ func (c *Crawler) enter(claim frontier.Claim, s terms, now time.Time) (entry, er
 	}
 	if !ok || !now.Before(copied.Expires) {
 		spent, err := c.rooms.Frontier.Divert(claim, r.URI.Robots(), now)
+		if errors.Is(err, frontier.ErrClaimed) { // another worker was first: a host of several slots
+			return entry{early: true}, nil
+		}
 		if err != nil {
 			return entry{}, fmt.Errorf("turn from %s to its robots.txt: %w", r.URI, err)
 		}

@@ -42,11 +42,8 @@ func (c *Crawler) walk(ctx context.Context, claim frontier.Claim, worker int) er
 	if err != nil {
 		return err
 	}
-	if entry.refused != nil {
-		return c.refuse(ctx, claim, *entry.refused, began, worker)
-	}
-	if entry.deferUntil.After(began) {
-		return c.postpone(claim, entry.deferUntil, began)
+	if entry.claim.Record.URI.IsZero() {
+		return c.turnAway(ctx, claim, entry, began, worker)
 	}
 	if entry.claim.Record.URI != claim.Record.URI {
 		under = termsOf(under.config, entry.claim.Record, began)
@@ -59,7 +56,7 @@ func (c *Crawler) walk(ctx context.Context, claim frontier.Claim, worker int) er
 	}
 	capture, err := c.rooms.Fetch.Fetch(ctx, question.request)
 	if err != nil {
-		return c.giveBack(ctx, claim, fmt.Errorf("fetch %s: %w", claim.Record.URI, err))
+		return c.abandon(ctx, claim, settings, &fetch.Capture{Started: began, Took: time.Since(began)}, fmt.Errorf("fetch %s: %w", claim.Record.URI, err))
 	}
 	defer capture.Close()
 	if err := c.lookAtUplink(claim, capture, capture.Started.Add(capture.Took)); err != nil {
@@ -69,11 +66,11 @@ func (c *Crawler) walk(ctx context.Context, claim frontier.Claim, worker int) er
 
 	visit, err := c.judge(claim, settings, question, capture)
 	if err != nil {
-		return c.giveBack(ctx, claim, fmt.Errorf("judge %s: %w", claim.Record.URI, err))
+		return c.abandon(ctx, claim, settings, capture, fmt.Errorf("judge %s: %w", claim.Record.URI, err))
 	}
 	kept, err := c.keep(visit, settings)
 	if err != nil {
-		return c.giveBack(ctx, claim, fmt.Errorf("archive %s: %w", claim.Record.URI, err))
+		return c.abandon(ctx, claim, settings, capture, fmt.Errorf("archive %s: %w", claim.Record.URI, err))
 	}
 	c.tellIndex(visit, kept)
 	c.step("archived")
@@ -84,7 +81,7 @@ func (c *Crawler) walk(ctx context.Context, claim frontier.Claim, worker int) er
 	}
 	next := c.next(visit, settings, kept, found)
 	if err := c.rooms.CrawlLog.Write(logEntry(visit, kept, found, next, worker)); err != nil {
-		return c.giveBack(ctx, claim, fmt.Errorf("log %s: %w", claim.Record.URI, err))
+		return c.abandon(ctx, claim, settings, capture, fmt.Errorf("log %s: %w", claim.Record.URI, err))
 	}
 	c.step("logged")
 
@@ -102,10 +99,11 @@ func termsOf(c *config.Config, r frontier.Record, now time.Time) terms {
 	return terms{config: c, Settings: c.For(config.About{URI: r.URI, Hops: r.Hops, ContentType: r.ContentType, Now: now})}
 }
 
-// entry is what robots.txt and scope have to say before a visit.
+// entry is what robots.txt and scope have to say before a visit: one of the four.
 type entry struct {
 	claim      frontier.Claim // the URI to visit: the claimed one, or its host's robots.txt
 	refused    *refusal
+	early      bool // robots.txt is being fetched through another slot of the host
 	deferUntil time.Time
 }
 
@@ -194,6 +192,20 @@ func (v visit) fail(why string) visit {
 	return v
 }
 
+// turnAway ends a claim on which no visit is made now.
+func (c *Crawler) turnAway(ctx context.Context, claim frontier.Claim, e entry, began time.Time, worker int) error {
+	switch {
+	case e.refused != nil:
+		return c.refuse(ctx, claim, *e.refused, began, worker)
+	case e.early:
+		if err := c.rooms.Frontier.Abandon(claim, began, robotsTurn); err != nil {
+			return fmt.Errorf("put off %s: %w", claim.Record.URI, err)
+		}
+		return nil
+	}
+	return c.postpone(claim, e.deferUntil, began)
+}
+
 // refuse logs and settles a URI that is not visited. No request was made, so the host need not rest.
 func (c *Crawler) refuse(ctx context.Context, claim frontier.Claim, why refusal, now time.Time, worker int) error {
 	r := claim.Record
@@ -232,9 +244,22 @@ func (c *Crawler) postpone(claim frontier.Claim, until, now time.Time) error {
 	return nil
 }
 
-// giveBack releases a claim because of cause. When the daemon is stopping that is no fault.
+// giveBack releases a claim because of cause, without any request. When the daemon is stopping that is no fault.
 func (c *Crawler) giveBack(ctx context.Context, claim frontier.Claim, cause error) error {
-	if err := c.rooms.Frontier.Release(claim, time.Now()); err != nil {
+	return givenBack(ctx, claim, cause, c.rooms.Frontier.Release(claim, time.Now()))
+}
+
+// abandon is giveBack after the host was asked: it rests as after any other visit.
+func (c *Crawler) abandon(ctx context.Context, claim frontier.Claim, s config.Settings, asked *fetch.Capture, cause error) error {
+	finished := asked.Started.Add(asked.Took)
+	rest := c.politeness(claim.Record.URI, s, next{}).Rest(asked.Took)
+	rest = max(rest, retryAfter(asked, finished).Sub(finished))
+	return givenBack(ctx, claim, cause, c.rooms.Frontier.Abandon(claim, finished, rest))
+}
+
+// givenBack is what a visit ends with that was given back because of cause, with err if that went wrong.
+func givenBack(ctx context.Context, claim frontier.Claim, cause, err error) error {
+	if err != nil {
 		return fmt.Errorf("give back %s: %w (after: %w)", claim.Record.URI, err, cause)
 	}
 	if ctx.Err() != nil {

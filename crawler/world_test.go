@@ -85,19 +85,27 @@ type dialer func(ctx context.Context, network, address string) (net.Conn, error)
 
 func (w *world) openWith(dial dialer) (crawler.Rooms, func()) {
 	w.t.Helper()
+	return w.openOptions(dial, func(*frontier.Options) {})
+}
+
+// openOptions is openWith for a frontier with other options.
+func (w *world) openOptions(dial dialer, change func(*frontier.Options)) (crawler.Rooms, func()) {
+	w.t.Helper()
 	cfg, err := config.Load(w.path("arcrawl.toml"))
 	if err != nil {
 		w.t.Fatal(err)
 	}
 	now := time.Now()
 	var learned *traps.Book
-	f, err := frontier.Open(frontier.Options{Dir: cfg.Storage.State, Compactors: -1, Now: now, RestAfterCrash: 1, Names: func(h uri.Host) *uri.Naming {
+	o := frontier.Options{Dir: cfg.Storage.State, Compactors: -1, Now: now, RestAfterCrash: 1, Names: func(h uri.Host) *uri.Naming {
 		n := cfg.ForHost(h, time.Now()).Names
 		if learned != nil {
 			return learned.Naming(h, &n)
 		}
 		return &n
-	}})
+	}}
+	change(&o)
+	f, err := frontier.Open(o)
 	if err != nil {
 		w.t.Fatal(err)
 	}

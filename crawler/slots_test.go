@@ -1,0 +1,106 @@
+package crawler_test
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/arcrawl/arcrawl/crawler"
+	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/internal/town"
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+// Two workers have claimed URIs of a host that has two slots, and neither knows its robots.txt: one fetches it, and the other waits.
+func TestOfTwoSlotsOneFetchesRobots(t *testing.T) {
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, dir, everyHour)
+		defer w.town.Close()
+		w.set("http://news.example/", town.Page{})
+		rooms, shut := w.openOptions(w.town.Dial, func(o *frontier.Options) { o.Valence = func(uri.Host) int { return 2 } })
+		defer shut()
+		c := crawler.New(rooms)
+		now := time.Now()
+		var claims []frontier.Claim
+		for _, path := range []string{"a", "b"} {
+			u, err := uri.Parse("http://news.example/" + path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := rooms.Frontier.Add(now, frontier.Candidate{URI: u, Seed: "http://news.example/", Due: now}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for range 2 {
+			claim, ok, err := rooms.Frontier.Claim(now)
+			if !ok || err != nil {
+				t.Fatal(ok, err)
+			}
+			claims = append(claims, claim)
+		}
+		robots, err := rooms.Frontier.Divert(claims[0], claims[0].Record.URI.Robots(), now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := c.Walk(context.Background(), claims[1]); err != nil {
+			t.Fatal(err)
+		}
+		if _, ok, _ := rooms.Frontier.Claim(now.Add(time.Minute)); ok {
+			t.Error("a URI is handed out while robots.txt is being fetched")
+		}
+		if err := c.Walk(context.Background(), robots); err != nil {
+			t.Fatal(err)
+		}
+		if got := w.visits(""); len(got) != 1 || got[0].URI.String() != "http://news.example/robots.txt" {
+			t.Errorf("visits: %v; want that of robots.txt", got)
+		}
+		time.Sleep(time.Minute)
+		for range 2 {
+			if _, ok, err := rooms.Frontier.Claim(time.Now()); !ok || err != nil {
+				t.Error("a URI is not handed out once robots.txt is known", err)
+			}
+		}
+	})
+}
+
+// The host has answered, and the answer cannot be kept: that is our fault, and the host must not be asked again sooner for it.
+func TestAFaultOfOursIsNoReasonToAskAHostSooner(t *testing.T) {
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, dir, "[politeness]\nmin_delay = \"10m\"\nmax_delay = \"10m\"\n"+everyHour)
+		defer w.town.Close()
+		w.set("http://news.example/", town.Page{})
+		rooms, shut := w.open()
+		defer shut()
+		c := crawler.New(rooms)
+		if _, err := c.AddSeeds(time.Now()); err != nil {
+			t.Fatal(err)
+		}
+		full := false
+		c.OnStep(func(step string) {
+			if step == "fetched" && full {
+				_ = rooms.Archive.Close(time.Now())
+			}
+		})
+		claim, _, err := rooms.Frontier.Claim(time.Now())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := c.Walk(context.Background(), claim); err != nil { // of robots.txt
+			t.Fatal(err)
+		}
+		time.Sleep(11 * time.Minute)
+		if claim, _, err = rooms.Frontier.Claim(time.Now()); err != nil {
+			t.Fatal(err)
+		}
+		full = true
+		if err := c.Walk(context.Background(), claim); err == nil {
+			t.Fatal("nothing is wrong with a visit that cannot be archived")
+		}
+		if next, ok := rooms.Frontier.NextReady(); !ok || next.Sub(time.Now()) < 9*time.Minute {
+			t.Errorf("the host is asked again in %s, want 10 minutes", next.Sub(time.Now()))
+		}
+	})
+}
