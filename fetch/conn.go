@@ -149,12 +149,20 @@ func (p *idle) remove(e *list.Element) *conn {
 func (p *idle) close() {
 	p.mu.Lock()
 	p.closed = true
+	p.mu.Unlock()
+	p.clear()
+}
+
+// clear closes all idle connections, and tells how many these were.
+func (p *idle) clear() int {
+	p.mu.Lock()
 	var out []*conn
 	for e := p.order.Front(); e != nil; e = p.order.Front() {
 		out = append(out, p.remove(e))
 	}
 	p.mu.Unlock()
 	closeAll(out)
+	return len(out)
 }
 
 // closeAll lets idle connections go; that a server is gone already does not matter.

@@ -35,11 +35,17 @@ func (x *exchange) run(ctx context.Context) error {
 		}
 	}
 	k, err = x.client.connect(ctx, x.request.URI, x.request.Limits.Connect)
+	if exhausted(err) && x.client.idle.clear() > 0 {
+		k, err = x.client.connect(ctx, x.request.URI, x.request.Limits.Connect)
+	}
 	if ctx.Err() != nil {
 		if err == nil {
 			k.abort()
 		}
 		return ctx.Err()
+	}
+	if exhausted(err) {
+		return fmt.Errorf("connect to %s: %w; raise the limit of open files (ulimit -n, LimitNOFILE), or lower crawl.workers", x.request.URI.Address(), err)
 	}
 	if err != nil {
 		c := x.capture

@@ -124,7 +124,8 @@ func (c *Client) Close() error {
 }
 
 // Fetch makes one exchange. The caller closes the capture. The error is about ourselves: the request may not be sent as
-// it is, the spool could not be written (errors.Is finds syscall.ENOSPC), or ctx is done; then there is no capture.
+// it is, the spool could not be written (errors.Is finds syscall.ENOSPC), there are no files left for a connection
+// (syscall.EMFILE), or ctx is done; then there is no capture.
 func (c *Client) Fetch(ctx context.Context, r Request) (*Capture, error) {
 	raw, err := requestBytes(r, c.idle.most > 0)
 	if err != nil {

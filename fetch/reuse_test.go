@@ -3,6 +3,7 @@ package fetch_test
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"crypto/tls"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 
 	"github.com/arcrawl/arcrawl/fetch"
@@ -353,4 +355,26 @@ func TestStopMaySayNo(t *testing.T) {
 	address := serve(t, func(c net.Conn, n int) { answering(pageOf(n), false)(c, n) })
 	got := get(t, newClient(t, fetch.Options{}), fetch.Request{URI: parse(t, "http://"+address+"/"), Stop: func(fetch.Head) bool { return false }})
 	wantContent(t, got, "connection 1")
+}
+
+// When there are no files left for a connection, idle ones are given up for it; when there are none, that says nothing about the host.
+func TestOutOfFilesIsNoMisfortuneOfAHost(t *testing.T) {
+	t.Parallel()
+	first, second := serve(t, answering(pageOf(1), false)), serve(t, answering(pageOf(1), false))
+	var client *fetch.Client
+	files := 1 // that connections may have
+	dial := fetch.Guard(loopback)
+	client = newClient(t, fetch.Options{Dial: func(ctx context.Context, network, address string) (net.Conn, error) {
+		if fetch.Idle(client) >= files {
+			return nil, &net.OpError{Op: "dial", Err: os.NewSyscallError("socket", syscall.EMFILE)}
+		}
+		return dial(ctx, network, address)
+	}})
+	wantContent(t, getFrom(t, client, first), "connection 1")
+	wantContent(t, getFrom(t, client, second), "connection 1")
+	files = 0
+	capture, err := client.Fetch(t.Context(), fetch.Request{URI: parse(t, "http://"+first+"/")})
+	if capture != nil || !errors.Is(err, syscall.EMFILE) || !strings.Contains(err.Error(), "ulimit") {
+		t.Errorf("Fetch() = %v, %v; want an error of ours with advice", capture, err)
+	}
 }

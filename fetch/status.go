@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"syscall"
 )
 
 // The statuses of an exchange without response, as Heritrix numbers them; the package comment says when each is given.
@@ -41,6 +42,12 @@ func ofConnect(err error) int {
 		return DNSFailed
 	}
 	return ConnectFailed
+}
+
+// exhausted tells that a connection did not come about because this process or machine has no more files or memory for it. That says
+// nothing about the host.
+func exhausted(err error) bool {
+	return errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) || errors.Is(err, syscall.ENOBUFS) || errors.Is(err, syscall.ENOMEM)
 }
 
 // ofHead gives the status, and the words, for a head that did not come whole. received is what came of the answer.
