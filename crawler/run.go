@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"syscall"
 	"time"
 )
 
@@ -81,7 +82,7 @@ func (c *Crawler) housekeep(stop <-chan struct{}, broken chan<- error) {
 			}
 		case <-syncing:
 			syncing = nil
-			ends(broken, c.sync())
+			ends(broken, c.keepSafe())
 		case <-tidying.C:
 			if err := c.rooms.Archive.Rotate(time.Now()); err != nil {
 				c.hold(time.Now(), fmt.Errorf("seal an old WARC file: %w", err))
@@ -154,6 +155,17 @@ func (c *Crawler) sync() error {
 		return fmt.Errorf("sync the frontier: %w", err)
 	}
 	return nil
+}
+
+// keepSafe is sync while the crawl goes on. That there are no files left passes when visits end: the crawl pauses, and it is tried again.
+func (c *Crawler) keepSafe() error {
+	err := c.sync()
+	if errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) {
+		c.hold(time.Now(), err)
+		c.settled()
+		return nil
+	}
+	return err
 }
 
 // hold stops the claiming for a while because of a fault of our own, and says so once.
