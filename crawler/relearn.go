@@ -23,6 +23,9 @@ const (
 // followedUp is in the reason of a wait that a young article's age decided, and not the interval that was learned.
 const followedUp = "young article"
 
+// stretched is in the reason of a wait that is longer than what was learned, see [evaluators.Price].
+const stretched = ", stretched × "
+
 // cutOff is how much a line may have cut off a time; nothing may be visited early.
 const cutOff = time.Millisecond
 
@@ -32,11 +35,11 @@ const unconfirmed = "gone, to be confirmed"
 // Relearn is what is remembered of a URI after one more visit, going by the line that crawl.log has of it; the lines must
 // come oldest first. It is what [Crawler] itself remembered, but for what a line does not hold: times are to the
 // millisecond, and headers, the comparison digest and where exactly the payload lies must come from the archive, see
-// [Recaptured]. What the wait rule had learned beyond its interval is lost, and so are the digests of the last versions,
-// what a feed has listed and that it goes before others, until its next visit, when an article was born, and the interval
-// of one while it is followed up.
+// [Recaptured]. What a wait rule remembers of a URI it learns anew from the lines, by the stack that waits are; so do not know
+// of it what dates told of changes, when an article was born, and what was known of its like. Lost are the digests of the last
+// versions, and what a feed has listed and that it goes before others, until its next visit.
 // The URI of e must be set.
-func Relearn(e frontier.Entry, l crawllog.Entry) frontier.Entry {
+func Relearn(e frontier.Entry, l crawllog.Entry, waits evaluators.Stack) frontier.Entry {
 	began := l.Started
 	if began.IsZero() {
 		began = l.Logged
@@ -74,14 +77,29 @@ func Relearn(e frontier.Entry, l crawllog.Entry) frontier.Entry {
 	default:
 		e.Failures, e.Gone = 0, 0
 		e.History = relearn(e.History, l, said)
-		if e.Rate = said.ChangesPerDay; !strings.Contains(said.WaitReason, followedUp) {
-			e.Wait = l.Revisiting.Wait
+		again := waits.Next(evaluators.WaitInput{
+			MIME: l.MIME, State: stateNamed(said.ContentState), First: l.Revisiting.Versions == 1 && said.ContentState == evaluators.Changed.String(),
+			Previous: e.Wait, Overdue: l.Revisiting.Overdue, At: began, Memory: evaluators.Memory(e.Memory),
+		})
+		e.Rate, e.Wait, e.Memory = said.ChangesPerDay, l.Revisiting.Wait, string(again.Memory)
+		if strings.Contains(said.WaitReason, followedUp) || strings.Contains(said.WaitReason, stretched) {
+			e.Wait = again.Interval
 		}
 	}
 	if said.WaitEvaluator == waitRobots {
 		e.Wait = 0
 	}
 	return e
+}
+
+// stateNamed is the state that a line names.
+func stateNamed(name string) evaluators.State {
+	for _, s := range []evaluators.State{evaluators.Unchanged, evaluators.Changed} {
+		if s.String() == name {
+			return s
+		}
+	}
+	return evaluators.Unknown
 }
 
 // relearn is [learn], from a line.

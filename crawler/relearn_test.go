@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/arcrawl/arcrawl/archive"
+	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/evaluators"
@@ -61,7 +62,7 @@ uris = ["http://a.example/", "http://b.example/secret", "http://down.example/"]
 			u := uri.FromCanonical(l.URI)
 			e := got[u]
 			e.URI = u
-			got[u] = crawler.Relearn(e, l)
+			got[u] = crawler.Relearn(e, l, evaluators.Default())
 		}
 		library, err := archive.OpenLibrary(t.Context(), w.path("warc"), archive.IndexOptions{}, func(f archive.Finding) error { return fmt.Errorf("%+v", f) })
 		if err != nil {
@@ -89,6 +90,48 @@ uris = ["http://a.example/", "http://b.example/secret", "http://down.example/"]
 		for u, e := range want {
 			if e.Visits > 0 {
 				t.Errorf("%s was visited, and nothing is known of it", u)
+			}
+		}
+	})
+}
+
+// TestRelearnTellsWhatARuleRemembered has pages that change each day at nine, at random or never. From the log alone the rule that learns
+// knows nearly as much of them as it did.
+func TestRelearnTellsWhatARuleRemembered(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, dir, "[[wait]]\nmime = \".*\"\nrule = \"learned\"\n[seeds]\nuris = [\"http://a.example/\"]\n")
+		defer w.town.Close()
+		w.set("http://a.example/", town.Page{Links: []string{"/daily", "/often", "/quiet"}})
+		w.set("http://a.example/daily", town.Page{Every: 24 * time.Hour, From: 9 * time.Hour})
+		w.set("http://a.example/often", town.Page{Every: 5 * time.Hour})
+		w.set("http://a.example/quiet", town.Page{})
+		rooms, shut := w.open()
+		defer shut()
+		rooms.Kin = nil // what it tells of a new URI no line tells
+		w.crawl(rooms, 10*24*time.Hour)
+		waits := rooms.Config.Current().For(config.About{URI: uri.FromCanonical("http://a.example/")}).Wait
+		got := map[uri.URI]frontier.Entry{}
+		for _, l := range w.logLines() {
+			u := uri.FromCanonical(l.URI)
+			e := got[u]
+			e.URI = u
+			got[u] = crawler.Relearn(e, l, waits)
+		}
+		for _, path := range []string{"/daily", "/often", "/quiet"} {
+			u := uri.FromCanonical("http://a.example" + path)
+			want, _, err := rooms.Frontier.Get(u)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, state := range []evaluators.State{evaluators.Unchanged, evaluators.Changed} {
+				next := func(h frontier.History) time.Duration {
+					return waits.Next(evaluators.WaitInput{State: state, At: h.Due, Previous: h.Wait, Memory: evaluators.Memory(h.Memory)}).Interval
+				}
+				if is, was := next(got[u].History), next(want.History); is < was*9/10 || is > was*11/10 {
+					t.Errorf("%s: %s at its next visit means a wait of %s, was %s before", path, state, is, was)
+				}
 			}
 		}
 	})

@@ -176,6 +176,12 @@ func (w *world) run(d time.Duration) {
 	w.t.Helper()
 	rooms, shut := w.open()
 	defer shut()
+	w.crawl(rooms, d)
+}
+
+// crawl crawls for a while with rooms that are open.
+func (w *world) crawl(rooms crawler.Rooms, d time.Duration) {
+	w.t.Helper()
 	c := crawler.New(rooms)
 	if _, err := c.AddSeeds(time.Now()); err != nil {
 		w.t.Fatal(err)

@@ -46,7 +46,7 @@ func (t *Tally) Add(g *crawllog.Glance) {
 		t.Wait.Add(g.Wait)
 	}
 	t.Received += max(0, g.Size)
-	t.Account = t.Account.Plus(accountOf(g))
+	t.Account = t.Account.Plus(Account(g))
 	t.Spared += g.Spared
 	t.Dedup.add(g)
 	if g.Duplicate {
@@ -76,9 +76,9 @@ func (t *Tally) Add(g *crawllog.Glance) {
 	}
 }
 
-// accountOf is a line as the crawl counts the visit. What a line does not tell of the versions since the last visit is taken
+// Account is a line as the crawl counts the visit in its accounts of days. What a line does not tell of the versions since the last visit is taken
 // from how many visits found one.
-func accountOf(g *crawllog.Glance) evaluators.Day {
+func Account(g *crawllog.Glance) evaluators.Day {
 	switch {
 	case g.Status <= notTried, g.Status == dnsFailed, g.Status == connectFailed:
 		return evaluators.Day{}

@@ -17,12 +17,15 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/arcrawl/arcrawl/accounts"
 	"github.com/arcrawl/arcrawl/archive"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/crawllog"
 	"github.com/arcrawl/arcrawl/digest"
+	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/logstats"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -36,14 +39,24 @@ lead to. The logs are those named, or else the one of the configuration with wha
 order of their first lines. The folder of the store must not hold one: move a damaged one away first. With arcrawl index --write
 beforehand the archive is looked up faster.
 
-What comes back: every URI that was ever visited, with its due time, interval, counts, failures, digests, validators, and the
-record that holds its payload. The first visit of each host waits as after a crash.
+What comes back: every URI that was ever visited, with its due time, interval, counts, failures, digests, validators, the record
+that holds its payload, and what the rule "learned" had made of its visits; and the daily accounts. The first visit of each host waits
+as after a crash. Lines that were cut or damaged are counted and passed over.
 
-What is lost: URIs that were found but not visited yet (they are found again when the page that names them has changed); what
-the learned rule knew beyond the interval, and the interval of an article that is still followed up; what feeds have listed; which versions a page goes back and forth between; the copies of robots.txt, which
-are fetched again; rests, holds and pauses; the reputation of headers; the daily accounts, which arcrawl report days --since makes from the
-logs at any time; and the index of payloads. Unless that is filled from the archive too, with arcrawl dedup import and the folder of the WARC files, before
-the crawl goes on, the same payload under another URI is archived once more. Lines that were cut or damaged are counted and passed over.`,
+What is learned anew while the crawl goes on:
+
+  URIs that were found but not visited   when the page that names them has changed, or their feed or sitemap is read
+  what headers of a host are worth       after 3 unchanged pages each of text and other types (midfetch.proof), or 12; until then
+                                         bodies are read where a 304 would have done
+  what dates of feeds are worth          after 3 dates that came true
+  what URIs of a kind have in common     with the next visit of each
+  what feeds have listed                 with their next reading, whose entries are taken but not as news; articles are not
+                                         followed up any more
+  traps of a host                        as they were at first, from the pages visited; those that were released too
+  robots.txt                             before the next visit of each host
+
+What is lost: holds and pauses, which versions a page goes back and forth between, and the index of payloads. Unless that is filled
+from the archive with arcrawl dedup import, before the crawl goes on, the same payload under another URI is archived once more.`,
 		Example: `  arcrawl frontier rebuild --config /etc/arcrawl/arcrawl.toml
   arcrawl dedup import --config /etc/arcrawl/arcrawl.toml /var/lib/arcrawl/warc`,
 		RunE: func(cmd *cobra.Command, logs []string) error {
@@ -67,6 +80,8 @@ the crawl goes on, the same payload under another URI is archived once more. Lin
 // rebuilding is a store in the making.
 type rebuilding struct {
 	f     *frontier.Frontier
+	days  *accounts.Book
+	c     *config.Config
 	now   time.Time
 	lines int64
 	bad   int64 // lines that are none
@@ -89,11 +104,18 @@ func rebuild(ctx context.Context, out io.Writer, c *config.Config, logs []string
 		return err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	r := rebuilding{f: f, now: now, batch: map[uri.URI]frontier.Entry{}}
+	days, err := accounts.Open(f.DB())
+	if err != nil {
+		return err
+	}
+	r := rebuilding{f: f, days: days, c: c, now: now, batch: map[uri.URI]frontier.Entry{}}
 	for _, log := range logs {
 		if err := r.read(ctx, log); err != nil {
 			return err
 		}
+	}
+	if err := days.Keep(); err != nil {
+		return err
 	}
 	n := f.Counts(now)
 	fmt.Fprintf(out, "%d lines of %d logs tell of %d URIs on %d hosts; %d lines were none\n", r.lines, len(logs), n.URIs, n.Hosts, r.bad)
@@ -172,7 +194,8 @@ func (r *rebuilding) read(ctx context.Context, log string) error {
 			return err
 		}
 		for _, v := range visits {
-			r.batch[v.u] = crawler.Relearn(r.batch[v.u], v.e)
+			about := config.About{URI: v.u, Hops: v.e.Hops, ContentType: v.e.MIME, Now: v.e.Logged}
+			r.batch[v.u] = crawler.Relearn(r.batch[v.u], v.e, r.c.For(about).Wait)
 		}
 		visits = visits[:0]
 		return errors.Join(r.forgetBatch(), ctx.Err())
@@ -185,6 +208,9 @@ func (r *rebuilding) read(ctx context.Context, log string) error {
 			return nil
 		}
 		r.lines++
+		if err := r.count(u, e, line); err != nil {
+			return err
+		}
 		if _, ok := r.batch[u]; !ok {
 			var fresh frontier.Entry
 			fresh.URI = u
@@ -197,6 +223,19 @@ func (r *rebuilding) read(ctx context.Context, log string) error {
 		return learn()
 	})
 	return errors.Join(err, learn())
+}
+
+// count adds a line to the account of its day.
+func (r *rebuilding) count(u uri.URI, e crawllog.Entry, line string) error {
+	var g crawllog.Glance
+	if !g.Read([]byte(line)) {
+		return nil
+	}
+	day := logstats.Account(&g)
+	if day == (evaluators.Day{}) {
+		return nil
+	}
+	return r.days.Add(u.Host(), e.Started, day)
 }
 
 // remember brings what is known already of the URIs of a batch.

@@ -41,6 +41,8 @@ func TestALostStoreIsMadeAnew(t *testing.T) {
 	}
 	conf := filepath.Join(dir, "arcrawl.toml")
 	before := exported(t, conf)
+	days := func() string { _, out, _ := command("report", "days", "--config", conf); return out }
+	counted := days()
 	steer(t, conf, exitFolder, "move what is in that folder away", "rebuild")
 	if err := os.Rename(filepath.Join(dir, "state"), filepath.Join(dir, "lost")); err != nil {
 		t.Fatal(err)
@@ -52,6 +54,9 @@ func TestALostStoreIsMadeAnew(t *testing.T) {
 	}
 	steer(t, conf, exitOK, "", "list")
 	after := exported(t, conf)
+	if again := days(); again != counted || !strings.Contains(counted, "127.0.0.1") {
+		t.Errorf("the accounts of days were\n%s\nand are\n%s", counted, again)
+	}
 	for u, want := range before {
 		if want.Visits == 0 && want.LastStatus == 0 {
 			continue // it was never visited, and no log knows it
