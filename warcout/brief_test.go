@@ -17,7 +17,7 @@ func briefRecords(t testing.TB) (texts [][]byte) {
 	v.Request = []byte("GET /world/2026/11/21/a-story-of-some-length.html HTTP/1.1\r\nHost: www.example.org\r\n" +
 		"User-Agent: Mozilla/5.0 (compatible; arcrawl/1.0; +https://library.example/crawler)\r\nAccept: */*\r\nAccept-Encoding: gzip, deflate, br, zstd\r\n\r\n")
 	v.Metadata = append(v.Metadata, Field{"via", "http://www.example.org/"}, Field{"contentState", "unchanged"})
-	records, err := compose(nil, v, "urn:uuid:0f9619ff-8b86-4d01-b42d-00cf4fc964ff")
+	records, err := compose(nil, v, "urn:uuid:0f9619ff-8b86-8d01-b42d-00cf00000000", 1)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -28,9 +28,9 @@
 //	none of the three      request, metadata
 //
 // Those that are not given are left out. The first says all that holds for the visit: the address of the server and the
-// warcinfo record of the file. The others are WARC-Concurrent-To the first and do not say it again, and their ids differ from its
-// id in the last digit only: with header and gzip frame a short record is mostly such things, and takes a fifth less
-// without. Evidence is a metadata record that holds the exact head of a response whose body was not kept (a
+// warcinfo record of the file. The others are WARC-Concurrent-To the first and do not say it again, and the ids of all records of a
+// file, UUIDs of version 8, differ in their last eight digits only, those of a visit in the last one: with header and gzip frame a short
+// record is mostly such things, and takes a fifth less without. Evidence is a metadata record that holds the exact head of a response whose body was not kept (a
 // 304, a download that was broken off): Content-Type application/http;msgtype=response, or application/octet-stream when
 // it does not begin like HTTP. A replay tool does not play it. What a server said that is not HTTP at all is kept in the
 // same way, also when it is given as a Response: several readers give up a whole file at a response record without a

@@ -75,6 +75,7 @@ type file struct {
 	waiting *batch // was appended, and no sync has begun for it; nil if there is none
 	syncing *batch // what the sync in progress is for; nil if there is none
 	users   int    // visits on their way into this file
+	visits  uint32 // all that ever were, also those that failed
 	broken  error  // why nothing more is written to it; nil while all is well
 	renamed bool   // to its final name, though the folder is not synced yet
 }

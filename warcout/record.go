@@ -2,13 +2,10 @@ package warcout
 
 import (
 	"bytes"
-	"crypto/rand"
 	"fmt"
 	"io"
-	"strings"
 	"time"
 
-	"github.com/google/uuid"
 	"github.com/nlnwa/gowarc"
 )
 
@@ -23,14 +20,18 @@ const (
 type composer struct {
 	v       Visit
 	date    string // of the visit, as records have it
+	number  uint32 // of the visit in the file, from 1 on
 	infoID  string
 	text    []byte // the records so far, as far as they are in memory; the next follows
 	records []record
 }
 
-// compose gives the records of a visit in the order in which they are written. Their texts lie in buffer as far as it goes.
-func compose(buffer []byte, v Visit, infoID string) ([]record, error) {
-	c := composer{v: v, date: stamp(v.Date), infoID: infoID, text: buffer[:0], records: make([]record, 0, maxRecords)}
+// compose gives the records of a visit, which has a number in its file, in the order in which they are written. Their texts lie in
+// buffer as far as it goes.
+func compose(buffer []byte, v Visit, infoID string, number uint32) ([]record, error) {
+	c := composer{
+		v: v, date: stamp(v.Date), number: number, infoID: infoID, text: buffer[:0], records: make([]record, 0, maxRecords),
+	}
 	steps := [...]func() error{c.main, c.request, c.evidence, c.metadata}
 	if v.Response == nil && v.Revisit == nil {
 		steps = [...]func() error{c.evidence, c.request, nothing, c.metadata}
@@ -45,45 +46,18 @@ func compose(buffer []byte, v Visit, infoID string) ([]record, error) {
 
 func nothing() error { return nil }
 
-// start begins a record of the visit. The first says all that holds for the visit; the others point at it, and their ids
-// differ from its id in nothing but the last digit, so that it costs little to name both.
-func (c *composer) start(kind gowarc.RecordType) (draft, error) {
-	id, err := c.nextID()
-	if err != nil {
-		return draft{}, err
-	}
-	d := begin(c.text, kind, id, c.date)
+// start begins a record of the visit. The first says all that holds for the visit; the others point at it.
+func (c *composer) start(kind gowarc.RecordType) draft {
+	d := begin(c.text, kind, recordID(c.infoID, c.number, len(c.records)), c.date)
 	d.add(gowarc.WarcTargetURI, c.v.URI.String())
 	if len(c.records) > 0 {
 		d.addID(gowarc.WarcConcurrentTo, c.records[0].id)
-		return d, nil
+		return d
 	}
 	if c.v.IP.IsValid() { // a zone names an interface of this machine and means nothing elsewhere
 		d.add(gowarc.WarcIPAddress, c.v.IP.Unmap().WithZone("").String())
 	}
-	return d, nil
-}
-
-// maxRecords is how many records a visit can have.
-const maxRecords = 4
-
-// nextID is random for the first record of a visit. Of a further one it is the first's with another last digit.
-func (c *composer) nextID() (string, error) {
-	if len(c.records) == 0 {
-		return newID()
-	}
-	const digits = "0123456789abcdef"
-	first := c.records[0].id
-	last := strings.IndexByte(digits, first[len(first)-1])
-	return first[:len(first)-1] + string(digits[(last+len(c.records))%len(digits)]), nil
-}
-
-func newID() (string, error) {
-	id, err := uuid.NewRandomFromReader(rand.Reader)
-	if err != nil {
-		return "", fmt.Errorf("make a record id: %w", err)
-	}
-	return id.URN(), nil
+	return d
 }
 
 // emit adds a record whose block is in memory.
@@ -118,10 +92,7 @@ func (c *composer) response(p Response) error {
 	if !looksLikeResponse(begin[:n]) {
 		kind, contentType = gowarc.Metadata, typeBytes
 	}
-	d, err := c.start(kind)
-	if err != nil {
-		return err
-	}
+	d := c.start(kind)
 	if kind == gowarc.Response {
 		if !p.PayloadDigest.IsZero() {
 			d.addSum(gowarc.WarcPayloadDigest, p.PayloadDigest)
@@ -139,10 +110,7 @@ func (c *composer) revisit(p Revisit) error {
 	if p.Profile == NotModified {
 		head = nil
 	}
-	d, err := c.start(gowarc.Revisit)
-	if err != nil {
-		return err
-	}
+	d := c.start(gowarc.Revisit)
 	d.add(gowarc.WarcProfile, p.Profile.String())
 	if p.Origin.RecordID != "" { // an index of an earlier archive may not tell it; WARC/1.1, 6.7.2, asks for it where it is known
 		d.addID(gowarc.WarcRefersTo, p.Origin.RecordID)
@@ -166,11 +134,7 @@ func (c *composer) request() error {
 	if !looksLikeRequest(c.v.Request) {
 		kind, contentType = gowarc.Metadata, typeBytes
 	}
-	d, err := c.start(kind)
-	if err != nil {
-		return err
-	}
-	return c.emit(d, contentType, c.v.Request)
+	return c.emit(c.start(kind), contentType, c.v.Request)
 }
 
 func (c *composer) evidence() error {
@@ -185,11 +149,7 @@ func (c *composer) evidence() error {
 	if !looksLikeResponse(head) {
 		contentType = typeBytes
 	}
-	d, err := c.start(gowarc.Metadata)
-	if err != nil {
-		return err
-	}
-	return c.emit(d, contentType, head)
+	return c.emit(c.start(gowarc.Metadata), contentType, head)
 }
 
 func (c *composer) metadata() error {
@@ -200,11 +160,7 @@ func (c *composer) metadata() error {
 	if err != nil {
 		return err
 	}
-	d, err := c.start(gowarc.Metadata)
-	if err != nil {
-		return err
-	}
-	return c.emit(d, typeFields, block)
+	return c.emit(c.start(gowarc.Metadata), typeFields, block)
 }
 
 // warcinfo is the first record of a file.
@@ -213,7 +169,7 @@ func warcinfo(now time.Time, name string, info []Field) (record, error) {
 	if err != nil {
 		return record{}, err
 	}
-	id, err := newID()
+	id, err := newInfoID()
 	if err != nil {
 		return record{}, err
 	}

@@ -144,14 +144,14 @@ func (w *Writer) write(now time.Time, v Visit) (Written, error) {
 	if err := v.check(); err != nil {
 		return Written{}, err
 	}
-	f, err := w.enter(now)
+	f, number, err := w.enter(now)
 	if err != nil {
 		return Written{}, err
 	}
 	defer w.leave(now, f)
 	s := w.spools.Get().(*spool)
 	defer w.spools.Put(s)
-	records, err := compose(s.text, v, f.infoID)
+	records, err := compose(s.text, v, f.infoID, number)
 	if err != nil {
 		return Written{}, err
 	}
@@ -208,25 +208,26 @@ func (w *Writer) encodeOne(s *spool, r record) error {
 	return nil
 }
 
-// enter takes a place in the current file, so that it is not sealed before [Writer.leave].
-func (w *Writer) enter(now time.Time) (*file, error) {
+// enter takes a place in the current file, so that it is not sealed before [Writer.leave], and a number for the visit.
+func (w *Writer) enter(now time.Time) (f *file, number uint32, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.closed {
-		return nil, ErrClosed
+		return nil, 0, ErrClosed
 	}
-	if f := w.current; f != nil && (f.broken != nil || f.written.size >= w.o.MaxSize || w.isOld(f, now)) {
+	if f := w.current; f != nil && (f.broken != nil || f.written.size >= w.o.MaxSize || f.visits == maxVisits || w.isOld(f, now)) {
 		w.retire()
 	}
 	if w.current == nil {
 		f, err := w.newFile(now)
 		if err != nil {
-			return nil, err
+			return nil, 0, err
 		}
 		w.current = f
 	}
 	w.current.users++
-	return w.current, nil
+	w.current.visits++
+	return w.current, w.current.visits, nil
 }
 
 // leave gives the place back. What goes wrong with sealing is no matter of this visit: it is tried again, and told, by
