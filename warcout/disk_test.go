@@ -256,18 +256,20 @@ func TestFailedSyncFailsAllThatWaitForItAndNoOther(t *testing.T) {
 	// The first sync from here on waits until three more visits were appended behind it, and fails.
 	const late = 3
 	var calls atomic.Int32
+	errs := make([]error, 1+late)
+	var all sync.WaitGroup
+	write := func(i int) { _, errs[i] = w.Write(start, visit(address(1+i), noise(1+i, 3000))) }
 	d.sync.Store(func() error {
 		if calls.Add(1) > 1 {
 			return nil
 		}
+		for i := range late {
+			all.Go(func() { write(1 + i) })
+		}
 		waitFor(w, func() bool { return w.current.waiting != nil && w.current.waiting.visits == late })
 		return syscall.EIO
 	})
-	errs := make([]error, 1+late)
-	var all sync.WaitGroup
-	for i := range errs {
-		all.Go(func() { _, errs[i] = w.Write(start, visit(address(1+i), noise(1+i, 3000))) })
-	}
+	write(0)
 	all.Wait()
 	for i, err := range errs {
 		if !errors.Is(err, syscall.EIO) {
@@ -307,26 +309,28 @@ func TestWriteReturnsOnlyAfterASyncThatBeganAfterItsBytes(t *testing.T) {
 	const others = 5
 	var calls atomic.Int32
 	var returned atomic.Int32
+	var all sync.WaitGroup
+	write := func(i int) {
+		if _, err := w.Write(start, visit(address(1+i), page("x"))); err != nil {
+			t.Error(err)
+		}
+		if n := returned.Add(1); n > 1 && calls.Load() < 2 {
+			t.Error("a visit was acknowledged by a sync that began before its bytes were there")
+		}
+	}
 	d.sync.Store(func() error {
 		switch calls.Add(1) {
 		case 1:
+			for i := range others {
+				all.Go(func() { write(1 + i) })
+			}
 			waitFor(w, func() bool { return w.current.waiting != nil && w.current.waiting.visits == others })
 		case 2:
 			waitFor(w, func() bool { return returned.Load() == 1 })
 		}
 		return nil
 	})
-	var all sync.WaitGroup
-	for i := range 1 + others {
-		all.Go(func() {
-			if _, err := w.Write(start, visit(address(1+i), page("x"))); err != nil {
-				t.Error(err)
-			}
-			if n := returned.Add(1); n > 1 && calls.Load() < 2 {
-				t.Error("a visit was acknowledged by a sync that began before its bytes were there")
-			}
-		})
-	}
+	write(0)
 	all.Wait()
 	if calls.Load() != 2 {
 		t.Errorf("%d syncs for one visit and %d behind it, want 2", calls.Load(), others)

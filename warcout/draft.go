@@ -20,7 +20,7 @@ const recordEnd = "\r\n\r\n"
 // record is one WARC record on its way to the file.
 type record struct {
 	kind gowarc.RecordType
-	id   string        // "urn:uuid:…"
+	id   string        // "urn:uuid:…"; only of those that others may name
 	text []byte        // the whole record, or its header alone if the block comes from a reader
 	from io.Reader     // the block of a response; nil for others
 	size int64         // of what comes from there
@@ -36,10 +36,10 @@ type draft struct {
 }
 
 // begin starts a record with the headers that every record has, after what is in text already.
-func begin(text []byte, kind gowarc.RecordType, id, date string) draft {
-	d := draft{record: record{kind: kind, id: id, text: append(text[len(text):], gowarc.V1_1.String()+"\r\n"...)}}
+func begin(text []byte, kind gowarc.RecordType, id []byte, date string) draft {
+	d := draft{record: record{kind: kind, text: append(text[len(text):], gowarc.V1_1.String()+"\r\n"...)}}
 	d.add(gowarc.WarcType, kind.String())
-	d.addID(gowarc.WarcRecordID, id)
+	d.text = append(append(append(d.text, gowarc.WarcRecordID+": <"...), id...), ">\r\n"...)
 	d.add(gowarc.WarcDate, date)
 	return d
 }

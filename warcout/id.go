@@ -14,6 +14,7 @@ import (
 // written by one [Writer] and never gone on with after a crash, and no number is given twice, also not after a fault: so ids
 // are as unique as the random bits. That two of a thousand million files have the same is as likely as one in two thousand million.
 const (
+	idLength    = len("urn:uuid:") + 36
 	numberBytes = 4 // of an id, its last: the visit, and which of its records
 	maxRecords  = 4 // of a visit, at most
 	recordBits  = 4 // of the number
@@ -31,11 +32,9 @@ func newInfoID() (string, error) {
 	return id.URN(), nil
 }
 
-// recordID is the id of record number index of a visit, which are counted from 0 and from 1 on.
-func recordID(infoID string, visit uint32, index int) string {
+// setNumber makes an id that of record number index of a visit, which are counted from 0 and from 1 on.
+func setNumber(id []byte, visit uint32, index int) {
 	var number [numberBytes]byte
 	binary.BigEndian.PutUint32(number[:], visit<<recordBits|uint32(index))
-	id := []byte(infoID)
 	hex.Encode(id[len(id)-2*numberBytes:], number[:])
-	return string(id)
 }

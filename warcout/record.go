@@ -22,7 +22,8 @@ type composer struct {
 	date    string // of the visit, as records have it
 	number  uint32 // of the visit in the file, from 1 on
 	infoID  string
-	text    []byte // the records so far, as far as they are in memory; the next follows
+	id      [idLength]byte // of the record that was begun last
+	text    []byte         // the records so far, as far as they are in memory; the next follows
 	records []record
 }
 
@@ -32,6 +33,7 @@ func compose(buffer []byte, v Visit, infoID string, number uint32) ([]record, er
 	c := composer{
 		v: v, date: stamp(v.Date), number: number, infoID: infoID, text: buffer[:0], records: make([]record, 0, maxRecords),
 	}
+	copy(c.id[:], infoID)
 	steps := [...]func() error{c.main, c.request, c.evidence, c.metadata}
 	if v.Response == nil && v.Revisit == nil {
 		steps = [...]func() error{c.evidence, c.request, nothing, c.metadata}
@@ -48,12 +50,14 @@ func nothing() error { return nil }
 
 // start begins a record of the visit. The first says all that holds for the visit; the others point at it.
 func (c *composer) start(kind gowarc.RecordType) draft {
-	d := begin(c.text, kind, recordID(c.infoID, c.number, len(c.records)), c.date)
+	setNumber(c.id[:], c.number, len(c.records))
+	d := begin(c.text, kind, c.id[:], c.date)
 	d.add(gowarc.WarcTargetURI, c.v.URI.String())
 	if len(c.records) > 0 {
 		d.addID(gowarc.WarcConcurrentTo, c.records[0].id)
 		return d
 	}
+	d.id = string(c.id[:])
 	if c.v.IP.IsValid() { // a zone names an interface of this machine and means nothing elsewhere
 		d.add(gowarc.WarcIPAddress, c.v.IP.Unmap().WithZone("").String())
 	}
@@ -173,7 +177,8 @@ func warcinfo(now time.Time, name string, info []Field) (record, error) {
 	if err != nil {
 		return record{}, err
 	}
-	d := begin(nil, gowarc.Warcinfo, id, stamp(now))
+	d := begin(nil, gowarc.Warcinfo, []byte(id), stamp(now))
+	d.id = id
 	d.add(gowarc.WarcFilename, name)
 	return d.with(typeFields, block, "")
 }

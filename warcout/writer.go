@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"sync"
 	"time"
@@ -265,11 +266,13 @@ func (w *Writer) store(now time.Time, f *file, s *spool, records int64) (offset 
 // makeSafe syncs a batch as soon as the sync before it has ended; until then more visits may join it. The lock is held, and
 // let go meanwhile.
 func (w *Writer) makeSafe(now time.Time, f *file, b *batch) {
-	if before := f.syncing; before != nil {
-		w.mu.Unlock()
+	before := f.syncing
+	w.mu.Unlock()
+	if before != nil {
 		<-before.ended
-		w.mu.Lock()
 	}
+	runtime.Gosched() // who could go on now may be about to join; where nobody could, this takes no time
+	w.mu.Lock()
 	if f.waiting != b {
 		return // the sync before has failed, and the batch with it
 	}
