@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/dedup"
@@ -128,10 +129,10 @@ func metadata(v visit) []warcout.Field {
 		{Name: "seed", Value: r.Seed},
 		{Name: "via", Value: r.Via},
 		{Name: "hopsFromSeed", Value: string(r.Hops)},
-		{Name: "visitReason", Value: signs.Replace(visitReason(r))},
+		{Name: "visitReason", Value: inASCII(visitReason(r))},
 		{Name: "fetchTimeMs", Value: strconv.FormatInt(got.Took.Milliseconds(), 10)},
 		{Name: "contentState", Value: v.verdict.State.String()},
-		{Name: "contentStateReason", Value: signs.Replace(v.verdict.Reason)},
+		{Name: "contentStateReason", Value: inASCII(v.verdict.Reason)},
 	}
 	if v.block != "" {
 		fields = append(fields, warcout.Field{Name: "standsIn", Value: v.block})
@@ -161,6 +162,16 @@ func metadata(v visit) []warcout.Field {
 // signs are what reasons are written with in the archive, in place of signs that are not ASCII. Its records are read for longer than
 // anybody guesses encodings right, and such short plain ones have a code of their own (see warcout).
 var signs = strings.NewReplacer("×", "x", "÷", "/", "→", "->")
+
+// inASCII is a reason as it stands in the archive.
+func inASCII(reason string) string {
+	for i := range len(reason) {
+		if reason[i] >= utf8.RuneSelf {
+			return signs.Replace(reason)
+		}
+	}
+	return reason // as nearly all are; the replacer would copy it
+}
 
 // visitReason says why a URI was visited now: what decided about its due time.
 func visitReason(r frontier.Record) string {

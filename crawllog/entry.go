@@ -84,7 +84,10 @@ func (e Entry) AppendTo(b []byte, withExtra bool) []byte {
 	b = append(b, ' ')
 	b = e.appendFetch(b)
 	b = append(b, ' ')
-	b = appendOrDash(b, e.Digest.String())
+	if e.Digest.IsZero() {
+		b = append(b, '-')
+	}
+	b = e.Digest.Append(b)
 	b = append(b, ' ')
 	b = appendURI(b, e.Seed)
 	b = append(b, ' ')

@@ -18,6 +18,9 @@ import (
 // prefix names the algorithm, in lower case as WARC tools expect it.
 const prefix = "sha1:"
 
+// textLen is the length of a digest as text.
+const textLen = len(prefix) + sha1.Size*8/5
+
 // Digest is a SHA-1 sum. The zero value means that there is none.
 type Digest [sha1.Size]byte
 
@@ -42,7 +45,7 @@ func Parse(s string) (Digest, error) {
 func (d Digest) IsZero() bool { return d == Digest{} }
 
 // String is the form of WARC headers and crawl.log: "sha1:" and 32 letters of Base32; empty for the zero digest.
-func (d Digest) String() string { return string(d.Append(nil)) }
+func (d Digest) String() string { return string(d.Append(make([]byte, 0, textLen))) }
 
 // Append appends what [Digest.String] gives.
 func (d Digest) Append(b []byte) []byte {

@@ -60,10 +60,8 @@ func (x *exchange) run(ctx context.Context) error {
 // on makes the exchange on k, and then keeps or closes k. silent means that the connection ended before any byte of an
 // answer.
 func (x *exchange) on(ctx context.Context, k *conn) (silent bool, err error) {
-	b := x.client.takeBuffers()
-	defer x.client.giveBuffers(b)
 	stop := context.AfterFunc(ctx, func() { _ = k.SetDeadline(past) }) // fails only on a connection that is closed already
-	keep, silent, err := x.talk(ctx, k, b)
+	keep, silent, err := x.talk(ctx, k)
 	if stop() && keep {
 		x.client.idle.put(k, time.Now())
 	} else {
@@ -73,7 +71,7 @@ func (x *exchange) on(ctx context.Context, k *conn) (silent bool, err error) {
 }
 
 // talk sends the request and reads the answer.
-func (x *exchange) talk(ctx context.Context, k *conn, b *buffers) (keep, silent bool, err error) {
+func (x *exchange) talk(ctx context.Context, k *conn) (keep, silent bool, err error) {
 	c, limits := x.capture, x.request.Limits
 	c.IP, c.Request = k.ip, nil
 	err = k.until(ctx, time.Now().Add(limits.Headers))
@@ -83,12 +81,14 @@ func (x *exchange) talk(ctx context.Context, k *conn, b *buffers) (keep, silent 
 			c.Request = x.raw[:n:n]
 		}
 	}
-	head, rest := b.head[:0], []byte(nil)
+	buf := x.client.takeHead()
+	defer x.client.heads.Put(buf)
+	head, rest := buf[:0], []byte(nil)
 	if err == nil {
 		head, rest, err = readHead(k, head, limits.MaxHead)
 	}
 	if err == nil {
-		keep, err = x.receive(ctx, k, b, head, rest)
+		keep, err = x.receive(ctx, k, head, rest)
 		return keep, false, err
 	}
 	if ctx.Err() != nil {
@@ -100,8 +100,10 @@ func (x *exchange) talk(ctx context.Context, k *conn, b *buffers) (keep, silent 
 }
 
 // receive takes in the response that begins with head.
-func (x *exchange) receive(ctx context.Context, k *conn, b *buffers, head, rest []byte) (keep bool, err error) {
+func (x *exchange) receive(ctx context.Context, k *conn, head, rest []byte) (keep bool, err error) {
 	c, limits := x.capture, x.request.Limits
+	b := x.client.takeBuffers()
+	defer x.client.giveBuffers(b)
 	b.block.Reset()
 	b.rec = recorder{spool: c.spool, hash: b.block, pending: b.pending[:0]}
 	b.wire = wire{conn: k, rest: rest, left: limits.MaxBody, rec: &b.rec}

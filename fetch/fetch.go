@@ -86,6 +86,7 @@ type Client struct {
 	idle    *idle
 	store   *store
 	codecs  *codecs
+	heads   sync.Pool // of *[headSize]byte
 	buffers sync.Pool // of *buffers
 	wholes  sync.Pool // of *[]byte, for decoded contents
 }
@@ -170,7 +171,7 @@ func (c *Client) connect(ctx context.Context, u uri.URI, limit time.Duration) (*
 	return k, nil
 }
 
-// The sizes of the buffers of one fetch. peekSize bounds how far the parser can have read beyond the response.
+// The sizes of the buffers of one fetch. A longer head moves out of its own; peekSize bounds how far the parser can have read beyond the response.
 const (
 	headSize    = 8 << 10
 	peekSize    = 8 << 10
@@ -178,9 +179,9 @@ const (
 	copySize    = 32 << 10
 )
 
-// buffers is the memory of one exchange, used again by the next.
+// buffers is the memory that an exchange needs once a head is there; the next uses it again. While a server is awaited an exchange
+// has no more than memory for a head: hundreds of servers may be awaited at a time.
 type buffers struct {
-	head    []byte        // empty, with capacity; a longer head moves out of it
 	parser  *bufio.Reader // what the parser reads from
 	pending []byte        // empty, with capacity: received but perhaps not part of the response
 	copy    []byte
@@ -192,12 +193,18 @@ type buffers struct {
 	payload payload
 }
 
+func (c *Client) takeHead() *[headSize]byte {
+	if b, ok := c.heads.Get().(*[headSize]byte); ok {
+		return b
+	}
+	return new([headSize]byte)
+}
+
 func (c *Client) takeBuffers() *buffers {
 	if b, ok := c.buffers.Get().(*buffers); ok {
 		return b
 	}
 	return &buffers{
-		head:    make([]byte, 0, headSize),
 		parser:  bufio.NewReaderSize(nil, peekSize),
 		pending: make([]byte, 0, pendingSize),
 		copy:    make([]byte, copySize),

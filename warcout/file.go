@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"sync/atomic"
 	"time"
 )
 
@@ -47,9 +48,10 @@ func syncDir(dir string) error {
 // extent is a whole part of a file, from its first byte.
 type extent struct{ size, records int64 }
 
-// batch is the visits that one sync makes safe. The first of them makes the sync, the others sleep until it has ended.
+// batch is the visits that one sync makes safe. One of them makes the sync, the others sleep until it has ended.
 type batch struct {
 	visits int
+	first  atomic.Bool   // somebody sees to the sync
 	ended  chan struct{} // closed when it is known what became of them
 	err    error         // what became of them, from then on
 }

@@ -150,20 +150,31 @@ func (w *Writer) write(now time.Time, v Visit) (Written, error) {
 		return Written{}, err
 	}
 	defer w.leave(now, f)
-	s := w.spools.Get().(*spool)
+	out, b, err := w.put(f, v, number)
+	if b != nil {
+		err = errors.Join(err, w.await(now, f, b))
+	}
+	return out, err
+}
+
+// put composes a visit and appends it to the file. It is not safe until the batch is.
+func (w *Writer) put(f *file, v Visit, number uint32) (out Written, b *batch, err error) {
+	s := w.spools.Get().(*spool) // it is given back before a sync is awaited, for which many may wait
 	defer w.spools.Put(s)
 	records, err := compose(s.text, v, f.infoID, number)
 	if err != nil {
-		return Written{}, err
+		return Written{}, nil, err
 	}
 	length, err := w.encode(s, records)
-	var offset int64
+	out = Written{Origin: v.origin(records[0]), Bytes: s.size}
+	out.Origin.File, out.Origin.Length = f.name, length
 	if err == nil {
-		offset, err = w.store(now, f, s, int64(len(records)))
+		w.mu.Lock()
+		out.Origin.Offset = f.written.size
+		b, err = f.add(s, int64(len(records)))
+		w.mu.Unlock()
 	}
-	out := Written{Origin: v.origin(records[0]), Bytes: s.size}
-	out.Origin.File, out.Origin.Offset, out.Origin.Length = f.name, offset, length
-	return out, errors.Join(err, s.reset())
+	return out, b, errors.Join(err, s.reset())
 }
 
 // origin says which record first of a visit is, all but its place.
@@ -247,25 +258,18 @@ func (w *Writer) isOld(f *file, now time.Time) bool {
 	return w.o.MaxAge > 0 && now.Sub(f.opened) >= w.o.MaxAge
 }
 
-// store appends what is in s and returns when it is safe.
-func (w *Writer) store(now time.Time, f *file, s *spool, records int64) (offset int64, err error) {
-	w.mu.Lock()
-	offset = f.written.size
-	b, err := f.add(s, records)
-	if err == nil && b.visits == 1 {
+// await returns when it is known what became of a batch. The first of its visits makes it safe.
+func (w *Writer) await(now time.Time, f *file, b *batch) error {
+	if b.first.CompareAndSwap(false, true) {
 		w.makeSafe(now, f, b)
 	}
-	w.mu.Unlock()
-	if err != nil {
-		return 0, err
-	}
 	<-b.ended
-	return offset, b.err
+	return b.err
 }
 
-// makeSafe syncs a batch as soon as the sync before it has ended; until then more visits may join it. The lock is held, and
-// let go meanwhile.
+// makeSafe syncs a batch as soon as the sync before it has ended; until then more visits may join it.
 func (w *Writer) makeSafe(now time.Time, f *file, b *batch) {
+	w.mu.Lock()
 	before := f.syncing
 	w.mu.Unlock()
 	if before != nil {
@@ -273,6 +277,7 @@ func (w *Writer) makeSafe(now time.Time, f *file, b *batch) {
 	}
 	runtime.Gosched() // who could go on now may be about to join; where nobody could, this takes no time
 	w.mu.Lock()
+	defer w.mu.Unlock()
 	if f.waiting != b {
 		return // the sync before has failed, and the batch with it
 	}
