@@ -3,7 +3,6 @@ package main
 import (
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 )
@@ -35,34 +34,30 @@ func TestASmallRoundOfTheBenchmark(t *testing.T) {
 	}
 }
 
-// A store is filled once and copied for each round, and what the opening takes is told and profiled apart from the visits.
+// A store is filled once and copied for each round, and what the opening takes is told and profiled apart from the visits. Sizes take turns.
 func TestASmallRoundOfWhatGrows(t *testing.T) {
 	t.Parallel()
 	var out strings.Builder
 	dir, profiles := t.TempDir(), t.TempDir()
 	err := command([]string{
-		"grow", "-rounds", "2", "-documents", "120", "-known", "500", "-hosts", "3", "-dir", dir, "-profiles", profiles, "known", "hosts",
+		"grow", "-rounds", "2", "-documents", "1200", "-known", "500", "-hosts", "3,6", "-dir", dir, "-profiles", profiles, "known", "hosts",
 	}, &out)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"| known | CPU s / 1,000 visits | × bare loop | visits / s | peak resident MB | opening, CPU s | first line after |\n|---|---|---|---|---|---|---|\n| 500 |",
-		"| hosts | CPU s", "\n| 3 |",
+		"\n| known | × the first | CPU s / 1,000 visits | × bare loop | visits / s | peak resident MB | opening, CPU s | end, CPU s | first line after, s |\n",
+		"\n| hosts | × the first", "\n| 500 | 1.00 | ", "\n| 3 | 1.00 | ", "\n| 6 | ",
 	} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("%q is not in\n%s", want, out.String())
 		}
 	}
-	rows := regexp.MustCompile(`(?m)^\| (?:500|3) \| (\d+\.\d+) \| \S+ \| [1-9]\d* \| \S+ \| \d+\.\d\d \| \S+ s \|$`).FindAllStringSubmatch(out.String(), -1)
-	if len(rows) != 2 || rows[0][1] == "0.000" || rows[1][1] == "0.000" {
-		t.Errorf("not two rows of figures in\n%s", out.String())
-	}
 	if _, err := os.Stat(filepath.Join(dir, "filled-500", "MANIFEST")); err != nil {
 		t.Error("the store that was filled has not stayed as it was:", err)
 	}
 	for _, round := range []string{"1", "2"} {
-		for _, name := range []string{"known-500/opening.pprof", "known-500/cpu.pprof", "known-500/memory.pprof", "hosts-3/opening.pprof"} {
+		for _, name := range []string{"known-500/opening.pprof", "known-500/cpu.pprof", "known-500/memory.pprof", "hosts-6/opening.pprof"} {
 			if info, err := os.Stat(filepath.Join(profiles, round, name)); err != nil || info.Size() == 0 {
 				t.Errorf("round %s: no profile %s: %v", round, name, err)
 			}

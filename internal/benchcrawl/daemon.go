@@ -124,8 +124,7 @@ func (d daemon) crawl(until func(*tally) bool, count counter) (cost, tally, erro
 		return cost{}, t, err
 	}
 	t.began = p.began
-	took, err := d.follow(p, &t, until)
-	if err != nil {
+	if err = d.follow(p, &t, until); err != nil {
 		_ = p.cmd.Process.Kill()
 	} else {
 		p.look()
@@ -136,44 +135,45 @@ func (d daemon) crawl(until func(*tally) bool, count counter) (cost, tally, erro
 		return cost{}, t, fmt.Errorf("%w; %s\n%s", err, t, p.output.String())
 	}
 	disk, archive, err := usage(d.dir)
-	c.elapsed, c.documents, c.disk, c.archive = took, t.visits, disk-diskBefore, archive-archiveBefore
+	c.elapsed, c.documents, c.disk, c.archive = t.enough.elapsed, t.visits, disk-diskBefore, archive-archiveBefore
 	return c, t, err
 }
 
 // patience is how long nothing may be logged.
 const patience = time.Minute
 
-// follow reads the log until it says enough, and tells how long that took from the start on.
-func (d daemon) follow(p *process, t *tally, until func(*tally) bool) (time.Duration, error) {
+// follow reads the log until it says enough.
+func (d daemon) follow(p *process, t *tally, until func(*tally) bool) error {
 	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()
 	last, seen, opened := time.Now(), t.visits, false
 	for range tick.C {
 		select {
 		case <-p.gone:
-			return 0, errors.New("arcrawl has ended too early")
+			return errors.New("arcrawl has ended too early")
 		default:
 		}
 		if err := t.read(); err != nil {
-			return 0, err
+			return err
 		}
 		if t.first > 0 && !opened {
-			opened, t.opening = true, ticks(p.cmd.Process.Pid)
+			opened, t.opened = true, t.now(p)
 			if err := d.mark(p); err != nil {
-				return 0, err
+				return err
 			}
 		}
 		if until(t) {
-			return time.Since(p.began), nil
+			t.enough = t.now(p)
+			return nil
 		}
 		if t.visits != seen {
 			last, seen = time.Now(), t.visits
 		}
 		if time.Since(last) > patience {
-			return 0, fmt.Errorf("arcrawl has logged nothing for %s", patience)
+			return fmt.Errorf("arcrawl has logged nothing for %s", patience)
 		}
 	}
-	return 0, nil
+	return nil
 }
 
 // tally counts what crawl.log says of documents.
@@ -181,10 +181,11 @@ type tally struct {
 	path   string
 	offset int64
 
-	began   time.Time
-	first   time.Duration // from the start of the daemon to its first line
-	opening time.Duration // what the daemon had of the processor by then
-	robots  int           // visits of a robots.txt
+	began  time.Time
+	first  time.Duration // from the start of the daemon to its first line
+	opened moment        // when the first line was seen
+	enough moment        // when there were as many visits as were wanted
+	robots int           // visits of a robots.txt
 
 	visits  int
 	ok      int // answered 200
@@ -193,6 +194,16 @@ type tally struct {
 	other   int
 	revisit int             // of a payload that is archived already
 	uris    map[string]bool // visited
+}
+
+// moment is how far a daemon has come.
+type moment struct {
+	elapsed, processor time.Duration // since its start
+	visits             int           // logged by then, those of robots.txt too
+}
+
+func (t tally) now(p *process) moment {
+	return moment{elapsed: time.Since(p.began), processor: ticks(p.cmd.Process.Pid), visits: t.visits + t.robots}
 }
 
 func (t tally) String() string {

@@ -29,8 +29,8 @@ type growth struct {
 }
 
 // grow measures arcrawl with one number after the other made larger, and beside it the bare loop on the same documents,
-// because a busy machine changes more than the number does. What the daemon has had of the processor by the first line of its
-// log is told as the opening, all from then on, the end included, as the visits.
+// because a busy machine changes more than the number does. The cost of a visit is what the daemon had of the processor from the first
+// line of its log until the last document that was wanted was logged; the opening before and the end after that are told apart.
 //
 //	go run ./internal/benchcrawl grow hosts connections known links idle
 //
@@ -81,62 +81,113 @@ func grow(args []string, out io.Writer) error {
 
 func (g growth) all(kinds []string) error {
 	for _, kind := range kinds {
-		measure, ok := map[string]func(int) error{
-			"hosts": g.hosts, "connections": g.connections, "known": g.known, "links": g.links, "idle": g.idle,
+		measure, ok := map[string]func(growth, int) (figures, error){
+			"hosts": growth.hosts, "connections": growth.connections, "known": growth.known, "links": growth.links, "idle": nil,
 		}[kind]
-		if !ok {
+		switch {
+		case !ok:
 			return fmt.Errorf("no measurement %q; there are hosts, connections, known, links and idle", kind)
+		case kind == "idle":
+			if err := g.idle(); err != nil {
+				return err
+			}
+			continue
 		}
-		fmt.Fprintf(g.out, "\n| %s | CPU s / 1,000 visits | × bare loop | visits / s | peak resident MB | opening, CPU s | first line after |\n|---|---|---|---|---|---|---|\n", kind)
-		for _, n := range g.sizes[kind] {
-			if err := measure(n); err != nil {
-				return fmt.Errorf("%s %d: %w", kind, n, err)
+		if err := g.table(kind, measure); err != nil {
+			return err
+		}
+		if kind == "links" {
+			for _, n := range g.sizes[kind] {
+				fmt.Fprintf(g.out, "\nThe tokenizer alone, a page of %d links: %.2f ms\n", n, 1000*tokenizing(n).Seconds())
 			}
 		}
 	}
 	return nil
 }
 
-// run crawls a new site in rounds, each beginning with what prepare leaves in the folder of the store, and prints the
-// medians.
-func (g growth) run(kind string, n int, s site, workers, visits int, prepare func(state string) error) error {
+// figures are what a run came to, in the order of the columns.
+type figures [7]float64
+
+// columns are their names, and how they are written.
+var columns = [len(figures{})][2]string{
+	{"CPU s / 1,000 visits", "%.3f"},
+	{"× bare loop", "%.2f"},
+	{"visits / s", "%.0f"},
+	{"peak resident MB", "%.0f"},
+	{"opening, CPU s", "%.2f"},
+	{"end, CPU s", "%.2f"},
+	{"first line after, s", "%.2f"},
+}
+
+// table measures all sizes in turns, once in each round, and prints the medians. What a visit costs is also compared with the
+// first size, as the median of the ratios of each round.
+func (g growth) table(kind string, measure func(growth, int) (figures, error)) error {
+	sizes := g.sizes[kind]
+	measured := make([][len(columns)][]float64, len(sizes))
+	ratios := make([][]float64, len(sizes))
+	for round := range g.o.rounds {
+		turn := g
+		if g.o.profiles != "" {
+			turn.o.profiles = filepath.Join(g.o.profiles, strconv.Itoa(round+1))
+		}
+		for i, n := range sizes {
+			f, err := measure(turn, n)
+			if err != nil {
+				return fmt.Errorf("%s %d: %w", kind, n, err)
+			}
+			for column, value := range f {
+				measured[i][column] = append(measured[i][column], value)
+			}
+			ratios[i] = append(ratios[i], f[0]/measured[0][0][round])
+		}
+	}
+	fmt.Fprintf(g.out, "\n| %s | × the first", kind)
+	for _, c := range columns {
+		fmt.Fprintf(g.out, " | %s", c[0])
+	}
+	fmt.Fprintf(g.out, " |\n|---|---|%s\n", strings.Repeat("---|", len(columns)))
+	for i, n := range sizes {
+		fmt.Fprintf(g.out, "| %d | %.2f", n, median(ratios[i]))
+		for column, c := range columns {
+			fmt.Fprintf(g.out, " | "+c[1], median(measured[i][column]))
+		}
+		fmt.Fprintln(g.out, " |")
+	}
+	return nil
+}
+
+// run crawls a new site, beginning with what prepare leaves in the folder of the store.
+func (g growth) run(name string, s site, workers, visits int, prepare func(state string) error) (figures, error) {
 	g.o.workers, g.o.hosts = workers, s.hosts
-	st := &stage{scenario: scenario{name: fmt.Sprintf("%s-%d", kind, n), site: s}, o: g.o, dir: g.o.dir}
+	st := &stage{scenario: scenario{name: name, site: s}, o: g.o, dir: g.o.dir}
 	stop, err := st.serve()
 	if err != nil {
-		return err
+		return figures{}, err
 	}
 	defer stop()
 	if err := st.prepare(); err != nil {
-		return err
+		return figures{}, err
 	}
-	var processor, ratio, rate, resident, opening, first []float64
-	for round := range g.o.rounds {
-		bare, err := st.once(program{"bare loop", st.bareLoop}, nil)
-		if err != nil {
-			return err
-		}
-		if g.o.profiles != "" {
-			st.o.profiles = filepath.Join(g.o.profiles, strconv.Itoa(round+1))
-		}
-		c, t, err := g.round(st, visits, prepare)
-		if err != nil {
-			return err
-		}
-		each := (c.processor - t.opening).Seconds() / float64(t.visits+t.robots)
-		processor = append(processor, 1000*each)
-		ratio = append(ratio, each/(bare.processor.Seconds()/float64(bare.documents)))
-		rate = append(rate, float64(t.visits+t.robots)/(c.elapsed-t.first).Seconds())
-		resident = append(resident, float64(c.resident)/1e6)
-		opening = append(opening, t.opening.Seconds())
-		first = append(first, t.first.Seconds())
+	bare, err := st.once(program{"bare loop", st.bareLoop}, nil)
+	if err != nil {
+		return figures{}, err
 	}
-	_, err = fmt.Fprintf(g.out, "| %d | %.3f | %.2f | %.0f | %.0f | %.2f | %.2f s |\n", n, median(processor), median(ratio), median(rate),
-		median(resident), median(opening), median(first))
-	return err
+	c, t, err := g.crawl(st, visits, prepare)
+	if err != nil {
+		return figures{}, err
+	}
+	n := float64(t.enough.visits - t.opened.visits)
+	if n == 0 {
+		return figures{}, errors.New("all was visited before the log was first looked at; ask for more -documents")
+	}
+	each := (t.enough.processor - t.opened.processor).Seconds() / n
+	return figures{
+		1000 * each, each / (bare.processor.Seconds() / float64(bare.documents)), n / (t.enough.elapsed - t.opened.elapsed).Seconds(),
+		float64(c.resident) / 1e6, t.opened.processor.Seconds(), (c.processor - t.enough.processor).Seconds(), t.first.Seconds(),
+	}, nil
 }
 
-func (g growth) round(st *stage, visits int, prepare func(string) error) (cost, tally, error) {
+func (g growth) crawl(st *stage, visits int, prepare func(string) error) (cost, tally, error) {
 	dir, err := os.MkdirTemp(g.o.dir, "grow-")
 	if err != nil {
 		return cost{}, tally{}, err
@@ -157,35 +208,41 @@ func (g growth) round(st *stage, visits int, prepare func(string) error) (cost, 
 const page = 15_000
 
 // hosts spreads the same number of documents over more hosts. Each has its robots.txt, which counts as a visit.
-func (g growth) hosts(n int) error {
+func (g growth) hosts(n int) (figures, error) {
 	each := max(2, g.total/n)
-	return g.run("hosts", n, site{size: page, hosts: n, documents: each}, 50, n*each, nil)
+	return g.run(fmt.Sprintf("hosts-%d", n), site{size: page, hosts: n, documents: each}, 50, n*each, nil)
 }
 
 // connections lets more workers visit 500 hosts.
-func (g growth) connections(n int) error {
+func (g growth) connections(n int) (figures, error) {
 	const hosts = 500
 	each := max(2, g.total/hosts)
-	return g.run("connections", n, site{size: page, hosts: hosts, documents: each}, n, hosts*each, nil)
+	return g.run(fmt.Sprintf("connections-%d", n), site{size: page, hosts: hosts, documents: each}, n, hosts*each, nil)
 }
 
 // known puts so many URIs into the store first, which are not due.
-func (g growth) known(n int) error {
+func (g growth) known(n int) (figures, error) {
 	const hosts = 60
 	each := max(2, g.total/hosts)
 	filled, err := g.filled(n)
 	if err != nil {
-		return err
+		return figures{}, err
 	}
-	return g.run("known", n, site{size: page, hosts: hosts, documents: each}, 50, hosts*each, func(state string) error {
+	return g.run(fmt.Sprintf("known-%d", n), site{size: page, hosts: hosts, documents: each}, 50, hosts*each, func(state string) error {
 		return os.CopyFS(state, os.DirFS(filled))
 	})
 }
 
-// links visits pages of a quarter of a megabyte with so many links, which nearly all are known; it also says what the
-// tokenizer alone takes to read such a page.
-func (g growth) links(n int) error {
-	s := site{size: 250_000, hosts: 2, documents: 5100, links: n}
+// links visits pages of a quarter of a megabyte with so many links, which nearly all are known.
+func (g growth) links(n int) (figures, error) {
+	return g.run(fmt.Sprintf("links-%d", n), linked(n), 50, 1000, nil)
+}
+
+func linked(n int) site { return site{size: 250_000, hosts: 2, documents: 5100, links: n} }
+
+// tokenizing is what the tokenizer alone takes to read a page with so many links.
+func tokenizing(n int) time.Duration {
+	s := linked(n)
 	text := s.document(nil, texts(s.size), host(0), 7)
 	const times = 50
 	before := processorTime()
@@ -197,12 +254,7 @@ func (g growth) links(n int) error {
 			}
 		}
 	}
-	each := (processorTime() - before).Seconds() / times
-	if err := g.run("links", n, s, 50, 1000, nil); err != nil {
-		return err
-	}
-	_, err := fmt.Fprintf(g.out, "| the tokenizer alone | %.3f | | | | | |\n", 1000*each)
-	return err
+	return (processorTime() - before) / times
 }
 
 // dueLater is when the URIs that fill a store are due.

@@ -12,9 +12,19 @@ import (
 	"time"
 )
 
-// idle watches a daemon of which nothing is due for a while: its share of a core, and its memory at the beginning and at
+// idle watches daemons of which nothing is due for a while: their share of a core, and their memory at the beginning and at
 // the end.
-func (g growth) idle(n int) (err error) {
+func (g growth) idle() error {
+	fmt.Fprint(g.out, "\n| idle | share of a core | anonymous memory MB, at first and then |\n|---|---|---|\n")
+	for _, n := range g.sizes["idle"] {
+		if err := g.idleWith(n); err != nil {
+			return fmt.Errorf("idle %d: %w", n, err)
+		}
+	}
+	return nil
+}
+
+func (g growth) idleWith(n int) (err error) {
 	dir, err := os.MkdirTemp(g.o.dir, "idle-")
 	if err != nil {
 		return err
@@ -45,8 +55,8 @@ func (g growth) idle(n int) (err error) {
 	before, memory := ticks(pid), statusField(pid, "RssAnon")
 	time.Sleep(g.idleFor)
 	spent := ticks(pid) - before
-	_, err = fmt.Fprintf(g.out, "| %d | %.2f %% of a core in %s | | | anonymous memory %d MB, then %d | | |\n", n,
-		100*spent.Seconds()/g.idleFor.Seconds(), g.idleFor, memory>>10, statusField(pid, "RssAnon")>>10)
+	_, err = fmt.Fprintf(g.out, "| %d | %.2f %% in %s | %d, %d |\n", n, 100*spent.Seconds()/g.idleFor.Seconds(), g.idleFor, memory>>10,
+		statusField(pid, "RssAnon")>>10)
 	return err
 }
 
