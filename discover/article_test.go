@@ -53,8 +53,15 @@ func TestTheDateOfPublicationInJSONLD(t *testing.T) {
 		`[{"@graph": [{"@type": "Article", "datePublished": "2026-11-21"}]}]`:                                                       "2026-11-21T00:00:00Z",
 		`{"@graph": [{"@type": "WebPage", "comment": [{"datePublished": "2026-11-21"}]}]}`:                                          "0001-01-01T00:00:00Z",
 		`{"@graph": [{"@type": "ItemList", "item": {"datePublished": "2026-11-21"}}]}`:                                              "0001-01-01T00:00:00Z",
-		`{"datePublished": "some day"}`:                    "0001-01-01T00:00:00Z",
-		`{"headline": "datePublished", "x": "2026-11-21"}`: "0001-01-01T00:00:00Z",
+		`[[{"@type": "NewsArticle", "datePublished": "2026-11-21"}], {}]`:                                                           "2026-11-21T00:00:00Z",
+		`{"@graph": [[[{"@type": "NewsArticle", "datePublished": "2026-11-21"}]]]}`:                                                 "2026-11-21T00:00:00Z",
+		`{"itemListElement": [[{"@type": "NewsArticle", "datePublished": "2026-11-21"}]]}`:                                          "0001-01-01T00:00:00Z",
+		`[{"@type": "NewsArticle", "datePublished": ["2026-11-21"]}]`:                                                               "2026-11-21T00:00:00Z",
+		`[{"@type": "NewsArticle", "datePublished": [{"@type": "Date", "@value": "2026-11-21"}]}]`:                                  "2026-11-21T00:00:00Z",
+		`{"dateModified": {"@type": "Date", "@value": "2026-11-21"}}`:                                                               "0001-01-01T00:00:00Z",
+		`{"comment": [{"datePublished": {"@value": "2026-11-21"}}]}`:                                                                "0001-01-01T00:00:00Z",
+		`{"datePublished": "some day"}`:                                                                                             "0001-01-01T00:00:00Z",
+		`{"headline": "datePublished", "x": "2026-11-21"}`:                                                                          "0001-01-01T00:00:00Z",
 	} {
 		f := find(t, page(t), `<script type="application/ld+json">`+text+`</script>`, discover.Bounds{})
 		if got := f.Published.Format(time.RFC3339); got != want {

@@ -15,7 +15,7 @@ import (
 const maxNesting = 64
 
 // maxDated is how deep an object may stand whose date of publication is that of the page: deeper are comments and lists of
-// others. The things of a block's graph stand as deep as those of a block that is a list.
+// others. The things of a block's graph stand as deep as those of a block that is a list. A list in a list is no deeper than that.
 const maxDated = 3
 
 // maxProperty is the longest name of a property, in bytes, that is looked up.
@@ -33,6 +33,7 @@ const (
 	vocabulary      // the terms of the block itself, nothing in it is a reference
 	firstDate       // when the thing was published
 	graph           // the things that the block describes, beside each other
+	literal         // the text of a value that says its type too
 )
 
 // properties are those of schema.org that lead somewhere, in lower case.
@@ -40,6 +41,7 @@ var properties = map[string]role{
 	"@context":           vocabulary,
 	"@graph":             graph,
 	"@id":                identity,
+	"@value":             literal,
 	"archivedat":         ofPage,
 	"associatedmedia":    ofPage,
 	"audio":              ofPage,
@@ -68,6 +70,12 @@ type level struct {
 	within role // of the property that the innermost object is the value of
 	next   role // of the value that comes next
 	depth  int  // how deep it stands
+	list   bool
+}
+
+// dates reports whether the string that comes next is when the page was published.
+func (l level) dates() bool {
+	return l.depth <= maxDated && (l.next == firstDate || l.next == literal && l.within == firstDate)
 }
 
 // data adds what a JSON-LD block names. It reads as far as the block is JSON; trailing commas and line ends in strings
@@ -89,7 +97,7 @@ func (p *page) data(text []byte) {
 			switch {
 			case key:
 				here.next = roleOf(token)
-			case here.next == firstDate && here.depth <= maxDated:
+			case here.dates():
 				p.published([]byte("datepublished"), bytes.Trim(token, `"`))
 			default:
 				p.datum(*here, token)
@@ -116,11 +124,13 @@ func (l level) inner(object bool) level {
 		depth = maxDated
 	case inGraph:
 		depth = maxDated - 1
+	case l.next == firstDate, !object && l.list:
+		depth = l.depth
 	}
 	if object {
 		return level{within: l.next, depth: depth}
 	}
-	return level{within: l.within, next: l.next, depth: depth}
+	return level{within: l.within, next: l.next, depth: depth, list: true}
 }
 
 // skipValue reads to the end of the object or list that has just begun; false if there is none.
