@@ -16,6 +16,7 @@ type change struct {
 	drafts map[uri.Host]*draft
 	order  []*draft // the drafts as they came
 	fresh  int      // drafts of hosts that become known with this change
+	moves  []move   // on crowded hosts
 	buffer []byte   // of encoded rows, which the transaction needs until it ends; then it is used again
 }
 
@@ -95,6 +96,9 @@ func (c *change) commit() error {
 		return err
 	}
 	c.f.synced.changes.Add(1)
+	for _, m := range c.moves {
+		c.f.moved(m)
+	}
 	for _, d := range c.order {
 		switch {
 		case !d.dirty:
@@ -159,6 +163,13 @@ func one(yes bool) int64 {
 	return 0
 }
 
+// move is what a pool is told of once it is so.
+type move struct {
+	pool *pool
+	from place
+	to   sighted
+}
+
 // move gives a URI another place in the queue, or the same one with another hint.
 func (c *change) move(d *draft, from, to place, hint func() []byte) error {
 	if from != to {
@@ -166,7 +177,6 @@ func (c *change) move(d *draft, from, to place, hint func() []byte) error {
 			return err
 		}
 	}
-	d.pool.moved(from, to)
 	d.enqueue(to)
 	if from != to && !from.isNone() {
 		d.queued--
@@ -174,13 +184,20 @@ func (c *change) move(d *draft, from, to place, hint func() []byte) error {
 			return err
 		}
 	}
+	var says []byte
+	if !to.isNone() {
+		says = hint()
+	}
+	if d.pool != nil {
+		c.moves = append(c.moves, move{d.pool, from, sightedAt(to, says)})
+	}
 	if to.isNone() {
 		return nil
 	}
 	if from != to {
 		d.queued++
 	}
-	return c.txn.Set(queueKey(d.h.id, to), hint())
+	return c.txn.Set(queueKey(d.h.id, to), says)
 }
 
 // row reads a URI's row by its fingerprint and makes sure that it is that URI's.

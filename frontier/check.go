@@ -49,6 +49,7 @@ type tally struct {
 	behind                     int   // unclaimed places behind it
 	mark                       place
 	hostRow, name              bool
+	read, coming               int // places that the pool knows already
 }
 
 func (x *checker) faultf(format string, args ...any) {
@@ -260,8 +261,8 @@ func (x *checker) place(item *badger.Item) error {
 	if at.before(t.mark) {
 		x.faultf("%s: is below the watermark, %s will not be visited", Describe(k), w.URI)
 	}
-	if h.taker(at.fp()) != nil {
-		return nil
+	if err := x.pooled(h, t, at, item); err != nil || h.taker(at.fp()) != nil {
+		return err
 	}
 	if t.head.isNone() {
 		t.head = at
@@ -272,6 +273,31 @@ func (x *checker) place(item *badger.Item) error {
 	}
 	t.behind++
 	return nil
+}
+
+// pooled verifies that what a pool knows of its queue has no gap there.
+func (x *checker) pooled(h *host, t *tally, at place, item *badger.Item) error {
+	p := h.pool
+	if p == nil {
+		return nil
+	}
+	return item.Value(func(v []byte) error {
+		seen := sightedAt(at, v)
+		for _, known := range []struct {
+			stretch
+			behind place
+			n      *int
+		}{{p.read, p.swept, &t.read}, {p.coming, p.upTo, &t.coming}} {
+			if !known.behind.before(at) {
+				continue
+			}
+			if *known.n < len(known.stretch) && known.stretch[*known.n] != seen {
+				x.faultf("host %s: weighs %x next, but %x is", h.name, known.stretch[*known.n].at, at)
+			}
+			*known.n++
+		}
+		return nil
+	})
 }
 
 func (x *checker) listed(item *badger.Item) error {
@@ -335,6 +361,9 @@ func (x *checker) tallies() {
 		}
 		if t.head != h.head {
 			x.faultf("host %s: would hand out %x, but %x is first", h.name, h.head, t.head)
+		}
+		if p := h.pool; p != nil && (t.read < len(p.read) || t.coming < len(p.coming) || p.whole && t.coming > len(p.coming)) {
+			x.faultf("host %s: knows of %d and %d places to weigh next, the last one is there (%t); found %d and %d", h.name, len(p.read), len(p.coming), p.whole, t.read, t.coming)
 		}
 	}
 }

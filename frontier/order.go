@@ -79,33 +79,19 @@ type pool struct {
 	due  []contender
 	back []place // where URIs stand that came back
 	upTo place   // what became due later was not looked at
-	next int64   // ms; nothing behind upTo is due before
 	turn int64
+
+	coming stretch // what follows upTo
+	whole  bool    // nothing follows that
 
 	// What is due before upTo is read from its beginning from time to time: when the pool is new, and again after some turns
 	// when contenders were dropped for want of room.
-	swept place     // how far
-	read  []sighted // what follows swept, as far as it is known, in order and without a gap
-	sweep int64     // the turn from which on
-	lost  bool      // some were dropped
+	swept place   // how far
+	read  stretch // what follows swept
+	sweep int64   // the turn from which on
+	lost  bool    // some were dropped
 
-	counted [2]int // of due and read
-}
-
-// moved tells the pool that a URI has another place, or says something else at the same one.
-func (p *pool) moved(from, to place) {
-	if p == nil || len(p.read) == 0 {
-		return
-	}
-	find := func(at place) (int, bool) {
-		return slices.BinarySearchFunc(p.read, at, func(s sighted, at place) int { return s.at.compare(at) })
-	}
-	if i, found := find(from); found {
-		p.read = slices.Delete(p.read, i, i+1)
-	}
-	if i, found := find(to); !found && i < len(p.read) && p.swept.before(to) {
-		p.read = slices.Insert(p.read, i, sighted{contender: contender{at: to}})
-	}
+	counted [2]int // of due, and of read and coming
 }
 
 // restart has all that is due before upTo read again, from a turn on.
@@ -163,9 +149,6 @@ func (c *contender) worth(o Order, now int64) float64 {
 // again tells the pool of a place where a URI stands now that may lie before what was read.
 func (p *pool) again(at place) {
 	if p == nil || !at.before(p.upTo) {
-		if p != nil {
-			p.next = min(p.next, at.due())
-		}
 		return
 	}
 	if len(p.back) == maxPool {
@@ -203,7 +186,7 @@ func (f *Frontier) choose(txn *badger.Txn, h *host, s *state, now int64) (place,
 // disperse ends a crowd.
 func (f *Frontier) disperse(s *state) {
 	if s.pool != nil {
-		s.pool.due, s.pool.read = nil, nil
+		s.pool.due, s.pool.read, s.pool.coming, s.pool.whole = nil, nil, nil, false
 		f.count(s.pool)
 		s.pool = nil
 	}
@@ -212,8 +195,8 @@ func (f *Frontier) disperse(s *state) {
 // count tells of a pool that has changed.
 func (f *Frontier) count(p *pool) {
 	f.pooled += len(p.due) - p.counted[0]
-	f.swept += len(p.read) - p.counted[1]
-	p.counted = [2]int{len(p.due), len(p.read)}
+	f.swept += len(p.read) + len(p.coming) - p.counted[1]
+	p.counted = [2]int{len(p.due), len(p.read) + len(p.coming)}
 }
 
 // placed is the row of the URI that has a place.
@@ -297,19 +280,14 @@ func (f *Frontier) read(txn *badger.Txn, host uint32, p *pool, now int64) error 
 		found = append(found, sighted{contender: contender{at: at}})
 	}
 	p.back = p.back[n:]
-	if p.next <= now {
-		fresh, next, err := due(txn, host, p.upTo, poolRead-len(found), now)
-		if err != nil {
-			return err
-		}
-		if p.next = next; len(fresh) > 0 {
-			p.upTo = fresh[len(fresh)-1].at
-		}
-		if len(fresh) > 0 && next == 0 { // more at once than can be looked at now: what becomes due meanwhile must not wait for all of them
-			p.skip(now)
-		}
-		found = append(found, fresh...)
+	fresh, more, err := f.fresh(txn, host, p, poolRead-len(found), now)
+	if err != nil {
+		return err
 	}
+	if more { // than can be looked at now: what becomes due meanwhile must not wait for all of them
+		p.skip(now)
+	}
+	found = append(found, fresh...)
 	if left := poolRead - len(found); left > 0 && p.turn >= p.sweep {
 		older, err := f.older(txn, host, p, left)
 		if err != nil {
@@ -341,25 +319,6 @@ func (f *Frontier) read(txn *badger.Txn, host uint32, p *pool, now int64) error 
 	return nil
 }
 
-// older gives the next n places, or fewer when these are all that are due before upTo.
-func (f *Frontier) older(txn *badger.Txn, host uint32, p *pool, n int) ([]sighted, error) {
-	if len(p.read) < n {
-		from, more := p.swept, n
-		if len(p.read) > 0 {
-			from = p.read[len(p.read)-1].at
-		}
-		if f.swept < maxPooled/2 {
-			more = poolSight
-		}
-		found, _, err := due(txn, host, from, more-len(p.read), p.upTo.due())
-		if err != nil {
-			return nil, err
-		}
-		p.read = append(p.read, found...)
-	}
-	return p.read[:min(n, len(p.read))], nil
-}
-
 // has tells whether a place is in the pool.
 func (p *pool) has(at place) bool {
 	end := binary.LittleEndian.Uint64(at[placeLen-8:]) // where places differ
@@ -371,67 +330,15 @@ func (p *pool) has(at place) bool {
 	return false
 }
 
-// sighted is a place that was found. Without a hint only that is known of its contender.
-type sighted struct {
-	contender
-	known bool
-}
-
-// readFrom completes a contender from its record; ok is false when its URI is no longer at that place.
-func (s *sighted) readFrom(txn *badger.Txn, host uint32) (ok bool, err error) {
-	var w contenderRow
-	ok, err = read(txn, uriKey(host, s.at.fp()), &w)
-	if err != nil || !ok || w.Held || w.Due != s.at.due() {
-		return false, err
-	}
-	s.contender, s.known = contenderOf(s.at, w), true
-	return true, nil
-}
-
 // skip goes on with what is due from now on, and has what was due before read bit by bit.
 func (p *pool) skip(now int64) {
 	if p.turn < p.sweep {
 		p.lost = p.lost || p.sweep != never
 		p.restart(p.upTo, p.turn)
 	}
-	p.upTo = placeOf(now, fingerprint{})
-}
-
-// due lists the next places behind one, as far as they are due, and tells when the one after those is due.
-func due(txn *badger.Txn, host uint32, after place, n int, now int64) (found []sighted, next int64, err error) {
-	if n <= 0 {
-		return nil, 0, nil
+	if to := placeOf(now, fingerprint{}); p.upTo.before(to) {
+		p.upTo, p.coming = to, p.coming.behind(to)
 	}
-	it := txn.NewIterator(badger.IteratorOptions{Prefix: key(kindQueue, host, nil)})
-	defer it.Close()
-	for it.Seek(queueKey(host, after)); it.Valid() && len(found) < n; it.Next() {
-		_, rest, err := split(it.Item().Key(), placeLen)
-		if err != nil {
-			return nil, 0, err
-		}
-		at := place(rest)
-		if at.due() > now {
-			return found, at.due(), nil
-		}
-		if at == after {
-			continue
-		}
-		seen := sighted{contender: contender{at: at}}
-		err = it.Item().Value(func(v []byte) error {
-			if c, ok := hinted(at, v); ok {
-				seen = sighted{contender: c, known: true}
-			}
-			return nil
-		})
-		if err != nil {
-			return nil, 0, fmt.Errorf("read a place in the queue of host %d: %w", host, err)
-		}
-		found = append(found, seen)
-	}
-	if len(found) == n {
-		return found, 0, nil
-	}
-	return found, never, nil
 }
 
 // makeRoom drops half of a full pool: of each kind those whose turn would come last. They are read again later, and until
