@@ -58,7 +58,7 @@ func storeOptions(o Options) badger.Options {
 		WithMemTableSize(6 << 20).
 		WithValueThreshold(900 << 10).
 		WithNumMemtables(2).
-		WithBlockCacheSize(32 << 20).
+		WithBlockCacheSize(12 << 20).
 		WithIndexCacheSize(48 << 20).
 		WithNumCompactors(compactors).
 		WithBaseTableSize(1 << 20).

@@ -26,7 +26,7 @@ func openStore(o Options) (db *badger.DB, err error) {
 	if err != nil {
 		return nil, err
 	}
-	b = b.WithNumLevelZeroTables(logsAtATime(size, b.MemTableSize)).WithBlockCacheSize(min(b.BlockCacheSize, blockCache(size)))
+	b = b.WithNumLevelZeroTables(logsAtATime(size, b.MemTableSize))
 	defer func() {
 		if r := recover(); r != nil {
 			db, err = nil, fmt.Errorf("%v: %w", r, ErrCorrupt)
@@ -70,15 +70,6 @@ const (
 
 // mostAtATime is how many bytes of logs are merged at a time at most.
 const mostAtATime = 192 << 20
-
-// blockCache is how many bytes of blocks are kept unpacked, in a store with tables of so many bytes. Of a small store that is most of
-// it. A large one is asked for at random, and what was kept is hardly ever what is asked for.
-func blockCache(size int64) int64 {
-	if size < 64<<20 {
-		return 32 << 20
-	}
-	return 12 << 20
-}
 
 // inspect verifies, under the folder's lock, all files that Badger is going to trust, and tells how many bytes of tables
 // there are.

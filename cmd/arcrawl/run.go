@@ -60,7 +60,7 @@ long as it looks for what is due.`,
 func crawl(ctx context.Context, c *config.Config, log zerolog.Logger, observe func(crawler.Report)) error {
 	hangup, stop := onHangup()
 	defer stop()
-	boundGarbage(garbage)
+	defer leanGarbage()()
 	tellSystemd("STATUS=opening the store")
 	rooms, shut, err := openRooms(config.NewLive(c), log)
 	if err != nil {
