@@ -47,7 +47,7 @@ type Live struct {
 	lines  []byte          // that are not written yet
 	second string          // the timestamp of the first of them
 	size   int64           // of the first file
-	open   map[string]bool // the WARC files that its lines are about, and those that are not written
+	open   map[string]bool // the WARC files that its lines are about, and those that are not written; true once seen finished
 	err    error           // of the disk; nothing is added after it
 
 	settle func() error // see [Live.BeforeMerge]
@@ -125,7 +125,7 @@ func (l *Live) repair(ctx context.Context, again func(line []byte) error, see fu
 		if err != nil {
 			return nil, err
 		}
-		l.open[e.Filename] = true
+		l.open[e.Filename] = false
 		if again != nil {
 			if err := again(line); err != nil {
 				return nil, err
@@ -194,7 +194,9 @@ func (l *Live) Add(e Entry) error {
 		l.second = e.Timestamp
 	}
 	l.lines = e.AppendTo(l.lines)
-	l.open[e.Filename] = true
+	if _, known := l.open[e.Filename]; !known {
+		l.open[e.Filename] = false
+	}
 	if len(l.lines) < maxUnwritten && e.Timestamp == l.second {
 		return nil
 	}
@@ -261,11 +263,14 @@ func fileOf(line []byte) (string, error) {
 // puts the merging off. It must be set before anything is added.
 func (l *Live) BeforeMerge(settle func() error) { l.settle = settle }
 
-// Merge puts the lines of finished WARC files into the sorted index. It does nothing when there are none.
-func (l *Live) Merge(ctx context.Context) error {
+// Merge puts the lines of WARC files into the sorted index that were finished when it was called the last time. It does nothing when there are none.
+func (l *Live) Merge(ctx context.Context) error { return l.merge(ctx, false) }
+
+// merge is Merge; all tells that nothing is added any more.
+func (l *Live) merge(ctx context.Context, all bool) error {
 	l.merging.Lock()
 	defer l.merging.Unlock()
-	done, size, err := l.finished()
+	done, size, err := l.finished(all)
 	if len(done) == 0 && err == nil {
 		return nil
 	}
@@ -288,8 +293,9 @@ func (l *Live) Merge(ctx context.Context) error {
 }
 
 // finished lists the WARC files that have lines in the first file and are complete, and how long the part is that has all these lines.
-// After an error of the disk there are none.
-func (l *Live) finished() (done map[string]bool, size int64, err error) {
+// A file is finished as soon as its last record is there, of which the line may still be on its way; so it counts from the second look on, or
+// at once with all. After an error of the disk there are none.
+func (l *Live) finished(all bool) (done map[string]bool, size int64, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.err != nil {
@@ -299,9 +305,11 @@ func (l *Live) finished() (done map[string]bool, size int64, err error) {
 		return nil, 0, err
 	}
 	done = map[string]bool{}
-	for name := range l.open {
+	for name, seen := range l.open {
 		if _, err := os.Stat(l.path(name)); err == nil { // it has its final name
-			done[name] = true
+			if l.open[name] = true; seen || all {
+				done[name] = true
+			}
 		}
 	}
 	return done, l.size, nil
@@ -444,7 +452,7 @@ func coveredNames(index string) ([]string, error) {
 
 // Close merges what is finished, and ends the index. Nothing must be added any more.
 func (l *Live) Close() error {
-	err := l.Merge(context.Background())
+	err := l.merge(context.Background(), true)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.err == nil {
