@@ -75,7 +75,7 @@ func demo(ctx context.Context, out io.Writer, dir string, bound time.Duration) e
 	began := time.Now()
 	// What the daemon would say in its log belongs on the screen only when it is bad news.
 	log := newLogger(os.Stderr).Level(zerolog.WarnLevel)
-	if err := crawl(ctx, c, log, show.visit); err != nil {
+	if err := crawl(ctx, c, began, log, show.visit); err != nil {
 		return err
 	}
 	return show.sumUp(c, time.Since(began))

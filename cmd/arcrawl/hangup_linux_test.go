@@ -8,39 +8,67 @@ import (
 	"time"
 )
 
-// TestAHangupWhileTheRoomsAreOpenedIsKept rotates the log while the daemon opens its rooms, as logrotate may after a restart. A pipe in the
-// place of the live index holds the opening up.
-func TestAHangupWhileTheRoomsAreOpenedIsKept(t *testing.T) {
+// What logrotate and a curator do while the daemon opens its rooms, after a restart, is not lost. A pipe in the place of the live index holds
+// the opening up.
+func TestWhatComesWhileTheRoomsAreOpenedIsNotLost(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	config := filepath.Join(dir, "arcrawl.toml")
+	binary := build(t, t.TempDir())
+	for _, c := range []struct {
+		name string
+		do   func(t *testing.T, dir string, d *daemon)
+		says string
+	}{
+		{"a rotation of the log", func(t *testing.T, _ string, d *daemon) {
+			if err := d.cmd.Process.Signal(syscall.SIGHUP); err != nil {
+				t.Fatal(err)
+			}
+		}, "crawl.log reopened"},
+		{"an edit", func(t *testing.T, dir string, _ *daemon) {
+			writeFile(t, filepath.Join(dir, "hosts.d", "a.example.toml"), "[scope]\nmax_hops = 5\n")
+		}, `"keys":1`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			pipe := slowToOpen(t, dir)
+			d := startDaemon(t, binary, filepath.Join(dir, "arcrawl.toml"))
+			d.waitFor(t, "a log", func() bool { // it is opened before the index
+				_, err := os.Stat(filepath.Join(dir, "crawl.log"))
+				return err == nil
+			})
+			c.do(t, dir, d)
+			w, err := os.OpenFile(pipe, os.O_WRONLY, 0) // waits until it is read
+			if err == nil {
+				err = w.Close()
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			d.waitToSay(t, c.says)
+			d.terminate(t)
+		})
+	}
+}
+
+// slowToOpen makes a crawl that is not opened before something is written to the pipe.
+func slowToOpen(t *testing.T, dir string) (pipe string) {
+	t.Helper()
+	past := time.Now().Add(-time.Hour)
+	pipe = filepath.Join(dir, "warc", "live.cdxj")
+	hosts, config := filepath.Join(dir, "hosts.d"), filepath.Join(dir, "arcrawl.toml")
+	for _, folder := range []string{hosts, filepath.Dir(pipe)} {
+		if err := os.Mkdir(folder, 0o750); err != nil {
+			t.Fatal(err)
+		}
+	}
 	writeFile(t, config, "operator.name = \"Library\"\noperator.contact = \"a@library.example\"\nstorage.min_free = \"0B\"\n")
-	pipe := filepath.Join(dir, "warc", "live.cdxj")
-	if err := os.Mkdir(filepath.Dir(pipe), 0o750); err != nil {
-		t.Fatal(err)
+	for _, name := range []string{config, hosts} {
+		if err := os.Chtimes(name, past, past); err != nil {
+			t.Fatal(err)
+		}
 	}
 	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	d := startDaemon(t, build(t, dir), config)
-	for giveUp := time.Now().Add(30 * time.Second); ; time.Sleep(5 * time.Millisecond) {
-		if _, err := os.Stat(filepath.Join(dir, "crawl.log")); err == nil {
-			break // the log is opened before the index
-		}
-		if time.Now().After(giveUp) {
-			t.Fatalf("the daemon does not open its rooms:\n%s", d.output())
-		}
-	}
-	if err := d.cmd.Process.Signal(syscall.SIGHUP); err != nil {
-		t.Fatal(err)
-	}
-	w, err := os.OpenFile(pipe, os.O_WRONLY, 0) // waits until it is read
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
-	d.waitToSay(t, "crawl.log reopened")
-	d.terminate(t)
+	return pipe
 }

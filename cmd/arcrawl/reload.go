@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -41,8 +42,8 @@ func onHangup() (hangup <-chan os.Signal, stop func()) {
 }
 
 // reloadOnChange reads the configuration again at SIGHUP, which also reopens crawl.log, and when its files change, until
-// the returned function is called.
-func reloadOnChange(cr *crawler.Crawler, rooms crawler.Rooms, hangup <-chan os.Signal, log zerolog.Logger) func() {
+// the returned function is called. What has changed since the files were read is read at once.
+func reloadOnChange(cr *crawler.Crawler, rooms crawler.Rooms, read time.Time, hangup <-chan os.Signal, log zerolog.Logger) func() {
 	r := reloader{crawler: cr, rooms: rooms, log: log}
 	var err error
 	if r.files, err = fsnotify.NewWatcher(); err != nil {
@@ -51,7 +52,11 @@ func reloadOnChange(cr *crawler.Crawler, rooms crawler.Rooms, hangup <-chan os.S
 	r.watch()
 	end := make(chan struct{})
 	var busy sync.WaitGroup
-	busy.Go(func() { r.run(hangup, end) })
+	var quiet <-chan time.Time
+	if r.changedSince(read) {
+		quiet = time.After(quietFor)
+	}
+	busy.Go(func() { r.run(hangup, quiet, end) })
 	return func() {
 		close(end)
 		busy.Wait()
@@ -61,14 +66,29 @@ func reloadOnChange(cr *crawler.Crawler, rooms crawler.Rooms, hangup <-chan os.S
 	}
 }
 
-// run waits for what asks for a reload.
-func (r *reloader) run(hangup <-chan os.Signal, end <-chan struct{}) {
+// changedSince reports whether one of the files may have changed since a time.
+func (r *reloader) changedSince(t time.Time) bool {
+	c := r.rooms.Config.Current()
+	names := []string{c.Path, c.HostsDir}
+	for _, f := range c.HostFiles() {
+		names = append(names, filepath.Join(c.HostsDir, f.Name))
+	}
+	return slices.ContainsFunc(names, func(name string) bool {
+		info, err := os.Stat(name)
+		return err == nil && !info.ModTime().Before(t.Add(-granularity)) // one that has gone has changed its folder
+	})
+}
+
+// granularity is by how much the times of files may be coarser than the clock.
+const granularity = 2 * time.Second
+
+// run waits for what asks for a reload; quiet ends when the first one is due.
+func (r *reloader) run(hangup <-chan os.Signal, quiet <-chan time.Time, end <-chan struct{}) {
 	var changes <-chan fsnotify.Event
 	var troubles <-chan error
 	if r.files != nil {
 		changes, troubles = r.files.Events, r.files.Errors
 	}
-	var quiet <-chan time.Time
 	for {
 		select {
 		case <-end:

@@ -40,6 +40,7 @@ long as it looks for what is due.`,
 		Example: "  arcrawl run --config /etc/arcrawl/arcrawl.toml",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			read := time.Now()
 			c, err := config.LoadKept(path, lastGood)
 			if err != nil {
 				return err
@@ -49,15 +50,15 @@ long as it looks for what is due.`,
 				log.Warn().Msg(w.String())
 			}
 			tellBroken(c, log)
-			return crawl(cmd.Context(), c, log, nil)
+			return crawl(cmd.Context(), c, read, log, nil)
 		},
 	}
 	cmd.Flags().StringVarP(&path, "config", "c", defaultConfig, "the main configuration file")
 	return cmd
 }
 
-// crawl opens the rooms, crawls until ctx ends, and shuts the rooms.
-func crawl(ctx context.Context, c *config.Config, log zerolog.Logger, observe func(crawler.Report)) error {
+// crawl opens the rooms, crawls until ctx ends, and shuts the rooms. The configuration was read at a given time.
+func crawl(ctx context.Context, c *config.Config, read time.Time, log zerolog.Logger, observe func(crawler.Report)) error {
 	hangup, stop := onHangup()
 	defer stop()
 	defer leanGarbage()()
@@ -71,12 +72,12 @@ func crawl(ctx context.Context, c *config.Config, log zerolog.Logger, observe fu
 		log.Warn().Err(err).Msg("the host files could not be copied: one that is broken at the next start holds its host")
 	}
 	super := newSupervisor(&rooms)
-	err = crawlIn(ctx, rooms, super, hangup, log)
+	err = crawlIn(ctx, rooms, super, read, hangup, log)
 	super.closing()
 	return errors.Join(err, shut())
 }
 
-func crawlIn(ctx context.Context, rooms crawler.Rooms, super *supervisor, hangup <-chan os.Signal, log zerolog.Logger) error {
+func crawlIn(ctx context.Context, rooms crawler.Rooms, super *supervisor, read time.Time, hangup <-chan os.Signal, log zerolog.Logger) error {
 	var window *admin.Window
 	watched := rooms.Observe
 	rooms.Observe = func(r crawler.Report) {
@@ -106,7 +107,7 @@ func crawlIn(ctx context.Context, rooms crawler.Rooms, super *supervisor, hangup
 	counts := rooms.Frontier.Counts(time.Now())
 	log.Info().Str("version", programVersion()).Str("config", rooms.Config.Current().Path).Int("new_seeds", added.New).
 		Int64("uris", counts.URIs).Int64("hosts", counts.Hosts).Msg("started")
-	stopReloading := reloadOnChange(cr, rooms, hangup, log)
+	stopReloading := reloadOnChange(cr, rooms, read, hangup, log)
 	defer stopReloading()
 	stopWatching := super.watch(ctx, rooms.Config.Current().Crawl.Grace, cr.Held)
 	err = cr.Run(ctx)
