@@ -164,7 +164,7 @@ func TestNothingIsMergedThatCouldNotBeSettled(t *testing.T) {
 	l.live.BeforeMerge(func() error { return os.ErrClosed })
 	l.fill("a.example")
 	l.seal()
-	if err := l.live.Merge(t.Context()); err == nil || l.text(recentName) != "" {
+	if err := l.live.merge(t.Context(), true); err == nil || l.text(recentName) != "" {
 		t.Errorf("it was merged, %v:\n%s", err, l.text(recentName))
 	}
 	again := 0
