@@ -98,20 +98,12 @@ func (b *Book) keep() error {
 	b.mu.Unlock()
 	for len(added) > 0 {
 		portion := make([]Date, 0, min(len(added), maxPortion))
-		err := b.db.Update(func(txn *badger.Txn) error {
-			portion = portion[:0]
-			for d, more := range added {
-				if len(portion) == maxPortion {
-					break
-				}
-				if err := put(txn, d, more); err != nil {
-					return err
-				}
-				portion = append(portion, d)
+		for d := range added {
+			if portion = append(portion, d); len(portion) == maxPortion {
+				break
 			}
-			return nil
-		})
-		if err != nil {
+		}
+		if err := b.db.Update(func(txn *badger.Txn) error { return put(txn, portion, added) }); err != nil {
 			b.giveBack(added)
 			return fmt.Errorf("keep the accounts of %d hosts and days: %w", len(added), err)
 		}
@@ -134,39 +126,50 @@ func (b *Book) giveBack(added map[Date]evaluators.Day) {
 	}
 }
 
-// put adds to a row. When it is a new one, the oldest of the host are forgotten.
-func put(txn *badger.Txn, d Date, more evaluators.Day) error {
-	item, err := txn.Get(key(d))
-	var was evaluators.Day
-	switch {
-	case errors.Is(err, badger.ErrKeyNotFound):
-		err = forget(txn, d)
-	case err == nil:
-		err = item.Value(func(v []byte) (err error) { was, err = decode(v); return err })
-	}
-	if err != nil {
-		return err
-	}
-	return txn.Set(key(d), encode(was.Plus(more)))
-}
-
-// forget drops a few days of a host that are too old beside a new one; what it leaves is dropped with the next ones.
-func forget(txn *badger.Txn, d Date) error {
-	it := txn.NewIterator(badger.IteratorOptions{Prefix: prefix(d.Host)})
-	defer it.Close()
-	const few = 8
-	n := 0
-	for it.Rewind(); it.Valid() && n < few; it.Next() {
-		k := it.Item().KeyCopy(nil)
-		if old, ok := dateOf(k); !ok || old.Day > d.Day-Kept {
-			return nil
+// put adds to rows. With a new one the oldest of its host are forgotten. All is read before anything is written, because to look for
+// what is old a transaction would sort all that it has written.
+func put(txn *badger.Txn, portion []Date, added map[Date]evaluators.Day) error {
+	rows := make([]evaluators.Day, len(portion))
+	var old [][]byte
+	for i, d := range portion {
+		item, err := txn.Get(key(d))
+		switch {
+		case errors.Is(err, badger.ErrKeyNotFound):
+			old = append(old, outdated(txn, d)...)
+		case err != nil:
+			return err
+		default:
+			if err := item.Value(func(v []byte) (err error) { rows[i], err = decode(v); return err }); err != nil {
+				return err
+			}
 		}
+	}
+	for i, d := range portion {
+		if err := txn.Set(key(d), encode(rows[i].Plus(added[d]))); err != nil {
+			return err
+		}
+	}
+	for _, k := range old {
 		if err := txn.Delete(k); err != nil {
 			return err
 		}
-		n++
 	}
 	return nil
+}
+
+// outdated are the keys of a few days of a host that are too old beside a new one; what it leaves is found with the next ones.
+func outdated(txn *badger.Txn, d Date) (keys [][]byte) {
+	it := txn.NewIterator(badger.IteratorOptions{Prefix: prefix(d.Host)})
+	defer it.Close()
+	const few = 8
+	for it.Rewind(); it.Valid() && len(keys) < few; it.Next() {
+		k := it.Item().KeyCopy(nil)
+		if old, ok := dateOf(k); !ok || old.Day > d.Day-Kept {
+			break
+		}
+		keys = append(keys, k)
+	}
+	return keys
 }
 
 // Each tells of the days of a host, or of all hosts if it is empty, that begin no earlier than from and before to: by
