@@ -13,8 +13,9 @@ import (
 )
 
 // profile begins a profile of the processor in the folder that ARCRAWL_PROFILES names. The returned function ends it, and
-// writes what was allocated. SIGUSR1 puts aside what was seen of the processor so far, as opening.pprof, and the profile begins
-// anew. It is only in binaries that were built with the tag profile, as the benchmarks do.
+// writes what is in memory. At the first SIGUSR1 what was seen of the processor so far is put aside, as opening.pprof, and the profile
+// begins anew; a second one ends it as if the program did. It is only in binaries that were built with the tag profile, as the
+// benchmarks do.
 func profile() func() {
 	dir := os.Getenv("ARCRAWL_PROFILES")
 	if dir == "" {
@@ -22,28 +23,28 @@ func profile() func() {
 	}
 	const processor = "cpu.pprof"
 	end := profileProcessor(dir, processor)
-	marks := make(chan os.Signal, 1)
+	marks, done := make(chan os.Signal, 1), make(chan struct{})
 	signal.Notify(marks, syscall.SIGUSR1)
-	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		for range marks {
+		if _, opened := <-marks; opened {
 			end()
 			if err := os.Rename(filepath.Join(dir, processor), filepath.Join(dir, "opening.pprof")); err != nil {
 				fmt.Fprintln(os.Stderr, "arcrawl: no profile of the opening:", err)
 			}
 			end = profileProcessor(dir, processor)
+			<-marks
 		}
 		end()
+		runtime.GC() // so that the heap is told as it is now
+		memory := createProfile(dir, "memory.pprof")
+		_ = pprof.WriteHeapProfile(memory)
+		_ = memory.Close()
 	}()
 	return func() {
 		signal.Stop(marks)
 		close(marks)
 		<-done
-		runtime.GC() // so that the heap is told as it is now
-		memory := createProfile(dir, "memory.pprof")
-		_ = pprof.WriteHeapProfile(memory)
-		_ = memory.Close()
 	}
 }
 

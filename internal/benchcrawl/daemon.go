@@ -81,7 +81,7 @@ func (d daemon) environment() []string {
 	return env
 }
 
-// mark tells a daemon that is profiled that visits begin now.
+// mark tells a daemon that is profiled that its visits begin, or end, now.
 func (d daemon) mark(p *process) error {
 	if d.profiles == "" {
 		return nil
@@ -164,7 +164,7 @@ func (d daemon) follow(p *process, t *tally, until func(*tally) bool) error {
 		}
 		if until(t) {
 			t.enough = t.now(p)
-			return nil
+			return d.mark(p)
 		}
 		if t.visits != seen {
 			last, seen = time.Now(), t.visits
