@@ -40,14 +40,14 @@ func TestASmallRoundOfWhatGrows(t *testing.T) {
 	var out strings.Builder
 	dir, profiles := t.TempDir(), t.TempDir()
 	err := command([]string{
-		"grow", "-rounds", "2", "-documents", "1200", "-known", "500", "-hosts", "3,6", "-dir", dir, "-profiles", profiles, "known", "hosts",
+		"grow", "-rounds", "2", "-documents", "900", "-known", "500,700", "-dir", dir, "-profiles", profiles, "known",
 	}, &out)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
 		"\n| known | × the first | CPU s / 1,000 visits | × bare loop | visits / s | peak resident MB | opening, CPU s | end, CPU s | first line after, s |\n",
-		"\n| hosts | × the first", "\n| 500 | 1.00 | ", "\n| 3 | 1.00 | ", "\n| 6 | ",
+		"\n| 500 | 1.00 | ", "\n| 700 | ",
 	} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("%q is not in\n%s", want, out.String())
@@ -57,7 +57,7 @@ func TestASmallRoundOfWhatGrows(t *testing.T) {
 		t.Error("the store that was filled has not stayed as it was:", err)
 	}
 	for _, round := range []string{"1", "2"} {
-		for _, name := range []string{"known-500/opening.pprof", "known-500/cpu.pprof", "known-500/memory.pprof", "hosts-6/opening.pprof"} {
+		for _, name := range []string{"known-500/opening.pprof", "known-500/cpu.pprof", "known-500/memory.pprof", "known-700/opening.pprof"} {
 			if info, err := os.Stat(filepath.Join(profiles, round, name)); err != nil || info.Size() == 0 {
 				t.Errorf("round %s: no profile %s: %v", round, name, err)
 			}
