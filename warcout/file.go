@@ -63,23 +63,24 @@ func (b *batch) end(err error) {
 
 // file is a WARC file that is being written. Everything in it is guarded by Writer.mu.
 type file struct {
-	name    string // final, without folder
-	infoID  string // of its warcinfo record
-	opened  time.Time
-	disk    storage
-	written extent // ends with a whole visit
-	given   extent // what of it was given to the disk, or is about to be
-	waits   []byte // the rest of it: the batch that waits will write it
-	spare   []byte // memory for the next
-	synced  extent // what is safe of it
-	info    extent // the warcinfo record alone
-	told    int64  // size at the last line in the journal
-	waiting *batch // was appended, and no sync has begun for it; nil if there is none
-	syncing *batch // what the sync in progress is for; nil if there is none
-	users   int    // visits on their way into this file
-	visits  uint32 // all that ever were, also those that failed
-	broken  error  // why nothing more is written to it; nil while all is well
-	renamed bool   // to its final name, though the folder is not synced yet
+	name     string // final, without folder
+	infoID   string // of its warcinfo record
+	opened   time.Time
+	disk     storage
+	written  extent // ends with a whole visit
+	given    extent // what of it was given to the disk, or is about to be
+	waits    []byte // the rest of it: the batch that waits will write it
+	spare    []byte // memory for the next
+	synced   extent // what is safe of it
+	info     extent // the warcinfo record alone
+	told     int64  // size at the last line in the journal
+	waiting  *batch // was appended, and no sync has begun for it; nil if there is none
+	syncing  *batch // what the sync in progress is for; nil if there is none
+	together int    // visits that the last sync was for
+	users    int    // visits on their way into this file
+	visits   uint32 // all that ever were, also those that failed
+	broken   error  // why nothing more is written to it; nil while all is well
+	renamed  bool   // to its final name, though the folder is not synced yet
 }
 
 // maxWaits is the longest visit, compressed, that is written together with others.

@@ -270,12 +270,14 @@ func (w *Writer) await(now time.Time, f *file, b *batch) error {
 // makeSafe syncs a batch as soon as the sync before it has ended; until then more visits may join it.
 func (w *Writer) makeSafe(now time.Time, f *file, b *batch) {
 	w.mu.Lock()
-	before := f.syncing
+	before, alone := f.syncing, f.together == 1 && b.visits == 1
 	w.mu.Unlock()
 	if before != nil {
 		<-before.ended
 	}
-	runtime.Gosched() // who could go on now may be about to join; where nobody could, this takes no time
+	if !alone {
+		runtime.Gosched() // who could go on now may be about to join; where nobody is, this would wake a thread for nothing
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if f.waiting != b {
@@ -283,7 +285,7 @@ func (w *Writer) makeSafe(now time.Time, f *file, b *batch) {
 	}
 	target := f.written
 	waits, at := f.takeWaits()
-	f.waiting, f.syncing = nil, b
+	f.waiting, f.syncing, f.together = nil, b, b.visits
 	w.mu.Unlock()
 	err := f.write(waits, at)
 	if err == nil {
