@@ -244,12 +244,19 @@ func (p *play) release() {
 	if !ok {
 		return
 	}
-	p.log("release %s", c.Record.URI)
-	if err := p.Release(c.Claim, p.now); err != nil {
-		p.Fatal(err)
+	rest := time.Duration(max(0, p.IntN(40_000_000)-20_000_000)) * time.Microsecond // none in half of the cases
+	p.log("release %s, rest %s", c.Record.URI, rest)
+	wake := c.wake
+	if rest == 0 {
+		p.wantErr(p.Release(c.Claim, p.now), nil)
+	} else {
+		p.wantErr(p.Abandon(c.Claim, p.now, rest), nil)
+		if until := millisUp(p.now.Add(rest)); until.After(wake) {
+			wake = until
+		}
 	}
 	h := p.m.hosts[c.Record.URI.Host()]
-	h.wake = append(h.wake, c.wake)
+	h.wake = append(h.wake, wake)
 	if c.diverted {
 		h.diverted--
 	}
