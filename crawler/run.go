@@ -183,39 +183,54 @@ func (c *Crawler) hold(now time.Time, cause error) {
 	}
 }
 
-// onHold reports whether the crawl pauses, by a fault of our own or because an operator wants it so.
-func (c *Crawler) onHold(now time.Time) bool { return c.isHeld(now) || c.resting(now) }
+// onHold reports whether the crawl pauses, by a fault of our own or because an operator wants it so; see [Crawler.isHeld].
+func (c *Crawler) onHold(now time.Time) (held, trial bool) {
+	held, trial = c.isHeld(now)
+	return held || c.resting(now), trial
+}
 
 // isHeld reports whether a fault of our own keeps the crawl from going on, and looks from time to time whether it still
-// does.
-func (c *Crawler) isHeld(now time.Time) bool {
+// does. After one that only a visit can show to be gone, a single visit is let through as a trial, and another one every
+// holdFor if that takes longer: a hundred would be made in vain, and ask hosts for what cannot be kept.
+func (c *Crawler) isHeld(now time.Time) (held, trial bool) {
 	c.mu.Lock()
-	look := !now.Before(c.until)
-	if look {
-		c.until = now.Add(spaceEvery) // so that other workers do not look too
+	look, was := !now.Before(c.until), c.held
+	switch { // so that other workers do not look too
+	case look && was != "":
+		c.until = now.Add(holdFor)
+	case look:
+		c.until = now.Add(spaceEvery)
 	}
-	was := c.held
 	c.mu.Unlock()
 	if !look {
-		return was != ""
+		return was != "", false
 	}
 	free, err := c.rooms.FreeSpace()
 	switch floor := c.rooms.Config.Current().Storage.MinFree; {
 	case err != nil:
 		c.hold(now, fmt.Errorf("look at the free disk space: %w", err))
-		return true
+		return true, false
 	case free < floor:
 		c.hold(now, fmt.Errorf("%d MB of disk space are free and storage.min_free asks for %d MB: free some space, or lower it", free>>20, floor>>20))
-		return true
+		return true, false
 	}
 	if c.uplink.isDown() {
-		return !c.uplink.mayTry(now)
+		c.mu.Lock()
+		c.until = now.Add(spaceEvery) // it knows itself when to try
+		c.mu.Unlock()
+		return !c.uplink.mayTry(now), false
 	}
+	return false, was != ""
+}
+
+// goOn ends a pause by a fault of our own.
+func (c *Crawler) goOn() {
 	c.mu.Lock()
+	was := c.held
 	c.held = ""
 	c.mu.Unlock()
 	if was != "" {
 		c.rooms.Log.Info().Msg("the crawl goes on")
 	}
-	return false
+	leave(c.wake)
 }

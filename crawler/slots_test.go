@@ -2,6 +2,11 @@ package crawler_test
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -101,6 +106,56 @@ func TestAFaultOfOursIsNoReasonToAskAHostSooner(t *testing.T) {
 		}
 		if next, ok := rooms.Frontier.NextReady(); !ok || time.Until(next) < 9*time.Minute {
 			t.Errorf("the host is asked again in %s, want 10 minutes", time.Until(next))
+		}
+	})
+}
+
+// While nothing can be logged, hosts are not asked in vain by all workers each time that it might be over.
+func TestAfterAFaultOfOursASingleVisitTriesWhetherItIsGone(t *testing.T) {
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		const hosts, workers = 40, 20
+		var seeds strings.Builder
+		for n := range hosts {
+			fmt.Fprintf(&seeds, "%q, ", fmt.Sprintf("http://h%d.example/", n))
+		}
+		w := newWorld(t, dir, fmt.Sprintf("[crawl]\nworkers = %d\n[seeds]\nuris = [%s]\n", workers, &seeds))
+		defer w.town.Close()
+		for n := range hosts {
+			w.set(fmt.Sprintf("http://h%d.example/", n), town.Page{})
+		}
+		rooms, shut := w.open()
+		defer shut()
+		c := crawler.New(rooms)
+		if _, err := c.AddSeeds(time.Now()); err != nil {
+			t.Fatal(err)
+		}
+		var asked atomic.Int64
+		c.OnStep(func(step string) {
+			if step == "fetched" {
+				asked.Add(1)
+			}
+		})
+		log := w.path("crawl.log")
+		if err := errors.Join(os.Remove(log), os.Mkdir(log, 0o750)); err != nil {
+			t.Fatal(err)
+		}
+		mended := time.AfterFunc(5*time.Minute, func() {
+			if n := asked.Load(); n < workers || n > workers+40 {
+				t.Errorf("%d requests in five minutes in which nothing could be logged; want those of the first moment and then one every 10 seconds", n)
+			}
+			if err := os.Remove(log); err != nil {
+				t.Error(err)
+			}
+		})
+		defer mended.Stop()
+		ctx, cancel := context.WithTimeout(context.Background(), 7*time.Minute)
+		defer cancel()
+		if err := c.Run(ctx); err != nil {
+			t.Error(err)
+		}
+		if n := len(w.visits("example/")); n != hosts || c.Held() != "" {
+			t.Errorf("%d of %d pages were visited once the log was mended; held: %q", n, hosts, c.Held())
 		}
 	})
 }

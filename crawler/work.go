@@ -23,9 +23,9 @@ const maxNap = time.Minute
 //	                        └───┘ nap until something is ready
 func (c *Crawler) work(ctx, visits context.Context, worker int, broken chan<- error) {
 	for {
-		claim, ok, err := c.await(ctx)
+		job, ok, err := c.await(ctx)
 		if ok {
-			err = c.visitOne(visits, claim, worker)
+			err = c.visitOne(visits, job, worker)
 		}
 		if err != nil && !ends(broken, err) {
 			c.rooms.Log.Error().Err(err).Msg("a visit could not be settled")
@@ -36,31 +36,40 @@ func (c *Crawler) work(ctx, visits context.Context, worker int, broken chan<- er
 	}
 }
 
+// job is a claim to be walked.
+type job struct {
+	frontier.Claim
+	trial bool // whether a fault of our own is gone
+}
+
 // visitOne walks a claim. The error is of the store.
-func (c *Crawler) visitOne(visits context.Context, claim frontier.Claim, worker int) error {
+func (c *Crawler) visitOne(visits context.Context, j job, worker int) error {
 	now := time.Now()
 	c.uplink.begin(worker, now)
-	c.sit(worker, claim, now)
-	err := c.walk(visits, claim, worker)
+	c.sit(worker, j.Claim, now)
+	err := c.walk(visits, j.Claim, worker)
 	c.rise(worker)
 	c.uplink.end(worker)
 	var ours ownFault
-	if errors.As(err, &ours) {
+	switch {
+	case errors.As(err, &ours):
 		c.hold(time.Now(), ours)
 		return nil
+	case err == nil && j.trial:
+		c.goOn()
 	}
 	return err
 }
 
 // await claims a URI, as soon as there is one. It reports false when ctx has ended, or with an error of the store.
-func (c *Crawler) await(ctx context.Context) (claim frontier.Claim, ok bool, err error) {
+func (c *Crawler) await(ctx context.Context) (j job, ok bool, err error) {
 	if ctx.Err() != nil {
-		return claim, false, nil
+		return j, false, nil
 	}
-	claim, ok, err = c.claim(time.Now())
+	j, ok, err = c.claim(time.Now())
 	c.stir() // there may be more, or the last visit may have made something ready
 	if ok || err != nil {
-		return claim, ok, err
+		return j, ok, err
 	}
 	if c.waiting.Add(1) == int64(len(c.desks)) {
 		leave(c.wake) // the crawl may be at rest now
@@ -68,28 +77,33 @@ func (c *Crawler) await(ctx context.Context) (claim frontier.Claim, ok bool, err
 	defer c.waiting.Add(-1)
 	select {
 	case <-ctx.Done():
-		return claim, false, nil
+		return j, false, nil
 	case c.seat <- struct{}{}:
 	}
 	defer func() { <-c.seat }()
 	defer c.napUntil.Store(noNap)
 	for ctx.Err() == nil {
 		c.napUntil.Store(newNap)
-		claim, ok, err = c.claim(time.Now())
+		j, ok, err = c.claim(time.Now())
 		if ok || err != nil {
-			return claim, ok, err
+			return j, ok, err
 		}
 		c.nap(ctx)
 	}
-	return claim, false, nil
+	return j, false, nil
 }
 
 // claim claims a URI, if there is one now and the crawl goes on.
-func (c *Crawler) claim(now time.Time) (frontier.Claim, bool, error) {
-	if c.onHold(now) {
-		return frontier.Claim{}, false, nil
+func (c *Crawler) claim(now time.Time) (j job, ok bool, err error) {
+	held, trial := c.onHold(now)
+	if held {
+		return j, false, nil
 	}
-	return c.rooms.Frontier.Claim(now)
+	j.trial = trial
+	if j.Claim, ok, err = c.rooms.Frontier.Claim(now); !ok && trial {
+		c.goOn() // there is nothing to try it with
+	}
+	return j, ok, err
 }
 
 // What stands in the place of the time at which a nap ends by itself, in ns since 1970.
