@@ -67,7 +67,7 @@ func crawl(ctx context.Context, c *config.Config, read time.Time, log zerolog.Lo
 	if err != nil {
 		return err
 	}
-	rooms.Observe, rooms.Keep, rooms.Rest = observe, keepGood, onOneProcessor()
+	rooms.Observe, rooms.Keep, rooms.Rest = observe, keepGood, resting()
 	if err := keepGood(c); err != nil {
 		log.Warn().Err(err).Msg("the host files could not be copied: one that is broken at the next start holds its host")
 	}
