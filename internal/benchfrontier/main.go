@@ -75,7 +75,7 @@ func run() error {
 	flag.StringVar(&heap, "memprofile", "", "write a profile of the memory in use at the end of the first visits to this file")
 	flag.IntVar(&s.pace, "pace", 0, "visits a second, as a crawl makes them; 0 is as fast as it goes")
 	flag.IntVar(&s.visits, "visits", 0, "how many visits end each measurement before -cycle does, so that the same work can be compared; 0 is no such end")
-	flag.IntVar(&garbage, "gogc", 50, "garbage that may gather, in percent of what is in use; 50 is what the daemon has")
+	flag.IntVar(&garbage, "gogc", 50, "garbage that may gather, in percent of what is in use; 50 is the most that the daemon lets gather")
 	flag.Int64Var(&memory, "memory", 0, "what the Go runtime is told to stay below, in bytes; 0 is no limit, as the daemon has it")
 	flag.Parse()
 	if memory > 0 {
