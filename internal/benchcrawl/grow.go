@@ -70,6 +70,9 @@ func grow(args []string, out io.Writer) error {
 		}
 		defer os.RemoveAll(g.o.dir)
 	}
+	if g.o.dir, err = filepath.Abs(g.o.dir); err != nil { // programs are started in folders of their own
+		return err
+	}
 	if g.o.arcrawl == "" {
 		if g.o.arcrawl, err = build(g.o.dir, g.o.profiles != ""); err != nil {
 			return err

@@ -84,6 +84,9 @@ func benchmark(args []string, out io.Writer) error {
 		}
 		defer os.RemoveAll(o.dir)
 	}
+	if o.dir, err = filepath.Abs(o.dir); err != nil { // programs are started in folders of their own
+		return err
+	}
 	if o.arcrawl == "" {
 		if o.arcrawl, err = build(o.dir, o.profiles != ""); err != nil {
 			return err
