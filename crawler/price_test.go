@@ -11,7 +11,7 @@ import (
 )
 
 // TestWhatAHostCannotCarryIsStretchedTogether has forty pages that change four times a day each, for which a target of 90 % asks
-// three times the visits that politeness allows. Nothing is overdue by more than its interval, and each page gets its share.
+// three times the visits that politeness allows. Nothing is overdue by more than its interval and a rest of the host, and each page gets its share.
 // After a restart it goes on like that as soon as a visit has come late.
 func TestWhatAHostCannotCarryIsStretchedTogether(t *testing.T) {
 	dir := t.TempDir()
@@ -48,7 +48,7 @@ uris = ["http://busy.example/"]
 			u := r.URI.String()
 			if l, known := before[u]; known && r.Finished.After(settled) && u != "http://busy.example/" && r.URI.RequestTarget() != "/robots.txt" {
 				visits[u]++
-				if late := r.Finished.Sub(l.due); late > l.wait && l.stretched {
+				if late := r.Finished.Sub(l.due); late > l.wait+340*time.Second && l.stretched {
 					t.Errorf("%s was %s late at %s after a wait of %s", u, late, r.Finished.Sub(town.Epoch), l.wait)
 				}
 				if strings.Contains(r.Wait.Reason, "stretched") {

@@ -182,6 +182,30 @@ func (r *remembered) rate() (perDay, aged float64) {
 	return perDay, aged
 }
 
+// likely is the rate, in changes per day of exposure, at which it is as probable that nothing changes over an exposure as the
+// memories believe together. Where nearly every visit finds a change, some of them believe in any high rate; the mean then is of
+// those, and this one of what visits can tell.
+func (r *remembered) likely(exposure float64) (perDay float64) {
+	exposure = max(exposure, leastBelief)
+	sum, quiet := 0.0, 0.0
+	add := func(weight float64, g belief) {
+		w := math.Exp(weight)
+		sum += w
+		quiet += w * math.Exp(g.quiet(exposure))
+	}
+	for i, g := range r.rates {
+		add(r.weight[i], g)
+	}
+	for i := range r.staged {
+		add(r.weight[len(horizons)+i], r.staged[i][r.misses])
+	}
+	perDay = -math.Log(max(quiet/sum, leastLikely)) / exposure
+	if r.age >= 0 {
+		perDay *= sum / (sum + math.Exp(r.weight[agedIndex]))
+	}
+	return perDay
+}
+
 // forecast says how many changes are expected after a visit.
 type forecast struct {
 	from, age    float64 // seconds since 1970 and since birth
@@ -296,13 +320,10 @@ func (e WaitEvaluator) learned(in WaitInput) Wait {
 	}
 	f := r.forecast(in.At)
 	crowding := r.crowding()
-	wait, x := f.until(wanted*math.Pow(crowding, -crowdingPower), e.Max.Seconds())
-	interval := milliseconds(math.Ceil(wait * 1e3))
-	if interval < e.Min {
-		interval = e.Min
-		x = f.within(interval.Seconds())
-	}
-	interval = max(min(interval, e.Max), e.Min)
+	wait, _ := f.until(wanted*math.Pow(crowding, -crowdingPower), e.Max.Seconds())
+	interval := max(min(milliseconds(math.Ceil(wait*1e3)), e.Max), e.Min)
+	f.perDay = r.likely(f.profile.exposure(f.from, f.from+interval.Seconds()))
+	x := f.within(interval.Seconds())
 	w := Wait{
 		Interval: interval, Evaluator: e.Name, Memory: r.pack(),
 		Expected: x, Missed: 1 - capturedOf(x, crowding), PerDay: x / interval.Hours() * 24, Versions: versions, Kind: r.kind, Lesson: lesson,

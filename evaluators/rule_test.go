@@ -92,16 +92,17 @@ func TestRulesAreWrittenAsTheyAreRead(t *testing.T) {
 func TestAHighTargetIsPlannedForWithVersionsThatStandShortly(t *testing.T) {
 	t.Parallel()
 	at := func(target float64) float64 {
-		e := evaluators.WaitEvaluator{Rule: evaluators.Learned, CaptureTarget: target}
-		return evaluators.Stack{e}.Next(evaluators.WaitInput{At: january, First: true, State: evaluators.Changed}).Expected
+		e := evaluators.WaitEvaluator{Rule: evaluators.Learned, CaptureTarget: target, Min: time.Second}
+		return evaluators.Stack{e}.Next(evaluators.WaitInput{At: january, First: true, State: evaluators.Changed}).Interval.Seconds()
 	}
+	half := at(0.5) / evaluators.Expected(0.5)
 	for _, c := range []struct {
 		target      float64
 		least, most float64 // of the expected changes that a random page would need
 	}{
-		{0.5, 0.99, 1.01}, {0.8, 0.99, 1.01}, {0.9, 0.7, 0.8}, {0.95, 0.5, 0.7},
+		{0.3, 0.99, 1.01}, {0.8, 0.99, 1.01}, {0.9, 0.7, 0.8}, {0.95, 0.5, 0.7},
 	} {
-		if r := at(c.target) / evaluators.Expected(c.target); r < c.least || r > c.most {
+		if r := at(c.target) / evaluators.Expected(c.target) / half; r < c.least || r > c.most {
 			t.Errorf("target %v: waits for %.2f times the changes of a page that changes at random, want %v to %v", c.target, r, c.least, c.most)
 		}
 	}
