@@ -119,7 +119,7 @@ func listed(paths []string, wanted func(name string) bool) ([]File, []*Finding) 
 			return nil
 		})
 		if len(files) == before {
-			fault(root, Empty, "there is no WARC file in this folder that can be read")
+			fault(root, Empty, "there is no WARC file in this folder: nothing was archived yet, or it is another one")
 		}
 	}
 	slices.SortFunc(files, func(a, b File) int { return strings.Compare(a.Path, b.Path) })

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -37,8 +38,8 @@ func newDamages(errs io.Writer, asJSON bool) *damages {
 }
 
 func (d *damages) see(f archive.Finding) error {
-	if f.Severity == archive.Error {
-		d.found++
+	if info, err := os.Stat(f.File); f.Severity == archive.Error && !(f.Kind == archive.Empty && err == nil && info.IsDir()) {
+		d.found++ // an empty folder hides nothing
 	}
 	return d.print(f)
 }

@@ -23,7 +23,7 @@ type outcome struct {
 
 func newVisit() *cobra.Command {
 	return steeringCommand(&cobra.Command{
-		Use:   "visit URI...",
+		Use:   "visit URI…",
 		Short: "Have the running daemon visit URIs as soon as it may",
 		Long: `visit makes known URIs due now. It makes nobody impolite: a host that rests goes on resting, and what robots.txt forbids
 stays forbidden. arcrawl why tells when the visit comes; arcrawl seeds add makes a URI known.`,
@@ -36,7 +36,7 @@ stays forbidden. arcrawl why tells when the visit comes; arcrawl seeds add makes
 
 func newHold() *cobra.Command {
 	return steeringCommand(&cobra.Command{
-		Use:   "hold HOST|URI...",
+		Use:   "hold HOST|URI…",
 		Short: "Keep hosts or URIs from being visited until they are released",
 		Long: `hold keeps hosts and URIs from being visited by the running daemon. They keep their due times and all that was learned of them;
 visits in progress go on to their end. It outlives a restart, and ends with arcrawl release.
@@ -51,7 +51,7 @@ expression see arcrawl frontier hold.`,
 
 func newRelease() *cobra.Command {
 	return steeringCommand(&cobra.Command{
-		Use:   "release HOST|URI...",
+		Use:   "release HOST|URI…",
 		Short: "Let hosts or URIs be visited again that were held",
 		Long: `release ends a hold. What was due meanwhile is visited as politeness allows. (What was taken for a trap is let go with
 arcrawl traps release.)`,

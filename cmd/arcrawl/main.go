@@ -29,12 +29,15 @@ func realMain(args []string, stdout, stderr io.Writer) int {
 	root.SetArgs(args)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
-	err := root.ExecuteContext(ctx)
+	cmd, err := root.ExecuteContextC(ctx)
 	switch {
 	case err == nil:
 		return exitOK
-	case !understood:
+	case !understood && cmd == root:
 		complain(stderr, fmt.Sprintf("arcrawl: %v\nRun 'arcrawl --help' for the commands and their flags.\n", err))
+		return exitUsage
+	case !understood:
+		complain(stderr, fmt.Sprintf("arcrawl: %v\nusage: %s; '%s --help' tells more\n", err, cmd.UseLine(), cmd.CommandPath()))
 		return exitUsage
 	}
 	complain(stderr, fmt.Sprintf("arcrawl: %v\n", err))
@@ -109,9 +112,11 @@ const (
 )
 
 const exitCodes = `Exit codes:
-  0  done                     65  store or archive damaged   74  the disk is full or failing
-  1  something else failed    69  another arcrawl runs here, or none answers   78  the configuration is wrong
-  64  wrong command line      73  a folder cannot be used   130  interrupted twice`
+   0  done                        73  a folder cannot be used
+   1  something else failed       74  the disk is full or failing
+  64  wrong command line          78  the configuration is wrong
+  65  store or archive damaged   130  interrupted twice
+  69  another arcrawl runs in this folder, or none answers`
 
 // usageError is a mistake on the command line.
 type usageError struct{ error }

@@ -90,6 +90,7 @@ Policies: ` + strings.Join(sim.Policies(), ", ") + `.`,
 	f.BoolVar(&s.summed, "figures", false, "instead, tell what the rule learned is worth at the budgets, with each source left out once, and how well it keeps capture targets")
 	f.Float64SliceVar(&s.targets, "targets", []float64{0.5, 0.7, 0.8, 0.9, 0.95}, "with --figures: the capture targets")
 	f.StringVar(&s.explained, "explain", "", "instead, show what the rule made of each visit to this resource, by its id or URI")
+	f.Lookup("budgets").DefValue, f.Lookup("targets").DefValue = "[0.5,1,2,4]", "[0.5,0.7,0.8,0.9,0.95]" // without six decimals
 	cmd.AddCommand(newSimWait(), newSimYear())
 	return cmd
 }

@@ -82,7 +82,7 @@ func newSeeds() *cobra.Command {
 func newSeedsAdd() *cobra.Command {
 	var d daemonFlags
 	cmd := &cobra.Command{
-		Use:   "add URI...",
+		Use:   "add URI…",
 		Short: "Make URIs known to the running daemon and due at once",
 		Long: `add makes URIs known that nothing links to. They must be on a host that the configuration has a seed on; a new host begins
 with a file of its own, see arcrawl host add. A URI that is known already stays as it is.`,
