@@ -164,7 +164,7 @@ func (p *packer) choose(paths []string, report func(Finding) error) ([]string, e
 	case len(files) == 0 && p.sum.Errors > 0:
 		return nil, fmt.Errorf("%w: there is no WARC file to pack that can be read", ErrDamaged)
 	case len(files) == 0:
-		return nil, fmt.Errorf("%w: no WARC file to pack", ErrNotFound)
+		return nil, fmt.Errorf("%w: there is no WARC file to pack; those that end in .open are left out", ErrNotFound)
 	}
 	return files, nil
 }

@@ -48,8 +48,10 @@
 //     memory count time by it.
 //
 // Each memory has a weight: the product of the probabilities that it gave to what was then seen, never less than e^−6 of
-// the best one's, so that it can come back when the page's habits change. The rate is the weighted mean. A visit that
-// says nothing ([Unknown]) teaches nothing, and the next one that does counts from the last one that did.
+// the best one's, so that it can come back when the page's habits change. The wait goes by the weighted mean of the
+// rates. What is told of it ([Wait] Expected, Missed and PerDay) goes by the weighted mean of the probabilities that nothing changes meanwhile,
+// which the memories that believe in more than visits can tell leave as it is. A visit that says nothing ([Unknown]) teaches nothing,
+// and the next one that does counts from the last one that did.
 //
 // A URI that is new begins as its relatives are: those of its [Kind] on the host, of whose rates the mean and the spread are
 // known ([Relatives]), and how well each memory foretold them. The hours and days at which they change ([Rhythm]) are what its own

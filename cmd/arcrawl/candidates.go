@@ -44,7 +44,7 @@ func openStopped(c *config.Config) (*frontier.Frontier, error) {
 	}
 	f, _, err := openFrontier(config.NewLive(c), time.Now(), false)
 	if errors.Is(err, frontier.ErrLocked) {
-		return nil, fmt.Errorf("%w: the store is in use by a running daemon, stop it first", err)
+		return nil, fmt.Errorf("%w: stop the daemon first", err)
 	}
 	return f, err
 }

@@ -141,7 +141,7 @@ func withIndex(path string, filling bool, do func(*dedup.Index, *frontier.Fronti
 	}
 	f, _, err := openFrontier(config.NewLive(c), time.Now(), filling)
 	if errors.Is(err, frontier.ErrLocked) {
-		return fmt.Errorf("%w: the store is in use by a running daemon, stop it first", err)
+		return fmt.Errorf("%w: stop the daemon first", err)
 	}
 	if err != nil {
 		return err

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/arcrawl/arcrawl/admin"
+	"github.com/arcrawl/arcrawl/config"
 )
 
 func newStatus() *cobra.Command {
@@ -112,7 +113,7 @@ func showConfigLine(out io.Writer, c admin.Config) error {
 	}
 	fmt.Fprintf(out, "          the one tried at %s has %d faults and is not in force:\n", c.Tried.Local().Format(time.DateTime), len(c.Faults))
 	for _, f := range c.Faults {
-		fmt.Fprintf(out, "          %s:%d:%d: %s: %s %s; %s\n", f.File, f.Line, f.Column, f.Key, f.Value, f.Problem, f.Remedy)
+		fmt.Fprintf(out, "          %s\n", config.Fault(f))
 	}
 	return nil
 }
