@@ -186,10 +186,7 @@ func (g *stage) prepare() error {
 	if err != nil {
 		return err
 	}
-	if _, _, err = d.crawl(func(t *tally) bool { return len(t.uris) >= g.documents() }, nil); err != nil {
-		return err
-	}
-	_, err = g.daemon(d.dir, "1ms")
+	_, _, err = d.crawl(func(t *tally) bool { return len(t.uris) >= g.documents() }, nil)
 	return err
 }
 
@@ -218,7 +215,7 @@ func (g *stage) daemon(dir, wait string) (daemon, error) {
 func (g *stage) arcrawl(binary string) func(string, counter) (cost, error) {
 	return func(dir string, count counter) (cost, error) {
 		if g.visits > 0 {
-			return g.again(binary, count)
+			return g.again(binary, dir, count)
 		}
 		return g.first(binary, dir, count)
 	}
@@ -235,11 +232,16 @@ func (g *stage) first(binary, dir string, count counter) (cost, error) {
 	return c, errors.Join(err, g.check(t))
 }
 
-// again crawls the documents that prepare has made known.
-func (g *stage) again(binary string, count counter) (cost, error) {
-	d := daemon{binary: binary, dir: filepath.Join(g.dir, "known")}
-	if g.o.profiles != "" {
-		d.profiles = filepath.Join(g.o.profiles, g.name)
+// again crawls the documents that prepare has made known. Each time it begins with the same store: one that was gone on with has more
+// to merge.
+func (g *stage) again(binary, dir string, count counter) (cost, error) {
+	d, err := g.daemon(dir, "1ms")
+	if err != nil {
+		return cost{}, err
+	}
+	d.binary = binary
+	if err := os.CopyFS(filepath.Join(dir, "state"), os.DirFS(filepath.Join(g.dir, "known", "state"))); err != nil {
+		return cost{}, err
 	}
 	c, t, err := d.crawl(func(t *tally) bool { return t.visits >= g.visits*g.documents() }, count)
 	return c, errors.Join(err, g.check(t))
