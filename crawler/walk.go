@@ -27,7 +27,7 @@ type ownFault struct{ err error }
 func (f ownFault) Error() string { return f.err.Error() }
 func (f ownFault) Unwrap() error { return f.err }
 
-// walk takes one claimed URI through the rooms. It settles or releases the claim in every case.
+// walk takes one claimed URI through the rooms. It settles, abandons or releases the claim in every case.
 //
 // An error is an [ownFault], or means that the store is broken and the crawl must stop.
 func (c *Crawler) walk(ctx context.Context, claim frontier.Claim, worker int) error {

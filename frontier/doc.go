@@ -14,7 +14,7 @@
 //	(unknown) ─────────────▶ waiting ─────────────▶ claimed ──────────────────────▶ waiting
 //	                            ▲                     │ │
 //	                            └─────────────────────┘ └─────────────────────────▶ on demand
-//	                        Release, Divert, crash            Settle, Due zero
+//	                   Release, Abandon, Divert, crash        Settle, Due zero
 //
 // A claimed URI keeps its place in the store. So a crash returns every claim to the queue without any repair, and the
 // price is at most one repeated visit.
@@ -22,8 +22,8 @@
 // # A host
 //
 // A host has as many slots as its valence says, one unless [Options].Valence knows better. One visit takes one slot,
-// from its claim until it is settled or released. After a settlement the slot sleeps for the politeness delay, counted
-// from the end of the visit; other slots are not touched by that. The whole host rests when it asked for it
+// from its claim until it is settled, abandoned or released. After a settlement, or an abandoned visit, the slot sleeps for
+// the politeness delay, counted from the end of the visit; other slots are not touched by that. The whole host rests when it asked for it
 // (Retry-After), when it could not be reached (a ladder from one minute to one hour, during which its URIs keep their
 // places), and after an unclean stop. Seen from outside a host is in one of five states:
 //
@@ -63,9 +63,9 @@
 //
 // # The life of a claim
 //
-// [Frontier.Claim] hands out a [Claim], and exactly one of three calls ends it: [Frontier.Settle] after a visit,
-// [Frontier.Release] when there was none, or [Frontier.Divert], which spends its slot on another URI of the same host
-// and gives a new claim for that. A claim that was ended before, or that another run handed out, gets [ErrStale] and
+// [Frontier.Claim] hands out a [Claim], and exactly one of four calls ends it: [Frontier.Settle] after a visit,
+// [Frontier.Abandon] after one that came to nothing, [Frontier.Release] when there was none, or [Frontier.Divert], which spends
+// its slot on another URI of the same host and gives a new claim for that. A claim that was ended before, or that another run handed out, gets [ErrStale] and
 // changes nothing. When the store fails, the call changes nothing either and the claim lives on. There is no lease:
 // a claim that nobody ends keeps its slot until the frontier is closed.
 //
@@ -84,8 +84,8 @@
 //
 // # What is on disk when
 //
-// A settlement is one transaction, which it may share with others that come at the same moment: history, due time, the host's rest, newly found URIs, the copy of robots.txt, the
-// URIs that a new robots.txt opens again. Only when it is too long for one (thousands of new links, hundreds of
+// A settlement is one transaction, which it may share with others that come at the same moment: history, due time, the
+// host's rest, newly found URIs, the copy of robots.txt, the URIs that a new robots.txt opens again. Only when it is too long for one (thousands of new links, hundreds of
 // reopened URIs) are the found and reopened ones written first, in bounded portions, and the settled URI itself last; a
 // crash in between repeats the visit and loses nothing. When Settle returns, a crash of the process cannot undo it. A
 // power failure can, until [Frontier.Sync] returns. Call Settle only after the records of the visit are on disk and
@@ -104,7 +104,8 @@
 //     over the remains of all earlier visits, which costs milliseconds for each claim);
 //   - a URI is in the list of forbidden ones exactly when its record says so;
 //   - the counters of a host agree with its URIs, and a host is in exactly one state;
-//   - a URI is claimed at most once, and what a host hands out next is its first unclaimed URI.
+//   - a URI is claimed at most once, and what a host hands out next is its first unclaimed URI;
+//   - what is remembered of a queue, so as not to read it again, is what stands in it.
 //
 // # Texts and times
 //
