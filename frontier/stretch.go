@@ -95,7 +95,7 @@ func (f *Frontier) fresh(txn *badger.Txn, host uint32, p *pool, n int, now int64
 		if f.swept >= maxPooled/2 {
 			ahead = n
 		}
-		next, _, err := due(txn, host, from, ahead, never)
+		next, err := due(txn, host, from, ahead, never)
 		if err != nil {
 			return nil, false, err
 		}
@@ -120,7 +120,7 @@ func (f *Frontier) older(txn *badger.Txn, host uint32, p *pool, n int) ([]sighte
 		if f.swept < maxPooled/2 {
 			more = poolSight
 		}
-		found, _, err := due(txn, host, from, more-len(p.read), p.upTo.due())
+		found, err := due(txn, host, from, more-len(p.read), p.upTo.due())
 		if err != nil {
 			return nil, err
 		}
@@ -129,21 +129,21 @@ func (f *Frontier) older(txn *badger.Txn, host uint32, p *pool, n int) ([]sighte
 	return p.read[:min(n, len(p.read))], nil
 }
 
-// due lists the next places behind one, as far as they are due, and tells when the one after those is due.
-func due(txn *badger.Txn, host uint32, after place, n int, now int64) (found []sighted, next int64, err error) {
+// due lists the next n places behind one, as far as they are due.
+func due(txn *badger.Txn, host uint32, after place, n int, now int64) (found []sighted, err error) {
 	if n <= 0 {
-		return nil, 0, nil
+		return nil, nil
 	}
 	it := txn.NewIterator(badger.IteratorOptions{Prefix: key(kindQueue, host, nil)})
 	defer it.Close()
 	for it.Seek(queueKey(host, after)); it.Valid() && len(found) < n; it.Next() {
 		_, rest, err := split(it.Item().Key(), placeLen)
 		if err != nil {
-			return nil, 0, err
+			return nil, err
 		}
 		at := place(rest)
 		if at.due() > now {
-			return found, at.due(), nil
+			break
 		}
 		if at == after {
 			continue
@@ -153,11 +153,8 @@ func due(txn *badger.Txn, host uint32, after place, n int, now int64) (found []s
 			return nil
 		})
 		if err != nil {
-			return nil, 0, fmt.Errorf("read a place in the queue of host %d: %w", host, err)
+			return nil, fmt.Errorf("read a place in the queue of host %d: %w", host, err)
 		}
 	}
-	if len(found) == n {
-		return found, 0, nil
-	}
-	return found, never, nil
+	return found, nil
 }

@@ -28,7 +28,7 @@ func (f *Frontier) Upcoming(name uri.Host, n int) ([]Record, error) {
 	}
 	var list []Record
 	err := f.db.View(func(txn *badger.Txn) error {
-		at, _, err := due(txn, h.id, from, min(max(n, 1), maxListed), never)
+		at, err := due(txn, h.id, from, min(max(n, 1), maxListed), never)
 		if err != nil {
 			return err
 		}
