@@ -38,10 +38,19 @@ func newDamages(errs io.Writer, asJSON bool) *damages {
 }
 
 func (d *damages) see(f archive.Finding) error {
-	if info, err := os.Stat(f.File); f.Severity == archive.Error && !(f.Kind == archive.Empty && err == nil && info.IsDir()) {
-		d.found++ // an empty folder hides nothing
+	if f.Severity == archive.Error && !isEmptyFolder(f) {
+		d.found++
 	}
 	return d.print(f)
+}
+
+// isEmptyFolder tells of a folder without WARC files, which hides nothing.
+func isEmptyFolder(f archive.Finding) bool {
+	if f.Kind != archive.Empty {
+		return false
+	}
+	info, err := os.Stat(f.File)
+	return err == nil && info.IsDir()
 }
 
 // err is what the command ends with when all else went well.

@@ -65,13 +65,24 @@ func onCollection(stopped *atomic.Bool) {
 
 // lastCollection tells what the last collection has found, and how much garbage may gather until the next one.
 func lastCollection() (h heap, percent int) {
-	s := []metrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/gc/scan/heap:bytes"}, {Name: "/gc/scan/total:bytes"}, {Name: "/gc/gogc:percent"}}
-	metrics.Read(s)
-	n := func(i int) uint64 {
-		if s[i].Value.Kind() != metrics.KindUint64 {
-			return 0 // not told by this runtime
-		}
-		return s[i].Value.Uint64()
+	n, _ := measured("/gc/heap/live:bytes", "/gc/scan/heap:bytes", "/gc/scan/total:bytes", "/gc/gogc:percent")
+	return heap{live: n[0], scanned: n[1], roots: n[2] - min(n[1], n[2])}, int(n[3])
+}
+
+// measured is what the runtime tells under these names. all is false if it does not know one of them, which is 0 then.
+func measured(names ...string) (values []uint64, all bool) {
+	s := make([]metrics.Sample, len(names))
+	for i, name := range names {
+		s[i].Name = name
 	}
-	return heap{live: n(0), scanned: n(1), roots: n(2) - min(n(1), n(2))}, int(n(3))
+	metrics.Read(s)
+	values, all = make([]uint64, len(s)), true
+	for i, m := range s {
+		if m.Value.Kind() != metrics.KindUint64 {
+			all = false
+			continue
+		}
+		values[i] = m.Value.Uint64()
+	}
+	return values, all
 }

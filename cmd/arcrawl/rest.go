@@ -4,7 +4,6 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
-	"runtime/metrics"
 	"time"
 )
 
@@ -63,13 +62,10 @@ func giveBack() {
 
 // spare is how many bytes of memory are free, or were taken since garbage was collected last, or are left of the last collection.
 func spare() uint64 {
-	s := []metrics.Sample{{Name: "/memory/classes/heap/free:bytes"}, {Name: "/memory/classes/heap/objects:bytes"}, {Name: "/gc/heap/live:bytes"}}
-	metrics.Read(s)
-	for _, m := range s {
-		if m.Value.Kind() != metrics.KindUint64 {
-			return worthGivingBack // not told by this runtime
-		}
+	n, all := measured("/memory/classes/heap/free:bytes", "/memory/classes/heap/objects:bytes", "/gc/heap/live:bytes")
+	if !all {
+		return worthGivingBack
 	}
-	objects, live := s[1].Value.Uint64(), s[2].Value.Uint64()
-	return s[0].Value.Uint64() + objects - min(objects, live)
+	free, objects, live := n[0], n[1], n[2]
+	return free + objects - min(objects, live)
 }
