@@ -10,6 +10,16 @@ import (
 	"github.com/arcrawl/arcrawl/internal/town"
 )
 
+// setBusy has a host with so many pages that change four times a day each, one after the other.
+func (w *world) setBusy(pages int) {
+	var links []string
+	for i := range pages {
+		links = append(links, fmt.Sprintf("/%d", i))
+		w.set("http://busy.example"+links[i], town.Page{Every: 6 * time.Hour, From: -time.Duration(i) * 9 * time.Minute})
+	}
+	w.set("http://busy.example/", town.Page{Links: links})
+}
+
 // TestWhatAHostCannotCarryIsStretchedTogether has forty pages that change four times a day each, for which a target of 90 % asks
 // three times the visits that politeness allows. Nothing is overdue by more than its interval and a rest of the host, and each page gets its share.
 // After a restart it goes on like that as soon as a visit has come late.
@@ -28,12 +38,7 @@ uris = ["http://busy.example/"]
 `)
 		defer w.town.Close()
 		const pages = 40
-		var links []string
-		for i := range pages {
-			links = append(links, fmt.Sprintf("/%d", i))
-			w.set("http://busy.example"+links[i], town.Page{Every: 6 * time.Hour, From: -time.Duration(i) * 9 * time.Minute})
-		}
-		w.set("http://busy.example/", town.Page{Links: links})
+		w.setBusy(pages)
 		w.run(4 * 24 * time.Hour)
 		w.run(2 * 24 * time.Hour)
 
@@ -96,12 +101,7 @@ uris = ["http://busy.example/"]
 `)
 		defer w.town.Close()
 		const pages, possible, feed = 40, 86400 / 340.0, 96
-		var links []string
-		for i := range pages {
-			links = append(links, fmt.Sprintf("/%d", i))
-			w.set("http://busy.example"+links[i], town.Page{Every: 6 * time.Hour, From: -time.Duration(i) * 9 * time.Minute})
-		}
-		w.set("http://busy.example/", town.Page{Links: links})
+		w.setBusy(pages)
 		w.set("http://busy.example/rss.xml", town.Page{Type: "application/rss+xml", Body: `<rss version="2.0"><channel><item>
 			<link>http://elsewhere.example/1</link></item></channel></rss>`})
 		w.run(2 * 24 * time.Hour)
