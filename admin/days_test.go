@@ -12,8 +12,8 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"github.com/arcrawl/arcrawl/crawllog/stats"
 	"github.com/arcrawl/arcrawl/internal/town"
-	"github.com/arcrawl/arcrawl/logstats"
 )
 
 // learning has the rule learned for HTML, and the classic one for all else.
@@ -58,10 +58,10 @@ func TestTheAccountOfADay(t *testing.T) {
 // agrees compares a report with the log, and the versions with those that there were.
 func agrees(w *world, report DayReport) {
 	w.Helper()
-	read, err := logstats.Read(context.Background(), []string{w.rooms.Config.Current().Storage.Log}, logstats.Options{By: []logstats.Dimension{logstats.ByHostDay}})
+	read, err := stats.Read(context.Background(), []string{w.rooms.Config.Current().Storage.Log}, stats.Options{By: []stats.Dimension{stats.ByHostDay}})
 	w.must(err)
 	logged := map[string]DayRow{}
-	for _, r := range read.Summaries[0].Rows(logstats.ByHostDay) {
+	for _, r := range read.Summaries[0].Rows(stats.ByHostDay) {
 		host, day, _ := strings.Cut(r.Key, " ")
 		logged[r.Key] = rowOf(day, host, r.Account)
 	}

@@ -6,7 +6,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/evaluators"
-	"github.com/arcrawl/arcrawl/trust"
+	"github.com/arcrawl/arcrawl/hosts/reputation"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -15,7 +15,7 @@ var exampleTypes = [evaluators.Classes]string{evaluators.ClassText: "text/html",
 
 // Headers is what a book tells of validators, and whether they are believed under a configuration, and of the dates of feeds and
 // sitemaps.
-func Headers(book *trust.Book, c *config.Config, now time.Time) (HeaderReport, error) {
+func Headers(book *reputation.Book, c *config.Config, now time.Time) (HeaderReport, error) {
 	out := HeaderReport{Rows: []HeaderTrust{}, Dates: []DateTrust{}}
 	for _, err := range []error{out.addValidators(book, c, now), out.addDates(book)} {
 		switch {
@@ -28,7 +28,7 @@ func Headers(book *trust.Book, c *config.Config, now time.Time) (HeaderReport, e
 	return out, nil
 }
 
-func (r *HeaderReport) addValidators(book *trust.Book, c *config.Config, now time.Time) error {
+func (r *HeaderReport) addValidators(book *reputation.Book, c *config.Config, now time.Time) error {
 	return book.Each(func(h uri.Host, known evaluators.Reputation) error {
 		if len(r.Rows) >= maxRows {
 			return errEnough
@@ -49,7 +49,7 @@ func (r *HeaderReport) addValidators(book *trust.Book, c *config.Config, now tim
 	})
 }
 
-func (r *HeaderReport) addDates(book *trust.Book) error {
+func (r *HeaderReport) addDates(book *reputation.Book) error {
 	return book.EachDates(func(h uri.Host, known evaluators.Dates) error {
 		if len(r.Dates) >= maxRows {
 			return errEnough
@@ -72,7 +72,7 @@ type predictions struct {
 }
 
 // predicted sums up a book.
-func predicted(book *trust.Book) (p predictions, err error) {
+func predicted(book *reputation.Book) (p predictions, err error) {
 	err = book.Each(func(_ uri.Host, r evaluators.Reputation) error {
 		for _, of := range r {
 			for _, s := range of {

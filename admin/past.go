@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/arcrawl/arcrawl/logstats"
+	"github.com/arcrawl/arcrawl/crawllog/stats"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -104,17 +104,17 @@ func pastRoutes() []route {
 func (w *Window) dedupReport(ctx context.Context) (DedupReport, error) {
 	w.reading.Lock()
 	defer w.reading.Unlock()
-	read, err := logstats.Read(ctx, []string{w.o.Config().Config.Storage.Log}, logstats.Options{By: []logstats.Dimension{logstats.ByHost, logstats.ByMIME}})
+	read, err := stats.Read(ctx, []string{w.o.Config().Config.Storage.Log}, stats.Options{By: []stats.Dimension{stats.ByHost, stats.ByMIME}})
 	if err != nil {
 		return DedupReport{}, err
 	}
 	sum := read.Summaries[0]
 	return DedupReport{
-		From: sum.First, All: dedupRow("", sum.All), Hosts: dedupRows(sum.Rows(logstats.ByHost)), Types: dedupRows(sum.Rows(logstats.ByMIME)),
+		From: sum.First, All: dedupRow("", sum.All), Hosts: dedupRows(sum.Rows(stats.ByHost)), Types: dedupRows(sum.Rows(stats.ByMIME)),
 	}, nil
 }
 
-func dedupRows(rows []logstats.Row) []DedupRow {
+func dedupRows(rows []stats.Row) []DedupRow {
 	out := []DedupRow{}
 	for _, r := range rows {
 		if len(out) < reportRows && r.Dedup.Handled > 0 {
@@ -124,7 +124,7 @@ func dedupRows(rows []logstats.Row) []DedupRow {
 	return out
 }
 
-func dedupRow(key string, t logstats.Tally) DedupRow {
+func dedupRow(key string, t stats.Tally) DedupRow {
 	d := t.Dedup
 	return DedupRow{
 		Key: key, Handled: d.Handled, Bytes: d.Bytes, New: d.New, Duplicates: d.Duplicates, Exact: d.Exact, Equivalent: d.Equivalent, Other: d.Other,
@@ -151,7 +151,7 @@ func (w *Window) past(ctx context.Context, text string) (Past, error) {
 	}
 	w.reading.Lock()
 	defer w.reading.Unlock()
-	visits, complete, err := logstats.Find(ctx, w.o.Config().Config.Storage.Log, u.String(), pastVisits, pastBytes)
+	visits, complete, err := stats.Find(ctx, w.o.Config().Config.Storage.Log, u.String(), pastVisits, pastBytes)
 	if err != nil {
 		return Past{}, fmt.Errorf("look for %s in the log: %w", u, err)
 	}

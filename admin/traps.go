@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/crawler"
-	"github.com/arcrawl/arcrawl/traps"
+	"github.com/arcrawl/arcrawl/scope/traps"
 	"github.com/arcrawl/arcrawl/uri"
 )
 

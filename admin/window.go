@@ -10,12 +10,12 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/rs/zerolog"
 
-	"github.com/arcrawl/arcrawl/accounts"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/frontier"
-	"github.com/arcrawl/arcrawl/traps"
-	"github.com/arcrawl/arcrawl/trust"
+	"github.com/arcrawl/arcrawl/hosts/daily"
+	"github.com/arcrawl/arcrawl/hosts/reputation"
+	"github.com/arcrawl/arcrawl/scope/traps"
 	"github.com/arcrawl/arcrawl/warcout"
 )
 
@@ -23,9 +23,9 @@ import (
 type Options struct {
 	Crawler   *crawler.Crawler
 	Frontier  *frontier.Frontier
-	Trust     *trust.Book
-	Traps     *traps.Book    // nil knows of no traps
-	Accounts  *accounts.Book // nil knows of no days
+	Trust     *reputation.Book
+	Traps     *traps.Book // nil knows of no traps
+	Accounts  *daily.Book // nil knows of no days
 	Archive   *warcout.Writer
 	FreeSpace func() (int64, error) // bytes, where there are fewest
 

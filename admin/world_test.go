@@ -16,15 +16,15 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"github.com/arcrawl/arcrawl/accounts"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/crawllog"
 	"github.com/arcrawl/arcrawl/dedup"
 	"github.com/arcrawl/arcrawl/fetch"
 	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/hosts/daily"
+	"github.com/arcrawl/arcrawl/hosts/reputation"
 	"github.com/arcrawl/arcrawl/internal/town"
-	"github.com/arcrawl/arcrawl/trust"
 	"github.com/arcrawl/arcrawl/warcout"
 )
 
@@ -66,9 +66,9 @@ func newWorld(t *testing.T, dir, toml string, change ...func(*Options)) *world {
 	w.must(err)
 	r.Dedup, err = dedup.Open(r.Frontier.DB(), dedup.Options{})
 	w.must(err)
-	r.Trust, err = trust.Open(r.Frontier.DB())
+	r.Trust, err = reputation.Open(r.Frontier.DB())
 	w.must(err)
-	r.Accounts, err = accounts.Open(r.Frontier.DB())
+	r.Accounts, err = daily.Open(r.Frontier.DB())
 	w.must(err)
 	r.Archive, _, err = warcout.Open(warcout.Options{Dir: cfg.Storage.WARC, Prefix: "test", Host: "crawler.example", TempDir: dir, Journal: w.path("warc.journal"), Info: []warcout.Field{{Name: "software", Value: "arcrawl/test"}}}, now)
 	w.must(err)

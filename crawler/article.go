@@ -5,8 +5,8 @@ import (
 
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/discover"
+	"github.com/arcrawl/arcrawl/discover/feeds"
 	"github.com/arcrawl/arcrawl/evaluators"
-	"github.com/arcrawl/arcrawl/feeds"
 )
 
 // young reports whether an entry of a feed or sitemap is an article that is to be followed up. One without a date is, if the

@@ -8,7 +8,6 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"github.com/arcrawl/arcrawl/accounts"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawllog"
 	"github.com/arcrawl/arcrawl/dedup"
@@ -16,9 +15,10 @@ import (
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/fetch"
 	"github.com/arcrawl/arcrawl/frontier"
-	"github.com/arcrawl/arcrawl/kin"
-	"github.com/arcrawl/arcrawl/traps"
-	"github.com/arcrawl/arcrawl/trust"
+	"github.com/arcrawl/arcrawl/hosts/daily"
+	"github.com/arcrawl/arcrawl/hosts/reputation"
+	"github.com/arcrawl/arcrawl/hosts/similar"
+	"github.com/arcrawl/arcrawl/scope/traps"
 	"github.com/arcrawl/arcrawl/uri"
 	"github.com/arcrawl/arcrawl/warcout"
 )
@@ -29,10 +29,10 @@ type Rooms struct {
 	Frontier *frontier.Frontier
 	Fetch    *fetch.Client
 	Dedup    *dedup.Index
-	Trust    *trust.Book
-	Kin      *kin.Book      // nil: a URI that is new learns nothing from others
-	Traps    *traps.Book    // nil looks for no traps
-	Accounts *accounts.Book // nil keeps no accounts of hosts and days
+	Trust    *reputation.Book
+	Kin      *similar.Book // nil: a URI that is new learns nothing from others
+	Traps    *traps.Book   // nil looks for no traps
+	Accounts *daily.Book   // nil keeps no accounts of hosts and days
 	Archive  *warcout.Writer
 	CrawlLog *crawllog.Writer
 

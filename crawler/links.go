@@ -3,7 +3,7 @@ package crawler
 import (
 	"github.com/arcrawl/arcrawl/discover"
 	"github.com/arcrawl/arcrawl/frontier"
-	"github.com/arcrawl/arcrawl/traps"
+	"github.com/arcrawl/arcrawl/scope/traps"
 	"github.com/arcrawl/arcrawl/uri"
 )
 

@@ -18,8 +18,8 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// daily has one seed that is visited once a day.
-const daily = `[[wait]]
+// onceADay has one seed that is visited once a day.
+const onceADay = `[[wait]]
 mime = ".*"
 rule = "fixed"
 every = "1d"
@@ -82,7 +82,7 @@ func story(t *testing.T, toml string, play func(w *world)) {
 
 func TestAHundredReloadsCauseNoVisit(t *testing.T) {
 	times := func(reloads int) (all []time.Duration) {
-		story(t, daily, func(w *world) {
+		story(t, onceADay, func(w *world) {
 			began := time.Now()
 			w.during(5*24*time.Hour, func(c *crawler.Crawler) {
 				for i := range reloads {
@@ -107,7 +107,7 @@ func TestAHundredReloadsCauseNoVisit(t *testing.T) {
 // What a curator puts out of scope is not asked for again, and costs its host nothing; it is not lost either, since the next
 // edit may take it back.
 func TestWhatFallsOutOfScopeIsLeftAndComesBack(t *testing.T) {
-	story(t, daily, func(w *world) {
+	story(t, onceADay, func(w *world) {
 		w.set("http://www.news.example/", town.Page{Every: time.Hour, Links: []string{"http://www.news.example/old"}})
 		w.set("http://www.news.example/old", town.Page{Every: time.Hour})
 		const seeds = "[seeds]\nuris = [\"http://www.news.example/\"]\n"
@@ -134,7 +134,7 @@ func TestWhatFallsOutOfScopeIsLeftAndComesBack(t *testing.T) {
 }
 
 func TestABrokenFileLeavesTheLastGoodConfigurationInForce(t *testing.T) {
-	story(t, daily, func(w *world) {
+	story(t, onceADay, func(w *world) {
 		w.set("http://other.example/", town.Page{Every: time.Hour})
 		w.host("www.news.example.toml", "[politeness]\nmin_delay = \"3s\"\n")
 		w.during(3*24*time.Hour, func(c *crawler.Crawler) {
@@ -174,7 +174,7 @@ func TestABrokenFileLeavesTheLastGoodConfigurationInForce(t *testing.T) {
 }
 
 func TestAHostWhoseFileWasNeverGoodIsHeldAndTheRestIsCrawled(t *testing.T) {
-	story(t, strings.Replace(daily, `"http://www.news.example/"`, `"http://www.news.example/", "http://other.example/"`, 1), func(w *world) {
+	story(t, strings.Replace(onceADay, `"http://www.news.example/"`, `"http://www.news.example/", "http://other.example/"`, 1), func(w *world) {
 		w.set("http://other.example/", town.Page{Every: time.Hour})
 		w.during(4*24*time.Hour-time.Hour, func(c *crawler.Crawler) {
 			time.Sleep(time.Hour)
@@ -198,7 +198,7 @@ func TestAHostWhoseFileWasNeverGoodIsHeldAndTheRestIsCrawled(t *testing.T) {
 }
 
 func TestAPlanSaysWhatWouldHappenAndADryRunDoesNothing(t *testing.T) {
-	story(t, daily, func(w *world) {
+	story(t, onceADay, func(w *world) {
 		w.during(24*time.Hour-time.Minute, func(c *crawler.Crawler) {
 			time.Sleep(time.Hour)
 			w.edit(`uris = ["http://www.news.example/"]`, `uris = ["http://www.news.example/", "http://new.example/"]`+"\n[crawl]\nworkers = 7")
@@ -222,7 +222,7 @@ func TestAPlanSaysWhatWouldHappenAndADryRunDoesNothing(t *testing.T) {
 
 // A shorter longest wait holds from the next visit on: nothing is visited sooner because a file changed.
 func TestNewBoundsAreForTheNextVisit(t *testing.T) {
-	story(t, daily, func(w *world) {
+	story(t, onceADay, func(w *world) {
 		w.during(26*time.Hour, func(c *crawler.Crawler) {
 			time.Sleep(time.Hour)
 			w.host("www.news.example.toml", "[[wait]]\nmime = \".*\"\nrule = \"classic\"\nmin = \"30m\"\nmax = \"30m\"\n")
@@ -244,7 +244,7 @@ func TestNewBoundsAreForTheNextVisit(t *testing.T) {
 
 // Before other rules of names are in force, the plan tells which known URIs they make one, and the way back which they part.
 func TestAPlanTellsWhatBecomesOne(t *testing.T) {
-	story(t, daily, func(w *world) {
+	story(t, onceADay, func(w *world) {
 		const page = "http://www.news.example/a"
 		w.set("http://www.news.example/", town.Page{Links: []string{page, page + "?utm_source=feed", "http://www.news.example/b"}})
 		w.set(page, town.Page{})

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/internal/trapsite"
-	"github.com/arcrawl/arcrawl/traps"
+	"github.com/arcrawl/arcrawl/scope/traps"
 	"github.com/arcrawl/arcrawl/uri"
 )
 

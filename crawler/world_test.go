@@ -14,7 +14,6 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"github.com/arcrawl/arcrawl/accounts"
 	"github.com/arcrawl/arcrawl/archive"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler"
@@ -22,10 +21,11 @@ import (
 	"github.com/arcrawl/arcrawl/dedup"
 	"github.com/arcrawl/arcrawl/fetch"
 	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/hosts/daily"
+	"github.com/arcrawl/arcrawl/hosts/reputation"
+	"github.com/arcrawl/arcrawl/hosts/similar"
 	"github.com/arcrawl/arcrawl/internal/town"
-	"github.com/arcrawl/arcrawl/kin"
-	"github.com/arcrawl/arcrawl/traps"
-	"github.com/arcrawl/arcrawl/trust"
+	"github.com/arcrawl/arcrawl/scope/traps"
 	"github.com/arcrawl/arcrawl/uri"
 	"github.com/arcrawl/arcrawl/warcout"
 )
@@ -116,15 +116,15 @@ func (w *world) openOptions(dial dialer, change func(*frontier.Options)) (crawle
 	if learned, err = traps.Open(f.DB()); err != nil {
 		w.t.Fatal(err)
 	}
-	book, err := trust.Open(f.DB())
+	book, err := reputation.Open(f.DB())
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	kinds, err := kin.Open(f.DB())
+	kinds, err := similar.Open(f.DB())
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	days, err := accounts.Open(f.DB())
+	days, err := daily.Open(f.DB())
 	if err != nil {
 		w.t.Fatal(err)
 	}

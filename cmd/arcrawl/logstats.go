@@ -17,7 +17,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/archive"
 	"github.com/arcrawl/arcrawl/config"
-	"github.com/arcrawl/arcrawl/logstats"
+	"github.com/arcrawl/arcrawl/crawllog/stats"
 )
 
 func newLog() *cobra.Command {
@@ -42,7 +42,7 @@ type logStats struct {
 	every                time.Duration
 	place                string
 
-	dimensions []logstats.Dimension
+	dimensions []stats.Dimension
 	now        time.Time
 }
 
@@ -105,7 +105,7 @@ func (s *logStats) run(cmd *cobra.Command, files []string) error {
 }
 
 // read sums up the logs that are named, or those of the configuration, and tells which they are.
-func (s *logStats) read(cmd *cobra.Command, files []string) (*logstats.Outcome, []string, error) {
+func (s *logStats) read(cmd *cobra.Command, files []string) (*stats.Outcome, []string, error) {
 	periods, err := s.check(files)
 	if err == nil && len(files) == 0 {
 		files, err = s.rotated()
@@ -115,13 +115,13 @@ func (s *logStats) read(cmd *cobra.Command, files []string) (*logstats.Outcome, 
 	}
 	var read atomic.Int64
 	stop := watchBytes(cmd.ErrOrStderr(), &read, sizeOf(files))
-	out, err := logstats.Read(cmd.Context(), files, logstats.Options{Periods: periods, By: s.dimensions, Progress: &read})
+	out, err := stats.Read(cmd.Context(), files, stats.Options{Periods: periods, By: s.dimensions, Progress: &read})
 	stop()
 	return out, files, err
 }
 
 // unread says what could not be read.
-func unread(out *logstats.Outcome) error {
+func unread(out *stats.Outcome) error {
 	if len(out.Faults) == 0 {
 		return nil
 	}
@@ -129,15 +129,15 @@ func unread(out *logstats.Outcome) error {
 }
 
 // check reads what the flags say. The first period is the one that is asked for, the second the one to compare with.
-func (s *logStats) check(files []string) ([]logstats.Period, error) {
+func (s *logStats) check(files []string) ([]stats.Period, error) {
 	for _, name := range s.by {
-		d, err := logstats.ParseDimension(name)
+		d, err := stats.ParseDimension(name)
 		if err != nil {
 			return nil, usageError{fmt.Errorf("--by: %w", err)}
 		}
 		s.dimensions = append(s.dimensions, d)
 	}
-	var p logstats.Period
+	var p stats.Period
 	var err error
 	if p.From, _, err = s.moment(s.since); err != nil {
 		return nil, usageError{fmt.Errorf("--since: %w", err)}
@@ -145,9 +145,9 @@ func (s *logStats) check(files []string) ([]logstats.Period, error) {
 	if _, p.To, err = s.moment(s.until); err != nil {
 		return nil, usageError{fmt.Errorf("--until: %w", err)}
 	}
-	periods := []logstats.Period{p}
+	periods := []stats.Period{p}
 	if s.beside != "" {
-		var other logstats.Period
+		var other stats.Period
 		from, to, isRange := strings.Cut(s.beside, "..")
 		if !isRange {
 			to = from
@@ -230,9 +230,9 @@ func (s *logStats) added(ctx context.Context, out, errs io.Writer, path string) 
 	tick := time.NewTicker(s.every)
 	defer tick.Stop()
 	for {
-		sum := logstats.NewSummary(s.dimensions...)
+		sum := stats.NewSummary(s.dimensions...)
 		err := f.Poll(ctx, sum.Add)
-		if errors.Is(err, logstats.ErrGap) {
+		if errors.Is(err, stats.ErrGap) {
 			complain(errs, fmt.Sprintf("arcrawl: %v\n", err))
 		} else if err != nil && ctx.Err() == nil {
 			return err
@@ -255,10 +255,10 @@ func (s *logStats) added(ctx context.Context, out, errs io.Writer, path string) 
 }
 
 // resume begins where --offset says, or at the end of what is there. A job that runs for the first time begins with all there is.
-func (s *logStats) resume(path string) (*logstats.Follower, error) {
-	var from logstats.Place
+func (s *logStats) resume(path string) (*stats.Follower, error) {
+	var from stats.Place
 	if s.place == "" {
-		f := logstats.Follow(path, from)
+		f := stats.Follow(path, from)
 		return f, f.SkipToEnd()
 	}
 	text, err := os.ReadFile(s.place)
@@ -270,11 +270,11 @@ func (s *logStats) resume(path string) (*logstats.Follower, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the offset %s: %w; remove the file to begin anew", s.place, err)
 	}
-	return logstats.Follow(path, from), nil
+	return stats.Follow(path, from), nil
 }
 
 // remember writes --offset, whole or not at all.
-func (s *logStats) remember(at logstats.Place) error {
+func (s *logStats) remember(at stats.Place) error {
 	if s.place == "" {
 		return nil
 	}

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/arcrawl/arcrawl/logstats"
+	"github.com/arcrawl/arcrawl/crawllog/stats"
 )
 
 // threeDays is a log with a visit that found a version, one that was spared its body, and a failure.
@@ -54,7 +54,7 @@ func TestLogStatsReadsOnlyWhatWasAddedSinceTheLastTime(t *testing.T) {
 	visits := func() int64 {
 		t.Helper()
 		out, _ := ending(t, exitOK, "log", "stats", log, "--offset", offset, "--json")
-		var got struct{ All logstats.Tally }
+		var got struct{ All stats.Tally }
 		dec := json.NewDecoder(strings.NewReader(regexp.MustCompile(`"overdue":\{[^}]*\},"wait":\{[^}]*\}`).ReplaceAllString(out, `"x":0`)))
 		if err := dec.Decode(&got); err != nil {
 			t.Fatalf("%v in %s", err, out)

@@ -12,11 +12,11 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/arcrawl/arcrawl/logstats"
+	"github.com/arcrawl/arcrawl/crawllog/stats"
 )
 
 // print prints what came of the logs.
-func (s *logStats) print(out io.Writer, read *logstats.Outcome, files int) error {
+func (s *logStats) print(out io.Writer, read *stats.Outcome, files int) error {
 	if s.asJSON {
 		return s.printJSON(out, read, files)
 	}
@@ -32,7 +32,7 @@ func (s *logStats) print(out io.Writer, read *logstats.Outcome, files int) error
 	}
 	for _, d := range s.dimensions {
 		rows := main.Rows(d)
-		var beside map[string]*logstats.Tally
+		var beside map[string]*stats.Tally
 		if len(read.Summaries) > 1 {
 			beside = read.Summaries[1].By[d]
 		}
@@ -54,12 +54,12 @@ func (s *logStats) print(out io.Writer, read *logstats.Outcome, files int) error
 		}
 	}
 	if s.status && len(s.dimensions) == 0 {
-		return printMatrix(out, "all", []logstats.Row{{Key: "all", Tally: main.All}})
+		return printMatrix(out, "all", []stats.Row{{Key: "all", Tally: main.All}})
 	}
 	return nil
 }
 
-func (s *logStats) head(rows []logstats.Row) []logstats.Row {
+func (s *logStats) head(rows []stats.Row) []stats.Row {
 	if s.top > 0 && len(rows) > s.top {
 		return rows[:s.top]
 	}
@@ -67,43 +67,43 @@ func (s *logStats) head(rows []logstats.Row) []logstats.Row {
 }
 
 // printTotals prints one column for each period.
-func printTotals(out io.Writer, sums []*logstats.Summary) {
-	line := func(name string, of func(*logstats.Summary) string) {
+func printTotals(out io.Writer, sums []*stats.Summary) {
+	line := func(name string, of func(*stats.Summary) string) {
 		fmt.Fprint(out, name)
 		for _, s := range sums {
 			fmt.Fprint(out, "\t", of(s))
 		}
 		fmt.Fprintln(out)
 	}
-	count := func(name string, of func(*logstats.Tally) int64) {
-		line(name, func(s *logstats.Summary) string { return countAndShare(of(&s.All), s.All.Visits) })
+	count := func(name string, of func(*stats.Tally) int64) {
+		line(name, func(s *stats.Summary) string { return countAndShare(of(&s.All), s.All.Visits) })
 	}
-	bytes := func(name string, of func(*logstats.Tally) int64) {
-		line(name, func(s *logstats.Summary) string { return size(of(&s.All)) })
+	bytes := func(name string, of func(*stats.Tally) int64) {
+		line(name, func(s *stats.Summary) string { return size(of(&s.All)) })
 	}
-	line("from", func(s *logstats.Summary) string { return stamp(s.First) })
-	line("to", func(s *logstats.Summary) string { return stamp(s.Last) })
-	line("visits", func(s *logstats.Summary) string { return fmt.Sprint(s.All.Visits) })
-	count("  answered", func(t *logstats.Tally) int64 { return t.Answered })
-	count("  failed", func(t *logstats.Tally) int64 { return t.Failed })
-	count("  not tried", func(t *logstats.Tally) int64 { return t.NotTried })
-	count("versions", func(t *logstats.Tally) int64 { return t.Versions })
-	line("  change rate", func(s *logstats.Summary) string { return changeRate(&s.All) })
-	count("unchanged", func(t *logstats.Tally) int64 { return t.Unchanged })
-	count("  told by a 304", func(t *logstats.Tally) int64 { return t.NotModified })
-	count("  broken off at the headers", func(t *logstats.Tally) int64 { return t.BrokenOff })
-	count("duplicates", func(t *logstats.Tally) int64 { return t.Duplicates })
-	bytes("received", func(t *logstats.Tally) int64 { return t.Received })
-	line("spared", func(s *logstats.Summary) string {
+	line("from", func(s *stats.Summary) string { return stamp(s.First) })
+	line("to", func(s *stats.Summary) string { return stamp(s.Last) })
+	line("visits", func(s *stats.Summary) string { return fmt.Sprint(s.All.Visits) })
+	count("  answered", func(t *stats.Tally) int64 { return t.Answered })
+	count("  failed", func(t *stats.Tally) int64 { return t.Failed })
+	count("  not tried", func(t *stats.Tally) int64 { return t.NotTried })
+	count("versions", func(t *stats.Tally) int64 { return t.Versions })
+	line("  change rate", func(s *stats.Summary) string { return changeRate(&s.All) })
+	count("unchanged", func(t *stats.Tally) int64 { return t.Unchanged })
+	count("  told by a 304", func(t *stats.Tally) int64 { return t.NotModified })
+	count("  broken off at the headers", func(t *stats.Tally) int64 { return t.BrokenOff })
+	count("duplicates", func(t *stats.Tally) int64 { return t.Duplicates })
+	bytes("received", func(t *stats.Tally) int64 { return t.Received })
+	line("spared", func(s *stats.Summary) string {
 		return fmt.Sprintf("%s (%s of all that would have come)", size(s.All.Spared), share(s.All.Spared, s.All.Spared+s.All.Received))
 	})
-	bytes("deduplicated", func(t *logstats.Tally) int64 { return t.Deduped })
-	line("overdue", func(s *logstats.Summary) string { return lateness(s.All.Overdue) })
-	line("wait set", func(s *logstats.Summary) string { return lateness(s.All.Wait) })
+	bytes("deduplicated", func(t *stats.Tally) int64 { return t.Deduped })
+	line("overdue", func(s *stats.Summary) string { return lateness(s.All.Overdue) })
+	line("wait set", func(s *stats.Summary) string { return lateness(s.All.Wait) })
 }
 
 // printRows prints a table of a dimension; with a second period, how each row stood there.
-func printRows(out io.Writer, d logstats.Dimension, rows []logstats.Row, beside map[string]*logstats.Tally) {
+func printRows(out io.Writer, d stats.Dimension, rows []stats.Row, beside map[string]*stats.Tally) {
 	fmt.Fprintf(out, "%s\tvisits\tfailed\tversions\tchange rate\treceived\tspared\toverdue p50\tp90\tp99\tmost", d)
 	if beside != nil {
 		fmt.Fprint(out, "\tbeside: visits\tfailed\tversions\tchange rate\toverdue p50\tp99")
@@ -116,7 +116,7 @@ func printRows(out io.Writer, d logstats.Dimension, rows []logstats.Row, beside 
 		if beside != nil {
 			was := beside[r.Key]
 			if was == nil {
-				was = new(logstats.Tally)
+				was = new(stats.Tally)
 			}
 			fmt.Fprintf(out, "\t%d\t%d\t%d\t%s\t%s\t%s", was.Visits, was.Failed, was.Versions, changeRate(was), brief(was.Overdue.Quantile(0.5)), brief(was.Overdue.Quantile(0.99)))
 		}
@@ -128,7 +128,7 @@ func printRows(out io.Writer, d logstats.Dimension, rows []logstats.Row, beside 
 const matrixColumns = 12
 
 // printMatrix prints how many visits of each row had which status.
-func printMatrix(out io.Writer, d logstats.Dimension, rows []logstats.Row) error {
+func printMatrix(out io.Writer, d stats.Dimension, rows []stats.Row) error {
 	sum := make(map[int]int64)
 	for _, r := range rows {
 		for status, n := range r.Status {
@@ -171,13 +171,13 @@ type statsJSON struct {
 }
 
 type periodJSON struct {
-	First string                                `json:"first,omitempty"`
-	Last  string                                `json:"last,omitempty"`
-	All   logstats.Tally                        `json:"all"`
-	By    map[logstats.Dimension][]logstats.Row `json:"by,omitempty"`
+	First string                          `json:"first,omitempty"`
+	Last  string                          `json:"last,omitempty"`
+	All   stats.Tally                     `json:"all"`
+	By    map[stats.Dimension][]stats.Row `json:"by,omitempty"`
 }
 
-func (s *logStats) printJSON(out io.Writer, read *logstats.Outcome, files int) error {
+func (s *logStats) printJSON(out io.Writer, read *stats.Outcome, files int) error {
 	all := statsJSON{Logs: files, Bytes: read.Bytes, Strange: read.Strange}
 	for _, sum := range read.Summaries {
 		all.Periods = append(all.Periods, s.periodJSON(sum))
@@ -185,14 +185,14 @@ func (s *logStats) printJSON(out io.Writer, read *logstats.Outcome, files int) e
 	return writeJSON(out, all)
 }
 
-func (s *logStats) periodJSON(sum *logstats.Summary) periodJSON {
+func (s *logStats) periodJSON(sum *stats.Summary) periodJSON {
 	p := periodJSON{All: sum.All}
 	if sum.All.Visits > 0 {
 		p.First, p.Last = stamp(sum.First), stamp(sum.Last)
 	}
 	for _, d := range s.dimensions {
 		if p.By == nil {
-			p.By = make(map[logstats.Dimension][]logstats.Row)
+			p.By = make(map[stats.Dimension][]stats.Row)
 		}
 		p.By[d] = s.head(sum.Rows(d))
 	}
@@ -200,11 +200,11 @@ func (s *logStats) periodJSON(sum *logstats.Summary) periodJSON {
 }
 
 // printAdded prints what was added, in one line and one more for each row.
-func (s *logStats) printAdded(out io.Writer, sum *logstats.Summary) error {
+func (s *logStats) printAdded(out io.Writer, sum *stats.Summary) error {
 	if s.asJSON {
 		return json.NewEncoder(out).Encode(s.periodJSON(sum))
 	}
-	line := func(name string, t *logstats.Tally) error {
+	line := func(name string, t *stats.Tally) error {
 		_, err := fmt.Fprintf(out, "%s  %d visits, %d failed, %d versions, %s received, %s spared, overdue %s\n",
 			name, t.Visits, t.Failed, t.Versions, size(t.Received), size(t.Spared), lateness(t.Overdue))
 		return err
@@ -242,7 +242,7 @@ func share(n, of int64) string {
 
 func countAndShare(n, of int64) string { return fmt.Sprintf("%d (%s)", n, share(n, of)) }
 
-func changeRate(t *logstats.Tally) string {
+func changeRate(t *stats.Tally) string {
 	rate, ok := t.ChangeRate()
 	if !ok {
 		return "–"
@@ -250,7 +250,7 @@ func changeRate(t *logstats.Tally) string {
 	return fmt.Sprintf("%.1f %%", 100*rate)
 }
 
-func lateness(h logstats.Histogram) string {
+func lateness(h stats.Histogram) string {
 	if h.Count() == 0 {
 		return "–"
 	}

@@ -17,15 +17,15 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/arcrawl/arcrawl/accounts"
 	"github.com/arcrawl/arcrawl/archive"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/crawllog"
+	"github.com/arcrawl/arcrawl/crawllog/stats"
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/frontier"
-	"github.com/arcrawl/arcrawl/logstats"
+	"github.com/arcrawl/arcrawl/hosts/daily"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -80,7 +80,7 @@ from the archive with arcrawl dedup import, before the crawl goes on, the same p
 // rebuilding is a store in the making.
 type rebuilding struct {
 	f     *frontier.Frontier
-	days  *accounts.Book
+	days  *daily.Book
 	c     *config.Config
 	now   time.Time
 	lines int64
@@ -104,7 +104,7 @@ func rebuild(ctx context.Context, out io.Writer, c *config.Config, logs []string
 		return err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	days, err := accounts.Open(f.DB())
+	days, err := daily.Open(f.DB())
 	if err != nil {
 		return err
 	}
@@ -231,7 +231,7 @@ func (r *rebuilding) count(u uri.URI, e crawllog.Entry, line string) error {
 	if !g.Read([]byte(line)) {
 		return nil
 	}
-	day := logstats.Account(&g)
+	day := stats.Account(&g)
 	if day == (evaluators.Day{}) {
 		return nil
 	}

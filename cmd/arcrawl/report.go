@@ -14,7 +14,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/admin"
 	"github.com/arcrawl/arcrawl/config"
-	"github.com/arcrawl/arcrawl/trust"
+	"github.com/arcrawl/arcrawl/hosts/reputation"
 )
 
 func newReport() *cobra.Command {
@@ -86,7 +86,7 @@ func storedHeaders(c *config.Config) (report admin.HeaderReport, err error) {
 		return report, err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	book, err := trust.Open(f.DB())
+	book, err := reputation.Open(f.DB())
 	if err != nil {
 		return report, err
 	}

@@ -12,7 +12,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/frontier"
-	"github.com/arcrawl/arcrawl/trust"
+	"github.com/arcrawl/arcrawl/hosts/reputation"
 )
 
 func TestReportHeadersTellsWhatEachHostsHeadersWereWorth(t *testing.T) {
@@ -31,7 +31,7 @@ func TestReportHeadersTellsWhatEachHostsHeadersWereWorth(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	book, err := trust.Open(f.DB())
+	book, err := reputation.Open(f.DB())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,10 +11,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/arcrawl/arcrawl/accounts"
 	"github.com/arcrawl/arcrawl/admin"
 	"github.com/arcrawl/arcrawl/config"
-	"github.com/arcrawl/arcrawl/logstats"
+	"github.com/arcrawl/arcrawl/crawllog/stats"
+	"github.com/arcrawl/arcrawl/hosts/daily"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -52,7 +52,7 @@ knows that.`,
 	r.daemonFlags.add(cmd)
 	f := cmd.Flags()
 	f.StringVar(&r.host, "host", "", "this host only, day by day")
-	f.IntVar(&r.days, "days", 7, fmt.Sprintf("so many days up to today, at most %d", accounts.Kept))
+	f.IntVar(&r.days, "days", 7, fmt.Sprintf("so many days up to today, at most %d", daily.Kept))
 	f.StringVar(&r.logs.since, "since", "", "read logs from this time on: 24h or 7d ago, or 2026, 2026-11, 2026-11-21, 2026-11-21T09:00:00Z")
 	f.StringVar(&r.logs.until, "until", "", "read logs up to the end of this date, or so long ago")
 	f.IntVar(&r.top, "top", 20, "so many hosts, those first of which most versions were missed; 0 = all")
@@ -63,8 +63,8 @@ func (r *reportDays) run(cmd *cobra.Command, files []string) error {
 	if len(files) > 0 || r.logs.since != "" || r.logs.until != "" {
 		return r.fromLogs(cmd, files)
 	}
-	if r.days < 1 || r.days > accounts.Kept {
-		return usageError{fmt.Errorf("--days %d: want 1 to %d; for what is older name a period with --since", r.days, accounts.Kept)}
+	if r.days < 1 || r.days > daily.Kept {
+		return usageError{fmt.Errorf("--days %d: want 1 to %d; for what is older name a period with --since", r.days, daily.Kept)}
 	}
 	report, err := r.ask(cmd.Context())
 	return tell(&r.daemonFlags, cmd.OutOrStdout(), report, err, r.print)
@@ -96,7 +96,7 @@ func (r *reportDays) stored(c *config.Config) (report admin.DayReport, err error
 		return report, err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	book, err := accounts.Open(f.DB())
+	book, err := daily.Open(f.DB())
 	if err != nil {
 		return report, err
 	}
@@ -107,13 +107,13 @@ func (r *reportDays) stored(c *config.Config) (report admin.DayReport, err error
 // fromLogs sums up crawl logs.
 func (r *reportDays) fromLogs(cmd *cobra.Command, files []string) error {
 	r.logs.config = r.config
-	r.logs.dimensions = []logstats.Dimension{logstats.ByHostDay}
+	r.logs.dimensions = []stats.Dimension{stats.ByHostDay}
 	read, _, err := r.logs.read(cmd, files)
 	if err != nil {
 		return err
 	}
 	var t admin.DayTally
-	for _, row := range read.Summaries[0].Rows(logstats.ByHostDay) {
+	for _, row := range read.Summaries[0].Rows(stats.ByHostDay) {
 		host, day, _ := strings.Cut(row.Key, " ")
 		if row.Account.Requests > 0 && (r.host == "" || host == r.host) {
 			t.Add(host, day, row.Account)

@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/arcrawl/arcrawl/logstats"
+	"github.com/arcrawl/arcrawl/crawllog/stats"
 )
 
 func newReportDedup() *cobra.Command {
@@ -63,17 +63,17 @@ func (s *logStats) reportDedup(cmd *cobra.Command, files []string) error {
 // dedupRow is one line of a table, as JSON.
 type dedupRow struct {
 	Key string `json:"key"`
-	logstats.Dedup
+	stats.Dedup
 }
 
 // dedupJSON is what --json prints.
-func (s *logStats) dedupJSON(sum *logstats.Summary) any {
+func (s *logStats) dedupJSON(sum *stats.Summary) any {
 	report := struct {
-		From string                            `json:"from"`
-		To   string                            `json:"to"`
-		All  logstats.Dedup                    `json:"all"`
-		By   map[logstats.Dimension][]dedupRow `json:"by"`
-	}{stamp(sum.First), stamp(sum.Last), sum.All.Dedup, map[logstats.Dimension][]dedupRow{}}
+		From string                         `json:"from"`
+		To   string                         `json:"to"`
+		All  stats.Dedup                    `json:"all"`
+		By   map[stats.Dimension][]dedupRow `json:"by"`
+	}{stamp(sum.First), stamp(sum.Last), sum.All.Dedup, map[stats.Dimension][]dedupRow{}}
 	for _, d := range s.dimensions {
 		report.By[d] = []dedupRow{}
 		for _, r := range s.head(sum.Rows(d)) {
@@ -83,7 +83,7 @@ func (s *logStats) dedupJSON(sum *logstats.Summary) any {
 	return report
 }
 
-func (s *logStats) printDedup(out io.Writer, sum *logstats.Summary, files int, bytes int64) error {
+func (s *logStats) printDedup(out io.Writer, sum *stats.Summary, files int, bytes int64) error {
 	d := sum.All.Dedup
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(table, "%d logs with %s, from %s to %s\n\n", files, size(bytes), stamp(sum.First), stamp(sum.Last))

@@ -13,7 +13,6 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"github.com/arcrawl/arcrawl/accounts"
 	"github.com/arcrawl/arcrawl/admin"
 	"github.com/arcrawl/arcrawl/archive"
 	"github.com/arcrawl/arcrawl/config"
@@ -22,9 +21,10 @@ import (
 	"github.com/arcrawl/arcrawl/dedup"
 	"github.com/arcrawl/arcrawl/fetch"
 	"github.com/arcrawl/arcrawl/frontier"
-	"github.com/arcrawl/arcrawl/kin"
-	"github.com/arcrawl/arcrawl/traps"
-	"github.com/arcrawl/arcrawl/trust"
+	"github.com/arcrawl/arcrawl/hosts/daily"
+	"github.com/arcrawl/arcrawl/hosts/reputation"
+	"github.com/arcrawl/arcrawl/hosts/similar"
+	"github.com/arcrawl/arcrawl/scope/traps"
 	"github.com/arcrawl/arcrawl/uri"
 	"github.com/arcrawl/arcrawl/warcout"
 )
@@ -59,13 +59,13 @@ func openRooms(live *config.Live, log zerolog.Logger) (crawler.Rooms, func() err
 	if rooms.Dedup, err = dedup.Open(rooms.Frontier.DB(), dedup.Options{Name: archive.Key, View: rooms.Frontier.View}); err != nil {
 		return fail(err)
 	}
-	if rooms.Trust, err = trust.Open(rooms.Frontier.DB()); err != nil {
+	if rooms.Trust, err = reputation.Open(rooms.Frontier.DB()); err != nil {
 		return fail(err)
 	}
-	if rooms.Kin, err = kin.Open(rooms.Frontier.DB()); err != nil {
+	if rooms.Kin, err = similar.Open(rooms.Frontier.DB()); err != nil {
 		return fail(err)
 	}
-	if rooms.Accounts, err = accounts.Open(rooms.Frontier.DB()); err != nil {
+	if rooms.Accounts, err = daily.Open(rooms.Frontier.DB()); err != nil {
 		return fail(err)
 	}
 	if rooms.CrawlLog, err = crawllog.Open(c.Storage.Log, c.Log.ExtraInfo); err != nil {

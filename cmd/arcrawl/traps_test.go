@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/frontier"
-	"github.com/arcrawl/arcrawl/traps"
+	"github.com/arcrawl/arcrawl/scope/traps"
 	"github.com/arcrawl/arcrawl/uri"
 )
 

@@ -15,9 +15,9 @@ import (
 
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler"
+	"github.com/arcrawl/arcrawl/discover/websub"
 	"github.com/arcrawl/arcrawl/fetch"
 	"github.com/arcrawl/arcrawl/uri"
-	"github.com/arcrawl/arcrawl/websub"
 )
 
 // The bounds of a request that a hub makes.

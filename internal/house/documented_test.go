@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// documented finds exported names that go doc would show without a comment that starts with them. In a group of
-// constants, variables or types a comment on the group speaks for all, and a comment of a single one need not name it.
+// documented finds exported names that go doc would show without a comment that starts with the name. A comment on a
+// group of constants, variables or types is enough for all of them.
 func documented(all tree) []breach {
 	var found []breach
 	for _, f := range all.files {
@@ -18,7 +18,7 @@ func documented(all tree) []breach {
 		for _, d := range f.Decls {
 			switch d := d.(type) {
 			case *ast.FuncDecl:
-				if d.Name.IsExported() && shownReceiver(d) && !tells(d.Doc, d.Name.Name) {
+				if d.Name.IsExported() && shownReceiver(d) && !startsWith(d.Doc, d.Name.Name) {
 					found = append(found, all.at(d, "%s has no comment that starts with its name", d.Name.Name))
 				}
 			case *ast.GenDecl:
@@ -29,7 +29,7 @@ func documented(all tree) []breach {
 	return found
 }
 
-// shownReceiver tells whether go doc shows the type that a method belongs to; a function has no such type.
+// shownReceiver reports whether go doc shows the type that a method belongs to. It is true for a function.
 func shownReceiver(d *ast.FuncDecl) bool {
 	if d.Recv == nil {
 		return true
@@ -60,7 +60,7 @@ func (all tree) undocumented(d *ast.GenDecl) []breach {
 				continue
 			}
 			grouped := d.Lparen != token.NoPos
-			if grouped && (tells(d.Doc, "") || tells(doc, "") || tells(line, "")) || !grouped && tells(d.Doc, name.Name) {
+			if grouped && (startsWith(d.Doc, "") || startsWith(doc, "") || startsWith(line, "")) || !grouped && startsWith(d.Doc, name.Name) {
 				continue
 			}
 			found = append(found, all.at(name, "%s has no comment that starts with its name", name.Name))
@@ -71,8 +71,8 @@ func (all tree) undocumented(d *ast.GenDecl) []breach {
 
 var article = regexp.MustCompile(`^(A|An|The) `)
 
-// tells whether a comment says something, starting with the name. An article before it does no harm.
-func tells(doc *ast.CommentGroup, name string) bool {
+// startsWith reports whether a comment starts with the name, possibly after an article, and says more than the name.
+func startsWith(doc *ast.CommentGroup, name string) bool {
 	if doc == nil {
 		return false
 	}

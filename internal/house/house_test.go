@@ -47,6 +47,7 @@ type source struct {
 	*ast.File
 	name string // path from the root, with slashes: "frontier/claim.go"
 	room string // its folder: "frontier", "cmd/arcrawl"
+	text string
 	test bool
 }
 
@@ -55,7 +56,7 @@ func TestTheHouseRules(t *testing.T) {
 	t.Parallel()
 	all := repository(t)
 	if len(all.files) < 20 {
-		t.Fatalf("found only %d Go files from %s: this test has lost its way", len(all.files), root)
+		t.Fatalf("found only %d Go files from %s: this test looks at the wrong folder", len(all.files), root)
 	}
 	for _, r := range rules {
 		t.Run(r.name, func(t *testing.T) {
@@ -65,7 +66,7 @@ func TestTheHouseRules(t *testing.T) {
 				t.Error(b)
 			}
 			for _, p := range idle {
-				t.Errorf("%s needs no pardon any more for %q: take it out of rules_test.go", p.file, p.what)
+				t.Errorf("%s needs no pardon any more for %q: remove it from rules_test.go", p.file, p.what)
 			}
 			if len(breaches) > 0 {
 				t.Logf("why this is a rule: %s", r.why)
@@ -74,13 +75,13 @@ func TestTheHouseRules(t *testing.T) {
 	}
 }
 
-// pardon lets one breach stand, for a reason.
+// pardon permits one breach, for a reason.
 type pardon struct {
 	rule, file, what string // what is part of the breach's text
 	reason           string
 }
 
-// forgive takes out what has a pardon, and lists the pardons that have nothing left to forgive.
+// forgive removes the breaches that have a pardon, and lists the pardons that match no breach.
 func forgive(r rule, breaches []breach) (left []breach, idle []pardon) {
 	for _, p := range pardons {
 		if p.rule != r.name {
@@ -100,7 +101,7 @@ func forgive(r rule, breaches []breach) (left []breach, idle []pardon) {
 // root is the folder of the module, seen from this one.
 const root = "../.."
 
-// repository parses every Go file below the root but those in folders that the go command passes over too.
+// repository parses every Go file below the root, except in folders that the go command skips too.
 func repository(t *testing.T) tree {
 	t.Helper()
 	all := tree{fset: token.NewFileSet()}
@@ -139,16 +140,16 @@ func (all *tree) add(name, text string) error {
 	if err != nil {
 		return fmt.Errorf("parse %s: %w", name, err)
 	}
-	all.files = append(all.files, source{File: file, name: name, room: path.Dir(name), test: strings.HasSuffix(name, "_test.go")})
+	all.files = append(all.files, source{File: file, name: name, room: path.Dir(name), text: text, test: strings.HasSuffix(name, "_test.go")})
 	return nil
 }
 
-// at makes a breach of what stands at a node.
+// at returns a breach at the position of a node.
 func (all tree) at(n ast.Node, format string, args ...any) breach {
 	return breach{pos: all.fset.Position(n.Pos()), what: fmt.Sprintf(format, args...)}
 }
 
-// inspect walks through all code that is not a test, and collects what see makes of each node.
+// inspect walks through all code that is not a test, and collects the breaches that see returns for each node.
 func (all tree) inspect(see func(f source, n ast.Node) []breach) []breach {
 	var found []breach
 	for _, f := range all.files {
@@ -165,7 +166,7 @@ func (all tree) inspect(see func(f source, n ast.Node) []breach) []breach {
 	return found
 }
 
-// rooms lists the folders that have code beside tests.
+// rooms lists the folders that have code other than tests.
 func (all tree) rooms() []string {
 	var list []string
 	for _, f := range all.files {
@@ -176,11 +177,11 @@ func (all tree) rooms() []string {
 	return list
 }
 
-// imported is the path of an import, and how the file calls it.
+// imported is the path of an import, and its name in the file.
 type imported struct {
 	spec *ast.ImportSpec
 	path string
-	name string // the last element of the path, unless the file says otherwise; a version suffix is passed over
+	name string // the last element of the path, unless the file names it; a version suffix is skipped
 }
 
 func (f source) imports() []imported {
@@ -204,7 +205,8 @@ func (f source) imports() []imported {
 	return list
 }
 
-// uses tells whether a node names something of another package, such as time.Now, whatever the file calls that package.
+// uses reports whether a node names something of another package, such as time.Now. It resolves the file's own name for
+// that package.
 func (f source) uses(n ast.Node) (pkg, name string, ok bool) {
 	sel, ok := n.(*ast.SelectorExpr)
 	if !ok {
@@ -222,7 +224,7 @@ func (f source) uses(n ast.Node) (pkg, name string, ok bool) {
 	return "", "", false
 }
 
-// matches tells whether a room or file is on a list. An entry that ends in a slash covers everything below it.
+// matches reports whether a room or file is on a list. An entry that ends in a slash covers everything below it.
 func matches(list []string, name string) bool {
 	return slices.ContainsFunc(list, func(entry string) bool {
 		if strings.HasSuffix(entry, "/") {
@@ -232,8 +234,8 @@ func matches(list []string, name string) bool {
 	})
 }
 
-// check resolves the names of one room. What it imports is not loaded: names of other packages stay unknown, which is
-// enough to tell package variables from everything else.
+// check resolves the names of one room. Imports are not loaded. Names of other packages stay unknown, which is enough
+// to recognize package variables.
 func (all tree) check(room string) (*types.Package, *types.Info, []source) {
 	var files []source
 	var parsed []*ast.File
@@ -248,7 +250,7 @@ func (all tree) check(room string) (*types.Package, *types.Info, []source) {
 	return pkg, info, files
 }
 
-// unknown stands in for all packages but those of the compiler itself.
+// unknown is the importer that loads no package except unsafe.
 type unknown struct{}
 
 func (unknown) Import(p string) (*types.Package, error) {

@@ -18,15 +18,17 @@ type plant struct {
 }
 
 var plants = []plant{
-	{"a room on the first floor imports one on the second", "floors", "evaluators/a.go", `import "github.com/arcrawl/arcrawl/frontier"`, "evaluators (floor 1) imports frontier (floor 2)"},
-	{"two rooms on one floor know each other", "floors", "robots/a.go", `import "github.com/arcrawl/arcrawl/fetch"`, "robots (floor 2) imports fetch (floor 2)"},
-	{"a folder within a room is on the room's floor", "floors", "frontier/keys/a.go", `import "github.com/arcrawl/arcrawl/crawler"`, "imports crawler (floor 3)"},
+	{"a room on the first floor imports one on the second", "floors", "evaluators/a.go", `import "github.com/arcrawl/arcrawl/frontier"`, "evaluators (floor 2) imports frontier (floor 3)"},
+	{"two rooms on one floor know each other", "floors", "scope/robots/a.go", `import "github.com/arcrawl/arcrawl/fetch"`, "robots (floor 3) imports fetch (floor 3)"},
+	{"a folder within a room is on the room's floor", "floors", "frontier/keys/a.go", `import "github.com/arcrawl/arcrawl/crawler"`, "imports crawler (floor 7)"},
 	{"a folder that nobody gave a floor", "floors", "util/a.go", ``, "util is no room"},
 	{"an import downwards", "floors", "crawler/a.go", `import "github.com/arcrawl/arcrawl/fetch"`, ""},
 	{"a test may look anywhere", "floors", "uri/a_test.go", `import "github.com/arcrawl/arcrawl/crawler"`, ""},
 
 	{"a room imports a test world", "internal stays inside", "crawler/a.go", `import "github.com/arcrawl/arcrawl/internal/demosite"`, "crawler imports internal/demosite"},
 	{"a test imports a test world", "internal stays inside", "crawler/a_test.go", `import "github.com/arcrawl/arcrawl/internal/demosite"`, ""},
+	{"a room uses the basics", "internal stays inside", "crawler/a.go", `import "github.com/arcrawl/arcrawl/internal/human"`, ""},
+	{"a basic package knows a room", "floors", "internal/human/a.go", `import "github.com/arcrawl/arcrawl/uri"`, "internal/human (floor 0) imports uri"},
 	{"main imports the demo's site", "internal stays inside", "cmd/arcrawl/demo.go", `import "github.com/arcrawl/arcrawl/internal/demosite"`, ""},
 
 	{"a go statement in the frontier", "goroutines", "frontier/a.go", `func f() { go f() }`, "a goroutine is started"},
@@ -87,10 +89,18 @@ var plants = []plant{
 	{"a test is skipped for a reason", "no loose ends", "uri/a_test.go", `func f(t *testing.T) { t.Skip("needs nginx") }`, ""},
 	{"a string that only looks like it", "no loose ends", "uri/a.go", `const s = "TODO"`, ""},
 
+	{"an old word in a comment", "plain English", "internal/house/a.go", "// f reads it anew.\nfunc f() {}", `a comment says "anew"`},
+	{"a phrase broken over two lines", "plain English", "internal/house/a.go", "// f passes\n// over it.\nfunc f() {}", `"passes over"`},
+	{"an old word in a message", "plain English", "internal/house/a.go", `const s = "mend the cause"`, `a text says "mend"`},
+	{"a metaphor in a name", "plain English", "internal/house/a.go", `func freeSeat() {}`, "private metaphor (seat)"},
+	{"a good phrase that holds a bad one", "plain English", "internal/house/a.go", "// f gives up if there is none.\nfunc f() {}", ""},
+	{"a long comment", "plain English", "internal/house/a.go", "// f" + strings.Repeat(" word", 24) + "\nfunc f() {}", "more than 120"},
+	{"a long text", "plain English", "internal/house/a.go", `const s = "` + strings.Repeat(" word", 24) + `"`, ""},
+
 	{"the crawler dials", "doors", "crawler/a.go", `import "net"; func f() { net.DialTimeout("", "", 0) }`, "crawler touches the network, outwards: net.DialTimeout"},
 	{"the default client", "doors", "discover/a.go", `import "net/http"; func f() { http.Get("") }`, "net/http.Get"},
 	{"a header is no network", "doors", "discover/a.go", `import "net/http"; type D struct{ H http.Header }`, ""},
-	{"robots writes a file", "doors", "robots/a.go", `import "os"; func f() { os.CreateTemp("", "") }`, "os.CreateTemp"},
+	{"robots writes a file", "doors", "scope/robots/a.go", `import "os"; func f() { os.CreateTemp("", "") }`, "os.CreateTemp"},
 	{"config writes a file", "doors", "config/a.go", `import "os"; func f() { os.WriteFile("", nil, 0) }`, "os.WriteFile"},
 	{"config reads a file", "doors", "config/a.go", `import "os"; func f() { os.ReadFile("") }`, ""},
 	{"a room ends the process", "doors", "warcout/a.go", `import "os"; func f() { os.Exit(1) }`, "os.Exit"},

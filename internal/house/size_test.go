@@ -11,7 +11,7 @@ import (
 // largestFile is what a file of the repository may take. Fixtures of stores are some 170 KB.
 const largestFile = 1 << 20
 
-// A binary that slips into a commit stays in the history for ever, and everybody who clones it pays for it.
+// A binary in a commit stays in the history permanently, and everybody who clones the repository downloads it.
 func TestNoLargeFileIsTracked(t *testing.T) {
 	t.Parallel()
 	listed, err := exec.Command("git", "-C", root, "ls-files", "-z").Output()
@@ -20,12 +20,12 @@ func TestNoLargeFileIsTracked(t *testing.T) {
 	}
 	files := strings.Split(strings.TrimSuffix(string(listed), "\x00"), "\x00")
 	if len(files) < 20 {
-		t.Fatalf("git lists only %d files: this test has lost its way", len(files))
+		t.Fatalf("git lists only %d files: this test looks at the wrong folder", len(files))
 	}
 	for _, file := range files {
 		is, err := os.Lstat(filepath.Join(root, file))
 		if err == nil && is.Size() > largestFile {
-			t.Errorf("%s has %d bytes: what is built belongs into bin/ or dist/, which .gitignore names; what a test needs should be made by it", file, is.Size())
+			t.Errorf("%s has %d bytes: build into bin/ or dist/, which .gitignore names; let a test generate what it needs", file, is.Size())
 		}
 	}
 }

@@ -1,0 +1,173 @@
+package stats_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/arcrawl/arcrawl/crawllog"
+	"github.com/arcrawl/arcrawl/crawllog/stats"
+)
+
+// reader follows a log, through processes that end after each look.
+type reader struct {
+	t     *testing.T
+	path  string
+	saved []byte
+	lines []string
+}
+
+func (r *reader) poll(wantErr error) {
+	r.t.Helper()
+	var from stats.Place
+	if r.saved != nil {
+		if err := json.Unmarshal(r.saved, &from); err != nil {
+			r.t.Fatal(err)
+		}
+	}
+	f := stats.Follow(r.path, from)
+	err := f.Poll(r.t.Context(), func(g *crawllog.Glance) { r.lines = append(r.lines, string(g.URI)) })
+	if !errors.Is(err, wantErr) {
+		r.t.Fatalf("poll: %v, want %v", err, wantErr)
+	}
+	if r.saved, err = json.Marshal(f.Place()); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// log is written line after line, with numbers for URIs.
+type log struct {
+	t    *testing.T
+	path string
+	n    int
+}
+
+func (l *log) write(lines int) {
+	l.t.Helper()
+	for range lines {
+		l.n++
+		write(l.t, l.path, visit(time.Duration(l.n)*time.Second, fmt.Sprint("http://news.example/", l.n), 200, 1))
+	}
+}
+
+func (l *log) rename(to string) {
+	l.t.Helper()
+	if err := os.Rename(l.path, l.path+to); err != nil {
+		l.t.Fatal(err)
+	}
+}
+
+func follow(t *testing.T) (*log, *reader) {
+	path := filepath.Join(t.TempDir(), "crawl.log")
+	return &log{t: t, path: path}, &reader{t: t, path: path}
+}
+
+// all checks that each line was read once, in order.
+func (r *reader) all(l *log) {
+	r.t.Helper()
+	for i, line := range r.lines {
+		if want := fmt.Sprint("http://news.example/", i+1); line != want {
+			r.t.Fatalf("line %d is %s, want %s; read were %v", i+1, line, want, r.lines)
+		}
+	}
+	if len(r.lines) != l.n {
+		r.t.Fatalf("%d lines were read of %d", len(r.lines), l.n)
+	}
+}
+
+func TestAFollowerReadsOnWhereItLeftOff(t *testing.T) {
+	t.Parallel()
+	l, r := follow(t)
+	r.poll(nil)
+	l.write(3)
+	r.poll(nil)
+	r.poll(nil)
+	l.write(2)
+	r.poll(nil)
+	r.all(l)
+}
+
+// Between two looks the log is rotated twice and compressed, and lines go to the renamed file until the writer notices.
+func TestAFollowerLosesNothingByRotation(t *testing.T) {
+	t.Parallel()
+	l, r := follow(t)
+	l.write(3)
+	r.poll(nil)
+	l.write(1)
+	l.rename(".1")
+	r.poll(nil)
+	l.n++
+	write(t, l.path+".1", visit(time.Duration(l.n)*time.Second, fmt.Sprint("http://news.example/", l.n), 200, 1))
+	l.write(2)
+	if text, err := os.ReadFile(l.path + ".1"); err != nil {
+		t.Fatal(err)
+	} else if err := os.WriteFile(l.path+".2.gz", packed(t, text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(l.path, l.path+".1"); err != nil {
+		t.Fatal(err)
+	}
+	l.write(1)
+	r.poll(nil)
+	r.all(l)
+}
+
+func TestALogThatWasCopiedAndTruncatedIsReadOnce(t *testing.T) {
+	t.Parallel()
+	l, r := follow(t)
+	l.write(3)
+	r.poll(nil)
+	l.write(1)
+	text, err := os.ReadFile(l.path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(l.path+".1", text, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	r.poll(nil)
+	if err := os.Truncate(l.path, 0); err != nil {
+		t.Fatal(err)
+	}
+	r.poll(nil)
+	l.write(2)
+	r.poll(nil)
+	r.all(l)
+}
+
+// The file where reading stopped was deleted: that is said, and nothing is read twice.
+func TestAGapIsTold(t *testing.T) {
+	t.Parallel()
+	l, r := follow(t)
+	l.write(3)
+	r.poll(nil)
+	if err := os.Remove(l.path); err != nil {
+		t.Fatal(err)
+	}
+	l.write(2)
+	r.poll(stats.ErrGap)
+	l.write(1)
+	r.poll(nil)
+	r.all(l)
+}
+
+func TestSkippedLinesAreNotRead(t *testing.T) {
+	t.Parallel()
+	l, r := follow(t)
+	l.write(3)
+	f := stats.Follow(l.path, stats.Place{})
+	if err := f.SkipToEnd(); err != nil {
+		t.Fatal(err)
+	}
+	l.write(1)
+	if err := f.Poll(t.Context(), func(g *crawllog.Glance) { r.lines = append(r.lines, string(g.URI)) }); err != nil {
+		t.Fatal(err)
+	}
+	if len(r.lines) != 1 || r.lines[0] != "http://news.example/4" {
+		t.Errorf("read %v, want the fourth line alone", r.lines)
+	}
+}

@@ -1,0 +1,31 @@
+package stats_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/arcrawl/arcrawl/crawllog/stats"
+)
+
+// How long do ten gigabytes take? Told apart by host, seed, type and day, on all processors, from the page cache.
+func BenchmarkRead(b *testing.B) {
+	var text []byte
+	for i := range 400_000 {
+		e := visit(time.Duration(i)*100*time.Millisecond, fmt.Sprintf("http://news%d.example/section/article-%d", i%200, i%20_000), 200, int64(i))
+		e.Seed = fmt.Sprintf("http://news%d.example/", i%200)
+		text = append(e.AppendTo(text, false), '\n')
+	}
+	name := filepath.Join(b.TempDir(), "crawl.log")
+	if err := os.WriteFile(name, text, 0o644); err != nil {
+		b.Fatal(err)
+	}
+	b.SetBytes(int64(len(text)))
+	for b.Loop() {
+		if _, err := stats.Read(b.Context(), []string{name}, stats.Options{By: []stats.Dimension{stats.ByHost, stats.BySeed, stats.ByMIME, stats.ByDay}}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,41 @@
+package daily
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/dgraph-io/badger/v4"
+
+	"github.com/arcrawl/arcrawl/evaluators"
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+// BenchmarkKeep writes a new day of 5,000 hosts at a time.
+func BenchmarkKeep(b *testing.B) {
+	db, err := badger.Open(badger.DefaultOptions(b.TempDir()).WithLogger(nil))
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer func() { _ = db.Close() }()
+	book, err := Open(db)
+	if err != nil {
+		b.Fatal(err)
+	}
+	hosts := make([]uri.Host, 5000)
+	for i := range hosts {
+		hosts[i] = uri.Host(fmt.Sprintf("host-%d.example", i))
+	}
+	day := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+	for b.Loop() {
+		day = day.Add(24 * time.Hour)
+		for _, h := range hosts {
+			if err := book.Add(h, day, evaluators.Day{Requests: 1, Seen: 1, Versions: 1}); err != nil {
+				b.Fatal(err)
+			}
+		}
+		if err := book.Keep(); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

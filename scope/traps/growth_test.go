@@ -1,0 +1,174 @@
+package traps_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/arcrawl/arcrawl/scope/traps"
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+// tree is a site below a folder: each folder has so many others in it, down to so many levels below the first; 0 is without end.
+type tree struct {
+	levels, folders int
+	crumbs          bool             // each page names all above it
+	beside          bool             // each page names those beside it
+	files           bool             // those at the end have files
+	menu            bool             // each page names the first two levels
+	end             func(string) int // level of the end below a folder; nil is levels
+}
+
+func (tr tree) links(s string) []string {
+	list := []string{"/", "/about", "/deep/"}
+	if !strings.HasPrefix(s, "/deep/") || !strings.HasSuffix(s, "/") {
+		return list
+	}
+	parts := strings.Split(strings.Trim(s, "/"), "/")
+	end := tr.levels
+	if tr.end != nil {
+		end = tr.end(s)
+	}
+	switch {
+	case tr.levels == 0 || len(parts) <= end:
+		list = append(list, tr.below(s)...)
+	case tr.files:
+		list = append(list, s+"text.html")
+	}
+	if tr.crumbs {
+		for i := 1; i < len(parts); i++ {
+			list = append(list, "/"+strings.Join(parts[:i], "/")+"/")
+		}
+	}
+	if tr.beside && len(parts) > 1 {
+		list = append(list, tr.below("/"+strings.Join(parts[:len(parts)-1], "/")+"/")...)
+	}
+	if tr.menu {
+		for _, one := range tr.below("/deep/") {
+			list = append(append(list, one), tr.below(one)...)
+		}
+	}
+	return list
+}
+
+func (tr tree) below(folder string) []string {
+	return numbered(folder+"d"+fmt.Sprint(pick(1_000, folder))+"-%d/", 0, tr.folders)
+}
+
+// pages is how many a tree has whose ends are all on one level, with its home and what is about it.
+func (tr tree) pages() int {
+	all, level := 2, 1
+	for range tr.levels + 1 {
+		all, level = all+level, level*tr.folders
+	}
+	if tr.files {
+		all += level / tr.folders
+	}
+	return all
+}
+
+// Trees of folders that come to an end are no traps: every page of them is visited, and without waiting for long.
+func TestTreesOfFoldersAreNoTraps(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name string
+		tree tree
+	}{
+		{"four levels of six folders without files", tree{levels: 4, folders: 6}},
+		{"four levels of six folders, with files at the ends", tree{levels: 4, folders: 6, files: true}},
+		{"four levels of six folders, with breadcrumbs", tree{levels: 4, folders: 6, crumbs: true}},
+		{"four levels of six folders, with those beside and a menu", tree{levels: 4, folders: 6, beside: true, menu: true}},
+		{"five levels of four folders, with breadcrumbs and files", tree{levels: 5, folders: 4, crumbs: true, files: true}},
+		{"six levels of three folders", tree{levels: 6, folders: 3}},
+		{"six levels of three folders, with breadcrumbs", tree{levels: 6, folders: 3, crumbs: true}},
+		{"six levels of three folders, with breadcrumbs, those beside, and files", tree{levels: 6, folders: 3, crumbs: true, beside: true, files: true}},
+		{"three levels of fifteen folders", tree{levels: 3, folders: 15, crumbs: true}},
+		{"ten levels of two folders", tree{levels: 10, folders: 2}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			b, _ := open(t)
+			waits := 0
+			visited := crawl(t, b, site{links: c.tree.links, waits: &waits}, 10_000)
+			if list, err := b.Of("news.example"); err != nil || len(list) > 0 {
+				t.Errorf("traps %+v, %v; want none", list, err)
+			}
+			if len(visited) != c.tree.pages() {
+				t.Errorf("%d pages were visited, want %d", len(visited), c.tree.pages())
+			}
+			if waits > 8 {
+				t.Errorf("the last pages waited for %d hours, want at most 8", waits)
+			}
+		})
+	}
+}
+
+// Trees of folders without an end are traps after about as many pages as it takes to be certain. The first three folders are not
+// part of the trap.
+func TestFoldersWithoutEndAreTraps(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name string
+		tree tree
+		most int
+	}{
+		{"one folder in each", tree{folders: 1}, 40},
+		{"two folders in each", tree{folders: 2}, 40},
+		{"three folders in each, with breadcrumbs", tree{folders: 3, crumbs: true}, 40},
+		{"ten folders in each, with those beside and a menu", tree{folders: 10, crumbs: true, beside: true, menu: true}, 125},
+		{"three folders in each, and some are an end", tree{levels: 1, folders: 3, end: func(s string) int {
+			if len(s) > 20 && pick(20, s) == 0 {
+				return 0
+			}
+			return 1_000
+		}}, 400},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			b, db := open(t)
+			visited := crawl(t, b, site{links: c.tree.links}, 3_000)
+			if len(visited) > c.most {
+				t.Errorf("%d pages were visited, want at most %d", len(visited), c.most)
+			}
+			list, err := reopen(t, db).Of("news.example")
+			if err != nil || len(list) != 1 || list[0].Kind != traps.Growth {
+				t.Errorf("traps %+v, %v; want one of the kind growth", list, err)
+			}
+		})
+	}
+}
+
+// A curator's word holds: what was released is not suspected again, and what a sitemap lists never waits.
+func TestWhoeverIsSuspectedOfGrowth(t *testing.T) {
+	t.Parallel()
+	endless := tree{folders: 3}
+	b, _ := open(t)
+	crawl(t, b, site{links: endless.links}, 24) // suspect by then, and not yet certain
+	home, other := parse(t, "http://news.example/deep/"), parse(t, "http://news.example/deep/x/y/")
+	if trap, ok, err := b.Judge(other, home, "LL", day); err != nil || !ok || !trap.Suspect {
+		t.Fatalf("Judge = %+v, %t, %v; want a suspect", trap, ok, err)
+	}
+	for _, c := range []struct{ what, uri, via, hops string }{
+		{"listed by a sitemap", other.String(), home.String(), "M"},
+		{"found elsewhere", other.String(), "http://news.example/about", "LL"},
+		{"a file", other.String() + "text.html", home.String(), "LL"},
+		{"not deep", "http://news.example/deep/x/", home.String(), "LL"},
+		{"below another folder", "http://news.example/docs/x/y/", "http://news.example/docs/", "LL"},
+	} {
+		if trap, ok, err := b.Judge(parse(t, c.uri), parse(t, c.via), uri.HopPath(c.hops), day); err != nil || ok {
+			t.Errorf("a URI %s: Judge = %+v, %t, %v; want none", c.what, trap, ok, err)
+		}
+	}
+	crawl(t, b, site{links: endless.links}, 100)
+	list, err := b.Of("news.example")
+	if err != nil || len(list) != 1 {
+		t.Fatalf("traps %+v, %v; want one", list, err)
+	}
+	if _, err := b.Release("news.example", list[0].Pattern); err != nil {
+		t.Fatal(err)
+	}
+	waits := 0
+	if visited := crawl(t, b, site{links: endless.links, waits: &waits}, 300); len(visited) != 300 || waits > 0 {
+		t.Errorf("%d pages were visited after the release, with %d waits; want 300 and none", len(visited), waits)
+	}
+}
