@@ -49,6 +49,9 @@ type Rooms struct {
 	// Rest, when set, is told when the crawl rests, because nothing is in progress and nothing will be due for a while, and when
 	// it goes on. The calls take turns, the last one says that it goes on.
 	Rest func(rests bool)
+	// Beat, when set, is called each time a worker looks for something to claim: at least once a minute while a worker is free.
+	// It is called by many goroutines and must not block.
+	Beat func(now time.Time)
 	// Version stands in the User-Agent.
 	Version string
 	// Observe, when set, hears of every settled visit. It is called by many goroutines and must not block.
@@ -124,6 +127,9 @@ type Crawler struct {
 
 // New makes a crawler of opened rooms.
 func New(r Rooms) *Crawler {
+	if r.Beat == nil {
+		r.Beat = func(time.Time) {}
+	}
 	return &Crawler{
 		rooms: r, step: func(string) {}, robots: newRulesCache(),
 		dirty: make(chan struct{}, 1), desks: make([]desk, r.Config.Current().Crawl.Workers),

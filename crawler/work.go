@@ -95,6 +95,7 @@ func (c *Crawler) await(ctx context.Context) (j job, ok bool, err error) {
 
 // claim claims a URI, if there is one now and the crawl goes on.
 func (c *Crawler) claim(now time.Time) (j job, ok bool, err error) {
+	c.rooms.Beat(now)
 	held, trial := c.onHold(now)
 	if held {
 		return j, false, nil
