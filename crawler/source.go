@@ -388,16 +388,12 @@ func (f *finder) implied(round feeds.Round) error {
 	return nil
 }
 
-// policy is how sources of a kind are waited for.
-func policy(kind feeds.Kind, s config.Feeds) feeds.Policy {
-	p := feeds.Policy{
-		Name: "sitemap", Initial: s.Sitemap.Initial, Min: s.Sitemap.Min, Max: s.Sitemap.Max,
-		Between: s.MinWait, HintsUpTo: s.HintsUpTo, SilentAfter: s.SilentAfter, SilentWait: s.SilentWait,
+// policy returns the visiting policy of feeds and sitemaps.
+func policy(s config.Feeds) feeds.Policy {
+	return feeds.Policy{
+		Feed: feeds.Waits(s.Feed), Sitemap: feeds.Waits(s.Sitemap),
+		MinWait: s.MinWait, HintsUpTo: s.HintsUpTo, SilentAfter: s.SilentAfter, SilentWait: s.SilentWait,
 	}
-	if kind.Brisk() {
-		p.Name, p.Initial, p.Min, p.Max = "feed", s.Feed.Initial, s.Feed.Min, s.Feed.Max
-	}
-	return p
 }
 
 // nextSource is the wait of a feed or sitemap after a visit that said what it lists, and what is remembered of it.
@@ -407,7 +403,7 @@ func (n *next) nextSource(v visit, s config.Feeds, r reading) {
 	if !r.state.IsSource() || r.told.Kind == feeds.None || s.Wait != config.FeedsOwn {
 		return
 	}
-	p := policy(r.state.Kind, s)
+	p := policy(s)
 	wait := p.Next(r.state, v.finished, feeds.CacheHint(v.capture.Header))
 	n.told.Slow = p.Slow(r.state, v.finished)
 	n.record.Prompt = r.state.Kind.Brisk() && !n.told.Slow

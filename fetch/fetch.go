@@ -23,28 +23,40 @@ var ErrClosed = errors.New("closed")
 // Field is one header field of a request.
 type Field struct{ Name, Value string }
 
-// Limits bound one exchange. Zero (or less) means the default given with each.
+// Limits holds the bounds of one exchange. A field that is zero or negative means the value of [DefaultLimits].
 type Limits struct {
-	Connect time.Duration // name resolution, TCP and TLS together; 30 s
-	Headers time.Duration // from the first byte of the request to the last byte of the response head; 30 s
-	Body    time.Duration // the whole body; 20 min
+	Connect time.Duration // maximum for name resolution, TCP and TLS handshake together
+	Headers time.Duration // maximum from the first byte of the request to the last byte of the response head
+	Body    time.Duration // maximum for the whole body
 
-	MaxHead    int64 // bytes of the response head, informational responses included; 256 KiB
-	MaxBody    int64 // raw bytes of the body, chunked framing included; 1 GiB
-	MaxContent int64 // bytes after content codings were undone; 256 MiB
+	MaxHead    int64 // bytes of the response head, informational responses included
+	MaxBody    int64 // raw bytes of the body, chunked framing included
+	MaxContent int64 // bytes of the body after content codings are undone
 }
 
-// orDefaults fills in what is not set. The times are of the order of Heritrix's (20 s for the socket, 20 min for a URI).
+// DefaultLimits returns the limits that apply where the configuration says nothing else. The times are similar to
+// Heritrix's (20 s for the socket, 20 min for a URI).
+func DefaultLimits() Limits {
+	return Limits{
+		Connect: 20 * time.Second, Headers: 30 * time.Second, Body: 20 * time.Minute,
+		MaxHead: 256 << 10, MaxBody: 1 << 30, MaxContent: 1 << 30,
+	}
+}
+
+// orDefaults returns l with the default in each field that is not set.
 func (l Limits) orDefaults() Limits {
-	l.Connect = orDefault(l.Connect, 30*time.Second)
-	l.Headers = orDefault(l.Headers, 30*time.Second)
-	l.Body = orDefault(l.Body, 20*time.Minute)
-	l.MaxHead = orDefault(l.MaxHead, 256<<10)
-	l.MaxBody = orDefault(l.MaxBody, 1<<30)
-	l.MaxContent = orDefault(l.MaxContent, 256<<20)
-	return l
+	d := DefaultLimits()
+	return Limits{
+		Connect:    orDefault(l.Connect, d.Connect),
+		Headers:    orDefault(l.Headers, d.Headers),
+		Body:       orDefault(l.Body, d.Body),
+		MaxHead:    orDefault(l.MaxHead, d.MaxHead),
+		MaxBody:    orDefault(l.MaxBody, d.MaxBody),
+		MaxContent: orDefault(l.MaxContent, d.MaxContent),
+	}
 }
 
+// orDefault returns v if it is positive, and d otherwise.
 func orDefault[T ~int | ~int64](v, d T) T {
 	if v <= 0 {
 		return d
@@ -62,8 +74,8 @@ type Head struct {
 // Request is one GET.
 type Request struct {
 	URI    uri.URI
-	Header []Field         // sent in this order after Host; Host, Connection and the framing fields are not the caller's
-	Limits Limits          // zero fields mean defaults
+	Header []Field // sent in this order after Host; Host, Connection and the framing fields are not the caller's
+	Limits Limits
 	Stop   func(Head) bool // true breaks off the download; nil never does. Not asked if there is no body to transfer
 }
 

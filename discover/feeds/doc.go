@@ -23,7 +23,7 @@
 // itself. [Policy.Next] turns that into a wait. Three things hold whatever a source does:
 //
 //   - The wait stays below half the time in which the source would have replaced all that it lists, as far as
-//     [Policy].Min allows. When nothing of what was listed last time is listed now, items were missed: [Round].Gap says
+//     [Waits].Min allows. When nothing of what was listed last time is listed now, items were missed: [Round].Gap says
 //     so, and the source is asked four times as often until its readings overlap again.
 //   - What a source asks for (ttl, skipHours, skipDays, sy:updatePeriod, Cache-Control) lengthens a wait at most to
 //     [Policy].HintsUpTo, and never beyond the time in which items would be missed.

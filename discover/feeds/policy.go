@@ -9,15 +9,43 @@ import (
 	"github.com/arcrawl/arcrawl/evaluators"
 )
 
-// Policy says how sources of a kind are waited for. All durations are more than zero, but for HintsUpTo.
+// Policy is the visiting policy of feeds and sitemaps. Every duration must be positive, except HintsUpTo, where zero
+// means that hints are ignored. [DefaultPolicy] returns a usable one.
 type Policy struct {
-	Name        string        // for logs: "feed", "sitemap"
-	Initial     time.Duration // after the first reading
-	Min, Max    time.Duration // every wait is held between them, that of the slow lane apart
-	Between     time.Duration // no wait is shorter: the site's rest between rounds
-	HintsUpTo   time.Duration // what a source asks for lengthens a wait up to this; zero heeds nothing
-	SilentAfter time.Duration // a source without anything new for so long goes to the slow lane
-	SilentWait  time.Duration // the wait there
+	Feed    Waits // of feeds and news sitemaps
+	Sitemap Waits // of other sitemaps and sitemap indexes
+
+	MinWait     time.Duration // minimum between two visits of a source or of an implied page; applies after Waits.Min
+	HintsUpTo   time.Duration // maximum to which a source's own hints lengthen a wait; 0 = ignore hints
+	SilentAfter time.Duration // a source that lists nothing new for this long moves to the slow lane
+	SilentWait  time.Duration // wait on the slow lane
+}
+
+// Waits are the waits between visits of one kind of source.
+type Waits struct {
+	Initial  time.Duration // after the first reading
+	Min, Max time.Duration // bounds of every wait outside the slow lane
+}
+
+// DefaultPolicy returns the policy that applies where the configuration says nothing else.
+func DefaultPolicy() Policy {
+	const day = 24 * time.Hour
+	return Policy{
+		Feed:        Waits{Initial: 30 * time.Minute, Min: 5 * time.Minute, Max: 6 * time.Hour},
+		Sitemap:     Waits{Initial: 6 * time.Hour, Min: time.Hour, Max: 7 * day},
+		MinWait:     time.Minute,
+		HintsUpTo:   time.Hour,
+		SilentAfter: 60 * day,
+		SilentWait:  7 * day,
+	}
+}
+
+// of returns the waits for a kind of source, and the name under which their evaluator is logged.
+func (p Policy) of(k Kind) (w Waits, name string) {
+	if k.Brisk() {
+		return p.Feed, "feed"
+	}
+	return p.Sitemap, "sitemap"
 }
 
 const (
@@ -30,36 +58,38 @@ const (
 	brokenPatience = 3
 )
 
-// Next is the wait after the visit at now that led to state s. The answer's own wish, see [CacheHint], counts with the
-// source's.
+// Next returns the wait after the visit at now that led to state s. cached is the freshness that the answer itself asks
+// for, see [CacheHint]; the longer of it and the source's own hints counts.
 func (p Policy) Next(s State, now time.Time, cached time.Duration) evaluators.Wait {
-	w := evaluators.Wait{Evaluator: p.Name}
-	rate := s.perHour(p.Initial)
+	bounds, name := p.of(s.Kind)
+	w := evaluators.Wait{Evaluator: name}
+	rate := s.perHour(bounds.Initial)
 	switch {
 	case s.Broken > brokenPatience:
 		w.Interval = p.SilentWait
 		w.Reason = fmt.Sprintf("%s that cannot be read, %d times in a row: slow lane", s.Kind, s.Broken)
 		return w
 	case s.Broken > 0 && !p.Slow(s, now):
-		w.Interval = p.Initial
+		w.Interval = bounds.Initial
 		w.Reason = fmt.Sprintf("%s that cannot be read, %d times in a row", s.Kind, s.Broken)
 	case p.Slow(s, now):
-		w.Interval = max(p.SilentWait, p.Between)
+		w.Interval = max(p.SilentWait, p.MinWait)
 		w.Reason = fmt.Sprintf("%s without anything new for %s: slow lane", s.Kind, spell(s.silence(now)))
 		return w
 	case s.slow.hours == 0:
-		w.Interval, w.Reason = p.Initial, "first reading of a "+s.Kind.String()+": initial "+spell(p.Initial)
+		w.Interval = bounds.Initial
+		w.Reason = "first reading of a " + s.Kind.String() + ": initial " + spell(bounds.Initial)
 	default:
 		w.Interval = hours(itemsPerPoll / rate)
 		w.Reason = fmt.Sprintf("%s with %s new items a day: %s", s.Kind, rounded(24*rate), spell(w.Interval))
 		w.PerDay = 24 * rate
 	}
-	w = p.bounded(w)
+	w = bounds.clamp(w)
 	w = p.asked(w, s, cached)
-	w = p.kept(w, s, rate)
-	if w.Interval < p.Between {
-		w.Interval = p.Between
-		w.Reason += ", the rest between rounds " + spell(p.Between)
+	w = bounds.kept(w, s, rate)
+	if w.Interval < p.MinWait {
+		w.Interval = p.MinWait
+		w.Reason += ", the rest between rounds " + spell(p.MinWait)
 	}
 	w.Expected = w.PerDay * w.Interval.Hours() / 24
 	w.Missed = evaluators.Missed(w.Expected)
@@ -93,14 +123,15 @@ func (s State) perHour(initial time.Duration) float64 {
 	return rate
 }
 
-func (p Policy) bounded(w evaluators.Wait) evaluators.Wait {
+// clamp holds a wait between Min and Max.
+func (b Waits) clamp(w evaluators.Wait) evaluators.Wait {
 	switch {
-	case w.Interval > p.Max:
-		w.Interval = p.Max
-		w.Reason += " (max " + spell(p.Max) + ")"
-	case w.Interval < p.Min:
-		w.Interval = p.Min
-		w.Reason += " (min " + spell(p.Min) + ")"
+	case w.Interval > b.Max:
+		w.Interval = b.Max
+		w.Reason += " (max " + spell(b.Max) + ")"
+	case w.Interval < b.Min:
+		w.Interval = b.Min
+		w.Reason += " (min " + spell(b.Min) + ")"
 	}
 	return w
 }
@@ -127,15 +158,15 @@ func (p Policy) asked(w evaluators.Wait, s State, cached time.Duration) evaluato
 }
 
 // kept shortens a wait in which items would be missed.
-func (p Policy) kept(w evaluators.Wait, s State, rate float64) evaluators.Wait {
+func (b Waits) kept(w evaluators.Wait, s State, rate float64) evaluators.Wait {
 	if !s.Kind.Brisk() || s.Listed == 0 {
 		return w
 	}
-	if bound := max(hours(turnover*float64(s.Listed)/rate), p.Min); bound < w.Interval {
+	if bound := max(hours(turnover*float64(s.Listed)/rate), b.Min); bound < w.Interval {
 		w.Interval = bound
 		w.Reason += ", lists no more than " + strconv.Itoa(s.Listed) + ": " + spell(bound)
 	}
-	if bound := max(s.ceiling, p.Min); s.ceiling > 0 && bound < w.Interval {
+	if bound := max(s.ceiling, b.Min); s.ceiling > 0 && bound < w.Interval {
 		w.Interval = bound
 		w.Reason += ", so much of it is replaced: " + spell(bound)
 	}

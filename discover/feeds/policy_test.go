@@ -8,11 +8,6 @@ import (
 	"time"
 )
 
-var policy = Policy{
-	Name: "feed", Initial: 30 * time.Minute, Min: 5 * time.Minute, Max: 6 * time.Hour, Between: time.Minute,
-	HintsUpTo: time.Hour, SilentAfter: 60 * 24 * time.Hour, SilentWait: 7 * 24 * time.Hour,
-}
-
 // follow polls a feed as the policy says for so long; the feed brings an item every so often and lists so many.
 func follow(p Policy, every, lasts time.Duration, listed int) (last State, waits []time.Duration, missed int) {
 	var s Seen
@@ -49,7 +44,7 @@ func TestABusyFeedIsPolledAsOftenAsItBringsNews(t *testing.T) {
 		{6 * time.Hour, time.Hour, 4 * time.Hour},
 		{10 * 24 * time.Hour, 6 * time.Hour, 6 * time.Hour},
 	} {
-		_, waits, missed := follow(policy, c.every, 30*24*time.Hour, 30)
+		_, waits, missed := follow(DefaultPolicy(), c.every, 30*24*time.Hour, 30)
 		for _, w := range waits[len(waits)-20:] {
 			if w < c.atLeast || w > c.atMost {
 				t.Errorf("an item every %s: waits %s, want %s to %s", c.every, w, c.atLeast, c.atMost)
@@ -64,8 +59,8 @@ func TestABusyFeedIsPolledAsOftenAsItBringsNews(t *testing.T) {
 
 func TestAShortWindowIsNotLeftToRollOver(t *testing.T) {
 	t.Parallel()
-	p := policy
-	p.Initial = 3 * time.Hour // so that the first waits miss items
+	p := DefaultPolicy()
+	p.Feed.Initial = 3 * time.Hour // so that the first waits miss items
 	p.HintsUpTo = 24 * time.Hour
 	st, waits, missed := follow(p, 10*time.Minute, 2*24*time.Hour, 5)
 	if st.Gaps == 0 || missed == 0 {
@@ -109,7 +104,7 @@ func TestWaits(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			w := policy.Next(c.s, start, c.cached)
+			w := DefaultPolicy().Next(c.s, start, c.cached)
 			if got := w.Interval.Round(time.Minute); got != c.want || !strings.Contains(w.Reason, c.reason) {
 				t.Errorf("waits %s (%s), want %s (%s)", got, w.Reason, c.want, c.reason)
 			}
