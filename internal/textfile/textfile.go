@@ -1,0 +1,89 @@
+// Package textfile reads texts that may be compressed with gzip: logs, indexes, histories.
+//
+// Compression is recognised by the first bytes, never by the name. A small file can hold a very long text: whoever
+// reads one of unknown origin bounds what is read, and the length of a line.
+package textfile
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/klauspost/compress/gzip"
+)
+
+// magic begins each gzip file.
+const magic = "\x1f\x8b"
+
+// bufferSize is the size of the buffers before and behind the decompression.
+const bufferSize = 64 << 10
+
+// NewReader returns a reader of the text in r, decompressed if r is gzipped. It reads ahead in r.
+func NewReader(r io.Reader) (*bufio.Reader, error) {
+	text, _, err := newReader(r)
+	return text, err
+}
+
+func newReader(r io.Reader) (text *bufio.Reader, compressed bool, err error) {
+	text = bufio.NewReaderSize(r, bufferSize)
+	if begin, _ := text.Peek(len(magic)); string(begin) != magic { // an error comes again with the first Read
+		return text, false, nil
+	}
+	z, err := gzip.NewReader(text)
+	if err != nil {
+		return nil, true, fmt.Errorf("decompress: %w", err)
+	}
+	return bufio.NewReaderSize(z, bufferSize), true, nil
+}
+
+// File is a text that is being read from a file.
+type File struct {
+	*bufio.Reader
+	file       *os.File
+	compressed bool
+}
+
+// Open opens the named file to read its text.
+func Open(name string) (*File, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	return From(f)
+}
+
+// From reads the text of an open file from its beginning. It closes the file if it returns an error; otherwise
+// [File.Close] does.
+func From(f *os.File) (*File, error) {
+	text, compressed, err := newReader(f)
+	if err != nil {
+		_ = f.Close()
+		return nil, fmt.Errorf("read %s: %w", f.Name(), err)
+	}
+	return &File{Reader: text, file: f, compressed: compressed}, nil
+}
+
+// Close closes the file.
+func (f *File) Close() error { return f.file.Close() }
+
+// Compressed reports whether the file is gzipped.
+func (f *File) Compressed() bool { return f.compressed }
+
+// Consumed returns how many bytes of the file were read, including what is still in buffers. With the size of the
+// file it shows progress.
+func (f *File) Consumed() (int64, error) { return f.file.Seek(0, io.SeekCurrent) }
+
+// Skip moves to byte n of the text. It must be called before anything is read. In a file that is not compressed it
+// takes no time, and may lead beyond the end.
+func (f *File) Skip(n int64) error {
+	if f.compressed {
+		_, err := io.CopyN(io.Discard, f.Reader, n)
+		return err
+	}
+	if _, err := f.file.Seek(n, io.SeekStart); err != nil {
+		return err
+	}
+	f.Reset(f.file)
+	return nil
+}
