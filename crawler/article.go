@@ -20,9 +20,9 @@ func (f *finder) young(item feeds.Item, kind feeds.Kind, first bool) bool {
 		date = item.Date()
 	}
 	if date.IsZero() {
-		return kind.Brisk() && !first
+		return kind.ListsNewest() && !first
 	}
-	if !kind.Brisk() && item.Published.IsZero() {
+	if !kind.ListsNewest() && item.Published.IsZero() {
 		return false // a sitemap's lastmod says nothing about when the page came into being
 	}
 	return f.v.finished.Sub(date) <= f.s.Articles.Young
@@ -41,7 +41,7 @@ func born(item feeds.Item, now time.Time) time.Time {
 }
 
 // recognise takes a page for a new article that no feed told of: when it says so itself, or its address has a recent date.
-func (f *finder) recognise(named discover.Found) {
+func (f *finder) recognise(named discover.Result) {
 	s := f.s.Articles
 	if !f.v.verdict.First || !s.Recognise || len(s.Ladder) == 0 || !f.v.record().Born.IsZero() {
 		return

@@ -44,7 +44,7 @@ const (
 )
 
 // timingOf is that of a visit. The entries of a feed count even where their dates are not believed.
-func timingOf(v visit, d feeds.Dated) timing {
+func timingOf(v visit, d feeds.Activity) timing {
 	if v.verdict.State != evaluators.Changed || v.verdict.First {
 		return timing{}
 	}
@@ -71,11 +71,11 @@ func timingOf(v visit, d feeds.Dated) timing {
 }
 
 // entryDates is what the new entries of a feed say of when it changed since the last visit that could be judged.
-func entryDates(v visit, doc feeds.Document, round feeds.Round, before feeds.State) feeds.Dated {
-	if !doc.Kind.Brisk() || before.Broken > 0 {
-		return feeds.Dated{}
+func entryDates(v visit, doc feeds.Document, round feeds.Reading, before feeds.State) feeds.Activity {
+	if !doc.Kind.ListsNewest() || before.Broken > 0 {
+		return feeds.Activity{}
 	}
-	return round.Dated(doc, v.record().LastCapture, v.capture.Started, clockBehind(v))
+	return round.Activity(doc, v.record().LastCapture, v.capture.Started, clockBehind(v))
 }
 
 // clockBehind is by how much the server's clock is behind ours, going by its answer; it is not known where that has no date.
@@ -89,13 +89,13 @@ func clockBehind(v visit) time.Duration {
 
 // word is what a source says of when pages changed.
 type word struct {
-	feeds.Word
+	feeds.PageDates
 	brisk  bool      // it lists what is new at once
 	before time.Time // when it was read before
 }
 
 func wordOf(v visit, doc feeds.Document, before time.Time) word {
-	return word{doc.Word(v.capture.Started, clockBehind(v)), doc.Kind.Brisk(), before}
+	return word{doc.PageDates(v.capture.Started, clockBehind(v)), doc.Kind.ListsNewest(), before}
 }
 
 // dates puts down when the page of an item changed, for its next visit to see. Of one that was listed before the source had not said

@@ -12,7 +12,7 @@ const linksAtATime = 64
 
 // links takes what a page names, as far as that may be new. Of a link in scope that is known and no part of a trap nothing would
 // become, and of most pages that is most links: they are passed over here.
-func (f *finder) links(named discover.Found) error {
+func (f *finder) links(named discover.Result) error {
 	parent := &f.v.claim.Record
 	var at [linksAtATime]uri.URI
 	var known [linksAtATime]bool

@@ -41,9 +41,9 @@ type reading struct {
 	state feeds.State // from now on; the zero one is no source
 	seen  []byte      // from now on; nil: as before
 	told  Reading
-	dated feeds.Dated // when the source itself changed
-	idle  bool        // though it is not the same, it lists nothing new
-	lies  []uri.Host  // on which something was said to have changed that had not
+	dated feeds.Activity // when the source itself changed
+	idle  bool           // though it is not the same, it lists nothing new
+	lies  []uri.Host     // on which something was said to have changed that had not
 }
 
 // awaited is what a URI is known by that is said to be a feed or sitemap.
@@ -227,7 +227,7 @@ func (f *finder) read(doc feeds.Document) error {
 		f.c.rooms.Log.Warn().Err(err).Str("uri", v.uri().String()).Msg("what a feed listed so far is not known: it is read as if for the first time")
 	}
 	if doc.Hub.IsZero() {
-		doc.Hub, doc.Self = feeds.Push(v.uri(), v.capture.Header)
+		doc.Hub, doc.Self = feeds.HubLinks(v.uri(), v.capture.Header)
 	}
 	seen, round := seen.Read(v.finished, doc)
 	pending, right, wrong, err := f.proofs(seen.Claims())
@@ -237,7 +237,7 @@ func (f *finder) read(doc feeds.Document) error {
 	believed := r.state.Belief()
 	f.word = wordOf(v, doc, r.state.Read)
 	r.dated = entryDates(v, doc, round, r.state)
-	r.idle = doc.Kind.Brisk() && doc.Fault == nil && !round.First && !round.Gap && r.dated.Changes == 0 && len(round.New) == 0 && len(round.Updated) == round.Stamped
+	r.idle = doc.Kind.ListsNewest() && doc.Fault == nil && !round.First && !round.Gap && r.dated.Changes == 0 && len(round.New) == 0 && len(round.Updated) == round.Stamped
 	r.state = r.state.After(v.finished, doc, round, right, wrong)
 	r.told = Reading{
 		Kind: doc.Kind, First: round.First, Listed: round.Listed, New: len(round.New), Updated: len(round.Updated), Gap: round.Gap, Fault: doc.Fault,
@@ -261,7 +261,7 @@ func (f *finder) read(doc feeds.Document) error {
 }
 
 // entries takes what a source lists for the first time. What was there when it was first read is no news.
-func (f *finder) entries(kind feeds.Kind, round feeds.Round) error {
+func (f *finder) entries(kind feeds.Kind, round feeds.Reading) error {
 	listed := make([]uri.URI, 0, len(round.New))
 	for i, item := range round.New {
 		listed = append(listed, item.URI)
@@ -365,7 +365,7 @@ func (f *finder) proofs(claims []feeds.Claim) (pending []feeds.Claim, right, wro
 }
 
 // implied has the pages visited that the curator named for a feed, when it brought something new.
-func (f *finder) implied(round feeds.Round) error {
+func (f *finder) implied(round feeds.Reading) error {
 	if round.First || len(round.New) == 0 {
 		return nil
 	}
@@ -406,7 +406,7 @@ func (n *next) nextSource(v visit, s config.Feeds, r reading) {
 	p := policy(s)
 	wait := p.Next(r.state, v.finished, feeds.CacheHint(v.capture.Header))
 	n.told.Slow = p.Slow(r.state, v.finished)
-	n.record.Prompt = r.state.Kind.Brisk() && !n.told.Slow
+	n.record.Prompt = r.state.Kind.ListsNewest() && !n.told.Slow
 	wait.Memory, wait.Versions = n.wait.Memory, n.wait.Versions
 	n.wait = wait
 	n.record.Wait, n.record.Rate = wait.Interval, wait.PerDay
@@ -447,7 +447,7 @@ func (r Reading) Notes() []string {
 	}
 	var notes []string
 	name := "sitemap"
-	if r.Kind.Brisk() {
+	if r.Kind.ListsNewest() {
 		name = "feed"
 	}
 	if r.First {

@@ -39,7 +39,7 @@ type keptOut struct {
 }
 
 // look takes down what a page showed.
-func (f *found) look(v visit, named discover.Found, finished time.Time) error {
+func (f *found) look(v visit, named discover.Result, finished time.Time) error {
 	got := v.capture
 	if v.robots || got.Status != http.StatusOK || !isHTML(got) {
 		return nil

@@ -11,19 +11,19 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// The bounds that apply where [Bounds] are zero: Heritrix's limit of links with a little less patience, and a page size
-// that no honest page reaches.
-const (
-	defaultMaxLinks = 5_000
-	defaultMaxBytes = 8 << 20
-)
+// DefaultMaxLinks is the number of links taken from one page unless [Bounds] says otherwise. It is a little less than
+// Heritrix's limit.
+const DefaultMaxLinks = 5_000
+
+// defaultMaxBytes is a page size that no honest page reaches.
+const defaultMaxBytes = 8 << 20
 
 // sniffed is how much of a body the sniffing standard looks at.
 const sniffed = 512
 
 // Bounds limit what one response may cost.
 type Bounds struct {
-	MaxLinks int   // how many links are given; zero means 5,000
+	MaxLinks int   // how many links are given; zero means [DefaultMaxLinks]
 	MaxBytes int64 // how much of the content is read, in bytes; zero means 8 MiB
 
 	// Speculative asks for what looks like a reference in scripts, too. What is only found there is listed behind all
@@ -45,8 +45,8 @@ type Link struct {
 	Hop uri.Hop
 }
 
-// Found is what a response names.
-type Found struct {
+// Result is what a response names.
+type Result struct {
 	Published time.Time // when the page says that it was published as an article; zero if it does not
 
 	Links   []Link // each URI once, in order of appearance
@@ -58,9 +58,9 @@ type Found struct {
 // Links finds what a response names. The content is the body without transfer and content encoding; it is read only if
 // it can name something, and may be nil for a response without body. One with a method Bytes is asked for that instead.
 // An error means that reading it failed; what was read until then has been searched, and the links in it are returned too.
-func Links(doc Document, content io.Reader, b Bounds) (Found, error) {
+func Links(doc Document, content io.Reader, b Bounds) (Result, error) {
 	if b.MaxLinks <= 0 {
-		b.MaxLinks = defaultMaxLinks
+		b.MaxLinks = DefaultMaxLinks
 	}
 	if b.MaxBytes <= 0 {
 		b.MaxBytes = defaultMaxBytes

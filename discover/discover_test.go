@@ -36,7 +36,7 @@ func response(t testing.TB, status int, fields ...string) discover.Document {
 	return discover.Document{URI: parse(t, here), Status: status, Header: h}
 }
 
-func find(t testing.TB, doc discover.Document, content string, b discover.Bounds) discover.Found {
+func find(t testing.TB, doc discover.Document, content string, b discover.Bounds) discover.Result {
 	t.Helper()
 	f, err := discover.Links(doc, strings.NewReader(content), b)
 	if err != nil {
@@ -46,7 +46,7 @@ func find(t testing.TB, doc discover.Document, content string, b discover.Bounds
 }
 
 // short writes links as "E https://news.example/x", the way of news.example left out.
-func short(f discover.Found) string {
+func short(f discover.Result) string {
 	var lines []string
 	for _, l := range f.Links {
 		s := l.URI.String()
@@ -330,7 +330,7 @@ func TestRefusedReferencesAreCounted(t *testing.T) {
 	t.Parallel()
 	got := find(t, page(t), `<a href="mailto:a@b"><a href="javascript:x()"><a href="java`+"\n"+`script:y()"><img src="data:,x"><a href="http://[x"><a href=/`+
 		strings.Repeat("a", uri.MaxLength)+`><a href="http:b:c"><a href=/b>`, discover.Bounds{})
-	want := discover.Found{
+	want := discover.Result{
 		Links:   []discover.Link{{URI: parse(t, "https://news.example/b"), Hop: uri.Link}},
 		Refused: 7,
 	}

@@ -117,7 +117,7 @@ func TestWhatComesAfterAGiantTokenIsFound(t *testing.T) {
 }
 
 // check holds what is true of whatever was found.
-func check(t *testing.T, f discover.Found, maxLinks int) {
+func check(t *testing.T, f discover.Result, maxLinks int) {
 	t.Helper()
 	if len(f.Links) > maxLinks {
 		t.Errorf("%d links, want at most %d", len(f.Links), maxLinks)

@@ -42,7 +42,7 @@ type page struct {
 	text     []byte         // memory for a plain reference
 	origins  [maxOrigins]string
 	met      int // how many origins were
-	found    Found
+	found    Result
 }
 
 // maxOrigins is how many origins of other hosts are remembered that references were found to have in canonical form.

@@ -20,7 +20,7 @@ func resolves(t interface {
 ) (short int) {
 	t.Helper()
 	p := newPage(base, 1000)
-	var want Found
+	var want Result
 	for _, ref := range refs {
 		p.add([]byte(ref), uri.Link)
 		if trimmed := strings.TrimFunc(ref, func(c rune) bool { return c <= ' ' }); trimmed != "" && p.plainly([]byte(trimmed)) != nil {

@@ -74,10 +74,12 @@ func (k *conn) silent() bool {
 	return n == 0 && errors.Is(err, os.ErrDeadlineExceeded)
 }
 
+// idleTimeout is how long a connection may be idle and still be used.
+const idleTimeout = time.Minute
+
 // idle keeps connections between exchanges: one for each key, the longest idle first in order.
 type idle struct {
-	most    int
-	timeout time.Duration
+	max int
 
 	mu     sync.Mutex // guards the fields below; not held while closing
 	byKey  map[string]*list.Element
@@ -85,8 +87,8 @@ type idle struct {
 	closed bool
 }
 
-func newIdle(most int, timeout time.Duration) *idle {
-	return &idle{most: most, timeout: timeout, byKey: map[string]*list.Element{}, order: list.New()}
+func newIdle(maxIdle int) *idle {
+	return &idle{max: maxIdle, byKey: map[string]*list.Element{}, order: list.New()}
 }
 
 // take gives the idle connection for key, if there is one that can be used.
@@ -123,7 +125,7 @@ func (p *idle) put(k *conn, now time.Time) {
 	} else {
 		p.byKey[k.key] = p.order.PushBack(k)
 	}
-	for p.order.Len() > p.most {
+	for p.order.Len() > p.max {
 		out = append(out, p.remove(p.order.Front()))
 	}
 	p.mu.Unlock()
@@ -133,7 +135,7 @@ func (p *idle) put(k *conn, now time.Time) {
 // expire takes out what has been idle for too long. The mutex is held.
 func (p *idle) expire(now time.Time) []*conn {
 	var out []*conn
-	for e := p.order.Front(); e != nil && now.Sub(e.Value.(*conn).idle) >= p.timeout; e = p.order.Front() {
+	for e := p.order.Front(); e != nil && now.Sub(e.Value.(*conn).idle) >= idleTimeout; e = p.order.Front() {
 		out = append(out, p.remove(e))
 	}
 	return out

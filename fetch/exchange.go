@@ -144,7 +144,7 @@ func (x *exchange) receive(ctx context.Context, k *conn, head, rest []byte) (kee
 		unread = b.parser.Buffered()
 	}
 	x.conclude(s)
-	keep = c.Complete && !res.Close && unread == 0 && len(w.rest) == 0 && x.client.idle.most > 0 &&
+	keep = c.Complete && !res.Close && unread == 0 && len(w.rest) == 0 && x.client.idle.max > 0 &&
 		c.Status != http.StatusSwitchingProtocols
 	return keep, x.seal(rec, unread)
 }

@@ -79,21 +79,23 @@ type Request struct {
 	Stop   func(Head) bool // true breaks off the download; nil never does. Not asked if there is no body to transfer
 }
 
+// A Dialer opens a connection, as [net.Dialer.DialContext] does.
+type Dialer = func(ctx context.Context, network, address string) (net.Conn, error)
+
 // Options make a [Client]. The zero value is usable.
 type Options struct {
 	// Dial opens connections; nil means Guard(nil), which refuses every address that is not public.
-	Dial func(ctx context.Context, network, address string) (net.Conn, error)
+	Dial Dialer
 
-	TLS         *tls.Config   // cloned; nil means Go's defaults. ServerName and ALPN are set for each connection
-	SpoolDir    string        // where bodies over SpoolMemory go; "" means os.TempDir()
-	SpoolMemory int64         // bytes of each response kept in memory; 0 means 256 KiB, negative none
-	MaxIdle     int           // idle connections kept; 0 means 256, negative none
-	IdleTimeout time.Duration // how long a connection may stay idle and still be used; 0 means 60 s
+	TLS         *tls.Config // cloned; nil means Go's defaults. ServerName and ALPN are set for each connection
+	SpoolDir    string      // where bodies over SpoolMemory go; "" means os.TempDir()
+	SpoolMemory int64       // bytes of each response kept in memory; 0 means 256 KiB, negative none
+	MaxIdle     int         // idle connections kept; 0 means 256, negative none
 }
 
 // Client makes exchanges and keeps idle connections between them. It may be used by many goroutines at once.
 type Client struct {
-	dial    func(ctx context.Context, network, address string) (net.Conn, error)
+	dial    Dialer
 	tls     *tls.Config
 	idle    *idle
 	store   *store
@@ -126,7 +128,7 @@ func New(o Options) *Client {
 	if most == 0 {
 		most = 256
 	}
-	c.idle = newIdle(most, orDefault(o.IdleTimeout, time.Minute))
+	c.idle = newIdle(most)
 	return c
 }
 
@@ -140,7 +142,7 @@ func (c *Client) Close() error {
 // it is, the spool could not be written (errors.Is finds syscall.ENOSPC), there are no files left for a connection
 // (syscall.EMFILE), or ctx is done; then there is no capture.
 func (c *Client) Fetch(ctx context.Context, r Request) (*Capture, error) {
-	raw, err := requestBytes(r, c.idle.most > 0)
+	raw, err := requestBytes(r, c.idle.max > 0)
 	if err != nil {
 		return nil, fmt.Errorf("fetch %s: %w", r.URI, err)
 	}

@@ -46,11 +46,11 @@ var (
 // but refuses at the moment of connecting every address that is neither public nor inside an allowed prefix;
 // a name that resolves to another address the next time (DNS rebinding) gains nothing by it. The error wraps
 // [ErrForbiddenAddress] and names the host, the address and the setting.
-func Guard(allow []netip.Prefix) func(ctx context.Context, network, address string) (net.Conn, error) {
+func Guard(allow []netip.Prefix) Dialer {
 	return guard(allow, nil)
 }
 
-func guard(allow []netip.Prefix, resolver *net.Resolver) func(ctx context.Context, network, address string) (net.Conn, error) {
+func guard(allow []netip.Prefix, resolver *net.Resolver) Dialer {
 	allow = slices.Clone(allow)
 	for i, p := range allow {
 		if p.Addr().Is4In6() && p.Bits() >= 96 {

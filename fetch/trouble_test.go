@@ -389,7 +389,7 @@ func TestAnIdleConnectionIsGivenUpAfterItsTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		page := "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"
 		dialled := 0
-		client := fetch.New(fetch.Options{IdleTimeout: time.Minute, Dial: func(context.Context, string, string) (net.Conn, error) {
+		client := fetch.New(fetch.Options{Dial: func(context.Context, string, string) (net.Conn, error) {
 			dialled++
 			ours, theirs := net.Pipe()
 			go func() {

@@ -15,8 +15,8 @@ const (
 	together = time.Minute
 )
 
-// Dated is what a reading tells of how often and when its source changed since the reading before.
-type Dated struct {
+// Activity is what a reading tells of how often and when its source changed since the reading before.
+type Activity struct {
 	// Changes is how many times it changed: once for each new or updated entry, but only once for those with one date, and for
 	// those whose text alone is another. It is not more than one a minute. Zero is that nothing is new but a date that most entries
 	// have.
@@ -30,14 +30,14 @@ type Dated struct {
 	Right, Wrong int
 }
 
-// Dated looks at the dates of what is new, between a reading at since and one at now. The source's clock is behind that of the
+// Activity looks at the dates of what is new, between a reading at since and one at now. The source's clock is behind that of the
 // times by so much.
-func (r Round) Dated(d Document, since, now time.Time, behind time.Duration) Dated {
-	var out Dated
+func (r Reading) Activity(d Document, since, now time.Time, behind time.Duration) Activity {
+	var out Activity
 	if r.First || !r.Any() || since.IsZero() || !now.After(since) {
 		return out
 	}
-	made, same := d.Made(), shared(r.New)
+	made, same := d.commonDate(), shared(r.New)
 	minutes := map[int64]bool{}
 	undated, edited := 0, false
 	take := func(i Item, isNew bool) {
@@ -97,9 +97,9 @@ func shared(items []Item) bool {
 	return len(items) > 1 && !slices.ContainsFunc(items, func(i Item) bool { return !i.Date().Equal(items[0].Date()) })
 }
 
-// Made is the date that most of the listed items have, which is then when somebody put them together, and says nothing of any
+// commonDate is the date that most of the listed items have, which is then when somebody put them together, and says nothing of any
 // of them; zero if there is none.
-func (d Document) Made() time.Time {
+func (d Document) commonDate() time.Time {
 	if len(d.Items) < 2 {
 		return time.Time{}
 	}
@@ -127,20 +127,20 @@ func (d Document) Made() time.Time {
 	return common
 }
 
-// Word is what the items of a document say of when their pages changed.
-type Word struct {
+// PageDates is what the items of a document say of when their pages changed.
+type PageDates struct {
 	made, now time.Time
 	behind    time.Duration
 }
 
-// Word is that of a document that was read at now, by the clock that the source's is behind by so much.
-func (d Document) Word(now time.Time, behind time.Duration) Word {
-	return Word{made: d.Made(), now: now, behind: behind}
+// PageDates is that of a document that was read at now, by the clock that the source's is behind by so much.
+func (d Document) PageDates(now time.Time, behind time.Duration) PageDates {
+	return PageDates{made: d.commonDate(), now: now, behind: behind}
 }
 
 // Changed is when an item says that its page changed; ok is false where that says nothing: there is no date, or a day without a
 // time, or one that lies ahead, is as good as that of the reading, or the one that most items have.
-func (w Word) Changed(i Item) (at time.Time, ok bool) {
+func (w PageDates) Changed(i Item) (at time.Time, ok bool) {
 	date := i.Date()
 	at = date.Add(w.behind)
 	if date.IsZero() || i.Day && date.Equal(i.Updated) || date.Equal(w.made) || !at.Before(w.now.Add(-justNow)) {

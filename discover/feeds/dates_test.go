@@ -69,7 +69,7 @@ func TestWhatDatesOfEntriesTell(t *testing.T) {
 			doc := Document{Kind: Feed, Items: append(items, old...)}
 			now := noon.Add(time.Hour)
 			_, round := seen.Read(now, doc)
-			got := round.Dated(doc, noon, now, c.behind)
+			got := round.Activity(doc, noon, now, c.behind)
 			var moments []float64
 			for _, m := range got.Moments {
 				moments = append(moments, float64(m.Sub(noon)/time.Second)/60)
@@ -95,28 +95,28 @@ func TestUpdatedEntriesAreChangesToo(t *testing.T) {
 	seen, _ := Seen{}.Read(noon, Document{Kind: Feed, Items: was})
 	doc := Document{Kind: Feed, Items: is}
 	_, round := seen.Read(noon.Add(time.Hour), doc)
-	got := round.Dated(doc, noon, noon.Add(time.Hour), 0)
+	got := round.Activity(doc, noon, noon.Add(time.Hour), 0)
 	if got.Changes != 2 || len(got.Moments) != 1 || !got.Moments[0].Equal(is[5].Updated) || got.Right+got.Wrong != 0 {
 		t.Errorf("%+v, want one change at ten past twelve and one that nobody dates; neither says what dates of new entries are worth", got)
 	}
-	if first := (Round{First: true, New: is}).Dated(doc, noon, noon.Add(time.Hour), 0); first.Changes != 0 || first.Right+first.Wrong != 0 {
+	if first := (Reading{First: true, New: is}).Activity(doc, noon, noon.Add(time.Hour), 0); first.Changes != 0 || first.Right+first.Wrong != 0 {
 		t.Errorf("what was there at the first reading tells of changes: %+v", first)
 	}
-	if at, ok := doc.Word(noon.Add(time.Hour), 0).Changed(is[5]); !ok || !at.Equal(is[5].Updated) {
+	if at, ok := doc.PageDates(noon.Add(time.Hour), 0).Changed(is[5]); !ok || !at.Equal(is[5].Updated) {
 		t.Errorf("the page changed at %s, %t", at, ok)
 	}
 	for name, i := range map[string]Item{
 		"no date": {}, "just now": {Updated: noon.Add(time.Hour - time.Second)}, "ahead": {Updated: noon.Add(2 * time.Hour)},
 		"a day": {Updated: noon.Truncate(24 * time.Hour), Day: true},
 	} {
-		if at, ok := doc.Word(noon.Add(time.Hour), 0).Changed(i); ok {
+		if at, ok := doc.PageDates(noon.Add(time.Hour), 0).Changed(i); ok {
 			t.Errorf("%s: the page changed at %s", name, at)
 		}
 	}
 	for i := range is {
 		is[i].Updated = noon.Add(30 * time.Minute)
 	}
-	if at, ok := doc.Word(noon.Add(time.Hour), 0).Changed(is[0]); ok {
+	if at, ok := doc.PageDates(noon.Add(time.Hour), 0).Changed(is[0]); ok {
 		t.Errorf("all entries have the same date: the page changed at %s", at)
 	}
 }

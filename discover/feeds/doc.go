@@ -23,7 +23,7 @@
 // itself. [Policy.Next] turns that into a wait. Three things hold whatever a source does:
 //
 //   - The wait stays below half the time in which the source would have replaced all that it lists, as far as
-//     [Waits].Min allows. When nothing of what was listed last time is listed now, items were missed: [Round].Gap says
+//     [Waits].Min allows. When nothing of what was listed last time is listed now, items were missed: [Reading].Gap says
 //     so, and the source is asked four times as often until its readings overlap again.
 //   - What a source asks for (ttl, skipHours, skipDays, sy:updatePeriod, Cache-Control) lengthens a wait at most to
 //     [Policy].HintsUpTo, and never beyond the time in which items would be missed.
@@ -32,7 +32,7 @@
 //
 // # Claims
 //
-// That a known URI was modified is a claim. A source's claims are remembered, at most [MaxClaims] of them, until their URIs
+// That a known URI was modified is a claim. A source's claims are remembered, at most [maxClaims] of them, until their URIs
 // were visited, and then counted as right or wrong; [State.Belief] is the share that may be expected to be right. The more a
 // source is believed, the sooner its claims make a URI due.
 //
@@ -40,6 +40,6 @@
 //
 //   - Reading takes time in proportion to the content, at most [Bounds].MaxBytes of it, and gives at most [Bounds].MaxItems
 //     items.
-//   - A Seen is at most [MaxSeen] items long, a State at most some kilobytes.
+//   - A Seen is at most [maxSeen] items long, a State at most some kilobytes.
 //   - What [Seen.Bytes] and [State.Bytes] wrote can be read by all later versions.
 package feeds

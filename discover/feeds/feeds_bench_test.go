@@ -39,7 +39,7 @@ func BenchmarkRead(b *testing.B) {
 func BenchmarkSeen(b *testing.B) {
 	var all []Item
 	self := mustURI(b, "http://news.example/s.xml")
-	for i := range MaxSeen {
+	for i := range maxSeen {
 		u, err := self.Join(fmt.Sprintf("/article/%d", i))
 		if err != nil {
 			b.Fatal(err)

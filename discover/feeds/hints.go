@@ -111,8 +111,8 @@ func (g *gatherer) pushJSON(body []byte) (hub, self uri.URI) {
 	return hub, g.resolve(f.FeedURL)
 }
 
-// Push finds the WebSub hub and topic in the Link headers of an answer (W3C WebSub, section 4).
-func Push(self uri.URI, h http.Header) (hub, topic uri.URI) {
+// HubLinks finds the WebSub hub and topic in the Link headers of an answer (W3C WebSub, section 4).
+func HubLinks(self uri.URI, h http.Header) (hub, topic uri.URI) {
 	g := gatherer{self: self}
 	for _, value := range h.Values("Link") {
 		for range maxPush {

@@ -30,8 +30,8 @@ func (k Kind) String() string {
 	return "kind " + strconv.Itoa(int(k))
 }
 
-// Brisk reports whether a source of this kind lists what is newest, so that its items are wanted at once.
-func (k Kind) Brisk() bool { return k == Feed || k == News }
+// ListsNewest reports whether a source of this kind lists what is newest, so that its items are wanted at once.
+func (k Kind) ListsNewest() bool { return k == Feed || k == News }
 
 // headLength is how much of a content is looked at to tell what it is: the root element of real feeds stands in the first
 // few KiB, behind comments and style sheet instructions.

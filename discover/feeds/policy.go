@@ -42,7 +42,7 @@ func DefaultPolicy() Policy {
 
 // of returns the waits for a kind of source, and the name under which their evaluator is logged.
 func (p Policy) of(k Kind) (w Waits, name string) {
-	if k.Brisk() {
+	if k.ListsNewest() {
 		return p.Feed, "feed"
 	}
 	return p.Sitemap, "sitemap"
@@ -159,7 +159,7 @@ func (p Policy) asked(w evaluators.Wait, s State, cached time.Duration) evaluato
 
 // kept shortens a wait in which items would be missed.
 func (b Waits) kept(w evaluators.Wait, s State, rate float64) evaluators.Wait {
-	if !s.Kind.Brisk() || s.Listed == 0 {
+	if !s.Kind.ListsNewest() || s.Listed == 0 {
 		return w
 	}
 	if bound := max(hours(turnover*float64(s.Listed)/rate), b.Min); bound < w.Interval {

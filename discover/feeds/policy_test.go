@@ -24,7 +24,7 @@ func follow(p Policy, every, lasts time.Duration, listed int) (last State, waits
 			missed += max(0, top-listed-newest)
 			newest = top
 		}
-		var r Round
+		var r Reading
 		s, r = s.Read(now, d)
 		st = st.After(now, d, r, 0, 0)
 		w := p.Next(st, now, 0)
@@ -120,14 +120,14 @@ func TestBeliefFollowsTheProof(t *testing.T) {
 	}
 	liar, honest := s, s
 	for range 20 {
-		liar = liar.After(start, Document{Kind: Sitemap}, Round{}, 0, 1)
-		honest = honest.After(start, Document{Kind: Sitemap}, Round{}, 1, 0)
+		liar = liar.After(start, Document{Kind: Sitemap}, Reading{}, 0, 1)
+		honest = honest.After(start, Document{Kind: Sitemap}, Reading{}, 1, 0)
 	}
 	if liar.Belief() > 0.15 || honest.Belief() < 0.9 {
 		t.Errorf("liar %.2f, honest %.2f", liar.Belief(), honest.Belief())
 	}
 	for range 200 {
-		liar = liar.After(start, Document{Kind: Sitemap}, Round{}, 1, 0)
+		liar = liar.After(start, Document{Kind: Sitemap}, Reading{}, 1, 0)
 	}
 	if liar.Belief() < 0.9 {
 		t.Errorf("a liar that mended its ways is believed %.2f", liar.Belief())

@@ -12,9 +12,12 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// The bounds that apply where [Bounds] are zero: those of the sitemap protocol.
+// DefaultMaxItems is the number of items read from one source unless [Bounds] says otherwise: the limit of the sitemap
+// protocol.
+const DefaultMaxItems = 50_000
+
 const (
-	defaultMaxItems = 50_000
+	// defaultMaxBytes is the limit of the sitemap protocol, too.
 	defaultMaxBytes = 50 << 20
 	// maxFeed is how much of a feed is read, since all of it is held in memory at once.
 	maxFeed = 8 << 20
@@ -24,7 +27,7 @@ const (
 
 // Bounds limit what one source may cost.
 type Bounds struct {
-	MaxItems int   // items that are given; zero means 50,000
+	MaxItems int   // items that are given; zero means [DefaultMaxItems]
 	MaxBytes int64 // bytes of content that are read, after a gzip of the content's own is undone; zero means 50 MiB
 }
 
@@ -67,7 +70,7 @@ var ErrNotASource = errors.New("neither a feed nor a sitemap")
 // error is [ErrNotASource], or says that content could not be read.
 func Read(self uri.URI, contentType string, awaited bool, content io.Reader, b Bounds) (Document, error) {
 	if b.MaxItems <= 0 {
-		b.MaxItems = defaultMaxItems
+		b.MaxItems = DefaultMaxItems
 	}
 	if b.MaxBytes <= 0 {
 		b.MaxBytes = defaultMaxBytes

@@ -15,10 +15,10 @@ import (
 )
 
 const (
-	// MaxSeen is how many ids and links are remembered of one source: what the largest sitemap lists.
-	MaxSeen = 50_000
-	// MaxClaims is how many claims of one source wait for their proof at once. More would say no more.
-	MaxClaims = 64
+	// maxSeen is how many ids and links are remembered of one source: what the largest sitemap lists.
+	maxSeen = 50_000
+	// maxClaims is how many claims of one source wait for their proof at once. More would say no more.
+	maxClaims = 64
 	// maxUpdates is how many updates of one reading are given. Those beyond are given by the next one.
 	maxUpdates = 1000
 	// leastKept is how many items are remembered at least that are no longer listed.
@@ -47,8 +47,8 @@ type Claim struct {
 	At  time.Time // when the claim was read
 }
 
-// Round is what one reading of a source brought.
-type Round struct {
+// Reading is what one reading of a source brought.
+type Reading struct {
 	First   bool   // nothing was known of the source: all of it is New, and not news
 	New     []Item // the newest first
 	Updated []Item
@@ -58,18 +58,18 @@ type Round struct {
 }
 
 // Any reports whether the reading brought something new.
-func (r Round) Any() bool { return len(r.New)+len(r.Updated) > 0 }
+func (r Reading) Any() bool { return len(r.New)+len(r.Updated) > 0 }
 
 // Read compares what a source says with what it has listed so far.
-func (s Seen) Read(now time.Time, d Document) (Seen, Round) {
-	round := Round{First: !s.started, Listed: len(d.Items)}
+func (s Seen) Read(now time.Time, d Document) (Seen, Reading) {
+	round := Reading{First: !s.started, Listed: len(d.Items)}
 	at := make(map[uint64]int, len(s.known))
 	for i, m := range s.known {
 		at[m.id] = i
 	}
 	listed := make([]mark, 0, len(d.Items))
 	taken := make(map[uint64]bool, len(d.Items))
-	overlap, made := false, d.Made()
+	overlap, made := false, d.commonDate()
 	for _, item := range d.Items {
 		is, linked := marks(item)
 		was, known := s.find(at, is.id, linked)
@@ -98,7 +98,7 @@ func (s Seen) Read(now time.Time, d Document) (Seen, Round) {
 			}
 		}
 	}
-	round.Gap = d.Kind.Brisk() && len(s.known) > 0 && len(d.Items) > 0 && !overlap
+	round.Gap = d.Kind.ListsNewest() && len(s.known) > 0 && len(d.Items) > 0 && !overlap
 	slices.SortStableFunc(round.New, func(a, b Item) int { return b.when(now).Compare(a.when(now)) })
 	return Seen{known: s.keep(listed, taken), claims: s.claims, started: true}, round
 }
@@ -145,9 +145,9 @@ func (m mark) after(is mark, now time.Time) mark {
 
 // keep puts those that are no longer listed behind those that are.
 func (s Seen) keep(listed []mark, taken map[uint64]bool) []mark {
-	room := min(max(leastKept, 2*len(listed)), MaxSeen)
+	room := min(max(leastKept, 2*len(listed)), maxSeen)
 	if len(listed) >= room {
-		return listed[:min(len(listed), MaxSeen)]
+		return listed[:min(len(listed), maxSeen)]
 	}
 	for _, m := range s.known {
 		if len(listed) == room {
@@ -173,8 +173,8 @@ func (s Seen) Claims() []Claim { return slices.Clone(s.claims) }
 
 // WithClaims is s with these claims waiting, the last of them if they are too many.
 func (s Seen) WithClaims(claims []Claim) Seen {
-	kept := make([]Claim, 0, min(len(claims), MaxClaims))
-	for _, c := range claims[max(0, len(claims)-MaxClaims):] {
+	kept := make([]Claim, 0, min(len(claims), maxClaims))
+	for _, c := range claims[max(0, len(claims)-maxClaims):] {
 		if len(c.URI.String()) <= longestClaim {
 			kept = append(kept, c)
 		}
@@ -183,8 +183,8 @@ func (s Seen) WithClaims(claims []Claim) Seen {
 	return s
 }
 
-// ErrSeen is a Seen or a State that cannot be what was written.
-var ErrSeen = errors.New("what is remembered of a source is damaged")
+// errDamaged is a Seen or a State that cannot be what was written.
+var errDamaged = errors.New("what is remembered of a source is damaged")
 
 const (
 	seenVersion = 1
@@ -233,13 +233,13 @@ func OpenSeen(b []byte) (Seen, error) {
 	}
 	var w seenRow
 	if b[0] != seenVersion {
-		return Seen{}, fmt.Errorf("%w: version %d", ErrSeen, b[0])
+		return Seen{}, fmt.Errorf("%w: version %d", errDamaged, b[0])
 	}
 	if err := cbor.Unmarshal(b[1:], &w); err != nil {
-		return Seen{}, fmt.Errorf("%w: %w", ErrSeen, err)
+		return Seen{}, fmt.Errorf("%w: %w", errDamaged, err)
 	}
-	if len(w.Known)%markLength != 0 || len(w.Known) > MaxSeen*markLength || len(w.Claims) > MaxClaims {
-		return Seen{}, fmt.Errorf("%w: %d bytes, %d claims", ErrSeen, len(w.Known), len(w.Claims))
+	if len(w.Known)%markLength != 0 || len(w.Known) > maxSeen*markLength || len(w.Claims) > maxClaims {
+		return Seen{}, fmt.Errorf("%w: %d bytes, %d claims", errDamaged, len(w.Known), len(w.Claims))
 	}
 	s := Seen{started: true}
 	for k := w.Known; len(k) > 0; k = k[markLength:] {

@@ -90,7 +90,7 @@ func TestWhatIsNew(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			var s Seen
-			var r Round
+			var r Reading
 			for i, list := range c.readings {
 				s, r = s.Read(start.Add(time.Duration(i)*time.Minute), Document{Kind: Feed, Items: items(list)})
 				if r.First != (i == 0) {
@@ -115,14 +115,14 @@ func TestWhatIsNew(t *testing.T) {
 func TestSeenIsBounded(t *testing.T) {
 	t.Parallel()
 	var s Seen
-	all := make([]Item, MaxSeen+100)
+	all := make([]Item, maxSeen+100)
 	for i := range all {
 		all[i] = Item{ID: fmt.Sprint(i), URI: uri.FromCanonical(fmt.Sprintf("http://news.example/%d", i))}
 	}
 	s, _ = s.Read(start, Document{Kind: Sitemap, Items: all})
 	long := uri.FromCanonical("http://news.example/" + strings.Repeat("x", longestClaim-20))
-	s = s.WithClaims(slices.Repeat([]Claim{{URI: long, At: start}}, 2*MaxClaims))
-	if n := len(s.Bytes()); n > 800<<10 || len(s.known) != MaxSeen || len(s.Claims()) != MaxClaims {
+	s = s.WithClaims(slices.Repeat([]Claim{{URI: long, At: start}}, 2*maxClaims))
+	if n := len(s.Bytes()); n > 800<<10 || len(s.known) != maxSeen || len(s.Claims()) != maxClaims {
 		t.Errorf("%d bytes, %d known, %d claims", n, len(s.known), len(s.Claims()))
 	}
 	if _, err := OpenSeen(s.Bytes()); err != nil {
@@ -152,7 +152,7 @@ func TestUpdatesBeyondTheBoundComeNextTime(t *testing.T) {
 	}
 	s, _ := Seen{}.Read(start, Document{Kind: Sitemap, Items: list(2 * time.Hour)})
 	for _, want := range []int{maxUpdates, 10, 0} {
-		var r Round
+		var r Reading
 		if s, r = s.Read(start, Document{Kind: Sitemap, Items: list(time.Hour)}); len(r.Updated) != want {
 			t.Errorf("%d updates, want %d", len(r.Updated), want)
 		}

@@ -53,7 +53,7 @@ func (t tally) after(events, hours, memory float64) tally {
 func (s State) IsSource() bool { return s.Kind != None }
 
 // After is the state after a reading, and what came of the claims since the one before.
-func (s State) After(now time.Time, d Document, r Round, right, wrong int) State {
+func (s State) After(now time.Time, d Document, r Reading, right, wrong int) State {
 	elapsed := s.elapsed(now)
 	s = s.counted(now, float64(len(r.New))+s.Belief()*float64(len(r.Updated)-r.Stamped), r.First)
 	s.Kind, s.Listed, s.Broken = d.Kind, r.Listed, 0
@@ -72,7 +72,7 @@ func (s State) After(now time.Time, d Document, r Round, right, wrong int) State
 		s.Gaps++
 		s.LastGap = now
 		s.ceiling = max(elapsed/4, time.Second)
-	case !r.First && d.Kind.Brisk() && 2*len(r.New) > r.Listed:
+	case !r.First && d.Kind.ListsNewest() && 2*len(r.New) > r.Listed:
 		s.ceiling = max(elapsed/2, time.Second)
 	case s.ceiling > 0:
 		s.ceiling += s.ceiling / 2
@@ -174,10 +174,10 @@ func OpenState(b []byte) (State, error) {
 	}
 	var w stateRow
 	if b[0] != stateVersion {
-		return State{}, fmt.Errorf("%w: version %d", ErrSeen, b[0])
+		return State{}, fmt.Errorf("%w: version %d", errDamaged, b[0])
 	}
 	if err := cbor.Unmarshal(b[1:], &w); err != nil {
-		return State{}, fmt.Errorf("%w: %w", ErrSeen, err)
+		return State{}, fmt.Errorf("%w: %w", errDamaged, err)
 	}
 	s := State{
 		Kind: Kind(w.Kind), Read: fromMillis(w.Read), Began: fromMillis(w.Began), News: fromMillis(w.News), Listed: w.Listed,
@@ -188,11 +188,11 @@ func OpenState(b []byte) (State, error) {
 	}
 	for _, f := range []float64{s.Right, s.Wrong, s.fast.events, s.fast.hours, s.slow.events, s.slow.hours} {
 		if !(f >= 0) || math.IsInf(f, 0) {
-			return State{}, fmt.Errorf("%w: a number in it is impossible", ErrSeen)
+			return State{}, fmt.Errorf("%w: a number in it is impossible", errDamaged)
 		}
 	}
 	if w.Listed < 0 || w.Broken < 0 || w.Every < 0 || w.Ceiling < 0 {
-		return State{}, fmt.Errorf("%w: a number in it is negative", ErrSeen)
+		return State{}, fmt.Errorf("%w: a number in it is negative", errDamaged)
 	}
 	return s, nil
 }

@@ -16,7 +16,7 @@
 // # Who may trigger
 //
 // Each subscription has a callback that nobody can guess and a secret. A notification without the HMAC of that secret is
-// taken, as the standard wants it, and ignored. One topic triggers at most once in [Options].Between.
+// taken, as the standard wants it, and ignored. One topic triggers at most once in [Options].MinInterval.
 //
 // # Invariants
 //

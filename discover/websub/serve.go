@@ -91,7 +91,7 @@ func (s *Subscriber) notified(w http.ResponseWriter, r *http.Request, id string,
 		return
 	}
 	s.mu.Lock()
-	again := now.Sub(sub.triggered) >= s.o.Between || sub.triggered.After(now)
+	again := now.Sub(sub.triggered) >= s.o.MinInterval || sub.triggered.After(now)
 	if again {
 		sub.triggered = now
 	}

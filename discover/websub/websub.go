@@ -14,10 +14,12 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
+// DefaultLease is the time for which subscriptions are requested unless [Options] says otherwise.
+const DefaultLease = 10 * 24 * time.Hour
+
 const (
-	defaultMax     = 10_000
-	defaultLease   = 10 * 24 * time.Hour
-	defaultBetween = time.Minute
+	defaultMax         = 10_000
+	defaultMinInterval = time.Minute
 
 	// patience is how long a hub may take to verify what was asked for before it is asked again.
 	patience = 10 * time.Minute
@@ -33,9 +35,10 @@ const (
 // Options say how to subscribe.
 type Options struct {
 	Callback string        // public address under which the hubs reach Serve; no slash at the end
-	Lease    time.Duration // to ask for; zero means 10 days
-	Between  time.Duration // least time between two triggers of a topic; zero means a minute
-	Max      int           // subscriptions; zero means 10,000
+	Lease    time.Duration // time for which subscriptions are requested; zero means [DefaultLease]
+	Max      int           // maximum number of subscriptions; zero means 10,000
+
+	MinInterval time.Duration // minimum time between two triggers of a topic; zero means a minute
 
 	Post   func(ctx context.Context, hub uri.URI, form url.Values) (status int, err error) // sends a form
 	Notify func(feed uri.URI)                                                              // the feed has something new; it must not call back
@@ -74,10 +77,10 @@ func New(o Options) (*Subscriber, error) {
 		o.Max = defaultMax
 	}
 	if o.Lease <= 0 {
-		o.Lease = defaultLease
+		o.Lease = DefaultLease
 	}
-	if o.Between <= 0 {
-		o.Between = defaultBetween
+	if o.MinInterval <= 0 {
+		o.MinInterval = defaultMinInterval
 	}
 	return &Subscriber{o: o, subs: map[string]*subscription{}, by: map[uri.URI]*subscription{}}, nil
 }

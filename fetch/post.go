@@ -1,0 +1,78 @@
+package fetch
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+const (
+	formTimeout   = 30 * time.Second
+	maxFormAnswer = 64 << 10
+
+	linesTimeout     = time.Minute
+	linesDialTimeout = 10 * time.Second
+	maxLinesAnswer   = 4 << 10
+
+	maxPostHead = 64 << 10 // bytes of the head of an answer
+)
+
+// PostForm sends a form through dial and returns the status of the answer. It is meant for services that the crawl
+// itself uses, such as WebSub hubs. Nothing of the exchange is recorded, and redirects are not followed.
+func PostForm(ctx context.Context, dial Dialer, to uri.URI, userAgent string, form url.Values) (int, error) {
+	ctx, cancel := context.WithTimeout(ctx, formTimeout)
+	defer cancel()
+	header := http.Header{"Content-Type": {"application/x-www-form-urlencoded"}, "User-Agent": {userAgent}}
+	status, _, err := post(ctx, dial, to.String(), header, []byte(form.Encode()), maxFormAnswer)
+	if err != nil {
+		return 0, fmt.Errorf("send a form to %s: %w", to, err)
+	}
+	return status, nil
+}
+
+// PostLines sends lines of text to a server of the operator's own, and returns the status of its answer and the first
+// 4 KiB of the answer's text. It connects to any address, so it must only be used for servers that the configuration
+// names, never for one that a page names. Nothing of the exchange is recorded. Redirects are not followed, and no proxy
+// is used.
+func PostLines(ctx context.Context, to, userAgent string, lines []byte) (status int, answer string, _ error) {
+	ctx, cancel := context.WithTimeout(ctx, linesTimeout)
+	defer cancel()
+	dialer := net.Dialer{Timeout: linesDialTimeout}
+	header := http.Header{"Content-Type": {"text/plain; charset=utf-8"}, "User-Agent": {userAgent}}
+	status, text, err := post(ctx, dialer.DialContext, to, header, lines, maxLinesAnswer)
+	if err != nil {
+		return 0, "", fmt.Errorf("send lines: %w", err)
+	}
+	return status, string(text), nil
+}
+
+// post sends body over a connection of its own, and returns the status of the answer and at most maxAnswer bytes of its
+// body.
+func post(ctx context.Context, dial Dialer, to string, header http.Header, body []byte, maxAnswer int64) (int, []byte, error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, to, bytes.NewReader(body))
+	if err != nil {
+		return 0, nil, err
+	}
+	r.Header = header
+	transport := &http.Transport{DialContext: dial, DisableKeepAlives: true, MaxResponseHeaderBytes: maxPostHead}
+	defer transport.CloseIdleConnections()
+	notFollowed := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	client := http.Client{Transport: transport, CheckRedirect: notFollowed}
+	answer, err := client.Do(r)
+	if err != nil {
+		return 0, nil, err
+	}
+	text, err := io.ReadAll(io.LimitReader(answer.Body, maxAnswer))
+	if err = errors.Join(err, answer.Body.Close()); err != nil {
+		return 0, nil, fmt.Errorf("read the answer: %w", err)
+	}
+	return answer.StatusCode, text, nil
+}
