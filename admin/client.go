@@ -16,7 +16,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/arcrawl/arcrawl/crawler"
+	"github.com/arcrawl/arcrawl/crawler/whatif"
 )
 
 // ErrNoDaemon tells that nobody answers where the daemon was looked for.
@@ -216,7 +216,7 @@ func (c *Client) Why(ctx context.Context, text string) (Why, error) {
 }
 
 // WhyNot asks what keeps a URI out of the crawl.
-func (c *Client) WhyNot(ctx context.Context, q crawler.WhyNot) (WhyNot, error) {
+func (c *Client) WhyNot(ctx context.Context, q whatif.Question) (WhyNot, error) {
 	v := url.Values{"uri": {q.URI.String()}}
 	if !q.Via.IsZero() {
 		v.Set("via", q.Via.String())

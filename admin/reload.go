@@ -6,7 +6,7 @@ import (
 	"net/http"
 
 	"github.com/arcrawl/arcrawl/config"
-	"github.com/arcrawl/arcrawl/crawler"
+	"github.com/arcrawl/arcrawl/crawler/whatif"
 )
 
 // ReloadOrder says whether the configuration is to be put in force.
@@ -89,14 +89,14 @@ func (w *Window) reload(o ReloadOrder) (Reloaded, error) {
 	return out, err
 }
 
-func planOf(p crawler.Plan) Plan {
+func planOf(p whatif.Plan) Plan {
 	out := Plan{
 		Changes: changesOf(p.Changes), More: p.More, AtRestart: changesOf(p.AtRestart), SeedsAdded: p.SeedsAdded, SeedsRemoved: p.SeedsRemoved,
-		DueNow: p.DueNow, Weighed: p.Weighed, Warnings: Faults(p.Warnings),
+		DueNow: p.DueNow, Weighed: p.Complete, Warnings: Faults(p.Warnings),
 	}
 	if n := p.Names; n != nil {
 		out.Names = &Names{
-			Hosts: n.Hosts, URIs: n.URIs, Merged: n.Merged, Parted: n.Parted, Whole: n.Whole, Merges: namesOf(n.Merges), Splits: namesOf(n.Splits), Text: n.String(),
+			Hosts: n.Hosts, URIs: n.URIs, Merged: n.Merged, Parted: n.Parted, Whole: n.Complete, Merges: namesOf(n.Merges), Splits: namesOf(n.Splits), Text: n.String(),
 		}
 	}
 	for _, h := range p.Held {
@@ -106,12 +106,12 @@ func planOf(p crawler.Plan) Plan {
 		out.Released = append(out.Released, string(h))
 	}
 	for _, l := range p.Load {
-		out.Load = append(out.Load, HostLoad{Host: string(l.Host), URIs: l.URIs, Before: l.Before, After: l.After, Carries: l.Carries, Text: l.String()})
+		out.Load = append(out.Load, HostLoad{Host: string(l.Host), URIs: l.URIs, Before: l.Before, After: l.After, Carries: l.Capacity, Text: l.String()})
 	}
 	return out
 }
 
-func namesOf(list []crawler.NameChange) []NameChange {
+func namesOf(list []whatif.NameChange) []NameChange {
 	out := make([]NameChange, len(list))
 	for i, c := range list {
 		out[i] = NameChange{A: c.A.String(), B: c.B.String(), Name: c.Name}

@@ -12,8 +12,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/scope"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -130,8 +130,8 @@ func whyRoutes() []route {
 			},
 			serve: func(w *Window, r *http.Request) (any, error) {
 				text := r.FormValue("uri")
-				if reason, ok := crawler.OtherScheme(text); ok {
-					return WhyNotOf(text, []crawler.Reason{reason}), nil
+				if reason, ok := scope.OtherScheme(text); ok {
+					return WhyNotOf(text, []scope.Reason{reason}), nil
 				}
 				q, err := readWhyNot(r)
 				if err != nil {

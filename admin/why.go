@@ -8,8 +8,9 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/config"
-	"github.com/arcrawl/arcrawl/crawler"
+	"github.com/arcrawl/arcrawl/crawler/whatif"
 	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/scope"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -81,7 +82,7 @@ func (w *Window) why(text string) (Why, error) {
 	if out.State, err = w.stateOf(r, now); err != nil {
 		return Why{}, err
 	}
-	verdict, err := w.whyNot(crawler.WhyNot{URI: u})
+	verdict, err := w.whyNot(whatif.Question{URI: u})
 	if err != nil {
 		return Why{}, err
 	}
@@ -191,9 +192,9 @@ func later(a, b time.Time) time.Time {
 func clock(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 MST") }
 
 // whyNot tells what keeps a URI out.
-func (w *Window) whyNot(q crawler.WhyNot) (WhyNot, error) {
+func (w *Window) whyNot(q whatif.Question) (WhyNot, error) {
 	now := w.o.Now()
-	reasons, err := crawler.ExplainScope(w.o.Config().Config, w.o.Frontier, w.o.Traps, q, now)
+	reasons, err := whatif.Explain(w.o.Config().Config, w.o.Frontier, w.o.Traps, q, now)
 	if err != nil {
 		return WhyNot{}, err
 	}
@@ -211,11 +212,11 @@ func (w *Window) whyNot(q crawler.WhyNot) (WhyNot, error) {
 }
 
 // WhyNotOf is the answer for a URI of which the rules said this.
-func WhyNotOf(uri string, reasons []crawler.Reason) WhyNot {
+func WhyNotOf(uri string, reasons []scope.Reason) WhyNot {
 	out := WhyNot{URI: uri, Rules: []Rule{}}
 	for _, r := range reasons {
 		out.Rules = append(out.Rules, Rule{Opinion: r.Opinion.String(), Rule: r.Rule, Why: r.Why, Where: r.Where})
-		if r.Opinion == crawler.Rejects {
+		if r.Opinion == scope.Rejects {
 			out.Out = fmt.Sprintf("kept out by %s: %s", r.Rule, r.Why)
 		}
 	}
@@ -223,7 +224,7 @@ func WhyNotOf(uri string, reasons []crawler.Reason) WhyNot {
 }
 
 // readWhyNot reads the question from a request.
-func readWhyNot(r *http.Request) (q crawler.WhyNot, err error) {
+func readWhyNot(r *http.Request) (q whatif.Question, err error) {
 	var bad error
 	if q.URI, err = uri.Parse(r.FormValue("uri")); err != nil {
 		return q, badRequest{err}

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/arcrawl/arcrawl/scope"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -30,7 +31,7 @@ func (c *Config) ForHost(h uri.Host, now time.Time) Settings { return c.settings
 
 func (c *Config) settings(h uri.Host, a About) Settings {
 	s := *c.profile(h).settings(a)
-	if s.Scope.By == ByPrefix && len(s.Scope.Prefixes) == 0 {
+	if s.Scope.By == scope.ByPrefix && len(s.Scope.Prefixes) == 0 {
 		s.Scope.Prefixes = c.folders[h]
 	}
 	return s

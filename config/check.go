@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/arcrawl/arcrawl/scope"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -208,16 +209,16 @@ func (l *loader) checkSeeds() {
 // warnScope warns of scopes that let nothing in, and of prefixes that nobody asks for.
 func (l *loader) warnScope() {
 	const name = "scope.prefixes"
-	wanted := l.draft.settings.Scope.By == ByPrefix
+	wanted := l.draft.settings.Scope.By == scope.ByPrefix
 	for _, f := range l.files {
 		s := f.draft.settings.Scope
-		wanted = wanted || s.By == ByPrefix
-		if s.By != ByPrefix && f.doc.has(pathOf(name)) {
+		wanted = wanted || s.By == scope.ByPrefix
+		if s.By != scope.ByPrefix && f.doc.has(pathOf(name)) {
 			at := field{doc: f.doc, name: name, path: pathOf(name), value: []any{}}
 			at.warn("have no effect with scope.by = "+show(string(s.By)), `set by = "prefix" too`)
 		}
 		onHost := func(s Seed) bool { return s.URI.Host() == f.host || below(s.URI.Host(), f.host) }
-		if s.By == ByPrefix && len(s.Prefixes) == 0 && f.doc.has(pathOf("scope.by")) && !slices.ContainsFunc(l.config.Seeds, onHost) {
+		if s.By == scope.ByPrefix && len(s.Prefixes) == 0 && f.doc.has(pathOf("scope.by")) && !slices.ContainsFunc(l.config.Seeds, onHost) {
 			at := field{doc: f.doc, name: "scope.by", path: pathOf("scope.by"), value: string(s.By)}
 			at.warn("lets nothing in, for the host has neither prefixes nor seeds", "set scope.prefixes")
 		}

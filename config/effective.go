@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/arcrawl/arcrawl/scope"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -48,7 +49,7 @@ func (c *Config) effective(h uri.Host, a About) []Setting {
 	p := c.profile(h)
 	set := p.inForce(a)
 	d := p.combine(set)
-	if s := d.settings; s.Scope.By == ByPrefix && len(s.Scope.Prefixes) == 0 {
+	if s := d.settings; s.Scope.By == scope.ByPrefix && len(s.Scope.Prefixes) == 0 {
 		filled := *s
 		filled.Scope.Prefixes = c.folders[h]
 		copied := *d

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/scope"
 )
 
 // FuzzLoad gives random bytes as main file and as host file: there is always either a Config or Faults, each fault names
@@ -69,7 +70,7 @@ func checkConfig(t *testing.T, c *config.Config) {
 			t.Fatalf("seed %v has no host or line", s)
 		}
 		settings := c.For(config.About{URI: s.URI})
-		if settings.Scope.By == config.ByPrefix && len(settings.Scope.Prefixes) == 0 {
+		if settings.Scope.By == scope.ByPrefix && len(settings.Scope.Prefixes) == 0 {
 			t.Fatalf("host of the seed %v has no prefixes", s)
 		}
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/evaluators"
+	"github.com/arcrawl/arcrawl/scope"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -99,8 +100,11 @@ func defaultSettings(t testing.TB) config.Settings {
 			MaxBody: 1 << 30, MaxHead: 256 << 10, MaxContent: 1 << 30,
 		},
 		Scope: config.Scope{
-			By: config.ByHost, MaxHops: 20, MaxEmbedHops: 2, MaxRedirects: 5, MaxLinkHops: 1000, MaxManifestHops: 1000,
-			MaxInferredHops: 1000, MaxSpeculativeHops: 1, SeedRedirects: config.RedirectsAnywhere, Traps: true, TrapWait: 28 * day, EmbedsAnywhere: true, MaxLinks: 5000,
+			Rules: scope.Rules{
+				By: scope.ByHost, MaxHops: 20, MaxEmbedHops: 2, MaxRedirects: 5, MaxLinkHops: 1000, MaxManifestHops: 1000,
+				MaxInferredHops: 1000, MaxSpeculativeHops: 1, SeedRedirects: scope.RedirectsAnywhere, EmbedsAnywhere: true,
+			},
+			Traps: true, TrapWait: 28 * day, MaxLinks: 5000,
 		},
 		Change: config.Change{
 			Mode: config.Strict, MaxSize: 2 << 20, MIME: mime(t, "^(text/.*|application/([a-z0-9.+-]*[+])?(xml|json)(;.*)?)$"),
@@ -373,13 +377,15 @@ func TestEachKeyReachesItsField(t *testing.T) {
 			MaxBody: 10 << 20, MaxHead: 64 << 10, MaxContent: 1e12,
 		},
 		Scope: config.Scope{
-			By: config.ByPrefix, Prefixes: []string{"https://www.news.example/a%20b/"}, MaxHops: 3, MaxRedirects: 50, MaxLinks: 100, Speculative: true,
-			MaxLinkHops: 4, MaxManifestHops: 5, MaxInferredHops: 6, MaxSpeculativeHops: 7, SeedRedirects: config.RedirectsInDomain,
-			MaxURIs: 8, MaxURIsPerDirectory: 9, TrapWait: 7 * day,
-			Rules: []config.ScopeRule{
-				{Match: regexp.MustCompile("/print/"), File: main, Line: lineOf("rules =")},
-				{Accept: true, Match: regexp.MustCompile("^https://media[.]"), File: main, Line: lineOf("rules =")},
+			Rules: scope.Rules{
+				By: scope.ByPrefix, Prefixes: []string{"https://www.news.example/a%20b/"}, MaxHops: 3, MaxRedirects: 50,
+				MaxLinkHops: 4, MaxManifestHops: 5, MaxInferredHops: 6, MaxSpeculativeHops: 7, SeedRedirects: scope.RedirectsInDomain,
+				Exceptions: []scope.Exception{
+					{Match: regexp.MustCompile("/print/"), File: main, Line: lineOf("rules =")},
+					{Accept: true, Match: regexp.MustCompile("^https://media[.]"), File: main, Line: lineOf("rules =")},
+				},
 			},
+			MaxURIs: 8, MaxURIsPerDirectory: 9, TrapWait: 7 * day, MaxLinks: 100, Speculative: true,
 		},
 		Names: uri.Naming{
 			Set: uri.Heritrix, Drop: []string{"utm_*"}, Rewrite: []uri.Rewrite{{Match: regexp.MustCompile(`/index[.]html$`), To: "/"}},

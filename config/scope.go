@@ -5,33 +5,14 @@ import (
 	"regexp"
 	"strings"
 	"time"
+
+	"github.com/arcrawl/arcrawl/scope"
 )
 
-// Scope says which discovered URIs are taken.
+// Scope says which discovered URIs are taken, and how many.
 type Scope struct {
-	// By is scope.by ("host"): what a URI is measured against.
-	By ScopeBy
-	// Prefixes is scope.prefixes ([]): canonical URIs; with [ByPrefix] a URI is in scope when its text begins with one
-	// of them. Where none are set they are the folders of the host's seeds, on the http and the https side.
-	Prefixes []string
-	// Rules is scope.rules ([]): exceptions; the first that matches decides.
-	Rules []ScopeRule
-	// MaxHops is scope.max_hops (20): steps of any kind from the seed.
-	MaxHops int
-	// MaxEmbedHops is scope.max_embed_hops (2): embeds in a row at the end of the path, redirects apart.
-	MaxEmbedHops int
-	// MaxRedirects is scope.max_redirects (5): redirects in a row.
-	MaxRedirects int
-	// MaxLinkHops is scope.max_link_hops (1000): how many of the steps may be links.
-	MaxLinkHops int
-	// MaxManifestHops is scope.max_manifest_hops (1000): how many may lead out of feeds and sitemaps.
-	MaxManifestHops int
-	// MaxInferredHops is scope.max_inferred_hops (1000): how many may lead to implied pages.
-	MaxInferredHops int
-	// MaxSpeculativeHops is scope.max_speculative_hops (1): how many may be guesses out of scripts.
-	MaxSpeculativeHops int
-	// SeedRedirects is scope.seed_redirects ("anywhere"): how much of the host that a seed redirects to is in scope.
-	SeedRedirects SeedRedirects
+	// Rules decide whether a URI is in scope.
+	scope.Rules
 	// MaxURIs is scope.max_uris (0): URIs kept for the host; zero is Crawl.MaxURIsPerHost.
 	MaxURIs int64
 	// MaxURIsPerDirectory is scope.max_uris_per_directory (0): URIs taken of one folder of the host; zero sets no limit.
@@ -40,28 +21,16 @@ type Scope struct {
 	Traps bool
 	// TrapWait is scope.trap_wait ("28d"): when a URI of a trap that is known is looked at again.
 	TrapWait time.Duration
-	// EmbedsAnywhere is scope.embeds_anywhere (true): what a page in scope shows or runs is taken from any host.
-	EmbedsAnywhere bool
 	// MaxLinks is scope.max_links (5000): links taken from one page.
 	MaxLinks int
 	// Speculative is scope.speculative (false): what looks like a reference in a script is taken for a link.
 	Speculative bool
 }
 
-// ScopeBy is what the scope of a host is measured by.
-type ScopeBy string
-
-// The scopes.
-const (
-	ByHost   ScopeBy = "host"   // every URI on a host of the seeds
-	ByDomain ScopeBy = "domain" // also every URI of the seed's registrable domain
-	ByPrefix ScopeBy = "prefix" // every URI whose text begins with one of the prefixes
-)
-
 var scopeKeys = []key{
 	{
 		Key:    Key{Name: "scope.by", Default: `"host"`, Scope: inBoth, Doc: "`host`: every URI on a host of the seeds. `domain`: also every URI of the seed's registrable domain, as the public suffix list has it. `prefix`: every URI whose text begins with one of the prefixes."},
-		reader: named(func(d *draft) *ScopeBy { return &d.settings.Scope.By }, ByHost, ByDomain, ByPrefix),
+		reader: named(func(d *draft) *scope.By { return &d.settings.Scope.By }, scope.ByHost, scope.ByDomain, scope.ByPrefix),
 	},
 	{
 		Key:    Key{Name: "scope.prefixes", Default: "[]", Scope: inBoth, Doc: "For `by = \"prefix\"`. When empty, the folders of the host's seeds, on the http and the https side. End a folder with a slash."},
@@ -102,7 +71,7 @@ var scopeKeys = []key{
 	{
 		Key: Key{Name: "scope.seed_redirects", Default: `"anywhere"`, Scope: inBoth, Doc: "How much of the host that a seed redirects to belongs to the crawl. `anywhere`: all of it, as if it were the seed's own. " +
 			"`domain`: all of it if it is in the seed's registrable domain. `page`: only the page. The page itself is visited in any case."},
-		reader: named(func(d *draft) *SeedRedirects { return &d.settings.Scope.SeedRedirects }, RedirectsAnywhere, RedirectsInDomain, RedirectsPage),
+		reader: named(func(d *draft) *scope.SeedRedirects { return &d.settings.Scope.SeedRedirects }, scope.RedirectsAnywhere, scope.RedirectsInDomain, scope.RedirectsPage),
 	},
 	{
 		Key:    Key{Name: "scope.max_uris", Default: "0", Scope: inBoth, Doc: "URIs kept for the host; those discovered beyond it are refused. 0 is crawl.max_uris_per_host."},
@@ -134,33 +103,6 @@ var scopeKeys = []key{
 	},
 }
 
-// SeedRedirects says how much of the host that a seed redirects to is in scope.
-type SeedRedirects string
-
-// How far a seed's redirect widens the scope.
-const (
-	RedirectsAnywhere SeedRedirects = "anywhere" // to all of the host
-	RedirectsInDomain SeedRedirects = "domain"   // to all of the host if it is in the seed's registrable domain
-	RedirectsPage     SeedRedirects = "page"     // to the page alone
-)
-
-// ScopeRule is one of scope.rules and where it stands.
-type ScopeRule struct {
-	Accept bool
-	Match  *regexp.Regexp
-	File   string // as it stands in a [Fault]
-	Line   int
-}
-
-// String is the rule as the file has it.
-func (r ScopeRule) String() string {
-	verb := "reject "
-	if r.Accept {
-		verb = "accept "
-	}
-	return verb + r.Match.String()
-}
-
 // Bounds of scope.rules; each rule is tried on each link.
 const (
 	maxScopeRules = 500
@@ -173,7 +115,7 @@ func scopeRules() reader {
 	return reader{
 		kind: "list of rules",
 		read: func(f field, d *draft) {
-			var own []ScopeRule
+			var own []scope.Exception
 			f.texts(`for example ['reject /print/']`, func(e field, s string) {
 				verb, expression, _ := strings.Cut(strings.TrimSpace(s), " ")
 				expression = strings.TrimSpace(expression)
@@ -183,11 +125,11 @@ func scopeRules() reader {
 				}
 				if re, ok := e.expression(expression, example); ok {
 					at := e.finding("", "")
-					own = append(own, ScopeRule{Accept: verb == "accept", Match: re, File: at.File, Line: at.Line})
+					own = append(own, scope.Exception{Accept: verb == "accept", Match: re, File: at.File, Line: at.Line})
 				}
 			})
-			d.settings.Scope.Rules = append(own, d.settings.Scope.Rules...)
-			if n := len(d.settings.Scope.Rules); n > maxScopeRules {
+			d.settings.Scope.Exceptions = append(own, d.settings.Scope.Exceptions...)
+			if n := len(d.settings.Scope.Exceptions); n > maxScopeRules {
 				f.fault(fmt.Sprintf("makes %d rules with those of the main file", n), fmt.Sprintf("at most %d; join some with |", maxScopeRules))
 			}
 		},

@@ -9,6 +9,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/crawler/policy"
 	"github.com/arcrawl/arcrawl/crawllog"
 	"github.com/arcrawl/arcrawl/dedup"
 	"github.com/arcrawl/arcrawl/digest"
@@ -99,7 +100,7 @@ type Report struct {
 // Crawler walks URIs through the rooms. Make one with [New] and run it once.
 type Crawler struct {
 	rooms  Rooms
-	robots rulesCache
+	robots *policy.Robots
 
 	// step is called at each numbered step of a walk; tests die there.
 	step func(step string)
@@ -131,7 +132,7 @@ func New(r Rooms) *Crawler {
 		r.Beat = func(time.Time) {}
 	}
 	return &Crawler{
-		rooms: r, step: func(string) {}, robots: newRulesCache(),
+		rooms: r, step: func(string) {}, robots: policy.NewRobots(r.Frontier),
 		dirty: make(chan struct{}, 1), desks: make([]desk, r.Config.Current().Crawl.Workers),
 		seat: make(chan struct{}, 1), wake: make(chan struct{}, 1),
 	}

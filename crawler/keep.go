@@ -1,7 +1,6 @@
 package crawler
 
 import (
-	"net/http"
 	"strconv"
 	"strings"
 	"time"
@@ -197,13 +196,4 @@ func (c *Crawler) tellIndex(v visit, k kept) {
 	if err := c.rooms.Index(one); err != nil {
 		c.rooms.Log.Error().Err(err).Msg("the index of the archive is behind; it is made good at the next start")
 	}
-}
-
-// isRedirect reports whether a status points elsewhere by its Location header.
-func isRedirect(status int) bool {
-	switch status {
-	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
-		return true
-	}
-	return false
 }

@@ -3,6 +3,7 @@ package crawler
 import (
 	"github.com/arcrawl/arcrawl/discover"
 	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/scope"
 	"github.com/arcrawl/arcrawl/scope/traps"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -95,6 +96,6 @@ func (f *finder) ofHost(u uri.URI, hop uri.Hop) *saying {
 	f.next++
 	parent := &f.v.claim.Record
 	hops := parent.Hops.Then(hop)
-	*said = saying{host, hop, hops, f.realm().takes(step{uri: u, hops: hops, via: parent.URI}, nil)}
+	*said = saying{host, hop, hops, f.scopeOfSeed().Accepts(scope.Discovery{URI: u, Hops: hops, Via: parent.URI})}
 	return said
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/crawler/whatif"
 	"github.com/arcrawl/arcrawl/frontier"
 )
 
@@ -39,17 +40,17 @@ func (c *Crawler) Loading() Loading {
 // Known URIs keep their due times whatever changes: new bounds of a wait are for the next visit, and a seed that is known
 // already is not visited sooner. Visits in progress end under the configuration that they began with. Calls are made one
 // after the other.
-func (c *Crawler) Reload(dryRun bool, now time.Time) (Plan, error) {
+func (c *Crawler) Reload(dryRun bool, now time.Time) (whatif.Plan, error) {
 	c.reloading.Lock()
 	defer c.reloading.Unlock()
 	current := c.rooms.Config.Current()
 	next, err := loadOver(current)
 	if err != nil {
 		c.refused(current, next, err, dryRun, now)
-		return Plan{}, err
+		return whatif.Plan{}, err
 	}
 	next, later := current.Succeed(next)
-	plan, err := c.plan(current, next, now)
+	plan, err := whatif.Compare(c.rooms.Frontier, c.robots, current, next, now)
 	plan.AtRestart = later
 	if err != nil || dryRun {
 		return plan, err
@@ -98,7 +99,7 @@ func (c *Crawler) refused(current, attempt *config.Config, err error, dryRun boo
 }
 
 // putInForce replaces the configuration, and tells those who keep something of it.
-func (c *Crawler) putInForce(next *config.Config, plan Plan, now time.Time) error {
+func (c *Crawler) putInForce(next *config.Config, plan whatif.Plan, now time.Time) error {
 	c.rooms.Config.Replace(next)
 	c.mu.Lock()
 	c.loading = Loading{At: now, Tried: now}
@@ -111,7 +112,7 @@ func (c *Crawler) putInForce(next *config.Config, plan Plan, now time.Time) erro
 			Str("digest", next.Digest).Msg("a new configuration is in force")
 	}
 	if n := plan.Names; n != nil {
-		c.rooms.Log.Info().Int("hosts", n.Hosts).Int("uris", n.URIs).Int("merged", n.Merged).Int("parted", n.Parted).Bool("whole", n.Whole).
+		c.rooms.Log.Info().Int("hosts", n.Hosts).Int("uris", n.URIs).Int("merged", n.Merged).Int("parted", n.Parted).Bool("whole", n.Complete).
 			Msg("rules of names have changed: known URIs become one, or part")
 	}
 	for _, x := range plan.AtRestart {

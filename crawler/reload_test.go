@@ -14,6 +14,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler"
+	"github.com/arcrawl/arcrawl/crawler/whatif"
 	"github.com/arcrawl/arcrawl/internal/town"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -59,7 +60,7 @@ func (w *world) host(name, text string) {
 }
 
 // reload has the configuration read again, which must succeed.
-func (w *world) reload(c *crawler.Crawler) crawler.Plan {
+func (w *world) reload(c *crawler.Crawler) whatif.Plan {
 	w.t.Helper()
 	p, err := c.Reload(false, time.Now())
 	if err != nil {
@@ -210,7 +211,7 @@ func TestAPlanSaysWhatWouldHappenAndADryRunDoesNothing(t *testing.T) {
 			if len(p.SeedsAdded) != 1 || p.DueNow != 1 || len(p.AtRestart) != 1 || p.AtRestart[0].Key != "crawl.workers" || len(p.Changes) < 3 {
 				t.Errorf("plan %+v", p)
 			}
-			if len(p.Load) != 1 || !p.Load[0].TooMuch() || p.Load[0].Shorter != 1 || p.Load[0].Carries != 10_800 || p.Load[0].CarriesBefore != 43_200 {
+			if len(p.Load) != 1 || !p.Load[0].TooMuch() || p.Load[0].Shorter != 1 || p.Load[0].Capacity != 10_800 || p.Load[0].CapacityBefore != 43_200 {
 				t.Errorf("load %+v, want one URI that asks for 86,400 visits a day of a host that carries 10,800", p.Load)
 			}
 		})
@@ -250,8 +251,8 @@ func TestAPlanTellsWhatBecomesOne(t *testing.T) {
 		w.set(page, town.Page{})
 		drop, plain := "[names]\ndrop = [\"utm_*\"]\n", "[politeness]\nmin_delay = \"3s\"\n"
 		seeds := "[seeds]\nuris = [\"http://www.news.example/\"]\n"
-		want := crawler.NameChange{A: uri.FromCanonical(page), B: uri.FromCanonical(page + "?utm_source=feed"), Name: page}
-		swap := func(c crawler.NameChange) crawler.NameChange {
+		want := whatif.NameChange{A: uri.FromCanonical(page), B: uri.FromCanonical(page + "?utm_source=feed"), Name: page}
+		swap := func(c whatif.NameChange) whatif.NameChange {
 			if c.A.String() > c.B.String() {
 				c.A, c.B = c.B, c.A
 			}
@@ -265,7 +266,7 @@ func TestAPlanTellsWhatBecomesOne(t *testing.T) {
 			}
 			w.host("www.news.example.toml", drop+seeds)
 			p, err := c.Reload(true, time.Now())
-			if err != nil || p.Names == nil || p.Names.Hosts != 1 || p.Names.Merged != 1 || p.Names.Parted != 0 || !p.Names.Whole || len(p.Names.Merges) != 1 || swap(p.Names.Merges[0]) != want {
+			if err != nil || p.Names == nil || p.Names.Hosts != 1 || p.Names.Merged != 1 || p.Names.Parted != 0 || !p.Names.Complete || len(p.Names.Merges) != 1 || swap(p.Names.Merges[0]) != want {
 				t.Fatalf("a dry run: %+v, %v; want %+v to become one", p.Names, err, want)
 			}
 			w.reload(c)

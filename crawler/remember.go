@@ -11,7 +11,6 @@ import (
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/fetch"
 	"github.com/arcrawl/arcrawl/frontier"
-	"github.com/arcrawl/arcrawl/uri"
 )
 
 // found is what a visit discovered.
@@ -242,7 +241,7 @@ func (c *Crawler) remember(v visit, s config.Settings, k kept, f found, n next) 
 		return err
 	}
 	c.step("indexed")
-	polite := c.politeness(v.uri(), s, n)
+	polite := c.robots.Politeness(v.uri(), s.Politeness, n.robots)
 	added, err := c.rooms.Frontier.Settle(v.claim, frontier.Settlement{
 		Record: n.record, Finished: v.finished, Took: got.Took, Politeness: polite,
 		RetryAfter: n.rest, HostDown: hostDown(got.Status), Found: f.candidates, Seen: f.reading.seen, Robots: n.robots, Reopen: n.reopen,
@@ -265,21 +264,6 @@ func (c *Crawler) remember(v visit, s config.Settings, k kept, f found, n next) 
 	r.Took, r.Rest = got.Took, polite.Rest(got.Took)
 	c.report(r)
 	return nil
-}
-
-// politeness is how long the host may rest after this visit, with the Crawl-delay of the rules in force from now on.
-func (c *Crawler) politeness(u uri.URI, s config.Settings, n next) frontier.Politeness {
-	p := frontier.Politeness{
-		DelayFactor: s.Politeness.DelayFactor, MinDelay: s.Politeness.MinDelay, MaxDelay: s.Politeness.MaxDelay,
-	}
-	rules, ok := c.rulesInForce(u, n.robots)
-	if !ok {
-		return p
-	}
-	if delay, asked := rules.CrawlDelay(agent); asked {
-		p.CrawlDelay = min(delay, s.Politeness.CrawlDelayUpTo)
-	}
-	return p
 }
 
 // hostDown reports whether a status means that the host itself could not be reached.

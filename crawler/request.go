@@ -13,6 +13,7 @@ import (
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/fetch"
 	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/scope/robots"
 )
 
 const statusNotModified = http.StatusNotModified
@@ -37,7 +38,7 @@ func (q question) conditional() bool { return q.sent != evaluators.Validators{} 
 // left validators, the host's are worth believing, and no audit is due.
 func (c *Crawler) ask(r frontier.Record, s terms, now time.Time) (question, error) {
 	q := question{request: c.plain(r, s)}
-	if isRobots(r.URI) || !canVouch(r) || c.rooms.Dedup.Lost(r.Origin) {
+	if robots.IsFile(r.URI) || !canVouch(r) || c.rooms.Dedup.Lost(r.Origin) {
 		return q, nil
 	}
 	q.filter = s.Midfetch.For(r.ContentType)

@@ -6,42 +6,35 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"sync"
 	"time"
 
 	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/crawler/policy"
 	"github.com/arcrawl/arcrawl/fetch"
 	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/scope"
 	"github.com/arcrawl/arcrawl/scope/robots"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
 const (
-	// agent is the product token that robots.txt groups address.
-	agent = "arcrawl"
 	// maxRobots is how much of a robots.txt is read (RFC 9309, 2.5).
 	maxRobots = 500 << 10
-	// maxRobotsRedirects is how many redirects of a robots.txt are followed (RFC 9309, 2.3.1.2).
-	maxRobotsRedirects = 5
 	// robotsPatience is how long a URI is put off while the robots.txt that its own one redirects to is being fetched.
 	robotsPatience = 30 * time.Second
 	// robotsTurn is how long a slot of a host waits at least while its robots.txt is being fetched through another one.
 	robotsTurn = time.Second
-	// maxRulesCached bounds the parsed rules kept in memory, one for each origin.
-	maxRulesCached = 10_000
 )
-
-func isRobots(u uri.URI) bool { return u.RequestTarget() == "/robots.txt" }
 
 // enter asks scope and robots.txt about a claimed URI. When the copy of robots.txt in force is missing or stale, the
 // claim is spent on robots.txt itself and the URI stays due.
 func (c *Crawler) enter(claim frontier.Claim, s terms, now time.Time) (entry, error) {
 	r := claim.Record
-	if isRobots(r.URI) {
+	if robots.IsFile(r.URI) {
 		return entry{claim: claim}, nil
 	}
-	of := realmOf(s.config, r.Seed, r.URI, now, c.rooms.Frontier.Get)
-	if !of.takes(step{uri: r.URI, hops: r.Hops, via: uri.FromCanonical(r.Via)}, nil) {
+	inScope := policy.Scope(s.config, r.Seed, r.URI, now, c.rooms.Frontier)
+	if !inScope.Accepts(scope.Discovery{URI: r.URI, Hops: r.Hops, Via: uri.FromCanonical(r.Via)}) {
 		return entry{refused: &refusal{statusOutOfScope, s.Robots.ForbiddenWait, "outOfScope"}}, nil
 	}
 	if trap, err := c.isTrapped(r, s.Settings, now); trap != nil || err != nil {
@@ -74,63 +67,17 @@ func (c *Crawler) enter(claim frontier.Claim, s terms, now time.Time) (entry, er
 	if copied.Unreachable {
 		return entry{refused: &refusal{statusForbidden, copied.Expires.Sub(now), "robotsUnreachable"}}, nil
 	}
-	rules, ready, err := c.follow(r.URI.Origin(), copied)
+	rules, ready, err := c.robots.Rules(r.URI.Origin(), copied)
 	if err != nil {
 		return entry{}, err
 	}
 	if !ready {
 		return entry{deferUntil: now.Add(robotsPatience)}, nil
 	}
-	if !rules.Allowed(agent, r.URI) {
+	if !rules.Allowed(policy.Agent, r.URI) {
 		return entry{refused: &refusal{statusForbidden, s.Robots.ForbiddenWait, "robotsExcluded"}}, nil
 	}
 	return entry{claim: claim}, nil
-}
-
-// follow finds the rules that the copy of robots.txt of an origin stands for, with those in force.
-func (c *Crawler) follow(of uri.URI, copied frontier.RobotsCopy) (robots.Rules, bool, error) {
-	return followRobots(of, copied, c.rooms.Frontier.Robots, c.robots.parse)
-}
-
-// followRobots finds the rules that the copy of robots.txt of an origin stands for, along redirects to other robots.txt files. It is not
-// ready while one of them has not been fetched yet. A redirect to anything else is an answer without rules.
-func followRobots(
-	of uri.URI, copied frontier.RobotsCopy, inForce func(uri.URI) (frontier.RobotsCopy, bool, error),
-	parse func(uri.URI, frontier.RobotsCopy) robots.Rules,
-) (robots.Rules, bool, error) {
-	for range maxRobotsRedirects + 1 {
-		if !isRedirect(copied.Status) {
-			return parse(of, copied), true, nil
-		}
-		target, err := of.Robots().Join(string(copied.Body))
-		if err != nil || !isRobots(target) {
-			return robots.Rules{}, true, nil
-		}
-		of = target.Origin()
-		next, ok, err := inForce(of)
-		if err != nil {
-			return robots.Rules{}, false, fmt.Errorf("look up %s: %w", target, err)
-		}
-		if !ok || next.Unreachable {
-			return robots.Rules{}, false, nil
-		}
-		copied = next
-	}
-	// Too many redirects: as good as no robots.txt (RFC 9309, 2.3.1.2).
-	return robots.Rules{}, true, nil
-}
-
-// rulesInForce are the rules that speak for u, where they are known; fresh is the copy that this very visit brought.
-func (c *Crawler) rulesInForce(u uri.URI, fresh *frontier.RobotsCopy) (robots.Rules, bool) {
-	if fresh != nil {
-		return robots.Parse(fresh.Body), !fresh.Unreachable && !isRedirect(fresh.Status)
-	}
-	copied, ok, err := c.rooms.Frontier.Robots(u.Origin())
-	if err != nil || !ok || copied.Unreachable {
-		return robots.Rules{}, false
-	}
-	rules, ready, err := c.follow(u.Origin(), copied)
-	return rules, ready && err == nil
 }
 
 // nextRobots is next for a robots.txt: what comes into force, for how long, and what happens to the host meanwhile.
@@ -152,7 +99,7 @@ func (c *Crawler) nextRobots(v visit, s config.Settings, n next) next {
 		return n.onDemand(v, frontier.RestWhenDown(n.record.Failures))
 	case robotsUnreachable(v):
 		unreachable()
-	case isRedirect(v.capture.Status):
+	case policy.IsRedirect(v.capture.Status):
 		copied.Body = []byte(v.capture.Header.Get("Location"))
 	case v.capture.Status < http.StatusMultipleChoices:
 		if copied.Body, err = readRobots(v.capture); err != nil {
@@ -170,7 +117,7 @@ func inForce(c frontier.RobotsCopy) string {
 	switch {
 	case c.Unreachable:
 		return "robots.txt unreachable: nothing of the host is visited meanwhile"
-	case isRedirect(c.Status):
+	case policy.IsRedirect(c.Status):
 		return "robots.txt is elsewhere: the rules there are in force"
 	case c.Status >= http.StatusBadRequest:
 		return "no robots.txt: everything is allowed"
@@ -217,34 +164,4 @@ func later(a, b time.Time) time.Time {
 		return a
 	}
 	return b
-}
-
-// rulesCache keeps parsed rules, since a host's rules are asked for at every visit. It is safe for many goroutines.
-type rulesCache struct {
-	mu    *sync.Mutex // guards the map
-	rules map[uri.URI]cachedRules
-}
-
-type cachedRules struct {
-	fetched time.Time
-	rules   robots.Rules
-}
-
-func newRulesCache() rulesCache {
-	return rulesCache{mu: new(sync.Mutex), rules: make(map[uri.URI]cachedRules)}
-}
-
-// parse gives the rules of the copy found at an origin.
-func (c rulesCache) parse(of uri.URI, copied frontier.RobotsCopy) robots.Rules {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if have, ok := c.rules[of]; ok && have.fetched.Equal(copied.Fetched) {
-		return have.rules
-	}
-	if len(c.rules) >= maxRulesCached {
-		clear(c.rules)
-	}
-	rules := robots.Parse(copied.Body)
-	c.rules[of.Clone()] = cachedRules{copied.Fetched, rules}
-	return rules
 }

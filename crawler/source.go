@@ -8,8 +8,10 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/crawler/policy"
 	"github.com/arcrawl/arcrawl/discover/feeds"
 	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/scope"
 	"github.com/arcrawl/arcrawl/scope/robots"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -64,10 +66,10 @@ type finder struct {
 	v     visit
 	s     terms
 	found *found
-	of    *realm // nil until it is asked for: most visits find nothing
+	scope *scope.Scope // of the visit's seed; nil until it is asked for: most visits find nothing
 
-	word   word                // of the source that is being read
-	others map[uri.Host]*realm // of other hosts with seeds, as far as entries of feeds lie on them
+	word   word                      // of the source that is being read
+	others map[uri.Host]*scope.Scope // of other hosts with seeds, as far as entries of feeds lie on them
 
 	quiet struct { // the host that was last asked about, and whether anything is known there of traps
 		host uri.Host
@@ -77,20 +79,20 @@ type finder struct {
 	next int       // the place of the next of them
 }
 
-// realm is that of the visit's seed.
-func (f *finder) realm() *realm {
-	if f.of == nil {
+// scopeOfSeed returns the scope of the visit's seed.
+func (f *finder) scopeOfSeed() *scope.Scope {
+	if f.scope == nil {
 		parent := f.v.record()
-		f.of = realmOf(f.s.config, parent.Seed, parent.URI, f.v.finished, f.c.rooms.Frontier.Get)
+		f.scope = policy.Scope(f.s.config, parent.Seed, parent.URI, f.v.finished, f.c.rooms.Frontier)
 	}
-	return f.of
+	return f.scope
 }
 
 // candidate is a URI found by this visit; ok is false if it is out of scope.
 func (f *finder) candidate(u uri.URI, hop uri.Hop) (frontier.Candidate, bool) {
 	parent := &f.v.claim.Record
-	of := f.realm()
-	if hop != uri.Manifest && of.takesHosts() {
+	decider := f.scopeOfSeed()
+	if hop != uri.Manifest && decider.HostDecides() {
 		said := f.ofHost(u, hop)
 		return frontier.Candidate{URI: u, Hops: said.hops, Via: parent.URI.String(), Seed: parent.Seed, Due: f.v.finished}, said.takes
 	}
@@ -99,20 +101,20 @@ func (f *finder) candidate(u uri.URI, hop uri.Hop) (frontier.Candidate, bool) {
 		hops = "" // what robots.txt names is no prerequisite of anything
 	}
 	cand := frontier.Candidate{URI: u, Hops: hops.Then(hop), Via: parent.URI.String(), Seed: parent.Seed, Due: f.v.finished}
-	if hop == uri.Manifest && u.Host() != of.root.Host() && f.s.config.SeedHost(u.Host()) {
-		of = f.realmAt(u.Host())
-		cand.Seed = of.root.String()
+	if hop == uri.Manifest && u.Host() != decider.Seed().Host() && f.s.config.SeedHost(u.Host()) {
+		decider = f.scopeOfHost(u.Host())
+		cand.Seed = decider.Seed().String()
 	}
-	return cand, of.takes(step{uri: cand.URI, hops: cand.Hops, via: parent.URI}, nil)
+	return cand, decider.Accepts(scope.Discovery{URI: cand.URI, Hops: cand.Hops, Via: parent.URI})
 }
 
-// realmAt is that of the first seed of a host: what a feed lists of a host that is crawled anyway goes by that host's rules.
-func (f *finder) realmAt(h uri.Host) *realm {
+// scopeOfHost returns the scope of the first seed of a host. The rules of that host apply to what a feed lists on it.
+func (f *finder) scopeOfHost(h uri.Host) *scope.Scope {
 	if r := f.others[h]; r != nil {
 		return r
 	}
 	if f.others == nil {
-		f.others = map[uri.Host]*realm{}
+		f.others = map[uri.Host]*scope.Scope{}
 	}
 	seed := ""
 	for _, s := range f.s.config.Seeds {
@@ -121,9 +123,9 @@ func (f *finder) realmAt(h uri.Host) *realm {
 			break
 		}
 	}
-	r := f.realm()
+	r := f.scopeOfSeed()
 	if seed != "" {
-		r = realmOf(f.s.config, seed, uri.FromCanonical(seed), f.v.finished, f.c.rooms.Frontier.Get)
+		r = policy.Scope(f.s.config, seed, uri.FromCanonical(seed), f.v.finished, f.c.rooms.Frontier)
 	}
 	f.others[h] = r
 	return r
@@ -369,7 +371,7 @@ func (f *finder) implied(round feeds.Reading) error {
 	if round.First || len(round.New) == 0 {
 		return nil
 	}
-	s := f.s.config.For(config.About{URI: f.realm().root, Now: f.v.finished}).Feeds
+	s := f.s.config.For(config.About{URI: f.scopeOfSeed().Seed(), Now: f.v.finished}).Feeds
 	pages := s.ImpliedPages(f.v.uri())
 	if len(pages) == 0 {
 		s = f.s.Feeds
@@ -388,8 +390,8 @@ func (f *finder) implied(round feeds.Reading) error {
 	return nil
 }
 
-// policy returns the visiting policy of feeds and sitemaps.
-func policy(s config.Feeds) feeds.Policy {
+// feedPolicy returns the visiting policy of feeds and sitemaps.
+func feedPolicy(s config.Feeds) feeds.Policy {
 	return feeds.Policy{
 		Feed: feeds.Waits(s.Feed), Sitemap: feeds.Waits(s.Sitemap),
 		MinWait: s.MinWait, HintsUpTo: s.HintsUpTo, SilentAfter: s.SilentAfter, SilentWait: s.SilentWait,
@@ -403,7 +405,7 @@ func (n *next) nextSource(v visit, s config.Feeds, r reading) {
 	if !r.state.IsSource() || r.told.Kind == feeds.None || s.Wait != config.FeedsOwn {
 		return
 	}
-	p := policy(s)
+	p := feedPolicy(s)
 	wait := p.Next(r.state, v.finished, feeds.CacheHint(v.capture.Header))
 	n.told.Slow = p.Slow(r.state, v.finished)
 	n.record.Prompt = r.state.Kind.ListsNewest() && !n.told.Slow
@@ -419,7 +421,7 @@ const behind = 4
 // its time comes, so that it is read in its time all the same.
 func (c *Crawler) inTime(v visit, s config.Settings, n next) time.Time {
 	due := n.record.Due
-	rest := c.politeness(v.uri(), s, n).Rest(v.capture.Took) + v.capture.Took
+	rest := c.robots.Politeness(v.uri(), s.Politeness, n.robots).Rest(v.capture.Took) + v.capture.Took
 	h, ok := c.rooms.Frontier.Host(v.uri().Host(), v.finished)
 	if !ok || h.Oldest.IsZero() || v.finished.Sub(h.Oldest) < behind*rest {
 		return due

@@ -3,11 +3,14 @@ package crawler_test
 import (
 	"fmt"
 	"net/http"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/arcrawl/arcrawl/crawler/whatif"
 	"github.com/arcrawl/arcrawl/internal/trapsite"
+	"github.com/arcrawl/arcrawl/scope"
 	"github.com/arcrawl/arcrawl/scope/traps"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -98,4 +101,23 @@ func TestWhatASitemapListsIsNoFarm(t *testing.T) {
 			t.Errorf("%d pages of the farm were visited before it was let go and %d after; want all that were kept out", before["farm"], after["farm"]-before["farm"])
 		}
 	})
+}
+
+// For a URI of a trap, the reason names the trap, the command that releases it, and the line that enables traps.
+func TestExplainNamesTheTrap(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, t.TempDir(), "[seeds]\nuris = [\"http://news.example/\"]\n[scope]\ntraps = true\n")
+	defer w.town.Close()
+	rooms, shut := w.open()
+	defer shut()
+	q := whatif.Question{URI: uri.FromCanonical("http://news.example/a/a/a/b")}
+	reasons, err := whatif.Explain(rooms.Config.Current(), rooms.Frontier, rooms.Traps, q, time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	last := reasons[len(reasons)-1]
+	if last.Opinion != scope.Rejects || last.Rule != "scope.traps" || !strings.HasSuffix(last.Where, "arcrawl.toml:7") ||
+		!strings.Contains(last.Why, "a trap of the kind repeats") || !strings.Contains(last.Why, "arcrawl traps release news.example '") {
+		t.Errorf("last reason %+v; want the trap, its release and the line", last)
+	}
 }

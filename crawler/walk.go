@@ -12,6 +12,7 @@ import (
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/fetch"
 	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/scope/robots"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -139,7 +140,7 @@ func (v visit) uri() uri.URI            { return v.claim.Record.URI }
 // The error is of our own: the content could not be read back from where it was spooled.
 func (c *Crawler) judge(claim frontier.Claim, s config.Settings, asked question, capture *fetch.Capture) (visit, error) {
 	r := claim.Record
-	v := visit{claim: claim, asked: asked, capture: capture, finished: capture.Started.Add(capture.Took), robots: isRobots(r.URI)}
+	v := visit{claim: claim, asked: asked, capture: capture, finished: capture.Started.Add(capture.Took), robots: robots.IsFile(r.URI)}
 	unread := capture.Stopped || capture.Status == statusNotModified && asked.conditional()
 	v.gone = !v.robots && isGone(capture)
 	switch {
@@ -252,7 +253,7 @@ func (c *Crawler) giveBack(ctx context.Context, claim frontier.Claim, cause erro
 // abandon is giveBack after the host was asked: it rests as after any other visit.
 func (c *Crawler) abandon(ctx context.Context, claim frontier.Claim, s config.Settings, asked *fetch.Capture, cause error) error {
 	finished := asked.Started.Add(asked.Took)
-	rest := c.politeness(claim.Record.URI, s, next{}).Rest(asked.Took)
+	rest := c.robots.Politeness(claim.Record.URI, s.Politeness, nil).Rest(asked.Took)
 	rest = max(rest, retryAfter(asked, finished).Sub(finished))
 	return givenBack(ctx, claim, cause, c.rooms.Frontier.Abandon(claim, finished, rest))
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/arcrawl/arcrawl/config"
-	"github.com/arcrawl/arcrawl/crawler"
+	"github.com/arcrawl/arcrawl/crawler/whatif"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -100,7 +100,7 @@ func canonChanges(c, before *config.Config, out io.Writer) (err error) {
 			return &n
 		}
 	}
-	found, err := crawler.NameChanges(f.Each, rules(before), rules(c), maxNameExamples)
+	found, err := whatif.NameChanges(f.Each, rules(before), rules(c), maxNameExamples)
 	if err != nil {
 		return err
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/arcrawl/arcrawl/admin"
-	"github.com/arcrawl/arcrawl/crawler"
+	"github.com/arcrawl/arcrawl/crawler/whatif"
 )
 
 func newWhy() *cobra.Command {
@@ -138,7 +138,7 @@ var heritrixCodes = map[int]string{
 }
 
 // askWhyNot asks the daemon, if one answers; ok is false when none does.
-func askWhyNot(cmd *cobra.Command, path string, q crawler.WhyNot, asJSON bool) (ok bool, err error) {
+func askWhyNot(cmd *cobra.Command, path string, q whatif.Question, asJSON bool) (ok bool, err error) {
 	d := daemonFlags{config: path, json: asJSON}
 	c, err := d.client()
 	if err != nil {

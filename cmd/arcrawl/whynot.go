@@ -11,7 +11,8 @@ import (
 
 	"github.com/arcrawl/arcrawl/admin"
 	"github.com/arcrawl/arcrawl/config"
-	"github.com/arcrawl/arcrawl/crawler"
+	"github.com/arcrawl/arcrawl/crawler/whatif"
+	"github.com/arcrawl/arcrawl/scope"
 	"github.com/arcrawl/arcrawl/scope/traps"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -33,8 +34,8 @@ It asks the running daemon, and where none answers it reads the store.`,
   arcrawl why-not https://cdn.example/a.png --via https://www.news.example/ --hop E`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if reason, ok := crawler.OtherScheme(args[0]); ok {
-				answer := admin.WhyNotOf(args[0], []crawler.Reason{reason})
+			if reason, ok := scope.OtherScheme(args[0]); ok {
+				answer := admin.WhyNotOf(args[0], []scope.Reason{reason})
 				return tell(&daemonFlags{json: asJSON}, cmd.OutOrStdout(), answer, nil, showWhyNot)
 			}
 			q, err := whyNotQuestion(args[0], via, hop)
@@ -59,8 +60,8 @@ It asks the running daemon, and where none answers it reads the store.`,
 }
 
 // whyNotQuestion is what the command line asks.
-func whyNotQuestion(text, via, hop string) (crawler.WhyNot, error) {
-	var q crawler.WhyNot
+func whyNotQuestion(text, via, hop string) (whatif.Question, error) {
+	var q whatif.Question
 	var err error
 	if q.URI, err = uri.Parse(text); err != nil {
 		return q, err
@@ -79,8 +80,8 @@ func whyNotQuestion(text, via, hop string) (crawler.WhyNot, error) {
 }
 
 // whyNot answers from the configuration and, if there is one, the store.
-func whyNot(c *config.Config, q crawler.WhyNot, out io.Writer) (err error) {
-	var known crawler.Known
+func whyNot(c *config.Config, q whatif.Question, out io.Writer) (err error) {
+	var known whatif.Known
 	var book *traps.Book
 	if hasStore(c) == nil {
 		f, err := openStopped(c)
@@ -93,7 +94,7 @@ func whyNot(c *config.Config, q crawler.WhyNot, out io.Writer) (err error) {
 			return err
 		}
 	}
-	reasons, err := crawler.ExplainScope(c, known, book, q, time.Now())
+	reasons, err := whatif.Explain(c, known, book, q, time.Now())
 	if err != nil {
 		return err
 	}
@@ -101,7 +102,7 @@ func whyNot(c *config.Config, q crawler.WhyNot, out io.Writer) (err error) {
 }
 
 // printReasons prints what each rule said, and what that comes to.
-func printReasons(u uri.URI, reasons []crawler.Reason, out io.Writer) error {
+func printReasons(u uri.URI, reasons []scope.Reason, out io.Writer) error {
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	for _, r := range reasons {
 		where := ""
@@ -115,7 +116,7 @@ func printReasons(u uri.URI, reasons []crawler.Reason, out io.Writer) error {
 	}
 	verdict := "nothing keeps it out"
 	for _, r := range reasons {
-		if r.Opinion == crawler.Rejects {
+		if r.Opinion == scope.Rejects {
 			verdict = fmt.Sprintf("kept out by %s: %s", r.Rule, r.Why)
 			if r.Where != "" {
 				verdict += " (" + r.Where + ")"

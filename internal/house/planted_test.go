@@ -20,7 +20,7 @@ type plant struct {
 var plants = []plant{
 	{"a room on the first floor imports one on the second", "floors", "evaluators/a.go", `import "github.com/arcrawl/arcrawl/frontier"`, "evaluators (floor 2) imports frontier (floor 3)"},
 	{"two rooms on one floor know each other", "floors", "scope/robots/a.go", `import "github.com/arcrawl/arcrawl/fetch"`, "robots (floor 3) imports fetch (floor 3)"},
-	{"a folder within a room is on the room's floor", "floors", "frontier/keys/a.go", `import "github.com/arcrawl/arcrawl/crawler"`, "imports crawler (floor 7)"},
+	{"a folder within a room is on the room's floor", "floors", "frontier/keys/a.go", `import "github.com/arcrawl/arcrawl/crawler"`, "imports crawler (floor 8)"},
 	{"a folder that nobody gave a floor", "floors", "util/a.go", ``, "util is no room"},
 	{"an import downwards", "floors", "crawler/a.go", `import "github.com/arcrawl/arcrawl/fetch"`, ""},
 	{"a test may look anywhere", "floors", "uri/a_test.go", `import "github.com/arcrawl/arcrawl/crawler"`, ""},

@@ -224,3 +224,6 @@ func product(agent string) string {
 	}
 	return agent[:end]
 }
+
+// IsFile reports whether a URI is the robots.txt of its origin.
+func IsFile(u uri.URI) bool { return u.RequestTarget() == "/robots.txt" }

@@ -1,4 +1,4 @@
-package crawler
+package scope_test
 
 import (
 	"os"
@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/config"
-	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/scope"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -31,13 +31,10 @@ uris = ["http://news.example/politics/"]
 	return c
 }
 
-// movedTo knows that the seed redirects there, and nothing else.
-func movedTo(target string) func(uri.URI) (frontier.Record, bool, error) {
-	return func(u uri.URI) (frontier.Record, bool, error) {
-		if u.String() != "http://news.example/politics/" {
-			return frontier.Record{}, false, nil
-		}
-		return frontier.Record{URI: u, History: frontier.History{Status: 301, Location: target}}, true, nil
+// movedTo knows that the seed redirects to a target, and knows no other redirect.
+func movedTo(target string) func(uri.URI) (uri.URI, bool) {
+	return func(u uri.URI) (uri.URI, bool) {
+		return uri.FromCanonical(target), u.String() == "http://news.example/politics/"
 	}
 }
 
@@ -50,7 +47,7 @@ func TestScope(t *testing.T) {
 		hops        uri.HopPath
 		via         string
 		seed        string
-		remembered  func(uri.URI) (frontier.Record, bool, error)
+		redirect    func(uri.URI) (uri.URI, bool)
 		want        bool
 	}{
 		{name: "the seed", uri: seed, want: true},
@@ -87,12 +84,12 @@ func TestScope(t *testing.T) {
 		{name: "a guess", uri: "http://news.example/guess", hops: "LX", via: seed, want: true},
 		{name: "a guess behind a guess", uri: "http://news.example/guess", hops: "XX", via: seed},
 		{name: "a guess where none are wanted", scope: "max_speculative_hops = 0", uri: "http://news.example/guess", hops: "X", via: seed},
-		{name: "a link to the host that the seed is known to redirect to", uri: "https://www.news.example/a", hops: "L", via: "http://news.example/b", remembered: movedTo("https://www.news.example/"), want: true},
-		{name: "a link to a host of another name that the seed redirects to", uri: "https://renamed.example/a", hops: "L", via: seed, remembered: movedTo("https://renamed.example/"), want: true},
-		{name: "the same where redirects count within the domain", scope: `seed_redirects = "domain"`, uri: "https://renamed.example/a", hops: "RL", via: "https://renamed.example/", remembered: movedTo("https://renamed.example/")},
-		{name: "www where redirects count within the domain", scope: `seed_redirects = "domain"`, uri: "https://www.news.example/a", hops: "RL", via: "https://www.news.example/", remembered: movedTo("https://www.news.example/"), want: true},
+		{name: "a link to the host that the seed is known to redirect to", uri: "https://www.news.example/a", hops: "L", via: "http://news.example/b", redirect: movedTo("https://www.news.example/"), want: true},
+		{name: "a link to a host of another name that the seed redirects to", uri: "https://renamed.example/a", hops: "L", via: seed, redirect: movedTo("https://renamed.example/"), want: true},
+		{name: "the same where redirects count within the domain", scope: `seed_redirects = "domain"`, uri: "https://renamed.example/a", hops: "RL", via: "https://renamed.example/", redirect: movedTo("https://renamed.example/")},
+		{name: "www where redirects count within the domain", scope: `seed_redirects = "domain"`, uri: "https://www.news.example/a", hops: "RL", via: "https://www.news.example/", redirect: movedTo("https://www.news.example/"), want: true},
 		{name: "the redirect's target is a page of the seed in any case", scope: `seed_redirects = "page"`, uri: "https://renamed.example/", hops: "R", via: seed, want: true},
-		{name: "and nothing else is where only that is wanted", scope: `seed_redirects = "page"`, uri: "https://www.news.example/a", hops: "RL", via: "https://www.news.example/", remembered: movedTo("https://www.news.example/")},
+		{name: "and nothing else is where only that is wanted", scope: `seed_redirects = "page"`, uri: "https://www.news.example/a", hops: "RL", via: "https://www.news.example/", redirect: movedTo("https://www.news.example/")},
 		{name: "the folder that the seed's own redirects to", scope: `by = "prefix"`, uri: "https://www.news.example/politics/a", hops: "RL", via: "https://www.news.example/politics/", want: true},
 		{name: "outside the folder that it redirects to", scope: `by = "prefix"`, uri: "https://www.news.example/sport/a", hops: "RL", via: "https://www.news.example/politics/"},
 		{name: "robots.txt", uri: "http://cdn.example/robots.txt", hops: "P", via: "http://cdn.example/a.png", want: true},
@@ -104,15 +101,18 @@ func TestScope(t *testing.T) {
 				c.seed = seed
 			}
 			u := uri.FromCanonical(c.uri)
-			of := realmOf(scoped(t, c.scope), c.seed, u, time.Now(), c.remembered)
-			got := of.takes(step{uri: u, hops: c.hops, via: uri.FromCanonical(c.via)}, nil)
+			settings := scoped(t, c.scope)
+			root := uri.FromCanonical(c.seed)
+			rules := settings.For(config.About{URI: root, Now: time.Now()}).Scope.Rules
+			s := scope.New(root, rules, settings, c.redirect)
+			got := s.Accepts(scope.Discovery{URI: u, Hops: c.hops, Via: uri.FromCanonical(c.via)})
 			if got != c.want {
 				t.Errorf("%s by %s at %q: in scope %t, want %t", c.uri, c.via, c.hops, got, c.want)
 			}
 			for _, other := range []string{"http://" + u.Authority() + "/another/page", "https://" + u.Authority() + "/?a"} {
 				at := uri.FromCanonical(other)
-				if of.takesHosts() && of.takes(step{uri: at, hops: c.hops, via: uri.FromCanonical(c.via)}, nil) != got {
-					t.Errorf("%s is in scope %t, and %s of the same host not so", u, got, at)
+				if s.HostDecides() && s.Accepts(scope.Discovery{URI: at, Hops: c.hops, Via: uri.FromCanonical(c.via)}) != got {
+					t.Errorf("%s: in scope %t, and the decision about %s of the same host differs", u, got, at)
 				}
 			}
 		})

@@ -1,4 +1,4 @@
-package crawler_test
+package whatif_test
 
 import (
 	"testing"
@@ -6,12 +6,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"github.com/arcrawl/arcrawl/crawler"
+	"github.com/arcrawl/arcrawl/crawler/whatif"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-func TestNameChangesTellsWhatMergesAndWhatParts(t *testing.T) {
+func TestNameChangesFindsMergesAndSplits(t *testing.T) {
 	t.Parallel()
 	known := []string{
 		"http://news.example/a", "http://news.example/A", "http://news.example/b?utm_source=x", "http://news.example/b", "http://news.example/c",
@@ -37,20 +37,20 @@ func TestNameChangesTellsWhatMergesAndWhatParts(t *testing.T) {
 	for _, c := range []struct {
 		name          string
 		before, after *uri.Naming
-		want          crawler.ChangedNames
+		want          whatif.ChangedNames
 	}{
-		{"no change", heritrix, heritrix, crawler.ChangedNames{}},
-		{"first rules", nil, heritrix, crawler.ChangedNames{Hosts: 1, URIs: 5, Merged: 1}},
-		{"no more rules", drop, nil, crawler.ChangedNames{Hosts: 1, URIs: 5, Parted: 1}},
-		{"other rules", heritrix, drop, crawler.ChangedNames{Hosts: 1, URIs: 5, Merged: 1, Parted: 1}},
+		{"no change", heritrix, heritrix, whatif.ChangedNames{}},
+		{"first rules", nil, heritrix, whatif.ChangedNames{Hosts: 1, URIs: 5, Merged: 1}},
+		{"no more rules", drop, nil, whatif.ChangedNames{Hosts: 1, URIs: 5, Parted: 1}},
+		{"other rules", heritrix, drop, whatif.ChangedNames{Hosts: 1, URIs: 5, Merged: 1, Parted: 1}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			got, err := crawler.NameChanges(each, rules(c.before), rules(c.after), 10)
+			got, err := whatif.NameChanges(each, rules(c.before), rules(c.after), 10)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(c.want, got, cmpopts.IgnoreFields(crawler.ChangedNames{}, "Merges", "Splits")); diff != "" {
+			if diff := cmp.Diff(c.want, got, cmpopts.IgnoreFields(whatif.ChangedNames{}, "Merges", "Splits")); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 			if len(got.Merges) != got.Merged || len(got.Splits) != got.Parted {

@@ -1,18 +1,21 @@
-package crawler_test
+package whatif_test
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/arcrawl/arcrawl/config"
-	"github.com/arcrawl/arcrawl/crawler"
+	"github.com/arcrawl/arcrawl/crawler/whatif"
 	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/scope"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// knows is a frontier that knows a few things.
+// knows is a frontier with a few entries.
 type knows struct {
 	records map[string]frontier.Record
 	fill    frontier.Fill
@@ -34,7 +37,7 @@ func (k knows) Robots(uri.URI) (frontier.RobotsCopy, bool, error) {
 	return frontier.RobotsCopy{Status: 200, Body: []byte(k.robots), Expires: time.Now().Add(time.Hour)}, k.robots != "", nil
 }
 
-func TestWhyNotNamesTheRuleThatDecides(t *testing.T) {
+func TestExplainNamesTheRuleThatDecides(t *testing.T) {
 	t.Parallel()
 	const seed = "https://news.example/"
 	room := frontier.Fill{Limits: frontier.Limits{URIs: 100}}
@@ -46,15 +49,15 @@ func TestWhyNotNamesTheRuleThatDecides(t *testing.T) {
 	}{
 		{name: "nothing", uri: "https://news.example/a", want: "accepts scope.by: news.example is a host of the seeds [default]"},
 		{name: "the seed", uri: seed, want: "accepts seeds.uris: it is a seed"},
-		{name: "another host", uri: "https://other.example/a", want: `rejects scope: no rule takes it; scope.by is "host" [default]`},
-		{name: "another host, with its line", scope: "by = \"domain\"", uri: "https://other.example/a", want: `rejects scope: no rule takes it; scope.by is "domain" [arcrawl.toml:7]`},
-		{name: "a prefix, with its line", scope: "by = \"prefix\"\nprefixes = [\"https://news.example/b/\"]", uri: "https://news.example/a", want: `rejects scope: no rule takes it; scope.by is "prefix" [arcrawl.toml:8]`},
+		{name: "another host", uri: "https://other.example/a", want: `rejects scope: no rule accepts it; scope.by is "host" [default]`},
+		{name: "another host, with its line", scope: "by = \"domain\"", uri: "https://other.example/a", want: `rejects scope: no rule accepts it; scope.by is "domain" [arcrawl.toml:7]`},
+		{name: "a prefix, with its line", scope: "by = \"prefix\"\nprefixes = [\"https://news.example/b/\"]", uri: "https://news.example/a", want: `rejects scope: no rule accepts it; scope.by is "prefix" [arcrawl.toml:8]`},
 		{name: "an embed of another host", uri: "https://other.example/a.png", hop: uri.Embed, want: "accepts scope.embeds_anywhere: it is embedded"},
 		{name: "a rule, with its line", scope: "rules = [\n'accept /a', \n'reject /print/']", uri: "https://news.example/print/", want: "rejects scope.rules: reject /print/ [arcrawl.toml:9]"},
 		{
 			name: "a limit on hops", scope: "max_hops = 2", uri: "https://news.example/b", via: "https://news.example/a",
 			known: knows{records: map[string]frontier.Record{"https://news.example/a": {Hops: "LL", Seed: seed}}, fill: room},
-			want:  "rejects scope.max_hops: 3 steps from the seed, embeds and redirects apart, at most 2 are allowed [arcrawl.toml:7]",
+			want:  "rejects scope.max_hops: 3 hops from the seed, embeds and redirects not counted, at most 2 are allowed [arcrawl.toml:7]",
 		},
 		{
 			name: "a limit on guesses that nobody set", uri: "https://news.example/b", via: "https://news.example/a", hop: uri.Speculative,
@@ -64,7 +67,7 @@ func TestWhyNotNamesTheRuleThatDecides(t *testing.T) {
 		{
 			name: "a limit on hops in a refinement", scope: "max_hops = 5\n[[when]]\nuri = \"news\"\nscope = { max_hops = 2 }", uri: "https://news.example/b", via: "https://news.example/a",
 			known: knows{records: map[string]frontier.Record{"https://news.example/a": {Hops: "LL", Seed: seed}}, fill: room},
-			want:  "rejects scope.max_hops: 3 steps from the seed, embeds and redirects apart, at most 2 are allowed [arcrawl.toml:10]",
+			want:  "rejects scope.max_hops: 3 hops from the seed, embeds and redirects not counted, at most 2 are allowed [arcrawl.toml:10]",
 		},
 		{
 			name: "a full host by its own limit", scope: "max_uris = 100", uri: "https://news.example/b", known: knows{fill: frontier.Fill{URIs: 100, Limits: room.Limits}},
@@ -77,7 +80,7 @@ func TestWhyNotNamesTheRuleThatDecides(t *testing.T) {
 		{
 			name: "a full folder", scope: "max_uris_per_directory = 9", uri: "https://news.example/b",
 			known: knows{fill: frontier.Fill{URIs: 10, InDirectory: 9, Limits: frontier.Limits{URIs: 100, PerDirectory: 9}}},
-			want:  "rejects scope.max_uris_per_directory: 9 URIs of its folder were taken, at most 9 are [arcrawl.toml:7]",
+			want:  "rejects scope.max_uris_per_directory: its folder has 9 URIs, at most 9 are kept [arcrawl.toml:7]",
 		},
 		{
 			name: "a seed that was taken out", uri: "https://old.example/b",
@@ -103,22 +106,27 @@ func TestWhyNotNamesTheRuleThatDecides(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, t.TempDir(), "[seeds]\nuris = [\""+seed+"\"]\n[scope]\n"+c.scope+"\n")
-			cfg, err := config.Load(w.path("arcrawl.toml"))
+			path := filepath.Join(t.TempDir(), "arcrawl.toml")
+			text := "[operator]\nname = \"Test Library\"\ncontact = \"https://library.example/crawler\"\n" +
+				"[seeds]\nuris = [\"" + seed + "\"]\n[scope]\n" + c.scope + "\n"
+			if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			cfg, err := config.Load(path)
 			if err != nil {
 				t.Fatal(err)
 			}
-			q := crawler.WhyNot{URI: uri.FromCanonical(c.uri), Via: uri.FromCanonical(c.via), Hop: c.hop}
+			q := whatif.Question{URI: uri.FromCanonical(c.uri), Via: uri.FromCanonical(c.via), Hop: c.hop}
 			if c.known.fill == (frontier.Fill{}) {
 				c.known.fill = room
 			}
-			reasons, err := crawler.ExplainScope(cfg, c.known, nil, q, time.Now())
+			reasons, err := whatif.Explain(cfg, c.known, nil, q, time.Now())
 			if err != nil || len(reasons) == 0 {
 				t.Fatalf("%d reasons, %v", len(reasons), err)
 			}
-			var last crawler.Reason
+			var last scope.Reason
 			for _, r := range reasons {
-				if r.Opinion != crawler.Silent {
+				if r.Opinion != scope.Silent {
 					last = r
 				}
 			}
@@ -130,24 +138,5 @@ func TestWhyNotNamesTheRuleThatDecides(t *testing.T) {
 				t.Errorf("last reason\n got %s\nwant %s", got, c.want)
 			}
 		})
-	}
-}
-
-// A URI of a trap is told the trap, the command that lets it go, and the line that has traps looked for.
-func TestWhyNotNamesTheTrap(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, t.TempDir(), "[seeds]\nuris = [\"http://news.example/\"]\n[scope]\ntraps = true\n")
-	defer w.town.Close()
-	rooms, shut := w.open()
-	defer shut()
-	q := crawler.WhyNot{URI: uri.FromCanonical("http://news.example/a/a/a/b")}
-	reasons, err := crawler.ExplainScope(rooms.Config.Current(), rooms.Frontier, rooms.Traps, q, time.Now())
-	if err != nil {
-		t.Fatal(err)
-	}
-	last := reasons[len(reasons)-1]
-	if last.Opinion != crawler.Rejects || last.Rule != "scope.traps" || !strings.HasSuffix(last.Where, "arcrawl.toml:7") ||
-		!strings.Contains(last.Why, "a trap of the kind repeats") || !strings.Contains(last.Why, "arcrawl traps release news.example '") {
-		t.Errorf("last reason %+v; want the trap, its release and the line", last)
 	}
 }

@@ -1,0 +1,47 @@
+package policy
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/scope"
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+// Records knows the URIs of the crawl. A [frontier.Frontier] does.
+type Records interface {
+	// Get returns what is remembered of a URI. It reports false if the URI is not known.
+	Get(uri.URI) (frontier.Record, bool, error)
+}
+
+// Scope returns the scope of the URIs that descend from a seed, given as text. If the text is not a URI, u is its own
+// seed.
+func Scope(c *config.Config, seed string, u uri.URI, now time.Time, known Records) *scope.Scope {
+	root := uri.FromCanonical(seed)
+	if root.IsZero() {
+		root = u
+	}
+	rules := c.For(config.About{URI: root, Now: now}).Scope.Rules
+	return scope.New(root, rules, c, func(at uri.URI) (uri.URI, bool) { return redirectTarget(known, at) })
+}
+
+// redirectTarget returns the URI that the last visit of a URI was redirected to.
+func redirectTarget(known Records, at uri.URI) (uri.URI, bool) {
+	r, ok, err := known.Get(at)
+	if err != nil || !ok || !IsRedirect(r.Status) {
+		return uri.URI{}, false
+	}
+	target, err := at.Join(r.Location)
+	return target, err == nil
+}
+
+// IsRedirect reports whether the Location header of a response with this status is a redirect.
+func IsRedirect(status int) bool {
+	switch status {
+	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
+		return true
+	}
+	return false
+}

@@ -1,0 +1,247 @@
+package whatif
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/crawler/policy"
+	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/scope"
+	"github.com/arcrawl/arcrawl/scope/robots"
+	"github.com/arcrawl/arcrawl/scope/traps"
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+// Known is the part of a frontier that an explanation reads. A [frontier.Frontier] has it, running or stopped.
+type Known interface {
+	policy.Records
+	policy.RobotsCopies
+	Fill(u uri.URI) (frontier.Fill, error)
+	Namesake(u uri.URI) (uri.URI, bool, error)
+}
+
+// Question asks whether a URI would be taken.
+type Question struct {
+	URI uri.URI
+	Via uri.URI // the page that names it; zero = as it was found, or else as a seed
+	Hop uri.Hop // the kind of hop on that page; zero = a link
+}
+
+// Explain asks every rule that a URI has to pass, in the order of the crawl, as of now. The last reason that is not
+// silent decides. If it accepts, or if all are silent, no rule keeps the URI out. known and store may be nil before the
+// crawl has begun.
+func Explain(c *config.Config, known Known, store *traps.Book, q Question, now time.Time) ([]scope.Reason, error) {
+	e := explainer{config: c, known: known, traps: store, now: now}
+	d, seed, err := e.discovery(q)
+	if err != nil {
+		return nil, err
+	}
+	decider := policy.Scope(c, seed, q.URI, now, e)
+	reasons := decider.Explain(d, func(key string) string { return e.origin(decider.Seed(), key) })
+	e.reasons = append(e.reasons, reasons...)
+	if reasons[len(reasons)-1].Opinion == scope.Rejects {
+		return e.reasons, nil
+	}
+	for _, rule := range []func(scope.Discovery) (bool, error){e.byTraps, e.byNames, e.byLimits, e.byRobots} {
+		if accepted, err := rule(d); err != nil || !accepted {
+			return e.reasons, err
+		}
+	}
+	return e.reasons, nil
+}
+
+// explainer collects the reasons. Each of its rules reports whether the next one is to be asked.
+type explainer struct {
+	config  *config.Config
+	known   Known
+	traps   *traps.Book
+	now     time.Time
+	reasons []scope.Reason
+}
+
+// add adds a reason, and reports whether it does not reject the URI.
+func (e *explainer) add(o scope.Opinion, rule, format string, args ...any) bool {
+	e.reasons = append(e.reasons, scope.Reason{Opinion: o, Rule: rule, Why: fmt.Sprintf(format, args...)})
+	return o != scope.Rejects
+}
+
+// locate adds to the last reason where the first of these keys that is set for a URI was set.
+func (e *explainer) locate(u uri.URI, keys ...string) {
+	last := &e.reasons[len(e.reasons)-1]
+	for _, key := range keys {
+		if last.Where = e.origin(u, key); last.Where != "default" {
+			return
+		}
+	}
+}
+
+// origin returns where a key is set for a URI: file and line, or "default".
+func (e *explainer) origin(u uri.URI, key string) string {
+	return e.config.Origin(config.About{URI: u, Now: e.now}, key)
+}
+
+// Get returns what is remembered of a URI.
+func (e explainer) Get(u uri.URI) (frontier.Record, bool, error) {
+	if e.known == nil {
+		return frontier.Record{}, false, nil
+	}
+	return e.known.Get(u)
+}
+
+// discovery returns how the URI was found, or would have been found, and from which seed.
+func (e *explainer) discovery(q Question) (scope.Discovery, string, error) {
+	if q.Hop == 0 {
+		q.Hop = uri.Link
+	}
+	if q.Via.IsZero() {
+		return e.actualDiscovery(q)
+	}
+	r, ok, err := e.Get(q.Via)
+	if err != nil {
+		return scope.Discovery{}, "", err
+	}
+	if !ok {
+		seed, isSeed := e.likelySeed(q.Via)
+		if !isSeed {
+			e.add(scope.Silent, "known", "the page %s is not known; judged as if it were one link from the seed %s", q.Via, seed)
+			r.Hops = uri.HopPath("").Then(uri.Link)
+		}
+		r.Seed = seed.String()
+	}
+	return scope.Discovery{URI: q.URI, Hops: r.Hops.Then(q.Hop), Via: q.Via}, r.Seed, nil
+}
+
+// actualDiscovery returns how a known URI was found. For an unknown one it supposes a seed, or a hop from a seed.
+func (e *explainer) actualDiscovery(q Question) (scope.Discovery, string, error) {
+	r, ok, err := e.Get(q.URI)
+	if err != nil {
+		return scope.Discovery{}, "", err
+	}
+	if ok {
+		e.add(scope.Silent, "known", "since %s, found on %s by the path %q from %s",
+			r.FirstSeen.Format(time.DateOnly), r.Via, r.Hops.String(), r.Seed)
+		return scope.Discovery{URI: r.URI, Hops: r.Hops, Via: uri.FromCanonical(r.Via)}, r.Seed, nil
+	}
+	seed, isSeed := e.likelySeed(q.URI)
+	if isSeed {
+		return scope.Discovery{URI: q.URI}, seed.String(), nil
+	}
+	e.add(scope.Silent, "known", "no; judged as if the seed %s named it", seed)
+	return scope.Discovery{URI: q.URI, Hops: uri.HopPath("").Then(q.Hop), Via: seed}, seed.String(), nil
+}
+
+// likelySeed returns the seed that a URI most likely descends from: itself, or else a seed of its host, of its domain, or
+// the first one. It reports whether the URI is a seed itself.
+func (e *explainer) likelySeed(u uri.URI) (seed uri.URI, isSeed bool) {
+	best := 0
+	for _, s := range e.config.Seeds {
+		rank := 1
+		switch {
+		case s.URI == u:
+			return u, true
+		case s.URI.Host() == u.Host():
+			rank = 3
+		case s.URI.Domain() == u.Domain():
+			rank = 2
+		}
+		if rank > best {
+			seed, best = s.URI, rank
+		}
+	}
+	return seed, false
+}
+
+// byTraps rejects a URI that is part of a trap.
+func (e *explainer) byTraps(d scope.Discovery) (bool, error) {
+	if e.traps == nil || d.Hops == "" || !e.config.ForHost(d.URI.Host(), e.now).Scope.Traps {
+		return true, nil
+	}
+	t, ok, err := e.traps.Judge(d.URI, d.Via, d.Hops, e.now)
+	if err != nil || !ok {
+		return err == nil, err
+	}
+	if t.Suspect {
+		e.add(scope.Rejects, "scope.traps", "for now: it may be part of a trap, %s: %s; it is judged again within the hour",
+			t.Pattern, t.Why)
+	} else {
+		e.add(scope.Rejects, "scope.traps", "a trap of the kind %s, %s: %s; release it with: arcrawl traps release %s '%s'",
+			t.Kind, t.Pattern, t.Why, d.URI.Host(), t.Pattern)
+	}
+	e.locate(d.URI, "scope.traps")
+	return false, nil
+}
+
+// byNames rejects a URI if another URI of the same name is visited instead.
+func (e *explainer) byNames(d scope.Discovery) (bool, error) {
+	if e.known == nil || d.Hops == "" {
+		return true, nil
+	}
+	other, ok, err := e.known.Namesake(d.URI)
+	if err != nil || !ok {
+		return err == nil, err
+	}
+	e.add(scope.Rejects, "names", "it is the same as %s, which is visited", other)
+	e.locate(d.URI, "names.rewrite", "names.drop", "names.set")
+	return false, nil
+}
+
+// byLimits rejects a new URI if its host or its folder is full.
+func (e *explainer) byLimits(d scope.Discovery) (bool, error) {
+	if e.known == nil {
+		return true, nil
+	}
+	if _, known, err := e.known.Get(d.URI); known || err != nil {
+		return err == nil, err
+	}
+	fill, err := e.known.Fill(d.URI)
+	switch {
+	case err != nil:
+		return false, err
+	case fill.URIs >= fill.Limits.URIs:
+		e.add(scope.Rejects, "scope.max_uris", "its host has %d URIs, at most %d are kept", fill.URIs, fill.Limits.URIs)
+		e.locate(d.URI, e.keyOfMaxURIs(d.URI))
+		return false, nil
+	case fill.PerDirectory > 0 && fill.InDirectory >= fill.PerDirectory:
+		e.add(scope.Rejects, "scope.max_uris_per_directory", "its folder has %d URIs, at most %d are kept",
+			fill.InDirectory, fill.PerDirectory)
+		e.locate(d.URI, "scope.max_uris_per_directory")
+		return false, nil
+	}
+	return e.add(scope.Silent, "scope.max_uris", "its host has %d URIs of %d", fill.URIs, fill.Limits.URIs), nil
+}
+
+// keyOfMaxURIs returns the key that limits the URIs of a host.
+func (e *explainer) keyOfMaxURIs(u uri.URI) string {
+	if e.config.ForHost(u.Host(), e.now).Scope.MaxURIs > 0 {
+		return "scope.max_uris"
+	}
+	return "crawl.max_uris_per_host"
+}
+
+// byRobots asks the robots.txt in force.
+func (e *explainer) byRobots(d scope.Discovery) (bool, error) {
+	if e.known == nil || robots.IsFile(d.URI) {
+		return true, nil
+	}
+	file := d.URI.Robots()
+	inForce, ok, err := e.known.Robots(d.URI.Origin())
+	switch {
+	case err != nil:
+		return false, err
+	case !ok:
+		return e.add(scope.Silent, "robots.txt", "%s has not been fetched yet", file), nil
+	case inForce.Unreachable:
+		return e.add(scope.Rejects, "robots.txt", "%s could not be fetched; the next attempt is at %s",
+			file, inForce.Expires.Format(time.RFC3339)), nil
+	}
+	rules, ready, err := policy.NewRobots(e.known).Rules(d.URI.Origin(), inForce)
+	fetched := inForce.Fetched.Format(time.RFC3339)
+	switch {
+	case err != nil:
+		return false, err
+	case ready && !rules.Allowed(policy.Agent, d.URI):
+		return e.add(scope.Rejects, "robots.txt", "%s, fetched %s, forbids it", file, fetched), nil
+	}
+	return e.add(scope.Accepts, "robots.txt", "%s, fetched %s, allows it", file, fetched), nil
+}

@@ -1,0 +1,171 @@
+package whatif
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+// NameChange is a pair of known URIs that other naming rules merge or split.
+type NameChange struct {
+	A, B uri.URI
+	Name string // the name that both would have after a merge, or had before a split
+}
+
+// ChangedNames is the effect of other naming rules on the known URIs.
+type ChangedNames struct {
+	Hosts, URIs    int          // whose rules change
+	Merged, Parted int          // URIs that share a name with another one only afterwards, and only before
+	Merges, Splits []NameChange // examples
+}
+
+// NameChanges returns which known URIs would be merged, and which would be split, if the naming rules of hosts changed.
+// each calls a function with every known URI. examples bounds each list of examples.
+//
+// NameChanges remembers 40 bytes per URI on the hosts whose rules change, and per URI on the hosts whose rules merge
+// URIs.
+func NameChanges(
+	each func(func(frontier.Record) error) error, before, after func(uri.Host) *uri.Naming, examples int,
+) (ChangedNames, error) {
+	var changed ChangedNames
+	hosts := map[uri.Host]bool{} // whether the rules change
+	firstBefore, firstAfter := map[nameSum]uri.URI{}, map[nameSum]uri.URI{}
+	err := each(func(r frontier.Record) error {
+		h := r.URI.Host()
+		was, is := before(h), after(h)
+		differ, known := hosts[h]
+		if !known {
+			differ = was.Notation() != is.Notation()
+			hosts[h] = differ
+			if differ {
+				changed.Hosts++
+			}
+		}
+		if differ {
+			changed.URIs++
+		}
+		if was.Plain() && is.Plain() {
+			return nil
+		}
+		oldName, newName := was.Name(r.URI), is.Name(r.URI)
+		merged, merges := firstOf(firstAfter, newName, r.URI)
+		parted, parts := firstOf(firstBefore, oldName, r.URI)
+		if merges && was.Name(merged) != oldName {
+			changed.Merged++
+			if len(changed.Merges) < examples {
+				changed.Merges = append(changed.Merges, NameChange{A: merged, B: r.URI, Name: newName})
+			}
+		}
+		if parts && is.Name(parted) != newName {
+			changed.Parted++
+			if len(changed.Splits) < examples {
+				changed.Splits = append(changed.Splits, NameChange{A: parted, B: r.URI, Name: oldName})
+			}
+		}
+		return nil
+	})
+	return changed, err
+}
+
+// nameSum is the beginning of a name's SHA-256, to save memory.
+type nameSum [16]byte
+
+// firstOf returns the first URI that had a name. If there was none, it remembers u and reports false.
+func firstOf(urisByName map[nameSum]uri.URI, name string, u uri.URI) (first uri.URI, ok bool) {
+	sum := sha256.Sum256([]byte(name))
+	key := nameSum(sum[:])
+	if first, ok = urisByName[key]; !ok {
+		urisByName[key] = u
+	}
+	return first, ok
+}
+
+// Bounds of the search for names that change in a plan. It remembers some 200 bytes per URI meanwhile.
+const (
+	maxNames        = 100_000
+	maxNamesTime    = 5 * time.Second
+	maxNameExamples = 10
+)
+
+// PlannedNames is the effect of changed naming rules on the known URIs.
+type PlannedNames struct {
+	ChangedNames
+	// Complete is false if the search ended at a bound of URIs or time. arcrawl canon --changes has no such bound.
+	Complete bool
+}
+
+// String returns a line for people.
+func (n PlannedNames) String() string {
+	incomplete := ""
+	if !n.Complete {
+		incomplete = " or more; this plan did not look at all URIs, arcrawl canon --changes does"
+	}
+	return fmt.Sprintf("names: rules change for %d known URIs on %d hosts; %d are merged with another URI, %d are split from one%s",
+		n.URIs, n.Hosts, n.Merged, n.Parted, incomplete)
+}
+
+// planNames adds the effect of changed naming rules to the plan. It looks at the hosts whose rules change, and then at
+// other hosts whose URIs may share a name with theirs.
+func (p *planner) planNames() error {
+	rulesOf := func(c *config.Config) func(uri.Host) *uri.Naming {
+		return func(h uri.Host) *uri.Naming { n := c.ForHost(h, p.now).Names; return &n }
+	}
+	before, after := rulesOf(p.before), rulesOf(p.after)
+	var changed, others []uri.Host
+	for _, h := range p.frontier.Hosts(p.now) {
+		switch was, is := before(h.Host), after(h.Host); {
+		case h.URIs == 0:
+		case was.Notation() != is.Notation():
+			changed = append(changed, h.Host)
+		case !was.Plain():
+			others = append(others, h.Host)
+		}
+	}
+	if len(changed) == 0 {
+		return nil
+	}
+	search := nameSearch{f: p.frontier, now: p.now, deadline: time.Now().Add(maxNamesTime), left: maxNames, complete: true}
+	names, err := NameChanges(func(see func(frontier.Record) error) error {
+		return search.each(slices.Concat(changed, others), see)
+	}, before, after, maxNameExamples)
+	p.plan.Names = &PlannedNames{ChangedNames: names, Complete: search.complete}
+	return err
+}
+
+// nameSearch walks through URIs within bounds of number and time.
+type nameSearch struct {
+	f             *frontier.Frontier
+	now, deadline time.Time
+	left          int
+	complete      bool
+}
+
+func (s *nameSearch) each(hosts []uri.Host, see func(frontier.Record) error) error {
+	for _, h := range hosts {
+		for from := frontier.Cursor(""); ; {
+			if s.left <= 0 || time.Now().After(s.deadline) {
+				s.complete = false
+				return nil
+			}
+			list, next, err := s.f.List(s.now, frontier.Select{Host: string(h)}, from, min(pageSize, s.left))
+			if err != nil {
+				return fmt.Errorf("look at the names of %s: %w", h, err)
+			}
+			for _, e := range list {
+				s.left--
+				if err := see(e.Record); err != nil {
+					return err
+				}
+			}
+			if from = next; next == "" {
+				break
+			}
+		}
+	}
+	return nil
+}

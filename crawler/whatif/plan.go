@@ -1,0 +1,267 @@
+package whatif
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/crawler/policy"
+	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+// Bounds of a plan.
+const (
+	maxListed = 200     // changes, seeds and hosts that are listed, of each
+	maxURIs   = 200_000 // URIs whose waits are looked at
+	maxHosts  = 20_000  // hosts whose load is looked at
+	pageSize  = 1_000
+)
+
+// Plan is the effect of a new configuration.
+type Plan struct {
+	Changes []config.KeyChange `json:"changes"`        // in force at once, for the next visits
+	More    int                `json:"more,omitempty"` // changes that are not listed
+	// AtRestart are changed keys that take effect only when the daemon starts again.
+	AtRestart []config.KeyChange `json:"at_restart,omitempty"`
+
+	SeedsAdded   []string `json:"seeds_added,omitempty"`
+	SeedsRemoved []string `json:"seeds_removed,omitempty"` // URIs that descend from them stay in the store, out of scope
+	MoreSeeds    int      `json:"more_seeds,omitempty"`    // added or removed, and not listed
+
+	// DueNow is the number of URIs that become due at once: new seeds. Nothing else is visited sooner.
+	DueNow int64 `json:"due_now"`
+
+	Held     []uri.Host `json:"held,omitempty"`     // hosts that are held from now on
+	Released []uri.Host `json:"released,omitempty"` // hosts that are no longer held
+
+	// Load compares the visits that touched hosts ask for with those that their politeness allows. The most burdened
+	// host is first.
+	Load []HostLoad `json:"load,omitempty"`
+	// Complete is false if there are more URIs or hosts than are looked at, so that Load lacks some.
+	Complete bool `json:"weighed"`
+
+	// Names is the effect on the names of known URIs; nil if no naming rule changes.
+	Names *PlannedNames `json:"names,omitempty"`
+
+	Warnings []config.Fault `json:"warnings,omitempty"`
+}
+
+// HostLoad compares the visits per day that a host's known URIs ask for with its capacity. Each URI counts with the wait
+// interval that it has learned, within the bounds of its settings. Capacity is the maximum that politeness allows.
+type HostLoad struct {
+	Host           uri.Host `json:"host"`
+	URIs           int64    `json:"uris"`
+	Before         float64  `json:"before"`
+	After          float64  `json:"after"`
+	CapacityBefore float64  `json:"carries_before"`
+	Capacity       float64  `json:"carries"`
+	Shorter        int64    `json:"shorter"` // URIs that wait longer than the new maximum; they wait less after their next visit
+}
+
+// TooMuch reports whether the URIs ask for more visits than politeness allows.
+func (l HostLoad) TooMuch() bool { return l.After > l.Capacity }
+
+// String returns a line for people.
+func (l HostLoad) String() string {
+	s := fmt.Sprintf("%s: %d URIs ask for %.0f visits a day before and %.0f after; politeness allows %.0f",
+		l.Host, l.URIs, l.Before, l.After, l.Capacity)
+	if l.TooMuch() && l.Capacity > 0 {
+		share := 100 * l.Capacity / l.After
+		s += fmt.Sprintf("; visits will be late: shorten the politeness delay to %.0f%%, keep %.0f%% of the URIs, or lengthen their waits",
+			share, share)
+	}
+	return s
+}
+
+// Empty reports whether nothing changes.
+func (p Plan) Empty() bool {
+	return len(p.Changes)+len(p.AtRestart)+len(p.SeedsAdded)+len(p.SeedsRemoved)+len(p.Held)+len(p.Released) == 0
+}
+
+// Compare returns what would change if the configuration after replaced the configuration before. It reads the frontier
+// and changes nothing.
+func Compare(f *frontier.Frontier, r *policy.Robots, before, after *config.Config, now time.Time) (Plan, error) {
+	changes := before.Changes(after, now)
+	p := planner{frontier: f, robots: r, before: before, after: after, now: now, plan: Plan{
+		Changes: changes, Complete: true, Warnings: append(after.Expired(now), after.Warnings...),
+		Held: without(after.HeldHosts(), before.HeldHosts()), Released: without(before.HeldHosts(), after.HeldHosts()),
+	}}
+	if more := len(changes) - maxListed; more > 0 {
+		p.plan.Changes, p.plan.More = changes[:maxListed], more
+	}
+	if err := p.planSeeds(); err != nil {
+		return p.plan, err
+	}
+	if err := p.planNames(); err != nil {
+		return p.plan, err
+	}
+	err := p.planLoad(changes)
+	return p.plan, err
+}
+
+// planner fills in a plan.
+type planner struct {
+	frontier      *frontier.Frontier
+	robots        *policy.Robots
+	before, after *config.Config
+	now           time.Time
+	plan          Plan
+}
+
+// without returns the elements of all that are not among others.
+func without[T comparable](all, others []T) []T {
+	var rest []T
+	for _, x := range all {
+		if !slices.Contains(others, x) {
+			rest = append(rest, x)
+		}
+	}
+	return rest
+}
+
+// planSeeds lists the seeds that are added and removed, and counts those that are not known yet.
+func (p *planner) planSeeds() error {
+	had, has := seedSet(p.before), seedSet(p.after)
+	for _, s := range p.after.Seeds {
+		if had[s.URI] {
+			continue
+		}
+		_, known, err := p.frontier.Get(s.URI)
+		if err != nil {
+			return fmt.Errorf("look up the seed %s: %w", s.URI, err)
+		}
+		if !known {
+			p.plan.DueNow++
+		}
+		p.listSeed(&p.plan.SeedsAdded, s.URI)
+	}
+	for _, s := range p.before.Seeds {
+		if !has[s.URI] {
+			p.listSeed(&p.plan.SeedsRemoved, s.URI)
+		}
+	}
+	return nil
+}
+
+// listSeed adds a seed to a list, or counts it if the list is full.
+func (p *planner) listSeed(list *[]string, u uri.URI) {
+	if len(*list) == maxListed {
+		p.plan.MoreSeeds++
+		return
+	}
+	*list = append(*list, u.String())
+}
+
+func seedSet(c *config.Config) map[uri.URI]bool {
+	set := make(map[uri.URI]bool, len(c.Seeds))
+	for _, s := range c.Seeds {
+		set[s.URI] = true
+	}
+	return set
+}
+
+// planLoad compares the load of the hosts that are touched by changes.
+func (p *planner) planLoad(changes []config.KeyChange) error {
+	if len(changes) == 0 {
+		return nil
+	}
+	touched := map[uri.Host]bool{}
+	for _, change := range changes {
+		touched[change.Host] = true
+	}
+	left := int64(maxURIs)
+	for i, h := range p.frontier.Hosts(p.now) {
+		if !touched[""] && !isTouched(touched, h.Host) {
+			continue
+		}
+		if left -= h.URIs; left < 0 || i >= maxHosts {
+			p.plan.Complete = false
+			break
+		}
+		l, err := p.loadOf(h.Host)
+		if err != nil {
+			return err
+		}
+		if l.TooMuch() || l.Shorter > 0 || l.Before != l.After || l.Capacity != l.CapacityBefore {
+			p.plan.Load = append(p.plan.Load, l)
+		}
+	}
+	slices.SortStableFunc(p.plan.Load, func(a, b HostLoad) int {
+		return cmp.Compare(b.After/max(b.Capacity, 1e-9), a.After/max(a.Capacity, 1e-9))
+	})
+	p.plan.Load = p.plan.Load[:min(len(p.plan.Load), maxListed)]
+	return nil
+}
+
+// isTouched reports whether the file of h, or of a domain above it, has changed.
+func isTouched(touched map[uri.Host]bool, h uri.Host) bool {
+	for t := range touched {
+		if t == h || frontier.HostMatches("*."+string(t), h) || frontier.HostMatches(string(t), withoutPort(h)) {
+			return true
+		}
+	}
+	return false
+}
+
+func withoutPort(h uri.Host) uri.Host {
+	return uri.Host(uri.FromCanonical("http://" + string(h) + "/").Hostname())
+}
+
+// loadOf adds up the visits that the URIs of a host ask for.
+func (p *planner) loadOf(h uri.Host) (HostLoad, error) {
+	l := HostLoad{Host: h}
+	for from := frontier.Cursor(""); ; {
+		list, next, err := p.frontier.List(p.now, frontier.Select{Host: string(h)}, from, pageSize)
+		if err != nil {
+			return l, fmt.Errorf("look at the URIs of %s: %w", h, err)
+		}
+		for _, e := range list {
+			if e.Due.IsZero() {
+				continue
+			}
+			about := config.About{URI: e.URI, Hops: e.Hops, ContentType: e.ContentType, Now: p.now}
+			was, is := p.before.For(about), p.after.For(about)
+			if l.URIs == 0 {
+				l.CapacityBefore, l.Capacity = p.capacity(e.URI, was), p.capacity(e.URI, is)
+			}
+			l.URIs++
+			l.Before += perDay(waitWithinBounds(e.Record, was))
+			wait := waitWithinBounds(e.Record, is)
+			l.After += perDay(wait)
+			if e.Wait > wait && e.Due.Sub(p.now) > wait {
+				l.Shorter++
+			}
+		}
+		if from = next; next == "" {
+			return l, nil
+		}
+	}
+}
+
+// waitWithinBounds returns the wait interval that a URI has learned, within the bounds of its settings.
+func waitWithinBounds(r frontier.Record, s config.Settings) time.Duration {
+	for _, e := range s.Wait {
+		if e.MIME.MatchString(r.ContentType) {
+			wait := cmp.Or(r.Wait, e.Initial)
+			return min(max(wait, e.Min), e.Max)
+		}
+	}
+	return r.Wait
+}
+
+func perDay(wait time.Duration) float64 {
+	if wait <= 0 {
+		return 0
+	}
+	return float64(24*time.Hour) / float64(wait)
+}
+
+// capacity returns the maximum number of visits per day that the politeness of a host allows. It supposes that no
+// exchange takes so long that the rest after it exceeds the minimum.
+func (p *planner) capacity(u uri.URI, s config.Settings) float64 {
+	polite := p.robots.Politeness(u, s.Politeness, nil)
+	return float64(max(s.Politeness.Valence, 1)) * perDay(max(polite.MinDelay, polite.CrawlDelay, time.Millisecond))
+}
