@@ -11,7 +11,7 @@ import (
 
 // changeMode reads how contents are compared.
 func changeMode() reader {
-	return named(func(d *draft) *ChangeMode { return &d.settings.Change.Mode }, Strict, Scrubbed, TextOnly)
+	return choice(func(d *draft) *ChangeMode { return &d.settings.Change.Mode }, Strict, Scrubbed, TextOnly)
 }
 
 // changeTypes reads the pattern of the types that are scrubbed.

@@ -4,7 +4,9 @@ import (
 	"net/netip"
 	"time"
 
+	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/uri"
+	"github.com/arcrawl/arcrawl/warcout"
 )
 
 // Config is a whole, valid configuration as [Load] gives it. It is immutable by convention and may be shared between
@@ -18,8 +20,9 @@ type Config struct {
 	Storage Storage
 	// Crawl bounds the whole crawl.
 	Crawl Crawl
-	// WARC says how archive files are written.
-	WARC WARC
+	// WARC holds warc.prefix ("arcrawl"), warc.max_size ("1GiB"), warc.max_age ("24h") and warc.level (6). The daemon fills
+	// the other fields.
+	WARC warcout.Options
 	// Index says how the index of the archive is kept.
 	Index Index
 	// Log says how crawl.log is written.
@@ -84,19 +87,7 @@ type Crawl struct {
 	// MaxURIsPerHost is crawl.max_uris_per_host (1000000): discovered URIs beyond it are refused.
 	MaxURIsPerHost int64
 	// Order is crawl.order ("value"): which of the due URIs of a host goes first that has more due than it can serve.
-	Order Order
-}
-
-// WARC says how archive files are written.
-type WARC struct {
-	// Prefix is warc.prefix ("arcrawl"): how file names begin.
-	Prefix string
-	// MaxSize is warc.max_size ("1GiB"): a file that has grown beyond it is finished and the next begun.
-	MaxSize int64
-	// MaxAge is warc.max_age ("24h"): a file is finished at this age.
-	MaxAge time.Duration
-	// Level is warc.level (6): gzip's 1 (fast) to 9 (small).
-	Level int
+	Order frontier.Order
 }
 
 // Log says how crawl.log is written.

@@ -3,6 +3,7 @@ package config
 import (
 	"time"
 
+	"github.com/arcrawl/arcrawl/discover/feeds"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -17,21 +18,11 @@ type Feeds struct {
 	Implied []uri.URI
 	// ImpliedBy is feeds.implied_by ([]): the same for single feeds.
 	ImpliedBy []ImpliedBy
-	// MaxItems is feeds.max_items (50000): entries taken from one feed or sitemap.
-	MaxItems int
-	// Wait is feeds.wait ("own").
+	// Bounds is the cost of one feed or sitemap: feeds.max_items (50000).
+	Bounds feeds.Bounds
+	// Wait is feeds.wait ("own"). Policy applies only with [FeedsOwn].
 	Wait FeedsWait
-	// MinWait is feeds.min_wait ("60s"): no feed, sitemap or implied page is visited again sooner than this.
-	MinWait time.Duration
-	// Feed and Sitemap are the bounds of waits: feeds.initial ("30m"), feeds.min ("5m"), feeds.max ("6h"), and
-	// feeds.sitemap_initial ("6h"), feeds.sitemap_min ("1h"), feeds.sitemap_max ("7d"). News sitemaps count as feeds.
-	Feed, Sitemap FeedBounds
-	// HintsUpTo is feeds.hints_up_to ("1h"): what a source asks for lengthens a wait up to this.
-	HintsUpTo time.Duration
-	// SilentAfter is feeds.silent_after ("60d"): a source that brought nothing new for so long goes to the slow lane.
-	SilentAfter time.Duration
-	// SilentWait is feeds.silent_wait ("7d"): how often a source on the slow lane is visited.
-	SilentWait time.Duration
+	feeds.Policy
 }
 
 // ImpliedBy names the pages that are due whenever a feed has something new.
@@ -39,9 +30,6 @@ type ImpliedBy struct {
 	Feed  uri.URI
 	Pages []uri.URI
 }
-
-// FeedBounds are the waits of one kind of source.
-type FeedBounds struct{ Initial, Min, Max time.Duration }
 
 // FeedsWait says which rule gives the waits of feeds and sitemaps.
 type FeedsWait string
@@ -232,12 +220,12 @@ var feedsKeys = []key{
 	},
 	{
 		Key:    Key{Name: "feeds.max_items", Default: "50000", Scope: inBoth, Doc: "Entries taken from one feed or sitemap."},
-		reader: whole(1, 50_000, func(d *draft) *int { return &d.settings.Feeds.MaxItems }),
+		reader: whole(1, 50_000, func(d *draft) *int { return &d.settings.Feeds.Bounds.MaxItems }),
 	},
 	{
 		Key: Key{Name: "feeds.wait", Default: `"own"`, Scope: inBoth, Doc: "`own`: feeds and sitemaps are visited as often as they have something new, within the bounds below, and always before all that they list is replaced. " +
 			"`stack`: by the [[wait]] entry that matches their type."},
-		reader: named(func(d *draft) *FeedsWait { return &d.settings.Feeds.Wait }, FeedsOwn, FeedsStack),
+		reader: choice(func(d *draft) *FeedsWait { return &d.settings.Feeds.Wait }, FeedsOwn, FeedsStack),
 	},
 	{
 		Key:    Key{Name: "feeds.min_wait", Default: `"60s"`, Scope: inBoth, Doc: "No feed, sitemap or implied page is visited again sooner than this."},

@@ -198,7 +198,7 @@ var coreKeys = []key{
 	},
 	{
 		Key:    Key{Name: "wait.rule", Default: `"classic"`, Scope: inBoth, Doc: "How the wait is found: multiplied and divided (`classic`), always the same and in a phase that does not drift (`fixed`), multiplied by what a wanted share of captured versions asks for (`target`), or from the rate of change that was learned of the URI (`learned`)."},
-		reader: choice(evaluators.ParseRule, func(d *draft) *evaluators.Rule { return &d.entry.Rule }, "classic", "fixed", "target", "learned"),
+		reader: choice(func(d *draft) *evaluators.Rule { return &d.entry.Rule }, evaluators.Classic, evaluators.Fixed, evaluators.Target, evaluators.Learned),
 	},
 	{
 		Key:    Key{Name: "wait.every", Default: `"24h"`, Scope: inBoth, Doc: "The wait of the rule `fixed`. The bounds do not apply to it."},
@@ -278,7 +278,7 @@ var coreKeys = []key{
 	},
 	{
 		Key:    Key{Name: "midfetch.decide_by", Default: `"agree"`, Scope: inBoth, Doc: "Which validators decide: each that the answer has (`agree`), one of them (`either`), only the named one, or none (`off`). Only those that have proven right on the host count."},
-		reader: choice(evaluators.ParseDecideBy, func(d *draft) *evaluators.DecideBy { return &d.settings.Midfetch.DecideBy }, "agree", "etag", "last-modified", "either", "off"),
+		reader: choice(func(d *draft) *evaluators.DecideBy { return &d.settings.Midfetch.DecideBy }, validatorChoices...),
 	},
 	{
 		Key:    Key{Name: "midfetch.by_type", Default: "[]", Scope: inBoth, Doc: "What decides for certain types instead, the first match first: `[{ mime = '^image/.*', decide_by = \"either\" }]`. The pattern has to match the whole Content-Type, as in [[wait]]."},
@@ -330,15 +330,15 @@ var coreKeys = []key{
 	},
 	{
 		Key:    Key{Name: "fetch.connect_timeout", Default: `"20s"`, Scope: inBoth, Doc: "For name look-up, connection and TLS handshake together."},
-		reader: duration(shortest, day, func(d *draft) *time.Duration { return &d.settings.Fetch.ConnectTimeout }),
+		reader: duration(shortest, day, func(d *draft) *time.Duration { return &d.settings.Fetch.Connect }),
 	},
 	{
 		Key:    Key{Name: "fetch.header_timeout", Default: `"30s"`, Scope: inBoth, Doc: "From the sent request to the end of the response head."},
-		reader: duration(shortest, day, func(d *draft) *time.Duration { return &d.settings.Fetch.HeaderTimeout }),
+		reader: duration(shortest, day, func(d *draft) *time.Duration { return &d.settings.Fetch.Headers }),
 	},
 	{
 		Key:    Key{Name: "fetch.body_timeout", Default: `"20m"`, Scope: inBoth, Doc: "For the whole body; what came until then is kept and marked as cut."},
-		reader: duration(shortest, day, func(d *draft) *time.Duration { return &d.settings.Fetch.BodyTimeout }),
+		reader: duration(shortest, day, func(d *draft) *time.Duration { return &d.settings.Fetch.Body }),
 	},
 	{
 		Key:    Key{Name: "fetch.max_body", Default: `"1GiB"`, Scope: inBoth, Doc: "Longest body as sent; a longer one is cut there and marked."},

@@ -1,9 +1,6 @@
 package config_test
 
 import (
-	"go/ast"
-	"go/parser"
-	"go/token"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -120,41 +117,6 @@ func TestEachDefaultShownIsTheRealOne(t *testing.T) {
 		}
 		if diff := cmp.Diff(relative(without), relative(with)); diff != "" {
 			t.Errorf("%s = %s changes (-without +with):\n%s", k.Name, k.Default, diff)
-		}
-	}
-}
-
-// TestCommentsNameKeyAndDefault holds the comments of the exported fields to the table.
-func TestCommentsNameKeyAndDefault(t *testing.T) {
-	t.Parallel()
-	comments := ""
-	files, err := filepath.Glob("*.go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, file := range append(files, "../scope/rules.go") {
-		f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ParseComments)
-		if err != nil {
-			t.Fatal(err)
-		}
-		ast.Inspect(f, func(n ast.Node) bool {
-			if g, ok := n.(*ast.CommentGroup); ok {
-				comments += strings.Join(strings.Fields(g.Text()), " ") + "\n"
-			}
-			return true
-		})
-	}
-	for _, k := range config.Keys() {
-		table, _, _ := strings.Cut(k.Name, ".")
-		if table == "host" || table == "seeds" || table == "wait" || table == "when" || table == "until" || k.Name == "storage.hosts" {
-			continue // of no field of their own
-		}
-		want := k.Name + " (" + k.Default + ")"
-		if k.Default == "" {
-			want = k.Name + ", required"
-		}
-		if !strings.Contains(comments, want) {
-			t.Errorf("no comment of a field says %q", want)
 		}
 	}
 }

@@ -266,11 +266,12 @@ func boolean(at func(*draft) *bool) reader {
 	}
 }
 
-// choice reads one of a few words.
-func choice[T any](parse func(string) (T, error), at func(*draft) *T, words ...string) reader {
-	quoted := make([]string, len(words))
-	for i, w := range words {
-		quoted[i] = strconv.Quote(w)
+// choice reads one of a few values by its name.
+func choice[T any](at func(*draft) *T, values ...T) reader {
+	words, quoted := make([]string, len(values)), make([]string, len(values))
+	for i, v := range values {
+		words[i] = fmt.Sprint(v)
+		quoted[i] = strconv.Quote(words[i])
 	}
 	list := strings.Join(quoted, ", ")
 	if last := strings.LastIndex(list, ", "); last >= 0 {
@@ -284,9 +285,8 @@ func choice[T any](parse func(string) (T, error), at func(*draft) *T, words ...s
 			if !ok {
 				return
 			}
-			v, err := parse(s)
-			if err == nil && slices.Contains(words, s) {
-				*at(d) = v
+			if i := slices.Index(words, s); i >= 0 {
+				*at(d) = values[i]
 				return
 			}
 			remedy := "accepted: " + list
@@ -296,13 +296,4 @@ func choice[T any](parse func(string) (T, error), at func(*draft) *T, words ...s
 			f.fault("is not accepted", remedy)
 		},
 	}
-}
-
-// named is a choice whose values are the words themselves.
-func named[T ~string](at func(*draft) *T, values ...T) reader {
-	words := make([]string, len(values))
-	for i, v := range values {
-		words[i] = string(v)
-	}
-	return choice(func(s string) (T, error) { return T(s), nil }, at, words...)
 }

@@ -13,9 +13,15 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/dedup"
+	"github.com/arcrawl/arcrawl/discover"
+	"github.com/arcrawl/arcrawl/discover/feeds"
 	"github.com/arcrawl/arcrawl/evaluators"
+	"github.com/arcrawl/arcrawl/fetch"
+	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/scope"
 	"github.com/arcrawl/arcrawl/uri"
+	"github.com/arcrawl/arcrawl/warcout"
 )
 
 const operator = `
@@ -86,7 +92,8 @@ func parse(t testing.TB, s string) uri.URI {
 func defaultSettings(t testing.TB) config.Settings {
 	return config.Settings{
 		Politeness: config.Politeness{
-			DelayFactor: 5, MinDelay: 2 * time.Second, MaxDelay: 30 * time.Second, CrawlDelayUpTo: 300 * time.Second, Valence: 1,
+			Politeness:     frontier.Politeness{DelayFactor: 5, MinDelay: 2 * time.Second, MaxDelay: 30 * time.Second},
+			CrawlDelayUpTo: 300 * time.Second, Valence: 1,
 		},
 		Robots: config.Robots{Wait: day, ForbiddenWait: day, UnreachableWait: time.Hour},
 		Wait:   evaluators.Default(),
@@ -95,8 +102,8 @@ func defaultSettings(t testing.TB) config.Settings {
 			DecideBy: evaluators.Agree, Bar: evaluators.Bar{Proof: 3, Precision: 0.98},
 			Audit: evaluators.Audit{Every: 50, Within: 30 * day, Share: 0.01},
 		},
-		Fetch: config.Fetch{
-			ConnectTimeout: 20 * time.Second, HeaderTimeout: 30 * time.Second, BodyTimeout: 20 * time.Minute,
+		Fetch: fetch.Limits{
+			Connect: 20 * time.Second, Headers: 30 * time.Second, Body: 20 * time.Minute,
 			MaxBody: 1 << 30, MaxHead: 256 << 10, MaxContent: 1 << 30,
 		},
 		Scope: config.Scope{
@@ -104,18 +111,22 @@ func defaultSettings(t testing.TB) config.Settings {
 				By: scope.ByHost, MaxHops: 20, MaxEmbedHops: 2, MaxRedirects: 5, MaxLinkHops: 1000, MaxManifestHops: 1000,
 				MaxInferredHops: 1000, MaxSpeculativeHops: 1, SeedRedirects: scope.RedirectsAnywhere, EmbedsAnywhere: true,
 			},
-			Traps: true, TrapWait: 28 * day, MaxLinks: 5000,
+			Traps: true, TrapWait: 28 * day,
 		},
+		Links: discover.Bounds{MaxLinks: 5000},
 		Change: config.Change{
 			Mode: config.Strict, MaxSize: 2 << 20, MIME: mime(t, "^(text/.*|application/([a-z0-9.+-]*[+])?(xml|json)(;.*)?)$"),
 		},
 		Trouble: config.Trouble{KnownBlocks: true, GoneAfter: 4, GoneFirst: time.Hour, GoneWait: 28 * day},
-		Dedup:   config.Dedup{By: config.DedupDigest, Certainty: config.CertainRegular},
+		Dedup:   dedup.Policy{By: dedup.Digest, Certainty: dedup.Regular},
 		Feeds: config.Feeds{
-			Discover: true, RobotsSitemaps: true, MaxItems: 50_000, Wait: config.FeedsOwn, MinWait: time.Minute,
-			Feed:      config.FeedBounds{Initial: 30 * time.Minute, Min: 5 * time.Minute, Max: 6 * time.Hour},
-			Sitemap:   config.FeedBounds{Initial: 6 * time.Hour, Min: time.Hour, Max: 7 * day},
-			HintsUpTo: time.Hour, SilentAfter: 60 * day, SilentWait: 7 * day,
+			Discover: true, RobotsSitemaps: true, Bounds: feeds.Bounds{MaxItems: 50_000}, Wait: config.FeedsOwn,
+			Policy: feeds.Policy{
+				MinWait:   time.Minute,
+				Feed:      feeds.Waits{Initial: 30 * time.Minute, Min: 5 * time.Minute, Max: 6 * time.Hour},
+				Sitemap:   feeds.Waits{Initial: 6 * time.Hour, Min: time.Hour, Max: 7 * day},
+				HintsUpTo: time.Hour, SilentAfter: 60 * day, SilentWait: 7 * day,
+			},
 		},
 		Articles: config.Articles{
 			Ladder: []time.Duration{15 * time.Minute, time.Hour, 3 * time.Hour, 8 * time.Hour, day, 2 * day}, Young: 2 * day, Recognise: true,
@@ -136,8 +147,8 @@ func TestFileWithAnOperatorAloneHasTheDefaults(t *testing.T) {
 		},
 		Admin:  config.Admin{Socket: filepath.Join(dir, "state/admin.sock"), TokenFile: filepath.Join(dir, "state/admin.token")},
 		WebSub: config.WebSub{Lease: 10 * day},
-		Crawl:  config.Crawl{Workers: 50, Grace: 30 * time.Second, MaxURIsPerHost: 1_000_000, Order: config.OrderValue},
-		WARC:   config.WARC{Prefix: "arcrawl", MaxSize: 1 << 30, MaxAge: day, Level: 6},
+		Crawl:  config.Crawl{Workers: 50, Grace: 30 * time.Second, MaxURIsPerHost: 1_000_000, Order: frontier.ByValue},
+		WARC:   warcout.Options{Prefix: "arcrawl", MaxSize: 1 << 30, MaxAge: day, Level: 6},
 		Index:  config.Index{Live: true},
 		Seeds:  []config.Seed{{URI: parse(t, "https://www.news.example/"), File: filepath.Join(dir, "arcrawl.toml"), Line: 2}},
 		Digest: c.Digest, Watch: true, HostsDir: filepath.Join(dir, "hosts.d"),
@@ -328,8 +339,8 @@ func TestEachKeyReachesItsField(t *testing.T) {
 			Socket: "/run/arcrawl/admin.sock", Listen: "127.0.0.1:8471", TokenFile: filepath.Join(filepath.Dir(main), "token"),
 			Webhook: "https://alarms.library.example/",
 		},
-		Crawl:         config.Crawl{Workers: 7, Grace: 90 * time.Second, MaxURIsPerHost: 1000, Order: config.OrderOverdue},
-		WARC:          config.WARC{Prefix: "NLX-2026", MaxSize: 500e6, MaxAge: 2 * day, Level: 9},
+		Crawl:         config.Crawl{Workers: 7, Grace: 90 * time.Second, MaxURIsPerHost: 1000, Order: frontier.ByOverdue},
+		WARC:          warcout.Options{Prefix: "NLX-2026", MaxSize: 500e6, MaxAge: 2 * day, Level: 9},
 		Log:           config.Log{ExtraInfo: true},
 		Index:         config.Index{OutbackCDX: "http://localhost:8901/arcrawl"},
 		WebSub:        config.WebSub{Callback: "https://crawler.example/websub", Listen: "127.0.0.1:8472", Lease: 3 * day},
@@ -348,8 +359,10 @@ func TestEachKeyReachesItsField(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	settings := config.Settings{
-		Politeness: config.Politeness{DelayFactor: 2, MinDelay: 500 * time.Millisecond, MaxDelay: time.Minute, Valence: 3, Group: "press house"},
-		Robots:     config.Robots{Wait: 12 * time.Hour, ForbiddenWait: 2 * day, UnreachableWait: 30 * time.Minute},
+		Politeness: config.Politeness{
+			Politeness: frontier.Politeness{DelayFactor: 2, MinDelay: 500 * time.Millisecond, MaxDelay: time.Minute}, Valence: 3, Group: "press house",
+		},
+		Robots: config.Robots{Wait: 12 * time.Hour, ForbiddenWait: 2 * day, UnreachableWait: 30 * time.Minute},
 		Wait: evaluators.Stack{
 			{
 				Name: "^text/html.*", MIME: mime(t, "^text/html.*"), Initial: 6 * time.Hour, Min: 10 * time.Minute, Max: 7 * day, Unknown: day,
@@ -372,8 +385,8 @@ func TestEachKeyReachesItsField(t *testing.T) {
 			},
 			Bar: evaluators.Bar{Precision: 0.5}, Audit: evaluators.Audit{Within: 7 * day, Share: 0.25},
 		},
-		Fetch: config.Fetch{
-			ConnectTimeout: 5 * time.Second, HeaderTimeout: 6 * time.Second, BodyTimeout: 7 * time.Minute,
+		Fetch: fetch.Limits{
+			Connect: 5 * time.Second, Headers: 6 * time.Second, Body: 7 * time.Minute,
 			MaxBody: 10 << 20, MaxHead: 64 << 10, MaxContent: 1e12,
 		},
 		Scope: config.Scope{
@@ -385,8 +398,10 @@ func TestEachKeyReachesItsField(t *testing.T) {
 					{Accept: true, Match: regexp.MustCompile("^https://media[.]"), File: main, Line: lineOf("rules =")},
 				},
 			},
-			MaxURIs: 8, MaxURIsPerDirectory: 9, TrapWait: 7 * day, MaxLinks: 100, Speculative: true,
+			TrapWait: 7 * day,
 		},
+		Limits: frontier.Limits{URIs: 8, PerDirectory: 9},
+		Links:  discover.Bounds{MaxLinks: 100, Speculative: true},
 		Names: uri.Naming{
 			Set: uri.Heritrix, Drop: []string{"utm_*"}, Rewrite: []uri.Rewrite{{Match: regexp.MustCompile(`/index[.]html$`), To: "/"}},
 		},
@@ -398,18 +413,21 @@ func TestEachKeyReachesItsField(t *testing.T) {
 			Blocked: []*regexp.Regexp{regexp.MustCompile("captcha")}, NotFound: []*regexp.Regexp{regexp.MustCompile("no such page")},
 			GoneAfter: 2, GoneFirst: time.Minute, GoneWait: 7 * day,
 		},
-		Dedup: config.Dedup{
-			By: config.DedupURI, Equivalent: true, Skip: []*regexp.Regexp{mime(t, "^text/.*"), mime(t, "^font/.*")},
+		Dedup: dedup.Policy{
+			By: dedup.URI, Equivalent: true, Skip: []*regexp.Regexp{mime(t, "^text/.*"), mime(t, "^font/.*")},
 			Only: []*regexp.Regexp{mime(t, "^image/.*")}, MinSize: 1024,
-			Certainty: config.CertainCompare, Revisits: config.Revisits{Once: 7 * day},
+			Certainty: dedup.Compare, Revisits: dedup.Revisits{Once: 7 * day},
 		},
 		Feeds: config.Feeds{
 			Implied:   []uri.URI{parse(t, "https://www.news.example/")},
 			ImpliedBy: []config.ImpliedBy{{Feed: parse(t, "https://www.news.example/sport.xml"), Pages: []uri.URI{parse(t, "https://www.news.example/sport/")}}},
-			MaxItems:  100, Wait: config.FeedsStack, MinWait: 2 * time.Minute,
-			Feed:      config.FeedBounds{Initial: time.Hour, Min: 10 * time.Minute, Max: 2 * time.Hour},
-			Sitemap:   config.FeedBounds{Initial: 3 * time.Hour, Min: 2 * time.Hour, Max: day},
-			HintsUpTo: 2 * time.Hour, SilentAfter: 30 * day, SilentWait: 28 * day,
+			Bounds:    feeds.Bounds{MaxItems: 100}, Wait: config.FeedsStack,
+			Policy: feeds.Policy{
+				MinWait:   2 * time.Minute,
+				Feed:      feeds.Waits{Initial: time.Hour, Min: 10 * time.Minute, Max: 2 * time.Hour},
+				Sitemap:   feeds.Waits{Initial: 3 * time.Hour, Min: 2 * time.Hour, Max: day},
+				HintsUpTo: 2 * time.Hour, SilentAfter: 30 * day, SilentWait: 28 * day,
+			},
 		},
 		Articles: config.Articles{Ladder: []time.Duration{10 * time.Minute, 30 * time.Minute}, Young: 12 * time.Hour},
 	}

@@ -7,6 +7,11 @@ import (
 	"github.com/arcrawl/arcrawl/evaluators"
 )
 
+// validatorChoices lists the values of midfetch.decide_by.
+var validatorChoices = []evaluators.DecideBy{
+	evaluators.Agree, evaluators.ETag, evaluators.LastModified, evaluators.Either, evaluators.Off,
+}
+
 // decideByTypes reads a list of tables, each a pattern and what decides for the types that it matches.
 func decideByTypes() reader {
 	const example = `write for example [{ mime = '^image/.*', decide_by = "either" }]`
@@ -52,7 +57,7 @@ func (f field) decideByType(m map[string]any, example string) (t DecideByType, o
 	}
 	re, good := mime.typePattern()
 	var scratch draft
-	byName := choice(evaluators.ParseDecideBy, func(d *draft) *evaluators.DecideBy { return &t.DecideBy }, "agree", "etag", "last-modified", "either", "off")
+	byName := choice(func(d *draft) *evaluators.DecideBy { return &t.DecideBy }, validatorChoices...)
 	byName.read(by, &scratch)
 	t.MIME = re
 	return t, good && !f.doc.bad[by.path]

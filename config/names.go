@@ -18,7 +18,7 @@ var namesKeys = []key{
 	{
 		Key: Key{Name: "names.set", Default: `"whatwg"`, Scope: inBoth, Doc: "When two URIs are one. `whatwg`: when a browser would send the same request. `heritrix`: also when they differ in case, www, " +
 			"session ids or an empty query, as in Heritrix. `pywb`: when they have one SURT key in a replay tool's index."},
-		reader: named(func(d *draft) *uri.RuleSet { return &d.settings.Names.Set }, uri.WHATWG, uri.Heritrix, uri.Pywb),
+		reader: choice(func(d *draft) *uri.RuleSet { return &d.settings.Names.Set }, uri.WHATWG, uri.Heritrix, uri.Pywb),
 	},
 	{
 		Key:    Key{Name: "names.drop", Default: "[]", Scope: inBoth, Doc: "Query parameters without which the page is the same, as `\"utm_*\"`; a star stands for any text. Those of the main file hold for hosts too."},

@@ -1,15 +1,9 @@
 package config
 
-import "strings"
+import (
+	"strings"
 
-// Order is which of its due URIs a host hands out first that has more due than it can serve.
-type Order string
-
-// The orders.
-const (
-	OrderValue   Order = "value"   // of which most versions would be lost
-	OrderOverdue Order = "overdue" // the largest delay in proportion to the wait
-	OrderDue     Order = "due"     // the one that has been due for longest
+	"github.com/arcrawl/arcrawl/frontier"
 )
 
 // queueKeys say what goes first, and which hosts are one.
@@ -17,7 +11,7 @@ var queueKeys = []key{
 	{
 		Key: Key{Name: "crawl.order", Default: `"value"`, Scope: inMain, Doc: "Which URI goes first on a host that has more due than it can serve. " +
 			"`value`: the one of which most versions would be lost. `overdue`: the one with the largest delay in proportion to its wait. `due`: the one that has been due for longest. Seeds, feeds and first visits have their shares with each but the last."},
-		reader: named(func(d *draft) *Order { return &d.config.Crawl.Order }, OrderValue, OrderOverdue, OrderDue),
+		reader: choice(func(d *draft) *frontier.Order { return &d.config.Crawl.Order }, frontier.ByValue, frontier.ByOverdue, frontier.ByDue),
 	},
 	{
 		Key:    Key{Name: "politeness.group", Default: `""`, Scope: inBoth, Doc: "Hosts with the same name here are served by one machine: they have together as many visits at once, and as long rests, as one of them alone. Empty: a host by itself."},

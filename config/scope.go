@@ -13,24 +13,16 @@ import (
 type Scope struct {
 	// Rules decide whether a URI is in scope.
 	scope.Rules
-	// MaxURIs is scope.max_uris (0): URIs kept for the host; zero is Crawl.MaxURIsPerHost.
-	MaxURIs int64
-	// MaxURIsPerDirectory is scope.max_uris_per_directory (0): URIs taken of one folder of the host; zero sets no limit.
-	MaxURIsPerDirectory int64
 	// Traps is scope.traps (true): parts of a host that never come to an end are recognised and kept out.
 	Traps bool
 	// TrapWait is scope.trap_wait ("28d"): when a URI of a trap that is known is looked at again.
 	TrapWait time.Duration
-	// MaxLinks is scope.max_links (5000): links taken from one page.
-	MaxLinks int
-	// Speculative is scope.speculative (false): what looks like a reference in a script is taken for a link.
-	Speculative bool
 }
 
 var scopeKeys = []key{
 	{
 		Key:    Key{Name: "scope.by", Default: `"host"`, Scope: inBoth, Doc: "`host`: every URI on a host of the seeds. `domain`: also every URI of the seed's registrable domain, as the public suffix list has it. `prefix`: every URI whose text begins with one of the prefixes."},
-		reader: named(func(d *draft) *scope.By { return &d.settings.Scope.By }, scope.ByHost, scope.ByDomain, scope.ByPrefix),
+		reader: choice(func(d *draft) *scope.By { return &d.settings.Scope.By }, scope.ByHost, scope.ByDomain, scope.ByPrefix),
 	},
 	{
 		Key:    Key{Name: "scope.prefixes", Default: "[]", Scope: inBoth, Doc: "For `by = \"prefix\"`. When empty, the folders of the host's seeds, on the http and the https side. End a folder with a slash."},
@@ -71,15 +63,15 @@ var scopeKeys = []key{
 	{
 		Key: Key{Name: "scope.seed_redirects", Default: `"anywhere"`, Scope: inBoth, Doc: "How much of the host that a seed redirects to belongs to the crawl. `anywhere`: all of it, as if it were the seed's own. " +
 			"`domain`: all of it if it is in the seed's registrable domain. `page`: only the page. The page itself is visited in any case."},
-		reader: named(func(d *draft) *scope.SeedRedirects { return &d.settings.Scope.SeedRedirects }, scope.RedirectsAnywhere, scope.RedirectsInDomain, scope.RedirectsPage),
+		reader: choice(func(d *draft) *scope.SeedRedirects { return &d.settings.Scope.SeedRedirects }, scope.RedirectsAnywhere, scope.RedirectsInDomain, scope.RedirectsPage),
 	},
 	{
 		Key:    Key{Name: "scope.max_uris", Default: "0", Scope: inBoth, Doc: "URIs kept for the host; those discovered beyond it are refused. 0 is crawl.max_uris_per_host."},
-		reader: whole(0, 1_000_000_000, func(d *draft) *int64 { return &d.settings.Scope.MaxURIs }),
+		reader: whole(0, 1_000_000_000, func(d *draft) *int64 { return &d.settings.Limits.URIs }),
 	},
 	{
 		Key:    Key{Name: "scope.max_uris_per_directory", Default: "0", Scope: inBoth, Doc: "URIs of one folder of the host, the part of the path up to its last slash, that are kept; those discovered beyond it are refused. What the crawl knew before this was set counts and stays. 0 sets no limit."},
-		reader: whole(0, 1_000_000_000, func(d *draft) *int64 { return &d.settings.Scope.MaxURIsPerDirectory }),
+		reader: whole(0, 1_000_000_000, func(d *draft) *int64 { return &d.settings.Limits.PerDirectory }),
 	},
 	{
 		Key:    Key{Name: "scope.traps", Default: "true", Scope: inBoth, Doc: "Calendars, folders in folders, combinations of parameters, session ids and the like are recognised by what their pages hold, kept out and reported, see `arcrawl traps`. The settings of the URI's own host decide about what is known, those of the page about what it names."},
@@ -95,11 +87,11 @@ var scopeKeys = []key{
 	},
 	{
 		Key:    Key{Name: "scope.max_links", Default: "5000", Scope: inBoth, Doc: "Links taken from one page."},
-		reader: whole(1, 1_000_000, func(d *draft) *int { return &d.settings.Scope.MaxLinks }),
+		reader: whole(1, 1_000_000, func(d *draft) *int { return &d.settings.Links.MaxLinks }),
 	},
 	{
 		Key:    Key{Name: "scope.speculative", Default: "false", Scope: inBoth, Doc: "Quoted strings in scripts that look like a path or URI are taken for guesses (X); scope.max_speculative_hops limits them. Many lead nowhere."},
-		reader: boolean(func(d *draft) *bool { return &d.settings.Scope.Speculative }),
+		reader: boolean(func(d *draft) *bool { return &d.settings.Links.Speculative }),
 	},
 }
 

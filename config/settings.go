@@ -4,8 +4,12 @@ import (
 	"regexp"
 	"time"
 
+	"github.com/arcrawl/arcrawl/dedup"
 	"github.com/arcrawl/arcrawl/digest"
+	"github.com/arcrawl/arcrawl/discover"
 	"github.com/arcrawl/arcrawl/evaluators"
+	"github.com/arcrawl/arcrawl/fetch"
+	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -21,32 +25,26 @@ type Settings struct {
 	// retry.max ("7d").
 	Retry    evaluators.Ladder
 	Midfetch Midfetch
-	Fetch    Fetch
+	Fetch    fetch.Limits
 	Scope    Scope
+	Limits   frontier.Limits // scope.max_uris and scope.max_uris_per_directory
+	Links    discover.Bounds // scope.max_links and scope.speculative
 	Change   Change
 	Trouble  Trouble
 	Feeds    Feeds
 	Articles Articles
-	Dedup    Dedup
+	Dedup    dedup.Policy
 	// Names says which URIs are one. Its fields are names.set ("whatwg"), names.drop ([]) and names.rewrite ([]).
 	Names uri.Naming
 }
 
-// Politeness says how long a host rests between requests: DelayFactor times the duration of the last exchange, at least
-// MinDelay and at most MaxDelay; a Crawl-delay in robots.txt raises it.
+// Politeness says how long a host rests between requests, and how many visits to it go on at once. CrawlDelay is left to
+// the crawler, which knows the robots.txt of the host.
 type Politeness struct {
-	// DelayFactor is politeness.delay_factor (5.0): the rest as a multiple of how long the last exchange took.
-	DelayFactor float64
-	// MinDelay is politeness.min_delay ("2s"): the shortest rest. Below one second is for servers of one's own.
-	MinDelay time.Duration
-	// MaxDelay is politeness.max_delay ("30s"): the longest rest; never below MinDelay.
-	MaxDelay time.Duration
-	// CrawlDelayUpTo is politeness.crawl_delay_up_to ("300s"): a Crawl-delay is honoured up to this; zero ignores it.
-	CrawlDelayUpTo time.Duration
-	// Valence is politeness.valence (1): how many visits to the host may go on at once, 1 to 16.
-	Valence int
-	// Group is politeness.group (""): hosts with the same name here share the politeness of one host.
-	Group string
+	frontier.Politeness
+	CrawlDelayUpTo time.Duration // maximum of the Crawl-delay that is honored; 0 = ignore Crawl-delay
+	Valence        int           // visits to the host at once, 1 to 16
+	Group          string        // hosts with the same group share the politeness of one host; "" = no group
 }
 
 // Robots says how long the answers of robots.txt hold.
@@ -89,22 +87,6 @@ func (m Midfetch) For(contentType string) evaluators.Midfetch {
 		}
 	}
 	return evaluators.Midfetch{DecideBy: m.DecideBy}
-}
-
-// Fetch bounds one exchange. Sizes are bytes.
-type Fetch struct {
-	// ConnectTimeout is fetch.connect_timeout ("20s"): name look-up, connection and TLS handshake together.
-	ConnectTimeout time.Duration
-	// HeaderTimeout is fetch.header_timeout ("30s"): from the sent request to the end of the response head.
-	HeaderTimeout time.Duration
-	// BodyTimeout is fetch.body_timeout ("20m"): for the whole body; what came is kept and marked as cut.
-	BodyTimeout time.Duration
-	// MaxBody is fetch.max_body ("1GiB"): bytes of body as sent; a longer one is cut there and marked.
-	MaxBody int64
-	// MaxHead is fetch.max_head ("256KiB"): bytes of response head.
-	MaxHead int64
-	// MaxContent is fetch.max_content ("1GiB"): bytes after the content coding is undone, against decompression bombs.
-	MaxContent int64
 }
 
 // Change says how two versions of a URI are compared.

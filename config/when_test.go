@@ -181,7 +181,9 @@ func TestPrecedence(t *testing.T) {
 	r := rand.New(rand.NewPCG(seed, 0))
 	keys := []string{"max_hops", "max_embed_hops", "max_redirects", "max_links"}
 	defaults := []int{20, 2, 5, 5000}
-	read := func(s config.Scope) []int { return []int{s.MaxHops, s.MaxEmbedHops, s.MaxRedirects, s.MaxLinks} }
+	read := func(s config.Settings) []int {
+		return []int{s.Scope.MaxHops, s.Scope.MaxEmbedHops, s.Scope.MaxRedirects, s.Links.MaxLinks}
+	}
 	for range 60 {
 		plain, refined := append([]int(nil), defaults...), map[int]int{}
 		value := 6
@@ -214,7 +216,7 @@ func TestPrecedence(t *testing.T) {
 		}
 		c := load(t, files[0], "news.example.toml", files[1], "www.news.example.toml", files[2])
 		for range 2 { // the second time from what was kept
-			got := c.For(config.About{URI: uri.FromCanonical("https://www.news.example/live/"), Now: at(t, "12:00")}).Scope
+			got := c.For(config.About{URI: uri.FromCanonical("https://www.news.example/live/"), Now: at(t, "12:00")})
 			if diff := cmp.Diff(plain, read(got)); diff != "" {
 				t.Fatalf("seed %d (-rule +For):\n%s\n%s", seed, diff, strings.Join(files[:], "\n----\n"))
 			}

@@ -8,7 +8,6 @@ import (
 	"io"
 	"mime"
 
-	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/dedup"
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/evaluators"
@@ -19,18 +18,18 @@ var errDiffers = errors.New("its payload differs")
 
 // duplicate looks for an earlier record that may stand for the payload of a complete answer. The zero value says that
 // there is none. A record that is not what it should be is passed over, loudly, and is replaced by the new one.
-func (c *Crawler) duplicate(v visit, s config.Dedup) (kept, error) {
+func (c *Crawler) duplicate(v visit, s dedup.Policy) (kept, error) {
 	match, err := c.match(v, s)
 	if err != nil || match.Hit == dedup.Miss {
 		return kept{}, err
 	}
 	k := kept{keeping: KeptRevisit, origin: match.Origin, hit: c.rooms.Dedup.Hit(v.uri().String(), match.Origin.URI, true)}
 	switch size := v.capture.PayloadSize; {
-	case s.Certainty == config.CertainForceNew:
+	case s.Certainty == dedup.ForceNew:
 		k.keeping, k.origin = KeptResponse, digest.Origin{}
 	case match.Origin.Size != 0 && match.Origin.Size != size:
 		err = fmt.Errorf("%w: %d bytes, and %d bytes came", errDiffers, match.Origin.Size, size)
-	case s.Certainty == config.CertainCompare:
+	case s.Certainty == dedup.Compare:
 		err = c.compare(v, match.Origin)
 	}
 	if err != nil {
@@ -43,33 +42,30 @@ func (c *Crawler) duplicate(v visit, s config.Dedup) (kept, error) {
 }
 
 // match looks first at the record that the URI itself points to, and then at the index of all.
-func (c *Crawler) match(v visit, s config.Dedup) (dedup.Match, error) {
+func (c *Crawler) match(v visit, s dedup.Policy) (dedup.Match, error) {
 	r, got := v.record(), v.capture
 	if !covers(v, s) {
 		return dedup.Match{}, nil
 	}
-	equivalent := s.Equivalent && s.By != config.DedupDigest
+	equivalent := s.Equivalent && s.By != dedup.Digest
 	if repeats(v) && v.verdict.State == evaluators.Unchanged && !c.rooms.Dedup.Lost(r.Origin) {
 		hit := c.rooms.Dedup.Hit(v.uri().String(), r.Origin.URI, s.Equivalent)
-		if hit == dedup.Exact || s.By == config.DedupDigest || hit == dedup.Equivalent && s.By == config.DedupURI {
+		if hit == dedup.Exact || s.By == dedup.Digest || hit == dedup.Equivalent && s.By == dedup.URI {
 			return dedup.Match{Origin: r.Origin, Hit: hit}, nil
 		}
 	}
 	if got.PayloadSize == 0 {
 		return dedup.Match{}, nil
 	}
-	m, err := c.rooms.Dedup.Find(dedup.Query{Key: dedupKey(v), URI: v.uri().String(), By: ways[s.By], Equivalent: equivalent})
+	m, err := c.rooms.Dedup.Find(dedup.Query{Key: dedupKey(v), URI: v.uri().String(), By: s.By, Equivalent: equivalent})
 	if err != nil {
 		return dedup.Match{}, fmt.Errorf("look for an earlier record: %w", err)
 	}
 	return m, nil
 }
 
-// ways are those of the settings in the terms of the index.
-var ways = map[config.DedupBy]dedup.By{config.DedupDigest: dedup.Digest, config.DedupURIFirst: dedup.URIFirst, config.DedupURI: dedup.URI}
-
 // covers reports whether the settings deduplicate such an answer.
-func covers(v visit, s config.Dedup) bool {
+func covers(v visit, s dedup.Policy) bool {
 	return v.capture.Complete && s.Covers(mediaType(v), v.capture.PayloadSize)
 }
 
@@ -129,7 +125,7 @@ func failed(err error) error {
 }
 
 // thin takes a revisit record away that the settings do not want: one that says of a URI what is known of it.
-func thin(v visit, s config.Dedup, k kept) kept {
+func thin(v visit, s dedup.Policy, k kept) kept {
 	known := v.verdict.State == evaluators.Unchanged && !v.verdict.First
 	if _, revisit := k.keeping.profile(); revisit && known && !s.Revisits.Wants(v.capture.Started, v.record().LastCapture) {
 		k.keeping = KeptThinned
@@ -154,7 +150,7 @@ func mediaType(v visit) string {
 
 // indexing is what the dedup index is to remember of a new record that may stand for a payload, together with the settlement; nil is
 // nothing. A record that refers to another is counted at once, in memory.
-func (c *Crawler) indexing(v visit, s config.Dedup, k kept) (dedup.Change, error) {
+func (c *Crawler) indexing(v visit, s dedup.Policy, k kept) (dedup.Change, error) {
 	_, revisit := k.keeping.profile()
 	switch {
 	case revisit:

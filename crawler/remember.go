@@ -53,7 +53,7 @@ func (c *Crawler) read(v visit, s terms) (found, error) {
 	}
 	defer content.Close()
 	doc := discover.Document{URI: v.uri(), Status: got.Status, Header: got.Header}
-	named, err := discover.Links(doc, content, discover.Bounds{MaxLinks: s.Scope.MaxLinks, Speculative: s.Scope.Speculative})
+	named, err := discover.Links(doc, content, s.Links)
 	found.dropped += named.Dropped
 	found.err = err
 	if err := f.links(named); err != nil {

@@ -94,10 +94,7 @@ func (c *Crawler) plain(r frontier.Record, s terms) fetch.Request {
 			fetch.Field{Name: "Accept", Value: "*/*"},
 			fetch.Field{Name: "Accept-Encoding", Value: acceptEncoding},
 		),
-		Limits: fetch.Limits{
-			Connect: s.Fetch.ConnectTimeout, Headers: s.Fetch.HeaderTimeout, Body: s.Fetch.BodyTimeout,
-			MaxHead: s.Fetch.MaxHead, MaxBody: s.Fetch.MaxBody, MaxContent: s.Fetch.MaxContent,
-		},
+		Limits: s.Fetch,
 	}
 }
 

@@ -204,7 +204,7 @@ func (f *finder) source() error {
 		return nil
 	}
 	defer content.Close()
-	doc, err := feeds.Read(v.uri(), contentType, r.state.IsSource(), content, feeds.Bounds{MaxItems: f.s.Feeds.MaxItems})
+	doc, err := feeds.Read(v.uri(), contentType, r.state.IsSource(), content, f.s.Feeds.Bounds)
 	if err != nil || doc.Fault != nil && len(doc.Items) == 0 {
 		if r.state.IsSource() {
 			r.told = Reading{Kind: r.state.Kind, Fault: errors.Join(err, doc.Fault)}
@@ -390,14 +390,6 @@ func (f *finder) implied(round feeds.Reading) error {
 	return nil
 }
 
-// feedPolicy returns the visiting policy of feeds and sitemaps.
-func feedPolicy(s config.Feeds) feeds.Policy {
-	return feeds.Policy{
-		Feed: feeds.Waits(s.Feed), Sitemap: feeds.Waits(s.Sitemap),
-		MinWait: s.MinWait, HintsUpTo: s.HintsUpTo, SilentAfter: s.SilentAfter, SilentWait: s.SilentWait,
-	}
-}
-
 // nextSource is the wait of a feed or sitemap after a visit that said what it lists, and what is remembered of it.
 func (n *next) nextSource(v visit, s config.Feeds, r reading) {
 	n.record.Source, n.record.Prompt = string(r.state.Bytes()), false
@@ -405,9 +397,8 @@ func (n *next) nextSource(v visit, s config.Feeds, r reading) {
 	if !r.state.IsSource() || r.told.Kind == feeds.None || s.Wait != config.FeedsOwn {
 		return
 	}
-	p := feedPolicy(s)
-	wait := p.Next(r.state, v.finished, feeds.CacheHint(v.capture.Header))
-	n.told.Slow = p.Slow(r.state, v.finished)
+	wait := s.Next(r.state, v.finished, feeds.CacheHint(v.capture.Header))
+	n.told.Slow = s.Slow(r.state, v.finished)
 	n.record.Prompt = r.state.Kind.ListsNewest() && !n.told.Slow
 	wait.Memory, wait.Versions = n.wait.Memory, n.wait.Versions
 	n.wait = wait

@@ -25,7 +25,11 @@ const (
 	Digest   By = iota // any record will do; the first one stands for all
 	URIFirst           // a record of the same URI, or else any
 	URI                // only a record of the same URI
+	Off                // no record: every payload is archived whole
 )
+
+// String returns the name of the way, as the configuration has it.
+func (b By) String() string { return [...]string{"digest", "uri-first", "uri", "off"}[b] }
 
 // Query asks for the record that may stand for a capture.
 type Query struct {

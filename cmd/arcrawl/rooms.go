@@ -115,7 +115,7 @@ func openFrontier(live *config.Live, now time.Time, filling bool) (*frontier.Fro
 		RestAfterCrash: max(c.ForHost("", now).Politeness.MaxDelay, time.Nanosecond),
 		Valence:        func(h uri.Host) int { return live.Current().ForHost(h, time.Now()).Politeness.Valence },
 		Group:          func(h uri.Host) string { return live.Current().ForHost(h, time.Now()).Politeness.Group },
-		Order:          orders[c.Crawl.Order],
+		Order:          c.Crawl.Order,
 		Names: func(h uri.Host) *uri.Naming {
 			n := live.Current().ForHost(h, time.Now()).Names
 			if book := learned.Load(); book != nil {
@@ -123,10 +123,7 @@ func openFrontier(live *config.Live, now time.Time, filling bool) (*frontier.Fro
 			}
 			return &n
 		},
-		Limits: func(h uri.Host) frontier.Limits {
-			s := live.Current().ForHost(h, time.Now()).Scope
-			return frontier.Limits{URIs: s.MaxURIs, PerDirectory: s.MaxURIsPerDirectory}
-		},
+		Limits: func(h uri.Host) frontier.Limits { return live.Current().ForHost(h, time.Now()).Limits },
 	})
 	if err != nil {
 		return nil, nil, err
@@ -139,20 +136,15 @@ func openFrontier(live *config.Live, now time.Time, filling bool) (*frontier.Fro
 	return f, book, nil
 }
 
-// orders are those of the frontier by their names in the configuration.
-var orders = map[config.Order]frontier.Order{
-	config.OrderValue: frontier.ByValue, config.OrderOverdue: frontier.ByOverdue, config.OrderDue: frontier.ByDue,
-}
-
 func openArchive(c *config.Config, now time.Time) (*warcout.Writer, []warcout.Repair, error) {
 	host, err := os.Hostname()
 	if err != nil {
 		host = "localhost"
 	}
-	return warcout.Open(warcout.Options{
-		Dir: c.Storage.WARC, Prefix: c.WARC.Prefix, Host: host, MaxSize: c.WARC.MaxSize, MaxAge: c.WARC.MaxAge, Level: c.WARC.Level,
-		TempDir: spoolFolder(c), Journal: filepath.Join(c.Storage.State, "warc.journal"), Info: warcinfo(c, host),
-	}, now)
+	o := c.WARC
+	o.Host, o.Info = host, warcinfo(c, host)
+	o.TempDir, o.Journal = spoolFolder(c), filepath.Join(c.Storage.State, "warc.journal")
+	return warcout.Open(o, now)
 }
 
 // warcinfo says in each WARC file who made it, with what, and by which rules.

@@ -11,7 +11,6 @@ import (
 
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/evaluators"
-	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/sim"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -46,16 +45,6 @@ func (p played) rest(host string) time.Duration {
 // usualFetch stands for the duration of a fetch, which histories do not tell.
 const usualFetch = 300 * time.Millisecond
 
-// orderOf is the frontier's order that a configuration names.
-func orderOf(c *config.Config) frontier.Order {
-	for _, o := range []frontier.Order{frontier.ByValue, frontier.ByOverdue, frontier.ByDue} {
-		if o.String() == string(c.Crawl.Order) {
-			return o
-		}
-	}
-	return frontier.ByValue
-}
-
 // configured plays the configurations, politely if asked to.
 func (s simulation) configured(all []sim.History, q sim.Question, base int) ([]sim.Result, error) {
 	var results []sim.Result
@@ -68,7 +57,7 @@ func (s simulation) configured(all []sim.History, q sim.Question, base int) ([]s
 		policy := sim.Configured(name, p.stack)
 		tallies := []sim.Tally(nil)
 		if s.polite {
-			tallies, err = inFrontier(sim.Crowding{Policy: policy, Rest: p.rest, Order: orderOf(c)}, all)
+			tallies, err = inFrontier(sim.Crowding{Policy: policy, Rest: p.rest, Order: c.Crawl.Order}, all)
 		} else {
 			tallies = sim.Play(policy, 0, all)
 		}

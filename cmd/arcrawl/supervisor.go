@@ -12,6 +12,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler"
+	"github.com/arcrawl/arcrawl/fetch"
 	"github.com/arcrawl/arcrawl/frontier"
 )
 
@@ -72,7 +73,7 @@ func tellSystemd(state string) { _, _ = systemd.SdNotify(false, state) }
 
 // longestVisit is how long an exchange may take with the hosts of the seeds, or with one that has no settings of its own.
 func longestVisit(c *config.Config, now time.Time) time.Duration {
-	longest := func(f config.Fetch) time.Duration { return f.ConnectTimeout + f.HeaderTimeout + f.BodyTimeout }
+	longest := func(l fetch.Limits) time.Duration { return l.Connect + l.Headers + l.Body }
 	most := longest(c.ForHost("", now).Fetch)
 	for _, seed := range c.Seeds {
 		most = max(most, longest(c.For(config.About{URI: seed.URI, Now: now}).Fetch))

@@ -121,7 +121,7 @@ func (t tuning) run(out io.Writer, cost float64) error {
 			}
 			return s.stack
 		})
-		tallies, err := inFrontier(sim.Crowding{Policy: policy, Rest: p.rest, Order: orderOf(t.config)}, t.histories)
+		tallies, err := inFrontier(sim.Crowding{Policy: policy, Rest: p.rest, Order: t.config.Crawl.Order}, t.histories)
 		if err != nil {
 			return err
 		}

@@ -103,7 +103,7 @@ func (r *Robots) inForce(u uri.URI, fresh *frontier.RobotsCopy) (robots.Rules, b
 // Politeness returns how long a host rests after a visit to u, with the Crawl-delay of the rules in force. fresh is the
 // copy of robots.txt that the visit brought; nil if it brought none.
 func (r *Robots) Politeness(u uri.URI, s config.Politeness, fresh *frontier.RobotsCopy) frontier.Politeness {
-	p := frontier.Politeness{DelayFactor: s.DelayFactor, MinDelay: s.MinDelay, MaxDelay: s.MaxDelay}
+	p := s.Politeness
 	rules, ok := r.inForce(u, fresh)
 	if !ok {
 		return p

@@ -213,7 +213,7 @@ func (e *explainer) byLimits(d scope.Discovery) (bool, error) {
 
 // keyOfMaxURIs returns the key that limits the URIs of a host.
 func (e *explainer) keyOfMaxURIs(u uri.URI) string {
-	if e.config.ForHost(u.Host(), e.now).Scope.MaxURIs > 0 {
+	if e.config.ForHost(u.Host(), e.now).Limits.URIs > 0 {
 		return "scope.max_uris"
 	}
 	return "crawl.max_uris_per_host"
