@@ -6,104 +6,126 @@ import (
 )
 
 const (
-	// justNow is how young a date must not be to be taken for a time: pages that are made for each request date all they say then.
-	justNow = time.Minute
-	// ListedLate is how long after its date an entry may appear in a feed, since caches and editors take their time. A wrong zone is
-	// wrong by more.
+	// nowWindow is how close to the reading a date must be to be ignored: a page that is generated for each request
+	// gives every item the time of the request.
+	nowWindow = time.Minute
+	// ListedLate is how long after its date an item may appear in a feed, because caches and editors take their time.
+	// A wrong time zone is wrong by more.
 	ListedLate = 10 * time.Minute
-	// together is the time in which what changes counts as one change.
-	together = time.Minute
+	// oneChange is the time within which several changes count as one.
+	oneChange = time.Minute
 )
 
-// Activity is what a reading tells of how often and when its source changed since the reading before.
+// Activity is what one reading shows of how often and when its source changed since the reading before.
 type Activity struct {
-	// Changes is how many times it changed: once for each new or updated entry, but only once for those with one date, and for
-	// those whose text alone is another. It is not more than one a minute. Zero is that nothing is new but a date that most entries
-	// have.
+	// Changes is the number of changes, at most one per minute. Each new or updated item is a change, except that items
+	// of one minute count once, and all items whose text alone is different count once. It is zero if the only difference
+	// is a date that most items share.
 	Changes int
-	// Moments are those of them that new and updated entries date between the two readings, oldest first, each minute once. They
-	// are worth what the dates of the host are worth.
+	// Moments are the times of those changes that items date between the two readings, oldest first and at most one per
+	// minute. They are as reliable as the dates of the host.
 	Moments []time.Time
-	// Right and Wrong are how many new entries have a date between the two readings, and how many have one that they cannot have: it
-	// lies ahead, or so far back that they would have been listed before. A date proves nothing that is as good as that of the
-	// visit, or shared by all new entries or by most that are listed, as of when they were put together.
+	// Right is the number of new items that are dated between the two readings. Wrong is the number of new items whose
+	// date is impossible: in the future, or so old that the reading before would have listed them. A date proves neither
+	// if it is as late as the visit itself, or if all new items or most listed items share it, because then it is likely
+	// to be the time at which the source was generated.
 	Right, Wrong int
 }
 
-// Activity looks at the dates of what is new, between a reading at since and one at now. The source's clock is behind that of the
-// times by so much.
-func (r Reading) Activity(d Document, since, now time.Time, behind time.Duration) Activity {
-	var out Activity
+// Activity looks at the dates of what is new between a reading at since and one at now. skew is how far the source's
+// clock is behind ours.
+func (r Reading) Activity(d Document, since, now time.Time, skew time.Duration) Activity {
 	if r.First || !r.Any() || since.IsZero() || !now.After(since) {
-		return out
+		return Activity{}
 	}
-	made, same := d.commonDate(), shared(r.New)
-	minutes := map[int64]bool{}
-	undated, edited := 0, false
-	take := func(i Item, isNew bool) {
-		date := i.Date()
-		at := date.Add(behind)
-		switch {
-		case date.IsZero() && isNew:
-			undated++
-			return
-		case !isNew && restamped(i, made):
-			return
-		case !isNew && (date.IsZero() || !at.After(since)):
-			edited = true // its text is another
-			return
-		}
-		minutes[date.Unix()/int64(together/time.Second)] = true
-		switch {
-		case i.Day && date.Equal(i.Updated), restamped(i, made), same && isNew, at.After(now.Add(-justNow)) && at.Before(now.Add(justNow)):
-		case at.After(now), !at.After(since.Add(-ListedLate)):
-			if isNew {
-				out.Wrong++
-			}
-		default:
-			if isNew {
-				out.Right++
-			}
-			if !at.After(since) {
-				at = since.Add(1)
-			}
-			out.Moments = append(out.Moments, at)
-		}
-	}
+	c := changes{since: since, now: now, skew: skew, common: d.commonDate(), shared: shareDate(r.New), minutes: map[int64]bool{}}
 	for _, i := range r.New {
-		take(i, true)
+		c.add(i, true)
 	}
 	for _, i := range r.Updated {
-		take(i, false)
+		c.add(i, false)
 	}
+	return c.activity()
+}
+
+// changes counts the changes between two readings.
+type changes struct {
+	since, now time.Time
+	skew       time.Duration
+	common     time.Time // the date of most listed items
+	shared     bool      // all new items have one date
+
+	minutes map[int64]bool // dates of items, by the source's clock
+	undated int            // new items without a date
+	edited  bool           // items have another text and the same date
+	out     Activity
+}
+
+// add counts an item that is new or, if not, updated.
+func (c *changes) add(i Item, isNew bool) {
+	date := i.Date()
+	at := date.Add(c.skew)
+	switch {
+	case date.IsZero() && isNew:
+		c.undated++
+		return
+	case !isNew && i.hasDate(c.common):
+		return
+	case !isNew && (date.IsZero() || !at.After(c.since)):
+		c.edited = true
+		return
+	}
+	c.minutes[date.Unix()/int64(oneChange/time.Second)] = true
+	switch {
+	case i.Day && date.Equal(i.Updated), i.hasDate(c.common), c.shared && isNew:
+	case at.After(c.now.Add(-nowWindow)) && at.Before(c.now.Add(nowWindow)):
+	case at.After(c.now), !at.After(c.since.Add(-ListedLate)):
+		if isNew {
+			c.out.Wrong++
+		}
+	default:
+		if isNew {
+			c.out.Right++
+		}
+		if !at.After(c.since) {
+			at = c.since.Add(1)
+		}
+		c.out.Moments = append(c.out.Moments, at)
+	}
+}
+
+func (c *changes) activity() Activity {
+	out := c.out
 	slices.SortFunc(out.Moments, time.Time.Compare)
-	out.Moments = slices.CompactFunc(out.Moments, func(a, b time.Time) bool { return a.Truncate(together).Equal(b.Truncate(together)) })
-	out.Changes = len(minutes) + undated
-	if edited {
+	out.Moments = slices.CompactFunc(out.Moments, func(a, b time.Time) bool {
+		return a.Truncate(oneChange).Equal(b.Truncate(oneChange))
+	})
+	out.Changes = len(c.minutes) + c.undated
+	if c.edited {
 		out.Changes++
 	}
 	if out.Changes > 0 {
-		out.Changes = max(min(out.Changes, int(now.Sub(since)/together)), 1)
+		out.Changes = max(min(out.Changes, int(c.now.Sub(c.since)/oneChange)), 1)
 	}
 	return out
 }
 
-// restamped reports whether the date of an item is that of when the items were put together: some sources date all they list anew
-// each time.
-func restamped(i Item, made time.Time) bool { return !made.IsZero() && i.Date().Equal(made) }
+// hasDate reports whether the item has the common date of its document. Some sources date all their items again each
+// time.
+func (i Item) hasDate(common time.Time) bool { return !common.IsZero() && i.Date().Equal(common) }
 
-// shared reports whether several items have the same date.
-func shared(items []Item) bool {
+// shareDate reports whether there are several items and all have the same date.
+func shareDate(items []Item) bool {
 	return len(items) > 1 && !slices.ContainsFunc(items, func(i Item) bool { return !i.Date().Equal(items[0].Date()) })
 }
 
-// commonDate is the date that most of the listed items have, which is then when somebody put them together, and says nothing of any
-// of them; zero if there is none.
+// commonDate returns the date of most listed items, zero if there is none. It is the time at which the source was
+// generated and says nothing of any item.
 func (d Document) commonDate() time.Time {
 	if len(d.Items) < 2 {
 		return time.Time{}
 	}
-	var common time.Time // Boyer and Moore: if there is a majority, it is what is left
+	var common time.Time // the majority vote of Boyer and Moore: a majority, if there is one, remains at the end
 	votes := 0
 	for _, i := range d.Items {
 		switch date := i.Date(); {
@@ -127,23 +149,24 @@ func (d Document) commonDate() time.Time {
 	return common
 }
 
-// PageDates is what the items of a document say of when their pages changed.
+// PageDates reads from the items of a document when their pages changed.
 type PageDates struct {
-	made, now time.Time
-	behind    time.Duration
+	common, now time.Time
+	skew        time.Duration
 }
 
-// PageDates is that of a document that was read at now, by the clock that the source's is behind by so much.
-func (d Document) PageDates(now time.Time, behind time.Duration) PageDates {
-	return PageDates{made: d.commonDate(), now: now, behind: behind}
+// PageDates returns the dates of a document that was read at now. skew is how far the source's clock is behind ours.
+func (d Document) PageDates(now time.Time, skew time.Duration) PageDates {
+	return PageDates{common: d.commonDate(), now: now, skew: skew}
 }
 
-// Changed is when an item says that its page changed; ok is false where that says nothing: there is no date, or a day without a
-// time, or one that lies ahead, is as good as that of the reading, or the one that most items have.
-func (w PageDates) Changed(i Item) (at time.Time, ok bool) {
+// Changed returns when the page of an item changed, according to the item. ok is false if its date does not say that:
+// it is missing, is a day without a time of day, is in the future or as late as the reading, or is the date of most
+// items.
+func (p PageDates) Changed(i Item) (at time.Time, ok bool) {
 	date := i.Date()
-	at = date.Add(w.behind)
-	if date.IsZero() || i.Day && date.Equal(i.Updated) || date.Equal(w.made) || !at.Before(w.now.Add(-justNow)) {
+	at = date.Add(p.skew)
+	if date.IsZero() || i.Day && date.Equal(i.Updated) || date.Equal(p.common) || !at.Before(p.now.Add(-nowWindow)) {
 		return time.Time{}, false
 	}
 	return at, true

@@ -1,45 +1,50 @@
-// Package feeds reads feeds and sitemaps, and says what in them is new and when to ask again.
+// Package feeds reads feeds and sitemaps, finds out what is new in them, and decides when to visit them again.
 //
-// A feed or sitemap (a source, here) is a URI like any other. It is fetched, archived and logged as all are; only what its
-// content means for other URIs, and for its own next visit, is decided here. Nothing in this room touches the network, the
-// store or the clock.
+// A feed or sitemap (here: a source) is a URI like any other. It is fetched, archived and logged like all others. This
+// package only decides what its content means for other URIs and for its own next visit. It does not use the network,
+// the store or the clock.
 //
-// # What is read
+//	doc, err := feeds.Read(self, contentType, awaited, content, feeds.Bounds{}) // the items
+//	seen, reading := seen.Read(now, doc)                                        // the new and updated ones
+//	state = state.After(now, doc, reading, right, wrong)                        // what is learned of the source
+//	wait := policy.Next(state, now, feeds.CacheHint(header))                    // when to visit it again
 //
-// [Read] takes RSS 0.9x, 1.0 and 2.0, Atom, JSON Feed, sitemaps with their news, image and video extensions, sitemap
-// indexes, and sitemaps in plain text; compressed by gzip or not, in any encoding that browsers know. What is broken is
-// read as far as it goes: a feed that was cut keeps the items before the cut.
+// # Formats
 //
-// # What is new
+// [Read] accepts RSS 0.9x, 1.0 and 2.0, Atom, JSON Feed, sitemaps with their news, image and video extensions, sitemap
+// indexes, and sitemaps in plain text. They may be compressed by gzip, and be in any encoding that browsers know. A
+// broken source is read as far as possible: a feed that was cut keeps the items before the cut.
 //
-// A [Seen] is the bounded memory of a source: of each item a hash of its id, one of its link, the last date that it had and
-// a hash of its text. An item is new when neither its id nor its link is known; dates have no say in that, so that a date in
-// the future, a missing one, or one that equals another's, hides nothing. A known item is updated when its date moves
-// forward, or its text differs. A feed that deals out new ids for old items is seen through by their links and dates.
+// # New items
 //
-// # When to ask again
+// A [Seen] is the bounded memory of a source. Of each item it holds a hash of its id, a hash of its link, its last date
+// and a hash of its text. An item is new if neither its id nor its link is known. Dates do not matter for that, so a
+// date in the future, a missing date or an equal date hides nothing. A known item is updated if its date moves forward
+// or its text changes. If a feed gives old items new ids, their links and dates reveal it.
 //
-// A [State] is what is learned of a source: how many items an hour are new, how many it lists at once, what it asks for
-// itself. [Policy.Next] turns that into a wait. Three things hold whatever a source does:
+// # Next visit
 //
-//   - The wait stays below half the time in which the source would have replaced all that it lists, as far as
-//     [Waits].Min allows. When nothing of what was listed last time is listed now, items were missed: [Reading].Gap says
-//     so, and the source is asked four times as often until its readings overlap again.
-//   - What a source asks for (ttl, skipHours, skipDays, sy:updatePeriod, Cache-Control) lengthens a wait at most to
-//     [Policy].HintsUpTo, and never beyond the time in which items would be missed.
-//   - A source that has brought nothing new for [Policy].SilentAfter, or cannot be read any more, goes to the slow lane; its
-//     wait says so, and stays finite.
+// A [State] is what is learned of a source: how many items per hour are new, how many it lists at once, which hints it
+// gives. [Policy.Next] turns that into a wait. Three rules always hold:
+//
+//   - The wait stays below half the time in which the source replaces its whole list, as far as [Waits].Min allows. If
+//     nothing on the list was there at the last reading, items were missed: [Reading].Gap is set, and the source is
+//     visited four times as often until its readings overlap again.
+//   - The hints of a source (ttl, skipHours, skipDays, sy:updatePeriod, Cache-Control) lengthen a wait to
+//     [Policy].HintsUpTo at most, and never so far that items would be missed.
+//   - A source that has listed nothing new for [Policy].SilentAfter, or is no longer readable, moves to the slow lane.
+//     The reason of its wait says so, and the wait stays finite.
 //
 // # Claims
 //
-// That a known URI was modified is a claim. A source's claims are remembered, at most [maxClaims] of them, until their URIs
-// were visited, and then counted as right or wrong; [State.Belief] is the share that may be expected to be right. The more a
-// source is believed, the sooner its claims make a URI due.
+// A source that says that a known URI was modified makes a claim. At most 64 claims of a source are remembered until
+// their URIs have been visited, and then counted as right or wrong. [State.Belief] is the share of claims that is
+// expected to be right. The more a source is believed, the sooner its claims make a URI due.
 //
 // # Invariants
 //
-//   - Reading takes time in proportion to the content, at most [Bounds].MaxBytes of it, and gives at most [Bounds].MaxItems
-//     items.
-//   - A Seen is at most [maxSeen] items long, a State at most some kilobytes.
-//   - What [Seen.Bytes] and [State.Bytes] wrote can be read by all later versions.
+//   - Reading takes time in proportion to the content. It reads at most [Bounds].MaxBytes and returns at most
+//     [Bounds].MaxItems items.
+//   - A Seen holds at most 50,000 items, a State a few kilobytes.
+//   - All later versions can read what [Seen.Bytes] and [State.Bytes] return.
 package feeds

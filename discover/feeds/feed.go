@@ -8,17 +8,17 @@ import (
 	"strings"
 	"time"
 
-	"github.com/cespare/xxhash/v2"
 	"github.com/mmcdole/gofeed"
 	"github.com/mmcdole/gofeed/atom"
 	"github.com/mmcdole/gofeed/rss"
 
+	"github.com/arcrawl/arcrawl/discover/text"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// feed reads RSS, Atom or JSON Feed.
-func (g *gatherer) feed(text io.Reader) error {
-	body, err := io.ReadAll(io.LimitReader(text, maxFeed+1))
+// feed reads RSS, Atom or JSON Feed. A feed that breaks off is read up to its last whole item.
+func (g *gatherer) feed(content io.Reader) error {
+	body, err := io.ReadAll(io.LimitReader(content, maxFeed+1))
 	if err != nil {
 		return err
 	}
@@ -27,24 +27,24 @@ func (g *gatherer) feed(text io.Reader) error {
 	}
 	body = dropDeclaration(body)
 	if isXML(body) {
-		if err := shallow(body); err != nil {
+		if err := checkDepth(body); err != nil {
 			return err
 		}
-	} else if err := shallowJSON(body); err != nil {
+	} else if err := checkJSONDepth(body); err != nil {
 		return err
 	}
 	parsed, fault := parse(body)
 	if fault != nil {
-		mended := mend(body)
-		if mended == nil {
+		whole := endAfterLastItem(body)
+		if whole == nil {
 			return fault
 		}
-		if parsed, err = parse(mended); err != nil {
+		if parsed, err = parse(whole); err != nil {
 			return fault
 		}
 	}
 	g.doc.Hints = hintsOf(parsed)
-	g.doc.Hub, g.doc.Self = g.push(parsed, body)
+	g.doc.Hub, g.doc.Self = g.hubOf(parsed, body)
 	for _, i := range parsed.Items {
 		if i != nil {
 			g.add(itemOf(i), linkOf(i))
@@ -58,13 +58,13 @@ func (g *gatherer) feed(text io.Reader) error {
 	return fault
 }
 
-// parse is the library, which is asked for no more than to read.
+// parse reads a feed with the library. The library fetches nothing.
 func parse(body []byte) (feed *gofeed.Feed, err error) {
 	p := gofeed.NewParser()
 	p.KeepOriginalFeed = true
 	feed, err = p.Parse(bytes.NewReader(body))
 	if err == nil && feed == nil {
-		err = errors.New("there is nothing in it")
+		err = errors.New("it is empty")
 	}
 	return feed, err
 }
@@ -74,7 +74,7 @@ func isXML(body []byte) bool {
 	return len(body) > 0 && body[0] == '<'
 }
 
-// dropDeclaration blanks the XML declaration, whose encoding is no longer that of the text.
+// dropDeclaration removes the XML declaration. The text is in UTF-8 by now, whatever encoding it declares.
 func dropDeclaration(body []byte) []byte {
 	trimmed := bytes.TrimLeft(body, " \t\r\n")
 	if !bytes.HasPrefix(trimmed, []byte("<?xml")) {
@@ -86,8 +86,8 @@ func dropDeclaration(body []byte) []byte {
 	return trimmed
 }
 
-// shallow refuses what lies too deep in each other: the library takes a step of recursion for each level.
-func shallow(body []byte) error {
+// checkDepth returns an error if elements are nested too deeply. The library takes a step of recursion for each level.
+func checkDepth(body []byte) error {
 	depth := 0
 	for {
 		i := bytes.IndexByte(body, '<')
@@ -106,7 +106,7 @@ func shallow(body []byte) error {
 			depth = max(0, depth-1)
 		default:
 			if depth++; depth > 4*maxDepth {
-				return errors.New("its elements lie too deep in each other")
+				return errors.New("its elements are nested too deeply")
 			}
 		}
 		n := bytes.Index(body, []byte(end))
@@ -120,14 +120,15 @@ func shallow(body []byte) error {
 	}
 }
 
-// shallowJSON does the same for JSON Feed. Brackets in texts count too; no honest feed has so many more opening ones.
-func shallowJSON(body []byte) error {
+// checkJSONDepth is checkDepth for JSON Feed. Brackets in texts count too: in no honest feed do the opening ones outnumber
+// the closing ones by that many.
+func checkJSONDepth(body []byte) error {
 	depth := 0
 	for _, c := range body {
 		switch c {
 		case '[', '{':
 			if depth++; depth > 4*maxDepth {
-				return errors.New("its objects lie too deep in each other")
+				return errors.New("its objects are nested too deeply")
 			}
 		case ']', '}':
 			depth = max(0, depth-1)
@@ -136,26 +137,27 @@ func shallowJSON(body []byte) error {
 	return nil
 }
 
-// wholeItem and wholeEntry end an item of RSS and one of Atom, whatever the prefix of their namespace is.
-var wholeItem, wholeEntry = regexp.MustCompile(`</([\w.-]+:)?item>`), regexp.MustCompile(`</([\w.-]+:)?entry>`)
+// itemEnd and entryEnd match the end tags of items of RSS and entries of Atom, with any namespace prefix.
+var itemEnd, entryEnd = regexp.MustCompile(`</([\w.-]+:)?item>`), regexp.MustCompile(`</([\w.-]+:)?entry>`)
 
-// mend ends a feed that was cut behind its last whole item; nil if there is none.
-func mend(body []byte) []byte {
-	form, end := wholeItem, "</"+rootName(body)+">"
+// endAfterLastItem returns a feed that was cut as if it ended properly after its last whole item. It returns nil if there
+// is no whole item.
+func endAfterLastItem(body []byte) []byte {
+	itemForm, end := itemEnd, "</"+rootName(body)+">"
 	switch strings.ToLower(rootElement(body)) {
 	case "rss":
 		end = "</channel>" + end
 	case "feed":
-		form = wholeEntry
+		itemForm = entryEnd
 	}
-	items := form.FindAllIndex(body, -1)
+	items := itemForm.FindAllIndex(body, -1)
 	if len(items) == 0 {
 		return nil
 	}
 	return append(bytes.Clone(body[:items[len(items)-1][1]]), end...)
 }
 
-// rootName is the name of the root element with its prefix, as an end tag needs it.
+// rootName returns the name of the root element with its prefix, as an end tag needs it.
 func rootName(body []byte) string {
 	i := bytes.Index(body, []byte(rootElement(body)))
 	if i < 0 {
@@ -167,16 +169,16 @@ func rootName(body []byte) string {
 
 func itemOf(i *gofeed.Item) Item {
 	item := Item{ID: strings.TrimSpace(i.GUID), Published: utc(i.PublishedParsed), Updated: utc(i.UpdatedParsed)}
-	if said := i.Extensions["atom"]["updated"]; item.Updated.IsZero() && len(said) > 0 {
-		item.Updated, _ = date(strings.TrimSpace(said[0].Value))
+	if updated := i.Extensions["atom"]["updated"]; item.Updated.IsZero() && len(updated) > 0 {
+		item.Updated, _ = text.Date(strings.TrimSpace(updated[0].Value))
 	}
-	if said := i.Title + "\x00" + i.Description + "\x00" + i.Content; len(said) > 2 {
-		item.Text = uint16(xxhash.Sum64String(said)) | 1
+	if content := i.Title + "\x00" + i.Description + "\x00" + i.Content; len(content) > 2 {
+		item.Text = textHash(content)
 	}
 	return item
 }
 
-// linkOf is the page of an item: its link, one in the manner of Atom, or a guid that is one.
+// linkOf returns the address of an item's page: its link, its Atom link, or its guid if that is a web address.
 func linkOf(i *gofeed.Item) string {
 	switch {
 	case strings.TrimSpace(i.Link) != "":
@@ -195,6 +197,7 @@ func linkOf(i *gofeed.Item) string {
 	return ""
 }
 
+// utc returns the time in UTC, or the zero time if its year is out of range.
 func utc(t *time.Time) time.Time {
 	if t == nil || t.Year() < 1 || t.Year() > 9999 {
 		return time.Time{}
@@ -202,15 +205,15 @@ func utc(t *time.Time) time.Time {
 	return t.UTC()
 }
 
-// push finds the WebSub hub and the topic that a feed names (W3C WebSub, section 4).
-func (g *gatherer) push(f *gofeed.Feed, body []byte) (hub, self uri.URI) {
+// hubOf returns the WebSub hub and the topic that a feed names (W3C WebSub, section 4).
+func (g *gatherer) hubOf(f *gofeed.Feed, body []byte) (hub, topic uri.URI) {
 	take := func(rel, href string) {
 		for word := range strings.FieldsSeq(strings.ToLower(rel)) {
 			switch {
 			case word == "hub" && hub.IsZero():
 				hub = g.resolve(href)
-			case word == "self" && self.IsZero():
-				self = g.resolve(href)
+			case word == "self" && topic.IsZero():
+				topic = g.resolve(href)
 			}
 		}
 	}
@@ -224,7 +227,7 @@ func (g *gatherer) push(f *gofeed.Feed, body []byte) (hub, self uri.URI) {
 			take(l.Attrs["rel"], l.Attrs["href"])
 		}
 	default:
-		hub, self = g.pushJSON(body)
+		hub, topic = g.hubOfJSON(body)
 	}
-	return hub, self
+	return hub, topic
 }

@@ -13,21 +13,21 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// Hints are what a source asks of those who read it.
+// Hints are what a source asks of its readers.
 type Hints struct {
-	Every     time.Duration // not more often than this: ttl, sy:updatePeriod; zero if it does not say
-	SkipHours uint32        // bit n: not in the hour n of the day, UTC
-	SkipDays  uint8         // bit n: not on the weekday n, UTC; Sunday is 0
+	Every     time.Duration // minimum time between visits, from ttl or sy:updatePeriod; zero if it does not say
+	SkipHours uint32        // bit n: no visits in hour n of the day, UTC
+	SkipDays  uint8         // bit n: no visits on weekday n, UTC; Sunday is 0
 }
 
-// longestHint bounds what a source may ask for before [Policy.HintsUpTo] does.
-const longestHint = 30 * 24 * time.Hour
+// maxHint bounds what a source may ask for, before [Policy].HintsUpTo does.
+const maxHint = 30 * 24 * time.Hour
 
 func hintsOf(f *gofeed.Feed) Hints {
 	var h Hints
 	if original, ok := f.OriginalFeed().(*rss.Feed); ok {
 		if minutes, err := strconv.Atoi(strings.TrimSpace(original.TTL)); err == nil && minutes > 0 {
-			h.Every = bounded(minutes, time.Minute)
+			h.Every = hintOf(minutes, time.Minute)
 		}
 		for _, hour := range original.SkipHours {
 			if n, err := strconv.Atoi(strings.TrimSpace(hour)); err == nil && n >= 0 && n <= 24 {
@@ -42,33 +42,37 @@ func hintsOf(f *gofeed.Feed) Hints {
 			}
 		}
 	}
-	h.Every = max(h.Every, syndication(f))
+	h.Every = max(h.Every, updatePeriod(f))
 	return h
 }
 
-// syndication is what the module of that name asks for: so many updates in each period.
-func syndication(f *gofeed.Feed) time.Duration {
-	said := func(name string) string {
+// updatePeriod returns the time between updates that the RSS syndication module states: its updatePeriod divided by its
+// updateFrequency.
+func updatePeriod(f *gofeed.Feed) time.Duration {
+	text := func(name string) string {
 		if all := f.Extensions["sy"][name]; len(all) > 0 {
 			return strings.ToLower(strings.TrimSpace(all[0].Value))
 		}
 		return ""
 	}
 	const day = 24 * time.Hour
-	period := map[string]time.Duration{"hourly": time.Hour, "daily": day, "weekly": 7 * day, "monthly": 30 * day, "yearly": 365 * day}[said("updatePeriod")]
-	times, err := strconv.Atoi(said("updateFrequency"))
+	period := map[string]time.Duration{
+		"hourly": time.Hour, "daily": day, "weekly": 7 * day, "monthly": 30 * day, "yearly": 365 * day,
+	}[text("updatePeriod")]
+	times, err := strconv.Atoi(text("updateFrequency"))
 	if err != nil || times < 1 {
 		times = 1
 	}
-	return min(period/time.Duration(times), longestHint)
+	return min(period/time.Duration(times), maxHint)
 }
 
-func bounded(n int, unit time.Duration) time.Duration {
-	return time.Duration(min(int64(n), int64(longestHint/unit))) * unit
+// hintOf returns n units, at most maxHint.
+func hintOf(n int, unit time.Duration) time.Duration {
+	return time.Duration(min(int64(n), int64(maxHint/unit))) * unit
 }
 
-// CacheHint is how long an answer is fresh by its Cache-Control (RFC 9111, section 5.2.2.1), less its Age; zero if it does
-// not say. Expires is not looked at: the clocks of two machines would be compared.
+// CacheHint returns how long an answer stays fresh by its Cache-Control (RFC 9111, section 5.2.2.1), less its Age. It is
+// zero if the answer does not say. Expires is ignored: it would compare the clocks of two machines.
 func CacheHint(h http.Header) time.Duration {
 	for directive := range strings.SplitSeq(strings.Join(h.Values("Cache-Control"), ","), ",") {
 		name, value, _ := strings.Cut(strings.TrimSpace(directive), "=")
@@ -80,19 +84,19 @@ func CacheHint(h http.Header) time.Duration {
 			return 0
 		}
 		age, _ := strconv.Atoi(strings.TrimSpace(h.Get("Age")))
-		return max(0, bounded(seconds, time.Second)-bounded(max(age, 0), time.Second))
+		return max(0, hintOf(seconds, time.Second)-hintOf(max(age, 0), time.Second))
 	}
 	return 0
 }
 
-// skipped reports whether the source does not want to be asked at t.
+// skipped reports whether the source asks not to be visited at t.
 func (h Hints) skipped(t time.Time) bool {
 	t = t.UTC()
 	return h.SkipHours&(1<<t.Hour()) != 0 || h.SkipDays&(1<<t.Weekday()) != 0
 }
 
-// pushJSON finds the hub and the topic of a JSON Feed, which the library does not read.
-func (g *gatherer) pushJSON(body []byte) (hub, self uri.URI) {
+// hubOfJSON returns the WebSub hub and the topic of a JSON Feed. The feed library does not read them.
+func (g *gatherer) hubOfJSON(body []byte) (hub, topic uri.URI) {
 	var f struct {
 		FeedURL string `json:"feed_url"`
 		Hubs    []struct {
@@ -111,11 +115,12 @@ func (g *gatherer) pushJSON(body []byte) (hub, self uri.URI) {
 	return hub, g.resolve(f.FeedURL)
 }
 
-// HubLinks finds the WebSub hub and topic in the Link headers of an answer (W3C WebSub, section 4).
+// HubLinks returns the WebSub hub and the topic in the Link headers of an answer (W3C WebSub, section 4). They are zero
+// if there are none.
 func HubLinks(self uri.URI, h http.Header) (hub, topic uri.URI) {
 	g := gatherer{self: self}
 	for _, value := range h.Values("Link") {
-		for range maxPush {
+		for range maxHubLinks {
 			_, rest, ok := strings.Cut(value, "<")
 			if !ok {
 				break
@@ -123,7 +128,7 @@ func HubLinks(self uri.URI, h http.Header) (hub, topic uri.URI) {
 			var target string
 			target, value, _ = strings.Cut(rest, ">")
 			params, _, _ := strings.Cut(value, "<")
-			rel := relOf(params)
+			rel := relWords(params)
 			if rel["hub"] && hub.IsZero() {
 				hub = g.resolve(target)
 			}
@@ -135,11 +140,11 @@ func HubLinks(self uri.URI, h http.Header) (hub, topic uri.URI) {
 	return hub, topic
 }
 
-// maxPush is how many links of a header are looked at.
-const maxPush = 50
+// maxHubLinks is how many links of one header are examined.
+const maxHubLinks = 50
 
-// relOf are the words of the first rel among the parameters of a link.
-func relOf(params string) map[string]bool {
+// relWords returns the words of the first rel among the parameters of a link.
+func relWords(params string) map[string]bool {
 	words := map[string]bool{}
 	for param := range strings.SplitSeq(params, ";") {
 		name, value, _ := strings.Cut(param, "=")

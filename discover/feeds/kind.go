@@ -2,27 +2,30 @@ package feeds
 
 import (
 	"bytes"
-	"mime"
 	"strconv"
 	"strings"
+
+	"github.com/arcrawl/arcrawl/internal/mediatype"
 )
 
-// Kind is what a source is. The numbers are stored and only ever added to.
+// Kind is a kind of source. The numbers are stored; new ones are only appended.
 type Kind uint8
 
 // The kinds.
 const (
 	None    Kind = iota // neither a feed nor a sitemap
-	Awaited             // said to be a feed or a sitemap, and not read yet
+	Awaited             // announced as a feed or a sitemap, and not read yet
 	Feed                // RSS, Atom or JSON Feed
 	News                // a sitemap with news in it
 	Sitemap             // a list of pages
 	Index               // a list of sitemaps
 )
 
-var kindNames = [...]string{None: "none", Awaited: "awaited", Feed: "feed", News: "news sitemap", Sitemap: "sitemap", Index: "sitemap index"}
+var kindNames = [...]string{
+	None: "none", Awaited: "awaited", Feed: "feed", News: "news sitemap", Sitemap: "sitemap", Index: "sitemap index",
+}
 
-// String is a word for people.
+// String returns the name of the kind for people.
 func (k Kind) String() string {
 	if int(k) < len(kindNames) {
 		return kindNames[k]
@@ -30,26 +33,29 @@ func (k Kind) String() string {
 	return "kind " + strconv.Itoa(int(k))
 }
 
-// ListsNewest reports whether a source of this kind lists what is newest, so that its items are wanted at once.
+// ListsNewest reports whether a source of this kind lists the newest pages of a site, so that its items are to be
+// visited at once.
 func (k Kind) ListsNewest() bool { return k == Feed || k == News }
 
-// headLength is how much of a content is looked at to tell what it is: the root element of real feeds stands in the first
-// few KiB, behind comments and style sheet instructions.
+// headLength is how much of a content is examined to find its kind. The root element of real feeds appears in the first
+// few KiB, after comments and style sheet instructions.
 const headLength = 4096
 
-// recognise says what a content is by how it begins, in UTF-8: [Feed], [Sitemap] (news or not), [Index] or [None].
-func recognise(contentType string, head []byte, awaited bool) Kind {
+// kindOf returns the kind of a content that begins with head, in UTF-8. It is [Feed], [Sitemap] (with or without news),
+// [Index] or [None]. A plain list of addresses is a sitemap only if a source is awaited.
+func kindOf(contentType string, head []byte, awaited bool) Kind {
 	head = bytes.TrimLeft(bytes.TrimPrefix(head, []byte("\xEF\xBB\xBF")), " \t\r\n")
 	switch {
 	case len(head) == 0:
 		return None
 	case head[0] == '{':
-		if media := mediaType(contentType); bytes.Contains(head, []byte("jsonfeed.org/version")) || media == "application/feed+json" {
+		isFeed := bytes.Contains(head, []byte("jsonfeed.org/version")) || mediatype.Of(contentType) == "application/feed+json"
+		if isFeed {
 			return Feed
 		}
 		return None
 	case head[0] != '<':
-		if awaited && plainURIs(head) {
+		if awaited && beginsWithAddress(head) {
 			return Sitemap
 		}
 		return None
@@ -65,30 +71,22 @@ func recognise(contentType string, head []byte, awaited bool) Kind {
 	return None
 }
 
-// plainlyNone recognises most pages by their bytes alone: those that are neither packed nor in an encoding in which ASCII
-// looks different. No decoder is made for them.
-func plainlyNone(contentType string, content []byte, awaited bool) bool {
+// clearlyNone reports whether the bytes alone show that a content is not a source. That is true of most pages and saves
+// making a decoder. It is false for gzip and for encodings in which ASCII looks different.
+func clearlyNone(contentType string, content []byte, awaited bool) bool {
 	head := content[:min(len(content), headLength)]
-	packed := bytes.HasPrefix(head, []byte("\x1f\x8b"))
+	packed := bytes.HasPrefix(head, []byte(gzipMagic))
 	wide := bytes.HasPrefix(head, []byte("\xFE\xFF")) || bytes.HasPrefix(head, []byte("\xFF\xFE")) || bytes.IndexByte(head, 0) >= 0
-	return !packed && !wide && recognise(contentType, head, awaited) == None
+	return !packed && !wide && kindOf(contentType, head, awaited) == None
 }
 
-func mediaType(contentType string) string {
-	t, _, err := mime.ParseMediaType(contentType)
-	if err != nil && t == "" {
-		return ""
-	}
-	return t
-}
-
-// plainURIs reports whether the first line of a text is a web address.
-func plainURIs(head []byte) bool {
+// beginsWithAddress reports whether the first line of a text is a web address.
+func beginsWithAddress(head []byte) bool {
 	line, _, _ := bytes.Cut(head, []byte{'\n'})
 	return bytes.HasPrefix(line, []byte("http://")) || bytes.HasPrefix(line, []byte("https://"))
 }
 
-// rootElement is the local name of the first element, empty if there is none in what is given.
+// rootElement returns the local name of the first element, or the empty string if head contains none.
 func rootElement(head []byte) string {
 	for {
 		i := bytes.IndexByte(head, '<')

@@ -3,10 +3,10 @@ package feeds
 import (
 	"fmt"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/arcrawl/arcrawl/evaluators"
+	"github.com/arcrawl/arcrawl/internal/human"
 )
 
 // Policy is the visiting policy of feeds and sitemaps. Every duration must be positive, except HintsUpTo, where zero
@@ -49,13 +49,13 @@ func (p Policy) of(k Kind) (w Waits, name string) {
 }
 
 const (
-	// itemsPerPoll is how many new items are awaited between two polls. At one half, two of five polls find something and one
-	// in ten finds more than one.
-	itemsPerPoll = 0.5
-	// turnover is the share of the time in which all that a source lists is replaced that a wait may take.
-	turnover = 0.5
-	// brokenPatience is how many readings in a row that make no sense are taken for a passing trouble.
-	brokenPatience = 3
+	// itemsPerVisit is how many new items are expected between two visits. At one half, two of five visits find
+	// something new, and one of ten finds more than one item.
+	itemsPerVisit = 0.5
+	// maxTurnover is the maximum wait, as a share of the time in which the source replaces its whole list.
+	maxTurnover = 0.5
+	// maxBroken is the number of unreadable visits in a row that count as a temporary failure.
+	maxBroken = 3
 )
 
 // Next returns the wait after the visit at now that led to state s. cached is the freshness that the answer itself asks
@@ -65,13 +65,13 @@ func (p Policy) Next(s State, now time.Time, cached time.Duration) evaluators.Wa
 	w := evaluators.Wait{Evaluator: name}
 	rate := s.perHour(bounds.Initial)
 	switch {
-	case s.Broken > brokenPatience:
+	case s.Broken > maxBroken:
 		w.Interval = p.SilentWait
-		w.Reason = fmt.Sprintf("%s that cannot be read, %d times in a row: slow lane", s.Kind, s.Broken)
+		w.Reason = fmt.Sprintf("%s that cannot be read, %s in a row: slow lane", s.Kind, human.Count(s.Broken, "time"))
 		return w
 	case s.Broken > 0 && !p.Slow(s, now):
 		w.Interval = bounds.Initial
-		w.Reason = fmt.Sprintf("%s that cannot be read, %d times in a row", s.Kind, s.Broken)
+		w.Reason = fmt.Sprintf("%s that cannot be read, %s in a row", s.Kind, human.Count(s.Broken, "time"))
 	case p.Slow(s, now):
 		w.Interval = max(p.SilentWait, p.MinWait)
 		w.Reason = fmt.Sprintf("%s without anything new for %s: slow lane", s.Kind, spell(s.silence(now)))
@@ -80,16 +80,16 @@ func (p Policy) Next(s State, now time.Time, cached time.Duration) evaluators.Wa
 		w.Interval = bounds.Initial
 		w.Reason = "first reading of a " + s.Kind.String() + ": initial " + spell(bounds.Initial)
 	default:
-		w.Interval = hours(itemsPerPoll / rate)
+		w.Interval = hours(itemsPerVisit / rate)
 		w.Reason = fmt.Sprintf("%s with %s new items a day: %s", s.Kind, rounded(24*rate), spell(w.Interval))
 		w.PerDay = 24 * rate
 	}
 	w = bounds.clamp(w)
-	w = p.asked(w, s, cached)
-	w = bounds.kept(w, s, rate)
+	w = p.obeyHints(w, s, cached)
+	w = bounds.keepUp(w, s, rate)
 	if w.Interval < p.MinWait {
 		w.Interval = p.MinWait
-		w.Reason += ", the rest between rounds " + spell(p.MinWait)
+		w.Reason += ", minimum between visits " + spell(p.MinWait)
 	}
 	w.Expected = w.PerDay * w.Interval.Hours() / 24
 	w.Missed = evaluators.Missed(w.Expected)
@@ -98,10 +98,10 @@ func (p Policy) Next(s State, now time.Time, cached time.Duration) evaluators.Wa
 
 // Slow reports whether a source in this state is on the slow lane.
 func (p Policy) Slow(s State, now time.Time) bool {
-	return s.Broken > brokenPatience || s.silence(now) >= p.SilentAfter
+	return s.Broken > maxBroken || s.silence(now) >= p.SilentAfter
 }
 
-// silence is for how long a source has brought nothing new.
+// silence returns how long a source has listed nothing new.
 func (s State) silence(now time.Time) time.Duration {
 	since := s.Began
 	if s.News.After(since) {
@@ -113,11 +113,12 @@ func (s State) silence(now time.Time) time.Duration {
 	return now.Sub(since)
 }
 
-// perHour is the rate of new items: the faster of two memories, so that the rush hour is noticed and the night forgotten.
-// Before anything is known, half an item in each initial wait is expected.
+// perHour returns the rate of new items. It is the larger of two averages, a fast and a slow one, so that a busy hour
+// counts at once and a quiet night does not slow the next day down. Before anything is known, it is half an item in each
+// initial wait.
 func (s State) perHour(initial time.Duration) float64 {
-	rate := (s.slow.events + itemsPerPoll) / (s.slow.hours + initial.Hours())
-	if s.fast.events >= leastFast && s.fast.hours > 0 {
+	rate := (s.slow.events + itemsPerVisit) / (s.slow.hours + initial.Hours())
+	if s.fast.events >= minFast && s.fast.hours > 0 {
 		rate = max(rate, s.fast.events/s.fast.hours)
 	}
 	return rate
@@ -136,8 +137,8 @@ func (b Waits) clamp(w evaluators.Wait) evaluators.Wait {
 	return w
 }
 
-// asked lengthens a wait as the source asks for.
-func (p Policy) asked(w evaluators.Wait, s State, cached time.Duration) evaluators.Wait {
+// obeyHints lengthens a wait to what the source asks for, by HintsUpTo at most.
+func (p Policy) obeyHints(w evaluators.Wait, s State, cached time.Duration) evaluators.Wait {
 	if wish := min(max(s.Hints.Every, cached), p.HintsUpTo); wish > w.Interval {
 		w.Interval = wish
 		w.Reason += ", asked for " + spell(wish)
@@ -157,27 +158,29 @@ func (p Policy) asked(w evaluators.Wait, s State, cached time.Duration) evaluato
 	return w
 }
 
-// kept shortens a wait in which items would be missed.
-func (b Waits) kept(w evaluators.Wait, s State, rate float64) evaluators.Wait {
+// keepUp shortens a wait in which items would be missed.
+func (b Waits) keepUp(w evaluators.Wait, s State, rate float64) evaluators.Wait {
 	if !s.Kind.ListsNewest() || s.Listed == 0 {
 		return w
 	}
-	if bound := max(hours(turnover*float64(s.Listed)/rate), b.Min); bound < w.Interval {
+	if bound := max(hours(maxTurnover*float64(s.Listed)/rate), b.Min); bound < w.Interval {
 		w.Interval = bound
 		w.Reason += ", lists no more than " + strconv.Itoa(s.Listed) + ": " + spell(bound)
 	}
 	if bound := max(s.ceiling, b.Min); s.ceiling > 0 && bound < w.Interval {
 		w.Interval = bound
-		w.Reason += ", so much of it is replaced: " + spell(bound)
+		w.Reason += ", most of it is replaced: " + spell(bound)
 	}
 	return w
 }
 
+// hours returns a number of hours as a duration, at most ten years.
 func hours(h float64) time.Duration {
-	const most = 10 * 365 * 24
-	return time.Duration(min(h, most) * float64(time.Hour))
+	const tenYears = 10 * 365 * 24
+	return time.Duration(min(h, tenYears) * float64(time.Hour))
 }
 
+// rounded writes a number with two digits, or without a fraction from 10 on.
 func rounded(f float64) string {
 	if f >= 10 {
 		return strconv.FormatFloat(f, 'f', 0, 64)
@@ -185,16 +188,11 @@ func rounded(f float64) string {
 	return strconv.FormatFloat(f, 'g', 2, 64)
 }
 
-// spell writes a duration for people.
+// spell writes a duration for people: to the second, and to the day from the fourth day on.
 func spell(d time.Duration) string {
 	const day = 24 * time.Hour
 	if d >= 4*day {
-		return strconv.FormatInt(int64(d/day), 10) + "d"
+		return human.Interval(d.Truncate(day))
 	}
-	text := d.Round(time.Second).String()
-	text = strings.TrimSuffix(text, "m0s") + map[bool]string{true: "m"}[strings.HasSuffix(text, "m0s")]
-	if strings.HasSuffix(text, "h0m") {
-		text = strings.TrimSuffix(text, "0m")
-	}
-	return text
+	return human.Interval(d.Round(time.Second))
 }

@@ -79,7 +79,7 @@ func TestAShortWindowIsNotLeftToRollOver(t *testing.T) {
 func TestWaits(t *testing.T) {
 	t.Parallel()
 	at := func(d time.Duration) time.Time { return start.Add(d) }
-	calm := State{Kind: Feed, Read: start, Began: at(-40 * 24 * time.Hour), News: at(-time.Hour), Listed: 20, slow: tally{10, 100}} // a tenth an hour
+	calm := State{Kind: Feed, Read: start, Began: at(-40 * 24 * time.Hour), News: at(-time.Hour), Listed: 20, slow: average{10, 100}} // a tenth an hour
 	with := func(change func(*State)) State { s := calm; change(&s); return s }
 	for _, c := range []struct {
 		name   string
@@ -90,16 +90,16 @@ func TestWaits(t *testing.T) {
 	}{
 		{"as often as there is news", calm, 0, 4*time.Hour + 47*time.Minute, "2.5 new items a day"},
 		{"its first reading", State{Kind: Feed, Read: start, Began: start}, 0, 30 * time.Minute, "first reading"},
-		{"a busy one that asks for patience", with(func(s *State) { s.slow = tally{500, 100}; s.Listed = 100; s.Hints.Every = 30 * time.Minute }), 0, 30 * time.Minute, "asked for 30m"},
-		{"a busy one whose cache asks for patience", with(func(s *State) { s.slow = tally{500, 100}; s.Listed = 100 }), 20 * time.Minute, 20 * time.Minute, "asked for 20m"},
-		{"one that asks for too much", with(func(s *State) { s.slow = tally{500, 100}; s.Listed = 100; s.Hints.Every = 24 * time.Hour }), 0, time.Hour, "asked for 1h"},
-		{"one that asks for more than its window allows", with(func(s *State) { s.slow = tally{500, 100}; s.Listed = 4; s.Hints.Every = 24 * time.Hour }), 0, 24 * time.Minute, "lists no more than 4"},
+		{"a busy one that asks for patience", with(func(s *State) { s.slow = average{500, 100}; s.Listed = 100; s.Hints.Every = 30 * time.Minute }), 0, 30 * time.Minute, "asked for 30m"},
+		{"a busy one whose cache asks for patience", with(func(s *State) { s.slow = average{500, 100}; s.Listed = 100 }), 20 * time.Minute, 20 * time.Minute, "asked for 20m"},
+		{"one that asks for too much", with(func(s *State) { s.slow = average{500, 100}; s.Listed = 100; s.Hints.Every = 24 * time.Hour }), 0, time.Hour, "asked for 1h"},
+		{"one that asks for more than its window allows", with(func(s *State) { s.slow = average{500, 100}; s.Listed = 4; s.Hints.Every = 24 * time.Hour }), 0, 24 * time.Minute, "lists no more than 4"},
 		{"one that skips the hour", with(func(s *State) { s.Hints.SkipHours = 1 << 16; s.Listed = 100 }), 0, 5 * time.Hour, "hours that it skips"},
 		{"one that skips all hours", with(func(s *State) { s.Hints.SkipHours = 1<<24 - 1; s.Listed = 100 }), 0, 5*time.Hour + 47*time.Minute, "hours that it skips"},
 		{"one that rolled over", with(func(s *State) { s.ceiling = 10 * time.Minute }), 0, 10 * time.Minute, "is replaced"},
 		{"a silent one", with(func(s *State) { s.News = at(-70 * 24 * time.Hour); s.Began = at(-90 * 24 * time.Hour) }), 0, 7 * 24 * time.Hour, "without anything new for 70d: slow lane"},
 		{"one that was empty from the beginning", with(func(s *State) { s.News = time.Time{}; s.Began = at(-90 * 24 * time.Hour) }), 0, 7 * 24 * time.Hour, "slow lane"},
-		{"one that could not be read once", with(func(s *State) { s.Broken = 1 }), 0, 30 * time.Minute, "cannot be read, 1 times"},
+		{"one that could not be read once", with(func(s *State) { s.Broken = 1 }), 0, 30 * time.Minute, "cannot be read, 1 time"},
 		{"one that is no feed any more", with(func(s *State) { s.Broken = 4 }), 0, 7 * 24 * time.Hour, "slow lane"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -146,7 +146,7 @@ func TestCacheHint(t *testing.T) {
 		{"max-age=10", "60", 0},
 		{"max-age=-1", "", 0},
 		{"no-store", "", 0},
-		{"max-age=99999999999999", "", longestHint},
+		{"max-age=99999999999999", "", maxHint},
 	} {
 		h := http.Header{"Cache-Control": {c.control}, "Age": {c.age}}
 		if got := CacheHint(h); got != c.want {

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/cespare/xxhash/v2"
+
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -19,29 +21,31 @@ const DefaultMaxItems = 50_000
 const (
 	// defaultMaxBytes is the limit of the sitemap protocol, too.
 	defaultMaxBytes = 50 << 20
-	// maxFeed is how much of a feed is read, since all of it is held in memory at once.
+	// maxFeed is how much of a feed is read. All of it is held in memory at once.
 	maxFeed = 8 << 20
-	// maxEmbeds is how many pictures and the like are taken from one source.
+	// maxEmbeds is how many images and the like are taken from one source.
 	maxEmbeds = 5_000
+
+	gzipMagic = "\x1f\x8b"
 )
 
 // Bounds limit what one source may cost.
 type Bounds struct {
-	MaxItems int   // items that are given; zero means [DefaultMaxItems]
-	MaxBytes int64 // bytes of content that are read, after a gzip of the content's own is undone; zero means 50 MiB
+	MaxItems int   // number of items; zero means [DefaultMaxItems]
+	MaxBytes int64 // bytes of content, after the content's own gzip is undone; zero means 50 MiB
 }
 
-// Item is an entry of a feed or sitemap. Times are zero where none is given or none can be read.
+// Item is an entry of a feed or sitemap. Times are zero where the source says nothing or nothing readable.
 type Item struct {
 	ID        string    // guid, id or about; the link where there is none
 	URI       uri.URI   // the page, or the sitemap of an index
 	Published time.Time // UTC
 	Updated   time.Time // UTC; lastmod of a sitemap
-	Day       bool      // Updated is a date without a time of day: its midnight
-	Text      uint16    // hash of what the source says about the page; zero where it says nothing
+	Day       bool      // Updated is a date without a time of day, at midnight
+	Text      uint16    // hash of what the source says about the page; zero if it says nothing
 }
 
-// Date is the latest date that an item claims, zero if none.
+// Date returns the later of the item's two dates, zero if it has none.
 func (i Item) Date() time.Time {
 	if i.Updated.After(i.Published) {
 		return i.Updated
@@ -49,25 +53,26 @@ func (i Item) Date() time.Time {
 	return i.Published
 }
 
-// Document is what a source says.
+// Document is the content of a source.
 type Document struct {
 	Kind    Kind
-	Items   []Item // in their order, each URI with its first id only once
+	Items   []Item // in the order of the source, each URI with its first id only once
 	Embeds  []uri.URI
 	Hints   Hints
 	Hub     uri.URI // WebSub hub, zero if none
-	Self    uri.URI // what the source calls itself, zero if it does not say
+	Self    uri.URI // the address that the source calls its own, zero if it does not say
 	Dropped int     // items beyond MaxItems, or without an http(s) link
-	Cut     bool    // it was not read to its end: too long, or broken
+	Cut     bool    // it was not read to its end, because it is too long or broken
 	Fault   error   // why it could not be read whole; nil if it could
 }
 
-// ErrNotASource tells that a content is neither a feed nor a sitemap.
+// ErrNotASource means that a content is neither a feed nor a sitemap.
 var ErrNotASource = errors.New("neither a feed nor a sitemap")
 
-// Read reads a source found at self. The content is the body without content coding. Sources in plain text are taken for
-// one only if they are awaited to be. What a reader with a method Bytes has in memory is not copied to look at it. The
-// error is [ErrNotASource], or says that content could not be read.
+// Read reads the source at the URI self. The content is the body without content coding. A list of addresses in plain
+// text is a source only if awaited is true. If content has a method Bytes, most contents that are not sources are
+// recognised without a copy. The error is [ErrNotASource], or says why content could not be read. A source that is broken
+// is returned as far as it could be read, with the reason in its Fault.
 func Read(self uri.URI, contentType string, awaited bool, content io.Reader, b Bounds) (Document, error) {
 	if b.MaxItems <= 0 {
 		b.MaxItems = DefaultMaxItems
@@ -75,33 +80,33 @@ func Read(self uri.URI, contentType string, awaited bool, content io.Reader, b B
 	if b.MaxBytes <= 0 {
 		b.MaxBytes = defaultMaxBytes
 	}
-	if all, ok := content.(interface{ Bytes() []byte }); ok && plainlyNone(contentType, all.Bytes(), awaited) {
+	if all, ok := content.(interface{ Bytes() []byte }); ok && clearlyNone(contentType, all.Bytes(), awaited) {
 		return Document{}, ErrNotASource
 	}
 	r := bufio.NewReaderSize(content, headLength)
-	if magic, _ := r.Peek(2); string(magic) == "\x1f\x8b" {
+	if magic, _ := r.Peek(2); string(magic) == gzipMagic {
 		z, err := gzip.NewReader(r)
 		if err != nil {
 			return Document{}, ErrNotASource
 		}
 		r = bufio.NewReaderSize(z, headLength)
-		contentType = "" // that of the package, not of what is in it
+		contentType = "" // it describes the gzip, not its content
 	}
-	limited := &limit{r: r, left: b.MaxBytes}
-	text, head, err := decoded(limited, contentType)
+	limited := &limitedReader{r: r, left: b.MaxBytes}
+	decoded, head, err := decode(limited, contentType)
 	if err != nil {
 		return Document{}, fmt.Errorf("read %s: %w", self, err)
 	}
 	g := gatherer{self: self, bounds: b, places: map[uri.URI]int{}}
-	switch g.doc.Kind = recognise(contentType, head, awaited); {
+	switch g.doc.Kind = kindOf(contentType, head, awaited); {
 	case g.doc.Kind == None:
 		return Document{}, ErrNotASource
 	case g.doc.Kind == Feed:
-		err = g.feed(text)
+		err = g.feed(decoded)
 	case head[0] != '<':
-		err = g.lines(text)
+		err = g.lines(decoded)
 	default:
-		err = g.sitemap(text)
+		err = g.sitemap(decoded)
 	}
 	g.doc.Cut = g.doc.Cut || limited.over || err != nil
 	if err != nil {
@@ -110,14 +115,14 @@ func Read(self uri.URI, contentType string, awaited bool, content io.Reader, b B
 	return g.doc, nil
 }
 
-// limit reads so many bytes, remembers whether there were more, and takes a broken gzip for its end.
-type limit struct {
+// limitedReader reads at most left bytes. An error of r ends it as the end of the content does.
+type limitedReader struct {
 	r    io.Reader
 	left int64
-	over bool
+	over bool // there were more bytes, or r failed
 }
 
-func (l *limit) Read(p []byte) (int, error) {
+func (l *limitedReader) Read(p []byte) (int, error) {
 	if l.left <= 0 {
 		if n, _ := l.r.Read(make([]byte, 1)); n > 0 {
 			l.over = true
@@ -128,7 +133,7 @@ func (l *limit) Read(p []byte) (int, error) {
 	l.left -= int64(n)
 	if err != nil && !errors.Is(err, io.EOF) {
 		l.over = true
-		err = io.EOF // what came before it counts
+		err = io.EOF // what was read before it is good
 	}
 	return n, err
 }
@@ -138,10 +143,13 @@ type gatherer struct {
 	self   uri.URI
 	bounds Bounds
 	doc    Document
-	places map[uri.URI]int
+	places map[uri.URI]int // index in doc.Items
 }
 
-// resolve turns a reference into a URI, the zero one if it is none.
+// textHash returns the hash of what a source says about a page. It is never zero.
+func textHash(text string) uint16 { return uint16(xxhash.Sum64String(text)) | 1 }
+
+// resolve returns the URI of a reference. It returns the zero URI if the reference is empty, too long or faulty.
 func (g *gatherer) resolve(ref string) uri.URI {
 	ref = strings.TrimSpace(ref)
 	if ref == "" || len(ref) > uri.MaxLength {
@@ -154,10 +162,10 @@ func (g *gatherer) resolve(ref string) uri.URI {
 	return u
 }
 
-// add takes an item. One whose page was listed before keeps the later of the dates.
+// add adds an item. Of two items with the same page and id, the one with the later date is kept.
 func (g *gatherer) add(i Item, link string) {
 	if len(g.doc.Items) >= g.bounds.MaxItems {
-		g.doc.Dropped++ // without a look, since resolving is what costs
+		g.doc.Dropped++ // before resolving the link, which is the expensive part
 		return
 	}
 	i.URI = g.resolve(link)
@@ -178,7 +186,7 @@ func (g *gatherer) add(i Item, link string) {
 	g.doc.Items = append(g.doc.Items, i)
 }
 
-// embed takes the address of a picture or the like.
+// embed adds the address of an image or the like.
 func (g *gatherer) embed(ref string) {
 	if len(g.doc.Embeds) >= maxEmbeds {
 		return

@@ -15,96 +15,96 @@ import (
 )
 
 const (
-	// maxSeen is how many ids and links are remembered of one source: what the largest sitemap lists.
+	// maxSeen is how many ids and links of one source are remembered. The largest sitemap lists that many items.
 	maxSeen = 50_000
-	// maxClaims is how many claims of one source wait for their proof at once. More would say no more.
+	// maxClaims is how many claims of one source are pending at once. More would not be more informative.
 	maxClaims = 64
-	// maxUpdates is how many updates of one reading are given. Those beyond are given by the next one.
+	// maxUpdates is how many updates one reading reports. The next reading reports the others.
 	maxUpdates = 1000
-	// leastKept is how many items are remembered at least that are no longer listed.
-	leastKept = 500
-	// longestClaim bounds the URIs of claims, so that a Seen stays below what a store takes at once.
-	longestClaim = 1000
+	// minKept is the minimum number of ids and links that are remembered, even of a source that lists only a few.
+	minKept = 500
+	// maxClaimURI bounds the URIs of claims, so that a Seen stays below the size that the store accepts.
+	maxClaimURI = 1000
 )
 
-// Seen is what a source has listed so far. The zero value has listed nothing. It is a value: no method changes it.
+// Seen is the memory of what a source has listed. The zero value is the memory of a source that was never read. No
+// method changes it.
 type Seen struct {
-	known   []mark // those listed last come first
+	known   []mark // the most recently listed first
 	claims  []Claim
-	started bool
+	started bool // the source was read at least once
 }
 
-// mark is what is remembered of one id or link.
+// mark is the memory of one id or link.
 type mark struct {
 	id   uint64
-	date uint32 // seconds since 1970 of the last date claimed, 0 for none
+	date uint32 // last date of the item in seconds since 1970; 0 = none
 	text uint16
 }
 
-// Claim is that the page was modified.
+// Claim is a statement of a source that a known URI was modified.
 type Claim struct {
 	URI uri.URI
 	At  time.Time // when the claim was read
 }
 
-// Reading is what one reading of a source brought.
+// Reading is the difference between what a source lists and what it has listed before.
 type Reading struct {
-	First   bool   // nothing was known of the source: all of it is New, and not news
+	First   bool   // the source was never read before: all items are in New, though they may be old
 	New     []Item // the newest first
 	Updated []Item
-	Stamped int // of Updated, those that have the date of most others: that says little
-	Listed  int
-	Gap     bool // nothing is listed that was listed last time: items may have come and gone in between
+	Stamped int  // number of items in Updated that have the date of most items, which says little
+	Listed  int  // number of all items
+	Gap     bool // nothing that was listed last time is listed now: items may have come and gone in between
 }
 
-// Any reports whether the reading brought something new.
+// Any reports whether there are new or updated items.
 func (r Reading) Any() bool { return len(r.New)+len(r.Updated) > 0 }
 
-// Read compares what a source says with what it has listed so far.
+// Read compares a document with what its source has listed before. It returns the memory to keep and the differences.
 func (s Seen) Read(now time.Time, d Document) (Seen, Reading) {
-	round := Reading{First: !s.started, Listed: len(d.Items)}
+	r := Reading{First: !s.started, Listed: len(d.Items)}
 	at := make(map[uint64]int, len(s.known))
 	for i, m := range s.known {
 		at[m.id] = i
 	}
 	listed := make([]mark, 0, len(d.Items))
 	taken := make(map[uint64]bool, len(d.Items))
-	overlap, made := false, d.commonDate()
+	overlap, common := false, d.commonDate()
 	for _, item := range d.Items {
-		is, linked := marks(item)
-		was, known := s.find(at, is.id, linked)
-		news := !known && !taken[is.id] && !taken[linked]
+		current, link := marksOf(item)
+		before, known := s.find(at, current.id, link)
 		switch {
 		case known:
 			overlap = true
-			if was.updatedBy(is, now, was.id == is.id) {
-				if len(round.Updated) == maxUpdates {
-					is = was
+			if before.updatedBy(current, now, before.id == current.id) {
+				if len(r.Updated) == maxUpdates {
+					current = before
 					break
 				}
-				round.Updated = append(round.Updated, item)
-				if restamped(item, made) {
-					round.Stamped++
+				r.Updated = append(r.Updated, item)
+				if item.hasDate(common) {
+					r.Stamped++
 				}
 			}
-			is = was.after(is, now)
-		case news:
-			round.New = append(round.New, item)
+			current = before.after(current, now)
+		case !taken[current.id] && !taken[link]:
+			r.New = append(r.New, item)
 		}
-		for _, id := range []uint64{is.id, linked} {
+		for _, id := range []uint64{current.id, link} {
 			if !taken[id] {
 				taken[id] = true
-				listed = append(listed, mark{id, is.date, is.text})
+				listed = append(listed, mark{id, current.date, current.text})
 			}
 		}
 	}
-	round.Gap = d.Kind.ListsNewest() && len(s.known) > 0 && len(d.Items) > 0 && !overlap
-	slices.SortStableFunc(round.New, func(a, b Item) int { return b.when(now).Compare(a.when(now)) })
-	return Seen{known: s.keep(listed, taken), claims: s.claims, started: true}, round
+	r.Gap = d.Kind.ListsNewest() && len(s.known) > 0 && len(d.Items) > 0 && !overlap
+	slices.SortStableFunc(r.New, func(a, b Item) int { return b.when(now).Compare(a.when(now)) })
+	return Seen{known: s.keep(listed, taken), claims: s.claims, started: true}, r
 }
 
-// marks are what is to be remembered of an item: by its id, and the hash of its link.
-func marks(i Item) (m mark, linked uint64) {
+// marksOf returns the mark of an item under its id, and the hash of its link.
+func marksOf(i Item) (m mark, link uint64) {
 	if date := i.Date().Unix(); !i.Date().IsZero() && date > 0 && date < math.MaxUint32 {
 		m.date = uint32(date)
 	}
@@ -112,13 +112,13 @@ func marks(i Item) (m mark, linked uint64) {
 	return m, xxhash.Sum64String(i.URI.String())
 }
 
-// find looks an item up, by its id first.
-func (s Seen) find(at map[uint64]int, id, linked uint64) (mark, bool) {
-	for _, key := range []uint64{id, linked} {
+// find returns the mark of an item that is known by its id or, if not, by its link. at is the index of s.known.
+func (s Seen) find(at map[uint64]int, id, link uint64) (mark, bool) {
+	for _, key := range []uint64{id, link} {
 		if i, ok := at[key]; ok {
 			m := s.known[i]
-			if key == linked && id != linked {
-				m.id = linked
+			if key == link && id != link {
+				m.id = link
 			}
 			return m, true
 		}
@@ -126,26 +126,28 @@ func (s Seen) find(at map[uint64]int, id, linked uint64) (mark, bool) {
 	return mark{}, false
 }
 
-// updatedBy reports whether what is claimed now says that the page was modified. Of an item that is known by its link alone
-// only a later date counts: its id is new, and so its text may be that of another item with the same link.
-func (m mark) updatedBy(is mark, now time.Time, sameID bool) bool {
-	if is.date > m.date {
-		return m.date != 0 || int64(is.date) > now.Add(-24*time.Hour).Unix() // a date at last is news only if it is recent
+// updatedBy reports whether the current mark of an item says that its page was modified. If the item is known by its link
+// alone, only a later date counts: its text may belong to another item with the same link.
+func (m mark) updatedBy(current mark, now time.Time, sameID bool) bool {
+	if current.date > m.date {
+		// The first date of an item that had none is an update only if it is recent.
+		return m.date != 0 || int64(current.date) > now.Add(-24*time.Hour).Unix()
 	}
-	return sameID && is.text != m.text && is.text != 0 && m.text != 0
+	return sameID && current.text != m.text && current.text != 0 && m.text != 0
 }
 
-// after is what is remembered from now on. A date that went back is believed only in place of one in the future.
-func (m mark) after(is mark, now time.Time) mark {
-	if is.date < m.date && (is.date == 0 || int64(m.date) <= now.Unix()) {
-		is.date = m.date
+// after returns the mark to remember after m. A date that moves back is accepted only if the date before was in the
+// future.
+func (m mark) after(current mark, now time.Time) mark {
+	if current.date < m.date && (current.date == 0 || int64(m.date) <= now.Unix()) {
+		current.date = m.date
 	}
-	return is
+	return current
 }
 
-// keep puts those that are no longer listed behind those that are.
+// keep returns the marks to remember: first those of listed items, then those of items that are no longer listed.
 func (s Seen) keep(listed []mark, taken map[uint64]bool) []mark {
-	room := min(max(leastKept, 2*len(listed)), maxSeen)
+	room := min(max(minKept, 2*len(listed)), maxSeen)
 	if len(listed) >= room {
 		return listed[:min(len(listed), maxSeen)]
 	}
@@ -160,7 +162,8 @@ func (s Seen) keep(listed []mark, taken map[uint64]bool) []mark {
 	return listed
 }
 
-// when orders new items: those without a date, or with one in the future, are as new as can be.
+// when returns the time by which new items are ordered. Items without a date, or with one in the future, count as the
+// newest.
 func (i Item) when(now time.Time) time.Time {
 	if d := i.Date(); !d.IsZero() && d.Before(now) {
 		return d
@@ -168,14 +171,14 @@ func (i Item) when(now time.Time) time.Time {
 	return now
 }
 
-// Claims lists the claims that wait for their proof.
+// Claims returns the pending claims.
 func (s Seen) Claims() []Claim { return slices.Clone(s.claims) }
 
-// WithClaims is s with these claims waiting, the last of them if they are too many.
+// WithClaims returns s with these claims pending. Of more than 64 claims it keeps the last.
 func (s Seen) WithClaims(claims []Claim) Seen {
 	kept := make([]Claim, 0, min(len(claims), maxClaims))
 	for _, c := range claims[max(0, len(claims)-maxClaims):] {
-		if len(c.URI.String()) <= longestClaim {
+		if len(c.URI.String()) <= maxClaimURI {
 			kept = append(kept, c)
 		}
 	}
@@ -183,8 +186,8 @@ func (s Seen) WithClaims(claims []Claim) Seen {
 	return s
 }
 
-// errDamaged is a Seen or a State that cannot be what was written.
-var errDamaged = errors.New("what is remembered of a source is damaged")
+// errDamaged means that stored bytes are not those of a Seen or a State.
+var errDamaged = errors.New("the stored memory of a source is damaged")
 
 const (
 	seenVersion = 1
@@ -202,7 +205,7 @@ type claimRow struct {
 	At  int64
 }
 
-// Bytes is s as it is stored: a version, then CBOR.
+// Bytes returns s in its stored form: a version, then CBOR.
 func (s Seen) Bytes() []byte {
 	var w seenRow
 	w.Known = make([]byte, 0, len(s.known)*markLength)
@@ -217,7 +220,7 @@ func (s Seen) Bytes() []byte {
 	return versioned(seenVersion, w)
 }
 
-// versioned is a row as it is stored. Rows are made of numbers and texts, which CBOR always takes.
+// versioned returns a row in its stored form. CBOR can encode every row, because rows hold only numbers and texts.
 func versioned(version byte, row any) []byte {
 	b, err := cbor.Marshal(row)
 	if err != nil {
@@ -226,7 +229,7 @@ func versioned(version byte, row any) []byte {
 	return append([]byte{version}, b...)
 }
 
-// OpenSeen reads what [Seen.Bytes] wrote; nothing is the zero Seen.
+// OpenSeen returns the Seen that [Seen.Bytes] wrote. No bytes are the zero Seen.
 func OpenSeen(b []byte) (Seen, error) {
 	if len(b) == 0 {
 		return Seen{}, nil

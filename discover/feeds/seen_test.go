@@ -120,7 +120,7 @@ func TestSeenIsBounded(t *testing.T) {
 		all[i] = Item{ID: fmt.Sprint(i), URI: uri.FromCanonical(fmt.Sprintf("http://news.example/%d", i))}
 	}
 	s, _ = s.Read(start, Document{Kind: Sitemap, Items: all})
-	long := uri.FromCanonical("http://news.example/" + strings.Repeat("x", longestClaim-20))
+	long := uri.FromCanonical("http://news.example/" + strings.Repeat("x", maxClaimURI-20))
 	s = s.WithClaims(slices.Repeat([]Claim{{URI: long, At: start}}, 2*maxClaims))
 	if n := len(s.Bytes()); n > 800<<10 || len(s.known) != maxSeen || len(s.Claims()) != maxClaims {
 		t.Errorf("%d bytes, %d known, %d claims", n, len(s.known), len(s.Claims()))
@@ -136,8 +136,8 @@ func TestSeenIsBounded(t *testing.T) {
 		}
 		s, _ = s.Read(start, Document{Kind: Feed, Items: list})
 	}
-	if len(s.known) != leastKept {
-		t.Errorf("%d are remembered, want %d", len(s.known), leastKept)
+	if len(s.known) != minKept {
+		t.Errorf("%d are remembered, want %d", len(s.known), minKept)
 	}
 }
 

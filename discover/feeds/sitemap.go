@@ -6,23 +6,21 @@ import (
 	"errors"
 	"io"
 	"strings"
-	"time"
 
-	"github.com/cespare/xxhash/v2"
-
+	"github.com/arcrawl/arcrawl/discover/text"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
 const (
-	// maxDepth is how deep elements may lie in each other. Real sitemaps have four levels, feeds seldom twenty.
+	// maxDepth is how deep elements may be nested. Real sitemaps have four levels; feeds seldom have twenty.
 	maxDepth = 64
-	// maxLine is the longest line of a plain sitemap.
+	// maxLine is the maximum length of a line of a plain sitemap.
 	maxLine = uri.MaxLength + 2
 )
 
 // lines reads a sitemap in plain text: one web address in each line.
-func (g *gatherer) lines(text io.Reader) error {
-	s := bufio.NewScanner(text)
+func (g *gatherer) lines(content io.Reader) error {
+	s := bufio.NewScanner(content)
 	s.Buffer(make([]byte, 0, maxLine), maxLine)
 	for s.Scan() {
 		if line := strings.TrimSpace(s.Text()); line != "" {
@@ -32,24 +30,24 @@ func (g *gatherer) lines(text io.Reader) error {
 	return s.Err()
 }
 
-// entry is what stands between <url> and </url>.
-type entry struct {
+// listing is what a sitemap says between <url> and </url>.
+type listing struct {
 	item   Item
 	link   string
 	title  string
 	embeds []string
 }
 
-// sitemap reads an XML sitemap or an index. It goes by the local names of elements and of what they stand in, since the
-// prefixes of the extensions are anybody's choice.
-func (g *gatherer) sitemap(text io.Reader) error {
-	d := xml.NewDecoder(text)
+// sitemap reads an XML sitemap or an index. It recognises elements by their local name and that of their parent, because
+// the prefixes of the extensions can be anything.
+func (g *gatherer) sitemap(content io.Reader) error {
+	d := xml.NewDecoder(content)
 	d.Strict = false
 	d.Entity = xml.HTMLEntity
 	d.CharsetReader = func(_ string, r io.Reader) (io.Reader, error) { return r, nil } // it is UTF-8 by now
 	var path []string
-	var said strings.Builder
-	var e entry
+	var words strings.Builder
+	var l listing
 	for {
 		token, err := d.RawToken()
 		if errors.Is(err, io.EOF) {
@@ -64,24 +62,25 @@ func (g *gatherer) sitemap(text io.Reader) error {
 		switch t := token.(type) {
 		case xml.StartElement:
 			if len(path) == maxDepth {
-				return errors.New("its elements lie too deep in each other")
+				return errors.New("its elements are nested too deeply")
 			}
 			path = append(path, strings.ToLower(t.Name.Local))
-			said.Reset()
+			words.Reset()
 			g.alternate(path, t)
 		case xml.CharData:
-			if said.Len()+len(t) <= uri.MaxLength {
-				said.Write(t)
+			if words.Len()+len(t) <= uri.MaxLength {
+				words.Write(t)
 			}
 		case xml.EndElement:
-			path = g.closed(path, strings.ToLower(t.Name.Local), said.String(), &e)
-			said.Reset()
+			path = g.endElement(path, strings.ToLower(t.Name.Local), words.String(), &l)
+			words.Reset()
 		}
 	}
 }
 
-// closed takes what the element that ends has said, and gives the path without it. An end that nothing began is ignored.
-func (g *gatherer) closed(path []string, name, said string, e *entry) []string {
+// endElement takes the text of the element that ends, and returns the path without that element. An end tag without a
+// start tag is ignored.
+func (g *gatherer) endElement(path []string, name, words string, l *listing) []string {
 	n := len(path) - 1
 	for n >= 0 && path[n] != name {
 		n--
@@ -89,41 +88,41 @@ func (g *gatherer) closed(path []string, name, said string, e *entry) []string {
 	if n < 0 {
 		return path
 	}
-	within := ""
+	parent := ""
 	if n > 0 {
-		within = path[n-1]
+		parent = path[n-1]
 	}
-	said = strings.TrimSpace(said)
-	switch within + " " + name {
+	words = strings.TrimSpace(words)
+	switch parent + " " + name {
 	case "url loc", "sitemap loc":
-		e.link = said
+		l.link = words
 	case "url lastmod", "sitemap lastmod":
-		e.item.Updated, e.item.Day = date(said)
+		l.item.Updated, l.item.Day = text.Date(words)
 	case "news publication_date":
-		e.item.Published, _ = date(said)
+		l.item.Published, _ = text.Date(words)
 		g.doc.Kind = News
 	case "news title":
-		e.title = said
+		l.title = words
 		g.doc.Kind = News
 	case "image loc", "video thumbnail_loc":
-		if len(e.embeds) < maxEmbeds {
-			e.embeds = append(e.embeds, said)
+		if len(l.embeds) < maxEmbeds {
+			l.embeds = append(l.embeds, words)
 		}
 	}
 	if (name == "url" || name == "sitemap") && n == 1 {
-		if e.title != "" {
-			e.item.Text = uint16(xxhash.Sum64String(e.title)) | 1
+		if l.title != "" {
+			l.item.Text = textHash(l.title)
 		}
-		g.add(e.item, e.link)
-		for _, ref := range e.embeds {
+		g.add(l.item, l.link)
+		for _, ref := range l.embeds {
 			g.embed(ref)
 		}
-		*e = entry{}
+		*l = listing{}
 	}
 	return path[:n]
 }
 
-// alternate takes the page in another language that an <xhtml:link rel="alternate" href="…"> names.
+// alternate adds the page in another language that an <xhtml:link rel="alternate" href="…"> names.
 func (g *gatherer) alternate(path []string, t xml.StartElement) {
 	if len(path) != 3 || path[2] != "link" || path[1] != "url" {
 		return
@@ -140,23 +139,4 @@ func (g *gatherer) alternate(path []string, t xml.StartElement) {
 	if strings.EqualFold(rel, "alternate") && href != "" {
 		g.add(Item{}, href)
 	}
-}
-
-// dateLayouts are the forms of W3C's date and time profile, and what is seen in their place.
-var dateLayouts = []string{
-	time.RFC3339Nano, "2006-01-02T15:04Z07:00", "2006-01-02T15:04:05.999999999Z0700", "2006-01-02T15:04:05.999999999", "2006-01-02 15:04:05Z07:00",
-	"2006-01-02 15:04:05 Z07:00", "2006-01-02 15:04:05", "2006-01-02T15:04", time.RFC1123Z, time.RFC1123,
-}
-
-// date reads the date of a sitemap; day tells that it has no time of day.
-func date(s string) (t time.Time, day bool) {
-	for _, layout := range dateLayouts {
-		if t, err := time.Parse(layout, s); err == nil {
-			return t.UTC(), false
-		}
-	}
-	if t, err := time.Parse(time.DateOnly, s); err == nil {
-		return t, true
-	}
-	return time.Time{}, false
 }

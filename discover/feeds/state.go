@@ -10,55 +10,57 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// State is what is learned of a source. The zero value is a URI that is no source.
+// State is what is learned of a source. The zero value means that the URI is not a source.
 type State struct {
 	Kind   Kind
-	Read   time.Time // last visit that said what it lists, be it by saying that nothing changed
+	Read   time.Time // last visit that showed what it lists, including visits that found it unchanged
 	Began  time.Time // first reading
-	News   time.Time // last reading that brought something new
-	Listed int       // items that it listed when last read
+	News   time.Time // last reading with something new
+	Listed int       // number of items at the last reading
 
-	Gaps    int       // readings that had nothing in common with the one before
-	LastGap time.Time // the last of them
-	Broken  int       // readings in a row that made no sense
+	Gaps    int       // number of readings that had nothing in common with the one before
+	LastGap time.Time // time of the last of them
+	Broken  int       // number of unreadable visits in a row
 
 	Hints Hints
 	Hub   uri.URI // WebSub hub, zero if none
-	Topic uri.URI // what the hub knows the source as
+	Topic uri.URI // the name of the source at the hub
 
-	Right, Wrong float64 // claims that proved so; both are halved from time to time
+	Right, Wrong float64 // claims that were right and wrong; both are halved from time to time
 
-	fast, slow tally         // new items, forgotten in hours and in days
-	ceiling    time.Duration // the longest wait since items were missed; 0 for none
+	fast, slow average       // new items per hour, over the last hours and over the last days
+	ceiling    time.Duration // maximum wait after items were missed; 0 = none
 }
 
-// tally counts events over a time, both fading.
-type tally struct{ events, hours float64 }
+// average counts events and hours. Both decay exponentially, so that events/hours is the recent rate.
+type average struct{ events, hours float64 }
 
 const (
-	fastMemory = 4.0      // hours
-	slowMemory = 7 * 24.0 // hours
-	// leastFast is how many events the fast tally must hold to be asked at all.
-	leastFast = 1.5
-	// maxTally is how many claims a tally holds before it is halved, so that old ones fade.
-	maxTally = 40
+	fastMemory = 4.0      // time constant in hours
+	slowMemory = 7 * 24.0 // time constant in hours
+	// minFast is the minimum number of events in the fast average for it to count.
+	minFast = 1.5
+	// maxClaimsCounted is the number of claims in Right and Wrong at which both are halved, so that old claims fade.
+	maxClaimsCounted = 40
 )
 
-func (t tally) after(events, hours, memory float64) tally {
-	kept := math.Exp(-hours / memory)
-	return tally{t.events*kept + events, t.hours*kept + hours}
+// after returns the average after some more hours with some more events. memory is the time constant in hours.
+func (a average) after(events, hours, memory float64) average {
+	decay := math.Exp(-hours / memory)
+	return average{a.events*decay + events, a.hours*decay + hours}
 }
 
-// IsSource reports whether the URI is a source, or may be one.
+// IsSource reports whether the URI is a source or is awaited to be one.
 func (s State) IsSource() bool { return s.Kind != None }
 
-// After is the state after a reading, and what came of the claims since the one before.
+// After returns the state after a reading. right and wrong are the numbers of claims that were checked since the reading
+// before.
 func (s State) After(now time.Time, d Document, r Reading, right, wrong int) State {
 	elapsed := s.elapsed(now)
 	s = s.counted(now, float64(len(r.New))+s.Belief()*float64(len(r.Updated)-r.Stamped), r.First)
 	s.Kind, s.Listed, s.Broken = d.Kind, r.Listed, 0
 	s.Hints, s.Hub, s.Topic = d.Hints, short(d.Hub), short(d.Self)
-	if s.Right, s.Wrong = s.Right+float64(right), s.Wrong+float64(wrong); s.Right+s.Wrong > maxTally {
+	if s.Right, s.Wrong = s.Right+float64(right), s.Wrong+float64(wrong); s.Right+s.Wrong > maxClaimsCounted {
 		s.Right, s.Wrong = s.Right/2, s.Wrong/2
 	}
 	if s.Began.IsZero() {
@@ -80,10 +82,10 @@ func (s State) After(now time.Time, d Document, r Reading, right, wrong int) Sta
 	return s
 }
 
-// Unchanged is the state after a visit that found the source as it was.
+// Unchanged returns the state after a visit that found the source unchanged.
 func (s State) Unchanged(now time.Time) State {
 	if s.Broken > 0 {
-		return s.Unreadable(now) // it is as broken as before
+		return s.Unreadable(now) // it is still broken
 	}
 	s = s.counted(now, 0, false)
 	if s.ceiling > 0 {
@@ -92,7 +94,8 @@ func (s State) Unchanged(now time.Time) State {
 	return s
 }
 
-// Unreadable is the state after a visit that found no source. One that was only awaited turns out to be none.
+// Unreadable returns the state after a visit that could not read the source. A URI that was only awaited is not a source
+// after that.
 func (s State) Unreadable(now time.Time) State {
 	if s.Kind == Awaited {
 		return State{}
@@ -102,6 +105,7 @@ func (s State) Unreadable(now time.Time) State {
 	return s
 }
 
+// elapsed returns the time since the last reading, 0 if there was none.
 func (s State) elapsed(now time.Time) time.Duration {
 	if s.Read.IsZero() || !now.After(s.Read) {
 		return 0
@@ -109,7 +113,7 @@ func (s State) elapsed(now time.Time) time.Duration {
 	return now.Sub(s.Read)
 }
 
-// counted adds a reading to the tallies. What stood there at the first reading came at nobody knows what rate.
+// counted adds a reading to the averages. The items of the first reading do not count: when they appeared is unknown.
 func (s State) counted(now time.Time, events float64, first bool) State {
 	if hours := s.elapsed(now).Hours(); !first && hours > 0 {
 		s.fast = s.fast.after(events, hours, fastMemory)
@@ -119,11 +123,12 @@ func (s State) counted(now time.Time, events float64, first bool) State {
 	return s
 }
 
-// Belief is the share of the source's claims that may be expected to be right. Two of three is what a stranger gets.
+// Belief returns the share of the source's claims that is expected to be right. It starts at two of three.
 func (s State) Belief() float64 { return (s.Right + 2) / (s.Right + s.Wrong + 3) }
 
+// short returns u, or the zero URI if u is too long to store.
 func short(u uri.URI) uri.URI {
-	if len(u.String()) > longestClaim {
+	if len(u.String()) > maxClaimURI {
 		return uri.URI{}
 	}
 	return u
@@ -131,7 +136,7 @@ func short(u uri.URI) uri.URI {
 
 type stateRow struct {
 	Kind      uint8   `cbor:"1,keyasint,omitempty"`
-	Read      int64   `cbor:"2,keyasint,omitempty"` // ms, as all times
+	Read      int64   `cbor:"2,keyasint,omitempty"` // milliseconds since 1970, as all times
 	Began     int64   `cbor:"3,keyasint,omitempty"`
 	News      int64   `cbor:"4,keyasint,omitempty"`
 	Listed    int     `cbor:"5,keyasint,omitempty"`
@@ -154,7 +159,7 @@ type stateRow struct {
 
 const stateVersion = 1
 
-// Bytes is s as it is stored, at most some 2 KiB: a version, then CBOR. The zero State is no bytes.
+// Bytes returns s in its stored form, at most about 2 KiB: a version, then CBOR. The zero State is no bytes.
 func (s State) Bytes() []byte {
 	if s.Kind == None {
 		return nil
@@ -167,7 +172,7 @@ func (s State) Bytes() []byte {
 	})
 }
 
-// OpenState reads what [State.Bytes] wrote; nothing is the zero State.
+// OpenState returns the State that [State.Bytes] wrote. No bytes are the zero State.
 func OpenState(b []byte) (State, error) {
 	if len(b) == 0 {
 		return State{}, nil
@@ -184,19 +189,20 @@ func OpenState(b []byte) (State, error) {
 		Gaps: w.Gaps, LastGap: fromMillis(w.LastGap), Broken: w.Broken,
 		Hints: Hints{Every: time.Duration(w.Every), SkipHours: w.SkipHours, SkipDays: w.SkipDays},
 		Hub:   uri.FromCanonical(w.Hub), Topic: uri.FromCanonical(w.Topic), Right: w.Right, Wrong: w.Wrong,
-		fast: tally{w.FastN, w.FastHours}, slow: tally{w.SlowN, w.SlowHours}, ceiling: time.Duration(w.Ceiling),
+		fast: average{w.FastN, w.FastHours}, slow: average{w.SlowN, w.SlowHours}, ceiling: time.Duration(w.Ceiling),
 	}
 	for _, f := range []float64{s.Right, s.Wrong, s.fast.events, s.fast.hours, s.slow.events, s.slow.hours} {
 		if !(f >= 0) || math.IsInf(f, 0) {
-			return State{}, fmt.Errorf("%w: a number in it is impossible", errDamaged)
+			return State{}, fmt.Errorf("%w: it has an impossible number", errDamaged)
 		}
 	}
 	if w.Listed < 0 || w.Broken < 0 || w.Every < 0 || w.Ceiling < 0 {
-		return State{}, fmt.Errorf("%w: a number in it is negative", errDamaged)
+		return State{}, fmt.Errorf("%w: it has a negative number", errDamaged)
 	}
 	return s, nil
 }
 
+// millis returns a time in milliseconds since 1970, 0 for the zero time.
 func millis(t time.Time) int64 {
 	if t.IsZero() {
 		return 0
@@ -204,6 +210,7 @@ func millis(t time.Time) int64 {
 	return t.UnixMilli()
 }
 
+// fromMillis reverses millis.
 func fromMillis(ms int64) time.Time {
 	if ms == 0 {
 		return time.Time{}
