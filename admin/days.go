@@ -105,9 +105,9 @@ func ByHostAndDay(rows []DayRow) {
 }
 
 // Days reports on the days of a host, or of all if it is empty, that begin no earlier than from and before to.
-func Days(book *daily.Book, host uri.Host, from, to time.Time) (DayReport, error) {
+func Days(book *daily.Store, host uri.Host, from, to time.Time) (DayReport, error) {
 	var t DayTally
-	err := book.Each(host, from, to, func(d daily.Date, day evaluators.Day) error {
+	err := book.Each(host, from, to, func(d daily.HostDay, day evaluators.Day) error {
 		t.Add(string(d.Host), d.Time().Format(time.DateOnly), day)
 		return nil
 	})
@@ -124,7 +124,7 @@ func dayRoutes() []route {
 		},
 		answer: DayReport{},
 		serve: func(w *Window, r *http.Request) (any, error) {
-			n, err := number(r, "days", 7, 1, daily.Kept)
+			n, err := number(r, "days", 7, 1, daily.MaxDays)
 			if err != nil {
 				return nil, err
 			}

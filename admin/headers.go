@@ -15,7 +15,7 @@ var exampleTypes = [evaluators.Classes]string{evaluators.ClassText: "text/html",
 
 // Headers is what a book tells of validators, and whether they are believed under a configuration, and of the dates of feeds and
 // sitemaps.
-func Headers(book *reputation.Book, c *config.Config, now time.Time) (HeaderReport, error) {
+func Headers(book *reputation.Store, c *config.Config, now time.Time) (HeaderReport, error) {
 	out := HeaderReport{Rows: []HeaderTrust{}, Dates: []DateTrust{}}
 	for _, err := range []error{out.addValidators(book, c, now), out.addDates(book)} {
 		switch {
@@ -28,7 +28,7 @@ func Headers(book *reputation.Book, c *config.Config, now time.Time) (HeaderRepo
 	return out, nil
 }
 
-func (r *HeaderReport) addValidators(book *reputation.Book, c *config.Config, now time.Time) error {
+func (r *HeaderReport) addValidators(book *reputation.Store, c *config.Config, now time.Time) error {
 	return book.Each(func(h uri.Host, known evaluators.Reputation) error {
 		if len(r.Rows) >= maxRows {
 			return errEnough
@@ -49,7 +49,7 @@ func (r *HeaderReport) addValidators(book *reputation.Book, c *config.Config, no
 	})
 }
 
-func (r *HeaderReport) addDates(book *reputation.Book) error {
+func (r *HeaderReport) addDates(book *reputation.Store) error {
 	return book.EachDates(func(h uri.Host, known evaluators.Dates) error {
 		if len(r.Dates) >= maxRows {
 			return errEnough
@@ -72,7 +72,7 @@ type predictions struct {
 }
 
 // predicted sums up a book.
-func predicted(book *reputation.Book) (p predictions, err error) {
+func predicted(book *reputation.Store) (p predictions, err error) {
 	err = book.Each(func(_ uri.Host, r evaluators.Reputation) error {
 		for _, of := range r {
 			for _, s := range of {

@@ -23,9 +23,9 @@ import (
 type Options struct {
 	Crawler   *crawler.Crawler
 	Frontier  *frontier.Frontier
-	Trust     *reputation.Book
-	Traps     *traps.Book // nil knows of no traps
-	Accounts  *daily.Book // nil knows of no days
+	Trust     *reputation.Store
+	Traps     *traps.Book  // nil knows of no traps
+	Accounts  *daily.Store // nil knows of no days
 	Archive   *warcout.Writer
 	FreeSpace func() (int64, error) // bytes, where there are fewest
 

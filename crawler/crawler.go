@@ -30,10 +30,10 @@ type Rooms struct {
 	Frontier *frontier.Frontier
 	Fetch    *fetch.Client
 	Dedup    *dedup.Index
-	Trust    *reputation.Book
-	Kin      *similar.Book // nil: a URI that is new learns nothing from others
-	Traps    *traps.Book   // nil looks for no traps
-	Accounts *daily.Book   // nil keeps no accounts of hosts and days
+	Trust    *reputation.Store
+	Kin      *similar.Store // nil: a URI that is new learns nothing from others
+	Traps    *traps.Book    // nil looks for no traps
+	Accounts *daily.Store   // nil keeps no accounts of hosts and days
 	Archive  *warcout.Writer
 	CrawlLog *crawllog.Writer
 

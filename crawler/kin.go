@@ -31,7 +31,7 @@ func (c *Crawler) relatives(v visit) (evaluators.Relatives, error) {
 	if c.rooms.Kin == nil || kind == 0 || v.failed {
 		return evaluators.Relatives{}, nil
 	}
-	return c.rooms.Kin.Of(v.uri().Host(), kind)
+	return c.rooms.Kin.Get(v.uri().Host(), kind)
 }
 
 // tellRelatives adds what a visit changes in what is known of the kind.

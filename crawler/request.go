@@ -42,7 +42,7 @@ func (c *Crawler) ask(r frontier.Record, s terms, now time.Time) (question, erro
 		return q, nil
 	}
 	q.filter = s.Midfetch.For(r.ContentType)
-	reputation, err := c.rooms.Trust.Of(r.URI.Host())
+	reputation, err := c.rooms.Trust.Get(r.URI.Host())
 	if err != nil || q.filter.DecideBy == evaluators.Off {
 		return q, err
 	}

@@ -134,7 +134,7 @@ func (c *Crawler) weighHosts(stop <-chan struct{}) {
 // counted since the last time; a count for each visit would be a write for each.
 func (c *Crawler) countUp() error {
 	if c.rooms.Accounts != nil {
-		if err := c.rooms.Accounts.Keep(); err != nil {
+		if err := c.rooms.Accounts.Flush(); err != nil {
 			return err
 		}
 	}
@@ -147,7 +147,7 @@ func (c *Crawler) sync() error {
 		return fmt.Errorf("sync crawl.log: %w", err)
 	}
 	if c.rooms.Kin != nil {
-		if err := c.rooms.Kin.Keep(); err != nil {
+		if err := c.rooms.Kin.Flush(); err != nil {
 			return err
 		}
 	}

@@ -80,7 +80,7 @@ from the archive with arcrawl dedup import, before the crawl goes on, the same p
 // rebuilding is a store in the making.
 type rebuilding struct {
 	f     *frontier.Frontier
-	days  *daily.Book
+	days  *daily.Store
 	c     *config.Config
 	now   time.Time
 	lines int64
@@ -114,7 +114,7 @@ func rebuild(ctx context.Context, out io.Writer, c *config.Config, logs []string
 			return err
 		}
 	}
-	if err := days.Keep(); err != nil {
+	if err := days.Flush(); err != nil {
 		return err
 	}
 	n := f.Counts(now)

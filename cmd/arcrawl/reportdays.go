@@ -52,7 +52,7 @@ knows that.`,
 	r.daemonFlags.add(cmd)
 	f := cmd.Flags()
 	f.StringVar(&r.host, "host", "", "this host only, day by day")
-	f.IntVar(&r.days, "days", 7, fmt.Sprintf("so many days up to today, at most %d", daily.Kept))
+	f.IntVar(&r.days, "days", 7, fmt.Sprintf("so many days up to today, at most %d", daily.MaxDays))
 	f.StringVar(&r.logs.since, "since", "", "read logs from this time on: 24h or 7d ago, or 2026, 2026-11, 2026-11-21, 2026-11-21T09:00:00Z")
 	f.StringVar(&r.logs.until, "until", "", "read logs up to the end of this date, or so long ago")
 	f.IntVar(&r.top, "top", 20, "so many hosts, those first of which most versions were missed; 0 = all")
@@ -63,8 +63,8 @@ func (r *reportDays) run(cmd *cobra.Command, files []string) error {
 	if len(files) > 0 || r.logs.since != "" || r.logs.until != "" {
 		return r.fromLogs(cmd, files)
 	}
-	if r.days < 1 || r.days > daily.Kept {
-		return usageError{fmt.Errorf("--days %d: want 1 to %d; for what is older name a period with --since", r.days, daily.Kept)}
+	if r.days < 1 || r.days > daily.MaxDays {
+		return usageError{fmt.Errorf("--days %d: want 1 to %d; for what is older name a period with --since", r.days, daily.MaxDays)}
 	}
 	report, err := r.ask(cmd.Context())
 	return tell(&r.daemonFlags, cmd.OutOrStdout(), report, err, r.print)

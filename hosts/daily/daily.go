@@ -1,170 +1,108 @@
-// Package daily keeps what each day brought from each host: requests, versions seen, and versions that are thought to have
-// come into being.
+// Package daily counts what each day brought from each host: requests, versions seen, and the estimated number of
+// versions that appeared.
 //
-// A [Book] is told of each visit by [Book.Add], which only adds to numbers in memory, and writes them by [Book.Keep], which is
-// called now and then, and before the store is closed. So a crash costs what was counted since the last Keep, and nothing
-// else. Days are those of UTC. Those of a host that are [Kept] days older than its newest are forgotten when a new one begins.
+// [Store.Add] counts a visit in memory, and [Store.Flush] writes the counts. Flush is called at intervals and before
+// the Badger store is closed, so a crash loses the visits since the last one. Days are days of UTC. When a host
+// begins a new day, its days that are older by [MaxDays] or more are deleted.
 //
-// The book keeps its rows in a store that belongs to someone else, all of their keys beginning with the letter 'a': the name
-// of the host, a zero byte, and the days since 1970 in 4 bytes big-endian.
+// The keys begin with the letter 'a'. The name of the host follows, a zero byte, and the number of days since 1970 in 4
+// bytes, big-endian.
 package daily
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"math"
-	"sync"
 	"time"
 
 	"github.com/dgraph-io/badger/v4"
 
 	"github.com/arcrawl/arcrawl/evaluators"
+	"github.com/arcrawl/arcrawl/hosts/rows"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// letter begins each key; format begins each value. Behind it are requests and versions seen as unsigned varints, and the
-// versions that came into being as a big-endian float of 64 bits.
+// letter begins each key, and format each value. The requests and the versions seen follow the format as unsigned
+// varints, and then the estimated versions as a big-endian float of 64 bits.
 const (
 	letter = 'a'
 	format = 1
 )
 
-// Kept is how many days of a host are kept.
-const Kept = 92
+// MaxDays is the number of days that are kept of a host.
+const MaxDays = 92
 
-// maxPending bounds the rows in memory: with more than that the next visit writes them.
-const maxPending = 10_000
+// maxInMemory is the number of counts in memory, about 100 bytes each.
+const maxInMemory = 10_000
 
-// ErrCorrupt tells that a row cannot be what was written.
-var ErrCorrupt = errors.New("an account is damaged")
-
-// Book keeps accounts in an open store. Its methods may be called by many goroutines at once. It needs no closing, but a
-// last [Book.Keep], and is of no use when the store is closed.
-type Book struct {
-	db *badger.DB
-
-	keeping sync.Mutex // held by the one who writes, so that nobody reads what is only half added
-	mu      sync.Mutex // guards pending
-	pending map[Date]evaluators.Day
+// Store keeps the daily counts in an open Badger store. Its methods may be called by several goroutines at once. It
+// needs no closing except a last [Store.Flush], and must not be used after the Badger store is closed.
+type Store struct {
+	rows *rows.Store[HostDay, evaluators.Day]
 }
 
-// Date is a day of a host.
-type Date struct {
+// HostDay is a day of a host.
+type HostDay struct {
 	Host uri.Host
 	Day  int32 // since 1970, UTC
 }
 
-// DateOf is the day of a host in which a moment lies.
-func DateOf(host uri.Host, at time.Time) Date {
-	return Date{host, int32(math.Floor(float64(at.Unix()) / (24 * 60 * 60)))}
+// HostDayAt returns the day of a host that includes a moment.
+func HostDayAt(host uri.Host, at time.Time) HostDay {
+	return HostDay{host, int32(math.Floor(float64(at.Unix()) / (24 * 60 * 60)))}
 }
 
-// Time is when the day begins.
-func (d Date) Time() time.Time { return time.Unix(int64(d.Day)*24*60*60, 0).UTC() }
+// Time returns the beginning of the day.
+func (d HostDay) Time() time.Time { return time.Unix(int64(d.Day)*24*60*60, 0).UTC() }
 
-// Open takes a store to keep the book in.
-func Open(db *badger.DB) (*Book, error) {
-	if db == nil {
-		return nil, errors.New("open the book of accounts: no store")
+// String returns the host and the date.
+func (d HostDay) String() string { return string(d.Host) + " on " + d.Time().Format(time.DateOnly) }
+
+// Open returns a store of daily counts in db.
+func Open(db *badger.DB) (*Store, error) {
+	s, err := rows.New(db, rows.Kind[HostDay, evaluators.Day]{
+		Name: "daily count", Prefix: string(letter), MaxInMemory: maxInMemory,
+		Key: key, ParseKey: parseKey, Encode: encode, Decode: decode, Outdated: outdated,
+	})
+	if err != nil {
+		return nil, err
 	}
-	return &Book{db: db, pending: map[Date]evaluators.Day{}}, nil
+	return &Store{s}, nil
 }
 
-// Add adds a visit to the account of its day. It writes only when very much is pending.
-func (b *Book) Add(host uri.Host, at time.Time, visit evaluators.Day) error {
-	d := DateOf(host, at)
-	b.mu.Lock()
-	b.pending[d] = b.pending[d].Plus(visit)
-	full := len(b.pending) >= maxPending
-	b.mu.Unlock()
-	if full {
-		return b.Keep()
+// Add adds a visit to the counts of its day.
+func (s *Store) Add(host uri.Host, at time.Time, visit evaluators.Day) error {
+	return s.rows.Change(HostDayAt(host, at), func(d evaluators.Day) (evaluators.Day, bool) { return d.Plus(visit), true })
+}
+
+// Flush writes what was added. If it fails, the next Flush writes it.
+func (s *Store) Flush() error { return s.rows.Flush() }
+
+// Each calls see with the counts of the days that begin at from or later, and before to. A zero time is no bound. It
+// lists the days of one host, or of all hosts if host is empty, ordered by host and then by day. Each stops at the
+// first error of see, and returns it.
+func (s *Store) Each(host uri.Host, from, to time.Time, see func(HostDay, evaluators.Day) error) error {
+	var of []byte
+	if host != "" {
+		of = prefix(host)
 	}
-	return nil
-}
-
-// Keep writes what was added. When it cannot, nothing is lost: it is written the next time.
-func (b *Book) Keep() error {
-	b.keeping.Lock()
-	defer b.keeping.Unlock()
-	return b.keep()
-}
-
-func (b *Book) keep() error {
-	b.mu.Lock()
-	added := b.pending
-	b.pending = map[Date]evaluators.Day{}
-	b.mu.Unlock()
-	for len(added) > 0 {
-		portion := make([]Date, 0, min(len(added), maxPortion))
-		for d := range added {
-			if portion = append(portion, d); len(portion) == maxPortion {
-				break
-			}
+	return s.rows.Each(of, func(d HostDay, day evaluators.Day) error {
+		if at := d.Time(); !from.IsZero() && at.Before(from) || !to.IsZero() && !at.Before(to) {
+			return nil
 		}
-		if err := b.db.Update(func(txn *badger.Txn) error { return put(txn, portion, added) }); err != nil {
-			b.giveBack(added)
-			return fmt.Errorf("keep the accounts of %d hosts and days: %w", len(added), err)
-		}
-		for _, d := range portion {
-			delete(added, d)
-		}
-	}
-	return nil
+		return see(d, day)
+	})
 }
 
-// maxPortion is how many rows are written in one transaction; with what is forgotten for each of them it stays far below
-// what a transaction may hold.
-const maxPortion = 500
-
-func (b *Book) giveBack(added map[Date]evaluators.Day) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	for d, more := range added {
-		b.pending[d] = b.pending[d].Plus(more)
-	}
-}
-
-// put adds to rows. With a new one the oldest of its host are forgotten. All is read before anything is written, because to look for
-// what is old a transaction would sort all that it has written.
-func put(txn *badger.Txn, portion []Date, added map[Date]evaluators.Day) error {
-	rows := make([]evaluators.Day, len(portion))
-	var old [][]byte
-	for i, d := range portion {
-		item, err := txn.Get(key(d))
-		switch {
-		case errors.Is(err, badger.ErrKeyNotFound):
-			old = append(old, outdated(txn, d)...)
-		case err != nil:
-			return err
-		default:
-			if err := item.Value(func(v []byte) (err error) { rows[i], err = decode(v); return err }); err != nil {
-				return err
-			}
-		}
-	}
-	for i, d := range portion {
-		if err := txn.Set(key(d), encode(rows[i].Plus(added[d]))); err != nil {
-			return err
-		}
-	}
-	for _, k := range old {
-		if err := txn.Delete(k); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// outdated are the keys of a few days of a host that are too old beside a new one; what it leaves is found with the next ones.
-func outdated(txn *badger.Txn, d Date) (keys [][]byte) {
+// outdated returns the keys of a few days that are too old when a new day of their host begins. The next new day finds
+// more.
+func outdated(txn *badger.Txn, d HostDay) (keys [][]byte) {
 	it := txn.NewIterator(badger.IteratorOptions{Prefix: prefix(d.Host)})
 	defer it.Close()
 	const few = 8
 	for it.Rewind(); it.Valid() && len(keys) < few; it.Next() {
 		k := it.Item().KeyCopy(nil)
-		if old, ok := dateOf(k); !ok || old.Day > d.Day-Kept {
+		if old, ok := parseKey(k); !ok || old.Day > d.Day-MaxDays {
 			break
 		}
 		keys = append(keys, k)
@@ -172,82 +110,43 @@ func outdated(txn *badger.Txn, d Date) (keys [][]byte) {
 	return keys
 }
 
-// Each tells of the days of a host, or of all hosts if it is empty, that begin no earlier than from and before to: by
-// host, and by day within. A zero time is no bound. An error of each ends it.
-func (b *Book) Each(host uri.Host, from, to time.Time, each func(Date, evaluators.Day) error) error {
-	b.keeping.Lock()
-	defer b.keeping.Unlock()
-	if err := b.keep(); err != nil {
-		return err
-	}
-	err := b.db.View(func(txn *badger.Txn) error {
-		o := badger.DefaultIteratorOptions
-		if o.Prefix = []byte{letter}; host != "" {
-			o.Prefix = prefix(host)
-		}
-		it := txn.NewIterator(o)
-		defer it.Close()
-		for it.Rewind(); it.Valid(); it.Next() {
-			d, ok := dateOf(it.Item().Key())
-			if !ok {
-				return fmt.Errorf("%w: its key has %d bytes", ErrCorrupt, len(it.Item().Key()))
-			}
-			if at := d.Time(); !from.IsZero() && at.Before(from) || !to.IsZero() && !at.Before(to) {
-				continue
-			}
-			var day evaluators.Day
-			if err := it.Item().Value(func(v []byte) (err error) { day, err = decode(v); return err }); err != nil {
-				return fmt.Errorf("%s on %s: %w", d.Host, d.Time().Format(time.DateOnly), err)
-			}
-			if err := each(d, day); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	if err != nil {
-		return fmt.Errorf("read the accounts: %w", err)
-	}
-	return nil
-}
-
 func prefix(host uri.Host) []byte { return append(append([]byte{letter}, host...), 0) }
 
-func key(d Date) []byte { return binary.BigEndian.AppendUint32(prefix(d.Host), uint32(d.Day)) }
+func key(d HostDay) []byte { return binary.BigEndian.AppendUint32(prefix(d.Host), uint32(d.Day)) }
 
-func dateOf(k []byte) (Date, bool) {
+func parseKey(k []byte) (HostDay, bool) {
 	end := len(k) - 4
 	if end < 2 || k[end-1] != 0 {
-		return Date{}, false
+		return HostDay{}, false
 	}
-	return Date{uri.Host(k[1 : end-1]), int32(binary.BigEndian.Uint32(k[end:]))}, true
+	return HostDay{uri.Host(k[1 : end-1]), int32(binary.BigEndian.Uint32(k[end:]))}, true
 }
 
-func encode(d evaluators.Day) []byte {
+func encode(d evaluators.Day) ([]byte, error) {
 	v := binary.AppendUvarint([]byte{format}, uint64(max(d.Requests, 0)))
 	v = binary.AppendUvarint(v, uint64(max(d.Seen, 0)))
-	return binary.BigEndian.AppendUint64(v, math.Float64bits(d.Versions))
+	return binary.BigEndian.AppendUint64(v, math.Float64bits(d.Versions)), nil
 }
 
-func decode(v []byte) (d evaluators.Day, err error) {
-	fault := fmt.Errorf("%w: %d bytes", ErrCorrupt, len(v))
+func decode(v []byte, d *evaluators.Day) error {
+	fault := fmt.Errorf("%w: %d bytes", rows.ErrCorrupt, len(v))
 	if len(v) == 0 || v[0] != format {
-		return d, fault
+		return fault
 	}
 	v = v[1:]
 	for _, n := range []*int{&d.Requests, &d.Seen} {
 		u, size := binary.Uvarint(v)
 		if size <= 0 || u > math.MaxInt32 {
-			return d, fault
+			return fault
 		}
 		*n, v = int(u), v[size:]
 	}
 	if len(v) != 8 {
-		return d, fault
+		return fault
 	}
 	d.Versions = math.Float64frombits(binary.BigEndian.Uint64(v))
 	if math.IsNaN(d.Versions) || math.IsInf(d.Versions, 0) || d.Versions < 0 {
-		return d, fault
+		return fault
 	}
-	return d, nil
+	return nil
 }

@@ -11,14 +11,14 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// BenchmarkKeep writes a new day of 5,000 hosts at a time.
-func BenchmarkKeep(b *testing.B) {
+// BenchmarkFlush writes a new day of 5,000 hosts at a time.
+func BenchmarkFlush(b *testing.B) {
 	db, err := badger.Open(badger.DefaultOptions(b.TempDir()).WithLogger(nil))
 	if err != nil {
 		b.Fatal(err)
 	}
 	defer func() { _ = db.Close() }()
-	book, err := Open(db)
+	store, err := Open(db)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -30,11 +30,11 @@ func BenchmarkKeep(b *testing.B) {
 	for b.Loop() {
 		day = day.Add(24 * time.Hour)
 		for _, h := range hosts {
-			if err := book.Add(h, day, evaluators.Day{Requests: 1, Seen: 1, Versions: 1}); err != nil {
+			if err := store.Add(h, day, evaluators.Day{Requests: 1, Seen: 1, Versions: 1}); err != nil {
 				b.Fatal(err)
 			}
 		}
-		if err := book.Keep(); err != nil {
+		if err := store.Flush(); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -7,42 +7,42 @@ import (
 	"github.com/dgraph-io/badger/v4"
 
 	"github.com/arcrawl/arcrawl/evaluators"
-	"github.com/arcrawl/arcrawl/hosts/reputation"
+	"github.com/arcrawl/arcrawl/hosts/rows"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-func TestWhatDatesWereWorthIsThereAfterReopening(t *testing.T) {
+func TestReputationsOfDatesSurviveReopening(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	db, book := open(t, dir)
+	db, store := open(t, dir)
 	var want evaluators.Dates
 	for n := range 70 {
 		about := evaluators.Dating(n % evaluators.Datings)
 		want = want.After(about, n%3 > 0)
-		if err := book.AddDate("a.example", about, n%3 > 0); err != nil {
+		if err := store.AddDate("a.example", about, n%3 > 0); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if err := db.Close(); err != nil {
 		t.Fatal(err)
 	}
-	db, book = open(t, dir)
+	db, store = open(t, dir)
 	defer db.Close()
-	if got, err := book.Dates("a.example"); err != nil || got != want {
+	if got, err := store.Dates("a.example"); err != nil || got != want {
 		t.Errorf("got %+v, %v; want %+v", got, err, want)
 	}
-	if other, err := book.Dates("b.example"); err != nil || other != (evaluators.Dates{}) {
+	if other, err := store.Dates("b.example"); err != nil || other != (evaluators.Dates{}) {
 		t.Errorf("a host without dates has %+v, %v", other, err)
 	}
 	seen := map[uri.Host]evaluators.Dates{}
-	err := book.EachDates(func(h uri.Host, d evaluators.Dates) error {
+	err := store.EachDates(func(h uri.Host, d evaluators.Dates) error {
 		seen[h] = d
 		return nil
 	})
 	if err != nil || len(seen) != 1 || seen["a.example"] != want {
 		t.Errorf("the hosts with dates are %+v, %v", seen, err)
 	}
-	err = book.Each(func(h uri.Host, _ evaluators.Reputation) error {
+	err = store.Each(func(h uri.Host, _ evaluators.Reputation) error {
 		t.Errorf("%s has a reputation by its dates", h)
 		return nil
 	})
@@ -51,16 +51,16 @@ func TestWhatDatesWereWorthIsThereAfterReopening(t *testing.T) {
 	}
 }
 
-func TestDatesThatManyGoroutinesAddAllCount(t *testing.T) {
+func TestDatesOfManyGoroutinesAllCount(t *testing.T) {
 	t.Parallel()
-	db, book := open(t, t.TempDir())
+	db, store := open(t, t.TempDir())
 	defer db.Close()
 	done := make(chan error)
 	for range 4 {
 		go func() {
 			var err error
 			for range 10 {
-				err = errors.Join(err, book.AddDate("a.example", evaluators.DatedPages, true))
+				err = errors.Join(err, store.AddDate("a.example", evaluators.DatedPages, true))
 			}
 			done <- err
 		}()
@@ -70,26 +70,26 @@ func TestDatesThatManyGoroutinesAddAllCount(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if d, err := book.Dates("a.example"); err != nil || d[evaluators.DatedPages].ChangeRight != 40 {
+	if d, err := store.Dates("a.example"); err != nil || d[evaluators.DatedPages].ChangeRight != 40 {
 		t.Errorf("%+v, %v: want 40", d, err)
 	}
 }
 
-func TestDamagedDatesAreAnError(t *testing.T) {
+func TestADamagedRowOfDatesIsAnError(t *testing.T) {
 	t.Parallel()
-	db, book := open(t, t.TempDir())
+	db, store := open(t, t.TempDir())
 	defer db.Close()
-	for name, row := range map[string]string{"nothing": "", "another format": "\x02\xa0", "no CBOR": "\x01\xff", "dates of something unknown": "\x01\xa1\x01\x81\xa1\x01\x07"} {
+	for name, row := range map[string]string{"empty": "", "another format": "\x02\xa0", "not CBOR": "\x01\xff", "unknown dates": "\x01\xa1\x01\x81\xa1\x01\x07"} {
 		if err := db.Update(func(txn *badger.Txn) error { return txn.Set([]byte("pFa.example"), []byte(row)) }); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := book.Dates("a.example"); !errors.Is(err, reputation.ErrCorrupt) {
+		if _, err := store.Dates("a.example"); !errors.Is(err, rows.ErrCorrupt) {
 			t.Errorf("%s: %v", name, err)
 		}
-		if err := book.AddDate("a.example", evaluators.DatedPages, true); !errors.Is(err, reputation.ErrCorrupt) {
+		if err := store.AddDate("a.example", evaluators.DatedPages, true); !errors.Is(err, rows.ErrCorrupt) {
 			t.Errorf("%s: added to: %v", name, err)
 		}
-		if err := book.EachDates(func(uri.Host, evaluators.Dates) error { return nil }); !errors.Is(err, reputation.ErrCorrupt) {
+		if err := store.EachDates(func(uri.Host, evaluators.Dates) error { return nil }); !errors.Is(err, rows.ErrCorrupt) {
 			t.Errorf("%s: read with the others: %v", name, err)
 		}
 	}

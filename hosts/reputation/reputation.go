@@ -1,164 +1,126 @@
-// Package reputation remembers what the validators of each host have been worth.
+// Package reputation remembers how reliable the validators of each host have been, and the dates in its feeds and
+// sitemaps.
 //
-// A [Book] keeps one [evaluators.Reputation] for each host. It grows by [Book.Add], one observation at a time, and is
-// asked by [Book.Of] before a visit. It judges nothing itself.
+// A [Store] keeps one [evaluators.Reputation] for each host, about its ETag and Last-Modified headers. [Store.Get]
+// returns it before a visit, and [Store.Add] adds one observation. The store also keeps one [evaluators.Dates] for each
+// host, for [Store.Dates] and [Store.AddDate].
 //
-// Beside that it keeps one [evaluators.Dates] for each host: what dates of feeds and sitemaps have been worth. These grow by
-// [Book.AddDate] and are asked for by [Book.Dates], which reads the store.
+// An observation is added after its visit is archived and logged, and before it is settled in the frontier. If a crash
+// comes in between, the visit and the observation are made again, and both observations are true. What was added
+// survives the end of the process. The owner of the Badger store syncs it, so that it survives the machine.
 //
-// The book keeps its rows in a store that belongs to someone else, all of their keys beginning with the letter 't', or with "pF" where
-// they are of dates. An observation is added after its visit is archived and logged, and before the frontier hears of it. When a crash
-// comes in between, the visit is made again and observed again, which is true both times. What Add has written survives the process; the
-// owner of the store makes it survive the machine.
+// The keys begin with the letter 't', or with "pF" for dates. The host follows.
 package reputation
 
 import (
-	"errors"
 	"fmt"
-	"sync"
 
 	"github.com/dgraph-io/badger/v4"
 	"github.com/fxamacker/cbor/v2"
 
 	"github.com/arcrawl/arcrawl/evaluators"
+	"github.com/arcrawl/arcrawl/hosts/rows"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// kind begins each key; the rest is the host. format begins each value, and one that is not known is an error.
+// These begin each key. A value begins with format; any other format is an error.
 const (
-	kind   = 't'
-	format = 1
+	prefixReputation = "t"
+	prefixDates      = "pF"
+	format           = 1
 )
 
-// ErrCorrupt tells that a row cannot be what was written.
-var ErrCorrupt = errors.New("reputation is damaged")
+// maxInMemory is the number of hosts in memory, of 2 KB each. Each conditional request needs a reputation.
+const maxInMemory = 1000
 
-// Book keeps the reputations in an open store. Its methods may be called by many goroutines at once. It needs no
-// closing, and is of no use when the store is closed.
-type Book struct {
-	db *badger.DB
-
-	mu    sync.Mutex // guards the fields below; nothing is called while it is held
-	known map[uri.Host]evaluators.Reputation
-	added uint64 // observations so far
+// Store keeps the reputations in an open Badger store. Its methods may be called by several goroutines at once. It
+// needs no closing, and must not be used after the Badger store is closed.
+type Store struct {
+	reputations *rows.Store[uri.Host, evaluators.Reputation]
+	dates       *rows.Store[uri.Host, evaluators.Dates]
 }
 
-// maxKnown is how many reputations are in memory, of 2 KB each, since each conditional request asks for one.
-const maxKnown = 1000
-
-// Open takes a store to keep the book in.
-func Open(db *badger.DB) (*Book, error) {
-	if db == nil {
-		return nil, errors.New("open the book of reputations: no store")
+// Open returns a store of reputations in db.
+func Open(db *badger.DB) (*Store, error) {
+	reputations, err := rows.New(db, kind("reputation", prefixReputation, encode, decode))
+	if err != nil {
+		return nil, err
 	}
-	return &Book{db: db, known: make(map[uri.Host]evaluators.Reputation)}, nil
+	dates, err := rows.New(db, kind("reputation of dates", prefixDates, encodeDates, decodeDates))
+	if err != nil {
+		return nil, err
+	}
+	return &Store{reputations, dates}, nil
 }
 
-// Of gives the reputation of a host; the zero value if nothing was observed there yet.
-func (b *Book) Of(host uri.Host) (r evaluators.Reputation, err error) {
-	b.mu.Lock()
-	r, known := b.known[host]
-	before := b.added
-	b.mu.Unlock()
-	if known {
-		return r, nil
+// kind describes rows whose keys are a prefix and a host, and whose values are CBOR behind the format.
+func kind[V, W any](name, prefix string, encode func(V) W, decode func(W, *V) error) rows.Kind[uri.Host, V] {
+	return rows.Kind[uri.Host, V]{
+		Name: name, Prefix: prefix, MaxInMemory: maxInMemory,
+		Key:      func(h uri.Host) []byte { return append([]byte(prefix), h...) },
+		ParseKey: func(k []byte) (uri.Host, bool) { return uri.Host(k[len(prefix):]), true },
+		Encode: func(v V) ([]byte, error) {
+			b, err := cbor.Marshal(encode(v))
+			return append([]byte{format}, b...), err
+		},
+		Decode: func(b []byte, to *V) error {
+			if len(b) == 0 || b[0] != format {
+				return fmt.Errorf("%w: format %x, want %x", rows.ErrCorrupt, b[:min(1, len(b))], format)
+			}
+			var w W
+			if err := cbor.Unmarshal(b[1:], &w); err != nil {
+				return fmt.Errorf("%w: %w", rows.ErrCorrupt, err)
+			}
+			return decode(w, to)
+		},
 	}
-	err = b.db.View(func(txn *badger.Txn) error {
-		r, err = get(txn, host)
+}
+
+// Get returns the reputation of a host, or the zero value if nothing was observed there yet.
+func (s *Store) Get(host uri.Host) (evaluators.Reputation, error) { return s.reputations.Get(host) }
+
+// Add adds an observation to the reputation of a host and writes it.
+func (s *Store) Add(host uri.Host, o evaluators.Observation) error {
+	return change(s.reputations, host, func(r evaluators.Reputation) evaluators.Reputation { return r.After(o) })
+}
+
+// Each calls see with each host of which something was observed, ordered by name. Each stops at the first error of see,
+// and returns it.
+func (s *Store) Each(see func(uri.Host, evaluators.Reputation) error) error {
+	return s.reputations.Each(nil, see)
+}
+
+// Dates returns how reliable the dates in feeds and sitemaps of a host have been, or the zero value if nothing is
+// known.
+func (s *Store) Dates(host uri.Host) (evaluators.Dates, error) { return s.dates.Get(host) }
+
+// AddDate adds whether a date was right to the reputation of the dates of a host, and writes it.
+func (s *Store) AddDate(host uri.Host, about evaluators.Dating, right bool) error {
+	return change(s.dates, host, func(d evaluators.Dates) evaluators.Dates { return d.After(about, right) })
+}
+
+// EachDates calls see with each host whose dates were checked, ordered by name. EachDates stops at the first error of
+// see, and returns it.
+func (s *Store) EachDates(see func(uri.Host, evaluators.Dates) error) error {
+	return s.dates.Each(nil, see)
+}
+
+// change changes a row and writes it, unless it stays the same.
+func change[V comparable](s *rows.Store[uri.Host, V], host uri.Host, after func(V) V) error {
+	changed := false
+	err := s.Change(host, func(before V) (V, bool) {
+		v := after(before)
+		changed = v != before
+		return v, changed
+	})
+	if err != nil || !changed {
 		return err
-	})
-	if err != nil {
-		return evaluators.Reputation{}, fmt.Errorf("look up the reputation of %s: %w", host, err)
 	}
-	b.mu.Lock()
-	if b.added == before { // else it may be the one before an observation
-		if len(b.known) >= maxKnown {
-			clear(b.known)
-		}
-		b.known[host] = r
-	}
-	b.mu.Unlock()
-	return r, nil
+	return s.Flush()
 }
 
-// forget makes the next [Book.Of] read the store.
-func (b *Book) forget(host uri.Host) {
-	b.mu.Lock()
-	delete(b.known, host)
-	b.added++
-	b.mu.Unlock()
-}
-
-// Add adds an observation to the reputation of a host.
-func (b *Book) Add(host uri.Host, o evaluators.Observation) error {
-	add := func(txn *badger.Txn) error {
-		r, err := get(txn, host)
-		if err != nil {
-			return err
-		}
-		after := r.After(o)
-		if after == r {
-			return nil
-		}
-		v, err := cbor.Marshal(rowOf(after))
-		if err != nil {
-			return err
-		}
-		return txn.Set(key(host), append([]byte{format}, v...))
-	}
-	defer b.forget(host)
-	err := b.db.Update(add)
-	for errors.Is(err, badger.ErrConflict) { // another goroutine was first; each round lets one through
-		err = b.db.Update(add)
-	}
-	if err != nil {
-		return fmt.Errorf("add to the reputation of %s: %w", host, err)
-	}
-	return nil
-}
-
-// Each calls see with every host that something was observed of, in the order of their names, until see returns an
-// error, which Each returns.
-func (b *Book) Each(see func(uri.Host, evaluators.Reputation) error) error {
-	return each(b.db, string(kind), decode, see)
-}
-
-// each calls see with every row of a kind.
-func each[T any](db *badger.DB, prefix string, decode func([]byte, *T) error, see func(uri.Host, T) error) error {
-	return db.View(func(txn *badger.Txn) error {
-		o := badger.DefaultIteratorOptions
-		o.Prefix = []byte(prefix)
-		it := txn.NewIterator(o)
-		defer it.Close()
-		for it.Rewind(); it.Valid(); it.Next() {
-			host := uri.Host(it.Item().Key()[len(prefix):])
-			var row T
-			if err := it.Item().Value(func(v []byte) error { return decode(v, &row) }); err != nil {
-				return fmt.Errorf("read the reputation of %s: %w", host, err)
-			}
-			if err := see(host, row); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-}
-
-func key(host uri.Host) []byte { return append([]byte{kind}, host...) }
-
-func get(txn *badger.Txn, host uri.Host) (r evaluators.Reputation, err error) {
-	item, err := txn.Get(key(host))
-	if errors.Is(err, badger.ErrKeyNotFound) {
-		return r, nil
-	}
-	if err == nil {
-		err = item.Value(func(v []byte) error { return decode(v, &r) })
-	}
-	return r, err
-}
-
-// row is a reputation as it is stored: CBOR maps with integer keys, to which keys are only ever added. Standings that
-// know nothing are left out.
+// row is a reputation, or a reputation of dates, as it is stored: CBOR maps with integer keys, to which keys are only
+// ever added. Standings that know nothing are left out. In a reputation of dates the class is the [evaluators.Dating].
 type row struct {
 	Standings []standing `cbor:"1,keyasint,omitempty"`
 }
@@ -176,8 +138,7 @@ type standing struct {
 	Doubts      int    `cbor:"10,keyasint,omitempty"`
 }
 
-func rowOf(r evaluators.Reputation) row {
-	var w row
+func encode(r evaluators.Reputation) (w row) {
 	for c, of := range r {
 		for i, s := range of {
 			if s == (evaluators.Standing{}) {
@@ -192,21 +153,37 @@ func rowOf(r evaluators.Reputation) row {
 	return w
 }
 
-func decode(v []byte, r *evaluators.Reputation) error {
-	if len(v) == 0 || v[0] != format {
-		return fmt.Errorf("%w: format %x, want %x", ErrCorrupt, v[:min(1, len(v))], format)
-	}
-	var w row
-	if err := cbor.Unmarshal(v[1:], &w); err != nil {
-		return fmt.Errorf("%w: %w", ErrCorrupt, err)
-	}
+func decode(w row, r *evaluators.Reputation) error {
 	for _, s := range w.Standings {
 		if int(s.Class) >= evaluators.Classes || int(s.Witness) >= evaluators.Witnesses || s.Known < 0 || s.Known > 64 {
-			return fmt.Errorf("%w: class %d, witness %d, %d predictions", ErrCorrupt, s.Class, s.Witness, s.Known)
+			return fmt.Errorf("%w: class %d, witness %d, %d predictions", rows.ErrCorrupt, s.Class, s.Witness, s.Known)
 		}
 		r[s.Class][s.Witness] = evaluators.Standing{
 			ChangeRight: s.ChangeRight, ChangeWrong: s.ChangeWrong, SameRight: s.SameRight, SameWrong: s.SameWrong,
 			Missing: s.Missing, Recent: s.Recent, Known: s.Known, Doubts: s.Doubts,
+		}
+	}
+	return nil
+}
+
+func encodeDates(d evaluators.Dates) (w row) {
+	for i, s := range d {
+		if s != (evaluators.Standing{}) {
+			w.Standings = append(w.Standings, standing{
+				Class: uint8(i), ChangeRight: s.ChangeRight, ChangeWrong: s.ChangeWrong, Recent: s.Recent, Known: s.Known,
+			})
+		}
+	}
+	return w
+}
+
+func decodeDates(w row, d *evaluators.Dates) error {
+	for _, s := range w.Standings {
+		if int(s.Class) >= evaluators.Datings || s.Known < 0 || s.Known > 64 {
+			return fmt.Errorf("%w: dating %d, %d predictions", rows.ErrCorrupt, s.Class, s.Known)
+		}
+		d[s.Class] = evaluators.Standing{
+			ChangeRight: s.ChangeRight, ChangeWrong: s.ChangeWrong, Recent: s.Recent, Known: s.Known,
 		}
 	}
 	return nil

@@ -2,26 +2,28 @@ package reputation_test
 
 import (
 	"errors"
+	"fmt"
 	"testing"
 
 	"github.com/dgraph-io/badger/v4"
 
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/hosts/reputation"
+	"github.com/arcrawl/arcrawl/hosts/rows"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-func open(t *testing.T, dir string) (*badger.DB, *reputation.Book) {
+func open(t *testing.T, dir string) (*badger.DB, *reputation.Store) {
 	t.Helper()
 	db, err := badger.Open(badger.DefaultOptions(dir).WithLogger(nil))
 	if err != nil {
 		t.Fatal(err)
 	}
-	book, err := reputation.Open(db)
+	store, err := reputation.Open(db)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return db, book
+	return db, store
 }
 
 var seen = []evaluators.Observation{
@@ -31,45 +33,45 @@ var seen = []evaluators.Observation{
 	{MIME: "text/html", State: evaluators.Changed, Denied: true},
 }
 
-func TestWhatWasObservedIsThereAfterReopening(t *testing.T) {
+func TestReputationsSurviveReopening(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	db, book := open(t, dir)
+	db, store := open(t, dir)
 	var want evaluators.Reputation
 	for _, o := range seen {
 		want = want.After(o)
-		if err := book.Add("a.example", o); err != nil {
+		if err := store.Add("a.example", o); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if err := db.Close(); err != nil {
 		t.Fatal(err)
 	}
-	db, book = open(t, dir)
+	db, store = open(t, dir)
 	defer db.Close()
-	got, err := book.Of("a.example")
+	got, err := store.Get("a.example")
 	if err != nil || got != want {
 		t.Errorf("got %+v, %v; want %+v", got, err, want)
 	}
-	if other, err := book.Of("a.example:8080"); err != nil || other != (evaluators.Reputation{}) {
+	if other, err := store.Get("a.example:8080"); err != nil || other != (evaluators.Reputation{}) {
 		t.Errorf("a host that was never seen has %+v, %v", other, err)
 	}
 	hosts := 0
-	err = book.Each(func(h uri.Host, r evaluators.Reputation) error {
+	err = store.Each(func(h uri.Host, r evaluators.Reputation) error {
 		hosts++
 		if h != "a.example" || r != want {
-			t.Errorf("Each tells of %s %+v", h, r)
+			t.Errorf("Each lists %s %+v", h, r)
 		}
 		return nil
 	})
 	if err != nil || hosts != 1 {
-		t.Errorf("Each told of %d hosts, %v", hosts, err)
+		t.Errorf("Each lists %d hosts, %v; want 1", hosts, err)
 	}
 }
 
 func TestObservationsOfManyGoroutinesAllCount(t *testing.T) {
 	t.Parallel()
-	db, book := open(t, t.TempDir())
+	db, store := open(t, t.TempDir())
 	defer db.Close()
 	const workers, each = 8, 25
 	done := make(chan error, workers)
@@ -77,8 +79,8 @@ func TestObservationsOfManyGoroutinesAllCount(t *testing.T) {
 		go func() {
 			var err error
 			for range each {
-				_, asked := book.Of("a.example") // what is kept in memory must not outlive an observation
-				err = errors.Join(err, asked, book.Add("a.example", seen[2]))
+				_, getErr := store.Get("a.example") // the next Get must see the observation
+				err = errors.Join(err, getErr, store.Add("a.example", seen[2]))
 			}
 			done <- err
 		}()
@@ -88,7 +90,7 @@ func TestObservationsOfManyGoroutinesAllCount(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	r, err := book.Of("a.example")
+	r, err := store.Get("a.example")
 	if n := r[evaluators.ClassOther][evaluators.WitnessLastModified].SameRight; err != nil || n != workers*each {
 		t.Errorf("%d of %d observations counted, %v", n, workers*each, err)
 	}
@@ -96,23 +98,52 @@ func TestObservationsOfManyGoroutinesAllCount(t *testing.T) {
 
 func TestADamagedRowIsAnError(t *testing.T) {
 	t.Parallel()
-	db, book := open(t, t.TempDir())
+	db, store := open(t, t.TempDir())
 	defer db.Close()
 	for name, value := range map[string][]byte{
-		"empty": {}, "another format": {9, 0xa0}, "no CBOR": {1, 0xff}, "no such witness": {1, 0xa1, 1, 0x81, 0xa1, 2, 0x18, 99},
+		"empty": {}, "another format": {9, 0xa0}, "not CBOR": {1, 0xff}, "an unknown witness": {1, 0xa1, 1, 0x81, 0xa1, 2, 0x18, 99},
 	} {
 		err := db.Update(func(txn *badger.Txn) error { return txn.Set([]byte("tx.example"), value) })
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := book.Of("x.example"); !errors.Is(err, reputation.ErrCorrupt) {
+		if _, err := store.Get("x.example"); !errors.Is(err, rows.ErrCorrupt) {
 			t.Errorf("%s: %v", name, err)
 		}
-		if err := book.Add("x.example", seen[0]); !errors.Is(err, reputation.ErrCorrupt) {
+		if err := store.Add("x.example", seen[0]); !errors.Is(err, rows.ErrCorrupt) {
 			t.Errorf("%s: added to, %v", name, err)
 		}
-		if err := book.Each(func(uri.Host, evaluators.Reputation) error { return nil }); !errors.Is(err, reputation.ErrCorrupt) {
+		if err := store.Each(func(uri.Host, evaluators.Reputation) error { return nil }); !errors.Is(err, rows.ErrCorrupt) {
 			t.Errorf("%s: listed, %v", name, err)
+		}
+	}
+}
+
+func TestTheStoredFormStays(t *testing.T) {
+	t.Parallel()
+	db, store := open(t, t.TempDir())
+	defer db.Close()
+	if err := errors.Join(store.Add("a.example", seen[2]), store.AddDate("a.example", evaluators.DatedPages, true)); err != nil {
+		t.Fatal(err)
+	}
+	for key, want := range map[string]string{
+		"ta.example":  "01a10182a201010701a40101020205010901",
+		"pFa.example": "01a10181a3010103010901",
+	} {
+		err := db.View(func(txn *badger.Txn) error {
+			item, err := txn.Get([]byte(key))
+			if err != nil {
+				return err
+			}
+			return item.Value(func(v []byte) error {
+				if got := fmt.Sprintf("%x", v); got != want {
+					t.Errorf("the row of %s is %s, want %s", key, got, want)
+				}
+				return nil
+			})
+		})
+		if err != nil {
+			t.Error(err)
 		}
 	}
 }

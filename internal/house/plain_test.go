@@ -18,6 +18,7 @@ import (
 var plainRooms = []string{
 	"internal/house",
 	"internal/human", "internal/mediatype", "internal/atomicfile", "internal/textfile",
+	"hosts/",
 }
 
 // plainTexts are the documents and web pages that follow the same rules, as patterns of filepath.Match.

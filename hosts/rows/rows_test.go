@@ -1,0 +1,230 @@
+package rows
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/dgraph-io/badger/v4"
+)
+
+func openBadger(t *testing.T, dir string) *badger.DB {
+	t.Helper()
+	db, err := badger.Open(badger.DefaultOptions(dir).WithLogger(nil).WithMemTableSize(8 << 20))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return db
+}
+
+// numbers describes rows that hold a number for each name. The row "new-x" deletes the row "old-x".
+var numbers = Kind[string, uint64]{
+	Name: "number", Prefix: "n", MaxInMemory: 1000,
+	Key:      func(name string) []byte { return []byte("n" + name) },
+	ParseKey: func(k []byte) (string, bool) { return string(k[1:]), len(k) > 1 },
+	Encode:   func(n uint64) ([]byte, error) { return binary.AppendUvarint(nil, n), nil },
+	Decode: func(v []byte, to *uint64) error {
+		n, size := binary.Uvarint(v)
+		if size != len(v) || size == 0 {
+			return ErrCorrupt
+		}
+		*to = n
+		return nil
+	},
+	Outdated: func(_ *badger.Txn, added string) [][]byte {
+		if name, ok := strings.CutPrefix(added, "new-"); ok {
+			return [][]byte{[]byte("nold-" + name)}
+		}
+		return nil
+	},
+}
+
+func openRows(t *testing.T, db *badger.DB) *Store[string, uint64] {
+	t.Helper()
+	s, err := New(db, numbers)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func add(t *testing.T, s *Store[string, uint64], name string, more uint64) {
+	t.Helper()
+	if err := s.Change(name, func(n uint64) (uint64, bool) { return n + more, true }); err != nil {
+		t.Error(err)
+	}
+}
+
+// list returns the rows whose keys begin with prefix, as "name=number".
+func list(t *testing.T, s *Store[string, uint64], prefix []byte) (all []string) {
+	t.Helper()
+	err := s.Each(prefix, func(name string, n uint64) error {
+		all = append(all, fmt.Sprintf("%s=%d", name, n))
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+	return all
+}
+
+func checkRow(t *testing.T, s *Store[string, uint64], name string, want uint64) {
+	t.Helper()
+	if got, err := s.Get(name); err != nil || got != want {
+		t.Errorf("Get(%q) = %d, %v; want %d", name, got, err, want)
+	}
+}
+
+func TestOnlyFlushedRowsSurviveTheProcess(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	db := openBadger(t, dir)
+	s := openRows(t, db)
+	add(t, s, "a", 1)
+	add(t, s, "b", 2)
+	if err := s.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	add(t, s, "a", 10)
+	checkRow(t, s, "a", 11)
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	db = openBadger(t, dir)
+	defer db.Close()
+	s = openRows(t, db)
+	checkRow(t, s, "a", 1)
+	checkRow(t, s, "missing", 0)
+	add(t, s, "ab", 3)
+	if got := fmt.Sprint(list(t, s, nil), list(t, s, []byte("na"))); got != "[a=1 ab=3 b=2] [a=1 ab=3]" {
+		t.Errorf("Each lists %s", got)
+	}
+}
+
+func TestAnUnchangedRowIsNotWritten(t *testing.T) {
+	t.Parallel()
+	db := openBadger(t, t.TempDir())
+	defer db.Close()
+	s := openRows(t, db)
+	if err := s.Change("a", func(n uint64) (uint64, bool) { return n + 1, false }); err != nil {
+		t.Fatal(err)
+	}
+	if got := list(t, s, nil); got != nil {
+		t.Errorf("Each lists %q, want no row", got)
+	}
+}
+
+func TestANewRowDeletesOutdatedOnes(t *testing.T) {
+	t.Parallel()
+	db := openBadger(t, t.TempDir())
+	defer db.Close()
+	s := openRows(t, db)
+	add(t, s, "old-x", 1)
+	add(t, s, "old-y", 1)
+	list(t, s, nil)
+	add(t, s, "new-x", 1)
+	if got := fmt.Sprint(list(t, s, nil)); got != "[new-x=1 old-y=1]" {
+		t.Errorf("Each lists %s, want new-x and old-y", got)
+	}
+}
+
+func TestMoreRowsThanFitInMemory(t *testing.T) {
+	t.Parallel()
+	db := openBadger(t, t.TempDir())
+	defer db.Close()
+	s := openRows(t, db)
+	const rows, workers = 3500, 4
+	var all sync.WaitGroup
+	for range workers {
+		all.Go(func() {
+			for n := range rows {
+				add(t, s, fmt.Sprint(n), uint64(n))
+				if n%100 == 0 {
+					if err := s.Flush(); err != nil {
+						t.Error(err)
+					}
+				}
+			}
+		})
+	}
+	all.Wait()
+	if n := len(s.rows); n > numbers.MaxInMemory {
+		t.Errorf("%d rows are in memory, want at most %d", n, numbers.MaxInMemory)
+	}
+	for n := range uint64(rows) {
+		checkRow(t, s, fmt.Sprint(n), workers*n)
+	}
+}
+
+func TestRowsThatCannotBeWrittenAreWrittenLater(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	db := openBadger(t, dir)
+	s := openRows(t, db)
+	for n := range maxPortion + 50 {
+		add(t, s, fmt.Sprint(n), 7)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Flush(); err == nil {
+		t.Error("Flush succeeds in a closed store")
+	}
+	checkRow(t, s, "0", 7)
+	s.db = openBadger(t, dir)
+	defer s.db.Close()
+	if err := s.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	if got := len(list(t, openRows(t, s.db), nil)); got != maxPortion+50 {
+		t.Errorf("%d rows are stored, want %d", got, maxPortion+50)
+	}
+}
+
+func TestADamagedRowIsAnError(t *testing.T) {
+	t.Parallel()
+	db := openBadger(t, t.TempDir())
+	defer db.Close()
+	s := openRows(t, db)
+	for _, key := range []string{"na", "n"} { // a damaged value, and a key without a name
+		if err := db.Update(func(txn *badger.Txn) error { return txn.Set([]byte(key), nil) }); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Each(nil, func(string, uint64) error { return nil }); !errors.Is(err, ErrCorrupt) {
+			t.Errorf("Each with the key %q: %v, want ErrCorrupt", key, err)
+		}
+	}
+	if _, err := s.Get("a"); !errors.Is(err, ErrCorrupt) {
+		t.Errorf("Get: %v, want ErrCorrupt", err)
+	}
+	if err := s.Change("a", func(n uint64) (uint64, bool) { return n, true }); !errors.Is(err, ErrCorrupt) {
+		t.Errorf("Change: %v, want ErrCorrupt", err)
+	}
+}
+
+func TestEachStopsAtAnError(t *testing.T) {
+	t.Parallel()
+	db := openBadger(t, t.TempDir())
+	defer db.Close()
+	s := openRows(t, db)
+	add(t, s, "a", 1)
+	add(t, s, "b", 1)
+	errStop, seen := errors.New("stop"), 0
+	err := s.Each(nil, func(string, uint64) error {
+		seen++
+		return errStop
+	})
+	if err != errStop || seen != 1 {
+		t.Errorf("Each returns %v after %d rows, want the error after 1", err, seen)
+	}
+}
+
+func TestNewRequiresAStore(t *testing.T) {
+	t.Parallel()
+	if _, err := New(nil, numbers); err == nil {
+		t.Error("New accepts a missing store")
+	}
+}
