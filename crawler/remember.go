@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/crawler/history"
 	"github.com/arcrawl/arcrawl/discover"
 	"github.com/arcrawl/arcrawl/discover/feeds"
 	"github.com/arcrawl/arcrawl/evaluators"
@@ -80,32 +81,21 @@ type next struct {
 // next says what is remembered of a visit and when the URI is due again.
 func (c *Crawler) next(v visit, s config.Settings, k kept, f found) next {
 	n := next{record: v.record(), rest: retryAfter(v.capture, v.finished)}
+	n.record = history.Add(n.record, historyOf(v, k))
 	r := &n.record
-	r.Visits++
-	r.LastVisit = v.capture.Started
-	r.LastStatus = v.capture.Status
 	if r.Urgent = v.failed && r.Urgent; !f.born.IsZero() {
 		r.Born = f.born
 	}
 	switch {
 	case v.gone:
-		r.Gone++
-		if !v.failed {
-			wait := r.Wait
-			r.History = learn(r.History, v, k)
-			r.Wait, r.Failures = wait, 0 // the interval is for when the page is back
-		}
 		n.wait = goneWait(r.Gone, s.Trouble)
 		if kind := f.reading.state.Kind; kind != feeds.None {
 			n.told = Reading{Kind: kind, Slow: r.Gone >= s.Trouble.GoneAfter}
 		}
 	case v.failed:
-		r.Failures++
-		n.wait = evaluators.Wait{Interval: s.Retry.Wait(r.Failures), Evaluator: waitRetry, Reason: fmt.Sprintf("failure %d in a row", r.Failures)}
+		n.wait = evaluators.Wait{Interval: s.Retry.Wait(r.Failures), Evaluator: history.WaitRetry, Reason: fmt.Sprintf("failure %d in a row", r.Failures)}
 	default:
-		r.Failures, r.Gone = 0, 0
 		n.timing = timingOf(v, f.reading.dated)
-		r.History = learn(r.History, v, k)
 		n.wait = s.Wait.Next(evaluators.WaitInput{
 			MIME: r.ContentType, State: v.verdict.State, First: v.verdict.First, Previous: v.record().Wait, Overdue: v.claim.Overdue,
 			At: v.capture.Started, ChangedAt: n.timing.at, ChangedBy: n.timing.by, Silent: n.timing.silent, Moments: n.timing.moments,
@@ -122,7 +112,7 @@ func (c *Crawler) next(v visit, s config.Settings, k kept, f found) next {
 	if !v.failed {
 		r.SaidChanged, r.SaidNothing = time.Time{}, time.Time{}
 	}
-	r.Why = whyOf(n.wait)
+	r.Why = history.Why(n.wait)
 	if v.robots {
 		return c.nextRobots(v, s, n)
 	}
@@ -135,9 +125,6 @@ func (c *Crawler) next(v visit, s config.Settings, k kept, f found) next {
 	}
 	return n
 }
-
-// whyOf is a wait in words, for whoever asks why a URI is due when it is due.
-func whyOf(w evaluators.Wait) string { return w.Evaluator + ": " + w.Reason }
 
 // countsFrom is the moment from which a wait counts: when the visit was claimed where a rule keeps a phase, and its end
 // for all others, as the ancestors have it.
@@ -153,51 +140,30 @@ func (v visit) countsFrom(w evaluators.Wait) time.Time {
 func goneWait(times int, s config.Trouble) evaluators.Wait {
 	if times < s.GoneAfter {
 		return evaluators.Wait{
-			Interval: s.GoneLadder().Wait(times), Evaluator: waitGone, Reason: fmt.Sprintf("gone, %d of %d visits that confirm it", times, s.GoneAfter),
+			Interval: s.GoneLadder().Wait(times), Evaluator: history.WaitGone, Reason: fmt.Sprintf("gone, %d of %d visits that confirm it", times, s.GoneAfter),
 		}
 	}
-	return evaluators.Wait{Interval: s.GoneWait, Evaluator: waitGone, Reason: fmt.Sprintf("gone, %d visits in a row", times)}
+	return evaluators.Wait{Interval: s.GoneWait, Evaluator: history.WaitGone, Reason: fmt.Sprintf("gone, %d visits in a row", times)}
 }
 
-// learn is the history h after a visit that could be judged.
-func learn(h frontier.History, v visit, k kept) frontier.History {
+// historyOf returns what a visit adds to the history of its URI.
+func historyOf(v visit, k kept) history.Visit {
 	got := v.capture
-	h.LastCapture = got.Started
-	if v.verdict.State == evaluators.Changed {
-		h.LastChange = got.Started
-		h.Versions++
+	h := history.Visit{
+		Started: got.Started, Status: got.Status, State: v.verdict.State, Failed: v.failed, Gone: v.gone,
+		Unread: got.Stopped || got.Status == statusNotModified,
 	}
-	if got.Stopped || got.Status == statusNotModified {
-		h.Unread++
-		if v.verdict.State == evaluators.Unknown {
-			h.Validators = evaluators.Validators{} // it contradicts itself: the next visit asks for the body
-		}
+	if h.Unread {
 		return h
 	}
-	h.Unread = 0
-	h.Status = got.Status
-	h.Location = got.Header.Get("Location")
-	h.ContentType = got.Header.Get("Content-Type")
-	if !v.verdict.Near {
-		h.Comparison = v.compared
+	h.Body = history.Body{
+		Complete: got.Complete, ContentType: got.Header.Get("Content-Type"), Location: got.Header.Get("Location"),
+		Comparison: v.compared, Near: v.verdict.Near, Payload: got.PayloadDigest, Size: got.PayloadSize, Origin: k.origin,
 	}
-	h.Recent = h.Recent.Push(v.compared.Sum)
-	before := h.Validators
-	h.Validators = evaluators.Validators{}
-	if !got.Complete {
-		// What was cut at the size limit is no version that a validator could speak for.
-		return h
-	}
-	h.LastRead = got.Started
-	h.Payload, h.Size = got.PayloadDigest, got.PayloadSize
-	if !k.origin.IsZero() {
-		h.Origin = k.origin
-	}
-	switch now := evaluators.Lasting(got.Header); {
-	case got.Status != http.StatusOK:
-	case k.keeping != KeptNothing, now == before:
-		// Those of a body that is not kept may be remembered only if they are those of the one that is.
-		h.Validators = now
+	now := evaluators.Lasting(got.Header)
+	// If the body is not kept, its validators may be remembered only if they are those of the body that is.
+	if got.Status == http.StatusOK && (k.keeping != KeptNothing || now == v.record().Validators) {
+		h.Body.Validators = now
 	}
 	return h
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/crawler/history"
 	"github.com/arcrawl/arcrawl/crawler/policy"
 	"github.com/arcrawl/arcrawl/fetch"
 	"github.com/arcrawl/arcrawl/frontier"
@@ -35,7 +36,7 @@ func (c *Crawler) enter(claim frontier.Claim, s terms, now time.Time) (entry, er
 	}
 	inScope := policy.Scope(s.config, r.Seed, r.URI, now, c.rooms.Frontier)
 	if !inScope.Accepts(scope.Discovery{URI: r.URI, Hops: r.Hops, Via: uri.FromCanonical(r.Via)}) {
-		return entry{refused: &refusal{statusOutOfScope, s.Robots.ForbiddenWait, "outOfScope"}}, nil
+		return entry{refused: &refusal{history.StatusOutOfScope, s.Robots.ForbiddenWait, "outOfScope"}}, nil
 	}
 	if trap, err := c.isTrapped(r, s.Settings, now); trap != nil || err != nil {
 		return entry{refused: trap}, err
@@ -45,7 +46,7 @@ func (c *Crawler) enter(claim frontier.Claim, s terms, now time.Time) (entry, er
 		return entry{}, err
 	}
 	if holder != r.URI {
-		return entry{refused: &refusal{statusOutOfScope, s.Robots.ForbiddenWait, "sameAs:" + holder.String()}}, nil
+		return entry{refused: &refusal{history.StatusOutOfScope, s.Robots.ForbiddenWait, "sameAs:" + holder.String()}}, nil
 	}
 	copied, ok, err := c.rooms.Frontier.Robots(r.URI.Origin())
 	if err != nil {
@@ -65,7 +66,7 @@ func (c *Crawler) enter(claim frontier.Claim, s terms, now time.Time) (entry, er
 		return entry{claim: spent}, nil
 	}
 	if copied.Unreachable {
-		return entry{refused: &refusal{statusForbidden, copied.Expires.Sub(now), "robotsUnreachable"}}, nil
+		return entry{refused: &refusal{history.StatusForbidden, copied.Expires.Sub(now), "robotsUnreachable"}}, nil
 	}
 	rules, ready, err := c.robots.Rules(r.URI.Origin(), copied)
 	if err != nil {
@@ -75,7 +76,7 @@ func (c *Crawler) enter(claim frontier.Claim, s terms, now time.Time) (entry, er
 		return entry{deferUntil: now.Add(robotsPatience)}, nil
 	}
 	if !rules.Allowed(policy.Agent, r.URI) {
-		return entry{refused: &refusal{statusForbidden, s.Robots.ForbiddenWait, "robotsExcluded"}}, nil
+		return entry{refused: &refusal{history.StatusForbidden, s.Robots.ForbiddenWait, "robotsExcluded"}}, nil
 	}
 	return entry{claim: claim}, nil
 }
@@ -128,7 +129,7 @@ func inForce(c frontier.RobotsCopy) string {
 // onDemand gives a robots.txt its due time: none when its host's URIs ask for it when they need it, and its own wait
 // when it was in the queue like any URI, as the target of another one's redirect.
 func (n next) onDemand(v visit, wait time.Duration) next {
-	n.wait.Interval, n.wait.Evaluator = wait, waitRobots
+	n.wait.Interval, n.wait.Evaluator = wait, history.WaitRobots
 	n.record.Wait = 0
 	if v.record().Due.IsZero() {
 		n.record.Due = time.Time{}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/crawler/history"
 	"github.com/arcrawl/arcrawl/discover"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/fetch"
@@ -119,9 +120,9 @@ func (c *Crawler) isTrapped(r frontier.Record, s config.Settings, now time.Time)
 		return nil, err
 	}
 	if t.Suspect {
-		return &refusal{statusOutOfScope, min(traps.SuspectWait, s.Scope.TrapWait), refusedByTrap + "suspect"}, nil
+		return &refusal{history.StatusOutOfScope, min(traps.SuspectWait, s.Scope.TrapWait), refusedByTrap + "suspect"}, nil
 	}
-	return &refusal{statusOutOfScope, s.Scope.TrapWait, refusedByTrap + t.Kind.String()}, nil
+	return &refusal{history.StatusOutOfScope, s.Scope.TrapWait, refusedByTrap + t.Kind.String()}, nil
 }
 
 // learnTraps tells the book what a visit showed. A crash before the frontier hears of the visit has it told again.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/crawler/history"
 	"github.com/arcrawl/arcrawl/crawllog"
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/evaluators"
@@ -14,12 +15,6 @@ import (
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/scope/robots"
 	"github.com/arcrawl/arcrawl/uri"
-)
-
-// The statuses of a URI that was not fetched, in Heritrix's numbers.
-const (
-	statusForbidden  = -9998 // robots.txt forbids it
-	statusOutOfScope = -5000
 )
 
 // ownFault is an error of ours that leaves the store sound: the visit is given back and the crawl pauses.
@@ -148,7 +143,7 @@ func (c *Crawler) judge(claim frontier.Claim, s config.Settings, asked question,
 		err := v.recognise(s.Trouble)
 		return v.fail("failed"), err
 	case v.gone && r.Gone+1 < s.Trouble.GoneAfter:
-		return v.fail(unconfirmed), nil
+		return v.fail(history.Unconfirmed), nil
 	}
 	if unread && asked.filter.Contradicts(asked.sent, r.Validators, evaluators.ValidatorsOf(capture.Header)) {
 		v.verdict = evaluators.Verdict{State: evaluators.Unknown, Reason: "304 with another ETag"}
@@ -221,7 +216,7 @@ func (c *Crawler) refuse(ctx context.Context, claim frontier.Claim, why refusal,
 		return c.giveBack(ctx, claim, fmt.Errorf("log %s: %w", r.URI, err))
 	}
 	_, err = c.rooms.Frontier.Settle(claim, frontier.Settlement{
-		Record: r, Finished: now, Unasked: true, Forbidden: why.status == statusForbidden,
+		Record: r, Finished: now, Unasked: true, Forbidden: why.status == history.StatusForbidden,
 	})
 	if err != nil {
 		return fmt.Errorf("settle %s: %w", r.URI, err)

@@ -19,7 +19,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/archive"
 	"github.com/arcrawl/arcrawl/config"
-	"github.com/arcrawl/arcrawl/crawler"
+	"github.com/arcrawl/arcrawl/crawler/history"
 	"github.com/arcrawl/arcrawl/crawllog"
 	"github.com/arcrawl/arcrawl/crawllog/stats"
 	"github.com/arcrawl/arcrawl/digest"
@@ -195,7 +195,7 @@ func (r *rebuilding) read(ctx context.Context, log string) error {
 		}
 		for _, v := range visits {
 			about := config.About{URI: v.u, Hops: v.e.Hops, ContentType: v.e.MIME, Now: v.e.Logged}
-			r.batch[v.u] = crawler.Relearn(r.batch[v.u], v.e, r.c.For(about).Wait)
+			r.batch[v.u] = history.Replay(r.batch[v.u], v.e, r.c.For(about).Wait)
 		}
 		visits = visits[:0]
 		return errors.Join(r.forgetBatch(), ctx.Err())
@@ -287,7 +287,7 @@ func (r *rebuilding) lookUp(ctx context.Context, dir string) (found, missing int
 				continue
 			}
 			payload := captureOf(payloadIn(library, e.Origin))
-			list[i].History = crawler.Recaptured(e.History, captureOf(library.On(e.URI.String(), e.LastRead)), payload)
+			list[i].History = history.Recaptured(e.History, captureOf(library.On(e.URI.String(), e.LastRead)), payload)
 			if payload != nil {
 				found++
 				continue
@@ -315,16 +315,16 @@ func payloadIn(l *archive.Library, o digest.Origin) (archive.Capture, http.Heade
 }
 
 // captureOf is a capture in the crawler's terms; nil when there is none, or none that can be read.
-func captureOf(c archive.Capture, header http.Header, err error) *crawler.Record {
+func captureOf(c archive.Capture, header http.Header, err error) *history.Record {
 	payload, bad := digest.Parse(c.Digest)
 	if err != nil || bad != nil {
 		return nil
 	}
-	r := &crawler.Record{Header: header, Written: map[string]string{}, Origin: digest.Origin{
+	r := &history.Record{Header: header, Metadata: map[string]string{}, Origin: digest.Origin{
 		RecordID: c.RecordID, URI: c.URL, Date: c.Date, Payload: payload, File: c.Filename, Offset: c.Offset, Length: c.Length, Size: c.Size,
 	}}
 	for _, field := range c.Why {
-		r.Written[field.Name] = field.Value
+		r.Metadata[field.Name] = field.Value
 	}
 	return r
 }

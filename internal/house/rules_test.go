@@ -19,7 +19,7 @@ var floors = map[string]int{
 	"hosts/reputation": 3, "hosts/similar": 3, "hosts/daily": 3, "crawllog": 3, "scope/robots": 3, "scope/traps": 3,
 	"scope":  4,
 	"config": 5, "config/heritrix": 5, "crawllog/stats": 5, "archive/warc": 5,
-	"crawler/policy": 6, "archive/index": 6,
+	"crawler/policy": 6, "crawler/history": 6, "archive/index": 6,
 	"crawler/whatif": 7, "sim": 7, "archive": 7,
 	"crawler":     8,
 	"admin":       9,

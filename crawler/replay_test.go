@@ -13,7 +13,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/archive"
 	"github.com/arcrawl/arcrawl/config"
-	"github.com/arcrawl/arcrawl/crawler"
+	"github.com/arcrawl/arcrawl/crawler/history"
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/frontier"
@@ -23,7 +23,7 @@ import (
 
 // Ten days of a small web with everything in it; then the store is forgotten, and the log and the archive must tell all
 // that they can.
-func TestRelearnTellsWhatWasRemembered(t *testing.T) {
+func TestReplayedLogGivesTheSameHistoryAsTheVisits(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
@@ -62,7 +62,7 @@ uris = ["http://a.example/", "http://b.example/secret", "http://down.example/"]
 			u := uri.FromCanonical(l.URI)
 			e := got[u]
 			e.URI = u
-			got[u] = crawler.Relearn(e, l, evaluators.Default())
+			got[u] = history.Replay(e, l, evaluators.Default())
 		}
 		library, err := archive.OpenLibrary(t.Context(), w.path("warc"), archive.IndexOptions{}, func(f archive.Finding) error { return fmt.Errorf("%+v", f) })
 		if err != nil {
@@ -71,9 +71,9 @@ uris = ["http://a.example/", "http://b.example/secret", "http://down.example/"]
 		defer library.Close()
 		visits, gone, origins, down := 0, 0, 0, 0
 		for u, e := range got {
-			e.History = crawler.Recaptured(e.History, recordOf(library.On(u.String(), e.LastRead)), payloadOf(library, e))
+			e.History = history.Recaptured(e.History, recordOf(library.On(u.String(), e.LastRead)), payloadOf(library, e))
 			if diff := cmp.Diff(lossy(want[u]), lossy(e), cmp.Comparer(func(a, b uri.URI) bool { return a == b })); diff != "" {
-				t.Errorf("%s: -remembered +relearned:\n%s", u, diff)
+				t.Errorf("%s: -remembered +replayed:\n%s", u, diff)
 			}
 			if early := want[u].Due.Sub(e.Due); early > 0 || early < -2*time.Millisecond {
 				t.Errorf("%s is due %s too early", u, early)
@@ -95,9 +95,9 @@ uris = ["http://a.example/", "http://b.example/secret", "http://down.example/"]
 	})
 }
 
-// TestRelearnTellsWhatARuleRemembered has pages that change each day at nine, at random or never. From the log alone the rule that learns
+// TestReplayedLogTeachesTheLearnedRule has pages that change each day at nine, at random or never. From the log alone the rule that learns
 // knows nearly as much of them as it did.
-func TestRelearnTellsWhatARuleRemembered(t *testing.T) {
+func TestReplayedLogTeachesTheLearnedRule(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
@@ -117,7 +117,7 @@ func TestRelearnTellsWhatARuleRemembered(t *testing.T) {
 			u := uri.FromCanonical(l.URI)
 			e := got[u]
 			e.URI = u
-			got[u] = crawler.Relearn(e, l, waits)
+			got[u] = history.Replay(e, l, waits)
 		}
 		for _, path := range []string{"/daily", "/often", "/quiet"} {
 			u := uri.FromCanonical("http://a.example" + path)
@@ -137,14 +137,14 @@ func TestRelearnTellsWhatARuleRemembered(t *testing.T) {
 	})
 }
 
-func payloadOf(l *archive.Library, e frontier.Entry) *crawler.Record {
+func payloadOf(l *archive.Library, e frontier.Entry) *history.Record {
 	if e.Origin.File != "" {
 		return recordOf(l.At(e.Origin.URI, e.Origin.File, e.Origin.Offset))
 	}
 	return recordOf(l.On(e.Origin.URI, e.Origin.Date))
 }
 
-func recordOf(c archive.Capture, header http.Header, err error) *crawler.Record {
+func recordOf(c archive.Capture, header http.Header, err error) *history.Record {
 	if err != nil {
 		return nil
 	}
@@ -152,11 +152,11 @@ func recordOf(c archive.Capture, header http.Header, err error) *crawler.Record 
 	if err != nil {
 		return nil
 	}
-	r := &crawler.Record{Header: header, Written: map[string]string{}, Origin: digest.Origin{
+	r := &history.Record{Header: header, Metadata: map[string]string{}, Origin: digest.Origin{
 		RecordID: c.RecordID, URI: c.URL, Date: c.Date, Payload: payload, File: c.Filename, Offset: c.Offset, Length: c.Length, Size: c.Size,
 	}}
 	for _, f := range c.Why {
-		r.Written[f.Name] = f.Value
+		r.Metadata[f.Name] = f.Value
 	}
 	return r
 }

@@ -1,0 +1,116 @@
+// Package history turns visits into the history of a URI.
+//
+// A visit is told twice: by the exchange itself, while the crawl runs, and by its line in crawl.log, when a lost store is
+// rebuilt. Both are brought into the same form, [Visit], and [Add] is the one place that says what a visit changes.
+//
+//	exchange ─────────▶ Visit ──▶ Add ──▶ history
+//	line ──▶ Replay ──▶ Visit ──▶ Add ──▶ history ──▶ Recaptured ──▶ history
+//
+// A line lacks the headers, the comparison digest and the exact place of the payload. [Recaptured] adds them from the
+// archive.
+package history
+
+import (
+	"time"
+
+	"github.com/arcrawl/arcrawl/digest"
+	"github.com/arcrawl/arcrawl/evaluators"
+	"github.com/arcrawl/arcrawl/frontier"
+)
+
+// The names of the waits that no rule of the configuration decides. They are written in crawl.log.
+const (
+	WaitGone   = "gone"
+	WaitRetry  = "retry"
+	WaitRobots = "robots"
+)
+
+// Unconfirmed is the reason why a URI that is gone for the first times is not judged. It is written in crawl.log.
+const Unconfirmed = "gone, to be confirmed"
+
+// The statuses of a URI that was not fetched, in Heritrix's numbers.
+const (
+	StatusForbidden  = -9998 // robots.txt forbids it
+	StatusOutOfScope = -5000
+)
+
+// Visit is the part of a visit that the history of its URI depends on.
+type Visit struct {
+	Started time.Time
+	Status  int              // HTTP status, or a negative code of Heritrix
+	State   evaluators.State // the verdict of a visit that did not fail
+	Failed  bool             // a misfortune: it changes nothing that was learned
+	Gone    bool             // the server says that there is no such page
+	Unread  bool             // the body was not read: the headers vouch for it
+	Body    Body             // zero if Unread
+}
+
+// Body is the body that a visit read, and the headers that came with it.
+type Body struct {
+	Complete    bool // it was not cut at a limit
+	ContentType string
+	Location    string
+	Comparison  digest.Comparison // zero = not known
+	Near        bool              // it differs so little that the comparison digest of the last capture stays
+	Payload     digest.Digest
+	Size        int64                 // of the payload, in bytes
+	Origin      digest.Origin         // the record that holds the payload; zero = none, or as before
+	Validators  evaluators.Validators // that may be remembered together with the body
+}
+
+// Add returns the record of a URI after one more visit. The wait until the next visit is decided afterwards.
+func Add(r frontier.Record, v Visit) frontier.Record {
+	r.Visits++
+	r.LastVisit, r.LastStatus = v.Started, v.Status
+	switch {
+	case v.Gone:
+		r.Gone++
+		if !v.Failed {
+			r.Failures = 0
+			r.History = judged(r.History, v)
+		}
+	case v.Failed:
+		r.Failures++
+	default:
+		r.Failures, r.Gone = 0, 0
+		r.History = judged(r.History, v)
+	}
+	return r
+}
+
+// judged returns a history after a visit whose content was judged.
+func judged(h frontier.History, v Visit) frontier.History {
+	h.LastCapture = v.Started
+	if v.State == evaluators.Changed {
+		h.LastChange = v.Started
+		h.Versions++
+	}
+	if v.Unread {
+		h.Unread++
+		if v.State == evaluators.Unknown {
+			h.Validators = evaluators.Validators{} // the headers contradict themselves: the next visit asks for the body
+		}
+		return h
+	}
+	body := v.Body
+	h.Unread = 0
+	h.Status, h.Location, h.ContentType = v.Status, body.Location, body.ContentType
+	if !body.Near {
+		h.Comparison = body.Comparison
+	}
+	h.Recent = h.Recent.Push(body.Comparison.Sum)
+	h.Validators = evaluators.Validators{}
+	if !body.Complete {
+		return h // no validator applies to a body that was cut
+	}
+	h.LastRead = v.Started
+	h.Payload, h.Size = body.Payload, body.Size
+	if !body.Origin.IsZero() {
+		h.Origin = body.Origin
+	}
+	h.Validators = body.Validators
+	return h
+}
+
+// Why returns the words for a wait that are remembered with the due time.
+func Why(w evaluators.Wait) string { return w.Evaluator + ": " + w.Reason }

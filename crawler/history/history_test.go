@@ -1,0 +1,143 @@
+package history_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/arcrawl/arcrawl/crawler/history"
+	"github.com/arcrawl/arcrawl/crawllog"
+	"github.com/arcrawl/arcrawl/digest"
+	"github.com/arcrawl/arcrawl/evaluators"
+	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+var (
+	day    = 24 * time.Hour
+	epoch  = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	first  = digest.Digest{1}
+	second = digest.Digest{2}
+)
+
+// before is a URI that was visited five times and has two versions.
+func before() frontier.Record {
+	return frontier.Record{URI: uri.FromCanonical("http://news.example/a"), History: frontier.History{
+		FirstSeen: epoch, LastVisit: epoch.Add(9 * day), LastCapture: epoch.Add(9 * day), LastRead: epoch.Add(8 * day),
+		LastChange: epoch.Add(3 * day), Visits: 5, Versions: 2, Failures: 3, Unread: 1, Gone: 1, LastStatus: 200, Wait: day,
+		ContentType: "text/html", Status: 200, Payload: first, Size: 10, Comparison: digest.Comparison{Sum: first},
+		Origin:     digest.Origin{URI: "http://news.example/a", Date: epoch.Add(3 * day), File: "1.warc.gz", RecordID: "known"},
+		Validators: evaluators.Validators{ETag: `"1"`},
+	}}
+}
+
+// Each case says how the history changes by one visit. The line in crawl.log must change it in the same way, as far as a
+// line can.
+func TestAddAndReplayAgree(t *testing.T) {
+	t.Parallel()
+	began := epoch.Add(10 * day)
+	origin := digest.Origin{URI: "http://news.example/a", Date: began, Payload: second, File: "2.warc.gz", Offset: 7, Size: 20}
+	body := history.Body{
+		Complete: true, ContentType: "text/plain", Comparison: digest.Comparison{Sum: second}, Payload: second, Size: 20,
+		Origin: origin, Validators: evaluators.Validators{ETag: `"2"`},
+	}
+	cut := body
+	cut.Complete, cut.Origin = false, digest.Origin{}
+	for _, c := range []struct {
+		name  string
+		visit history.Visit
+		line  crawllog.Entry
+		want  func(*frontier.Record)
+	}{
+		{
+			name:  "changed",
+			visit: history.Visit{Status: 200, State: evaluators.Changed, Body: body},
+			line: crawllog.Entry{Status: 200, Extra: &crawllog.Extra{
+				ContentState: "changed", WaitEvaluator: "text", WARCFile: "2.warc.gz", WARCOffset: 7,
+			}},
+			want: func(r *frontier.Record) {
+				r.LastCapture, r.LastRead, r.LastChange, r.Versions = began, began, began, 3
+				r.Failures, r.Gone, r.Unread = 0, 0, 0
+				r.ContentType, r.Payload, r.Size, r.Origin = "text/plain", second, 20, origin
+				r.Comparison, r.Validators = body.Comparison, body.Validators
+			},
+		},
+		{
+			name:  "unchanged by the word of the headers",
+			visit: history.Visit{Status: 304, State: evaluators.Unchanged, Unread: true},
+			line:  crawllog.Entry{Status: 304, Extra: &crawllog.Extra{ContentState: "unchanged", WaitEvaluator: "text"}},
+			want: func(r *frontier.Record) {
+				r.LastCapture, r.Unread, r.Failures, r.Gone = began, 2, 0, 0
+			},
+		},
+		{
+			name:  "cut at a limit",
+			visit: history.Visit{Status: 200, State: evaluators.Unknown, Body: cut},
+			line: crawllog.Entry{
+				Status: 200, Annotations: []string{crawllog.LengthTruncated},
+				Extra: &crawllog.Extra{ContentState: "unknown", WaitEvaluator: "text", WARCFile: "2.warc.gz", WARCOffset: 7},
+			},
+			want: func(r *frontier.Record) {
+				r.LastCapture, r.Unread, r.Failures, r.Gone = began, 0, 0, 0
+				r.ContentType, r.Comparison, r.Validators = "text/plain", body.Comparison, evaluators.Validators{}
+			},
+		},
+		{
+			name:  "a misfortune",
+			visit: history.Visit{Status: -2, Failed: true},
+			line:  crawllog.Entry{Status: -2, Extra: &crawllog.Extra{Misfortune: "no connection", WaitEvaluator: history.WaitRetry}},
+			want:  func(r *frontier.Record) { r.Failures = 4 },
+		},
+		{
+			name:  "gone, to be confirmed",
+			visit: history.Visit{Status: 404, Failed: true, Gone: true},
+			line: crawllog.Entry{Status: 404, Extra: &crawllog.Extra{
+				ContentState: "unknown", ChangeReason: history.Unconfirmed, WaitEvaluator: history.WaitGone,
+			}},
+			want: func(r *frontier.Record) { r.Gone = 2 },
+		},
+		{
+			name:  "gone, confirmed",
+			visit: history.Visit{Status: 404, Gone: true, State: evaluators.Changed, Body: body},
+			line: crawllog.Entry{Status: 404, Extra: &crawllog.Extra{
+				ContentState: "changed", WaitEvaluator: history.WaitGone, WARCFile: "2.warc.gz", WARCOffset: 7,
+			}},
+			want: func(r *frontier.Record) {
+				r.LastCapture, r.LastRead, r.LastChange, r.Versions = began, began, began, 3
+				r.Failures, r.Gone, r.Unread, r.Status = 0, 2, 0, 404
+				r.ContentType, r.Payload, r.Size, r.Origin = "text/plain", second, 20, origin
+				r.Comparison, r.Validators = body.Comparison, body.Validators
+			},
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			equal := cmp.Comparer(func(a, b uri.URI) bool { return a == b })
+			want := before()
+			want.Visits, want.LastVisit, want.LastStatus = 6, began, c.visit.Status
+			c.want(&want)
+			c.visit.Started = began
+			got := history.Add(before(), c.visit)
+			got.Recent = evaluators.Ring{}
+			if diff := cmp.Diff(want, got, equal); diff != "" {
+				t.Errorf("Add: -want +got:\n%s", diff)
+			}
+			line := c.line
+			line.URI = want.URI.String()
+			line.Logged, line.Started, line.MIME, line.Digest, line.Size = began.Add(time.Second), began, "text/plain", second, 20
+			line.Revisiting = &crawllog.Revisiting{Wait: day, Visits: want.Visits, Versions: want.Versions, Tries: want.Failures}
+			entry := history.Replay(frontier.Entry{Record: before()}, line, evaluators.Default())
+			if diff := cmp.Diff(inLine(want), inLine(entry.Record), equal); diff != "" {
+				t.Errorf("Replay: -want +got:\n%s", diff)
+			}
+		})
+	}
+}
+
+// inLine returns a record without the fields that a line lacks, and without the decision on the next visit.
+func inLine(r frontier.Record) frontier.Record {
+	r.Recent, r.Comparison, r.Validators = evaluators.Ring{}, digest.Comparison{}, evaluators.Validators{}
+	r.Due, r.Why, r.Wait, r.Rate, r.Memory = time.Time{}, "", 0, 0, ""
+	return r
+}

@@ -1,0 +1,131 @@
+package history
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/arcrawl/arcrawl/crawllog"
+	"github.com/arcrawl/arcrawl/digest"
+	"github.com/arcrawl/arcrawl/evaluators"
+	"github.com/arcrawl/arcrawl/frontier"
+)
+
+// followedUp is part of the reason of a wait that the age of a young article decided, instead of the learned interval.
+const followedUp = "young article"
+
+// stretched is part of the reason of a wait that is longer than the learned interval, see [evaluators.Price].
+const stretched = ", stretched × "
+
+// cutOff is the part of a time that a line may lack: it has milliseconds. Nothing may be visited early.
+const cutOff = time.Millisecond
+
+// Replay returns what is remembered of a URI after one more visit, according to the visit's line in crawl.log. Lines must
+// come oldest first. The URI of e must be set.
+//
+// The result is what the crawler itself remembered, with these exceptions. Times are cut to the millisecond. Headers, the
+// comparison digest and the exact place of the payload must come from the archive, see [Recaptured]. The memory of a wait
+// rule is learned again from the lines, by the stack waits; it lacks dates of changes, the birth of an article and what was
+// known of similar URIs. Until the next visit, the digests of the last versions, the entries that a feed has listed and
+// its priority are lost.
+func Replay(e frontier.Entry, l crawllog.Entry, waits evaluators.Stack) frontier.Entry {
+	began := l.Started
+	if began.IsZero() {
+		began = l.Logged
+	}
+	if e.FirstSeen.IsZero() {
+		e.FirstSeen, e.Hops, e.Via, e.Seed = began, l.Hops, l.Via, l.Seed
+	}
+	extra := crawllog.Extra{}
+	if l.Extra != nil {
+		extra = *l.Extra
+	}
+	e.LastStatus = l.Status
+	e.Forbidden = l.Status == StatusForbidden
+	if l.Revisiting == nil {
+		return e
+	}
+	if extra.WaitEvaluator == "" { // the URI was refused: no request was made
+		e.Due = l.Logged.Add(l.Revisiting.Wait + cutOff)
+		e.Why = strings.Join(l.Annotations, ",")
+		return e
+	}
+	v := visitOf(l, extra, e.Origin)
+	v.Started = began
+	before := e.History
+	e.Record = Add(e.Record, v)
+	// The line's own counts hold even if earlier lines are lost.
+	e.Visits, e.Versions = l.Revisiting.Visits, l.Revisiting.Versions
+	if v.Failed && !v.Gone {
+		e.Failures = max(l.Revisiting.Tries, 1)
+	}
+	wait := evaluators.Wait{Interval: l.Revisiting.Wait, Evaluator: extra.WaitEvaluator, Reason: extra.WaitReason, PerDay: extra.ChangesPerDay}
+	e.Why = Why(wait)
+	if e.Due = extra.Due; !e.Due.IsZero() {
+		e.Due = e.Due.Add(cutOff)
+	}
+	if !v.Failed && !v.Gone {
+		decided := waits.Next(evaluators.WaitInput{
+			MIME: l.MIME, State: v.State, First: l.Revisiting.Versions == 1 && v.State == evaluators.Changed,
+			Previous: before.Wait, Overdue: l.Revisiting.Overdue, At: began, Memory: evaluators.Memory(before.Memory),
+		})
+		e.Wait, e.Rate, e.Memory = wait.Interval, wait.PerDay, string(decided.Memory)
+		if strings.Contains(wait.Reason, followedUp) || strings.Contains(wait.Reason, stretched) {
+			e.Wait = decided.Interval
+		}
+	}
+	if wait.Evaluator == WaitRobots {
+		e.Wait = 0
+	}
+	return e
+}
+
+// visitOf returns the visit that a line tells of. known is the record that held the payload before.
+func visitOf(l crawllog.Entry, extra crawllog.Extra, known digest.Origin) Visit {
+	v := Visit{
+		Status: l.Status, State: stateNamed(extra.ContentState), Gone: extra.WaitEvaluator == WaitGone,
+		Unread: l.Status == http.StatusNotModified || slices.Contains(l.Annotations, crawllog.MidFetchAbort),
+	}
+	v.Failed = extra.Misfortune != "" || extra.ChangeReason == Unconfirmed || extra.WaitEvaluator == WaitRetry ||
+		extra.ChangeReason != "" && slices.Contains(l.Annotations, extra.ChangeReason)
+	if v.Unread {
+		return v
+	}
+	cut := slices.Contains(l.Annotations, crawllog.LengthTruncated) || slices.Contains(l.Annotations, crawllog.TimeTruncated)
+	v.Body = Body{Complete: !cut, ContentType: l.MIME, Payload: l.Digest, Size: max(l.Size, 0)}
+	v.Body.Origin = originOf(l, extra, v.Body.Size, known)
+	return v
+}
+
+// originOf returns the record that holds the payload of a visit. It returns zero if the line names the known one, which
+// is known better than the line has it, or none.
+func originOf(l crawllog.Entry, extra crawllog.Extra, size int64, known digest.Origin) digest.Origin {
+	switch {
+	case extra.RevisitProfile != "":
+		date, err := time.Parse(time.RFC3339Nano, extra.RevisitRefersToDate)
+		if err != nil || known.URI == extra.RevisitRefersToURI && sameMillisecond(known.Date, date) {
+			return digest.Origin{}
+		}
+		return digest.Origin{URI: extra.RevisitRefersToURI, Date: date, Payload: l.Digest, Size: size}
+	case extra.WARCFile != "":
+		return digest.Origin{
+			URI: l.URI, Date: l.Started, Payload: l.Digest, File: extra.WARCFile, Offset: extra.WARCOffset, Size: size,
+		}
+	}
+	return digest.Origin{}
+}
+
+func sameMillisecond(a, b time.Time) bool {
+	return a.Truncate(time.Millisecond).Equal(b.Truncate(time.Millisecond))
+}
+
+// stateNamed returns the content state of a name in crawl.log.
+func stateNamed(name string) evaluators.State {
+	for _, s := range []evaluators.State{evaluators.Unchanged, evaluators.Changed} {
+		if s.String() == name {
+			return s
+		}
+	}
+	return evaluators.Unknown
+}
