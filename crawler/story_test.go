@@ -12,11 +12,11 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/prometheus/common/model"
 
 	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/internal/foreign"
+	"github.com/arcrawl/arcrawl/internal/human"
 	"github.com/arcrawl/arcrawl/internal/town"
 )
 
@@ -232,11 +232,11 @@ func listed(t *testing.T, p *town.Page, kind, value string) {
 
 func duration(t *testing.T, s string) time.Duration {
 	t.Helper()
-	d, err := model.ParseDuration(s)
+	d, err := human.ParseDuration(s)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return time.Duration(d)
+	return d
 }
 
 // sentence tells one visit: day and time since the story began, status, what it meant, what was kept, when next.

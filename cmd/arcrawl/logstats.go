@@ -12,12 +12,12 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/prometheus/common/model"
 	"github.com/spf13/cobra"
 
 	"github.com/arcrawl/arcrawl/archive"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawllog/stats"
+	"github.com/arcrawl/arcrawl/internal/human"
 )
 
 func newLog() *cobra.Command {
@@ -176,8 +176,8 @@ func (s *logStats) moment(text string) (from, to time.Time, err error) {
 	if text == "" {
 		return from, to, nil
 	}
-	if ago, err := model.ParseDuration(text); err == nil {
-		at := s.now.Add(-time.Duration(ago))
+	if ago, err := human.ParseDuration(text); err == nil {
+		at := s.now.Add(-ago)
 		return at, at, nil
 	}
 	return archive.ParsePeriod(text)

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/prometheus/common/model"
+	"github.com/arcrawl/arcrawl/internal/human"
 )
 
 // file is a configuration file that is being written: keys in their tables.
@@ -59,9 +59,8 @@ func (f *file) settle() {
 func (f *file) rest(name string) time.Duration {
 	for _, e := range f.keys {
 		if e.table == "politeness" && e.name == name {
-			d, err := model.ParseDuration(strings.Trim(e.value, `"`))
-			if err == nil {
-				return time.Duration(d)
+			if d, err := human.ParseDuration(strings.Trim(e.value, `"`)); err == nil {
+				return d
 			}
 		}
 	}

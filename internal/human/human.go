@@ -1,4 +1,5 @@
-// Package human writes durations, sizes and counts for people, in one spelling for every screen, log and error.
+// Package human writes durations, sizes and counts for people, in one spelling for every screen, log and error. It
+// reads the durations and sizes that people write.
 //
 // Durations are spelled as the configuration reads them: "1d12h", "1m30s". Sizes are decimal, as the configuration
 // reads kB, MB and GB: 1.5 GB is 1,500,000,000 bytes. A count has its noun in the right number: "1 fault", "2 faults".
@@ -16,11 +17,16 @@ import (
 
 const day = 24 * time.Hour
 
-// units are the units of durations, largest first.
-var units = [...]struct {
+// durationUnit is a unit of durations.
+type durationUnit struct {
 	name string
 	size time.Duration
-}{{"d", day}, {"h", time.Hour}, {"m", time.Minute}, {"s", time.Second}, {"ms", time.Millisecond}}
+}
+
+// units are the units in which durations are written, largest first.
+var units = [...]durationUnit{
+	{"d", day}, {"h", time.Hour}, {"m", time.Minute}, {"s", time.Second}, {"ms", time.Millisecond},
+}
 
 // Duration writes d exactly, rounded to milliseconds: "1d12h", "1m30s", "250ms", "0s". The configuration reads what
 // it writes, except the minus sign of a negative duration.
