@@ -4,7 +4,43 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/arcrawl/arcrawl/uri"
 )
+
+// Candidate is a URI that was found and may be new.
+type Candidate struct {
+	URI  uri.URI
+	Hops uri.HopPath
+	Via  string
+	Seed string
+	Due  time.Time // zero is now
+
+	// Source, Born and Urgent are what its history begins with.
+	Source string
+	Born   time.Time
+	Urgent bool
+
+	// Sooner tells that a known URI which is due later than Due is due then, urgent if Urgent says so. One that is on
+	// demand stays that. Of one that is being visited meanwhile the next visit comes so early.
+	Sooner bool
+
+	// SaidChanged and SaidNothing are remembered of a known URI if Sooner says so: the latest change that was told of since it
+	// was visited, and the first silence. While it is being visited a change counts that comes after that visit's capture.
+	SaidChanged, SaidNothing time.Time
+}
+
+// Added says what became of candidates.
+type Added struct {
+	New     int // became known
+	Known   int // were known, and stay exactly as they were but for those of Sooner
+	Sooner  int // of Known, those that are due sooner now
+	Refused int // their host has as many URIs as it may have
+}
+
+func (a Added) plus(b Added) Added {
+	return Added{New: a.New + b.New, Known: a.Known + b.Known, Sooner: a.Sooner + b.Sooner, Refused: a.Refused + b.Refused}
+}
 
 // addBatch is how many candidates go into one transaction, if they are not too long for it: the store takes 0.9 MB at a time.
 // Larger portions are not faster either.
@@ -62,7 +98,7 @@ func (f *Frontier) sieve(found []Candidate) (fresh []newcomer, added Added, err 
 	fps := make([]fingerprint, len(cs))
 	for i, c := range cs {
 		if !seen[i] || c.Sooner {
-			fps[i] = fingerprintOf(c.URI.String())
+			fps[i] = newFingerprint(c.URI.String())
 		}
 	}
 	known, err := f.lookUp(cs, fps, homes, seen)
@@ -189,7 +225,7 @@ func (c *change) insert(fresh []newcomer, now time.Time) (Added, error) {
 			due = now
 		}
 		r := Record{URI: n.URI, Hops: n.Hops, Via: n.Via, Seed: n.Seed, History: History{FirstSeen: now, Source: n.Source, Born: n.Born, Urgent: n.Urgent}}
-		if err := c.put(d, n.fp, uriRow{}, rowOf(r, dueMillis(due, now))); err != nil {
+		if err := c.put(d, n.fp, uriRow{}, newURIRow(r, dueMillis(due, now))); err != nil {
 			return Added{}, err
 		}
 		if err := c.writeName(n.called); err != nil {

@@ -164,7 +164,7 @@ func (x *checker) host(item *badger.Item) error {
 		return err
 	}
 	var w hostRow
-	if err := decode(item, &w); err != nil {
+	if err := decodeRow(item, &w); err != nil {
 		return err
 	}
 	t.hostRow = true
@@ -206,7 +206,7 @@ func (x *checker) uri(item *badger.Item) error {
 		return err
 	}
 	var w uriRow
-	if err := decode(item, &w); err != nil {
+	if err := decodeRow(item, &w); err != nil {
 		return err
 	}
 	r, err := w.record()
@@ -214,7 +214,7 @@ func (x *checker) uri(item *badger.Item) error {
 		return damaged(k, err)
 	}
 	fp := fingerprint(rest)
-	if fp != fingerprintOf(string(w.URI)) || r.URI.Host() != h.name {
+	if fp != newFingerprint(string(w.URI)) || r.URI.Host() != h.name {
 		return damaged(k, fmt.Errorf("holds %q, which belongs elsewhere", w.URI))
 	}
 	t.uris++
@@ -255,7 +255,7 @@ func (x *checker) place(item *badger.Item) error {
 	at := place(rest)
 	t.places++
 	var w uriRow
-	if ok, err := read(x.txn, uriKey(h.id, at.fp()), &w); err != nil || !ok || w.place(at.fp()) != at {
+	if ok, err := readRow(x.txn, uriKey(h.id, at.fp()), &w); err != nil || !ok || w.place(at.fp()) != at {
 		return damaged(k, errors.Join(errors.New("its URI is missing, or due at another time"), err))
 	}
 	if at.before(t.mark) {
@@ -312,7 +312,7 @@ func (x *checker) listed(item *badger.Item) error {
 	}
 	t.listed++
 	var w uriRow
-	ok, err := read(x.txn, uriKey(h.id, fingerprint(rest)), &w)
+	ok, err := readRow(x.txn, uriKey(h.id, fingerprint(rest)), &w)
 	if err != nil || !ok || !w.Forbidden || !strings.HasPrefix(string(w.URI), string(scheme)+"://") {
 		return damaged(k, errors.Join(errors.New("its URI is missing, or not forbidden, or of another scheme"), err))
 	}
@@ -342,7 +342,7 @@ func (x *checker) robots(item *badger.Item) error {
 		return damaged(k, errors.New("of no origin"))
 	}
 	var w robotsRow
-	return decode(item, &w)
+	return decodeRow(item, &w)
 }
 
 // tallies compares what was seen in the store with the counters and the heads.

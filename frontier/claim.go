@@ -10,6 +10,17 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
+// Claim is the right, and the duty, to visit one URI once. It is ended by exactly one of [Frontier.Settle],
+// [Frontier.Release] and [Frontier.Divert]. The zero value is stale.
+type Claim struct {
+	Record  Record
+	Overdue time.Duration // how long after its due time it was claimed; zero for one that was not due
+
+	owner  *Frontier // frontiers do not take each other's claims
+	serial uint64    // unique among the claims of owner
+	uri    uri.URI   // the claimed one, whatever the caller does with Record
+}
+
 // Claim hands out the next URI that is due, from a host that has a free slot and is rested; ok is false when there is
 // none now. Nothing is written.
 func (f *Frontier) Claim(now time.Time) (c Claim, ok bool, err error) {
@@ -200,14 +211,14 @@ func (f *Frontier) divert(c Claim, to uri.URI, now time.Time) (diverted Claim, e
 	if to.IsZero() || to.Host() != h.name {
 		return Claim{}, errors.New("it is on another host")
 	}
-	fp := fingerprintOf(to.String())
+	fp := newFingerprint(to.String())
 	s := h.clone()
 	claimed := s.slotOf(c.serial)
 	if other := s.taker(fp); other != nil && other != claimed {
 		return Claim{}, ErrClaimed
 	}
 	err = f.View(func(txn *badger.Txn) error {
-		w, ok, err := rowFor(txn, h.id, fp, to)
+		w, ok, err := uriRowFor(txn, h.id, fp, to)
 		if err != nil {
 			return err
 		}

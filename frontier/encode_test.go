@@ -49,7 +49,7 @@ func TestRowsByHandAreThoseOfTheirTags(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	for range 2000 {
 		for _, w := range []interface {
-			quick
+			fastRow
 			appendTo(b []byte) (row, buffer []byte)
 		}{&uriRow{}, &hostRow{}} {
 			fillRow(rnd, reflect.ValueOf(w).Elem())
@@ -61,7 +61,7 @@ func TestRowsByHandAreThoseOfTheirTags(t *testing.T) {
 			if !bytes.Equal(got, want) || !bytes.HasPrefix(buffer, []byte("before")) || !bytes.HasSuffix(buffer, want) {
 				t.Fatalf("%+v\nis %x\nnot %x", w, got, want)
 			}
-			again := reflect.New(reflect.TypeOf(w).Elem()).Interface().(quick)
+			again := reflect.New(reflect.TypeOf(w).Elem()).Interface().(fastRow)
 			if !again.read(want) || !reflect.DeepEqual(again, w) {
 				t.Fatalf("%+v came back as\n%+v", w, again)
 			}
@@ -100,7 +100,7 @@ func FuzzRowsByHand(f *testing.F) {
 		f.Add([]byte(odd))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
-		for _, pair := range [][2]quick{{&uriRow{}, &uriRow{}}, {&hostRow{}, &hostRow{}}, {&contenderRow{}, &contenderRow{}}} {
+		for _, pair := range [][2]fastRow{{&uriRow{}, &uriRow{}}, {&hostRow{}, &hostRow{}}, {&contenderRow{}, &contenderRow{}}} {
 			got, want := pair[0], pair[1]
 			if !got.read(b) {
 				if !reflect.ValueOf(got).Elem().IsZero() {

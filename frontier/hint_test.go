@@ -21,7 +21,7 @@ func TestAHintIsWhatTheRecordSays(t *testing.T) {
 		var w uriRow
 		fillRow(rnd, reflect.ValueOf(&w).Elem())
 		w.LastVisit, w.Wait = max(w.LastVisit, 0), max(w.Wait, 0)
-		at := placeOf(5, fingerprint{1})
+		at := newPlace(5, fingerprint{1})
 		row, _ := w.appendTo(nil)
 		var r contenderRow
 		if !r.read(row) {

@@ -217,37 +217,3 @@ func (s *state) row(name uri.Host) hostRow {
 	}
 	return r
 }
-
-// hostHeap keeps the host on top that has been, or will be, ready first.
-type hostHeap []*host
-
-func (q hostHeap) Len() int { return len(q) }
-
-func (q hostHeap) Less(i, j int) bool {
-	if q[i].readyAt != q[j].readyAt {
-		return q[i].readyAt < q[j].readyAt
-	}
-	if q[i].own != q[j].own {
-		return q[i].own < q[j].own // of a group, the one that has waited for longest
-	}
-	return q[i].id < q[j].id
-}
-
-func (q hostHeap) Swap(i, j int) {
-	q[i], q[j] = q[j], q[i]
-	q[i].pos, q[j].pos = i, j
-}
-
-func (q *hostHeap) Push(x any) {
-	h := x.(*host)
-	h.pos = len(*q)
-	*q = append(*q, h)
-}
-
-func (q *hostHeap) Pop() any {
-	old := *q
-	h := old[len(old)-1]
-	old[len(old)-1] = nil
-	*q = old[:len(old)-1]
-	return h
-}

@@ -18,7 +18,7 @@ func passed(t *testing.T, f *Frontier) int {
 	n := 0
 	err := f.db.View(func(txn *badger.Txn) error {
 		var w hostRow
-		if _, err := read(txn, hostKey(1), &w); err != nil {
+		if _, err := readRow(txn, hostKey(1), &w); err != nil {
 			return err
 		}
 		it := txn.NewIterator(badger.IteratorOptions{AllVersions: true, Prefix: key(kindQueue, 1, nil)})

@@ -47,7 +47,7 @@ func answers(txn *badger.Txn, idOf func(*badger.Txn, uri.Host) (uint32, error), 
 	if err != nil || id == 0 {
 		return false, err
 	}
-	w, ok, err := rowFor(txn, id, fingerprintOf(u.String()), u)
+	w, ok, err := uriRowFor(txn, id, newFingerprint(u.String()), u)
 	return ok && w.Failures == 0 && w.Gone == 0 && w.Status < firstError, err
 }
 

@@ -36,47 +36,6 @@ func Open(o Options) (*Frontier, error) {
 	return f, nil
 }
 
-// storeOptions are those that were measured to be the leanest at the pace of a crawl. Values stay beside their keys, and
-// commits do not wait for the disk: they survive the process, and Sync makes them survive the machine.
-//
-// What is written at random is written again by each level that it sinks through. So there is one level of up to 128 MB above
-// the last one, instead of two or three small ones, and [logsAtATime] says how many logs are merged with it.
-//
-// What builds a table takes twice its size, then twice that and so on as it is filled, with each block as it is and a place for its
-// compressed form; the store keeps up to eight of these, full or not. So tables and memory tables are just so large that 2, 4 and 8 MB
-// suffice: of 1 MB if blocks shrink to no less than a sixth, and of 6 MB. A transaction takes 0.9 MB then, and values stay beside their keys up
-// to that.
-func storeOptions(o Options) badger.Options {
-	compactors := 2
-	switch {
-	case o.Compactors > 0:
-		compactors = o.Compactors
-	case o.Compactors < 0:
-		compactors = 0
-	}
-	b := badger.DefaultOptions(o.Dir).
-		WithMemTableSize(6 << 20).
-		WithValueThreshold(900 << 10).
-		WithNumMemtables(2).
-		WithBlockCacheSize(12 << 20).
-		WithIndexCacheSize(48 << 20).
-		WithNumCompactors(compactors).
-		WithBaseTableSize(1 << 20).
-		WithBaseLevelSize(128 << 20).
-		WithNumLevelZeroTablesStall(48).
-		WithBlockSize(8 << 10).
-		WithValueLogFileSize(64 << 20).
-		WithNumGoroutines(1).
-		WithMetricsEnabled(false).
-		WithSyncWrites(false).
-		WithLogger(o.Logger)
-	b.TableSizeMultiplier = 1
-	if o.Filling {
-		b = b.WithMemTableSize(16 << 20).WithNumLevelZeroTablesStall(24).WithBaseTableSize(2 << 20).WithBaseLevelSize(64 << 20).WithBloomFalsePositive(0.002).WithBlockCacheSize(16 << 20)
-	}
-	return b
-}
-
 // load reads what the frontier keeps in memory, and marks the store as open.
 func (f *Frontier) load(o Options) error {
 	var rest int64
@@ -215,7 +174,7 @@ func (f *Frontier) loadHosts(txn *badger.Txn, rest int64, now time.Time) error {
 			return damaged(hostKey(want), errors.New("is missing"))
 		}
 		var w hostRow
-		if err := decode(it.Item(), &w); err != nil {
+		if err := decodeRow(it.Item(), &w); err != nil {
 			return err
 		}
 		h, err := f.hostOf(id, w, rest, now)
@@ -258,3 +217,10 @@ func (f *Frontier) hostOf(id uint32, w hostRow, rest int64, now time.Time) (*hos
 	}
 	return h, nil
 }
+
+// What a command that fills the store (see [Options]) had better keep to. Most of its memory are blocks without pointers, so that collecting
+// garbage often costs little; the two together keep an import of ten million digests within 512 MiB.
+const (
+	FillingGarbage = 20        // percent of what is in use that may gather as garbage, see [runtime/debug.SetGCPercent]
+	FillingMapped  = 100 << 20 // bytes of mapped files, for [Frontier.Relieve]
+)

@@ -16,7 +16,7 @@ func TestTextOfARow(t *testing.T) {
 		for _, w := range []uriRow{{}, {Visits: 3}, {
 			Hops: "LL", Via: "v", Seed: "s", FirstSeen: 1, LastVisit: 2, LastCapture: 3, LastChange: 4, Due: 5,
 			Visits: 6, Versions: 7, Failures: 8, Unread: 9, LastStatus: 10, Wait: 11, ContentType: "t", Status: 12,
-			Location: "l", ETag: "e", LastMod: "m", Size: 13, LastRead: 14, Rules: 15, Gone: 16,
+			Location: "l", ETag: "e", LastModified: "m", Size: 13, LastRead: 14, Rules: 15, Gone: 16,
 		}} {
 			w.URI = cbor.ByteString(("http://a.example/" + strings.Repeat("x", length))[:length])
 			row, err := cbor.Marshal(w)

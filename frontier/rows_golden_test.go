@@ -68,14 +68,14 @@ func checkGoldenURI(row []byte, export string) error {
 	if err := json.Unmarshal([]byte(export), &imported); err != nil {
 		return err
 	}
-	fromExport := rowOf(imported.Record, direct.Due)
+	fromExport := newURIRow(imported.Record, direct.Due)
 	fromExport.Held, fromExport.Forbidden = imported.Held, imported.Forbidden
 	for _, w := range []uriRow{direct, byTags, fromExport} {
 		r, err := w.record()
 		if err != nil {
 			return err
 		}
-		again := rowOf(r, w.Due)
+		again := newURIRow(r, w.Due)
 		again.Held, again.Forbidden = w.Held, w.Forbidden
 		if got, _ := again.appendTo(nil); !bytes.Equal(got, row) {
 			return fmt.Errorf("wrote %x, want %x", got, row)
@@ -112,7 +112,7 @@ func checkGoldenRobots(row []byte) error {
 	if err := cbor.Unmarshal(row, &w); err != nil {
 		return err
 	}
-	got, err := cbor.Marshal(robotsRowOf(w.copy()))
+	got, err := cbor.Marshal(newRobotsRow(w.copy()))
 	if err != nil || !bytes.Equal(got, row) {
 		return fmt.Errorf("wrote %x, %v; want %x", got, err, row)
 	}

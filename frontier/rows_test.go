@@ -32,7 +32,7 @@ func FuzzRows(f *testing.F) {
 		if err != nil {
 			return
 		}
-		v, err := cbor.Marshal(rowOf(record, w.Due))
+		v, err := cbor.Marshal(newURIRow(record, w.Due))
 		if err != nil {
 			t.Fatal(err)
 		}

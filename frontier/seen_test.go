@@ -40,7 +40,7 @@ func TestLookingUpFindsWhatIsThere(t *testing.T) {
 		var fps []fingerprint
 		for range 1 + rnd.IntN(200) {
 			cs = append(cs, page(rnd.IntN(1+round%5), rnd.IntN(300)))
-			fps = append(fps, fingerprintOf(cs[len(cs)-1].URI.String()))
+			fps = append(fps, newFingerprint(cs[len(cs)-1].URI.String()))
 		}
 		homes, _, err := f.homesOf(cs)
 		if err != nil {

@@ -4,13 +4,53 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"time"
 
 	"github.com/dgraph-io/badger/v4"
 	"github.com/fxamacker/cbor/v2"
 )
 
-// reopenBatch is how many forbidden URIs are reopened in one transaction, if they are not too long for it.
-const reopenBatch = 50
+// MaxSeen bounds the bytes of [Settlement.Seen].
+const MaxSeen = 800 << 10
+
+// Settlement is what a visit comes to.
+type Settlement struct {
+	// Record is what is remembered of the URI from now on. It must be of the claimed URI. Due may lie in the past, which
+	// makes the URI due at once; a zero Due takes it out of the queue.
+	Record Record
+
+	Finished   time.Time     // end of the visit; the delays count from here
+	Took       time.Duration // from the first byte sent to Finished
+	Politeness Politeness
+
+	RetryAfter time.Time // the whole host rests until then, at most 24 hours after Finished; zero is no rest
+
+	// HostDown tells that the host's name did not resolve or nothing answered at its address. The whole host rests, for
+	// one minute and then for twice as long each time in a row, up to an hour; its URIs keep their due times. Any
+	// settlement without it ends the row, unless it is Unasked.
+	HostDown bool
+
+	// Unasked tells that the host was asked for nothing: the URI was refused or put off. It says nothing about the host.
+	Unasked bool
+
+	Found []Candidate // newly discovered; their zero Due is Finished
+
+	// Seen is what a feed or sitemap has listed so far, at most [MaxSeen] bytes, to be had by [Frontier.Seen]. It is remembered
+	// with the URI and never before what it makes of Found. Nil leaves what there is.
+	Seen []byte
+
+	Forbidden bool        // robots.txt forbids the URI: it is listed for Reopen
+	Robots    *RobotsCopy // the visit was to a robots.txt: keep this copy in force for its origin; nil changes nothing
+
+	// Reopen tells that the rules of the URI's origin changed: all URIs of that origin that were settled as Forbidden are
+	// due at Finished, and listed no longer. A claim of that origin which is in progress meanwhile may have been judged by
+	// the old rules; if it is settled as Forbidden it is due again at once instead.
+	Reopen bool
+
+	// Also writes what others remember of the visit, in the transaction of the settlement: both are remembered, or neither. It is called with
+	// locks held, and again if the transaction has to be made anew; an error of it is one of the settlement. Nil is nothing.
+	Also func(txn *badger.Txn) error
+}
 
 // maxConflicts is how often a settlement is tried anew because of what others write at the same time.
 const maxConflicts = 100
@@ -105,13 +145,13 @@ func (c *change) settle(d *draft, cl Claim, o Settlement, fresh []newcomer, reop
 		return Added{}, err
 	}
 	if o.Seen != nil {
-		fp := fingerprintOf(o.Record.URI.String())
+		fp := newFingerprint(o.Record.URI.String())
 		if err := c.txn.Set(seenKey(d.h.id, fp), o.Seen[:min(len(o.Seen), MaxSeen)]); err != nil {
 			return Added{}, err
 		}
 	}
 	if o.Robots != nil {
-		if err := write(c.txn, robotsKey(d.h.id, o.Record.URI), robotsRowOf(*o.Robots)); err != nil {
+		if err := writeRow(c.txn, robotsKey(d.h.id, o.Record.URI), newRobotsRow(*o.Robots)); err != nil {
 			return Added{}, err
 		}
 	}
@@ -140,7 +180,7 @@ func (c *change) settled(d *draft, cl Claim, o Settlement) error {
 	if s.sooner != 0 && !due.IsZero() && due.UnixMilli() > s.sooner {
 		due, urgent, o.Record.Why = fromMillis(s.sooner), true, whySooner
 	}
-	is := rowOf(o.Record, dueMillis(due, o.Finished))
+	is := newURIRow(o.Record, dueMillis(due, o.Finished))
 	if s.said.changed > is.LastCapture { // what the visit could see itself is for no other one
 		is.told(s.said)
 	}
@@ -159,87 +199,4 @@ func (c *change) settled(d *draft, cl Claim, o Settlement) error {
 
 	is.Forbidden, is.Held, is.Urgent = forbidden, was.Held, urgent
 	return c.put(d, fp, was, is)
-}
-
-// reopenBatches reopens the forbidden URIs of the settled URI's origin, all but the last portion, which it returns: that
-// one goes into the transaction of the settlement.
-func (f *Frontier) reopenBatches(h *host, o Settlement) ([]fingerprint, error) {
-	var from, self fingerprint = fingerprint{}, fingerprintOf(o.Record.URI.String())
-	for {
-		fps, more, err := f.forbidden(h.id, o.Record.URI.Scheme(), from, self)
-		if err != nil || !more {
-			return fps, err
-		}
-		if err := f.reopenBatch(h, o, fps); err != nil {
-			return nil, err
-		}
-		from = fps[len(fps)-1] // no longer in the list
-	}
-}
-
-func (f *Frontier) reopenBatch(h *host, o Settlement, fps []fingerprint) error {
-	return inPortions(fps, func(some []fingerprint) error {
-		c := f.begin()
-		defer c.discard()
-		if err := c.reopen(c.draft(h.name), o, some); err != nil {
-			return err
-		}
-		return c.commit()
-	})
-}
-
-// forbidden lists a portion of the host's forbidden URIs of one scheme, all but self; more is true when it is full.
-func (f *Frontier) forbidden(host uint32, scheme string, from, self fingerprint) (fps []fingerprint, more bool, err error) {
-	err = f.db.View(func(txn *badger.Txn) error {
-		o := badger.DefaultIteratorOptions
-		o.Prefix = key(kindForbidden, host, nil)
-		o.PrefetchSize = reopenBatch
-		it := txn.NewIterator(o)
-		defer it.Close()
-		for it.Seek(forbiddenKey(host, from)); it.Valid() && len(fps) < reopenBatch; it.Next() {
-			_, fp, err := split(it.Item().Key(), fingerprintLen)
-			if err != nil {
-				return err
-			}
-			same := false
-			if err := it.Item().Value(func(v []byte) error { same = string(v) == scheme; return nil }); err != nil {
-				return err
-			}
-			if same && fingerprint(fp) != self {
-				fps = append(fps, fingerprint(fp))
-			}
-		}
-		return nil
-	})
-	return fps, len(fps) == reopenBatch, err
-}
-
-// reopen makes forbidden URIs due, and remembers for the claims of their origin that its rules changed.
-func (c *change) reopen(d *draft, o Settlement, fps []fingerprint) error {
-	if !o.Reopen {
-		return nil
-	}
-	for i := range d.slots {
-		if s := &d.slots[i]; s.serial != 0 && s.scheme == o.Record.URI.Scheme() {
-			s.reopened = true
-		}
-	}
-	for _, fp := range fps {
-		was, ok, err := row(c.txn, d.h.id, fp)
-		if err == nil && !ok {
-			err = damaged(forbiddenKey(d.h.id, fp), errors.New("its URI is missing"))
-		}
-		if err != nil {
-			return err
-		}
-		is := was
-		is.Forbidden = false
-		if due := dueMillis(o.Finished, o.Finished); is.Due == 0 || is.Due > due {
-			is.Due = due
-		}
-		if err := c.put(d, fp, was, is); err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -12,7 +12,7 @@ func TestSharesKeepEachKindFromStarving(t *testing.T) {
 	t.Parallel()
 	const now = 1_000_000_000
 	hour := time.Hour.Milliseconds()
-	at := func(i int) place { return placeOf(now-1, fingerprintOf(fmt.Sprint(i))) }
+	at := func(i int) place { return newPlace(now-1, newFingerprint(fmt.Sprint(i))) }
 	busy := func(i int) contender { return contender{at: at(i), visited: now - 10*hour, wait: hour, rate: 100} }
 	for _, kind := range []struct {
 		name string

@@ -1,0 +1,61 @@
+package frontier
+
+import "time"
+
+// hasten makes a known URI due sooner, and reports whether that moved it.
+func (c *change) hasten(d *draft, n newcomer, now time.Time) (bool, error) {
+	was, ok, err := uriRowAt(c.txn, d.h.id, n.fp)
+	if err != nil || !ok || was.Due == 0 {
+		return false, err
+	}
+	due := dueMillis(n.Due, now)
+	if due == 0 {
+		due = dueMillis(now, now)
+	}
+	said := hearsay{micros(n.SaidChanged), micros(n.SaidNothing)}
+	is := was
+	told := is.told(said)
+	if taker := d.taker(n.fp); taker != nil {
+		d.dirty = true // it must come into memory; on disk nothing but what was said changes
+		if taker.sooner == 0 || due < taker.sooner {
+			taker.sooner = due
+		}
+		taker.said = taker.said.and(said)
+		if told {
+			err = c.put(d, n.fp, was, is) // in case the claim is given back
+		}
+		return true, err
+	}
+	is.Due = min(was.Due, due)
+	is.Urgent = was.Urgent || n.Urgent && is.Due <= due
+	moved := is.Due != was.Due || is.Urgent != was.Urgent
+	if moved {
+		is.Why = whySooner
+	}
+	if !moved && !told {
+		return false, nil
+	}
+	return moved, c.put(d, n.fp, was, is)
+}
+
+// hearsay is what sources say of a URI: when it last changed, and until when they had said nothing before that, in µs.
+type hearsay struct{ changed, nothing int64 }
+
+// and is h with more of it: the latest change, and the first silence.
+func (h hearsay) and(o hearsay) hearsay {
+	if o.changed <= h.changed {
+		return h
+	}
+	if h.changed != 0 {
+		o.nothing = h.nothing
+	}
+	return o
+}
+
+// told takes in what a source says, and reports whether that is more than was known.
+func (w *uriRow) told(said hearsay) bool {
+	was := hearsay{w.SaidChanged, w.SaidNothing}
+	is := was.and(said)
+	w.SaidChanged, w.SaidNothing = is.changed, is.nothing
+	return is != was
+}

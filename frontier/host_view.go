@@ -1,0 +1,161 @@
+package frontier
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+// HostState is what a host is doing, as the package comment tells.
+type HostState uint8
+
+// The states of a host.
+const (
+	Idle    HostState = iota // no URI waits
+	Ready                    // it would hand out a URI now
+	Snoozed                  // it will hand out one later
+	Busy                     // all slots are claimed
+	Paused                   // an operator has it hand out nothing
+)
+
+// String is the name of the state.
+func (s HostState) String() string {
+	switch s {
+	case Idle:
+		return "idle"
+	case Ready:
+		return "ready"
+	case Snoozed:
+		return "snoozed"
+	case Busy:
+		return "busy"
+	case Paused:
+		return "paused"
+	}
+	return fmt.Sprintf("HostState(%d)", uint8(s))
+}
+
+// HostView is how a host stands at one moment.
+type HostView struct {
+	Host  uri.Host
+	State HostState
+
+	URIs       int64 // known
+	Queued     int64 // have a due time
+	Forbidden  int64 // by robots.txt, when last visited
+	Held       int64 // by an operator
+	InProgress int64 // claimed
+	Slots      int   // its valence
+
+	Ready    time.Time // when it can hand out the next URI; zero while that depends on something else
+	Oldest   time.Time // due time of the URI that waits unclaimed and is due first; zero when none waits
+	Paused   time.Time // since when an operator has it hand out nothing; zero when none does
+	Rest     time.Time // the whole host rests until then; zero when it does not
+	Failures int       // times in a row that it could not be reached
+}
+
+// Hosts tells how every host stands as of now, in the order of their names. It looks at no URI.
+func (f *Frontier) Hosts(now time.Time) []HostView {
+	f.mu.Lock()
+	views := make([]HostView, len(f.byID))
+	for i, h := range f.byID {
+		views[i] = h.view(now.UnixMilli())
+	}
+	f.mu.Unlock()
+	slices.SortFunc(views, func(a, b HostView) int { return cmp.Compare(a.Host, b.Host) })
+	return views
+}
+
+// Host tells how one host stands as of now; ok is false when it is not known.
+func (f *Frontier) Host(name uri.Host, now time.Time) (v HostView, ok bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	h := f.hosts[name]
+	if h == nil {
+		return HostView{}, false
+	}
+	return h.view(now.UnixMilli()), true
+}
+
+// stands is the host's state at a time in ms.
+func (h *host) stands(now int64) HostState {
+	switch {
+	case h.free() == nil || h.diverting():
+		return Busy
+	case h.paused != 0:
+		return Paused
+	case h.head.isNone():
+		return Idle
+	case h.readyAt <= now:
+		return Ready
+	}
+	return Snoozed
+}
+
+func (h *host) view(now int64) HostView {
+	v := HostView{
+		Host: h.name, State: h.stands(now), URIs: h.uris, Queued: h.queued, Forbidden: h.forbidden, Held: h.held, InProgress: h.claimed(),
+		Slots: len(h.slots), Failures: h.failures, Paused: fromMillis(h.paused),
+	}
+	if h.readyAt != never {
+		v.Ready = fromMillis(h.readyAt)
+	}
+	if !h.head.isNone() {
+		v.Oldest = fromMillis(h.head.due())
+	}
+	if h.rest > now {
+		v.Rest = fromMillis(h.rest)
+	}
+	return v
+}
+
+// Counts says how much a frontier holds. Ready, Snoozed, Busy, Idle and Paused are numbers of hosts in these states and
+// add up to Hosts; the others are numbers of URIs.
+type Counts struct {
+	Hosts, URIs int64
+	Queued      int64 // wait for their due time; the others are visited on demand, or held
+	InProgress  int64 // claimed
+	Forbidden   int64 // by robots.txt, when last visited
+	Held        int64 // by an operator
+
+	Ready, Snoozed, Busy, Idle, Paused int64
+
+	// Oldest is the due time of the URI that waits unclaimed and is due first, on a host that is not paused. How far it lies in the past tells how much
+	// the crawl lags. Zero when none waits.
+	Oldest time.Time
+}
+
+// Counts counts as of now. It looks at every host and at no URI.
+func (f *Frontier) Counts(now time.Time) Counts {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	n := Counts{Hosts: int64(len(f.byID))}
+	var oldest int64
+	for _, h := range f.byID {
+		n.URIs += h.uris
+		n.Queued += h.queued
+		n.Forbidden += h.forbidden
+		n.Held += h.held
+		n.InProgress += h.claimed()
+		switch h.stands(now.UnixMilli()) {
+		case Busy:
+			n.Busy++
+		case Paused:
+			n.Paused++
+		case Idle:
+			n.Idle++
+		case Ready:
+			n.Ready++
+		case Snoozed:
+			n.Snoozed++
+		}
+		if !h.head.isNone() && h.paused == 0 && (oldest == 0 || h.head.due() < oldest) {
+			oldest = h.head.due()
+		}
+	}
+	n.Oldest = fromMillis(oldest)
+	return n
+}

@@ -1,0 +1,90 @@
+package frontier
+
+import (
+	"fmt"
+
+	"github.com/dgraph-io/badger/v4"
+
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+// Get gives what is remembered of a URI; ok is false when it is not known.
+func (f *Frontier) Get(u uri.URI) (r Record, ok bool, err error) {
+	id, err := f.idOf(u)
+	if id == 0 || err != nil {
+		return Record{}, false, err
+	}
+	err = f.View(func(txn *badger.Txn) error {
+		var w uriRow
+		fp := newFingerprint(u.String())
+		if w, ok, err = uriRowFor(txn, id, fp, u); err != nil || !ok {
+			return err
+		}
+		if r, err = w.record(); err != nil {
+			return damaged(uriKey(id, fp), err)
+		}
+		return nil
+	})
+	if err != nil {
+		return Record{}, false, fmt.Errorf("look up %s: %w", u, err)
+	}
+	return r, ok, nil
+}
+
+// Seen gives what a feed or sitemap has listed so far, as the last [Settlement] with a Seen left it; nil if none did.
+func (f *Frontier) Seen(u uri.URI) ([]byte, error) {
+	id, err := f.idOf(u)
+	if id == 0 || err != nil {
+		return nil, err
+	}
+	var seen []byte
+	err = f.View(func(txn *badger.Txn) error {
+		seen, err = readBytes(txn, string(seenKey(id, newFingerprint(u.String()))))
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("look up what %s has listed: %w", u, err)
+	}
+	return seen, nil
+}
+
+// idOf is the number of the URI's host, 0 if it is not known.
+func (f *Frontier) idOf(u uri.URI) (uint32, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.closed {
+		return 0, ErrClosed
+	}
+	if u.IsZero() || f.hosts[u.Host()] == nil {
+		return 0, nil
+	}
+	return f.hosts[u.Host()].id, nil
+}
+
+// Each calls visit with every URI, host by host, as they were when it began, until visit returns an error, which Each
+// returns. The frontier can be used meanwhile.
+func (f *Frontier) Each(visit func(Record) error) error {
+	if _, err := f.idOf(uri.URI{}); err != nil {
+		return err
+	}
+	return f.db.View(func(txn *badger.Txn) error {
+		o := badger.DefaultIteratorOptions
+		o.Prefix = []byte{kindURI}
+		it := txn.NewIterator(o)
+		defer it.Close()
+		for it.Rewind(); it.Valid(); it.Next() {
+			var w uriRow
+			if err := decodeRow(it.Item(), &w); err != nil {
+				return err
+			}
+			r, err := w.record()
+			if err != nil {
+				return damaged(it.Item().KeyCopy(nil), err)
+			}
+			if err := visit(r); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}

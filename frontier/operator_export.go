@@ -1,0 +1,176 @@
+package frontier
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+	"unicode/utf8"
+
+	"github.com/arcrawl/arcrawl/digest"
+)
+
+// The lines of an export are entryLine in row_generated.go. Names are only ever added. Times are RFC 3339 in UTC;
+// intervals are written as Go writes them, such as 36h0m0s.
+
+// MarshalJSON returns the entry as one line, with all that is remembered of it. Fields that are zero are left out.
+func (e Entry) MarshalJSON() ([]byte, error) { return json.Marshal(newEntryLine(e)) }
+
+// UnmarshalJSON reads what MarshalJSON writes; an unknown name is an error. The URI need not be canonical.
+func (e *Entry) UnmarshalJSON(b []byte) error {
+	in := json.NewDecoder(bytes.NewReader(b))
+	in.DisallowUnknownFields()
+	var l entryLine
+	if err := in.Decode(&l); err != nil {
+		return err
+	}
+	if l.URI.IsZero() {
+		return errors.New("the uri is missing")
+	}
+	if l.negative() {
+		return fmt.Errorf("%s: a number is negative", l.URI)
+	}
+	*e = l.entry()
+	return nil
+}
+
+// comparisonLine is a [digest.Comparison] within the line of an entry.
+type comparisonLine struct {
+	Sum    jsonDigest `json:"sum,omitzero"`
+	Rules  jsonBits   `json:"rules,omitempty"`
+	Sketch jsonBits   `json:"sketch,omitempty"`
+}
+
+func newComparisonLine(c digest.Comparison) *comparisonLine {
+	if c == (digest.Comparison{}) {
+		return nil
+	}
+	return &comparisonLine{Sum: jsonDigest(c.Sum), Rules: jsonBits(c.Rules), Sketch: jsonBits(c.Sketch)}
+}
+
+func (c *comparisonLine) value() digest.Comparison {
+	if c == nil {
+		return digest.Comparison{}
+	}
+	return digest.Comparison{Sum: digest.Digest(c.Sum), Rules: uint64(c.Rules), Sketch: uint64(c.Sketch)}
+}
+
+// originLine is a [digest.Origin] within the line of an entry.
+type originLine struct {
+	RecordID jsonText   `json:"record_id,omitempty"`
+	URI      jsonText   `json:"uri,omitempty"`
+	Date     *time.Time `json:"date,omitempty"`
+	Payload  jsonDigest `json:"payload,omitzero"`
+	File     jsonText   `json:"file,omitempty"`
+	Offset   int64      `json:"offset,omitempty"`
+	Length   int64      `json:"length,omitempty"`
+	Size     int64      `json:"size,omitempty"`
+}
+
+func newOriginLine(o digest.Origin) *originLine {
+	if o == (digest.Origin{}) {
+		return nil
+	}
+	return &originLine{
+		RecordID: jsonText(o.RecordID), URI: jsonText(o.URI), Date: timeOrNil(o.Date), Payload: jsonDigest(o.Payload),
+		File: jsonText(o.File), Offset: o.Offset, Length: o.Length, Size: o.Size,
+	}
+}
+
+func (o *originLine) value() digest.Origin {
+	if o == nil {
+		return digest.Origin{}
+	}
+	return digest.Origin{
+		RecordID: string(o.RecordID), URI: string(o.URI), Date: timeOrZero(o.Date), Payload: digest.Digest(o.Payload),
+		File: string(o.File), Offset: o.Offset, Length: o.Length, Size: o.Size,
+	}
+}
+
+// jsonText is a string of any bytes: a JSON string if it is UTF-8, otherwise {"base64": "…"}.
+type jsonText string
+
+type base64Text struct {
+	Base64 []byte `json:"base64"`
+}
+
+// MarshalJSON loses no byte.
+func (t jsonText) MarshalJSON() ([]byte, error) {
+	if utf8.ValidString(string(t)) {
+		return json.Marshal(string(t))
+	}
+	return json.Marshal(base64Text{Base64: []byte(t)})
+}
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (t *jsonText) UnmarshalJSON(b []byte) error {
+	if bytes.HasPrefix(b, []byte("{")) {
+		var raw base64Text
+		err := json.Unmarshal(b, &raw)
+		*t = jsonText(raw.Base64)
+		return err
+	}
+	var s string
+	err := json.Unmarshal(b, &s)
+	*t = jsonText(s)
+	return err
+}
+
+// jsonDuration is an interval as text.
+type jsonDuration time.Duration
+
+// MarshalText writes the interval as 36h0m0s.
+func (d jsonDuration) MarshalText() ([]byte, error) { return []byte(time.Duration(d).String()), nil }
+
+// UnmarshalText reads an interval as [time.ParseDuration] does.
+func (d *jsonDuration) UnmarshalText(b []byte) error {
+	v, err := time.ParseDuration(string(b))
+	*d = jsonDuration(v)
+	return err
+}
+
+// jsonBits is 64 bits that are not a quantity, as hexadecimal digits. A JSON number would lose some of them.
+type jsonBits uint64
+
+// MarshalText writes 16 hexadecimal digits.
+func (n jsonBits) MarshalText() ([]byte, error) { return fmt.Appendf(nil, "%016x", uint64(n)), nil }
+
+// UnmarshalText reads hexadecimal digits.
+func (n *jsonBits) UnmarshalText(b []byte) error {
+	v, err := strconv.ParseUint(string(b), 16, 64)
+	*n = jsonBits(v)
+	return err
+}
+
+// jsonDigest is a digest as [digest.Digest] writes itself.
+type jsonDigest digest.Digest
+
+// MarshalText writes sha1: and base32.
+func (d jsonDigest) MarshalText() ([]byte, error) { return []byte(digest.Digest(d).String()), nil }
+
+// UnmarshalText reads a digest as [digest.Parse] does.
+func (d *jsonDigest) UnmarshalText(b []byte) error {
+	v, err := digest.Parse(string(b))
+	*d = jsonDigest(v)
+	return err
+}
+
+// IsZero reports whether there is no digest.
+func (d jsonDigest) IsZero() bool { return digest.Digest(d).IsZero() }
+
+func timeOrNil(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	t = t.UTC()
+	return &t
+}
+
+func timeOrZero(t *time.Time) time.Time {
+	if t == nil {
+		return time.Time{}
+	}
+	return t.UTC()
+}

@@ -1,0 +1,90 @@
+package frontier
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Imported says what became of imported entries.
+type Imported struct {
+	New        int // became known
+	Known      int // were known, and stay exactly as they are
+	Replaced   int // were known, and are as the entry says now
+	InProgress int // were not replaced because they are being visited
+	Refused    int // their host has as many URIs as it may have
+}
+
+// Plus is the sum of two results.
+func (i Imported) Plus(j Imported) Imported {
+	return Imported{
+		New: i.New + j.New, Known: i.Known + j.Known, Replaced: i.Replaced + j.Replaced,
+		InProgress: i.InProgress + j.InProgress, Refused: i.Refused + j.Refused,
+	}
+}
+
+// Import makes entries known, with all their history. Known ones stay exactly as they are, unless replace is set; so it can
+// be broken off and begun again. It is written in portions of some dozens: after an error some may be known already.
+func (f *Frontier) Import(now time.Time, replace bool, entries ...Entry) (Imported, error) {
+	var total Imported
+	for len(entries) > 0 {
+		n := min(len(entries), steerBatch)
+		err := inPortions(entries[:n], func(some []Entry) error {
+			done, err := f.importBatch(now, replace, some)
+			if err == nil {
+				total = total.Plus(done)
+			}
+			return err
+		})
+		if err != nil {
+			return total, fmt.Errorf("import into the frontier: %w", err)
+		}
+		entries = entries[n:]
+	}
+	return total, nil
+}
+
+func (f *Frontier) importBatch(now time.Time, replace bool, entries []Entry) (done Imported, err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.closed {
+		return done, ErrClosed
+	}
+	c := f.begin()
+	defer c.discard()
+	for _, e := range entries {
+		if e.URI.IsZero() {
+			return done, errors.New("an entry has no URI")
+		}
+		d := c.draft(e.URI.Host())
+		fp := newFingerprint(e.URI.String())
+		was, ok, err := uriRowFor(c.txn, d.h.id, fp, e.URI)
+		full := false
+		if err == nil && !ok {
+			full, err = c.full(d, e.URI)
+		}
+		switch {
+		case err != nil:
+			return done, err
+		case full:
+			done.Refused++
+			continue
+		case ok && !replace:
+			done.Known++
+			continue
+		case d.taker(fp) != nil:
+			done.InProgress++
+			continue
+		case ok:
+			done.Replaced++
+		default:
+			done.New++
+		}
+		is := newURIRow(e.Record, dueMillis(e.Due, now))
+		is.Held, is.Forbidden = e.Held, e.Forbidden
+		if err := c.put(d, fp, was, is); err != nil {
+			return done, err
+		}
+	}
+	return done, c.commit()
+}

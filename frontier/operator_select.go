@@ -1,0 +1,353 @@
+package frontier
+
+import (
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/dgraph-io/badger/v4"
+
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+// State is something that can be true of a URI. Several can be true at once.
+type State string
+
+// The states of a URI.
+const (
+	StateDue        State = "due"         // waits, and its time has come
+	StateWaiting    State = "waiting"     // waits for its time
+	StateOnDemand   State = "on-demand"   // has no due time
+	StateInProgress State = "in-progress" // is being visited
+	StateHeld       State = "held"        // an operator holds it back
+	StateForbidden  State = "forbidden"   // by robots.txt, when last visited
+	StateRejected   State = "rejected"    // out of scope, in a trap or a second name, when last looked at
+	StateFailing    State = "failing"     // its last visits were misfortunes
+	StateGone       State = "gone"        // its last visits were answered 404 or 410
+	StateNew        State = "new"         // was never visited
+)
+
+// States lists all states of a URI.
+func States() []State {
+	return []State{
+		StateDue, StateWaiting, StateOnDemand, StateInProgress, StateHeld, StateForbidden, StateRejected, StateFailing, StateGone,
+		StateNew,
+	}
+}
+
+// statusRejected is the status that a URI is settled with when no visit is made of it because it is out of scope. The number is
+// Heritrix's.
+const statusRejected = -5000
+
+// MaxNamed is how many URIs a [Select] may name one by one.
+const MaxNamed = 10_000
+
+// Select says which URIs are meant: those for which all that is set is true. The zero value means all.
+type Select struct {
+	URIs   []uri.URI      // one of these, at most [MaxNamed]; none is no condition
+	Host   string         // on this host, or, as "*.example.org", on it or one below it
+	Prefix string         // its canonical form begins with this
+	Match  *regexp.Regexp // its canonical form matches, anywhere
+	States []State        // all of these are true of it
+}
+
+// IsAll tells whether nothing is set, so that every URI is meant.
+func (s Select) IsAll() bool {
+	return len(s.URIs) == 0 && s.Host == "" && s.Prefix == "" && s.Match == nil && len(s.States) == 0
+}
+
+func (s Select) check() error {
+	if len(s.URIs) > MaxNamed {
+		return fmt.Errorf("%d URIs are named, at most %d can be", len(s.URIs), MaxNamed)
+	}
+	for _, state := range s.States {
+		if !slices.Contains(States(), state) {
+			return fmt.Errorf("no state is called %q; write one of %q", state, States())
+		}
+	}
+	return nil
+}
+
+// HostMatches tells whether a host is the one that the pattern names or, for "*.example.org", example.org or below it. "" and
+// "*" mean all.
+func HostMatches(pattern string, h uri.Host) bool {
+	below, wild := strings.CutPrefix(pattern, "*.")
+	switch {
+	case pattern == "" || pattern == "*":
+		return true
+	case wild:
+		return string(h) == below || strings.HasSuffix(string(h), "."+below)
+	}
+	return string(h) == pattern
+}
+
+// text tells whether a URI with this text, on a host that fits, can be meant.
+func (s Select) text(t []byte) bool {
+	return strings.HasPrefix(string(t), s.Prefix) && (s.Match == nil || s.Match.Match(t))
+}
+
+// states tells whether all wanted states are true of a row.
+func (s Select) states(w uriRow, claimed bool, now int64) bool {
+	for _, state := range s.States {
+		if !is(state, w, claimed, now) {
+			return false
+		}
+	}
+	return true
+}
+
+func is(s State, w uriRow, claimed bool, now int64) bool {
+	waits := w.Due != 0 && !w.Held && !claimed
+	switch s {
+	case StateDue:
+		return waits && w.Due <= now
+	case StateWaiting:
+		return waits && w.Due > now
+	case StateOnDemand:
+		return w.Due == 0
+	case StateInProgress:
+		return claimed
+	case StateHeld:
+		return w.Held
+	case StateForbidden:
+		return w.Forbidden
+	case StateRejected:
+		return w.LastStatus == statusRejected
+	case StateFailing:
+		return w.Failures > 0
+	case StateGone:
+		return w.Gone > 0
+	case StateNew:
+		return w.Visits == 0
+	}
+	return false
+}
+
+// Cursor is how far a walk over the selected URIs has come. The empty one is its beginning, and its end. It stays good
+// while URIs come, move and go, and after the frontier was closed and opened again; what comes meanwhile may be passed
+// over. It is short and printable.
+type Cursor string
+
+// spot is a Cursor in clear: behind which URI row to go on, or at which of the named URIs.
+type spot struct {
+	host  uint32
+	fp    fingerprint
+	named int
+}
+
+func (c Cursor) spot(s Select) (spot, error) {
+	var at spot
+	if c == "" {
+		return at, nil
+	}
+	bad := fmt.Errorf("cursor %q is not of this selection", c)
+	if len(s.URIs) > 0 {
+		n, err := strconv.Atoi(string(c))
+		if err != nil || n < 0 || n > len(s.URIs) {
+			return at, bad
+		}
+		at.named = n
+		return at, nil
+	}
+	b, err := hex.DecodeString(string(c))
+	if err != nil || len(b) != 4+fingerprintLen {
+		return at, bad
+	}
+	at.host, at.fp = binary.BigEndian.Uint32(b), fingerprint(b[4:])
+	return at, nil
+}
+
+func cursorBehind(host uint32, fp fingerprint) Cursor {
+	return Cursor(hex.EncodeToString(uriKey(host, fp)[1:]))
+}
+
+// maxLooked is how many rows a step of a walk reads at most, so that a selection that finds nothing holds nobody up.
+const maxLooked = 5_000
+
+// found is a selected URI as it was when it was read.
+type found struct {
+	h   *host
+	fp  fingerprint
+	row uriRow
+}
+
+// step finds up to n selected URIs behind a cursor. No lock is held while it reads. The walk is over when next is empty.
+func (f *Frontier) step(s Select, from Cursor, n int, now time.Time) (list []found, next Cursor, err error) {
+	if err := s.check(); err != nil {
+		return nil, "", err
+	}
+	at, err := from.spot(s)
+	if err != nil {
+		return nil, "", err
+	}
+	hosts, err := f.known()
+	if err != nil {
+		return nil, "", err
+	}
+	w := walk{Select: s, hosts: hosts, most: n, now: millis(now)}
+	err = f.db.View(func(txn *badger.Txn) error {
+		if len(s.URIs) > 0 {
+			next, err = w.named(txn, f, at)
+		} else {
+			next, err = w.rows(txn, at)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, "", err
+	}
+	return f.fitting(w), next, nil
+}
+
+// known lists the hosts of now. They are never forgotten, and their names and numbers never change, so that the list may
+// be read without a lock.
+func (f *Frontier) known() ([]*host, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.closed {
+		return nil, ErrClosed
+	}
+	return f.byID[:len(f.byID):len(f.byID)], nil
+}
+
+// fitting keeps what is in the wanted states, which only the lock can tell of claimed ones.
+func (f *Frontier) fitting(w walk) []found {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.DeleteFunc(w.list, func(x found) bool { return !w.states(x.row, x.h.taker(x.fp) != nil, w.now) })
+}
+
+// walk is one step of a walk.
+type walk struct {
+	Select
+	hosts  []*host
+	most   int
+	now    int64
+	looked int
+	list   []found
+}
+
+func (w *walk) full() bool { return len(w.list) >= w.most || w.looked >= maxLooked }
+
+// named looks up URIs one by one.
+func (w *walk) named(txn *badger.Txn, f *Frontier, at spot) (Cursor, error) {
+	for i := at.named; i < len(w.URIs); i++ {
+		if w.full() {
+			return Cursor(strconv.Itoa(i)), nil
+		}
+		w.looked++
+		u := w.URIs[i]
+		if u.IsZero() || !HostMatches(w.Host, u.Host()) || !w.text([]byte(u.String())) {
+			continue
+		}
+		h := f.hostNamed(u.Host())
+		if h == nil {
+			continue
+		}
+		fp := newFingerprint(u.String())
+		row, ok, err := uriRowFor(txn, h.id, fp, u)
+		if err != nil {
+			return "", err
+		}
+		if ok {
+			w.list = append(w.list, found{h: h, fp: fp, row: row})
+		}
+	}
+	return "", nil
+}
+
+func (f *Frontier) hostNamed(name uri.Host) *host {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.hosts[name]
+}
+
+// rows reads the rows of all hosts that fit, from a place on.
+func (w *walk) rows(txn *badger.Txn, at spot) (Cursor, error) {
+	only := hostOfPrefix(w.Prefix)
+	for id := max(at.host, 1); int(id) <= len(w.hosts); id++ {
+		h := w.hosts[id-1]
+		if !HostMatches(w.Host, h.name) || only != "" && only != h.name {
+			continue
+		}
+		var from *fingerprint
+		if id == at.host {
+			from = &at.fp
+		}
+		if next, err := w.ofHost(txn, h, from); err != nil || next != "" {
+			return next, err
+		}
+	}
+	return "", nil
+}
+
+// hostOfPrefix is the one host that all URIs with the prefix are on, or empty when there may be several.
+func hostOfPrefix(prefix string) uri.Host {
+	if u := uri.FromCanonical(prefix); !u.IsZero() {
+		return u.Host()
+	}
+	return ""
+}
+
+func (w *walk) ofHost(txn *badger.Txn, h *host, behind *fingerprint) (Cursor, error) {
+	o := badger.DefaultIteratorOptions
+	o.Prefix = key(kindURI, h.id, nil)
+	it := txn.NewIterator(o)
+	defer it.Close()
+	start := o.Prefix
+	if behind != nil {
+		start = uriKey(h.id, *behind)
+	}
+	w.looked++ // opening it costs something too
+	for it.Seek(start); it.Valid(); it.Next() {
+		_, rest, err := split(it.Item().Key(), fingerprintLen)
+		if err != nil {
+			return "", err
+		}
+		fp := fingerprint(rest)
+		if behind != nil && fp == *behind {
+			continue
+		}
+		w.looked++
+		if err := w.look(it.Item(), h, fp); err != nil {
+			return "", err
+		}
+		if w.full() {
+			return cursorBehind(h.id, fp), nil
+		}
+	}
+	if w.full() { // between two hosts
+		return cursorBehind(h.id, lastPlace.fp()), nil
+	}
+	return "", nil
+}
+
+// look takes a row if its text is selected. A row that need not be decoded for that is not.
+func (w *walk) look(item *badger.Item, h *host, fp fingerprint) error {
+	meant := true
+	err := item.Value(func(v []byte) error {
+		if t, ok := textOf(v); ok {
+			meant = w.text(t)
+		}
+		return nil
+	})
+	if err != nil || !meant {
+		return err
+	}
+	var row uriRow
+	if err := decodeRow(item, &row); err != nil {
+		return err
+	}
+	if w.text([]byte(row.URI)) && (w.aboutClaims() || w.states(row, false, w.now)) {
+		w.list = append(w.list, found{h: h, fp: fp, row: row})
+	}
+	return nil
+}
+
+// aboutClaims tells whether a wanted state can be true of a claimed URI only.
+func (w *walk) aboutClaims() bool { return slices.Contains(w.States, StateInProgress) }

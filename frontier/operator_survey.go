@@ -1,0 +1,105 @@
+package frontier
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/dgraph-io/badger/v4"
+	"github.com/fxamacker/cbor/v2"
+
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+// Waiting is what a survey tells of a URI.
+type Waiting struct {
+	Host        uri.Host
+	URI         uri.URI
+	Hops        uri.HopPath
+	Due         time.Time     // zero is on demand only
+	LastVisit   time.Time     // zero is never
+	Wait        time.Duration // interval that was learned
+	ContentType string
+	Rate        float64 // changes per day that are expected; 0 is not known
+	Held        bool    // by an operator
+	Source      bool    // a feed or sitemap, or said to be one
+
+	FirstSeen, LastChange time.Time
+	Versions              int
+}
+
+// surveyRow reads of a uriRow the fields that a survey reports.
+type surveyRow struct {
+	URI         cbor.ByteString `cbor:"1,keyasint"`
+	Hops        cbor.ByteString `cbor:"2,keyasint,omitempty"`
+	FirstSeen   int64           `cbor:"5,keyasint,omitempty"`
+	LastVisit   int64           `cbor:"6,keyasint,omitempty"`
+	LastChange  int64           `cbor:"8,keyasint,omitempty"`
+	Due         int64           `cbor:"9,keyasint,omitempty"`
+	Versions    int             `cbor:"11,keyasint,omitempty"`
+	Wait        int64           `cbor:"15,keyasint,omitempty"`
+	ContentType cbor.ByteString `cbor:"16,keyasint,omitempty"`
+	Rate        float64         `cbor:"40,keyasint,omitempty"`
+	Source      cbor.ByteString `cbor:"50,keyasint,omitempty"`
+	Held        bool            `cbor:"80,keyasint,omitempty"`
+}
+
+// maxSurveyed is how many rows a step of a survey reads.
+const maxSurveyed = 20_000
+
+// Survey tells of all URIs of a host, or of all hosts if it is empty, some thousands at a time; it is called again from
+// next until that is empty. It holds no lock while it reads.
+func (f *Frontier) Survey(host uri.Host, from Cursor, each func(Waiting)) (next Cursor, err error) {
+	at, err := from.spot(Select{})
+	if err != nil {
+		return "", err
+	}
+	hosts, err := f.known()
+	if err != nil {
+		return "", err
+	}
+	o := badger.DefaultIteratorOptions
+	o.Prefix = []byte{kindURI}
+	if host != "" {
+		h := f.hostNamed(host)
+		if h == nil {
+			return "", nil
+		}
+		o.Prefix = key(kindURI, h.id, nil)
+	}
+	err = f.db.View(func(txn *badger.Txn) error {
+		it := txn.NewIterator(o)
+		defer it.Close()
+		it.Rewind()
+		if from != "" {
+			it.Seek(append(uriKey(at.host, at.fp), 0))
+		}
+		for n := 0; it.Valid(); it.Next() {
+			id, fp, err := split(it.Item().Key(), fingerprintLen)
+			if err != nil {
+				return err
+			}
+			if n++; n > maxSurveyed {
+				return nil
+			}
+			next = cursorBehind(id, fingerprint(fp))
+			if id == 0 || int(id) > len(hosts) {
+				continue // became known since
+			}
+			var w surveyRow
+			if err := decodeRow(it.Item(), &w); err != nil {
+				return err
+			}
+			each(Waiting{
+				Host: hosts[id-1].name, URI: uri.FromCanonical(string(w.URI)), Hops: uri.HopPath(w.Hops), Due: fromMillis(w.Due), LastVisit: fromMicros(w.LastVisit), Wait: time.Duration(w.Wait),
+				ContentType: string(w.ContentType), Rate: w.Rate, Held: w.Held, Source: w.Source != "", FirstSeen: fromMicros(w.FirstSeen), LastChange: fromMicros(w.LastChange),
+				Versions: w.Versions,
+			})
+		}
+		next = ""
+		return nil
+	})
+	if err != nil {
+		return "", fmt.Errorf("survey the frontier: %w", err)
+	}
+	return next, nil
+}

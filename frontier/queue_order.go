@@ -1,0 +1,88 @@
+package frontier
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/dgraph-io/badger/v4"
+)
+
+// Order is how a host that cannot serve all its due URIs chooses among them.
+type Order uint8
+
+const (
+	// ByValue prefers the visit that saves most: the URI of which most versions are expected to be lost if it is not
+	// visited now. With x changes expected since the last visit that is 1 − (1+x)e^(−x); see [History].Rate.
+	ByValue Order = iota
+	// ByOverdue prefers the largest delay in proportion to the wait interval.
+	ByOverdue
+	// ByDue prefers the one that has been due for longest.
+	ByDue
+)
+
+// String is the name of the order, as a configuration has it.
+func (o Order) String() string {
+	switch o {
+	case ByValue:
+		return "value"
+	case ByOverdue:
+		return "overdue"
+	case ByDue:
+		return "due"
+	}
+	return fmt.Sprintf("Order(%d)", uint8(o))
+}
+
+// SetOrder changes [Options].Order from the next choice on.
+func (f *Frontier) SetOrder(o Order) error {
+	if o > ByDue {
+		return fmt.Errorf("unknown order %s", o)
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.order = o
+	return nil
+}
+
+// choose finds the place of the URI that is to be visited next: the head, unless the host is crowded.
+func (f *Frontier) choose(txn *badger.Txn, h *host, s *state, now int64) (place, uriRow, error) {
+	if at, w, err := first(txn, h.id, s, now); err != nil || !at.isNone() {
+		return at, w, err
+	}
+	if f.order != ByDue {
+		if len(s.ahead) < crowd-1 && int64(len(s.ahead)) < s.queued-s.claimed()-1 {
+			ahead, err := places(txn, h.id, s.head, s, f.sight())
+			if err != nil {
+				return place{}, uriRow{}, err
+			}
+			s.ahead = ahead
+		}
+		if len(s.ahead) >= crowd-1 && s.ahead[crowd-2].due() <= now {
+			if at, w, err := f.weigh(txn, h, s, now); err != nil || !at.isNone() {
+				return at, w, err
+			}
+		} else {
+			f.disperse(s)
+		}
+	}
+	w, err := placed(txn, h.id, s.head)
+	return s.head, w, err
+}
+
+// disperse ends a crowd.
+func (f *Frontier) disperse(s *state) {
+	if s.pool != nil {
+		s.pool.due, s.pool.read, s.pool.coming, s.pool.whole = nil, nil, nil, false
+		f.count(s.pool)
+		s.pool = nil
+	}
+}
+
+// placed is the row of the URI that has a place.
+func placed(txn *badger.Txn, host uint32, at place) (uriRow, error) {
+	w, ok, err := uriRowAt(txn, host, at.fp())
+	if err == nil && (!ok || w.place(at.fp()) != at) {
+		err = damaged(queueKey(host, at), errors.New("its URI is missing, or due at another time"))
+	}
+	return w, err
+}

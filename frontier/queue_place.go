@@ -1,0 +1,48 @@
+package frontier
+
+import (
+	"bytes"
+	"encoding/binary"
+)
+
+// place is where a URI stands in the queue of its host: its due time in ms, then its fingerprint. Places compare as bytes.
+// The zero place is none; no URI is due at 0.
+type place [placeLen]byte
+
+// lastPlace is above all places of URIs, the watermark of an empty queue.
+var lastPlace = place(bytes.Repeat([]byte{0xff}, placeLen))
+
+func newPlace(due int64, fp fingerprint) place {
+	if due <= 0 {
+		return place{}
+	}
+	var at place
+	binary.BigEndian.PutUint64(at[:8], uint64(due))
+	copy(at[8:], fp[:])
+	return at
+}
+
+func (p place) isNone() bool        { return p == place{} }
+func (p place) due() int64          { return int64(binary.BigEndian.Uint64(p[:8])) }
+func (p place) fp() fingerprint     { return fingerprint(p[8:]) }
+func (p place) compare(q place) int { return bytes.Compare(p[:], q[:]) }
+func (p place) before(q place) bool { return p.compare(q) < 0 }
+
+// earlier is the lower one of two places, of which either may be none.
+func earlier(p, q place) place {
+	if p.isNone() || !q.isNone() && q.before(p) {
+		return q
+	}
+	return p
+}
+
+// below is the place just below p.
+func (p place) below() place {
+	for i := len(p) - 1; i >= 0; i-- {
+		p[i]--
+		if p[i] != 0xff {
+			return p
+		}
+	}
+	return place{} // below the first there is none
+}

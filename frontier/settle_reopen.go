@@ -1,0 +1,93 @@
+package frontier
+
+import (
+	"errors"
+
+	"github.com/dgraph-io/badger/v4"
+)
+
+// reopenBatch is how many forbidden URIs are reopened in one transaction, if they are not too long for it.
+const reopenBatch = 50
+
+// reopenBatches reopens the forbidden URIs of the settled URI's origin, all but the last portion, which it returns: that
+// one goes into the transaction of the settlement.
+func (f *Frontier) reopenBatches(h *host, o Settlement) ([]fingerprint, error) {
+	var from, self fingerprint = fingerprint{}, newFingerprint(o.Record.URI.String())
+	for {
+		fps, more, err := f.forbidden(h.id, o.Record.URI.Scheme(), from, self)
+		if err != nil || !more {
+			return fps, err
+		}
+		if err := f.reopenBatch(h, o, fps); err != nil {
+			return nil, err
+		}
+		from = fps[len(fps)-1] // no longer in the list
+	}
+}
+
+func (f *Frontier) reopenBatch(h *host, o Settlement, fps []fingerprint) error {
+	return inPortions(fps, func(some []fingerprint) error {
+		c := f.begin()
+		defer c.discard()
+		if err := c.reopen(c.draft(h.name), o, some); err != nil {
+			return err
+		}
+		return c.commit()
+	})
+}
+
+// forbidden lists a portion of the host's forbidden URIs of one scheme, all but self; more is true when it is full.
+func (f *Frontier) forbidden(host uint32, scheme string, from, self fingerprint) (fps []fingerprint, more bool, err error) {
+	err = f.db.View(func(txn *badger.Txn) error {
+		o := badger.DefaultIteratorOptions
+		o.Prefix = key(kindForbidden, host, nil)
+		o.PrefetchSize = reopenBatch
+		it := txn.NewIterator(o)
+		defer it.Close()
+		for it.Seek(forbiddenKey(host, from)); it.Valid() && len(fps) < reopenBatch; it.Next() {
+			_, fp, err := split(it.Item().Key(), fingerprintLen)
+			if err != nil {
+				return err
+			}
+			same := false
+			if err := it.Item().Value(func(v []byte) error { same = string(v) == scheme; return nil }); err != nil {
+				return err
+			}
+			if same && fingerprint(fp) != self {
+				fps = append(fps, fingerprint(fp))
+			}
+		}
+		return nil
+	})
+	return fps, len(fps) == reopenBatch, err
+}
+
+// reopen makes forbidden URIs due, and remembers for the claims of their origin that its rules changed.
+func (c *change) reopen(d *draft, o Settlement, fps []fingerprint) error {
+	if !o.Reopen {
+		return nil
+	}
+	for i := range d.slots {
+		if s := &d.slots[i]; s.serial != 0 && s.scheme == o.Record.URI.Scheme() {
+			s.reopened = true
+		}
+	}
+	for _, fp := range fps {
+		was, ok, err := uriRowAt(c.txn, d.h.id, fp)
+		if err == nil && !ok {
+			err = damaged(forbiddenKey(d.h.id, fp), errors.New("its URI is missing"))
+		}
+		if err != nil {
+			return err
+		}
+		is := was
+		is.Forbidden = false
+		if due := dueMillis(o.Finished, o.Finished); is.Due == 0 || is.Due > due {
+			is.Due = due
+		}
+		if err := c.put(d, fp, was, is); err != nil {
+			return err
+		}
+	}
+	return nil
+}

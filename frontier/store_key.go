@@ -1,0 +1,126 @@
+package frontier
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+// The kinds of keys, by their first byte. They stand in stores and never change. The letter 'd' belongs to another room.
+//
+//	m | name                          what concerns the whole store
+//	n | host name                     → host number, 4 bytes big-endian
+//	h | host(4)                       → hostRow
+//	u | host(4) | fp(12)           → uriRow
+//	q | host(4) | due ms(8) | fp(12)  → a hint, or nothing: a place in the queue
+//	r | host(4) | scheme              → robotsRow, one for each origin of the host
+//	f | host(4) | fp(12)           → what a feed or sitemap has listed
+//	x | host(4) | fp(12)           → scheme: forbidden by robots.txt
+//	p | d | host(4) | fp(12) of a folder → how many of its URIs were taken, 8 bytes big-endian
+//	p | n | fp(12) of a canonical name  → the URI that has it
+//
+// Other rooms have keys of the kind p too, with other second letters.
+const (
+	kindMeta      = 'm'
+	kindName      = 'n'
+	kindHost      = 'h'
+	kindURI       = 'u'
+	kindQueue     = 'q'
+	kindRobots    = 'r'
+	kindForbidden = 'x'
+	kindSeen      = 'f'
+	kindAside     = 'p'
+)
+
+// The second letters of kind p.
+const (
+	asideDirectory = 'd'
+	asideName      = 'n'
+)
+
+// The keys of kind m.
+const (
+	metaVersion = "mversion" // the format of the store, one byte
+	metaClean   = "mclean"   // present while the store is properly closed
+	metaRest    = "mrest"    // ms, 8 bytes big-endian: no host that was known by the last opening is visited before
+)
+
+const (
+	hostPrefix     = 1 + 4
+	fingerprintLen = 12
+	placeLen       = 8 + fingerprintLen
+)
+
+// fingerprint is the first 96 bits of the SHA-256 of a canonical URI. Rows hold the text too, so that two URIs of one fingerprint
+// would be seen and not confused.
+type fingerprint [fingerprintLen]byte
+
+func newFingerprint(text string) fingerprint {
+	sum := sha256.Sum256([]byte(text))
+	return fingerprint(sum[:fingerprintLen])
+}
+
+func key(kind byte, host uint32, rest []byte) []byte {
+	k := make([]byte, hostPrefix, hostPrefix+len(rest))
+	k[0] = kind
+	binary.BigEndian.PutUint32(k[1:], host)
+	return append(k, rest...)
+}
+
+func uriKey(host uint32, fp fingerprint) []byte       { return key(kindURI, host, fp[:]) }
+func queueKey(host uint32, at place) []byte           { return key(kindQueue, host, at[:]) }
+func forbiddenKey(host uint32, fp fingerprint) []byte { return key(kindForbidden, host, fp[:]) }
+func seenKey(host uint32, fp fingerprint) []byte      { return key(kindSeen, host, fp[:]) }
+func hostKey(host uint32) []byte                      { return key(kindHost, host, nil) }
+func nameKey(name uri.Host) []byte                    { return append([]byte{kindName}, name...) }
+
+func asideKey(letter byte, host uint32, fp fingerprint) []byte {
+	k := binary.BigEndian.AppendUint32([]byte{kindAside, letter}, host)
+	return append(k, fp[:]...)
+}
+
+func robotsKey(host uint32, origin uri.URI) []byte {
+	return key(kindRobots, host, []byte(origin.Scheme()))
+}
+
+// split takes apart a key of the kinds h, u, q, x, whose remainder must have the given length.
+func split(k []byte, length int) (host uint32, rest []byte, err error) {
+	if len(k) != hostPrefix+length {
+		return 0, nil, damaged(k, fmt.Errorf("length %d, want %d", len(k), hostPrefix+length))
+	}
+	return binary.BigEndian.Uint32(k[1:hostPrefix]), k[hostPrefix:], nil
+}
+
+// Describe says in words what a key of the store holds. A fingerprint is written as 24 hexadecimal digits, a host by its
+// number.
+func Describe(key []byte) string {
+	if len(key) == 0 {
+		return "the empty key"
+	}
+	kind, ok := map[byte]string{
+		kindHost: "the record of", kindURI: "the history of a URI of", kindQueue: "a place in the queue of",
+		kindRobots: "the robots.txt of", kindForbidden: "an entry in the list of forbidden URIs of",
+		kindSeen: "what a feed has listed on",
+	}[key[0]]
+	switch {
+	case key[0] == kindMeta:
+		return fmt.Sprintf("the store's own entry %q", key[1:])
+	case key[0] == kindName:
+		return fmt.Sprintf("the number of host %s", key[1:])
+	case !ok || len(key) < hostPrefix:
+		return fmt.Sprintf("key %q", key)
+	}
+	text := fmt.Sprintf("%s host %d", kind, binary.BigEndian.Uint32(key[1:]))
+	switch rest := key[hostPrefix:]; {
+	case key[0] == kindQueue && len(rest) == placeLen:
+		at := place(rest)
+		text += fmt.Sprintf(", due %s, fingerprint %x", fromMillis(at.due()).Format("2006-01-02T15:04:05.000Z"), at.fp())
+	case key[0] == kindRobots:
+		text += " for " + string(rest)
+	case len(rest) > 0:
+		text += fmt.Sprintf(", fingerprint %x", rest)
+	}
+	return text
+}

@@ -1,0 +1,86 @@
+package frontier
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/dgraph-io/badger/v4"
+	"golang.org/x/sys/unix"
+)
+
+// syncStore does nothing. The store's own Sync holds the lock that each read and each write takes until the disk is done, and what it
+// syncs are logs that are mapped: here that is the same as to sync the files, which [synced] does anyway.
+func syncStore(*badger.DB) error { return nil }
+
+// syncData writes what is needed to read the file again, as os.File.Sync does for all that is known about it.
+func syncData(f *os.File) error {
+	for {
+		if err := unix.Fdatasync(int(f.Fd())); err != unix.EINTR {
+			return err
+		}
+	}
+}
+
+// Relieve lets the memory that mapped files hold fall to little when it is more than a number of bytes: Badger maps all its tables, and what
+// was once read of them stays resident until the machine is short of memory. It is for commands that read or write much of the store.
+//
+// The kernel is asked to page the tables out (MADV_PAGEOUT), which harms no memory whatever it is: between reading where a table is mapped
+// and asking, Badger may have removed it.
+func (f *Frontier) Relieve(limit int64) error {
+	var pages [64]byte
+	statm, err := os.Open("/proc/self/statm")
+	if err != nil {
+		return nil // not told here
+	}
+	n, err := statm.Read(pages[:])
+	if err = errors.Join(err, statm.Close()); err != nil {
+		return fmt.Errorf("read how much memory is resident: %w", err)
+	}
+	fields := bytes.Fields(pages[:n])
+	if len(fields) < 3 {
+		return nil
+	}
+	shared, err := strconv.ParseInt(string(fields[2]), 10, 64)
+	if err != nil || shared*int64(os.Getpagesize()) <= limit {
+		return nil
+	}
+	return f.pageOut()
+}
+
+func (f *Frontier) pageOut() error {
+	dir, err := filepath.Abs(f.dir)
+	if err == nil {
+		dir, err = filepath.EvalSymlinks(dir)
+	}
+	if err != nil {
+		return fmt.Errorf("find the tables of the frontier: %w", err)
+	}
+	maps, err := os.Open("/proc/self/maps")
+	if err != nil {
+		return nil //nolint:nilerr // not told here
+	}
+	defer maps.Close() //nolint:errcheck // nothing was written
+	for s := bufio.NewScanner(maps); s.Scan(); {
+		line := s.Text()
+		at := strings.IndexByte(line, '/')
+		if at < 0 || filepath.Dir(line[at:]) != dir || !strings.HasSuffix(line, ".sst") {
+			continue
+		}
+		bounds, _, _ := strings.Cut(line, " ")
+		from, to, _ := strings.Cut(bounds, "-")
+		low, err1 := strconv.ParseUint(from, 16, 64)
+		high, err2 := strconv.ParseUint(to, 16, 64)
+		if errors.Join(err1, err2) != nil || high <= low {
+			continue
+		}
+		// What it says does not matter: the range may have gone, or the kernel may be too old.
+		_, _, _ = unix.Syscall(unix.SYS_MADVISE, uintptr(low), uintptr(high-low), unix.MADV_PAGEOUT)
+	}
+	return nil
+}

@@ -1,0 +1,36 @@
+//go:build unix
+
+package frontier
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// lockDir holds the lock that the store itself takes on its folder, and tells whether another process has it.
+func lockDir(dir string) (unlock func() error, taken bool, err error) {
+	d, err := os.Open(dir)
+	if err != nil {
+		return nil, false, err
+	}
+	if err := unix.Flock(int(d.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		return nil, errors.Is(err, unix.EWOULDBLOCK), errors.Join(err, d.Close())
+	}
+	unlock = func() error {
+		// A process that is being started at this moment may have a copy of d, and with it the lock.
+		return errors.Join(unix.Flock(int(d.Fd()), unix.LOCK_UN), d.Close())
+	}
+	return unlock, false, nil
+}
+
+// taken is how many bytes of disk a file takes: the store makes some files larger than what is in them.
+func taken(path string, _ fs.FileInfo) (int64, error) {
+	var s unix.Stat_t
+	if err := unix.Stat(path, &s); err != nil {
+		return 0, &fs.PathError{Op: "stat", Path: path, Err: err}
+	}
+	return s.Blocks * 512, nil
+}
