@@ -73,7 +73,8 @@ func (a *aims) aimOf(w frontier.Waiting) *aim {
 
 // find is the aim of a URI for which an entry of the stack decides.
 func (a *aims) find(about config.About, e evaluators.WaitEvaluator) *aim {
-	if e.Rule != evaluators.Learned && e.Rule != evaluators.Target {
+	share, ok := e.CaptureTarget()
+	if !ok {
 		return &aim{loose: true}
 	}
 	media, _, err := mime.ParseMediaType(about.ContentType)
@@ -83,7 +84,8 @@ func (a *aims) find(about config.About, e evaluators.WaitEvaluator) *aim {
 	if where := a.config.WaitRefinements(about); where != "" {
 		media += " where " + where
 	}
-	part := evaluators.Part{Of: media, Target: e.CaptureTarget, Least: e.Min, Most: e.Max}
+	shortest, longest := e.Rule.Bounds()
+	part := evaluators.Part{Of: media, Target: share, Least: shortest, Most: longest}
 	for i, known := range a.aims {
 		if known.Of == part.Of && known.Target == part.Target && known.Least == part.Least && known.Most == part.Most || i == maxAims-1 {
 			return known

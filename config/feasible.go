@@ -49,10 +49,8 @@ func (l *loader) warnPace() {
 func shortestWait(s evaluators.Stack) time.Duration {
 	for _, e := range s {
 		if e.MIME.MatchString("text/html") {
-			if e.Rule == evaluators.Fixed {
-				return max(e.Every, time.Millisecond)
-			}
-			return max(e.Min, time.Millisecond)
+			shortest, _ := e.Rule.Bounds()
+			return max(shortest, time.Millisecond)
 		}
 	}
 	return 365 * day

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/scope"
 )
 
@@ -82,7 +83,8 @@ func checkConfig(t *testing.T, c *config.Config) {
 			t.Fatal("the stack is empty")
 		}
 		for _, e := range s.Wait {
-			if e.MIME == nil || e.Min <= 0 || e.Min > e.Max || e.ChangedFactor < 1 || e.UnchangedFactor < 1 {
+			shortest, longest := e.Rule.Bounds()
+			if e.MIME == nil || shortest <= 0 || shortest > longest || !factors(e.Rule) {
 				t.Fatalf("entry %+v contradicts itself", e)
 			}
 		}
@@ -90,4 +92,13 @@ func checkConfig(t *testing.T, c *config.Config) {
 	if agent := c.UserAgent("1"); strings.ContainsAny(agent, "\r\n") {
 		t.Fatalf("User-Agent %q has more than one line", agent)
 	}
+}
+
+// factors reports whether the factors of a rule, if it has any, are at least 1.
+func factors(rule evaluators.Rule) bool {
+	classic, ok := rule.(evaluators.Classic)
+	if target, has := rule.(evaluators.Target); has {
+		classic, ok = target.Classic, true
+	}
+	return !ok || classic.ChangedFactor >= 1 && classic.UnchangedFactor >= 1
 }

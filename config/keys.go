@@ -198,7 +198,7 @@ var coreKeys = []key{
 	},
 	{
 		Key:    Key{Name: "wait.rule", Default: `"classic"`, Scope: inBoth, Doc: "How the wait is found: multiplied and divided (`classic`), always the same and in a phase that does not drift (`fixed`), multiplied by what a wanted share of captured versions asks for (`target`), or from the rate of change that was learned of the URI (`learned`)."},
-		reader: choice(func(d *draft) *evaluators.Rule { return &d.entry.Rule }, evaluators.Classic, evaluators.Fixed, evaluators.Target, evaluators.Learned),
+		reader: choice(func(d *draft) *string { return &d.entry.Rule }, evaluators.RuleNames()...),
 	},
 	{
 		Key:    Key{Name: "wait.every", Default: `"24h"`, Scope: inBoth, Doc: "The wait of the rule `fixed`. The bounds do not apply to it."},

@@ -14,7 +14,6 @@ import (
 
 	"github.com/BurntSushi/toml"
 
-	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -115,9 +114,7 @@ func defaults(c *Config, s *Settings) *draft {
 
 func (l *loader) readMain() {
 	l.draft = defaults(&l.config, new(Settings))
-	for _, e := range evaluators.Default() {
-		l.draft.shadowed = append(l.draft.shadowed, evaluator{WaitEvaluator: e})
-	}
+	l.draft.shadowed = builtIn(l.draft.plain)
 	l.main.read(l.draft, inMain)
 	if len(l.draft.entries) == 0 {
 		l.draft.entries = l.draft.shadowed
@@ -128,14 +125,6 @@ func (l *loader) readMain() {
 	l.config.HostsDir = l.absolute(l.draft.hosts)
 	c.State, c.WARC, c.Log = l.absolute(c.State), l.absolute(c.WARC), l.absolute(c.Log)
 	l.config.Admin.settle(c.State, l.absolute)
-}
-
-func stack(entries []evaluator) evaluators.Stack {
-	s := make(evaluators.Stack, len(entries))
-	for i, e := range entries {
-		s[i] = e.WaitEvaluator
-	}
-	return s
 }
 
 // absolute is a path of the main file, seen from its folder.

@@ -89,6 +89,11 @@ func parse(t testing.TB, s string) uri.URI {
 	return u
 }
 
+// plain is the rule of an entry that sets nothing.
+var plain = evaluators.Classic{
+	Initial: day, Min: time.Hour, Max: 28 * day, Unknown: 3 * day, ChangedFactor: 1.5, UnchangedFactor: 1.5,
+}
+
 func defaultSettings(t testing.TB) config.Settings {
 	return config.Settings{
 		Politeness: config.Politeness{
@@ -204,6 +209,21 @@ unknown = "1d"
 rule = "learned"
 every = "12h"
 capture_target = 0.9
+[[wait]]
+mime = "^text/css.*"
+initial = "6h"
+min = "10m"
+max = "1w"
+changed_factor = 2.0
+unchanged_factor = 1.25
+use_overdue = true
+unknown = "1d"
+rule = "target"
+capture_target = 0.9
+[[wait]]
+mime = "^font/.*"
+rule = "fixed"
+every = "12h"
 [[wait]]
 mime = "^image/.*$"
 max = "1y"
@@ -365,17 +385,27 @@ func TestEachKeyReachesItsField(t *testing.T) {
 		Robots: config.Robots{Wait: 12 * time.Hour, ForbiddenWait: 2 * day, UnreachableWait: 30 * time.Minute},
 		Wait: evaluators.Stack{
 			{
-				Name: "^text/html.*", MIME: mime(t, "^text/html.*"), Initial: 6 * time.Hour, Min: 10 * time.Minute, Max: 7 * day, Unknown: day,
-				ChangedFactor: 2, UnchangedFactor: 1.25, UseOverdue: true, Rule: evaluators.Learned, Every: 12 * time.Hour, CaptureTarget: 0.9,
+				Name: "^text/html.*", MIME: mime(t, "^text/html.*"),
+				Rule: evaluators.Learned{Min: 10 * time.Minute, Max: 7 * day, CaptureTarget: 0.9},
 			},
 			{
-				Name: "^image/.*$", MIME: mime(t, "^image/.*$"), Initial: 48 * time.Hour, Min: time.Hour, Max: 365 * day, Unknown: 3 * day,
-				ChangedFactor: 1.5, UnchangedFactor: 1.5, Every: day, CaptureTarget: 0.8,
+				Name: "^text/css.*", MIME: mime(t, "^text/css.*"),
+				Rule: evaluators.Target{
+					Classic: evaluators.Classic{
+						Initial: 6 * time.Hour, Min: 10 * time.Minute, Max: 7 * day, Unknown: day,
+						ChangedFactor: 2, UnchangedFactor: 1.25, UseOverdue: true,
+					},
+					CaptureTarget: 0.9,
+				},
 			},
+			{Name: "^font/.*", MIME: mime(t, "^font/.*"), Rule: evaluators.Fixed{Every: 12 * time.Hour}},
 			{
-				Name: "^video/.*$", MIME: mime(t, "^video/.*$"), Initial: day, Min: time.Hour, Max: 28 * day, Unknown: 3 * day,
-				ChangedFactor: 1.5, UnchangedFactor: 1.5, Every: day, CaptureTarget: 0.8,
+				Name: "^image/.*$", MIME: mime(t, "^image/.*$"),
+				Rule: evaluators.Classic{
+					Initial: 48 * time.Hour, Min: time.Hour, Max: 365 * day, Unknown: 3 * day, ChangedFactor: 1.5, UnchangedFactor: 1.5,
+				},
 			},
+			{Name: "^video/.*$", MIME: mime(t, "^video/.*$"), Rule: plain},
 		},
 		Retry: evaluators.Ladder{First: time.Minute, Factor: 3, Max: day},
 		Midfetch: config.Midfetch{
@@ -474,18 +504,20 @@ func TestAboutNothingTheSettingsAreThoseOfTheMainFile(t *testing.T) {
 
 func TestHostEntriesStandBeforeTheStackAndInheritFromWhatTheyShadow(t *testing.T) {
 	t.Parallel()
-	html := evaluators.WaitEvaluator{
-		Name: "^text/html.*", MIME: mime(t, "^text/html.*"), Initial: 6 * time.Hour, Min: 2 * time.Hour, Max: 10 * day, Unknown: 3 * day,
-		ChangedFactor: 3, UnchangedFactor: 1.5, Every: day, CaptureTarget: 0.8,
+	of := func(expr string, rule evaluators.Classic) evaluators.WaitEvaluator {
+		return evaluators.WaitEvaluator{Name: expr, MIME: mime(t, expr), Rule: rule}
 	}
-	changed := html
-	changed.Initial, changed.Min = 30*time.Minute, 5*time.Minute
-	feed := evaluators.WaitEvaluator{
-		Name: "^application/rss.*", MIME: mime(t, "^application/rss.*"), Initial: day, Min: time.Hour, Max: 28 * day, Unknown: 3 * day,
-		ChangedFactor: 1.5, UnchangedFactor: 4, Every: day, CaptureTarget: 0.8,
-	}
-	text := evaluators.Default()[0]
-	text.Name, text.Max = "^text/.*$", 14*day
+	rule := plain
+	rule.Initial, rule.Min, rule.Max, rule.ChangedFactor = 6*time.Hour, 2*time.Hour, 10*day, 3
+	html := of("^text/html.*", rule)
+	rule.Initial, rule.Min = 30*time.Minute, 5*time.Minute
+	changed := of("^text/html.*", rule)
+	rule = plain
+	rule.UnchangedFactor = 4
+	feed := of("^application/rss.*", rule)
+	rule = evaluators.Default()[0].Rule.(evaluators.Classic)
+	rule.Max = 14 * day
+	text := of("^text/.*$", rule)
 	shadowing := "[[wait]]\nmime = \"^text/html.*\"\ninitial = \"30m\"\nmin = \"5m\"\n"
 	for _, tt := range []struct {
 		name, main, host string

@@ -111,12 +111,19 @@ func TestEachKeyIsOfATableAndHasADoc(t *testing.T) {
 // TestWaitDefaultsAreThePlainEvaluators holds the table to the room that acts by it.
 func TestWaitDefaultsAreThePlainEvaluators(t *testing.T) {
 	t.Parallel()
-	want := evaluators.Default()[2]
-	want.Name, want.MIME = "", nil
 	var s Settings
-	got := defaults(&Config{}, &s).plain.WaitEvaluator
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("(-plain +table):\n%s", diff)
+	table := defaults(&Config{}, &s).plain.Options
+	for _, rule := range []string{"classic", "fixed", "target", "learned"} {
+		table.Rule = rule
+		table.Min, table.Max = evaluators.DefaultBounds(rule)
+		got, err1 := table.New()
+		want, err2 := evaluators.Options{Rule: rule}.New()
+		if diff := cmp.Diff(want, got); diff != "" || err1 != nil || err2 != nil {
+			t.Errorf("%s: %v, %v (-room +table):\n%s", rule, err1, err2, diff)
+		}
+	}
+	if shortest, longest := evaluators.DefaultBounds(""); defaults(&Config{}, &s).plain.Min != shortest || defaults(&Config{}, &s).plain.Max != longest {
+		t.Errorf("the table's bounds are not %s and %s", shortest, longest)
 	}
 }
 

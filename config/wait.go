@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"regexp"
 	"strconv"
 	"time"
 
@@ -10,7 +11,9 @@ import (
 
 // evaluator is an entry of the stack and where its fields come from.
 type evaluator struct {
-	evaluators.WaitEvaluator
+	Name string
+	MIME *regexp.Regexp
+	evaluators.Options
 	doc  *document // nil: built in
 	path string
 	base *evaluator // has the fields that this one does not set; nil: the defaults
@@ -28,9 +31,7 @@ func (doc *document) readEntry(path string, m map[string]any, d *draft, where st
 	}
 	d.entry.base = shadowedBy(d.entry, d.shadowed)
 	if base := d.entry.base; base != nil {
-		name := d.entry.Name
-		d.entry.WaitEvaluator = base.WaitEvaluator
-		d.entry.Name = name
+		d.entry.Options = base.Options
 	}
 	d.entry.doc, d.entry.path = doc, path
 	rest := make(map[string]any, len(m))
@@ -45,6 +46,32 @@ func (doc *document) readEntry(path string, m map[string]any, d *draft, where st
 		d.entries = append(d.entries, d.entry)
 		doc.warnPattern(d.entry)
 	}
+}
+
+// builtIn lists the entries of [evaluators.Default], with the options of plain for what they leave to the defaults.
+func builtIn(plain evaluator) []evaluator {
+	var list []evaluator
+	for _, e := range evaluators.Default() {
+		options := plain.Options
+		if classic, ok := e.Rule.(evaluators.Classic); ok {
+			options.Initial = classic.Initial
+		}
+		list = append(list, evaluator{Name: e.Name, MIME: e.MIME, Options: options})
+	}
+	return list
+}
+
+// stack makes the evaluators that the entries describe.
+func stack(entries []evaluator) evaluators.Stack {
+	s := make(evaluators.Stack, len(entries))
+	for i, e := range entries {
+		rule, err := e.New()
+		if err != nil { // the key's reader takes no other name
+			panic("arcrawl/config: " + err.Error())
+		}
+		s[i] = evaluators.WaitEvaluator{Name: e.Name, MIME: e.MIME, Rule: rule}
+	}
+	return s
 }
 
 // shadowedBy is the first entry with the same pattern, nil if there is none.

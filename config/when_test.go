@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -128,7 +129,13 @@ min_delay = "1m"
 	want.Politeness.MaxDelay = time.Minute // the refinement's own bound moves the other
 	want.Change.Scrub = []string{`\d+ likes`}
 	html, image := plain.Wait[0], plain.Wait[2]
-	html.Min, image.Min = time.Minute, 2*time.Hour
+	of := func(e evaluators.WaitEvaluator) evaluators.Classic { return e.Rule.(evaluators.Classic) }
+	rule := of(html)
+	rule.Min = time.Minute
+	html.Rule = rule
+	rule = of(image)
+	rule.Min = 2 * time.Hour
+	image.Rule = rule
 	image.Name = "^image/.*$"
 	want.Wait = append(plain.Wait[:0:0], html, image)
 	want.Wait = append(want.Wait, plain.Wait...)

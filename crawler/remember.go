@@ -98,9 +98,7 @@ func (c *Crawler) next(v visit, s config.Settings, k kept, f found) next {
 		n.timing = timingOf(v, f.reading.dated)
 		n.wait = s.Wait.Next(evaluators.WaitInput{
 			MIME: r.ContentType, State: v.verdict.State, First: v.verdict.First, Previous: v.record().Wait, Overdue: v.claim.Overdue,
-			At: v.capture.Started, ChangedAt: n.timing.at, ChangedBy: n.timing.by, Silent: n.timing.silent, Moments: n.timing.moments,
-			Changes: n.timing.changes, Idle: f.reading.idle, Born: r.Born, Memory: evaluators.Memory(r.Memory), Kind: kindOf(v), Relatives: v.relatives,
-			Stretch: c.prices.stretch(v.uri().Host(), s.Politeness),
+			Evidence: c.evidence(v, s, n, f),
 		})
 		n.wait.Versions = versionsSince(v, n)
 		r.Wait, r.Rate, r.Memory = n.wait.Asked(), n.wait.PerDay, string(n.wait.Memory)
@@ -124,6 +122,16 @@ func (c *Crawler) next(v visit, s config.Settings, k kept, f found) next {
 		r.Due, r.Why = n.rest, "the host asked for it: Retry-After"
 	}
 	return n
+}
+
+// evidence returns what the learned rule reads of a visit.
+func (c *Crawler) evidence(v visit, s config.Settings, n next, f found) evaluators.Evidence {
+	return evaluators.Evidence{
+		At: v.capture.Started, Born: n.record.Born, Idle: f.reading.idle,
+		ChangedAt: n.timing.at, ChangedBy: n.timing.by, Silent: n.timing.silent, Moments: n.timing.moments, Changes: n.timing.changes,
+		Kind: kindOf(v), Relatives: v.relatives, Memory: evaluators.Memory(n.record.Memory),
+		Stretch: c.prices.stretch(v.uri().Host(), s.Politeness),
+	}
 }
 
 // countsFrom is the moment from which a wait counts: when the visit was claimed where a rule keeps a phase, and its end

@@ -127,7 +127,7 @@ func TestReplayedLogTeachesTheLearnedRule(t *testing.T) {
 			}
 			for _, state := range []evaluators.State{evaluators.Unchanged, evaluators.Changed} {
 				next := func(h frontier.History) time.Duration {
-					return waits.Next(evaluators.WaitInput{State: state, At: h.Due, Previous: h.Wait, Memory: evaluators.Memory(h.Memory)}).Interval
+					return waits.Next(evaluators.WaitInput{State: state, Previous: h.Wait, Evidence: evaluators.Evidence{At: h.Due, Memory: evaluators.Memory(h.Memory)}}).Interval
 				}
 				if is, was := next(got[u].History), next(want.History); is < was*9/10 || is > was*11/10 {
 					t.Errorf("%s: %s at its next visit means a wait of %s, was %s before", path, state, is, was)

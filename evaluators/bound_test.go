@@ -35,8 +35,8 @@ func TestWhatIsLearnedOfAURINeverGrows(t *testing.T) {
 	for name, next := range rows {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := evaluators.Stack{{Rule: evaluators.Learned, CaptureTarget: 0.9}}
-			in := evaluators.WaitInput{At: january, First: true, State: evaluators.Changed, Born: january}
+			s := evaluators.Stack{{Rule: evaluators.Learned{CaptureTarget: 0.9}}}
+			in := evaluators.WaitInput{First: true, State: evaluators.Changed, Evidence: evaluators.Evidence{At: january, Born: january}}
 			for i := range 600 {
 				w := s.Next(in)
 				if n := len(w.Memory); n == 0 || n > evaluators.MaxMemory {

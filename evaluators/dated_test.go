@@ -12,8 +12,8 @@ import (
 
 // taught is what the learned rule expects of a page after visits at these intervals, each of which found a change.
 func taught(visits int, every time.Duration, tell func(in *evaluators.WaitInput)) evaluators.Wait {
-	stack := evaluators.Stack{{Name: "all", Rule: evaluators.Learned}}
-	in := evaluators.WaitInput{MIME: "application/rss+xml", State: evaluators.Changed, First: true, At: time.Date(2026, 11, 2, 0, 0, 0, 0, time.UTC)}
+	stack := evaluators.Stack{{Name: "all", Rule: evaluators.Learned{}}}
+	in := evaluators.WaitInput{MIME: "application/rss+xml", State: evaluators.Changed, First: true, Evidence: evaluators.Evidence{At: time.Date(2026, 11, 2, 0, 0, 0, 0, time.UTC)}}
 	w := stack.Next(in)
 	for range visits {
 		in.At, in.First, in.Memory = in.At.Add(every), false, w.Memory

@@ -30,11 +30,11 @@ func BenchmarkDecisionWithForeignPattern(b *testing.B) {
 
 // What does a learned decision cost? It should vanish beside the fetch: 20 µs at most.
 func BenchmarkLearnedDecision(b *testing.B) {
-	s := evaluators.Stack{{Rule: evaluators.Learned}}
-	in := evaluators.WaitInput{At: january, First: true, State: evaluators.Changed, Born: january}
+	s := evaluators.Stack{{Rule: evaluators.Learned{}}}
+	in := evaluators.WaitInput{First: true, State: evaluators.Changed, Evidence: evaluators.Evidence{At: january, Born: january}}
 	for i := range 100 {
 		w := s.Next(in)
-		in = evaluators.WaitInput{At: in.At.Add(w.Interval), State: evaluators.Unchanged + evaluators.State(i%2), Memory: w.Memory}
+		in = evaluators.WaitInput{State: evaluators.Unchanged + evaluators.State(i%2), Evidence: evaluators.Evidence{At: in.At.Add(w.Interval), Memory: w.Memory}}
 	}
 	b.ReportAllocs()
 	for b.Loop() {
@@ -44,11 +44,11 @@ func BenchmarkLearnedDecision(b *testing.B) {
 
 // What do the hours of the relatives add to that?
 func BenchmarkLearnedDecisionAmongRelatives(b *testing.B) {
-	s := evaluators.Stack{{Rule: evaluators.Learned}}
-	in := evaluators.WaitInput{At: january, First: true, State: evaluators.Changed, Kind: 5, Relatives: officeHours(20, 3, true)}
+	s := evaluators.Stack{{Rule: evaluators.Learned{}}}
+	in := evaluators.WaitInput{First: true, State: evaluators.Changed, Evidence: evaluators.Evidence{At: january, Kind: 5, Relatives: officeHours(20, 3, true)}}
 	for i := range 100 {
 		w := s.Next(in)
-		in = evaluators.WaitInput{At: in.At.Add(w.Interval), State: evaluators.Unchanged + evaluators.State(i%2), Memory: w.Memory, Relatives: in.Relatives}
+		in = evaluators.WaitInput{State: evaluators.Unchanged + evaluators.State(i%2), Evidence: evaluators.Evidence{At: in.At.Add(w.Interval), Memory: w.Memory, Relatives: in.Relatives}}
 	}
 	b.ReportAllocs()
 	for b.Loop() {

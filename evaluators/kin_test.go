@@ -31,16 +31,16 @@ func TestKindsTellApartWhatChangesDifferently(t *testing.T) {
 func family(t *testing.T, uris, days int, changed bool) (k evaluators.Relatives, kind evaluators.Kind) {
 	t.Helper()
 	kind = evaluators.Traits{MIME: "text/html", Depth: 1}.Kind()
-	s := evaluators.Stack{{Rule: evaluators.Learned}}
+	s := evaluators.Stack{{Rule: evaluators.Learned{}}}
 	for range uris {
-		in := evaluators.WaitInput{At: january, First: true, State: evaluators.Changed, Kind: kind, Relatives: k}
+		in := evaluators.WaitInput{First: true, State: evaluators.Changed, Evidence: evaluators.Evidence{At: january, Kind: kind, Relatives: k}}
 		for range 4 * days {
 			w := s.Next(in)
 			if w.Kind != kind {
 				t.Fatalf("kind %d, want %d", w.Kind, kind)
 			}
 			k = k.Plus(w.Lesson)
-			in = evaluators.WaitInput{At: in.At.Add(6 * time.Hour), State: evaluators.Unchanged, Memory: w.Memory, Relatives: k}
+			in = evaluators.WaitInput{State: evaluators.Unchanged, Evidence: evaluators.Evidence{At: in.At.Add(6 * time.Hour), Memory: w.Memory, Relatives: k}}
 			if changed {
 				in.State = evaluators.Changed
 			}
@@ -51,8 +51,8 @@ func family(t *testing.T, uris, days int, changed bool) (k evaluators.Relatives,
 
 func TestANewURIBeginsAsItsRelativesAre(t *testing.T) {
 	t.Parallel()
-	s := evaluators.Stack{{Rule: evaluators.Learned}}
-	first := evaluators.WaitInput{At: january, First: true, State: evaluators.Changed}
+	s := evaluators.Stack{{Rule: evaluators.Learned{}}}
+	first := evaluators.WaitInput{First: true, State: evaluators.Changed, Evidence: evaluators.Evidence{At: january}}
 	stranger := s.Next(first)
 	still, kind := family(t, 20, 30, false)
 	if still.URIs != 20 {
@@ -71,12 +71,12 @@ func TestANewURIBeginsAsItsRelativesAre(t *testing.T) {
 
 func TestAMemoryOfTheFirstVersionJoinsItsRelatives(t *testing.T) {
 	t.Parallel()
-	s := evaluators.Stack{{Rule: evaluators.Learned}}
-	w := s.Next(evaluators.WaitInput{At: january.Add(400 * time.Hour), State: evaluators.Unchanged, Memory: old(t), Kind: 7})
+	s := evaluators.Stack{{Rule: evaluators.Learned{}}}
+	w := s.Next(evaluators.WaitInput{State: evaluators.Unchanged, Evidence: evaluators.Evidence{At: january.Add(400 * time.Hour), Memory: old(t), Kind: 7}})
 	if w.Kind != 7 || w.Lesson.URIs != 1 {
 		t.Errorf("kind %d, %v URIs more; want kind 7 and one", w.Kind, w.Lesson.URIs)
 	}
-	again := s.Next(evaluators.WaitInput{At: january.Add(402 * time.Hour), State: evaluators.Unchanged, Memory: w.Memory, Kind: 9})
+	again := s.Next(evaluators.WaitInput{State: evaluators.Unchanged, Evidence: evaluators.Evidence{At: january.Add(402 * time.Hour), Memory: w.Memory, Kind: 9}})
 	if again.Kind != 7 || again.Lesson.URIs != 0 {
 		t.Errorf("later: kind %d, %v URIs more; want kind 7 and none", again.Kind, again.Lesson.URIs)
 	}

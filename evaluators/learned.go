@@ -2,7 +2,6 @@ package evaluators
 
 import (
 	"math"
-	"strconv"
 	"time"
 )
 
@@ -276,67 +275,6 @@ func (f forecast) within(wait float64) float64 {
 	}
 	return expected
 }
-
-// learned decides by the expected number of changes.
-func (e WaitEvaluator) learned(in WaitInput) Wait {
-	var r remembered
-	err := r.open(in.Memory)
-	reason := in.State.String()
-	if in.Idle && in.State == Changed && !in.First {
-		in.State = Unchanged
-		reason += ", nothing new in it"
-	}
-	switch {
-	case err != nil:
-		reason += ", memory begun anew"
-	case in.First:
-		reason = "first capture"
-	}
-	var lesson Relatives
-	if len(in.Memory) == 0 || err != nil {
-		r.inherit(in.Relatives)
-		r.begin(in)
-	}
-	if r.kind == 0 {
-		r.kind = in.Kind
-	} else {
-		lesson = r.share(-1)
-	}
-	r.clock.usual = in.Relatives.usual()
-	wanted, versions := e.expected(), 0.0
-	if in.State != Unknown {
-		reason += r.date(in)
-		versions = r.learn(in.At, in.State == Changed)
-		if r.counted == 0 {
-			versions = math.Min(versions, unseenAtMost+wanted)
-		}
-	}
-	if in.First && in.State == Changed {
-		versions = 1
-	}
-	if r.kind != 0 {
-		lesson = lesson.Plus(r.share(1))
-		lesson.Rhythm = r.told
-	}
-	f := r.forecast(in.At)
-	crowding := r.crowding()
-	wait, _ := f.until(wanted*math.Pow(crowding, -crowdingPower), e.Max.Seconds())
-	interval := max(min(milliseconds(math.Ceil(wait*1e3)), e.Max), e.Min)
-	f.perDay = r.likely(f.profile.exposure(f.from, f.from+interval.Seconds()))
-	x := f.within(interval.Seconds())
-	w := Wait{
-		Interval: interval, Evaluator: e.Name, Memory: r.pack(),
-		Expected: x, Missed: 1 - capturedOf(x, crowding), PerDay: x / interval.Hours() * 24, Versions: versions, Kind: r.kind, Lesson: lesson,
-	}
-	w.Reason = reason + ": " + rounded(w.PerDay) + " changes a day, " + rounded(x) + " expected in " + spell(interval) + e.bound(interval)
-	if r.clock.usual.tells() {
-		w.Reason += ", hours and days as those of " + strconv.Itoa(int(in.Relatives.URIs)) + " like it"
-	}
-	return w
-}
-
-// capturedOf is the share of versions captured where so many changes are expected between visits; see crowding.
-func capturedOf(x, crowding float64) float64 { return 1 / (1 + crowding*(1/Captured(x)-1)) }
 
 // begin takes into an empty memory what is known without one: the birth, and an interval learned by another rule, at
 // which about half of the visits found a change.

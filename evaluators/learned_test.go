@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/arcrawl/arcrawl/evaluators"
+	"github.com/arcrawl/arcrawl/evaluators/rate"
 )
 
 var january = time.Date(2026, time.January, 5, 0, 0, 0, 0, time.UTC)
@@ -48,10 +49,10 @@ func poisson(perDay float64, seed uint64) func(from, to time.Time) bool {
 func TestLearnedFindsTheRateOfAPageThatChangesAtRandom(t *testing.T) {
 	t.Parallel()
 	for _, perDay := range []float64{0.2, 2, 20} {
-		e := evaluators.WaitEvaluator{Rule: evaluators.Learned, CaptureTarget: 0.8, Min: time.Minute}
+		e := evaluators.WaitEvaluator{Rule: evaluators.Learned{CaptureTarget: 0.8, Min: time.Minute}}
 		days := int(400 / perDay)
 		visits, _, _ := played(e, evaluators.WaitInput{}, days, poisson(perDay, 7))
-		want := perDay * float64(days) / evaluators.Expected(0.8)
+		want := perDay * float64(days) / rate.Expected(0.8)
 		if r := float64(visits) / want; r < 0.75 || r > 1.35 {
 			t.Errorf("%v changes a day: %d visits in %d days, want about %.0f", perDay, visits, days, want)
 		}
@@ -60,7 +61,7 @@ func TestLearnedFindsTheRateOfAPageThatChangesAtRandom(t *testing.T) {
 
 func TestLearnedSleepsAtNightWhereNothingChangesAtNight(t *testing.T) {
 	t.Parallel()
-	e := evaluators.WaitEvaluator{Rule: evaluators.Learned, CaptureTarget: 0.8, Min: time.Minute}
+	e := evaluators.WaitEvaluator{Rule: evaluators.Learned{CaptureTarget: 0.8, Min: time.Minute}}
 	random := poisson(48, 3)
 	night, day := 0, 0
 	played(e, evaluators.WaitInput{}, 60, func(from, to time.Time) bool {
@@ -81,8 +82,8 @@ func TestLearnedSleepsAtNightWhereNothingChangesAtNight(t *testing.T) {
 func TestLearnedVisitsAnArticleMoreAndMoreSeldom(t *testing.T) {
 	t.Parallel()
 	var waits []time.Duration
-	e := evaluators.WaitEvaluator{Rule: evaluators.Learned, CaptureTarget: 0.8, Min: time.Minute}
-	visits, _, last := played(e, evaluators.WaitInput{Born: january}, 60, func(from, to time.Time) bool {
+	e := evaluators.WaitEvaluator{Rule: evaluators.Learned{CaptureTarget: 0.8, Min: time.Minute}}
+	visits, _, last := played(e, evaluators.WaitInput{Evidence: evaluators.Evidence{Born: january}}, 60, func(from, to time.Time) bool {
 		waits = append(waits, to.Sub(from))
 		return false
 	})
@@ -93,9 +94,9 @@ func TestLearnedVisitsAnArticleMoreAndMoreSeldom(t *testing.T) {
 
 func TestLearnedKeepsItsPromiseToItsCaller(t *testing.T) {
 	t.Parallel()
-	e := evaluators.WaitEvaluator{Name: "news", Rule: evaluators.Learned, CaptureTarget: 0.9}
+	e := evaluators.WaitEvaluator{Name: "news", Rule: evaluators.Learned{CaptureTarget: 0.9}}
 	random := rand.New(rand.NewPCG(5, 5))
-	in := evaluators.WaitInput{At: january, First: true, State: evaluators.Changed, Born: january}
+	in := evaluators.WaitInput{First: true, State: evaluators.Changed, Evidence: evaluators.Evidence{At: january, Born: january}}
 	for i := range 800 {
 		before := append(evaluators.Memory(nil), in.Memory...)
 		w := evaluators.Stack{e}.Next(in)
@@ -113,15 +114,15 @@ func TestLearnedKeepsItsPromiseToItsCaller(t *testing.T) {
 			t.Fatalf("visit %d: %+v", i, w)
 		}
 		jump := time.Duration(math.Exp(random.NormFloat64()*8) * float64(time.Second))
-		in = evaluators.WaitInput{At: in.At.Add(min(jump, 2000*time.Hour)), State: evaluators.State(random.IntN(3)), Previous: w.Interval, Memory: w.Memory}
+		in = evaluators.WaitInput{State: evaluators.State(random.IntN(3)), Previous: w.Interval, Evidence: evaluators.Evidence{At: in.At.Add(min(jump, 2000*time.Hour)), Memory: w.Memory}}
 	}
 }
 
 func TestLearnedIgnoresWhatSaysNothing(t *testing.T) {
 	t.Parallel()
-	s := evaluators.Stack{{Rule: evaluators.Learned}}
-	first := s.Next(evaluators.WaitInput{At: january, First: true, State: evaluators.Changed})
-	unknown := s.Next(evaluators.WaitInput{At: january.Add(time.Hour), State: evaluators.Unknown, Memory: first.Memory})
+	s := evaluators.Stack{{Rule: evaluators.Learned{}}}
+	first := s.Next(evaluators.WaitInput{First: true, State: evaluators.Changed, Evidence: evaluators.Evidence{At: january}})
+	unknown := s.Next(evaluators.WaitInput{State: evaluators.Unknown, Evidence: evaluators.Evidence{At: january.Add(time.Hour), Memory: first.Memory}})
 	if diff := cmp.Diff(first.Memory, unknown.Memory); diff != "" {
 		t.Errorf("a visit that says nothing changed the memory:\n%s", diff)
 	}
@@ -129,8 +130,8 @@ func TestLearnedIgnoresWhatSaysNothing(t *testing.T) {
 
 func TestLearnedTakesOverAnIntervalOfAnotherRule(t *testing.T) {
 	t.Parallel()
-	s := evaluators.Stack{{Rule: evaluators.Learned, CaptureTarget: 0.72}}
-	w := s.Next(evaluators.WaitInput{At: january, State: evaluators.Unchanged, Previous: 10 * 24 * time.Hour})
+	s := evaluators.Stack{{Rule: evaluators.Learned{CaptureTarget: 0.72}}}
+	w := s.Next(evaluators.WaitInput{State: evaluators.Unchanged, Previous: 10 * 24 * time.Hour, Evidence: evaluators.Evidence{At: january}})
 	if w.Interval < 5*24*time.Hour || w.Interval > 25*24*time.Hour {
 		t.Errorf("a page once visited each 10 days is now visited after %v", w.Interval)
 	}
@@ -138,8 +139,8 @@ func TestLearnedTakesOverAnIntervalOfAnotherRule(t *testing.T) {
 
 func TestADamagedMemoryIsBegunAnewAndSaysSo(t *testing.T) {
 	t.Parallel()
-	s := evaluators.Stack{{Rule: evaluators.Learned}}
-	good := s.Next(evaluators.WaitInput{At: january, First: true, State: evaluators.Changed}).Memory
+	s := evaluators.Stack{{Rule: evaluators.Learned{}}}
+	good := s.Next(evaluators.WaitInput{First: true, State: evaluators.Changed, Evidence: evaluators.Evidence{At: january}}).Memory
 	nan := append(evaluators.Memory(nil), good...)
 	copy(nan[14:], []byte{0x7f, 0xc0, 0, 0})
 	for name, m := range map[string]evaluators.Memory{
@@ -148,7 +149,7 @@ func TestADamagedMemoryIsBegunAnewAndSaysSo(t *testing.T) {
 		if err := m.Check(); !errors.Is(err, evaluators.ErrMemory) {
 			t.Errorf("%s: %v", name, err)
 		}
-		w := s.Next(evaluators.WaitInput{At: january, State: evaluators.Changed, Memory: m})
+		w := s.Next(evaluators.WaitInput{State: evaluators.Changed, Evidence: evaluators.Evidence{At: january, Memory: m}})
 		if !strings.Contains(w.Reason, "begun anew") || w.Memory.Check() != nil {
 			t.Errorf("%s: %+v", name, w)
 		}
@@ -174,8 +175,8 @@ func old(t *testing.T) evaluators.Memory {
 func TestAMemoryOfTheFirstVersionIsStillRead(t *testing.T) {
 	t.Parallel()
 	old := old(t)
-	s := evaluators.Stack{{Rule: evaluators.Learned}}
-	w := s.Next(evaluators.WaitInput{At: january.Add(400 * time.Hour), State: evaluators.Unchanged, Memory: old})
+	s := evaluators.Stack{{Rule: evaluators.Learned{}}}
+	w := s.Next(evaluators.WaitInput{State: evaluators.Unchanged, Evidence: evaluators.Evidence{At: january.Add(400 * time.Hour), Memory: old}})
 	if strings.Contains(w.Reason, "anew") || w.PerDay < 10 || w.PerDay > 50 || w.Memory[0] == old[0] {
 		t.Errorf("%s; want a change soon, as there always was after a quiet visit, remembered in the new layout", w.Reason)
 	}
@@ -185,12 +186,12 @@ func TestAMemoryOfTheFirstVersionIsStillRead(t *testing.T) {
 // because each visit changes it by less than the memory can hold.
 func TestSmallStepsAddUp(t *testing.T) {
 	t.Parallel()
-	s := evaluators.Stack{{Rule: evaluators.Learned}}
-	in := evaluators.WaitInput{At: january, First: true, State: evaluators.Changed}
+	s := evaluators.Stack{{Rule: evaluators.Learned{}}}
+	in := evaluators.WaitInput{First: true, State: evaluators.Changed, Evidence: evaluators.Evidence{At: january}}
 	var w evaluators.Wait
 	for i := range 60 * 288 {
 		w = s.Next(in)
-		in = evaluators.WaitInput{At: in.At.Add(5 * time.Minute), State: evaluators.Unchanged, Memory: w.Memory}
+		in = evaluators.WaitInput{State: evaluators.Unchanged, Evidence: evaluators.Evidence{At: in.At.Add(5 * time.Minute), Memory: w.Memory}}
 		if i < 30*288 && i%6 == 0 {
 			in.State = evaluators.Changed
 		}
@@ -202,7 +203,7 @@ func TestSmallStepsAddUp(t *testing.T) {
 
 func TestLearnedKeepsToTheMinute(t *testing.T) {
 	t.Parallel()
-	e := evaluators.WaitEvaluator{Rule: evaluators.Learned, CaptureTarget: 0.7}
+	e := evaluators.WaitEvaluator{Rule: evaluators.Learned{CaptureTarget: 0.7}}
 	late, found := time.Duration(0), 0
 	played(e, evaluators.WaitInput{}, 60, func(from, to time.Time) bool { // it changes at 40 minutes past
 		change := to.Truncate(time.Hour).Add(40 * time.Minute)
@@ -225,7 +226,7 @@ func TestLearnedKeepsToTheMinute(t *testing.T) {
 
 func TestVersionsThatKeepADistanceAreThoughtToBeFewerThanThoseThatComeAtRandom(t *testing.T) {
 	t.Parallel()
-	e := evaluators.WaitEvaluator{Rule: evaluators.Learned, CaptureTarget: 0.8}
+	e := evaluators.WaitEvaluator{Rule: evaluators.Learned{CaptureTarget: 0.8}}
 	_, _, even := played(e, evaluators.WaitInput{}, 100, func(from, to time.Time) bool {
 		return from.Add(1300*time.Second).Truncate(7*time.Hour) != to.Add(1300*time.Second).Truncate(7*time.Hour)
 	})
@@ -237,11 +238,11 @@ func TestVersionsThatKeepADistanceAreThoughtToBeFewerThanThoseThatComeAtRandom(t
 
 // FuzzMemory: whatever the bytes are, there is a finite wait and a memory that can be read.
 func FuzzMemory(f *testing.F) {
-	s := evaluators.Stack{{Rule: evaluators.Learned}}
-	f.Add([]byte(s.Next(evaluators.WaitInput{At: january, First: true, State: evaluators.Changed, Born: january}).Memory), int64(3600), uint8(2))
+	s := evaluators.Stack{{Rule: evaluators.Learned{}}}
+	f.Add([]byte(s.Next(evaluators.WaitInput{First: true, State: evaluators.Changed, Evidence: evaluators.Evidence{At: january, Born: january}}).Memory), int64(3600), uint8(2))
 	f.Add([]byte{1}, int64(-1), uint8(1))
 	f.Fuzz(func(t *testing.T, m []byte, after int64, state uint8) {
-		w := s.Next(evaluators.WaitInput{At: january.Add(time.Duration(after%1e9) * time.Second), State: evaluators.State(state % 3), Memory: m})
+		w := s.Next(evaluators.WaitInput{State: evaluators.State(state % 3), Evidence: evaluators.Evidence{At: january.Add(time.Duration(after%1e9) * time.Second), Memory: m}})
 		if w.Interval < 5*time.Minute || w.Interval > 90*24*time.Hour || w.Memory.Check() != nil || math.IsNaN(w.Expected) {
 			t.Errorf("%+v, %v", w, w.Memory.Check())
 		}

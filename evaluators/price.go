@@ -24,9 +24,6 @@ const (
 	mostStretch  = 1000
 )
 
-// stretchedMost bounds the longest wait as stretched.
-const stretchedMost = 365 * 24 * time.Hour
-
 // Asks adds visits a day that the waits of URIs ask for, or takes them away again if they are less than zero. Elastic are those
 // that follow from a target, as they were before they were stretched.
 func (p *Price) Asks(perDay float64, elastic bool) {
@@ -83,26 +80,4 @@ func (p *Price) Stretch(slots int, usual time.Duration) float64 {
 		return 1
 	}
 	return s
-}
-
-// stretched is e with what it waits for multiplied, where its rule learns how much that is.
-func (e WaitEvaluator) stretched(by float64) WaitEvaluator {
-	if e.Rule != Learned || !(by > 1) || math.IsInf(by, 1) {
-		return e
-	}
-	e.ExpectedChanges = e.expected() * by
-	if most := by * float64(e.Max); most < float64(stretchedMost) {
-		e.Max = time.Duration(most)
-	} else {
-		e.Max = max(stretchedMost, e.Max)
-	}
-	return e
-}
-
-// Asked is the wait before it was stretched: what the target asks for.
-func (w Wait) Asked() time.Duration {
-	if w.Stretch > 1 {
-		return max(time.Duration(float64(w.Interval)/w.Stretch), 1)
-	}
-	return w.Interval
 }

@@ -64,8 +64,8 @@ func TestVisitsThatNoWaitAskedForLeaveLess(t *testing.T) {
 
 func TestAStretchedWaitSaysSoAndWhatWasAsked(t *testing.T) {
 	t.Parallel()
-	stack := evaluators.Stack{{Name: "news", Rule: evaluators.Learned, CaptureTarget: 0.9, Max: 48 * time.Hour}}
-	in := evaluators.WaitInput{MIME: "text/html", State: evaluators.Changed, First: true, At: time.Unix(0, 0)}
+	stack := evaluators.Stack{{Name: "news", Rule: evaluators.Learned{CaptureTarget: 0.9, Max: 48 * time.Hour}}}
+	in := evaluators.WaitInput{MIME: "text/html", State: evaluators.Changed, First: true, Evidence: evaluators.Evidence{At: time.Unix(0, 0)}}
 	one := stack.Next(in)
 	in.Stretch = 3
 	three := stack.Next(in)
@@ -86,7 +86,7 @@ func TestAStretchedWaitSaysSoAndWhatWasAsked(t *testing.T) {
 	if far := stack.Next(in); far.Interval > 366*24*time.Hour {
 		t.Errorf("stretched without end: %v", far.Interval)
 	}
-	classic := evaluators.Default().Next(evaluators.WaitInput{MIME: "text/html", State: evaluators.Changed, First: true, Stretch: 3})
+	classic := evaluators.Default().Next(evaluators.WaitInput{MIME: "text/html", State: evaluators.Changed, First: true, Evidence: evaluators.Evidence{Stretch: 3}})
 	if classic.Interval != 12*time.Hour || classic.Asked() != 12*time.Hour {
 		t.Errorf("the classic rule was stretched: %v", classic)
 	}

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/arcrawl/arcrawl/evaluators/rate"
 )
 
 // Load is how often the URIs of a host are expected to change: how many there are at about each rate, and their mean. Its
@@ -79,17 +81,17 @@ type pace struct{ stretch, least float64 }
 
 // visits is how many visits a day are made at a pace, how many versions come into being, and how many of them are captured.
 func (p Part) visits(at pace) (perDay, changes, captured float64) {
-	x := max(at.stretch*Expected(planned(p.Target)), at.least)
+	x := max(at.stretch*rate.ExpectedFor(p.Target), at.least)
 	shortest := max(p.Least, time.Second)
 	longest := max(p.Most, shortest)
 	for _, r := range p.Load.rates {
 		if r.uris == 0 {
 			continue
 		}
-		n, rate := float64(r.uris), r.sum/float64(r.uris)
-		days := math.Min(math.Max(x/rate, shortest.Hours()/24), longest.Hours()/24)
+		n, each := float64(r.uris), r.sum/float64(r.uris)
+		days := math.Min(math.Max(x/each, shortest.Hours()/24), longest.Hours()/24)
 		perDay += n / days
-		captured += r.sum * Captured(rate*days)
+		captured += r.sum * rate.Captured(each*days)
 		changes += r.sum
 	}
 	return perDay, changes, captured
@@ -300,7 +302,7 @@ func (d Day) Plus(o Day) Day {
 func Since(visits, changes int) float64 {
 	visits = max(visits, changes, 1)
 	x := -math.Log((float64(visits-max(changes, 0)) + 0.5) / (float64(visits) + 0.5))
-	return 1 / Captured(x)
+	return 1 / rate.Captured(x)
 }
 
 // Share is the share of the versions that was seen; 1 if there were none.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/evaluators"
+	"github.com/arcrawl/arcrawl/evaluators/rate"
 )
 
 // load is a host of so many URIs that each change so many times a day.
@@ -20,7 +21,7 @@ func load(uris int, perDay float64) *evaluators.Load {
 func TestAPromiseThatPolitenessCarriesIsKept(t *testing.T) {
 	t.Parallel()
 	p := load(100, 4).Promise(evaluators.Terms{Target: 0.8, Least: 5 * time.Minute, Most: 90 * 24 * time.Hour, Rest: 10 * time.Second})
-	if p.Bound || math.Abs(p.Share-0.8) > 0.01 || math.Abs(p.Wanted-400/evaluators.Expected(0.8)) > 20 || p.Fewer != 0 {
+	if p.Bound || math.Abs(p.Share-0.8) > 0.01 || math.Abs(p.Wanted-400/rate.Expected(0.8)) > 20 || p.Fewer != 0 {
 		t.Errorf("%+v", p)
 	}
 	if got, want := p.String(), "a capture target of 80 % can be kept, with 862 visits a day of 8640 that politeness allows"; got != want {
@@ -46,8 +47,8 @@ func TestAPromiseThatCannotBeKeptSaysWhatItNeeds(t *testing.T) {
 		t.Errorf("with %d URIs fewer: %v", p.Fewer, again)
 	}
 	// Politeness carries 4,320 visits a day, and 8,000 versions come into being.
-	if x := 8000.0 / 4320; math.Abs(p.Share-evaluators.Captured(x)) > 0.01 {
-		t.Errorf("%.3f can be captured, want %.3f", p.Share, evaluators.Captured(x))
+	if x := 8000.0 / 4320; math.Abs(p.Share-rate.Captured(x)) > 0.01 {
+		t.Errorf("%.3f can be captured, want %.3f", p.Share, rate.Captured(x))
 	}
 }
 

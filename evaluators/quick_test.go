@@ -151,17 +151,3 @@ func TestAClockOfWhichNothingWasLearnedIsWrittenAsItWasRead(t *testing.T) {
 		}
 	}
 }
-
-func TestTheChangesThatATargetWaitsForAreThoseOfTheFormula(t *testing.T) {
-	t.Parallel()
-	for _, target := range []float64{0.01, 0.29, 0.5, 0.57, 0.58, 0.8, 0.81, 0.825, 0.9, 0.95, 0.99, 0.999, math.Nextafter(0.8, 1), math.SmallestNonzeroFloat64, 0, 1, -1, 2, math.NaN(), math.Inf(1)} {
-		if got, want := expectedFor(target), Expected(planned(target)); got != want {
-			t.Errorf("%v: %v, want %v", target, got, want)
-		}
-	}
-	for n := range 101 {
-		if got, want := expectedFor(float64(n)/100), Expected(planned(float64(n)/100)); got != want {
-			t.Errorf("%d %%: %v, want %v", n, got, want)
-		}
-	}
-}

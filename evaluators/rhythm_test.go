@@ -13,7 +13,7 @@ import (
 // days from 8 to 18 UTC if they keep office hours.
 func officeHours(uris, weeks int, kept bool) evaluators.Relatives {
 	random := rand.New(rand.NewPCG(11, 1))
-	s := evaluators.Stack{{Rule: evaluators.Learned}}
+	s := evaluators.Stack{{Rule: evaluators.Learned{}}}
 	inputs := make([]evaluators.WaitInput, uris)
 	due := make([]time.Time, uris)
 	var k evaluators.Relatives
@@ -23,7 +23,7 @@ func officeHours(uris, weeks int, kept bool) evaluators.Relatives {
 	}
 	const tick = 10 * time.Minute
 	for i := range inputs {
-		inputs[i] = evaluators.WaitInput{First: true, State: evaluators.Changed, Kind: 5}
+		inputs[i] = evaluators.WaitInput{First: true, State: evaluators.Changed, Evidence: evaluators.Evidence{Kind: 5}}
 		due[i] = january.Add(time.Duration(i) * time.Minute)
 	}
 	for now := january; now.Before(january.AddDate(0, 0, 7*weeks)); now = now.Add(tick) {
@@ -38,7 +38,7 @@ func officeHours(uris, weeks int, kept bool) evaluators.Relatives {
 			in.At, in.Relatives = now, k
 			w := s.Next(*in)
 			k = k.Plus(w.Lesson)
-			*in = evaluators.WaitInput{State: evaluators.Unchanged, Memory: w.Memory, Previous: w.Interval}
+			*in = evaluators.WaitInput{State: evaluators.Unchanged, Previous: w.Interval, Evidence: evaluators.Evidence{Memory: w.Memory}}
 			due[i] = now.Add(w.Interval)
 		}
 	}
@@ -47,8 +47,8 @@ func officeHours(uris, weeks int, kept bool) evaluators.Relatives {
 
 // firstWait is how long a new URI waits after its first visit.
 func firstWait(at time.Time, k evaluators.Relatives) evaluators.Wait {
-	s := evaluators.Stack{{Rule: evaluators.Learned}}
-	return s.Next(evaluators.WaitInput{At: at, First: true, State: evaluators.Changed, Kind: 5, Relatives: k})
+	s := evaluators.Stack{{Rule: evaluators.Learned{}}}
+	return s.Next(evaluators.WaitInput{First: true, State: evaluators.Changed, Evidence: evaluators.Evidence{At: at, Kind: 5, Relatives: k}})
 }
 
 func TestANewURIKnowsTheHoursOfItsRelatives(t *testing.T) {

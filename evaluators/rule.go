@@ -4,172 +4,133 @@ import (
 	"fmt"
 	"math"
 	"strconv"
-	"sync"
+	"strings"
 	"time"
+
+	"github.com/arcrawl/arcrawl/evaluators/rate"
 )
 
-// Rule says how an entry of the stack finds its interval. The numbers are stored and only ever added to.
-type Rule uint8
+// Rule decides how long to wait until the next visit of a URI. The rules are [Classic], [Fixed], [Target] and [Learned].
+type Rule interface {
+	// Next returns the wait that follows from a visit. The visit must have had an answer: failures follow a [Ladder].
+	Next(in WaitInput) Wait
+	// Bounds returns the shortest and the longest interval that Next decides on as long as the host is not over its budget.
+	Bounds() (shortest, longest time.Duration)
+}
 
-// The rules.
+// The names of the rules in configurations.
 const (
-	// Classic divides the interval of what changed and multiplies that of what did not: the ancestors' rule.
-	Classic Rule = iota
-	// Fixed visits at [WaitEvaluator.Every], in a phase that does not drift: a visit that comes late moves none of those
-	// after it, and where it comes so late that others were due meanwhile, these are left out. Bounds do not apply.
-	Fixed
-	// Target is Classic with an unchanged factor that follows from [WaitEvaluator.CaptureTarget] and the changed factor,
-	// by [UnchangedFactor].
-	Target
-	// Learned estimates how often the URI changes, and visits when so many changes are expected that
-	// [WaitEvaluator.CaptureTarget] is met. It needs [WaitInput.At] and [WaitInput.Memory].
-	Learned
+	ruleClassic = "classic"
+	ruleFixed   = "fixed"
+	ruleTarget  = "target"
+	ruleLearned = "learned"
 )
 
-var ruleNames = [...]string{Classic: "classic", Fixed: "fixed", Target: "target", Learned: "learned"}
+// RuleNames returns the names of the rules in configurations.
+func RuleNames() []string { return []string{ruleClassic, ruleFixed, ruleTarget, ruleLearned} }
 
-// String is "classic", "fixed", "target" or "learned".
-func (r Rule) String() string {
-	if int(r) < len(ruleNames) {
-		return ruleNames[r]
-	}
-	return "rule " + strconv.Itoa(int(r))
+// Options are the settings of all rules, as one [[wait]] entry of a configuration holds them. A rule ignores the settings
+// of the others. Zero stands for the default of a field.
+type Options struct {
+	Rule            string        // "classic", "fixed", "target" or "learned"; default "classic"
+	Initial         time.Duration // see [Classic]
+	Min, Max        time.Duration // see [Classic] and [Learned]
+	Unknown         time.Duration // see [Classic]
+	ChangedFactor   float64       // see [Classic]
+	UnchangedFactor float64       // see [Classic]
+	UseOverdue      bool          // see [Classic]
+	Every           time.Duration // see [Fixed]
+	CaptureTarget   float64       // see [Target] and [Learned]
 }
 
-// ParseRule reads the names that [Rule.String] writes.
-func ParseRule(s string) (Rule, error) {
-	for r, name := range ruleNames {
-		if s == name {
-			return Rule(r), nil
-		}
+// New returns the rule that the options describe, with all defaults filled in.
+func (o Options) New() (Rule, error) {
+	steps := Classic{
+		Initial: o.Initial, Unknown: o.Unknown, Min: o.Min, Max: o.Max,
+		ChangedFactor: o.ChangedFactor, UnchangedFactor: o.UnchangedFactor, UseOverdue: o.UseOverdue,
 	}
-	return 0, fmt.Errorf("rule %q is none of classic, fixed, target, learned", s)
+	switch o.Rule {
+	case "", ruleClassic:
+		return steps.withDefaults(), nil
+	case ruleFixed:
+		return Fixed{Every: o.Every}.withDefaults(), nil
+	case ruleTarget:
+		return Target{Classic: steps, CaptureTarget: o.CaptureTarget}.withDefaults(), nil
+	case ruleLearned:
+		return Learned{CaptureTarget: o.CaptureTarget, Min: o.Min, Max: o.Max}.withDefaults(), nil
+	}
+	return nil, fmt.Errorf("unknown rule %q; valid rules: %s", o.Rule, strings.Join(RuleNames(), ", "))
 }
 
-// Bounds are the shortest and the longest wait of an entry that sets none. What is learned of a URI allows for more of
-// both than a rule that feels its way.
-func (r Rule) Bounds() (least, most time.Duration) {
-	if r == Learned {
+// DefaultBounds returns the shortest and the longest wait of an entry that sets none. The learned rule may wait for both
+// shorter and longer than the others.
+func DefaultBounds(rule string) (shortest, longest time.Duration) {
+	if rule == ruleLearned {
 		return learnedMin, learnedMax
 	}
 	return defaultMin, defaultMax
 }
 
-// MarshalText writes what [Rule.String] gives; the error is always nil.
-func (r Rule) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
-
-// UnmarshalText reads what [ParseRule] takes.
-func (r *Rule) UnmarshalText(text []byte) error {
-	parsed, err := ParseRule(string(text))
-	if err == nil {
-		*r = parsed
-	}
-	return err
-}
-
-// Captured is the share of versions that are captured if a URI that changes at random is always visited when so many
-// changes are expected since the last visit: (1 − e^−x) ÷ x, as each visit captures the version that then stands.
-func Captured(expected float64) float64 {
-	if !(expected > 1e-9) {
-		return 1
-	}
-	return -math.Expm1(-expected) / expected
-}
-
-// Missed is the share of versions that are missed: 1 − [Captured].
-func Missed(expected float64) float64 { return 1 - Captured(expected) }
-
-// Expected is the number of changes to be expected between two visits if a share of the versions is to be captured:
-// the inverse of [Captured]. A share that is not between 0 and 1 counts as the default, 0.8.
-func Expected(share float64) float64 {
-	if !(share > 0 && share < 1) {
-		share = defaultCapture
-	}
-	low, high := 0.0, 1/share // as Captured(x) < 1/x
-	for range 60 {
-		if mid := (low + high) / 2; Captured(mid) > share {
-			low = mid
-		} else {
-			high = mid
-		}
-	}
-	return (low + high) / 2
-}
-
-// Value is what a visit is worth now, from 0 to 1, if so many changes are expected since the last one: 1 − (1+x)·e^−x.
-// Where a host cannot carry all visits, the one of the largest value comes first: then the same number of changes is
-// expected at each visit, which captures most versions. To favour fresh copies over complete series, divide by
-// [Wait.PerDay].
-func Value(expected float64) float64 {
-	if !(expected > 0) {
-		return 0
-	}
-	return 1 - (1+expected)*math.Exp(-expected)
-}
-
-// UnchangedFactor is the factor by which the interval of an unchanged URI has to be multiplied if that of a changed one
-// is divided by the given factor and a share of the versions is to be captured. The logarithm of the interval stays
-// where it is if a visit finds a change with probability p = ln a ÷ (ln a + ln b), a being the factor for unchanged
-// and b the one for changed; a URI that changes at random is then visited at x = −ln(1 − p) expected changes. Solved
-// for a this is b^(p ÷ (1−p)) with p = 1 − e^−x.
-func UnchangedFactor(changed, share float64) float64 {
-	if !(changed > 1) {
-		changed = defaultFactor
-	}
-	return math.Pow(changed, math.Expm1(Expected(share)))
-}
-
+// The default of each setting. All but those of the learned rule are the values of Heritrix.
 const (
+	defaultInitial = 24 * time.Hour
+	defaultMin     = time.Hour
+	defaultMax     = 28 * 24 * time.Hour
+	defaultUnknown = 72 * time.Hour
+	defaultFactor  = 1.5
 	defaultEvery   = 24 * time.Hour
-	defaultCapture = 0.8
 
-	plainShare = 0.8 // up to which a target is planned for as it is
-	shortLived = 0.415
+	learnedMin = 5 * time.Minute
+	learnedMax = 90 * 24 * time.Hour
 )
 
-// fixed counts from when the visit was due.
-func (e WaitEvaluator) fixed(in WaitInput) Wait {
-	late := max(in.Overdue, 0) % e.Every
-	reason := "every " + spell(e.Every)
-	if late > 0 {
-		reason += ", less " + spell(late) + " overdue"
+// orDefault returns d, or the default value if d is zero or negative.
+func orDefault(d, value time.Duration) time.Duration {
+	if d <= 0 {
+		return value
 	}
-	return Wait{Interval: e.Every - late, Evaluator: e.Name, Reason: reason, Phased: true}
+	return d
 }
 
-// expected is the number of changes that the rule Learned waits for.
-func (e WaitEvaluator) expected() float64 {
-	if e.ExpectedChanges > 0 && !math.IsInf(e.ExpectedChanges, 0) {
-		return e.ExpectedChanges
+// factorOrDefault returns f, or the default factor if f is zero, negative or not a number.
+func factorOrDefault(f float64) float64 {
+	if !(f > 0) {
+		return defaultFactor
 	}
-	return expectedFor(e.CaptureTarget)
+	return f
 }
 
-// expectedFor is the number of changes to be expected between two visits so that a capture target is met. Whole percents are
-// looked up, as each decision asks for one and the search for it takes 60 exponentials.
-func expectedFor(target float64) float64 {
-	if n := math.Round(100 * target); n/100 == target && n > 0 && n < 100 {
-		return expectedForPercent()[int(n)]
+// shareOrDefault returns a capture target, or the default one if it is not between 0 and 1.
+func shareOrDefault(share float64) float64 {
+	if !(share > 0 && share < 1) {
+		return rate.DefaultTarget
 	}
-	return Expected(planned(target))
+	return share
 }
 
-var expectedForPercent = sync.OnceValue(func() (all [100]float64) {
-	for n := range all {
-		all[n] = Expected(planned(float64(n) / 100))
-	}
-	return all
-})
+// clamp holds an interval between two bounds. If min exceeds max, min wins.
+func clamp(interval, shortest, longest time.Duration) time.Duration {
+	return max(min(interval, longest), shortest)
+}
 
-// planned is the share that has to be planned for so that a share is captured. Where few are to be missed, most of these are
-// versions that stand for much less time than is usual for their URI: those missed get fewer more slowly than the number of
-// expected changes does. On recorded histories their share falls with no more than its power of 0.7.
-func planned(share float64) float64 {
-	if !(share > plainShare && share < 1) {
-		return share
+// atBound returns a note for the reason that an interval is equal to one of its bounds, or an empty text.
+func atBound(interval, shortest, longest time.Duration) string {
+	switch interval {
+	case shortest:
+		return " (min " + spell(shortest) + ")"
+	case longest:
+		return " (max " + spell(longest) + ")"
 	}
-	missed, plain := 1-share, 1-plainShare
-	return 1 - missed*math.Pow(missed/plain, shortLived)
+	return ""
+}
+
+// milliseconds returns a duration truncated toward zero. A number that does not fit becomes the longest duration.
+func milliseconds(ms float64) time.Duration {
+	const longest = math.MaxInt64 / int64(time.Millisecond)
+	if !(ms < float64(longest)) {
+		return math.MaxInt64
+	}
+	return time.Duration(ms) * time.Millisecond
 }
 
 // rounded writes a number with two digits.

@@ -1,16 +1,17 @@
 package evaluators_test
 
 import (
-	"math"
+	"reflect"
 	"testing"
 	"time"
 
 	"github.com/arcrawl/arcrawl/evaluators"
+	"github.com/arcrawl/arcrawl/evaluators/rate"
 )
 
 func TestThirtyDaysOfADailySeedAreThirtyCaptures(t *testing.T) {
 	t.Parallel()
-	s := evaluators.Stack{{Rule: evaluators.Fixed, Every: 24 * hour}}
+	s := evaluators.Stack{{Rule: evaluators.Fixed{Every: 24 * hour}}}
 	due, visits := january.Add(8*hour), 0
 	for end := due.AddDate(0, 0, 30); due.Before(end); {
 		late := time.Duration(visits*37%600) * time.Minute // up to ten hours, as on a busy host
@@ -28,7 +29,7 @@ func TestThirtyDaysOfADailySeedAreThirtyCaptures(t *testing.T) {
 
 func TestFixedLeavesOutWhatFellDueMeanwhile(t *testing.T) {
 	t.Parallel()
-	s := evaluators.Stack{{Rule: evaluators.Fixed, Every: hour}}
+	s := evaluators.Stack{{Rule: evaluators.Fixed{Every: hour}}}
 	w := s.Next(evaluators.WaitInput{Overdue: 2*hour + 20*time.Minute})
 	if want := "every 1h, less 20m overdue"; w.Interval != 40*time.Minute || w.Reason != want {
 		t.Errorf("got %v (%s), want 40m (%s)", w.Interval, w.Reason, want)
@@ -37,73 +38,43 @@ func TestFixedLeavesOutWhatFellDueMeanwhile(t *testing.T) {
 
 func TestFactorsFollowFromTheTarget(t *testing.T) {
 	t.Parallel()
-	for _, c := range []struct{ share, factor float64 }{{.8, 1.27}, {.9, 1.102}, {.95, 1.045}, {.99, 1.008}} {
-		if got := evaluators.UnchangedFactor(1.5, c.share); math.Abs(got-c.factor) > 0.002 {
-			t.Errorf("target %v: × %.4f, want %v", c.share, got, c.factor)
-		}
-	}
-	s := evaluators.Stack{{Rule: evaluators.Target, CaptureTarget: 0.9}}
+	s := evaluators.Stack{{Rule: evaluators.Target{CaptureTarget: 0.9}}}
 	w := s.Next(evaluators.WaitInput{State: evaluators.Unchanged, Previous: 10 * hour})
 	if want := "unchanged: 10h × 1.1019 = 11h1m8.4s"; w.Reason != want {
 		t.Errorf("reason %q, want %q", w.Reason, want)
 	}
 }
 
-func TestExpectedIsTheInverseOfCaptured(t *testing.T) {
-	t.Parallel()
-	for _, share := range []float64{.01, .1, .5, .72, .8, .9, .99} {
-		if got := evaluators.Captured(evaluators.Expected(share)); math.Abs(got-share) > 1e-9 {
-			t.Errorf("Captured(Expected(%v)) = %v", share, got)
-		}
-	}
-	for _, none := range []float64{0, -1, 1, 2, math.NaN()} {
-		if got := evaluators.Expected(none); math.Abs(got-evaluators.Expected(.8)) > 1e-9 {
-			t.Errorf("Expected(%v) = %v, want that of the default", none, got)
-		}
-	}
-}
-
-func TestValueGrowsFromNothingToOne(t *testing.T) {
-	t.Parallel()
-	before := -1.0
-	for _, x := range []float64{0, .1, .5, 1, 2, 5, 50} {
-		v := evaluators.Value(x)
-		if !(v > before) || v > 1 {
-			t.Errorf("Value(%v) = %v after %v", x, v, before)
-		}
-		before = v
-	}
-}
-
-func TestRulesAreWrittenAsTheyAreRead(t *testing.T) {
-	t.Parallel()
-	for r := evaluators.Classic; r <= evaluators.Learned; r++ {
-		text, _ := r.MarshalText()
-		var back evaluators.Rule
-		if err := back.UnmarshalText(text); err != nil || back != r {
-			t.Errorf("%s was read as %s, %v", r, back, err)
-		}
-	}
-	if _, err := evaluators.ParseRule("clever"); err == nil {
-		t.Error("a rule that does not exist was read")
-	}
-}
-
 func TestAHighTargetIsPlannedForWithVersionsThatStandShortly(t *testing.T) {
 	t.Parallel()
 	at := func(target float64) float64 {
-		e := evaluators.WaitEvaluator{Rule: evaluators.Learned, CaptureTarget: target, Min: time.Second}
-		return evaluators.Stack{e}.Next(evaluators.WaitInput{At: january, First: true, State: evaluators.Changed}).Interval.Seconds()
+		e := evaluators.WaitEvaluator{Rule: evaluators.Learned{CaptureTarget: target, Min: time.Second}}
+		return evaluators.Stack{e}.Next(evaluators.WaitInput{First: true, State: evaluators.Changed, Evidence: evaluators.Evidence{At: january}}).Interval.Seconds()
 	}
-	half := at(0.5) / evaluators.Expected(0.5)
+	half := at(0.5) / rate.Expected(0.5)
 	for _, c := range []struct {
 		target      float64
 		least, most float64 // of the expected changes that a random page would need
 	}{
 		{0.3, 0.99, 1.01}, {0.8, 0.99, 1.01}, {0.9, 0.7, 0.8}, {0.95, 0.5, 0.7},
 	} {
-		if r := at(c.target) / evaluators.Expected(c.target) / half; r < c.least || r > c.most {
+		if r := at(c.target) / rate.Expected(c.target) / half; r < c.least || r > c.most {
 			t.Errorf("target %v: waits for %.2f times the changes of a page that changes at random, want %v to %v", c.target, r, c.least, c.most)
 		}
+	}
+}
+
+func TestARuleIsFoundByItsName(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]evaluators.Rule{
+		"": evaluators.Classic{}, "classic": evaluators.Classic{}, "fixed": evaluators.Fixed{}, "target": evaluators.Target{}, "learned": evaluators.Learned{},
+	} {
+		got, err := evaluators.Options{Rule: name}.New()
+		if err != nil || reflect.TypeOf(got) != reflect.TypeOf(want) {
+			t.Errorf("%q is %T, %v; want %T", name, got, err, want)
+		}
+	}
+	if _, err := (evaluators.Options{Rule: "clever"}).New(); err == nil {
+		t.Error("a rule that does not exist was made")
 	}
 }

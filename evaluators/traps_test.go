@@ -159,8 +159,9 @@ func TestMetadataWipedOnError(t *testing.T) {
 func TestSecondsAndMillisecondsMixed(t *testing.T) {
 	t.Parallel()
 	for _, e := range evaluators.Default() {
-		if e.Max.Milliseconds() != 2_419_200_000 || e.Min.Milliseconds() != 3_600_000 || e.Unknown.Milliseconds() != 259_200_000 {
-			t.Errorf("%s: min %d ms, max %d ms, unknown %d ms", e.Name, e.Min.Milliseconds(), e.Max.Milliseconds(), e.Unknown.Milliseconds())
+		rule := e.Rule.(evaluators.Classic)
+		if rule.Max.Milliseconds() != 2_419_200_000 || rule.Min.Milliseconds() != 3_600_000 || rule.Unknown.Milliseconds() != 259_200_000 {
+			t.Errorf("%s: min %d ms, max %d ms, unknown %d ms", e.Name, rule.Min.Milliseconds(), rule.Max.Milliseconds(), rule.Unknown.Milliseconds())
 		}
 	}
 }
@@ -168,7 +169,7 @@ func TestSecondsAndMillisecondsMixed(t *testing.T) {
 // diffengine used the part of an elapsed time below one day.
 func TestElapsedTimeThatWrapsDaily(t *testing.T) {
 	t.Parallel()
-	stack := evaluators.Stack{{Name: "all", UseOverdue: true}}
+	stack := evaluators.Stack{{Name: "all", Rule: evaluators.Classic{UseOverdue: true}}}
 	w := stack.Next(evaluators.WaitInput{State: evaluators.Unchanged, Previous: 10 * hour, Overdue: 50 * hour})
 	if w.Interval != 90*hour {
 		t.Errorf("10h + 50h overdue, unchanged: %+v, want 90h", w)
@@ -178,7 +179,7 @@ func TestElapsedTimeThatWrapsDaily(t *testing.T) {
 // A daily seed of ukwa-heritrix drifted. An interval with equal bounds is the same whatever was seen.
 func TestIntervalRuleDriftsADailySeed(t *testing.T) {
 	t.Parallel()
-	stack := evaluators.Stack{{Name: "daily", Initial: day, Min: day, Max: day, Unknown: day, UseOverdue: true}}
+	stack := evaluators.Stack{{Name: "daily", Rule: evaluators.Classic{Initial: day, Min: day, Max: day, Unknown: day, UseOverdue: true}}}
 	in := evaluators.WaitInput{State: evaluators.Changed, First: true}
 	for visit := range 30 {
 		w := stack.Next(in)

@@ -31,7 +31,9 @@ func TestNext(t *testing.T) {
 	t.Parallel()
 	overdue := evaluators.Default()
 	for i := range overdue {
-		overdue[i].UseOverdue = true
+		rule := overdue[i].Rule.(evaluators.Classic)
+		rule.UseOverdue = true
+		overdue[i].Rule = rule
 	}
 	standard := evaluators.Default()
 	for _, c := range []struct {
@@ -132,7 +134,7 @@ func TestNext(t *testing.T) {
 		},
 		{
 			"a stack without match says so",
-			evaluators.Stack{{Name: "pdf", MIME: pattern(t, "application/pdf"), Initial: 7 * day}},
+			evaluators.Stack{{Name: "pdf", MIME: pattern(t, "application/pdf"), Rule: evaluators.Classic{Initial: 7 * day}}},
 			evaluators.WaitInput{MIME: "text/html", State: evaluators.Changed, First: true},
 			evaluators.Wait{Interval: day, Evaluator: "built-in plain", Reason: "first capture: initial 24h; no evaluator is set for this type"},
 		},
@@ -144,8 +146,8 @@ func TestNext(t *testing.T) {
 		{
 			"the first match wins",
 			evaluators.Stack{
-				{Name: "front", MIME: pattern(t, "text/.*"), Initial: 2 * hour},
-				{Name: "never", MIME: pattern(t, "text/html"), Initial: 3 * hour},
+				{Name: "front", MIME: pattern(t, "text/.*"), Rule: evaluators.Classic{Initial: 2 * hour}},
+				{Name: "never", MIME: pattern(t, "text/html"), Rule: evaluators.Classic{Initial: 3 * hour}},
 			},
 			evaluators.WaitInput{MIME: "text/html", State: evaluators.Changed, First: true},
 			evaluators.Wait{Interval: 2 * hour, Evaluator: "front", Reason: "first capture: initial 2h"},
@@ -158,25 +160,25 @@ func TestNext(t *testing.T) {
 		},
 		{
 			"the minimum wins over a smaller maximum",
-			evaluators.Stack{{Name: "odd", Min: 3 * hour, Max: 2 * hour}},
+			evaluators.Stack{{Name: "odd", Rule: evaluators.Classic{Min: 3 * hour, Max: 2 * hour}}},
 			evaluators.WaitInput{State: evaluators.Unchanged, Previous: 10 * hour},
 			evaluators.Wait{Interval: 3 * hour, Evaluator: "odd", Reason: "unchanged: 10h × 1.5 = 3h (min 3h)"},
 		},
 		{
 			"an infinite factor is held by the minimum",
-			evaluators.Stack{{Name: "odd", ChangedFactor: math.Inf(1)}},
+			evaluators.Stack{{Name: "odd", Rule: evaluators.Classic{ChangedFactor: math.Inf(1)}}},
 			evaluators.WaitInput{State: evaluators.Changed, Previous: 10 * hour},
 			evaluators.Wait{Interval: hour, Evaluator: "odd", Reason: "changed: 10h ÷ +Inf = 1h (min 1h)"},
 		},
 		{
 			"and by the maximum",
-			evaluators.Stack{{Name: "odd", UnchangedFactor: math.Inf(1)}},
+			evaluators.Stack{{Name: "odd", Rule: evaluators.Classic{UnchangedFactor: math.Inf(1)}}},
 			evaluators.WaitInput{State: evaluators.Unchanged, Previous: 10 * hour},
 			evaluators.Wait{Interval: 28 * day, Evaluator: "odd", Reason: "unchanged: 10h × +Inf = 28d (max 28d)"},
 		},
 		{
 			"a factor that is no number is the default",
-			evaluators.Stack{{Name: "odd", UnchangedFactor: math.NaN(), ChangedFactor: math.NaN()}},
+			evaluators.Stack{{Name: "odd", Rule: evaluators.Classic{UnchangedFactor: math.NaN(), ChangedFactor: math.NaN()}}},
 			evaluators.WaitInput{State: evaluators.Unchanged, Previous: 10 * hour},
 			evaluators.Wait{Interval: 15 * hour, Evaluator: "odd", Reason: "unchanged: 10h × 1.5 = 15h"},
 		},
@@ -193,7 +195,7 @@ func TestNext(t *testing.T) {
 // The wanted figures were worked out by hand from the ancestors' formula, not by this program.
 func TestIntervalsOfAURIThatNeverChanges(t *testing.T) {
 	t.Parallel()
-	stack := evaluators.Stack{{Name: "all", Initial: 24 * hour, Max: 10 * day}}
+	stack := evaluators.Stack{{Name: "all", Rule: evaluators.Classic{Initial: 24 * hour, Max: 10 * day}}}
 	want := []time.Duration{
 		24 * hour, 36 * hour, 54 * hour, 81 * hour, 121*hour + 30*time.Minute, 182*hour + 15*time.Minute, 240 * hour, 240 * hour,
 	}
@@ -250,17 +252,18 @@ func TestPatternRefuses(t *testing.T) {
 
 func TestDefaultGivesEachCallerItsOwnStack(t *testing.T) {
 	t.Parallel()
-	evaluators.Default()[0].Initial = time.Second
-	if got := evaluators.Default()[0].Initial; got != 12*hour {
-		t.Errorf("initial text interval is %s after another caller changed his, want 12h", got)
+	want := evaluators.Default()
+	evaluators.Default()[0].Rule = evaluators.Fixed{}
+	if got := evaluators.Default()[0].Rule; got != want[0].Rule {
+		t.Errorf("the rule for texts is %+v after another caller changed its own, want %+v", got, want[0].Rule)
 	}
 }
 
-// anyEvaluator draws settings that no configuration would let pass, too.
-func anyEvaluator(t *rapid.T) evaluators.WaitEvaluator {
+// anyRule draws settings that no configuration would let pass, too.
+func anyRule(t *rapid.T) evaluators.Classic {
 	d := rapid.OneOf(rapid.Int64(), rapid.Int64Range(0, int64(60*day)))
 	factor := rapid.OneOf(rapid.Float64(), rapid.Float64Range(0, 3), rapid.SampledFrom([]float64{0, math.NaN(), math.Inf(1), math.Inf(-1)}))
-	return evaluators.WaitEvaluator{
+	return evaluators.Classic{
 		Initial:         time.Duration(d.Draw(t, "initial")),
 		Min:             time.Duration(d.Draw(t, "min")),
 		Max:             time.Duration(d.Draw(t, "max")),
@@ -284,9 +287,9 @@ func anyInput(t *rapid.T) evaluators.WaitInput {
 func TestIntervalIsAlwaysBetweenTheBoundsAndPositive(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		e, in := anyEvaluator(t), anyInput(t)
-		w := evaluators.Stack{e}.Next(in)
-		lowest, highest := e.Min, e.Max
+		rule, in := anyRule(t), anyInput(t)
+		w := evaluators.Stack{{Rule: rule}}.Next(in)
+		lowest, highest := rule.Min, rule.Max
 		if lowest <= 0 {
 			lowest = hour
 		}

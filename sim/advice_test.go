@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/evaluators"
+	"github.com/arcrawl/arcrawl/evaluators/rate"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/sim"
 )
@@ -54,7 +55,7 @@ func TestTheAdviceIsTrue(t *testing.T) {
 	p := sim.Learned(90 * 24 * time.Hour)
 	watched := watching(p, perDay)
 	captured := func(p sim.Policy, all []sim.History, rest time.Duration) float64 {
-		return crowded(t, p, evaluators.Expected(target), all, rest, frontier.ByValue).Share()
+		return crowded(t, p, rate.Expected(target), all, rest, frontier.ByValue).Share()
 	}
 	rest := 12 * time.Minute
 	before := captured(watched, all, rest)
@@ -94,7 +95,7 @@ func TestTheAdviceIsTrueWithTwoTargets(t *testing.T) {
 		if mime == sim.MIME("json") {
 			target = targets["json"]
 		}
-		return evaluators.Stack{{Rule: evaluators.Learned, CaptureTarget: target, Min: sim.MinWait, Max: longest}}
+		return evaluators.Stack{{Rule: evaluators.Learned{CaptureTarget: target, Min: sim.MinWait, Max: longest}}}
 	})
 	watched := watching(p, perDay)
 	captured := func(p sim.Policy, all []sim.History, rest time.Duration) map[string]float64 {

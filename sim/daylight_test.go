@@ -29,7 +29,7 @@ func TestPagesThatKeepTheSameHoursTellEachOther(t *testing.T) {
 func TestExplainPlaysTheWholeHost(t *testing.T) {
 	t.Parallel()
 	site := sim.Daylight(1, 30, 30)
-	steps, like := sim.Explain(func(_, _ string) evaluators.Stack { return evaluators.Stack{{Rule: evaluators.Learned}} }, site, 7)
+	steps, like := sim.Explain(func(_, _ string) evaluators.Stack { return evaluators.Stack{{Rule: evaluators.Learned{}}} }, site, 7)
 	if len(steps) == 0 || !steps[0].At.Equal(site[7].Start) {
 		t.Fatalf("%d steps, not of the page that was asked for", len(steps))
 	}

@@ -62,7 +62,7 @@ const (
 
 // Figure plays what [Figures] tells. Budgets are multiples of [Base]; nil leaves out that part, and so do nil targets.
 func Figure(all []History, budgets, targets []float64, sources bool, seed uint64) Figures {
-	_, most := evaluators.Learned.Bounds()
+	_, most := evaluators.Learned{}.Bounds()
 	p := Learned(most)
 	var f Figures
 	base := 0
@@ -83,7 +83,7 @@ func Figure(all []History, budgets, targets []float64, sources bool, seed uint64
 		}
 	}
 	for _, target := range targets {
-		stack := evaluators.Stack{{Rule: evaluators.Learned, CaptureTarget: target, Min: MinWait, Max: most}}
+		stack := evaluators.Stack{{Rule: evaluators.Learned{CaptureTarget: target, Min: MinWait, Max: most}}}
 		f.Targets = append(f.Targets, targetFigure(target, all, Play(Stack("learned", stack), 0, all), seed))
 	}
 	return f

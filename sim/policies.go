@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/evaluators"
+	"github.com/arcrawl/arcrawl/evaluators/rate"
 )
 
 // Uniform visits everything at one interval, its knob in seconds.
@@ -33,19 +34,14 @@ func Stretched() Policy {
 
 func classic(stretch float64) evaluators.Stack {
 	times := func(d time.Duration) time.Duration { return max(time.Duration(stretch*float64(d)), MinWait) }
-	return evaluators.Stack{{
-		Name: "classic", Initial: times(24 * time.Hour), Min: times(time.Hour), Max: times(28 * 24 * time.Hour),
-		ChangedFactor: 1.5, UnchangedFactor: 1.5,
-	}}
+	return evaluators.Stack{{Name: "classic", Rule: evaluators.Classic{Initial: times(24 * time.Hour), Min: times(time.Hour), Max: times(28 * 24 * time.Hour), ChangedFactor: 1.5, UnchangedFactor: 1.5}}}
 }
 
 // Target is the rule that derives its factors from a share of versions to capture. Its knob is the number of changes
 // that this share lets one expect between two visits.
 func Target() Policy {
 	return Policy{Name: "× and ÷ with factors from a target", Low: 0.01, High: 10, Host: single(func(knob float64, h History) Player {
-		return stack(evaluators.Stack{{
-			Name: "target", Rule: evaluators.Target, CaptureTarget: evaluators.Captured(knob), Min: MinWait, Max: MaxWait,
-		}}, h, nil)
+		return stack(evaluators.Stack{{Name: "target", Rule: evaluators.Target{Classic: evaluators.Classic{Min: MinWait, Max: MaxWait}, CaptureTarget: rate.Captured(knob)}}}, h, nil)
 	})}
 }
 
@@ -56,9 +52,7 @@ func Learned(most time.Duration) Policy {
 	return Policy{Name: name, Low: 0.005, High: 30, Host: func(knob float64) func(History) Player {
 		family := families{}
 		return func(h History) Player {
-			return stack(evaluators.Stack{{
-				Name: "learned", Rule: evaluators.Learned, ExpectedChanges: knob, Min: MinWait, Max: most,
-			}}, h, family)
+			return stack(evaluators.Stack{{Name: "learned", Rule: evaluators.Learned{ExpectedChanges: knob, Min: MinWait, Max: most}}}, h, family)
 		}
 	}}
 }

@@ -18,8 +18,8 @@ func TestARateIsNotEstimatedTooHighWhereMostVisitsFindAChange(t *testing.T) {
 			expected := 0.0
 			for seed := range uint64(4) {
 				random := rand.New(rand.NewPCG(seed, 7))
-				waits := evaluators.Stack{{Rule: evaluators.Learned, Min: wait, Max: wait}}
-				in := evaluators.WaitInput{First: true, State: evaluators.Changed, At: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}
+				waits := evaluators.Stack{{Rule: evaluators.Learned{Min: wait, Max: wait}}}
+				in := evaluators.WaitInput{First: true, State: evaluators.Changed, Evidence: evaluators.Evidence{At: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}}
 				for n := range visits {
 					w := waits.Next(in)
 					if n >= learning {

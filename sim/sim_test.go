@@ -13,7 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/arcrawl/arcrawl/evaluators"
+	"github.com/arcrawl/arcrawl/evaluators/rate"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/sim"
 )
@@ -145,7 +145,7 @@ func TestOrderByValueHelpsAHostOverItsBudget(t *testing.T) {
 	all := sim.OneHost(corpus(t), 40*24*time.Hour)
 	delay := sim.Quota(sim.Classic(), 0, all, 4)
 	overdue := crowded(t, sim.Classic(), 0, all, delay, frontier.ByDue)
-	value := crowded(t, sim.Learned(sim.MaxWait), evaluators.Expected(.8), all, delay, frontier.ByValue)
+	value := crowded(t, sim.Learned(sim.MaxWait), rate.Expected(.8), all, delay, frontier.ByValue)
 	t.Logf("most overdue first %d, largest value first %d, with %d requests", overdue.Captured, value.Captured, value.Requests)
 	if float64(value.Captured) < 1.1*float64(overdue.Captured) {
 		t.Errorf("largest value first captured %d, most overdue first %d", value.Captured, overdue.Captured)

@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"strings"
 	"testing"
@@ -88,7 +89,7 @@ func TestTheDefaultsThatInitShowsAreTheDefaults(t *testing.T) {
 	if diff := cmp.Diff(plain.Crawl, taken.Crawl) + cmp.Diff(plain.WARC, taken.WARC) + cmp.Diff(plain.Storage.MinFree, taken.Storage.MinFree); diff != "" {
 		t.Errorf("settings of the crawl (-default +shown):\n%s", diff)
 	}
-	if len(a.Wait) != 1 || a.Wait[0].Rule != evaluators.Learned {
+	if len(a.Wait) != 1 || reflect.TypeOf(a.Wait[0].Rule) != reflect.TypeFor[evaluators.Learned]() {
 		t.Errorf("a crawl that begins anew goes by %v, want one entry with the rule learned", a.Wait)
 	}
 }

@@ -87,7 +87,7 @@ func (s simulation) explain(out io.Writer, all []sim.History) error {
 			continue
 		}
 		of := func(_, _ string) evaluators.Stack {
-			return evaluators.Stack{{Name: "learned", Rule: evaluators.Learned}}
+			return evaluators.Stack{{Name: "learned", Rule: evaluators.Learned{}}}
 		}
 		if len(s.configs) > 0 {
 			c, err := config.Load(s.configs[0])

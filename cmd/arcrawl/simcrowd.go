@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/evaluators"
+	"github.com/arcrawl/arcrawl/evaluators/rate"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/sim"
 )
@@ -71,7 +72,7 @@ const (
 // quota is the rest at which politeness carries so much less than is wanted: by Heritrix's rule, or by the rule learned.
 func (s simulation) quota(host []sim.History) time.Duration {
 	if s.demand {
-		return sim.Quota(sim.Learned(learnedMost()), evaluators.Expected(0), host, s.crowd)
+		return sim.Quota(sim.Learned(learnedMost()), rate.Expected(0), host, s.crowd)
 	}
 	return sim.Quota(sim.Classic(), 0, host, s.crowd)
 }
@@ -83,8 +84,8 @@ func (c crowdedHost) play(histories []sim.History, dir string) (crowdedHost, err
 		result   *sim.Tally
 	}{
 		{sim.Crowding{Policy: sim.Classic(), Order: frontier.ByDue}, &c.Overdue},
-		{sim.Crowding{Policy: sim.Learned(learnedMost()), Knob: evaluators.Expected(0), Order: frontier.ByDue}, &c.Late},
-		{sim.Crowding{Policy: sim.Learned(learnedMost()), Knob: evaluators.Expected(0), Order: frontier.ByValue}, &c.Value},
+		{sim.Crowding{Policy: sim.Learned(learnedMost()), Knob: rate.Expected(0), Order: frontier.ByDue}, &c.Late},
+		{sim.Crowding{Policy: sim.Learned(learnedMost()), Knob: rate.Expected(0), Order: frontier.ByValue}, &c.Value},
 	} {
 		folder, err := os.MkdirTemp(dir, "")
 		if err != nil {
@@ -102,7 +103,7 @@ func (c crowdedHost) play(histories []sim.History, dir string) (crowdedHost, err
 
 // learnedMost is the longest wait of the rule learned.
 func learnedMost() time.Duration {
-	_, most := evaluators.Learned.Bounds()
+	_, most := evaluators.Learned{}.Bounds()
 	return most
 }
 

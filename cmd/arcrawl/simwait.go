@@ -13,12 +13,11 @@ import (
 
 // waitSteps is what the flags of sim wait say.
 type waitSteps struct {
-	evaluator evaluators.WaitEvaluator
-	rule      string
-	states    []string
-	overdue   time.Duration
-	born      bool
-	asJSON    bool
+	options evaluators.Options
+	states  []string
+	overdue time.Duration
+	born    bool
+	asJSON  bool
 }
 
 // waitStep is one decision, as it is written. Durations are in milliseconds.
@@ -45,54 +44,54 @@ it is due, or later by what --overdue says. With --json, durations are in millis
 		RunE:    func(cmd *cobra.Command, _ []string) error { return s.run(cmd.OutOrStdout()) },
 	}
 	f := cmd.Flags()
-	e := &s.evaluator
-	f.StringVar(&s.rule, "rule", "classic", "classic, fixed, target or learned")
+	o := &s.options
+	f.StringVar(&o.Rule, "rule", "classic", "classic, fixed, target or learned")
 	f.StringSliceVar(&s.states, "states", []string{"changed", "unchanged", "unchanged", "changed"}, "changed, unchanged or unknown, in order")
 	f.DurationVar(&s.overdue, "overdue", 0, "how late each visit but the first is")
 	f.BoolVar(&s.born, "born", false, "the URI came into being at the first visit")
 	f.BoolVar(&s.asJSON, "json", false, "write JSON, durations in milliseconds")
-	f.DurationVar(&e.Initial, "initial", 24*time.Hour, "wait after the first capture")
-	f.DurationVar(&e.Min, "min", 0, "shortest wait (default 1h, for learned 5m)")
-	f.DurationVar(&e.Max, "max", 0, "longest wait (default 672h, for learned 2160h)")
-	f.DurationVar(&e.Unknown, "unknown", 72*time.Hour, "wait if the state is unknown and nothing was learned")
-	f.Float64Var(&e.ChangedFactor, "changed-factor", 1.5, "divides")
-	f.Float64Var(&e.UnchangedFactor, "unchanged-factor", 1.5, "multiplies")
-	f.BoolVar(&e.UseOverdue, "use-overdue", false, "count from the time that really passed")
-	f.DurationVar(&e.Every, "every", 24*time.Hour, "interval of the rule fixed")
-	f.Float64Var(&e.CaptureTarget, "capture-target", 0.8, "share of the versions to capture, for target and learned")
+	f.DurationVar(&o.Initial, "initial", 24*time.Hour, "wait after the first capture")
+	f.DurationVar(&o.Min, "min", 0, "shortest wait (default 1h, for learned 5m)")
+	f.DurationVar(&o.Max, "max", 0, "longest wait (default 672h, for learned 2160h)")
+	f.DurationVar(&o.Unknown, "unknown", 72*time.Hour, "wait if the state is unknown and nothing was learned")
+	f.Float64Var(&o.ChangedFactor, "changed-factor", 1.5, "divides")
+	f.Float64Var(&o.UnchangedFactor, "unchanged-factor", 1.5, "multiplies")
+	f.BoolVar(&o.UseOverdue, "use-overdue", false, "count from the time that really passed")
+	f.DurationVar(&o.Every, "every", 24*time.Hour, "interval of the rule fixed")
+	f.Float64Var(&o.CaptureTarget, "capture-target", 0.8, "share of the versions to capture, for target and learned")
 	return cmd
 }
 
 // check refuses numbers that no configuration may have, of which the evaluator would take its default without a word.
 func (s waitSteps) check() error {
-	e := s.evaluator
+	o := s.options
 	for _, d := range []struct {
 		flag  string
 		value time.Duration
-	}{{"overdue", s.overdue}, {"initial", e.Initial}, {"min", e.Min}, {"max", e.Max}, {"unknown", e.Unknown}, {"every", e.Every}} {
+	}{{"overdue", s.overdue}, {"initial", o.Initial}, {"min", o.Min}, {"max", o.Max}, {"unknown", o.Unknown}, {"every", o.Every}} {
 		if d.value < 0 {
 			return fmt.Errorf("--%s %v is below 0", d.flag, d.value)
 		}
 	}
-	if e.Max > 0 && e.Min > e.Max {
-		return fmt.Errorf("--min %v is more than --max %v", e.Min, e.Max)
+	if o.Max > 0 && o.Min > o.Max {
+		return fmt.Errorf("--min %v is more than --max %v", o.Min, o.Max)
 	}
 	for _, f := range []struct {
 		flag  string
 		value float64
-	}{{"changed-factor", e.ChangedFactor}, {"unchanged-factor", e.UnchangedFactor}} {
+	}{{"changed-factor", o.ChangedFactor}, {"unchanged-factor", o.UnchangedFactor}} {
 		if !(f.value >= 1) {
 			return fmt.Errorf("--%s %v is not at least 1", f.flag, f.value)
 		}
 	}
-	if !(e.CaptureTarget > 0 && e.CaptureTarget < 1) {
-		return fmt.Errorf("--capture-target %v is not between 0 and 1", e.CaptureTarget)
+	if !(o.CaptureTarget > 0 && o.CaptureTarget < 1) {
+		return fmt.Errorf("--capture-target %v is not between 0 and 1", o.CaptureTarget)
 	}
 	return nil
 }
 
 func (s waitSteps) run(out io.Writer) error {
-	rule, err := evaluators.ParseRule(s.rule)
+	rule, err := s.options.New()
 	if err != nil {
 		return usageError{fmt.Errorf("--rule: %w", err)}
 	}
@@ -100,10 +99,9 @@ func (s waitSteps) run(out io.Writer) error {
 	if err := s.check(); err != nil {
 		return usageError{err}
 	}
-	s.evaluator.Rule, s.evaluator.Name = rule, s.rule
-	stack := evaluators.Stack{s.evaluator}
+	stack := evaluators.Stack{{Name: s.options.Rule, Rule: rule}}
 	start := time.Date(2026, time.January, 5, 0, 0, 0, 0, time.UTC) // a Monday
-	in := evaluators.WaitInput{At: start, First: true}
+	in := evaluators.WaitInput{First: true, Evidence: evaluators.Evidence{At: start}}
 	if s.born {
 		in.Born = start
 	}

@@ -130,8 +130,8 @@ in %s on %d processors, %.1f µs a visit
 
 // policy is the rule with its own bounds.
 func (y simYear) policy() (sim.Policy, error) {
-	rule, err := evaluators.ParseRule(y.rule)
-	if err == nil && rule == evaluators.Fixed {
+	rule, err := evaluators.Options{Rule: y.rule, CaptureTarget: y.target}.New()
+	if _, fixed := rule.(evaluators.Fixed); fixed {
 		err = fmt.Errorf("rule %q captures the same whatever changes", y.rule)
 	}
 	if err == nil && !(y.target > 0 && y.target < 1) {
@@ -140,6 +140,6 @@ func (y simYear) policy() (sim.Policy, error) {
 	if err != nil {
 		return sim.Policy{}, usageError{err}
 	}
-	stack := evaluators.Stack{{Name: y.rule, Rule: rule, CaptureTarget: y.target}}
+	stack := evaluators.Stack{{Name: y.rule, Rule: rule}}
 	return sim.Configured(y.rule, func(string, string) evaluators.Stack { return stack }), nil
 }

@@ -86,14 +86,18 @@ func (t tuning) settings() []setting {
 		{name: "as it is"},
 		{name: "classic", toml: `rule = "classic"`, stack: evaluators.Stack{{Name: "classic"}}},
 	}
-	for _, rule := range []evaluators.Rule{evaluators.Target, evaluators.Learned} {
+	for _, name := range []string{"target", "learned"} {
 		for _, percent := range []int{30, 40, 50, 60, 70, 80, 90, 95} {
 			share := float64(percent) / 100
 			target := strconv.FormatFloat(share, 'g', -1, 64)
+			rule := evaluators.Rule(evaluators.Learned{CaptureTarget: share})
+			if name == "target" {
+				rule = evaluators.Target{CaptureTarget: share}
+			}
 			list = append(list, setting{
-				name:  rule.String() + " " + target,
-				toml:  fmt.Sprintf("rule = %q\ncapture_target = %s", rule, target),
-				stack: evaluators.Stack{{Name: rule.String(), Rule: rule, CaptureTarget: share}},
+				name:  name + " " + target,
+				toml:  fmt.Sprintf("rule = %q\ncapture_target = %s", name, target),
+				stack: evaluators.Stack{{Name: name, Rule: rule}},
 			})
 		}
 	}

@@ -60,7 +60,7 @@ func Replay(e frontier.Entry, l crawllog.Entry, waits evaluators.Stack) frontier
 	if v.Failed && !v.Gone {
 		e.Failures = max(l.Revisiting.Tries, 1)
 	}
-	wait := evaluators.Wait{Interval: l.Revisiting.Wait, Evaluator: extra.WaitEvaluator, Reason: extra.WaitReason, PerDay: extra.ChangesPerDay}
+	wait := evaluators.Wait{Interval: l.Revisiting.Wait, Evaluator: extra.WaitEvaluator, Reason: extra.WaitReason, Estimate: evaluators.Estimate{PerDay: extra.ChangesPerDay}}
 	e.Why = Why(wait)
 	if e.Due = extra.Due; !e.Due.IsZero() {
 		e.Due = e.Due.Add(cutOff)
@@ -68,7 +68,8 @@ func Replay(e frontier.Entry, l crawllog.Entry, waits evaluators.Stack) frontier
 	if !v.Failed && !v.Gone {
 		decided := waits.Next(evaluators.WaitInput{
 			MIME: l.MIME, State: v.State, First: l.Revisiting.Versions == 1 && v.State == evaluators.Changed,
-			Previous: before.Wait, Overdue: l.Revisiting.Overdue, At: began, Memory: evaluators.Memory(before.Memory),
+			Previous: before.Wait, Overdue: l.Revisiting.Overdue,
+			Evidence: evaluators.Evidence{At: began, Memory: evaluators.Memory(before.Memory)},
 		})
 		e.Wait, e.Rate, e.Memory = wait.Interval, wait.PerDay, string(decided.Memory)
 		if strings.Contains(wait.Reason, followedUp) || strings.Contains(wait.Reason, stretched) {

@@ -245,8 +245,8 @@ func (p *planner) loadOf(h uri.Host) (HostLoad, error) {
 func waitWithinBounds(r frontier.Record, s config.Settings) time.Duration {
 	for _, e := range s.Wait {
 		if e.MIME.MatchString(r.ContentType) {
-			wait := cmp.Or(r.Wait, e.Initial)
-			return min(max(wait, e.Min), e.Max)
+			shortest, longest := e.Rule.Bounds()
+			return min(max(cmp.Or(r.Wait, e.Initial()), shortest), longest)
 		}
 	}
 	return r.Wait

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/evaluators"
+	"github.com/arcrawl/arcrawl/evaluators/rate"
 	"github.com/arcrawl/arcrawl/internal/human"
 )
 
@@ -63,7 +64,7 @@ const (
 func (p Policy) Next(s State, now time.Time, cached time.Duration) evaluators.Wait {
 	bounds, name := p.of(s.Kind)
 	w := evaluators.Wait{Evaluator: name}
-	rate := s.perHour(bounds.Initial)
+	perHour := s.perHour(bounds.Initial)
 	switch {
 	case s.Broken > maxBroken:
 		w.Interval = p.SilentWait
@@ -80,19 +81,19 @@ func (p Policy) Next(s State, now time.Time, cached time.Duration) evaluators.Wa
 		w.Interval = bounds.Initial
 		w.Reason = "first reading of a " + s.Kind.String() + ": initial " + spell(bounds.Initial)
 	default:
-		w.Interval = hours(itemsPerVisit / rate)
-		w.Reason = fmt.Sprintf("%s with %s new items a day: %s", s.Kind, rounded(24*rate), spell(w.Interval))
-		w.PerDay = 24 * rate
+		w.Interval = hours(itemsPerVisit / perHour)
+		w.Reason = fmt.Sprintf("%s with %s new items a day: %s", s.Kind, rounded(24*perHour), spell(w.Interval))
+		w.PerDay = 24 * perHour
 	}
 	w = bounds.clamp(w)
 	w = p.obeyHints(w, s, cached)
-	w = bounds.keepUp(w, s, rate)
+	w = bounds.keepUp(w, s, perHour)
 	if w.Interval < p.MinWait {
 		w.Interval = p.MinWait
 		w.Reason += ", minimum between visits " + spell(p.MinWait)
 	}
 	w.Expected = w.PerDay * w.Interval.Hours() / 24
-	w.Missed = evaluators.Missed(w.Expected)
+	w.Missed = rate.Missed(w.Expected)
 	return w
 }
 

@@ -1,0 +1,2 @@
+// Package rate estimates how often a URI changes.
+package rate
