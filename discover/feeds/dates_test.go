@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// TestWhatDatesOfEntriesTell has a feed with three old entries, read at twelve and again at thirteen o'clock. The new entries are dated
-// in minutes past twelve.
-func TestWhatDatesOfEntriesTell(t *testing.T) {
+// TestActivityJudgesTheDatesOfNewItems reads a feed with three old items at 12:00 and again at 13:00. The new items are
+// dated in minutes after 12:00.
+func TestActivityJudgesTheDatesOfNewItems(t *testing.T) {
 	t.Parallel()
 	noon := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	const none = -1 << 30
@@ -26,7 +26,7 @@ func TestWhatDatesOfEntriesTell(t *testing.T) {
 		name    string
 		dates   []float64
 		edit    func([]Item)
-		behind  time.Duration
+		skew    time.Duration
 		changes int
 		moments []float64
 		right   int
@@ -36,23 +36,23 @@ func TestWhatDatesOfEntriesTell(t *testing.T) {
 		{name: "in any order", dates: []float64{40, 5, 20}, changes: 3, moments: []float64{5, 20, 40}, right: 3},
 		{name: "two within a minute are one change", dates: []float64{5, 5.5, 40}, changes: 2, moments: []float64{5, 40}, right: 3},
 		{name: "listed a little late", dates: []float64{-5, 20}, changes: 2, moments: []float64{0, 20}, right: 2},
-		{name: "without dates each is a change", dates: []float64{none, none, none, none, none}, changes: 5},
-		{name: "more than one in a minute cannot be told apart", dates: make([]float64, 100), edit: func(l []Item) {
+		{name: "each item without a date is a change", dates: []float64{none, none, none, none, none}, changes: 5},
+		{name: "at most one change per minute", dates: make([]float64, 100), edit: func(l []Item) {
 			for i := range l {
 				l[i].Published = time.Time{}
 			}
 		}, changes: 60},
-		{name: "a clock that is behind", dates: []float64{5 - 180, 20 - 180}, behind: 3 * time.Hour, changes: 2, moments: []float64{5, 20}, right: 2},
+		{name: "a clock that is behind", dates: []float64{5 - 180, 20 - 180}, skew: 3 * time.Hour, changes: 2, moments: []float64{5, 20}, right: 2},
 
 		{name: "all now", dates: []float64{59.5, 59.6, 60}, changes: 2},
-		{name: "all the same", dates: []float64{30, 30, 30, 30, 30}, changes: 1},
-		{name: "most of all that is listed the same, as it was built then", dates: []float64{30, 30, 30, 30, 30, 45}, changes: 2, moments: []float64{45}, right: 1},
+		{name: "all at the same time", dates: []float64{30, 30, 30, 30, 30}, changes: 1},
+		{name: "most items share the time at which the feed was generated", dates: []float64{30, 30, 30, 30, 30, 45}, changes: 2, moments: []float64{45}, right: 1},
 		{name: "all in the future", dates: []float64{70, 80, 90}, changes: 3, wrong: 3},
 		{name: "next year", dates: []float64{60 * 24 * 365}, changes: 1, wrong: 1},
-		{name: "in a zone that is an hour behind", dates: []float64{5 - 60, 20 - 60, 40 - 60}, changes: 3, wrong: 3},
-		{name: "in a zone that is two hours ahead", dates: []float64{5 + 120, 20 + 120}, changes: 2, wrong: 2},
-		{name: "at the beginning of time", dates: []float64{-60 * 24 * 365 * 50}, changes: 1, wrong: 1},
-		{name: "a day without a time", dates: []float64{30}, edit: func(l []Item) {
+		{name: "in a time zone that is one hour behind", dates: []float64{5 - 60, 20 - 60, 40 - 60}, changes: 3, wrong: 3},
+		{name: "in a time zone that is two hours ahead", dates: []float64{5 + 120, 20 + 120}, changes: 2, wrong: 2},
+		{name: "fifty years ago", dates: []float64{-60 * 24 * 365 * 50}, changes: 1, wrong: 1},
+		{name: "a day without a time of day", dates: []float64{30}, edit: func(l []Item) {
 			l[0].Published, l[0].Updated, l[0].Day = time.Time{}, noon.Truncate(24*time.Hour), true
 		}, changes: 1},
 	} {
@@ -69,7 +69,7 @@ func TestWhatDatesOfEntriesTell(t *testing.T) {
 			doc := Document{Kind: Feed, Items: append(items, old...)}
 			now := noon.Add(time.Hour)
 			_, round := seen.Read(now, doc)
-			got := round.Activity(doc, noon, now, c.behind)
+			got := round.Activity(doc, noon, now, c.skew)
 			var moments []float64
 			for _, m := range got.Moments {
 				moments = append(moments, float64(m.Sub(noon)/time.Second)/60)
@@ -82,41 +82,41 @@ func TestWhatDatesOfEntriesTell(t *testing.T) {
 	}
 }
 
-func TestUpdatedEntriesAreChangesToo(t *testing.T) {
+func TestActivityCountsUpdatedItems(t *testing.T) {
 	t.Parallel()
 	noon := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
-	was := []Item{}
+	before := []Item{}
 	for i := range 6 {
-		was = append(was, Item{ID: fmt.Sprint(i), URI: mustURI(t, fmt.Sprintf("http://news.example/%d", i)), Updated: noon.Add(-time.Duration(i+1) * time.Hour), Text: 1})
+		before = append(before, Item{ID: fmt.Sprint(i), URI: mustURI(t, fmt.Sprintf("http://news.example/%d", i)), Updated: noon.Add(-time.Duration(i+1) * time.Hour), Text: 1})
 	}
-	is := append([]Item(nil), was...)
-	is[5].Updated = noon.Add(10 * time.Minute)
-	is[3].Text, is[4].Text = 3, 5 // whose dates are the same as before
-	seen, _ := Seen{}.Read(noon, Document{Kind: Feed, Items: was})
-	doc := Document{Kind: Feed, Items: is}
+	after := append([]Item(nil), before...)
+	after[5].Updated = noon.Add(10 * time.Minute)
+	after[3].Text, after[4].Text = 3, 5 // with the same dates as before
+	seen, _ := Seen{}.Read(noon, Document{Kind: Feed, Items: before})
+	doc := Document{Kind: Feed, Items: after}
 	_, round := seen.Read(noon.Add(time.Hour), doc)
 	got := round.Activity(doc, noon, noon.Add(time.Hour), 0)
-	if got.Changes != 2 || len(got.Moments) != 1 || !got.Moments[0].Equal(is[5].Updated) || got.Right+got.Wrong != 0 {
-		t.Errorf("%+v, want one change at ten past twelve and one that nobody dates; neither says what dates of new entries are worth", got)
+	if got.Changes != 2 || len(got.Moments) != 1 || !got.Moments[0].Equal(after[5].Updated) || got.Right+got.Wrong != 0 {
+		t.Errorf("%+v, want one change at 12:10 and one without a time, and no verdict on the dates of new items", got)
 	}
-	if first := (Reading{First: true, New: is}).Activity(doc, noon, noon.Add(time.Hour), 0); first.Changes != 0 || first.Right+first.Wrong != 0 {
-		t.Errorf("what was there at the first reading tells of changes: %+v", first)
+	if first := (Reading{First: true, New: after}).Activity(doc, noon, noon.Add(time.Hour), 0); first.Changes != 0 || first.Right+first.Wrong != 0 {
+		t.Errorf("the first reading: %+v, want no changes", first)
 	}
-	if at, ok := doc.PageDates(noon.Add(time.Hour), 0).Changed(is[5]); !ok || !at.Equal(is[5].Updated) {
-		t.Errorf("the page changed at %s, %t", at, ok)
+	if at, ok := doc.PageDates(noon.Add(time.Hour), 0).Changed(after[5]); !ok || !at.Equal(after[5].Updated) {
+		t.Errorf("the page changed at %s, %t; want the date of the item", at, ok)
 	}
 	for name, i := range map[string]Item{
 		"no date": {}, "just now": {Updated: noon.Add(time.Hour - time.Second)}, "ahead": {Updated: noon.Add(2 * time.Hour)},
 		"a day": {Updated: noon.Truncate(24 * time.Hour), Day: true},
 	} {
 		if at, ok := doc.PageDates(noon.Add(time.Hour), 0).Changed(i); ok {
-			t.Errorf("%s: the page changed at %s", name, at)
+			t.Errorf("%s: the page changed at %s, want no time", name, at)
 		}
 	}
-	for i := range is {
-		is[i].Updated = noon.Add(30 * time.Minute)
+	for i := range after {
+		after[i].Updated = noon.Add(30 * time.Minute)
 	}
-	if at, ok := doc.PageDates(noon.Add(time.Hour), 0).Changed(is[0]); ok {
-		t.Errorf("all entries have the same date: the page changed at %s", at)
+	if at, ok := doc.PageDates(noon.Add(time.Hour), 0).Changed(after[0]); ok {
+		t.Errorf("all items have the same date: the page changed at %s, want no time", at)
 	}
 }

@@ -26,13 +26,13 @@ func mustURI(t testing.TB, s string) uri.URI {
 	return u
 }
 
-// told is an item as the tables below write it.
-type told struct{ ID, URI, Published, Updated string }
+// summary is an item as the tables below write it.
+type summary struct{ ID, URI, Published, Updated string }
 
-func tell(items []Item) []told {
-	var out []told
+func summaries(items []Item) []summary {
+	var out []summary
 	for _, i := range items {
-		line := told{URI: i.URI.String()}
+		line := summary{URI: i.URI.String()}
 		if i.ID != line.URI {
 			line.ID = i.ID
 		}
@@ -71,7 +71,7 @@ func zipped(s string) string {
 	return b.String()
 }
 
-// noise is text that cannot be compressed much.
+// noise returns text that hardly compresses.
 func noise(n int) string {
 	var b strings.Builder
 	x := uint64(88172645463325252)
@@ -94,7 +94,7 @@ func TestRead(t *testing.T) {
 <item><title>guid alone</title><guid>http://news.example/c</guid></item>
 <item><title>no link at all</title><guid>4</guid></item>
 </channel></rss>`
-	fromRSS := []told{
+	fromRSS := []summary{
 		{ID: "1", URI: "http://news.example/a", Published: "2026-11-21T10:00:00Z"},
 		{URI: "http://news.example/b?x=1&y=2"},
 		{URI: "http://news.example/c"},
@@ -107,7 +107,7 @@ func TestRead(t *testing.T) {
 		name, contentType, body string
 		awaited                 bool
 		kind                    Kind
-		want                    []told
+		want                    []summary
 		cut                     bool
 	}{
 		{name: "RSS 2.0", body: strings.Replace(rss, "%ENC%", "UTF-8", 1), kind: Feed, want: fromRSS},
@@ -116,35 +116,35 @@ func TestRead(t *testing.T) {
 		{name: "RSS in another encoding, as the header says", contentType: "text/xml; charset=windows-1252", body: inEncoding(t, strings.Replace(rss, "%ENC%", "UTF-8", 1), "windows-1252"), kind: Feed, want: fromRSS},
 		{name: "RSS in UTF-16", body: inEncoding(t, strings.Replace(rss, "%ENC%", "utf-16", 1), "utf-16"), kind: Feed, want: fromRSS},
 		{name: "RSS with a byte order mark and blanks before it", body: "\ufeff\n\n " + strings.Replace(rss, "%ENC%", "UTF-8", 1), kind: Feed, want: fromRSS},
-		{name: "RSS that was cut keeps the whole items", body: strings.Replace(rss, "%ENC%", "UTF-8", 1)[:400], kind: Feed, want: fromRSS[:1], cut: true},
+		{name: "RSS that was cut keeps its whole items", body: strings.Replace(rss, "%ENC%", "UTF-8", 1)[:400], kind: Feed, want: fromRSS[:1], cut: true},
 		{name: "RSS 1.0", body: `<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns="http://purl.org/rss/1.0/" xmlns:dc="http://purl.org/dc/elements/1.1/">
 <channel rdf:about="http://news.example/"><title>x</title></channel>
-<item rdf:about="http://news.example/a"><title>A</title><link>http://news.example/a</link><dc:date>2026-11-21T10:00:00+01:00</dc:date></item></rdf:RDF>`, kind: Feed, want: []told{{URI: "http://news.example/a", Published: "2026-11-21T09:00:00Z", Updated: "2026-11-21T09:00:00Z"}}},
-		{name: "RSS 0.91", body: `<rss version="0.91"><channel><title>x</title><item><title>A</title><link>http://news.example/a</link></item></channel></rss>`, kind: Feed, want: []told{{URI: "http://news.example/a"}}},
+<item rdf:about="http://news.example/a"><title>A</title><link>http://news.example/a</link><dc:date>2026-11-21T10:00:00+01:00</dc:date></item></rdf:RDF>`, kind: Feed, want: []summary{{URI: "http://news.example/a", Published: "2026-11-21T09:00:00Z", Updated: "2026-11-21T09:00:00Z"}}},
+		{name: "RSS 0.91", body: `<rss version="0.91"><channel><title>x</title><item><title>A</title><link>http://news.example/a</link></item></channel></rss>`, kind: Feed, want: []summary{{URI: "http://news.example/a"}}},
 		{name: "Atom", contentType: "application/atom+xml", body: `<feed xmlns="http://www.w3.org/2005/Atom" xml:base="http://news.example/blog/"><title>x</title><id>f</id>
-<entry><id>tag:1</id><title>A</title><link rel="alternate" href="a"/><link rel="edit" href="/edit/a"/><published>2026-11-20T10:00:00Z</published><updated>2026-11-21T10:00:00Z</updated></entry></feed>`, kind: Feed, want: []told{{ID: "tag:1", URI: "http://news.example/blog/a", Published: "2026-11-20T10:00:00Z", Updated: "2026-11-21T10:00:00Z"}}},
-		{name: "Atom that was cut keeps the whole entries", body: `<feed xmlns="http://www.w3.org/2005/Atom"><entry><id>1</id><link href="http://news.example/a"/></entry><entry><id>2</id><ti`, kind: Feed, want: []told{{ID: "1", URI: "http://news.example/a"}}, cut: true},
+<entry><id>tag:1</id><title>A</title><link rel="alternate" href="a"/><link rel="edit" href="/edit/a"/><published>2026-11-20T10:00:00Z</published><updated>2026-11-21T10:00:00Z</updated></entry></feed>`, kind: Feed, want: []summary{{ID: "tag:1", URI: "http://news.example/blog/a", Published: "2026-11-20T10:00:00Z", Updated: "2026-11-21T10:00:00Z"}}},
+		{name: "Atom that was cut keeps its whole entries", body: `<feed xmlns="http://www.w3.org/2005/Atom"><entry><id>1</id><link href="http://news.example/a"/></entry><entry><id>2</id><ti`, kind: Feed, want: []summary{{ID: "1", URI: "http://news.example/a"}}, cut: true},
 		{name: "Atom with a prefix", contentType: "application/atom+xml", body: `<?xml version="1.0"?><atom:feed xmlns:atom="http://www.w3.org/2005/Atom"><atom:id>f</atom:id>
-<atom:entry><atom:id>tag:1</atom:id><atom:link rel="alternate" href="http://news.example/a"/><atom:updated>2026-11-21T10:00:00Z</atom:updated></atom:entry></atom:feed>`, kind: Feed, want: []told{{ID: "tag:1", URI: "http://news.example/a", Published: "2026-11-21T10:00:00Z", Updated: "2026-11-21T10:00:00Z"}}},
-		{name: "Atom with a prefix that was cut keeps the whole entries", body: `<atom:feed xmlns:atom="http://www.w3.org/2005/Atom"><atom:entry><atom:id>1</atom:id><atom:link href="http://news.example/a"/></atom:entry><atom:entry><atom:id>2</a`, kind: Feed, want: []told{{ID: "1", URI: "http://news.example/a"}}, cut: true},
-		{name: "RSS whose items have links and dates of Atom", body: `<rss version="2.0" xmlns:a10="http://www.w3.org/2005/Atom"><channel><item><guid isPermaLink="false">1</guid><a10:link rel="alternate" href="http://news.example/a"/><a10:updated>2026-11-21T10:00:00Z</a10:updated></item></channel></rss>`, kind: Feed, want: []told{{ID: "1", URI: "http://news.example/a", Updated: "2026-11-21T10:00:00Z"}}},
-		{name: "RSS 1.0 with a prefix", body: `<r:RDF xmlns:r="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:rss="http://purl.org/rss/1.0/" xmlns:d="http://purl.org/dc/elements/1.1/"><rss:channel r:about="http://news.example/"/><rss:item r:about="http://news.example/a"><rss:link>http://news.example/a</rss:link><d:date>2026-11-21T10:00:00Z</d:date></rss:item></r:RDF>`, kind: Feed, want: []told{{URI: "http://news.example/a", Published: "2026-11-21T10:00:00Z", Updated: "2026-11-21T10:00:00Z"}}},
-		{name: "a sitemap with a prefix", body: `<s:urlset xmlns:s="http://www.sitemaps.org/schemas/sitemap/0.9"><s:url><s:loc>http://news.example/a</s:loc><s:lastmod>2026-11-21T10:00:00Z</s:lastmod></s:url></s:urlset>`, kind: Sitemap, want: []told{{URI: "http://news.example/a", Updated: "2026-11-21T10:00:00Z"}}},
-		{name: "an index with a prefix", body: `<s:sitemapindex xmlns:s="http://www.sitemaps.org/schemas/sitemap/0.9"><s:sitemap><s:loc>http://news.example/s1.xml</s:loc></s:sitemap></s:sitemapindex>`, kind: Index, want: []told{{URI: "http://news.example/s1.xml"}}},
-		{name: "JSON Feed", contentType: "application/feed+json", body: `{"version":"https://jsonfeed.org/version/1.1","title":"x","items":[{"id":7,"url":"/a","date_published":"2026-11-21T10:00:00Z","date_modified":"2026-11-21T11:00:00Z"}]}`, kind: Feed, want: []told{{ID: "7", URI: "http://news.example/a", Published: "2026-11-21T10:00:00Z", Updated: "2026-11-21T11:00:00Z"}}},
-		{name: "a sitemap", body: sitemap(`<url><loc> http://news.example/a </loc><lastmod>2026-11-21</lastmod></url><url><loc>http://news.example/b?x=1&amp;y=2</loc><lastmod>2026-11-21T10:00:00.123+01:00</lastmod></url>`), kind: Sitemap, want: []told{
+<atom:entry><atom:id>tag:1</atom:id><atom:link rel="alternate" href="http://news.example/a"/><atom:updated>2026-11-21T10:00:00Z</atom:updated></atom:entry></atom:feed>`, kind: Feed, want: []summary{{ID: "tag:1", URI: "http://news.example/a", Published: "2026-11-21T10:00:00Z", Updated: "2026-11-21T10:00:00Z"}}},
+		{name: "Atom with a prefix that was cut keeps its whole entries", body: `<atom:feed xmlns:atom="http://www.w3.org/2005/Atom"><atom:entry><atom:id>1</atom:id><atom:link href="http://news.example/a"/></atom:entry><atom:entry><atom:id>2</a`, kind: Feed, want: []summary{{ID: "1", URI: "http://news.example/a"}}, cut: true},
+		{name: "RSS whose items have links and dates of Atom", body: `<rss version="2.0" xmlns:a10="http://www.w3.org/2005/Atom"><channel><item><guid isPermaLink="false">1</guid><a10:link rel="alternate" href="http://news.example/a"/><a10:updated>2026-11-21T10:00:00Z</a10:updated></item></channel></rss>`, kind: Feed, want: []summary{{ID: "1", URI: "http://news.example/a", Updated: "2026-11-21T10:00:00Z"}}},
+		{name: "RSS 1.0 with a prefix", body: `<r:RDF xmlns:r="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:rss="http://purl.org/rss/1.0/" xmlns:d="http://purl.org/dc/elements/1.1/"><rss:channel r:about="http://news.example/"/><rss:item r:about="http://news.example/a"><rss:link>http://news.example/a</rss:link><d:date>2026-11-21T10:00:00Z</d:date></rss:item></r:RDF>`, kind: Feed, want: []summary{{URI: "http://news.example/a", Published: "2026-11-21T10:00:00Z", Updated: "2026-11-21T10:00:00Z"}}},
+		{name: "a sitemap with a prefix", body: `<s:urlset xmlns:s="http://www.sitemaps.org/schemas/sitemap/0.9"><s:url><s:loc>http://news.example/a</s:loc><s:lastmod>2026-11-21T10:00:00Z</s:lastmod></s:url></s:urlset>`, kind: Sitemap, want: []summary{{URI: "http://news.example/a", Updated: "2026-11-21T10:00:00Z"}}},
+		{name: "an index with a prefix", body: `<s:sitemapindex xmlns:s="http://www.sitemaps.org/schemas/sitemap/0.9"><s:sitemap><s:loc>http://news.example/s1.xml</s:loc></s:sitemap></s:sitemapindex>`, kind: Index, want: []summary{{URI: "http://news.example/s1.xml"}}},
+		{name: "JSON Feed", contentType: "application/feed+json", body: `{"version":"https://jsonfeed.org/version/1.1","title":"x","items":[{"id":7,"url":"/a","date_published":"2026-11-21T10:00:00Z","date_modified":"2026-11-21T11:00:00Z"}]}`, kind: Feed, want: []summary{{ID: "7", URI: "http://news.example/a", Published: "2026-11-21T10:00:00Z", Updated: "2026-11-21T11:00:00Z"}}},
+		{name: "a sitemap", body: sitemap(`<url><loc> http://news.example/a </loc><lastmod>2026-11-21</lastmod></url><url><loc>http://news.example/b?x=1&amp;y=2</loc><lastmod>2026-11-21T10:00:00.123+01:00</lastmod></url>`), kind: Sitemap, want: []summary{
 			{URI: "http://news.example/a", Updated: "2026-11-21T00:00:00Z"}, {URI: "http://news.example/b?x=1&y=2", Updated: "2026-11-21T09:00:00Z"},
 		}},
-		{name: "a news sitemap, whatever its prefix", body: sitemap(`<url><loc>http://news.example/a</loc><n:news><n:publication><n:name>x</n:name></n:publication><n:publication_date>2026-11-21T10:00Z</n:publication_date><n:title>A</n:title></n:news></url>`), kind: News, want: []told{{URI: "http://news.example/a", Published: "2026-11-21T10:00:00Z"}}},
-		{name: "a sitemap with pictures and other languages", body: sitemap(`<url><loc>http://news.example/a</loc><xhtml:link rel="alternate" hreflang="is" href="http://news.example/is/a"/><image:image><image:loc>http://img.example/1.jpg</image:loc></image:image></url>`), kind: Sitemap, want: []told{{URI: "http://news.example/is/a"}, {URI: "http://news.example/a"}}},
-		{name: "a sitemap index", body: `<sitemapindex><sitemap><loc>http://news.example/s1.xml.gz</loc><lastmod>2026-11-21T10:00:00Z</lastmod></sitemap></sitemapindex>`, kind: Index, want: []told{{URI: "http://news.example/s1.xml.gz", Updated: "2026-11-21T10:00:00Z"}}},
-		{name: "a sitemap in a gzip of its own", contentType: "application/x-gzip", body: zipped(sitemap(`<url><loc>http://news.example/a</loc></url>`)), kind: Sitemap, want: []told{{URI: "http://news.example/a"}}},
-		{name: "a gzip that was cut", body: zipped(sitemap(`<url><loc>http://news.example/a</loc></url>` + noise(1<<17)))[:1<<15], kind: Sitemap, want: []told{{URI: "http://news.example/a"}}, cut: true},
-		{name: "a sitemap that was cut", body: sitemap(`<url><loc>http://news.example/a</loc></url><url><loc>http://news`)[:340], kind: Sitemap, want: []told{{URI: "http://news.example/a"}}, cut: true},
-		{name: "a plain sitemap that is awaited", contentType: "text/plain", body: "http://news.example/a\r\n\r\nhttp://news.example/b\n", awaited: true, kind: Sitemap, want: []told{{URI: "http://news.example/a"}, {URI: "http://news.example/b"}}},
-		{name: "an entity that nobody declared", body: `<rss version="2.0"><channel><item><title>a &nbsp; b &foo; & c</title><link>http://news.example/a</link></item></channel></rss>`, kind: Feed, want: []told{{URI: "http://news.example/a"}}},
-		{name: "control characters", body: "<rss version=\"2.0\"><channel><item><title>a \x0b</title><link>http://news.example/a</link></item></channel></rss>", kind: Feed, want: []told{{URI: "http://news.example/a"}}},
-		{name: "links that are none", body: `<rss version="2.0"><channel><item><link>javascript:alert(1)</link></item><item><link>mailto:a@b.example</link></item><item><link>http://[::bad/</link></item><item><link>http://news.example/rss.xml</link></item></channel></rss>`, kind: Feed},
+		{name: "a news sitemap with any prefix", body: sitemap(`<url><loc>http://news.example/a</loc><n:news><n:publication><n:name>x</n:name></n:publication><n:publication_date>2026-11-21T10:00Z</n:publication_date><n:title>A</n:title></n:news></url>`), kind: News, want: []summary{{URI: "http://news.example/a", Published: "2026-11-21T10:00:00Z"}}},
+		{name: "a sitemap with images and other languages", body: sitemap(`<url><loc>http://news.example/a</loc><xhtml:link rel="alternate" hreflang="is" href="http://news.example/is/a"/><image:image><image:loc>http://img.example/1.jpg</image:loc></image:image></url>`), kind: Sitemap, want: []summary{{URI: "http://news.example/is/a"}, {URI: "http://news.example/a"}}},
+		{name: "a sitemap index", body: `<sitemapindex><sitemap><loc>http://news.example/s1.xml.gz</loc><lastmod>2026-11-21T10:00:00Z</lastmod></sitemap></sitemapindex>`, kind: Index, want: []summary{{URI: "http://news.example/s1.xml.gz", Updated: "2026-11-21T10:00:00Z"}}},
+		{name: "a sitemap in a gzip of its own", contentType: "application/x-gzip", body: zipped(sitemap(`<url><loc>http://news.example/a</loc></url>`)), kind: Sitemap, want: []summary{{URI: "http://news.example/a"}}},
+		{name: "a gzip that was cut", body: zipped(sitemap(`<url><loc>http://news.example/a</loc></url>` + noise(1<<17)))[:1<<15], kind: Sitemap, want: []summary{{URI: "http://news.example/a"}}, cut: true},
+		{name: "a sitemap that was cut", body: sitemap(`<url><loc>http://news.example/a</loc></url><url><loc>http://news`)[:340], kind: Sitemap, want: []summary{{URI: "http://news.example/a"}}, cut: true},
+		{name: "a plain sitemap that is awaited", contentType: "text/plain", body: "http://news.example/a\r\n\r\nhttp://news.example/b\n", awaited: true, kind: Sitemap, want: []summary{{URI: "http://news.example/a"}, {URI: "http://news.example/b"}}},
+		{name: "an undeclared entity", body: `<rss version="2.0"><channel><item><title>a &nbsp; b &foo; & c</title><link>http://news.example/a</link></item></channel></rss>`, kind: Feed, want: []summary{{URI: "http://news.example/a"}}},
+		{name: "control characters", body: "<rss version=\"2.0\"><channel><item><title>a \x0b</title><link>http://news.example/a</link></item></channel></rss>", kind: Feed, want: []summary{{URI: "http://news.example/a"}}},
+		{name: "faulty links", body: `<rss version="2.0"><channel><item><link>javascript:alert(1)</link></item><item><link>mailto:a@b.example</link></item><item><link>http://[::bad/</link></item><item><link>http://news.example/rss.xml</link></item></channel></rss>`, kind: Feed},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -155,7 +155,7 @@ func TestRead(t *testing.T) {
 			if doc.Kind != c.kind || doc.Cut != c.cut {
 				t.Errorf("kind %s, cut %v (%v), want %s, %v", doc.Kind, doc.Cut, doc.Fault, c.kind, c.cut)
 			}
-			if diff := cmp.Diff(c.want, tell(doc.Items), cmpopts.EquateEmpty()); diff != "" {
+			if diff := cmp.Diff(c.want, summaries(doc.Items), cmpopts.EquateEmpty()); diff != "" {
 				t.Errorf("items (-want +got):\n%s", diff)
 			}
 		})
@@ -181,7 +181,7 @@ func TestReadFindsHintsAndHubs(t *testing.T) {
 		},
 		{name: "Atom", hub: "http://news.example/hub", body: `<feed xmlns="http://www.w3.org/2005/Atom"><link rel="hub" href="/hub"/><entry><id>1</id><link href="/a"/></entry></feed>`},
 		{name: "JSON", hub: "http://news.example/hub", body: `{"version":"https://jsonfeed.org/version/1","hubs":[{"type":"rssCloud","url":"/no"},{"type":"WebSub","url":"/hub"}],"items":[{"id":"1","url":"/a"}]}`},
-		{name: "a ttl beyond all reason", body: `<rss version="2.0"><channel><ttl>999999999999</ttl><item><link>/a</link></item></channel></rss>`, want: Hints{Every: maxHint}},
+		{name: "an absurd ttl", body: `<rss version="2.0"><channel><ttl>999999999999</ttl><item><link>/a</link></item></channel></rss>`, want: Hints{Every: maxHint}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -196,16 +196,16 @@ func TestReadFindsHintsAndHubs(t *testing.T) {
 	}
 }
 
-func TestReadRefusesWhatIsNoSource(t *testing.T) {
+func TestReadRefusesOtherContents(t *testing.T) {
 	t.Parallel()
 	for name, body := range map[string]string{
-		"a page":             "<!doctype html><html><body><rss>",
-		"nothing":            "",
-		"some XML":           "<svg/>",
-		"some JSON":          `{"items":[]}`,
-		"a text with links":  "http://news.example/a\n",
-		"a broken gzip":      "\x1f\x8bxxxxxxxxxxxxxxxxxxxx",
-		"an unended comment": "<!-- <rss>",
+		"a page":                    "<!doctype html><html><body><rss>",
+		"an empty body":             "",
+		"some XML":                  "<svg/>",
+		"some JSON":                 `{"items":[]}`,
+		"a text with links":         "http://news.example/a\n",
+		"a broken gzip":             "\x1f\x8bxxxxxxxxxxxxxxxxxxxx",
+		"a comment that never ends": "<!-- <rss>",
 	} {
 		if doc, err := Read(mustURI(t, "http://news.example/x"), "", false, strings.NewReader(body), Bounds{}); !errors.Is(err, ErrNotASource) {
 			t.Errorf("%s: %v, %v, want %v", name, doc, err, ErrNotASource)
@@ -234,7 +234,7 @@ func TestReadIsBounded(t *testing.T) {
 		"json":    `{"version":"https://jsonfeed.org/version/1","items":` + strings.Repeat("[", 1<<20),
 	} {
 		if doc, err := Read(mustURI(t, "http://news.example/s.xml"), "", false, strings.NewReader(deep), Bounds{}); err != nil || doc.Fault == nil {
-			t.Errorf("a deep %s: %v, fault %v; want a fault", name, err, doc.Fault)
+			t.Errorf("a deeply nested %s: %v, fault %v; want a fault", name, err, doc.Fault)
 		}
 	}
 }
@@ -252,12 +252,12 @@ func FuzzRead(f *testing.F) {
 	}
 	self := mustURI(f, "http://news.example/rss.xml")
 	f.Fuzz(func(t *testing.T, body string) {
-		const most = 20
-		doc, err := Read(self, "", true, strings.NewReader(body), Bounds{MaxItems: most})
+		const maxItems = 20
+		doc, err := Read(self, "", true, strings.NewReader(body), Bounds{MaxItems: maxItems})
 		if err != nil && !errors.Is(err, ErrNotASource) {
 			t.Fatal(err)
 		}
-		if len(doc.Items) > most {
+		if len(doc.Items) > maxItems {
 			t.Fatalf("%d items", len(doc.Items))
 		}
 		for _, i := range doc.Items {

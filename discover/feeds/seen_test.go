@@ -14,7 +14,7 @@ import (
 
 var start = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 
-// items reads a list such as "1:/a@-2h 2:/b 3:/c~text": id, path, date as seen from start, text.
+// items reads a list such as "1:/a@-2h 2:/b 3:/c~text": id, path, date relative to start, text.
 func items(list string) []Item {
 	var out []Item
 	for word := range strings.FieldsSeq(list) {
@@ -52,7 +52,7 @@ func paths(list []Item) string {
 	return strings.Join(out, " ")
 }
 
-func TestWhatIsNew(t *testing.T) {
+func TestSeenFindsNewAndUpdatedItems(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name     string
@@ -65,27 +65,27 @@ func TestWhatIsNew(t *testing.T) {
 		{"what was listed is not new", []string{"1:/a 2:/b", "1:/a 2:/b"}, "", "", false},
 		{"a new item", []string{"1:/a@-2h", "2:/b@-1h 1:/a@-2h"}, "/b", "", false},
 		{"a date in the future hides nothing", []string{"1:/a@9000h 2:/b@-2h", "1:/a@9000h 3:/c@-1h 2:/b@-2h"}, "/c", "", false},
-		{"nor does an equal one", []string{"1:/a@-2h", "1:/a@-2h 2:/b@-2h"}, "/b", "", false},
-		{"nor an earlier one", []string{"1:/a@-2h", "1:/a@-2h 2:/b@-900h"}, "/b", "", false},
-		{"nor a missing one", []string{"1:/a@-2h", "1:/a@-2h 2:/b"}, "/b", "", false},
+		{"an equal date hides nothing", []string{"1:/a@-2h", "1:/a@-2h 2:/b@-2h"}, "/b", "", false},
+		{"an earlier date hides nothing", []string{"1:/a@-2h", "1:/a@-2h 2:/b@-900h"}, "/b", "", false},
+		{"a missing date hides nothing", []string{"1:/a@-2h", "1:/a@-2h 2:/b"}, "/b", "", false},
 		{"nothing has a date", []string{"1:/a", "2:/b 1:/a"}, "/b", "", false},
 		{"the newest comes first", []string{"1:/a", "2:/b@-3h 3:/c@-1h 4:/d@-2h 1:/a"}, "/c /d /b", "", false},
 		{"the date moved on", []string{"1:/a@-2h 2:/b", "1:/a@-1h 2:/b"}, "", "/a", false},
 		{"the date went back", []string{"1:/a@-1h", "1:/a@-2h"}, "", "", false},
 		{"the date goes back and forth", []string{"1:/a@-1h", "1:/a@-2h", "1:/a@-1h"}, "", "", false},
-		{"a date in the future was a mistake, and the page was updated after it was mended", []string{"1:/a@9000h", "1:/a@-2h", "1:/a@-1h"}, "", "/a", false},
+		{"a date in the future is corrected, then the page is updated", []string{"1:/a@9000h", "1:/a@-2h", "1:/a@-1h"}, "", "/a", false},
 		{"the text changed", []string{"1:/a~x", "1:/a~xx"}, "", "/a", false},
-		{"the text came", []string{"1:/a", "1:/a~xx"}, "", "", false},
-		{"an old date came", []string{"1:/a", "1:/a@-900h"}, "", "", false},
-		{"a recent date came", []string{"1:/a", "1:/a@-1h"}, "", "/a", false},
+		{"the first text", []string{"1:/a", "1:/a~xx"}, "", "", false},
+		{"the first date is old", []string{"1:/a", "1:/a@-900h"}, "", "", false},
+		{"the first date is recent", []string{"1:/a", "1:/a@-1h"}, "", "/a", false},
 		{"the link of a known id has another parameter each time", []string{"1:/a?x=1 2:/b", "1:/a?x=2 2:/b"}, "", "", false},
 		{"a known link has another id each time", []string{"1:/a@-2h 2:/b@-3h", "3:/a@-2h 4:/b@-3h"}, "", "", false},
 		{"a known link has another id and a later date", []string{"1:/a@-2h 2:/b", "3:/a@-1h 2:/b"}, "", "/a", false},
 		{"many items with one link", []string{"1:/ 2:/", "1:/ 2:/ 3:/@-1h"}, "", "/", false},
-		{"what fell out and came back is not new", []string{"1:/a 2:/b", "2:/b 3:/c", "1:/a 2:/b 3:/c"}, "", "", false},
-		{"nothing is listed that was", []string{"1:/a 2:/b", "3:/c 4:/d"}, "/c /d", "", true},
-		{"the feed was empty for once", []string{"1:/a", "", "1:/a"}, "", "", false},
-		{"the feed began empty", []string{"", "1:/a"}, "/a", "", false},
+		{"an item that is listed again is not new", []string{"1:/a 2:/b", "2:/b 3:/c", "1:/a 2:/b 3:/c"}, "", "", false},
+		{"nothing is listed that was listed before", []string{"1:/a 2:/b", "3:/c 4:/d"}, "/c /d", "", true},
+		{"the feed was empty once", []string{"1:/a", "", "1:/a"}, "", "", false},
+		{"the feed was empty at first", []string{"", "1:/a"}, "/a", "", false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -94,14 +94,14 @@ func TestWhatIsNew(t *testing.T) {
 			for i, list := range c.readings {
 				s, r = s.Read(start.Add(time.Duration(i)*time.Minute), Document{Kind: Feed, Items: items(list)})
 				if r.First != (i == 0) {
-					t.Errorf("reading %d: first %v", i, r.First)
+					t.Errorf("reading %d: First is %v", i, r.First)
 				}
 				again, err := OpenSeen(s.Bytes())
 				if err != nil {
 					t.Fatal(err)
 				}
 				if diff := cmp.Diff(s.Bytes(), again.Bytes()); diff != "" {
-					t.Errorf("reading %d is not remembered as it was: %s", i, diff)
+					t.Errorf("reading %d: stored and opened again (-before +after):\n%s", i, diff)
 				}
 				s = again
 			}
@@ -129,7 +129,7 @@ func TestSeenIsBounded(t *testing.T) {
 		t.Error(err)
 	}
 	s = Seen{}
-	for day := range 400 { // a feed of ten items a day
+	for day := range 400 { // a feed of ten items per day
 		var list []Item
 		for n := range 10 {
 			list = append(list, Item{ID: fmt.Sprint(day, n), URI: uri.FromCanonical(fmt.Sprintf("http://news.example/%d/%d", day, n))})
@@ -137,11 +137,11 @@ func TestSeenIsBounded(t *testing.T) {
 		s, _ = s.Read(start, Document{Kind: Feed, Items: list})
 	}
 	if len(s.known) != minKept {
-		t.Errorf("%d are remembered, want %d", len(s.known), minKept)
+		t.Errorf("%d marks, want %d", len(s.known), minKept)
 	}
 }
 
-func TestUpdatesBeyondTheBoundComeNextTime(t *testing.T) {
+func TestReadReportsUpdatesBeyondTheBoundNextTime(t *testing.T) {
 	t.Parallel()
 	list := func(age time.Duration) (out []Item) {
 		for i := range maxUpdates + 10 {

@@ -1,25 +1,26 @@
-// Package websub lets feeds be pushed: it subscribes to the topics that feeds offer at their hubs (W3C WebSub), and turns each
-// genuine notification into a trigger for a visit of the feed. What a notification carries is never looked at otherwise, and
-// never archived: only what the site itself answers is.
+// Package websub subscribes to the hubs of feeds (W3C WebSub), so that a hub reports at once when a feed has something
+// new. Each genuine notification triggers a visit of the feed. The content of a notification is only used to check its
+// signature and is never archived: only the answer of the site itself is.
 //
 // # A subscription
 //
 //	            Offer                Step                    Serve: hub.mode=subscribe
 //	(unknown) ─────────▶ wanted ─────────────▶ asked ─────────────────────────────────▶ active
 //	                       ▲   the hub refused   │                                        │
-//	                       ├─────────────────────┘          the lease comes to its end    │
+//	                       ├─────────────────────┘          the lease ends                │
 //	                       └──────────────────────────────────────────────────────────────┘
 //
-// Nothing is kept on disk. After a restart the feeds offer their topics again as they are visited, under new callbacks; those of
-// before are answered 410, which tells the hub to forget them.
+// Nothing is stored on disk. After a restart, each visit of a feed offers its topic again, under a new callback. Requests
+// to the old callbacks are answered 410, so that the hub forgets them.
 //
 // # Who may trigger
 //
-// Each subscription has a callback that nobody can guess and a secret. A notification without the HMAC of that secret is
-// taken, as the standard wants it, and ignored. One topic triggers at most once in [Options].MinInterval.
+// Each subscription has a callback that cannot be guessed and a secret. A notification without the HMAC of that secret is
+// accepted, as the standard requires, and ignored. One topic triggers at most one visit per [Options].MinInterval.
 //
 // # Invariants
 //
-// There are at most [Options].Max subscriptions. A notification's body is read to at most 16 MiB and not kept. The package
-// starts no goroutine and asks no clock: [Subscriber.Step] is to be called when it says, and [Subscriber.Serve] for each request.
+// There are at most [Options].Max subscriptions. At most 16 MiB of a notification are read, and none are kept. The package
+// starts no goroutine and does not ask the clock: its owner calls [Subscriber.Step] at the time that Step returned, and
+// [Subscriber.Serve] for each request.
 package websub

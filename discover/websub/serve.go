@@ -15,37 +15,37 @@ import (
 	"time"
 )
 
-// maxBody is how much of a notification is read, for its signature alone.
+// maxBody is how much of a notification is read to check its signature.
 const maxBody = 16 << 20
 
-// maxChallenge is the longest challenge that is sent back.
+// maxChallenge is the maximum length of a challenge.
 const maxChallenge = 4096
 
-// Serve answers a hub: it verifies what it asked for (GET), and takes notifications (POST).
+// Serve answers a hub: it confirms subscriptions (GET) and receives notifications (POST).
 func (s *Subscriber) Serve(w http.ResponseWriter, r *http.Request, now time.Time) {
 	id := path.Base(r.URL.Path)
 	switch r.Method {
 	case http.MethodGet:
 		s.verify(w, r, id, now)
 	case http.MethodPost:
-		s.notified(w, r, id, now)
+		s.receive(w, r, id, now)
 	default:
 		w.Header().Set("Allow", "GET, POST")
-		http.Error(w, "only GET and POST", http.StatusMethodNotAllowed)
+		http.Error(w, "use GET or POST", http.StatusMethodNotAllowed)
 	}
 }
 
-// verify answers the hub's question whether we meant it (W3C WebSub, 5.3), and takes its refusals (5.2).
+// verify confirms a subscription that the hub asks about (W3C WebSub, 5.3), and notes refusals (5.2).
 func (s *Subscriber) verify(w http.ResponseWriter, r *http.Request, id string, now time.Time) {
 	q := r.URL.Query()
 	mode, challenge := q.Get("hub.mode"), q.Get("hub.challenge")
 	s.mu.Lock()
 	sub := s.subs[id]
-	known := sub != nil && sub.topic.String() == q.Get("hub.topic")
+	expected := sub != nil && sub.topic.String() == q.Get("hub.topic")
 	switch {
-	case !known:
+	case !expected:
 	case mode == "denied":
-		sub.pending, sub.until, sub.due = false, time.Time{}, now.Add(lastRetry)
+		sub.pending, sub.until, sub.due = false, time.Time{}, now.Add(maxRetry)
 	case mode == "subscribe" && sub.pending && challenge != "" && len(challenge) <= maxChallenge:
 		lease := s.o.Lease
 		if seconds, err := strconv.ParseInt(q.Get("hub.lease_seconds"), 10, 32); err == nil && seconds > 0 {
@@ -53,17 +53,18 @@ func (s *Subscriber) verify(w http.ResponseWriter, r *http.Request, id string, n
 		}
 		sub.pending, sub.failures = false, 0
 		sub.until = now.Add(lease)
-		sub.due = now.Add(max(lease*4/5, shortestLease)) // before it ends
+		sub.due = now.Add(max(lease*4/5, minLease)) // before it ends
 	default:
-		known = false
+		expected = false
 	}
 	s.mu.Unlock()
-	if !known {
-		http.Error(w, "nothing of the kind was asked for", http.StatusNotFound)
+	if !expected {
+		http.Error(w, "there is no such request", http.StatusNotFound)
 		return
 	}
 	if mode == "denied" {
-		s.o.Log.Warn().Str("topic", q.Get("hub.topic")).Str("reason", clip(q.Get("hub.reason"))).Msg("a WebSub hub refuses a subscription: the feed is polled")
+		s.o.Log.Warn().Str("topic", q.Get("hub.topic")).Str("reason", clip(q.Get("hub.reason"))).
+			Msg("a WebSub hub refused a subscription: the feed is only polled; asking again in 24 hours")
 		return
 	}
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
@@ -71,8 +72,8 @@ func (s *Subscriber) verify(w http.ResponseWriter, r *http.Request, id string, n
 	_, _ = io.WriteString(w, challenge)
 }
 
-// notified takes a notification (W3C WebSub, 7). One that is not signed as it must be is taken and ignored.
-func (s *Subscriber) notified(w http.ResponseWriter, r *http.Request, id string, now time.Time) {
+// receive accepts a notification (W3C WebSub, 7). It ignores one with a missing or wrong signature.
+func (s *Subscriber) receive(w http.ResponseWriter, r *http.Request, id string, now time.Time) {
 	s.mu.Lock()
 	sub := s.subs[id]
 	var secret string
@@ -87,33 +88,33 @@ func (s *Subscriber) notified(w http.ResponseWriter, r *http.Request, id string,
 	genuine := signed(r.Header.Get("X-Hub-Signature"), secret, http.MaxBytesReader(w, r.Body, maxBody))
 	w.WriteHeader(http.StatusAccepted)
 	if !genuine {
-		s.o.Log.Warn().Str("topic", sub.topic.String()).Msg("a WebSub notification with a wrong signature is ignored")
+		s.o.Log.Warn().Str("topic", sub.topic.String()).Msg("ignoring a WebSub notification: wrong signature")
 		return
 	}
 	s.mu.Lock()
-	again := now.Sub(sub.triggered) >= s.o.MinInterval || sub.triggered.After(now)
-	if again {
+	trigger := now.Sub(sub.triggered) >= s.o.MinInterval || sub.triggered.After(now)
+	if trigger {
 		sub.triggered = now
 	}
 	s.mu.Unlock()
-	if again {
+	if trigger {
 		s.o.Notify(sub.feed)
 	}
 }
 
-// signed reports whether the signature is that of the body (W3C WebSub, 7.1).
+// signed reports whether a signature fits the body (W3C WebSub, 7.1).
 func signed(signature, secret string, body io.Reader) bool {
 	method, sum, _ := strings.Cut(signature, "=")
-	var of func() hash.Hash
+	var newHash func() hash.Hash
 	switch strings.ToLower(method) {
-	case "sha1": // what the older hubs know
-		of = sha1.New
+	case "sha1": // older hubs have only this
+		newHash = sha1.New
 	case "sha256":
-		of = sha256.New
+		newHash = sha256.New
 	case "sha384":
-		of = sha512.New384
+		newHash = sha512.New384
 	case "sha512":
-		of = sha512.New
+		newHash = sha512.New
 	default:
 		return false
 	}
@@ -121,12 +122,12 @@ func signed(signature, secret string, body io.Reader) bool {
 	if err != nil {
 		return false
 	}
-	mac := hmac.New(of, []byte(secret))
+	mac := hmac.New(newHash, []byte(secret))
 	if _, err := io.Copy(mac, body); err != nil {
 		return false
 	}
 	return hmac.Equal(mac.Sum(nil), want)
 }
 
-// clip is a stranger's text for our log.
+// clip shortens a text from outside for the log.
 func clip(s string) string { return s[:min(len(s), 200)] }

@@ -21,56 +21,56 @@ const (
 	defaultMax         = 10_000
 	defaultMinInterval = time.Minute
 
-	// patience is how long a hub may take to verify what was asked for before it is asked again.
-	patience = 10 * time.Minute
-	// The ladder of requests that failed.
+	// verifyTimeout is how long a hub may take to verify a request before it is asked again.
+	verifyTimeout = 10 * time.Minute
+	// Failed requests are retried after firstRetry, then after twice as long each time, up to maxRetry.
 	firstRetry = time.Minute
-	lastRetry  = 24 * time.Hour
-	// shortestLease bounds how often a hub can have its leases renewed.
-	shortestLease = 5 * time.Minute
-	// maxSteps is how many requests one Step makes.
-	maxSteps = 20
+	maxRetry   = 24 * time.Hour
+	// minLease is the minimum time before a subscription is renewed, however short the hub makes its lease.
+	minLease = 5 * time.Minute
+	// maxRequests is the maximum number of requests of one Step.
+	maxRequests = 20
 )
 
-// Options say how to subscribe.
+// Options configure a [Subscriber]. Callback, Post, Notify and Random are required.
 type Options struct {
-	Callback string        // public address under which the hubs reach Serve; no slash at the end
+	Callback string        // public address where hubs reach Serve
 	Lease    time.Duration // time for which subscriptions are requested; zero means [DefaultLease]
 	Max      int           // maximum number of subscriptions; zero means 10,000
 
 	MinInterval time.Duration // minimum time between two triggers of a topic; zero means a minute
 
-	Post   func(ctx context.Context, hub uri.URI, form url.Values) (status int, err error) // sends a form
-	Notify func(feed uri.URI)                                                              // the feed has something new; it must not call back
-	Random func() string                                                                   // at least 128 random bits, as letters and digits
+	Post   func(ctx context.Context, hub uri.URI, form url.Values) (status int, err error) // sends a form to a hub
+	Notify func(feed uri.URI)                                                              // is called when a feed has something new; it must not call the Subscriber
+	Random func() string                                                                   // returns at least 128 random bits, as letters and digits
 	Log    zerolog.Logger
 }
 
 // subscription is one topic at one hub.
 type subscription struct {
 	id, secret string
-	feed       uri.URI // what is visited
+	feed       uri.URI // the URI to visit
 	topic, hub uri.URI
-	pending    bool      // the hub was asked and has not verified yet
+	pending    bool      // the hub was asked and has not yet verified the request
 	due        time.Time // when to ask the hub (again)
-	until      time.Time // end of the lease; zero if none
+	until      time.Time // end of the lease; zero if there is none
 	failures   int
-	triggered  time.Time
+	triggered  time.Time // last trigger
 }
 
-// Subscriber keeps the subscriptions. Its methods may be called by many goroutines at once.
+// Subscriber manages subscriptions. Its methods may be called by many goroutines at once.
 type Subscriber struct {
 	o Options
 
-	mu   sync.Mutex // guards what follows; never held while waiting or calling out
-	subs map[string]*subscription
-	by   map[uri.URI]*subscription // by feed
+	mu     sync.Mutex               // guards the fields below; never held while waiting or calling out
+	subs   map[string]*subscription // by id
+	byFeed map[uri.URI]*subscription
 }
 
-// New makes a subscriber without subscriptions.
+// New returns a subscriber without subscriptions.
 func New(o Options) (*Subscriber, error) {
 	if o.Callback == "" || o.Post == nil || o.Notify == nil || o.Random == nil {
-		return nil, errors.New("make a WebSub subscriber: callback, post, notify and random are needed")
+		return nil, errors.New("make a WebSub subscriber: Callback, Post, Notify and Random are required")
 	}
 	o.Callback = strings.TrimSuffix(o.Callback, "/")
 	if o.Max <= 0 {
@@ -82,37 +82,39 @@ func New(o Options) (*Subscriber, error) {
 	if o.MinInterval <= 0 {
 		o.MinInterval = defaultMinInterval
 	}
-	return &Subscriber{o: o, subs: map[string]*subscription{}, by: map[uri.URI]*subscription{}}, nil
+	return &Subscriber{o: o, subs: map[string]*subscription{}, byFeed: map[uri.URI]*subscription{}}, nil
 }
 
-// Offer tells that a feed is published through a hub, as topic; the zero topic is the feed's own address. It reports whether that
-// is new, so that Step is to be called. A feed that changes its hub or topic is subscribed to anew.
+// Offer notes that a feed is published through a hub under a topic. The zero topic is the feed's own address. Offer
+// reports whether there is a new subscription to request, so that Step is to be called. If a feed changes its hub or
+// topic, its subscription is replaced.
 func (s *Subscriber) Offer(now time.Time, feed, topic, hub uri.URI) bool {
 	if topic.IsZero() {
 		topic = feed
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	old := s.by[feed]
+	old := s.byFeed[feed]
 	if old != nil && old.topic == topic && old.hub == hub {
 		return false
 	}
 	if old != nil {
 		delete(s.subs, old.id)
-		delete(s.by, feed)
+		delete(s.byFeed, feed)
 	}
 	if hub.IsZero() || len(s.subs) >= s.o.Max {
 		return false
 	}
 	sub := &subscription{id: s.o.Random(), secret: s.o.Random(), feed: feed, topic: topic, hub: hub, due: now}
-	s.subs[sub.id], s.by[feed] = sub, sub
+	s.subs[sub.id], s.byFeed[feed] = sub, sub
 	return true
 }
 
-// Step asks the hubs for what is due, and tells when it wants to be called again; zero if only an offer can change that.
+// Step requests the subscriptions that are due, and returns when to call it again. The zero time means: after the next
+// offer.
 func (s *Subscriber) Step(ctx context.Context, now time.Time) time.Time {
-	for range maxSteps {
-		sub, ok := s.take(now)
+	for range maxRequests {
+		sub, ok := s.takeDue(now)
 		if !ok || ctx.Err() != nil {
 			break
 		}
@@ -125,36 +127,37 @@ func (s *Subscriber) Step(ctx context.Context, now time.Time) time.Time {
 		}
 		s.failed(sub.id, now)
 		s.o.Log.Warn().Err(err).Int("status", status).Str("hub", sub.hub.String()).Str("topic", sub.topic.String()).
-			Msg("a WebSub hub did not take a subscription: the feed is polled meanwhile, and the hub asked again later")
+			Msg("could not subscribe at a WebSub hub: the feed is polled meanwhile; retrying later")
 	}
-	return s.next()
+	return s.nextDue()
 }
 
-// take marks the first subscription that is due as asked for, and gives a copy.
-func (s *Subscriber) take(now time.Time) (subscription, bool) {
+// takeDue marks a subscription that is due as pending, and returns a copy of it.
+func (s *Subscriber) takeDue(now time.Time) (subscription, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, sub := range s.subs {
 		if !sub.due.After(now) {
-			sub.pending, sub.due = true, now.Add(patience)
+			sub.pending, sub.due = true, now.Add(verifyTimeout)
 			return *sub, true
 		}
 	}
 	return subscription{}, false
 }
 
-// failed puts a subscription off.
+// failed schedules the retry of a request that failed.
 func (s *Subscriber) failed(id string, now time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if sub := s.subs[id]; sub != nil {
 		sub.pending = false
-		sub.due = now.Add(min(firstRetry<<min(sub.failures, 20), lastRetry))
+		sub.due = now.Add(min(firstRetry<<min(sub.failures, 20), maxRetry))
 		sub.failures++
 	}
 }
 
-func (s *Subscriber) next() time.Time {
+// nextDue returns when the first subscription is due, the zero time if there is none.
+func (s *Subscriber) nextDue() time.Time {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var first time.Time
@@ -166,7 +169,7 @@ func (s *Subscriber) next() time.Time {
 	return first
 }
 
-// Active is how many subscriptions hold at a time, and how many there are.
+// Active returns how many subscriptions are active at now, and how many there are.
 func (s *Subscriber) Active(now time.Time) (active, all int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -29,7 +29,7 @@ var (
 type hub struct {
 	t         *testing.T
 	s         *Subscriber
-	status    int // of its answers to subscriptions
+	status    int // of its answers to requests for subscriptions
 	err       error
 	asked     []url.Values
 	triggered []uri.URI
@@ -43,7 +43,7 @@ func newHub(t *testing.T) *hub {
 		Callback: "https://crawler.example/websub/", Max: 3, Log: zerolog.Nop(),
 		Post: func(_ context.Context, to uri.URI, form url.Values) (int, error) {
 			if to != hubAt {
-				t.Errorf("asked %s", to)
+				t.Errorf("request to %s, want %s", to, hubAt)
 			}
 			h.asked = append(h.asked, form)
 			return h.status, h.err
@@ -58,13 +58,14 @@ func newHub(t *testing.T) *hub {
 	return h
 }
 
+// send sends a request to the subscriber.
 func (h *hub) send(now time.Time, r *http.Request) *httptest.ResponseRecorder {
 	w := httptest.NewRecorder()
 	h.s.Serve(w, r, now)
 	return w
 }
 
-// verify asks whether the last subscription was meant, with these changes to the question.
+// verify asks the subscriber to confirm its last request. changes are pairs of parameters and values that differ.
 func (h *hub) verify(now time.Time, changes ...string) *httptest.ResponseRecorder {
 	last := h.asked[len(h.asked)-1]
 	q := url.Values{
@@ -76,52 +77,53 @@ func (h *hub) verify(now time.Time, changes ...string) *httptest.ResponseRecorde
 	return h.send(now, httptest.NewRequest(http.MethodGet, last.Get("hub.callback")+"?"+q.Encode(), nil))
 }
 
+// sign returns the signature of a body.
 func sign(secret, body string) string {
 	mac := hmac.New(sha256.New, []byte(secret))
 	mac.Write([]byte(body))
 	return "sha256=" + hex.EncodeToString(mac.Sum(nil))
 }
 
-// notify sends a notification with this signature.
+// notify sends a notification with a signature, and returns the status of the answer.
 func (h *hub) notify(now time.Time, signature string) int {
 	r := httptest.NewRequest(http.MethodPost, h.asked[len(h.asked)-1].Get("hub.callback"), strings.NewReader("<rss/>"))
 	r.Header.Set("X-Hub-Signature", signature)
 	return h.send(now, r).Code
 }
 
-func TestASubscriptionFromOfferToRenewal(t *testing.T) {
+func TestSubscriptionLifeCycle(t *testing.T) {
 	t.Parallel()
 	h := newHub(t)
 	if !h.s.Offer(start, feed, uri.URI{}, hubAt) || h.s.Offer(start, feed, uri.URI{}, hubAt) {
-		t.Error("the first offer is new, the second is not")
+		t.Error("want true for the first offer and false for the second")
 	}
 	next := h.s.Step(t.Context(), start)
-	if len(h.asked) != 1 || !next.Equal(start.Add(patience)) {
-		t.Fatalf("asked %d times, next at %s", len(h.asked), next)
+	if len(h.asked) != 1 || !next.Equal(start.Add(verifyTimeout)) {
+		t.Fatalf("%d requests, next step at %s", len(h.asked), next)
 	}
 	want := "hub.callback=https%3A%2F%2Fcrawler.example%2Fwebsub%2Frandom1&hub.lease_seconds=864000&hub.mode=subscribe&hub.secret=random2&hub.topic=http%3A%2F%2Fnews.example%2Frss.xml"
 	if got := h.asked[0].Encode(); got != want {
-		t.Errorf("asked %s, want %s", got, want)
+		t.Errorf("request %s, want %s", got, want)
 	}
 	if w := h.verify(start); w.Code != http.StatusOK || w.Body.String() != "a<b" || !strings.HasPrefix(w.Header().Get("Content-Type"), "text/plain") {
 		t.Errorf("verification: %d %q", w.Code, w.Body)
 	}
 	if active, all := h.s.Active(start); active != 1 || all != 1 {
-		t.Errorf("%d of %d active", active, all)
+		t.Errorf("%d of %d active, want 1 of 1", active, all)
 	}
 	if code := h.notify(start, sign("random2", "<rss/>")); code != http.StatusAccepted || len(h.triggered) != 1 || h.triggered[0] != feed {
 		t.Errorf("notification: %d, triggered %v", code, h.triggered)
 	}
 	if next := h.s.Step(t.Context(), start.Add(time.Hour)); len(h.asked) != 1 || !next.Equal(start.Add(24*time.Hour*4/5)) {
-		t.Errorf("asked %d times, next at %s", len(h.asked), next)
+		t.Errorf("%d requests, next step at %s", len(h.asked), next)
 	}
 	h.s.Step(t.Context(), next.Add(24*time.Hour))
 	if len(h.asked) != 2 || h.asked[1].Encode() != want {
-		t.Errorf("renewed %d times", len(h.asked)-1)
+		t.Errorf("renewed %d times, want once with the same request", len(h.asked)-1)
 	}
 }
 
-func TestOnlyGenuineNotificationsTrigger(t *testing.T) {
+func TestServeIgnoresWrongSignatures(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name, signature string
@@ -131,8 +133,8 @@ func TestOnlyGenuineNotificationsTrigger(t *testing.T) {
 		{"not signed", "", 0},
 		{"signed with another secret", sign("random3", "<rss/>"), 0},
 		{"signed for another body", sign("random2", "<rss> </rss>"), 0},
-		{"signed in a way nobody knows", "md5=00", 0},
-		{"no hexadecimal", "sha256=xx", 0},
+		{"signed by an unknown method", "md5=00", 0},
+		{"not hexadecimal", "sha256=xx", 0},
 	} {
 		h := newHub(t)
 		h.s.Offer(start, feed, uri.URI{}, hubAt)
@@ -144,7 +146,7 @@ func TestOnlyGenuineNotificationsTrigger(t *testing.T) {
 	}
 }
 
-func TestAFloodOfNotificationsTriggersOnceAMinute(t *testing.T) {
+func TestServeTriggersAtMostOncePerMinute(t *testing.T) {
 	t.Parallel()
 	h := newHub(t)
 	h.s.Offer(start, feed, uri.URI{}, hubAt)
@@ -158,14 +160,14 @@ func TestAFloodOfNotificationsTriggersOnceAMinute(t *testing.T) {
 	}
 }
 
-func TestWhatWasNotAskedForIsNotConfirmed(t *testing.T) {
+func TestServeConfirmsOnlyItsOwnRequests(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name    string
 		changes []string
 	}{
 		{"another topic", []string{"hub.topic", "http://evil.example/"}},
-		{"an end that nobody wants", []string{"hub.mode", "unsubscribe"}},
+		{"an unsubscription", []string{"hub.mode", "unsubscribe"}},
 		{"no challenge", []string{"hub.challenge", ""}},
 		{"a giant challenge", []string{"hub.challenge", strings.Repeat("x", maxChallenge+1)}},
 	} {
@@ -190,7 +192,7 @@ func TestWhatWasNotAskedForIsNotConfirmed(t *testing.T) {
 	}
 }
 
-func TestAHubInTroubleIsAskedEverMoreSeldom(t *testing.T) {
+func TestStepRetriesFailingHubsLessAndLess(t *testing.T) {
 	t.Parallel()
 	h := newHub(t)
 	h.status, h.err = 0, errors.New("no route to host")
@@ -203,19 +205,19 @@ func TestAHubInTroubleIsAskedEverMoreSeldom(t *testing.T) {
 		now = next
 	}
 	if waits[0] != time.Minute || waits[1] != 2*time.Minute || waits[13] != 24*time.Hour {
-		t.Errorf("waits %v", waits)
+		t.Errorf("waits %v, want 1m, 2m … 24h", waits)
 	}
 	h.status, h.err = http.StatusAccepted, nil
 	h.s.Step(t.Context(), now)
 	if w := h.verify(now, "hub.mode", "denied"); w.Code != http.StatusOK {
-		t.Errorf("a refusal: %d", w.Code)
+		t.Errorf("a refusal: %d, want 200", w.Code)
 	}
 	if next := h.s.Step(t.Context(), now); !next.Equal(now.Add(24 * time.Hour)) {
-		t.Errorf("after a refusal asked again at %s", next)
+		t.Errorf("after a refusal the next step is at %s, want 24h later", next)
 	}
 }
 
-func TestSubscriptionsAreBoundedAndFollowTheFeed(t *testing.T) {
+func TestOfferBoundsAndReplacesSubscriptions(t *testing.T) {
 	t.Parallel()
 	h := newHub(t)
 	for i := range 5 {
@@ -227,10 +229,10 @@ func TestSubscriptionsAreBoundedAndFollowTheFeed(t *testing.T) {
 	first := uri.FromCanonical("http://news.example/0")
 	h.s.Step(t.Context(), start)
 	if !h.s.Offer(start, first, feed, hubAt) {
-		t.Error("another topic is nothing new")
+		t.Error("offering another topic: want true")
 	}
 	if h.s.Offer(start, first, feed, uri.URI{}) {
-		t.Error("a feed without a hub is to be asked for")
+		t.Error("offering no hub: want false")
 	}
 	if _, all := h.s.Active(start); all != 2 {
 		t.Errorf("%d subscriptions, want 2", all)
