@@ -7,7 +7,7 @@ import (
 
 const (
 	// nowWindow is how close to the reading a date must be to be ignored: a page that is generated for each request
-	// gives every item the time of the request.
+	// dates every item with the time of the request.
 	nowWindow = time.Minute
 	// ListedLate is how long after its date an item may appear in a feed, because caches and editors take their time.
 	// A wrong time zone is wrong by more.
@@ -38,7 +38,10 @@ func (r Reading) Activity(d Document, since, now time.Time, skew time.Duration) 
 	if r.First || !r.Any() || since.IsZero() || !now.After(since) {
 		return Activity{}
 	}
-	c := changes{since: since, now: now, skew: skew, common: d.commonDate(), shared: shareDate(r.New), minutes: map[int64]bool{}}
+	c := changes{
+		since: since, now: now, skew: skew,
+		common: d.commonDate(), shared: shareDate(r.New), minutes: map[int64]bool{},
+	}
 	for _, i := range r.New {
 		c.add(i, true)
 	}

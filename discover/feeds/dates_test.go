@@ -74,7 +74,8 @@ func TestActivityJudgesTheDatesOfNewItems(t *testing.T) {
 			for _, m := range got.Moments {
 				moments = append(moments, float64(m.Sub(noon)/time.Second)/60)
 			}
-			if got.Changes != c.changes || fmt.Sprint(moments) != fmt.Sprint(c.moments) || got.Right != c.right || got.Wrong != c.wrong {
+			if got.Changes != c.changes || fmt.Sprint(moments) != fmt.Sprint(c.moments) ||
+				got.Right != c.right || got.Wrong != c.wrong {
 				t.Errorf("%d changes at %v, %d right and %d wrong; want %d at %v, %d and %d", got.Changes, moments, got.Right, got.Wrong,
 					c.changes, c.moments, c.right, c.wrong)
 			}
@@ -87,7 +88,9 @@ func TestActivityCountsUpdatedItems(t *testing.T) {
 	noon := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	before := []Item{}
 	for i := range 6 {
-		before = append(before, Item{ID: fmt.Sprint(i), URI: mustURI(t, fmt.Sprintf("http://news.example/%d", i)), Updated: noon.Add(-time.Duration(i+1) * time.Hour), Text: 1})
+		page := mustURI(t, fmt.Sprintf("http://news.example/%d", i))
+		date := noon.Add(-time.Duration(i+1) * time.Hour)
+		before = append(before, Item{ID: fmt.Sprint(i), URI: page, Updated: date, Text: 1})
 	}
 	after := append([]Item(nil), before...)
 	after[5].Updated = noon.Add(10 * time.Minute)
@@ -96,10 +99,12 @@ func TestActivityCountsUpdatedItems(t *testing.T) {
 	doc := Document{Kind: Feed, Items: after}
 	_, round := seen.Read(noon.Add(time.Hour), doc)
 	got := round.Activity(doc, noon, noon.Add(time.Hour), 0)
-	if got.Changes != 2 || len(got.Moments) != 1 || !got.Moments[0].Equal(after[5].Updated) || got.Right+got.Wrong != 0 {
+	if got.Changes != 2 || len(got.Moments) != 1 || !got.Moments[0].Equal(after[5].Updated) ||
+		got.Right+got.Wrong != 0 {
 		t.Errorf("%+v, want one change at 12:10 and one without a time, and no verdict on the dates of new items", got)
 	}
-	if first := (Reading{First: true, New: after}).Activity(doc, noon, noon.Add(time.Hour), 0); first.Changes != 0 || first.Right+first.Wrong != 0 {
+	first := Reading{First: true, New: after}.Activity(doc, noon, noon.Add(time.Hour), 0)
+	if first.Changes != 0 || first.Right+first.Wrong != 0 {
 		t.Errorf("the first reading: %+v, want no changes", first)
 	}
 	if at, ok := doc.PageDates(noon.Add(time.Hour), 0).Changed(after[5]); !ok || !at.Equal(after[5].Updated) {

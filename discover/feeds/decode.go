@@ -22,8 +22,8 @@ var xmlEncoding = regexp.MustCompile(`^\s*<\?xml[^>]*?encoding\s*=\s*["']([A-Za-
 
 // decode returns the content in UTF-8, and its beginning without leading white space.
 //
-// The encoding is that of the byte order mark, else of the header, else of the XML declaration. Where UTF-8 is declared,
-// bytes that are not UTF-8 are read as windows-1252 if they appear in the first 4 KiB; later ones become U+FFFD.
+// The byte order mark decides about the encoding, else the header, else the XML declaration. Where UTF-8 is declared, a
+// content with other bytes in its first 4 KiB is read as windows-1252; later faulty bytes become U+FFFD.
 func decode(r io.Reader, contentType string) (content io.Reader, head []byte, err error) {
 	raw := bufio.NewReaderSize(r, headLength)
 	head, err = raw.Peek(headLength)

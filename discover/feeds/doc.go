@@ -20,12 +20,12 @@
 // A [Seen] is the bounded memory of a source. Of each item it holds a hash of its id, a hash of its link, its last date
 // and a hash of its text. An item is new if neither its id nor its link is known. Dates do not matter for that, so a
 // date in the future, a missing date or an equal date hides nothing. A known item is updated if its date moves forward
-// or its text changes. If a feed gives old items new ids, their links and dates reveal it.
+// or its text changes. If a feed assigns new ids to old items, their links and dates reveal it.
 //
 // # Next visit
 //
 // A [State] is what is learned of a source: how many items per hour are new, how many it lists at once, which hints it
-// gives. [Policy.Next] turns that into a wait. Three rules always hold:
+// has. [Policy.Next] turns that into a wait. Three rules always hold:
 //
 //   - The wait stays below half the time in which the source replaces its whole list, as far as [Waits].Min allows. If
 //     nothing on the list was there at the last reading, items were missed: [Reading].Gap is set, and the source is

@@ -120,8 +120,8 @@ func checkDepth(body []byte) error {
 	}
 }
 
-// checkJSONDepth is checkDepth for JSON Feed. Brackets in texts count too: in no honest feed do the opening ones outnumber
-// the closing ones by that many.
+// checkJSONDepth is checkDepth for JSON Feed. Brackets in texts count too: in no honest feed do the opening ones
+// outnumber the closing ones by that many.
 func checkJSONDepth(body []byte) error {
 	depth := 0
 	for _, c := range body {
@@ -140,8 +140,8 @@ func checkJSONDepth(body []byte) error {
 // itemEnd and entryEnd match the end tags of items of RSS and entries of Atom, with any namespace prefix.
 var itemEnd, entryEnd = regexp.MustCompile(`</([\w.-]+:)?item>`), regexp.MustCompile(`</([\w.-]+:)?entry>`)
 
-// endAfterLastItem returns a feed that was cut as if it ended properly after its last whole item. It returns nil if there
-// is no whole item.
+// endAfterLastItem returns a feed that was cut as if it ended properly after its last whole item. It returns nil if
+// there is no whole item.
 func endAfterLastItem(body []byte) []byte {
 	itemForm, end := itemEnd, "</"+rootName(body)+">"
 	switch strings.ToLower(rootElement(body)) {

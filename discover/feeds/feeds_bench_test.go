@@ -36,7 +36,8 @@ func BenchmarkRead(b *testing.B) {
 	}
 }
 
-// BenchmarkSeen measures what the memory of the largest sitemap costs at each reading: opening, comparing and writing it.
+// BenchmarkSeen measures what the memory of the largest sitemap costs at each reading: opening, comparing and writing
+// it.
 func BenchmarkSeen(b *testing.B) {
 	var all []Item
 	self := mustURI(b, "http://news.example/s.xml")

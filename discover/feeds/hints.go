@@ -71,8 +71,8 @@ func hintOf(n int, unit time.Duration) time.Duration {
 	return time.Duration(min(int64(n), int64(maxHint/unit))) * unit
 }
 
-// CacheHint returns how long an answer stays fresh by its Cache-Control (RFC 9111, section 5.2.2.1), less its Age. It is
-// zero if the answer does not say. Expires is ignored: it would compare the clocks of two machines.
+// CacheHint returns how long an answer stays fresh by its Cache-Control (RFC 9111, section 5.2.2.1), less its Age. It
+// is zero if the answer does not say. Expires is ignored: it would compare the clocks of two machines.
 func CacheHint(h http.Header) time.Duration {
 	for directive := range strings.SplitSeq(strings.Join(h.Values("Cache-Control"), ","), ",") {
 		name, value, _ := strings.Cut(strings.TrimSpace(directive), "=")

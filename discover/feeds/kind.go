@@ -76,7 +76,8 @@ func kindOf(contentType string, head []byte, awaited bool) Kind {
 func clearlyNone(contentType string, content []byte, awaited bool) bool {
 	head := content[:min(len(content), headLength)]
 	packed := bytes.HasPrefix(head, []byte(gzipMagic))
-	wide := bytes.HasPrefix(head, []byte("\xFE\xFF")) || bytes.HasPrefix(head, []byte("\xFF\xFE")) || bytes.IndexByte(head, 0) >= 0
+	wide := bytes.HasPrefix(head, []byte("\xFE\xFF")) || bytes.HasPrefix(head, []byte("\xFF\xFE")) ||
+		bytes.IndexByte(head, 0) >= 0
 	return !packed && !wide && kindOf(contentType, head, awaited) == None
 }
 

@@ -79,7 +79,10 @@ func TestNextShortensWaitsAfterItemsWereMissed(t *testing.T) {
 func TestNext(t *testing.T) {
 	t.Parallel()
 	at := func(d time.Duration) time.Time { return start.Add(d) }
-	quiet := State{Kind: Feed, Read: start, Began: at(-40 * 24 * time.Hour), News: at(-time.Hour), Listed: 20, slow: average{10, 100}} // 0.1 per hour
+	quiet := State{
+		Kind: Feed, Read: start, Began: at(-40 * 24 * time.Hour), News: at(-time.Hour), Listed: 20,
+		slow: average{10, 100}, // 0.1 per hour
+	}
 	with := func(change func(*State)) State { s := quiet; change(&s); return s }
 	for _, c := range []struct {
 		name   string

@@ -71,8 +71,8 @@ var ErrNotASource = errors.New("neither a feed nor a sitemap")
 
 // Read reads the source at the URI self. The content is the body without content coding. A list of addresses in plain
 // text is a source only if awaited is true. If content has a method Bytes, most contents that are not sources are
-// recognised without a copy. The error is [ErrNotASource], or says why content could not be read. A source that is broken
-// is returned as far as it could be read, with the reason in its Fault.
+// recognised without a copy. The error is [ErrNotASource], or says why content could not be read. A source that is
+// broken is returned as far as it could be read, with the reason in its Fault.
 func Read(self uri.URI, contentType string, awaited bool, content io.Reader, b Bounds) (Document, error) {
 	if b.MaxItems <= 0 {
 		b.MaxItems = DefaultMaxItems

@@ -126,8 +126,8 @@ func (s Seen) find(at map[uint64]int, id, link uint64) (mark, bool) {
 	return mark{}, false
 }
 
-// updatedBy reports whether the current mark of an item says that its page was modified. If the item is known by its link
-// alone, only a later date counts: its text may belong to another item with the same link.
+// updatedBy reports whether the current mark of an item says that its page was modified. If the item is known by its
+// link alone, only a later date counts: its text may belong to another item with the same link.
 func (m mark) updatedBy(current mark, now time.Time, sameID bool) bool {
 	if current.date > m.date {
 		// The first date of an item that had none is an update only if it is recent.
@@ -145,7 +145,7 @@ func (m mark) after(current mark, now time.Time) mark {
 	return current
 }
 
-// keep returns the marks to remember: first those of listed items, then those of items that are no longer listed.
+// keep returns the marks to remember: first the marks of listed items, then of items that are no longer listed.
 func (s Seen) keep(listed []mark, taken map[uint64]bool) []mark {
 	room := min(max(minKept, 2*len(listed)), maxSeen)
 	if len(listed) >= room {
@@ -186,7 +186,7 @@ func (s Seen) WithClaims(claims []Claim) Seen {
 	return s
 }
 
-// errDamaged means that stored bytes are not those of a Seen or a State.
+// errDamaged means that stored bytes are not a Seen or a State.
 var errDamaged = errors.New("the stored memory of a source is damaged")
 
 const (
@@ -246,7 +246,8 @@ func OpenSeen(b []byte) (Seen, error) {
 	}
 	s := Seen{started: true}
 	for k := w.Known; len(k) > 0; k = k[markLength:] {
-		s.known = append(s.known, mark{binary.BigEndian.Uint64(k), binary.BigEndian.Uint32(k[8:]), binary.BigEndian.Uint16(k[12:])})
+		m := mark{id: binary.BigEndian.Uint64(k), date: binary.BigEndian.Uint32(k[8:]), text: binary.BigEndian.Uint16(k[12:])}
+		s.known = append(s.known, m)
 	}
 	for _, c := range w.Claims {
 		if u := uri.FromCanonical(c.URI); !u.IsZero() {

@@ -38,8 +38,8 @@ type listing struct {
 	embeds []string
 }
 
-// sitemap reads an XML sitemap or an index. It recognises elements by their local name and that of their parent, because
-// the prefixes of the extensions can be anything.
+// sitemap reads an XML sitemap or an index. It recognises elements by their local name and the name of their parent,
+// because the prefixes of the extensions can be anything.
 func (g *gatherer) sitemap(content io.Reader) error {
 	d := xml.NewDecoder(content)
 	d.Strict = false

@@ -53,8 +53,8 @@ func (a average) after(events, hours, memory float64) average {
 // IsSource reports whether the URI is a source or is awaited to be one.
 func (s State) IsSource() bool { return s.Kind != None }
 
-// After returns the state after a reading. right and wrong are the numbers of claims that were checked since the reading
-// before.
+// After returns the state after a reading. right and wrong are the numbers of claims that were checked since the
+// reading before.
 func (s State) After(now time.Time, d Document, r Reading, right, wrong int) State {
 	elapsed := s.elapsed(now)
 	s = s.counted(now, float64(len(r.New))+s.Belief()*float64(len(r.Updated)-r.Stamped), r.First)
@@ -94,8 +94,8 @@ func (s State) Unchanged(now time.Time) State {
 	return s
 }
 
-// Unreadable returns the state after a visit that could not read the source. A URI that was only awaited is not a source
-// after that.
+// Unreadable returns the state after a visit that could not read the source. A URI that was only awaited is not a
+// source after that.
 func (s State) Unreadable(now time.Time) State {
 	if s.Kind == Awaited {
 		return State{}
@@ -165,10 +165,12 @@ func (s State) Bytes() []byte {
 		return nil
 	}
 	return versioned(stateVersion, stateRow{
-		Kind: uint8(s.Kind), Read: millis(s.Read), Began: millis(s.Began), News: millis(s.News), Listed: s.Listed,
-		Gaps: s.Gaps, LastGap: millis(s.LastGap), Broken: s.Broken, Every: int64(s.Hints.Every), SkipHours: s.Hints.SkipHours,
-		SkipDays: s.Hints.SkipDays, Hub: s.Hub.String(), Topic: s.Topic.String(), Right: s.Right, Wrong: s.Wrong,
-		FastN: s.fast.events, FastHours: s.fast.hours, SlowN: s.slow.events, SlowHours: s.slow.hours, Ceiling: int64(s.ceiling),
+		Kind: uint8(s.Kind), Read: millis(s.Read), Began: millis(s.Began), News: millis(s.News),
+		Listed: s.Listed, Gaps: s.Gaps, LastGap: millis(s.LastGap), Broken: s.Broken,
+		Every: int64(s.Hints.Every), SkipHours: s.Hints.SkipHours, SkipDays: s.Hints.SkipDays,
+		Hub: s.Hub.String(), Topic: s.Topic.String(), Right: s.Right, Wrong: s.Wrong,
+		FastN: s.fast.events, FastHours: s.fast.hours, SlowN: s.slow.events, SlowHours: s.slow.hours,
+		Ceiling: int64(s.ceiling),
 	})
 }
 
@@ -185,11 +187,13 @@ func OpenState(b []byte) (State, error) {
 		return State{}, fmt.Errorf("%w: %w", errDamaged, err)
 	}
 	s := State{
-		Kind: Kind(w.Kind), Read: fromMillis(w.Read), Began: fromMillis(w.Began), News: fromMillis(w.News), Listed: w.Listed,
-		Gaps: w.Gaps, LastGap: fromMillis(w.LastGap), Broken: w.Broken,
+		Kind: Kind(w.Kind), Read: fromMillis(w.Read), Began: fromMillis(w.Began), News: fromMillis(w.News),
+		Listed: w.Listed,
+		Gaps:   w.Gaps, LastGap: fromMillis(w.LastGap), Broken: w.Broken,
 		Hints: Hints{Every: time.Duration(w.Every), SkipHours: w.SkipHours, SkipDays: w.SkipDays},
 		Hub:   uri.FromCanonical(w.Hub), Topic: uri.FromCanonical(w.Topic), Right: w.Right, Wrong: w.Wrong,
-		fast: average{w.FastN, w.FastHours}, slow: average{w.SlowN, w.SlowHours}, ceiling: time.Duration(w.Ceiling),
+		fast: average{w.FastN, w.FastHours}, slow: average{w.SlowN, w.SlowHours},
+		ceiling: time.Duration(w.Ceiling),
 	}
 	for _, f := range []float64{s.Right, s.Wrong, s.fast.events, s.fast.hours, s.slow.events, s.slow.hours} {
 		if !(f >= 0) || math.IsInf(f, 0) {

@@ -10,17 +10,17 @@
 //	                       ├─────────────────────┘          the lease ends                │
 //	                       └──────────────────────────────────────────────────────────────┘
 //
-// Nothing is stored on disk. After a restart, each visit of a feed offers its topic again, under a new callback. Requests
-// to the old callbacks are answered 410, so that the hub forgets them.
+// Nothing is stored on disk. After a restart, each visit of a feed offers its topic again, under a new callback.
+// Requests to the old callbacks are answered 410, so that the hub forgets them.
 //
 // # Who may trigger
 //
-// Each subscription has a callback that cannot be guessed and a secret. A notification without the HMAC of that secret is
-// accepted, as the standard requires, and ignored. One topic triggers at most one visit per [Options].MinInterval.
+// Each subscription has a callback that cannot be guessed and a secret. A notification without the HMAC of that secret
+// is accepted, as the standard requires, and ignored. One topic triggers at most one visit per [Options].MinInterval.
 //
 // # Invariants
 //
-// There are at most [Options].Max subscriptions. At most 16 MiB of a notification are read, and none are kept. The package
-// starts no goroutine and does not ask the clock: its owner calls [Subscriber.Step] at the time that Step returned, and
-// [Subscriber.Serve] for each request.
+// There are at most [Options].Max subscriptions. At most 16 MiB of a notification are read, and none are kept. The
+// package starts no goroutine and does not ask the clock: its owner calls [Subscriber.Step] at the time that Step
+// returned, and [Subscriber.Serve] for each request.
 package websub

@@ -40,9 +40,12 @@ type Options struct {
 
 	MinInterval time.Duration // minimum time between two triggers of a topic; zero means a minute
 
-	Post   func(ctx context.Context, hub uri.URI, form url.Values) (status int, err error) // sends a form to a hub
-	Notify func(feed uri.URI)                                                              // is called when a feed has something new; it must not call the Subscriber
-	Random func() string                                                                   // returns at least 128 random bits, as letters and digits
+	// Post sends a form to a hub.
+	Post func(ctx context.Context, hub uri.URI, form url.Values) (status int, err error)
+	// Notify is called when a feed has something new. It must not call the Subscriber.
+	Notify func(feed uri.URI)
+	// Random returns at least 128 random bits, as letters and digits.
+	Random func() string
 	Log    zerolog.Logger
 }
 

@@ -185,7 +185,9 @@ func TestServeConfirmsOnlyItsOwnRequests(t *testing.T) {
 	if w := h.verify(start); w.Code != http.StatusNotFound {
 		t.Errorf("a second verification: %d, want 404", w.Code)
 	}
-	for method, want := range map[string]int{http.MethodGet: http.StatusNotFound, http.MethodPost: http.StatusGone, http.MethodPut: http.StatusMethodNotAllowed} {
+	for method, want := range map[string]int{
+		http.MethodGet: http.StatusNotFound, http.MethodPost: http.StatusGone, http.MethodPut: http.StatusMethodNotAllowed,
+	} {
 		if w := h.send(start, httptest.NewRequest(method, "https://crawler.example/websub/nobody", nil)); w.Code != want {
 			t.Errorf("%s to an unknown callback: %d, want %d", method, w.Code, want)
 		}
