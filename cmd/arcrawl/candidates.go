@@ -17,12 +17,11 @@ func newScrubCandidates() *cobra.Command {
 	var path string
 	cmd := &cobra.Command{
 		Use:   "candidates",
-		Short: "List the URIs that change at every visit, or go back and forth",
-		Long: `candidates lists the URIs in whose content something seems to differ at every visit: those that changed at each of their last
-visits, eight at most and five at least, and those that go back and forth between a few versions. arcrawl scrub suggest finds
-rules for them.
+		Short: "List URIs that change at every visit or alternate between versions",
+		Long: `candidates lists URIs whose content seems to differ at every visit: they changed at each of their last five to eight visits,
+or they alternate between a few versions. arcrawl scrub suggest finds rules for them.
 
-It reads the store, which the daemon has for itself while it runs: stop the daemon first.`,
+It reads the store. Stop the daemon first.`,
 		Example: "  arcrawl scrub candidates --config /etc/arcrawl/arcrawl.toml",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -37,7 +36,7 @@ It reads the store, which the daemon has for itself while it runs: stop the daem
 	return cmd
 }
 
-// openStopped opens the store of a crawl whose daemon does not run.
+// openStopped opens the store of a stopped crawl.
 func openStopped(c *config.Config) (*frontier.Frontier, error) {
 	if err := hasStore(c); err != nil {
 		return nil, err

@@ -19,20 +19,19 @@ func newCanon() *cobra.Command {
 	var changes bool
 	cmd := &cobra.Command{
 		Use:   "canon URI",
-		Short: "Show the name of a URI, or what other rules would make of the known ones",
-		Long: `canon shows step by step how a URI comes to its name. URIs of one name are one for the crawl: the first that is found is visited
-and archived as it was written, the others are not visited. The table [names] of the configuration has the rules.
+		Short: "Show the name of a URI, or how changed rules would affect known URIs",
+		Long: `canon shows step by step how the rules of [names] turn a URI into its name. The crawl treats URIs of the same name as one:
+it visits and archives the first one found, as it was written, and skips the others.
 
-With --changes it reads all URIs of the store and tells which of them would become one, and which would part, if the rules
-changed from those of the file --against to those of --config. Without --against the rules before are those of no file:
-each URI is its own name. Nothing is changed. The daemon has the store for itself while it runs: stop it first, or ask it with
-arcrawl reload --dry-run, which looks at up to 100,000 URIs.`,
+With --changes it reads all URIs of the store. It lists which of them would get the same name, and which would no longer share one, if
+the rules changed from those of --against to those of --config. Without --against each URI was its own name. Nothing is changed. Stop
+the daemon first, or use arcrawl reload --dry-run, which looks at up to 100,000 URIs.`,
 		Example: `  arcrawl canon 'https://www.news.example/a?utm_source=feed'
   arcrawl canon --changes --config new.toml --against arcrawl.toml`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if changes != (len(args) == 0) {
-				return usageError{errors.New("give either a URI or --changes")}
+				return usageError{errors.New("want either a URI or --changes")}
 			}
 			c, err := config.Load(path)
 			if err != nil {
@@ -51,12 +50,12 @@ arcrawl reload --dry-run, which looks at up to 100,000 URIs.`,
 		},
 	}
 	cmd.Flags().StringVarP(&path, "config", "c", defaultConfig, "the main configuration file")
-	cmd.Flags().BoolVar(&changes, "changes", false, "tell which known URIs would merge or part")
-	cmd.Flags().StringVar(&against, "against", "", "the main configuration file with the rules before")
+	cmd.Flags().BoolVar(&changes, "changes", false, "list known URIs that would share a name, or no longer share one")
+	cmd.Flags().StringVar(&against, "against", "", "compare with the rules of this main configuration file")
 	return cmd
 }
 
-// canon prints how a URI comes to its name.
+// canon prints each step from a URI to its name.
 func canon(c *config.Config, text string, out io.Writer) error {
 	u, err := uri.Parse(text)
 	if err != nil {
@@ -80,10 +79,10 @@ func canon(c *config.Config, text string, out io.Writer) error {
 	return err
 }
 
-// maxNameExamples is how many merges and splits are printed.
+// maxNameExamples is the number of merges and of splits that are printed.
 const maxNameExamples = 20
 
-// canonChanges prints what the change of rules would do to the URIs of the store.
+// canonChanges prints how a change of rules would affect the URIs of the store.
 func canonChanges(c, before *config.Config, out io.Writer) (err error) {
 	f, err := openStopped(c)
 	if err != nil {
@@ -105,12 +104,12 @@ func canonChanges(c, before *config.Config, out io.Writer) (err error) {
 		return err
 	}
 	for _, m := range found.Merges {
-		fmt.Fprintf(out, "would be one: %s\n         and: %s\n        name: %s\n", m.A, m.B, m.Name)
+		fmt.Fprintf(out, "same name: %s\n      and: %s\n     name: %s\n", m.A, m.B, m.Name)
 	}
 	for _, s := range found.Splits {
-		fmt.Fprintf(out, "would part: %s\n       and: %s\n  were both: %s\n", s.A, s.B, s.Name)
+		fmt.Fprintf(out, "  no longer: %s\n        and: %s\n share name: %s\n", s.A, s.B, s.Name)
 	}
-	_, err = fmt.Fprintf(out, "%d URIs on %d hosts with other rules; %d would become one with another, %d would part from one\n",
+	_, err = fmt.Fprintf(out, "%d URIs on %d hosts with changed rules; %d would share a name with another, %d would no longer share one\n",
 		found.URIs, found.Hosts, found.Merged, found.Parted)
 	return err
 }

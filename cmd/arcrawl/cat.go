@@ -11,17 +11,17 @@ import (
 	"github.com/arcrawl/arcrawl/archive"
 )
 
-const howNamed = `The date, in UTC, is a beginning of 2026-11-21T09:00:00Z or of 20261121090000, from the year on. The last capture in that time
-is taken, or else the last one before it, which is said on standard error. Without a date it is the latest capture.`
+const howNamed = `DATE is in UTC: 2026-11-21T09:00:00Z or 20261121090000, or the start of one, such as 2026 or 2026-11. The command uses the last
+capture in that period, or else the last one before it, with a note on standard error. Without DATE it uses the latest capture.`
 
 func newCat() *cobra.Command {
 	var at where
 	var raw, head bool
 	cmd := &cobra.Command{
 		Use:   "cat URI[@DATE]",
-		Short: "Print what the archive has of a URI",
-		Long: `cat prints the payload of a capture, with its content coding (gzip, br …) undone. A revisit is followed to its original.
-The record that holds the payload is proved whole and equal to its digest before anything is printed.
+		Short: "Print an archived version of a URI",
+		Long: `cat prints the payload of a capture, with its content coding (gzip, br …) removed. It follows a revisit to its original. It
+checks that the record is whole and matches its digest before it prints anything.
 
 ` + howNamed + `
 
@@ -34,8 +34,8 @@ The record that holds the payload is proved whole and equal to its digest before
 		},
 	}
 	at.flags(cmd)
-	cmd.Flags().BoolVar(&raw, "raw", false, "leave the content coding as it is: the bytes that the payload digest is of")
-	cmd.Flags().BoolVar(&head, "head", false, "print the HTTP head before the payload")
+	cmd.Flags().BoolVar(&raw, "raw", false, "keep the content coding: print the bytes that the payload digest covers")
+	cmd.Flags().BoolVar(&head, "head", false, "print the HTTP status line and headers before the payload")
 	return cmd
 }
 
@@ -57,7 +57,7 @@ func cat(cmd *cobra.Command, l *archive.Library, arg string, decode, head bool) 
 	return errors.Join(err, p.Close())
 }
 
-// choose finds the capture that URI@date names.
+// choose returns the capture that URI@DATE names.
 func choose(l *archive.Library, v archive.Version, errs io.Writer) (archive.Capture, error) {
 	captures, err := l.History(v.URI)
 	if err != nil {
@@ -68,15 +68,15 @@ func choose(l *archive.Library, v archive.Version, errs io.Writer) (archive.Capt
 	}
 	c, exact, err := v.Choose(captures)
 	if err == nil && c.Damage != nil {
-		err = fmt.Errorf("the capture of %s of %s cannot be read; another one can be named by its date: %w", v.URI, c.Date.Format(time.RFC3339), c.Damage)
+		err = fmt.Errorf("cannot read the capture of %s from %s; choose another one by its date: %w", v.URI, c.Date.Format(time.RFC3339), c.Damage)
 	}
 	if err == nil && !exact && !v.From.IsZero() {
-		fmt.Fprintf(errs, "no capture of %s then; this is the one before, of %s\n", v.URI, c.Date.Format(time.RFC3339Nano))
+		fmt.Fprintf(errs, "no capture of %s in that period; using the one before, from %s\n", v.URI, c.Date.Format(time.RFC3339Nano))
 	}
 	return c, err
 }
 
-// versionOf reads URI@date.
+// versionOf parses URI@DATE.
 func versionOf(arg string) archive.Version {
 	v := archive.ParseVersion(arg)
 	v.URI = name(v.URI)

@@ -11,9 +11,10 @@ import (
 
 	"github.com/arcrawl/arcrawl/admin"
 	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/internal/human"
 )
 
-// defaultConfig is where the commands look for the main file.
+// defaultConfig is the default path of the main configuration file.
 const defaultConfig = "arcrawl.toml"
 
 func newCheck() *cobra.Command {
@@ -21,13 +22,13 @@ func newCheck() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "check",
-		Short: "Read the configuration and list everything that is wrong with it",
-		Long: `check reads arcrawl.toml and the files of its hosts folder, and prints every fault at once, each with its file, line and
-column, the value, and what would be right. Warnings are about what is odd: a rate that politeness cannot carry, an override that has
-ended, a refinement that can never hold. Where the archive can be read it also looks whether scrubbing rules match anything in the
-newest versions of the seeds. It changes nothing and needs no running daemon.
+		Short: "Check the configuration and list every fault",
+		Long: `check reads arcrawl.toml and the host files, and prints every fault with file, line, column, value, and what would be right.
+It warns of settings that are valid but doubtful: more visits than politeness allows, an override that has ended, a refinement that
+can never apply. If it can read the archive, it also checks that scrubbing rules match the newest versions of the seeds. It changes
+nothing and needs no running daemon.
 
-Exit code 0 means that the configuration can be used, 78 that it cannot.`,
+Exit code 0: the configuration is valid. Exit code 78: it has faults.`,
 		Example: "  arcrawl check --config /etc/arcrawl/arcrawl.toml",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -41,7 +42,7 @@ Exit code 0 means that the configuration can be used, 78 that it cannot.`,
 			for _, w := range checked.warnings {
 				fmt.Fprintf(cmd.ErrOrStderr(), "warning: %s\n", w)
 			}
-			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s is in order: %d seeds, digest %s\n", path, checked.Seeds, checked.Digest)
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s is valid: %s, digest %s\n", path, human.Count(checked.Seeds, "seed"), checked.Digest)
 			return err
 		},
 	}
@@ -50,7 +51,7 @@ Exit code 0 means that the configuration can be used, 78 that it cannot.`,
 	return cmd
 }
 
-// checked is what check has found.
+// checked is the result of check.
 type checked struct {
 	Usable   bool          `json:"usable"`
 	Seeds    int           `json:"seeds"`
@@ -61,7 +62,7 @@ type checked struct {
 	warnings []config.Fault
 }
 
-// checkConfig loads the configuration and looks for what is odd in it. The error is what keeps it from being used.
+// checkConfig loads the configuration and collects its warnings. The error lists the faults of an invalid configuration.
 func checkConfig(ctx context.Context, path string) (checked, error) {
 	c, err := config.Load(path)
 	if err != nil {
@@ -75,7 +76,7 @@ func checkConfig(ctx context.Context, path string) (checked, error) {
 	}, nil
 }
 
-// isFaults reports whether err is about the configuration.
+// isFaults reports whether err lists faults of the configuration.
 func isFaults(err error) bool {
 	var faults config.Faults
 	return errors.As(err, &faults)

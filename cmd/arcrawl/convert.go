@@ -19,13 +19,13 @@ func newConvert() *cobra.Command {
 	var seeds, dir string
 	cmd := &cobra.Command{
 		Use:   "convert CRAWLER-BEANS.CXML",
-		Short: "Make a configuration of a job of Heritrix 3 or CrawlRSS",
-		Long: `convert reads the job's crawler-beans.cxml and writes arcrawl.toml, and a file for each host into hosts.d. It converts who answers for
-the crawl, politeness, limits, hops, seeds, expressions of URIs that are not wanted, sheets for hosts and domains, and the
-sites of CrawlRSS with their feeds and implied pages.
+		Short: "Convert a job of Heritrix 3 or CrawlRSS to a configuration",
+		Long: `convert reads the job's crawler-beans.cxml and writes arcrawl.toml and one file for each host into hosts.d. It converts the
+operator, politeness, limits, hops, seeds, URI patterns to reject, sheets for hosts and domains, and the sites of CrawlRSS with
+their feeds and implied pages.
 
-Whatever else the job sets is listed with its line: read that list, it no longer holds. Existing files are never
-overwritten. Read what was written, and run arcrawl check over it.`,
+All other settings of the job are listed with their lines: they have no effect any more. Existing files are never overwritten. Read
+the new files, then run arcrawl check.`,
 		Example: `  arcrawl convert crawler-beans.cxml --seeds seeds.txt -o /etc/arcrawl
   arcrawl check -c /etc/arcrawl/arcrawl.toml`,
 		Args: cobra.ExactArgs(1),
@@ -47,12 +47,12 @@ overwritten. Read what was written, and run arcrawl check over it.`,
 			return writeConverted(cmd.OutOrStdout(), dir, args[0], r)
 		},
 	}
-	cmd.Flags().StringVarP(&dir, "output", "o", ".", "the folder to write to")
-	cmd.Flags().StringVar(&seeds, "seeds", "", "the job's file of seeds, one on a line, if they do not stand in the job itself")
+	cmd.Flags().StringVarP(&dir, "output", "o", ".", "write to this folder")
+	cmd.Flags().StringVar(&seeds, "seeds", "", "read the seeds from this file, one on a line, if the job does not contain them")
 	return cmd
 }
 
-// writeConverted writes the files, all or none, and lists what was not converted.
+// writeConverted writes all files or none, and lists the settings that were not converted.
 func writeConverted(out io.Writer, dir, job string, r *heritrix.Result) error {
 	files := map[string][]byte{"arcrawl.toml": r.Main}
 	for host, text := range r.Hosts {
@@ -61,7 +61,7 @@ func writeConverted(out io.Writer, dir, job string, r *heritrix.Result) error {
 	names := slices.Sorted(maps.Keys(files))
 	for _, name := range names {
 		if _, err := os.Lstat(filepath.Join(dir, name)); !errors.Is(err, fs.ErrNotExist) {
-			return folderError{fmt.Errorf("%s exists, or cannot be looked at; nothing was written. Name another folder with -o", filepath.Join(dir, name))}
+			return folderError{fmt.Errorf("%s exists or cannot be read; nothing was written; name another folder with -o", filepath.Join(dir, name))}
 		}
 	}
 	if err := os.MkdirAll(filepath.Join(dir, "hosts.d"), 0o755); err != nil {
@@ -74,7 +74,7 @@ func writeConverted(out io.Writer, dir, job string, r *heritrix.Result) error {
 		fmt.Fprintln(out, "wrote", filepath.Join(dir, name))
 	}
 	if len(r.Left) > 0 {
-		fmt.Fprintf(out, "\nnot converted, of %s:\n", job)
+		fmt.Fprintf(out, "\nnot converted from %s:\n", job)
 	}
 	for _, n := range r.Left {
 		fmt.Fprintf(out, "  %s\n", n)

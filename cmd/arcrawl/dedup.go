@@ -17,14 +17,15 @@ import (
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/dedup"
 	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/internal/human"
 )
 
-const needsStore = `It works on the store, which the daemon has for itself while it runs: stop the daemon first.`
+const needsStore = `It opens the store. Stop the daemon first.`
 
 func newDedup() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "dedup",
-		Short: "Look after the index of what is archived",
+		Short: "Manage the deduplication index",
 		Args:  cobra.NoArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
@@ -38,21 +39,21 @@ func newDedupImport() *cobra.Command {
 	var o archive.ImportOptions
 	cmd := &cobra.Command{
 		Use:   "import FILE|DIR…",
-		Short: "Deduplicate against earlier archives",
-		Long: `import reads earlier archives into the index, so that what they hold is not stored again: WARC files, plain or gzip; WACZ packages;
-CDX and CDXJ indexes; crawl.log of Heritrix or arcrawl; and manifests, JSON files that list packages as Browsertrix does:
+		Short: "Import earlier archives, so that their payloads are not stored again",
+		Long: `import reads earlier archives into the index: WARC files, plain or gzip; WACZ packages; CDX and CDXJ indexes; crawl.log of
+Heritrix or arcrawl; and manifests, JSON files that list packages as Browsertrix does:
 
   {"resources": [{"name": "a.wacz", "path": "a.wacz", "hash": "sha256:…", "size": 123, "crawlId": "c1"}]}
 
-A folder stands for the WARC files and packages below it. A file that was read before changes nothing, whatever its name; one that
-was interrupted is read on. The records of a file count when all of it has been read. Damage is named and passed over, and
-gives exit code 65; the rest is imported.
+A folder means all WARC files and packages below it. A file that was imported before is recognized by its content and skipped. An
+interrupted import resumes. The records of a file are used once the whole file was read. Damaged parts are named and skipped, with exit
+code 65; the rest is imported.
 
-With --remove, what came of a manifest and is no longer in it is removed: nothing refers to it from now on. It is counted in
+With --remove, packages that are no longer in a manifest are removed from the index: no new record refers to them. They are listed by
 'arcrawl dedup status' until 'arcrawl dedup purge'.
 
-New files will depend on the imported ones: keep them. With certainty = "compare" their records are read from the folder of the
-archive; those that are not there are stored again.
+New WARC files will depend on the imported ones: keep them. With certainty = "compare" their records are read from the folder of the
+archive; payloads that are not there are stored again.
 
 ` + needsStore,
 		Example: `  arcrawl dedup import -c /etc/arcrawl/arcrawl.toml /archive/2024/
@@ -61,7 +62,7 @@ archive; those that are not there are stored again.
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if o.As != "" && !slices.Contains(archive.ImportFormats(), o.As) {
-				return usageError{fmt.Errorf("--as %s: accepted are %s", o.As, strings.Join(archive.ImportFormats(), ", "))}
+				return usageError{fmt.Errorf("unknown --as %s; valid formats: %s", o.As, strings.Join(archive.ImportFormats(), ", "))}
 			}
 			boundGarbage(frontier.FillingGarbage)
 			return withIndex(path, true, func(i *dedup.Index, store *frontier.Frontier) error {
@@ -71,10 +72,10 @@ archive; those that are not there are stored again.
 	}
 	f := cmd.Flags()
 	f.StringVarP(&path, "config", "c", defaultConfig, "the main configuration file")
-	f.StringVar(&o.As, "as", "", "what the files are: "+strings.Join(archive.ImportFormats(), ", ")+"; else their names or beginnings tell")
-	f.StringVar(&o.Crawl, "crawl", "", "id of the crawl that the files came of")
-	f.BoolVar(&o.Remove, "remove", false, "remove what came of the manifests and is no longer in them")
-	f.BoolVar(&asJSON, "json", false, "print one JSON object for each file, and last the summary")
+	f.StringVar(&o.As, "as", "", "read the files as: "+strings.Join(archive.ImportFormats(), ", ")+" (default: detect)")
+	f.StringVar(&o.Crawl, "crawl", "", "store this crawl id with the files")
+	f.BoolVar(&o.Remove, "remove", false, "remove packages that are no longer in the manifests")
+	f.BoolVar(&asJSON, "json", false, "print one JSON object for each file, then the summary")
 	return cmd
 }
 
@@ -103,7 +104,7 @@ func importArchives(cmd *cobra.Command, i *dedup.Index, store *frontier.Frontier
 			Summary archive.Imported `json:"summary"`
 		}{sum})
 	} else {
-		_, err = fmt.Fprintf(out, "%d files with %d originals and %d revisits imported, %d known before, %d removed; %d records were of no use; %d errors\n",
+		_, err = fmt.Fprintf(out, "imported %d files with %d originals and %d revisits; %d known before, %d removed, %d records skipped, %d errors\n",
 			sum.Files, sum.Entries, sum.Revisits, sum.Known, sum.Removed, sum.Skipped, sum.Errors)
 	}
 	if err == nil && sum.Errors > 0 {
@@ -123,14 +124,14 @@ func printImported(out io.Writer, f archive.ImportedFile, asJSON bool) (err erro
 	default:
 		resumed := ""
 		if f.Resumed {
-			resumed = ", read on where an earlier import had ended"
+			resumed = "; resumed an interrupted import"
 		}
-		_, err = fmt.Fprintf(out, "%s: %d originals, %d revisits, %d of no use%s\n", f.File, f.Entries, f.Revisits, f.Skipped, resumed)
+		_, err = fmt.Fprintf(out, "%s: %d originals, %d revisits, %d skipped%s\n", f.File, f.Entries, f.Revisits, f.Skipped, resumed)
 	}
 	return err
 }
 
-// withIndex opens the index of a stopped crawl. Filling tells that a great deal is going to be written.
+// withIndex opens the index of a stopped crawl and calls do. filling announces that do will write a large amount.
 func withIndex(path string, filling bool, do func(*dedup.Index, *frontier.Frontier) error) (err error) {
 	c, err := config.Load(path)
 	if err != nil {
@@ -154,7 +155,7 @@ func withIndex(path string, filling bool, do func(*dedup.Index, *frontier.Fronti
 	return do(i, f)
 }
 
-// holding is one line of the status.
+// holding is one row of the status.
 type holding struct {
 	Number     uint32 `json:"number"`
 	Name       string `json:"name"`
@@ -174,9 +175,9 @@ func newDedupStatus() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "status",
-		Short: "Tell what the index holds, of the crawl itself and of what was imported",
-		Long: `status reads the whole index and prints, for the crawl itself and each imported file, how many records stand for a payload, how many
-of them revisits refer to, and how many revisits those are. What was removed is counted until it is purged.
+		Short: "Show what the index holds, by crawl and imported file",
+		Long: `status reads the whole index. For this crawl and each imported file it prints the number of originals, how many of them
+revisits refer to, and the number of those revisits. Removed files are included until they are purged.
 
 ` + needsStore,
 		Args: cobra.NoArgs,
@@ -225,7 +226,7 @@ func printHoldings(out io.Writer, list []holding) error {
 		if crawl == "" {
 			crawl = "-"
 		}
-		fmt.Fprintf(table, "%d\t%s\t%s\t%s\t%d\t%s\t%d\t%d\n", h.Number, h.Name, h.State, crawl, h.Originals, size(h.Bytes), h.Referred, h.References)
+		fmt.Fprintf(table, "%d\t%s\t%s\t%s\t%d\t%s\t%d\t%d\n", h.Number, h.Name, h.State, crawl, h.Originals, human.Bytes(h.Bytes), h.Referred, h.References)
 	}
 	return table.Flush()
 }
@@ -235,8 +236,8 @@ func newDedupRemove() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "remove NUMBER|NAME…",
 		Short: "Remove imported files from the index",
-		Long: `remove takes imported files out of use, by their number or name in 'arcrawl dedup status': nothing refers to their records from now on. Revisits
-that refer to them already are counted until 'arcrawl dedup purge'. Importing the same file again takes it back.
+		Long: `remove removes imported files by their number or name in 'arcrawl dedup status'. No new record refers to them. Existing
+revisits that refer to them are counted until 'arcrawl dedup purge'. Importing the same file again restores it.
 
 ` + needsStore,
 		Args: cobra.MinimumNArgs(1),
@@ -262,7 +263,7 @@ func removeCollections(out io.Writer, i *dedup.Index, args []string) error {
 			fmt.Fprintf(out, "%s: removed\n", c.Name)
 		}
 		if !found {
-			return usageError{fmt.Errorf("nothing of the number or name %s was imported; see arcrawl dedup status", arg)}
+			return usageError{fmt.Errorf("no imported file has the number or name %s; list them with: arcrawl dedup status", arg)}
 		}
 	}
 	return nil
@@ -272,8 +273,8 @@ func newDedupPurge() *cobra.Command {
 	var path string
 	cmd := &cobra.Command{
 		Use:   "purge",
-		Short: "Delete what was removed from the index",
-		Long: `purge deletes the entries of removed files, and what is known of revisits in them. It reads the whole index.
+		Short: "Delete removed files from the index",
+		Long: `purge deletes the entries of removed files and the counts of their revisits. It reads the whole index.
 
 ` + needsStore,
 		Args: cobra.NoArgs,

@@ -18,6 +18,7 @@ import (
 	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/internal/demosite"
+	"github.com/arcrawl/arcrawl/internal/human"
 )
 
 func newDemo() *cobra.Command {
@@ -28,24 +29,24 @@ func newDemo() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "demo",
 		Short: "Watch a crawl of a small news site that comes with the program",
-		Long: `demo starts a small news site on this machine that changes while you watch, and crawls it with the real crawler, store
-and archive. Its waits are shortened to seconds, so that an hour of a real crawl passes in a minute. Each visit is shown as it
-happens; at the end demo sums up what was captured and what was saved, and where the WARC files and the log are.`,
+		Long: `demo starts a small news site on this machine and crawls it with the real crawler, store and archive. The site changes while
+you watch. Waits are seconds instead of hours, so that an hour of a real crawl takes about a minute. Each visit is printed. At the end
+demo prints what was captured and saved, and where the WARC files and the log are.`,
 		Example: "  arcrawl demo --for 60s --dir /tmp/demo",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if bound < 0 {
-				return usageError{fmt.Errorf("--for %s: want a positive duration such as 60s", bound)}
+				return usageError{fmt.Errorf("--for %s is negative; write a duration such as 60s", bound)}
 			}
 			return demo(cmd.Context(), cmd.OutOrStdout(), dir, bound)
 		},
 	}
-	cmd.Flags().StringVar(&dir, "dir", "", "folder for everything the demo writes (default: a new folder for temporary files)")
+	cmd.Flags().StringVar(&dir, "dir", "", "write everything to this folder (default: a new temporary folder)")
 	cmd.Flags().DurationVar(&bound, "for", 0, "stop after this long (default: until Ctrl-C)")
 	return cmd
 }
 
-// demo serves the bundled site and crawls it until ctx ends or the bound is over.
+// demo serves the bundled site and crawls it until ctx ends or the time is over.
 func demo(ctx context.Context, out io.Writer, dir string, bound time.Duration) error {
 	if bound > 0 {
 		var cancel context.CancelFunc
@@ -69,11 +70,11 @@ func demo(ctx context.Context, out io.Writer, dir string, bound time.Duration) e
 	if err != nil {
 		return folderError{err}
 	}
-	fmt.Fprintf(out, "A small news site changes at http://%s/ and is crawled into %s. Ctrl-C ends it.\n", site, dir)
-	fmt.Fprintf(out, "Watch it at http://%s/ (any user name, password %s), or with: arcrawl top -c %s\n\n", c.Admin.Listen, token, filepath.Join(dir, "arcrawl.toml"))
+	fmt.Fprintf(out, "Crawling the news site at http://%s/ into %s. Press Ctrl-C to stop.\n", site, dir)
+	fmt.Fprintf(out, "Dashboard: http://%s/ (any user name, password %s). Terminal: arcrawl top -c %s\n\n", c.Admin.Listen, token, filepath.Join(dir, "arcrawl.toml"))
 	show := newShow(out)
 	began := time.Now()
-	// What the daemon would say in its log belongs on the screen only when it is bad news.
+	// Only warnings and errors of the daemon's log are shown on the screen.
 	log := newLogger(os.Stderr).Level(zerolog.WarnLevel)
 	if err := crawl(ctx, c, began, log, show.visit); err != nil {
 		return err
@@ -85,21 +86,21 @@ func demoFolder(dir string) (string, error) {
 	if dir == "" {
 		made, err := os.MkdirTemp("", "arcrawl-demo-")
 		if err != nil {
-			return "", folderError{fmt.Errorf("make a folder for the demo: %w; name one with --dir", err)}
+			return "", folderError{fmt.Errorf("create a folder for the demo: %w; name one with --dir", err)}
 		}
 		return made, nil
 	}
 	if err := writable(dir); err != nil {
-		return "", folderError{fmt.Errorf("--dir %s: %w; name a folder that you may write", dir, err)}
+		return "", folderError{fmt.Errorf("--dir %s: %w; name a writable folder", dir, err)}
 	}
 	return filepath.Abs(dir)
 }
 
-// serveDemo serves the site on a free port of the loopback and tells its address.
+// serveDemo serves the site on a free loopback port and returns its address.
 func serveDemo(now time.Time) (string, func(), error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
-		return "", nil, fmt.Errorf("open a port on the loopback for the demo site: %w", err)
+		return "", nil, fmt.Errorf("open a loopback port for the demo site: %w", err)
 	}
 	server := &http.Server{Handler: demosite.New(now).Handler(time.Now), ReadHeaderTimeout: 10 * time.Second}
 	var serving sync.WaitGroup
@@ -110,9 +111,9 @@ func serveDemo(now time.Time) (string, func(), error) {
 	}, nil
 }
 
-// demoTOML is the demo's configuration: that of a real crawl with seconds for hours. It stays in the demo's folder to
-// be read and changed.
-const demoTOML = `# The configuration of the demo. A real crawl has hours where this one has seconds.
+// demoTOML is the demo's configuration, with seconds instead of hours. It stays in the demo's folder so that users can
+// read and change it.
+const demoTOML = `# The configuration of the demo. A real crawl uses hours instead of seconds.
 
 [operator]
 name = "arcrawl demo"
@@ -128,7 +129,7 @@ min_free = "100MB"
 extra_info = true
 
 [admin]
-listen = "%[2]s"          # the dashboard, for whoever has the token
+listen = "%[2]s"          # the dashboard; asks for the token
 token_file = "admin.token"
 
 [fetch]
@@ -136,7 +137,7 @@ allow_networks = ["127.0.0.0/8"]    # the demo site is on this machine
 
 [politeness]
 delay_factor = 5.0
-min_delay = "200ms"                 # never so short on somebody else's server
+min_delay = "200ms"                 # never use such a short delay on a real server
 max_delay = "1s"
 
 [robots]
@@ -160,15 +161,15 @@ min = "5s"
 max = "5m"
 
 [feeds]
-uris = ["http://%[1]s/feed.xml"]    # what is new in it is visited before all else,
-implied = ["http://%[1]s/"]         # and the front page with it
+uris = ["http://%[1]s/feed.xml"]    # new entries are visited first,
+implied = ["http://%[1]s/"]         # together with the front page
 initial = "4s"
 min = "2s"
 max = "10s"
 min_wait = "1s"
 
 [articles]
-ladder = ["5s", "15s", "40s"]       # new articles are visited at these ages at the latest
+ladder = ["5s", "15s", "40s"]       # new articles are visited again at these ages
 
 [seeds]
 uris = ["http://%[1]s/"]
@@ -186,11 +187,11 @@ func demoConfig(dir, site string) (*config.Config, error) {
 	return config.Load(path)
 }
 
-// freeAddress is an address of the loopback that nobody uses at this moment.
+// freeAddress returns a loopback address that is free at this moment.
 func freeAddress() (string, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
-		return "", fmt.Errorf("find a port on the loopback for the dashboard: %w", err)
+		return "", fmt.Errorf("find a loopback port for the dashboard: %w", err)
 	}
 	return l.Addr().String(), l.Close()
 }
@@ -216,17 +217,17 @@ func (s *show) visit(r crawler.Report) {
 	s.spared += r.Spared
 	s.deduped += r.Deduped
 	s.written += r.Written
-	what := s.meaning(r)
-	told := ""
+	outcome := s.outcome(r)
+	news := ""
 	if n := r.Source.New; n > 0 && !r.Source.First {
-		told = fmt.Sprintf("%d NEW: ", n)
+		news = fmt.Sprintf("%d NEW: ", n)
 	}
-	fmt.Fprintf(s.out, "%s %5d  %-32s %-10s again in %-7s %s%s\n", r.Finished.Format(time.TimeOnly), r.Status, r.URI.RequestTarget(), what,
-		r.Wait.Interval.Round(100*time.Millisecond), told, r.Wait.Reason)
+	fmt.Fprintf(s.out, "%s %5d  %-32s %-10s again in %-7s %s%s\n", r.Finished.Format(time.TimeOnly), r.Status, r.URI.RequestTarget(), outcome,
+		r.Wait.Interval.Round(100*time.Millisecond), news, r.Wait.Reason)
 }
 
-// meaning names what a visit meant, and counts it.
-func (s *show) meaning(r crawler.Report) string {
+// outcome counts a visit and returns its outcome in a word.
+func (s *show) outcome(r crawler.Report) string {
 	switch {
 	case r.Failed:
 		s.failed++
@@ -246,7 +247,7 @@ func (s *show) meaning(r crawler.Report) string {
 			s.unread++
 		}
 		if r.Stopped {
-			return "broken off"
+			return "cut short"
 		}
 		return "unchanged"
 	}
@@ -263,18 +264,18 @@ func (s *show) sumUp(c *config.Config, took time.Duration) error {
 	_, err = fmt.Fprintf(s.out, `
 %d visits in %s
   %4d versions captured (first visits and changes)
-  %4d unchanged visits avoided a copy, %d of them without a download (304, or broken off in mid-fetch)
+  %4d unchanged visits stored no copy; %d of them needed no download (304, or cut short after the headers)
   %4d failed, %d refused by robots.txt
 bytes
   %8s received
-  %8s not downloaded, because the headers said that nothing changed
-  %8s downloaded but not stored again, because the archive has them
+  %8s not downloaded, because the headers proved that nothing changed
+  %8s downloaded but not stored again, because the archive has them already
   %8s written to the archive (compressed)
 the archive   %s
 the log       %s
 the settings  %s
-`, s.visits, took.Round(time.Second), s.versions, s.unchanged, s.unread, s.failed, s.refused, bytesText(s.received), bytesText(s.spared),
-		bytesText(s.deduped), bytesText(s.written), oneOrFolder(files, c.Storage.WARC), c.Storage.Log, c.Path)
+`, s.visits, took.Round(time.Second), s.versions, s.unchanged, s.unread, s.failed, s.refused, human.Bytes(s.received), human.Bytes(s.spared),
+		human.Bytes(s.deduped), human.Bytes(s.written), oneOrFolder(files, c.Storage.WARC), c.Storage.Log, c.Path)
 	return err
 }
 
@@ -283,15 +284,4 @@ func oneOrFolder(files []string, folder string) string {
 		return files[0]
 	}
 	return fmt.Sprintf("%s (%d files)", folder, len(files))
-}
-
-// bytesText is a size for people.
-func bytesText(n int64) string {
-	switch {
-	case n >= 10<<20:
-		return fmt.Sprintf("%d MB", n>>20)
-	case n >= 10<<10:
-		return fmt.Sprintf("%d KB", n>>10)
-	}
-	return fmt.Sprintf("%d B", n)
 }

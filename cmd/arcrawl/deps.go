@@ -13,7 +13,7 @@ import (
 	"github.com/arcrawl/arcrawl/config"
 )
 
-// survey reads the folder that a command looks in. Damage is named, and the rest is read all the same.
+// survey reads the folder of a command. It names damaged parts and reads the rest.
 func (w *where) survey(cmd *cobra.Command, asJSON bool) (s *archive.Survey, damage *damages, err error) {
 	dir, err := w.folder()
 	if err != nil {
@@ -28,14 +28,14 @@ func (w *where) survey(cmd *cobra.Command, asJSON bool) (s *archive.Survey, dama
 	return s, d, err
 }
 
-// folder is the one that was named, or that of the configuration.
+// folder returns the folder named by --warcs, or else that of the configuration.
 func (w *where) folder() (string, error) {
 	if w.dir != "" {
 		return w.dir, nil
 	}
 	c, err := config.Load(w.config)
 	if err != nil {
-		return "", fmt.Errorf("name the folder of the WARC files with --warcs, or a configuration that has it: %w", err)
+		return "", fmt.Errorf("find the folder of the WARC files: %w; name it with --warcs, or a configuration with --config", err)
 	}
 	return c.Storage.WARC, nil
 }
@@ -45,12 +45,12 @@ func newDeps() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "deps FILE…",
-		Short: "Tell which WARC files a file needs, and which need it",
-		Long: `deps reads a folder of WARC files and follows each revisit to its original. For each file that is named, by its path or by its
-name in the folder, it prints the files that hold originals of its revisits, the files with revisits that need it, and how
-many. Revisits whose original is in no file are counted, and give exit code 65, as does a damaged file.
+		Short: "Show which WARC files a file needs, and which need it",
+		Long: `deps reads a folder of WARC files and follows each revisit to its original. For each named FILE it prints the files with
+originals of its revisits, the files with revisits that need it, and the numbers. FILE is a path or a name in the folder. A revisit
+without an original, or a damaged file, gives exit code 65.
 
-The folder is that of the configuration, or the one that --warcs names.`,
+The folder is that of the configuration, or the one named by --warcs.`,
 		Example: "  arcrawl deps --warcs warc/ arcrawl-20261121090000000-00001-c1.warc.gz",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -107,20 +107,19 @@ func newImpact() *cobra.Command {
 	var period string
 	cmd := &cobra.Command{
 		Use:   "impact FILE…",
-		Short: "Tell what could no longer be replayed if WARC files were lost",
-		Long: `impact reads a folder of WARC files and counts, by host and period, the captures that could no longer be replayed if the
-files that are named were lost: those in the files, and the revisits in other files whose originals are in them. Of all
-these it also counts those whose payload stands in a file that is left, under whatever URI; a person could bring them
-back, a replay tool would not find them. Nothing is changed.
+		Short: "Show which captures would be lost together with WARC files",
+		Long: `impact counts, by host and period, the captures that could not be replayed without the named files: the captures in them, and
+revisits in other files whose originals are in them. It also counts how many of these have their payload in a remaining file, under any
+URI: a person could restore them, but a replay tool would not find them. Nothing is changed.
 
-The folder is that of the configuration, or the one that --warcs names.`,
+The folder is that of the configuration, or the one named by --warcs.`,
 		Example: `  arcrawl impact --warcs warc/ arcrawl-20261121090000000-00001-c1.warc.gz
   arcrawl impact --warcs warc/ --by day --list lost-1.warc.gz lost-2.warc.gz`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			layout, ok := map[string]string{"year": "2006", "month": "2006-01", "day": "2006-01-02"}[period]
 			if !ok {
-				return usageError{fmt.Errorf("--by %s: want year, month or day", period)}
+				return usageError{fmt.Errorf("unknown --by %s; valid periods: year, month, day", period)}
 			}
 			s, damage, err := at.survey(cmd, asJSON)
 			if err != nil {
@@ -138,9 +137,9 @@ The folder is that of the configuration, or the one that --warcs names.`,
 		},
 	}
 	at.flags(cmd)
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON objects, one a line")
-	cmd.Flags().BoolVar(&list, "list", false, "print each capture first")
-	cmd.Flags().StringVar(&period, "by", "month", "length of a period: year, month or day")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON objects, one on a line")
+	cmd.Flags().BoolVar(&list, "list", false, "print each lost capture first")
+	cmd.Flags().StringVar(&period, "by", "month", "count by year, month or day")
 	return cmd
 }
 

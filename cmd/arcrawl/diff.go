@@ -12,7 +12,7 @@ import (
 	"github.com/arcrawl/arcrawl/archive"
 )
 
-// comparing is what the diff command was told.
+// comparing holds the flags of the diff command.
 type comparing struct {
 	at        where
 	scrub     []*regexp.Regexp
@@ -24,14 +24,12 @@ func newDiff() *cobra.Command {
 	var scrub []string
 	cmd := &cobra.Command{
 		Use:   "diff URI@DATE [URI]@DATE",
-		Short: "Show how two versions of a text differ",
-		Long: `diff compares the payloads of two captures as text, line by line, and prints what changed in the unified format. Content
-codings are undone, other character sets than UTF-8 are converted. Nothing is printed when the texts are equal. The second
-may be a date alone: of the same URI.
+		Short: "Compare two archived versions of a text",
+		Long: `diff compares the payloads of two captures line by line and prints the differences in the unified format. It removes content
+codings and converts character sets to UTF-8. Equal texts print nothing. If the second argument is only @DATE, the URI is the same.
 
-With --host-rules both texts are scrubbed first, by the rules that the configuration has for the URI's host, as the
-crawler does before it judges whether a page has changed; whether they are switched on or not. What is printed then is
-what still counts as a change.
+With --host-rules both texts are scrubbed first by the rules of the URI's host, even if scrubbing is off in the configuration. The output
+is what would still count as a change.
 
 ` + howNamed + `
 
@@ -57,8 +55,8 @@ what still counts as a change.
 		},
 	}
 	d.at.flags(cmd)
-	cmd.Flags().StringArrayVar(&scrub, "scrub", nil, "a regular expression whose matches are taken out of both texts first; may be repeated")
-	cmd.Flags().BoolVar(&d.hostRules, "host-rules", false, "scrub both texts first by the rules of the URI's host, as the configuration has them")
+	cmd.Flags().StringArrayVar(&scrub, "scrub", nil, "remove matches of this regular expression from both texts first; repeatable")
+	cmd.Flags().BoolVar(&d.hostRules, "host-rules", false, "scrub both texts first by the rules of the URI's host")
 	return cmd
 }
 
@@ -73,7 +71,7 @@ func (d comparing) run(cmd *cobra.Command, l *archive.Library, versions [2]archi
 		captures[i], labels[i] = c, c.URL+"@"+c.Date.Format(dateLayout)
 	}
 	if a, b := captures[0], captures[1]; a.Filename == b.Filename && a.Offset == b.Offset {
-		_, err := fmt.Fprintf(cmd.ErrOrStderr(), "both are the same capture, %s: name dates that lie farther apart (arcrawl history lists them)\n", labels[0])
+		_, err := fmt.Fprintf(cmd.ErrOrStderr(), "both arguments name the same capture, %s; arcrawl history lists the dates of others\n", labels[0])
 		return err
 	}
 	for i, c := range captures {
@@ -86,7 +84,7 @@ func (d comparing) run(cmd *cobra.Command, l *archive.Library, versions [2]archi
 	return err
 }
 
-// text is the text of a capture, scrubbed as it was asked for.
+// text returns the text of a capture, scrubbed as the flags say.
 func (d comparing) text(cmd *cobra.Command, l *archive.Library, c archive.Capture) (string, error) {
 	var scrub func(content []byte, mime string) []byte
 	if d.hostRules {

@@ -16,7 +16,7 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// effectiveFlags are what a refinement may ask about.
+// effectiveFlags describe the visit whose settings are shown.
 type effectiveFlags struct {
 	config, at, mime, hops string
 	json, set              bool
@@ -26,12 +26,11 @@ func newEffective() *cobra.Command {
 	var f effectiveFlags
 	cmd := &cobra.Command{
 		Use:   "effective HOST [URI]",
-		Short: "Show the settings of a host or URI, and which line of which file set each",
-		Long: `effective prints each setting as it is for the visits of a host, or of one URI, with the file and line that say so, or "default".
-Before them it names the refinements that could have a say, and whether they hold. With a URI also those count that ask about more
-than the time; --mime and --hops say what a refinement may ask about beside it.
+		Short: "Show the settings of a host or URI, with the file and line of each",
+		Long: `effective prints each setting in force for a host or URI, with the file and line that set it, or "default". First it lists
+the refinements that could apply, and whether they do. Criteria other than the time need a URI; --mime and --hops give the rest.
 
-It reads the files as they are now and needs no daemon. A daemon that has refused them goes by the last good ones.`,
+It reads the files as they are now and needs no daemon. A daemon that refused them still uses the last good ones.`,
 		Example: `  arcrawl effective www.news.example
   arcrawl effective www.news.example https://www.news.example/live/ --at 2026-12-01T06:30:00Z --mime text/html
   arcrawl effective www.news.example --set`,
@@ -49,28 +48,28 @@ It reads the files as they are now and needs no daemon. A daemon that has refuse
 		},
 	}
 	cmd.Flags().StringVarP(&f.config, "config", "c", defaultConfig, "the main configuration file")
-	cmd.Flags().StringVar(&f.at, "at", "", "the time of the visit, as in 2026-12-01T06:30:00Z (default: now)")
-	cmd.Flags().StringVar(&f.mime, "mime", "", "the content type that the URI had at its last capture")
-	cmd.Flags().StringVar(&f.hops, "hops", "", "how the URI was found, as crawl.log shows it: LLE (default: a seed)")
-	cmd.Flags().BoolVar(&f.set, "set", false, "show only what a file sets")
-	cmd.Flags().BoolVar(&f.json, "json", false, "write JSON")
+	cmd.Flags().StringVar(&f.at, "at", "", "use this time of the visit, for example 2026-12-01T06:30:00Z (default: now)")
+	cmd.Flags().StringVar(&f.mime, "mime", "", "use this content type of the last capture")
+	cmd.Flags().StringVar(&f.hops, "hops", "", "use this hop path, as in crawl.log, for example LLE (default: a seed)")
+	cmd.Flags().BoolVar(&f.set, "set", false, "show only settings that a file sets")
+	cmd.Flags().BoolVar(&f.json, "json", false, "print JSON")
 	return cmd
 }
 
-// about reads the arguments.
+// about parses the arguments and flags into a host and a visit.
 func (f *effectiveFlags) about(args []string) (uri.Host, config.About, error) {
 	a := config.About{ContentType: f.mime, Hops: uri.HopPath(f.hops), Now: time.Now()}
 	if f.at != "" {
 		at, err := time.Parse(time.RFC3339, f.at)
 		if err != nil {
-			return "", a, fmt.Errorf("--at %q: write a time with its offset, as in 2026-12-01T06:30:00Z", f.at)
+			return "", a, fmt.Errorf("--at %q is not a time with offset; write for example 2026-12-01T06:30:00Z", f.at)
 		}
 		a.Now = at
 	}
 	host := args[0]
 	if strings.Contains(host, "://") {
 		if len(args) == 2 {
-			return "", a, errors.New("name a host, and then one URI")
+			return "", a, errors.New("want a host and at most one URI")
 		}
 		args = append(args, host)
 	} else {
@@ -78,14 +77,14 @@ func (f *effectiveFlags) about(args []string) (uri.Host, config.About, error) {
 	}
 	u, err := uri.Parse(host)
 	if err != nil {
-		return "", a, fmt.Errorf("%q: %w; write a host as in www.news.example or www.news.example:8080", args[0], err)
+		return "", a, fmt.Errorf("%q: %w; write a host such as www.news.example or www.news.example:8080", args[0], err)
 	}
 	h := u.Host()
 	if len(args) == 1 {
 		return h, a, nil
 	}
 	if a.URI, err = uri.Parse(args[1]); err != nil {
-		return "", a, fmt.Errorf("%q: %w; write a whole URI", args[1], err)
+		return "", a, fmt.Errorf("%q: %w; write a complete URI", args[1], err)
 	}
 	if a.URI.Host() != h {
 		return "", a, fmt.Errorf("%s is not on the host %s", a.URI, h)
@@ -93,7 +92,7 @@ func (f *effectiveFlags) about(args []string) (uri.Host, config.About, error) {
 	return h, a, nil
 }
 
-// effective is what the command tells.
+// effective is the answer of the command.
 type effective struct {
 	Host        uri.Host            `json:"host"`
 	URI         string              `json:"uri,omitempty"`
@@ -131,9 +130,9 @@ func (f *effectiveFlags) print(out io.Writer, e effective) error {
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	dir := filepath.Dir(f.config) + string(filepath.Separator)
 	for _, r := range e.Refinements {
-		holds := "does not hold"
+		holds := "does not apply"
 		if r.Holds {
-			holds = "holds"
+			holds = "applies"
 		}
 		fmt.Fprintf(table, "[[when]] %s\t%s\t%s:%d\n", r.Criteria, holds, strings.TrimPrefix(r.File, dir), r.Line)
 	}

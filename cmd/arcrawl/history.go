@@ -19,15 +19,15 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// where says in which folder of WARC files a command looks.
+// where holds the flags that choose the folder of WARC files.
 type where struct{ dir, config string }
 
 func (w *where) flags(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&w.dir, "warcs", "", "the folder of the WARC files; the configuration's storage.warc if none is named")
-	cmd.Flags().StringVarP(&w.config, "config", "c", defaultConfig, "the main configuration file, to find that folder")
+	cmd.Flags().StringVar(&w.dir, "warcs", "", "read WARC files in this folder (default: storage.warc of the configuration)")
+	cmd.Flags().StringVarP(&w.config, "config", "c", defaultConfig, "the main configuration file, which names the folder")
 }
 
-// damages prints what is found damaged, and tells at the end that there was some: it is no reason to stop.
+// damages prints findings of damage and counts them. Damage does not stop a command, but changes its exit code.
 type damages struct {
 	print func(archive.Finding) error
 	found int
@@ -44,7 +44,7 @@ func (d *damages) see(f archive.Finding) error {
 	return d.print(f)
 }
 
-// isEmptyFolder tells of a folder without WARC files, which hides nothing.
+// isEmptyFolder reports whether a finding is about a folder without WARC files, which is not damage.
 func isEmptyFolder(f archive.Finding) bool {
 	if f.Kind != archive.Empty {
 		return false
@@ -53,15 +53,15 @@ func isEmptyFolder(f archive.Finding) bool {
 	return err == nil && info.IsDir()
 }
 
-// err is what the command ends with when all else went well.
+// err returns the error of a command that succeeded except for damage.
 func (d *damages) err() error {
 	if d.found == 0 {
 		return nil
 	}
-	return fmt.Errorf("%w: %d errors, named above; what they hide is not in this answer", archive.ErrDamaged, d.found)
+	return fmt.Errorf("%w: %d errors, listed above; the answer does not include what they hide", archive.ErrDamaged, d.found)
 }
 
-// lookIn opens the folder, does what is to be done with it, and tells by its error when anything in it was found damaged.
+// lookIn opens the folder and calls do. Its error says whether damage was found.
 func (w *where) lookIn(cmd *cobra.Command, asJSON bool, do func(l *archive.Library, d *damages) error) (err error) {
 	dir, err := w.folder()
 	if err != nil {
@@ -78,26 +78,25 @@ func (w *where) lookIn(cmd *cobra.Command, asJSON bool, do func(l *archive.Libra
 	return errors.Join(do(l, d), d.err())
 }
 
-// name is a URI as the archive has it.
+// name returns a URI in the form that the archive uses.
 func name(s string) string {
 	if u, err := uri.Parse(s); err == nil {
 		return u.String()
 	}
-	return s // not http: as it stands
+	return s // not http: unchanged
 }
 
-const howFound = `It looks in the folder of the configuration, or in the one that --warcs names. Every file there is read, unless the
-folder has an index.cdxj that covers it; arcrawl index -o makes one.`
+const howFound = `The folder is that of the configuration, or the one named by --warcs. Every file in it is read, unless an index.cdxj in the
+folder covers it; arcrawl index -o writes one.`
 
 func newHistory() *cobra.Command {
 	var at where
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "history URI",
-		Short: "List every version of a URI in the archive",
-		Long: `history prints one line for each capture of a URI, oldest first: date, status, whether its record is a response or a
-revisit, the payload's digest, its size, where it is, and, as the crawler wrote them down, why it was visited then and
-what the visit found.
+		Short: "List every archived capture of a URI",
+		Long: `history prints one line for each capture of a URI, oldest first: date, status, kind of record, payload digest, size, file and
+offset, the reason of the visit, and its result.
 
 ` + howFound,
 		Example: "  arcrawl history --warcs warc/ https://www.example.org/",
@@ -131,12 +130,12 @@ func notFound(l *archive.Library, address string) error {
 		return err
 	}
 	if i := strings.LastIndexByte(address, '@'); i >= 0 && len(alike) == 0 {
-		return fmt.Errorf("%w: %s; if %q was to be a date: it is none like 2026-11-21T09:00:00Z or 20261121090000, or a beginning of one", archive.ErrNotFound, address, address[i+1:])
+		return fmt.Errorf("%w: %s; if %q should be a date, write it like 2026-11-21T09:00:00Z or 20261121090000, or the start of one", archive.ErrNotFound, address, address[i+1:])
 	}
 	if len(alike) == 0 {
 		return fmt.Errorf("%w: %s", archive.ErrNotFound, address)
 	}
-	return fmt.Errorf("%w: %s; there is %s", archive.ErrNotFound, address, strings.Join(alike[:min(len(alike), 5)], ", "))
+	return fmt.Errorf("%w: %s; similar URIs: %s", archive.ErrNotFound, address, strings.Join(alike[:min(len(alike), 5)], ", "))
 }
 
 const dateLayout = "2006-01-02T15:04:05.000000Z"
@@ -158,14 +157,14 @@ func printHistory(out io.Writer, captures []archive.Capture, asJSON bool) error 
 		if status == "" {
 			status = "-"
 		}
-		came, found := why(c)
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s:%d\t%s\t%s\n", c.Date.Format(dateLayout), status, kind, c.Digest, bytes, c.Filename, c.Offset, came, found)
+		reason, result := why(c)
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s:%d\t%s\t%s\n", c.Date.Format(dateLayout), status, kind, c.Digest, bytes, c.Filename, c.Offset, reason, result)
 	}
 	return table.Flush()
 }
 
-// why puts the crawler's notes into a few words: why it came, and what it found.
-func why(c archive.Capture) (came, found string) {
+// why returns the crawler's notes in a few words: the reason of the visit and its result.
+func why(c archive.Capture) (reason, result string) {
 	if c.Damage != nil {
 		return "-", c.Damage.Error()
 	}

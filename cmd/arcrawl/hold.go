@@ -81,7 +81,7 @@ func steeringCommand(cmd *cobra.Command, done string, do steerer) *cobra.Command
 			return err
 		}
 		o, err := do(cmd, c, hosts, uris)
-		return tell(&d, cmd.OutOrStdout(), o, err, func(out io.Writer, o outcome) error {
+		return printAnswer(&d, cmd.OutOrStdout(), o, err, func(out io.Writer, o outcome) error {
 			if missing := int64(len(args)) - o.URIs - o.Hosts; missing > 0 && !strings.Contains(strings.Join(hosts, " "), "*") {
 				fmt.Fprintf(out, "%d not known; arcrawl why-not tells why\n", missing)
 			}

@@ -18,7 +18,7 @@ import (
 func newHost() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "host",
-		Short: "Tend the files of single hosts",
+		Short: "Manage per-host configuration files",
 		Args:  cobra.NoArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
@@ -31,9 +31,9 @@ func newHostAdd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "add URI…",
 		Short: "Write a host file with these seeds",
-		Long: `add writes the file of a host into the folder of host files: the URIs as seeds, and below them the settings that are most
-often wanted for a single host, as comments. URIs of several hosts give a file for each. A file that is there already is left
-as it is. Afterwards the configuration is checked, as by arcrawl check; a running daemon takes it by itself.`,
+		Long: `add writes a host file with the URIs as seeds. Below them it lists the most common settings of a host, as comments. URIs of
+several hosts make one file each. An existing file is never changed. Then add checks the configuration, like arcrawl check. A
+running daemon applies the new file automatically.`,
 		Example: "  arcrawl host add --config /etc/arcrawl/arcrawl.toml https://www.news.example/ https://www.news.example/sport/",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -42,7 +42,7 @@ as it is. Afterwards the configuration is checked, as by arcrawl check; a runnin
 				return usageError{err}
 			}
 			if _, err := os.Stat(path); err != nil {
-				return folderError{fmt.Errorf("there is no main file: %w; name it with --config, or write one with arcrawl init", err)}
+				return folderError{fmt.Errorf("cannot find the main file: %w; name it with --config, or write one with arcrawl init", err)}
 			}
 			if dir == "" {
 				dir = filepath.Join(filepath.Dir(path), "hosts.d")
@@ -62,20 +62,20 @@ as it is. Afterwards the configuration is checked, as by arcrawl check; a runnin
 		},
 	}
 	cmd.Flags().StringVarP(&path, "config", "c", defaultConfig, "the main configuration file")
-	cmd.Flags().StringVar(&dir, "dir", "", "the folder of host files, as storage.hosts names it (default: hosts.d beside the main file)")
+	cmd.Flags().StringVar(&dir, "dir", "", "write to this folder of host files (default: hosts.d next to the main file)")
 	return cmd
 }
 
-// byHost sorts URIs by their hosts, which come in the order of their first URI.
+// byHost groups URIs by host. The hosts are in the order of their first URI.
 func byHost(args []string) (hosts []uri.Host, seeds map[uri.Host][]string, err error) {
 	seeds = make(map[uri.Host][]string)
 	for _, arg := range args {
 		u, err := uri.Parse(arg)
 		if err == nil && !strings.Contains(arg, "://") {
-			err = errors.New("want a whole URI")
+			err = errors.New("not a complete URI")
 		}
 		if err != nil {
-			return nil, nil, fmt.Errorf("%q: %w; write it as in https://www.news.example/", arg, err)
+			return nil, nil, fmt.Errorf("%q: %w; write for example https://www.news.example/", arg, err)
 		}
 		h := u.Host()
 		if _, known := seeds[h]; !known {
@@ -88,27 +88,27 @@ func byHost(args []string) (hosts []uri.Host, seeds map[uri.Host][]string, err e
 	return hosts, seeds, nil
 }
 
-// taken looks whether the configuration has taken new host files.
+// taken returns an error unless the configuration is valid and includes the new host files.
 func taken(path string, files []string) error {
 	c, err := config.Load(path)
 	if err != nil {
-		return fmt.Errorf("the configuration has still to be mended:\n%w", err)
+		return fmt.Errorf("the configuration has other faults; fix them:\n%w", err)
 	}
 	for _, file := range files {
 		ours := func(name string) bool { return filepath.Base(name) == filepath.Base(file) }
-		// A seed that was listed already stands in a warning.
+		// A seed that another file lists already is reported as a warning.
 		if !slices.ContainsFunc(c.Seeds, func(s config.Seed) bool { return ours(s.File) }) &&
 			!slices.ContainsFunc(c.Warnings, func(w config.Fault) bool { return ours(w.File) }) {
-			return folderError{fmt.Errorf("%s is not read: %s names another folder in storage.hosts; move it there, and next time name the folder with --dir", file, path)}
+			return folderError{fmt.Errorf("%s is not read: %s names another folder in storage.hosts; move the file there, and use --dir next time", file, path)}
 		}
 	}
 	return nil
 }
 
-// plainName is a host that can be the name of a file.
+// plainName matches a host that can be used as a file name.
 var plainName = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]*$`)
 
-// fileName is how the file of a host is called, without .toml.
+// fileName returns the name of the file of a host, without .toml.
 func fileName(h uri.Host) string {
 	return strings.Map(func(r rune) rune {
 		if plainName.MatchString("x" + string(r)) {
@@ -118,7 +118,7 @@ func fileName(h uri.Host) string {
 	}, strings.Trim(string(h), "[]"))
 }
 
-// hostKeys are the keys that are most often set for a single host.
+// hostKeys lists the keys that are most often set for a single host.
 var hostKeys = []string{
 	"politeness.min_delay", "politeness.max_delay", "politeness.crawl_delay_up_to",
 	"wait.mime", "wait.initial", "wait.min", "wait.max",
@@ -130,7 +130,7 @@ var hostKeys = []string{
 	"when.uri", "when.time", "when.weekdays", "when.zone", "when.until",
 }
 
-// hostFile is the text of a host file.
+// hostFile returns the text of a host file.
 func hostFile(h uri.Host, seeds []string) string {
 	list := "["
 	for i, s := range seeds {
@@ -144,8 +144,8 @@ func hostFile(h uri.Host, seeds []string) string {
 	t.hint["wait.mime"] = `'^text/html.*'`
 	t.hint["change.scrub_css"] = `["span.clock"]`
 	t.hint["scope.prefixes"] = `[` + quoteTOML(seeds[0]) + `]`
-	t.comment(fmt.Sprintf("The settings of %s, over those of the main file. A line such as #key = value is only a comment; it shows the default "+
-		"or an example: take the # away and write what you want. Further keys: arcrawl schema host.", h))
+	t.comment(fmt.Sprintf("Settings of %s. They override the main file. A line such as #key = value is a comment with the default "+
+		"or an example: remove the # and write your value. All keys: arcrawl schema host.", h))
 	if !plainName.MatchString(string(h)) {
 		fmt.Fprintf(t.out, "host = %s\n", quoteTOML(string(h)))
 	}

@@ -15,18 +15,17 @@ func newIndex() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "index FILE|DIR…",
-		Short: "Make a CDXJ index of WARC files",
-		Long: `index reads WARC files, compressed or not, and prints one line of CDXJ for each response, resource and revisit, sorted as
-pywb and its relatives want it. File names are relative to the folder that was named. What is damaged is left out, named
-on standard error, and gives exit code 65; the rest is indexed.
+		Short: "Write a CDXJ index of WARC files",
+		Long: `index reads WARC files, compressed or not, and prints one CDXJ line for each response, resource and revisit, sorted as pywb
+expects. File names are relative to the named folder. Damaged records are named on standard error and left out, with exit code 65; the
+rest is indexed.
 
-With -o the index is written to a file, which appears when it is whole. A second file, with .files after its name, lists
-what the index covers. An index with the name index.cdxj in the folder of the WARC files makes history, cat and diff fast;
-files that have come or changed since are read besides.
+With -o the index is written to a file, which appears when it is complete. A second file with the suffix .files lists the covered WARC
+files. An index named index.cdxj in the folder of the WARC files makes history, cat and diff fast; newer files are read in addition.
 
-With --push the lines are sent to a collection of an OutbackCDX server instead, in requests of at most 1,000. What is sent twice
-changes nothing there. With --done the files whose lines the server has are listed in a file: those that have not changed are
-passed over the next time, so that a push that was interrupted goes on, and one that is repeated each night sends what is new.`,
+With --push the lines are sent to an OutbackCDX server instead, 1,000 in a request. Sending a line twice changes nothing. With --done a
+file lists the WARC files that the server has; unchanged ones are skipped the next time. So an interrupted push resumes, and a nightly
+push sends only new lines.`,
 		Example: `  arcrawl index -o warc/index.cdxj warc/
   arcrawl index foreign.warc.gz | grep text/html
   arcrawl index --push http://localhost:8901/arcrawl --done pushed.list warc/`,
@@ -34,9 +33,9 @@ passed over the next time, so that a push that was interrupted goes on, and one 
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case server != "" && output != "":
-				return usageError{errors.New("--push sends the index and -o writes it: name one of them")}
+				return usageError{errors.New("--push and -o cannot be used together")}
 			case server == "" && done != "":
-				return usageError{errors.New("--done lists what --push has sent: name the server with --push")}
+				return usageError{errors.New("--done needs --push")}
 			case server != "":
 				p, err := newPush(cmd, server, done, asJSON)
 				if err != nil {
@@ -47,10 +46,10 @@ passed over the next time, so that a push that was interrupted goes on, and one 
 			return makeIndex(cmd, args, output, asJSON)
 		},
 	}
-	cmd.Flags().StringVarP(&output, "output", "o", "", "the file to write; standard output if none is named")
-	cmd.Flags().StringVar(&server, "push", "", "the address of a collection of an OutbackCDX server to send the lines to")
-	cmd.Flags().StringVar(&done, "done", "", "with --push: the list of the files that the server has; it is made if it is not there")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print findings and the summary on standard error as JSON")
+	cmd.Flags().StringVarP(&output, "output", "o", "", "write to this file (default: standard output)")
+	cmd.Flags().StringVar(&server, "push", "", "send the lines to this collection of an OutbackCDX server")
+	cmd.Flags().StringVar(&done, "done", "", "with --push: keep the list of sent files here; created if missing")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print findings and summary on standard error as JSON")
 	return cmd
 }
 

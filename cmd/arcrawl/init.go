@@ -16,11 +16,12 @@ func newInit() *cobra.Command {
 	var set []string
 	cmd := &cobra.Command{
 		Use:   "init [DIR]",
-		Short: "Write a configuration to start from",
-		Long: `init writes arcrawl.toml into DIR, or into the current folder, and beside it the empty folder hosts.d. Every key there is
-stands in the file with its meaning and its default, as a comment. operator.name and operator.contact have to be filled in,
-by hand or with --set. One [[wait]] entry is no comment: a crawl that begins anew goes by the rule "learned", which captures
-most on recorded histories of change (docs/scheduling.md). Without it the waits are Heritrix's. A file that is there already is left as it is.`,
+		Short: "Write a new configuration",
+		Long: `init writes arcrawl.toml and the empty folder hosts.d into DIR (default: the current folder). The file lists every key
+with its meaning and default, as comments. Set operator.name and operator.contact in the file or with --set.
+
+One [[wait]] entry is active: new crawls use the rule "learned", which captures the most versions of recorded histories
+(docs/scheduling.md). Without the entry the waits are those of Heritrix. An existing file is never changed.`,
 		Example: `  arcrawl init
   arcrawl init crawl --set operator.name="National Library" --set operator.contact=https://library.example/crawler
   arcrawl init /etc/arcrawl --set storage.warc=/srv/warc --set crawl.workers=200`,
@@ -43,18 +44,18 @@ most on recorded histories of change (docs/scheduling.md). Without it the waits 
 			}
 			_, err = fmt.Fprintf(cmd.OutOrStdout(), `wrote %[1]s
 next:
-  fill in operator.name and operator.contact, if that is not done
+  set operator.name and operator.contact, if they are empty
   arcrawl host add --config %[1]s https://www.news.example/
   arcrawl check --config %[1]s
 `, path)
 			return err
 		},
 	}
-	cmd.Flags().StringArrayVar(&set, "set", nil, "KEY=VALUE to write into the file, as in storage.warc=/srv/warc; may be repeated")
+	cmd.Flags().StringArrayVar(&set, "set", nil, "write KEY=VALUE into the file, for example storage.warc=/srv/warc; repeatable")
 	return cmd
 }
 
-// mainFile is the text of a main file.
+// mainFile returns the text of a main file.
 func mainFile(set map[string]string) string {
 	values := map[string]string{"operator.name": `""`, "operator.contact": `""`, "wait.mime": `'.*'`, "wait.rule": `"learned"`}
 	for name, value := range set {
@@ -62,15 +63,16 @@ func mainFile(set map[string]string) string {
 	}
 	t := newTemplate("main", values)
 	t.hint["wait.min"], t.hint["wait.max"] = `"5m"`, `"90d"` // those of the rule
-	t.comment("The main file of arcrawl. A line such as #key = value shows a default: take the # away and write what you want.")
-	t.comment("Then: arcrawl check --config FILE; a running daemon takes it by itself. Settings of one host: arcrawl host add URI.")
+	t.comment("The main file of arcrawl. A line such as #key = value shows a default: remove the # and write your value.")
+	t.comment("Then run: arcrawl check --config FILE. A running daemon applies the file automatically. " +
+		"Settings of one host: arcrawl host add URI.")
 	for _, table := range config.Tables() {
 		t.table(table)
 	}
 	return t.out.String()
 }
 
-// create writes a new file, and leaves one that is there already as it is.
+// create writes a new file and its folder. An existing file is an error and stays unchanged.
 func create(path, text string) (err error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return folderError{err}
@@ -78,7 +80,7 @@ func create(path, text string) (err error) {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	switch {
 	case errors.Is(err, fs.ErrExist):
-		return folderError{fmt.Errorf("%s is there already and stays as it is; remove it first if it is not needed", path)}
+		return folderError{fmt.Errorf("%s exists already and was not changed; remove it first if you do not need it", path)}
 	case err != nil:
 		return folderError{err}
 	}

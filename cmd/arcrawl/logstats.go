@@ -17,6 +17,7 @@ import (
 	"github.com/arcrawl/arcrawl/archive"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawllog/stats"
+	"github.com/arcrawl/arcrawl/internal/atomicfile"
 	"github.com/arcrawl/arcrawl/internal/human"
 )
 
@@ -31,7 +32,7 @@ func newLog() *cobra.Command {
 	return cmd
 }
 
-// logStats is the command line of arcrawl log stats.
+// logStats holds the flags of arcrawl log stats.
 type logStats struct {
 	config               string
 	since, until, beside string
@@ -46,21 +47,27 @@ type logStats struct {
 	now        time.Time
 }
 
+// Help of the flags that choose a period.
+const (
+	sinceHelp = "use visits from this time on: 24h or 7d ago, or a date such as 2026-11 or 2026-11-21T09:00:00Z"
+	untilHelp = "use visits up to the end of this date, or up to this long ago"
+)
+
 func newLogStats() *cobra.Command {
 	s := &logStats{now: time.Now()}
 	cmd := &cobra.Command{
 		Use:   "stats [FILE…]",
-		Short: "Sum up crawl logs: visits, versions, what was saved, how late visits were",
-		Long: `stats reads crawl logs, of arcrawl or of Heritrix, compressed (.gz) or not, on all processors, and sums up the visits of a period. Without
-FILE it reads the log of the configuration and what was rotated away beside it.
+		Short: "Summarize crawl logs: visits, versions, savings, delays",
+		Long: `stats reads crawl logs of arcrawl or Heritrix, compressed (.gz) or not, and summarizes the visits of a period. Without FILE it
+reads the log of the configuration and its rotated files.
 
-  failed      no answer, 401, 403, 407, 408, 425, 429, 5xx, or a page that stood in for the one that was asked for
-  versions    visits that found a new version; their share of the visits that could be judged is the change rate
-  spared      bytes that were not transferred, because the headers vouched for the page
-  overdue     how late visits came: half of them no later than p50, 99 of 100 no later than p99, to six percent
+  failed      no response, 401, 403, 407, 408, 425, 429, 5xx, or another page instead of the requested one
+  versions    visits that found a new version; the change rate is their share of all visits that could be compared
+  spared      bytes that were not transferred, because the headers proved that nothing changed
+  overdue     how late visits were: half at most p50, 99 % at most p99, with an error of up to 6 %
 
-With --follow it prints one line each --every for what was added meanwhile, across rotation. With --offset it reads only what was
-added since the last time that the same file was named, and remembers in it how far it came; for a job that runs now and then.`,
+With --follow it prints one line every --every for new log lines, across rotation. With --offset it reads only lines added since the last
+time, and stores the position in the file; use this for periodic jobs.`,
 		Example: `  arcrawl log stats --since 24h --by host
   arcrawl log stats --since 2026-10 --until 2026-10 --beside 2026-11     two months side by side
   arcrawl log stats --by seed --status                                   the statuses of each seed
@@ -69,17 +76,17 @@ added since the last time that the same file was named, and remembers in it how 
 		RunE: func(cmd *cobra.Command, args []string) error { return s.run(cmd, args) },
 	}
 	f := cmd.Flags()
-	f.StringVarP(&s.config, "config", "c", defaultConfig, "the main configuration file, to find the log")
-	f.StringVar(&s.since, "since", "", "visits from this time on: 24h or 7d ago, or 2026, 2026-11, 2026-11-21, 2026-11-21T09:00:00Z")
-	f.StringVar(&s.until, "until", "", "visits up to the end of this date, or so long ago")
-	f.StringVar(&s.beside, "beside", "", "a second period to compare with: a date, or two with .. between them")
-	f.StringSliceVar(&s.by, "by", nil, "tell apart by host, seed, mime, day or hour; may be repeated")
-	f.IntVar(&s.top, "top", 20, "rows of each table, the most visits first; 0 = all")
-	f.BoolVar(&s.status, "status", false, "print how many visits of each row had which status")
+	f.StringVarP(&s.config, "config", "c", defaultConfig, "the main configuration file, which names the log")
+	f.StringVar(&s.since, "since", "", sinceHelp)
+	f.StringVar(&s.until, "until", "", untilHelp)
+	f.StringVar(&s.beside, "beside", "", "compare with this second period: a date, or two dates with .. between them")
+	f.StringSliceVar(&s.by, "by", nil, "group by host, seed, mime, day or hour; repeatable")
+	f.IntVar(&s.top, "top", 20, "show N rows of each table, most visits first (0 = all)")
+	f.BoolVar(&s.status, "status", false, "print the number of visits by status")
 	f.BoolVar(&s.asJSON, "json", false, "print JSON")
-	f.BoolVar(&s.follow, "follow", false, "go on, with a line for what was added")
-	f.DurationVar(&s.every, "every", 10*time.Second, "how often --follow prints a line")
-	f.StringVar(&s.place, "offset", "", "a file that remembers how far the log was read")
+	f.BoolVar(&s.follow, "follow", false, "continue, with a line for each interval")
+	f.DurationVar(&s.every, "every", 10*time.Second, "print a line at this interval with --follow")
+	f.StringVar(&s.place, "offset", "", "store the position in the log in this file")
 	return cmd
 }
 
@@ -104,7 +111,7 @@ func (s *logStats) run(cmd *cobra.Command, files []string) error {
 	return unread(out)
 }
 
-// read sums up the logs that are named, or those of the configuration, and tells which they are.
+// read summarizes the named logs, or those of the configuration, and returns their names.
 func (s *logStats) read(cmd *cobra.Command, files []string) (*stats.Outcome, []string, error) {
 	periods, err := s.check(files)
 	if err == nil && len(files) == 0 {
@@ -120,15 +127,15 @@ func (s *logStats) read(cmd *cobra.Command, files []string) (*stats.Outcome, []s
 	return out, files, err
 }
 
-// unread says what could not be read.
+// unread returns an error that lists the logs that could not be read.
 func unread(out *stats.Outcome) error {
 	if len(out.Faults) == 0 {
 		return nil
 	}
-	return fmt.Errorf("some logs were not read, or not to their end; the rest is counted above:\n%w", errors.Join(out.Faults...))
+	return fmt.Errorf("some logs were not read completely; the summary above covers the rest:\n%w", errors.Join(out.Faults...))
 }
 
-// check reads what the flags say. The first period is the one that is asked for, the second the one to compare with.
+// check validates the flags. It returns the period of the summary and, if there is one, the period to compare with.
 func (s *logStats) check(files []string) ([]stats.Period, error) {
 	for _, name := range s.by {
 		d, err := stats.ParseDimension(name)
@@ -162,16 +169,16 @@ func (s *logStats) check(files []string) ([]stats.Period, error) {
 	}
 	switch {
 	case (s.follow || s.place != "") && len(files) > 1:
-		return nil, usageError{errors.New("--follow and --offset read one log: name one FILE, or none for that of the configuration")}
+		return nil, usageError{errors.New("--follow and --offset read one log; name at most one FILE")}
 	case (s.follow || s.place != "") && (s.since != "" || s.until != "" || s.beside != ""):
-		return nil, usageError{errors.New("--follow and --offset read what is added; --since, --until and --beside have no meaning there")}
+		return nil, usageError{errors.New("--follow and --offset cannot be used with --since, --until or --beside")}
 	case s.every < time.Second:
-		return nil, usageError{fmt.Errorf("--every %v is less than a second", s.every)}
+		return nil, usageError{fmt.Errorf("--every %v is too short; the minimum is 1s", s.every)}
 	}
 	return periods, nil
 }
 
-// moment is the beginning and the end of a date, or a time so long ago.
+// moment parses a date into its start and end, or a duration into the time that long ago.
 func (s *logStats) moment(text string) (from, to time.Time, err error) {
 	if text == "" {
 		return from, to, nil
@@ -183,7 +190,7 @@ func (s *logStats) moment(text string) (from, to time.Time, err error) {
 	return archive.ParsePeriod(text)
 }
 
-// live is the log that is being written.
+// live returns the path of the log that is being written.
 func (s *logStats) live(files []string) (string, error) {
 	if len(files) == 1 {
 		return files[0], nil
@@ -195,7 +202,7 @@ func (s *logStats) live(files []string) (string, error) {
 	return c.Storage.Log, nil
 }
 
-// rotated is the log of the configuration, and its older files.
+// rotated returns the paths of the configuration's log and its rotated files.
 func (s *logStats) rotated() ([]string, error) {
 	path, err := s.live(nil)
 	if err != nil {
@@ -203,7 +210,7 @@ func (s *logStats) rotated() ([]string, error) {
 	}
 	files, err := filepath.Glob(escapeGlob(path) + "*")
 	if err == nil && len(files) == 0 {
-		err = folderError{fmt.Errorf("there is no crawl log at %s yet", path)}
+		err = folderError{fmt.Errorf("no crawl log at %s yet", path)}
 	}
 	return files, err
 }
@@ -221,7 +228,7 @@ func sizeOf(files []string) (sum int64) {
 	return sum
 }
 
-// added sums up what was added to a log since the last time, once or again and again.
+// added summarizes the lines added to a log since the last time, once or repeatedly.
 func (s *logStats) added(ctx context.Context, out, errs io.Writer, path string) error {
 	f, err := s.resume(path)
 	if err != nil {
@@ -254,7 +261,8 @@ func (s *logStats) added(ctx context.Context, out, errs io.Writer, path string) 
 	}
 }
 
-// resume begins where --offset says, or at the end of what is there. A job that runs for the first time begins with all there is.
+// resume starts at the position stored in --offset, or at the start of the log if the file does not exist. Without
+// --offset it starts at the end of the log.
 func (s *logStats) resume(path string) (*stats.Follower, error) {
 	var from stats.Place
 	if s.place == "" {
@@ -268,25 +276,22 @@ func (s *logStats) resume(path string) (*stats.Follower, error) {
 		err = nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read the offset %s: %w; remove the file to begin anew", s.place, err)
+		return nil, fmt.Errorf("read the offset %s: %w; remove the file to start from the beginning", s.place, err)
 	}
 	return stats.Follow(path, from), nil
 }
 
-// remember writes --offset, whole or not at all.
+// remember stores the position in the file of --offset, atomically.
 func (s *logStats) remember(at stats.Place) error {
 	if s.place == "" {
 		return nil
 	}
 	text, err := json.Marshal(at)
 	if err == nil {
-		err = os.WriteFile(s.place+".tmp", append(text, '\n'), 0o644)
-	}
-	if err == nil {
-		err = os.Rename(s.place+".tmp", s.place)
+		err = atomicfile.Write(s.place, append(text, '\n'), 0o644)
 	}
 	if err != nil {
-		return fmt.Errorf("remember the offset in %s: %w", s.place, err)
+		return fmt.Errorf("store the offset in %s: %w", s.place, err)
 	}
 	return nil
 }

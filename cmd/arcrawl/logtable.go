@@ -13,17 +13,18 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/crawllog/stats"
+	"github.com/arcrawl/arcrawl/internal/human"
 )
 
-// print prints what came of the logs.
+// print prints a summary of logs.
 func (s *logStats) print(out io.Writer, read *stats.Outcome, files int) error {
 	if s.asJSON {
 		return s.printJSON(out, read, files)
 	}
 	main := read.Summaries[0]
-	fmt.Fprintf(out, "%d logs with %s\n", files, size(read.Bytes))
+	fmt.Fprintf(out, "%d logs, %s\n", files, human.Bytes(read.Bytes))
 	if read.Strange > 0 {
-		fmt.Fprintf(out, "%d lines are none of a crawl log, and were passed over\n", read.Strange)
+		fmt.Fprintf(out, "%d lines are not in the format of a crawl log and were skipped\n", read.Strange)
 	}
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	printTotals(table, read.Summaries)
@@ -79,7 +80,7 @@ func printTotals(out io.Writer, sums []*stats.Summary) {
 		line(name, func(s *stats.Summary) string { return countAndShare(of(&s.All), s.All.Visits) })
 	}
 	bytes := func(name string, of func(*stats.Tally) int64) {
-		line(name, func(s *stats.Summary) string { return size(of(&s.All)) })
+		line(name, func(s *stats.Summary) string { return human.Bytes(of(&s.All)) })
 	}
 	line("from", func(s *stats.Summary) string { return stamp(s.First) })
 	line("to", func(s *stats.Summary) string { return stamp(s.Last) })
@@ -90,44 +91,44 @@ func printTotals(out io.Writer, sums []*stats.Summary) {
 	count("versions", func(t *stats.Tally) int64 { return t.Versions })
 	line("  change rate", func(s *stats.Summary) string { return changeRate(&s.All) })
 	count("unchanged", func(t *stats.Tally) int64 { return t.Unchanged })
-	count("  told by a 304", func(t *stats.Tally) int64 { return t.NotModified })
-	count("  broken off at the headers", func(t *stats.Tally) int64 { return t.BrokenOff })
+	count("  answered 304", func(t *stats.Tally) int64 { return t.NotModified })
+	count("  cut short after the headers", func(t *stats.Tally) int64 { return t.BrokenOff })
 	count("duplicates", func(t *stats.Tally) int64 { return t.Duplicates })
 	bytes("received", func(t *stats.Tally) int64 { return t.Received })
 	line("spared", func(s *stats.Summary) string {
-		return fmt.Sprintf("%s (%s of all that would have come)", size(s.All.Spared), share(s.All.Spared, s.All.Spared+s.All.Received))
+		return fmt.Sprintf("%s (%s of all bytes)", human.Bytes(s.All.Spared), share(s.All.Spared, s.All.Spared+s.All.Received))
 	})
 	bytes("deduplicated", func(t *stats.Tally) int64 { return t.Deduped })
 	line("overdue", func(s *stats.Summary) string { return lateness(s.All.Overdue) })
 	line("wait set", func(s *stats.Summary) string { return lateness(s.All.Wait) })
 }
 
-// printRows prints a table of a dimension; with a second period, how each row stood there.
+// printRows prints the table of one dimension, with columns of the second period if there is one.
 func printRows(out io.Writer, d stats.Dimension, rows []stats.Row, beside map[string]*stats.Tally) {
 	fmt.Fprintf(out, "%s\tvisits\tfailed\tversions\tchange rate\treceived\tspared\toverdue p50\tp90\tp99\tmost", d)
 	if beside != nil {
-		fmt.Fprint(out, "\tbeside: visits\tfailed\tversions\tchange rate\toverdue p50\tp99")
+		fmt.Fprint(out, "\tcompared: visits\tfailed\tversions\tchange rate\toverdue p50\tp99")
 	}
 	fmt.Fprintln(out)
 	for _, r := range rows {
 		late := r.Overdue
-		fmt.Fprintf(out, "%s\t%d\t%d\t%d\t%s\t%s\t%s\t%s\t%s\t%s\t%s", r.Key, r.Visits, r.Failed, r.Versions, changeRate(&r.Tally), size(r.Received), size(r.Spared),
-			brief(late.Quantile(0.5)), brief(late.Quantile(0.9)), brief(late.Quantile(0.99)), brief(late.Most()))
+		fmt.Fprintf(out, "%s\t%d\t%d\t%d\t%s\t%s\t%s\t%s\t%s\t%s\t%s", r.Key, r.Visits, r.Failed, r.Versions, changeRate(&r.Tally), human.Bytes(r.Received), human.Bytes(r.Spared),
+			human.About(late.Quantile(0.5)), human.About(late.Quantile(0.9)), human.About(late.Quantile(0.99)), human.About(late.Most()))
 		if beside != nil {
 			was := beside[r.Key]
 			if was == nil {
 				was = new(stats.Tally)
 			}
-			fmt.Fprintf(out, "\t%d\t%d\t%d\t%s\t%s\t%s", was.Visits, was.Failed, was.Versions, changeRate(was), brief(was.Overdue.Quantile(0.5)), brief(was.Overdue.Quantile(0.99)))
+			fmt.Fprintf(out, "\t%d\t%d\t%d\t%s\t%s\t%s", was.Visits, was.Failed, was.Versions, changeRate(was), human.About(was.Overdue.Quantile(0.5)), human.About(was.Overdue.Quantile(0.99)))
 		}
 		fmt.Fprintln(out)
 	}
 }
 
-// matrixColumns is how many statuses a matrix has a column for; the rarest share the last one.
+// matrixColumns is the number of statuses with a column of their own. The rarest share the last column.
 const matrixColumns = 12
 
-// printMatrix prints how many visits of each row had which status.
+// printMatrix prints the number of visits by row and status.
 func printMatrix(out io.Writer, d stats.Dimension, rows []stats.Row) error {
 	sum := make(map[int]int64)
 	for _, r := range rows {
@@ -199,14 +200,14 @@ func (s *logStats) periodJSON(sum *stats.Summary) periodJSON {
 	return p
 }
 
-// printAdded prints what was added, in one line and one more for each row.
+// printAdded prints one line for the added visits, and one for each row.
 func (s *logStats) printAdded(out io.Writer, sum *stats.Summary) error {
 	if s.asJSON {
 		return json.NewEncoder(out).Encode(s.periodJSON(sum))
 	}
 	line := func(name string, t *stats.Tally) error {
 		_, err := fmt.Fprintf(out, "%s  %d visits, %d failed, %d versions, %s received, %s spared, overdue %s\n",
-			name, t.Visits, t.Failed, t.Versions, size(t.Received), size(t.Spared), lateness(t.Overdue))
+			name, t.Visits, t.Failed, t.Versions, human.Bytes(t.Received), human.Bytes(t.Spared), lateness(t.Overdue))
 		return err
 	}
 	last := sum.Last
@@ -254,32 +255,10 @@ func lateness(h stats.Histogram) string {
 	if h.Count() == 0 {
 		return "–"
 	}
-	return fmt.Sprintf("p50 %s, p90 %s, p99 %s, most %s", brief(h.Quantile(0.5)), brief(h.Quantile(0.9)), brief(h.Quantile(0.99)), brief(h.Most()))
+	return fmt.Sprintf("p50 %s, p90 %s, p99 %s, most %s", human.About(h.Quantile(0.5)), human.About(h.Quantile(0.9)), human.About(h.Quantile(0.99)), human.About(h.Most()))
 }
 
-// brief is a duration in its two largest units: 2d 3h, 4m 10s, 350ms.
-func brief(d time.Duration) string {
-	const day = 24 * time.Hour
-	switch {
-	case d >= day:
-		return twoUnits(d, day, "d", time.Hour, "h")
-	case d >= time.Hour:
-		return twoUnits(d, time.Hour, "h", time.Minute, "m")
-	case d >= time.Minute:
-		return twoUnits(d, time.Minute, "m", time.Second, "s")
-	}
-	return d.Round(time.Millisecond).String()
-}
-
-func twoUnits(d, large time.Duration, largeName string, small time.Duration, smallName string) string {
-	text := fmt.Sprint(int64(d/large), largeName)
-	if rest := int64(d % large / small); rest > 0 {
-		text += fmt.Sprint(" ", rest, smallName)
-	}
-	return text
-}
-
-// watchBytes shows on a terminal how many bytes were read, until the returned function is called.
+// watchBytes shows the number of bytes read on a terminal until stop is called.
 func watchBytes(w io.Writer, read *atomic.Int64, total int64) (stop func()) {
-	return showLine(w, func() string { return fmt.Sprintf("%s of %s", size(read.Load()), size(total)) })
+	return showLine(w, func() string { return fmt.Sprintf("%s of %s", human.Bytes(read.Load()), human.Bytes(total)) })
 }

@@ -1,4 +1,6 @@
-// Command arcrawl visits the same URIs again and again, each as often as it changes, and archives what it sees.
+// Command arcrawl revisits a curated set of web sites without end, each URI as often as it changes, and archives them.
+//
+// This package parses flags and prints answers. The work is done by the packages that it calls.
 package main
 
 import (
@@ -24,7 +26,7 @@ func realMain(args []string, stdout, stderr io.Writer) int {
 	ctx, stop := untilStopped(stderr)
 	defer stop()
 	root := newRoot()
-	understood := false // the command line was, and its command has begun
+	understood := false // the command line is valid and its command has started
 	root.PersistentPreRun = func(*cobra.Command, []string) { understood = true }
 	root.SetArgs(args)
 	root.SetOut(stdout)
@@ -37,7 +39,7 @@ func realMain(args []string, stdout, stderr io.Writer) int {
 		complain(stderr, fmt.Sprintf("arcrawl: %v\nRun 'arcrawl --help' for the commands and their flags.\n", err))
 		return exitUsage
 	case !understood:
-		complain(stderr, fmt.Sprintf("arcrawl: %v\nusage: %s; '%s --help' tells more\n", err, cmd.UseLine(), cmd.CommandPath()))
+		complain(stderr, fmt.Sprintf("arcrawl: %v\nusage: %s; see '%s --help'\n", err, cmd.UseLine(), cmd.CommandPath()))
 		return exitUsage
 	}
 	complain(stderr, fmt.Sprintf("arcrawl: %v\n", err))
@@ -48,15 +50,14 @@ func newRoot() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "arcrawl",
 		Short: "An archiving crawler that revisits each URI as often as it changes",
-		Long: `arcrawl crawls a curated set of sites without end. It visits each URI as often as that URI changes, judges whether it
-did, and archives what is new in WARC files. It needs no other server: the queue of everything it knows lives in a
-folder of its own.
+		Long: `arcrawl crawls a curated set of sites without end. It visits each URI as often as the URI changes, evaluates whether it
+changed, and writes new content to WARC files. It needs no other server: its queue is in a folder of its own.
 
 First steps:
   arcrawl demo --for 60s                 watch a crawl of a small news site that comes with the program
-  arcrawl check --config arcrawl.toml    read the configuration and list everything that is wrong with it
-  arcrawl run --config arcrawl.toml      crawl until told to stop (SIGTERM or Ctrl-C)
-  arcrawl verify warc/                   prove that every record of the archive is whole and true
+  arcrawl check --config arcrawl.toml    check the configuration and list every fault
+  arcrawl run --config arcrawl.toml      crawl until SIGTERM or Ctrl-C
+  arcrawl verify warc/                   check every record, digest and reference of the archive
 
 ` + exitCodes,
 		SilenceErrors: true,
@@ -75,7 +76,7 @@ First steps:
 	return root
 }
 
-// untilStopped gives a context that ends at the first SIGINT or SIGTERM. A second SIGINT ends the process at once.
+// untilStopped returns a context that ends at the first SIGINT or SIGTERM. A second SIGINT ends the process immediately.
 func untilStopped(stderr io.Writer) (context.Context, func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	signals := make(chan os.Signal, 2)
@@ -84,7 +85,7 @@ func untilStopped(stderr io.Writer) (context.Context, func()) {
 	listening.Go(func() {
 		for s := range signals {
 			if ctx.Err() != nil && s == syscall.SIGINT {
-				fmt.Fprintln(stderr, "arcrawl: stopped at once; nothing that was logged is lost")
+				fmt.Fprintln(stderr, "arcrawl: stopped immediately; logged visits are not lost")
 				os.Exit(exitInterrupted)
 			}
 			cancel()
@@ -98,7 +99,7 @@ func untilStopped(stderr io.Writer) (context.Context, func()) {
 	}
 }
 
-// The exit codes. They follow sysexits.h, and leave out 2 because a Go panic ends with it.
+// Exit codes, after sysexits.h. Code 2 is not used because a Go panic ends with it.
 const (
 	exitOK          = 0
 	exitFailure     = 1
@@ -112,11 +113,11 @@ const (
 )
 
 const exitCodes = `Exit codes:
-   0  done                        73  a folder cannot be used
-   1  something else failed       74  the disk is full or failing
-  64  wrong command line          78  the configuration is wrong
-  65  store or archive damaged   130  interrupted twice
-  69  another arcrawl runs in this folder, or none answers`
+   0  success                     73  cannot use a folder
+   1  other failure               74  disk is full or failing
+  64  wrong command line          78  invalid configuration
+  65  damaged store or archive   130  interrupted twice
+  69  another arcrawl uses this folder, or no daemon answers`
 
 // usageError is a mistake on the command line.
 type usageError struct{ error }

@@ -18,20 +18,19 @@ func newOverdue() *cobra.Command {
 	)
 	cmd := &cobra.Command{
 		Use:   "overdue [HOST]",
-		Short: "Tell what waits though its time has come, and whether that will end",
-		Long: `overdue has the running daemon look at every URI it knows, or at those of HOST, and tells for each host, media type or
-class of waits how many are due and for how long they have been.
+		Short: "Show overdue URIs and when the backlog will clear",
+		Long: `overdue shows how many URIs are due and for how long, by host, media type or class of waits. With HOST it looks at one host.
 
-  due         URIs whose time has come
-  most        how long the one is overdue that is so for longest; p50, p90, p99: half, a tenth, a hundredth are for longer
-  wanted/h    visits in an hour that the waits of all URIs ask for
-  possible/h  visits in an hour that the host allows, going by how long a visit and the rest after it took of late
-              (a "~" before it: by its settings, for there was no visit yet)
-  ends        when the backlog is gone at this pace, or what would let it end
+  due         URIs that are due now
+  most        longest time that a URI is overdue; p50, p90, p99: half, 10 % and 1 % are overdue for longer
+  wanted/h    visits an hour that the wait intervals of all URIs ask for
+  possible/h  visits an hour that the host allows, measured from recent visits and rests
+              ("~": computed from the settings, because there was no visit yet)
+  ends        when the backlog will be gone, or what would let it end
 
-Where a host has a capture target, a line below the table tells whether its pace can keep it, or what would be needed.
+If a host has a capture target, a line below the table says whether it can be met, or what would be needed.
 
-The look takes some seconds for a million URIs; the crawl goes on meanwhile. One that is at most --max-age old is told again.`,
+For a million URIs this takes some seconds; the crawl continues meanwhile. An answer that is younger than --max-age is reused.`,
 		Example: "  arcrawl overdue\n  arcrawl overdue --by wait\n  arcrawl overdue www.news.example --by mime",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -43,18 +42,18 @@ The look takes some seconds for a million URIs; the crawl goes on meanwhile. One
 				return err
 			}
 			o, err := c.Overdue(cmd.Context(), f)
-			return tell(&d, cmd.OutOrStdout(), o, err, showOverdue)
+			return printAnswer(&d, cmd.OutOrStdout(), o, err, showOverdue)
 		},
 	}
 	d.add(cmd)
-	cmd.Flags().StringVar(&f.By, "by", "host", "what the lines are of: host, mime or wait")
-	cmd.Flags().IntVar(&f.Limit, "limit", 20, "at most so many lines")
-	cmd.Flags().DurationVar(&f.MaxAge, "max-age", 10*time.Second, "how old the last look may be")
+	cmd.Flags().StringVar(&f.By, "by", "host", "one row for each host, mime or wait")
+	cmd.Flags().IntVar(&f.Limit, "limit", 20, "show at most N rows")
+	cmd.Flags().DurationVar(&f.MaxAge, "max-age", 10*time.Second, "reuse an answer of at most this age")
 	return cmd
 }
 
 func showOverdue(out io.Writer, o admin.Overdue) error {
-	fmt.Fprintf(out, "%d of %d URIs are due, as of %s ago (looking took %s)\n\n", o.All.Due, o.All.URIs, span(o.Age), span(o.Took))
+	fmt.Fprintf(out, "%d of %d URIs are due, as of %s ago (counted in %s)\n\n", o.All.Due, o.All.URIs, span(o.Age), span(o.Took))
 	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	hosts := o.By == "host"
 	fmt.Fprintf(t, "%s\tURIs\tdue\tmost\tp50\tp90\tp99\twanted/h", o.By)
@@ -82,7 +81,7 @@ func showOverdue(out io.Writer, o admin.Overdue) error {
 		}
 	}
 	if o.More > 0 {
-		fmt.Fprintf(out, "%d more; see --limit\n", o.More)
+		fmt.Fprintf(out, "%d more rows; --limit shows more\n", o.More)
 	}
 	return nil
 }

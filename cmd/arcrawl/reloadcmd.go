@@ -9,6 +9,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/admin"
 	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/internal/human"
 )
 
 func newReload() *cobra.Command {
@@ -16,10 +17,11 @@ func newReload() *cobra.Command {
 	var dry bool
 	cmd := &cobra.Command{
 		Use:   "reload",
-		Short: "Have the running daemon read its configuration again",
-		Long: `reload has the running daemon read its configuration again and says what that does: the keys that change, the seeds that come
-and go, how many URIs become due now, what touched hosts have to do against what their politeness carries, and which known URIs become
-one or part when rules of names change. It is taken whole or not at all; with faults the last good configuration stays in force, and the exit code is 78.`,
+		Short: "Reload the configuration of the running daemon",
+		Long: `reload makes the running daemon read its configuration again, and prints the effect: changed keys, added and removed seeds,
+URIs that become due now, the load of each affected host compared with what its politeness allows, and known URIs whose names change.
+
+The configuration is applied as a whole or not at all. If it has faults, the last good one stays in force and the exit code is 78.`,
 		Example: "  arcrawl reload --dry-run",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -28,7 +30,7 @@ one or part when rules of names change. It is taken whole or not at all; with fa
 				return err
 			}
 			r, err := c.Reload(cmd.Context(), dry)
-			if err := tell(&d, cmd.OutOrStdout(), r, err, showReloaded); err != nil {
+			if err := printAnswer(&d, cmd.OutOrStdout(), r, err, showReloaded); err != nil {
 				return err
 			}
 			if len(r.Faults) == 0 {
@@ -42,7 +44,7 @@ one or part when rules of names change. It is taken whole or not at all; with fa
 		},
 	}
 	d.add(cmd)
-	cmd.Flags().BoolVar(&dry, "dry-run", false, "only say what would happen")
+	cmd.Flags().BoolVar(&dry, "dry-run", false, "print the effect without applying it")
 	return cmd
 }
 
@@ -75,27 +77,27 @@ func showReloaded(out io.Writer, r admin.Reloaded) error {
 	verdict := "the new configuration is in force"
 	switch {
 	case len(r.Faults) > 0:
-		verdict = fmt.Sprintf("%d faults: the last good configuration stays in force", len(r.Faults))
+		verdict = human.Count(len(r.Faults), "fault") + ": the last good configuration stays in force"
 	case r.DryRun:
 		verdict = "nothing was changed"
 	case len(p.Changes)+len(p.AtRestart)+len(p.SeedsAdded)+len(p.SeedsRemoved) == 0:
-		verdict = "nothing has changed"
+		verdict = "the configuration is the same as before"
 	}
-	_, err := fmt.Fprintf(out, "%s; %d URIs are due now that were not before\n", verdict, p.DueNow)
+	_, err := fmt.Fprintf(out, "%s; %s become due now\n", verdict, human.Count(p.DueNow, "URI"))
 	return err
 }
 
-// showNames says which known URIs become one, and which part.
+// showNames prints which known URIs get the same name, and which no longer share one.
 func showNames(out io.Writer, n *admin.Names) {
 	if n == nil {
 		return
 	}
 	fmt.Fprintln(out, n.Text)
 	for _, m := range n.Merges {
-		fmt.Fprintf(out, "  one: %s and %s, as %s\n", m.A, m.B, m.Name)
+		fmt.Fprintf(out, "  same name: %s and %s, as %s\n", m.A, m.B, m.Name)
 	}
 	for _, s := range n.Splits {
-		fmt.Fprintf(out, "  part: %s and %s, which were %s\n", s.A, s.B, s.Name)
+		fmt.Fprintf(out, "  no longer the same: %s and %s, which were %s\n", s.A, s.B, s.Name)
 	}
 }
 

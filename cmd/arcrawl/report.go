@@ -20,7 +20,7 @@ import (
 func newReport() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "report",
-		Short: "Tell what the crawl has learned",
+		Short: "Report on headers, deduplication, or days",
 		Args:  cobra.NoArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
@@ -32,35 +32,34 @@ func newReportHeaders() *cobra.Command {
 	var d daemonFlags
 	cmd := &cobra.Command{
 		Use:   "headers",
-		Short: "Tell per host what its ETag, Last-Modified and dates of feeds were worth",
-		Long: `headers prints, for each host, class of content and validator, how often the header predicted a change and no change, rightly
-and falsely, and how often it was missing: the table of Heritrix's DeDuplicator. It counts the visits where both the headers
-and the body are known.
+		Short: "Show by host how reliable ETag, Last-Modified and the dates of feeds are",
+		Long: `headers prints for each host, class of content and validator how often the validator predicted a change or no change, and
+how often it was right: the table of Heritrix's DeDuplicator. It counts visits where both the headers and the body are known.
 
-  change right   it differed, and so did the content
-  change false   it differed, and the content did not
-  same right     it was the same, and so was the content
-  same false     it was the same, and the content was not: a version that would have been lost
-  missing        the answer did not have it
-  precision      share of right ones among the last 64 predictions of "same"; "–" if there was none
-  believed       whether the settings of the host let it vouch for a page, so that the body need not be read
+  change right   the validator differed, and so did the content
+  change false   the validator differed, but the content did not
+  same right     the validator was the same, and so was the content
+  same false     the validator was the same, but the content differed: this version would have been lost
+  missing        the response did not have the validator
+  precision      share of right ones among the last 64 predictions of "same"; "–" if there were none
+  believed       whether the validator may prove that a page did not change, so that its body is not read
 
-Below stands, where there is any, what the dates of feeds and sitemaps were worth: those of entries say when the feed changed, those of
-pages when a listed page did. Those that are believed tell the rule "learned" when there was a change.
+A second table shows the same for the dates of feeds and sitemaps. Dates of entries say when the feed changed, dates of pages when a
+listed page changed. The rule "learned" uses believed dates.
 
-It asks the daemon, and reads the store where none runs.`,
+It asks the daemon. If no daemon answers, it reads the store.`,
 		Example: "  arcrawl report headers --config /etc/arcrawl/arcrawl.toml",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			report, err := d.headers(cmd.Context())
-			return tell(&d, cmd.OutOrStdout(), report, err, printHeaders)
+			return printAnswer(&d, cmd.OutOrStdout(), report, err, printHeaders)
 		},
 	}
 	d.add(cmd)
 	return cmd
 }
 
-// headers asks the daemon, or the store if no daemon answers.
+// headers asks the daemon. If no daemon answers, it reads the store.
 func (d *daemonFlags) headers(ctx context.Context) (admin.HeaderReport, error) {
 	client, err := d.client()
 	if err == nil {
@@ -79,7 +78,7 @@ func (d *daemonFlags) headers(ctx context.Context) (admin.HeaderReport, error) {
 	return storedHeaders(c)
 }
 
-// storedHeaders reads the store.
+// storedHeaders reads the report from the store.
 func storedHeaders(c *config.Config) (report admin.HeaderReport, err error) {
 	f, err := openStopped(c)
 	if err != nil {
@@ -93,15 +92,15 @@ func storedHeaders(c *config.Config) (report admin.HeaderReport, err error) {
 	return admin.Headers(book, c, time.Now())
 }
 
-// hasStore says when there is no store, which opening it would make.
+// hasStore returns an error if there is no store. Opening it would create one.
 func hasStore(c *config.Config) error {
 	if _, err := os.Stat(filepath.Join(c.Storage.State, "MANIFEST")); err != nil {
-		return folderError{fmt.Errorf("there is no store in %s yet: %w", c.Storage.State, err)}
+		return folderError{fmt.Errorf("no store in %s yet: %w", c.Storage.State, err)}
 	}
 	return nil
 }
 
-// printHeaders prints the tables of what headers and dates were worth.
+// printHeaders prints the tables of validators and dates.
 func printHeaders(out io.Writer, report admin.HeaderReport) error {
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "host\tcontent\tvalidator\tchange right\tchange false\tsame right\tsame false\tmissing\tprecision\tbelieved")
@@ -110,7 +109,7 @@ func printHeaders(out io.Writer, report admin.HeaderReport) error {
 			r.ChangeRight, r.ChangeFalse, r.SameRight, r.SameFalse, r.Missing, belief(r.Known, r.Precision, r.Believed))
 	}
 	if len(report.Dates) > 0 {
-		if err := table.Flush(); err != nil { // the columns of the next one are its own
+		if err := table.Flush(); err != nil { // the next table has columns of its own
 			return err
 		}
 		fmt.Fprintln(table, "\nhost\tdates of\tright\tfalse\tprecision\tbelieved")
@@ -124,7 +123,7 @@ func printHeaders(out io.Writer, report admin.HeaderReport) error {
 	return table.Flush()
 }
 
-// belief is the last two columns of both tables.
+// belief returns the last two columns of both tables.
 func belief(known int, precision float64, believed bool) string {
 	share, answer := "–", "no"
 	if known > 0 {

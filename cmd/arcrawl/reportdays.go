@@ -18,7 +18,7 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// reportDays is the command line of arcrawl report days.
+// reportDays holds the flags of arcrawl report days.
 type reportDays struct {
 	daemonFlags
 	host string
@@ -31,18 +31,16 @@ func newReportDays() *cobra.Command {
 	r := &reportDays{logs: logStats{now: time.Now(), every: time.Minute}}
 	cmd := &cobra.Command{
 		Use:   "days [FILE…]",
-		Short: "Tell per host and day how many versions were seen, of how many",
-		Long: `days tells what each day brought: requests, versions seen, how many versions are thought to have come into being, and how many
-requests one of those that were seen took. It asks the daemon, which keeps 92 days of each host, or reads the store where none
-runs. With FILE, or with --since or --until, it reads crawl logs, of any period; without FILE that of the configuration and what
-was rotated away beside it.
+		Short: "Show captured and estimated versions by host and day",
+		Long: `days shows for each day the requests, the versions captured, the estimated number of all versions, and the requests for each
+captured version. It asks the daemon, which keeps 92 days of each host, or else reads the store. With FILE, --since or --until it reads
+crawl logs of any period; without FILE the log of the configuration and its rotated files.
 
-How many came into being is an estimate: by the learned rule from what each visit found at which interval, and under other rules
-from how many visits of a URI found a change. A version is counted on the day of the visit that tells of it. robots.txt is
-requested but has no versions. Days are those of UTC.
+The number of all versions is an estimate. The learned rule derives it from the result and the interval of each visit; for other rules it
+follows from the share of visits that found a change. A version counts on the day of the visit that found it. robots.txt is requested
+but has no versions. Days are in UTC.
 
-Below the table stands which hosts cannot keep their capture target at their pace, and what they would need; only the daemon
-knows that.`,
+Lines below the table name hosts that cannot meet their capture target, and what they would need. Only the daemon knows this.`,
 		Example: `  arcrawl report days
   arcrawl report days --host www.news.example --days 30
   arcrawl report days --since 2026-10 --until 2026-10
@@ -51,11 +49,11 @@ knows that.`,
 	}
 	r.daemonFlags.add(cmd)
 	f := cmd.Flags()
-	f.StringVar(&r.host, "host", "", "this host only, day by day")
-	f.IntVar(&r.days, "days", 7, fmt.Sprintf("so many days up to today, at most %d", daily.MaxDays))
-	f.StringVar(&r.logs.since, "since", "", "read logs from this time on: 24h or 7d ago, or 2026, 2026-11, 2026-11-21, 2026-11-21T09:00:00Z")
-	f.StringVar(&r.logs.until, "until", "", "read logs up to the end of this date, or so long ago")
-	f.IntVar(&r.top, "top", 20, "so many hosts, those first of which most versions were missed; 0 = all")
+	f.StringVar(&r.host, "host", "", "show this host only, day by day")
+	f.IntVar(&r.days, "days", 7, fmt.Sprintf("show the last N days, at most %d", daily.MaxDays))
+	f.StringVar(&r.logs.since, "since", "", "read logs; "+sinceHelp)
+	f.StringVar(&r.logs.until, "until", "", "read logs; "+untilHelp)
+	f.IntVar(&r.top, "top", 20, "show N hosts, most missed versions first (0 = all)")
 	return cmd
 }
 
@@ -64,13 +62,13 @@ func (r *reportDays) run(cmd *cobra.Command, files []string) error {
 		return r.fromLogs(cmd, files)
 	}
 	if r.days < 1 || r.days > daily.MaxDays {
-		return usageError{fmt.Errorf("--days %d: want 1 to %d; for what is older name a period with --since", r.days, daily.MaxDays)}
+		return usageError{fmt.Errorf("--days %d is out of range; the range is 1 to %d; for older days use --since", r.days, daily.MaxDays)}
 	}
 	report, err := r.ask(cmd.Context())
-	return tell(&r.daemonFlags, cmd.OutOrStdout(), report, err, r.print)
+	return printAnswer(&r.daemonFlags, cmd.OutOrStdout(), report, err, r.print)
 }
 
-// ask asks the daemon, or the store if no daemon answers.
+// ask asks the daemon. If no daemon answers, it reads the store.
 func (r *reportDays) ask(ctx context.Context) (admin.DayReport, error) {
 	client, err := r.client()
 	if err == nil {
@@ -89,7 +87,7 @@ func (r *reportDays) ask(ctx context.Context) (admin.DayReport, error) {
 	return r.stored(c)
 }
 
-// stored reads the store.
+// stored reads the report from the store.
 func (r *reportDays) stored(c *config.Config) (report admin.DayReport, err error) {
 	f, err := openStopped(c)
 	if err != nil {
@@ -104,7 +102,7 @@ func (r *reportDays) stored(c *config.Config) (report admin.DayReport, err error
 	return admin.Days(book, uri.Host(r.host), today.AddDate(0, 0, 1-r.days), time.Time{})
 }
 
-// fromLogs sums up crawl logs.
+// fromLogs summarizes crawl logs.
 func (r *reportDays) fromLogs(cmd *cobra.Command, files []string) error {
 	r.logs.config = r.config
 	r.logs.dimensions = []stats.Dimension{stats.ByHostDay}
@@ -121,13 +119,13 @@ func (r *reportDays) fromLogs(cmd *cobra.Command, files []string) error {
 	}
 	report := t.Report()
 	admin.ByHostAndDay(report.Rows)
-	return errors.Join(tell(&r.daemonFlags, cmd.OutOrStdout(), report, nil, r.print), unread(read))
+	return errors.Join(printAnswer(&r.daemonFlags, cmd.OutOrStdout(), report, nil, r.print), unread(read))
 }
 
 func (r *reportDays) print(out io.Writer, report admin.DayReport) error {
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	rows := func(name string, list []admin.DayRow, key func(admin.DayRow) string) {
-		fmt.Fprintf(table, "%s\trequests\tversions seen\tof some\tshare\trequests each\n", name)
+		fmt.Fprintf(table, "%s\trequests\tversions captured\tof about\tshare\trequests each\n", name)
 		for _, d := range list {
 			fmt.Fprintln(table, key(d)+"\t"+cellsOf(d))
 		}
@@ -144,7 +142,7 @@ func (r *reportDays) print(out io.Writer, report admin.DayReport) error {
 		fmt.Fprintln(table)
 		rows("host", hosts, func(d admin.DayRow) string { return d.Host })
 		if more := len(report.Hosts) - len(hosts); more > 0 {
-			fmt.Fprintf(table, "… %d more; --top 0 prints all\n", more)
+			fmt.Fprintf(table, "… %d more; --top 0 shows all\n", more)
 		}
 	}
 	if err := table.Flush(); err != nil {
@@ -155,7 +153,7 @@ func (r *reportDays) print(out io.Writer, report admin.DayReport) error {
 	}
 	for i, b := range report.Pace {
 		if r.top > 0 && i == r.top {
-			fmt.Fprintf(out, "… and %d hosts more\n", len(report.Pace)-i)
+			fmt.Fprintf(out, "… and %d more hosts\n", len(report.Pace)-i)
 			break
 		}
 		fmt.Fprintf(out, "%s: %s\n", b.Host, b.Promise)
@@ -163,7 +161,7 @@ func (r *reportDays) print(out io.Writer, report admin.DayReport) error {
 	return nil
 }
 
-// cellsOf are the numbers of a row.
+// cellsOf returns the numbers of a row.
 func cellsOf(d admin.DayRow) string {
 	each, share := "–", "–"
 	if d.Seen > 0 {

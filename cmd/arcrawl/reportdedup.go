@@ -10,37 +10,38 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/arcrawl/arcrawl/crawllog/stats"
+	"github.com/arcrawl/arcrawl/internal/human"
 )
 
 func newReportDedup() *cobra.Command {
 	s := &logStats{now: time.Now()}
 	cmd := &cobra.Command{
 		Use:   "dedup [FILE…]",
-		Short: "Tell what deduplication saved",
-		Long: `dedup reads crawl logs, compressed (.gz) or not, and tells how many answers repeated a payload that was in the archive already, and
-what was saved by not storing it again: the report of Heritrix's DeDuplicator and the counters of Browsertrix. Without FILE it reads
-the log of the configuration and what was rotated away beside it; the daemon may go on meanwhile.
+		Short: "Show what deduplication saved",
+		Long: `dedup reads crawl logs, compressed (.gz) or not, and shows how many responses repeated an archived payload, and how much space
+that saved. The figures are those of Heritrix's DeDuplicator and of Browsertrix. Without FILE it reads the log of the configuration and
+its rotated files; the daemon may run meanwhile.
 
-  handled      answers whose payload was looked for; what [dedup] leaves out is not among them, nor are answers 304
+  handled      responses whose payload was looked up; without 304 and without what [dedup] excludes
   new          the payload was not in the archive
-  exact        it was, under the same URI
-  equivalent   it was, under a URI with the same key in an index
-  other        it was, under another URI
-  discarded    duplicates that were not stored again; their size is what was conserved
+  exact        it was in the archive under the same URI
+  equivalent   it was in the archive under a URI with the same index key
+  other        it was in the archive under another URI
+  discarded    duplicates that were not stored again; their size is the space saved
 
-A line is written only after its record is safe, so that what is counted is there, whatever crashed.`,
+A log line is written only after its record is on disk, so every counted record exists.`,
 		Example: `  arcrawl report dedup --since 30d --by mime
   arcrawl report dedup --since 2026-10 --until 2026-10 --by host --json`,
 		RunE: func(cmd *cobra.Command, args []string) error { return s.reportDedup(cmd, args) },
 	}
 	f := cmd.Flags()
-	f.StringVarP(&s.config, "config", "c", defaultConfig, "the main configuration file, to find the log")
-	f.StringVar(&s.since, "since", "", "visits from this time on: 24h or 7d ago, or 2026, 2026-11, 2026-11-21, 2026-11-21T09:00:00Z")
-	f.StringVar(&s.until, "until", "", "visits up to the end of this date, or so long ago")
-	f.StringSliceVar(&s.by, "by", []string{"host", "mime"}, "tell apart by host, seed, mime, day or hour; may be repeated")
-	f.IntVar(&s.top, "top", 20, "rows of each table, the most visits first; 0 = all")
+	f.StringVarP(&s.config, "config", "c", defaultConfig, "the main configuration file, which names the log")
+	f.StringVar(&s.since, "since", "", sinceHelp)
+	f.StringVar(&s.until, "until", "", untilHelp)
+	f.StringSliceVar(&s.by, "by", []string{"host", "mime"}, "group by host, seed, mime, day or hour; repeatable")
+	f.IntVar(&s.top, "top", 20, "show N rows of each table, most visits first (0 = all)")
 	f.BoolVar(&s.asJSON, "json", false, "print JSON")
-	s.every = time.Minute // has no meaning here
+	s.every = time.Minute // not used here; check wants a valid one
 	return cmd
 }
 
@@ -60,13 +61,13 @@ func (s *logStats) reportDedup(cmd *cobra.Command, files []string) error {
 	return unread(out)
 }
 
-// dedupRow is one line of a table, as JSON.
+// dedupRow is one row of a table in JSON.
 type dedupRow struct {
 	Key string `json:"key"`
 	stats.Dedup
 }
 
-// dedupJSON is what --json prints.
+// dedupJSON returns the answer for --json.
 func (s *logStats) dedupJSON(sum *stats.Summary) any {
 	report := struct {
 		From string                         `json:"from"`
@@ -86,19 +87,19 @@ func (s *logStats) dedupJSON(sum *stats.Summary) any {
 func (s *logStats) printDedup(out io.Writer, sum *stats.Summary, files int, bytes int64) error {
 	d := sum.All.Dedup
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(table, "%d logs with %s, from %s to %s\n\n", files, size(bytes), stamp(sum.First), stamp(sum.Last))
-	fmt.Fprintf(table, "handled\t%d\t%s\n", d.Handled, size(d.Bytes))
-	fmt.Fprintf(table, "new\t%s\t%s\n", countAndShare(d.New, d.Handled), size(d.Bytes-d.DuplicateBytes))
-	fmt.Fprintf(table, "duplicates\t%s\t%s\n", countAndShare(d.Duplicates, d.Handled), size(d.DuplicateBytes))
+	fmt.Fprintf(table, "%d logs with %s, from %s to %s\n\n", files, human.Bytes(bytes), stamp(sum.First), stamp(sum.Last))
+	fmt.Fprintf(table, "handled\t%d\t%s\n", d.Handled, human.Bytes(d.Bytes))
+	fmt.Fprintf(table, "new\t%s\t%s\n", countAndShare(d.New, d.Handled), human.Bytes(d.Bytes-d.DuplicateBytes))
+	fmt.Fprintf(table, "duplicates\t%s\t%s\n", countAndShare(d.Duplicates, d.Handled), human.Bytes(d.DuplicateBytes))
 	for _, kind := range []struct {
 		name string
 		n    int64
-	}{{"exact", d.Exact}, {"equivalent", d.Equivalent}, {"other URI", d.Other}, {"not told", d.Unknown}} {
-		if kind.n > 0 || kind.name != "not told" {
+	}{{"exact", d.Exact}, {"equivalent", d.Equivalent}, {"other URI", d.Other}, {"unknown", d.Unknown}} {
+		if kind.n > 0 || kind.name != "unknown" {
 			fmt.Fprintf(table, "  %s\t%s\n", kind.name, countAndShare(kind.n, d.Handled))
 		}
 	}
-	fmt.Fprintf(table, "discarded\t%s\t%s (%s of all)\n", countAndShare(d.Discarded, d.Handled), size(d.DiscardedBytes), share(d.DiscardedBytes, d.Bytes))
+	fmt.Fprintf(table, "discarded\t%s\t%s (%s of all)\n", countAndShare(d.Discarded, d.Handled), human.Bytes(d.DiscardedBytes), share(d.DiscardedBytes, d.Bytes))
 	fmt.Fprintf(table, "  without a revisit\t%s\n", countAndShare(d.Unwritten, d.Handled))
 	fmt.Fprintf(table, "not modified (304)\t%d\n", sum.All.NotModified)
 	for _, dim := range s.dimensions {
@@ -110,8 +111,8 @@ func (s *logStats) printDedup(out io.Writer, sum *stats.Summary, files int, byte
 		}
 		fmt.Fprintf(table, "\n%s\thandled\tduplicates\tbytes\tdiscarded\tnew\texact\tequivalent\tother\n", dim)
 		for _, r := range shown {
-			fmt.Fprintf(table, "%s\t%d\t%d\t%s\t%s\t%d\t%d\t%d\t%d\n", r.Key, r.Dedup.Handled, r.Dedup.Duplicates, size(r.Dedup.Bytes),
-				size(r.Dedup.DiscardedBytes), r.Dedup.New, r.Dedup.Exact, r.Dedup.Equivalent, r.Dedup.Other)
+			fmt.Fprintf(table, "%s\t%d\t%d\t%s\t%s\t%d\t%d\t%d\t%d\n", r.Key, r.Dedup.Handled, r.Dedup.Duplicates, human.Bytes(r.Dedup.Bytes),
+				human.Bytes(r.Dedup.DiscardedBytes), r.Dedup.New, r.Dedup.Exact, r.Dedup.Equivalent, r.Dedup.Other)
 		}
 	}
 	return table.Flush()

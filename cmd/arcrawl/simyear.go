@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/arcrawl/arcrawl/evaluators"
+	"github.com/arcrawl/arcrawl/internal/human"
 	"github.com/arcrawl/arcrawl/sim"
 )
 
@@ -124,7 +125,7 @@ spread about %g a year; in the mean a URI has %.0f versions and %.0f visits a ye
 in %s on %d processors, %.1f µs a visit
 `,
 		r.URIs, r.Hosts, r.Days, r.Rule, r.Visits, r.Captured, r.Versions, 100*r.Share, 20*r.Busy, 2*r.Busy, r.Busy, r.Changes, r.PerURI,
-		brief(time.Duration(r.Seconds*float64(time.Second)).Round(100*time.Millisecond)), workers, r.Each)
+		human.About(time.Duration(r.Seconds*float64(time.Second)).Round(100*time.Millisecond)), workers, r.Each)
 	return err
 }
 

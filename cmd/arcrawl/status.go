@@ -10,17 +10,18 @@ import (
 
 	"github.com/arcrawl/arcrawl/admin"
 	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/internal/human"
 )
 
 func newStatus() *cobra.Command {
 	var d daemonFlags
 	cmd := &cobra.Command{
 		Use:   "status",
-		Short: "Tell how the running daemon is",
-		Long: `status asks the running daemon whether it crawls and, if not, why and since when; what it did in the last minute, hour and
-day; what is being visited; how late it is; what room is left on the disk; and what is wrong.
+		Short: "Show the state of the running daemon",
+		Long: `status shows whether the daemon crawls, and if not, why and since when. It shows what the daemon did in the last minute, hour
+and day, the visits in progress, how late the crawl is, free disk space, alarms and configuration faults.
 
-Exit code 69 means that no daemon answers.`,
+Exit code 69: no daemon answers.`,
 		Example: "  arcrawl status --config /etc/arcrawl/arcrawl.toml\n  arcrawl status --json | jq .stand",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -29,14 +30,14 @@ Exit code 69 means that no daemon answers.`,
 				return err
 			}
 			s, err := c.Status(cmd.Context())
-			return tell(&d, cmd.OutOrStdout(), s, err, showStatus)
+			return printAnswer(&d, cmd.OutOrStdout(), s, err, showStatus)
 		},
 	}
 	d.add(cmd)
 	return cmd
 }
 
-// shownVisits is how many visits in progress are shown.
+// shownVisits is the maximum number of visits in progress that are shown.
 const shownVisits = 5
 
 func showStatus(out io.Writer, s admin.Status) error {
@@ -49,7 +50,7 @@ func showStatus(out io.Writer, s admin.Status) error {
 	fmt.Fprintln(t, "\tvisits\tversions\tunchanged\tfailed\trefused\treceived\tspared\tarchived\t")
 	row := func(name string, c admin.Counts) {
 		fmt.Fprintf(t, "%s\t%d\t%d\t%d\t%d\t%d\t%s\t%s\t%s\t\n", name, c.Visits, c.Versions, c.Unchanged, c.Failed, c.Refused,
-			sizeText(c.Received), sizeText(c.Spared), sizeText(c.Written))
+			human.Bytes(c.Received), human.Bytes(c.Spared), human.Bytes(c.Written))
 	}
 	row("last minute", s.LastMinute)
 	row("last hour", s.LastHour)
@@ -57,21 +58,21 @@ func showStatus(out io.Writer, s admin.Status) error {
 	if err := t.Flush(); err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "\nhosts     %d: %d ready, %d snoozed, %d busy, %d idle, %d paused; %d could not be reached\n", s.Hosts.Known, s.Hosts.Ready,
+	fmt.Fprintf(out, "\nhosts     %d: %d ready, %d snoozed, %d busy, %d idle, %d paused; %d unreachable\n", s.Hosts.Known, s.Hosts.Ready,
 		s.Hosts.Snoozed, s.Hosts.Busy, s.Hosts.Idle, s.Hosts.Paused, s.Hosts.Down)
-	fmt.Fprintf(out, "URIs      %d, %d of them in the queue, %d forbidden by robots.txt; %s\n", s.URIs.Known, s.URIs.Queued, s.URIs.Forbidden, lateText(s.URIs))
+	fmt.Fprintf(out, "URIs      %d: %d queued, %d forbidden by robots.txt; %s\n", s.URIs.Known, s.URIs.Queued, s.URIs.Forbidden, lateText(s.URIs))
 	fmt.Fprintf(out, "visiting  %d with %d workers\n", s.Workers.Busy, s.Workers.All)
 	for _, v := range s.Workers.Visits[:min(len(s.Workers.Visits), shownVisits)] {
 		fmt.Fprintf(out, "          %s for %s\n", v.URI, span(v.Seconds))
 	}
-	fmt.Fprintf(out, "disk      %s free%s; the store has %s\n", sizeText(s.Disk.Free), fullText(s.Disk), sizeText(s.Archive.Store))
+	fmt.Fprintf(out, "disk      %s free%s; the store takes %s\n", human.Bytes(s.Disk.Free), fullText(s.Disk), human.Bytes(s.Archive.Store))
 	for _, f := range s.Archive.Files {
-		fmt.Fprintf(out, "archive   %s, %s since %s\n", f.Name, sizeText(f.Size), f.Opened.Local().Format(time.DateTime))
+		fmt.Fprintf(out, "archive   %s, %s since %s\n", f.Name, human.Bytes(f.Size), f.Opened.Local().Format(time.DateTime))
 	}
 	return showConfigLine(out, s.Config)
 }
 
-// standLine says whether the crawl goes on.
+// standLine returns the state of the crawl in one line.
 func standLine(s admin.Stand, now time.Time) string {
 	line := s.State
 	if s.Why != "" {
@@ -91,9 +92,9 @@ func lateText(u admin.URICounts) string {
 	if u.Overdue == 0 {
 		return "nothing is overdue"
 	}
-	text := "the latest is " + span(u.Overdue) + " overdue"
+	text := "the oldest is " + span(u.Overdue) + " overdue"
 	if u.Due >= 0 {
-		text = fmt.Sprintf("%d are due, %s", u.Due, text)
+		text = fmt.Sprintf("%d due, %s", u.Due, text)
 	}
 	return text
 }
@@ -102,16 +103,18 @@ func fullText(d admin.Disk) string {
 	if d.FullIn == nil {
 		return ""
 	}
-	return fmt.Sprintf(", enough for %s at the pace of the last day", span(*d.FullIn))
+	return fmt.Sprintf(", full in %s at the rate of the last day", span(*d.FullIn))
 }
 
 func showConfigLine(out io.Writer, c admin.Config) error {
 	short := c.Digest[:min(len(c.Digest), len("sha256:")+12)]
-	fmt.Fprintf(out, "config    %s, %s, in force since %s, %d warnings\n", c.Path, short, c.Loaded.Local().Format(time.DateTime), len(c.Warnings))
+	fmt.Fprintf(out, "config    %s, %s, in force since %s, %s\n", c.Path, short, c.Loaded.Local().Format(time.DateTime),
+		human.Count(len(c.Warnings), "warning"))
 	if c.Tried == nil || len(c.Faults) == 0 {
 		return nil
 	}
-	fmt.Fprintf(out, "          the one tried at %s has %d faults and is not in force:\n", c.Tried.Local().Format(time.DateTime), len(c.Faults))
+	fmt.Fprintf(out, "          the configuration of %s has %s and is not in force:\n", c.Tried.Local().Format(time.DateTime),
+		human.Count(len(c.Faults), "fault"))
 	for _, f := range c.Faults {
 		fmt.Fprintf(out, "          %s\n", config.Fault(f))
 	}

@@ -19,28 +19,26 @@ func newPause() *cobra.Command {
 	)
 	cmd := &cobra.Command{
 		Use:   "pause",
-		Short: "Have the running daemon claim nothing more, until it is resumed or for a while",
-		Long: `pause stops the crawl without stopping the daemon: nothing more is claimed, visits in progress go on to their end, every
-URI keeps its place in the queue. It goes on with arcrawl resume, or by itself after --for.
-
-A pause outlives the daemon. One that is restarted, by hand or by systemd, is still paused.`,
+		Short: "Pause the running crawl, optionally for a given time",
+		Long: `pause stops the crawl but not the daemon: no new visit starts, visits in progress end normally, and every URI keeps its place
+in the queue. The crawl resumes with arcrawl resume, or automatically after --for. A restarted daemon stays paused.`,
 		Example: "  arcrawl pause --reason 'works on the network' --for 2h",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if length < 0 {
-				return usageError{fmt.Errorf("--for %s: want a positive duration such as 2h", length)}
+				return usageError{fmt.Errorf("--for %s is negative; write a duration such as 2h", length)}
 			}
 			c, err := d.client()
 			if err != nil {
 				return err
 			}
 			s, err := c.Pause(cmd.Context(), admin.Reason{Reason: reason, For: admin.Seconds(length)})
-			return tell(&d, cmd.OutOrStdout(), s, err, showStand)
+			return printAnswer(&d, cmd.OutOrStdout(), s, err, showStand)
 		},
 	}
 	d.add(cmd)
-	cmd.Flags().StringVar(&reason, "reason", "", "why, for those who ask for the status")
-	cmd.Flags().DurationVar(&length, "for", 0, "how long; without it until arcrawl resume")
+	cmd.Flags().StringVar(&reason, "reason", "", "show this reason in the status")
+	cmd.Flags().DurationVar(&length, "for", 0, "resume automatically after this time (default: until arcrawl resume)")
 	return cmd
 }
 
@@ -48,7 +46,7 @@ func newResume() *cobra.Command {
 	var d daemonFlags
 	cmd := &cobra.Command{
 		Use:   "resume",
-		Short: "End a pause of the running daemon",
+		Short: "Resume the paused crawl",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			c, err := d.client()
@@ -56,7 +54,7 @@ func newResume() *cobra.Command {
 				return err
 			}
 			s, err := c.Resume(cmd.Context())
-			return tell(&d, cmd.OutOrStdout(), s, err, showStand)
+			return printAnswer(&d, cmd.OutOrStdout(), s, err, showStand)
 		},
 	}
 	d.add(cmd)
@@ -71,7 +69,7 @@ func showStand(out io.Writer, s admin.Stand) error {
 func newSeeds() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "seeds",
-		Short: "Give the running daemon more to crawl",
+		Short: "Add seeds to the running crawl",
 		Args:  cobra.NoArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
@@ -83,9 +81,9 @@ func newSeedsAdd() *cobra.Command {
 	var d daemonFlags
 	cmd := &cobra.Command{
 		Use:   "add URI…",
-		Short: "Make URIs known to the running daemon and due at once",
-		Long: `add makes URIs known that nothing links to. They must be on a host that the configuration has a seed on; a new host begins
-with a file of its own, see arcrawl host add. A URI that is known already stays as it is.`,
+		Short: "Add URIs to the running crawl, due now",
+		Long: `add adds URIs that no page links to. They must be on a host that has a seed in the configuration. For a new host write a
+host file first, see arcrawl host add. A known URI does not change.`,
 		Example: "  arcrawl seeds add https://www.news.example/elections/",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -94,7 +92,7 @@ with a file of its own, see arcrawl host add. A URI that is known already stays 
 				return err
 			}
 			a, err := c.AddSeeds(cmd.Context(), args)
-			return tell(&d, cmd.OutOrStdout(), a, err, showAdded)
+			return printAnswer(&d, cmd.OutOrStdout(), a, err, showAdded)
 		},
 	}
 	d.add(cmd)
@@ -106,9 +104,9 @@ func showAdded(out io.Writer, a admin.Added) error {
 		fmt.Fprintf(out, "not a URI: %s\n", f)
 	}
 	for _, u := range a.Outside {
-		fmt.Fprintf(out, "not taken: %s is on a host without a seed in the configuration; begin with: arcrawl host add %s\n", u, u)
+		fmt.Fprintf(out, "not added: %s is on a host without a seed in the configuration; run: arcrawl host add %s\n", u, u)
 	}
-	_, err := fmt.Fprintf(out, "%d new, %d known already, %d refused because their host is full\n", a.New, a.Known, a.Refused)
+	_, err := fmt.Fprintf(out, "%d added, %d already known, %d refused because their host is full\n", a.New, a.Known, a.Refused)
 	return err
 }
 
@@ -119,11 +117,14 @@ func newHosts() *cobra.Command {
 	)
 	cmd := &cobra.Command{
 		Use:   "hosts [PART]",
-		Short: "List the hosts of the running daemon and how they stand",
-		Long: `hosts lists the hosts whose names have PART in them, the most overdue first.
+		Short: "List the hosts of the running crawl with their states",
+		Long: `hosts lists the hosts whose names contain PART, the most overdue first.
 
-  ready     would hand out a URI now       busy  is being visited
-  snoozed   rests, or has nothing due yet  idle  has nothing to visit`,
+  ready     has a URI that can be visited now
+  snoozed   rests, or has no URI due yet
+  busy      all slots are in use
+  idle      has no URI to visit
+  paused    paused by an operator`,
 		Example: "  arcrawl hosts --state overdue\n  arcrawl hosts news.example --json",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -135,13 +136,13 @@ func newHosts() *cobra.Command {
 				f.Part = args[0]
 			}
 			h, err := c.Hosts(cmd.Context(), f)
-			return tell(&d, cmd.OutOrStdout(), h, err, showHosts)
+			return printAnswer(&d, cmd.OutOrStdout(), h, err, showHosts)
 		},
 	}
 	d.add(cmd)
-	cmd.Flags().StringVar(&f.State, "state", "", "only those: ready, snoozed, busy, idle, overdue or down")
-	cmd.Flags().StringVar(&f.Sort, "sort", "overdue", "name, overdue, uris or failures")
-	cmd.Flags().IntVar(&f.Limit, "limit", 0, "at most so many, up to 1000 (default 100)")
+	cmd.Flags().StringVar(&f.State, "state", "", "show only hosts in this state: ready, snoozed, busy, idle, paused, overdue or down")
+	cmd.Flags().StringVar(&f.Sort, "sort", "overdue", "sort by name, overdue, uris or failures")
+	cmd.Flags().IntVar(&f.Limit, "limit", 0, "show at most N hosts, up to 1000 (default 100)")
 	return cmd
 }
 
@@ -159,7 +160,7 @@ func showHosts(out io.Writer, h admin.Hosts) error {
 		return err
 	}
 	if len(h.Hosts) < h.Total {
-		fmt.Fprintf(out, "%d of %d; see --limit\n", len(h.Hosts), h.Total)
+		fmt.Fprintf(out, "%d of %d hosts; --limit shows more\n", len(h.Hosts), h.Total)
 	}
 	return nil
 }

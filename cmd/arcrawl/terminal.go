@@ -16,10 +16,10 @@ func isTerminal(stream any) bool {
 	return ok && isatty.IsTerminal(f.Fd())
 }
 
-// progressEvery is how often the line on the terminal is renewed.
+// progressEvery is the time between two updates of the progress line.
 const progressEvery = 500 * time.Millisecond
 
-// showLine shows a line on a terminal, and renews it until the returned function is called.
+// showLine shows a line on a terminal and updates it until stop is called. It does nothing if w is not a terminal.
 func showLine(w io.Writer, line func() string) (stop func()) {
 	if !isTerminal(w) {
 		return func() {}

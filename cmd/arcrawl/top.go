@@ -20,15 +20,15 @@ func newTop() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "top",
 		Short: "Watch the running daemon in a terminal",
-		Long: `top shows what status shows, and the most overdue hosts, and renews it until Ctrl-C. Where the output is no terminal it prints
-one page after the other.
+		Long: `top shows the status and the most overdue hosts, and updates them until Ctrl-C. If the output is not a terminal, it prints one
+page after the other.
 
-Exit code 69 means that no daemon answers.`,
+Exit code 69: no daemon answers.`,
 		Example: "  arcrawl top --config /etc/arcrawl/arcrawl.toml --every 5s",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if every < 100*time.Millisecond {
-				return usageError{fmt.Errorf("--every %v is less than a tenth of a second", every)}
+				return usageError{fmt.Errorf("--every %v is too short; the minimum is 100ms", every)}
 			}
 			c, err := d.client()
 			if err != nil {
@@ -38,12 +38,12 @@ Exit code 69 means that no daemon answers.`,
 		},
 	}
 	d.add(cmd)
-	cmd.Flags().DurationVar(&every, "every", every, "how often it is renewed")
-	cmd.Flags().IntVar(&hosts, "hosts", hosts, "how many hosts are shown")
+	cmd.Flags().DurationVar(&every, "every", every, "update at this interval")
+	cmd.Flags().IntVar(&hosts, "hosts", hosts, "show N hosts")
 	return cmd
 }
 
-// What a terminal understands: to the first place, clear to the end of the line, and of the screen.
+// Control sequences of terminals: move to the top left, clear to the end of the line, clear to the end of the screen.
 const (
 	home      = "\x1b[H"
 	clearLine = "\x1b[K"

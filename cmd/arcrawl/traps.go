@@ -13,6 +13,7 @@ import (
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/internal/human"
 	"github.com/arcrawl/arcrawl/scope/traps"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -21,12 +22,12 @@ func newTraps() *cobra.Command {
 	var d daemonFlags
 	cmd := &cobra.Command{
 		Use:   "traps [HOST]",
-		Short: "List the parts of hosts that were found never to come to an end",
-		Long: `traps lists what the crawl has recognised as traps: calendars, folders in folders, combinations of query parameters, session
-ids, pages that invent each other, answers that are the same for whatever is asked. Each with what was seen, examples, how many
-URIs are kept out, and lines for the host's file that would keep it out whatever the pages hold from now on.
+		Short: "List traps: parts of hosts with endless URIs",
+		Long: `traps lists the traps that the crawl recognized: calendars, nested folders, combinations of query parameters, session ids,
+pages that invent each other, and identical answers to every URI. Each has the evidence, examples, the number of URIs kept out, and
+scope rules for the host file that would keep them out permanently.
 
-It asks the running daemon, and reads the store where none runs.`,
+It asks the running daemon. If no daemon answers, it reads the store.`,
 		Example: `  arcrawl traps
   arcrawl traps release www.news.example '^https?://www\.news\.example/calendar/'`,
 		Args: cobra.MaximumNArgs(1),
@@ -36,7 +37,7 @@ It asks the running daemon, and reads the store where none runs.`,
 			}, func(_ *frontier.Frontier, book *traps.Book) (admin.Traps, error) {
 				return admin.TrapsOf(book, uri.Host(strings.ToLower(strings.Join(args, ""))))
 			})
-			return tell(&d, cmd.OutOrStdout(), list, err, showTraps)
+			return printAnswer(&d, cmd.OutOrStdout(), list, err, showTraps)
 		},
 	}
 	d.add(cmd)
@@ -48,11 +49,11 @@ func newTrapsRelease() *cobra.Command {
 	var d daemonFlags
 	cmd := &cobra.Command{
 		Use:   "release HOST PATTERN",
-		Short: "Let the URIs of a trap go, for good",
-		Long: `release ends a trap. PATTERN is its pattern as arcrawl traps prints it. The URIs of it that are in the store become due at
-once, and the same pattern is never taken for a trap again. (What arcrawl hold keeps back is let go with arcrawl release.)
+		Short: "Release a trap permanently",
+		Long: `release ends the trap with this PATTERN, as printed by arcrawl traps. Its URIs in the store become due now, and the pattern is
+never recognized as a trap again. To release URIs that arcrawl hold holds, use arcrawl release.
 
-It asks the running daemon, and changes the store where none runs.`,
+It asks the running daemon. If no daemon answers, it changes the store.`,
 		Example: `  arcrawl traps release www.news.example '^https?://www\.news\.example/calendar/'`,
 		Args:    cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -64,10 +65,10 @@ It asks the running daemon, and changes the store where none runs.`,
 			})
 			var refusal admin.Refusal
 			if errors.Is(err, traps.ErrUnknown) || errors.As(err, &refusal) {
-				err = fmt.Errorf("%w; arcrawl traps %s lists those that there are (what arcrawl hold keeps back is let go with arcrawl release)", err, args[0])
+				err = fmt.Errorf("%w; list the traps with: arcrawl traps %s (URIs held by arcrawl hold are released by arcrawl release)", err, args[0])
 			}
-			return tell(&d, cmd.OutOrStdout(), done, err, func(out io.Writer, done admin.TrapReleased) error {
-				_, err := fmt.Fprintf(out, "released; %d URIs of it are due now\n", done.Due)
+			return printAnswer(&d, cmd.OutOrStdout(), done, err, func(out io.Writer, done admin.TrapReleased) error {
+				_, err := fmt.Fprintf(out, "released; %s due now\n", human.Count(done.Due, "URI"))
 				return err
 			})
 		},
@@ -76,7 +77,7 @@ It asks the running daemon, and changes the store where none runs.`,
 	return cmd
 }
 
-// askOrOpen asks the daemon about traps, or opens the store if no daemon answers.
+// askOrOpen asks the daemon about traps. If no daemon answers, it opens the store.
 func askOrOpen[A any](d *daemonFlags, asks func(*admin.Client) (A, error), opens func(*frontier.Frontier, *traps.Book) (A, error)) (answer A, err error) {
 	client, err := d.client()
 	if err == nil {
@@ -110,11 +111,11 @@ func showTraps(out io.Writer, list admin.Traps) error {
 		}
 	}
 	if len(list.Traps) == 0 {
-		_, err := fmt.Fprintln(out, "no traps were found")
+		_, err := fmt.Fprintln(out, "no traps found")
 		return err
 	}
 	if list.More {
-		_, err := fmt.Fprintf(out, "… and more; name a host\n")
+		_, err := fmt.Fprintf(out, "… and more; name a HOST to see its traps\n")
 		return err
 	}
 	return nil

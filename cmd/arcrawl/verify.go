@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/arcrawl/arcrawl/archive"
+	"github.com/arcrawl/arcrawl/internal/human"
 )
 
 func newVerify() *cobra.Command {
@@ -17,14 +18,13 @@ func newVerify() *cobra.Command {
 	var known []string
 	cmd := &cobra.Command{
 		Use:   "verify FILE|DIR…",
-		Short: "Prove that WARC files are whole and hang together",
-		Long: `verify reads WARC files, compressed or not, from the first byte to the last: the files that are named, and those below the
-folders that are named. It recomputes every digest and follows every reference, and prints each fault with its file and
-offset. What is damaged is passed over and the rest still verified. Nothing is changed. Of a WACZ package, named or in a
-folder, each file is compared with what the manifest says of it, and the WARC files in it are verified like others.
+		Short: "Check every record, digest and reference of WARC files",
+		Long: `verify reads the named WARC files, and those below the named folders, from the first byte to the last. It recomputes every
+digest, follows every reference, and prints each fault with file and offset. It skips damaged parts and checks the rest. Nothing is
+changed. For a WACZ package it compares each file with the manifest and checks the WARC files in it.
 
-A warning is a departure from the specification by which nothing is lost. Faults are errors and give exit code 65.
-Revisits whose originals lie elsewhere are resolved with --known, a folder that is read for its record ids alone.`,
+An error gives exit code 65. A warning is a deviation from the specification that loses nothing. If originals of revisits are in other
+files, name those with --known; only their record ids are read.`,
 		Example: `  arcrawl verify warc/
   arcrawl verify --known warc/ new/20261121.warc.gz
   arcrawl verify --json warc/ | jq 'select(.kind == "block-digest")'`,
@@ -48,13 +48,13 @@ Revisits whose originals lie elsewhere are resolved with --known, a folder that 
 			return nil
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object for each finding, and last the summary")
-	cmd.Flags().BoolVar(&strict, "strict", false, "exit with 65 for warnings too")
-	cmd.Flags().StringArrayVar(&known, "known", nil, "a file or folder whose records may be referred to; may be repeated")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object for each finding, then the summary")
+	cmd.Flags().BoolVar(&strict, "strict", false, "exit with 65 also for warnings")
+	cmd.Flags().StringArrayVar(&known, "known", nil, "accept references to records in this file or folder; repeatable")
 	return cmd
 }
 
-// lostOriginals counts the revisits whose original was not found. It may only be elsewhere.
+// lostOriginals counts revisits whose original was not found. It may be in other files.
 type lostOriginals int
 
 func (n *lostOriginals) count(see func(archive.Finding) error) func(archive.Finding) error {
@@ -66,15 +66,15 @@ func (n *lostOriginals) count(see func(archive.Finding) error) func(archive.Find
 	}
 }
 
-// advice says with which flag other files are named.
+// advice returns a hint to name other files with a flag, or "".
 func (n *lostOriginals) advice(flag string) string {
 	if *n == 0 {
 		return ""
 	}
-	return fmt.Sprintf("; the originals of %d revisits are not in the files that were read: name the others with %s", *n, flag)
+	return fmt.Sprintf("; the originals of %d revisits are not in these files; name other files with %s", *n, flag)
 }
 
-// printFinding prints findings as they come, as lines for people or for machines.
+// printFinding returns a function that prints findings, as text or as JSON lines.
 func printFinding(out io.Writer, asJSON bool) func(archive.Finding) error {
 	if asJSON {
 		return func(f archive.Finding) error { return json.NewEncoder(out).Encode(f) }
@@ -98,30 +98,17 @@ func printVerified(out io.Writer, v archive.Verified, asJSON bool) error {
 		kinds = append(kinds, fmt.Sprintf("%d %s", v.Records[kind], kind))
 	}
 	_, err := fmt.Fprintf(out, "%d files of %s with %d whole records (%s): %d errors, %d warnings\n",
-		v.Files, size(v.Bytes), records, strings.Join(kinds, ", "), v.Errors, v.Warnings)
+		v.Files, human.Bytes(v.Bytes), records, strings.Join(kinds, ", "), v.Errors, v.Warnings)
 	return err
 }
 
-// size is a number of bytes for people.
-func size(n int64) string {
-	const unit = 1000
-	if n < unit {
-		return fmt.Sprintf("%d B", n)
-	}
-	value, names := float64(n)/unit, "kMGTP"
-	for value >= unit && len(names) > 1 {
-		value, names = value/unit, names[1:]
-	}
-	return fmt.Sprintf("%.1f %cB", value, names[0])
-}
-
-// watch shows progress on a terminal until the returned function is called.
+// watch shows progress on a terminal until stop is called.
 func watch(w io.Writer, p *archive.Progress) (stop func()) {
 	start := time.Now()
 	return showLine(w, func() string {
 		done, total := p.Bytes()
 		read, all := p.Files()
 		speed := float64(done) / time.Since(start).Seconds()
-		return fmt.Sprintf("%d of %d files, %s of %s, %s/s", read, all, size(done), size(total), size(int64(speed)))
+		return fmt.Sprintf("%d of %d files, %s of %s, %s/s", read, all, human.Bytes(done), human.Bytes(total), human.Bytes(int64(speed)))
 	})
 }

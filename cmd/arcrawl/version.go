@@ -11,7 +11,7 @@ import (
 // version is set by the linker in a release build: -ldflags "-X main.version=v1.2.3".
 var version string
 
-// programVersion is the version set by the linker, or the module's own; "dev" when neither is known.
+// programVersion returns the version set by the linker, else that of the module, else "dev".
 func programVersion() string {
 	if version != "" {
 		return version

@@ -12,9 +12,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/arcrawl/arcrawl/archive"
+	"github.com/arcrawl/arcrawl/internal/human"
 )
 
-// packing is what the wacz command was told.
+// packing holds the flags of the wacz command.
 type packing struct {
 	archive.PackageOptions
 	choice archive.RewriteOptions
@@ -28,40 +29,39 @@ func newWacz() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "wacz -o FILE.wacz FILE|DIR…",
-		Short: "Pack WARC files for replay tools",
-		Long: `wacz makes a package by version 1.1.1 of the WACZ specification, which ReplayWeb.page and its relatives open: the WARC files,
-an index, a list of pages, and a manifest with the hash and size of each. A host, a prefix or a period can be chosen, as
-extract does it.
+		Short: "Package WARC files for replay tools",
+		Long: `wacz writes a WACZ 1.1.1 package for ReplayWeb.page and similar tools: the WARC files, an index, a list of pages, and a
+manifest with the hash and size of each. Choose a host, prefix or period as with extract.
 
-Revisits stay revisits, and the files with their originals, looked for in the folders that --from names, are named with
-hash and size in relation.requires. With --self-contained they become responses instead, as reduplicate makes them.
+Revisits stay revisits. The files with their originals, taken from the folders named by --from, are listed with hash and size in
+relation.requires. With --self-contained revisits become responses, as with reduplicate.
 
-Nothing is overwritten; the package appears when it is whole. Damage gives exit code 65.`,
+Existing files are never overwritten; the package appears when it is complete. Damage gives exit code 65.`,
 		Example: `  arcrawl wacz -o november.wacz --since 2026-11 --until 2026-11 --self-contained warc/
   arcrawl wacz -o last.wacz --from warc/ warc/arcrawl-20261121090000000-00002-c1.warc.gz`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if !strings.HasSuffix(p.Out, ".wacz") {
-				return usageError{errors.New("name the package with -o; its name ends in .wacz")}
+				return usageError{errors.New("missing -o; name the package, with the suffix .wacz")}
 			}
 			return p.run(cmd, args, asJSON)
 		},
 	}
 	f := cmd.Flags()
-	f.StringVarP(&p.Out, "output", "o", "", "the package; it must be named, with .wacz at the end")
-	f.StringVar(&p.Title, "title", "", "title of the package")
-	f.StringVar(&p.Description, "description", "", "description of the package")
-	f.StringArrayVar(&p.From, "from", nil, "a file or folder where originals are looked for; may be repeated")
-	f.StringArrayVar(&p.choice.Select.Hosts, "host", nil, "a host, with its port if it has one; with a leading dot also all below it; may be repeated")
-	f.StringArrayVar(&p.choice.Select.Prefixes, "prefix", nil, "what the URI begins with; may be repeated")
-	f.StringVar(&p.since, "since", "", "captures from this date on: 2026, 2026-11, 2026-11-21, 2026-11-21T09:00:00Z")
-	f.StringVar(&p.until, "until", "", "captures up to the end of this date")
-	f.BoolVar(&p.alone, "self-contained", false, "make responses of revisits whose originals would be outside")
+	f.StringVarP(&p.Out, "output", "o", "", "write this package; its name ends in .wacz (required)")
+	f.StringVar(&p.Title, "title", "", "set the title of the package")
+	f.StringVar(&p.Description, "description", "", "set the description of the package")
+	f.StringArrayVar(&p.From, "from", nil, "look for originals in this file or folder; repeatable")
+	f.StringArrayVar(&p.choice.Select.Hosts, "host", nil, "choose this host, with its port if not the default; a leading dot includes hosts below it; repeatable")
+	f.StringArrayVar(&p.choice.Select.Prefixes, "prefix", nil, "choose URIs that start with this; repeatable")
+	f.StringVar(&p.since, "since", "", "choose captures from this date on: 2026, 2026-11, 2026-11-21 or 2026-11-21T09:00:00Z")
+	f.StringVar(&p.until, "until", "", "choose captures up to the end of this date")
+	f.BoolVar(&p.alone, "self-contained", false, "turn revisits whose originals are outside into responses")
 	f.BoolVar(&asJSON, "json", false, "print the summary as JSON, and findings on standard error likewise")
 	return cmd
 }
 
-// run packs the files as they are, or new ones that are made of a choice of them.
+// run packages the files, or new files with the chosen records.
 func (p *packing) run(cmd *cobra.Command, args []string, asJSON bool) error {
 	if err := period(p.since, p.until, &p.choice.Select); err != nil {
 		return err
@@ -76,16 +76,16 @@ func (p *packing) run(cmd *cobra.Command, args []string, asJSON bool) error {
 	if p.alone || len(s.Hosts)+len(s.Prefixes) > 0 || p.since != "" || p.until != "" {
 		folder, err := os.MkdirTemp(filepath.Dir(p.Out), ".wacz-*")
 		if err != nil {
-			return folderError{fmt.Errorf("make a folder beside the package: %w", err)}
+			return folderError{fmt.Errorf("create a folder next to the package: %w", err)}
 		}
-		defer os.RemoveAll(folder) //nolint:errcheck // it is hidden, and its name tells what it was for
+		defer os.RemoveAll(folder) //nolint:errcheck // the folder is hidden, and its name says what it is
 		p.choice.Out, p.choice.From, p.choice.Keep, p.choice.Progress = folder, p.From, !p.alone, p.Progress
 		made, err := archive.Rewrite(cmd.Context(), args, p.choice, see)
 		if err != nil {
 			return err
 		}
 		if made.Files == 0 {
-			return fmt.Errorf("%w: nothing was chosen", archive.ErrNotFound)
+			return fmt.Errorf("%w: no record matches the choice", archive.ErrNotFound)
 		}
 		if !p.alone {
 			p.From = append(p.From, args...)
@@ -105,9 +105,9 @@ func printPackaged(cmd *cobra.Command, name string, sum archive.Packaged, asJSON
 	if asJSON {
 		err = json.NewEncoder(cmd.OutOrStdout()).Encode(sum)
 	} else {
-		_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s: %d files of %s with %d captures, %d pages\n", name, sum.Files, size(sum.Bytes), sum.Captures, sum.Pages)
+		_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s: %d files of %s with %d captures, %d pages\n", name, sum.Files, human.Bytes(sum.Bytes), sum.Captures, sum.Pages)
 		for _, r := range sum.Requires {
-			fmt.Fprintf(cmd.OutOrStdout(), "requires %s (%s, %s) for %d revisits\n", r.Filename, size(r.Size), r.Hash, r.Revisits)
+			fmt.Fprintf(cmd.OutOrStdout(), "requires %s (%s, %s) for %d revisits\n", r.Filename, human.Bytes(r.Size), r.Hash, r.Revisits)
 		}
 	}
 	if err == nil && sum.Errors > 0 {

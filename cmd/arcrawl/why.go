@@ -11,15 +11,16 @@ import (
 
 	"github.com/arcrawl/arcrawl/admin"
 	"github.com/arcrawl/arcrawl/crawler/whatif"
+	"github.com/arcrawl/arcrawl/internal/human"
 )
 
 func newWhy() *cobra.Command {
 	var d daemonFlags
 	cmd := &cobra.Command{
 		Use:   "why URI",
-		Short: "Tell how a URI stands, why, and what comes next",
-		Long: `why asks the running daemon what it remembers of a URI, why it is due when it is due, what its host is doing, what scope and
-robots.txt say, and when the next visit comes or what keeps it from coming. For a URI that is not known see arcrawl why-not.`,
+		Short: "Explain the state of a URI and its next visit",
+		Long: `why shows the history of a URI, why it is due at that time, the state of its host, what scope and robots.txt say, and when
+the next visit comes or what prevents it. For an unknown URI use arcrawl why-not.`,
 		Example: "  arcrawl why https://www.news.example/",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -28,7 +29,7 @@ robots.txt say, and when the next visit comes or what keeps it from coming. For 
 				return err
 			}
 			y, err := c.Why(cmd.Context(), args[0])
-			return tell(&d, cmd.OutOrStdout(), y, err, showWhy)
+			return printAnswer(&d, cmd.OutOrStdout(), y, err, showWhy)
 		},
 	}
 	d.add(cmd)
@@ -62,7 +63,7 @@ func showWhy(out io.Writer, y admin.Why) error {
 		row("failures", "%d in a row", u.Failures)
 	}
 	if u.LastCapture != nil {
-		row("capture", "%s, status %d, %s, %s", ago(u.LastCapture), u.Status, u.ContentType, sizeText(u.Size))
+		row("capture", "%s, status %d, %s, %s", ago(u.LastCapture), u.Status, u.ContentType, human.Bytes(u.Size))
 		row("headers", "ETag %s, Last-Modified %s", orNone(u.ETag), orNone(u.Modified))
 	}
 	if u.File != "" {
@@ -74,11 +75,12 @@ func showWhy(out io.Writer, y admin.Why) error {
 	}
 	row("found", "%s, %s", ago(u.FirstSeen), way)
 	h := y.Host
-	known := "by its settings"
+	known := "from its settings"
 	if y.Observed {
-		known = "as observed"
+		known = "measured"
 	}
-	row("host", "%s: %s, %d URIs, %d in the queue, one visit each %s %s", h.Host, h.State, h.URIs, h.Queued, span(y.Delay), known)
+	row("host", "%s: %s, %s, %d queued, one visit every %s (%s)", h.Host, h.State, human.Count(h.URIs, "URI"), h.Queued,
+		span(y.Delay), known)
 	for _, s := range y.Settings {
 		row("setting", "%s = %s  [%s]", s.Key, s.Value, s.Origin)
 	}
@@ -98,7 +100,7 @@ func showRules(out io.Writer, rules []admin.Rule) error {
 	return nil
 }
 
-// ago is how long ago something was.
+// ago returns how long ago t was, or "never".
 func ago(t *time.Time) string {
 	if t == nil {
 		return "never"
@@ -120,7 +122,7 @@ func rateText(perDay float64) string {
 	return fmt.Sprintf(", %.3g changes a day expected", perDay)
 }
 
-// statusText is a status of HTTP, or of Heritrix, with its meaning.
+// statusText returns a status of HTTP or Heritrix with its meaning.
 func statusText(status int) string {
 	if meaning := http.StatusText(status); meaning != "" {
 		return strconv.Itoa(status) + " " + meaning
@@ -131,13 +133,13 @@ func statusText(status int) string {
 	return strconv.Itoa(status)
 }
 
-// heritrixCodes are those of Heritrix that arcrawl uses.
+// heritrixCodes holds the meanings of the negative status codes of Heritrix that arcrawl uses.
 var heritrixCodes = map[int]string{
-	-1: "the name did not resolve", -2: "no connection", -3: "the connection broke", -4: "no answer in time", -5: "the answer is not HTTP",
-	-404: "an empty answer", -5000: "out of scope", -9998: "forbidden by robots.txt",
+	-1: "DNS lookup failed", -2: "connection failed", -3: "connection lost", -4: "timed out", -5: "response is not HTTP",
+	-404: "empty response", -5000: "out of scope", -9998: "forbidden by robots.txt",
 }
 
-// askWhyNot asks the daemon, if one answers; ok is false when none does.
+// askWhyNot asks the daemon and prints its answer. ok is false if there was no answer.
 func askWhyNot(cmd *cobra.Command, path string, q whatif.Question, asJSON bool) (ok bool, err error) {
 	d := daemonFlags{config: path, json: asJSON}
 	c, err := d.client()
@@ -148,7 +150,7 @@ func askWhyNot(cmd *cobra.Command, path string, q whatif.Question, asJSON bool) 
 	if err != nil {
 		return false, err
 	}
-	return true, tell(&d, cmd.OutOrStdout(), n, nil, showWhyNot)
+	return true, printAnswer(&d, cmd.OutOrStdout(), n, nil, showWhyNot)
 }
 
 func showWhyNot(out io.Writer, n admin.WhyNot) error {
@@ -157,7 +159,7 @@ func showWhyNot(out io.Writer, n admin.WhyNot) error {
 	}
 	verdict := n.Out
 	if verdict == "" {
-		verdict = "nothing keeps it out; it is known, and arcrawl why tells when it is visited"
+		verdict = "nothing keeps it out; it is known, and arcrawl why shows its next visit"
 	}
 	_, err := fmt.Fprintf(out, "%s: %s\n", n.URI, verdict)
 	return err

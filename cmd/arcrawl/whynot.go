@@ -22,21 +22,21 @@ func newWhyNot() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "why-not URI",
-		Short: "Tell which rule keeps a URI out of the crawl, or that none does",
-		Long: `why-not asks every rule that a discovered URI has to pass, in the order in which the crawl asks them, prints what each says,
-and names the one that decides. Before the daemon has first run, it knows only the configuration.
+		Short: "Show which rule keeps a URI out of the crawl, if any",
+		Long: `why-not applies every rule to a URI in the order of the crawl, prints the result of each, and names the one that decides.
+Before the first run of the daemon it knows only the configuration.
 
-A URI that the crawl knows is judged by the path on which it was found. One that it does not know is judged as if it had
-been found on the page --via, and without that on the first seed of its host or domain.
+A known URI is tested with the hop path on which it was found. An unknown one is tested as if it had been found on the page --via, or
+else on the first seed of its host or domain.
 
-It asks the running daemon, and where none answers it reads the store.`,
+It asks the running daemon. If no daemon answers, it reads the store.`,
 		Example: `  arcrawl why-not https://www.news.example/print/1234
   arcrawl why-not https://cdn.example/a.png --via https://www.news.example/ --hop E`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if reason, ok := scope.OtherScheme(args[0]); ok {
 				answer := admin.WhyNotOf(args[0], []scope.Reason{reason})
-				return tell(&daemonFlags{json: asJSON}, cmd.OutOrStdout(), answer, nil, showWhyNot)
+				return printAnswer(&daemonFlags{json: asJSON}, cmd.OutOrStdout(), answer, nil, showWhyNot)
 			}
 			q, err := whyNotQuestion(args[0], via, hop)
 			if err != nil {
@@ -53,13 +53,13 @@ It asks the running daemon, and where none answers it reads the store.`,
 		},
 	}
 	cmd.Flags().StringVarP(&path, "config", "c", defaultConfig, "the main configuration file")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "write the daemon's answer as JSON")
-	cmd.Flags().StringVar(&via, "via", "", "the page that it would have been found on")
-	cmd.Flags().StringVar(&hop, "hop", "L", "how it stands there: L link, E embed, R redirect, M feed or sitemap, X guess, I implied")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the daemon's answer as JSON")
+	cmd.Flags().StringVar(&via, "via", "", "assume that the URI was found on this page")
+	cmd.Flags().StringVar(&hop, "hop", "L", "assume this kind of hop: L link, E embed, R redirect, M feed or sitemap, X guess, I implied")
 	return cmd
 }
 
-// whyNotQuestion is what the command line asks.
+// whyNotQuestion parses the command line.
 func whyNotQuestion(text, via, hop string) (whatif.Question, error) {
 	var q whatif.Question
 	var err error
@@ -74,12 +74,12 @@ func whyNotQuestion(text, via, hop string) (whatif.Question, error) {
 	switch q.Hop = uri.Hop((hop + " ")[0]); q.Hop {
 	case uri.Link, uri.Embed, uri.Redirect, uri.Manifest, uri.Speculative, uri.Inferred:
 	default:
-		err = fmt.Errorf("--hop %q is none of L, E, R, M, X and I", hop)
+		err = fmt.Errorf("unknown --hop %q; valid hops: L, E, R, M, X, I", hop)
 	}
 	return q, err
 }
 
-// whyNot answers from the configuration and, if there is one, the store.
+// whyNot answers from the configuration and from the store, if there is one.
 func whyNot(c *config.Config, q whatif.Question, out io.Writer) (err error) {
 	var known whatif.Known
 	var book *traps.Book
@@ -101,7 +101,7 @@ func whyNot(c *config.Config, q whatif.Question, out io.Writer) (err error) {
 	return printReasons(q.URI, reasons, out)
 }
 
-// printReasons prints what each rule said, and what that comes to.
+// printReasons prints the result of each rule and the verdict.
 func printReasons(u uri.URI, reasons []scope.Reason, out io.Writer) error {
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	for _, r := range reasons {
