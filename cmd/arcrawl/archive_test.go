@@ -71,7 +71,7 @@ func TestVerifyTellsByItsExitCode(t *testing.T) {
 		t.Errorf("one file, the other known: exit code %d, %s", code, out)
 	}
 	code, out, errs = command("verify", files[1])
-	if code != exitDamaged || !strings.Contains(out, "[revisit-unresolved]") || !strings.Contains(errs, "1 errors") || !strings.Contains(errs, "name the others with --known") {
+	if code != exitDamaged || !strings.Contains(out, "[revisit-unresolved]") || !strings.Contains(errs, "1 errors") || !strings.Contains(errs, "name other files with --known") {
 		t.Errorf("a file without its original: exit code %d, %s%s", code, out, errs)
 	}
 	content, err := os.ReadFile(files[0])
@@ -118,17 +118,17 @@ func TestReadingBack(t *testing.T) {
 		{[]string{"history", page}, exitOK, []string{"2026-11-21T09:00:00.000000Z  200", "  ^text/: unchanged: 1h  changed: other content", "revisit (identical-payload-digest)"}},
 		{[]string{"history", "--json", "www.a.example"}, exitFailure, []string{"no such capture"}},
 		{[]string{"history", "--json", page}, exitOK, []string{`"profile":"identical-payload-digest"`, `"contentState":"changed"`}},
-		{[]string{"history", "https://a.example/"}, exitFailure, []string{"no such capture", "there is " + page}},
+		{[]string{"history", "https://a.example/"}, exitFailure, []string{"no such capture", "similar URIs: " + page}},
 		{[]string{"cat", page}, exitOK, []string{"<p>one</p>\n<p>same</p>\n"}},
 		{[]string{"cat", "--head", page + "@2026-11-21T10"}, exitOK, []string{"<p>two</p>"}},
-		{[]string{"cat", page + "@2026-11-2"}, exitFailure, []string{"no such capture", `"2026-11-2" was to be a date`, "20261121090000"}},
+		{[]string{"cat", page + "@2026-11-2"}, exitFailure, []string{"no such capture", `if "2026-11-2" should be a date`, "20261121090000"}},
 		{[]string{"cat", page + "@2025"}, exitFailure, []string{"no such capture: " + page + " before 2026-01-01T00:00:00Z; the first is of 2026-11-21T09:00:00Z"}},
 		{[]string{"cat", "--head", page + "@2026112110"}, exitOK, []string{"HTTP/1.1 200 OK\r\n", "<p>two</p>"}},
-		{[]string{"cat", "--raw", page + "@2027"}, exitOK, []string{"<p>one</p>", "this is the one before, of 2026-11-21T11:00:00Z"}},
+		{[]string{"cat", "--raw", page + "@2027"}, exitOK, []string{"<p>one</p>", "using the one before, from 2026-11-21T11:00:00Z"}},
 		{[]string{"diff", page + "@2026112109", page + "@2026112110"}, exitOK, []string{"--- " + page + "@2026-11-21T09:00:00.000000Z", "-<p>one</p>\n+<p>two</p>\n <p>same</p>"}},
 		{[]string{"diff", page + "@2026-11-21 09", "@2026-11-21T10:00"}, exitOK, []string{"-<p>one</p>\n+<p>two</p>\n <p>same</p>"}},
 		{[]string{"diff", page + "@2026-11-21T09", "@2026-11-21T11"}, exitOK, nil},
-		{[]string{"diff", page + "@2026-11-21T12", page}, exitOK, []string{"no capture of " + page + " then", "both are the same capture, " + page + "@2026-11-21T11:00:00.000000Z"}},
+		{[]string{"diff", page + "@2026-11-21T12", page}, exitOK, []string{"no capture of " + page + " in that period", "both arguments name the same capture, " + page + "@2026-11-21T11:00:00.000000Z"}},
 		{[]string{"diff", page, "@2025"}, exitFailure, []string{"the first is of 2026-11-21T09:00:00Z"}},
 		{[]string{"diff", "-c", ruled, "--host-rules", page + "@2026112109", "@2026112110"}, exitOK, nil},
 		{[]string{"diff", "-c", otherwise, "--host-rules", page + "@2026112109", "@2026112110"}, exitOK, []string{"<body><p>one</p>\n+", "<body><p>two</p>\n"}},
@@ -170,7 +170,7 @@ func TestWhatDependsOnWhat(t *testing.T) {
 		{[]string{"deps", "--warcs", dir, "other"}, exitFailure, []string{"there is no file other"}},
 		{[]string{"impact", "--warcs", dir, first}, exitOK, []string{"www.a.example  2026-11  3     1                   0", "all"}},
 		{[]string{"impact", "--list", "--json", "--by", "day", "--warcs", dir, first}, exitOK, []string{`"original":"` + first + `"`, `"period":"2026-11-21"`}},
-		{[]string{"impact", "--by", "week", "--warcs", dir, first}, exitUsage, []string{"year, month or day"}},
+		{[]string{"impact", "--by", "week", "--warcs", dir, first}, exitUsage, []string{"year, month, day"}},
 		{[]string{"reduplicate", files[1]}, exitUsage, []string{"-o"}},
 		{[]string{"reduplicate", "--from", dir, "-o", alone, files[1]}, exitOK, []string{"1 files", "1 revisits became responses"}},
 		{[]string{"reduplicate", "--from", dir, "-o", alone, files[1]}, exitFailure, []string{"nothing is overwritten"}},
@@ -181,7 +181,7 @@ func TestWhatDependsOnWhat(t *testing.T) {
 		{[]string{"extract", "-o", news, "--json", "--host", "www.a.example", "--since", "2026112111", "--keep-revisits", dir}, exitOK, []string{`"needs":[{"file":"` + first + `","revisits":1}]`}},
 		{[]string{"verify", "--known", dir, news}, exitOK, []string{"1 revisit", "0 errors, 0 warnings"}}, // copies of what is known
 		{[]string{"verify", dir, news}, exitDamaged, []string{"[duplicate-id]"}},
-		{[]string{"reduplicate", "-o", alone + "2", files[1]}, exitDamaged, []string{"the original is not there", "name the others with --from"}},
+		{[]string{"reduplicate", "-o", alone + "2", files[1]}, exitDamaged, []string{"the original is not there", "name other files with --from"}},
 		{[]string{"extract", "-o", alone + "3", "--keep-revisits", "--host", "www.a.example", files[1]}, exitDamaged, []string{"the original is not there"}},
 		{[]string{"extract", "-o", news + "2", "--until", "2026112110", dir, "missing"}, exitDamaged, []string{"missing: error", "1 files", "1 errors"}},
 	} {
@@ -214,7 +214,7 @@ func TestPacking(t *testing.T) {
 		{[]string{"wacz", "-o", filepath.Join(out, "c.wacz"), "--since", "2026112111", dir}, exitOK, []string{"1 files", "requires " + first}},
 		{[]string{"wacz", "-o", filepath.Join(out, "d.wacz"), "--since", "2026112111", "--self-contained", "--json", dir}, exitOK, []string{`"captures":1,"pages":1`, `"requires":[]`}},
 		{[]string{"wacz", "-o", filepath.Join(out, "e.wacz"), "--since", "2026112109", dir}, exitOK, []string{"2 files", "3 captures, 2 pages\n"}},
-		{[]string{"wacz", "-o", filepath.Join(out, "f.wacz"), "--host", "other", dir}, exitFailure, []string{"nothing was chosen"}},
+		{[]string{"wacz", "-o", filepath.Join(out, "f.wacz"), "--host", "other", dir}, exitFailure, []string{"no record matches the choice"}},
 		{[]string{"wacz", "-o", filepath.Join(out, "g.wacz"), "--since", "soon", dir}, exitUsage, []string{"--since"}},
 		{[]string{"wacz", "-o", filepath.Join(out, "h.wacz"), dir, "missing"}, exitDamaged, []string{"2 files", "1 errors"}},
 	} {
@@ -278,7 +278,7 @@ func TestDamageBehindAnIndexIsNamed(t *testing.T) {
 	}{
 		{[]string{"history", page}, exitDamaged, []string{"T09:00:00.000000Z  200     response", "T10:00:00.000000Z  200     damaged", at, "T11:00:00.000000Z  200     revisit"}},
 		{[]string{"history", "--json", page}, exitDamaged, []string{`"damage":"the archive is damaged: ` + at}},
-		{[]string{"cat", page + "@2026112110"}, exitDamaged, []string{"the capture of " + page + " of 2026-11-21T10:00:00Z cannot be read; another one can be named", at}},
+		{[]string{"cat", page + "@2026112110"}, exitDamaged, []string{"cannot read the capture of " + page + " from 2026-11-21T10:00:00Z; choose another one", at}},
 		{[]string{"cat", page}, exitOK, []string{"<p>one</p>"}},
 		{[]string{"diff", page + "@2026112109", "@2026112110"}, exitDamaged, []string{at}},
 		{[]string{"diff", page + "@2026112109", "@2026112111"}, exitOK, nil},

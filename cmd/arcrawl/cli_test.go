@@ -45,8 +45,8 @@ func TestHelpTeaches(t *testing.T) {
 	}{
 		{nil, []string{"arcrawl demo --for 60s", "arcrawl check --config", "arcrawl run --config", "Exit codes"}},
 		{[]string{"run", "--help"}, []string{"SIGTERM", "SIGHUP", "pauses", "--config"}},
-		{[]string{"check", "--help"}, []string{"file, line and\ncolumn", "78"}},
-		{[]string{"demo", "--help"}, []string{"--for", "--dir", "changes while you watch"}},
+		{[]string{"check", "--help"}, []string{"file, line, column", "78"}},
+		{[]string{"demo", "--help"}, []string{"--for", "--dir", "changes while\nyou watch"}},
 		{[]string{"version"}, []string{"arcrawl ", "go1."}},
 	} {
 		code, out, errs := command(c.args...)
@@ -70,7 +70,7 @@ func TestAWrongCommandLineIsNamed(t *testing.T) {
 		{[]string{"run", "--confg", "x"}, "unknown flag: --confg"},
 		{[]string{"run", "x"}, `unknown command "x" for "arcrawl run"`},
 		{[]string{"demo", "--for", "60"}, `time: missing unit`},
-		{[]string{"demo", "--for", "-5s"}, "want a positive duration"},
+		{[]string{"demo", "--for", "-5s"}, "write a duration such as"},
 	} {
 		code, _, errs := command(c.args...)
 		if code != exitUsage || !strings.Contains(errs, c.want) {
@@ -91,7 +91,7 @@ func TestCheckNamesEveryFaultAtOnce(t *testing.T) {
 		}
 	}
 	path, _ = configure(t, settled)
-	if code, out, errs := command("check", "-c", path); code != exitOK || !strings.Contains(out, "in order: 1 seeds") {
+	if code, out, errs := command("check", "-c", path); code != exitOK || !strings.Contains(out, "is valid: 1 seed,") {
 		t.Errorf("a right configuration: exit code %d, %s%s", code, out, errs)
 	}
 	if code, _, errs := command("check", "-c", path+".not"); code != exitConfig || !strings.Contains(errs, path+".not") {

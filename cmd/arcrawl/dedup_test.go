@@ -142,14 +142,14 @@ func TestDedupForgetsWhatIsRemoved(t *testing.T) {
 	run(exitOK, "1 removed", "import", "--remove", manifest)
 	state("d.wacz removed 1; other.warc.gz active 1; ")
 	run(exitOK, "0 removed", "import", "--remove", manifest)
-	run(exitUsage, "nothing of the number or name none was imported", "remove", "none")
+	run(exitUsage, "no imported file has the number or name none", "remove", "none")
 	run(exitOK, "other.warc.gz: removed", "remove", "other.warc.gz")
 	run(exitOK, "1 known before", "import", manifest) // it is taken back
 	state("d.wacz removed 1; other.warc.gz active 1; ")
 	run(exitOK, "entries deleted", "purge")
 	state("other.warc.gz active 1; ")
 	run(exitOK, "0 entries deleted", "purge")
-	run(exitUsage, "accepted are warc, wacz", "import", "--as", "tape", manifest)
+	run(exitUsage, "valid formats: warc, wacz", "import", "--as", "tape", manifest)
 	run(exitOK, "1 files with 1 originals", "import", "--as", "warc", "--crawl", "c9", forms["WARC, plain"])
 	if list := dedupStatus(t, conf); len(list) != 2 || list[1].Crawl != "c9" {
 		t.Errorf("the index holds %+v", list)
@@ -195,7 +195,7 @@ func TestDedupImportGoesOnWhereItWasInterrupted(t *testing.T) {
 		t.Fatalf("after the interruption the index holds %+v", h)
 	}
 	code, out, printed := command("dedup", "import", "-c", conf, file)
-	if want := fmt.Sprintf("%d originals, 0 revisits, ", n); code != exitOK && code != exitDamaged || !strings.Contains(out, want) || !strings.Contains(out, "read on where an earlier import had ended") {
+	if want := fmt.Sprintf("%d originals, 0 revisits, ", n); code != exitOK && code != exitDamaged || !strings.Contains(out, want) || !strings.Contains(out, "resumed an interrupted import") {
 		t.Errorf("exit code %d, want %q\n%s%s", code, want, out, printed)
 	}
 	if h := dedupStatus(t, conf); len(h) != 1 || h[0].State != "active" || h[0].Originals != n {

@@ -25,10 +25,10 @@ func TestEffectiveShowsWhatHoldsAndWhoSaidSo(t *testing.T) {
 		{"a host", []string{"www.news.example"}, exitOK, "= \"3s\" "},
 		{"its origin", []string{"www.news.example", "--set"}, exitOK, "= \"3s\"  arcrawl.toml:3"},
 		{"a URI by day", []string{"www.news.example", "https://www.news.example/live/", "--at", "2026-12-01T06:00:00Z", "--set"}, exitOK, "= \"1s\"  hosts.d/news.example.toml:5"},
-		{"a URI by night", []string{"https://www.news.example/live/", "--at", "2026-12-01T05:59:59Z", "--set"}, exitOK, "does not hold  hosts.d/news.example.toml:1"},
+		{"a URI by night", []string{"https://www.news.example/live/", "--at", "2026-12-01T05:59:59Z", "--set"}, exitOK, "does not apply  hosts.d/news.example.toml:1"},
 		{"JSON", []string{"www.news.example", "--set", "--json"}, exitOK, `"line": 3`},
 		{"a URI of another host", []string{"www.news.example", "https://other.example/"}, exitUsage, "is not on the host www.news.example"},
-		{"no time", []string{"www.news.example", "--at", "noon"}, exitUsage, "write a time with its offset"},
+		{"no time", []string{"www.news.example", "--at", "noon"}, exitUsage, "is not a time with offset"},
 	} {
 		code, out, errs := command(append([]string{"effective", "-c", path}, c.args...)...)
 		if code != c.code || !strings.Contains(out+errs, c.want) {

@@ -54,11 +54,11 @@ func TestInitWritesAFileToFillIn(t *testing.T) {
 		text = strings.Replace(text, "\n"+field+` = ""`, "\n"+field+` = "https://library.example/"`, 1)
 	}
 	writeFile(t, path, text)
-	if code, out, errs := command("check", "-c", path); code != exitOK || !strings.Contains(out, "in order: 0 seeds") {
+	if code, out, errs := command("check", "-c", path); code != exitOK || !strings.Contains(out, "is valid: 0 seeds") {
 		t.Errorf("check of what is filled in: exit code %d, %s%s", code, out, errs)
 	}
 	code, _, errs = command("init", dir)
-	if code != exitFolder || !strings.Contains(errs, "is there already and stays as it is") || readText(t, path) != text {
+	if code != exitFolder || !strings.Contains(errs, "exists already and was not changed") || readText(t, path) != text {
 		t.Errorf("a second init: exit code %d, %s", code, errs)
 	}
 }
@@ -166,7 +166,7 @@ func TestHostAddWritesWhatCheckTakes(t *testing.T) {
 	if code, _, errs := command("check", "-c", main); code != exitOK {
 		t.Errorf("check of the file without its comment signs: exit code %d, %s", code, errs)
 	}
-	if code, _, errs := add("https://www.a.example/"); code != exitFolder || !strings.Contains(errs, "stays as it is") {
+	if code, _, errs := add("https://www.a.example/"); code != exitFolder || !strings.Contains(errs, "was not changed") {
 		t.Errorf("the same host again: exit code %d, %s", code, errs)
 	}
 	for _, wrong := range []string{"www.c.example", "ftp://c.example/", "https://"} {

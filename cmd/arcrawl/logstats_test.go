@@ -35,8 +35,8 @@ func TestLogStatsSumsUpAndComparesPeriods(t *testing.T) {
 	}
 	out, _ := ending(t, exitOK, "log", "stats", log, "--by", "host", "--status", "--since", "2026-01-03", "--beside", "2026-01-02")
 	for _, line := range []string{
-		`visits +2 +1`, ` change rate +0\.0 % +100\.0 %`, `spared +4\.0 kB \(98\.8 % of all that would have come\) +0 B`,
-		`overdue +p50 2d, p90 2d, p99 2d, most 2d +p50 1s, p90 1s, p99 1s, most 1s`,
+		`visits +2 +1`, ` change rate +0\.0 % +100\.0 %`, `spared +4\.0 kB \(98\.8 % of all bytes\) +0 B`,
+		`overdue +p50 2d, p90 2d, p99 2d, max 2d +p50 1\.0s, p90 1\.0s, p99 1\.0s, max 1\.0s`,
 		`shop\.example +1 +1 +0 +– +50 B +0 B +2d +2d +2d +2d +0 +0 +0 +– +0s +0s`,
 		` 304 +503 +others +host`, ` - +1 +- +shop\.example`,
 	} {
@@ -80,9 +80,9 @@ func TestLogStatsSaysWhatIsWrongWithTheCommandLine(t *testing.T) {
 	for _, c := range []struct{ args, want string }{
 		{"x.log --by moon", "accepted are host, seed, mime, day and hour"},
 		{"x.log --since yesterday", "--since: date \"yesterday\""},
-		{"x.log y.log --follow", "name one FILE"},
-		{"x.log --follow --since 1h", "no meaning there"},
-		{"x.log --follow --every 1ms", "less than a second"},
+		{"x.log y.log --follow", "name at most one FILE"},
+		{"x.log --follow --since 1h", "cannot be used with --since"},
+		{"x.log --follow --every 1ms", "the minimum is 1s"},
 	} {
 		if _, errs := ending(t, exitUsage, append([]string{"log", "stats"}, strings.Fields(c.args)...)...); !strings.Contains(errs, c.want) {
 			t.Errorf("%s: %s, want %q", c.args, errs, c.want)

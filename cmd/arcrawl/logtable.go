@@ -105,7 +105,7 @@ func printTotals(out io.Writer, sums []*stats.Summary) {
 
 // printRows prints the table of one dimension, with columns of the second period if there is one.
 func printRows(out io.Writer, d stats.Dimension, rows []stats.Row, beside map[string]*stats.Tally) {
-	fmt.Fprintf(out, "%s\tvisits\tfailed\tversions\tchange rate\treceived\tspared\toverdue p50\tp90\tp99\tmost", d)
+	fmt.Fprintf(out, "%s\tvisits\tfailed\tversions\tchange rate\treceived\tspared\toverdue p50\tp90\tp99\tmax", d)
 	if beside != nil {
 		fmt.Fprint(out, "\tcompared: visits\tfailed\tversions\tchange rate\toverdue p50\tp99")
 	}
@@ -255,7 +255,7 @@ func lateness(h stats.Histogram) string {
 	if h.Count() == 0 {
 		return "–"
 	}
-	return fmt.Sprintf("p50 %s, p90 %s, p99 %s, most %s", human.About(h.Quantile(0.5)), human.About(h.Quantile(0.9)), human.About(h.Quantile(0.99)), human.About(h.Most()))
+	return fmt.Sprintf("p50 %s, p90 %s, p99 %s, max %s", human.About(h.Quantile(0.5)), human.About(h.Quantile(0.9)), human.About(h.Quantile(0.99)), human.About(h.Most()))
 }
 
 // watchBytes shows the number of bytes read on a terminal until stop is called.

@@ -104,7 +104,7 @@ func TestANewcomer(t *testing.T) {
 	n.write(n.host, bad)
 	mustContain(t, n.says(exitConfig, "check"), n.host+`:8:1: wait.inital: unknown key; did you mean "initial"?`, n.host+":10:7: wait.max:", "write")
 	n.write(n.host, good)
-	mustContain(t, n.says(exitOK, "check"), "is in order: 1 seeds")
+	mustContain(t, n.says(exitOK, "check"), "is valid: 1 seed,")
 
 	d := startDaemon(t, n.arcrawl, n.conf)
 	n.until("the daemon answers", func() bool {
@@ -115,7 +115,7 @@ func TestANewcomer(t *testing.T) {
 	// A mistake while the crawl runs changes nothing but the status; mended, it is in force without a restart.
 	n.write(n.host, strings.Replace(good, `"500ms"`, `"500"`, 1))
 	n.until("the status tells the fault", func() bool { return len(n.status().Config.Faults) == 1 })
-	mustContain(t, n.says(exitOK, "status"), "crawling", n.host, "wait.min", "has 1 faults and is not in force")
+	mustContain(t, n.says(exitOK, "status"), "crawling", n.host, "wait.min", "has 1 fault and is not in force")
 	before := n.status().LastDay.Visits
 	n.until("the crawl goes on under the last good configuration", func() bool { return n.status().LastDay.Visits > before })
 	n.write(n.host, strings.Replace(good, `"500ms"`, `"400ms"`, 1))

@@ -22,7 +22,7 @@ func newOverdue() *cobra.Command {
 		Long: `overdue shows how many URIs are due and for how long, by host, media type or class of waits. With HOST it looks at one host.
 
   due         URIs that are due now
-  most        longest time that a URI is overdue; p50, p90, p99: half, 10 % and 1 % are overdue for longer
+  max         longest time that a URI is overdue; p50, p90, p99: half, 10 % and 1 % are overdue for longer
   wanted/h    visits an hour that the wait intervals of all URIs ask for
   possible/h  visits an hour that the host allows, measured from recent visits and rests
               ("~": computed from the settings, because there was no visit yet)
@@ -56,7 +56,7 @@ func showOverdue(out io.Writer, o admin.Overdue) error {
 	fmt.Fprintf(out, "%d of %d URIs are due, as of %s ago (counted in %s)\n\n", o.All.Due, o.All.URIs, span(o.Age), span(o.Took))
 	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	hosts := o.By == "host"
-	fmt.Fprintf(t, "%s\tURIs\tdue\tmost\tp50\tp90\tp99\twanted/h", o.By)
+	fmt.Fprintf(t, "%s\tURIs\tdue\tmax\tp50\tp90\tp99\twanted/h", o.By)
 	if hosts {
 		fmt.Fprint(t, "\tpossible/h\tends")
 	}

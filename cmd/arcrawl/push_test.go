@@ -86,8 +86,8 @@ func TestAnIndexIsPushed(t *testing.T) {
 		{[]string{"--push", "localhost:8901/x", dir}, "want the address of a collection"},
 		{[]string{"--push", "http://localhost:8901", dir}, "want the address of a collection"},
 		{[]string{"--push", s.URL + "/other", "--done", list, dir}, "name another file"},
-		{[]string{"--push", s.URL + "/crawl", "-o", list, dir}, "name one of them"},
-		{[]string{"--done", list, dir}, "name the server with --push"},
+		{[]string{"--push", s.URL + "/crawl", "-o", list, dir}, "cannot be used together"},
+		{[]string{"--done", list, dir}, "--done needs --push"},
 	} {
 		if code, _, errs := command(append([]string{"index"}, c.args...)...); code != exitUsage || !strings.Contains(errs, c.want) {
 			t.Errorf("%v: exit code %d, %s", c.args, code, errs)

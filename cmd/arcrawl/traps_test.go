@@ -26,16 +26,16 @@ func TestTrapsOfAStoppedAndOfARunningDaemon(t *testing.T) {
 		}
 	}
 	says(exitOK, "news.example: repeats, since", "traps", "news.example")
-	says(exitOK, "no traps were found", "traps", "other.example")
-	says(exitFailure, "arcrawl traps news.example lists those", "traps", "release", "news.example", "nothing")
-	says(exitOK, "released; 1 URIs of it are due now", "traps", "release", "news.example", first.Pattern)
+	says(exitOK, "no traps found", "traps", "other.example")
+	says(exitFailure, "list the traps with: arcrawl traps news.example", "traps", "release", "news.example", "nothing")
+	says(exitOK, "released; 1 URI due now", "traps", "release", "news.example", first.Pattern)
 
 	d := startDaemon(t, build(t, dir), path)
 	site.waitFor(t, d, site.asked.Load()+5)
 	says(exitOK, "news.example: repeats, released, since", "traps")
 	says(exitOK, `"kept": 1`, "traps", "--json")
 	says(exitFailure, "arcrawl release", "traps", "release", "news.example", "nothing")
-	says(exitOK, "released; 1 URIs of it are due now", "traps", "release", "news.example", second.Pattern)
+	says(exitOK, "released; 1 URI due now", "traps", "release", "news.example", second.Pattern)
 	d.terminate(t)
 	says(exitOK, `"due": 0`, "traps", "release", "news.example", second.Pattern, "--json")
 }
