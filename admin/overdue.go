@@ -88,7 +88,7 @@ type load struct {
 	aims      *aims      // of hosts only
 }
 
-func (l *load) add(w frontier.Waiting, now time.Time) {
+func (l *load) add(w frontier.SurveyedURI, now time.Time) {
 	if w.Held || w.Due.IsZero() {
 		return
 	}
@@ -113,7 +113,7 @@ func (l *load) add(w frontier.Waiting, now time.Time) {
 
 // intervalOf is how often a URI wants to be visited: as it was last put off, or else as was learned; 0 is not known,
 // before the first visit.
-func intervalOf(w frontier.Waiting) time.Duration {
+func intervalOf(w frontier.SurveyedURI) time.Duration {
 	if !w.LastVisit.IsZero() && w.Due.After(w.LastVisit) {
 		return max(w.Due.Sub(w.LastVisit), time.Second)
 	}
@@ -130,7 +130,7 @@ func (w *Window) surveyed(host uri.Host, maxAge time.Duration) (*survey, error) 
 	now := w.o.Now()
 	s := &survey{asOf: now, host: host, all: new(load), hosts: map[string]*load{}, types: map[string]*load{}, waits: map[string]*load{}, lives: lives{}, config: w.o.Config().Config}
 	for from := frontier.Cursor(""); ; {
-		next, err := w.o.Frontier.Survey(host, from, func(x frontier.Waiting) { s.add(x, now) })
+		next, err := w.o.Frontier.Survey(host, from, func(x frontier.SurveyedURI) { s.add(x, now) })
 		if err != nil {
 			return nil, err
 		}
@@ -143,7 +143,7 @@ func (w *Window) surveyed(host uri.Host, maxAge time.Duration) (*survey, error) 
 	return s, nil
 }
 
-func (s *survey) add(x frontier.Waiting, now time.Time) {
+func (s *survey) add(x frontier.SurveyedURI, now time.Time) {
 	s.all.add(x, now)
 	s.lives.add(x)
 	host := into(s.hosts, string(x.Host))
@@ -183,7 +183,7 @@ var waitClasses = []struct {
 	{28 * 24 * time.Hour, "7d to 28d"},
 }
 
-func waitClass(x frontier.Waiting) string {
+func waitClass(x frontier.SurveyedURI) string {
 	every := intervalOf(x)
 	if every == 0 {
 		return "first visit"

@@ -42,7 +42,7 @@ func newAims(c *config.Config, now time.Time) *aims {
 }
 
 // add takes in a URI that was visited.
-func (a *aims) add(w frontier.Waiting) {
+func (a *aims) add(w frontier.SurveyedURI) {
 	at := a.aimOf(w)
 	if at.loose {
 		if every := intervalOf(w); every > 0 {
@@ -54,7 +54,7 @@ func (a *aims) add(w frontier.Waiting) {
 }
 
 // aimOf is that of a URI. A robots.txt has none, and neither has a feed or sitemap that is waited for in its own way.
-func (a *aims) aimOf(w frontier.Waiting) *aim {
+func (a *aims) aimOf(w frontier.SurveyedURI) *aim {
 	about := config.About{URI: w.URI, Hops: w.Hops, ContentType: w.ContentType, Now: a.now}
 	settings := a.config.For(about)
 	if w.URI == w.URI.Robots() || w.Source && settings.Feeds.Wait == config.FeedsOwn || len(settings.Wait) == 0 {

@@ -149,8 +149,8 @@ func (s Select) limit() int {
 }
 
 // selection is what the frontier goes by.
-func (s Select) selection() (frontier.Select, error) {
-	sel := frontier.Select{Host: s.Host, Prefix: s.Prefix}
+func (s Select) selection() (frontier.Selection, error) {
+	sel := frontier.Selection{Host: s.Host, Prefix: s.Prefix}
 	if len(s.URIs) > frontier.MaxNamed {
 		return sel, fault("%d URIs are named, at most %d can be", len(s.URIs), frontier.MaxNamed)
 	}

@@ -11,7 +11,7 @@ import (
 // These methods of a client mean what those of a [frontier.Frontier] do, for a daemon that runs.
 
 // List gives up to n selected URIs behind a cursor; see [frontier.Frontier.List].
-func (c *Client) List(ctx context.Context, s frontier.Select, from frontier.Cursor, n int) ([]frontier.Entry, frontier.Cursor, error) {
+func (c *Client) List(ctx context.Context, s frontier.Selection, from frontier.Cursor, n int) ([]frontier.Entry, frontier.Cursor, error) {
 	sel := selectOf(s, from)
 	sel.Limit = n
 	l, err := ask[List](ctx, c, http.MethodPost, "/frontier/list", nil, sel)
@@ -19,13 +19,13 @@ func (c *Client) List(ctx context.Context, s frontier.Select, from frontier.Curs
 }
 
 // Count counts selected URIs behind a cursor; see [frontier.Frontier.Count].
-func (c *Client) Count(ctx context.Context, s frontier.Select, from frontier.Cursor) (int64, frontier.Cursor, error) {
+func (c *Client) Count(ctx context.Context, s frontier.Selection, from frontier.Cursor) (int64, frontier.Cursor, error) {
 	n, err := ask[Count](ctx, c, http.MethodPost, "/frontier/count", nil, selectOf(s, from))
 	return n.Count, frontier.Cursor(n.Next), err
 }
 
 // Steer does something to the next selected URIs behind a cursor; see [frontier.Frontier.Steer].
-func (c *Client) Steer(ctx context.Context, s frontier.Select, a frontier.Action, from frontier.Cursor) (frontier.Steered, frontier.Cursor, error) {
+func (c *Client) Steer(ctx context.Context, s frontier.Selection, a frontier.Action, from frontier.Cursor) (frontier.Steered, frontier.Cursor, error) {
 	o := Order{Select: selectOf(s, from), All: s.IsAll(), Verb: string(a.Verb), Due: moment(a.Due), Spread: Seconds(a.Spread)}
 	done, err := ask[Ordered](ctx, c, http.MethodPost, "/frontier/steer", nil, o)
 	return frontier.Steered{Matched: done.Matched, Changed: done.Changed, InProgress: done.InProgress}, frontier.Cursor(done.Next), err
@@ -43,7 +43,7 @@ func (c *Client) SteerHosts(ctx context.Context, pattern string, a frontier.Host
 	return done.Matched, done.Changed, err
 }
 
-func selectOf(s frontier.Select, from frontier.Cursor) Select {
+func selectOf(s frontier.Selection, from frontier.Cursor) Select {
 	sel := Select{Host: s.Host, Prefix: s.Prefix, Cursor: string(from)}
 	for _, u := range s.URIs {
 		sel.URIs = append(sel.URIs, u.String())
@@ -58,7 +58,7 @@ func selectOf(s frontier.Select, from frontier.Cursor) Select {
 }
 
 // steerAll does something to all selected URIs, step by step.
-func (c *Client) steerAll(ctx context.Context, s frontier.Select, a frontier.Action) (total frontier.Steered, err error) {
+func (c *Client) steerAll(ctx context.Context, s frontier.Selection, a frontier.Action) (total frontier.Steered, err error) {
 	for from := frontier.Cursor(""); ; {
 		done, next, err := c.Steer(ctx, s, a, from)
 		if err != nil {
@@ -71,17 +71,17 @@ func (c *Client) steerAll(ctx context.Context, s frontier.Select, a frontier.Act
 }
 
 // Visit makes URIs due now.
-func (c *Client) Visit(ctx context.Context, s frontier.Select) (frontier.Steered, error) {
+func (c *Client) Visit(ctx context.Context, s frontier.Selection) (frontier.Steered, error) {
 	return c.steerAll(ctx, s, frontier.Action{Verb: frontier.Force})
 }
 
 // Hold keeps URIs from being visited.
-func (c *Client) Hold(ctx context.Context, s frontier.Select) (frontier.Steered, error) {
+func (c *Client) Hold(ctx context.Context, s frontier.Selection) (frontier.Steered, error) {
 	return c.steerAll(ctx, s, frontier.Action{Verb: frontier.Hold})
 }
 
 // Release ends what Hold began.
-func (c *Client) Release(ctx context.Context, s frontier.Select) (frontier.Steered, error) {
+func (c *Client) Release(ctx context.Context, s frontier.Selection) (frontier.Steered, error) {
 	return c.steerAll(ctx, s, frontier.Action{Verb: frontier.Release})
 }
 

@@ -140,7 +140,7 @@ func (w *Window) seedLives() map[string]life {
 // lives sums up how often something of a host changed.
 type lives map[uri.Host]life
 
-func (l lives) add(x frontier.Waiting) {
+func (l lives) add(x frontier.SurveyedURI) {
 	if x.Versions == 0 {
 		return
 	}

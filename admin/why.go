@@ -76,7 +76,7 @@ func (w *Window) why(text string) (Why, error) {
 	out := Why{URI: uriOf(r, now), Why: r.Why, Host: hostOf(view, now)}
 	delay, observed := w.delayOf(u.Host())
 	out.Delay, out.Observed = Seconds(delay), observed
-	if out.Ahead, _, err = w.o.Frontier.Ahead(u, maxAhead); err != nil {
+	if out.Ahead, _, err = w.o.Frontier.CountAhead(u, maxAhead); err != nil {
 		return Why{}, err
 	}
 	if out.State, err = w.stateOf(r, now); err != nil {
@@ -106,7 +106,7 @@ func (w *Window) settingsOf(r frontier.Record, now time.Time) []Setting {
 
 // stateOf asks the frontier for what the record itself does not tell.
 func (w *Window) stateOf(r frontier.Record, now time.Time) (string, error) {
-	list, _, err := w.o.Frontier.List(now, frontier.Select{URIs: []uri.URI{r.URI}}, "", 1)
+	list, _, err := w.o.Frontier.List(now, frontier.Selection{URIs: []uri.URI{r.URI}}, "", 1)
 	switch {
 	case err != nil:
 		return "", err

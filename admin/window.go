@@ -192,7 +192,7 @@ const maxDue = 100_000
 
 // countDue is how many URIs are due, -1 if that cannot be told.
 func (w *Window) countDue(now time.Time) int64 {
-	n, err := w.o.Frontier.Due(now, maxDue)
+	n, err := w.o.Frontier.CountDue(now, maxDue)
 	if err != nil {
 		w.o.Log.Error().Err(err).Msg("what is due could not be counted")
 		return -1

@@ -177,7 +177,7 @@ func benchImport(b *testing.B, dir string) error {
 		return err
 	}
 	defer os.RemoveAll(state) //nolint:errcheck // of a benchmark
-	store, err := frontier.Open(frontier.Options{Dir: state, Filling: true, Now: time.Now()})
+	store, err := frontier.Open(frontier.Options{Dir: state, BulkLoad: true, Now: time.Now()})
 	if err != nil {
 		return err
 	}

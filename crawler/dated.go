@@ -56,14 +56,14 @@ func timingOf(v visit, d feeds.Activity) timing {
 		return t
 	}
 	t, r := timing{at: changedAt(v), by: byHeader}, v.record()
-	said := !r.SaidChanged.IsZero() && v.dates.Believed(evaluators.DatedPages)
+	said := !r.ReportedChange.IsZero() && v.dates.Believed(evaluators.DatedPages)
 	if said {
-		t.silent = r.SaidNothing
+		t.silent = r.ReportedUnchanged
 	}
 	switch {
 	case !t.at.IsZero():
 	case said:
-		t.at, t.by = r.SaidChanged, bySource
+		t.at, t.by = r.ReportedChange, bySource
 	default:
 		return timing{}
 	}
@@ -110,8 +110,8 @@ func (f *finder) dates(c *frontier.Candidate, item feeds.Item, listed bool) {
 		f.lie(item.URI.Host()) // it had been read since
 		return
 	}
-	if c.SaidChanged = at; inTime {
-		c.SaidNothing = f.word.before
+	if c.ReportedChange = at; inTime {
+		c.ReportedUnchanged = f.word.before
 	}
 }
 
@@ -150,7 +150,7 @@ func (c *Crawler) learnDates(v visit, r reading) error {
 			return err
 		}
 	}
-	said, state := v.record().SaidChanged, v.verdict.State
+	said, state := v.record().ReportedChange, v.verdict.State
 	if said.IsZero() || v.failed || v.verdict.First || state == evaluators.Unknown || !v.capture.Started.After(said) {
 		return nil
 	}

@@ -22,7 +22,7 @@ func (f *finder) links(named discover.Result) error {
 		for i, l := range links[:n] {
 			at[i] = l.URI
 		}
-		f.c.rooms.Frontier.Recent(at[:n], known[:n])
+		f.c.rooms.Frontier.RecentlyKnown(at[:n], known[:n])
 		for i, l := range links[:n] {
 			if known[i] {
 				idle, err := f.isQuiet(l.URI)

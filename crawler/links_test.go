@@ -33,10 +33,10 @@ func TestAForgottenLinkIsFoundAgain(t *testing.T) {
 		forget := time.AfterFunc(4*time.Hour+30*time.Minute, func() {
 			u := uri.FromCanonical("http://news.example/a")
 			known := make([]bool, 1)
-			if rooms.Frontier.Recent([]uri.URI{u}, known); !known[0] {
+			if rooms.Frontier.RecentlyKnown([]uri.URI{u}, known); !known[0] {
 				t.Error("a link of four versions is not remembered as known")
 			}
-			done, _, err := rooms.Frontier.Steer(time.Now(), frontier.Select{URIs: []uri.URI{u}}, frontier.Action{Verb: frontier.Forget}, "")
+			done, _, err := rooms.Frontier.Steer(time.Now(), frontier.Selection{URIs: []uri.URI{u}}, frontier.Action{Verb: frontier.Forget}, "")
 			if err != nil || done.Changed != 1 {
 				t.Errorf("forget: %+v, %v", done, err)
 			}

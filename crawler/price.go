@@ -113,7 +113,7 @@ func (c *Crawler) count(now time.Time, stop <-chan struct{}) error {
 	}
 	found, cfg := map[uri.Host]*evaluators.Price{}, c.rooms.Config.Current()
 	for from := frontier.Cursor(""); ; {
-		next, err := c.rooms.Frontier.Survey("", from, func(w frontier.Waiting) {
+		next, err := c.rooms.Frontier.Survey("", from, func(w frontier.SurveyedURI) {
 			perDay, elastic := asks(w.LastVisit, w.Due, w.Wait, w.Rate)
 			if perDay == 0 || w.Held {
 				return

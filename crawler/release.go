@@ -25,7 +25,7 @@ func ReleaseTrap(f *frontier.Frontier, b *traps.Book, h uri.Host, pattern string
 	if err != nil {
 		return 0, fmt.Errorf("release %q on %s: %w", pattern, h, err)
 	}
-	of := frontier.Select{Host: string(h), Match: match}
+	of := frontier.Selection{Host: string(h), Match: match}
 	for from := frontier.Cursor(""); ; {
 		list, next, err := f.List(now, of, from, releasePage)
 		if err != nil {

@@ -126,7 +126,7 @@ func (c *Crawler) putInForce(next *config.Config, plan whatif.Plan, now time.Tim
 	if _, err := c.AddSeeds(now); err != nil {
 		return fmt.Errorf("add the seeds: %w", err)
 	}
-	if err := c.rooms.Frontier.Refit(); err != nil {
+	if err := c.rooms.Frontier.RefreshHosts(); err != nil {
 		return fmt.Errorf("give the hosts their valence: %w", err)
 	}
 	leave(c.wake)

@@ -108,7 +108,7 @@ func (c *Crawler) next(v visit, s config.Settings, k kept, f found) next {
 		}
 	}
 	if !v.failed {
-		r.SaidChanged, r.SaidNothing = time.Time{}, time.Time{}
+		r.ReportedChange, r.ReportedUnchanged = time.Time{}, time.Time{}
 	}
 	r.Why = history.Why(n.wait)
 	if v.robots {
@@ -219,7 +219,7 @@ func (c *Crawler) remember(v visit, s config.Settings, k kept, f found, n next) 
 	added, err := c.rooms.Frontier.Settle(v.claim, frontier.Settlement{
 		Record: n.record, Finished: v.finished, Took: got.Took, Politeness: polite,
 		RetryAfter: n.rest, HostDown: hostDown(got.Status), Found: f.candidates, Seen: f.reading.seen, Robots: n.robots, Reopen: n.reopen,
-		Also: also,
+		AlsoWrite: also,
 	})
 	if err != nil {
 		return fmt.Errorf("settle %s: %w", v.uri(), err)

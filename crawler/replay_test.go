@@ -49,7 +49,7 @@ uris = ["http://a.example/", "http://b.example/secret", "http://down.example/"]
 
 		want := map[uri.URI]frontier.Entry{}
 		rooms, shut := w.open()
-		list, _, err := rooms.Frontier.List(time.Now(), frontier.Select{}, "", 1000)
+		list, _, err := rooms.Frontier.List(time.Now(), frontier.Selection{}, "", 1000)
 		if err != nil {
 			t.Fatal(err)
 		}

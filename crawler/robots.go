@@ -41,7 +41,7 @@ func (c *Crawler) enter(claim frontier.Claim, s terms, now time.Time) (entry, er
 	if trap, err := c.isTrapped(r, s.Settings, now); trap != nil || err != nil {
 		return entry{refused: trap}, err
 	}
-	holder, err := c.rooms.Frontier.Holder(r)
+	holder, err := c.rooms.Frontier.VisitedFor(r)
 	if err != nil {
 		return entry{}, err
 	}

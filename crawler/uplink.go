@@ -84,7 +84,7 @@ func (c *Crawler) blameUplink(h uri.Host, now time.Time) error {
 // forgive undoes what hosts and URIs suffered while our own network was down.
 func (c *Crawler) forgive(suspects []suspect, tried []uri.Host, now time.Time) error {
 	c.rooms.Log.Info().Int("hosts", len(suspects)+len(tried)).Msg("our own network is back; the hosts that seemed to be down are visited again")
-	var due frontier.Select
+	var due frontier.Selection
 	for _, s := range suspects {
 		tried = append(tried, s.uri.Host())
 		if s.due {

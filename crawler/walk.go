@@ -175,7 +175,7 @@ func (c *Crawler) judge(claim frontier.Claim, s config.Settings, asked question,
 	if err == nil {
 		v.relatives, err = c.relatives(v)
 	}
-	if err == nil && (r.Source != "" || !r.SaidChanged.IsZero()) {
+	if err == nil && (r.Source != "" || !r.ReportedChange.IsZero()) {
 		v.dates, err = c.rooms.Trust.Dates(r.URI.Host())
 	}
 	return v, err
@@ -216,7 +216,7 @@ func (c *Crawler) refuse(ctx context.Context, claim frontier.Claim, why refusal,
 		return c.giveBack(ctx, claim, fmt.Errorf("log %s: %w", r.URI, err))
 	}
 	_, err = c.rooms.Frontier.Settle(claim, frontier.Settlement{
-		Record: r, Finished: now, Unasked: true, Forbidden: why.status == history.StatusForbidden,
+		Record: r, Finished: now, NoRequest: true, Forbidden: why.status == history.StatusForbidden,
 	})
 	if err != nil {
 		return fmt.Errorf("settle %s: %w", r.URI, err)
@@ -233,7 +233,7 @@ func (c *Crawler) refuse(ctx context.Context, claim frontier.Claim, why refusal,
 func (c *Crawler) postpone(claim frontier.Claim, until, now time.Time) error {
 	r := claim.Record
 	r.Due = until
-	if _, err := c.rooms.Frontier.Settle(claim, frontier.Settlement{Record: r, Finished: now, Unasked: true}); err != nil {
+	if _, err := c.rooms.Frontier.Settle(claim, frontier.Settlement{Record: r, Finished: now, NoRequest: true}); err != nil {
 		return fmt.Errorf("postpone %s: %w", r.URI, err)
 	}
 	c.settled()

@@ -95,8 +95,8 @@ func BenchmarkFindAndPut(b *testing.B) {
 
 // And in an import, some hundred at a time, in a store as the command has it?
 func BenchmarkImport(b *testing.B) {
-	defer debug.SetGCPercent(debug.SetGCPercent(frontier.FillingGarbage))
-	store, err := frontier.Open(frontier.Options{Dir: b.TempDir(), Filling: true, Now: time.Now()})
+	defer debug.SetGCPercent(debug.SetGCPercent(frontier.BulkLoadGarbage))
+	store, err := frontier.Open(frontier.Options{Dir: b.TempDir(), BulkLoad: true, Now: time.Now()})
 	must(b, err)
 	defer func() { must(b, store.Close()) }()
 	i, err := dedup.Open(store.DB(), dedup.Options{})
@@ -111,7 +111,7 @@ func BenchmarkImport(b *testing.B) {
 			batch = append(batch, dedup.Found{Key: dedup.Key{Payload: digest.Of([]byte(p)), Status: 200, MIME: "text/html"}, Origin: origin(p, n)})
 		}
 		must(b, m.Add(batch, 0, int64(n)))
-		must(b, store.Relieve(frontier.FillingMapped))
+		must(b, store.PageOut(frontier.BulkLoadMapped))
 		if batches%(1+4096/dedup.MaxBatch) == 0 {
 			cost.look()
 		}

@@ -25,9 +25,9 @@ type Candidate struct {
 	// demand stays that. Of one that is being visited meanwhile the next visit comes so early.
 	Sooner bool
 
-	// SaidChanged and SaidNothing are remembered of a known URI if Sooner says so: the latest change that was told of since it
+	// ReportedChange and ReportedUnchanged are remembered of a known URI if Sooner says so: the latest change that was told of since it
 	// was visited, and the first silence. While it is being visited a change counts that comes after that visit's capture.
-	SaidChanged, SaidNothing time.Time
+	ReportedChange, ReportedUnchanged time.Time
 }
 
 // Added says what became of candidates.

@@ -12,7 +12,7 @@ func (c *change) hasten(d *draft, n newcomer, now time.Time) (bool, error) {
 	if due == 0 {
 		due = dueMillis(now, now)
 	}
-	said := hearsay{micros(n.SaidChanged), micros(n.SaidNothing)}
+	said := hearsay{micros(n.ReportedChange), micros(n.ReportedUnchanged)}
 	is := was
 	told := is.told(said)
 	if taker := d.taker(n.fp); taker != nil {
@@ -54,8 +54,8 @@ func (h hearsay) and(o hearsay) hearsay {
 
 // told takes in what a source says, and reports whether that is more than was known.
 func (w *uriRow) told(said hearsay) bool {
-	was := hearsay{w.SaidChanged, w.SaidNothing}
+	was := hearsay{w.ReportedChange, w.ReportedUnchanged}
 	is := was.and(said)
-	w.SaidChanged, w.SaidNothing = is.changed, is.nothing
+	w.ReportedChange, w.ReportedUnchanged = is.changed, is.nothing
 	return is != was
 }

@@ -23,14 +23,14 @@ func TestWhatOthersRememberIsSettledTogetherWithTheVisit(t *testing.T) {
 	c := w.claim(day, "http://a.example/")
 	broken := errors.New("broken")
 	o := visited(c, day, time.Hour)
-	o.Also = func(txn *badger.Txn) error { return errors.Join(txn.Set([]byte("z1"), nil), broken) }
+	o.AlsoWrite = func(txn *badger.Txn) error { return errors.Join(txn.Set([]byte("z1"), nil), broken) }
 	_, err := w.Settle(c, o)
 	w.wantErr(err, broken)
 	if has("z1") {
 		t.Error("what is not settled is remembered")
 	}
 	tries := 0
-	o.Also = func(txn *badger.Txn) error { // somebody else writes what it has read, the first three times
+	o.AlsoWrite = func(txn *badger.Txn) error { // somebody else writes what it has read, the first three times
 		if _, err := txn.Get([]byte("z2")); err != nil && !errors.Is(err, badger.ErrKeyNotFound) {
 			return err
 		}

@@ -173,11 +173,11 @@ func (x *checker) host(item *badger.Item) error {
 	}
 	t.mark = place([]byte(w.Mark))
 	if h.mark().before(t.mark) {
-		x.faultf("%s: watermark is above the host's lowest place", Describe(k))
+		x.faultf("%s: watermark is above the host's lowest place", describeKey(k))
 	}
 	if string(w.Name) != string(h.name) || w.URIs != h.uris || w.Queued != h.queued || w.Forbidden != h.forbidden ||
 		w.Held != h.held || w.Paused != h.paused || w.Failures != h.failures {
-		x.faultf("%s: differs from what is in memory", Describe(k))
+		x.faultf("%s: differs from what is in memory", describeKey(k))
 	}
 	return nil
 }
@@ -193,7 +193,7 @@ func (x *checker) name(item *badger.Item) error {
 		return damaged(k, err)
 	}
 	if string(k[1:]) != string(h.name) || t.name {
-		x.faultf("%s: names host %d, which is %s", Describe(k), h.id, h.name)
+		x.faultf("%s: names host %d, which is %s", describeKey(k), h.id, h.name)
 	}
 	t.name = true
 	return nil
@@ -223,17 +223,17 @@ func (x *checker) uri(item *badger.Item) error {
 	if !at.isNone() {
 		t.due++
 		if !x.has(queueKey(h.id, at)) {
-			x.faultf("%s: %s is due %s, but has no place in the queue", Describe(k), w.URI, r.Due)
+			x.faultf("%s: %s is due %s, but has no place in the queue", describeKey(k), w.URI, r.Due)
 		}
 	}
 	if w.Forbidden {
 		t.forbidden++
 		if !x.has(forbiddenKey(h.id, fp)) {
-			x.faultf("%s: %s is forbidden, but not listed", Describe(k), w.URI)
+			x.faultf("%s: %s is forbidden, but not listed", describeKey(k), w.URI)
 		}
 	}
 	if s := h.taker(fp); s != nil && (s.place != at || s.scheme != r.URI.Scheme() || !s.known || s.listed != w.Forbidden || s.held != w.Held) {
-		x.faultf("%s: the claim of %s is out of date", Describe(k), w.URI)
+		x.faultf("%s: the claim of %s is out of date", describeKey(k), w.URI)
 	}
 	return nil
 }
@@ -259,7 +259,7 @@ func (x *checker) place(item *badger.Item) error {
 		return damaged(k, errors.Join(errors.New("its URI is missing, or due at another time"), err))
 	}
 	if at.before(t.mark) {
-		x.faultf("%s: is below the watermark, %s will not be visited", Describe(k), w.URI)
+		x.faultf("%s: is below the watermark, %s will not be visited", describeKey(k), w.URI)
 	}
 	if err := x.pooled(h, t, at, item); err != nil || h.taker(at.fp()) != nil {
 		return err

@@ -75,7 +75,7 @@
 // # Steering
 //
 // An operator can look at and change what waits while the crawl goes on: [Frontier.List], [Frontier.Count] and
-// [Frontier.Steer] walk over a [Select] of URIs in small steps, with a [Cursor] between one and the next, and hold no lock
+// [Frontier.Steer] walk over a [Selection] of URIs in small steps, with a [Cursor] between one and the next, and hold no lock
 // while they read. [Frontier.SteerHosts] pauses hosts. An [Entry] is a URI with all its history, as JSON on one line;
 // [Frontier.Import] takes it back. Holds and pauses are on disk like everything else.
 //

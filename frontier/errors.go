@@ -29,5 +29,5 @@ var (
 
 // damaged says which key is not as it should be.
 func damaged(key []byte, why error) error {
-	return fmt.Errorf("%s: %w: %w", Describe(key), why, ErrCorrupt)
+	return fmt.Errorf("%s: %w: %w", describeKey(key), why, ErrCorrupt)
 }

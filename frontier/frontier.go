@@ -20,9 +20,9 @@ type Options struct {
 	// where a busy store would stall in the end.
 	Compactors int
 
-	// Filling says that a command is going to write a great number of rows at once and nothing is crawled meanwhile: the store is
-	// tidied in smaller steps, which takes less memory, and in fewer levels, and is asked for less that it does not have. See also [Frontier.Relieve].
-	Filling bool
+	// BulkLoad says that a command is going to write a great number of rows at once and nothing is crawled meanwhile: the store is
+	// tidied in smaller steps, which takes less memory, and in fewer levels, and is asked for less that it does not have. See also [Frontier.PageOut].
+	BulkLoad bool
 
 	Logger badger.Logger // for what the store has to say; nil is silence
 
@@ -37,7 +37,7 @@ type Options struct {
 	// Group names the hosts that share politeness because one server stands behind them: those for which it gives the same
 	// name have together as many visits in progress, and as long rests after them, as one of them may have alone, and a
 	// Retry-After of one goes for all. Empty is a host by itself; nil makes no groups. It is asked when a host becomes known
-	// and by [Frontier.Refit], under the same conditions as Valence.
+	// and by [Frontier.RefreshHosts], under the same conditions as Valence.
 	Group func(uri.Host) string
 
 	// Limits says how many URIs a host may have; nil is MaxURIsPerHost for all. It is asked under the same conditions as

@@ -100,10 +100,10 @@ func (r *recent) forget(marks []mark) {
 // recentAtATime is how many URIs are looked for at a time.
 const recentAtATime = 64
 
-// Recent sets for each of the URIs whether it is certain that it has a place in the store, because it was found there lately. Where
+// RecentlyKnown sets for each of the URIs whether it is certain that it has a place in the store, because it was found there lately. Where
 // that is false the store knows. Adding a URI that is known changes nothing, unless it is to be visited sooner: so whoever finds
 // thousands of links has no need to make candidates of all of them. It reads nothing from the disk.
-func (f *Frontier) Recent(us []uri.URI, known []bool) {
+func (f *Frontier) RecentlyKnown(us []uri.URI, known []bool) {
 	var marks [recentAtATime]mark
 	clear(known)
 	for len(us) > 0 {

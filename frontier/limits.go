@@ -57,21 +57,21 @@ func (c *change) count(k []byte) (int64, error) {
 // directoryKey is where the URIs of u's folder are counted.
 func directoryKey(host uint32, u uri.URI) []byte { return asideKey(asideDirectory, host, folderOf(u)) }
 
-// Fill says how full a host and one of its folders are. The limits are those in force.
-type Fill struct {
+// Usage says how full a host and one of its folders are. The limits are those in force.
+type Usage struct {
 	URIs, InDirectory int64
 	Limits
 }
 
-// Fill tells how much room there is for one more URI beside u.
-func (f *Frontier) Fill(u uri.URI) (Fill, error) {
+// Usage tells how much room there is for one more URI beside u.
+func (f *Frontier) Usage(u uri.URI) (Usage, error) {
 	id, err := f.idOf(u)
 	if err != nil || u.IsZero() {
-		return Fill{}, err
+		return Usage{}, err
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	fill := Fill{Limits: f.limitsOf(u.Host())}
+	fill := Usage{Limits: f.limitsOf(u.Host())}
 	if id == 0 {
 		return fill, nil
 	}

@@ -44,8 +44,8 @@ func TestLimits(t *testing.T) {
 	add("http://other.example/1", isNew)
 	add("http://other.example/2", refused)
 
-	got, err := w.Fill(parse(t, "https://news.example/a/3"))
-	if want := (frontier.Fill{URIs: 5, InDirectory: 2, Limits: frontier.Limits{URIs: 5, PerDirectory: 2}}); err != nil || got != want {
+	got, err := w.Usage(parse(t, "https://news.example/a/3"))
+	if want := (frontier.Usage{URIs: 5, InDirectory: 2, Limits: frontier.Limits{URIs: 5, PerDirectory: 2}}); err != nil || got != want {
 		t.Errorf("Fill = %+v, %v; want %+v", got, err, want)
 	}
 
@@ -84,7 +84,7 @@ func TestAFolderIsFullOfWhatWasKnownBeforeItsLimit(t *testing.T) {
 	add("http://news.example/a/6", refused)
 	add("http://news.example/c/1", isNew)
 	add("http://other.example/a/2", isNew)
-	if got, err := w.Fill(parse(t, "http://news.example/b/9")); err != nil || got.InDirectory != 3 {
+	if got, err := w.Usage(parse(t, "http://news.example/b/9")); err != nil || got.InDirectory != 3 {
 		t.Errorf("%d URIs are in the folder, %v; want 3", got.InDirectory, err)
 	}
 }
@@ -121,7 +121,7 @@ func TestFoldersAreCountedWhileTheyGrow(t *testing.T) {
 	adding.Wait()
 	total := int64(0)
 	for i := range 2_000 {
-		got, err := w.Fill(parse(t, fmt.Sprintf("http://news.example/f%d/", i)))
+		got, err := w.Usage(parse(t, fmt.Sprintf("http://news.example/f%d/", i)))
 		if err != nil {
 			t.Fatal(err)
 		}

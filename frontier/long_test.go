@@ -35,11 +35,11 @@ func TestTextsAtTheirLimitFitIntoTransactions(t *testing.T) {
 		o.Politeness, o.Forbidden = frontier.Politeness{}, true
 		w.settle(c, o)
 	}
-	w.steerAt(now, frontier.Select{}, frontier.Action{Verb: frontier.Hold})
-	w.steerAt(now, frontier.Select{}, frontier.Action{Verb: frontier.Release})
+	w.steerAt(now, frontier.Selection{}, frontier.Action{Verb: frontier.Hold})
+	w.steerAt(now, frontier.Selection{}, frontier.Action{Verb: frontier.Release})
 	var entries []frontier.Entry
 	for next := frontier.Cursor(""); ; {
-		list, then, err := w.List(now, frontier.Select{}, next, 100)
+		list, then, err := w.List(now, frontier.Selection{}, next, 100)
 		if err != nil {
 			t.Fatal(err)
 		}

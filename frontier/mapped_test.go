@@ -14,7 +14,7 @@ import (
 
 func TestTablesThatAreLetGoAreReadAgain(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, func(o *frontier.Options) { o.Filling, o.Compactors = true, 0 })
+	w := newWorld(t, func(o *frontier.Options) { o.BulkLoad, o.Compactors = true, 0 })
 	must := func(err error) { t.Helper(); w.wantErr(err, nil) }
 	dir := w.o.Dir
 	value := func(n int) []byte { return []byte(strings.Repeat(fmt.Sprintf("%08d", n*7919), 64)) }
@@ -46,11 +46,11 @@ func TestTablesThatAreLetGoAreReadAgain(t *testing.T) {
 	if before == 0 {
 		t.Skip("it is not told here what of a file is resident")
 	}
-	must(w.Relieve(1 << 50))
+	must(w.PageOut(1 << 50))
 	if n := resident(t, dir); n < before/2 { // a little the kernel may have taken meanwhile
 		t.Errorf("%d KiB of the tables are resident and %d were, though that is little", n, before)
 	}
-	must(w.Relieve(0))
+	must(w.PageOut(0))
 	t.Logf("%d KiB of the tables are resident, %d were before they were let go", resident(t, dir), before) // the kernel does as it likes
 	read()
 }

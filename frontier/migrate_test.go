@@ -21,7 +21,7 @@ func TestAnOlderStoreIsKeptBeforeItIsMigrated(t *testing.T) {
 		t.Errorf("format % x, want 2", got)
 	}
 	// What happens to the store later does not touch the copy; nor does it when its tables are removed, which Badger empties first.
-	w.steerAt(at(time.Hour), frontier.Select{}, frontier.Action{Verb: frontier.Forget})
+	w.steerAt(at(time.Hour), frontier.Selection{}, frontier.Action{Verb: frontier.Forget})
 	w.close()
 	db, err := badger.Open(badger.DefaultOptions(dir).WithLogger(nil))
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 // The moves of an operator, for the model.
 
 // selection is a random one, and whether a URI is meant by it.
-func (p *play) selection() (s frontier.Select, meant func(text string, u *modelURI) bool) {
+func (p *play) selection() (s frontier.Selection, meant func(text string, u *modelURI) bool) {
 	tests := []func(text string, u *modelURI) bool{}
 	if p.IntN(3) == 0 {
 		s.Host = []string{"h0.example", "*.example", "*.h1.example", "none.example"}[p.IntN(4)]
@@ -153,7 +153,7 @@ func (p *play) apply(a frontier.Action, text string, u *modelURI) bool {
 }
 
 // steerAt walks to the end.
-func (w *world) steerAt(now time.Time, s frontier.Select, a frontier.Action) (total frontier.Steered) {
+func (w *world) steerAt(now time.Time, s frontier.Selection, a frontier.Action) (total frontier.Steered) {
 	w.Helper()
 	for from := frontier.Cursor(""); ; {
 		done, next, err := w.Steer(now, s, a, from)
@@ -207,7 +207,7 @@ func (p *play) steerHosts() {
 // importSome lists everything, forgets some of it, and imports the list again.
 func (p *play) importSome() {
 	p.log("import")
-	list, _, err := p.List(p.now, frontier.Select{}, "", 1000)
+	list, _, err := p.List(p.now, frontier.Selection{}, "", 1000)
 	if err != nil {
 		p.Fatal(err)
 	}
@@ -218,7 +218,7 @@ func (p *play) importSome() {
 			continue
 		}
 		gone++
-		done := p.steerAt(p.now, frontier.Select{URIs: []uri.URI{e.URI}}, frontier.Action{Verb: frontier.Forget})
+		done := p.steerAt(p.now, frontier.Selection{URIs: []uri.URI{e.URI}}, frontier.Action{Verb: frontier.Forget})
 		if done.Changed != 1 {
 			p.Fatalf("forget %s = %+v", e.URI, done)
 		}

@@ -320,7 +320,7 @@ func (p *play) settleOne() {
 	o.Forbidden = p.IntN(3) == 0 && !isRobots(c)
 	o.Reopen = isRobots(c) && p.IntN(2) == 0
 	o.HostDown = p.IntN(8) == 0
-	o.Unasked = !o.HostDown && p.IntN(8) == 0
+	o.NoRequest = !o.HostDown && p.IntN(8) == 0
 	if p.IntN(8) == 0 {
 		o.RetryAfter = p.now.Add(time.Duration(p.IntN(600)) * time.Second)
 	}
@@ -347,7 +347,7 @@ func (p *play) settleModel(u *modelURI, h *modelHost, c held, o frontier.Settlem
 	if o.RetryAfter.After(p.now) && o.RetryAfter.After(h.asked) {
 		h.asked = millisUp(o.RetryAfter)
 	}
-	if o.Unasked {
+	if o.NoRequest {
 		// A visit that did not take place tells nothing about the host.
 	} else if !o.HostDown {
 		h.down = 0
@@ -466,7 +466,7 @@ func (p *play) compareRecent() {
 		us = append(us, parse(p, fmt.Sprintf("%s://h%d.example/%d", []string{"http", "https"}[n%2], n/2%4, n/8)))
 	}
 	known := slices.Repeat([]bool{true}, len(us))
-	p.Recent(us, known)
+	p.RecentlyKnown(us, known)
 	for i, is := range known {
 		if is {
 			p.recent++

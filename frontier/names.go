@@ -170,10 +170,10 @@ func (c *change) writeName(n called) error {
 	return c.txn.Set(holderKey(n.name), []byte(n.URI.String()))
 }
 
-// Holder is the URI that is visited for all that have one name with r's: r's own, or another one that was known before. A
+// VisitedFor is the URI that is visited for all that have one name with r's: r's own, or another one that was known before. A
 // seed, and what a URI of the same name redirects to, are visited in their own right. If nobody has the name yet, or one
 // that does not answer while r does, r's URI has it from now on.
-func (f *Frontier) Holder(r Record) (uri.URI, error) {
+func (f *Frontier) VisitedFor(r Record) (uri.URI, error) {
 	name, ok := f.nameOf(r.URI)
 	if !ok || r.Hops == "" || f.follows(name, r.Hops, r.Via) {
 		return r.URI, nil
@@ -216,8 +216,8 @@ func (f *Frontier) holderOf(u uri.URI, name string) (other uri.URI, err error) {
 	return u, c.commit()
 }
 
-// Namesake is another known URI that is visited in u's place, because the two have one name; ok is false when there is none.
-func (f *Frontier) Namesake(u uri.URI) (other uri.URI, ok bool, err error) {
+// VisitedInstead is another known URI that is visited in u's place, because the two have one name; ok is false when there is none.
+func (f *Frontier) VisitedInstead(u uri.URI) (other uri.URI, ok bool, err error) {
 	name, called := f.nameOf(u)
 	if !called {
 		return uri.URI{}, false, nil

@@ -88,7 +88,7 @@ func TestHolder(t *testing.T) {
 	w.add(day, "http://news.example/a", "http://news.example/A", "http://news.example/b")
 	holder := func(text string, hops uri.HopPath) string {
 		t.Helper()
-		u, err := w.Holder(frontier.Record{URI: parse(t, text), Hops: hops})
+		u, err := w.VisitedFor(frontier.Record{URI: parse(t, text), Hops: hops})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -149,7 +149,7 @@ func TestTheNameGoesToOneThatAnswers(t *testing.T) {
 	if w.find("http://news.example/a?ref=new", "L", "") {
 		t.Error("another new URI of the name was not taken for the one before")
 	}
-	dead, err := w.Holder(c.Record)
+	dead, err := w.VisitedFor(c.Record)
 	if err != nil || dead.String() != "http://news.example/a" {
 		t.Errorf("the dead one's name is held by %s, %v", dead, err)
 	}

@@ -12,89 +12,89 @@ import (
 
 // entryLine is an [Entry] as an export writes it.
 type entryLine struct {
-	URI          uri.URI         `json:"uri"`
-	Hops         jsonText        `json:"hops,omitempty"`
-	Via          jsonText        `json:"via,omitempty"`
-	Seed         jsonText        `json:"seed,omitempty"`
-	Due          *time.Time      `json:"due,omitempty"`
-	Held         bool            `json:"held,omitempty"`
-	Forbidden    bool            `json:"forbidden,omitempty"`
-	InProgress   bool            `json:"in_progress,omitempty"`
-	FirstSeen    *time.Time      `json:"first_seen,omitempty"`
-	LastVisit    *time.Time      `json:"last_visit,omitempty"`
-	LastCapture  *time.Time      `json:"last_capture,omitempty"`
-	LastRead     *time.Time      `json:"last_read,omitempty"`
-	LastChange   *time.Time      `json:"last_change,omitempty"`
-	Visits       int             `json:"visits,omitempty"`
-	Versions     int             `json:"versions,omitempty"`
-	Failures     int             `json:"failures,omitempty"`
-	Unread       int             `json:"unread,omitempty"`
-	Gone         int             `json:"gone,omitempty"`
-	LastStatus   int             `json:"last_status,omitempty"`
-	Wait         jsonDuration    `json:"wait,omitempty"`
-	Rate         float64         `json:"rate,omitempty"`
-	Memory       jsonText        `json:"memory,omitempty"`
-	Why          jsonText        `json:"why,omitempty"`
-	Source       jsonText        `json:"source,omitempty"`
-	Born         *time.Time      `json:"born,omitempty"`
-	Urgent       bool            `json:"urgent,omitempty"`
-	Prompt       bool            `json:"prompt,omitempty"`
-	SaidChanged  *time.Time      `json:"said_changed,omitempty"`
-	SaidNothing  *time.Time      `json:"said_nothing,omitempty"`
-	ContentType  jsonText        `json:"content_type,omitempty"`
-	Status       int             `json:"status,omitempty"`
-	Location     jsonText        `json:"location,omitempty"`
-	ETag         jsonText        `json:"etag,omitempty"`
-	LastModified jsonText        `json:"last_modified,omitempty"`
-	Payload      jsonDigest      `json:"payload,omitzero"`
-	Comparison   *comparisonLine `json:"comparison,omitempty"`
-	Recent       []byte          `json:"recent,omitempty"`
-	Size         int64           `json:"size,omitempty"`
-	Origin       *originLine     `json:"origin,omitempty"`
+	URI               uri.URI         `json:"uri"`
+	Hops              jsonText        `json:"hops,omitempty"`
+	Via               jsonText        `json:"via,omitempty"`
+	Seed              jsonText        `json:"seed,omitempty"`
+	Due               *time.Time      `json:"due,omitempty"`
+	Held              bool            `json:"held,omitempty"`
+	Forbidden         bool            `json:"forbidden,omitempty"`
+	InProgress        bool            `json:"in_progress,omitempty"`
+	FirstSeen         *time.Time      `json:"first_seen,omitempty"`
+	LastVisit         *time.Time      `json:"last_visit,omitempty"`
+	LastCapture       *time.Time      `json:"last_capture,omitempty"`
+	LastRead          *time.Time      `json:"last_read,omitempty"`
+	LastChange        *time.Time      `json:"last_change,omitempty"`
+	Visits            int             `json:"visits,omitempty"`
+	Versions          int             `json:"versions,omitempty"`
+	Failures          int             `json:"failures,omitempty"`
+	Unread            int             `json:"unread,omitempty"`
+	Gone              int             `json:"gone,omitempty"`
+	LastStatus        int             `json:"last_status,omitempty"`
+	Wait              jsonDuration    `json:"wait,omitempty"`
+	Rate              float64         `json:"rate,omitempty"`
+	Memory            jsonText        `json:"memory,omitempty"`
+	Why               jsonText        `json:"why,omitempty"`
+	Source            jsonText        `json:"source,omitempty"`
+	Born              *time.Time      `json:"born,omitempty"`
+	Urgent            bool            `json:"urgent,omitempty"`
+	Prompt            bool            `json:"prompt,omitempty"`
+	ReportedChange    *time.Time      `json:"said_changed,omitempty"`
+	ReportedUnchanged *time.Time      `json:"said_nothing,omitempty"`
+	ContentType       jsonText        `json:"content_type,omitempty"`
+	Status            int             `json:"status,omitempty"`
+	Location          jsonText        `json:"location,omitempty"`
+	ETag              jsonText        `json:"etag,omitempty"`
+	LastModified      jsonText        `json:"last_modified,omitempty"`
+	Payload           jsonDigest      `json:"payload,omitzero"`
+	Comparison        *comparisonLine `json:"comparison,omitempty"`
+	Recent            []byte          `json:"recent,omitempty"`
+	Size              int64           `json:"size,omitempty"`
+	Origin            *originLine     `json:"origin,omitempty"`
 }
 
 // newEntryLine returns the line of an entry.
 func newEntryLine(e Entry) entryLine {
 	return entryLine{
-		URI:          e.URI,
-		Hops:         jsonText(e.Hops),
-		Via:          jsonText(e.Via),
-		Seed:         jsonText(e.Seed),
-		Due:          timeOrNil(e.Due),
-		Held:         e.Held,
-		Forbidden:    e.Forbidden,
-		InProgress:   e.InProgress,
-		FirstSeen:    timeOrNil(e.FirstSeen),
-		LastVisit:    timeOrNil(e.LastVisit),
-		LastCapture:  timeOrNil(e.LastCapture),
-		LastRead:     timeOrNil(e.LastRead),
-		LastChange:   timeOrNil(e.LastChange),
-		Visits:       e.Visits,
-		Versions:     e.Versions,
-		Failures:     e.Failures,
-		Unread:       e.Unread,
-		Gone:         e.Gone,
-		LastStatus:   e.LastStatus,
-		Wait:         jsonDuration(e.Wait),
-		Rate:         finite(e.Rate),
-		Memory:       jsonText(e.Memory),
-		Why:          jsonText(e.Why),
-		Source:       jsonText(e.Source),
-		Born:         timeOrNil(e.Born),
-		Urgent:       e.Urgent,
-		Prompt:       e.Prompt,
-		SaidChanged:  timeOrNil(e.SaidChanged),
-		SaidNothing:  timeOrNil(e.SaidNothing),
-		ContentType:  jsonText(e.ContentType),
-		Status:       e.Status,
-		Location:     jsonText(e.Location),
-		ETag:         jsonText(e.Validators.ETag),
-		LastModified: jsonText(e.Validators.LastModified),
-		Payload:      jsonDigest(e.Payload),
-		Comparison:   newComparisonLine(e.Comparison),
-		Recent:       e.Recent.Bytes(),
-		Size:         e.Size,
-		Origin:       newOriginLine(e.Origin),
+		URI:               e.URI,
+		Hops:              jsonText(e.Hops),
+		Via:               jsonText(e.Via),
+		Seed:              jsonText(e.Seed),
+		Due:               timeOrNil(e.Due),
+		Held:              e.Held,
+		Forbidden:         e.Forbidden,
+		InProgress:        e.InProgress,
+		FirstSeen:         timeOrNil(e.FirstSeen),
+		LastVisit:         timeOrNil(e.LastVisit),
+		LastCapture:       timeOrNil(e.LastCapture),
+		LastRead:          timeOrNil(e.LastRead),
+		LastChange:        timeOrNil(e.LastChange),
+		Visits:            e.Visits,
+		Versions:          e.Versions,
+		Failures:          e.Failures,
+		Unread:            e.Unread,
+		Gone:              e.Gone,
+		LastStatus:        e.LastStatus,
+		Wait:              jsonDuration(e.Wait),
+		Rate:              finite(e.Rate),
+		Memory:            jsonText(e.Memory),
+		Why:               jsonText(e.Why),
+		Source:            jsonText(e.Source),
+		Born:              timeOrNil(e.Born),
+		Urgent:            e.Urgent,
+		Prompt:            e.Prompt,
+		ReportedChange:    timeOrNil(e.ReportedChange),
+		ReportedUnchanged: timeOrNil(e.ReportedUnchanged),
+		ContentType:       jsonText(e.ContentType),
+		Status:            e.Status,
+		Location:          jsonText(e.Location),
+		ETag:              jsonText(e.Validators.ETag),
+		LastModified:      jsonText(e.Validators.LastModified),
+		Payload:           jsonDigest(e.Payload),
+		Comparison:        newComparisonLine(e.Comparison),
+		Recent:            e.Recent.Bytes(),
+		Size:              e.Size,
+		Origin:            newOriginLine(e.Origin),
 	}
 }
 
@@ -107,37 +107,37 @@ func (l entryLine) entry() Entry {
 			Via:  string(l.Via),
 			Seed: string(l.Seed),
 			History: History{
-				Due:         timeOrZero(l.Due),
-				FirstSeen:   timeOrZero(l.FirstSeen),
-				LastVisit:   timeOrZero(l.LastVisit),
-				LastCapture: timeOrZero(l.LastCapture),
-				LastRead:    timeOrZero(l.LastRead),
-				LastChange:  timeOrZero(l.LastChange),
-				Visits:      l.Visits,
-				Versions:    l.Versions,
-				Failures:    l.Failures,
-				Unread:      l.Unread,
-				Gone:        l.Gone,
-				LastStatus:  l.LastStatus,
-				Wait:        time.Duration(l.Wait),
-				Rate:        l.Rate,
-				Memory:      string(l.Memory),
-				Why:         string(l.Why),
-				Source:      string(l.Source),
-				Born:        timeOrZero(l.Born),
-				Urgent:      l.Urgent,
-				Prompt:      l.Prompt,
-				SaidChanged: timeOrZero(l.SaidChanged),
-				SaidNothing: timeOrZero(l.SaidNothing),
-				ContentType: string(l.ContentType),
-				Status:      l.Status,
-				Location:    string(l.Location),
-				Validators:  evaluators.Validators{ETag: string(l.ETag), LastModified: string(l.LastModified)},
-				Payload:     digest.Digest(l.Payload),
-				Comparison:  l.Comparison.value(),
-				Recent:      evaluators.RingOf(l.Recent),
-				Size:        l.Size,
-				Origin:      l.Origin.value(),
+				Due:               timeOrZero(l.Due),
+				FirstSeen:         timeOrZero(l.FirstSeen),
+				LastVisit:         timeOrZero(l.LastVisit),
+				LastCapture:       timeOrZero(l.LastCapture),
+				LastRead:          timeOrZero(l.LastRead),
+				LastChange:        timeOrZero(l.LastChange),
+				Visits:            l.Visits,
+				Versions:          l.Versions,
+				Failures:          l.Failures,
+				Unread:            l.Unread,
+				Gone:              l.Gone,
+				LastStatus:        l.LastStatus,
+				Wait:              time.Duration(l.Wait),
+				Rate:              l.Rate,
+				Memory:            string(l.Memory),
+				Why:               string(l.Why),
+				Source:            string(l.Source),
+				Born:              timeOrZero(l.Born),
+				Urgent:            l.Urgent,
+				Prompt:            l.Prompt,
+				ReportedChange:    timeOrZero(l.ReportedChange),
+				ReportedUnchanged: timeOrZero(l.ReportedUnchanged),
+				ContentType:       string(l.ContentType),
+				Status:            l.Status,
+				Location:          string(l.Location),
+				Validators:        evaluators.Validators{ETag: string(l.ETag), LastModified: string(l.LastModified)},
+				Payload:           digest.Digest(l.Payload),
+				Comparison:        l.Comparison.value(),
+				Recent:            evaluators.RingOf(l.Recent),
+				Size:              l.Size,
+				Origin:            l.Origin.value(),
 			},
 		},
 		Held:       l.Held,

@@ -112,9 +112,9 @@ func (a HostAction) apply(s *state, now time.Time) (changed bool) {
 	return changed
 }
 
-// Refit asks [Options].Valence and Group anew for all hosts: a new configuration reaches hosts at once that are not visited now.
+// RefreshHosts asks [Options].Valence and Group anew for all hosts: a new configuration reaches hosts at once that are not visited now.
 // Those that are get their slots when the visit ends.
-func (f *Frontier) Refit() error {
+func (f *Frontier) RefreshHosts() error {
 	hosts, err := f.known()
 	if err != nil {
 		return err

@@ -11,7 +11,7 @@ const maxListed = 1_000
 // List gives up to n selected URIs behind a cursor, n at most 1,000, in the order of the store: host by host, and on a host
 // in no order that means anything. It reads a bounded part of the store; so it may give none though there are more. The
 // walk is over when next is empty.
-func (f *Frontier) List(now time.Time, s Select, from Cursor, n int) (list []Entry, next Cursor, err error) {
+func (f *Frontier) List(now time.Time, s Selection, from Cursor, n int) (list []Entry, next Cursor, err error) {
 	found, next, err := f.step(s, from, min(max(n, 1), maxListed), now)
 	if err != nil {
 		return nil, "", fmt.Errorf("list URIs of the frontier: %w", err)
@@ -33,7 +33,7 @@ func (f *Frontier) isClaimed(x found) bool {
 }
 
 // Count counts selected URIs behind a cursor, in a bounded part of the store. The walk is over when next is empty.
-func (f *Frontier) Count(now time.Time, s Select, from Cursor) (n int64, next Cursor, err error) {
+func (f *Frontier) Count(now time.Time, s Selection, from Cursor) (n int64, next Cursor, err error) {
 	found, next, err := f.step(s, from, maxLooked, now)
 	if err != nil {
 		return 0, "", fmt.Errorf("count URIs of the frontier: %w", err)

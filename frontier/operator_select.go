@@ -44,11 +44,11 @@ func States() []State {
 // Heritrix's.
 const statusRejected = -5000
 
-// MaxNamed is how many URIs a [Select] may name one by one.
+// MaxNamed is how many URIs a [Selection] may name one by one.
 const MaxNamed = 10_000
 
-// Select says which URIs are meant: those for which all that is set is true. The zero value means all.
-type Select struct {
+// Selection says which URIs are meant: those for which all that is set is true. The zero value means all.
+type Selection struct {
 	URIs   []uri.URI      // one of these, at most [MaxNamed]; none is no condition
 	Host   string         // on this host, or, as "*.example.org", on it or one below it
 	Prefix string         // its canonical form begins with this
@@ -57,11 +57,11 @@ type Select struct {
 }
 
 // IsAll tells whether nothing is set, so that every URI is meant.
-func (s Select) IsAll() bool {
+func (s Selection) IsAll() bool {
 	return len(s.URIs) == 0 && s.Host == "" && s.Prefix == "" && s.Match == nil && len(s.States) == 0
 }
 
-func (s Select) check() error {
+func (s Selection) check() error {
 	if len(s.URIs) > MaxNamed {
 		return fmt.Errorf("%d URIs are named, at most %d can be", len(s.URIs), MaxNamed)
 	}
@@ -87,12 +87,12 @@ func HostMatches(pattern string, h uri.Host) bool {
 }
 
 // text tells whether a URI with this text, on a host that fits, can be meant.
-func (s Select) text(t []byte) bool {
+func (s Selection) text(t []byte) bool {
 	return strings.HasPrefix(string(t), s.Prefix) && (s.Match == nil || s.Match.Match(t))
 }
 
 // states tells whether all wanted states are true of a row.
-func (s Select) states(w uriRow, claimed bool, now int64) bool {
+func (s Selection) states(w uriRow, claimed bool, now int64) bool {
 	for _, state := range s.States {
 		if !is(state, w, claimed, now) {
 			return false
@@ -140,7 +140,7 @@ type spot struct {
 	named int
 }
 
-func (c Cursor) spot(s Select) (spot, error) {
+func (c Cursor) spot(s Selection) (spot, error) {
 	var at spot
 	if c == "" {
 		return at, nil
@@ -177,7 +177,7 @@ type found struct {
 }
 
 // step finds up to n selected URIs behind a cursor. No lock is held while it reads. The walk is over when next is empty.
-func (f *Frontier) step(s Select, from Cursor, n int, now time.Time) (list []found, next Cursor, err error) {
+func (f *Frontier) step(s Selection, from Cursor, n int, now time.Time) (list []found, next Cursor, err error) {
 	if err := s.check(); err != nil {
 		return nil, "", err
 	}
@@ -189,7 +189,7 @@ func (f *Frontier) step(s Select, from Cursor, n int, now time.Time) (list []fou
 	if err != nil {
 		return nil, "", err
 	}
-	w := walk{Select: s, hosts: hosts, most: n, now: millis(now)}
+	w := walk{Selection: s, hosts: hosts, most: n, now: millis(now)}
 	err = f.db.View(func(txn *badger.Txn) error {
 		if len(s.URIs) > 0 {
 			next, err = w.named(txn, f, at)
@@ -224,7 +224,7 @@ func (f *Frontier) fitting(w walk) []found {
 
 // walk is one step of a walk.
 type walk struct {
-	Select
+	Selection
 	hosts  []*host
 	most   int
 	now    int64

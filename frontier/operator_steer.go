@@ -78,7 +78,7 @@ const steerBatch = 40
 // A URI that is being visited is held and released like any other: the hold begins when its visit ends. All other verbs
 // leave it alone. Neither Force nor Release makes anybody impolite: a host hands out URIs at its pace, however many are
 // due, and each round of its choices keeps shares for seeds, feeds and first visits; see the package comment.
-func (f *Frontier) Steer(now time.Time, s Select, a Action, from Cursor) (done Steered, next Cursor, err error) {
+func (f *Frontier) Steer(now time.Time, s Selection, a Action, from Cursor) (done Steered, next Cursor, err error) {
 	if err = a.check(); err == nil {
 		var list []found
 		if list, next, err = f.step(s, from, steerBatch, now); err == nil {
@@ -91,7 +91,7 @@ func (f *Frontier) Steer(now time.Time, s Select, a Action, from Cursor) (done S
 	return done, next, nil
 }
 
-func (f *Frontier) steer(now time.Time, s Select, a Action, list []found) (Steered, error) {
+func (f *Frontier) steer(now time.Time, s Selection, a Action, list []found) (Steered, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.closed {
@@ -108,7 +108,7 @@ func (f *Frontier) steer(now time.Time, s Select, a Action, list []found) (Steer
 	return total, err
 }
 
-func (f *Frontier) steerOnce(now time.Time, s Select, a Action, list []found) (done Steered, err error) {
+func (f *Frontier) steerOnce(now time.Time, s Selection, a Action, list []found) (done Steered, err error) {
 	if len(list) == 0 {
 		return done, nil
 	}

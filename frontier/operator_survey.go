@@ -10,8 +10,8 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// Waiting is what a survey tells of a URI.
-type Waiting struct {
+// SurveyedURI is what a survey tells of a URI.
+type SurveyedURI struct {
 	Host        uri.Host
 	URI         uri.URI
 	Hops        uri.HopPath
@@ -48,8 +48,8 @@ const maxSurveyed = 20_000
 
 // Survey tells of all URIs of a host, or of all hosts if it is empty, some thousands at a time; it is called again from
 // next until that is empty. It holds no lock while it reads.
-func (f *Frontier) Survey(host uri.Host, from Cursor, each func(Waiting)) (next Cursor, err error) {
-	at, err := from.spot(Select{})
+func (f *Frontier) Survey(host uri.Host, from Cursor, each func(SurveyedURI)) (next Cursor, err error) {
+	at, err := from.spot(Selection{})
 	if err != nil {
 		return "", err
 	}
@@ -89,7 +89,7 @@ func (f *Frontier) Survey(host uri.Host, from Cursor, each func(Waiting)) (next 
 			if err := decodeRow(it.Item(), &w); err != nil {
 				return err
 			}
-			each(Waiting{
+			each(SurveyedURI{
 				Host: hosts[id-1].name, URI: uri.FromCanonical(string(w.URI)), Hops: uri.HopPath(w.Hops), Due: fromMillis(w.Due), LastVisit: fromMicros(w.LastVisit), Wait: time.Duration(w.Wait),
 				ContentType: string(w.ContentType), Rate: w.Rate, Held: w.Held, Source: w.Source != "", FirstSeen: fromMicros(w.FirstSeen), LastChange: fromMicros(w.LastChange),
 				Versions: w.Versions,

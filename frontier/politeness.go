@@ -61,7 +61,7 @@ func askedRest(asked int64, o Settlement) int64 {
 func hostRest(rest int64, failures int, o Settlement) (until int64, inARow int) {
 	rest = max(rest, askedRest(0, o))
 	if !o.HostDown {
-		if o.Unasked {
+		if o.NoRequest {
 			return rest, failures
 		}
 		return rest, 0

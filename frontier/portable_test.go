@@ -75,7 +75,7 @@ func TestExportsHoldEverything(t *testing.T) {
 			t.Fatal(done, err)
 		}
 		w.reopen(day)
-		list, _, err := w.List(day, frontier.Select{}, "", 1)
+		list, _, err := w.List(day, frontier.Selection{}, "", 1)
 		if err != nil || len(list) != 1 {
 			t.Fatal(list, err)
 		}
@@ -88,7 +88,7 @@ func TestImportIsIdempotent(t *testing.T) {
 	from, to := newWorld(t), newWorld(t)
 	from.add(day, pages("a.example", 100)...)
 	from.add(day, pages("b.example", 3)...)
-	list, _, err := from.List(day, frontier.Select{}, "", 1000)
+	list, _, err := from.List(day, frontier.Selection{}, "", 1000)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,7 +99,7 @@ func TestImportIsIdempotent(t *testing.T) {
 		}
 		to.reopen(day)
 	}
-	again, _, err := to.List(day, frontier.Select{}, "", 1000)
+	again, _, err := to.List(day, frontier.Selection{}, "", 1000)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -55,8 +55,8 @@ func (f *Frontier) Upcoming(name uri.Host, n int) ([]Record, error) {
 	return list, nil
 }
 
-// Due counts the URIs that are due and wait, up to a number. It reads their places only.
-func (f *Frontier) Due(now time.Time, most int64) (n int64, err error) {
+// CountDue counts the URIs that are due and wait, up to a number. It reads their places only.
+func (f *Frontier) CountDue(now time.Time, most int64) (n int64, err error) {
 	type head struct {
 		host uint32
 		at   place
@@ -109,9 +109,9 @@ func dueOf(txn *badger.Txn, host uint32, from place, now, most int64) (n int64, 
 	return n, nil
 }
 
-// Ahead counts the URIs of its host that have an earlier place in the queue than this one, up to a number; ok is false
+// CountAhead counts the URIs of its host that have an earlier place in the queue than this one, up to a number; ok is false
 // when it has no place.
-func (f *Frontier) Ahead(u uri.URI, most int64) (n int64, ok bool, err error) {
+func (f *Frontier) CountAhead(u uri.URI, most int64) (n int64, ok bool, err error) {
 	h := f.hostNamed(u.Host())
 	if h == nil {
 		return 0, false, nil

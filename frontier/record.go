@@ -73,10 +73,10 @@ type History struct {
 	Urgent bool `row:"52" export:"urgent"` // visited before all others when it is due
 	Prompt bool `row:"53" export:"prompt"` // visited before most others when it is due, but after urgent ones: a feed
 
-	// SaidChanged is when the URI changed according to a feed or sitemap, for the next visit to use; zero if none said so.
+	// ReportedChange is when the URI changed according to a feed or sitemap, for the next visit to use; zero if none said so.
 	// SaidNothing is the latest time at which the same source had not said so yet; zero if that is not known.
-	SaidChanged time.Time `row:"54" export:"said_changed"`
-	SaidNothing time.Time `row:"55" export:"said_nothing"`
+	ReportedChange    time.Time `row:"54" export:"said_changed"`
+	ReportedUnchanged time.Time `row:"55" export:"said_nothing"`
 
 	// The remaining fields describe the last complete capture.
 

@@ -127,7 +127,7 @@ func TestAVisitThatDidNotTakePlaceSaysNothingAboutTheHost(t *testing.T) {
 		now = next
 		refused := w.claim(now, "http://a.example/")
 		o = visited(refused, now, 0)
-		o.Unasked, o.Record.Due, o.Politeness = true, now, frontier.Politeness{}
+		o.NoRequest, o.Record.Due, o.Politeness = true, now, frontier.Politeness{}
 		w.settle(refused, o)
 	}
 }

@@ -48,8 +48,8 @@ func (w *uriRow) encode(e *encoder) {
 	e.number(51, w.Born)
 	e.flag(52, w.Urgent)
 	e.flag(53, w.Prompt)
-	e.number(54, w.SaidChanged)
-	e.number(55, w.SaidNothing)
+	e.number(54, w.ReportedChange)
+	e.number(55, w.ReportedUnchanged)
 }
 
 // decode reads the fields of a map; it returns false if there is anything that encode does not write.
@@ -157,9 +157,9 @@ func (w *uriRow) decode2(d *decoder[string], k uint64, v item[string]) bool {
 	case 53:
 		d.flag(v, &w.Prompt)
 	case 54:
-		d.number(v, &w.SaidChanged)
+		d.number(v, &w.ReportedChange)
 	case 55:
-		d.number(v, &w.SaidNothing)
+		d.number(v, &w.ReportedUnchanged)
 	default:
 		return false
 	}

@@ -17,89 +17,89 @@ import (
 // uriRow is an [Entry] as it is stored. Texts are byte strings, because servers send bytes that are not UTF-8.
 // Times are in µs since 1970 and Due in ms, zero for none; durations are in ns.
 type uriRow struct {
-	URI          cbor.ByteString `cbor:"1,keyasint"`
-	Hops         cbor.ByteString `cbor:"2,keyasint,omitempty"`
-	Via          cbor.ByteString `cbor:"3,keyasint,omitempty"`
-	Seed         cbor.ByteString `cbor:"4,keyasint,omitempty"`
-	FirstSeen    int64           `cbor:"5,keyasint,omitempty"`
-	LastVisit    int64           `cbor:"6,keyasint,omitempty"`
-	LastCapture  int64           `cbor:"7,keyasint,omitempty"`
-	LastChange   int64           `cbor:"8,keyasint,omitempty"`
-	Due          int64           `cbor:"9,keyasint,omitempty"`
-	Visits       int             `cbor:"10,keyasint,omitempty"`
-	Versions     int             `cbor:"11,keyasint,omitempty"`
-	Failures     int             `cbor:"12,keyasint,omitempty"`
-	Unread       int             `cbor:"13,keyasint,omitempty"`
-	LastStatus   int             `cbor:"14,keyasint,omitempty"`
-	Wait         int64           `cbor:"15,keyasint,omitempty"`
-	ContentType  cbor.ByteString `cbor:"16,keyasint,omitempty"`
-	Status       int             `cbor:"17,keyasint,omitempty"`
-	Location     cbor.ByteString `cbor:"18,keyasint,omitempty"`
-	ETag         cbor.ByteString `cbor:"19,keyasint,omitempty"`
-	LastModified cbor.ByteString `cbor:"20,keyasint,omitempty"`
-	Payload      cbor.ByteString `cbor:"21,keyasint,omitempty"`
-	Comparison   cbor.ByteString `cbor:"22,keyasint,omitempty"`
-	Rules        uint64          `cbor:"23,keyasint,omitempty"`
-	Size         int64           `cbor:"24,keyasint,omitempty"`
-	Origin       *originRow      `cbor:"25,keyasint,omitempty"`
-	Forbidden    bool            `cbor:"26,keyasint,omitempty"`
-	Sketch       uint64          `cbor:"27,keyasint,omitempty"`
-	LastRead     int64           `cbor:"28,keyasint,omitempty"`
-	Gone         int             `cbor:"29,keyasint,omitempty"`
-	Recent       cbor.ByteString `cbor:"31,keyasint,omitempty"`
-	Rate         float64         `cbor:"40,keyasint,omitempty"`
-	Memory       cbor.ByteString `cbor:"30,keyasint,omitempty"`
-	Held         bool            `cbor:"80,keyasint,omitempty"`
-	Why          cbor.ByteString `cbor:"85,keyasint,omitempty"`
-	Source       cbor.ByteString `cbor:"50,keyasint,omitempty"`
-	Born         int64           `cbor:"51,keyasint,omitempty"`
-	Urgent       bool            `cbor:"52,keyasint,omitempty"`
-	Prompt       bool            `cbor:"53,keyasint,omitempty"`
-	SaidChanged  int64           `cbor:"54,keyasint,omitempty"`
-	SaidNothing  int64           `cbor:"55,keyasint,omitempty"`
+	URI               cbor.ByteString `cbor:"1,keyasint"`
+	Hops              cbor.ByteString `cbor:"2,keyasint,omitempty"`
+	Via               cbor.ByteString `cbor:"3,keyasint,omitempty"`
+	Seed              cbor.ByteString `cbor:"4,keyasint,omitempty"`
+	FirstSeen         int64           `cbor:"5,keyasint,omitempty"`
+	LastVisit         int64           `cbor:"6,keyasint,omitempty"`
+	LastCapture       int64           `cbor:"7,keyasint,omitempty"`
+	LastChange        int64           `cbor:"8,keyasint,omitempty"`
+	Due               int64           `cbor:"9,keyasint,omitempty"`
+	Visits            int             `cbor:"10,keyasint,omitempty"`
+	Versions          int             `cbor:"11,keyasint,omitempty"`
+	Failures          int             `cbor:"12,keyasint,omitempty"`
+	Unread            int             `cbor:"13,keyasint,omitempty"`
+	LastStatus        int             `cbor:"14,keyasint,omitempty"`
+	Wait              int64           `cbor:"15,keyasint,omitempty"`
+	ContentType       cbor.ByteString `cbor:"16,keyasint,omitempty"`
+	Status            int             `cbor:"17,keyasint,omitempty"`
+	Location          cbor.ByteString `cbor:"18,keyasint,omitempty"`
+	ETag              cbor.ByteString `cbor:"19,keyasint,omitempty"`
+	LastModified      cbor.ByteString `cbor:"20,keyasint,omitempty"`
+	Payload           cbor.ByteString `cbor:"21,keyasint,omitempty"`
+	Comparison        cbor.ByteString `cbor:"22,keyasint,omitempty"`
+	Rules             uint64          `cbor:"23,keyasint,omitempty"`
+	Size              int64           `cbor:"24,keyasint,omitempty"`
+	Origin            *originRow      `cbor:"25,keyasint,omitempty"`
+	Forbidden         bool            `cbor:"26,keyasint,omitempty"`
+	Sketch            uint64          `cbor:"27,keyasint,omitempty"`
+	LastRead          int64           `cbor:"28,keyasint,omitempty"`
+	Gone              int             `cbor:"29,keyasint,omitempty"`
+	Recent            cbor.ByteString `cbor:"31,keyasint,omitempty"`
+	Rate              float64         `cbor:"40,keyasint,omitempty"`
+	Memory            cbor.ByteString `cbor:"30,keyasint,omitempty"`
+	Held              bool            `cbor:"80,keyasint,omitempty"`
+	Why               cbor.ByteString `cbor:"85,keyasint,omitempty"`
+	Source            cbor.ByteString `cbor:"50,keyasint,omitempty"`
+	Born              int64           `cbor:"51,keyasint,omitempty"`
+	Urgent            bool            `cbor:"52,keyasint,omitempty"`
+	Prompt            bool            `cbor:"53,keyasint,omitempty"`
+	ReportedChange    int64           `cbor:"54,keyasint,omitempty"`
+	ReportedUnchanged int64           `cbor:"55,keyasint,omitempty"`
 }
 
 // newURIRow returns the stored form of a record that is due at a time in ms.
 func newURIRow(r Record, due int64) uriRow {
 	return uriRow{
-		URI:          cbor.ByteString(r.URI.String()),
-		Hops:         bounded(string(r.Hops)),
-		Via:          bounded(r.Via),
-		Seed:         bounded(r.Seed),
-		FirstSeen:    micros(r.FirstSeen),
-		LastVisit:    micros(r.LastVisit),
-		LastCapture:  micros(r.LastCapture),
-		LastRead:     micros(r.LastRead),
-		LastChange:   micros(r.LastChange),
-		Due:          due,
-		Visits:       r.Visits,
-		Versions:     r.Versions,
-		Failures:     r.Failures,
-		Unread:       r.Unread,
-		Gone:         r.Gone,
-		LastStatus:   r.LastStatus,
-		Wait:         int64(r.Wait),
-		Rate:         finite(r.Rate),
-		Memory:       cbor.ByteString(r.Memory),
-		Why:          cbor.ByteString(r.Why[:min(len(r.Why), MaxWhy)]),
-		Source:       bounded(r.Source),
-		Born:         micros(r.Born),
-		Urgent:       r.Urgent,
-		Prompt:       r.Prompt,
-		SaidChanged:  micros(r.SaidChanged),
-		SaidNothing:  micros(r.SaidNothing),
-		ContentType:  bounded(r.ContentType),
-		Status:       r.Status,
-		Location:     bounded(r.Location),
-		ETag:         bounded(r.Validators.ETag),
-		LastModified: bounded(r.Validators.LastModified),
-		Payload:      sumBytes(r.Payload),
-		Comparison:   sumBytes(r.Comparison.Sum),
-		Rules:        r.Comparison.Rules,
-		Sketch:       r.Comparison.Sketch,
-		Recent:       cbor.ByteString(r.Recent.Bytes()),
-		Size:         r.Size,
-		Origin:       newOriginRow(r.Origin),
+		URI:               cbor.ByteString(r.URI.String()),
+		Hops:              bounded(string(r.Hops)),
+		Via:               bounded(r.Via),
+		Seed:              bounded(r.Seed),
+		FirstSeen:         micros(r.FirstSeen),
+		LastVisit:         micros(r.LastVisit),
+		LastCapture:       micros(r.LastCapture),
+		LastRead:          micros(r.LastRead),
+		LastChange:        micros(r.LastChange),
+		Due:               due,
+		Visits:            r.Visits,
+		Versions:          r.Versions,
+		Failures:          r.Failures,
+		Unread:            r.Unread,
+		Gone:              r.Gone,
+		LastStatus:        r.LastStatus,
+		Wait:              int64(r.Wait),
+		Rate:              finite(r.Rate),
+		Memory:            cbor.ByteString(r.Memory),
+		Why:               cbor.ByteString(r.Why[:min(len(r.Why), MaxWhy)]),
+		Source:            bounded(r.Source),
+		Born:              micros(r.Born),
+		Urgent:            r.Urgent,
+		Prompt:            r.Prompt,
+		ReportedChange:    micros(r.ReportedChange),
+		ReportedUnchanged: micros(r.ReportedUnchanged),
+		ContentType:       bounded(r.ContentType),
+		Status:            r.Status,
+		Location:          bounded(r.Location),
+		ETag:              bounded(r.Validators.ETag),
+		LastModified:      bounded(r.Validators.LastModified),
+		Payload:           sumBytes(r.Payload),
+		Comparison:        sumBytes(r.Comparison.Sum),
+		Rules:             r.Comparison.Rules,
+		Sketch:            r.Comparison.Sketch,
+		Recent:            cbor.ByteString(r.Recent.Bytes()),
+		Size:              r.Size,
+		Origin:            newOriginRow(r.Origin),
 	}
 }
 
@@ -118,37 +118,37 @@ func (w uriRow) record() (Record, error) {
 		Via:  string(w.Via),
 		Seed: string(w.Seed),
 		History: History{
-			FirstSeen:   fromMicros(w.FirstSeen),
-			LastVisit:   fromMicros(w.LastVisit),
-			LastCapture: fromMicros(w.LastCapture),
-			LastRead:    fromMicros(w.LastRead),
-			LastChange:  fromMicros(w.LastChange),
-			Due:         fromMillis(w.Due),
-			Visits:      w.Visits,
-			Versions:    w.Versions,
-			Failures:    w.Failures,
-			Unread:      w.Unread,
-			Gone:        w.Gone,
-			LastStatus:  w.LastStatus,
-			Wait:        time.Duration(w.Wait),
-			Rate:        w.Rate,
-			Memory:      string(w.Memory),
-			Why:         string(w.Why),
-			Source:      string(w.Source),
-			Born:        fromMicros(w.Born),
-			Urgent:      w.Urgent,
-			Prompt:      w.Prompt,
-			SaidChanged: fromMicros(w.SaidChanged),
-			SaidNothing: fromMicros(w.SaidNothing),
-			ContentType: string(w.ContentType),
-			Status:      w.Status,
-			Location:    string(w.Location),
-			Validators:  evaluators.Validators{ETag: string(w.ETag), LastModified: string(w.LastModified)},
-			Payload:     payload,
-			Comparison:  digest.Comparison{Sum: comparison, Rules: w.Rules, Sketch: w.Sketch},
-			Recent:      evaluators.RingOf([]byte(w.Recent)),
-			Size:        w.Size,
-			Origin:      origin,
+			FirstSeen:         fromMicros(w.FirstSeen),
+			LastVisit:         fromMicros(w.LastVisit),
+			LastCapture:       fromMicros(w.LastCapture),
+			LastRead:          fromMicros(w.LastRead),
+			LastChange:        fromMicros(w.LastChange),
+			Due:               fromMillis(w.Due),
+			Visits:            w.Visits,
+			Versions:          w.Versions,
+			Failures:          w.Failures,
+			Unread:            w.Unread,
+			Gone:              w.Gone,
+			LastStatus:        w.LastStatus,
+			Wait:              time.Duration(w.Wait),
+			Rate:              w.Rate,
+			Memory:            string(w.Memory),
+			Why:               string(w.Why),
+			Source:            string(w.Source),
+			Born:              fromMicros(w.Born),
+			Urgent:            w.Urgent,
+			Prompt:            w.Prompt,
+			ReportedChange:    fromMicros(w.ReportedChange),
+			ReportedUnchanged: fromMicros(w.ReportedUnchanged),
+			ContentType:       string(w.ContentType),
+			Status:            w.Status,
+			Location:          string(w.Location),
+			Validators:        evaluators.Validators{ETag: string(w.ETag), LastModified: string(w.LastModified)},
+			Payload:           payload,
+			Comparison:        digest.Comparison{Sum: comparison, Rules: w.Rules, Sketch: w.Sketch},
+			Recent:            evaluators.RingOf([]byte(w.Recent)),
+			Size:              w.Size,
+			Origin:            origin,
 		},
 	}, nil
 }

@@ -30,8 +30,8 @@ type Settlement struct {
 	// settlement without it ends the row, unless it is Unasked.
 	HostDown bool
 
-	// Unasked tells that the host was asked for nothing: the URI was refused or put off. It says nothing about the host.
-	Unasked bool
+	// NoRequest tells that the host was asked for nothing: the URI was refused or put off. It says nothing about the host.
+	NoRequest bool
 
 	Found []Candidate // newly discovered; their zero Due is Finished
 
@@ -47,9 +47,9 @@ type Settlement struct {
 	// the old rules; if it is settled as Forbidden it is due again at once instead.
 	Reopen bool
 
-	// Also writes what others remember of the visit, in the transaction of the settlement: both are remembered, or neither. It is called with
+	// AlsoWrite writes what others remember of the visit, in the transaction of the settlement: both are remembered, or neither. It is called with
 	// locks held, and again if the transaction has to be made anew; an error of it is one of the settlement. Nil is nothing.
-	Also func(txn *badger.Txn) error
+	AlsoWrite func(txn *badger.Txn) error
 }
 
 // maxConflicts is how often a settlement is tried anew because of what others write at the same time.
@@ -155,8 +155,8 @@ func (c *change) settle(d *draft, cl Claim, o Settlement, fresh []newcomer, reop
 			return Added{}, err
 		}
 	}
-	if o.Also != nil {
-		if err := o.Also(c.txn); err != nil {
+	if o.AlsoWrite != nil {
+		if err := o.AlsoWrite(c.txn); err != nil {
 			return Added{}, err
 		}
 	}
@@ -190,7 +190,7 @@ func (c *change) settled(d *draft, cl Claim, o Settlement) error {
 	}
 	rest := restAfter(o.Politeness, o.Took)
 	*s = slot{wake: millis(o.Finished.Add(rest))}
-	if !o.Unasked {
+	if !o.NoRequest {
 		d.usual = c.f.unusual(rest)
 	}
 	d.rest, d.failures = hostRest(d.rest, d.failures, o)

@@ -30,7 +30,7 @@ func full(u uri.URI) frontier.Record {
 	return frontier.Record{URI: u, Hops: "LRE", Via: "http://a.example/", Seed: "http://a.example/", History: frontier.History{
 		FirstSeen: at(-time.Hour), LastVisit: at(time.Microsecond), LastCapture: at(-time.Minute), LastChange: at(-time.Second),
 		Due: at(36 * time.Hour), Visits: 7, Versions: 3, Failures: 2, Unread: 1, LastStatus: -2, Wait: 36*time.Hour + 1,
-		SaidChanged: at(-2 * time.Second), SaidNothing: at(-3 * time.Second),
+		ReportedChange: at(-2 * time.Second), ReportedUnchanged: at(-3 * time.Second),
 		ContentType: "text/html; charset=ISO-8859-1", Status: 200, Location: "http://a.example/b",
 		Validators: evaluators.Validators{ETag: `W/"x"`, LastModified: "Sun, 01 Mar 2026 12:00:00 GMT"},
 		Payload:    digest.Of([]byte("p")), Comparison: digest.Comparison{Sum: digest.Of([]byte("c")), Rules: 1 << 63}, Size: 1 << 40,

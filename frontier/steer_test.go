@@ -11,7 +11,7 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-func named(t testing.TB, texts ...string) (s frontier.Select) {
+func named(t testing.TB, texts ...string) (s frontier.Selection) {
 	for _, text := range texts {
 		s.URIs = append(s.URIs, parse(t, text))
 	}
@@ -19,7 +19,7 @@ func named(t testing.TB, texts ...string) (s frontier.Select) {
 }
 
 // selected walks to the end, so many URIs at a time, and gives the texts in their order.
-func (w *world) selected(now time.Time, s frontier.Select, n int) (texts []string) {
+func (w *world) selected(now time.Time, s frontier.Selection, n int) (texts []string) {
 	w.Helper()
 	for from := frontier.Cursor(""); ; {
 		list, next, err := w.List(now, s, from, n)
@@ -54,21 +54,21 @@ func TestSelectMeansWhatItSays(t *testing.T) {
 	rest := slices.DeleteFunc(slices.Clone(all), func(s string) bool { return s == c.Record.URI.String() })
 	for _, test := range []struct {
 		name string
-		s    frontier.Select
+		s    frontier.Selection
 		want []string
 	}{
-		{"nothing set means all", frontier.Select{}, all},
-		{"a host is one host with both its schemes, and without its other ports", frontier.Select{Host: "example.org"}, []string{all[0], all[5]}},
-		{"a star means the host and those below it", frontier.Select{Host: "*.example.org"}, []string{all[0], all[4], all[5]}},
-		{"a prefix is of the whole URI", frontier.Select{Prefix: "http://example.org"}, []string{all[0], all[1]}},
-		{"a prefix with a path is on one host", frontier.Select{Prefix: "http://example.org/"}, []string{all[0]}},
-		{"an expression may match anywhere", frontier.Select{Match: regexp.MustCompile(`/[bx]$`)}, []string{all[2], all[5]}},
+		{"nothing set means all", frontier.Selection{}, all},
+		{"a host is one host with both its schemes, and without its other ports", frontier.Selection{Host: "example.org"}, []string{all[0], all[5]}},
+		{"a star means the host and those below it", frontier.Selection{Host: "*.example.org"}, []string{all[0], all[4], all[5]}},
+		{"a prefix is of the whole URI", frontier.Selection{Prefix: "http://example.org"}, []string{all[0], all[1]}},
+		{"a prefix with a path is on one host", frontier.Selection{Prefix: "http://example.org/"}, []string{all[0]}},
+		{"an expression may match anywhere", frontier.Selection{Match: regexp.MustCompile(`/[bx]$`)}, []string{all[2], all[5]}},
 		{"named ones are looked up, unknown ones are none", named(t, all[2], "http://none.example/"), []string{all[2]}},
-		{"conditions hold together", frontier.Select{Host: "*.example.org", Match: regexp.MustCompile(`a$`)}, []string{all[0], all[4]}},
-		{"waiting ones are not due yet", frontier.Select{States: []frontier.State{frontier.StateWaiting}}, []string{all[2]}},
-		{"due ones are not in progress", frontier.Select{States: []frontier.State{frontier.StateDue}}, slices.DeleteFunc(slices.Clone(rest), func(s string) bool { return s == all[2] })},
-		{"those in progress", frontier.Select{States: []frontier.State{frontier.StateInProgress}}, []string{c.Record.URI.String()}},
-		{"states hold together", frontier.Select{States: []frontier.State{frontier.StateDue, frontier.StateWaiting}}, nil},
+		{"conditions hold together", frontier.Selection{Host: "*.example.org", Match: regexp.MustCompile(`a$`)}, []string{all[0], all[4]}},
+		{"waiting ones are not due yet", frontier.Selection{States: []frontier.State{frontier.StateWaiting}}, []string{all[2]}},
+		{"due ones are not in progress", frontier.Selection{States: []frontier.State{frontier.StateDue}}, slices.DeleteFunc(slices.Clone(rest), func(s string) bool { return s == all[2] })},
+		{"those in progress", frontier.Selection{States: []frontier.State{frontier.StateInProgress}}, []string{c.Record.URI.String()}},
+		{"states hold together", frontier.Selection{States: []frontier.State{frontier.StateDue, frontier.StateWaiting}}, nil},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			for _, n := range []int{1, 2, 100} {
@@ -87,20 +87,20 @@ func TestSelectRefusesWhatItDoesNotUnderstand(t *testing.T) {
 	w := newWorld(t)
 	for name, call := range map[string]func() error{
 		"an unknown state": func() error {
-			_, _, err := w.List(day, frontier.Select{States: []frontier.State{"lost"}}, "", 1)
+			_, _, err := w.List(day, frontier.Selection{States: []frontier.State{"lost"}}, "", 1)
 			return err
 		},
-		"a foreign cursor": func() error { _, _, err := w.List(day, frontier.Select{}, "xyz", 1); return err },
+		"a foreign cursor": func() error { _, _, err := w.List(day, frontier.Selection{}, "xyz", 1); return err },
 		"a cursor of another selection": func() error {
 			_, _, err := w.List(day, named(t, "http://a.example/"), "00000001000000000000000000000000", 1)
 			return err
 		},
 		"an unknown verb": func() error {
-			_, _, err := w.Steer(day, frontier.Select{}, frontier.Action{Verb: "shoot"}, "")
+			_, _, err := w.Steer(day, frontier.Selection{}, frontier.Action{Verb: "shoot"}, "")
 			return err
 		},
 		"no time to reschedule to": func() error {
-			_, _, err := w.Steer(day, frontier.Select{}, frontier.Action{Verb: frontier.Reschedule}, "")
+			_, _, err := w.Steer(day, frontier.Selection{}, frontier.Action{Verb: frontier.Reschedule}, "")
 			return err
 		},
 		"an unknown verb for hosts": func() error {
@@ -199,7 +199,7 @@ func TestForceIsPoliteAndPushesNothingBack(t *testing.T) {
 		w.addDue(day, fmt.Sprintf("http://a.example/%d", i), at(time.Duration(24+i)*time.Hour))
 	}
 	w.addDue(day, "http://a.example/due", at(-time.Hour))
-	s := frontier.Select{Host: "a.example"}
+	s := frontier.Selection{Host: "a.example"}
 	if got := w.steerAt(day, s, frontier.Action{Verb: frontier.Force}); got != (frontier.Steered{Matched: 4, Changed: 3}) {
 		t.Errorf("force = %+v", got)
 	}
@@ -222,7 +222,7 @@ func TestSpreadStrewsURIsEvenly(t *testing.T) {
 	for _, text := range pages("a.example", 400) {
 		w.addDue(day, text, at(24*time.Hour))
 	}
-	w.steerAt(day, frontier.Select{}, frontier.Action{Verb: frontier.Force, Spread: 4 * time.Hour})
+	w.steerAt(day, frontier.Selection{}, frontier.Action{Verb: frontier.Force, Spread: 4 * time.Hour})
 	hours := [4]int{}
 	if err := w.Each(func(r frontier.Record) error { hours[r.Due.Sub(day)/time.Hour]++; return nil }); err != nil {
 		t.Fatal(err)
@@ -277,13 +277,13 @@ func TestWakeEndsARestButNoPoliteness(t *testing.T) {
 	w.nextAt(at(2*time.Second), "http://a.example/")
 }
 
-func TestRefitGivesIdleHostsTheirNewSlots(t *testing.T) {
+func TestRefreshHostsGivesIdleHostsTheirNewSlots(t *testing.T) {
 	t.Parallel()
 	valence := 1
 	w := newWorld(t, func(o *frontier.Options) { o.Valence = func(uri.Host) int { return valence } })
 	w.add(day, "http://a.example/1", "http://a.example/2", "http://a.example/3")
 	valence = 2
-	if err := w.Refit(); err != nil {
+	if err := w.RefreshHosts(); err != nil {
 		t.Fatal(err)
 	}
 	for range 2 {
@@ -319,7 +319,7 @@ func TestTrapStampede(t *testing.T) {
 	for now := day; now.Before(at(2 * time.Hour)); {
 		if !forced && !now.Before(at(time.Minute)) {
 			forced = true
-			done := w.steerAt(now, frontier.Select{Prefix: "http://big.example/page/"}, frontier.Action{Verb: frontier.Force})
+			done := w.steerAt(now, frontier.Selection{Prefix: "http://big.example/page/"}, frontier.Action{Verb: frontier.Force})
 			if done.Changed != crowd {
 				t.Fatalf("force = %+v", done)
 			}

@@ -93,9 +93,9 @@ func split(k []byte, length int) (host uint32, rest []byte, err error) {
 	return binary.BigEndian.Uint32(k[1:hostPrefix]), k[hostPrefix:], nil
 }
 
-// Describe says in words what a key of the store holds. A fingerprint is written as 24 hexadecimal digits, a host by its
+// describeKey says in words what a key of the store holds. A fingerprint is written as 24 hexadecimal digits, a host by its
 // number.
-func Describe(key []byte) string {
+func describeKey(key []byte) string {
 	if len(key) == 0 {
 		return "the empty key"
 	}

@@ -27,12 +27,12 @@ func syncData(f *os.File) error {
 	}
 }
 
-// Relieve lets the memory that mapped files hold fall to little when it is more than a number of bytes: Badger maps all its tables, and what
+// PageOut lets the memory that mapped files hold fall to little when it is more than a number of bytes: Badger maps all its tables, and what
 // was once read of them stays resident until the machine is short of memory. It is for commands that read or write much of the store.
 //
 // The kernel is asked to page the tables out (MADV_PAGEOUT), which harms no memory whatever it is: between reading where a table is mapped
 // and asking, Badger may have removed it.
-func (f *Frontier) Relieve(limit int64) error {
+func (f *Frontier) PageOut(limit int64) error {
 	var pages [64]byte
 	statm, err := os.Open("/proc/self/statm")
 	if err != nil {

@@ -14,5 +14,5 @@ func syncStore(db *badger.DB) error { return db.Sync() }
 // syncData writes the file.
 func syncData(f *os.File) error { return f.Sync() }
 
-// Relieve does nothing here: how to let mapped files go is known for Linux only.
-func (f *Frontier) Relieve(int64) error { return nil }
+// PageOut does nothing here: how to let mapped files go is known for Linux only.
+func (f *Frontier) PageOut(int64) error { return nil }

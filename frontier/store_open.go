@@ -78,7 +78,7 @@ func storeOptions(o Options) badger.Options {
 		WithSyncWrites(false).
 		WithLogger(o.Logger)
 	b.TableSizeMultiplier = 1
-	if o.Filling {
+	if o.BulkLoad {
 		b = b.WithMemTableSize(16 << 20).WithNumLevelZeroTablesStall(24).WithBaseTableSize(2 << 20).WithBaseLevelSize(64 << 20).WithBloomFalsePositive(0.002).WithBlockCacheSize(16 << 20)
 	}
 	return b

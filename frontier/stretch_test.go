@@ -42,7 +42,7 @@ func TestWhatIsKnownOfACrowdedQueueHasNoGap(t *testing.T) {
 			case what == 0 || what < 9 && seed == 3: // as many come as are visited
 				add()
 			case what == 1:
-				named := frontier.Select{URIs: []uri.URI{parse(t, fmt.Sprintf("http://a.example/%d", 1+rnd.IntN(n)))}}
+				named := frontier.Selection{URIs: []uri.URI{parse(t, fmt.Sprintf("http://a.example/%d", 1+rnd.IntN(n)))}}
 				verb := []frontier.Verb{frontier.Forget, frontier.Hold, frontier.Release, frontier.Force}[rnd.IntN(4)]
 				_, _, err := w.Steer(now, named, frontier.Action{Verb: verb}, "")
 				w.wantErr(err, nil)
@@ -61,7 +61,7 @@ func TestWhatIsKnownOfACrowdedQueueHasNoGap(t *testing.T) {
 					w.wantErr(w.Release(c, now), nil)
 				} else if what == 18 { // the store fails; the claim lives on
 					broken := errors.New("broken")
-					o.Also = func(*badger.Txn) error { return broken }
+					o.AlsoWrite = func(*badger.Txn) error { return broken }
 					_, err := w.Settle(c, o)
 					w.wantErr(err, broken)
 					continue

@@ -19,7 +19,7 @@ func BenchmarkSurvey(b *testing.B) {
 	}
 	seen := 0
 	for from := frontier.Cursor(""); b.Loop(); {
-		next, err := w.Survey("", from, func(frontier.Waiting) { seen++ })
+		next, err := w.Survey("", from, func(frontier.SurveyedURI) { seen++ })
 		if err != nil {
 			b.Fatal(err)
 		}

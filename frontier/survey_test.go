@@ -24,7 +24,7 @@ func TestASurveySeesEachURIOnce(t *testing.T) {
 		t.Helper()
 		times := map[time.Time]bool{}
 		for from := frontier.Cursor(""); ; {
-			next, err := w.Survey(parse(t, "http://"+host+"/").Host(), from, func(x frontier.Waiting) { times[x.Due] = true; seen++ })
+			next, err := w.Survey(parse(t, "http://"+host+"/").Host(), from, func(x frontier.SurveyedURI) { times[x.Due] = true; seen++ })
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -43,7 +43,7 @@ func TestASurveySeesEachURIOnce(t *testing.T) {
 	}
 	var seen, steps int
 	for from := frontier.Cursor(""); ; steps++ {
-		next, err := w.Survey("", from, func(frontier.Waiting) { seen++ })
+		next, err := w.Survey("", from, func(frontier.SurveyedURI) { seen++ })
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -59,7 +59,7 @@ func TestASurveySeesEachURIOnce(t *testing.T) {
 		most  int64
 		want  int64
 	}{{-time.Second, 100, 0}, {0, 100, 1}, {98 * time.Second, 1000, 99}, {time.Hour, 100, 100}} {
-		if n, err := w.Due(at(c.after), c.most); err != nil || n != c.want {
+		if n, err := w.CountDue(at(c.after), c.most); err != nil || n != c.want {
 			t.Errorf("%d are due after %s, counted to %d, %v; want %d", n, c.after, c.most, err, c.want)
 		}
 	}

@@ -91,14 +91,14 @@ func TestGroupsHaveTheSmallestValenceOfTheirHosts(t *testing.T) {
 	}
 }
 
-func TestRefitMovesHostsBetweenGroups(t *testing.T) {
+func TestRefreshHostsMovesHostsBetweenGroups(t *testing.T) {
 	t.Parallel()
 	name := ""
 	w := newWorld(t, func(o *frontier.Options) { o.Group = func(uri.Host) string { return name } })
 	w.add(day, "http://a.example/", "http://b.example/", "http://c.example/")
 	for _, group := range []string{"one", "two"} {
 		name = group
-		if err := w.Refit(); err != nil {
+		if err := w.RefreshHosts(); err != nil {
 			t.Fatal(err)
 		}
 		w.check()
@@ -109,7 +109,7 @@ func TestRefitMovesHostsBetweenGroups(t *testing.T) {
 	}
 	w.nothing(day)
 	name = ""
-	if err := w.Refit(); err != nil {
+	if err := w.RefreshHosts(); err != nil {
 		t.Fatal(err)
 	}
 	if _, ok, err := w.Claim(day); err != nil || !ok {

@@ -32,14 +32,14 @@ func TestTrapNoListNoDelete(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.add(day, pages("a.example", 5)...)
-	s := frontier.Select{Prefix: "http://a.example/page/"}
+	s := frontier.Selection{Prefix: "http://a.example/page/"}
 	if got := w.selected(day, s, 2); len(got) != 5 {
 		t.Errorf("listed %v", got)
 	}
 	if done := w.steerAt(day, s, frontier.Action{Verb: frontier.Forget}); done.Changed != 5 {
 		t.Errorf("deleted %+v", done)
 	}
-	if got := w.selected(day, frontier.Select{}, 2); len(got) != 0 {
+	if got := w.selected(day, frontier.Selection{}, 2); len(got) != 0 {
 		t.Errorf("left over: %v", got)
 	}
 }
@@ -55,14 +55,14 @@ func TestTrapOutOfScopeForEver(t *testing.T) {
 	w.add(at(time.Minute), "http://a.example/out")
 	c := w.claim(at(time.Minute), "http://a.example/out")
 	o := visited(c, at(time.Minute), 24*time.Hour)
-	o.Record.LastStatus, o.Unasked = -5000, true
+	o.Record.LastStatus, o.NoRequest = -5000, true
 	w.settle(c, o)
-	rejected := frontier.Select{States: []frontier.State{frontier.StateRejected}}
+	rejected := frontier.Selection{States: []frontier.State{frontier.StateRejected}}
 	same(t, w.selected(at(time.Minute), rejected, 9), []string{"http://a.example/out"})
 	if done := w.steerAt(at(time.Minute), rejected, frontier.Action{Verb: frontier.Forget}); done.Changed != 1 {
 		t.Errorf("forgot %+v", done)
 	}
-	same(t, w.selected(at(time.Minute), frontier.Select{}, 9), []string{"http://a.example/in"})
+	same(t, w.selected(at(time.Minute), frontier.Selection{}, 9), []string{"http://a.example/in"})
 }
 
 // The valence of a host stood in the store for ever, and one of zero crashed the crawler.
@@ -95,7 +95,7 @@ func TestTrapValenceFixedForEver(t *testing.T) {
 	}
 	for _, want := range []int{3, 1} {
 		valence = want
-		if err := w.Refit(); err != nil {
+		if err := w.RefreshHosts(); err != nil {
 			t.Fatal(err)
 		}
 		if n := slots(); n != want {

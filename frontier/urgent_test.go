@@ -118,17 +118,17 @@ func TestWhatASourceSaysOfAChangeIsRememberedUntilSomebodyLooks(t *testing.T) {
 		changed, nothing time.Time
 		sooner           bool
 	}{{first, first.Add(-time.Hour), true}, {second, first.Add(time.Minute), true}, {first, first, true}, {now, now, false}} {
-		a.SaidChanged, a.SaidNothing, a.Sooner = said.changed, said.nothing, said.sooner
+		a.ReportedChange, a.ReportedUnchanged, a.Sooner = said.changed, said.nothing, said.sooner
 		a.Due = now.Add(2 * time.Minute)
 		if added := addTo(t, f, now, a); added != (frontier.Added{Known: 1}) {
 			t.Errorf("told of a change at %s: %+v", said.changed, added)
 		}
 	}
 	r, _, err := f.Get(newsURI("/a"))
-	if err != nil || !r.SaidChanged.Equal(second) || !r.SaidNothing.Equal(first.Add(-time.Hour)) || r.Why != "" {
-		t.Errorf("changed at %s, silent until %s, want the last change and the first silence (%v; %s)", r.SaidChanged, r.SaidNothing, err, r.Why)
+	if err != nil || !r.ReportedChange.Equal(second) || !r.ReportedUnchanged.Equal(first.Add(-time.Hour)) || r.Why != "" {
+		t.Errorf("changed at %s, silent until %s, want the last change and the first silence (%v; %s)", r.ReportedChange, r.ReportedUnchanged, err, r.Why)
 	}
-	if c, ok, err := f.Claim(now.Add(time.Hour)); err != nil || !ok || !c.Record.SaidChanged.Equal(second) {
+	if c, ok, err := f.Claim(now.Add(time.Hour)); err != nil || !ok || !c.Record.ReportedChange.Equal(second) {
 		t.Errorf("the visit does not know of it: %+v, %v", c.Record, err)
 	}
 }
@@ -186,7 +186,7 @@ func TestWhatIsSaidOfAURIThatIsBeingVisited(t *testing.T) {
 			said, silent := now.Add(c.said), now.Add(-time.Hour)
 			for i := range 2 { // told twice: the last change, the first silence
 				back := time.Duration(1-i) * time.Millisecond
-				a.SaidChanged, a.SaidNothing = said.Add(-back), silent.Add(time.Duration(i)*time.Minute)
+				a.ReportedChange, a.ReportedUnchanged = said.Add(-back), silent.Add(time.Duration(i)*time.Minute)
 				addTo(t, f, now, a)
 			}
 			if c.released {
@@ -200,8 +200,8 @@ func TestWhatIsSaidOfAURIThatIsBeingVisited(t *testing.T) {
 			if !c.want {
 				said, silent = time.Time{}, time.Time{}
 			}
-			if r, _, err = f.Get(newsURI("/a")); err != nil || !r.SaidChanged.Equal(said) || !r.SaidNothing.Equal(silent) {
-				t.Errorf("changed at %s, silent until %s, want %s and %s (%v)", r.SaidChanged, r.SaidNothing, said, silent, err)
+			if r, _, err = f.Get(newsURI("/a")); err != nil || !r.ReportedChange.Equal(said) || !r.ReportedUnchanged.Equal(silent) {
+				t.Errorf("changed at %s, silent until %s, want %s and %s (%v)", r.ReportedChange, r.ReportedUnchanged, said, silent, err)
 			}
 		})
 	}

@@ -35,7 +35,7 @@ func TestReadersShareATransactionUntilTheFrontierChanges(t *testing.T) {
 	w.add(day, "http://a.example/")
 	c := w.claim(day, "http://a.example/")
 	o := visited(c, day, time.Hour)
-	o.Also = func(txn *badger.Txn) error { return txn.Set([]byte("z1"), nil) }
+	o.AlsoWrite = func(txn *badger.Txn) error { return txn.Set([]byte("z1"), nil) }
 	var before *badger.Txn
 	w.look(func(txn *badger.Txn) { before = txn })
 	w.look(func(txn *badger.Txn) {
@@ -91,7 +91,7 @@ func TestWhoHasSettledSeesItWhoeverElseReads(t *testing.T) {
 		}
 		key := "z" + c.Record.URI.String()
 		o := visited(c, now, 10_000*time.Hour)
-		o.Also = func(txn *badger.Txn) error { return txn.Set([]byte(key), nil) }
+		o.AlsoWrite = func(txn *badger.Txn) error { return txn.Set([]byte(key), nil) }
 		if _, err := w.Settle(c, o); err != nil {
 			return err
 		}

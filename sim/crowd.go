@@ -106,7 +106,7 @@ func (c Crowding) visit(price *evaluators.Price, t *track, r frontier.Record, no
 	over := now.After(t.history.Start.Add(t.history.Watched))
 	if over || !t.visit(now) {
 		r.Due = time.Time{}
-		s := frontier.Settlement{Record: r, Finished: now, Unasked: over}
+		s := frontier.Settlement{Record: r, Finished: now, NoRequest: over}
 		if !over {
 			s.Politeness.MinDelay = c.Delay
 			price.Visit(c.Delay, !first)

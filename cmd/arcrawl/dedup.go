@@ -64,7 +64,7 @@ archive; payloads that are not there are stored again.
 			if o.As != "" && !slices.Contains(archive.ImportFormats(), o.As) {
 				return usageError{fmt.Errorf("unknown --as %s; valid formats: %s", o.As, strings.Join(archive.ImportFormats(), ", "))}
 			}
-			boundGarbage(frontier.FillingGarbage)
+			boundGarbage(frontier.BulkLoadGarbage)
 			return withIndex(path, true, func(i *dedup.Index, store *frontier.Frontier) error {
 				return importArchives(cmd, i, store, args, o, asJSON)
 			})
@@ -83,7 +83,7 @@ func importArchives(cmd *cobra.Command, i *dedup.Index, store *frontier.Frontier
 	out, errs := cmd.OutOrStdout(), cmd.ErrOrStderr()
 	o.Now, o.Progress = time.Now, new(archive.Progress)
 	onTerminal := isTerminal(errs)
-	o.Added = func() error { return store.Relieve(frontier.FillingMapped) }
+	o.Added = func() error { return store.PageOut(frontier.BulkLoadMapped) }
 	o.Done = func(f archive.ImportedFile) error {
 		if err := store.Sync(); err != nil {
 			return err

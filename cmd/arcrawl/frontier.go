@@ -36,9 +36,9 @@ itself; the commands then ask the daemon through its socket, and the crawl goes 
 
 // steering is what the commands need of a frontier: that of a stopped daemon, or that of a running one.
 type steering interface {
-	list(ctx context.Context, s frontier.Select, from frontier.Cursor, n int) ([]frontier.Entry, frontier.Cursor, error)
-	count(ctx context.Context, s frontier.Select, from frontier.Cursor) (int64, frontier.Cursor, error)
-	steer(ctx context.Context, s frontier.Select, a frontier.Action, from frontier.Cursor) (frontier.Steered, frontier.Cursor, error)
+	list(ctx context.Context, s frontier.Selection, from frontier.Cursor, n int) ([]frontier.Entry, frontier.Cursor, error)
+	count(ctx context.Context, s frontier.Selection, from frontier.Cursor) (int64, frontier.Cursor, error)
+	steer(ctx context.Context, s frontier.Selection, a frontier.Action, from frontier.Cursor) (frontier.Steered, frontier.Cursor, error)
 	load(ctx context.Context, replace bool, entries []frontier.Entry) (frontier.Imported, error)
 	hosts(ctx context.Context, pattern string, a frontier.HostAction) (matched, changed int64, err error)
 	close() error
@@ -49,7 +49,7 @@ func (f *frontierFlags) reach(ctx context.Context) (steering, error) {
 	at, err := config.Where(f.config)
 	if err == nil && at.Socket != "" {
 		daemon := admin.NewClient(at.Socket)
-		if _, _, err = daemon.List(ctx, frontier.Select{}, "", 1); err == nil {
+		if _, _, err = daemon.List(ctx, frontier.Selection{}, "", 1); err == nil {
 			return running{daemon}, nil
 		}
 		if !errors.Is(err, admin.ErrNoDaemon) {
@@ -73,15 +73,15 @@ func (f *frontierFlags) reach(ctx context.Context) (steering, error) {
 // running is the frontier of a daemon that runs.
 type running struct{ c *admin.Client }
 
-func (r running) list(ctx context.Context, s frontier.Select, from frontier.Cursor, n int) ([]frontier.Entry, frontier.Cursor, error) {
+func (r running) list(ctx context.Context, s frontier.Selection, from frontier.Cursor, n int) ([]frontier.Entry, frontier.Cursor, error) {
 	return r.c.List(ctx, s, from, n)
 }
 
-func (r running) count(ctx context.Context, s frontier.Select, from frontier.Cursor) (int64, frontier.Cursor, error) {
+func (r running) count(ctx context.Context, s frontier.Selection, from frontier.Cursor) (int64, frontier.Cursor, error) {
 	return r.c.Count(ctx, s, from)
 }
 
-func (r running) steer(ctx context.Context, s frontier.Select, a frontier.Action, from frontier.Cursor) (frontier.Steered, frontier.Cursor, error) {
+func (r running) steer(ctx context.Context, s frontier.Selection, a frontier.Action, from frontier.Cursor) (frontier.Steered, frontier.Cursor, error) {
 	return r.c.Steer(ctx, s, a, from)
 }
 
@@ -98,15 +98,15 @@ func (r running) close() error { return nil }
 // stopped is the frontier of a daemon that does not run.
 type stopped struct{ f *frontier.Frontier }
 
-func (s stopped) list(_ context.Context, sel frontier.Select, from frontier.Cursor, n int) ([]frontier.Entry, frontier.Cursor, error) {
+func (s stopped) list(_ context.Context, sel frontier.Selection, from frontier.Cursor, n int) ([]frontier.Entry, frontier.Cursor, error) {
 	return s.f.List(time.Now(), sel, from, n)
 }
 
-func (s stopped) count(_ context.Context, sel frontier.Select, from frontier.Cursor) (int64, frontier.Cursor, error) {
+func (s stopped) count(_ context.Context, sel frontier.Selection, from frontier.Cursor) (int64, frontier.Cursor, error) {
 	return s.f.Count(time.Now(), sel, from)
 }
 
-func (s stopped) steer(_ context.Context, sel frontier.Select, a frontier.Action, from frontier.Cursor) (frontier.Steered, frontier.Cursor, error) {
+func (s stopped) steer(_ context.Context, sel frontier.Selection, a frontier.Action, from frontier.Cursor) (frontier.Steered, frontier.Cursor, error) {
 	return s.f.Steer(time.Now(), sel, a, from)
 }
 

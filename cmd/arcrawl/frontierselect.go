@@ -49,8 +49,8 @@ func stateNames() string {
 }
 
 // selection is what the flags choose, without URIs that are named one by one.
-func (f *frontierFlags) selection() (s frontier.Select, err error) {
-	s = frontier.Select{Host: strings.ToLower(f.host), Prefix: f.prefix}
+func (f *frontierFlags) selection() (s frontier.Selection, err error) {
+	s = frontier.Selection{Host: strings.ToLower(f.host), Prefix: f.prefix}
 	for _, name := range f.states {
 		if !slices.Contains(frontier.States(), frontier.State(name)) {
 			return s, usageError{fmt.Errorf("--state %s: no state is called so; write one of %s", name, stateNames())}
@@ -66,7 +66,7 @@ func (f *frontierFlags) selection() (s frontier.Select, err error) {
 }
 
 // selections calls do with what is chosen: once, or for each portion of the URIs that are named one by one.
-func (f *frontierFlags) selections(cmd *cobra.Command, args []string, do func(frontier.Select) error) error {
+func (f *frontierFlags) selections(cmd *cobra.Command, args []string, do func(frontier.Selection) error) error {
 	s, err := f.selection()
 	if err != nil {
 		return err
@@ -148,7 +148,7 @@ func eachLine(cmd *cobra.Command, name string, take func(string) error) error {
 
 // entries calls visit with every chosen URI.
 func (f *frontierFlags) entries(cmd *cobra.Command, args []string, s steering, visit func(frontier.Entry) error) error {
-	return f.selections(cmd, args, func(sel frontier.Select) error {
+	return f.selections(cmd, args, func(sel frontier.Selection) error {
 		for from := frontier.Cursor(""); ; {
 			list, next, err := s.list(cmd.Context(), sel, from, portionOfURIs)
 			if err != nil {
@@ -171,7 +171,7 @@ func (f *frontierFlags) entries(cmd *cobra.Command, args []string, s steering, v
 
 // count counts every chosen URI.
 func (f *frontierFlags) count(cmd *cobra.Command, args []string, s steering) (total int64, err error) {
-	err = f.selections(cmd, args, func(sel frontier.Select) error {
+	err = f.selections(cmd, args, func(sel frontier.Selection) error {
 		for from := frontier.Cursor(""); ; {
 			n, next, err := s.count(cmd.Context(), sel, from)
 			if err != nil {

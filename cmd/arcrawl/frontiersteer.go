@@ -128,7 +128,7 @@ func (f *frontierFlags) somethingChosen(args []string) error {
 }
 
 func (f *frontierFlags) steerAll(cmd *cobra.Command, args []string, s steering, a frontier.Action) (total frontier.Steered, err error) {
-	err = f.selections(cmd, args, func(sel frontier.Select) error {
+	err = f.selections(cmd, args, func(sel frontier.Selection) error {
 		for from := frontier.Cursor(""); ; {
 			done, next, err := s.steer(cmd.Context(), sel, a, from)
 			if err != nil {

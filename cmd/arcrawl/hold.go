@@ -28,7 +28,7 @@ func newVisit() *cobra.Command {
 		Long: `visit makes known URIs due now. It makes nobody impolite: a host that rests goes on resting, and what robots.txt forbids
 stays forbidden. arcrawl why tells when the visit comes; arcrawl seeds add makes a URI known.`,
 		Example: "  arcrawl visit https://www.news.example/",
-	}, "made due", func(cmd *cobra.Command, c *admin.Client, _ []string, uris frontier.Select) (o outcome, err error) {
+	}, "made due", func(cmd *cobra.Command, c *admin.Client, _ []string, uris frontier.Selection) (o outcome, err error) {
 		done, err := c.Visit(cmd.Context(), uris)
 		return outcome{URIs: done.Matched, Changed: done.Changed, Busy: done.InProgress}, err
 	})
@@ -44,7 +44,7 @@ visits in progress go on to their end. It outlives a restart, and ends with arcr
 A word with "://" in it is a URI, any other a host; "*.example.org" is that host and all below it. To choose URIs by prefix or
 expression see arcrawl frontier hold.`,
 		Example: "  arcrawl hold www.news.example\n  arcrawl hold '*.example.org' https://www.news.example/archive/",
-	}, "held", func(cmd *cobra.Command, c *admin.Client, hosts []string, uris frontier.Select) (outcome, error) {
+	}, "held", func(cmd *cobra.Command, c *admin.Client, hosts []string, uris frontier.Selection) (outcome, error) {
 		return holdOrRelease(cmd, c, hosts, uris, frontier.Pause, c.Hold)
 	})
 }
@@ -56,13 +56,13 @@ func newRelease() *cobra.Command {
 		Long: `release ends a hold. What was due meanwhile is visited as politeness allows. (What was taken for a trap is let go with
 arcrawl traps release.)`,
 		Example: "  arcrawl release www.news.example",
-	}, "released", func(cmd *cobra.Command, c *admin.Client, hosts []string, uris frontier.Select) (outcome, error) {
+	}, "released", func(cmd *cobra.Command, c *admin.Client, hosts []string, uris frontier.Selection) (outcome, error) {
 		return holdOrRelease(cmd, c, hosts, uris, frontier.Resume, c.Release)
 	})
 }
 
 // steerer does something to the hosts and URIs that were named.
-type steerer func(cmd *cobra.Command, c *admin.Client, hosts []string, uris frontier.Select) (outcome, error)
+type steerer func(cmd *cobra.Command, c *admin.Client, hosts []string, uris frontier.Selection) (outcome, error)
 
 // steeringCommand makes a command of a steerer; done says what became of what it changed.
 func steeringCommand(cmd *cobra.Command, done string, do steerer) *cobra.Command {
@@ -96,8 +96,8 @@ func steeringCommand(cmd *cobra.Command, done string, do steerer) *cobra.Command
 	return cmd
 }
 
-func holdOrRelease(cmd *cobra.Command, c *admin.Client, hosts []string, uris frontier.Select, verb frontier.HostVerb,
-	steer func(ctx context.Context, s frontier.Select) (frontier.Steered, error),
+func holdOrRelease(cmd *cobra.Command, c *admin.Client, hosts []string, uris frontier.Selection, verb frontier.HostVerb,
+	steer func(ctx context.Context, s frontier.Selection) (frontier.Steered, error),
 ) (o outcome, err error) {
 	for _, h := range hosts {
 		matched, changed, err := c.SteerHosts(cmd.Context(), h, frontier.HostAction{Verb: verb})
@@ -115,7 +115,7 @@ func holdOrRelease(cmd *cobra.Command, c *admin.Client, hosts []string, uris fro
 }
 
 // named divides words into hosts and URIs.
-func named(words []string) (hosts []string, uris frontier.Select, err error) {
+func named(words []string) (hosts []string, uris frontier.Selection, err error) {
 	for _, word := range words {
 		if !strings.Contains(word, "://") {
 			hosts = append(hosts, strings.ToLower(word))

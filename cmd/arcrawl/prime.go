@@ -97,7 +97,7 @@ const portion = 500
 func (p *priming) teach(ctx context.Context, s steering) error {
 	var cursor frontier.Cursor
 	for {
-		list, next, err := s.list(ctx, frontier.Select{}, cursor, portion)
+		list, next, err := s.list(ctx, frontier.Selection{}, cursor, portion)
 		if err != nil {
 			return err
 		}

@@ -241,7 +241,7 @@ func (r *rebuilding) count(u uri.URI, e crawllog.Entry, line string) error {
 // remember brings what is known already of the URIs of a batch.
 func (r *rebuilding) remember() error {
 	for from := frontier.Cursor(""); len(r.order) > 0; {
-		list, next, err := r.f.List(r.now, frontier.Select{URIs: r.order}, from, portionOfURIs)
+		list, next, err := r.f.List(r.now, frontier.Selection{URIs: r.order}, from, portionOfURIs)
 		if err != nil {
 			return err
 		}
@@ -278,7 +278,7 @@ func (r *rebuilding) lookUp(ctx context.Context, dir string) (found, missing int
 	}
 	defer func() { err = errors.Join(err, library.Close()) }()
 	for from := frontier.Cursor(""); ; {
-		list, next, err := r.f.List(r.now, frontier.Select{}, from, portionOfURIs)
+		list, next, err := r.f.List(r.now, frontier.Selection{}, from, portionOfURIs)
 		if err != nil {
 			return found, missing, err
 		}

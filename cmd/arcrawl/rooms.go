@@ -110,7 +110,7 @@ func openFrontier(live *config.Live, now time.Time, filling bool) (*frontier.Fro
 	c := live.Current()
 	var learned atomic.Pointer[traps.Book]
 	f, err := frontier.Open(frontier.Options{
-		Dir: c.Storage.State, MaxURIsPerHost: c.Crawl.MaxURIsPerHost, Now: now, Filling: filling,
+		Dir: c.Storage.State, MaxURIsPerHost: c.Crawl.MaxURIsPerHost, Now: now, BulkLoad: filling,
 		// No host is asked again sooner after a crash than after the longest ordinary rest; zero would mean 30 s.
 		RestAfterCrash: max(c.ForHost("", now).Politeness.MaxDelay, time.Nanosecond),
 		Valence:        func(h uri.Host) int { return live.Current().ForHost(h, time.Now()).Politeness.Valence },

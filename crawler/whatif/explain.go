@@ -17,8 +17,8 @@ import (
 type Known interface {
 	policy.Records
 	policy.RobotsCopies
-	Fill(u uri.URI) (frontier.Fill, error)
-	Namesake(u uri.URI) (uri.URI, bool, error)
+	Usage(u uri.URI) (frontier.Usage, error)
+	VisitedInstead(u uri.URI) (uri.URI, bool, error)
 }
 
 // Question asks whether a URI would be taken.
@@ -177,7 +177,7 @@ func (e *explainer) byNames(d scope.Discovery) (bool, error) {
 	if e.known == nil || d.Hops == "" {
 		return true, nil
 	}
-	other, ok, err := e.known.Namesake(d.URI)
+	other, ok, err := e.known.VisitedInstead(d.URI)
 	if err != nil || !ok {
 		return err == nil, err
 	}
@@ -194,7 +194,7 @@ func (e *explainer) byLimits(d scope.Discovery) (bool, error) {
 	if _, known, err := e.known.Get(d.URI); known || err != nil {
 		return err == nil, err
 	}
-	fill, err := e.known.Fill(d.URI)
+	fill, err := e.known.Usage(d.URI)
 	switch {
 	case err != nil:
 		return false, err

@@ -18,7 +18,7 @@ import (
 // knows is a frontier with a few entries.
 type knows struct {
 	records map[string]frontier.Record
-	fill    frontier.Fill
+	fill    frontier.Usage
 	robots  string
 	same    uri.URI
 }
@@ -29,9 +29,9 @@ func (k knows) Get(u uri.URI) (frontier.Record, bool, error) {
 	return r, ok, nil
 }
 
-func (k knows) Fill(uri.URI) (frontier.Fill, error) { return k.fill, nil }
+func (k knows) Usage(uri.URI) (frontier.Usage, error) { return k.fill, nil }
 
-func (k knows) Namesake(uri.URI) (uri.URI, bool, error) { return k.same, !k.same.IsZero(), nil }
+func (k knows) VisitedInstead(uri.URI) (uri.URI, bool, error) { return k.same, !k.same.IsZero(), nil }
 
 func (k knows) Robots(uri.URI) (frontier.RobotsCopy, bool, error) {
 	return frontier.RobotsCopy{Status: 200, Body: []byte(k.robots), Expires: time.Now().Add(time.Hour)}, k.robots != "", nil
@@ -40,7 +40,7 @@ func (k knows) Robots(uri.URI) (frontier.RobotsCopy, bool, error) {
 func TestExplainNamesTheRuleThatDecides(t *testing.T) {
 	t.Parallel()
 	const seed = "https://news.example/"
-	room := frontier.Fill{Limits: frontier.Limits{URIs: 100}}
+	room := frontier.Usage{Limits: frontier.Limits{URIs: 100}}
 	for _, c := range []struct {
 		name, scope, uri, via string
 		hop                   uri.Hop
@@ -70,16 +70,16 @@ func TestExplainNamesTheRuleThatDecides(t *testing.T) {
 			want:  "rejects scope.max_hops: 3 hops from the seed, embeds and redirects not counted, at most 2 are allowed [arcrawl.toml:10]",
 		},
 		{
-			name: "a full host by its own limit", scope: "max_uris = 100", uri: "https://news.example/b", known: knows{fill: frontier.Fill{URIs: 100, Limits: room.Limits}},
+			name: "a full host by its own limit", scope: "max_uris = 100", uri: "https://news.example/b", known: knows{fill: frontier.Usage{URIs: 100, Limits: room.Limits}},
 			want: "rejects scope.max_uris: its host has 100 URIs, at most 100 are kept [arcrawl.toml:7]",
 		},
 		{
-			name: "a full host by the limit of all", scope: "[crawl]\nmax_uris_per_host = 100", uri: "https://news.example/b", known: knows{fill: frontier.Fill{URIs: 100, Limits: room.Limits}},
+			name: "a full host by the limit of all", scope: "[crawl]\nmax_uris_per_host = 100", uri: "https://news.example/b", known: knows{fill: frontier.Usage{URIs: 100, Limits: room.Limits}},
 			want: "rejects scope.max_uris: its host has 100 URIs, at most 100 are kept [arcrawl.toml:8]",
 		},
 		{
 			name: "a full folder", scope: "max_uris_per_directory = 9", uri: "https://news.example/b",
-			known: knows{fill: frontier.Fill{URIs: 10, InDirectory: 9, Limits: frontier.Limits{URIs: 100, PerDirectory: 9}}},
+			known: knows{fill: frontier.Usage{URIs: 10, InDirectory: 9, Limits: frontier.Limits{URIs: 100, PerDirectory: 9}}},
 			want:  "rejects scope.max_uris_per_directory: its folder has 9 URIs, at most 9 are kept [arcrawl.toml:7]",
 		},
 		{
@@ -88,7 +88,7 @@ func TestExplainNamesTheRuleThatDecides(t *testing.T) {
 			want:  "rejects seeds.uris: no seed is listed on old.example",
 		},
 		{
-			name: "a full host", uri: "https://news.example/b", known: knows{fill: frontier.Fill{URIs: 100, Limits: room.Limits}},
+			name: "a full host", uri: "https://news.example/b", known: knows{fill: frontier.Usage{URIs: 100, Limits: room.Limits}},
 			want: "rejects scope.max_uris: its host has 100 URIs, at most 100 are kept [default]",
 		},
 		{
@@ -117,7 +117,7 @@ func TestExplainNamesTheRuleThatDecides(t *testing.T) {
 				t.Fatal(err)
 			}
 			q := whatif.Question{URI: uri.FromCanonical(c.uri), Via: uri.FromCanonical(c.via), Hop: c.hop}
-			if c.known.fill == (frontier.Fill{}) {
+			if c.known.fill == (frontier.Usage{}) {
 				c.known.fill = room
 			}
 			reasons, err := whatif.Explain(cfg, c.known, nil, q, time.Now())

@@ -152,7 +152,7 @@ func (s *nameSearch) each(hosts []uri.Host, see func(frontier.Record) error) err
 				s.complete = false
 				return nil
 			}
-			list, next, err := s.f.List(s.now, frontier.Select{Host: string(h)}, from, min(pageSize, s.left))
+			list, next, err := s.f.List(s.now, frontier.Selection{Host: string(h)}, from, min(pageSize, s.left))
 			if err != nil {
 				return fmt.Errorf("look at the names of %s: %w", h, err)
 			}

@@ -214,7 +214,7 @@ func withoutPort(h uri.Host) uri.Host {
 func (p *planner) loadOf(h uri.Host) (HostLoad, error) {
 	l := HostLoad{Host: h}
 	for from := frontier.Cursor(""); ; {
-		list, next, err := p.frontier.List(p.now, frontier.Select{Host: string(h)}, from, pageSize)
+		list, next, err := p.frontier.List(p.now, frontier.Selection{Host: string(h)}, from, pageSize)
 		if err != nil {
 			return l, fmt.Errorf("look at the URIs of %s: %w", h, err)
 		}
