@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/daemon"
 	"github.com/arcrawl/arcrawl/frontier"
 )
 
@@ -36,20 +37,8 @@ It reads the store. Stop the daemon first.`,
 	return cmd
 }
 
-// openStopped opens the store of a stopped crawl.
-func openStopped(c *config.Config) (*frontier.Frontier, error) {
-	if err := hasStore(c); err != nil {
-		return nil, err
-	}
-	f, _, err := openFrontier(config.NewLive(c), time.Now(), false)
-	if errors.Is(err, frontier.ErrLocked) {
-		return nil, fmt.Errorf("%w: stop the daemon first", err)
-	}
-	return f, err
-}
-
 func printCandidates(c *config.Config, out io.Writer) error {
-	f, err := openStopped(c)
+	f, err := daemon.OpenStopped(c, time.Now())
 	if err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler/whatif"
+	"github.com/arcrawl/arcrawl/daemon"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -84,7 +85,7 @@ const maxNameExamples = 20
 
 // canonChanges prints how a change of rules would affect the URIs of the store.
 func canonChanges(c, before *config.Config, out io.Writer) (err error) {
-	f, err := openStopped(c)
+	f, err := daemon.OpenStopped(c, time.Now())
 	if err != nil {
 		return err
 	}

@@ -220,7 +220,7 @@ func TestForeignFilesInTheArchiveAreLeftAlone(t *testing.T) {
 }
 
 // waitForLog waits for the first line of crawl.log.
-func (d *daemon) waitForLog(t *testing.T, path string) {
+func (d *process) waitForLog(t *testing.T, path string) {
 	t.Helper()
 	d.waitFor(t, "a line in "+path, func() bool {
 		info, err := os.Stat(path)
@@ -229,7 +229,7 @@ func (d *daemon) waitForLog(t *testing.T, path string) {
 }
 
 // waitFor waits until what is wished for is so, or the daemon has died by itself.
-func (d *daemon) waitFor(t *testing.T, wish string, so func() bool) {
+func (d *process) waitFor(t *testing.T, wish string, so func() bool) {
 	t.Helper()
 	deadline := time.After(time.Minute)
 	for !so() {

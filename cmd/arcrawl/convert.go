@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/arcrawl/arcrawl/config/heritrix"
+	"github.com/arcrawl/arcrawl/daemon"
 )
 
 func newConvert() *cobra.Command {
@@ -61,15 +62,15 @@ func writeConverted(out io.Writer, dir, job string, r *heritrix.Result) error {
 	names := slices.Sorted(maps.Keys(files))
 	for _, name := range names {
 		if _, err := os.Lstat(filepath.Join(dir, name)); !errors.Is(err, fs.ErrNotExist) {
-			return folderError{fmt.Errorf("%s exists or cannot be read; nothing was written; name another folder with -o", filepath.Join(dir, name))}
+			return daemon.FolderError{Err: fmt.Errorf("%s exists or cannot be read; nothing was written; name another folder with -o", filepath.Join(dir, name))}
 		}
 	}
 	if err := os.MkdirAll(filepath.Join(dir, "hosts.d"), 0o755); err != nil {
-		return folderError{err}
+		return daemon.FolderError{Err: err}
 	}
 	for _, name := range names {
 		if err := os.WriteFile(filepath.Join(dir, name), files[name], 0o644); err != nil {
-			return folderError{fmt.Errorf("write %s: %w", name, err)}
+			return daemon.FolderError{Err: fmt.Errorf("write %s: %w", name, err)}
 		}
 		fmt.Fprintln(out, "wrote", filepath.Join(dir, name))
 	}

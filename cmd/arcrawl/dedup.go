@@ -15,6 +15,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/archive"
 	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/daemon"
 	"github.com/arcrawl/arcrawl/dedup"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/internal/human"
@@ -64,7 +65,7 @@ archive; payloads that are not there are stored again.
 			if o.As != "" && !slices.Contains(archive.ImportFormats(), o.As) {
 				return usageError{fmt.Errorf("unknown --as %s; valid formats: %s", o.As, strings.Join(archive.ImportFormats(), ", "))}
 			}
-			boundGarbage(frontier.BulkLoadGarbage)
+			daemon.LimitGarbage(frontier.BulkLoadGarbage)
 			return withIndex(path, true, func(i *dedup.Index, store *frontier.Frontier) error {
 				return importArchives(cmd, i, store, args, o, asJSON)
 			})
@@ -137,10 +138,10 @@ func withIndex(path string, filling bool, do func(*dedup.Index, *frontier.Fronti
 	if err != nil {
 		return err
 	}
-	if err := prepareFolders(c); err != nil {
+	if err := daemon.PrepareFolders(c); err != nil {
 		return err
 	}
-	f, _, err := openFrontier(config.NewLive(c), time.Now(), filling)
+	f, _, err := daemon.OpenStore(config.NewLive(c), time.Now(), filling)
 	if errors.Is(err, frontier.ErrLocked) {
 		return fmt.Errorf("%w: stop the daemon first", err)
 	}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler"
+	"github.com/arcrawl/arcrawl/daemon"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/internal/demosite"
 	"github.com/arcrawl/arcrawl/internal/human"
@@ -66,9 +67,9 @@ func demo(ctx context.Context, out io.Writer, dir string, bound time.Duration) e
 	if err != nil {
 		return err
 	}
-	token, err := adminToken(c.Admin.TokenFile)
+	token, err := daemon.AdminToken(c.Admin.TokenFile)
 	if err != nil {
-		return folderError{err}
+		return daemon.FolderError{Err: err}
 	}
 	fmt.Fprintf(out, "Crawling the news site at http://%s/ into %s. Press Ctrl-C to stop.\n", site, dir)
 	fmt.Fprintf(out, "Dashboard: http://%s/ (any user name, password %s). Terminal: arcrawl top -c %s\n\n", c.Admin.Listen, token, filepath.Join(dir, "arcrawl.toml"))
@@ -76,7 +77,7 @@ func demo(ctx context.Context, out io.Writer, dir string, bound time.Duration) e
 	began := time.Now()
 	// Only warnings and errors of the daemon's log are shown on the screen.
 	log := newLogger(os.Stderr).Level(zerolog.WarnLevel)
-	if err := crawl(ctx, c, began, log, show.visit); err != nil {
+	if err := daemon.Run(ctx, c, daemon.Options{Version: programVersion(), ConfigRead: began, Log: log, Observe: show.visit}); err != nil {
 		return err
 	}
 	return show.sumUp(c, time.Since(began))
@@ -86,12 +87,12 @@ func demoFolder(dir string) (string, error) {
 	if dir == "" {
 		made, err := os.MkdirTemp("", "arcrawl-demo-")
 		if err != nil {
-			return "", folderError{fmt.Errorf("create a folder for the demo: %w; name one with --dir", err)}
+			return "", daemon.FolderError{Err: fmt.Errorf("create a folder for the demo: %w; name one with --dir", err)}
 		}
 		return made, nil
 	}
-	if err := writable(dir); err != nil {
-		return "", folderError{fmt.Errorf("--dir %s: %w; name a writable folder", dir, err)}
+	if err := daemon.MakeFolder(dir); err != nil {
+		return "", daemon.FolderError{Err: fmt.Errorf("--dir %s: %w; name a writable folder", dir, err)}
 	}
 	return filepath.Abs(dir)
 }
@@ -182,7 +183,7 @@ func demoConfig(dir, site string) (*config.Config, error) {
 		return nil, err
 	}
 	if err := os.WriteFile(path, fmt.Appendf(nil, demoTOML, site, dashboard), 0o600); err != nil {
-		return nil, folderError{fmt.Errorf("write the demo's configuration: %w", err)}
+		return nil, daemon.FolderError{Err: fmt.Errorf("write the demo's configuration: %w", err)}
 	}
 	return config.Load(path)
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/archive"
 	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/daemon"
 )
 
 // survey reads the folder of a command. It names damaged parts and reads the rest.
@@ -23,7 +24,7 @@ func (w *where) survey(cmd *cobra.Command, asJSON bool) (s *archive.Survey, dama
 	stop := watch(cmd.ErrOrStderr(), progress)
 	defer stop()
 	d := newDamages(cmd.ErrOrStderr(), asJSON)
-	boundGarbage(garbage)
+	daemon.LimitGarbage(daemon.MaxGarbage)
 	s, err = archive.NewSurvey(cmd.Context(), []string{dir}, progress, d.see)
 	return s, d, err
 }

@@ -125,7 +125,7 @@ func TestADiskFilledByOthersDamagesNothing(t *testing.T) {
 }
 
 // waitForEnd waits until the process has ended, or something else is so.
-func (d *daemon) waitForEnd(t *testing.T, or func() bool) {
+func (d *process) waitForEnd(t *testing.T, or func() bool) {
 	t.Helper()
 	d.waitFor(t, "an end or a pause", func() bool {
 		select {

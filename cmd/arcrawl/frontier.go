@@ -14,6 +14,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/admin"
 	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/daemon"
 	"github.com/arcrawl/arcrawl/frontier"
 )
 
@@ -48,9 +49,9 @@ type steering interface {
 func (f *frontierFlags) reach(ctx context.Context) (steering, error) {
 	at, err := config.Where(f.config)
 	if err == nil && at.Socket != "" {
-		daemon := admin.NewClient(at.Socket)
-		if _, _, err = daemon.List(ctx, frontier.Selection{}, "", 1); err == nil {
-			return running{daemon}, nil
+		client := admin.NewClient(at.Socket)
+		if _, _, err = client.List(ctx, frontier.Selection{}, "", 1); err == nil {
+			return running{client}, nil
 		}
 		if !errors.Is(err, admin.ErrNoDaemon) {
 			return nil, err
@@ -60,7 +61,7 @@ func (f *frontierFlags) reach(ctx context.Context) (steering, error) {
 	if err != nil {
 		return nil, err
 	}
-	store, err := openStopped(c)
+	store, err := daemon.OpenStopped(c, time.Now())
 	if errors.Is(err, frontier.ErrLocked) && at.Socket == "" {
 		return nil, fmt.Errorf("%w; it cannot be asked, since admin.socket is \"off\"", err)
 	}
@@ -267,7 +268,7 @@ func toFile(cmd *cobra.Command, name string, write func(io.Writer) error) error 
 	}
 	file, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o640)
 	if err != nil {
-		return folderError{fmt.Errorf("write %s: %w", name, err)}
+		return daemon.FolderError{Err: fmt.Errorf("write %s: %w", name, err)}
 	}
 	return errors.Join(write(file), file.Sync(), file.Close())
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/daemon"
 	"github.com/arcrawl/arcrawl/frontier"
 )
 
@@ -33,7 +34,7 @@ The exit code is 0 when the store is whole, 65 when it is damaged, and 69 when a
 				return err
 			}
 			if tables, _ := filepath.Glob(filepath.Join(c.Storage.State, "*.sst")); len(tables) == 0 {
-				if err := hasStore(c); err != nil {
+				if err := daemon.CheckStore(c); err != nil {
 					return err
 				}
 			}

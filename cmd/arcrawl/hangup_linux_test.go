@@ -15,15 +15,15 @@ func TestWhatComesWhileTheRoomsAreOpenedIsNotLost(t *testing.T) {
 	binary := build(t, t.TempDir())
 	for _, c := range []struct {
 		name string
-		do   func(t *testing.T, dir string, d *daemon)
+		do   func(t *testing.T, dir string, d *process)
 		says string
 	}{
-		{"a rotation of the log", func(t *testing.T, _ string, d *daemon) {
+		{"a rotation of the log", func(t *testing.T, _ string, d *process) {
 			if err := d.cmd.Process.Signal(syscall.SIGHUP); err != nil {
 				t.Fatal(err)
 			}
 		}, "crawl.log reopened"},
-		{"an edit", func(t *testing.T, dir string, _ *daemon) {
+		{"an edit", func(t *testing.T, dir string, _ *process) {
 			writeFile(t, filepath.Join(dir, "hosts.d", "a.example.toml"), "[scope]\nmax_hops = 5\n")
 		}, `"keys":1`},
 	} {

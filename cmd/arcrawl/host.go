@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/daemon"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -42,7 +43,7 @@ running daemon applies the new file automatically.`,
 				return usageError{err}
 			}
 			if _, err := os.Stat(path); err != nil {
-				return folderError{fmt.Errorf("cannot find the main file: %w; name it with --config, or write one with arcrawl init", err)}
+				return daemon.FolderError{Err: fmt.Errorf("cannot find the main file: %w; name it with --config, or write one with arcrawl init", err)}
 			}
 			if dir == "" {
 				dir = filepath.Join(filepath.Dir(path), "hosts.d")
@@ -99,7 +100,7 @@ func taken(path string, files []string) error {
 		// A seed that another file lists already is reported as a warning.
 		if !slices.ContainsFunc(c.Seeds, func(s config.Seed) bool { return ours(s.File) }) &&
 			!slices.ContainsFunc(c.Warnings, func(w config.Fault) bool { return ours(w.File) }) {
-			return folderError{fmt.Errorf("%s is not read: %s names another folder in storage.hosts; move the file there, and use --dir next time", file, path)}
+			return daemon.FolderError{Err: fmt.Errorf("%s is not read: %s names another folder in storage.hosts; move the file there, and use --dir next time", file, path)}
 		}
 	}
 	return nil

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/daemon"
 )
 
 func newInit() *cobra.Command {
@@ -40,7 +41,7 @@ One [[wait]] entry is active: new crawls use the rule "learned", which captures 
 				return err
 			}
 			if err := os.MkdirAll(filepath.Join(dir, "hosts.d"), 0o755); err != nil {
-				return folderError{err}
+				return daemon.FolderError{Err: err}
 			}
 			_, err = fmt.Fprintf(cmd.OutOrStdout(), `wrote %[1]s
 next:
@@ -75,14 +76,14 @@ func mainFile(set map[string]string) string {
 // create writes a new file and its folder. An existing file is an error and stays unchanged.
 func create(path, text string) (err error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return folderError{err}
+		return daemon.FolderError{Err: err}
 	}
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	switch {
 	case errors.Is(err, fs.ErrExist):
-		return folderError{fmt.Errorf("%s exists already and was not changed; remove it first if you do not need it", path)}
+		return daemon.FolderError{Err: fmt.Errorf("%s exists already and was not changed; remove it first if you do not need it", path)}
 	case err != nil:
-		return folderError{err}
+		return daemon.FolderError{Err: err}
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
 	_, err = f.WriteString(text)

@@ -238,22 +238,22 @@ uris = [%s]
 }
 
 // waitFor waits until the site was asked so often.
-func (s *killSite) waitFor(t *testing.T, d *daemon, asked int64) {
+func (s *killSite) waitFor(t *testing.T, d *process, asked int64) {
 	t.Helper()
 	d.waitFor(t, fmt.Sprintf("%d requests", asked), func() bool { return s.asked.Load() >= asked })
 }
 
 // daemon is a running arcrawl.
-type daemon struct {
+type process struct {
 	cmd  *exec.Cmd
 	log  string
 	gone chan struct{} // closed when the process has ended; err is set then
 	err  error
 }
 
-func startDaemon(t *testing.T, binary, config string) *daemon {
+func startDaemon(t *testing.T, binary, config string) *process {
 	t.Helper()
-	d := &daemon{cmd: exec.Command(binary, "run", "--config", config), log: config + ".out", gone: make(chan struct{})}
+	d := &process{cmd: exec.Command(binary, "run", "--config", config), log: config + ".out", gone: make(chan struct{})}
 	out, err := os.OpenFile(d.log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		t.Fatal(err)
@@ -271,12 +271,12 @@ func startDaemon(t *testing.T, binary, config string) *daemon {
 	return d
 }
 
-func (d *daemon) output() string {
+func (d *process) output() string {
 	text, _ := os.ReadFile(d.log)
 	return string(text)
 }
 
-func (d *daemon) kill(t *testing.T) {
+func (d *process) kill(t *testing.T) {
 	t.Helper()
 	if err := d.cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
@@ -284,7 +284,7 @@ func (d *daemon) kill(t *testing.T) {
 	<-d.gone
 }
 
-func (d *daemon) terminate(t *testing.T) {
+func (d *process) terminate(t *testing.T) {
 	t.Helper()
 	if err := d.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)

@@ -17,6 +17,7 @@ import (
 	"github.com/arcrawl/arcrawl/archive"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawllog/stats"
+	"github.com/arcrawl/arcrawl/daemon"
 	"github.com/arcrawl/arcrawl/internal/atomicfile"
 	"github.com/arcrawl/arcrawl/internal/human"
 )
@@ -210,7 +211,7 @@ func (s *logStats) rotated() ([]string, error) {
 	}
 	files, err := filepath.Glob(escapeGlob(path) + "*")
 	if err == nil && len(files) == 0 {
-		err = folderError{fmt.Errorf("no crawl log at %s yet", path)}
+		err = daemon.FolderError{Err: fmt.Errorf("no crawl log at %s yet", path)}
 	}
 	return files, err
 }
@@ -240,7 +241,7 @@ func (s *logStats) added(ctx context.Context, out, errs io.Writer, path string) 
 		sum := stats.NewSummary(s.dimensions...)
 		err := f.Poll(ctx, sum.Add)
 		if errors.Is(err, stats.ErrGap) {
-			complain(errs, fmt.Sprintf("arcrawl: %v\n", err))
+			daemon.PrintError(errs, fmt.Sprintf("arcrawl: %v\n", err))
 		} else if err != nil && ctx.Err() == nil {
 			return err
 		}

@@ -14,6 +14,11 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+
+	"github.com/arcrawl/arcrawl/admin"
+	"github.com/arcrawl/arcrawl/archive"
+	"github.com/arcrawl/arcrawl/daemon"
+	"github.com/arcrawl/arcrawl/frontier"
 )
 
 func main() {
@@ -36,13 +41,13 @@ func realMain(args []string, stdout, stderr io.Writer) int {
 	case err == nil:
 		return exitOK
 	case !understood && cmd == root:
-		complain(stderr, fmt.Sprintf("arcrawl: %v\nRun 'arcrawl --help' for the commands and their flags.\n", err))
+		daemon.PrintError(stderr, fmt.Sprintf("arcrawl: %v\nRun 'arcrawl --help' for the commands and their flags.\n", err))
 		return exitUsage
 	case !understood:
-		complain(stderr, fmt.Sprintf("arcrawl: %v\nusage: %s; see '%s --help'\n", err, cmd.UseLine(), cmd.CommandPath()))
+		daemon.PrintError(stderr, fmt.Sprintf("arcrawl: %v\nusage: %s; see '%s --help'\n", err, cmd.UseLine(), cmd.CommandPath()))
 		return exitUsage
 	}
-	complain(stderr, fmt.Sprintf("arcrawl: %v\n", err))
+	daemon.PrintError(stderr, fmt.Sprintf("arcrawl: %v\n", err))
 	return exitCode(err)
 }
 
@@ -124,18 +129,27 @@ type usageError struct{ error }
 
 func (e usageError) Unwrap() error { return e.error }
 
-// folderError is a folder that cannot be used.
-type folderError struct{ error }
-
-func (e folderError) Unwrap() error { return e.error }
-
-// diskError is a disk without room.
-type diskError struct{ error }
-
-func (e diskError) Unwrap() error { return e.error }
-
 // as reports whether err is or wraps an E.
 func as[E error](err error) bool {
 	var e E
 	return errors.As(err, &e)
+}
+
+// exitCode says what kind of trouble err is.
+func exitCode(err error) int {
+	switch {
+	case as[usageError](err):
+		return exitUsage
+	case isFaults(err):
+		return exitConfig
+	case errors.Is(err, frontier.ErrLocked), errors.Is(err, admin.ErrNoDaemon):
+		return exitBusy
+	case errors.Is(err, frontier.ErrCorrupt), errors.Is(err, frontier.ErrVersion), errors.Is(err, archive.ErrDamaged):
+		return exitDamaged
+	case as[daemon.FolderError](err):
+		return exitFolder
+	case as[daemon.DiskError](err), errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EIO), errors.Is(err, syscall.EDQUOT):
+		return exitDisk
+	}
+	return exitFailure
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra/doc"
 
 	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/daemon"
 )
 
 // newManual makes the command that packages are built with. It is hidden, for nobody else needs it.
@@ -42,7 +43,7 @@ DIR/completions. The pages bear the date of SOURCE_DATE_EPOCH, if that is set.`,
 func writeMan(dir string, date time.Time) error {
 	for _, section := range []string{"man1", "man5"} {
 		if err := os.MkdirAll(filepath.Join(dir, section), 0o755); err != nil {
-			return folderError{err}
+			return daemon.FolderError{Err: err}
 		}
 	}
 	root := newRoot() // one of its own, for the texts are changed
@@ -182,7 +183,7 @@ func escapeMan(s string) string {
 
 func writeCompletions(dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return folderError{err}
+		return daemon.FolderError{Err: err}
 	}
 	root := newRoot()
 	for _, shell := range []struct {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"io"
 	"net/http"
@@ -12,13 +11,10 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/rs/zerolog"
 
 	"github.com/arcrawl/arcrawl/archive"
-	"github.com/arcrawl/arcrawl/fetch"
 )
 
 // cdxServer takes lines as OutbackCDX does, or answers as it is told to.
@@ -139,105 +135,7 @@ func TestAnOutbackCDXServerHearsOfEachCapture(t *testing.T) {
 	if revisits == 0 {
 		t.Error("there was no revisit")
 	}
-	if n := strings.Count(d.output(), "does not take the index"); n < 1 || n > 3 {
+	if n := strings.Count(d.output(), "could not send index lines"); n < 1 || n > 3 {
 		t.Errorf("trouble was told of %d times by three processes:\n%s", n, d.output())
-	}
-}
-
-// newTestPusher is a pusher with n lines in its queue, that does not rest, and its log.
-func newTestPusher(t *testing.T, s *cdxServer, n int) (*pusher, *bytes.Buffer) {
-	t.Helper()
-	queue, err := archive.OpenQueue(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i := range n {
-		e := archive.Entry{Key: "k", Timestamp: "20261121090000", URL: fmt.Sprintf("http://a.example/%d", i), Filename: "f"}
-		if err := queue.Add(e.AppendTo(nil)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	log := &bytes.Buffer{}
-	return &pusher{
-		queue: queue, log: zerolog.New(log), every: time.Millisecond, rest: time.Microsecond,
-		post: func(ctx context.Context, lines []byte) (int, string, error) {
-			return fetch.PostLines(ctx, s.URL+"/crawl", "arcrawl-test", lines)
-		},
-	}, log
-}
-
-func TestLinesGoInBoundedBatches(t *testing.T) {
-	t.Parallel()
-	s := startCDXServer(t)
-	p, _ := newTestPusher(t, s, 2500)
-	p.start()
-	if err := p.close(); err != nil {
-		t.Fatal(err)
-	}
-	if lines, posts := s.seen(); len(lines) != 2500 || posts < 3 || s.largest != pushLines {
-		t.Errorf("%d lines in %d posts of at most %d", len(lines), posts, s.largest)
-	}
-}
-
-func TestABadLineIsLeftOutAndTheRestArrives(t *testing.T) {
-	t.Parallel()
-	s := startCDXServer(t)
-	s.behave(func(lines []string) (int, string) {
-		for _, line := range lines {
-			if strings.Contains(line, "/77 ") || strings.Contains(line, "/0 ") {
-				return http.StatusBadRequest, "At line: " + line
-			}
-		}
-		return 0, ""
-	})
-	p, log := newTestPusher(t, s, 1000)
-	if _, err := p.step(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	lines, posts := s.seen()
-	if len(lines) != 998 || p.queue.Waiting() != 0 || posts > 60 {
-		t.Errorf("%d lines in %d posts, %d bytes wait", len(lines), posts, p.queue.Waiting())
-	}
-	if n := strings.Count(log.String(), "left out"); n != 2 {
-		t.Errorf("the log tells of %d lines:\n%s", n, log)
-	}
-}
-
-func TestNothingIsLostToAServerThatFails(t *testing.T) {
-	t.Parallel()
-	for name, answer := range map[string]func([]string) (int, string){
-		"500":                    func([]string) (int, string) { return http.StatusInternalServerError, "oh" },
-		"400 to everything":      func([]string) (int, string) { return http.StatusBadRequest, "no" },
-		"404":                    func([]string) (int, string) { return http.StatusNotFound, "" },
-		"a redirect":             func([]string) (int, string) { return http.StatusFound, "" },
-		"200 in another's words": func([]string) (int, string) { return http.StatusOK, "<html>Please log in" },
-		"a broken connection":    func([]string) (int, string) { panic(http.ErrAbortHandler) },
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			s := startCDXServer(t)
-			s.behave(answer)
-			p, log := newTestPusher(t, s, 100)
-			for range 3 {
-				_, err := p.step(t.Context())
-				if err == nil {
-					t.Fatal("it was taken for success")
-				}
-				p.tell(err)
-			}
-			if _, posts := s.seen(); posts > 3*64 {
-				t.Errorf("%d posts in vain", posts)
-			}
-			s.behave(nil)
-			if _, err := p.step(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-			if lines, _ := s.seen(); len(lines) != 100 {
-				t.Errorf("%d lines arrived", len(lines))
-			}
-			if strings.Count(log.String(), "does not take the index") != 1 || strings.Count(log.String(), "takes the index again") != 1 {
-				t.Errorf("the log says\n%s", log)
-			}
-		})
 	}
 }

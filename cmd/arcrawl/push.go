@@ -17,8 +17,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/arcrawl/arcrawl/archive"
+	"github.com/arcrawl/arcrawl/daemon"
 	"github.com/arcrawl/arcrawl/fetch"
 )
+
+// pushRest is the pause after a failure; it doubles with each.
+const pushRest = time.Second
 
 // pushTries is how often lines are sent to a server that fails, with a pause that doubles between.
 const pushTries = 4
@@ -172,8 +176,10 @@ func (p *push) flush() error {
 		case try == pushTries || ctx.Err() != nil || errors.Is(err, errRefused):
 			return err
 		}
-		if err := rest(ctx, pause); err != nil {
-			return err
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(pause):
 		}
 		pause *= 2
 	}
@@ -194,7 +200,7 @@ func openSentFiles(path, server string) (*sentFiles, error) {
 	}
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o644)
 	if err != nil {
-		return nil, folderError{fmt.Errorf("--done: %w", err)}
+		return nil, daemon.FolderError{Err: fmt.Errorf("--done: %w", err)}
 	}
 	s.file = f
 	head := "server " + server

@@ -22,6 +22,7 @@ import (
 	"github.com/arcrawl/arcrawl/crawler/history"
 	"github.com/arcrawl/arcrawl/crawllog"
 	"github.com/arcrawl/arcrawl/crawllog/stats"
+	"github.com/arcrawl/arcrawl/daemon"
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/frontier"
@@ -90,16 +91,16 @@ type rebuilding struct {
 }
 
 func rebuild(ctx context.Context, out io.Writer, c *config.Config, logs []string, now time.Time) (err error) {
-	if there, _ := filepath.Glob(filepath.Join(c.Storage.State, "*.sst")); len(there) > 0 || hasStore(c) == nil {
-		return folderError{fmt.Errorf("there is a store in %s: stop the daemon, move what is in that folder away, and try again", c.Storage.State)}
+	if there, _ := filepath.Glob(filepath.Join(c.Storage.State, "*.sst")); len(there) > 0 || daemon.CheckStore(c) == nil {
+		return daemon.FolderError{Err: fmt.Errorf("there is a store in %s: stop the daemon, move what is in that folder away, and try again", c.Storage.State)}
 	}
 	if logs, err = inTime(logs); err != nil {
 		return err
 	}
-	if err := prepareFolders(c); err != nil {
+	if err := daemon.PrepareFolders(c); err != nil {
 		return err
 	}
-	f, _, err := openFrontier(config.NewLive(c), now, false)
+	f, _, err := daemon.OpenStore(config.NewLive(c), now, false)
 	if err != nil {
 		return err
 	}

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"text/tabwriter"
 	"time"
 
@@ -14,6 +12,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/admin"
 	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/daemon"
 	"github.com/arcrawl/arcrawl/hosts/reputation"
 )
 
@@ -80,7 +79,7 @@ func (d *daemonFlags) headers(ctx context.Context) (admin.HeaderReport, error) {
 
 // storedHeaders reads the report from the store.
 func storedHeaders(c *config.Config) (report admin.HeaderReport, err error) {
-	f, err := openStopped(c)
+	f, err := daemon.OpenStopped(c, time.Now())
 	if err != nil {
 		return report, err
 	}
@@ -90,14 +89,6 @@ func storedHeaders(c *config.Config) (report admin.HeaderReport, err error) {
 		return report, err
 	}
 	return admin.Headers(book, c, time.Now())
-}
-
-// hasStore returns an error if there is no store. Opening it would create one.
-func hasStore(c *config.Config) error {
-	if _, err := os.Stat(filepath.Join(c.Storage.State, "MANIFEST")); err != nil {
-		return folderError{fmt.Errorf("no store in %s yet: %w", c.Storage.State, err)}
-	}
-	return nil
 }
 
 // printHeaders prints the tables of validators and dates.

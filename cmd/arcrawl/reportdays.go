@@ -14,6 +14,7 @@ import (
 	"github.com/arcrawl/arcrawl/admin"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawllog/stats"
+	"github.com/arcrawl/arcrawl/daemon"
 	"github.com/arcrawl/arcrawl/hosts/daily"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -89,7 +90,7 @@ func (r *reportDays) ask(ctx context.Context) (admin.DayReport, error) {
 
 // stored reads the report from the store.
 func (r *reportDays) stored(c *config.Config) (report admin.DayReport, err error) {
-	f, err := openStopped(c)
+	f, err := daemon.OpenStopped(c, time.Now())
 	if err != nil {
 		return report, err
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
@@ -18,7 +19,7 @@ func TestTopShowsTheStatusAgainAndAgain(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	asked := 0
-	daemon := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		answer := `{"version":"1.2","stand":{"state":"crawling"},"config":{"digest":"sha256:0123456789abcdef"}}`
 		if strings.HasSuffix(r.URL.Path, "/hosts") {
 			answer = `{"total":1,"hosts":[{"host":"news.example","state":"snoozed","uris":12,"overdue_seconds":7200}]}`
@@ -29,14 +30,13 @@ func TestTopShowsTheStatusAgainAndAgain(t *testing.T) {
 		_, _ = w.Write([]byte(answer))
 	}))
 	socket := filepath.Join(t.TempDir(), "admin.sock")
-	at, done, err := listenSocket(socket)
+	l, err := net.Listen("unix", socket)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer done()
-	daemon.Listener = at
-	daemon.Start()
-	defer daemon.Close()
+	server.Listener = l
+	server.Start()
+	defer server.Close()
 	var out bytes.Buffer
 	if err := top(ctx, &out, admin.NewClient(socket), 10*time.Millisecond, 10); err != nil {
 		t.Fatal(err)

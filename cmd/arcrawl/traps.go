@@ -12,6 +12,7 @@ import (
 	"github.com/arcrawl/arcrawl/admin"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler"
+	"github.com/arcrawl/arcrawl/daemon"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/internal/human"
 	"github.com/arcrawl/arcrawl/scope/traps"
@@ -92,7 +93,7 @@ func askOrOpen[A any](d *daemonFlags, asks func(*admin.Client) (A, error), opens
 	if err != nil {
 		return answer, err
 	}
-	f, err := openStopped(c)
+	f, err := daemon.OpenStopped(c, time.Now())
 	if err != nil {
 		return answer, err
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/arcrawl/arcrawl/archive"
+	"github.com/arcrawl/arcrawl/daemon"
 	"github.com/arcrawl/arcrawl/internal/human"
 )
 
@@ -76,7 +77,7 @@ func (p *packing) run(cmd *cobra.Command, args []string, asJSON bool) error {
 	if p.alone || len(s.Hosts)+len(s.Prefixes) > 0 || p.since != "" || p.until != "" {
 		folder, err := os.MkdirTemp(filepath.Dir(p.Out), ".wacz-*")
 		if err != nil {
-			return folderError{fmt.Errorf("create a folder next to the package: %w", err)}
+			return daemon.FolderError{Err: fmt.Errorf("create a folder next to the package: %w", err)}
 		}
 		defer os.RemoveAll(folder) //nolint:errcheck // the folder is hidden, and its name says what it is
 		p.choice.Out, p.choice.From, p.choice.Keep, p.choice.Progress = folder, p.From, !p.alone, p.Progress

@@ -12,6 +12,7 @@ import (
 	"github.com/arcrawl/arcrawl/admin"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler/whatif"
+	"github.com/arcrawl/arcrawl/daemon"
 	"github.com/arcrawl/arcrawl/scope"
 	"github.com/arcrawl/arcrawl/scope/traps"
 	"github.com/arcrawl/arcrawl/uri"
@@ -83,8 +84,8 @@ func whyNotQuestion(text, via, hop string) (whatif.Question, error) {
 func whyNot(c *config.Config, q whatif.Question, out io.Writer) (err error) {
 	var known whatif.Known
 	var book *traps.Book
-	if hasStore(c) == nil {
-		f, err := openStopped(c)
+	if daemon.CheckStore(c) == nil {
+		f, err := daemon.OpenStopped(c, time.Now())
 		if err != nil {
 			return err
 		}

@@ -1,4 +1,4 @@
-package main
+package daemon
 
 import (
 	"os"
@@ -9,8 +9,8 @@ import (
 	"github.com/arcrawl/arcrawl/admin"
 )
 
-// The socket of a deep folder is found as well as that of any other, and is gone when it is shut.
-func TestASocketMayHaveALongPath(t *testing.T) {
+// A socket works in a folder with a long path too, and is removed at the end.
+func TestSocketsMayHaveLongPaths(t *testing.T) {
 	t.Parallel()
 	for _, deep := range []string{"s", strings.Repeat("s", 120)} {
 		dir := filepath.Join(t.TempDir(), deep)
@@ -18,7 +18,7 @@ func TestASocketMayHaveALongPath(t *testing.T) {
 			t.Fatal(err)
 		}
 		path := filepath.Join(dir, "admin.sock")
-		at, done, err := listenSocket(path)
+		l, err := listenSocket(path)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -27,13 +27,13 @@ func TestASocketMayHaveALongPath(t *testing.T) {
 			t.Fatalf("a path of %d characters: %v", len(path), err)
 		}
 		_ = conn.Close()
-		if _, _, err := listenSocket(path); err == nil || !strings.Contains(err.Error(), "another process answers") {
+		if _, err := listenSocket(path); err == nil || !strings.Contains(err.Error(), "another process answers") {
 			t.Errorf("a second listener: %v", err)
 		}
-		_ = at.Close()
-		done()
+		_ = l.Close()
+		removeSocket(path)
 		if _, err := admin.DialSocket(t.Context(), path); err == nil {
-			t.Error("the socket answers after it was shut")
+			t.Error("the socket answers after it was closed")
 		}
 	}
 }

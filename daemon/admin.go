@@ -1,0 +1,129 @@
+package daemon
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/arcrawl/arcrawl/admin"
+	"github.com/arcrawl/arcrawl/config"
+)
+
+const (
+	// tickEvery is how often the crawl is measured for metrics and alarms.
+	tickEvery = 15 * time.Second
+	// requestGrace is how long a request in progress may take when the daemon stops.
+	requestGrace = 2 * time.Second
+)
+
+// openAdmin opens the admin API and the dashboard: on the socket, and on a network address if one is configured.
+func (d *Daemon) openAdmin(now time.Time) (err error) {
+	c := d.live.Current()
+	hook := openWebhook(c.Admin.Webhook, d.log)
+	d.closers.add(func() error { hook.close(); return nil })
+	r := d.rooms
+	d.window, err = admin.New(admin.Options{
+		Crawler: d.crawler, Frontier: r.Frontier, Trust: r.Trust, Traps: r.Traps, Accounts: r.Accounts,
+		Archive: r.Archive, FreeSpace: r.FreeSpace, Notify: hook.send, Config: d.loaded(now), Now: time.Now,
+		Dir: c.Storage.State, Version: d.o.Version, Workers: c.Crawl.Workers, Log: d.log,
+	})
+	if err != nil {
+		return fmt.Errorf("open the admin API: %w", err)
+	}
+	d.closers.add(d.closeWindow)
+	stop := background(d.tick)
+	d.closers.add(func() error { stop(); return nil })
+	if err := d.serveSocket(c.Admin); err != nil {
+		return err
+	}
+	return d.serveAddress(c.Admin)
+}
+
+// loaded returns a function that describes the configuration in force, for a daemon that started at a given time.
+func (d *Daemon) loaded(started time.Time) func() admin.Loaded {
+	return func() admin.Loaded {
+		l := d.crawler.Loading()
+		if l.At.IsZero() {
+			l.At = started
+		}
+		return admin.Loaded{Config: d.live.Current(), At: l.At, Tried: l.Tried, Faults: l.Faults}
+	}
+}
+
+// closeWindow stores the counts of the current minute.
+func (d *Daemon) closeWindow() error {
+	if err := d.window.Close(time.Now()); err != nil {
+		d.log.Warn().Err(err).Msg("could not store the counts of the last minute; they are lost")
+	}
+	return nil
+}
+
+// tick measures the crawl from time to time, until ctx ends.
+func (d *Daemon) tick(ctx context.Context) {
+	ticker := time.NewTicker(tickEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case now := <-ticker.C:
+			if err := d.window.Tick(now); err != nil {
+				d.log.Warn().Err(err).Msg("could not store the counts of a minute; they are lost")
+			}
+		}
+	}
+}
+
+// serveSocket serves the API on the unix socket, unless it is switched off.
+func (d *Daemon) serveSocket(c config.Admin) error {
+	if c.Socket == "" {
+		return nil
+	}
+	l, err := listenSocket(c.Socket)
+	if err != nil {
+		return FolderError{Err: fmt.Errorf("admin.socket: open %s: %w; name another path, or set admin.socket = \"off\"", c.Socket, err)}
+	}
+	d.closers.add(func() error { removeSocket(c.Socket); return nil })
+	d.serveAPI(l, d.window.Handler(""))
+	return nil
+}
+
+// serveAddress serves the API on the network address, if one is configured, to clients that have the token.
+func (d *Daemon) serveAddress(c config.Admin) error {
+	if c.Listen == "" {
+		return nil
+	}
+	token, err := AdminToken(c.TokenFile)
+	if err != nil {
+		return FolderError{Err: fmt.Errorf("admin.listen: %w", err)}
+	}
+	l, err := net.Listen("tcp", c.Listen)
+	if err != nil {
+		return FolderError{Err: fmt.Errorf("admin.listen: %w", err)}
+	}
+	d.serveAPI(l, d.window.Handler(token))
+	d.log.Info().Str("at", "http://"+l.Addr().String()+"/").Str("token", c.TokenFile).Msg("serving the admin API; clients need the token in this file")
+	return nil
+}
+
+// serveAPI serves h on l until the daemon is closed.
+func (d *Daemon) serveAPI(l net.Listener, h http.Handler) {
+	server := &http.Server{
+		Handler: h, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, WriteTimeout: 5 * time.Minute,
+		IdleTimeout: time.Minute, MaxHeaderBytes: 64 << 10,
+	}
+	wait := serve(server, l, func(err error) {
+		d.log.Error().Err(err).Str("at", l.Addr().String()).Msg("the admin API stopped serving; the crawl continues, restart the daemon to restore it")
+	})
+	d.closers.add(func() error {
+		ctx, cancel := context.WithTimeout(context.Background(), requestGrace)
+		defer cancel()
+		if server.Shutdown(ctx) != nil {
+			_ = server.Close()
+		}
+		wait()
+		return nil
+	})
+}

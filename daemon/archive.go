@@ -1,0 +1,116 @@
+package daemon
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/arcrawl/arcrawl/archive"
+	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/crawllog"
+	"github.com/arcrawl/arcrawl/fetch"
+	"github.com/arcrawl/arcrawl/warcout"
+)
+
+// openLog opens crawl.log.
+func (d *Daemon) openLog(time.Time) (err error) {
+	c := d.live.Current()
+	if d.rooms.CrawlLog, err = crawllog.Open(c.Storage.Log, c.Log.ExtraInfo); err != nil {
+		return err
+	}
+	d.closers.add(d.rooms.CrawlLog.Close)
+	return nil
+}
+
+// openArchive opens the archive, which repairs the WARC files that a crash has left open, and then the live index, which
+// reads the repaired files. They are closed in the same order: closing the archive finishes its last WARC files, and
+// closing the index puts their lines into it.
+func (d *Daemon) openArchive(now time.Time) error {
+	c := d.live.Current()
+	w, repairs, err := openWARC(c, d.o.Version, now)
+	if err != nil {
+		return err
+	}
+	index, err := openLiveIndex(c, d.o.Version, d.log)
+	if err != nil {
+		return errors.Join(err, w.Close(now))
+	}
+	d.closers.add(index.close)
+	d.closers.add(func() error { return w.Close(time.Now()) })
+	d.rooms.Archive, d.rooms.Index, d.rooms.Stored = w, index.add, archive.Stored(c.Storage.WARC)
+	return d.forgetLost(repairs)
+}
+
+// forgetLost removes from the dedup index the payloads that repaired WARC files have lost. Otherwise a revisit record
+// could refer to a record that does not exist.
+func (d *Daemon) forgetLost(repairs []warcout.Repair) error {
+	for _, r := range repairs {
+		d.log.Warn().Str("file", r.File).Msg(r.String())
+		if from, lost := r.LostFrom(); lost {
+			if err := d.rooms.Dedup.Forget(r.Name(), from); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// openNetwork opens the client that makes all exchanges. Its dialer is the only way out to the network.
+func (d *Daemon) openNetwork(time.Time) error {
+	c := d.live.Current()
+	d.rooms.Fetch = fetch.New(fetch.Options{Dial: fetch.Guard(c.AllowNetworks), SpoolDir: spoolFolder(c)})
+	d.closers.add(d.rooms.Fetch.Close)
+	return nil
+}
+
+// openWARC opens the writer of WARC files.
+func openWARC(c *config.Config, version string, now time.Time) (*warcout.Writer, []warcout.Repair, error) {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "localhost"
+	}
+	o := c.WARC
+	o.Dir, o.Host, o.Info = c.Storage.WARC, host, warcinfo(c, version, host)
+	o.TempDir, o.Journal = spoolFolder(c), filepath.Join(c.Storage.State, "warc.journal")
+	return warcout.Open(o, now)
+}
+
+// warcinfo returns the fields of the warcinfo record of each WARC file: who made it, with which software and settings.
+func warcinfo(c *config.Config, version, host string) []warcout.Field {
+	names := c.NamesNotation()
+	return []warcout.Field{
+		{Name: "software", Value: "arcrawl/" + version + " (https://github.com/arcrawl/arcrawl)"},
+		{Name: "format", Value: "WARC File Format 1.1"},
+		{Name: "conformsTo", Value: "http://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/"},
+		{Name: "operator", Value: c.Operator.Name + " <" + c.Operator.Contact + ">"},
+		{Name: "hostname", Value: host},
+		{Name: "http-header-user-agent", Value: c.UserAgent(version)},
+		{Name: "robots", Value: "obey (RFC 9309)"},
+		{Name: "canonicalization", Value: "whatwg; without fragment and user information"},
+		{Name: "nameRules", Value: joinNameRules(names)},
+		{Name: "nameRulesDigest", Value: fmt.Sprintf("sha256:%x", sha256.Sum256([]byte(strings.Join(names, "\n"))))},
+		{Name: "configDigest", Value: c.Digest},
+		{Name: "description", Value: "WARC-Payload-Digest is of the payload with transfer encoding removed and content encoding kept"},
+	}
+}
+
+// maxNameRules is the maximum length, in bytes, of the name rules in a warcinfo record. Their digest covers all rules.
+const maxNameRules = 8 << 10
+
+// joinNameRules writes on one line the rules by which several URIs have one name: first the rules of all hosts, then those
+// of each host with rules of its own, as far as they fit into maxNameRules.
+func joinNameRules(lines []string) string {
+	all := strings.Join(lines, "; ")
+	if len(all) <= maxNameRules {
+		return all
+	}
+	size, n := len(lines[0]), 1
+	for ; size+2+len(lines[n]) <= maxNameRules; n++ {
+		size += 2 + len(lines[n])
+	}
+	return fmt.Sprintf("%s; and those of %d more hosts", strings.Join(lines[:n], "; "), len(lines)-n)
+}

@@ -1,0 +1,173 @@
+// Package daemon runs one arcrawl process from open to close.
+//
+// [Run] is the whole life of a daemon:
+//
+//	Open    signals, memory ▶ folders ▶ store ▶ crawl.log ▶ archive and its index ▶ network ▶ crawler ▶ admin API ▶ WebSub
+//	Run     seeds ▶ reload and systemd ▶ crawl until the context ends
+//	Close   the parts of Open, the last opened first
+//
+// Each part that Open opens adds the function that closes it to one stack. When a part cannot be opened, those before it
+// are closed and Open returns the error. A part may have goroutines, each started by one function, background. Closing
+// the part ends its goroutines and waits for them, so that none uses a part that was closed.
+//
+// The daemon stops when the context of [Run] ends. The crawler then finishes the visits in progress within crawl.grace
+// and releases the others. While the crawl goes on, SIGHUP reopens crawl.log and reads the configuration again, and so
+// does a change of a configuration file, except that the log stays open.
+//
+// Errors that keep a daemon from starting are of these kinds, which the command line turns into exit codes:
+// [FolderError], [DiskError], [frontier.ErrLocked], [frontier.ErrCorrupt] and [frontier.ErrVersion], [config.Faults].
+// Once it crawls, a full disk or an archive that cannot be written pauses the crawl, and only a broken store ends it.
+//
+// The commands that read or change the store of a stopped daemon open it by the same functions: [OpenStore] and
+// [OpenStopped].
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/arcrawl/arcrawl/admin"
+	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/crawler"
+)
+
+// Options are what a daemon needs in addition to its configuration.
+type Options struct {
+	// Version is the version of the program. It is part of the User-Agent and of each WARC file.
+	Version string
+	// ConfigRead is when the configuration was read. A file that has changed since then is read again after the start.
+	// Zero means now.
+	ConfigRead time.Time
+	// Log receives what an operator should know.
+	Log zerolog.Logger
+	// Observe, when set, is called for each settled visit. It is called by many goroutines and must not block.
+	Observe func(crawler.Report)
+	// Hangup asks for a reload each time it delivers. Nil means the SIGHUPs of the process.
+	Hangup <-chan os.Signal
+	// Notify receives the states that systemd understands, such as "READY=1". Nil sends them to systemd, if it listens.
+	Notify func(state string)
+	// SharedProcess says that the process does other work too. The daemon then leaves the garbage collector and the
+	// number of processors in use as they are.
+	SharedProcess bool
+}
+
+// Daemon is an open daemon. Make one with [Open], run it once, and close it.
+type Daemon struct {
+	o    Options
+	live *config.Live
+	log  zerolog.Logger
+
+	rooms      crawler.Rooms
+	crawler    *crawler.Crawler
+	window     *admin.Window
+	hubs       *hubs
+	supervisor *supervisor
+	closers    closers
+}
+
+// Run opens a daemon, crawls until ctx ends, and closes it.
+func Run(ctx context.Context, c *config.Config, o Options) error {
+	d, err := Open(c, o)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Run(ctx), d.Close())
+}
+
+// Open opens everything that a crawl needs. The caller calls [Daemon.Close] when it is done.
+func Open(c *config.Config, o Options) (*Daemon, error) {
+	now := time.Now()
+	if o.ConfigRead.IsZero() {
+		o.ConfigRead = now
+	}
+	if o.Notify == nil {
+		o.Notify = notifySystemd
+	}
+	d := &Daemon{o: o, live: config.NewLive(c), log: o.Log}
+	d.rooms = crawler.Rooms{Config: d.live, Version: o.Version, Log: o.Log, FreeSpace: freeSpace(c), Keep: saveLastGood}
+	for _, open := range []func(now time.Time) error{
+		d.openProcess, d.openFolders, d.openStore, d.openLog, d.openArchive, d.openNetwork,
+		d.openCrawler, d.openAdmin, d.openHubs,
+	} {
+		if err := open(now); err != nil {
+			return nil, errors.Join(err, d.closers.close())
+		}
+	}
+	return d, nil
+}
+
+// openProcess takes the hangup signals and bounds the memory of the process. A SIGHUP that arrives while the other parts
+// are opened is kept until the daemon runs; without this, it would end the process.
+func (d *Daemon) openProcess(time.Time) error {
+	if d.o.Hangup == nil {
+		hangup := make(chan os.Signal, 1)
+		signal.Notify(hangup, syscall.SIGHUP)
+		d.o.Hangup = hangup
+		d.closers.add(func() error { signal.Stop(hangup); return nil })
+	}
+	if !d.o.SharedProcess {
+		stop := boundGarbage()
+		d.closers.add(func() error { stop(); return nil })
+		d.rooms.Rest = saveAtRest()
+	}
+	d.o.Notify("STATUS=opening the store")
+	return nil
+}
+
+// openCrawler makes the crawler of the open rooms.
+func (d *Daemon) openCrawler(now time.Time) (err error) {
+	d.supervisor = newSupervisor(d.o.Notify, d.rooms.Frontier.Counts, d.live.Current(), now)
+	d.rooms.Beat = d.supervisor.heart.beat
+	d.rooms.Observe = d.observe
+	if d.hubs, err = newHubs(d.live.Current(), d.o.Version, d.log); err != nil {
+		return err
+	}
+	d.rooms.Hub = d.hubs.offer
+	d.crawler = crawler.New(d.rooms)
+	if err := saveLastGood(d.live.Current()); err != nil {
+		d.log.Warn().Err(err).Msg("could not copy the host files; a file that is broken at the next start holds its host")
+	}
+	return nil
+}
+
+// observe passes a settled visit on to all who count visits.
+func (d *Daemon) observe(r crawler.Report) {
+	d.supervisor.visits.Add(1)
+	d.window.Observe(r)
+	if d.o.Observe != nil {
+		d.o.Observe(r)
+	}
+}
+
+// Run puts the seeds into the store and crawls until ctx ends, or until the store fails.
+func (d *Daemon) Run(ctx context.Context) error {
+	added, err := d.crawler.AddSeeds(time.Now())
+	if err != nil {
+		return fmt.Errorf("add the seeds: %w", err)
+	}
+	c, counts := d.live.Current(), d.rooms.Frontier.Counts(time.Now())
+	d.log.Info().Str("version", d.o.Version).Str("config", c.Path).Int("new_seeds", added.New).
+		Int64("uris", counts.URIs).Int64("hosts", counts.Hosts).Msg("started")
+	defer d.watchConfig()()
+	defer d.supervisor.watch(ctx, c.Crawl.Grace, d.crawler.Held)()
+	if err := d.crawler.Run(ctx); err != nil {
+		d.log.Error().Err(err).Msg("stopping because the store failed")
+		return err
+	}
+	counts = d.rooms.Frontier.Counts(time.Now())
+	d.log.Info().Int64("uris", counts.URIs).Int64("hosts", counts.Hosts).Msg("stopped")
+	return nil
+}
+
+// Close closes everything that [Open] opened, in reverse order.
+func (d *Daemon) Close() error {
+	d.supervisor.closing()
+	return d.closers.close()
+}

@@ -1,0 +1,230 @@
+package daemon_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/rs/zerolog"
+	"go.uber.org/goleak"
+
+	"github.com/arcrawl/arcrawl/admin"
+	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/crawler"
+	"github.com/arcrawl/arcrawl/daemon"
+	"github.com/arcrawl/arcrawl/internal/warccheck"
+)
+
+// life is a daemon that runs in a test, on a site of one page.
+type life struct {
+	dir    string
+	path   string // of the main configuration file
+	hangup chan os.Signal
+	visits chan crawler.Report
+	end    func() error // stops the daemon and returns the error of Run
+
+	mu     sync.Mutex // guards the fields below
+	log    bytes.Buffer
+	states []string // that systemd would receive
+}
+
+// Write takes lines of the log.
+func (l *life) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.log.Write(b)
+}
+
+func (l *life) notify(state string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.states = append(l.states, state)
+}
+
+// text returns the log and the states.
+func (l *life) text() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.log.String() + strings.Join(l.states, "\n")
+}
+
+// waitFor waits until the log or a state contains all words.
+func (l *life) waitFor(t *testing.T, words ...string) {
+	t.Helper()
+	deadline := time.Now().Add(patience)
+	for _, word := range words {
+		for !strings.Contains(l.text(), word) {
+			if time.Now().After(deadline) {
+				t.Fatalf("%q is not in the log:\n%s", word, l.text())
+			}
+			time.Sleep(5 * time.Millisecond)
+		}
+	}
+}
+
+// patience is how long a test waits for what a daemon does in a second.
+const patience = 30 * time.Second
+
+const mainFile = `[operator]
+name = "Test Library"
+contact = "https://library.example/crawler"
+[storage]
+min_free = "1MB"
+[fetch]
+allow_networks = ["127.0.0.0/8"]
+[politeness]
+min_delay = "0s"
+max_delay = "0s"
+[admin]
+listen = "127.0.0.1:0"
+token_file = "admin.token"
+[seeds]
+uris = [%q]
+`
+
+// start starts a daemon. The test ends it.
+func start(t *testing.T) *life {
+	t.Helper()
+	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		fmt.Fprint(w, "<title>one page</title>")
+	}))
+	t.Cleanup(site.Close)
+	dir := t.TempDir()
+	l := &life{
+		dir: dir, path: filepath.Join(dir, "arcrawl.toml"),
+		hangup: make(chan os.Signal, 1), visits: make(chan crawler.Report, 100),
+	}
+	if err := os.Mkdir(filepath.Join(dir, "hosts.d"), 0o750); err != nil {
+		t.Fatal(err)
+	}
+	write(t, l.path, fmt.Sprintf(mainFile, site.URL+"/"))
+	log := zerolog.New(l)
+	c, err := daemon.LoadConfig(l.path, log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() {
+		err := daemon.Run(ctx, c, daemon.Options{
+			Version: "test", Log: log, Hangup: l.hangup, Notify: l.notify, SharedProcess: true,
+			Observe: func(r crawler.Report) { l.visits <- r },
+		})
+		l.notify(fmt.Sprint("Run returned ", err))
+		done <- err
+	}()
+	l.end = sync.OnceValue(func() error { stop(); return <-done })
+	t.Cleanup(func() { _ = l.end() })
+	return l
+}
+
+func write(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o640); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// visited waits for the visit of the page.
+func (l *life) visited(t *testing.T) {
+	t.Helper()
+	for {
+		select {
+		case r := <-l.visits:
+			if r.URI.Path() == "/" {
+				if r.Status != http.StatusOK || !r.Verdict.First {
+					t.Errorf("the visit has status %d and verdict %+v, want the first capture", r.Status, r.Verdict)
+				}
+				return
+			}
+		case <-time.After(patience):
+			t.Fatalf("the page is not visited:\n%s", l.text())
+		}
+	}
+}
+
+func TestADaemonVisitsArchivesAndLeavesNothingRunning(t *testing.T) {
+	before := goleak.IgnoreCurrent()
+	l := start(t)
+	l.visited(t)
+	l.waitFor(t, "READY=1\nSTATUS=crawling", "serving the admin API")
+	status, err := admin.NewClient(filepath.Join(l.dir, "state", "admin.sock")).Status(t.Context())
+	if err != nil || status.Version != "test" {
+		t.Errorf("the socket answers %+v, %v", status, err)
+	}
+	if err := l.end(); err != nil {
+		t.Errorf("Run returned %v, want nil after a stop", err)
+	}
+	l.waitFor(t, `"message":"stopped"`, "STATUS=stopping", "STATUS=closing the archive and the store")
+	if n := len(warccheck.Dir(t, filepath.Join(l.dir, "warc"))); n != 7 {
+		t.Errorf("the archive has %d records, want warcinfo and three each of robots.txt and the page", n)
+	}
+	if left, _ := filepath.Glob(filepath.Join(l.dir, "warc", "*.open")); len(left) > 0 {
+		t.Errorf("WARC files are still open: %v", left)
+	}
+	http.DefaultTransport.(*http.Transport).CloseIdleConnections()
+	goleak.VerifyNone(t, before, goleak.IgnoreAnyFunction("net/http.(*Server).Serve"), goleak.IgnoreAnyFunction("net/http.(*conn).serve"))
+}
+
+func TestAHangupReopensTheLogAndReadsTheConfiguration(t *testing.T) {
+	t.Parallel()
+	l := start(t)
+	l.visited(t)
+	crawlLog := filepath.Join(l.dir, "crawl.log")
+	if err := os.Rename(crawlLog, crawlLog+".1"); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(l.path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, l.path, strings.Replace(string(text), `max_delay = "0s"`, `max_delay = "1s"`, 1))
+	l.hangup <- syscall.SIGHUP
+	l.waitFor(t, "crawl.log reopened", `"keys":1`)
+	if _, err := os.Stat(crawlLog); err != nil {
+		t.Errorf("after the hangup: %v", err)
+	}
+}
+
+func TestAChangedHostFileIsReadAgain(t *testing.T) {
+	t.Parallel()
+	l := start(t)
+	l.visited(t)
+	write(t, filepath.Join(l.dir, "hosts.d", "a.example.toml"), "[scope]\nmax_hops = 5\n")
+	l.waitFor(t, `"keys":1`)
+	if err := l.end(); err != nil {
+		t.Fatal(err)
+	}
+	copied, err := os.ReadFile(filepath.Join(l.dir, "state", "last-good", "a.example.toml"))
+	if err != nil || !strings.Contains(string(copied), "max_hops = 5") {
+		t.Errorf("the last good copy is %q, %v", copied, err)
+	}
+}
+
+// A second daemon finds the store locked. It closes what it has opened, so the first one is not disturbed.
+func TestASecondDaemonIsRefused(t *testing.T) {
+	t.Parallel()
+	l := start(t)
+	l.visited(t)
+	c, err := config.Load(l.path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = daemon.Run(t.Context(), c, daemon.Options{Log: zerolog.Nop(), Hangup: l.hangup, Notify: l.notify, SharedProcess: true})
+	if err == nil || !strings.Contains(err.Error(), "another") {
+		t.Errorf("a second daemon: %v, want an error that the store is in use", err)
+	}
+	if _, err := admin.NewClient(filepath.Join(l.dir, "state", "admin.sock")).Status(t.Context()); err != nil {
+		t.Errorf("the first daemon does not answer any more: %v", err)
+	}
+}

@@ -1,0 +1,102 @@
+package daemon
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"github.com/arcrawl/arcrawl/config"
+)
+
+// FolderError says that a folder, a file or a socket cannot be used.
+type FolderError struct{ Err error }
+
+// Error returns the text of the cause.
+func (e FolderError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e FolderError) Unwrap() error { return e.Err }
+
+// DiskError says that the disk is full or failing.
+type DiskError struct{ Err error }
+
+// Error returns the text of the cause.
+func (e DiskError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e DiskError) Unwrap() error { return e.Err }
+
+// openFolders makes the folders of the crawl, and makes sure that the disk has enough free space.
+func (d *Daemon) openFolders(time.Time) error {
+	if err := PrepareFolders(d.live.Current()); err != nil {
+		return err
+	}
+	return checkSpace(d.live.Current(), d.rooms.FreeSpace)
+}
+
+// PrepareFolders makes the folders of the crawl. It returns a [FolderError] if one of them cannot be written.
+func PrepareFolders(c *config.Config) error {
+	folders := []struct{ key, path string }{
+		{"storage.state", c.Storage.State},
+		{"storage.state", spoolFolder(c)},
+		{"storage.warc", c.Storage.WARC},
+		{"storage.log", filepath.Dir(c.Storage.Log)},
+	}
+	for _, f := range folders {
+		if err := MakeFolder(f.path); err != nil {
+			return FolderError{Err: fmt.Errorf("%s: the folder %s cannot be used: %w; "+
+				"give it to the user that runs arcrawl (chown), or name another one in %s", f.key, f.path, err, c.Path)}
+		}
+	}
+	return nil
+}
+
+// MakeFolder makes a folder, unless it exists, and makes sure that files can be created in it.
+func MakeFolder(path string) error {
+	if err := os.MkdirAll(path, 0o750); err != nil {
+		return err
+	}
+	probe, err := os.CreateTemp(path, ".writable-*")
+	if err != nil {
+		return err
+	}
+	return errors.Join(probe.Close(), os.Remove(probe.Name()))
+}
+
+// spoolFolder returns the folder for bodies that are being downloaded.
+func spoolFolder(c *config.Config) string { return filepath.Join(c.Storage.State, "spool") }
+
+// freeSpace returns a function that returns the free bytes for the store, the archive and the log. If they are on
+// several disks, it is the disk with the least free space.
+func freeSpace(c *config.Config) func() (int64, error) {
+	folders := []string{c.Storage.State, c.Storage.WARC, filepath.Dir(c.Storage.Log)}
+	return func() (int64, error) {
+		minimum := int64(-1)
+		for _, folder := range folders {
+			var s syscall.Statfs_t
+			if err := syscall.Statfs(folder, &s); err != nil {
+				return 0, fmt.Errorf("read the free disk space of %s: %w", folder, err)
+			}
+			if free := int64(s.Bavail) * s.Bsize; minimum < 0 || free < minimum {
+				minimum = free
+			}
+		}
+		return minimum, nil
+	}
+}
+
+// checkSpace returns a [DiskError] if less than storage.min_free is free.
+func checkSpace(c *config.Config, freeSpace func() (int64, error)) error {
+	free, err := freeSpace()
+	if err != nil {
+		return DiskError{Err: err}
+	}
+	if free < c.Storage.MinFree {
+		return DiskError{Err: fmt.Errorf("%d MB of disk space are free, less than storage.min_free (%d MB) in %s: free some space, or lower storage.min_free",
+			free/1e6, c.Storage.MinFree/1e6, c.Path)}
+	}
+	return nil
+}

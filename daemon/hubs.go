@@ -1,0 +1,128 @@
+package daemon
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/discover/websub"
+	"github.com/arcrawl/arcrawl/fetch"
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+// The bounds of a request from a WebSub hub.
+const (
+	hubHeaderTimeout = 10 * time.Second
+	hubTimeout       = 30 * time.Second
+	maxHubHeader     = 16 << 10
+)
+
+// maxSubscribeWait bounds the wait of the loop that renews subscriptions.
+const maxSubscribeWait = time.Minute
+
+// hubs subscribes to the WebSub hubs of feeds, and has a feed visited when its hub reports something new. It does nothing
+// unless WebSub is configured.
+type hubs struct {
+	subscriber *websub.Subscriber // nil without WebSub
+	offered    chan struct{}      // has a token when there is something to ask a hub for
+	trigger    func(now time.Time, feed uri.URI) error
+	log        zerolog.Logger
+}
+
+// newHubs makes the subscriber that the configuration asks for. [Daemon.openHubs] opens it to hubs.
+func newHubs(c *config.Config, version string, log zerolog.Logger) (h *hubs, err error) {
+	h = &hubs{offered: make(chan struct{}, 1), log: log}
+	if !c.WebSub.On() {
+		return h, nil
+	}
+	dial := fetch.Guard(c.AllowNetworks)
+	h.subscriber, err = websub.New(websub.Options{
+		Callback: c.WebSub.Callback, Lease: c.WebSub.Lease, Log: log, Random: rand.Text, Notify: h.notify,
+		Post: func(ctx context.Context, hub uri.URI, form url.Values) (int, error) {
+			return fetch.PostForm(ctx, dial, hub, c.UserAgent(version), form)
+		},
+	})
+	return h, err
+}
+
+// offer records the hub of a feed, for [crawler.Rooms].Hub.
+func (h *hubs) offer(now time.Time, feed, topic, hub uri.URI) {
+	if h.subscriber != nil && h.subscriber.Offer(now, feed, topic, hub) {
+		select {
+		case h.offered <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// notify has a feed visited.
+func (h *hubs) notify(feed uri.URI) {
+	if err := h.trigger(time.Now(), feed); err != nil {
+		h.log.Error().Err(err).Str("uri", feed.String()).Msg("could not schedule a feed that a WebSub hub reported; it is visited when it is due")
+	}
+}
+
+// openHubs listens for hubs and keeps the subscriptions.
+func (d *Daemon) openHubs(time.Time) error {
+	h := d.hubs
+	h.trigger = d.crawler.Trigger
+	if h.subscriber == nil {
+		return nil
+	}
+	l, err := net.Listen("tcp", d.live.Current().WebSub.Listen)
+	if err != nil {
+		return fmt.Errorf("listen for WebSub hubs (websub.listen): %w", err)
+	}
+	server := &http.Server{
+		Handler:           http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { h.subscriber.Serve(w, r, time.Now()) }),
+		ReadHeaderTimeout: hubHeaderTimeout, ReadTimeout: hubTimeout, WriteTimeout: hubTimeout, MaxHeaderBytes: maxHubHeader,
+	}
+	stopServing := serve(server, l, func(err error) {
+		h.log.Error().Err(err).Msg("no longer listening for WebSub hubs; feeds are polled")
+	})
+	stopSubscribing := background(h.subscribe)
+	d.closers.add(func() error {
+		stopSubscribing()
+		_ = server.Close()
+		stopServing()
+		return nil
+	})
+	h.log.Info().Str("listen", l.Addr().String()).Msg("listening for WebSub hubs")
+	return nil
+}
+
+// serve serves l in the background. The caller shuts the server down and then calls the returned function, which waits.
+func serve(server *http.Server, l net.Listener, failed func(error)) (wait func()) {
+	return background(func(context.Context) {
+		if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+			failed(err)
+		}
+	})
+}
+
+// subscribe asks the hubs for new and expiring subscriptions, until ctx ends.
+func (h *hubs) subscribe(ctx context.Context) {
+	for {
+		wait, now := maxSubscribeWait, time.Now()
+		if due := h.subscriber.Step(ctx, now); !due.IsZero() {
+			wait = min(wait, max(due.Sub(now), time.Second))
+		}
+		timer := time.NewTimer(wait)
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return
+		case <-h.offered:
+			timer.Stop()
+		case <-timer.C:
+		}
+	}
+}

@@ -1,0 +1,76 @@
+package daemon
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/internal/atomicfile"
+)
+
+// LoadConfig reads the configuration at path for a daemon that starts now. A broken main file is an error. A broken host
+// file is replaced by its last good copy in the state folder; if there is no copy, its host is held. It logs both, and
+// the warnings.
+func LoadConfig(path string, log zerolog.Logger) (*config.Config, error) {
+	c, err := config.LoadKept(path, lastGood)
+	if err != nil {
+		return nil, err
+	}
+	for _, w := range append(c.Warnings, c.Expired(time.Now())...) {
+		log.Warn().Msg(w.String())
+	}
+	for _, f := range c.Broken {
+		log.Error().Str("fault", f.String()).Msg("a host file is broken: using its last good copy, or holding its host if there is none")
+	}
+	for _, h := range c.HeldHosts() {
+		log.Error().Str("host", string(h)).Msg("holding this host: its file is broken and has no good copy; fix the file to have it visited")
+	}
+	return c, nil
+}
+
+// lastGoodFolder returns the folder of the last good copies of the host files.
+func lastGoodFolder(state string) string { return filepath.Join(state, "last-good") }
+
+// lastGood returns the last good copy of a host file.
+func lastGood(state, name string) ([]byte, bool) {
+	data, err := os.ReadFile(filepath.Join(lastGoodFolder(state), name))
+	return data, err == nil
+}
+
+// saveLastGood copies the host files in force to the state folder, and removes the copies of files that do not exist any
+// more. The copy of a broken file stays.
+func saveLastGood(c *config.Config) error {
+	dir := lastGoodFolder(c.Storage.State)
+	if err := os.MkdirAll(dir, 0o750); err != nil {
+		return err
+	}
+	keep := map[string]bool{}
+	for _, f := range c.Broken {
+		keep[filepath.Base(f.File)] = true
+	}
+	var errs []error
+	for _, f := range c.HostFiles() {
+		keep[f.Name] = true
+		path := filepath.Join(dir, f.Name)
+		if old, err := os.ReadFile(path); err == nil && bytes.Equal(old, f.Data) {
+			continue
+		}
+		if err := atomicfile.Write(path, f.Data, 0o640); err != nil {
+			errs = append(errs, fmt.Errorf("copy a host file: %w", err))
+		}
+	}
+	entries, err := os.ReadDir(dir)
+	errs = append(errs, err)
+	for _, e := range entries {
+		if !keep[e.Name()] {
+			errs = append(errs, os.Remove(filepath.Join(dir, e.Name())))
+		}
+	}
+	return errors.Join(errs...)
+}

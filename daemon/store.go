@@ -1,0 +1,94 @@
+package daemon
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync/atomic"
+	"time"
+
+	"github.com/arcrawl/arcrawl/archive"
+	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/dedup"
+	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/hosts/daily"
+	"github.com/arcrawl/arcrawl/hosts/reputation"
+	"github.com/arcrawl/arcrawl/hosts/similar"
+	"github.com/arcrawl/arcrawl/scope/traps"
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+// openStore opens the frontier, and everything else that is kept in its database.
+func (d *Daemon) openStore(now time.Time) (err error) {
+	if d.rooms.Frontier, d.rooms.Traps, err = OpenStore(d.live, now, false); err != nil {
+		return err
+	}
+	d.closers.add(d.rooms.Frontier.Close)
+	db := d.rooms.Frontier.DB()
+	if d.rooms.Dedup, err = dedup.Open(db, dedup.Options{Name: archive.Key, View: d.rooms.Frontier.View}); err != nil {
+		return err
+	}
+	if d.rooms.Trust, err = reputation.Open(db); err != nil {
+		return err
+	}
+	if d.rooms.Kin, err = similar.Open(db); err != nil {
+		return err
+	}
+	d.rooms.Accounts, err = daily.Open(db)
+	return err
+}
+
+// OpenStore opens the frontier of a configuration, and the traps that are stored in it, which affect the names of URIs.
+// It makes a new store where there is none. bulkLoad says that the caller is going to write much more than it reads. The
+// caller closes the frontier.
+func OpenStore(live *config.Live, now time.Time, bulkLoad bool) (*frontier.Frontier, *traps.Book, error) {
+	c := live.Current()
+	// The frontier reads the traps while it is opened, and they are in the store of the frontier: they follow later.
+	var learned atomic.Pointer[traps.Book]
+	f, err := frontier.Open(frontier.Options{
+		Dir: c.Storage.State, MaxURIsPerHost: c.Crawl.MaxURIsPerHost, Now: now, BulkLoad: bulkLoad,
+		// After a crash, each host rests as long as an ordinary host may have to. Zero would mean 30 s.
+		RestAfterCrash: max(c.ForHost("", now).Politeness.MaxDelay, time.Nanosecond),
+		Valence:        func(h uri.Host) int { return live.Current().ForHost(h, time.Now()).Politeness.Valence },
+		Group:          func(h uri.Host) string { return live.Current().ForHost(h, time.Now()).Politeness.Group },
+		Order:          c.Crawl.Order,
+		Names: func(h uri.Host) *uri.Naming {
+			n := live.Current().ForHost(h, time.Now()).Names
+			if book := learned.Load(); book != nil {
+				return book.Naming(h, &n)
+			}
+			return &n
+		},
+		Limits: func(h uri.Host) frontier.Limits { return live.Current().ForHost(h, time.Now()).Limits },
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	book, err := traps.Open(f.DB())
+	if err != nil {
+		return nil, nil, errors.Join(err, f.Close())
+	}
+	learned.Store(book)
+	return f, book, nil
+}
+
+// OpenStopped opens the existing store of a daemon that does not run. The caller closes it.
+func OpenStopped(c *config.Config, now time.Time) (*frontier.Frontier, error) {
+	if err := CheckStore(c); err != nil {
+		return nil, err
+	}
+	f, _, err := OpenStore(config.NewLive(c), now, false)
+	if errors.Is(err, frontier.ErrLocked) {
+		return nil, fmt.Errorf("%w: stop the daemon first", err)
+	}
+	return f, err
+}
+
+// CheckStore returns a [FolderError] if the configuration's state folder holds no store.
+func CheckStore(c *config.Config) error {
+	if _, err := os.Stat(filepath.Join(c.Storage.State, "MANIFEST")); err != nil {
+		return FolderError{Err: fmt.Errorf("there is no store in %s yet: %w", c.Storage.State, err)}
+	}
+	return nil
+}
