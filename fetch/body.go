@@ -7,31 +7,32 @@ import (
 	"github.com/arcrawl/arcrawl/digest"
 )
 
-// recorder keeps the raw bytes of a response. The parser reads ahead, so what was received last may not belong to the
-// response: the last peekSize bytes wait in pending until more comes, or until it is known where the response ended.
+// recorder records the raw bytes of a response. The parser reads ahead, so the last bytes received may not belong to
+// the response. They stay in pending, at least peekSize of them, until more come or until it is known where the
+// response ended.
 type recorder struct {
 	spool   *spool
 	hash    digest.Hash
 	pending []byte // capacity pendingSize
-	err     error  // our own fault; stays
+	err     error  // an error of ours; permanent
 }
 
-// add takes bytes as the parser is given them.
+// add takes bytes that the parser reads.
 func (r *recorder) add(p []byte) error {
 	if len(r.pending)+len(p) <= cap(r.pending) {
 		r.pending = append(r.pending, p...)
 		return nil
 	}
-	sure := len(r.pending) + len(p) - peekSize
-	old := min(sure, len(r.pending))
+	certain := len(r.pending) + len(p) - peekSize
+	old := min(certain, len(r.pending))
 	r.keep(r.pending[:old])
 	r.pending = r.pending[:copy(r.pending, r.pending[old:])]
-	r.keep(p[:sure-old])
-	r.pending = append(r.pending, p[sure-old:]...)
+	r.keep(p[:certain-old])
+	r.pending = append(r.pending, p[certain-old:]...)
 	return r.err
 }
 
-// keep makes p part of the record.
+// keep writes p to the record.
 func (r *recorder) keep(p []byte) {
 	if r.err != nil {
 		return
@@ -41,21 +42,20 @@ func (r *recorder) keep(p []byte) {
 	}
 }
 
-// end keeps what is pending but for the last unread bytes.
+// end ends the record. The last unread bytes do not belong to it.
 func (r *recorder) end(unread int) error {
 	r.keep(r.pending[:len(r.pending)-unread])
 	r.pending = r.pending[:0]
 	return r.err
 }
 
-// wire is what a body is read from: bytes that came together with the head, then the connection. All that it gives
-// out is recorded.
+// wire reads a body: first the bytes that came together with the head, then the connection. It records all bytes read.
 type wire struct {
 	conn io.Reader
 	rest []byte
-	left int64 // raw bytes that the body may still have
+	left int64 // how many more raw bytes the body may have
 	rec  *recorder
-	err  error // stays
+	err  error // permanent
 }
 
 func (w *wire) Read(p []byte) (int, error) {
@@ -63,7 +63,7 @@ func (w *wire) Read(p []byte) (int, error) {
 		return 0, w.err
 	}
 	if w.left <= 0 {
-		w.err = w.beyond()
+		w.err = w.endAtLimit()
 		return 0, w.err
 	}
 	p = p[:min(int64(len(p)), w.left)]
@@ -81,9 +81,9 @@ func (w *wire) Read(p []byte) (int, error) {
 	return n, w.err
 }
 
-// beyond is asked for more after the last byte that is allowed: is there more? A body that ends with the connection
-// may be exactly as long as the limit.
-func (w *wire) beyond() error {
+// endAtLimit returns the error after the last byte that is allowed. It is errMaxBody only if there is another byte: a
+// body that ends with the connection may be exactly as long as the limit.
+func (w *wire) endAtLimit() error {
 	if len(w.rest) > 0 {
 		return errMaxBody
 	}
@@ -93,12 +93,12 @@ func (w *wire) beyond() error {
 	return errMaxBody
 }
 
-// payload digests a body as it is read, content coding and all.
+// payload computes the digest of a body while it is read, before its content coding is undone.
 type payload struct {
 	body io.Reader
 	hash digest.Hash
 	size int64
-	err  error // stays; io.EOF at the proper end
+	err  error // permanent; io.EOF at the proper end
 }
 
 func (p *payload) Read(b []byte) (int, error) {
@@ -112,20 +112,20 @@ func (p *payload) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// sums is what reading a body gave.
-type sums struct {
+// bodyResult holds the digests and sizes of a body that was read.
+type bodyResult struct {
 	payload, content         digest.Digest
 	payloadSize, contentSize int64
-	undecoded                error // why the content could not be read whole though the payload could
-	err                      error // nil if the body came to its proper end
+	undecoded                error // why the content is not whole although the payload is
+	err                      error // nil if the body ended properly
 }
 
-// readBody reads a body to its end, through the decoders if it has content codings. Where they give up, the rest of
-// the payload is read all the same.
-func readBody(c *codecs, codings []string, p *payload, most int64, buf []byte) sums {
-	var s sums
+// readBody reads a body to its end, through decoders if it has content codings. If a decoder fails, the rest of the
+// payload is still read.
+func readBody(c *codecs, codings []string, p *payload, maxContent int64, buf []byte) bodyResult {
+	var s bodyResult
 	if len(codings) > 0 {
-		s.content, s.contentSize, s.undecoded = c.digest(codings, p, most, buf)
+		s.content, s.contentSize, s.undecoded = c.digest(codings, p, maxContent, buf)
 	}
 	for p.err == nil {
 		_, _ = p.Read(buf) // the error stays in p

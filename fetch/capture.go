@@ -14,51 +14,53 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// Capture is one exchange: what was sent, what came back, and what it is. It belongs to the caller, who closes it. The
-// readers it gives may be used at the same time as each other, but not while or after it is closed.
+// Capture is the record of one exchange: the request, the response, and how it went. The caller owns and closes it. Its
+// readers may be used at the same time, but not while or after it is closed.
 type Capture struct {
 	URI     uri.URI
 	Started time.Time     // before connecting; UTC
 	Took    time.Duration // from Started to the last byte
-	IP      netip.Addr    // the server; zero if there was no connection, or none with an address
+	IP      netip.Addr    // of the server; zero without a connection, or if the connection has no address
 
 	Request []byte // the exact bytes sent; nil if nothing was sent
 
 	Status int         // HTTP status, or a negative code; see the package comment
-	Header http.Header // the parsed head; nil without response
-	Head   []byte      // the exact head with its blank line; without response, whatever was received
+	Header http.Header // the parsed head; nil without a response
+	Head   []byte      // the exact head with its blank line; without a response, all bytes received
 
 	BlockSize   int64 // raw bytes of head and body
-	PayloadSize int64 // bytes of the body without transfer coding, so far as received
-	ContentSize int64 // bytes of the body without content coding, so far as decoded
+	PayloadSize int64 // bytes of the body without transfer coding, as far as received
+	ContentSize int64 // bytes of the body without content coding, as far as decoded
 
-	BlockDigest   digest.Digest // zero without response
+	BlockDigest   digest.Digest // zero without a response
 	PayloadDigest digest.Digest // zero unless Complete, and for a 304
-	ContentDigest digest.Digest // zero when PayloadDigest is, and if the content coding could not be undone
+	ContentDigest digest.Digest // zero if PayloadDigest is, and if the content coding could not be undone
 
 	Complete   bool       // the body was read to its proper end
-	Truncated  Truncation // why not, unless Stopped
-	Stopped    bool       // Request.Stop broke off the download; the block is the head alone
-	Misfortune error      // why it went wrong, or why a Complete body has no ContentDigest; nil when all went well
+	Truncated  Truncation // why the body is not Complete, unless Stopped
+	Stopped    bool       // Request.Stop ended the download; the block is the head alone
+	Misfortune error      // what went wrong, or why a Complete body has no ContentDigest; nil if all went well
 
 	client    *Client
 	spool     *spool
 	coded     bool // the body has a transfer or content coding
 	whole     whole
 	maxDecode int64
-	undecoded error // why Content has nothing to give
+	undecoded error // why there is no content
 }
 
-// Block reads the exact bytes of the response: head and body as they came. It is empty without response.
+// Block returns a reader of the exact bytes of the response: head and body as received. It is empty without a response.
 func (c *Capture) Block() io.ReadSeeker {
 	return io.NewSectionReader(c.spool, 0, c.BlockSize)
 }
 
-// Content reads the body without transfer and content coding. It fails with [ErrCoding] if the content coding is unknown
-// or was found to be broken. The reader ends with [ErrMaxContent] after MaxContent bytes if there is more, and with
-// [io.ErrUnexpectedEOF] where a body that is not Complete breaks off; what comes before is good. It must be closed.
-// A small content that came whole is decoded once, and the reader then has a method Bytes that gives it without a copy,
-// to be read only, and only until the capture is closed.
+// Content returns a reader of the body without transfer and content coding. It fails with [ErrCoding] if the content
+// coding is unknown or broken. After MaxContent bytes the reader returns [ErrMaxContent] if there are more. Where a
+// body that is not Complete ends, it returns [io.ErrUnexpectedEOF]; the bytes before are good. The reader must be
+// closed.
+//
+// A small content that is whole is decoded only once. Its reader has a method Bytes that returns it without a copy.
+// These bytes must not be changed, and must not be used after the capture is closed.
 func (c *Capture) Content() (io.ReadCloser, error) {
 	if c.spool.closed {
 		return nil, fmt.Errorf("read content of %s: %w", c.URI, ErrClosed)
@@ -75,22 +77,22 @@ func (c *Capture) Content() (io.ReadCloser, error) {
 	return c.stream()
 }
 
-// stream decodes the body anew.
+// stream returns a reader that decodes the body again.
 func (c *Capture) stream() (io.ReadCloser, error) {
-	parser := c.client.codecs.reader(nil)
+	parser := c.client.codecs.getReader(nil)
 	body := io.NewSectionReader(c.spool, int64(len(c.Head)), c.BlockSize-int64(len(c.Head)))
-	res, err := parse(parser, &feed{body: body}, c.Head)
+	res, err := parse(parser, &gatedReader{body: body}, c.Head)
 	if err != nil {
 		return nil, fmt.Errorf("read content of %s: %w", c.URI, err)
 	}
-	decoded, err := c.client.codecs.open(codingsOf(c.Header), &cut{r: res.Body, complete: c.Complete}, c.maxDecode)
+	decoded, err := c.client.codecs.open(contentCodings(c.Header), &cut{r: res.Body, complete: c.Complete}, c.maxDecode)
 	if err != nil {
 		return nil, fmt.Errorf("read content of %s: %w", c.URI, err)
 	}
 	return &contentReader{content: decoded, codecs: c.client.codecs, parser: parser, complete: c.Complete}, nil
 }
 
-// Close gives back the memory and the disk space of the response. It may be called again.
+// Close releases the memory and the disk space of the response. It may be called again.
 func (c *Capture) Close() error {
 	if c.whole.buf != nil {
 		c.client.wholes.Put(c.whole.buf)
@@ -99,7 +101,7 @@ func (c *Capture) Close() error {
 	return c.spool.Close()
 }
 
-// cut makes the end of an incomplete body the same error whatever its framing is.
+// cut ends an incomplete body with io.ErrUnexpectedEOF, whatever its framing is.
 type cut struct {
 	r        io.Reader
 	complete bool
@@ -113,7 +115,7 @@ func (c *cut) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// contentReader is what Content gives.
+// contentReader is the reader that [Capture.Content] returns for a stream.
 type contentReader struct {
 	*content
 	codecs   *codecs
@@ -128,16 +130,16 @@ func (r *contentReader) Read(p []byte) (int, error) {
 	}
 	n, err := r.content.Read(p)
 	if !r.complete && errors.Is(err, io.ErrUnexpectedEOF) {
-		err = io.ErrUnexpectedEOF // the body is cut; its coding is not to blame
+		err = io.ErrUnexpectedEOF // the body is cut; its coding is not broken
 	}
 	return n, err
 }
 
-// Close gives back the decoders. It may be called again.
+// Close releases the decoders. It may be called again.
 func (r *contentReader) Close() error {
 	if r.parser != nil {
 		r.release()
-		r.codecs.giveReader(r.parser)
+		r.codecs.putReader(r.parser)
 		r.parser = nil
 	}
 	return nil

@@ -14,21 +14,22 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// past is a deadline that is over.
+// past is a deadline that has expired.
 var past = time.Unix(1, 0)
 
 // conn is one connection to a server, plain or TLS.
 type conn struct {
 	net.Conn
-	key  string     // what it can be used for again
+	key  string     // scheme, host and port for which it can be reused
 	ip   netip.Addr // the server's address; zero if the connection has none
 	peer *peer      // to look into its socket
-	idle time.Time  // since when nothing is asked of it
+	idle time.Time  // end of its last exchange
 }
 
-// connKey names what a connection may be used for: scheme, host and port. Its text is a part of u's.
+// connKey returns the scheme, host and port of a URI. Its text shares memory with the URI's.
 func connKey(u uri.URI) string { return u.Origin().String() }
 
+// remoteIP returns the address of the server, zero if the connection has none.
 func remoteIP(c net.Conn) netip.Addr {
 	if tcp, ok := c.RemoteAddr().(*net.TCPAddr); ok {
 		return tcp.AddrPort().Addr().Unmap().WithZone("")
@@ -36,9 +37,9 @@ func remoteIP(c net.Conn) netip.Addr {
 	return netip.Addr{}
 }
 
-// until bounds all reading and writing from now on. When ctx is done a deadline in the past is set from outside,
-// which must not be put off here.
-func (k *conn) until(ctx context.Context, t time.Time) error {
+// limit sets the deadline of all further reading and writing. When ctx is done, another goroutine sets a deadline in
+// the past, which must not be extended here.
+func (k *conn) limit(ctx context.Context, t time.Time) error {
 	err := k.SetDeadline(t)
 	if ctx.Err() != nil {
 		err = k.SetDeadline(past)
@@ -46,17 +47,17 @@ func (k *conn) until(ctx context.Context, t time.Time) error {
 	return err
 }
 
-// abort closes without a word to the server. A TLS close would write, and could wait for that.
+// abort closes the connection without writing to the server. A TLS close would write, and could block.
 func (k *conn) abort() {
 	if secure, ok := k.Conn.(*tls.Conn); ok {
-		_ = secure.NetConn().Close() // nothing can be done about it, and nothing is lost
+		_ = secure.NetConn().Close() // an error changes nothing: the connection is not used again
 		return
 	}
 	_ = k.Close() // as above
 }
 
-// silent reports whether an idle connection is open and has nothing to read: what comes before the next request is sent
-// is no answer to it.
+// silent reports whether an idle connection is open and has nothing to read. Bytes that come before the next request is
+// sent are not an answer to it.
 func (k *conn) silent() bool {
 	secure, ok := k.Conn.(*tls.Conn)
 	if !k.peer.silent() {
@@ -65,8 +66,8 @@ func (k *conn) silent() bool {
 	if !ok {
 		return true
 	}
-	// TLS may already hold a record that came together with the last response's end. With a deadline in the past
-	// only such a record is read; the timeout does not break the connection.
+	// TLS may already hold a record that came together with the end of the last response. With a deadline in the past
+	// only such a record is read. The timeout does not break the connection.
 	if err := secure.SetReadDeadline(past); err != nil {
 		return false
 	}
@@ -77,13 +78,13 @@ func (k *conn) silent() bool {
 // idleTimeout is how long a connection may be idle and still be used.
 const idleTimeout = time.Minute
 
-// idle keeps connections between exchanges: one for each key, the longest idle first in order.
+// idle keeps connections between exchanges, one for each key.
 type idle struct {
 	max int
 
 	mu     sync.Mutex // guards the fields below; not held while closing
 	byKey  map[string]*list.Element
-	order  *list.List // of *conn
+	order  *list.List // of *conn, the longest idle first
 	closed bool
 }
 
@@ -91,20 +92,20 @@ func newIdle(maxIdle int) *idle {
 	return &idle{max: maxIdle, byKey: map[string]*list.Element{}, order: list.New()}
 }
 
-// take gives the idle connection for key, if there is one that can be used.
+// take removes and returns the idle connection for key. It returns nil if there is none, or if it cannot be used again.
 func (p *idle) take(key string, now time.Time) (*conn, error) {
 	p.mu.Lock()
 	if p.closed {
 		p.mu.Unlock()
 		return nil, ErrClosed
 	}
-	out := p.expire(now)
+	old := p.expire(now)
 	var k *conn
 	if e := p.byKey[key]; e != nil {
 		k = p.remove(e)
 	}
 	p.mu.Unlock()
-	closeAll(out)
+	closeAll(old)
 	if k != nil && !k.silent() {
 		k.abort()
 		k = nil
@@ -112,7 +113,8 @@ func (p *idle) take(key string, now time.Time) (*conn, error) {
 	return k, nil
 }
 
-// put keeps k for later, in place of an older one. The deadline of the last exchange stays: the next one sets its own.
+// put keeps k for later instead of an older connection with its key. The deadline of the last exchange stays in force
+// until the next exchange sets its own.
 func (p *idle) put(k *conn, now time.Time) {
 	k.idle = now
 	p.mu.Lock()
@@ -132,7 +134,7 @@ func (p *idle) put(k *conn, now time.Time) {
 	closeAll(out)
 }
 
-// expire takes out what has been idle for too long. The mutex is held.
+// expire removes and returns the connections that have been idle for too long. The mutex is held.
 func (p *idle) expire(now time.Time) []*conn {
 	var out []*conn
 	for e := p.order.Front(); e != nil && now.Sub(e.Value.(*conn).idle) >= idleTimeout; e = p.order.Front() {
@@ -141,7 +143,7 @@ func (p *idle) expire(now time.Time) []*conn {
 	return out
 }
 
-// remove takes one element out. The mutex is held.
+// remove removes and returns one connection. The mutex is held.
 func (p *idle) remove(e *list.Element) *conn {
 	k := p.order.Remove(e).(*conn)
 	delete(p.byKey, k.key)
@@ -155,7 +157,7 @@ func (p *idle) close() {
 	p.clear()
 }
 
-// clear closes all idle connections, and tells how many these were.
+// clear closes all idle connections, and returns how many there were.
 func (p *idle) clear() int {
 	p.mu.Lock()
 	var out []*conn
@@ -167,7 +169,7 @@ func (p *idle) clear() int {
 	return len(out)
 }
 
-// closeAll lets idle connections go; that a server is gone already does not matter.
+// closeAll closes idle connections. Errors do not matter: the server may have closed them already.
 func closeAll(ks []*conn) {
 	for _, k := range ks {
 		_ = k.Close()

@@ -24,17 +24,17 @@ var (
 )
 
 const (
-	// maxCodings is how many codings in sequence are undone. Two occur in the wild (a proxy that compresses again).
+	// maxCodings is how many codings in sequence are undone. Two occur in practice (a proxy that compresses again).
 	maxCodings = 4
 
 	// maxZstdWindow is what RFC 9659 allows for zstd on the web.
 	maxZstdWindow = 8 << 20
 
-	// codingBuffer is read ahead by each decoder.
+	// codingBuffer is how many bytes each decoder reads ahead.
 	codingBuffer = 4 << 10
 )
 
-// codecs undoes content codings and keeps the decoders for the next time.
+// codecs undoes content codings and keeps the decoders for reuse.
 type codecs struct {
 	readers sync.Pool // of *bufio.Reader
 	gzips   sync.Pool // of *gzip.Reader
@@ -42,8 +42,8 @@ type codecs struct {
 	zstds   sync.Pool // of *zstd.Decoder
 }
 
-// codingsOf lists the content codings of a response in the order they were applied.
-func codingsOf(h http.Header) []string {
+// contentCodings returns the content codings of a response in the order in which they were applied.
+func contentCodings(h http.Header) []string {
 	var out []string
 	for _, value := range h.Values("Content-Encoding") {
 		for _, coding := range splitList(value) {
@@ -55,12 +55,13 @@ func codingsOf(h http.Header) []string {
 	return out
 }
 
-// content is a decoded stream. The decoders are given back when it is closed.
+// content is a decoded stream.
 type content struct {
 	io.Reader
 	layers []*layer
 }
 
+// release releases the decoders.
 func (c *content) release() {
 	for _, l := range c.layers {
 		l.release()
@@ -68,12 +69,12 @@ func (c *content) release() {
 	c.layers = nil
 }
 
-// open gives what src is when its codings are undone, at most most bytes at each step. Nothing is read yet.
-func (c *codecs) open(codings []string, src io.Reader, most int64) (*content, error) {
+// open returns a reader of src with its codings undone, of at most maxBytes at each step. It reads nothing yet.
+func (c *codecs) open(codings []string, src io.Reader, maxBytes int64) (*content, error) {
 	if len(codings) > maxCodings {
 		return nil, fmt.Errorf("%w: %d codings in sequence", ErrCoding, len(codings))
 	}
-	out := &content{Reader: &bounded{r: src, left: most}}
+	out := &content{Reader: &bounded{r: src, left: maxBytes}}
 	for i := len(codings) - 1; i >= 0; i-- {
 		switch codings[i] {
 		case "gzip", "x-gzip", "deflate", "br", "zstd":
@@ -82,15 +83,15 @@ func (c *codecs) open(codings []string, src io.Reader, most int64) (*content, er
 		}
 		l := &layer{codecs: c, coding: codings[i], from: src}
 		out.layers = append(out.layers, l)
-		out.Reader = &bounded{r: l, left: most}
+		out.Reader = &bounded{r: l, left: maxBytes}
 		src = out.Reader
 	}
 	return out, nil
 }
 
-// digest reads p as far as the decoders will and digests what they give.
-func (c *codecs) digest(codings []string, p io.Reader, most int64, buf []byte) (digest.Digest, int64, error) {
-	decoded, err := c.open(codings, p, most)
+// digest decodes p as far as possible and returns the digest and the size of the decoded bytes.
+func (c *codecs) digest(codings []string, p io.Reader, maxBytes int64, buf []byte) (digest.Digest, int64, error) {
+	decoded, err := c.open(codings, p, maxBytes)
 	if err != nil {
 		return digest.Digest{}, 0, err
 	}
@@ -109,7 +110,7 @@ func (c *codecs) digest(codings []string, p io.Reader, most int64, buf []byte) (
 	}
 }
 
-// bounded ends a stream with ErrMaxContent if it goes on after so many bytes.
+// bounded reads at most left bytes, and then returns ErrMaxContent if there are more.
 type bounded struct {
 	r    io.Reader
 	left int64
@@ -127,7 +128,7 @@ func (b *bounded) Read(p []byte) (int, error) {
 	return 0, ErrMaxContent
 }
 
-// layer undoes one coding. The decoder is chosen at the first read, when there is something to look at.
+// layer undoes one coding. The decoder is chosen at the first read, when the first bytes are there.
 type layer struct {
 	codecs *codecs
 	coding string
@@ -135,7 +136,7 @@ type layer struct {
 
 	src     *bufio.Reader
 	decoder io.Reader
-	err     error // stays
+	err     error // permanent
 }
 
 func (l *layer) Read(p []byte) (int, error) {
@@ -150,7 +151,7 @@ func (l *layer) Read(p []byte) (int, error) {
 	return n, l.err
 }
 
-// explain tells the end, and bounds of what is below, from a fault of the coding.
+// explain returns err as an [ErrCoding], unless it is the end of the stream or an error of a layer below.
 func (l *layer) explain(err error) error {
 	if err == nil || errors.Is(err, io.EOF) || errors.Is(err, ErrMaxContent) || errors.Is(err, ErrCoding) {
 		return err
@@ -158,10 +159,9 @@ func (l *layer) explain(err error) error {
 	return fmt.Errorf("%w: %s: %w", ErrCoding, l.coding, err)
 }
 
-// start makes or borrows the decoder. No bytes at all are the coding of no bytes: servers say gzip about empty bodies
-// too.
+// start gets a decoder. An empty stream decodes to an empty stream, because servers announce gzip for empty bodies too.
 func (l *layer) start() error {
-	l.src = l.codecs.reader(l.from)
+	l.src = l.codecs.getReader(l.from)
 	first, err := l.src.Peek(1)
 	if len(first) == 0 {
 		return l.explain(err)
@@ -195,6 +195,7 @@ func (l *layer) start() error {
 	return l.explain(err)
 }
 
+// release returns the decoder to its pool. The layer cannot be read any more.
 func (l *layer) release() {
 	switch z := l.decoder.(type) {
 	case *gunzip:
@@ -207,12 +208,13 @@ func (l *layer) release() {
 		}
 	}
 	if l.src != nil {
-		l.codecs.giveReader(l.src)
+		l.codecs.putReader(l.src)
 	}
 	l.decoder, l.src, l.err = nil, nil, ErrClosed
 }
 
-func (c *codecs) reader(from io.Reader) *bufio.Reader {
+// getReader returns a buffered reader from the pool.
+func (c *codecs) getReader(from io.Reader) *bufio.Reader {
 	if br, ok := c.readers.Get().(*bufio.Reader); ok {
 		br.Reset(from)
 		return br
@@ -220,27 +222,29 @@ func (c *codecs) reader(from io.Reader) *bufio.Reader {
 	return bufio.NewReaderSize(from, codingBuffer)
 }
 
-func (c *codecs) giveReader(br *bufio.Reader) {
+// putReader returns a buffered reader to the pool.
+func (c *codecs) putReader(br *bufio.Reader) {
 	br.Reset(nil)
 	c.readers.Put(br)
 }
 
-// inflate reads the coding "deflate" as it occurs: zlib, as it should be, or bare. RFC 9110 section 8.4.1.2.
+// inflate undoes the coding "deflate" as it occurs: with the zlib wrapper that RFC 9110 section 8.4.1.2 demands, or
+// without it.
 func inflate(src *bufio.Reader) (io.Reader, error) {
-	two, _ := src.Peek(2) // what is missing is missed below
+	two, _ := src.Peek(2) // if bytes are missing, the decoder reports it
 	if len(two) == 2 && two[0]&0x0f == 8 && (uint(two[0])<<8|uint(two[1]))%31 == 0 {
 		return zlib.NewReader(src)
 	}
 	return flate.NewReader(src), nil
 }
 
-// gunzip reads gzip members one after the other and passes over what is no member after the last one, as browsers do.
+// gunzip reads consecutive gzip members. Like browsers, it ignores other bytes after the last member.
 type gunzip struct {
 	z   *gzip.Reader
 	src *bufio.Reader
 }
 
-// member starts the next one.
+// member starts the next member.
 func (g *gunzip) member() error {
 	if err := g.z.Reset(g.src); err != nil {
 		return err

@@ -11,15 +11,15 @@ import (
 	"time"
 )
 
-// exchange is one call of Fetch.
+// exchange is one call of [Client.Fetch].
 type exchange struct {
 	client  *Client
 	request Request
-	raw     []byte // the request as it is sent
+	raw     []byte // the exact bytes of the request
 	capture *Capture
 }
 
-// run makes the exchange on an idle connection or, if there is none or it has died unnoticed, on a new one.
+// run makes the exchange on an idle connection. If there is none, or if the server has closed it, run uses a new one.
 func (x *exchange) run(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -29,13 +29,13 @@ func (x *exchange) run(ctx context.Context) error {
 		return err
 	}
 	if k != nil {
-		silent, err := x.on(ctx, k)
-		if err != nil || !silent {
+		noAnswer, err := x.on(ctx, k)
+		if err != nil || !noAnswer {
 			return err
 		}
 	}
 	k, err = x.client.connect(ctx, x.request.URI, x.request.Limits.Connect)
-	if exhausted(err) && x.client.idle.clear() > 0 {
+	if outOfResources(err) && x.client.idle.clear() > 0 {
 		k, err = x.client.connect(ctx, x.request.URI, x.request.Limits.Connect)
 	}
 	if ctx.Err() != nil {
@@ -44,44 +44,44 @@ func (x *exchange) run(ctx context.Context) error {
 		}
 		return ctx.Err()
 	}
-	if exhausted(err) {
+	if outOfResources(err) {
 		return fmt.Errorf("connect to %s: %w; raise the limit of open files (ulimit -n, LimitNOFILE), or lower crawl.workers", x.request.URI.Address(), err)
 	}
 	if err != nil {
 		c := x.capture
 		c.Request, c.Head, c.IP = nil, nil, netip.Addr{}
-		c.Status, c.Misfortune = ofConnect(err), fmt.Errorf("connect to %s: %w", x.request.URI.Address(), err)
+		c.Status, c.Misfortune = connectStatus(err), fmt.Errorf("connect to %s: %w", x.request.URI.Address(), err)
 		return nil
 	}
 	_, err = x.on(ctx, k)
 	return err
 }
 
-// on makes the exchange on k, and then keeps or closes k. silent means that the connection ended before any byte of an
-// answer.
-func (x *exchange) on(ctx context.Context, k *conn) (silent bool, err error) {
-	stop := context.AfterFunc(ctx, func() { _ = k.SetDeadline(past) }) // fails only on a connection that is closed already
-	keep, silent, err := x.talk(ctx, k)
+// on makes the exchange on k, and then keeps or closes k. noAnswer means that the connection ended before the first
+// byte of an answer.
+func (x *exchange) on(ctx context.Context, k *conn) (noAnswer bool, err error) {
+	stop := context.AfterFunc(ctx, func() { _ = k.SetDeadline(past) }) // fails only if the connection is already closed
+	keep, noAnswer, err := x.send(ctx, k)
 	if stop() && keep {
 		x.client.idle.put(k, time.Now())
 	} else {
 		k.abort()
 	}
-	return silent, err
+	return noAnswer, err
 }
 
-// talk sends the request and reads the answer.
-func (x *exchange) talk(ctx context.Context, k *conn) (keep, silent bool, err error) {
+// send sends the request and reads the answer.
+func (x *exchange) send(ctx context.Context, k *conn) (keep, noAnswer bool, err error) {
 	c, limits := x.capture, x.request.Limits
 	c.IP, c.Request = k.ip, nil
-	err = k.until(ctx, time.Now().Add(limits.Headers))
+	err = k.limit(ctx, time.Now().Add(limits.Headers))
 	if err == nil {
 		var n int
 		if n, err = k.Write(x.raw); n > 0 {
 			c.Request = x.raw[:n:n]
 		}
 	}
-	buf := x.client.takeHead()
+	buf := x.client.getHead()
 	defer x.client.heads.Put(buf)
 	head, rest := buf[:0], []byte(nil)
 	if err == nil {
@@ -95,22 +95,22 @@ func (x *exchange) talk(ctx context.Context, k *conn) (keep, silent bool, err er
 		return false, false, ctx.Err()
 	}
 	c.Head = bytes.Clone(head)
-	c.Status, c.Misfortune = ofHead(err, head)
+	c.Status, c.Misfortune = headStatus(err, head)
 	return false, len(head) == 0 && !isTimeout(err), nil
 }
 
-// receive takes in the response that begins with head.
+// receive reads the response that begins with head. rest is what was read after the head.
 func (x *exchange) receive(ctx context.Context, k *conn, head, rest []byte) (keep bool, err error) {
 	c, limits := x.capture, x.request.Limits
-	b := x.client.takeBuffers()
-	defer x.client.giveBuffers(b)
+	b := x.client.getBuffers()
+	defer x.client.putBuffers(b)
 	b.block.Reset()
 	b.rec = recorder{spool: c.spool, hash: b.block, pending: b.pending[:0]}
 	b.wire = wire{conn: k, rest: rest, left: limits.MaxBody, rec: &b.rec}
-	b.feed = feed{body: &b.wire}
+	b.gate = gatedReader{body: &b.wire}
 	rec, w := &b.rec, &b.wire
 	c.Head = bytes.Clone(head)
-	res, err := parse(b.parser, &b.feed, c.Head)
+	res, err := parse(b.parser, &b.gate, c.Head)
 	if err != nil {
 		c.Status, c.Misfortune = NotHTTP, fmt.Errorf("read response head: %w", err)
 		return false, nil
@@ -122,17 +122,17 @@ func (x *exchange) receive(ctx context.Context, k *conn, head, rest []byte) (kee
 		return false, x.seal(rec, 0)
 	}
 	if res.Body != http.NoBody {
-		if err := k.until(ctx, time.Now().Add(limits.Body)); err != nil {
+		if err := k.limit(ctx, time.Now().Add(limits.Body)); err != nil {
 			w.err = err
 		}
 	}
-	codings := codingsOf(res.Header)
+	codings := contentCodings(res.Header)
 	c.coded = len(codings)+len(res.TransferEncoding) > 0
 	b.body.Reset()
 	b.payload = payload{body: res.Body, hash: b.body}
 	s := readBody(x.client.codecs, codings, &b.payload, limits.MaxContent, b.copy)
 	if s.err != nil && w.err != nil && !errors.Is(w.err, io.EOF) {
-		s.err = w.err // the parser does not always hand it on
+		s.err = w.err // the parser does not always return it
 	}
 	unread := 0
 	switch {
@@ -149,7 +149,7 @@ func (x *exchange) receive(ctx context.Context, k *conn, head, rest []byte) (kee
 	return keep, x.seal(rec, unread)
 }
 
-// stops asks the mid-fetch filter, if there is something to stop.
+// stops asks [Request].Stop whether to end the download, if there is a body to transfer.
 func (x *exchange) stops(res *http.Response) bool {
 	if x.request.Stop == nil || res.Body == http.NoBody {
 		return false
@@ -157,12 +157,12 @@ func (x *exchange) stops(res *http.Response) bool {
 	return x.request.Stop(Head{Status: res.StatusCode, Header: res.Header, ContentLength: res.ContentLength})
 }
 
-// conclude says what came of the body.
-func (x *exchange) conclude(s sums) {
+// conclude stores in the capture how the body ended.
+func (x *exchange) conclude(s bodyResult) {
 	c := x.capture
 	c.PayloadSize, c.ContentSize = s.payloadSize, s.contentSize
 	if s.err != nil {
-		c.Truncated = ofBody(s.err)
+		c.Truncated = truncationOf(s.err)
 		c.Misfortune = fmt.Errorf("read body: %w", s.err)
 		return
 	}
@@ -178,7 +178,7 @@ func (x *exchange) conclude(s sums) {
 	c.ContentDigest = s.content
 }
 
-// seal ends the record.
+// seal ends the record, without the last unread bytes.
 func (x *exchange) seal(rec *recorder, unread int) error {
 	err := rec.end(unread)
 	x.capture.BlockSize, x.capture.BlockDigest = x.capture.spool.size, rec.hash.Sum()

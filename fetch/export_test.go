@@ -7,7 +7,7 @@ import (
 	"os"
 )
 
-// IsPublic is the table behind Guard.
+// IsPublic reports whether Guard allows an address by default.
 func IsPublic(ip netip.Addr) bool { return isPublic(ip) }
 
 // GuardWith is Guard with another resolver.
@@ -15,23 +15,23 @@ func GuardWith(allow []netip.Prefix, r *net.Resolver) func(ctx context.Context, 
 	return guard(allow, r)
 }
 
-// SpoolInto makes c open its spool files by create.
+// SpoolInto makes c create its spool files with create.
 func SpoolInto(c *Client, create func(dir, pattern string) (*os.File, error)) {
-	c.store.create = create
+	c.spools.create = create
 }
 
-// InMemory is how many bytes of the block are held in memory.
+// InMemory returns how many bytes of the block are in memory.
 func InMemory(c *Capture) int64 { return c.spool.inMemory }
 
-// Idle is how many connections c keeps.
+// Idle returns how many connections c keeps.
 func Idle(c *Client) int {
 	c.idle.mu.Lock()
 	defer c.idle.mu.Unlock()
 	return c.idle.order.Len()
 }
 
-// Usable is how many connections c keeps that it would use again. One that got bytes nobody asked for after it was put away is
-// found out when it is to be used.
+// Usable returns how many of the connections that c keeps it would use again. A connection on which unexpected bytes
+// have arrived is not used again.
 func Usable(c *Client) (n int) {
 	c.idle.mu.Lock()
 	defer c.idle.mu.Unlock()

@@ -17,7 +17,7 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// ErrClosed is returned by [Client.Fetch] after [Client.Close], and by what a closed [Capture] is asked for.
+// ErrClosed is returned by [Client.Fetch] after [Client.Close], and by the readers of a closed [Capture].
 var ErrClosed = errors.New("closed")
 
 // Field is one header field of a request.
@@ -64,11 +64,11 @@ func orDefault[T ~int | ~int64](v, d T) T {
 	return v
 }
 
-// Head is what [Request].Stop decides by: the head of a response whose body is about to be transferred.
+// Head is the head of a response whose body is about to be transferred. [Request].Stop decides by it.
 type Head struct {
 	Status        int
 	Header        http.Header
-	ContentLength int64 // as the server announced it; -1 if it did not
+	ContentLength int64 // as announced by the server; -1 if it is unknown
 }
 
 // Request is one GET.
@@ -76,7 +76,7 @@ type Request struct {
 	URI    uri.URI
 	Header []Field // sent in this order after Host; Host, Connection and the framing fields are not the caller's
 	Limits Limits
-	Stop   func(Head) bool // true breaks off the download; nil never does. Not asked if there is no body to transfer
+	Stop   func(Head) bool // returns true to end the download; nil = never. Not called if there is no body to transfer
 }
 
 // A Dialer opens a connection, as [net.Dialer.DialContext] does.
@@ -87,10 +87,10 @@ type Options struct {
 	// Dial opens connections; nil means Guard(nil), which refuses every address that is not public.
 	Dial Dialer
 
-	TLS         *tls.Config // cloned; nil means Go's defaults. ServerName and ALPN are set for each connection
-	SpoolDir    string      // where bodies over SpoolMemory go; "" means os.TempDir()
-	SpoolMemory int64       // bytes of each response kept in memory; 0 means 256 KiB, negative none
-	MaxIdle     int         // idle connections kept; 0 means 256, negative none
+	TLS         *tls.Config // nil means Go's defaults. It is cloned; ServerName and ALPN are set for each connection
+	SpoolDir    string      // folder for the bytes of responses beyond SpoolMemory; "" means os.TempDir()
+	SpoolMemory int64       // bytes of each response kept in memory; 0 means 256 KiB, negative means none
+	MaxIdle     int         // maximum number of idle connections; 0 means 256, negative means none
 }
 
 // Client makes exchanges and keeps idle connections between them. It may be used by many goroutines at once.
@@ -98,14 +98,14 @@ type Client struct {
 	dial    Dialer
 	tls     *tls.Config
 	idle    *idle
-	store   *store
+	spools  *spools
 	codecs  *codecs
 	heads   sync.Pool // of *[headSize]byte
 	buffers sync.Pool // of *buffers
 	wholes  sync.Pool // of *[]byte, for decoded contents
 }
 
-// New makes a client. It should be closed.
+// New returns a client. It should be closed.
 func New(o Options) *Client {
 	c := &Client{dial: o.Dial, codecs: &codecs{}}
 	if c.dial == nil {
@@ -123,24 +123,25 @@ func New(o Options) *Client {
 	if memory == 0 {
 		memory = 256 << 10
 	}
-	c.store = &store{dir: o.SpoolDir, memory: memory, create: os.CreateTemp}
-	most := o.MaxIdle
-	if most == 0 {
-		most = 256
+	c.spools = &spools{dir: o.SpoolDir, memory: memory, create: os.CreateTemp}
+	maxIdle := o.MaxIdle
+	if maxIdle == 0 {
+		maxIdle = 256
 	}
-	c.idle = newIdle(most)
+	c.idle = newIdle(maxIdle)
 	return c
 }
 
-// Close closes the idle connections; exchanges under way go on, and captures stay readable. It may be called again.
+// Close closes the idle connections. Exchanges in progress continue, and captures stay readable. It may be called
+// again.
 func (c *Client) Close() error {
 	c.idle.close()
 	return nil
 }
 
-// Fetch makes one exchange. The caller closes the capture. The error is about ourselves: the request may not be sent as
-// it is, the spool could not be written (errors.Is finds syscall.ENOSPC), there are no files left for a connection
-// (syscall.EMFILE), or ctx is done; then there is no capture.
+// Fetch makes one exchange. The caller closes the capture. An error is a problem on our side, and there is no capture
+// then: the request is not allowed, the spool could not be written (errors.Is finds syscall.ENOSPC), no file is left
+// for a connection (syscall.EMFILE), or ctx is done.
 func (c *Client) Fetch(ctx context.Context, r Request) (*Capture, error) {
 	raw, err := requestBytes(r, c.idle.max > 0)
 	if err != nil {
@@ -151,7 +152,7 @@ func (c *Client) Fetch(ctx context.Context, r Request) (*Capture, error) {
 		URI:       r.URI,
 		Started:   time.Now().UTC(),
 		client:    c,
-		spool:     c.store.open(),
+		spool:     c.spools.open(),
 		maxDecode: r.Limits.MaxContent,
 	}}
 	err = x.run(ctx)
@@ -178,14 +179,15 @@ func (c *Client) connect(ctx context.Context, u uri.URI, limit time.Duration) (*
 	config.ServerName = strings.TrimSuffix(u.Hostname(), ".")
 	secure := tls.Client(plain, config)
 	if err := secure.HandshakeContext(ctx); err != nil {
-		_ = plain.Close() // the handshake's error says more
+		_ = plain.Close() // the error of the handshake says more
 		return nil, fmt.Errorf("TLS handshake with %s: %w", u.Address(), err)
 	}
 	k.Conn = secure
 	return k, nil
 }
 
-// The sizes of the buffers of one fetch. A longer head moves out of its own; peekSize bounds how far the parser can have read beyond the response.
+// The sizes of the buffers of one exchange. A head longer than headSize gets a buffer of its own. peekSize bounds how
+// far the parser can read beyond the response.
 const (
 	headSize    = 8 << 10
 	peekSize    = 8 << 10
@@ -193,28 +195,28 @@ const (
 	copySize    = 32 << 10
 )
 
-// buffers is the memory that an exchange needs once a head is there; the next uses it again. While a server is awaited an exchange
-// has no more than memory for a head: hundreds of servers may be awaited at a time.
+// buffers is the memory that an exchange needs once the head is there. Later exchanges reuse it. While an exchange
+// waits for the server it holds only the memory for a head, because hundreds of exchanges may wait at the same time.
 type buffers struct {
-	parser  *bufio.Reader // what the parser reads from
-	pending []byte        // empty, with capacity: received but perhaps not part of the response
+	parser  *bufio.Reader // the parser reads from it
+	pending []byte        // for recorder.pending
 	copy    []byte
 	block   digest.Hash // of the whole response
 	body    digest.Hash
-	feed    feed
+	gate    gatedReader
 	rec     recorder
 	wire    wire
 	payload payload
 }
 
-func (c *Client) takeHead() *[headSize]byte {
+func (c *Client) getHead() *[headSize]byte {
 	if b, ok := c.heads.Get().(*[headSize]byte); ok {
 		return b
 	}
 	return new([headSize]byte)
 }
 
-func (c *Client) takeBuffers() *buffers {
+func (c *Client) getBuffers() *buffers {
 	if b, ok := c.buffers.Get().(*buffers); ok {
 		return b
 	}
@@ -227,8 +229,8 @@ func (c *Client) takeBuffers() *buffers {
 	}
 }
 
-func (c *Client) giveBuffers(b *buffers) {
+func (c *Client) putBuffers(b *buffers) {
 	b.parser.Reset(nil)
-	b.feed, b.rec, b.wire, b.payload = feed{}, recorder{}, wire{}, payload{}
+	b.gate, b.rec, b.wire, b.payload = gatedReader{}, recorder{}, wire{}, payload{}
 	c.buffers.Put(b)
 }

@@ -10,12 +10,12 @@ import (
 	"syscall"
 )
 
-// ErrForbiddenAddress says that a host name led to an address that is not public and that no setting allows.
+// ErrForbiddenAddress means that a host has an address that is not public and that no setting allows.
 var ErrForbiddenAddress = errors.New("address is not public")
 
-// special are the blocks of the IANA special-purpose address registries that are not globally reachable, those that
-// carry IPv4 addresses inside (64:ff9b::/96, 2002::/16), and multicast. Of IPv6 only what lies in globalUnicast needs
-// listing: IANA has given out nothing else.
+// special lists the blocks of the IANA special-purpose address registries that are not globally reachable, the blocks
+// that embed IPv4 addresses (64:ff9b::/96, 2002::/16), and multicast. IPv6 blocks outside globalUnicast need not be
+// listed: IANA has allocated nothing there.
 var (
 	globalUnicast = netip.MustParsePrefix("2000::/3")
 
@@ -42,9 +42,9 @@ var (
 	}
 )
 
-// Guard makes the dialer that everything fetched goes through. It resolves names and tries addresses as [net.Dialer] does,
-// but refuses at the moment of connecting every address that is neither public nor inside an allowed prefix;
-// a name that resolves to another address the next time (DNS rebinding) gains nothing by it. The error wraps
+// Guard returns the dialer for everything that is fetched. It resolves names and tries addresses as [net.Dialer] does,
+// but refuses every address that is neither public nor in an allowed prefix. It decides at the moment of connecting,
+// so a name that later resolves to another address (DNS rebinding) is refused too. The error wraps
 // [ErrForbiddenAddress] and names the host, the address and the setting.
 func Guard(allow []netip.Prefix) Dialer {
 	return guard(allow, nil)
@@ -68,7 +68,7 @@ func guard(allow []netip.Prefix, resolver *net.Resolver) Dialer {
 	}
 }
 
-// checkAddress decides about the numeric address that the host of asked was resolved to.
+// checkAddress returns an error if resolved, the numeric address of the host in asked, is forbidden.
 func checkAddress(allow []netip.Prefix, asked, resolved string) error {
 	to, err := netip.ParseAddrPort(resolved)
 	if err != nil {
@@ -83,7 +83,7 @@ func checkAddress(allow []netip.Prefix, asked, resolved string) error {
 	if err != nil {
 		host = asked
 	}
-	return fmt.Errorf("%w: host %s is at %s; to crawl it, put its network into fetch.allow_networks", ErrForbiddenAddress, host, ip)
+	return fmt.Errorf("%w: host %s is at %s; to crawl it, add its network to fetch.allow_networks", ErrForbiddenAddress, host, ip)
 }
 
 // isPublic reports whether ip, unmapped and without zone, is globally routable.

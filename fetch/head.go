@@ -13,14 +13,14 @@ import (
 	"golang.org/x/net/http/httpguts"
 )
 
-// protocol is how every response head begins.
+// protocol is the beginning of every response head.
 const protocol = "HTTP/"
 
-// readHead reads up to the end of the final response head, into buf and what it grows to. Informational heads before
-// it are passed over; they count against limit. rest is what was read beyond the head. With an error, head is all that was
-// received.
+// readHead reads to the end of the final response head, into buf, which it grows as needed. Informational heads before
+// it are skipped, but count towards the limit. rest is what was read after the head. With an error, head is everything
+// that was received.
 func readHead(r io.Reader, buf []byte, limit int64) (head, rest []byte, err error) {
-	start, from := 0, 0 // of this head; where the search for its end goes on
+	start, from := 0, 0 // start of this head; where the search for its end continues
 	for {
 		if !couldBeHTTP(buf[start:]) {
 			return buf, nil, errNotHTTP
@@ -54,8 +54,8 @@ func couldBeHTTP(b []byte) bool {
 	return strings.EqualFold(string(b[:n]), protocol[:n])
 }
 
-// headEnd finds the end of the blank line that ends a head, from an offset that is not inside that line's end. If it is
-// not there, end is 0 and the search goes on from next when there is more.
+// headEnd returns the end of the blank line that ends a head. It searches from an offset that is not inside that line's
+// end. If the blank line is not there yet, end is 0 and the search can continue from next when there are more bytes.
 func headEnd(b []byte, from int) (end, next int) {
 	for {
 		i := bytes.IndexByte(b[from:], '\n')
@@ -75,7 +75,7 @@ func headEnd(b []byte, from int) (end, next int) {
 	}
 }
 
-// statusCode reads the three digits after the protocol version; 0 if they are not there.
+// statusCode returns the three digits after the protocol version, 0 if there are none.
 func statusCode(head []byte) int {
 	line, _, _ := bytes.Cut(head, []byte("\n"))
 	n := 0
@@ -92,20 +92,20 @@ func statusCode(head []byte) int {
 	return 0
 }
 
-// isInformational reports whether another head follows. After 101 comes another protocol; we never ask for one.
+// isInformational reports whether another head follows. After 101 another protocol follows; we never request one.
 func isInformational(head []byte) bool {
 	code := statusCode(head)
 	return code >= 100 && code < 200 && code != http.StatusSwitchingProtocols
 }
 
-// feed gives the parser a head, and the body only when the head has been parsed.
-type feed struct {
+// gatedReader passes a head to the parser, and the body only after the head has been parsed.
+type gatedReader struct {
 	head []byte
 	body io.Reader
 	open bool // the head has been parsed
 }
 
-func (f *feed) Read(p []byte) (int, error) {
+func (f *gatedReader) Read(p []byte) (int, error) {
 	if len(f.head) > 0 {
 		n := copy(p, f.head)
 		f.head = f.head[n:]
@@ -117,10 +117,10 @@ func (f *feed) Read(p []byte) (int, error) {
 	return f.body.Read(p)
 }
 
-// parse reads the complete head that f begins with and gives a response whose Body is what follows in f, through br. Its Body must never be closed:
-// that would read it to the end. A head that net/http refuses is parsed again as [clean] leaves it; the connection
-// then ends with the response.
-func parse(br *bufio.Reader, f *feed, head []byte) (*http.Response, error) {
+// parse parses a complete head through br and f. It returns a response whose Body is the body of f. That Body must
+// never be closed, because closing would read it to its end. A head that net/http refuses is parsed again as [clean]
+// rewrites it; the connection then ends with the response.
+func parse(br *bufio.Reader, f *gatedReader, head []byte) (*http.Response, error) {
 	f.head = head
 	br.Reset(f)
 	res, err := http.ReadResponse(br, nil)
@@ -139,8 +139,9 @@ func parse(br *bufio.Reader, f *feed, head []byte) (*http.Response, error) {
 	return res, nil
 }
 
-// clean rewrites a head for a strict parser. What it cannot make sense of it leaves out; without a status it gives nothing.
-// For the framing it goes by RFC 9112 section 6.3, except that contradictory lengths mean "until the connection ends".
+// clean rewrites a head for a strict parser. It drops lines that it does not understand, and returns nothing if there
+// is no status. The framing follows RFC 9112 section 6.3, except that contradictory lengths mean "until the connection
+// ends".
 func clean(head []byte) []byte {
 	code := statusCode(head)
 	if code == 0 {
@@ -177,6 +178,7 @@ func clean(head []byte) []byte {
 	return []byte(version + strconv.Itoa(code) + " \r\n" + strings.Join(lines, "\r\n"))
 }
 
+// cleanFraming returns the one field that says where the body ends, or nothing if it ends with the connection.
 func cleanFraming(lengths, codings []string) string {
 	if len(codings) > 0 {
 		if codings[len(codings)-1] == "chunked" {
@@ -194,7 +196,7 @@ func cleanFraming(lengths, codings []string) string {
 	return "Content-Length: " + lengths[0]
 }
 
-// splitList reads a comma-separated list of tokens, in lower case, without empty entries.
+// splitList returns the tokens of a comma-separated list, in lower case and without empty ones.
 func splitList(s string) []string {
 	var out []string
 	for v := range strings.SplitSeq(s, ",") {

@@ -6,8 +6,9 @@ import (
 	"io"
 )
 
-// Payload reads the body without transfer coding, and with its content coding: the bytes that PayloadDigest is of. Of a
-// response that is not Complete it ends with [io.ErrUnexpectedEOF] where the body breaks off. It must be closed.
+// Payload returns a reader of the body without transfer coding but with its content coding. PayloadDigest is the
+// digest of these bytes. Where a body that is not Complete ends, the reader returns [io.ErrUnexpectedEOF]. It must be
+// closed.
 func (c *Capture) Payload() (io.ReadCloser, error) {
 	if c.spool.closed {
 		return nil, fmt.Errorf("read payload of %s: %w", c.URI, ErrClosed)
@@ -15,17 +16,17 @@ func (c *Capture) Payload() (io.ReadCloser, error) {
 	if c.Status < 0 {
 		return nil, fmt.Errorf("read payload of %s: no response: %w", c.URI, c.Misfortune)
 	}
-	parser := c.client.codecs.reader(nil)
+	parser := c.client.codecs.getReader(nil)
 	body := io.NewSectionReader(c.spool, int64(len(c.Head)), c.BlockSize-int64(len(c.Head)))
-	res, err := parse(parser, &feed{body: body}, c.Head)
+	res, err := parse(parser, &gatedReader{body: body}, c.Head)
 	if err != nil {
-		c.client.codecs.giveReader(parser)
+		c.client.codecs.putReader(parser)
 		return nil, fmt.Errorf("read payload of %s: %w", c.URI, err)
 	}
 	return &payloadReader{cut: cut{r: res.Body, complete: c.Complete}, codecs: c.client.codecs, parser: parser}, nil
 }
 
-// payloadReader is what Payload gives.
+// payloadReader is the reader that [Capture.Payload] returns.
 type payloadReader struct {
 	cut
 	codecs *codecs
@@ -40,10 +41,10 @@ func (r *payloadReader) Read(p []byte) (int, error) {
 	return r.cut.Read(p)
 }
 
-// Close gives back the parser. It may be called again.
+// Close releases the parser. It may be called again.
 func (r *payloadReader) Close() error {
 	if r.parser != nil {
-		r.codecs.giveReader(r.parser)
+		r.codecs.putReader(r.parser)
 		r.parser = nil
 	}
 	return nil

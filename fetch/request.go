@@ -8,15 +8,15 @@ import (
 	"golang.org/x/net/http/httpguts"
 )
 
-// ownFields are those that fetch sets itself, or that a request without a body must not have.
+// ownFields are header fields that fetch sets itself, or that a request without a body must not have.
 var ownFields = []string{"Host", "Connection", "Content-Length", "Transfer-Encoding"}
 
-// requestBytes is the request as it goes over the wire. It refuses what would break the framing of the request.
+// requestBytes returns the exact bytes of a request. It refuses a URI or a field that would break the framing.
 func requestBytes(r Request, keepAlive bool) ([]byte, error) {
 	if r.URI.IsZero() {
 		return nil, errors.New("build request: no URI")
 	}
-	// A URI that was parsed has none of these; one taken back from a store may.
+	// A URI that was parsed has none of these characters. One from a damaged store may.
 	for i := range len(r.URI.String()) {
 		if c := r.URI.String()[i]; c <= ' ' || c == 0x7f {
 			return nil, fmt.Errorf("build request: white space or control character in %q", r.URI)
@@ -37,16 +37,17 @@ func requestBytes(r Request, keepAlive bool) ([]byte, error) {
 	return append(b, "Connection: close\r\n\r\n"...), nil
 }
 
+// checkField returns an error if a header field is not allowed.
 func checkField(f Field) error {
 	if !httpguts.ValidHeaderFieldName(f.Name) {
-		return fmt.Errorf("build request: header name %q is no token", f.Name)
+		return fmt.Errorf("build request: header name %q is not a token", f.Name)
 	}
 	if !httpguts.ValidHeaderFieldValue(f.Value) {
 		return fmt.Errorf("build request: value %q of header %s has a line end or control character", f.Value, f.Name)
 	}
 	for _, own := range ownFields {
 		if strings.EqualFold(f.Name, own) {
-			return fmt.Errorf("build request: header %s is set by fetch alone", own)
+			return fmt.Errorf("build request: header %s is not allowed: fetch sets it", own)
 		}
 	}
 	return nil

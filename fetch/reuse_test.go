@@ -357,7 +357,8 @@ func TestStopMaySayNo(t *testing.T) {
 	wantContent(t, got, "connection 1")
 }
 
-// When there are no files left for a connection, idle ones are given up for it; when there are none, that says nothing about the host.
+// When there are no files left for a connection, idle ones are given up for it; when there are none, that says nothing
+// about the host.
 func TestOutOfFilesIsNoMisfortuneOfAHost(t *testing.T) {
 	t.Parallel()
 	first, second := serve(t, answering(pageOf(1), false)), serve(t, answering(pageOf(1), false))

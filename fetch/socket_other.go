@@ -4,7 +4,7 @@ package fetch
 
 import "net"
 
-// peer cannot look into a socket here; a connection that is gone shows when it is used, and is then replaced.
+// peer cannot look into a socket on this platform. A closed connection is noticed and replaced when it is used.
 type peer struct{}
 
 func newPeer(net.Conn) *peer { return nil }

@@ -8,15 +8,16 @@ import (
 	"syscall"
 )
 
-// peer looks into the receive queue of a socket. It is made once for a connection, so that a look allocates nothing.
+// peer looks into the receive queue of a socket. It is made once for each connection, so that looking allocates
+// nothing.
 type peer struct {
-	raw   syscall.RawConn
-	look  func(fd uintptr)
-	one   [1]byte
-	found error // by look
+	raw  syscall.RawConn
+	look func(fd uintptr)
+	one  [1]byte
+	err  error // result of look
 }
 
-// newPeer is nil for a connection that is no socket.
+// newPeer returns the peer of a connection, nil if the connection is not a socket.
 func newPeer(c net.Conn) *peer {
 	s, ok := c.(syscall.Conn)
 	if !ok {
@@ -28,13 +29,13 @@ func newPeer(c net.Conn) *peer {
 		p.raw = nil
 	}
 	p.look = func(fd uintptr) {
-		_, _, p.found = syscall.Recvfrom(int(fd), p.one[:], syscall.MSG_PEEK|syscall.MSG_DONTWAIT)
+		_, _, p.err = syscall.Recvfrom(int(fd), p.one[:], syscall.MSG_PEEK|syscall.MSG_DONTWAIT)
 	}
 	return p
 }
 
-// silent looks without waiting and without taking anything: neither bytes nor the end of the stream may be there. A connection
-// that is no socket is taken to be silent.
+// silent reports whether neither bytes nor the end of the stream have arrived. It does not wait and consumes nothing. A
+// connection that is not a socket counts as silent.
 func (p *peer) silent() bool {
 	if p == nil {
 		return true
@@ -42,5 +43,5 @@ func (p *peer) silent() bool {
 	if p.raw == nil || p.raw.Control(p.look) != nil {
 		return false
 	}
-	return errors.Is(p.found, syscall.EAGAIN) || errors.Is(p.found, syscall.EWOULDBLOCK)
+	return errors.Is(p.err, syscall.EAGAIN) || errors.Is(p.err, syscall.EWOULDBLOCK)
 }

@@ -8,40 +8,40 @@ import (
 	"sync"
 )
 
-// segmentSize is the unit of memory for response bytes: most pages with their head fit in one or two.
+// segmentSize is the unit of memory for responses. Most pages with their head fit in one or two segments.
 const segmentSize = 16 << 10
 
-// store opens spools and lends them their memory.
-type store struct {
+// spools opens spools and provides their memory.
+type spools struct {
 	dir      string
 	memory   int64
 	create   func(dir, pattern string) (*os.File, error)
 	segments sync.Pool // of *[segmentSize]byte
 }
 
-func (s *store) open() *spool { return &spool{store: s} }
+func (s *spools) open() *spool { return &spool{from: s} }
 
-// spool holds the bytes of one response: the first ones in memory, the others in a file without a name. It is written
-// by one goroutine, then read by any; it must not be read while it is written or closed.
+// spool holds the bytes of one response: the first ones in memory, the others in a file without a name. One goroutine
+// writes it; then any number may read it. It must not be read while it is written or closed.
 type spool struct {
-	store    *store
+	from     *spools
 	segments []*[segmentSize]byte
-	size     int64 // of all
-	inMemory int64 // the first of them
+	size     int64 // number of bytes
+	inMemory int64 // how many of them are in memory
 	file     *os.File
-	named    string // of a file that could not be removed while open
+	named    string // path of the file if it could not be removed while open
 	closed   bool
 }
 
-// Write appends. The error is our own: the file could not be made or written.
+// Write appends bytes. An error means that the file could not be created or written.
 func (s *spool) Write(p []byte) (int, error) {
 	written := len(p)
-	for len(p) > 0 && s.inMemory < s.store.memory {
+	for len(p) > 0 && s.inMemory < s.from.memory {
 		within := int(s.inMemory % segmentSize)
 		if within == 0 {
-			s.segments = append(s.segments, s.store.segment())
+			s.segments = append(s.segments, s.from.segment())
 		}
-		room := min(int64(segmentSize-within), s.store.memory-s.inMemory, int64(len(p)))
+		room := min(int64(segmentSize-within), s.from.memory-s.inMemory, int64(len(p)))
 		copy(s.segments[len(s.segments)-1][within:], p[:room])
 		s.inMemory += room
 		s.size += room
@@ -60,20 +60,22 @@ func (s *spool) Write(p []byte) (int, error) {
 	return written, nil
 }
 
-func (s *store) segment() *[segmentSize]byte {
+// segment returns a segment of memory.
+func (s *spools) segment() *[segmentSize]byte {
 	if b, ok := s.segments.Get().(*[segmentSize]byte); ok {
 		return b
 	}
 	return new([segmentSize]byte)
 }
 
+// openFile creates the file, if there is none, and removes its name.
 func (s *spool) openFile() error {
 	if s.file != nil {
 		return nil
 	}
-	f, err := s.store.create(s.store.dir, "arcrawl-spool-*")
+	f, err := s.from.create(s.from.dir, "arcrawl-spool-*")
 	if err != nil {
-		return fmt.Errorf("make spool file: %w", err)
+		return fmt.Errorf("create spool file: %w", err)
 	}
 	s.file = f
 	if err := os.Remove(f.Name()); err != nil {
@@ -82,7 +84,7 @@ func (s *spool) openFile() error {
 	return nil
 }
 
-// ReadAt reads back; see [io.ReaderAt].
+// ReadAt implements [io.ReaderAt].
 func (s *spool) ReadAt(p []byte, off int64) (int, error) {
 	if s.closed {
 		return 0, ErrClosed
@@ -108,14 +110,14 @@ func (s *spool) ReadAt(p []byte, off int64) (int, error) {
 	return read + n, err
 }
 
-// Close gives back memory and disk space. It may be called again.
+// Close releases memory and disk space. It may be called again.
 func (s *spool) Close() error {
 	if s.closed {
 		return nil
 	}
 	s.closed = true
 	for _, b := range s.segments {
-		s.store.segments.Put(b)
+		s.from.segments.Put(b)
 	}
 	s.segments = nil
 	if s.file == nil {

@@ -9,7 +9,7 @@ import (
 	"syscall"
 )
 
-// The statuses of an exchange without response, as Heritrix numbers them; the package comment says when each is given.
+// The statuses of an exchange without a response, as Heritrix numbers them. The package comment explains them.
 const (
 	DNSFailed      = -1
 	ConnectFailed  = -2
@@ -19,7 +19,7 @@ const (
 	EmptyReply     = -404
 )
 
-// Truncation is why a body is not whole, in the words of the WARC-Truncated field.
+// Truncation is the reason why a body is not whole, in the words of the WARC-Truncated field.
 type Truncation string
 
 // The truncations. TruncatedNot is the zero value.
@@ -36,27 +36,28 @@ var (
 	errMaxBody = errors.New("the body is longer than the limit")
 )
 
-// ofConnect gives the status for a connection that did not come about.
-func ofConnect(err error) int {
+// connectStatus returns the status for a connection that could not be made.
+func connectStatus(err error) int {
 	if dns := (*net.DNSError)(nil); errors.As(err, &dns) {
 		return DNSFailed
 	}
 	return ConnectFailed
 }
 
-// exhausted tells that a connection did not come about because this process or machine has no more files or memory for it. That says
-// nothing about the host.
-func exhausted(err error) bool {
-	return errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) || errors.Is(err, syscall.ENOBUFS) || errors.Is(err, syscall.ENOMEM)
+// outOfResources reports whether a connection could not be made because this process or machine has no files or memory
+// left. That says nothing about the host.
+func outOfResources(err error) bool {
+	return errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) ||
+		errors.Is(err, syscall.ENOBUFS) || errors.Is(err, syscall.ENOMEM)
 }
 
-// ofHead gives the status, and the words, for a head that did not come whole. received is what came of the answer.
-func ofHead(err error, received []byte) (int, error) {
+// headStatus returns the status and the misfortune for a head that is not whole. received is the part that came.
+func headStatus(err error, received []byte) (int, error) {
 	switch {
 	case errors.Is(err, errNotHTTP), errors.Is(err, errMaxHead):
 		return NotHTTP, fmt.Errorf("read response head: %w", err)
 	case isTimeout(err):
-		return TimedOut, fmt.Errorf("read response head: out of time after %d bytes: %w", len(received), err)
+		return TimedOut, fmt.Errorf("read response head: timed out after %d bytes: %w", len(received), err)
 	case len(received) == 0 && errors.Is(err, io.EOF):
 		return EmptyReply, errors.New("the server closed the connection without an answer")
 	case errors.Is(err, io.EOF):
@@ -65,8 +66,8 @@ func ofHead(err error, received []byte) (int, error) {
 	return ConnectionLost, fmt.Errorf("read response head: %w", err)
 }
 
-// ofBody names the truncation for a body that did not come to its proper end.
-func ofBody(err error) Truncation {
+// truncationOf returns the truncation for a body that did not end properly.
+func truncationOf(err error) Truncation {
 	switch {
 	case errors.Is(err, errMaxBody):
 		return TruncatedLength

@@ -54,7 +54,7 @@ func TestNoResponse(t *testing.T) {
 		{name: "a status below the first", handle: answering("HTTP/1.1 099 Odd\r\n\r\n", false), status: fetch.NotHTTP, head: "HTTP/1.1 099"},
 		{name: "a head without end", handle: answering("HTTP/1.1 200 OK\r\n"+strings.Repeat("A: b\r\n", 50_000), false), status: fetch.NotHTTP, head: "HTTP/1.1 200", says: "too long"},
 		{name: "informational heads without end", handle: answering(strings.Repeat("HTTP/1.1 100 Continue\r\n\r\n", 12_000), false), status: fetch.NotHTTP, head: "HTTP/1.1 100", says: "too long"},
-		{name: "a server that says nothing", handle: dripping("", ""), limits: short, status: fetch.TimedOut, says: "out of time"},
+		{name: "a server that says nothing", handle: dripping("", ""), limits: short, status: fetch.TimedOut, says: "timed out"},
 		{name: "a head that drips", handle: dripping("HTTP/1.1 200 OK\r\nA: ", "b"), limits: short, status: fetch.TimedOut, head: "HTTP/1.1 200 OK\r\nA: b"},
 		{name: "a reset", handle: reset, status: fetch.ConnectionLost, says: "reset"},
 	} {

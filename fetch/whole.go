@@ -6,26 +6,26 @@ import (
 	"sync"
 )
 
-// maxWhole is the largest content that is kept decoded while its capture lives, so that it is decoded once for all who
-// read it. It bounds what a visit holds, and nearly all pages are smaller.
+// maxWhole is the maximum size of a content that is kept decoded until its capture is closed, so that it is decoded
+// only once for all its readers. It bounds the memory of a visit. Nearly all pages are smaller.
 const maxWhole = 256 << 10
 
 // whole is the content of a capture, read once.
 type whole struct {
 	once sync.Once
-	buf  *[]byte // lent by the client; nil until then, and after an error
+	buf  *[]byte // from the client's pool; nil before it is read, and after an error
 	err  error
 }
 
-// isWhole reports whether the content is to be kept.
+// isWhole reports whether the content is kept decoded.
 func (c *Capture) isWhole() bool {
 	return c.Complete && !c.ContentDigest.IsZero() && c.ContentSize <= maxWhole
 }
 
-// wholeContent reads the content, or gives what was read before.
+// wholeContent returns a reader of the decoded content, which the first call decodes.
 func (c *Capture) wholeContent() (io.ReadCloser, error) {
 	c.whole.once.Do(func() {
-		buf := c.client.takeWhole()
+		buf := c.client.getWhole()
 		*buf, c.whole.err = c.readWhole((*buf)[:0])
 		if c.whole.err != nil {
 			c.client.wholes.Put(buf)
@@ -58,14 +58,15 @@ func (c *Capture) readWhole(b []byte) ([]byte, error) {
 	return b[:n], err
 }
 
-func (c *Client) takeWhole() *[]byte {
+// getWhole returns a buffer for a decoded content.
+func (c *Client) getWhole() *[]byte {
 	if b, ok := c.wholes.Get().(*[]byte); ok {
 		return b
 	}
 	return new([]byte)
 }
 
-// wholeReader reads a content that is in memory.
+// wholeReader reads a decoded content in memory.
 type wholeReader struct {
 	*bytes.Reader
 	all    []byte
@@ -73,8 +74,7 @@ type wholeReader struct {
 	closed bool
 }
 
-// Bytes is the whole content, for those who need not copy it. It must not be changed, nor used after the capture is
-// closed.
+// Bytes returns the whole content without a copy. It must not be changed, nor used after the capture is closed.
 func (r *wholeReader) Bytes() []byte { return r.all }
 
 // Read reads decoded bytes.
@@ -85,7 +85,7 @@ func (r *wholeReader) Read(p []byte) (int, error) {
 	return r.Reader.Read(p)
 }
 
-// Close ends the reading. It may be called again.
+// Close ends reading. It may be called again.
 func (r *wholeReader) Close() error {
 	r.closed = true
 	return nil
