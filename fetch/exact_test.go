@@ -18,25 +18,25 @@ import (
 	"github.com/arcrawl/arcrawl/fetch"
 )
 
-// answer is what a server sends for one request, and what must become of it.
+// answer is what a server sends for one request, with the expected capture.
 type answer struct {
 	name      string
-	before    string // informational responses: no part of the record
+	before    string // informational responses; not part of the record
 	head      string
 	body      string // raw
-	after     string // no part of the record
-	hangsUp   bool
+	after     string // not part of the record
+	closes    bool
 	payload   string
-	content   *string // nil: as payload
+	content   *string // nil: the same as payload
 	undecoded bool
 	status    int // 0: 200
 	cut       bool
-	kept      bool // the connection can be used again
+	kept      bool // the connection can be reused
 }
 
 func (a answer) block() string { return a.head + a.body }
 
-// verdict is what is compared, in one piece.
+// verdict holds everything that is compared.
 type verdict struct {
 	Status                               int
 	Head, Block                          string
@@ -113,7 +113,7 @@ func framings() []answer {
 		{name: "a body with its length", head: withLength("", page), body: page, payload: page, kept: true},
 		{name: "an empty body", head: withLength("", ""), kept: true},
 		{
-			name: "order, case and repetition of fields, and white space, are kept", payload: "hi", kept: true, body: "hi",
+			name: "order, case, repetition and white space of fields are kept", payload: "hi", kept: true, body: "hi",
 			head: "HTTP/1.1 200   Fine\r\nx-b: 1\r\nSET-Cookie: a\r\nX-A:2\r\nset-cookie:  b  \r\ncontent-LENGTH: 2\r\n\r\n",
 		},
 		{name: "chunks", head: plainChunked, body: chunked("Hello, ", page, "!"), payload: "Hello, " + page + "!", kept: true},
@@ -127,13 +127,13 @@ func framings() []answer {
 			name: "chunks win over a length", payload: "Hello", kept: true, body: chunked("Hello"),
 			head: "HTTP/1.1 200 OK\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n",
 		},
-		{name: "a body that ends with the connection", head: "HTTP/1.1 200 OK\r\n\r\n", body: page, payload: page, hangsUp: true},
-		{name: "HTTP/1.0", head: "HTTP/1.0 200 OK\r\nServer: old\r\n\r\n", body: page, payload: page, hangsUp: true},
+		{name: "a body that ends with the connection", head: "HTTP/1.1 200 OK\r\n\r\n", body: page, payload: page, closes: true},
+		{name: "HTTP/1.0", head: "HTTP/1.0 200 OK\r\nServer: old\r\n\r\n", body: page, payload: page, closes: true},
 		{name: "HTTP/1.0 that keeps the connection", head: "HTTP/1.0 200 OK\r\nConnection: keep-alive\r\nContent-Length: 2\r\n\r\n", body: "ok", payload: "ok", kept: true},
 		{name: "HTTP/1.0 with a length", head: "HTTP/1.0 200 OK\r\nContent-Length: 2\r\n\r\n", body: "ok", payload: "ok"},
-		{name: "a server that wants to close", head: "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\n", body: "ok", payload: "ok"},
-		{name: "line feeds alone in the head", head: "HTTP/1.1 200 OK\nContent-Length: 2\nX: y\n\n", body: "ok", payload: "ok", kept: true},
-		{name: "a 304 with the length of what it does not send", head: "HTTP/1.1 304 Not Modified\r\nETag: \"a\"\r\nContent-Length: 500\r\n\r\n", status: 304, kept: true},
+		{name: "a server that closes", head: "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\n", body: "ok", payload: "ok"},
+		{name: "bare line feeds in the head", head: "HTTP/1.1 200 OK\nContent-Length: 2\nX: y\n\n", body: "ok", payload: "ok", kept: true},
+		{name: "a 304 with the length of the body that it does not send", head: "HTTP/1.1 304 Not Modified\r\nETag: \"a\"\r\nContent-Length: 500\r\n\r\n", status: 304, kept: true},
 		{name: "a 204", head: "HTTP/1.1 204 No Content\r\n\r\n", status: 204, kept: true},
 		{name: "a redirect is an answer like any other", head: "HTTP/1.1 301 Moved\r\nLocation: /x\r\nContent-Length: 4\r\n\r\n", body: "over", payload: "over", status: 301, kept: true},
 		{name: "a status without reason", head: "HTTP/1.1 404\r\nContent-Length: 0\r\n\r\n", status: 404, kept: true},
@@ -153,16 +153,16 @@ func framings() []answer {
 func broken() []answer {
 	page := strings.Repeat("The quick brown fox. ", 700)
 	return []answer{
-		{name: "a body shorter than announced", head: "HTTP/1.1 200 OK\r\nContent-Length: 20000\r\n\r\n", body: page, payload: page, hangsUp: true, cut: true},
-		{name: "chunks that end in the middle", head: plainChunked, body: "40\r\nHello", payload: "Hello", hangsUp: true, cut: true},
-		{name: "chunks without the last one", head: plainChunked, body: "5\r\nHello\r\n", payload: "Hello", hangsUp: true, cut: true},
-		{name: "a chunk length that is none", head: plainChunked, body: "5\r\nHello\r\nzz\r\n", payload: "Hello", hangsUp: true, cut: true},
-		{name: "no body where one was announced", head: "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n", hangsUp: true, cut: true},
-		{name: "a line in the head that is no field", head: "HTTP/1.1 200 OK\r\nnonsense\r\nContent-Length: 2\r\n\r\n", body: "ok", payload: "ok", after: "more"},
+		{name: "a body shorter than announced", head: "HTTP/1.1 200 OK\r\nContent-Length: 20000\r\n\r\n", body: page, payload: page, closes: true, cut: true},
+		{name: "chunks that end in the middle", head: plainChunked, body: "40\r\nHello", payload: "Hello", closes: true, cut: true},
+		{name: "chunks without the last one", head: plainChunked, body: "5\r\nHello\r\n", payload: "Hello", closes: true, cut: true},
+		{name: "an invalid chunk length", head: plainChunked, body: "5\r\nHello\r\nzz\r\n", payload: "Hello", closes: true, cut: true},
+		{name: "no body although one was announced", head: "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n", closes: true, cut: true},
+		{name: "a line in the head that is not a field", head: "HTTP/1.1 200 OK\r\nnonsense\r\nContent-Length: 2\r\n\r\n", body: "ok", payload: "ok", after: "more"},
 		{name: "a folded first line and a bad name", head: "HTTP/1.1 200 OK\r\n folded\r\nb@d name: x\r\nContent-Length: 2\r\n\r\n", body: "ok", payload: "ok"},
-		{name: "lengths that contradict", head: "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 9\r\n\r\n", body: "until the end", payload: "until the end", hangsUp: true},
-		{name: "a length that is no number", head: "HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n", body: "until the end", payload: "until the end", hangsUp: true},
-		{name: "a transfer coding nobody knows", head: "HTTP/1.1 200 OK\r\nTransfer-Encoding: identity\r\n\r\n", body: "until the end", payload: "until the end", hangsUp: true},
+		{name: "contradictory lengths", head: "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 9\r\n\r\n", body: "until the end", payload: "until the end", closes: true},
+		{name: "an invalid length", head: "HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n", body: "until the end", payload: "until the end", closes: true},
+		{name: "an unknown transfer coding", head: "HTTP/1.1 200 OK\r\nTransfer-Encoding: identity\r\n\r\n", body: "until the end", payload: "until the end", closes: true},
 		{name: "a sloppy status line", head: "http/1.1 200 OK\r\nContent-Length: 2\r\n\r\n", body: "ok", payload: "ok"},
 	}
 }
@@ -171,21 +171,24 @@ func coded(t *testing.T) []answer {
 	page := strings.Repeat("The quick brown fox. ", 700)
 	none := ""
 	one := func(name, coding, payload string, content *string) answer {
-		return answer{name: name, head: withLength("Content-Encoding: "+coding+"\r\n", payload), body: payload, payload: payload, content: content, kept: true}
+		return answer{
+			name: name, head: withLength("Content-Encoding: "+coding+"\r\n", payload),
+			body: payload, payload: payload, content: content, kept: true,
+		}
 	}
 	out := []answer{
 		one("gzip", "gzip", gzipped(t, page), &page),
 		one("gzip by its old name", "X-GZip", gzipped(t, page), &page),
 		one("gzip in two members", "gzip", gzipped(t, page[:99])+gzipped(t, page[99:]), &page),
-		one("gzip with something after it", "gzip", gzipped(t, page)+"\x00\x00junk", &page),
-		one("deflate as it should be", "deflate", zlibbed(t, page), &page),
-		one("deflate as it often is", "deflate", deflated(t, page), &page),
+		one("gzip with other bytes after it", "gzip", gzipped(t, page)+"\x00\x00junk", &page),
+		one("deflate with a zlib wrapper", "deflate", zlibbed(t, page), &page),
+		one("deflate without a wrapper", "deflate", deflated(t, page), &page),
 		one("brotli", "br", brotlied(t, page), &page),
 		one("zstandard", "zstd", zstded(t, page), &page),
 		one("brotli, then gzip", "br, gzip", gzipped(t, brotlied(t, page)), &page),
 		one("two fields of codings, and identity", "deflate\r\nContent-Encoding: identity, zstd", zstded(t, zlibbed(t, page)), &page),
 		one("gzip of an empty page", "gzip", gzipped(t, ""), &none),
-		one("gzip that is only announced, for no body", "gzip", "", nil),
+		one("gzip announced for an empty body", "gzip", "", nil),
 	}
 	z := gzipped(t, page)
 	out = append(out, answer{
@@ -193,12 +196,12 @@ func coded(t *testing.T) []answer {
 		body: chunked(z[:7], z[7:50], z[50:]), payload: z, content: &page, kept: true,
 	})
 	for name, a := range map[string]answer{
-		"gzip that is plain text":     one("", "gzip", page, nil),
-		"brotli that is plain text":   one("", "br", page, nil),
-		"zstandard that is text":      one("", "zstd", page, nil),
-		"a coding nobody knows":       one("", "lzma", page, nil),
-		"five codings":                one("", "br,br,br,br,br", page, nil),
-		"an unknown one under a good": one("", "sdch, gzip", gzipped(t, page), nil),
+		"gzip that is plain text":             one("", "gzip", page, nil),
+		"brotli that is plain text":           one("", "br", page, nil),
+		"zstandard that is text":              one("", "zstd", page, nil),
+		"an unknown coding":                   one("", "lzma", page, nil),
+		"five codings":                        one("", "br,br,br,br,br", page, nil),
+		"an unknown coding under a known one": one("", "sdch, gzip", gzipped(t, page), nil),
 	} {
 		a.name, a.undecoded = name, true
 		out = append(out, a)
@@ -206,7 +209,7 @@ func coded(t *testing.T) []answer {
 	return out
 }
 
-// stage serves answers by number in the path, in random pieces, and hands out the requests it got.
+// stage serves the answer with the number in the path, in random pieces. requests returns the requests received.
 func stage(t *testing.T, answers []answer, seed uint64) (address string, requests func() []string) {
 	var mu sync.Mutex
 	var got []string
@@ -223,13 +226,13 @@ func stage(t *testing.T, answers []answer, seed uint64) (address string, request
 			mu.Unlock()
 			i, _ := strconv.Atoi(strings.TrimPrefix(strings.Fields(string(raw))[1], "/"))
 			a := answers[i]
-			// What comes after goes together with the last byte: coming later it would be another test.
+			// The bytes after the response go together with its last byte. If they came later it would be another test.
 			all := a.before + a.block()
 			last := len(all) - 1
 			if inPieces(c, all[:last], rng) != nil {
 				return
 			}
-			if _, err := io.WriteString(c, all[last:]+a.after); err != nil || a.hangsUp {
+			if _, err := io.WriteString(c, all[last:]+a.after); err != nil || a.closes {
 				return
 			}
 		}
@@ -241,7 +244,7 @@ func stage(t *testing.T, answers []answer, seed uint64) (address string, request
 	}
 }
 
-func TestTheRecordIsExactlyWhatTheServerSent(t *testing.T) {
+func TestCaptureHoldsExactlyWhatTheServerSent(t *testing.T) {
 	t.Parallel()
 	answers := append(append(framings(), broken()...), coded(t)...)
 	for name, memory := range map[string]int64{"in memory": 0, "in a file": -1, "in both": 100} {
@@ -257,12 +260,12 @@ func TestTheRecordIsExactlyWhatTheServerSent(t *testing.T) {
 						t.Errorf("%s (round %d, seed %d): (-want +got)\n%s", a.name, round, seed, cmp.Diff(want, got))
 					}
 					if n := fetch.Usable(client); (n == 1) != a.kept {
-						t.Errorf("%s: %d connections to use again, want kept: %v", a.name, n, a.kept)
+						t.Errorf("%s: %d reusable connections, want kept %v", a.name, n, a.kept)
 					}
 				}
 			}
 			if got, want := len(requests()), 8*len(answers); got != want {
-				t.Errorf("the server saw %d requests, want %d: something was asked for twice", got, want)
+				t.Errorf("the server received %d requests, want %d: some were repeated", got, want)
 			}
 		})
 	}
@@ -278,7 +281,7 @@ func judgeOne(t *testing.T, client *fetch.Client, address string, i int) verdict
 	return judge(t, c)
 }
 
-func TestTheRequestIsExactlyWhatTheCaptureSays(t *testing.T) {
+func TestCaptureHoldsTheExactRequest(t *testing.T) {
 	t.Parallel()
 	address, requests := stage(t, []answer{{head: withLength("", "ok"), body: "ok"}}, 1)
 	for _, c := range []struct {
@@ -297,7 +300,7 @@ func TestTheRequestIsExactlyWhatTheCaptureSays(t *testing.T) {
 			"Connection: " + c.connection + "\r\n\r\n"
 		all := requests()
 		if seen := all[len(all)-1]; string(got.Request) != want || seen != want {
-			t.Errorf("%s: capture says %q, server got %q, want %q", c.name, got.Request, seen, want)
+			t.Errorf("%s: request in the capture %q, at the server %q, want %q", c.name, got.Request, seen, want)
 		}
 		if got.IP.String() != "127.0.0.1" || got.Started.IsZero() || got.Took <= 0 {
 			t.Errorf("%s: IP %s, started %s, took %s", c.name, got.IP, got.Started, got.Took)

@@ -74,9 +74,11 @@ type Head struct {
 // Request is one GET.
 type Request struct {
 	URI    uri.URI
-	Header []Field // sent in this order after Host; Host, Connection and the framing fields are not the caller's
+	Header []Field // sent in this order after Host; must not have Host, Connection or framing fields
 	Limits Limits
-	Stop   func(Head) bool // returns true to end the download; nil = never. Not called if there is no body to transfer
+
+	// Stop returns true to end the download. It is not called if there is no body to transfer; nil means never.
+	Stop func(Head) bool
 }
 
 // A Dialer opens a connection, as [net.Dialer.DialContext] does.

@@ -44,7 +44,8 @@ func BenchmarkVisit(b *testing.B) {
 	}
 }
 
-// ratio takes turns, so that what else the machine does is shared.
+// ratio returns the time of a as a multiple of the time of b. It runs them alternately, so that other load on the
+// machine affects both.
 func ratio(a, b func(), times int) float64 {
 	var took [2]time.Duration
 	b()
@@ -58,7 +59,7 @@ func ratio(a, b func(), times int) float64 {
 	return float64(took[0]) / float64(took[1])
 }
 
-// netHTTP gives one exchange by net/http's client.
+// netHTTP returns a function that makes one exchange with net/http.
 func netHTTP(b *testing.B, u string) func() {
 	b.Helper()
 	transport := &http.Transport{DisableCompression: true}

@@ -12,10 +12,10 @@ import (
 	"github.com/arcrawl/arcrawl/fetch"
 )
 
-// canned is a connection to a server that has said everything already.
+// canned is a connection to a server that has already sent everything.
 type canned struct {
 	io.Reader
-	left int // bytes given at each read at most; 0: all
+	left int // maximum number of bytes of each read; 0 = no limit
 }
 
 func (c *canned) Read(p []byte) (int, error) {
@@ -52,13 +52,13 @@ func FuzzResponse(f *testing.F) {
 		defer client.Close()
 		c, err := client.Fetch(t.Context(), fetch.Request{URI: u, Limits: fetch.Limits{MaxContent: 1 << 20}})
 		if err != nil {
-			t.Fatalf("our own fault: %v", err)
+			t.Fatalf("Fetch: %v", err)
 		}
 		defer c.Close()
 		kept := block(t, c)
 		at := strings.Index(string(sent), kept)
 		if at < 0 || (at > 0 && !bytes.Contains(sent[:at], []byte(" 1"))) {
-			t.Fatalf("block %q is not what was sent: %q", kept, sent)
+			t.Fatalf("block %q is not part of the answer %q", kept, sent)
 		}
 		if c.Status < 0 {
 			if kept != "" || c.Complete || c.Misfortune == nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/arcrawl/arcrawl/fetch"
 )
 
-func TestWhichAddressesArePublic(t *testing.T) {
+func TestIsPublic(t *testing.T) {
 	t.Parallel()
 	for _, s := range []string{
 		"0.0.0.0", "0.255.255.255", "10.0.0.1", "100.64.0.0", "100.127.255.255", "127.0.0.1", "127.255.255.254", "169.254.169.254", "172.16.0.1",
@@ -24,7 +24,7 @@ func TestWhichAddressesArePublic(t *testing.T) {
 		"4000::1", "5f00::1", "fc00::1", "fdff::1", "fe80::1", "fec0::1", "ff02::1",
 	} {
 		if fetch.IsPublic(netip.MustParseAddr(s)) {
-			t.Errorf("%s is taken for public", s)
+			t.Errorf("IsPublic(%s) = true, want false", s)
 		}
 	}
 	for _, s := range []string{
@@ -32,12 +32,12 @@ func TestWhichAddressesArePublic(t *testing.T) {
 		"192.0.1.1", "192.167.255.255", "192.169.0.0", "198.17.255.255", "198.20.0.0", "223.255.255.255", "2001:200::1", "2001:4860:4860::8888", "2003::1", "2a00:1450::1",
 	} {
 		if !fetch.IsPublic(netip.MustParseAddr(s)) {
-			t.Errorf("%s is not taken for public", s)
+			t.Errorf("IsPublic(%s) = false, want true", s)
 		}
 	}
 }
 
-func TestAForbiddenAddressIsRefusedInClearWords(t *testing.T) {
+func TestGuardRefusesForbiddenAddresses(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, address, shown string }{
 		{"loopback", "127.0.0.1:80", "127.0.0.1"},
@@ -48,17 +48,17 @@ func TestAForbiddenAddressIsRefusedInClearWords(t *testing.T) {
 	} {
 		conn, err := fetch.Guard([]netip.Prefix{netip.MustParsePrefix("192.168.0.0/16")})(t.Context(), "tcp", c.address)
 		if conn != nil || !errors.Is(err, fetch.ErrForbiddenAddress) {
-			t.Fatalf("%s: dialled %s: %v", c.name, c.address, err)
+			t.Fatalf("%s: dialling %s: %v, want ErrForbiddenAddress", c.name, c.address, err)
 		}
 		for _, part := range []string{" " + c.shown + ";", "fetch.allow_networks", "host " + strings.Trim(strings.TrimSuffix(c.address, ":80"), "[]")} {
 			if !strings.Contains(err.Error(), part) {
-				t.Errorf("%s: %q does not say %q", c.name, err, part)
+				t.Errorf("%s: %q does not contain %q", c.name, err, part)
 			}
 		}
 	}
 }
 
-func TestAllowedNetworksMayBeWrittenInEitherForm(t *testing.T) {
+func TestGuardAcceptsNetworksInEitherForm(t *testing.T) {
 	t.Parallel()
 	address := serve(t, func(c net.Conn, n int) { answering(pageOf(n), false)(c, n) })
 	for _, prefix := range []string{"127.0.0.1/32", "127.0.0.0/8", "::ffff:127.0.0.0/104", "0.0.0.0/0"} {
@@ -71,7 +71,7 @@ func TestAllowedNetworksMayBeWrittenInEitherForm(t *testing.T) {
 	}
 }
 
-// nameserver answers every question for an IPv4 address with what addresses gives.
+// nameserver answers every question for an IPv4 address with the result of addresses.
 func nameserver(t *testing.T, addresses func() []netip.Addr) *net.Resolver {
 	t.Helper()
 	server, err := net.ListenPacket("udp", "127.0.0.1:0")
@@ -111,7 +111,7 @@ func nameserver(t *testing.T, addresses func() []netip.Addr) *net.Resolver {
 	}}
 }
 
-func TestANameThatMovesToAForbiddenAddressGainsNothing(t *testing.T) {
+func TestGuardRefusesANameThatMovesToAForbiddenAddress(t *testing.T) {
 	t.Parallel()
 	allowed, forbidden := netip.MustParseAddr("127.0.0.1"), netip.MustParseAddr("127.0.0.2")
 	allow := []netip.Prefix{netip.PrefixFrom(allowed, 32)}

@@ -20,7 +20,7 @@ import (
 	"github.com/arcrawl/arcrawl/fetch"
 )
 
-// pageOf tells which connection an answer came over.
+// pageOf returns an answer that names its connection.
 func pageOf(conn int) string {
 	body := fmt.Sprintf("connection %d", conn)
 	return withLength("", body) + body
@@ -33,7 +33,7 @@ func wantContent(t *testing.T, c *fetch.Capture, want string) {
 	}
 }
 
-func TestAConnectionIsUsedAgain(t *testing.T) {
+func TestFetchReusesConnections(t *testing.T) {
 	t.Parallel()
 	address := serve(t, func(c net.Conn, n int) { answering(pageOf(n), false)(c, n) })
 	client := newClient(t, fetch.Options{})
@@ -42,7 +42,7 @@ func TestAConnectionIsUsedAgain(t *testing.T) {
 	}
 }
 
-// first answers on the first connection with what once does, and on later ones properly.
+// first returns a handler that runs once on the first connection, and answers properly on later ones.
 func first(once func(c net.Conn, r *bufio.Reader)) func(net.Conn, int) {
 	return func(c net.Conn, n int) {
 		if n > 1 {
@@ -53,19 +53,19 @@ func first(once func(c net.Conn, r *bufio.Reader)) func(net.Conn, int) {
 	}
 }
 
-func TestAConnectionThatIsNoLongerGoodIsNotUsedAgain(t *testing.T) {
+func TestFetchDoesNotReuseBrokenConnections(t *testing.T) {
 	t.Parallel()
 	server, trusting := tlsConfigs(t)
 	for _, c := range []struct {
 		name   string
 		scheme string
-		then   func(c net.Conn) // what the server does when the first visit is over
+		then   func(c net.Conn) // the server does this after the first visit
 	}{
 		{"it is closed", "http", func(c net.Conn) { c.Close() }},
 		{"it is reset", "http", func(c net.Conn) { _ = c.(*net.TCPConn).SetLinger(0); c.Close() }},
-		{"bytes come that nobody asked for", "http", func(c net.Conn) { io.WriteString(c, "HTTP/1.1 408 Timeout\r\nContent-Length: 0\r\n\r\n") }},
+		{"unexpected bytes arrive", "http", func(c net.Conn) { io.WriteString(c, "HTTP/1.1 408 Timeout\r\nContent-Length: 0\r\n\r\n") }},
 		{"TLS is closed", "https", func(c net.Conn) { c.Close() }},
-		{"bytes come over TLS", "https", func(c net.Conn) { io.WriteString(c, "HTTP/1.1 408 Timeout\r\nContent-Length: 0\r\n\r\n") }},
+		{"unexpected bytes arrive over TLS", "https", func(c net.Conn) { io.WriteString(c, "HTTP/1.1 408 Timeout\r\nContent-Length: 0\r\n\r\n") }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -97,7 +97,7 @@ func TestAConnectionThatIsNoLongerGoodIsNotUsedAgain(t *testing.T) {
 	}
 }
 
-// batch holds back what is written until it is flushed, so that several TLS records travel together.
+// batch holds written bytes back while hold is true, so that several TLS records travel together.
 type batch struct {
 	net.Conn
 	held bytes.Buffer
@@ -111,7 +111,7 @@ func (b *batch) Write(p []byte) (int, error) {
 	return b.Conn.Write(p)
 }
 
-func TestARecordHiddenInsideTLSIsNoAnswerToTheNextRequest(t *testing.T) {
+func TestFetchRefusesARecordHiddenInTLS(t *testing.T) {
 	t.Parallel()
 	server, trusting := tlsConfigs(t)
 	address := serve(t, func(c net.Conn, n int) {
@@ -132,7 +132,7 @@ func TestARecordHiddenInsideTLSIsNoAnswerToTheNextRequest(t *testing.T) {
 	wantContent(t, get(t, client, r), "connection 2")
 }
 
-func TestAnExchangeIsTriedAgainOnlyOverADeadIdleConnection(t *testing.T) {
+func TestFetchRepeatsOnlyAfterADeadIdleConnection(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name    string
@@ -163,15 +163,15 @@ func TestAnExchangeIsTriedAgainOnlyOverADeadIdleConnection(t *testing.T) {
 				t.Errorf("status %d over %d connections (%v), want %d, retried: %v", got.Status, conns.Load(), got.Misfortune, c.status, c.retried)
 			}
 			if n := bytes.Count(got.Request, []byte("GET ")); n != 1 {
-				t.Errorf("the capture has %d requests", n)
+				t.Errorf("the capture has %d requests, want 1", n)
 			}
 		})
 	}
 }
 
-func TestANewConnectionIsNotTriedAgain(t *testing.T) {
+func TestFetchDoesNotRepeatOnANewConnection(t *testing.T) {
 	t.Parallel()
-	t.Run("a server that hangs up", func(t *testing.T) {
+	t.Run("the server closes", func(t *testing.T) {
 		t.Parallel()
 		var conns atomic.Int64
 		address := serve(t, func(conn net.Conn, _ int) {
@@ -182,7 +182,7 @@ func TestANewConnectionIsNotTriedAgain(t *testing.T) {
 			t.Errorf("status %d over %d connections, want %d over 1", got.Status, conns.Load(), fetch.EmptyReply)
 		}
 	})
-	t.Run("a server that is gone for good", func(t *testing.T) {
+	t.Run("the server stops listening", func(t *testing.T) {
 		t.Parallel()
 		l, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
@@ -226,7 +226,7 @@ func TestIdleConnectionsAreBounded(t *testing.T) {
 	for _, a := range addresses {
 		wantContent(t, getFrom(t, client, a), "connection 1")
 	}
-	<-closed[0] // the one that was idle longest had to go
+	<-closed[0] // the longest idle one is closed
 	if n := fetch.Idle(client); n != 2 {
 		t.Errorf("%d idle connections, want 2", n)
 	}
@@ -238,7 +238,7 @@ func TestIdleConnectionsAreBounded(t *testing.T) {
 	<-closed[2]
 }
 
-func TestManyVisitsAtOnce(t *testing.T) {
+func TestConcurrentFetches(t *testing.T) {
 	t.Parallel()
 	page := strings.Repeat("The quick brown fox. ", 1000)
 	z := gzipped(t, page)
@@ -267,8 +267,8 @@ func TestManyVisitsAtOnce(t *testing.T) {
 	}
 }
 
-// TestABigBodyNeedsLittleMemory runs alone: it counts all allocations.
-func TestABigBodyNeedsLittleMemory(t *testing.T) {
+// TestFetchNeedsLittleMemoryForABigBody runs alone, because it counts all allocations.
+func TestFetchNeedsLittleMemoryForABigBody(t *testing.T) {
 	const size = 20 << 20
 	part := bytes.Repeat([]byte("0123456789abcdef"), 4096)
 	address := serve(t, func(c net.Conn, _ int) {
@@ -286,16 +286,17 @@ func TestABigBodyNeedsLittleMemory(t *testing.T) {
 	n, err := io.Copy(io.Discard, got.Block())
 	runtime.ReadMemStats(&after)
 	if used := after.TotalAlloc - before.TotalAlloc; used > 2<<20 {
-		t.Errorf("%d bytes were allocated for a body of %d", used, size)
+		t.Errorf("%d bytes allocated for a body of %d bytes, want at most 2 MiB", used, size)
 	}
-	if !got.Complete || got.PayloadSize != size || n != got.BlockSize || err != nil || got.PayloadDigest != sum(strings.Repeat(string(part), size/len(part))) {
-		t.Errorf("complete %v, %d bytes, block of %d, %v", got.Complete, got.PayloadSize, n, err)
+	whole := sum(strings.Repeat(string(part), size/len(part)))
+	if !got.Complete || got.PayloadSize != size || n != got.BlockSize || err != nil || got.PayloadDigest != whole {
+		t.Errorf("complete %v, %d bytes, block of %d bytes, %v", got.Complete, got.PayloadSize, n, err)
 	}
 	if m := fetch.InMemory(got); m != 64<<10 {
-		t.Errorf("%d bytes of it are in memory, want %d", m, 64<<10)
+		t.Errorf("%d bytes in memory, want %d", m, 64<<10)
 	}
 	if names, err := os.ReadDir(dir); err != nil || len(names) > 0 {
-		t.Errorf("the spool file has a name: %v, %v", names, err)
+		t.Errorf("spool folder: %v, %v; want no file with a name", names, err)
 	}
 	seeker := got.Block()
 	if _, err := seeker.Seek(-16, io.SeekEnd); err != nil {
@@ -328,29 +329,30 @@ func TestStopEndsTheDownload(t *testing.T) {
 				seen = append(seen, h)
 				return true
 			}})
-			if (len(seen) == 1) != c.asked || got.Stopped != c.stopped || got.Complete == c.stopped || got.Truncated != "" || got.Misfortune != nil {
-				t.Errorf("asked %d times, stopped %v, complete %v, truncated %q", len(seen), got.Stopped, got.Complete, got.Truncated)
+			if (len(seen) == 1) != c.asked || got.Stopped != c.stopped || got.Complete == c.stopped ||
+				got.Truncated != "" || got.Misfortune != nil {
+				t.Errorf("Stop called %d times, stopped %v, complete %v, truncated %q", len(seen), got.Stopped, got.Complete, got.Truncated)
 			}
 			if (fetch.Idle(client) == 0) != c.stopped {
-				t.Errorf("%d idle connections", fetch.Idle(client))
+				t.Errorf("%d idle connections after stopped=%v", fetch.Idle(client), got.Stopped)
 			}
 			if !c.asked {
 				return
 			}
 			if seen[0].ContentLength != c.length || seen[0].Status != 200 || seen[0].Header == nil {
-				t.Errorf("asked with %+v", seen[0])
+				t.Errorf("Stop called with %+v", seen[0])
 			}
 			if b := block(t, got); b != string(got.Head) || got.BlockSize != int64(len(b)) || got.BlockDigest != sum(b) || !got.PayloadDigest.IsZero() {
 				t.Errorf("block %q, %d bytes, payload digest %s", b, got.BlockSize, got.PayloadDigest)
 			}
 			if _, err := contentOf(t, got); !errors.Is(err, io.ErrUnexpectedEOF) {
-				t.Errorf("content ends with %v", err)
+				t.Errorf("content ends with %v, want io.ErrUnexpectedEOF", err)
 			}
 		})
 	}
 }
 
-func TestStopMaySayNo(t *testing.T) {
+func TestStopMayReturnFalse(t *testing.T) {
 	t.Parallel()
 	address := serve(t, func(c net.Conn, n int) { answering(pageOf(n), false)(c, n) })
 	got := get(t, newClient(t, fetch.Options{}), fetch.Request{URI: parse(t, "http://"+address+"/"), Stop: func(fetch.Head) bool { return false }})
@@ -363,7 +365,7 @@ func TestOutOfFilesIsNoMisfortuneOfAHost(t *testing.T) {
 	t.Parallel()
 	first, second := serve(t, answering(pageOf(1), false)), serve(t, answering(pageOf(1), false))
 	var client *fetch.Client
-	files := 1 // that connections may have
+	files := 1 // for connections
 	dial := fetch.Guard(loopback)
 	client = newClient(t, fetch.Options{Dial: func(ctx context.Context, network, address string) (net.Conn, error) {
 		if fetch.Idle(client) >= files {

@@ -13,7 +13,7 @@ import (
 	"github.com/arcrawl/arcrawl/fetch"
 )
 
-// acked is how many bytes the client's kernel took.
+// acked returns how many bytes the client's kernel has acknowledged.
 func acked(t *testing.T, c net.Conn) uint64 {
 	t.Helper()
 	raw, err := c.(*net.TCPConn).SyscallConn()
@@ -22,15 +22,16 @@ func acked(t *testing.T, c net.Conn) uint64 {
 		return 0
 	}
 	var info *unix.TCPInfo
-	if err := raw.Control(func(fd uintptr) { info, err = unix.GetsockoptTCPInfo(int(fd), unix.IPPROTO_TCP, unix.TCP_INFO) }); err != nil || info == nil {
-		t.Errorf("read TCP_INFO: %v", err)
+	controlErr := raw.Control(func(fd uintptr) { info, err = unix.GetsockoptTCPInfo(int(fd), unix.IPPROTO_TCP, unix.TCP_INFO) })
+	if controlErr != nil || info == nil {
+		t.Errorf("read TCP_INFO: %v, %v", controlErr, err)
 		return 0
 	}
 	return info.Bytes_acked
 }
 
-// TestAStoppedDownloadSparesTheServer asks the server's kernel how much of a body of 10 MB left it.
-func TestAStoppedDownloadSparesTheServer(t *testing.T) {
+// TestStopSparesTheServer asks the server's kernel how much of a body of 10 MiB left the server.
+func TestStopSparesTheServer(t *testing.T) {
 	t.Parallel()
 	const size = 10 << 20
 	left := make(chan uint64, 1)

@@ -19,10 +19,10 @@ import (
 	"github.com/arcrawl/arcrawl/fetch"
 )
 
-// short are limits that a slow server meets soon, and a good one on a busy machine does not.
+// short are limits that a slow server exceeds soon, and that a good server keeps even on a busy machine.
 var short = fetch.Limits{Connect: 5 * time.Second, Headers: 150 * time.Millisecond, Body: 150 * time.Millisecond}
 
-// dripping sends s at once, then a byte every few milliseconds until the client is gone.
+// dripping returns a handler that sends s at once, then a byte every few milliseconds until the client closes.
 func dripping(s, drop string) func(net.Conn, int) {
 	return func(c net.Conn, _ int) {
 		if _, ok := request(bufio.NewReader(c)); !ok {
@@ -35,26 +35,26 @@ func dripping(s, drop string) func(net.Conn, int) {
 	}
 }
 
-func TestNoResponse(t *testing.T) {
+func TestFetchWithoutAResponse(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name   string
 		handle func(net.Conn, int)
 		limits fetch.Limits
 		status int
-		head   string // how what was received begins
+		head   string // beginning of what was received
 		says   string
 	}{
-		{name: "a server that hangs up without a word", handle: answering("", true), status: fetch.EmptyReply, says: "without an answer"},
+		{name: "the server closes without an answer", handle: answering("", true), status: fetch.EmptyReply, says: "without an answer"},
 		{name: "a head that breaks off", handle: answering("HTTP/1.1 200 OK\r\nA: b\r\n", true), status: fetch.ConnectionLost, head: "HTTP/1.1 200 OK\r\nA: b\r\n", says: "inside the response head"},
 		{name: "nothing after an informational head", handle: answering("HTTP/1.1 100 Continue\r\n\r\n", true), status: fetch.ConnectionLost, head: "HTTP/1.1 100 "},
 		{name: "another protocol", handle: answering("SSH-2.0-OpenSSH_9.2\r\n", false), status: fetch.NotHTTP, head: "SSH-2.0-", says: "not HTTP"},
 		{name: "HTTP/0.9", handle: answering("<html>hello", true), status: fetch.NotHTTP, head: "<html>hello"},
-		{name: "a status that is none", handle: answering("HTTP/1.1 OK\r\n\r\n", false), status: fetch.NotHTTP, head: "HTTP/1.1 OK\r\n\r\n"},
-		{name: "a status below the first", handle: answering("HTTP/1.1 099 Odd\r\n\r\n", false), status: fetch.NotHTTP, head: "HTTP/1.1 099"},
-		{name: "a head without end", handle: answering("HTTP/1.1 200 OK\r\n"+strings.Repeat("A: b\r\n", 50_000), false), status: fetch.NotHTTP, head: "HTTP/1.1 200", says: "too long"},
-		{name: "informational heads without end", handle: answering(strings.Repeat("HTTP/1.1 100 Continue\r\n\r\n", 12_000), false), status: fetch.NotHTTP, head: "HTTP/1.1 100", says: "too long"},
-		{name: "a server that says nothing", handle: dripping("", ""), limits: short, status: fetch.TimedOut, says: "timed out"},
+		{name: "an invalid status", handle: answering("HTTP/1.1 OK\r\n\r\n", false), status: fetch.NotHTTP, head: "HTTP/1.1 OK\r\n\r\n"},
+		{name: "a status below 100", handle: answering("HTTP/1.1 099 Odd\r\n\r\n", false), status: fetch.NotHTTP, head: "HTTP/1.1 099"},
+		{name: "an endless head", handle: answering("HTTP/1.1 200 OK\r\n"+strings.Repeat("A: b\r\n", 50_000), false), status: fetch.NotHTTP, head: "HTTP/1.1 200", says: "too long"},
+		{name: "endless informational heads", handle: answering(strings.Repeat("HTTP/1.1 100 Continue\r\n\r\n", 12_000), false), status: fetch.NotHTTP, head: "HTTP/1.1 100", says: "too long"},
+		{name: "a silent server", handle: dripping("", ""), limits: short, status: fetch.TimedOut, says: "timed out"},
 		{name: "a head that drips", handle: dripping("HTTP/1.1 200 OK\r\nA: ", "b"), limits: short, status: fetch.TimedOut, head: "HTTP/1.1 200 OK\r\nA: b"},
 		{name: "a reset", handle: reset, status: fetch.ConnectionLost, says: "reset"},
 	} {
@@ -69,14 +69,15 @@ func TestNoResponse(t *testing.T) {
 			if !strings.HasPrefix(string(got.Head), c.head) || (c.head == "" && len(got.Head) > 0) || len(got.Head) > 256<<10 {
 				t.Errorf("received %.60q, %d bytes, want %q", got.Head, len(got.Head), c.head)
 			}
-			if block(t, got) != "" || got.BlockSize != 0 || !got.BlockDigest.IsZero() || got.Complete || got.Header != nil || got.Truncated != "" {
-				t.Errorf("there is something of a response: %+v", got)
+			if block(t, got) != "" || got.BlockSize != 0 || !got.BlockDigest.IsZero() || got.Complete ||
+				got.Header != nil || got.Truncated != "" {
+				t.Errorf("want no response, got %+v", got)
 			}
 			if len(got.Request) == 0 || !got.IP.IsValid() {
-				t.Errorf("request %q to %s, want both", got.Request, got.IP)
+				t.Errorf("request %q to %s, want a request and an address", got.Request, got.IP)
 			}
 			if _, err := got.Content(); err == nil {
-				t.Error("there is content")
+				t.Error("Content returned no error")
 			}
 			if fetch.Idle(client) != 0 {
 				t.Error("the connection was kept")
@@ -85,13 +86,13 @@ func TestNoResponse(t *testing.T) {
 	}
 }
 
-// reset reads the request and breaks the connection in a way that the client is told of.
+// reset reads the request and resets the connection.
 func reset(c net.Conn, _ int) {
 	request(bufio.NewReader(c))
 	_ = c.(*net.TCPConn).SetLinger(0)
 }
 
-func TestNoConnection(t *testing.T) {
+func TestFetchWithoutAConnection(t *testing.T) {
 	t.Parallel()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -106,12 +107,12 @@ func TestNoConnection(t *testing.T) {
 		status    int
 		is        error
 	}{
-		{name: "nobody listens", uri: "http://" + gone + "/", status: fetch.ConnectFailed, is: syscall.ECONNREFUSED},
-		{name: "no TLS on the other side", uri: "https://" + plain + "/", status: fetch.ConnectFailed},
+		{name: "no listener", uri: "http://" + gone + "/", status: fetch.ConnectFailed, is: syscall.ECONNREFUSED},
+		{name: "a server without TLS", uri: "https://" + plain + "/", status: fetch.ConnectFailed},
 		{name: "a name that does not exist", uri: "http://news.example/", dial: func(context.Context, string, string) (net.Conn, error) {
 			return nil, &net.OpError{Op: "dial", Err: &net.DNSError{Err: "no such host", Name: "news.example", IsNotFound: true}}
 		}, status: fetch.DNSFailed},
-		{name: "a dialer that waits for ever", uri: "http://news.example/", dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		{name: "a dialer that never returns", uri: "http://news.example/", dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
 			<-ctx.Done()
 			return nil, ctx.Err()
 		}, status: fetch.ConnectFailed, is: context.DeadlineExceeded},
@@ -124,13 +125,13 @@ func TestNoConnection(t *testing.T) {
 				t.Errorf("status %d, misfortune %v, want %d and %v", got.Status, got.Misfortune, c.status, c.is)
 			}
 			if got.Request != nil || got.IP.IsValid() || block(t, got) != "" {
-				t.Errorf("request %q to %s, want none", got.Request, got.IP)
+				t.Errorf("request %q to %s, want no request", got.Request, got.IP)
 			}
 		})
 	}
 }
 
-func TestABodyThatTakesTooLongIsCutAndKept(t *testing.T) {
+func TestFetchKeepsTheBodyUntilTheTimeout(t *testing.T) {
 	t.Parallel()
 	for name, head := range map[string]string{
 		"chunked": plainChunked + "ffff\r\n", "with a length": "HTTP/1.1 200 OK\r\nContent-Length: 99999\r\n\r\n", "endless": "HTTP/1.1 200 OK\r\n\r\n",
@@ -154,7 +155,7 @@ func TestABodyThatTakesTooLongIsCutAndKept(t *testing.T) {
 	}
 }
 
-func TestABodyOverTheLimitIsCutAtTheLimit(t *testing.T) {
+func TestFetchCutsTheBodyAtMaxBody(t *testing.T) {
 	t.Parallel()
 	page := strings.Repeat("0123456789", 10_000)
 	for _, c := range []struct {
@@ -186,7 +187,7 @@ func TestABodyOverTheLimitIsCutAtTheLimit(t *testing.T) {
 	}
 }
 
-func TestADecompressionBombIsRecordedButNotBlownUp(t *testing.T) {
+func TestFetchRecordsDecompressionBombsUndecoded(t *testing.T) {
 	t.Parallel()
 	bomb := gzipped(t, strings.Repeat("\x00", 3<<20))
 	for name, c := range map[string]struct{ coding, body string }{
@@ -202,7 +203,7 @@ func TestADecompressionBombIsRecordedButNotBlownUp(t *testing.T) {
 			address := serve(t, answering(answer, false))
 			got := get(t, newClient(t, fetch.Options{}), fetch.Request{URI: parse(t, "http://"+address+"/"), Limits: fetch.Limits{MaxContent: 100 << 10}})
 			if block(t, got) != answer || !got.Complete || got.PayloadDigest != sum(c.body) {
-				t.Errorf("the record is not whole: %d bytes of %d", got.BlockSize, len(answer))
+				t.Errorf("record of %d bytes, want all %d", got.BlockSize, len(answer))
 			}
 			if !got.ContentDigest.IsZero() || !errors.Is(got.Misfortune, fetch.ErrMaxContent) {
 				t.Errorf("content digest %s, misfortune %v", got.ContentDigest, got.Misfortune)
@@ -214,7 +215,7 @@ func TestADecompressionBombIsRecordedButNotBlownUp(t *testing.T) {
 	}
 }
 
-func TestCancellingEndsEveryStepAtOnce(t *testing.T) {
+func TestCancelEndsEveryStepAtOnce(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name, scheme, answer string
@@ -260,15 +261,15 @@ func TestCancellingEndsEveryStepAtOnce(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	if _, err := newClient(t, fetch.Options{}).Fetch(ctx, fetch.Request{URI: parse(t, "http://127.0.0.1:1/")}); !errors.Is(err, context.Canceled) {
-		t.Errorf("a context that is done already: %v", err)
+		t.Errorf("with a context that is already done: %v", err)
 	}
 }
 
-func TestOurOwnFaultsAreErrors(t *testing.T) {
+func TestFetchReturnsOurOwnFaultsAsErrors(t *testing.T) {
 	t.Parallel()
 	address := serve(t, answering(withLength("", strings.Repeat("x", 5000))+strings.Repeat("x", 5000), false))
 	u := parse(t, "http://"+address+"/")
-	t.Run("requests that may not be sent", func(t *testing.T) {
+	t.Run("requests that are not allowed", func(t *testing.T) {
 		t.Parallel()
 		client := newClient(t, fetch.Options{})
 		for _, f := range []fetch.Field{
@@ -288,7 +289,7 @@ func TestOurOwnFaultsAreErrors(t *testing.T) {
 			}
 		}
 		if _, err := client.Fetch(t.Context(), fetch.Request{}); err == nil {
-			t.Error("Fetch of no URI gave no error")
+			t.Error("Fetch without a URI returned no error")
 		}
 	})
 	t.Run("a spool folder that cannot be written", func(t *testing.T) {
@@ -316,7 +317,7 @@ func TestOurOwnFaultsAreErrors(t *testing.T) {
 	})
 }
 
-func TestAClosedClientFetchesNothingMore(t *testing.T) {
+func TestFetchFailsAfterClose(t *testing.T) {
 	t.Parallel()
 	address := serve(t, answering(withLength("", "hello")+"hello", false))
 	client := newClient(t, fetch.Options{})
@@ -328,7 +329,7 @@ func TestAClosedClientFetchesNothingMore(t *testing.T) {
 	wantContent(t, before, "hello")
 }
 
-func TestAClosedCaptureGivesNothing(t *testing.T) {
+func TestReadersFailAfterCaptureClose(t *testing.T) {
 	t.Parallel()
 	client := newClient(t, fetch.Options{})
 	got := getFrom(t, client, serve(t, answering(withLength("", "hello")+"hello", false)))
@@ -343,22 +344,22 @@ func TestAClosedCaptureGivesNothing(t *testing.T) {
 		}
 	}
 	if _, err := io.ReadAll(early); !errors.Is(err, fetch.ErrClosed) {
-		t.Errorf("the block reads on: %v", err)
+		t.Errorf("reading the block: %v, want ErrClosed", err)
 	}
 	if _, err := io.ReadAll(reader); !errors.Is(err, fetch.ErrClosed) {
-		t.Errorf("the content reads on: %v", err)
+		t.Errorf("reading the content: %v, want ErrClosed", err)
 	}
 	if _, err := got.Content(); !errors.Is(err, fetch.ErrClosed) {
-		t.Errorf("Content: %v", err)
+		t.Errorf("Content: %v, want ErrClosed", err)
 	}
 	for range 2 {
 		if err := reader.Close(); err != nil {
-			t.Errorf("close a content reader: %v", err)
+			t.Errorf("closing the content reader: %v", err)
 		}
 	}
 }
 
-func TestTLS(t *testing.T) {
+func TestFetchOverTLS(t *testing.T) {
 	t.Parallel()
 	server, trusting := tlsConfigs(t)
 	var conns atomic.Int64
@@ -380,11 +381,11 @@ func TestTLS(t *testing.T) {
 	}
 	var unknown *tls.CertificateVerificationError
 	if got := get(t, newClient(t, fetch.Options{}), fetch.Request{URI: u}); got.Status != fetch.ConnectFailed || !errors.As(got.Misfortune, &unknown) {
-		t.Errorf("an unknown authority: status %d, %v", got.Status, got.Misfortune)
+		t.Errorf("an unknown authority: status %d, %v; want a failed connection", got.Status, got.Misfortune)
 	}
 }
 
-func TestAnIdleConnectionIsGivenUpAfterItsTime(t *testing.T) {
+func TestIdleConnectionsExpire(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		page := "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"
@@ -415,7 +416,7 @@ func TestAnIdleConnectionIsGivenUpAfterItsTime(t *testing.T) {
 	})
 }
 
-func TestAHeadThatDripsForHoursEndsAtItsLimit(t *testing.T) {
+func TestSlowHeadEndsAtItsTimeout(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		client := fetch.New(fetch.Options{Dial: func(context.Context, string, string) (net.Conn, error) {
@@ -436,6 +437,6 @@ func TestAHeadThatDripsForHoursEndsAtItsLimit(t *testing.T) {
 		if got.Status != fetch.TimedOut || got.Took != 30*time.Second {
 			t.Errorf("status %d after %s, want %d after 30s", got.Status, got.Took, fetch.TimedOut)
 		}
-		time.Sleep(time.Minute) // virtual: the server finds that nobody listens
+		time.Sleep(time.Minute) // virtual: the server finds that no listener
 	})
 }

@@ -71,7 +71,7 @@ func serve(t testing.TB, handle func(c net.Conn, n int)) (address string) {
 	return l.Addr().String()
 }
 
-// request reads one request head; ok is false when the client is gone.
+// request reads one request head. ok is false if the client has closed the connection.
 func request(r *bufio.Reader) (raw []byte, ok bool) {
 	for {
 		line, err := r.ReadBytes('\n')
@@ -85,7 +85,8 @@ func request(r *bufio.Reader) (raw []byte, ok bool) {
 	}
 }
 
-// answering gives the same answer to each request; a closing server hangs up after it.
+// answering returns a handler that sends the same answer to each request. If closing, it closes the connection after
+// it.
 func answering(answer string, closing bool) func(net.Conn, int) {
 	raw := []byte(answer)
 	return func(c net.Conn, _ int) {
@@ -113,6 +114,7 @@ func inPieces(w io.Writer, s string, rng *rand.Rand) error {
 	return nil
 }
 
+// newClient returns a client that may connect to loopback and must leave no spool files behind.
 func newClient(t testing.TB, o fetch.Options) *fetch.Client {
 	t.Helper()
 	if o.Dial == nil {
@@ -142,7 +144,7 @@ func parse(t testing.TB, s string) uri.URI {
 	return u
 }
 
-// get makes an exchange that must not fail by our own fault.
+// get makes an exchange that must not return an error.
 func get(t testing.TB, c *fetch.Client, r fetch.Request) *fetch.Capture {
 	t.Helper()
 	got, err := c.Fetch(context.Background(), r)
@@ -184,10 +186,10 @@ func contentOf(t testing.TB, c *fetch.Capture) (string, error) {
 	return string(b), err
 }
 
-// sum is made without the packages under test.
+// sum computes a digest without the packages under test.
 func sum(s string) digest.Digest { return sha1.Sum([]byte(s)) }
 
-// tlsConfigs gives the two ends of a TLS connection to 127.0.0.1.
+// tlsConfigs returns the configurations of both ends of a TLS connection to 127.0.0.1.
 func tlsConfigs(t testing.TB) (server, client *tls.Config) {
 	t.Helper()
 	s := httptest.NewUnstartedServer(nil)
@@ -230,5 +232,7 @@ func brotlied(t testing.TB, s string) string {
 }
 
 func zstded(t testing.TB, s string) string {
-	return encode(t, s, func(w io.Writer) (io.WriteCloser, error) { return zstd.NewWriter(w, zstd.WithEncoderConcurrency(1)) })
+	return encode(t, s, func(w io.Writer) (io.WriteCloser, error) {
+		return zstd.NewWriter(w, zstd.WithEncoderConcurrency(1))
+	})
 }

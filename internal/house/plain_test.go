@@ -19,7 +19,7 @@ var plainRooms = []string{
 	"internal/house",
 	"internal/human", "internal/mediatype", "internal/atomicfile", "internal/textfile",
 	"hosts/",
-	"discover/feeds", "discover/text", "discover/websub",
+	"fetch", "discover/feeds", "discover/text", "discover/websub",
 }
 
 // plainTexts are the documents and web pages that follow the same rules, as patterns of filepath.Match.
