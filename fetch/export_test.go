@@ -1,7 +1,6 @@
 package fetch
 
 import (
-	"context"
 	"net"
 	"net/netip"
 	"os"
@@ -11,7 +10,7 @@ import (
 func IsPublic(ip netip.Addr) bool { return isPublic(ip) }
 
 // GuardWith is Guard with another resolver.
-func GuardWith(allow []netip.Prefix, r *net.Resolver) func(ctx context.Context, network, address string) (net.Conn, error) {
+func GuardWith(allow []netip.Prefix, r *net.Resolver) Dialer {
 	return guard(allow, r)
 }
 

@@ -33,8 +33,8 @@ func (*canned) SetDeadline(time.Time) error      { return nil }
 func (*canned) SetReadDeadline(time.Time) error  { return nil }
 func (*canned) SetWriteDeadline(time.Time) error { return nil }
 
-// FuzzResponse feeds any bytes as an answer: nothing panics, and the record is a run of exactly these bytes, from the
-// first one unless informational heads come before.
+// FuzzResponse sends arbitrary bytes as an answer. Nothing may panic. The record must be a run of exactly these bytes,
+// from the first byte unless informational heads come before.
 func FuzzResponse(f *testing.F) {
 	for _, a := range append(framings(), broken()...) {
 		f.Add([]byte(a.before+a.head+a.body[:min(len(a.body), 300)]+a.after[:min(len(a.after), 50)]), uint8(len(a.name)))

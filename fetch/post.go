@@ -56,7 +56,9 @@ func PostLines(ctx context.Context, to, userAgent string, lines []byte) (status 
 
 // post sends body over a connection of its own, and returns the status of the answer and at most maxAnswer bytes of its
 // body.
-func post(ctx context.Context, dial Dialer, to string, header http.Header, body []byte, maxAnswer int64) (int, []byte, error) {
+func post(
+	ctx context.Context, dial Dialer, to string, header http.Header, body []byte, maxAnswer int64,
+) (status int, answer []byte, _ error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, to, bytes.NewReader(body))
 	if err != nil {
 		return 0, nil, err
@@ -66,13 +68,13 @@ func post(ctx context.Context, dial Dialer, to string, header http.Header, body 
 	defer transport.CloseIdleConnections()
 	notFollowed := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	client := http.Client{Transport: transport, CheckRedirect: notFollowed}
-	answer, err := client.Do(r)
+	res, err := client.Do(r)
 	if err != nil {
 		return 0, nil, err
 	}
-	text, err := io.ReadAll(io.LimitReader(answer.Body, maxAnswer))
-	if err = errors.Join(err, answer.Body.Close()); err != nil {
+	answer, err = io.ReadAll(io.LimitReader(res.Body, maxAnswer))
+	if err = errors.Join(err, res.Body.Close()); err != nil {
 		return 0, nil, fmt.Errorf("read the answer: %w", err)
 	}
-	return answer.StatusCode, text, nil
+	return res.StatusCode, answer, nil
 }

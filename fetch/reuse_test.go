@@ -203,7 +203,8 @@ func TestFetchDoesNotRepeatOnANewConnection(t *testing.T) {
 		}()
 		client := newClient(t, fetch.Options{})
 		wantContent(t, getFrom(t, client, l.Addr().String()), "connection 1")
-		if got := getFrom(t, client, l.Addr().String()); got.Status != fetch.ConnectFailed || got.Request != nil || got.IP.IsValid() {
+		got := getFrom(t, client, l.Addr().String())
+		if got.Status != fetch.ConnectFailed || got.Request != nil || got.IP.IsValid() {
 			t.Errorf("status %d, request %q to %s, want %d and nothing sent", got.Status, got.Request, got.IP, fetch.ConnectFailed)
 		}
 	})
@@ -342,7 +343,9 @@ func TestStopEndsTheDownload(t *testing.T) {
 			if seen[0].ContentLength != c.length || seen[0].Status != 200 || seen[0].Header == nil {
 				t.Errorf("Stop called with %+v", seen[0])
 			}
-			if b := block(t, got); b != string(got.Head) || got.BlockSize != int64(len(b)) || got.BlockDigest != sum(b) || !got.PayloadDigest.IsZero() {
+			b := block(t, got)
+			if b != string(got.Head) || got.BlockSize != int64(len(b)) || got.BlockDigest != sum(b) ||
+				!got.PayloadDigest.IsZero() {
 				t.Errorf("block %q, %d bytes, payload digest %s", b, got.BlockSize, got.PayloadDigest)
 			}
 			if _, err := contentOf(t, got); !errors.Is(err, io.ErrUnexpectedEOF) {
@@ -359,9 +362,9 @@ func TestStopMayReturnFalse(t *testing.T) {
 	wantContent(t, got, "connection 1")
 }
 
-// When there are no files left for a connection, idle ones are given up for it; when there are none, that says nothing
-// about the host.
-func TestOutOfFilesIsNoMisfortuneOfAHost(t *testing.T) {
+// TestFetchWithoutFreeFiles: idle connections are closed to free a file for a new one. Without any to close, Fetch
+// returns an error of ours, because that says nothing about the host.
+func TestFetchWithoutFreeFiles(t *testing.T) {
 	t.Parallel()
 	first, second := serve(t, answering(pageOf(1), false)), serve(t, answering(pageOf(1), false))
 	var client *fetch.Client

@@ -22,7 +22,9 @@ func acked(t *testing.T, c net.Conn) uint64 {
 		return 0
 	}
 	var info *unix.TCPInfo
-	controlErr := raw.Control(func(fd uintptr) { info, err = unix.GetsockoptTCPInfo(int(fd), unix.IPPROTO_TCP, unix.TCP_INFO) })
+	controlErr := raw.Control(func(fd uintptr) {
+		info, err = unix.GetsockoptTCPInfo(int(fd), unix.IPPROTO_TCP, unix.TCP_INFO)
+	})
 	if controlErr != nil || info == nil {
 		t.Errorf("read TCP_INFO: %v, %v", controlErr, err)
 		return 0

@@ -120,7 +120,9 @@ func TestFetchWithoutAConnection(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			got := get(t, newClient(t, fetch.Options{Dial: c.dial}), fetch.Request{URI: parse(t, c.uri), Limits: fetch.Limits{Connect: 300 * time.Millisecond}})
+			got := get(t, newClient(t, fetch.Options{Dial: c.dial}), fetch.Request{
+				URI: parse(t, c.uri), Limits: fetch.Limits{Connect: 300 * time.Millisecond},
+			})
 			if got.Status != c.status || got.Misfortune == nil || (c.is != nil && !errors.Is(got.Misfortune, c.is)) {
 				t.Errorf("status %d, misfortune %v, want %d and %v", got.Status, got.Misfortune, c.status, c.is)
 			}
@@ -380,7 +382,8 @@ func TestFetchOverTLS(t *testing.T) {
 		t.Errorf("%d connections for three visits, want 1", n)
 	}
 	var unknown *tls.CertificateVerificationError
-	if got := get(t, newClient(t, fetch.Options{}), fetch.Request{URI: u}); got.Status != fetch.ConnectFailed || !errors.As(got.Misfortune, &unknown) {
+	got := get(t, newClient(t, fetch.Options{}), fetch.Request{URI: u})
+	if got.Status != fetch.ConnectFailed || !errors.As(got.Misfortune, &unknown) {
 		t.Errorf("an unknown authority: status %d, %v; want a failed connection", got.Status, got.Misfortune)
 	}
 }
@@ -437,6 +440,6 @@ func TestSlowHeadEndsAtItsTimeout(t *testing.T) {
 		if got.Status != fetch.TimedOut || got.Took != 30*time.Second {
 			t.Errorf("status %d after %s, want %d after 30s", got.Status, got.Took, fetch.TimedOut)
 		}
-		time.Sleep(time.Minute) // virtual: the server finds that no listener
+		time.Sleep(time.Minute) // virtual: the server notices that the client is gone
 	})
 }

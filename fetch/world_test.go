@@ -33,8 +33,8 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // loopback is the network of the servers in these tests.
 var loopback = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
 
-// serve runs handle for each connection to a listener on loopback; n counts them from 1. Everything has ended when the
-// test has.
+// serve runs handle for each connection to a listener on loopback; n counts the connections from 1. All connections and
+// goroutines end with the test.
 func serve(t testing.TB, handle func(c net.Conn, n int)) (address string) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
