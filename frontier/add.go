@@ -44,18 +44,18 @@ func (a Added) plus(b Added) Added {
 
 // addBatch is how many candidates go into one transaction, if they are not too long for it: the store takes 0.9 MB at a time.
 // Larger portions are not faster either.
-const addBatch = 100
+const addBatchSize = 100
 
 // newcomer is a candidate that was not known when it was looked up.
-type newcomer struct {
-	called
+type newCandidate struct {
+	namedCandidate
 	fp fingerprint
 }
 
 // Add makes candidates known. Known ones stay exactly as they are, but for those of Sooner. Candidates are written in
 // portions of a hundred: after an error, or a crash, some may be known already, and adding them again does no harm.
 func (f *Frontier) Add(now time.Time, cs ...Candidate) (Added, error) {
-	fresh, added, err := f.sieve(cs)
+	fresh, added, err := f.filterKnown(cs)
 	if err != nil {
 		return Added{}, fmt.Errorf("add to frontier: %w", err)
 	}
@@ -73,15 +73,15 @@ func (f *Frontier) Add(now time.Time, cs ...Candidate) (Added, error) {
 
 // sieve keeps the candidates that are not known, and counts the others. It holds no lock while it reads, so that a page
 // full of known links costs other visits nothing; what it keeps must be looked up again under the lock.
-func (f *Frontier) sieve(found []Candidate) (fresh []newcomer, added Added, err error) {
+func (f *Frontier) filterKnown(found []Candidate) (fresh []newCandidate, added Added, err error) {
 	if len(found) == 0 {
 		return nil, Added{}, nil
 	}
-	cs, names, err := f.call(found)
+	cs, names, err := f.nameCandidates(found)
 	if err != nil {
 		return nil, Added{}, err
 	}
-	homes, before, err := f.homesOf(cs)
+	homes, before, err := f.candidateHosts(cs)
 	if err != nil {
 		return nil, Added{}, err
 	}
@@ -90,11 +90,11 @@ func (f *Frontier) sieve(found []Candidate) (fresh []newcomer, added Added, err 
 			return nil, Added{}, err
 		}
 	}
-	marks, seen := make([]mark, len(cs)), make([]bool, len(cs))
+	marks, seen := make([]uriHash, len(cs)), make([]bool, len(cs))
 	for i, c := range cs {
-		marks[i] = f.seen.markOf(c.URI.String())
+		marks[i] = f.knownURIs.hash(c.URI.String())
 	}
-	round := f.seen.has(marks, seen)
+	round := f.knownURIs.contains(marks, seen)
 	fps := make([]fingerprint, len(cs))
 	for i, c := range cs {
 		if !seen[i] || c.Sooner {
@@ -105,7 +105,7 @@ func (f *Frontier) sieve(found []Candidate) (fresh []newcomer, added Added, err 
 	if err != nil {
 		return nil, Added{}, err
 	}
-	var again []mark // known, and not remembered yet
+	var again []uriHash // known, and not remembered yet
 	for i, c := range cs {
 		if known[i] && !c.Sooner {
 			added.Known++
@@ -114,25 +114,25 @@ func (f *Frontier) sieve(found []Candidate) (fresh []newcomer, added Added, err 
 			}
 			continue
 		}
-		n := newcomer{called: called{Candidate: c}, fp: fps[i]}
+		n := newCandidate{namedCandidate: namedCandidate{Candidate: c}, fp: fps[i]}
 		if names != nil {
 			n.name = names[i]
 		}
 		fresh = append(fresh, n)
 	}
-	f.seen.remember(again, round)
+	f.knownURIs.remember(again, round)
 	return fresh, added, err
 }
 
 // home is the number of a candidate's host, 0 for one that is not known, and how many URIs that has.
-type home struct {
+type candidateHost struct {
 	id   uint32
 	uris int64
 }
 
 // homesOf gives the home of each candidate, and the hosts whose folders are to be counted first.
-func (f *Frontier) homesOf(cs []Candidate) ([]home, []*host, error) {
-	homes := make([]home, len(cs))
+func (f *Frontier) candidateHosts(cs []Candidate) ([]candidateHost, []*host, error) {
+	homes := make([]candidateHost, len(cs))
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.closed {
@@ -143,21 +143,21 @@ func (f *Frontier) homesOf(cs []Candidate) ([]home, []*host, error) {
 			return nil, nil, errors.New("a candidate has no URI")
 		}
 		if h := f.hosts[c.URI.Host()]; h != nil {
-			homes[i] = home{id: h.id, uris: h.uris}
+			homes[i] = candidateHost{id: h.id, uris: h.uris}
 		}
 	}
-	return homes, f.uncounted(cs), nil
+	return homes, f.hostsToCount(cs), nil
 }
 
 // addBatches inserts newcomers in portions. The lock is held.
-func (f *Frontier) addBatches(fresh []newcomer, now time.Time) (Added, error) {
+func (f *Frontier) addBatches(fresh []newCandidate, now time.Time) (Added, error) {
 	var total Added
 	if f.closed {
 		return total, ErrClosed
 	}
 	for len(fresh) > 0 {
-		n := min(len(fresh), addBatch)
-		err := inPortions(fresh[:n], func(some []newcomer) error {
+		n := min(len(fresh), addBatchSize)
+		err := inBatches(fresh[:n], func(some []newCandidate) error {
 			added, err := f.addBatch(some, now)
 			if err == nil {
 				total = total.plus(added)
@@ -172,7 +172,7 @@ func (f *Frontier) addBatches(fresh []newcomer, now time.Time) (Added, error) {
 	return total, nil
 }
 
-func (f *Frontier) addBatch(fresh []newcomer, now time.Time) (Added, error) {
+func (f *Frontier) addBatch(fresh []newCandidate, now time.Time) (Added, error) {
 	c := f.begin()
 	defer c.discard()
 	added, err := c.insert(fresh, now)
@@ -183,11 +183,11 @@ func (f *Frontier) addBatch(fresh []newcomer, now time.Time) (Added, error) {
 }
 
 // insert gives each newcomer a row and a place, unless it has become known or its host is full.
-func (c *change) insert(fresh []newcomer, now time.Time) (Added, error) {
+func (c *change) insert(fresh []newCandidate, now time.Time) (Added, error) {
 	var added Added
 	for _, n := range fresh {
 		d := c.draft(n.URI.Host())
-		ok, err := known(c.txn, d.h.id, n.fp, n.URI)
+		ok, err := isKnown(c.txn, d.h.id, n.fp, n.URI)
 		if err != nil {
 			return Added{}, err
 		}
@@ -195,7 +195,7 @@ func (c *change) insert(fresh []newcomer, now time.Time) (Added, error) {
 			added.Known++
 			moved := false
 			if n.Sooner {
-				if moved, err = c.hasten(d, n, now); err != nil {
+				if moved, err = c.makeSooner(d, n, now); err != nil {
 					return Added{}, err
 				}
 			}
@@ -204,7 +204,7 @@ func (c *change) insert(fresh []newcomer, now time.Time) (Added, error) {
 			}
 			continue
 		}
-		taken, err := c.nameTaken(n.called)
+		taken, err := c.nameTaken(n.namedCandidate)
 		if err != nil {
 			return Added{}, err
 		}
@@ -212,7 +212,7 @@ func (c *change) insert(fresh []newcomer, now time.Time) (Added, error) {
 			added.Known++
 			continue
 		}
-		full, err := c.full(d, n.URI)
+		full, err := c.countURI(d, n.URI)
 		if err != nil {
 			return Added{}, err
 		}
@@ -225,10 +225,10 @@ func (c *change) insert(fresh []newcomer, now time.Time) (Added, error) {
 			due = now
 		}
 		r := Record{URI: n.URI, Hops: n.Hops, Via: n.Via, Seed: n.Seed, History: History{FirstSeen: now, Source: n.Source, Born: n.Born, Urgent: n.Urgent}}
-		if err := c.put(d, n.fp, uriRow{}, newURIRow(r, dueMillis(due, now))); err != nil {
+		if err := c.putURI(d, n.fp, uriRow{}, newURIRow(r, dueMillis(due, now))); err != nil {
 			return Added{}, err
 		}
-		if err := c.writeName(n.called); err != nil {
+		if err := c.writeName(n.namedCandidate); err != nil {
 			return Added{}, err
 		}
 		added.New++

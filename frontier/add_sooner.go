@@ -3,7 +3,7 @@ package frontier
 import "time"
 
 // hasten makes a known URI due sooner, and reports whether that moved it.
-func (c *change) hasten(d *draft, n newcomer, now time.Time) (bool, error) {
+func (c *change) makeSooner(d *draft, n newCandidate, now time.Time) (bool, error) {
 	was, ok, err := uriRowAt(c.txn, d.h.id, n.fp)
 	if err != nil || !ok || was.Due == 0 {
 		return false, err
@@ -12,17 +12,17 @@ func (c *change) hasten(d *draft, n newcomer, now time.Time) (bool, error) {
 	if due == 0 {
 		due = dueMillis(now, now)
 	}
-	said := hearsay{micros(n.ReportedChange), micros(n.ReportedUnchanged)}
+	said := sourceReport{micros(n.ReportedChange), micros(n.ReportedUnchanged)}
 	is := was
-	told := is.told(said)
-	if taker := d.taker(n.fp); taker != nil {
+	told := is.mergeReport(said)
+	if taker := d.slotClaiming(n.fp); taker != nil {
 		d.dirty = true // it must come into memory; on disk nothing but what was said changes
 		if taker.sooner == 0 || due < taker.sooner {
 			taker.sooner = due
 		}
-		taker.said = taker.said.and(said)
+		taker.reported = taker.reported.merge(said)
 		if told {
-			err = c.put(d, n.fp, was, is) // in case the claim is given back
+			err = c.putURI(d, n.fp, was, is) // in case the claim is given back
 		}
 		return true, err
 	}
@@ -35,14 +35,14 @@ func (c *change) hasten(d *draft, n newcomer, now time.Time) (bool, error) {
 	if !moved && !told {
 		return false, nil
 	}
-	return moved, c.put(d, n.fp, was, is)
+	return moved, c.putURI(d, n.fp, was, is)
 }
 
 // hearsay is what sources say of a URI: when it last changed, and until when they had said nothing before that, in µs.
-type hearsay struct{ changed, nothing int64 }
+type sourceReport struct{ changed, nothing int64 }
 
 // and is h with more of it: the latest change, and the first silence.
-func (h hearsay) and(o hearsay) hearsay {
+func (h sourceReport) merge(o sourceReport) sourceReport {
 	if o.changed <= h.changed {
 		return h
 	}
@@ -53,9 +53,9 @@ func (h hearsay) and(o hearsay) hearsay {
 }
 
 // told takes in what a source says, and reports whether that is more than was known.
-func (w *uriRow) told(said hearsay) bool {
-	was := hearsay{w.ReportedChange, w.ReportedUnchanged}
-	is := was.and(said)
+func (w *uriRow) mergeReport(said sourceReport) bool {
+	was := sourceReport{w.ReportedChange, w.ReportedUnchanged}
+	is := was.merge(said)
 	w.ReportedChange, w.ReportedUnchanged = is.changed, is.nothing
 	return is != was
 }

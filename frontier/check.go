@@ -21,13 +21,13 @@ func (f *Frontier) Check() error {
 	if f.closed {
 		return ErrClosed
 	}
-	x := &checker{f: f, seen: make([]tally, len(f.byID))}
+	x := &checker{f: f, tallies: make([]tally, len(f.byID))}
 	x.tables()
 	x.memory()
 	if err := f.db.View(x.store); err != nil {
 		x.faultf("read the store: %w", err)
 	}
-	x.tallies()
+	x.compareTallies()
 	if len(x.faults) == 0 {
 		return nil
 	}
@@ -35,10 +35,10 @@ func (f *Frontier) Check() error {
 }
 
 type checker struct {
-	f      *Frontier
-	txn    *badger.Txn
-	seen   []tally // of host number n at n-1
-	faults []error
+	f       *Frontier
+	txn     *badger.Txn
+	tallies []tally // of host number n at n-1
+	faults  []error
 }
 
 // tally is what the store holds of a host.
@@ -76,7 +76,7 @@ func (x *checker) memory() {
 		x.faultf("%d hosts, %d in the heap, %d by name", len(x.f.byID), len(x.f.queue), len(x.f.hosts))
 	}
 	for i, h := range x.f.queue {
-		if own, at := h.readiness(); h.pos != i || h.own != own || h.readyAt != at || i > 0 && x.f.queue.Less(i, (i-1)/2) {
+		if own, at := h.readyTimes(); h.pos != i || h.ownReadyAt != own || h.readyAt != at || i > 0 && x.f.queue.Less(i, (i-1)/2) {
 			x.faultf("host %s is at the wrong place in the heap", h.name)
 		}
 		x.state(h)
@@ -102,10 +102,10 @@ func (x *checker) memory() {
 
 // state verifies that a host is in the state that its readiness says: it waits before that time, and is ready from then on.
 func (x *checker) state(h *host) {
-	before, then := h.stands(h.readyAt-1), h.stands(h.readyAt)
+	before, then := h.stateAt(h.readyAt-1), h.stateAt(h.readyAt)
 	ok := before == Snoozed && then == Ready
 	switch {
-	case h.own == never:
+	case h.ownReadyAt == never:
 		ok = then == Busy || then == Paused || then == Idle
 	case h.readyAt == never:
 		ok = before == Snoozed // the rest of its group is busy
@@ -146,7 +146,7 @@ func (x *checker) store(txn *badger.Txn) error {
 }
 
 // of finds the host and its tally by the number in a key.
-func (x *checker) of(k []byte, length int) (*host, *tally, []byte, error) {
+func (x *checker) hostByKey(k []byte, length int) (*host, *tally, []byte, error) {
 	id, rest, err := split(k, length)
 	if err != nil {
 		return nil, nil, nil, err
@@ -154,12 +154,12 @@ func (x *checker) of(k []byte, length int) (*host, *tally, []byte, error) {
 	if id == 0 || int(id) > len(x.f.byID) {
 		return nil, nil, nil, damaged(k, errors.New("of no known host"))
 	}
-	return x.f.byID[id-1], &x.seen[id-1], rest, nil
+	return x.f.byID[id-1], &x.tallies[id-1], rest, nil
 }
 
 func (x *checker) host(item *badger.Item) error {
 	k := item.KeyCopy(nil)
-	h, t, _, err := x.of(k, 0)
+	h, t, _, err := x.hostByKey(k, 0)
 	if err != nil {
 		return err
 	}
@@ -172,7 +172,7 @@ func (x *checker) host(item *badger.Item) error {
 		return damaged(k, errors.New("no watermark"))
 	}
 	t.mark = place([]byte(w.Mark))
-	if h.mark().before(t.mark) {
+	if h.watermark().before(t.mark) {
 		x.faultf("%s: watermark is above the host's lowest place", describeKey(k))
 	}
 	if string(w.Name) != string(h.name) || w.URIs != h.uris || w.Queued != h.queued || w.Forbidden != h.forbidden ||
@@ -188,7 +188,7 @@ func (x *checker) name(item *badger.Item) error {
 	if err != nil {
 		return err
 	}
-	h, t, _, err := x.of(append([]byte{kindHost}, v...), 0)
+	h, t, _, err := x.hostByKey(append([]byte{kindHost}, v...), 0)
 	if err != nil {
 		return damaged(k, err)
 	}
@@ -201,7 +201,7 @@ func (x *checker) name(item *badger.Item) error {
 
 func (x *checker) uri(item *badger.Item) error {
 	k := item.KeyCopy(nil)
-	h, t, rest, err := x.of(k, fingerprintLen)
+	h, t, rest, err := x.hostByKey(k, fingerprintLen)
 	if err != nil {
 		return err
 	}
@@ -219,26 +219,26 @@ func (x *checker) uri(item *badger.Item) error {
 	}
 	t.uris++
 	at := w.place(fp)
-	t.held += one(w.Held)
+	t.held += countIf(w.Held)
 	if !at.isNone() {
 		t.due++
-		if !x.has(queueKey(h.id, at)) {
+		if !x.hasKey(queueKey(h.id, at)) {
 			x.faultf("%s: %s is due %s, but has no place in the queue", describeKey(k), w.URI, r.Due)
 		}
 	}
 	if w.Forbidden {
 		t.forbidden++
-		if !x.has(forbiddenKey(h.id, fp)) {
+		if !x.hasKey(forbiddenKey(h.id, fp)) {
 			x.faultf("%s: %s is forbidden, but not listed", describeKey(k), w.URI)
 		}
 	}
-	if s := h.taker(fp); s != nil && (s.place != at || s.scheme != r.URI.Scheme() || !s.known || s.listed != w.Forbidden || s.held != w.Held) {
+	if s := h.slotClaiming(fp); s != nil && (s.place != at || s.scheme != r.URI.Scheme() || !s.known || s.listed != w.Forbidden || s.held != w.Held) {
 		x.faultf("%s: the claim of %s is out of date", describeKey(k), w.URI)
 	}
 	return nil
 }
 
-func (x *checker) has(k []byte) bool {
+func (x *checker) hasKey(k []byte) bool {
 	_, err := x.txn.Get(k)
 	if err != nil && !errors.Is(err, badger.ErrKeyNotFound) {
 		x.faultf("read key %q: %w", k, err)
@@ -248,7 +248,7 @@ func (x *checker) has(k []byte) bool {
 
 func (x *checker) place(item *badger.Item) error {
 	k := item.KeyCopy(nil)
-	h, t, rest, err := x.of(k, placeLen)
+	h, t, rest, err := x.hostByKey(k, placeLen)
 	if err != nil {
 		return err
 	}
@@ -261,7 +261,7 @@ func (x *checker) place(item *badger.Item) error {
 	if at.before(t.mark) {
 		x.faultf("%s: is below the watermark, %s will not be visited", describeKey(k), w.URI)
 	}
-	if err := x.pooled(h, t, at, item); err != nil || h.taker(at.fp()) != nil {
+	if err := x.pooled(h, t, at, item); err != nil || h.slotClaiming(at.fp()) != nil {
 		return err
 	}
 	if t.head.isNone() {
@@ -282,17 +282,17 @@ func (x *checker) pooled(h *host, t *tally, at place, item *badger.Item) error {
 		return nil
 	}
 	return item.Value(func(v []byte) error {
-		seen := sightedAt(at, v)
+		seen := newScannedPlace(at, v)
 		for _, known := range []struct {
-			stretch
+			queueSegment
 			behind place
 			n      *int
-		}{{p.read, p.swept, &t.read}, {p.coming, p.upTo, &t.coming}} {
+		}{{p.rescan, p.rescanned, &t.read}, {p.upcoming, p.upTo, &t.coming}} {
 			if !known.behind.before(at) {
 				continue
 			}
-			if *known.n < len(known.stretch) && known.stretch[*known.n] != seen {
-				x.faultf("host %s: weighs %x next, but %x is", h.name, known.stretch[*known.n].at, at)
+			if *known.n < len(known.queueSegment) && known.queueSegment[*known.n] != seen {
+				x.faultf("host %s: weighs %x next, but %x is", h.name, known.queueSegment[*known.n].at, at)
 			}
 			*known.n++
 		}
@@ -302,7 +302,7 @@ func (x *checker) pooled(h *host, t *tally, at place, item *badger.Item) error {
 
 func (x *checker) listed(item *badger.Item) error {
 	k := item.KeyCopy(nil)
-	h, t, rest, err := x.of(k, fingerprintLen)
+	h, t, rest, err := x.hostByKey(k, fingerprintLen)
 	if err != nil {
 		return err
 	}
@@ -322,8 +322,8 @@ func (x *checker) listed(item *badger.Item) error {
 // listing makes sure that what a source has listed belongs to a URI.
 func (x *checker) listing(item *badger.Item) error {
 	k := item.KeyCopy(nil)
-	h, _, rest, err := x.of(k, fingerprintLen)
-	if err == nil && !x.has(uriKey(h.id, fingerprint(rest))) {
+	h, _, rest, err := x.hostByKey(k, fingerprintLen)
+	if err == nil && !x.hasKey(uriKey(h.id, fingerprint(rest))) {
 		err = damaged(k, errors.New("its URI is missing"))
 	}
 	return err
@@ -334,7 +334,7 @@ func (x *checker) robots(item *badger.Item) error {
 	if len(k) < hostPrefix {
 		return damaged(k, errors.New("too short"))
 	}
-	h, _, _, err := x.of(append([]byte{kindHost}, k[1:hostPrefix]...), 0)
+	h, _, _, err := x.hostByKey(append([]byte{kindHost}, k[1:hostPrefix]...), 0)
 	if err != nil {
 		return damaged(k, err)
 	}
@@ -346,9 +346,9 @@ func (x *checker) robots(item *badger.Item) error {
 }
 
 // tallies compares what was seen in the store with the counters and the heads.
-func (x *checker) tallies() {
+func (x *checker) compareTallies() {
 	for i, h := range x.f.byID {
-		t := x.seen[i]
+		t := x.tallies[i]
 		if !t.hostRow || !t.name {
 			x.faultf("host %s: its record or its name is missing", h.name)
 		}
@@ -362,8 +362,8 @@ func (x *checker) tallies() {
 		if t.head != h.head {
 			x.faultf("host %s: would hand out %x, but %x is first", h.name, h.head, t.head)
 		}
-		if p := h.pool; p != nil && (t.read < len(p.read) || t.coming < len(p.coming) || p.whole && t.coming > len(p.coming)) {
-			x.faultf("host %s: knows of %d and %d places to weigh next, the last one is there (%t); found %d and %d", h.name, len(p.read), len(p.coming), p.whole, t.read, t.coming)
+		if p := h.pool; p != nil && (t.read < len(p.rescan) || t.coming < len(p.upcoming) || p.upcomingComplete && t.coming > len(p.upcoming)) {
+			x.faultf("host %s: knows of %d and %d places to weigh next, the last one is there (%t); found %d and %d", h.name, len(p.rescan), len(p.upcoming), p.upcomingComplete, t.read, t.coming)
 		}
 	}
 }

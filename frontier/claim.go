@@ -35,7 +35,7 @@ func (f *Frontier) Claim(now time.Time) (c Claim, ok bool, err error) {
 	h := f.queue[0]
 	err = f.View(func(txn *badger.Txn) error {
 		s := h.clone()
-		at, w, err := f.choose(txn, h, &s, now.UnixMilli())
+		at, w, err := f.chooseURI(txn, h, &s, now.UnixMilli())
 		if err != nil {
 			return err
 		}
@@ -43,11 +43,11 @@ func (f *Frontier) Claim(now time.Time) (c Claim, ok bool, err error) {
 		if err != nil {
 			return damaged(uriKey(h.id, at.fp()), err)
 		}
-		c = f.take(s.free(), record, w, at.fp(), now)
-		if err := s.leave(txn, h.id, at, f.sight()); err != nil {
+		c = f.newClaim(s.firstFreeSlot(), record, w, at.fp(), now)
+		if err := s.dropPlace(txn, h.id, at, f.readAhead()); err != nil {
 			return err
 		}
-		f.set(h, s)
+		f.setState(h, s)
 		return nil
 	})
 	if err != nil {
@@ -57,11 +57,11 @@ func (f *Frontier) Claim(now time.Time) (c Claim, ok bool, err error) {
 }
 
 // take makes a claim on the URI that has this row, the zero row if none.
-func (f *Frontier) take(s *slot, r Record, w uriRow, fp fingerprint, now time.Time) Claim {
+func (f *Frontier) newClaim(s *slot, r Record, w uriRow, fp fingerprint, now time.Time) Claim {
 	f.serial++
 	*s = slot{
 		wake: s.wake, serial: f.serial, fp: fp, place: w.place(fp), scheme: r.URI.Scheme(), known: w.URI != "",
-		listed: w.Forbidden, held: w.Held, diverted: s.diverted, haste: w.haste(),
+		listed: w.Forbidden, held: w.Held, diverted: s.diverted, priority: w.priority(),
 	}
 	c := Claim{Record: r, owner: f, serial: f.serial, uri: r.URI}
 	if !r.Due.IsZero() {
@@ -71,10 +71,10 @@ func (f *Frontier) take(s *slot, r Record, w uriRow, fp fingerprint, now time.Ti
 }
 
 // leave forgets a place that is to be claimed, or moves. Where it was the first it looks as far ahead as sight says.
-func (s *state) leave(txn *badger.Txn, host uint32, at place, sight int) error {
-	s.calm(at)
+func (s *state) dropPlace(txn *badger.Txn, host uint32, at place, sight int) error {
+	s.clearPriority(at)
 	if at.isNone() || s.head != at {
-		s.overlook(at)
+		s.dropAhead(at)
 		return nil
 	}
 	return s.advance(txn, host, sight)
@@ -84,7 +84,7 @@ func (s *state) leave(txn *badger.Txn, host uint32, at place, sight int) error {
 // host has slots.
 func (s *state) advance(txn *badger.Txn, host uint32, sight int) error {
 	if len(s.ahead) == 0 {
-		next, err := places(txn, host, s.head, s, sight)
+		next, err := readPlaces(txn, host, s.head, s, sight)
 		if err != nil {
 			return err
 		}
@@ -100,16 +100,18 @@ func (s *state) advance(txn *badger.Txn, host uint32, sight int) error {
 // The first places of a queue are read some at a time: to look into it is to look into each log that waits to be merged. The fewer hosts
 // there are, the more of them: not less than leastSight, and not more than maxSight or maxSighted of all hosts.
 const (
-	leastSight = 12
-	maxSight   = 48
-	maxSighted = 1 << 20
+	minReadAhead      = 12
+	maxReadAhead      = 48
+	maxReadAheadTotal = 1 << 20
 )
 
 // sight is how many places are read from a queue at a time.
-func (f *Frontier) sight() int { return min(max(maxSighted/max(len(f.byID), 1), leastSight), maxSight) }
+func (f *Frontier) readAhead() int {
+	return min(max(maxReadAheadTotal/max(len(f.byID), 1), minReadAhead), maxReadAhead)
+}
 
 // places reads some places of URIs that are not claimed, behind the given one.
-func places(txn *badger.Txn, host uint32, from place, s *state, sight int) (found []place, err error) {
+func readPlaces(txn *badger.Txn, host uint32, from place, s *state, sight int) (found []place, err error) {
 	o := badger.DefaultIteratorOptions
 	o.PrefetchValues = false
 	o.Prefix = key(kindQueue, host, nil)
@@ -120,7 +122,7 @@ func places(txn *badger.Txn, host uint32, from place, s *state, sight int) (foun
 		if err != nil {
 			return nil, err
 		}
-		if p := place(at); p != from && s.taker(p.fp()) == nil {
+		if p := place(at); p != from && s.slotClaiming(p.fp()) == nil {
 			if found == nil {
 				found = make([]place, 0, min(sight, int(s.queued)))
 			}
@@ -146,14 +148,14 @@ func (f *Frontier) NextReady() (t time.Time, ok bool) {
 func (f *Frontier) Release(c Claim, _ time.Time) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	h, err := f.live(c)
+	h, err := f.claimedHost(c)
 	if err != nil {
 		return fmt.Errorf("release %s: %w", c.uri, err)
 	}
 	s := h.clone()
-	s.giveBack(c.serial, 0)
-	s.fit(f.valence(h.name))
-	f.set(h, s)
+	s.releaseSlot(c.serial, 0)
+	s.resizeSlots(f.valence(h.name))
+	f.setState(h, s)
 	return nil
 }
 
@@ -162,31 +164,31 @@ func (f *Frontier) Release(c Claim, _ time.Time) error {
 func (f *Frontier) Abandon(c Claim, finished time.Time, rest time.Duration) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	h, err := f.live(c)
+	h, err := f.claimedHost(c)
 	if err != nil {
 		return fmt.Errorf("abandon the visit of %s: %w", c.uri, err)
 	}
 	change := f.begin()
 	defer change.discard()
 	d := change.draft(h.name)
-	d.giveBack(c.serial, millis(finished.Add(min(rest, maxRest))))
-	d.fit(f.valence(h.name))
+	d.releaseSlot(c.serial, millis(finished.Add(min(rest, maxRest))))
+	d.resizeSlots(f.valence(h.name))
 	d.dirty = true
 	if change.commit() != nil { // as on a full disk, which shall not end the crawl
-		f.restless = true
-		f.set(h, d.state)
+		f.restUnsaved = true
+		f.setState(h, d.state)
 	}
 	return nil
 }
 
 // giveBack frees the slot of a claim, which sleeps until wake, in ms, or as long as it would have anyway. The URI waits again where it
 // stands in the queue.
-func (s *state) giveBack(serial uint64, wake int64) {
-	claimed := s.slotOf(serial)
-	at, haste := claimed.place, claimed.haste
+func (s *state) releaseSlot(serial uint64, wake int64) {
+	claimed := s.slotBySerial(serial)
+	at, haste := claimed.place, claimed.priority
 	*claimed = slot{wake: max(claimed.wake, wake)}
 	s.enqueue(at)
-	s.hurry(at, haste)
+	s.setPriority(at, haste)
 }
 
 // Divert spends the slot of a claim on another URI of the same host: on robots.txt, when it must be known before the
@@ -204,7 +206,7 @@ func (f *Frontier) Divert(c Claim, to uri.URI, now time.Time) (Claim, error) {
 }
 
 func (f *Frontier) divert(c Claim, to uri.URI, now time.Time) (diverted Claim, err error) {
-	h, err := f.live(c)
+	h, err := f.claimedHost(c)
 	if err != nil {
 		return Claim{}, err
 	}
@@ -213,8 +215,8 @@ func (f *Frontier) divert(c Claim, to uri.URI, now time.Time) (diverted Claim, e
 	}
 	fp := newFingerprint(to.String())
 	s := h.clone()
-	claimed := s.slotOf(c.serial)
-	if other := s.taker(fp); other != nil && other != claimed {
+	claimed := s.slotBySerial(c.serial)
+	if other := s.slotClaiming(fp); other != nil && other != claimed {
 		return Claim{}, ErrClaimed
 	}
 	err = f.View(func(txn *badger.Txn) error {
@@ -231,16 +233,16 @@ func (f *Frontier) divert(c Claim, to uri.URI, now time.Time) (diverted Claim, e
 				return damaged(uriKey(h.id, fp), err)
 			}
 		}
-		at, haste := claimed.place, claimed.haste
+		at, haste := claimed.place, claimed.priority
 		claimed.diverted = true
-		diverted = f.take(claimed, record, w, fp, now)
+		diverted = f.newClaim(claimed, record, w, fp, now)
 		s.enqueue(at)
-		s.hurry(at, haste)
-		return s.leave(txn, h.id, w.place(fp), f.sight())
+		s.setPriority(at, haste)
+		return s.dropPlace(txn, h.id, w.place(fp), f.readAhead())
 	})
 	if err != nil {
 		return Claim{}, err
 	}
-	f.set(h, s)
+	f.setState(h, s)
 	return diverted, nil
 }

@@ -8,13 +8,13 @@ import (
 
 func TestACopyThatWasReadBeforeItsSuccessorDoesNotComeBack(t *testing.T) {
 	t.Parallel()
-	var c copies
+	var c robotsCache
 	origin := uri.FromCanonical("http://www.example.org/")
 	_, ok, round := c.get(origin)
 	if ok {
 		t.Fatal("something is known from the start")
 	}
-	c.drop(origin) // a settlement brings a new copy meanwhile
+	c.invalidate(origin) // a settlement brings a new copy meanwhile
 	c.put(origin, RobotsCopy{Status: 200}, round)
 	if _, ok, _ := c.get(origin); ok {
 		t.Error("the copy that is no longer in force is known")
@@ -28,11 +28,11 @@ func TestACopyThatWasReadBeforeItsSuccessorDoesNotComeBack(t *testing.T) {
 
 func TestCopiesInMemoryAreBounded(t *testing.T) {
 	t.Parallel()
-	var c copies
+	var c robotsCache
 	for _, host := range []string{"http://a.example/", "http://b.example/", "http://c.example/"} {
-		c.put(uri.FromCanonical(host), RobotsCopy{Body: make([]byte, maxCopied/2)}, 0)
-		if c.bytes > maxCopied {
-			t.Errorf("%d bytes are kept, more than %d", c.bytes, maxCopied)
+		c.put(uri.FromCanonical(host), RobotsCopy{Body: make([]byte, maxCopiedBytes/2)}, 0)
+		if c.bytes > maxCopiedBytes {
+			t.Errorf("%d bytes are kept, more than %d", c.bytes, maxCopiedBytes)
 		}
 	}
 }

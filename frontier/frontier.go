@@ -109,33 +109,33 @@ type Frontier struct {
 	order   Order
 	valence func(uri.Host) int
 	group   func(uri.Host) string
-	groups  map[string]*together // guarded by mu
+	groups  map[string]*hostGroup // guarded by mu
 	limits  func(uri.Host) Limits
 	names   func(uri.Host) *uri.Naming
 
 	// mu guards what follows, and is held while a transaction is written: so there is one writer at a time, and what is
 	// in memory agrees with what is on disk whenever the lock is free. A transaction takes some ten µs, since the store
 	// does not wait for the disk. Reading a page's known links happens outside.
-	mu     sync.Mutex
-	hosts  map[uri.Host]*host
-	byID   []*host  // host number n is at n-1
-	queue  hostHeap // all hosts
-	serial uint64   // of the last claim
-	pooled int      // contenders in all pools
-	swept  int      // places that these are going to look at
-	buffer []byte   // for the rows of the next change
-	closed bool
+	mu               sync.Mutex
+	hosts            map[uri.Host]*host
+	byID             []*host  // host number n is at n-1
+	queue            hostHeap // all hosts
+	serial           uint64   // of the last claim
+	pooledContenders int      // contenders in all pools
+	pooledPlaces     int      // places that these are going to look at
+	buffer           []byte   // for the rows of the next change
+	closed           bool
 
-	restless bool // the rest of a host is in memory only
+	restUnsaved bool // the rest of a host is in memory only
 
 	afterCrash time.Duration // see [Options]
 
-	settling waitingRoom
-	seen     recent
-	copies   copies
-	patrol   patrol
-	synced   synced
-	views    views
+	settlements  settlementQueue
+	knownURIs    knownCache
+	robotsCopies robotsCache
+	verification verifyProgress
+	synced       syncState
+	views        views
 }
 
 // DB is the store, for rooms that keep their own kind of keys in it. It must not be closed.
@@ -152,9 +152,9 @@ func (f *Frontier) Close() error {
 	f.closed = true
 	f.synced.closed.Store(true)
 	f.views.close()
-	f.copies.clear()
+	f.robotsCopies.clear()
 	var err error
-	if f.inProgress() == 0 && !f.restless && !f.inspect {
+	if f.inProgress() == 0 && !f.restUnsaved && !f.inspect {
 		err = f.db.Update(func(txn *badger.Txn) error { return txn.Set([]byte(metaClean), nil) })
 	}
 	if err = errors.Join(err, f.db.Close()); err != nil {
@@ -166,18 +166,18 @@ func (f *Frontier) Close() error {
 func (f *Frontier) inProgress() int64 {
 	var n int64
 	for _, h := range f.byID {
-		n += h.claimed()
+		n += h.claims()
 	}
 	return n
 }
 
 // live finds what a claim stands for.
-func (f *Frontier) live(c Claim) (*host, error) {
+func (f *Frontier) claimedHost(c Claim) (*host, error) {
 	if f.closed {
 		return nil, ErrClosed
 	}
 	if c.owner == f {
-		if h := f.hosts[c.uri.Host()]; h != nil && h.slotOf(c.serial) != nil {
+		if h := f.hosts[c.uri.Host()]; h != nil && h.slotBySerial(c.serial) != nil {
 			return h, nil
 		}
 	}
@@ -185,25 +185,25 @@ func (f *Frontier) live(c Claim) (*host, error) {
 }
 
 // set puts the host into a new state and to its new place among the hosts.
-func (f *Frontier) set(h *host, s state) {
+func (f *Frontier) setState(h *host, s state) {
 	h.state = s
 	if h.group != nil {
-		f.arrange(h.group)
+		f.updateGroup(h.group)
 		return
 	}
-	h.own = s.ready()
-	h.readyAt = h.own
+	h.ownReadyAt = s.readyTime()
+	h.readyAt = h.ownReadyAt
 	heap.Fix(&f.queue, h.pos)
 }
 
 // enlist makes the host known in memory.
-func (f *Frontier) enlist(h *host) {
+func (f *Frontier) addHost(h *host) {
 	f.hosts[h.name] = h
 	f.byID = append(f.byID, h)
-	f.join(h)
-	h.own, h.readyAt = h.readiness()
+	f.joinGroup(h)
+	h.ownReadyAt, h.readyAt = h.readyTimes()
 	heap.Push(&f.queue, h)
 	if h.group != nil {
-		f.arrange(h.group)
+		f.updateGroup(h.group)
 	}
 }

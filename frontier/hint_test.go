@@ -27,8 +27,8 @@ func TestAHintIsWhatTheRecordSays(t *testing.T) {
 		if !r.read(row) {
 			t.Fatal("not read")
 		}
-		if got, ok := hinted(at, w.hint()); !ok || got != contenderOf(at, r) {
-			t.Fatalf("%+v\n%+v, %v, want\n%+v", w, got, ok, contenderOf(at, r))
+		if got, ok := parseHint(at, w.hint()); !ok || got != newContender(at, r) {
+			t.Fatalf("%+v\n%+v, %v, want\n%+v", w, got, ok, newContender(at, r))
 		}
 	}
 }
@@ -37,7 +37,7 @@ func TestWhatIsNoHintIsNotTaken(t *testing.T) {
 	t.Parallel()
 	whole := (&uriRow{Hops: "L", LastVisit: math.MaxInt32, Wait: math.MaxInt32, Rate: 1}).hint()
 	for n := range len(whole) {
-		got, ok := hinted(place{}, whole[:n])
+		got, ok := parseHint(place{}, whole[:n])
 		if ok && got.rate != 0 {
 			t.Errorf("%x: %+v", whole[:n], got)
 		}
@@ -46,7 +46,7 @@ func TestWhatIsNoHintIsNotTaken(t *testing.T) {
 		}
 	}
 	for _, odd := range [][]byte{{4, 0, 0}, append(whole, 0), {0, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01, 0}} {
-		if got, ok := hinted(place{}, odd); ok {
+		if got, ok := parseHint(place{}, odd); ok {
 			t.Errorf("%x: %+v", odd, got)
 		}
 	}
@@ -68,14 +68,14 @@ func hints(t *testing.T, f *Frontier) (n int) {
 				return err
 			}
 			at := place(rest)
-			want := sighted{contender: contender{at: at}}
+			want := scannedPlace{contender: contender{at: at}}
 			if ok, err := want.readFrom(txn, host); !ok || err != nil {
 				t.Errorf("%x: %v, %v", at, ok, err)
 			}
 			if len(says) == 0 {
 				continue
 			}
-			if got, ok := hinted(at, says); !ok || got != want.contender {
+			if got, ok := parseHint(at, says); !ok || got != want.contender {
 				t.Errorf("%x says %+v, %v; the record %+v", at, got, ok, want.contender)
 			}
 			n++

@@ -17,12 +17,12 @@ const maxValence = 256
 
 // host is a host in memory. All hosts are in memory, their URIs are not.
 type host struct {
-	id      uint32
-	name    uri.Host
-	pos     int   // in the heap
-	readyAt int64 // ms; the heap is ordered by it
-	own     int64 // ms; the same without its group
-	group   *together
+	id         uint32
+	name       uri.Host
+	pos        int   // in the heap
+	readyAt    int64 // ms; the heap is ordered by it
+	ownReadyAt int64 // ms; the same without its group
+	group      *hostGroup
 
 	// folders is what came to each folder, or went, while those of the host are being counted; nil at all other times.
 	folders map[fingerprint]int64
@@ -43,12 +43,12 @@ type state struct {
 
 	// urgent are the places of urgent URIs that wait unclaimed, in order, as far as they came since the frontier was opened;
 	// hurried is how many were handed out in a row. The slice is shared by clones, like ahead.
-	urgent  []place
-	hurried int64
+	urgent      []place
+	urgentInRow int64
 
 	// prompt are those of prompt URIs, and prompted how many of these were handed out in a row.
-	prompt   []place
-	prompted int64
+	prompt      []place
+	promptInRow int64
 
 	slots    []slot
 	valence  int   // as last asked for
@@ -76,10 +76,10 @@ type slot struct {
 	listed   bool        // as forbidden
 	held     bool        // by an operator: it gets no place when it is settled
 	diverted bool
-	haste    haste   // of the claimed URI
-	sooner   int64   // when it is due at the latest once it is settled, in ms; 0 if nobody wants it sooner
-	said     hearsay // of the claimed URI since the claim
-	reopened bool    // the origin's rules changed since the claim
+	priority priority     // of the claimed URI
+	sooner   int64        // when it is due at the latest once it is settled, in ms; 0 if nobody wants it sooner
+	reported sourceReport // of the claimed URI since the claim
+	reopened bool         // the origin's rules changed since the claim
 }
 
 func (s state) clone() state {
@@ -88,7 +88,7 @@ func (s state) clone() state {
 }
 
 // taker is the slot that has claimed the URI, or nil.
-func (s *state) taker(fp fingerprint) *slot {
+func (s *state) slotClaiming(fp fingerprint) *slot {
 	for i := range s.slots {
 		if s.slots[i].serial != 0 && s.slots[i].fp == fp {
 			return &s.slots[i]
@@ -98,7 +98,7 @@ func (s *state) taker(fp fingerprint) *slot {
 }
 
 // slotOf is the slot that the claim has, or nil.
-func (s *state) slotOf(serial uint64) *slot {
+func (s *state) slotBySerial(serial uint64) *slot {
 	for i := range s.slots {
 		if serial != 0 && s.slots[i].serial == serial {
 			return &s.slots[i]
@@ -108,7 +108,7 @@ func (s *state) slotOf(serial uint64) *slot {
 }
 
 // free is the free slot that wakes first, or nil when all are taken.
-func (s *state) free() *slot {
+func (s *state) firstFreeSlot() *slot {
 	var first *slot
 	for i := range s.slots {
 		if c := &s.slots[i]; c.serial == 0 && (first == nil || c.wake < first.wake) {
@@ -119,8 +119,8 @@ func (s *state) free() *slot {
 }
 
 // ready is when the host can next hand out a URI.
-func (s *state) ready() int64 {
-	slot := s.free()
+func (s *state) readyTime() int64 {
+	slot := s.firstFreeSlot()
 	if slot == nil || s.head.isNone() || s.paused != 0 || s.diverting() {
 		return never
 	}
@@ -131,7 +131,7 @@ func (s *state) diverting() bool {
 	return slices.ContainsFunc(s.slots, func(c slot) bool { return c.diverted })
 }
 
-func (s *state) claimed() int64 {
+func (s *state) claims() int64 {
 	var n int64
 	for i := range s.slots {
 		if s.slots[i].serial != 0 {
@@ -146,41 +146,43 @@ func (s *state) enqueue(at place) {
 	if at.isNone() {
 		return
 	}
-	if taker := s.taker(at.fp()); taker != nil {
+	if taker := s.slotClaiming(at.fp()); taker != nil {
 		taker.place = at
 		return
 	}
-	s.pool.again(at)
+	s.pool.returnPlace(at)
 	switch i, found := slices.BinarySearchFunc(s.ahead, at, place.compare); {
 	case s.head.isNone():
 		s.head = at
 	case at == s.head, found:
 	case at.before(s.head):
-		s.look(slices.Insert(slices.Clip(s.ahead), 0, s.head))
+		s.trimAhead(slices.Insert(slices.Clip(s.ahead), 0, s.head))
 		s.head = at
 	case i < len(s.ahead):
-		s.look(slices.Insert(slices.Clip(s.ahead), i, at))
+		s.trimAhead(slices.Insert(slices.Clip(s.ahead), i, at))
 	}
 }
 
 // keepAhead is to how many places those that are known to follow head may grow.
-const keepAhead = 2 * leastSight
+const keepAhead = 2 * minReadAhead
 
 // look keeps the first of the places that follow head, one of which has just come.
-func (s *state) look(ahead []place) { s.ahead = ahead[:min(len(ahead), max(len(ahead)-1, keepAhead))] }
+func (s *state) trimAhead(ahead []place) {
+	s.ahead = ahead[:min(len(ahead), max(len(ahead)-1, keepAhead))]
+}
 
 // overlook forgets a place behind head, whose URI is claimed out of turn or moves.
-func (s *state) overlook(at place) {
+func (s *state) dropAhead(at place) {
 	if i, found := slices.BinarySearchFunc(s.ahead, at, place.compare); found {
 		s.ahead = slices.Delete(slices.Clone(s.ahead), i, i+1)
 	}
 }
 
 // mark is the watermark: no place of the host's queue lies below it.
-func (s *state) mark() place {
+func (s *state) watermark() place {
 	low := s.head
 	for i := range s.slots {
-		low = earlier(low, s.slots[i].place)
+		low = earlierPlace(low, s.slots[i].place)
 	}
 	if low.isNone() {
 		return lastPlace
@@ -190,14 +192,14 @@ func (s *state) mark() place {
 
 // fit gives the host as many slots as its valence says. Claimed ones stay until they are free; of the free ones those
 // go first that wake first, so that a lowered valence never shortens a politeness delay.
-func (s *state) fit(valence int) {
+func (s *state) resizeSlots(valence int) {
 	valence = min(max(valence, 1), maxValence)
 	s.valence = valence
 	for len(s.slots) < valence {
 		s.slots = append(s.slots, slot{})
 	}
 	for len(s.slots) > valence {
-		first := s.free()
+		first := s.firstFreeSlot()
 		if first == nil {
 			return
 		}
@@ -206,8 +208,8 @@ func (s *state) fit(valence int) {
 	}
 }
 
-func (s *state) row(name uri.Host) hostRow {
-	mark := s.mark()
+func (s *state) hostRow(name uri.Host) hostRow {
+	mark := s.watermark()
 	r := hostRow{
 		Name: cbor.ByteString(name), Rest: s.rest, Failures: s.failures, Mark: cbor.ByteString(mark[:]),
 		URIs: s.uris, Queued: s.queued, Forbidden: s.forbidden, Held: s.held, Paused: s.paused, Asked: s.asked, Counted: s.counted, Usual: s.usual, Wake: make([]int64, len(s.slots)),

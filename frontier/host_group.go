@@ -8,17 +8,17 @@ import (
 // together are hosts that share politeness, because the configuration says that one server stands behind them: they have
 // as many visits in progress or resting as one host would. Each keeps its own slots, on disk too; what they share follows
 // from these.
-type together struct {
+type hostGroup struct {
 	hosts []*host
 }
 
 // gate is before when, in ms, none of the hosts hands out anything. A slot that is claimed or asleep on any of them counts;
 // when fewer than the valence do, the gate is open. The valence is the smallest of theirs.
-func (g *together) gate() int64 {
+func (g *hostGroup) readyAt() int64 {
 	valence, claimed, asked := maxValence, int64(0), int64(0)
 	for _, h := range g.hosts {
 		valence = min(valence, h.valence)
-		claimed += h.claimed()
+		claimed += h.claims()
 		asked = max(asked, h.asked)
 	}
 	left := valence - int(claimed)
@@ -49,7 +49,7 @@ func (g *together) gate() int64 {
 }
 
 // join puts a host among those of its group, or takes it out of one.
-func (f *Frontier) join(h *host) {
+func (f *Frontier) joinGroup(h *host) {
 	name := ""
 	if f.group != nil {
 		name = f.group(h.name)
@@ -58,7 +58,7 @@ func (f *Frontier) join(h *host) {
 	if name == "" {
 		is = nil
 	} else if is == nil {
-		is = &together{}
+		is = &hostGroup{}
 		f.groups[name] = is
 	}
 	if was == is {
@@ -69,30 +69,30 @@ func (f *Frontier) join(h *host) {
 	}
 	if was != nil {
 		was.hosts = slices.DeleteFunc(was.hosts, func(other *host) bool { return other == h })
-		f.arrange(was)
+		f.updateGroup(was)
 	}
 }
 
 // readiness is when a host can hand out something, by itself and as its group lets it.
-func (h *host) readiness() (own, at int64) {
-	own = h.ready()
+func (h *host) readyTimes() (own, at int64) {
+	own = h.readyTime()
 	if h.group == nil || own == never {
 		return own, own
 	}
-	return own, max(own, h.group.gate())
+	return own, max(own, h.group.readyAt())
 }
 
 // arrange puts the hosts of a group to their places among the hosts.
-func (f *Frontier) arrange(g *together) {
-	gate := g.gate()
+func (f *Frontier) updateGroup(g *hostGroup) {
+	gate := g.readyAt()
 	for _, h := range g.hosts {
-		own := h.ready()
+		own := h.readyTime()
 		at := own
 		if own != never {
 			at = max(own, gate)
 		}
-		if own != h.own || at != h.readyAt {
-			h.own, h.readyAt = own, at
+		if own != h.ownReadyAt || at != h.readyAt {
+			h.ownReadyAt, h.readyAt = own, at
 			heap.Fix(&f.queue, h.pos)
 		}
 	}

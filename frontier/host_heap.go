@@ -9,8 +9,8 @@ func (q hostHeap) Less(i, j int) bool {
 	if q[i].readyAt != q[j].readyAt {
 		return q[i].readyAt < q[j].readyAt
 	}
-	if q[i].own != q[j].own {
-		return q[i].own < q[j].own // of a group, the one that has waited for longest
+	if q[i].ownReadyAt != q[j].ownReadyAt {
+		return q[i].ownReadyAt < q[j].ownReadyAt // of a group, the one that has waited for longest
 	}
 	return q[i].id < q[j].id
 }

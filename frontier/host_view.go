@@ -81,9 +81,9 @@ func (f *Frontier) Host(name uri.Host, now time.Time) (v HostView, ok bool) {
 }
 
 // stands is the host's state at a time in ms.
-func (h *host) stands(now int64) HostState {
+func (h *host) stateAt(now int64) HostState {
 	switch {
-	case h.free() == nil || h.diverting():
+	case h.firstFreeSlot() == nil || h.diverting():
 		return Busy
 	case h.paused != 0:
 		return Paused
@@ -97,7 +97,7 @@ func (h *host) stands(now int64) HostState {
 
 func (h *host) view(now int64) HostView {
 	v := HostView{
-		Host: h.name, State: h.stands(now), URIs: h.uris, Queued: h.queued, Forbidden: h.forbidden, Held: h.held, InProgress: h.claimed(),
+		Host: h.name, State: h.stateAt(now), URIs: h.uris, Queued: h.queued, Forbidden: h.forbidden, Held: h.held, InProgress: h.claims(),
 		Slots: len(h.slots), Failures: h.failures, Paused: fromMillis(h.paused),
 	}
 	if h.readyAt != never {
@@ -139,8 +139,8 @@ func (f *Frontier) Counts(now time.Time) Counts {
 		n.Queued += h.queued
 		n.Forbidden += h.forbidden
 		n.Held += h.held
-		n.InProgress += h.claimed()
-		switch h.stands(now.UnixMilli()) {
+		n.InProgress += h.claims()
+		switch h.stateAt(now.UnixMilli()) {
 		case Busy:
 			n.Busy++
 		case Paused:

@@ -16,13 +16,13 @@ import (
 // at a time, and the host has no more than scanned rows for each of them. To begin a walk costs as much as two or three
 // look-ups, and a row that is passed over a tenth of one.
 const (
-	scanned  = 8
-	scanFrom = 6
+	rowsPerLookUp = 8
+	minScan       = 6
 )
 
 // lookUp tells which candidates have a row, in one view of the store. What is in known already is not asked for; without a
 // home there is nothing to ask. Neighbours are asked for together.
-func (f *Frontier) lookUp(cs []Candidate, fps []fingerprint, homes []home, known []bool) ([]bool, error) {
+func (f *Frontier) lookUp(cs []Candidate, fps []fingerprint, homes []candidateHost, known []bool) ([]bool, error) {
 	found := slices.Clone(known)
 	var asked []int
 	for i := range cs {
@@ -43,9 +43,9 @@ func (f *Frontier) lookUp(cs []Candidate, fps []fingerprint, homes []home, known
 			for n < len(asked) && homes[asked[n]].id == at.id {
 				n++
 			}
-			look := lookEach
-			if n >= scanFrom && at.uris <= int64(scanned*n) {
-				look = walkOver
+			look := lookUpEach
+			if n >= minScan && at.uris <= int64(rowsPerLookUp*n) {
+				look = scanRows
 			}
 			if err := look(txn, at.id, cs, fps, asked[:n], found); err != nil {
 				return err
@@ -56,9 +56,9 @@ func (f *Frontier) lookUp(cs []Candidate, fps []fingerprint, homes []home, known
 	})
 }
 
-func lookEach(txn *badger.Txn, host uint32, cs []Candidate, fps []fingerprint, asked []int, found []bool) (err error) {
+func lookUpEach(txn *badger.Txn, host uint32, cs []Candidate, fps []fingerprint, asked []int, found []bool) (err error) {
 	for _, i := range asked {
-		if found[i], err = known(txn, host, fps[i], cs[i].URI); err != nil {
+		if found[i], err = isKnown(txn, host, fps[i], cs[i].URI); err != nil {
 			return err
 		}
 	}
@@ -66,7 +66,7 @@ func lookEach(txn *badger.Txn, host uint32, cs []Candidate, fps []fingerprint, a
 }
 
 // walkOver goes through the rows of a host and the candidates at once, both in the order of their fingerprints.
-func walkOver(txn *badger.Txn, host uint32, cs []Candidate, fps []fingerprint, asked []int, found []bool) error {
+func scanRows(txn *badger.Txn, host uint32, cs []Candidate, fps []fingerprint, asked []int, found []bool) error {
 	it := txn.NewIterator(badger.IteratorOptions{Prefix: key(kindURI, host, nil)})
 	defer it.Close()
 	for it.Seek(uriKey(host, fps[asked[0]])); it.Valid() && len(asked) > 0; it.Next() {
@@ -84,7 +84,7 @@ func walkOver(txn *badger.Txn, host uint32, cs []Candidate, fps []fingerprint, a
 			if by < 0 {
 				continue
 			}
-			if found[i], err = isOf(it.Item(), cs[i].URI.String()); err != nil {
+			if found[i], err = hasText(it.Item(), cs[i].URI.String()); err != nil {
 				return err
 			}
 			if !found[i] {
@@ -96,7 +96,7 @@ func walkOver(txn *badger.Txn, host uint32, cs []Candidate, fps []fingerprint, a
 }
 
 // known reports whether the URI has a row.
-func known(txn *badger.Txn, host uint32, fp fingerprint, u uri.URI) (bool, error) {
+func isKnown(txn *badger.Txn, host uint32, fp fingerprint, u uri.URI) (bool, error) {
 	k := uriKey(host, fp)
 	item, err := txn.Get(k)
 	if errors.Is(err, badger.ErrKeyNotFound) {
@@ -105,7 +105,7 @@ func known(txn *badger.Txn, host uint32, fp fingerprint, u uri.URI) (bool, error
 	if err != nil {
 		return false, fmt.Errorf("read key %q: %w", k, err)
 	}
-	same, err := isOf(item, u.String())
+	same, err := hasText(item, u.String())
 	if err == nil && !same {
 		err = collides(u, k)
 	}

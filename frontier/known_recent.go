@@ -14,38 +14,38 @@ import (
 
 // What is remembered as known: so many sets of URIs, a megabyte in all. A URI has its place in one of them.
 const (
-	recentSets = 1 << 14
-	recentWays = 4
+	knownSets = 1 << 14
+	knownWays = 4
 )
 
 // recent remembers some of the URIs that were found to be known, because the pages of a site name the same ones again and
 // again. Where one does not fit, another goes. What is forgotten on purpose is forgotten here too.
-type recent struct {
+type knownCache struct {
 	seeds [2]maphash.Seed
 
 	mu    sync.Mutex // guards what follows; nothing else is locked while it is held
-	known []recentSet
+	known []knownSet
 	round uint64 // of forgetting: what was looked up before the last one may be gone
 }
 
-type recentSet [recentWays]mark
+type knownSet [knownWays]uriHash
 
 // mark is what is remembered of a URI: two sums with keys that nobody outside knows, 128 bits, so that no two URIs are taken for
 // one. It takes a tenth of the time of a fingerprint.
-type mark [2]uint64
+type uriHash [2]uint64
 
-func newRecent() recent {
-	return recent{seeds: [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}}
+func newKnownCache() knownCache {
+	return knownCache{seeds: [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}}
 }
 
-func (r *recent) markOf(text string) mark {
-	return mark{maphash.String(r.seeds[0], text) | 1, maphash.String(r.seeds[1], text)} // never that of an empty place
+func (r *knownCache) hash(text string) uriHash {
+	return uriHash{maphash.String(r.seeds[0], text) | 1, maphash.String(r.seeds[1], text)} // never that of an empty place
 }
 
-func (m mark) set() int { return int(m[1] % recentSets) }
+func (m uriHash) set() int { return int(m[1] % knownSets) }
 
 // has sets which of the marks are remembered, and tells the round in which it looked.
-func (r *recent) has(marks []mark, found []bool) (round uint64) {
+func (r *knownCache) contains(marks []uriHash, found []bool) (round uint64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.known == nil {
@@ -59,14 +59,14 @@ func (r *recent) has(marks []mark, found []bool) (round uint64) {
 }
 
 // remember is told what was looked up since a round. If something was forgotten meanwhile, it may be among it.
-func (r *recent) remember(marks []mark, round uint64) {
+func (r *knownCache) remember(marks []uriHash, round uint64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if round != r.round {
 		return
 	}
 	if r.known == nil {
-		r.known = make([]recentSet, recentSets)
+		r.known = make([]knownSet, knownSets)
 	}
 	for _, m := range marks {
 		if set := &r.known[m.set()]; !slices.Contains(set[:], m) {
@@ -77,7 +77,7 @@ func (r *recent) remember(marks []mark, round uint64) {
 }
 
 // forget is called after the URIs have gone from the store.
-func (r *recent) forget(marks []mark) {
+func (r *knownCache) forget(marks []uriHash) {
 	if len(marks) == 0 {
 		return
 	}
@@ -91,35 +91,35 @@ func (r *recent) forget(marks []mark) {
 		set := &r.known[m.set()]
 		for i := range set {
 			if set[i] == m {
-				set[i] = mark{}
+				set[i] = uriHash{}
 			}
 		}
 	}
 }
 
 // recentAtATime is how many URIs are looked for at a time.
-const recentAtATime = 64
+const knownBatch = 64
 
 // RecentlyKnown sets for each of the URIs whether it is certain that it has a place in the store, because it was found there lately. Where
 // that is false the store knows. Adding a URI that is known changes nothing, unless it is to be visited sooner: so whoever finds
 // thousands of links has no need to make candidates of all of them. It reads nothing from the disk.
 func (f *Frontier) RecentlyKnown(us []uri.URI, known []bool) {
-	var marks [recentAtATime]mark
+	var marks [knownBatch]uriHash
 	clear(known)
 	for len(us) > 0 {
-		n := min(len(us), recentAtATime)
+		n := min(len(us), knownBatch)
 		for i, u := range us[:n] {
-			marks[i] = f.seen.markOf(u.String())
+			marks[i] = f.knownURIs.hash(u.String())
 		}
-		f.seen.has(marks[:n], known)
+		f.knownURIs.contains(marks[:n], known)
 		us, known = us[n:], known[n:]
 	}
 }
 
 // isOf tells whether a row is of the URI with this text. Only a row that does not look as expected is decoded.
-func isOf(item *badger.Item, text string) (same bool, err error) {
+func hasText(item *badger.Item, text string) (same bool, err error) {
 	err = item.Value(func(v []byte) error {
-		if found, ok := textOf(v); ok {
+		if found, ok := rowText(v); ok {
 			same = string(found) == text
 			return nil
 		}
@@ -134,7 +134,7 @@ func isOf(item *badger.Item, text string) (same bool, err error) {
 }
 
 // textOf takes the URI out of a row as [newURIRow] writes it: a map whose first key is 1, and its value a byte string.
-func textOf(row []byte) (text []byte, ok bool) {
+func rowText(row []byte) (text []byte, ok bool) {
 	switch {
 	case len(row) > 1 && row[0]>>5 == 5 && row[0]&31 < 24: // the number of keys is in the first byte
 		row = row[1:]

@@ -11,8 +11,8 @@ import (
 )
 
 // full reports whether a URI that is not known finds its host or its folder full. If not, it counts as one of its folder.
-func (c *change) full(d *draft, u uri.URI) (bool, error) {
-	limits := c.f.limitsOf(d.h.name)
+func (c *change) countURI(d *draft, u uri.URI) (bool, error) {
+	limits := c.f.hostLimits(d.h.name)
 	if d.uris >= limits.URIs {
 		return true, nil
 	}
@@ -20,19 +20,19 @@ func (c *change) full(d *draft, u uri.URI) (bool, error) {
 		return false, nil
 	}
 	k := directoryKey(d.h.id, u)
-	n, err := c.count(k)
+	n, err := c.readCounter(k)
 	if err != nil || limits.PerDirectory > 0 && n >= limits.PerDirectory {
 		return true, err
 	}
-	d.h.cameOrWent(u, 1)
+	d.h.trackFolder(u, 1)
 	return false, c.txn.Set(k, binary.BigEndian.AppendUint64(nil, uint64(n+1)))
 }
 
 // empty takes a forgotten URI off the count of its folder, if it was ever counted.
-func (c *change) empty(d *draft, u uri.URI) error {
-	d.h.cameOrWent(u, -1)
+func (c *change) uncountURI(d *draft, u uri.URI) error {
+	d.h.trackFolder(u, -1)
 	k := directoryKey(d.h.id, u)
-	n, err := c.count(k)
+	n, err := c.readCounter(k)
 	switch {
 	case err != nil || n == 0:
 		return err
@@ -43,7 +43,7 @@ func (c *change) empty(d *draft, u uri.URI) error {
 }
 
 // count reads a counter, zero where there is none.
-func (c *change) count(k []byte) (int64, error) {
+func (c *change) readCounter(k []byte) (int64, error) {
 	v, err := readBytes(c.txn, string(k))
 	switch {
 	case err != nil || v == nil:
@@ -55,7 +55,7 @@ func (c *change) count(k []byte) (int64, error) {
 }
 
 // directoryKey is where the URIs of u's folder are counted.
-func directoryKey(host uint32, u uri.URI) []byte { return asideKey(asideDirectory, host, folderOf(u)) }
+func directoryKey(host uint32, u uri.URI) []byte { return asideKey(asideDirectory, host, folder(u)) }
 
 // Usage says how full a host and one of its folders are. The limits are those in force.
 type Usage struct {
@@ -65,25 +65,25 @@ type Usage struct {
 
 // Usage tells how much room there is for one more URI beside u.
 func (f *Frontier) Usage(u uri.URI) (Usage, error) {
-	id, err := f.idOf(u)
+	id, err := f.hostID(u)
 	if err != nil || u.IsZero() {
 		return Usage{}, err
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	fill := Usage{Limits: f.limitsOf(u.Host())}
+	fill := Usage{Limits: f.hostLimits(u.Host())}
 	if id == 0 {
 		return fill, nil
 	}
 	fill.URIs = f.hosts[u.Host()].uris
 	c := f.begin()
 	defer c.discard()
-	fill.InDirectory, err = c.count(directoryKey(id, u))
+	fill.InDirectory, err = c.readCounter(directoryKey(id, u))
 	return fill, err
 }
 
 // limitsOf are the limits of a host, with those of the whole store where it has none of its own.
-func (f *Frontier) limitsOf(h uri.Host) Limits {
+func (f *Frontier) hostLimits(h uri.Host) Limits {
 	limits := f.limits(h)
 	if limits.URIs <= 0 {
 		limits.URIs = f.maxURIs
@@ -92,10 +92,10 @@ func (f *Frontier) limitsOf(h uri.Host) Limits {
 }
 
 // foldersBatch is how many folders are written in one transaction: with their keys some 300 KB.
-const foldersBatch = 5_000
+const folderBatch = 5_000
 
 // uncounted lists the hosts of candidates whose folders have a limit and were not counted yet. The lock is held.
-func (f *Frontier) uncounted(cs []Candidate) []*host {
+func (f *Frontier) hostsToCount(cs []Candidate) []*host {
 	var list []*host
 	var last uri.Host // most links of a page are of one host
 	for _, c := range cs {
@@ -105,7 +105,7 @@ func (f *Frontier) uncounted(cs []Candidate) []*host {
 			continue
 		}
 		last = name
-		if f.limitsOf(name).PerDirectory > 0 {
+		if f.hostLimits(name).PerDirectory > 0 {
 			list = append(list, h)
 		}
 	}
@@ -124,7 +124,7 @@ func (f *Frontier) countFolders(h *host) error {
 	h.folders = map[fingerprint]int64{}
 	txn := f.db.NewTransaction(false)
 	f.mu.Unlock()
-	counts, err := foldersOf(txn, h.id)
+	counts, err := countPerFolder(txn, h.id)
 	txn.Discard()
 	for err == nil && len(counts) > 0 {
 		err = f.writeFolders(h, counts)
@@ -143,7 +143,7 @@ func (f *Frontier) countFolders(h *host) error {
 }
 
 // foldersOf counts the URIs of each folder of a host, as they were when the transaction began.
-func foldersOf(txn *badger.Txn, host uint32) (map[fingerprint]int64, error) {
+func countPerFolder(txn *badger.Txn, host uint32) (map[fingerprint]int64, error) {
 	counts := map[fingerprint]int64{}
 	o := badger.DefaultIteratorOptions
 	o.Prefix = key(kindURI, host, nil)
@@ -151,7 +151,7 @@ func foldersOf(txn *badger.Txn, host uint32) (map[fingerprint]int64, error) {
 	defer it.Close()
 	for it.Rewind(); it.Valid(); it.Next() {
 		err := it.Item().Value(func(v []byte) error {
-			t, ok := textOf(v)
+			t, ok := rowText(v)
 			if !ok {
 				var row uriRow
 				if err := decodeRow(it.Item(), &row); err != nil {
@@ -160,7 +160,7 @@ func foldersOf(txn *badger.Txn, host uint32) (map[fingerprint]int64, error) {
 				t = []byte(row.URI)
 			}
 			if u := uri.FromCanonical(string(t)); !u.IsZero() && u != u.Robots() { // which nobody takes: it is asked for on demand
-				counts[folderOf(u)]++
+				counts[folder(u)]++
 			}
 			return nil
 		})
@@ -181,7 +181,7 @@ func (f *Frontier) writeFolders(h *host, counts map[fingerprint]int64) error {
 	var written []fingerprint
 	err := f.db.Update(func(txn *badger.Txn) error {
 		for folder, n := range counts {
-			if len(written) == foldersBatch {
+			if len(written) == folderBatch {
 				return nil
 			}
 			written = append(written, folder)
@@ -202,13 +202,13 @@ func (f *Frontier) writeFolders(h *host, counts map[fingerprint]int64) error {
 }
 
 // folderOf is the folder of a URI. Schemes are not told apart, as hosts do not.
-func folderOf(u uri.URI) fingerprint {
+func folder(u uri.URI) fingerprint {
 	return newFingerprint(u.Path()[:strings.LastIndexByte(u.Path(), '/')+1])
 }
 
 // cameOrWent notes for a count in progress that a URI came to a folder, or went.
-func (h *host) cameOrWent(u uri.URI, n int64) {
+func (h *host) trackFolder(u uri.URI, n int64) {
 	if h.folders != nil {
-		h.folders[folderOf(u)] += n
+		h.folders[folder(u)] += n
 	}
 }

@@ -10,7 +10,7 @@ import (
 
 // Get gives what is remembered of a URI; ok is false when it is not known.
 func (f *Frontier) Get(u uri.URI) (r Record, ok bool, err error) {
-	id, err := f.idOf(u)
+	id, err := f.hostID(u)
 	if id == 0 || err != nil {
 		return Record{}, false, err
 	}
@@ -33,7 +33,7 @@ func (f *Frontier) Get(u uri.URI) (r Record, ok bool, err error) {
 
 // Seen gives what a feed or sitemap has listed so far, as the last [Settlement] with a Seen left it; nil if none did.
 func (f *Frontier) Seen(u uri.URI) ([]byte, error) {
-	id, err := f.idOf(u)
+	id, err := f.hostID(u)
 	if id == 0 || err != nil {
 		return nil, err
 	}
@@ -49,7 +49,7 @@ func (f *Frontier) Seen(u uri.URI) ([]byte, error) {
 }
 
 // idOf is the number of the URI's host, 0 if it is not known.
-func (f *Frontier) idOf(u uri.URI) (uint32, error) {
+func (f *Frontier) hostID(u uri.URI) (uint32, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.closed {
@@ -64,7 +64,7 @@ func (f *Frontier) idOf(u uri.URI) (uint32, error) {
 // Each calls visit with every URI, host by host, as they were when it began, until visit returns an error, which Each
 // returns. The frontier can be used meanwhile.
 func (f *Frontier) Each(visit func(Record) error) error {
-	if _, err := f.idOf(uri.URI{}); err != nil {
+	if _, err := f.hostID(uri.URI{}); err != nil {
 		return err
 	}
 	return f.db.View(func(txn *badger.Txn) error {

@@ -18,7 +18,7 @@ func holderKey(name string) []byte {
 }
 
 // nameOf is the name of a URI by the rules of its host; ok is false when each URI of the host is its own name.
-func (f *Frontier) nameOf(u uri.URI) (name string, ok bool) {
+func (f *Frontier) canonicalName(u uri.URI) (name string, ok bool) {
 	if n := f.names(u.Host()); !n.Plain() {
 		return n.Name(u), true
 	}
@@ -26,7 +26,7 @@ func (f *Frontier) nameOf(u uri.URI) (name string, ok bool) {
 }
 
 // holder is the known URI that has a name; ok is false when none has that answers.
-func holder(txn *badger.Txn, idOf func(*badger.Txn, uri.Host) (uint32, error), name string) (u uri.URI, ok bool, err error) {
+func nameHolder(txn *badger.Txn, idOf func(*badger.Txn, uri.Host) (uint32, error), name string) (u uri.URI, ok bool, err error) {
 	k := holderKey(name)
 	text, err := readBytes(txn, string(k))
 	if err != nil || text == nil {
@@ -35,14 +35,14 @@ func holder(txn *badger.Txn, idOf func(*badger.Txn, uri.Host) (uint32, error), n
 	if u = uri.FromCanonical(string(text)); u.IsZero() {
 		return uri.URI{}, false, damaged(k, fmt.Errorf("holds %q, which is no URI", text))
 	}
-	ok, err = answers(txn, idOf, u)
+	ok, err = isReachable(txn, idOf, u)
 	return u, ok, err
 }
 
 // answers reports whether a URI has a row, and does not fail or turn out to be gone at present. One that was never visited
 // may well answer. Who does not answer keeps its name only until another one asks for it: no page is lost behind a dead
 // link.
-func answers(txn *badger.Txn, idOf func(*badger.Txn, uri.Host) (uint32, error), u uri.URI) (bool, error) {
+func isReachable(txn *badger.Txn, idOf func(*badger.Txn, uri.Host) (uint32, error), u uri.URI) (bool, error) {
 	id, err := idOf(txn, u.Host())
 	if err != nil || id == 0 {
 		return false, err
@@ -55,7 +55,7 @@ func answers(txn *badger.Txn, idOf func(*badger.Txn, uri.Host) (uint32, error), 
 const firstError = 400
 
 // storedID is the number of a host as it is on disk, 0 if it is not known.
-func storedID(txn *badger.Txn, h uri.Host) (uint32, error) {
+func storedHostID(txn *badger.Txn, h uri.Host) (uint32, error) {
 	k := nameKey(h)
 	id, err := readBytes(txn, string(k))
 	switch {
@@ -68,7 +68,7 @@ func storedID(txn *badger.Txn, h uri.Host) (uint32, error) {
 }
 
 // idOf is the number of a host as it will be.
-func (c *change) idOf(_ *badger.Txn, h uri.Host) (uint32, error) {
+func (c *change) hostID(_ *badger.Txn, h uri.Host) (uint32, error) {
 	if d := c.drafts[h]; d != nil {
 		return d.h.id, nil
 	}
@@ -79,19 +79,19 @@ func (c *change) idOf(_ *badger.Txn, h uri.Host) (uint32, error) {
 }
 
 // called is a candidate, or the known URI that has its name in its place, and the name that it will have if it is new.
-type called struct {
+type namedCandidate struct {
 	Candidate
 	name string // empty when none is to be written
 }
 
 // call finds the names of candidates. It gives them as they are, and no names, where each is its own.
-func (f *Frontier) call(cs []Candidate) ([]Candidate, []string, error) {
+func (f *Frontier) nameCandidates(cs []Candidate) ([]Candidate, []string, error) {
 	var names []string
 	for i, c := range cs {
 		if c.URI.IsZero() {
 			continue
 		}
-		if name, ok := f.nameOf(c.URI); ok && !f.follows(name, c.Hops, c.Via) {
+		if name, ok := f.canonicalName(c.URI); ok && !f.redirectsWithinName(name, c.Hops, c.Via) {
 			if names == nil {
 				names = make([]string, len(cs))
 			}
@@ -107,8 +107,8 @@ func (f *Frontier) call(cs []Candidate) ([]Candidate, []string, error) {
 			if name == "" {
 				continue
 			}
-			c := called{cs[i], name}
-			if err := c.settleName(txn); err != nil {
+			c := namedCandidate{cs[i], name}
+			if err := c.resolveName(txn); err != nil {
 				return err
 			}
 			cs[i], names[i] = c.Candidate, c.name
@@ -118,8 +118,8 @@ func (f *Frontier) call(cs []Candidate) ([]Candidate, []string, error) {
 }
 
 // settleName puts the URI that has the candidate's name in its place. Seeds stay themselves.
-func (c *called) settleName(txn *badger.Txn) error {
-	u, ok, err := holder(txn, storedID, c.name)
+func (c *namedCandidate) resolveName(txn *badger.Txn) error {
+	u, ok, err := nameHolder(txn, storedHostID, c.name)
 	if err != nil {
 		return err
 	}
@@ -129,7 +129,7 @@ func (c *called) settleName(txn *badger.Txn) error {
 		if u.IsZero() || u == c.URI {
 			return nil
 		}
-		if ok, err = answers(txn, storedID, u); err != nil || !ok {
+		if ok, err = isReachable(txn, storedHostID, u); err != nil || !ok {
 			return err
 		}
 	}
@@ -142,29 +142,29 @@ func (c *called) settleName(txn *badger.Txn) error {
 
 // follows reports whether a URI of this name is what a URI of the same name redirects to. Such a one is visited in its own
 // right: who takes http and https for one would never see a page otherwise.
-func (f *Frontier) follows(name string, hops uri.HopPath, via string) bool {
+func (f *Frontier) redirectsWithinName(name string, hops uri.HopPath, via string) bool {
 	if hops.TrailingRedirects() == 0 {
 		return false
 	}
-	from, ok := f.nameOf(uri.FromCanonical(via))
+	from, ok := f.canonicalName(uri.FromCanonical(via))
 	return ok && from == name
 }
 
 // nameTaken reports whether another URI has got the newcomer's name since it was looked up.
-func (c *change) nameTaken(n called) (bool, error) {
+func (c *change) nameTaken(n namedCandidate) (bool, error) {
 	if n.name == "" {
 		return false, nil
 	}
-	other, ok, err := holder(c.txn, c.idOf, n.name)
+	other, ok, err := nameHolder(c.txn, c.hostID, n.name)
 	return ok && other != n.URI && n.Hops != "", err
 }
 
 // writeName notes that a URI has its name from now on, unless another one has it already.
-func (c *change) writeName(n called) error {
+func (c *change) writeName(n namedCandidate) error {
 	if n.name == "" {
 		return nil
 	}
-	if _, ok, err := holder(c.txn, c.idOf, n.name); ok || err != nil {
+	if _, ok, err := nameHolder(c.txn, c.hostID, n.name); ok || err != nil {
 		return err
 	}
 	return c.txn.Set(holderKey(n.name), []byte(n.URI.String()))
@@ -174,8 +174,8 @@ func (c *change) writeName(n called) error {
 // seed, and what a URI of the same name redirects to, are visited in their own right. If nobody has the name yet, or one
 // that does not answer while r does, r's URI has it from now on.
 func (f *Frontier) VisitedFor(r Record) (uri.URI, error) {
-	name, ok := f.nameOf(r.URI)
-	if !ok || r.Hops == "" || f.follows(name, r.Hops, r.Via) {
+	name, ok := f.canonicalName(r.URI)
+	if !ok || r.Hops == "" || f.redirectsWithinName(name, r.Hops, r.Via) {
 		return r.URI, nil
 	}
 	u, err := f.holderOf(r.URI, name)
@@ -188,10 +188,10 @@ func (f *Frontier) VisitedFor(r Record) (uri.URI, error) {
 func (f *Frontier) holderOf(u uri.URI, name string) (other uri.URI, err error) {
 	taken, able := false, false
 	err = f.View(func(txn *badger.Txn) error {
-		if other, taken, err = holder(txn, storedID, name); taken || err != nil {
+		if other, taken, err = nameHolder(txn, storedHostID, name); taken || err != nil {
 			return err
 		}
-		able, err = answers(txn, storedID, u)
+		able, err = isReachable(txn, storedHostID, u)
 		return err
 	})
 	if taken || err != nil {
@@ -207,10 +207,10 @@ func (f *Frontier) holderOf(u uri.URI, name string) (other uri.URI, err error) {
 	}
 	c := f.begin()
 	defer c.discard()
-	if other, taken, err = holder(c.txn, c.idOf, name); taken || err != nil {
+	if other, taken, err = nameHolder(c.txn, c.hostID, name); taken || err != nil {
 		return other, err
 	}
-	if err := c.writeName(called{Candidate: Candidate{URI: u}, name: name}); err != nil {
+	if err := c.writeName(namedCandidate{Candidate: Candidate{URI: u}, name: name}); err != nil {
 		return uri.URI{}, err
 	}
 	return u, c.commit()
@@ -218,12 +218,12 @@ func (f *Frontier) holderOf(u uri.URI, name string) (other uri.URI, err error) {
 
 // VisitedInstead is another known URI that is visited in u's place, because the two have one name; ok is false when there is none.
 func (f *Frontier) VisitedInstead(u uri.URI) (other uri.URI, ok bool, err error) {
-	name, called := f.nameOf(u)
+	name, called := f.canonicalName(u)
 	if !called {
 		return uri.URI{}, false, nil
 	}
 	err = f.View(func(txn *badger.Txn) error {
-		other, ok, err = holder(txn, storedID, name)
+		other, ok, err = nameHolder(txn, storedHostID, name)
 		return err
 	})
 	return other, ok && other != u, err

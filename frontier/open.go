@@ -29,7 +29,7 @@ func Open(o Options) (*Frontier, error) {
 			return nil, fmt.Errorf("open frontier %s: %w", o.Dir, err)
 		}
 	}
-	f := &Frontier{db: db, inspect: o.Inspect, dir: o.Dir, maxURIs: o.MaxURIsPerHost, valence: o.Valence, group: o.Group, groups: map[string]*together{}, limits: o.Limits, names: o.Names, order: o.Order, hosts: map[uri.Host]*host{}, seen: newRecent(), afterCrash: o.RestAfterCrash}
+	f := &Frontier{db: db, inspect: o.Inspect, dir: o.Dir, maxURIs: o.MaxURIsPerHost, valence: o.Valence, group: o.Group, groups: map[string]*hostGroup{}, limits: o.Limits, names: o.Names, order: o.Order, hosts: map[uri.Host]*host{}, knownURIs: newKnownCache(), afterCrash: o.RestAfterCrash}
 	if err := f.load(o); err != nil {
 		return nil, fmt.Errorf("open frontier %s: %w", o.Dir, errors.Join(err, db.Close()))
 	}
@@ -50,14 +50,14 @@ func (f *Frontier) load(o Options) error {
 			return err
 		}
 		if err = f.loadHosts(txn, rest, o.Now); err == nil && !clean {
-			long = f.restLong(o.Now)
+			long = f.extendRests(o.Now)
 		}
 		return err
 	})
 	if err != nil || o.Inspect {
 		return err
 	}
-	if err := f.write(long); err != nil {
+	if err := f.writeHosts(long); err != nil {
 		return err
 	}
 	err = f.db.Update(func(txn *badger.Txn) error {
@@ -123,12 +123,12 @@ func startRest(txn *badger.Txn, o Options) (rest int64, clean bool, err error) {
 }
 
 // restLong has those hosts rest for longer after an unclean stop whose politeness asks for it, by a Crawl-delay for one. It lists them.
-func (f *Frontier) restLong(now time.Time) (long []*host) {
+func (f *Frontier) extendRests(now time.Time) (long []*host) {
 	for _, h := range f.byID {
 		if until := min(millis(now)+h.usual, millis(now.Add(maxRest))); h.usual > 0 && until > h.rest {
 			s := h.clone()
 			s.rest = until
-			f.set(h, s)
+			f.setState(h, s)
 			long = append(long, h)
 		}
 	}
@@ -136,8 +136,8 @@ func (f *Frontier) restLong(now time.Time) (long []*host) {
 }
 
 // write writes hosts as they are in memory.
-func (f *Frontier) write(hosts []*host) error {
-	return inPortions(hosts, func(some []*host) error {
+func (f *Frontier) writeHosts(hosts []*host) error {
+	return inBatches(hosts, func(some []*host) error {
 		c := f.begin()
 		defer c.discard()
 		for _, h := range some {
@@ -177,18 +177,18 @@ func (f *Frontier) loadHosts(txn *badger.Txn, rest int64, now time.Time) error {
 		if err := decodeRow(it.Item(), &w); err != nil {
 			return err
 		}
-		h, err := f.hostOf(id, w, rest, now)
+		h, err := f.newHost(id, w, rest, now)
 		if err != nil {
 			return damaged(k, err)
 		}
-		f.enlist(h)
+		f.addHost(h)
 	}
 	return nil
 }
 
 // hostOf makes a host of its row. No rest reaches further than maxRest from now: if the clock was far ahead when it was
 // written, the host would be exiled.
-func (f *Frontier) hostOf(id uint32, w hostRow, rest int64, now time.Time) (*host, error) {
+func (f *Frontier) newHost(id uint32, w hostRow, rest int64, now time.Time) (*host, error) {
 	latest := millis(now.Add(maxRest))
 	h := &host{id: id, name: uri.Host(strings.Clone(string(w.Name)))} // and not the whole row
 	switch {
@@ -207,7 +207,7 @@ func (f *Frontier) hostOf(id uint32, w hostRow, rest int64, now time.Time) (*hos
 	for _, wake := range w.Wake {
 		h.slots = append(h.slots, slot{wake: min(wake, latest)})
 	}
-	h.fit(f.valence(h.name))
+	h.resizeSlots(f.valence(h.name))
 	// With no claim in progress the mark is the first place itself. A queue that disagrees is noticed by the claim.
 	if mark := place([]byte(w.Mark)); mark != lastPlace {
 		h.head = mark

@@ -53,7 +53,7 @@ func (f *Frontier) SteerHosts(now time.Time, pattern string, a HostAction) (matc
 	if err := a.check(); err != nil {
 		return 0, 0, fmt.Errorf("steer hosts of the frontier: %w", err)
 	}
-	hosts, err := f.known()
+	hosts, err := f.allHosts()
 	if err != nil {
 		return 0, 0, fmt.Errorf("steer hosts of the frontier: %w", err)
 	}
@@ -115,7 +115,7 @@ func (a HostAction) apply(s *state, now time.Time) (changed bool) {
 // RefreshHosts asks [Options].Valence and Group anew for all hosts: a new configuration reaches hosts at once that are not visited now.
 // Those that are get their slots when the visit ends.
 func (f *Frontier) RefreshHosts() error {
-	hosts, err := f.known()
+	hosts, err := f.allHosts()
 	if err != nil {
 		return err
 	}
@@ -137,9 +137,9 @@ func (f *Frontier) refit(hosts []*host) error {
 	}
 	for _, h := range hosts {
 		s := h.clone()
-		s.fit(f.valence(h.name))
-		f.join(h)
-		f.set(h, s)
+		s.resizeSlots(f.valence(h.name))
+		f.joinGroup(h)
+		f.setState(h, s)
 	}
 	return nil
 }

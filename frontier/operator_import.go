@@ -29,7 +29,7 @@ func (f *Frontier) Import(now time.Time, replace bool, entries ...Entry) (Import
 	var total Imported
 	for len(entries) > 0 {
 		n := min(len(entries), steerBatch)
-		err := inPortions(entries[:n], func(some []Entry) error {
+		err := inBatches(entries[:n], func(some []Entry) error {
 			done, err := f.importBatch(now, replace, some)
 			if err == nil {
 				total = total.Plus(done)
@@ -61,7 +61,7 @@ func (f *Frontier) importBatch(now time.Time, replace bool, entries []Entry) (do
 		was, ok, err := uriRowFor(c.txn, d.h.id, fp, e.URI)
 		full := false
 		if err == nil && !ok {
-			full, err = c.full(d, e.URI)
+			full, err = c.countURI(d, e.URI)
 		}
 		switch {
 		case err != nil:
@@ -72,7 +72,7 @@ func (f *Frontier) importBatch(now time.Time, replace bool, entries []Entry) (do
 		case ok && !replace:
 			done.Known++
 			continue
-		case d.taker(fp) != nil:
+		case d.slotClaiming(fp) != nil:
 			done.InProgress++
 			continue
 		case ok:
@@ -82,7 +82,7 @@ func (f *Frontier) importBatch(now time.Time, replace bool, entries []Entry) (do
 		}
 		is := newURIRow(e.Record, dueMillis(e.Due, now))
 		is.Held, is.Forbidden = e.Held, e.Forbidden
-		if err := c.put(d, fp, was, is); err != nil {
+		if err := c.putURI(d, fp, was, is); err != nil {
 			return done, err
 		}
 	}

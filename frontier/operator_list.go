@@ -12,7 +12,7 @@ const maxListed = 1_000
 // in no order that means anything. It reads a bounded part of the store; so it may give none though there are more. The
 // walk is over when next is empty.
 func (f *Frontier) List(now time.Time, s Selection, from Cursor, n int) (list []Entry, next Cursor, err error) {
-	found, next, err := f.step(s, from, min(max(n, 1), maxListed), now)
+	found, next, err := f.nextSelected(s, from, min(max(n, 1), maxListed), now)
 	if err != nil {
 		return nil, "", fmt.Errorf("list URIs of the frontier: %w", err)
 	}
@@ -26,15 +26,15 @@ func (f *Frontier) List(now time.Time, s Selection, from Cursor, n int) (list []
 	return list, next, nil
 }
 
-func (f *Frontier) isClaimed(x found) bool {
+func (f *Frontier) isClaimed(x selectedURI) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return x.h.taker(x.fp) != nil
+	return x.h.slotClaiming(x.fp) != nil
 }
 
 // Count counts selected URIs behind a cursor, in a bounded part of the store. The walk is over when next is empty.
 func (f *Frontier) Count(now time.Time, s Selection, from Cursor) (n int64, next Cursor, err error) {
-	found, next, err := f.step(s, from, maxLooked, now)
+	found, next, err := f.nextSelected(s, from, maxLooked, now)
 	if err != nil {
 		return 0, "", fmt.Errorf("count URIs of the frontier: %w", err)
 	}

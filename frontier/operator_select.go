@@ -87,21 +87,21 @@ func HostMatches(pattern string, h uri.Host) bool {
 }
 
 // text tells whether a URI with this text, on a host that fits, can be meant.
-func (s Selection) text(t []byte) bool {
+func (s Selection) matchesText(t []byte) bool {
 	return strings.HasPrefix(string(t), s.Prefix) && (s.Match == nil || s.Match.Match(t))
 }
 
 // states tells whether all wanted states are true of a row.
-func (s Selection) states(w uriRow, claimed bool, now int64) bool {
+func (s Selection) matchesStates(w uriRow, claimed bool, now int64) bool {
 	for _, state := range s.States {
-		if !is(state, w, claimed, now) {
+		if !hasState(state, w, claimed, now) {
 			return false
 		}
 	}
 	return true
 }
 
-func is(s State, w uriRow, claimed bool, now int64) bool {
+func hasState(s State, w uriRow, claimed bool, now int64) bool {
 	waits := w.Due != 0 && !w.Held && !claimed
 	switch s {
 	case StateDue:
@@ -134,14 +134,14 @@ func is(s State, w uriRow, claimed bool, now int64) bool {
 type Cursor string
 
 // spot is a Cursor in clear: behind which URI row to go on, or at which of the named URIs.
-type spot struct {
+type cursorPosition struct {
 	host  uint32
 	fp    fingerprint
 	named int
 }
 
-func (c Cursor) spot(s Selection) (spot, error) {
-	var at spot
+func (c Cursor) position(s Selection) (cursorPosition, error) {
+	var at cursorPosition
 	if c == "" {
 		return at, nil
 	}
@@ -170,43 +170,43 @@ func cursorBehind(host uint32, fp fingerprint) Cursor {
 const maxLooked = 5_000
 
 // found is a selected URI as it was when it was read.
-type found struct {
+type selectedURI struct {
 	h   *host
 	fp  fingerprint
 	row uriRow
 }
 
 // step finds up to n selected URIs behind a cursor. No lock is held while it reads. The walk is over when next is empty.
-func (f *Frontier) step(s Selection, from Cursor, n int, now time.Time) (list []found, next Cursor, err error) {
+func (f *Frontier) nextSelected(s Selection, from Cursor, n int, now time.Time) (list []selectedURI, next Cursor, err error) {
 	if err := s.check(); err != nil {
 		return nil, "", err
 	}
-	at, err := from.spot(s)
+	at, err := from.position(s)
 	if err != nil {
 		return nil, "", err
 	}
-	hosts, err := f.known()
+	hosts, err := f.allHosts()
 	if err != nil {
 		return nil, "", err
 	}
-	w := walk{Selection: s, hosts: hosts, most: n, now: millis(now)}
+	w := selectionWalk{Selection: s, hosts: hosts, limit: n, now: millis(now)}
 	err = f.db.View(func(txn *badger.Txn) error {
 		if len(s.URIs) > 0 {
-			next, err = w.named(txn, f, at)
+			next, err = w.namedURIs(txn, f, at)
 		} else {
-			next, err = w.rows(txn, at)
+			next, err = w.allRows(txn, at)
 		}
 		return err
 	})
 	if err != nil {
 		return nil, "", err
 	}
-	return f.fitting(w), next, nil
+	return f.inWantedStates(w), next, nil
 }
 
 // known lists the hosts of now. They are never forgotten, and their names and numbers never change, so that the list may
 // be read without a lock.
-func (f *Frontier) known() ([]*host, error) {
+func (f *Frontier) allHosts() ([]*host, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.closed {
@@ -216,33 +216,33 @@ func (f *Frontier) known() ([]*host, error) {
 }
 
 // fitting keeps what is in the wanted states, which only the lock can tell of claimed ones.
-func (f *Frontier) fitting(w walk) []found {
+func (f *Frontier) inWantedStates(w selectionWalk) []selectedURI {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return slices.DeleteFunc(w.list, func(x found) bool { return !w.states(x.row, x.h.taker(x.fp) != nil, w.now) })
+	return slices.DeleteFunc(w.list, func(x selectedURI) bool { return !w.matchesStates(x.row, x.h.slotClaiming(x.fp) != nil, w.now) })
 }
 
 // walk is one step of a walk.
-type walk struct {
+type selectionWalk struct {
 	Selection
 	hosts  []*host
-	most   int
+	limit  int
 	now    int64
 	looked int
-	list   []found
+	list   []selectedURI
 }
 
-func (w *walk) full() bool { return len(w.list) >= w.most || w.looked >= maxLooked }
+func (w *selectionWalk) full() bool { return len(w.list) >= w.limit || w.looked >= maxLooked }
 
 // named looks up URIs one by one.
-func (w *walk) named(txn *badger.Txn, f *Frontier, at spot) (Cursor, error) {
+func (w *selectionWalk) namedURIs(txn *badger.Txn, f *Frontier, at cursorPosition) (Cursor, error) {
 	for i := at.named; i < len(w.URIs); i++ {
 		if w.full() {
 			return Cursor(strconv.Itoa(i)), nil
 		}
 		w.looked++
 		u := w.URIs[i]
-		if u.IsZero() || !HostMatches(w.Host, u.Host()) || !w.text([]byte(u.String())) {
+		if u.IsZero() || !HostMatches(w.Host, u.Host()) || !w.matchesText([]byte(u.String())) {
 			continue
 		}
 		h := f.hostNamed(u.Host())
@@ -255,7 +255,7 @@ func (w *walk) named(txn *badger.Txn, f *Frontier, at spot) (Cursor, error) {
 			return "", err
 		}
 		if ok {
-			w.list = append(w.list, found{h: h, fp: fp, row: row})
+			w.list = append(w.list, selectedURI{h: h, fp: fp, row: row})
 		}
 	}
 	return "", nil
@@ -268,8 +268,8 @@ func (f *Frontier) hostNamed(name uri.Host) *host {
 }
 
 // rows reads the rows of all hosts that fit, from a place on.
-func (w *walk) rows(txn *badger.Txn, at spot) (Cursor, error) {
-	only := hostOfPrefix(w.Prefix)
+func (w *selectionWalk) allRows(txn *badger.Txn, at cursorPosition) (Cursor, error) {
+	only := hostWithPrefix(w.Prefix)
 	for id := max(at.host, 1); int(id) <= len(w.hosts); id++ {
 		h := w.hosts[id-1]
 		if !HostMatches(w.Host, h.name) || only != "" && only != h.name {
@@ -279,7 +279,7 @@ func (w *walk) rows(txn *badger.Txn, at spot) (Cursor, error) {
 		if id == at.host {
 			from = &at.fp
 		}
-		if next, err := w.ofHost(txn, h, from); err != nil || next != "" {
+		if next, err := w.hostRows(txn, h, from); err != nil || next != "" {
 			return next, err
 		}
 	}
@@ -287,14 +287,14 @@ func (w *walk) rows(txn *badger.Txn, at spot) (Cursor, error) {
 }
 
 // hostOfPrefix is the one host that all URIs with the prefix are on, or empty when there may be several.
-func hostOfPrefix(prefix string) uri.Host {
+func hostWithPrefix(prefix string) uri.Host {
 	if u := uri.FromCanonical(prefix); !u.IsZero() {
 		return u.Host()
 	}
 	return ""
 }
 
-func (w *walk) ofHost(txn *badger.Txn, h *host, behind *fingerprint) (Cursor, error) {
+func (w *selectionWalk) hostRows(txn *badger.Txn, h *host, behind *fingerprint) (Cursor, error) {
 	o := badger.DefaultIteratorOptions
 	o.Prefix = key(kindURI, h.id, nil)
 	it := txn.NewIterator(o)
@@ -314,7 +314,7 @@ func (w *walk) ofHost(txn *badger.Txn, h *host, behind *fingerprint) (Cursor, er
 			continue
 		}
 		w.looked++
-		if err := w.look(it.Item(), h, fp); err != nil {
+		if err := w.takeRow(it.Item(), h, fp); err != nil {
 			return "", err
 		}
 		if w.full() {
@@ -328,11 +328,11 @@ func (w *walk) ofHost(txn *badger.Txn, h *host, behind *fingerprint) (Cursor, er
 }
 
 // look takes a row if its text is selected. A row that need not be decoded for that is not.
-func (w *walk) look(item *badger.Item, h *host, fp fingerprint) error {
+func (w *selectionWalk) takeRow(item *badger.Item, h *host, fp fingerprint) error {
 	meant := true
 	err := item.Value(func(v []byte) error {
-		if t, ok := textOf(v); ok {
-			meant = w.text(t)
+		if t, ok := rowText(v); ok {
+			meant = w.matchesText(t)
 		}
 		return nil
 	})
@@ -343,11 +343,11 @@ func (w *walk) look(item *badger.Item, h *host, fp fingerprint) error {
 	if err := decodeRow(item, &row); err != nil {
 		return err
 	}
-	if w.text([]byte(row.URI)) && (w.aboutClaims() || w.states(row, false, w.now)) {
-		w.list = append(w.list, found{h: h, fp: fp, row: row})
+	if w.matchesText([]byte(row.URI)) && (w.aboutClaims() || w.matchesStates(row, false, w.now)) {
+		w.list = append(w.list, selectedURI{h: h, fp: fp, row: row})
 	}
 	return nil
 }
 
 // aboutClaims tells whether a wanted state can be true of a claimed URI only.
-func (w *walk) aboutClaims() bool { return slices.Contains(w.States, StateInProgress) }
+func (w *selectionWalk) aboutClaims() bool { return slices.Contains(w.States, StateInProgress) }

@@ -80,8 +80,8 @@ const steerBatch = 40
 // due, and each round of its choices keeps shares for seeds, feeds and first visits; see the package comment.
 func (f *Frontier) Steer(now time.Time, s Selection, a Action, from Cursor) (done Steered, next Cursor, err error) {
 	if err = a.check(); err == nil {
-		var list []found
-		if list, next, err = f.step(s, from, steerBatch, now); err == nil {
+		var list []selectedURI
+		if list, next, err = f.nextSelected(s, from, steerBatch, now); err == nil {
 			done, err = f.steer(now, s, a, list)
 		}
 	}
@@ -91,14 +91,14 @@ func (f *Frontier) Steer(now time.Time, s Selection, a Action, from Cursor) (don
 	return done, next, nil
 }
 
-func (f *Frontier) steer(now time.Time, s Selection, a Action, list []found) (Steered, error) {
+func (f *Frontier) steer(now time.Time, s Selection, a Action, list []selectedURI) (Steered, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.closed {
 		return Steered{}, ErrClosed
 	}
 	var total Steered
-	err := inPortions(list, func(some []found) error {
+	err := inBatches(list, func(some []selectedURI) error {
 		done, err := f.steerOnce(now, s, a, some)
 		if err == nil {
 			total = total.Plus(done)
@@ -108,21 +108,21 @@ func (f *Frontier) steer(now time.Time, s Selection, a Action, list []found) (St
 	return total, err
 }
 
-func (f *Frontier) steerOnce(now time.Time, s Selection, a Action, list []found) (done Steered, err error) {
+func (f *Frontier) steerOnce(now time.Time, s Selection, a Action, list []selectedURI) (done Steered, err error) {
 	if len(list) == 0 {
 		return done, nil
 	}
 	c := f.begin()
 	defer c.discard()
-	var forgotten []mark
+	var forgotten []uriHash
 	for _, x := range list {
 		d := c.draft(x.h.name)
 		was, ok, err := uriRowAt(c.txn, x.h.id, x.fp)
 		if err != nil {
 			return done, err
 		}
-		claimed := d.taker(x.fp) != nil
-		if !ok || !s.states(was, claimed, millis(now)) {
+		claimed := d.slotClaiming(x.fp) != nil
+		if !ok || !s.matchesStates(was, claimed, millis(now)) {
 			continue // it has changed meanwhile
 		}
 		done.Matched++
@@ -131,7 +131,7 @@ func (f *Frontier) steerOnce(now time.Time, s Selection, a Action, list []found)
 			continue
 		}
 		if a.Verb == Forget {
-			forgotten = append(forgotten, f.seen.markOf(string(was.URI)))
+			forgotten = append(forgotten, f.knownURIs.hash(string(was.URI)))
 			done.Changed++
 			if err := c.forget(d, x.fp, was); err != nil {
 				return done, err
@@ -143,14 +143,14 @@ func (f *Frontier) steerOnce(now time.Time, s Selection, a Action, list []found)
 			continue
 		}
 		done.Changed++
-		if err := c.put(d, x.fp, was, is); err != nil {
+		if err := c.putURI(d, x.fp, was, is); err != nil {
 			return done, err
 		}
 	}
 	if err := c.commit(); err != nil {
 		return Steered{}, err
 	}
-	f.seen.forget(forgotten)
+	f.knownURIs.forget(forgotten)
 	return done, nil
 }
 
@@ -162,17 +162,17 @@ func (a Action) apply(w uriRow, fp fingerprint, now time.Time) uriRow {
 	case Release:
 		w.Held = false
 	case Reschedule:
-		w.Due, w.Why = dueMillis(a.Due.Add(a.strewn(fp)), now), whyAsked
+		w.Due, w.Why = dueMillis(a.Due.Add(a.spreadOffset(fp)), now), whyAsked
 	case Force:
 		if w.Due == 0 || w.Due > millis(now) {
-			w.Due, w.Why = dueMillis(now.Add(a.strewn(fp)), now), whyAsked
+			w.Due, w.Why = dueMillis(now.Add(a.spreadOffset(fp)), now), whyAsked
 		}
 	}
 	return w
 }
 
 // strewn is where in Spread a URI comes: the fingerprint, read as a fraction, of Spread.
-func (a Action) strewn(fp fingerprint) time.Duration {
+func (a Action) spreadOffset(fp fingerprint) time.Duration {
 	high, _ := bits.Mul64(binary.BigEndian.Uint64(fp[:]), uint64(a.Spread))
 	return time.Duration(high)
 }
@@ -181,8 +181,8 @@ func (a Action) strewn(fp fingerprint) time.Duration {
 func (c *change) forget(d *draft, fp fingerprint, was uriRow) error {
 	d.dirty = true
 	d.uris--
-	d.held -= one(was.Held)
-	if err := c.move(d, was.place(fp), place{}, nil); err != nil {
+	d.held -= countIf(was.Held)
+	if err := c.movePlace(d, was.place(fp), place{}, nil); err != nil {
 		return err
 	}
 	if was.Forbidden {
@@ -196,7 +196,7 @@ func (c *change) forget(d *draft, fp fingerprint, was uriRow) error {
 			return err
 		}
 	}
-	if err := c.empty(d, uri.FromCanonical(string(was.URI))); err != nil {
+	if err := c.uncountURI(d, uri.FromCanonical(string(was.URI))); err != nil {
 		return err
 	}
 	return c.txn.Delete(uriKey(d.h.id, fp))

@@ -49,11 +49,11 @@ const maxSurveyed = 20_000
 // Survey tells of all URIs of a host, or of all hosts if it is empty, some thousands at a time; it is called again from
 // next until that is empty. It holds no lock while it reads.
 func (f *Frontier) Survey(host uri.Host, from Cursor, each func(SurveyedURI)) (next Cursor, err error) {
-	at, err := from.spot(Selection{})
+	at, err := from.position(Selection{})
 	if err != nil {
 		return "", err
 	}
-	hosts, err := f.known()
+	hosts, err := f.allHosts()
 	if err != nil {
 		return "", err
 	}

@@ -40,7 +40,7 @@ func restAfter(p Politeness, took time.Duration) time.Duration {
 }
 
 // unusual is a rest in ms, 0 if that of all hosts after a crash is as long.
-func (f *Frontier) unusual(rest time.Duration) int64 {
+func (f *Frontier) usualRest(rest time.Duration) int64 {
 	if rest <= f.afterCrash {
 		return 0
 	}

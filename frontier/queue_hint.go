@@ -16,7 +16,7 @@ const (
 
 // hint is what the place of the URI with this row says.
 func (w *uriRow) hint() []byte {
-	c := contenderOf(place{}, contenderRow{
+	c := newContender(place{}, contenderRow{
 		Hops: w.Hops, LastVisit: w.LastVisit, Wait: w.Wait, ContentType: w.ContentType, Rate: w.Rate, Source: w.Source, Urgent: w.Urgent,
 	})
 	b := make([]byte, 1, 24)
@@ -35,7 +35,7 @@ func (w *uriRow) hint() []byte {
 }
 
 // hinted is the contender at a place that says this; ok is false when its record must be read instead.
-func hinted(at place, b []byte) (c contender, ok bool) {
+func parseHint(at place, b []byte) (c contender, ok bool) {
 	if len(b) == 0 || b[0]&^(hintSource|hintUrgent) != 0 {
 		return c, false
 	}

@@ -45,41 +45,41 @@ func (f *Frontier) SetOrder(o Order) error {
 }
 
 // choose finds the place of the URI that is to be visited next: the head, unless the host is crowded.
-func (f *Frontier) choose(txn *badger.Txn, h *host, s *state, now int64) (place, uriRow, error) {
-	if at, w, err := first(txn, h.id, s, now); err != nil || !at.isNone() {
+func (f *Frontier) chooseURI(txn *badger.Txn, h *host, s *state, now int64) (place, uriRow, error) {
+	if at, w, err := choosePriority(txn, h.id, s, now); err != nil || !at.isNone() {
 		return at, w, err
 	}
 	if f.order != ByDue {
-		if len(s.ahead) < crowd-1 && int64(len(s.ahead)) < s.queued-s.claimed()-1 {
-			ahead, err := places(txn, h.id, s.head, s, f.sight())
+		if len(s.ahead) < crowdSize-1 && int64(len(s.ahead)) < s.queued-s.claims()-1 {
+			ahead, err := readPlaces(txn, h.id, s.head, s, f.readAhead())
 			if err != nil {
 				return place{}, uriRow{}, err
 			}
 			s.ahead = ahead
 		}
-		if len(s.ahead) >= crowd-1 && s.ahead[crowd-2].due() <= now {
-			if at, w, err := f.weigh(txn, h, s, now); err != nil || !at.isNone() {
+		if len(s.ahead) >= crowdSize-1 && s.ahead[crowdSize-2].due() <= now {
+			if at, w, err := f.chooseFromPool(txn, h, s, now); err != nil || !at.isNone() {
 				return at, w, err
 			}
 		} else {
-			f.disperse(s)
+			f.dropPool(s)
 		}
 	}
-	w, err := placed(txn, h.id, s.head)
+	w, err := readPlaced(txn, h.id, s.head)
 	return s.head, w, err
 }
 
 // disperse ends a crowd.
-func (f *Frontier) disperse(s *state) {
+func (f *Frontier) dropPool(s *state) {
 	if s.pool != nil {
-		s.pool.due, s.pool.read, s.pool.coming, s.pool.whole = nil, nil, nil, false
-		f.count(s.pool)
+		s.pool.due, s.pool.rescan, s.pool.upcoming, s.pool.upcomingComplete = nil, nil, nil, false
+		f.countPool(s.pool)
 		s.pool = nil
 	}
 }
 
 // placed is the row of the URI that has a place.
-func placed(txn *badger.Txn, host uint32, at place) (uriRow, error) {
+func readPlaced(txn *badger.Txn, host uint32, at place) (uriRow, error) {
 	w, ok, err := uriRowAt(txn, host, at.fp())
 	if err == nil && (!ok || w.place(at.fp()) != at) {
 		err = damaged(queueKey(host, at), errors.New("its URI is missing, or due at another time"))

@@ -29,7 +29,7 @@ func (p place) compare(q place) int { return bytes.Compare(p[:], q[:]) }
 func (p place) before(q place) bool { return p.compare(q) < 0 }
 
 // earlier is the lower one of two places, of which either may be none.
-func earlier(p, q place) place {
+func earlierPlace(p, q place) place {
 	if p.isNone() || !q.isNone() && q.before(p) {
 		return q
 	}

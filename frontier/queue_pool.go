@@ -15,7 +15,7 @@ import (
 const (
 	// crowd is how many URIs of a host must be due for their order to be a matter of policy. Fewer are visited soon anyway,
 	// the one that has been due for longest first.
-	crowd = 4
+	crowdSize = 4
 
 	// maxPool is how many due URIs of one host are weighed against each other, and maxPooled of all hosts.
 	maxPool   = 256
@@ -26,37 +26,39 @@ const (
 	poolRead = 16
 
 	// poolSight is how many of those places are looked up at a time that are read in the next turns too.
-	poolSight = 4 * poolRead
+	poolReadAhead = 4 * poolRead
 
 	// turns is the length of a round of choices. In each round one choice goes to the URI that has been due for longest, so
 	// that none waits for ever, one to seeds and feeds, since they lead to everything else, and two to first visits; what
 	// one of these kinds does not need the others have.
-	turns = 8
+	roundLength = 8
 )
 
 // pool holds what is due on a crowded host, to choose from. It is a hint, shared by all clones of a state: what is chosen
 // from it is looked up again, and may turn out to be gone. A URI that is not in it keeps its place in the queue.
 type pool struct {
-	due  []contender
-	back []place // where URIs stand that came back
-	upTo place   // what became due later was not looked at
-	turn int64
+	due      []contender
+	returned []place // where URIs stand that came back
+	upTo     place   // what became due later was not looked at
+	turn     int64
 
-	coming stretch // what follows upTo
-	whole  bool    // nothing follows that
+	upcoming         queueSegment // what follows upTo
+	upcomingComplete bool         // nothing follows that
 
 	// What is due before upTo is read from its beginning from time to time: when the pool is new, and again after some turns
 	// when contenders were dropped for want of room.
-	swept place   // how far
-	read  stretch // what follows swept
-	sweep int64   // the turn from which on
-	lost  bool    // some were dropped
+	rescanned  place        // how far
+	rescan     queueSegment // what follows swept
+	rescanTurn int64        // the turn from which on
+	dropped    bool         // some were dropped
 
 	counted [2]int // of due, and of read and coming
 }
 
 // restart has all that is due before upTo read again, from a turn on.
-func (p *pool) restart(from place, turn int64) { p.swept, p.sweep, p.read = from, turn, p.read[:0] }
+func (p *pool) startRescan(from place, turn int64) {
+	p.rescanned, p.rescanTurn, p.rescan = from, turn, p.rescan[:0]
+}
 
 // contender is a due URI and what its turn depends on.
 type contender struct {
@@ -81,7 +83,7 @@ type contenderRow struct {
 	Urgent      bool            `cbor:"52,keyasint,omitempty"`
 }
 
-func contenderOf(at place, w contenderRow) contender {
+func newContender(at place, w contenderRow) contender {
 	return contender{
 		at: at, visited: w.LastVisit / 1000, wait: w.Wait / int64(time.Millisecond), rate: w.Rate,
 		source: len(w.Hops) == 0 || len(w.Source) > 0 || isFeed(string(w.ContentType)), urgent: w.Urgent,
@@ -108,42 +110,42 @@ func (c *contender) worth(o Order, now int64) float64 {
 }
 
 // again tells the pool of a place where a URI stands now that may lie before what was read.
-func (p *pool) again(at place) {
+func (p *pool) returnPlace(at place) {
 	if p == nil || !at.before(p.upTo) {
 		return
 	}
-	if len(p.back) == maxPool {
-		p.restart(place{}, 0)
-		p.back = nil
+	if len(p.returned) == maxPool {
+		p.startRescan(place{}, 0)
+		p.returned = nil
 	}
-	p.back = append(p.back, at)
+	p.returned = append(p.returned, at)
 }
 
 // count tells of a pool that has changed.
-func (f *Frontier) count(p *pool) {
-	f.pooled += len(p.due) - p.counted[0]
-	f.swept += len(p.read) + len(p.coming) - p.counted[1]
-	p.counted = [2]int{len(p.due), len(p.read) + len(p.coming)}
+func (f *Frontier) countPool(p *pool) {
+	f.pooledContenders += len(p.due) - p.counted[0]
+	f.pooledPlaces += len(p.rescan) + len(p.upcoming) - p.counted[1]
+	p.counted = [2]int{len(p.due), len(p.rescan) + len(p.upcoming)}
 }
 
 // weigh chooses from the pool. No place tells that it is the turn of the one that has been due for longest.
-func (f *Frontier) weigh(txn *badger.Txn, h *host, s *state, now int64) (place, uriRow, error) {
+func (f *Frontier) chooseFromPool(txn *badger.Txn, h *host, s *state, now int64) (place, uriRow, error) {
 	if s.pool == nil {
 		s.pool = &pool{upTo: newPlace(now, fingerprint{})}
 	}
 	p := s.pool
-	defer f.count(p)
-	if err := f.read(txn, h.id, p, now); err != nil {
+	defer f.countPool(p)
+	if err := f.fillPool(txn, h.id, p, now); err != nil {
 		return place{}, uriRow{}, err
 	}
-	if p.turn++; p.turn%turns == 0 {
+	if p.turn++; p.turn%roundLength == 0 {
 		return place{}, uriRow{}, nil
 	}
 	for len(p.due) > 0 {
-		i := p.pick(f.order, now)
+		i := p.best(f.order, now)
 		at := p.due[i].at
 		p.due = slices.Delete(p.due, i, i+1)
-		if s.taker(at.fp()) != nil {
+		if s.slotClaiming(at.fp()) != nil {
 			continue
 		}
 		w, ok, err := uriRowAt(txn, h.id, at.fp())
@@ -158,7 +160,7 @@ func (f *Frontier) weigh(txn *badger.Txn, h *host, s *state, now int64) (place, 
 }
 
 // pick is the index of the one whose turn it is.
-func (p *pool) pick(o Order, now int64) int {
+func (p *pool) best(o Order, now int64) int {
 	source, first, best := -1, -1, -1
 	var sourceWorth, bestWorth float64
 	for i := range p.due {
@@ -179,7 +181,7 @@ func (p *pool) pick(o Order, now int64) int {
 			source, sourceWorth = i, worth
 		}
 	}
-	turn := p.turn % turns
+	turn := p.turn % roundLength
 	switch {
 	case turn == 4 && source >= 0:
 		return source
@@ -191,38 +193,38 @@ func (p *pool) pick(o Order, now int64) int {
 
 // read takes more of what is due into the pool: what came back, what became due since the last time, and, as far as there
 // is time, a part of what was due before.
-func (f *Frontier) read(txn *badger.Txn, host uint32, p *pool, now int64) error {
-	n := min(len(p.back), poolRead)
-	found := make([]sighted, 0, poolRead)
-	for _, at := range p.back[:n] {
-		found = append(found, sighted{contender: contender{at: at}})
+func (f *Frontier) fillPool(txn *badger.Txn, host uint32, p *pool, now int64) error {
+	n := min(len(p.returned), poolRead)
+	found := make([]scannedPlace, 0, poolRead)
+	for _, at := range p.returned[:n] {
+		found = append(found, scannedPlace{contender: contender{at: at}})
 	}
-	p.back = p.back[n:]
-	fresh, more, err := f.fresh(txn, host, p, poolRead-len(found), now)
+	p.returned = p.returned[n:]
+	fresh, more, err := f.newlyDue(txn, host, p, poolRead-len(found), now)
 	if err != nil {
 		return err
 	}
 	if more { // than can be looked at now: what becomes due meanwhile must not wait for all of them
-		p.skip(now)
+		p.skipTo(now)
 	}
 	found = append(found, fresh...)
-	if left := poolRead - len(found); left > 0 && p.turn >= p.sweep {
-		older, err := f.older(txn, host, p, left)
+	if left := poolRead - len(found); left > 0 && p.turn >= p.rescanTurn {
+		older, err := f.olderDue(txn, host, p, left)
 		if err != nil {
 			return err
 		}
 		if found = append(found, older...); len(older) == left {
-			p.swept = older[left-1].at
-			p.read = slices.Delete(p.read, 0, left)
-		} else if p.restart(place{}, never); p.lost {
-			p.sweep, p.lost = p.turn+maxPool/4, false
+			p.rescanned = older[left-1].at
+			p.rescan = slices.Delete(p.rescan, 0, left)
+		} else if p.startRescan(place{}, never); p.dropped {
+			p.rescanTurn, p.dropped = p.turn+maxPool/4, false
 		}
 	}
 	for _, seen := range found {
-		if p.has(seen.at) {
+		if p.contains(seen.at) {
 			continue
 		}
-		if !seen.known {
+		if !seen.hinted {
 			ok, err := seen.readFrom(txn, host)
 			if err != nil {
 				return err
@@ -238,7 +240,7 @@ func (f *Frontier) read(txn *badger.Txn, host uint32, p *pool, now int64) error 
 }
 
 // has tells whether a place is in the pool.
-func (p *pool) has(at place) bool {
+func (p *pool) contains(at place) bool {
 	end := binary.LittleEndian.Uint64(at[placeLen-8:]) // where places differ
 	for i := range p.due {
 		if c := &p.due[i]; binary.LittleEndian.Uint64(c.at[placeLen-8:]) == end && c.at == at {
@@ -249,20 +251,20 @@ func (p *pool) has(at place) bool {
 }
 
 // skip goes on with what is due from now on, and has what was due before read bit by bit.
-func (p *pool) skip(now int64) {
-	if p.turn < p.sweep {
-		p.lost = p.lost || p.sweep != never
-		p.restart(p.upTo, p.turn)
+func (p *pool) skipTo(now int64) {
+	if p.turn < p.rescanTurn {
+		p.dropped = p.dropped || p.rescanTurn != never
+		p.startRescan(p.upTo, p.turn)
 	}
 	if to := newPlace(now, fingerprint{}); p.upTo.before(to) {
-		p.upTo, p.coming = to, p.coming.behind(to)
+		p.upTo, p.upcoming = to, p.upcoming.behind(to)
 	}
 }
 
 // makeRoom drops half of a full pool: of each kind those whose turn would come last. They are read again later, and until
 // then get the turns of those that wait for longest.
 func (f *Frontier) makeRoom(p *pool, now int64) {
-	if len(p.due) < maxPool && (f.pooled < maxPooled || len(p.due) < crowd) {
+	if len(p.due) < maxPool && (f.pooledContenders < maxPooled || len(p.due) < crowdSize) {
 		return
 	}
 	slices.SortFunc(p.due, func(a, b contender) int {
@@ -288,5 +290,5 @@ func (f *Frontier) makeRoom(p *pool, now int64) {
 		}
 		kept = append(kept, c)
 	}
-	p.due, p.lost = kept, true
+	p.due, p.dropped = kept, true
 }

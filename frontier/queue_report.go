@@ -18,7 +18,7 @@ func (f *Frontier) Upcoming(name uri.Host, n int) ([]Record, error) {
 	closed := f.closed
 	var from place
 	if h != nil {
-		from = h.mark().below()
+		from = h.watermark().below()
 	}
 	f.mu.Unlock()
 	switch {
@@ -29,7 +29,7 @@ func (f *Frontier) Upcoming(name uri.Host, n int) ([]Record, error) {
 	}
 	var list []Record
 	err := f.db.View(func(txn *badger.Txn) error {
-		at, err := due(txn, h.id, from, min(max(n, 1), maxListed), never)
+		at, err := readQueue(txn, h.id, from, min(max(n, 1), maxListed), never)
 		if err != nil {
 			return err
 		}
@@ -78,7 +78,7 @@ func (f *Frontier) CountDue(now time.Time, most int64) (n int64, err error) {
 			if n >= most {
 				return nil
 			}
-			found, err := dueOf(txn, h.host, h.at, now.UnixMilli(), most-n)
+			found, err := countDue(txn, h.host, h.at, now.UnixMilli(), most-n)
 			if err != nil {
 				return err
 			}
@@ -93,7 +93,7 @@ func (f *Frontier) CountDue(now time.Time, most int64) (n int64, err error) {
 }
 
 // dueOf counts what is due on a host from a place on, as a queue is read for the reason in the package comment.
-func dueOf(txn *badger.Txn, host uint32, from place, now, most int64) (n int64, err error) {
+func countDue(txn *badger.Txn, host uint32, from place, now, most int64) (n int64, err error) {
 	it := txn.NewIterator(badger.IteratorOptions{Prefix: key(kindQueue, host, nil)})
 	defer it.Close()
 	for it.Seek(queueKey(host, from)); it.Valid() && n < most; it.Next() {

@@ -23,11 +23,11 @@ func TestTextOfARow(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got, ok := textOf(row); !ok || string(got) != string(w.URI) {
+			if got, ok := rowText(row); !ok || string(got) != string(w.URI) {
 				t.Errorf("a text of %d bytes: %q, %v", length, got, ok)
 			}
 			for n := range min(len(row), length) { // what is cut is no text
-				if got, ok := textOf(row[:n]); ok {
+				if got, ok := rowText(row[:n]); ok {
 					t.Errorf("a text of %d bytes, cut to %d: %q", length, n, got)
 				}
 			}
@@ -37,22 +37,22 @@ func TestTextOfARow(t *testing.T) {
 
 func TestRecentKnowsWhatItWasTold(t *testing.T) {
 	t.Parallel()
-	r := newRecent()
-	a, b := r.markOf("http://a.example/"), r.markOf("http://b.example/")
+	r := newKnownCache()
+	a, b := r.hash("http://a.example/"), r.hash("http://b.example/")
 	has := func() []bool {
 		found := make([]bool, 3)
-		r.has([]mark{a, b, {}}, found)
+		r.contains([]uriHash{a, b, {}}, found)
 		return found
 	}
 	if got := has(); slices.Contains(got, true) {
 		t.Errorf("told of nothing: %v", got)
 	}
-	r.remember([]mark{a}, 0)
+	r.remember([]uriHash{a}, 0)
 	if got := has(); !got[0] || got[1] {
 		t.Errorf("told of a: %v", got)
 	}
-	r.forget([]mark{a})
-	r.remember([]mark{b}, 0) // it was looked up before that
+	r.forget([]uriHash{a})
+	r.remember([]uriHash{b}, 0) // it was looked up before that
 	if got := has(); got[0] || got[1] {
 		t.Errorf("a was forgotten: %v", got)
 	}
@@ -61,14 +61,14 @@ func TestRecentKnowsWhatItWasTold(t *testing.T) {
 // As many URIs as a large page has links are remembered all, and never more than there is room for.
 func TestRecentHasRoomForTheLinksOfAPage(t *testing.T) {
 	t.Parallel()
-	r := newRecent()
-	marks := make([]mark, 3*recentSets*recentWays)
+	r := newKnownCache()
+	marks := make([]uriHash, 3*knownSets*knownWays)
 	for i := range marks {
-		marks[i] = r.markOf(fmt.Sprintf("http://a.example/%d", i))
+		marks[i] = r.hash(fmt.Sprintf("http://a.example/%d", i))
 	}
-	count := func(of []mark) (n int) {
+	count := func(of []uriHash) (n int) {
 		found := make([]bool, len(of))
-		r.has(of, found)
+		r.contains(of, found)
 		for _, ok := range found {
 			if ok {
 				n++
@@ -79,7 +79,7 @@ func TestRecentHasRoomForTheLinksOfAPage(t *testing.T) {
 	if r.remember(marks[:5000], 0); count(marks[:5000]) < 4990 {
 		t.Errorf("of 5000 links it remembers %d", count(marks[:5000]))
 	}
-	if r.remember(marks, 0); count(marks) > recentSets*recentWays || count(marks[len(marks)-1000:]) < 900 {
+	if r.remember(marks, 0); count(marks) > knownSets*knownWays || count(marks[len(marks)-1000:]) < 900 {
 		t.Errorf("of all it remembers %d, of the last thousand %d", count(marks), count(marks[len(marks)-1000:]))
 	}
 }

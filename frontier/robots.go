@@ -25,11 +25,11 @@ type RobotsCopy struct {
 // Robots gives the copy of robots.txt that is in force for an origin, as [uri.URI.Origin] names it; ok is false when
 // none was ever settled. It does not look at Expires.
 func (f *Frontier) Robots(origin uri.URI) (c RobotsCopy, ok bool, err error) {
-	c, ok, round := f.copies.get(origin)
+	c, ok, round := f.robotsCopies.get(origin)
 	if ok {
 		return c, true, nil
 	}
-	id, err := f.idOf(origin)
+	id, err := f.hostID(origin)
 	if id == 0 || err != nil {
 		return RobotsCopy{}, false, err
 	}
@@ -42,64 +42,64 @@ func (f *Frontier) Robots(origin uri.URI) (c RobotsCopy, ok bool, err error) {
 		return RobotsCopy{}, false, fmt.Errorf("look up the robots.txt of %s: %w", origin, err)
 	}
 	if c = w.copy(); ok {
-		f.copies.put(origin, c, round)
+		f.robotsCopies.put(origin, c, round)
 	}
 	return c, ok, nil
 }
 
 // maxCopies is how many copies of robots.txt are kept in memory, and maxCopied how many bytes they may have.
 const (
-	maxCopies = 4096
-	maxCopied = 8 << 20
+	maxCopies      = 4096
+	maxCopiedBytes = 8 << 20
 )
 
 // copies keeps some copies of robots.txt as they are in the store, because each visit asks for that of its origin, and
 // more than once. A new copy drives the old one out before its settlement returns.
-type copies struct {
-	mu    sync.Mutex // guards what follows; nothing else is locked while it is held
-	known map[uri.URI]RobotsCopy
-	bytes int
-	round int // goes on with each copy that is driven out, so that nobody brings it back who read it before
+type robotsCache struct {
+	mu     sync.Mutex // guards what follows; nothing else is locked while it is held
+	copies map[uri.URI]RobotsCopy
+	bytes  int
+	round  int // goes on with each copy that is driven out, so that nobody brings it back who read it before
 }
 
 // get gives the copy of an origin, if it is here, and the round.
-func (c *copies) get(origin uri.URI) (RobotsCopy, bool, int) {
+func (c *robotsCache) get(origin uri.URI) (RobotsCopy, bool, int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	found, ok := c.known[origin]
+	found, ok := c.copies[origin]
 	return found, ok, c.round
 }
 
 // put keeps what was read from the store in a round, if that is not over.
-func (c *copies) put(origin uri.URI, copied RobotsCopy, round int) {
+func (c *robotsCache) put(origin uri.URI, copied RobotsCopy, round int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if round != c.round {
 		return
 	}
-	if c.known == nil || len(c.known) >= maxCopies || c.bytes+len(copied.Body) > maxCopied {
-		c.known, c.bytes = make(map[uri.URI]RobotsCopy), 0
+	if c.copies == nil || len(c.copies) >= maxCopies || c.bytes+len(copied.Body) > maxCopiedBytes {
+		c.copies, c.bytes = make(map[uri.URI]RobotsCopy), 0
 	}
-	if old, ok := c.known[origin]; ok {
+	if old, ok := c.copies[origin]; ok {
 		c.bytes -= len(old.Body)
 	}
-	c.known[origin.Clone()] = copied
+	c.copies[origin.Clone()] = copied
 	c.bytes += len(copied.Body)
 }
 
 // drop drives out the copy of an origin.
-func (c *copies) drop(origin uri.URI) {
+func (c *robotsCache) invalidate(origin uri.URI) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.round++
-	c.bytes -= len(c.known[origin].Body)
-	delete(c.known, origin)
+	c.bytes -= len(c.copies[origin].Body)
+	delete(c.copies, origin)
 }
 
 // clear drives out all.
-func (c *copies) clear() {
+func (c *robotsCache) clear() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.round++
-	c.known, c.bytes = nil, 0
+	c.copies, c.bytes = nil, 0
 }

@@ -42,7 +42,7 @@ func TestLookingUpFindsWhatIsThere(t *testing.T) {
 			cs = append(cs, page(rnd.IntN(1+round%5), rnd.IntN(300)))
 			fps = append(fps, newFingerprint(cs[len(cs)-1].URI.String()))
 		}
-		homes, _, err := f.homesOf(cs)
+		homes, _, err := f.candidateHosts(cs)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -70,7 +70,7 @@ func TestLookingUpFindsWhatIsThere(t *testing.T) {
 			if len(mine) == 0 {
 				continue
 			}
-			if err := f.db.View(func(txn *badger.Txn) error { return walkOver(txn, id+1, cs, fps, mine, walked) }); err != nil {
+			if err := f.db.View(func(txn *badger.Txn) error { return scanRows(txn, id+1, cs, fps, mine, walked) }); err != nil {
 				t.Fatal(err)
 			}
 		}

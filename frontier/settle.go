@@ -58,14 +58,14 @@ const maxConflicts = 100
 // Settle ends a claim after its visit. It is one transaction, save for very long ones; see the package comment.
 // Added counts o.Found.
 func (f *Frontier) Settle(c Claim, o Settlement) (Added, error) {
-	added, err := f.settle(c, o)
+	added, err := f.settleClaim(c, o)
 	if err != nil {
 		return Added{}, fmt.Errorf("settle %s: %w", c.uri, err)
 	}
 	return added, nil
 }
 
-func (f *Frontier) settle(c Claim, o Settlement) (Added, error) {
+func (f *Frontier) settleClaim(c Claim, o Settlement) (Added, error) {
 	switch {
 	case c.owner == nil:
 		return Added{}, ErrStale
@@ -74,24 +74,24 @@ func (f *Frontier) settle(c Claim, o Settlement) (Added, error) {
 	case o.Finished.IsZero():
 		return Added{}, errors.New("the end of the visit is not given")
 	}
-	fresh, added, err := f.sieve(o.Found)
+	fresh, added, err := f.filterKnown(o.Found)
 	if err != nil {
 		return Added{}, err
 	}
-	w := f.settling.put(c, o, fresh)
+	w := f.settlements.add(c, o, fresh)
 	runtime.Gosched() // so that others who are about to settle can come along
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if !w.done {
-		f.settleWaiting()
+		f.commitWaiting()
 	}
-	settled, err := f.settling.leave(w)
+	settled, err := f.settlements.takeResult(w)
 	return added.plus(settled), err
 }
 
 // settleAlone ends a claim in a transaction of its own, or in several when it is too long for one.
-func (f *Frontier) settleAlone(w *settling) (Added, error) {
-	h, err := f.live(w.claim)
+func (f *Frontier) commitAlone(w *pendingSettlement) (Added, error) {
+	h, err := f.claimedHost(w.claim)
 	if err != nil {
 		return Added{}, err
 	}
@@ -101,47 +101,47 @@ func (f *Frontier) settleAlone(w *settling) (Added, error) {
 			return Added{}, err
 		}
 	}
-	added, err := f.settleOnce(h, w.claim, w.Settlement, w.fresh, last)
+	added, err := f.commitSettlement(h, w.claim, w.Settlement, w.fresh, last)
 	for tries := 0; errors.Is(err, badger.ErrConflict) && tries < maxConflicts; tries++ { // somebody else wrote what Also has read
-		added, err = f.settleOnce(h, w.claim, w.Settlement, w.fresh, last)
+		added, err = f.commitSettlement(h, w.claim, w.Settlement, w.fresh, last)
 	}
 	if errors.Is(err, badger.ErrTxnTooBig) && len(last) > 0 {
 		if err = f.reopenBatch(h, w.Settlement, last); err != nil {
 			return Added{}, err
 		}
 		last = nil
-		added, err = f.settleOnce(h, w.claim, w.Settlement, w.fresh, nil)
+		added, err = f.commitSettlement(h, w.claim, w.Settlement, w.fresh, nil)
 	}
 	if errors.Is(err, badger.ErrTxnTooBig) && len(w.fresh) > 0 {
 		if added, err = f.addBatches(w.fresh, w.Finished); err != nil {
 			return Added{}, err
 		}
-		_, err = f.settleOnce(h, w.claim, w.Settlement, nil, last)
+		_, err = f.commitSettlement(h, w.claim, w.Settlement, nil, last)
 	}
 	return added, err
 }
 
 // settleOnce writes the settlement in one transaction.
-func (f *Frontier) settleOnce(h *host, cl Claim, o Settlement, fresh []newcomer, reopen []fingerprint) (Added, error) {
+func (f *Frontier) commitSettlement(h *host, cl Claim, o Settlement, fresh []newCandidate, reopen []fingerprint) (Added, error) {
 	c := f.begin()
 	defer c.discard()
-	added, err := c.settle(c.draft(h.name), cl, o, fresh, reopen)
+	added, err := c.applySettlement(c.draft(h.name), cl, o, fresh, reopen)
 	if err != nil {
 		return Added{}, err
 	}
 	err = c.commit()
 	if o.Robots != nil {
-		f.copies.drop(o.Record.URI.Origin())
+		f.robotsCopies.invalidate(o.Record.URI.Origin())
 	}
 	return added, err
 }
 
 // settle makes a settlement part of the change.
-func (c *change) settle(d *draft, cl Claim, o Settlement, fresh []newcomer, reopen []fingerprint) (Added, error) {
+func (c *change) applySettlement(d *draft, cl Claim, o Settlement, fresh []newCandidate, reopen []fingerprint) (Added, error) {
 	if err := c.reopen(d, o, reopen); err != nil {
 		return Added{}, err
 	}
-	if err := c.settled(d, cl, o); err != nil {
+	if err := c.freeSlot(d, cl, o); err != nil {
 		return Added{}, err
 	}
 	if o.Seen != nil {
@@ -165,8 +165,8 @@ func (c *change) settle(d *draft, cl Claim, o Settlement, fresh []newcomer, reop
 
 // settled frees the slot, sends it to sleep, and puts the URI where it belongs now. What must be known of its row stands
 // in the slot since the claim, so that nothing is read.
-func (c *change) settled(d *draft, cl Claim, o Settlement) error {
-	s := d.slotOf(cl.serial)
+func (c *change) freeSlot(d *draft, cl Claim, o Settlement) error {
+	s := d.slotBySerial(cl.serial)
 	fp := s.fp
 	due, forbidden := o.Record.Due, o.Forbidden
 	if forbidden && s.reopened {
@@ -181,8 +181,8 @@ func (c *change) settled(d *draft, cl Claim, o Settlement) error {
 		due, urgent, o.Record.Why = fromMillis(s.sooner), true, whySooner
 	}
 	is := newURIRow(o.Record, dueMillis(due, o.Finished))
-	if s.said.changed > is.LastCapture { // what the visit could see itself is for no other one
-		is.told(s.said)
+	if s.reported.changed > is.LastCapture { // what the visit could see itself is for no other one
+		is.mergeReport(s.reported)
 	}
 	was := uriRow{Due: s.place.due(), Forbidden: s.listed, Held: s.held}
 	if s.known {
@@ -191,12 +191,12 @@ func (c *change) settled(d *draft, cl Claim, o Settlement) error {
 	rest := restAfter(o.Politeness, o.Took)
 	*s = slot{wake: millis(o.Finished.Add(rest))}
 	if !o.NoRequest {
-		d.usual = c.f.unusual(rest)
+		d.usual = c.f.usualRest(rest)
 	}
 	d.rest, d.failures = hostRest(d.rest, d.failures, o)
 	d.asked = askedRest(d.asked, o)
-	d.fit(c.f.valence(d.h.name))
+	d.resizeSlots(c.f.valence(d.h.name))
 
 	is.Forbidden, is.Held, is.Urgent = forbidden, was.Held, urgent
-	return c.put(d, fp, was, is)
+	return c.putURI(d, fp, was, is)
 }

@@ -7,7 +7,7 @@ import (
 )
 
 // reopenBatch is how many forbidden URIs are reopened in one transaction, if they are not too long for it.
-const reopenBatch = 50
+const reopenBatchSize = 50
 
 // reopenBatches reopens the forbidden URIs of the settled URI's origin, all but the last portion, which it returns: that
 // one goes into the transaction of the settlement.
@@ -26,7 +26,7 @@ func (f *Frontier) reopenBatches(h *host, o Settlement) ([]fingerprint, error) {
 }
 
 func (f *Frontier) reopenBatch(h *host, o Settlement, fps []fingerprint) error {
-	return inPortions(fps, func(some []fingerprint) error {
+	return inBatches(fps, func(some []fingerprint) error {
 		c := f.begin()
 		defer c.discard()
 		if err := c.reopen(c.draft(h.name), o, some); err != nil {
@@ -41,10 +41,10 @@ func (f *Frontier) forbidden(host uint32, scheme string, from, self fingerprint)
 	err = f.db.View(func(txn *badger.Txn) error {
 		o := badger.DefaultIteratorOptions
 		o.Prefix = key(kindForbidden, host, nil)
-		o.PrefetchSize = reopenBatch
+		o.PrefetchSize = reopenBatchSize
 		it := txn.NewIterator(o)
 		defer it.Close()
-		for it.Seek(forbiddenKey(host, from)); it.Valid() && len(fps) < reopenBatch; it.Next() {
+		for it.Seek(forbiddenKey(host, from)); it.Valid() && len(fps) < reopenBatchSize; it.Next() {
 			_, fp, err := split(it.Item().Key(), fingerprintLen)
 			if err != nil {
 				return err
@@ -59,7 +59,7 @@ func (f *Frontier) forbidden(host uint32, scheme string, from, self fingerprint)
 		}
 		return nil
 	})
-	return fps, len(fps) == reopenBatch, err
+	return fps, len(fps) == reopenBatchSize, err
 }
 
 // reopen makes forbidden URIs due, and remembers for the claims of their origin that its rules changed.
@@ -85,7 +85,7 @@ func (c *change) reopen(d *draft, o Settlement, fps []fingerprint) error {
 		if due := dueMillis(o.Finished, o.Finished); is.Due == 0 || is.Due > due {
 			is.Due = due
 		}
-		if err := c.put(d, fp, was, is); err != nil {
+		if err := c.putURI(d, fp, was, is); err != nil {
 			return err
 		}
 	}

@@ -33,7 +33,7 @@ func TestSharesKeepEachKindFromStarving(t *testing.T) {
 				if p.turn = 1; share {
 					p.turn = int64(turn)
 				}
-				if p.due[p.pick(order, now)] == kind.c {
+				if p.due[p.best(order, now)] == kind.c {
 					n++
 				}
 			}

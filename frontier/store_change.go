@@ -13,10 +13,10 @@ type change struct {
 	f      *Frontier
 	txn    *badger.Txn
 	drafts map[uri.Host]*draft
-	order  []*draft // the drafts as they came
-	fresh  int      // drafts of hosts that become known with this change
-	moves  []move   // on crowded hosts
-	buffer []byte   // of encoded rows, which the transaction needs until it ends; then it is used again
+	order  []*draft    // the drafts as they came
+	fresh  int         // drafts of hosts that become known with this change
+	moves  []queueMove // on crowded hosts
+	buffer []byte      // of encoded rows, which the transaction needs until it ends; then it is used again
 }
 
 // draft is a host as it will be.
@@ -62,8 +62,8 @@ func (c *change) draft(name uri.Host) *draft {
 		c.fresh++
 		d.fresh = true
 		d.h = &host{id: uint32(len(c.f.byID) + c.fresh), name: name}
-		d.fit(c.f.valence(name))
-		d.counted = c.f.limitsOf(name).PerDirectory > 0
+		d.resizeSlots(c.f.valence(name))
+		d.counted = c.f.hostLimits(name).PerDirectory > 0
 	} else {
 		d.state = d.h.clone()
 	}
@@ -78,7 +78,7 @@ func (c *change) commit() error {
 		if !d.dirty {
 			continue
 		}
-		w := d.row(d.h.name)
+		w := d.hostRow(d.h.name)
 		if err := c.write(hostKey(d.h.id), w.appendTo); err != nil {
 			return err
 		}
@@ -90,43 +90,43 @@ func (c *change) commit() error {
 		}
 	}
 	err := c.txn.Commit()
-	c.f.views.renew()
+	c.f.views.refresh()
 	if err != nil {
 		return err
 	}
 	c.f.synced.changes.Add(1)
 	for _, m := range c.moves {
-		c.f.moved(m)
+		c.f.updatePool(m)
 	}
 	for _, d := range c.order {
 		switch {
 		case !d.dirty:
 		case d.fresh:
 			d.h.state = d.state
-			c.f.enlist(d.h)
+			c.f.addHost(d.h)
 		default:
-			c.f.set(d.h, d.state)
+			c.f.setState(d.h, d.state)
 		}
 	}
 	return nil
 }
 
 // inPortions does something with a list in one transaction, or in halves as often as it is too long for one.
-func inPortions[T any](list []T, do func([]T) error) error {
+func inBatches[T any](list []T, do func([]T) error) error {
 	err := do(list)
 	if !errors.Is(err, badger.ErrTxnTooBig) || len(list) < 2 {
 		return err
 	}
 	half := len(list) / 2
-	if err := inPortions(list[:half], do); err != nil {
+	if err := inBatches(list[:half], do); err != nil {
 		return err
 	}
-	return inPortions(list[half:], do)
+	return inBatches(list[half:], do)
 }
 
 // put writes a URI's row in place of the one it had (zero for none), moves its place in the queue and its entry in the
 // list of forbidden ones, and keeps count.
-func (c *change) put(d *draft, fp fingerprint, was, is uriRow) error {
+func (c *change) putURI(d *draft, fp fingerprint, was, is uriRow) error {
 	d.dirty = true
 	if was.URI == "" {
 		d.uris++
@@ -134,16 +134,16 @@ func (c *change) put(d *draft, fp fingerprint, was, is uriRow) error {
 	if err := c.write(uriKey(d.h.id, fp), is.appendTo); err != nil {
 		return err
 	}
-	if err := c.move(d, was.place(fp), is.place(fp), is.hint); err != nil {
+	if err := c.movePlace(d, was.place(fp), is.place(fp), is.hint); err != nil {
 		return err
 	}
-	if at := is.place(fp); d.taker(fp) == nil {
-		d.hurry(at, is.haste())
+	if at := is.place(fp); d.slotClaiming(fp) == nil {
+		d.setPriority(at, is.priority())
 	}
-	if taker := d.taker(fp); taker != nil {
+	if taker := d.slotClaiming(fp); taker != nil {
 		taker.place, taker.known, taker.listed, taker.held = is.place(fp), true, is.Forbidden, is.Held
 	}
-	d.held += one(is.Held) - one(was.Held)
+	d.held += countIf(is.Held) - countIf(was.Held)
 	switch k := forbiddenKey(d.h.id, fp); {
 	case is.Forbidden && !was.Forbidden:
 		d.forbidden++
@@ -155,7 +155,7 @@ func (c *change) put(d *draft, fp fingerprint, was, is uriRow) error {
 	return nil
 }
 
-func one(yes bool) int64 {
+func countIf(yes bool) int64 {
 	if yes {
 		return 1
 	}
@@ -163,16 +163,16 @@ func one(yes bool) int64 {
 }
 
 // move is what a pool is told of once it is so.
-type move struct {
+type queueMove struct {
 	pool *pool
 	from place
-	to   sighted
+	to   scannedPlace
 }
 
 // move gives a URI another place in the queue, or the same one with another hint.
-func (c *change) move(d *draft, from, to place, hint func() []byte) error {
+func (c *change) movePlace(d *draft, from, to place, hint func() []byte) error {
 	if from != to {
-		if err := d.leave(c.txn, d.h.id, from, c.f.sight()); err != nil {
+		if err := d.dropPlace(c.txn, d.h.id, from, c.f.readAhead()); err != nil {
 			return err
 		}
 	}
@@ -188,7 +188,7 @@ func (c *change) move(d *draft, from, to place, hint func() []byte) error {
 		says = hint()
 	}
 	if d.pool != nil {
-		c.moves = append(c.moves, move{d.pool, from, sightedAt(to, says)})
+		c.moves = append(c.moves, queueMove{d.pool, from, newScannedPlace(to, says)})
 	}
 	if to.isNone() {
 		return nil

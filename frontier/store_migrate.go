@@ -94,10 +94,10 @@ func backup(dir, name string) (err error) {
 		return err
 	}
 	for _, file := range files {
-		if !ofStore(file) {
+		if !isStoreFile(file) {
 			continue
 		}
-		if err := keep(filepath.Join(dir, file.Name()), filepath.Join(part, file.Name())); err != nil {
+		if err := copyFile(filepath.Join(dir, file.Name()), filepath.Join(part, file.Name())); err != nil {
 			return errors.Join(err, os.RemoveAll(part))
 		}
 	}
@@ -105,7 +105,7 @@ func backup(dir, name string) (err error) {
 }
 
 // ofStore tells whether a file is Badger's. Other rooms keep theirs in the same folder.
-func ofStore(file fs.DirEntry) bool {
+func isStoreFile(file fs.DirEntry) bool {
 	switch file.Name() {
 	case badger.ManifestFilename, badger.KeyRegistryFileName, "DISCARD":
 		return true
@@ -114,7 +114,7 @@ func ofStore(file fs.DirEntry) bool {
 	return file.Type().IsRegular() && (ext == ".sst" || ext == ".vlog" || ext == ".mem")
 }
 
-func keep(from, to string) error {
+func copyFile(from, to string) error {
 	in, err := os.Open(from)
 	if err != nil {
 		return err

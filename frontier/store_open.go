@@ -22,11 +22,11 @@ import (
 // in a goroutine of its own, and after opening it passes over unreadable blocks as if they held nothing.
 func openStore(o Options) (db *badger.DB, err error) {
 	b := storeOptions(o)
-	size, err := inspect(b)
+	size, err := inspectStore(b)
 	if err != nil {
 		return nil, err
 	}
-	b = b.WithNumLevelZeroTables(logsAtATime(size, b.MemTableSize))
+	b = b.WithNumLevelZeroTables(logsToMerge(size, b.MemTableSize))
 	defer func() {
 		if r := recover(); r != nil {
 			db, err = nil, fmt.Errorf("%v: %w", r, ErrCorrupt)
@@ -36,11 +36,11 @@ func openStore(o Options) (db *badger.DB, err error) {
 		// A store that was not closed has a log with a loose end, which only a store that may be written can cut off.
 		db, err = badger.Open(b.WithReadOnly(true))
 		if err == nil || !strings.Contains(err.Error(), badger.ErrTruncateNeeded.Error()) { // Badger hides the cause
-			return db, refused(err, o.Dir)
+			return db, explainOpenError(err, o.Dir)
 		}
 	}
 	db, err = badger.Open(b)
-	return db, refused(err, o.Dir)
+	return db, explainOpenError(err, o.Dir)
 }
 
 // storeOptions are those that were measured to be the leanest at the pace of a crawl. Values stay beside their keys, and
@@ -85,42 +85,42 @@ func storeOptions(o Options) badger.Options {
 }
 
 // refused says why Badger does not open a store.
-func refused(err error, dir string) error {
+func explainOpenError(err error, dir string) error {
 	switch {
 	case err == nil:
 		return nil
 	case strings.Contains(err.Error(), "Cannot acquire directory lock"): // Badger hides the cause
-		return locked(dir)
+		return lockedError(dir)
 	}
-	return blame(err)
+	return classifyError(err)
 }
 
 // logsAtATime is how many logs of so many bytes, each a table of its own by then, are merged with the others at a time, in a store
 // with tables of so many bytes. The more of them wait, the more must be asked for each URI that was visited not long ago, which in a
 // small store are all; the fewer, the more often a large one is written anew. Opening decides, which is often enough.
-func logsAtATime(size, log int64) int {
-	return int(min(max(fewestLogs, (fewestAtATime+size>>2)/log), mostAtATime/log))
+func logsToMerge(size, log int64) int {
+	return int(min(max(minLogsToMerge, (minBytesToMerge+size>>2)/log), maxBytesToMerge/log))
 }
 
 // fewestLogs is how many logs are merged at a time at least, and fewestAtATime how many bytes of small ones, to which a quarter of the
 // size of the store is added.
 const (
-	fewestLogs    = 3
-	fewestAtATime = 24 << 20
+	minLogsToMerge  = 3
+	minBytesToMerge = 24 << 20
 )
 
 // mostAtATime is how many bytes of logs are merged at a time at most.
-const mostAtATime = 192 << 20
+const maxBytesToMerge = 192 << 20
 
 // inspect verifies, under the folder's lock, all files that Badger is going to trust, and tells how many bytes of tables
 // there are.
-func inspect(b badger.Options) (size int64, err error) {
+func inspectStore(b badger.Options) (size int64, err error) {
 	unlock, taken, err := lockDir(b.Dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return 0, nil // Badger makes it
 	case taken:
-		return 0, locked(b.Dir)
+		return 0, lockedError(b.Dir)
 	case err != nil:
 		return 0, err
 	}
@@ -135,7 +135,7 @@ func inspect(b badger.Options) (size int64, err error) {
 	defer func() { err = errors.Join(err, manifest.Close()) }()
 	m, end, err := badger.ReplayManifestFile(manifest, b.ExternalMagicVersion, b)
 	if err != nil {
-		return 0, blame(fmt.Errorf("read %s: %w", manifest.Name(), err))
+		return 0, classifyError(fmt.Errorf("read %s: %w", manifest.Name(), err))
 	}
 	if err := checkTail(manifest, end); err != nil {
 		return 0, fmt.Errorf("read %s: %w", manifest.Name(), err)
@@ -195,7 +195,7 @@ func checkNoTables(dir string) error {
 }
 
 // blame decides whether it is the store that is damaged, or something about the machine that keeps us from it.
-func blame(err error) error {
+func classifyError(err error) error {
 	var machine syscall.Errno
 	if errors.As(err, &machine) || errors.Is(err, fs.ErrPermission) {
 		return err
@@ -209,7 +209,7 @@ func blame(err error) error {
 }
 
 // locked tells who has the folder, as far as can be seen.
-func locked(dir string) error {
+func lockedError(dir string) error {
 	pid, err := os.ReadFile(filepath.Join(dir, "LOCK"))
 	if who := strings.TrimSpace(string(pid)); err == nil && who != "" && len(who) < 20 {
 		return fmt.Errorf("%w (pid %s)", ErrLocked, who)

@@ -14,15 +14,15 @@ import (
 )
 
 // synced is what is known to be safe against power loss.
-type synced struct {
+type syncState struct {
 	closed  atomic.Bool   // as [Frontier].closed, for who does not wait for its lock
 	changes atomic.Uint64 // that were committed
 
-	mu      sync.Mutex      // guards what follows; held during a sync
-	covered uint64          // of changes, these are synced
-	upTo    uint64          // the store's version; nothing was written after it that was not synced; 0 if that is not known
-	logs    []string        // that the folder on disk is known to name
-	whole   map[string]bool // of these, the ones that are synced and not written any more
+	mu           sync.Mutex      // guards what follows; held during a sync
+	covered      uint64          // of changes, these are synced
+	version      uint64          // the store's version; nothing was written after it that was not synced; 0 if that is not known
+	namedLogs    []string        // that the folder on disk is known to name
+	completeLogs map[string]bool // of these, the ones that are synced and not written any more
 }
 
 // Sync makes all that was settled safe against power loss. It costs next to nothing when nothing was written since the last. It waits
@@ -33,21 +33,21 @@ func (f *Frontier) Sync() error {
 	}
 	f.synced.mu.Lock()
 	defer f.synced.mu.Unlock()
-	f.views.renew()
+	f.views.refresh()
 	changes := f.synced.changes.Load()
 	var version uint64 // unknown
 	if changes == f.synced.covered {
 		txn := f.db.NewTransaction(false) // waits until all is written that was committed before it, by other rooms
 		version = txn.ReadTs()
 		txn.Discard()
-		if version == f.synced.upTo {
+		if version == f.synced.version {
 			return nil
 		}
 	}
-	if err := errors.Join(syncStore(f.db), f.synced.files(f.dir)); err != nil {
+	if err := errors.Join(syncStore(f.db), f.synced.syncFiles(f.dir)); err != nil {
 		return fmt.Errorf("sync frontier %s: %w", f.dir, err)
 	}
-	f.synced.upTo, f.synced.covered = version, changes
+	f.synced.version, f.synced.covered = version, changes
 	return nil
 }
 
@@ -56,7 +56,7 @@ func (f *Frontier) Sync() error {
 // take away what was acknowledged before, or cut a hole into the middle of it. A log that has gone meanwhile has become a table,
 // which is on disk before its log is removed. Where there is a later one, a log is not written any more, and synced once.
 // The times of the logs need not be kept, and what has them kept would wait for all the tables that are being written.
-func (s *synced) files(dir string) error {
+func (s *syncState) syncFiles(dir string) error {
 	mem, vlog, err := logsIn(dir)
 	if err != nil {
 		return err
@@ -64,7 +64,7 @@ func (s *synced) files(dir string) error {
 	whole := map[string]bool{}
 	for _, logs := range [][]string{mem, vlog} {
 		for i, name := range logs {
-			if !s.whole[name] {
+			if !s.completeLogs[name] {
 				if err := syncLog(filepath.Join(dir, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 					return err
 				}
@@ -75,14 +75,14 @@ func (s *synced) files(dir string) error {
 		}
 	}
 	logs := append(mem, vlog...)
-	s.whole = whole
-	if slices.Equal(logs, s.logs) {
+	s.completeLogs = whole
+	if slices.Equal(logs, s.namedLogs) {
 		return nil // the same ones, since no number comes twice
 	}
 	if err := syncFile(dir, (*os.File).Sync); err != nil {
 		return err
 	}
-	s.logs = logs
+	s.namedLogs = logs
 	return nil
 }
 

@@ -61,7 +61,7 @@ func TestLogsAtATime(t *testing.T) {
 	}{
 		{0, 8 << 20, 3}, {0, 6 << 20, 4}, {0, 16 << 20, 3}, {64 << 20, 8 << 20, 5}, {64 << 20, 6 << 20, 6}, {10 << 30, 8 << 20, 24}, {10 << 30, 6 << 20, 32},
 	} {
-		if got := logsAtATime(c.size, c.log); got != c.want {
+		if got := logsToMerge(c.size, c.log); got != c.want {
 			t.Errorf("logs of %d MB in a store of %d MB: %d at a time, want %d", c.log>>20, c.size>>20, got, c.want)
 		}
 	}

@@ -19,7 +19,7 @@ import (
 )
 
 // patrol is how far [Frontier.Verify] has come.
-type patrol struct {
+type verifyProgress struct {
 	mu   sync.Mutex // guards what follows
 	left []uint64   // the tables of this round that were not verified yet
 }
@@ -35,28 +35,28 @@ func (f *Frontier) Verify(most int64) (done bool, err error) {
 	if closed {
 		return false, ErrClosed
 	}
-	f.patrol.mu.Lock()
-	defer f.patrol.mu.Unlock()
+	f.verification.mu.Lock()
+	defer f.verification.mu.Unlock()
 	standing := map[uint64]bool{}
 	for _, t := range f.db.Tables() {
 		standing[t.ID] = true
 	}
-	if len(f.patrol.left) == 0 {
+	if len(f.verification.left) == 0 {
 		for id := range standing {
-			f.patrol.left = append(f.patrol.left, id)
+			f.verification.left = append(f.verification.left, id)
 		}
-		slices.Sort(f.patrol.left)
+		slices.Sort(f.verification.left)
 	}
 	o, v := f.db.Opts(), verifier{}
-	for most = max(most, 1); len(f.patrol.left) > 0 && most > 0; {
-		id := f.patrol.left[0]
-		f.patrol.left = f.patrol.left[1:]
+	for most = max(most, 1); len(f.verification.left) > 0 && most > 0; {
+		id := f.verification.left[0]
+		f.verification.left = f.verification.left[1:]
 		if !standing[id] {
 			continue // others took its place
 		}
 		name := table.NewFilename(id, f.dir)
 		size, err := v.table(name, id, table.Options{BlockSize: o.BlockSize, Compression: o.Compression})
-		if errors.Is(err, fs.ErrNotExist) && !f.stands(id) {
+		if errors.Is(err, fs.ErrNotExist) && !f.hasTable(id) {
 			continue
 		}
 		if err != nil {
@@ -64,10 +64,10 @@ func (f *Frontier) Verify(most int64) (done bool, err error) {
 		}
 		most -= size
 	}
-	return len(f.patrol.left) == 0, nil
+	return len(f.verification.left) == 0, nil
 }
 
-func (f *Frontier) stands(id uint64) bool {
+func (f *Frontier) hasTable(id uint64) bool {
 	for _, t := range f.db.Tables() {
 		if t.ID == id {
 			return true

@@ -13,11 +13,11 @@ import (
 // It is what a claim reads in too. To begin a transaction costs more than what most readers want to know: a goroutine of the store is told
 // of it, and of its end, and in a process with little to do a thread is woken for that. So those who read between two changes share one.
 func (f *Frontier) View(read func(txn *badger.Txn) error) error {
-	v, err := f.views.enter(f.db)
+	v, err := f.views.acquire(f.db)
 	if err != nil {
 		return err
 	}
-	defer f.views.leave(v)
+	defer f.views.release(v)
 	return read(v.txn)
 }
 
@@ -35,7 +35,7 @@ type view struct {
 	readers int // guarded by the lock of views
 }
 
-func (s *views) enter(db *badger.DB) (*view, error) {
+func (s *views) acquire(db *badger.DB) (*view, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
@@ -48,7 +48,7 @@ func (s *views) enter(db *badger.DB) (*view, error) {
 	return s.present, nil
 }
 
-func (s *views) leave(v *view) {
+func (s *views) release(v *view) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if v.readers--; v.readers == 0 && v != s.present {
@@ -57,22 +57,22 @@ func (s *views) leave(v *view) {
 }
 
 // renew has those who come from now on see what has been written by now.
-func (s *views) renew() {
+func (s *views) refresh() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.putAside()
+	s.retire()
 }
 
 // close lets nobody in any more.
 func (s *views) close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.putAside()
+	s.retire()
 	s.closed = true
 }
 
 // putAside leaves the present transaction to its readers, and ends it when there are none. The lock is held.
-func (s *views) putAside() {
+func (s *views) retire() {
 	if s.present != nil && s.present.readers == 0 {
 		s.present.txn.Discard()
 	}

@@ -27,12 +27,12 @@ func TestTheLogThatIsWrittenIsSyncedEachTime(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		var s synced
-		if err := s.files(dir); err != nil {
+		var s syncState
+		if err := s.syncFiles(dir); err != nil {
 			t.Fatal(err)
 		}
 		var got []string
-		for name := range s.whole {
+		for name := range s.completeLogs {
 			got = append(got, filepath.Base(name))
 		}
 		if slices.Sort(got); strings.Join(got, " ") != want.whole {
