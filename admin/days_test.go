@@ -63,7 +63,7 @@ func agrees(w *world, report DayReport) {
 	logged := map[string]DayRow{}
 	for _, r := range read.Summaries[0].Rows(stats.ByHostDay) {
 		host, day, _ := strings.Cut(r.Key, " ")
-		logged[r.Key] = rowOf(day, host, r.Account)
+		logged[r.Key] = rowOf(day, host, r.Daily)
 	}
 	if len(report.Rows) != len(logged) || len(logged) == 0 {
 		w.Fatalf("counted %+v, logged %+v", report.Rows, logged)

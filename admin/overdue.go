@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/crawllog/stats"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -84,8 +85,8 @@ type load struct {
 	uris, due int64
 	demand    float64 // visits per second
 	most      time.Duration
-	late      *histogram // nil while nothing is due
-	aims      *aims      // of hosts only
+	late      stats.Histogram // of URIs that are due
+	aims      *aims           // of hosts only
 }
 
 func (l *load) add(w frontier.SurveyedURI, now time.Time) {
@@ -105,10 +106,7 @@ func (l *load) add(w frontier.SurveyedURI, now time.Time) {
 	}
 	l.due++
 	l.most = max(l.most, late)
-	if l.late == nil {
-		l.late = new(histogram)
-	}
-	l.late.add(late)
+	l.late.Add(late)
 }
 
 // intervalOf is how often a URI wants to be visited: as it was last put off, or else as was learned; 0 is not known,
@@ -236,8 +234,8 @@ func (w *Window) overdue(q overdueQuery) (Overdue, error) {
 
 func (l *load) backlog(name string) Backlog {
 	return Backlog{
-		Name: name, URIs: l.uris, Due: l.due, Most: Seconds(l.most), P50: l.late.quantile(0.5, l.most), P90: l.late.quantile(0.9, l.most),
-		P99: l.late.quantile(0.99, l.most), Demand: l.demand * 3600,
+		Name: name, URIs: l.uris, Due: l.due, Most: Seconds(l.most), P50: Seconds(l.late.Quantile(0.5)),
+		P90: Seconds(l.late.Quantile(0.9)), P99: Seconds(l.late.Quantile(0.99)), Demand: l.demand * 3600,
 	}
 }
 

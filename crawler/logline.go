@@ -18,7 +18,7 @@ func logEntry(v visit, k kept, f found, n next, worker int) crawllog.Entry {
 		Logged: time.Now(), Status: got.Status, Size: got.PayloadSize, URI: r.URI.String(), Hops: r.Hops, Via: r.Via,
 		MIME: got.Header.Get("Content-Type"), Worker: worker, Started: got.Started, Took: got.Took, Seed: r.Seed,
 		Digest: got.PayloadDigest, Annotations: append(annotations(v, k, f, n), estimates(n.wait)...),
-		Revisiting: &crawllog.Revisiting{
+		Schedule: &crawllog.Schedule{
 			Tries: n.record.Failures, Wait: n.wait.Interval, Visits: n.record.Visits, Versions: n.record.Versions, Overdue: v.claim.Overdue,
 		},
 		Extra: &crawllog.Extra{

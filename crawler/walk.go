@@ -210,7 +210,7 @@ func (c *Crawler) refuse(ctx context.Context, claim frontier.Claim, why refusal,
 	err := c.rooms.CrawlLog.Write(crawllog.Entry{
 		Logged: now, Status: why.status, Size: -1, URI: r.URI.String(), Hops: r.Hops, Via: r.Via, Worker: worker, Seed: r.Seed,
 		Annotations: []string{why.why},
-		Revisiting:  &crawllog.Revisiting{Wait: why.wait, Visits: r.Visits, Versions: r.Versions, Overdue: claim.Overdue},
+		Schedule:    &crawllog.Schedule{Wait: why.wait, Visits: r.Visits, Versions: r.Versions, Overdue: claim.Overdue},
 	})
 	if err != nil {
 		return c.giveBack(ctx, claim, fmt.Errorf("log %s: %w", r.URI, err))

@@ -8,16 +8,16 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// lostHop stands for a hop whose letter is not known.
-const lostHop = '?'
+// unknownHop is written for a hop whose letter is not valid or was left out.
+const unknownHop = '?'
 
-// duplicatePrefix begins the annotations that say that a payload is archived already.
+// duplicatePrefix begins the annotations that say that a payload was archived before.
 const duplicatePrefix = "duplicate:"
 
 // maxMIME is twice what RFC 6838, 4.2 allows for each of type and subtype in practice (64), and the slash.
 const maxMIME = 129
 
-// The words for no MIME type: Heritrix's for an answer without, and for no answer.
+// Heritrix's words for a response without a MIME type, and for no response.
 const (
 	noType      = "no-type"
 	unknownType = "unknown"
@@ -25,7 +25,7 @@ const (
 
 const upperHex = "0123456789ABCDEF"
 
-// appendURI writes a URI so that it is one word of ASCII, no longer than a URI can be. A canonical one is that already.
+// appendURI writes a URI as one word of ASCII of at most [uri.MaxLength] bytes. A canonical URI stays as it is.
 func appendURI(b []byte, s string) []byte {
 	if s == "" {
 		return append(b, '-')
@@ -66,18 +66,19 @@ func isNoType(mime string) bool {
 	return mime == "" || mime == "-" || mime == noType || mime == unknownType
 }
 
-// appendAnnotation writes at most maxAnnotation bytes of s, as one word without commas and stray duplicates.
+// appendAnnotation writes at most maxAnnotation bytes of s, as one word without commas. It replaces "duplicate" where
+// the word does not begin an annotation.
 func appendAnnotation(b []byte, s string) []byte {
-	claim := ""
+	prefix := ""
 	if rest, ok := strings.CutPrefix(s, duplicatePrefix); ok {
-		claim, s = duplicatePrefix, rest
+		prefix, s = duplicatePrefix, rest
 	}
 	if len(s) > 4*maxAnnotation {
-		s = s[:4*maxAnnotation] // nothing behind it can be written
+		s = s[:4*maxAnnotation] // the rest does not fit in any case
 	}
 	s = withoutDuplicate(s)
 	end := len(b) + maxAnnotation
-	b = append(b, claim...)
+	b = append(b, prefix...)
 	for _, r := range s {
 		switch {
 		case r == ',':
@@ -93,7 +94,7 @@ func appendAnnotation(b []byte, s string) []byte {
 	return b
 }
 
-// withoutDuplicate says "repeat" for "duplicate", in any case of letters.
+// withoutDuplicate replaces "duplicate", in any case of letters, by "repeat".
 func withoutDuplicate(s string) string {
 	const word, other = "duplicate", "repeat"
 	for i := 0; i+len(word) <= len(s); {

@@ -8,7 +8,8 @@ import (
 	"github.com/arcrawl/arcrawl/crawllog"
 )
 
-// What does a line cost a visit, from the entry to the file? It is written while all other workers wait for the lock.
+// BenchmarkWrite measures what a line costs a visit, from the entry to the file. Other workers wait for the lock
+// meanwhile.
 func BenchmarkWrite(b *testing.B) {
 	for name, extra := range map[string]bool{"12 columns": false, "13 columns": true} {
 		b.Run(name, func(b *testing.B) {
@@ -34,7 +35,7 @@ func BenchmarkWrite(b *testing.B) {
 	}
 }
 
-// How long does a day's log of a million lines take to read?
+// BenchmarkParse measures how fast lines are parsed.
 func BenchmarkParse(b *testing.B) {
 	line := string(aMorning()[3].AppendTo(nil, true))
 	b.SetBytes(int64(len(line)))

@@ -8,15 +8,15 @@ import (
 	"time"
 )
 
-// units are those above the millisecond, from the largest on.
+// units are the units above the millisecond, largest first.
 var units = [...]struct {
 	letter byte
 	size   time.Duration
 }{{'d', 24 * time.Hour}, {'h', time.Hour}, {'m', time.Minute}, {'s', time.Second}}
 
-// Duration writes d as Heritrix does, cut to milliseconds: a unit is taken while the rest is strictly greater than it,
-// and the milliseconds always stand at the end. So 36h is "1d12h0ms" but 24h is "24h0ms", and a second is "1000ms".
-// Less than zero is written as zero.
+// Duration writes d as Heritrix does, truncated to milliseconds. A unit is written only if what remains is larger
+// than one of it, and the milliseconds are always written. So 36h is "1d12h0ms" but 24h is "24h0ms", and a second is
+// "1000ms". A negative duration is written as zero. For people, see the package human.
 func Duration(d time.Duration) string { return string(appendDuration(nil, d)) }
 
 func appendDuration(b []byte, d time.Duration) []byte {
@@ -34,12 +34,12 @@ func appendDuration(b []byte, d time.Duration) []byte {
 
 var errDuration = errors.New("want days, hours, minutes, seconds and milliseconds, as in 1d12h0ms")
 
-// ParseDuration reads what [Duration] writes: numbers with the units d, h, m, s and ms, each at most once and in this
-// order, the last of them always there.
+// ParseDuration is the reverse of [Duration]. It reads numbers with the units d, h, m, s and ms, each at most once
+// and in this order. The milliseconds are required.
 func ParseDuration(s string) (time.Duration, error) {
 	var sum time.Duration
 	rest := s
-	next := 0 // index of the largest unit that may still come
+	unit := 0 // index of the largest unit that may follow
 	for {
 		n, tail, ok := leadingNumber(rest)
 		if !ok {
@@ -47,14 +47,14 @@ func ParseDuration(s string) (time.Duration, error) {
 		}
 		size := time.Millisecond
 		if tail != "ms" {
-			for next < len(units) && (tail == "" || tail[0] != units[next].letter) {
-				next++
+			for unit < len(units) && (tail == "" || tail[0] != units[unit].letter) {
+				unit++
 			}
-			if next == len(units) {
+			if unit == len(units) {
 				return 0, fmt.Errorf("duration %.60q: %w", s, errDuration)
 			}
-			size = units[next].size
-			next++
+			size = units[unit].size
+			unit++
 			tail = tail[1:]
 		}
 		if n > int64((math.MaxInt64-sum)/size) {
@@ -68,7 +68,7 @@ func ParseDuration(s string) (time.Duration, error) {
 	}
 }
 
-// leadingNumber splits off the digits that s begins with.
+// leadingNumber splits s behind the number that it begins with. It returns false if there is none.
 func leadingNumber(s string) (int64, string, bool) {
 	i := 0
 	for i < len(s) && s[i] >= '0' && s[i] <= '9' {

@@ -10,7 +10,7 @@ import (
 	"github.com/arcrawl/arcrawl/crawllog"
 )
 
-func TestDurationsAsTheAncestorsWroteThem(t *testing.T) {
+func TestDurationsHaveTheFormOfHeritrix(t *testing.T) {
 	t.Parallel()
 	for want, d := range map[string]time.Duration{
 		"0ms":                   0,
@@ -39,15 +39,16 @@ func TestDurationsAsTheAncestorsWroteThem(t *testing.T) {
 	}
 }
 
-func TestParseDurationReadsWhatDurationWrites(t *testing.T) {
+func TestParseDurationReversesDuration(t *testing.T) {
 	t.Parallel()
-	anyLength := rapid.OneOf(rapid.Int64Min(0), rapid.Int64Range(0, int64(72*time.Hour)), rapid.Map(rapid.Int64Range(0, 100), func(h int64) int64 { return h * int64(time.Hour) }))
+	hours := rapid.Map(rapid.Int64Range(0, 100), func(h int64) int64 { return h * int64(time.Hour) })
+	anyLength := rapid.OneOf(rapid.Int64Min(0), rapid.Int64Range(0, int64(72*time.Hour)), hours)
 	rapid.Check(t, func(t *rapid.T) {
 		d := time.Duration(anyLength.Draw(t, "d"))
 		text := crawllog.Duration(d)
 		back, err := crawllog.ParseDuration(text)
 		if err != nil || back != d.Truncate(time.Millisecond) {
-			t.Fatalf("%s is written %q and read %s, %v", d, text, back, err)
+			t.Fatalf("%s is written as %q, which is read as %s, %v", d, text, back, err)
 		}
 	})
 }
@@ -56,7 +57,7 @@ func TestParseDuration(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]time.Duration{
 		"1d1h1m1s1ms": 25*time.Hour + time.Minute + time.Second + time.Millisecond,
-		"1h0ms":       time.Hour, // an hour otherwise than Duration would write it
+		"1h0ms":       time.Hour, // an hour, not as Duration writes it
 		"7d0ms":       7 * 24 * time.Hour,
 		"005ms":       5 * time.Millisecond,
 	} {

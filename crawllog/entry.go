@@ -10,57 +10,58 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// MaxLine is more than the longest line has, in bytes: the buffer that a reader needs.
+// MaxLine is a buffer size, in bytes, that is larger than the longest line.
 const MaxLine = 32 << 10
 
 // The annotations that other tools know by name.
 const (
-	Unchanged            = "unchanged"                     // the content is that of the last capture
-	MidFetchAbort        = "midFetchAbort"                 // the body was not read because the headers vouch for it
+	Unchanged            = "unchanged"                     // the content is the same as in the last capture
+	MidFetchAbort        = "midFetchAbort"                 // the body was not read, because the headers show no change
 	LengthTruncated      = "lenTrunc"                      // the body was longer than the limit
 	TimeTruncated        = "timeTrunc"                     // the body took longer than the limit
-	DuplicateDigest      = "duplicate:digest"              // a revisit record says that the payload is archived already
-	DuplicateNotModified = "duplicate:server-not-modified" // a revisit record says that the server answered 304
-	Spared               = "spared:"                       // and a number: bytes of payload that the visit did not transfer, going by the last capture
-	Unwritten            = "unwritten:identicalDigest"     // nothing was archived: the payload is there, and no further revisit is wanted
+	DuplicateDigest      = "duplicate:digest"              // a revisit record; the payload was archived before
+	DuplicateNotModified = "duplicate:server-not-modified" // a revisit record; the server answered 304
+	Unwritten            = "unwritten:identicalDigest"     // no record, as configured; the payload was archived before
+
+	// Spared is followed by a number: bytes of payload that were not transferred, judged by the last capture.
+	Spared = "spared:"
 )
 
-// Hit begins the annotation that tells what the URI of an earlier record with the same payload is to this one: exact,
-// equivalent or other; none when there is no such record. It is there also when the payload was archived nevertheless, and
-// lacks when nobody looked.
+// Hit begins the annotation that says under which URI the same payload was archived before: exact, equivalent, other,
+// or none. It is written even if the payload was archived again, and is absent if nobody looked.
 const Hit = "hit:"
 
 // Entry is one visit, or one URI that could not be visited.
 type Entry struct {
 	Logged  time.Time // written to the millisecond, in UTC
-	Status  int       // HTTP status; zero or below: Heritrix's codes for what the web did wrong, and for what was not tried
-	Size    int64     // bytes of the body; less than zero = none
+	Status  int       // HTTP status; zero or negative: Heritrix's codes for failures and for URIs that were not tried
+	Size    int64     // bytes of the body; negative = none
 	URI     string
 	Hops    uri.HopPath
 	Via     string        // empty = none, as for a seed
-	MIME    string        // the Content-Type as it came; it is cut here
-	Worker  int           // less than zero = none
+	MIME    string        // the Content-Type as received; the line has its beginning only
+	Worker  int           // negative = none
 	Started time.Time     // of the fetch; zero = nothing was fetched
-	Took    time.Duration // of the fetch, in milliseconds; at least one is written
+	Took    time.Duration // of the fetch; written in milliseconds, at least 1
 	Digest  digest.Digest // of the payload; zero = none
 	Seed    string        // the seed's URI; a source tag in logs of Heritrix
 
-	Annotations []string    // without those that Revisiting stands for; put in order and made harmless when written
-	Revisiting  *Revisiting // nil = not a scheduled visit
-	Extra       *Extra      // nil = nothing known
+	Annotations []string  // without the ones of Schedule; they are ordered and cleaned when written
+	Schedule    *Schedule // nil = not a scheduled visit
+	Extra       *Extra    // nil = nothing known
 }
 
-// Revisiting is what the adaptive schedule has to say of a visit.
-type Revisiting struct {
-	Tries    int           // fetches it took; one is not written
+// Schedule holds the annotations of the adaptive schedule.
+type Schedule struct {
+	Tries    int           // number of fetches; one is not written
 	Wait     time.Duration // until the next visit
-	Visits   int           // so far, with this one
-	Versions int           // so far, with this one
-	Overdue  time.Duration // how late the visit was; less than zero is written as zero
+	Visits   int           // so far, including this one
+	Versions int           // so far, including this one
+	Overdue  time.Duration // how late the visit was; a negative one is written as zero
 }
 
-// AppendTo appends the line to b, without its line end, and with the thirteenth column if withExtra. It never fails:
-// whatever would break the columns is replaced or cut, see the package comment.
+// AppendTo appends the line to b, without its line end. withExtra adds the thirteenth column. AppendTo never fails: it
+// replaces or cuts whatever would break the columns; see the package comment.
 func (e Entry) AppendTo(b []byte, withExtra bool) []byte {
 	b = appendTime(b, e.Logged)
 	b = append(b, ' ')
@@ -99,13 +100,13 @@ func (e Entry) AppendTo(b []byte, withExtra bool) []byte {
 	return b
 }
 
-// timeLayout has 24 characters; fetchLayout has 17 once its point is taken out.
+// timeLayout has 24 characters. fetchLayout has 17 without its point.
 const (
 	timeLayout  = "2006-01-02T15:04:05.000Z"
 	fetchLayout = "20060102150405.000"
 )
 
-// writable is t in UTC; a time that does not fit four digits of year counts as none.
+// writable returns t in UTC, or the zero time if its year does not fit in four digits.
 func writable(t time.Time) time.Time {
 	t = t.UTC()
 	if y := t.Year(); y < 0 || y > 9999 {
@@ -122,7 +123,7 @@ func (e Entry) appendFetch(b []byte) []byte {
 		if e.Status <= 0 {
 			return append(b, '-')
 		}
-		start = writable(e.Logged) // a reader fails on "-" if there was an answer
+		start = writable(e.Logged) // some readers fail on "-" if there was a response
 	}
 	b = start.AppendFormat(b, fetchLayout)
 	b = slices.Delete(b, len(b)-4, len(b)-3) // the point
@@ -159,16 +160,16 @@ func appendWorker(b []byte, worker int) []byte {
 }
 
 func appendHops(b []byte, hops uri.HopPath) []byte {
-	harmless := strings.Map(func(r rune) rune {
+	clean := strings.Map(func(r rune) rune {
 		if r < 'A' || r > 'Z' {
-			return lostHop
+			return unknownHop
 		}
 		return r
 	}, string(hops))
-	return appendOrDash(b, uri.HopPath(harmless).String())
+	return appendOrDash(b, uri.HopPath(clean).String())
 }
 
-// The bounds of annotations, in bytes: of one, and of all that are not of the adaptive schedule.
+// The maximum lengths, in bytes, of one annotation, and of all that do not belong to the adaptive schedule.
 const (
 	maxAnnotation  = 160
 	maxAnnotations = 512
@@ -187,11 +188,11 @@ func (e Entry) appendAnnotations(b []byte) []byte {
 			b = b[:before]
 		}
 	}
-	if e.Revisiting != nil {
+	if e.Schedule != nil {
 		if len(b) > start {
 			b = append(b, ',')
 		}
-		b = e.Revisiting.appendTo(b)
+		b = e.Schedule.appendTo(b)
 	}
 	if len(b) == start {
 		b = append(b, '-')
@@ -199,7 +200,7 @@ func (e Entry) appendAnnotations(b []byte) []byte {
 	return b
 }
 
-func (r Revisiting) appendTo(b []byte) []byte {
+func (r Schedule) appendTo(b []byte) []byte {
 	if r.Tries > 1 {
 		b = strconv.AppendInt(b, int64(r.Tries), 10)
 		b = append(b, "t,"...)
@@ -214,7 +215,7 @@ func (r Revisiting) appendTo(b []byte) []byte {
 	return appendDuration(b, r.Overdue)
 }
 
-// inOrder puts annotations into the order of the package comment, and leaves those of one rank as they are.
+// inOrder returns annotations in the order of the package comment. Annotations of one rank keep their order.
 func inOrder(annotations []string) []string {
 	byRank := func(a, b string) int { return rank(a) - rank(b) }
 	if slices.IsSortedFunc(annotations, byRank) {

@@ -12,7 +12,7 @@ import (
 
 const emptySum = "sha1:3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ"
 
-// at is a time of the test day, 2026-01-02, and a few milliseconds.
+// at returns a time of the test day, 2026-01-02.
 func at(clock string) time.Time {
 	t, err := time.Parse("2006-01-02 15:04:05", "2026-01-02 "+clock)
 	if err != nil {
@@ -21,14 +21,15 @@ func at(clock string) time.Time {
 	return t
 }
 
-// unchanged is an ordinary visit.
+// unchanged returns an ordinary visit.
 func unchanged() crawllog.Entry {
 	return crawllog.Entry{
 		Logged: at("03:04:05.678"), Status: 200, Size: 1234, URI: "http://news.example/a", Hops: "L", Via: "http://news.example/",
 		MIME: "text/html; charset=utf-8", Worker: 1, Started: at("03:04:05.555"), Took: 121*time.Millisecond + 999,
 		Digest: digest.Of(nil), Seed: "http://news.example/", Annotations: []string{crawllog.Unchanged},
-		Revisiting: &crawllog.Revisiting{
-			Tries: 1, Wait: 36 * time.Hour, Visits: 3, Versions: 1, Overdue: 4*time.Minute + 12*time.Second + 307*time.Millisecond,
+		Schedule: &crawllog.Schedule{
+			Tries: 1, Wait: 36 * time.Hour, Visits: 3, Versions: 1,
+			Overdue: 4*time.Minute + 12*time.Second + 307*time.Millisecond,
 		},
 	}
 }
@@ -49,7 +50,7 @@ func TestLinesInTheColumnsOfHeritrix(t *testing.T) {
 			"a seed that cannot be reached",
 			crawllog.Entry{
 				Logged: at("03:04:05.1"), Status: -2, Size: -1, URI: "http://down.example/", Worker: 12, Seed: "http://down.example/",
-				Revisiting: &crawllog.Revisiting{Tries: 2, Wait: time.Hour, Visits: 3},
+				Schedule: &crawllog.Schedule{Tries: 2, Wait: time.Hour, Visits: 3},
 			},
 			"2026-01-02T03:04:05.100Z    -2          - http://down.example/ - - unknown #012 - - http://down.example/ " +
 				"2t,wt:60m0ms,3vis,0ver,ov:0ms",
@@ -60,27 +61,27 @@ func TestLinesInTheColumnsOfHeritrix(t *testing.T) {
 			"2026-01-02T00:00:00.000Z -9998          - http://news.example/no LLE - unknown - - - - -",
 		},
 		{
-			"an answer without type, in no time",
+			"a response without a type that took no time",
 			crawllog.Entry{Logged: at("00:00:00"), Status: 204, URI: "http://news.example/", Worker: 1234, Started: at("00:00:00")},
 			"2026-01-02T00:00:00.000Z   204          0 http://news.example/ - - no-type #1234 20260102000000000+1 - - -",
 		},
 		{
-			"an answer whose start was forgotten",
+			"a response without a start",
 			crawllog.Entry{Logged: at("01:02:03.004"), Status: 200, URI: "http://news.example/", Digest: digest.Of(nil)},
 			"2026-01-02T01:02:03.004Z   200          0 http://news.example/ - - no-type #000 20260102010203004+1 " + emptySum + " - -",
 		},
 		{
-			"more than ten gigabytes move the columns",
+			"a size of more than ten gigabytes",
 			crawllog.Entry{Logged: at("00:00:00"), Status: 200, Size: 12_345_678_901, URI: "http://a.example/", Worker: 99, Started: at("00:00:00"), Took: time.Hour},
 			"2026-01-02T00:00:00.000Z   200 12345678901 http://a.example/ - - no-type #099 20260102000000000+3600000 - - -",
 		},
 		{
-			"a time of another zone",
+			"a time in another zone",
 			crawllog.Entry{Logged: at("12:00:00").In(time.FixedZone("east", 7200)), Size: -1, URI: "http://a.example/"},
 			"2026-01-02T12:00:00.000Z     0          - http://a.example/ - - unknown #000 - - - -",
 		},
 		{
-			"a deep path",
+			"a long hop path",
 			crawllog.Entry{Logged: at("00:00:00"), Size: -1, URI: "http://a.example/", Hops: uri.HopPath(strings.Repeat("L", 62))},
 			"2026-01-02T00:00:00.000Z     0          - http://a.example/ 12+" + strings.Repeat("L", 50) + " - unknown #000 - - - -",
 		},
@@ -102,13 +103,13 @@ func TestThirteenthColumn(t *testing.T) {
 		want  string
 	}{
 		{"nothing known is an empty object", nil, `{}`},
-		{"all empty is an empty object", &crawllog.Extra{}, `{}`},
+		{"all fields empty is an empty object", &crawllog.Extra{}, `{}`},
 		{
 			"a capture", &crawllog.Extra{WARCFile: "a-0001.warc.gz", ContentSize: 1534},
 			`{"warcFilename":"a-0001.warc.gz","warcFileOffset":0,"contentSize":1534}`,
 		},
 		{
-			"a revisit, and why the next visit is when it is",
+			"a revisit with the reason of the wait",
 			&crawllog.Extra{
 				WARCFile: "a b.warc.gz", WARCOffset: 812, RevisitRefersToURI: "http://news.example/", RevisitRefersToDate: "2026-01-01T00:00:00Z",
 				RevisitProfile: "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest", ContentState: "unchanged", ChangeReason: "same digest",
@@ -120,7 +121,7 @@ func TestThirteenthColumn(t *testing.T) {
 				`"waitReason":"unchanged:\u002012h\u0020×\u00201.5\u0020=\u002018h","due":"2026-01-02T18:00:00.000Z"}`,
 		},
 		{
-			"a misfortune in strange letters", &crawllog.Extra{Misfortune: "a \"\\\n\u00a0\U000e0001\xff"},
+			"a misfortune with unusual characters", &crawllog.Extra{Misfortune: "a \"\\\n\u00a0\U000e0001\xff"},
 			`{"misfortune":"a\u0020\"\\\u000A\u00A0\uDB40\uDC01` + "\ufffd" + `"}`,
 		},
 	} {
@@ -145,21 +146,21 @@ func TestNothingBreaksTheColumns(t *testing.T) {
 	}{
 		{"blanks in a URI are escaped", crawllog.Entry{URI: "http://a.example/b c\n"}, 3, "http://a.example/b%20c%0A"},
 		{"a URI is ASCII", crawllog.Entry{URI: "http://a.example/ü\xff"}, 3, "http://a.example/%C3%BC%FF"},
-		{"so is via", crawllog.Entry{Via: "x y"}, 5, "x%20y"},
-		{"and the seed", crawllog.Entry{Seed: "my seed"}, 10, "my%20seed"},
+		{"via is one word", crawllog.Entry{Via: "x y"}, 5, "x%20y"},
+		{"the seed is one word", crawllog.Entry{Seed: "my seed"}, 10, "my%20seed"},
 		{"unknown hops are question marks", crawllog.Entry{Hops: "Lx L+"}, 4, "L??L?"},
 		{"a type is cut at a comma", crawllog.Entry{MIME: "text/html,text/plain"}, 6, "text/html"},
 		{"a type is cut at a tab", crawllog.Entry{MIME: "text/html\tx"}, 6, "text/html"},
-		{"a type that begins with a blank is none", crawllog.Entry{MIME: " text/html"}, 6, "unknown"},
-		{"a type that begins with a semicolon is none", crawllog.Entry{MIME: ";q=1", Status: 200}, 6, "no-type"},
+		{"a type that begins with a blank is dropped", crawllog.Entry{MIME: " text/html"}, 6, "unknown"},
+		{"a type that begins with a semicolon is dropped", crawllog.Entry{MIME: ";q=1", Status: 200}, 6, "no-type"},
 		{"a dash is no type", crawllog.Entry{MIME: "-", Status: 200}, 6, "no-type"},
-		{"strange letters in a type are replaced", crawllog.Entry{MIME: "te\x01t/ü"}, 6, "te_t/__"},
+		{"unusual characters in a type are replaced", crawllog.Entry{MIME: "te\x01t/ü"}, 6, "te_t/__"},
 		{"a very long type is cut", crawllog.Entry{MIME: strings.Repeat("a", 500)}, 6, strings.Repeat("a", 129)},
 		{"blanks and commas in annotations are replaced", crawllog.Entry{Annotations: []string{"err=no route, sorry"}}, 11, "err=no_route;_sorry"},
-		{"all kinds of blanks", crawllog.Entry{Annotations: []string{"a\u00a0b\u2028c\td\x00"}}, 11, "a_b_c_d_"},
+		{"all kinds of blanks are replaced", crawllog.Entry{Annotations: []string{"a\u00a0b\u2028c\td\x00"}}, 11, "a_b_c_d_"},
 		{"empty annotations are left out", crawllog.Entry{Annotations: []string{"", "-"}}, 11, "-"},
 		{"a long annotation is cut", crawllog.Entry{Annotations: []string{"err=" + strings.Repeat("ü", 500)}}, 11, "err=" + strings.Repeat("ü", 78)},
-		{"a stray duplicate is another word", crawllog.Entry{Annotations: []string{"near-Duplicate", "duplicate"}}, 11, "near-repeat,repeat"},
+		{"a stray duplicate is replaced", crawllog.Entry{Annotations: []string{"near-Duplicate", "duplicate"}}, 11, "near-repeat,repeat"},
 		{
 			"a misfortune cannot say duplicate",
 			crawllog.Entry{Annotations: []string{"err=duplicate:digest"}},
@@ -172,7 +173,7 @@ func TestNothingBreaksTheColumns(t *testing.T) {
 			11,
 			"duplicate:server-not-modified,duplicate:digest",
 		},
-		{"but not twice in one", crawllog.Entry{Annotations: []string{"duplicate:duplicate"}}, 11, "duplicate:repeat"},
+		{"a duplicate within a duplicate is replaced", crawllog.Entry{Annotations: []string{"duplicate:duplicate"}}, 11, "duplicate:repeat"},
 		{
 			"annotations are put in order",
 			crawllog.Entry{
@@ -180,13 +181,13 @@ func TestNothingBreaksTheColumns(t *testing.T) {
 					"content-size:12", "ip:192.0.2.1", "err=x", "dol:3", "launchTimestamp:20260101000000", "duplicate:digest",
 					"timeTrunc", "lenTrunc", "midFetchAbort", "unchanged",
 				},
-				Revisiting: &crawllog.Revisiting{Tries: 3, Wait: 24 * time.Hour, Visits: 1, Versions: 1, Overdue: -time.Second},
+				Schedule: &crawllog.Schedule{Tries: 3, Wait: 24 * time.Hour, Visits: 1, Versions: 1, Overdue: -time.Second},
 			},
 			11,
 			"unchanged,midFetchAbort,timeTrunc,lenTrunc,duplicate:digest,launchTimestamp:20260101000000,dol:3,err=x," +
 				"ip:192.0.2.1,content-size:12,3t,wt:24h0ms,1vis,1ver,ov:0ms",
 		},
-		{"counts are never negative", crawllog.Entry{Revisiting: &crawllog.Revisiting{Wait: -1, Visits: -1, Versions: -1}}, 11, "wt:0ms,0vis,0ver,ov:0ms"},
+		{"counts are never negative", crawllog.Entry{Schedule: &crawllog.Schedule{Wait: -1, Visits: -1, Versions: -1}}, 11, "wt:0ms,0vis,0ver,ov:0ms"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -204,18 +205,20 @@ func TestAppendToLeavesTheCallersAnnotationsAlone(t *testing.T) {
 	annotations := []string{"dol:1", "unchanged"}
 	crawllog.Entry{Annotations: annotations}.AppendTo(nil, false)
 	if annotations[0] != "dol:1" {
-		t.Errorf("annotations of the caller are %q now", annotations)
+		t.Errorf("AppendTo changed the annotations of the caller to %q", annotations)
 	}
 }
 
-// largest is an entry in which everything is as long as it can get, and URIs have n bytes.
+// largest returns an entry in which everything is as long as possible, and URIs have n bytes.
 func largest(n int) crawllog.Entry {
 	long := "http://a.example/" + strings.Repeat("u", n-len("http://a.example/"))
 	text := strings.Repeat("\u2028", 3000)
 	e := crawllog.Entry{
 		Logged: at("00:00:00"), Status: -1 << 63, Size: 1<<63 - 1, URI: long, Hops: uri.HopPath(strings.Repeat("L", 10_000)), Via: long,
 		MIME: strings.Repeat("m", 9999), Worker: 1<<63 - 1, Started: at("00:00:00"), Took: 1<<63 - 1, Digest: digest.Of(nil), Seed: long,
-		Revisiting: &crawllog.Revisiting{Tries: 1<<63 - 1, Wait: 1<<63 - 1, Visits: 1<<63 - 1, Versions: 1<<63 - 1, Overdue: 1<<63 - 1},
+		Schedule: &crawllog.Schedule{
+			Tries: 1<<63 - 1, Wait: 1<<63 - 1, Visits: 1<<63 - 1, Versions: 1<<63 - 1, Overdue: 1<<63 - 1,
+		},
 		Extra: &crawllog.Extra{
 			WARCFile: text, WARCOffset: 1<<63 - 1, ContentSize: 1<<63 - 1, RevisitRefersToURI: long, RevisitRefersToDate: "2026-01-01T00:00:00.000000Z",
 			RevisitProfile: "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest", ContentState: "unchanged", ChangeReason: text,
@@ -228,7 +231,7 @@ func largest(n int) crawllog.Entry {
 	return e
 }
 
-func TestALineHasABound(t *testing.T) {
+func TestALineHasAMaximumLength(t *testing.T) {
 	t.Parallel()
 	e := largest(300)
 	if n := len(e.AppendTo(nil, true)) + 1; n > 4096 {
@@ -242,10 +245,10 @@ func TestALineHasABound(t *testing.T) {
 		t.Errorf("the longest line has %d bytes, want at most %d", n, crawllog.MaxLine)
 	}
 	if strings.Count(line, e.URI) != 3 {
-		t.Error("URIs of a long line are not whole")
+		t.Error("a long line has incomplete URIs")
 	}
 	e.URI = strings.Repeat("ü", 99_999)
 	if got := strings.Fields(string(e.AppendTo(nil, true)))[3]; len(got) != uri.MaxLength {
-		t.Errorf("what cannot be a URI has %d bytes, want %d", len(got), uri.MaxLength)
+		t.Errorf("a text that is too long for a URI has %d bytes, want %d", len(got), uri.MaxLength)
 	}
 }

@@ -11,46 +11,46 @@ import (
 	"unicode/utf8"
 )
 
-// Extra is the thirteenth column. The names of the first six keys are Heritrix's and those of its deduplicator; what
-// is empty or zero is left out.
+// Extra is the thirteenth column. The first six keys have the names that Heritrix and its deduplicator use. Keys whose
+// values are empty or zero are left out.
 type Extra struct {
-	WARCFile            string // warcFilename: where the visit's main record is
+	WARCFile            string // warcFilename: the file with the main record of the visit
 	WARCOffset          int64  // warcFileOffset: of that record; written if there is a file
 	ContentSize         int64  // contentSize: bytes of head and body
 	RevisitRefersToURI  string // RevisitRefersToURI: target URI of the record that holds the payload
-	RevisitRefersToDate string // RevisitRefersToDate: its WARC-Date
+	RevisitRefersToDate string // RevisitRefersToDate: the WARC-Date of that record
 	RevisitProfile      string // RevisitProfile: the WARC-Profile of the revisit record
 
 	ContentState  string    // contentState: "unknown", "unchanged" or "changed"
-	ChangeReason  string    // changeReason: what the ChangeEvaluator says of it
+	ChangeReason  string    // changeReason: of the ChangeEvaluator
 	WaitEvaluator string    // waitEvaluator: the entry of the stack that decided
-	WaitReason    string    // waitReason: and why
-	Due           time.Time // due: of the next visit, UTC, to the millisecond
-	Misfortune    string    // misfortune: what the web did wrong
+	WaitReason    string    // waitReason: of the wait evaluator
+	Due           time.Time // due: time of the next visit, UTC, to the millisecond
+	Misfortune    string    // misfortune: what went wrong on the web
 
-	ChangesPerDay float64 // changesPerDay: that the evaluator expects of the URI
-	MissedShare   float64 // missedShare: of the versions of the coming wait
-	NewVersions   float64 // newVersions: that are thought to have come into being since the last judged visit
+	ChangesPerDay float64 // changesPerDay: expected for the URI
+	MissedShare   float64 // missedShare: expected share of the versions until the next visit that are missed
+	NewVersions   float64 // newVersions: estimated number since the last judged visit
 }
 
-// The bounds of texts in the JSON object, in bytes as written.
+// The maximum lengths of texts in the JSON object, in bytes as written.
 const (
 	maxName = 255 // a file name
 	maxText = 256 // a reason
 	maxURI  = 8192
 )
 
-// appendTo writes the object in a fixed order. Blanks are written as \u0020, so that the object is one word.
+// appendTo writes the object with its keys in a fixed order. Blanks become \u0020, so that the object is one word.
 func (x *Extra) appendTo(b []byte) []byte {
 	b = append(b, '{')
 	start := len(b)
 	if x == nil {
 		return append(b, '}')
 	}
-	text := func(key, value string, longest int) {
+	text := func(key, value string, maxLength int) {
 		if value != "" {
 			b = appendKey(b, start, key)
-			b = appendString(b, value, longest)
+			b = appendString(b, value, maxLength)
 		}
 	}
 	number := func(key string, value int64) {
@@ -99,11 +99,11 @@ func appendKey(b []byte, start int, key string) []byte {
 	return append(b, '"', ':')
 }
 
-// appendString writes a JSON string of at most longest bytes between its quotes, without blanks. Bytes that are not
+// appendString writes a JSON string without blanks, with at most maxLength bytes between its quotes. Bytes that are not
 // UTF-8 become U+FFFD.
-func appendString(b []byte, s string, longest int) []byte {
+func appendString(b []byte, s string, maxLength int) []byte {
 	b = append(b, '"')
-	end := len(b) + longest
+	end := len(b) + maxLength
 	for _, r := range s {
 		before := len(b)
 		switch {
@@ -129,7 +129,7 @@ func appendEscape(b []byte, r rune) []byte {
 	return append(b, '\\', 'u', upperHex[r>>12&15], upperHex[r>>8&15], upperHex[r>>4&15], upperHex[r&15])
 }
 
-// extraJSON is how the column is read. Keys of others are passed over.
+// extraJSON is the form in which the column is read. Other keys are ignored.
 type extraJSON struct {
 	WARCFile            string    `json:"warcFilename"`
 	WARCOffset          int64     `json:"warcFileOffset"`
@@ -149,7 +149,7 @@ type extraJSON struct {
 	NewVersions   float64 `json:"newVersions"`
 }
 
-// parseExtra reads the rest of a line after its twelfth column. Heritrix 1 has the name of a file there.
+// parseExtra reads the rest of a line after its twelfth column. Heritrix 1 writes the name of a file there.
 func parseExtra(s string) (*Extra, error) {
 	if s == "" || s == "-" {
 		return nil, nil
@@ -159,7 +159,7 @@ func parseExtra(s string) (*Extra, error) {
 	}
 	var x extraJSON
 	if err := json.Unmarshal([]byte(s), &x); err != nil {
-		return nil, fmt.Errorf("not the JSON object that is expected: %w", err)
+		return nil, fmt.Errorf("not a valid JSON object: %w", err)
 	}
 	x.Due = writable(x.Due)
 	if x == (extraJSON{}) {

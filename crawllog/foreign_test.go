@@ -16,16 +16,22 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "rewrite the golden files")
 
-// aMorning is a small crawl log with each kind of line.
+// aMorning returns a small crawl log with each kind of line.
 func aMorning() []crawllog.Entry {
 	const seed = "http://news.example/"
-	visit := func(clock string, status int, u string, hops uri.HopPath, via, mime string, took time.Duration) crawllog.Entry {
+	visit := func(
+		clock string, status int, u string, hops uri.HopPath, via, mime string, took time.Duration,
+	) crawllog.Entry {
 		e := crawllog.Entry{
-			Logged: at(clock), Status: status, Size: 1000, URI: u, Hops: hops, Via: via, MIME: mime, Worker: 1, Seed: seed, Took: took,
-			Digest: digest.Of([]byte(u)), Revisiting: &crawllog.Revisiting{Wait: 12 * time.Hour, Visits: 1, Versions: 1},
-			Extra: &crawllog.Extra{WARCFile: "a-0001.warc.gz", WARCOffset: 500, WaitEvaluator: "text", WaitReason: "first capture: initial 12h"},
+			Logged: at(clock), Status: status, Size: 1000, URI: u, Hops: hops, Via: via,
+			MIME: mime, Worker: 1, Seed: seed, Took: took,
+			Digest:   digest.Of([]byte(u)),
+			Schedule: &crawllog.Schedule{Wait: 12 * time.Hour, Visits: 1, Versions: 1},
+			Extra: &crawllog.Extra{
+				WARCFile: "a-0001.warc.gz", WARCOffset: 500, WaitEvaluator: "text", WaitReason: "first capture: initial 12h",
+			},
 		}
 		if status > 0 {
 			e.Started = e.Logged.Add(-took)
@@ -33,7 +39,7 @@ func aMorning() []crawllog.Entry {
 		return e
 	}
 	robots := visit("06:00:00", 200, "http://news.example/robots.txt", "P", seed, "text/plain", 40*time.Millisecond)
-	robots.Revisiting = nil
+	robots.Schedule = nil
 	front := visit("06:00:02", 200, seed, "", "", "text/html; charset=utf-8", 120*time.Millisecond)
 	article := visit("06:00:04", 200, "http://news.example/a?b=c,d", "L", seed, "text/html", 80*time.Millisecond)
 	image := visit("06:00:06", 200, "http://news.example/i.png", "LE", "http://news.example/a?b=c,d", "image/png", 0)
@@ -44,15 +50,15 @@ func aMorning() []crawllog.Entry {
 	broken := visit("06:00:12", 503, "http://news.example/busy", "L", seed, "text/html", 60*time.Millisecond)
 	dead := visit("06:00:14", -2, "http://down.example/", "L", seed, "", 0)
 	dead.Size, dead.Digest, dead.Annotations = -1, digest.Digest{}, []string{"err=connect: connection refused"}
-	dead.Revisiting.Tries, dead.Revisiting.Wait = 3, 4*time.Minute
+	dead.Schedule.Tries, dead.Schedule.Wait = 3, 4*time.Minute
 	dead.Extra = &crawllog.Extra{Misfortune: "connect: connection refused"}
 	forbidden := crawllog.Entry{
 		Logged: at("06:00:15"), Status: -9998, Size: -1, URI: "http://news.example/no", Hops: "L", Via: seed, Worker: 1, Seed: seed,
-		Annotations: []string{"robotExcluded"}, Revisiting: &crawllog.Revisiting{Wait: 7 * 24 * time.Hour},
+		Annotations: []string{"robotExcluded"}, Schedule: &crawllog.Schedule{Wait: 7 * 24 * time.Hour},
 	}
 	same := visit("18:00:00", 304, seed, "", "", "", 10*time.Millisecond)
 	same.Size, same.Annotations = 0, []string{crawllog.DuplicateNotModified, crawllog.Unchanged}
-	same.Revisiting = &crawllog.Revisiting{Wait: 18 * time.Hour, Visits: 2, Versions: 1, Overdue: 307 * time.Millisecond}
+	same.Schedule = &crawllog.Schedule{Wait: 18 * time.Hour, Visits: 2, Versions: 1, Overdue: 307 * time.Millisecond}
 	return []crawllog.Entry{robots, front, article, image, moved, gone, broken, dead, forbidden, same}
 }
 
@@ -88,7 +94,7 @@ func TestGoldenLogs(t *testing.T) {
 	}
 }
 
-// foreign finds a program of others, or skips the test without it.
+// foreign returns the path of an external program. Without it the test is skipped.
 func foreign(t *testing.T, name, debian string) string {
 	t.Helper()
 	path, err := exec.LookPath(name)
@@ -102,7 +108,7 @@ func foreign(t *testing.T, name, debian string) string {
 	return ""
 }
 
-// lnav runs the log viewer without a screen, with our format in a configuration folder of its own.
+// lnav runs the log viewer without a screen, with our format in its own configuration folder.
 func lnav(t *testing.T, args ...string) string {
 	t.Helper()
 	program := foreign(t, "lnav", "lnav")
@@ -127,7 +133,7 @@ func lnav(t *testing.T, args ...string) string {
 	return string(out)
 }
 
-// lnav checks the format's samples and their levels too.
+// TestLnavAcceptsOurFormat has lnav check the format, its samples and their levels.
 func TestLnavAcceptsOurFormat(t *testing.T) {
 	t.Parallel()
 	if out := lnav(t, "-C"); strings.Contains(out, "error") || strings.Contains(out, "warning") {
@@ -168,7 +174,7 @@ error,3,1000
 	}
 }
 
-// The one-liners that people use on crawl logs.
+// TestAwkCountsOurLog runs one-liners that people use on crawl logs.
 func TestAwkCountsOurLog(t *testing.T) {
 	t.Parallel()
 	awk := foreign(t, "awk", "mawk")

@@ -12,7 +12,8 @@ import (
 	"testing"
 )
 
-// A disk that fills up in the middle of a line is played by a limit of file size, in a process of its own.
+// TestFullDiskLeavesWholeLines simulates a disk that fills up in the middle of a line by a limit of the file size, in a
+// process of its own.
 func TestFullDiskLeavesWholeLines(t *testing.T) {
 	t.Parallel()
 	const variable = "CRAWLLOG_TEST_FULL_DISK"
@@ -54,6 +55,6 @@ func TestFullDiskLeavesWholeLines(t *testing.T) {
 	}
 	write(t, w, numbered(3, 0))
 	if got := numbersIn(t, path); got != "1 3" {
-		t.Fatalf("lines %s once there is room again, want 1 3", got)
+		t.Fatalf("lines %s after space was freed, want 1 3", got)
 	}
 }

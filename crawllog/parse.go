@@ -26,38 +26,40 @@ const (
 	columnDigest
 	columnSeed
 	columnAnnotations
-	columns // how many there always are
+	columns // the number of required columns
 
 	columnExtra = columns
 )
 
 const (
-	maxLostHops  = 10_000 // a longer path than any crawl has
-	fetchDigits  = 17
-	shownInError = 60
+	maxHops     = 10_000 // longer than any path of a crawl
+	fetchDigits = 17
+	maxQuoted   = 60 // bytes of a column in an error
 )
 
 var columnNames = [...]string{
-	"time", "status", "size", "URI", "hop path", "via", "MIME type", "worker", "fetch", "digest", "seed", "annotations", "extra",
+	"time", "status", "size", "URI", "hop path", "via", "MIME type", "worker", "fetch", "digest", "seed", "annotations",
+	"extra",
 }
 
-// Parse reads a line, with or without its line end: one of ours, or one of Heritrix's with 12 columns or 13. What is
-// abbreviated stays so: of a long hop path the hops left out come back as question marks, and the MIME type is without
-// parameters; "no-type" and "unknown" come back empty. Thirteenth columns of others are read as far as their keys are
-// known. Errors name the column.
+// Parse reads a line of 12 or 13 columns, with or without its line end, as this package and Heritrix write it. Hops
+// that were left out of a long path become question marks. The MIME type has no parameters; "no-type" and "unknown"
+// become empty. In a thirteenth column of other programs, unknown keys are ignored. Errors name the column.
 func Parse(line string) (Entry, error) {
 	fields, rest := split(strings.TrimRight(line, "\r\n"))
 	if len(fields) == columns-1 && strings.HasSuffix(strings.TrimRight(line, "\r\n"), " ") {
-		fields = append(fields, "-") // early Heritrix 3 leaves the annotations empty
+		fields = append(fields, "-") // early versions of Heritrix 3 leave the annotations empty
 	}
 	if len(fields) < columns {
 		return Entry{}, fmt.Errorf("crawl log line %.60q: %d columns, want 12 or 13", line, len(fields))
 	}
-	e := Entry{URI: dashed(fields[columnURI]), Via: dashed(fields[columnVia]), Seed: dashed(fields[columnSeed])}
+	e := Entry{
+		URI: withoutDash(fields[columnURI]), Via: withoutDash(fields[columnVia]), Seed: withoutDash(fields[columnSeed]),
+	}
 	if mime := fields[columnMIME]; !isNoType(mime) {
 		e.MIME = mime
 	}
-	e.Annotations, e.Revisiting = parseAnnotations(fields[columnAnnotations])
+	e.Annotations, e.Schedule = parseAnnotations(fields[columnAnnotations])
 	fields = append(fields, rest)
 	for column, read := range readers {
 		if read == nil {
@@ -71,7 +73,7 @@ func Parse(line string) (Entry, error) {
 	return e, nil
 }
 
-// readers are of the columns that can be wrong.
+// readers read the columns that can be invalid.
 var readers = [...]func(*Entry, string) error{
 	columnTime:   readTime,
 	columnStatus: readStatus,
@@ -83,7 +85,7 @@ var readers = [...]func(*Entry, string) error{
 	columnExtra:  readExtra,
 }
 
-// split gives up to 12 columns and what stands after them.
+// split returns up to 12 columns and the rest of the line.
 func split(line string) ([]string, string) {
 	fields := make([]string, 0, columns+1)
 	for len(fields) < columns {
@@ -99,13 +101,13 @@ func split(line string) ([]string, string) {
 }
 
 func quoted(s string) string {
-	if len(s) > shownInError {
-		return strconv.Quote(s[:shownInError]) + "…"
+	if len(s) > maxQuoted {
+		return strconv.Quote(s[:maxQuoted]) + "…"
 	}
 	return strconv.Quote(s)
 }
 
-func dashed(s string) string {
+func withoutDash(s string) string {
 	if s == "-" {
 		return ""
 	}
@@ -156,21 +158,21 @@ func readHops(e *Entry, s string) error {
 	if s == "-" {
 		return nil
 	}
-	lost := 0
+	omitted := 0
 	letters := s
 	if number, rest, ok := strings.Cut(s, "+"); ok {
 		n, err := strconv.ParseUint(number, 10, 32)
-		if err != nil || n > maxLostHops {
+		if err != nil || n > maxHops {
 			return errHops
 		}
-		lost, letters = int(n), rest
+		omitted, letters = int(n), rest
 	}
 	for i := range len(letters) {
-		if c := letters[i]; c != lostHop && (c < 'A' || c > 'Z') {
+		if c := letters[i]; c != unknownHop && (c < 'A' || c > 'Z') {
 			return errHops
 		}
 	}
-	e.Hops = uri.HopPath(strings.Repeat(string(lostHop), lost) + letters)
+	e.Hops = uri.HopPath(strings.Repeat(string(unknownHop), omitted) + letters)
 	return nil
 }
 
@@ -227,8 +229,9 @@ func readExtra(e *Entry, s string) error {
 	return err
 }
 
-// parseAnnotations separates those of the adaptive schedule. They count as such only if all four stand at the end.
-func parseAnnotations(s string) ([]string, *Revisiting) {
+// parseAnnotations separates the annotations of the adaptive schedule from the others. They are recognised only if all
+// four are at the end.
+func parseAnnotations(s string) ([]string, *Schedule) {
 	var list []string
 	for a := range strings.SplitSeq(s, ",") {
 		if a != "" && a != "-" {
@@ -239,7 +242,7 @@ func parseAnnotations(s string) ([]string, *Revisiting) {
 	if n < 4 {
 		return list, nil
 	}
-	r := Revisiting{Tries: 1}
+	r := Schedule{Tries: 1}
 	var ok [4]bool
 	r.Wait, ok[0] = prefixedDuration(list[n-4], "wt:")
 	r.Visits, ok[1] = suffixedNumber(list[n-3], "vis")
@@ -260,7 +263,8 @@ func parseAnnotations(s string) ([]string, *Revisiting) {
 	return list, &r
 }
 
-// prefixedDuration takes only what would be written again in the same way, and so does suffixedNumber.
+// prefixedDuration reads a duration behind a prefix. Like suffixedNumber it accepts only the form that this package
+// writes.
 func prefixedDuration(s, prefix string) (time.Duration, bool) {
 	text, ok := strings.CutPrefix(s, prefix)
 	if !ok {

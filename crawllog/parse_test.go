@@ -18,7 +18,7 @@ func TestParseReadsOurOwnLines(t *testing.T) {
 	full := unchanged()
 	full.MIME, full.Took = "text/html", 121*time.Millisecond
 	full.Annotations = []string{crawllog.Unchanged, crawllog.DuplicateDigest, "dol:3"}
-	full.Revisiting.Tries = 4
+	full.Schedule.Tries = 4
 	full.Extra = &crawllog.Extra{
 		WARCFile: "a b.warc.gz", WARCOffset: 812, ContentSize: 99, RevisitRefersToURI: "http://news.example/", RevisitRefersToDate: "2026-01-01T00:00:00Z",
 		RevisitProfile: "p", ContentState: "unchanged", ChangeReason: "same digest", WaitEvaluator: "text",
@@ -73,8 +73,11 @@ func TestParseReadsTheLinesOfHeritrix(t *testing.T) {
 		{
 			Logged: when, Status: 200, Size: 77, URI: "http://news.example/ar", Hops: "L", Via: "http://news.example/", MIME: "text/html", Worker: 2,
 			Started: began, Took: 10 * time.Millisecond, Digest: digest.Of(nil), Annotations: []string{"unchanged"},
-			Revisiting: &crawllog.Revisiting{Tries: 2, Wait: 36 * time.Hour, Visits: 3, Versions: 1, Overdue: 4*time.Minute + 12*time.Second + 307*time.Millisecond},
-			Extra:      &crawllog.Extra{WARCFile: "OLD-0001.warc.gz"},
+			Schedule: &crawllog.Schedule{
+				Tries: 2, Wait: 36 * time.Hour, Visits: 3, Versions: 1,
+				Overdue: 4*time.Minute + 12*time.Second + 307*time.Millisecond,
+			},
+			Extra: &crawllog.Extra{WARCFile: "OLD-0001.warc.gz"},
 		},
 		{Logged: when, Status: -5000, Size: -1, URI: "http://other.example/", Hops: "LX", Via: "http://news.example/", Worker: 2},
 		{Logged: when, Status: -9998, Size: -1, URI: "http://news.example/no", Hops: "L", Via: "http://news.example/", Worker: -1, Seed: "my-tag"},
@@ -97,14 +100,14 @@ func TestAnnotationsThatOnlyLookLikeASchedule(t *testing.T) {
 		"wt:0ms,-1vis,1ver,ov:0ms,ov:0ms", // twice
 	} {
 		e := unchanged()
-		e.Revisiting, e.Annotations = nil, nil
+		e.Schedule, e.Annotations = nil, nil
 		line := strings.TrimSuffix(string(e.AppendTo(nil, false)), "-") + annotations
 		got, err := crawllog.Parse(line)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got.Revisiting != nil || strings.Join(got.Annotations, ",") != annotations {
-			t.Errorf("%s is read as %q and %+v", annotations, got.Annotations, got.Revisiting)
+		if got.Schedule != nil || strings.Join(got.Annotations, ",") != annotations {
+			t.Errorf("%s is read as %q and %+v", annotations, got.Annotations, got.Schedule)
 		}
 	}
 }
@@ -122,17 +125,17 @@ func TestErrorsNameTheColumn(t *testing.T) {
 		{"no status", 2, "OK", `crawl log line, column 2 (status) "OK": not a number`},
 		{"a negative size", 3, "-5", `crawl log line, column 3 (size) "-5": neither "-" nor a number of bytes`},
 		{"a path in small letters", 5, "ll", `crawl log line, column 5 (hop path) "ll": neither "-" nor letters A to Z, with a number and a plus before them if abbreviated`},
-		{"a path of billions", 5, "4000000000+L", `column 5 (hop path)`},
+		{"a path of billions of hops", 5, "4000000000+L", `column 5 (hop path)`},
 		{"a worker without #", 8, "001", `crawl log line, column 8 (worker) "001": neither "-" nor "#" and a number`},
 		{"a worker without number", 8, "#", `column 8 (worker)`},
 		{"a semicolon in the fetch column", 9, "20260102030405555;121", `column 9 (fetch)`},
-		{"14 digits only", 9, "20260102030405+121", `column 9 (fetch)`},
-		{"a month too many", 9, "20261302030405555+121", `column 9 (fetch)`},
-		{"no end of duration", 9, "20260102030405555+99999999999999", `column 9 (fetch)`},
+		{"only 14 digits", 9, "20260102030405+121", `column 9 (fetch)`},
+		{"month 13", 9, "20261302030405555+121", `column 9 (fetch)`},
+		{"a duration that is too long", 9, "20260102030405555+99999999999999", `column 9 (fetch)`},
 		{"another digest", 10, "md5:abc", `column 10 (digest) "md5:abc": digest "md5:abc": want sha1:`},
 		{"broken JSON", 13, `{"warcFilename":`, `column 13 (extra)`},
-		{"a number for a name", 13, `{"warcFilename":1}`, `column 13 (extra)`},
-		{"a long text is shown in part", 2, strings.Repeat("x", 1000), `column 2 (status) "` + strings.Repeat("x", 60) + `"…: not a number`},
+		{"a number instead of a name", 13, `{"warcFilename":1}`, `column 13 (extra)`},
+		{"a long text is quoted in part", 2, strings.Repeat("x", 1000), `column 2 (status) "` + strings.Repeat("x", 60) + `"…: not a number`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -171,18 +174,27 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// What is appended can be read, and reads as what is appended again.
+// FuzzAppendTo checks that each line that is written can be read, and is written again in the same way.
 func FuzzAppendTo(f *testing.F) {
 	f.Add(int64(0), 200, int64(1), "http://a.example/", "L", "text/html", 1, int64(5), "unchanged,duplicate x", "why not", true)
 	f.Add(int64(-1), -2, int64(-1), "", "", "", -1, int64(-5), "", "", false)
-	f.Fuzz(func(t *testing.T, when int64, status int, size int64, u, hops, mime string, worker int, took int64, annotations, text string, scheduled bool) {
+	f.Fuzz(func(
+		t *testing.T, when int64, status int, size int64, u, hops, mime string, worker int, took int64,
+		annotations, text string, scheduled bool,
+	) {
 		e := crawllog.Entry{
-			Logged: time.UnixMilli(when), Status: status, Size: size, URI: u, Hops: uri.HopPath(hops), Via: text, MIME: mime, Worker: worker,
-			Started: time.UnixMilli(when >> 1), Took: time.Duration(took), Seed: mime, Annotations: strings.Split(annotations, ","),
-			Extra: &crawllog.Extra{WARCFile: text, WARCOffset: took, RevisitRefersToURI: u, WaitReason: annotations, Due: time.UnixMilli(took), Misfortune: mime},
+			Logged: time.UnixMilli(when), Status: status, Size: size, URI: u, Hops: uri.HopPath(hops), Via: text,
+			MIME: mime, Worker: worker, Started: time.UnixMilli(when >> 1), Took: time.Duration(took), Seed: mime,
+			Annotations: strings.Split(annotations, ","),
+			Extra: &crawllog.Extra{
+				WARCFile: text, WARCOffset: took, RevisitRefersToURI: u, WaitReason: annotations,
+				Due: time.UnixMilli(took), Misfortune: mime,
+			},
 		}
 		if scheduled {
-			e.Revisiting = &crawllog.Revisiting{Tries: status, Wait: time.Duration(size), Visits: worker, Versions: status, Overdue: time.Duration(took)}
+			e.Schedule = &crawllog.Schedule{
+				Tries: status, Wait: time.Duration(size), Visits: worker, Versions: status, Overdue: time.Duration(took),
+			}
 		}
 		line := string(e.AppendTo(nil, true))
 		if got := strings.Fields(line); len(got) != 13 {

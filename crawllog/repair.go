@@ -10,28 +10,29 @@ import (
 
 var errForeign = errors.New("does not begin like a crawl log; move it away or choose another path")
 
-// repair cuts f, which has size bytes, back to its last line end and says how much was cut.
-func repair(f *os.File, size int64) (int64, error) {
+// repair cuts f, which has size bytes, back to its last line end.
+func repair(f *os.File, size int64) error {
 	if size == 0 {
-		return 0, nil
+		return nil
 	}
 	if err := checkBeginning(f, size); err != nil {
-		return 0, err
+		return err
 	}
 	end, err := lastLineEnd(f, size)
 	if err != nil {
-		return 0, fmt.Errorf("look for the last line: %w", err)
+		return fmt.Errorf("look for the last line: %w", err)
 	}
 	if end == size {
-		return 0, nil
+		return nil
 	}
 	if err := f.Truncate(end); err != nil {
-		return 0, fmt.Errorf("cut unfinished line: %w", err)
+		return fmt.Errorf("cut off the unfinished line: %w", err)
 	}
-	return size - end, f.Sync()
+	return f.Sync()
 }
 
-// checkBeginning protects files of others: a log begins with a time. After a loss of power there may be zeros.
+// checkBeginning returns an error unless the file begins with a time, as a log does. It protects other files. After a
+// power failure there may be zeros.
 func checkBeginning(f *os.File, size int64) error {
 	b := make([]byte, min(size, int64(len(timeLayout))))
 	if _, err := f.ReadAt(b, 0); err != nil {
@@ -47,7 +48,7 @@ func checkBeginning(f *os.File, size int64) error {
 	return nil
 }
 
-// lastLineEnd is the offset after the last line end, 0 if there is none.
+// lastLineEnd returns the offset behind the last line end, or 0 if there is none.
 func lastLineEnd(f io.ReaderAt, size int64) (int64, error) {
 	block := make([]byte, MaxLine)
 	for end := size; end > 0; {

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// TestLinesThatWaitAreWrittenTogether keeps the file busy until all wait, and then lets the write go well or fail.
+// TestLinesThatWaitAreWrittenTogether keeps the file busy until all goroutines wait. Then the write succeeds or fails.
 func TestLinesThatWaitAreWrittenTogether(t *testing.T) {
 	t.Parallel()
 	for _, fails := range []bool{false, true} {

@@ -8,12 +8,14 @@ import (
 	"runtime"
 	"sync"
 	"time"
+
+	"github.com/arcrawl/arcrawl/internal/atomicfile"
 )
 
-// lookEvery is how often, by the clock of the entries, a Writer looks whether its path leads elsewhere by now.
-const lookEvery = time.Second
+// checkInterval is how often a Writer checks whether its path still names its file, by the clock of the entries.
+const checkInterval = time.Second
 
-// Writer appends entries to a crawl log. It is safe for use by many goroutines. There should be one for a file.
+// Writer appends entries to a crawl log. Several goroutines may use it at once. A file should have one Writer only.
 type Writer struct {
 	path  string
 	extra bool
@@ -21,27 +23,28 @@ type Writer struct {
 	mu      sync.Mutex  // guards the fields below; held while lines are written, so that they stay whole
 	file    *os.File    // nil once closed
 	info    os.FileInfo // of file
-	looked  time.Time   // when path was last compared with info; an entry's time
-	torn    int64
-	damaged bool // what failed to be written may stand at the end of file
+	checked time.Time   // when path was last compared with info; the time of an entry
+	damaged bool        // part of a failed write may be at the end of the file
 
-	gate      sync.Mutex // guards what follows; taken while mu is held, never the other way round
-	gathering *lines     // nil when nobody waits
+	gate      sync.Mutex // guards the fields below; may be locked while mu is held, but not the other way round
+	gathering *lines     // nil if no goroutine waits
 	spare     []byte     // memory for the next lines
 }
 
-// lines are those of several entries, which are written together by the first who can: one write for many costs a fraction of one for each.
+// lines are lines of several entries. The first goroutine that can writes them all, because one write for many lines
+// costs much less than one for each.
 type lines struct {
 	text   []byte
 	logged time.Time // of the first entry
 
-	done bool // guarded by the Writer's mu, as what follows
+	// The fields below are guarded by the mu of the Writer.
+	done bool
 	err  error
 }
 
-// Open opens the log at path for appending, and creates it if there is none. With extra, lines have the thirteenth
-// column. A last line without line end, which a crash can leave behind, is cut away; [Writer.Torn] says how much that
-// was. A file that is no crawl log is refused and stays as it is.
+// Open opens the log at path for appending, and creates it if it does not exist. With extra, lines have the thirteenth
+// column. Open cuts off a last line without a line end, which a crash can leave behind. It refuses a file that is not a
+// crawl log, and leaves it as it is.
 func Open(path string, extra bool) (*Writer, error) {
 	w := &Writer{path: path, extra: extra}
 	if err := w.open(); err != nil {
@@ -50,7 +53,7 @@ func Open(path string, extra bool) (*Writer, error) {
 	return w, nil
 }
 
-// open sets file and what belongs to it, or leaves everything as it is.
+// open opens path and replaces file and its state. On an error it changes nothing.
 func (w *Writer) open() error {
 	_, err := os.Stat(w.path)
 	created := errors.Is(err, os.ErrNotExist)
@@ -62,39 +65,30 @@ func (w *Writer) open() error {
 	if err == nil && !info.Mode().IsRegular() {
 		err = errors.New("not a regular file")
 	}
-	var torn int64
 	if err == nil {
-		torn, err = repair(f, info.Size())
+		err = repair(f, info.Size())
 	}
 	if err == nil && created {
-		err = syncFolder(filepath.Dir(w.path))
+		err = atomicfile.SyncDir(filepath.Dir(w.path))
 	}
 	if err != nil {
 		return errors.Join(fmt.Errorf("open crawl log %s: %w", w.path, err), f.Close())
 	}
 	w.file, w.info, w.damaged = f, info, false
-	w.torn += torn
 	return nil
 }
 
-// Torn is how many bytes of unfinished lines were cut away when the log was opened and reopened.
-func (w *Writer) Torn() int64 {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.torn
-}
-
-// Write appends the line of e. On an error the line is not in the log; the error is of the disk or the folder, never of
-// the entry. If the file was renamed or removed, at the latest an entry logged a second later goes to a new one. The
-// line survives a crash of the process; for a loss of power, see [Writer.Sync].
+// Write appends the line of e. On an error the line is not in the log. Errors come from the disk or the folder, never
+// from the entry. If the file was renamed or removed, entries that are logged a second later or more go to a new one.
+// The line survives a crash of the process. To survive a power failure it needs [Writer.Sync].
 func (w *Writer) Write(e Entry) error {
 	l := w.gather(e)
-	runtime.Gosched() // so that others who are about to write can come along
+	runtime.Gosched() // so that other goroutines can add their lines
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if !l.done {
 		w.gate.Lock()
-		w.gathering = nil // whoever comes now is too late for these
+		w.gathering = nil // from now on, lines are added to the next group
 		w.gate.Unlock()
 		l.done, l.err = true, w.write(l)
 		w.gate.Lock()
@@ -104,7 +98,7 @@ func (w *Writer) Write(e Entry) error {
 	return l.err
 }
 
-// gather adds the line of an entry to those that are written next.
+// gather adds the line of an entry to the lines that are written next.
 func (w *Writer) gather(e Entry) *lines {
 	w.gate.Lock()
 	defer w.gate.Unlock()
@@ -117,19 +111,19 @@ func (w *Writer) gather(e Entry) *lines {
 	return l
 }
 
-// write writes lines, all or none. The lock is held, as for what follows.
+// write writes all lines or none. Like the methods that it calls, it requires that mu is held.
 func (w *Writer) write(l *lines) error {
 	if w.file == nil {
 		return fmt.Errorf("write crawl log %s: %w", w.path, os.ErrClosed)
 	}
-	if l.logged.Sub(w.looked).Abs() >= lookEvery { // also if the clock was set back
-		if err := w.look(); err != nil {
+	if l.logged.Sub(w.checked).Abs() >= checkInterval { // also if the clock was set back
+		if err := w.checkPath(); err != nil {
 			return err
 		}
-		w.looked = l.logged
+		w.checked = l.logged
 	}
 	if w.damaged {
-		if err := w.mend(); err != nil {
+		if err := w.repair(); err != nil {
 			return err
 		}
 	}
@@ -145,21 +139,21 @@ func (w *Writer) write(l *lines) error {
 	return err
 }
 
-// undo cuts off what a failed write left.
+// undo cuts off the n bytes that a failed write left.
 func (w *Writer) undo(n int64) error {
 	info, err := w.file.Stat()
 	if err == nil {
 		err = w.file.Truncate(max(info.Size()-n, 0))
 	}
 	if err != nil {
-		return fmt.Errorf("cut unwritten lines from crawl log %s: %w", w.path, err)
+		return fmt.Errorf("cut off unwritten lines from crawl log %s: %w", w.path, err)
 	}
 	w.damaged = false
 	return nil
 }
 
-// look begins a new file if path does not lead to ours any more.
-func (w *Writer) look() error {
+// checkPath begins a new file if path no longer names the present one.
+func (w *Writer) checkPath() error {
 	info, err := os.Stat(w.path)
 	if err == nil && os.SameFile(info, w.info) {
 		return nil
@@ -170,20 +164,20 @@ func (w *Writer) look() error {
 	return w.swap()
 }
 
-// mend cuts off half a line at the end of the file.
-func (w *Writer) mend() error {
+// repair cuts off an unfinished line at the end of the file.
+func (w *Writer) repair() error {
 	info, err := w.file.Stat()
 	if err == nil {
-		_, err = repair(w.file, info.Size())
+		err = repair(w.file, info.Size())
 	}
 	if err != nil {
-		return fmt.Errorf("cut unfinished line from crawl log %s: %w", w.path, err)
+		return fmt.Errorf("cut off an unfinished line from crawl log %s: %w", w.path, err)
 	}
 	w.damaged = false
 	return nil
 }
 
-// Reopen opens the path anew, as after a rotation. If that fails the writer goes on with the file that it has.
+// Reopen opens the path again, as after a rotation. If that fails, the writer continues with the file that it has.
 func (w *Writer) Reopen() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -193,11 +187,11 @@ func (w *Writer) Reopen() error {
 	return w.swap()
 }
 
-// swap opens path and only then lets go of the old file, which is made safe before, as Sync will not reach it any more.
+// swap opens path, and then syncs and closes the old file. Sync would not reach the old file any more.
 func (w *Writer) swap() error {
 	var unfinished error
 	if w.damaged {
-		unfinished = w.mend()
+		unfinished = w.repair()
 	}
 	old := w.file
 	if err := w.open(); err != nil {
@@ -209,7 +203,7 @@ func (w *Writer) swap() error {
 	return nil
 }
 
-// Sync makes all lines written so far safe against a loss of power. Writers do not wait for it.
+// Sync makes all lines that were written survive a power failure. Other methods do not wait for it.
 func (w *Writer) Sync() error {
 	w.mu.Lock()
 	f := w.file
@@ -219,12 +213,12 @@ func (w *Writer) Sync() error {
 	}
 	err := f.Sync()
 	if err == nil || errors.Is(err, os.ErrClosed) {
-		return nil // closed meanwhile by swap or Close, and both sync before
+		return nil // swap or Close closed the file meanwhile, and both sync it before
 	}
 	return fmt.Errorf("sync crawl log: %w", err)
 }
 
-// Close makes all lines safe and closes the log. A closed Writer cannot be used again.
+// Close syncs all lines and closes the log. A closed Writer cannot be used again.
 func (w *Writer) Close() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -237,12 +231,4 @@ func (w *Writer) Close() error {
 		return fmt.Errorf("close crawl log: %w", err)
 	}
 	return nil
-}
-
-func syncFolder(path string) error {
-	d, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
 }

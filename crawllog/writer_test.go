@@ -29,7 +29,7 @@ func open(t *testing.T, path string) *crawllog.Writer {
 	return w
 }
 
-// numbered is a visit to a URI with a number, logged some time after the test day began.
+// numbered returns a visit to a URI with a number, logged some time after the test day began.
 func numbered(n int, after time.Duration) crawllog.Entry {
 	e := unchanged()
 	e.URI = fmt.Sprintf("http://news.example/%d", n)
@@ -46,7 +46,7 @@ func write(t *testing.T, w *crawllog.Writer, es ...crawllog.Entry) {
 	}
 }
 
-// numbersIn reads a log that must consist of whole lines, and gives the numbers of its URIs.
+// numbersIn reads a log that must consist of whole lines, and returns the numbers of its URIs.
 func numbersIn(t *testing.T, path string) string {
 	t.Helper()
 	text, err := os.ReadFile(path)
@@ -71,7 +71,7 @@ func rename(t *testing.T, from, to string) {
 	}
 }
 
-func TestWriterAppendsToWhatIsThere(t *testing.T) {
+func TestWriterAppendsToAnExistingLog(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "crawl.log")
 	for n := range 3 {
@@ -80,16 +80,14 @@ func TestWriterAppendsToWhatIsThere(t *testing.T) {
 		if err := errors.Join(w.Sync(), w.Close()); err != nil {
 			t.Fatal(err)
 		}
-		if w.Torn() != 0 {
-			t.Errorf("%d bytes were torn", w.Torn())
-		}
 	}
 	if got := numbersIn(t, path); got != "0 1 2" {
 		t.Errorf("lines %s, want 0 1 2", got)
 	}
 }
 
-// Two writers on one file, as two processes would be: only a line written in one piece stays whole.
+// TestEachLineIsOneWrite has two writers on one file, as two processes would be. Only lines that are written with a
+// single write stay whole.
 func TestEachLineIsOneWrite(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "crawl.log")
@@ -137,7 +135,7 @@ func TestRenamedFileIsLeftWithinASecond(t *testing.T) {
 	}
 }
 
-func TestRenamedFileIsLeftThoughTheClockWasSetBack(t *testing.T) {
+func TestRenamedFileIsLeftEvenIfTheClockWasSetBack(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "crawl.log")
 	w := open(t, path)
@@ -149,7 +147,7 @@ func TestRenamedFileIsLeftThoughTheClockWasSetBack(t *testing.T) {
 	}
 }
 
-func TestRemovedFileIsBegunAnew(t *testing.T) {
+func TestRemovedFileIsCreatedAgain(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "crawl.log")
 	w := open(t, path)
@@ -223,12 +221,12 @@ func TestRotationUnderLoadLosesNoLine(t *testing.T) {
 	}
 	for n := range writers * each {
 		if seen[fmt.Sprint(n)] != 1 {
-			t.Errorf("line %d is there %d times", n, seen[fmt.Sprint(n)])
+			t.Errorf("line %d was written %d times", n, seen[fmt.Sprint(n)])
 		}
 	}
 }
 
-func TestWriterGoesOnAfterARotationThatFailed(t *testing.T) {
+func TestWriterContinuesAfterAFailedRotation(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "crawl.log")
 	w := open(t, path)
@@ -239,7 +237,7 @@ func TestWriterGoesOnAfterARotationThatFailed(t *testing.T) {
 	}
 	for range 2 {
 		if err := w.Write(numbered(2, time.Second)); !errors.Is(err, syscall.EISDIR) {
-			t.Errorf("a folder stands where the log belongs: %v, want %v", err, syscall.EISDIR)
+			t.Errorf("Write with a folder at the path of the log: %v, want %v", err, syscall.EISDIR)
 		}
 	}
 	if err := w.Reopen(); !errors.Is(err, syscall.EISDIR) {
@@ -254,20 +252,20 @@ func TestWriterGoesOnAfterARotationThatFailed(t *testing.T) {
 	}
 }
 
-func TestOpenCutsATornLine(t *testing.T) {
+func TestOpenCutsOffAnUnfinishedLine(t *testing.T) {
 	t.Parallel()
 	whole := string(unchanged().AppendTo(nil, false)) + "\n"
 	for _, c := range []struct {
 		name, content, want string
 	}{
-		{"whole lines stay", whole + whole, whole + whole},
-		{"an empty file stays", "", ""},
-		{"half a line goes", whole + whole[:50], whole},
-		{"one byte goes", whole + "2", whole},
-		{"a line without its end goes", whole + whole[:len(whole)-1], whole},
-		{"zeros after a loss of power go", whole + whole[:9] + strings.Repeat("\x00", 3*crawllog.MaxLine), whole},
-		{"half a first line goes", whole[:10], ""},
-		{"a file of zeros is empty", strings.Repeat("\x00", 5000), ""},
+		{"whole lines", whole + whole, whole + whole},
+		{"an empty file", "", ""},
+		{"half a line", whole + whole[:50], whole},
+		{"one byte of a line", whole + "2", whole},
+		{"a line without its end", whole + whole[:len(whole)-1], whole},
+		{"zeros after a power failure", whole + whole[:9] + strings.Repeat("\x00", 3*crawllog.MaxLine), whole},
+		{"half of the first line", whole[:10], ""},
+		{"a file of zeros", strings.Repeat("\x00", 5000), ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -276,9 +274,6 @@ func TestOpenCutsATornLine(t *testing.T) {
 				t.Fatal(err)
 			}
 			w := open(t, path)
-			if want := int64(len(c.content) - len(c.want)); w.Torn() != want {
-				t.Errorf("%d bytes were torn, want %d", w.Torn(), want)
-			}
 			write(t, w, unchanged())
 			got, err := os.ReadFile(path)
 			if err != nil || string(got) != c.want+whole {
@@ -304,11 +299,11 @@ func TestOpenRefuses(t *testing.T) {
 	}
 	for _, c := range []struct{ name, path, want string }{
 		{"a text of another kind", file("notes.txt", "remember the milk\nand the bread"), "does not begin like a crawl log"},
-		{"a short one too", file("short.txt", "hi"), "does not begin like a crawl log"},
+		{"a short text", file("short.txt", "hi"), "does not begin like a crawl log"},
 		{"a WARC", file("a.warc.gz", "\x1f\x8b\x08"), "does not begin like a crawl log"},
 		{"a folder", dir, "is a directory"},
 		{"a pipe", fifo, "not a regular file"},
-		{"a folder that is not there", filepath.Join(dir, "no", "crawl.log"), "no such file or directory"},
+		{"a folder that does not exist", filepath.Join(dir, "no", "crawl.log"), "no such file or directory"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			before, _ := os.Stat(c.path)
@@ -323,7 +318,7 @@ func TestOpenRefuses(t *testing.T) {
 	}
 }
 
-func TestClosedWriterSaysSo(t *testing.T) {
+func TestMethodsOfAClosedWriterFail(t *testing.T) {
 	t.Parallel()
 	w := open(t, filepath.Join(t.TempDir(), "crawl.log"))
 	if err := w.Close(); err != nil {
@@ -336,7 +331,8 @@ func TestClosedWriterSaysSo(t *testing.T) {
 	}
 }
 
-// Sync does not hold up writers and rotation, so the file may be closed under its hands. That is no failure.
+// TestSyncDuringRotation closes the file while Sync uses it. That is not an error, because writing and rotation do not
+// wait for Sync.
 func TestSyncDuringRotation(t *testing.T) {
 	t.Parallel()
 	w := open(t, filepath.Join(t.TempDir(), "crawl.log"))

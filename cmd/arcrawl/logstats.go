@@ -248,7 +248,7 @@ func (s *logStats) added(ctx context.Context, out, errs io.Writer, path string) 
 		if err := s.printAdded(out, sum); err != nil {
 			return err
 		}
-		if err := s.remember(f.Place()); err != nil {
+		if err := s.remember(f.Position()); err != nil {
 			return err
 		}
 		if !s.follow {
@@ -265,7 +265,7 @@ func (s *logStats) added(ctx context.Context, out, errs io.Writer, path string) 
 // resume starts at the position stored in --offset, or at the start of the log if the file does not exist. Without
 // --offset it starts at the end of the log.
 func (s *logStats) resume(path string) (*stats.Follower, error) {
-	var from stats.Place
+	var from stats.Position
 	if s.place == "" {
 		f := stats.Follow(path, from)
 		return f, f.SkipToEnd()
@@ -283,7 +283,7 @@ func (s *logStats) resume(path string) (*stats.Follower, error) {
 }
 
 // remember stores the position in the file of --offset, atomically.
-func (s *logStats) remember(at stats.Place) error {
+func (s *logStats) remember(at stats.Position) error {
 	if s.place == "" {
 		return nil
 	}

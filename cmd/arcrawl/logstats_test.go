@@ -78,7 +78,7 @@ func TestLogStatsReadsOnlyWhatWasAddedSinceTheLastTime(t *testing.T) {
 func TestLogStatsSaysWhatIsWrongWithTheCommandLine(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ args, want string }{
-		{"x.log --by moon", "accepted are host, seed, mime, day and hour"},
+		{"x.log --by moon", "choose host, seed, mime, day or hour"},
 		{"x.log --since yesterday", "--since: date \"yesterday\""},
 		{"x.log y.log --follow", "name at most one FILE"},
 		{"x.log --follow --since 1h", "cannot be used with --since"},

@@ -23,8 +23,8 @@ func (s *logStats) print(out io.Writer, read *stats.Outcome, files int) error {
 	}
 	main := read.Summaries[0]
 	fmt.Fprintf(out, "%d logs, %s\n", files, human.Bytes(read.Bytes))
-	if read.Strange > 0 {
-		fmt.Fprintf(out, "%d lines are not in the format of a crawl log and were skipped\n", read.Strange)
+	if read.Skipped > 0 {
+		fmt.Fprintf(out, "%d lines are not in the format of a crawl log and were skipped\n", read.Skipped)
 	}
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	printTotals(table, read.Summaries)
@@ -113,7 +113,7 @@ func printRows(out io.Writer, d stats.Dimension, rows []stats.Row, beside map[st
 	for _, r := range rows {
 		late := r.Overdue
 		fmt.Fprintf(out, "%s\t%d\t%d\t%d\t%s\t%s\t%s\t%s\t%s\t%s\t%s", r.Key, r.Visits, r.Failed, r.Versions, changeRate(&r.Tally), human.Bytes(r.Received), human.Bytes(r.Spared),
-			human.About(late.Quantile(0.5)), human.About(late.Quantile(0.9)), human.About(late.Quantile(0.99)), human.About(late.Most()))
+			human.About(late.Quantile(0.5)), human.About(late.Quantile(0.9)), human.About(late.Quantile(0.99)), human.About(late.Max()))
 		if beside != nil {
 			was := beside[r.Key]
 			if was == nil {
@@ -179,7 +179,7 @@ type periodJSON struct {
 }
 
 func (s *logStats) printJSON(out io.Writer, read *stats.Outcome, files int) error {
-	all := statsJSON{Logs: files, Bytes: read.Bytes, Strange: read.Strange}
+	all := statsJSON{Logs: files, Bytes: read.Bytes, Strange: read.Skipped}
 	for _, sum := range read.Summaries {
 		all.Periods = append(all.Periods, s.periodJSON(sum))
 	}
@@ -255,7 +255,7 @@ func lateness(h stats.Histogram) string {
 	if h.Count() == 0 {
 		return "–"
 	}
-	return fmt.Sprintf("p50 %s, p90 %s, p99 %s, max %s", human.About(h.Quantile(0.5)), human.About(h.Quantile(0.9)), human.About(h.Quantile(0.99)), human.About(h.Most()))
+	return fmt.Sprintf("p50 %s, p90 %s, p99 %s, max %s", human.About(h.Quantile(0.5)), human.About(h.Quantile(0.9)), human.About(h.Quantile(0.99)), human.About(h.Max()))
 }
 
 // watchBytes shows the number of bytes read on a terminal until stop is called.

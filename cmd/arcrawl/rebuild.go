@@ -228,11 +228,11 @@ func (r *rebuilding) read(ctx context.Context, log string) error {
 
 // count adds a line to the account of its day.
 func (r *rebuilding) count(u uri.URI, e crawllog.Entry, line string) error {
-	var g crawllog.Glance
-	if !g.Read([]byte(line)) {
+	var g crawllog.RawEntry
+	if !g.Parse([]byte(line)) {
 		return nil
 	}
-	day := stats.Account(&g)
+	day := stats.DailyCount(&g)
 	if day == (evaluators.Day{}) {
 		return nil
 	}

@@ -114,8 +114,8 @@ func (r *reportDays) fromLogs(cmd *cobra.Command, files []string) error {
 	var t admin.DayTally
 	for _, row := range read.Summaries[0].Rows(stats.ByHostDay) {
 		host, day, _ := strings.Cut(row.Key, " ")
-		if row.Account.Requests > 0 && (r.host == "" || host == r.host) {
-			t.Add(host, day, row.Account)
+		if row.Daily.Requests > 0 && (r.host == "" || host == r.host) {
+			t.Add(host, day, row.Daily)
 		}
 	}
 	report := t.Report()

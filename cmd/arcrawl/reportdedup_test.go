@@ -36,7 +36,7 @@ func TestReportDedupTellsWhatWasSaved(t *testing.T) {
 	if want := `"handled": 3,`; !strings.Contains(out, want) {
 		t.Errorf("no %s in %s", want, out)
 	}
-	if _, errs := ending(t, exitUsage, "report", "dedup", log, "--by", "colour"); !strings.Contains(errs, "accepted are host") {
+	if _, errs := ending(t, exitUsage, "report", "dedup", log, "--by", "colour"); !strings.Contains(errs, "choose host") {
 		t.Errorf("%s", errs)
 	}
 }

@@ -126,7 +126,7 @@ func TestAddAndReplayAgree(t *testing.T) {
 			line := c.line
 			line.URI = want.URI.String()
 			line.Logged, line.Started, line.MIME, line.Digest, line.Size = began.Add(time.Second), began, "text/plain", second, 20
-			line.Revisiting = &crawllog.Revisiting{Wait: day, Visits: want.Visits, Versions: want.Versions, Tries: want.Failures}
+			line.Schedule = &crawllog.Schedule{Wait: day, Visits: want.Visits, Versions: want.Versions, Tries: want.Failures}
 			entry := history.Replay(frontier.Entry{Record: before()}, line, evaluators.Default())
 			if diff := cmp.Diff(inLine(want), inLine(entry.Record), equal); diff != "" {
 				t.Errorf("Replay: -want +got:\n%s", diff)

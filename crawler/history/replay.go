@@ -43,11 +43,11 @@ func Replay(e frontier.Entry, l crawllog.Entry, waits evaluators.Stack) frontier
 	}
 	e.LastStatus = l.Status
 	e.Forbidden = l.Status == StatusForbidden
-	if l.Revisiting == nil {
+	if l.Schedule == nil {
 		return e
 	}
 	if extra.WaitEvaluator == "" { // the URI was refused: no request was made
-		e.Due = l.Logged.Add(l.Revisiting.Wait + cutOff)
+		e.Due = l.Logged.Add(l.Schedule.Wait + cutOff)
 		e.Why = strings.Join(l.Annotations, ",")
 		return e
 	}
@@ -56,19 +56,19 @@ func Replay(e frontier.Entry, l crawllog.Entry, waits evaluators.Stack) frontier
 	before := e.History
 	e.Record = Add(e.Record, v)
 	// The line's own counts hold even if earlier lines are lost.
-	e.Visits, e.Versions = l.Revisiting.Visits, l.Revisiting.Versions
+	e.Visits, e.Versions = l.Schedule.Visits, l.Schedule.Versions
 	if v.Failed && !v.Gone {
-		e.Failures = max(l.Revisiting.Tries, 1)
+		e.Failures = max(l.Schedule.Tries, 1)
 	}
-	wait := evaluators.Wait{Interval: l.Revisiting.Wait, Evaluator: extra.WaitEvaluator, Reason: extra.WaitReason, Estimate: evaluators.Estimate{PerDay: extra.ChangesPerDay}}
+	wait := evaluators.Wait{Interval: l.Schedule.Wait, Evaluator: extra.WaitEvaluator, Reason: extra.WaitReason, Estimate: evaluators.Estimate{PerDay: extra.ChangesPerDay}}
 	e.Why = Why(wait)
 	if e.Due = extra.Due; !e.Due.IsZero() {
 		e.Due = e.Due.Add(cutOff)
 	}
 	if !v.Failed && !v.Gone {
 		decided := waits.Next(evaluators.WaitInput{
-			MIME: l.MIME, State: v.State, First: l.Revisiting.Versions == 1 && v.State == evaluators.Changed,
-			Previous: before.Wait, Overdue: l.Revisiting.Overdue,
+			MIME: l.MIME, State: v.State, First: l.Schedule.Versions == 1 && v.State == evaluators.Changed,
+			Previous: before.Wait, Overdue: l.Schedule.Overdue,
 			Evidence: evaluators.Evidence{At: began, Memory: evaluators.Memory(before.Memory)},
 		})
 		e.Wait, e.Rate, e.Memory = wait.Interval, wait.PerDay, string(decided.Memory)

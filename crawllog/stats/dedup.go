@@ -2,29 +2,30 @@ package stats
 
 import "github.com/arcrawl/arcrawl/crawllog"
 
-// Dedup is what deduplication came to. It counts the answers whose payload was looked for in the archive; those that the
-// settings leave out, and answers without a payload of their own (304), are not among them. Sizes are bytes of payload.
+// Dedup is the result of deduplication. It counts the responses whose payload was looked up in the index. Responses
+// that the settings exclude and responses without a payload of their own (304) are not counted. Sizes are bytes of
+// payload.
 type Dedup struct {
-	Handled    int64 `json:"handled"`    // answers that were looked for
-	Bytes      int64 `json:"bytes"`      // of them
+	Handled    int64 `json:"handled"`    // responses that were looked up
+	Bytes      int64 `json:"bytes"`      // of the responses that were looked up
 	New        int64 `json:"new"`        // the payload was not in the archive
-	Duplicates int64 `json:"duplicates"` // it was: the four below together
+	Duplicates int64 `json:"duplicates"` // the payload was in the archive; the sum of the next four
 
 	Exact      int64 `json:"exact"`      // under the same URI
-	Equivalent int64 `json:"equivalent"` // under an equivalent one
-	Other      int64 `json:"other"`      // under another one
-	Unknown    int64 `json:"unknown"`    // the log does not tell: it is not of arcrawl, or of an older one
+	Equivalent int64 `json:"equivalent"` // under an equivalent URI
+	Other      int64 `json:"other"`      // under another URI
+	Unknown    int64 `json:"unknown"`    // the log does not say, as logs of Heritrix and of older versions
 
 	DuplicateBytes int64 `json:"duplicateBytes"` // of the duplicates
-	Discarded      int64 `json:"discarded"`      // duplicates that were not stored again: all but those of "force-new"
-	DiscardedBytes int64 `json:"discardedBytes"` // of them: the size that was conserved
-	Unwritten      int64 `json:"unwritten"`      // of them, those without a revisit record, as dedup.revisits has it
+	Discarded      int64 `json:"discarded"`      // duplicates that were not stored again, which "force-new" prevents
+	DiscardedBytes int64 `json:"discardedBytes"` // of the discarded duplicates: the size that was saved
+	Unwritten      int64 `json:"unwritten"`      // discarded without a revisit record, because of dedup.revisits
 }
 
 // add counts a line.
-func (d *Dedup) add(g *crawllog.Glance) {
+func (d *Dedup) add(g *crawllog.RawEntry) {
 	discarded := g.Duplicate || g.Unwritten && g.Status != 304
-	if g.Repeats == crawllog.NotLooked && !discarded {
+	if g.Repeats == crawllog.RepeatUnknown && !discarded {
 		return
 	}
 	bytes := max(0, g.Size)
@@ -40,7 +41,7 @@ func (d *Dedup) add(g *crawllog.Glance) {
 		d.Equivalent++
 	case crawllog.RepeatsOther:
 		d.Other++
-	case crawllog.NotLooked:
+	case crawllog.RepeatUnknown:
 		d.Unknown++
 	}
 	d.Duplicates++
@@ -54,7 +55,7 @@ func (d *Dedup) add(g *crawllog.Glance) {
 	}
 }
 
-// merge adds all that o has counted.
+// merge adds everything that o counted.
 func (d *Dedup) merge(o Dedup) {
 	d.Handled += o.Handled
 	d.Bytes += o.Bytes

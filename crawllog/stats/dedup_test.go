@@ -11,7 +11,7 @@ import (
 	"github.com/arcrawl/arcrawl/crawllog/stats"
 )
 
-func TestWhatDeduplicationCameTo(t *testing.T) {
+func TestDeduplicationIsCounted(t *testing.T) {
 	t.Parallel()
 	line := func(minute int, status int, size int64, annotations ...string) crawllog.Entry {
 		return visit(time.Duration(minute)*time.Minute, "http://news.example/", status, size, annotations...)
@@ -24,9 +24,9 @@ func TestWhatDeduplicationCameTo(t *testing.T) {
 		line(4, 200, 10_000, "hit:exact"),                           // force-new
 		line(5, 200, 100_000, "hit:exact", crawllog.Unwritten),      // thinned
 		line(6, 200, 1_000_000, crawllog.DuplicateDigest),           // an older log
-		line(7, 200, 10_000_000),                                    // not looked for
+		line(7, 200, 10_000_000),                                    // not looked up
 		line(8, 304, 0, crawllog.DuplicateNotModified, "unchanged"), // no payload
-		line(9, 304, 0, crawllog.Unwritten, "unchanged"),            // the same, thinned
+		line(9, 304, 0, crawllog.Unwritten, "unchanged"),            // no payload, thinned
 	)
 	out, err := stats.Read(t.Context(), []string{file, file}, stats.Options{By: []stats.Dimension{stats.ByHost}})
 	if err != nil {

@@ -1,23 +1,24 @@
-// Package stats sums up crawl logs: visits, versions, what was saved, how late visits were.
+// Package stats sums up crawl logs: visits, versions, bytes that were saved, and how late visits were.
 //
-// [Read] goes once through any number of logs, of arcrawl or of Heritrix, compressed or not, on all processors, and
-// gives a [Summary] for each period that is asked for. A [Follower] hands out the lines of a log that is being written,
-// across its rotation and from where an earlier one left off.
+// [Read] reads any number of logs once, of arcrawl or of Heritrix, compressed or not, on all processors. It returns a
+// [Summary] for each requested period. A [Follower] reads the lines of a log that is being written, across rotations,
+// and from the position where an earlier one stopped. [Find] returns the visits to one URI.
 //
-// What a line counts as:
+// A line counts as one of these:
 //
-//   - not tried: a status of -5000 or below, such as -9998 for what robots.txt forbids;
-//   - failed: no answer, an answer that refuses (401, 403, 407, 408, 425, 429, 5xx), or something that stood in for the page;
-//   - unchanged: it says so;
-//   - a version: its content state is "changed". Logs of twelve columns do not tell that. There it is any other answer to a scheduled
-//     visit but 404 and 410, which also counts the visits after a change of scrubbing rules;
-//   - other: what remains.
+//   - not tried: the status is -5000 or below, such as -9998 for a URI that robots.txt forbids;
+//   - failed: there was no response, or one that refuses (401, 403, 407, 408, 425, 429, 5xx), or another page than the
+//     requested one;
+//   - unchanged: the line says so;
+//   - a version: the content state is "changed". Logs of twelve columns do not have it. There, any other response to a
+//     scheduled visit is a version, except 404 and 410. That includes the visits after a change of the scrubbing rules;
+//   - other: the rest.
 //
-// Bytes received are those of bodies. Bytes spared were not transferred, because the headers vouched for the page; bytes
+// Bytes received are bytes of bodies. Bytes spared were not transferred, because the headers showed no change. Bytes
 // deduplicated were transferred and not stored again.
 //
-// Times overdue are counted in classes of six percent at most; the greatest is exact.
+// Overdue times are counted in classes of at most six percent; the longest is exact.
 //
-// Everything is bounded: at most [MaxKeys] hosts, seeds, types and days are told apart, the rest goes into one; longer lines than
-// a crawl log can have are passed over and counted.
+// Memory is bounded: a [Summary] has a row for at most [MaxKeys] hosts, seeds, types and days, and one for all others.
+// A line that is longer than any of a crawl log is skipped and counted.
 package stats

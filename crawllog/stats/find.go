@@ -4,71 +4,71 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"io"
-	"os"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/arcrawl/arcrawl/crawllog"
+	"github.com/arcrawl/arcrawl/internal/textfile"
 )
 
-// Visit is a visit to one URI, as the log has it.
+// Visit is a visit to one URI, as logged.
 type Visit struct {
 	At      time.Time     // of logging
 	Status  int           // HTTP status, or a negative code of Heritrix
 	State   string        // "changed", "unchanged", "unknown" or "failed", see the package comment
-	Size    int64         // bytes of the body; less than zero = none
+	Size    int64         // bytes of the body; negative = none
 	Wait    time.Duration // until the next visit
 	Overdue time.Duration
-	Notes   []string // annotations but for those of the schedule
+	Notes   []string // annotations, except the ones of the schedule
 }
 
-// Find looks for the visits to a URI in a log and what was rotated away beside it, from the newest file back, and stops when it has read
-// so many bytes or found most visits. They come oldest first; complete is false if older files or bytes were left unread. What is
-// compressed counts for what it unpacks to.
-func Find(ctx context.Context, path, uri string, most int, bytesRead int64) (visits []Visit, complete bool, err error) {
-	logs, err := Follow(path, Place{}).logs()
+// Find returns the visits to a URI that are in a log and in the rotated files next to it, oldest first. It reads from
+// the newest file back, and stops when it has found maxVisits or read maxBytes, after decompression. complete is
+// false if it left older bytes or files unread.
+func Find(
+	ctx context.Context, path, uri string, maxVisits int, maxBytes int64,
+) (visits []Visit, complete bool, err error) {
+	logs, err := Follow(path, Position{}).logs()
 	if err != nil {
 		return nil, false, err
 	}
 	slices.Reverse(logs)
 	for i, l := range logs {
-		in, read, whole, err := findIn(ctx, l.name, uri, bytesRead)
+		in, read, whole, err := findIn(ctx, l.name, uri, maxBytes)
 		if err != nil {
 			return nil, false, err
 		}
 		visits = append(in, visits...)
-		bytesRead -= read
-		if over := len(visits) - most; over >= 0 {
+		maxBytes -= read
+		if over := len(visits) - maxVisits; over >= 0 {
 			return visits[over:], over == 0 && whole && i == len(logs)-1, nil
 		}
-		if !whole || bytesRead <= 0 && i < len(logs)-1 {
+		if !whole || maxBytes <= 0 && i < len(logs)-1 {
 			return visits, false, nil
 		}
 	}
 	return visits, true, ctx.Err()
 }
 
-// findIn reads the last bytes of a file, or as many of its first ones if it is compressed.
-func findIn(ctx context.Context, name, uri string, most int64) (visits []Visit, read int64, whole bool, err error) {
-	r, err := open(name)
+// findIn reads the last maxBytes of a file, or the first maxBytes if it is compressed.
+func findIn(ctx context.Context, name, uri string, maxBytes int64) (visits []Visit, read int64, whole bool, err error) {
+	f, err := textfile.Open(name)
 	if err != nil {
 		return nil, 0, false, err
 	}
-	defer r.Close()
+	defer f.Close()
 	whole = true
-	buffer := bufio.NewReaderSize(r, 8*crawllog.MaxLine)
-	if f, ok := r.(*os.File); ok {
-		end, err := f.Seek(0, io.SeekEnd)
+	buffer := bufio.NewReaderSize(f, 8*crawllog.MaxLine)
+	if !f.Compressed() {
+		end, err := f.Size()
+		if err == nil {
+			err = f.Skip(max(0, end-maxBytes))
+		}
 		if err != nil {
 			return nil, 0, false, err
 		}
-		whole = end <= most
-		if _, err := f.Seek(max(0, end-most), io.SeekStart); err != nil {
-			return nil, 0, false, err
-		}
-		if !whole { // probably within a line
+		if whole = end <= maxBytes; !whole { // probably in the middle of a line
 			n, _, err := nextLine(buffer)
 			if err != nil {
 				return nil, n, false, ignoreEnd(err)
@@ -77,7 +77,7 @@ func findIn(ctx context.Context, name, uri string, most int64) (visits []Visit, 
 		}
 	}
 	wanted := []byte(" " + uri + " ")
-	for read < most && ctx.Err() == nil {
+	for read < maxBytes && ctx.Err() == nil {
 		n, line, err := nextLine(buffer)
 		if err != nil {
 			return visits, read, whole, ignoreEnd(err)
@@ -91,15 +91,18 @@ func findIn(ctx context.Context, name, uri string, most int64) (visits []Visit, 
 	return visits, read, whole && err != nil, ctx.Err()
 }
 
-// visitOf reads a line if it is of the URI; the bytes that are wanted are a quick way to say no.
+// visitOf reads a line if it is of the URI. wanted is part of each such line, for a fast check.
 func visitOf(line, wanted []byte, uri string) (Visit, bool) {
-	var g crawllog.Glance
-	if !bytes.Contains(line, wanted) || !g.Read(line) || string(g.URI) != uri {
+	var g crawllog.RawEntry
+	if !bytes.Contains(line, wanted) || !g.Parse(line) || string(g.URI) != uri {
 		return Visit{}, false
 	}
 	var t Tally
 	t.Add(&g)
-	v := Visit{At: time.UnixMilli(g.Logged).UTC(), Status: g.Status, State: "unknown", Size: g.Size, Wait: g.Wait, Overdue: g.Overdue}
+	v := Visit{
+		At: time.UnixMilli(g.Logged).UTC(), Status: g.Status, State: "unknown", Size: g.Size,
+		Wait: g.Wait, Overdue: g.Overdue,
+	}
 	switch {
 	case t.Failed+t.NotTried > 0:
 		v.State = "failed"
@@ -109,7 +112,9 @@ func visitOf(line, wanted []byte, uri string) (Visit, bool) {
 		v.State = "unchanged"
 	}
 	if e, err := crawllog.Parse(string(line)); err == nil {
-		v.Notes = slices.DeleteFunc(e.Annotations, func(a string) bool { return a == crawllog.Unchanged || strings.HasPrefix(a, crawllog.Spared) })
+		v.Notes = slices.DeleteFunc(e.Annotations, func(a string) bool {
+			return a == crawllog.Unchanged || strings.HasPrefix(a, crawllog.Spared)
+		})
 	}
 	return v, true
 }

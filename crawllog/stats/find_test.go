@@ -12,7 +12,7 @@ import (
 	"github.com/arcrawl/arcrawl/crawllog/stats"
 )
 
-// The log of a week of rotation: a compressed file, a renamed one, and the one that is being written.
+// threeLogs writes a log that was rotated: a compressed file, a renamed one, and the present one.
 func threeLogs(t *testing.T) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "crawl.log")
@@ -31,7 +31,7 @@ func threeLogs(t *testing.T) string {
 	return path
 }
 
-func TestFindGivesTheVisitsToAURIFromAllFilesInTheirOrder(t *testing.T) {
+func TestFindReturnsTheVisitsOfAllFilesInOrder(t *testing.T) {
 	t.Parallel()
 	path := threeLogs(t)
 	stat, err := os.Stat(path)
@@ -64,7 +64,7 @@ func TestFindGivesTheVisitsToAURIFromAllFilesInTheirOrder(t *testing.T) {
 	}
 }
 
-func TestFindTellsWhatEachVisitFound(t *testing.T) {
+func TestFindReturnsTheStateOfEachVisit(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "crawl.log")
 	write(t, path,
@@ -84,7 +84,7 @@ func TestFindTellsWhatEachVisitFound(t *testing.T) {
 	}
 }
 
-// Reading begins in the middle of a line: that line is passed over, not misread.
+// TestFindBeginsInTheMiddleOfALine makes sure that such a line is skipped and not misread.
 func TestFindBeginsInTheMiddleOfALine(t *testing.T) {
 	t.Parallel()
 	path := threeLogs(t)

@@ -15,44 +15,46 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/klauspost/compress/gzip"
-
 	"github.com/arcrawl/arcrawl/crawllog"
+	"github.com/arcrawl/arcrawl/internal/textfile"
 )
 
-// Place is how far a log was read. The file is known by its first line, whatever it is called by now. The zero Place is
-// the beginning of the oldest log there is.
-type Place struct {
+// Position says how far a log was read. A file is identified by its first line, because rotation changes its name. The
+// zero Position is the beginning of the oldest file.
+type Position struct {
 	First  string `json:"first_line"` // the first 16 bytes of the SHA-256 of the first line of the file, in hexadecimal
 	Offset int64  `json:"offset"`     // bytes of that file that were read, uncompressed
 	Logged int64  `json:"logged"`     // ms since 1970 of the last line that was read
 }
 
-// Follower reads what is added to a log, across rotation by renaming, with or without compression, and by copying. It keeps no file
-// open. The rotated files have to stay in the folder of the log, with names that begin like its own, until the next [Follower.Poll].
+// Follower reads the lines that are added to a log, across rotation by renaming, by compressing and by copying. It
+// keeps no file open. Until the next [Follower.Poll], rotated files must stay in the folder of the log, under names
+// that begin with its name.
 type Follower struct {
-	path  string
-	place Place
+	path     string
+	position Position
 }
 
-// Follow begins where an earlier Follower was.
-func Follow(path string, from Place) *Follower { return &Follower{path: path, place: from} }
+// Follow returns a Follower that begins where an earlier one stopped.
+func Follow(path string, from Position) *Follower { return &Follower{path: path, position: from} }
 
-// Place is how far the log was read.
-func (f *Follower) Place() Place { return f.place }
+// Position returns how far the log was read.
+func (f *Follower) Position() Position { return f.position }
 
-// ErrGap says that the file where reading had stopped is gone: lines between there and the oldest file may be missing.
-var ErrGap = errors.New("the log that was read last is no longer there; lines may have been missed")
+// ErrGap says that the file that was read last no longer exists. Lines between there and the oldest file may be
+// missing.
+var ErrGap = errors.New("the log that was read last no longer exists; lines may have been missed")
 
-// Poll hands out each line that was added since, in order; those of a crawl log only. With [ErrGap] all lines that are
-// still there have been handed out. Other errors are of files that cannot be read; the next Poll tries again.
-func (f *Follower) Poll(ctx context.Context, each func(*crawllog.Glance)) error {
+// Poll calls each with the lines that were added since the last Poll, in order, and skips lines that do not belong to
+// a crawl log. If the error is [ErrGap], all lines that still exist were passed to each. Other errors are about files
+// that cannot be read; the next Poll tries again.
+func (f *Follower) Poll(ctx context.Context, each func(*crawllog.RawEntry)) error {
 	logs, err := f.logs()
 	if err != nil || len(logs) == 0 {
 		return err
 	}
-	at := slices.IndexFunc(logs, func(l logFile) bool { return l.first == f.place.First })
-	gap := at < 0 && f.place.First != ""
+	at := slices.IndexFunc(logs, func(l logFile) bool { return l.first == f.position.First })
+	gap := at < 0 && f.position.First != ""
 	if at >= 0 {
 		logs = logs[at:]
 	}
@@ -67,7 +69,7 @@ func (f *Follower) Poll(ctx context.Context, each func(*crawllog.Glance)) error 
 	return ctx.Err()
 }
 
-// SkipToEnd moves on to the end of the newest file.
+// SkipToEnd moves to the end of the newest file.
 func (f *Follower) SkipToEnd() error {
 	logs, err := f.logs()
 	if err != nil || len(logs) == 0 {
@@ -87,114 +89,87 @@ func (f *Follower) SkipToEnd() error {
 	if _, err := r.ReadAt(tail, end-int64(len(tail))); err != nil {
 		return err
 	}
-	f.place = Place{First: newest.first, Offset: end - int64(len(tail)-1-bytes.LastIndexByte(tail, '\n'))}
+	f.position = Position{First: newest.first, Offset: end - int64(len(tail)-1-bytes.LastIndexByte(tail, '\n'))}
 	return nil
 }
 
 // logFile is one file of a rotated log.
 type logFile struct {
 	name   string
-	first  string // see Place
+	first  string // see Position
 	logged int64  // of its first line, ms
 }
 
-// logs lists the files of the log that have a line, the oldest first. A copy of a file counts once.
+// logs lists the files of the log that have a line, oldest first. It lists copies of a file once.
 func (f *Follower) logs() ([]logFile, error) {
 	entries, err := os.ReadDir(filepath.Dir(f.path))
 	if err != nil {
 		return nil, err
 	}
-	var found []logFile
+	var logs []logFile
 	for _, e := range entries {
 		if e.IsDir() || !strings.HasPrefix(e.Name(), filepath.Base(f.path)) {
 			continue
 		}
-		l, ok, err := lookAt(filepath.Join(filepath.Dir(f.path), e.Name()))
+		l, ok, err := readFirst(filepath.Join(filepath.Dir(f.path), e.Name()))
 		if errors.Is(err, os.ErrNotExist) {
-			continue // it was renamed just now; the next look finds it
+			continue // renamed meanwhile; the next call finds it
 		}
 		if err != nil {
 			return nil, err
 		}
-		if ok && !slices.ContainsFunc(found, func(o logFile) bool { return o.first == l.first }) {
-			found = append(found, l)
+		if ok && !slices.ContainsFunc(logs, func(o logFile) bool { return o.first == l.first }) {
+			logs = append(logs, l)
 		}
 	}
-	slices.SortStableFunc(found, func(a, b logFile) int { return cmp.Compare(a.logged, b.logged) })
-	return found, nil
+	slices.SortStableFunc(logs, func(a, b logFile) int { return cmp.Compare(a.logged, b.logged) })
+	return logs, nil
 }
 
-// lookAt reads the first line of a file; ok is false if that is none of a crawl log.
-func lookAt(name string) (l logFile, ok bool, err error) {
-	r, err := open(name)
+// readFirst reads the first line of a file. ok is false if the line does not belong to a crawl log.
+func readFirst(name string) (l logFile, ok bool, err error) {
+	r, err := textfile.Open(name)
 	if err != nil {
 		return l, false, err
 	}
 	defer r.Close()
 	_, line, err := nextLine(bufio.NewReaderSize(r, crawllog.MaxLine))
-	var g crawllog.Glance
-	if err != nil || !g.Read(line) {
+	var g crawllog.RawEntry
+	if err != nil || !g.Parse(line) {
 		return l, false, nil
 	}
 	sum := sha256.Sum256(line)
 	return logFile{name: name, first: hex.EncodeToString(sum[:16]), logged: g.Logged}, true, nil
 }
 
-// open unpacks a file whose name ends in .gz.
-func open(name string) (io.ReadCloser, error) {
-	f, err := os.Open(name)
-	if err != nil || !strings.HasSuffix(name, ".gz") {
-		return f, err
-	}
-	unpacked, err := gzip.NewReader(f)
-	if err != nil {
-		return io.NopCloser(bytes.NewReader(nil)), errors.Join(f.Close(), ignoreEnd(err))
-	}
-	return unpackedFile{unpacked, f}, nil
-}
-
-type unpackedFile struct {
-	io.Reader
-	io.Closer
-}
-
-// read hands out what is new in l. After a gap that is what was logged later than all that was read before.
-func (f *Follower) read(ctx context.Context, l logFile, gap bool, each func(*crawllog.Glance)) error {
-	r, err := open(l.name)
+// read passes the new lines of l to each. After a gap, new lines are the lines logged later than all lines that were
+// read before.
+func (f *Follower) read(ctx context.Context, l logFile, gap bool, each func(*crawllog.RawEntry)) error {
+	r, err := textfile.Open(l.name)
 	if err != nil {
 		return err
 	}
 	defer r.Close()
-	if l.first != f.place.First {
-		f.place.First, f.place.Offset = l.first, 0
+	if l.first != f.position.First {
+		f.position.First, f.position.Offset = l.first, 0
 	}
-	if err := skip(r, f.place.Offset); err != nil {
-		return fmt.Errorf("there are fewer than the %d bytes that were read before: %w", f.place.Offset, err)
+	if err := r.Skip(f.position.Offset); err != nil {
+		return fmt.Errorf("the file is shorter than the %d bytes that were read before: %w", f.position.Offset, err)
 	}
-	after := f.place.Logged
+	after := f.position.Logged
 	buffer := bufio.NewReaderSize(r, 8*crawllog.MaxLine)
 	for ctx.Err() == nil {
 		n, line, err := nextLine(buffer)
 		if err != nil {
 			return ignoreEnd(err)
 		}
-		f.place.Offset += n
-		var g crawllog.Glance
-		if !g.Read(line) || gap && g.Logged <= after {
+		f.position.Offset += n
+		var g crawllog.RawEntry
+		if !g.Parse(line) || gap && g.Logged <= after {
 			continue
 		}
-		f.place.Logged = max(f.place.Logged, g.Logged)
+		f.position.Logged = max(f.position.Logged, g.Logged)
 		each(&g)
 	}
 	return ctx.Err()
-}
-
-// skip passes over the first n bytes.
-func skip(r io.Reader, n int64) error {
-	if file, ok := r.(*os.File); ok {
-		_, err := file.Seek(n, io.SeekStart)
-		return err
-	}
-	_, err := io.CopyN(io.Discard, r, n)
-	return err
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/arcrawl/arcrawl/crawllog/stats"
 )
 
-// reader follows a log, through processes that end after each look.
+// reader follows a log in processes that end after each poll.
 type reader struct {
 	t     *testing.T
 	path  string
@@ -23,23 +23,23 @@ type reader struct {
 
 func (r *reader) poll(wantErr error) {
 	r.t.Helper()
-	var from stats.Place
+	var from stats.Position
 	if r.saved != nil {
 		if err := json.Unmarshal(r.saved, &from); err != nil {
 			r.t.Fatal(err)
 		}
 	}
 	f := stats.Follow(r.path, from)
-	err := f.Poll(r.t.Context(), func(g *crawllog.Glance) { r.lines = append(r.lines, string(g.URI)) })
+	err := f.Poll(r.t.Context(), func(g *crawllog.RawEntry) { r.lines = append(r.lines, string(g.URI)) })
 	if !errors.Is(err, wantErr) {
 		r.t.Fatalf("poll: %v, want %v", err, wantErr)
 	}
-	if r.saved, err = json.Marshal(f.Place()); err != nil {
+	if r.saved, err = json.Marshal(f.Position()); err != nil {
 		r.t.Fatal(err)
 	}
 }
 
-// log is written line after line, with numbers for URIs.
+// log is a log in which each URI ends in the number of its line.
 type log struct {
 	t    *testing.T
 	path string
@@ -66,8 +66,8 @@ func follow(t *testing.T) (*log, *reader) {
 	return &log{t: t, path: path}, &reader{t: t, path: path}
 }
 
-// all checks that each line was read once, in order.
-func (r *reader) all(l *log) {
+// checkAll fails unless each line was read once, in order.
+func (r *reader) checkAll(l *log) {
 	r.t.Helper()
 	for i, line := range r.lines {
 		if want := fmt.Sprint("http://news.example/", i+1); line != want {
@@ -79,7 +79,7 @@ func (r *reader) all(l *log) {
 	}
 }
 
-func TestAFollowerReadsOnWhereItLeftOff(t *testing.T) {
+func TestAFollowerContinuesWhereItStopped(t *testing.T) {
 	t.Parallel()
 	l, r := follow(t)
 	r.poll(nil)
@@ -88,10 +88,11 @@ func TestAFollowerReadsOnWhereItLeftOff(t *testing.T) {
 	r.poll(nil)
 	l.write(2)
 	r.poll(nil)
-	r.all(l)
+	r.checkAll(l)
 }
 
-// Between two looks the log is rotated twice and compressed, and lines go to the renamed file until the writer notices.
+// TestAFollowerLosesNothingByRotation rotates the log twice between two polls and compresses it. Lines go to the
+// renamed file until the writer notices.
 func TestAFollowerLosesNothingByRotation(t *testing.T) {
 	t.Parallel()
 	l, r := follow(t)
@@ -113,10 +114,10 @@ func TestAFollowerLosesNothingByRotation(t *testing.T) {
 	}
 	l.write(1)
 	r.poll(nil)
-	r.all(l)
+	r.checkAll(l)
 }
 
-func TestALogThatWasCopiedAndTruncatedIsReadOnce(t *testing.T) {
+func TestACopiedAndTruncatedLogIsReadOnce(t *testing.T) {
 	t.Parallel()
 	l, r := follow(t)
 	l.write(3)
@@ -136,11 +137,11 @@ func TestALogThatWasCopiedAndTruncatedIsReadOnce(t *testing.T) {
 	r.poll(nil)
 	l.write(2)
 	r.poll(nil)
-	r.all(l)
+	r.checkAll(l)
 }
 
-// The file where reading stopped was deleted: that is said, and nothing is read twice.
-func TestAGapIsTold(t *testing.T) {
+// TestAGapIsReported deletes the file where reading stopped. No line is read twice.
+func TestAGapIsReported(t *testing.T) {
 	t.Parallel()
 	l, r := follow(t)
 	l.write(3)
@@ -152,22 +153,22 @@ func TestAGapIsTold(t *testing.T) {
 	r.poll(stats.ErrGap)
 	l.write(1)
 	r.poll(nil)
-	r.all(l)
+	r.checkAll(l)
 }
 
 func TestSkippedLinesAreNotRead(t *testing.T) {
 	t.Parallel()
 	l, r := follow(t)
 	l.write(3)
-	f := stats.Follow(l.path, stats.Place{})
+	f := stats.Follow(l.path, stats.Position{})
 	if err := f.SkipToEnd(); err != nil {
 		t.Fatal(err)
 	}
 	l.write(1)
-	if err := f.Poll(t.Context(), func(g *crawllog.Glance) { r.lines = append(r.lines, string(g.URI)) }); err != nil {
+	if err := f.Poll(t.Context(), func(g *crawllog.RawEntry) { r.lines = append(r.lines, string(g.URI)) }); err != nil {
 		t.Fatal(err)
 	}
 	if len(r.lines) != 1 || r.lines[0] != "http://news.example/4" {
-		t.Errorf("read %v, want the fourth line alone", r.lines)
+		t.Errorf("read %v, want only the fourth line", r.lines)
 	}
 }

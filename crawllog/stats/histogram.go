@@ -3,90 +3,103 @@ package stats
 import (
 	"encoding/json"
 	"math/bits"
+	"slices"
 	"time"
 )
 
-// Histogram counts durations in classes that have a sixteenth of a power of two each. The zero value is empty.
+// Histogram counts durations in classes. Each power of two has sixteen classes, so a class is at most six percent wide.
+// The zero value is empty. Memory is used only for the classes between the shortest and the longest duration.
 type Histogram struct {
 	classes []int64
+	first   int // the number of the class that classes begins with
 	count   int64
-	most    int64 // ms, exact
+	max     int64 // ms, exact
 }
 
-// perOctave is how many classes each power of two has.
+// classesPerDoubling is the number of classes of each power of two.
 const (
-	octaveBits = 4
-	perOctave  = 1 << octaveBits
+	classBits          = 4
+	classesPerDoubling = 1 << classBits
 )
 
-// class is the number of the class of a duration in ms.
-func class(ms int64) int {
-	if ms < perOctave {
+// classOf returns the number of the class of a duration in ms.
+func classOf(ms int64) int {
+	if ms < classesPerDoubling {
 		return int(max(0, ms))
 	}
-	shift := bits.Len64(uint64(ms)) - 1 - octaveBits
-	return shift*perOctave + int(ms>>shift)
+	shift := bits.Len64(uint64(ms)) - 1 - classBits
+	return shift*classesPerDoubling + int(ms>>shift)
 }
 
-// last is the greatest duration of a class, in ms.
-func last(class int) int64 {
-	if class < 2*perOctave {
+// classEnd returns the longest duration of a class, in ms.
+func classEnd(class int) int64 {
+	if class < 2*classesPerDoubling {
 		return int64(class)
 	}
-	shift := class/perOctave - 1
-	low := int64(class-shift*perOctave) << shift
+	shift := class/classesPerDoubling - 1
+	low := int64(class-shift*classesPerDoubling) << shift
 	return low + int64(1)<<shift - 1
 }
 
-// Add counts d; less than zero counts as zero.
+// Add counts d. A negative duration counts as zero.
 func (h *Histogram) Add(d time.Duration) {
 	ms := max(0, d.Milliseconds())
-	c := class(ms)
-	for len(h.classes) <= c {
-		h.classes = append(h.classes, 0)
-	}
-	h.classes[c]++
+	h.addTo(classOf(ms), 1)
 	h.count++
-	h.most = max(h.most, ms)
+	h.max = max(h.max, ms)
 }
 
-// Merge adds all that o has counted.
-func (h *Histogram) Merge(o Histogram) {
-	for len(h.classes) < len(o.classes) {
+// addTo adds n to a class, for which it makes room.
+func (h *Histogram) addTo(class int, n int64) {
+	switch end := h.first + len(h.classes); {
+	case len(h.classes) == 0:
+		h.first = class
 		h.classes = append(h.classes, 0)
+	case class < h.first:
+		h.classes = slices.Insert(h.classes, 0, make([]int64, h.first-class)...)
+		h.first = class
+	case class >= end:
+		h.classes = append(h.classes, make([]int64, class-end+1)...)
 	}
-	for c, n := range o.classes {
-		h.classes[c] += n
-	}
-	h.count += o.count
-	h.most = max(h.most, o.most)
+	h.classes[class-h.first] += n
 }
 
-// Count is how many durations were counted.
-func (h Histogram) Count() int64 { return h.count }
-
-// Most is the greatest, to the millisecond.
-func (h Histogram) Most() time.Duration { return time.Duration(h.most) * time.Millisecond }
-
-// Quantile is the duration that the share q of all, 0 to 1, do not exceed: never too low, and at most six percent too
-// high. It is zero when there are none.
-func (h Histogram) Quantile(q float64) time.Duration {
-	rank := int64(q * float64(h.count))
-	for c, n := range h.classes {
-		if rank -= n; rank < 0 {
-			return time.Duration(min(last(c), h.most)) * time.Millisecond
+// Merge adds everything that o counted.
+func (h *Histogram) Merge(o Histogram) {
+	for i, n := range o.classes {
+		if n > 0 {
+			h.addTo(o.first+i, n)
 		}
 	}
-	return h.Most()
+	h.count += o.count
+	h.max = max(h.max, o.max)
 }
 
-// MarshalJSON gives the quantiles in milliseconds.
+// Count returns the number of durations.
+func (h Histogram) Count() int64 { return h.count }
+
+// Max returns the longest duration, to the millisecond.
+func (h Histogram) Max() time.Duration { return time.Duration(h.max) * time.Millisecond }
+
+// Quantile returns the duration that a share q of all durations, 0 to 1, does not exceed. It is never too short, and at
+// most six percent too long. It is zero if nothing was counted.
+func (h Histogram) Quantile(q float64) time.Duration {
+	rank := int64(q * float64(h.count))
+	for i, n := range h.classes {
+		if rank -= n; rank < 0 {
+			return time.Duration(min(classEnd(h.first+i), h.max)) * time.Millisecond
+		}
+	}
+	return h.Max()
+}
+
+// MarshalJSON writes the quantiles in milliseconds.
 func (h Histogram) MarshalJSON() ([]byte, error) {
 	return json.Marshal(struct {
 		Count int64 `json:"count"`
 		P50   int64 `json:"p50_ms"`
 		P90   int64 `json:"p90_ms"`
 		P99   int64 `json:"p99_ms"`
-		Most  int64 `json:"most_ms"`
-	}{h.count, h.Quantile(0.5).Milliseconds(), h.Quantile(0.9).Milliseconds(), h.Quantile(0.99).Milliseconds(), h.most})
+		Max   int64 `json:"most_ms"`
+	}{h.count, h.Quantile(0.5).Milliseconds(), h.Quantile(0.9).Milliseconds(), h.Quantile(0.99).Milliseconds(), h.max})
 }

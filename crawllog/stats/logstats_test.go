@@ -18,16 +18,16 @@ import (
 
 var morning = time.Date(2026, 1, 2, 6, 0, 0, 0, time.UTC)
 
-// visit is a line of the log, with what matters here.
+// visit returns a line of the log.
 func visit(at time.Duration, uri string, status int, size int64, annotations ...string) crawllog.Entry {
 	return crawllog.Entry{
 		Logged: morning.Add(at), Status: status, Size: size, URI: uri, MIME: "text/html; charset=utf-8", Worker: 1, Seed: "http://news.example/",
 		Annotations: annotations,
-		Revisiting:  &crawllog.Revisiting{Wait: time.Hour, Visits: 2, Versions: 1, Overdue: at / 10},
+		Schedule:    &crawllog.Schedule{Wait: time.Hour, Visits: 2, Versions: 1, Overdue: at / 10},
 	}
 }
 
-// aDay is one visit of each kind.
+// aDay returns one visit of each kind.
 func aDay() []crawllog.Entry {
 	down := visit(5*time.Minute, "http://down.example/", -2, -1, "err=connect: refused")
 	forbidden := visit(6*time.Minute, "http://news.example/no", -9998, -1, "robotExcluded")
@@ -87,17 +87,19 @@ func read(t *testing.T, o stats.Options, files ...string) *stats.Outcome {
 	return out
 }
 
-func TestEachVisitIsCountedForWhatItWas(t *testing.T) {
+func TestEachKindOfVisitIsCounted(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"crawl.log", "crawl.log.2.gz"} {
-		out := read(t, stats.Options{By: []stats.Dimension{stats.ByHost}}, write(t, filepath.Join(t.TempDir(), name), aDay()...))
+		file := write(t, filepath.Join(t.TempDir(), name), aDay()...)
+		out := read(t, stats.Options{By: []stats.Dimension{stats.ByHost}}, file)
 		all := out.Summaries[0].All
-		got := fmt.Sprint(all.Visits, all.Answered, all.Failed, all.NotTried, all.Versions, all.Unchanged, all.NotModified, all.BrokenOff, all.Duplicates, all.Received, all.Spared, all.Deduped)
+		got := fmt.Sprint(all.Visits, all.Answered, all.Failed, all.NotTried, all.Versions, all.Unchanged, all.NotModified,
+			all.BrokenOff, all.Duplicates, all.Received, all.Spared, all.Deduped)
 		if want := fmt.Sprint(9, 5, 3, 1, 1, 3, 1, 1, 1, 3460, 12000, 2000); got != want {
 			t.Errorf("%s: got  %s\nwant %s (visits, answered, failed, not tried, versions, unchanged, 304, broken off, duplicates, received, spared, deduplicated)", name, got, want)
 		}
 		if rate, ok := all.ChangeRate(); !ok || rate != 0.25 {
-			t.Errorf("%s: change rate %v, want one version in four visits that could be judged", name, rate)
+			t.Errorf("%s: change rate %v, want one version in four judged visits", name, rate)
 		}
 		var hosts []string
 		for _, r := range out.Summaries[0].Rows(stats.ByHost) {
@@ -106,14 +108,15 @@ func TestEachVisitIsCountedForWhatItWas(t *testing.T) {
 		if want := []string{"news.example 7", "down.example 1", "other.example:8080 1"}; !slices.Equal(hosts, want) {
 			t.Errorf("%s: hosts %v, want %v", name, hosts, want)
 		}
-		if out.Strange != 0 || len(out.Faults) != 0 {
-			t.Errorf("%s: %d strange lines, faults %v", name, out.Strange, out.Faults)
+		if out.Skipped != 0 || len(out.Faults) != 0 {
+			t.Errorf("%s: %d lines skipped, faults %v", name, out.Skipped, out.Faults)
 		}
 	}
 }
 
-// With the thirteenth column a visit after a change of the scrubbing rules is no version.
-func TestTheContentStateDecidesWhereItIsTold(t *testing.T) {
+// TestTheContentStateDecidesIfItIsLogged has a visit after a change of the scrubbing rules. With the thirteenth column
+// it is not a version.
+func TestTheContentStateDecidesIfItIsLogged(t *testing.T) {
 	t.Parallel()
 	e := visit(0, "http://news.example/", 200, 1000)
 	e.Extra = &crawllog.Extra{ContentState: "unknown"}
@@ -122,11 +125,11 @@ func TestTheContentStateDecidesWhereItIsTold(t *testing.T) {
 		t.Fatal(err)
 	}
 	if all := read(t, stats.Options{}, name).Summaries[0].All; all.Versions != 0 || all.Answered != 1 {
-		t.Errorf("got %d versions of %d answers, want none of one", all.Versions, all.Answered)
+		t.Errorf("got %d versions in %d responses, want 0 in 1", all.Versions, all.Answered)
 	}
 }
 
-func TestPeriodsAreComparedInOneReading(t *testing.T) {
+func TestPeriodsAreSummedUpInOneReading(t *testing.T) {
 	t.Parallel()
 	name := write(t, filepath.Join(t.TempDir(), "crawl.log"), aDay()...)
 	at := morning.Add(4 * time.Minute)
@@ -140,8 +143,8 @@ func TestPeriodsAreComparedInOneReading(t *testing.T) {
 	}
 }
 
-// A log of more parts than processors: no line is lost or counted twice, wherever the cuts fall.
-func TestALargeLogIsReadInPartsWithoutLosingALine(t *testing.T) {
+// TestEachLineOfALargeLogIsCountedOnce reads a log of more parts than processors, with lines across the cuts.
+func TestEachLineOfALargeLogIsCountedOnce(t *testing.T) {
 	t.Parallel()
 	const lines = 150_000
 	var text []byte
@@ -157,12 +160,12 @@ func TestALargeLogIsReadInPartsWithoutLosingALine(t *testing.T) {
 		t.Fatal(err)
 	}
 	out := read(t, stats.Options{}, name)
-	if got := out.Summaries[0].All; got.Visits != lines || got.Received != want || out.Strange != 0 {
-		t.Errorf("%d lines with %d bytes received and %d strange, want %d, %d and none; the log has %d bytes", got.Visits, got.Received, out.Strange, lines, want, len(text))
+	if got := out.Summaries[0].All; got.Visits != lines || got.Received != want || out.Skipped != 0 {
+		t.Errorf("%d lines with %d bytes received and %d skipped, want %d, %d and 0; the log has %d bytes", got.Visits, got.Received, out.Skipped, lines, want, len(text))
 	}
 }
 
-func TestWhatIsNoLineIsPassedOverAndCounted(t *testing.T) {
+func TestOtherLinesAreSkippedAndCounted(t *testing.T) {
 	t.Parallel()
 	good := string(aDay()[0].AppendTo(nil, false))
 	name := filepath.Join(t.TempDir(), "crawl.log")
@@ -171,12 +174,12 @@ func TestWhatIsNoLineIsPassedOverAndCounted(t *testing.T) {
 		t.Fatal(err)
 	}
 	out := read(t, stats.Options{}, name)
-	if got := out.Summaries[0].All.Visits; got != 2 || out.Strange != 3 {
-		t.Errorf("%d visits and %d strange lines, want 2 and 3; the line without an end is still being written", got, out.Strange)
+	if got := out.Summaries[0].All.Visits; got != 2 || out.Skipped != 3 {
+		t.Errorf("%d visits and %d lines skipped, want 2 and 3; the line without an end is still being written", got, out.Skipped)
 	}
 }
 
-func TestADamagedFileIsNamedAndTheOthersAreRead(t *testing.T) {
+func TestADamagedFileIsReportedAndTheOthersAreRead(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	whole := write(t, filepath.Join(dir, "crawl.log"), aDay()...)
@@ -186,24 +189,30 @@ func TestADamagedFileIsNamedAndTheOthersAreRead(t *testing.T) {
 	}
 	out := read(t, stats.Options{}, whole, cut, filepath.Join(dir, "none.log"), dir)
 	if len(out.Faults) != 3 || out.Summaries[0].All.Visits < 9 {
-		t.Errorf("%d visits, faults %v; want those of the whole file, and three faults", out.Summaries[0].All.Visits, out.Faults)
+		t.Errorf("%d visits, faults %v; want the visits of the whole file, and three faults", out.Summaries[0].All.Visits, out.Faults)
 	}
 	if _, err := stats.Read(t.Context(), []string{filepath.Join(dir, "none.log")}, stats.Options{}); err == nil {
-		t.Error("a log that is not there is no error")
+		t.Error("reading a missing log is not an error")
 	}
 }
 
-// Quantiles are never too low, and at most six percent too high, and the greatest is exact.
+// TestQuantiles checks that quantiles are never too short and at most six percent too long, and that the longest
+// duration is exact.
 func TestQuantiles(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(3, 4))
-	var h stats.Histogram
+	var h, odd stats.Histogram
 	var all []time.Duration
-	for range 20_000 {
+	for i := range 20_000 {
 		d := time.Duration(1+random.Int64N(1<<random.IntN(33))) * time.Millisecond
 		all = append(all, d)
-		h.Add(d)
+		if i%2 == 0 {
+			h.Add(d)
+		} else {
+			odd.Add(d)
+		}
 	}
+	h.Merge(odd)
 	slices.Sort(all)
 	for _, q := range []float64{0, 0.1, 0.5, 0.9, 0.99, 0.999} {
 		got, want := float64(h.Quantile(q)), float64(all[int(q*float64(len(all)))])
@@ -211,7 +220,7 @@ func TestQuantiles(t *testing.T) {
 			t.Errorf("quantile %v is %v, want %v", q, time.Duration(got), time.Duration(want))
 		}
 	}
-	if h.Most() != all[len(all)-1] {
-		t.Errorf("the greatest is %v, want %v", h.Most(), all[len(all)-1])
+	if h.Max() != all[len(all)-1] {
+		t.Errorf("the longest is %v, want %v", h.Max(), all[len(all)-1])
 	}
 }

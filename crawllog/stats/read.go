@@ -8,33 +8,31 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strings"
 	"sync/atomic"
 
-	"github.com/klauspost/compress/gzip"
-
 	"github.com/arcrawl/arcrawl/crawllog"
+	"github.com/arcrawl/arcrawl/internal/textfile"
 )
 
-// Options say what [Read] is to find out.
+// Options say what [Read] sums up.
 type Options struct {
-	Periods []Period // each gets a Summary; none means one without bounds
+	Periods []Period // each gets a Summary; if empty, there is one without bounds
 	By      []Dimension
 	// Progress, if set, counts the bytes of the files that were read so far.
 	Progress *atomic.Int64
 }
 
-// Outcome is what came of the reading of logs.
+// Outcome is the result of [Read].
 type Outcome struct {
-	Summaries []*Summary // of each period
-	Bytes     int64      // of all files, compressed as they are
-	Strange   int64      // lines that are none of a crawl log
-	Faults    []error    // files that could not be read, or not to their end; the rest was read all the same
+	Summaries []*Summary // one for each period
+	Bytes     int64      // of all files, as stored
+	Skipped   int64      // lines that do not belong to a crawl log
+	Faults    []error    // files that could not be read, or not to their end; everything else was read
 }
 
-// Read sums up logs. Their order does not matter. A file that ends in .gz is compressed.
+// Read sums up logs, in any order, compressed with gzip or not.
 //
-// The error is that of ctx, or says that not one file could be read.
+// The error is the one of ctx, or says that no file could be read.
 func Read(ctx context.Context, files []string, o Options) (*Outcome, error) {
 	if len(o.Periods) == 0 {
 		o.Periods = []Period{{}}
@@ -50,7 +48,7 @@ func Read(ctx context.Context, files []string, o Options) (*Outcome, error) {
 		for i, s := range w.sums {
 			total.sums[i].Merge(s)
 		}
-		out.Strange += w.strange
+		out.Skipped += w.skipped
 		out.Faults = append(out.Faults, w.faults...)
 	}
 	out.Summaries = total.sums
@@ -60,17 +58,17 @@ func Read(ctx context.Context, files []string, o Options) (*Outcome, error) {
 	return out, err
 }
 
-// part is a piece of a file: the lines that begin in it.
+// part is a part of a file: the lines that begin in it.
 type part struct {
 	file     string
 	from, to int64
-	gzip     bool
+	gzipped  bool
 }
 
-// partSize is small enough to keep all processors busy to the end, and large enough to be read at one go.
+// partSize is small enough to keep all processors busy to the end, and large enough to be read in one go.
 const partSize = 16 << 20
 
-// divide cuts files into parts. What is compressed can only be read from its beginning.
+// divide divides files into parts. A compressed file is one part, because it can only be read from its beginning.
 func divide(files []string) ([]part, *Outcome) {
 	out := new(Outcome)
 	var parts []part
@@ -79,13 +77,17 @@ func divide(files []string) ([]part, *Outcome) {
 		if err == nil && stat.IsDir() {
 			err = fmt.Errorf("%s is a folder; name the logs in it", file)
 		}
+		gzipped := false
+		if err == nil {
+			gzipped, err = isCompressed(file)
+		}
 		if err != nil {
 			out.Faults = append(out.Faults, err)
 			continue
 		}
 		out.Bytes += stat.Size()
-		if strings.HasSuffix(file, ".gz") {
-			parts = append(parts, part{file: file, to: stat.Size(), gzip: true})
+		if gzipped {
+			parts = append(parts, part{file: file, to: stat.Size(), gzipped: true})
 			continue
 		}
 		for from := int64(0); from == 0 || from < stat.Size(); from += partSize {
@@ -95,13 +97,21 @@ func divide(files []string) ([]part, *Outcome) {
 	return parts, out
 }
 
+func isCompressed(file string) (bool, error) {
+	f, err := textfile.Open(file)
+	if err != nil {
+		return false, err
+	}
+	return f.Compressed(), f.Close()
+}
+
 // worker reads parts, one after the other.
 type worker struct {
 	options Options
 	sums    []*Summary
-	strange int64
+	skipped int64
 	faults  []error
-	glance  crawllog.Glance
+	entry   crawllog.RawEntry
 	buffer  *bufio.Reader
 }
 
@@ -113,7 +123,7 @@ func newWorker(o Options) *worker {
 	return w
 }
 
-// read sums up a part. Faults are kept.
+// read sums up a part. It records an error in the faults.
 func (w *worker) read(ctx context.Context, p part) {
 	if err := w.lines(ctx, p); err != nil {
 		w.faults = append(w.faults, fmt.Errorf("read %s: %w", p.file, err))
@@ -124,22 +134,23 @@ func (w *worker) read(ctx context.Context, p part) {
 }
 
 func (w *worker) lines(ctx context.Context, p part) (err error) {
+	if p.gzipped {
+		f, err := textfile.Open(p.file)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		w.buffer.Reset(f)
+		return eachLine(ctx, w.buffer, -1, w.line)
+	}
 	f, err := os.Open(p.file)
 	if err != nil {
 		return errors.Unwrap(err)
 	}
 	defer f.Close()
-	if p.gzip {
-		unpacked, err := gzip.NewReader(f)
-		if err != nil {
-			return err
-		}
-		w.buffer.Reset(unpacked)
-		return eachLine(ctx, w.buffer, -1, w.line)
-	}
 	from := p.from
 	if from > 0 {
-		from-- // the line that this byte ends, or is in, belongs to the part before
+		from-- // the line that this byte ends, or is part of, belongs to the part before
 	}
 	w.buffer.Reset(io.NewSectionReader(f, from, 1<<62))
 	left := p.to - p.from
@@ -153,24 +164,24 @@ func (w *worker) lines(ctx context.Context, p part) (err error) {
 	return eachLine(ctx, w.buffer, left, w.line)
 }
 
-// eachLine hands out the lines that begin within the next so many bytes, or all if that is less than zero.
-func eachLine(ctx context.Context, r *bufio.Reader, within int64, each func(line []byte)) error {
-	for read := int64(0); within < 0 || read < within; {
-		n, line, err := nextLine(r)
+// eachLine calls each with the lines that begin within the next n bytes, or with all lines if n is negative.
+func eachLine(ctx context.Context, r *bufio.Reader, n int64, each func(line []byte)) error {
+	for read := int64(0); n < 0 || read < n; {
+		length, line, err := nextLine(r)
 		if err != nil {
 			return ignoreEnd(err)
 		}
-		if read>>20 != (read+n)>>20 && ctx.Err() != nil {
+		if read>>20 != (read+length)>>20 && ctx.Err() != nil {
 			return nil
 		}
-		read += n
+		read += length
 		each(line)
 	}
 	return nil
 }
 
-// nextLine gives the next line without its end, and its length with it; the line is empty if it is longer than any of a crawl log. What
-// stands behind the last line end is not a line yet.
+// nextLine returns the next line without its end, and its length with the end. The line is empty if it is longer than
+// any of a crawl log. Bytes behind the last line end are not a line yet.
 func nextLine(r *bufio.Reader) (n int64, line []byte, err error) {
 	line, err = r.ReadSlice('\n')
 	n = int64(len(line))
@@ -190,13 +201,13 @@ func ignoreEnd(err error) error {
 }
 
 func (w *worker) line(line []byte) {
-	if !w.glance.Read(line) {
-		w.strange++
+	if !w.entry.Parse(line) {
+		w.skipped++
 		return
 	}
 	for i, p := range w.options.Periods {
-		if p.has(w.glance.Logged) {
-			w.sums[i].Add(&w.glance)
+		if p.has(w.entry.Logged) {
+			w.sums[i].Add(&w.entry)
 		}
 	}
 }

@@ -11,13 +11,13 @@ import (
 	"github.com/arcrawl/arcrawl/crawllog"
 )
 
-// MaxKeys is how many hosts, seeds, types or days are told apart.
+// MaxKeys is the maximum number of hosts, seeds, types or days for which a [Summary] has a row each.
 const MaxKeys = 100_000
 
-// Others is the key of all beyond [MaxKeys].
+// Others is the key of everything beyond [MaxKeys].
 const Others = "(others)"
 
-// Dimension is what lines are told apart by.
+// Dimension is a property by which a [Summary] groups lines.
 type Dimension string
 
 // The dimensions.
@@ -28,11 +28,11 @@ const (
 	ByDay  Dimension = "day"  // in UTC
 	ByHour Dimension = "hour" // in UTC
 
-	// ByHostDay is a host on a day of UTC, with a blank between them. It is for reports, and none of [Dimensions].
+	// ByHostDay is a host, a blank, and a day in UTC. It is for reports, and not one of [Dimensions].
 	ByHostDay Dimension = "host and day"
 )
 
-// Dimensions are all there are.
+// Dimensions returns the dimensions that a user can choose.
 func Dimensions() []Dimension { return []Dimension{ByHost, BySeed, ByMIME, ByDay, ByHour} }
 
 // ParseDimension reads the name of a dimension.
@@ -40,10 +40,10 @@ func ParseDimension(s string) (Dimension, error) {
 	if d := Dimension(s); slices.Contains(Dimensions(), d) {
 		return d, nil
 	}
-	return "", fmt.Errorf("cannot tell visits apart by %q: accepted are host, seed, mime, day and hour", s)
+	return "", fmt.Errorf("cannot group visits by %q: choose host, seed, mime, day or hour", s)
 }
 
-// Period is the time From, until just before To. A zero time is no bound.
+// Period is the time from From, inclusive, to To, exclusive. A zero time is no bound.
 type Period struct {
 	From, To time.Time
 }
@@ -52,15 +52,15 @@ func (p Period) has(ms int64) bool {
 	return (p.From.IsZero() || ms >= p.From.UnixMilli()) && (p.To.IsZero() || ms < p.To.UnixMilli())
 }
 
-// Summary is what the lines of a period come to.
+// Summary sums up the lines of a period.
 type Summary struct {
-	First time.Time                       `json:"first"` // time of the first line, zero if there is none
+	First time.Time                       `json:"first"` // time of the first line; zero = no line
 	Last  time.Time                       `json:"last"`
 	All   Tally                           `json:"all"`
 	By    map[Dimension]map[string]*Tally `json:"by,omitempty"`
 }
 
-// NewSummary is empty, and tells apart what comes by these dimensions.
+// NewSummary returns an empty summary that groups lines by the given dimensions.
 func NewSummary(by ...Dimension) *Summary {
 	s := &Summary{By: make(map[Dimension]map[string]*Tally, len(by))}
 	for _, d := range by {
@@ -70,22 +70,23 @@ func NewSummary(by ...Dimension) *Summary {
 }
 
 // Add counts a line.
-func (s *Summary) Add(g *crawllog.Glance) {
+func (s *Summary) Add(g *crawllog.RawEntry) {
 	at := time.UnixMilli(g.Logged).UTC()
-	s.spans(at, at)
+	s.extend(at, at)
 	s.All.Add(g)
 	var buf [24]byte
 	for d, tallies := range s.By {
-		key := keyOf(d, g, at, buf[:0])
+		key := dimensionKey(d, g, at, buf[:0])
 		t := tallies[string(key)]
 		if t == nil {
-			t = place(tallies, string(key))
+			t = tallyFor(tallies, string(key))
 		}
 		t.Add(g)
 	}
 }
 
-func (s *Summary) spans(first, last time.Time) {
+// extend extends the time between First and Last.
+func (s *Summary) extend(first, last time.Time) {
 	if s.First.IsZero() || first.Before(s.First) {
 		s.First = first
 	}
@@ -94,8 +95,8 @@ func (s *Summary) spans(first, last time.Time) {
 	}
 }
 
-// place is the tally for a key that has none yet.
-func place(tallies map[string]*Tally, key string) *Tally {
+// tallyFor returns the tally for a key, which it adds if needed.
+func tallyFor(tallies map[string]*Tally, key string) *Tally {
 	if t := tallies[key]; t != nil {
 		return t
 	}
@@ -110,11 +111,11 @@ func place(tallies map[string]*Tally, key string) *Tally {
 	return t
 }
 
-// keyOf may use buf.
-func keyOf(d Dimension, g *crawllog.Glance, at time.Time, buf []byte) []byte {
+// dimensionKey returns the key of a line. It may use buf.
+func dimensionKey(d Dimension, g *crawllog.RawEntry, at time.Time, buf []byte) []byte {
 	switch d {
 	case ByHost:
-		return hostOf(g.URI)
+		return hostPart(g.URI)
 	case BySeed:
 		return orDash(g.Seed)
 	case ByMIME:
@@ -122,7 +123,7 @@ func keyOf(d Dimension, g *crawllog.Glance, at time.Time, buf []byte) []byte {
 	case ByDay:
 		return at.AppendFormat(buf, time.DateOnly)
 	case ByHostDay:
-		buf = append(append(buf, hostOf(g.URI)...), ' ')
+		buf = append(append(buf, hostPart(g.URI)...), ' ')
 		return at.AppendFormat(buf, time.DateOnly)
 	case ByHour:
 		return at.AppendFormat(buf, "2006-01-02T15")
@@ -137,8 +138,8 @@ func orDash(b []byte) []byte {
 	return b
 }
 
-// hostOf is the host of a URI as the log writes it, or what stands for it in dns: URIs of Heritrix.
-func hostOf(u []byte) []byte {
+// hostPart returns the host of a URI as logged, also of the dns: URIs of Heritrix.
+func hostPart(u []byte) []byte {
 	scheme, rest, found := bytes.Cut(u, []byte(":"))
 	if !found {
 		return []byte("-")
@@ -157,27 +158,27 @@ func hostOf(u []byte) []byte {
 	return orDash(rest)
 }
 
-// Merge adds all that o has counted by the same dimensions.
+// Merge adds everything that o, a summary with the same dimensions, counted.
 func (s *Summary) Merge(o *Summary) {
 	if o.All.Visits == 0 {
 		return
 	}
-	s.spans(o.First, o.Last)
+	s.extend(o.First, o.Last)
 	s.All.Merge(&o.All)
 	for d, tallies := range o.By {
 		for key, t := range tallies {
-			place(s.By[d], key).Merge(t)
+			tallyFor(s.By[d], key).Merge(t)
 		}
 	}
 }
 
-// Row is one key of a dimension and what its lines come to.
+// Row is one key of a dimension with its tally.
 type Row struct {
 	Key string `json:"key"`
 	Tally
 }
 
-// Rows are those of a dimension: days and hours in their order, all others with the most visits first.
+// Rows returns the rows of a dimension. Days and hours are ordered by time, and all others by visits, most first.
 func (s *Summary) Rows(d Dimension) []Row {
 	rows := make([]Row, 0, len(s.By[d]))
 	for key, t := range s.By[d] {

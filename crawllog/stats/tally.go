@@ -8,34 +8,34 @@ import (
 	"github.com/arcrawl/arcrawl/evaluators"
 )
 
-// Tally is what a number of lines come to. Sizes are bytes.
+// Tally sums up lines. Sizes are bytes.
 type Tally struct {
 	Visits      int64         `json:"visits"`       // lines
 	Answered    int64         `json:"answered"`     // neither failed nor not tried
 	Failed      int64         `json:"failed"`       // see the package comment
 	NotTried    int64         `json:"not_tried"`    // see the package comment
 	Versions    int64         `json:"versions"`     // see the package comment
-	Unchanged   int64         `json:"unchanged"`    // the content was that of the last capture
-	NotModified int64         `json:"not_modified"` // the server said so: 304
-	BrokenOff   int64         `json:"broken_off"`   // the download was, because the headers vouched for the page
-	Duplicates  int64         `json:"duplicates"`   // the payload was in the archive already
+	Unchanged   int64         `json:"unchanged"`    // the content was the same as in the last capture
+	NotModified int64         `json:"not_modified"` // status 304
+	BrokenOff   int64         `json:"broken_off"`   // the download was ended, because the headers showed no change
+	Duplicates  int64         `json:"duplicates"`   // the payload was archived before
 	Received    int64         `json:"received"`
 	Spared      int64         `json:"spared"`
 	Deduped     int64         `json:"deduplicated"`
 	Dedup       Dedup         `json:"deduplication"`
 	Status      map[int]int64 `json:"status"`  // lines of each status
 	Overdue     Histogram     `json:"overdue"` // of scheduled visits
-	Wait        Histogram     `json:"wait"`    // the intervals that were set
+	Wait        Histogram     `json:"wait"`    // the new wait intervals
 
-	// Account is what a report on days makes of them: like the one that the crawl keeps, without robots.txt among the versions.
-	Account evaluators.Day `json:"-"`
+	// Daily is the sum of [DailyCount], for reports on days.
+	Daily evaluators.Day `json:"-"`
 }
 
-// notTried is the greatest of Heritrix's statuses for what was not fetched because of a decision.
+// notTried is the largest of Heritrix's status codes for URIs that were not fetched because of a decision.
 const notTried = -5000
 
 // Add counts one line.
-func (t *Tally) Add(g *crawllog.Glance) {
+func (t *Tally) Add(g *crawllog.RawEntry) {
 	t.Visits++
 	if t.Status == nil {
 		t.Status = make(map[int]int64)
@@ -46,7 +46,7 @@ func (t *Tally) Add(g *crawllog.Glance) {
 		t.Wait.Add(g.Wait)
 	}
 	t.Received += max(0, g.Size)
-	t.Account = t.Account.Plus(Account(g))
+	t.Daily = t.Daily.Plus(DailyCount(g))
 	t.Spared += g.Spared
 	t.Dedup.add(g)
 	if g.Duplicate {
@@ -57,7 +57,7 @@ func (t *Tally) Add(g *crawllog.Glance) {
 	case g.Status <= notTried:
 		t.NotTried++
 		return
-	case g.Troubled || refuses(g.Status):
+	case g.Misfortune || isRefusal(g.Status):
 		t.Failed++
 		return
 	}
@@ -76,13 +76,14 @@ func (t *Tally) Add(g *crawllog.Glance) {
 	}
 }
 
-// Account is a line as the crawl counts the visit in its accounts of days. What a line does not tell of the versions since the last visit is taken
-// from how many visits found one.
-func Account(g *crawllog.Glance) evaluators.Day {
+// DailyCount returns a visit as the crawl adds it to its daily counts, except that robots.txt is never a version. If
+// the line does not say how many versions appeared since the last visit, the estimate is made from the share of
+// visits that found one.
+func DailyCount(g *crawllog.RawEntry) evaluators.Day {
 	switch {
 	case g.Status <= notTried, g.Status == dnsFailed, g.Status == connectFailed:
 		return evaluators.Day{}
-	case g.Troubled, refuses(g.Status), bytes.HasSuffix(g.URI, robotsTxt) || g.Unchanged || !isVersion(g):
+	case g.Misfortune, isRefusal(g.Status), bytes.HasSuffix(g.URI, robotsTxt) || g.Unchanged || !isVersion(g):
 		return evaluators.Day{Requests: 1}
 	}
 	d := evaluators.Day{Requests: 1, Seen: 1, Versions: max(g.New, 1)}
@@ -92,13 +93,13 @@ func Account(g *crawllog.Glance) evaluators.Day {
 	return d
 }
 
-// Heritrix's statuses of a host that was not reached, and the end of the URI that is asked for before all others.
+// Heritrix's status codes for a host that could not be reached.
 const dnsFailed, connectFailed = -1, -2
 
 var robotsTxt = []byte("/robots.txt")
 
-// refuses reports whether a status is no answer to the question.
-func refuses(status int) bool {
+// isRefusal reports whether a status means that the page was not served.
+func isRefusal(status int) bool {
 	switch status {
 	case 401, 403, 407, 408, 425, 429:
 		return true
@@ -106,14 +107,14 @@ func refuses(status int) bool {
 	return status <= 0 || status >= 500
 }
 
-func isVersion(g *crawllog.Glance) bool {
+func isVersion(g *crawllog.RawEntry) bool {
 	if len(g.State) > 0 {
 		return string(g.State) == "changed"
 	}
 	return g.Scheduled && g.Status != 404 && g.Status != 410
 }
 
-// Merge adds all that o has counted.
+// Merge adds everything that o counted.
 func (t *Tally) Merge(o *Tally) {
 	t.Visits += o.Visits
 	t.Answered += o.Answered
@@ -128,7 +129,7 @@ func (t *Tally) Merge(o *Tally) {
 	t.Spared += o.Spared
 	t.Deduped += o.Deduped
 	t.Dedup.merge(o.Dedup)
-	t.Account = t.Account.Plus(o.Account)
+	t.Daily = t.Daily.Plus(o.Daily)
 	if t.Status == nil {
 		t.Status = maps.Clone(o.Status)
 	} else {
@@ -140,8 +141,8 @@ func (t *Tally) Merge(o *Tally) {
 	t.Wait.Merge(o.Wait)
 }
 
-// ChangeRate is the share of the visits that could be judged which found a new version, 0 to 1; ok is false when there
-// was none.
+// ChangeRate returns the share of visits, 0 to 1, that found a new version, among the visits that found either a new
+// version or no change. ok is false if there were none.
 func (t *Tally) ChangeRate() (rate float64, ok bool) {
 	judged := t.Versions + t.Unchanged
 	if judged == 0 {

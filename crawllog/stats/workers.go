@@ -7,10 +7,10 @@ import (
 	"sync/atomic"
 )
 
-// processors is how many workers there are use for.
+// processors returns the number of workers that can run at once.
 func processors() int { return runtime.GOMAXPROCS(0) }
 
-// inParallel lets the workers read all parts, and returns when they have. The error is that of ctx.
+// inParallel has the workers read all parts and waits for them. It returns the error of ctx.
 func inParallel(ctx context.Context, workers []*worker, parts []part) error {
 	var (
 		next  atomic.Int64

@@ -18,7 +18,7 @@ import (
 var plainRooms = []string{
 	"internal/house",
 	"internal/human", "internal/mediatype", "internal/atomicfile", "internal/textfile",
-	"hosts/",
+	"hosts/", "crawllog/",
 	"fetch", "discover/feeds", "discover/text", "discover/websub",
 }
 

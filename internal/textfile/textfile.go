@@ -87,3 +87,12 @@ func (f *File) Skip(n int64) error {
 	f.Reset(f.file)
 	return nil
 }
+
+// Size returns the size of the file, in bytes as stored.
+func (f *File) Size() (int64, error) {
+	info, err := f.file.Stat()
+	if err != nil {
+		return 0, err
+	}
+	return info.Size(), nil
+}
