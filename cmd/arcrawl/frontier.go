@@ -21,11 +21,11 @@ import (
 func newFrontier() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "frontier",
-		Short: "Look at what waits to be visited, and change it",
-		Long: `frontier looks at the queue of everything that is known, and changes it in bulk. URIs are chosen by name, as arguments or with
---from-file, and by --host, --prefix, --match and --state, all of which must be true of them. Every command goes through the
-store in small steps, so that neither its size nor what is chosen needs memory. While a daemon runs it has the store for
-itself; the commands then ask the daemon through its socket, and the crawl goes on meanwhile.`,
+		Short: "Show and change the known URIs in bulk",
+		Long: `frontier shows the known URIs and changes them in bulk. Choose URIs by name, as arguments or with --from-file, and with
+--host, --prefix, --match and --state. A URI must meet all conditions. The commands go through the store in small steps:
+they need little memory, however large the store is. If a daemon runs, they ask it through its socket, and the crawl
+continues. Otherwise they open the store themselves.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
@@ -35,8 +35,8 @@ itself; the commands then ask the daemon through its socket, and the crawl goes 
 	return cmd
 }
 
-// steering is what the commands need of a frontier: that of a stopped daemon, or that of a running one.
-type steering interface {
+// frontierStore is the frontier of a running daemon or of a stopped one.
+type frontierStore interface {
 	list(ctx context.Context, s frontier.Selection, from frontier.Cursor, n int) ([]frontier.Entry, frontier.Cursor, error)
 	count(ctx context.Context, s frontier.Selection, from frontier.Cursor) (int64, frontier.Cursor, error)
 	steer(ctx context.Context, s frontier.Selection, a frontier.Action, from frontier.Cursor) (frontier.Steered, frontier.Cursor, error)
@@ -45,13 +45,13 @@ type steering interface {
 	close() error
 }
 
-// reach finds the frontier: that of the daemon if one answers, or the store of one that does not run.
-func (f *frontierFlags) reach(ctx context.Context) (steering, error) {
+// open returns the frontier of the daemon if one answers, and opens the store otherwise.
+func (f *frontierFlags) open(ctx context.Context) (frontierStore, error) {
 	at, err := config.Where(f.config)
 	if err == nil && at.Socket != "" {
 		client := admin.NewClient(at.Socket)
 		if _, _, err = client.List(ctx, frontier.Selection{}, "", 1); err == nil {
-			return running{client}, nil
+			return daemonStore{client}, nil
 		}
 		if !errors.Is(err, admin.ErrNoDaemon) {
 			return nil, err
@@ -63,67 +63,67 @@ func (f *frontierFlags) reach(ctx context.Context) (steering, error) {
 	}
 	store, err := daemon.OpenStopped(c, time.Now())
 	if errors.Is(err, frontier.ErrLocked) && at.Socket == "" {
-		return nil, fmt.Errorf("%w; it cannot be asked, since admin.socket is \"off\"", err)
+		return nil, fmt.Errorf("%w; the command cannot ask it because admin.socket is \"off\": stop the daemon, or set admin.socket", err)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return stopped{store}, nil
+	return stoppedStore{store}, nil
 }
 
-// running is the frontier of a daemon that runs.
-type running struct{ c *admin.Client }
+// daemonStore is the frontier of a running daemon.
+type daemonStore struct{ client *admin.Client }
 
-func (r running) list(ctx context.Context, s frontier.Selection, from frontier.Cursor, n int) ([]frontier.Entry, frontier.Cursor, error) {
-	return r.c.List(ctx, s, from, n)
+func (d daemonStore) list(ctx context.Context, s frontier.Selection, from frontier.Cursor, n int) ([]frontier.Entry, frontier.Cursor, error) {
+	return d.client.List(ctx, s, from, n)
 }
 
-func (r running) count(ctx context.Context, s frontier.Selection, from frontier.Cursor) (int64, frontier.Cursor, error) {
-	return r.c.Count(ctx, s, from)
+func (d daemonStore) count(ctx context.Context, s frontier.Selection, from frontier.Cursor) (int64, frontier.Cursor, error) {
+	return d.client.Count(ctx, s, from)
 }
 
-func (r running) steer(ctx context.Context, s frontier.Selection, a frontier.Action, from frontier.Cursor) (frontier.Steered, frontier.Cursor, error) {
-	return r.c.Steer(ctx, s, a, from)
+func (d daemonStore) steer(ctx context.Context, s frontier.Selection, a frontier.Action, from frontier.Cursor) (frontier.Steered, frontier.Cursor, error) {
+	return d.client.Steer(ctx, s, a, from)
 }
 
-func (r running) load(ctx context.Context, replace bool, entries []frontier.Entry) (frontier.Imported, error) {
-	return r.c.Import(ctx, replace, entries...)
+func (d daemonStore) load(ctx context.Context, replace bool, entries []frontier.Entry) (frontier.Imported, error) {
+	return d.client.Import(ctx, replace, entries...)
 }
 
-func (r running) hosts(ctx context.Context, pattern string, a frontier.HostAction) (matched, changed int64, err error) {
-	return r.c.SteerHosts(ctx, pattern, a)
+func (d daemonStore) hosts(ctx context.Context, pattern string, a frontier.HostAction) (matched, changed int64, err error) {
+	return d.client.SteerHosts(ctx, pattern, a)
 }
 
-func (r running) close() error { return nil }
+func (d daemonStore) close() error { return nil }
 
-// stopped is the frontier of a daemon that does not run.
-type stopped struct{ f *frontier.Frontier }
+// stoppedStore is the frontier of a stopped daemon.
+type stoppedStore struct{ f *frontier.Frontier }
 
-func (s stopped) list(_ context.Context, sel frontier.Selection, from frontier.Cursor, n int) ([]frontier.Entry, frontier.Cursor, error) {
+func (s stoppedStore) list(_ context.Context, sel frontier.Selection, from frontier.Cursor, n int) ([]frontier.Entry, frontier.Cursor, error) {
 	return s.f.List(time.Now(), sel, from, n)
 }
 
-func (s stopped) count(_ context.Context, sel frontier.Selection, from frontier.Cursor) (int64, frontier.Cursor, error) {
+func (s stoppedStore) count(_ context.Context, sel frontier.Selection, from frontier.Cursor) (int64, frontier.Cursor, error) {
 	return s.f.Count(time.Now(), sel, from)
 }
 
-func (s stopped) steer(_ context.Context, sel frontier.Selection, a frontier.Action, from frontier.Cursor) (frontier.Steered, frontier.Cursor, error) {
+func (s stoppedStore) steer(_ context.Context, sel frontier.Selection, a frontier.Action, from frontier.Cursor) (frontier.Steered, frontier.Cursor, error) {
 	return s.f.Steer(time.Now(), sel, a, from)
 }
 
-func (s stopped) load(_ context.Context, replace bool, entries []frontier.Entry) (frontier.Imported, error) {
+func (s stoppedStore) load(_ context.Context, replace bool, entries []frontier.Entry) (frontier.Imported, error) {
 	return s.f.Import(time.Now(), replace, entries...)
 }
 
-func (s stopped) hosts(_ context.Context, pattern string, a frontier.HostAction) (matched, changed int64, err error) {
+func (s stoppedStore) hosts(_ context.Context, pattern string, a frontier.HostAction) (matched, changed int64, err error) {
 	return s.f.SteerHosts(time.Now(), pattern, a)
 }
 
-func (s stopped) close() error { return s.f.Close() }
+func (s stoppedStore) close() error { return s.f.Close() }
 
-// with reaches the frontier, does something with it and lets it go.
-func (f *frontierFlags) with(cmd *cobra.Command, do func(s steering) error) error {
-	s, err := f.reach(cmd.Context())
+// with opens the frontier, calls do with it, and closes it.
+func (f *frontierFlags) with(cmd *cobra.Command, do func(s frontierStore) error) error {
+	s, err := f.open(cmd.Context())
 	if err != nil {
 		return err
 	}
@@ -136,29 +136,29 @@ func newFrontierList() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "list [URI…]",
 		Short: "List URIs with their states and due times",
-		Long: `list prints a line for each chosen URI, all if none is chosen: when it is due, the status of its last visit, visits and
-versions, its wait interval, and what else there is to say of it. The order is that of the store. With --json each line is all
-that is remembered of the URI, as export writes it.`,
+		Long: `list prints one line for each chosen URI, or for all URIs: when it is due, the status of its last visit, its visits and
+versions, its wait interval, and its state. The order is the order of the store. With --json, each line is the whole
+history of the URI, as export writes it.`,
 		Example: `  arcrawl frontier list --host www.news.example --state failing
   arcrawl frontier list --json https://www.news.example/`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return f.with(cmd, func(s steering) error { return f.printAll(cmd, args, s, limit) })
+			return f.with(cmd, func(s frontierStore) error { return f.printAll(cmd, args, s, limit) })
 		},
 	}
 	f.add(cmd)
-	cmd.Flags().IntVar(&limit, "limit", 1000, "stop after so many; 0 is never")
-	cmd.Flags().BoolVar(&f.json, "json", false, "print all that is remembered, as JSON lines")
+	cmd.Flags().IntVar(&limit, "limit", 1000, "list at most N URIs (0 = no limit)")
+	cmd.Flags().BoolVar(&f.json, "json", false, "print the whole history of each URI as JSON lines")
 	return cmd
 }
 
 // printAll prints the chosen URIs, or the first of them.
-func (f *frontierFlags) printAll(cmd *cobra.Command, args []string, s steering, limit int) error {
+func (f *frontierFlags) printAll(cmd *cobra.Command, args []string, s frontierStore, limit int) error {
 	out := cmd.OutOrStdout()
 	printed, now := 0, time.Now()
 	errEnough := errors.New("enough")
 	err := f.entries(cmd, args, s, func(e frontier.Entry) error {
 		if limit > 0 && printed == limit {
-			fmt.Fprintf(cmd.ErrOrStderr(), "arcrawl: there are more than these %d; --limit 0 lists all\n", limit)
+			fmt.Fprintf(cmd.ErrOrStderr(), "arcrawl: stopped after %d URIs; use --limit 0 to list all\n", limit)
 			return errEnough
 		}
 		if printed++; f.json {
@@ -176,7 +176,7 @@ func (f *frontierFlags) printAll(cmd *cobra.Command, args []string, s steering, 
 	return err
 }
 
-// entryLine is a URI on one line.
+// entryLine returns the line of list for a URI.
 func entryLine(e frontier.Entry, now time.Time) string {
 	due, status, wait := "on demand", "-", "-"
 	if !e.Due.IsZero() {
@@ -198,7 +198,7 @@ func entryLine(e frontier.Entry, now time.Time) string {
 		{e.Forbidden, "forbidden by robots.txt"},
 		{e.Failures > 0, fmt.Sprintf("failed %d times in a row", e.Failures)},
 		{e.Gone > 0, fmt.Sprintf("gone at %d visits in a row", e.Gone)},
-		{!e.InProgress && !e.Held && !e.Due.IsZero() && now.Sub(e.Due) > time.Minute, "due for " + span(admin.Seconds(now.Sub(e.Due)))},
+		{!e.InProgress && !e.Held && !e.Due.IsZero() && now.Sub(e.Due) > time.Minute, "overdue by " + span(admin.Seconds(now.Sub(e.Due)))},
 	} {
 		if note.say {
 			notes = append(notes, note.text)
@@ -216,10 +216,10 @@ func newFrontierCount() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "count [URI…]",
 		Short:   "Count URIs",
-		Long:    `count says how many URIs are chosen, of all if nothing else is said.`,
+		Long:    `count prints the number of the chosen URIs, or of all URIs.`,
 		Example: "  arcrawl frontier count --state due --host '*.news.example'",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return f.with(cmd, func(s steering) error {
+			return f.with(cmd, func(s frontierStore) error {
 				n, err := f.count(cmd, args, s)
 				if err != nil {
 					return err
@@ -242,13 +242,13 @@ func newFrontierExport() *cobra.Command {
 	var output string
 	cmd := &cobra.Command{
 		Use:   "export [URI…]",
-		Short: "Write URIs with all their history as JSON lines",
-		Long: `export writes a line of JSON for each chosen URI, all if none is chosen: how it was found, when it is due, and all that its
-visits have taught: intervals, digests, validators, and where the archive holds its last payload. arcrawl frontier import reads
-it. What is remembered of hosts (politeness, robots.txt, pauses) is not part of it, nor the index of payloads.`,
+		Short: "Write URIs with their whole history as JSON lines",
+		Long: `export writes one line of JSON for each chosen URI, or for all URIs: how it was found, when it is due, and what was learned
+from its visits, such as intervals, digests, validators and the archive record of its last payload. arcrawl frontier
+import reads these lines. The state of hosts (politeness, robots.txt, pauses) and the dedup index are not included.`,
 		Example: "  arcrawl frontier export --output frontier.jsonl",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return f.with(cmd, func(s steering) error {
+			return f.with(cmd, func(s frontierStore) error {
 				return toFile(cmd, output, func(out io.Writer) error {
 					to := json.NewEncoder(out)
 					return f.entries(cmd, args, s, func(e frontier.Entry) error { return to.Encode(e) })
@@ -257,11 +257,11 @@ it. What is remembered of hosts (politeness, robots.txt, pauses) is not part of 
 		},
 	}
 	f.add(cmd)
-	cmd.Flags().StringVarP(&output, "output", "o", "-", "the file to write; - is the standard output")
+	cmd.Flags().StringVarP(&output, "output", "o", "-", "write to this file (- = standard output)")
 	return cmd
 }
 
-// toFile writes to a new file, or to the standard output when it is named -.
+// toFile calls write with a new file, or with the standard output if the name is "-".
 func toFile(cmd *cobra.Command, name string, write func(io.Writer) error) error {
 	if name == "-" {
 		return write(cmd.OutOrStdout())
@@ -278,42 +278,43 @@ func newFrontierImport() *cobra.Command {
 	var replace bool
 	cmd := &cobra.Command{
 		Use:   "import FILE",
-		Short: "Make the URIs of an export known, with all their history",
-		Long: `import reads JSON lines as arcrawl frontier export writes them; FILE may be - for the standard input. A URI that is known
-already stays exactly as it is, unless --replace says otherwise; so an import that was broken off is simply begun again. The
-first line that is wrong ends it.`,
+		Short: "Add the URIs of an export with their whole history",
+		Long: `import reads the JSON lines that arcrawl frontier export writes. FILE may be - for the standard input. A known URI stays
+unchanged unless --replace is given, so an interrupted import can simply be repeated. The first faulty line stops the
+import.`,
 		Example: "  arcrawl frontier import frontier.jsonl",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return f.with(cmd, func(s steering) error {
+			return f.with(cmd, func(s frontierStore) error {
 				in, done, err := input(cmd, args[0])
 				if err != nil {
 					return err
 				}
 				defer done()
 				total, err := importAll(cmd.Context(), s, in, args[0], replace)
-				fmt.Fprintf(cmd.ErrOrStderr(), "arcrawl: %d URIs are new, %d were known, %d were replaced, %d were being visited, %d were refused since their host is full\n",
+				fmt.Fprintf(cmd.ErrOrStderr(), "arcrawl: %d URIs added, %d already known, %d replaced, %d skipped because they are being visited, %d refused because their host is full\n",
 					total.New, total.Known, total.Replaced, total.InProgress, total.Refused)
 				return err
 			})
 		},
 	}
 	cmd.Flags().StringVarP(&f.config, "config", "c", defaultConfig, "the main configuration file")
-	cmd.Flags().BoolVar(&replace, "replace", false, "write over what is known of a URI")
+	cmd.Flags().BoolVar(&replace, "replace", false, "replace the history of known URIs")
 	return cmd
 }
 
 func newFrontierPause() *cobra.Command {
-	return frontierHosts("pause", frontier.Pause, "Keep hosts from being visited",
-		`pause has the hosts hand out no more URIs, until they are resumed; it outlasts a restart. Visits in progress go on to their end.
-A pattern as *.news.example means news.example and all hosts below it. Only hosts that are known already are paused.`)
+	return frontierHosts("pause", frontier.Pause, "Stop visiting hosts",
+		`pause stops new visits to the hosts until arcrawl frontier resume, also after a restart. Visits in progress are finished.
+*.news.example matches news.example and all hosts below it. Only known hosts can be paused.`)
 }
 
 func newFrontierResume() *cobra.Command {
-	return frontierHosts("resume", frontier.Resume, "Let paused hosts be visited again",
-		`resume ends what arcrawl frontier pause began. What became due meanwhile is visited at the host's pace.`)
+	return frontierHosts("resume", frontier.Resume, "Visit paused hosts again",
+		`resume ends a pause of hosts. URIs that became due in the meantime are visited as politeness allows.`)
 }
 
+// frontierHosts returns a command that applies verb to hosts.
 func frontierHosts(name string, verb frontier.HostVerb, short, long string) *cobra.Command {
 	var f frontierFlags
 	cmd := &cobra.Command{
@@ -321,14 +322,14 @@ func frontierHosts(name string, verb frontier.HostVerb, short, long string) *cob
 		Example: "  arcrawl frontier " + name + " www.news.example '*.blog.example'",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return f.with(cmd, func(s steering) error {
+			return f.with(cmd, func(s frontierStore) error {
 				for _, pattern := range args {
 					matched, changed, err := s.hosts(cmd.Context(), strings.ToLower(pattern), frontier.HostAction{Verb: verb})
 					if err != nil {
 						return err
 					}
 					if matched == 0 {
-						return fmt.Errorf("no host is known that %q fits; arcrawl frontier list shows URIs of those that are", pattern)
+						return fmt.Errorf("no known host matches %q; arcrawl hosts lists the known hosts", pattern)
 					}
 					fmt.Fprintf(cmd.OutOrStdout(), "%s: %d of %d hosts changed\n", pattern, changed, matched)
 				}

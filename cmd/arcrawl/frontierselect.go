@@ -19,7 +19,7 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// frontierFlags choose URIs.
+// frontierFlags are the flags that choose URIs.
 type frontierFlags struct {
 	config   string
 	host     string
@@ -33,13 +33,14 @@ type frontierFlags struct {
 
 func (f *frontierFlags) add(cmd *cobra.Command) {
 	cmd.Flags().StringVarP(&f.config, "config", "c", defaultConfig, "the main configuration file")
-	cmd.Flags().StringVar(&f.host, "host", "", "on this host; *.example.org is example.org and every host below it")
-	cmd.Flags().StringVar(&f.prefix, "prefix", "", "whose canonical form begins with this")
-	cmd.Flags().StringVar(&f.match, "match", "", "whose canonical form this regular expression matches, anywhere")
-	cmd.Flags().StringSliceVar(&f.states, "state", nil, "in this state; "+stateNames()+"; several must all be true")
-	cmd.Flags().StringVar(&f.fromFile, "from-file", "", "named in this file, one to a line; - is the standard input")
+	cmd.Flags().StringVar(&f.host, "host", "", "choose URIs on this host; *.example.org matches example.org and all hosts below it")
+	cmd.Flags().StringVar(&f.prefix, "prefix", "", "choose URIs that begin with this text, in canonical form")
+	cmd.Flags().StringVar(&f.match, "match", "", "choose URIs that this regular expression matches anywhere, in canonical form")
+	cmd.Flags().StringSliceVar(&f.states, "state", nil, "choose URIs in this state: "+stateNames()+"; with several states, URIs must be in all of them")
+	cmd.Flags().StringVar(&f.fromFile, "from-file", "", "choose the URIs in this file, one per line (- = standard input)")
 }
 
+// stateNames returns the states that --state accepts.
 func stateNames() string {
 	var names []string
 	for _, s := range frontier.States() {
@@ -48,24 +49,24 @@ func stateNames() string {
 	return strings.Join(names, ", ")
 }
 
-// selection is what the flags choose, without URIs that are named one by one.
+// selection returns what the flags choose, without the URIs that are named one by one.
 func (f *frontierFlags) selection() (s frontier.Selection, err error) {
 	s = frontier.Selection{Host: strings.ToLower(f.host), Prefix: f.prefix}
 	for _, name := range f.states {
 		if !slices.Contains(frontier.States(), frontier.State(name)) {
-			return s, usageError{fmt.Errorf("--state %s: no state is called so; write one of %s", name, stateNames())}
+			return s, usageError{fmt.Errorf("unknown --state %q; valid states: %s", name, stateNames())}
 		}
 		s.States = append(s.States, frontier.State(name))
 	}
 	if f.match != "" {
 		if s.Match, err = regexp.Compile(f.match); err != nil {
-			return s, usageError{fmt.Errorf("--match: %w; the syntax is that of https://go.dev/s/re2syntax", err)}
+			return s, usageError{fmt.Errorf("--match: %w; see https://go.dev/s/re2syntax for the syntax", err)}
 		}
 	}
 	return s, nil
 }
 
-// selections calls do with what is chosen: once, or for each portion of the URIs that are named one by one.
+// selections calls do with what is chosen: once, or for each batch of the URIs that are named one by one.
 func (f *frontierFlags) selections(cmd *cobra.Command, args []string, do func(frontier.Selection) error) error {
 	s, err := f.selection()
 	if err != nil {
@@ -82,33 +83,33 @@ func (f *frontierFlags) selections(cmd *cobra.Command, args []string, do func(fr
 		s.URIs = nil
 		return err
 	}
-	take := func(text string) error {
+	add := func(text string) error {
 		u, err := uri.Parse(text)
 		if err != nil {
 			return usageError{err}
 		}
-		if s.URIs = append(s.URIs, u); len(s.URIs) == portionOfURIs {
+		if s.URIs = append(s.URIs, u); len(s.URIs) == uriBatch {
 			return flush()
 		}
 		return nil
 	}
 	for _, arg := range args {
-		if err := take(arg); err != nil {
+		if err := add(arg); err != nil {
 			return err
 		}
 	}
 	if f.fromFile != "" {
-		if err := eachLine(cmd, f.fromFile, take); err != nil {
+		if err := eachLine(cmd, f.fromFile, add); err != nil {
 			return err
 		}
 	}
 	return flush()
 }
 
-// portionOfURIs is how many URIs are looked up at a time.
-const portionOfURIs = 1000
+// uriBatch is how many URIs are looked up at a time.
+const uriBatch = 1000
 
-// input opens a file, or the standard input when it is named -.
+// input opens a file, or returns the standard input if the name is "-".
 func input(cmd *cobra.Command, name string) (in io.Reader, done func(), err error) {
 	if name == "-" {
 		return cmd.InOrStdin(), func() {}, nil
@@ -120,10 +121,10 @@ func input(cmd *cobra.Command, name string) (in io.Reader, done func(), err erro
 	return file, func() { _ = file.Close() }, nil
 }
 
-// maxLine bounds a line of a file: an export line with all its texts at their limits is shorter.
+// maxLine is the maximum length of a line of a file, in bytes. Every line that export writes is shorter.
 const maxLine = 1 << 20
 
-// eachLine reads the lines of a file that are neither empty nor comments.
+// eachLine calls take with each line of a file that is not empty and not a comment.
 func eachLine(cmd *cobra.Command, name string, take func(string) error) error {
 	in, done, err := input(cmd, name)
 	if err != nil {
@@ -147,10 +148,10 @@ func eachLine(cmd *cobra.Command, name string, take func(string) error) error {
 }
 
 // entries calls visit with every chosen URI.
-func (f *frontierFlags) entries(cmd *cobra.Command, args []string, s steering, visit func(frontier.Entry) error) error {
+func (f *frontierFlags) entries(cmd *cobra.Command, args []string, s frontierStore, visit func(frontier.Entry) error) error {
 	return f.selections(cmd, args, func(sel frontier.Selection) error {
 		for from := frontier.Cursor(""); ; {
-			list, next, err := s.list(cmd.Context(), sel, from, portionOfURIs)
+			list, next, err := s.list(cmd.Context(), sel, from, uriBatch)
 			if err != nil {
 				return err
 			}
@@ -170,7 +171,7 @@ func (f *frontierFlags) entries(cmd *cobra.Command, args []string, s steering, v
 }
 
 // count counts every chosen URI.
-func (f *frontierFlags) count(cmd *cobra.Command, args []string, s steering) (total int64, err error) {
+func (f *frontierFlags) count(cmd *cobra.Command, args []string, s frontierStore) (total int64, err error) {
 	err = f.selections(cmd, args, func(sel frontier.Selection) error {
 		for from := frontier.Cursor(""); ; {
 			n, next, err := s.count(cmd.Context(), sel, from)
@@ -189,8 +190,8 @@ func (f *frontierFlags) count(cmd *cobra.Command, args []string, s steering) (to
 	return total, err
 }
 
-// importAll reads entries and has them made known, some hundreds at a time.
-func importAll(ctx context.Context, s steering, in io.Reader, name string, replace bool) (total frontier.Imported, err error) {
+// importAll reads entries from in and stores them, 200 at a time.
+func importAll(ctx context.Context, s frontierStore, in io.Reader, name string, replace bool) (total frontier.Imported, err error) {
 	lines := bufio.NewScanner(in)
 	lines.Buffer(nil, maxLine)
 	var batch []frontier.Entry
@@ -205,7 +206,7 @@ func importAll(ctx context.Context, s steering, in io.Reader, name string, repla
 		}
 		var e frontier.Entry
 		if err := json.Unmarshal(lines.Bytes(), &e); err != nil {
-			return total, errors.Join(fmt.Errorf("%s, line %d: %w; want what arcrawl frontier export writes", name, n, err), flush())
+			return total, errors.Join(fmt.Errorf("%s, line %d: %w; expected a line that arcrawl frontier export writes", name, n, err), flush())
 		}
 		if batch = append(batch, e); len(batch) == 200 {
 			if err := flush(); err != nil {

@@ -12,18 +12,20 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/internal/human"
 )
 
 func newFrontierForce() *cobra.Command {
 	var spread time.Duration
 	cmd := frontierVerb("force", "Make URIs due now",
-		`force makes the chosen URIs due at once. They are visited as politeness allows: a host with a thousand of them takes a thousand
-of its delays. URIs that are due already keep their places. With --spread they become due one after the other over that time.`,
+		`force makes the chosen URIs due at once. They are visited as politeness allows: a thousand URIs of one host take a thousand
+politeness delays. URIs that are already due keep their places in the queue. With --spread, the URIs become due one after
+the other over that time.`,
 		"  arcrawl frontier force --prefix https://www.news.example/sport/ --spread 6h",
 		func(time.Time) (frontier.Action, error) {
 			return frontier.Action{Verb: frontier.Force, Spread: spread}, nil
 		})
-	cmd.Flags().DurationVar(&spread, "spread", 0, "over how long a time to spread them, as 6h")
+	cmd.Flags().DurationVar(&spread, "spread", 0, "spread the due times over this duration, such as 6h (default: all at once)")
 	return cmd
 }
 
@@ -31,55 +33,55 @@ func newFrontierReschedule() *cobra.Command {
 	var spread, in time.Duration
 	var at string
 	cmd := frontierVerb("reschedule", "Make URIs due at a given time",
-		`reschedule makes the chosen URIs due at a time, and changes nothing else: the interval that was learned stays. Give the time with
---at or --in. With --spread they become due one after the other over that time.`,
+		`reschedule makes the chosen URIs due at the time in --at or --in. Their learned intervals stay. With --spread, the URIs
+become due one after the other over that duration.`,
 		`  arcrawl frontier reschedule --host www.news.example --in 12h --spread 2h
   arcrawl frontier reschedule --at 2027-01-31T06:00:00Z https://www.news.example/`,
 		func(now time.Time) (frontier.Action, error) {
 			a := frontier.Action{Verb: frontier.Reschedule, Spread: spread, Due: now.Add(in)}
 			if (at == "") == (in == 0) {
-				return a, usageError{errors.New("reschedule: give the time with one of --at and --in")}
+				return a, usageError{errors.New("reschedule: set either --at or --in")}
 			}
 			if at != "" {
 				due, err := time.Parse(time.RFC3339, at)
 				if err != nil {
-					return a, usageError{fmt.Errorf("--at %s: %w; write it as in 2027-01-31T06:00:00Z", at, err)}
+					return a, usageError{fmt.Errorf("--at %s: %w; write it as 2027-01-31T06:00:00Z", at, err)}
 				}
 				a.Due = due
 			}
 			return a, nil
 		})
-	cmd.Flags().StringVar(&at, "at", "", "the time, as 2027-01-31T06:00:00Z")
-	cmd.Flags().DurationVar(&in, "in", 0, "how long from now, as 12h")
-	cmd.Flags().DurationVar(&spread, "spread", 0, "over how long a time to spread them, as 6h")
+	cmd.Flags().StringVar(&at, "at", "", "make them due at this time, such as 2027-01-31T06:00:00Z")
+	cmd.Flags().DurationVar(&in, "in", 0, "make them due after this duration, such as 12h")
+	cmd.Flags().DurationVar(&spread, "spread", 0, "spread the due times over this duration, such as 6h (default: all at once)")
 	return cmd
 }
 
 func newFrontierHold() *cobra.Command {
-	return frontierVerb("hold", "Keep URIs from being visited",
-		`hold keeps the chosen URIs from being visited until they are released; it outlasts a restart. They keep their due times and all
-that was learned of them. One that is being visited is held from the end of that visit on.`,
+	return frontierVerb("hold", "Stop visiting URIs",
+		`hold keeps the chosen URIs from being visited until they are released, also after a restart. Their history and due times
+stay. A URI that is being visited is held after that visit.`,
 		"  arcrawl frontier hold --match '[?&]print=1'",
 		func(time.Time) (frontier.Action, error) { return frontier.Action{Verb: frontier.Hold}, nil })
 }
 
 func newFrontierRelease() *cobra.Command {
-	return frontierVerb("release", "Let held URIs be visited again",
-		`release ends a hold: the chosen URIs are due when they were. With --state held, or none of the other flags but --all, that is all.`,
+	return frontierVerb("release", "Visit held URIs again",
+		`release ends a hold. The chosen URIs have the same due times as before the hold. To release all, use --all --state held.`,
 		"  arcrawl frontier release --all --state held",
 		func(time.Time) (frontier.Action, error) { return frontier.Action{Verb: frontier.Release}, nil })
 }
 
 func newFrontierForget() *cobra.Command {
-	return frontierVerb("forget", "Remove URIs and all that was learned of them",
-		`forget removes the chosen URIs from the frontier, with their whole history; arcrawl frontier export saves it first. What is
-archived stays archived. A forgotten URI that is found again, as a link or a seed, is new. One that is being visited stays.
-On a terminal it asks before it begins; elsewhere it wants --yes.`,
+	return frontierVerb("forget", "Remove URIs and their history",
+		`forget removes the chosen URIs and their whole history from the frontier. To keep the history, save it with arcrawl
+frontier export before. The archive is not changed. A forgotten URI that is found again, as a link or a seed, is new. A URI
+that is being visited is not removed. On a terminal, the command asks for confirmation; otherwise it requires --yes.`,
 		"  arcrawl frontier forget --host old.example --dry-run",
 		func(time.Time) (frontier.Action, error) { return frontier.Action{Verb: frontier.Forget}, nil })
 }
 
-// frontierVerb is a command that does something to the chosen URIs.
+// frontierVerb returns a command that applies an action to the chosen URIs.
 func frontierVerb(name, short, long, example string, action func(now time.Time) (frontier.Action, error)) *cobra.Command {
 	var f frontierFlags
 	var dry, yes bool
@@ -93,41 +95,42 @@ func frontierVerb(name, short, long, example string, action func(now time.Time) 
 			if err := f.somethingChosen(args); err != nil {
 				return err
 			}
-			return f.with(cmd, func(s steering) error {
+			return f.with(cmd, func(s frontierStore) error {
 				if dry || a.Verb == frontier.Forget && !yes {
 					n, err := f.count(cmd, args, s)
 					if err != nil || dry {
-						return errors.Join(err, f.tellDry(cmd.OutOrStdout(), name, n))
+						return errors.Join(err, f.printDryRun(cmd.OutOrStdout(), name, n))
 					}
 					if err := confirm(cmd, n); err != nil {
 						return err
 					}
 				}
 				done, err := f.steerAll(cmd, args, s, a)
-				return errors.Join(err, f.tell(cmd, done))
+				return errors.Join(err, f.printSteered(cmd, done))
 			})
 		},
 	}
 	f.add(cmd)
-	cmd.Flags().BoolVar(&f.all, "all", false, "all URIs that the other flags leave")
-	cmd.Flags().BoolVar(&dry, "dry-run", false, "only say how many are chosen")
-	cmd.Flags().BoolVar(&f.json, "json", false, "print the outcome as JSON")
+	cmd.Flags().BoolVar(&f.all, "all", false, "choose all URIs, or all that meet the other conditions")
+	cmd.Flags().BoolVar(&dry, "dry-run", false, "count the chosen URIs, change nothing")
+	cmd.Flags().BoolVar(&f.json, "json", false, "print the result as JSON")
 	if name == string(frontier.Forget) {
-		cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")
+		cmd.Flags().BoolVar(&yes, "yes", false, "do not ask for confirmation")
 	}
 	return cmd
 }
 
-// somethingChosen makes sure that nobody changes everything by a slip.
+// somethingChosen returns an error if the command would change all URIs without --all.
 func (f *frontierFlags) somethingChosen(args []string) error {
 	s, err := f.selection()
 	if err == nil && s.IsAll() && !f.all && len(args) == 0 && f.fromFile == "" {
-		err = usageError{errors.New("no URI is chosen: name some, or use --host, --prefix, --match, --state or --from-file; --all means all")}
+		err = usageError{errors.New("no URIs chosen: name them, or use --host, --prefix, --match, --state or --from-file; --all chooses all URIs")}
 	}
 	return err
 }
 
-func (f *frontierFlags) steerAll(cmd *cobra.Command, args []string, s steering, a frontier.Action) (total frontier.Steered, err error) {
+// steerAll applies an action to every chosen URI.
+func (f *frontierFlags) steerAll(cmd *cobra.Command, args []string, s frontierStore, a frontier.Action) (total frontier.Steered, err error) {
 	err = f.selections(cmd, args, func(sel frontier.Selection) error {
 		for from := frontier.Cursor(""); ; {
 			done, next, err := s.steer(cmd.Context(), sel, a, from)
@@ -146,15 +149,17 @@ func (f *frontierFlags) steerAll(cmd *cobra.Command, args []string, s steering, 
 	return total, err
 }
 
-func (f *frontierFlags) tellDry(out io.Writer, name string, n int64) error {
+// printDryRun prints how many URIs a command would change.
+func (f *frontierFlags) printDryRun(out io.Writer, name string, n int64) error {
 	if f.json {
 		return json.NewEncoder(out).Encode(map[string]int64{"matched": n})
 	}
-	_, err := fmt.Fprintf(out, "%s would go for %d URIs; nothing was changed\n", name, n)
+	_, err := fmt.Fprintf(out, "%s would apply to %s; nothing was changed\n", name, human.Count(n, "URI"))
 	return err
 }
 
-func (f *frontierFlags) tell(cmd *cobra.Command, done frontier.Steered) error {
+// printSteered prints how many URIs a command has changed.
+func (f *frontierFlags) printSteered(cmd *cobra.Command, done frontier.Steered) error {
 	if f.json {
 		return json.NewEncoder(cmd.OutOrStdout()).Encode(map[string]int64{
 			"matched": done.Matched, "changed": done.Changed, "in_progress": done.InProgress,
@@ -162,22 +167,22 @@ func (f *frontierFlags) tell(cmd *cobra.Command, done frontier.Steered) error {
 	}
 	left := ""
 	if done.InProgress > 0 {
-		left = fmt.Sprintf("; %d are being visited and were left alone, try again for them", done.InProgress)
+		left = fmt.Sprintf("; %d are being visited and were not changed: repeat the command for them", done.InProgress)
 	}
 	_, err := fmt.Fprintf(cmd.OutOrStdout(), "%d of %d URIs changed%s\n", done.Changed, done.Matched, left)
 	return err
 }
 
-// confirm asks whether so many URIs are to be forgotten.
+// confirm asks on the terminal whether n URIs are to be forgotten. It returns an error unless the answer is yes.
 func confirm(cmd *cobra.Command, n int64) error {
 	if n == 0 {
 		return nil
 	}
 	in := cmd.InOrStdin()
 	if !isTerminal(in) {
-		return usageError{fmt.Errorf("%d URIs would be forgotten with all their history: say --yes", n)}
+		return usageError{fmt.Errorf("%s would be forgotten with their whole history: add --yes to confirm", human.Count(n, "URI"))}
 	}
-	fmt.Fprintf(cmd.ErrOrStderr(), "Forget %d URIs with all that was learned of them? Write yes: ", n)
+	fmt.Fprintf(cmd.ErrOrStderr(), "Forget %s and their whole history? Type yes to confirm: ", human.Count(n, "URI"))
 	answer, err := bufio.NewReader(in).ReadString('\n')
 	if strings.TrimSpace(answer) != "yes" {
 		return errors.Join(errors.New("nothing was forgotten"), ignoreEOF(err))
@@ -185,6 +190,7 @@ func confirm(cmd *cobra.Command, n int64) error {
 	return nil
 }
 
+// ignoreEOF returns err unless it is the end of the input.
 func ignoreEOF(err error) error {
 	if errors.Is(err, io.EOF) {
 		return nil

@@ -21,13 +21,13 @@ func TestFsckNamesTheDamage(t *testing.T) {
 		code  int
 		words []string
 	}{
-		{"a store that is whole", func(*testing.T, string) {}, exitOK, []string{"is whole: 2 URIs on 1 hosts"}},
+		{"an undamaged store", func(*testing.T, string) {}, exitOK, []string{"is undamaged: 2 URIs on 1 host"}},
 		{
 			"a table with a turned bit", func(t *testing.T, dir string) {
 				name := one(t, filepath.Join(dir, "*.sst"))
 				b := readText(t, name)
 				writeFile(t, name, b[:40]+string(b[40]^1)+b[41:])
-			}, exitDamaged, []string{"000001.sst", "does not hold what was written to it", "arcrawl frontier rebuild", "smartctl"},
+			}, exitDamaged, []string{"000001.sst", "A file of the store is damaged", "arcrawl frontier rebuild", "smartctl"},
 		},
 		{
 			"a table that is gone", func(t *testing.T, dir string) {
@@ -41,7 +41,7 @@ func TestFsckNamesTheDamage(t *testing.T) {
 				if err := os.Remove(filepath.Join(dir, "MANIFEST")); err != nil {
 					t.Fatal(err)
 				}
-			}, exitDamaged, []string{"1 tables, but no MANIFEST", "nothing of the store can be trusted"},
+			}, exitDamaged, []string{"1 tables, but no MANIFEST", "nothing in the store can be trusted"},
 		},
 		{
 			"a place in the queue without its URI", func(t *testing.T, dir string) { drop(t, dir, 'u') },

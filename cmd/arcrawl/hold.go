@@ -13,20 +13,20 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// outcome is what became of hosts and URIs that an operator named.
+// outcome says what a command did to the hosts and URIs that an operator named.
 type outcome struct {
-	Hosts   int64 `json:"hosts"`   // that were named and are known
-	URIs    int64 `json:"uris"`    // that were named and are known
-	Changed int64 `json:"changed"` // are not as they were
-	Busy    int64 `json:"busy"`    // URIs that are being visited, and were left alone
+	Hosts   int64 `json:"hosts"`   // named and known
+	URIs    int64 `json:"uris"`    // named and known
+	Changed int64 `json:"changed"` // hosts and URIs
+	Busy    int64 `json:"busy"`    // URIs that are being visited, and were not changed
 }
 
 func newVisit() *cobra.Command {
 	return steeringCommand(&cobra.Command{
 		Use:   "visit URI…",
-		Short: "Have the running daemon visit URIs as soon as it may",
-		Long: `visit makes known URIs due now. It makes nobody impolite: a host that rests goes on resting, and what robots.txt forbids
-stays forbidden. arcrawl why tells when the visit comes; arcrawl seeds add makes a URI known.`,
+		Short: "Make URIs due now, so that the running daemon visits them soon",
+		Long: `visit makes known URIs due now. Politeness delays and robots.txt still apply. arcrawl why shows when the visit comes.
+arcrawl seeds add adds a URI that is not known.`,
 		Example: "  arcrawl visit https://www.news.example/",
 	}, "made due", func(cmd *cobra.Command, c *admin.Client, _ []string, uris frontier.Selection) (o outcome, err error) {
 		done, err := c.Visit(cmd.Context(), uris)
@@ -38,11 +38,11 @@ func newHold() *cobra.Command {
 	return steeringCommand(&cobra.Command{
 		Use:   "hold HOST|URI…",
 		Short: "Keep hosts or URIs from being visited until they are released",
-		Long: `hold keeps hosts and URIs from being visited by the running daemon. They keep their due times and all that was learned of them;
-visits in progress go on to their end. It outlives a restart, and ends with arcrawl release.
+		Long: `hold keeps the running daemon from visiting hosts and URIs, also after a restart, until arcrawl release. Their history and
+due times stay. Visits in progress are finished.
 
-A word with "://" in it is a URI, any other a host; "*.example.org" is that host and all below it. To choose URIs by prefix or
-expression see arcrawl frontier hold.`,
+An argument with "://" in it is a URI; any other is a host. "*.example.org" matches example.org and all hosts below it.
+To choose URIs by prefix or regular expression, see arcrawl frontier hold.`,
 		Example: "  arcrawl hold www.news.example\n  arcrawl hold '*.example.org' https://www.news.example/archive/",
 	}, "held", func(cmd *cobra.Command, c *admin.Client, hosts []string, uris frontier.Selection) (outcome, error) {
 		return holdOrRelease(cmd, c, hosts, uris, frontier.Pause, c.Hold)
@@ -52,8 +52,8 @@ expression see arcrawl frontier hold.`,
 func newRelease() *cobra.Command {
 	return steeringCommand(&cobra.Command{
 		Use:   "release HOST|URI…",
-		Short: "Let hosts or URIs be visited again that were held",
-		Long: `release ends a hold. What was due meanwhile is visited as politeness allows. (What was taken for a trap is let go with
+		Short: "Release held hosts or URIs",
+		Long: `release ends a hold. URIs that became due in the meantime are visited as politeness allows. (To release a trap, see
 arcrawl traps release.)`,
 		Example: "  arcrawl release www.news.example",
 	}, "released", func(cmd *cobra.Command, c *admin.Client, hosts []string, uris frontier.Selection) (outcome, error) {
@@ -61,10 +61,10 @@ arcrawl traps release.)`,
 	})
 }
 
-// steerer does something to the hosts and URIs that were named.
+// steerer changes the hosts and URIs that an operator named.
 type steerer func(cmd *cobra.Command, c *admin.Client, hosts []string, uris frontier.Selection) (outcome, error)
 
-// steeringCommand makes a command of a steerer; done says what became of what it changed.
+// steeringCommand returns cmd completed to call a steerer. done is the participle that reports what was changed.
 func steeringCommand(cmd *cobra.Command, done string, do steerer) *cobra.Command {
 	var d daemonFlags
 	cmd.Args = cobra.MinimumNArgs(1)
@@ -74,7 +74,7 @@ func steeringCommand(cmd *cobra.Command, done string, do steerer) *cobra.Command
 			return usageError{err}
 		}
 		if strings.HasPrefix(cmd.Use, "visit") && len(hosts) > 0 {
-			return usageError{fmt.Errorf("%s is no URI; for a whole host see: arcrawl frontier force --host %s", hosts[0], hosts[0])}
+			return usageError{fmt.Errorf("%s is not a URI; for a whole host use: arcrawl frontier force --host %s", hosts[0], hosts[0])}
 		}
 		c, err := d.client()
 		if err != nil {
@@ -83,12 +83,12 @@ func steeringCommand(cmd *cobra.Command, done string, do steerer) *cobra.Command
 		o, err := do(cmd, c, hosts, uris)
 		return printAnswer(&d, cmd.OutOrStdout(), o, err, func(out io.Writer, o outcome) error {
 			if missing := int64(len(args)) - o.URIs - o.Hosts; missing > 0 && !strings.Contains(strings.Join(hosts, " "), "*") {
-				fmt.Fprintf(out, "%d not known; arcrawl why-not tells why\n", missing)
+				fmt.Fprintf(out, "%d not known; arcrawl why-not explains why\n", missing)
 			}
 			if o.Busy > 0 {
-				fmt.Fprintf(out, "%d being visited at this moment\n", o.Busy)
+				fmt.Fprintf(out, "%d in progress, not changed\n", o.Busy)
 			}
-			_, err := fmt.Fprintf(out, "%d %s, %d as they were\n", o.Changed, done, o.URIs+o.Hosts-o.Changed-o.Busy)
+			_, err := fmt.Fprintf(out, "%d %s, %d unchanged\n", o.Changed, done, o.URIs+o.Hosts-o.Changed-o.Busy)
 			return err
 		})
 	}
@@ -96,6 +96,7 @@ func steeringCommand(cmd *cobra.Command, done string, do steerer) *cobra.Command
 	return cmd
 }
 
+// holdOrRelease applies verb to hosts, and steer to URIs.
 func holdOrRelease(cmd *cobra.Command, c *admin.Client, hosts []string, uris frontier.Selection, verb frontier.HostVerb,
 	steer func(ctx context.Context, s frontier.Selection) (frontier.Steered, error),
 ) (o outcome, err error) {
@@ -114,7 +115,7 @@ func holdOrRelease(cmd *cobra.Command, c *admin.Client, hosts []string, uris fro
 	return o, err
 }
 
-// named divides words into hosts and URIs.
+// named divides command-line arguments into hosts and URIs.
 func named(words []string) (hosts []string, uris frontier.Selection, err error) {
 	for _, word := range words {
 		if !strings.Contains(word, "://") {

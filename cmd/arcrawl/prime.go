@@ -46,7 +46,7 @@ A URI about which the frontier knows of a later visit than the files do is left 
 				}
 			}
 			known := len(p.lessons)
-			err = f.with(cmd, func(s steering) error {
+			err = f.with(cmd, func(s frontierStore) error {
 				if err := p.teach(cmd.Context(), s); err != nil || !add {
 					return err
 				}
@@ -94,7 +94,7 @@ func (p *priming) outcome() string {
 const portion = 500
 
 // teach walks through the frontier.
-func (p *priming) teach(ctx context.Context, s steering) error {
+func (p *priming) teach(ctx context.Context, s frontierStore) error {
 	var cursor frontier.Cursor
 	for {
 		list, next, err := s.list(ctx, frontier.Selection{}, cursor, portion)
@@ -124,7 +124,7 @@ func (p *priming) teach(ctx context.Context, s steering) error {
 }
 
 // add makes known what is left.
-func (p *priming) add(ctx context.Context, s steering) error {
+func (p *priming) add(ctx context.Context, s frontierStore) error {
 	var fresh []frontier.Entry
 	for u, of := range p.lessons {
 		e := frontier.Entry{Record: frontier.Record{URI: u, Hops: uri.HopPath("").Then(uri.Link), Seed: u.String()}}
@@ -162,7 +162,7 @@ func (p *priming) told(e frontier.Entry, of *sim.Sighted) frontier.Entry {
 	return e
 }
 
-func (p *priming) store(ctx context.Context, s steering, replace bool, entries []frontier.Entry) error {
+func (p *priming) store(ctx context.Context, s frontierStore, replace bool, entries []frontier.Entry) error {
 	if len(entries) == 0 {
 		return nil
 	}

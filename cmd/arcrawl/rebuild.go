@@ -218,7 +218,7 @@ func (r *rebuilding) read(ctx context.Context, log string) error {
 			r.batch[u] = fresh
 			r.order = append(r.order, u)
 		}
-		if visits = append(visits, visit{u, e}); len(visits) < portionOfURIs {
+		if visits = append(visits, visit{u, e}); len(visits) < uriBatch {
 			return nil
 		}
 		return learn()
@@ -242,7 +242,7 @@ func (r *rebuilding) count(u uri.URI, e crawllog.Entry, line string) error {
 // remember brings what is known already of the URIs of a batch.
 func (r *rebuilding) remember() error {
 	for from := frontier.Cursor(""); len(r.order) > 0; {
-		list, next, err := r.f.List(r.now, frontier.Selection{URIs: r.order}, from, portionOfURIs)
+		list, next, err := r.f.List(r.now, frontier.Selection{URIs: r.order}, from, uriBatch)
 		if err != nil {
 			return err
 		}
@@ -279,7 +279,7 @@ func (r *rebuilding) lookUp(ctx context.Context, dir string) (found, missing int
 	}
 	defer func() { err = errors.Join(err, library.Close()) }()
 	for from := frontier.Cursor(""); ; {
-		list, next, err := r.f.List(r.now, frontier.Selection{}, from, portionOfURIs)
+		list, next, err := r.f.List(r.now, frontier.Selection{}, from, uriBatch)
 		if err != nil {
 			return found, missing, err
 		}

@@ -14,23 +14,24 @@ func newRun() *cobra.Command {
 	var path string
 	cmd := &cobra.Command{
 		Use:   "run",
-		Short: "Crawl until told to stop",
-		Long: `run is the daemon. It puts the configured seeds into its store, visits each URI when it is due, archives what is new, writes
-one line of crawl.log for each visit, and goes on until it is stopped. Started again it goes on where it was.
+		Short: "Run the daemon: crawl until stopped",
+		Long: `run is the daemon. It puts the configured seeds into its store and visits each URI when it is due. It archives new
+content and writes one line of crawl.log for each visit. A daemon that is started again resumes where it stopped.
 
 Signals:
   SIGTERM, SIGINT   finish the visits in progress within crawl.grace, then stop; nothing is lost
   SIGINT again      stop at once
-  SIGHUP            reopen crawl.log (for logrotate), and read the configuration again
+  SIGHUP            reopen crawl.log (for logrotate) and read the configuration again
 
-The configuration is also read again as soon as one of its files changes (reload.watch), and taken whole or not at all: while a
-file is broken, the last good configuration stays in force. At the start a broken main file is refused; a broken host file is
-replaced by its last good copy, which is kept in the state folder, and where there is none its host is held.
+The configuration is also read again when one of its files changes (reload.watch). A new configuration comes into force
+completely or not at all: while a file is broken, the last good configuration stays in force. At the start, a broken main
+file is an error. A broken host file is replaced by its last good copy from the state folder; if there is no copy, its
+host is held.
 
-When the disk is nearly full or the archive cannot be written, the crawl pauses, says so, and goes on by itself.
+When the disk is nearly full or the archive cannot be written, the crawl pauses and logs why. It resumes automatically.
 
-Under systemd (Type=notify) it says when it is ready, what it does and that it stops, and gives the watchdog a sign of life as
-long as it looks for what is due.`,
+Under systemd (Type=notify), the daemon reports when it is ready, what it does, and that it stops. It sends the watchdog
+a sign of life as long as its workers look for URIs that are due.`,
 		Example: "  arcrawl run --config /etc/arcrawl/arcrawl.toml",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
