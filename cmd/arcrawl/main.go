@@ -75,7 +75,7 @@ First steps:
 	root.AddCommand(newOverdue(), newWhy(), newReload())
 	root.AddCommand(newVerify(), newIndex(), newHistory(), newCat(), newDiff())
 	root.AddCommand(newDedup(), newDeps(), newImpact(), newReduplicate(), newExtract(), newWacz())
-	root.AddCommand(newLog(), newConvert(), newInit(), newHost(), newSchema(), newManual())
+	root.AddCommand(newLog(), newConvert(), newInit(), newHost(), newSchema())
 	root.AddCommand(newWhyNot(), newCanon(), newTraps())
 	root.AddCommand(newFrontier(), newFsck(), newTune(), newPrime())
 	return root

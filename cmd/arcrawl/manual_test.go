@@ -1,6 +1,7 @@
 package main
 
 import (
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -9,13 +10,15 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/internal/manual"
 )
 
-// tool finds a program that is not ours and that a test needs.
+// tool returns the path of a foreign program that a test needs.
 func tool(t *testing.T, name, debian string) string {
 	t.Helper()
 	path, err := exec.LookPath(name)
@@ -29,19 +32,34 @@ func tool(t *testing.T, name, debian string) string {
 	return ""
 }
 
-// manual writes manual and completions, and returns their folder.
-func manual(t *testing.T) string {
+var manualDir = flag.String("manual", "", "write the manual pages and shell completions to this folder; see scripts/package")
+
+// TestWriteManual writes the manual for a package. Without the flag -manual it is skipped.
+func TestWriteManual(t *testing.T) {
+	if *manualDir == "" {
+		t.Skip("only with the flag -manual")
+	}
+	m := manual.Manual{Root: newRoot, Version: os.Getenv("VERSION"), Date: time.Now().UTC()}
+	if epoch, err := strconv.ParseInt(os.Getenv("SOURCE_DATE_EPOCH"), 10, 64); err == nil {
+		m.Date = time.Unix(epoch, 0).UTC()
+	}
+	if err := m.Write(*manualDir); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// writtenManual writes manual pages and completions and returns their folder.
+func writtenManual(t *testing.T) string {
 	t.Helper()
-	t.Setenv("SOURCE_DATE_EPOCH", "1790000000")
 	dir := t.TempDir()
-	if code, out, errs := command("manual", dir); code != exitOK || out+errs != "" {
-		t.Fatalf("manual: exit code %d, %s%s", code, out, errs)
+	if err := (manual.Manual{Root: newRoot, Version: "1.2.3", Date: time.Unix(1790000000, 0).UTC()}).Write(dir); err != nil {
+		t.Fatal(err)
 	}
 	return dir
 }
 
 func TestEveryCommandHasAPageAndACompletion(t *testing.T) {
-	dir := manual(t)
+	dir := writtenManual(t)
 	var walk func(cmd *cobra.Command)
 	walk = func(cmd *cobra.Command) {
 		name := strings.ReplaceAll(cmd.CommandPath(), " ", "-")
@@ -59,8 +77,8 @@ func TestEveryCommandHasAPageAndACompletion(t *testing.T) {
 		}
 	}
 	walk(newRoot())
-	if _, err := os.Stat(filepath.Join(dir, "man/man1/arcrawl-manual.1")); err == nil {
-		t.Error("the hidden command has a page")
+	if _, err := os.Stat(filepath.Join(dir, "man/man1/arcrawl-top.1")); err == nil {
+		t.Error("a hidden command has a page")
 	}
 	page := strings.NewReplacer(`\-`, "-", `\&`, "").Replace(readText(t, filepath.Join(dir, "man/man5/arcrawl.toml.5")))
 	for _, k := range config.Keys() {
@@ -81,7 +99,7 @@ func TestEveryCommandHasAPageAndACompletion(t *testing.T) {
 
 func TestThePagesAreCleanForMandoc(t *testing.T) {
 	mandoc := tool(t, "mandoc", "mandoc")
-	pages, err := filepath.Glob(filepath.Join(manual(t), "man/man?/*"))
+	pages, err := filepath.Glob(filepath.Join(writtenManual(t), "man/man?/*"))
 	if err != nil || len(pages) < 10 {
 		t.Fatalf("%d pages, %v", len(pages), err)
 	}
@@ -92,7 +110,7 @@ func TestThePagesAreCleanForMandoc(t *testing.T) {
 
 func TestBashCompletesCommands(t *testing.T) {
 	bash := tool(t, "bash", "bash")
-	script := filepath.Join(manual(t), "completions/arcrawl.bash")
+	script := filepath.Join(writtenManual(t), "completions/arcrawl.bash")
 	if out, err := exec.Command(bash, "-n", script).CombinedOutput(); err != nil {
 		t.Errorf("bash does not read the completion: %v\n%s", err, out)
 	}
@@ -101,14 +119,14 @@ func TestBashCompletesCommands(t *testing.T) {
 	}
 }
 
-// TestTheUnitIsHardened asks systemd's own analyser: below 2 of 10 is the exposure of a service that may do little.
+// TestTheUnitIsHardened runs systemd-analyze. An exposure below 2 of 10 means that the service may do little.
 func TestTheUnitIsHardened(t *testing.T) {
 	analyze := tool(t, "systemd-analyze", "systemd")
 	const unit = "../../packaging/systemd/arcrawl.service"
 	if out, err := exec.Command(analyze, "security", "--offline=true", "--threshold=20", unit).CombinedOutput(); err != nil {
 		t.Errorf("systemd-analyze security: %v\n%s", err, out)
 	}
-	// What it speaks of but is not on this machine is no fault of the unit: the program itself and its manual.
+	// The program and its manual are not installed on this machine.
 	out, err := exec.Command(analyze, "verify", "--man=no", unit).CombinedOutput()
 	for line := range strings.Lines(string(out)) {
 		if !strings.Contains(line, "/usr/bin/arcrawl is not executable") {

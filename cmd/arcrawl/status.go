@@ -15,25 +15,38 @@ import (
 
 func newStatus() *cobra.Command {
 	var d daemonFlags
+	var t top
+	var repeat bool
 	cmd := &cobra.Command{
 		Use:   "status",
 		Short: "Show the state of the running daemon",
 		Long: `status shows whether the daemon crawls, and if not, why and since when. It shows what the daemon did in the last minute, hour
-and day, the visits in progress, how late the crawl is, free disk space, alarms and configuration faults.
+and day, the visits in progress, how late the crawl is, free disk space, alarms and configuration faults. With --watch it adds the most
+overdue hosts and updates the page until Ctrl-C.
 
 Exit code 69: no daemon answers.`,
-		Example: "  arcrawl status --config /etc/arcrawl/arcrawl.toml\n  arcrawl status --json | jq .stand",
-		Args:    cobra.NoArgs,
+		Example: `  arcrawl status --config /etc/arcrawl/arcrawl.toml
+  arcrawl status --watch --every 5s
+  arcrawl status --json | jq .stand`,
+		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			c, err := d.client()
 			if err != nil {
 				return err
+			}
+			if repeat {
+				if err := t.check(); err != nil {
+					return err
+				}
+				return t.run(cmd.Context(), cmd.OutOrStdout(), c)
 			}
 			s, err := c.Status(cmd.Context())
 			return printAnswer(&d, cmd.OutOrStdout(), s, err, showStatus)
 		},
 	}
 	d.add(cmd)
+	cmd.Flags().BoolVarP(&repeat, "watch", "w", false, "update the page until Ctrl-C")
+	t.add(cmd)
 	return cmd
 }
 

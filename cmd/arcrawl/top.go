@@ -14,12 +14,33 @@ import (
 	"github.com/arcrawl/arcrawl/admin"
 )
 
+// top shows the status and the most overdue hosts repeatedly.
+type top struct {
+	every time.Duration
+	hosts int
+}
+
+func (t *top) add(cmd *cobra.Command) {
+	cmd.Flags().DurationVar(&t.every, "every", 2*time.Second, "update at this interval")
+	cmd.Flags().IntVar(&t.hosts, "hosts", 10, "show N hosts")
+}
+
+// check validates the flags.
+func (t *top) check() error {
+	if t.every < 100*time.Millisecond {
+		return usageError{fmt.Errorf("--every %v is too short; the minimum is 100ms", t.every)}
+	}
+	return nil
+}
+
+// newTop returns a short name for arcrawl status --watch.
 func newTop() *cobra.Command {
 	var d daemonFlags
-	every, hosts := 2*time.Second, 10
+	var t top
 	cmd := &cobra.Command{
-		Use:   "top",
-		Short: "Watch the running daemon in a terminal",
+		Use:    "top",
+		Hidden: true,
+		Short:  "Watch the running daemon in a terminal",
 		Long: `top shows the status and the most overdue hosts, and updates them until Ctrl-C. If the output is not a terminal, it prints one
 page after the other.
 
@@ -27,19 +48,18 @@ Exit code 69: no daemon answers.`,
 		Example: "  arcrawl top --config /etc/arcrawl/arcrawl.toml --every 5s",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if every < 100*time.Millisecond {
-				return usageError{fmt.Errorf("--every %v is too short; the minimum is 100ms", every)}
-			}
 			c, err := d.client()
 			if err != nil {
 				return err
 			}
-			return top(cmd.Context(), cmd.OutOrStdout(), c, every, hosts)
+			if err := t.check(); err != nil {
+				return err
+			}
+			return t.run(cmd.Context(), cmd.OutOrStdout(), c)
 		},
 	}
 	d.add(cmd)
-	cmd.Flags().DurationVar(&every, "every", every, "update at this interval")
-	cmd.Flags().IntVar(&hosts, "hosts", hosts, "show N hosts")
+	t.add(cmd)
 	return cmd
 }
 
@@ -50,14 +70,14 @@ const (
 	clearRest = "\x1b[J"
 )
 
-// top shows page after page until ctx ends.
-func top(ctx context.Context, out io.Writer, c *admin.Client, every time.Duration, hosts int) error {
+// run shows page after page until ctx ends.
+func (t *top) run(ctx context.Context, out io.Writer, c *admin.Client) error {
 	terminal := isTerminal(out)
-	tick := time.NewTicker(every)
+	tick := time.NewTicker(t.every)
 	defer tick.Stop()
 	for {
 		var page bytes.Buffer
-		err := topPage(ctx, &page, c, hosts)
+		err := topPage(ctx, &page, c, t.hosts)
 		if ctx.Err() != nil {
 			return nil
 		}

@@ -38,7 +38,7 @@ func TestTopShowsTheStatusAgainAndAgain(t *testing.T) {
 	server.Start()
 	defer server.Close()
 	var out bytes.Buffer
-	if err := top(ctx, &out, admin.NewClient(socket), 10*time.Millisecond, 10); err != nil {
+	if err := (&top{every: 10 * time.Millisecond, hosts: 10}).run(ctx, &out, admin.NewClient(socket)); err != nil {
 		t.Fatal(err)
 	}
 	if n := strings.Count(out.String(), "arcrawl 1.2"); n != 2 && n != 3 {
@@ -52,7 +52,7 @@ func TestTopShowsTheStatusAgainAndAgain(t *testing.T) {
 func TestTopSaysThatNoDaemonAnswers(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
-	err := top(t.Context(), &out, admin.NewClient(filepath.Join(t.TempDir(), "none.sock")), time.Second, 10)
+	err := (&top{every: time.Second, hosts: 10}).run(t.Context(), &out, admin.NewClient(filepath.Join(t.TempDir(), "none.sock")))
 	if exitCode(err) != exitBusy {
 		t.Errorf("exit code %d for %v, want %d", exitCode(err), err, exitBusy)
 	}

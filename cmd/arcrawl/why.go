@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -12,28 +14,49 @@ import (
 	"github.com/arcrawl/arcrawl/admin"
 	"github.com/arcrawl/arcrawl/crawler/whatif"
 	"github.com/arcrawl/arcrawl/internal/human"
+	"github.com/arcrawl/arcrawl/uri"
 )
 
 func newWhy() *cobra.Command {
 	var d daemonFlags
+	var via, hop string
 	cmd := &cobra.Command{
 		Use:   "why URI",
-		Short: "Explain the state of a URI and its next visit",
+		Short: "Explain when a URI is visited next, or which rule keeps it out",
 		Long: `why shows the history of a URI, why it is due at that time, the state of its host, what scope and robots.txt say, and when
-the next visit comes or what prevents it. For an unknown URI use arcrawl why-not.`,
-		Example: "  arcrawl why https://www.news.example/",
-		Args:    cobra.ExactArgs(1),
+the next visit comes or what prevents it.
+
+For an unknown URI it applies every rule in the order of the crawl and names the one that keeps the URI out. It tests the URI as if it had
+been found on the page --via, or else on the first seed of its host or domain. It does the same if no daemon answers; then it knows only
+the store and the configuration.`,
+		Example: `  arcrawl why https://www.news.example/
+  arcrawl why https://cdn.example/a.png --via https://www.news.example/ --hop E`,
+		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := d.client()
-			if err != nil {
-				return err
+			if _, err := uri.Parse(args[0]); err != nil { // another scheme, or not a URI
+				return explainOut(cmd, d, args[0], via, hop)
 			}
-			y, err := c.Why(cmd.Context(), args[0])
+			y, err := d.why(cmd.Context(), args[0])
+			var refused admin.Refusal
+			unknown := errors.As(err, &refused) && refused.Status == http.StatusNotFound
+			if unknown || errors.Is(err, admin.ErrNoDaemon) && d.socket == "" {
+				return explainOut(cmd, d, args[0], via, hop)
+			}
 			return printAnswer(&d, cmd.OutOrStdout(), y, err, showWhy)
 		},
 	}
 	d.add(cmd)
+	addHopFlags(cmd, &via, &hop)
 	return cmd
+}
+
+// why asks the daemon about a URI.
+func (d *daemonFlags) why(ctx context.Context, text string) (admin.Why, error) {
+	c, err := d.client()
+	if err != nil {
+		return admin.Why{}, err
+	}
+	return c.Why(ctx, text)
 }
 
 func showWhy(out io.Writer, y admin.Why) error {
@@ -140,8 +163,7 @@ var heritrixCodes = map[int]string{
 }
 
 // askWhyNot asks the daemon and prints its answer. ok is false if there was no answer.
-func askWhyNot(cmd *cobra.Command, path string, q whatif.Question, asJSON bool) (ok bool, err error) {
-	d := daemonFlags{config: path, json: asJSON}
+func askWhyNot(cmd *cobra.Command, d daemonFlags, q whatif.Question) (ok bool, err error) {
 	c, err := d.client()
 	if err != nil {
 		return false, err

@@ -18,12 +18,14 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
+// newWhyNot returns the command that applies the rules to known URIs too. It is hidden: arcrawl why answers the question.
 func newWhyNot() *cobra.Command {
-	var path, via, hop string
-	var asJSON bool
+	var d daemonFlags
+	var via, hop string
 	cmd := &cobra.Command{
-		Use:   "why-not URI",
-		Short: "Show which rule keeps a URI out of the crawl, if any",
+		Use:    "why-not URI",
+		Hidden: true,
+		Short:  "Show which rule keeps a URI out of the crawl, if any",
 		Long: `why-not applies every rule to a URI in the order of the crawl, prints the result of each, and names the one that decides.
 Before the first run of the daemon it knows only the configuration.
 
@@ -34,30 +36,37 @@ It asks the running daemon. If no daemon answers, it reads the store.`,
 		Example: `  arcrawl why-not https://www.news.example/print/1234
   arcrawl why-not https://cdn.example/a.png --via https://www.news.example/ --hop E`,
 		Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if reason, ok := scope.OtherScheme(args[0]); ok {
-				answer := admin.WhyNotOf(args[0], []scope.Reason{reason})
-				return printAnswer(&daemonFlags{json: asJSON}, cmd.OutOrStdout(), answer, nil, showWhyNot)
-			}
-			q, err := whyNotQuestion(args[0], via, hop)
-			if err != nil {
-				return usageError{err}
-			}
-			if ok, err := askWhyNot(cmd, path, q, asJSON); ok || err != nil && !errors.Is(err, admin.ErrNoDaemon) {
-				return err
-			}
-			c, err := config.Load(path)
-			if err != nil {
-				return err
-			}
-			return whyNot(c, q, cmd.OutOrStdout())
-		},
+		RunE: func(cmd *cobra.Command, args []string) error { return explainOut(cmd, d, args[0], via, hop) },
 	}
-	cmd.Flags().StringVarP(&path, "config", "c", defaultConfig, "the main configuration file")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print the daemon's answer as JSON")
-	cmd.Flags().StringVar(&via, "via", "", "assume that the URI was found on this page")
-	cmd.Flags().StringVar(&hop, "hop", "L", "assume this kind of hop: L link, E embed, R redirect, M feed or sitemap, X guess, I implied")
+	d.add(cmd)
+	addHopFlags(cmd, &via, &hop)
 	return cmd
+}
+
+// addHopFlags adds the flags that say how an unknown URI would be found.
+func addHopFlags(cmd *cobra.Command, via, hop *string) {
+	cmd.Flags().StringVar(via, "via", "", "assume that the URI was found on this page")
+	cmd.Flags().StringVar(hop, "hop", "L",
+		"assume this kind of hop: L link, E embed, R redirect, M feed or sitemap, X guess, I implied")
+}
+
+// explainOut prints the result of every rule for a URI. It asks the daemon, or else reads configuration and store.
+func explainOut(cmd *cobra.Command, d daemonFlags, uri, via, hop string) error {
+	if reason, ok := scope.OtherScheme(uri); ok {
+		return printAnswer(&d, cmd.OutOrStdout(), admin.WhyNotOf(uri, []scope.Reason{reason}), nil, showWhyNot)
+	}
+	q, err := whyNotQuestion(uri, via, hop)
+	if err != nil {
+		return usageError{err}
+	}
+	if ok, err := askWhyNot(cmd, d, q); ok || err != nil && !errors.Is(err, admin.ErrNoDaemon) {
+		return err
+	}
+	c, err := config.Load(d.config)
+	if err != nil {
+		return err
+	}
+	return whyNot(c, q, cmd.OutOrStdout())
 }
 
 // whyNotQuestion parses the command line.

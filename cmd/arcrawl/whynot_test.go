@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// A URI of another scheme is a fair question, and a text that is no URI is none.
+// A URI of another scheme gets an answer; a text that is not a URI is a usage error.
 func TestWhyNotOfAnotherScheme(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -15,16 +15,18 @@ func TestWhyNotOfAnotherScheme(t *testing.T) {
 	}{
 		{"ftp://files.example/list.txt", exitOK, "ftp://files.example/list.txt: kept out by scheme: ftp is neither http nor https"},
 		{"FTP://files.example:21/", exitOK, "scheme: ftp is"},
-		{"mailto:desk@news.example", exitOK, "scheme: mailto is"},
+		{"mailto:editor@news.example", exitOK, "scheme: mailto is"},
 		{"tel:+49301234", exitOK, "scheme: tel is"},
 		{"javascript:void(0)", exitOK, "scheme: javascript is"},
 		{"localhost:8080/x", exitUsage, "scheme is not http or https"},
 		{"news.example:8080", exitUsage, "scheme is not http or https"},
 		{"www.news.example/x", exitUsage, "missing a scheme"},
 	} {
-		code, out, errs := command("why-not", c.text)
-		if code != c.code || !strings.Contains(out+errs, c.want) {
-			t.Errorf("why-not %s: exit code %d, %q; want %d and %q", c.text, code, out+errs, c.code, c.want)
+		for _, name := range []string{"why", "why-not"} {
+			code, out, errs := command(name, c.text)
+			if code != c.code || !strings.Contains(out+errs, c.want) {
+				t.Errorf("%s %s: exit code %d, %q; want %d and %q", name, c.text, code, out+errs, c.code, c.want)
+			}
 		}
 	}
 	if code, out, errs := command("why-not", "--json", "ftp://files.example/"); code != exitOK || !strings.Contains(out, `"rule": "scheme"`) {

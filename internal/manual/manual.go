@@ -1,4 +1,7 @@
-package main
+// Package manual writes the manual pages and shell completions of a command line from its cobra commands.
+//
+// Packages are built with it (scripts/package). The program itself does not contain it.
+package manual
 
 import (
 	"bytes"
@@ -6,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"strconv"
 	"strings"
 	"time"
 
@@ -15,61 +17,54 @@ import (
 	"github.com/spf13/cobra/doc"
 
 	"github.com/arcrawl/arcrawl/config"
-	"github.com/arcrawl/arcrawl/daemon"
 )
 
-// newManual makes the command that packages are built with. It is hidden, for nobody else needs it.
-func newManual() *cobra.Command {
-	return &cobra.Command{
-		Use:    "manual DIR",
-		Short:  "Write the manual pages and the completions for shells",
-		Hidden: true,
-		Long: `manual writes the pages of all commands and of arcrawl.toml to DIR/man, and completions for bash, zsh and fish to
-DIR/completions. The pages bear the date of SOURCE_DATE_EPOCH, if that is set.`,
-		Args: cobra.ExactArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error {
-			date := time.Now().UTC()
-			if epoch, err := strconv.ParseInt(os.Getenv("SOURCE_DATE_EPOCH"), 10, 64); err == nil {
-				date = time.Unix(epoch, 0).UTC()
-			}
-			if err := writeMan(filepath.Join(args[0], "man"), date); err != nil {
-				return err
-			}
-			return writeCompletions(filepath.Join(args[0], "completions"))
-		},
-	}
+// Manual describes what to write.
+type Manual struct {
+	Root    func() *cobra.Command // returns a new command tree; its texts are changed
+	Version string                // of the program
+	Date    time.Time             // of the pages
 }
 
-func writeMan(dir string, date time.Time) error {
-	for _, section := range []string{"man1", "man5"} {
-		if err := os.MkdirAll(filepath.Join(dir, section), 0o755); err != nil {
-			return daemon.FolderError{Err: err}
-		}
-	}
-	root := newRoot() // one of its own, for the texts are changed
-	root.DisableAutoGenTag = true
-	if err := writePages(root, filepath.Join(dir, "man1"), date); err != nil {
+// Write writes the pages of all commands and of arcrawl.toml to dir/man, and completions for bash, zsh and fish to
+// dir/completions.
+func (m Manual) Write(dir string) error {
+	if err := m.writeMan(filepath.Join(dir, "man")); err != nil {
 		return fmt.Errorf("write the manual: %w", err)
 	}
-	page := tidy(md2man.Render([]byte(configPage(date))), date)
+	return m.writeCompletions(filepath.Join(dir, "completions"))
+}
+
+func (m Manual) writeMan(dir string) error {
+	for _, section := range []string{"man1", "man5"} {
+		if err := os.MkdirAll(filepath.Join(dir, section), 0o755); err != nil {
+			return err
+		}
+	}
+	root := m.Root()
+	root.DisableAutoGenTag = true
+	if err := m.writePages(root, filepath.Join(dir, "man1")); err != nil {
+		return err
+	}
+	page := tidy(md2man.Render([]byte(m.configPage())), m.Date)
 	return os.WriteFile(filepath.Join(dir, "man5", "arcrawl.toml.5"), page, 0o644)
 }
 
-// writePages writes the page of a command and of those below it.
-func writePages(cmd *cobra.Command, dir string, date time.Time) error {
+// writePages writes the pages of a command and its subcommands.
+func (m Manual) writePages(cmd *cobra.Command, dir string) error {
 	cmd.Long = asMarkdown(cmd.Long)
 	var page bytes.Buffer
-	header := &doc.GenManHeader{Section: "1", Date: &date, Source: "arcrawl " + programVersion(), Manual: "arcrawl"}
+	header := &doc.GenManHeader{Section: "1", Date: &m.Date, Source: "arcrawl " + m.Version, Manual: "arcrawl"}
 	if err := doc.GenMan(cmd, header, &page); err != nil {
 		return err
 	}
 	name := strings.ReplaceAll(cmd.CommandPath(), " ", "-") + ".1"
-	if err := os.WriteFile(filepath.Join(dir, name), tidy(page.Bytes(), date), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, name), tidy(page.Bytes(), m.Date), 0o644); err != nil {
 		return err
 	}
 	for _, sub := range cmd.Commands() {
 		if sub.IsAvailableCommand() {
-			if err := writePages(sub, dir, date); err != nil {
+			if err := m.writePages(sub, dir); err != nil {
 				return err
 			}
 		}
@@ -77,20 +72,19 @@ func writePages(cmd *cobra.Command, dir string, date time.Time) error {
 	return nil
 }
 
-// What the generator of the pages writes and mandoc does not like.
+// Patterns of generated text that mandoc warns of.
 var (
 	manTitle  = regexp.MustCompile(`(?m)^(\.TH "[^"]*" "[^"]*") "[^"]*"`)
 	manOption = regexp.MustCompile(`(?m)^(?:\.PP\n)?(\\fB-.*?)(?:\[=false\])?\n\t(.*)$`)
 )
 
-// tidy gives a page its whole date, and makes tagged paragraphs of the options.
+// tidy sets the complete date of a page and turns options into tagged paragraphs.
 func tidy(page []byte, date time.Time) []byte {
 	page = manTitle.ReplaceAll(page, []byte(`$1 "`+date.Format(time.DateOnly)+`"`))
 	return manOption.ReplaceAll(page, []byte(".TP\n$1\n$2"))
 }
 
-// asMarkdown makes the long text of a command fit for Markdown, which the pages are made of: lines that are indented stay
-// as they are.
+// asMarkdown turns the long text of a command into Markdown. Indented lines become code.
 func asMarkdown(text string) string {
 	var out []string
 	before := ""
@@ -115,14 +109,14 @@ arcrawl.toml - configuration of arcrawl
 
 # DESCRIPTION
 
-One main file, arcrawl.toml, and beside it a folder of host files, hosts.d. Both are TOML, in UTF-8. The file
-hosts.d/www.news.example.toml speaks for the host www.news.example, and hosts.d/news.example.toml for that host and all below it;
-where both set a key the longer name wins. A key that no host file sets has the value of the main file, and a key that the main
-file does not set has its default. Over all of them stand the refinements, [[when]], that hold for the visit.
+The configuration is one main file, arcrawl.toml, and a folder of host files, hosts.d. All are TOML in UTF-8. The file
+hosts.d/www.news.example.toml applies to the host www.news.example, and hosts.d/news.example.toml to news.example and all hosts
+below it. If both set a key, the longer name wins. A key that no host file sets has the value of the main file, or else its default.
+Refinements, [[when]], override all of them for the visits to which they apply.
 
-A duration is a text of whole numbers with units, the larger first: "90s", "12h", "28d", "1h30m". The units are y, w, d, h, m, s
-and ms. A size is a text of a whole number with a unit: B, kB, MB, GB, TB, KiB, MiB, GiB, TiB. Regular expressions are in RE2
-syntax; write them in single quotes.
+A duration is whole numbers with units, the larger unit first: "90s", "12h", "28d", "1h30m". The units are y, w, d, h, m, s and ms. A size
+is a whole number with a unit: B, kB, MB, GB, TB, KiB, MiB, GiB, TiB. Regular expressions use RE2 syntax; write them in single
+quotes.
 
 # KEYS
 `
@@ -141,10 +135,10 @@ const configPageFoot = `
 **arcrawl-check(1)**, **arcrawl-init(1)**, **arcrawl-host-add(1)**, **arcrawl-schema(1)**
 `
 
-// configPage is the manual page of the configuration, as Markdown.
-func configPage(date time.Time) string {
+// configPage returns the manual page of the configuration as Markdown.
+func (m Manual) configPage() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, configPageHead, date.Format("Jan 2006"), programVersion())
+	fmt.Fprintf(&b, configPageHead, m.Date.Format("Jan 2006"), m.Version)
 	keys := config.Keys()
 	entry := func(k config.Key, name string) {
 		where := map[string]string{"main": ", main file only", "host": ", host files only"}[k.Scope]
@@ -176,16 +170,16 @@ func configPage(date time.Time) string {
 	return b.String()
 }
 
-// escapeMan keeps Markdown from reading marks into a text.
+// escapeMan escapes the characters that have a meaning in Markdown.
 func escapeMan(s string) string {
 	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "_", `\_`, "[", `\[`, "]", `\]`, "<", `\<`, "`", "").Replace(s)
 }
 
-func writeCompletions(dir string) error {
+func (m Manual) writeCompletions(dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return daemon.FolderError{Err: err}
+		return err
 	}
-	root := newRoot()
+	root := m.Root()
 	for _, shell := range []struct {
 		file  string
 		write func(path string) error
