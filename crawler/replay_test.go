@@ -11,7 +11,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/arcrawl/arcrawl/archive"
+	"github.com/arcrawl/arcrawl/archive/index"
+	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler/history"
 	"github.com/arcrawl/arcrawl/digest"
@@ -64,7 +65,7 @@ uris = ["http://a.example/", "http://b.example/secret", "http://down.example/"]
 			e.URI = u
 			got[u] = history.Replay(e, l, evaluators.Default())
 		}
-		library, err := archive.OpenLibrary(t.Context(), w.path("warc"), archive.IndexOptions{}, func(f archive.Finding) error { return fmt.Errorf("%+v", f) })
+		library, err := index.OpenLibrary(t.Context(), w.path("warc"), index.Options{}, func(f warc.Finding) error { return fmt.Errorf("%+v", f) })
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -137,14 +138,14 @@ func TestReplayedLogTeachesTheLearnedRule(t *testing.T) {
 	})
 }
 
-func payloadOf(l *archive.Library, e frontier.Entry) *history.Record {
+func payloadOf(l *index.Library, e frontier.Entry) *history.Record {
 	if e.Origin.File != "" {
 		return recordOf(l.At(e.Origin.URI, e.Origin.File, e.Origin.Offset))
 	}
 	return recordOf(l.On(e.Origin.URI, e.Origin.Date))
 }
 
-func recordOf(c archive.Capture, header http.Header, err error) *history.Record {
+func recordOf(c index.Capture, header http.Header, err error) *history.Record {
 	if err != nil {
 		return nil
 	}

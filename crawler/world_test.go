@@ -14,7 +14,7 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"github.com/arcrawl/arcrawl/archive"
+	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/crawllog"
@@ -109,7 +109,7 @@ func (w *world) openOptions(dial dialer, change func(*frontier.Options)) (crawle
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	d, err := dedup.Open(f.DB(), dedup.Options{Name: archive.Key, View: f.View})
+	d, err := dedup.Open(f.DB(), dedup.Options{Name: uri.ReplayKey, View: f.View})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -142,7 +142,7 @@ func (w *world) openOptions(dial dialer, change func(*frontier.Options)) (crawle
 	client := fetch.New(fetch.Options{Dial: dial, SpoolDir: w.dir})
 	rooms := crawler.Rooms{
 		Config: config.NewLive(cfg), Frontier: f, Fetch: client, Dedup: d, Trust: book, Kin: kinds, Accounts: days, Traps: learned, Archive: a, CrawlLog: l, Version: "test", Log: w.log,
-		FreeSpace: w.freeSpace, Observe: w.observe, Stored: archive.Stored(cfg.Storage.WARC),
+		FreeSpace: w.freeSpace, Observe: w.observe, Stored: warc.Stored(cfg.Storage.WARC),
 	}
 	return rooms, func() {
 		w.t.Helper()

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/arcrawl/arcrawl/archive"
+	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawllog"
 	"github.com/arcrawl/arcrawl/fetch"
@@ -41,7 +41,7 @@ func (d *Daemon) openArchive(now time.Time) error {
 	}
 	d.closers.add(index.close)
 	d.closers.add(func() error { return w.Close(time.Now()) })
-	d.rooms.Archive, d.rooms.Index, d.rooms.Stored = w, index.add, archive.Stored(c.Storage.WARC)
+	d.rooms.Archive, d.rooms.Index, d.rooms.Stored = w, index.add, warc.Stored(c.Storage.WARC)
 	return d.forgetLost(repairs)
 }
 

@@ -8,9 +8,11 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"github.com/arcrawl/arcrawl/archive"
+	"github.com/arcrawl/arcrawl/archive/index"
+	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler"
+	"github.com/arcrawl/arcrawl/uri"
 )
 
 // mergeEvery is how often the lines of finished WARC files are merged into the sorted index.
@@ -19,7 +21,7 @@ const mergeEvery = time.Minute
 // liveIndex keeps an index of the archive while it is written, and sends its lines to an OutbackCDX server if one is
 // configured. Without index.live it does nothing.
 type liveIndex struct {
-	live *archive.Live
+	live *index.Live
 	push *pusher // nil without a server
 	stop func()  // ends the merging
 }
@@ -40,7 +42,7 @@ func openLiveIndex(c *config.Config, version string, log zerolog.Logger) (*liveI
 	if push != nil {
 		resend = push.queue.Add
 	}
-	live, err := archive.OpenLive(context.Background(), c.Storage.WARC, resend, func(f archive.Finding) error {
+	live, err := index.OpenLive(context.Background(), c.Storage.WARC, resend, func(f warc.Finding) error {
 		log.Warn().Str("file", f.File).Int64("offset", f.Offset).Str("finding", f.Text).Msg("skipping a damaged record: it is not in the index")
 		return nil
 	})
@@ -83,7 +85,7 @@ func (x *liveIndex) close() error {
 }
 
 // keepMerging merges the live index from time to time until stop is called.
-func keepMerging(live *archive.Live, log zerolog.Logger) (stop func()) {
+func keepMerging(live *index.Live, log zerolog.Logger) (stop func()) {
 	return background(func(ctx context.Context) {
 		tick := time.NewTicker(mergeEvery)
 		defer tick.Stop()
@@ -101,10 +103,10 @@ func keepMerging(live *archive.Live, log zerolog.Logger) (stop func()) {
 }
 
 // indexEntry returns the line of the index for a capture.
-func indexEntry(k crawler.Captured) archive.Entry {
+func indexEntry(k crawler.Captured) index.Entry {
 	o := k.Record
-	e := archive.Entry{
-		Key: archive.Key(o.URI), Timestamp: o.Date.UTC().Format("20060102150405"), URL: o.URI, MIME: archive.MediaType(k.ContentType),
+	e := index.Entry{
+		Key: uri.ReplayKey(o.URI), Timestamp: o.Date.UTC().Format("20060102150405"), URL: o.URI, MIME: warc.MediaType(k.ContentType),
 		Digest: o.Payload.String(), Length: o.Length, Offset: o.Offset, Filename: o.File,
 	}
 	if k.Status > 0 {
@@ -112,9 +114,9 @@ func indexEntry(k crawler.Captured) archive.Entry {
 	}
 	switch {
 	case k.Revisit:
-		e.MIME = archive.RevisitMIME
+		e.MIME = index.RevisitMIME
 	case e.MIME == "":
-		e.MIME = archive.UnknownMIME
+		e.MIME = index.UnknownMIME
 	}
 	return e
 }

@@ -8,7 +8,8 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"github.com/arcrawl/arcrawl/archive"
+	"github.com/arcrawl/arcrawl/archive/index"
+	"github.com/arcrawl/arcrawl/archive/outbackcdx"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/fetch"
 )
@@ -25,7 +26,7 @@ const (
 
 // pusher sends the lines of the index to an OutbackCDX server. The crawl only adds to its queue, and never waits for it.
 type pusher struct {
-	queue *archive.Queue
+	queue *outbackcdx.Queue
 	log   zerolog.Logger
 	post  func(ctx context.Context, lines []byte) (status int, says string, err error)
 	every time.Duration // see pushEvery
@@ -41,7 +42,7 @@ func openPusher(c *config.Config, version string, log zerolog.Logger) (*pusher, 
 	if to == "" || !c.Index.Live {
 		return nil, nil
 	}
-	queue, err := archive.OpenQueue(filepath.Join(c.Storage.State, "outbackcdx"))
+	queue, err := outbackcdx.OpenQueue(filepath.Join(c.Storage.State, "outbackcdx"))
 	if err != nil {
 		return nil, err
 	}
@@ -113,8 +114,8 @@ func (p *pusher) step(ctx context.Context) (more bool, err error) {
 }
 
 // deliver sends all entries. It skips and logs those that the server refuses.
-func (p *pusher) deliver(ctx context.Context, all []archive.Entry) error {
-	to := &outback{post: p.post, leaveOut: func(e archive.Entry, why error) {
+func (p *pusher) deliver(ctx context.Context, all []index.Entry) error {
+	to := &outback{post: p.post, leaveOut: func(e index.Entry, why error) {
 		p.log.Error().Str("uri", e.URL).Str("file", e.Filename).Int64("offset", e.Offset).Err(why).
 			Msg("skipping an index line: the OutbackCDX server refuses it; the archive's own index has it")
 	}}

@@ -15,7 +15,8 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"github.com/arcrawl/arcrawl/archive"
+	"github.com/arcrawl/arcrawl/archive/index"
+	"github.com/arcrawl/arcrawl/archive/outbackcdx"
 	"github.com/arcrawl/arcrawl/fetch"
 )
 
@@ -88,12 +89,12 @@ func (s *cdxServer) seen() (lines []string, posts int) {
 // newTestPusher is a pusher with n lines in its queue, that does not rest, and its log.
 func newTestPusher(t *testing.T, s *cdxServer, n int) (*pusher, *bytes.Buffer) {
 	t.Helper()
-	queue, err := archive.OpenQueue(t.TempDir())
+	queue, err := outbackcdx.OpenQueue(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i := range n {
-		e := archive.Entry{Key: "k", Timestamp: "20261121090000", URL: fmt.Sprintf("http://a.example/%d", i), Filename: "f"}
+		e := index.Entry{Key: "k", Timestamp: "20261121090000", URL: fmt.Sprintf("http://a.example/%d", i), Filename: "f"}
 		if err := queue.Add(e.AppendTo(nil)); err != nil {
 			t.Fatal(err)
 		}

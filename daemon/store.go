@@ -8,7 +8,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/arcrawl/arcrawl/archive"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/dedup"
 	"github.com/arcrawl/arcrawl/frontier"
@@ -26,7 +25,7 @@ func (d *Daemon) openStore(now time.Time) (err error) {
 	}
 	d.closers.add(d.rooms.Frontier.Close)
 	db := d.rooms.Frontier.DB()
-	if d.rooms.Dedup, err = dedup.Open(db, dedup.Options{Name: archive.Key, View: d.rooms.Frontier.View}); err != nil {
+	if d.rooms.Dedup, err = dedup.Open(db, dedup.Options{Name: uri.ReplayKey, View: d.rooms.Frontier.View}); err != nil {
 		return err
 	}
 	if d.rooms.Trust, err = reputation.Open(db); err != nil {

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/arcrawl/arcrawl/archive"
+	"github.com/arcrawl/arcrawl/archive/index"
 )
 
 const howNamed = `DATE is in UTC: 2026-11-21T09:00:00Z or 20261121090000, or the start of one, such as 2026 or 2026-11. The command uses the last
@@ -30,7 +30,7 @@ checks that the record is whole and matches its digest before it prints anything
   arcrawl cat --warcs warc/ https://www.example.org/@2026-11 > november.html`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return at.lookIn(cmd, false, func(l *archive.Library, _ *damages) error { return cat(cmd, l, args[0], !raw, head) })
+			return at.lookIn(cmd, false, func(l *index.Library, _ *damages) error { return cat(cmd, l, args[0], !raw, head) })
 		},
 	}
 	at.flags(cmd)
@@ -39,7 +39,7 @@ checks that the record is whole and matches its digest before it prints anything
 	return cmd
 }
 
-func cat(cmd *cobra.Command, l *archive.Library, arg string, decode, head bool) error {
+func cat(cmd *cobra.Command, l *index.Library, arg string, decode, head bool) error {
 	c, err := choose(l, versionOf(arg), cmd.ErrOrStderr())
 	if err != nil {
 		return err
@@ -58,13 +58,13 @@ func cat(cmd *cobra.Command, l *archive.Library, arg string, decode, head bool) 
 }
 
 // choose returns the capture that URI@DATE names.
-func choose(l *archive.Library, v archive.Version, errs io.Writer) (archive.Capture, error) {
+func choose(l *index.Library, v index.Version, errs io.Writer) (index.Capture, error) {
 	captures, err := l.History(v.URI)
 	if err != nil {
-		return archive.Capture{}, err
+		return index.Capture{}, err
 	}
 	if len(captures) == 0 {
-		return archive.Capture{}, notFound(l, v.URI)
+		return index.Capture{}, notFound(l, v.URI)
 	}
 	c, exact, err := v.Choose(captures)
 	if err == nil && c.Damage != nil {
@@ -77,8 +77,8 @@ func choose(l *archive.Library, v archive.Version, errs io.Writer) (archive.Capt
 }
 
 // versionOf parses URI@DATE.
-func versionOf(arg string) archive.Version {
-	v := archive.ParseVersion(arg)
+func versionOf(arg string) index.Version {
+	v := index.ParseVersion(arg)
 	v.URI = name(v.URI)
 	return v
 }

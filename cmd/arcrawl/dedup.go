@@ -13,12 +13,14 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/arcrawl/arcrawl/archive"
+	"github.com/arcrawl/arcrawl/archive/importer"
+	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/daemon"
 	"github.com/arcrawl/arcrawl/dedup"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/internal/human"
+	"github.com/arcrawl/arcrawl/uri"
 )
 
 const needsStore = `It opens the store. Stop the daemon first.`
@@ -37,7 +39,7 @@ func newDedup() *cobra.Command {
 func newDedupImport() *cobra.Command {
 	var path string
 	var asJSON bool
-	var o archive.ImportOptions
+	var o importer.Options
 	cmd := &cobra.Command{
 		Use:   "import FILE|DIR…",
 		Short: "Import earlier archives, so that their payloads are not stored again",
@@ -62,8 +64,8 @@ archive; payloads that are not there are stored again.
   arcrawl dedup import --remove collection.json`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if o.As != "" && !slices.Contains(archive.ImportFormats(), o.As) {
-				return usageError{fmt.Errorf("unknown --as %s; valid formats: %s", o.As, strings.Join(archive.ImportFormats(), ", "))}
+			if o.As != "" && !slices.Contains(importer.Formats(), o.As) {
+				return usageError{fmt.Errorf("unknown --as %s; valid formats: %s", o.As, strings.Join(importer.Formats(), ", "))}
 			}
 			daemon.LimitGarbage(frontier.BulkLoadGarbage)
 			return withIndex(path, true, func(i *dedup.Index, store *frontier.Frontier) error {
@@ -73,19 +75,19 @@ archive; payloads that are not there are stored again.
 	}
 	f := cmd.Flags()
 	f.StringVarP(&path, "config", "c", defaultConfig, "the main configuration file")
-	f.StringVar(&o.As, "as", "", "read the files as: "+strings.Join(archive.ImportFormats(), ", ")+" (default: detect)")
+	f.StringVar(&o.As, "as", "", "read the files as: "+strings.Join(importer.Formats(), ", ")+" (default: detect)")
 	f.StringVar(&o.Crawl, "crawl", "", "store this crawl id with the files")
 	f.BoolVar(&o.Remove, "remove", false, "remove packages that are no longer in the manifests")
 	f.BoolVar(&asJSON, "json", false, "print one JSON object for each file, then the summary")
 	return cmd
 }
 
-func importArchives(cmd *cobra.Command, i *dedup.Index, store *frontier.Frontier, args []string, o archive.ImportOptions, asJSON bool) error {
+func importArchives(cmd *cobra.Command, i *dedup.Index, store *frontier.Frontier, args []string, o importer.Options, asJSON bool) error {
 	out, errs := cmd.OutOrStdout(), cmd.ErrOrStderr()
-	o.Now, o.Progress = time.Now, new(archive.Progress)
+	o.Now, o.Progress = time.Now, new(warc.Progress)
 	onTerminal := isTerminal(errs)
 	o.Added = func() error { return store.PageOut(frontier.BulkLoadMapped) }
-	o.Done = func(f archive.ImportedFile) error {
+	o.Done = func(f importer.FileSummary) error {
 		if err := store.Sync(); err != nil {
 			return err
 		}
@@ -95,26 +97,26 @@ func importArchives(cmd *cobra.Command, i *dedup.Index, store *frontier.Frontier
 		return printImported(out, f, asJSON)
 	}
 	stop := watch(errs, o.Progress)
-	sum, err := archive.Import(cmd.Context(), i, args, o, printFinding(errs, asJSON))
+	sum, err := importer.Files(cmd.Context(), i, args, o, printFinding(errs, asJSON))
 	stop()
 	if err != nil {
 		return err
 	}
 	if asJSON {
 		err = json.NewEncoder(out).Encode(struct {
-			Summary archive.Imported `json:"summary"`
+			Summary importer.Summary `json:"summary"`
 		}{sum})
 	} else {
 		_, err = fmt.Fprintf(out, "imported %d files with %d originals and %d revisits; %d known before, %d removed, %d records skipped, %d errors\n",
 			sum.Files, sum.Entries, sum.Revisits, sum.Known, sum.Removed, sum.Skipped, sum.Errors)
 	}
 	if err == nil && sum.Errors > 0 {
-		err = fmt.Errorf("%w: %d errors; the rest is imported", archive.ErrDamaged, sum.Errors)
+		err = fmt.Errorf("%w: %d errors; the rest is imported", warc.ErrDamaged, sum.Errors)
 	}
 	return err
 }
 
-func printImported(out io.Writer, f archive.ImportedFile, asJSON bool) (err error) {
+func printImported(out io.Writer, f importer.FileSummary, asJSON bool) (err error) {
 	switch {
 	case asJSON:
 		err = json.NewEncoder(out).Encode(f)
@@ -149,7 +151,7 @@ func withIndex(path string, filling bool, do func(*dedup.Index, *frontier.Fronti
 		return err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	i, err := dedup.Open(f.DB(), dedup.Options{Name: archive.Key})
+	i, err := dedup.Open(f.DB(), dedup.Options{Name: uri.ReplayKey})
 	if err != nil {
 		return err
 	}

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/arcrawl/arcrawl/archive"
+	"github.com/arcrawl/arcrawl/archive/importer"
 	"github.com/arcrawl/arcrawl/dedup"
 	"github.com/arcrawl/arcrawl/digest"
 )
@@ -98,9 +98,9 @@ func TestDedupImportTakesEveryForm(t *testing.T) {
 				other = file // its paths are seen from its folder
 			}
 			code, out, errs = command("dedup", "import", "-c", conf, "--json", file, other)
-			var last struct{ Summary archive.Imported }
+			var last struct{ Summary importer.Summary }
 			lines := strings.Split(strings.TrimSpace(out), "\n")
-			if err := json.Unmarshal([]byte(lines[len(lines)-1]), &last); err != nil || code != exitOK || last.Summary != (archive.Imported{Known: 2}) {
+			if err := json.Unmarshal([]byte(lines[len(lines)-1]), &last); err != nil || code != exitOK || last.Summary != (importer.Summary{Known: 2}) {
 				t.Errorf("again: exit code %d, %v\n%s%s", code, err, out, errs)
 			}
 			if again := dedupStatus(t, conf); fmt.Sprint(again) != fmt.Sprint(once) {

@@ -9,23 +9,24 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/arcrawl/arcrawl/archive"
+	"github.com/arcrawl/arcrawl/archive/survey"
+	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/daemon"
 )
 
 // survey reads the folder of a command. It names damaged parts and reads the rest.
-func (w *where) survey(cmd *cobra.Command, asJSON bool) (s *archive.Survey, damage *damages, err error) {
+func (w *where) survey(cmd *cobra.Command, asJSON bool) (s *survey.Survey, damage *damages, err error) {
 	dir, err := w.folder()
 	if err != nil {
 		return nil, nil, err
 	}
-	progress := new(archive.Progress)
+	progress := new(warc.Progress)
 	stop := watch(cmd.ErrOrStderr(), progress)
 	defer stop()
 	d := newDamages(cmd.ErrOrStderr(), asJSON)
 	daemon.LimitGarbage(daemon.MaxGarbage)
-	s, err = archive.NewSurvey(cmd.Context(), []string{dir}, progress, d.see)
+	s, err = survey.New(cmd.Context(), []string{dir}, progress, d.see)
 	return s, d, err
 }
 
@@ -71,7 +72,7 @@ The folder is that of the configuration, or the one named by --warcs.`,
 				}
 			}
 			if missing > 0 {
-				return errors.Join(fmt.Errorf("%w: the originals of %d revisits are in no file", archive.ErrDamaged, missing), damage.err())
+				return errors.Join(fmt.Errorf("%w: the originals of %d revisits are in no file", warc.ErrDamaged, missing), damage.err())
 			}
 			return damage.err()
 		},
@@ -81,13 +82,13 @@ The folder is that of the configuration, or the one named by --warcs.`,
 	return cmd
 }
 
-func printDependencies(out io.Writer, d archive.Dependencies, asJSON bool) error {
+func printDependencies(out io.Writer, d survey.Dependencies, asJSON bool) error {
 	if asJSON {
 		return json.NewEncoder(out).Encode(d)
 	}
 	_, err := fmt.Fprintf(out, "%s: %d captures\n", d.File, d.Captures)
 	errs := []error{err}
-	list := func(what string, files []archive.Dependency) {
+	list := func(what string, files []survey.Dependency) {
 		for _, f := range files {
 			_, err := fmt.Fprintf(out, "  %s %s for %d revisits\n", what, f.File, f.Revisits)
 			errs = append(errs, err)
@@ -126,7 +127,7 @@ The folder is that of the configuration, or the one named by --warcs.`,
 			if err != nil {
 				return err
 			}
-			each := func(archive.Lost) error { return nil }
+			each := func(survey.Lost) error { return nil }
 			if list {
 				each = printLost(cmd.OutOrStdout(), asJSON)
 			}
@@ -144,11 +145,11 @@ The folder is that of the configuration, or the one named by --warcs.`,
 	return cmd
 }
 
-func printLost(out io.Writer, asJSON bool) func(archive.Lost) error {
+func printLost(out io.Writer, asJSON bool) func(survey.Lost) error {
 	if asJSON {
-		return func(l archive.Lost) error { return json.NewEncoder(out).Encode(l) }
+		return func(l survey.Lost) error { return json.NewEncoder(out).Encode(l) }
 	}
-	return func(l archive.Lost) error {
+	return func(l survey.Lost) error {
 		from := ""
 		if l.Original != "" {
 			from = ", a revisit of a record in " + l.Original
@@ -161,7 +162,7 @@ func printLost(out io.Writer, asJSON bool) func(archive.Lost) error {
 	}
 }
 
-func printLosses(out io.Writer, losses []archive.Loss, asJSON bool) error {
+func printLosses(out io.Writer, losses []survey.Loss, asJSON bool) error {
 	if asJSON {
 		for _, l := range losses {
 			if err := json.NewEncoder(out).Encode(l); err != nil {
@@ -170,7 +171,7 @@ func printLosses(out io.Writer, losses []archive.Loss, asJSON bool) error {
 		}
 		return nil
 	}
-	var all archive.Loss
+	var all survey.Loss
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "HOST\tPERIOD\tLOST\tREVISITS ELSEWHERE\tPAYLOAD LEFT")
 	for _, l := range losses {

@@ -9,7 +9,7 @@ import (
 	"github.com/aymanbagabas/go-udiff"
 	"github.com/spf13/cobra"
 
-	"github.com/arcrawl/arcrawl/archive"
+	"github.com/arcrawl/arcrawl/archive/index"
 )
 
 // comparing holds the flags of the diff command.
@@ -46,12 +46,12 @@ is what would still count as a change.
 				}
 				d.scrub = append(d.scrub, rule)
 			}
-			versions := [2]archive.Version{versionOf(args[0])}
+			versions := [2]index.Version{versionOf(args[0])}
 			if strings.HasPrefix(args[1], "@") {
 				args[1] = versions[0].URI + args[1]
 			}
 			versions[1] = versionOf(args[1])
-			return d.at.lookIn(cmd, false, func(l *archive.Library, _ *damages) error { return d.run(cmd, l, versions) })
+			return d.at.lookIn(cmd, false, func(l *index.Library, _ *damages) error { return d.run(cmd, l, versions) })
 		},
 	}
 	d.at.flags(cmd)
@@ -60,9 +60,9 @@ is what would still count as a change.
 	return cmd
 }
 
-func (d comparing) run(cmd *cobra.Command, l *archive.Library, versions [2]archive.Version) error {
+func (d comparing) run(cmd *cobra.Command, l *index.Library, versions [2]index.Version) error {
 	var labels, texts [2]string
-	var captures [2]archive.Capture
+	var captures [2]index.Capture
 	for i, v := range versions {
 		c, err := choose(l, v, cmd.ErrOrStderr())
 		if err != nil {
@@ -85,7 +85,7 @@ func (d comparing) run(cmd *cobra.Command, l *archive.Library, versions [2]archi
 }
 
 // text returns the text of a capture, scrubbed as the flags say.
-func (d comparing) text(cmd *cobra.Command, l *archive.Library, c archive.Capture) (string, error) {
+func (d comparing) text(cmd *cobra.Command, l *index.Library, c index.Capture) (string, error) {
 	var scrub func(content []byte, mime string) []byte
 	if d.hostRules {
 		conf, u, err := configAndURI(d.at.config, c.URL)

@@ -15,7 +15,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/arcrawl/arcrawl/archive"
+	"github.com/arcrawl/arcrawl/archive/index"
+	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -29,7 +30,7 @@ func (w *where) flags(cmd *cobra.Command) {
 
 // damages prints findings of damage and counts them. Damage does not stop a command, but changes its exit code.
 type damages struct {
-	print func(archive.Finding) error
+	print func(warc.Finding) error
 	found int
 }
 
@@ -37,16 +38,16 @@ func newDamages(errs io.Writer, asJSON bool) *damages {
 	return &damages{print: printFinding(errs, asJSON)}
 }
 
-func (d *damages) see(f archive.Finding) error {
-	if f.Severity == archive.Error && !isEmptyFolder(f) {
+func (d *damages) see(f warc.Finding) error {
+	if f.Severity == warc.Error && !isEmptyFolder(f) {
 		d.found++
 	}
 	return d.print(f)
 }
 
 // isEmptyFolder reports whether a finding is about a folder without WARC files, which is not damage.
-func isEmptyFolder(f archive.Finding) bool {
-	if f.Kind != archive.Empty {
+func isEmptyFolder(f warc.Finding) bool {
+	if f.Kind != warc.Empty {
 		return false
 	}
 	info, err := os.Stat(f.File)
@@ -58,18 +59,18 @@ func (d *damages) err() error {
 	if d.found == 0 {
 		return nil
 	}
-	return fmt.Errorf("%w: %d errors, listed above; the answer does not include what they hide", archive.ErrDamaged, d.found)
+	return fmt.Errorf("%w: %d errors, listed above; the answer does not include what they hide", warc.ErrDamaged, d.found)
 }
 
 // lookIn opens the folder and calls do. Its error says whether damage was found.
-func (w *where) lookIn(cmd *cobra.Command, asJSON bool, do func(l *archive.Library, d *damages) error) (err error) {
+func (w *where) lookIn(cmd *cobra.Command, asJSON bool, do func(l *index.Library, d *damages) error) (err error) {
 	dir, err := w.folder()
 	if err != nil {
 		return err
 	}
-	d, progress := newDamages(cmd.ErrOrStderr(), asJSON), new(archive.Progress)
+	d, progress := newDamages(cmd.ErrOrStderr(), asJSON), new(warc.Progress)
 	stop := watch(cmd.ErrOrStderr(), progress)
-	l, err := archive.OpenLibrary(cmd.Context(), dir, archive.IndexOptions{Progress: progress}, d.see)
+	l, err := index.OpenLibrary(cmd.Context(), dir, index.Options{Progress: progress}, d.see)
 	stop()
 	if err != nil {
 		return err
@@ -102,7 +103,7 @@ offset, the reason of the visit, and its result.
 		Example: "  arcrawl history --warcs warc/ https://www.example.org/",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return at.lookIn(cmd, asJSON, func(l *archive.Library, d *damages) error {
+			return at.lookIn(cmd, asJSON, func(l *index.Library, d *damages) error {
 				captures, err := l.History(name(args[0]))
 				if err == nil && len(captures) == 0 {
 					err = notFound(l, name(args[0]))
@@ -124,23 +125,23 @@ offset, the reason of the visit, and its result.
 	return cmd
 }
 
-func notFound(l *archive.Library, address string) error {
+func notFound(l *index.Library, address string) error {
 	alike, err := l.Alike(address)
 	if err != nil {
 		return err
 	}
 	if i := strings.LastIndexByte(address, '@'); i >= 0 && len(alike) == 0 {
-		return fmt.Errorf("%w: %s; if %q should be a date, write it like 2026-11-21T09:00:00Z or 20261121090000, or the start of one", archive.ErrNotFound, address, address[i+1:])
+		return fmt.Errorf("%w: %s; if %q should be a date, write it like 2026-11-21T09:00:00Z or 20261121090000, or the start of one", warc.ErrNotFound, address, address[i+1:])
 	}
 	if len(alike) == 0 {
-		return fmt.Errorf("%w: %s", archive.ErrNotFound, address)
+		return fmt.Errorf("%w: %s", warc.ErrNotFound, address)
 	}
-	return fmt.Errorf("%w: %s; similar URIs: %s", archive.ErrNotFound, address, strings.Join(alike[:min(len(alike), 5)], ", "))
+	return fmt.Errorf("%w: %s; similar URIs: %s", warc.ErrNotFound, address, strings.Join(alike[:min(len(alike), 5)], ", "))
 }
 
 const dateLayout = "2006-01-02T15:04:05.000000Z"
 
-func printHistory(out io.Writer, captures []archive.Capture, asJSON bool) error {
+func printHistory(out io.Writer, captures []index.Capture, asJSON bool) error {
 	if asJSON {
 		return historyJSON(out, captures)
 	}
@@ -164,7 +165,7 @@ func printHistory(out io.Writer, captures []archive.Capture, asJSON bool) error 
 }
 
 // why returns the crawler's notes in a few words: the reason of the visit and its result.
-func why(c archive.Capture) (reason, result string) {
+func why(c index.Capture) (reason, result string) {
 	if c.Damage != nil {
 		return "-", c.Damage.Error()
 	}
@@ -183,7 +184,7 @@ func why(c archive.Capture) (reason, result string) {
 	return both(", ", noted["visitReason"], via), both(": ", noted["contentState"], noted["contentStateReason"])
 }
 
-func historyJSON(out io.Writer, captures []archive.Capture) error {
+func historyJSON(out io.Writer, captures []index.Capture) error {
 	enc := json.NewEncoder(out)
 	for _, c := range captures {
 		notes := map[string]string{}

@@ -7,7 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/arcrawl/arcrawl/archive"
+	"github.com/arcrawl/arcrawl/archive/index"
+	"github.com/arcrawl/arcrawl/archive/warc"
 )
 
 func newIndex() *cobra.Command {
@@ -54,16 +55,16 @@ push sends only new lines.`,
 }
 
 func makeIndex(cmd *cobra.Command, args []string, output string, asJSON bool) error {
-	progress := new(archive.Progress)
+	progress := new(warc.Progress)
 	stop := watch(cmd.ErrOrStderr(), progress)
-	o := archive.IndexOptions{Progress: progress}
+	o := index.Options{Progress: progress}
 	see := printFinding(cmd.ErrOrStderr(), asJSON)
-	var sum archive.Indexed
+	var sum index.Summary
 	var err error
 	if output == "" || output == "-" {
-		sum, err = archive.Index(cmd.Context(), args, o, cmd.OutOrStdout(), see)
+		sum, err = index.Build(cmd.Context(), args, o, cmd.OutOrStdout(), see)
 	} else {
-		sum, err = archive.WriteIndex(cmd.Context(), args, o, output, see)
+		sum, err = index.WriteFile(cmd.Context(), args, o, output, see)
 	}
 	stop()
 	if err != nil {
@@ -75,7 +76,7 @@ func makeIndex(cmd *cobra.Command, args []string, output string, asJSON bool) er
 		_, err = fmt.Fprintf(cmd.ErrOrStderr(), "%d captures in %d files, %d errors\n", sum.Entries, sum.Files, sum.Errors)
 	}
 	if err == nil && sum.Errors > 0 {
-		err = fmt.Errorf("%w: %d errors", archive.ErrDamaged, sum.Errors)
+		err = fmt.Errorf("%w: %d errors", warc.ErrDamaged, sum.Errors)
 	}
 	return err
 }

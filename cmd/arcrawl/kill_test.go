@@ -17,7 +17,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/arcrawl/arcrawl/archive"
+	"github.com/arcrawl/arcrawl/archive/index"
+	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/crawllog"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/internal/warccheck"
@@ -66,7 +67,7 @@ func examineIndex(t *testing.T, dir string) {
 	places := func(text string) map[string]int {
 		found := map[string]int{}
 		for line := range strings.Lines(text) {
-			e, err := archive.ParseEntry(line)
+			e, err := index.ParseEntry(line)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -75,7 +76,7 @@ func examineIndex(t *testing.T, dir string) {
 		return found
 	}
 	var made bytes.Buffer
-	if _, err := archive.Index(t.Context(), []string{dir}, archive.IndexOptions{}, &made, func(f archive.Finding) error { return &f }); err != nil {
+	if _, err := index.Build(t.Context(), []string{dir}, index.Options{}, &made, func(f warc.Finding) error { return &f }); err != nil {
 		t.Fatal(err)
 	}
 	kept := ""

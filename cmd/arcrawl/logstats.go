@@ -14,7 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/arcrawl/arcrawl/archive"
+	"github.com/arcrawl/arcrawl/archive/index"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawllog/stats"
 	"github.com/arcrawl/arcrawl/daemon"
@@ -188,7 +188,7 @@ func (s *logStats) moment(text string) (from, to time.Time, err error) {
 		at := s.now.Add(-ago)
 		return at, at, nil
 	}
-	return archive.ParsePeriod(text)
+	return index.ParsePeriod(text)
 }
 
 // live returns the path of the log that is being written.

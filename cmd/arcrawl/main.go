@@ -16,7 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/arcrawl/arcrawl/admin"
-	"github.com/arcrawl/arcrawl/archive"
+	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/daemon"
 	"github.com/arcrawl/arcrawl/frontier"
 )
@@ -144,7 +144,7 @@ func exitCode(err error) int {
 		return exitConfig
 	case errors.Is(err, frontier.ErrLocked), errors.Is(err, admin.ErrNoDaemon):
 		return exitBusy
-	case errors.Is(err, frontier.ErrCorrupt), errors.Is(err, frontier.ErrVersion), errors.Is(err, archive.ErrDamaged):
+	case errors.Is(err, frontier.ErrCorrupt), errors.Is(err, frontier.ErrVersion), errors.Is(err, warc.ErrDamaged):
 		return exitDamaged
 	case as[daemon.FolderError](err):
 		return exitFolder

@@ -7,7 +7,7 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/arcrawl/arcrawl/archive"
+	"github.com/arcrawl/arcrawl/archive/index"
 )
 
 // The bounds of what is sent to an OutbackCDX server.
@@ -24,16 +24,16 @@ var errRefused = errors.New("the server refuses the lines")
 // outback is a collection of an OutbackCDX server.
 type outback struct {
 	post     func(ctx context.Context, lines []byte) (status int, says string, err error)
-	leaveOut func(e archive.Entry, why error) // is told of a line that the server does not take
-	works    bool                             // it has taken lines
+	leaveOut func(e index.Entry, why error) // is told of a line that the server does not take
+	works    bool                           // it has taken lines
 }
 
 // deliver sends all entries. One that is refused alone is left out when the server has taken others: so one bad line does not hold up the
 // rest, and a server that refuses everything costs nothing.
-func (o *outback) deliver(ctx context.Context, all []archive.Entry) error {
-	var refused []archive.Entry
+func (o *outback) deliver(ctx context.Context, all []index.Entry) error {
+	var refused []index.Entry
 	var why error
-	for rest := [][]archive.Entry{all}; len(rest) > 0; {
+	for rest := [][]index.Entry{all}; len(rest) > 0; {
 		part := rest[len(rest)-1]
 		rest = rest[:len(rest)-1]
 		err := o.send(ctx, part)
@@ -62,7 +62,7 @@ func (o *outback) deliver(ctx context.Context, all []archive.Entry) error {
 }
 
 // send sends entries in one request. An answer counts only in the words of OutbackCDX: a proxy in between may say 200 as well.
-func (o *outback) send(ctx context.Context, entries []archive.Entry) error {
+func (o *outback) send(ctx context.Context, entries []index.Entry) error {
 	lines := []byte(" CDX N b a m s k r M S V g\n")
 	for _, e := range entries {
 		lines = e.AppendCDX(lines)

@@ -14,7 +14,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/arcrawl/arcrawl/archive"
+	"github.com/arcrawl/arcrawl/archive/index"
+	"github.com/arcrawl/arcrawl/archive/warc"
 )
 
 // cdxServer takes lines as OutbackCDX does, or answers as it is told to.
@@ -111,17 +112,17 @@ func TestAnOutbackCDXServerHearsOfEachCapture(t *testing.T) {
 	d.terminate(t)
 
 	var made bytes.Buffer
-	if _, err := archive.Index(t.Context(), []string{filepath.Join(dir, "warc")}, archive.IndexOptions{}, &made, func(f archive.Finding) error { return &f }); err != nil {
+	if _, err := index.Build(t.Context(), []string{filepath.Join(dir, "warc")}, index.Options{}, &made, func(f warc.Finding) error { return &f }); err != nil {
 		t.Fatal(err)
 	}
 	var want []string
 	revisits := 0
 	for line := range strings.Lines(made.String()) {
-		e, err := archive.ParseEntry(line)
+		e, err := index.ParseEntry(line)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if e.MIME == archive.RevisitMIME {
+		if e.MIME == index.RevisitMIME {
 			revisits++
 		}
 		want = append(want, strings.TrimSuffix(string(e.AppendCDX(nil)), "\n"))

@@ -16,7 +16,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/arcrawl/arcrawl/archive"
+	"github.com/arcrawl/arcrawl/archive/index"
+	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/daemon"
 	"github.com/arcrawl/arcrawl/fetch"
 )
@@ -33,11 +34,11 @@ type push struct {
 	server string // without its password
 	to     outback
 	done   *sentFiles
-	see    func(archive.Finding) error
+	see    func(warc.Finding) error
 	pause  time.Duration // after trouble; see pushRest
 
 	part    bytes.Buffer // of a line
-	batch   []archive.Entry
+	batch   []index.Entry
 	bytes   int
 	refused int64
 
@@ -54,7 +55,7 @@ func newPush(cmd *cobra.Command, server, donePath string, asJSON bool) (p *push,
 	p.to.post = func(ctx context.Context, lines []byte) (int, string, error) {
 		return fetch.PostLines(ctx, server, "arcrawl/"+programVersion(), lines)
 	}
-	p.to.leaveOut = func(e archive.Entry, why error) {
+	p.to.leaveOut = func(e index.Entry, why error) {
 		p.refused++
 		fmt.Fprintf(cmd.ErrOrStderr(), "%s:%d: %s is left out: %v\n", e.Filename, e.Offset, e.URL, why)
 	}
@@ -65,7 +66,7 @@ func newPush(cmd *cobra.Command, server, donePath string, asJSON bool) (p *push,
 // run sends the captures of all files.
 func (p *push) run(paths []string) (err error) {
 	defer func() { err = errors.Join(err, p.done.close()) }()
-	files, faults := archive.Files(paths)
+	files, faults := warc.Files(paths)
 	for _, f := range faults {
 		if err := p.see(*f); err != nil {
 			return err
@@ -80,7 +81,7 @@ func (p *push) run(paths []string) (err error) {
 }
 
 // files sends the captures of files, and tells at the end what became of them.
-func (p *push) files(files []archive.File, damaged int) error {
+func (p *push) files(files []warc.File, damaged int) error {
 	known, open, sent := 0, 0, 0
 	for n, f := range files {
 		p.read.Store(int64(n))
@@ -112,7 +113,7 @@ func (p *push) files(files []archive.File, damaged int) error {
 	case err != nil:
 		return err
 	case damaged > 0:
-		return fmt.Errorf("%w: %d errors, named above; all else was sent", archive.ErrDamaged, damaged)
+		return fmt.Errorf("%w: %d errors, named above; all else was sent", warc.ErrDamaged, damaged)
 	case p.refused > 0:
 		return fmt.Errorf("%s refused %d captures, named above; all others are there", p.server, p.refused)
 	}
@@ -120,11 +121,11 @@ func (p *push) files(files []archive.File, damaged int) error {
 }
 
 // file sends the captures of one file. Found counts what is damaged in it.
-func (p *push) file(f archive.File) (found int, _ error) {
+func (p *push) file(f warc.File) (found int, _ error) {
 	before := p.sent.Load()
-	o := archive.IndexOptions{Name: f.Name}
-	_, err := archive.Index(p.cmd.Context(), []string{f.Path}, o, p, func(f archive.Finding) error {
-		if f.Severity == archive.Error {
+	o := index.Options{Name: f.Name}
+	_, err := index.Build(p.cmd.Context(), []string{f.Path}, o, p, func(f warc.Finding) error {
+		if f.Severity == warc.Error {
 			found++
 		}
 		return p.see(f)
@@ -148,7 +149,7 @@ func (p *push) Write(b []byte) (int, error) {
 			p.part.WriteString(line) // its end is still to come
 			return len(b), nil
 		}
-		e, err := archive.ParseEntry(line)
+		e, err := index.ParseEntry(line)
 		if err != nil {
 			return 0, err
 		}
@@ -221,7 +222,7 @@ func openSentFiles(path, server string) (*sentFiles, error) {
 }
 
 // sentLine describes a file as it is now; empty when it is gone.
-func sentLine(f archive.File) string {
+func sentLine(f warc.File) string {
 	info, err := os.Stat(f.Path)
 	if err != nil {
 		return ""
@@ -229,9 +230,9 @@ func sentLine(f archive.File) string {
 	return fmt.Sprintf("%d %s %s", info.Size(), info.ModTime().UTC().Format(time.RFC3339Nano), f.Name)
 }
 
-func (s *sentFiles) has(f archive.File) bool { return s.list[sentLine(f)] }
+func (s *sentFiles) has(f warc.File) bool { return s.list[sentLine(f)] }
 
-func (s *sentFiles) add(f archive.File) error {
+func (s *sentFiles) add(f warc.File) error {
 	if s.file == nil {
 		return nil
 	}

@@ -13,7 +13,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/arcrawl/arcrawl/archive"
+	"github.com/arcrawl/arcrawl/archive/index"
+	"github.com/arcrawl/arcrawl/archive/warc"
 )
 
 // pushable is a folder of two files with 1,200 and 3 captures, and what an OutbackCDX server should have of them.
@@ -26,11 +27,11 @@ func pushable(t *testing.T) (dir string, want []string) {
 	}
 	writeFile(t, filepath.Join(dir, "a.warc.gz"), string(members(texts...)))
 	var made bytes.Buffer
-	if _, err := archive.Index(t.Context(), []string{dir}, archive.IndexOptions{}, &made, func(f archive.Finding) error { return &f }); err != nil {
+	if _, err := index.Build(t.Context(), []string{dir}, index.Options{}, &made, func(f warc.Finding) error { return &f }); err != nil {
 		t.Fatal(err)
 	}
 	for line := range strings.Lines(made.String()) {
-		e, err := archive.ParseEntry(line)
+		e, err := index.ParseEntry(line)
 		if err != nil {
 			t.Fatal(err)
 		}

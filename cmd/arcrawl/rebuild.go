@@ -17,7 +17,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/arcrawl/arcrawl/archive"
+	"github.com/arcrawl/arcrawl/archive/index"
+	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler/history"
 	"github.com/arcrawl/arcrawl/crawllog"
@@ -273,7 +274,7 @@ func (r *rebuilding) forgetBatch() error {
 
 // lookUp adds what the archive knows to every URI.
 func (r *rebuilding) lookUp(ctx context.Context, dir string) (found, missing int64, err error) {
-	library, err := archive.OpenLibrary(ctx, dir, archive.IndexOptions{}, func(archive.Finding) error { return nil })
+	library, err := index.OpenLibrary(ctx, dir, index.Options{}, func(warc.Finding) error { return nil })
 	if err != nil {
 		return 0, 0, err
 	}
@@ -308,7 +309,7 @@ func (r *rebuilding) lookUp(ctx context.Context, dir string) (found, missing int
 }
 
 // payloadIn finds the record of an origin as a log knows it: by its place, or by URI and date.
-func payloadIn(l *archive.Library, o digest.Origin) (archive.Capture, http.Header, error) {
+func payloadIn(l *index.Library, o digest.Origin) (index.Capture, http.Header, error) {
 	if o.File != "" {
 		return l.At(o.URI, o.File, o.Offset)
 	}
@@ -316,7 +317,7 @@ func payloadIn(l *archive.Library, o digest.Origin) (archive.Capture, http.Heade
 }
 
 // captureOf is a capture in the crawler's terms; nil when there is none, or none that can be read.
-func captureOf(c archive.Capture, header http.Header, err error) *history.Record {
+func captureOf(c index.Capture, header http.Header, err error) *history.Record {
 	payload, bad := digest.Parse(c.Digest)
 	if err != nil || bad != nil {
 		return nil

@@ -6,12 +6,14 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/arcrawl/arcrawl/archive"
+	"github.com/arcrawl/arcrawl/archive/index"
+	"github.com/arcrawl/arcrawl/archive/rewrite"
+	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/internal/human"
 )
 
 func newReduplicate() *cobra.Command {
-	var o archive.RewriteOptions
+	var o rewrite.Options
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "reduplicate -o DIR FILE|DIR…",
@@ -26,7 +28,7 @@ Both give exit code 65.`,
 		Example: "  arcrawl reduplicate --from warc/ -o alone/ warc/arcrawl-20261121090000000-00002-c1.warc.gz",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return rewrite(cmd, args, o, asJSON)
+			return runRewrite(cmd, args, o, asJSON)
 		},
 	}
 	rewriteFlags(cmd, &o, &asJSON)
@@ -34,14 +36,14 @@ Both give exit code 65.`,
 	return cmd
 }
 
-func rewriteFlags(cmd *cobra.Command, o *archive.RewriteOptions, asJSON *bool) {
+func rewriteFlags(cmd *cobra.Command, o *rewrite.Options, asJSON *bool) {
 	cmd.Flags().StringVarP(&o.Out, "output", "o", "", "write the new files to this folder (required)")
 	cmd.Flags().StringArrayVar(&o.From, "from", nil, "look for originals in this file or folder; repeatable")
 	cmd.Flags().BoolVar(asJSON, "json", false, "print the summary, and findings on standard error, as JSON")
 }
 
 func newExtract() *cobra.Command {
-	var o archive.RewriteOptions
+	var o rewrite.Options
 	var asJSON bool
 	var since, until string
 	cmd := &cobra.Command{
@@ -62,7 +64,7 @@ Existing files are never changed or overwritten. Damage gives exit code 65.`,
 			if len(o.Select.Hosts)+len(o.Select.Prefixes) == 0 && since == "" && until == "" {
 				return usageError{fmt.Errorf("choose what to extract with --host, --prefix, --since or --until")}
 			}
-			return rewrite(cmd, args, o, asJSON)
+			return runRewrite(cmd, args, o, asJSON)
 		},
 	}
 	rewriteFlags(cmd, &o, &asJSON)
@@ -75,28 +77,28 @@ Existing files are never changed or overwritten. Damage gives exit code 65.`,
 }
 
 // period parses --since and --until into a selection.
-func period(since, until string, s *archive.Selection) (err error) {
+func period(since, until string, s *rewrite.Selection) (err error) {
 	if since != "" {
-		if s.From, _, err = archive.ParsePeriod(since); err != nil {
+		if s.From, _, err = index.ParsePeriod(since); err != nil {
 			return usageError{fmt.Errorf("--since: %w", err)}
 		}
 	}
 	if until != "" {
-		if _, s.To, err = archive.ParsePeriod(until); err != nil {
+		if _, s.To, err = index.ParsePeriod(until); err != nil {
 			return usageError{fmt.Errorf("--until: %w", err)}
 		}
 	}
 	return nil
 }
 
-func rewrite(cmd *cobra.Command, args []string, o archive.RewriteOptions, asJSON bool) error {
+func runRewrite(cmd *cobra.Command, args []string, o rewrite.Options, asJSON bool) error {
 	if o.Out == "" {
 		return usageError{fmt.Errorf("missing -o; name the folder of the new files")}
 	}
-	o.Progress = new(archive.Progress)
+	o.Progress = new(warc.Progress)
 	stop := watch(cmd.ErrOrStderr(), o.Progress)
 	var lost lostOriginals
-	sum, err := archive.Rewrite(cmd.Context(), args, o, lost.count(printFinding(cmd.ErrOrStderr(), asJSON)))
+	sum, err := rewrite.Files(cmd.Context(), args, o, lost.count(printFinding(cmd.ErrOrStderr(), asJSON)))
 	stop()
 	if err != nil {
 		return err
@@ -111,7 +113,7 @@ func rewrite(cmd *cobra.Command, args []string, o archive.RewriteOptions, asJSON
 		}
 	}
 	if err == nil && sum.Errors > 0 {
-		err = fmt.Errorf("%w: %d errors%s", archive.ErrDamaged, sum.Errors, lost.advice("--from"))
+		err = fmt.Errorf("%w: %d errors%s", warc.ErrDamaged, sum.Errors, lost.advice("--from"))
 	}
 	return err
 }

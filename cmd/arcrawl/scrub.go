@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/arcrawl/arcrawl/archive"
+	"github.com/arcrawl/arcrawl/archive/index"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/fetch"
@@ -137,7 +137,7 @@ const maxVersion = 16 << 20
 // storedVersions reads the newest versions of a page from the archive, oldest first, and gives them to use. A revisit is a version
 // that is the same as the one before. What is damaged is named and passed over, and the error tells of it.
 func storedVersions(cmd *cobra.Command, at *where, u uri.URI, most int, use func(versions []stored) error) error {
-	return at.lookIn(cmd, false, func(l *archive.Library, d *damages) error {
+	return at.lookIn(cmd, false, func(l *index.Library, d *damages) error {
 		captures, err := l.History(u.String())
 		if err == nil && len(captures) == 0 {
 			err = notFound(l, u.String())
@@ -162,7 +162,7 @@ func storedVersions(cmd *cobra.Command, at *where, u uri.URI, most int, use func
 	})
 }
 
-func readVersion(ctx context.Context, l *archive.Library, c archive.Capture) (v stored, err error) {
+func readVersion(ctx context.Context, l *index.Library, c index.Capture) (v stored, err error) {
 	p, err := l.Payload(ctx, c, true)
 	if err != nil {
 		return v, err

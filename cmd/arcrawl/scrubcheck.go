@@ -6,7 +6,8 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/arcrawl/arcrawl/archive"
+	"github.com/arcrawl/arcrawl/archive/index"
+	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/uri"
@@ -34,7 +35,7 @@ func idleScrubs(ctx context.Context, c *config.Config) []config.Fault {
 	}
 	ctx, cancel := context.WithTimeout(ctx, scrubPatience)
 	defer cancel()
-	l, err := archive.OpenLibrary(ctx, c.Storage.WARC, archive.IndexOptions{}, func(archive.Finding) error { return nil })
+	l, err := index.OpenLibrary(ctx, c.Storage.WARC, index.Options{}, func(warc.Finding) error { return nil })
 	if err != nil {
 		return nil
 	}
@@ -69,7 +70,7 @@ func scrubbedSeeds(c *config.Config) [][]uri.URI {
 }
 
 // idleOn looks at the rules of one host.
-func idleOn(ctx context.Context, c *config.Config, l *archive.Library, seeds []uri.URI) []config.Fault {
+func idleOn(ctx context.Context, c *config.Config, l *index.Library, seeds []uri.URI) []config.Fault {
 	var versions []stored
 	for _, u := range seeds {
 		captures, err := l.History(u.String())

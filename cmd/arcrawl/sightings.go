@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/arcrawl/arcrawl/archive"
+	"github.com/arcrawl/arcrawl/archive/index"
 	"github.com/arcrawl/arcrawl/crawllog"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/sim"
@@ -144,7 +144,7 @@ func (s *sightings) log(line string) bool {
 
 // cdxj reads a line of a CDXJ.
 func (s *sightings) cdxj(line string) bool {
-	e, err := archive.ParseEntry(line)
+	e, err := index.ParseEntry(line)
 	if err != nil || e.Date().IsZero() {
 		return false
 	}
@@ -174,7 +174,7 @@ func (s *sightings) indexed(uri, mime, status, digest string, at time.Time) {
 		return
 	}
 	v := sim.Sighting{At: at, Digest: strings.TrimPrefix(digest, "sha1:")}
-	if mime == archive.RevisitMIME {
+	if mime == index.RevisitMIME {
 		mime = ""
 		if digest == "" {
 			v.State = evaluators.Unchanged

@@ -9,7 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/arcrawl/arcrawl/archive"
+	"github.com/arcrawl/arcrawl/archive/verify"
+	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/internal/human"
 )
 
@@ -30,11 +31,11 @@ files, name those with --known; only their record ids are read.`,
   arcrawl verify --json warc/ | jq 'select(.kind == "block-digest")'`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			progress := new(archive.Progress)
+			progress := new(warc.Progress)
 			stop := watch(cmd.ErrOrStderr(), progress)
 			var lost lostOriginals
 			see := lost.count(printFinding(cmd.OutOrStdout(), asJSON))
-			sum, err := archive.Verify(cmd.Context(), args, archive.VerifyOptions{Known: known, Progress: progress}, see)
+			sum, err := verify.Files(cmd.Context(), args, verify.Options{Known: known, Progress: progress}, see)
 			stop()
 			if err != nil {
 				return err
@@ -43,7 +44,7 @@ files, name those with --known; only their record ids are read.`,
 				return err
 			}
 			if sum.Errors > 0 || strict && sum.Warnings > 0 {
-				return fmt.Errorf("%w: %d errors and %d warnings in %d files%s", archive.ErrDamaged, sum.Errors, sum.Warnings, sum.Files, lost.advice("--known"))
+				return fmt.Errorf("%w: %d errors and %d warnings in %d files%s", warc.ErrDamaged, sum.Errors, sum.Warnings, sum.Files, lost.advice("--known"))
 			}
 			return nil
 		},
@@ -57,9 +58,9 @@ files, name those with --known; only their record ids are read.`,
 // lostOriginals counts revisits whose original was not found. It may be in other files.
 type lostOriginals int
 
-func (n *lostOriginals) count(see func(archive.Finding) error) func(archive.Finding) error {
-	return func(f archive.Finding) error {
-		if f.Kind == archive.NoOriginal {
+func (n *lostOriginals) count(see func(warc.Finding) error) func(warc.Finding) error {
+	return func(f warc.Finding) error {
+		if f.Kind == warc.NoOriginal {
 			*n++
 		}
 		return see(f)
@@ -75,20 +76,20 @@ func (n *lostOriginals) advice(flag string) string {
 }
 
 // printFinding returns a function that prints findings, as text or as JSON lines.
-func printFinding(out io.Writer, asJSON bool) func(archive.Finding) error {
+func printFinding(out io.Writer, asJSON bool) func(warc.Finding) error {
 	if asJSON {
-		return func(f archive.Finding) error { return json.NewEncoder(out).Encode(f) }
+		return func(f warc.Finding) error { return json.NewEncoder(out).Encode(f) }
 	}
-	return func(f archive.Finding) error {
+	return func(f warc.Finding) error {
 		_, err := fmt.Fprintln(out, f.Error())
 		return err
 	}
 }
 
-func printVerified(out io.Writer, v archive.Verified, asJSON bool) error {
+func printVerified(out io.Writer, v verify.Summary, asJSON bool) error {
 	if asJSON {
 		return json.NewEncoder(out).Encode(struct {
-			Summary archive.Verified `json:"summary"`
+			Summary verify.Summary `json:"summary"`
 		}{v})
 	}
 	var records int
@@ -103,7 +104,7 @@ func printVerified(out io.Writer, v archive.Verified, asJSON bool) error {
 }
 
 // watch shows progress on a terminal until stop is called.
-func watch(w io.Writer, p *archive.Progress) (stop func()) {
+func watch(w io.Writer, p *warc.Progress) (stop func()) {
 	start := time.Now()
 	return showLine(w, func() string {
 		done, total := p.Bytes()

@@ -11,15 +11,17 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/arcrawl/arcrawl/archive"
+	"github.com/arcrawl/arcrawl/archive/rewrite"
+	"github.com/arcrawl/arcrawl/archive/wacz"
+	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/daemon"
 	"github.com/arcrawl/arcrawl/internal/human"
 )
 
 // packing holds the flags of the wacz command.
 type packing struct {
-	archive.PackageOptions
-	choice archive.RewriteOptions
+	wacz.Options
+	choice rewrite.Options
 	since  string
 	until  string
 	alone  bool
@@ -67,7 +69,7 @@ func (p *packing) run(cmd *cobra.Command, args []string, asJSON bool) error {
 	if err := period(p.since, p.until, &p.choice.Select); err != nil {
 		return err
 	}
-	p.Now, p.Software, p.Progress = time.Now(), "arcrawl/"+programVersion(), new(archive.Progress)
+	p.Now, p.Software, p.Progress = time.Now(), "arcrawl/"+programVersion(), new(warc.Progress)
 	var lost lostOriginals
 	see := lost.count(printFinding(cmd.ErrOrStderr(), asJSON))
 	stop := watch(cmd.ErrOrStderr(), p.Progress)
@@ -81,19 +83,19 @@ func (p *packing) run(cmd *cobra.Command, args []string, asJSON bool) error {
 		}
 		defer os.RemoveAll(folder) //nolint:errcheck // the folder is hidden, and its name says what it is
 		p.choice.Out, p.choice.From, p.choice.Keep, p.choice.Progress = folder, p.From, !p.alone, p.Progress
-		made, err := archive.Rewrite(cmd.Context(), args, p.choice, see)
+		made, err := rewrite.Files(cmd.Context(), args, p.choice, see)
 		if err != nil {
 			return err
 		}
 		if made.Files == 0 {
-			return fmt.Errorf("%w: no record matches the choice", archive.ErrNotFound)
+			return fmt.Errorf("%w: no record matches the choice", warc.ErrNotFound)
 		}
 		if !p.alone {
 			p.From = append(p.From, args...)
 		}
 		args, errs, p.Rewritten = []string{folder}, made.Errors, true
 	}
-	sum, err := archive.Package(cmd.Context(), args, p.PackageOptions, see)
+	sum, err := wacz.Write(cmd.Context(), args, p.Options, see)
 	if err != nil {
 		return err
 	}
@@ -101,7 +103,7 @@ func (p *packing) run(cmd *cobra.Command, args []string, asJSON bool) error {
 	return printPackaged(cmd, p.Out, sum, asJSON, lost.advice("--from"))
 }
 
-func printPackaged(cmd *cobra.Command, name string, sum archive.Packaged, asJSON bool, advice string) error {
+func printPackaged(cmd *cobra.Command, name string, sum wacz.Summary, asJSON bool, advice string) error {
 	var err error
 	if asJSON {
 		err = json.NewEncoder(cmd.OutOrStdout()).Encode(sum)
@@ -112,7 +114,7 @@ func printPackaged(cmd *cobra.Command, name string, sum archive.Packaged, asJSON
 		}
 	}
 	if err == nil && sum.Errors > 0 {
-		err = fmt.Errorf("%w: %d errors%s", archive.ErrDamaged, sum.Errors, advice)
+		err = fmt.Errorf("%w: %d errors%s", warc.ErrDamaged, sum.Errors, advice)
 	}
 	return err
 }

@@ -18,10 +18,10 @@ var floors = map[string]int{
 	"frontier": 3, "fetch": 3, "warcout": 3, "dedup": 3, "discover": 3, "discover/feeds": 3, "discover/websub": 3,
 	"hosts/reputation": 3, "hosts/similar": 3, "hosts/daily": 3, "crawllog": 3, "scope/robots": 3, "scope/traps": 3,
 	"scope":  4,
-	"config": 5, "config/heritrix": 5, "crawllog/stats": 5, "archive/warc": 5,
-	"crawler/policy": 6, "crawler/history": 6, "archive/index": 6,
+	"config": 5, "config/heritrix": 5, "crawllog/stats": 5, "archive/warc": 5, "archive/parallel": 5,
+	"crawler/policy": 6, "crawler/history": 6, "archive/index": 6, "archive/survey": 6,
 	"crawler/whatif": 7, "sim": 7, "archive": 7,
-	"crawler":     8,
+	"crawler": 8, "archive/verify": 8,
 	"admin":       9,
 	"daemon":      10,
 	"cmd/arcrawl": 11,
@@ -35,7 +35,7 @@ var outside = []string{"internal/", "examples/"}
 
 // Who may do what the others may not.
 var (
-	mayGo   = []string{"crawler/run.go", "archive/workers.go", "crawllog/stats/workers.go", "daemon/background.go", "cmd/arcrawl/", "internal/", "examples/"} // files
+	mayGo   = []string{"crawler/run.go", "archive/parallel/", "crawllog/stats/workers.go", "daemon/background.go", "cmd/arcrawl/", "internal/", "examples/"} // files
 	mayNow  = []string{"crawler", "crawler/whatif", "fetch", "daemon", "cmd/arcrawl", "internal/", "examples/"}
 	clock   = []string{"Now", "Since", "Until", "Sleep", "After", "Tick", "NewTimer", "NewTicker", "AfterFunc"}
 	expires = []string{"WithTimeout", "WithTimeoutCause", "WithDeadline", "WithDeadlineCause"}

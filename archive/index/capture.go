@@ -1,0 +1,226 @@
+package index
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/arcrawl/arcrawl/archive/warc"
+)
+
+// Capture is one version of a URI, as its records tell.
+type Capture struct {
+	Entry
+	Date     time.Time // to the microsecond, where the record has it
+	Type     string    // response, revisit or resource
+	RecordID string
+	Profile  string // of a revisit: "identical-payload-digest" or "server-not-modified"
+	RefersTo Reference
+	Size     int64        // bytes of the payload in this record; 0 of a revisit
+	Why      []warc.Field // what the crawler wrote down about the visit: its metadata record
+
+	// Damage is set when the record cannot be read as the index has it, and wraps [ErrDamaged]. Then only the Entry and Date tell of
+	// the capture.
+	Damage error
+
+	path string
+}
+
+// Reference is what a revisit says about its original. Each part may be missing.
+type Reference struct {
+	RecordID, URI string
+	Date          time.Time
+}
+
+// History gives the captures of exactly this URI, oldest first, those with damage among them.
+func (l *Library) History(uri string) ([]Capture, error) {
+	entries, err := l.Lookup(uri)
+	if err != nil {
+		return nil, err
+	}
+	var all []Capture
+	for _, e := range entries {
+		if e.URL != uri {
+			continue
+		}
+		c, err := l.load(e)
+		if err != nil {
+			c = Capture{Entry: e, Date: e.Date(), Damage: err}
+		}
+		all = append(all, c)
+	}
+	slices.SortStableFunc(all, func(a, b Capture) int { return a.Date.Compare(b.Date) })
+	return all, nil
+}
+
+// Alike lists the other URIs that have the same key.
+func (l *Library) Alike(uri string) ([]string, error) {
+	entries, err := l.Lookup(uri)
+	if err != nil {
+		return nil, err
+	}
+	var others []string
+	for _, e := range entries {
+		if e.URL != uri && !slices.Contains(others, e.URL) {
+			others = append(others, e.URL)
+		}
+	}
+	return others, nil
+}
+
+// maxCompanions is how many records after a capture are looked at for its metadata.
+const maxCompanions = 8
+
+// load reads the record that an entry leads to, and the metadata that follows it.
+func (l *Library) load(e Entry) (Capture, error) {
+	f, ok := l.files[e.Filename]
+	if !ok {
+		return Capture{}, fmt.Errorf("%w: the index leads to %s, which is not in %s", warc.ErrDamaged, e.Filename, l.dir)
+	}
+	r, err := warc.OpenAt(f.Path, e.Offset)
+	if err != nil {
+		return Capture{}, warc.Damaged(err)
+	}
+	defer r.Close() //nolint:errcheck // nothing was written
+	rec, err := r.Next()
+	if errors.Is(err, io.EOF) {
+		return Capture{}, fmt.Errorf("%w: %s ends before %d, where the index has %s", warc.ErrDamaged, f.Path, e.Offset, e.URL)
+	}
+	if err != nil {
+		return Capture{}, warc.Damaged(err)
+	}
+	h := rec.Header
+	if h.Target() != e.URL {
+		return Capture{}, fmt.Errorf("%w: at %s:%d the index has %s and the file %s", warc.ErrDamaged, f.Path, e.Offset, e.URL, h.Target())
+	}
+	c := Capture{Entry: e, Date: h.Date(), Type: h.Type(), RecordID: rec.ID(), path: f.Path}
+	if c.Type == "revisit" {
+		c.Profile = h.Get("WARC-Profile")[strings.LastIndexByte(h.Get("WARC-Profile"), '/')+1:]
+		c.RefersTo = Reference{RecordID: h.ID("WARC-Refers-To"), URI: warc.TrimID(h.Get("WARC-Refers-To-Target-URI"))}
+		if c.RefersTo.Date, err = warc.ParseDate(h.Get("WARC-Refers-To-Date")); err != nil {
+			c.RefersTo.Date = time.Time{}
+		}
+	} else if _, body, err := rec.Payload(); err == nil {
+		c.Size, _ = io.Copy(io.Discard, body) // what is wrong is said when the record is closed
+	}
+	if err := rec.Close(); err != nil {
+		return Capture{}, warc.Damaged(err)
+	}
+	c.Why = metadataOf(r, c.RecordID)
+	return c, nil
+}
+
+// metadataOf reads on to the metadata record of a capture. There may be none.
+func metadataOf(r *warc.Reader, id string) []warc.Field {
+	for range maxCompanions {
+		rec, err := r.Next()
+		if err != nil || !slices.Contains(rec.Header.Values("WARC-Concurrent-To"), "<"+id+">") {
+			return nil
+		}
+		if rec.Header.Type() != "metadata" || !strings.HasPrefix(rec.Header.Get("Content-Type"), "application/warc-fields") {
+			continue
+		}
+		text, err := io.ReadAll(io.LimitReader(rec, warc.MaxHeader))
+		if err != nil || rec.Close() != nil {
+			return nil
+		}
+		_, why, _ := warc.ParseHeader("\r\n" + string(bytes.TrimRight(text, "\r\n")))
+		return why
+	}
+	return nil
+}
+
+// Original gives the record that holds the payload of a capture: the capture itself, unless it is a revisit.
+// It follows the record id, or else URI and date; without any of them it looks for the id in all files. The error wraps
+// [ErrNotFound] when the original is not there, and [ErrDamaged] when it has another payload.
+func (l *Library) Original(ctx context.Context, c Capture) (Capture, error) {
+	const maxChain = 4 // arcrawl makes no chains; others did
+	if c.Damage != nil {
+		return Capture{}, c.Damage
+	}
+	from := c
+	for range maxChain {
+		if from.Type != "revisit" {
+			return from, nil
+		}
+		next, err := l.refersTo(ctx, from)
+		if err != nil {
+			return Capture{}, err
+		}
+		if a, err := warc.ParseDigest(c.Digest); err == nil && !a.IsZero() {
+			b, err := warc.ParseDigest(next.Digest)
+			if err == nil && a.Algorithm == b.Algorithm && !bytes.Equal(a.Value, b.Value) {
+				return Capture{}, fmt.Errorf("%w: the revisit of %s at %s has the payload digest %s, its original %s has %s",
+					warc.ErrDamaged, c.URL, c.Timestamp, c.Digest, next.RecordID, next.Digest)
+			}
+		}
+		from = next
+	}
+	return Capture{}, fmt.Errorf("%w: the revisits of %s at %s have no end", warc.ErrDamaged, c.URL, c.Timestamp)
+}
+
+func (l *Library) refersTo(ctx context.Context, c Capture) (Capture, error) {
+	to := c.RefersTo
+	var unreadable error
+	if to.URI != "" {
+		entries, err := l.Lookup(to.URI)
+		if err != nil {
+			return Capture{}, err
+		}
+		for _, e := range entries {
+			if e.URL != to.URI || e.Timestamp != to.Date.Format(DateLayout) || e.Filename == c.Filename && e.Offset == c.Offset {
+				continue
+			}
+			original, err := l.load(e)
+			if err != nil {
+				unreadable = fmt.Errorf("the original of the revisit of %s at %s cannot be read: %w", c.URL, c.Timestamp, err)
+				continue
+			}
+			if to.RecordID == "" || original.RecordID == to.RecordID {
+				return original, nil
+			}
+		}
+	}
+	if to.RecordID != "" && unreadable == nil {
+		return l.byID(ctx, to.RecordID, c)
+	}
+	return Capture{}, cmp.Or(unreadable, noOriginal(c))
+}
+
+func noOriginal(c Capture) error {
+	return fmt.Errorf("%w: the revisit of %s at %s refers to %s, %s, %s, which is not in the archive", warc.ErrNotFound,
+		c.URL, c.Timestamp, c.RefersTo.RecordID, c.RefersTo.URI, c.RefersTo.Date.Format(time.RFC3339))
+}
+
+// byID looks for a record id in all files: what is left for revisits that do not say URI and date.
+func (l *Library) byID(ctx context.Context, id string, c Capture) (Capture, error) {
+	errFound := errors.New("found")
+	in := warc.NewHeadReader()
+	for name, f := range l.files {
+		var e Entry
+		err := warc.EachRecord(ctx, f, nil, warc.NewFindings(f), func(rec *warc.Record) error {
+			if rec.ID() != id {
+				return nil
+			}
+			var ok bool
+			var err error
+			if e, ok, err = entryOf(rec, name, in); err != nil || !ok {
+				return err
+			}
+			return errFound
+		})
+		if errors.Is(err, errFound) {
+			return l.load(e)
+		}
+		if err != nil {
+			return Capture{}, err
+		}
+	}
+	return Capture{}, noOriginal(c)
+}

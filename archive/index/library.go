@@ -1,0 +1,227 @@
+package index
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/arcrawl/arcrawl/archive/warc"
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+// Library is a folder of WARC files in which captures are looked up: in its index, as far as that covers the files as
+// they are now, and for all other files in what was read of them when the library was opened.
+type Library struct {
+	dir     string
+	files   map[string]warc.File // by name
+	indexes []sortedIndex        // the large one, and that of a live index
+	read    []Entry              // of the files that no index covers, in the order of an index
+	see     func(warc.Finding) error
+}
+
+// sortedIndex is an index of some of the files.
+type sortedIndex struct {
+	covers map[string]bool // names that it speaks for
+	file   *os.File
+	size   int64
+}
+
+// OpenLibrary opens a folder. What is damaged in the files that have to be read is given to see, and later what is in the index. See [WriteIndex] for the
+// index that makes it fast; without one all files are read.
+func OpenLibrary(ctx context.Context, dir string, o Options, see func(warc.Finding) error) (*Library, error) {
+	files, faults := warc.Files([]string{dir})
+	for _, f := range faults {
+		if err := see(*f); err != nil {
+			return nil, err
+		}
+	}
+	l := &Library{dir: dir, files: map[string]warc.File{}, see: see}
+	done := map[string]bool{}
+	for _, name := range []string{FileName, recentName} {
+		if err := l.openIndex(filepath.Join(dir, name), files, done); err != nil {
+			return nil, errors.Join(err, l.Close())
+		}
+	}
+	var rest []string
+	for _, f := range files {
+		l.files[f.Name] = f
+		if !done[f.Name] {
+			rest = append(rest, f.Path)
+		}
+	}
+	if len(rest) == 0 {
+		return l, nil
+	}
+	if err := l.scan(ctx, rest, o, see); err != nil {
+		return nil, errors.Join(err, l.Close())
+	}
+	return l, nil
+}
+
+// openIndex opens an index that covers files of which none before it has spoken, and notes which they are.
+func (l *Library) openIndex(path string, files []warc.File, done map[string]bool) error {
+	covers, err := covered(path, files)
+	if err != nil {
+		return err
+	}
+	for name := range covers {
+		if done[name] {
+			delete(covers, name)
+		}
+	}
+	if len(covers) == 0 {
+		return nil
+	}
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // a list without its index
+	}
+	if err != nil {
+		return fmt.Errorf("open the index: %w", err)
+	}
+	info, err := f.Stat()
+	if err != nil {
+		return errors.Join(fmt.Errorf("open the index: %w", err), f.Close())
+	}
+	for name := range covers {
+		done[name] = true
+	}
+	l.indexes = append(l.indexes, sortedIndex{covers: covers, file: f, size: info.Size()})
+	return nil
+}
+
+// scan reads the files that no index speaks for.
+func (l *Library) scan(ctx context.Context, paths []string, o Options, see func(warc.Finding) error) error {
+	names := map[string]string{} // Index calls a file that is named itself by the last element of its path
+	for name, f := range l.files {
+		names[filepath.Base(f.Path)+"\x00"+f.Path] = name
+	}
+	for _, path := range paths {
+		var out bytes.Buffer
+		if _, err := Build(ctx, []string{path}, o, &out, see); err != nil {
+			return err
+		}
+		for line := range strings.Lines(out.String()) {
+			e, err := ParseEntry(line)
+			if err != nil {
+				return err
+			}
+			e.Filename = names[filepath.Base(path)+"\x00"+path]
+			l.read = append(l.read, e)
+		}
+	}
+	slices.SortFunc(l.read, compareEntries)
+	return nil
+}
+
+func compareEntries(a, b Entry) int {
+	if c := strings.Compare(a.Key, b.Key); c != 0 {
+		return c
+	}
+	return strings.Compare(a.Timestamp, b.Timestamp)
+}
+
+// Close closes the indexes.
+func (l *Library) Close() error {
+	var errs []error
+	for _, x := range l.indexes {
+		errs = append(errs, x.file.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// Lookup gives all captures under the key of a URI, oldest first. There may be those of other URIs among them: see [uri.ReplayKey].
+func (l *Library) Lookup(address string) ([]Entry, error) {
+	key := uri.ReplayKey(address)
+	var found []Entry
+	for _, x := range l.indexes {
+		more, err := x.search(key, l.see)
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, more...)
+	}
+	i, _ := slices.BinarySearchFunc(l.read, key, func(e Entry, key string) int { return strings.Compare(e.Key, key) })
+	for ; i < len(l.read) && l.read[i].Key == key; i++ {
+		found = append(found, l.read[i])
+	}
+	slices.SortStableFunc(found, compareEntries)
+	return found, nil
+}
+
+// MaxLine is the longest line of an index that is read.
+const MaxLine = 1 << 20
+
+// search finds the lines of a key in the sorted index, by halving. Those that cannot be read are given to see.
+func (x sortedIndex) search(key string, see func(warc.Finding) error) ([]Entry, error) {
+	want := key + " "
+	low, high := int64(0), x.size // the first line that is not before want begins in [low, high]
+	for high-low > MaxLine/16 {
+		middle := (low + high) / 2
+		line, _, err := x.lineAfter(middle)
+		if err != nil {
+			return nil, err
+		}
+		if line != "" && line < want {
+			low = middle
+		} else {
+			high = middle
+		}
+	}
+	lines, err := x.linesFrom(low)
+	if err != nil {
+		return nil, err
+	}
+	var found []Entry
+	for lines.Scan() && (lines.Text() < want || strings.HasPrefix(lines.Text(), want)) {
+		if !strings.HasPrefix(lines.Text(), want) {
+			continue
+		}
+		e, err := ParseEntry(lines.Text())
+		if err != nil {
+			err = see(warc.Finding{File: x.file.Name(), Offset: -1, Severity: warc.Error, Kind: warc.BadIndex, Text: err.Error() + "; make the index anew"})
+			if err != nil {
+				return nil, err
+			}
+			continue
+		}
+		if x.covers[e.Filename] {
+			found = append(found, e)
+		}
+	}
+	if err := lines.Err(); err != nil {
+		return nil, fmt.Errorf("read %s: %w", x.file.Name(), err)
+	}
+	return found, nil
+}
+
+// linesFrom reads the lines that begin at or after a place.
+func (x sortedIndex) linesFrom(at int64) (*bufio.Scanner, error) {
+	from := max(0, at-1)
+	lines := bufio.NewScanner(io.NewSectionReader(x.file, from, x.size-from))
+	lines.Buffer(nil, MaxLine)
+	if at > 0 {
+		lines.Scan() // the end of the line before
+	}
+	if err := lines.Err(); err != nil {
+		return nil, fmt.Errorf("read %s: %w", x.file.Name(), err)
+	}
+	return lines, nil
+}
+
+func (x sortedIndex) lineAfter(at int64) (line string, ok bool, _ error) {
+	lines, err := x.linesFrom(at)
+	if err != nil {
+		return "", false, err
+	}
+	ok = lines.Scan()
+	return lines.Text(), ok, lines.Err()
+}

@@ -1,0 +1,266 @@
+package index
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/andybalholm/brotli"
+
+	"github.com/arcrawl/arcrawl/archive/warc"
+	"github.com/arcrawl/arcrawl/digest"
+	"github.com/arcrawl/arcrawl/internal/archivetest"
+)
+
+func opened(t *testing.T, dir string) *Library {
+	t.Helper()
+	l, err := OpenLibrary(context.Background(), dir, Options{}, func(f warc.Finding) error { return &f })
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := l.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return l
+}
+
+func history(t *testing.T, l *Library, uri string) []Capture {
+	t.Helper()
+	captures, err := l.History(uri)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return captures
+}
+
+// content gives the payload of a version.
+func content(t *testing.T, l *Library, name string, decode bool) (string, error) {
+	t.Helper()
+	v := ParseVersion(name)
+	c, _, err := v.Choose(history(t, l, v.URI))
+	if err != nil {
+		return "", err
+	}
+	p, err := l.Payload(context.Background(), c, decode)
+	if err != nil {
+		return "", err
+	}
+	b, err := io.ReadAll(p)
+	return string(b), errors.Join(err, p.Close())
+}
+
+func writeIndex(t *testing.T, dir string) {
+	t.Helper()
+	if _, err := WriteFile(context.Background(), []string{dir}, Options{}, filepath.Join(dir, FileName), func(f warc.Finding) error { return &f }); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestHistoryTellsEveryVersion asks once without an index, once with one, and once with one that is older than a file.
+func TestHistoryTellsEveryVersion(t *testing.T) {
+	t.Parallel()
+	for _, way := range []string{"no index", "an index", "an index of the first file"} {
+		t.Run(way, func(t *testing.T) {
+			t.Parallel()
+			lib := archivetest.New(t)
+			first := lib.Page("http://www.a.example/", archivetest.HTMLHead, "<p>one</p>")
+			lib.Page("http://a.example/", archivetest.HTMLHead, "<p>without www</p>")
+			lib.Seal()
+			if way == "an index of the first file" {
+				writeIndex(t, lib.Dir)
+			}
+			lib.Revisit("http://www.a.example/", archivetest.HTMLHead, first)
+			lib.NotModified("http://www.a.example/", first)
+			lib.Seal()
+			if way == "an index" {
+				writeIndex(t, lib.Dir)
+			}
+			l := opened(t, lib.Dir)
+			if got, want := len(l.read), map[string]int{"no index": 4, "an index": 0, "an index of the first file": 2}[way]; got != want {
+				t.Errorf("%d captures were read from the files, want %d", got, want)
+			}
+			var got []string
+			for _, c := range history(t, l, "http://www.a.example/") {
+				got = append(got, fmt.Sprint(c.Date.Format("15:04:05.000000 "), c.Type, " ", c.Profile, " ", c.Size, " ", c.RefersTo.RecordID == first.RecordID, " ", len(c.Why)))
+			}
+			want := []string{
+				"09:00:00.123456 response  10 false 3",
+				"11:00:00.123456 revisit identical-payload-digest 0 true 3",
+				"12:00:00.123456 revisit server-not-modified 0 true 3",
+			}
+			if strings.Join(got, "\n") != strings.Join(want, "\n") {
+				t.Errorf("history\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+			}
+			if alike, err := l.Alike("http://www.a.example/"); err != nil || strings.Join(alike, " ") != "http://a.example/" {
+				t.Errorf("alike: %v, %v", alike, err)
+			}
+			for _, date := range []string{"2026-11-21T09:00:00.123456Z", "2026112111", "20261121120000", "2027"} {
+				if got, err := content(t, l, "http://www.a.example/@"+date, true); got != "<p>one</p>" || err != nil {
+					t.Errorf("content at %s: %q, %v", date, got, err)
+				}
+			}
+			if _, err := content(t, l, "http://www.a.example/@2025", true); !errors.Is(err, warc.ErrNotFound) {
+				t.Errorf("before the first capture: %v", err)
+			}
+		})
+	}
+}
+
+func TestALargeIndexIsSearched(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	var records []string
+	for i := range 2000 {
+		records = append(records, archivetest.Response(fmt.Sprint(i), fmt.Sprintf("http://a.example/%d/%s", i, strings.Repeat("x", i%300)), archivetest.HTMLHead, fmt.Sprint(i)))
+	}
+	if err := os.WriteFile(filepath.Join(dir, "many.warc.gz"), archivetest.Zipped(t, records...), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	writeIndex(t, dir)
+	l := opened(t, dir)
+	for i := range 2000 {
+		uri := fmt.Sprintf("http://a.example/%d/%s", i, strings.Repeat("x", i%300))
+		if found, err := l.Lookup(uri); err != nil || len(found) != 1 || found[0].URL != uri {
+			t.Fatalf("%s: %v, %v", uri, found, err)
+		}
+	}
+	if found, err := l.Lookup("http://a.example/none"); err != nil || len(found) > 0 {
+		t.Errorf("nothing: %v, %v", found, err)
+	}
+}
+
+func TestPayloadsAreDecoded(t *testing.T) {
+	t.Parallel()
+	const text = "the same text in every coding, the same text in every coding"
+	lib := archivetest.New(t)
+	var gz, br bytes.Buffer
+	z := gzip.NewWriter(&gz)
+	b := brotli.NewWriter(&br)
+	for _, w := range []io.WriteCloser{z, b} {
+		if _, err := io.WriteString(w, text); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	lib.Page("http://a.example/plain", archivetest.HTMLHead, text)
+	lib.Page("http://a.example/gzip", archivetest.ChunkedHead+"\r\nContent-Encoding: gzip", gz.String())
+	lib.Page("http://a.example/br", archivetest.HTMLHead+"\r\nContent-Encoding: br", br.String())
+	lib.Page("http://a.example/empty", archivetest.HTMLHead+"\r\nContent-Encoding: gzip", "")
+	lib.Page("http://a.example/odd", archivetest.HTMLHead+"\r\nContent-Encoding: rot13", text)
+	lib.Seal()
+	l := opened(t, lib.Dir)
+	for _, name := range []string{"plain", "gzip", "br"} {
+		if got, err := content(t, l, "http://a.example/"+name, true); got != text || err != nil {
+			t.Errorf("%s: %q, %v", name, got, err)
+		}
+	}
+	if got, err := content(t, l, "http://a.example/gzip", false); got != gz.String() || err != nil {
+		t.Errorf("gzip as it was sent: %q, %v", got, err)
+	}
+	if got, err := content(t, l, "http://a.example/empty", true); got != "" || err != nil {
+		t.Errorf("an empty payload: %q, %v", got, err)
+	}
+	if _, err := content(t, l, "http://a.example/odd", true); err == nil || !strings.Contains(err.Error(), "rot13") {
+		t.Errorf("an unknown coding: %v", err)
+	}
+}
+
+func TestTextIsUTF8(t *testing.T) {
+	t.Parallel()
+	lib := archivetest.New(t)
+	lib.Page("http://a.example/latin", "HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=iso-8859-1", "caf\xe9")
+	lib.Page("http://a.example/picture", "HTTP/1.1 200 OK\r\nContent-Type: image/png", "\x89PNG\x00\xff")
+	lib.Seal()
+	l := opened(t, lib.Dir)
+	if got, err := l.Text(context.Background(), history(t, l, "http://a.example/latin")[0], nil); got != "café" || err != nil {
+		t.Errorf("latin: %q, %v", got, err)
+	}
+	if _, err := l.Text(context.Background(), history(t, l, "http://a.example/picture")[0], nil); !errors.Is(err, ErrNoText) {
+		t.Errorf("a picture: %v", err)
+	}
+}
+
+// TestNothingIsPlayedThatIsNotProved damages what a capture needs.
+func TestNothingIsPlayedThatIsNotProved(t *testing.T) {
+	t.Parallel()
+	const target = "http://a.example/"
+	sum := digest.Of([]byte("body")).String()
+	revisit := archivetest.Plain(archivetest.Fields("revisit", "again", "WARC-Target-URI: "+target, "WARC-Refers-To: <urn:x:a>", "WARC-Payload-Digest: "+sum,
+		"WARC-Profile: http://netpreserve.org/warc/1.0/revisit/identical-payload-digest"), "")
+	revisit = strings.Replace(revisit, "T09:", "T10:", 1)
+	for _, c := range []struct {
+		name, record string
+		want         error
+	}{
+		{"an original that is named by its id alone", archivetest.Response("a", target, archivetest.HTMLHead, "body"), nil},
+		{"an original with another byte", strings.Replace(archivetest.Response("a", target, archivetest.HTMLHead, "body"), "body", "bode", 1), warc.ErrDamaged},
+		{"an original with another digest", archivetest.Response("a", target, archivetest.HTMLHead, "other"), warc.ErrDamaged},
+		{"no original", archivetest.Response("b", target, archivetest.HTMLHead, "body"), warc.ErrNotFound},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			if err := os.WriteFile(filepath.Join(dir, "a.warc.gz"), archivetest.Zipped(t, archivetest.Info, c.record, revisit), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			got, err := content(t, opened(t, dir), target, true)
+			if !errors.Is(err, c.want) || err == nil && got != "body" {
+				t.Errorf("content %q, %v, want %v", got, err, c.want)
+			}
+		})
+	}
+}
+
+func TestVersionsAreNamedByDates(t *testing.T) {
+	t.Parallel()
+	day := func(d int) time.Time { return time.Date(2026, 11, d, 0, 0, 0, 0, time.UTC) }
+	for _, c := range []struct {
+		in   string
+		want Version
+	}{
+		{"http://a.example/", Version{URI: "http://a.example/"}},
+		{"http://a.example/@someone", Version{URI: "http://a.example/@someone"}},
+		{"http://a.example/@someone@20261121", Version{"http://a.example/@someone", day(21), day(22)}},
+		{"http://a.example/@2026-11", Version{"http://a.example/", day(1), day(31)}},
+		{"http://a.example/@2026-11-21T01", Version{"http://a.example/", day(21).Add(time.Hour), day(21).Add(2 * time.Hour)}},
+		{"http://a.example/@2026-11-21 00:01", Version{"http://a.example/", day(21).Add(time.Minute), day(21).Add(2 * time.Minute)}},
+		{"http://a.example/@2026-11-31", Version{URI: "http://a.example/@2026-11-31"}},
+		{"http://a.example/@2026-11-21T00:00:00Z", Version{"http://a.example/", day(21), day(21).Add(time.Second)}},
+	} {
+		if got := ParseVersion(c.in); got != c.want {
+			t.Errorf("ParseVersion(%q) = %v, want %v", c.in, got, c.want)
+		}
+	}
+}
+
+func TestAnIndexIsNeverHalfThere(t *testing.T) {
+	t.Parallel()
+	l := archivetest.Small(t)
+	path := filepath.Join(l.Dir, FileName)
+	if err := os.WriteFile(path, []byte("old"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	stop := errors.New("stop")
+	if err := os.WriteFile(filepath.Join(l.Dir, "bad.warc"), []byte("bad"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	_, err := WriteFile(context.Background(), []string{l.Dir}, Options{}, path, func(warc.Finding) error { return stop })
+	if old, _ := os.ReadFile(path); !errors.Is(err, stop) || string(old) != "old" {
+		t.Errorf("error %v, and the old index is %q", err, old)
+	}
+	if left, err := filepath.Glob(filepath.Join(l.Dir, ".*")); err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+}

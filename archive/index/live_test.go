@@ -1,0 +1,246 @@
+package index
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/arcrawl/arcrawl/archive/warc"
+	"github.com/arcrawl/arcrawl/digest"
+	"github.com/arcrawl/arcrawl/internal/archivetest"
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+// lived is a library with a live index, of which each capture is told as the crawl tells it.
+type lived struct {
+	*archivetest.Archive
+	live *Live
+}
+
+func newLived(t testing.TB) *lived {
+	t.Helper()
+	l := &lived{Archive: archivetest.New(t)}
+	l.reopen()
+	return l
+}
+
+// reopen opens the live index as a new process does. The one before is not closed: it died.
+func (l *lived) reopen() {
+	l.T.Helper()
+	live, err := OpenLive(l.T.Context(), l.Dir, nil, func(f warc.Finding) error { return &f })
+	if err != nil {
+		l.T.Fatal(err)
+	}
+	l.live = live
+}
+
+func (l *lived) tell(o digest.Origin, revisit bool) {
+	l.T.Helper()
+	e := Entry{
+		Key: uri.ReplayKey(o.URI), Timestamp: o.Date.Format(DateLayout), URL: o.URI, MIME: "text/html", Status: "200", Digest: o.Payload.String(),
+		Length: o.Length, Offset: o.Offset, Filename: o.File,
+	}
+	if revisit {
+		e.MIME = RevisitMIME
+	}
+	if err := l.live.Add(e); err != nil {
+		l.T.Fatal(err)
+	}
+}
+
+// fill writes a file of three captures.
+func (l *lived) fill(site string) {
+	l.T.Helper()
+	first := l.Page("http://"+site+"/", archivetest.HTMLHead, "<p>of "+site+"</p>")
+	l.tell(first, false)
+	l.tell(l.Page("http://"+site+"/two", archivetest.ChunkedHead, "<p>two of "+site+"</p>"), false)
+	l.tell(l.Revisit("http://"+site+"/copy", archivetest.HTMLHead, first), true)
+	l.live.mu.Lock()
+	defer l.live.mu.Unlock()
+	if err := l.live.write(); err != nil {
+		l.T.Fatal(err)
+	}
+}
+
+// merge merges twice: what has just been finished is only seen the first time.
+func (l *lived) merge() {
+	l.T.Helper()
+	for range 2 {
+		if err := l.live.Merge(l.T.Context()); err != nil {
+			l.T.Fatal(err)
+		}
+	}
+}
+
+func (l *lived) text(name string) string {
+	l.T.Helper()
+	text, err := os.ReadFile(filepath.Join(l.Dir, name))
+	if err != nil && !os.IsNotExist(err) {
+		l.T.Fatal(err)
+	}
+	return string(text)
+}
+
+// isWhole checks that the sorted indexes together are what reading all files gives, and that a library needs nothing else.
+func (l *lived) isWhole() {
+	l.T.Helper()
+	var want bytes.Buffer
+	if _, err := Build(l.T.Context(), []string{l.Dir}, Options{}, &want, func(f warc.Finding) error { return &f }); err != nil {
+		l.T.Fatal(err)
+	}
+	s := newSorter(0, l.Dir)
+	defer s.close()
+	for _, name := range []string{FileName, recentName} {
+		for line := range strings.Lines(l.text(name)) {
+			if err := s.add([]string{line}); err != nil {
+				l.T.Fatal(err)
+			}
+		}
+	}
+	var got bytes.Buffer
+	if _, err := s.writeTo(&got); err != nil {
+		l.T.Fatal(err)
+	}
+	if got.String() != want.String() {
+		l.T.Errorf("the index is\n%swant\n%s", &got, &want)
+	}
+	lib, err := OpenLibrary(l.T.Context(), l.Dir, Options{}, func(f warc.Finding) error { return &f })
+	if err != nil {
+		l.T.Fatal(err)
+	}
+	defer lib.Close() //nolint:errcheck // nothing was written
+	if len(lib.read) > 0 {
+		l.T.Errorf("the library had to read files for %v", lib.read)
+	}
+	for line := range strings.Lines(want.String()) {
+		e, err := ParseEntry(line)
+		if err != nil {
+			l.T.Fatal(err)
+		}
+		if captures, err := lib.History(e.URL); err != nil || len(captures) != 1 {
+			l.T.Errorf("%s has the history %v, %v", e.URL, captures, err)
+		}
+	}
+}
+
+func TestLinesLandAndAreMergedWhenTheirFileIsFinished(t *testing.T) {
+	t.Parallel()
+	l := newLived(t)
+	l.fill("b.example")
+	if got := strings.Count(l.text(liveName), "\n"); got != 3 {
+		t.Errorf("%d lines landed, want 3", got)
+	}
+	l.merge()
+	if l.text(recentName) != "" {
+		t.Error("lines of an open file were merged")
+	}
+	l.Seal()
+	l.fill("a.example")
+	l.merge()
+	if got := l.text(liveName); strings.Count(got, "\n") != 3 || strings.Contains(got, "b.example") {
+		t.Errorf("after the merge there is left\n%s", got)
+	}
+	l.Seal()
+	if err := l.live.Close(); err != nil {
+		t.Fatal(err)
+	}
+	l.isWhole()
+	l.reopen()
+	if err := l.live.mergeRecent(); err != nil {
+		t.Fatal(err)
+	}
+	if l.text(recentName) != "" || l.text(liveName) != "" {
+		t.Error("something is left of the smaller indexes")
+	}
+	l.isWhole()
+	l.fill("c.example")
+	l.Seal()
+	l.merge()
+	l.isWhole() // with two sorted indexes
+}
+
+// TestACrashLeavesNoLineWithoutItsRecordAndNoRecordWithoutItsLine breaks off at each place where a process may die.
+func TestACrashLeavesNoLineWithoutItsRecordAndNoRecordWithoutItsLine(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct {
+		name  string
+		crash func(t *testing.T, l *lived)
+	}{
+		{"before lines reached the disk", func(t *testing.T, l *lived) {
+			text := l.text(liveName)
+			keep := strings.LastIndexByte(strings.TrimSuffix(text, "\n"), '\n') - 10 // one line lost and one torn
+			archivetest.Must(t, os.WriteFile(filepath.Join(l.Dir, liveName), []byte(text[:keep]), 0o644))
+		}},
+		{"with a line whose record is gone", func(t *testing.T, l *lived) {
+			e := Entry{Key: "z", Timestamp: "20260101000000", URL: "http://z.example/", Offset: 1 << 30, Filename: filepath.Base(l.Files()[0])}
+			archivetest.Must(t, l.live.Add(e))
+		}},
+		{"between the sorted index and its list", func(t *testing.T, l *lived) {
+			l.merge()
+			archivetest.Must(t, os.Remove(filepath.Join(l.Dir, recentName+coveredSuffix)))
+			archivetest.Must(t, os.WriteFile(filepath.Join(l.Dir, liveName), []byte(l.text(recentName)), 0o644))
+		}},
+		{"after the merge, before the lines were taken away", func(t *testing.T, l *lived) {
+			lines := l.text(liveName)
+			l.merge()
+			archivetest.Must(t, os.WriteFile(filepath.Join(l.Dir, liveName), []byte(lines), 0o644))
+		}},
+		{"in the middle of the larger merge", func(t *testing.T, l *lived) {
+			l.merge()
+			names, err := coveredNames(l.live.path(recentName))
+			archivetest.Must(t, err)
+			recent, err := os.Open(l.live.path(recentName))
+			archivetest.Must(t, err)
+			s := newSorter(0, l.Dir)
+			defer s.close()
+			s.runs = append(s.runs, recent)
+			archivetest.Must(t, l.live.mergeInto(FileName, names, s))
+		}},
+		{"between the merge and the line of the file's last record", func(t *testing.T, l *lived) {
+			text := l.text(liveName)
+			end := strings.LastIndexByte(strings.TrimSuffix(text, "\n"), '\n') + 1
+			e, err := ParseEntry(text[end:])
+			archivetest.Must(t, err)
+			archivetest.Must(t, os.WriteFile(filepath.Join(l.Dir, liveName), []byte(text[:end]), 0o644))
+			l.live.size = int64(end)
+			archivetest.Must(t, l.live.Merge(t.Context()))
+			archivetest.Must(t, l.live.Add(e))
+		}},
+		{"all that was written is a first line", func(t *testing.T, l *lived) {
+			archivetest.Must(t, os.WriteFile(filepath.Join(l.Dir, liveName), nil, 0o644))
+		}},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			t.Parallel()
+			l := newLived(t)
+			l.fill("b.example")
+			l.fill("a.example")
+			l.Seal()
+			row.crash(t, l)
+			l.reopen()
+			l.merge()
+			l.isWhole()
+		})
+	}
+}
+
+func TestNothingIsMergedThatCouldNotBeSettled(t *testing.T) {
+	t.Parallel()
+	l := newLived(t)
+	l.live.BeforeMerge(func() error { return os.ErrClosed })
+	l.fill("a.example")
+	l.Seal()
+	if err := l.live.merge(t.Context(), true); err == nil || l.text(recentName) != "" {
+		t.Errorf("it was merged, %v:\n%s", err, l.text(recentName))
+	}
+	again := 0
+	live, err := OpenLive(t.Context(), l.Dir, func([]byte) error { again++; return nil }, func(f warc.Finding) error { return &f })
+	if err != nil || again != 3 {
+		t.Fatalf("%d lines again, %v", again, err)
+	}
+	l.live = live
+	l.merge()
+	l.isWhole()
+}

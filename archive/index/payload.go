@@ -1,0 +1,51 @@
+package index
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/arcrawl/arcrawl/archive/warc"
+)
+
+// Payload is the payload of a capture, from its own record or the original's.
+type Payload struct {
+	io.Reader
+	Head     warc.Head // of the record that holds the payload
+	Original Capture   // that record
+	close    func() error
+}
+
+// Close gives the file back.
+func (p *Payload) Close() error { return p.close() }
+
+// Payload opens the payload of a capture. The record that holds it has been proved whole and equal to its digest before
+// the first byte is given. With decode, its content coding (gzip, deflate, br, zstd) is undone.
+func (l *Library) Payload(ctx context.Context, c Capture, decode bool) (*Payload, error) {
+	original, err := l.Original(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	if err := errors.Join(warc.Prove(original.path, original.Offset), ctx.Err()); err != nil {
+		return nil, err
+	}
+	r, err := warc.OpenAt(original.path, original.Offset)
+	if err != nil {
+		return nil, warc.Damaged(err)
+	}
+	rec, err := r.Next()
+	if err != nil {
+		return nil, errors.Join(warc.Damaged(err), r.Close())
+	}
+	head, body, err := rec.Payload()
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("read %s at %d: %w", original.path, original.Offset, err), r.Close())
+	}
+	if decode {
+		if body, err = head.Decode(body); err != nil {
+			return nil, errors.Join(fmt.Errorf("decode the payload of %s: %w; it can be had as it was sent", c.URL, err), r.Close())
+		}
+	}
+	return &Payload{Reader: body, Head: head, Original: original, close: r.Close}, nil
+}

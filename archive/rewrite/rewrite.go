@@ -1,0 +1,324 @@
+package rewrite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/arcrawl/arcrawl/archive/parallel"
+	"github.com/arcrawl/arcrawl/archive/survey"
+	"github.com/arcrawl/arcrawl/archive/warc"
+)
+
+// Options say what new files are made of.
+type Options struct {
+	Out    string   // folder of the new files; made if it is not there
+	From   []string // files and folders where originals are looked for besides those that are rewritten
+	Select Selection
+	All    bool // every revisit becomes a response, also those whose original is in the new files
+	Keep   bool // revisits stay as they are; what they depend on is told
+
+	Progress *warc.Progress // may be nil
+}
+
+// Selection chooses captures. Each criterion that is given has to hold; the zero value chooses all.
+type Selection struct {
+	Hosts    []string // one of them; with a leading dot for a host and all below it
+	Prefixes []string // the URI begins with one of them
+	From, To time.Time
+}
+
+func (s Selection) isZero() bool {
+	return len(s.Hosts) == 0 && len(s.Prefixes) == 0 && s.From.IsZero() && s.To.IsZero()
+}
+
+func (s Selection) has(uri string, date time.Time) bool {
+	host := survey.HostOf(uri)
+	isHost := func(want string) bool {
+		want = strings.ToLower(want)
+		return host == want || strings.HasPrefix(want, ".") && (host == want[1:] || strings.HasSuffix(host, want))
+	}
+	isPrefix := func(p string) bool { return strings.HasPrefix(uri, p) }
+	return (len(s.Hosts) == 0 || slices.ContainsFunc(s.Hosts, isHost)) &&
+		(len(s.Prefixes) == 0 || slices.ContainsFunc(s.Prefixes, isPrefix)) &&
+		(s.From.IsZero() || !date.Before(s.From)) && (s.To.IsZero() || date.Before(s.To))
+}
+
+// Summary sums up what new files were made of.
+type Summary struct {
+	Files     int   `json:"files"`
+	Records   int   `json:"records"`
+	Filled    int   `json:"filled"`    // revisits that became responses
+	Repointed int   `json:"repointed"` // revisits that now refer to one of those
+	Bytes     int64 `json:"bytes"`
+	Errors    int   `json:"errors"`
+
+	Needs []survey.Dependency `json:"needs"` // what the new files depend on; nothing unless Keep is set or an original is missing
+}
+
+// plan says what becomes of each capture.
+type plan struct {
+	o        Options
+	survey   *survey.Survey
+	inputs   map[int32]bool        // files that are rewritten; the others only have originals
+	chosen   map[survey.Key]bool   // ids of captures that are selected
+	changes  map[survey.Key]change // by the id of the revisit
+	payloads map[int32]*provided   // by original
+}
+
+// change is what becomes of a revisit.
+type change struct {
+	newID    string
+	original int32 // capture with the payload
+	first    int32 // capture that becomes the response; the revisit itself, or an earlier one that it then refers to
+}
+
+// provided is a payload that was proved.
+type provided struct {
+	size      int64
+	digest    string
+	truncated string
+	err       error
+}
+
+// Files makes new files of the records of files and folders, under the same names in another folder, so that nothing
+// depends on anything outside: a revisit whose original would be left out becomes a response with the original's payload,
+// and later revisits of the same original refer to that one. Its head is its own, if it has one that is not a 304's. All
+// other records are copied byte for byte. A record of type metadata beside each new response says what was done.
+//
+// Nothing that exists is changed or overwritten. What is damaged is not copied and given to see, as are revisits whose
+// original is not there or not whole: they are copied as they are.
+func Files(ctx context.Context, paths []string, o Options, see func(warc.Finding) error) (Summary, error) {
+	p := plan{o: o, inputs: map[int32]bool{}, chosen: map[survey.Key]bool{}, changes: map[survey.Key]change{}, payloads: map[int32]*provided{}}
+	var sum Summary
+	report := func(f warc.Finding) error {
+		if f.Severity == warc.Error {
+			sum.Errors++
+		}
+		return see(f)
+	}
+	inputs, faults := warc.Files(paths)
+	var hidden []warc.Finding // damage in the files that have originals; that in the others is told when they are rewritten
+	var err error
+	p.survey, err = survey.New(ctx, append(slices.Clone(paths), o.From...), o.Progress, func(f warc.Finding) error {
+		asked := slices.ContainsFunc(inputs, func(g warc.File) bool { return g.Path == f.File }) ||
+			slices.ContainsFunc(faults, func(g *warc.Finding) bool { return g.File == f.File })
+		if f.Severity == warc.Error && !asked && len(hidden) < warc.MaxFindings {
+			hidden = append(hidden, f)
+		}
+		return nil
+	})
+	if err != nil {
+		return sum, err
+	}
+	for _, f := range faults {
+		if err := report(*f); err != nil {
+			return sum, err
+		}
+	}
+	for i, f := range p.survey.Files {
+		if slices.ContainsFunc(inputs, func(g warc.File) bool { return g.Path == f.Path }) {
+			p.inputs[int32(i)] = true
+		}
+	}
+	if err := p.distinctNames(); err != nil {
+		return sum, err
+	}
+	lacking, err := p.make(ctx)
+	if err != nil {
+		return sum, err
+	}
+	if len(lacking) > 0 { // what is damaged may be what is missing
+		lacking = append(hidden, lacking...)
+	}
+	for _, f := range lacking {
+		if err := report(f); err != nil {
+			return sum, err
+		}
+	}
+	if o.Keep {
+		sum.Needs = p.needs()
+	}
+	return sum, p.write(ctx, &sum, report)
+}
+
+// make decides what becomes of each capture, and tells which revisits lack their original, or a sound one.
+func (p *plan) make(ctx context.Context) (lacking []warc.Finding, _ error) {
+	p.choose()
+	lacking = p.decide()
+	if err := p.prove(ctx); err != nil {
+		return nil, err
+	}
+	return append(lacking, p.drop()...), nil
+}
+
+// outName is the name of the new file: always compressed, and never open.
+func outName(f warc.File) string {
+	name := strings.TrimSuffix(filepath.Base(f.Path), warc.OpenSuffix)
+	if !strings.HasSuffix(strings.ToLower(name), ".gz") {
+		name += ".gz"
+	}
+	return name
+}
+
+func (p *plan) distinctNames() error {
+	names := map[string]string{}
+	for i := range p.survey.Files {
+		if !p.inputs[int32(i)] {
+			continue
+		}
+		f := p.survey.Files[i]
+		if other, taken := names[outName(f)]; taken {
+			return fmt.Errorf("%s and %s would get the same name; rewrite them one after the other, into different folders", other, f.Path)
+		}
+		names[outName(f)] = f.Path
+	}
+	return nil
+}
+
+// choose marks the captures that are selected.
+func (p *plan) choose() {
+	for _, c := range p.survey.All() {
+		if p.inputs[c.File] && p.o.Select.has(c.Target, c.Time()) {
+			p.chosen[c.ID] = true
+		}
+	}
+}
+
+// decide says for each revisit what becomes of it, in the order of the files. Those without an original stay.
+func (p *plan) decide() (missing []warc.Finding) {
+	firsts := map[int32]int32{}
+	for i, c := range p.survey.All() {
+		if !c.IsRevisit || !p.inputs[c.File] || !p.chosen[c.ID] {
+			continue
+		}
+		o := p.survey.Original(i)
+		if o < 0 {
+			missing = append(missing, p.finding(i, warc.NoOriginal, "the original is not there; the revisit is copied as it is"))
+			continue
+		}
+		if p.o.Keep {
+			continue
+		}
+		if of := p.survey.At(o); of.Method == c.Method && of.Payload != c.Payload {
+			missing = append(missing, p.finding(i, warc.OtherOriginal, "the original has another payload digest; the revisit is copied as it is"))
+			continue
+		}
+		inside := p.inputs[p.survey.At(o).File] && p.chosen[p.survey.At(o).ID]
+		if inside && !p.o.All {
+			continue
+		}
+		first, filled := firsts[o]
+		if !filled || p.o.All {
+			first, firsts[o] = i, i
+		}
+		p.changes[c.ID] = change{newID: renamed(p.survey.IDOf(i)), original: o, first: first}
+		p.payloads[o] = nil
+	}
+	return missing
+}
+
+// renamed is the id of the record that takes the place of another. It is always the same, so that a rewrite that is done
+// again gives the same files.
+func renamed(id string) string {
+	return uuid.NewSHA1(uuid.NameSpaceURL, []byte("https://github.com/arcrawl/arcrawl/reduplicate?"+id)).URN()
+}
+
+func (p *plan) finding(i int32, k warc.Kind, text string) warc.Finding {
+	c := p.survey.At(i)
+	return warc.Finding{
+		File: p.survey.Files[c.File].Path, Offset: c.Offset, Severity: warc.Error, Kind: k, Text: text,
+		Record: p.survey.IDOf(i), URI: c.Target,
+	}
+}
+
+// prove reads the originals that are needed: their sizes have to be known before a record is written.
+func (p *plan) prove(ctx context.Context) error {
+	list := make([]int32, 0, len(p.payloads))
+	for o := range p.payloads {
+		list = append(list, o)
+	}
+	slices.Sort(list)
+	results := make([]*provided, len(list))
+	work := func(ctx context.Context, i int) error {
+		results[i] = p.provide(ctx, list[i])
+		return ctx.Err()
+	}
+	finish := func(i int) error {
+		p.payloads[list[i]] = results[i]
+		return nil
+	}
+	return parallel.Each(ctx, len(list), work, finish)
+}
+
+// drop gives up the changes whose original is not sound. Revisits that would refer to them stay as they are too.
+func (p *plan) drop() (found []warc.Finding) {
+	for i, c := range p.survey.All() {
+		ch, ok := p.changes[c.ID]
+		if !ok || !p.inputs[c.File] {
+			continue
+		}
+		if err := p.payloads[ch.original].err; err != nil {
+			found = append(found, p.finding(i, warc.OtherOriginal, fmt.Sprintf("the original cannot be used: %v; the revisit is copied as it is", err)))
+			delete(p.changes, c.ID)
+		}
+	}
+	return found
+}
+
+// needs tells what the selected revisits depend on, when they are kept.
+func (p *plan) needs() []survey.Dependency {
+	counts := map[int32]int{}
+	for n, c := range p.survey.All() {
+		if !c.IsRevisit || !p.inputs[c.File] || !p.chosen[c.ID] {
+			continue
+		}
+		if o := p.survey.Original(n); o >= 0 {
+			if of := p.survey.At(o); !p.inputs[of.File] || !p.chosen[of.ID] {
+				counts[of.File]++
+			}
+		}
+	}
+	return p.survey.ByFile(counts)
+}
+
+// write makes the new files, side by side.
+func (p *plan) write(ctx context.Context, sum *Summary, report func(warc.Finding) error) error {
+	var list []int32
+	for i := range p.survey.Files {
+		if p.inputs[int32(i)] {
+			list = append(list, int32(i))
+			if p.o.Progress != nil {
+				p.o.Progress.Expect(p.survey.Files[i : i+1])
+			}
+		}
+	}
+	results := make([]*rewriter, len(list))
+	work := func(ctx context.Context, i int) error {
+		results[i] = &rewriter{plan: p, file: p.survey.Files[list[i]]}
+		return results[i].run(ctx)
+	}
+	finish := func(i int) error {
+		w := results[i]
+		results[i] = nil
+		var errs []error
+		for _, f := range w.found {
+			errs = append(errs, report(f))
+		}
+		if w.sum.Records > 0 {
+			sum.Files++
+		}
+		sum.Records += w.sum.Records
+		sum.Filled += w.sum.Filled
+		sum.Repointed += w.sum.Repointed
+		sum.Bytes += w.sum.Bytes
+		return errors.Join(errs...)
+	}
+	return parallel.Each(ctx, len(list), work, finish)
+}

@@ -1,0 +1,254 @@
+package rewrite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/arcrawl/arcrawl/archive/index"
+	"github.com/arcrawl/arcrawl/archive/verify"
+	"github.com/arcrawl/arcrawl/archive/warc"
+	"github.com/arcrawl/arcrawl/digest"
+	"github.com/arcrawl/arcrawl/internal/archivetest"
+	"github.com/arcrawl/arcrawl/internal/foreign"
+)
+
+// rewritten makes new files and proves them, alone.
+func rewritten(t *testing.T, paths []string, o Options, known ...string) (out string, sum Summary, found []warc.Finding) {
+	t.Helper()
+	o.Out = filepath.Join(t.TempDir(), "new")
+	sum, err := Files(context.Background(), paths, o, func(f warc.Finding) error {
+		found = append(found, f)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if sum.Files == 0 {
+		return o.Out, sum, found
+	}
+	soundness(t, verify.Options{Known: known}, o.Out)
+	if left, err := filepath.Glob(filepath.Join(o.Out, ".*")); err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+	return o.Out, sum, found
+}
+
+// soundness proves files to be sound.
+func soundness(t *testing.T, o verify.Options, paths ...string) verify.Summary {
+	t.Helper()
+	sum, err := verify.Files(context.Background(), paths, o, func(f warc.Finding) error {
+		t.Errorf("in the new files: %s", f.Error())
+		return nil
+	})
+	archivetest.Must(t, err)
+	return sum
+}
+
+func openOut(t *testing.T, dir string) *index.Library {
+	t.Helper()
+	l, err := index.OpenLibrary(t.Context(), dir, index.Options{}, func(f warc.Finding) error { return &f })
+	archivetest.Must(t, err)
+	t.Cleanup(func() { archivetest.Must(t, l.Close()) })
+	return l
+}
+
+func captures(t *testing.T, l *index.Library, uri string) []index.Capture {
+	t.Helper()
+	list, err := l.History(uri)
+	archivetest.Must(t, err)
+	return list
+}
+
+// replay gives the payload of a version.
+func replay(t *testing.T, l *index.Library, name string) (string, error) {
+	t.Helper()
+	v := index.ParseVersion(name)
+	c, _, err := v.Choose(captures(t, l, v.URI))
+	if err != nil {
+		return "", err
+	}
+	p, err := l.Payload(t.Context(), c, true)
+	if err != nil {
+		return "", err
+	}
+	b, err := io.ReadAll(p)
+	return string(b), errors.Join(err, p.Close())
+}
+
+func TestAReduplicatedFileStandsAlone(t *testing.T) {
+	t.Parallel()
+	l, _ := archivetest.Three(t)
+	last := l.Files()[2]
+	out, sum, found := rewritten(t, []string{last}, Options{From: []string{l.Dir}})
+	if len(found) > 0 || sum.Filled != 2 || sum.Repointed != 1 || sum.Files != 1 {
+		t.Errorf("sum %+v, findings %v, want 2 filled and 1 repointed in 1 file", sum, found)
+	}
+	lib := openOut(t, out)
+	for name, want := range map[string]string{
+		"http://www.a.example/":            "<p>one</p>",
+		"https://c.example/two@2026112115": "<p>two, in chunks</p>",
+		"https://c.example/two":            "<p>two, in chunks</p>",
+	} {
+		if got, err := replay(t, lib, name); got != want || err != nil {
+			t.Errorf("%s: %q, %v, want %q", name, got, err, want)
+		}
+	}
+	// The response to the conditional request was a 304, which nobody can play: the original's head stands there.
+	unmodified := captures(t, lib, "http://www.a.example/")[0]
+	if unmodified.Type != "response" || unmodified.Status != "200" {
+		t.Errorf("the unmodified page is a %s with status %s", unmodified.Type, unmodified.Status)
+	}
+	filled := captures(t, lib, "https://c.example/two")
+	if filled[0].Type != "response" || filled[1].Type != "revisit" || filled[1].RefersTo.RecordID != filled[0].RecordID {
+		t.Errorf("the copies are a %s and a %s that refers to %s", filled[0].Type, filled[1].Type, filled[1].RefersTo.RecordID)
+	}
+	p, err := lib.Payload(context.Background(), filled[0], false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(p.Head.Raw), "X-Visit: third") {
+		t.Errorf("the head is %q, want the revisit's own", p.Head.Raw)
+	}
+	if err := p.Close(); err != nil {
+		t.Error(err)
+	}
+	if filled[0].Digest != digest.Of([]byte("<p>two, in chunks</p>")).String() {
+		t.Errorf("payload digest %s", filled[0].Digest)
+	}
+}
+
+func TestEveryRevisitCanBeFilled(t *testing.T) {
+	t.Parallel()
+	l, _ := archivetest.Three(t)
+	out, sum, found := rewritten(t, []string{l.Dir}, Options{All: true})
+	if len(found) > 0 || sum.Filled != 5 || sum.Repointed != 0 || sum.Files != 3 {
+		t.Errorf("sum %+v, findings %v, want 5 filled in 3 files", sum, found)
+	}
+	verdict := soundness(t, verify.Options{}, out)
+	if verdict.Records["revisit"] != 0 || verdict.Records["response"] != 8 {
+		t.Errorf("records %v, want 8 responses and no revisit", verdict.Records)
+	}
+}
+
+// TestWhatDependsOnNothingIsCopiedByteForByte also shows that nothing is written over.
+func TestWhatDependsOnNothingIsCopiedByteForByte(t *testing.T) {
+	t.Parallel()
+	l, names := archivetest.Three(t)
+	out, sum, _ := rewritten(t, []string{l.Dir}, Options{})
+	if sum.Filled+sum.Repointed != 0 {
+		t.Errorf("sum %+v, want copies alone", sum)
+	}
+	for _, name := range names {
+		if a, b := archivetest.Read(t, filepath.Join(l.Dir, name)), archivetest.Read(t, filepath.Join(out, name)); a != b {
+			t.Errorf("%s has changed", name)
+		}
+	}
+	_, err := Files(context.Background(), []string{l.Dir}, Options{Out: out}, func(f warc.Finding) error { return &f })
+	if err == nil || !strings.Contains(err.Error(), "nothing is overwritten") {
+		t.Errorf("writing over files: %v", err)
+	}
+}
+
+func TestARevisitWithoutItsOriginalIsKeptAndNamed(t *testing.T) {
+	t.Parallel()
+	l, _ := archivetest.Three(t)
+	last := l.Files()[2]
+	_, sum, found := rewritten(t, []string{last}, Options{}, l.Files()[:2]...)
+	if len(found) != 3 || found[0].Kind != warc.NoOriginal || sum.Errors != 3 || sum.Filled != 0 {
+		t.Errorf("sum %+v, findings %v, want three revisits without original", sum, found)
+	}
+}
+
+func TestAPartIsTakenOut(t *testing.T) {
+	t.Parallel()
+	l, names := archivetest.Three(t)
+	from, to, err := index.ParsePeriod("2026112114")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name    string
+		choose  Selection
+		keep    bool
+		records string // by type
+		needs   string
+	}{
+		{"a host", Selection{Hosts: []string{"c.example"}}, false, "metadata:3 request:2 response:1 revisit:1 warcinfo:1", ""},
+		{"a host that needs nothing", Selection{Hosts: []string{"b.example"}}, false, "metadata:3 request:3 response:2 revisit:1 warcinfo:2", ""},
+		{"a host and those below", Selection{Hosts: []string{".a.example"}}, false, "metadata:4 request:3 response:1 revisit:2 warcinfo:3", ""},
+		{"a prefix", Selection{Prefixes: []string{"http://b.example/t"}}, false, "metadata:2 request:2 response:1 revisit:1 warcinfo:1", ""},
+		{"a period", Selection{From: from, To: to}, false, "metadata:3 request:1 response:1 warcinfo:1", ""},
+		{"a host as it is", Selection{Hosts: []string{"c.example"}}, true, "metadata:2 request:2 revisit:2 warcinfo:1", names[1] + " 2"},
+		{"nothing", Selection{Hosts: []string{"example"}}, false, "", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			var known []string
+			if c.keep {
+				known = []string{l.Files()[1]}
+			}
+			out, sum, found := rewritten(t, []string{l.Dir}, Options{Select: c.choose, Keep: c.keep}, known...)
+			if len(found) > 0 {
+				t.Errorf("findings %v", found)
+			}
+			var needs []string
+			for _, d := range sum.Needs {
+				needs = append(needs, fmt.Sprintf("%s %d", d.File, d.Revisits))
+			}
+			if strings.Join(needs, " ") != c.needs {
+				t.Errorf("it needs %v, want %s", needs, c.needs)
+			}
+			if sum.Files == 0 {
+				if c.records != "" {
+					t.Error("no file was made")
+				}
+				return
+			}
+			verdict := soundness(t, verify.Options{Known: known}, out)
+			if got := strings.TrimSuffix(strings.TrimPrefix(fmt.Sprint(verdict.Records), "map["), "]"); got != c.records {
+				t.Errorf("records %s, want %s", got, c.records)
+			}
+		})
+	}
+}
+
+// TestWgetsRevisitsAreFilled has everything that is awkward: URIs in angle brackets, revisits that name their original by
+// its id alone, digests of chunks, a plain file.
+func TestWgetsRevisitsAreFilled(t *testing.T) {
+	t.Parallel()
+	dir, site := archivetest.Wget(t)
+	out, sum, found := rewritten(t, []string{filepath.Join(dir, "two.warc.gz"), filepath.Join(dir, "plain.warc")}, Options{From: []string{dir}})
+	if len(found) > 0 || sum.Filled != 2 || sum.Files != 2 {
+		t.Errorf("sum %+v, findings %v, want 2 filled in 2 files", sum, found)
+	}
+	lib := openOut(t, out)
+	if got, err := replay(t, lib, site+"/chunked"); got != "piece 0\npiece 1\npiece 2\n" || err != nil {
+		t.Errorf("the chunked page: %q, %v", got, err)
+	}
+	for _, c := range captures(t, lib, site+"/picture.gif") {
+		if c.Type != "response" {
+			t.Errorf("the picture is a %s", c.Type)
+		}
+	}
+}
+
+// TestAStrangerReadsWhatWasReduplicated has warcio check the digests of new files, block and payload.
+func TestAStrangerReadsWhatWasReduplicated(t *testing.T) {
+	t.Parallel()
+	l, _ := archivetest.Three(t)
+	out, _, _ := rewritten(t, []string{l.Dir}, Options{All: true})
+	files, err := filepath.Glob(filepath.Join(out, "*.warc.gz"))
+	if err != nil || len(files) != 3 {
+		t.Fatalf("files %v, %v", files, err)
+	}
+	for _, r := range foreign.Records(t, files...) {
+		if len(r.Errors) > 0 {
+			t.Errorf("%s at %d: %v", r.File, r.Offset, r.Errors)
+		}
+	}
+}

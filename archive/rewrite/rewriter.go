@@ -1,0 +1,437 @@
+package rewrite
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/klauspost/compress/gzip"
+
+	"github.com/arcrawl/arcrawl/archive/survey"
+	"github.com/arcrawl/arcrawl/archive/warc"
+)
+
+// rewriter makes one new file.
+type rewriter struct {
+	*plan
+	file  warc.File
+	found []warc.Finding
+	sum   Summary
+
+	out     *warc.NewFile
+	zip     *gzip.Writer
+	offset  int64 // of the present record, and how many records of its member came before
+	ordinal int
+	infos   map[string]place // warcinfo records that nothing has called for yet, by id
+}
+
+// place is where a record is in the file that is read.
+type place struct {
+	offset, length int64
+	ordinal        int
+	shared         bool
+}
+
+func (w *rewriter) run(ctx context.Context) (err error) {
+	if w.out, err = warc.CreateFile(filepath.Join(w.o.Out, outName(w.file))); err != nil {
+		return err
+	}
+	defer w.out.Discard()
+	w.zip, w.infos, w.offset = gzip.NewWriter(nil), map[string]place{}, -1
+	notes := warc.NewFindings(w.file)
+	err = warc.EachRecord(ctx, w.file, w.o.Progress, notes, w.record)
+	w.found = notes.All()
+	if err != nil {
+		return err
+	}
+	if w.sum.Records == 0 {
+		return nil
+	}
+	return w.out.Commit(false)
+}
+
+// record takes over one record, changed or as it is, once it is proved whole.
+func (w *rewriter) record(rec *warc.Record) error {
+	if rec.Offset == w.offset {
+		w.ordinal++
+	} else {
+		w.offset, w.ordinal = rec.Offset, 0
+	}
+	if err := rec.Close(); err != nil {
+		return err
+	}
+	at := place{rec.Offset, rec.Length, w.ordinal, rec.SharesMember() || w.ordinal > 0}
+	h := rec.Header
+	if h.Type() == "warcinfo" && !w.o.Select.isZero() {
+		w.infos[rec.ID()] = at
+		return nil
+	}
+	if !w.wants(rec) {
+		return nil
+	}
+	if info, ok := w.infos[h.ID("WARC-Warcinfo-ID")]; ok {
+		delete(w.infos, h.ID("WARC-Warcinfo-ID"))
+		if err := w.copy(info); err != nil {
+			return err
+		}
+	}
+	if ch, ok := w.changes[survey.IDKey(rec.ID())]; ok && h.Type() == "revisit" {
+		if w.survey.IDOf(ch.first) == rec.ID() {
+			return w.fill(rec, ch, at)
+		}
+		return w.repoint(rec, ch, at)
+	}
+	if w.mentionsChanged(h) {
+		return w.rename(rec, at)
+	}
+	return w.copy(at)
+}
+
+// wants tells whether a record is selected: as a capture, by what it accompanies, or by itself.
+func (w *rewriter) wants(rec *warc.Record) bool {
+	if w.o.Select.isZero() {
+		return true
+	}
+	h := rec.Header
+	if slices.ContainsFunc(h.Values("WARC-Concurrent-To"), func(id string) bool { return w.chosen[survey.IDKey(warc.TrimID(id))] }) {
+		return true
+	}
+	return h.Target() != "" && w.o.Select.has(h.Target(), h.Date())
+}
+
+// referring are the headers that hold ids of records that may have got another one.
+var referring = []string{"WARC-Concurrent-To", "WARC-Refers-To"}
+
+func (w *rewriter) mentionsChanged(h warc.Header) bool {
+	for _, name := range referring {
+		for _, id := range h.Values(name) {
+			if _, ok := w.changes[survey.IDKey(warc.TrimID(id))]; ok {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// renamedIDs gives a header with the new ids of the records that it mentions.
+func (w *rewriter) renamedIDs(h warc.Header) warc.Header {
+	h = slices.Clone(h)
+	for i, f := range h {
+		if ch, ok := w.changes[survey.IDKey(warc.TrimID(f.Value))]; ok && slices.ContainsFunc(referring, func(name string) bool { return strings.EqualFold(name, f.Name) }) {
+			h[i].Value = "<" + ch.newID + ">"
+		}
+	}
+	return h
+}
+
+// reopen goes to a record again, to read its block.
+func (w *rewriter) reopen(at place) (*warc.Reader, *warc.Record, error) {
+	r, err := warc.OpenAt(w.file.Path, at.offset)
+	if err != nil {
+		return nil, nil, err
+	}
+	rec, err := r.Next()
+	for range at.ordinal {
+		if err == nil {
+			rec, err = r.Next()
+		}
+	}
+	if err != nil {
+		return nil, nil, errors.Join(err, r.Close())
+	}
+	return r, rec, nil
+}
+
+// copy takes over a record as it is: its gzip member byte for byte, if it has one of its own.
+func (w *rewriter) copy(at place) error {
+	r, rec, err := w.reopen(at)
+	if err != nil {
+		return err
+	}
+	defer r.Close() //nolint:errcheck // nothing was written
+	member := r.Member(at.offset, at.length)
+	if member == nil || at.shared {
+		return w.emit("WARC/"+rec.Version, rec.Header, rec)
+	}
+	n, err := io.Copy(w.out, member)
+	w.sum.Records++
+	w.sum.Bytes += n
+	if err == nil && n != at.length {
+		err = io.ErrUnexpectedEOF
+	}
+	if err != nil {
+		return fmt.Errorf("copy from %s at %d: %w", w.file.Path, at.offset, err)
+	}
+	return nil
+}
+
+// emit writes one record as a gzip member. The header says how long the block is.
+func (w *rewriter) emit(version string, h warc.Header, block io.Reader) error {
+	counting := &countingWriter{w: w.out}
+	w.zip.Reset(counting)
+	var text strings.Builder
+	text.WriteString(version + "\r\n")
+	for _, f := range h {
+		text.WriteString(f.Name + ": " + f.Value + "\r\n")
+	}
+	text.WriteString("\r\n")
+	_, err := io.WriteString(w.zip, text.String())
+	var n int64
+	if err == nil {
+		n, err = io.Copy(w.zip, block)
+	}
+	if want, badLength := h.ContentLength(); err == nil && (badLength != nil || n != want) {
+		err = fmt.Errorf("the block has %d bytes, not %d", n, want)
+	}
+	if err == nil {
+		_, err = io.WriteString(w.zip, warc.RecordEnd)
+	}
+	if err = errors.Join(err, w.zip.Close()); err != nil {
+		return fmt.Errorf("write a record of %s: %w", w.out.Path, err)
+	}
+	w.sum.Records++
+	w.sum.Bytes += counting.n
+	return nil
+}
+
+// rename takes over a record with new ids of the records that it mentions; its block and its own id stay.
+func (w *rewriter) rename(rec *warc.Record, at place) error {
+	r, again, err := w.reopen(at)
+	if err != nil {
+		return err
+	}
+	defer r.Close() //nolint:errcheck // nothing was written
+	return w.emit("WARC/"+rec.Version, w.renamedIDs(rec.Header), again)
+}
+
+// repoint makes a revisit refer to the response that an earlier revisit of the same original became.
+func (w *rewriter) repoint(rec *warc.Record, ch change, at place) error {
+	r, again, err := w.reopen(at)
+	if err != nil {
+		return err
+	}
+	defer r.Close() //nolint:errcheck // nothing was written
+	first := w.survey.At(ch.first)
+	h := without(w.renamedIDs(rec.Header), "WARC-Record-ID", "WARC-Refers-To", "WARC-Refers-To-Target-URI", "WARC-Refers-To-Date", "WARC-Payload-Digest", "Content-Length")
+	h = append(h, fields(
+		"WARC-Record-ID", "<"+ch.newID+">",
+		"WARC-Refers-To", "<"+renamed(w.survey.IDOf(ch.first))+">",
+		"WARC-Refers-To-Target-URI", first.Target,
+		"WARC-Refers-To-Date", first.Time().Format(warc.DateLayout),
+		"WARC-Payload-Digest", w.payloads[ch.original].digest,
+		"Content-Length", strconv.FormatInt(rec.Size, 10),
+	)...)
+	w.sum.Repointed++
+	return w.emit("WARC/1.1", h, again)
+}
+
+func without(h warc.Header, names ...string) warc.Header {
+	return slices.DeleteFunc(slices.Clone(h), func(f warc.Field) bool {
+		return slices.ContainsFunc(names, func(n string) bool { return strings.EqualFold(n, f.Name) })
+	})
+}
+
+// fill makes a response of a revisit: its own head, and the payload of its original.
+func (w *rewriter) fill(rec *warc.Record, ch change, at place) error {
+	own, err := w.ownHead(at)
+	if err != nil {
+		return err
+	}
+	p := w.payloads[ch.original]
+	from := w.survey.At(ch.original)
+	r, original, err := openCapture(w.survey.Files[from.File].Path, from.Offset, w.survey.IDOf(ch.original))
+	if err != nil {
+		return err
+	}
+	defer r.Close() //nolint:errcheck // nothing was written
+	head, body, err := original.Payload()
+	if err != nil {
+		return err
+	}
+	if len(own.Raw) > 0 && own.Status != 304 && fits(own, p.size) {
+		head = own
+	}
+	block, size := framed(head, body, p.size)
+	// The digest of the block has to stand before it: the payload is read twice.
+	sum := warc.NewHash("sha1")
+	if n, err := io.Copy(sum, block); err != nil || n != size {
+		return fmt.Errorf("read %s at %d: %d bytes instead of %d: %w", original.File, original.Offset, n, size, err)
+	}
+	again, second, err := openCapture(original.File, from.Offset, w.survey.IDOf(ch.original))
+	if err != nil {
+		return err
+	}
+	defer again.Close() //nolint:errcheck // nothing was written
+	if _, body, err = second.Payload(); err != nil {
+		return err
+	}
+	block, _ = framed(head, body, p.size)
+	if err := w.emit("WARC/1.1", w.filledHeader(rec.Header, ch, sum, size), block); err != nil {
+		return err
+	}
+	w.sum.Filled++
+	return w.explain(rec, ch, from)
+}
+
+// ownHead reads the HTTP head that a revisit has kept; there may be none.
+func (w *rewriter) ownHead(at place) (warc.Head, error) {
+	r, rec, err := w.reopen(at)
+	if err != nil {
+		return warc.Head{}, err
+	}
+	defer r.Close() //nolint:errcheck // nothing was written
+	h, err := warc.ReadHead(bufio.NewReader(rec))
+	if err != nil {
+		return warc.Head{}, nil // no head: the original's is taken
+	}
+	if !bytes.HasSuffix(h.Raw, []byte("\n\r\n")) && !bytes.HasSuffix(h.Raw, []byte("\n\n")) {
+		h.Raw = append(h.Raw, "\r\n"...)
+	}
+	return h, nil
+}
+
+// fits tells whether a payload of a size can follow a head.
+func fits(h warc.Head, size int64) bool {
+	length := h.Header().Get("Content-Length")
+	return h.Chunked() || length == "" || length == strconv.FormatInt(size, 10)
+}
+
+// framed is a message of a head and a payload, with the payload as one chunk when the head says that there are chunks. A
+// resource has no head, and is its payload.
+func framed(h warc.Head, body io.Reader, size int64) (io.Reader, int64) {
+	begin, end := string(h.Raw), ""
+	if h.Chunked() {
+		end = "0\r\n\r\n"
+		if size > 0 {
+			begin, end = begin+strconv.FormatInt(size, 16)+"\r\n", "\r\n"+end
+		}
+	}
+	return io.MultiReader(strings.NewReader(begin), io.LimitReader(body, size), strings.NewReader(end)), int64(len(begin)+len(end)) + size
+}
+
+func (w *rewriter) filledHeader(old warc.Header, ch change, sum hash.Hash, size int64) warc.Header {
+	p := w.payloads[ch.original]
+	h := without(w.renamedIDs(old), "WARC-Type", "WARC-Record-ID", "WARC-Target-URI", "WARC-Profile", "WARC-Refers-To", "WARC-Refers-To-Target-URI",
+		"WARC-Refers-To-Date", "WARC-Truncated", "WARC-Etag", "WARC-Last-Modified", "WARC-Block-Digest", "WARC-Payload-Digest", "Content-Type", "Content-Length")
+	h = append(fields("WARC-Type", "response", "WARC-Record-ID", "<"+ch.newID+">", "WARC-Target-URI", old.Target()), h...)
+	if p.truncated != "" {
+		h = append(h, fields("WARC-Truncated", p.truncated)...)
+	}
+	return append(h, fields(
+		"Content-Type", "application/http;msgtype=response",
+		"WARC-Block-Digest", warc.FormatDigest("sha1", sum),
+		"WARC-Payload-Digest", p.digest,
+		"Content-Length", strconv.FormatInt(size, 10),
+	)...)
+}
+
+// explain writes the record that says what a new response was made of. WARC-Refers-To may not stand on the response itself.
+func (w *rewriter) explain(rec *warc.Record, ch change, from survey.Capture) error {
+	var text strings.Builder
+	for _, f := range fields(
+		"madeFrom", rec.ID(),
+		"madeFromProfile", rec.Header.Get("WARC-Profile"),
+		"payloadFrom", w.survey.IDOf(ch.original),
+		"payloadFromURI", from.Target,
+		"payloadFromDate", from.Time().Format(warc.DateLayout),
+		"payloadFromFile", filepath.Base(w.survey.Files[from.File].Path),
+	) {
+		if f.Value != "" {
+			text.WriteString(f.Name + ": " + f.Value + "\r\n")
+		}
+	}
+	sum := warc.NewHash("sha1")
+	_, _ = io.WriteString(sum, text.String()) // never fails
+	h := fields(
+		"WARC-Type", "metadata",
+		"WARC-Record-ID", "<"+renamed("metadata of "+rec.ID())+">",
+		"WARC-Date", rec.Header.Get("WARC-Date"),
+		"WARC-Target-URI", rec.Header.Target(),
+		"WARC-Concurrent-To", "<"+ch.newID+">",
+		"Content-Type", "application/warc-fields",
+		"WARC-Block-Digest", warc.FormatDigest("sha1", sum),
+		"Content-Length", strconv.Itoa(text.Len()),
+	)
+	if info := rec.Header.Get("WARC-Warcinfo-ID"); info != "" {
+		h = append(h, fields("WARC-Warcinfo-ID", info)...)
+	}
+	return w.emit("WARC/1.1", h, strings.NewReader(text.String()))
+}
+
+// fields returns header lines, given as pairs of name and value.
+func fields(pairs ...string) warc.Header {
+	h := make(warc.Header, 0, len(pairs)/2)
+	for i := 0; i < len(pairs); i += 2 {
+		h = append(h, warc.Field{Name: pairs[i], Value: pairs[i+1]})
+	}
+	return h
+}
+
+// countingWriter counts what goes through it.
+type countingWriter struct {
+	w io.Writer
+	n int64
+}
+
+func (c *countingWriter) Write(p []byte) (int, error) {
+	n, err := c.w.Write(p)
+	c.n += int64(n)
+	return n, err
+}
+
+// openCapture opens the record of a capture whose id is known: several records may share a gzip member.
+func openCapture(path string, offset int64, id string) (*warc.Reader, *warc.Record, error) {
+	r, err := warc.OpenAt(path, offset)
+	if err != nil {
+		return nil, nil, warc.Damaged(err)
+	}
+	for {
+		rec, err := r.Next()
+		if err != nil {
+			return nil, nil, errors.Join(warc.Damaged(err), r.Close())
+		}
+		if rec.ID() == id {
+			return r, rec, nil
+		}
+	}
+}
+
+// provide proves an original and measures its payload, with the digest that WARC/1.1 section 6.3.2 asks for.
+func (p *plan) provide(ctx context.Context, o int32) *provided {
+	c := p.survey.At(o)
+	path := p.survey.Files[c.File].Path
+	if err := warc.Prove(path, c.Offset); err != nil {
+		return &provided{err: err}
+	}
+	r, rec, err := openCapture(path, c.Offset, p.survey.IDOf(o))
+	if err != nil {
+		return &provided{err: err}
+	}
+	defer r.Close() //nolint:errcheck // nothing was written
+	_, body, err := rec.Payload()
+	if err != nil {
+		return &provided{err: err}
+	}
+	if !rec.Header.IsHTTP() {
+		return &provided{err: errors.New("it is no HTTP response")}
+	}
+	algorithm := c.Method
+	if warc.NewHash(algorithm) == nil {
+		algorithm = "sha1"
+	}
+	sum := warc.NewHash(algorithm)
+	out := &provided{truncated: rec.Header.Get("WARC-Truncated")}
+	if out.size, err = io.Copy(sum, body); err != nil && (out.truncated == "" || !errors.Is(err, io.ErrUnexpectedEOF)) {
+		out.err = err
+	}
+	out.digest = warc.FormatDigest(algorithm, sum)
+	return out
+}

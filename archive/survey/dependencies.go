@@ -1,0 +1,146 @@
+package survey
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/arcrawl/arcrawl/archive/warc"
+)
+
+// Dependency is a file that others depend on, or that depends on others, and by how many revisits.
+type Dependency struct {
+	File     string `json:"file"`
+	Revisits int    `json:"revisits"`
+}
+
+// Dependencies are those of one file.
+type Dependencies struct {
+	File     string       `json:"file"`
+	Captures int          `json:"captures"`
+	Needs    []Dependency `json:"needs"`    // files with originals of this file's revisits
+	NeededBy []Dependency `json:"neededBy"` // files with revisits of this file's records
+	Missing  int          `json:"missing"`  // revisits whose original is in no file
+}
+
+// Dependencies tells for each of the files what it needs and what needs it.
+func (s *Survey) Dependencies(names []string) ([]Dependencies, error) {
+	set, err := s.find(names)
+	if err != nil {
+		return nil, err
+	}
+	needs, neededBy := map[int32]map[int32]int{}, map[int32]map[int32]int{}
+	count := func(m map[int32]map[int32]int, a, b int32) {
+		if m[a] == nil {
+			m[a] = map[int32]int{}
+		}
+		m[a][b]++
+	}
+	captures, missing := map[int32]int{}, map[int32]int{}
+	for i, c := range s.All() {
+		captures[c.File]++
+		if !c.IsRevisit {
+			continue
+		}
+		o := s.Original(i)
+		if o < 0 {
+			missing[c.File]++
+		} else if other := s.At(o).File; other != c.File {
+			count(needs, c.File, other)
+			count(neededBy, other, c.File)
+		}
+	}
+	var all []Dependencies
+	for i, f := range s.Files {
+		if n := int32(i); set[n] {
+			all = append(all, Dependencies{
+				File: f.Name, Captures: captures[n], Missing: missing[n],
+				Needs: s.ByFile(needs[n]), NeededBy: s.ByFile(neededBy[n]),
+			})
+		}
+	}
+	return all, nil
+}
+
+// ByFile returns counts by number of file as a list sorted by name.
+func (s *Survey) ByFile(counts map[int32]int) []Dependency {
+	list := make([]Dependency, 0, len(counts))
+	for i, n := range counts {
+		list = append(list, Dependency{s.Files[i].Name, n})
+	}
+	slices.SortFunc(list, func(a, b Dependency) int { return strings.Compare(a.File, b.File) })
+	return list
+}
+
+// Loss is what could no longer be played of one host in one period.
+type Loss struct {
+	Host     string `json:"host"`
+	Period   string `json:"period"`
+	Captures int    `json:"captures"` // all that are lost, those below among them
+	Revisits int    `json:"revisits"` // of them, revisits in other files whose original would be lost
+	Saved    int    `json:"saved"`    // of all, those whose payload stands in a file that is left, under whatever URI
+}
+
+// Lost is one capture that could no longer be played.
+type Lost struct {
+	URI      string `json:"uri"`
+	Date     string `json:"date"`
+	File     string `json:"file"`
+	Offset   int64  `json:"offset"`
+	Original string `json:"original,omitempty"` // file of the original, of a revisit that is not lost itself
+	Saved    bool   `json:"saved"`
+}
+
+// Impact tells which captures could no longer be played if the files were lost: those in them, and the revisits in other
+// files whose originals are in them. The layout of time.Format makes the periods. Each is called with every such capture.
+func (s *Survey) Impact(names []string, period string, each func(Lost) error) ([]Loss, error) {
+	set, err := s.find(names)
+	if err != nil {
+		return nil, err
+	}
+	sums := map[[2]string]*Loss{}
+	for i, c := range s.All() {
+		o := s.Original(i)
+		if o < 0 || !set[c.File] && !set[s.At(o).File] {
+			continue // what cannot be played anyway is not lost by this
+		}
+		lost := Lost{URI: c.Target, Date: c.Time().Format(warc.DateLayout), File: s.Files[c.File].Name, Offset: c.Offset}
+		lost.Saved = s.elsewhere(s.At(o), set)
+		if !set[c.File] {
+			lost.Original = s.Files[s.At(o).File].Name
+		}
+		if err := each(lost); err != nil {
+			return nil, err
+		}
+		at := [2]string{c.host(), c.Time().Format(period)}
+		if sums[at] == nil {
+			sums[at] = &Loss{Host: at[0], Period: at[1]}
+		}
+		sums[at].Captures++
+		if lost.Original != "" {
+			sums[at].Revisits++
+		}
+		if lost.Saved {
+			sums[at].Saved++
+		}
+	}
+	list := make([]Loss, 0, len(sums))
+	for _, l := range sums {
+		list = append(list, *l)
+	}
+	slices.SortFunc(list, func(a, b Loss) int { return strings.Compare(a.Host+"\x00"+a.Period, b.Host+"\x00"+b.Period) })
+	return list, nil
+}
+
+// elsewhere tells whether a payload is also in a file that is not in the set.
+func (s *Survey) elsewhere(c Capture, set map[int32]bool) bool {
+	if c.Method == "" {
+		return false
+	}
+	at, _ := slices.BinarySearchFunc(s.payloads, c.Payload, s.comparePayload)
+	for ; at < len(s.payloads) && s.comparePayload(s.payloads[at], c.Payload) == 0; at++ {
+		if !set[s.rows.at(s.payloads[at]).file] {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,87 @@
+package survey
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/arcrawl/arcrawl/archive/warc"
+	"github.com/arcrawl/arcrawl/internal/archivetest"
+)
+
+func surveyed(t *testing.T, paths ...string) *Survey {
+	t.Helper()
+	s, err := New(context.Background(), paths, nil, func(f warc.Finding) error { return &f })
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func TestDependenciesAreKnownInBothDirections(t *testing.T) {
+	t.Parallel()
+	l, names := archivetest.Three(t)
+	s := surveyed(t, l.Dir)
+	got, err := s.Dependencies([]string{names[0], filepath.Join(l.Dir, names[1]), names[2]})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []Dependencies{
+		{File: names[0], Captures: 2, Needs: []Dependency{}, NeededBy: []Dependency{{names[1], 1}, {names[2], 1}}},
+		{File: names[1], Captures: 3, Needs: []Dependency{{names[0], 1}}, NeededBy: []Dependency{{names[2], 2}}},
+		{File: names[2], Captures: 3, Needs: []Dependency{{names[0], 1}, {names[1], 2}}, NeededBy: []Dependency{}},
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+	alone, err := surveyed(t, l.Files()[2]).Dependencies([]string{names[2]})
+	if err != nil || len(alone) != 1 || alone[0].Missing != 3 {
+		t.Errorf("alone: %v, %v, want 3 revisits without original", alone, err)
+	}
+	if _, err := s.Dependencies([]string{"other.warc.gz"}); !errors.Is(err, warc.ErrNotFound) {
+		t.Errorf("a file that is not there: %v", err)
+	}
+}
+
+func TestTheImpactOfALossIsKnownBeforehand(t *testing.T) {
+	t.Parallel()
+	l, names := archivetest.Three(t)
+	s := surveyed(t, l.Dir)
+	for _, c := range []struct {
+		lost []string
+		want string // host: captures/revisits elsewhere/saved
+	}{
+		{names[:1], "b.example:1/0/0 www.a.example:3/2/0"},
+		{names[1:2], "b.example:2/0/0 c.example:2/2/0 www.a.example:1/0/1"},
+		{names[2:], "c.example:2/0/2 www.a.example:1/0/1"},
+		{names, "b.example:3/0/0 c.example:2/0/0 www.a.example:3/0/0"},
+	} {
+		var each int
+		losses, err := s.Impact(c.lost, "2006-01", func(l Lost) error {
+			each++
+			if l.Original != "" && strings.Contains(strings.Join(c.lost, " "), l.File) {
+				return fmt.Errorf("%v is lost itself and has an original", l)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, l := range losses {
+			got = append(got, fmt.Sprintf("%s:%d/%d/%d", l.Host, l.Captures, l.Revisits, l.Saved))
+			each -= l.Captures
+			if l.Period != "2026-11" {
+				t.Errorf("period %s, want 2026-11", l.Period)
+			}
+		}
+		if strings.Join(got, " ") != c.want || each != 0 {
+			t.Errorf("losing %v: %v, want %s", c.lost, got, c.want)
+		}
+	}
+}

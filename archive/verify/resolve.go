@@ -1,0 +1,211 @@
+package verify
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/arcrawl/arcrawl/archive/survey"
+	"github.com/arcrawl/arcrawl/archive/warc"
+)
+
+// reference is a header that leads to another record.
+type reference struct {
+	file   int32
+	offset int64
+	record string // id
+	uri    string
+	name   string // of the header
+	to     string // an id, or nothing
+	*original
+}
+
+// original is what a revisit says besides about the record that it refers to.
+type original struct{ toURI, toDate, digest string }
+
+// remember keeps what the record is to others, and what others are to it.
+func (s *scan) remember(rec *warc.Record) {
+	h := rec.Header
+	id := rec.ID()
+	f := survey.Record{ID: survey.KeyOf(id), Offset: rec.Offset, File: s.index, Date: h.Date().UnixNano()}
+	switch h.Type() {
+	case "response", "resource":
+		f.Kind = survey.KindFull
+	case "revisit":
+		f.Kind = survey.KindRevisit
+	}
+	if f.Kind != survey.KindOther {
+		f.URI = survey.KeyOf(h.Target())
+		if d, err := warc.ParseDigest(h.Get("WARC-Payload-Digest")); err == nil && !d.IsZero() {
+			f.Method, f.Payload = d.Algorithm, survey.KeyOf(string(d.Value))
+		}
+	}
+	s.facts = append(s.facts, f)
+	if s.known {
+		return
+	}
+	base := reference{file: s.index, offset: rec.Offset, record: id, uri: h.Target()}
+	for _, name := range []string{"WARC-Concurrent-To", "WARC-Warcinfo-ID", "WARC-Refers-To"} {
+		if name == "WARC-Refers-To" && f.Kind == survey.KindRevisit {
+			continue
+		}
+		for _, to := range h.Values(name) {
+			ref := base
+			ref.name, ref.to = name, warc.TrimID(to)
+			s.refs = append(s.refs, ref)
+		}
+	}
+	if f.Kind == survey.KindRevisit {
+		base.name, base.to = "WARC-Refers-To", h.ID("WARC-Refers-To")
+		base.original = &original{warc.TrimID(h.Get("WARC-Refers-To-Target-URI")), h.Get("WARC-Refers-To-Date"), h.Get("WARC-Payload-Digest")}
+		s.refs = append(s.refs, base)
+	}
+}
+
+// settle forgets the references that lead to a record of the same file, which are nearly all.
+func (s *scan) settle() {
+	here := make(map[survey.Key]bool, len(s.facts))
+	for _, f := range s.facts {
+		here[f.ID] = true
+	}
+	left := s.refs[:0]
+	for _, ref := range s.refs {
+		if ref.original != nil || !here[survey.KeyOf(ref.to)] {
+			left = append(left, ref)
+		}
+	}
+	s.refs = append([]reference(nil), left...)
+}
+
+// resolver finds records by what others call them.
+type resolver struct {
+	files []warc.File
+	facts []survey.Record
+	ids   map[survey.Key]int32
+	at    map[survey.Moment]int32
+}
+
+// resolve follows all references when all files have been read.
+func (v *verification) resolve(files []warc.File) error {
+	res := resolver{files: files, facts: v.facts, ids: make(map[survey.Key]int32, len(v.facts)), at: map[survey.Moment]int32{}}
+	for i, f := range v.facts {
+		if first, twice := res.ids[f.ID]; twice {
+			if err := v.duplicate(res, f, v.facts[first]); err != nil {
+				return err
+			}
+			continue
+		}
+		res.ids[f.ID] = int32(i)
+		if f.Kind == survey.KindOther {
+			continue
+		}
+		m := survey.Moment{URI: f.URI, Second: f.Date / int64(time.Second)}
+		if before, taken := res.at[m]; !taken || v.facts[before].Kind == survey.KindRevisit && f.Kind == survey.KindFull {
+			res.at[m] = int32(i)
+		}
+	}
+	for _, ref := range v.refs {
+		for _, f := range res.follow(ref) {
+			f.File, f.Offset, f.Record, f.URI = files[ref.file].Path, ref.offset, ref.record, ref.uri
+			if err := v.report(f); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// duplicate reports a record whose id was used before, when at least one of the two was to be verified.
+func (v *verification) duplicate(res resolver, f, first survey.Record) error {
+	if f.File >= int32(v.sum.Files) && first.File >= int32(v.sum.Files) {
+		return nil
+	}
+	if f.File >= int32(v.sum.Files) {
+		f, first = first, f
+	}
+	if copies := res.files[f.File].Package() != res.files[first.File].Package() || first.File >= int32(v.sum.Files); copies && f.SameAs(first) {
+		return nil
+	}
+	return v.report(warc.Finding{
+		File: res.files[f.File].Path, Offset: f.Offset, Severity: warc.Error, Kind: warc.DuplicateID,
+		Text: "the record has the same id as " + res.place(first),
+	})
+}
+
+func (res resolver) place(f survey.Record) string {
+	return fmt.Sprintf("the record at %s:%d", res.files[f.File].Path, f.Offset)
+}
+
+// follow goes where a reference leads and tells what is wrong there.
+func (res resolver) follow(ref reference) []warc.Finding {
+	i, found := res.ids[survey.KeyOf(ref.to)]
+	if ref.original == nil {
+		if found {
+			return nil
+		}
+		return []warc.Finding{{Severity: warc.Error, Kind: warc.Dangling, Text: fmt.Sprintf("%s leads to %s, which is not there", ref.name, ref.to)}}
+	}
+	date, dateErr := warc.ParseDate(ref.toDate)
+	var all []warc.Finding
+	if !found || ref.to == "" {
+		m := survey.Moment{URI: survey.KeyOf(ref.toURI), Second: date.Unix()}
+		found = false
+		if ref.toURI != "" && dateErr == nil {
+			i, found = res.at[m]
+		}
+		if found && ref.to != "" {
+			all = append(all, warc.Finding{Severity: warc.Warning, Kind: warc.Dangling, Text: "WARC-Refers-To leads to " + ref.to + ", which is not there; the original was found by URI and date"})
+		}
+	}
+	if !found {
+		return []warc.Finding{{Severity: warc.Error, Kind: warc.NoOriginal, Text: "the original is not there: " + ref.wants()}}
+	}
+	return append(all, res.compare(ref, res.facts[i])...)
+}
+
+// wants says what a revisit calls its original.
+func (ref reference) wants() string {
+	var words []string
+	for _, w := range []string{ref.to, ref.toURI, ref.toDate} {
+		if w != "" {
+			words = append(words, w)
+		}
+	}
+	if len(words) == 0 {
+		return "the revisit names neither a record id nor URI and date"
+	}
+	return strings.Join(words, ", ")
+}
+
+// compare tells where a revisit and its original do not fit.
+func (res resolver) compare(ref reference, f survey.Record) []warc.Finding {
+	var all []warc.Finding
+	fail := func(k warc.Kind, format string, args ...any) {
+		all = append(all, warc.Finding{Severity: warc.Error, Kind: k, Text: fmt.Sprintf(format, args...)})
+	}
+	switch {
+	case f.Kind == survey.KindRevisit:
+		fail(warc.Chain, "the original, %s, is a revisit itself", res.place(f))
+	case f.Kind != survey.KindFull:
+		fail(warc.OtherOriginal, "the original, %s, is neither a response nor a resource", res.place(f))
+		return all
+	}
+	if ref.toURI != "" && survey.KeyOf(ref.toURI) != f.URI {
+		fail(warc.OtherOriginal, "WARC-Refers-To-Target-URI is %s, %s has another URI", ref.toURI, res.place(f))
+	}
+	// Dates that differ by less than a second are those of writers that give one of them to the second only.
+	if date, err := warc.ParseDate(ref.toDate); ref.toDate != "" && (err != nil || date.Unix() != time.Unix(0, f.Date).Unix()) {
+		fail(warc.OtherOriginal, "WARC-Refers-To-Date is %s, %s has another date", ref.toDate, res.place(f))
+	}
+	d, err := warc.ParseDigest(ref.digest)
+	if err != nil || d.IsZero() {
+		return all
+	}
+	switch {
+	case f.Method == "":
+		all = append(all, warc.Finding{Severity: warc.Warning, Kind: warc.OtherOriginal, Text: res.place(f) + " has no payload digest to compare with"})
+	case f.Method == d.Algorithm && survey.KeyOf(string(d.Value)) != f.Payload:
+		fail(warc.OtherOriginal, "the revisit has the payload digest %s, %s has another", ref.digest, res.place(f))
+	}
+	return all
+}

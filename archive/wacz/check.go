@@ -1,0 +1,96 @@
+package wacz
+
+import (
+	"archive/zip"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/arcrawl/arcrawl/archive/warc"
+)
+
+// Check proves what the manifest of a package says of each file, and lists its WARC files.
+func Check(file string) (members []warc.File, found []warc.Finding) {
+	say := func(s warc.Severity, k warc.Kind, format string, args ...any) {
+		found = append(found, warc.Finding{Severity: s, Kind: k, Text: fmt.Sprintf(format, args...)})
+	}
+	z, err := zip.OpenReader(file)
+	if err != nil {
+		say(warc.Error, warc.Manifest, "this is no WACZ package: %s", warc.Cause(err))
+		return nil, found
+	}
+	defer z.Close() //nolint:errcheck // nothing was written
+	sums, sizes := map[string]string{}, map[string]int64{}
+	var names []string
+	texts := map[string][]byte{}
+	for _, m := range z.File {
+		if strings.HasSuffix(m.Name, "/") {
+			continue
+		}
+		text, sum, size, err := readMember(m)
+		if err != nil {
+			say(warc.Error, warc.Manifest, "%s cannot be read: %v", m.Name, err)
+			continue
+		}
+		names, sums[m.Name], sizes[m.Name], texts[m.Name] = append(names, m.Name), sum, size, text
+		if path.Dir(m.Name) == "archive" && warc.IsArchive(m.Name) {
+			members = append(members, warc.PackedFile(file, m))
+		}
+	}
+	listed := []string{descriptorName, descriptorDigestName}
+	var d datapackage
+	if err := json.Unmarshal(texts[descriptorName], &d); err != nil {
+		say(warc.Error, warc.Manifest, "its %s cannot be read: %v", descriptorName, err)
+		return members, found
+	}
+	for _, r := range d.Resources {
+		listed = append(listed, r.Path)
+		switch sum, there := sums[r.Path]; {
+		case !there:
+			say(warc.Error, warc.Manifest, "%s is listed and is not in the package", r.Path)
+		case r.Hash != sum:
+			say(warc.Error, warc.Manifest, "%s has the hash %s, the manifest says %s", r.Path, sum, r.Hash)
+		case r.Bytes != sizes[r.Path]:
+			say(warc.Error, warc.Manifest, "%s has %d bytes, the manifest says %d", r.Path, sizes[r.Path], r.Bytes)
+		}
+	}
+	for _, name := range names {
+		if !slices.Contains(listed, name) {
+			say(warc.Warning, warc.Manifest, "%s is in the package and is not listed", name)
+		}
+	}
+	var digest struct{ Hash string }
+	switch err := json.Unmarshal(texts[descriptorDigestName], &digest); {
+	case texts[descriptorDigestName] == nil:
+		say(warc.Warning, warc.Manifest, "there is no %s, which would prove the manifest", descriptorDigestName)
+	case err != nil || digest.Hash != sums[descriptorName]:
+		say(warc.Error, warc.Manifest, "%s says %s of the manifest, which has %s", descriptorDigestName, digest.Hash, sums[descriptorName])
+	}
+	return members, found
+}
+
+// maxDescriptor bounds the manifest of a package.
+const maxDescriptor = 64 << 20
+
+// readMember digests a file of a package, and keeps its text if it is one of the two small ones.
+func readMember(m *zip.File) (text []byte, sum string, size int64, err error) {
+	r, err := m.Open()
+	if err != nil {
+		return nil, "", 0, err
+	}
+	defer r.Close() //nolint:errcheck // nothing was written
+	h := sha256.New()
+	in := io.TeeReader(r, h)
+	if m.Name == descriptorName || m.Name == descriptorDigestName {
+		if text, err = io.ReadAll(io.LimitReader(in, maxDescriptor)); err != nil {
+			return nil, "", 0, err
+		}
+	}
+	n, err := io.Copy(h, r)
+	return text, "sha256:" + hex.EncodeToString(h.Sum(nil)), n + int64(len(text)), err
+}

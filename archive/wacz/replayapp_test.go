@@ -1,0 +1,68 @@
+package wacz
+
+import (
+	"fmt"
+	"image/color"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"testing"
+
+	"github.com/arcrawl/arcrawl/archive/index"
+	"github.com/arcrawl/arcrawl/internal/browser"
+	"github.com/arcrawl/arcrawl/internal/foreign"
+)
+
+// embedded is a page with ReplayWeb.page's own element, which shows nothing but the replay. Frames lie within shadow roots within frames.
+const embedded = `<!doctype html><body style="margin:0"><script src="/ui.js"></script>
+<replay-web-page source="/archive.wacz" url="%s" ts="%s" replaybase="/replay/" embed="replayonly" nosandbox
+	style="width:200px;height:100px;display:block"></replay-web-page>
+<script>
+function replayed(root = document) {
+	for (const e of root.querySelectorAll("*")) {
+		if (e.shadowRoot) {
+			const found = replayed(e.shadowRoot);
+			if (found) return found;
+		}
+		if (e.tagName == "IFRAME" && e.contentDocument) {
+			if (e.contentDocument.location.href.includes("mp_/")) return e.contentDocument;
+			const found = replayed(e.contentDocument);
+			if (found) return found;
+		}
+	}
+}
+</script>`
+
+// TestReplayWebPageShowsRevisits: ReplayWeb.page itself, with its user interface, shows a package: a page as it was visited last, with a 304,
+// and two pictures, one of which is a revisit of another URI's.
+func TestReplayWebPageShowsRevisits(t *testing.T) {
+	t.Parallel()
+	app := foreign.ReplayApp(t)
+	red, blue := color.RGBA{200, 10, 20, 255}, color.RGBA{10, 20, 200, 255}
+	l := withPictures(t, red, blue)
+	pack := filepath.Join(t.TempDir(), "archive.wacz")
+	packedAs(t, pack, l.Files(), Options{})
+	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/":
+			w.Header().Set("Content-Type", "text/html")
+			fmt.Fprintf(w, embedded, "http://www.a.example/", l.Now.Format(index.DateLayout))
+		case "/ui.js", "/replay/ui.js":
+			http.ServeFile(w, r, filepath.Join(app, "ui.js"))
+		case "/replay/sw.js":
+			http.ServeFile(w, r, filepath.Join(app, "sw.js"))
+		case "/archive.wacz":
+			http.ServeFile(w, r, pack)
+		default:
+			http.NotFound(w, r) // what the archive has is never asked for here
+		}
+	}))
+	t.Cleanup(site.Close)
+	p := browser.Open(t, 200, 100)
+	p.Go(site.URL)
+	p.Wait(`replayed() && [...replayed().images].filter(i => i.complete && i.naturalWidth == 100).length == 2`)
+	if got := p.Eval(`replayed().getElementById("word").textContent`); got != `"first"` {
+		t.Errorf("the page says %s", got)
+	}
+	shows(t, p.Screenshot(), red, blue)
+}

@@ -1,0 +1,412 @@
+package wacz
+
+import (
+	"archive/zip"
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/klauspost/compress/gzip"
+
+	"github.com/arcrawl/arcrawl/archive/index"
+	"github.com/arcrawl/arcrawl/archive/survey"
+	"github.com/arcrawl/arcrawl/archive/warc"
+)
+
+// The manifest of a package, and what proves it.
+const (
+	descriptorName       = "datapackage.json"
+	descriptorDigestName = "datapackage-digest.json"
+)
+
+// waczVersion is that of the specification that packages follow.
+const waczVersion = "1.1.1"
+
+// Options say how to make a WACZ package.
+type Options struct {
+	Out                          string // its file; the name ends in .wacz
+	Title, Description, Software string // of datapackage.json
+	Now                          time.Time
+	From                         []string // files and folders where originals of revisits are looked for, to be named
+	Rewritten                    bool     // the files come of [Rewrite], which has told what their revisits lack
+	Progress                     *warc.Progress
+}
+
+// Summary sums up a package.
+type Summary struct {
+	Files    int       `json:"files"`
+	Captures int64     `json:"captures"`
+	Pages    int       `json:"pages"`
+	Bytes    int64     `json:"bytes"` // of the records in it
+	Errors   int       `json:"errors"`
+	Requires []Require `json:"requires"`
+}
+
+// Require is a file that a package depends on, as relation.requires names it.
+type Require struct {
+	Filename string `json:"filename"`
+	Hash     string `json:"hash"`
+	Size     int64  `json:"size"`
+	Revisits int    `json:"revisits"` // in the package, that need it
+}
+
+// resource is a file in a package, as datapackage.json lists it.
+type resource struct {
+	Name  string `json:"name"`
+	Path  string `json:"path"`
+	Hash  string `json:"hash"`
+	Bytes int64  `json:"bytes"`
+}
+
+// datapackage is the manifest of a package.
+type datapackage struct {
+	Profile     string     `json:"profile"`
+	Version     string     `json:"wacz_version"`
+	Title       string     `json:"title,omitempty"`
+	Description string     `json:"description,omitempty"`
+	Created     string     `json:"created"`
+	Modified    string     `json:"modified"`
+	Software    string     `json:"software"`
+	Resources   []resource `json:"resources"`
+	Relation    *relation  `json:"relation,omitempty"`
+}
+
+type relation struct {
+	Requires []Require `json:"requires"`
+}
+
+// writer writes a package.
+type writer struct {
+	o         Options
+	zip       *zip.Writer
+	resources []resource
+	sum       Summary
+}
+
+// Write makes a WACZ 1.1.1 package of WARC files: the files as they are, a compressed index, a list of the pages (HTML
+// with status 200), and the manifest with the hash and size of each. Files that other files of the archive are needed for
+// are named with hash and size in relation.requires. Nothing is overwritten. Damage is given to see and is packed as it is,
+// but a file that is still open is left out.
+func Write(ctx context.Context, paths []string, o Options, see func(warc.Finding) error) (Summary, error) {
+	p := &writer{o: o, sum: Summary{Requires: []Require{}}}
+	report := func(f warc.Finding) error {
+		if f.Severity == warc.Error {
+			p.sum.Errors++
+		}
+		return see(f)
+	}
+	files, err := p.choose(paths, report)
+	if err != nil {
+		return p.sum, err
+	}
+	out, err := warc.CreateFile(o.Out)
+	if err != nil {
+		return p.sum, err
+	}
+	defer out.Discard()
+	p.zip = zip.NewWriter(out)
+	lines, err := os.CreateTemp(filepath.Dir(o.Out), ".index.tmp-*")
+	if err != nil {
+		return p.sum, fmt.Errorf("write %s: %w", o.Out, err)
+	}
+	defer func() {
+		_ = lines.Close() // it is removed
+		_ = os.Remove(lines.Name())
+	}()
+	indexed, err := index.Build(ctx, files, index.Options{Progress: o.Progress}, lines, report)
+	if err != nil {
+		return p.sum, err
+	}
+	p.sum.Captures = indexed.Entries
+	steps := []func() error{
+		func() error { return p.archives(ctx, files) },
+		func() error { return p.indexes(lines) },
+		func() error { return p.pages(lines) },
+		func() error { return p.requires(ctx, files, report) },
+		p.manifest,
+		p.zip.Close,
+	}
+	for _, step := range steps {
+		if err := errors.Join(step(), ctx.Err()); err != nil {
+			return p.sum, fmt.Errorf("write %s: %w", o.Out, err)
+		}
+	}
+	return p.sum, out.Commit(false)
+}
+
+// choose lists the files to pack. Their names in the package are the last elements of their paths.
+func (p *writer) choose(paths []string, report func(warc.Finding) error) ([]string, error) {
+	all, faults := warc.Files(paths)
+	for _, f := range faults {
+		if err := report(*f); err != nil {
+			return nil, err
+		}
+	}
+	var files []string
+	names := map[string]string{}
+	for _, f := range all {
+		name := filepath.Base(f.Path)
+		if strings.HasSuffix(name, warc.OpenSuffix) {
+			err := report(warc.Finding{File: f.Path, Offset: -1, Severity: warc.Warning, Kind: warc.StillOpen, Text: "this file is still open and is left out"})
+			if err != nil {
+				return nil, err
+			}
+			continue
+		}
+		if other, taken := names[name]; taken {
+			return nil, fmt.Errorf("%s and %s have the same name, and only one can be in a package", other, f.Path)
+		}
+		names[name] = f.Path
+		files = append(files, f.Path)
+	}
+	switch {
+	case len(files) == 0 && p.sum.Errors > 0:
+		return nil, fmt.Errorf("%w: there is no WARC file to pack that can be read", warc.ErrDamaged)
+	case len(files) == 0:
+		return nil, fmt.Errorf("%w: there is no WARC file to pack; those that end in .open are left out", warc.ErrNotFound)
+	}
+	return files, nil
+}
+
+// add writes one file of the package and notes its hash and size. What is compressed already is stored as it is, so that
+// replay tools can read from its middle.
+func (p *writer) add(path string, stored bool, write func(io.Writer) error) error {
+	method := zip.Deflate
+	if stored {
+		method = zip.Store
+	}
+	w, err := p.zip.CreateHeader(&zip.FileHeader{Name: path, Method: method, Modified: p.o.Now})
+	if err != nil {
+		return err
+	}
+	sum, size := sha256.New(), counter(0)
+	if err := write(io.MultiWriter(w, sum, &size)); err != nil {
+		return err
+	}
+	p.resources = append(p.resources, resource{
+		Name: resourceName(path), Path: path, Hash: "sha256:" + hex.EncodeToString(sum.Sum(nil)), Bytes: int64(size),
+	})
+	return nil
+}
+
+// resourceName is the last part of a path as data packages allow it for a name: lower case letters, digits, dash, dot and underscore.
+func resourceName(path string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || strings.ContainsRune("-._", r) {
+			return r
+		}
+		return '-'
+	}, strings.ToLower(filepath.Base(path)))
+}
+
+func (p *writer) archives(ctx context.Context, files []string) error {
+	for _, path := range files {
+		f, err := os.Open(path)
+		if err != nil {
+			return err
+		}
+		err = p.add("archive/"+filepath.Base(path), true, func(w io.Writer) error {
+			n, err := io.Copy(w, f)
+			p.sum.Bytes += n
+			return err
+		})
+		if err = errors.Join(err, f.Close(), ctx.Err()); err != nil {
+			return err
+		}
+		p.sum.Files++
+	}
+	return nil
+}
+
+// linesOf reads a temporary file from its beginning.
+func linesOf(f *os.File) (*bufio.Scanner, error) {
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
+		return nil, err
+	}
+	lines := bufio.NewScanner(f)
+	lines.Buffer(nil, index.MaxLine)
+	return lines, nil
+}
+
+// blockLines is how many lines of the index are compressed together.
+const blockLines = 3000
+
+// indexes writes the index in blocks, each a gzip member, and a second one that says where each begins.
+func (p *writer) indexes(file *os.File) error {
+	lines, err := linesOf(file)
+	if err != nil {
+		return err
+	}
+	var second bytes.Buffer
+	second.WriteString(`!meta 0 {"format": "cdxj-gzip-1.0", "filename": "index.cdx.gz"}` + "\n")
+	err = p.add("indexes/index.cdx.gz", true, func(w io.Writer) error {
+		written := counter(0)
+		w = io.MultiWriter(w, &written)
+		for more := lines.Scan(); more; {
+			var block bytes.Buffer
+			begin, z := written, gzip.NewWriter(&block)
+			first := lines.Text()
+			for n := 0; more && n < blockLines; n++ {
+				if _, err := io.WriteString(z, lines.Text()+"\n"); err != nil {
+					return err
+				}
+				more = lines.Scan()
+			}
+			if err := z.Close(); err != nil {
+				return err
+			}
+			sum := sha256.Sum256(block.Bytes())
+			if _, err := w.Write(block.Bytes()); err != nil {
+				return err
+			}
+			key, _, _ := strings.Cut(first, " {")
+			fmt.Fprintf(&second, `%s {"offset": %d, "length": %d, "digest": "sha256:%x", "filename": "index.cdx.gz"}`+"\n", key, begin, written-begin, sum)
+		}
+		return lines.Err()
+	})
+	if err != nil {
+		return err
+	}
+	return p.add("indexes/index.idx", false, func(w io.Writer) error {
+		_, err := second.WriteTo(w)
+		return err
+	})
+}
+
+// pages lists what a reader would begin with.
+func (p *writer) pages(file *os.File) error {
+	lines, err := linesOf(file)
+	if err != nil {
+		return err
+	}
+	return p.add("pages/pages.jsonl", false, func(w io.Writer) error {
+		enc := json.NewEncoder(w)
+		enc.SetEscapeHTML(false)
+		err := enc.Encode(map[string]string{"format": "json-pages-1.0", "id": "pages", "title": "All Pages"})
+		for err == nil && lines.Scan() {
+			var e index.Entry
+			if e, err = index.ParseEntry(lines.Text()); err != nil || e.MIME != "text/html" || e.Status != "200" {
+				continue
+			}
+			id := sha256.Sum256([]byte(e.Timestamp + e.URL))
+			err = enc.Encode(struct {
+				ID  string `json:"id"`
+				URL string `json:"url"`
+				TS  string `json:"ts"`
+			}{hex.EncodeToString(id[:8]), e.URL, e.Date().Format(time.RFC3339)})
+			p.sum.Pages++
+		}
+		return errors.Join(err, lines.Err())
+	})
+}
+
+// requires finds the files outside that revisits in the package depend on, and tells which originals are nowhere.
+func (p *writer) requires(ctx context.Context, files []string, report func(warc.Finding) error) error {
+	var hidden []warc.Finding
+	inside, err := survey.New(ctx, files, p.o.Progress, func(warc.Finding) error { return nil }) // it has been told
+	if err != nil {
+		return err
+	}
+	outside := new(survey.Survey)
+	if len(p.o.From) > 0 {
+		outside, err = survey.New(ctx, p.o.From, p.o.Progress, func(f warc.Finding) error {
+			if f.Severity == warc.Error && !slices.Contains(files, f.File) && len(hidden) < warc.MaxFindings {
+				hidden = append(hidden, f)
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	counts := map[int32]int{}
+	var lacking []warc.Finding
+	for i, c := range inside.All() {
+		if inside.Original(i) >= 0 {
+			continue
+		}
+		if o := outside.FindOriginal(c); o >= 0 {
+			counts[outside.At(o).File]++
+		} else if !p.o.Rewritten && len(lacking) < warc.MaxFindings {
+			lacking = append(lacking, warc.Finding{
+				File: inside.Files[c.File].Path, Offset: c.Offset, Severity: warc.Error, Kind: warc.NoOriginal, Record: inside.IDOf(i), URI: c.Target,
+				Text: "the original is neither in the package nor among other files that were named; the revisit is packed as it is",
+			})
+		}
+	}
+	if len(lacking) > 0 { // what is damaged may be what is missing
+		lacking = append(hidden, lacking...)
+	}
+	for _, f := range lacking {
+		if err := report(f); err != nil {
+			return err
+		}
+	}
+	return p.require(outside, counts)
+}
+
+// require notes the files that are needed, with hash and size.
+func (p *writer) require(outside *survey.Survey, counts map[int32]int) error {
+	for i, f := range outside.Files {
+		if n := counts[int32(i)]; n > 0 {
+			hash, size, err := warc.HashFile(f.Path)
+			if err != nil {
+				return err
+			}
+			p.sum.Requires = append(p.sum.Requires, Require{Filename: f.Name, Hash: hash, Size: size, Revisits: n})
+		}
+	}
+	return nil
+}
+
+// manifest writes datapackage.json and its digest, which are no resources themselves.
+func (p *writer) manifest() error {
+	d := datapackage{
+		Profile: "data-package", Version: waczVersion, Title: p.o.Title, Description: p.o.Description, Software: p.o.Software,
+		Created: p.o.Now.UTC().Format(time.RFC3339), Modified: p.o.Now.UTC().Format(time.RFC3339), Resources: p.resources,
+	}
+	if len(p.sum.Requires) > 0 {
+		d.Relation = &relation{p.sum.Requires}
+	}
+	text, err := json.MarshalIndent(d, "", "  ")
+	if err != nil {
+		return err
+	}
+	sum := sha256.Sum256(text)
+	digest, err := json.MarshalIndent(map[string]string{"path": "datapackage.json", "hash": "sha256:" + hex.EncodeToString(sum[:])}, "", "  ")
+	if err != nil {
+		return err
+	}
+	for _, file := range []struct {
+		name string
+		text []byte
+	}{{"datapackage.json", text}, {"datapackage-digest.json", digest}} {
+		err := p.add(file.name, false, func(w io.Writer) error {
+			_, err := w.Write(file.text)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// counter counts the bytes that are written to it.
+type counter int64
+
+func (c *counter) Write(p []byte) (int, error) {
+	*c += counter(len(p))
+	return len(p), nil
+}

@@ -1,0 +1,185 @@
+package wacz
+
+import (
+	"archive/zip"
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/klauspost/compress/gzip"
+
+	"github.com/arcrawl/arcrawl/archive/index"
+	"github.com/arcrawl/arcrawl/archive/warc"
+	"github.com/arcrawl/arcrawl/internal/archivetest"
+	"github.com/arcrawl/arcrawl/internal/foreign"
+)
+
+// packedAs packs files into one with this name.
+func packedAs(t testing.TB, out string, paths []string, o Options) Summary {
+	t.Helper()
+	o.Out, o.Now, o.Software, o.Title = out, archivetest.Start, "arcrawl/test", "Test"
+	sum, err := Write(context.Background(), paths, o, func(f warc.Finding) error { return &f })
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sum
+}
+
+func packed(t *testing.T, paths []string, o Options) (*zip.ReadCloser, Summary) {
+	t.Helper()
+	out := filepath.Join(t.TempDir(), "x.wacz")
+	sum := packedAs(t, out, paths, o)
+	z, err := zip.OpenReader(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := z.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return z, sum
+}
+
+func member(t *testing.T, z *zip.ReadCloser, name string) []byte {
+	t.Helper()
+	f, err := z.Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := io.ReadAll(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// TestAPackageIsWhatItsManifestSays reads a package back by the specification.
+func TestAPackageIsWhatItsManifestSays(t *testing.T) {
+	t.Parallel()
+	l, names := archivetest.Three(t)
+	z, sum := packed(t, l.Files()[1:], Options{From: []string{l.Dir}})
+	var d datapackage
+	if err := json.Unmarshal(member(t, z, "datapackage.json"), &d); err != nil {
+		t.Fatal(err)
+	}
+	if d.Profile != "data-package" || d.Version != "1.1.1" || d.Created != "2026-11-21T09:00:00Z" {
+		t.Errorf("datapackage %+v", d)
+	}
+	listed := map[string]bool{"datapackage.json": true, "datapackage-digest.json": true}
+	for _, r := range d.Resources {
+		b := member(t, z, r.Path)
+		if got := fmt.Sprintf("sha256:%x", sha256.Sum256(b)); got != r.Hash || int64(len(b)) != r.Bytes || filepath.Base(r.Path) != r.Name {
+			t.Errorf("%+v: %d bytes with %s", r, len(b), got)
+		}
+		listed[r.Path] = true
+	}
+	for _, f := range z.File {
+		if !listed[f.Name] {
+			t.Errorf("%s is not listed", f.Name)
+		}
+		if strings.HasSuffix(f.Name, ".gz") != (f.Method == zip.Store) {
+			t.Errorf("%s is packed by method %d", f.Name, f.Method)
+		}
+	}
+	var digest map[string]string
+	if err := json.Unmarshal(member(t, z, "datapackage-digest.json"), &digest); err != nil {
+		t.Fatal(err)
+	}
+	if want := fmt.Sprintf("sha256:%x", sha256.Sum256(member(t, z, "datapackage.json"))); digest["hash"] != want || digest["path"] != "datapackage.json" {
+		t.Errorf("digest %v, want %s", digest, want)
+	}
+	hash, size, err := warc.HashFile(l.Files()[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d.Relation == nil || len(d.Relation.Requires) != 1 || d.Relation.Requires[0] != (Require{names[0], hash, size, 2}) {
+		t.Errorf("relation %+v, want two revisits that need %s", d.Relation, names[0])
+	}
+	if sum.Files != 2 || sum.Captures != 6 || sum.Pages != 1 {
+		t.Errorf("sum %+v", sum)
+	}
+	pages := strings.Split(strings.TrimSpace(string(member(t, z, "pages/pages.jsonl"))), "\n")
+	if len(pages) != 2 || !strings.Contains(pages[0], `"format":"json-pages-1.0"`) || !strings.Contains(pages[1], `"url":"http://b.example/two","ts":"2026-11-21T12:00:00Z"`) {
+		t.Errorf("pages %v", pages)
+	}
+}
+
+// TestTheIndexOfAPackageLeadsToItsRecords follows the second index to the first, and that to the records.
+func TestTheIndexOfAPackageLeadsToItsRecords(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	var records []string
+	for i := range 2*blockLines + 10 {
+		records = append(records, archivetest.Response(fmt.Sprint(i), fmt.Sprintf("http://a.example/%d", i), archivetest.HTMLHead, fmt.Sprint(i)))
+	}
+	path := filepath.Join(dir, "many.warc.gz")
+	if err := os.WriteFile(path, archivetest.Zipped(t, records...), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	z, _ := packed(t, []string{path}, Options{})
+	cdx, warc := member(t, z, "indexes/index.cdx.gz"), member(t, z, "archive/many.warc.gz")
+	seen := 0
+	second := strings.Split(strings.TrimSpace(string(member(t, z, "indexes/index.idx"))), "\n")
+	if len(second) != 4 || !strings.HasPrefix(second[0], "!meta 0 ") {
+		t.Fatalf("the second index has %d lines, want 4: %q", len(second), second[0])
+	}
+	for _, line := range second[1:] {
+		key, object, _ := strings.Cut(line, " {")
+		var block struct{ Offset, Length int64 }
+		if err := json.Unmarshal([]byte("{"+object), &block); err != nil {
+			t.Fatal(err)
+		}
+		r, err := gzip.NewReader(strings.NewReader(string(cdx[block.Offset : block.Offset+block.Length])))
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := io.ReadAll(r)
+		if err != nil || !strings.HasPrefix(string(text), key+" {") {
+			t.Fatalf("block at %d begins with %.60q, %v, want %q", block.Offset, text, err, key)
+		}
+		for line := range strings.Lines(string(text)) {
+			e, err := index.ParseEntry(line)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r, err := gzip.NewReader(strings.NewReader(string(warc[e.Offset : e.Offset+e.Length])))
+			if err != nil {
+				t.Fatal(err)
+			}
+			record, err := io.ReadAll(r)
+			if err != nil || !strings.Contains(string(record), "WARC-Target-URI: "+e.URL+"\r\n") {
+				t.Fatalf("%s at %d: %v", e.URL, e.Offset, err)
+			}
+			seen++
+		}
+	}
+	if seen != len(records) {
+		t.Errorf("%d entries, want %d", seen, len(records))
+	}
+}
+
+// TestAStrangerFindsNoFaultWithAPackage has npm's datapackage validate the descriptor, and proves that it can find one.
+func TestAStrangerFindsNoFaultWithAPackage(t *testing.T) {
+	t.Parallel()
+	l, _ := archivetest.Three(t)
+	z, _ := packed(t, l.Files()[1:], Options{From: []string{l.Dir}})
+	text := member(t, z, "datapackage.json")
+	if faults := foreign.DataPackage(t, archivetest.Save(t, "datapackage.json", text)); len(faults) > 0 {
+		t.Errorf("datapackage says %q of %s", faults, text)
+	}
+	if got := resourceName("archive/NLX Köln_1.warc.gz"); got != "nlx-k-ln_1.warc.gz" {
+		t.Errorf("the name of a resource is %s", got)
+	}
+	bad := bytes.Replace(text, []byte(`"name": "index.cdx.gz"`), []byte(`"name": "Index CDX"`), 1)
+	if faults := foreign.DataPackage(t, archivetest.Save(t, "datapackage.json", bad)); len(faults) == 0 {
+		t.Error("datapackage finds no fault with a name that is none")
+	}
+}

@@ -1,0 +1,210 @@
+package warc
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+)
+
+// Checker proves single records. It is for one goroutine.
+type Checker struct {
+	report func(Finding)
+	hashes hashes
+	in     *bufio.Reader // of heads
+}
+
+// NewChecker returns a Checker that reports what is wrong to a function.
+func NewChecker(report func(Finding)) *Checker {
+	return &Checker{report: report, hashes: hashes{}, in: NewHeadReader()}
+}
+
+// Check reads a record to its end and closes it. What its bytes say counts only when the record is whole.
+func (c *Checker) Check(rec *Record) (whole bool) {
+	digests := c.block(rec)
+	if err := rec.Close(); err != nil {
+		if f, ok := asFinding(err); ok {
+			c.report(*f)
+		} else {
+			c.fail(rec, Unreadable, "%v", err)
+		}
+		return false
+	}
+	if rec.SharesMember() {
+		c.fail(rec, Members, "another record follows in the same gzip member, where no index can point at it")
+	}
+	digests()
+	c.headers(rec)
+	return true
+}
+
+func (c *Checker) fail(rec *Record, k Kind, format string, args ...any) {
+	c.report(rec.Finding(k, fmt.Sprintf(format, args...)))
+}
+
+func (c *Checker) warn(rec *Record, k Kind, format string, args ...any) {
+	f := rec.Finding(k, fmt.Sprintf(format, args...))
+	f.Severity = Warning
+	c.report(f)
+}
+
+// Finding returns an error about the record.
+func (rec *Record) Finding(k Kind, text string) Finding {
+	return Finding{File: rec.File, Offset: rec.Offset, Severity: Error, Kind: k, Text: text, Record: rec.ID(), URI: rec.Header.Target()}
+}
+
+// Prove verifies the record at an offset of a file by itself.
+func Prove(path string, offset int64) error {
+	r, err := OpenAt(path, offset)
+	if err != nil {
+		return Damaged(err)
+	}
+	defer r.Close() //nolint:errcheck // nothing was written
+	rec, err := r.Next()
+	if err != nil {
+		return Damaged(err)
+	}
+	var first error
+	c := NewChecker(func(f Finding) {
+		if f.Severity == Error && first == nil {
+			first = Damaged(&f)
+		}
+	})
+	c.Check(rec)
+	return first
+}
+
+// hashes are kept for the next record.
+type hashes map[string]hash.Hash
+
+// of gives a fresh hash for a digest that a header names; nil for none. The use keeps two of one algorithm apart.
+func (m hashes) of(s Digest, use string) hash.Hash {
+	if s.IsZero() {
+		return nil
+	}
+	h := m[use+s.Algorithm]
+	if h == nil {
+		h = NewHash(s.Algorithm)
+		m[use+s.Algorithm] = h
+	}
+	h.Reset()
+	return h
+}
+
+// tap reads a block and digests what passes.
+type tap struct {
+	rec *Record
+	sum hash.Hash // may be nil
+}
+
+func (t tap) Read(p []byte) (int, error) {
+	n, err := t.rec.Read(p)
+	if t.sum != nil {
+		t.sum.Write(p[:n])
+	}
+	return n, err
+}
+
+// block reads a block and digests it. It gives what is to be said about the digests, once the record is proved whole.
+func (c *Checker) block(rec *Record) func() {
+	h := rec.Header
+	want, err := ParseDigest(h.Get("WARC-Block-Digest"))
+	unknown := errors.Join(err)
+	payloadWant, err := ParseDigest(h.Get("WARC-Payload-Digest"))
+	unknown = errors.Join(unknown, err)
+	whole := c.hashes.of(want, "block ")
+	var part hash.Hash
+	if h.Type() != "revisit" && h.Get("WARC-Segment-Number") == "" { // a revisit's digest is of its original
+		part = c.hashes.of(payloadWant, "payload ")
+	}
+	dechunked, trouble := c.digest(rec, whole, part)
+	return func() {
+		if unknown != nil {
+			c.warn(rec, Algorithm, "%v", unknown)
+		}
+		switch {
+		case whole == nil || want.Matches(whole):
+		case h.Type() == "revisit" && want.Matches(NewHash(want.Algorithm)):
+			c.warn(rec, BlockDigest, "the block digest is of nothing, as GNU wget gives it to every revisit; the block is not proved by it")
+		default:
+			c.fail(rec, BlockDigest, "%s", want.Differs("block", whole))
+		}
+		if part == nil || payloadWant.Matches(part) && trouble == nil {
+			return
+		}
+		switch {
+		case c.isFraming(rec, payloadWant):
+			c.warn(rec, Framing, "the payload digest is of the body with its chunk framing; of the payload, as WARC/1.1 section 6.3.2 has it, it would be another")
+		case trouble != nil:
+			c.fail(rec, PayloadDigest, "the payload cannot be told: %v", trouble)
+		default:
+			what := "payload"
+			if dechunked {
+				what = "payload (with its transfer encoding removed)"
+			}
+			c.fail(rec, PayloadDigest, "%s", payloadWant.Differs(what, part))
+		}
+	}
+}
+
+// digest reads the block to its end and feeds the hashes, of which each may be nil. An error is about the payload; one
+// of reading comes again when the record is closed.
+func (c *Checker) digest(rec *Record, whole, part hash.Hash) (dechunked bool, trouble error) {
+	if part != nil && rec.Header.IsHTTP() {
+		in := c.in
+		in.Reset(tap{rec, whole})
+		defer in.Reset(nil)
+		head, err := ReadHead(in)
+		if err != nil {
+			trouble = err
+			part = nil
+		} else if body, chunks := head.Payload(in); chunks {
+			_, trouble = io.Copy(part, body)
+			dechunked, part = true, nil
+			if errors.Is(trouble, io.ErrUnexpectedEOF) && rec.Header.Get("WARC-Truncated") != "" {
+				trouble = nil // the record says itself that the end is missing
+			}
+		}
+		if rest, err := in.Peek(in.Buffered()); err == nil && part != nil {
+			part.Write(rest)
+		}
+	}
+	for {
+		b, err := rec.peek()
+		if err != nil {
+			return dechunked, trouble
+		}
+		if whole != nil {
+			whole.Write(b)
+		}
+		if part != nil {
+			part.Write(b)
+		}
+		rec.discard(len(b))
+	}
+}
+
+// isFraming reads a record anew and tells whether a payload digest is that of the body as it was sent.
+func (c *Checker) isFraming(rec *Record, want Digest) bool {
+	if !rec.Header.IsHTTP() || rec.SharesMember() {
+		return false
+	}
+	r, err := OpenAt(rec.File, rec.Offset)
+	if err != nil {
+		return false
+	}
+	defer r.Close() //nolint:errcheck // nothing was written
+	again, err := r.Next()
+	if err != nil {
+		return false
+	}
+	in := bufio.NewReader(again)
+	head, err := ReadHead(in)
+	if err != nil || !head.Chunked() {
+		return false
+	}
+	sum := NewHash(want.Algorithm)
+	_, err = io.Copy(sum, in)
+	return err == nil && want.Matches(sum)
+}

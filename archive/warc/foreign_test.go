@@ -1,0 +1,52 @@
+package warc
+
+import (
+	"io"
+	"path/filepath"
+	"testing"
+
+	"github.com/arcrawl/arcrawl/internal/archivetest"
+	"github.com/arcrawl/arcrawl/internal/foreign"
+)
+
+// TestAStrangerSeesTheSameRecords compares our reader with npm's warcio, record by record.
+func TestAStrangerSeesTheSameRecords(t *testing.T) {
+	t.Parallel()
+	ours := archivetest.Small(t)
+	files := ours.Files()
+	if theirs, _ := archivetest.Wget(t); t.Failed() {
+		return
+	} else if more, err := filepath.Glob(filepath.Join(theirs, "*.warc.gz")); err == nil {
+		files = append(files, more...)
+	}
+	for _, file := range files {
+		strange := foreign.Records(t, file)
+		r, err := OpenFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range strange {
+			rec, err := r.Next()
+			if err != nil {
+				t.Fatal(err)
+			}
+			block, err := io.ReadAll(rec)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := rec.Close(); err != nil {
+				t.Fatal(err)
+			}
+			if rec.Offset != want.Offset || rec.Length != want.Length || "<"+rec.ID()+">" != want.ID ||
+				rec.Header.Target() != TrimID(want.Target) || string(block) != string(want.Block) {
+				t.Errorf("%s at %d: %s of %d bytes, warcio reads %s at %d of %d bytes", file, rec.Offset, rec.ID(), rec.Length, want.ID, want.Offset, want.Length)
+			}
+		}
+		if _, err := r.Next(); err != io.EOF {
+			t.Errorf("%s: after %d records comes %v, want the end", file, len(strange), err)
+		}
+		if err := r.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}

@@ -1,0 +1,348 @@
+package warc
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/klauspost/compress/gzip"
+)
+
+// The buffers of a Reader. The second bounds the header of a record.
+const (
+	rawBuffer  = 128 << 10
+	textBuffer = MaxHeader
+)
+
+// RecordEnd is what follows the block of a record.
+const RecordEnd = "\r\n\r\n"
+
+const (
+	gzipMagic   = "\x1f\x8b\x08"
+	recordMagic = "WARC/"
+)
+
+// Record is the header of a record; its block is read with [Record.Read].
+type Record struct {
+	File    string // as the Reader was told
+	Offset  int64  // of its gzip member, or of its first byte in a plain file
+	Length  int64  // bytes in the file; known after Close
+	Version string // "1.1"
+	Header  Header
+	Size    int64 // of the block, as Content-Length says
+
+	faults []string // of single header lines
+	left   int64
+	r      *Reader
+}
+
+// Reader reads the records of one file, gzip or plain, with memory that does not depend on the file. Damage ends a
+// record and not the file: the next call of Next goes on behind it. It is not safe for many goroutines.
+type Reader struct {
+	name  string
+	file  io.ReaderAt
+	size  int64
+	close func() error
+
+	gzip     bool
+	base     int64 // where src began
+	src      *counted
+	raw      *bufio.Reader // of the file
+	zip      *gzip.Reader
+	text     *bufio.Reader // of records: raw itself in a plain file
+	start    int64         // of the present member or record
+	inMember bool          // text is within a member that has more to give
+	rec      *Record       // not yet closed
+}
+
+// OpenFile reads a file from its beginning. A file that holds no WARC records gives a [*Finding] that says what it is.
+func OpenFile(path string) (*Reader, error) { return OpenAt(path, 0) }
+
+// OpenAt reads a file from a place where a record begins, as an index tells it.
+func OpenAt(path string, offset int64) (*Reader, error) {
+	f, info, err := OpenRegular(path)
+	if err != nil {
+		return nil, &Finding{File: path, Offset: -1, Severity: Error, Kind: Unreadable, Text: Cause(err)}
+	}
+	r, err := NewReader(path, f, info.Size(), offset)
+	if err != nil {
+		_ = f.Close()
+		return nil, err
+	}
+	r.close = f.Close
+	return r, nil
+}
+
+// Cause is why a file could not be used, without its name, which the finding has already.
+func Cause(err error) string {
+	var p *os.PathError
+	if errors.As(err, &p) {
+		return p.Op + ": " + p.Err.Error()
+	}
+	return err.Error()
+}
+
+// NewReader reads size bytes of file from offset on. The name stands in records and findings.
+func NewReader(name string, file io.ReaderAt, size, offset int64) (*Reader, error) {
+	r := &Reader{name: name, file: file, size: size, raw: bufio.NewReaderSize(nil, rawBuffer), close: func() error { return nil }}
+	if err := r.identify(); err != nil {
+		return nil, err
+	}
+	r.text = r.raw
+	if r.gzip {
+		r.zip, r.text = new(gzip.Reader), bufio.NewReaderSize(nil, textBuffer)
+	}
+	r.seek(offset)
+	return r, nil
+}
+
+// identify tells what kind of file this is by its first bytes.
+func (r *Reader) identify() error {
+	say := func(k Kind, text string) error {
+		return &Finding{File: r.name, Offset: -1, Severity: Error, Kind: k, Text: text}
+	}
+	if r.size == 0 {
+		return say(Empty, "the file is empty")
+	}
+	r.seek(0)
+	begin, _ := r.raw.Peek(len(gzipMagic))
+	r.gzip = string(begin) == gzipMagic
+	var content io.Reader = r.raw
+	if r.gzip {
+		z, err := gzip.NewReader(r.raw)
+		if err != nil {
+			return nil // damage at the beginning: Next says so and searches on
+		}
+		content = z
+	}
+	first := make([]byte, len("filedesc:"))
+	n, err := io.ReadFull(content, first)
+	if r.src.fault != nil {
+		return say(Unreadable, Cause(r.src.fault))
+	}
+	switch begin := string(first[:n]); {
+	case begin == "filedesc:":
+		return say(ARC, "this is an ARC file; only WARC files are read")
+	case strings.HasPrefix(begin, recordMagic), r.gzip && err != nil:
+		return nil
+	case strings.HasPrefix(begin, "PK\x03\x04"):
+		return say(NotWARC, "this is a ZIP file; if it is a WACZ package, verify and dedup import read it, and for all else its WARC files have to be unpacked")
+	case r.hasRecord():
+		return nil
+	}
+	return say(NotWARC, "this is no WARC file")
+}
+
+// hasRecord looks for a record behind a damaged beginning, plain or compressed.
+func (r *Reader) hasRecord() bool {
+	for _, r.gzip = range []bool{r.gzip, !r.gzip} {
+		if at, err := r.find(0); err == nil && at < r.size {
+			return true
+		}
+	}
+	return false
+}
+
+// Close closes the file.
+func (r *Reader) Close() error { return r.close() }
+
+// Offset is how far the file has been read.
+func (r *Reader) Offset() int64 { return r.base + r.src.n - int64(r.raw.Buffered()) }
+
+func (r *Reader) seek(at int64) {
+	r.base, r.src = at, &counted{from: io.NewSectionReader(r.file, at, r.size-at)}
+	r.raw.Reset(r.src)
+	r.inMember = false
+}
+
+// Member gives the bytes of a record as they are in a gzip file; nil in a plain file.
+func (r *Reader) Member(offset, length int64) io.Reader {
+	if !r.gzip {
+		return nil
+	}
+	return io.NewSectionReader(r.file, offset, length)
+}
+
+// Next gives the next record. It gives io.EOF at the end of the file, a [*Finding] for damage (call Next again to go on
+// behind it), and any other error when the disk cannot be read. A record that was not closed is closed first.
+func (r *Reader) Next() (*Record, error) {
+	if r.rec != nil {
+		if err := r.rec.Close(); err != nil {
+			return nil, err
+		}
+	}
+	if !r.inMember {
+		if err := r.begin(); err != nil {
+			return nil, err
+		}
+	}
+	text, err := r.headerText()
+	if err != nil {
+		return nil, err
+	}
+	rec := &Record{File: r.name, Offset: r.start, r: r}
+	rec.Version, rec.Header, rec.faults = ParseHeader(text)
+	if rec.Size, err = rec.Header.ContentLength(); err != nil {
+		return nil, r.skip(rec, BadHeader, err.Error())
+	}
+	rec.left = rec.Size
+	r.rec = rec
+	return rec, nil
+}
+
+// begin goes to the start of the next member, or of the next record of a plain file.
+func (r *Reader) begin() error {
+	r.start = r.Offset()
+	if _, err := r.raw.Peek(1); err != nil {
+		return r.ended(err)
+	}
+	if !r.gzip {
+		return nil
+	}
+	if err := r.zip.Reset(r.raw); err != nil {
+		return r.damaged(nil, err)
+	}
+	r.zip.Multistream(false)
+	r.text.Reset(r.zip)
+	r.inMember = true
+	return nil
+}
+
+func (r *Reader) ended(err error) error {
+	if r.src.fault != nil {
+		return fmt.Errorf("read %s: %w", r.name, r.src.fault)
+	}
+	return err
+}
+
+// headerText reads a header to its empty line.
+func (r *Reader) headerText() (string, error) {
+	if begin, err := r.text.Peek(len(recordMagic)); err != nil || string(begin) != recordMagic {
+		if err == nil || errors.Is(err, io.EOF) && (r.gzip || !strings.HasPrefix(recordMagic, string(begin))) {
+			begin, _ = r.text.Peek(max(len(begin), min(r.text.Buffered(), 20)))
+			return "", r.skip(nil, BadHeader, fmt.Sprintf("no record begins here, but %.20q", begin))
+		}
+		return "", r.damaged(nil, err)
+	}
+	for n := 1; ; {
+		seen, err := r.text.Peek(n)
+		seen, _ = r.text.Peek(max(len(seen), r.text.Buffered()))
+		if end := bytes.Index(seen, []byte(RecordEnd)); end >= 0 {
+			text := string(seen[:min(end, MaxHeader)])
+			_, err := r.text.Discard(end + len(RecordEnd))
+			return text, err
+		}
+		if err != nil {
+			return "", r.damaged(nil, err)
+		}
+		if n = len(seen) + 1; n > MaxHeader {
+			return "", r.skip(nil, BadHeader, fmt.Sprintf("the header does not end within %d bytes", MaxHeader))
+		}
+	}
+}
+
+// finding is one about a record, or about the place where none could be read.
+func (r *Reader) finding(rec *Record, k Kind, text string) *Finding {
+	f := &Finding{File: r.name, Offset: r.start, Severity: Error, Kind: k, Text: text}
+	if rec != nil {
+		f.Record, f.URI = rec.Header.ID("WARC-Record-ID"), rec.Header.Target()
+	}
+	return f
+}
+
+// damaged explains an error of reading a record and goes to the next one.
+func (r *Reader) damaged(rec *Record, err error) error {
+	if r.src.fault != nil {
+		return fmt.Errorf("read %s at %d: %w", r.name, r.Offset(), r.src.fault)
+	}
+	from := r.start + 1
+	f := r.finding(rec, Gzip, fmt.Sprintf("the gzip member is damaged: %v", err))
+	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
+		f.Kind, f.Text = Truncated, "the file ends within this record"
+	}
+	return r.resume(f, from)
+}
+
+// skip passes over a record that has no end of its own: in a gzip file to the end of its member.
+func (r *Reader) skip(rec *Record, k Kind, text string) error {
+	f := r.finding(rec, k, text)
+	if !r.gzip {
+		return r.resume(f, max(r.start+1, r.Offset()-int64(len(RecordEnd))))
+	}
+	if _, err := io.Copy(io.Discard, r.text); err != nil {
+		return r.damaged(rec, err)
+	}
+	r.inMember = false
+	return f
+}
+
+// resume goes to the first record from a place on, and gives back the finding that made this needful.
+func (r *Reader) resume(f *Finding, from int64) error {
+	at, err := r.find(from)
+	if err != nil {
+		return err
+	}
+	if f.Kind == Truncated && at < r.size {
+		f.Kind, f.Text = Length, fmt.Sprintf("this record runs into the next one at %d, or its data is damaged", at)
+	}
+	r.rec = nil
+	r.seek(at)
+	return f
+}
+
+// find searches for the beginning of a record; the size of the file when there is none.
+func (r *Reader) find(from int64) (int64, error) {
+	magic, skip := []byte(gzipMagic), 0
+	if !r.gzip {
+		magic, skip = []byte(RecordEnd+recordMagic+"1."), len(RecordEnd)
+	}
+	buf := make([]byte, rawBuffer)
+	for at := from; at < r.size; at += int64(len(buf) - len(magic) + 1) {
+		n, err := r.file.ReadAt(buf, at)
+		if err != nil && !errors.Is(err, io.EOF) {
+			return 0, fmt.Errorf("read %s at %d: %w", r.name, at, err)
+		}
+		for done := 0; ; {
+			i := bytes.Index(buf[done:n], magic)
+			if i < 0 {
+				break
+			}
+			done += i + 1
+			if place := at + int64(done-1+skip); !r.gzip || r.beginsRecord(place) {
+				return place, nil
+			}
+		}
+	}
+	return r.size, nil
+}
+
+// beginsRecord tells whether a gzip member with a record begins at a place.
+func (r *Reader) beginsRecord(at int64) bool {
+	z, err := gzip.NewReader(io.NewSectionReader(r.file, at, r.size-at))
+	if err != nil {
+		return false
+	}
+	begin := make([]byte, len(recordMagic))
+	_, err = io.ReadFull(z, begin)
+	return err == nil && string(begin) == recordMagic
+}
+
+// counted counts what is read and remembers why reading failed, which the decompressor does not tell.
+type counted struct {
+	from  io.Reader
+	n     int64
+	fault error
+}
+
+func (c *counted) Read(p []byte) (int, error) {
+	n, err := c.from.Read(p)
+	c.n += int64(n)
+	if err != nil && !errors.Is(err, io.EOF) {
+		c.fault = err
+	}
+	return n, err
+}

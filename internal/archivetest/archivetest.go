@@ -1,0 +1,288 @@
+// Package archivetest makes small archives for tests, with arcrawl's own writer and with GNU wget.
+package archivetest
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/klauspost/compress/gzip"
+
+	"github.com/arcrawl/arcrawl/digest"
+	"github.com/arcrawl/arcrawl/uri"
+	"github.com/arcrawl/arcrawl/warcout"
+)
+
+// Start is the time of the first visit.
+var Start = time.Date(2026, 11, 21, 9, 0, 0, 123456000, time.UTC)
+
+// Archive is a folder that is written by arcrawl's own writer, visit by visit.
+type Archive struct {
+	T   testing.TB
+	Dir string
+	w   *warcout.Writer
+	Now time.Time
+}
+
+// New makes an empty archive.
+func New(t testing.TB) *Archive {
+	t.Helper()
+	l := &Archive{T: t, Dir: t.TempDir(), Now: Start}
+	w, _, err := warcout.Open(warcout.Options{Dir: l.Dir, Prefix: "test", Info: []warcout.Field{{Name: "software", Value: "test"}}}, Start)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.w = w
+	t.Cleanup(func() { l.Seal() })
+	return l
+}
+
+// Seal ends the file that is being written.
+func (l *Archive) Seal() {
+	l.T.Helper()
+	if err := l.w.Seal(l.Now); err != nil {
+		l.T.Error(err)
+	}
+}
+
+func (l *Archive) write(v warcout.Visit, address string) digest.Origin {
+	l.T.Helper()
+	u, err := uri.Parse(address)
+	if err != nil {
+		l.T.Fatal(err)
+	}
+	v.URI, v.Date, v.IP = u, l.Now, netip.MustParseAddr("192.0.2.7")
+	v.Request = []byte("GET " + u.RequestTarget() + " HTTP/1.1\r\nHost: " + u.Authority() + "\r\n\r\n")
+	v.Metadata = []warcout.Field{{Name: "via", Value: "http://a.example/"}, {Name: "contentState", Value: "changed"}, {Name: "contentStateReason", Value: "other content"}}
+	written, err := l.w.Write(l.Now, v)
+	if err != nil {
+		l.T.Fatal(err)
+	}
+	l.Now = l.Now.Add(time.Hour)
+	return written.Origin
+}
+
+// Page archives a response; the head is without its empty line. The body is sent in chunks when the head says so.
+func (l *Archive) Page(address, head, body string) digest.Origin {
+	l.T.Helper()
+	sent := body
+	if strings.Contains(head, "chunked") {
+		half := len(body) / 2
+		extension, trailer := "", ""
+		if strings.Contains(head, "Trailer: ") {
+			extension, trailer = ";x=y", "X-Trailer: 1\r\n"
+		}
+		sent = fmt.Sprintf("%x%s\r\n%s\r\n%x\r\n%s\r\n0\r\n%s\r\n", half, extension, body[:half], len(body)-half, body[half:], trailer)
+	}
+	block := head + "\r\n\r\n" + sent
+	return l.write(warcout.Visit{Response: &warcout.Response{
+		Block: strings.NewReader(block), Size: int64(len(block)), BlockDigest: digest.Of([]byte(block)),
+		PayloadDigest: digest.Of([]byte(body)), PayloadSize: int64(len(body)),
+	}}, address)
+}
+
+// Revisit archives a visit that found the payload of an origin; the head is without its empty line.
+func (l *Archive) Revisit(address, head string, o digest.Origin) digest.Origin {
+	l.T.Helper()
+	return l.write(warcout.Visit{Revisit: &warcout.Revisit{Profile: warcout.IdenticalPayload, Head: []byte(head + "\r\n\r\n"), Origin: o}}, address)
+}
+
+// NotModified archives a visit that was answered with 304.
+func (l *Archive) NotModified(address string, o digest.Origin) digest.Origin {
+	l.T.Helper()
+	head := []byte("HTTP/1.1 304 Not Modified\r\nETag: \"1\"\r\n\r\n")
+	return l.write(warcout.Visit{Revisit: &warcout.Revisit{Profile: warcout.NotModified, Head: head, Origin: o}}, address)
+}
+
+// The heads of responses, without their empty line.
+const (
+	HTMLHead    = "HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8"
+	ChunkedHead = HTMLHead + "\r\nTransfer-Encoding: chunked"
+)
+
+// Small is a library of one file in which everything occurs.
+func Small(t testing.TB) *Archive {
+	t.Helper()
+	l := New(t)
+	first := l.Page("http://www.a.example/", HTMLHead, "<p>hello</p>\n<p>one</p>\n")
+	l.Page("http://www.a.example/chunked", ChunkedHead+"\r\nTrailer: X-Trailer", "<p>in two pieces</p>")
+	l.Revisit("http://www.a.example/", HTMLHead+"\r\nX-Visit: second", first)
+	l.NotModified("http://www.a.example/", first)
+	l.Page("http://www.a.example/", HTMLHead, "<p>hello</p>\n<p>two</p>\n")
+	l.Revisit("https://b.example:8080/copy?b=2&a=1", HTMLHead+"\r\nX-Copy: yes", first)
+	l.Seal()
+	return l
+}
+
+// Files returns the paths of the finished WARC files.
+func (l *Archive) Files() []string {
+	l.T.Helper()
+	files, err := filepath.Glob(filepath.Join(l.Dir, "*.warc.gz"))
+	if err != nil || len(files) == 0 {
+		l.T.Fatalf("no file in %s: %v", l.Dir, err)
+	}
+	return files
+}
+
+// Plain is a record as text; the fields are whole lines.
+func Plain(fields []string, block string) string {
+	head := "WARC/1.1\r\n"
+	for _, f := range fields {
+		head += f + "\r\n"
+	}
+	if !strings.Contains(head, "\r\nContent-Length:") {
+		head += fmt.Sprintf("Content-Length: %d\r\n", len(block))
+	}
+	return head + "\r\n" + block + "\r\n\r\n"
+}
+
+// Zipped is each text as a gzip member.
+func Zipped(t testing.TB, texts ...string) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	for _, text := range texts {
+		z := gzip.NewWriter(&b)
+		if _, err := z.Write([]byte(text)); err != nil {
+			t.Fatal(err)
+		}
+		if err := z.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return b.Bytes()
+}
+
+// Fields returns the header lines that every record has, and more.
+func Fields(kind, id string, more ...string) []string {
+	return append([]string{"WARC-Type: " + kind, "WARC-Record-ID: <urn:x:" + id + ">", "WARC-Date: 2026-11-21T09:00:00Z"}, more...)
+}
+
+// Info is a warcinfo record.
+var Info = Plain(Fields("warcinfo", "info", "Content-Type: application/warc-fields"), "software: x\r\n")
+
+// Response is a record with the digests of its block and payload.
+func Response(id, target, head, body string, more ...string) string {
+	block := head + "\r\n\r\n" + body
+	return Plain(Fields("response", id, append([]string{
+		"WARC-Target-URI: " + target, "Content-Type: application/http;msgtype=response",
+		"WARC-Block-Digest: " + digest.Of([]byte(block)).String(), "WARC-Payload-Digest: " + digest.Of([]byte(body)).String(),
+	}, more...)...), block)
+}
+
+// Save writes a file into a folder of its own and returns its path.
+func Save(t testing.TB, name string, content []byte) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, content, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// Read returns the content of a file.
+func Read(t testing.TB, path string) string {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// Three is a library of three files: the second needs the first, the third needs the first and the second.
+func Three(t testing.TB) (l *Archive, names []string) {
+	t.Helper()
+	l = New(t)
+	first := l.Page("http://www.a.example/", HTMLHead, "<p>one</p>")
+	l.Page("http://b.example/", HTMLHead, "<p>alone</p>")
+	l.Seal()
+	l.Revisit("http://www.a.example/", HTMLHead+"\r\nX-Visit: second", first)
+	second := l.Page("http://b.example/two", ChunkedHead, "<p>two, in chunks</p>")
+	l.Revisit("http://b.example/two", ChunkedHead+"\r\nX-Visit: second", second)
+	l.Seal()
+	l.NotModified("http://www.a.example/", first)
+	l.Revisit("https://c.example/two", ChunkedHead+"\r\nX-Visit: third", second)
+	l.Revisit("https://c.example/two", HTMLHead+"\r\nX-Visit: fourth", second)
+	l.Seal()
+	for _, path := range l.Files() {
+		names = append(names, filepath.Base(path))
+	}
+	return l, names
+}
+
+// Wget crawls a small site with GNU wget: one.warc.gz has a page, an image of it and a chunked page, two.warc.gz has
+// revisits of the image and the chunked page, and plain.warc the image again, without compression.
+func Wget(t testing.TB) (dir, site string) {
+	t.Helper()
+	program, err := exec.LookPath("wget")
+	if err != nil {
+		missing := t.Skipf
+		if os.Getenv("ARCRAWL_REQUIRE_FOREIGN") == "1" {
+			missing = t.Fatalf
+		}
+		missing("GNU wget is not installed: %v", err)
+	}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/":
+			w.Header().Set("Content-Type", "text/html")
+			_, _ = io.WriteString(w, `<html><img src="/picture.gif"></html>`) // wget reports what goes wrong
+		case "/picture.gif":
+			w.Header().Set("Content-Type", "image/gif")
+			_, _ = io.WriteString(w, "GIF89a, more or less")
+		case "/chunked":
+			w.Header().Set("Content-Type", "text/plain")
+			for i := range 3 {
+				fmt.Fprintf(w, "piece %d\n", i)
+				w.(http.Flusher).Flush()
+			}
+		default:
+			http.NotFound(w, r)
+		}
+	}))
+	t.Cleanup(server.Close)
+	dir = t.TempDir()
+	for _, line := range []string{
+		"--warc-file=one --warc-cdx --page-requisites @/ @/chunked",
+		"--warc-file=two --warc-dedup=one.cdx @/picture.gif @/chunked",
+		"--warc-file=plain --no-warc-compression @/picture.gif",
+	} {
+		args := strings.Fields(strings.ReplaceAll(line, "@", server.URL))
+		cmd := exec.CommandContext(t.Context(), program, append([]string{"--quiet", "--no-proxy"}, args...)...)
+		cmd.Dir = dir
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("wget %s: %v\n%s", line, err, out)
+		}
+	}
+	return dir, server.URL
+}
+
+// Must ends the test if err is not nil.
+func Must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Unzipped returns the content of a gzip file.
+func Unzipped(t testing.TB, file string) []byte {
+	t.Helper()
+	f, err := os.Open(file)
+	Must(t, err)
+	defer f.Close() //nolint:errcheck // nothing was written
+	z, err := gzip.NewReader(f)
+	Must(t, err)
+	text, err := io.ReadAll(z)
+	Must(t, err)
+	return text
+}
