@@ -57,14 +57,14 @@ func TestFrontierCommands(t *testing.T) {
 	steer(t, conf, exitOK, "held", "list", "--state", "held", "--limit", "1")
 	steer(t, conf, exitOK, "1 of 1 URIs changed", "release", "http://a.example/2")
 	steer(t, conf, exitOK, "1 of 3 URIs changed", "release", "--all")
-	steer(t, conf, exitUsage, "with one of --at and --in", "reschedule", "--all")
+	steer(t, conf, exitUsage, "set either --at or --in", "reschedule", "--all")
 	steer(t, conf, exitOK, "3 of 3 URIs changed", "reschedule", "--all", "--in", "12h", "--spread", "1h")
 	steer(t, conf, exitOK, "3\n", "count", "--state", "waiting")
 	steer(t, conf, exitOK, `{"changed":1,"in_progress":0,"matched":1}`, "force", "--json", "http://b.example/")
 	steer(t, conf, exitOK, "1 of 1 hosts changed", "pause", "a.example")
 	steer(t, conf, exitOK, "1 of 2 hosts changed", "resume", "*.example")
 	steer(t, conf, exitFailure, "no known host matches", "pause", "c.example")
-	steer(t, conf, exitUsage, "say --yes", "forget", "http://b.example/")
+	steer(t, conf, exitUsage, "add --yes to confirm", "forget", "http://b.example/")
 	steer(t, conf, exitOK, "1 of 1 URIs changed", "forget", "--yes", "http://b.example/")
 	steer(t, conf, exitOK, "2\n", "count")
 }
@@ -78,8 +78,8 @@ func TestFrontierGoesFromStoreToStore(t *testing.T) {
 	if code, _, errs := command("frontier", "export", "--config", from, "--output", file); code != exitFolder {
 		t.Errorf("an export wrote over another: %d, %s", code, errs)
 	}
-	steer(t, to, exitOK, "3 URIs are new, 0 were known", "import", file)
-	steer(t, to, exitOK, "0 URIs are new, 3 were known", "import", file)
+	steer(t, to, exitOK, "3 URIs added, 0 already known", "import", file)
+	steer(t, to, exitOK, "0 URIs added, 3 already known", "import", file)
 	want, got := steer(t, from, exitOK, "", "list", "--json"), steer(t, to, exitOK, "", "list", "--json")
 	if want != got || strings.Count(got, "\n") != 3 || strings.Count(got, `"held":true`) != 1 {
 		t.Errorf("exported:\n%s\nimported:\n%s", want, got)

@@ -180,9 +180,9 @@ func confirm(cmd *cobra.Command, n int64) error {
 	}
 	in := cmd.InOrStdin()
 	if !isTerminal(in) {
-		return usageError{fmt.Errorf("%s would be forgotten with their whole history: add --yes to confirm", human.Count(n, "URI"))}
+		return usageError{fmt.Errorf("would forget %s with all history: add --yes to confirm", human.Count(n, "URI"))}
 	}
-	fmt.Fprintf(cmd.ErrOrStderr(), "Forget %s and their whole history? Type yes to confirm: ", human.Count(n, "URI"))
+	fmt.Fprintf(cmd.ErrOrStderr(), "Forget %s with all history? Type yes to confirm: ", human.Count(n, "URI"))
 	answer, err := bufio.NewReader(in).ReadString('\n')
 	if strings.TrimSpace(answer) != "yes" {
 		return errors.Join(errors.New("nothing was forgotten"), ignoreEOF(err))
