@@ -8,6 +8,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/evaluators"
+	"github.com/arcrawl/arcrawl/evaluators/capacity"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -30,7 +31,7 @@ type aimKey struct {
 
 // aim is the target of some URIs; nothing but loose if their rule has none.
 type aim struct {
-	evaluators.Part
+	capacity.Part
 	loose bool
 }
 
@@ -50,7 +51,7 @@ func (a *aims) add(w frontier.SurveyedURI) {
 		}
 		return
 	}
-	at.Load.Add(w.Rate, w.Wait)
+	at.Rates.Add(w.Rate, w.Wait)
 }
 
 // aimOf is that of a URI. A robots.txt has none, and neither has a feed or sitemap that is waited for in its own way.
@@ -85,26 +86,26 @@ func (a *aims) find(about config.About, e evaluators.WaitEvaluator) *aim {
 		media += " where " + where
 	}
 	shortest, longest := e.Rule.Bounds()
-	part := evaluators.Part{Of: media, Target: share, Least: shortest, Most: longest}
+	part := capacity.Part{Name: media, Target: share, Min: shortest, Max: longest}
 	for i, known := range a.aims {
-		if known.Of == part.Of && known.Target == part.Target && known.Least == part.Least && known.Most == part.Most || i == maxAims-1 {
+		if known.Name == part.Name && known.Target == part.Target && known.Min == part.Min && known.Max == part.Max || i == maxAims-1 {
 			return known
 		}
 	}
-	part.Load = new(evaluators.Load)
+	part.Rates = new(capacity.Rates)
 	a.aims = append(a.aims, &aim{Part: part})
 	return a.aims[len(a.aims)-1]
 }
 
 // parts are the aims that URIs have; those with the most changes come first.
-func (a *aims) parts() []evaluators.Part {
-	var parts []evaluators.Part
+func (a *aims) parts() []capacity.Part {
+	var parts []capacity.Part
 	for _, at := range a.aims {
-		if at.Load.URIs() > 0 {
+		if at.Rates.URIs() > 0 {
 			parts = append(parts, at.Part)
 		}
 	}
-	slices.SortStableFunc(parts, func(a, b evaluators.Part) int { return cmp.Compare(b.Load.Changes(), a.Load.Changes()) })
+	slices.SortStableFunc(parts, func(a, b capacity.Part) int { return cmp.Compare(b.Rates.Changes(), a.Rates.Changes()) })
 	return parts
 }
 
@@ -112,13 +113,13 @@ func (a *aims) parts() []evaluators.Part {
 func (a *aims) changes() float64 {
 	sum := 0.0
 	for _, at := range a.aims {
-		sum += at.Load.Changes()
+		sum += at.Rates.Changes()
 	}
 	return sum
 }
 
 // promise says what a host's delay can keep of its capture targets; ok is false where no URI has one.
-func (w *Window) promise(l *load, delay time.Duration, slots int) (p evaluators.Promise, ok bool) {
+func (w *Window) promise(l *load, delay time.Duration, slots int) (p capacity.Assessment, ok bool) {
 	if l.aims == nil {
 		return p, false
 	}
@@ -126,7 +127,7 @@ func (w *Window) promise(l *load, delay time.Duration, slots int) (p evaluators.
 	if len(parts) == 0 {
 		return p, false
 	}
-	return evaluators.Promised(parts, evaluators.Terms{Rest: delay, Valence: slots, Other: l.aims.other}), true
+	return capacity.Assess(parts, capacity.Limits{Rest: delay, Valence: slots, Other: l.aims.other}), true
 }
 
 // paceAge is how old the look at every URI may be from which the pace of hosts is judged in reports and in the log.
@@ -146,7 +147,7 @@ func (w *Window) outbid(only uri.Host) ([]HostBid, error) {
 			continue
 		}
 		delay, _ := w.delayOf(host)
-		if p, ok := w.promise(l, delay, view.Slots); ok && p.Bound {
+		if p, ok := w.promise(l, delay, view.Slots); ok && p.OverBudget {
 			out = append(out, HostBid{Host: name, Promise: p.String(), Share: p.Share, Lost: max(p.Target-p.Share, 0) * l.aims.changes()})
 		}
 	}

@@ -2,6 +2,7 @@ package crawler
 
 import (
 	"github.com/arcrawl/arcrawl/evaluators"
+	"github.com/arcrawl/arcrawl/evaluators/rate"
 )
 
 // versionsSince is how many versions are thought to have come into being since the last judged visit: as the rule has it, or
@@ -15,7 +16,7 @@ func versionsSince(v visit, n next) float64 {
 	case n.timing.changes > 0:
 		return float64(n.timing.changes)
 	}
-	return evaluators.Since(n.record.Visits-1, n.record.Versions-1)
+	return rate.VersionsFound(n.record.Visits-1, n.record.Versions-1)
 }
 
 // account adds a visit to its day. What robots.txt says is asked for as well, but is no version.

@@ -6,11 +6,12 @@ import (
 	"strings"
 
 	"github.com/arcrawl/arcrawl/evaluators"
+	"github.com/arcrawl/arcrawl/evaluators/rate"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
 // kindOf is the kind of URI that a visit was to; robots.txt is of none.
-func kindOf(v visit) evaluators.Kind {
+func kindOf(v visit) rate.Kind {
 	if v.robots || v.failed || v.capture.Status != http.StatusOK {
 		return 0
 	}
@@ -23,13 +24,13 @@ func kindOf(v visit) evaluators.Kind {
 
 // relatives looks up what is known of URIs of the same kind on the host: of the kind that the URI was found to be of on its first
 // capture, and learned by since.
-func (c *Crawler) relatives(v visit) (evaluators.Relatives, error) {
-	kind := evaluators.Memory(v.record().Memory).Kind()
+func (c *Crawler) relatives(v visit) (rate.Relatives, error) {
+	kind := rate.Memory(v.record().Memory).Kind()
 	if v.verdict.First {
 		kind = kindOf(v)
 	}
 	if c.rooms.Kin == nil || kind == 0 || v.failed {
-		return evaluators.Relatives{}, nil
+		return rate.Relatives{}, nil
 	}
 	return c.rooms.Kin.Get(v.uri().Host(), kind)
 }

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/config"
-	"github.com/arcrawl/arcrawl/evaluators"
+	"github.com/arcrawl/arcrawl/evaluators/capacity"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -15,7 +15,7 @@ import (
 // through when visits come late, and kept up with each visit in between: a crawl that keeps up reads nothing for it.
 type prices struct {
 	mu     sync.Mutex // guards the fields below
-	of     map[string]*evaluators.Price
+	of     map[string]*capacity.Budget
 	late   bool      // visits came late since the last count, so that it matters
 	counts time.Time // not before then
 }
@@ -33,12 +33,12 @@ func priceKey(h uri.Host, p config.Politeness) string {
 }
 
 // price is that of a host. The lock is held.
-func (p *prices) price(key string) *evaluators.Price {
+func (p *prices) price(key string) *capacity.Budget {
 	if p.of == nil {
-		p.of = map[string]*evaluators.Price{}
+		p.of = map[string]*capacity.Budget{}
 	}
 	if p.of[key] == nil {
-		p.of[key] = new(evaluators.Price)
+		p.of[key] = new(capacity.Budget)
 	}
 	return p.of[key]
 }
@@ -74,9 +74,9 @@ func (p *prices) tell(v visit, s config.Settings, after frontier.History, took t
 		return
 	}
 	was, elastic := asks(before.LastVisit, before.Due, before.Wait, before.Rate)
-	price.Asks(-was, elastic && !ownWait(before.Source != "", s.Feeds))
+	price.Ask(-was, elastic && !ownWait(before.Source != "", s.Feeds))
 	is, elastic := asks(after.LastVisit, after.Due, after.Wait, after.Rate)
-	price.Asks(is, elastic && !ownWait(after.Source != "", s.Feeds))
+	price.Ask(is, elastic && !ownWait(after.Source != "", s.Feeds))
 	if late := v.claim.Overdue; late > lateBy && late > before.Wait/10 {
 		p.late = true
 	}
@@ -87,7 +87,7 @@ func asks(visited, due time.Time, wait time.Duration, rate float64) (perDay floa
 	if visited.IsZero() || due.IsZero() {
 		return 0, false
 	}
-	return evaluators.Demand(wait, rate)
+	return capacity.Demand(wait, rate)
 }
 
 // ownWait reports whether the wait of a feed or sitemap follows from what is new in it, and from no target: changes are expected
@@ -111,7 +111,7 @@ func (c *Crawler) count(now time.Time, stop <-chan struct{}) error {
 	if !c.prices.begin(now) {
 		return nil
 	}
-	found, cfg := map[uri.Host]*evaluators.Price{}, c.rooms.Config.Current()
+	found, cfg := map[uri.Host]*capacity.Budget{}, c.rooms.Config.Current()
 	for from := frontier.Cursor(""); ; {
 		next, err := c.rooms.Frontier.Survey("", from, func(w frontier.SurveyedURI) {
 			perDay, elastic := asks(w.LastVisit, w.Due, w.Wait, w.Rate)
@@ -119,13 +119,13 @@ func (c *Crawler) count(now time.Time, stop <-chan struct{}) error {
 				return
 			}
 			if found[w.Host] == nil {
-				found[w.Host] = new(evaluators.Price)
+				found[w.Host] = new(capacity.Budget)
 			}
 			if w.Source { // few are, and to resolve settings costs more than all the rest
 				about := config.About{URI: w.URI, Hops: w.Hops, ContentType: w.ContentType, Now: now}
 				elastic = elastic && !ownWait(true, cfg.For(about).Feeds)
 			}
-			found[w.Host].Asks(perDay, elastic)
+			found[w.Host].Ask(perDay, elastic)
 		})
 		if err != nil {
 			return fmt.Errorf("count what the waits of hosts ask for: %w", err)
@@ -144,7 +144,7 @@ func (c *Crawler) count(now time.Time, stop <-chan struct{}) error {
 }
 
 // counted takes in what the waits ask for.
-func (p *prices) counted(found map[uri.Host]*evaluators.Price, cfg *config.Config, now time.Time) {
+func (p *prices) counted(found map[uri.Host]*capacity.Budget, cfg *config.Config, now time.Time) {
 	keys, polites := map[uri.Host]string{}, map[string]config.Politeness{}
 	for h := range found {
 		polite := cfg.ForHost(h, now).Politeness
@@ -154,10 +154,10 @@ func (p *prices) counted(found map[uri.Host]*evaluators.Price, cfg *config.Confi
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, price := range p.of {
-		price.Forget()
+		price.Reset()
 	}
 	for h, more := range found {
-		p.price(keys[h]).Join(more)
+		p.price(keys[h]).AskAll(more)
 	}
 	for key, polite := range polites {
 		p.late = p.late || p.of[key].Stretch(polite.Valence, usualPace(polite)) > 1

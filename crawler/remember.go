@@ -10,6 +10,7 @@ import (
 	"github.com/arcrawl/arcrawl/discover"
 	"github.com/arcrawl/arcrawl/discover/feeds"
 	"github.com/arcrawl/arcrawl/evaluators"
+	"github.com/arcrawl/arcrawl/evaluators/rate"
 	"github.com/arcrawl/arcrawl/fetch"
 	"github.com/arcrawl/arcrawl/frontier"
 )
@@ -129,7 +130,7 @@ func (c *Crawler) evidence(v visit, s config.Settings, n next, f found) evaluato
 	return evaluators.Evidence{
 		At: v.capture.Started, Born: n.record.Born, Idle: f.reading.idle,
 		ChangedAt: n.timing.at, ChangedBy: n.timing.by, Silent: n.timing.silent, Moments: n.timing.moments, Changes: n.timing.changes,
-		Kind: kindOf(v), Relatives: v.relatives, Memory: evaluators.Memory(n.record.Memory),
+		Kind: kindOf(v), Relatives: v.relatives, Memory: rate.Memory(n.record.Memory),
 		Stretch: c.prices.stretch(v.uri().Host(), s.Politeness),
 	}
 }

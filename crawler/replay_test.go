@@ -17,6 +17,7 @@ import (
 	"github.com/arcrawl/arcrawl/crawler/history"
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/evaluators"
+	"github.com/arcrawl/arcrawl/evaluators/rate"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/internal/town"
 	"github.com/arcrawl/arcrawl/uri"
@@ -128,7 +129,7 @@ func TestReplayedLogTeachesTheLearnedRule(t *testing.T) {
 			}
 			for _, state := range []evaluators.State{evaluators.Unchanged, evaluators.Changed} {
 				next := func(h frontier.History) time.Duration {
-					return waits.Next(evaluators.WaitInput{State: state, Previous: h.Wait, Evidence: evaluators.Evidence{At: h.Due, Memory: evaluators.Memory(h.Memory)}}).Interval
+					return waits.Next(evaluators.WaitInput{State: state, Previous: h.Wait, Evidence: evaluators.Evidence{At: h.Due, Memory: rate.Memory(h.Memory)}}).Interval
 				}
 				if is, was := next(got[u].History), next(want.History); is < was*9/10 || is > was*11/10 {
 					t.Errorf("%s: %s at its next visit means a wait of %s, was %s before", path, state, is, was)

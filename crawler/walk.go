@@ -11,6 +11,7 @@ import (
 	"github.com/arcrawl/arcrawl/crawllog"
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/evaluators"
+	"github.com/arcrawl/arcrawl/evaluators/rate"
 	"github.com/arcrawl/arcrawl/fetch"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/scope/robots"
@@ -123,8 +124,8 @@ type visit struct {
 	block    string // what stood in for the page that was asked for, see [evaluators.Block]; empty if nothing did
 	gone     bool   // the server says that there is no such page
 
-	relatives evaluators.Relatives // what is known of URIs of its kind on the host
-	dates     evaluators.Dates     // what dates of feeds are worth on the host; nothing unless one may count
+	relatives rate.Relatives   // what is known of URIs of its kind on the host
+	dates     evaluators.Dates // what dates of feeds are worth on the host; nothing unless one may count
 }
 
 func (v visit) record() frontier.Record { return v.claim.Record }

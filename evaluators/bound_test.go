@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/evaluators"
+	"github.com/arcrawl/arcrawl/evaluators/rate"
 )
 
 // Whatever visits a URI has, in whatever order, for however long, and whatever its relatives claim: what is kept of it
@@ -28,8 +29,8 @@ func TestWhatIsLearnedOfAURINeverGrows(t *testing.T) {
 		"overdue and waits below nothing":       func(_ int, in *evaluators.WaitInput) { in.Overdue, in.Previous = math.MinInt64, math.MinInt64 },
 		"a stretch that is no number":           func(_ int, in *evaluators.WaitInput) { in.At, in.Stretch = in.At.Add(time.Hour), math.NaN() },
 		"the first visit again and again":       func(_ int, in *evaluators.WaitInput) { in.At, in.First = in.At.Add(time.Hour), true },
-		"of another kind at each visit":         func(i int, in *evaluators.WaitInput) { in.At, in.Kind = in.At.Add(time.Hour), evaluators.Kind(i) },
-		"a memory that another program wrote":   func(i int, in *evaluators.WaitInput) { in.Memory = make(evaluators.Memory, 37*i) },
+		"of another kind at each visit":         func(i int, in *evaluators.WaitInput) { in.At, in.Kind = in.At.Add(time.Hour), rate.Kind(i) },
+		"a memory that another program wrote":   func(i int, in *evaluators.WaitInput) { in.Memory = make(rate.Memory, 37*i) },
 		"a memory of which the last byte lacks": func(_ int, in *evaluators.WaitInput) { in.Memory = in.Memory[:max(0, len(in.Memory)-1)] },
 	}
 	for name, next := range rows {
@@ -39,7 +40,7 @@ func TestWhatIsLearnedOfAURINeverGrows(t *testing.T) {
 			in := evaluators.WaitInput{First: true, State: evaluators.Changed, Evidence: evaluators.Evidence{At: january, Born: january}}
 			for i := range 600 {
 				w := s.Next(in)
-				if n := len(w.Memory); n == 0 || n > evaluators.MaxMemory {
+				if n := len(w.Memory); n == 0 || n > rate.MaxMemory {
 					t.Fatalf("visit %d: a memory of %d bytes", i, n)
 				}
 				if err := w.Memory.Check(); err != nil {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/evaluators/rate"
+	"github.com/arcrawl/arcrawl/internal/human"
 )
 
 // Classic is the rule of Heritrix. It divides the interval of a URI that changed and multiplies the interval of one that
@@ -33,7 +34,7 @@ func (c Classic) Next(in WaitInput) Wait {
 	c = c.withDefaults()
 	interval, reason := c.interval(in)
 	interval = clamp(interval, c.Min, c.Max)
-	return Wait{Interval: interval, Reason: reason + spell(interval) + atBound(interval, c.Min, c.Max)}
+	return Wait{Interval: interval, Reason: reason + human.Interval(interval) + atBound(interval, c.Min, c.Max)}
 }
 
 func (c Classic) withDefaults() Classic {
@@ -57,10 +58,10 @@ func (c Classic) interval(in WaitInput) (time.Duration, string) {
 		return c.Initial, in.State.String() + ", nothing learned: initial "
 	}
 	base := float64(in.Previous.Milliseconds())
-	text := spell(in.Previous)
+	text := human.Interval(in.Previous)
 	if c.UseOverdue && in.Overdue > 0 {
 		base += float64(in.Overdue.Milliseconds())
-		text = "(" + text + " + " + spell(in.Overdue) + " overdue)"
+		text = "(" + text + " + " + human.Interval(in.Overdue) + " overdue)"
 	}
 	if in.State == Changed {
 		return milliseconds(base / c.ChangedFactor), "changed: " + text + " ÷ " + number(c.ChangedFactor) + " = "
@@ -106,9 +107,9 @@ func (f Fixed) Bounds() (shortest, longest time.Duration) {
 func (f Fixed) Next(in WaitInput) Wait {
 	every := f.withDefaults().Every
 	late := max(in.Overdue, 0) % every
-	reason := "every " + spell(every)
+	reason := "every " + human.Interval(every)
 	if late > 0 {
-		reason += ", less " + spell(late) + " overdue"
+		reason += ", less " + human.Interval(late) + " overdue"
 	}
 	return Wait{Interval: every - late, Reason: reason, Phased: true}
 }

@@ -1,6 +1,10 @@
 package evaluators
 
-import "time"
+import (
+	"time"
+
+	"github.com/arcrawl/arcrawl/internal/human"
+)
 
 // rungGap is how far the next age of a ladder must lie ahead, in proportion to the present one, for a visit to be worth it.
 const rungGap = 1.2
@@ -15,7 +19,7 @@ func FollowUp(w Wait, ladder []time.Duration, age time.Duration) Wait {
 		}
 		if left := rung - max(age, 0); left < w.Interval {
 			w.Interval = left
-			w.Reason += "; young article: again when it is " + spell(rung) + " old"
+			w.Reason += "; young article: again when it is " + human.Interval(rung) + " old"
 		}
 		return w
 	}

@@ -5,11 +5,12 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/evaluators"
+	"github.com/arcrawl/arcrawl/evaluators/rate"
 )
 
 func TestKindsTellApartWhatChangesDifferently(t *testing.T) {
 	t.Parallel()
-	seen := map[evaluators.Kind]evaluators.Traits{}
+	seen := map[rate.Kind]evaluators.Traits{}
 	for _, mime := range []string{"text/html; charset=utf-8", "application/rss+xml", "application/json", "image/png"} {
 		for depth := range 3 {
 			for bits := range 8 {
@@ -28,7 +29,7 @@ func TestKindsTellApartWhatChangesDifferently(t *testing.T) {
 }
 
 // family visits so many URIs of one kind each six hours for some days, and gives what is then known of it.
-func family(t *testing.T, uris, days int, changed bool) (k evaluators.Relatives, kind evaluators.Kind) {
+func family(t *testing.T, uris, days int, changed bool) (k rate.Relatives, kind rate.Kind) {
 	t.Helper()
 	kind = evaluators.Traits{MIME: "text/html", Depth: 1}.Kind()
 	s := evaluators.Stack{{Rule: evaluators.Learned{}}}

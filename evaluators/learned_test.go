@@ -98,16 +98,16 @@ func TestLearnedKeepsItsPromiseToItsCaller(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 5))
 	in := evaluators.WaitInput{First: true, State: evaluators.Changed, Evidence: evaluators.Evidence{At: january, Born: january}}
 	for i := range 800 {
-		before := append(evaluators.Memory(nil), in.Memory...)
+		before := append(rate.Memory(nil), in.Memory...)
 		w := evaluators.Stack{e}.Next(in)
 		again := evaluators.Stack{e}.Next(in)
 		if diff := cmp.Diff(w, again); diff != "" {
 			t.Fatalf("visit %d: the same question was answered otherwise:\n%s", i, diff)
 		}
-		if diff := cmp.Diff(before, append(evaluators.Memory(nil), in.Memory...)); diff != "" {
+		if diff := cmp.Diff(before, append(rate.Memory(nil), in.Memory...)); diff != "" {
 			t.Fatalf("visit %d: the memory that was handed in was written to", i)
 		}
-		if n := len(w.Memory); n == 0 || n > evaluators.MaxMemory || w.Memory.Check() != nil {
+		if n := len(w.Memory); n == 0 || n > rate.MaxMemory || w.Memory.Check() != nil {
 			t.Fatalf("visit %d: a memory of %d bytes, %v", i, n, w.Memory.Check())
 		}
 		if w.Interval < 5*time.Minute || w.Interval > 90*24*time.Hour || !(w.Expected >= 0) || !(w.Missed >= 0 && w.Missed < 1) || !(w.PerDay >= 0) {
@@ -141,16 +141,16 @@ func TestADamagedMemoryIsBegunAnewAndSaysSo(t *testing.T) {
 	t.Parallel()
 	s := evaluators.Stack{{Rule: evaluators.Learned{}}}
 	good := s.Next(evaluators.WaitInput{First: true, State: evaluators.Changed, Evidence: evaluators.Evidence{At: january}}).Memory
-	nan := append(evaluators.Memory(nil), good...)
+	nan := append(rate.Memory(nil), good...)
 	copy(nan[14:], []byte{0x7f, 0xc0, 0, 0})
-	for name, m := range map[string]evaluators.Memory{
-		"another version": append(evaluators.Memory{99}, good[1:]...), "cut": good[:20], "no number": nan,
+	for name, m := range map[string]rate.Memory{
+		"another version": append(rate.Memory{99}, good[1:]...), "cut": good[:20], "no number": nan,
 	} {
-		if err := m.Check(); !errors.Is(err, evaluators.ErrMemory) {
+		if err := m.Check(); !errors.Is(err, rate.ErrMemory) {
 			t.Errorf("%s: %v", name, err)
 		}
 		w := s.Next(evaluators.WaitInput{State: evaluators.Changed, Evidence: evaluators.Evidence{At: january, Memory: m}})
-		if !strings.Contains(w.Reason, "begun anew") || w.Memory.Check() != nil {
+		if !strings.Contains(w.Reason, "begun again") || w.Memory.Check() != nil {
 			t.Errorf("%s: %+v", name, w)
 		}
 	}
@@ -163,7 +163,7 @@ const version1 = "AQAAAAAAaXDb4Emu5wA/y053PZjNGUCBFjM+uxX/Qbwy/kAlFB9ClIHrQQYpHE
 	"mAAACwgAAAsIIT0etiGEHrYAAApQAAAKUCCFHgEgxR4BAAAKAAAACgAgoh4bINkeGwAACcQAAAnEJPEjNCUyI3AlcCOuJasj8igbKA0pyihGKJ" +
 	"4m3g=="
 
-func old(t *testing.T) evaluators.Memory {
+func old(t *testing.T) rate.Memory {
 	t.Helper()
 	m, err := base64.StdEncoding.DecodeString(version1)
 	if err != nil {
@@ -177,7 +177,7 @@ func TestAMemoryOfTheFirstVersionIsStillRead(t *testing.T) {
 	old := old(t)
 	s := evaluators.Stack{{Rule: evaluators.Learned{}}}
 	w := s.Next(evaluators.WaitInput{State: evaluators.Unchanged, Evidence: evaluators.Evidence{At: january.Add(400 * time.Hour), Memory: old}})
-	if strings.Contains(w.Reason, "anew") || w.PerDay < 10 || w.PerDay > 50 || w.Memory[0] == old[0] {
+	if strings.Contains(w.Reason, "begun again") || w.PerDay < 10 || w.PerDay > 50 || w.Memory[0] == old[0] {
 		t.Errorf("%s; want a change soon, as there always was after a quiet visit, remembered in the new layout", w.Reason)
 	}
 }

@@ -7,16 +7,17 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/evaluators"
+	"github.com/arcrawl/arcrawl/evaluators/rate"
 )
 
 // officeHours plays so many URIs of one kind for some weeks, in the order of time. All change twice a day at random, on working
 // days from 8 to 18 UTC if they keep office hours.
-func officeHours(uris, weeks int, kept bool) evaluators.Relatives {
+func officeHours(uris, weeks int, kept bool) rate.Relatives {
 	random := rand.New(rand.NewPCG(11, 1))
 	s := evaluators.Stack{{Rule: evaluators.Learned{}}}
 	inputs := make([]evaluators.WaitInput, uris)
 	due := make([]time.Time, uris)
-	var k evaluators.Relatives
+	var k rate.Relatives
 	changes := func(at time.Time) bool {
 		day := at.Weekday()
 		return !kept || at.Hour() >= 8 && at.Hour() < 18 && day != time.Saturday && day != time.Sunday
@@ -46,7 +47,7 @@ func officeHours(uris, weeks int, kept bool) evaluators.Relatives {
 }
 
 // firstWait is how long a new URI waits after its first visit.
-func firstWait(at time.Time, k evaluators.Relatives) evaluators.Wait {
+func firstWait(at time.Time, k rate.Relatives) evaluators.Wait {
 	s := evaluators.Stack{{Rule: evaluators.Learned{}}}
 	return s.Next(evaluators.WaitInput{First: true, State: evaluators.Changed, Evidence: evaluators.Evidence{At: at, Kind: 5, Relatives: k}})
 }
@@ -91,7 +92,7 @@ func TestRelativesWithoutHoursTeachNone(t *testing.T) {
 
 func TestOneURIAloneIsNotItsOwnRelative(t *testing.T) {
 	t.Parallel()
-	if k := officeHours(1, 3, true); k.Rhythm != (evaluators.Rhythm{}) {
+	if k := officeHours(1, 3, true); k.Rhythm != (rate.Rhythm{}) {
 		t.Errorf("of a single URI the kind knows %v", k.Rhythm)
 	}
 }
@@ -99,7 +100,7 @@ func TestOneURIAloneIsNotItsOwnRelative(t *testing.T) {
 func TestARhythmFadesWhicheverCameFirst(t *testing.T) {
 	t.Parallel()
 	day := 86400.0
-	a, b := evaluators.Rhythm{At: 100 * day}, evaluators.Rhythm{At: 140 * day}
+	a, b := rate.Rhythm{At: 100 * day}, rate.Rhythm{At: 140 * day}
 	a.Seen[3], b.Seen[3], b.Expected[4] = 10, 1, 2
 	one, other := a.Plus(b), b.Plus(a)
 	if one != other {
@@ -108,21 +109,21 @@ func TestARhythmFadesWhicheverCameFirst(t *testing.T) {
 	if one.At != b.At || one.Seen[3] < 4.6 || one.Seen[3] > 4.7 || one.Expected[4] != 2 {
 		t.Errorf("after 40 days: %v", one)
 	}
-	if nothing := a.Plus(evaluators.Rhythm{}); nothing != a {
+	if nothing := a.Plus(rate.Rhythm{}); nothing != a {
 		t.Errorf("with nothing added: %v", nothing)
 	}
 }
 
 func TestAMemoryTellsItsKind(t *testing.T) {
 	t.Parallel()
-	w := firstWait(january, evaluators.Relatives{})
+	w := firstWait(january, rate.Relatives{})
 	if got := w.Memory.Kind(); got != 5 {
 		t.Errorf("kind %d, want 5", got)
 	}
 	if got := old(t).Kind(); got != 0 {
 		t.Errorf("a memory of the first version is of kind %d, want none", got)
 	}
-	if got := evaluators.Memory(nil).Kind(); got != 0 {
+	if got := rate.Memory(nil).Kind(); got != 0 {
 		t.Errorf("no memory is of kind %d", got)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/evaluators/rate"
+	"github.com/arcrawl/arcrawl/internal/human"
 )
 
 // Rule decides how long to wait until the next visit of a URI. The rules are [Classic], [Fixed], [Target] and [Learned].
@@ -117,9 +118,9 @@ func clamp(interval, shortest, longest time.Duration) time.Duration {
 func atBound(interval, shortest, longest time.Duration) string {
 	switch interval {
 	case shortest:
-		return " (min " + spell(shortest) + ")"
+		return " (min " + human.Interval(shortest) + ")"
 	case longest:
-		return " (max " + spell(longest) + ")"
+		return " (max " + human.Interval(longest) + ")"
 	}
 	return ""
 }

@@ -3,9 +3,10 @@ package evaluators
 import (
 	"fmt"
 	"regexp"
-	"strconv"
 	"strings"
 	"time"
+
+	"github.com/arcrawl/arcrawl/evaluators/rate"
 )
 
 // WaitEvaluator is one entry of the stack: the types of content that it decides about, and by which rule.
@@ -52,11 +53,11 @@ type Evidence struct {
 	Moments []time.Time
 	Changes int
 
-	Kind      Kind      // the class of the URI; read until Memory holds one
-	Relatives Relatives // what the host's URIs of that class, or of the class in Memory, have in common
-	Memory    Memory    // what the rule returned last time; other rules return it unchanged
+	Kind      rate.Kind      // the class of the URI; read until Memory holds one
+	Relatives rate.Relatives // what the host's URIs of that class, or of the class in Memory, have in common
+	Memory    rate.Memory    // what the rule returned last time; other rules return it unchanged
 
-	// Stretch is the factor by which the waits of the host are stretched, see [Price.Stretch]. Below 1 counts as 1.
+	// Stretch is the factor by which the waits of the host are stretched, see [capacity.Budget.Stretch]. Below 1 counts as 1.
 	Stretch float64
 }
 
@@ -82,9 +83,9 @@ type Estimate struct {
 
 // Lessons holds what the rule [Learned] returns to be stored. Of other rules it holds Memory only, as it was.
 type Lessons struct {
-	Memory Memory    // to be stored with the URI
-	Kind   Kind      // the class that Lesson belongs to; zero = there is no lesson
-	Lesson Relatives // to be added to what is stored for that class of the host
+	Memory rate.Memory    // to be stored with the URI
+	Kind   rate.Kind      // the class that Lesson belongs to; zero = there is no lesson
+	Lesson rate.Relatives // to be added to what is stored for that class of the host
 }
 
 // Asked returns the wait before it was stretched: what the capture target asks for.
@@ -214,28 +215,4 @@ func (e WaitEvaluator) matches(mime string) bool {
 		re = whole
 	}
 	return re.MatchString(mime)
-}
-
-// spell writes a duration for people: "1h30m", "54h", "5d1h30m", "28d". Days are used from the fourth on.
-func spell(d time.Duration) string {
-	d = d.Round(time.Millisecond)
-	if d == 0 {
-		return "0s"
-	}
-	const day = 24 * time.Hour
-	days := ""
-	if d >= 4*day {
-		days = strconv.FormatInt(int64(d/day), 10) + "d"
-		if d %= day; d == 0 {
-			return days
-		}
-	}
-	s := d.String()
-	if strings.HasSuffix(s, "m0s") {
-		s = strings.TrimSuffix(s, "0s")
-	}
-	if strings.HasSuffix(s, "h0m") {
-		s = strings.TrimSuffix(s, "0m")
-	}
-	return days + s
 }

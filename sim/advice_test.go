@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/evaluators"
+	"github.com/arcrawl/arcrawl/evaluators/capacity"
 	"github.com/arcrawl/arcrawl/evaluators/rate"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/sim"
@@ -59,20 +60,20 @@ func TestTheAdviceIsTrue(t *testing.T) {
 	}
 	rest := 12 * time.Minute
 	before := captured(watched, all, rest)
-	var load evaluators.Load
+	var load capacity.Rates
 	for _, rate := range perDay {
 		load.Add(rate, 0)
 	}
-	terms := evaluators.Terms{Target: target, Least: sim.MinWait, Most: 90 * 24 * time.Hour, Rest: rest}
-	promise := load.Promise(terms)
+	part := capacity.Part{Rates: &load, Target: target, Min: sim.MinWait, Max: 90 * 24 * time.Hour}
+	promise := capacity.Assess([]capacity.Part{part}, capacity.Limits{Rest: rest})
 	t.Logf("%v; captured %.3f", promise, before)
-	if !promise.Bound || math.Abs(before-promise.Share) > margin {
+	if !promise.OverBudget || math.Abs(before-promise.Share) > margin {
 		t.Errorf("%v; %.3f was captured", promise, before)
 	}
 	if after := captured(p, all, promise.NeededRest); after < target-margin || after > target+margin {
 		t.Errorf("%v; with that delay %.3f is captured", promise, after)
 	}
-	if after := captured(p, all[:pages-promise.Fewer], rest); after < target-margin || after > target+2*margin {
+	if after := captured(p, all[:pages-promise.Excess], rest); after < target-margin || after > target+2*margin {
 		t.Errorf("%v; with so many fewer %.3f is captured", promise, after)
 	}
 }
@@ -117,15 +118,15 @@ func TestTheAdviceIsTrueWithTwoTargets(t *testing.T) {
 	}
 	const rest = 8 * time.Minute
 	before := captured(watched, all, rest)
-	loads := map[string]*evaluators.Load{"page": {}, "json": {}}
+	loads := map[string]*capacity.Rates{"page": {}, "json": {}}
 	for _, h := range all {
 		loads[h.Kind].Add(perDay[h.ID], 0)
 	}
-	var parts []evaluators.Part
+	var parts []capacity.Part
 	for _, kind := range []string{"json", "page"} {
-		parts = append(parts, evaluators.Part{Of: sim.MIME(kind), Load: loads[kind], Target: targets[kind], Least: sim.MinWait, Most: longest})
+		parts = append(parts, capacity.Part{Name: sim.MIME(kind), Rates: loads[kind], Target: targets[kind], Min: sim.MinWait, Max: longest})
 	}
-	promise := evaluators.Promised(parts, evaluators.Terms{Rest: rest})
+	promise := capacity.Assess(parts, capacity.Limits{Rest: rest})
 	t.Logf("%v; captured %v", promise, before)
 	near := func(what string, shares map[string]float64, want map[string]float64, above float64) {
 		for kind, share := range shares {
@@ -134,11 +135,11 @@ func TestTheAdviceIsTrueWithTwoTargets(t *testing.T) {
 			}
 		}
 	}
-	if !promise.Bound || len(promise.Each) != 2 {
+	if !promise.OverBudget || len(promise.Each) != 2 {
 		t.Fatalf("%v", promise)
 	}
 	// Of what changes several times between visits the rate is estimated too high, so that more is kept than was promised.
 	near("at present", before, map[string]float64{"page": promise.Each[0].Share, "json": promise.Each[1].Share}, 2*margin)
 	near("with that delay", captured(p, all, promise.NeededRest), targets, margin)
-	near("with so many fewer", captured(p, all[:pages-promise.Fewer], rest), targets, 2*margin)
+	near("with so many fewer", captured(p, all[:pages-promise.Excess], rest), targets, 2*margin)
 }

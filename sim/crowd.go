@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/arcrawl/arcrawl/evaluators"
+	"github.com/arcrawl/arcrawl/evaluators/capacity"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -75,7 +75,7 @@ func (c Crowding) host(crowd []*track) (err error) {
 			return err
 		}
 	}
-	var price evaluators.Price
+	var price capacity.Budget
 	for {
 		ready, ok := f.NextReady()
 		if !ok {
@@ -98,11 +98,11 @@ func (c Crowding) host(crowd []*track) (err error) {
 }
 
 // visit is what comes of a visit, as the crawler would settle it. What has ended leaves the queue and takes no place.
-func (c Crowding) visit(price *evaluators.Price, t *track, r frontier.Record, now time.Time) frontier.Settlement {
+func (c Crowding) visit(price *capacity.Budget, t *track, r frontier.Record, now time.Time) frontier.Settlement {
 	first := !t.visited
 	t.stretch = price.Stretch(1, c.Delay)
-	was, elastic := evaluators.Demand(r.Wait, r.Rate)
-	price.Asks(-was, elastic)
+	was, elastic := capacity.Demand(r.Wait, r.Rate)
+	price.Ask(-was, elastic)
 	over := now.After(t.history.Start.Add(t.history.Watched))
 	if over || !t.visit(now) {
 		r.Due = time.Time{}
@@ -119,7 +119,7 @@ func (c Crowding) visit(price *evaluators.Price, t *track, r frontier.Record, no
 		r.Wait = t.plan.Asked
 	}
 	price.Visit(c.Delay, !first)
-	price.Asks(evaluators.Demand(r.Wait, r.Rate))
+	price.Ask(capacity.Demand(r.Wait, r.Rate))
 	return frontier.Settlement{Record: r, Finished: now, Politeness: frontier.Politeness{MinDelay: c.Delay}}
 }
 

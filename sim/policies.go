@@ -80,7 +80,7 @@ func datedBy(host func(float64) func(History) Player, say func(Visit) time.Time)
 }
 
 // families is what is known of the kinds of URIs of a host.
-type families map[evaluators.Kind]evaluators.Relatives
+type families map[rate.Kind]rate.Relatives
 
 // Configured plays the stack that a configuration has for each host and media type; it has no knob.
 func Configured(name string, of func(host, mime string) evaluators.Stack) Policy {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/evaluators"
+	"github.com/arcrawl/arcrawl/evaluators/rate"
 )
 
 // Sightings are visits that a crawl made, by URI, as a log or an index tells of them. The zero value is empty.
@@ -151,7 +152,7 @@ func Replay(s evaluators.Stack, of *Sighted) []Step {
 
 // Explain plays one of the histories, visits made when its stack wants them, and gives what that made of each. The others of
 // its host are played too, and like is what is known in the end of those of its kind.
-func Explain(of func(host, mime string) evaluators.Stack, all []History, one int) (steps []Step, like evaluators.Relatives) {
+func Explain(of func(host, mime string) evaluators.Stack, all []History, one int) (steps []Step, like rate.Relatives) {
 	var host []History
 	for i, h := range all {
 		if h.Host == all[one].Host && i != one {
@@ -159,7 +160,7 @@ func Explain(of func(host, mime string) evaluators.Stack, all []History, one int
 		}
 	}
 	family := families{}
-	kind := evaluators.Kind(0)
+	kind := rate.Kind(0)
 	explained := func(v Visit, w evaluators.Wait) { steps, kind = append(steps, Step{v.At, v.State, w}), w.Kind }
 	told := []func(Visit, evaluators.Wait){explained} // the first to be played is the one
 	Play(Policy{Host: func(float64) func(History) Player {

@@ -11,7 +11,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/crawllog"
 	"github.com/arcrawl/arcrawl/digest"
-	"github.com/arcrawl/arcrawl/evaluators"
+	"github.com/arcrawl/arcrawl/evaluators/rate"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/sim"
 	"github.com/arcrawl/arcrawl/uri"
@@ -148,7 +148,7 @@ func TestPrimeTeachesWhatTheFrontierKnows(t *testing.T) {
 	}
 	defer f.Close()
 	r, ok, err := f.Get(page)
-	if err != nil || !ok || r.Rate < 2 || r.Rate > 40 || evaluators.Memory(r.Memory).Check() != nil || len(r.Memory) == 0 || r.Wait <= 0 || r.Wait > 12*time.Hour {
+	if err != nil || !ok || r.Rate < 2 || r.Rate > 40 || rate.Memory(r.Memory).Check() != nil || len(r.Memory) == 0 || r.Wait <= 0 || r.Wait > 12*time.Hour {
 		t.Errorf("a page that changes some 16 times a day: %v, %v, %+v", ok, err, r)
 	}
 }

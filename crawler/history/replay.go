@@ -9,13 +9,14 @@ import (
 	"github.com/arcrawl/arcrawl/crawllog"
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/evaluators"
+	"github.com/arcrawl/arcrawl/evaluators/rate"
 	"github.com/arcrawl/arcrawl/frontier"
 )
 
 // followedUp is part of the reason of a wait that the age of a young article decided, instead of the learned interval.
 const followedUp = "young article"
 
-// stretched is part of the reason of a wait that is longer than the learned interval, see [evaluators.Price].
+// stretched is part of the reason of a wait that is longer than the learned interval, see [capacity.Budget].
 const stretched = ", stretched × "
 
 // cutOff is the part of a time that a line may lack: it has milliseconds. Nothing may be visited early.
@@ -69,7 +70,7 @@ func Replay(e frontier.Entry, l crawllog.Entry, waits evaluators.Stack) frontier
 		decided := waits.Next(evaluators.WaitInput{
 			MIME: l.MIME, State: v.State, First: l.Schedule.Versions == 1 && v.State == evaluators.Changed,
 			Previous: before.Wait, Overdue: l.Schedule.Overdue,
-			Evidence: evaluators.Evidence{At: began, Memory: evaluators.Memory(before.Memory)},
+			Evidence: evaluators.Evidence{At: began, Memory: rate.Memory(before.Memory)},
 		})
 		e.Wait, e.Rate, e.Memory = wait.Interval, wait.PerDay, string(decided.Memory)
 		if strings.Contains(wait.Reason, followedUp) || strings.Contains(wait.Reason, stretched) {

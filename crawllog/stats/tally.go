@@ -6,6 +6,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/crawllog"
 	"github.com/arcrawl/arcrawl/evaluators"
+	"github.com/arcrawl/arcrawl/evaluators/rate"
 )
 
 // Tally sums up lines. Sizes are bytes.
@@ -88,7 +89,7 @@ func DailyCount(g *crawllog.RawEntry) evaluators.Day {
 	}
 	d := evaluators.Day{Requests: 1, Seen: 1, Versions: max(g.New, 1)}
 	if g.New == 0 && g.Scheduled && g.Visits > 1 {
-		d.Versions = evaluators.Since(g.Visits-1, g.Versions-1)
+		d.Versions = rate.VersionsFound(g.Visits-1, g.Versions-1)
 	}
 	return d
 }

@@ -83,3 +83,13 @@ func UnchangedFactor(changed, share float64) float64 {
 	}
 	return math.Pow(changed, math.Expm1(Expected(share)))
 }
+
+// VersionsFound returns how many versions probably appeared between two visits of which the later one found a change, if
+// nothing else estimates it. It goes by how many of the judged visits after the first found a change. With a share p of
+// them that is x ÷ (1 − e^−x) for x = −ln(1 − p), as if changes came at random and visits at even intervals. Half a visit
+// of each kind is added, as Cho and Garcia-Molina (2003) do.
+func VersionsFound(visits, changes int) float64 {
+	visits = max(visits, changes, 1)
+	x := -math.Log((float64(visits-max(changes, 0)) + 0.5) / (float64(visits) + 0.5))
+	return 1 / Captured(x)
+}

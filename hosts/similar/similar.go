@@ -1,7 +1,7 @@
 // Package similar remembers what the URIs of one kind on a host have in common: how often they change, how that
 // changes with age, and at which hours.
 //
-// A [Store] keeps one [evaluators.Relatives] for each host and [evaluators.Kind]. [Store.Get] returns it before the
+// A [Store] keeps one [rate.Relatives] for each host and [rate.Kind]. [Store.Get] returns it before the
 // wait interval of a URI is decided. [Store.Add] adds the difference that one visit makes, so that visits at the same
 // time do not undo each other. A host has at most 97 rows, of some 120 bytes, or 600 where two or more URIs were seen
 // to change.
@@ -21,12 +21,12 @@ import (
 
 	"github.com/dgraph-io/badger/v4"
 
-	"github.com/arcrawl/arcrawl/evaluators"
+	"github.com/arcrawl/arcrawl/evaluators/rate"
 	"github.com/arcrawl/arcrawl/hosts/rows"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// letter begins each key, and one of the formats each value. The numbers of [evaluators.Relatives] follow the format,
+// letter begins each key, and one of the formats each value. The numbers of [rate.Relatives] follow the format,
 // in the order of its fields, as big-endian floats of 64 bits. The older format is without the rhythm. It is still
 // written for rows that have none.
 const (
@@ -41,20 +41,20 @@ const maxInMemory = 4000
 // Store keeps the numbers of all kinds in an open Badger store. Its methods may be called by several goroutines at
 // once. It needs no closing except a last [Store.Flush], and must not be used after the Badger store is closed.
 type Store struct {
-	rows *rows.Store[hostKind, evaluators.Relatives]
+	rows *rows.Store[hostKind, rate.Relatives]
 }
 
 // hostKind is a kind of URIs on a host.
 type hostKind struct {
 	host uri.Host
-	kind evaluators.Kind
+	kind rate.Kind
 }
 
 func (h hostKind) String() string { return fmt.Sprintf("kind %d on %s", h.kind, h.host) }
 
 // Open returns a store of kinds in db.
 func Open(db *badger.DB) (*Store, error) {
-	s, err := rows.New(db, rows.Kind[hostKind, evaluators.Relatives]{
+	s, err := rows.New(db, rows.Kind[hostKind, rate.Relatives]{
 		Name: "summary", Prefix: string(letter), MaxInMemory: maxInMemory,
 		Key: key, ParseKey: parseKey, Encode: encode, Decode: decode,
 	})
@@ -65,16 +65,16 @@ func Open(db *badger.DB) (*Store, error) {
 }
 
 // Get returns what the URIs of a kind on a host have in common, or the zero value if nothing is known.
-func (s *Store) Get(host uri.Host, kind evaluators.Kind) (evaluators.Relatives, error) {
+func (s *Store) Get(host uri.Host, kind rate.Kind) (rate.Relatives, error) {
 	return s.rows.Get(hostKind{host, kind})
 }
 
 // Add adds the difference that one visit makes to its kind. Kind zero is ignored.
-func (s *Store) Add(host uri.Host, kind evaluators.Kind, lesson evaluators.Relatives) error {
-	if kind == 0 || lesson == (evaluators.Relatives{}) {
+func (s *Store) Add(host uri.Host, kind rate.Kind, lesson rate.Relatives) error {
+	if kind == 0 || lesson == (rate.Relatives{}) {
 		return nil
 	}
-	return s.rows.Change(hostKind{host, kind}, func(r evaluators.Relatives) (evaluators.Relatives, bool) {
+	return s.rows.Change(hostKind{host, kind}, func(r rate.Relatives) (rate.Relatives, bool) {
 		return r.Plus(lesson), true
 	})
 }
@@ -88,11 +88,11 @@ func parseKey(k []byte) (hostKind, bool) {
 	if len(k) < 3 {
 		return hostKind{}, false
 	}
-	return hostKind{uri.Host(k[2:]), evaluators.Kind(k[1])}, true
+	return hostKind{uri.Host(k[2:]), rate.Kind(k[1])}, true
 }
 
 // numbers lists the fields of r in the order in which they are stored.
-func numbers(r *evaluators.Relatives, rhythm bool) []*float64 {
+func numbers(r *rate.Relatives, rhythm bool) []*float64 {
 	all := []*float64{&r.URIs, &r.Rate[0], &r.Rate[1], &r.Ageing[0], &r.Ageing[1]}
 	for i := range r.Weight {
 		all = append(all, &r.Weight[i])
@@ -110,7 +110,7 @@ func numbers(r *evaluators.Relatives, rhythm bool) []*float64 {
 	return all
 }
 
-func encode(r evaluators.Relatives) ([]byte, error) {
+func encode(r rate.Relatives) ([]byte, error) {
 	format := byte(withoutRhythm)
 	if r.Rhythm.At > 0 {
 		format = withRhythm
@@ -123,7 +123,7 @@ func encode(r evaluators.Relatives) ([]byte, error) {
 	return b, nil
 }
 
-func decode(v []byte, r *evaluators.Relatives) error {
+func decode(v []byte, r *rate.Relatives) error {
 	if len(v) == 0 {
 		return fmt.Errorf("%w: it is empty", rows.ErrCorrupt)
 	}

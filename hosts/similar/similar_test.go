@@ -7,7 +7,7 @@ import (
 
 	"github.com/dgraph-io/badger/v4"
 
-	"github.com/arcrawl/arcrawl/evaluators"
+	"github.com/arcrawl/arcrawl/evaluators/rate"
 	"github.com/arcrawl/arcrawl/hosts/rows"
 	"github.com/arcrawl/arcrawl/hosts/similar"
 	"github.com/arcrawl/arcrawl/uri"
@@ -29,7 +29,7 @@ func TestAddCountsByHostAndKind(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	one := evaluators.Relatives{URIs: 1, Rate: [2]float64{-2, 4}, Ageing: [2]float64{0.5, 0.25}}
+	one := rate.Relatives{URIs: 1, Rate: [2]float64{-2, 4}, Ageing: [2]float64{0.5, 0.25}}
 	one.Weight[3] = -1.5
 	var all sync.WaitGroup
 	for range 20 { // at the same time; each one counts
@@ -41,7 +41,7 @@ func TestAddCountsByHostAndKind(t *testing.T) {
 	}
 	all.Wait()
 	got, err := s.Get("a.example", 5)
-	want := evaluators.Relatives{URIs: 20, Rate: [2]float64{-40, 80}, Ageing: [2]float64{10, 5}}
+	want := rate.Relatives{URIs: 20, Rate: [2]float64{-40, 80}, Ageing: [2]float64{10, 5}}
 	want.Weight[3] = -30
 	if err != nil || got != want {
 		t.Errorf("got %+v, %v; want %+v", got, err, want)
@@ -51,9 +51,9 @@ func TestAddCountsByHostAndKind(t *testing.T) {
 	}
 	for _, other := range []struct {
 		host uri.Host
-		kind evaluators.Kind
+		kind rate.Kind
 	}{{"a.example", 6}, {"b.example", 5}, {"a.example", 0}} {
-		if got, err := s.Get(other.host, other.kind); err != nil || got != (evaluators.Relatives{}) {
+		if got, err := s.Get(other.host, other.kind); err != nil || got != (rate.Relatives{}) {
 			t.Errorf("%v: %+v, %v", other, got, err)
 		}
 	}
@@ -65,11 +65,11 @@ func TestRowsWithAndWithoutRhythm(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	before := evaluators.Relatives{URIs: 3, Rate: [2]float64{1, 2}}
-	lesson := evaluators.Relatives{Rhythm: evaluators.Rhythm{At: 1e9}}
+	before := rate.Relatives{URIs: 3, Rate: [2]float64{1, 2}}
+	lesson := rate.Relatives{Rhythm: rate.Rhythm{At: 1e9}}
 	lesson.Rhythm.Seen[0], lesson.Rhythm.Expected[30] = 1.5, 0.25
 	for _, step := range []struct {
-		add, want evaluators.Relatives
+		add, want rate.Relatives
 	}{{before, before}, {lesson, before.Plus(lesson)}} {
 		if err := s.Add("a.example", 5, step.add); err != nil {
 			t.Fatal(err)
@@ -83,7 +83,7 @@ func TestRowsWithAndWithoutRhythm(t *testing.T) {
 func TestFlushedRowsSurviveTheProcess(t *testing.T) {
 	t.Parallel()
 	db := openBadger(t)
-	one := evaluators.Relatives{URIs: 1}
+	one := rate.Relatives{URIs: 1}
 	for run := 1; run <= 3; run++ {
 		s, err := similar.Open(db)
 		if err != nil {
@@ -122,7 +122,7 @@ func TestADamagedRowIsAnError(t *testing.T) {
 	if _, err := s.Get("a.example", 5); !errors.Is(err, rows.ErrCorrupt) {
 		t.Errorf("read: %v", err)
 	}
-	if err := s.Add("a.example", 5, evaluators.Relatives{URIs: 1}); !errors.Is(err, rows.ErrCorrupt) {
+	if err := s.Add("a.example", 5, rate.Relatives{URIs: 1}); !errors.Is(err, rows.ErrCorrupt) {
 		t.Errorf("added to: %v", err)
 	}
 	if _, err := similar.Open(nil); err == nil {
@@ -137,7 +137,7 @@ func TestTheStoredFormStays(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	lesson := evaluators.Relatives{URIs: 1.5}
+	lesson := rate.Relatives{URIs: 1.5}
 	if err := errors.Join(s.Add("a.example", 5, lesson), s.Flush()); err != nil {
 		t.Fatal(err)
 	}

@@ -13,7 +13,8 @@ import (
 // floors lists each room's floor. Imports only ever go down. A folder that is not listed belongs to the room above it.
 var floors = map[string]int{
 	"internal/human": 0, "internal/mediatype": 0, "internal/atomicfile": 0, "internal/textfile": 0,
-	"uri": 1, "digest": 1, "evaluators/rate": 1, "evaluators/capacity": 1,
+	"evaluators/rate": 0,
+	"uri":             1, "digest": 1, "evaluators/capacity": 1,
 	"evaluators": 2, "hosts/rows": 2, "discover/text": 2,
 	"frontier": 3, "fetch": 3, "warcout": 3, "dedup": 3, "discover": 3, "discover/feeds": 3, "discover/websub": 3,
 	"hosts/reputation": 3, "hosts/similar": 3, "hosts/daily": 3, "crawllog": 3, "scope/robots": 3, "scope/traps": 3,

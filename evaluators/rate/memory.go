@@ -1,39 +1,69 @@
-package evaluators
+package rate
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"math"
 	"sync"
 	"time"
 )
 
-// The layout is: version, misses, kind, last visit in seconds since 1970 (5 bytes), age in seconds (4), the belief that never
-// fades and the one of logarithmic age as pairs of 32-bit floats, and as 16-bit numbers the other beliefs, the weights,
-// the clock's cells and its parts of the hour. All numbers are big-endian. Version 1 had 8 bytes for the last visit, all
-// beliefs as floats, and no parts of the hour.
+// Memory holds what an [Estimator] keeps of a URI from visit to visit: at most [MaxMemory] bytes, to be stored with the
+// URI. Nil is the memory of a URI of which nothing is known. The bytes carry their version. A Memory is never changed.
+type Memory []byte
+
+// MaxMemory bounds the bytes of a [Memory].
+const MaxMemory = 256
+
+// ErrMemory says that a memory is damaged, or of a version that this program does not know.
+var ErrMemory = errors.New("memory of a URI cannot be read")
+
+// Check reports whether the memory can be read; nil can.
+func (m Memory) Check() error {
+	var r Estimator
+	return r.Open(m)
+}
+
+// Kind returns the class of the URI; zero if the memory does not know it.
+func (m Memory) Kind() Kind {
+	if len(m) != memorySize || m[0] != memoryVersion {
+		return 0
+	}
+	return Kind(m[2])
+}
+
+// The layout is:
+//
+//	version, quiet visits, kind    1 byte each
+//	last visit                     5 bytes, seconds since 1970
+//	age                            32-bit float, seconds
+//	the belief that never fades and that of the logarithmic age, pairs of 32-bit floats
+//	the other beliefs, the weights, the cells and parts of the clock, 16-bit numbers
+//
+// All numbers are big-endian. Version 1 had 8 bytes for the last visit, all beliefs as floats, and no parts of the hour.
 const (
 	memoryVersion = 2
 	memoryHead    = 1 + 1 + 1 + 5 + 4
-	fadingBeliefs = len(horizons) - 1 + len(stagings)*stages
-	memorySize    = memoryHead + 2*8 + fadingBeliefs*4 + experts*2 + clockCells*4 + hourParts*4
+	fadingBeliefs = len(horizons) - 1 + len(stageHorizons)*stages
+	memorySize    = memoryHead + 2*8 + fadingBeliefs*4 + weights*2 + clockCells*4 + hourParts*4
 
 	memoryVersion1 = 1
-	memorySize1    = 1 + 1 + 8 + 4 + (fadingBeliefs+2)*8 + experts*2 + clockCells*4
+	memorySize1    = 1 + 1 + 8 + 4 + (fadingBeliefs+2)*8 + weights*2 + clockCells*4
 )
 
-// noVisit stands for a memory without a judged visit: no visit was 17,000 years before 1970.
+// noVisit stands for a memory without a judged visit. No visit was 17,000 years before 1970.
 const noVisit = -(1 << 39)
 
-// pack writes a memory.
-func (r *remembered) pack() Memory {
+// Memory returns what has to be stored until the next visit.
+func (r *Estimator) Memory() Memory {
 	p := packer{bytes: make([]byte, 0, memorySize)}
 	last := int64(noVisit)
 	if !r.last.IsZero() {
 		last = min(max(r.last.Unix(), noVisit+1), 1<<39-1)
 	}
 	p.dice = uint64(last)
-	p.bytes = append(p.bytes, memoryVersion, byte(r.misses), byte(r.kind), byte(last>>32))
+	p.bytes = append(p.bytes, memoryVersion, byte(r.quietVisits), byte(r.kind), byte(last>>32))
 	p.bytes = binary.BigEndian.AppendUint32(p.bytes, uint32(last))
 	p.float(r.age)
 	for _, g := range r.lasting() {
@@ -45,7 +75,7 @@ func (r *remembered) pack() Memory {
 		p.number(wide(g.exposure))
 	}
 	for _, w := range r.weight {
-		p.number(-w / weightFloor * math.MaxUint16)
+		p.number(w / minWeight * math.MaxUint16)
 	}
 	if r.clockBytes != nil {
 		return append(p.bytes, r.clockBytes...)
@@ -69,27 +99,27 @@ func (p *packer) float(x float64) {
 	p.bytes = binary.BigEndian.AppendUint32(p.bytes, math.Float32bits(float32(x)))
 }
 
-// number writes a number from 0 to 65535. It is rounded up or down by chance, seeded by the time of the visit: what changes
-// by less than a step at each visit would never change if it were rounded to the nearest.
+// number writes a number from 0 to 65535. It is rounded up or down by chance, seeded by the time of the visit: a number
+// that changes by less than a step at each visit would never change if it were rounded to the nearest.
 func (p *packer) number(x float64) {
-	p.dice = p.dice*6364136223846793005 + 1442695040888963407 // Knuth's generator
+	p.dice = p.dice*6364136223846793005 + 1442695040888963407 // the generator of Knuth's MMIX
 	if x < 0 {
 		x = 0
 	} else if x > math.MaxUint16 {
 		x = math.MaxUint16
 	}
 	whole := int64(x + 0.5)
-	if math.Abs(x-float64(whole)) > 1e-6 { // else it is as it was read
+	if math.Abs(x-float64(whole)) > 1e-6 { // otherwise it is as it was read
 		whole = min(int64(x+float64(int64(p.dice>>11))/(1<<53)), math.MaxUint16)
 	}
 	p.bytes = binary.BigEndian.AppendUint16(p.bytes, uint16(whole))
 }
 
 // lasting lists the beliefs in which small changes add up for years.
-func (r *remembered) lasting() [2]*belief { return [2]*belief{&r.rates[len(horizons)-1], &r.aged} }
+func (r *Estimator) lasting() [2]*belief { return [2]*belief{&r.rates[len(horizons)-1], &r.aged} }
 
 // fading lists the others.
-func (r *remembered) fading() [fadingBeliefs]*belief {
+func (r *Estimator) fading() [fadingBeliefs]*belief {
 	var all [fadingBeliefs]*belief
 	n := 0
 	for i := range len(horizons) - 1 {
@@ -105,11 +135,11 @@ func (r *remembered) fading() [fadingBeliefs]*belief {
 	return all
 }
 
-// unpacker reads numbers. Sound is false once a belief was impossible.
+// unpacker reads numbers. It panics at the end of the bytes.
 type unpacker struct {
 	bytes  []byte
-	larges []float64 // of large
-	sound  bool
+	larges []float64 // the result of larges
+	sound  bool      // false once a belief was impossible
 }
 
 func (u *unpacker) float() float64 {
@@ -124,7 +154,7 @@ func (u *unpacker) number() float64 {
 	return x
 }
 
-// wide and small read what the functions of these names gave.
+// wide and small read the results of the functions of these names.
 func (u *unpacker) wide() float64 { return narrow(u.number()) }
 
 func (u *unpacker) small() float64 {
@@ -142,17 +172,17 @@ func (u *unpacker) belief(shape, exposure float64) belief {
 	return g
 }
 
-// open reads a memory. One that cannot be read is that of a URI of which nothing is known.
-func (r *remembered) open(m Memory) error {
-	r.forget()
+// Open reads a memory. If that fails, r is the estimator of a URI of which nothing is known.
+func (r *Estimator) Open(m Memory) error {
+	r.reset()
 	if len(m) == 0 {
 		return nil
 	}
 	old := m[0] == memoryVersion1 && len(m) == memorySize1
 	if !old && (m[0] != memoryVersion || len(m) != memorySize) || m[1] >= stages {
-		return fmt.Errorf("%w: version %d, %d bytes", ErrMemory, m[0], len(m))
+		return fmt.Errorf("%w: unknown version %d with %d bytes", ErrMemory, m[0], len(m))
 	}
-	r.misses = int(m[1])
+	r.quietVisits = int(m[1])
 	u := unpacker{bytes: m[2:], sound: true, larges: larges()}
 	if old {
 		u.version1(r)
@@ -160,14 +190,14 @@ func (r *remembered) open(m Memory) error {
 		u.version2(r)
 	}
 	if !u.sound || math.IsNaN(r.age) || math.IsInf(r.age, 0) {
-		r.forget()
-		return fmt.Errorf("%w: a number in it is impossible", ErrMemory)
+		r.reset()
+		return fmt.Errorf("%w: a number is out of range", ErrMemory)
 	}
 	return nil
 }
 
-// version2 reads what stands behind the misses.
-func (u *unpacker) version2(r *remembered) {
+// version2 reads the bytes after the quiet visits.
+func (u *unpacker) version2(r *Estimator) {
 	r.kind = Kind(u.bytes[0])
 	last := int64(int8(u.bytes[1]))<<32 | int64(binary.BigEndian.Uint32(u.bytes[2:]))
 	if last != noVisit {
@@ -187,8 +217,8 @@ func (u *unpacker) version2(r *remembered) {
 	u.cells(r.clock.parts[:])
 }
 
-// version1 is the same for the first version.
-func (u *unpacker) version1(r *remembered) {
+// version1 is version2 for the first version.
+func (u *unpacker) version1(r *Estimator) {
 	if last := int64(binary.BigEndian.Uint64(u.bytes)); last != math.MinInt64 {
 		r.last = time.Unix(last, 0).UTC()
 	}
@@ -207,9 +237,9 @@ func (u *unpacker) version1(r *remembered) {
 	u.cells(r.clock.cells[:])
 }
 
-func (u *unpacker) weights(r *remembered) {
+func (u *unpacker) weights(r *Estimator) {
 	for i := range r.weight {
-		r.weight[i] = -u.number() / math.MaxUint16 * weightFloor
+		r.weight[i] = u.number() / math.MaxUint16 * minWeight
 	}
 }
 
@@ -224,8 +254,8 @@ func small(x float64) float64 { return math.Log1p(max(x, 0)) * (2048 / math.Ln2)
 
 func large(u float64) float64 { return math.Expm1(u * (math.Ln2 / 2048)) }
 
-// larges is large of the numbers below knownLarge, which are those up to some 65,000: of a clock there are 86 to be read at each
-// visit.
+// larges returns large of the numbers below knownLarge, which are the results up to some 65,000. Each visit reads 86 of
+// them for the clock.
 var larges = sync.OnceValue(func() []float64 {
 	all := make([]float64, knownLarge)
 	for i := range all {
@@ -237,8 +267,8 @@ var larges = sync.OnceValue(func() []float64 {
 const knownLarge = 1 << 15
 
 // wide and narrow keep a number between the bounds of beliefs in 16 bits, to about 6 parts in 10,000.
-func wide(x float64) float64 { return math.Log(x/leastBelief) * (wideStep / math.Ln2) }
+func wide(x float64) float64 { return math.Log(x/minBelief) * (wideStep / math.Ln2) }
 
-func narrow(u float64) float64 { return leastBelief * math.Exp(u*(math.Ln2/wideStep)) }
+func narrow(u float64) float64 { return minBelief * math.Exp(u*(math.Ln2/wideStep)) }
 
-const wideStep = 1090 // 2^(65535/1090) is a little more than mostBelief ÷ leastBelief
+const wideStep = 1090 // 2^(65535/1090) is a little more than maxBelief ÷ minBelief

@@ -1,4 +1,4 @@
-package evaluators
+package rate
 
 import (
 	"math"
@@ -8,6 +8,8 @@ import (
 
 // Some of the rule Learned is worked out in a way that is quicker than the formula reads. Each of these must give the same
 // bits as the plain way, for what a decision is worth must not depend on how fast it was.
+
+const ninetyDays = 90 * secondsPerDay
 
 // worn is a clock that learned from visits at random.
 func worn(random *rand.Rand) (c clock) {
@@ -69,7 +71,7 @@ func TestTimeIsCountedAsIfEachHourWereLookedUp(t *testing.T) {
 
 func TestTheNextVisitIsFoundAsIfEachHourWereLookedUp(t *testing.T) {
 	t.Parallel()
-	plain := func(f forecast, wanted, most float64) (wait, expected float64) {
+	plain := func(f Forecast, wanted, most float64) (wait, expected float64) {
 		const week = hours * secondsPerHour
 		weeks := math.Floor(min(wanted*(1-1e-9)/(f.perDay*f.profile.week), most/week))
 		wait, expected = weeks*week, weeks*(f.perDay*f.profile.week)
@@ -92,8 +94,8 @@ func TestTheNextVisitIsFoundAsIfEachHourWereLookedUp(t *testing.T) {
 		c := worn(random)
 		c.profile(&w)
 		for range 10 {
-			f := forecast{from: moment(random), age: -1, perDay: math.Exp(3 * random.NormFloat64()), profile: &w}
-			wanted, most := math.Exp(random.NormFloat64()), learnedMax.Seconds()*random.ExpFloat64()
+			f := Forecast{from: moment(random), age: -1, perDay: math.Exp(3 * random.NormFloat64()), profile: &w}
+			wanted, most := math.Exp(random.NormFloat64()), ninetyDays*random.ExpFloat64()
 			wait, expected := f.until(wanted, most)
 			if w, x := plain(f, wanted, most); w != wait || x != expected {
 				t.Fatalf("from %v with %v changes a day: %v and %v, hour by hour %v and %v", f.from, f.perDay, wait, expected, w, x)
@@ -111,8 +113,8 @@ func TestTheNextVisitIsFoundInJanuary1970Too(t *testing.T) {
 	random := rand.New(rand.NewPCG(4, 4))
 	for range 1000 {
 		for _, age := range []float64{-1, 1000} {
-			f := forecast{from: 1e5 * random.Float64(), age: age, perDay: 1e-3, aged: 1e-3, profile: &w}
-			if wait, _ := f.until(10, learnedMax.Seconds()); wait != learnedMax.Seconds() {
+			f := Forecast{from: 1e5 * random.Float64(), age: age, perDay: 1e-3, aged: 1e-3, profile: &w}
+			if wait, _ := f.until(10, ninetyDays); wait != ninetyDays {
 				t.Fatalf("from %v: %v", f.from, wait)
 			}
 		}

@@ -1,0 +1,85 @@
+package capacity
+
+import (
+	"math"
+	"time"
+)
+
+// Budget compares the visits that the waits of a host ask for with those that its pace allows. Its zero value is a host
+// of which nothing is known.
+//
+// Half as many visits again are asked for as the host can make. So URIs are visited some half of their interval late,
+// there is always a choice of which one comes first, and no slot idles.
+type Budget struct {
+	elastic float64 // visits a day that follow from capture targets, before stretching
+	rigid   float64 // visits a day that follow from other rules
+	pace    float64 // seconds of a slot that a visit takes with the rest after it, as a fading mean; 0 = not known
+	other   float64 // share of the visits that no wait asked for: first visits, robots.txt, failures; a fading mean
+}
+
+const (
+	meanWeight      = 0.02 // of the last visit in the fading means
+	maxDemand       = 1.5  // of the visits that the pace allows
+	minElasticShare = 0.1  // of the pace, left to stretched waits however much the others ask for
+	minStretch      = 1.02 // a smaller factor counts as 1
+	maxStretch      = 1000
+	secondsPerDay   = 24 * 60 * 60
+)
+
+// Ask adds visits a day that the wait of a URI asks for, or removes them if perDay is negative. elastic visits follow
+// from a capture target; they count as before stretching. See [Demand].
+func (b *Budget) Ask(perDay float64, elastic bool) {
+	if elastic {
+		b.elastic = max(b.elastic+perDay, 0)
+	} else {
+		b.rigid = max(b.rigid+perDay, 0)
+	}
+}
+
+// Demand returns how many visits a day a URI with the given wait asks for. The wait counts as before stretching. The
+// demand is elastic if changes are expected of the URI: only rules that follow a capture target expect a number of them.
+func Demand(wait time.Duration, changesPerDay float64) (perDay float64, elastic bool) {
+	if wait <= 0 {
+		return 0, false
+	}
+	return 24 / wait.Hours(), changesPerDay > 0
+}
+
+// Reset removes all that was asked for, so that it can be counted again.
+func (b *Budget) Reset() { b.elastic, b.rigid = 0, 0 }
+
+// AskAll adds what the waits of other URIs ask for.
+func (b *Budget) AskAll(o *Budget) { b.elastic, b.rigid = b.elastic+o.elastic, b.rigid+o.rigid }
+
+// Visit takes in how long a visit and the rest after it took, and whether a wait had asked for it.
+func (b *Budget) Visit(took time.Duration, asked bool) {
+	other := 1.0
+	if asked {
+		other = 0
+	}
+	if b.pace == 0 {
+		b.pace = took.Seconds() // the first visit is always one that no wait asked for: it says nothing of the share
+		return
+	}
+	b.pace += meanWeight * (took.Seconds() - b.pace)
+	b.other += meanWeight * (other - b.other)
+}
+
+// Stretch returns the factor, 1 or more, by which waits that follow from a capture target are stretched on a host with a
+// number of slots. usual is how long a visit takes with the rest after it; it counts as long as there was no visit.
+func (b *Budget) Stretch(slots int, usual time.Duration) float64 {
+	pace := b.pace
+	if pace == 0 {
+		pace = usual.Seconds()
+	}
+	if !(pace > 0) {
+		return 1
+	}
+	possible := float64(max(slots, 1)) * secondsPerDay / pace
+	left := maxDemand * max(possible*(1-b.other)-b.rigid, possible*minElasticShare)
+	s := math.Min(b.elastic/left, maxStretch)
+	if !(s > minStretch) {
+		return 1
+	}
+	return s
+}

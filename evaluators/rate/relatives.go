@@ -1,0 +1,108 @@
+package rate
+
+import "math"
+
+// Kind is a class of URIs of a host that probably change alike. Zero is no class. The numbers are stored; the caller
+// gives them their meaning.
+type Kind uint8
+
+// Relatives holds what the URIs of one kind on a host have in common, as sums over the estimates of each URI. The zero
+// value is a kind without URIs. What a visit changes is a Relatives too, to be added with [Relatives.Plus], so the order
+// of visits does not matter.
+type Relatives struct {
+	URIs   float64          // number of URIs
+	Rate   [2]float64       // sum of the logarithm of the rate of change per day, and of its square
+	Ageing [2]float64       // the same for the rate per unit of logarithmic age
+	Weight [weights]float64 // sum of the logarithms of the beliefs' weights
+	Rhythm Rhythm           // the hours and days at which they change; zero for fewer than two URIs
+}
+
+// Plus returns the sum of both.
+func (k Relatives) Plus(o Relatives) Relatives {
+	k.URIs += o.URIs
+	for i := range k.Rate {
+		k.Rate[i] += o.Rate[i]
+		k.Ageing[i] += o.Ageing[i]
+	}
+	for i := range k.Weight {
+		k.Weight[i] += o.Weight[i]
+	}
+	if k.Rhythm = k.Rhythm.Plus(o.Rhythm); k.URIs == 1 { // a single URI has it in its own clock
+		k.Rhythm = Rhythm{}
+	}
+	return k
+}
+
+// share returns the share of one URI in the sums, times a sign.
+func (r *Estimator) share(sign float64) Relatives {
+	perDay, aged := math.Log(r.rates[len(horizons)-1].mean()), math.Log(r.aged.mean())
+	k := Relatives{
+		URIs: sign,
+		Rate: [2]float64{sign * perDay, sign * perDay * perDay}, Ageing: [2]float64{sign * aged, sign * aged * aged},
+	}
+	for i, w := range r.weight {
+		k.Weight[i] = sign * w
+	}
+	return k
+}
+
+// Join makes the URI one of a kind, unless its memory says already which kind it is of. The clock begins with the rhythm
+// of the relatives as long as it has learned nothing itself.
+func (r *Estimator) Join(kind Kind, k *Relatives) {
+	if r.kind == 0 {
+		r.kind = kind
+	} else {
+		r.before = r.share(-1)
+	}
+	r.clock.shared = k.hours()
+}
+
+// Lesson returns what the visit changes in the relatives of the URI, and of which kind these are. The kind is zero if the
+// URI has none.
+func (r *Estimator) Lesson() (Kind, Relatives) {
+	if r.kind == 0 {
+		return 0, Relatives{}
+	}
+	lesson := r.before.Plus(r.share(1))
+	lesson.Rhythm = r.rhythm
+	return r.kind, lesson
+}
+
+// Inherit makes the estimator of a new URI begin as its relatives are.
+func (r *Estimator) Inherit(k *Relatives) {
+	if !(k.URIs > 0) {
+		return
+	}
+	all := k.URIs + strangers
+	r.believe(inherited(k.Rate, all, ratePrior))
+	r.aged = inherited(k.Ageing, all, agePrior)
+	for i := range r.weight {
+		r.weight[i] = min(max(k.Weight[i]/all, minWeight), 0)
+	}
+}
+
+// inherited returns the Gamma distribution of a rate whose logarithm is normally distributed among the relatives. A few
+// strangers to whom the prior applies count as relatives. The mean is never above that of the prior: an unknown URI is
+// visited soon enough.
+func inherited(sums [2]float64, all float64, prior belief) belief {
+	usual := math.Log(prior.mean())
+	mean := (sums[0] + strangers*usual) / all
+	variance := (sums[1]+strangers*(usual*usual+strangeVariance))/all - mean*mean
+	if !(variance > minVariance) {
+		variance = minVariance
+	}
+	variance = min(variance, maxVariance)
+	shape := min(max(1/math.Expm1(variance), minInherited), prior.shape)
+	rate := min(math.Exp(mean+variance/2), prior.mean())
+	if !(rate > 0) {
+		return prior
+	}
+	return belief{shape, shape / rate}.bounded()
+}
+
+const (
+	strangers                = 3.0 // number of strangers that count as relatives of each kind
+	strangeVariance          = 2.0 // of the logarithm of their rates
+	minVariance, maxVariance = 0.5, 4.0
+	minInherited             = 0.2 // shape
+)

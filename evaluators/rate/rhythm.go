@@ -1,0 +1,165 @@
+package rate
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"time"
+)
+
+// Rhythm holds at which hours of the day and on which days of the week the URIs of one kind on a host change. It has the
+// changes seen, and the changes that there would have been at the mean rate of each URI. What a visit adds is a Rhythm
+// too. The zero value knows nothing. Counts fade in 40 days.
+type Rhythm struct {
+	At       float64             // seconds since 1970 up to which it counts; zero if nothing is known
+	Seen     [clockCells]float64 // changes in each of the 24 hours of UTC, then on each of the 7 days from Thursday on
+	Expected [clockCells]float64 // the same if changes came at all times alike
+}
+
+// Plus returns the sum of both rhythms, as of the later one.
+func (y Rhythm) Plus(o Rhythm) Rhythm {
+	if y.At < o.At {
+		y, o = o, y
+	}
+	if o.At == 0 {
+		return y
+	}
+	kept := math.Exp(-(y.At - o.At) / secondsPerDay / clockHorizon)
+	for i := range y.Seen {
+		y.Seen[i] += kept * o.Seen[i]
+		y.Expected[i] += kept * o.Expected[i]
+	}
+	return y
+}
+
+// add takes in what was seen and expected within an hour of the week.
+func (y *Rhythm) add(hour int, seen, expected float64) {
+	for _, cell := range [2]int{hour % hoursOfDay, hoursOfDay + hour/hoursOfDay} {
+		y.Seen[cell] += seen
+		y.Expected[cell] += expected
+	}
+}
+
+// rhythmOf returns what a visit adds to the rhythm of the relatives: how many changes were expected between two moments,
+// and how many there probably were. Changes without a known moment are spread as the profile says.
+//
+// It compares with the mean rate of the URI, not with what was believed at the time: a new URI is believed to change
+// often, so that the hours in which a crawl begins would look dead. A visit counts by the probability that nothing had
+// changed, as a change that is certain to be found says nothing of its hour.
+func (r *Estimator) rhythmOf(from, to, expected, seen float64, moments []time.Time, w *profile) (y Rhythm) {
+	whole := w.exposure(from, to)
+	if !(whole > 0) {
+		return y
+	}
+	y.At = to
+	all := r.rates[len(horizons)-1]
+	mean := max(all.shape-priorShape, 0) / all.exposure // without the changes of the prior
+	telling := math.Exp(-expected)
+	if len(moments) > 0 {
+		telling = 1
+	}
+	for _, t := range moments {
+		hour, _ := hourOf(unix(t))
+		y.add(hour, 1, 0)
+	}
+	seen = max(seen-float64(len(moments)), 0)
+	hour, end := hourOf(from)
+	for from < to {
+		stop := min(end, to)
+		y.add(hour, telling*seen*w.within(from, stop, hour, end)/whole, telling*mean*(stop-from)/secondsPerDay)
+		from = stop
+		hour, end = nextHour(hour, end)
+	}
+	return y
+}
+
+// The rhythm of the relatives counts like a number of changes in each hour and on each day, up to rhythmWeight. It counts
+// the more, the more changes and URIs it is made of. A single URI has it in its own clock already.
+const (
+	rhythmWeight = 8.0
+	rhythmHalf   = 20.0 // number of changes at which half of that weight is reached
+	rhythmPrior  = 5.0  // changes that each hour and day of the kind counts as having been predicted exactly
+)
+
+// hourWeights is what a clock begins with: the weight of each hour and day, and the number of changes that it counts as.
+type hourWeights struct {
+	cells               [clockCells]float64
+	hourPrior, dayPrior float64
+}
+
+// noSharedHours is what a clock begins with if there are no relatives.
+var noSharedHours = func() (u hourWeights) {
+	u.hourPrior, u.dayPrior = hourPrior, dayPrior
+	for i := range u.cells {
+		u.cells[i] = 1
+	}
+	return u
+}()
+
+// hours returns what the clock of a relative begins with; nil if nothing is known.
+func (k *Relatives) hours() *hourWeights {
+	total := 0.0
+	for _, x := range k.Rhythm.Seen[:hoursOfDay] {
+		total += x
+	}
+	if !(k.URIs >= 2 && total > 0) {
+		return nil
+	}
+	u := hourWeights{hourPrior: hourPrior, dayPrior: dayPrior}
+	for i := range u.cells {
+		u.cells[i] = (k.Rhythm.Seen[i] + rhythmPrior) / (k.Rhythm.Expected[i] + rhythmPrior)
+	}
+	weight := rhythmWeight * total / (total + rhythmHalf) * (1 - 1/k.URIs)
+	u.hourPrior += weight
+	u.dayPrior += weight
+	return &u
+}
+
+// SharesHours reports whether the rhythm of the relatives has at least half of the weight that it can have, so that it is
+// worth mentioning.
+func (r *Estimator) SharesHours() bool {
+	return r.clock.shared != nil && r.clock.shared.hourPrior >= hourPrior+rhythmWeight/2
+}
+
+// String returns when most and when least changes, such as "most from 07 to 10, least from 02 to 05 UTC and on Sunday".
+// It is empty if nothing is known.
+func (y Rhythm) String() string {
+	var ratio [clockCells]float64
+	total := 0.0
+	for i := range ratio {
+		ratio[i] = (y.Seen[i] + rhythmPrior) / (y.Expected[i] + rhythmPrior)
+		total += y.Seen[i]
+	}
+	if !(total > 0) {
+		return ""
+	}
+	hour := ratio[:hoursOfDay]
+	busiest, quietest := 0, 0
+	for i := range hour {
+		if around(hour, i) > around(hour, busiest) {
+			busiest = i
+		}
+		if around(hour, i) < around(hour, quietest) {
+			quietest = i
+		}
+	}
+	day := 0
+	for i, x := range ratio[hoursOfDay:] {
+		if x < ratio[hoursOfDay+day] {
+			day = i
+		}
+	}
+	days := strings.Fields("Thursday Friday Saturday Sunday Monday Tuesday Wednesday")
+	return fmt.Sprintf("most from %s, least from %s UTC and on %s", span(busiest), span(quietest), days[day])
+}
+
+// around returns the mean of an hour and the hours before and after it.
+func around(hour []float64, i int) float64 {
+	n := len(hour)
+	return (hour[(i+n-1)%n] + hour[i] + hour[(i+1)%n]) / 3
+}
+
+// span writes the three hours around one.
+func span(hour int) string {
+	return fmt.Sprintf("%02d to %02d", (hour+hoursOfDay-1)%hoursOfDay, (hour+2)%hoursOfDay)
+}
