@@ -6,13 +6,14 @@ import (
 	"strings"
 	"time"
 
+	"github.com/arcrawl/arcrawl/discover/text"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// published takes the time of publication from a meta element, by the property names of Open Graph articles and of
-// schema.org. The first one that can be read counts.
+// published notes the time of publication from a meta element, if its name is one of Open Graph or schema.org for that
+// time. The first readable one counts.
 func (p *page) published(name, content []byte) {
-	if !p.found.Published.IsZero() {
+	if !p.result.Published.IsZero() {
 		return
 	}
 	switch string(bytes.ToLower(bytes.TrimSpace(name))) {
@@ -20,17 +21,13 @@ func (p *page) published(name, content []byte) {
 	default:
 		return
 	}
-	said := string(bytes.TrimSpace(content))
-	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04Z07:00", "2006-01-02T15:04:05Z0700", "2006-01-02T15:04:05", time.DateOnly} {
-		if t, err := time.Parse(layout, said); err == nil && t.Year() > 1990 {
-			p.found.Published = t.UTC()
-			return
-		}
+	if t, _ := text.Date(string(bytes.TrimSpace(content))); t.Year() > 1990 {
+		p.result.Published = t
 	}
 }
 
-// DateIn is the day that stands in the address of a page, as /2026/11/21/ or 2026-11-21 or 20261121, as many news sites have
-// it; zero if none does.
+// DateIn returns the day in the path of a URI: /2026/11/21/, 2026-11-21 or 20261121, as many news sites write it. It is
+// zero if there is none.
 func DateIn(u uri.URI) time.Time {
 	fields := strings.FieldsFunc(u.Path(), func(r rune) bool { return r < '0' || r > '9' })
 	for i, f := range fields {
@@ -41,7 +38,7 @@ func DateIn(u uri.URI) time.Time {
 			}
 		case len(f) == 4 && i+2 < len(fields):
 			parts := f + "x" + fields[i+1] + "x" + fields[i+2]
-			if t := day(f, fields[i+1], fields[i+2]); !t.IsZero() && together(u.Path(), parts) {
+			if t := day(f, fields[i+1], fields[i+2]); !t.IsZero() && adjacent(u.Path(), parts) {
 				return t
 			}
 		}
@@ -49,8 +46,9 @@ func DateIn(u uri.URI) time.Time {
 	return time.Time{}
 }
 
-// together reports whether the three numbers stand beside each other, with one sign between them.
-func together(path, parts string) bool {
+// adjacent reports whether the three numbers of parts, written 2026x11x21, follow each other in path with one sign
+// between them.
+func adjacent(path, parts string) bool {
 	for _, sign := range []string{"/", "-", "_", "."} {
 		if strings.Contains(path, strings.ReplaceAll(parts, "x", sign)) {
 			return true
@@ -59,6 +57,7 @@ func together(path, parts string) bool {
 	return false
 }
 
+// day returns a day of the years 1990 to 2200, zero if there is no such day.
 func day(year, month, day string) time.Time {
 	y, err1 := strconv.Atoi(year)
 	m, err2 := strconv.Atoi(month)

@@ -2,25 +2,25 @@ package discover
 
 import "github.com/arcrawl/arcrawl/uri"
 
-// use is what an attribute is for.
+// use is the purpose of an attribute.
 type use int
 
 const (
-	unused   use = iota
-	link         // a reference that a reader may follow
-	embed        // a reference that a browser fetches
-	set          // an image list
-	declared     // style declarations
-	lazy         // a reference for a script to fill in, or something else altogether
-	lazySet      // an image list likewise
-	srcdoc       // a page
+	unused    use = iota
+	link          // a reference that a reader may follow
+	embed         // a reference that a browser fetches
+	imageList     // references with descriptors, see page.srcset
+	styles        // style declarations
+	lazy          // a reference that a script fills in, or something else
+	lazyList      // an image list that a script fills in, or something else
+	srcdoc        // a page
 )
 
-// uses are the attributes that count in any element.
+// uses are the purposes of attributes in any element.
 var uses = map[string]use{
 	"background":              embed,
 	"longdesc":                link,
-	"style":                   declared,
+	"style":                   styles,
 	"data-actualsrc":          lazy,
 	"data-background":         lazy,
 	"data-background-image":   lazy,
@@ -53,22 +53,22 @@ var uses = map[string]use{
 	"data-thumb":              lazy,
 	"data-thumbnail":          lazy,
 	"data-zoom-image":         lazy,
-	"data-bgset":              lazySet,
-	"data-lazy-srcset":        lazySet,
-	"data-orig-srcset":        lazySet,
-	"data-original-set":       lazySet,
-	"data-srcset":             lazySet,
+	"data-bgset":              lazyList,
+	"data-lazy-srcset":        lazyList,
+	"data-orig-srcset":        lazyList,
+	"data-original-set":       lazyList,
+	"data-srcset":             lazyList,
 }
 
 var (
 	hyperlinks = map[string]use{"href": link, "xlink:href": link}
 	graphics   = map[string]use{"href": embed, "xlink:href": embed, "src": embed}
-	media      = map[string]use{"src": embed, "srcset": set, "poster": embed}
+	media      = map[string]use{"src": embed, "srcset": imageList, "poster": embed}
 	frames     = map[string]use{"src": embed, "srcdoc": srcdoc}
 	quotations = map[string]use{"cite": link}
 )
 
-// elementUses are the attributes that count in one element only. Those with more to know about them are in element.
+// elementUses are the purposes of attributes in one element. Elements with special rules are in [page.element].
 var elementUses = map[string]map[string]use{
 	"a":          hyperlinks,
 	"amp-audio":  media,
@@ -85,8 +85,8 @@ var elementUses = map[string]map[string]use{
 	"frame":      frames,
 	"html":       {"manifest": embed},
 	"iframe":     frames,
-	"image":      graphics, // in svg; in HTML it is an old name of img
-	"img":        {"src": embed, "srcset": set, "lowsrc": embed, "dynsrc": embed},
+	"image":      graphics, // of SVG; in HTML it is an old name of img
+	"img":        {"src": embed, "srcset": imageList, "lowsrc": embed, "dynsrc": embed},
 	"ins":        quotations,
 	"q":          quotations,
 	"script":     graphics,
@@ -96,7 +96,8 @@ var elementUses = map[string]map[string]use{
 	"video":      media,
 }
 
-// metaUses are the property or name of a meta element, or the itemprop of a link element, whose value is a reference.
+// metaUses are the names of properties whose value is a reference: the property, name or itemprop of a meta element, or
+// the itemprop of a link element.
 var metaUses = map[string]uri.Hop{
 	"contenturl":                      uri.Embed,
 	"embedurl":                        uri.Embed,

@@ -2,38 +2,42 @@ package discover
 
 import (
 	"bytes"
-	"mime"
 	"strings"
 	"unicode/utf8"
 
 	"golang.org/x/net/html/charset"
 	"golang.org/x/text/encoding"
 	"golang.org/x/text/encoding/htmlindex"
+
+	"github.com/arcrawl/arcrawl/discover/text"
+	"github.com/arcrawl/arcrawl/internal/mediatype"
 )
 
-// decodeHTML gives the document in UTF-8, and the encoding it was in if that is one that queries are escaped in.
+// decodeHTML returns the document in UTF-8. It also returns the encoding that the document was in, if queries are
+// escaped in that encoding.
 //
-// A browser looks for a declaration in the first 1,024 bytes and else takes windows-1252. A page that declares nothing,
-// or declares something in a meta element, and is valid UTF-8 from beginning to end, is UTF-8 whatever it says; but
-// ISO-2022-JP is all ASCII bytes, and valid UTF-8 proves nothing against it.
+// A browser searches the first 1,024 bytes for a declaration, and assumes windows-1252 if there is none. A page
+// without a declaration, or with one in a meta element, is UTF-8 if all of it is valid UTF-8. ISO-2022-JP is the
+// exception: it consists of ASCII bytes, so that it is always valid UTF-8.
 func decodeHTML(body []byte, contentType string) ([]byte, encoding.Encoding) {
 	_, name, certain := charset.DetermineEncoding(body, contentType)
-	if !certain && name != "iso-2022-jp" && validUTF8(body) {
+	if !certain && name != "iso-2022-jp" && text.ValidUTF8(body) {
 		name = "utf-8"
 	}
 	return decode(body, name)
 }
 
-// decodeCSS gives a style sheet in UTF-8: by byte order mark, header, @charset rule, or else as it is.
+// decodeCSS returns a style sheet in UTF-8. The byte order mark decides about its encoding, else the header, else the
+// @charset rule. Without any of them it is returned unchanged.
 func decodeCSS(body []byte, contentType string) []byte {
 	const rule = `@charset "`
 	name := "utf-8"
-	if _, params, err := mime.ParseMediaType(contentType); err == nil && params["charset"] != "" {
-		name = params["charset"]
+	if declared := mediatype.Charset(contentType); declared != "" {
+		name = declared
 	} else if bytes.HasPrefix(body, []byte(rule)) {
 		declared, _, _ := bytes.Cut(body[len(rule):min(len(body), 1024)], []byte{'"'})
 		if name = strings.ToLower(string(declared)); strings.HasPrefix(name, "utf-16") {
-			name = "utf-8" // or the rule itself could not have been read
+			name = "utf-8" // otherwise the rule itself would be unreadable
 		}
 	}
 	switch {
@@ -42,12 +46,12 @@ func decodeCSS(body []byte, contentType string) []byte {
 	case bytes.HasPrefix(body, []byte("\xFF\xFE")):
 		name = "utf-16le"
 	}
-	text, _ := decode(body, name)
-	return text
+	decoded, _ := decode(body, name)
+	return decoded
 }
 
-// decode turns body into UTF-8. What it does not know, and the encodings that browsers refuse for their dangers, it
-// leaves as they are: most references are ASCII anyway.
+// decode returns body in UTF-8, and the encoding from which it was decoded, nil for Unicode encodings. If the encoding
+// is unknown, or one that browsers refuse as dangerous, it returns body unchanged: most references are ASCII anyway.
 func decode(body []byte, name string) ([]byte, encoding.Encoding) {
 	body = bytes.TrimPrefix(body, []byte("\xEF\xBB\xBF"))
 	from, err := htmlindex.Get(name)
@@ -58,32 +62,19 @@ func decode(body []byte, name string) ([]byte, encoding.Encoding) {
 	if canonical == "utf-8" {
 		return body, nil
 	}
-	text, err := from.NewDecoder().Bytes(body)
+	decoded, err := from.NewDecoder().Bytes(body)
 	if err != nil {
 		return body, nil
 	}
-	text = bytes.TrimPrefix(text, []byte("\xEF\xBB\xBF"))
+	decoded = bytes.TrimPrefix(decoded, []byte("\xEF\xBB\xBF"))
 	if canonical == "utf-16le" || canonical == "utf-16be" {
-		return text, nil
+		return decoded, nil
 	}
-	return text, from
+	return decoded, from
 }
 
-// validUTF8 forgives a last character that is cut.
-func validUTF8(b []byte) bool {
-	for i := len(b) - 1; i >= 0 && i >= len(b)-utf8.UTFMax; i-- {
-		if utf8.RuneStart(b[i]) {
-			if !utf8.FullRune(b[i:]) {
-				b = b[:i]
-			}
-			break
-		}
-	}
-	return utf8.Valid(b)
-}
-
-// escapeQuery escapes the query of a reference in the document's encoding, as forms and links of such pages are
-// (URL standard, "percent-encode after encoding").
+// escapeQuery escapes the query of a reference in the document's encoding, as browsers do (URL standard,
+// "percent-encode after encoding").
 func escapeQuery(ref []byte, to encoding.Encoding) []byte {
 	start := bytes.IndexByte(ref, '?')
 	if start < 0 {
@@ -102,7 +93,7 @@ func escapeQuery(ref []byte, to encoding.Encoding) []byte {
 	}
 	b := bytes.Clone(ref[:start])
 	for _, c := range encoded {
-		if c == '#' { // part of a character, as there is none in the query
+		if c == '#' { // part of a character: the query has no '#'
 			b = append(b, "%23"...)
 			continue
 		}

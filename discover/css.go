@@ -10,10 +10,10 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// css adds what a style sheet, or the value of a style attribute, names. All of it is embedded.
+// css adds the references of a style sheet or of a style attribute. All of them are embeds.
 func (p *page) css(text []byte) {
 	input := parse.NewInputBytes(text)
-	defer input.Restore() // the lexer writes a zero behind text, which may be another's byte
+	defer input.Restore() // the lexer overwrites the byte after text with a zero
 	lexer := css.NewLexer(input)
 	var s sheet
 	for {
@@ -27,14 +27,14 @@ func (p *page) css(text []byte) {
 	}
 }
 
-// sheet is where in a style sheet the lexer is, as far as that says whether a string or url() names a resource.
+// sheet is the position of the lexer in a style sheet. It decides whether a string or a url() is a reference.
 type sheet struct {
-	rule  string // the at-rule whose prelude this is, "import" or one whose URLs only name or match, else ""
-	depth int    // of open parentheses
-	takes int    // depth inside a function whose strings are references, zero outside
+	rule  string // the at-rule whose prelude this is; empty outside a prelude
+	depth int    // number of open parentheses
+	takes int    // depth inside a function whose strings are references; 0 outside of one
 }
 
-// next gives the reference that a token is.
+// next returns the reference in a token, if there is one.
 func (s *sheet) next(kind css.TokenType, data []byte) ([]byte, bool) {
 	switch kind {
 	case css.AtKeywordToken:
@@ -58,7 +58,7 @@ func (s *sheet) next(kind css.TokenType, data []byte) ([]byte, bool) {
 			return unquote(data), true
 		}
 	case css.URLToken:
-		if s.names() {
+		if s.isName() {
 			return nil, false
 		}
 		return unquote(urlBody(data)), true
@@ -66,11 +66,13 @@ func (s *sheet) next(kind css.TokenType, data []byte) ([]byte, bool) {
 	return nil, false
 }
 
-// names reports whether URLs here are but names: of a namespace, or of the documents that rules are for.
-func (s *sheet) names() bool {
+// isName reports whether URLs at this position are only names: of a namespace, or of the documents to which rules
+// apply.
+func (s *sheet) isName() bool {
 	return s.rule == "namespace" || s.rule == "document" || s.rule == "-moz-document"
 }
 
+// takesReferences reports whether the strings in a function are references.
 func takesReferences(function []byte) bool {
 	for _, name := range []string{"image-set(", "-webkit-image-set(", "src(", "image("} {
 		if bytes.EqualFold(function, []byte(name)) {
@@ -80,7 +82,7 @@ func takesReferences(function []byte) bool {
 	return false
 }
 
-// urlBody is what stands between the parentheses of url(); at the end of a style sheet the second may be missing.
+// urlBody returns the text between the parentheses of url(). The second may be missing at the end of a style sheet.
 func urlBody(token []byte) []byte {
 	token = token[bytes.IndexByte(token, '(')+1:]
 	if n := len(token); n > 0 && token[n-1] == ')' && !bytes.HasSuffix(token, []byte(`\)`)) {
@@ -89,11 +91,11 @@ func urlBody(token []byte) []byte {
 	return bytes.Trim(token, " \t\r\n\f")
 }
 
-// maxEscaped is the longest string, in bytes, whose escapes are undone. No longer one can come within [uri.MaxLength],
-// as an escape takes at most eight bytes for a character.
+// maxEscaped is the maximum length of a string, in bytes, whose escapes are undone. A longer one exceeds
+// [uri.MaxLength] in any case, because an escape takes at most eight bytes for a character.
 const maxEscaped = 8 * uri.MaxLength
 
-// unquote strips quotes, of which the second may be missing, and escapes.
+// unquote removes quotes, of which the second may be missing, and undoes escapes.
 func unquote(s []byte) []byte {
 	if len(s) > 0 && (s[0] == '"' || s[0] == '\'') {
 		quote := s[0]
@@ -116,8 +118,8 @@ func unquote(s []byte) []byte {
 	return out
 }
 
-// appendUnescaped appends what the escape stands for whose backslash came before s, and gives what follows it
-// (CSS Syntax, section 4.3.7). An escaped line end, which only strings may have, stands for nothing.
+// appendUnescaped appends the character of an escape, of which s begins after the backslash, and returns the text
+// after it (CSS Syntax, section 4.3.7). An escaped line end, which only strings can have, adds nothing.
 func appendUnescaped(out, s []byte) (appended, rest []byte) {
 	if len(s) == 0 {
 		return out, s
@@ -146,7 +148,7 @@ func appendUnescaped(out, s []byte) (appended, rest []byte) {
 	return append(out, s[0]), s[1:]
 }
 
-// trimOne strips one white space, as which CR LF counts.
+// trimOne removes one white space; CR LF counts as one.
 func trimOne(s []byte) []byte {
 	if rest, ok := bytes.CutPrefix(s, []byte("\r\n")); ok {
 		return rest

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/arcrawl/arcrawl/internal/mediatype"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -18,46 +19,46 @@ const DefaultMaxLinks = 5_000
 // defaultMaxBytes is a page size that no honest page reaches.
 const defaultMaxBytes = 8 << 20
 
-// sniffed is how much of a body the sniffing standard looks at.
+// sniffed is how many bytes of a body the sniffing standard examines.
 const sniffed = 512
 
 // Bounds limit what one response may cost.
 type Bounds struct {
-	MaxLinks int   // how many links are given; zero means [DefaultMaxLinks]
-	MaxBytes int64 // how much of the content is read, in bytes; zero means 8 MiB
+	MaxLinks int   // number of links; zero means [DefaultMaxLinks]
+	MaxBytes int64 // bytes of content; zero means 8 MiB
 
-	// Speculative asks for what looks like a reference in scripts, too. What is only found there is listed behind all
-	// else, as far as MaxLinks leaves room.
+	// Speculative also searches scripts for strings that look like references. These guesses are listed after all other
+	// links, as far as MaxLinks allows.
 	Speculative bool
 }
 
-// Document is the response whose links are wanted.
+// Document is a response to search for links.
 type Document struct {
-	URI    uri.URI     // what was requested; references are relative to it
-	Status int         // of the response
+	URI    uri.URI     // the requested URI; references are relative to it
+	Status int         // status of the response
 	Header http.Header // Content-Type, Location, Refresh and Link are used
 }
 
-// Link is a URI that was found and the kind of step that leads to it: [uri.Embed], [uri.Redirect], [uri.Link], or
-// [uri.Manifest] for a feed of the page, [uri.Speculative] for a guess from a script.
+// Link is a URI and the kind of step that leads to it: [uri.Embed], [uri.Redirect], [uri.Link], [uri.Manifest] for a
+// feed of the page, or [uri.Speculative] for a guess from a script.
 type Link struct {
 	URI uri.URI
 	Hop uri.Hop
 }
 
-// Result is what a response names.
+// Result holds the links of a response.
 type Result struct {
 	Published time.Time // when the page says that it was published as an article; zero if it does not
 
 	Links   []Link // each URI once, in order of appearance
-	Dropped int    // references beyond MaxLinks; they were not resolved, so one that is repeated counts each time
-	Refused int    // references that no browser could resolve, that are too long, or not http(s): mailto:, javascript:, data:
-	Cut     bool   // the content was longer than MaxBytes, and what lies beyond was not looked at
+	Dropped int    // references beyond MaxLinks; they were not resolved, so a repeated one counts each time
+	Refused int    // references that are faulty, too long, or not http(s), such as mailto:, javascript: and data:
+	Cut     bool   // the content is longer than MaxBytes, and only that much was searched
 }
 
-// Links finds what a response names. The content is the body without transfer and content encoding; it is read only if
-// it can name something, and may be nil for a response without body. One with a method Bytes is asked for that instead.
-// An error means that reading it failed; what was read until then has been searched, and the links in it are returned too.
+// Links returns the links of a response. The content is the body without transfer and content coding. It is read only
+// if it can have links, and may be nil for a response without a body. If it has a method Bytes, that is used instead
+// of reading. An error means that reading failed; the links found before the error are returned too.
 func Links(doc Document, content io.Reader, b Bounds) (Result, error) {
 	if b.MaxLinks <= 0 {
 		b.MaxLinks = DefaultMaxLinks
@@ -69,34 +70,34 @@ func Links(doc Document, content io.Reader, b Bounds) (Result, error) {
 	p.speculative = b.Speculative
 	if location := doc.Header.Get("Location"); location != "" && redirects(doc.Status) {
 		p.add(escapeHigh(location), uri.Redirect)
-		return p.found, nil
+		return p.result, nil
 	}
 	p.headers(doc.Header)
 	contentType := doc.Header.Get("Content-Type")
 	form := formOf(contentType)
-	if form == other || form == code && !b.Speculative || content == nil {
-		return p.found, nil
+	if form == formOther || form == formScript && !b.Speculative || content == nil {
+		return p.result, nil
 	}
 	body, cut, err := read(content, b.MaxBytes)
-	p.found.Cut = cut
-	if form == unnamed {
+	p.result.Cut = cut
+	if form == formUnknown {
 		form = formOf(http.DetectContentType(body[:min(len(body), sniffed)]))
 	}
 	switch form {
-	case markup, xhtml:
+	case formHTML, formXHTML:
 		text, encoding := decodeHTML(body, contentType)
-		p.legacy, p.xhtml = encoding, form == xhtml
+		p.legacy, p.xhtml = encoding, form == formXHTML
 		p.html(text)
-	case styles:
+	case formCSS:
 		p.css(decodeCSS(body, contentType))
-	case code:
+	case formScript:
 		p.guesses(body)
 	}
 	p.addGuesses()
 	if err != nil {
-		err = fmt.Errorf("read content of %s for links: %w", doc.URI, err)
+		err = fmt.Errorf("search %s for links: %w", doc.URI, err)
 	}
-	return p.found, err
+	return p.result, err
 }
 
 // redirects reports whether a browser follows the Location of a response with this status.
@@ -109,7 +110,7 @@ func redirects(status int) bool {
 	return false
 }
 
-// read takes at most limit bytes, and says whether there were more. What r has in memory is not copied.
+// read reads at most limit bytes, and reports whether there were more. Bytes that r has in memory are not copied.
 func read(r io.Reader, limit int64) (body []byte, cut bool, err error) {
 	if all, ok := r.(interface{ Bytes() []byte }); ok {
 		body = all.Bytes()
@@ -118,36 +119,37 @@ func read(r io.Reader, limit int64) (body []byte, cut bool, err error) {
 	limit = min(limit, math.MaxInt64-1)
 	body, err = io.ReadAll(io.LimitReader(r, limit+1))
 	if int64(len(body)) > limit {
-		return body[:limit], true, nil // an error past the limit is none of ours
+		return body[:limit], true, nil // an error after the limit does not matter
 	}
 	return body, false, err
 }
 
-// form is how a body is read.
+// form is a way to read a body.
 type form int
 
 const (
-	other   form = iota // not at all
-	unnamed             // there is no Content-Type
-	markup
-	xhtml // and SVG, whose elements have the same names on their own as in a page
-	styles
-	code
+	formOther   form = iota // not read
+	formUnknown             // there is no Content-Type
+	formHTML
+	formXHTML // and SVG, whose elements have the same names alone as in a page
+	formCSS
+	formScript
 )
 
+// formOf returns the form of a body with this Content-Type.
 func formOf(contentType string) form {
-	media, _, _ := strings.Cut(contentType, ";")
-	switch strings.ToLower(strings.TrimSpace(media)) {
-	case "":
-		return unnamed
-	case "text/html":
-		return markup
-	case "application/xhtml+xml", "application/vnd.wap.xhtml+xml", "image/svg+xml":
-		return xhtml
-	case "text/css":
-		return styles
-	case "text/javascript", "application/javascript", "application/x-javascript", "text/ecmascript", "application/ecmascript":
-		return code
+	if media, _, _ := strings.Cut(contentType, ";"); strings.TrimSpace(media) == "" {
+		return formUnknown
 	}
-	return other
+	switch mediatype.Of(contentType) {
+	case "text/html":
+		return formHTML
+	case "application/xhtml+xml", "application/vnd.wap.xhtml+xml", "image/svg+xml":
+		return formXHTML
+	case "text/css":
+		return formCSS
+	case "text/javascript", "application/javascript", "application/x-javascript", "text/ecmascript", "application/ecmascript":
+		return formScript
+	}
+	return formOther
 }

@@ -8,10 +8,10 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// nothing is the hop to what is not to be crawled.
-const nothing uri.Hop = 0
+// noHop means that the target is not to be crawled.
+const noHop uri.Hop = 0
 
-// relations says what the rel of a link element or Link header makes of its target.
+// relations are the hops of the words in the rel of a link element or Link header.
 var relations = map[string]uri.Hop{
 	"stylesheet":                   uri.Embed,
 	"icon":                         uri.Embed,
@@ -51,24 +51,24 @@ var relations = map[string]uri.Hop{
 	"start":          uri.Link,
 	"up":             uri.Link,
 
-	"dns-prefetch": nothing,
-	"preconnect":   nothing,
-	"edituri":      nothing, // this and the rest await requests from programs
-	"hub":          nothing,
-	"micropub":     nothing,
-	"microsub":     nothing,
-	"pingback":     nothing,
-	"webmention":   nothing,
+	"dns-prefetch": noHop,
+	"preconnect":   noHop,
+	"edituri":      noHop, // this and the following are for requests of programs
+	"hub":          noHop,
+	"micropub":     noHop,
+	"microsub":     noHop,
+	"pingback":     noHop,
+	"webmention":   noHop,
 }
 
-// relation is what the words of a rel say: embed if any does, else link if any does. Without any known word it is what
-// the caller makes of the unknown.
+// relation returns the hop of a rel: embed if any of its words is one, else link if any is one. If no word is known it
+// returns unknown.
 func relation(rel string, unknown uri.Hop) uri.Hop {
-	hop, known := nothing, false
+	hop, known := noHop, false
 	for word := range strings.FieldsSeq(strings.ToLower(rel)) {
 		h, ok := relations[word]
 		known = known || ok
-		if h == uri.Embed || h == uri.Link && hop == nothing {
+		if h == uri.Embed || h == uri.Link && hop == noHop {
 			hop = h
 		}
 	}
@@ -78,7 +78,7 @@ func relation(rel string, unknown uri.Hop) uri.Hop {
 	return hop
 }
 
-// headers adds what Refresh and Link name.
+// headers adds the targets of the header fields Refresh and Link.
 func (p *page) headers(h http.Header) {
 	if target, ok := refreshTarget([]byte(h.Get("Refresh"))); ok {
 		p.add(escapeHigh(string(target)), uri.Redirect)
@@ -88,7 +88,7 @@ func (p *page) headers(h http.Header) {
 	}
 }
 
-// linkHeader reads one Link header (RFC 8288, section 3). It stops at the first thing that is no link-value.
+// linkHeader adds the targets of one Link header (RFC 8288, section 3). It stops at the first faulty link-value.
 func (p *page) linkHeader(s string) {
 	for {
 		rest, ok := strings.CutPrefix(strings.TrimLeft(s, " \t,"), "<")
@@ -101,11 +101,11 @@ func (p *page) linkHeader(s string) {
 		}
 		var params linkParams
 		params, s = readLinkParams(rest)
-		hop := relation(params.rel, nothing)
+		hop := relation(params.rel, noHop)
 		if hop == uri.Link && isFeed([]byte(params.rel), []byte(params.kind)) {
 			hop = uri.Manifest
 		}
-		if hop == nothing {
+		if hop == noHop {
 			continue
 		}
 		p.add(escapeHigh(target), hop)
@@ -118,7 +118,7 @@ func (p *page) linkHeader(s string) {
 // linkParams are the first rel, type and imagesrcset of a link-value.
 type linkParams struct{ rel, kind, images string }
 
-// readLinkParams reads the parameters of a link-value and gives what follows the value.
+// readLinkParams returns the parameters of a link-value, and the text after the value.
 func readLinkParams(s string) (params linkParams, rest string) {
 	for {
 		s = strings.TrimLeft(s, " \t;")
@@ -147,7 +147,7 @@ func readLinkParams(s string) (params linkParams, rest string) {
 	}
 }
 
-// linkValue reads the value of a parameter, quoted or not.
+// linkValue returns the value of a parameter, quoted or not, and the text after it.
 func linkValue(s string) (value, rest string) {
 	if quoted, ok := strings.CutPrefix(s, `"`); ok {
 		value, rest, _ = strings.Cut(quoted, `"`)
@@ -160,8 +160,8 @@ func linkValue(s string) (value, rest string) {
 	return strings.TrimSpace(s[:end]), s[end:]
 }
 
-// escapeHigh escapes the bytes over 0x7F as they are. Servers write Latin-1 as well as UTF-8 into headers, and both want
-// back the bytes that they wrote.
+// escapeHigh percent-encodes the bytes over 0x7F without decoding them. Servers write both Latin-1 and UTF-8 into
+// headers, and expect the bytes back that they wrote.
 func escapeHigh(s string) []byte {
 	b := make([]byte, 0, len(s))
 	for i := range len(s) {
@@ -170,7 +170,7 @@ func escapeHigh(s string) []byte {
 	return b
 }
 
-// appendEscaped appends an ASCII byte as it is and any other as an escape.
+// appendEscaped appends an ASCII byte unchanged, and any other byte percent-encoded.
 func appendEscaped(b []byte, c byte) []byte {
 	const digits = "0123456789ABCDEF"
 	if c < 0x80 {

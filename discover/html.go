@@ -8,38 +8,39 @@ import (
 
 	"golang.org/x/net/html"
 
+	"github.com/arcrawl/arcrawl/internal/mediatype"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// maxToken is the longest tag, comment or stretch of text, in bytes, that the tokenizer gathers as one. The links of a
-// longer tag are lost; the rest of the page is not.
+// maxToken is the maximum length of a tag, a comment or a text, in bytes, that the tokenizer reads as one token. The
+// links of a longer tag are lost; the rest of the page is not.
 const maxToken = 1 << 20
 
-// maxAttributes is how many attributes a tag may have before the tokenizer is thrown away for a new one: it keeps a
-// table of names that grows with the largest tag, and going over it costs every later tag.
+// maxAttributes is the number of attributes of a tag after which the tokenizer is replaced. Its table of names grows
+// with the largest tag, and slows down every later tag.
 const maxAttributes = 1_000
 
 type attribute struct{ key, val []byte }
 
-// html adds what a page names. Where the tokenizer cannot go on, a new one takes the rest.
+// html adds the links of a page. Where the tokenizer cannot continue, a new one reads the rest.
 func (p *page) html(text []byte) {
 	within := ""
 	for len(text) > 0 {
-		if within == "" && !p.thorough {
+		if within == "" && !p.noSkim {
 			text = text[p.skim(text):]
 		}
 		var n int
-		n, within = p.stretch(text, within)
+		n, within = p.tokenize(text, within)
 		text = text[n:]
 	}
 }
 
-// stretch reads text, which stands inside the raw text of the element within if that is not empty, as far as the tokenizer
-// is needed. It gives how far it came, and what the element of raw text is there.
-func (p *page) stretch(text []byte, within string) (int, string) {
+// tokenize reads text with the tokenizer, as far as the tokenizer is needed. within is the raw-text element in which
+// text begins, or empty. It returns how far it read, and the raw-text element there.
+func (p *page) tokenize(text []byte, within string) (int, string) {
 	z := html.NewTokenizer(bytes.NewReader(text))
 	if within != "" {
-		// The tokenizer's own way to begin inside an element does not end where a script or style ends.
+		// The tokenizer can begin inside an element, but would not notice the end of a script or style.
 		z = html.NewTokenizer(io.MultiReader(strings.NewReader("<"+within+">"), bytes.NewReader(text)))
 		z.Next()
 	}
@@ -52,19 +53,19 @@ func (p *page) stretch(text []byte, within string) (int, string) {
 		switch kind {
 		case html.ErrorToken:
 			if read > 0 && errors.Is(z.Err(), html.ErrBufferExceeded) {
-				p.overlong(within, z.Raw())
+				p.longText(within, z.Raw())
 				return read, within
 			}
 			return len(text), ""
 		case html.TextToken:
-			// What ends a raw text is another token, or the tokenizer's limit: then within still holds.
+			// Raw text ends with the next token. At the tokenizer's limit the text continues, and within with it.
 			switch {
-			case within == "style", p.styled:
+			case within == "style", p.prefixedStyle:
 				p.css(z.Text())
 			case within == "script":
 				p.script(z.Text)
 			}
-			p.styled = false
+			p.prefixedStyle = false
 			continue
 		case html.StartTagToken, html.SelfClosingTagToken:
 			name, more := z.TagName()
@@ -77,31 +78,32 @@ func (p *page) stretch(text []byte, within string) (int, string) {
 			}
 			p.element(name, attrs)
 			if within == "script" {
-				p.writes = scriptOf(attrs)
+				p.scriptKind = kindOfScript(attrs)
 			}
 			if len(attrs) > maxAttributes {
 				return read, within
 			}
 		case html.EndTagToken:
-			within, p.styled = "", false
+			within, p.prefixedStyle = "", false
 			if name, _ := z.TagName(); string(name) == "svg" {
 				p.svg = false
 			}
 		default:
-			within, p.styled = "", false
+			within, p.prefixedStyle = "", false
 			p.instruction(z.Raw())
 		}
-		if !p.thorough && !p.styled && done(read, kind, within) {
+		if !p.noSkim && !p.prefixedStyle && canSkim(read, kind, within) {
 			return read, ""
 		}
 	}
 }
 
-// rawText tells the tokenizer where it takes for raw text what is none, and gives the name of the element without its prefix,
-// and once more if its content is raw text to us too. To the tokenizer an element whose name has a prefix has none.
+// rawText corrects the tokenizer where the content of an element is not raw text to us. It returns the name of the
+// element without its prefix, and the same name as within if the content is raw text. To the tokenizer, an element
+// with a prefix never has raw text.
 func (p *page) rawText(z *html.Tokenizer, name []byte, closed bool) (local []byte, within string) {
 	local = p.localName(name)
-	p.styled = len(local) < len(name) && !closed && string(local) == "style"
+	p.prefixedStyle = len(local) < len(name) && !closed && string(local) == "style"
 	if len(local) < len(name) {
 		return local, ""
 	}
@@ -109,7 +111,7 @@ func (p *page) rawText(z *html.Tokenizer, name []byte, closed bool) (local []byt
 	case "svg":
 		p.svg = !closed
 	case "noscript", "noframes", "noembed":
-		z.NextIsNotRawText() // we run no scripts, and lazy images have their true address there
+		z.NextIsNotRawText() // we run no scripts, and lazy images have their real address there
 	case "script", "style", "title", "textarea", "iframe", "xmp":
 		if closed && (p.xhtml || p.svg) {
 			z.NextIsNotRawText()
@@ -122,7 +124,7 @@ func (p *page) rawText(z *html.Tokenizer, name []byte, closed bool) (local []byt
 	return name, ""
 }
 
-// element adds what one tag names.
+// element adds the links of one start tag.
 func (p *page) element(name []byte, attrs []attribute) {
 	switch string(name) {
 	case "base":
@@ -135,17 +137,17 @@ func (p *page) element(name []byte, attrs []attribute) {
 		p.meta(attrs)
 	case "form":
 		if method, _ := value(attrs, "method"); len(method) == 0 || bytes.EqualFold(method, []byte("get")) {
-			p.named(attrs, "action", uri.Link)
+			p.attributeReference(attrs, "action", uri.Link)
 		}
 	case "input":
 		if kind, _ := value(attrs, "type"); bytes.EqualFold(kind, []byte("image")) {
-			p.named(attrs, "src", uri.Embed)
+			p.attributeReference(attrs, "src", uri.Embed)
 		}
 	case "object", "applet":
 		p.object(attrs)
 	case "param":
 		if name, _ := value(attrs, "name"); bytes.EqualFold(name, []byte("movie")) {
-			p.named(attrs, "value", uri.Embed)
+			p.attributeReference(attrs, "value", uri.Embed)
 		}
 	}
 	own := elementUses[string(name)]
@@ -162,13 +164,13 @@ func (p *page) element(name []byte, attrs []attribute) {
 	}
 }
 
-// runs reports whether an attribute is a script: a handler of events, or an address that is one.
+// runs reports whether an attribute is a script: an event handler or a javascript: address.
 func runs(a attribute) bool {
 	const scheme = "javascript:"
 	return bytes.HasPrefix(a.key, []byte("on")) || len(a.val) > len(scheme) && bytes.EqualFold(a.val[:len(scheme)], []byte(scheme))
 }
 
-// object adds what an object or applet element is made of, which is relative to its codebase.
+// object adds the parts of an object or applet element. They are relative to its codebase.
 func (p *page) object(attrs []attribute) {
 	from := p.base
 	if codebase, ok := value(attrs, "codebase"); ok && len(codebase) <= uri.MaxLength && p.resolved < resolutions*p.maxLinks {
@@ -180,20 +182,20 @@ func (p *page) object(attrs []attribute) {
 	for _, a := range attrs {
 		switch string(a.key) {
 		case "data":
-			p.relative(from, a.val)
+			p.embedRelativeTo(from, a.val)
 		case "code":
 			if bytes.HasSuffix(a.val, []byte(".class")) {
-				p.relative(from, a.val)
+				p.embedRelativeTo(from, a.val)
 			}
 		case "archive":
 			for one := range bytes.FieldsFuncSeq(a.val, func(r rune) bool { return r == ',' || strings.ContainsRune(whitespace, r) }) {
-				p.relative(from, one)
+				p.embedRelativeTo(from, one)
 			}
 		}
 	}
 }
 
-// value is the value of an attribute.
+// value returns the value of an attribute.
 func value(attrs []attribute, key string) ([]byte, bool) {
 	for _, a := range attrs {
 		if string(a.key) == key {
@@ -203,30 +205,31 @@ func value(attrs []attribute, key string) ([]byte, bool) {
 	return nil, false
 }
 
-// named adds the reference in an attribute that may be absent.
-func (p *page) named(attrs []attribute, key string, hop uri.Hop) {
+// attributeReference adds the reference in an attribute, if the element has that attribute.
+func (p *page) attributeReference(attrs []attribute, key string, hop uri.Hop) {
 	if ref, ok := value(attrs, key); ok {
 		p.reference(ref, hop)
 	}
 }
 
+// linkElement adds the links of a link element.
 func (p *page) linkElement(attrs []attribute) {
 	rel, _ := value(attrs, "rel")
-	hop := relation(string(rel), unrelated(attrs))
-	if hop == nothing {
+	hop := relation(string(rel), hopWithoutRel(attrs))
+	if hop == noHop {
 		return
 	}
 	if kind, _ := value(attrs, "type"); hop == uri.Link && isFeed(rel, kind) {
 		hop = uri.Manifest
 	}
-	p.named(attrs, "href", hop)
+	p.attributeReference(attrs, "href", hop)
 	if list, ok := value(attrs, "imagesrcset"); ok {
 		p.srcset(list)
 	}
 }
 
-// unrelated is the hop of a link element whose rel says nothing: one may be a property of the page instead (microdata).
-func unrelated(attrs []attribute) uri.Hop {
+// hopWithoutRel returns the hop of a link element without a known rel. It may be a property of the page (microdata).
+func hopWithoutRel(attrs []attribute) uri.Hop {
 	property, _ := value(attrs, "itemprop")
 	if hop, ok := metaUses[string(bytes.ToLower(bytes.TrimSpace(property)))]; ok {
 		return hop
@@ -234,10 +237,9 @@ func unrelated(attrs []attribute) uri.Hop {
 	return uri.Link
 }
 
-// isFeed reports whether a link element names a feed of its page, as feed readers find them.
+// isFeed reports whether a link with this rel and type is a feed of its page, by the rules of feed readers.
 func isFeed(rel, kind []byte) bool {
-	media, _, _ := strings.Cut(strings.ToLower(string(kind)), ";")
-	switch strings.TrimSpace(media) {
+	switch mediatype.Of(string(kind)) {
 	case "application/rss+xml", "application/atom+xml", "application/feed+json", "application/rdf+xml":
 	default:
 		return false
@@ -249,6 +251,7 @@ func isFeed(rel, kind []byte) bool {
 	return alternate
 }
 
+// meta adds the links of a meta element.
 func (p *page) meta(attrs []attribute) {
 	content, ok := value(attrs, "content")
 	if !ok {
@@ -268,15 +271,16 @@ func (p *page) meta(attrs []attribute) {
 	}
 }
 
+// attribute adds the links in an attribute.
 func (p *page) attribute(u use, val []byte) {
 	switch u {
 	case link:
 		p.reference(val, uri.Link)
 	case embed:
 		p.reference(val, uri.Embed)
-	case set:
+	case imageList:
 		p.srcset(val)
-	case declared:
+	case styles:
 		if bytes.IndexByte(val, '(') >= 0 {
 			p.css(val)
 		}
@@ -286,7 +290,7 @@ func (p *page) attribute(u use, val []byte) {
 		} else if plausible(val) {
 			p.reference(val, uri.Embed)
 		}
-	case lazySet:
+	case lazyList:
 		if bytes.IndexByte(val, '{') < 0 {
 			p.srcset(val)
 		}
@@ -295,8 +299,8 @@ func (p *page) attribute(u use, val []byte) {
 	}
 }
 
-// frame reads a page inside an attribute. What its base element says is only for itself, and a page inside the page
-// inside is not read.
+// frame reads a page inside an attribute. Its base element applies to itself alone. A page inside that page is not
+// read.
 func (p *page) frame(text []byte) {
 	if p.nested {
 		return
@@ -307,8 +311,8 @@ func (p *page) frame(text []byte) {
 	p.nested, p.based, p.svg = false, based, svg
 }
 
-// plausible reports whether the value of an attribute that scripts made up may be a reference: not "true", not "3", not
-// a template and not a piece of JSON.
+// plausible reports whether the value of an attribute that belongs to a script may be a reference. "true", "3",
+// templates and pieces of JSON are not.
 func plausible(val []byte) bool {
 	val = bytes.TrimSpace(val)
 	return bytes.ContainsAny(val, "/.") && !bytes.ContainsAny(val, "{}<>\"\t\r\n ")

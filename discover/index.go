@@ -2,23 +2,23 @@ package discover
 
 import "hash/maphash"
 
-// index finds the place of a link by the text of its URI. It holds no text, only where to look: a page may have thousands of
-// links, and a map of their texts takes longer to fill than to read the page.
+// index finds the place of a link by the text of its URI. It is a hash table of places without texts: a page may have
+// thousands of links, and filling a map of their texts takes longer than reading the page.
 type index struct {
 	seed  maphash.Seed
-	slots []indexed // a power of two of them, of which half are free
+	slots []slot // their number is a power of two, and at least half are free
 	n     int
 }
 
-// indexed is a slot: some bits of the sum of a text, and 1 more than the place of the link; 0 is a free slot.
-type indexed struct{ sum, after uint32 }
+// slot holds some bits of the hash of a text, and the place of the link plus 1. The zero slot is free.
+type slot struct{ sum, after uint32 }
 
-// firstSlots is how many slots there are for the first links.
+// firstSlots is the initial number of slots.
 const firstSlots = 64
 
-func newIndex() index { return index{seed: maphash.MakeSeed(), slots: make([]indexed, firstSlots)} }
+func newIndex() index { return index{seed: maphash.MakeSeed(), slots: make([]slot, firstSlots)} }
 
-// find gives the place of the link whose URI has this text, and what put takes to add it if there is none.
+// find returns the place of the link whose URI has this text. If there is none, put takes sum to add it.
 func (x *index) find(text []byte, links []Link) (place int, sum uint32, ok bool) {
 	sum = uint32(maphash.Bytes(x.seed, text))
 	for at := x.first(sum); ; at = x.next(at) {
@@ -31,21 +31,21 @@ func (x *index) find(text []byte, links []Link) (place int, sum uint32, ok bool)
 	}
 }
 
-// put notes the place of a link that was not found.
+// put stores the place of a link that find did not find.
 func (x *index) put(sum uint32, place int) {
 	if x.n++; 2*x.n > len(x.slots) {
 		old := x.slots
-		x.slots = make([]indexed, 2*len(old))
+		x.slots = make([]slot, 2*len(old))
 		for _, s := range old {
 			if s.after != 0 {
 				x.fill(s)
 			}
 		}
 	}
-	x.fill(indexed{sum, uint32(place + 1)})
+	x.fill(slot{sum, uint32(place + 1)})
 }
 
-func (x *index) fill(s indexed) {
+func (x *index) fill(s slot) {
 	at := x.first(s.sum)
 	for x.slots[at].after != 0 {
 		at = x.next(at)

@@ -10,33 +10,34 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// maxNesting is how deep the objects and lists of a JSON-LD block may stand in each other; one that goes deeper is read
-// no further. Honest ones go to ten or so.
+// maxNesting is how deep the objects and lists of a JSON-LD block may be nested. Reading stops where a block is deeper.
+// Honest blocks have about ten levels.
 const maxNesting = 64
 
-// maxDated is how deep an object may stand whose date of publication is that of the page: deeper are comments and lists of
-// others. The things of a block's graph stand as deep as those of a block that is a list. A list in a list is no deeper than that.
+// maxDated is the maximum depth of an object whose date of publication is the date of the page. Deeper objects are
+// comments and lists of other pages. An object in the block's graph is as deep as an object of a block that is a list.
+// A list in a list is as deep as the outer list.
 const maxDated = 3
 
-// maxProperty is the longest name of a property, in bytes, that is looked up.
+// maxProperty is the maximum length of the name of a property, in bytes.
 const maxProperty = 64
 
-// role is what the value of a JSON-LD property says.
+// role is the meaning of a JSON-LD property.
 type role int
 
 const (
 	roleless   role = iota
-	address         // where the thing is at that the object describes
-	identity        // its name, which may be an address
+	address         // the address of the thing that the object describes
+	identity        // the name of the thing, which may be an address
 	ofPage          // a page: its address, or an object that describes it
-	ofMedia         // something that is shown: likewise
-	vocabulary      // the terms of the block itself, nothing in it is a reference
+	ofMedia         // an image, film or sound: its address, or an object that describes it
+	vocabulary      // the terms of the block itself, without references
 	firstDate       // when the thing was published
-	graph           // the things that the block describes, beside each other
-	literal         // the text of a value that says its type too
+	graph           // the things that the block describes, in a list
+	literal         // the text of a value that has a type
 )
 
-// properties are those of schema.org that lead somewhere, in lower case.
+// properties are the properties of schema.org with a role, in lower case.
 var properties = map[string]role{
 	"@context":           vocabulary,
 	"@graph":             graph,
@@ -67,20 +68,20 @@ var properties = map[string]role{
 
 // level is an object or list that the reader is in.
 type level struct {
-	within role // of the property that the innermost object is the value of
-	next   role // of the value that comes next
-	depth  int  // how deep it stands
+	within role // role of the property whose value the innermost object is
+	next   role // role of the next value
+	depth  int
 	list   bool
 }
 
-// dates reports whether the string that comes next is when the page was published.
+// dates reports whether the next string is the date of publication of the page.
 func (l level) dates() bool {
 	return l.depth <= maxDated && (l.next == firstDate || l.next == literal && l.within == firstDate)
 }
 
-// data adds what a JSON-LD block names. It reads as far as the block is JSON; trailing commas and line ends in strings
-// are forgiven.
-func (p *page) data(text []byte) {
+// jsonLD adds the references of a JSON-LD block. It reads as far as the block is valid JSON, except that trailing
+// commas and line ends in strings are allowed.
+func (p *page) jsonLD(text []byte) {
 	input := parse.NewInputBytes(unwrap(text))
 	defer input.Restore() // as in css
 	parser := parsejson.NewParser(input)
@@ -100,7 +101,7 @@ func (p *page) data(text []byte) {
 			case here.dates():
 				p.published([]byte("datepublished"), bytes.Trim(token, `"`))
 			default:
-				p.datum(*here, token)
+				p.jsonLDValue(*here, token)
 			}
 		case parsejson.StartObjectGrammar, parsejson.StartArrayGrammar:
 			if here.next == vocabulary && skipValue(parser) {
@@ -116,7 +117,7 @@ func (p *page) data(text []byte) {
 	}
 }
 
-// inner is the object or list that begins at a level.
+// inner returns the level of an object or list that begins at l.
 func (l level) inner(object bool) level {
 	depth := l.depth + 1
 	switch inGraph := l.next == graph && l.depth <= maxDated; {
@@ -133,7 +134,7 @@ func (l level) inner(object bool) level {
 	return level{within: l.within, next: l.next, depth: depth, list: true}
 }
 
-// skipValue reads to the end of the object or list that has just begun; false if there is none.
+// skipValue reads to the end of the object or list that has just begun. It returns false if there is no end.
 func skipValue(parser *parsejson.Parser) bool {
 	for depth := 1; depth > 0; {
 		switch kind, _ := parser.Next(); kind {
@@ -150,7 +151,7 @@ func skipValue(parser *parsejson.Parser) bool {
 	return true
 }
 
-// unwrap strips the comment or CDATA section in which some pages hide their scripts from old readers.
+// unwrap removes the comment or CDATA section in which some pages hide their scripts from old browsers.
 func unwrap(text []byte) []byte {
 	text = bytes.TrimSpace(text)
 	if len(text) == 0 || text[0] == '{' || text[0] == '[' {
@@ -167,7 +168,7 @@ func unwrap(text []byte) []byte {
 	return text
 }
 
-// roleOf is the role of a property, which may have the name of its vocabulary in front.
+// roleOf returns the role of a property. The property may have a prefix that names its vocabulary.
 func roleOf(key []byte) role {
 	if len(key) > maxProperty {
 		return roleless
@@ -179,8 +180,8 @@ func roleOf(key []byte) role {
 	return properties[string(bytes.ToLower(key))]
 }
 
-// datum adds a string that stands at a place of a JSON-LD block.
-func (p *page) datum(at level, token []byte) {
+// jsonLDValue adds a string of a JSON-LD block, if it is a reference at its level.
+func (p *page) jsonLDValue(at level, token []byte) {
 	hop := uri.Link
 	switch at.next {
 	case address:
@@ -190,7 +191,7 @@ func (p *page) datum(at level, token []byte) {
 	case ofMedia:
 		hop = uri.Embed
 	case identity:
-		// A name with a fragment is that of a thing in a page, "/article#author", and leads nowhere else.
+		// A name with a fragment is the name of a thing in a page, such as "/article#author", and not a reference.
 		if at.within != ofPage && at.within != ofMedia || !bytes.HasPrefix(token, []byte(`"http`)) || bytes.IndexByte(token, '#') >= 0 {
 			return
 		}
@@ -206,10 +207,10 @@ func (p *page) datum(at level, token []byte) {
 	}
 }
 
-// unescapeJSON gives what a JSON string says, if that can be a reference.
+// unescapeJSON returns the text of a JSON string. It returns false if the text cannot be a reference.
 func unescapeJSON(token []byte) ([]byte, bool) {
-	const longestEscape = 6
-	if len(token) < 2 || len(token) > longestEscape*uri.MaxLength {
+	const maxEscape = 6 // bytes of one escape
+	if len(token) < 2 || len(token) > maxEscape*uri.MaxLength {
 		return nil, false
 	}
 	if bytes.IndexByte(token, '\\') < 0 {

@@ -10,8 +10,8 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// resolutions is how many references are resolved for each link that may be given. Resolving is what costs time, and a
-// page of unparsable references would otherwise cost without end.
+// resolutions is how many references are resolved for each link that Bounds allows. Resolving is what takes time, and a
+// page of faulty references would otherwise have no bound.
 const resolutions = 4
 
 // page gathers the links of one document.
@@ -21,52 +21,54 @@ type page struct {
 	origin   string            // of base, without a slash at the end
 	folder   string            // of base, with a slash at the end
 	bare     string            // base without its query
-	based    bool              // a base element was seen: later ones do not count
-	legacy   encoding.Encoding // of the document, nil for UTF-8: what queries are escaped in
-	xhtml    bool              // the document is XML: <script/> is a whole element
-	svg      bool              // inside an svg element, where that is so too
-	styled   bool              // inside a style element whose name has a prefix
-	nested   bool              // inside an iframe's srcdoc
-	writes   script            // what the script element is in that is being read
-	thorough bool              // the tokenizer reads everything; a test compares
+	based    bool              // a base element was seen; later ones are ignored
+	legacy   encoding.Encoding // the encoding in which queries are escaped; nil for UTF-8
 	maxLinks int
 
-	speculative bool            // scripts are searched for what may be references
-	guessed     []string        // what was found in them, each once; listed behind all else
-	guessedOnce map[string]bool // the same
+	xhtml         bool       // the document is XML: <script/> is a whole element
+	svg           bool       // inside an svg element, where <script/> is a whole element too
+	prefixedStyle bool       // inside a style element whose name has a prefix
+	nested        bool       // inside the srcdoc of an iframe
+	scriptKind    scriptKind // kind of the script element that is being read
+	noSkim        bool       // the tokenizer reads everything; tests compare both ways
 
-	attrs    []attribute    // memory for those of a tag
-	resolved int            // how many references were resolved
-	seen     map[string]int // reference as written, under the current base → place in found.Links, or none; not of plain ones
-	places   index          // the same by URI
-	text     []byte         // memory for a plain reference
-	origins  [maxOrigins]string
-	met      int // how many origins were
-	found    Result
+	speculative bool            // scripts are searched for references
+	guessed     []string        // references found in scripts, each once; listed after all other links
+	isGuessed   map[string]bool // the same as a set
+
+	attrs       []attribute    // memory for the attributes of a tag
+	resolved    int            // number of references that were resolved
+	seen        map[string]int // place of a reference as written, under the current base; not of plain references
+	places      index          // place of a URI
+	text        []byte         // memory for a plain reference
+	origins     [maxOrigins]string
+	originCount int // number of origins that were remembered, including overwritten ones
+	result      Result
 }
 
-// maxOrigins is how many origins of other hosts are remembered that references were found to have in canonical form.
+// maxOrigins is how many origins of other hosts are remembered. References to them are resolved without parsing.
 const maxOrigins = 8
 
-// none is the place of a reference that gave no link.
+// none is the place of a reference that is not a link.
 const none = -1
 
 func newPage(self uri.URI, maxLinks int) *page {
 	p := &page{self: self, maxLinks: maxLinks, seen: map[string]int{}, places: newIndex()}
-	p.rest(self)
+	p.resolveAgainst(self)
 	return p
 }
 
-// rest has the references that follow resolved against a base.
-func (p *page) rest(base uri.URI) {
+// resolveAgainst sets the base of the references that follow.
+func (p *page) resolveAgainst(base uri.URI) {
 	p.base, p.origin = base, origin(base)
 	p.bare, _, _ = strings.Cut(base.String(), "?")
 	p.folder = p.bare[:strings.LastIndexByte(p.bare, '/')+1]
 }
 
+// origin returns the origin of a URI without a slash at the end.
 func origin(u uri.URI) string { return strings.TrimSuffix(u.Origin().String(), "/") }
 
-// setBase applies the href of a base element. The first one counts even when it is no good.
+// setBase applies the href of a base element. Only the first base element counts, even if it is faulty.
 func (p *page) setBase(href []byte) {
 	if p.based {
 		return
@@ -79,11 +81,11 @@ func (p *page) setBase(href []byte) {
 	if err != nil {
 		return
 	}
-	p.rest(base)
+	p.resolveAgainst(base)
 	clear(p.seen)
 }
 
-// reference adds what an attribute of the document names.
+// reference adds a reference that is written in the encoding of the document.
 func (p *page) reference(ref []byte, hop uri.Hop) {
 	if p.legacy != nil {
 		ref = escapeQuery(ref, p.legacy)
@@ -91,8 +93,8 @@ func (p *page) reference(ref []byte, hop uri.Hop) {
 	p.add(ref, hop)
 }
 
-// relative adds what an element embeds whose references have a base of their own.
-func (p *page) relative(from uri.URI, ref []byte) {
+// embedRelativeTo adds an embed that is relative to a base of its own.
+func (p *page) embedRelativeTo(from uri.URI, ref []byte) {
 	ref = bytes.TrimFunc(ref, func(c rune) bool { return c <= ' ' })
 	switch {
 	case from == p.base:
@@ -100,11 +102,11 @@ func (p *page) relative(from uri.URI, ref []byte) {
 		return
 	case len(ref) == 0:
 		return
-	case len(ref) > uri.MaxLength || foreign(ref):
-		p.found.Refused++
+	case len(ref) > uri.MaxLength || hasOtherScheme(ref):
+		p.result.Refused++
 		return
 	case p.resolved >= resolutions*p.maxLinks:
-		p.found.Dropped++
+		p.result.Dropped++
 		return
 	}
 	p.resolved++
@@ -113,7 +115,7 @@ func (p *page) relative(from uri.URI, ref []byte) {
 	}
 	u, err := from.Join(string(ref))
 	if err != nil {
-		p.found.Refused++
+		p.result.Refused++
 		return
 	}
 	p.add([]byte(u.String()), uri.Embed)
@@ -127,14 +129,14 @@ func (p *page) add(ref []byte, hop uri.Hop) {
 	for len(ref) > 0 && ref[len(ref)-1] <= ' ' {
 		ref = ref[:len(ref)-1]
 	}
-	// A fragment names a place in the target. What stands before it is not trimmed once more.
+	// A fragment names a place in the target. White space before it is not removed.
 	if i := bytes.IndexByte(ref, '#'); i == 0 || i > 0 && ref[i-1] > ' ' {
 		ref = ref[:i]
 	}
 	if len(ref) == 0 {
 		return
 	}
-	if text := p.plainly(ref); text != nil {
+	if text := p.resolvePlain(ref); text != nil {
 		p.list(text, hop)
 		return
 	}
@@ -142,54 +144,54 @@ func (p *page) add(ref []byte, hop uri.Hop) {
 		p.strengthen(place, hop)
 		return
 	}
-	if len(ref) > uri.MaxLength || foreign(ref) {
-		p.found.Refused++
+	if len(ref) > uri.MaxLength || hasOtherScheme(ref) {
+		p.result.Refused++
 		return
 	}
 	if p.full() {
-		p.found.Dropped++
+		p.result.Dropped++
 		return
 	}
 	p.resolved++
 	s := string(ref)
 	u, err := p.base.Join(s)
 	if err != nil {
-		p.found.Refused++
+		p.result.Refused++
 		p.seen[s] = none
 		return
 	}
-	p.meet(s, u)
+	p.rememberOrigin(s, u)
 	p.seen[s] = p.place([]byte(u.String()), u, hop)
 }
 
-// full reports whether no further reference may be resolved.
+// full reports whether no more references may be resolved.
 func (p *page) full() bool {
-	return len(p.found.Links) >= p.maxLinks || p.resolved >= resolutions*p.maxLinks
+	return len(p.result.Links) >= p.maxLinks || p.resolved >= resolutions*p.maxLinks
 }
 
-// list lists the URI with a text in canonical form.
+// list adds the URI with this text, which is in canonical form.
 func (p *page) list(text []byte, hop uri.Hop) {
 	if string(text) == p.self.String() {
 		return
 	}
-	place, sum, ok := p.places.find(text, p.found.Links)
+	place, sum, ok := p.places.find(text, p.result.Links)
 	switch {
 	case ok:
 		p.strengthen(place, hop)
 	case p.full():
-		p.found.Dropped++
+		p.result.Dropped++
 	default:
 		p.resolved++
 		p.append(uri.FromCanonical(string(text)), sum, hop)
 	}
 }
 
-// place gives the place of a URI, and lists it if it has none.
+// place returns the place of a URI, and adds the URI if it is new.
 func (p *page) place(text []byte, u uri.URI, hop uri.Hop) int {
 	if u == p.self {
 		return none
 	}
-	place, sum, ok := p.places.find(text, p.found.Links)
+	place, sum, ok := p.places.find(text, p.result.Links)
 	if ok {
 		p.strengthen(place, hop)
 		return place
@@ -197,23 +199,25 @@ func (p *page) place(text []byte, u uri.URI, hop uri.Hop) int {
 	return p.append(u, sum, hop)
 }
 
+// append adds a new link and returns its place.
 func (p *page) append(u uri.URI, sum uint32, hop uri.Hop) int {
-	place := len(p.found.Links)
-	if place == cap(p.found.Links) {
-		p.found.Links = slices.Grow(p.found.Links, max(place, 8)) // twice as many: what append would add beside is much for many links
+	place := len(p.result.Links)
+	if place == cap(p.result.Links) {
+		p.result.Links = slices.Grow(p.result.Links, max(place, 8)) // append would grow long lists by too little
 	}
-	p.found.Links = append(p.found.Links, Link{URI: u, Hop: hop})
+	p.result.Links = append(p.result.Links, Link{URI: u, Hop: hop})
 	p.places.put(sum, place)
 	return place
 }
 
-// strengthen notes that a link was found again, in another way perhaps.
+// strengthen sets the stronger of both hops for a link that was found again.
 func (p *page) strengthen(place int, hop uri.Hop) {
-	if place != none && strength(hop) > strength(p.found.Links[place].Hop) {
-		p.found.Links[place].Hop = hop
+	if place != none && strength(hop) > strength(p.result.Links[place].Hop) {
+		p.result.Links[place].Hop = hop
 	}
 }
 
+// strength ranks hops: a URI that is found in several ways gets the strongest.
 func strength(h uri.Hop) int {
 	switch h {
 	case uri.Embed:
@@ -228,9 +232,9 @@ func strength(h uri.Hop) int {
 	return 0
 }
 
-// foreign reports whether a reference begins with a scheme other than http and https. It saves resolving the many
-// javascript: and data: references of ordinary pages; what it overlooks, the resolver refuses.
-func foreign(ref []byte) bool {
+// hasOtherScheme reports whether a reference begins with a scheme other than http and https. It saves resolving the
+// many javascript: and data: references of ordinary pages. The resolver refuses those that it overlooks.
+func hasOtherScheme(ref []byte) bool {
 	for i, c := range ref {
 		letter := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
 		switch {

@@ -7,11 +7,11 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// plainly resolves what most references of most pages are, in a hundredth of the time that the full way takes: a path, a file in
-// the folder of the base, a query, or an address whose origin was met before in canonical form, all in characters that no
-// rule touches. It gives the text of the URI that [uri.URI.Join] would, nil for any other reference. What it gives holds
-// until the next call.
-func (p *page) plainly(ref []byte) []byte {
+// resolvePlain resolves a plain reference in a hundredth of the time of [uri.URI.Join]: a path, a file in the folder
+// of the base, a query, or an address whose origin is remembered, all without characters that a rule changes. Most
+// references of most pages are plain. It returns the text of the URI that Join would return, or nil if the reference
+// is not plain. The text is valid until the next call.
+func (p *page) resolvePlain(ref []byte) []byte {
 	from, path := p.split(ref)
 	if path == nil || len(from)+len(path) > uri.MaxLength || !isPlain(path) {
 		return nil
@@ -20,15 +20,15 @@ func (p *page) plainly(ref []byte) []byte {
 	return p.text
 }
 
-// split gives what the URI of a reference begins with, which is in canonical form, and the rest of the reference; nil if that
-// is not easily told. The rest begins a path or a part of one, or a query.
+// split returns the beginning of the URI of a reference, in canonical form, and the rest of the reference: a path, a
+// part of a path, or a query. The rest is nil if the reference is not plain.
 func (p *page) split(ref []byte) (from string, rest []byte) {
 	switch c := ref[0]; {
 	case c == '/' && (len(ref) == 1 || ref[1] != '/'):
 		return p.origin, ref
 	case c == '/':
 		scheme := p.base.Scheme() + ":"
-		for _, o := range p.origins[:min(p.met, maxOrigins)] {
+		for _, o := range p.origins[:min(p.originCount, maxOrigins)] {
 			if after, ok := strings.CutPrefix(o, scheme); ok && begins(ref, after) {
 				return o, ref[len(after):]
 			}
@@ -39,7 +39,7 @@ func (p *page) split(ref []byte) (from string, rest []byte) {
 		if begins(ref, p.origin) {
 			return p.origin, ref[len(p.origin):]
 		}
-		for _, o := range p.origins[:min(p.met, maxOrigins)] {
+		for _, o := range p.origins[:min(p.originCount, maxOrigins)] {
 			if begins(ref, o) {
 				return o, ref[len(o):]
 			}
@@ -50,27 +50,27 @@ func (p *page) split(ref []byte) (from string, rest []byte) {
 	return "", nil
 }
 
-// begins reports whether a reference is an origin and then a path.
+// begins reports whether a reference consists of an origin and a path.
 func begins(ref []byte, origin string) bool {
 	return len(ref) > len(origin) && ref[len(origin)] == '/' && string(ref[:len(origin)]) == origin
 }
 
-// meet remembers the origin of a URI if the reference that was resolved to it begins with that origin as it is: then so it does for
-// every other path.
-func (p *page) meet(ref string, u uri.URI) {
+// rememberOrigin remembers the origin of a URI if its reference begins with that origin in canonical form. Then the
+// same beginning leads to the same origin for every other path.
+func (p *page) rememberOrigin(ref string, u uri.URI) {
 	o := origin(u)
 	if o != p.origin && strings.HasPrefix(ref, o) && strings.HasPrefix(ref[len(o):], "/") {
-		p.origins[p.met%maxOrigins] = strings.Clone(o)
-		p.met++
+		p.origins[p.originCount%maxOrigins] = strings.Clone(o)
+		p.originCount++
 	}
 }
 
-// What may be said of a byte of a path or query without knowing where it stands.
+// Whether a byte of a path or query stays unchanged.
 const (
-	never  = iota // another rule may touch it
-	always        // it stays as it is
-	dot           // it does unless it begins a segment
-	escape        // it does if two hexadecimal digits follow that are not those of a dot
+	never  = iota // a rule may change it
+	always        // it stays unchanged
+	dot           // it stays unchanged unless it begins a segment
+	escape        // it stays unchanged if two hexadecimal digits follow that do not mean a dot
 )
 
 var plainBytes = tableOfPlainBytes()
@@ -88,7 +88,7 @@ func tableOfPlainBytes() (t [256]uint8) {
 	return t
 }
 
-// isPlain reports whether a path, a part of one, or a query stays as it is.
+// isPlain reports whether a path, a part of a path, or a query stays unchanged.
 func isPlain(path []byte) bool {
 	for i, c := range path {
 		switch plainBytes[c] {

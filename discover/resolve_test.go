@@ -11,8 +11,8 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// resolves checks that references to a page are resolved as Join would, one after the other as in one page, and gives how many
-// went the short way.
+// resolves checks that references to a page are resolved as Join would, one after the other as in one page, and gives
+// how many went the short way.
 func resolves(t interface {
 	Helper()
 	Fatalf(string, ...any)
@@ -23,7 +23,7 @@ func resolves(t interface {
 	var want Result
 	for _, ref := range refs {
 		p.add([]byte(ref), uri.Link)
-		if trimmed := strings.TrimFunc(ref, func(c rune) bool { return c <= ' ' }); trimmed != "" && p.plainly([]byte(trimmed)) != nil {
+		if trimmed := strings.TrimFunc(ref, func(c rune) bool { return c <= ' ' }); trimmed != "" && p.resolvePlain([]byte(trimmed)) != nil {
 			short++
 		}
 		switch u, err := base.Join(ref); {
@@ -33,8 +33,8 @@ func resolves(t interface {
 			want.Links = append(want.Links, Link{u, uri.Link})
 		}
 	}
-	if !slices.Equal(p.found.Links, want.Links) || (p.found.Refused == 0) != (want.Refused == 0) {
-		t.Fatalf("%q in %s: %v, %d refused; want %v, %d", refs, base, p.found.Links, p.found.Refused, want.Links, want.Refused)
+	if !slices.Equal(p.result.Links, want.Links) || (p.result.Refused == 0) != (want.Refused == 0) {
+		t.Fatalf("%q in %s: %v, %d refused; want %v, %d", refs, base, p.result.Links, p.result.Refused, want.Links, want.Refused)
 	}
 	return short
 }

@@ -8,51 +8,51 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// script is what stands in a script element.
-type script int
+// scriptKind is the kind of content of a script element.
+type scriptKind int
 
 const (
-	program script = iota // code, or data of the page's own
-	linked                // JSON-LD
-	cut                   // the rest of a JSON-LD block that was too long
+	scriptCode    scriptKind = iota // code, or data of the page's own
+	scriptJSONLD                    // JSON-LD
+	scriptSkipped                   // the rest of a JSON-LD block that is too long
 )
 
-// scriptOf says what is in a script element with these attributes.
-func scriptOf(attrs []attribute) script {
+// kindOfScript returns the kind of content of a script element with these attributes.
+func kindOfScript(attrs []attribute) scriptKind {
 	kind, _ := value(attrs, "type")
 	media, _, _ := bytes.Cut(kind, []byte{';'})
 	if bytes.EqualFold(bytes.TrimSpace(media), []byte("application/ld+json")) {
-		return linked
+		return scriptJSONLD
 	}
-	return program
+	return scriptCode
 }
 
-// script adds what the text of a script element names. The text is asked for only if it is wanted.
+// script adds the references in a script element. It calls text only if it needs the text.
 func (p *page) script(text func() []byte) {
 	switch {
-	case p.writes == linked:
-		p.data(text())
-	case p.writes == program && p.speculative:
+	case p.scriptKind == scriptJSONLD:
+		p.jsonLD(text())
+	case p.scriptKind == scriptCode && p.speculative:
 		p.guesses(text())
 	}
 }
 
-// overlong takes a piece of raw text of which no end was found within [maxToken]. Guesses are made in it all the same;
-// a JSON-LD block of that length is not read.
-func (p *page) overlong(within string, piece []byte) {
+// longText handles a piece of raw text that is longer than [maxToken]. A script is still searched for references; a
+// JSON-LD block of that length is not read.
+func (p *page) longText(within string, piece []byte) {
 	if within != "script" {
 		return
 	}
-	if p.writes != program {
-		p.writes = cut
+	if p.scriptKind != scriptCode {
+		p.scriptKind = scriptSkipped
 	} else if p.speculative {
 		p.guesses(piece)
 	}
 }
 
-// guesses gathers what looks like a reference in a script. It goes over the text once, and knows nothing of the
-// language: a guess is what stands between two equal quotes and has only the characters of references in it, so that a
-// quote in a comment or in a regular expression leads nothing astray.
+// guesses collects strings of a script that look like references. It reads the text once, without knowing the
+// language: a guess is a text between two equal quotes that only has the characters of references. So a quote in a
+// comment or in a regular expression does no harm.
 func (p *page) guesses(text []byte) {
 	open := -1
 	for i, c := range text {
@@ -69,7 +69,7 @@ func (p *page) guesses(text []byte) {
 	}
 }
 
-// guess gathers one string of a script; false if it does not look like a reference.
+// guess collects one string of a script. It returns false if the string does not look like a reference.
 func (p *page) guess(s []byte) bool {
 	s = bytes.TrimSuffix(s, []byte(`\`)) // of an escaped quote: JSON in a string
 	if len(s) < 2 || len(s) > uri.MaxLength || !bytes.ContainsAny(s, `/.\`) {
@@ -80,28 +80,28 @@ func (p *page) guess(s []byte) bool {
 		return false
 	}
 	switch {
-	case p.guessedOnce[ref]:
+	case p.isGuessed[ref]:
 	case len(p.guessed) >= p.maxLinks:
-		p.found.Dropped++
+		p.result.Dropped++
 	default:
-		if p.guessedOnce == nil {
-			p.guessedOnce = map[string]bool{}
+		if p.isGuessed == nil {
+			p.isGuessed = map[string]bool{}
 		}
-		p.guessedOnce[ref] = true
+		p.isGuessed[ref] = true
 		p.guessed = append(p.guessed, ref)
 	}
 	return true
 }
 
-// addGuesses lists what was gathered.
+// addGuesses adds the collected guesses.
 func (p *page) addGuesses() {
 	for _, ref := range p.guessed {
 		p.add([]byte(ref), uri.Speculative)
 	}
 }
 
-// unescapeScript undoes the escapes that serializers write into addresses: \/ and \u0026 and \x26. A string with any
-// other escape is none.
+// unescapeScript undoes the escapes that serializers write into addresses: \/, \u0026 and \x26. It returns false if
+// there is any other escape.
 func unescapeScript(s string) (string, bool) {
 	if strings.IndexByte(s, '\\') < 0 {
 		return s, true
@@ -140,7 +140,7 @@ func unescapeScript(s string) (string, bool) {
 	}
 }
 
-// likely reports whether a string looks like an address, or like a path: from the root, or to a file of a usual kind.
+// likely reports whether a string looks like an address, a path from the root, or a path to a file with a usual ending.
 func likely(s string) bool {
 	rest, absolute := strings.CutPrefix(s, "https://")
 	if !absolute {
@@ -165,7 +165,7 @@ func likely(s string) bool {
 
 func isWord(c byte) bool { return isLetter(c) || c >= '0' && c <= '9' || c == '_' || c == '~' }
 
-// hasUsualEnding reports whether the path of a reference ends as files of the web do.
+// hasUsualEnding reports whether the path of a reference has the ending of a usual kind of file.
 func hasUsualEnding(ref string) bool {
 	if end := strings.IndexAny(ref, "?#"); end >= 0 {
 		ref = ref[:end]

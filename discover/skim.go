@@ -7,17 +7,16 @@ import (
 	"golang.org/x/net/html"
 )
 
-// The tokenizer of golang.org/x/net/html decides what a page says. But it copies the page byte by byte, and makes two
-// objects for each attribute of each tag, most of which nobody asks for. So what is plain is skimmed over here: text,
-// comments, end tags and start tags of ordinary elements without character references. Whatever needs a thought, the
-// tokenizer is given, until it comes to a place between two tokens again. That both find the same is tested against
-// each other.
+// The tokenizer of golang.org/x/net/html defines how a page is read. But it copies the page byte by byte, and
+// allocates two objects for each attribute of each tag, most of which are not needed. So plain markup is skimmed here:
+// text, comments, end tags, and start tags of ordinary elements without character references. The tokenizer reads
+// everything else, until it is between two tokens again. A test checks that both ways find the same links.
 
-// maxSkimmed is how many attributes a plain tag has at most: each is compared with those before it.
+// maxSkimmed is the maximum number of attributes of a plain tag. Each attribute is compared with all before it.
 const maxSkimmed = 32
 
-// skim adds what plain markup at the beginning of text names, and gives how far it came: to the end, or to the '<' of
-// something that the tokenizer must read.
+// skim adds the links of the plain markup at the beginning of text. It returns how far it read: to the end, or to the
+// '<' of markup that the tokenizer must read.
 func (p *page) skim(text []byte) int {
 	for at := 0; ; {
 		next := bytes.IndexByte(text[at:], '<')
@@ -25,7 +24,7 @@ func (p *page) skim(text []byte) int {
 			return len(text)
 		}
 		at += next
-		n := p.plain(text[at:])
+		n := p.skimOne(text[at:])
 		if n == 0 {
 			return at
 		}
@@ -33,8 +32,8 @@ func (p *page) skim(text []byte) int {
 	}
 }
 
-// plain reads what begins with the '<' of text, and gives its length; 0 says that it is not plain.
-func (p *page) plain(text []byte) int {
+// skimOne reads the markup that begins with the '<' of text, and returns its length. It returns 0 if it is not plain.
+func (p *page) skimOne(text []byte) int {
 	if len(text) < 2 {
 		return 0
 	}
@@ -57,11 +56,11 @@ func (p *page) plain(text []byte) int {
 
 func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
 
-// maxComment is how far the end of a plain comment is looked for, so that many that have none cost no more than their
-// length.
+// maxComment is how far skimming searches for the end of a comment. The bound keeps many comments without an end from
+// taking time beyond their length.
 const maxComment = 4 << 10
 
-// comment is the length of a comment; 0 for those that are long or end in an odd way.
+// comment returns the length of a comment, 0 if it is long or ends in an unusual way.
 func comment(text []byte) int {
 	const begin, end = len("<!--"), len("-->")
 	inside := text[begin:min(len(text), maxComment)]
@@ -72,7 +71,7 @@ func comment(text []byte) int {
 	return begin + n + end
 }
 
-// endTag is the length of an end tag without attributes.
+// endTag returns the length of an end tag, 0 if it has attributes.
 func (p *page) endTag(text []byte) int {
 	n := bytes.IndexByte(text, '>') + 1
 	if n == 0 || bytes.IndexByte(text[:n], '=') >= 0 {
@@ -88,7 +87,7 @@ func (p *page) endTag(text []byte) int {
 	return n
 }
 
-// startTag adds what a start tag names, and gives its length.
+// startTag adds the links of a start tag, and returns its length, 0 if it is not plain.
 func (p *page) startTag(text []byte) int {
 	end := nameEnd(text[1:]) + 1
 	name, ok := p.lower(text[1:end])
@@ -125,13 +124,13 @@ func (p *page) startTag(text []byte) int {
 		return 0
 	}
 	for i := range attrs {
-		attrs[i].val = slices.Clip(attrs[i].val) // whoever appends to it must not write into the page
+		attrs[i].val = slices.Clip(attrs[i].val) // so that appending to it does not write into the page
 	}
 	p.element(name, attrs)
 	return end
 }
 
-// isRaw tells whether the tokenizer takes what follows a tag for text, or has another reason to see it.
+// isRaw reports whether the tokenizer must read a tag, because raw text follows it or for another reason.
 func isRaw(name []byte) bool {
 	switch string(name) {
 	case "script", "style", "title", "textarea", "iframe", "xmp", "plaintext", "svg":
@@ -140,8 +139,7 @@ func isRaw(name []byte) bool {
 	return false
 }
 
-// lower is s in lower case; false if it has a NUL in it, which stands for another character. What it gives holds until
-// the next tag.
+// lower returns s in lower case. It returns false if s has a NUL, which means another character in HTML.
 func (p *page) lower(s []byte) ([]byte, bool) {
 	plain := true
 	for _, c := range s {
@@ -163,7 +161,7 @@ func (p *page) lower(s []byte) ([]byte, bool) {
 	return out, true
 }
 
-// nameEnd is the length of the name of a tag.
+// nameEnd returns the length of the name of a tag.
 func nameEnd(s []byte) int {
 	for i, c := range s {
 		switch c {
@@ -174,7 +172,7 @@ func nameEnd(s []byte) int {
 	return len(s)
 }
 
-// space is the length of the white space at the beginning of s.
+// space returns the length of the white space at the beginning of s.
 func space(s []byte) int {
 	for i, c := range s {
 		if c != ' ' && c != '\n' && c != '\r' && c != '\t' && c != '\f' {
@@ -184,8 +182,8 @@ func space(s []byte) int {
 	return len(s)
 }
 
-// attributeOf reads an attribute as the HTML standard has it, sections 13.2.5.32 to 13.2.5.39. A length of 0 says that
-// the text ends inside of it.
+// attributeOf reads an attribute by the rules of the HTML standard, sections 13.2.5.32 to 13.2.5.39. It returns length
+// 0 if the text ends inside the attribute.
 func attributeOf(s []byte) (key, val []byte, n int) {
 	for n < len(s) && (s[n] == '=' && n == 0 || !endsKey(s[n])) {
 		n++
@@ -237,11 +235,12 @@ func endsKey(c byte) bool {
 	return false
 }
 
-// minStretch is how much the tokenizer reads at least, since making one costs as much as reading that.
-const minStretch = 512
+// minTokenized is the minimum number of bytes that the tokenizer reads, because creating one takes as long as reading
+// them.
+const minTokenized = 512
 
-// done reports whether the tokenizer, after so many bytes, has come to a place where it is not needed: behind a token
-// that is not text, outside of all raw text.
-func done(read int, kind html.TokenType, within string) bool {
-	return read >= minStretch && kind != html.TextToken && within == ""
+// canSkim reports whether skimming can continue after the tokenizer has read some bytes: after a token that is not
+// text, and outside raw text.
+func canSkim(read int, kind html.TokenType, within string) bool {
+	return read >= minTokenized && kind != html.TextToken && within == ""
 }

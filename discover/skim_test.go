@@ -16,7 +16,7 @@ func bothWays(t *testing.T, text string) (skimmed, thorough *page) {
 		t.Fatal(err)
 	}
 	skimmed, thorough = newPage(self, 1000), newPage(self, 1000)
-	thorough.thorough = true
+	thorough.noSkim = true
 	content := []byte(text)
 	skimmed.html(content)
 	if string(content) != text {
@@ -29,8 +29,8 @@ func bothWays(t *testing.T, text string) (skimmed, thorough *page) {
 func compareBothWays(t *testing.T, text string) {
 	t.Helper()
 	a, b := bothWays(t, text)
-	if !slices.Equal(a.found.Links, b.found.Links) || a.found.Dropped != b.found.Dropped || a.found.Refused != b.found.Refused || a.base != b.base {
-		t.Errorf("%q: skimming found %+v, the tokenizer %+v", text, a.found, b.found)
+	if !slices.Equal(a.result.Links, b.result.Links) || a.result.Dropped != b.result.Dropped || a.result.Refused != b.result.Refused || a.base != b.base {
+		t.Errorf("%q: skimming found %+v, the tokenizer %+v", text, a.result, b.result)
 	}
 }
 
@@ -52,7 +52,7 @@ var oddMarkup = []string{
 
 func TestSkimmingFindsWhatTheTokenizerFinds(t *testing.T) {
 	t.Parallel()
-	back := strings.Repeat("<p>", minStretch/3) // behind this the tokenizer is left again
+	back := strings.Repeat("<p>", minTokenized/3) // after this, skimming continues
 	for _, one := range oddMarkup {
 		compareBothWays(t, one)
 		compareBothWays(t, "<p>before</p>"+one+"<a href=/last>")

@@ -8,8 +8,8 @@ import (
 
 const whitespace = " \t\r\n\f"
 
-// srcset adds the candidates of an image list as the HTML standard parses it: a reference is everything up to white
-// space, so commas may stand inside one, and only those at its end part it from the next.
+// srcset adds the references of an image list, by the rules of the HTML standard. A reference ends at white space, so
+// that it may have commas in it. Only commas at its end separate it from the next.
 func (p *page) srcset(s []byte) {
 	for {
 		s = bytes.TrimLeft(s, whitespace+",")
@@ -30,7 +30,7 @@ func (p *page) srcset(s []byte) {
 	}
 }
 
-// descriptors is the length of the descriptors at the start of s, up to a comma that is not in parentheses.
+// descriptors returns the length of the descriptors at the start of s, up to a comma outside parentheses.
 func descriptors(s []byte) int {
 	inside := false
 	for i, c := range s {
@@ -46,8 +46,8 @@ func descriptors(s []byte) int {
 	return len(s)
 }
 
-// refreshTarget reads the value of Refresh, header or meta element ("5; url=/next"), as the HTML standard does; false
-// when it only reloads the document.
+// refreshTarget returns the target in the value of a Refresh header or meta element ("5; url=/next"), by the rules of
+// the HTML standard. It returns false if the value only reloads the document.
 func refreshTarget(s []byte) ([]byte, bool) {
 	s = bytes.TrimLeft(s, whitespace)
 	seconds := len(s) - len(bytes.TrimLeft(s, "0123456789."))

@@ -50,14 +50,14 @@ func TestDocumentsInXML(t *testing.T) {
 				t.Errorf("%s\n got %s\nwant %s", c.text, strings.Join(got, ", "), c.want)
 			}
 			slow := newPage(self, 100)
-			slow.xhtml, slow.thorough = true, true
+			slow.xhtml, slow.noSkim = true, true
 			slow.html([]byte(c.text))
-			if !slices.Equal(slow.found.Links, found.Links) {
-				t.Errorf("%s\nskimming found %v, the tokenizer %v", c.text, found.Links, slow.found.Links)
+			if !slices.Equal(slow.result.Links, found.Links) {
+				t.Errorf("%s\nskimming found %v, the tokenizer %v", c.text, found.Links, slow.result.Links)
 			}
 			page := newPage(self, 100)
 			page.html([]byte(`<?xml-stylesheet href="/a.css"?>`))
-			if len(page.found.Links) > 0 {
+			if len(page.result.Links) > 0 {
 				t.Error("the instruction counts in HTML")
 			}
 		})
@@ -70,13 +70,13 @@ func FuzzSkimmingXML(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		fast, slow := newPage(uri.FromCanonical("https://news.example/"), 100), newPage(uri.FromCanonical("https://news.example/"), 100)
-		slow.thorough = true
+		slow.noSkim = true
 		for _, p := range []*page{fast, slow} {
 			p.xhtml = true
 			p.html([]byte(text))
 		}
-		if !slices.Equal(fast.found.Links, slow.found.Links) {
-			t.Errorf("%q: skimming found %v, the tokenizer %v", text, fast.found.Links, slow.found.Links)
+		if !slices.Equal(fast.result.Links, slow.result.Links) {
+			t.Errorf("%q: skimming found %v, the tokenizer %v", text, fast.result.Links, slow.result.Links)
 		}
 	})
 }
