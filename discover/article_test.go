@@ -29,20 +29,20 @@ func TestDateIn(t *testing.T) {
 	}
 }
 
-func TestFeedsAndDatesOfAPage(t *testing.T) {
+func TestLinksFindsFeedsAndThePublicationDate(t *testing.T) {
 	t.Parallel()
 	f := find(t, page(t), `<link rel="alternate" type="application/rss+xml" href="/rss"><link rel="alternate" hreflang="is" href="/is">
 <link rel="alternate feed" type="application/atom+xml; charset=utf-8" href="/atom"><link rel="alternate" type="application/json" href="/api"><a href="/rss">feed</a>
 <meta property="article:published_time" content="2026-11-21T10:00:00+01:00"><meta property="article:published_time" content="2020-01-01">`, discover.Bounds{})
 	if got, want := short(f), "M /rss, L /is, M /atom, L /api"; got != want {
-		t.Errorf("found %s, want %s", got, want)
+		t.Errorf("got %s, want %s", got, want)
 	}
 	if want := time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC); !f.Published.Equal(want) {
 		t.Errorf("published %s, want %s", f.Published, want)
 	}
 }
 
-func TestTheDateOfPublicationInJSONLD(t *testing.T) {
+func TestLinksFindsThePublicationDateInJSONLD(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		`{"@type": "NewsArticle", "headline": "x", "datePublished": "2026-11-21T10:00:00+01:00"}`:                                   "2026-11-21T09:00:00Z",

@@ -11,7 +11,8 @@ import (
 	"github.com/arcrawl/arcrawl/discover"
 )
 
-// newsPage is an ordinary front page of about 100 KB: navigation, sixty teasers with responsive images, text, a footer.
+// newsPage returns an ordinary front page of about 100 KB: navigation, sixty teasers with responsive images, text,
+// data.
 func newsPage() string {
 	var b strings.Builder
 	b.WriteString(`<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>News</title><link rel="canonical" href="/">` +
@@ -55,7 +56,7 @@ func BenchmarkLinksNewsPage(b *testing.B) {
 	b.ReportMetric(float64(b.Elapsed())/float64(alone), "×tokenizer")
 }
 
-// The same page, with guesses from its scripts.
+// BenchmarkLinksNewsPageSpeculative measures the same page with guesses from its scripts.
 func BenchmarkLinksNewsPageSpeculative(b *testing.B) {
 	text, doc := newsPage(), page(b)
 	b.SetBytes(int64(len(text)))
@@ -65,6 +66,7 @@ func BenchmarkLinksNewsPageSpeculative(b *testing.B) {
 	}
 }
 
+// tokenize reads all tags and attributes of a page.
 func tokenize(text string) {
 	z := html.NewTokenizer(strings.NewReader(text))
 	for z.Next() != html.ErrorToken {
@@ -75,7 +77,7 @@ func tokenize(text string) {
 	}
 }
 
-// Does hostile content cost time in proportion to its size? Compare the MB/s of the two sizes of each.
+// BenchmarkHostile shows whether hostile content takes time in proportion to its size: compare the MB/s of both sizes.
 func BenchmarkHostile(b *testing.B) {
 	for _, c := range hostile {
 		for _, size := range []int{1 << 20, 4 << 20} {

@@ -26,7 +26,7 @@ func parse(t testing.TB, s string) uri.URI {
 	return u
 }
 
-// response is a document at here with the header fields given as name, value, name, value …
+// response returns a document at here. fields are the names and values of its header, alternately.
 func response(t testing.TB, status int, fields ...string) discover.Document {
 	t.Helper()
 	h := http.Header{}
@@ -45,7 +45,7 @@ func find(t testing.TB, doc discover.Document, content string, b discover.Bounds
 	return f
 }
 
-// short writes links as "E https://news.example/x", the way of news.example left out.
+// short writes links as "E https://cdn.example/x, L /y", without the scheme and host of news.example.
 func short(f discover.Result) string {
 	var lines []string
 	for _, l := range f.Links {
@@ -58,73 +58,73 @@ func short(f discover.Result) string {
 	return strings.Join(lines, ", ")
 }
 
-// page is a page in UTF-8.
+// page returns a page in UTF-8.
 func page(t testing.TB) discover.Document {
 	return response(t, 200, "Content-Type", "text/html; charset=utf-8")
 }
 
-func TestWhatElementsName(t *testing.T) {
+func TestLinksOfElements(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, html, want string }{
 		{"a link", `<a href="b">`, "L /a/b"},
-		{"a link that asks not to be followed", `<a href=/b rel=nofollow>`, "L /b"},
+		{"a nofollow link", `<a href=/b rel=nofollow>`, "L /b"},
 		{"an area", `<area href=/b>`, "L /b"},
-		{"tags and attributes in capitals", `<A HREF=/b>`, "L /b"},
-		{"no quotes, single quotes, entities, blanks and line ends", `<a href=/b><a href='/c?x&amp;y'><a href=" /d&#47;e ">` + "<a href='/f\n/g'>", "L /b, L /c?x&y, L /d/e, L /f/g"},
+		{"upper-case tags and attributes", `<A HREF=/b>`, "L /b"},
+		{"quotes, entities, spaces and line ends", `<a href=/b><a href='/c?x&amp;y'><a href=" /d&#47;e ">` + "<a href='/f\n/g'>", "L /b, L /c?x&y, L /d/e, L /f/g"},
 		{"another host and scheme", `<a href="//cdn.example/x"><a href="http://news.example/x">`, "L https://cdn.example/x, L http://news.example/x"},
 		{"the document itself", `<a href="#top"><a href=""><a href="?q"><a href="page.html?q#x">`, ""},
 		{"a fragment of another document", `<a href="/b#x"><a href="/b#y">`, "L /b"},
 		{"an image", `<img src=/i.png srcset="/s.png 1x, /m.png 2x" lowsrc=/l.gif>`, "E /i.png, E /s.png, E /m.png, E /l.gif"},
 		{"a lazy image", `<img src="data:image/gif;base64,R0" data-src=/i.png data-srcset="/s.png 100w, /m.png 200w" data-lazy-src=/z.png data-original=/o.png>`, "E /i.png, E /s.png, E /m.png, E /z.png, E /o.png"},
 		{"a lazy background", `<div data-bg="url('/b.png')"></div><div data-background-image=/c.png></div>`, "E /b.png, E /c.png"},
-		{"script data that is no address", `<img data-lazy=true data-src="{{ url }}" data-image='{"a":"/b"}' data-srcset="{{ /x }}">`, ""},
+		{"data of scripts without an address", `<img data-lazy=true data-src="{{ url }}" data-image='{"a":"/b"}' data-srcset="{{ /x }}">`, ""},
 		{"a picture", `<picture><source srcset="/w.webp 2x" src=/x><img src=/i.jpg></picture>`, "E /w.webp, E /x, E /i.jpg"},
 		{"video and audio", `<video src=/v.mp4 poster=/p.jpg><source src=/w.mp4><track src=/t.vtt></video><audio src=/a.mp3>`, "E /v.mp4, E /p.jpg, E /w.mp4, E /t.vtt, E /a.mp3"},
 		{"embed, object, param", `<embed src=/e><object data=/o><param name=movie value=/m.swf><param name=x value=/y></object>`, "E /e, E /o, E /m.swf"},
 		{"frames", `<frameset><frame src=/f></frameset><iframe src=/i></iframe>`, "E /f, E /i"},
-		{"a frame's own page", `<iframe srcdoc="<base href=/x/><a href=b><img src='c?a&amp;amp;d'>"></iframe><img src=e>`, "L /a/b, E /a/c?a&d, E /a/e"},
-		{"a frame in a frame's own page", `<iframe srcdoc="<iframe srcdoc='<a href=/no>'></iframe><a href=/b>"></iframe>`, "L /b"},
+		{"a srcdoc page", `<iframe srcdoc="<base href=/x/><a href=b><img src='c?a&amp;amp;d'>"></iframe><img src=e>`, "L /a/b, E /a/c?a&d, E /a/e"},
+		{"a frame in a srcdoc page", `<iframe srcdoc="<iframe srcdoc='<a href=/no>'></iframe><a href=/b>"></iframe>`, "L /b"},
 		{"a script", `<script src=/s.js></script><script>var u = "<a href=/no>";</script><a href=/b>`, "E /s.js, L /b"},
 		{"an image button", `<input type=IMAGE src=/i.png><input type=text src=/no>`, "E /i.png"},
 		{"backgrounds", `<body background=/b.gif><table background=/t.gif><td background=/d.gif>`, "E /b.gif, E /t.gif, E /d.gif"},
-		{"drawings", `<svg><image href=/i.png /><image xlink:href=/j.png></image><use xlink:href="/s.svg#x"/><use href="#y"/><a xlink:href=/b><feImage href=/f.png /></svg>`, "E /i.png, E /j.png, E /s.svg, L /b, E /f.png"},
-		{"an empty script or style in a drawing", `<svg><style/><script href="/s.js"/><title/><a href=/b></a></svg><a href=/c>`, "E /s.js, L /b, L /c"},
-		{"an empty style after a drawing is not empty", `<svg></svg><style/><a href=/no></style><a href=/b>`, "L /b"},
+		{"SVG", `<svg><image href=/i.png /><image xlink:href=/j.png></image><use xlink:href="/s.svg#x"/><use href="#y"/><a xlink:href=/b><feImage href=/f.png /></svg>`, "E /i.png, E /j.png, E /s.svg, L /b, E /f.png"},
+		{"an empty script or style in SVG", `<svg><style/><script href="/s.js"/><title/><a href=/b></a></svg><a href=/c>`, "E /s.js, L /b, L /c"},
+		{"an empty style after SVG is not empty", `<svg></svg><style/><a href=/no></style><a href=/b>`, "L /b"},
 		{"a style element", `<style>@import "/i.css"; p { background: url(/b.png) }</style><a href=/c>`, "E /i.css, E /b.png, L /c"},
 		{"a style attribute", `<p style="background-image: url(&quot;/b.png&quot;)">`, "E /b.png"},
-		{"what the page needs", `<link rel=stylesheet href=/s.css><link rel="Shortcut Icon" href=/f.ico><link rel=apple-touch-icon href=/t.png><link rel=preload href=/p imagesrcset="/q 1x"><link rel=modulepreload href=/m.js><link rel=manifest href=/w.json><link rel="alternate stylesheet" href=/alt.css>`, "E /s.css, E /f.ico, E /t.png, E /p, E /q, E /m.js, E /w.json, E /alt.css"},
-		{"where else to go", `<link rel=alternate href=/feed><link rel=next href=/2><link rel=prev href=/0><link rel=canonical href=/c><link rel=amphtml href=/amp><link rel="made up" href=/m><link href=/n>`, "L /feed, L /2, L /0, L /c, L /amp, L /m, L /n"},
+		{"style sheets, icons and preloads", `<link rel=stylesheet href=/s.css><link rel="Shortcut Icon" href=/f.ico><link rel=apple-touch-icon href=/t.png><link rel=preload href=/p imagesrcset="/q 1x"><link rel=modulepreload href=/m.js><link rel=manifest href=/w.json><link rel="alternate stylesheet" href=/alt.css>`, "E /s.css, E /f.ico, E /t.png, E /p, E /q, E /m.js, E /w.json, E /alt.css"},
+		{"relations to other pages", `<link rel=alternate href=/feed><link rel=next href=/2><link rel=prev href=/0><link rel=canonical href=/c><link rel=amphtml href=/amp><link rel="made up" href=/m><link href=/n>`, "L /feed, L /2, L /0, L /c, L /amp, L /m, L /n"},
 		{"hints and services", `<link rel=dns-prefetch href=//x.example><link rel=preconnect href=//y.example><link rel=pingback href=/ping>`, ""},
 		{"a meta refresh", `<meta http-equiv=Refresh content="5; URL='/next'">`, "R /next"},
-		{"a meta refresh for those without scripts", `<noscript><meta http-equiv=refresh content="0;/plain"></noscript>`, "R /plain"},
+		{"a meta refresh in noscript", `<noscript><meta http-equiv=refresh content="0;/plain"></noscript>`, "R /plain"},
 		{"a reload", `<meta http-equiv=refresh content=300>`, ""},
-		{"cards for social networks", `<meta property=og:image content=/o.jpg><meta property=og:url content=/c><meta name=twitter:image content=/t.jpg><meta property=og:title content=/no>`, "E /o.jpg, L /c, E /t.jpg"},
-		{"an image for those without scripts", `<noscript><img src=/i.png></noscript><a href=/b>`, "E /i.png, L /b"},
-		{"a page for those without frames", `<noframes><a href=/b></noframes>`, "L /b"},
-		{"what is not fetched", `<form action=/f method=post></form><form action=/g method=dialog></form><button formaction=/h><a ping=/i><link rel=hub href=/j>`, ""},
-		{"forms that only ask", `<form action=/f></form><form method=GET action=/g>`, "L /f, L /g"},
-		{"where it was taken from", `<blockquote cite=/1></blockquote><q cite=/2></q><ins cite=/3></ins><del cite=/4></del><p cite=/no>`, "L /1, L /2, L /3, L /4"},
+		{"Open Graph and Twitter cards", `<meta property=og:image content=/o.jpg><meta property=og:url content=/c><meta name=twitter:image content=/t.jpg><meta property=og:title content=/no>`, "E /o.jpg, L /c, E /t.jpg"},
+		{"an image in noscript", `<noscript><img src=/i.png></noscript><a href=/b>`, "E /i.png, L /b"},
+		{"a link in noframes", `<noframes><a href=/b></noframes>`, "L /b"},
+		{"requests that change something", `<form action=/f method=post></form><form action=/g method=dialog></form><button formaction=/h><a ping=/i><link rel=hub href=/j>`, ""},
+		{"forms with GET", `<form action=/f></form><form method=GET action=/g>`, "L /f, L /g"},
+		{"citations", `<blockquote cite=/1></blockquote><q cite=/2></q><ins cite=/3></ins><del cite=/4></del><p cite=/no>`, "L /1, L /2, L /3, L /4"},
 		{"long descriptions", `<img longdesc=/i.html><iframe longdesc=/f.html>`, "L /i.html, L /f.html"},
 		{"an application cache", `<html manifest=/site.appcache>`, "E /site.appcache"},
 		{"an object with a codebase", `<object codebase=/code/ data=o.swf archive="a.jar /b.jar"></object><a href=c>`, "E /code/o.swf, E /code/a.jar, E /b.jar, L /a/c"},
-		{"an object with a codebase of no use", `<object codebase="javascript:" data=o.swf classid=clsid:D27CDB6E></object>`, "E /a/o.swf"},
+		{"an object with a faulty codebase", `<object codebase="javascript:" data=o.swf classid=clsid:D27CDB6E></object>`, "E /a/o.swf"},
 		{"an applet", `<applet codebase=/j code=A.class archive="b.jar, c.jar">`, "E /A.class, E /b.jar, E /c.jar"},
 		{"a picture with sources", `<picture><source srcset="/p.avif 1x, /q.avif 2x"><img src=/p.jpg></picture>`, "E /p.avif, E /q.avif, E /p.jpg"},
 		{"lazy backgrounds in a list", `<div data-bgset="/a.jpg 100w, /b.jpg 200w"><img data-lazyload=/c.jpg data-orig-file=/d.jpg>`, "E /a.jpg, E /b.jpg, E /c.jpg, E /d.jpg"},
-		{"properties that are link elements", `<link itemprop=thumbnailUrl href=/t.jpg><link itemprop=url href=/u><meta itemprop=contentUrl content=/v.mp4>`, "E /t.jpg, L /u, E /v.mp4"},
-		{"sound and film of cards", `<meta property=og:video content=/v.mp4><meta property=og:audio:url content=/a.mp3><meta name=twitter:player content=/p.html><meta property=og:see_also content=/s>`, "E /v.mp4, E /a.mp3, E /p.html, L /s"},
-		{"a script, which is not searched unless it is asked for", `<script>var a = "/no/thing.html"</script><p onclick="go('/no/way.html')">`, ""},
-		{"what is no text of the page", `<!-- <a href=/no> --><title><a href=/no></title><textarea><a href=/no></textarea><a href=/b>`, "L /b"},
+		{"properties in link elements", `<link itemprop=thumbnailUrl href=/t.jpg><link itemprop=url href=/u><meta itemprop=contentUrl content=/v.mp4>`, "E /t.jpg, L /u, E /v.mp4"},
+		{"sounds and films of cards", `<meta property=og:video content=/v.mp4><meta property=og:audio:url content=/a.mp3><meta name=twitter:player content=/p.html><meta property=og:see_also content=/s>`, "E /v.mp4, E /a.mp3, E /p.html, L /s"},
+		{"scripts are not searched by default", `<script>var a = "/no/thing.html"</script><p onclick="go('/no/way.html')">`, ""},
+		{"comments, titles and text areas", `<!-- <a href=/no> --><title><a href=/no></title><textarea><a href=/no></textarea><a href=/b>`, "L /b"},
 		{"a base", `<base href="/x/y"><a href=b>`, "L /x/b"},
 		{"only the first base counts", `<base href="/x/"><base href="/y/"><a href=b>`, "L /x/b"},
 		{"a base without address", `<base target=_top><base href="/y/"><a href=b>`, "L /y/b"},
-		{"a base of no use", `<base href="javascript:1"><base href="/y/"><a href=b>`, "L /a/b"},
+		{"a faulty base", `<base href="javascript:1"><base href="/y/"><a href=b>`, "L /a/b"},
 		{"a base on another host", `<a href=b><base href="//cdn.example/"><a href=b><a href=#x>`, "L /a/b, L https://cdn.example/b"},
-		{"each once, where it first stood", `<a href=/b><a href=/c><a href=/b><a href="/./b">`, "L /b, L /c"},
-		{"embedded anywhere is embedded", `<a href=/i.png><a href=/c><img src=/./i.png>`, "E /i.png, L /c"},
-		{"linked later is still embedded", `<img src=/i.png><a href=/i.png>`, "E /i.png"},
+		{"each link once, at its first place", `<a href=/b><a href=/c><a href=/b><a href="/./b">`, "L /b, L /c"},
+		{"embedded later is an embed", `<a href=/i.png><a href=/c><img src=/./i.png>`, "E /i.png, L /c"},
+		{"linked later is still an embed", `<img src=/i.png><a href=/i.png>`, "E /i.png"},
 		{"a refresh that is also a link", `<a href=/b><meta http-equiv=refresh content="1;url=/b">`, "R /b"},
-		{"a tag that does not end", `<a href=/b><a href=/c`, "L /b"},
+		{"a tag without an end", `<a href=/b><a href=/c`, "L /b"},
 		{"an attribute given twice", `<a href=/b href=/c>`, "L /b"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -136,7 +136,7 @@ func TestWhatElementsName(t *testing.T) {
 	}
 }
 
-func TestXHTMLHasEmptyScripts(t *testing.T) {
+func TestXHTMLMayHaveEmptyScripts(t *testing.T) {
 	t.Parallel()
 	const text = `<?xml version="1.0"?><html xmlns="http://www.w3.org/1999/xhtml"><script src="/s.js"/><a href="/b"/></html>`
 	if got, want := short(find(t, response(t, 200, "Content-Type", "application/xhtml+xml"), text, discover.Bounds{})), "E /s.js, L /b"; got != want {
@@ -147,17 +147,17 @@ func TestXHTMLHasEmptyScripts(t *testing.T) {
 	}
 }
 
-func TestSrcset(t *testing.T) {
+func TestLinksOfImageLists(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, list, want string }{
 		{"one", "/a", "E /a"},
 		{"densities", "/a 1x, /b 2x", "E /a, E /b"},
-		{"no blank after the comma", "/a 1x,/b 2x", "E /a, E /b"},
+		{"no space after the comma", "/a 1x,/b 2x", "E /a, E /b"},
 		{"no descriptors", "/a, /b", "E /a, E /b"},
 		{"commas in addresses", "/w_100,h_50/a 100w, /w_200,h_100/a 200w", "E /w_100,h_50/a, E /w_200,h_100/a"},
 		{"commas in parentheses", "/a foo(1,2) 1x, /b", "E /a, E /b"},
 		{"stray commas and line ends", " ,, /a 1x ,\n\t/b 2x,", "E /a, E /b"},
-		{"a data address between", "data:image/gif;base64,R0lG 1x, /b 2x", "E /b"},
+		{"a data: address in between", "data:image/gif;base64,R0lG 1x, /b 2x", "E /b"},
 		{"nothing", " , ", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -169,29 +169,29 @@ func TestSrcset(t *testing.T) {
 	}
 }
 
-func TestWhatStyleSheetsName(t *testing.T) {
+func TestLinksOfStyleSheets(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, css, want string }{
 		{"no quotes", `p { background: url(b.png) }`, "E /a/b.png"},
-		{"blanks", `p { background: URL(  /b.png  ) no-repeat }`, "E /b.png"},
+		{"spaces", `p { background: URL(  /b.png  ) no-repeat }`, "E /b.png"},
 		{"quotes", `p { background: url("/b.png"), url('/c.png') }`, "E /b.png, E /c.png"},
-		{"parentheses and blanks in quotes", `p { background: url("/b(1) x.png") }`, "E /b(1)%20x.png"},
+		{"parentheses and spaces in quotes", `p { background: url("/b(1) x.png") }`, "E /b(1)%20x.png"},
 		{"escapes", `p { background: url(/b\(1\).png), url("/\63 \00064.png"), url('/e\"f') }`, "E /b(1).png, E /cd.png, E /e%22f"},
 		{"an escaped line end", "p { background: url(\"/b\\\n.png\") }", "E /b.png"},
 		{"imports", `@import "/i.css"; @import url(/j.css) screen; @IMPORT '/k.css' layer(x);`, "E /i.css, E /j.css, E /k.css"},
-		{"a string that is no import", `@charset "utf-8"; p { content: "/no"; font: "x.y" }`, ""},
+		{"strings outside @import", `@charset "utf-8"; p { content: "/no"; font: "x.y" }`, ""},
 		{"an image set", `p { background: image-set("/a.avif" type("image/avif") 1x, url(/b.png) 2x); content: "/no" }`, "E /a.avif, E /b.png"},
-		{"an image set that is not closed", `p { background: image-set("/a.png" 1x; content: "/no" }`, "E /a.png"},
-		{"an escape that is no character", `p { background: url("/a\0 b\d800 c") }`, "E /a%EF%BF%BDb%EF%BF%BDc"},
+		{"an unclosed image set", `p { background: image-set("/a.png" 1x; content: "/no" }`, "E /a.png"},
+		{"an escape of an invalid character", `p { background: url("/a\0 b\d800 c") }`, "E /a%EF%BF%BDb%EF%BF%BDc"},
 		{"a prefixed image set", `p { background: -webkit-image-set(url(/a.png) 1x, "/b.png" 2x) }`, "E /a.png, E /b.png"},
 		{"fonts", `@font-face { src: local("Arial"), url(/f.woff2) format("woff2") }`, "E /f.woff2"},
-		{"a namespace is only a name", `@namespace svg url(http://www.w3.org/2000/svg); p { background: url(/b) }`, "E /b"},
-		{"rules for some documents", `@-moz-document url(http://x.example/) { p { background: url(/b) } }`, "E /b"},
+		{"a namespace", `@namespace svg url(http://www.w3.org/2000/svg); p { background: url(/b) }`, "E /b"},
+		{"a document rule", `@-moz-document url(http://x.example/) { p { background: url(/b) } }`, "E /b"},
 		{"data and fragments", `p { background: url(data:image/png;base64,AA), url(#x) }`, ""},
 		{"a comment", `/* url(/no) */ p { background: url(/b) }`, "E /b"},
-		{"not closed at the end", `p { background: url(/b.png`, "E /b.png"},
-		{"not closed at the end, quoted", `p { background: url("/b.png`, "E /b.png"},
-		{"a bad one is skipped", `p { background: url(/b c) } q { background: url(/d) }`, "E /d"},
+		{"unclosed at the end", `p { background: url(/b.png`, "E /b.png"},
+		{"unclosed at the end, quoted", `p { background: url("/b.png`, "E /b.png"},
+		{"a faulty url() is skipped", `p { background: url(/b c) } q { background: url(/d) }`, "E /d"},
 		{"after a byte order mark", "\uFEFF@import '/i.css';", "E /i.css"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -203,7 +203,7 @@ func TestWhatStyleSheetsName(t *testing.T) {
 	}
 }
 
-func TestHeaders(t *testing.T) {
+func TestLinksOfHeaders(t *testing.T) {
 	t.Parallel()
 	const body = `<a href=/body>`
 	for _, c := range []struct {
@@ -212,23 +212,23 @@ func TestHeaders(t *testing.T) {
 		fields []string
 		want   string
 	}{
-		{"a redirect names its target only", 301, []string{"Location", "/new", "Link", "</s.css>; rel=stylesheet"}, "R /new"},
+		{"a redirect has only its target", 301, []string{"Location", "/new", "Link", "</s.css>; rel=stylesheet"}, "R /new"},
 		{"a relative target", 302, []string{"Location", "new"}, "R /a/new"},
 		{"see other", 303, []string{"Location", "http://o.example"}, "R http://o.example/"},
 		{"temporary", 307, []string{"Location", "/new#x"}, "R /new"},
 		{"permanent", 308, []string{"Location", " /new "}, "R /new"},
 		{"UTF-8 in the target", 301, []string{"Location", "/ú"}, "R /%C3%BA"},
-		{"Latin-1 in the target goes back as it came", 301, []string{"Location", "/\xfa?\xe9"}, "R /%FA?%E9"},
-		{"an international name in the target", 301, []string{"Location", "http://bücher.example/"}, "R http://xn--bcher-kva.example/"},
+		{"Latin-1 in the target stays as it is", 301, []string{"Location", "/\xfa?\xe9"}, "R /%FA?%E9"},
+		{"an internationalized name in the target", 301, []string{"Location", "http://bücher.example/"}, "R http://xn--bcher-kva.example/"},
 		{"a redirect without a target is a page", 301, nil, "L /body"},
-		{"a redirect to what is not crawled", 301, []string{"Location", "mailto:a@news.example"}, ""},
+		{"a redirect to mailto:", 301, []string{"Location", "mailto:a@news.example"}, ""},
 		{"a redirect to itself", 301, []string{"Location", here}, ""},
 		{"a Location elsewhere is not followed", 201, []string{"Location", "/new"}, "L /body"},
 		{"not modified", 304, []string{"Location", "/new"}, "L /body"},
 		{"Refresh", 200, []string{"Refresh", "5; url=/next"}, "R /next, L /body"},
 		{"Refresh that reloads", 200, []string{"Refresh", "5"}, "L /body"},
-		{"Link to what the page needs", 200, []string{"Link", `</s.css>; rel=preload; as=style, </f.ico>;rel="shortcut icon"`}, "E /s.css, E /f.ico, L /body"},
-		{"Link to where else to go", 200, []string{"Link", `<?page=2>; title="a, b; c"; rel="next"`, "Link", "</c>; REL = canonical"}, "L /a/page.html?page=2, L /c, L /body"},
+		{"Link to style sheets and icons", 200, []string{"Link", `</s.css>; rel=preload; as=style, </f.ico>;rel="shortcut icon"`}, "E /s.css, E /f.ico, L /body"},
+		{"Link to other pages", 200, []string{"Link", `<?page=2>; title="a, b; c"; rel="next"`, "Link", "</c>; REL = canonical"}, "L /a/page.html?page=2, L /c, L /body"},
 		{"Link with other relations", 200, []string{"Link", `<https://news.example/wp-json/>; rel="https://api.w.org/", </x>, </y>; rel=preconnect`}, "L /body"},
 		{"Link with a broken value", 200, []string{"Link", `</b>; rel=next, oops, </c>; rel=next`, "Link", `</d; rel=next`}, "L /b, L /body"},
 		{"Link to a feed", 200, []string{"Link", `</f.xml>; rel=alternate; type="application/atom+xml"`}, "M /f.xml, L /body"},
@@ -269,7 +269,7 @@ func TestRefreshTarget(t *testing.T) {
 	}
 }
 
-func TestContentType(t *testing.T) {
+func TestContentTypeDecidesHowToRead(t *testing.T) {
 	t.Parallel()
 	const body = `<!DOCTYPE html><a href=/b>`
 	for contentType, want := range map[string]string{
@@ -297,7 +297,7 @@ func TestContentType(t *testing.T) {
 	}
 }
 
-func TestContentThatNamesNothingIsNotRead(t *testing.T) {
+func TestLinksReadsContentOnlyIfNeeded(t *testing.T) {
 	t.Parallel()
 	unreadable := iotest.ErrReader(errors.New("read"))
 	for _, doc := range []discover.Document{
@@ -309,11 +309,11 @@ func TestContentThatNamesNothingIsNotRead(t *testing.T) {
 		}
 	}
 	if f, err := discover.Links(page(t), nil, discover.Bounds{}); err != nil || len(f.Links) > 0 {
-		t.Errorf("no content: %v, %v", f, err)
+		t.Errorf("without content: %v, %v", f, err)
 	}
 }
 
-func TestWhatWasReadBeforeAnErrorIsSearched(t *testing.T) {
+func TestLinksBeforeAReadErrorAreReturned(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("unexpected end")
 	content := io.MultiReader(strings.NewReader("<a href=/b>"), iotest.ErrReader(broken))
@@ -322,7 +322,7 @@ func TestWhatWasReadBeforeAnErrorIsSearched(t *testing.T) {
 		t.Errorf("got %s, %v", short(f), err)
 	}
 	if !strings.Contains(err.Error(), here) {
-		t.Errorf("error %q does not say of what", err)
+		t.Errorf("error %q does not contain the URI", err)
 	}
 }
 
@@ -339,7 +339,7 @@ func TestRefusedReferencesAreCounted(t *testing.T) {
 	}
 }
 
-func TestBoundOfLinks(t *testing.T) {
+func TestMaxLinksBoundsLinks(t *testing.T) {
 	t.Parallel()
 	got := find(t, page(t), `<a href=/1><a href=/2><a href=/1><a href=/3><a href=/4><img src=/2><a href=mailto:x>`, discover.Bounds{MaxLinks: 2})
 	if short(got) != "L /1, E /2" || got.Dropped != 2 || got.Refused != 1 {
@@ -347,7 +347,7 @@ func TestBoundOfLinks(t *testing.T) {
 	}
 }
 
-func TestBoundOfReferencesThatGiveNoLink(t *testing.T) {
+func TestMaxLinksBoundsFaultyReferences(t *testing.T) {
 	t.Parallel()
 	got := find(t, page(t), many(10, "<a href=http://[%d>"), discover.Bounds{MaxLinks: 1})
 	if len(got.Links) != 0 || got.Refused != 4 || got.Dropped != 6 {
@@ -355,7 +355,7 @@ func TestBoundOfReferencesThatGiveNoLink(t *testing.T) {
 	}
 }
 
-func TestBoundOfBytes(t *testing.T) {
+func TestMaxBytesBoundsReading(t *testing.T) {
 	t.Parallel()
 	const first = "<a href=/1>"
 	got := find(t, page(t), first+"<a href=/2>", discover.Bounds{MaxBytes: int64(len(first))})
@@ -363,11 +363,11 @@ func TestBoundOfBytes(t *testing.T) {
 		t.Errorf("got %s, cut %v", short(got), got.Cut)
 	}
 	if got := find(t, page(t), first, discover.Bounds{MaxBytes: int64(len(first))}); short(got) != "L /1" || got.Cut {
-		t.Errorf("exactly the bound: got %s, cut %v", short(got), got.Cut)
+		t.Errorf("with exactly MaxBytes: got %s, cut %v", short(got), got.Cut)
 	}
 }
 
-func TestLinksKeepsNoHoldOnItsArguments(t *testing.T) {
+func TestLinksDoesNotChangeItsArguments(t *testing.T) {
 	t.Parallel()
 	doc := page(t)
 	content := []byte(`<a href=/1><style>p { background: url(/2) }</style><p style="background: url(/3)">`)

@@ -9,7 +9,7 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// many is n pieces, each made with its number.
+// many returns n pieces, each formatted with its number.
 func many(n int, format string) string {
 	var b strings.Builder
 	for i := range n {
@@ -18,7 +18,7 @@ func many(n int, format string) string {
 	return b.String()
 }
 
-// hostile are pages that cost a careless program its memory or its day. Each is made for about n bytes.
+// hostile are contents that can exhaust the memory or the time of a careless program. Each is made of about n bytes.
 var hostile = []struct {
 	name, contentType string
 	make              func(n int) string
@@ -27,27 +27,27 @@ var hostile = []struct {
 	{"attributes that never end", "text/html", func(n int) string { return strings.Repeat("<a href='", n/9) }},
 	{"end tags that never end", "text/html", func(n int) string { return strings.Repeat("</a ", n/4) }},
 	{"comments that never end", "text/html", func(n int) string { return strings.Repeat("<!--", n/4) }},
-	{"comments that end in an odd way", "text/html", func(n int) string { return strings.Repeat("<!----!>", n/8) }},
+	{"comments with an unusual end", "text/html", func(n int) string { return strings.Repeat("<!----!>", n/8) }},
 	{"tags with just too many attributes", "text/html", func(n int) string {
 		return strings.Repeat("<a"+strings.Repeat(" b", 33)+">", n/69)
 	}},
 	{"deep nesting", "text/html", func(n int) string { return strings.Repeat("<div>", n/5) }},
 	{"one giant attribute", "text/html", func(n int) string { return "<a href='/" + strings.Repeat("a", n) + "'>" }},
 	{"one giant style attribute", "text/html", func(n int) string { return "<a style='" + strings.Repeat("a:url(/b);", n/10) + "'>" }},
-	{"one giant frame in itself", "text/html", func(n int) string { return "<iframe srcdoc='" + strings.Repeat("<iframe srcdoc=a>", n/17) + "'>" }},
+	{"one giant frame in a frame", "text/html", func(n int) string { return "<iframe srcdoc='" + strings.Repeat("<iframe srcdoc=a>", n/17) + "'>" }},
 	{"a tag of many attributes before many tags", "text/html", func(n int) string {
 		return "<p " + many(min(n/10, 100_000), "a%d ") + ">" + strings.Repeat("<b c>", n/5)
 	}},
-	{"an image list without end", "text/html", func(n int) string { return "<img srcset='" + many(n/10, "/%d 1x, ") + "'>" }},
+	{"a long image list", "text/html", func(n int) string { return "<img srcset='" + many(n/10, "/%d 1x, ") + "'>" }},
 	{"an image list of commas", "text/html", func(n int) string { return "<img srcset='" + strings.Repeat(", ", n/2) + "'>" }},
 	{"an image list of parentheses", "text/html", func(n int) string { return "<img srcset='a " + strings.Repeat("(,", n/2) + "'>" }},
-	{"links without end", "text/html", func(n int) string { return many(n/16, "<a href=/%d>") }},
-	{"links that no one can resolve", "text/html", func(n int) string { return many(n/20, "<a href=http://[%d>") }},
-	{"ever the same link, spelt in many ways", "text/html", func(n int) string { return many(n/20, "<a href=/b#%d>") }},
-	{"bases without end", "text/html", func(n int) string { return many(n/20, "<base href=/%d/><a href=b>") }},
+	{"many links", "text/html", func(n int) string { return many(n/16, "<a href=/%d>") }},
+	{"faulty links", "text/html", func(n int) string { return many(n/20, "<a href=http://[%d>") }},
+	{"one link in many spellings", "text/html", func(n int) string { return many(n/20, "<a href=/b#%d>") }},
+	{"many bases", "text/html", func(n int) string { return many(n/20, "<base href=/%d/><a href=b>") }},
 	{"entities", "text/html", func(n int) string { return "<a href='" + strings.Repeat("&am", n/3) + "'>" }},
 	{"scripts in scripts", "text/html", func(n int) string { return "<script>" + strings.Repeat("<!--<script>", n/12) }},
-	{"drawings", "text/html", func(n int) string { return strings.Repeat("<svg><style/>", n/13) }},
+	{"SVG", "text/html", func(n int) string { return strings.Repeat("<svg><style/>", n/13) }},
 	{"zeros", "text/html", func(n int) string { return "<a href=/b>" + strings.Repeat("\x00", n) }},
 	{"UTF-16 of nothing", "text/html; charset=utf-16", func(n int) string { return strings.Repeat("\xd8", n) }},
 	{"escapes in a style sheet", "text/css", func(n int) string { return "a{b:url(" + strings.Repeat(`\`, n) }},
@@ -55,26 +55,26 @@ var hostile = []struct {
 	{"strings that never end in a style sheet", "text/css", func(n int) string { return strings.Repeat("'\\\n", n/3) }},
 	{"bad addresses in a style sheet", "text/css", func(n int) string { return strings.Repeat("url(a b ", n/8) }},
 	{"hyphens in a style sheet", "text/css", func(n int) string { return strings.Repeat("-", n) }},
-	{"data in data", "text/html", func(n int) string { return `<script type=application/ld+json>` + strings.Repeat(`{"url":[`, n/8) }},
-	{"data that never ends", "text/html", func(n int) string { return `<script type=application/ld+json>["` + strings.Repeat(`\"`, n/2) }},
-	{"data of addresses", "text/html", func(n int) string { return `<script type=application/ld+json>{"url":[` + many(n/12, `"/%d",`) }},
-	{"data of backslashes", "text/html", func(n int) string {
+	{"nested JSON-LD", "text/html", func(n int) string { return `<script type=application/ld+json>` + strings.Repeat(`{"url":[`, n/8) }},
+	{"JSON-LD that never ends", "text/html", func(n int) string { return `<script type=application/ld+json>["` + strings.Repeat(`\"`, n/2) }},
+	{"JSON-LD of addresses", "text/html", func(n int) string { return `<script type=application/ld+json>{"url":[` + many(n/12, `"/%d",`) }},
+	{"JSON-LD of backslashes", "text/html", func(n int) string {
 		return `<script type=application/ld+json>{"url":["` + strings.Repeat(`\`, n/2) + `"]}</script>`
 	}},
-	{"many broken data", "text/html", func(n int) string { return strings.Repeat(`<script type=application/ld+json>{"url"</script>`, n/48) }},
+	{"many broken JSON-LD blocks", "text/html", func(n int) string { return strings.Repeat(`<script type=application/ld+json>{"url"</script>`, n/48) }},
 	{"an object of many archives", "text/html", func(n int) string { return "<object codebase=/b/ archive='" + many(n/10, "%d.jar ") + "'>" }},
-	{"many objects in many places", "text/html", func(n int) string { return many(n/40, "<object codebase=/%d/ data=a.swf></object>") }},
-	{"quotes without end", "text/javascript", func(n int) string { return strings.Repeat(`"`, n) }},
+	{"many objects with codebases", "text/html", func(n int) string { return many(n/40, "<object codebase=/%d/ data=a.swf></object>") }},
+	{"many quotes", "text/javascript", func(n int) string { return strings.Repeat(`"`, n) }},
 	{"quotes of all kinds", "text/javascript", func(n int) string { return strings.Repeat("\"a'b`", n/5) }},
 	{"a string that never ends", "text/javascript", func(n int) string { return `"` + strings.Repeat("/a", n/2) }},
 	{"one giant string", "text/javascript", func(n int) string { return `"` + strings.Repeat("/a", n/2) + `"` }},
 	{"strings of backslashes", "text/javascript", func(n int) string { return strings.Repeat(`"/\\\"`, n/8) }},
-	{"guesses without end", "text/javascript", func(n int) string { return many(n/12, `"/a/%d";`) }},
+	{"many guesses", "text/javascript", func(n int) string { return many(n/12, `"/a/%d";`) }},
 	{"scripts that never end", "text/html", func(n int) string { return "<script>" + strings.Repeat(`'/a/b" `, n/7) }},
-	{"imports without end", "text/css", func(n int) string { return many(n/18, "@import '/%d';") }},
+	{"many imports", "text/css", func(n int) string { return many(n/18, "@import '/%d';") }},
 }
 
-func TestHostileContentEndsWithinItsBounds(t *testing.T) {
+func TestLinksBoundsHostileContent(t *testing.T) {
 	t.Parallel()
 	bounds := discover.Bounds{MaxLinks: 100, Speculative: true}
 	for _, c := range hostile {
@@ -86,24 +86,24 @@ func TestHostileContentEndsWithinItsBounds(t *testing.T) {
 	}
 }
 
-func TestHundredThousandCandidatesAreCountedNotKept(t *testing.T) {
+func TestLinksCountsDroppedReferences(t *testing.T) {
 	t.Parallel()
 	const n = 100_000
 	f := find(t, page(t), "<img srcset='"+many(n, "/%d 1x,")+"'>", discover.Bounds{})
 	if len(f.Links) != 5_000 || f.Dropped != n-5_000 {
-		t.Errorf("%d links, %d dropped", len(f.Links), f.Dropped)
+		t.Errorf("%d links, %d dropped; want 5000 and 95000", len(f.Links), f.Dropped)
 	}
 }
 
-func TestWhatComesAfterAGiantTokenIsFound(t *testing.T) {
+func TestLinksAfterAGiantTokenAreFound(t *testing.T) {
 	t.Parallel()
-	giant := strings.Repeat("QUJD", 1<<19) // two mebibytes
+	giant := strings.Repeat("QUJD", 1<<19) // 2 MiB
 	for _, c := range []struct{ name, html, want string }{
-		{"an image within the page", `<img src="data:image/png;base64,` + giant + `"><a href=/b>`, "L /b"},
+		{"a data: image", `<img src="data:image/png;base64,` + giant + `"><a href=/b>`, "L /b"},
 		{"a tag, whose own link is lost", `<a title="` + giant + `" href=/lost><a href=/b>`, "L /b"},
 		{"a comment", `<!-- ` + giant + `--><a href=/b>`, "L /b"},
 		{"plain text", giant + `<a href=/b>`, "L /b"},
-		{"a block of data", `<script type=application/ld+json>{"name":"` + giant + `","url":"/no"}</script><a href=/b>`, "L /b"},
+		{"a JSON-LD block", `<script type=application/ld+json>{"name":"` + giant + `","url":"/no"}</script><a href=/b>`, "L /b"},
 		{"a script that writes tags", `<script>var x = "` + giant + `<a href=/no>";</script><a href=/b>`, "L /b"},
 		{"a style element", `<style>/*` + giant + `*/ p { background: url(/c) }</style><a href=/b>`, "E /c, L /b"},
 	} {
@@ -116,7 +116,7 @@ func TestWhatComesAfterAGiantTokenIsFound(t *testing.T) {
 	}
 }
 
-// check holds what is true of whatever was found.
+// check checks the invariants of all results.
 func check(t *testing.T, f discover.Result, maxLinks int) {
 	t.Helper()
 	if len(f.Links) > maxLinks {
@@ -128,7 +128,7 @@ func check(t *testing.T, f discover.Result, maxLinks int) {
 			t.Errorf("link %q is not canonical: %q, %v", l.URI, again, err)
 		}
 		if l.URI.String() == here || seen[l.URI] {
-			t.Errorf("link %q is the document or stands twice", l.URI)
+			t.Errorf("link %q is the document itself or is listed twice", l.URI)
 		}
 		if l.Hop != uri.Embed && l.Hop != uri.Link && l.Hop != uri.Redirect && l.Hop != uri.Manifest && l.Hop != uri.Speculative {
 			t.Errorf("link %q has hop %q", l.URI, l.Hop)

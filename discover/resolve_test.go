@@ -11,8 +11,8 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// resolves checks that references to a page are resolved as Join would, one after the other as in one page, and gives
-// how many went the short way.
+// resolves checks that the references of one page are resolved as Join resolves them. It returns how many of them were
+// resolved as plain references.
 func resolves(t interface {
 	Helper()
 	Fatalf(string, ...any)
@@ -44,9 +44,9 @@ var bases = []string{
 	"http://news.example/?", "http://news.example/a?b?c",
 }
 
-// TestReferencesAreResolvedAsJoinWould is why there may be a short way for plain references, and why fragments and
-// foreign schemes are dealt with before anything is resolved.
-func TestReferencesAreResolvedAsJoinWould(t *testing.T) {
+// TestReferencesAreResolvedAsByJoin justifies that plain references are resolved without Join, and that fragments and
+// other schemes are handled before resolving.
+func TestReferencesAreResolvedAsByJoin(t *testing.T) {
 	t.Parallel()
 	piece := rapid.OneOf(
 		rapid.SampledFrom([]string{"/", ".", "..", "/./", "//", "a", "a.b", "?", "#", "%2e", "%41", "%", "\\", "'", "é", " ", "\n", "|", "[", "https://news.example", ":8080", ":", "@", "http:", "x+1:"}),
@@ -70,12 +70,11 @@ func TestReferencesAreResolvedAsJoinWould(t *testing.T) {
 		short += resolves(t, base, refs...)
 	})
 	if short == 0 {
-		t.Error("no reference went the short way")
+		t.Error("no reference was resolved as a plain one")
 	}
 }
 
-// The common forms of references are resolved the short way.
-func TestCommonReferencesGoTheShortWay(t *testing.T) {
+func TestCommonReferencesArePlain(t *testing.T) {
 	t.Parallel()
 	base, err := uri.Parse("https://news.example/politics/today.html?page=1")
 	if err != nil {
@@ -85,15 +84,15 @@ func TestCommonReferencesGoTheShortWay(t *testing.T) {
 		"/", "/d/1", "/a-headline_of,2026.html?x=1&y=%20z", "next.html", "a/b/c", "?page=2", "https://news.example/sport/", "https://news.example/%C3%A4", "//cdn.example/b.png",
 	} {
 		if resolves(t, base, "https://cdn.example/a.png", ref) == 0 {
-			t.Errorf("%q does not", ref)
+			t.Errorf("%q was not resolved as a plain reference", ref)
 		}
 	}
-	if resolves(t, base, "https://cdn.example/a.png", "https://cdn.example/b.png") != 2 { // asked for after it was met
-		t.Error("an origin that was met is not known again")
+	if resolves(t, base, "https://cdn.example/a.png", "https://cdn.example/b.png") != 2 { // the origin is remembered now
+		t.Error("an origin was not remembered")
 	}
 }
 
-// FuzzResolve compares the short ways with the long one.
+// FuzzResolve compares the resolution of plain references with Join.
 func FuzzResolve(f *testing.F) {
 	for _, base := range bases {
 		for _, ref := range []string{"/a/b", "a.b/../c", "?a=/.", "https://cdn.example/%2e/", "//cdn.example//a", "a:b", "%2E", "/%2f.", "h", "http", "http:a", "https://cdn.example/?a"} {
@@ -102,7 +101,7 @@ func FuzzResolve(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, in, ref string) {
 		base, err := uri.Parse(in)
-		if err != nil || strings.IndexByte(ref, '#') >= 0 { // what stands before a fragment has a rule of its own
+		if err != nil || strings.IndexByte(ref, '#') >= 0 { // the text before a fragment has a rule of its own
 			return
 		}
 		resolves(t, base, "https://cdn.example/", ref, fmt.Sprint("https://cdn.example/", ref), fmt.Sprint(origin(base), ref))

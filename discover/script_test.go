@@ -7,20 +7,20 @@ import (
 	"github.com/arcrawl/arcrawl/discover"
 )
 
-func TestGuessesFromScripts(t *testing.T) {
+func TestLinksOfScripts(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, js, want string }{
 		{"a path from the root", `load("/news/list"); x = '/b'; y = ` + "`/c`", "X /news/list, X /b, X /c"},
-		{"whole addresses", `a="https://news.example/d";b="//cdn.example/e.js"`, "X /d, X https://cdn.example/e.js"},
-		{"files beside the page", `i="img/1.jpg"; j='../2.png?v=3'; k="./4.html#x"`, "X /a/img/1.jpg, X /2.png?v=3, X /a/4.html"},
+		{"full addresses", `a="https://news.example/d";b="//cdn.example/e.js"`, "X /d, X https://cdn.example/e.js"},
+		{"relative files", `i="img/1.jpg"; j='../2.png?v=3'; k="./4.html#x"`, "X /a/img/1.jpg, X /2.png?v=3, X /a/4.html"},
 		{"escapes", `{"u":"https:\/\/news.example\/e\u0026f","v":"\x2fg"}`, "X /e&f, X /g"},
 		{"JSON in a string", `s = "{\"u\":\"\/h\"}"`, "X /h"},
-		{"each once", `"/b","/b",'/b'`, "X /b"},
-		{"quotes that do not match", `// it's a comment` + "\n" + `r = /["']/; a = "/b"`, "X /b"},
+		{"each guess once", `"/b","/b",'/b'`, "X /b"},
+		{"unmatched quotes", `// it's a comment` + "\n" + `r = /["']/; a = "/b"`, "X /b"},
 		{"a list", `["/1","/2",'/3']`, "X /1, X /2, X /3"},
-		{"what is no address", `"text/html" "a/b" "1.2.3" "/" "//" "./" "../" "/>" "/ x" "a.b.c" "./locale/en" "use strict" "https://" "//comment" "/\\d+/" "${a}/b.js" "/a{b}"`, ""},
-		{"a string that does not end", `"/b` + "\n" + `"/c"`, "X /c"},
-		{"one that is too long", `"/` + strings.Repeat("a", 5000) + `" "/c"`, "X /c"},
+		{"strings that are not addresses", `"text/html" "a/b" "1.2.3" "/" "//" "./" "../" "/>" "/ x" "a.b.c" "./locale/en" "use strict" "https://" "//comment" "/\\d+/" "${a}/b.js" "/a{b}"`, ""},
+		{"an unclosed string", `"/b` + "\n" + `"/c"`, "X /c"},
+		{"a string that is too long", `"/` + strings.Repeat("a", 5000) + `" "/c"`, "X /c"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -33,23 +33,23 @@ func TestGuessesFromScripts(t *testing.T) {
 				t.Errorf("script element %s\n got %s\nwant %s", c.js, got, c.want)
 			}
 			if got := short(find(t, script, c.js, discover.Bounds{})); got != "" {
-				t.Errorf("not asked for, %s\n got %s", c.js, got)
+				t.Errorf("without Speculative: %s\n got %s, want nothing", c.js, got)
 			}
 		})
 	}
 }
 
-func TestGuessesInPages(t *testing.T) {
+func TestLinksOfScriptsInPages(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, html, want string }{
-		{"a handler of events", `<p onclick="go('/b')">`, "X /b"},
-		{"an address that is a script", `<a href="JavaScript:go('/b')">`, "X /b"},
-		{"data of the page's own", `<script type=application/json>{"u":"/b"}</script>`, "X /b"},
-		{"JSON-LD is no guess", `<script type=application/ld+json>{"url":"/b","other":"/c"}</script>`, "L /b"},
-		{"what is linked is no guess, wherever it stands", `<script>"/b";"/c"</script><a href=/b><img src=/d.png>`, "L /b, E /d.png, X /c"},
+		{"an event handler", `<p onclick="go('/b')">`, "X /b"},
+		{"a javascript: address", `<a href="JavaScript:go('/b')">`, "X /b"},
+		{"JSON of the page", `<script type=application/json>{"u":"/b"}</script>`, "X /b"},
+		{"JSON-LD is not a guess", `<script type=application/ld+json>{"url":"/b","other":"/c"}</script>`, "L /b"},
+		{"a linked URI is not a guess", `<script>"/b";"/c"</script><a href=/b><img src=/d.png>`, "L /b, E /d.png, X /c"},
 		{"a page inside a frame", `<iframe srcdoc="<script>'/b'</script>"></iframe>`, "X /b"},
 		{"a giant script", `<script>var x = "` + strings.Repeat("QUJD", 1<<19) + `"; y = "/b"</script>`, "X /b"},
-		{"text is no script", `<p>"/b"</p>`, ""},
+		{"text is not a script", `<p>"/b"</p>`, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -60,7 +60,7 @@ func TestGuessesInPages(t *testing.T) {
 	}
 }
 
-func TestGuessesTakeNoRoomFromLinks(t *testing.T) {
+func TestLinksComeBeforeGuesses(t *testing.T) {
 	t.Parallel()
 	got := find(t, page(t), `<script>"/1","/2","/3"</script><a href=/b>`, discover.Bounds{MaxLinks: 2, Speculative: true})
 	if short(got) != "L /b, X /1" || got.Dropped != 2 {

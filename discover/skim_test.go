@@ -8,33 +8,35 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// bothWays reads a page by skimming it, and by the tokenizer alone.
-func bothWays(t *testing.T, text string) (skimmed, thorough *page) {
+// bothWays reads a page with skimming, and with the tokenizer alone.
+func bothWays(t *testing.T, text string) (skimmed, tokenized *page) {
 	t.Helper()
 	self, err := uri.Parse("http://www.example.org/a/b")
 	if err != nil {
 		t.Fatal(err)
 	}
-	skimmed, thorough = newPage(self, 1000), newPage(self, 1000)
-	thorough.noSkim = true
+	skimmed, tokenized = newPage(self, 1000), newPage(self, 1000)
+	tokenized.noSkim = true
 	content := []byte(text)
 	skimmed.html(content)
 	if string(content) != text {
-		t.Errorf("%q was written to", text)
+		t.Errorf("skimming changed the text %q", text)
 	}
-	thorough.html([]byte(text))
-	return skimmed, thorough
+	tokenized.html([]byte(text))
+	return skimmed, tokenized
 }
 
+// compareBothWays checks that skimming and the tokenizer find the same links.
 func compareBothWays(t *testing.T, text string) {
 	t.Helper()
 	a, b := bothWays(t, text)
-	if !slices.Equal(a.result.Links, b.result.Links) || a.result.Dropped != b.result.Dropped || a.result.Refused != b.result.Refused || a.base != b.base {
-		t.Errorf("%q: skimming found %+v, the tokenizer %+v", text, a.result, b.result)
+	if !slices.Equal(a.result.Links, b.result.Links) || a.result.Dropped != b.result.Dropped ||
+		a.result.Refused != b.result.Refused || a.base != b.base {
+		t.Errorf("%q: got %+v by skimming, %+v by the tokenizer", text, a.result, b.result)
 	}
 }
 
-// oddMarkup are the places where a quick reader goes wrong.
+// oddMarkup is markup that a quick reader may read wrongly.
 var oddMarkup = []string{
 	"<a href=/1>", "<A HREF='/1'>", "<a href = \"/1\" href=/2>", "<a =href=/1>", "<a href/=/1>", "<a/href=/1>", "<a href=/1/>", "<a href=\"/1\"/>",
 	"<a href=/1?a=b&amp;c><a href='/2?x&y'>", "<a title='>' href=/1>", "<a title=\">\" href=/1></a title='>' <a href=/2>'><a href=/3>",

@@ -9,26 +9,26 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// What a document in XML names, by skimming it and by the tokenizer alone.
-func TestDocumentsInXML(t *testing.T) {
+// TestLinksOfXML reads each document with skimming and with the tokenizer alone.
+func TestLinksOfXML(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, text, want string }{
 		{"a style sheet", `<?xml version="1.0"?><?xml-stylesheet type="text/css" href="/a.css"?><svg/>`, "E /a.css"},
 		{"a style sheet, in single quotes and with a reference", `<?xml-stylesheet href='/a.css?b&amp;c' type='text/css' ?>`, "E /a.css?b&c"},
 		{"two style sheets", "<?xml-stylesheet\nhref=\"/a.css\"?>\n<?xml-stylesheet href=\"/b.xsl\" type=\"text/xsl\"?>", "E /a.css, E /b.xsl"},
-		{"a style sheet inside the document", `<?xml-stylesheet href="#s" type="text/css"?><a href="/b"/>`, "L /b"},
+		{"a style sheet in the document itself", `<?xml-stylesheet href="#s" type="text/css"?><a href="/b"/>`, "L /b"},
 		{"a style sheet in a comment", `<!-- <?xml-stylesheet href="/a.css"?> --><a href="/b"/>`, "L /b"},
 		{"another instruction", `<?xml-stylesheets href="/a.css"?><?php href="/b"?><?xml-stylesheet?><?xml-stylesheet href="/c.css">`, ""},
-		{"an instruction without end", `<?xml-stylesheet href="/a.css"`, ""},
+		{"an unclosed instruction", `<?xml-stylesheet href="/a.css"`, ""},
 		{"links", `<svg xmlns:xlink="http://www.w3.org/1999/xlink"><a href="/a"/><a xlink:href="/b"><text>b</text></a></svg>`, "L /a, L /b"},
-		{"pictures", `<svg><image href="/a.png"/><image xlink:href="/b.jpg" width="1"/><feImage href="/c.png"/></svg>`, "E /a.png, E /b.jpg, E /c.png"},
-		{"parts of itself and of others", `<svg><use href="#a"/><use xlink:href="/sprite.svg#b"/></svg>`, "E /sprite.svg"},
+		{"images", `<svg><image href="/a.png"/><image xlink:href="/b.jpg" width="1"/><feImage href="/c.png"/></svg>`, "E /a.png, E /b.jpg, E /c.png"},
+		{"use elements", `<svg><use href="#a"/><use xlink:href="/sprite.svg#b"/></svg>`, "E /sprite.svg"},
 		{"styles", `<svg><style>@import "/a.css"; .b { fill: url(/b.svg#c) }</style><style/><g style="fill:url(/d.svg#e)"/><a href="/f"/></svg>`, "E /a.css, E /b.svg, E /d.svg, L /f"},
 		{"styles in CDATA", `<svg><style><![CDATA[ @import url(/a.css); g > a { fill: red } ]]></style><a href="/b"/></svg>`, "E /a.css, L /b"},
 		{"elements with a prefix", `<svg:svg xmlns:svg="http://www.w3.org/2000/svg" xmlns:x="http://www.w3.org/1999/xlink"><svg:a x:href="/a"/><svg:image x:href="/b.png"/><S:USE href="/c.svg#d"/></svg:svg>`, "L /a, E /b.png, E /c.svg"},
 		{"styles of elements with a prefix", `<s:svg><s:style>@import "/a.css"; <!-- --></s:style><s:style/>@import "/no.css"; <s:style></s:style>@import "/no.css"; <s:g style="fill:url(/b.svg)"/><s:style>.c { fill: url(/d.svg) }</s:style></s:svg>`, "E /a.css, E /b.svg, E /d.svg"},
-		{"links of other vocabularies", `<svg><atom:link rel="next" href="/a"/><x:a href="/b"/><metadata rdf:href="/no" href="/no"/></svg>`, "L /a, L /b"},
-		{"names with more than one colon, or nothing else", `<svg><a:b:a href="/no"/><: href="/no"/><a :href="/c"/></svg>`, "L /c"},
+		{"elements of other vocabularies", `<svg><atom:link rel="next" href="/a"/><x:a href="/b"/><metadata rdf:href="/no" href="/no"/></svg>`, "L /a, L /b"},
+		{"names with several colons, or only a colon", `<svg><a:b:a href="/no"/><: href="/no"/><a :href="/c"/></svg>`, "L /c"},
 		{"a script", `<svg><script href="/a.js"/><title>A &lt;a href="/no"></title><a href="/b"/></svg>`, "E /a.js, L /b"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -38,12 +38,12 @@ func TestDocumentsInXML(t *testing.T) {
 				t.Fatal(err)
 			}
 			doc := Document{URI: self, Status: http.StatusOK, Header: http.Header{"Content-Type": {"image/svg+xml"}}}
-			found, err := Links(doc, strings.NewReader(c.text), Bounds{})
+			result, err := Links(doc, strings.NewReader(c.text), Bounds{})
 			if err != nil {
 				t.Fatal(err)
 			}
 			var got []string
-			for _, l := range found.Links {
+			for _, l := range result.Links {
 				got = append(got, string(rune(l.Hop))+" "+strings.TrimPrefix(l.URI.String(), "https://news.example"))
 			}
 			if strings.Join(got, ", ") != c.want {
@@ -52,13 +52,13 @@ func TestDocumentsInXML(t *testing.T) {
 			slow := newPage(self, 100)
 			slow.xhtml, slow.noSkim = true, true
 			slow.html([]byte(c.text))
-			if !slices.Equal(slow.result.Links, found.Links) {
-				t.Errorf("%s\nskimming found %v, the tokenizer %v", c.text, found.Links, slow.result.Links)
+			if !slices.Equal(slow.result.Links, result.Links) {
+				t.Errorf("%s\n got %v by skimming, %v by the tokenizer", c.text, result.Links, slow.result.Links)
 			}
 			page := newPage(self, 100)
 			page.html([]byte(`<?xml-stylesheet href="/a.css"?>`))
 			if len(page.result.Links) > 0 {
-				t.Error("the instruction counts in HTML")
+				t.Error("an xml-stylesheet instruction has a link in HTML, want none")
 			}
 		})
 	}
@@ -76,7 +76,7 @@ func FuzzSkimmingXML(f *testing.F) {
 			p.html([]byte(text))
 		}
 		if !slices.Equal(fast.result.Links, slow.result.Links) {
-			t.Errorf("%q: skimming found %v, the tokenizer %v", text, fast.result.Links, slow.result.Links)
+			t.Errorf("%q: got %v by skimming, %v by the tokenizer", text, fast.result.Links, slow.result.Links)
 		}
 	})
 }
