@@ -148,7 +148,8 @@ func formOf(contentType string) form {
 		return formXHTML
 	case "text/css":
 		return formCSS
-	case "text/javascript", "application/javascript", "application/x-javascript", "text/ecmascript", "application/ecmascript":
+	case "text/javascript", "application/javascript", "application/x-javascript",
+		"text/ecmascript", "application/ecmascript":
 		return formScript
 	}
 	return formOther

@@ -36,8 +36,8 @@ func newsPage() string {
 	return b.String()
 }
 
-// How fast are the links of an ordinary news page found, and how many times as long does it take as the tokenizer
-// alone, reading every attribute (×tokenizer)? The difference is what finding costs.
+// BenchmarkLinksNewsPage measures the search of an ordinary news page. The metric ×tokenizer is its time as a multiple
+// of the time of the tokenizer alone, reading every attribute.
 func BenchmarkLinksNewsPage(b *testing.B) {
 	text, doc := newsPage(), page(b)
 	b.SetBytes(int64(len(text)))

@@ -2,6 +2,7 @@ package discover_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -130,7 +131,7 @@ func check(t *testing.T, f discover.Result, maxLinks int) {
 		if l.URI.String() == here || seen[l.URI] {
 			t.Errorf("link %q is the document itself or is listed twice", l.URI)
 		}
-		if l.Hop != uri.Embed && l.Hop != uri.Link && l.Hop != uri.Redirect && l.Hop != uri.Manifest && l.Hop != uri.Speculative {
+		if !slices.Contains([]uri.Hop{uri.Embed, uri.Link, uri.Redirect, uri.Manifest, uri.Speculative}, l.Hop) {
 			t.Errorf("link %q has hop %q", l.URI, l.Hop)
 		}
 		seen[l.URI] = true

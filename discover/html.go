@@ -167,13 +167,15 @@ func (p *page) element(name []byte, attrs []attribute) {
 // runs reports whether an attribute is a script: an event handler or a javascript: address.
 func runs(a attribute) bool {
 	const scheme = "javascript:"
-	return bytes.HasPrefix(a.key, []byte("on")) || len(a.val) > len(scheme) && bytes.EqualFold(a.val[:len(scheme)], []byte(scheme))
+	return bytes.HasPrefix(a.key, []byte("on")) ||
+		len(a.val) > len(scheme) && bytes.EqualFold(a.val[:len(scheme)], []byte(scheme))
 }
 
 // object adds the parts of an object or applet element. They are relative to its codebase.
 func (p *page) object(attrs []attribute) {
 	from := p.base
-	if codebase, ok := value(attrs, "codebase"); ok && len(codebase) <= uri.MaxLength && p.resolved < resolutions*p.maxLinks {
+	codebase, ok := value(attrs, "codebase")
+	if ok && len(codebase) <= uri.MaxLength && p.resolved < resolutions*p.maxLinks {
 		p.resolved++
 		if u, err := p.base.Join(string(codebase)); err == nil {
 			from = u
@@ -188,7 +190,8 @@ func (p *page) object(attrs []attribute) {
 				p.embedRelativeTo(from, a.val)
 			}
 		case "archive":
-			for one := range bytes.FieldsFuncSeq(a.val, func(r rune) bool { return r == ',' || strings.ContainsRune(whitespace, r) }) {
+			separates := func(r rune) bool { return r == ',' || strings.ContainsRune(whitespace, r) }
+			for one := range bytes.FieldsFuncSeq(a.val, separates) {
 				p.embedRelativeTo(from, one)
 			}
 		}

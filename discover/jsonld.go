@@ -192,7 +192,8 @@ func (p *page) jsonLDValue(at level, token []byte) {
 		hop = uri.Embed
 	case identity:
 		// A name with a fragment is the name of a thing in a page, such as "/article#author", and not a reference.
-		if at.within != ofPage && at.within != ofMedia || !bytes.HasPrefix(token, []byte(`"http`)) || bytes.IndexByte(token, '#') >= 0 {
+		if at.within != ofPage && at.within != ofMedia ||
+			!bytes.HasPrefix(token, []byte(`"http`)) || bytes.IndexByte(token, '#') >= 0 {
 			return
 		}
 		if at.within == ofMedia {

@@ -177,11 +177,13 @@ func hasUsualEnding(ref string) bool {
 	return dot > 0 && usualEndings[strings.ToLower(ref[dot+1:])]
 }
 
+// usualEndings are the endings of files that scripts refer to by a relative path.
 var usualEndings = map[string]bool{
-	"asp": true, "aspx": true, "atom": true, "avif": true, "cfm": true, "css": true, "doc": true, "docx": true, "eot": true,
-	"epub": true, "gif": true, "htm": true, "html": true, "ico": true, "jpeg": true, "jpg": true, "js": true, "json": true,
-	"jsp": true, "m3u8": true, "m4a": true, "m4v": true, "mjs": true, "mov": true, "mp3": true, "mp4": true, "mpd": true,
-	"oga": true, "ogg": true, "ogv": true, "otf": true, "pdf": true, "php": true, "png": true, "ppt": true, "pptx": true,
-	"rss": true, "shtml": true, "svg": true, "swf": true, "ttf": true, "txt": true, "vtt": true, "webm": true, "webp": true,
-	"woff": true, "woff2": true, "xhtml": true, "xls": true, "xlsx": true, "xml": true, "zip": true,
+	"asp": true, "aspx": true, "atom": true, "avif": true, "cfm": true, "css": true, "doc": true, "docx": true,
+	"eot": true, "epub": true, "gif": true, "htm": true, "html": true, "ico": true, "jpeg": true, "jpg": true,
+	"js": true, "json": true, "jsp": true, "m3u8": true, "m4a": true, "m4v": true, "mjs": true, "mov": true,
+	"mp3": true, "mp4": true, "mpd": true, "oga": true, "ogg": true, "ogv": true, "otf": true, "pdf": true, "php": true,
+	"png": true, "ppt": true, "pptx": true, "rss": true, "shtml": true, "svg": true, "swf": true, "ttf": true,
+	"txt": true, "vtt": true, "webm": true, "webp": true, "woff": true, "woff2": true, "xhtml": true, "xls": true,
+	"xlsx": true, "xml": true, "zip": true,
 }

@@ -19,7 +19,7 @@ var plainRooms = []string{
 	"internal/house",
 	"internal/human", "internal/mediatype", "internal/atomicfile", "internal/textfile",
 	"hosts/", "crawllog/",
-	"fetch", "discover/feeds", "discover/text", "discover/websub",
+	"fetch", "discover/",
 }
 
 // plainTexts are the documents and web pages that follow the same rules, as patterns of filepath.Match.
