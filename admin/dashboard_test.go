@@ -99,14 +99,14 @@ func TestTheDashboardInABrowser(t *testing.T) {
 		address, ready string
 		want           []string
 	}{
-		{"", "overview", []string{"The crawl goes on", "crawling", "Visits in the last hour", "Overdue: how late", "down.example", "Hosts that cannot be reached"}},
+		{"", "overview", []string{"Crawling", "crawling", "Visits in the last hour", "Longest overdue URI", "down.example", "Unreachable hosts"}},
 		{"hosts", "hosts", []string{"news.example", "down.example", "1 to 2 of 2"}},
-		{"host/news.example", "host/news.example", []string{"news.example", "Pause the host", "http://news.example/", "Day by day", "versions seen", "What the dates of its feeds and sitemaps were worth", "Its queue", "Release the trap", "reject ^https?://news\\.example", "1 URIs kept out"}},
-		{"host/down.example", "host/down.example", []string{"could not be reached", "Its URIs keep their places", "None was found"}},
-		{"uri?u=http%3A%2F%2Fnews.example%2F", "uri?u=http%3A%2F%2Fnews.example%2F", []string{"as a seed", "new version", "unchanged", "Visit it now", "because", ".*: unchanged:", "it is a seed"}},
+		{"host/news.example", "host/news.example", []string{"news.example", "Pause the host", "http://news.example/", "Last days", "versions captured", "Reliability of dates in feeds and sitemaps", "Queue", "Release the trap", "reject ^https?://news\\.example", "1 URI kept out"}},
+		{"host/down.example", "host/down.example", []string{"Unreachable", "Its URIs keep their places", "No traps found"}},
+		{"uri?u=http%3A%2F%2Fnews.example%2F", "uri?u=http%3A%2F%2Fnews.example%2F", []string{"as a seed", "new version", "unchanged", "Visit now", "because", ".*: unchanged:", "it is a seed"}},
 		{"uri?u=http%3A%2F%2Fnews.example%2Fno", "uri?u=http%3A%2F%2Fnews.example%2Fno", []string{"It is not known: never found", "scope.by", "is a host of the seeds"}},
-		{"headers", "headers", []string{"What ETag and Last-Modified were worth", "What the dates of feeds and sitemaps were worth", "pages"}},
-		{"dedup", "dedup", []string{"What deduplication came to", "news.example", "text/html"}},
+		{"headers", "headers", []string{"Reliability of headers", "Reliability of dates in feeds and sitemaps", "pages"}},
+		{"dedup", "dedup", []string{"Deduplication", "news.example", "text/html"}},
 		{"config", "config", []string{"In force since", "arcrawl.toml"}},
 	} {
 		text := show(c.address, c.ready)
@@ -115,7 +115,7 @@ func TestTheDashboardInABrowser(t *testing.T) {
 				t.Errorf("the page %q does not say %q:\n%s", c.address, want, text)
 			}
 		}
-		if strings.Contains(text, "That did not work") || strings.Contains(text, "undefined") || strings.Contains(text, "NaN") {
+		if strings.Contains(text, "Error") || strings.Contains(text, "undefined") || strings.Contains(text, "NaN") {
 			t.Errorf("the page %q shows a fault:\n%s", c.address, text)
 		}
 		keep(t, "light-"+c.ready, p.Screenshot())

@@ -1,96 +1,247 @@
-// The overview: is it crawling, is it late, is the disk filling, which hosts are in trouble and why.
-import { h, ask, count, bytes, span, percent, moment, when, hostLink, uriLink, tile, table, notice, button } from './page.js';
+// The overview: state of the crawl, delays, disk space, unreachable hosts, visits in progress.
+import {
+  h,
+  ask,
+  count,
+  plural,
+  bytes,
+  span,
+  percent,
+  moment,
+  when,
+  hostLink,
+  uriLink,
+  tile,
+  table,
+  notice,
+  button,
+} from './page.js';
 import { chart } from './charts.js';
 
 let chosen = '1d';
 
 export async function overview(again) {
   const [status, series, backlog, late, down] = await Promise.all([
-    ask('status'), ask('series?span=' + chosen), ask('overdue?by=host'), ask('hosts?state=overdue&sort=overdue&limit=10'), ask('hosts?state=down&sort=failures&limit=10'),
+    ask('status'),
+    ask('series?span=' + chosen),
+    ask('overdue?by=host'),
+    ask('hosts?state=overdue&sort=overdue&limit=10'),
+    ask('hosts?state=down&sort=failures&limit=10'),
   ]);
   return [
-    h('h1', {}, headline(status, late.hosts)), troubles(status), orders(status, again), tiles(status),
-    h('h2', {}, 'Over time'), spans(again), charts(series),
-    h('h2', {}, 'What is overdue, and what would mend it'), overdue(backlog),
-    h('h2', {}, 'Hosts that cannot be reached'), hosts('Hosts that rest because they could not be reached', down.hosts, 'All hosts could be reached the last time.'),
-    h('h2', {}, 'Visits in progress'), visits(status.workers),
+    h('h1', {}, headline(status, late.hosts)),
+    troubles(status),
+    orders(status, again),
+    tiles(status),
+    h('h2', {}, 'Over time'),
+    spans(again),
+    charts(series),
+    h('h2', {}, 'Overdue hosts'),
+    overdue(backlog),
+    h('h2', {}, 'Unreachable hosts'),
+    hosts('Hosts that rest because they were unreachable', down.hosts, 'All hosts were reachable at the last visit.'),
+    h('h2', {}, 'Visits in progress'),
+    visits(status.workers),
   ];
 }
 
-// headline says in a sentence how it is. A host that cannot be reached is late through no fault of the crawl.
+// headline returns the state of the crawl in one sentence. It ignores the delays of unreachable hosts.
 function headline(s, late) {
   const worst = late.find((host) => !host.failures);
   if (s.stand.state === 'paused') return 'The crawl is paused' + (s.stand.why ? ': ' + s.stand.why : '');
-  if (s.stand.state === 'held') return 'The crawl stands still: ' + s.stand.why;
-  if (worst && worst.overdue_seconds > 3600) return `The crawl goes on, and is ${span(worst.overdue_seconds)} late on ${worst.host}`;
-  return 'The crawl goes on';
+  if (s.stand.state === 'held') return 'The crawl has stopped: ' + s.stand.why;
+  if (worst && worst.overdue_seconds > 3600) return `Crawling, ${span(worst.overdue_seconds)} late on ${worst.host}`;
+  return 'Crawling';
 }
 
 function troubles(s) {
   const list = [];
-  if (s.stand.since) list.push(notice(s.stand.state === 'held' ? 'bad' : '', `Nothing is visited since ${when(s.stand.since)}.`, s.stand.until && s.stand.state === 'paused' ? ` It goes on at ${when(s.stand.until)}.` : ''));
+  if (s.stand.since)
+    list.push(
+      notice(
+        s.stand.state === 'held' ? 'bad' : '',
+        `No visits since ${when(s.stand.since)}.`,
+        s.stand.until && s.stand.state === 'paused' ? ` The crawl resumes at ${when(s.stand.until)}.` : '',
+      ),
+    );
   for (const a of s.alarms) list.push(notice('bad', a.text, h('span', { class: 'more' }, `. Since ${when(a.since)}.`)));
-  if (s.config.faults.length) list.push(notice('bad', `The last change of the configuration is not in force: ${s.config.faults.length} faults. `, h('a', { href: '#/config' }, 'See them')));
+  if (s.config.faults.length)
+    list.push(
+      notice(
+        'bad',
+        `The last change of the configuration is not in force: ${plural(s.config.faults.length, 'fault')}. `,
+        h('a', { href: '#/config' }, 'Show faults'),
+      ),
+    );
   return list;
 }
 
 function orders(s, again) {
   const paused = s.stand.state === 'paused';
-  return h('div', { class: 'row' }, paused
-    ? button('Resume', () => ask('resume', {}), again)
-    : button('Pause the crawl', () => ask('pause', { reason: 'from the dashboard' }), again, 'Pause the whole crawl? Visits in progress go on to their end. A pause outlives a restart.'));
+  return h(
+    'div',
+    { class: 'row' },
+    paused
+      ? button('Resume', () => ask('resume', {}), again)
+      : button(
+          'Pause the crawl',
+          () => ask('pause', { reason: 'from the dashboard' }),
+          again,
+          'Pause the whole crawl? Visits in progress end normally. A pause survives a restart.',
+        ),
+  );
 }
 
 function tiles(s) {
-  const hour = s.last_hour, judged = hour.versions + hour.unchanged;
+  const hour = s.last_hour,
+    compared = hour.versions + hour.unchanged;
   const full = s.disk.full_in_seconds;
-  return h('div', { class: 'tiles' },
-    tile('Overdue', span(s.uris.overdue_seconds), s.uris.due < 0 ? 'counting …' : count(s.uris.due) + ' URIs are due', s.uris.overdue_seconds > 3600 ? 'warn' : 'good'),
+  return h(
+    'div',
+    { class: 'tiles' },
+    tile(
+      'Overdue',
+      span(s.uris.overdue_seconds),
+      s.uris.due < 0 ? 'counting …' : count(s.uris.due) + ' URIs due',
+      s.uris.overdue_seconds > 3600 ? 'warn' : 'good',
+    ),
     tile('Visits in the last hour', count(hour.visits), count(s.last_minute.visits) + ' in the last minute'),
-    tile('Versions in the last hour', count(hour.versions), percent(hour.versions, judged) + ' of visits found one'),
-    tile('Failed in the last hour', count(hour.failed), percent(hour.failed, hour.visits) + ' of visits', hour.visits && hour.failed / hour.visits > 0.2 ? 'warn' : ''),
-    tile('Bandwidth saved in a day', bytes(s.last_day.spared), percent(s.last_day.spared, s.last_day.spared + s.last_day.received) + ' of all that would have come'),
-    tile('Archived in a day', bytes(s.last_day.written), bytes(s.last_day.deduped) + ' were there already'),
-    tile('Hosts', count(s.hosts.known), s.hosts.down ? `${count(s.hosts.down)} cannot be reached` : 'all can be reached', s.hosts.down ? 'warn' : ''),
+    tile('Versions in the last hour', count(hour.versions), percent(hour.versions, compared) + ' of visits found one'),
+    tile(
+      'Failed in the last hour',
+      count(hour.failed),
+      percent(hour.failed, hour.visits) + ' of visits',
+      hour.visits && hour.failed / hour.visits > 0.2 ? 'warn' : '',
+    ),
+    tile(
+      'Bandwidth saved in a day',
+      bytes(s.last_day.spared),
+      percent(s.last_day.spared, s.last_day.spared + s.last_day.received) + ' of all bytes',
+    ),
+    tile('Archived in a day', bytes(s.last_day.written), bytes(s.last_day.deduped) + ' already in the archive'),
+    tile(
+      'Hosts',
+      count(s.hosts.known),
+      s.hosts.down ? `${count(s.hosts.down)} unreachable` : 'all reachable',
+      s.hosts.down ? 'warn' : '',
+    ),
     tile('URIs', count(s.uris.known), count(s.uris.forbidden) + ' forbidden by robots.txt'),
-    tile('Disk free', bytes(s.disk.free), full === null || full === undefined ? 'stands still below ' + bytes(s.disk.min_free) : 'full in ' + span(full), s.disk.free < s.disk.min_free ? 'bad' : full !== null && full < 7 * 86400 ? 'warn' : ''),
-    tile('Store', bytes(s.archive.store), s.archive.files.length + ' archive files open'),
-    tile('Workers', `${count(s.workers.busy)} of ${count(s.workers.all)}`, 'visits at once'),
-    tile('Up', span(s.uptime_seconds), 'since ' + moment(s.started)));
+    tile(
+      'Disk free',
+      bytes(s.disk.free),
+      full === null || full === undefined ? 'pauses below ' + bytes(s.disk.min_free) : 'full in ' + span(full),
+      s.disk.free < s.disk.min_free ? 'bad' : full !== null && full < 7 * 86400 ? 'warn' : '',
+    ),
+    tile('Store', bytes(s.archive.store), plural(s.archive.files.length, 'open archive file')),
+    tile('Workers', `${count(s.workers.busy)} of ${count(s.workers.all)}`, 'visits in progress'),
+    tile('Up', span(s.uptime_seconds), 'since ' + moment(s.started)),
+  );
 }
 
 function spans(again) {
-  return h('div', { class: 'row', role: 'group', 'aria-label': 'Time shown' }, [['1h', 'an hour'], ['1d', 'a day'], ['7d', 'a week'], ['90d', '90 days']].map(([value, name]) =>
-    h('button', { type: 'button', 'aria-pressed': String(value === chosen), onclick: () => { chosen = value; again(); } }, value === chosen ? h('strong', {}, name) : name)));
+  return h(
+    'div',
+    { class: 'row', role: 'group', 'aria-label': 'Period' },
+    [
+      ['1h', 'an hour'],
+      ['1d', 'a day'],
+      ['7d', 'a week'],
+      ['90d', '90 days'],
+    ].map(([value, name]) =>
+      h(
+        'button',
+        {
+          type: 'button',
+          'aria-pressed': String(value === chosen),
+          onclick: () => {
+            chosen = value;
+            again();
+          },
+        },
+        value === chosen ? h('strong', {}, name) : name,
+      ),
+    ),
+  );
 }
 
 function charts(s) {
-  if (!s.times.length) return h('p', { class: 'panel' }, 'Nothing was counted yet. The first minute is drawn when it is over.');
+  if (!s.times.length) return h('p', { class: 'panel' }, 'No data yet. The first point appears after one minute.');
   const v = s.values;
-  return h('div', { class: 'charts' },
-    chart('Overdue: how late the latest visit is', s.times, [['overdue', v.overdue, '--c2']], span),
-    chart('URIs that are due and wait', s.times, [['due', v.due, '--c2']]),
-    chart('What visits found', s.times, [['versions', v.versions, '--c1'], ['unchanged', v.unchanged, '--c3'], ['failed', v.failed, '--c4']], count, true),
-    chart('Bytes', s.times, [['received', v.received, '--c1'], ['not transferred', v.spared, '--c3'], ['not stored again', v.deduped, '--c2']], bytes, true),
+  return h(
+    'div',
+    { class: 'charts' },
+    chart('Longest overdue URI', s.times, [['overdue', v.overdue, '--c2']], span),
+    chart('URIs due', s.times, [['due', v.due, '--c2']]),
+    chart(
+      'Results of visits',
+      s.times,
+      [
+        ['versions', v.versions, '--c1'],
+        ['unchanged', v.unchanged, '--c3'],
+        ['failed', v.failed, '--c4'],
+      ],
+      count,
+      true,
+    ),
+    chart(
+      'Bytes',
+      s.times,
+      [
+        ['received', v.received, '--c1'],
+        ['not transferred', v.spared, '--c3'],
+        ['not stored again', v.deduped, '--c2'],
+      ],
+      bytes,
+      true,
+    ),
     chart('Disk free', s.times, [['free', v.disk_free, '--c1']], bytes),
-    chart('URIs known', s.times, [['known', v.uris, '--c1']]));
+    chart('Known URIs', s.times, [['known', v.uris, '--c1']]),
+  );
 }
 
-// overdue shows the hosts that have something due, and when that will end.
+// overdue shows the hosts with due URIs, and when their backlogs will clear.
 function overdue(backlog) {
-  return table(`Counted ${span(backlog.age_seconds)} ago`, [
-    ['host', (r) => hostLink(r.name)], ['due', (r) => `${count(r.due)} of ${count(r.uris)}`], ['most overdue', (r) => span(r.most_seconds)], ['half of it', (r) => span(r.p50_seconds)],
-    ['wanted an hour', (r) => count(Math.round(r.demand_per_hour))], ['possible', (r) => count(Math.round(r.capacity_per_hour))], ['it ends', (r) => r.ends || '–', 'wide'],
-  ], backlog.rows.filter((r) => r.due > 0).slice(0, 15), 'Nothing is overdue.');
+  return table(
+    `Counted ${span(backlog.age_seconds)} ago`,
+    [
+      ['host', (r) => hostLink(r.name)],
+      ['due', (r) => `${count(r.due)} of ${count(r.uris)}`],
+      ['longest', (r) => span(r.most_seconds)],
+      ['median', (r) => span(r.p50_seconds)],
+      ['wanted per hour', (r) => count(Math.round(r.demand_per_hour))],
+      ['possible per hour', (r) => count(Math.round(r.capacity_per_hour))],
+      ['backlog ends', (r) => r.ends || '–', 'wide'],
+    ],
+    backlog.rows.filter((r) => r.due > 0).slice(0, 15),
+    'Nothing is overdue.',
+  );
 }
 
 export function hosts(caption, list, empty) {
-  return table(caption, [
-    ['host', (r) => hostLink(r.host)], ['state', (r) => r.state, 'left'], ['URIs', (r) => count(r.uris)],
-    ['overdue', (r) => span(r.overdue_seconds)], ['oldest due', (r) => moment(r.oldest)], ['failures in a row', (r) => count(r.failures)], ['rests until', (r) => moment(r.rests)],
-  ], list, empty);
+  return table(
+    caption,
+    [
+      ['host', (r) => hostLink(r.host)],
+      ['state', (r) => r.state, 'left'],
+      ['URIs', (r) => count(r.uris)],
+      ['overdue', (r) => span(r.overdue_seconds)],
+      ['oldest due', (r) => moment(r.oldest)],
+      ['failures in a row', (r) => count(r.failures)],
+      ['rests until', (r) => moment(r.rests)],
+    ],
+    list,
+    empty,
+  );
 }
 
 function visits(w) {
-  return table('The longest first', [['URI', (v) => uriLink(v.uri), 'wide'], ['for', (v) => span(v.seconds)]], w.visits.slice(0, 20), 'None at this moment.');
+  return table(
+    'Longest first',
+    [
+      ['URI', (v) => uriLink(v.uri), 'wide'],
+      ['for', (v) => span(v.seconds)],
+    ],
+    w.visits.slice(0, 20),
+    'No visit in progress.',
+  );
 }

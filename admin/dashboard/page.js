@@ -1,6 +1,6 @@
-// What all pages are made of: elements, numbers for people, questions to the API.
+// Shared parts of all pages: elements, numbers for people, requests to the API.
 
-// h makes an element. Attributes that begin with "on" are listeners; children may be nested, and null is none.
+// h creates an element. Attributes that begin with "on" are listeners. Children may be nested; null children are left out.
 export function h(name, attributes = {}, ...children) {
   const e = document.createElement(name);
   for (const [key, value] of Object.entries(attributes)) {
@@ -12,7 +12,7 @@ export function h(name, attributes = {}, ...children) {
   return e;
 }
 
-// svg makes an element of a drawing.
+// svg creates an SVG element.
 export function svg(name, attributes = {}, ...children) {
   const e = document.createElementNS('http://www.w3.org/2000/svg', name);
   for (const [key, value] of Object.entries(attributes)) e.setAttribute(key, value);
@@ -20,10 +20,10 @@ export function svg(name, attributes = {}, ...children) {
   return e;
 }
 
-// ahead is how many ms the daemon's clock is before ours.
+// ahead is the difference between the daemon's clock and ours, in ms.
 let ahead = 0;
 
-// ask asks the API. A refusal is thrown with what the daemon says of it.
+// ask sends a request to the API and returns the answer. It throws the daemon's error text.
 export async function ask(path, order) {
   const request = { headers: { Accept: 'application/json' } };
   if (order !== undefined) {
@@ -41,20 +41,30 @@ export async function ask(path, order) {
   if (date) ahead = date - Date.now();
   const text = await answer.text();
   let value = {};
-  try { value = text ? JSON.parse(text) : {}; } catch { /* told below */ }
-  if (!answer.ok) throw Object.assign(new Error(value.error || `${answer.status} ${answer.statusText}`), { status: answer.status });
+  try {
+    value = text ? JSON.parse(text) : {};
+  } catch {
+    /* reported below */
+  }
+  if (!answer.ok)
+    throw Object.assign(new Error(value.error || `${answer.status} ${answer.statusText}`), { status: answer.status });
   return value;
 }
 
-// optional is an answer, or null where the daemon has none.
+// optional returns an answer, or null if the daemon has none.
 export async function optional(path) {
-  try { return await ask(path); } catch (e) {
+  try {
+    return await ask(path);
+  } catch (e) {
     if (e.status === 404 || e.status === 400) return null;
     throw e;
   }
 }
 
-export const count = (n) => n === undefined || n === null || n < 0 ? '–' : n.toLocaleString('en');
+export const count = (n) => (n === undefined || n === null || n < 0 ? '–' : n.toLocaleString('en'));
+
+// plural returns a count with its noun: 1 fault, 2 faults.
+export const plural = (n, noun) => count(n) + ' ' + noun + (n === 1 ? '' : 's');
 
 export function bytes(n) {
   if (n === undefined || n === null || n < 0) return '–';
@@ -64,10 +74,15 @@ export function bytes(n) {
   return (i === 0 || n >= 100 ? Math.round(n) : n.toFixed(1)) + ' ' + units[i];
 }
 
-// span writes seconds in their two largest units.
+// span formats seconds in their two largest units.
 export function span(seconds) {
   if (seconds === undefined || seconds === null || seconds < 0) return '–';
-  const units = [['d', 86400], ['h', 3600], ['m', 60], ['s', 1]];
+  const units = [
+    ['d', 86400],
+    ['h', 3600],
+    ['m', 60],
+    ['s', 1],
+  ];
   for (let i = 0; i < units.length - 1; i++) {
     const [name, size] = units[i];
     if (seconds >= size) {
@@ -79,14 +94,14 @@ export function span(seconds) {
   return (seconds < 10 ? Math.round(seconds * 10) / 10 : Math.round(seconds)) + ' s';
 }
 
-export const percent = (part, all) => all > 0 ? (100 * part / all).toFixed(1) + ' %' : '–';
+export const percent = (part, all) => (all > 0 ? ((100 * part) / all).toFixed(1) + ' %' : '–');
 
 const zero = (t) => !t || t.startsWith('0001-');
 
-// moment writes a time of the API, in UTC as all logs do.
-export const moment = (t) => zero(t) ? '–' : t.slice(0, 10) + ' ' + t.slice(11, 19);
+// moment formats a time of the API, in UTC like all logs.
+export const moment = (t) => (zero(t) ? '–' : t.slice(0, 10) + ' ' + t.slice(11, 19));
 
-// when writes a time of the API and how far from now it is.
+// when formats a time of the API and its distance from now.
 export function when(t) {
   if (zero(t)) return '–';
   const away = (new Date(t) - Date.now() - ahead) / 1000;
@@ -97,33 +112,77 @@ export const hostLink = (host) => h('a', { href: '#/host/' + encodeURIComponent(
 export const uriLink = (uri) => h('a', { href: '#/uri?u=' + encodeURIComponent(uri) }, uri);
 
 export function tile(name, value, more, kind) {
-  return h('dl', { class: 'tile' }, h('dt', {}, name), h('dd', { class: kind }, value), more ? h('dd', { class: 'more' }, more) : null);
+  return h(
+    'dl',
+    { class: 'tile' },
+    h('dt', {}, name),
+    h('dd', { class: kind }, value),
+    more ? h('dd', { class: 'more' }, more) : null,
+  );
 }
 
-// table makes a table; a column is [heading, cell of a row, class].
+// table creates a table; a column is [heading, cell of a row, class].
 export function table(caption, columns, rows, empty = 'None.') {
   if (!rows.length) return h('p', { class: 'panel' }, empty);
-  return h('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': caption },
-    h('table', {}, h('caption', {}, caption),
-      h('thead', {}, h('tr', {}, columns.map(([heading, , kind]) => h('th', { scope: 'col', class: kind }, heading)))),
-      h('tbody', {}, rows.map((row) => h('tr', {}, columns.map(([, cell, kind]) => h('td', { class: kind }, cell(row))))))));
+  return h(
+    'div',
+    { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': caption },
+    h(
+      'table',
+      {},
+      h('caption', {}, caption),
+      h(
+        'thead',
+        {},
+        h(
+          'tr',
+          {},
+          columns.map(([heading, , kind]) => h('th', { scope: 'col', class: kind }, heading)),
+        ),
+      ),
+      h(
+        'tbody',
+        {},
+        rows.map((row) =>
+          h(
+            'tr',
+            {},
+            columns.map(([, cell, kind]) => h('td', { class: kind }, cell(row))),
+          ),
+        ),
+      ),
+    ),
+  );
 }
 
 export function pairs(list) {
-  return h('dl', { class: 'pairs panel' }, list.filter(Boolean).map(([name, value]) => [h('dt', {}, name), h('dd', {}, value)]));
+  return h(
+    'dl',
+    { class: 'pairs panel' },
+    list.filter(Boolean).map(([name, value]) => [h('dt', {}, name), h('dd', {}, value)]),
+  );
 }
 
 export const notice = (kind, ...text) => h('p', { class: 'notice ' + kind }, ...text);
 
-// button orders something and then shows the page anew. A question is asked first if it is given.
+// button creates a button that sends an order and then updates the page. If there is a question, it asks first.
 export function button(name, order, done, question) {
-  return h('button', {
-    type: 'button',
-    async onclick(event) {
-      if (question && !confirm(question)) return;
-      event.target.disabled = true;
-      try { await order(); await done(); } catch (e) { alert(e.message); }
-      event.target.disabled = false;
+  return h(
+    'button',
+    {
+      type: 'button',
+      async onclick(event) {
+        if (question && !confirm(question)) return;
+        event.target.disabled = true;
+        try {
+          await order();
+          await done();
+        } catch (e) {
+          alert(e.message);
+        }
+        event.target.disabled = false;
+      },
     },
-  }, name);
+    name,
+  );
 }
