@@ -28,7 +28,7 @@ const (
 type pusher struct {
 	queue *outbackcdx.Queue
 	log   zerolog.Logger
-	post  func(ctx context.Context, lines []byte) (status int, says string, err error)
+	post  func(ctx context.Context, lines []byte) (status int, answer string, err error)
 	every time.Duration // see pushEvery
 	pause time.Duration // see pushPause
 
@@ -95,7 +95,7 @@ func (p *pusher) reportFailure(err error) {
 
 // step sends the next lines. It reports whether there may be more.
 func (p *pusher) step(ctx context.Context) (more bool, err error) {
-	entries, next, err := p.queue.Next(pushLines, pushBytes)
+	entries, next, err := p.queue.Next(outbackcdx.MaxLines, outbackcdx.MaxBytes)
 	if err != nil {
 		return false, err
 	}
@@ -115,11 +115,11 @@ func (p *pusher) step(ctx context.Context) (more bool, err error) {
 
 // deliver sends all entries. It skips and logs those that the server refuses.
 func (p *pusher) deliver(ctx context.Context, all []index.Entry) error {
-	to := &outback{post: p.post, leaveOut: func(e index.Entry, why error) {
+	to := &outbackcdx.Collection{Post: p.post, Refused: func(e index.Entry, why error) {
 		p.log.Error().Str("uri", e.URL).Str("file", e.Filename).Int64("offset", e.Offset).Err(why).
 			Msg("skipping an index line: the OutbackCDX server refuses it; the archive's own index has it")
 	}}
-	return to.deliver(ctx, all)
+	return to.Send(ctx, all)
 }
 
 // close stops pushing and closes the queue. If the server works, it first sends the lines that are left, for at most lastPush.

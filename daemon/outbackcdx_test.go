@@ -116,7 +116,7 @@ func TestLinesGoInBoundedBatches(t *testing.T) {
 	if err := p.close(); err != nil {
 		t.Fatal(err)
 	}
-	if lines, posts := s.seen(); len(lines) != 2500 || posts < 3 || s.largest != pushLines {
+	if lines, posts := s.seen(); len(lines) != 2500 || posts < 3 || s.largest != outbackcdx.MaxLines {
 		t.Errorf("%d lines in %d posts of at most %d", len(lines), posts, s.largest)
 	}
 }

@@ -42,7 +42,7 @@ push sends only new lines.`,
 				if err != nil {
 					return err
 				}
-				return p.run(args)
+				return pushFiles(cmd, p, args)
 			}
 			return makeIndex(cmd, args, output, asJSON)
 		},

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"net/http"
 	"os"
@@ -14,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/arcrawl/arcrawl/archive/index"
+	"github.com/arcrawl/arcrawl/archive/outbackcdx"
 	"github.com/arcrawl/arcrawl/archive/warc"
 )
 
@@ -61,13 +63,13 @@ func TestAnIndexIsPushed(t *testing.T) {
 	there := func(posts int) {
 		t.Helper()
 		got, n := s.seen()
-		if diff := cmp.Diff(want, got); diff != "" || n != posts || s.largest > pushLines {
+		if diff := cmp.Diff(want, got); diff != "" || n != posts || s.largest > outbackcdx.MaxLines {
 			t.Errorf("%d posts of at most %d lines, want %d; -want +there:\n%s", n, s.largest, posts, diff)
 		}
 	}
-	run(exitOK, "1203 captures of 3 files sent to "+s.URL+"/crawl; 0 files were sent before")
+	run(exitOK, "1203 captures of 3 files sent to "+s.URL+"/crawl; 0 files sent before")
 	there(4)
-	run(exitOK, "0 captures of 0 files", "3 files were sent before")
+	run(exitOK, "0 captures of 0 files", "3 files sent before")
 	there(4)
 	if code, _, errs := command("index", "--push", s.URL+"/crawl", dir); code != exitOK || !strings.Contains(errs, "1203 captures") {
 		t.Errorf("without a list: exit code %d, %s", code, errs)
@@ -78,7 +80,7 @@ func TestAnIndexIsPushed(t *testing.T) {
 	}
 	writeFile(t, filepath.Join(dir, "new.warc.gz.open"), string(members(warcInfo)))
 	for range 2 { // it is not taken for sent
-		run(exitDamaged, "torn.warc.gz:0: error: the file ends", "3 files were sent before, 1 are still open", "1 errors, named above; all else was sent")
+		run(exitDamaged, "torn.warc.gz:0: error: the file ends", "3 files sent before, 1 still open", "1 error, listed above; everything else was sent")
 	}
 	for _, c := range []struct {
 		args []string
@@ -96,8 +98,11 @@ func TestAnIndexIsPushed(t *testing.T) {
 	}
 }
 
-// TestAPushGoesOnWhereTheServerFailed lets the server fail for a while, for longer, and refuse single lines.
-func TestAPushGoesOnWhereTheServerFailed(t *testing.T) {
+// pushAttempts is how often lines are sent to a server that fails.
+const pushAttempts = 4
+
+// TestAPushResumesWhereTheServerFailed lets the server fail for a while, for longer, and refuse single lines.
+func TestAPushResumesWhereTheServerFailed(t *testing.T) {
 	t.Parallel()
 	dir, want := pushable(t)
 	s := startCDXServer(t)
@@ -117,20 +122,20 @@ func TestAPushGoesOnWhereTheServerFailed(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p.pause = time.Microsecond
-		err = p.run([]string{dir})
+		p.Wait = func(context.Context, time.Duration) error { return nil }
+		err = pushFiles(cmd, p, []string{dir})
 		return errs.String(), err
 	}
 	fails = func(n int) bool { return n == 1 || n >= 4 } // once, and then for good in the second file
 	if _, err := run(); err == nil || exitCode(err) != exitFailure || !strings.Contains(err.Error(), "file 2 of 3") || !strings.Contains(err.Error(), "503") ||
-		!strings.Contains(err.Error(), "1200 captures of the files before are there. Run it again") {
+		!strings.Contains(err.Error(), "1200 captures of the files before are there. Run the command again") {
 		t.Errorf("a server that fails: %v", err)
 	}
-	if posts != 3+pushTries {
-		t.Errorf("%d posts to a server that fails, want %d", posts, 3+pushTries)
+	if posts != 3+pushAttempts {
+		t.Errorf("%d posts to a server that fails, want %d", posts, 3+pushAttempts)
 	}
 	fails = func(int) bool { return false }
-	if says, err := run(); err != nil || !strings.Contains(says, "3 captures of 2 files") || !strings.Contains(says, "1 files were sent before") {
+	if says, err := run(); err != nil || !strings.Contains(says, "3 captures of 2 files") || !strings.Contains(says, "1 file sent before") {
 		t.Errorf("when the server is back: %v, %s", err, says)
 	}
 	if got, _ := s.seen(); cmp.Diff(want, got) != "" {
@@ -145,7 +150,7 @@ func TestAPushGoesOnWhereTheServerFailed(t *testing.T) {
 		}
 		return 0, ""
 	})
-	if says, err := run(); exitCode(err) != exitFailure || !strings.Contains(says, "http://old.example/77 is left out") || !strings.Contains(says, "1202 captures of 3 files") || !strings.Contains(says, "1 captures refused") {
+	if says, err := run(); exitCode(err) != exitFailure || !strings.Contains(says, "skipped http://old.example/77") || !strings.Contains(says, "1202 captures of 3 files") || !strings.Contains(says, "1 capture refused") {
 		t.Errorf("a line that is refused: %v, %s", err, says)
 	}
 }
