@@ -23,7 +23,9 @@ var plainRooms = []string{
 }
 
 // plainTexts are the documents and web pages that follow the same rules, as patterns of filepath.Match.
-var plainTexts = []string{}
+var plainTexts = []string{
+	"docs/discovery.md",
+}
 
 // maxLine is the longest line, in characters.
 const maxLine = 120
