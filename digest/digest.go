@@ -1,9 +1,11 @@
-// Package digest tells contents apart.
+// Package digest makes the digests of payloads and contents, and the rules that scrub contents before they are
+// compared.
 //
-// There are two digests of a visit and they are never confused. The payload digest is the SHA-1 of the payload as
-// WARC/1.1 section 6.3.2 reads it: the entity body with transfer encoding removed and content encoding kept. It stands
-// in WARC records and crawl.log and is what deduplication goes by. The [Comparison] digest is of the content with its
-// encoding removed too, and of as much of it as a rule lets through; it decides only whether a page changed.
+// A visit has two digests. The payload digest is the SHA-1 of the payload in the sense of WARC/1.1, section 6.3.2:
+// the entity body with its transfer encoding removed and its content encoding kept. It is written to WARC records and
+// to crawl.log, and deduplication uses it. The [Comparison] digest is of the content, with its content encoding
+// removed, and only of the parts that the scrubbing rules leave. It decides whether a page changed, and is used for
+// nothing else.
 package digest
 
 import (
@@ -18,16 +20,16 @@ import (
 // prefix names the algorithm, in lower case as WARC tools expect it.
 const prefix = "sha1:"
 
-// textLen is the length of a digest as text.
+// textLen is the length of a digest in text form.
 const textLen = len(prefix) + sha1.Size*8/5
 
-// Digest is a SHA-1 sum. The zero value means that there is none.
+// Digest is a SHA-1 sum. The zero value means that there is no digest.
 type Digest [sha1.Size]byte
 
-// Of is the digest of b.
+// Of returns the digest of b.
 func Of(b []byte) Digest { return sha1.Sum(b) }
 
-// Parse reads the form that [Digest.String] writes. An upper-case algorithm name is taken too, as old logs have it.
+// Parse reads the form that [Digest.String] returns. It also accepts an upper-case algorithm name, which old logs have.
 func Parse(s string) (Digest, error) {
 	var d Digest
 	if len(s) <= len(prefix) || !strings.EqualFold(s[:len(prefix)], prefix) {
@@ -41,13 +43,14 @@ func Parse(s string) (Digest, error) {
 	return d, nil
 }
 
-// IsZero reports whether there is no digest.
+// IsZero reports whether d is the zero value.
 func (d Digest) IsZero() bool { return d == Digest{} }
 
-// String is the form of WARC headers and crawl.log: "sha1:" and 32 letters of Base32; empty for the zero digest.
+// String returns the form of WARC headers and crawl.log: "sha1:" and 32 letters of Base32. It is empty for the zero
+// digest.
 func (d Digest) String() string { return string(d.Append(make([]byte, 0, textLen))) }
 
-// Append appends what [Digest.String] gives.
+// Append appends the form that [Digest.String] returns.
 func (d Digest) Append(b []byte) []byte {
 	if d.IsZero() {
 		return b
@@ -55,43 +58,44 @@ func (d Digest) Append(b []byte) []byte {
 	return base32.StdEncoding.AppendEncode(append(b, prefix...), d[:])
 }
 
-// Hash digests a stream.
+// Hash computes the digest of a stream.
 type Hash struct{ *stream }
 
-// stream is what a Hash stands for, wherever it is copied to.
+// stream is the state that all copies of a Hash share.
 type stream struct {
 	h   hash.Hash
-	sum Digest // to put the last sum into
+	sum Digest // memory for the result
 }
 
-// New starts a digest of nothing so far.
+// New returns a Hash to which nothing was written yet.
 func New() Hash { return Hash{&stream{h: sha1.New()}} }
 
-// Write never fails.
+// Write adds p to the stream. It never fails.
 func (h Hash) Write(p []byte) (int, error) { return h.h.Write(p) }
 
-// Sum is the digest of what was written so far.
+// Sum returns the digest of everything written so far.
 func (h Hash) Sum() Digest {
 	h.h.Sum(h.sum[:0])
 	return h.sum
 }
 
-// Reset starts again with nothing.
+// Reset returns the Hash to its initial state.
 func (h Hash) Reset() { h.h.Reset() }
 
 // Comparison is the digest that decides whether a page changed. Rules is the fingerprint of the scrubbing rules that
-// were applied before digesting, zero for none; digests made under different rules say nothing about each other.
-// Sketch tells how near two contents are, by the number of bits in which they differ; zero if none was made.
+// were applied before, or zero for none. Digests that were made with different rules cannot be compared. Sketch
+// measures similarity: the fewer bits of two sketches differ, the more similar are the contents. It is zero if none
+// was made.
 type Comparison struct {
 	Sum    Digest
 	Rules  uint64
 	Sketch uint64
 }
 
-// Origin says which record first held a payload: everything that a revisit record needs to point at it, and everything
-// that a reader needs to fetch it. The zero value means that no record is known.
+// Origin identifies the record that first held a payload. It has everything that a revisit record needs to refer to it,
+// and everything that a reader needs to read it. The zero value means that no record is known.
 type Origin struct {
-	RecordID string    // "urn:uuid:…", without angle brackets; empty where only its URI and date are known
+	RecordID string    // "urn:uuid:…", without angle brackets; empty if only its URI and date are known
 	URI      string    // target URI of that record
 	Date     time.Time // its WARC-Date, to the microsecond
 	Payload  Digest    // its payload digest

@@ -7,7 +7,7 @@ import (
 	"github.com/arcrawl/arcrawl/digest"
 )
 
-// How fast is a page of 15 KB digested?
+// BenchmarkHash measures how fast a page of 15 KB is digested.
 func BenchmarkHash(b *testing.B) {
 	page := make([]byte, 15<<10)
 	rand.Read(page)

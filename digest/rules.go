@@ -10,27 +10,31 @@ import (
 	"strings"
 
 	"golang.org/x/net/html"
+
+	"github.com/arcrawl/arcrawl/internal/mediatype"
 )
 
-// Spec says what of a content is compared. The zero value compares all of it.
+// Spec says which parts of a content are compared. The zero value compares whole contents.
 type Spec struct {
-	Regexes   []string       // RE2; what they match is left out, one after the other, in the page as text
-	Selectors []string       // CSS; elements that match are left out of what the regexes left of an HTML page
-	Text      bool           // only what a reader sees is compared
-	Types     *regexp.Regexp // the Content-Types that all this is for; nil = all. Others are compared whole
-	MaxSize   int64          // longer contents are compared whole; 0 = none is too long
-	Sketch    bool           // a sketch is made, by which near-duplicates are known
+	Regexes   []string       // RE2; applied one after the other to the text of the page; matches are left out
+	Selectors []string       // CSS; applied to HTML pages after Regexes; elements that match are left out
+	Text      bool           // only the visible text is compared
+	Types     *regexp.Regexp // the Content-Types that the rules apply to; nil = all; others are compared whole
+	MaxSize   int64          // longer contents are compared whole; 0 = no limit
+	Sketch    bool           // make a sketch, to recognise near-duplicates
 }
 
-// Rules are a compiled [Spec]. They may be used by many goroutines at once. The zero value compares whole contents.
+// Rules is a compiled [Spec]. Several goroutines may use it at once. The zero value compares whole contents.
 //
-// Each match is replaced by one space, so that a counter that grows by a digit leaves no trace. Contents are read as
-// their charset says: by byte order mark, header or meta element; what is declared nowhere is UTF-8 if it can be.
+// Each match is replaced by one space, so that the length of the match does not matter. The charset of a content is
+// taken from its byte order mark, header or meta element. Without any of these it is UTF-8 if the content is valid
+// UTF-8.
 //
-// Their time is linear in the length of the content, whatever the rules. RE2 finds one match in linear time; but an
-// expression such as "a.*?X|a" looks through the whole rest of the page for each of its matches. Such a rule is found out
-// while it works, by how far it reads beyond its matches, and left off for the rest of that page. Selectors are matched
-// from the root down in one pass; those that would need more (":has", ":nth-child", ":contains") are refused.
+// The time is linear in the length of the content for all rules. RE2 finds one match in linear time, but an
+// expression such as "a.*?X|a" reads the whole rest of the page for each of its matches. Such a rule is recognised
+// while it runs, by how far it reads beyond its matches, and is not applied to the rest of that page. Selectors are
+// matched from the root down in one pass. Selectors that would need more (":has", ":nth-child", ":contains") are
+// rejected.
 type Rules struct {
 	spec        Spec
 	regexes     []scrubber
@@ -38,11 +42,11 @@ type Rules struct {
 	fingerprint uint64
 }
 
-// formatOfRules is part of every fingerprint. It grows when the same rules are to mean something else, so that digests made
-// before are not compared with those made after.
-const formatOfRules = 1
+// rulesVersion is part of every fingerprint. It must grow when the meaning of rules changes, so that digests of
+// before and after are not compared.
+const rulesVersion = 1
 
-// Compile compiles a spec. The error joins those of [CheckRegex] and [CheckSelector].
+// Compile compiles a spec. The error joins the errors of [CheckRegex] and [CheckSelector].
 func Compile(s Spec) (*Rules, error) {
 	r := &Rules{spec: s}
 	var faults []error
@@ -66,13 +70,13 @@ func Compile(s Spec) (*Rules, error) {
 	return r, nil
 }
 
-// fingerprint is zero only for a spec that leaves nothing out.
+// fingerprint returns the fingerprint of the rules. It is zero only for a spec that leaves nothing out.
 func (s Spec) fingerprint() uint64 {
 	if len(s.Regexes)+len(s.Selectors) == 0 && !s.Text {
 		return 0
 	}
 	h := sha256.New()
-	fmt.Fprintf(h, "%d %t %d %d %d\n", formatOfRules, s.Text, s.MaxSize, len(s.Regexes), len(s.Selectors))
+	fmt.Fprintf(h, "%d %t %d %d %d\n", rulesVersion, s.Text, s.MaxSize, len(s.Regexes), len(s.Selectors))
 	for _, list := range [][]string{s.Regexes, s.Selectors} {
 		for _, rule := range list {
 			fmt.Fprintf(h, "%d %s\n", len(rule), rule)
@@ -84,21 +88,21 @@ func (s Spec) fingerprint() uint64 {
 	return max(1, binary.BigEndian.Uint64(h.Sum(nil)))
 }
 
-// Fingerprint tells rules apart: digests made under different fingerprints cannot be compared. It is zero for rules that
-// leave nothing out.
+// Fingerprint returns a number that identifies the rules. Digests with different fingerprints cannot be compared. It is
+// zero for rules that leave nothing out.
 func (r *Rules) Fingerprint() uint64 { return r.fingerprint }
 
-// Idle reports whether the rules make no difference to a content of this type and size, so that it need not be read.
+// Idle reports whether the rules do not apply to a content of this type and size, so that it need not be read.
 func (r *Rules) Idle(contentType string, size int64) bool {
 	nothing := r.fingerprint == 0 && !r.spec.Sketch
 	tooLong := r.spec.MaxSize > 0 && size > r.spec.MaxSize
 	return nothing || tooLong || r.spec.Types != nil && !r.spec.Types.MatchString(contentType)
 }
 
-// Whole is the comparison digest of a content that is compared as a whole; sum is its digest.
+// Whole returns the comparison digest of a content that is compared whole. sum is the digest of the content.
 func (r *Rules) Whole(sum Digest) Comparison { return Comparison{Sum: sum, Rules: r.fingerprint} }
 
-// Compare is the comparison digest of a content, of which sum is the digest. The error is that of reading.
+// Compare returns the comparison digest of a content. sum is the digest of the content. An error comes from reading it.
 func (r *Rules) Compare(content io.Reader, contentType string, sum Digest) (Comparison, error) {
 	limit := r.spec.MaxSize
 	if limit <= 0 {
@@ -120,15 +124,16 @@ func (r *Rules) Compare(content io.Reader, contentType string, sum Digest) (Comp
 	return c, nil
 }
 
-// Scrub gives what is left of a content to be compared, in UTF-8. It does not look at Types and MaxSize.
+// Scrub returns the parts of a content that are compared, in UTF-8. It ignores Types and MaxSize.
 func (r *Rules) Scrub(content []byte, contentType string) []byte {
 	text := decode(content, contentType)
 	for i := range r.regexes {
 		text = r.regexes[i].scrub(text)
 	}
+	isHTML := mediatype.IsHTML(contentType)
 	switch {
-	case !isHTML(contentType) || len(r.selectors.compounds) == 0 && !r.spec.Text:
-		if r.spec.Text && !isHTML(contentType) {
+	case !isHTML || len(r.selectors.compounds) == 0 && !r.spec.Text:
+		if r.spec.Text && !isHTML {
 			text = []byte(strings.Join(strings.Fields(string(text)), " "))
 		}
 		return text
@@ -138,11 +143,11 @@ func (r *Rules) Scrub(content []byte, contentType string) []byte {
 	return r.scrubTree(text)
 }
 
-// scrubTree leaves out elements, and what nobody sees if only that is asked for.
+// scrubTree leaves out the elements that a selector matches and, if only text is compared, everything invisible.
 func (r *Rules) scrubTree(text []byte) []byte {
 	root, err := html.Parse(strings.NewReader(string(text)))
 	if err != nil {
-		return text // nested deeper than any browser would go
+		return text // nested deeper than any browser accepts
 	}
 	r.selectors.remove(root)
 	var b strings.Builder
@@ -153,10 +158,4 @@ func (r *Rules) scrubTree(text []byte) []byte {
 		return visible([]byte(b.String()))
 	}
 	return []byte(b.String())
-}
-
-func isHTML(contentType string) bool {
-	media, _, _ := strings.Cut(strings.ToLower(contentType), ";")
-	media = strings.TrimSpace(media)
-	return media == "text/html" || media == "application/xhtml+xml"
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/arcrawl/arcrawl/digest"
 )
 
-// newsPage is a page of about 100 KB with the noise that news sites have.
+// newsPage returns a page of about 100 KB with noise as on news sites.
 func newsPage() []byte {
 	random := rand.New(rand.NewPCG(1, 2))
 	var b bytes.Buffer
@@ -29,23 +29,23 @@ func newsPage() []byte {
 var tenRegexes = []string{
 	`<span class="clock">.*?</span>`, `<span class="views">[0-9]+ views</span>`, `<meta name="csrf-token" content="[^"]*">`,
 	`<!-- generated in .*? -->`, `\?ref=[0-9a-f]+`, `;jsessionid=[0-9A-F]+`, `(?s)<div class="ad-slot">.*?</div>`, `data-nonce="[^"]*"`,
-	`(?s)<script[^>]*>.*?</script>`, `Stand: \d\d\.\d\d\.\d{4}`,
+	`(?s)<script[^>]*>.*?</script>`, `Datum: \d\d\.\d\d\.\d{4}`,
 }
 
-// How many bytes of a page of 100 KB does one core scrub in a second, by ten regexes as curators write them?
+// BenchmarkScrubTenRegexes measures how fast one core scrubs a page of 100 KB with ten regexes as curators write them.
 func BenchmarkScrubTenRegexes(b *testing.B) { benchmarkScrub(b, digest.Spec{Regexes: tenRegexes}) }
 
-// And by one that has no text that each match must begin with?
+// BenchmarkScrubOneRegexWithoutText uses a regex whose matches have no text in common.
 func BenchmarkScrubOneRegexWithoutText(b *testing.B) {
 	benchmarkScrub(b, digest.Spec{Regexes: []string{`\d\d:\d\d:\d\d`}})
 }
 
-// And by three selectors, for which the page is parsed?
+// BenchmarkScrubSelectors uses three selectors, for which the page is parsed.
 func BenchmarkScrubSelectors(b *testing.B) {
 	benchmarkScrub(b, digest.Spec{Selectors: []string{".clock", "article > span.views", "div.ad-slot"}})
 }
 
-// And down to what a reader sees?
+// BenchmarkScrubText compares only the visible text.
 func BenchmarkScrubText(b *testing.B) { benchmarkScrub(b, digest.Spec{Text: true}) }
 
 func benchmarkScrub(b *testing.B, s digest.Spec) {
@@ -57,7 +57,7 @@ func benchmarkScrub(b *testing.B, s digest.Spec) {
 	}
 }
 
-// What does a sketch cost above the scrubbing to text?
+// BenchmarkSketch measures the cost of a sketch.
 func BenchmarkSketch(b *testing.B) {
 	r := compile(b, digest.Spec{Sketch: true})
 	page := newsPage()

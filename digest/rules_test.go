@@ -29,7 +29,7 @@ func compared(t testing.TB, r *digest.Rules, content, contentType string) digest
 	return c
 }
 
-func TestWhatIsScrubbedLeavesOneSpace(t *testing.T) {
+func TestEachMatchBecomesOneSpace(t *testing.T) {
 	t.Parallel()
 	page := func(body string) string { return "<html><head></head><body>" + body + "</body></html>" }
 	for _, row := range []struct {
@@ -39,16 +39,16 @@ func TestWhatIsScrubbedLeavesOneSpace(t *testing.T) {
 		want          string
 	}{
 		{"a clock", digest.Spec{Regexes: []string{`\d\d:\d\d:\d\d`}}, "at 10:11:12, at 9:00", "text/plain", "at  , at 9:00"},
-		{"each match, and rules one after the other", digest.Spec{Regexes: []string{`\d+`, `views:  `}}, "views: 7, views: 1234.", "text/plain", " ,  ."},
-		{"nothing without the text that each match has", digest.Spec{Regexes: []string{`x\d`}}, "y1 y2", "text/plain", "y1 y2"},
+		{"each match, one rule after the other", digest.Spec{Regexes: []string{`\d+`, `views:  `}}, "views: 7, views: 1234.", "text/plain", " ,  ."},
+		{"no match without the text that each match contains", digest.Spec{Regexes: []string{`x\d`}}, "y1 y2", "text/plain", "y1 y2"},
 		{"Latin-1 by its header", digest.Spec{Regexes: []string{`für \d+`}}, "gilt f\xfcr 7 Tage", "text/plain; charset=iso-8859-1", "gilt   Tage"},
 		{"an element", digest.Spec{Selectors: []string{".clock"}}, page(`<p>a<b class="big clock">10</b>z</p>`), htmlType, page(`<p>a z</p>`)},
-		{"what a combinator says", digest.Spec{Selectors: []string{"div.ad > p, h2 + p"}}, page(`<div class="ad"><p>1</p><i><p>2</p></i></div><h2></h2><p>3</p><p>4</p>`), htmlType, page(`<div class="ad"> <i><p>2</p></i></div><h2></h2> <p>4</p>`)},
-		{"descendants and later neighbours", digest.Spec{Selectors: []string{"#a b", "s ~ u"}}, page(`<div id="a"><i><b>1</b></i></div><b>2</b><u>3</u><s></s><i></i><u>4</u>`), htmlType, page(`<div id="a"><i> </i></div><b>2</b><u>3</u><s></s><i></i> `)},
-		{"only the first child though it is taken out", digest.Spec{Selectors: []string{"li:first-child"}}, page(`<ul><li>1</li><li>2</li></ul>`), htmlType, page(`<ul> <li>2</li></ul>`)},
+		{"combinators", digest.Spec{Selectors: []string{"div.ad > p, h2 + p"}}, page(`<div class="ad"><p>1</p><i><p>2</p></i></div><h2></h2><p>3</p><p>4</p>`), htmlType, page(`<div class="ad"> <i><p>2</p></i></div><h2></h2> <p>4</p>`)},
+		{"descendants and later siblings", digest.Spec{Selectors: []string{"#a b", "s ~ u"}}, page(`<div id="a"><i><b>1</b></i></div><b>2</b><u>3</u><s></s><i></i><u>4</u>`), htmlType, page(`<div id="a"><i> </i></div><b>2</b><u>3</u><s></s><i></i> `)},
+		{"only the first child, even though it is removed", digest.Spec{Selectors: []string{"li:first-child"}}, page(`<ul><li>1</li><li>2</li></ul>`), htmlType, page(`<ul> <li>2</li></ul>`)},
 		{"selectors leave other types alone", digest.Spec{Selectors: []string{"b"}}, "<b>1</b>", "application/xml", "<b>1</b>"},
-		{"what a reader sees", digest.Spec{Text: true}, page("<title>T</title><script>x<b></script><p>one <b>t</b>wo</p><br>three <style>y</style> <svg><svg></svg>z</svg>four"), htmlType, "T one two three four"},
-		{"what a reader sees but for an element", digest.Spec{Text: true, Selectors: []string{"nav"}}, page("<nav>menu</nav><p>story</p>"), htmlType, "story"},
+		{"visible text", digest.Spec{Text: true}, page("<title>T</title><script>x<b></script><p>one <b>t</b>wo</p><br>three <style>y</style> <svg><svg></svg>z</svg>four"), htmlType, "T one two three four"},
+		{"visible text without an element", digest.Spec{Text: true, Selectors: []string{"nav"}}, page("<nav>menu</nav><p>story</p>"), htmlType, "story"},
 		{"plain text without its white space", digest.Spec{Text: true}, "a\n\n  b ", "text/plain", "a b"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
@@ -60,7 +60,7 @@ func TestWhatIsScrubbedLeavesOneSpace(t *testing.T) {
 	}
 }
 
-func TestRulesThatCannotBeMeantAreRefused(t *testing.T) {
+func TestUselessRulesAreRejected(t *testing.T) {
 	t.Parallel()
 	for expr, want := range map[string]error{
 		`a*`: digest.ErrMatchesEmpty, `(clock)?`: digest.ErrMatchesEmpty, `^`: digest.ErrMatchesEmpty, `\b`: digest.ErrMatchesEmpty,
@@ -82,7 +82,7 @@ func TestRulesThatCannotBeMeantAreRefused(t *testing.T) {
 		}
 	}
 	if _, err := digest.Compile(digest.Spec{Regexes: []string{"(", "a*"}, Selectors: []string{"p["}}); err == nil || strings.Count(err.Error(), "\n") != 2 {
-		t.Errorf("not all three faults are told: %v", err)
+		t.Errorf("the error does not have all three faults: %v", err)
 	}
 }
 
@@ -117,7 +117,7 @@ func TestDigestsCarryTheFingerprintOfTheirRules(t *testing.T) {
 		t.Errorf("a content that is too long is not compared whole: %v", long)
 	}
 	if c := compared(t, compile(t, digest.Spec{}), "x", "text/plain"); c != (digest.Comparison{Sum: digest.Of([]byte("x"))}) {
-		t.Errorf("without rules the digest is not that of the content: %v", c)
+		t.Errorf("without rules the digest differs from the digest of the content: %v", c)
 	}
 }
 
@@ -141,32 +141,33 @@ func TestNearDuplicatesHaveNearSketches(t *testing.T) {
 		t.Errorf("half the story differs in %d bits only", n)
 	}
 	if ok, _ := base.Near(digest.Comparison{}, 64); ok {
-		t.Error("near to nothing")
+		t.Error("a sketch is near to a missing one")
 	}
 	if ok, _ := of("").Near(of("x"), 0); ok {
 		t.Error("an empty text is near to a word")
 	}
 }
 
-// A rule that looks through the rest of the page for each of its matches would need 100,000 times 100 KB here.
-func TestNoRuleTakesMoreThanLinearTime(t *testing.T) {
+// TestEveryRuleTakesLinearTime uses rules that read the rest of the page for each match. With quadratic time they
+// would read 100,000 times 100 KB.
+func TestEveryRuleTakesLinearTime(t *testing.T) {
 	t.Parallel()
 	hostile := strings.Repeat("a", 200<<10)
 	for _, expr := range []string{`a.*?X|a`, `(?s)a.*?X|a`, `(a+b)+|a`, `(a|aa)+$|a`, `a{1,100}b|a`} {
 		if digest.CheckRegex(expr) != nil {
-			t.Errorf("%s is refused", expr)
+			t.Errorf("%s is rejected", expr)
 			continue
 		}
 		r := compile(t, digest.Spec{Regexes: []string{expr}})
 		first, again := r.Scrub([]byte(hostile), "text/plain"), r.Scrub([]byte(hostile), "text/plain")
 		if string(first) != string(again) {
-			t.Errorf("%s does not give the same twice", expr)
+			t.Errorf("%s returns different results for the same text", expr)
 		}
 	}
 	deep := strings.Repeat("<div>", 400) + strings.Repeat("<p><i>x</i></p>", 5000)
 	r := compile(t, digest.Spec{Selectors: []string{"b div div div div i", "i ~ i ~ b", "u ~ p + p ~ u"}})
 	if got := r.Scrub([]byte(deep), htmlType); len(got) < len(deep) {
-		t.Error("something was taken out")
+		t.Error("Scrub removed something")
 	}
 }
 
@@ -174,7 +175,10 @@ func FuzzScrub(f *testing.F) {
 	f.Add("<p class=a>1<b>2</p>", "text/html", `\d`, "p > b")
 	f.Add("\xff\xfea\x00", "text/plain; charset=utf-16le", "a", ".x")
 	f.Fuzz(func(t *testing.T, content, contentType, expr, sel string) {
-		if len(content) > 1<<16 || len(expr) > 100 || len(sel) > 100 || digest.CheckRegex(expr) != nil || digest.CheckSelector(sel) != nil {
+		if len(content) > 1<<16 || len(expr) > 100 || len(sel) > 100 {
+			return
+		}
+		if digest.CheckRegex(expr) != nil || digest.CheckSelector(sel) != nil {
 			return
 		}
 		for _, text := range []bool{false, true} {

@@ -9,16 +9,16 @@ import (
 	"unicode/utf8"
 )
 
-// The faults of scrubbing rules.
+// The errors of scrubbing rules that compile but cannot be meant.
 var (
 	ErrMatchesEmpty = errors.New("matches the empty text, which is everywhere")
 	ErrMatchesAll   = errors.New("matches whole documents, so that no change would ever be seen")
 )
 
-// scrubber replaces what one expression matches.
+// scrubber replaces the matches of one expression.
 type scrubber struct {
 	re      *regexp.Regexp
-	literal []byte // is in every match; empty if nothing is known to be
+	literal []byte // part of every match; empty if unknown
 }
 
 func newScrubber(expr string) (scrubber, error) {
@@ -36,22 +36,22 @@ func newScrubber(expr string) (scrubber, error) {
 	}
 	s := scrubber{re: re, literal: []byte(literalIn(tree.Simplify()))}
 	for _, p := range []string{probePage, probeText} {
-		if takesAll(s.scrub([]byte(p))) {
+		if removesAll(s.scrub([]byte(p))) {
 			return scrubber{}, ErrMatchesAll
 		}
 	}
 	return s, nil
 }
 
-// The probes are documents of which every sensible rule leaves something.
+// The probes are documents of which every useful rule leaves some words.
 const (
 	probePage = "<!doctype html>\n<html lang=\"en\">\n<head><meta charset=\"utf-8\"><title>Timetable 2026</title></head>\n<body class=\"page\">\n" +
 		"<h1>The ferry</h1>\n<div id=\"main\"><p>It leaves Harbour Street at 7:30, café on board: 12 euros.</p></div>\n</body>\n</html>\n"
 	probeText = "The ferry leaves Harbour Street at 7:30.\nTickets are sold on board for 12 euros.\n"
 )
 
-// takesAll reports whether no word is left of what the probes tell.
-func takesAll(left []byte) bool {
+// removesAll reports whether no word of the probes is left.
+func removesAll(left []byte) bool {
 	for _, word := range []string{"ferry", "leaves", "Harbour", "Street", "board", "euros"} {
 		if bytes.Contains(left, []byte(word)) {
 			return false
@@ -60,14 +60,14 @@ func takesAll(left []byte) bool {
 	return true
 }
 
-// CheckRegex says what is wrong with an expression as a scrubbing rule: it does not compile, matches the empty text
-// ([ErrMatchesEmpty]) or whole documents ([ErrMatchesAll]).
+// CheckRegex returns an error if an expression cannot be a scrubbing rule: it does not compile, matches the empty text
+// ([ErrMatchesEmpty]) or matches whole documents ([ErrMatchesAll]).
 func CheckRegex(expr string) error {
 	_, err := newScrubber(expr)
 	return err
 }
 
-// literalIn finds the longest text that every match has in it.
+// literalIn returns the longest text that is known to be part of every match.
 func literalIn(re *syntax.Regexp) string {
 	longest := ""
 	take := func(s string) {
@@ -92,14 +92,14 @@ func literalIn(re *syntax.Regexp) string {
 	return longest
 }
 
-// Matches are looked for in rounds, each of which may find eight times as many as the one before. Between rounds some
-// of the matches are made once more, to see how far the expression reads beyond them. One that reads on for so long
-// may read the whole page for each match.
+// Matches are found in rounds, and each round may find eight times as many as the one before. After a full round some
+// matches are repeated, to measure how far the expression reads beyond them. An expression that reads far may read the
+// whole page for each match.
 const (
-	firstRound = 16
-	nextRound  = 8
-	samples    = 16
-	farBeyond  = 16 << 10
+	firstRound  = 16       // matches
+	roundFactor = 8        // by which the maximum number of matches grows
+	samples     = 16       // matches that are repeated
+	farBeyond   = 16 << 10 // bytes
 )
 
 // scrub replaces each match by one space.
@@ -107,21 +107,21 @@ func (s scrubber) scrub(text []byte) []byte {
 	if len(s.literal) > 0 && !bytes.Contains(text, s.literal) {
 		return text
 	}
-	var found [][]int
-	for most := firstRound; ; most *= nextRound {
-		found = s.re.FindAllIndex(text, most)
-		if len(found) < most || s.readsFar(text, found) {
+	var matches [][]int
+	for limit := firstRound; ; limit *= roundFactor {
+		matches = s.re.FindAllIndex(text, limit)
+		if len(matches) < limit || s.readsFar(text, matches) {
 			break
 		}
 	}
-	if len(found) == 0 {
+	if len(matches) == 0 {
 		return text
 	}
 	out := make([]byte, 0, len(text))
 	end := 0
-	for _, m := range found {
+	for _, m := range matches {
 		if m[0] == m[1] {
-			continue // an assertion that holds there
+			continue // an assertion that holds at this position
 		}
 		out = append(append(out, text[end:m[0]]...), ' ')
 		end = m[1]
@@ -130,9 +130,9 @@ func (s scrubber) scrub(text []byte) []byte {
 }
 
 // readsFar reports whether the expression reads far beyond one of its matches.
-func (s scrubber) readsFar(text []byte, found [][]int) bool {
+func (s scrubber) readsFar(text []byte, matches [][]int) bool {
 	for i := range samples {
-		m := found[i*len(found)/samples]
+		m := matches[i*len(matches)/samples]
 		r := &countedRunes{text: text[m[0]:min(len(text), m[1]+farBeyond)]}
 		s.re.FindReaderIndex(r)
 		if r.read == len(r.text) && m[1]+farBeyond < len(text) {
@@ -142,7 +142,7 @@ func (s scrubber) readsFar(text []byte, found [][]int) bool {
 	return false
 }
 
-// countedRunes reads runes and knows how many bytes were read.
+// countedRunes reads runes and counts their bytes.
 type countedRunes struct {
 	text []byte
 	read int

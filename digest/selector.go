@@ -11,20 +11,21 @@ import (
 	"golang.org/x/net/html"
 )
 
-// maxCompounds bounds the parts of all selectors together: each is looked at for each element of a page.
+// maxCompounds is the maximum number of compounds of all selectors together. Each one is checked for each element of
+// a page.
 const maxCompounds = 64 * len(states{})
 
-// selectors matches CSS selectors from the root down. It knows for each element which compounds ("div.ad" in
-// "div.ad > p") are reached there, and so needs to look at it only once.
+// selectors matches CSS selectors from the root down. For each element it computes which compounds (such as "div.ad" in
+// "div.ad > p") it reaches, and so visits each element only once.
 type selectors struct {
 	compounds []compound
 }
 
-// compound is one part of a selector without combinators. Its place in the list is its bit in states.
+// compound is a part of a selector between combinators. Its index in the list is its bit in states.
 type compound struct {
 	matches    cascadia.Sel
-	combinator byte // how it hangs on the compound before it: ' ', '>', '+', '~'; 0 if it is the first
-	last       bool // an element that reaches it is matched by the selector
+	combinator byte // between the compound before and this one: ' ', '>', '+', '~'; 0 if this is the first
+	last       bool // the selector matches each element that reaches this compound
 }
 
 // states is a set of compounds.
@@ -40,14 +41,14 @@ func (s states) or(t states) states {
 	return s
 }
 
-// CheckSelector says what is wrong with a CSS selector as a scrubbing rule: it cannot be read, would need more than one
-// look at each element, or matches whole documents ([ErrMatchesAll]).
+// CheckSelector returns an error if a CSS selector cannot be a scrubbing rule: it is invalid, would need more than one
+// visit of each element, or matches whole documents ([ErrMatchesAll]).
 func CheckSelector(sel string) error {
 	var s selectors
 	return s.add(sel)
 }
 
-// add adds a selector, which may be a group with commas.
+// add adds a selector, or several that are separated by commas.
 func (s *selectors) add(sel string) error {
 	var one selectors
 	for part := range splitTop(sel, ",") {
@@ -64,11 +65,11 @@ func (s *selectors) add(sel string) error {
 	if err := html.Render(&left, root); err != nil {
 		return err
 	}
-	if takesAll(left.Bytes()) {
+	if removesAll(left.Bytes()) {
 		return ErrMatchesAll
 	}
 	if len(s.compounds)+len(one.compounds) > maxCompounds {
-		return fmt.Errorf("the selectors have more than %d parts altogether", maxCompounds)
+		return fmt.Errorf("all selectors together have more than %d parts; remove some", maxCompounds)
 	}
 	s.compounds = append(s.compounds, one.compounds...)
 	return nil
@@ -89,7 +90,7 @@ func (s *selectors) addOne(sel string) error {
 		}
 		m, err := cascadia.Parse(text)
 		if err != nil {
-			return fmt.Errorf("%q is no selector: %w", text, err)
+			return fmt.Errorf("%q is not a selector: %w", text, err)
 		}
 		if rest == "" && next != 0 {
 			return fmt.Errorf("there is nothing after %q", string(next))
@@ -119,7 +120,7 @@ func firstCompound(sel string) (text string, combinator byte, rest string) {
 	return text, ' ', rest
 }
 
-// scan gives the places of a selector that are in no quotes, brackets or parentheses and behind no backslash.
+// scan yields the positions in a selector that are not in quotes, brackets or parentheses, and not behind a backslash.
 func scan(sel string) func(yield func(int) bool) {
 	return func(yield func(int) bool) {
 		depth, quote := 0, byte(0)
@@ -145,7 +146,7 @@ func scan(sel string) func(yield func(int) bool) {
 	}
 }
 
-// splitTop splits a selector at a separator that stands at its top level.
+// splitTop splits a selector at each separator at its top level.
 func splitTop(sel, separator string) func(yield func(string) bool) {
 	return func(yield func(string) bool) {
 		start := 0
@@ -162,9 +163,10 @@ func splitTop(sel, separator string) func(yield func(string) bool) {
 	}
 }
 
-// simple are the pseudo-classes that need no more than one look at an element.
+// simple lists the pseudo-classes for which one visit of an element is enough.
 var simple = []string{"first-child", "last-child", "root", "empty", "link", "checked", "disabled", "enabled"}
 
+// onlySimple returns an error if a compound has other pseudo-classes than the simple ones and :not.
 func onlySimple(text string) error {
 	for i := range scan(text) {
 		if text[i] != ':' {
@@ -181,7 +183,7 @@ func onlySimple(text string) error {
 			continue
 		}
 		if !slices.Contains(simple, name) {
-			return fmt.Errorf("%q is not among the pseudo-classes that are fast on every page: %s, not", name, strings.Join(simple, ", "))
+			return fmt.Errorf("%q is not one of the pseudo-classes that are fast on every page: %s, not", name, strings.Join(simple, ", "))
 		}
 	}
 	return nil
@@ -192,7 +194,7 @@ func (s *selectors) remove(root *html.Node) {
 	if len(s.compounds) == 0 {
 		return
 	}
-	var matched []*html.Node // taken out at the end, for ":first-child" looks at their neighbours
+	var matched []*html.Node // removed at the end, because ":first-child" depends on the siblings
 	s.walk(root, states{}, states{}, &matched)
 	for _, n := range matched {
 		n.Parent.InsertBefore(&html.Node{Type: html.TextNode, Data: " "}, n)
@@ -200,14 +202,15 @@ func (s *selectors) remove(root *html.Node) {
 	}
 }
 
-// walk looks at the children of n. Reached is what n itself reached, above what any of its ancestors or n did.
+// walk visits the children of n. reached has the compounds that n reaches, and above also those that any ancestor
+// reaches.
 func (s *selectors) walk(n *html.Node, reached, above states, matched *[]*html.Node) {
-	var before, earlier states // what the element before reached, and any of those before it
+	var before, earlier states // the compounds that the sibling before reaches, and that any earlier sibling reaches
 	for c := range n.ChildNodes() {
 		if c.Type != html.ElementNode {
 			continue
 		}
-		at, hit := s.look(c, reached, above, before, earlier)
+		at, hit := s.match(c, reached, above, before, earlier)
 		if hit {
 			*matched = append(*matched, c)
 		} else {
@@ -217,8 +220,8 @@ func (s *selectors) walk(n *html.Node, reached, above states, matched *[]*html.N
 	}
 }
 
-// look finds what an element reaches, and whether a selector matches it.
-func (s *selectors) look(n *html.Node, parent, above, before, earlier states) (at states, matched bool) {
+// match returns the compounds that an element reaches, and whether a selector matches it.
+func (s *selectors) match(n *html.Node, parent, above, before, earlier states) (at states, matched bool) {
 	for i, c := range s.compounds {
 		reachable := c.combinator == 0
 		switch c.combinator {

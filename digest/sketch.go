@@ -8,12 +8,12 @@ import (
 	"github.com/cespare/xxhash/v2"
 )
 
-// shingle is how many words in a row count as one feature of a text.
+// shingle is the number of consecutive words that are one feature of a text.
 const shingle = 4
 
-// sketch is the simhash of a text's shingles: each bit says what most of their hashes have there, so that texts which
-// share most shingles share most bits. It is never zero, and changes with the words and their order, not with case,
-// punctuation or white space.
+// sketch returns the simhash of the shingles of a text. Each bit is the majority of that bit in their hashes, so
+// texts that share most shingles share most bits. It depends on the words and their order, and not on case,
+// punctuation or white space. It is never zero.
 func sketch(text []byte) uint64 {
 	var weights [64]int32
 	var recent [shingle]uint64
@@ -51,7 +51,7 @@ func sketch(text []byte) uint64 {
 	return max(s, 1)
 }
 
-// nextWord is the first run of letters and digits in lower case, and what comes after it.
+// nextWord returns the first run of letters and digits, in lower case, and the text behind it.
 func nextWord(text []byte) (word, rest []byte) {
 	plain := true // no capital and nothing beyond ASCII so far
 	start := -1
@@ -61,7 +61,8 @@ func nextWord(text []byte) (word, rest []byte) {
 		if r >= utf8.RuneSelf {
 			r, n = utf8.DecodeRune(text[i:])
 		}
-		isWord := r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' || r >= utf8.RuneSelf && (unicode.IsLetter(r) || unicode.IsDigit(r))
+		isWord := r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' ||
+			r >= utf8.RuneSelf && (unicode.IsLetter(r) || unicode.IsDigit(r))
 		if !isWord && start >= 0 {
 			break
 		}
@@ -87,8 +88,8 @@ func nextWord(text []byte) (word, rest []byte) {
 	return word, text[i:]
 }
 
-// Near reports whether two contents differ in at most so many bits of their sketches, and in how many. It is false if
-// either has none, or if they were made under different rules.
+// Near returns in how many bits two sketches differ, and reports whether these are at most tolerance. It reports
+// false if either sketch is missing or if they were made with different rules.
 func (c Comparison) Near(d Comparison, tolerance int) (bool, int) {
 	n := bits.OnesCount64(c.Sketch ^ d.Sketch)
 	return c.Rules == d.Rules && c.Sketch != 0 && d.Sketch != 0 && n <= tolerance, n

@@ -11,30 +11,29 @@ import (
 	nethtml "golang.org/x/net/html"
 )
 
-// Proposal is what [Suggest] finds: rules for what differs at every visit, and what they would do to the versions that
-// they were found in.
+// Proposal is the result of [Suggest]: rules for the parts that differ at every visit, and their effect on the
+// versions in which they were found.
 type Proposal struct {
 	Regexes, Selectors []string
 
-	Pairs  int // versions that follow each other, and differ
-	Quiet  int // of these, the pairs that differ only in what the rules leave out
-	Edits  int // the pairs with a real edit, which are told apart still
-	Merged int // the pairs with a real edit that the rules would hide: always zero, for rules that hide one are not proposed
-	Loud   int // the pairs without a real edit that differ still
+	Pairs  int // pairs of consecutive versions that differ; the sum of the next four
+	Quiet  int // pairs without a real edit that are equal under the rules
+	Edits  int // pairs with a real edit that differ under the rules
+	Merged int // pairs with a real edit that are equal under the rules; zero in a proposal
+	Loud   int // pairs without a real edit that differ under the rules
 
 	residue int // bytes in which the loud pairs differ
 }
 
-// ErrTooFew tells that there are not enough versions to see what differs every time.
-var ErrTooFew = errors.New("two versions at least are needed, and they must differ")
+// ErrTooFew says that there are too few versions to find out which parts differ at every visit.
+var ErrTooFew = errors.New("at least two versions are needed, and they must differ")
 
-// Suggest finds what differs between the versions of an HTML page at every visit, and the narrowest rules that leave it
-// out. The versions are in the order of time. A part that differs each time (three times of four where there are five
-// versions or more) is taken for noise; one that differs now and then is an edit. Two versions fetched within
-// seconds have only noise between them.
+// Suggest finds the parts of an HTML page that differ at every visit, and the narrowest rules that leave them out.
+// versions are ordered by time. A part that differs in each pair of consecutive versions is noise; with five versions
+// or more, three pairs in four are enough. A part that differs less often was edited. Between two versions that were
+// fetched within seconds there is only noise.
 //
-// The rules are proved on the versions before they are proposed: those that would hide an edit are taken back, and so are
-// those that nothing needs.
+// Suggest tries the rules on the versions. It drops rules that would hide an edit, and rules that are not needed.
 func Suggest(versions [][]byte, contentType string) (Proposal, error) {
 	s := suggester{contentType: contentType}
 	for _, v := range versions {
@@ -55,7 +54,7 @@ func Suggest(versions [][]byte, contentType string) (Proposal, error) {
 	for _, n := range s.noisy {
 		s.propose(&p, n)
 	}
-	return s.prove(p)
+	return s.prune(p)
 }
 
 // suggester compares versions node by node.
@@ -64,25 +63,26 @@ type suggester struct {
 	texts       [][]byte
 	roots       []*nethtml.Node
 	noisy       []*spot
-	edited      []bool // for each pair, whether an edit was seen
-	firm        map[*nethtml.Node]bool
+	edited      []bool                 // whether an edit was found, for each pair
+	hasEdit     map[*nethtml.Node]bool // the elements that contain an edit, in the newest version
 }
 
-// spot is a part of the page, seen in every version.
+// spot is a part of the page that exists in every version.
 type spot struct {
 	node   *nethtml.Node   // the element, in the newest version
 	nodes  []*nethtml.Node // the element in each version
 	attr   string          // the attribute that differs; empty if it is the text
-	whole  bool            // what is in the element differs in its structure
+	whole  bool            // the content of the element differs in its structure
 	values []string
 }
 
-// compare looks at an element that stands in every version.
+// compare compares an element that exists in every version, and its children.
 func (s *suggester) compare(nodes []*nethtml.Node) {
 	newest := nodes[len(nodes)-1]
-	s.see(&spot{node: newest, nodes: nodes, values: each(nodes, ownText)})
+	s.classify(&spot{node: newest, nodes: nodes, values: each(nodes, ownText)})
 	for _, a := range newest.Attr {
-		s.see(&spot{node: newest, nodes: nodes, attr: a.Key, values: each(nodes, func(n *nethtml.Node) string { return attribute(n, a.Key) })})
+		values := each(nodes, func(n *nethtml.Node) string { return attribute(n, a.Key) })
+		s.classify(&spot{node: newest, nodes: nodes, attr: a.Key, values: values})
 	}
 	children := each(nodes, childrenByKey)
 	s.takeShuffled(nodes, children)
@@ -108,10 +108,10 @@ func (s *suggester) compare(nodes []*nethtml.Node) {
 			}
 		}
 	}
-	s.see(&spot{node: newest, nodes: nodes, whole: true, values: rest})
+	s.classify(&spot{node: newest, nodes: nodes, whole: true, values: rest})
 }
 
-// takeShuffled takes lists out of the children whose items change places, and notes them as noise.
+// takeShuffled removes from the children the lists whose items change their order, and adds them to the noise.
 func (s *suggester) takeShuffled(nodes []*nethtml.Node, children []keyed) {
 	for _, key := range children[len(children)-1].order {
 		name, _, _ := strings.Cut(key, " #")
@@ -138,8 +138,8 @@ func each[T any](nodes []*nethtml.Node, of func(*nethtml.Node) T) []T {
 	return out
 }
 
-// see sorts a part of the page: the same always, differing every time, or edited now and then.
-func (s *suggester) see(p *spot) {
+// classify decides about a part of the page: it is always the same, noise that differs at every visit, or edited.
+func (s *suggester) classify(p *spot) {
 	differ := 0
 	for i := range s.edited {
 		if p.values[i] != p.values[i+1] {
@@ -157,28 +157,28 @@ func (s *suggester) see(p *spot) {
 	for i := range s.edited {
 		s.edited[i] = s.edited[i] || p.values[i] != p.values[i+1]
 	}
-	if s.firm == nil {
-		s.firm = map[*nethtml.Node]bool{}
+	if s.hasEdit == nil {
+		s.hasEdit = map[*nethtml.Node]bool{}
 	}
 	for n := p.node; n != nil; n = n.Parent {
-		s.firm[n] = true // an edit was seen in there
+		s.hasEdit[n] = true
 	}
 }
 
-// parameter is how a session id stands in an address.
+// parameter matches the name of a query parameter, up to its value, such as a session id.
 var parameter = regexp.MustCompile(`[;?&][A-Za-z_.-]+=$`)
 
-// liftable reports whether a noisy part may be silenced by leaving out an element around it.
+// liftable reports whether a rule for a noisy part may leave out an element around it.
 func (p *spot) liftable() bool {
 	if p.attr == "" {
 		return true
 	}
 	prefix, _ := around(p.values)
-	return slices.Contains([]string{"a", "img", "iframe", "div", "source", "ins"}, p.node.Data) && !parameter.MatchString(prefix)
+	canBeNoise := slices.Contains([]string{"a", "img", "iframe", "div", "source", "ins"}, p.node.Data)
+	return canBeNoise && !parameter.MatchString(prefix)
 }
 
-// lift gathers noise: where most elements within another one are noisy, and no edit was ever seen there, the one around
-// them is.
+// lift replaces noisy parts by the element around them, if most of its children are noisy and no edit was found in it.
 func (s *suggester) lift() {
 	whole := map[*nethtml.Node]*spot{}
 	for _, p := range s.noisy {
@@ -190,7 +190,7 @@ func (s *suggester) lift() {
 		lifted = false
 		for _, p := range s.noisy {
 			for n, c := p.node.Parent, p.node; n != nil; n, c = n.Parent, n {
-				if whole[c] == nil || whole[n] != nil && whole[n].whole || s.firm[n] || !mostly(n, whole) || fixed(n) {
+				if whole[c] == nil || whole[n] != nil && whole[n].whole || s.hasEdit[n] || !mostly(n, whole) || fixed(n) {
 					continue
 				}
 				whole[n] = &spot{node: n, whole: true}
@@ -216,7 +216,8 @@ func (s *suggester) lift() {
 	s.noisy = left
 }
 
-// mostly reports whether two of an element's children or more, and most of them, are noisy; or its only one.
+// mostly reports whether more than half of the children of an element are noisy, and at least two; or all of them, if
+// the element has no text.
 func mostly(n *nethtml.Node, noisy map[*nethtml.Node]*spot) bool {
 	all, bad := 0, 0
 	for c := range n.ChildNodes() {
@@ -230,12 +231,13 @@ func mostly(n *nethtml.Node, noisy map[*nethtml.Node]*spot) bool {
 	return bad >= 2 && 2*bad > all || bad == all && strings.TrimSpace(ownText(n)) == ""
 }
 
-// fixed are the elements that hold the page itself.
+// fixed reports whether an element holds the main content of a page, so that no rule may leave it out.
 func fixed(n *nethtml.Node) bool {
-	return n.Type != nethtml.ElementNode || slices.Contains([]string{"html", "head", "body", "main", "article", "form", "table"}, n.Data)
+	main := []string{"html", "head", "body", "main", "article", "form", "table"}
+	return n.Type != nethtml.ElementNode || slices.Contains(main, n.Data)
 }
 
-// propose finds a rule for a noisy part.
+// propose adds a rule for a noisy part.
 func (s *suggester) propose(p *Proposal, n *spot) {
 	if n.attr != "" {
 		p.Regexes = appendNew(p.Regexes, s.attributeRule(n))
@@ -264,23 +266,25 @@ func appendNew(list []string, rule string) []string {
 	return append(list, rule)
 }
 
-// textRule matches what differs in a text, between what stands around it.
+// textRule returns an expression for the part of a text that differs, with some of the text around it.
 func textRule(n *spot, prefix, suffix string) string {
 	before, after := prefix, suffix
 	if strings.TrimSpace(before) == "" && n.node.Type == nethtml.ElementNode {
 		before = "<" + n.node.Data + ">" + before
 	}
-	rule := regexp.QuoteMeta(html.EscapeString(tail(before, 20))) + shape(n.values, len(prefix), len(suffix), "<") + regexp.QuoteMeta(html.EscapeString(head(after, 12)))
-	return rule
+	return regexp.QuoteMeta(html.EscapeString(tail(before, 20))) +
+		shape(n.values, len(prefix), len(suffix), "<") +
+		regexp.QuoteMeta(html.EscapeString(head(after, 12)))
 }
 
-// attributeRule matches a tag up to the attribute that differs, or the parameter of an address that does.
+// attributeRule returns an expression for a tag up to the end of the attribute that differs, or only for a query
+// parameter.
 func (s *suggester) attributeRule(n *spot) string {
 	prefix, suffix := around(n.values)
 	if name := parameter.FindString(prefix); name != "" {
 		return regexp.QuoteMeta(name) + `[^"'&;#<>\s]*`
 	}
-	// Without anything that is this tag's own the rule would silence every tag of its kind.
+	// own says that the expression has something that only this tag has. Otherwise it would match every tag of its name.
 	own := len(prefix)+len(suffix) > 3 || strings.Contains(n.attr, "-") || n.attr == "nonce"
 	var b strings.Builder
 	b.WriteString("<" + regexp.QuoteMeta(n.node.Data))
@@ -317,7 +321,7 @@ func (s *suggester) stable(nodes []*nethtml.Node, attr string) bool {
 	return true
 }
 
-// shape is an expression for what differs, as narrow as the values allow; it never reaches beyond the byte stop.
+// shape returns an expression for the parts that differ, as narrow as the values allow. It never matches the byte stop.
 func shape(values []string, prefix, suffix int, stop string) string {
 	class := `[0-9]`
 	for _, v := range values {
@@ -335,7 +339,7 @@ func shape(values []string, prefix, suffix int, stop string) string {
 	return class + "*"
 }
 
-// selector finds a selector for an element that matches nothing but noise in the newest version; empty if there is none.
+// selector returns a selector that matches only the given element in the newest version, or an empty text if none does.
 func (s *suggester) selector(n *nethtml.Node) string {
 	chain, bare := "", ""
 	for depth, at := 0, n; depth < 4 && at != nil && at.Type == nethtml.ElementNode; depth, at = depth+1, at.Parent {
@@ -353,28 +357,29 @@ func (s *suggester) selector(n *nethtml.Node) string {
 			if strings.ContainsAny(chain, ".#") {
 				return chain
 			}
-			bare = chain // it is the only one of its kind today; one with a name will be so tomorrow
+			bare = chain // prefer a selector with an id or class: it will probably stay unique
 		}
 	}
 	return bare
 }
 
-// compoundOf names an element by its id or its classes, so far as they look as if people had given them.
+// compoundOf returns a compound with the id or the classes of an element, as far as they look like names that people
+// chose.
 func (s *suggester) compoundOf(n *nethtml.Node) string {
-	if id := attribute(n, "id"); given.MatchString(id) && s.everywhere(`id="`+id+`"`) {
+	if id := attribute(n, "id"); chosenName.MatchString(id) && s.everywhere(`id="`+id+`"`) {
 		return n.Data + "#" + id
 	}
 	sel := n.Data
 	for _, class := range strings.Fields(attribute(n, "class")) {
-		if given.MatchString(class) {
+		if chosenName.MatchString(class) {
 			sel += "." + class
 		}
 	}
 	return sel
 }
 
-// given matches names that people give: no numbers that a machine counts on.
-var given = regexp.MustCompile(`^[A-Za-z][A-Za-z_-]*[0-9]?$`)
+// chosenName matches names that people choose, without the numbers of generated names.
+var chosenName = regexp.MustCompile(`^[A-Za-z][A-Za-z_-]*[0-9]?$`)
 
 func (s *suggester) everywhere(text string) bool {
 	for _, t := range s.texts {

@@ -28,8 +28,9 @@ func noisy(t testing.TB, kind string) [][]byte {
 	return versions
 }
 
-// Each of the bundled pages has its own noise at every visit, and one real edit.
-func TestSuggestedRulesSilenceTheNoiseAndHideNoEdit(t *testing.T) {
+// TestSuggestedRulesRemoveNoiseAndKeepEdits uses bundled pages, each with its own noise at every visit and one real
+// edit.
+func TestSuggestedRulesRemoveNoiseAndKeepEdits(t *testing.T) {
 	t.Parallel()
 	kinds, err := filepath.Glob("testdata/noisy/*")
 	if err != nil || len(kinds) < 7 {
@@ -58,14 +59,14 @@ func TestSuggestedRulesSilenceTheNoiseAndHideNoEdit(t *testing.T) {
 			story := string(rules.Scrub(versions[5], htmlType))
 			for _, text := range []string{"Council undecided", "protested outside the town hall", "12 Quay Street", "Harbour News"} {
 				if !strings.Contains(story, text) {
-					t.Errorf("the rules take %q away", text)
+					t.Errorf("the rules remove %q", text)
 				}
 			}
 		})
 	}
 }
 
-// Fetched twice within seconds, a page has nothing but noise between the two.
+// TestTwoFetchesWithinSecondsAreEnough compares two versions that differ only in noise.
 func TestTwoFetchesWithinSecondsAreEnough(t *testing.T) {
 	t.Parallel()
 	p, err := digest.Suggest(noisy(t, "all-at-once")[:2], htmlType)
@@ -74,11 +75,11 @@ func TestTwoFetchesWithinSecondsAreEnough(t *testing.T) {
 	}
 }
 
-func TestWithoutNoiseNothingIsSuggested(t *testing.T) {
+func TestSuggestReturnsNoRulesWithoutNoise(t *testing.T) {
 	t.Parallel()
 	a, b := noisy(t, "clock")[0], noisy(t, "clock")[0]
 	if _, err := digest.Suggest([][]byte{a, b}, htmlType); !errors.Is(err, digest.ErrTooFew) {
-		t.Errorf("two versions that are the same: %v", err)
+		t.Errorf("two equal versions: %v", err)
 	}
 	if _, err := digest.Suggest([][]byte{a}, htmlType); !errors.Is(err, digest.ErrTooFew) {
 		t.Errorf("one version: %v", err)
@@ -86,7 +87,7 @@ func TestWithoutNoiseNothingIsSuggested(t *testing.T) {
 	edits := func(s string) []byte { return []byte("<p>always</p><p class=x>" + s + "</p>") }
 	p, err := digest.Suggest([][]byte{edits("1"), edits("1"), edits("2"), edits("2"), edits("2"), edits("3")}, htmlType)
 	if err != nil || len(p.Regexes)+len(p.Selectors) != 0 || p.Edits != 2 {
-		t.Errorf("edits now and then: %+v, %v", p, err)
+		t.Errorf("occasional edits: %+v, %v", p, err)
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/net/html/charset"
 )
 
-// decode gives a content in UTF-8. Bytes that its charset cannot mean become U+FFFD.
+// decode returns a content in UTF-8. Bytes that are invalid in its charset become U+FFFD.
 func decode(content []byte, contentType string) []byte {
 	from, name, certain := charset.DetermineEncoding(content, contentType)
 	if name == "utf-8" || !certain && name != "iso-2022-jp" && utf8.Valid(content) {
@@ -22,8 +22,8 @@ func decode(content []byte, contentType string) []byte {
 	return bytes.TrimPrefix(text, []byte("\xEF\xBB\xBF"))
 }
 
-// unseen reports whether no reader sees what is in the element.
-func unseen(a atom.Atom) bool {
+// invisible reports whether the content of an element is not shown.
+func invisible(a atom.Atom) bool {
 	switch a {
 	case atom.Script, atom.Style, atom.Noscript, atom.Template, atom.Iframe, atom.Object, atom.Svg, atom.Math:
 		return true
@@ -31,24 +31,25 @@ func unseen(a atom.Atom) bool {
 	return false
 }
 
-// inline reports whether the element stands within a line, so that its text goes on without a space.
+// inline reports whether an element is part of a line, so that there is no space around its text.
 func inline(a atom.Atom) bool {
 	switch a {
-	case atom.A, atom.Abbr, atom.B, atom.Bdi, atom.Bdo, atom.Cite, atom.Code, atom.Data, atom.Del, atom.Dfn, atom.Em, atom.Font,
-		atom.I, atom.Ins, atom.Kbd, atom.Mark, atom.Q, atom.S, atom.Samp, atom.Small, atom.Span, atom.Strong, atom.Sub, atom.Sup,
-		atom.Time, atom.Tt, atom.U, atom.Var, atom.Wbr:
+	case atom.A, atom.Abbr, atom.B, atom.Bdi, atom.Bdo, atom.Cite, atom.Code, atom.Data, atom.Del, atom.Dfn, atom.Em,
+		atom.Font, atom.I, atom.Ins, atom.Kbd, atom.Mark, atom.Q, atom.S, atom.Samp, atom.Small, atom.Span, atom.Strong,
+		atom.Sub, atom.Sup, atom.Time, atom.Tt, atom.U, atom.Var, atom.Wbr:
 		return true
 	}
 	return false
 }
 
-// visible is what a reader sees of an HTML page, its title first, with runs of white space as one space. It reads the
-// page once, tag by tag; hidden elements are those that can only be hidden.
+// visible returns the visible text of an HTML page, including its title, with each run of white space as one space.
+// It reads the page once, tag by tag. It leaves out only elements that are always invisible, and ignores style
+// sheets.
 func visible(page []byte) []byte {
 	z := html.NewTokenizer(bytes.NewReader(page))
 	var text spaced
-	var skipping atom.Atom // the element whose end is waited for
-	depth := 0             // of elements of its name inside it
+	var skipping atom.Atom // the invisible element that is being skipped
+	depth := 0             // of elements with the same name inside it
 	for {
 		switch z.Next() {
 		case html.ErrorToken:
@@ -66,7 +67,7 @@ func visible(page []byte) []byte {
 				}
 				continue
 			}
-			if unseen(a) {
+			if invisible(a) {
 				skipping, depth = a, 0
 			}
 			text.part(a)
@@ -92,7 +93,7 @@ func visible(page []byte) []byte {
 // spaced collects text with one space between words.
 type spaced struct {
 	b     []byte
-	space bool // one is owed before the next word
+	space bool // write a space before the next word
 }
 
 func (s *spaced) add(text []byte) {

@@ -4,9 +4,10 @@ import (
 	"golang.org/x/net/publicsuffix"
 )
 
-// Domain is the registrable domain of u's host: "news.example.co.uk" and "www.news.example.co.uk" have "example.co.uk". It
-// goes by the public suffix list, including the suffixes under which companies give away names: two blogs of one provider
-// are two domains. A host that has none, because it is an address or itself a suffix, stands for itself.
+// Domain returns the registrable domain of the host of u. For "news.example.co.uk" and "www.news.example.co.uk" it is
+// "example.co.uk". It uses the public suffix list with its private part, so two blogs of one provider are two
+// domains. For a host without such a domain, which is an IP address or a public suffix itself, it returns the host
+// name.
 func (u URI) Domain() string {
 	name := u.Hostname()
 	if isAddress(name) {

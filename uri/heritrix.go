@@ -11,19 +11,19 @@ type heritrixRule struct {
 	apply func(string) string
 }
 
-// heritrixRules are the steps in the order of Heritrix 1.x and 3. Each expression keeps what its two groups match.
-// Expressions try the last place first, as there: of two session ids the last one goes.
+// heritrixRules are the steps in the order of Heritrix 1.x and 3. Each expression keeps what its two groups match. As
+// in Heritrix, expressions try the last position first: of two session ids, the last one is removed.
 var heritrixRules = []heritrixRule{
 	{"LowercaseRule", strings.ToLower},
-	{"StripUserinfoRule", keeping(`(?is)^((?:https?|ftps?)://)[^/]+@(.*)$`)},
-	{"StripWWWNRule", keeping(`(?i)^(https?://)www[0-9]*\.([^/]*/.+)$`)},
+	{"StripUserinfoRule", keepGroups(`(?is)^((?:https?|ftps?)://)[^/]+@(.*)$`)},
+	{"StripWWWNRule", keepGroups(`(?i)^(https?://)www[0-9]*\.([^/]*/.+)$`)},
 	{"StripSessionIDs", stripSessionIDs},
-	{"StripSessionCFIDs", keeping(`(?i)^(.+)cfid=[^&]+&cftoken=[^&]+(?:jsession=[^&]+)?(?:&(.*))?$`)},
+	{"StripSessionCFIDs", keepGroups(`(?i)^(.+)cfid=[^&]+&cftoken=[^&]+(?:jsession=[^&]+)?(?:&(.*))?$`)},
 	{"FixupQueryString", fixupQuery},
 }
 
-// keeping makes a rule that keeps the two groups of an expression where it matches.
-func keeping(expression string) func(string) string {
+// keepGroups returns a rule that keeps the two groups of an expression if it matches.
+func keepGroups(expression string) func(string) string {
 	re := regexp.MustCompile(expression)
 	return func(s string) string {
 		if m := re.FindStringSubmatch(s); m != nil {
@@ -34,12 +34,12 @@ func keeping(expression string) func(string) string {
 }
 
 var sessionRules = []func(string) string{
-	keeping(`(?i)^(.+)(?:jsessionid|phpsessid)=[0-9a-z]{32}(?:&(.*))?$`),
-	keeping(`(?i)^(.+)sid=[0-9a-z]{32}(?:&(.*))?$`),
-	keeping(`(?i)^(.+)aspsessionid[a-z]{8}=[a-z]{24}(?:&(.*))?$`),
+	keepGroups(`(?i)^(.+)(?:jsessionid|phpsessid)=[0-9a-z]{32}(?:&(.*))?$`),
+	keepGroups(`(?i)^(.+)sid=[0-9a-z]{32}(?:&(.*))?$`),
+	keepGroups(`(?i)^(.+)aspsessionid[a-z]{8}=[a-z]{24}(?:&(.*))?$`),
 }
 
-// stripSessionIDs takes one session id of each kind away, when it ends the URI or an ampersand follows.
+// stripSessionIDs removes one session id of each kind, if the URI ends behind it or an ampersand follows.
 func stripSessionIDs(s string) string {
 	for _, rule := range sessionRules {
 		s = rule(s)
@@ -47,7 +47,7 @@ func stripSessionIDs(s string) string {
 	return s
 }
 
-// fixupQuery mends what the steps before leave of a query, and no more than one thing.
+// fixupQuery removes an empty query, or one ampersand at its beginning or end, which the other steps can leave.
 func fixupQuery(s string) string {
 	mark := strings.LastIndexByte(s, '?')
 	switch {

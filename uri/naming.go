@@ -10,31 +10,31 @@ import (
 	"strings"
 )
 
-// RuleSet is a way to tell that two URIs are one.
+// RuleSet names a set of rules for URIs that are treated as one.
 type RuleSet string
 
 // The rule sets.
 const (
-	// WHATWG is the canonical form of a [URI] itself. It never makes two documents one.
+	// WHATWG is the canonical form of a [URI] itself. It never merges two documents.
 	WHATWG RuleSet = "whatwg"
-	// Heritrix is the default canonicalisation of Heritrix, the same steps in the same order: lower case, no user
-	// information, no www in front of anything but a home page, no session ids, no empty query.
+	// Heritrix is the default canonicalisation of Heritrix, with the same steps in the same order: lower case, no user
+	// information, no www except for home pages, no session ids, no empty query.
 	Heritrix RuleSet = "heritrix"
-	// Pywb is the key of replay tools, see [ReplayKey].
+	// Pywb is the key that replay tools use, see [ReplayKey].
 	Pywb RuleSet = "pywb"
 )
 
-// Rewrite replaces every match of an expression in the text of a URI. To may speak of groups, as [regexp.Regexp.Expand]
-// has it.
+// Rewrite replaces every match of an expression in the text of a URI. To may refer to groups, as in
+// [regexp.Regexp.Expand].
 type Rewrite struct {
 	Match *regexp.Regexp
 	To    string
 }
 
-// String is the rule as [ParseRewrite] reads it.
+// String returns the rule in the form that [ParseRewrite] reads.
 func (r Rewrite) String() string { return r.Match.String() + arrow + r.To }
 
-// arrow parts a rewrite; no URI has a space in it.
+// arrow separates the two parts of a rewrite. No URI contains a space.
 const arrow = " -> "
 
 // ParseRewrite reads "expression -> replacement".
@@ -56,11 +56,12 @@ func ParseRewrite(s string) (Rewrite, error) {
 	return Rewrite{Match: re, To: to}, nil
 }
 
-// Naming says which URIs are one: those that it gives the same name. The parameters to drop come first, then the
-// rewrites, each on the result of the one before, then the rule set. The zero value and nil are WHATWG alone.
+// Naming holds the rules by which URIs are treated as one: URIs with the same [Naming.Name] are. First the parameters
+// are dropped, then the rewrites are applied, each to the result of the one before, and then the rule set. The zero
+// value and nil have the rule set WHATWG.
 type Naming struct {
 	Set     RuleSet
-	Drop    []string // names of query parameters; a star stands for any text
+	Drop    []string // names of query parameters; a star matches any text
 	Rewrite []Rewrite
 }
 
@@ -69,33 +70,35 @@ func (n *Naming) Plain() bool {
 	return n == nil || n.Set != Heritrix && n.Set != Pywb && len(n.Drop)+len(n.Rewrite) == 0
 }
 
-// NamingStep is what one rule made of a name.
+// NamingStep is one rule and the name after it.
 type NamingStep struct {
 	Rule   string
 	Result string
 }
 
-// Name is the name of u. Two URIs with one name are one for the crawl. It is seldom a URI to fetch.
+// Name returns the name of u. The crawl treats URIs with the same name as one. A name is often not a URI that can be
+// fetched.
 func (n *Naming) Name(u URI) string {
 	if n.Plain() {
 		return u.String()
 	}
-	return n.walk(u, nil)
+	return n.apply(u, nil)
 }
 
-// Steps is how [Naming.Name] comes to its result.
+// Steps returns the steps by which [Naming.Name] reaches its result.
 func (n *Naming) Steps(u URI) []NamingStep {
 	steps := []NamingStep{{Rule: string(WHATWG), Result: u.String()}}
 	if !n.Plain() {
-		n.walk(u, func(rule, result string) { steps = append(steps, NamingStep{rule, result}) })
+		n.apply(u, func(rule, result string) { steps = append(steps, NamingStep{rule, result}) })
 	}
 	return steps
 }
 
-func (n *Naming) walk(u URI, note func(rule, result string)) string {
+// apply returns the name of u, and reports each step to note unless it is nil.
+func (n *Naming) apply(u URI, note func(rule, result string)) string {
 	s := u.String()
 	step := func(rule, result string) {
-		if result != "" { // no rule takes the whole name away
+		if result != "" { // a rule that would remove the whole name is ignored
 			s = result
 		}
 		if note != nil {
@@ -119,8 +122,8 @@ func (n *Naming) walk(u URI, note func(rule, result string)) string {
 	return s
 }
 
-// Notation is the rules in one line that stays the same from version to version: the rule set, then each parameter to
-// drop, then each rewrite, quoted.
+// Notation returns the rules in one line, in a form that stays the same in all versions of arcrawl: the rule set, then
+// each parameter to drop, then each rewrite, quoted.
 func (n *Naming) Notation() string {
 	if n.Plain() {
 		return string(WHATWG)
@@ -140,13 +143,13 @@ func (n *Naming) Notation() string {
 	return b.String()
 }
 
-// Digest is the SHA-256 of the notation, "sha256:" and hexadecimal.
+// Digest returns the SHA-256 of the notation as "sha256:" and hexadecimal digits.
 func (n *Naming) Digest() string {
 	sum := sha256.Sum256([]byte(n.Notation()))
 	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
-// dropParameters takes parameters out of the query, and the question mark with the last of them.
+// dropParameters removes parameters from the query. With the last parameter it removes the question mark.
 func dropParameters(s string, drop []string) string {
 	head, query, ok := strings.Cut(s, "?")
 	if !ok {
@@ -155,7 +158,7 @@ func dropParameters(s string, drop []string) string {
 	parts := strings.Split(query, "&")
 	kept := slices.DeleteFunc(slices.Clone(parts), func(part string) bool {
 		name, _, _ := strings.Cut(part, "=")
-		return slices.ContainsFunc(drop, func(pattern string) bool { return like(pattern, name) })
+		return slices.ContainsFunc(drop, func(pattern string) bool { return matchesStar(pattern, name) })
 	})
 	switch {
 	case len(kept) == len(parts):
@@ -166,8 +169,8 @@ func dropParameters(s string, drop []string) string {
 	return head + "?" + strings.Join(kept, "&")
 }
 
-// like reports whether a name fits a pattern in which stars stand for any text.
-func like(pattern, name string) bool {
+// matchesStar reports whether a name matches a pattern in which stars match any text.
+func matchesStar(pattern, name string) bool {
 	first, rest, star := strings.Cut(pattern, "*")
 	if !star {
 		return pattern == name

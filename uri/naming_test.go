@@ -9,7 +9,7 @@ import (
 
 const id32 = "0123456789abcdefghijklemopqrstuv"
 
-// The rows are the examples with which the ancestors' own rules are tested, taken through all of their steps.
+// TestHeritrixNames uses the examples of the tests of Heritrix itself, each with all steps applied.
 func TestHeritrixNames(t *testing.T) {
 	t.Parallel()
 	n := &uri.Naming{Set: uri.Heritrix}
@@ -18,12 +18,12 @@ func TestHeritrixNames(t *testing.T) {
 		{"www", "http://www.archive.org/index.html", "http://archive.org/index.html"},
 		{"www and a number", "http://www001.archive.org/index.html", "http://archive.org/index.html"},
 		{"www of a home page stays", "http://www.archive.org/", "http://www.archive.org/"},
-		{"www of a home page with a query goes", "http://www.archive.org/?x", "http://archive.org/?x"},
-		{"what only begins like www", "http://www2foo.com/a", "http://www2foo.com/a"},
+		{"www of a home page with a query is removed", "http://www.archive.org/?x", "http://archive.org/?x"},
+		{"a name that only begins like www", "http://www2foo.com/a", "http://www2foo.com/a"},
 		{"user information", "http://stack:password@archive.org/index.html", "http://archive.org/index.html"},
 		{"jsessionid alone", "http://archive.org/index.html?jsessionid=" + id32, "http://archive.org/index.html"},
 		{"jsessionid of 33 characters stays", "http://archive.org/i?jsessionid=" + id32 + "0", "http://archive.org/i?jsessionid=" + id32 + "0"},
-		{"jsessionid and what follows", "http://archive.org/i?jsessionid=" + id32 + "&x=y", "http://archive.org/i?x=y"},
+		{"jsessionid and another parameter", "http://archive.org/i?jsessionid=" + id32 + "&x=y", "http://archive.org/i?x=y"},
 		{"jsessionid in between", "http://archive.org/i?one=two&jsessionid=" + id32 + "&x=y", "http://archive.org/i?one=two&x=y"},
 		{"jsessionid at the end", "http://archive.org/i?one=two&jsessionid=" + id32, "http://archive.org/i?one=two"},
 		{"jsessionid in the path leaves its semicolon", "http://archive.org/i;jsessionid=" + id32, "http://archive.org/i;"},
@@ -39,7 +39,7 @@ func TestHeritrixNames(t *testing.T) {
 		{"a query of an ampersand", "http://archive.org/index.html?&", "http://archive.org/index.html"},
 		{"a query that begins with one", "http://archive.org/index.html?&x=y", "http://archive.org/index.html?x=y"},
 		{"a query that ends with one", "http://archive.org/index.html?x=y&", "http://archive.org/index.html?x=y"},
-		{"one thing is mended and no more", "http://archive.org/index.html?&x=y&", "http://archive.org/index.html?x=y&"},
+		{"only one ampersand is removed", "http://archive.org/index.html?&x=y&", "http://archive.org/index.html?x=y&"},
 		{"the scheme stays", "https://www.archive.org/i", "https://archive.org/i"},
 		{"the order of the query stays", "http://archive.org/i?b=1&a=2", "http://archive.org/i?b=1&a=2"},
 	} {
@@ -75,7 +75,7 @@ func TestNames(t *testing.T) {
 		{"only whole names", &uri.Naming{Drop: []string{"utm_*", "id"}}, "http://news.example/a?my_utm_x=1&idx=2&id=3", "http://news.example/a?my_utm_x=1&idx=2"},
 		{"a star in the middle", &uri.Naming{Drop: []string{"a*z*"}}, "http://news.example/a?abcz1=1&abc=2", "http://news.example/a?abc=2"},
 		{"a rewrite", &uri.Naming{Rewrite: []uri.Rewrite{rewrite(`^(https?://[^/]+)/s/[0-9a-f]{8}/ -> $1/`)}}, "http://news.example/s/0123abcd/a", "http://news.example/a"},
-		{"a rewrite that leaves nothing is none", &uri.Naming{Rewrite: []uri.Rewrite{rewrite(`^.+ -> `)}}, "http://news.example/a", "http://news.example/a"},
+		{"a rewrite that would leave nothing is ignored", &uri.Naming{Rewrite: []uri.Rewrite{rewrite(`^.+ -> `)}}, "http://news.example/a", "http://news.example/a"},
 		{"drops, rewrites and a set, in this order", &uri.Naming{
 			Set: uri.Heritrix, Drop: []string{"B"}, Rewrite: []uri.Rewrite{rewrite(`/Old/ -> /New/`), rewrite(`/New/ -> /X/`)},
 		}, "http://www.news.example/Old/?B=1&A=2", "http://news.example/x/?a=2"},
@@ -94,7 +94,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-func TestNotationTellsRulesApart(t *testing.T) {
+func TestDifferentRulesHaveDifferentNotations(t *testing.T) {
 	t.Parallel()
 	r, err := uri.ParseRewrite(`a" -> b`)
 	if err != nil {
@@ -112,7 +112,7 @@ func TestNotationTellsRulesApart(t *testing.T) {
 	seen := map[string]bool{}
 	for _, n := range all {
 		if text := n.Notation(); seen[text] || seen[n.Digest()] || strings.ContainsAny(text, "\r\n") {
-			t.Errorf("%+v has the notation %s, which another one has too", n, text)
+			t.Errorf("%+v has the notation %s, which is not unique", n, text)
 		}
 		seen[n.Notation()], seen[n.Digest()] = true, true
 	}

@@ -7,8 +7,7 @@ import (
 	"strings"
 )
 
-// Parts of a URI that replay tools leave out of the key, because they tell one reader from another and not one page from
-// another.
+// Parts of a URI that replay tools leave out of the key, because they identify a reader and not a page.
 var (
 	wwwLabel     = regexp.MustCompile(`^www\d*\.`)
 	pathSession  = regexp.MustCompile(`(?i)^(.*/)(\((?:[a-z]\([0-9a-z]{24}\))+\)/|\([0-9a-z]{24}\)/)([^?]+\.aspx.*)$`)
@@ -19,10 +18,10 @@ var (
 	}
 )
 
-// ReplayKey is the key of a URI in an index of replay tools: the sort-friendly form (SURT) of what pywb and its relatives look up. The host is
-// reversed, and what seldom makes another page is levelled: the scheme, a leading www, upper case, the order of the
-// query, a trailing slash, session ids. So one key may stand for several URIs. A URI that is not http or https is its own
-// key.
+// ReplayKey returns the key of a URI in an index for replay tools such as pywb: a sort-friendly form (SURT) with the
+// host reversed. It ignores parts that rarely make a difference: the scheme, a leading www, upper case, the order of
+// the query, a trailing slash, session ids. So several URIs may have the same key. A URI that is not http or https is
+// its own key.
 func ReplayKey(uri string) string {
 	scheme, rest, ok := strings.Cut(uri, "://")
 	if scheme = strings.ToLower(scheme); !ok || scheme != "http" && scheme != "https" {
@@ -34,7 +33,7 @@ func ReplayKey(uri string) string {
 	return hostKey(scheme, authority) + ")" + pathKey(path) + queryKey(query)
 }
 
-// cutBefore cuts s before the first of the characters.
+// cutBefore cuts s before the first of any of the characters.
 func cutBefore(s, chars string) (before, after string) {
 	if i := strings.IndexAny(s, chars); i >= 0 {
 		return s[:i], s[i:]
@@ -102,10 +101,10 @@ func queryKey(query string) string {
 	return "?" + strings.Join(parts, "&")
 }
 
-// maxUnescape is how often escapes within escapes are undone.
+// maxUnescape is the maximum depth of escapes within escapes that are decoded.
 const maxUnescape = 8
 
-// unescape undoes percent escapes until there are none. What is no escape stays.
+// unescape decodes percent escapes, and escapes within them, to a depth of maxUnescape. Invalid escapes stay.
 func unescape(s string) string {
 	for range maxUnescape {
 		if !strings.Contains(s, "%") {
@@ -130,10 +129,10 @@ func unescape(s string) string {
 	return s
 }
 
-// mustEscape reports what could not stand in a line of an index; bytes beyond ASCII too.
+// mustEscape reports whether a byte must be escaped in a line of an index. Bytes beyond ASCII must be.
 func mustEscape(c rune) bool { return c <= ' ' || c >= 0x7f || c == '#' || c == '%' }
 
-// escape escapes what could not stand in a line of an index.
+// escape returns s with each byte escaped that must be.
 func escape(s string) string {
 	const hex = "0123456789ABCDEF"
 	if strings.IndexFunc(s, mustEscape) < 0 {

@@ -1,8 +1,9 @@
-// Package uri gives every fetched thing exactly one name.
+// Package uri parses and canonicalises URIs, so that every resource has exactly one name.
 //
-// A [URI] is an absolute http or https URI in the canonical form of the WHATWG URL standard, without fragment and
-// without user information (neither is ever sent to a server). Two URIs are the same resource for arcrawl exactly when
-// their strings are equal; no rule here merges two different documents.
+// A [URI] is an absolute http or https URI in the canonical form of the WHATWG URL standard. It has no fragment and
+// no user information, because neither is ever sent to a server. Two URIs are the same resource for arcrawl if and
+// only if their texts are equal. Canonicalisation never merges two different documents; a [Naming] can, if it is
+// configured.
 package uri
 
 import (
@@ -15,29 +16,29 @@ import (
 	"github.com/nlnwa/whatwg-url/url"
 )
 
-// MaxLength is the longest URI, in bytes, that arcrawl takes. Heritrix stops at 2,083 and loses signed image
-// addresses of today's sites; 4,096 keeps a crawl.log line readable by tools with a fixed line buffer.
+// MaxLength is the maximum length of a URI, in bytes. Heritrix accepts 2,083 and so loses the signed addresses of
+// images on today's sites. With 4,096, tools with a fixed line buffer can still read a line of crawl.log.
 const MaxLength = 4096
 
-// maxHostname is the limit of RFC 1035, section 2.3.4. The parser accepts longer names and then cannot read its own output.
+// The limits of RFC 1035, section 2.3.4. The parser accepts longer names and then cannot parse its own output.
 const (
 	maxHostname = 253
 	maxLabel    = 63
 )
 
-// ErrScheme is returned for a URI that is neither http nor https: a mailto: link is no mistake of the page, only
-// nothing to crawl.
+// ErrScheme is returned for a URI that is neither http nor https. A mailto: link, for example, is not an error in the
+// page, but cannot be crawled.
 var ErrScheme = errors.New("scheme is not http or https")
 
-// URI is an absolute, canonical http(s) URI. It is a small value that can be compared and used as a map key.
-// The zero value is no URI.
+// URI is an absolute, canonical http(s) URI. It is a small value that can be compared and used as a map key. The zero
+// value is not a URI.
 type URI struct {
 	s string // canonical text; everything below follows from it
 
 	hostEnd, portEnd uint16 // s[host():hostEnd] is the host name, s[hostEnd:portEnd] is "" or ":port"
 }
 
-// Parse reads an absolute URI as a browser would and canonicalises it.
+// Parse parses an absolute URI as a browser would, and canonicalises it.
 func Parse(raw string) (URI, error) {
 	if len(raw) > MaxLength {
 		return URI{}, fmt.Errorf("parse URI %.60q…: longer than %d bytes", raw, MaxLength)
@@ -49,7 +50,7 @@ func Parse(raw string) (URI, error) {
 	return fromParsed(p, raw)
 }
 
-// Join resolves a reference found in the document u, as a browser would.
+// Join resolves a reference in the document u, as a browser would.
 func (u URI) Join(ref string) (URI, error) {
 	if len(ref) > MaxLength {
 		return URI{}, fmt.Errorf("resolve reference %.60q…: longer than %d bytes", ref, MaxLength)
@@ -61,8 +62,8 @@ func (u URI) Join(ref string) (URI, error) {
 	return fromParsed(p, ref)
 }
 
-// FromCanonical takes back a string that [URI.String] gave out, without parsing it anew. A string that is not in the
-// shape of one gives the zero URI.
+// FromCanonical returns the URI of a string that [URI.String] returned, without parsing it again. It returns the zero
+// URI for a string that does not have this form.
 func FromCanonical(s string) URI {
 	rest, ok := strings.CutPrefix(s, "https://")
 	if !ok {
@@ -115,16 +116,16 @@ func checkHostname(name string) error {
 	return nil
 }
 
-// IsZero reports whether u is no URI.
+// IsZero reports whether u is the zero value, which is not a URI.
 func (u URI) IsZero() bool { return u.s == "" }
 
-// String gives the canonical text.
+// String returns the canonical text.
 func (u URI) String() string { return u.s }
 
-// MarshalText lets URIs stand in stored and printed structures.
+// MarshalText returns the canonical text.
 func (u URI) MarshalText() ([]byte, error) { return []byte(u.s), nil }
 
-// UnmarshalText parses; it takes an empty text as the zero URI.
+// UnmarshalText parses a URI. It reads an empty text as the zero URI.
 func (u *URI) UnmarshalText(text []byte) error {
 	if len(text) == 0 {
 		*u = URI{}
@@ -138,7 +139,7 @@ func (u *URI) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// Scheme is "http" or "https"; empty for the zero URI, as all parts of that are but for the port.
+// Scheme returns "http" or "https". Like all parts of the zero URI except the port, its scheme is empty.
 func (u URI) Scheme() string { return u.s[:max(strings.IndexByte(u.s, ':'), 0)] }
 
 func (u URI) hostStart() int {
@@ -148,12 +149,12 @@ func (u URI) hostStart() int {
 	return strings.IndexByte(u.s, ':') + len("://")
 }
 
-// Hostname is the host name without port: lower-case ASCII (punycode), or an IP address without brackets.
+// Hostname returns the host name without the port: lower-case ASCII (punycode), or an IP address without brackets.
 func (u URI) Hostname() string {
 	return strings.Trim(u.s[u.hostStart():u.hostEnd], "[]")
 }
 
-// Port is the port as a number, the scheme's default where the URI has none.
+// Port returns the port as a number. If the URI has none, it is the default port of the scheme.
 func (u URI) Port() string {
 	if u.portEnd > u.hostEnd {
 		return u.s[u.hostEnd+1 : u.portEnd]
@@ -164,23 +165,23 @@ func (u URI) Port() string {
 	return "80"
 }
 
-// Address is what to dial: host name and port.
+// Address returns the host name and port to dial.
 func (u URI) Address() string { return net.JoinHostPort(u.Hostname(), u.Port()) }
 
-// Authority is the value of the Host header: host name, and port when not the default.
+// Authority returns the value of the Host header: the host name, and the port if it is not the default.
 func (u URI) Authority() string { return u.s[u.hostStart():u.portEnd] }
 
-// RequestTarget is what stands in the request line: path and query, never empty.
+// RequestTarget returns the path and query as in the request line. It is never empty.
 func (u URI) RequestTarget() string { return u.s[u.portEnd:] }
 
-// Path is the path without the query; it starts with a slash.
+// Path returns the path without the query. It starts with a slash.
 func (u URI) Path() string {
 	path, _, _ := strings.Cut(u.RequestTarget(), "?")
 	return path
 }
 
-// Origin is the scheme and authority with an empty path, the thing that a robots.txt speaks for (RFC 9309, 2.3). Its text is a part
-// of u's; who keeps it for long takes a clone of that.
+// Origin returns the scheme and authority with the path "/". A robots.txt applies to one origin (RFC 9309, 2.3). The
+// text of the result is part of the text of u. If you keep the result for long, use [URI.Clone].
 func (u URI) Origin() URI {
 	if u.IsZero() {
 		return URI{}
@@ -189,24 +190,24 @@ func (u URI) Origin() URI {
 	return u
 }
 
-// Clone is u with a text of its own.
+// Clone returns u with its own copy of the text.
 func (u URI) Clone() URI {
 	u.s = strings.Clone(u.s)
 	return u
 }
 
-// Robots is the address of the robots.txt that speaks for u.
+// Robots returns the URI of the robots.txt that applies to u.
 func (u URI) Robots() URI { return FromCanonical(u.s[:u.portEnd] + "/robots.txt") }
 
-// Host is the key of u's host.
+// Host returns the host of u.
 func (u URI) Host() Host { return Host(u.Authority()) }
 
-// Host is the unit of politeness: host name, and port when not the scheme's default. The http and the https side of
-// one name are one host.
+// Host is the unit of politeness: a host name, and the port if it is not the default of the scheme. The http and https
+// sites of one name are one host.
 type Host string
 
-// SURT is the sort-friendly form of u: "http://www.example.org:8080/a?b" becomes "org,example,www:8080)/a?b".
-// It is what CDX files sort by; nothing but the order of the host labels is changed here.
+// SURT returns the sort-friendly form of u: "http://www.example.org:8080/a?b" becomes "org,example,www:8080)/a?b".
+// CDX files are sorted by it. Only the order of the host labels changes.
 func (u URI) SURT() string {
 	name := u.Hostname()
 	var b strings.Builder
@@ -232,13 +233,13 @@ func (u URI) SURT() string {
 
 func isAddress(name string) bool { return net.ParseIP(name) != nil }
 
-// Hop says how a URI was found, in the letters of Heritrix's hop path.
+// Hop says how a URI was found, by a letter of Heritrix's hop path.
 type Hop byte
 
-// The hops. Their letters stand in crawl.log and in the store and never change.
+// The hops. Their letters are written to crawl.log and to the store, and never change.
 const (
-	Link        Hop = 'L' // a link that a reader would click
-	Embed       Hop = 'E' // something the page shows or runs
+	Link        Hop = 'L' // a link for a reader to click
+	Embed       Hop = 'E' // a resource that the page shows or runs
 	Redirect    Hop = 'R' // the target of a redirect
 	Prereq      Hop = 'P' // robots.txt
 	Speculative Hop = 'X' // a guess from a script
@@ -246,19 +247,20 @@ const (
 	Inferred    Hop = 'I' // implied by something else
 )
 
-// maxShownHops is where Heritrix begins to abbreviate a hop path in crawl.log.
+// maxShownHops is the number of hops above which Heritrix abbreviates a path in crawl.log.
 const maxShownHops = 50
 
-// HopPath is the way from a seed to a URI, one letter for each step; a seed's own is empty.
+// HopPath is the path from a seed to a URI, with one letter for each hop. The path of a seed is empty.
 type HopPath string
 
-// Then is the path of something found at the end of p.
+// Then returns the path of a URI that was found at the end of p.
 func (p HopPath) Then(h Hop) HopPath { return p + HopPath(h) }
 
-// Count says how many of p's steps are of the kind h.
+// Count returns the number of hops of the kind h.
 func (p HopPath) Count(h Hop) int { return strings.Count(string(p), string(rune(h))) }
 
-// Trailing counts the steps of kind h, redirects apart, at the end of p: how far an embed is from its page.
+// Trailing returns the number of hops of the kind h at the end of p, ignoring redirects. For an embed it is the
+// distance from its page.
 func (p HopPath) Trailing(h Hop) int {
 	n := 0
 	for i := len(p) - 1; i >= 0; i-- {
@@ -273,12 +275,13 @@ func (p HopPath) Trailing(h Hop) int {
 	return n
 }
 
-// TrailingRedirects counts the redirects at the end of p: how long the chain is that leads here.
+// TrailingRedirects returns the number of redirects at the end of p, which is the length of the present chain.
 func (p HopPath) TrailingRedirects() int {
 	return len(p) - len(strings.TrimRight(string(p), string(rune(Redirect))))
 }
 
-// String is the path as crawl.log shows it: the last 50 hops, with the number of those left out and a plus before them.
+// String returns the path in the form of crawl.log: the last 50 hops, and before them the number of omitted hops and a
+// plus.
 func (p HopPath) String() string {
 	if over := len(p) - maxShownHops; over > 0 {
 		return strconv.Itoa(over) + "+" + string(p[over:])

@@ -16,7 +16,7 @@ func mustParse(t *testing.T, s string) uri.URI {
 	return u
 }
 
-func TestParseGivesEveryThingOneName(t *testing.T) {
+func TestParseReturnsTheCanonicalForm(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, raw, want string }{
 		{"an empty path is the root", "http://news.example", "http://news.example/"},
@@ -27,9 +27,9 @@ func TestParseGivesEveryThingOneName(t *testing.T) {
 		{"user information is never sent", "http://me:secret@news.example/", "http://news.example/"},
 		{"an international name becomes punycode", "http://bücher.example/ü", "http://xn--bcher-kva.example/%C3%BC"},
 		{"dots are resolved", "http://news.example/a/../b/./c", "http://news.example/b/c"},
-		{"an empty query stays, it may be another document", "http://news.example/?", "http://news.example/?"},
+		{"an empty query stays, because it may be another document", "http://news.example/?", "http://news.example/?"},
 		{"an escaped slash is not a slash", "http://news.example/a%2Fb", "http://news.example/a%2Fb"},
-		{"tabs and newlines vanish", "http://news.example/a\n\tb", "http://news.example/ab"},
+		{"tabs and newlines are removed", "http://news.example/a\n\tb", "http://news.example/ab"},
 		{"IPv6 keeps its brackets", "http://[::1]:8080/", "http://[::1]:8080/"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -54,7 +54,7 @@ func TestParseRefuses(t *testing.T) {
 		{"another scheme", "mailto:editor@news.example"},
 		{"a relative reference", "/a"},
 		{"no host", "http:///"},
-		{"nothing", ""},
+		{"an empty text", ""},
 		{"a label longer than DNS allows", "http://" + strings.Repeat("a", 64) + ".example/"},
 		{"a name longer than DNS allows", "http://" + strings.Repeat("abc.", 64) + "example/"},
 		{"a URI longer than the limit", "http://news.example/" + strings.Repeat("a", uri.MaxLength)},
@@ -98,7 +98,7 @@ func TestParts(t *testing.T) {
 	}
 }
 
-func TestJoinResolvesAsABrowserWould(t *testing.T) {
+func TestJoinResolvesLikeABrowser(t *testing.T) {
 	t.Parallel()
 	base := mustParse(t, "http://news.example/a/b?q")
 	for ref, want := range map[string]string{
@@ -130,7 +130,7 @@ func TestHopPath(t *testing.T) {
 	}
 }
 
-func TestTheZeroURIHasPartsWithoutAnything(t *testing.T) {
+func TestThePartsOfTheZeroURIAreEmpty(t *testing.T) {
 	t.Parallel()
 	var u uri.URI
 	if u.Scheme() != "" || u.Host() != "" || u.Hostname() != "" || u.Path() != "" || u.RequestTarget() != "" || u.SURT() != ")" && u.SURT() != "" {

@@ -18,7 +18,7 @@ import (
 var plainRooms = []string{
 	"internal/house",
 	"internal/human", "internal/mediatype", "internal/atomicfile", "internal/textfile",
-	"hosts/", "crawllog/",
+	"uri", "digest", "hosts/", "crawllog/",
 	"fetch", "discover/",
 }
 

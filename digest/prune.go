@@ -9,8 +9,8 @@ import (
 	nethtml "golang.org/x/net/html"
 )
 
-// prove takes back the rules that hide an edit and those that nothing needs, and tells what the others do.
-func (s *suggester) prove(p Proposal) (Proposal, error) {
+// prune removes the rules that hide an edit and the rules that are not needed. The result has the counts of the others.
+func (s *suggester) prune(p Proposal) (Proposal, error) {
 	p.Regexes = slices.DeleteFunc(p.Regexes, func(r string) bool { return CheckRegex(r) != nil })
 	p, err := s.try(p)
 	if err != nil {
@@ -19,7 +19,7 @@ func (s *suggester) prove(p Proposal) (Proposal, error) {
 	if p.Pairs == 0 {
 		return p, ErrTooFew
 	}
-	// The broadest first: selectors take more than expressions.
+	// The broadest rules are removed first. Selectors are broader than expressions.
 	for _, list := range []func(*Proposal) *[]string{
 		func(p *Proposal) *[]string { return &p.Selectors }, func(p *Proposal) *[]string { return &p.Regexes },
 	} {
@@ -39,7 +39,7 @@ func (s *suggester) prove(p Proposal) (Proposal, error) {
 	return p, nil
 }
 
-// try tells what rules do to the versions.
+// try applies the rules to the versions and counts the results.
 func (s *suggester) try(p Proposal) (Proposal, error) {
 	p.Pairs, p.Quiet, p.Edits, p.Merged, p.Loud, p.residue = 0, 0, 0, 0, 0, 0
 	rules, err := Compile(Spec{Regexes: p.Regexes, Selectors: p.Selectors})
@@ -72,8 +72,8 @@ func (s *suggester) try(p Proposal) (Proposal, error) {
 	return p, nil
 }
 
-// shuffled reports whether a list has the same items in another order at most visits: no item is new, or few are, and
-// some have changed places.
+// shuffled reports whether a list has the same items in another order in most versions. Few or no items are new, and
+// two or more have moved.
 func shuffled(lists [][]*nethtml.Node) bool {
 	moves := 0
 	for i := range lists[1:] {
@@ -94,7 +94,7 @@ func shuffled(lists [][]*nethtml.Node) bool {
 	return 4*moves >= 3*(len(lists)-1)
 }
 
-// group lists the children of one name, if there are three or more in every version.
+// group returns the children with a name in each version, or nil if any version has fewer than three.
 func group(children []keyed, name string) [][]*nethtml.Node {
 	var lists [][]*nethtml.Node
 	for _, c := range children {
@@ -112,7 +112,7 @@ func group(children []keyed, name string) [][]*nethtml.Node {
 	return lists
 }
 
-// keyed are an element's children by tag, class and their number among those of the same.
+// keyed holds the children of an element by tag, class, and their number among children with the same tag and class.
 type keyed struct {
 	order []string
 	by    map[string]*nethtml.Node
@@ -138,7 +138,7 @@ func childrenByKey(n *nethtml.Node) keyed {
 	return k
 }
 
-// ownText is the text directly in an element, or that of a comment.
+// ownText returns the text directly in an element, or the text of a comment.
 func ownText(n *nethtml.Node) string {
 	if n.Type == nethtml.CommentNode {
 		return n.Data
@@ -178,7 +178,8 @@ func hasElements(n *nethtml.Node) bool {
 	return false
 }
 
-// around is what all values begin and end with, without overlap. Digits at the border belong to what differs.
+// around returns the text that all values begin with, and the text that all end with. They do not overlap. Digits at
+// their inner ends are left out, because they belong to the part that differs.
 func around(values []string) (prefix, suffix string) {
 	prefix = values[0]
 	for _, v := range values[1:] {
