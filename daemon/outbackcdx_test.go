@@ -4,12 +4,8 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"io"
 	"net/http"
-	"net/http/httptest"
-	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -18,76 +14,11 @@ import (
 	"github.com/arcrawl/arcrawl/archive/index"
 	"github.com/arcrawl/arcrawl/archive/outbackcdx"
 	"github.com/arcrawl/arcrawl/fetch"
+	"github.com/arcrawl/arcrawl/internal/archivetest"
 )
 
-// cdxServer takes lines as OutbackCDX does, or answers as it is told to.
-type cdxServer struct {
-	*httptest.Server
-
-	mu      sync.Mutex
-	lines   map[string]string // by URI, date, file and offset, as OutbackCDX keeps them
-	posts   int
-	largest int
-	answer  func(lines []string) (status int, says string) // nil, or status 0, is to take them
-}
-
-func startCDXServer(t *testing.T) *cdxServer {
-	t.Helper()
-	s := &cdxServer{lines: map[string]string{}}
-	s.Server = httptest.NewServer(s)
-	t.Cleanup(s.Close)
-	return s
-}
-
-func (s *cdxServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	body, err := io.ReadAll(r.Body)
-	lines := strings.Split(strings.TrimSuffix(string(body), "\n"), "\n")
-	if err != nil || r.Method != http.MethodPost || r.URL.Path != "/crawl" || lines[0] != " CDX N b a m s k r M S V g" {
-		http.Error(w, "not for OutbackCDX", http.StatusNotFound)
-		return
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	lines = lines[1:]
-	s.posts++
-	s.largest = max(s.largest, len(lines))
-	if s.answer != nil {
-		if status, says := s.answer(lines); status != 0 {
-			w.WriteHeader(status)
-			fmt.Fprint(w, says)
-			return
-		}
-	}
-	for _, line := range lines {
-		f := strings.Split(line, " ")
-		if len(f) != 11 {
-			w.WriteHeader(http.StatusBadRequest)
-			fmt.Fprint(w, "At line: "+line)
-			return
-		}
-		s.lines[f[2]+" "+f[1]+" "+f[10]+" "+f[9]] = line
-	}
-	fmt.Fprintf(w, "Added %d records\n", len(lines))
-}
-
-func (s *cdxServer) behave(answer func(lines []string) (int, string)) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.answer = answer
-}
-
-func (s *cdxServer) seen() (lines []string, posts int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, line := range s.lines {
-		lines = append(lines, line)
-	}
-	slices.Sort(lines)
-	return lines, s.posts
-}
-
 // newTestPusher is a pusher with n lines in its queue, that does not rest, and its log.
-func newTestPusher(t *testing.T, s *cdxServer, n int) (*pusher, *bytes.Buffer) {
+func newTestPusher(t *testing.T, s *archivetest.CDXServer, n int) (*pusher, *bytes.Buffer) {
 	t.Helper()
 	queue, err := outbackcdx.OpenQueue(t.TempDir())
 	if err != nil {
@@ -110,21 +41,21 @@ func newTestPusher(t *testing.T, s *cdxServer, n int) (*pusher, *bytes.Buffer) {
 
 func TestLinesGoInBoundedBatches(t *testing.T) {
 	t.Parallel()
-	s := startCDXServer(t)
+	s := archivetest.StartCDXServer(t)
 	p, _ := newTestPusher(t, s, 2500)
 	p.start()
 	if err := p.close(); err != nil {
 		t.Fatal(err)
 	}
-	if lines, posts := s.seen(); len(lines) != 2500 || posts < 3 || s.largest != outbackcdx.MaxLines {
-		t.Errorf("%d lines in %d posts of at most %d", len(lines), posts, s.largest)
+	if lines, posts := s.Seen(); len(lines) != 2500 || posts < 3 || s.Largest() != outbackcdx.MaxLines {
+		t.Errorf("%d lines in %d posts of at most %d", len(lines), posts, s.Largest())
 	}
 }
 
 func TestABadLineIsLeftOutAndTheRestArrives(t *testing.T) {
 	t.Parallel()
-	s := startCDXServer(t)
-	s.behave(func(lines []string) (int, string) {
+	s := archivetest.StartCDXServer(t)
+	s.Behave(func(lines []string) (int, string) {
 		for _, line := range lines {
 			if strings.Contains(line, "/77 ") || strings.Contains(line, "/0 ") {
 				return http.StatusBadRequest, "At line: " + line
@@ -136,7 +67,7 @@ func TestABadLineIsLeftOutAndTheRestArrives(t *testing.T) {
 	if _, err := p.step(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	lines, posts := s.seen()
+	lines, posts := s.Seen()
 	if len(lines) != 998 || p.queue.Waiting() != 0 || posts > 60 {
 		t.Errorf("%d lines in %d posts, %d bytes wait", len(lines), posts, p.queue.Waiting())
 	}
@@ -157,8 +88,8 @@ func TestNothingIsLostToAServerThatFails(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := startCDXServer(t)
-			s.behave(answer)
+			s := archivetest.StartCDXServer(t)
+			s.Behave(answer)
 			p, log := newTestPusher(t, s, 100)
 			for range 3 {
 				_, err := p.step(t.Context())
@@ -167,14 +98,14 @@ func TestNothingIsLostToAServerThatFails(t *testing.T) {
 				}
 				p.reportFailure(err)
 			}
-			if _, posts := s.seen(); posts > 3*64 {
+			if _, posts := s.Seen(); posts > 3*64 {
 				t.Errorf("%d posts in vain", posts)
 			}
-			s.behave(nil)
+			s.Behave(nil)
 			if _, err := p.step(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			if lines, _ := s.seen(); len(lines) != 100 {
+			if lines, _ := s.Seen(); len(lines) != 100 {
 				t.Errorf("%d lines arrived", len(lines))
 			}
 			if strings.Count(log.String(), "could not send index lines") != 1 || strings.Count(log.String(), "accepts index lines again") != 1 {

@@ -17,6 +17,7 @@ import (
 	"github.com/arcrawl/arcrawl/archive/index"
 	"github.com/arcrawl/arcrawl/archive/outbackcdx"
 	"github.com/arcrawl/arcrawl/archive/warc"
+	"github.com/arcrawl/arcrawl/internal/archivetest"
 )
 
 // pushable is a folder of two files with 1,200 and 3 captures, and what an OutbackCDX server should have of them.
@@ -46,7 +47,7 @@ func pushable(t *testing.T) (dir string, want []string) {
 func TestAnIndexIsPushed(t *testing.T) {
 	t.Parallel()
 	dir, want := pushable(t)
-	s := startCDXServer(t)
+	s := archivetest.StartCDXServer(t)
 	list := filepath.Join(t.TempDir(), "sent")
 	run := func(code int, says ...string) {
 		t.Helper()
@@ -62,9 +63,9 @@ func TestAnIndexIsPushed(t *testing.T) {
 	}
 	there := func(posts int) {
 		t.Helper()
-		got, n := s.seen()
-		if diff := cmp.Diff(want, got); diff != "" || n != posts || s.largest > outbackcdx.MaxLines {
-			t.Errorf("%d posts of at most %d lines, want %d; -want +there:\n%s", n, s.largest, posts, diff)
+		got, n := s.Seen()
+		if diff := cmp.Diff(want, got); diff != "" || n != posts || s.Largest() > outbackcdx.MaxLines {
+			t.Errorf("%d posts of at most %d lines, want %d; -want +there:\n%s", n, s.Largest(), posts, diff)
 		}
 	}
 	run(exitOK, "1203 captures of 3 files sent to "+s.URL+"/crawl; 0 files sent before")
@@ -105,10 +106,10 @@ const pushAttempts = 4
 func TestAPushResumesWhereTheServerFailed(t *testing.T) {
 	t.Parallel()
 	dir, want := pushable(t)
-	s := startCDXServer(t)
+	s := archivetest.StartCDXServer(t)
 	list := filepath.Join(t.TempDir(), "sent")
 	posts, fails := 0, func(n int) bool { return n == 1 }
-	s.behave(func(lines []string) (int, string) {
+	s.Behave(func(lines []string) (int, string) {
 		if posts++; fails(posts) {
 			return http.StatusServiceUnavailable, "not now"
 		}
@@ -138,11 +139,11 @@ func TestAPushResumesWhereTheServerFailed(t *testing.T) {
 	if says, err := run(); err != nil || !strings.Contains(says, "3 captures of 2 files") || !strings.Contains(says, "1 file sent before") {
 		t.Errorf("when the server is back: %v, %s", err, says)
 	}
-	if got, _ := s.seen(); cmp.Diff(want, got) != "" {
+	if got, _ := s.Seen(); cmp.Diff(want, got) != "" {
 		t.Errorf("there is not everything: %s", cmp.Diff(want, got))
 	}
 	list += "2"
-	s.behave(func(lines []string) (int, string) {
+	s.Behave(func(lines []string) (int, string) {
 		for _, line := range lines {
 			if strings.Contains(line, "old.example/77 ") {
 				return http.StatusBadRequest, "At line: " + line
