@@ -24,6 +24,7 @@ var plainRooms = []string{
 
 // plainTexts are the documents and web pages that follow the same rules, as patterns of filepath.Match.
 var plainTexts = []string{
+	"docs/change.md",
 	"docs/discovery.md",
 }
 
