@@ -1,0 +1,71 @@
+package rebuild
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"github.com/arcrawl/arcrawl/archive/index"
+	"github.com/arcrawl/arcrawl/archive/warc"
+	"github.com/arcrawl/arcrawl/crawler/history"
+	"github.com/arcrawl/arcrawl/digest"
+	"github.com/arcrawl/arcrawl/frontier"
+)
+
+// readArchive adds to each history what only the archive knows: headers, digests and the record of the last payload.
+func (b *builder) readArchive(ctx context.Context) (err error) {
+	skip := func(warc.Finding) error { return nil } // a damaged record counts as missing
+	library, err := index.OpenLibrary(ctx, b.config.Storage.WARC, index.Options{}, skip)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, library.Close()) }()
+	return b.eachBatch(frontier.Selection{}, func(list []frontier.Entry) error {
+		for i := range list {
+			b.addCaptures(library, &list[i])
+		}
+		_, err := b.store.Import(b.now, true, list...)
+		return errors.Join(err, ctx.Err())
+	})
+}
+
+// addCaptures adds the last captures of a URI to its history. It removes the origin of a payload that the archive does not
+// hold, because no record may refer to a record that does not exist.
+func (b *builder) addCaptures(l *index.Library, e *frontier.Entry) {
+	if e.LastRead.IsZero() {
+		return
+	}
+	payload := toRecord(findPayload(l, e.Origin))
+	e.History = history.Recaptured(e.History, toRecord(l.On(e.URI.String(), e.LastRead)), payload)
+	switch {
+	case payload != nil:
+		b.result.Payloads++
+	case e.Origin != (digest.Origin{}):
+		b.result.Missing++
+		e.Origin = digest.Origin{}
+	}
+}
+
+// findPayload finds the record of an origin that comes from a log: by its file and offset, or by its URI and date.
+func findPayload(l *index.Library, o digest.Origin) (index.Capture, http.Header, error) {
+	if o.File != "" {
+		return l.At(o.URI, o.File, o.Offset)
+	}
+	return l.On(o.URI, o.Date)
+}
+
+// toRecord returns a capture as a record of a history. It returns nil if there is no capture, or if it cannot be read.
+func toRecord(c index.Capture, header http.Header, err error) *history.Record {
+	payload, errDigest := digest.Parse(c.Digest)
+	if err != nil || errDigest != nil {
+		return nil
+	}
+	r := &history.Record{Header: header, Metadata: map[string]string{}, Origin: digest.Origin{
+		RecordID: c.RecordID, URI: c.URL, Date: c.Date, Payload: payload,
+		File: c.Filename, Offset: c.Offset, Length: c.Length, Size: c.Size,
+	}}
+	for _, field := range c.Why {
+		r.Metadata[field.Name] = field.Value
+	}
+	return r
+}

@@ -1,0 +1,237 @@
+// Package rebuild makes a lost store again from the crawl logs and the archive.
+//
+// [Store] reads every line of the logs, in the order of time, and turns it into the history of its URI as the visit did
+// when it was made. Then it looks up the last payload of each URI in the archive. The line of a visit is written after
+// its records and before it is settled (law 1), so the logs know every visit that the lost store knew.
+//
+// What neither a log nor the archive holds cannot be rebuilt: holds and pauses, URIs that were never visited, and what
+// was learned of hosts. The crawl learns most of that again.
+package rebuild
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/crawler/history"
+	"github.com/arcrawl/arcrawl/crawllog"
+	"github.com/arcrawl/arcrawl/crawllog/stats"
+	"github.com/arcrawl/arcrawl/evaluators"
+	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/hosts/daily"
+	"github.com/arcrawl/arcrawl/internal/textfile"
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+const (
+	// batchSize is how many lines, or URIs, are read before something is written.
+	batchSize = 1000
+	// maxLine is the maximum length of a line of a log, in bytes. A longer line is an error.
+	maxLine = 1 << 20
+)
+
+// Result counts what was rebuilt.
+type Result struct {
+	Logs     int   // files that have a line of a crawl log
+	Lines    int64 // visits
+	BadLines int64 // lines that are not lines of a crawl log
+	URIs     int64
+	Hosts    int64
+	Payloads int64 // URIs whose last payload is in the archive
+	Missing  int64 // URIs whose last payload should be in the archive, but was not found
+}
+
+// builder is a store that is being rebuilt.
+type builder struct {
+	store  *frontier.Frontier
+	days   *daily.Store
+	config *config.Config
+	now    time.Time
+	result Result
+
+	// The visits that were read but not stored yet, and the entries of their URIs.
+	visits  []visit
+	entries map[uri.URI]frontier.Entry
+	order   []uri.URI // of the entries
+}
+
+// visit is one line of a log.
+type visit struct {
+	uri   uri.URI
+	entry crawllog.Entry
+}
+
+// Store fills an empty store from crawl logs, which may be gzipped, and from the archive of the configuration. Hosts then
+// rest as after a crash, because nobody knows when they were last visited.
+func Store(ctx context.Context, f *frontier.Frontier, c *config.Config, logs []string, now time.Time) (Result, error) {
+	logs, err := sortByTime(logs)
+	if err != nil {
+		return Result{}, err
+	}
+	days, err := daily.Open(f.DB())
+	if err != nil {
+		return Result{}, err
+	}
+	b := builder{store: f, days: days, config: c, now: now, entries: map[uri.URI]frontier.Entry{}}
+	b.result.Logs = len(logs)
+	for _, log := range logs {
+		if err := b.readLog(ctx, log); err != nil {
+			return b.result, err
+		}
+	}
+	if err := days.Flush(); err != nil {
+		return b.result, err
+	}
+	n := f.Counts(now)
+	b.result.URIs, b.result.Hosts = n.URIs, n.Hosts
+	if err := b.readArchive(ctx); err != nil {
+		return b.result, err
+	}
+	rest := max(c.ForHost("", now).Politeness.MaxDelay, time.Second)
+	_, _, err = f.SteerHosts(now, "*", frontier.HostAction{Verb: frontier.Rest, Until: now.Add(rest)})
+	return b.result, errors.Join(err, f.Sync())
+}
+
+// sortByTime sorts logs by the times of their first lines. It drops files without a line of a crawl log.
+func sortByTime(logs []string) ([]string, error) {
+	first := map[string]time.Time{}
+	var sorted []string
+	for _, log := range logs {
+		errFound := errors.New("found")
+		err := eachLine(log, func(line string) error {
+			e, err := crawllog.Parse(line)
+			if err != nil {
+				return nil //nolint:nilerr // look at the next line
+			}
+			first[log] = e.Logged
+			return errFound
+		})
+		switch {
+		case errors.Is(err, errFound):
+			sorted = append(sorted, log)
+		case err != nil:
+			return nil, err
+		}
+	}
+	if len(sorted) == 0 {
+		return nil, fmt.Errorf("no crawl log among %q", logs)
+	}
+	slices.SortFunc(sorted, func(a, b string) int { return cmp.Or(first[a].Compare(first[b]), strings.Compare(a, b)) })
+	return sorted, nil
+}
+
+// eachLine calls f with each line of a file, which may be gzipped, until f returns an error.
+func eachLine(name string, f func(line string) error) (err error) {
+	file, err := textfile.Open(name)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	lines := bufio.NewScanner(file)
+	lines.Buffer(nil, maxLine)
+	for lines.Scan() {
+		if err := f(lines.Text()); err != nil {
+			return err
+		}
+	}
+	if err := lines.Err(); err != nil {
+		return fmt.Errorf("read %s: %w", name, err)
+	}
+	return nil
+}
+
+// readLog adds the visits of a log to the store.
+func (b *builder) readLog(ctx context.Context, log string) error {
+	err := eachLine(log, func(line string) error {
+		e, err := crawllog.Parse(line)
+		u, errURI := uri.Parse(e.URI)
+		if err != nil || errURI != nil {
+			b.result.BadLines++
+			return nil
+		}
+		b.result.Lines++
+		if err := b.countDay(u, e, line); err != nil {
+			return err
+		}
+		if _, ok := b.entries[u]; !ok {
+			b.entries[u] = frontier.Entry{Record: frontier.Record{URI: u}}
+			b.order = append(b.order, u)
+		}
+		if b.visits = append(b.visits, visit{u, e}); len(b.visits) < batchSize {
+			return nil
+		}
+		return errors.Join(b.storeVisits(), ctx.Err())
+	})
+	return errors.Join(err, b.storeVisits())
+}
+
+// countDay adds a line to the counts of its host and day.
+func (b *builder) countDay(u uri.URI, e crawllog.Entry, line string) error {
+	var raw crawllog.RawEntry
+	if !raw.Parse([]byte(line)) {
+		return nil
+	}
+	day := stats.DailyCount(&raw)
+	if day == (evaluators.Day{}) {
+		return nil
+	}
+	return b.days.Add(u.Host(), e.Started, day)
+}
+
+// storeVisits adds the visits that were read to the histories of their URIs, and writes those to the store.
+func (b *builder) storeVisits() error {
+	if err := b.loadEntries(); err != nil {
+		return err
+	}
+	for _, v := range b.visits {
+		about := config.About{URI: v.uri, Hops: v.entry.Hops, ContentType: v.entry.MIME, Now: v.entry.Logged}
+		b.entries[v.uri] = history.Replay(b.entries[v.uri], v.entry, b.config.For(about).Wait)
+	}
+	entries := make([]frontier.Entry, len(b.order))
+	for i, u := range b.order {
+		entries[i] = b.entries[u]
+	}
+	b.visits, b.order = b.visits[:0], nil
+	clear(b.entries)
+	done, err := b.store.Import(b.now, true, entries...)
+	if err == nil && done.Refused > 0 {
+		err = fmt.Errorf("%d URIs exceed the limits of their hosts: raise crawl.max_uris_per_host or the limits in [scope], "+
+			"remove the new store, and rebuild again", done.Refused)
+	}
+	return err
+}
+
+// loadEntries replaces the empty entries of URIs that the store already knows, from earlier batches.
+func (b *builder) loadEntries() error {
+	if len(b.order) == 0 {
+		return nil
+	}
+	return b.eachBatch(frontier.Selection{URIs: b.order}, func(list []frontier.Entry) error {
+		for _, e := range list {
+			b.entries[e.URI] = e
+		}
+		return nil
+	})
+}
+
+// eachBatch calls f with the selected entries of the store, some at a time.
+func (b *builder) eachBatch(s frontier.Selection, f func([]frontier.Entry) error) error {
+	for from := frontier.Cursor(""); ; {
+		list, cursor, err := b.store.List(b.now, s, from, batchSize)
+		if err != nil {
+			return err
+		}
+		if err := f(list); err != nil {
+			return err
+		}
+		if from = cursor; cursor == "" {
+			return nil
+		}
+	}
+}
