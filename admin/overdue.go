@@ -250,7 +250,7 @@ func (w *Window) foresee(b *Backlog, l *load) {
 	if p, ok := w.promise(l, delay, view.Slots); ok {
 		b.Promise, b.Share = p.String(), p.Share
 	}
-	switch stand := w.o.Crawler.Stand(); {
+	switch stand := w.o.Crawler.Status(); {
 	case l.due == 0:
 		b.Ends = "nothing is due"
 		return

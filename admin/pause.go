@@ -29,7 +29,7 @@ func (w *Window) pause(r Reason) error {
 		until = now.Add(time.Duration(r.For))
 		p.Until = &until
 	}
-	if was := w.o.Crawler.Stand(); was.Paused != "" {
+	if was := w.o.Crawler.Status(); was.Paused != "" {
 		p.Since = was.Since
 	}
 	if err := keepJSON(w.o.Dir, pauseFile, p); err != nil {

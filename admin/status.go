@@ -54,7 +54,7 @@ func (w *Window) alarmsRaised() Alarms {
 
 // stand tells whether the crawl goes on.
 func (w *Window) stand() Stand {
-	at := w.o.Crawler.Stand()
+	at := w.o.Crawler.Status()
 	s := Stand{State: Crawling, Since: moment(at.Since), Until: moment(at.Until)}
 	switch {
 	case at.Paused != "":

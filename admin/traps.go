@@ -64,7 +64,7 @@ func trapRoutes() []route {
 }
 
 // TrapsOf lists the traps of a host, or of all hosts if it is empty. A nil book has none.
-func TrapsOf(book *traps.Book, only uri.Host) (Traps, error) {
+func TrapsOf(book *traps.Store, only uri.Host) (Traps, error) {
 	out := Traps{Traps: []Trap{}}
 	if book == nil {
 		return out, nil

@@ -26,7 +26,7 @@ const (
 
 // troubles lists what is wrong at this moment.
 func (w *Window) troubles(now time.Time) []trouble {
-	stand := w.o.Crawler.Stand()
+	stand := w.o.Crawler.Status()
 	var list []trouble
 	add := func(kind, about, format string, args ...any) {
 		list = append(list, trouble{kind, about, fmt.Sprintf(format, args...)})
@@ -76,7 +76,7 @@ func (w *Window) diskTrouble(add func(kind, about, format string, args ...any)) 
 // backlogTrouble compares what is due with some hours ago.
 func (w *Window) backlogTrouble(add func(kind, about, format string, args ...any), now time.Time) {
 	recent := w.series.since(now.Add(-growthTime - time.Minute))
-	if len(recent) < int(growthTime/time.Minute)/2 || w.o.Crawler.Stand() != (crawler.Stand{}) {
+	if len(recent) < int(growthTime/time.Minute)/2 || w.o.Crawler.Status() != (crawler.Status{}) {
 		return
 	}
 	then, at := recent[0].Gauges, recent[len(recent)-1].Gauges
@@ -96,7 +96,7 @@ func (w *Window) listen(now time.Time) error {
 		w.listened = now
 	}
 	w.mu.Unlock()
-	if wait || w.o.Crawler.Stand() != (crawler.Stand{}) {
+	if wait || w.o.Crawler.Status() != (crawler.Status{}) {
 		return nil
 	}
 	s, err := w.surveyed("", silenceEvery/2)

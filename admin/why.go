@@ -124,7 +124,7 @@ func (w *Window) stateOf(r frontier.Record, now time.Time) (string, error) {
 
 // foretell says what happens next, and when.
 func (w *Window) foretell(out *Why, r frontier.Record, h frontier.HostView, now time.Time) {
-	stand := w.o.Crawler.Stand()
+	stand := w.o.Crawler.Status()
 	switch {
 	case out.State == "in progress":
 		out.Next = "it is being visited at this moment"

@@ -24,7 +24,7 @@ type Options struct {
 	Crawler   *crawler.Crawler
 	Frontier  *frontier.Frontier
 	Trust     *reputation.Store
-	Traps     *traps.Book  // nil knows of no traps
+	Traps     *traps.Store // nil knows of no traps
 	Accounts  *daily.Store // nil knows of no days
 	Archive   *warcout.Writer
 	FreeSpace func() (int64, error) // bytes, where there are fewest

@@ -66,9 +66,9 @@ func newWorld(t *testing.T, dir, toml string, change ...func(*Options)) *world {
 	w.must(err)
 	r.Dedup, err = dedup.Open(r.Frontier.DB(), dedup.Options{})
 	w.must(err)
-	r.Trust, err = reputation.Open(r.Frontier.DB())
+	r.Reputation, err = reputation.Open(r.Frontier.DB())
 	w.must(err)
-	r.Accounts, err = daily.Open(r.Frontier.DB())
+	r.Daily, err = daily.Open(r.Frontier.DB())
 	w.must(err)
 	r.Archive, _, err = warcout.Open(warcout.Options{Dir: cfg.Storage.WARC, Prefix: "test", Host: "crawler.example", TempDir: dir, Journal: w.path("warc.journal"), Info: []warcout.Field{{Name: "software", Value: "arcrawl/test"}}}, now)
 	w.must(err)
@@ -80,7 +80,7 @@ func newWorld(t *testing.T, dir, toml string, change ...func(*Options)) *world {
 	r.Observe = func(v crawler.Report) { w.window.Observe(v) }
 	w.crawler = crawler.New(*r)
 	o := Options{
-		Crawler: w.crawler, Frontier: r.Frontier, Trust: r.Trust, Accounts: r.Accounts, Archive: r.Archive, FreeSpace: r.FreeSpace, Dir: dir,
+		Crawler: w.crawler, Frontier: r.Frontier, Trust: r.Reputation, Accounts: r.Daily, Archive: r.Archive, FreeSpace: r.FreeSpace, Dir: dir,
 		Config: func() Loaded { return Loaded{Config: r.Config.Current(), At: now} }, Now: time.Now, Version: "test", Workers: 50, Log: r.Log,
 	}
 	for _, c := range change {

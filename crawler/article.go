@@ -9,9 +9,9 @@ import (
 	"github.com/arcrawl/arcrawl/evaluators"
 )
 
-// young reports whether an entry of a feed or sitemap is an article that is to be followed up. One without a date is, if the
-// source lists news and had not listed it before.
-func (f *finder) young(item feeds.Item, kind feeds.Kind, first bool) bool {
+// isYoung reports whether an entry of a feed or sitemap is an article to follow up. An entry without a date is one if the
+// source lists news and did not list the entry before.
+func (f *finder) isYoung(item feeds.Item, kind feeds.Kind, first bool) bool {
 	if len(f.s.Articles.Ladder) == 0 {
 		return false
 	}
@@ -23,13 +23,13 @@ func (f *finder) young(item feeds.Item, kind feeds.Kind, first bool) bool {
 		return kind.ListsNewest() && !first
 	}
 	if !kind.ListsNewest() && item.Published.IsZero() {
-		return false // a sitemap's lastmod says nothing about when the page came into being
+		return false // the lastmod of a sitemap does not say when the page came into being
 	}
 	return f.v.finished.Sub(date) <= f.s.Articles.Young
 }
 
-// born is when the page of an item came into being, as far as that is known: not after it was found.
-func born(item feeds.Item, now time.Time) time.Time {
+// birthOf returns when the page of an item came into being; now if that is not known or in the future.
+func birthOf(item feeds.Item, now time.Time) time.Time {
 	date := item.Published
 	if date.IsZero() {
 		date = item.Date()
@@ -40,42 +40,42 @@ func born(item feeds.Item, now time.Time) time.Time {
 	return date
 }
 
-// recognise takes a page for a new article that no feed told of: when it says so itself, or its address has a recent date.
-func (f *finder) recognise(named discover.Result) {
+// detectArticle detects a new article that no feed listed: the page has a recent date, or its address has.
+func (f *finder) detectArticle(page discover.Result) {
 	s := f.s.Articles
 	if !f.v.verdict.First || !s.Recognise || len(s.Ladder) == 0 || !f.v.record().Born.IsZero() {
 		return
 	}
 	now := f.v.finished
-	date := named.Published
+	date := page.Published
 	if date.IsZero() {
 		date = discover.DateIn(f.v.uri())
 	}
-	if !date.IsZero() && now.Sub(date) <= s.Young && date.Sub(now) <= 24*time.Hour { // a day may begin elsewhere first
-		f.found.born = born(feeds.Item{Published: date}, now)
+	if !date.IsZero() && now.Sub(date) <= s.Young && date.Sub(now) <= 24*time.Hour { // a day may begin earlier elsewhere
+		f.found.born = birthOf(feeds.Item{Published: date}, now)
 	}
 }
 
-// foundLate is how long after its birth an article must have been discovered for its age to count from its birth. Dates of
-// feeds are often wrong by some hours.
+// foundLate is the minimum time between birth and discovery for an article's age to count from its birth. Otherwise it
+// counts from the discovery, because the dates of feeds are often wrong by some hours.
 const foundLate = 6 * time.Hour
 
-// followUp shortens the wait of a young article to the next age of the ladder. A visit that came before the interval was over
-// says nothing against that interval when it found no change.
-func (n *next) followUp(v visit, s config.Articles) {
+// followUp shortens the wait of a young article to the next age of the ladder. If the visit came before the learned
+// interval was over and found no change, it does not lengthen that interval.
+func (next *schedule) followUp(v visit, s config.Articles) {
 	before := v.record()
-	r := &n.record
-	if r.Born.IsZero() || n.wait.Phased {
+	r := &next.record
+	if r.Born.IsZero() || next.wait.Phased {
 		return
 	}
 	early := !v.verdict.First && v.finished.Sub(before.LastVisit) < before.Wait
-	if early && v.verdict.State == evaluators.Unchanged && len(n.wait.Memory) == 0 && before.Wait > 0 {
-		n.wait.Interval, r.Wait = before.Wait, before.Wait
-		n.wait.Reason = "unchanged, before its time"
+	if early && v.verdict.State == evaluators.Unchanged && len(next.wait.Memory) == 0 && before.Wait > 0 {
+		next.wait.Interval, r.Wait = before.Wait, before.Wait
+		next.wait.Reason = "unchanged, before its time"
 	}
 	since := before.FirstSeen
 	if since.Sub(r.Born) > foundLate {
 		since = r.Born
 	}
-	n.wait = evaluators.FollowUp(n.wait, s.Ladder, v.finished.Sub(since))
+	next.wait = evaluators.FollowUp(next.wait, s.Ladder, v.finished.Sub(since))
 }

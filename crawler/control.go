@@ -1,31 +1,32 @@
 package crawler
 
 import (
-	"sync/atomic"
+	"fmt"
 	"time"
 
+	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// Stand is whether the crawl goes on, and why it does not. The zero value is a crawl that goes on.
-type Stand struct {
-	Held   string    // why nothing is claimed, by the daemon's own decision; empty when nothing is wrong
-	Uplink bool      // Held is because our own network seems to be down
-	Paused string    // why nothing is claimed, by an operator's; empty when none asked for it
-	Since  time.Time // when that began; zero while the crawl goes on
-	Until  time.Time // when a pause ends by itself; zero for one that does not
+// Status says whether the crawl is running, and why it is not. The zero value is a running crawl.
+type Status struct {
+	Held   string    // why nothing is claimed, because of a fault of our own; empty = no fault
+	Uplink bool      // Held is set because our own network seems to be down
+	Paused string    // why an operator paused the crawl; empty = not paused
+	Since  time.Time // when the crawl stopped claiming; zero while it is running
+	Until  time.Time // when the pause ends by itself; zero = it does not
 }
 
-// Visiting is a visit in progress, of the URI that was claimed, though its robots.txt may be what is fetched first.
+// Visiting is a visit in progress. URI is the one that was claimed, even while its robots.txt is fetched first.
 type Visiting struct {
 	URI     uri.URI
 	Claimed time.Time
 	Worker  int
 }
 
-// Pause stops the claiming until Resume, or until the given time if that is not zero. Visits in progress go on to their
-// end. A second call replaces the reason and the end of the first; an empty reason gets a name.
+// Pause stops the claiming until [Crawler.Resume], or until the given time if that is not zero. Visits in progress are
+// finished. A second call replaces reason and end of the first. An empty reason is replaced by a default.
 func (c *Crawler) Pause(reason string, now, until time.Time) {
 	if reason == "" {
 		reason = "paused by the operator"
@@ -36,45 +37,45 @@ func (c *Crawler) Pause(reason string, now, until time.Time) {
 	}
 	c.paused.Paused, c.paused.Until = reason, until
 	c.mu.Unlock()
-	c.rooms.Log.Warn().Str("reason", reason).Msg("the crawl is paused: nothing is claimed until it is resumed")
-	leave(c.wake)
+	c.rooms.Log.Warn().Str("reason", reason).Msg("pausing crawl: nothing is claimed until it is resumed")
+	signal(c.wake)
 }
 
-// Resume ends a pause. It does nothing when there is none.
+// Resume ends a pause. It does nothing if there is none.
 func (c *Crawler) Resume() {
 	c.mu.Lock()
 	was := c.paused.Paused
-	c.paused = Stand{}
+	c.paused = Status{}
 	c.mu.Unlock()
 	if was != "" {
-		c.rooms.Log.Info().Msg("the crawl is resumed")
+		c.rooms.Log.Info().Msg("resuming crawl: the pause is over")
 	}
-	leave(c.wake)
+	signal(c.wake)
 }
 
-// Stand tells whether the crawl goes on.
-func (c *Crawler) Stand() Stand {
+// Status returns whether the crawl is running.
+func (c *Crawler) Status() Status {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	s := c.paused
 	if s.Held = c.held; s.Held != "" && s.Paused == "" {
 		s.Since = c.heldSince
 	}
-	s.Uplink = s.Held != "" && c.uplink.isDown()
+	s.Uplink = s.Held != "" && c.uplink.Down()
 	return s
 }
 
-// Held tells why the crawl stands still, and is empty when it does not.
+// Held returns why the crawl is not running; empty if it is.
 func (c *Crawler) Held() string {
-	s := c.Stand()
+	s := c.Status()
 	if s.Paused != "" {
 		return s.Paused
 	}
 	return s.Held
 }
 
-// resting reports whether an operator's pause is in force, and ends one whose time is over.
-func (c *Crawler) resting(now time.Time) bool {
+// isPaused reports whether an operator's pause is in force, and ends one whose time is over.
+func (c *Crawler) isPaused(now time.Time) bool {
 	c.mu.Lock()
 	p := c.paused
 	c.mu.Unlock()
@@ -88,30 +89,42 @@ func (c *Crawler) resting(now time.Time) bool {
 	return false
 }
 
-// Wake has a worker look at once whether something is due: something was added or changed from outside.
-func (c *Crawler) Wake() { leave(c.wake) }
+// Wake makes a worker look at once whether something is due. Call it after the frontier was changed from outside.
+func (c *Crawler) Wake() { signal(c.wake) }
 
-// InProgress lists the visits that are going on, by worker.
+// InProgress lists the visits in progress, by worker.
 func (c *Crawler) InProgress() []Visiting {
 	var all []Visiting
-	for i := range c.desks {
-		if v := c.desks[i].Load(); v != nil {
+	for i := range c.current {
+		if v := c.current[i].Load(); v != nil {
 			all = append(all, *v)
 		}
 	}
 	return all
 }
 
-// desk is where a worker's visit in progress is noted.
-type desk = atomic.Pointer[Visiting]
-
-// sit notes what a worker is about to visit.
-func (c *Crawler) sit(worker int, claim frontier.Claim, now time.Time) {
-	c.desks[worker-1].Store(&Visiting{URI: claim.Record.URI, Claimed: now, Worker: worker})
+// Trigger makes a known feed due as soon as politeness and feeds.min_wait allow, because a hub says that it has news. It
+// does nothing if the URI is not known.
+func (c *Crawler) Trigger(now time.Time, feed uri.URI) error {
+	r, known, err := c.rooms.Frontier.Get(feed)
+	if err != nil || !known {
+		return err
+	}
+	s := c.rooms.Config.Current().For(config.About{URI: feed, Hops: r.Hops, ContentType: r.ContentType, Now: now})
+	_, err = c.rooms.Frontier.Add(now, frontier.Candidate{
+		URI: feed, Hops: r.Hops, Via: r.Via, Seed: r.Seed, Due: later(now, r.LastVisit.Add(s.Feeds.MinWait)), Urgent: true, Sooner: true,
+	})
+	if err != nil {
+		return fmt.Errorf("make the feed %s due: %w", feed, err)
+	}
+	c.Wake()
+	return nil
 }
 
-// rise notes that it is done.
-func (c *Crawler) rise(worker int) { c.desks[worker-1].Store(nil) }
-
-// Down reports whether the visit's host could not be reached.
-func (r Report) Down() bool { return hostDown(r.Status) }
+// later returns the later of two times.
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}

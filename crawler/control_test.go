@@ -29,7 +29,7 @@ func TestAPauseStopsTheClaimingUntilItIsOver(t *testing.T) {
 		at := func(d time.Duration, do func()) { time.AfterFunc(d, do) }
 		at(90*time.Minute, func() { c.Pause("works on the site", time.Now(), time.Time{}) })
 		at(4*time.Hour, func() {
-			if s := c.Stand(); s.Paused != "works on the site" || s.Since.Sub(began) != 90*time.Minute {
+			if s := c.Status(); s.Paused != "works on the site" || s.Since.Sub(began) != 90*time.Minute {
 				t.Errorf("the crawl says %+v; want the reason, and that it began after 90 minutes", s)
 			}
 			c.Resume()
@@ -53,7 +53,7 @@ func TestAPauseStopsTheClaimingUntilItIsOver(t *testing.T) {
 				t.Fatalf("visits in the hours %v; want %v", hours, want)
 			}
 		}
-		if s := c.Stand(); s != (crawler.Stand{}) {
+		if s := c.Status(); s != (crawler.Status{}) {
 			t.Errorf("the crawl says %+v after its pauses; want nothing", s)
 		}
 	})

@@ -9,7 +9,9 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/crawler/demand"
 	"github.com/arcrawl/arcrawl/crawler/policy"
+	"github.com/arcrawl/arcrawl/crawler/uplink"
 	"github.com/arcrawl/arcrawl/crawllog"
 	"github.com/arcrawl/arcrawl/dedup"
 	"github.com/arcrawl/arcrawl/digest"
@@ -24,54 +26,62 @@ import (
 	"github.com/arcrawl/arcrawl/warcout"
 )
 
-// Rooms is everything that a crawl needs. Whoever opens the rooms closes them, after Run has returned.
+// Rooms holds everything that a crawl needs. The caller opens the rooms, and closes them after Run has returned.
+//
+// Optional rooms and functions may be nil. Functions are called by many goroutines and must not block, unless they say
+// otherwise.
 type Rooms struct {
-	Config   *config.Live
-	Frontier *frontier.Frontier
-	Fetch    *fetch.Client
-	Dedup    *dedup.Index
-	Trust    *reputation.Store
-	Kin      *similar.Store // nil: a URI that is new learns nothing from others
-	Traps    *traps.Book    // nil looks for no traps
-	Accounts *daily.Store   // nil keeps no accounts of hosts and days
-	Archive  *warcout.Writer
-	CrawlLog *crawllog.Writer
-
-	// Stored opens the payload of a record of the archive, for the settings that want it compared. Nil: none can be read.
-	// An error of Close says that the record is damaged.
-	Stored func(o digest.Origin) (io.ReadCloser, error)
-	// Index, when set, is told of each capture once its record is on disk. What it does not take is no matter of the crawl: an index can
-	// be made of the archive at any time. It is called by many goroutines.
-	Index func(Captured) error
-	// FreeSpace tells the bytes left where the store and the archive are, whichever has less.
-	FreeSpace func() (int64, error)
-	// Keep, when set, hears of each configuration that comes into force while the crawl goes on.
-	Keep func(*config.Config) error
-	// Rest, when set, is told when the crawl rests, because nothing is in progress and nothing will be due for a while, and when
-	// it goes on. The calls take turns, the last one says that it goes on.
-	Rest func(rests bool)
-	// Beat, when set, is called each time a worker looks for something to claim: at least once a minute while a worker is free.
-	// It is called by many goroutines and must not block.
-	Beat func(now time.Time)
-	// Version stands in the User-Agent.
+	Config     *config.Live
+	Frontier   *frontier.Frontier
+	Fetch      *fetch.Client
+	Dedup      *dedup.Index
+	Reputation *reputation.Store
+	Archive    *warcout.Writer
+	CrawlLog   *crawllog.Writer
+	Log        zerolog.Logger
+	// Version is part of the User-Agent.
 	Version string
-	// Observe, when set, hears of every settled visit. It is called by many goroutines and must not block.
+	// FreeSpace returns the free bytes of the store's or the archive's file system, whichever has less.
+	FreeSpace func() (int64, error)
+
+	// Similar is optional: new URIs begin with what is known of similar ones on their host.
+	Similar *similar.Store
+	// Traps is optional: URIs of traps are kept out.
+	Traps *traps.Store
+	// Daily is optional: visits are counted per host and day.
+	Daily *daily.Store
+
+	// OpenPayload is optional. It opens the payload of a record of the archive, for the setting that compares payloads
+	// byte by byte. An error of Close says that the record is damaged. It may block.
+	OpenPayload func(digest.Origin) (io.ReadCloser, error)
+	// IndexCapture is optional. It is called with each capture after its record is on disk. Index errors do not stop the
+	// crawl, because the index can be rebuilt from the archive at any time.
+	IndexCapture func(Captured) error
+	// SaveConfig is optional. It is called with each configuration that comes into force during the crawl, by one
+	// goroutine at a time. It may block.
+	SaveConfig func(*config.Config) error
+	// NotifyRest is optional. It is called with true when the crawl is idle: nothing is in progress and nothing will be
+	// due for a while. It is called with false when the crawl resumes. Calls come one after the other; the last is false.
+	NotifyRest func(idle bool)
+	// Beat is optional. It is called each time a worker looks for something to claim: at least once a minute while a
+	// worker is free.
+	Beat func(now time.Time)
+	// Observe is optional. It is called with every settled visit.
 	Observe func(Report)
-	// Hub, when set, hears at each reading of a feed of the WebSub hub that it names, and what the hub knows it as (zero: its
-	// own address). It is called by many goroutines and must not block.
-	Hub func(now time.Time, feed, topic, hub uri.URI)
-	Log zerolog.Logger
+	// NotifyHub is optional. It is called at each reading of a feed that names a WebSub hub. topic is the address by which
+	// the hub knows the feed; zero = the feed's own.
+	NotifyHub func(now time.Time, feed, topic, hub uri.URI)
 }
 
-// Captured is a response or revisit record of the archive, as an index knows it.
+// Captured is a response or revisit record of the archive, as an index needs it.
 type Captured struct {
-	Record      digest.Origin // where it is; its payload digest is that of the original for a revisit
-	Status      int           // of the head in the record; 0 when it has none
+	Record      digest.Origin // where it is; for a revisit, the payload digest is that of the original
+	Status      int           // of the head in the record; 0 = the record has none
 	ContentType string        // as the server wrote it
 	Revisit     bool
 }
 
-// Report tells of one settled visit to whoever watches.
+// Report describes one settled visit.
 type Report struct {
 	URI      uri.URI
 	Hops     uri.HopPath
@@ -79,75 +89,89 @@ type Report struct {
 	Status   int // HTTP status, or a negative code of Heritrix
 	Verdict  evaluators.Verdict
 	Failed   bool   // a misfortune: nothing that was learned has changed
-	Block    string // what stood in for the page, see [evaluators.Block]; empty if nothing did
-	Stopped  bool   // the mid-fetch filter broke off the download
-	Audit    bool   // the body was read though the headers would have vouched for it
+	Block    string // the kind of answer that came instead of the page, see [evaluators.Block]; empty = the page came
+	Stopped  bool   // the mid-fetch filter stopped the download
+	Audit    bool   // the body was read although the headers would have vouched for it
 	Kept     Keeping
 	Received int64 // bytes of the response that were transferred
-	Spared   int64 // bytes of payload that did not have to be transferred, going by the last capture
+	Spared   int64 // bytes of payload that did not have to be transferred, estimated from the last capture
 	Deduped  int64 // bytes of payload that were transferred and did not have to be stored
 	Wait     evaluators.Wait
 	Due      time.Time
 	Visits   int
 	Versions int
-	Found    int           // URIs that were new
-	Source   Reading       // of a feed or sitemap: what it brought
+	Found    int           // new URIs
+	Source   Reading       // what a feed or sitemap brought
 	Written  int64         // compressed bytes added to the archive
-	Took     time.Duration // of the exchange; zero when there was none
-	Rest     time.Duration // of the slot after it, for politeness
+	Took     time.Duration // of the exchange; zero = there was none
+	Rest     time.Duration // of the host's slot after the visit, for politeness
 }
 
-// Crawler walks URIs through the rooms. Make one with [New] and run it once.
-type Crawler struct {
-	rooms  Rooms
-	robots *policy.Robots
+// Down reports whether the visit's host could not be reached.
+func (r Report) Down() bool { return hostDown(r.Status) }
 
-	// step is called at each numbered step of a walk; tests die there.
+// Crawler walks URIs through the rooms. Create one with [New] and run it once.
+type Crawler struct {
+	rooms   Rooms // optional functions are set
+	similar similarStore
+	traps   trapStore
+	daily   dailyStore
+
+	robots *policy.Robots
+	demand demand.Estimates
+	uplink uplink.Watch
+
+	// step is called at each numbered step of a walk; tests interrupt the walk there.
 	step func(step string)
 
-	dirty chan struct{} // a token when something was settled since the last sync
+	dirty chan struct{} // has a token if something was settled since the last sync
 
-	desks    []desk        // of the workers
-	waiting  atomic.Int64  // workers that have nothing to do
-	seat     chan struct{} // has a token while one of them waits for the frontier
-	wake     chan struct{} // a token to end its nap
-	napUntil atomic.Int64  // when the nap ends by itself, see noNap
-
-	prices prices
-	uplink uplink
+	current    []atomic.Pointer[Visiting] // the visit in progress of each worker
+	waiting    atomic.Int64               // workers that have nothing to do
+	waiter     chan struct{}              // has a token while one of them waits for the frontier
+	wake       chan struct{}              // has a token to wake that worker
+	sleepUntil atomic.Int64               // when that worker wakes by itself, see notSleeping
 
 	mu        sync.Mutex // guards the fields below
-	held      string     // why nothing is claimed at present; empty when crawling
+	held      string     // why nothing is claimed, because of a fault of our own; empty = no fault
 	heldSince time.Time
-	until     time.Time // when to look again whether held still holds
-	paused    Stand     // by an operator
-	loading   Loading   // of the configuration
+	checkAt   time.Time // when to check again whether the crawl is held
+	paused    Status    // by an operator
+	config    ConfigStatus
 
 	reloading sync.Mutex // held while a configuration is loaded and put in force
 }
 
-// New makes a crawler of opened rooms.
+// New returns a crawler of opened rooms.
 func New(r Rooms) *Crawler {
-	if r.Beat == nil {
-		r.Beat = func(time.Time) {}
+	c := &Crawler{
+		rooms: r.withDefaults(), similar: noSimilar{}, traps: noTraps{}, daily: noDaily{},
+		robots: policy.NewRobots(r.Frontier), step: func(string) {},
+		dirty: make(chan struct{}, 1), current: make([]atomic.Pointer[Visiting], r.Config.Current().Crawl.Workers),
+		waiter: make(chan struct{}, 1), wake: make(chan struct{}, 1),
 	}
-	return &Crawler{
-		rooms: r, step: func(string) {}, robots: policy.NewRobots(r.Frontier),
-		dirty: make(chan struct{}, 1), desks: make([]desk, r.Config.Current().Crawl.Workers),
-		seat: make(chan struct{}, 1), wake: make(chan struct{}, 1),
+	if r.Similar != nil {
+		c.similar = r.Similar
 	}
+	if r.Traps != nil {
+		c.traps = r.Traps
+	}
+	if r.Daily != nil {
+		c.daily = r.Daily
+	}
+	return c
 }
 
-// AddSeeds puts the configured seeds into the frontier. Known ones stay as they are: neither a restart nor a new
-// configuration makes them due.
+// AddSeeds adds the configured seeds to the frontier. Known ones do not change: neither a restart nor a new configuration
+// makes them due.
 func (c *Crawler) AddSeeds(now time.Time) (frontier.Added, error) {
-	listed := c.rooms.Config.Current().Seeds
-	seeds := make([]frontier.Candidate, len(listed))
-	for i, s := range listed {
-		seeds[i] = frontier.Candidate{URI: s.URI, Seed: s.URI.String(), Due: now}
+	cfg := c.rooms.Config.Current()
+	seeds := make([]frontier.Candidate, 0, len(cfg.Seeds)+len(cfg.Sources))
+	for _, s := range cfg.Seeds {
+		seeds = append(seeds, frontier.Candidate{URI: s.URI, Seed: s.URI.String(), Due: now})
 	}
-	for _, s := range c.rooms.Config.Current().Sources {
-		seeds = append(seeds, frontier.Candidate{URI: s.URI, Seed: s.Seed.String(), Due: now, Source: awaited()})
+	for _, s := range cfg.Sources {
+		seeds = append(seeds, frontier.Candidate{URI: s.URI, Seed: s.Seed.String(), Due: now, Source: expectedSource()})
 	}
 	return c.rooms.Frontier.Add(now, seeds...)
 }

@@ -51,7 +51,7 @@ func TestARecordThatCannotStandIsPassedOver(t *testing.T) {
 				if len(visits) < 3 || visits[1].Kept != row.second || visits[2].Kept != crawler.KeptRevisit {
 					t.Errorf("the visits left %v; want response, %v, revisit", visits, row.second)
 				}
-				if told := log.String(); !strings.Contains(told, row.logged) || strings.Contains(told, "cannot stand") != (row.logged != "") {
+				if told := log.String(); !strings.Contains(told, row.logged) || strings.Contains(told, "cannot replace this payload") != (row.logged != "") {
 					t.Errorf("the log says %q, want %q", told, row.logged)
 				}
 			})

@@ -131,7 +131,7 @@ func TestAHubsWordHasTheFeedVisited(t *testing.T) {
 		rooms, shut := w.open()
 		defer shut()
 		var offered []uri.URI
-		rooms.Hub = func(_ time.Time, u, _, hub uri.URI) { offered = append(offered, u, hub) }
+		rooms.NotifyHub = func(_ time.Time, u, _, hub uri.URI) { offered = append(offered, u, hub) }
 		c := crawler.New(rooms)
 		if _, err := c.AddSeeds(time.Now()); err != nil {
 			t.Fatal(err)

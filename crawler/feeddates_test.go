@@ -65,7 +65,7 @@ func followFeed(t *testing.T, perDay float64, date func(published, now time.Time
 		rooms, shut := w.open()
 		defer shut()
 		var err error
-		if dates, err = rooms.Trust.Dates(uri.FromCanonical("http://news.example/").Host()); err != nil {
+		if dates, err = rooms.Reputation.Dates(uri.FromCanonical("http://news.example/").Host()); err != nil {
 			t.Error(err)
 		}
 	})
@@ -227,7 +227,7 @@ ladder = []
 				}
 				rooms, shut := w.open()
 				defer shut()
-				d, err := rooms.Trust.Dates("news.example")
+				d, err := rooms.Reputation.Dates("news.example")
 				if err != nil {
 					t.Fatal(err)
 				}

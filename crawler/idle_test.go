@@ -25,7 +25,7 @@ func TestAWeekWithoutVisitsTakesNothing(t *testing.T) {
 		var rounds atomic.Int64
 		rooms.Beat = func(time.Time) { rounds.Add(1) }
 		var resting, rests atomic.Int64
-		rooms.Rest = func(rest bool) {
+		rooms.NotifyRest = func(rest bool) {
 			if rest == (resting.Load() == 1) {
 				t.Error("the crawl is told twice to rest, or to go on")
 			}

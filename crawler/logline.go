@@ -8,61 +8,49 @@ import (
 	"github.com/arcrawl/arcrawl/crawllog"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/fetch"
-	"github.com/arcrawl/arcrawl/warcout"
 )
 
-// logEntry is the line of crawl.log that tells of a visit.
-func logEntry(v visit, k kept, f found, n next, worker int) crawllog.Entry {
+// warcDate is the form of a time in WARC records, to the microsecond.
+const warcDate = "2006-01-02T15:04:05.000000Z"
+
+// logEntry returns the crawl.log entry of a visit.
+func logEntry(v visit, a archived, f findings, s schedule, worker int) crawllog.Entry {
 	r, got := v.record(), v.capture
 	e := crawllog.Entry{
 		Logged: time.Now(), Status: got.Status, Size: got.PayloadSize, URI: r.URI.String(), Hops: r.Hops, Via: r.Via,
 		MIME: got.Header.Get("Content-Type"), Worker: worker, Started: got.Started, Took: got.Took, Seed: r.Seed,
-		Digest: got.PayloadDigest, Annotations: append(annotations(v, k, f, n), estimates(n.wait)...),
+		Digest: got.PayloadDigest, Annotations: append(annotations(v, a, f, s), estimates(s.wait)...),
 		Schedule: &crawllog.Schedule{
-			Tries: n.record.Failures, Wait: n.wait.Interval, Visits: n.record.Visits, Versions: n.record.Versions, Overdue: v.claim.Overdue,
+			Tries: s.record.Failures, Wait: s.wait.Interval, Visits: s.record.Visits, Versions: s.record.Versions, Overdue: v.claim.Overdue,
 		},
 		Extra: &crawllog.Extra{
 			ContentSize: got.BlockSize, ContentState: v.verdict.State.String(), ChangeReason: v.verdict.Reason,
-			WaitEvaluator: n.wait.Evaluator, WaitReason: n.wait.Reason, Due: n.record.Due,
-			ChangesPerDay: n.wait.PerDay, MissedShare: n.wait.Missed, NewVersions: n.wait.Versions,
+			WaitEvaluator: s.wait.Evaluator, WaitReason: s.wait.Reason, Due: s.record.Due,
+			ChangesPerDay: s.wait.PerDay, MissedShare: s.wait.Missed, NewVersions: s.wait.Versions,
 		},
 	}
 	if got.Status < 0 {
 		e.Size = -1
 	}
 	if hostDown(got.Status) {
-		e.Started = time.Time{} // nothing was exchanged
+		e.Started = time.Time{} // no exchange took place
 	}
 	if got.Misfortune != nil {
 		e.Extra.Misfortune = got.Misfortune.Error()
 	}
-	if k.keeping != KeptNothing && k.keeping != KeptThinned {
-		e.Extra.WARCFile, e.Extra.WARCOffset = k.record.File, k.record.Offset
+	if a.keeping != KeptNothing && a.keeping != KeptThinned {
+		e.Extra.WARCFile, e.Extra.WARCOffset = a.record.File, a.record.Offset
 	}
-	if profile, ok := k.keeping.profile(); ok {
-		e.Extra.RevisitRefersToURI = k.origin.URI
-		e.Extra.RevisitRefersToDate = k.origin.Date.UTC().Format(warcDate)
+	if profile, ok := a.keeping.profile(); ok {
+		e.Extra.RevisitRefersToURI = a.origin.URI
+		e.Extra.RevisitRefersToDate = a.origin.Date.UTC().Format(warcDate)
 		e.Extra.RevisitProfile = profile.String()
-		e.Digest = k.origin.Payload
+		e.Digest = a.origin.Payload
 	}
 	return e
 }
 
-// warcDate is how WARC records write a time, to the microsecond.
-const warcDate = "2006-01-02T15:04:05.000000Z"
-
-// profile is the kind of revisit record that a keeping means, if it means one.
-func (k Keeping) profile() (warcout.Profile, bool) {
-	switch k {
-	case KeptRevisit:
-		return warcout.IdenticalPayload, true
-	case KeptNotModified:
-		return warcout.NotModified, true
-	}
-	return 0, false
-}
-
-// estimates are the notes of what a rule expects of the URI, if it does.
+// estimates returns the annotations of what a wait rule expects of the URI; none if it expects nothing.
 func estimates(w evaluators.Wait) []string {
 	if !(w.PerDay > 0) {
 		return nil
@@ -75,11 +63,11 @@ func estimates(w evaluators.Wait) []string {
 	return notes
 }
 
-// usualNotes is how many notes a visit has, with those of what is expected.
+// usualNotes is the usual number of annotations of a visit, estimates included.
 const usualNotes = 8
 
-// annotations are the notes of a visit; those of the adaptive revisits follow by themselves.
-func annotations(v visit, k kept, f found, n next) []string {
+// annotations returns the annotations of a visit, except estimates and those of the adaptive schedule.
+func annotations(v visit, a archived, f findings, s schedule) []string {
 	notes := make([]string, 0, usualNotes)
 	switch v.capture.Truncated {
 	case fetch.TruncatedLength:
@@ -87,7 +75,7 @@ func annotations(v visit, k kept, f found, n next) []string {
 	case fetch.TruncatedTime:
 		notes = append(notes, crawllog.TimeTruncated)
 	}
-	switch k.keeping {
+	switch a.keeping {
 	case KeptRevisit:
 		notes = append(notes, crawllog.DuplicateDigest)
 	case KeptNotModified:
@@ -95,8 +83,8 @@ func annotations(v visit, k kept, f found, n next) []string {
 	case KeptThinned:
 		notes = append(notes, crawllog.Unwritten)
 	}
-	if k.looked {
-		notes = append(notes, crawllog.Hit+k.hit.String())
+	if a.looked {
+		notes = append(notes, crawllog.Hit+a.hit.String())
 	}
 	if n := spared(v); n > 0 {
 		notes = append(notes, crawllog.Spared+strconv.FormatInt(n, 10))
@@ -104,18 +92,18 @@ func annotations(v visit, k kept, f found, n next) []string {
 	if f.dropped > 0 {
 		notes = append(notes, "dol:"+strconv.Itoa(f.dropped))
 	}
-	notes = append(notes, n.told.Notes()...)
+	notes = append(notes, s.source.Notes()...)
 	if v.capture.Misfortune != nil {
 		notes = append(notes, "err="+v.capture.Misfortune.Error())
 	}
 	if v.block != "" {
 		notes = append(notes, v.block)
 	}
-	if v.asked.audit != "" {
+	if v.req.audit != "" {
 		notes = append(notes, "audit")
 	}
-	if n.timing.by != "" && len(n.wait.Memory) > 0 {
-		notes = append(notes, "dated:"+strings.ReplaceAll(n.timing.by, " ", "_"))
+	if s.timing.by != "" && len(s.wait.Memory) > 0 {
+		notes = append(notes, "dated:"+strings.ReplaceAll(s.timing.by, " ", "_"))
 	}
 	if v.capture.Stopped {
 		notes = append(notes, crawllog.MidFetchAbort)
@@ -126,9 +114,9 @@ func annotations(v visit, k kept, f found, n next) []string {
 	return notes
 }
 
-// spared is how many bytes of payload the headers saved the host to send and us to read, going by the last capture.
+// spared returns the bytes of payload that did not have to be transferred, estimated from the last capture.
 func spared(v visit) int64 {
-	if got := v.capture; got.Stopped || got.Status == statusNotModified && v.asked.conditional() {
+	if got := v.capture; got.Stopped || got.Status == statusNotModified && v.req.conditional() {
 		return max(0, v.record().Size-(got.BlockSize-int64(len(got.Head))))
 	}
 	return 0

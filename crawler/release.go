@@ -11,13 +11,19 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// releasePage is how many URIs of a released trap are looked at in one step, so that a crawl that runs goes on meanwhile.
+// releasePage is the number of URIs of a released trap that are looked at in one step, so that a running crawl is not
+// held up.
 const releasePage = 500
 
-// ReleaseTrap ends a trap for good, and makes those of its URIs due that are in the frontier and were not visited because
-// of it. It gives how many these are. A crawl may run meanwhile. Done again, it finds what a broken off one has left.
-func ReleaseTrap(f *frontier.Frontier, b *traps.Book, h uri.Host, pattern string, now time.Time) (due int64, err error) {
-	t, err := b.Release(h, pattern)
+// TrapReleaser releases traps. A [traps.Store] does.
+type TrapReleaser interface {
+	Release(h uri.Host, pattern string) (traps.Trap, error)
+}
+
+// ReleaseTrap ends a trap permanently. It makes those of its known URIs due that were not visited because of the trap, and
+// returns their number. A crawl may run meanwhile. A second call completes one that was interrupted.
+func ReleaseTrap(f *frontier.Frontier, store TrapReleaser, h uri.Host, pattern string, now time.Time) (due int64, err error) {
+	t, err := store.Release(h, pattern)
 	if err != nil || t.Kind == traps.SoftNotFound {
 		return 0, err
 	}
@@ -25,15 +31,16 @@ func ReleaseTrap(f *frontier.Frontier, b *traps.Book, h uri.Host, pattern string
 	if err != nil {
 		return 0, fmt.Errorf("release %q on %s: %w", pattern, h, err)
 	}
-	of := frontier.Selection{Host: string(h), Match: match}
+	selected := frontier.Selection{Host: string(h), Match: match}
 	for from := frontier.Cursor(""); ; {
-		list, next, err := f.List(now, of, from, releasePage)
+		list, next, err := f.List(now, selected, from, releasePage)
 		if err != nil {
 			return due, fmt.Errorf("release %q on %s: %w", pattern, h, err)
 		}
 		var waiting []frontier.Candidate
 		for _, e := range list {
-			if e.Due.After(now) && (e.LastStatus == 0 || strings.HasPrefix(e.Why, refusedByTrap)) { // others were looked at, and wait for a reason of their own
+			// The others were visited and wait for a reason of their own.
+			if e.Due.After(now) && (e.LastStatus == 0 || strings.HasPrefix(e.Why, refusedByTrap)) {
 				waiting = append(waiting, frontier.Candidate{URI: e.URI, Hops: e.Hops, Via: e.Via, Seed: e.Seed, Due: now, Sooner: true})
 			}
 		}

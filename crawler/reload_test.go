@@ -147,7 +147,7 @@ func TestABrokenFileLeavesTheLastGoodConfigurationInForce(t *testing.T) {
 			if !errors.As(err, &faults) || len(faults) != 1 || faults[0].Line != 2 || !strings.Contains(faults[0].Remedy, "min_delay") {
 				t.Errorf("Reload = %v, want the misspelt key with its line", err)
 			}
-			l := c.Loading()
+			l := c.ConfigStatus()
 			if len(l.Faults) != 1 || l.Tried.IsZero() {
 				t.Errorf("Loading = %+v, want the fault and when it was found", l)
 			}
@@ -161,8 +161,8 @@ func TestABrokenFileLeavesTheLastGoodConfigurationInForce(t *testing.T) {
 			for i := range p.Changes {
 				p.Changes[i].Origin = ""
 			}
-			if diff := cmp.Diff(want, p.Changes); diff != "" || p.DueNow != 1 || len(c.Loading().Faults) != 0 {
-				t.Errorf("after mending: %d due now, faults %v, changes (-want +got):\n%s", p.DueNow, c.Loading().Faults, diff)
+			if diff := cmp.Diff(want, p.Changes); diff != "" || p.DueNow != 1 || len(c.ConfigStatus().Faults) != 0 {
+				t.Errorf("after mending: %d due now, faults %v, changes (-want +got):\n%s", p.DueNow, c.ConfigStatus().Faults, diff)
 			}
 		})
 		if n := len(w.visits("www.news.example/")); n != 3 {
@@ -180,8 +180,8 @@ func TestAHostWhoseFileWasNeverGoodIsHeldAndTheRestIsCrawled(t *testing.T) {
 		w.during(4*24*time.Hour-time.Hour, func(c *crawler.Crawler) {
 			time.Sleep(time.Hour)
 			w.host("www.news.example.toml", "[politeness\n")
-			if p := w.reload(c); len(p.Held) != 1 || p.Held[0] != "www.news.example" || len(c.Loading().Faults) != 1 {
-				t.Errorf("held %v, faults %v; want the host of the new broken file", p.Held, c.Loading().Faults)
+			if p := w.reload(c); len(p.Held) != 1 || p.Held[0] != "www.news.example" || len(c.ConfigStatus().Faults) != 1 {
+				t.Errorf("held %v, faults %v; want the host of the new broken file", p.Held, c.ConfigStatus().Faults)
 			}
 			time.Sleep(2*24*time.Hour - time.Hour)
 			if n, m := len(w.visits("www.news.example/")), len(w.visits("other.example/")); n != 1 || m != 2 {

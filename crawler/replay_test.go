@@ -111,7 +111,7 @@ func TestReplayedLogTeachesTheLearnedRule(t *testing.T) {
 		w.set("http://a.example/quiet", town.Page{})
 		rooms, shut := w.open()
 		defer shut()
-		rooms.Kin = nil // what it tells of a new URI no line tells
+		rooms.Similar = nil // what it tells of a new URI no line tells
 		w.crawl(rooms, 10*24*time.Hour)
 		waits := rooms.Config.Current().For(config.About{URI: uri.FromCanonical("http://a.example/")}).Wait
 		got := map[uri.URI]frontier.Entry{}

@@ -8,113 +8,50 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler/history"
 	"github.com/arcrawl/arcrawl/crawler/policy"
 	"github.com/arcrawl/arcrawl/fetch"
 	"github.com/arcrawl/arcrawl/frontier"
-	"github.com/arcrawl/arcrawl/scope"
-	"github.com/arcrawl/arcrawl/scope/robots"
-	"github.com/arcrawl/arcrawl/uri"
 )
 
-const (
-	// maxRobots is how much of a robots.txt is read (RFC 9309, 2.5).
-	maxRobots = 500 << 10
-	// robotsPatience is how long a URI is put off while the robots.txt that its own one redirects to is being fetched.
-	robotsPatience = 30 * time.Second
-	// robotsTurn is how long a slot of a host waits at least while its robots.txt is being fetched through another one.
-	robotsTurn = time.Second
-)
+// maxRobots bounds the bytes of a robots.txt that are read (RFC 9309, 2.5).
+const maxRobots = 500 << 10
 
-// enter asks scope and robots.txt about a claimed URI. When the copy of robots.txt in force is missing or stale, the
-// claim is spent on robots.txt itself and the URI stays due.
-func (c *Crawler) enter(claim frontier.Claim, s terms, now time.Time) (entry, error) {
-	r := claim.Record
-	if robots.IsFile(r.URI) {
-		return entry{claim: claim}, nil
-	}
-	inScope := policy.Scope(s.config, r.Seed, r.URI, now, c.rooms.Frontier)
-	if !inScope.Accepts(scope.Discovery{URI: r.URI, Hops: r.Hops, Via: uri.FromCanonical(r.Via)}) {
-		return entry{refused: &refusal{history.StatusOutOfScope, s.Robots.ForbiddenWait, "outOfScope"}}, nil
-	}
-	if trap, err := c.isTrapped(r, s.Settings, now); trap != nil || err != nil {
-		return entry{refused: trap}, err
-	}
-	holder, err := c.rooms.Frontier.VisitedFor(r)
-	if err != nil {
-		return entry{}, err
-	}
-	if holder != r.URI {
-		return entry{refused: &refusal{history.StatusOutOfScope, s.Robots.ForbiddenWait, "sameAs:" + holder.String()}}, nil
-	}
-	copied, ok, err := c.rooms.Frontier.Robots(r.URI.Origin())
-	if err != nil {
-		return entry{}, fmt.Errorf("look up robots.txt for %s: %w", r.URI, err)
-	}
-	if !ok || !now.Before(copied.Expires) {
-		spent, err := c.rooms.Frontier.Divert(claim, r.URI.Robots(), now)
-		if errors.Is(err, frontier.ErrClaimed) { // another worker was first: a host of several slots
-			return entry{early: true}, nil
-		}
-		if err != nil {
-			return entry{}, fmt.Errorf("turn from %s to its robots.txt: %w", r.URI, err)
-		}
-		if spent.Record.Seed == "" {
-			spent.Record.Seed, spent.Record.Via = r.Seed, r.URI.String()
-		}
-		return entry{claim: spent}, nil
-	}
-	if copied.Unreachable {
-		return entry{refused: &refusal{history.StatusForbidden, copied.Expires.Sub(now), "robotsUnreachable"}}, nil
-	}
-	rules, ready, err := c.robots.Rules(r.URI.Origin(), copied)
-	if err != nil {
-		return entry{}, err
-	}
-	if !ready {
-		return entry{deferUntil: now.Add(robotsPatience)}, nil
-	}
-	if !rules.Allowed(policy.Agent, r.URI) {
-		return entry{refused: &refusal{history.StatusForbidden, s.Robots.ForbiddenWait, "robotsExcluded"}}, nil
-	}
-	return entry{claim: claim}, nil
-}
-
-// nextRobots is next for a robots.txt: what comes into force, for how long, and what happens to the host meanwhile.
-func (c *Crawler) nextRobots(v visit, s config.Settings, n next) next {
+// scheduleRobots completes the schedule of a robots.txt: which copy comes into force, for how long, and whether the host
+// rests meanwhile.
+func (c *Crawler) scheduleRobots(v visit, s settings, next schedule) schedule {
 	before, had, err := c.rooms.Frontier.Robots(v.uri().Origin())
 	if err != nil {
 		had = false
 	}
-	copied := frontier.RobotsCopy{Fetched: v.finished, Expires: v.finished.Add(s.Robots.Wait), Status: v.capture.Status}
+	fresh := frontier.RobotsCopy{Fetched: v.finished, Expires: v.finished.Add(s.Robots.Wait), Status: v.capture.Status}
 	unreachable := func() {
-		copied.Unreachable, copied.Body = true, before.Body
-		patience := min(s.Robots.UnreachableWait, s.Retry.Wait(max(1, n.record.Failures)))
-		copied.Expires = later(v.finished.Add(patience), n.rest)
-		n.rest = copied.Expires
+		fresh.Unreachable, fresh.Body = true, before.Body
+		wait := min(s.Robots.UnreachableWait, s.Retry.Wait(max(1, next.record.Failures)))
+		fresh.Expires = later(v.finished.Add(wait), next.rest)
+		next.rest = fresh.Expires
 	}
 	switch {
 	case hostDown(v.capture.Status):
-		n.wait.Reason += "; asked again when the host has rested"
-		return n.onDemand(v, frontier.RestWhenDown(n.record.Failures))
+		next.wait.Reason += "; asked again when the host has rested"
+		return next.robotsDue(v, frontier.RestWhenDown(next.record.Failures))
 	case robotsUnreachable(v):
 		unreachable()
 	case policy.IsRedirect(v.capture.Status):
-		copied.Body = []byte(v.capture.Header.Get("Location"))
+		fresh.Body = []byte(v.capture.Header.Get("Location"))
 	case v.capture.Status < http.StatusMultipleChoices:
-		if copied.Body, err = readRobots(v.capture); err != nil {
+		if fresh.Body, err = readRobots(v.capture); err != nil {
 			unreachable()
 		}
 	}
-	n.robots = &copied
-	n.wait.Reason = inForce(copied)
-	n.reopen = had && !copied.Unreachable && (before.Unreachable || !bytes.Equal(before.Body, copied.Body))
-	return n.onDemand(v, copied.Expires.Sub(v.finished))
+	next.robots = &fresh
+	next.wait.Reason = robotsMeaning(fresh)
+	next.reopen = had && !fresh.Unreachable && (before.Unreachable || !bytes.Equal(before.Body, fresh.Body))
+	return next.robotsDue(v, fresh.Expires.Sub(v.finished))
 }
 
-// inForce says in words what an answer for robots.txt means.
-func inForce(c frontier.RobotsCopy) string {
+// robotsMeaning returns the meaning of an answer for robots.txt, in words.
+func robotsMeaning(c frontier.RobotsCopy) string {
 	switch {
 	case c.Unreachable:
 		return "robots.txt unreachable: nothing of the host is visited meanwhile"
@@ -126,27 +63,28 @@ func inForce(c frontier.RobotsCopy) string {
 	return "robots.txt is in force"
 }
 
-// onDemand gives a robots.txt its due time: none when its host's URIs ask for it when they need it, and its own wait
-// when it was in the queue like any URI, as the target of another one's redirect.
-func (n next) onDemand(v visit, wait time.Duration) next {
-	n.wait.Interval, n.wait.Evaluator = wait, history.WaitRobots
-	n.record.Wait = 0
+// robotsDue sets the due time of a robots.txt. Usually there is none, because the URIs of the host ask for robots.txt when
+// they need it. If it was in the queue like any URI, as the target of another host's redirect, it is due after its wait.
+func (next schedule) robotsDue(v visit, wait time.Duration) schedule {
+	next.wait.Interval, next.wait.Evaluator = wait, history.WaitRobots
+	next.record.Wait = 0
 	if v.record().Due.IsZero() {
-		n.record.Due = time.Time{}
-		return n
+		next.record.Due = time.Time{}
+		return next
 	}
-	n.record.Due = v.finished.Add(wait)
-	return n
+	next.record.Due = v.finished.Add(wait)
+	return next
 }
 
-// robotsUnreachable reports whether a robots.txt could not be had, so that everything is forbidden for a while
-// (RFC 9309, 2.3.1.4). 429 is a server in trouble, not a missing file; the other 4xx mean that there are no rules.
+// robotsUnreachable reports whether a robots.txt could not be fetched, so that everything is forbidden for a while
+// (RFC 9309, 2.3.1.4). 429 means a server in trouble, not a missing file. The other 4xx mean that there are no rules.
 func robotsUnreachable(v visit) bool {
 	status := v.capture.Status
 	return status < http.StatusOK || status >= http.StatusInternalServerError || status == http.StatusTooManyRequests ||
 		status < http.StatusMultipleChoices && !v.capture.Complete && v.capture.Truncated != fetch.TruncatedLength
 }
 
+// readRobots returns the content of a robots.txt, as far as it counts.
 func readRobots(got *fetch.Capture) ([]byte, error) {
 	content, err := got.Content()
 	if err != nil {
@@ -158,11 +96,4 @@ func readRobots(got *fetch.Capture) ([]byte, error) {
 		return nil, fmt.Errorf("read %s: %w", got.URI, err)
 	}
 	return body, nil
-}
-
-func later(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
 }

@@ -8,50 +8,47 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/config"
-	"github.com/arcrawl/arcrawl/crawler/policy"
 	"github.com/arcrawl/arcrawl/discover/feeds"
 	"github.com/arcrawl/arcrawl/frontier"
-	"github.com/arcrawl/arcrawl/scope"
-	"github.com/arcrawl/arcrawl/scope/robots"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// The bounds of what one reading of a feed or sitemap sets off.
+// Bounds of what one reading of a feed or sitemap starts.
 const (
-	// maxUrgent is how many new entries go before all else; they are the newest ones.
+	// maxUrgent bounds the new entries that are visited before everything else; they are the newest ones.
 	maxUrgent = 100
-	// maxLookedUp is how many entries are looked up, to see whether a claim about them says anything new.
+	// maxLookedUp bounds the entries that are looked up, to see whether a claim about them says anything new.
 	maxLookedUp = 1000
-	// staleClaim is when a claim is forgotten whose page was not visited.
-	staleClaim = 30 * 24 * time.Hour
+	// maxClaimAge is the age at which a claim is forgotten whose page was not visited.
+	maxClaimAge = 30 * 24 * time.Hour
 )
 
-// Reading tells what a visit to a feed or sitemap brought. The zero value is that of any other URI.
+// Reading describes what a visit to a feed or sitemap brought. The zero value is that of any other URI.
 type Reading struct {
 	Kind    feeds.Kind
-	First   bool // all it lists is new to the crawl, and none of it is news
+	First   bool // the first reading: all entries are new to the crawl, and none is news
 	Listed  int
 	New     int
 	Updated int
-	Gap     bool // nothing was listed that was listed before: entries were missed
-	Slow    bool // it is dead, silent or cannot be read, and visited seldom
+	Gap     bool // no entry was listed before: entries were missed
+	Slow    bool // the source is dead, silent or unreadable, and is seldom visited
 	Fault   error
 }
 
-// reading is what a visit means for a source, and what it brings.
-type reading struct {
-	state feeds.State // from now on; the zero one is no source
-	seen  []byte      // from now on; nil: as before
-	told  Reading
-	dated feeds.Activity // when the source itself changed
-	idle  bool           // though it is not the same, it lists nothing new
-	lies  []uri.Host     // on which something was said to have changed that had not
+// sourceReading is the meaning of a visit for a feed or sitemap.
+type sourceReading struct {
+	state    feeds.State // from now on; zero = the URI is not a source
+	seen     []byte      // entries listed so far; nil = as before
+	summary  Reading
+	activity feeds.Activity // when the source itself changed
+	idle     bool           // the source changed, but lists nothing new
+	wrong    []uri.Host     // hosts with pages that have not changed although the source says so
 }
 
-// awaited is what a URI is known by that is said to be a feed or sitemap.
-func awaited() string { return string(feeds.State{Kind: feeds.Awaited}.Bytes()) }
+// expectedSource returns the state of a URI that is expected to be a feed or sitemap.
+func expectedSource() string { return string(feeds.State{Kind: feeds.Awaited}.Bytes()) }
 
-// stateOf is what is remembered of a source. What cannot be read is taken for the little that is sure: it is one.
+// stateOf returns what is remembered of a source. An unreadable state is that of an expected source.
 func stateOf(r frontier.Record) feeds.State {
 	s, err := feeds.OpenState([]byte(r.Source))
 	if err != nil {
@@ -60,106 +57,7 @@ func stateOf(r frontier.Record) feeds.State {
 	return s
 }
 
-// finder puts together what a visit discovers.
-type finder struct {
-	c     *Crawler
-	v     visit
-	s     terms
-	found *found
-	scope *scope.Scope // of the visit's seed; nil until it is asked for: most visits find nothing
-
-	word   word                      // of the source that is being read
-	others map[uri.Host]*scope.Scope // of other hosts with seeds, as far as entries of feeds lie on them
-
-	quiet struct { // the host that was last asked about, and whether anything is known there of traps
-		host uri.Host
-		is   bool
-	}
-	said [4]saying // about links before
-	next int       // the place of the next of them
-}
-
-// scopeOfSeed returns the scope of the visit's seed.
-func (f *finder) scopeOfSeed() *scope.Scope {
-	if f.scope == nil {
-		parent := f.v.record()
-		f.scope = policy.Scope(f.s.config, parent.Seed, parent.URI, f.v.finished, f.c.rooms.Frontier)
-	}
-	return f.scope
-}
-
-// candidate is a URI found by this visit; ok is false if it is out of scope.
-func (f *finder) candidate(u uri.URI, hop uri.Hop) (frontier.Candidate, bool) {
-	parent := &f.v.claim.Record
-	decider := f.scopeOfSeed()
-	if hop != uri.Manifest && decider.HostDecides() {
-		said := f.ofHost(u, hop)
-		return frontier.Candidate{URI: u, Hops: said.hops, Via: parent.URI.String(), Seed: parent.Seed, Due: f.v.finished}, said.takes
-	}
-	hops := parent.Hops
-	if f.v.robots && hop == uri.Manifest {
-		hops = "" // what robots.txt names is no prerequisite of anything
-	}
-	cand := frontier.Candidate{URI: u, Hops: hops.Then(hop), Via: parent.URI.String(), Seed: parent.Seed, Due: f.v.finished}
-	if hop == uri.Manifest && u.Host() != decider.Seed().Host() && f.s.config.SeedHost(u.Host()) {
-		decider = f.scopeOfHost(u.Host())
-		cand.Seed = decider.Seed().String()
-	}
-	return cand, decider.Accepts(scope.Discovery{URI: cand.URI, Hops: cand.Hops, Via: parent.URI})
-}
-
-// scopeOfHost returns the scope of the first seed of a host. The rules of that host apply to what a feed lists on it.
-func (f *finder) scopeOfHost(h uri.Host) *scope.Scope {
-	if r := f.others[h]; r != nil {
-		return r
-	}
-	if f.others == nil {
-		f.others = map[uri.Host]*scope.Scope{}
-	}
-	seed := ""
-	for _, s := range f.s.config.Seeds {
-		if s.URI.Host() == h {
-			seed = s.URI.String()
-			break
-		}
-	}
-	r := f.scopeOfSeed()
-	if seed != "" {
-		r = policy.Scope(f.s.config, seed, uri.FromCanonical(seed), f.v.finished, f.c.rooms.Frontier)
-	}
-	f.others[h] = r
-	return r
-}
-
-// add takes a candidate that is in scope.
-func (f *finder) add(u uri.URI, hop uri.Hop, change func(*frontier.Candidate)) {
-	cand, ok := f.candidate(u, hop)
-	if !ok {
-		return
-	}
-	if change != nil {
-		change(&cand)
-	}
-	f.found.candidates = append(f.found.candidates, cand)
-}
-
-// sitemaps takes the sitemaps that a robots.txt names.
-func (f *finder) sitemaps() {
-	if !f.s.Feeds.RobotsSitemaps || f.v.capture.Status != http.StatusOK {
-		return
-	}
-	body, err := readRobots(f.v.capture)
-	if err != nil {
-		return
-	}
-	for _, ref := range robots.Parse(body).Sitemaps() {
-		if u, err := f.v.uri().Join(ref); err == nil && u != f.v.uri() {
-			f.add(u, uri.Manifest, func(c *frontier.Candidate) { c.Source = awaited() })
-		}
-	}
-}
-
-// mayBeSource reports whether it is worth a look whether content of this type is a feed or sitemap.
+// mayBeSource reports whether content of this type may be a feed or sitemap.
 func mayBeSource(contentType string) bool {
 	media, _, _ := strings.Cut(strings.ToLower(contentType), ";")
 	switch kind, sub, _ := strings.Cut(strings.TrimSpace(media), "/"); kind {
@@ -171,27 +69,27 @@ func mayBeSource(contentType string) bool {
 	return false
 }
 
-// tellsOfSource reports whether a visit says anything about the URI as a feed or sitemap.
-func tellsOfSource(v visit) bool {
+// showsSource reports whether a visit says anything about the URI as a feed or sitemap.
+func showsSource(v visit) bool {
 	return !v.robots && !v.failed && !v.gone && (v.capture.Status == http.StatusOK || v.capture.Status == statusNotModified)
 }
 
-// unread says what a visit means, if the URI is a feed or sitemap, that brought nothing to read.
-func unread(v visit) reading {
-	r := reading{state: stateOf(v.record())}
-	if tellsOfSource(v) && r.state.IsSource() {
+// unreadSource returns the meaning of a visit for a feed or sitemap whose content was not read.
+func unreadSource(v visit) sourceReading {
+	r := sourceReading{state: stateOf(v.record())}
+	if showsSource(v) && r.state.IsSource() {
 		r.state = r.state.Unchanged(v.finished)
-		r.told.Kind = r.state.Kind
+		r.summary.Kind = r.state.Kind
 	}
 	return r
 }
 
-// source reads the content, if the URI is a feed or sitemap, and says what it means.
-func (f *finder) source() error {
+// readSource reads the content if the URI is a feed or sitemap.
+func (f *finder) readSource() error {
 	v, got := f.v, f.v.capture
-	r := &f.found.reading
+	r := &f.found.source
 	r.state = stateOf(v.record())
-	if !tellsOfSource(v) {
+	if !showsSource(v) {
 		return nil
 	}
 	contentType := got.Header.Get("Content-Type")
@@ -207,52 +105,55 @@ func (f *finder) source() error {
 	doc, err := feeds.Read(v.uri(), contentType, r.state.IsSource(), content, f.s.Feeds.Bounds)
 	if err != nil || doc.Fault != nil && len(doc.Items) == 0 {
 		if r.state.IsSource() {
-			r.told = Reading{Kind: r.state.Kind, Fault: errors.Join(err, doc.Fault)}
+			r.summary = Reading{Kind: r.state.Kind, Fault: errors.Join(err, doc.Fault)}
 			if r.state = r.state.Unreadable(v.finished); !r.state.IsSource() {
-				r.told = Reading{}
+				r.summary = Reading{}
 			}
 		}
 		return nil
 	}
-	return f.read(doc)
+	return f.readDocument(doc)
 }
 
-// read compares what a source lists with what it listed before.
-func (f *finder) read(doc feeds.Document) error {
-	v, r := f.v, &f.found.reading
-	bytes, err := f.c.rooms.Frontier.Seen(v.uri())
+// readDocument compares the entries of a source with those that it listed before.
+func (f *finder) readDocument(doc feeds.Document) error {
+	v, r := f.v, &f.found.source
+	stored, err := f.c.rooms.Frontier.Seen(v.uri())
 	if err != nil {
 		return err
 	}
-	seen, err := feeds.OpenSeen(bytes)
+	seen, err := feeds.OpenSeen(stored)
 	if err != nil {
-		f.c.rooms.Log.Warn().Err(err).Str("uri", v.uri().String()).Msg("what a feed listed so far is not known: it is read as if for the first time")
+		f.c.rooms.Log.Warn().Err(err).Str("uri", v.uri().String()).
+			Msg("could not read the stored entries of a feed: reading the feed as if for the first time")
 	}
 	if doc.Hub.IsZero() {
 		doc.Hub, doc.Self = feeds.HubLinks(v.uri(), v.capture.Header)
 	}
-	seen, round := seen.Read(v.finished, doc)
-	pending, right, wrong, err := f.proofs(seen.Claims())
+	seen, reading := seen.Read(v.finished, doc)
+	pending, right, wrong, err := f.checkClaims(seen.Claims())
 	if err != nil {
 		return err
 	}
-	believed := r.state.Belief()
-	f.word = wordOf(v, doc, r.state.Read)
-	r.dated = entryDates(v, doc, round, r.state)
-	r.idle = doc.Kind.ListsNewest() && doc.Fault == nil && !round.First && !round.Gap && r.dated.Changes == 0 && len(round.New) == 0 && len(round.Updated) == round.Stamped
-	r.state = r.state.After(v.finished, doc, round, right, wrong)
-	r.told = Reading{
-		Kind: doc.Kind, First: round.First, Listed: round.Listed, New: len(round.New), Updated: len(round.Updated), Gap: round.Gap, Fault: doc.Fault,
+	belief := r.state.Belief()
+	f.dates = datesOf(v, doc, r.state.Read)
+	r.activity = activityOf(v, doc, reading, r.state)
+	r.idle = doc.Kind.ListsNewest() && doc.Fault == nil && !reading.First && !reading.Gap && r.activity.Changes == 0 &&
+		len(reading.New) == 0 && len(reading.Updated) == reading.Stamped
+	r.state = r.state.After(v.finished, doc, reading, right, wrong)
+	r.summary = Reading{
+		Kind: doc.Kind, First: reading.First, Listed: reading.Listed, New: len(reading.New), Updated: len(reading.Updated),
+		Gap: reading.Gap, Fault: doc.Fault,
 	}
 	f.found.dropped += doc.Dropped
-	if err := f.entries(doc.Kind, round); err != nil {
+	if err := f.addNewEntries(doc.Kind, reading); err != nil {
 		return err
 	}
-	claims, err := f.updates(round.Updated, believed)
+	claims, err := f.addUpdatedEntries(reading.Updated, belief)
 	if err != nil {
 		return err
 	}
-	if err := f.implied(round); err != nil {
+	if err := f.addImpliedPages(reading); err != nil {
 		return err
 	}
 	for _, u := range doc.Embeds {
@@ -262,10 +163,10 @@ func (f *finder) read(doc feeds.Document) error {
 	return nil
 }
 
-// entries takes what a source lists for the first time. What was there when it was first read is no news.
-func (f *finder) entries(kind feeds.Kind, round feeds.Reading) error {
-	listed := make([]uri.URI, 0, len(round.New))
-	for i, item := range round.New {
+// addNewEntries adds the entries that a source lists for the first time. At the first reading of a source, none is news.
+func (f *finder) addNewEntries(kind feeds.Kind, reading feeds.Reading) error {
+	listed := make([]uri.URI, 0, len(reading.New))
+	for i, item := range reading.New {
 		listed = append(listed, item.URI)
 		cand, ok := f.candidate(item.URI, uri.Manifest)
 		if !ok {
@@ -273,26 +174,26 @@ func (f *finder) entries(kind feeds.Kind, round feeds.Reading) error {
 		}
 		cand.Due = f.v.finished.Add(time.Duration(i) * time.Millisecond) // the newest first
 		if kind == feeds.Index {
-			cand.Source = awaited()
-		} else if f.young(item, kind, round.First) {
-			cand.Born = born(item, f.v.finished)
+			cand.Source = expectedSource()
+		} else if f.isYoung(item, kind, reading.First) {
+			cand.Born = birthOf(item, f.v.finished)
 		}
-		if !round.First && i < maxUrgent {
+		if !reading.First && i < maxUrgent {
 			cand.Urgent = true
-			known, late, err := f.known(item)
+			known, outdated, err := f.isOutdated(item)
 			if err != nil {
 				return err
 			}
-			cand.Sooner = known && late
-			f.dates(&cand, item, false)
+			cand.Sooner = known && outdated
+			f.setDates(&cand, item, false)
 		}
 		f.found.candidates = append(f.found.candidates, cand)
 	}
-	return f.c.vouch(f.s.Settings, listed, f.v.finished)
+	return f.vouchFor(listed)
 }
 
-// known reports whether the page of an item is known, and whether it has not been captured since the item's date.
-func (f *finder) known(item feeds.Item) (known, late bool, err error) {
+// isOutdated reports whether the page of an item is known, and whether it was not captured since the item's date.
+func (f *finder) isOutdated(item feeds.Item) (known, outdated bool, err error) {
 	r, ok, err := f.c.rooms.Frontier.Get(item.URI)
 	if err != nil || !ok {
 		return false, false, err
@@ -307,9 +208,9 @@ func (f *finder) known(item feeds.Item) (known, late bool, err error) {
 	return true, r.LastCapture.Before(date) || r.LastCapture.IsZero(), nil
 }
 
-// updates has pages visited sooner that the source claims were modified, as far as it is believed, and gives the claims that
-// are to be proved by those visits.
-func (f *finder) updates(items []feeds.Item, believed float64) ([]feeds.Claim, error) {
+// addUpdatedEntries adds the pages that were modified according to the source, so that they are visited sooner. How much
+// sooner depends on the belief in the source. It returns the claims that those visits will prove.
+func (f *finder) addUpdatedEntries(items []feeds.Item, belief float64) ([]feeds.Claim, error) {
 	var claims []feeds.Claim
 	now := f.v.finished
 	for i, item := range items {
@@ -325,20 +226,21 @@ func (f *finder) updates(items []feeds.Item, believed float64) ([]feeds.Claim, e
 			return nil, err
 		}
 		cand.Due = now.Add(time.Duration(i) * time.Millisecond)
-		cand.Urgent = !known || believed >= 0.5
+		cand.Urgent = !known || belief >= 0.5
 		if known {
-			if _, late, err := f.known(item); err != nil || !late && !item.Date().IsZero() {
-				if err != nil {
-					return nil, err
-				}
-				f.disprove(item, r)
-				continue // it was captured after that
+			_, outdated, err := f.isOutdated(item)
+			if err != nil {
+				return nil, err
+			}
+			if !outdated && !item.Date().IsZero() { // it was captured after that date
+				f.checkDate(item, r)
+				continue
 			}
 			cand.Sooner = true
-			f.dates(&cand, item, true)
+			f.setDates(&cand, item, true)
 			claims = append(claims, feeds.Claim{URI: item.URI, At: now})
 			if !cand.Urgent {
-				cand.Due = now.Add(time.Duration(float64(max(0, r.Due.Sub(now))) * (1 - believed)))
+				cand.Due = now.Add(time.Duration(float64(max(0, r.Due.Sub(now))) * (1 - belief)))
 			}
 			cand.Due = later(cand.Due, r.LastVisit.Add(f.s.Feeds.MinWait))
 		}
@@ -347,14 +249,15 @@ func (f *finder) updates(items []feeds.Item, believed float64) ([]feeds.Claim, e
 	return claims, nil
 }
 
-// proofs looks what came of earlier claims: those whose pages were captured since then are right or wrong, the others wait on.
-func (f *finder) proofs(claims []feeds.Claim) (pending []feeds.Claim, right, wrong int, err error) {
+// checkClaims compares earlier claims with the visits since then. A claim whose page was captured is right or wrong. The
+// others stay pending.
+func (f *finder) checkClaims(claims []feeds.Claim) (pending []feeds.Claim, right, wrong int, err error) {
 	for _, c := range claims {
 		r, ok, err := f.c.rooms.Frontier.Get(c.URI)
 		switch {
 		case err != nil:
 			return nil, 0, 0, err
-		case !ok, f.v.finished.Sub(c.At) > staleClaim:
+		case !ok, f.v.finished.Sub(c.At) > maxClaimAge:
 		case !r.LastCapture.After(c.At):
 			pending = append(pending, c)
 		case r.LastChange.After(c.At):
@@ -366,9 +269,9 @@ func (f *finder) proofs(claims []feeds.Claim) (pending []feeds.Claim, right, wro
 	return pending, right, wrong, nil
 }
 
-// implied has the pages visited that the curator named for a feed, when it brought something new.
-func (f *finder) implied(round feeds.Reading) error {
-	if round.First || len(round.New) == 0 {
+// addImpliedPages adds the pages that the curator named for a feed, if the feed has news.
+func (f *finder) addImpliedPages(reading feeds.Reading) error {
+	if reading.First || len(reading.New) == 0 {
 		return nil
 	}
 	s := f.s.config.For(config.About{URI: f.scopeOfSeed().Seed(), Now: f.v.finished}).Feeds
@@ -384,56 +287,57 @@ func (f *finder) implied(round feeds.Reading) error {
 		}
 		f.add(page, uri.Inferred, func(c *frontier.Candidate) {
 			c.Urgent, c.Sooner = true, true
-			c.Due = later(c.Due.Add(time.Duration(len(round.New))*time.Millisecond), r.LastVisit.Add(s.MinWait)) // behind the news
+			afterNews := c.Due.Add(time.Duration(len(reading.New)) * time.Millisecond)
+			c.Due = later(afterNews, r.LastVisit.Add(s.MinWait))
 		})
 	}
 	return nil
 }
 
-// nextSource is the wait of a feed or sitemap after a visit that said what it lists, and what is remembered of it.
-func (n *next) nextSource(v visit, s config.Feeds, r reading) {
-	n.record.Source, n.record.Prompt = string(r.state.Bytes()), false
-	n.told = r.told
-	if !r.state.IsSource() || r.told.Kind == feeds.None || s.Wait != config.FeedsOwn {
+// scheduleSource decides the wait of a feed or sitemap by its news, and what is remembered of it.
+func (next *schedule) scheduleSource(v visit, s config.Feeds, r sourceReading) {
+	next.record.Source, next.record.Prompt = string(r.state.Bytes()), false
+	next.source = r.summary
+	if !r.state.IsSource() || r.summary.Kind == feeds.None || s.Wait != config.FeedsOwn {
 		return
 	}
 	wait := s.Next(r.state, v.finished, feeds.CacheHint(v.capture.Header))
-	n.told.Slow = s.Slow(r.state, v.finished)
-	n.record.Prompt = r.state.Kind.ListsNewest() && !n.told.Slow
-	wait.Memory, wait.Versions = n.wait.Memory, n.wait.Versions
-	n.wait = wait
-	n.record.Wait, n.record.Rate = wait.Interval, wait.PerDay
+	next.source.Slow = s.Slow(r.state, v.finished)
+	next.record.Prompt = r.state.Kind.ListsNewest() && !next.source.Slow
+	wait.Memory, wait.Versions = next.wait.Memory, next.wait.Versions
+	next.wait = wait
+	next.record.Wait, next.record.Rate = wait.Interval, wait.PerDay
 }
 
-// behind is how many rests something of a host must have been due for that the host counts as late.
-const behind = 4
+// lateRests is the number of rests after which a host with overdue URIs counts as late.
+const lateRests = 4
 
-// inTime is when a feed is due whose host has more to do than it may: earlier by the rest that its slot may just have begun when
-// its time comes, so that it is read in its time all the same.
-func (c *Crawler) inTime(v visit, s config.Settings, n next) time.Time {
-	due := n.record.Due
-	rest := c.robots.Politeness(v.uri(), s.Politeness, n.robots).Rest(v.capture.Took) + v.capture.Took
+// promptDue returns the due time of a feed. If the host is late, the feed is due earlier by one rest of the host, because
+// a slot may have begun its rest when the feed's time comes.
+func (c *Crawler) promptDue(v visit, s settings, next schedule) time.Time {
+	due := next.record.Due
+	rest := c.robots.Politeness(v.uri(), s.Politeness, next.robots).Rest(v.capture.Took) + v.capture.Took
 	h, ok := c.rooms.Frontier.Host(v.uri().Host(), v.finished)
-	if !ok || h.Oldest.IsZero() || v.finished.Sub(h.Oldest) < behind*rest {
+	if !ok || h.Oldest.IsZero() || v.finished.Sub(h.Oldest) < lateRests*rest {
 		return due
 	}
-	least := v.finished.Add(min(s.Feeds.MinWait, n.wait.Interval))
-	return later(due.Add(-min(rest, n.wait.Interval/2)), least)
+	minimum := v.finished.Add(min(s.Feeds.MinWait, next.wait.Interval))
+	return later(due.Add(-min(rest, next.wait.Interval/2)), minimum)
 }
 
-// tell says in the daemon's log what a curator should know of a feed or sitemap.
-func (c *Crawler) tell(u uri.URI, r Reading) {
+// logSource logs what a curator should know of a feed or sitemap.
+func (c *Crawler) logSource(u uri.URI, r Reading) {
 	if r.Gap {
 		c.rooms.Log.Warn().Str("uri", u.String()).Int("listed", r.Listed).
-			Msg("a feed lists nothing that it listed before: entries were probably missed; it is visited more often")
+			Msg("feed lists no entry that it listed before: entries were probably missed; it will be visited more often")
 	}
 	if r.Slow {
 		c.rooms.Log.Warn().Str("uri", u.String()).Str("kind", r.Kind.String()).
-			Msg("a feed or sitemap is dead, silent or unreadable, and on the slow lane")
+			Msg("feed or sitemap is dead, silent or unreadable: it is seldom visited")
 	}
 }
 
-// Notes are the annotations of a reading in crawl.log; none where there is nothing to say.
+// Notes returns the annotations of a reading in crawl.log; none if there is nothing to say.
 func (r Reading) Notes() []string {
 	if r.Kind == feeds.None {
 		return nil

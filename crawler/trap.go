@@ -5,50 +5,47 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"strings"
 	"time"
 
-	"github.com/arcrawl/arcrawl/config"
-	"github.com/arcrawl/arcrawl/crawler/history"
 	"github.com/arcrawl/arcrawl/discover"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/fetch"
-	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/internal/mediatype"
 	"github.com/arcrawl/arcrawl/scope/traps"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// Bounds of what a visit takes down about traps.
+// Bounds of what one visit records about traps.
 const (
-	keptOfTrap   = 100     // URIs of each trap that stay in the frontier, so that they are there when the curator lets them go
-	maxIDContent = 2 << 20 // bytes of a page that are compared without ids
+	maxKeptOfTrap = 100     // URIs of each trap that stay in the frontier, so that they are there when the curator releases it
+	maxIDContent  = 2 << 20 // bytes of a page that are compared without ids
 )
 
-// notFoundShared is the name of a page that says "not found" in that it is the same for every URI.
-const notFoundShared = evaluators.NotFound + "shared"
+// sharedNotFound is the kind of block of a page that is the same for every URI of the host.
+const sharedNotFound = evaluators.NotFound + "shared"
 
-// trapped is what a visit has to say about traps.
-type trapped struct {
-	sight *traps.Sight // what the page showed; nil when it was not read
-	kept  []keptOut
+// trapFindings is what a visit found out about traps.
+type trapFindings struct {
+	page    *traps.Sight // what the page showed; nil = it was not read
+	keptOut []keptOut
 }
 
-// keptOut are the URIs that a page names and that are part of one trap.
+// keptOut lists the URIs on a page that are part of one trap.
 type keptOut struct {
 	trap traps.Trap
 	uris []uri.URI
 }
 
-// look takes down what a page showed.
-func (f *found) look(v visit, named discover.Result, finished time.Time) error {
-	got := v.capture
+// observeTraps records what a page shows, for the search for traps.
+func (f *finder) observeTraps(page discover.Result) error {
+	v, got := f.v, f.v.capture
 	if v.robots || got.Status != http.StatusOK || !isHTML(got) {
 		return nil
 	}
-	g := traps.Sight{URI: v.uri(), Via: uri.FromCanonical(v.record().Via), Hops: v.record().Hops, Now: finished}
-	g.Links = make([]uri.URI, 0, len(named.Links))
-	for _, l := range named.Links {
-		g.Links = append(g.Links, l.URI)
+	seen := traps.Sight{URI: v.uri(), Via: uri.FromCanonical(v.record().Via), Hops: v.record().Hops, Now: v.finished}
+	seen.Links = make([]uri.URI, 0, len(page.Links))
+	for _, l := range page.Links {
+		seen.Links = append(seen.Links, l.URI)
 	}
 	if traps.HasID(v.uri().RequestTarget()) {
 		content, err := got.Content()
@@ -56,165 +53,139 @@ func (f *found) look(v visit, named discover.Result, finished time.Time) error {
 			return err
 		}
 		defer content.Close()
-		page, err := io.ReadAll(io.LimitReader(content, maxIDContent))
+		text, err := io.ReadAll(io.LimitReader(content, maxIDContent))
 		if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, fetch.ErrMaxContent) && !errors.Is(err, fetch.ErrCoding) {
 			return err
 		}
-		g.Page = traps.WithoutIDs(page)
+		seen.Page = traps.WithoutIDs(text)
 	}
-	f.trapped.sight = &g
+	f.found.traps.page = &seen
 	return nil
 }
 
-func isHTML(c *fetch.Capture) bool {
-	kind := strings.ToLower(c.Header.Get("Content-Type"))
-	return strings.HasPrefix(kind, "text/html") || strings.HasPrefix(kind, "application/xhtml+xml")
-}
+func isHTML(c *fetch.Capture) bool { return mediatype.IsHTML(c.Header.Get("Content-Type")) }
 
-// sift takes out the candidates that are part of a trap. The first of each trap stay, not to be visited for a while.
-func (c *Crawler) sift(f *found, s config.Settings, now time.Time) error {
-	if c.rooms.Traps == nil || !s.Scope.Traps {
-		return nil
-	}
-	free := f.candidates[:0]
-	for _, cand := range f.candidates {
-		t, ok, err := c.rooms.Traps.Judge(cand.URI, uri.FromCanonical(cand.Via), cand.Hops, now)
+// removeTrapped removes the candidates that are part of a trap. The first ones of each trap stay, with a long wait.
+func (f *finder) removeTrapped() error {
+	store, now := f.c.trapsFor(f.s.Settings), f.v.finished
+	rest := f.found.candidates[:0]
+	for _, cand := range f.found.candidates {
+		t, ok, err := store.Judge(cand.URI, uri.FromCanonical(cand.Via), cand.Hops, now)
 		if err != nil {
 			return err
 		}
 		if !ok || t.Suspect || cand.Hops == "" {
-			free = append(free, cand)
+			rest = append(rest, cand)
 			continue
 		}
-		if f.trapped.add(t, cand.URI)+t.Kept <= keptOfTrap {
-			cand.Due, cand.Urgent, cand.Sooner = now.Add(s.Scope.TrapWait), false, false
-			free = append(free, cand)
+		if f.found.traps.add(t, cand.URI)+t.Kept <= maxKeptOfTrap {
+			cand.Due, cand.Urgent, cand.Sooner = now.Add(f.s.Scope.TrapWait), false, false
+			rest = append(rest, cand)
 		}
 	}
-	f.candidates = free
+	f.found.candidates = rest
 	return nil
 }
 
-// add notes a URI that is kept out, and gives how many of its trap were named by this page.
-func (t *trapped) add(trap traps.Trap, u uri.URI) int64 {
-	for i := range t.kept {
-		if k := &t.kept[i]; k.trap.Kind == trap.Kind && k.trap.Pattern == trap.Pattern {
+// add records a URI that is kept out, and returns how many URIs of its trap this page names so far.
+func (t *trapFindings) add(trap traps.Trap, u uri.URI) int64 {
+	for i := range t.keptOut {
+		if k := &t.keptOut[i]; k.trap.Kind == trap.Kind && k.trap.Pattern == trap.Pattern {
 			k.uris = append(k.uris, u)
 			return int64(len(k.uris))
 		}
 	}
-	t.kept = append(t.kept, keptOut{trap, []uri.URI{u}})
+	t.keptOut = append(t.keptOut, keptOut{trap, []uri.URI{u}})
 	return 1
 }
 
-// refusedByTrap begins the reason why a URI that is part of a trap is not visited.
-const refusedByTrap = "trap:"
-
-// isTrapped says whether a URI that is due is part of a trap.
-func (c *Crawler) isTrapped(r frontier.Record, s config.Settings, now time.Time) (*refusal, error) {
-	if c.rooms.Traps == nil || !s.Scope.Traps || r.Hops == "" {
-		return nil, nil
-	}
-	t, ok, err := c.rooms.Traps.Judge(r.URI, uri.FromCanonical(r.Via), r.Hops, now)
-	if err != nil || !ok {
-		return nil, err
-	}
-	if t.Suspect {
-		return &refusal{history.StatusOutOfScope, min(traps.SuspectWait, s.Scope.TrapWait), refusedByTrap + "suspect"}, nil
-	}
-	return &refusal{history.StatusOutOfScope, s.Scope.TrapWait, refusedByTrap + t.Kind.String()}, nil
-}
-
-// learnTraps tells the book what a visit showed. A crash before the frontier hears of the visit has it told again.
-func (c *Crawler) learnTraps(v visit, s config.Settings, k kept, f found) error {
-	if c.rooms.Traps == nil || !s.Scope.Traps {
-		return nil
-	}
-	for _, out := range f.trapped.kept {
-		if _, err := c.rooms.Traps.Keep(out.trap, v.finished, out.uris...); err != nil {
+// learnTraps stores what a visit found out about traps. After a crash before the settlement, it is stored once more.
+func (c *Crawler) learnTraps(v visit, s settings, a archived, f findings) error {
+	store := c.trapsFor(s.Settings)
+	for _, out := range f.traps.keptOut {
+		if _, err := store.Keep(out.trap, v.finished, out.uris...); err != nil {
 			return err
 		}
 	}
-	var certain []traps.Trap
-	if g := f.trapped.sight; g != nil {
-		found, lifted, err := c.rooms.Traps.Learn(*g)
+	var found []traps.Trap
+	if page := f.traps.page; page != nil {
+		byPage, lifted, err := store.Learn(*page)
 		if err == nil {
-			err = c.letGo(v.uri().Host(), lifted, v.finished)
+			err = c.releaseLifted(store, v.uri().Host(), lifted, v.finished)
 		}
 		if err != nil {
 			return err
 		}
-		certain = found
+		found = byPage
 	}
-	found, err := c.shareAnswer(v, k)
+	byAnswer, err := learnSharedAnswer(store, v, a)
 	if err != nil {
 		return err
 	}
-	for _, t := range append(certain, found...) {
+	for _, t := range append(found, byAnswer...) {
 		c.rooms.Log.Warn().Str("host", string(v.uri().Host())).Str("kind", t.Kind.String()).Str("pattern", t.Pattern).
-			Strs("examples", t.Examples).Msg("a trap: " + t.Why + "; arcrawl traps shows it and releases it")
+			Str("why", t.Why).Strs("examples", t.Examples).
+			Msg("found a trap: its URIs are not visited; arcrawl traps shows and releases it")
 	}
 	return nil
 }
 
-// letGo makes due what was kept out because of traps that have turned out to be none.
-func (c *Crawler) letGo(h uri.Host, lifted []traps.Trap, now time.Time) error {
+// releaseLifted makes the URIs due that were kept out by traps that turned out not to be traps.
+func (c *Crawler) releaseLifted(store TrapReleaser, h uri.Host, lifted []traps.Trap, now time.Time) error {
 	for _, t := range lifted {
-		due, err := ReleaseTrap(c.rooms.Frontier, c.rooms.Traps, h, t.Pattern, now)
+		due, err := ReleaseTrap(c.rooms.Frontier, store, h, t.Pattern, now)
 		if err != nil {
 			return err
 		}
 		c.rooms.Log.Warn().Str("host", string(h)).Str("kind", t.Kind.String()).Str("pattern", t.Pattern).Int64("due", due).
-			Msg("no trap: its pages are listed elsewhere; it was released")
+			Msg("released a trap: its pages are real, because they are listed elsewhere")
 	}
 	return nil
 }
 
-// vouch tells the book that what a feed or sitemap lists is real.
-func (c *Crawler) vouch(s config.Settings, us []uri.URI, now time.Time) error {
-	if c.rooms.Traps == nil || !s.Scope.Traps {
-		return nil
-	}
-	for len(us) > 0 {
-		h, n := us[0].Host(), 1
-		for n < len(us) && us[n].Host() == h {
+// vouchFor records that the pages that a feed or sitemap lists are real.
+func (f *finder) vouchFor(listed []uri.URI) error {
+	store := f.c.trapsFor(f.s.Settings)
+	for len(listed) > 0 {
+		h, n := listed[0].Host(), 1
+		for n < len(listed) && listed[n].Host() == h {
 			n++
 		}
-		lifted, err := c.rooms.Traps.Vouch(h, us[:n]...)
+		lifted, err := store.Vouch(h, listed[:n]...)
 		if err == nil {
-			err = c.letGo(h, lifted, now)
+			err = f.c.releaseLifted(store, h, lifted, f.v.finished)
 		}
 		if err != nil {
 			return err
 		}
-		us = us[n:]
+		listed = listed[n:]
 	}
 	return nil
 }
 
-// shareAnswer notes that a new page is, byte for byte, one that another URI of the host has.
-func (c *Crawler) shareAnswer(v visit, k kept) ([]traps.Trap, error) {
-	if !v.verdict.First || v.failed || v.robots || k.keeping != KeptRevisit || v.capture.Status != http.StatusOK || !isHTML(v.capture) {
+// learnSharedAnswer records that a new page is, byte for byte, the page of another URI of the host.
+func learnSharedAnswer(store trapStore, v visit, a archived) ([]traps.Trap, error) {
+	if !v.verdict.First || v.failed || v.robots || a.keeping != KeptRevisit || v.capture.Status != http.StatusOK || !isHTML(v.capture) {
 		return nil, nil
 	}
-	other := uri.FromCanonical(k.origin.URI)
+	other := uri.FromCanonical(a.origin.URI)
 	if other.IsZero() || other == v.uri() || other.Host() != v.uri().Host() {
 		return nil, nil
 	}
-	return c.rooms.Traps.Share(v.capture.PayloadDigest, v.record().Hops == "", v.finished, v.uri(), other)
+	return store.Share(v.capture.PayloadDigest, v.record().Hops == "", v.finished, v.uri(), other)
 }
 
-// recogniseShared looks whether the answer is what the host says in the place of "not found".
-func (c *Crawler) recogniseShared(v *visit, s config.Settings) error {
-	if c.rooms.Traps == nil || !s.Scope.Traps || v.block != "" || v.robots || v.capture.Status != http.StatusOK || !isHTML(v.capture) {
+// detectSharedNotFound sets v.block if the answer is the page with which the host says "not found".
+func (c *Crawler) detectSharedNotFound(v *visit, s settings) error {
+	if v.block != "" || v.robots || v.capture.Status != http.StatusOK || !isHTML(v.capture) {
 		return nil
 	}
-	soft, err := c.rooms.Traps.IsNotFound(v.uri().Host(), v.capture.PayloadDigest)
+	shared, err := c.trapsFor(s.Settings).IsNotFound(v.uri().Host(), v.capture.PayloadDigest)
 	if err != nil {
-		return fmt.Errorf("look whether %s is found: %w", v.uri(), err)
+		return fmt.Errorf("look up whether %s is the \"not found\" page of its host: %w", v.uri(), err)
 	}
-	if soft {
-		v.block = notFoundShared
+	if shared {
+		v.block = sharedNotFound
 	}
 	return nil
 }

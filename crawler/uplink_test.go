@@ -51,8 +51,8 @@ func TestNobodyPaysForOurOwnUplink(t *testing.T) {
 		if _, err := c.AddSeeds(time.Now()); err != nil {
 			t.Fatal(err)
 		}
-		looked := make(chan crawler.Stand, 1)
-		time.AfterFunc(5*time.Hour, func() { looked <- c.Stand() })
+		looked := make(chan crawler.Status, 1)
+		time.AfterFunc(5*time.Hour, func() { looked <- c.Status() })
 		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Hour)
 		defer cancel()
 		if err := c.Run(ctx); err != nil {
@@ -94,7 +94,7 @@ func TestNobodyPaysForOurOwnUplink(t *testing.T) {
 		if failed != 2 {
 			t.Errorf("%d visits were logged as failed; want the two before it could be known", failed)
 		}
-		if s := c.Stand(); s != (crawler.Stand{}) {
+		if s := c.Status(); s != (crawler.Status{}) {
 			t.Errorf("in the end the crawl says %+v", s)
 		}
 	})

@@ -22,7 +22,7 @@ func TestEachRecordSaysWhyItsURIWasVisited(t *testing.T) {
 	} {
 		v := visit{claim: frontier.Claim{Record: c.r}, capture: new(fetch.Capture)}
 		got := ""
-		for _, f := range metadata(v) {
+		for _, f := range metadataOf(v) {
 			if f.Name == "visitReason" {
 				got = f.Value
 			}

@@ -9,26 +9,26 @@ import (
 	"github.com/arcrawl/arcrawl/frontier"
 )
 
-// maxNap bounds the wait of a worker, so that a clock that was set does not leave it asleep.
-const maxNap = time.Minute
+// maxSleep bounds the sleep of a worker, so that a changed clock does not leave it asleep.
+const maxSleep = time.Minute
 
-// work is what a worker does until ctx ends or the store breaks: it claims a URI and walks it, and goes on with the next. While
-// there is nothing to claim, one worker sits and waits for the frontier, and all others wait for its seat:
+// work is the loop of a worker. It claims a URI, walks it, and claims the next one, until ctx ends or the store breaks.
+// While there is nothing to claim, one worker waits for the frontier and all others wait to take its turn:
 //
 //	claim ── something ──▶ walk ──▶ claim
 //	  │ nothing
 //	  ▼
-//	wait for the seat ──▶ claim, on the seat ── something ──▶ leave the seat ──▶ walk
+//	wait for the turn ──▶ claim ── something ──▶ end the turn ──▶ walk
 //	                        ▲   │ nothing
-//	                        └───┘ nap until something is ready
+//	                        └───┘ sleep until something is ready
 func (c *Crawler) work(ctx, visits context.Context, worker int, broken chan<- error) {
 	for {
-		job, ok, err := c.await(ctx)
+		claim, ok, err := c.awaitClaim(ctx)
 		if ok {
-			err = c.visitOne(visits, job, worker)
+			err = c.visitClaimed(visits, claim, worker)
 		}
-		if err != nil && !ends(broken, err) {
-			c.rooms.Log.Error().Err(err).Msg("a visit could not be settled")
+		if err != nil && !stopCrawl(broken, err) {
+			c.rooms.Log.Error().Err(err).Msg("could not settle a visit; the crawl is stopping")
 		}
 		if !ok {
 			return
@@ -36,116 +36,117 @@ func (c *Crawler) work(ctx, visits context.Context, worker int, broken chan<- er
 	}
 }
 
-// job is a claim to be walked.
-type job struct {
+// claimed is a claim to be walked.
+type claimed struct {
 	frontier.Claim
-	trial bool // whether a fault of our own is gone
+	trial bool // the visit shows whether a fault of our own is gone
 }
 
-// visitOne walks a claim. The error is of the store.
-func (c *Crawler) visitOne(visits context.Context, j job, worker int) error {
+// visitClaimed walks a claim. An error is of the store.
+func (c *Crawler) visitClaimed(visits context.Context, claim claimed, worker int) error {
 	now := time.Now()
-	c.uplink.begin(worker, now)
-	c.sit(worker, j.Claim, now)
-	err := c.walk(visits, j.Claim, worker)
-	c.rise(worker)
-	c.uplink.end(worker)
+	c.uplink.Begin(worker, now)
+	current := &c.current[worker-1]
+	current.Store(&Visiting{URI: claim.Record.URI, Claimed: now, Worker: worker})
+	err := c.walk(visits, claim.Claim, worker)
+	current.Store(nil)
+	c.uplink.End(worker)
 	var ours ownFault
 	switch {
 	case errors.As(err, &ours):
 		c.hold(time.Now(), ours)
 		return nil
-	case err == nil && j.trial:
-		c.goOn()
+	case err == nil && claim.trial:
+		c.endHold()
 	}
 	return err
 }
 
-// await claims a URI, as soon as there is one. It reports false when ctx has ended, or with an error of the store.
-func (c *Crawler) await(ctx context.Context) (j job, ok bool, err error) {
+// awaitClaim claims a URI as soon as there is one. It reports false if ctx has ended, or with an error of the store.
+func (c *Crawler) awaitClaim(ctx context.Context) (claim claimed, ok bool, err error) {
 	if ctx.Err() != nil {
-		return j, false, nil
+		return claim, false, nil
 	}
-	j, ok, err = c.claim(time.Now())
-	c.stir() // there may be more, or the last visit may have made something ready
+	claim, ok, err = c.claim(time.Now())
+	c.wakeWaiter() // there may be more, or the last visit may have made something ready
 	if ok || err != nil {
-		return j, ok, err
+		return claim, ok, err
 	}
-	if c.waiting.Add(1) == int64(len(c.desks)) {
-		leave(c.wake) // the crawl may be at rest now
+	if c.waiting.Add(1) == int64(len(c.current)) {
+		signal(c.wake) // the crawl may be idle now
 	}
 	defer c.waiting.Add(-1)
 	select {
 	case <-ctx.Done():
-		return j, false, nil
-	case c.seat <- struct{}{}:
+		return claim, false, nil
+	case c.waiter <- struct{}{}:
 	}
-	defer func() { <-c.seat }()
-	defer c.napUntil.Store(noNap)
+	defer func() { <-c.waiter }()
+	defer c.sleepUntil.Store(notSleeping)
 	for ctx.Err() == nil {
-		c.napUntil.Store(newNap)
-		j, ok, err = c.claim(time.Now())
+		c.sleepUntil.Store(aboutToSleep)
+		claim, ok, err = c.claim(time.Now())
 		if ok || err != nil {
-			return j, ok, err
+			return claim, ok, err
 		}
-		c.nap(ctx)
+		c.sleep(ctx)
 	}
-	return j, false, nil
+	return claim, false, nil
 }
 
-// claim claims a URI, if there is one now and the crawl goes on.
-func (c *Crawler) claim(now time.Time) (j job, ok bool, err error) {
+// claim claims a URI, if there is one now and the crawl is not paused.
+func (c *Crawler) claim(now time.Time) (claim claimed, ok bool, err error) {
 	c.rooms.Beat(now)
 	held, trial := c.onHold(now)
 	if held {
-		return j, false, nil
+		return claim, false, nil
 	}
-	j.trial = trial
-	if j.Claim, ok, err = c.rooms.Frontier.Claim(now); !ok && trial {
-		c.goOn() // there is nothing to try it with
+	claim.trial = trial
+	if claim.Claim, ok, err = c.rooms.Frontier.Claim(now); !ok && trial {
+		c.endHold() // there is nothing to try it with
 	}
-	return j, ok, err
+	return claim, ok, err
 }
 
-// What stands in the place of the time at which a nap ends by itself, in ns since 1970.
+// Values of sleepUntil that are not a time in ns since 1970.
 const (
-	noNap  = 0             // nobody sits
-	newNap = math.MaxInt64 // somebody sits, and is about to ask the frontier for how long
+	notSleeping  = 0             // no worker waits for the frontier
+	aboutToSleep = math.MaxInt64 // a worker is about to ask the frontier how long it may sleep
 )
 
-// stir ends the nap of the worker that sits, if something is ready before it would end by itself. Whoever sits down after this has
-// looked asks the frontier after that, so nothing is missed.
-func (c *Crawler) stir() {
-	until := c.napUntil.Load()
-	if until == noNap {
+// wakeWaiter wakes the worker that waits for the frontier, if something is ready before it would wake by itself. A worker
+// that begins to wait later asks the frontier later, so nothing is missed.
+func (c *Crawler) wakeWaiter() {
+	until := c.sleepUntil.Load()
+	if until == notSleeping {
 		return
 	}
 	if ready, ok := c.rooms.Frontier.NextReady(); ok && ready.UnixNano() < until {
-		leave(c.wake)
+		signal(c.wake)
 	}
 }
 
-// nap waits until there may be something to claim.
-func (c *Crawler) nap(ctx context.Context) {
+// sleep waits until there may be something to claim.
+func (c *Crawler) sleep(ctx context.Context) {
 	now := time.Now()
-	wait := maxNap
+	wait := maxSleep
 	if ready, ok := c.rooms.Frontier.NextReady(); ok {
 		wait = min(wait, max(ready.Sub(now), time.Millisecond))
 	}
 	c.mu.Lock()
 	switch {
 	case c.held != "":
-		wait = max(c.until.Sub(now), time.Millisecond)
+		wait = max(c.checkAt.Sub(now), time.Millisecond)
 	case c.paused.Paused != "" && !c.paused.Until.IsZero():
-		wait = min(maxNap, max(c.paused.Until.Sub(now), time.Millisecond))
+		wait = min(maxSleep, max(c.paused.Until.Sub(now), time.Millisecond))
 	case c.paused.Paused != "":
-		wait = maxNap
+		wait = maxSleep
 	}
 	c.mu.Unlock()
-	c.napUntil.Store(now.Add(wait).UnixNano())
-	if wait >= restFrom && c.rooms.Rest != nil && c.waiting.Load() == int64(len(c.desks)) {
-		c.rooms.Rest(true)
-		defer c.rooms.Rest(false)
+	c.sleepUntil.Store(now.Add(wait).UnixNano())
+	if wait >= minIdle && c.waiting.Load() == int64(len(c.current)) {
+		c.rooms.NotifyRest(true)
+		defer c.rooms.NotifyRest(false)
 	}
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
@@ -153,5 +154,13 @@ func (c *Crawler) nap(ctx context.Context) {
 	case <-ctx.Done():
 	case <-c.wake:
 	case <-timer.C:
+	}
+}
+
+// signal puts a token into a channel that holds one, unless it has one already.
+func signal(token chan struct{}) {
+	select {
+	case token <- struct{}{}:
+	default:
 	}
 }

@@ -96,7 +96,7 @@ func (w *world) openOptions(dial dialer, change func(*frontier.Options)) (crawle
 		w.t.Fatal(err)
 	}
 	now := time.Now()
-	var learned *traps.Book
+	var learned *traps.Store
 	o := frontier.Options{Dir: cfg.Storage.State, Compactors: -1, Now: now, RestAfterCrash: 1, Names: func(h uri.Host) *uri.Naming {
 		n := cfg.ForHost(h, time.Now()).Names
 		if learned != nil {
@@ -141,8 +141,8 @@ func (w *world) openOptions(dial dialer, change func(*frontier.Options)) (crawle
 	}
 	client := fetch.New(fetch.Options{Dial: dial, SpoolDir: w.dir})
 	rooms := crawler.Rooms{
-		Config: config.NewLive(cfg), Frontier: f, Fetch: client, Dedup: d, Trust: book, Kin: kinds, Accounts: days, Traps: learned, Archive: a, CrawlLog: l, Version: "test", Log: w.log,
-		FreeSpace: w.freeSpace, Observe: w.observe, Stored: warc.Stored(cfg.Storage.WARC),
+		Config: config.NewLive(cfg), Frontier: f, Fetch: client, Dedup: d, Reputation: book, Similar: kinds, Daily: days, Traps: learned, Archive: a, CrawlLog: l, Version: "test", Log: w.log,
+		FreeSpace: w.freeSpace, Observe: w.observe, OpenPayload: warc.Stored(cfg.Storage.WARC),
 	}
 	return rooms, func() {
 		w.t.Helper()

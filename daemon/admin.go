@@ -25,7 +25,7 @@ func (d *Daemon) openAdmin(now time.Time) (err error) {
 	d.closers.add(func() error { hook.close(); return nil })
 	r := d.rooms
 	d.window, err = admin.New(admin.Options{
-		Crawler: d.crawler, Frontier: r.Frontier, Trust: r.Trust, Traps: r.Traps, Accounts: r.Accounts,
+		Crawler: d.crawler, Frontier: r.Frontier, Trust: r.Reputation, Traps: r.Traps, Accounts: r.Daily,
 		Archive: r.Archive, FreeSpace: r.FreeSpace, Notify: hook.send, Config: d.loaded(now), Now: time.Now,
 		Dir: c.Storage.State, Version: d.o.Version, Workers: c.Crawl.Workers, Log: d.log,
 	})
@@ -44,7 +44,7 @@ func (d *Daemon) openAdmin(now time.Time) (err error) {
 // loaded returns a function that describes the configuration in force, for a daemon that started at a given time.
 func (d *Daemon) loaded(started time.Time) func() admin.Loaded {
 	return func() admin.Loaded {
-		l := d.crawler.Loading()
+		l := d.crawler.ConfigStatus()
 		if l.At.IsZero() {
 			l.At = started
 		}

@@ -41,7 +41,7 @@ func (d *Daemon) openArchive(now time.Time) error {
 	}
 	d.closers.add(index.close)
 	d.closers.add(func() error { return w.Close(time.Now()) })
-	d.rooms.Archive, d.rooms.Index, d.rooms.Stored = w, index.add, warc.Stored(c.Storage.WARC)
+	d.rooms.Archive, d.rooms.IndexCapture, d.rooms.OpenPayload = w, index.add, warc.Stored(c.Storage.WARC)
 	return d.forgetLost(repairs)
 }
 

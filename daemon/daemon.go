@@ -91,7 +91,7 @@ func Open(c *config.Config, o Options) (*Daemon, error) {
 		o.Notify = notifySystemd
 	}
 	d := &Daemon{o: o, live: config.NewLive(c), log: o.Log}
-	d.rooms = crawler.Rooms{Config: d.live, Version: o.Version, Log: o.Log, FreeSpace: freeSpace(c), Keep: saveLastGood}
+	d.rooms = crawler.Rooms{Config: d.live, Version: o.Version, Log: o.Log, FreeSpace: freeSpace(c), SaveConfig: saveLastGood}
 	for _, open := range []func(now time.Time) error{
 		d.openProcess, d.openFolders, d.openStore, d.openLog, d.openArchive, d.openNetwork,
 		d.openCrawler, d.openAdmin, d.openHubs,
@@ -115,7 +115,7 @@ func (d *Daemon) openProcess(time.Time) error {
 	if !d.o.SharedProcess {
 		stop := boundGarbage()
 		d.closers.add(func() error { stop(); return nil })
-		d.rooms.Rest = saveAtRest()
+		d.rooms.NotifyRest = saveAtRest()
 	}
 	d.o.Notify("STATUS=opening the store")
 	return nil
@@ -129,7 +129,7 @@ func (d *Daemon) openCrawler(now time.Time) (err error) {
 	if d.hubs, err = newHubs(d.live.Current(), d.o.Version, d.log); err != nil {
 		return err
 	}
-	d.rooms.Hub = d.hubs.offer
+	d.rooms.NotifyHub = d.hubs.offer
 	d.crawler = crawler.New(d.rooms)
 	if err := saveLastGood(d.live.Current()); err != nil {
 		d.log.Warn().Err(err).Msg("could not copy the host files; a file that is broken at the next start holds its host")

@@ -28,23 +28,23 @@ func (d *Daemon) openStore(now time.Time) (err error) {
 	if d.rooms.Dedup, err = dedup.Open(db, dedup.Options{Name: uri.ReplayKey, View: d.rooms.Frontier.View}); err != nil {
 		return err
 	}
-	if d.rooms.Trust, err = reputation.Open(db); err != nil {
+	if d.rooms.Reputation, err = reputation.Open(db); err != nil {
 		return err
 	}
-	if d.rooms.Kin, err = similar.Open(db); err != nil {
+	if d.rooms.Similar, err = similar.Open(db); err != nil {
 		return err
 	}
-	d.rooms.Accounts, err = daily.Open(db)
+	d.rooms.Daily, err = daily.Open(db)
 	return err
 }
 
 // OpenStore opens the frontier of a configuration, and the traps that are stored in it, which affect the names of URIs.
 // It makes a new store where there is none. bulkLoad says that the caller is going to write much more than it reads. The
 // caller closes the frontier.
-func OpenStore(live *config.Live, now time.Time, bulkLoad bool) (*frontier.Frontier, *traps.Book, error) {
+func OpenStore(live *config.Live, now time.Time, bulkLoad bool) (*frontier.Frontier, *traps.Store, error) {
 	c := live.Current()
 	// The frontier reads the traps while it is opened, and they are in the store of the frontier: they follow later.
-	var learned atomic.Pointer[traps.Book]
+	var learned atomic.Pointer[traps.Store]
 	f, err := frontier.Open(frontier.Options{
 		Dir: c.Storage.State, MaxURIsPerHost: c.Crawl.MaxURIsPerHost, Now: now, BulkLoad: bulkLoad,
 		// After a crash, each host rests as long as an ordinary host may have to. Zero would mean 30 s.

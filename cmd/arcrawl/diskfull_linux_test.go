@@ -64,15 +64,15 @@ func TestAFullDiskPausesTheCrawl(t *testing.T) {
 	binary := build(t, t.TempDir())
 	conf := bulkyCrawl(t, dir, bulky(t).URL, "150MB")
 	d := startDaemon(t, binary, conf)
-	d.waitFor(t, "the pause", func() bool { return strings.Contains(d.output(), "the crawl pauses") })
+	d.waitFor(t, "the pause", func() bool { return strings.Contains(d.output(), "pausing crawl") })
 	steer(t, conf, exitOK, "", "list") // it can still be asked
 	if left := free(t, dir); left < 30<<20 {
-		t.Errorf("%d bytes are left when the crawl pauses, min_free is 150 MB", left)
+		t.Errorf("%d bytes are left when the crawl is paused, min_free is 150 MB", left)
 	}
 	if err := unix.Mount("", dir, "", unix.MS_REMOUNT, "size=700m"); err != nil {
 		t.Fatal(err)
 	}
-	d.waitFor(t, "the crawl to go on", func() bool { return strings.Contains(d.output(), "the crawl goes on") })
+	d.waitFor(t, "the crawl to resume", func() bool { return strings.Contains(d.output(), "resuming crawl") })
 	d.terminate(t)
 	if code, out, errs := command("fsck", "--config", conf); code != exitOK {
 		t.Errorf("fsck: %d\n%s%s", code, out, errs)
@@ -95,7 +95,7 @@ func TestADiskFilledByOthersDamagesNothing(t *testing.T) {
 	})
 	filler := filepath.Join(dir, "filler")
 	fillDisk(t, filler)
-	d.waitForEnd(t, func() bool { return strings.Contains(d.output(), "the crawl pauses") })
+	d.waitForEnd(t, func() bool { return strings.Contains(d.output(), "pausing crawl") })
 	if err := os.Remove(filler); err != nil {
 		t.Fatal(err)
 	}

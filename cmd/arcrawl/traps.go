@@ -35,7 +35,7 @@ It asks the running daemon. If no daemon answers, it reads the store.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			list, err := askOrOpen(&d, func(c *admin.Client) (admin.Traps, error) {
 				return c.Traps(cmd.Context(), strings.Join(args, ""))
-			}, func(_ *frontier.Frontier, book *traps.Book) (admin.Traps, error) {
+			}, func(_ *frontier.Frontier, book *traps.Store) (admin.Traps, error) {
 				return admin.TrapsOf(book, uri.Host(strings.ToLower(strings.Join(args, ""))))
 			})
 			return printAnswer(&d, cmd.OutOrStdout(), list, err, showTraps)
@@ -60,7 +60,7 @@ It asks the running daemon. If no daemon answers, it changes the store.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			done, err := askOrOpen(&d, func(c *admin.Client) (admin.TrapReleased, error) {
 				return c.ReleaseTrap(cmd.Context(), args[0], args[1])
-			}, func(f *frontier.Frontier, book *traps.Book) (admin.TrapReleased, error) {
+			}, func(f *frontier.Frontier, book *traps.Store) (admin.TrapReleased, error) {
 				due, err := crawler.ReleaseTrap(f, book, uri.Host(strings.ToLower(args[0])), args[1], time.Now())
 				return admin.TrapReleased{Due: due}, err
 			})
@@ -79,7 +79,7 @@ It asks the running daemon. If no daemon answers, it changes the store.`,
 }
 
 // askOrOpen asks the daemon about traps. If no daemon answers, it opens the store.
-func askOrOpen[A any](d *daemonFlags, asks func(*admin.Client) (A, error), opens func(*frontier.Frontier, *traps.Book) (A, error)) (answer A, err error) {
+func askOrOpen[A any](d *daemonFlags, asks func(*admin.Client) (A, error), opens func(*frontier.Frontier, *traps.Store) (A, error)) (answer A, err error) {
 	client, err := d.client()
 	if err == nil {
 		if answer, err = asks(client); !errors.Is(err, admin.ErrNoDaemon) {

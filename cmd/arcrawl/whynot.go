@@ -92,7 +92,7 @@ func whyNotQuestion(text, via, hop string) (whatif.Question, error) {
 // whyNot answers from the configuration and from the store, if there is one.
 func whyNot(c *config.Config, q whatif.Question, out io.Writer) (err error) {
 	var known whatif.Known
-	var book *traps.Book
+	var book *traps.Store
 	if daemon.CheckStore(c) == nil {
 		f, err := daemon.OpenStopped(c, time.Now())
 		if err != nil {

@@ -31,7 +31,7 @@ type Question struct {
 // Explain asks every rule that a URI has to pass, in the order of the crawl, as of now. The last reason that is not
 // silent decides. If it accepts, or if all are silent, no rule keeps the URI out. known and store may be nil before the
 // crawl has begun.
-func Explain(c *config.Config, known Known, store *traps.Book, q Question, now time.Time) ([]scope.Reason, error) {
+func Explain(c *config.Config, known Known, store *traps.Store, q Question, now time.Time) ([]scope.Reason, error) {
 	e := explainer{config: c, known: known, traps: store, now: now}
 	d, seed, err := e.discovery(q)
 	if err != nil {
@@ -55,7 +55,7 @@ func Explain(c *config.Config, known Known, store *traps.Book, q Question, now t
 type explainer struct {
 	config  *config.Config
 	known   Known
-	traps   *traps.Book
+	traps   *traps.Store
 	now     time.Time
 	reasons []scope.Reason
 }

@@ -30,8 +30,8 @@ const SuspectWait = time.Hour
 // ErrCorrupt tells that a row cannot be what was written.
 var ErrCorrupt = errors.New("traps are damaged")
 
-// Book keeps the traps of all hosts in an open store. Its methods may be called by many goroutines at once.
-type Book struct {
+// Store keeps the traps of all hosts in an open store. Its methods may be called by many goroutines at once.
+type Store struct {
 	db *badger.DB
 
 	mu    sync.Mutex // guards hosts and what they point to
@@ -39,16 +39,16 @@ type Book struct {
 }
 
 // Open takes a store to keep the book in.
-func Open(db *badger.DB) (*Book, error) {
+func Open(db *badger.DB) (*Store, error) {
 	if db == nil {
 		return nil, errors.New("open the book of traps: no store")
 	}
-	return &Book{db: db, hosts: map[uri.Host]*state{}}, nil
+	return &Store{db: db, hosts: map[uri.Host]*state{}}, nil
 }
 
 // Judge finds the trap that a URI is part of that was found on the page via, by these hops; ok is false when it is part of none.
 // A trap that is [Trap.Suspect] may turn out to be none: the URI is to be judged again after [SuspectWait].
-func (b *Book) Judge(u, via uri.URI, hops uri.HopPath, now time.Time) (t Trap, ok bool, err error) {
+func (b *Store) Judge(u, via uri.URI, hops uri.HopPath, now time.Time) (t Trap, ok bool, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	s, err := b.of(u.Host())
@@ -74,9 +74,9 @@ func (b *Book) Judge(u, via uri.URI, hops uri.HopPath, now time.Time) (t Trap, o
 	return t, ok, nil
 }
 
-// Quiet reports whether nothing is known or suspected on a host, so that [Book.Judge] would find a URI of it in a trap only if
+// Quiet reports whether nothing is known or suspected on a host, so that [Store.Judge] would find a URI of it in a trap only if
 // [MayRepeat] does: thousands of links need not be judged one by one.
-func (b *Book) Quiet(h uri.Host) (bool, error) {
+func (b *Store) Quiet(h uri.Host) (bool, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	s, err := b.of(h)
@@ -94,7 +94,7 @@ func MayRepeat(u uri.URI) bool {
 }
 
 // IsNotFound reports whether an answer is what the host says in the place of "not found".
-func (b *Book) IsNotFound(h uri.Host, answer digest.Digest) (bool, error) {
+func (b *Store) IsNotFound(h uri.Host, answer digest.Digest) (bool, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	s, err := b.of(h)
@@ -106,7 +106,7 @@ func (b *Book) IsNotFound(h uri.Host, answer digest.Digest) (bool, error) {
 }
 
 // Learn takes a page in, and gives the traps that it made certain, and those that it refuted, which are released.
-func (b *Book) Learn(g Sight) (found, lifted []Trap, err error) {
+func (b *Store) Learn(g Sight) (found, lifted []Trap, err error) {
 	err = b.change(g.URI.Host(), func(s *state) (changed bool) {
 		found, lifted, changed = s.learn(g)
 		return changed
@@ -116,7 +116,7 @@ func (b *Book) Learn(g Sight) (found, lifted []Trap, err error) {
 
 // Vouch takes in that a feed or sitemap lists URIs: pages like them are no link farm. It gives the traps that this refuted,
 // which are released.
-func (b *Book) Vouch(h uri.Host, us ...uri.URI) (lifted []Trap, err error) {
+func (b *Store) Vouch(h uri.Host, us ...uri.URI) (lifted []Trap, err error) {
 	err = b.change(h, func(s *state) (changed bool) {
 		for _, u := range us {
 			if key, ok := shapeOf(u); ok && u.Host() == h {
@@ -131,7 +131,7 @@ func (b *Book) Vouch(h uri.Host, us ...uri.URI) (lifted []Trap, err error) {
 
 // Share takes in that two URIs of one host, of which one may be a seed, have one answer with status 200, and gives the trap
 // if this made it certain.
-func (b *Book) Share(answer digest.Digest, seed bool, now time.Time, a, other uri.URI) ([]Trap, error) {
+func (b *Store) Share(answer digest.Digest, seed bool, now time.Time, a, other uri.URI) ([]Trap, error) {
 	var found []Trap
 	err := b.change(a.Host(), func(s *state) bool {
 		t, changed := s.share(answer, seed, a, other)
@@ -148,7 +148,7 @@ func (b *Book) Share(answer digest.Digest, seed bool, now time.Time, a, other ur
 
 // Keep counts URIs that were kept out because of a trap, and remembers the trap if it is one that a URI is by itself. It
 // gives how many were kept out before.
-func (b *Book) Keep(t Trap, now time.Time, us ...uri.URI) (before int64, err error) {
+func (b *Store) Keep(t Trap, now time.Time, us ...uri.URI) (before int64, err error) {
 	if len(us) == 0 {
 		return 0, nil
 	}
@@ -175,7 +175,7 @@ func (b *Book) Keep(t Trap, now time.Time, us ...uri.URI) (before int64, err err
 }
 
 // Naming is base with the rewrites of the host's session traps.
-func (b *Book) Naming(h uri.Host, base *uri.Naming) *uri.Naming {
+func (b *Store) Naming(h uri.Host, base *uri.Naming) *uri.Naming {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	s, err := b.of(h)
@@ -200,7 +200,7 @@ func (b *Book) Naming(h uri.Host, base *uri.Naming) *uri.Naming {
 }
 
 // Of lists the traps of a host.
-func (b *Book) Of(h uri.Host) ([]Trap, error) {
+func (b *Store) Of(h uri.Host) ([]Trap, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	s, err := b.of(h)
@@ -214,7 +214,7 @@ func (b *Book) Of(h uri.Host) ([]Trap, error) {
 var ErrUnknown = errors.New("no such trap")
 
 // Release ends a trap for good.
-func (b *Book) Release(h uri.Host, pattern string) (t Trap, err error) {
+func (b *Store) Release(h uri.Host, pattern string) (t Trap, err error) {
 	known := false
 	err = b.change(h, func(s *state) bool {
 		for i := range s.traps {
@@ -233,7 +233,7 @@ func (b *Book) Release(h uri.Host, pattern string) (t Trap, err error) {
 
 // Each calls see with every host that has traps, in the order of their names, until see returns an error, which Each returns.
 // It holds nobody up: it reads the store as it is when it begins.
-func (b *Book) Each(see func(uri.Host, []Trap) error) error {
+func (b *Store) Each(see func(uri.Host, []Trap) error) error {
 	return b.db.View(func(txn *badger.Txn) error {
 		o := badger.DefaultIteratorOptions
 		o.Prefix = []byte(prefix)
@@ -257,7 +257,7 @@ func (b *Book) Each(see func(uri.Host, []Trap) error) error {
 }
 
 // of gives what is known of a host. The lock is held.
-func (b *Book) of(h uri.Host) (*state, error) {
+func (b *Store) of(h uri.Host) (*state, error) {
 	if s := b.hosts[h]; s != nil {
 		return s, nil
 	}
@@ -283,7 +283,7 @@ func (b *Book) of(h uri.Host) (*state, error) {
 }
 
 // change changes what is known of a host and writes it down. If that fails, what is in memory is forgotten.
-func (b *Book) change(h uri.Host, do func(*state) bool) error {
+func (b *Store) change(h uri.Host, do func(*state) bool) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	s, err := b.of(h)

@@ -32,9 +32,9 @@
 //
 // # Life of a trap
 //
-// [Book.Learn] is told of each page that was read because it was new or had changed, and gives the traps that this made
-// certain, and those that it refuted. From then on [Book.Judge] finds the URIs that are part of one: they are not visited, and the first of them stay
-// in the frontier. [Book.Release] ends a trap for good: the same pattern is not taken for one again.
+// [Store.Learn] is told of each page that was read because it was new or had changed, and gives the traps that this made
+// certain, and those that it refuted. From then on [Store.Judge] finds the URIs that are part of one: they are not visited, and the first of them stay
+// in the frontier. [Store.Release] ends a trap for good: the same pattern is not taken for one again.
 //
 // # Bounds
 //

@@ -65,7 +65,7 @@ type Trap struct {
 	Released bool      // the curator says that it is none, or somebody has spoken for its pages
 
 	// Suspect says that it is not certain, and that a URI has to wait until it is or is not. Such a trap is only ever an
-	// answer of [Book.Judge].
+	// answer of [Store.Judge].
 	Suspect bool
 	// From and To are the first and last day, in days since 1970, that belong to a calendar and are not part of the trap.
 	From, To int

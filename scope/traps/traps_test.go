@@ -16,7 +16,7 @@ import (
 
 var day = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-func open(t testing.TB) (*traps.Book, *badger.DB) {
+func open(t testing.TB) (*traps.Store, *badger.DB) {
 	t.Helper()
 	db, err := badger.Open(badger.DefaultOptions("").WithInMemory(true).WithLogger(nil))
 	if err != nil {
@@ -30,7 +30,7 @@ func open(t testing.TB) (*traps.Book, *badger.DB) {
 	return reopen(t, db), db
 }
 
-func reopen(t testing.TB, db *badger.DB) *traps.Book {
+func reopen(t testing.TB, db *badger.DB) *traps.Store {
 	t.Helper()
 	b, err := traps.Open(db)
 	if err != nil {
@@ -56,7 +56,7 @@ type site struct {
 }
 
 // crawl visits a site from its root, page by page, and gives the targets that were visited.
-func crawl(t *testing.T, b *traps.Book, s site, most int) []string {
+func crawl(t *testing.T, b *traps.Store, s site, most int) []string {
 	t.Helper()
 	const host = "http://news.example"
 	type found struct {

@@ -1,0 +1,186 @@
+package crawler
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/arcrawl/arcrawl/crawler/history"
+	"github.com/arcrawl/arcrawl/crawler/policy"
+	"github.com/arcrawl/arcrawl/crawllog"
+	"github.com/arcrawl/arcrawl/evaluators"
+	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/scope"
+	"github.com/arcrawl/arcrawl/scope/robots"
+	"github.com/arcrawl/arcrawl/scope/traps"
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+const (
+	// heldRest is how long a held host rests until it is looked at again. Its URIs keep their due times.
+	heldRest = time.Minute
+	// redirectedRobotsWait is how long a URI waits while the robots.txt is fetched that its host's one redirects to.
+	redirectedRobotsWait = 30 * time.Second
+	// robotsBusyRest is the minimum rest of a host's slot while its robots.txt is fetched through another slot.
+	robotsBusyRest = time.Second
+)
+
+// refusedByTrap begins the reason why a URI of a trap is not visited.
+const refusedByTrap = "trap:"
+
+// admission says whether a claimed URI may be visited now. Exactly one field is set.
+type admission struct {
+	claim      frontier.Claim // of the URI to visit: the claimed one, or the robots.txt of its host
+	refused    *refusal
+	robotsBusy bool // robots.txt is being fetched through another slot of the host
+	deferUntil time.Time
+}
+
+// refusal says why a URI that is due is not visited.
+type refusal struct {
+	status int
+	wait   time.Duration
+	why    string // an annotation of crawl.log
+}
+
+// admit asks scope, traps, names and robots.txt about a claimed URI. If the copy of robots.txt in force is missing or
+// stale, the claim is spent on robots.txt itself and the URI stays due.
+func (c *Crawler) admit(claim frontier.Claim, s settings, now time.Time) (admission, error) {
+	r := claim.Record
+	if robots.IsFile(r.URI) {
+		return admission{claim: claim}, nil
+	}
+	decider := policy.Scope(s.config, r.Seed, r.URI, now, c.rooms.Frontier)
+	if !decider.Accepts(scope.Discovery{URI: r.URI, Hops: r.Hops, Via: uri.FromCanonical(r.Via)}) {
+		return admission{refused: &refusal{history.StatusOutOfScope, s.Robots.ForbiddenWait, "outOfScope"}}, nil
+	}
+	if trapped, err := c.refuseTrapped(r, s, now); trapped != nil || err != nil {
+		return admission{refused: trapped}, err
+	}
+	visited, err := c.rooms.Frontier.VisitedFor(r)
+	if err != nil {
+		return admission{}, err
+	}
+	if visited != r.URI {
+		return admission{refused: &refusal{history.StatusOutOfScope, s.Robots.ForbiddenWait, "sameAs:" + visited.String()}}, nil
+	}
+	inForce, ok, err := c.rooms.Frontier.Robots(r.URI.Origin())
+	if err != nil {
+		return admission{}, fmt.Errorf("look up robots.txt for %s: %w", r.URI, err)
+	}
+	if !ok || !now.Before(inForce.Expires) {
+		return c.admitRobots(claim, now)
+	}
+	if inForce.Unreachable {
+		return admission{refused: &refusal{history.StatusForbidden, inForce.Expires.Sub(now), "robotsUnreachable"}}, nil
+	}
+	rules, ready, err := c.robots.Rules(r.URI.Origin(), inForce)
+	if err != nil {
+		return admission{}, err
+	}
+	if !ready {
+		return admission{deferUntil: now.Add(redirectedRobotsWait)}, nil
+	}
+	if !rules.Allowed(policy.Agent, r.URI) {
+		return admission{refused: &refusal{history.StatusForbidden, s.Robots.ForbiddenWait, "robotsExcluded"}}, nil
+	}
+	return admission{claim: claim}, nil
+}
+
+// refuseTrapped returns a refusal if a URI is part of a trap.
+func (c *Crawler) refuseTrapped(r frontier.Record, s settings, now time.Time) (*refusal, error) {
+	if r.Hops == "" {
+		return nil, nil // a seed is never part of a trap
+	}
+	t, ok, err := c.trapsFor(s.Settings).Judge(r.URI, uri.FromCanonical(r.Via), r.Hops, now)
+	if err != nil || !ok {
+		return nil, err
+	}
+	if t.Suspect {
+		wait := min(traps.SuspectWait, s.Scope.TrapWait)
+		return &refusal{history.StatusOutOfScope, wait, refusedByTrap + "suspect"}, nil
+	}
+	return &refusal{history.StatusOutOfScope, s.Scope.TrapWait, refusedByTrap + t.Kind.String()}, nil
+}
+
+// admitRobots spends a claim on the robots.txt of its host.
+func (c *Crawler) admitRobots(claim frontier.Claim, now time.Time) (admission, error) {
+	r := claim.Record
+	diverted, err := c.rooms.Frontier.Divert(claim, r.URI.Robots(), now)
+	if errors.Is(err, frontier.ErrClaimed) { // another worker was first, on a host with several slots
+		return admission{robotsBusy: true}, nil
+	}
+	if err != nil {
+		return admission{}, fmt.Errorf("divert from %s to its robots.txt: %w", r.URI, err)
+	}
+	if diverted.Record.Seed == "" {
+		diverted.Record.Seed, diverted.Record.Via = r.Seed, r.URI.String()
+	}
+	return admission{claim: diverted}, nil
+}
+
+// restHeldHost releases a claim because its host is held, and lets the host rest for a while.
+func (c *Crawler) restHeldHost(claim frontier.Claim, now time.Time) error {
+	host := string(claim.Record.URI.Host())
+	rest := frontier.HostAction{Verb: frontier.Rest, Until: now.Add(heldRest)}
+	if _, _, err := c.rooms.Frontier.SteerHosts(now, host, rest); err != nil {
+		return fmt.Errorf("let the held host %s rest: %w", host, err)
+	}
+	if err := c.rooms.Frontier.Release(claim, now); err != nil {
+		return fmt.Errorf("release %s: %w", claim.Record.URI, err)
+	}
+	return nil
+}
+
+// skip ends a claim that admits no visit now.
+func (c *Crawler) skip(ctx context.Context, claim frontier.Claim, a admission, began time.Time, worker int) error {
+	switch {
+	case a.refused != nil:
+		return c.refuse(ctx, claim, *a.refused, began, worker)
+	case a.robotsBusy:
+		if err := c.rooms.Frontier.Abandon(claim, began, robotsBusyRest); err != nil {
+			return fmt.Errorf("abandon %s: %w", claim.Record.URI, err)
+		}
+		return nil
+	}
+	return c.postpone(claim, a.deferUntil, began)
+}
+
+// refuse logs and settles a URI that is not visited. The host need not rest, because no request was made.
+func (c *Crawler) refuse(ctx context.Context, claim frontier.Claim, why refusal, now time.Time, worker int) error {
+	r := claim.Record
+	r.LastStatus, r.Urgent = why.status, false
+	r.Due, r.Why = now.Add(why.wait), why.why
+	err := c.rooms.CrawlLog.Write(crawllog.Entry{
+		Logged: now, Status: why.status, Size: -1, URI: r.URI.String(), Hops: r.Hops, Via: r.Via, Worker: worker, Seed: r.Seed,
+		Annotations: []string{why.why},
+		Schedule:    &crawllog.Schedule{Wait: why.wait, Visits: r.Visits, Versions: r.Versions, Overdue: claim.Overdue},
+	})
+	if err != nil {
+		return c.release(ctx, claim, fmt.Errorf("log %s: %w", r.URI, err))
+	}
+	_, err = c.rooms.Frontier.Settle(claim, frontier.Settlement{
+		Record: r, Finished: now, NoRequest: true, Forbidden: why.status == history.StatusForbidden,
+	})
+	if err != nil {
+		return fmt.Errorf("settle %s: %w", r.URI, err)
+	}
+	signal(c.dirty)
+	c.rooms.Observe(Report{
+		URI: r.URI, Hops: r.Hops, Finished: now, Status: why.status, Due: r.Due, Visits: r.Visits, Versions: r.Versions,
+		Wait: evaluators.Wait{Interval: why.wait, Reason: why.why},
+	})
+	return nil
+}
+
+// postpone settles a URI without a visit: the robots.txt that its host's one redirects to is not fetched yet.
+func (c *Crawler) postpone(claim frontier.Claim, until, now time.Time) error {
+	r := claim.Record
+	r.Due = until
+	if _, err := c.rooms.Frontier.Settle(claim, frontier.Settlement{Record: r, Finished: now, NoRequest: true}); err != nil {
+		return fmt.Errorf("postpone %s: %w", r.URI, err)
+	}
+	signal(c.dirty)
+	return nil
+}

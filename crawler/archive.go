@@ -1,0 +1,213 @@
+package crawler
+
+import (
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/dedup"
+	"github.com/arcrawl/arcrawl/digest"
+	"github.com/arcrawl/arcrawl/evaluators"
+	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/warcout"
+)
+
+// Keeping says what a visit left in the archive.
+type Keeping uint8
+
+// The values of Keeping.
+const (
+	KeptNothing     Keeping = iota // no byte came back, or nothing that is not in the archive already
+	KeptResponse                   // the whole response
+	KeptRevisit                    // a revisit record: the payload is in the archive already
+	KeptNotModified                // a revisit record: the server said 304
+	KeptHead                       // only the response's head, in a metadata record
+	KeptThinned                    // nothing: the settings do not want the revisit record that would have been true
+)
+
+// String returns a word for people.
+func (k Keeping) String() string {
+	return [...]string{"nothing", "response", "revisit", "not modified", "head", "thinned"}[k]
+}
+
+// profile returns the profile of the revisit record that k means. It reports false if k means no revisit record.
+func (k Keeping) profile() (warcout.Profile, bool) {
+	switch k {
+	case KeptRevisit:
+		return warcout.IdenticalPayload, true
+	case KeptNotModified:
+		return warcout.NotModified, true
+	}
+	return 0, false
+}
+
+// archived is what the archive holds of a visit.
+type archived struct {
+	keeping Keeping
+	record  digest.Origin // the main record written; zero for KeptNothing
+	origin  digest.Origin // the record that holds the payload: record for a response, an earlier one for a revisit
+	written int64         // compressed bytes
+	looked  bool          // the archive was searched for the payload
+	hit     dedup.Hit     // what was found, whatever came of it
+	unsound bool          // what was found is damaged
+}
+
+// archive decides what a visit leaves in the archive, and writes it. On return it is on disk.
+func (c *Crawler) archive(v visit, s settings) (archived, error) {
+	a, err := c.smallestRecord(v, s)
+	if err != nil || a.keeping == KeptNothing || a.keeping == KeptThinned {
+		return a, err
+	}
+	w, err := c.rooms.Archive.Write(time.Now(), c.recordOf(v, a))
+	if err != nil {
+		return archived{}, err
+	}
+	a.record, a.written = w.Origin, w.Bytes
+	if a.keeping == KeptResponse && v.capture.Complete {
+		a.origin = w.Origin
+	}
+	return a, nil
+}
+
+// smallestRecord finds the smallest true record of a visit.
+func (c *Crawler) smallestRecord(v visit, s settings) (archived, error) {
+	r, got := v.record(), v.capture
+	switch {
+	case got.Status == statusNotModified && !v.failed:
+		return thinned(v, s.Dedup, archived{keeping: KeptNotModified, origin: r.Origin}), nil
+	case got.Stopped, got.Status < 0 && len(got.Head) > 0:
+		return archived{keeping: KeptHead}, nil
+	case got.Status < 0:
+		return archived{keeping: KeptNothing}, nil
+	case !got.Complete:
+		return archived{keeping: KeptResponse}, nil
+	}
+	a, err := c.findDuplicate(v, s.Dedup)
+	a.looked = isDeduplicated(v, s.Dedup) && got.PayloadSize > 0
+	if err != nil || a.keeping != KeptNothing {
+		return thinned(v, s.Dedup, a), err
+	}
+	if v.verdict.State == evaluators.Unchanged && !v.verdict.First && !hasOldPayload(v) && !keepsScrubbed(v, s.Change) {
+		// The content is the same in another coding, gzip with another time stamp for example, or differs only in parts
+		// that do not count. There is nothing new to keep, and no revisit record may name a payload digest that the
+		// original does not have.
+		return archived{keeping: KeptNothing, looked: a.looked}, nil
+	}
+	return archived{keeping: KeptResponse, looked: a.looked}, nil
+}
+
+// keepsScrubbed reports whether the settings want a payload archived that differs from the archived one only in parts
+// that do not count.
+func keepsScrubbed(v visit, s config.Change) bool {
+	keep := s.KeepScrubbed
+	if s.Mode == config.Strict || !keep.Response {
+		return false
+	}
+	return keep.Every == 0 || v.capture.Started.Sub(v.record().Origin.Date) >= keep.Every
+}
+
+// recordOf returns a visit as the archive's writer takes it.
+func (c *Crawler) recordOf(v visit, a archived) warcout.Visit {
+	got := v.capture
+	w := warcout.Visit{URI: v.uri(), Date: got.Started, IP: got.IP, Request: got.Request, Metadata: metadataOf(v)}
+	switch a.keeping {
+	case KeptResponse:
+		w.Response = &warcout.Response{
+			Block: got.Block(), Size: got.BlockSize, BlockDigest: got.BlockDigest,
+			PayloadSize: got.PayloadSize, PayloadDigest: got.PayloadDigest, Truncated: string(got.Truncated),
+		}
+	case KeptRevisit:
+		w.Revisit = &warcout.Revisit{Profile: warcout.IdenticalPayload, Head: got.Head, Origin: a.origin}
+	case KeptNotModified:
+		w.Revisit = &warcout.Revisit{
+			Profile: warcout.NotModified, Origin: a.origin,
+			ETag: got.Header.Get("ETag"), LastModified: got.Header.Get("Last-Modified"),
+		}
+		w.Head = got.Head
+	case KeptHead:
+		w.Head = got.Head
+	}
+	return w
+}
+
+// metadataOf returns the fields of a visit's metadata record: how the URI was found and what the visit meant. The first
+// names are those that Heritrix writes, for the tools that know them.
+func metadataOf(v visit) []warcout.Field {
+	r, got := v.record(), v.capture
+	fields := []warcout.Field{
+		{Name: "seed", Value: r.Seed},
+		{Name: "via", Value: r.Via},
+		{Name: "hopsFromSeed", Value: string(r.Hops)},
+		{Name: "visitReason", Value: inASCII(visitReason(r))},
+		{Name: "fetchTimeMs", Value: strconv.FormatInt(got.Took.Milliseconds(), 10)},
+		{Name: "contentState", Value: v.verdict.State.String()},
+		{Name: "contentStateReason", Value: inASCII(v.verdict.Reason)},
+	}
+	if v.block != "" {
+		fields = append(fields, warcout.Field{Name: "standsIn", Value: v.block})
+	}
+	if got.Stopped {
+		fields = append(fields, warcout.Field{Name: "midFetchAbort", Value: "true"})
+	}
+	if v.compared.Rules != 0 {
+		fields = append(fields, warcout.Field{Name: "comparisonDigest", Value: v.compared.Sum.String()},
+			warcout.Field{Name: "comparisonRules", Value: strconv.FormatUint(v.compared.Rules, 16)})
+	}
+	if got.Misfortune != nil {
+		fields = append(fields, warcout.Field{Name: "misfortune", Value: got.Misfortune.Error()})
+	}
+	if !got.ContentDigest.IsZero() && got.ContentDigest != got.PayloadDigest {
+		fields = append(fields, warcout.Field{Name: "contentDigest", Value: got.ContentDigest.String()})
+	}
+	filled := fields[:0]
+	for _, f := range fields {
+		if strings.TrimSpace(f.Value) != "" {
+			filled = append(filled, f)
+		}
+	}
+	return filled
+}
+
+// signs replaces the signs of reasons that are not ASCII. Records are read for longer than anybody can guess encodings
+// right, and short plain ones have a compression of their own, see warcout.
+var signs = strings.NewReplacer("×", "x", "÷", "/", "→", "->")
+
+// inASCII returns a reason as it is written in the archive.
+func inASCII(reason string) string {
+	for i := range len(reason) {
+		if reason[i] >= utf8.RuneSelf {
+			return signs.Replace(reason)
+		}
+	}
+	return reason // as nearly all are; the replacer would copy it
+}
+
+// visitReason returns why a URI was visited now: what decided its due time.
+func visitReason(r frontier.Record) string {
+	switch {
+	case r.Visits == 0 && r.Via == "" && r.Why == "":
+		return "seed"
+	case r.Visits == 0 && r.Why == "":
+		return "new"
+	}
+	return r.Why
+}
+
+// notifyIndex notifies the index of the archive of a new capture.
+func (c *Crawler) notifyIndex(v visit, a archived) {
+	_, revisit := a.keeping.profile()
+	if a.keeping != KeptResponse && !revisit {
+		return
+	}
+	captured := Captured{
+		Record: a.record, Status: v.capture.Status, ContentType: v.capture.Header.Get("Content-Type"), Revisit: revisit,
+	}
+	if a.keeping == KeptNotModified {
+		captured.Status, captured.ContentType = 0, "" // the head of a 304 is evidence, in a record of its own
+	}
+	if err := c.rooms.IndexCapture(captured); err != nil {
+		c.rooms.Log.Error().Err(err).Msg("could not index a capture: the index is incomplete until the next start")
+	}
+}

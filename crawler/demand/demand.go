@@ -1,0 +1,186 @@
+// Package demand estimates how many visits the waits of each host ask for. Where they ask for more than politeness allows,
+// it says by what factor the waits of the host are stretched.
+//
+// The waits of all URIs are counted when visits come late. Between two counts the estimates follow each visit. A crawl
+// that keeps up reads nothing for them.
+package demand
+
+import (
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/evaluators/capacity"
+	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+const (
+	countEvery = time.Hour   // between two counts, each of which reads every URI
+	lateBy     = time.Minute // a visit that is later than this, and than a tenth of its wait, is late
+)
+
+// Estimates holds the estimated load of each host, or of each group of hosts that shares its politeness. The zero value
+// knows no host. It is safe for concurrent use.
+type Estimates struct {
+	mu        sync.Mutex // guards the fields below
+	hosts     map[string]*capacity.Budget
+	late      bool      // visits have come late since the last count
+	nextCount time.Time // no count before
+}
+
+// keyOf returns the key of a host's estimate: the host, or its group.
+func keyOf(h uri.Host, p config.Politeness) string {
+	if p.Group != "" {
+		return "group " + p.Group
+	}
+	return string(h)
+}
+
+// estimate returns the estimate of a key. The lock is held.
+func (e *Estimates) estimate(key string) *capacity.Budget {
+	if e.hosts == nil {
+		e.hosts = map[string]*capacity.Budget{}
+	}
+	if e.hosts[key] == nil {
+		e.hosts[key] = new(capacity.Budget)
+	}
+	return e.hosts[key]
+}
+
+// Stretch returns the factor by which the waits of a host are stretched; 1 = not at all.
+func (e *Estimates) Stretch(h uri.Host, p config.Politeness) float64 {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.estimate(keyOf(h, p)).Stretch(p.Valence, usualPace(p))
+}
+
+// usualPace returns how long a visit to a host takes with the rest after it, according to its settings.
+func usualPace(p config.Politeness) time.Duration {
+	const exchange = time.Second
+	rest := min(time.Duration(p.DelayFactor*float64(exchange)), p.MaxDelay)
+	return exchange + max(rest, p.MinDelay)
+}
+
+// Visit is a settled visit.
+type Visit struct {
+	Host          uri.Host
+	Started       time.Time
+	Took          time.Duration // of the exchange, with the rest after it
+	Before, After frontier.History
+	Overdue       time.Duration
+	Reached       bool // the host answered
+	First         bool // there was no capture before
+	Failed        bool
+	Robots        bool // the URI is a robots.txt
+}
+
+// Add counts a settled visit.
+func (e *Estimates) Add(v Visit, s config.Settings) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	before, after := v.Before, v.After
+	host := e.estimate(keyOf(v.Host, s.Politeness))
+	wait := before.Wait
+	if before.Prompt {
+		wait /= 2 // a feed on a busy host may be visited earlier, up to half its wait
+	}
+	asked := !v.Robots && !v.Failed && !v.First && !before.LastVisit.IsZero() && v.Started.Sub(before.LastVisit) >= wait
+	if v.Reached {
+		host.Visit(v.Took, asked)
+	}
+	if v.Robots {
+		return
+	}
+	was, elastic := visitsPerDay(before.LastVisit, before.Due, before.Wait, before.Rate)
+	host.Ask(-was, elastic && !hasOwnWait(before.Source != "", s.Feeds))
+	is, elastic := visitsPerDay(after.LastVisit, after.Due, after.Wait, after.Rate)
+	host.Ask(is, elastic && !hasOwnWait(after.Source != "", s.Feeds))
+	if v.Overdue > lateBy && v.Overdue > before.Wait/10 {
+		e.late = true
+	}
+}
+
+// visitsPerDay returns the visits per day that a URI asks for, and reports whether they follow from a target, so that its
+// wait may be stretched.
+func visitsPerDay(visited, due time.Time, wait time.Duration, rate float64) (perDay float64, elastic bool) {
+	if visited.IsZero() || due.IsZero() {
+		return 0, false
+	}
+	return capacity.Demand(wait, rate)
+}
+
+// hasOwnWait reports whether the wait of a feed or sitemap follows from its news. Such a wait has no target, so that it is
+// not stretched, although changes are expected of it too.
+func hasOwnWait(source bool, s config.Feeds) bool { return source && s.Wait == config.FeedsOwn }
+
+// begin reports whether it is time to count, and if so starts the time until the next count.
+func (e *Estimates) begin(now time.Time) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if now.Before(e.nextCount) || !e.late {
+		return false
+	}
+	e.late, e.nextCount = false, now.Add(countEvery)
+	return true
+}
+
+// Count reads the waits of all URIs if it is time to, until stop is closed. Visits that are settled meanwhile may be
+// counted with their old waits; the next count corrects that. There is a next one as long as waits are stretched.
+func (e *Estimates) Count(f *frontier.Frontier, cfg *config.Config, now time.Time, stop <-chan struct{}) error {
+	if !e.begin(now) {
+		return nil
+	}
+	hosts := map[uri.Host]*capacity.Budget{}
+	for from := frontier.Cursor(""); ; {
+		next, err := f.Survey("", from, func(w frontier.SurveyedURI) {
+			perDay, elastic := visitsPerDay(w.LastVisit, w.Due, w.Wait, w.Rate)
+			if perDay == 0 || w.Held {
+				return
+			}
+			if hosts[w.Host] == nil {
+				hosts[w.Host] = new(capacity.Budget)
+			}
+			if w.Source { // there are few, and to resolve their settings costs more than everything else
+				about := config.About{URI: w.URI, Hops: w.Hops, ContentType: w.ContentType, Now: now}
+				elastic = elastic && !hasOwnWait(true, cfg.For(about).Feeds)
+			}
+			hosts[w.Host].Ask(perDay, elastic)
+		})
+		if err != nil {
+			return fmt.Errorf("count the visits that the waits of all URIs ask for: %w", err)
+		}
+		select {
+		case <-stop:
+			return nil
+		default:
+		}
+		if from = next; next == "" {
+			break
+		}
+	}
+	e.replace(hosts, cfg, now)
+	return nil
+}
+
+// replace replaces the last count by a new one.
+func (e *Estimates) replace(hosts map[uri.Host]*capacity.Budget, cfg *config.Config, now time.Time) {
+	keys, politeness := map[uri.Host]string{}, map[string]config.Politeness{}
+	for h := range hosts {
+		p := cfg.ForHost(h, now).Politeness
+		keys[h] = keyOf(h, p)
+		politeness[keys[h]] = p
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, host := range e.hosts {
+		host.Reset()
+	}
+	for h, counted := range hosts {
+		e.estimate(keys[h]).AskAll(counted)
+	}
+	for key, p := range politeness {
+		e.late = e.late || e.hosts[key].Stretch(p.Valence, usualPace(p)) > 1
+	}
+}

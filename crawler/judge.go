@@ -1,0 +1,167 @@
+package crawler
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+
+	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/crawler/history"
+	"github.com/arcrawl/arcrawl/digest"
+	"github.com/arcrawl/arcrawl/evaluators"
+	"github.com/arcrawl/arcrawl/fetch"
+	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/internal/mediatype"
+	"github.com/arcrawl/arcrawl/scope/robots"
+)
+
+// judge returns the meaning of an exchange, compared with what is remembered.
+//
+// An error is our own: the store is broken, or the content could not be read again from where it was spooled.
+func (c *Crawler) judge(claim frontier.Claim, s settings, req request, capture *fetch.Capture) (visit, error) {
+	r := claim.Record
+	v := visit{
+		claim: claim, req: req, capture: capture, finished: capture.Started.Add(capture.Took), robots: robots.IsFile(r.URI),
+	}
+	unread := capture.Stopped || capture.Status == statusNotModified && req.conditional()
+	v.gone = !v.robots && isGone(capture)
+	switch {
+	case !unread && isMisfortune(capture):
+		err := v.detectBlock(s.Trouble)
+		return v.fail("failed"), err
+	case v.gone && r.Gone+1 < s.Trouble.GoneAfter:
+		return v.fail(history.Unconfirmed), nil
+	}
+	if unread && req.filter.Contradicts(req.sent, r.Validators, evaluators.ValidatorsOf(capture.Header)) {
+		v.verdict = evaluators.Verdict{State: evaluators.Unknown, Reason: "304 with another ETag"}
+		return v, nil
+	}
+	var err error
+	rules := s.Change.Rules
+	if v.robots {
+		rules = new(digest.Rules) // every byte of it counts
+	}
+	if v.compared, err = comparison(capture, rules); err != nil {
+		return v, err
+	}
+	v.verdict = evaluators.ChangeEvaluator{Tolerance: s.Change.Tolerance}.Judge(
+		evaluators.Before{Known: !r.LastCapture.IsZero(), Status: r.Status, Location: r.Location, Comparison: r.Comparison},
+		evaluators.Seen{
+			Status: capture.Status, Location: capture.Header.Get("Location"), Comparison: v.compared,
+			Unread: unread, Complete: capture.Complete,
+		})
+	if v.verdict.State == evaluators.Changed && !v.robots {
+		if err = v.detectBlock(s.Trouble); err == nil {
+			err = c.detectSharedNotFound(&v, s)
+		}
+	}
+	if v.block != "" {
+		v = v.fail(v.block)
+		v.gone = strings.HasPrefix(v.block, evaluators.NotFound)
+	}
+	if err == nil {
+		v.similar, err = c.similarURIs(v)
+	}
+	if err == nil && (r.Source != "" || !r.ReportedChange.IsZero()) {
+		v.dates, err = c.rooms.Reputation.Dates(r.URI.Host())
+	}
+	return v, err
+}
+
+// isMisfortune reports whether a capture says nothing about the page: the connection or the server failed, or the server
+// refused to answer us. A body that is cut at our own size limit is not a misfortune, because it is cut there every time.
+func isMisfortune(c *fetch.Capture) bool {
+	switch c.Status {
+	case http.StatusUnauthorized, http.StatusForbidden, http.StatusProxyAuthRequired, http.StatusRequestTimeout,
+		http.StatusTooEarly, http.StatusTooManyRequests, statusNotModified:
+		return true
+	}
+	cut := !c.Complete && c.Truncated != fetch.TruncatedLength
+	return c.Status < http.StatusOK || c.Status >= http.StatusInternalServerError || cut
+}
+
+// hostDown reports whether a status means that the host itself could not be reached.
+func hostDown(status int) bool { return status == fetch.DNSFailed || status == fetch.ConnectFailed }
+
+// isGone reports whether the server says that there is no such page.
+func isGone(c *fetch.Capture) bool {
+	return c.Complete && (c.Status == http.StatusNotFound || c.Status == http.StatusGone)
+}
+
+// comparison returns the digest that decides whether a page changed. It is of the decoded content after scrubbing. If the
+// content cannot be decoded, it is of the payload as it came.
+func comparison(c *fetch.Capture, rules *digest.Rules) (digest.Comparison, error) {
+	contentType := c.Header.Get("Content-Type")
+	switch {
+	case !c.Complete:
+		return digest.Comparison{}, nil
+	case c.ContentDigest.IsZero():
+		return rules.Whole(c.PayloadDigest), nil
+	case rules.Idle(contentType, c.ContentSize):
+		return rules.Whole(c.ContentDigest), nil
+	}
+	content, err := c.Content()
+	if err != nil {
+		return digest.Comparison{}, fmt.Errorf("read the content again: %w", err)
+	}
+	defer content.Close()
+	return rules.Compare(content, contentType, c.ContentDigest)
+}
+
+// detectBlock sets v.block if the answer came instead of the page. An error is our own: the content could not be read
+// again from where it was spooled.
+func (v *visit) detectBlock(s config.Trouble) error {
+	got := v.capture
+	if got.Status <= 0 || !s.KnownBlocks && len(s.Blocked)+len(s.NotFound) == 0 {
+		return nil
+	}
+	answer := evaluators.Answer{Status: got.Status, Header: got.Header}
+	if media := mediatype.Of(got.Header.Get("Content-Type")); media == "text/html" || media == "application/xhtml+xml" {
+		var err error
+		if answer.Content, err = beginning(got); err != nil {
+			return err
+		}
+	}
+	if s.KnownBlocks {
+		v.block = evaluators.Block(answer)
+	}
+	if v.block != "" || got.Status != http.StatusOK {
+		return nil
+	}
+	for _, re := range s.Blocked {
+		if re.Match(answer.Content) {
+			v.block = "challenge:configured"
+		}
+	}
+	for _, re := range s.NotFound {
+		if re.Match(answer.Content) {
+			v.block = evaluators.NotFound + "configured"
+		}
+	}
+	return nil
+}
+
+// beginning returns the first bytes of a page's content, as far as they came.
+func beginning(c *fetch.Capture) ([]byte, error) {
+	content, err := c.Content()
+	if errors.Is(err, fetch.ErrCoding) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the content again: %w", err)
+	}
+	defer content.Close()
+	if all, ok := content.(interface{ Bytes() []byte }); ok {
+		return all.Bytes()[:min(len(all.Bytes()), evaluators.BlockReads)], nil
+	}
+	b, err := io.ReadAll(io.LimitReader(content, evaluators.BlockReads))
+	switch {
+	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, fetch.ErrMaxContent), errors.Is(err, fetch.ErrCoding):
+		return b, nil
+	case err != nil:
+		return nil, fmt.Errorf("read the content again: %w", err)
+	}
+	return b, nil
+}

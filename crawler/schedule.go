@@ -1,0 +1,150 @@
+package crawler
+
+import (
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/crawler/history"
+	"github.com/arcrawl/arcrawl/discover/feeds"
+	"github.com/arcrawl/arcrawl/evaluators"
+	"github.com/arcrawl/arcrawl/evaluators/rate"
+	"github.com/arcrawl/arcrawl/fetch"
+	"github.com/arcrawl/arcrawl/frontier"
+)
+
+// schedule is what is remembered of a URI after a visit, and when it is due again.
+type schedule struct {
+	record frontier.Record
+	wait   evaluators.Wait
+	robots *frontier.RobotsCopy // the copy of robots.txt in force from now on; nil = as before
+	reopen bool                 // the rules of robots.txt have changed
+	rest   time.Time            // the whole host rests until then
+	source Reading              // what a feed or sitemap brought
+	timing timing
+}
+
+// schedule adds a visit to the history of its URI and decides when the URI is due again.
+func (c *Crawler) schedule(v visit, s settings, a archived, f findings) schedule {
+	next := schedule{record: history.Add(v.record(), historyVisit(v, a)), rest: retryAfter(v.capture, v.finished)}
+	r := &next.record
+	if r.Urgent = v.failed && r.Urgent; !f.born.IsZero() {
+		r.Born = f.born
+	}
+	switch {
+	case v.gone:
+		next.wait = goneWait(r.Gone, s.Trouble)
+		if kind := f.source.state.Kind; kind != feeds.None {
+			next.source = Reading{Kind: kind, Slow: r.Gone >= s.Trouble.GoneAfter}
+		}
+	case v.failed:
+		next.wait = evaluators.Wait{
+			Interval: s.Retry.Wait(r.Failures), Evaluator: history.WaitRetry, Reason: fmt.Sprintf("failure %d in a row", r.Failures),
+		}
+	default:
+		c.scheduleJudged(&next, v, s, f)
+	}
+	if !v.failed {
+		r.ReportedChange, r.ReportedUnchanged = time.Time{}, time.Time{}
+	}
+	r.Why = history.Why(next.wait)
+	if v.robots {
+		return c.scheduleRobots(v, s, next)
+	}
+	r.Due = v.waitBegins(next.wait).Add(next.wait.Interval)
+	if r.Prompt && !v.failed {
+		r.Due = c.promptDue(v, s, next)
+	}
+	if next.rest.After(r.Due) {
+		r.Due, r.Why = next.rest, "the host asked for it: Retry-After"
+	}
+	return next
+}
+
+// scheduleJudged decides the wait after a visit whose content was judged.
+func (c *Crawler) scheduleJudged(next *schedule, v visit, s settings, f findings) {
+	r := &next.record
+	next.timing = timingOf(v, f.source.activity)
+	next.wait = s.Wait.Next(evaluators.WaitInput{
+		MIME: r.ContentType, State: v.verdict.State, First: v.verdict.First, Previous: v.record().Wait, Overdue: v.claim.Overdue,
+		Evidence: c.evidence(v, s, *next, f),
+	})
+	next.wait.Versions = newVersions(v, *next)
+	r.Wait, r.Rate, r.Memory = next.wait.Asked(), next.wait.PerDay, string(next.wait.Memory)
+	next.scheduleSource(v, s.Feeds, f.source)
+	if r.Source == "" {
+		next.followUp(v, s.Articles)
+	}
+}
+
+// evidence returns the facts of a visit that the learned rule reads.
+func (c *Crawler) evidence(v visit, s settings, next schedule, f findings) evaluators.Evidence {
+	return evaluators.Evidence{
+		At: v.capture.Started, Born: next.record.Born, Idle: f.source.idle,
+		ChangedAt: next.timing.at, ChangedBy: next.timing.by, Silent: next.timing.silent, Moments: next.timing.moments,
+		Changes: next.timing.changes, Kind: kindOf(v), Relatives: v.similar, Memory: rate.Memory(next.record.Memory),
+		Stretch: c.demand.Stretch(v.uri().Host(), s.Politeness),
+	}
+}
+
+// waitBegins returns the time from which a wait counts. That is the end of the visit, as in Heritrix's adaptive frontier.
+// For a rule that keeps a phase it is the time when the visit was claimed.
+func (v visit) waitBegins(w evaluators.Wait) time.Time {
+	if due := v.record().Due; w.Phased && !due.IsZero() {
+		return due.Add(v.claim.Overdue)
+	}
+	return v.finished
+}
+
+// goneWait returns the wait of a URI that was found gone n times in a row: a ladder until that is confirmed, a long wait
+// from then on.
+func goneWait(n int, s config.Trouble) evaluators.Wait {
+	if n < s.GoneAfter {
+		return evaluators.Wait{
+			Interval: s.GoneLadder().Wait(n), Evaluator: history.WaitGone,
+			Reason: fmt.Sprintf("gone, %d of %d visits that confirm it", n, s.GoneAfter),
+		}
+	}
+	return evaluators.Wait{Interval: s.GoneWait, Evaluator: history.WaitGone, Reason: fmt.Sprintf("gone, %d visits in a row", n)}
+}
+
+// historyVisit returns what a visit adds to the history of its URI.
+func historyVisit(v visit, a archived) history.Visit {
+	got := v.capture
+	h := history.Visit{
+		Started: got.Started, Status: got.Status, State: v.verdict.State, Failed: v.failed, Gone: v.gone,
+		Unread: got.Stopped || got.Status == statusNotModified,
+	}
+	if h.Unread {
+		return h
+	}
+	h.Body = history.Body{
+		Complete: got.Complete, ContentType: got.Header.Get("Content-Type"), Location: got.Header.Get("Location"),
+		Comparison: v.compared, Near: v.verdict.Near, Payload: got.PayloadDigest, Size: got.PayloadSize, Origin: a.origin,
+	}
+	now := evaluators.Lasting(got.Header)
+	// If the body is not kept, its validators may be remembered only if they are those of the body that is.
+	if got.Status == http.StatusOK && (a.keeping != KeptNothing || now == v.record().Validators) {
+		h.Body.Validators = now
+	}
+	return h
+}
+
+// retryAfter returns when the server allows the next request (RFC 9110, 10.2.3: seconds or a date); zero = it does not say.
+func retryAfter(c *fetch.Capture, finished time.Time) time.Time {
+	if c.Status != http.StatusTooManyRequests && c.Status != http.StatusServiceUnavailable {
+		return time.Time{}
+	}
+	value := strings.TrimSpace(c.Header.Get("Retry-After"))
+	if seconds, err := strconv.ParseUint(value, 10, 32); err == nil {
+		return finished.Add(time.Duration(seconds) * time.Second)
+	}
+	date, err := http.ParseTime(value)
+	if err != nil {
+		return time.Time{}
+	}
+	return date
+}

@@ -1,0 +1,105 @@
+package crawler
+
+import (
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/arcrawl/arcrawl/crawler/demand"
+	"github.com/arcrawl/arcrawl/discover/feeds"
+	"github.com/arcrawl/arcrawl/evaluators"
+	"github.com/arcrawl/arcrawl/frontier"
+)
+
+// settle is the last step. It stores what the visit says about the host's validators, dates, similar URIs and traps, and
+// then settles the visit in the frontier, with its dedup entry in the same transaction.
+func (c *Crawler) settle(v visit, s settings, a archived, f findings, next schedule) error {
+	if err := c.learn(v, s, a, f, next); err != nil {
+		return err
+	}
+	also, err := c.dedupChange(v, s.Dedup, a)
+	if err != nil {
+		return err
+	}
+	c.step("indexed")
+	got := v.capture
+	politeness := c.robots.Politeness(v.uri(), s.Politeness, next.robots)
+	added, err := c.rooms.Frontier.Settle(v.claim, frontier.Settlement{
+		Record: next.record, Finished: v.finished, Took: got.Took, Politeness: politeness,
+		RetryAfter: next.rest, HostDown: hostDown(got.Status), Found: f.candidates, Seen: f.source.seen,
+		Robots: next.robots, Reopen: next.reopen, AlsoWrite: also,
+	})
+	if err != nil {
+		return fmt.Errorf("settle %s: %w", v.uri(), err)
+	}
+	c.step("settled")
+	rest := politeness.Rest(got.Took)
+	c.demand.Add(demandOf(v, next, got.Took+rest), s.Settings)
+	if err := c.countDaily(v, next); err != nil {
+		return err
+	}
+	signal(c.dirty)
+	c.logSource(v.uri(), next.source)
+	if state := f.source.state; !state.Hub.IsZero() && next.source.Kind != feeds.None {
+		c.rooms.NotifyHub(v.finished, v.uri(), state.Topic, state.Hub)
+	}
+	r := reportOf(v, a, next, added)
+	r.Took, r.Rest = got.Took, rest
+	c.rooms.Observe(r)
+	return nil
+}
+
+// learn stores what a visit says about its host.
+func (c *Crawler) learn(v visit, s settings, a archived, f findings, next schedule) error {
+	if o, ok := observation(v); ok {
+		if err := c.rooms.Reputation.Add(v.uri().Host(), o); err != nil {
+			return fmt.Errorf("store what the headers of %s are worth: %w", v.uri(), err)
+		}
+	}
+	if err := c.learnDates(v, f.source); err != nil {
+		return err
+	}
+	if err := c.learnSimilar(v, next.wait); err != nil {
+		return err
+	}
+	return c.learnTraps(v, s, a, f)
+}
+
+// observation returns what a visit says about the worth of the host's validators. It reports false if it says nothing,
+// because the body was not read or there is none to compare it with.
+func observation(v visit) (o evaluators.Observation, ok bool) {
+	got, r := v.capture, v.record()
+	read := got.Status == http.StatusOK && got.Complete && !got.Stopped
+	if v.robots || v.failed || !read || v.verdict.First || r.Status != http.StatusOK {
+		return o, false
+	}
+	denied := r.Unread > 0 && r.LastStatus == statusNotModified && !v.req.conditional()
+	return evaluators.Observation{
+		MIME: got.Header.Get("Content-Type"), Before: r.Validators, Now: evaluators.ValidatorsOf(got.Header), State: v.verdict.State,
+		Conditional: v.req.conditional(), Denied: denied,
+		Stale: denied && evaluators.ChangedBefore(got.Header, got.Started.Sub(r.LastVisit)),
+	}, true
+}
+
+// demandOf returns a visit as the estimate of demand counts it. took includes the rest after the exchange.
+func demandOf(v visit, next schedule, took time.Duration) demand.Visit {
+	return demand.Visit{
+		Host: v.uri().Host(), Started: v.capture.Started, Took: took, Before: v.record().History, After: next.record.History,
+		Overdue: v.claim.Overdue, Reached: !hostDown(v.capture.Status), First: v.verdict.First, Failed: v.failed, Robots: v.robots,
+	}
+}
+
+// reportOf returns the report of a settled visit.
+func reportOf(v visit, a archived, next schedule, added frontier.Added) Report {
+	got, before := v.capture, v.record()
+	r := Report{
+		URI: v.uri(), Hops: before.Hops, Finished: v.finished, Status: got.Status, Verdict: v.verdict, Failed: v.failed, Block: v.block,
+		Stopped: got.Stopped, Audit: v.req.audit != "", Kept: a.keeping, Received: got.BlockSize, Wait: next.wait, Due: next.record.Due,
+		Visits: next.record.Visits, Versions: next.record.Versions, Found: added.New, Written: a.written,
+		Source: next.source, Spared: spared(v),
+	}
+	if got.Status != statusNotModified && (a.keeping == KeptRevisit || a.keeping == KeptThinned) {
+		r.Deduped = got.PayloadSize
+	}
+	return r
+}
