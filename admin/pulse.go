@@ -11,6 +11,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/evaluators"
+	"github.com/arcrawl/arcrawl/internal/atomicfile"
 )
 
 // pulse is when something new last came from a host or a seed, and how long that took at the longest.
@@ -100,7 +101,7 @@ func loadPulses(dir string) pulses {
 	return p
 }
 
-// keepJSON writes a value into a file of the folder, whole or not at all.
+// keepJSON writes a value as JSON to a file in dir, atomically. Without a folder it does nothing.
 func keepJSON(dir, name string, v any) error {
 	if dir == "" {
 		return nil
@@ -109,11 +110,7 @@ func keepJSON(dir, name string, v any) error {
 	if err != nil {
 		return err
 	}
-	path := filepath.Join(dir, name)
-	if err := os.WriteFile(path+".new", text, 0o640); err != nil {
-		return err
-	}
-	return os.Rename(path+".new", path)
+	return atomicfile.Write(filepath.Join(dir, name), text, 0o640)
 }
 
 // drop removes a file of the folder.

@@ -10,6 +10,8 @@ import (
 	"os"
 	"slices"
 	"time"
+
+	"github.com/arcrawl/arcrawl/internal/atomicfile"
 )
 
 // How much is kept: each minute of a day, each hour of ninety days.
@@ -150,33 +152,48 @@ func (s *series) since(t time.Time) []Point {
 	return s.minutes[i:]
 }
 
-// save appends points to the file, and writes it anew when most of it is out of date.
+// save appends points to the file. When most of the file is out of date, save replaces it.
 func (s *series) save(fresh []Point) (err error) {
 	if s.file == "" {
 		return nil
 	}
-	flags := os.O_APPEND
-	name := s.file
-	if anew := s.lines > 2*(minutesKept+hoursKept); anew {
-		fresh, flags, name = slices.Concat(s.hours, s.minutes), os.O_TRUNC, s.file+".new"
-		s.lines = 0
-		defer func() {
-			if err == nil {
-				err = os.Rename(name, s.file)
-			}
-		}()
+	if s.lines > 2*(minutesKept+hoursKept) {
+		return s.rewrite()
 	}
-	f, err := os.OpenFile(name, os.O_CREATE|os.O_WRONLY|flags, 0o640)
+	f, err := os.OpenFile(s.file, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o640)
 	if err != nil {
-		return fmt.Errorf("keep what was counted: %w", err)
+		return fmt.Errorf("save the counts of minutes: %w", err)
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
 	s.lines += len(fresh)
-	w := bufio.NewWriter(f)
-	to := json.NewEncoder(w)
-	for _, p := range fresh {
-		if err := to.Encode(p); err != nil {
-			return fmt.Errorf("keep what was counted in %s: %w", name, err)
+	return s.encode(f, fresh)
+}
+
+// rewrite replaces the file by one with the points that are in memory.
+func (s *series) rewrite() error {
+	f, err := atomicfile.Create(s.file, 0o640)
+	if err != nil {
+		return fmt.Errorf("save the counts of minutes: %w", err)
+	}
+	defer f.Discard()
+	points := slices.Concat(s.hours, s.minutes)
+	if err := s.encode(f, points); err != nil {
+		return err
+	}
+	if err := f.Replace(); err != nil {
+		return fmt.Errorf("save the counts of minutes: %w", err)
+	}
+	s.lines = len(points)
+	return nil
+}
+
+// encode writes points, one in a line.
+func (s *series) encode(to io.Writer, points []Point) error {
+	w := bufio.NewWriter(to)
+	e := json.NewEncoder(w)
+	for _, p := range points {
+		if err := e.Encode(p); err != nil {
+			return fmt.Errorf("save the counts of minutes in %s: %w", s.file, err)
 		}
 	}
 	return w.Flush()
