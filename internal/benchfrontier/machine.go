@@ -8,6 +8,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/arcrawl/arcrawl/internal/human"
 )
 
 // processor is the time that the process has had of all cores.
@@ -30,7 +32,7 @@ func memory() string {
 		var kb int
 		for _, name := range []string{"RssAnon", "RssFile"} {
 			if n, _ := fmt.Sscanf(line, name+": %d kB", &kb); n == 1 {
-				found = append(found, fmt.Sprintf("%s %d MB", name, kb>>10))
+				found = append(found, name+" "+human.Bytes(kb<<10))
 			}
 		}
 	}

@@ -21,6 +21,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/arcrawl/arcrawl/internal/human"
 )
 
 // size is what is measured.
@@ -315,6 +317,6 @@ func disk(name, dir string, e engine) error {
 		return err
 	}
 	used := usage(dir)
-	fmt.Printf("%-8s disk      %d MB, live data %d MB, ratio %.2f\n", name, used>>20, live>>20, float64(used)/float64(live))
+	fmt.Printf("%-8s disk      %s, live data %s, ratio %.2f\n", name, human.Bytes(used), human.Bytes(live), float64(used)/float64(live))
 	return nil
 }
