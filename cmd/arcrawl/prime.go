@@ -35,8 +35,9 @@ A URI about which the frontier knows of a later visit than the files do is left 
 			if err != nil {
 				return err
 			}
-			var seen sightings
-			if err := seen.readAll(args); err != nil {
+			var seen sim.Sightings
+			visits, skipped, err := seen.ReadFiles(args, nil)
+			if err != nil {
 				return err
 			}
 			p := priming{config: c, now: time.Now(), lessons: map[uri.URI]*sim.Sighted{}, dry: dry}
@@ -55,7 +56,7 @@ A URI about which the frontier knows of a later visit than the files do is left 
 			if err != nil {
 				return err
 			}
-			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%d visits of %d URIs read, %d lines passed over\n%s\n", seen.visits, known, seen.strange, p.outcome())
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%d visits of %d URIs read, %d lines passed over\n%s\n", visits, known, skipped, p.outcome())
 			return err
 		},
 	}

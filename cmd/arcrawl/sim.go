@@ -166,14 +166,14 @@ func (s simulation) check() error {
 // readHistories reads files of histories, or of visits.
 func readHistories(files []string) ([]sim.History, error) {
 	var all []sim.History
-	var visits sightings
+	var visits sim.Sightings
 	for _, name := range files {
-		histories, err := isHistories(name)
+		histories, err := sim.IsHistories(name)
 		if err != nil {
 			return nil, err
 		}
 		if !histories {
-			if err := visits.readAll([]string{name}); err != nil {
+			if _, _, err := visits.ReadFiles([]string{name}, nil); err != nil {
 				return nil, err
 			}
 			continue

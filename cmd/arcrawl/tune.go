@@ -46,11 +46,12 @@ in truth gain more than is shown.`,
 					return fmt.Errorf("there is no crawl log %s; name the files to read", c.Storage.Log)
 				}
 			}
-			seen := sightings{wanted: func(u string) bool {
+			var seen sim.Sightings
+			onHost := func(u string) bool {
 				parsed, err := url.Parse(u)
 				return err == nil && parsed.Host == args[0]
-			}}
-			if err := seen.readAll(files); err != nil {
+			}
+			if _, _, err := seen.ReadFiles(files, onHost); err != nil {
 				return err
 			}
 			t := tuning{host: args[0], config: c, histories: seen.Histories()}

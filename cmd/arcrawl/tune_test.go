@@ -152,33 +152,3 @@ func TestPrimeTeachesWhatTheFrontierKnows(t *testing.T) {
 		t.Errorf("a page that changes some 16 times a day: %v, %v, %+v", ok, err, r)
 	}
 }
-
-func TestSightingsReadIndexesToo(t *testing.T) {
-	dir := t.TempDir()
-	cdx, cdxj := filepath.Join(dir, "a.cdx"), filepath.Join(dir, "b.cdxj")
-	writeFile(t, cdx, " CDX N b a m s k r M S V g\n"+
-		"example,a)/ 20260101000000 http://a.example/ text/html 200 AAAA - - 100 0 a.warc.gz\n"+
-		"example,a)/ 20260103000000 http://a.example/ warc/revisit - AAAA - - 100 9 a.warc.gz\n"+
-		"example,a)/x 20260103000000 http://a.example/x text/html 404 CCCC - - 100 19 a.warc.gz\n")
-	writeFile(t, cdxj, "example,a)/ 20260105000000 {\"url\": \"http://a.example/\", \"mime\": \"text/html\", \"status\": \"200\", \"digest\": \"sha1:BBBB\", \"offset\": \"0\", \"filename\": \"b.warc.gz\"}\n")
-	var s sightings
-	if err := s.readAll([]string{cdx, cdxj}); err != nil {
-		t.Fatal(err)
-	}
-	all := s.All()
-	if len(all) != 1 || s.strange != 0 {
-		t.Fatalf("%d URIs, %d strange lines, want 1 and none", len(all), s.strange)
-	}
-	var states []string
-	for _, v := range all[0].Visits {
-		states = append(states, v.State.String())
-	}
-	if got := strings.Join(states, " "); got != "changed unchanged changed" {
-		t.Errorf("states %s", got)
-	}
-	junk := filepath.Join(dir, "junk")
-	writeFile(t, junk, "nothing\n")
-	if err := s.readAll([]string{junk}); err == nil {
-		t.Error("a file of something else was read")
-	}
-}
