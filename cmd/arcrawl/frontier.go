@@ -37,12 +37,12 @@ continues. Otherwise they open the store themselves.`,
 
 // frontierStore is the frontier of a running daemon or of a stopped one.
 type frontierStore interface {
-	list(ctx context.Context, s frontier.Selection, from frontier.Cursor, n int) ([]frontier.Entry, frontier.Cursor, error)
-	count(ctx context.Context, s frontier.Selection, from frontier.Cursor) (int64, frontier.Cursor, error)
-	steer(ctx context.Context, s frontier.Selection, a frontier.Action, from frontier.Cursor) (frontier.Steered, frontier.Cursor, error)
-	load(ctx context.Context, replace bool, entries []frontier.Entry) (frontier.Imported, error)
-	hosts(ctx context.Context, pattern string, a frontier.HostAction) (matched, changed int64, err error)
-	close() error
+	List(ctx context.Context, s frontier.Selection, from frontier.Cursor, n int) ([]frontier.Entry, frontier.Cursor, error)
+	Count(ctx context.Context, s frontier.Selection, from frontier.Cursor) (int64, frontier.Cursor, error)
+	Steer(ctx context.Context, s frontier.Selection, a frontier.Action, from frontier.Cursor) (frontier.Steered, frontier.Cursor, error)
+	Import(ctx context.Context, replace bool, entries []frontier.Entry) (frontier.Imported, error)
+	SteerHosts(ctx context.Context, pattern string, a frontier.HostAction) (matched, changed int64, err error)
+	Close() error
 }
 
 // open returns the frontier of the daemon if one answers, and opens the store otherwise.
@@ -74,52 +74,52 @@ func (f *frontierFlags) open(ctx context.Context) (frontierStore, error) {
 // daemonStore is the frontier of a running daemon.
 type daemonStore struct{ client *admin.Client }
 
-func (d daemonStore) list(ctx context.Context, s frontier.Selection, from frontier.Cursor, n int) ([]frontier.Entry, frontier.Cursor, error) {
+func (d daemonStore) List(ctx context.Context, s frontier.Selection, from frontier.Cursor, n int) ([]frontier.Entry, frontier.Cursor, error) {
 	return d.client.List(ctx, s, from, n)
 }
 
-func (d daemonStore) count(ctx context.Context, s frontier.Selection, from frontier.Cursor) (int64, frontier.Cursor, error) {
+func (d daemonStore) Count(ctx context.Context, s frontier.Selection, from frontier.Cursor) (int64, frontier.Cursor, error) {
 	return d.client.Count(ctx, s, from)
 }
 
-func (d daemonStore) steer(ctx context.Context, s frontier.Selection, a frontier.Action, from frontier.Cursor) (frontier.Steered, frontier.Cursor, error) {
+func (d daemonStore) Steer(ctx context.Context, s frontier.Selection, a frontier.Action, from frontier.Cursor) (frontier.Steered, frontier.Cursor, error) {
 	return d.client.Steer(ctx, s, a, from)
 }
 
-func (d daemonStore) load(ctx context.Context, replace bool, entries []frontier.Entry) (frontier.Imported, error) {
+func (d daemonStore) Import(ctx context.Context, replace bool, entries []frontier.Entry) (frontier.Imported, error) {
 	return d.client.Import(ctx, replace, entries...)
 }
 
-func (d daemonStore) hosts(ctx context.Context, pattern string, a frontier.HostAction) (matched, changed int64, err error) {
+func (d daemonStore) SteerHosts(ctx context.Context, pattern string, a frontier.HostAction) (matched, changed int64, err error) {
 	return d.client.SteerHosts(ctx, pattern, a)
 }
 
-func (d daemonStore) close() error { return nil }
+func (d daemonStore) Close() error { return nil }
 
 // stoppedStore is the frontier of a stopped daemon.
 type stoppedStore struct{ f *frontier.Frontier }
 
-func (s stoppedStore) list(_ context.Context, sel frontier.Selection, from frontier.Cursor, n int) ([]frontier.Entry, frontier.Cursor, error) {
+func (s stoppedStore) List(_ context.Context, sel frontier.Selection, from frontier.Cursor, n int) ([]frontier.Entry, frontier.Cursor, error) {
 	return s.f.List(time.Now(), sel, from, n)
 }
 
-func (s stoppedStore) count(_ context.Context, sel frontier.Selection, from frontier.Cursor) (int64, frontier.Cursor, error) {
+func (s stoppedStore) Count(_ context.Context, sel frontier.Selection, from frontier.Cursor) (int64, frontier.Cursor, error) {
 	return s.f.Count(time.Now(), sel, from)
 }
 
-func (s stoppedStore) steer(_ context.Context, sel frontier.Selection, a frontier.Action, from frontier.Cursor) (frontier.Steered, frontier.Cursor, error) {
+func (s stoppedStore) Steer(_ context.Context, sel frontier.Selection, a frontier.Action, from frontier.Cursor) (frontier.Steered, frontier.Cursor, error) {
 	return s.f.Steer(time.Now(), sel, a, from)
 }
 
-func (s stoppedStore) load(_ context.Context, replace bool, entries []frontier.Entry) (frontier.Imported, error) {
+func (s stoppedStore) Import(_ context.Context, replace bool, entries []frontier.Entry) (frontier.Imported, error) {
 	return s.f.Import(time.Now(), replace, entries...)
 }
 
-func (s stoppedStore) hosts(_ context.Context, pattern string, a frontier.HostAction) (matched, changed int64, err error) {
+func (s stoppedStore) SteerHosts(_ context.Context, pattern string, a frontier.HostAction) (matched, changed int64, err error) {
 	return s.f.SteerHosts(time.Now(), pattern, a)
 }
 
-func (s stoppedStore) close() error { return s.f.Close() }
+func (s stoppedStore) Close() error { return s.f.Close() }
 
 // with opens the frontier, calls do with it, and closes it.
 func (f *frontierFlags) with(cmd *cobra.Command, do func(s frontierStore) error) error {
@@ -127,7 +127,7 @@ func (f *frontierFlags) with(cmd *cobra.Command, do func(s frontierStore) error)
 	if err != nil {
 		return err
 	}
-	return errors.Join(do(s), s.close())
+	return errors.Join(do(s), s.Close())
 }
 
 func newFrontierList() *cobra.Command {
@@ -324,7 +324,7 @@ func frontierHosts(name string, verb frontier.HostVerb, short, long string) *cob
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return f.with(cmd, func(s frontierStore) error {
 				for _, pattern := range args {
-					matched, changed, err := s.hosts(cmd.Context(), strings.ToLower(pattern), frontier.HostAction{Verb: verb})
+					matched, changed, err := s.SteerHosts(cmd.Context(), strings.ToLower(pattern), frontier.HostAction{Verb: verb})
 					if err != nil {
 						return err
 					}

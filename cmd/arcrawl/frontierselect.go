@@ -151,7 +151,7 @@ func eachLine(cmd *cobra.Command, name string, take func(string) error) error {
 func (f *frontierFlags) entries(cmd *cobra.Command, args []string, s frontierStore, visit func(frontier.Entry) error) error {
 	return f.selections(cmd, args, func(sel frontier.Selection) error {
 		for from := frontier.Cursor(""); ; {
-			list, next, err := s.list(cmd.Context(), sel, from, uriBatch)
+			list, next, err := s.List(cmd.Context(), sel, from, uriBatch)
 			if err != nil {
 				return err
 			}
@@ -174,7 +174,7 @@ func (f *frontierFlags) entries(cmd *cobra.Command, args []string, s frontierSto
 func (f *frontierFlags) count(cmd *cobra.Command, args []string, s frontierStore) (total int64, err error) {
 	err = f.selections(cmd, args, func(sel frontier.Selection) error {
 		for from := frontier.Cursor(""); ; {
-			n, next, err := s.count(cmd.Context(), sel, from)
+			n, next, err := s.Count(cmd.Context(), sel, from)
 			if err != nil {
 				return err
 			}
@@ -196,7 +196,7 @@ func importAll(ctx context.Context, s frontierStore, in io.Reader, name string, 
 	lines.Buffer(nil, maxLine)
 	var batch []frontier.Entry
 	flush := func() error {
-		part, err := s.load(ctx, replace, batch)
+		part, err := s.Import(ctx, replace, batch)
 		total, batch = total.Plus(part), batch[:0]
 		return errors.Join(err, ctx.Err())
 	}

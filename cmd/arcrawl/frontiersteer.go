@@ -133,7 +133,7 @@ func (f *frontierFlags) somethingChosen(args []string) error {
 func (f *frontierFlags) steerAll(cmd *cobra.Command, args []string, s frontierStore, a frontier.Action) (total frontier.Steered, err error) {
 	err = f.selections(cmd, args, func(sel frontier.Selection) error {
 		for from := frontier.Cursor(""); ; {
-			done, next, err := s.steer(cmd.Context(), sel, a, from)
+			done, next, err := s.Steer(cmd.Context(), sel, a, from)
 			if err != nil {
 				return err
 			}

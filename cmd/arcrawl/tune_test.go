@@ -134,12 +134,12 @@ func TestPrimeTeachesWhatTheFrontierKnows(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{"--dry-run"}, "1 URIs would be primed, 0 left as they are since their last visit is later, 7 not known"},
-		{nil, "1 URIs primed, 0 left as they are since their last visit is later, 7 not known"},
-		{[]string{"--add"}, "1 URIs primed, 0 left as they are since their last visit is later, 7 not known, 7 added"},
+		{[]string{"--dry-run"}, "1 URI would be primed, 0 unchanged because of a later visit, 7 unknown"},
+		{nil, "1 URI primed, 0 unchanged because of a later visit, 7 unknown"},
+		{[]string{"--add"}, "1 URI primed, 0 unchanged because of a later visit, 7 unknown, 7 added"},
 	} {
 		code, out, errs := command(append([]string{"prime", "-c", path, log}, run.args...)...)
-		if code != exitOK || !strings.Contains(out, run.want) || !strings.Contains(out, "1 lines passed over") {
+		if code != exitOK || !strings.Contains(out, run.want) || !strings.Contains(out, "1 line skipped") {
 			t.Fatalf("%v: exit code %d, %s\n%s", run.args, code, errs, out)
 		}
 	}
