@@ -18,8 +18,8 @@ type Answer struct {
 // BlockReads is how much of a page is looked at. Pages that stand in for others say so at once.
 const BlockReads = 64 << 10
 
-// fingerprint is how an answer gives itself away. Texts of bodies are parts of addresses and of markup that a page about
-// the subject does not have; words that it might have are not enough.
+// fingerprint is how an answer gives itself away. Texts of bodies are parts of addresses and of markup that a page
+// about the subject does not have; words that it might have are not enough.
 type fingerprint struct {
 	name   string
 	header string   // a header that must be there…
@@ -30,12 +30,16 @@ type fingerprint struct {
 // fingerprints are the stand-ins that are known. Names are stored in logs: they are only ever added to.
 var fingerprints = []fingerprint{
 	{name: "challenge:cloudflare", header: "Cf-Mitigated", value: "challenge"},
-	{name: "challenge:cloudflare", body: []string{"/cdn-cgi/challenge-platform/h/", "window._cf_chl_opt", "id=\"cf-challenge-running\"", "/cdn-cgi/styles/cf.errors.css"}},
+	{name: "challenge:cloudflare", body: []string{
+		"/cdn-cgi/challenge-platform/h/", "window._cf_chl_opt", "id=\"cf-challenge-running\"", "/cdn-cgi/styles/cf.errors.css",
+	}},
 	{name: "challenge:aws-waf", header: "X-Amzn-Waf-Action", value: ""},
 	{name: "challenge:aws-waf", body: []string{"window.awsWafCookieDomainList", ".token.awswaf.com/"}},
 	{name: "challenge:akamai", body: []string{"https://errors.edgesuite.net/", "/_sec/cp_challenge/"}},
 	{name: "challenge:imperva", body: []string{"/_Incapsula_Resource?", "Request unsuccessful. Incapsula incident ID"}},
-	{name: "challenge:datadome", body: []string{"geo.captcha-delivery.com/captcha", "ct.captcha-delivery.com/c.js", "geo.captcha-delivery.com/interstitial"}},
+	{name: "challenge:datadome", body: []string{
+		"geo.captcha-delivery.com/captcha", "ct.captcha-delivery.com/c.js", "geo.captcha-delivery.com/interstitial",
+	}},
 	{name: "challenge:human", body: []string{"id=\"px-captcha\"", "window._pxAppId"}},
 	{name: "challenge:sucuri", body: []string{"sucuri_cloudproxy_js", "https://cdn.sucuri.net/sucuri-firewall-block.css"}},
 	{name: "challenge:ddos-guard", body: []string{"/.well-known/ddos-guard/js-challenge/", "data-ddg-origin"}},
@@ -76,9 +80,9 @@ var notFoundTitle = regexp.MustCompile(`(?i)^<title[^>]*>\s*(?:` +
 // NotFound begins the names that [Block] gives to pages that say with status 200 that there is no such page.
 const NotFound = "notFound:"
 
-// Block recognises an answer that stands in for the page that was asked for: a challenge to prove oneself human, a wall
-// that asks for consent, a page "not found" with status 200. The name is "challenge:", "consent:" or "notFound:" and whose
-// it is or what gave it away, without spaces; it is empty for everything else.
+// Block recognises an answer that stands in for the page that was asked for: a challenge to prove oneself human, a
+// wall that asks for consent, a page "not found" with status 200. The name is "challenge:", "consent:" or "notFound:"
+// and whose it is or what gave it away, without spaces; it is empty for everything else.
 func Block(a Answer) string {
 	found := bodies.in(a.Content)
 	for i, f := range fingerprints {
@@ -115,7 +119,9 @@ func titleSaysNotFound(content []byte) bool {
 }
 
 // notFoundWords are what titles have that notFoundTitle matches, each at least one of these.
-var notFoundWords = []string{"404", "found", "gefunden", "trouv", "encontrada", "trovata", "gevonden", "hitta", "funnet", "fannst"}
+var notFoundWords = []string{
+	"404", "found", "gefunden", "trouv", "encontrada", "trovata", "gevonden", "hitta", "funnet", "fannst",
+}
 
 // mayBeNotFound asks first what is asked quickly, of the title that begins here.
 func mayBeNotFound(content []byte) bool {

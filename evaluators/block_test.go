@@ -20,7 +20,9 @@ func TestAnswersThatStandInForAPageAreRecognised(t *testing.T) {
 		{"a challenge by its header", 403, http.Header{"Cf-Mitigated": {"challenge"}}, "", "challenge:cloudflare"},
 		{"a challenge with status 200 by its script", 200, nil, `<title>Just a moment...</title><script src="/cdn-cgi/challenge-platform/h/g/orchestrate/chl_page/v1"></script>`, "challenge:cloudflare"},
 		{"a captcha", 200, nil, `<script src="https://geo.captcha-delivery.com/captcha/?x"></script>`, "challenge:datadome"},
-		{"a wall in front of a search", 302, http.Header{"Location": {"https://consent.google.com/m?continue=x"}}, "", "consent:google"},
+		{"a wall in front of a search", 302, http.Header{
+			"Location": {"https://consent.google.com/m?continue=x"},
+		}, "", "consent:google"},
 		{"a soft 404", 200, nil, "<html><head><title>\n404 - Not Found</title>", "notFound:title"},
 		{"a soft 404 in German", 200, nil, "<title>Zeitung – Seite nicht gefunden</title>", "notFound:title"},
 		{"a soft 404 in Icelandic", 200, nil, "<title>Síða fannst ekki</title>", "notFound:title"},
@@ -31,7 +33,9 @@ func TestAnswersThatStandInForAPageAreRecognised(t *testing.T) {
 		{"a page behind Cloudflare", 200, http.Header{"Server": {"cloudflare"}, "Cf-Ray": {"x"}}, "<p>news", ""},
 		{"nothing", 200, nil, "", ""},
 	} {
-		if got := evaluators.Block(evaluators.Answer{Status: row.status, Header: row.header, Content: []byte(row.body)}); got != row.want {
+		if got := evaluators.Block(evaluators.Answer{
+			Status: row.status, Header: row.header, Content: []byte(row.body),
+		}); got != row.want {
 			t.Errorf("%s: %q, want %q", row.name, got, row.want)
 		}
 		if strings.ContainsAny(row.want, " ,") {

@@ -37,7 +37,9 @@ func TestWhatIsLearnedOfAURINeverGrows(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := evaluators.Stack{{Rule: evaluators.Learned{CaptureTarget: 0.9}}}
-			in := evaluators.WaitInput{First: true, State: evaluators.Changed, Evidence: evaluators.Evidence{At: january, Born: january}}
+			in := evaluators.WaitInput{
+				First: true, State: evaluators.Changed, Evidence: evaluators.Evidence{At: january, Born: january},
+			}
 			for i := range 600 {
 				w := s.Next(in)
 				if n := len(w.Memory); n == 0 || n > rate.MaxMemory {

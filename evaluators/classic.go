@@ -9,8 +9,8 @@ import (
 	"github.com/arcrawl/arcrawl/internal/human"
 )
 
-// Classic is the rule of Heritrix. It divides the interval of a URI that changed and multiplies the interval of one that
-// did not. Intervals are in milliseconds, truncated toward zero.
+// Classic is the rule of Heritrix. It divides the interval of a URI that changed and multiplies the interval of one
+// that did not. Intervals are in milliseconds, truncated toward zero.
 //
 // A duration that is zero or negative, and a factor that is zero, negative or not a number, stand for the default of
 // their field. If Min exceeds Max, Min wins.
@@ -71,8 +71,8 @@ func (c Classic) interval(in WaitInput) (time.Duration, string) {
 
 func number(f float64) string { return strconv.FormatFloat(f, 'g', -1, 64) }
 
-// Target is [Classic] with an unchanged factor that follows from a capture target, by [rate.UnchangedFactor]. It ignores
-// Classic.UnchangedFactor.
+// Target is [Classic] with an unchanged factor that follows from a capture target, by [rate.UnchangedFactor]. It
+// ignores Classic.UnchangedFactor.
 type Target struct {
 	Classic
 	CaptureTarget float64 // share of the versions to capture, between 0 and 1; default 0.8

@@ -13,7 +13,11 @@ import (
 // taught is what the learned rule expects of a page after visits at these intervals, each of which found a change.
 func taught(visits int, every time.Duration, tell func(in *evaluators.WaitInput)) evaluators.Wait {
 	stack := evaluators.Stack{{Name: "all", Rule: evaluators.Learned{}}}
-	in := evaluators.WaitInput{MIME: "application/rss+xml", State: evaluators.Changed, First: true, Evidence: evaluators.Evidence{At: time.Date(2026, 11, 2, 0, 0, 0, 0, time.UTC)}}
+	in := evaluators.WaitInput{
+		MIME: "application/rss+xml", State: evaluators.Changed, First: true, Evidence: evaluators.Evidence{
+			At: time.Date(2026, 11, 2, 0, 0, 0, 0, time.UTC),
+		},
+	}
 	w := stack.Next(in)
 	for range visits {
 		in.At, in.First, in.Memory = in.At.Add(every), false, w.Memory
@@ -64,9 +68,9 @@ func TestChangesThatAreCountedAreLearned(t *testing.T) {
 	}
 }
 
-// TestAChangeThatBringsItsOwnVisitIsNoHurry has a page that changes each six hours, and is visited a quarter of an hour later as a feed
-// tells of it. Each visit finds a young change: that says how fast the feed is. What says how often the page changes is the time
-// in which the feed told of none.
+// TestAChangeThatBringsItsOwnVisitIsNoHurry has a page that changes each six hours, and is visited a quarter of an
+// hour later as a feed tells of it. Each visit finds a young change: that says how fast the feed is. What says how
+// often the page changes is the time in which the feed told of none.
 func TestAChangeThatBringsItsOwnVisitIsNoHurry(t *testing.T) {
 	t.Parallel()
 	const every, soon = 6 * time.Hour, 15 * time.Minute

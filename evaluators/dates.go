@@ -13,12 +13,12 @@ const (
 // String is "entries" or "pages".
 func (d Dating) String() string { return [...]string{"entries", "pages"}[d] }
 
-// Dates are what the dates that feeds and sitemaps give have been worth on a host. The zero value knows nothing. It is a
-// value: [Dates.After] gives a new one.
+// Dates are what the dates that feeds and sitemaps give have been worth on a host. The zero value knows nothing. It is
+// a value: [Dates.After] gives a new one.
 type Dates [Datings]Standing
 
-// A date is believed after so many that came true, and as long as so large a share of the last 64 did. That is less than is
-// asked of validators, since a wrong date costs an estimate some precision, and no version.
+// A date is believed after so many that came true, and as long as so large a share of the last 64 did. That is less
+// than is asked of validators, since a wrong date costs an estimate some precision, and no version.
 const (
 	datesProof     = 3
 	datesPrecision = 0.8

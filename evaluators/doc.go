@@ -33,8 +33,8 @@
 // change. A wait never is zero or negative, whatever the settings are.
 //
 // An entry of the stack may have another [Rule]: [Fixed] keeps a phase, [Target] derives the factors from a share of
-// the versions that is to be captured, and [Learned] estimates how often the URI changes and visits when so many changes
-// are expected ([Expected]) that the share is met.
+// the versions that is to be captured, and [Learned] estimates how often the URI changes and visits when so many
+// changes are expected ([Expected]) that the share is met.
 //
 // # The learned rule
 //
@@ -44,20 +44,21 @@
 //   - two sets, forgetting in 6 and 60 days, of one memory each for the time after a change, after one quiet visit and
 //     after more: they tell pages that change in bursts from those that change at even intervals;
 //   - for a URI whose birth is known, a memory that counts in the logarithm of its age, as articles settle;
-//   - a clock: how much the hours of the day, the days of the week and the minutes of the hour differ. All but the last
-//     memory count time by it.
+//   - a clock: how much the hours of the day, the days of the week and the minutes of the hour differ. All but the
+//     last memory count time by it.
 //
-// Each memory has a weight: the product of the probabilities that it gave to what was then seen, never less than e^−6 of
-// the best one's, so that it can come back when the page's habits change. The wait goes by the weighted mean of the
-// rates. What is told of it ([Wait] Expected, Missed and PerDay) goes by the weighted mean of the probabilities that nothing changes meanwhile,
-// which the memories that believe in more than visits can tell leave as it is. A visit that says nothing ([Unknown]) teaches nothing,
-// and the next one that does counts from the last one that did.
+// Each memory has a weight: the product of the probabilities that it gave to what was then seen, never less than e^−6
+// of the best one's, so that it can come back when the page's habits change. The wait goes by the weighted mean of the
+// rates. What is told of it ([Wait] Expected, Missed and PerDay) goes by the weighted mean of the probabilities that
+// nothing changes meanwhile, which the memories that believe in more than visits can tell leave as it is. A visit that
+// says nothing ([Unknown]) teaches nothing, and the next one that does counts from the last one that did.
 //
-// A URI that is new begins as its relatives are: those of its [Kind] on the host, of whose rates the mean and the spread are
-// known ([Relatives]), and how well each memory foretold them. The hours and days at which they change ([Rhythm]) are what its own
-// clock shows as long as it has learned nothing, and go on to count like some eight changes in each hour and on each day.
+// A URI that is new begins as its relatives are: those of its [Kind] on the host, of whose rates the mean and the
+// spread are known ([Relatives]), and how well each memory foretold them. The hours and days at which they change
+// ([Rhythm]) are what its own clock shows as long as it has learned nothing, and go on to count like some eight
+// changes in each hour and on each day.
 //
 // The number of changes that is waited for follows from the capture target as if changes came at random. It is raised
-// where they keep a distance from each other, since little is lost there, and lowered where they come in crowds, by the
-// power −0.7 of how much likelier than usual a change is soon after another.
+// where they keep a distance from each other, since little is lost there, and lowered where they come in crowds, by
+// the power −0.7 of how much likelier than usual a change is soon after another.
 package evaluators

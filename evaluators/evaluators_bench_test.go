@@ -31,10 +31,16 @@ func BenchmarkDecisionWithForeignPattern(b *testing.B) {
 // What does a learned decision cost? It should vanish beside the fetch: 20 µs at most.
 func BenchmarkLearnedDecision(b *testing.B) {
 	s := evaluators.Stack{{Rule: evaluators.Learned{}}}
-	in := evaluators.WaitInput{First: true, State: evaluators.Changed, Evidence: evaluators.Evidence{At: january, Born: january}}
+	in := evaluators.WaitInput{
+		First: true, State: evaluators.Changed, Evidence: evaluators.Evidence{At: january, Born: january},
+	}
 	for i := range 100 {
 		w := s.Next(in)
-		in = evaluators.WaitInput{State: evaluators.Unchanged + evaluators.State(i%2), Evidence: evaluators.Evidence{At: in.At.Add(w.Interval), Memory: w.Memory}}
+		in = evaluators.WaitInput{
+			State: evaluators.Unchanged + evaluators.State(i%2), Evidence: evaluators.Evidence{
+				At: in.At.Add(w.Interval), Memory: w.Memory,
+			},
+		}
 	}
 	b.ReportAllocs()
 	for b.Loop() {
@@ -45,10 +51,18 @@ func BenchmarkLearnedDecision(b *testing.B) {
 // What do the hours of the relatives add to that?
 func BenchmarkLearnedDecisionAmongRelatives(b *testing.B) {
 	s := evaluators.Stack{{Rule: evaluators.Learned{}}}
-	in := evaluators.WaitInput{First: true, State: evaluators.Changed, Evidence: evaluators.Evidence{At: january, Kind: 5, Relatives: officeHours(20, 3, true)}}
+	in := evaluators.WaitInput{
+		First: true, State: evaluators.Changed, Evidence: evaluators.Evidence{
+			At: january, Kind: 5, Relatives: officeHours(20, 3, true),
+		},
+	}
 	for i := range 100 {
 		w := s.Next(in)
-		in = evaluators.WaitInput{State: evaluators.Unchanged + evaluators.State(i%2), Evidence: evaluators.Evidence{At: in.At.Add(w.Interval), Memory: w.Memory, Relatives: in.Relatives}}
+		in = evaluators.WaitInput{
+			State: evaluators.Unchanged + evaluators.State(i%2), Evidence: evaluators.Evidence{
+				At: in.At.Add(w.Interval), Memory: w.Memory, Relatives: in.Relatives,
+			},
+		}
 	}
 	b.ReportAllocs()
 	for b.Loop() {

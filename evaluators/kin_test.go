@@ -14,7 +14,9 @@ func TestKindsTellApartWhatChangesDifferently(t *testing.T) {
 	for _, mime := range []string{"text/html; charset=utf-8", "application/rss+xml", "application/json", "image/png"} {
 		for depth := range 3 {
 			for bits := range 8 {
-				traits := evaluators.Traits{MIME: mime, Depth: depth, Article: bits&1 > 0, Size: int64(bits&2) << 20, Dated: bits&4 > 0}
+				traits := evaluators.Traits{
+					MIME: mime, Depth: depth, Article: bits&1 > 0, Size: int64(bits&2) << 20, Dated: bits&4 > 0,
+				}
 				kind := traits.Kind()
 				if other, ok := seen[kind]; ok || kind == 0 {
 					t.Errorf("%+v and %+v are both of kind %d", traits, other, kind)
@@ -34,14 +36,20 @@ func family(t *testing.T, uris, days int, changed bool) (k rate.Relatives, kind 
 	kind = evaluators.Traits{MIME: "text/html", Depth: 1}.Kind()
 	s := evaluators.Stack{{Rule: evaluators.Learned{}}}
 	for range uris {
-		in := evaluators.WaitInput{First: true, State: evaluators.Changed, Evidence: evaluators.Evidence{At: january, Kind: kind, Relatives: k}}
+		in := evaluators.WaitInput{
+			First: true, State: evaluators.Changed, Evidence: evaluators.Evidence{At: january, Kind: kind, Relatives: k},
+		}
 		for range 4 * days {
 			w := s.Next(in)
 			if w.Kind != kind {
 				t.Fatalf("kind %d, want %d", w.Kind, kind)
 			}
 			k = k.Plus(w.Lesson)
-			in = evaluators.WaitInput{State: evaluators.Unchanged, Evidence: evaluators.Evidence{At: in.At.Add(6 * time.Hour), Memory: w.Memory, Relatives: k}}
+			in = evaluators.WaitInput{
+				State: evaluators.Unchanged, Evidence: evaluators.Evidence{
+					At: in.At.Add(6 * time.Hour), Memory: w.Memory, Relatives: k,
+				},
+			}
 			if changed {
 				in.State = evaluators.Changed
 			}
@@ -73,11 +81,17 @@ func TestANewURIBeginsAsItsRelativesAre(t *testing.T) {
 func TestAMemoryOfTheFirstVersionJoinsItsRelatives(t *testing.T) {
 	t.Parallel()
 	s := evaluators.Stack{{Rule: evaluators.Learned{}}}
-	w := s.Next(evaluators.WaitInput{State: evaluators.Unchanged, Evidence: evaluators.Evidence{At: january.Add(400 * time.Hour), Memory: old(t), Kind: 7}})
+	w := s.Next(evaluators.WaitInput{
+		State: evaluators.Unchanged, Evidence: evaluators.Evidence{At: january.Add(400 * time.Hour), Memory: old(t), Kind: 7},
+	})
 	if w.Kind != 7 || w.Lesson.URIs != 1 {
 		t.Errorf("kind %d, %v URIs more; want kind 7 and one", w.Kind, w.Lesson.URIs)
 	}
-	again := s.Next(evaluators.WaitInput{State: evaluators.Unchanged, Evidence: evaluators.Evidence{At: january.Add(402 * time.Hour), Memory: w.Memory, Kind: 9}})
+	again := s.Next(evaluators.WaitInput{
+		State: evaluators.Unchanged, Evidence: evaluators.Evidence{
+			At: january.Add(402 * time.Hour), Memory: w.Memory, Kind: 9,
+		},
+	})
 	if again.Kind != 7 || again.Lesson.URIs != 0 {
 		t.Errorf("later: kind %d, %v URIs more; want kind 7 and none", again.Kind, again.Lesson.URIs)
 	}

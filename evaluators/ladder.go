@@ -8,7 +8,8 @@ import (
 // Ladder is the wait after failures in a row: First after the first one, then each time Factor times as long, at most
 // Max. No failure exiles a URI for ever, and none touches the interval learned from its answers.
 //
-// First defaults to 1m, Max to 28d, where zero or negative; a Factor of zero or no number counts as 2, one below 1 as 1.
+// First defaults to 1m, Max to 28d, where zero or negative; a Factor of zero or no number counts as 2, one below 1 as
+// 1.
 type Ladder struct {
 	First, Max time.Duration
 	Factor     float64

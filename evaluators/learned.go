@@ -9,8 +9,8 @@ import (
 	"github.com/arcrawl/arcrawl/internal/human"
 )
 
-// Learned estimates how often the URI changes, see the package [rate]. It visits when as many changes are expected as the
-// capture target allows. It needs [Evidence.At] and [Evidence.Memory].
+// Learned estimates how often the URI changes, see the package [rate]. It visits when as many changes are expected as
+// the capture target allows. It needs [Evidence.At] and [Evidence.Memory].
 type Learned struct {
 	CaptureTarget   float64       // share of the versions to capture, between 0 and 1; default 0.8
 	ExpectedChanges float64       // number of changes expected between two visits; if above zero it replaces CaptureTarget

@@ -83,7 +83,9 @@ func TestLearnedVisitsAnArticleMoreAndMoreSeldom(t *testing.T) {
 	t.Parallel()
 	var waits []time.Duration
 	e := evaluators.WaitEvaluator{Rule: evaluators.Learned{CaptureTarget: 0.8, Min: time.Minute}}
-	visits, _, last := played(e, evaluators.WaitInput{Evidence: evaluators.Evidence{Born: january}}, 60, func(from, to time.Time) bool {
+	visits, _, last := played(e, evaluators.WaitInput{
+		Evidence: evaluators.Evidence{Born: january},
+	}, 60, func(from, to time.Time) bool {
 		waits = append(waits, to.Sub(from))
 		return false
 	})
@@ -96,7 +98,9 @@ func TestLearnedKeepsItsPromiseToItsCaller(t *testing.T) {
 	t.Parallel()
 	e := evaluators.WaitEvaluator{Name: "news", Rule: evaluators.Learned{CaptureTarget: 0.9}}
 	random := rand.New(rand.NewPCG(5, 5))
-	in := evaluators.WaitInput{First: true, State: evaluators.Changed, Evidence: evaluators.Evidence{At: january, Born: january}}
+	in := evaluators.WaitInput{
+		First: true, State: evaluators.Changed, Evidence: evaluators.Evidence{At: january, Born: january},
+	}
 	for i := range 800 {
 		before := append(rate.Memory(nil), in.Memory...)
 		w := evaluators.Stack{e}.Next(in)
@@ -114,15 +118,23 @@ func TestLearnedKeepsItsPromiseToItsCaller(t *testing.T) {
 			t.Fatalf("visit %d: %+v", i, w)
 		}
 		jump := time.Duration(math.Exp(random.NormFloat64()*8) * float64(time.Second))
-		in = evaluators.WaitInput{State: evaluators.State(random.IntN(3)), Previous: w.Interval, Evidence: evaluators.Evidence{At: in.At.Add(min(jump, 2000*time.Hour)), Memory: w.Memory}}
+		in = evaluators.WaitInput{
+			State: evaluators.State(random.IntN(3)), Previous: w.Interval, Evidence: evaluators.Evidence{
+				At: in.At.Add(min(jump, 2000*time.Hour)), Memory: w.Memory,
+			},
+		}
 	}
 }
 
 func TestLearnedIgnoresWhatSaysNothing(t *testing.T) {
 	t.Parallel()
 	s := evaluators.Stack{{Rule: evaluators.Learned{}}}
-	first := s.Next(evaluators.WaitInput{First: true, State: evaluators.Changed, Evidence: evaluators.Evidence{At: january}})
-	unknown := s.Next(evaluators.WaitInput{State: evaluators.Unknown, Evidence: evaluators.Evidence{At: january.Add(time.Hour), Memory: first.Memory}})
+	first := s.Next(evaluators.WaitInput{
+		First: true, State: evaluators.Changed, Evidence: evaluators.Evidence{At: january},
+	})
+	unknown := s.Next(evaluators.WaitInput{
+		State: evaluators.Unknown, Evidence: evaluators.Evidence{At: january.Add(time.Hour), Memory: first.Memory},
+	})
 	if diff := cmp.Diff(first.Memory, unknown.Memory); diff != "" {
 		t.Errorf("a visit that says nothing changed the memory:\n%s", diff)
 	}
@@ -131,7 +143,9 @@ func TestLearnedIgnoresWhatSaysNothing(t *testing.T) {
 func TestLearnedTakesOverAnIntervalOfAnotherRule(t *testing.T) {
 	t.Parallel()
 	s := evaluators.Stack{{Rule: evaluators.Learned{CaptureTarget: 0.72}}}
-	w := s.Next(evaluators.WaitInput{State: evaluators.Unchanged, Previous: 10 * 24 * time.Hour, Evidence: evaluators.Evidence{At: january}})
+	w := s.Next(evaluators.WaitInput{
+		State: evaluators.Unchanged, Previous: 10 * 24 * time.Hour, Evidence: evaluators.Evidence{At: january},
+	})
 	if w.Interval < 5*24*time.Hour || w.Interval > 25*24*time.Hour {
 		t.Errorf("a page once visited each 10 days is now visited after %v", w.Interval)
 	}
@@ -140,7 +154,9 @@ func TestLearnedTakesOverAnIntervalOfAnotherRule(t *testing.T) {
 func TestADamagedMemoryIsBegunAnewAndSaysSo(t *testing.T) {
 	t.Parallel()
 	s := evaluators.Stack{{Rule: evaluators.Learned{}}}
-	good := s.Next(evaluators.WaitInput{First: true, State: evaluators.Changed, Evidence: evaluators.Evidence{At: january}}).Memory
+	good := s.Next(evaluators.WaitInput{
+		First: true, State: evaluators.Changed, Evidence: evaluators.Evidence{At: january},
+	}).Memory
 	nan := append(rate.Memory(nil), good...)
 	copy(nan[14:], []byte{0x7f, 0xc0, 0, 0})
 	for name, m := range map[string]rate.Memory{
@@ -156,8 +172,8 @@ func TestADamagedMemoryIsBegunAnewAndSaysSo(t *testing.T) {
 	}
 }
 
-// version1 is what a program of the first layout remembered of a page that was looked at every two hours for 200 visits,
-// and had changed at every other one.
+// version1 is what a program of the first layout remembered of a page that was looked at every two hours for 200
+// visits, and had changed at every other one.
 const version1 = "AQAAAAAAaXDb4Emu5wA/y053PZjNGUCBFjM+uxX/Qbwy/kAlFB9ClIHrQQYpHEK9XGdBK6hKQMvCDkBCT/lBvt9OP4A+vEDKukQ/dAuwQXOuRU" +
 	"D463dCbcKKQCB1qkFtjwtAGB/jQsfwlkC+4Nv/////////////N4sAAP//IUIelCCxHpQAAAyiAAAMoiCyHn4hSB5+AAALXgAAC14hKB6YIW8e" +
 	"mAAACwgAAAsIIT0etiGEHrYAAApQAAAKUCCFHgEgxR4BAAAKAAAACgAgoh4bINkeGwAACcQAAAnEJPEjNCUyI3AlcCOuJasj8igbKA0pyihGKJ" +
@@ -176,7 +192,9 @@ func TestAMemoryOfTheFirstVersionIsStillRead(t *testing.T) {
 	t.Parallel()
 	old := old(t)
 	s := evaluators.Stack{{Rule: evaluators.Learned{}}}
-	w := s.Next(evaluators.WaitInput{State: evaluators.Unchanged, Evidence: evaluators.Evidence{At: january.Add(400 * time.Hour), Memory: old}})
+	w := s.Next(evaluators.WaitInput{
+		State: evaluators.Unchanged, Evidence: evaluators.Evidence{At: january.Add(400 * time.Hour), Memory: old},
+	})
 	if strings.Contains(w.Reason, "begun again") || w.PerDay < 10 || w.PerDay > 50 || w.Memory[0] == old[0] {
 		t.Errorf("%s; want a change soon, as there always was after a quiet visit, remembered in the new layout", w.Reason)
 	}
@@ -191,7 +209,9 @@ func TestSmallStepsAddUp(t *testing.T) {
 	var w evaluators.Wait
 	for i := range 60 * 288 {
 		w = s.Next(in)
-		in = evaluators.WaitInput{State: evaluators.Unchanged, Evidence: evaluators.Evidence{At: in.At.Add(5 * time.Minute), Memory: w.Memory}}
+		in = evaluators.WaitInput{
+			State: evaluators.Unchanged, Evidence: evaluators.Evidence{At: in.At.Add(5 * time.Minute), Memory: w.Memory},
+		}
 		if i < 30*288 && i%6 == 0 {
 			in.State = evaluators.Changed
 		}
@@ -239,10 +259,16 @@ func TestVersionsThatKeepADistanceAreThoughtToBeFewerThanThoseThatComeAtRandom(t
 // FuzzMemory: whatever the bytes are, there is a finite wait and a memory that can be read.
 func FuzzMemory(f *testing.F) {
 	s := evaluators.Stack{{Rule: evaluators.Learned{}}}
-	f.Add([]byte(s.Next(evaluators.WaitInput{First: true, State: evaluators.Changed, Evidence: evaluators.Evidence{At: january, Born: january}}).Memory), int64(3600), uint8(2))
+	f.Add([]byte(s.Next(evaluators.WaitInput{
+		First: true, State: evaluators.Changed, Evidence: evaluators.Evidence{At: january, Born: january},
+	}).Memory), int64(3600), uint8(2))
 	f.Add([]byte{1}, int64(-1), uint8(1))
 	f.Fuzz(func(t *testing.T, m []byte, after int64, state uint8) {
-		w := s.Next(evaluators.WaitInput{State: evaluators.State(state % 3), Evidence: evaluators.Evidence{At: january.Add(time.Duration(after%1e9) * time.Second), Memory: m}})
+		w := s.Next(evaluators.WaitInput{
+			State: evaluators.State(state % 3), Evidence: evaluators.Evidence{
+				At: january.Add(time.Duration(after%1e9) * time.Second), Memory: m,
+			},
+		})
 		if w.Interval < 5*time.Minute || w.Interval > 90*24*time.Hour || w.Memory.Check() != nil || math.IsNaN(w.Expected) {
 			t.Errorf("%+v, %v", w, w.Memory.Check())
 		}

@@ -28,7 +28,9 @@ const (
 	Off                          // nothing is trusted: every visit reads the body
 )
 
-var decideByNames = [...]string{Agree: "agree", ETag: "etag", LastModified: "last-modified", Either: "either", Off: "off"}
+var decideByNames = [...]string{
+	Agree: "agree", ETag: "etag", LastModified: "last-modified", Either: "either", Off: "off",
+}
 
 // ParseDecideBy reads the names that [DecideBy.String] writes.
 func ParseDecideBy(s string) (DecideBy, error) {

@@ -9,9 +9,15 @@ import (
 
 func TestNearDuplicatesAreUnchangedWithinTheTolerance(t *testing.T) {
 	t.Parallel()
-	before := evaluators.Before{Known: true, Status: 200, Comparison: digest.Comparison{Sum: digest.Of([]byte("a")), Rules: 7, Sketch: 0b1111}}
+	before := evaluators.Before{
+		Known: true, Status: 200, Comparison: digest.Comparison{Sum: digest.Of([]byte("a")), Rules: 7, Sketch: 0b1111},
+	}
 	seen := func(sketch, rules uint64) evaluators.Seen {
-		return evaluators.Seen{Status: 200, Complete: true, Comparison: digest.Comparison{Sum: digest.Of([]byte("b")), Rules: rules, Sketch: sketch}}
+		return evaluators.Seen{
+			Status: 200, Complete: true, Comparison: digest.Comparison{
+				Sum: digest.Of([]byte("b")), Rules: rules, Sketch: sketch,
+			},
+		}
 	}
 	for _, row := range []struct {
 		name      string

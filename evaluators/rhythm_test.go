@@ -10,8 +10,8 @@ import (
 	"github.com/arcrawl/arcrawl/evaluators/rate"
 )
 
-// officeHours plays so many URIs of one kind for some weeks, in the order of time. All change twice a day at random, on working
-// days from 8 to 18 UTC if they keep office hours.
+// officeHours plays so many URIs of one kind for some weeks, in the order of time. All change twice a day at random,
+// on working days from 8 to 18 UTC if they keep office hours.
 func officeHours(uris, weeks int, kept bool) rate.Relatives {
 	random := rand.New(rand.NewPCG(11, 1))
 	s := evaluators.Stack{{Rule: evaluators.Learned{}}}
@@ -39,7 +39,9 @@ func officeHours(uris, weeks int, kept bool) rate.Relatives {
 			in.At, in.Relatives = now, k
 			w := s.Next(*in)
 			k = k.Plus(w.Lesson)
-			*in = evaluators.WaitInput{State: evaluators.Unchanged, Previous: w.Interval, Evidence: evaluators.Evidence{Memory: w.Memory}}
+			*in = evaluators.WaitInput{
+				State: evaluators.Unchanged, Previous: w.Interval, Evidence: evaluators.Evidence{Memory: w.Memory},
+			}
 			due[i] = now.Add(w.Interval)
 		}
 	}
@@ -49,7 +51,9 @@ func officeHours(uris, weeks int, kept bool) rate.Relatives {
 // firstWait is how long a new URI waits after its first visit.
 func firstWait(at time.Time, k rate.Relatives) evaluators.Wait {
 	s := evaluators.Stack{{Rule: evaluators.Learned{}}}
-	return s.Next(evaluators.WaitInput{First: true, State: evaluators.Changed, Evidence: evaluators.Evidence{At: at, Kind: 5, Relatives: k}})
+	return s.Next(evaluators.WaitInput{
+		First: true, State: evaluators.Changed, Evidence: evaluators.Evidence{At: at, Kind: 5, Relatives: k},
+	})
 }
 
 func TestANewURIKnowsTheHoursOfItsRelatives(t *testing.T) {

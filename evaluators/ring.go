@@ -7,7 +7,8 @@ import (
 	"github.com/arcrawl/arcrawl/digest"
 )
 
-// Ring is the last comparison digests of a URI, the newest first, each shortened to four bytes; zero where there is none.
+// Ring is the last comparison digests of a URI, the newest first, each shortened to four bytes; zero where there is
+// none.
 type Ring [8]uint32
 
 // Push is the ring with one digest more, without its oldest. A zero digest leaves it as it is.
@@ -45,8 +46,8 @@ func RingOf(b []byte) (r Ring) {
 // fewest is how many digests there must be before they say something.
 const fewest = 5
 
-// Restless says why a URI looks as if something in it differed at every visit: it changed at each of the last visits, or
-// goes back and forth between a few versions. It is empty if neither is so.
+// Restless says why a URI looks as if something in it differed at every visit: it changed at each of the last visits,
+// or goes back and forth between a few versions. It is empty if neither is so.
 func (r Ring) Restless() string {
 	seen := map[uint32]bool{}
 	known, changes := 0, 0

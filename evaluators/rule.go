@@ -11,11 +11,13 @@ import (
 	"github.com/arcrawl/arcrawl/internal/human"
 )
 
-// Rule decides how long to wait until the next visit of a URI. The rules are [Classic], [Fixed], [Target] and [Learned].
+// Rule decides how long to wait until the next visit of a URI. The rules are [Classic], [Fixed], [Target] and
+// [Learned].
 type Rule interface {
 	// Next returns the wait that follows from a visit. The visit must have had an answer: failures follow a [Ladder].
 	Next(in WaitInput) Wait
-	// Bounds returns the shortest and the longest interval that Next decides on as long as the host is not over its budget.
+	// Bounds returns the shortest and the longest interval that Next decides on as long as the host is not over its
+	// budget.
 	Bounds() (shortest, longest time.Duration)
 }
 
@@ -30,8 +32,8 @@ const (
 // RuleNames returns the names of the rules in configurations.
 func RuleNames() []string { return []string{ruleClassic, ruleFixed, ruleTarget, ruleLearned} }
 
-// Options are the settings of all rules, as one [[wait]] entry of a configuration holds them. A rule ignores the settings
-// of the others. Zero stands for the default of a field.
+// Options are the settings of all rules, as one [[wait]] entry of a configuration holds them. A rule ignores the
+// settings of the others. Zero stands for the default of a field.
 type Options struct {
 	Rule            string        // "classic", "fixed", "target" or "learned"; default "classic"
 	Initial         time.Duration // see [Classic]
@@ -63,8 +65,8 @@ func (o Options) New() (Rule, error) {
 	return nil, fmt.Errorf("unknown rule %q; valid rules: %s", o.Rule, strings.Join(RuleNames(), ", "))
 }
 
-// DefaultBounds returns the shortest and the longest wait of an entry that sets none. The learned rule may wait for both
-// shorter and longer than the others.
+// DefaultBounds returns the shortest and the longest wait of an entry that sets none. The learned rule may wait for
+// both shorter and longer than the others.
 func DefaultBounds(rule string) (shortest, longest time.Duration) {
 	if rule == ruleLearned {
 		return learnedMin, learnedMax

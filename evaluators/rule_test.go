@@ -49,7 +49,9 @@ func TestAHighTargetIsPlannedForWithVersionsThatStandShortly(t *testing.T) {
 	t.Parallel()
 	at := func(target float64) float64 {
 		e := evaluators.WaitEvaluator{Rule: evaluators.Learned{CaptureTarget: target, Min: time.Second}}
-		return evaluators.Stack{e}.Next(evaluators.WaitInput{First: true, State: evaluators.Changed, Evidence: evaluators.Evidence{At: january}}).Interval.Seconds()
+		return evaluators.Stack{e}.Next(evaluators.WaitInput{
+			First: true, State: evaluators.Changed, Evidence: evaluators.Evidence{At: january},
+		}).Interval.Seconds()
 	}
 	half := at(0.5) / rate.Expected(0.5)
 	for _, c := range []struct {

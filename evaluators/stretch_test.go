@@ -11,7 +11,9 @@ import (
 func TestAStretchedWaitSaysSoAndWhatWasAsked(t *testing.T) {
 	t.Parallel()
 	stack := evaluators.Stack{{Name: "news", Rule: evaluators.Learned{CaptureTarget: 0.9, Max: 48 * time.Hour}}}
-	in := evaluators.WaitInput{MIME: "text/html", State: evaluators.Changed, First: true, Evidence: evaluators.Evidence{At: time.Unix(0, 0)}}
+	in := evaluators.WaitInput{
+		MIME: "text/html", State: evaluators.Changed, First: true, Evidence: evaluators.Evidence{At: time.Unix(0, 0)},
+	}
 	one := stack.Next(in)
 	in.Stretch = 3
 	three := stack.Next(in)
@@ -32,7 +34,9 @@ func TestAStretchedWaitSaysSoAndWhatWasAsked(t *testing.T) {
 	if far := stack.Next(in); far.Interval > 366*24*time.Hour {
 		t.Errorf("stretched without end: %v", far.Interval)
 	}
-	classic := evaluators.Default().Next(evaluators.WaitInput{MIME: "text/html", State: evaluators.Changed, First: true, Evidence: evaluators.Evidence{Stretch: 3}})
+	classic := evaluators.Default().Next(evaluators.WaitInput{
+		MIME: "text/html", State: evaluators.Changed, First: true, Evidence: evaluators.Evidence{Stretch: 3},
+	})
 	if classic.Interval != 12*time.Hour || classic.Asked() != 12*time.Hour {
 		t.Errorf("the classic rule was stretched: %v", classic)
 	}

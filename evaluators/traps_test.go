@@ -143,7 +143,9 @@ func TestMetadataWipedOnError(t *testing.T) {
 		{Status: 200, Comparison: scrubbed("news", 3), Complete: true},
 	} {
 		v := evaluators.ChangeEvaluator{}.Judge(before, seen)
-		interval = stack.Next(evaluators.WaitInput{MIME: "text/html", State: v.State, First: v.First, Previous: interval}).Interval
+		interval = stack.Next(evaluators.WaitInput{
+			MIME: "text/html", State: v.State, First: v.First, Previous: interval,
+		}).Interval
 		if v.State != evaluators.Unknown || interval != 30*hour {
 			t.Fatalf("%+v: verdict %+v and interval %s, want unknown and 30h", seen, v, interval)
 		}
@@ -179,14 +181,18 @@ func TestElapsedTimeThatWrapsDaily(t *testing.T) {
 // A daily seed of ukwa-heritrix drifted. An interval with equal bounds is the same whatever was seen.
 func TestIntervalRuleDriftsADailySeed(t *testing.T) {
 	t.Parallel()
-	stack := evaluators.Stack{{Name: "daily", Rule: evaluators.Classic{Initial: day, Min: day, Max: day, Unknown: day, UseOverdue: true}}}
+	stack := evaluators.Stack{
+		{Name: "daily", Rule: evaluators.Classic{Initial: day, Min: day, Max: day, Unknown: day, UseOverdue: true}},
+	}
 	in := evaluators.WaitInput{State: evaluators.Changed, First: true}
 	for visit := range 30 {
 		w := stack.Next(in)
 		if w.Interval != day {
 			t.Fatalf("visit %d: %+v, want 24h", visit+1, w)
 		}
-		in = evaluators.WaitInput{State: evaluators.State(visit % 3), Previous: w.Interval, Overdue: time.Duration(visit) * time.Minute}
+		in = evaluators.WaitInput{
+			State: evaluators.State(visit % 3), Previous: w.Interval, Overdue: time.Duration(visit) * time.Minute,
+		}
 	}
 }
 

@@ -10,8 +10,8 @@ import (
 // Witness is what can testify that a body did not change. The numbers are stored and only ever added to.
 type Witness uint8
 
-// The witnesses. A weak ETag is a witness of its own, because it vouches for less: by RFC 9110, 8.8.1, it may stay while
-// bytes change.
+// The witnesses. A weak ETag is a witness of its own, because it vouches for less: by RFC 9110, 8.8.1, it may stay
+// while bytes change.
 const (
 	WitnessETag         Witness = iota // a strong ETag
 	WitnessWeakETag                    // an ETag that begins with W/
@@ -127,9 +127,9 @@ type Observation struct {
 
 // After is the reputation with one observation more.
 //
-// The 304 is tallied by audits. Unchanged content proves it right. Changed content proves it wrong only if the change is
-// older than the last 304; else it may have come since. But on an honest host the many conditional requests find most
-// changes, so a second audit in a row that finds one, with no conditional request between them that told of any,
+// The 304 is tallied by audits. Unchanged content proves it right. Changed content proves it wrong only if the change
+// is older than the last 304; else it may have come since. But on an honest host the many conditional requests find
+// most changes, so a second audit in a row that finds one, with no conditional request between them that told of any,
 // counts as a lie too.
 func (r Reputation) After(o Observation) Reputation {
 	if o.State == Unknown {
@@ -198,9 +198,9 @@ type Bar struct {
 // unseen is how many times as many predictions are needed of a witness that was never seen to tell of a change.
 const unseen = 4
 
-// Proven reports whether a witness has shown enough to be believed: Proof predictions of no change, and four times as many as
-// long as it never told of a change that there was. A header that is frozen is right about every page that stays the
-// same; what it is worth shows when one changes.
+// Proven reports whether a witness has shown enough to be believed: Proof predictions of no change, and four times as
+// many as long as it never told of a change that there was. A header that is frozen is right about every page that
+// stays the same; what it is worth shows when one changes.
 func (b Bar) Proven(s Standing) bool {
 	if s.ChangeRight == 0 {
 		return s.Known >= min(unseen*b.Proof, window)
@@ -274,12 +274,12 @@ func ChangedBefore(h http.Header, elapsed time.Duration) bool {
 	return err1 == nil && err2 == nil && date.Sub(modified) > elapsed+2*time.Second
 }
 
-// madeNow is how young a Last-Modified must not be to be taken for the time of a change: servers that make a page for each
-// request date it then.
+// madeNow is how young a Last-Modified must not be to be taken for the time of a change: servers that make a page for
+// each request date it then.
 const madeNow = time.Minute
 
-// ChangedAt is when an answer says that its content last changed, on the clock by which it came at now; ok is false where it
-// does not say, or says that it was just now. Only the server's dates are compared with each other.
+// ChangedAt is when an answer says that its content last changed, on the clock by which it came at now; ok is false
+// where it does not say, or says that it was just now. Only the server's dates are compared with each other.
 func ChangedAt(h http.Header, now time.Time) (at time.Time, ok bool) {
 	modified, err1 := http.ParseTime(h.Get("Last-Modified"))
 	date, err2 := http.ParseTime(h.Get("Date"))

@@ -131,7 +131,9 @@ func TestAWitnessIsBelievedOnceProvenAndNoLongerAfterItsLies(t *testing.T) {
 	if !doubted(visits(static, 11, right)) || doubted(visits(static, 12, right)) {
 		t.Error("a witness that never told of a change must be right twelve times, not three")
 	}
-	told := evaluators.Observation{MIME: html, Before: same, Now: evaluators.Validators{LastModified: tuesday}, State: evaluators.Changed}
+	told := evaluators.Observation{
+		MIME: html, Before: same, Now: evaluators.Validators{LastModified: tuesday}, State: evaluators.Changed,
+	}
 	r := visits(evaluators.Reputation{}.After(told), 2, right)
 	if !doubted(r) {
 		t.Error("believed after two right predictions, three are asked for")
@@ -196,10 +198,18 @@ func TestWhatIsDoubtedNeitherVouchesNorIsSent(t *testing.T) {
 		sent        evaluators.Validators
 	}{
 		{"a doubted ETag leaves the date to decide", evaluators.Midfetch{Doubted: etag}, both, both, true, evaluators.Validators{LastModified: monday}},
-		{"a doubted ETag that differs still tells of a change", evaluators.Midfetch{Doubted: etag}, both, evaluators.Validators{ETag: `"b"`, LastModified: monday}, false, evaluators.Validators{LastModified: monday}},
-		{"nobody is left who could vouch", evaluators.Midfetch{DecideBy: evaluators.ETag, Doubted: etag}, both, both, false, evaluators.Validators{}},
-		{"doubt of strong ETags is none of weak ones", evaluators.Midfetch{DecideBy: evaluators.ETag, Doubted: etag}, weak, weak, true, evaluators.Validators{ETag: `W/"a"`}},
-		{"either goes by the one that is believed", evaluators.Midfetch{DecideBy: evaluators.Either, Doubted: etag}, both, both, true, evaluators.Validators{LastModified: monday}},
+		{"a doubted ETag that differs still tells of a change", evaluators.Midfetch{Doubted: etag}, both, evaluators.Validators{
+			ETag: `"b"`, LastModified: monday,
+		}, false, evaluators.Validators{LastModified: monday}},
+		{"nobody is left who could vouch", evaluators.Midfetch{
+			DecideBy: evaluators.ETag, Doubted: etag,
+		}, both, both, false, evaluators.Validators{}},
+		{"doubt of strong ETags is none of weak ones", evaluators.Midfetch{
+			DecideBy: evaluators.ETag, Doubted: etag,
+		}, weak, weak, true, evaluators.Validators{ETag: `W/"a"`}},
+		{"either goes by the one that is believed", evaluators.Midfetch{
+			DecideBy: evaluators.Either, Doubted: etag,
+		}, both, both, true, evaluators.Validators{LastModified: monday}},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()

@@ -57,7 +57,8 @@ type Evidence struct {
 	Relatives rate.Relatives // what the host's URIs of that class, or of the class in Memory, have in common
 	Memory    rate.Memory    // what the rule returned last time; other rules return it unchanged
 
-	// Stretch is the factor by which the waits of the host are stretched, see [capacity.Budget.Stretch]. Below 1 counts as 1.
+	// Stretch is the factor by which the waits of the host are stretched, see [capacity.Budget.Stretch]. Below 1 counts
+	// as 1.
 	Stretch float64
 }
 
@@ -145,7 +146,8 @@ func (e WaitEvaluator) name() string {
 	return "any type"
 }
 
-// CaptureTarget returns the share of versions that the entry's rule is to capture. ok is false if the rule has no target.
+// CaptureTarget returns the share of versions that the entry's rule is to capture. ok is false if the rule has no
+// target.
 func (e WaitEvaluator) CaptureTarget() (share float64, ok bool) {
 	switch r := e.Rule.(type) {
 	case Target:
@@ -169,9 +171,9 @@ func (e WaitEvaluator) Initial() time.Duration {
 
 const patternHead, patternTail = `(?is)\A(?:`, `)\z`
 
-// Pattern compiles a pattern for [WaitEvaluator.MIME]. As in Heritrix it has to match the whole value of the Content-Type
-// header, parameters included: "text/html" does not match "text/html; charset=utf-8", "text/html.*" and "^text/.*$" do.
-// Unlike in Heritrix case does not matter.
+// Pattern compiles a pattern for [WaitEvaluator.MIME]. As in Heritrix it has to match the whole value of the
+// Content-Type header, parameters included: "text/html" does not match "text/html; charset=utf-8", "text/html.*" and
+// "^text/.*$" do. Unlike in Heritrix case does not matter.
 //
 // Expressions compiled elsewhere follow the same rules. They are compiled again for each decision, which takes some
 // microseconds.

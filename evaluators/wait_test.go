@@ -95,7 +95,9 @@ func TestNext(t *testing.T) {
 		{
 			"milliseconds are cut off, not rounded", standard,
 			evaluators.WaitInput{MIME: "text/html", State: evaluators.Changed, Previous: 2*hour + 2*time.Millisecond + 999},
-			evaluators.Wait{Interval: 80*time.Minute + time.Millisecond, Evaluator: "text", Reason: "changed: 2h0m0.002s ÷ 1.5 = 1h20m0.001s"},
+			evaluators.Wait{
+				Interval: 80*time.Minute + time.Millisecond, Evaluator: "text", Reason: "changed: 2h0m0.002s ÷ 1.5 = 1h20m0.001s",
+			},
 		},
 		{
 			"unknown keeps what was learned", standard,
@@ -230,7 +232,9 @@ func TestPatternMatchesTheWholeTypeWithoutRegardToCase(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			for kind, re := range map[string]*regexp.Regexp{"Pattern": pattern(t, c.expr), "regexp.Compile": regexp.MustCompile(c.expr)} {
+			for kind, re := range map[string]*regexp.Regexp{
+				"Pattern": pattern(t, c.expr), "regexp.Compile": regexp.MustCompile(c.expr),
+			} {
 				stack := evaluators.Stack{{Name: "it", MIME: re}}
 				got := stack.Next(evaluators.WaitInput{MIME: c.mime}).Evaluator == "it"
 				if got != c.want {
@@ -262,7 +266,9 @@ func TestDefaultGivesEachCallerItsOwnStack(t *testing.T) {
 // anyRule draws settings that no configuration would let pass, too.
 func anyRule(t *rapid.T) evaluators.Classic {
 	d := rapid.OneOf(rapid.Int64(), rapid.Int64Range(0, int64(60*day)))
-	factor := rapid.OneOf(rapid.Float64(), rapid.Float64Range(0, 3), rapid.SampledFrom([]float64{0, math.NaN(), math.Inf(1), math.Inf(-1)}))
+	factor := rapid.OneOf(rapid.Float64(), rapid.Float64Range(0, 3), rapid.SampledFrom([]float64{
+		0, math.NaN(), math.Inf(1), math.Inf(-1),
+	}))
 	return evaluators.Classic{
 		Initial:         time.Duration(d.Draw(t, "initial")),
 		Min:             time.Duration(d.Draw(t, "min")),

@@ -20,7 +20,9 @@ func atRandom(pages int, days float64) []sim.History {
 	all := make([]sim.History, pages)
 	for i := range all {
 		perDay := 0.25 * math.Pow(48, float64(i*37%pages)/float64(pages))
-		h := sim.History{ID: fmt.Sprint(i), Kind: "page", Host: "random.example", Start: time.Unix(0, 0).UTC(), Watched: time.Duration(days * 24 * float64(time.Hour))}
+		h := sim.History{
+			ID: fmt.Sprint(i), Kind: "page", Host: "random.example", Start: time.Unix(0, 0).UTC(), Watched: time.Duration(days * 24 * float64(time.Hour)),
+		}
 		for at := random.ExpFloat64() / perDay; at < days; at += random.ExpFloat64() / perDay {
 			h.Changes = append(h.Changes, time.Duration(at*24*float64(time.Hour)))
 		}
@@ -46,8 +48,8 @@ func watching(p sim.Policy, perDay map[string]float64) sim.Policy {
 	return watched
 }
 
-// TestTheAdviceIsTrue plays a host far over its budget, asks what its capture target would need, does each of what is advised,
-// and looks whether that is so.
+// TestTheAdviceIsTrue plays a host far over its budget, asks what its capture target would need, does each of what is
+// advised, and looks whether that is so.
 func TestTheAdviceIsTrue(t *testing.T) {
 	t.Parallel()
 	const pages, days, target, margin = 50, 40, 0.8, 0.05
@@ -78,8 +80,8 @@ func TestTheAdviceIsTrue(t *testing.T) {
 	}
 }
 
-// TestTheAdviceIsTrueWithTwoTargets does the same with a host of pages of which 90 % of the versions are wanted, and data of which 50 %
-// are.
+// TestTheAdviceIsTrueWithTwoTargets does the same with a host of pages of which 90 % of the versions are wanted, and
+// data of which 50 % are.
 func TestTheAdviceIsTrueWithTwoTargets(t *testing.T) {
 	t.Parallel()
 	const pages, days, margin, longest = 50, 40, 0.05, 90 * 24 * time.Hour
@@ -124,7 +126,9 @@ func TestTheAdviceIsTrueWithTwoTargets(t *testing.T) {
 	}
 	var parts []capacity.Part
 	for _, kind := range []string{"json", "page"} {
-		parts = append(parts, capacity.Part{Name: sim.MIME(kind), Rates: loads[kind], Target: targets[kind], Min: sim.MinWait, Max: longest})
+		parts = append(parts, capacity.Part{
+			Name: sim.MIME(kind), Rates: loads[kind], Target: targets[kind], Min: sim.MinWait, Max: longest,
+		})
 	}
 	promise := capacity.Assess(parts, capacity.Limits{Rest: rest})
 	t.Logf("%v; captured %v", promise, before)

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Spend finds the knob at which a policy makes as many requests as allowed, within half a percent if it can, and plays
-// it there. A policy without a knob is played as it is. The clairvoyant visits once for each version that can be
+// Spend finds the knob at which a policy makes the given number of requests, to half a percent if it can, and plays it
+// there. A policy without a knob is played unchanged. The clairvoyant policy visits once for each version that can be
 // captured, until the requests run out.
 func Spend(p Policy, requests int, all []History) (knob float64, tallies []Tally) {
 	switch {
@@ -47,11 +47,11 @@ const (
 	tolerance = 0.005
 )
 
-// Clairvoyant knows every change, and captures as many versions as its requests allow.
+// Clairvoyant returns the policy that knows every change, and captures as many versions as its requests allow.
 func Clairvoyant() Policy { return Policy{Name: "clairvoyant", Foresight: true} }
 
-// foresee visits each version as soon as it stands, MinWait apart. A budget that does not suffice is shared out in
-// proportion.
+// foresee visits each version as soon as it appears, at least MinWait apart. If the requests do not suffice, histories
+// share them in proportion.
 func foresee(all []History, requests int) []Tally {
 	result := make([]Tally, len(all))
 	total := 0
@@ -61,7 +61,7 @@ func foresee(all []History, requests int) []Tally {
 		next := MinWait
 		for k, at := range h.Changes {
 			visit := max(at, next)
-			if stands := k+1 == len(h.Changes) || visit < h.Changes[k+1]; !stands || visit > h.Watched {
+			if current := k+1 == len(h.Changes) || visit < h.Changes[k+1]; !current || visit > h.Watched {
 				continue
 			}
 			t.Captured++
@@ -74,7 +74,7 @@ func foresee(all []History, requests int) []Tally {
 	if total <= requests || total == 0 {
 		return result
 	}
-	// The remainder is carried along, so that the sum is what was allowed.
+	// The remainder is carried along, so that the sum is the number of requests.
 	given, wanted := 0, 0
 	for i := range result {
 		t := &result[i]

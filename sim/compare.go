@@ -8,37 +8,37 @@ import (
 	"slices"
 )
 
-// Result is what one policy made of one budget.
+// Result holds what one policy captured with one budget.
 type Result struct {
 	Policy    string           `json:"policy"`
-	Budget    float64          `json:"budget"` // multiple of what the classic rule spends; of its own spending if the policy has no knob
+	Budget    float64          `json:"budget"` // requests, as a multiple of those of the classic rule
 	Knob      float64          `json:"knob,omitempty"`
 	Total     Tally            `json:"total"`
 	Share     float64          `json:"share"` // of the versions, captured
-	Low       float64          `json:"low"`   // the share lies between Low and High in 95 of 100 draws of the resources
+	Low       float64          `json:"low"`   // the share is between Low and High in 95 of 100 draws of the resources
 	High      float64          `json:"high"`
-	PerSource float64          `json:"mean_over_sources"` // each source with the same budget multiple of its own; NaN if not asked for
+	PerSource float64          `json:"mean_over_sources"` // mean share, each source with a budget of its own; zero if not asked for
 	Sources   map[string]Share `json:"sources,omitempty"` // at those budgets
 	Groups    map[string]Tally `json:"groups,omitempty"`  // at the one budget for all, as Question.Group names them
 }
 
-// Share is what was captured of a source with a budget of its own.
+// Share holds what was captured of a source with a budget of its own.
 type Share struct {
 	Captured float64 `json:"captured"` // share of the versions
-	Classic  float64 `json:"classic"`  // the same by the classic rule, stretched to the same requests
+	Classic  float64 `json:"classic"`  // the same for the classic rule, stretched to the same requests
 }
 
 // Question is what Compare is asked.
 type Question struct {
 	Policies  []Policy
 	Budgets   []float64
-	PerSource bool                 // also give each source a budget of its own
+	PerSource bool                 // also play each source with a budget of its own
 	Group     func(History) string // nil: no groups
 	Draws     int                  // for the confidence interval; zero: none
 	Seed      uint64
 }
 
-// Compare answers: one result for each policy and budget, or one for a policy without a knob.
+// Compare returns one result for each policy and budget, and one for a policy without a knob.
 func Compare(q Question, all []History) []Result {
 	base := Base(all)
 	var results []Result
@@ -60,10 +60,10 @@ func Compare(q Question, all []History) []Result {
 	return results
 }
 
-// Base is what the classic rule spends with its defaults: the unit of budgets.
+// Base returns the requests that the classic rule makes with its defaults: the unit of budgets.
 func Base(all []History) int { return Sum(Play(Classic(), 0, all)).Requests }
 
-// Result sums up what came of a policy played without a budget; base is that of [Base].
+// Result sums up the tallies of a policy. base is the result of [Base].
 func (q Question) Result(policy string, tallies []Tally, all []History, base int) Result {
 	r := Result{Policy: policy, Total: Sum(tallies)}
 	r.Share = r.Total.Share()
@@ -81,7 +81,8 @@ func (q Question) Result(policy string, tallies []Tally, all []History, base int
 	return r
 }
 
-// perSource plays each source with a budget of its own. Sources in which nothing changes have no share.
+// perSource plays each source with a budget of its own, and returns their shares and the mean. Sources in which nothing
+// changes have no share.
 func perSource(p Policy, budget float64, all []History) (map[string]Share, float64) {
 	bySource := map[string][]History{}
 	for _, h := range all {
@@ -102,7 +103,7 @@ func perSource(p Policy, budget float64, all []History) (map[string]Share, float
 	return shares, sum / math.Max(1, float64(len(shares)))
 }
 
-// interval draws the resources anew, with replacement, and gives the share's 2.5th and 97.5th percentile.
+// interval draws the resources again, with replacement, and returns the 2.5th and the 97.5th percentile of the share.
 func interval(tallies []Tally, draws int, seed uint64) (low, high float64) {
 	share := Sum(tallies).Share()
 	if draws <= 0 || len(tallies) == 0 {

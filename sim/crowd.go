@@ -18,15 +18,15 @@ import (
 type Crowding struct {
 	Policy Policy
 	Knob   float64
-	Delay  time.Duration                   // each host rests so long after a visit
-	Rest   func(host string) time.Duration // the same for each host; nil is Delay for all
+	Delay  time.Duration                   // between two visits to a host
+	Rest   func(host string) time.Duration // the delay of each host; nil = Delay for all hosts
 	Order  frontier.Order                  // among the URIs of a host that are due
-	Dir    string                          // an existing folder for the stores of the frontier, which are not removed
+	Dir    string                          // a folder for the stores of the frontier, which are not removed
 }
 
-// Crowd plays a policy through histories where politeness allows each host one visit per delay. The order is that of a
-// real frontier, one store for each host: what decides in the crawler decides here. The first visit of a URI needs its
-// place like any other, but is not counted as a request if it comes at once.
+// Crowd plays a policy through histories where politeness allows each host one visit per delay. A real frontier, with a
+// store for each host, orders the visits as in the crawler. The first visit of a URI takes a slot like any other, but
+// does not count as a request if it comes at once.
 func Crowd(c Crowding, all []History) ([]Tally, error) {
 	result := make([]Tally, len(all))
 	for n, host := range hosts(all) {
@@ -51,7 +51,7 @@ func Crowd(c Crowding, all []History) ([]Tally, error) {
 	return result, nil
 }
 
-// host plays one host until all its histories have ended.
+// host plays one host until all its histories end.
 func (c Crowding) host(crowd []*track) (err error) {
 	now := crowd[0].due
 	for _, t := range crowd {
@@ -75,7 +75,7 @@ func (c Crowding) host(crowd []*track) (err error) {
 			return err
 		}
 	}
-	var price capacity.Budget
+	var budget capacity.Budget
 	for {
 		ready, ok := f.NextReady()
 		if !ok {
@@ -89,27 +89,28 @@ func (c Crowding) host(crowd []*track) (err error) {
 		case err != nil:
 			return err
 		case !ok:
-			return errors.New("the frontier is ready and has nothing")
+			return errors.New("the frontier reports a host as ready and returns no claim")
 		}
-		if _, err := f.Settle(claim, c.visit(&price, byURI[claim.Record.URI], claim.Record, now)); err != nil {
+		if _, err := f.Settle(claim, c.visit(&budget, byURI[claim.Record.URI], claim.Record, now)); err != nil {
 			return err
 		}
 	}
 }
 
-// visit is what comes of a visit, as the crawler would settle it. What has ended leaves the queue and takes no place.
-func (c Crowding) visit(price *capacity.Budget, t *track, r frontier.Record, now time.Time) frontier.Settlement {
+// visit returns the settlement of a visit, as the crawler would make it. A URI whose history has ended leaves the queue
+// and takes no slot.
+func (c Crowding) visit(budget *capacity.Budget, t *track, r frontier.Record, now time.Time) frontier.Settlement {
 	first := !t.visited
-	t.stretch = price.Stretch(1, c.Delay)
+	t.stretch = budget.Stretch(1, c.Delay)
 	was, elastic := capacity.Demand(r.Wait, r.Rate)
-	price.Ask(-was, elastic)
+	budget.Ask(-was, elastic)
 	over := now.After(t.history.Start.Add(t.history.Watched))
 	if over || !t.visit(now) {
 		r.Due = time.Time{}
 		s := frontier.Settlement{Record: r, Finished: now, NoRequest: over}
 		if !over {
 			s.Politeness.MinDelay = c.Delay
-			price.Visit(c.Delay, !first)
+			budget.Visit(c.Delay, !first)
 		}
 		return s
 	}
@@ -118,43 +119,36 @@ func (c Crowding) visit(price *capacity.Budget, t *track, r frontier.Record, now
 	if t.plan.Asked > 0 {
 		r.Wait = t.plan.Asked
 	}
-	price.Visit(c.Delay, !first)
-	price.Ask(capacity.Demand(r.Wait, r.Rate))
+	budget.Visit(c.Delay, !first)
+	budget.Ask(capacity.Demand(r.Wait, r.Rate))
 	return frontier.Settlement{Record: r, Finished: now, Politeness: frontier.Politeness{MinDelay: c.Delay}}
 }
 
-// Quota is the rest after each visit at which politeness allows a policy so many times fewer visits to a host than it
-// wants; at least a second.
+// Quota returns the delay at which politeness allows a policy a number of times fewer visits to a host than it wants.
+// It is at least a second.
 func Quota(p Policy, knob float64, host []History, times float64) time.Duration {
 	requests := Sum(Play(p, knob, host)).Requests
 	if len(host) == 0 || requests == 0 {
 		return time.Second
 	}
-	from, to := host[0].Start, host[0].Start
-	for _, h := range host {
-		if h.Start.Before(from) {
-			from = h.Start
-		}
-		if end := h.Start.Add(h.Watched); end.After(to) {
-			to = end
-		}
-	}
+	from, to := Span(host)
 	return max(time.Second, time.Duration(times*float64(to.Sub(from))/float64(requests)))
 }
 
-// OneHost gives the histories to one host, where all begin at once and none is longer than most.
-func OneHost(all []History, most time.Duration) []History {
+// OneHost returns the histories as those of one host, where all begin at once and none is longer than longest.
+func OneHost(all []History, longest time.Duration) []History {
 	one := slices.Clone(all)
 	for i := range one {
 		h := &one[i]
-		h.Host, h.Start, h.Watched = "all", all[0].Start, min(h.Watched, most)
+		h.Host, h.Start, h.Watched = "all", all[0].Start, min(h.Watched, longest)
 		n := sort.Search(len(h.Changes), func(k int) bool { return h.Changes[k] > h.Watched })
 		h.Changes = h.Changes[:n]
 	}
 	return one
 }
 
-// candidateOf names a resource. What begins with the crawl and is no article counts as a seed.
+// candidateOf returns the URI that stands for a resource. A resource that begins with the crawl and is not an article
+// counts as a seed.
 func candidateOf(i int, t *track) (frontier.Candidate, error) {
 	u, err := uri.Parse("http://sim.example/" + strconv.Itoa(i))
 	if err != nil {

@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// TestDatesHelpAndLiesDoLittleHarm plays a news site that says when its pages changed: truly, or at times that are made up.
+// TestDatesHelpAndLiesDoLittleHarm plays a news site that says when its pages changed: truly, or at times that are
+// made up.
 func TestDatesHelpAndLiesDoLittleHarm(t *testing.T) {
 	t.Parallel()
 	const most = 90 * 24 * time.Hour

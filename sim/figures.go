@@ -2,6 +2,7 @@ package sim
 
 import (
 	"cmp"
+	"context"
 	"maps"
 	"math"
 	"slices"
@@ -9,26 +10,26 @@ import (
 	"github.com/arcrawl/arcrawl/evaluators"
 )
 
-// Figures say what the rule learned is worth on a set of histories, and whether that rests on a few sources.
+// Figures say what the learned rule captures on a set of histories, and whether that depends on a few sources.
 type Figures struct {
 	Budgets []BudgetFigure `json:"budgets"` // one budget for all
 	Sources float64        `json:"mean_over_sources"`
-	Worst   SourceFigure   `json:"worst_source"` // against the classic rule, at the same requests
+	Worst   SourceFigure   `json:"worst_source"` // compared with the classic rule, at the same requests
 	Targets []TargetFigure `json:"targets"`
 }
 
-// BudgetFigure is what was captured at a budget.
+// BudgetFigure holds what was captured at a budget.
 type BudgetFigure struct {
 	Budget  float64       `json:"budget"`
 	Share   float64       `json:"share"`
-	Low     float64       `json:"low"` // the share lies between Low and High in 95 of 100 draws of whole sources
+	Low     float64       `json:"low"` // the share is between Low and High in 95 of 100 draws of whole sources
 	High    float64       `json:"high"`
-	Least   SourceFigure  `json:"least"` // the share without the source that helps most
-	Most    SourceFigure  `json:"most"`  // the same without the one that hurts most
+	Lowest  SourceFigure  `json:"least"` // the share without the source that helps most
+	Highest SourceFigure  `json:"most"`  // the share without the source that hurts most
 	Without []SourceShare `json:"without"`
 }
 
-// SourceFigure is a figure and the source that it is about.
+// SourceFigure is a figure of one source.
 type SourceFigure struct {
 	Source string  `json:"source"`
 	Figure float64 `json:"figure"`
@@ -40,40 +41,69 @@ type SourceShare struct {
 	Share  float64 `json:"share"`
 }
 
-// TargetFigure is what came of a capture target with nothing to limit requests.
+// TargetFigure holds what was captured with a capture target and no limit on requests.
 type TargetFigure struct {
 	Target    float64 `json:"target"`
 	Share     float64 `json:"share"`
 	Low       float64 `json:"low"` // as in BudgetFigure
 	High      float64 `json:"high"`
-	Estimated float64 `json:"estimated"` // the share that the rule itself believed in
+	Estimated float64 `json:"estimated"` // the share that the rule itself estimated
 	Requests  int     `json:"requests"`
-	Hosts     int     `json:"hosts"` // with at least so many versions as to judge by
-	Honest    int     `json:"honest_hosts"`
-	Bias      float64 `json:"bias"`         // of the estimate, mean over hosts
-	Without   float64 `json:"worst_honest"` // least share of honest hosts without one source
+	Hosts     int     `json:"hosts"`        // with 100 versions or more
+	Honest    int     `json:"honest_hosts"` // whose estimate is within 10 points
+	Bias      float64 `json:"bias"`         // mean error of the estimate over hosts
+	Without   float64 `json:"worst_honest"` // lowest share of honest hosts without one source
 }
 
 const (
-	leastVersions = 100 // of a host, so that its share can be compared with an estimate
-	honestWithin  = 0.1
-	mostDraws     = 2000
+	minVersions  = 100 // of a host, so that its share can be compared with an estimate
+	honestWithin = 0.1
+	figureDraws  = 2000
 )
 
-// Figure plays what [Figures] tells. Budgets are multiples of [Base]; nil leaves out that part, and so do nil targets.
-func Figure(all []History, budgets, targets []float64, sources bool, seed uint64) Figures {
-	_, most := evaluators.Learned{}.Bounds()
-	p := Learned(most)
+// FigureQuestion is what [Figure] is asked.
+type FigureQuestion struct {
+	Budgets []float64 // multiples of [Base]
+	Targets []float64 // capture targets
+	Sources bool      // also give each source a budget of its own
+	Seed    uint64    // of the draws for intervals
+}
+
+// Figure plays the learned rule for the [Figures], on all processors: each budget, each target and the sources for
+// themselves.
+func Figure(q FigureQuestion, all []History) Figures {
+	parts := []FigureQuestion{{Sources: q.Sources, Seed: q.Seed}}
+	for i := range q.Budgets {
+		parts = append(parts, FigureQuestion{Budgets: q.Budgets[i : i+1], Seed: q.Seed})
+	}
+	for i := range q.Targets {
+		parts = append(parts, FigureQuestion{Targets: q.Targets[i : i+1], Seed: q.Seed})
+	}
+	results := make([]Figures, len(parts))
+	inParallel(context.Background(), len(parts), func(_, i int) {
+		i = len(parts) - 1 - i // the last part usually takes longest
+		results[i] = parts[i].play(all)
+	})
+	f := results[0]
+	for _, r := range results[1:] {
+		f.Budgets, f.Targets = append(f.Budgets, r.Budgets...), append(f.Targets, r.Targets...)
+	}
+	return f
+}
+
+func (q FigureQuestion) play(all []History) Figures {
+	p := learned()
+	_, longest := evaluators.Learned{}.Bounds()
 	var f Figures
 	base := 0
-	if len(budgets) > 0 {
+	if len(q.Budgets) > 0 {
 		base = Base(all)
 	}
-	for _, budget := range budgets {
+	for _, budget := range q.Budgets {
 		_, tallies := Spend(p, int(budget*float64(base)), all)
-		f.Budgets = append(f.Budgets, budgetFigure(budget, bySource(all, tallies), seed))
+		f.Budgets = append(f.Budgets, budgetFigure(budget, bySource(all, tallies), q.Seed))
 	}
-	if sources {
+	if q.Sources {
 		shares, mean := perSource(p, 1, all)
 		f.Sources = mean
 		for _, name := range slices.Sorted(maps.Keys(shares)) {
@@ -82,14 +112,14 @@ func Figure(all []History, budgets, targets []float64, sources bool, seed uint64
 			}
 		}
 	}
-	for _, target := range targets {
-		stack := evaluators.Stack{{Rule: evaluators.Learned{CaptureTarget: target, Min: MinWait, Max: most}}}
-		f.Targets = append(f.Targets, targetFigure(target, all, Play(Stack("learned", stack), 0, all), seed))
+	for _, target := range q.Targets {
+		stack := evaluators.Stack{{Rule: evaluators.Learned{CaptureTarget: target, Min: MinWait, Max: longest}}}
+		f.Targets = append(f.Targets, targetFigure(target, all, Play(Stack("learned", stack), 0, all), q.Seed))
 	}
 	return f
 }
 
-// sourced is the tally of a source.
+// sourced is a source and its tally.
 type sourced struct {
 	name  string
 	tally Tally
@@ -107,7 +137,7 @@ func bySource(all []History, tallies []Tally) []sourced {
 	return list
 }
 
-// total sums up the sources but one.
+// total sums up all sources except one.
 func total(list []sourced, without string) Tally {
 	var sum Tally
 	for _, s := range list {
@@ -120,14 +150,14 @@ func total(list []sourced, without string) Tally {
 
 func budgetFigure(budget float64, list []sourced, seed uint64) BudgetFigure {
 	f := BudgetFigure{Budget: budget, Share: total(list, "").Share()}
-	f.Low, f.High = interval(tallies(list), mostDraws, seed)
+	f.Low, f.High = interval(tallies(list), figureDraws, seed)
 	for _, s := range list {
 		f.Without = append(f.Without, SourceShare{s.name, total(list, s.name).Share()})
 	}
 	if len(f.Without) > 0 {
 		byShare := func(a, b SourceShare) int { return cmp.Compare(a.Share, b.Share) }
-		least, most := slices.MinFunc(f.Without, byShare), slices.MaxFunc(f.Without, byShare)
-		f.Least, f.Most = SourceFigure{least.Source, least.Share}, SourceFigure{most.Source, most.Share}
+		lowest, highest := slices.MinFunc(f.Without, byShare), slices.MaxFunc(f.Without, byShare)
+		f.Lowest, f.Highest = SourceFigure{lowest.Source, lowest.Share}, SourceFigure{highest.Source, highest.Share}
 	}
 	return f
 }
@@ -143,8 +173,8 @@ func tallies(list []sourced) []Tally {
 func targetFigure(target float64, all []History, played []Tally, seed uint64) TargetFigure {
 	list := bySource(all, played)
 	sum := total(list, "")
-	f := TargetFigure{Target: target, Share: sum.Share(), Requests: sum.Requests, Estimated: believed(sum)}
-	f.Low, f.High = interval(tallies(list), mostDraws, seed)
+	f := TargetFigure{Target: target, Share: sum.Share(), Requests: sum.Requests, Estimated: estimated(sum)}
+	f.Low, f.High = interval(tallies(list), figureDraws, seed)
 	hosts, sourceOf := map[string]Tally{}, map[string]string{}
 	for i, t := range played {
 		hosts[all[i].Host] = hosts[all[i].Host].Add(t)
@@ -153,12 +183,12 @@ func targetFigure(target float64, all []History, played []Tally, seed uint64) Ta
 	of, honest := map[string]int{}, map[string]int{}
 	for _, name := range slices.Sorted(maps.Keys(hosts)) {
 		t := hosts[name]
-		if t.Versions < leastVersions {
+		if t.Versions < minVersions {
 			continue
 		}
 		f.Hosts++
 		of[sourceOf[name]]++
-		off := believed(t) - t.Share()
+		off := estimated(t) - t.Share()
 		f.Bias += off
 		if math.Abs(off) <= honestWithin {
 			f.Honest++
@@ -175,8 +205,8 @@ func targetFigure(target float64, all []History, played []Tally, seed uint64) Ta
 	return f
 }
 
-// believed is the share that a policy thinks it has captured.
-func believed(t Tally) float64 {
+// estimated returns the share that a policy estimates to have captured.
+func estimated(t Tally) float64 {
 	if t.Expected <= float64(t.Captured) {
 		return 1
 	}

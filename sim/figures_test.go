@@ -9,7 +9,7 @@ import (
 	"github.com/arcrawl/arcrawl/sim"
 )
 
-func TestFiguresTellWhatRestsOnOneSource(t *testing.T) {
+func TestFiguresSayWhatDependsOnOneSource(t *testing.T) {
 	t.Parallel()
 	var all []sim.History
 	for i, h := range corpus(t) {
@@ -20,13 +20,13 @@ func TestFiguresTellWhatRestsOnOneSource(t *testing.T) {
 	for i := range all {
 		all[i].Source = all[i].Kind
 	}
-	f := sim.Figure(all, []float64{1}, []float64{.5, .8}, true, 1)
-	if diff := cmp.Diff(f.Budgets, sim.Figure(all, []float64{1}, nil, false, 1).Budgets); diff != "" {
+	f := sim.Figure(sim.FigureQuestion{Budgets: []float64{1}, Targets: []float64{.5, .8}, Sources: true, Seed: 1}, all)
+	if diff := cmp.Diff(f.Budgets, sim.Figure(sim.FigureQuestion{Budgets: []float64{1}, Seed: 1}, all).Budgets); diff != "" {
 		t.Errorf("other figures the second time:\n%s", diff)
 	}
 	b := f.Budgets[0]
-	if !(b.Least.Figure < b.Share && b.Share < b.Most.Figure && b.Low < b.Share && b.Share < b.High) || len(b.Without) < 2 {
-		t.Errorf("%+v: the share lies between those without one source, and within its interval", b)
+	if !(b.Lowest.Figure < b.Share && b.Share < b.Highest.Figure && b.Low < b.Share && b.Share < b.High) || len(b.Without) < 2 {
+		t.Errorf("%+v: the share is between those without one source, and within its interval", b)
 	}
 	if !(f.Sources > 0 && f.Sources < 1) || f.Worst.Source == "" {
 		t.Errorf("mean over sources %v, worst %+v", f.Sources, f.Worst)

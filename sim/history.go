@@ -15,26 +15,26 @@ import (
 	"time"
 )
 
-// The method's figures.
+// The numbers of the method.
 const (
-	mostChanges  = 1000                // a history is cut after so many changes
-	leastPlayed  = 60 * 24 * time.Hour // but not before this time
-	leastWatched = 24 * time.Hour      // a shorter history is left out, unless it begins with a birth
-	maxLine      = 64 << 20            // bytes of one line of a history file
+	maxChanges = 1000                // a history is cut after this number of changes
+	minPlayed  = 60 * 24 * time.Hour // but not before this time
+	minWatched = 24 * time.Hour      // a shorter history is skipped, unless it begins with a birth
+	maxLine    = 64 << 20            // bytes of one line of a history file
 )
 
-// History is what is known of one resource: when it was watched and when it changed.
+// History records when one resource was watched and when it changed.
 type History struct {
 	ID, Source, Kind, Host string
 	Start                  time.Time
 	Watched                time.Duration   // how long, from Start
-	Born                   bool            // the resource came into being at Start
-	Sighted                bool            // of the visits of a crawl: what changed unseen is missing
+	Born                   bool            // the resource was published at Start
+	Sighted                bool            // made from the visits of a crawl, without the changes between them
 	Bytes                  int             // its usual size; 0 = unknown
 	Changes                []time.Duration // after Start, ascending
 }
 
-// line is a history as it stands in a file.
+// line is a history as a file holds it.
 type line struct {
 	ID       string    `json:"id"`
 	Src      string    `json:"src"`
@@ -61,9 +61,9 @@ func ReadFile(name string) ([]History, error) {
 	return all, nil
 }
 
-// Read reads histories, one JSON object a line, gzipped or not, and makes them ready to be played: each change is moved
-// to a random moment, seeded by the id, within the recorder's sampling interval before it was seen; long histories are
-// cut, those too short to be judged are left out. The same bytes always give the same histories.
+// Read reads histories, one JSON object per line, gzipped or not, and prepares them for playing. Each change is moved
+// to a random moment, seeded by the id, within the recorder's sampling interval before it was seen. Long histories are
+// cut, and short ones skipped, as the package comment says. The same bytes always give the same histories.
 func Read(r io.Reader) ([]History, error) {
 	in := bufio.NewReaderSize(r, 1<<16)
 	if head, err := in.Peek(2); err == nil && bytes.Equal(head, []byte{0x1f, 0x8b}) {
@@ -94,7 +94,7 @@ func Read(r io.Reader) ([]History, error) {
 	return all, lines.Err()
 }
 
-// century bounds the length of a history, so that its times fit a duration.
+// century bounds the length of a history in seconds, so that its times fit into a time.Duration.
 const century = 100 * 365 * 86400
 
 func (l line) check() error {
@@ -110,13 +110,13 @@ func (l line) check() error {
 	return nil
 }
 
-// history is the line as it is played, and whether it is.
-func (l line) history() (History, bool) {
-	h := History{
+// history returns the line as it is played; ok is false if it is skipped.
+func (l line) history() (h History, ok bool) {
+	h = History{
 		ID: l.ID, Source: l.Src, Kind: l.Kind, Host: l.Host, Start: time.Unix(l.Start, 0).UTC(),
 		Watched: time.Duration(l.End-l.Start) * time.Second, Born: l.Birth, Bytes: int(l.Bytes),
 	}
-	if h.Watched < leastWatched && !h.Born {
+	if h.Watched < minWatched && !h.Born {
 		return h, false
 	}
 	seed := fnv.New64a()
@@ -126,8 +126,8 @@ func (l line) history() (History, bool) {
 	for i, gap := range l.Gaps {
 		seen += gap
 		at := seen - random.Float64()*math.Min(gap, math.Max(l.Sampling, 0))
-		if i >= mostChanges && seconds(seen) > leastPlayed {
-			h.Watched = max(leastPlayed, h.Changes[mostChanges-1])
+		if i >= maxChanges && seconds(seen) > minPlayed {
+			h.Watched = max(minPlayed, h.Changes[maxChanges-1])
 			break
 		}
 		if seconds(at) <= h.Watched {

@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// NewsHost invents a news site of twelve days, to try what a recorded history is too small for: a front page that changes
-// six times an hour, ten sections that do so twice, a hundred articles a day with two or three edits each, most of them
-// soon after birth, and two thousand pages of which each changes once in four years. All changes come at random. The same
+// NewsHost invents a news site of twelve days, for questions that recorded histories are too small for. Its front page
+// changes six times an hour, its ten sections twice an hour. A hundred articles a day have two or three edits each,
+// most of them soon after birth. Two thousand pages change once in four years. All changes come at random. The same
 // seed gives the same site.
 func NewsHost(seed uint64) []History {
 	const (
@@ -21,8 +21,8 @@ func NewsHost(seed uint64) []History {
 	var all []History
 	add := func(kind string, from time.Duration, gap func(age float64) float64) {
 		h := History{
-			ID: "invented:" + kind + strconv.Itoa(len(all)), Source: "invented", Kind: kind, Host: "news.example", Start: start.Add(from),
-			Watched: days*24*time.Hour - from, Born: kind == "article",
+			ID: "invented:" + kind + strconv.Itoa(len(all)), Source: "invented", Kind: kind, Host: "news.example",
+			Start: start.Add(from), Watched: days*24*time.Hour - from, Born: kind == "article",
 		}
 		for age := gap(0); age < h.Watched.Seconds(); age += gap(age) {
 			h.Changes = append(h.Changes, seconds(age))
@@ -48,17 +48,17 @@ func NewsHost(seed uint64) []History {
 	return all
 }
 
-// Site invents a host of so many resources for so long, as a crawl of many sites has them: a front page that changes twenty
-// times a day, one in two hundred a section that does so twice, and pages whose rates are spread log-normally about once in a
-// year, one in twenty of them once a month or more. All of these rates are multiplied by busy. All changes come at random. The
+// Site invents a host as a crawl of many sites has them. Its front page changes twenty times a day. One resource in
+// two hundred is a section that changes twice a day. The rates of other pages are spread log-normally about once a
+// year; one in twenty changes once a month or more. All rates are multiplied by busy. All changes come at random. The
 // same seed gives the same site.
 func Site(seed uint64, resources int, watched time.Duration, busy float64) []History {
-	const usual, spread, most = 1.0 / 365, 1.5, 24.0 // changes a day
+	const usual, spread, maxPerDay = 1.0 / 365, 1.5, 24.0 // changes a day
 	random := rand.New(rand.NewPCG(seed, 3))
 	start := time.Date(2026, time.January, 5, 0, 0, 0, 0, time.UTC)
 	all := make([]History, resources)
 	for i := range all {
-		kind, perDay := "page", math.Min(usual*math.Exp(spread*random.NormFloat64()), most)
+		kind, perDay := "page", math.Min(usual*math.Exp(spread*random.NormFloat64()), maxPerDay)
 		switch {
 		case i == 0:
 			kind, perDay = "front page", 20
@@ -67,10 +67,12 @@ func Site(seed uint64, resources int, watched time.Duration, busy float64) []His
 		}
 		perDay *= busy
 		h := History{
-			ID: "invented:" + strconv.Itoa(i), Source: "invented", Kind: kind, Host: "site" + strconv.FormatUint(seed, 10) + ".example",
+			ID: "invented:" + strconv.Itoa(i), Source: "invented", Kind: kind,
+			Host:  "site" + strconv.FormatUint(seed, 10) + ".example",
 			Start: start.Add(time.Duration(i) * time.Minute), Watched: watched,
 		}
-		for at := random.ExpFloat64() / perDay * secondsPerDay; at < watched.Seconds(); at += random.ExpFloat64() / perDay * secondsPerDay {
+		gap := func() float64 { return random.ExpFloat64() / perDay * secondsPerDay }
+		for at := gap(); at < watched.Seconds(); at += gap() {
 			h.Changes = append(h.Changes, seconds(at))
 		}
 		all[i] = h
@@ -78,18 +80,18 @@ func Site(seed uint64, resources int, watched time.Duration, busy float64) []His
 	return all
 }
 
-// Daylight invents a news site of so many pages, watched for so many days from a Monday on. Their rates are spread
-// log-normally about 0.7 changes a day and are never more than 48. They share their hours: between 22 and 7 UTC there are a
-// twentieth of the changes of other hours, and at the weekend a quarter of those of other days. Otherwise changes come at random. The
-// same seed gives the same site.
+// Daylight invents a news site that is watched for a number of days from a Monday on. The rates of its pages are
+// spread log-normally about 0.7 changes a day, up to 48. The pages share their hours: from 22 to 7 UTC there are a
+// twentieth of the changes of other hours, and at the weekend a quarter of the changes of other days. Otherwise
+// changes come at random. The same seed gives the same site.
 func Daylight(seed uint64, pages, days int) []History {
-	const usual, spread, most = 0.7, 1.2, 48.0
+	const usual, spread, maxPerDay = 0.7, 1.2, 48.0
 	random := rand.New(rand.NewPCG(seed, 4))
 	start := time.Date(2026, time.January, 5, 0, 0, 0, 0, time.UTC)
 	all := make([]History, pages)
 	for i := range all {
-		perDay := math.Min(usual*math.Exp(spread*random.NormFloat64()), most)
-		gap := secondsPerDay / (2 * perDay) // between what might be changes, of which half are
+		perDay := math.Min(usual*math.Exp(spread*random.NormFloat64()), maxPerDay)
+		gap := secondsPerDay / (2 * perDay) // between possible changes, of which half take place
 		h := History{
 			ID: "daylight:" + strconv.Itoa(i), Source: "invented", Kind: "section", Host: "daylight.example",
 			Start: start.Add(time.Duration(i) * time.Minute), Watched: time.Duration(days) * 24 * time.Hour,
@@ -104,7 +106,7 @@ func Daylight(seed uint64, pages, days int) []History {
 	return all
 }
 
-// byDaylight is the share of what might be changes that are.
+// byDaylight returns the share of possible changes that take place.
 func byDaylight(at time.Time) float64 {
 	share := 1.0
 	if at.Hour() < 7 || at.Hour() >= 22 {

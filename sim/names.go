@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Policies lists the names that [Named] takes.
+// Policies returns the names that [Named] accepts.
 func Policies() []string {
 	var names []string
 	for _, n := range named() {
@@ -15,17 +15,17 @@ func Policies() []string {
 	return names
 }
 
-// Named finds a policy by its short name.
+// Named returns the policy with the given short name.
 func Named(name string) (Policy, error) {
 	for _, n := range named() {
 		if n.name == name {
 			return n.policy, nil
 		}
 	}
-	return Policy{}, fmt.Errorf("policy %q is none of %s", name, strings.Join(Policies(), ", "))
+	return Policy{}, fmt.Errorf("unknown policy %q; valid policies: %s", name, strings.Join(Policies(), ", "))
 }
 
-// shortNamed is a policy with the name that is used on a command line.
+// shortNamed is a policy and its name on a command line.
 type shortNamed struct {
 	name   string
 	policy Policy

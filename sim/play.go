@@ -8,61 +8,61 @@ import (
 	"github.com/arcrawl/arcrawl/evaluators"
 )
 
-// The waits that a policy without bounds of its own may give.
+// The bounds of waits of a policy without bounds of its own.
 const (
 	MinWait = 5 * time.Minute
 	MaxWait = 28 * 24 * time.Hour
 )
 
-// Visit is what a policy is told after each visit.
+// Visit is what a policy learns from a visit.
 type Visit struct {
 	At      time.Time
 	First   bool             // the first visit of the URI; it is free
 	Elapsed time.Duration    // since the visit before; zero at the first
 	Overdue time.Duration    // how long after its due time
-	Stretch float64          // by how much the waits of the host are stretched; below 1 is not at all
-	Changed time.Time        // when the URI last changed, if it did since the visit before; most policies are not told
-	Dated   time.Time        // when it says that it did, if it does and is believed
+	Stretch float64          // factor by which the waits of the host are stretched; below 1 counts as 1
+	Changed time.Time        // when the URI last changed, if it did since the visit before; most policies ignore it
+	Dated   time.Time        // when the URI says that it last changed, if it does and is believed
 	State   evaluators.State // Changed if the URI changed since the visit before
 }
 
-// Plan is what a policy answers.
+// Plan is what a policy decides after a visit.
 type Plan struct {
 	Wait     time.Duration // until the next visit, from this one on
-	Asked    time.Duration // the same before it was stretched; zero if it was not
-	Expected float64       // changes expected in that time, if the policy says so
-	PerDay   float64       // changes per day expected, if the policy says so
-	Versions float64       // that are thought to have come into being since the visit before, if the policy says so
+	Asked    time.Duration // the wait before it was stretched; zero if it was not
+	Expected float64       // changes expected in that time, if the policy estimates them
+	PerDay   float64       // changes per day expected, if the policy estimates them
+	Versions float64       // versions that probably appeared since the visit before, if the policy estimates them
 }
 
 // Player plays one URI. It may share what it learns with the other players of its host.
 type Player func(Visit) Plan
 
-// Policy is a rule to be compared. Its one knob decides how much it spends.
+// Policy is a rule to compare. Its one knob decides how many requests it makes.
 type Policy struct {
 	Name string
-	// Low and High bound the knob; the larger it is, the less is spent. Both zero: there is none.
+	// Low and High bound the knob. The larger it is, the fewer requests are made. If both are zero, there is no knob.
 	Low, High float64
-	// Host gives the players of one host. Hosts know nothing of each other, so that they can be played in any order.
+	// Host returns a function that makes the players of one host. Hosts share nothing and can be played in any order.
 	Host func(knob float64) func(History) Player
-	// Foresight is the most that can be captured; it is not played.
+	// Foresight marks the policy that captures the maximum; it is computed, not played.
 	Foresight bool
 }
 
-// Tally is what came of playing one history.
+// Tally counts what a policy captured of a history.
 type Tally struct {
 	Versions int           // changes within the history
-	Captured int           // those that were visited while they stood
+	Captured int           // versions that were visited while they were current
 	Requests int           // without the first visit
-	Delay    time.Duration // from change to capture, summed over what was captured
-	Late     time.Duration // from when visits were due to when they were made, summed over the requests
-	Expected float64       // versions that the policy thinks there have been; zero if it does not say
+	Delay    time.Duration // from change to capture, summed over the captured versions
+	Late     time.Duration // from due time to visit, summed over the requests
+	Expected float64       // versions that the policy estimates; zero if it estimates none
 }
 
-// Wasted counts the requests that found nothing new.
+// Wasted returns the number of requests that found nothing new.
 func (t Tally) Wasted() int { return t.Requests - t.Captured }
 
-// Add sums two tallies.
+// Add returns the sum of two tallies.
 func (t Tally) Add(o Tally) Tally {
 	t.Versions += o.Versions
 	t.Captured += o.Captured
@@ -73,7 +73,7 @@ func (t Tally) Add(o Tally) Tally {
 	return t
 }
 
-// Share is the share of the versions that was captured; zero if there were none.
+// Share returns the share of the versions that was captured; zero if there were no versions.
 func (t Tally) Share() float64 {
 	if t.Versions == 0 {
 		return 0
@@ -81,11 +81,11 @@ func (t Tally) Share() float64 {
 	return float64(t.Captured) / float64(t.Versions)
 }
 
-// track is one URI on its way through time.
+// track is one URI while its history is played.
 type track struct {
 	history *History
 	play    Player
-	next    int           // index of the first change not yet passed
+	next    int           // index of the first change that is still to come
 	last    time.Duration // the visit before, after the history's start
 	visited bool
 	due     time.Time
@@ -109,7 +109,7 @@ func (t *tracks) Pop() any {
 }
 
 // Play plays a policy through histories, all visits of a host in the order of time. Each URI is visited exactly when it
-// is due. The tallies stand in the order of the histories.
+// is due. The tallies are in the order of the histories.
 func Play(p Policy, knob float64, all []History) []Tally {
 	result := make([]Tally, len(all))
 	for _, host := range hosts(all) {
@@ -132,7 +132,7 @@ func Play(p Policy, knob float64, all []History) []Tally {
 	return result
 }
 
-// hosts groups the indices of histories by host, in order of appearance.
+// hosts returns the indices of histories by host, in order of appearance.
 func hosts(all []History) [][]int {
 	at := map[string]int{}
 	var groups [][]int
@@ -148,10 +148,13 @@ func hosts(all []History) [][]int {
 	return groups
 }
 
-// visit makes a visit and says whether another one will follow.
+// visit makes a visit and reports whether another one follows.
 func (t *track) visit(at time.Time) bool {
 	now := at.Sub(t.history.Start)
-	v := Visit{At: at, First: !t.visited, Elapsed: now - t.last, Overdue: at.Sub(t.due), Stretch: t.stretch, State: evaluators.Unchanged}
+	v := Visit{
+		At: at, First: !t.visited, Elapsed: now - t.last, Overdue: at.Sub(t.due), Stretch: t.stretch,
+		State: evaluators.Unchanged,
+	}
 	t.visited = true
 	changes := t.history.Changes
 	before := t.next
@@ -174,7 +177,7 @@ func (t *track) visit(at time.Time) bool {
 	}
 	plan := t.play(v)
 	t.last = now
-	wait := max(plan.Wait, time.Second) // a rule that gave none would never end
+	wait := max(plan.Wait, time.Second) // a rule that returned zero would never end
 	t.plan, t.due = plan, at.Add(wait)
 	if !v.First {
 		t.tally.Expected += plan.Versions
@@ -182,7 +185,7 @@ func (t *track) visit(at time.Time) bool {
 	return t.history.Watched-now >= wait
 }
 
-// Sum adds up tallies.
+// Sum returns the sum of tallies.
 func Sum(all []Tally) Tally {
 	var sum Tally
 	for _, t := range all {
@@ -191,7 +194,7 @@ func Sum(all []Tally) Tally {
 	return sum
 }
 
-// between holds a wait of so many seconds between the usual bounds.
+// between returns a wait of s seconds, held between MinWait and MaxWait.
 func between(s float64) time.Duration {
 	if !(s < MaxWait.Seconds()) {
 		return MaxWait

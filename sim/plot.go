@@ -11,24 +11,26 @@ import (
 	"time"
 )
 
-// The plot's measures in pixels.
+// The measures of the plot in pixels.
 const (
 	plotWidth, plotHeight = 640.0, 440.0
 	plotLeft, plotTop     = 80.0, 60.0
-	plotBelow             = 60.0 // for the numbers of the axis and what they are
+	plotBelow             = 60.0 // for the numbers and the title of the axis
 	legendWidth           = 300.0
 	legendLine            = 24.0
-	aside                 = 7.0 // from one policy's interval to the next, so that they do not hide one another
+	aside                 = 7.0 // from one policy's interval to the next, so that none hides another
 )
 
-// The looks of a policy: each is told by its mark and its dashes too, for those who print in grey or do not see the colour.
+// The looks of a policy. Marks and dashes differ too, for readers who print in grey or do not see the colours.
 var (
 	plotColours = [...]string{"#1f4e8c", "#d95f02", "#1b7f5c", "#a6246b", "#6a51a3", "#7a5c00", "#444444"}
 	plotDashes  = [...]string{"", "8 4", "2 3", "10 3 2 3", "4 2"}
-	plotMarks   = [...]string{"M-5 0a5 5 0 1 0 10 0a5 5 0 1 0-10 0Z", "M-5-5H5V5H-5Z", "M0-6L6 5H-6Z", "M0-7L6 0L0 7L-6 0Z", "M-6-5H6L0 6Z", "M-6-2H-2V-6H2V-2H6V2H2V6H-2V2H-6Z"}
+	plotMarks   = [...]string{
+		"M-5 0a5 5 0 1 0 10 0a5 5 0 1 0-10 0Z", "M-5-5H5V5H-5Z", "M0-6L6 5H-6Z", "M0-7L6 0L0 7L-6 0Z", "M-6-5H6L0 6Z", "M-6-2H-2V-6H2V-2H6V2H2V6H-2V2H-6Z",
+	}
 )
 
-// Plot writes a page, complete in itself: the picture that [Picture] draws, and the figures in it as a table.
+// Plot writes an HTML page without references: the picture that [Picture] draws, and its figures as a table.
 func Plot(w io.Writer, title string, results []Result) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "<!DOCTYPE html>\n<html lang=\"en\">\n<meta charset=\"utf-8\">\n<title>%s</title>\n<style>body{font:14px sans-serif;margin:1em}svg{max-width:100%%;height:auto}"+
@@ -40,12 +42,12 @@ func Plot(w io.Writer, title string, results []Result) error {
 		fmt.Fprintf(&b, "<tr><td>%s</td><td>%.2f×</td><td>%.1f&#160;%%</td><td>%.1f–%.1f&#160;%%</td><td>%d</td><td>%d</td><td>%d</td><td>%s</td><td>%s</td></tr>\n",
 			html.EscapeString(r.Policy), r.Budget, 100*r.Share, 100*r.Low, 100*r.High, t.Versions, t.Requests, t.Wasted(), t.MeanDelay(), t.MeanLate())
 	}
-	b.WriteString("</table>\n<p>A request is wasted if it found nothing new. The delay is that from a change to its capture; overdue is a visit as long as its host had no time for it.</p>\n</html>\n")
+	b.WriteString("</table>\n<p>A request is wasted if it found nothing new. The delay is the time from a change to its capture. A visit is overdue from its due time until it is made.</p>\n</html>\n")
 	_, err := io.WriteString(w, b.String())
 	return err
 }
 
-// Picture draws, as SVG, each policy's share of captured versions over the budget, with its interval.
+// Picture writes an SVG of each policy's share of captured versions over the budget, with its interval.
 func Picture(w io.Writer, title string, results []Result) error {
 	var b strings.Builder
 	draw(&b, title, results)
@@ -53,12 +55,12 @@ func Picture(w io.Writer, title string, results []Result) error {
 	return err
 }
 
-// MeanDelay is from a change to its capture, to the second.
+// MeanDelay returns the mean time from a change to its capture, to the second.
 func (t Tally) MeanDelay() time.Duration {
 	return (t.Delay / time.Duration(max(t.Captured, 1))).Round(time.Second)
 }
 
-// MeanLate is how long after its due time a visit was made, to the second.
+// MeanLate returns the mean time from a due time to the visit, to the second.
 func (t Tally) MeanLate() time.Duration {
 	return (t.Late / time.Duration(max(t.Requests, 1))).Round(time.Second)
 }
@@ -90,26 +92,26 @@ func curves(results []Result) []curve {
 	return all
 }
 
-// octaves are the powers of two between which all budgets lie.
-func octaves(results []Result) (least, most int) {
-	least, most = math.MaxInt32, math.MinInt32
+// octaves returns the powers of two between which all budgets are.
+func octaves(results []Result) (low, high int) {
+	low, high = math.MaxInt32, math.MinInt32
 	for _, r := range results {
 		if r.Budget > 0 {
 			octave := math.Log2(r.Budget)
-			least, most = min(least, int(math.Floor(octave+0.01))), max(most, int(math.Ceil(octave-0.01)))
+			low, high = min(low, int(math.Floor(octave+0.01))), max(high, int(math.Ceil(octave-0.01)))
 		}
 	}
-	if least > most {
+	if low > high {
 		return 0, 1
 	}
-	return least, max(most, least+1)
+	return low, max(high, low+1)
 }
 
 func draw(b *strings.Builder, title string, results []Result) {
-	least, most := octaves(results)
+	low, high := octaves(results)
 	x := func(budget float64) float64 {
-		octave := math.Log2(math.Max(budget, math.Exp2(float64(least))))
-		return plotLeft + 30 + (plotWidth-60)*(octave-float64(least))/float64(most-least)
+		octave := math.Log2(math.Max(budget, math.Exp2(float64(low))))
+		return plotLeft + 30 + (plotWidth-60)*(octave-float64(low))/float64(high-low)
 	}
 	y := func(share float64) float64 { return plotTop + plotHeight*(1-share) }
 	all := curves(results)
@@ -121,7 +123,7 @@ func draw(b *strings.Builder, title string, results []Result) {
 		at := y(float64(percent) / 100)
 		fmt.Fprintf(b, "<line x1=\"%.0f\" x2=\"%.0f\" y1=\"%.1f\" y2=\"%.1f\" stroke=\"#ddd\"/><text x=\"%.0f\" y=\"%.1f\" text-anchor=\"end\">%d&#160;%%</text>\n", plotLeft, plotLeft+plotWidth, at, at, plotLeft-8, at+4, percent)
 	}
-	for octave := least; octave <= most; octave++ {
+	for octave := low; octave <= high; octave++ {
 		budget := math.Exp2(float64(octave))
 		fmt.Fprintf(b, "<line x1=\"%.1[1]f\" x2=\"%.1[1]f\" y1=\"%.1[2]f\" y2=\"%.1[3]f\" stroke=\"#ddd\"/><text x=\"%.1[1]f\" y=\"%.1[4]f\" text-anchor=\"middle\">%.3[5]g×</text>\n",
 			x(budget), plotTop, plotTop+plotHeight, plotTop+plotHeight+20, budget)
@@ -150,12 +152,13 @@ func (c curve) draw(b *strings.Builder, x, y func(float64) float64) {
 	}
 }
 
-// legend names the policy beside the picture. Of a long name, as that of a file, the end is kept.
+// legend writes the name of the policy next to the picture. A long name, such as that of a file, is cut at its
+// beginning.
 func (c curve) legend(b *strings.Builder, at float64) {
-	const most = 36
+	const maxName = 36
 	name := []rune(c.name)
-	if len(name) > most {
-		name = append([]rune("…"), name[len(name)-most+1:]...)
+	if len(name) > maxName {
+		name = append([]rune("…"), name[len(name)-maxName+1:]...)
 	}
 	left := plotLeft + plotWidth + 20
 	fmt.Fprintf(b, "<line x1=\"%.0[1]f\" x2=\"%.0[2]f\" y1=\"%.1[3]f\" y2=\"%.1[3]f\" stroke=\"%[4]s\" stroke-width=\"2\" stroke-dasharray=\"%[5]s\"/><path transform=\"translate(%.0[6]f %.1[3]f)\" d=\"%[7]s\" fill=\"%[4]s\"/><text x=\"%.0[8]f\" y=\"%.1[9]f\">%[10]s</text>\n",

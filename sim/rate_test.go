@@ -8,8 +8,9 @@ import (
 	"github.com/arcrawl/arcrawl/evaluators"
 )
 
-// TestARateIsNotEstimatedTooHighWhereMostVisitsFindAChange visits pages that change at random at waits that are given, and shorter or
-// longer than their interval. What is expected of them is what happens, though three of four visits, or 95 of 100, find a change.
+// TestARateIsNotEstimatedTooHighWhereMostVisitsFindAChange visits pages that change at random at waits that are given,
+// and shorter or longer than their interval. What is expected of them is what happens, though three of four visits, or
+// 95 of 100, find a change.
 func TestARateIsNotEstimatedTooHighWhereMostVisitsFindAChange(t *testing.T) {
 	t.Parallel()
 	const visits, learning = 400, 100
@@ -19,7 +20,11 @@ func TestARateIsNotEstimatedTooHighWhereMostVisitsFindAChange(t *testing.T) {
 			for seed := range uint64(4) {
 				random := rand.New(rand.NewPCG(seed, 7))
 				waits := evaluators.Stack{{Rule: evaluators.Learned{Min: wait, Max: wait}}}
-				in := evaluators.WaitInput{First: true, State: evaluators.Changed, Evidence: evaluators.Evidence{At: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}}
+				in := evaluators.WaitInput{
+					First: true, State: evaluators.Changed, Evidence: evaluators.Evidence{
+						At: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC),
+					},
+				}
 				for n := range visits {
 					w := waits.Next(in)
 					if n >= learning {

@@ -14,7 +14,7 @@ import (
 	"github.com/arcrawl/arcrawl/evaluators/rate"
 )
 
-// Sightings are visits that a crawl made, by URI, as a log or an index tells of them. The zero value is empty.
+// Sightings holds the visits of a crawl by URI, as a log or an index records them. The zero value is empty.
 type Sightings struct {
 	byURI map[string]*Sighted
 }
@@ -23,13 +23,13 @@ type Sightings struct {
 type Sighted struct {
 	URI, MIME string
 	Bytes     int64
-	Visits    []Sighting // in the order of time, once [Sightings.All] gave them
+	Visits    []Sighting // in the order of time, after [Sightings.All]
 }
 
 // Sighting is one visit.
 type Sighting struct {
 	At     time.Time
-	State  evaluators.State // as judged; Unknown where Digest is to tell
+	State  evaluators.State // as judged; Unknown if Digest decides
 	Digest string           // of the payload; empty if not known
 }
 
@@ -52,8 +52,8 @@ func (s *Sightings) Add(uri, mime string, bytes int64, v Sighting) {
 	of.Visits = append(of.Visits, v)
 }
 
-// All gives the URIs by name, each with its visits in the order of time and every state told: what was not judged is
-// changed if its digest is not that of the visit before. Visits that tell nothing are left out.
+// All returns the URIs by name, each with its visits in the order of time. A visit that was not judged is Changed if
+// its digest differs from that of the visit before. Visits without state and digest are skipped.
 func (s *Sightings) All() []*Sighted {
 	var all []*Sighted
 	for _, of := range s.byURI {
@@ -82,17 +82,18 @@ func (s *Sightings) All() []*Sighted {
 	return all
 }
 
-// Histories makes histories of change of the visits. A change falls at a random moment, seeded by the URI, between the
-// visit that found it and the one before; changes that no visit saw are not in it. What was watched for less than a day, or
-// visited once, is left out.
+// Histories returns histories of change made from the visits. A change is placed at a random moment, seeded by the URI,
+// between the visit that found it and the one before. Changes that no visit saw are missing. URIs that were watched for
+// less than a day, or visited once, are skipped.
 func (s *Sightings) Histories() []History {
 	var all []History
 	for _, of := range s.All() {
 		first, last := of.Visits[0].At, of.Visits[len(of.Visits)-1].At
 		h := History{
-			ID: of.URI, Source: "crawl", Kind: kindOf(of.MIME), Host: hostOf(of.URI), Start: first, Watched: last.Sub(first), Bytes: int(of.Bytes), Sighted: true,
+			ID: of.URI, Source: "crawl", Kind: kindOf(of.MIME), Host: hostOf(of.URI),
+			Start: first, Watched: last.Sub(first), Bytes: int(of.Bytes), Sighted: true,
 		}
-		if h.Watched < leastWatched {
+		if h.Watched < minWatched {
 			continue
 		}
 		seed := fnv.New64a()
@@ -100,7 +101,8 @@ func (s *Sightings) Histories() []History {
 		random := rand.New(rand.NewPCG(seed.Sum64(), 0))
 		for i, v := range of.Visits[1:] {
 			if before := of.Visits[i].At; v.State == evaluators.Changed {
-				h.Changes = append(h.Changes, v.At.Sub(first)-time.Duration(random.Float64()*float64(v.At.Sub(before))))
+				earlier := time.Duration(random.Float64() * float64(v.At.Sub(before)))
+				h.Changes = append(h.Changes, v.At.Sub(first)-earlier)
 			}
 		}
 		all = append(all, h)
@@ -116,7 +118,7 @@ func hostOf(uri string) string {
 	return u.Host
 }
 
-// kindOf is the kind of a media type, the inverse of [MIME].
+// kindOf returns the kind of a media type. It is the inverse of [MIME].
 func kindOf(mime string) string {
 	switch {
 	case strings.Contains(mime, "rss"), strings.Contains(mime, "atom"):
@@ -127,32 +129,9 @@ func kindOf(mime string) string {
 	return "page"
 }
 
-// Step is one visit and what a rule made of it.
-type Step struct {
-	At    time.Time
-	State evaluators.State
-	Wait  evaluators.Wait
-}
-
-// Replay tells a stack of visits that others made, and gives what it made of each.
-func Replay(s evaluators.Stack, of *Sighted) []Step {
-	in := evaluators.WaitInput{MIME: of.MIME, First: true}
-	steps := make([]Step, 0, len(of.Visits))
-	for _, v := range of.Visits {
-		in.State, in.At = v.State, v.At
-		if in.First {
-			in.State = evaluators.Changed
-		}
-		w := s.Next(in)
-		steps = append(steps, Step{v.At, in.State, w})
-		in.First, in.Previous, in.Memory = false, w.Interval, w.Memory
-	}
-	return steps
-}
-
-// Explain plays one of the histories, visits made when its stack wants them, and gives what that made of each. The others of
-// its host are played too, and like is what is known in the end of those of its kind.
-func Explain(of func(host, mime string) evaluators.Stack, all []History, one int) (steps []Step, like rate.Relatives) {
+// Explain plays the history with the index one, and returns the decisions of its stack. It plays the others of the host
+// too. relatives is what is known in the end of the URIs of its kind.
+func Explain(stackOf Stacks, all []History, one int) (steps []Step, relatives rate.Relatives) {
 	var host []History
 	for i, h := range all {
 		if h.Host == all[one].Host && i != one {
@@ -161,12 +140,11 @@ func Explain(of func(host, mime string) evaluators.Stack, all []History, one int
 	}
 	family := families{}
 	kind := rate.Kind(0)
-	explained := func(v Visit, w evaluators.Wait) { steps, kind = append(steps, Step{v.At, v.State, w}), w.Kind }
-	told := []func(Visit, evaluators.Wait){explained} // the first to be played is the one
+	record := func(v Visit, w evaluators.Wait) { steps, kind = append(steps, Step{v.At, v.State, w}), w.Kind }
 	Play(Policy{Host: func(float64) func(History) Player {
 		return func(h History) Player {
-			p := stack(of(h.Host, MIME(h.Kind)), h, family, told...)
-			told = nil
+			p := stack(stackOf(h.Host, MIME(h.Kind)), h, family, record)
+			record = nil // the first player is that of the history to explain
 			return p
 		}
 	}}, 0, append([]History{all[one]}, host...))

@@ -66,7 +66,9 @@ func TestAVersionIsMissedIfTheHistoryEndsBeforeTheVisit(t *testing.T) {
 func TestSpendFindsTheKnob(t *testing.T) {
 	t.Parallel()
 	all := corpus(t)
-	for _, p := range []sim.Policy{sim.Stretched(), sim.Target(), sim.Learned(sim.MaxWait), sim.Estimated(), sim.Uniform()} {
+	for _, p := range []sim.Policy{
+		sim.Stretched(), sim.Target(), sim.Learned(sim.MaxWait), sim.Estimated(), sim.Uniform(),
+	} {
 		_, tallies := sim.Spend(p, 4000, all)
 		if got := sim.Sum(tallies).Requests; got < 3900 || got > 4100 {
 			t.Errorf("%s: %d requests, want about 4000", p.Name, got)
@@ -154,7 +156,9 @@ func TestOrderByValueHelpsAHostOverItsBudget(t *testing.T) {
 
 func TestReadRefusesWhatIsNoHistory(t *testing.T) {
 	t.Parallel()
-	for _, text := range []string{"{", `{"id":"a","start":2,"end":1}`, `{"id":"a","start":1,"end":100000,"dt":[-1]}`, `{"id":"a","start":1,"end":100000,"dt":[1e300]}`, "\x1f\x8bno gzip"} {
+	for _, text := range []string{
+		"{", `{"id":"a","start":2,"end":1}`, `{"id":"a","start":1,"end":100000,"dt":[-1]}`, `{"id":"a","start":1,"end":100000,"dt":[1e300]}`, "\x1f\x8bno gzip",
+	} {
 		if _, err := sim.Read(strings.NewReader(text)); err == nil {
 			t.Errorf("%q was read", text)
 		}
@@ -168,7 +172,9 @@ func TestReadRefusesWhatIsNoHistory(t *testing.T) {
 func TestThePlotIsWhole(t *testing.T) {
 	t.Parallel()
 	results := []sim.Result{
-		{Policy: "a < b", Budget: 4, Share: .6, Low: .5, High: .7, Total: sim.Tally{Versions: 100, Captured: 60, Requests: 90}},
+		{Policy: "a < b", Budget: 4, Share: .6, Low: .5, High: .7, Total: sim.Tally{
+			Versions: 100, Captured: 60, Requests: 90,
+		}},
 		{Policy: "a < b", Budget: 1, Share: .3, Low: .2, High: .4},
 		{Policy: "/a/long/path/to/the/configuration/that/is/new.toml", Budget: 3.4, Share: .5, Low: .4, High: .6},
 	}

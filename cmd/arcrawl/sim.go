@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -17,7 +18,7 @@ import (
 	"github.com/arcrawl/arcrawl/sim"
 )
 
-// simulation is what the flags of sim say.
+// simulation holds the flags of sim.
 type simulation struct {
 	policies  []string
 	budgets   []float64
@@ -41,21 +42,21 @@ func newSim() *cobra.Command {
 	var s simulation
 	cmd := &cobra.Command{
 		Use:   "sim FILE…",
-		Short: "Play rules of revisiting through histories of change, and compare what they capture",
-		Long: `sim reads change histories (one JSON object a line, gzipped or not), or crawl logs, and plays policies through them with the
-code that decides in the crawler. Each policy gets the same number of requests: a budget is a multiple of what Heritrix's rule
-spends with its defaults, and the policy's one knob is slid until it spends that. The table tells the share of all
-versions that was captured, with a 95 % confidence interval over the resources, the requests that found nothing, and the
-mean delay from a change to its capture.
+		Short: "Compare rules of revisiting on histories of change",
+		Long: `sim reads change histories (one JSON object per line, gzipped or not) or crawl logs. It plays policies through them with the
+code that decides in the crawler. Each policy makes the same number of requests: a budget is a multiple of the requests that
+Heritrix's rule makes with its defaults, and the policy's one knob is adjusted until it makes that number. The table shows
+the share of all versions that was captured with its 95 % confidence interval over the resources, the requests that found
+nothing new, and the mean delay from a change to its capture.
 
-A line of the file has: id, src, kind, host, start and end (seconds since 1970), sampling_s (how often the recorder
-looked), birth (it came into being at start), dt (seconds from start to the first change, then between changes). Of a crawl
-log, or an index in CDX or CDXJ, what the visits found is taken for the history; changes that no visit saw are not in it, so
-that the shares come out too high, and those of rules that visit more often gain too little.
+A line of a history file has: id, src, kind, host, start and end (seconds since 1970), sampling_s (seconds between two looks of
+the recorder), birth (true if it was published at start), dt (seconds from start to the first change, then between changes).
+Crawl logs and indexes in CDX or CDXJ work as histories too. Changes that no visit saw are missing in them, so the shares
+come out too high, and rules that visit more often gain too little.
 
-With --config a whole configuration is played as it stands, in place of the policies unless these are named too; several can be
-compared. --polite lets each host rest as that configuration says (a fetch is taken to last 0.3 s) and orders what is due
-as its frontier would. --explain shows what the rule made of each visit to one resource.
+With --config, whole configurations are compared. Policies are then played only if --policies names them. With --polite, each host
+rests as the configuration says (a fetch counts as 0.3 s), and a frontier orders the URIs that are due. --explain shows
+each decision about one resource.
 
 Policies: ` + strings.Join(sim.Policies(), ", ") + `.`,
 		Example: `  arcrawl sim histories.jsonl.gz
@@ -74,22 +75,22 @@ Policies: ` + strings.Join(sim.Policies(), ", ") + `.`,
 		},
 	}
 	f := cmd.Flags()
-	f.StringSliceVar(&s.policies, "policies", []string{"stretched", "target", "learned", "clairvoyant"}, "the policies to compare")
-	f.Float64SliceVar(&s.budgets, "budgets", []float64{0.5, 1, 2, 4}, "requests, as multiples of what Heritrix's rule spends with its defaults")
-	f.StringVar(&s.group, "by", "", "also tell the shares by source, kind or host")
-	f.BoolVar(&s.perSource, "per-source", false, "also give each source a budget of its own, and tell the mean over the sources")
+	f.StringSliceVar(&s.policies, "policies", []string{"stretched", "target", "learned", "clairvoyant"}, "policies to compare")
+	f.Float64SliceVar(&s.budgets, "budgets", []float64{0.5, 1, 2, 4}, "requests, as multiples of what Heritrix's rule makes with its defaults")
+	f.StringVar(&s.group, "by", "", "also show the shares by source, kind or host")
+	f.BoolVar(&s.perSource, "per-source", false, "also give each source a budget of its own, and show the mean over the sources")
 	f.BoolVar(&s.asJSON, "json", false, "write JSON")
-	f.StringVar(&s.plot, "plot", "", "also write a plot to this file: a page with the figures as a table, or the picture alone if its name ends in .svg")
-	f.IntVar(&s.draws, "draws", 200, "draws of the resources for the confidence interval")
-	f.Uint64Var(&s.seed, "seed", 1, "seed of these draws")
-	f.Float64Var(&s.crowd, "crowd", 0, "instead, let politeness allow each host so many times fewer visits than Heritrix's rule wants")
-	f.BoolVar(&s.oneHost, "one-host", false, "with --crowd: put everything on one host, for its first 60 days")
-	f.BoolVar(&s.demand, "crowd-learned", false, "with --crowd: so many times fewer visits than the rule learned wants, at its default target")
-	f.StringArrayVar(&s.configs, "config", nil, "play this configuration; may be repeated")
+	f.StringVar(&s.plot, "plot", "", "also write a plot to this file: an HTML page with picture and table, or the picture alone if the name ends in .svg")
+	f.IntVar(&s.draws, "draws", 200, "number of draws for the confidence interval")
+	f.Uint64Var(&s.seed, "seed", 1, "seed of the draws")
+	f.Float64Var(&s.crowd, "crowd", 0, "compare orders instead, on hosts that allow N times fewer visits than Heritrix's rule wants")
+	f.BoolVar(&s.oneHost, "one-host", false, "with --crowd: put all resources on one host, for its first 60 days")
+	f.BoolVar(&s.demand, "crowd-learned", false, "with --crowd: N times fewer visits than the learned rule wants at its default target")
+	f.StringArrayVar(&s.configs, "config", nil, "play this configuration file; may be repeated")
 	f.BoolVar(&s.polite, "polite", false, "with --config: hosts rest between visits, and a frontier orders what is due")
-	f.BoolVar(&s.summed, "figures", false, "instead, tell what the rule learned is worth at the budgets, with each source left out once, and how well it keeps capture targets")
-	f.Float64SliceVar(&s.targets, "targets", []float64{0.5, 0.7, 0.8, 0.9, 0.95}, "with --figures: the capture targets")
-	f.StringVar(&s.explained, "explain", "", "instead, show what the rule made of each visit to this resource, by its id or URI")
+	f.BoolVar(&s.summed, "figures", false, "show instead what the learned rule captures at the budgets, with each source left out once, and how well it meets capture targets")
+	f.Float64SliceVar(&s.targets, "targets", []float64{0.5, 0.7, 0.8, 0.9, 0.95}, "with --figures: capture targets, between 0 and 1")
+	f.StringVar(&s.explained, "explain", "", "show instead each decision about this resource, by its id or URI")
 	f.Lookup("budgets").DefValue, f.Lookup("targets").DefValue = "[0.5,1,2,4]", "[0.5,0.7,0.8,0.9,0.95]" // without six decimals
 	cmd.AddCommand(newSimWait(), newSimYear())
 	return cmd
@@ -110,7 +111,7 @@ func (s simulation) run(out io.Writer, files []string) error {
 	}
 	group, ok := groups[s.group]
 	if !ok {
-		return usageError{fmt.Errorf("--by %q is none of source, kind, host", s.group)}
+		return usageError{fmt.Errorf("unknown --by %q; valid groups: source, kind, host", s.group)}
 	}
 	q.Group = group
 	if err := s.check(); err != nil {
@@ -121,7 +122,7 @@ func (s simulation) run(out io.Writer, files []string) error {
 	case err != nil:
 		return err
 	case len(all) == 0:
-		return errors.New("no history is long enough to be played: at least a day, and two visits where they come from a log")
+		return errors.New("no history is long enough to be played: it must cover a day, and two visits if it comes from a log")
 	case s.explained != "":
 		return s.explain(out, all)
 	case s.summed:
@@ -131,7 +132,7 @@ func (s simulation) run(out io.Writer, files []string) error {
 	}
 	results := sim.Compare(q, all)
 	if len(s.configs) > 0 {
-		played, err := s.configured(all, q, sim.Base(all))
+		played, err := s.configured(all, q)
 		if err != nil {
 			return err
 		}
@@ -148,7 +149,7 @@ func (s simulation) run(out io.Writer, files []string) error {
 	return s.table(out, all, results)
 }
 
-// check refuses numbers that mean nothing.
+// check refuses numbers out of range.
 func (s simulation) check() error {
 	for _, target := range s.targets {
 		if !(target > 0 && target < 1) {
@@ -157,13 +158,13 @@ func (s simulation) check() error {
 	}
 	for _, b := range s.budgets {
 		if !(b > 0 && b <= 1000) {
-			return usageError{fmt.Errorf("--budgets: %v is not above 0 and at most 1000", b)}
+			return usageError{fmt.Errorf("--budgets: %v is not above 0 and up to 1000", b)}
 		}
 	}
 	return nil
 }
 
-// readHistories reads files of histories, or of visits.
+// readHistories reads files of histories or of visits.
 func readHistories(files []string) ([]sim.History, error) {
 	var all []sim.History
 	var visits sim.Sightings
@@ -229,7 +230,7 @@ func (s simulation) table(out io.Writer, all []sim.History, results []sim.Result
 		return err
 	}
 	if slices.ContainsFunc(all, func(h sim.History) bool { return h.Sighted }) {
-		fmt.Fprintln(out, "\nOf a crawl's own visits: changes that none of them saw are missing, so that shares come out too high, and what more visits gain too low.")
+		fmt.Fprintln(out, "\nThese histories come from visits. Changes that no visit saw are missing, so shares are too high, and the gain of more visits is too low.")
 	}
 	if s.perSource {
 		return bySource(out, results)
@@ -240,7 +241,7 @@ func (s simulation) table(out io.Writer, all []sim.History, results []sim.Result
 	return nil
 }
 
-// knob is where the one number of a policy was set, if it has one.
+// knob writes where the knob of a policy was set, if it has one.
 func knob(r sim.Result) string {
 	if r.Knob == 0 {
 		return "–"
@@ -248,24 +249,24 @@ func knob(r sim.Result) string {
 	return strconv.FormatFloat(r.Knob, 'g', 3, 64)
 }
 
-// bySource writes what each source captured with a budget of its own.
+// bySource writes the share captured of each source with a budget of its own.
 func bySource(out io.Writer, results []sim.Result) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(w, "\nsource, budget of its own\tbudget\tclassic\tcaptured\t policy")
 	for _, r := range results {
-		for _, name := range sortedNames(r.Sources) {
+		for _, name := range slices.Sorted(maps.Keys(r.Sources)) {
 			fmt.Fprintf(w, "%s\t%.2f×\t%.3f\t%.3f\t %s\n", name, r.Budget, r.Sources[name].Classic, r.Sources[name].Captured, r.Policy)
 		}
 	}
 	return w.Flush()
 }
 
-// byGroup writes what was captured of each group with the one budget for all.
+// byGroup writes the share captured of each group with the one budget for all.
 func byGroup(out io.Writer, group string, results []sim.Result) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintf(w, "\n%s, one budget for all\tbudget\tversions\trequests\tcaptured\t policy\n", group)
 	for _, r := range results {
-		for _, name := range sortedNames(r.Groups) {
+		for _, name := range slices.Sorted(maps.Keys(r.Groups)) {
 			t := r.Groups[name]
 			fmt.Fprintf(w, "%s\t%.2f×\t%d\t%d\t%.3f\t %s\n", name, r.Budget, t.Versions, t.Requests, t.Share(), r.Policy)
 		}

@@ -9,9 +9,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/arcrawl/arcrawl/evaluators"
+	"github.com/arcrawl/arcrawl/sim"
 )
 
-// waitSteps is what the flags of sim wait say.
+// waitSteps holds the flags of sim wait.
 type waitSteps struct {
 	options evaluators.Options
 	states  []string
@@ -20,7 +21,7 @@ type waitSteps struct {
 	asJSON  bool
 }
 
-// waitStep is one decision, as it is written. Durations are in milliseconds.
+// waitStep is one decision as JSON has it. Durations are in milliseconds.
 type waitStep struct {
 	State    string  `json:"state"`
 	At       int64   `json:"at_ms"` // since the first visit
@@ -36,33 +37,33 @@ func newSimWait() *cobra.Command {
 	var s waitSteps
 	cmd := &cobra.Command{
 		Use:   "wait",
-		Short: "Play one wait evaluator through a given sequence of visits",
-		Long: `wait shows what one evaluator makes of a sequence of content states. The first is the first capture. Each visit begins when
-it is due, or later by what --overdue says. With --json, durations are in milliseconds. What no flag says is the default of the rule.`,
+		Short: "Show the waits that one rule decides on in a sequence of visits",
+		Long: `wait plays one rule through a sequence of content states and prints each wait and its reason. The first state is that of the
+first capture. Each visit begins when it is due, or later by --overdue. Settings without a flag have the default of the rule.`,
 		Example: "  arcrawl sim wait --states changed,unchanged,unchanged,changed,unknown --overdue 5m --json",
 		Args:    cobra.NoArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return s.run(cmd.OutOrStdout()) },
 	}
 	f := cmd.Flags()
 	o := &s.options
-	f.StringVar(&o.Rule, "rule", "classic", "classic, fixed, target or learned")
-	f.StringSliceVar(&s.states, "states", []string{"changed", "unchanged", "unchanged", "changed"}, "changed, unchanged or unknown, in order")
-	f.DurationVar(&s.overdue, "overdue", 0, "how late each visit but the first is")
-	f.BoolVar(&s.born, "born", false, "the URI came into being at the first visit")
+	f.StringVar(&o.Rule, "rule", "classic", "rule to play: classic, fixed, target or learned")
+	f.StringSliceVar(&s.states, "states", []string{"changed", "unchanged", "unchanged", "changed"}, "content states in order: changed, unchanged or unknown")
+	f.DurationVar(&s.overdue, "overdue", 0, "delay of each visit except the first, after it is due")
+	f.BoolVar(&s.born, "born", false, "treat the URI as published at the first visit")
 	f.BoolVar(&s.asJSON, "json", false, "write JSON, durations in milliseconds")
 	f.DurationVar(&o.Initial, "initial", 24*time.Hour, "wait after the first capture")
 	f.DurationVar(&o.Min, "min", 0, "shortest wait (default 1h, for learned 5m)")
 	f.DurationVar(&o.Max, "max", 0, "longest wait (default 672h, for learned 2160h)")
-	f.DurationVar(&o.Unknown, "unknown", 72*time.Hour, "wait if the state is unknown and nothing was learned")
-	f.Float64Var(&o.ChangedFactor, "changed-factor", 1.5, "divides")
-	f.Float64Var(&o.UnchangedFactor, "unchanged-factor", 1.5, "multiplies")
-	f.BoolVar(&o.UseOverdue, "use-overdue", false, "count from the time that really passed")
-	f.DurationVar(&o.Every, "every", 24*time.Hour, "interval of the rule fixed")
-	f.Float64Var(&o.CaptureTarget, "capture-target", 0.8, "share of the versions to capture, for target and learned")
+	f.DurationVar(&o.Unknown, "unknown", 72*time.Hour, "wait if the state is unknown and no interval was learned")
+	f.Float64Var(&o.ChangedFactor, "changed-factor", 1.5, "divides the wait of a changed URI")
+	f.Float64Var(&o.UnchangedFactor, "unchanged-factor", 1.5, "multiplies the wait of an unchanged URI")
+	f.BoolVar(&o.UseOverdue, "use-overdue", false, "add --overdue to the wait before dividing or multiplying")
+	f.DurationVar(&o.Every, "every", 24*time.Hour, "wait of the rule fixed")
+	f.Float64Var(&o.CaptureTarget, "capture-target", 0.8, "share of the versions to capture, between 0 and 1, for target and learned")
 	return cmd
 }
 
-// check refuses numbers that no configuration may have, of which the evaluator would take its default without a word.
+// check refuses numbers that no configuration may have. The rule would silently replace them by its defaults.
 func (s waitSteps) check() error {
 	o := s.options
 	for _, d := range []struct {
@@ -81,7 +82,7 @@ func (s waitSteps) check() error {
 		value float64
 	}{{"changed-factor", o.ChangedFactor}, {"unchanged-factor", o.UnchangedFactor}} {
 		if !(f.value >= 1) {
-			return fmt.Errorf("--%s %v is not at least 1", f.flag, f.value)
+			return fmt.Errorf("--%s %v is below 1", f.flag, f.value)
 		}
 	}
 	if !(o.CaptureTarget > 0 && o.CaptureTarget < 1) {
@@ -95,31 +96,25 @@ func (s waitSteps) run(out io.Writer) error {
 	if err != nil {
 		return usageError{fmt.Errorf("--rule: %w", err)}
 	}
-	states := map[string]evaluators.State{"changed": evaluators.Changed, "unchanged": evaluators.Unchanged, "unknown": evaluators.Unknown}
 	if err := s.check(); err != nil {
 		return usageError{err}
 	}
-	stack := evaluators.Stack{{Name: s.options.Rule, Rule: rule}}
-	start := time.Date(2026, time.January, 5, 0, 0, 0, 0, time.UTC) // a Monday
-	in := evaluators.WaitInput{First: true, Evidence: evaluators.Evidence{At: start}}
-	if s.born {
-		in.Born = start
+	states, err := parseStates(s.states)
+	if err != nil {
+		return usageError{err}
 	}
+	start := time.Date(2026, time.January, 5, 0, 0, 0, 0, time.UTC) // a Monday
+	visits := sim.Sequence{Start: start, States: states, Overdue: s.overdue, Born: s.born}
+	played := visits.Play(evaluators.Stack{{Name: s.options.Rule, Rule: rule}})
 	steps := []waitStep{}
-	for i, name := range s.states {
-		state, ok := states[strings.TrimSpace(name)]
-		if !ok {
-			return usageError{fmt.Errorf("--states: %q is none of changed, unchanged, unknown", name)}
+	for i, step := range played {
+		overdue := s.overdue
+		if i == 0 {
+			overdue = 0
 		}
-		in.State = state
-		if i > 0 {
-			in.First, in.Overdue = false, s.overdue
-			in.At = in.At.Add(in.Previous + in.Overdue)
-		}
-		w := stack.Next(in)
-		in.Previous, in.Memory = w.Interval, w.Memory
+		w := step.Wait
 		steps = append(steps, waitStep{
-			State: state.String(), At: in.At.Sub(start).Milliseconds(), Overdue: in.Overdue.Milliseconds(),
+			State: step.State.String(), At: step.At.Sub(start).Milliseconds(), Overdue: overdue.Milliseconds(),
 			Interval: w.Interval.Milliseconds(), Expected: w.Expected, Missed: w.Missed, PerDay: w.PerDay, Reason: w.Reason,
 		})
 	}
@@ -133,4 +128,20 @@ func (s waitSteps) run(out io.Writer) error {
 		}
 	}
 	return nil
+}
+
+// parseStates reads content states.
+func parseStates(names []string) ([]evaluators.State, error) {
+	known := map[string]evaluators.State{
+		"changed": evaluators.Changed, "unchanged": evaluators.Unchanged, "unknown": evaluators.Unknown,
+	}
+	var states []evaluators.State
+	for _, name := range names {
+		state, ok := known[strings.TrimSpace(name)]
+		if !ok {
+			return nil, fmt.Errorf("unknown state %q in --states; valid states: changed, unchanged, unknown", name)
+		}
+		states = append(states, state)
+	}
+	return states, nil
 }

@@ -62,7 +62,7 @@ func TestSimSaysOfACrawlLogWhatIsMissingInIt(t *testing.T) {
 	log := filepath.Join(t.TempDir(), "crawl.log")
 	visitedLog(t, log)
 	for file, said := range map[string]bool{log: true, inventedHistories: false} {
-		if code, out, errs := simulated("--policies", "classic", "--draws", "5", file); code != exitOK || strings.Contains(out, "none of them saw") != said {
+		if code, out, errs := simulated("--policies", "classic", "--draws", "5", file); code != exitOK || strings.Contains(out, "no visit saw") != said {
 			t.Errorf("%s: exit code %d, %s\n%s", file, code, errs, out)
 		}
 	}
@@ -90,7 +90,7 @@ func TestSimPlaysACrawlLogAndWholeConfigurations(t *testing.T) {
 	if code != exitOK || strings.Count(out, "every 12h") < 70 {
 		t.Errorf("exit code %d, %s\n%s", code, errs, out)
 	}
-	if code, _, errs := simulated("--explain", "http://else.example/", log); code != exitFailure || !strings.Contains(errs, "no such resource") {
+	if code, _, errs := simulated("--explain", "http://else.example/", log); code != exitFailure || !strings.Contains(errs, "no history has this id") {
 		t.Errorf("exit code %d, %s", code, errs)
 	}
 }
@@ -104,7 +104,7 @@ func TestTuneRecommendsWhatCapturesMoreForTheSameRequests(t *testing.T) {
 	if code != exitOK || !strings.Contains(out, "\n[[wait]]\nmime = '.*'\nrule = \"") || !strings.Contains(out, "→") || !strings.Contains(out, "hosts.d") && !strings.Contains(out, "random.example.toml") {
 		t.Errorf("exit code %d, %s\n%s", code, errs, out)
 	}
-	if code, _, errs := command("tune", "-c", path, "else.example", log); code != exitFailure || !strings.Contains(errs, "no URI of it was visited twice") {
+	if code, _, errs := command("tune", "-c", path, "else.example", log); code != exitFailure || !strings.Contains(errs, "none of its URIs has two visits") {
 		t.Errorf("a host that is not in the log: exit code %d, %s", code, errs)
 	}
 }

@@ -25,8 +25,8 @@ type Part struct {
 	Min, Max time.Duration // bounds of a wait
 }
 
-// schedule says when visits are made: when the number of expected changes is stretch times what the target asks for, but
-// not below minExpected.
+// schedule says when visits are made: when the number of expected changes is stretch times what the target asks for,
+// but not below minExpected.
 type schedule struct{ stretch, minExpected float64 }
 
 // visits returns how many visits a day a schedule makes, how many versions appear, and how many of these are captured.
@@ -122,9 +122,9 @@ type Assessment struct {
 
 // Assess returns which targets the limits allow. There is at least one part.
 //
-// If the targets cannot be met, waits are stretched by one factor until half as many visits again are asked for as can be
-// made, as a [Budget] does. Of the late URIs the most valuable comes first, so that nothing is visited before the same
-// minimum number of changes is expected for all.
+// If the targets cannot be met, waits are stretched by one factor until half as many visits again are asked for as can
+// be made, as a [Budget] does. Of the late URIs the most valuable comes first, so that nothing is visited before the
+// same minimum number of changes is expected for all.
 func Assess(of []Part, limits Limits) Assessment {
 	all, unstretched := parts(of), schedule{stretch: 1}
 	a := Assessment{Rest: limits.Rest, Wanted: all.visits(unstretched), Possible: math.Inf(1), NeededRest: limits.Rest}

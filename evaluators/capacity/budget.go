@@ -37,7 +37,8 @@ func (b *Budget) Ask(perDay float64, elastic bool) {
 }
 
 // Demand returns how many visits a day a URI with the given wait asks for. The wait counts as before stretching. The
-// demand is elastic if changes are expected of the URI: only rules that follow a capture target expect a number of them.
+// demand is elastic if changes are expected of the URI: only rules that follow a capture target expect a number of
+// them.
 func Demand(wait time.Duration, changesPerDay float64) (perDay float64, elastic bool) {
 	if wait <= 0 {
 		return 0, false
@@ -65,8 +66,8 @@ func (b *Budget) Visit(took time.Duration, asked bool) {
 	b.other += meanWeight * (other - b.other)
 }
 
-// Stretch returns the factor, 1 or more, by which waits that follow from a capture target are stretched on a host with a
-// number of slots. usual is how long a visit takes with the rest after it; it counts as long as there was no visit.
+// Stretch returns the factor, 1 or more, by which waits that follow from a capture target are stretched on a host with
+// a number of slots. usual is how long a visit takes with the rest after it; it counts as long as there was no visit.
 func (b *Budget) Stretch(slots int, usual time.Duration) float64 {
 	pace := b.pace
 	if pace == 0 {

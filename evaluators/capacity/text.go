@@ -10,9 +10,9 @@ import (
 	"github.com/arcrawl/arcrawl/internal/human"
 )
 
-// String returns the assessment as a sentence, such as "a capture target of 90 % needs a delay of 2.1s instead of 9.4s,
-// or 1400 URIs fewer; at present 61 %", or "capture targets of 90 % (text/html) and 50 % (application/json) need a delay
-// of …; at present 61 % and 22 %".
+// String returns the assessment as a sentence, such as "a capture target of 90 % needs a delay of 2.1s instead of
+// 9.4s, or 1400 URIs fewer; at present 61 %", or "capture targets of 90 % (text/html) and 50 % (application/json) need
+// a delay of …; at present 61 % and 22 %".
 func (a Assessment) String() string {
 	target, needs, present := a.targets()
 	switch {

@@ -17,9 +17,9 @@ const (
 	minLogCount    = -60.0 // the smallest logarithm of a probability that a count is given; below it all are impossible
 )
 
-// after returns the belief after a visit, and the logarithm of the probability that it had given to the outcome. Without
-// a change the exposure grows, which is exact. With a change, at least one event fell into the exposure: the result has
-// the mean and the variance that the rate has given that.
+// after returns the belief after a visit, and the logarithm of the probability that it had given to the outcome.
+// Without a change the exposure grows, which is exact. With a change, at least one event fell into the exposure: the
+// result has the mean and the variance that the rate has given that.
 func (b belief) after(exposure float64, changed bool) (belief, float64) {
 	logNoChange := b.logNoChange(exposure)
 	s, e, longer := b.shape, b.exposure, b.exposure+exposure

@@ -36,8 +36,8 @@ type clock struct {
 	parts  [hourParts]belief  // the parts of the hour, as publishers and machines keep to the minute
 }
 
-// profile holds the weights of the hours of the week, from the first hour of 1970 on, and of the parts of each hour. The
-// means are about one.
+// profile holds the weights of the hours of the week, from the first hour of 1970 on, and of the parts of each hour.
+// The means are about one.
 type profile struct {
 	hour [hours]float64
 	week float64 // exposure of a whole week, in days

@@ -2,8 +2,8 @@
 // no files, no clock, no configuration. The same visits always give the same bits.
 //
 // A visit says whether the URI changed since the visit before, and sometimes when or how often it changed. An
-// [Estimator] learns from each visit. A [Forecast] says how many changes to expect after it. Between visits the state is
-// kept as a [Memory] of at most [MaxMemory] bytes.
+// [Estimator] learns from each visit. A [Forecast] says how many changes to expect after it. Between visits the state
+// is kept as a [Memory] of at most [MaxMemory] bytes.
 //
 // # Beliefs
 //
@@ -18,38 +18,38 @@
 // An estimator holds fourteen beliefs, of which it uses up to eight at a time:
 //
 //   - five that forget in 72 minutes, half a day, 4 days, 32 days and never;
-//   - two sets of three that forget in 6 and in 60 days. One of a set applies after a change, one after one quiet visit,
-//     one after more. They separate pages that change in bursts from pages that change at even intervals;
+//   - two sets of three that forget in 6 and in 60 days. One of a set applies after a change, one after one quiet
+//     visit, one after more. They separate pages that change in bursts from pages that change at even intervals;
 //   - one that counts in the logarithm of the URI's age, for a URI whose birth is known, as articles settle with age.
 //
-// Each belief has a weight: the product of the probabilities that it gave to the outcomes of visits. The weight is never
-// less than e^−6 of the best one, so that a belief can come back when the page's habits change.
+// Each belief has a weight: the product of the probabilities that it gave to the outcomes of visits. The weight is
+// never less than e^−6 of the best one, so that a belief can come back when the page's habits change.
 //
 // # Hours
 //
-// A clock learns how much the hours of the day, the days of the week and the minutes of the hour differ. All beliefs but
-// the one of the age count time by it.
+// A clock learns how much the hours of the day, the days of the week and the minutes of the hour differ. All beliefs
+// but the one of the age count time by it.
 //
 // # Forecasts
 //
-// The wait follows from the weighted mean of the rates. What is reported of it (expected changes, share missed) follows
-// from the weighted mean of the probabilities that nothing changes meanwhile. Where nearly every visit finds a change,
-// some beliefs allow any high rate. They dominate the mean, but not the probability.
+// The wait follows from the weighted mean of the rates. What is reported of it (expected changes, share missed)
+// follows from the weighted mean of the probabilities that nothing changes meanwhile. Where nearly every visit finds a
+// change, some beliefs allow any high rate. They dominate the mean, but not the probability.
 //
-// The wanted number of changes follows from the capture target as if changes came at random. It is raised where changes
-// keep a distance from each other, since little is lost there, and lowered where they come in crowds.
+// The wanted number of changes follows from the capture target as if changes came at random. It is raised where
+// changes keep a distance from each other, since little is lost there, and lowered where they come in crowds.
 //
 // # Relatives
 //
 // A new URI begins like the host's other URIs of its [Kind], see [Relatives]. The hours and days at which these change
-// are its [Rhythm]. They stand in for the URI's own clock until that has learned enough, and weigh like eight changes in
-// each hour and on each day.
+// are its [Rhythm]. They stand in for the URI's own clock until that has learned enough, and weigh like eight changes
+// in each hour and on each day.
 //
 // # Sources
 //
-// The share of versions that visits capture, and the estimate from the share of visits that found a change, are those of
-// J. Cho and H. Garcia-Molina, "Estimating frequency of change", ACM Transactions on Internet Technology 3 (2003).
+// The share of versions that visits capture, and the estimate from the share of visits that found a change, are those
+// of J. Cho and H. Garcia-Molina, "Estimating frequency of change", ACM Transactions on Internet Technology 3 (2003).
 // Weighting beliefs by what they predicted is Bayesian model averaging. The constants were found on recorded change
-// histories of news pages, feeds, lists, live data, terms of service and articles: by a random search on one half of the
-// resources, checked on the other. docs/scheduling.md has the figures.
+// histories of news pages, feeds, lists, live data, terms of service and articles: by a random search on one half of
+// the resources, checked on the other. docs/scheduling.md has the figures.
 package rate

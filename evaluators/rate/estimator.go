@@ -198,13 +198,13 @@ func (r *Estimator) date(o Observation) (f Finding, d dated) {
 	return f, d
 }
 
-// crowding returns how much likelier than usual another change is soon after one: 1 at random, less where changes keep a
-// distance, more where they come in crowds.
+// crowding returns how much likelier than usual another change is soon after one: 1 at random, less where changes keep
+// a distance, more where they come in crowds.
 //
 // A visit captures one of the versions that appeared since the last visit. The number of those beyond the first is
 // crowding times what chance would give. So about 1 ÷ (1 + crowding·x/2) of the versions are captured if x changes are
-// expected between visits. What one more visit gains is the same for all URIs of equal x² × crowding: URIs whose changes
-// keep a distance need fewer visits.
+// expected between visits. What one more visit gains is the same for all URIs of equal x² × crowding: URIs whose
+// changes keep a distance need fewer visits.
 func (r *Estimator) crowding() float64 {
 	soon := r.staged[1][0].mean()
 	known := max(r.staged[1][0].shape-priorShape, 0)
@@ -299,8 +299,8 @@ func (r *Estimator) mean() (perDay, aged float64) {
 }
 
 // likely returns the rate, in changes per day of exposure, at which it is as probable that nothing changes over an
-// exposure as the beliefs say together. Where nearly every visit finds a change, some beliefs allow any high rate. These
-// dominate the mean, while this rate depends on what visits can show.
+// exposure as the beliefs say together. Where nearly every visit finds a change, some beliefs allow any high rate.
+// These dominate the mean, while this rate depends on what visits can show.
 func (r *Estimator) likely(exposure float64) (perDay float64) {
 	exposure = max(exposure, minBelief)
 	sum, noChange := 0.0, 0.0

@@ -23,9 +23,9 @@ func (r *Estimator) Forecast(at time.Time) Forecast {
 	return f
 }
 
-// Wait returns the seconds to wait until the wanted number of changes is expected, at most longest. The number is meant
-// for changes that come at random. It is lowered for a URI whose changes come in crowds, and raised for one whose changes
-// keep a distance.
+// Wait returns the seconds to wait until the wanted number of changes is expected, at most longest. The number is
+// meant for changes that come at random. It is lowered for a URI whose changes come in crowds, and raised for one
+// whose changes keep a distance.
 func (f Forecast) Wait(wanted, longest float64) float64 {
 	wait, _ := f.until(wanted*math.Pow(f.by.crowding(), -crowdingPower), longest)
 	return wait

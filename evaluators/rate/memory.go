@@ -41,7 +41,8 @@ func (m Memory) Kind() Kind {
 //	the belief that never fades and that of the logarithmic age, pairs of 32-bit floats
 //	the other beliefs, the weights, the cells and parts of the clock, 16-bit numbers
 //
-// All numbers are big-endian. Version 1 had 8 bytes for the last visit, all beliefs as floats, and no parts of the hour.
+// All numbers are big-endian. Version 1 had 8 bytes for the last visit, all beliefs as floats, and no parts of the
+// hour.
 const (
 	memoryVersion = 2
 	memoryHead    = 1 + 1 + 1 + 5 + 4

@@ -21,8 +21,8 @@ func Captured(expected float64) float64 {
 // Missed returns the share of versions that are missed, 1 − [Captured].
 func Missed(expected float64) float64 { return 1 - Captured(expected) }
 
-// Expected returns the number of changes to expect between two visits so that a share of the versions is captured. It is
-// the inverse of [Captured]. A share that is not between 0 and 1 stands for [DefaultTarget].
+// Expected returns the number of changes to expect between two visits so that a share of the versions is captured. It
+// is the inverse of [Captured]. A share that is not between 0 and 1 stands for [DefaultTarget].
 func Expected(share float64) float64 {
 	if !(share > 0 && share < 1) {
 		share = DefaultTarget
@@ -55,9 +55,9 @@ var expectedForPercent = sync.OnceValue(func() (all [100]float64) {
 	return all
 })
 
-// planned returns the share to plan for so that a share is captured. If few versions are to be missed, most of the missed
-// ones are current for much less time than is usual for their URI. Their number falls more slowly than the number of
-// expected changes does: on recorded histories with at most its power of 0.7.
+// planned returns the share to plan for so that a share is captured. If few versions are to be missed, most of the
+// missed ones are current for much less time than is usual for their URI. Their number falls more slowly than the
+// number of expected changes does: on recorded histories with at most its power of 0.7.
 func planned(share float64) float64 {
 	if !(share > plainShare && share < 1) {
 		return share
@@ -71,12 +71,12 @@ const (
 	shortLived = 0.415
 )
 
-// UnchangedFactor returns the factor a that multiplies the interval of an unchanged URI, if the interval of a changed one
-// is divided by the factor b and a share of the versions is to be captured.
+// UnchangedFactor returns the factor a that multiplies the interval of an unchanged URI, if the interval of a changed
+// one is divided by the factor b and a share of the versions is to be captured.
 //
-// The logarithm of the interval comes to rest where a visit finds a change with probability p = ln a ÷ (ln a + ln b). A
-// URI that changes at random is then visited at x = −ln(1 − p) expected changes. Solved for a this is b^(p ÷ (1−p)) with
-// p = 1 − e^−x. A factor b of 1 or less, or that is not a number, stands for 1.5.
+// The logarithm of the interval comes to rest where a visit finds a change with probability p = ln a ÷ (ln a + ln b).
+// A URI that changes at random is then visited at x = −ln(1 − p) expected changes. Solved for a this is b^(p ÷ (1−p))
+// with p = 1 − e^−x. A factor b of 1 or less, or that is not a number, stands for 1.5.
 func UnchangedFactor(changed, share float64) float64 {
 	if !(changed > 1) {
 		changed = 1.5
@@ -84,10 +84,10 @@ func UnchangedFactor(changed, share float64) float64 {
 	return math.Pow(changed, math.Expm1(Expected(share)))
 }
 
-// VersionsFound returns how many versions probably appeared between two visits of which the later one found a change, if
-// nothing else estimates it. It goes by how many of the judged visits after the first found a change. With a share p of
-// them that is x ÷ (1 − e^−x) for x = −ln(1 − p), as if changes came at random and visits at even intervals. Half a visit
-// of each kind is added, as Cho and Garcia-Molina (2003) do.
+// VersionsFound returns how many versions probably appeared between two visits of which the later one found a change,
+// if nothing else estimates it. It goes by how many of the judged visits after the first found a change. With a share
+// p of them that is x ÷ (1 − e^−x) for x = −ln(1 − p), as if changes came at random and visits at even intervals. Half
+// a visit of each kind is added, as Cho and Garcia-Molina (2003) do.
 func VersionsFound(visits, changes int) float64 {
 	visits = max(visits, changes, 1)
 	x := -math.Log((float64(visits-max(changes, 0)) + 0.5) / (float64(visits) + 0.5))

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// Some of the rule Learned is worked out in a way that is quicker than the formula reads. Each of these must give the same
-// bits as the plain way, for what a decision is worth must not depend on how fast it was.
+// Some of the rule Learned is worked out in a way that is quicker than the formula reads. Each of these must give the
+// same bits as the plain way, for what a decision is worth must not depend on how fast it was.
 
 const ninetyDays = 90 * secondsPerDay
 
@@ -104,8 +104,8 @@ func TestTheNextVisitIsFoundAsIfEachHourWereLookedUp(t *testing.T) {
 	}
 }
 
-// A machine without a clock takes it to be 1970, where a moment has so many digits behind the point that a long wait added to
-// it is rounded.
+// A machine without a clock takes it to be 1970, where a moment has so many digits behind the point that a long wait
+// added to it is rounded.
 func TestTheNextVisitIsFoundInJanuary1970Too(t *testing.T) {
 	t.Parallel()
 	var w profile

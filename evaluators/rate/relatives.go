@@ -7,8 +7,8 @@ import "math"
 type Kind uint8
 
 // Relatives holds what the URIs of one kind on a host have in common, as sums over the estimates of each URI. The zero
-// value is a kind without URIs. What a visit changes is a Relatives too, to be added with [Relatives.Plus], so the order
-// of visits does not matter.
+// value is a kind without URIs. What a visit changes is a Relatives too, to be added with [Relatives.Plus], so the
+// order of visits does not matter.
 type Relatives struct {
 	URIs   float64          // number of URIs
 	Rate   [2]float64       // sum of the logarithm of the rate of change per day, and of its square
@@ -46,8 +46,8 @@ func (r *Estimator) share(sign float64) Relatives {
 	return k
 }
 
-// Join makes the URI one of a kind, unless its memory says already which kind it is of. The clock begins with the rhythm
-// of the relatives as long as it has learned nothing itself.
+// Join makes the URI one of a kind, unless its memory says already which kind it is of. The clock begins with the
+// rhythm of the relatives as long as it has learned nothing itself.
 func (r *Estimator) Join(kind Kind, k *Relatives) {
 	if r.kind == 0 {
 		r.kind = kind
@@ -57,8 +57,8 @@ func (r *Estimator) Join(kind Kind, k *Relatives) {
 	r.clock.shared = k.hours()
 }
 
-// Lesson returns what the visit changes in the relatives of the URI, and of which kind these are. The kind is zero if the
-// URI has none.
+// Lesson returns what the visit changes in the relatives of the URI, and of which kind these are. The kind is zero if
+// the URI has none.
 func (r *Estimator) Lesson() (Kind, Relatives) {
 	if r.kind == 0 {
 		return 0, Relatives{}

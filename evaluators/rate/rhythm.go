@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// Rhythm holds at which hours of the day and on which days of the week the URIs of one kind on a host change. It has the
-// changes seen, and the changes that there would have been at the mean rate of each URI. What a visit adds is a Rhythm
-// too. The zero value knows nothing. Counts fade in 40 days.
+// Rhythm holds at which hours of the day and on which days of the week the URIs of one kind on a host change. It has
+// the changes seen, and the changes that there would have been at the mean rate of each URI. What a visit adds is a
+// Rhythm too. The zero value knows nothing. Counts fade in 40 days.
 type Rhythm struct {
 	At       float64             // seconds since 1970 up to which it counts; zero if nothing is known
 	Seen     [clockCells]float64 // changes in each of the 24 hours of UTC, then on each of the 7 days from Thursday on
@@ -40,8 +40,8 @@ func (y *Rhythm) add(hour int, seen, expected float64) {
 	}
 }
 
-// rhythmOf returns what a visit adds to the rhythm of the relatives: how many changes were expected between two moments,
-// and how many there probably were. Changes without a known moment are spread as the profile says.
+// rhythmOf returns what a visit adds to the rhythm of the relatives: how many changes were expected between two
+// moments, and how many there probably were. Changes without a known moment are spread as the profile says.
 //
 // It compares with the mean rate of the URI, not with what was believed at the time: a new URI is believed to change
 // often, so that the hours in which a crawl begins would look dead. A visit counts by the probability that nothing had
@@ -73,15 +73,16 @@ func (r *Estimator) rhythmOf(from, to, expected, seen float64, moments []time.Ti
 	return y
 }
 
-// The rhythm of the relatives counts like a number of changes in each hour and on each day, up to rhythmWeight. It counts
-// the more, the more changes and URIs it is made of. A single URI has it in its own clock already.
+// The rhythm of the relatives counts like a number of changes in each hour and on each day, up to rhythmWeight. It
+// counts the more, the more changes and URIs it is made of. A single URI has it in its own clock already.
 const (
 	rhythmWeight = 8.0
 	rhythmHalf   = 20.0 // number of changes at which half of that weight is reached
 	rhythmPrior  = 5.0  // changes that each hour and day of the kind counts as having been predicted exactly
 )
 
-// hourWeights is what a clock begins with: the weight of each hour and day, and the number of changes that it counts as.
+// hourWeights is what a clock begins with: the weight of each hour and day, and the number of changes that it counts
+// as.
 type hourWeights struct {
 	cells               [clockCells]float64
 	hourPrior, dayPrior float64
@@ -115,8 +116,8 @@ func (k *Relatives) hours() *hourWeights {
 	return &u
 }
 
-// SharesHours reports whether the rhythm of the relatives has at least half of the weight that it can have, so that it is
-// worth mentioning.
+// SharesHours reports whether the rhythm of the relatives has at least half of the weight that it can have, so that it
+// is worth mentioning.
 func (r *Estimator) SharesHours() bool {
 	return r.clock.shared != nil && r.clock.shared.hourPrior >= hourPrior+rhythmWeight/2
 }
