@@ -1,11 +1,11 @@
 // Package rows keeps rows of one kind in a Badger store, with the rows in use in memory.
 //
-// A [Store] reads a row when it is first asked for. [Store.Change] changes it in memory, and [Store.Flush] writes all
+// A [Store] reads a row when it is first needed. [Store.Change] changes it in memory, and [Store.Flush] writes all
 // rows that were changed since the last Flush. A crash loses what was changed in between. Rows that are already written
 // are dropped from memory when there are too many.
 //
-// The Badger store belongs to somebody else, usually the frontier. The keys of each kind begin with a prefix of their
-// own. The formats of keys and values belong to the packages that use this one.
+// The Badger store is shared with other packages and is opened and closed by its owner, the frontier. The keys of each
+// kind have a prefix of their own. The packages that use this one define the formats of keys and values.
 package rows
 
 import (

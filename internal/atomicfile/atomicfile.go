@@ -1,8 +1,8 @@
-// Package atomicfile writes files that appear under their names only when they are whole and safe on disk.
+// Package atomicfile writes files that appear under their names only when they are complete and synced to disk.
 //
 // A file is written under a hidden name in the folder where it will be, synced, and renamed; then the folder is
-// synced. So a crash or a power cut leaves the old file or the new one, never a part. A crash can leave the hidden
-// file, whose name begins with a dot and the name of the file.
+// synced. So a crash or a power failure leaves the old file or the new one, never a part. A crash can also leave the
+// hidden file, whose name begins with a dot and the name of the file.
 package atomicfile
 
 import (
@@ -29,8 +29,8 @@ func Write(name string, data []byte, perm fs.FileMode) error {
 	return f.Replace()
 }
 
-// File is a file that is being written. It is not yet there under its name. Call [File.Replace] or [File.New] when it
-// is whole, and [File.Discard] in any case.
+// File is a file that is being written. It does not have its name yet. Call [File.Replace] or [File.New] when it is
+// complete, and [File.Discard] in any case.
 type File struct {
 	f    *os.File // nil after the end
 	name string

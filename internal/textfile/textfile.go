@@ -1,7 +1,7 @@
 // Package textfile reads texts that may be compressed with gzip: logs, indexes, histories.
 //
-// Compression is recognised by the first bytes, never by the name. A small file can hold a very long text: whoever
-// reads one of unknown origin bounds what is read, and the length of a line.
+// Compression is recognised by the first bytes, never by the name. A small compressed file can hold a very long text,
+// so a caller should limit how much it reads, and the length of a line.
 package textfile
 
 import (
