@@ -16,31 +16,31 @@ import (
 	"github.com/klauspost/compress/gzip"
 )
 
-// bareLoop is the least that an archive of documents needs: GET, SHA-1, gzip, append. It has no queue, no rules for
-// robots, no links, no records, no fsync and no memory of what it did.
+// bareLoop does the minimum that an archive of documents needs: GET, SHA-1, gzip, append. It has no queue, no rules of
+// robots.txt, no links, no records, no fsync, and no memory of its visits.
 type bareLoop struct {
 	client *http.Client
-	ask    bool // with the ETag of the document, which it is told and did not have to remember
-	hangUp bool // after the head
-	dedupe bool
+	ask    bool // send the ETag of the document, which it computes instead of remembering it
+	hangUp bool // close the connection after the head
+	dedupe bool // store each body once
 
-	mu   sync.Mutex // guards what follows
+	mu   sync.Mutex // guards the fields below
 	file *os.File
 	seen map[[sha1.Size]byte]bool
 	err  error
 }
 
-// bare is the process of the bare loop.
+// bare runs the process of the bare loop.
 func bare(args []string) error {
 	var b bareLoop
 	var list, out, authority string
 	var workers int
 	flags := flag.NewFlagSet("bare", flag.ContinueOnError)
-	flags.StringVar(&list, "list", "", "file of URIs")
-	flags.StringVar(&out, "out", "", "file that all is appended to")
-	flags.StringVar(&authority, "authority", "", "file of the certificate to trust")
-	flags.IntVar(&workers, "workers", 8, "connections")
-	flags.BoolVar(&b.ask, "ask", false, "make the requests conditional")
+	flags.StringVar(&list, "list", "", "read URIs from this `file`")
+	flags.StringVar(&out, "out", "", "append all documents to this `file`")
+	flags.StringVar(&authority, "authority", "", "trust the certificate in this `file`")
+	flags.IntVar(&workers, "workers", 8, "use `N` connections")
+	flags.BoolVar(&b.ask, "ask", false, "make requests conditional")
 	flags.BoolVar(&b.hangUp, "hangup", false, "close the connection after the head")
 	flags.BoolVar(&b.dedupe, "dedupe", false, "store each body once")
 	if err := flags.Parse(args); err != nil {
@@ -80,12 +80,13 @@ func bare(args []string) error {
 	return errors.Join(b.err, b.file.Close())
 }
 
-// memory is what a worker uses again and again.
+// memory holds the buffers of one worker.
 type memory struct {
 	body, packed bytes.Buffer
-	zip          *gzip.Writer // at the library's own level
+	zip          *gzip.Writer // with the default level of the library
 }
 
+// bareClient returns a client that trusts the certificate of authority, if that is not empty.
 func bareClient(authority string, workers int) (*http.Client, error) {
 	t := &http.Transport{DisableCompression: true, MaxIdleConns: 1000, MaxIdleConnsPerHost: workers}
 	if authority != "" {
@@ -100,7 +101,7 @@ func bareClient(authority string, workers int) (*http.Client, error) {
 	return &http.Client{Transport: t}, nil
 }
 
-// fetch takes one document.
+// fetch fetches and stores one document.
 func (b *bareLoop) fetch(u string, m *memory) error {
 	req, err := http.NewRequest(http.MethodGet, u, nil)
 	if err != nil {
@@ -137,7 +138,7 @@ func (b *bareLoop) fetch(u string, m *memory) error {
 	return b.keep(head, body, m)
 }
 
-// keep appends one member of gzip.
+// keep appends one gzip member.
 func (b *bareLoop) keep(head, body []byte, m *memory) error {
 	m.packed.Reset()
 	m.zip.Reset(&m.packed)

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// The command starts processes of itself; so does its test.
+// TestMain plays the child processes of the command, which starts them from its own binary.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && (os.Args[1] == "serve" || os.Args[1] == "bare") {
 		if err := command(os.Args[1:], os.Stdout); err != nil {
@@ -19,23 +19,25 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// A benchmark that is never run dies in silence: one small round of two scenarios, none of it timed.
-func TestASmallRoundOfTheBenchmark(t *testing.T) {
+// TestBenchmark runs one small round of two scenarios, so that the benchmark does not break unnoticed. It checks no
+// times.
+func TestBenchmark(t *testing.T) {
 	t.Parallel()
 	var out strings.Builder
 	err := command([]string{"-rounds", "1", "-hosts", "3", "-scale", "0.02", "-scenario", "first,same", "-dir", t.TempDir()}, &out)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"12 documents a round", "24 documents a round", "| CPU s / 1,000 documents | ", "| bare loop | arcrawl | × |"} {
+	for _, want := range []string{"12 documents per round", "24 documents per round", "| CPU s / 1,000 documents | ", "| bare loop | arcrawl | × |"} {
 		if !strings.Contains(out.String(), want) {
-			t.Errorf("%q is not in\n%s", want, out.String())
+			t.Errorf("output does not contain %q:\n%s", want, out.String())
 		}
 	}
 }
 
-// A store is filled once and copied for each round, and what the opening takes is told and profiled apart from the visits. Sizes take turns.
-func TestASmallRoundOfWhatGrows(t *testing.T) {
+// TestGrow checks that a store is filled once and copied for each round, that startup is reported and profiled apart
+// from the visits, and that all sizes are measured in each round.
+func TestGrow(t *testing.T) {
 	t.Parallel()
 	var out strings.Builder
 	dir, profiles := t.TempDir(), t.TempDir()
@@ -46,15 +48,15 @@ func TestASmallRoundOfWhatGrows(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"\n| known | × the first | CPU s / 1,000 visits | × bare loop | visits / s | peak resident MB | opening, CPU s | end, CPU s | first line after, s |\n",
+		"\n| known | × first size | CPU s / 1,000 visits | × bare loop | visits / s | peak resident MB | startup, CPU s | shutdown, CPU s | first log line after, s |\n",
 		"\n| 500 | 1.00 | ", "\n| 700 | ",
 	} {
 		if !strings.Contains(out.String(), want) {
-			t.Errorf("%q is not in\n%s", want, out.String())
+			t.Errorf("output does not contain %q:\n%s", want, out.String())
 		}
 	}
 	if _, err := os.Stat(filepath.Join(dir, "filled-500", "MANIFEST")); err != nil {
-		t.Error("the store that was filled has not stayed as it was:", err)
+		t.Error("the filled store was changed:", err)
 	}
 	for _, round := range []string{"1", "2"} {
 		for _, name := range []string{"known-500/opening.pprof", "known-500/cpu.pprof", "known-500/memory.pprof", "known-700/opening.pprof"} {
@@ -65,7 +67,7 @@ func TestASmallRoundOfWhatGrows(t *testing.T) {
 	}
 }
 
-func TestADocumentIsTheSameEachTimeAndNoOther(t *testing.T) {
+func TestDocumentIsReproducibleAndUnique(t *testing.T) {
 	t.Parallel()
 	s := site{size: 15_000, documents: 203, hosts: 2}
 	stock := texts(s.size)
@@ -74,10 +76,10 @@ func TestADocumentIsTheSameEachTimeAndNoOther(t *testing.T) {
 		t.Errorf("a document of %d bytes, want %d", len(one), s.size)
 	}
 	if again := string(s.document(nil, texts(s.size), host(0), 7)); again != one {
-		t.Error("made again it is another")
+		t.Error("the same document differs the second time")
 	}
 	if string(s.document(nil, stock, host(1), 7)) == one || string(s.document(nil, stock, host(0), 8)) == one {
-		t.Error("two documents are the same")
+		t.Error("two documents are equal")
 	}
 	s.twins = true
 	if string(s.document(nil, stock, host(1), 7)) != string(s.document(nil, stock, host(0), 7)) {
@@ -85,7 +87,7 @@ func TestADocumentIsTheSameEachTimeAndNoOther(t *testing.T) {
 	}
 }
 
-func TestSystemCallsAreReadFromEachTool(t *testing.T) {
+func TestCountersReadSystemCalls(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		name string

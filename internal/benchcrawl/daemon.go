@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// build compiles the daemon of this tree.
+// build compiles arcrawl from this tree.
 func build(dir string, profiling bool) (string, error) {
 	binary := filepath.Join(dir, "arcrawl")
 	args := []string{"build", "-trimpath", "-o", binary}
@@ -29,7 +29,8 @@ func build(dir string, profiling bool) (string, error) {
 	return binary, nil
 }
 
-// daemonTOML is a configuration with everything on but politeness, and a rule within bounds that leave it no choice.
+// daemonTOML is a configuration with everything switched on except politeness, and a rule whose bounds leave it no
+// choice.
 const daemonTOML = `[operator]
 name = "Benchmark"
 contact = "https://library.example/crawler"
@@ -55,8 +56,8 @@ uris = [
 %s]
 `
 
-// believing has the headers of a server believed at once and never audited, so that each revisit is the same.
-const believing = `[midfetch]
+// trusting makes arcrawl trust the headers of a server at once and never audit them, so that all revisits are alike.
+const trusting = `[midfetch]
 proof = 0
 precision = 0.0
 audit_share = 0.0
@@ -64,15 +65,15 @@ audit_every = 0
 audit_within = "0s"
 `
 
-// daemon is arcrawl in a folder.
+// daemon is an arcrawl to be started in a folder.
 type daemon struct {
 	binary   string
 	dir      string
 	env      []string
-	profiles string // where it writes them; empty without
+	profiles string // folder for its profiles; empty = no profiles
 }
 
-// environment is that of the process.
+// environment returns the environment of the process.
 func (d daemon) environment() []string {
 	env := append(os.Environ(), d.env...)
 	if d.profiles != "" {
@@ -81,7 +82,7 @@ func (d daemon) environment() []string {
 	return env
 }
 
-// mark tells a daemon that is profiled that its visits begin, or end, now.
+// mark notifies a daemon that is being profiled that its visits begin or end now.
 func (d daemon) mark(p *process) error {
 	if d.profiles == "" {
 		return nil
@@ -89,7 +90,7 @@ func (d daemon) mark(p *process) error {
 	return p.cmd.Process.Signal(syscall.SIGUSR1)
 }
 
-// waiting has a rule, fixed if it is empty, wait for so long always.
+// waiting returns the settings of a rule (fixed if empty) that make it always wait this long.
 func waiting(rule, wait string) string {
 	if rule == "" || rule == "fixed" {
 		return fmt.Sprintf("rule = \"fixed\"\nevery = %q", wait)
@@ -97,7 +98,7 @@ func waiting(rule, wait string) string {
 	return fmt.Sprintf("rule = %q\nmin = %q\nmax = %q", rule, wait, wait)
 }
 
-// configure writes the configuration.
+// configure writes the configuration of the daemon.
 func (d daemon) configure(s site, workers int, rule, wait, more string) error {
 	var seeds strings.Builder
 	for h := range s.hosts {
@@ -107,7 +108,7 @@ func (d daemon) configure(s site, workers int, rule, wait, more string) error {
 	return os.WriteFile(filepath.Join(d.dir, "arcrawl.toml"), []byte(text), 0o600)
 }
 
-// crawl runs the daemon until so many visits of documents are logged, then stops it.
+// crawl runs the daemon until the log satisfies until, then stops it.
 func (d daemon) crawl(until func(*tally) bool, count counter) (cost, tally, error) {
 	t := tally{path: filepath.Join(d.dir, "crawl.log"), uris: make(map[string]bool)}
 	if info, err := os.Stat(t.path); err == nil {
@@ -139,10 +140,10 @@ func (d daemon) crawl(until func(*tally) bool, count counter) (cost, tally, erro
 	return c, t, err
 }
 
-// patience is how long nothing may be logged.
-const patience = time.Minute
+// maxSilence is how long the daemon may log nothing.
+const maxSilence = time.Minute
 
-// follow reads the log until it says enough.
+// follow reads the log until it satisfies until.
 func (d daemon) follow(p *process, t *tally, until func(*tally) bool) error {
 	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()
@@ -150,7 +151,7 @@ func (d daemon) follow(p *process, t *tally, until func(*tally) bool) error {
 	for range tick.C {
 		select {
 		case <-p.gone:
-			return errors.New("arcrawl has ended too early")
+			return errors.New("arcrawl ended too early")
 		default:
 		}
 		if err := t.read(); err != nil {
@@ -169,14 +170,14 @@ func (d daemon) follow(p *process, t *tally, until func(*tally) bool) error {
 		if t.visits != seen {
 			last, seen = time.Now(), t.visits
 		}
-		if time.Since(last) > patience {
-			return fmt.Errorf("arcrawl has logged nothing for %s", patience)
+		if time.Since(last) > maxSilence {
+			return fmt.Errorf("arcrawl logged nothing for %s", maxSilence)
 		}
 	}
 	return nil
 }
 
-// tally counts what crawl.log says of documents.
+// tally counts the lines of crawl.log.
 type tally struct {
 	path   string
 	offset int64
@@ -184,34 +185,35 @@ type tally struct {
 	began  time.Time
 	first  time.Duration // from the start of the daemon to its first line
 	opened moment        // when the first line was seen
-	enough moment        // when there were as many visits as were wanted
+	enough moment        // when there were enough visits
 	robots int           // visits of a robots.txt
 
 	visits  int
 	ok      int // answered 200
 	same    int // answered 304
-	stopped int // broken off after the head
+	stopped int // aborted after the head
 	other   int
-	revisit int             // of a payload that is archived already
-	uris    map[string]bool // visited
+	revisit int             // with a payload that is already archived
+	uris    map[string]bool // the visited URIs
 }
 
-// moment is how far a daemon has come.
+// moment is the progress of a daemon at one time.
 type moment struct {
-	elapsed, processor time.Duration // since its start
-	visits             int           // logged by then, those of robots.txt too
+	elapsed, processor time.Duration // since the start of the daemon
+	visits             int           // logged by then, including visits of robots.txt
 }
 
+// now returns the progress of a process.
 func (t tally) now(p *process) moment {
 	return moment{elapsed: time.Since(p.began), processor: ticks(p.cmd.Process.Pid), visits: t.visits + t.robots}
 }
 
 func (t tally) String() string {
-	return fmt.Sprintf("%d visits of %d documents: %d with 200 (%d broken off, %d archived already), %d with 304, %d others",
+	return fmt.Sprintf("%d visits of %d documents: %d with 200 (%d aborted, %d already archived), %d with 304, %d others",
 		t.visits, len(t.uris), t.ok, t.stopped, t.revisit, t.same, t.other)
 }
 
-// read goes on in the log.
+// read counts the new lines of the log.
 func (t *tally) read() error {
 	f, err := os.Open(t.path)
 	if errors.Is(err, os.ErrNotExist) {
@@ -237,6 +239,7 @@ func (t *tally) read() error {
 	}
 }
 
+// add counts one line.
 func (t *tally) add(line []byte) {
 	columns := bytes.Fields(line)
 	if len(columns) < 12 {
@@ -250,9 +253,7 @@ func (t *tally) add(line []byte) {
 		return
 	}
 	t.visits++
-	if !t.uris[string(columns[3])] {
-		t.uris[string(columns[3])] = true
-	}
+	t.uris[string(columns[3])] = true
 	switch string(columns[1]) {
 	case "200":
 		t.ok++

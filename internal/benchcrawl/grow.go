@@ -19,38 +19,40 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// growth is the question how the cost of a document grows with one number.
+// growth measures how the cost of a document grows with one number.
 type growth struct {
 	o       options
-	total   int // documents of a run
-	sizes   map[string][]int
+	total   int              // documents of a run
+	sizes   map[string][]int // by kind of measurement
 	out     io.Writer
-	idleFor time.Duration
+	idleFor time.Duration // how long an idle daemon is observed
 }
 
-// grow measures arcrawl with one number after the other made larger, and beside it the bare loop on the same documents,
-// because a busy machine changes more than the number does. The cost of a visit is what the daemon had of the processor from the first
-// line of its log until the last document that was wanted was logged; the opening before and the end after that are told apart.
+// grow measures arcrawl with one number at a time made larger. It measures the bare loop on the same documents,
+// because a busy machine can change the result more than the number does. The cost of a visit is the processor time of
+// the daemon from the first line of its log until the last wanted document was logged. Startup before that and
+// shutdown after it are reported apart.
 //
 //	go run ./internal/benchcrawl grow hosts connections known links idle
 //
-// A store that was filled for a measurement is copied for each round. In a folder given with -dir it stays, and is used again by
-// the next run.
+// A store that is filled for a measurement is copied for each round. With -dir it is kept, and the next run uses it
+// again.
 func grow(args []string, out io.Writer) error {
 	g := growth{out: out, sizes: make(map[string][]int)}
 	lists := map[string]*string{}
 	flags := flag.NewFlagSet("grow", flag.ContinueOnError)
-	for kind, usual := range map[string]string{
-		"hosts": "10,100,1000,5000", "connections": "1,10,100,500", "known": "10000,100000,1000000", "links": "0,5000", "idle": "1000000",
+	for kind, sizes := range map[string]string{
+		"hosts": "10,100,1000,5000", "connections": "1,10,100,500", "known": "10000,100000,1000000",
+		"links": "0,5000", "idle": "1000000",
 	} {
-		lists[kind] = flags.String(kind, usual, "the sizes of the measurement of this name")
+		lists[kind] = flags.String(kind, sizes, "comma-separated `sizes` for the measurement of this name")
 	}
-	flags.IntVar(&g.o.rounds, "rounds", 3, "how often each is measured; the median is printed")
-	flags.IntVar(&g.total, "documents", 12_000, "documents of a run")
-	flags.StringVar(&g.o.arcrawl, "arcrawl", "", "the binary to measure; built from this tree by default")
-	flags.StringVar(&g.o.profiles, "profiles", "", "write profiles of each round into this folder, the opening apart; the times then include that")
-	flags.StringVar(&g.o.dir, "dir", "", "where everything is written; a folder in the temporary one by default")
-	flags.DurationVar(&g.idleFor, "idle-for", time.Minute, "how long an idle daemon is watched")
+	flags.IntVar(&g.o.rounds, "rounds", 3, "measure each size `N` times and print the median")
+	flags.IntVar(&g.total, "documents", 12_000, "crawl `N` documents in each run")
+	flags.StringVar(&g.o.arcrawl, "arcrawl", "", "measure this `binary` (default: build one from this tree)")
+	flags.StringVar(&g.o.profiles, "profiles", "", "write profiles of each round into this `folder`, startup apart; the times then include profiling")
+	flags.StringVar(&g.o.dir, "dir", "", "write all files into this `folder` (default: a new temporary folder)")
+	flags.DurationVar(&g.idleFor, "idle-for", time.Minute, "observe an idle daemon for this `duration`")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -58,7 +60,7 @@ func grow(args []string, out io.Writer) error {
 		for text := range strings.SplitSeq(*list, ",") {
 			n, err := strconv.Atoi(text)
 			if err != nil {
-				return fmt.Errorf("-%s %q: want whole numbers with commas between", kind, *list)
+				return fmt.Errorf("-%s %q: want comma-separated whole numbers", kind, *list)
 			}
 			g.sizes[kind] = append(g.sizes[kind], n)
 		}
@@ -70,7 +72,7 @@ func grow(args []string, out io.Writer) error {
 		}
 		defer os.RemoveAll(g.o.dir)
 	}
-	if g.o.dir, err = filepath.Abs(g.o.dir); err != nil { // programs are started in folders of their own
+	if g.o.dir, err = filepath.Abs(g.o.dir); err != nil { // each program starts in a folder of its own
 		return err
 	}
 	if g.o.arcrawl == "" {
@@ -82,6 +84,7 @@ func grow(args []string, out io.Writer) error {
 	return g.all(flags.Args())
 }
 
+// all runs the named measurements.
 func (g growth) all(kinds []string) error {
 	for _, kind := range kinds {
 		measure, ok := map[string]func(growth, int) (figures, error){
@@ -89,7 +92,7 @@ func (g growth) all(kinds []string) error {
 		}[kind]
 		switch {
 		case !ok:
-			return fmt.Errorf("no measurement %q; there are hosts, connections, known, links and idle", kind)
+			return fmt.Errorf("unknown measurement %q; the measurements are hosts, connections, known, links and idle", kind)
 		case kind == "idle":
 			if err := g.idle(); err != nil {
 				return err
@@ -101,29 +104,29 @@ func (g growth) all(kinds []string) error {
 		}
 		if kind == "links" {
 			for _, n := range g.sizes[kind] {
-				fmt.Fprintf(g.out, "\nThe tokenizer alone, a page of %d links: %.2f ms\n", n, 1000*tokenizing(n).Seconds())
+				fmt.Fprintf(g.out, "\nThe tokenizer alone, a page with %d links: %.2f ms\n", n, 1000*tokenizing(n).Seconds())
 			}
 		}
 	}
 	return nil
 }
 
-// figures are what a run came to, in the order of the columns.
+// figures are the results of a run, in the order of the columns.
 type figures [7]float64
 
-// columns are their names, and how they are written.
+// columns are the names of figures and their formats.
 var columns = [len(figures{})][2]string{
 	{"CPU s / 1,000 visits", "%.3f"},
 	{"× bare loop", "%.2f"},
 	{"visits / s", "%.0f"},
 	{"peak resident MB", "%.0f"},
-	{"opening, CPU s", "%.2f"},
-	{"end, CPU s", "%.2f"},
-	{"first line after, s", "%.2f"},
+	{"startup, CPU s", "%.2f"},
+	{"shutdown, CPU s", "%.2f"},
+	{"first log line after, s", "%.2f"},
 }
 
-// table measures all sizes in turns, once in each round, and prints the medians. What a visit costs is also compared with the
-// first size, as the median of the ratios of each round.
+// table measures all sizes in each round, and prints the medians. It also prints the cost of a visit as a multiple of
+// the cost at the first size: the median of the ratios of all rounds.
 func (g growth) table(kind string, measure func(growth, int) (figures, error)) error {
 	sizes := g.sizes[kind]
 	measured := make([][len(columns)][]float64, len(sizes))
@@ -144,7 +147,7 @@ func (g growth) table(kind string, measure func(growth, int) (figures, error)) e
 			ratios[i] = append(ratios[i], f[0]/measured[0][0][round])
 		}
 	}
-	fmt.Fprintf(g.out, "\n| %s | × the first", kind)
+	fmt.Fprintf(g.out, "\n| %s | × first size", kind)
 	for _, c := range columns {
 		fmt.Fprintf(g.out, " | %s", c[0])
 	}
@@ -159,7 +162,7 @@ func (g growth) table(kind string, measure func(growth, int) (figures, error)) e
 	return nil
 }
 
-// run crawls a new site, beginning with what prepare leaves in the folder of the store.
+// run crawls a new site. prepare may fill the folder of the store first.
 func (g growth) run(name string, s site, workers, visits int, prepare func(state string) error) (figures, error) {
 	g.o.workers, g.o.hosts = workers, s.hosts
 	st := &stage{scenario: scenario{name: name, site: s}, o: g.o, dir: g.o.dir}
@@ -181,15 +184,17 @@ func (g growth) run(name string, s site, workers, visits int, prepare func(state
 	}
 	n := float64(t.enough.visits - t.opened.visits)
 	if n == 0 {
-		return figures{}, errors.New("all was visited before the log was first looked at; ask for more -documents")
+		return figures{}, errors.New("all documents were visited before the log was first read; use a larger -documents")
 	}
 	each := (t.enough.processor - t.opened.processor).Seconds() / n
 	return figures{
-		1000 * each, each / (bare.processor.Seconds() / float64(bare.documents)), n / (t.enough.elapsed - t.opened.elapsed).Seconds(),
-		float64(c.resident) / 1e6, t.opened.processor.Seconds(), (c.processor - t.enough.processor).Seconds(), t.first.Seconds(),
+		1000 * each, each / (bare.processor.Seconds() / float64(bare.documents)),
+		n / (t.enough.elapsed - t.opened.elapsed).Seconds(), float64(c.resident) / 1e6,
+		t.opened.processor.Seconds(), (c.processor - t.enough.processor).Seconds(), t.first.Seconds(),
 	}, nil
 }
 
+// crawl runs arcrawl in a new folder until it has made this many visits.
 func (g growth) crawl(st *stage, visits int, prepare func(string) error) (cost, tally, error) {
 	dir, err := os.MkdirTemp(g.o.dir, "grow-")
 	if err != nil {
@@ -210,20 +215,20 @@ func (g growth) crawl(st *stage, visits int, prepare func(string) error) (cost, 
 
 const page = 15_000
 
-// hosts spreads the same number of documents over more hosts. Each has its robots.txt, which counts as a visit.
+// hosts distributes the same number of documents over n hosts. Each has a robots.txt, which counts as a visit.
 func (g growth) hosts(n int) (figures, error) {
 	each := max(2, g.total/n)
 	return g.run(fmt.Sprintf("hosts-%d", n), site{size: page, hosts: n, documents: each}, 50, n*each, nil)
 }
 
-// connections lets more workers visit 500 hosts.
+// connections visits 500 hosts with n workers.
 func (g growth) connections(n int) (figures, error) {
 	const hosts = 500
 	each := max(2, g.total/hosts)
 	return g.run(fmt.Sprintf("connections-%d", n), site{size: page, hosts: hosts, documents: each}, n, hosts*each, nil)
 }
 
-// known puts so many URIs into the store first, which are not due.
+// known first puts n URIs into the store that are not due.
 func (g growth) known(n int) (figures, error) {
 	const hosts = 60
 	each := max(2, g.total/hosts)
@@ -236,14 +241,15 @@ func (g growth) known(n int) (figures, error) {
 	})
 }
 
-// links visits pages of a quarter of a megabyte with so many links, which nearly all are known.
+// links visits pages of 250 KB with n links, of which nearly all are known.
 func (g growth) links(n int) (figures, error) {
 	return g.run(fmt.Sprintf("links-%d", n), linked(n), 50, 1000, nil)
 }
 
+// linked returns a site of pages of 250 KB with n links each.
 func linked(n int) site { return site{size: 250_000, hosts: 2, documents: 5100, links: n} }
 
-// tokenizing is what the tokenizer alone takes to read a page with so many links.
+// tokenizing returns the processor time of the tokenizer alone for a page with n links.
 func tokenizing(n int) time.Duration {
 	s := linked(n)
 	text := s.document(nil, texts(s.size), host(0), 7)
@@ -260,10 +266,10 @@ func tokenizing(n int) time.Duration {
 	return (processorTime() - before) / times
 }
 
-// dueLater is when the URIs that fill a store are due.
+// dueLater is the time until the URIs that fill a store are due.
 const dueLater = 300 * 24 * time.Hour
 
-// filled is the folder of a store with n URIs, which is made if it is not there.
+// filled returns the folder of a store with n URIs, and creates it if necessary.
 func (g growth) filled(n int) (string, error) {
 	dir := filepath.Join(g.o.dir, fmt.Sprintf("filled-%d", n))
 	if _, err := os.Stat(dir); err == nil {
@@ -276,7 +282,8 @@ func (g growth) filled(n int) (string, error) {
 	return dir, os.Rename(half, dir)
 }
 
-// fill makes a store with n URIs, 250 on each host, none of which is due, and lets it come to rest.
+// fill creates a store with n URIs, 250 on each host, of which none is due. It waits until the store has merged its
+// tables.
 func fill(state string, n int) error {
 	now := time.Now()
 	f, err := frontier.Open(frontier.Options{Dir: state, Now: now, RestAfterCrash: time.Millisecond})
@@ -304,7 +311,7 @@ func fill(state string, n int) error {
 	return f.Close()
 }
 
-// merging tells that a store has still to merge tables of what was written. That belongs to the filling.
+// merging reports whether a store still has tables to merge.
 func merging(f *frontier.Frontier) bool {
 	return slices.ContainsFunc(f.DB().Levels(), func(l badger.LevelInfo) bool { return l.Score >= 1 })
 }

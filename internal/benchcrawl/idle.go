@@ -12,10 +12,10 @@ import (
 	"time"
 )
 
-// idle watches daemons of which nothing is due for a while: their share of a core, and their memory at the beginning and at
-// the end.
+// idle observes daemons without URIs that are due, and prints their share of a core, and their memory at the beginning
+// and at the end.
 func (g growth) idle() error {
-	fmt.Fprint(g.out, "\n| idle | share of a core | anonymous memory MB, at first and then |\n|---|---|---|\n")
+	fmt.Fprint(g.out, "\n| idle | share of a core | anonymous memory MB, at the beginning and the end |\n|---|---|---|\n")
 	for _, n := range g.sizes["idle"] {
 		if err := g.idleWith(n); err != nil {
 			return fmt.Errorf("idle %d: %w", n, err)
@@ -24,6 +24,7 @@ func (g growth) idle() error {
 	return nil
 }
 
+// idleWith observes a daemon with n URIs, of which none is due.
 func (g growth) idleWith(n int) (err error) {
 	dir, err := os.MkdirTemp(g.o.dir, "idle-")
 	if err != nil {
@@ -51,7 +52,7 @@ func (g growth) idleWith(n int) (err error) {
 		err = errors.Join(err, ended)
 	}()
 	pid := p.cmd.Process.Pid
-	time.Sleep(15 * time.Second) // the start, and what the store tidies after it
+	time.Sleep(15 * time.Second) // for startup and the compactions after it
 	before, memory := ticks(pid), statusField(pid, "RssAnon")
 	time.Sleep(g.idleFor)
 	spent := ticks(pid) - before
@@ -60,13 +61,13 @@ func (g growth) idleWith(n int) (err error) {
 	return err
 }
 
-// ticks is the time that a process has had of the processor, to a hundredth of a second.
+// ticks returns the processor time of a process, to 10 ms.
 func ticks(pid int) time.Duration {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
 		return 0
 	}
-	_, rest, _ := strings.Cut(string(text), ") ") // the name may have blanks in it
+	_, rest, _ := strings.Cut(string(text), ") ") // the name may contain spaces
 	fields := strings.Fields(rest)
 	if len(fields) < 13 {
 		return 0
@@ -76,7 +77,7 @@ func ticks(pid int) time.Duration {
 	return time.Duration(user+system) * time.Second / 100
 }
 
-// processorTime is what this process has had of the processor.
+// processorTime returns the processor time of this process.
 func processorTime() time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {

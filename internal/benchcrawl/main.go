@@ -1,16 +1,21 @@
-// Command benchcrawl measures what a document costs the whole program, beside the least that an archive needs.
+// Command benchcrawl measures what a document costs in the whole program, compared with the minimum that an archive
+// needs.
 //
-//	make bench-crawl                                        # all scenarios, five rounds of each
-//	go run ./internal/benchcrawl -scenario first -rounds 9  # one of them
+//	make bench-crawl                                        # all scenarios, five rounds each
+//	go run ./internal/benchcrawl -scenario first -rounds 9  # one scenario
 //	go run ./internal/benchcrawl -scenario first -profiles /tmp/profiles
 //	go run ./internal/benchcrawl grow hosts connections known links idle
 //	go run ./internal/benchcrawl grow -profiles /tmp/profiles -dir /tmp/grow -known 10000,5000000 known
 //
-// A server in a process of its own plays many hosts, each at its own address of the loopback. Three programs fetch the
-// same documents from it, one after the other in each round: a bare loop of GET, SHA-1, gzip and append that is part of
-// this command and keeps no promise, the real arcrawl with everything on but politeness, and GNU wget with --warc-file
-// where it can do the same. Times are those of the process, user and system, start and stop included. What is printed
-// is the median of the rounds, as a table for docs/benchmarks.md.
+// A server in a process of its own plays many hosts, each at its own loopback address. Three programs fetch the same
+// documents from it, one after the other in each round:
+//
+//   - a bare loop of GET, SHA-1, gzip and append, which is part of this command and guarantees nothing;
+//   - the real arcrawl, with everything switched on except politeness;
+//   - GNU wget with --warc-file, in scenarios that it can do.
+//
+// Times are the user and system time of the process, startup and shutdown included. The output is the median of all
+// rounds, as a table for docs/benchmarks.md.
 package main
 
 import (
@@ -29,7 +34,7 @@ func main() {
 	}
 }
 
-// command runs the benchmark, or one of the processes that it starts of itself.
+// command runs the benchmark, or one of the child processes that it starts from its own binary.
 func command(args []string, out io.Writer) error {
 	if len(args) > 0 {
 		switch args[0] {
@@ -44,7 +49,7 @@ func command(args []string, out io.Writer) error {
 	return benchmark(args, out)
 }
 
-// options are what the command line asks for.
+// options are the flags of the command line.
 type options struct {
 	rounds   int
 	hosts    int
@@ -61,16 +66,16 @@ type options struct {
 func benchmark(args []string, out io.Writer) error {
 	var o options
 	flags := flag.NewFlagSet("benchcrawl", flag.ContinueOnError)
-	flags.IntVar(&o.rounds, "rounds", 5, "how often each program does each scenario; the median is printed")
-	flags.IntVar(&o.hosts, "hosts", 60, "number of hosts")
-	flags.IntVar(&o.workers, "workers", 50, "crawl.workers of arcrawl")
-	flags.StringVar(&o.rule, "rule", "fixed", "rule of the wait evaluator: fixed, classic or learned, each within bounds that leave it no choice")
-	flags.Float64Var(&o.scale, "scale", 1, "makes each scenario so many times as large")
-	flags.StringVar(&o.names, "scenario", scenarioNames(), "which scenarios, with commas between")
-	flags.StringVar(&o.arcrawl, "arcrawl", "", "the binary to measure; built from this tree by default")
-	flags.StringVar(&o.other, "other", "", "a second binary of arcrawl to measure in the same rounds, to see what a change is worth")
-	flags.StringVar(&o.profiles, "profiles", "", "write processor and memory profiles of arcrawl into this folder; the times then include that")
-	flags.StringVar(&o.dir, "dir", "", "where everything is written; a folder in the temporary one by default")
+	flags.IntVar(&o.rounds, "rounds", 5, "measure each program `N` times in each scenario and print the median")
+	flags.IntVar(&o.hosts, "hosts", 60, "serve `N` hosts")
+	flags.IntVar(&o.workers, "workers", 50, "set crawl.workers of arcrawl to `N`")
+	flags.StringVar(&o.rule, "rule", "fixed", "`rule` of the wait evaluator: fixed, classic or learned, with bounds that leave it no choice")
+	flags.Float64Var(&o.scale, "scale", 1, "multiply the number of documents by `factor`")
+	flags.StringVar(&o.names, "scenario", scenarioNames(), "comma-separated `list` of scenarios")
+	flags.StringVar(&o.arcrawl, "arcrawl", "", "measure this `binary` (default: build one from this tree)")
+	flags.StringVar(&o.other, "other", "", "also measure this second `binary` of arcrawl in the same rounds, to compare two versions")
+	flags.StringVar(&o.profiles, "profiles", "", "write CPU and memory profiles of arcrawl into this `folder`; the times then include profiling")
+	flags.StringVar(&o.dir, "dir", "", "write all files into this `folder` (default: a new temporary folder)")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -84,7 +89,7 @@ func benchmark(args []string, out io.Writer) error {
 		}
 		defer os.RemoveAll(o.dir)
 	}
-	if o.dir, err = filepath.Abs(o.dir); err != nil { // programs are started in folders of their own
+	if o.dir, err = filepath.Abs(o.dir); err != nil { // each program starts in a folder of its own
 		return err
 	}
 	if o.arcrawl == "" {
@@ -106,14 +111,14 @@ func benchmark(args []string, out io.Writer) error {
 func chooseScenarios(names string) ([]scenario, error) {
 	var chosen []scenario
 	for name := range strings.SplitSeq(names, ",") {
-		found := false
+		known := false
 		for _, s := range scenarios() {
 			if s.name == name {
-				chosen, found = append(chosen, s), true
+				chosen, known = append(chosen, s), true
 			}
 		}
-		if !found {
-			return nil, fmt.Errorf("no scenario %q; there are %s", name, scenarioNames())
+		if !known {
+			return nil, fmt.Errorf("unknown scenario %q; the scenarios are %s", name, scenarioNames())
 		}
 	}
 	return chosen, nil

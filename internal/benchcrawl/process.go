@@ -15,16 +15,16 @@ import (
 	"time"
 )
 
-// cost is what a process took for some documents.
+// cost is what a process used for some documents.
 type cost struct {
 	documents int
 	processor time.Duration // user and system
-	system    time.Duration // of it
+	system    time.Duration // part of processor
 	elapsed   time.Duration
 	resident  int64 // peak, in bytes
-	disk      int64 // bytes that came to be on disk
-	archive   int64 // of them in WARC files
-	calls     int64 // system calls; zero if they were not counted
+	disk      int64 // bytes added on disk
+	archive   int64 // part of disk in WARC files
+	calls     int64 // system calls; 0 if not counted
 }
 
 // process is a running program under test.
@@ -33,20 +33,20 @@ type process struct {
 	output bytes.Buffer // read it only after end
 	began  time.Time
 	count  counter
-	tally  string // file of the counter
+	tally  string // file that the counter writes
 
-	mu       sync.Mutex // guards what follows
+	mu       sync.Mutex // guards the fields below
 	resident int64
 
 	watching sync.WaitGroup
-	gone     chan struct{} // closed when the process has ended, and err is set
+	gone     chan struct{} // closed when the process has ended and err is set
 	err      error
 }
 
-// watchEvery is how often the peak of the memory is read. The kernel keeps the peak; only its last rise can be missed.
+// watchEvery is how often the peak memory is read. The kernel keeps the peak, so only its last growth can be missed.
 const watchEvery = 20 * time.Millisecond
 
-// start runs a command; with a counter its system calls are counted, which takes time of its own.
+// start runs a command. With a counter its system calls are counted, which slows it down.
 func start(cmd *exec.Cmd, count counter, dir string) (*process, error) {
 	p := &process{cmd: cmd, count: count, gone: make(chan struct{})}
 	if count != nil {
@@ -77,7 +77,7 @@ func start(cmd *exec.Cmd, count counter, dir string) (*process, error) {
 	return p, nil
 }
 
-// look reads the peak of the memory. What wait4 tells of it begins with that of the parent.
+// look reads the peak memory. The peak that wait4 returns is not usable: it starts with the peak of the parent.
 func (p *process) look() {
 	peak := statusField(p.cmd.Process.Pid, "VmHWM") << 10
 	p.mu.Lock()
@@ -85,14 +85,14 @@ func (p *process) look() {
 	p.resident = max(p.resident, peak)
 }
 
-// statusField is a number of /proc/PID/status, zero if it is not there.
+// statusField returns a number of /proc/PID/status, 0 if it is missing.
 func statusField(pid int, name string) int64 {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
 		return 0
 	}
 	for line := range strings.Lines(string(text)) {
-		if rest, found := strings.CutPrefix(line, name+":"); found {
+		if rest, ok := strings.CutPrefix(line, name+":"); ok {
 			n, _ := strconv.ParseInt(strings.TrimSuffix(strings.TrimSpace(rest), " kB"), 10, 64)
 			return n
 		}
@@ -100,7 +100,7 @@ func statusField(pid int, name string) int64 {
 	return 0
 }
 
-// end waits for the process and tells what it cost.
+// end waits for the process and returns its cost.
 func (p *process) end() (cost, error) {
 	p.watching.Wait()
 	if p.err != nil {
@@ -108,7 +108,8 @@ func (p *process) end() (cost, error) {
 	}
 	c := cost{
 		elapsed: time.Since(p.began), resident: p.resident,
-		processor: p.cmd.ProcessState.UserTime() + p.cmd.ProcessState.SystemTime(), system: p.cmd.ProcessState.SystemTime(),
+		processor: p.cmd.ProcessState.UserTime() + p.cmd.ProcessState.SystemTime(),
+		system:    p.cmd.ProcessState.SystemTime(),
 	}
 	if p.count != nil {
 		calls, err := p.count.read(p.tally)
@@ -129,13 +130,14 @@ func (p *process) terminate() error {
 			return err
 		}
 		if pid, err = strconv.Atoi(strings.Fields(string(text) + " 0")[0]); err != nil || pid == 0 {
-			return fmt.Errorf("the counter of system calls has the children %q", text)
+			return fmt.Errorf("the counter of system calls has the children %q, want one", text)
 		}
 	}
 	return syscall.Kill(pid, syscall.SIGTERM)
 }
 
-// usage is what a folder takes of the disk, and the WARC files in it; sparse files take less than their length.
+// usage returns the disk space of a folder, and the length of its WARC files. Sparse files take less space than their
+// length.
 func usage(dir string) (all, archive int64, err error) {
 	err = filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
@@ -161,7 +163,7 @@ type counter interface {
 	read(tally string) (int64, error)
 }
 
-// findCounter gives the tool that counts here, nil if there is none.
+// findCounter returns a tool that works on this machine, nil if there is none.
 func findCounter() counter {
 	if exec.Command("perf", "stat", "-e", "raw_syscalls:sys_enter", "true").Run() == nil {
 		return perf{}
@@ -197,12 +199,14 @@ func (strace) read(tally string) (int64, error) {
 	return firstNumber(tally, regexp.MustCompile(`(?m)^100\.00\s+\S+\s+(?:\S+\s+)?(\d+)(?:\s+\d+)?\s+total`))
 }
 
+// within returns a command that runs cmd under a tool.
 func within(cmd *exec.Cmd, tool string, args []string) *exec.Cmd {
 	w := exec.Command(tool, args...)
 	w.Dir, w.Env = cmd.Dir, cmd.Env
 	return w
 }
 
+// firstNumber returns the number in a file that the pattern matches.
 func firstNumber(file string, pattern *regexp.Regexp) (int64, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {

@@ -15,11 +15,11 @@ import (
 // scenario is one kind of crawl.
 type scenario struct {
 	name, title string
-	site        site // hosts and serverPort are filled in
-	visits      int  // of each document in a round, where it is known already; zero measures first visits
-	bare        []string
-	wget        bool
-	proof       func(tally) bool // that what was measured is what the title says
+	site        site             // hosts and serverPort are set later
+	visits      int              // visits of each known document in a round; 0 = measure first visits
+	bare        []string         // flags of the bare loop
+	wget        bool             // wget can do it
+	proof       func(tally) bool // reports whether the visits were the ones in the title
 }
 
 func scenarios() []scenario {
@@ -36,18 +36,18 @@ func scenarios() []scenario {
 			proof: all(func(t tally) int { return t.same }),
 		},
 		{
-			name: "aborted", title: "Revisits of documents of 1 MB that are broken off after the head",
-			site: site{size: large, documents: 10, deaf: true}, visits: 5, bare: []string{"-hangup"}, proof: all(func(t tally) int { return t.stopped }),
+			name: "aborted", title: "Revisits of documents of 1 MB that are aborted after the head",
+			site: site{size: large, documents: 10, unconditional: true}, visits: 5, bare: []string{"-hangup"}, proof: all(func(t tally) int { return t.stopped }),
 		},
 		{
-			name: "twins", title: "First visits of pages of 15 KB whose payload is archived already", site: site{size: page, documents: 203, twins: true},
+			name: "twins", title: "First visits of pages of 15 KB whose payload is already archived", site: site{size: page, documents: 203, twins: true},
 			bare: []string{"-dedupe"}, proof: func(t tally) bool { return t.revisit > t.visits*9/10 },
 		},
 		{name: "tls", title: "First visits of pages of 15 KB over TLS", site: site{size: page, documents: 203, secure: true}, wget: true, proof: ok},
 	}
 }
 
-// stage is a scenario on its way: the server and where the programs write.
+// stage is a scenario that is being measured.
 type stage struct {
 	scenario
 	o         options
@@ -55,7 +55,7 @@ type stage struct {
 	authority string // file of the certificate to trust; empty without TLS
 }
 
-// measure lets all programs do the scenario in turns.
+// measure measures all programs in the scenario, in turns.
 func (s scenario) measure(o options, dir string) (table, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return table{}, err
@@ -106,7 +106,7 @@ func (g *stage) serve() (stop func(), err error) {
 	return stop, nil
 }
 
-// program is one of those that are compared.
+// program is one of the compared programs.
 type program struct {
 	name string
 	run  func(dir string, count counter) (cost, error)
@@ -123,13 +123,13 @@ func (g *stage) programs() []program {
 	return p
 }
 
-// play measures the rounds, and then counts the system calls in one more.
+// play measures the rounds, and then counts the system calls in another round.
 func (g *stage) play() (table, error) {
 	if err := g.prepare(); err != nil {
 		return table{}, fmt.Errorf("prepare: %w", err)
 	}
 	programs := g.programs()
-	t := table{title: g.title, rounds: g.o.rounds, counter: "not counted here"}
+	t := table{title: g.title, rounds: g.o.rounds, counter: "no tool (none is installed)"}
 	for _, p := range programs {
 		t.names = append(t.names, p.name)
 	}
@@ -157,7 +157,7 @@ func (g *stage) play() (table, error) {
 	return t, nil
 }
 
-// once lets a program run in a folder of its own.
+// once runs a program in a folder of its own.
 func (g *stage) once(p program, count counter) (cost, error) {
 	dir, err := os.MkdirTemp(g.dir, "run-")
 	if err != nil {
@@ -192,7 +192,7 @@ func (g *stage) prepare() error {
 
 func (g *stage) documents() int { return g.site.hosts * g.site.documents }
 
-// daemon configures arcrawl in a folder; wait is what lies between two visits of a document.
+// daemon configures arcrawl in a folder. wait is the time between two visits of a document.
 func (g *stage) daemon(dir, wait string) (daemon, error) {
 	d := daemon{binary: g.o.arcrawl, dir: dir}
 	if g.authority != "" {
@@ -206,12 +206,12 @@ func (g *stage) daemon(dir, wait string) (daemon, error) {
 	}
 	more := ""
 	if g.visits > 0 {
-		more = believing
+		more = trusting
 	}
 	return d, d.configure(g.site, g.o.workers, g.o.rule, wait, more)
 }
 
-// arcrawl is the program of one binary.
+// arcrawl returns the function that measures a binary of arcrawl.
 func (g *stage) arcrawl(binary string) func(string, counter) (cost, error) {
 	return func(dir string, count counter) (cost, error) {
 		if g.visits > 0 {
@@ -232,8 +232,8 @@ func (g *stage) first(binary, dir string, count counter) (cost, error) {
 	return c, errors.Join(err, g.check(t))
 }
 
-// again crawls the documents that prepare has made known. Each time it begins with the same store: one that was gone on with has more
-// to merge.
+// again crawls the documents that prepare has made known. It always begins with the same store, because a store that
+// was used in a round before has more tables to merge.
 func (g *stage) again(binary, dir string, count counter) (cost, error) {
 	d, err := g.daemon(dir, "1ms")
 	if err != nil {
@@ -247,11 +247,12 @@ func (g *stage) again(binary, dir string, count counter) (cost, error) {
 	return c, errors.Join(err, g.check(t))
 }
 
+// check returns an error if the visits were not the ones in the title of the scenario.
 func (g *stage) check(t tally) error {
 	if g.proof(t) {
 		return nil
 	}
-	return fmt.Errorf("this is not what should be measured: %s", t)
+	return fmt.Errorf("wrong kind of visits: %s", t)
 }
 
 func (g *stage) bareLoop(dir string, count counter) (cost, error) {
@@ -259,7 +260,8 @@ func (g *stage) bareLoop(dir string, count counter) (cost, error) {
 	if err != nil {
 		return cost{}, err
 	}
-	args := append([]string{"bare", "-list", filepath.Join(g.dir, "turns"), "-out", filepath.Join(dir, "bare.gz"), "-authority", g.authority}, g.bare...)
+	args := []string{"bare", "-list", filepath.Join(g.dir, "turns"), "-out", filepath.Join(dir, "bare.gz"), "-authority", g.authority}
+	args = append(args, g.bare...)
 	c, err := g.simple(exec.Command(self, args...), dir, count)
 	c.documents = g.documents() * max(1, g.visits)
 	return c, err
@@ -278,7 +280,7 @@ func (g *stage) wgetWARC(dir string, count counter) (cost, error) {
 	return c, err
 }
 
-// simple runs a program that ends by itself.
+// simple measures a program that ends by itself.
 func (g *stage) simple(cmd *exec.Cmd, dir string, count counter) (cost, error) {
 	cmd.Dir = dir
 	p, err := start(cmd, count, dir)

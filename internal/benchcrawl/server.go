@@ -22,18 +22,18 @@ import (
 	"time"
 )
 
-// serve is the process of the server. Its arguments are the site in JSON and a file for the certificate of its authority.
-// It prints its port, and ends when its standard input does.
+// serve runs the process of the server. Its arguments are the site in JSON, and a file for the certificate of its
+// authority. It prints its port, and ends when its standard input ends.
 func serve(args []string, out io.Writer) error {
 	if len(args) != 2 {
-		return errors.New("serve is started by the benchmark itself")
+		return errors.New("only the benchmark itself starts serve")
 	}
 	var w wireSite
 	if err := json.Unmarshal([]byte(args[0]), &w); err != nil {
 		return err
 	}
 	s := w.site()
-	l, err := net.Listen("tcp4", "0.0.0.0:0") // every address of the loopback is a host
+	l, err := net.Listen("tcp4", "0.0.0.0:0") // every loopback address is a host
 	if err != nil {
 		return err
 	}
@@ -58,18 +58,18 @@ func serve(args []string, out io.Writer) error {
 	return err
 }
 
-// wireSite is a site as the server is told of it.
+// wireSite is a site in the form in which the server receives it.
 type wireSite struct {
 	Size, Links, Hosts, Documents int
-	Twins, Deaf, Secure           bool
+	Twins, Unconditional, Secure  bool
 }
 
 func (s site) wire() wireSite {
-	return wireSite{Size: s.size, Links: s.links, Hosts: s.hosts, Documents: s.documents, Twins: s.twins, Deaf: s.deaf, Secure: s.secure}
+	return wireSite{Size: s.size, Links: s.links, Hosts: s.hosts, Documents: s.documents, Twins: s.twins, Unconditional: s.unconditional, Secure: s.secure}
 }
 
 func (w wireSite) site() site {
-	return site{size: w.Size, links: w.Links, hosts: w.Hosts, documents: w.Documents, twins: w.Twins, deaf: w.Deaf, secure: w.Secure}
+	return site{size: w.Size, links: w.Links, hosts: w.Hosts, documents: w.Documents, twins: w.Twins, unconditional: w.Unconditional, secure: w.Secure}
 }
 
 type handler struct {
@@ -78,7 +78,7 @@ type handler struct {
 	bodies sync.Pool // of *[]byte
 }
 
-// ServeHTTP answers with a document, with 304 if it is known, or with the rules for robots.
+// ServeHTTP answers with a document, with 304 if the client has it, or with a robots.txt.
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	head := w.Header()
 	if r.URL.Path == "/robots.txt" {
@@ -86,9 +86,9 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.WriteString(w, "User-agent: *\nDisallow: /private/\nDisallow: /search\nAllow: /\n")
 		return
 	}
-	number, found := strings.CutPrefix(r.URL.Path, "/d/")
+	number, ok := strings.CutPrefix(r.URL.Path, "/d/")
 	d, err := strconv.Atoi(number)
-	if !found || err != nil || d < 0 || d >= h.site.documents {
+	if !ok || err != nil || d < 0 || d >= h.site.documents {
 		http.NotFound(w, r)
 		return
 	}
@@ -96,7 +96,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	head.Set("ETag", tag)
 	head.Set("Last-Modified", "Thu, 01 Jan 2026 12:00:00 GMT")
 	head.Set("Cache-Control", "max-age=300")
-	if r.Header.Get("If-None-Match") == tag && !h.site.deaf {
+	if r.Header.Get("If-None-Match") == tag && !h.site.unconditional {
 		w.WriteHeader(http.StatusNotModified)
 		return
 	}
@@ -108,7 +108,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	*buf = h.site.document((*buf)[:0], h.texts, name, d)
 	head.Set("Content-Type", "text/html; charset=utf-8")
 	head.Set("Content-Length", strconv.Itoa(len(*buf)))
-	_, _ = w.Write(*buf) // a client that went away is part of the benchmark
+	_, _ = w.Write(*buf) // clients that close early are part of the benchmark
 	h.bodies.Put(buf)
 }
 
@@ -116,7 +116,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 type authority struct {
 	key  *ecdsa.PrivateKey
 	cert *x509.Certificate
-	made sync.Map // of *tls.Certificate by address
+	made sync.Map // *tls.Certificate by address
 }
 
 func newAuthority() (*authority, error) {
@@ -140,7 +140,7 @@ func (a *authority) pem() []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: a.cert.Raw})
 }
 
-// certificate is that of the address which the client has come to.
+// certificate returns the certificate for the address to which the client has connected.
 func (a *authority) certificate(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
 	ip := hello.Conn.LocalAddr().(*net.TCPAddr).IP
 	if c, ok := a.made.Load(ip.String()); ok {

@@ -8,22 +8,22 @@ import (
 	"strings"
 )
 
-// site is what the server has. It is told to the server, and known to who asks it.
+// site describes the documents of the server.
 type site struct {
-	size       int  // bytes of a document
-	twins      bool // document n is the same on all hosts
-	deaf       bool // conditional requests are answered with the whole document
-	secure     bool // TLS
-	links      int  // further links of each document, known after the first
-	hosts      int
-	documents  int // of each host
-	serverPort int
+	size          int  // bytes of a document
+	twins         bool // document n is the same on all hosts
+	unconditional bool // conditional requests get the whole document
+	secure        bool // TLS
+	links         int  // further links of each document; known after the first document
+	hosts         int
+	documents     int // on each host
+	serverPort    int
 }
 
-// host is the address of host number n.
+// host returns the address of host number n.
 func host(n int) string { return fmt.Sprintf("127.%d.%d.%d", 10+n/62500, n/250%250, 1+n%250) }
 
-// origin is scheme, host and port of host number n.
+// origin returns the scheme, host and port of host number n.
 func (s site) origin(n int) string {
 	scheme := "http"
 	if s.secure {
@@ -32,10 +32,10 @@ func (s site) origin(n int) string {
 	return fmt.Sprintf("%s://%s:%d", scheme, host(n), s.serverPort)
 }
 
-// address is the path of document number n of a host.
+// address returns the path of document number n of a host.
 func address(n int) string { return "/d/" + strconv.Itoa(n) }
 
-// uris lists all documents, one host after the other if byHost, as wget wants them; else in turns.
+// uris lists all documents. They are grouped by host if byHost, as wget needs them, else the hosts take turns.
 func (s site) uris(byHost bool) string {
 	var b strings.Builder
 	write := func(h, d int) { b.WriteString(s.origin(h) + address(d) + "\n") }
@@ -56,16 +56,16 @@ func (s site) uris(byHost bool) string {
 }
 
 const (
-	children = 10  // links of a document to others that only it names
-	common   = 10  // links to the first documents, as a menu has them
+	children = 10  // links to documents that no other document links to
+	common   = 10  // links to the first documents, as in a menu
 	stock    = 199 // different texts; each document also has its own title and links
 )
 
-// etag is that of every version of a document.
+// etag returns the ETag of a document.
 func etag(path string) string { return `"v1-` + path[len("/d/"):] + `"` }
 
-// texts makes the stock of texts, each of about n bytes of HTML: words by the law of Zipf in paragraphs, as compressible as
-// news pages are.
+// texts returns the stock of texts, each of n bytes of HTML: paragraphs of words distributed by Zipf's law. They are as
+// compressible as news pages.
 func texts(n int) [][]byte {
 	random := rand.New(rand.NewPCG(1, 2))
 	vocabulary := make([]string, 6000)
@@ -100,7 +100,7 @@ func texts(n int) [][]byte {
 	return all
 }
 
-// teaser is what the pages of news sites have more of than of text.
+// teaser is markup as on news sites, whose pages have more of it than of text.
 const teaser = `<div class="teaser teaser--small teaser--image-left" data-component="teaser" data-tracking-id="%08x"><span class="teaser__icon"
  aria-hidden="true"></span><h3 class="teaser__title"><p class="teaser__text teaser__text--clamped">`
 

@@ -9,17 +9,17 @@ import (
 	"strings"
 )
 
-// table is what a scenario came to.
+// table is the result of a scenario.
 type table struct {
 	title   string
-	names   []string // of the programs; the first is what the others are compared with
+	names   []string // names of the programs; the others are compared with the first
 	rounds  int
-	costs   [][]cost  // of each program, by round
-	calls   []float64 // system calls for each document, by program
-	counter string
+	costs   [][]cost  // by program and round
+	calls   []float64 // system calls per document, by program
+	counter string    // tool that counted the system calls
 }
 
-// row is one measure.
+// row is one measured quantity.
 type row struct {
 	name   string
 	format string
@@ -30,7 +30,7 @@ func rows() []row {
 	each := func(n int64, c cost) float64 { return float64(n) / float64(c.documents) }
 	return []row{
 		{"CPU s / 1,000 documents", "%.3f", func(c cost) float64 { return 1000 * c.processor.Seconds() / float64(c.documents) }},
-		{"of them in the kernel", "%.3f", func(c cost) float64 { return 1000 * c.system.Seconds() / float64(c.documents) }},
+		{"of which in the kernel", "%.3f", func(c cost) float64 { return 1000 * c.system.Seconds() / float64(c.documents) }},
 		{"documents / s", "%.0f", func(c cost) float64 { return float64(c.documents) / c.elapsed.Seconds() }},
 		{"peak resident MB", "%.0f", func(c cost) float64 { return float64(c.resident) / 1e6 }},
 		{"bytes on disk / document", "%.0f", func(c cost) float64 { return each(c.disk, c) }},
@@ -38,11 +38,11 @@ func rows() []row {
 	}
 }
 
-// String is the table in Markdown: for each program the median, and its ratio to the first program's. The ratio is the
-// median of the ratios of each round.
+// String returns the table in Markdown: for each program the median, and its ratio to the first program. The ratio is
+// the median of the ratios of all rounds.
 func (t table) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "### %s\n\n%d documents a round, %d rounds; system calls by %s in a round of their own\n\n|",
+	fmt.Fprintf(&b, "### %s\n\n%d documents per round, %d rounds; system calls counted by %s in a separate round\n\n|",
 		t.title, t.costs[0][0].documents, t.rounds, t.counter)
 	for i, name := range t.names {
 		fmt.Fprintf(&b, " | %s", name)
@@ -87,12 +87,12 @@ func median(values []float64) float64 {
 	return (sorted[(n-1)/2] + sorted[n/2]) / 2
 }
 
-// machine describes what the figures were taken on.
+// machine describes the machine on which the measurement runs.
 func machine() string {
 	model := "unknown processor"
 	if text, err := os.ReadFile("/proc/cpuinfo"); err == nil {
 		for line := range strings.Lines(string(text)) {
-			if name, value, found := strings.Cut(line, ":"); found && strings.TrimSpace(name) == "model name" {
+			if name, value, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(name) == "model name" {
 				model = strings.TrimSpace(value)
 				break
 			}
@@ -104,6 +104,6 @@ func machine() string {
 	if out, err := exec.Command("wget", "--version").Output(); err == nil {
 		wget, _, _ = strings.Cut(string(out), " built")
 	}
-	return fmt.Sprintf("Machine: %d cores, %s; Linux %s; %s; %s; load at the start %s.", runtime.NumCPU(), model,
+	return fmt.Sprintf("Machine: %d cores, %s; Linux %s; %s; %s; load average at the start %s.", runtime.NumCPU(), model,
 		strings.TrimSpace(string(kernel)), runtime.Version(), wget, strings.Join(strings.Fields(string(load) + " ? ? ?")[:3], " "))
 }

@@ -14,9 +14,10 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// day is when the crawl begins. Its clock goes on as fast as the visits need.
+// day is the beginning of the crawl. Its clock runs as fast as the visits need.
 var day = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
+// arcrawl is the frontier of this program.
 type arcrawl struct {
 	*frontier.Frontier
 	o      frontier.Options
@@ -40,7 +41,7 @@ func (a *arcrawl) clock() time.Time { return day.Add(time.Duration(a.now.Load())
 func (a *arcrawl) sync() error      { return a.Sync() }
 func (a *arcrawl) close() error     { return a.Close() }
 
-// address is URI number i: runs of a hundred have one host, as the links of a page mostly have.
+// address returns URI number i. Each hundred consecutive URIs share a host, as most links of a page do.
 func address(i int, s size) string {
 	host := (i / 100) % s.hosts
 	return fmt.Sprintf("https://www.host-%d.example/section/%d/an-article-with-a-name-%d.html", host, i%10, i)
@@ -88,7 +89,7 @@ func (a *arcrawl) visit(_, links int) error {
 	return err
 }
 
-// learned is the record after a visit, with all that a usual one holds.
+// learned returns the record after a visit, with the fields that an ordinary record has.
 func learned(r frontier.Record, now time.Time) frontier.Record {
 	r.Visits++
 	r.LastVisit, r.LastCapture, r.LastRead, r.LastChange = now, now, now, now

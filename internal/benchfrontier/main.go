@@ -1,11 +1,11 @@
-// Command benchfrontier measures a frontier at the size of a real crawl, beside raw Badger and raw Pebble doing the same
-// writes. It is a module of its own, so that the program needs no Pebble.
+// Command benchfrontier measures a frontier of the size of a real crawl. For comparison it measures plain Badger and
+// plain Pebble with the same writes. It is a module of its own, so that arcrawl does not depend on Pebble.
 //
 //	go run . -uris 1000000 -hosts 20000 -cycle 30s
 //	go run . -engine badger,pebble -uris 1000000 -hosts 20000 -cycle 30s
 //
-// Times are of the processor, for the whole process with its compactions, because the elapsed time of a busy machine
-// says little.
+// It reports the processor time of the whole process, including compactions, because elapsed times on a busy machine
+// mean little.
 package main
 
 import (
@@ -25,29 +25,29 @@ import (
 	"github.com/arcrawl/arcrawl/internal/human"
 )
 
-// size is what is measured.
+// size says how much to measure.
 type size struct {
 	uris, hosts int
 	workers     int
-	cycle       time.Duration // of each measurement of claim and settle
-	sync        time.Duration // between two syncs
-	keep        bool
-	quick       bool
-	hot         int
-	pace        int // visits a second; 0 is as fast as it goes
-	visits      int // ends each measurement after so many; 0 is after the time
+	cycle       time.Duration // duration of each measurement of visits
+	sync        time.Duration // time between two syncs
+	keep        bool          // use and keep the store in -dir
+	quick       bool          // only visits without links, and no idling
+	hot         int           // measure one host with this many URIs instead; 0 = do not
+	pace        int           // visits per second; 0 = as many as possible
+	visits      int           // maximum number of visits of each measurement; 0 = no limit
 }
 
 // engine is a store under test. Its methods may be called by many goroutines at once.
 type engine interface {
-	// load makes the URIs from number i to j known.
+	// load adds the URIs from number i to j-1.
 	load(i, j int) error
-	// visit claims one URI that is due and settles it, with so many known links.
+	// visit claims a URI that is due, and settles it with the given number of known links.
 	visit(worker, links int) error
 	sync() error
 	close() error
 	reopen() error
-	// live is how many bytes keys and values have.
+	// live returns the total size of all keys and values in bytes.
 	live() (int64, error)
 }
 
@@ -63,22 +63,22 @@ func run() error {
 	var dir, engines, profile, heap string
 	var memory int64
 	var garbage int
-	flag.IntVar(&s.uris, "uris", 1_000_000, "number of URIs")
-	flag.IntVar(&s.hosts, "hosts", 20_000, "number of hosts")
-	flag.IntVar(&s.workers, "workers", 8, "visits at a time")
-	flag.DurationVar(&s.cycle, "cycle", 20*time.Second, "how long each kind of visit is measured")
-	flag.DurationVar(&s.sync, "sync", 200*time.Millisecond, "time between two syncs")
-	flag.BoolVar(&s.keep, "keep", false, "use the store that is in -dir, and leave it there")
-	flag.BoolVar(&s.quick, "quick", false, "only visits without links, and no idling")
-	flag.IntVar(&s.hot, "hot", 0, "measure instead one host with so many URIs, for ten cycles")
-	flag.StringVar(&engines, "engine", "arcrawl,badger,pebble", "what to measure")
-	flag.StringVar(&dir, "dir", "", "where; a folder in the temporary one by default")
-	flag.StringVar(&profile, "cpuprofile", "", "write a profile of the visits without links to this file")
-	flag.StringVar(&heap, "memprofile", "", "write a profile of the memory in use at the end of the first visits to this file")
-	flag.IntVar(&s.pace, "pace", 0, "visits a second, as a crawl makes them; 0 is as fast as it goes")
-	flag.IntVar(&s.visits, "visits", 0, "how many visits end each measurement before -cycle does, so that the same work can be compared; 0 is no such end")
-	flag.IntVar(&garbage, "gogc", 50, "garbage that may gather, in percent of what is in use; 50 is the most that the daemon lets gather")
-	flag.Int64Var(&memory, "memory", 0, "what the Go runtime is told to stay below, in bytes; 0 is no limit, as the daemon has it")
+	flag.IntVar(&s.uris, "uris", 1_000_000, "load `N` URIs")
+	flag.IntVar(&s.hosts, "hosts", 20_000, "spread them over `N` hosts")
+	flag.IntVar(&s.workers, "workers", 8, "make `N` visits at a time")
+	flag.DurationVar(&s.cycle, "cycle", 20*time.Second, "measure each kind of visit for this `duration`")
+	flag.DurationVar(&s.sync, "sync", 200*time.Millisecond, "sync the store at this `interval`")
+	flag.BoolVar(&s.keep, "keep", false, "use the store in -dir if there is one, and keep it")
+	flag.BoolVar(&s.quick, "quick", false, "measure only visits without links, and no idling")
+	flag.IntVar(&s.hot, "hot", 0, "measure one host with `N` URIs for ten cycles instead")
+	flag.StringVar(&engines, "engine", "arcrawl,badger,pebble", "comma-separated `list` of engines")
+	flag.StringVar(&dir, "dir", "", "write the stores into this `folder` (default: a new temporary folder)")
+	flag.StringVar(&profile, "cpuprofile", "", "write a CPU profile of the visits without links to this `file`")
+	flag.StringVar(&heap, "memprofile", "", "write a profile of the memory in use after the visits without links to this `file`")
+	flag.IntVar(&s.pace, "pace", 0, "make `N` visits per second (0 = as many as possible)")
+	flag.IntVar(&s.visits, "visits", 0, "end each measurement after `N` visits, to compare equal work (0 = after -cycle)")
+	flag.IntVar(&garbage, "gogc", 50, "set GOGC to this `percentage`; 50 is the maximum of the daemon")
+	flag.Int64Var(&memory, "memory", 0, "set the memory limit of the Go runtime in `bytes` (0 = no limit, as in the daemon)")
 	flag.Parse()
 	if memory > 0 {
 		debug.SetMemoryLimit(memory)
@@ -107,6 +107,7 @@ func writeHeap(name string) error {
 	return errors.Join(pprof.WriteHeapProfile(f), f.Close())
 }
 
+// open opens a store with the named engine.
 func open(name, dir string, s size) (engine, error) {
 	switch name {
 	case "arcrawl":
@@ -116,10 +117,10 @@ func open(name, dir string, s size) (engine, error) {
 	case "pebble":
 		return openPebble(dir, s)
 	}
-	return nil, fmt.Errorf("no such engine; want arcrawl, badger or pebble")
+	return nil, fmt.Errorf("unknown engine; want arcrawl, badger or pebble")
 }
 
-// measure prints one line for each thing measured.
+// measure measures one engine and prints a line for each result.
 func measure(name, dir string, s size, profile, heap string) error {
 	if s.hot > 0 {
 		s.uris, s.hosts, s.workers = s.hot, 1, 1
@@ -181,7 +182,7 @@ func measure(name, dir string, s size, profile, heap string) error {
 	return e.close()
 }
 
-// fill loads the URIs in portions as pages bring them.
+// fill loads the URIs in portions of the size of a page.
 func fill(name, dir string, e engine, s size) error {
 	if s.keep {
 		if _, err := os.Stat(filepath.Join(dir, "filled")); err == nil {
@@ -202,7 +203,7 @@ func fill(name, dir string, e engine, s size) error {
 	return nil
 }
 
-// again closes and opens the store, as a restart of the daemon does.
+// again closes and opens the store, as at a restart of the daemon.
 func again(name string, e engine) error {
 	if err := e.close(); err != nil {
 		return err
@@ -211,11 +212,11 @@ func again(name string, e engine) error {
 	if err := e.reopen(); err != nil {
 		return err
 	}
-	fmt.Printf("%-8s re-open   %s, %s of the processor\n", name, short(time.Since(start)), short(processor()-cpu))
+	fmt.Printf("%-8s re-open   %s, %s of CPU\n", name, short(time.Since(start)), short(processor()-cpu))
 	return nil
 }
 
-// visits lets the workers visit for a while, and syncs meanwhile.
+// visits measures the visits of all workers, and syncs the store meanwhile.
 func visits(name string, e engine, s size, links int) error {
 	var done atomic.Int64
 	var failed atomic.Pointer[error]
@@ -225,7 +226,10 @@ func visits(name string, e engine, s size, links int) error {
 	start, cpu := time.Now(), processor()
 	for w := range s.workers {
 		working.Go(func() {
-			for n := w; time.Since(start) < s.cycle && (s.visits == 0 || n < s.visits) && failed.Load() == nil; n += s.workers {
+			more := func(n int) bool {
+				return time.Since(start) < s.cycle && (s.visits == 0 || n < s.visits) && failed.Load() == nil
+			}
+			for n := w; more(n); n += s.workers {
 				if s.pace > 0 {
 					time.Sleep(time.Until(start.Add(time.Duration(n) * time.Second / time.Duration(s.pace))))
 				}
@@ -265,12 +269,13 @@ func visits(name string, e engine, s size, links int) error {
 	report(name, what, int(done.Load()), time.Since(start), processor()-cpu)
 	slices.Sort(syncs)
 	if n := len(syncs); n > 0 {
-		fmt.Printf("%-8s %-9s %d syncs: half of them in %s, nine of ten in %s, the slowest in %s\n", name, what, n, short(syncs[n/2]), short(syncs[n*9/10]), short(syncs[n-1]))
+		fmt.Printf("%-8s %-9s %d syncs: median %s, 90th percentile %s, maximum %s\n",
+			name, what, n, short(syncs[n/2]), short(syncs[n*9/10]), short(syncs[n-1]))
 	}
 	return nil
 }
 
-// hot visits one host in ten cycles, and compares the first with the last.
+// hot visits all URIs of one host ten times, and compares the last cycle with the first.
 func hot(name string, e engine, s size) error {
 	var first time.Duration
 	for cycle := range 10 {
@@ -286,13 +291,13 @@ func hot(name string, e engine, s size) error {
 		}
 		if cycle == 0 || cycle == 9 {
 			report(name, fmt.Sprintf("cycle %d", cycle+1), s.uris, time.Since(start), spent)
-			fmt.Printf("%-8s cycle %d   %.2f of the first\n", name, cycle+1, float64(spent)/float64(first))
+			fmt.Printf("%-8s cycle %d   %.2f × the first cycle\n", name, cycle+1, float64(spent)/float64(first))
 		}
 	}
 	return e.close()
 }
 
-// idle measures what a daemon costs that only asks now and then whether something is due.
+// idle measures the cost of an idle store that is synced every 200 ms.
 func idle(name string, e engine) error {
 	const seconds = 10
 	if err := e.sync(); err != nil {
@@ -307,10 +312,11 @@ func idle(name string, e engine) error {
 		}
 	}
 	spent := processor() - cpu
-	fmt.Printf("%-8s idle      %.2f %% of a core, with a sync each 200 ms\n", name, 100*spent.Seconds()/seconds)
+	fmt.Printf("%-8s idle      %.2f %% of a core, with a sync every 200 ms\n", name, 100*spent.Seconds()/seconds)
 	return nil
 }
 
+// disk prints the disk space of the store as a multiple of its live data.
 func disk(name, dir string, e engine) error {
 	live, err := e.live()
 	if err != nil {

@@ -12,16 +12,16 @@ import (
 	"github.com/dgraph-io/badger/v4"
 )
 
-// raw is what a store must at least do for a crawl: the same keys and writes as the frontier's, with nothing decoded,
-// checked or promised. The queue of each host is read from its watermark.
+// raw does the minimum of work that a crawl needs from a store: it writes the same keys as the frontier, but decodes,
+// checks and guarantees nothing. The queue of each host is read from its watermark.
 type raw struct {
-	s    size
-	kv   kv
-	open func() (kv, error)
-	mine []rawHosts // of each worker, so that no two write the same host
+	s     size
+	kv    kv
+	open  func() (kv, error)
+	hosts []rawHosts // by worker, so that no two workers write the same host
 }
 
-// kv is a store of keys.
+// kv is a key-value store.
 type kv interface {
 	// do runs one transaction.
 	do(func(transaction) error) error
@@ -34,17 +34,18 @@ type transaction interface {
 	has(k []byte) (bool, error)
 	set(k, v []byte) error
 	remove(k []byte) error
-	// first is the first key from k on with this prefix.
+	// first returns the first key with this prefix that is not less than k.
 	first(prefix, k []byte) ([]byte, error)
 }
 
+// rawHost is a host and the watermark of its queue.
 type rawHost struct {
 	id   int
 	due  uint64
 	mark []byte
 }
 
-// rawHosts is a heap.
+// rawHosts is a heap of hosts by due time.
 type rawHosts []*rawHost
 
 func (q rawHosts) Len() int           { return len(q) }
@@ -59,10 +60,10 @@ func (q *rawHosts) Pop() any {
 }
 
 func newRaw(s size, open func() (kv, error)) (engine, error) {
-	r := &raw{s: s, open: open, mine: make([]rawHosts, s.workers)}
+	r := &raw{s: s, open: open, hosts: make([]rawHosts, s.workers)}
 	for host := range min(s.hosts, (s.uris+99)/100) {
 		w := host % s.workers
-		r.mine[w] = append(r.mine[w], &rawHost{id: host, due: uint64(host*100 + 1)})
+		r.hosts[w] = append(r.hosts[w], &rawHost{id: host, due: uint64(host*100 + 1)})
 	}
 	return r, r.reopen()
 }
@@ -87,7 +88,7 @@ func (r *raw) load(i, j int) error {
 			host := (i / 100) % r.s.hosts
 			k := rawKey('u', host, 0, fp[:12])
 			if known, err := t.has(k); known || err != nil {
-				return errors.Join(err, errors.New("a URI is known already"))
+				return errors.Join(err, errors.New("a URI is already known"))
 			}
 			if err := errors.Join(t.set(k, bytes.Repeat(fp[:], 6)), t.set(rawKey('q', host, uint64(i+1), fp[:12]), nil)); err != nil {
 				return err
@@ -98,7 +99,7 @@ func (r *raw) load(i, j int) error {
 }
 
 func (r *raw) visit(worker, _ int) error {
-	q := &r.mine[worker]
+	q := &r.hosts[worker]
 	h := (*q)[0]
 	err := r.kv.do(func(t transaction) error {
 		prefix := rawKey('h', h.id, 0, nil)
@@ -115,7 +116,7 @@ func (r *raw) visit(worker, _ int) error {
 		due := binary.BigEndian.Uint64(k[5:13]) + 86_400_000
 		u := rawKey('u', h.id, 0, fp)
 		if ok, err := t.has(u); !ok || err != nil {
-			return errors.Join(err, errors.New("not there"))
+			return errors.Join(err, errors.New("a URI is missing"))
 		}
 		h.mark = k
 		h.due = due - 86_400_000 + 100
@@ -132,7 +133,8 @@ type badgerKV struct{ *badger.DB }
 func openBadger(dir string, s size) (engine, error) {
 	o := badger.DefaultOptions(dir).WithMemTableSize(8 << 20).WithNumMemtables(2).WithBlockCacheSize(32 << 20).
 		WithIndexCacheSize(48 << 20).WithNumCompactors(2).WithBaseTableSize(2 << 20).WithValueLogFileSize(64 << 20).
-		WithNumGoroutines(1).WithMetricsEnabled(false).WithLogger(nil).WithBaseLevelSize(128 << 20).WithNumLevelZeroTables(min(3+s.uris/400_000, 24)).
+		WithNumGoroutines(1).WithMetricsEnabled(false).WithLogger(nil).WithBaseLevelSize(128 << 20).
+		WithNumLevelZeroTables(min(3+s.uris/400_000, 24)).
 		WithNumLevelZeroTablesStall(48).WithBlockSize(8 << 10)
 	o.TableSizeMultiplier = 1
 	return newRaw(s, func() (kv, error) {
@@ -172,7 +174,7 @@ func (t badgerTxn) first(prefix, k []byte) ([]byte, error) {
 	return it.Item().KeyCopy(nil), nil
 }
 
-// pebbleKV is Pebble with a cache and memtables of the same size.
+// pebbleKV is Pebble with a cache and memtables of the same size as in badgerKV.
 type pebbleKV struct {
 	*pebble.DB
 	mu *sync.Mutex // syncs
@@ -187,6 +189,7 @@ func openPebble(dir string, s size) (engine, error) {
 	})
 }
 
+// silence is a logger that drops everything except fatal errors.
 type silence struct{}
 
 func (silence) Infof(string, ...any)  {}
