@@ -236,9 +236,9 @@ func (g growth) known(n int) (figures, error) {
 	if err != nil {
 		return figures{}, err
 	}
-	return g.run(fmt.Sprintf("known-%d", n), site{size: page, hosts: hosts, documents: each}, 50, hosts*each, func(state string) error {
-		return os.CopyFS(state, os.DirFS(filled))
-	})
+	s := site{size: page, hosts: hosts, documents: each}
+	prepare := func(state string) error { return os.CopyFS(state, os.DirFS(filled)) }
+	return g.run(fmt.Sprintf("known-%d", n), s, 50, hosts*each, prepare)
 }
 
 // links visits pages of 250 KB with n links, of which nearly all are known.

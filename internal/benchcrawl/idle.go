@@ -56,8 +56,9 @@ func (g growth) idleWith(n int) (err error) {
 	before, memory := ticks(pid), statusField(pid, "RssAnon")
 	time.Sleep(g.idleFor)
 	spent := ticks(pid) - before
-	_, err = fmt.Fprintf(g.out, "| %d | %.2f %% in %s | %d, %d |\n", n, 100*spent.Seconds()/g.idleFor.Seconds(), g.idleFor, memory*1024/1e6,
-		statusField(pid, "RssAnon")*1024/1e6)
+	share := 100 * spent.Seconds() / g.idleFor.Seconds()
+	_, err = fmt.Fprintf(g.out, "| %d | %.2f %% in %s | %d, %d |\n",
+		n, share, g.idleFor, memory*1024/1e6, statusField(pid, "RssAnon")*1024/1e6)
 	return err
 }
 

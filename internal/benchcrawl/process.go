@@ -104,7 +104,8 @@ func statusField(pid int, name string) int64 {
 func (p *process) end() (cost, error) {
 	p.watching.Wait()
 	if p.err != nil {
-		return cost{}, fmt.Errorf("%s: %w\n%s", strings.Join(p.cmd.Args[:min(len(p.cmd.Args), 3)], " "), p.err, p.output.String())
+		command := strings.Join(p.cmd.Args[:min(len(p.cmd.Args), 3)], " ")
+		return cost{}, fmt.Errorf("%s: %w\n%s", command, p.err, p.output.String())
 	}
 	c := cost{
 		elapsed: time.Since(p.began), resident: p.resident,

@@ -29,21 +29,33 @@ func scenarios() []scenario {
 	}
 	ok := all(func(t tally) int { return t.ok - t.revisit })
 	return []scenario{
-		{name: "first", title: "First visits of pages of 15 KB", site: site{size: page, documents: 203}, wget: true, proof: ok},
-		{name: "large", title: "First visits of documents of 1 MB", site: site{size: large, documents: 10}, wget: true, proof: ok},
 		{
-			name: "same", title: "Revisits that are answered 304", site: site{size: page, documents: 203}, visits: 2, bare: []string{"-ask"},
+			name: "first", title: "First visits of pages of 15 KB",
+			site: site{size: page, documents: 203}, wget: true, proof: ok,
+		},
+		{
+			name: "large", title: "First visits of documents of 1 MB",
+			site: site{size: large, documents: 10}, wget: true, proof: ok,
+		},
+		{
+			name: "same", title: "Revisits that are answered 304",
+			site: site{size: page, documents: 203}, visits: 2, bare: []string{"-ask"},
 			proof: all(func(t tally) int { return t.same }),
 		},
 		{
 			name: "aborted", title: "Revisits of documents of 1 MB that are aborted after the head",
-			site: site{size: large, documents: 10, unconditional: true}, visits: 5, bare: []string{"-hangup"}, proof: all(func(t tally) int { return t.stopped }),
+			site: site{size: large, documents: 10, unconditional: true}, visits: 5, bare: []string{"-hangup"},
+			proof: all(func(t tally) int { return t.stopped }),
 		},
 		{
-			name: "twins", title: "First visits of pages of 15 KB whose payload is already archived", site: site{size: page, documents: 203, twins: true},
-			bare: []string{"-dedupe"}, proof: func(t tally) bool { return t.revisit > t.visits*9/10 },
+			name: "twins", title: "First visits of pages of 15 KB whose payload is already archived",
+			site: site{size: page, documents: 203, twins: true}, bare: []string{"-dedupe"},
+			proof: func(t tally) bool { return t.revisit > t.visits*9/10 },
 		},
-		{name: "tls", title: "First visits of pages of 15 KB over TLS", site: site{size: page, documents: 203, secure: true}, wget: true, proof: ok},
+		{
+			name: "tls", title: "First visits of pages of 15 KB over TLS",
+			site: site{size: page, documents: 203, secure: true}, wget: true, proof: ok,
+		},
 	}
 }
 
@@ -260,7 +272,9 @@ func (g *stage) bareLoop(dir string, count counter) (cost, error) {
 	if err != nil {
 		return cost{}, err
 	}
-	args := []string{"bare", "-list", filepath.Join(g.dir, "turns"), "-out", filepath.Join(dir, "bare.gz"), "-authority", g.authority}
+	args := []string{
+		"bare", "-list", filepath.Join(g.dir, "turns"), "-out", filepath.Join(dir, "bare.gz"), "-authority", g.authority,
+	}
 	args = append(args, g.bare...)
 	c, err := g.simple(exec.Command(self, args...), dir, count)
 	c.documents = g.documents() * max(1, g.visits)

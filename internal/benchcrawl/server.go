@@ -65,11 +65,17 @@ type wireSite struct {
 }
 
 func (s site) wire() wireSite {
-	return wireSite{Size: s.size, Links: s.links, Hosts: s.hosts, Documents: s.documents, Twins: s.twins, Unconditional: s.unconditional, Secure: s.secure}
+	return wireSite{
+		Size: s.size, Links: s.links, Hosts: s.hosts, Documents: s.documents,
+		Twins: s.twins, Unconditional: s.unconditional, Secure: s.secure,
+	}
 }
 
 func (w wireSite) site() site {
-	return site{size: w.Size, links: w.Links, hosts: w.Hosts, documents: w.Documents, twins: w.Twins, unconditional: w.Unconditional, secure: w.Secure}
+	return site{
+		size: w.Size, links: w.Links, hosts: w.Hosts, documents: w.Documents,
+		twins: w.Twins, unconditional: w.Unconditional, secure: w.Secure,
+	}
 }
 
 type handler struct {
@@ -147,8 +153,9 @@ func (a *authority) certificate(hello *tls.ClientHelloInfo) (*tls.Certificate, e
 		return c.(*tls.Certificate), nil
 	}
 	template := &x509.Certificate{
-		SerialNumber: big.NewInt(time.Now().UnixNano()), Subject: pkix.Name{CommonName: ip.String()}, IPAddresses: []net.IP{ip},
-		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(24 * time.Hour), KeyUsage: x509.KeyUsageDigitalSignature,
+		SerialNumber: big.NewInt(time.Now().UnixNano()), Subject: pkix.Name{CommonName: ip.String()},
+		IPAddresses: []net.IP{ip}, KeyUsage: x509.KeyUsageDigitalSignature,
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(24 * time.Hour),
 	}
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"time"
 )
 
 // table is the result of a scenario.
@@ -28,9 +29,10 @@ type row struct {
 
 func rows() []row {
 	each := func(n int64, c cost) float64 { return float64(n) / float64(c.documents) }
+	perThousand := func(d time.Duration, c cost) float64 { return 1000 * d.Seconds() / float64(c.documents) }
 	return []row{
-		{"CPU s / 1,000 documents", "%.3f", func(c cost) float64 { return 1000 * c.processor.Seconds() / float64(c.documents) }},
-		{"of which in the kernel", "%.3f", func(c cost) float64 { return 1000 * c.system.Seconds() / float64(c.documents) }},
+		{"CPU s / 1,000 documents", "%.3f", func(c cost) float64 { return perThousand(c.processor, c) }},
+		{"of which in the kernel", "%.3f", func(c cost) float64 { return perThousand(c.system, c) }},
 		{"documents / s", "%.0f", func(c cost) float64 { return float64(c.documents) / c.elapsed.Seconds() }},
 		{"peak resident MB", "%.0f", func(c cost) float64 { return float64(c.resident) / 1e6 }},
 		{"bytes on disk / document", "%.0f", func(c cost) float64 { return each(c.disk, c) }},
@@ -104,6 +106,7 @@ func machine() string {
 	if out, err := exec.Command("wget", "--version").Output(); err == nil {
 		wget, _, _ = strings.Cut(string(out), " built")
 	}
-	return fmt.Sprintf("Machine: %d cores, %s; Linux %s; %s; %s; load average at the start %s.", runtime.NumCPU(), model,
-		strings.TrimSpace(string(kernel)), runtime.Version(), wget, strings.Join(strings.Fields(string(load) + " ? ? ?")[:3], " "))
+	average := strings.Join(strings.Fields(string(load) + " ? ? ?")[:3], " ")
+	return fmt.Sprintf("Machine: %d cores, %s; Linux %s; %s; %s; load average at the start %s.",
+		runtime.NumCPU(), model, strings.TrimSpace(string(kernel)), runtime.Version(), wget, average)
 }

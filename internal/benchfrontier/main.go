@@ -323,6 +323,7 @@ func disk(name, dir string, e engine) error {
 		return err
 	}
 	used := usage(dir)
-	fmt.Printf("%-8s disk      %s, live data %s, ratio %.2f\n", name, human.Bytes(used), human.Bytes(live), float64(used)/float64(live))
+	ratio := float64(used) / float64(live)
+	fmt.Printf("%-8s disk      %s, live data %s, ratio %.2f\n", name, human.Bytes(used), human.Bytes(live), ratio)
 	return nil
 }

@@ -90,7 +90,8 @@ func (r *raw) load(i, j int) error {
 			if known, err := t.has(k); known || err != nil {
 				return errors.Join(err, errors.New("a URI is already known"))
 			}
-			if err := errors.Join(t.set(k, bytes.Repeat(fp[:], 6)), t.set(rawKey('q', host, uint64(i+1), fp[:12]), nil)); err != nil {
+			queued := rawKey('q', host, uint64(i+1), fp[:12])
+			if err := errors.Join(t.set(k, bytes.Repeat(fp[:], 6)), t.set(queued, nil)); err != nil {
 				return err
 			}
 		}

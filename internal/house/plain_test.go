@@ -19,7 +19,7 @@ var plainRooms = []string{
 	"internal/house",
 	"internal/human", "internal/mediatype", "internal/atomicfile", "internal/textfile",
 	"uri", "digest", "hosts/", "crawllog/",
-	"fetch", "discover/",
+	"fetch", "discover/", "internal/benchcrawl", "internal/benchfrontier",
 }
 
 // plainTexts are the documents and web pages that follow the same rules, as patterns of filepath.Match.
