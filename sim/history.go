@@ -3,7 +3,6 @@ package sim
 import (
 	"bufio"
 	"bytes"
-	"compress/gzip"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,6 +12,8 @@ import (
 	"math/rand/v2"
 	"os"
 	"time"
+
+	"github.com/arcrawl/arcrawl/internal/textfile"
 )
 
 // The numbers of the method.
@@ -65,13 +66,9 @@ func ReadFile(name string) ([]History, error) {
 // to a random moment, seeded by the id, within the recorder's sampling interval before it was seen. Long histories are
 // cut, and short ones skipped, as the package comment says. The same bytes always give the same histories.
 func Read(r io.Reader) ([]History, error) {
-	in := bufio.NewReaderSize(r, 1<<16)
-	if head, err := in.Peek(2); err == nil && bytes.Equal(head, []byte{0x1f, 0x8b}) {
-		unzipped, err := gzip.NewReader(in)
-		if err != nil {
-			return nil, fmt.Errorf("unzip: %w", err)
-		}
-		in = bufio.NewReaderSize(unzipped, 1<<16)
+	in, err := textfile.NewReader(r)
+	if err != nil {
+		return nil, err
 	}
 	lines := bufio.NewScanner(in)
 	lines.Buffer(make([]byte, 0, 1<<16), maxLine)
