@@ -63,7 +63,8 @@ func (c *Crawler) admit(claim frontier.Claim, s settings, now time.Time) (admiss
 		return admission{}, err
 	}
 	if visited != r.URI {
-		return admission{refused: &refusal{history.StatusOutOfScope, s.Robots.ForbiddenWait, "sameAs:" + visited.String()}}, nil
+		why := "sameAs:" + visited.String()
+		return admission{refused: &refusal{history.StatusOutOfScope, s.Robots.ForbiddenWait, why}}, nil
 	}
 	inForce, ok, err := c.rooms.Frontier.Robots(r.URI.Origin())
 	if err != nil {
@@ -153,9 +154,9 @@ func (c *Crawler) refuse(ctx context.Context, claim frontier.Claim, why refusal,
 	r.LastStatus, r.Urgent = why.status, false
 	r.Due, r.Why = now.Add(why.wait), why.why
 	err := c.rooms.CrawlLog.Write(crawllog.Entry{
-		Logged: now, Status: why.status, Size: -1, URI: r.URI.String(), Hops: r.Hops, Via: r.Via, Worker: worker, Seed: r.Seed,
-		Annotations: []string{why.why},
-		Schedule:    &crawllog.Schedule{Wait: why.wait, Visits: r.Visits, Versions: r.Versions, Overdue: claim.Overdue},
+		Logged: now, Status: why.status, Size: -1, URI: r.URI.String(), Hops: r.Hops, Via: r.Via, Seed: r.Seed,
+		Worker: worker, Annotations: []string{why.why},
+		Schedule: &crawllog.Schedule{Wait: why.wait, Visits: r.Visits, Versions: r.Versions, Overdue: claim.Overdue},
 	})
 	if err != nil {
 		return c.release(ctx, claim, fmt.Errorf("log %s: %w", r.URI, err))
@@ -178,7 +179,8 @@ func (c *Crawler) refuse(ctx context.Context, claim frontier.Claim, why refusal,
 func (c *Crawler) postpone(claim frontier.Claim, until, now time.Time) error {
 	r := claim.Record
 	r.Due = until
-	if _, err := c.rooms.Frontier.Settle(claim, frontier.Settlement{Record: r, Finished: now, NoRequest: true}); err != nil {
+	_, err := c.rooms.Frontier.Settle(claim, frontier.Settlement{Record: r, Finished: now, NoRequest: true})
+	if err != nil {
 		return fmt.Errorf("postpone %s: %w", r.URI, err)
 	}
 	signal(c.dirty)

@@ -9,8 +9,8 @@ import (
 	"github.com/arcrawl/arcrawl/evaluators"
 )
 
-// isYoung reports whether an entry of a feed or sitemap is an article to follow up. An entry without a date is one if the
-// source lists news and did not list the entry before.
+// isYoung reports whether an entry of a feed or sitemap is an article to follow up. An entry without a date is one if
+// the source lists news and did not list the entry before.
 func (f *finder) isYoung(item feeds.Item, kind feeds.Kind, first bool) bool {
 	if len(f.s.Articles.Ladder) == 0 {
 		return false

@@ -103,8 +103,8 @@ func (c *Crawler) InProgress() []Visiting {
 	return all
 }
 
-// Trigger makes a known feed due as soon as politeness and feeds.min_wait allow, because a hub says that it has news. It
-// does nothing if the URI is not known.
+// Trigger makes a known feed due as soon as politeness and feeds.min_wait allow, because a hub says that it has news.
+// It does nothing if the URI is not known.
 func (c *Crawler) Trigger(now time.Time, feed uri.URI) error {
 	r, known, err := c.rooms.Frontier.Get(feed)
 	if err != nil || !known {
@@ -112,7 +112,8 @@ func (c *Crawler) Trigger(now time.Time, feed uri.URI) error {
 	}
 	s := c.rooms.Config.Current().For(config.About{URI: feed, Hops: r.Hops, ContentType: r.ContentType, Now: now})
 	_, err = c.rooms.Frontier.Add(now, frontier.Candidate{
-		URI: feed, Hops: r.Hops, Via: r.Via, Seed: r.Seed, Due: later(now, r.LastVisit.Add(s.Feeds.MinWait)), Urgent: true, Sooner: true,
+		URI: feed, Hops: r.Hops, Via: r.Via, Seed: r.Seed, Urgent: true, Sooner: true,
+		Due: later(now, r.LastVisit.Add(s.Feeds.MinWait)),
 	})
 	if err != nil {
 		return fmt.Errorf("make the feed %s due: %w", feed, err)

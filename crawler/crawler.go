@@ -75,7 +75,7 @@ type Rooms struct {
 
 // Captured is a response or revisit record of the archive, as an index needs it.
 type Captured struct {
-	Record      digest.Origin // where it is; for a revisit, the payload digest is that of the original
+	Record      digest.Origin // where it is; for a revisit, the payload digest is the one of the original
 	Status      int           // of the head in the record; 0 = the record has none
 	ContentType string        // as the server wrote it
 	Revisit     bool
@@ -162,8 +162,8 @@ func New(r Rooms) *Crawler {
 	return c
 }
 
-// AddSeeds adds the configured seeds to the frontier. Known ones do not change: neither a restart nor a new configuration
-// makes them due.
+// AddSeeds adds the configured seeds to the frontier. Known ones do not change: neither a restart nor a new
+// configuration makes them due.
 func (c *Crawler) AddSeeds(now time.Time) (frontier.Added, error) {
 	cfg := c.rooms.Config.Current()
 	seeds := make([]frontier.Candidate, 0, len(cfg.Seeds)+len(cfg.Sources))

@@ -12,8 +12,8 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// changedAt returns when a changed page says that it changed. It is zero unless Last-Modified is believed on the host and
-// had another value before.
+// changedAt returns when a changed page says that it changed. It is zero unless Last-Modified is believed on the host
+// and had another value before.
 func changedAt(v visit) time.Time {
 	r, got := v.record(), v.capture
 	before, now := r.Validators.LastModified, evaluators.ValidatorsOf(got.Header).LastModified
@@ -45,8 +45,8 @@ const (
 	byEntries = "its entries"
 )
 
-// timingOf returns the timing of the changes that a visit found. New entries of a feed are counted even if their dates are
-// not believed.
+// timingOf returns the timing of the changes that a visit found. New entries of a feed are counted even if their
+// dates are not believed.
 func timingOf(v visit, a feeds.Activity) timing {
 	if v.verdict.State != evaluators.Changed || v.verdict.First {
 		return timing{}
@@ -156,7 +156,8 @@ func (c *Crawler) learnDates(v visit, r sourceReading) error {
 		}
 	}
 	announced, state := v.record().ReportedChange, v.verdict.State
-	if announced.IsZero() || v.failed || v.verdict.First || state == evaluators.Unknown || !v.capture.Started.After(announced) {
+	judged := !v.failed && !v.verdict.First && state != evaluators.Unknown
+	if announced.IsZero() || !judged || !v.capture.Started.After(announced) {
 		return nil
 	}
 	return add(v.uri().Host(), evaluators.DatedPages, state == evaluators.Changed)

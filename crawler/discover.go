@@ -49,7 +49,7 @@ type finder struct {
 	dates      sourceDates               // of the source that is being read
 
 	quietHost    uri.Host // the host that was last looked up in the store of traps
-	quiet        bool     // whether that store knows nothing of it
+	quiet        bool     // whether that host has no traps and no suspects
 	decisions    [4]hostDecision
 	nextDecision int // where the next decision is stored
 }
@@ -72,7 +72,8 @@ func (f *finder) read() error {
 		return nil
 	}
 	defer content.Close()
-	page, err := discover.Links(discover.Document{URI: v.uri(), Status: got.Status, Header: got.Header}, content, f.s.Links)
+	doc := discover.Document{URI: v.uri(), Status: got.Status, Header: got.Header}
+	page, err := discover.Links(doc, content, f.s.Links)
 	f.found.dropped += page.Dropped
 	f.found.err = err
 	if err := f.addLinks(page); err != nil {
@@ -166,15 +167,17 @@ func (f *finder) add(u uri.URI, hop uri.Hop, change func(*frontier.Candidate)) {
 func (f *finder) candidate(u uri.URI, hop uri.Hop) (frontier.Candidate, bool) {
 	parent := &f.v.claim.Record
 	decider := f.scopeOfSeed()
+	cand := frontier.Candidate{URI: u, Via: parent.URI.String(), Seed: parent.Seed, Due: f.v.finished}
 	if hop != uri.Manifest && decider.HostDecides() {
 		d := f.decisionFor(u, hop)
-		return frontier.Candidate{URI: u, Hops: d.hops, Via: parent.URI.String(), Seed: parent.Seed, Due: f.v.finished}, d.accepted
+		cand.Hops = d.hops
+		return cand, d.accepted
 	}
 	hops := parent.Hops
 	if f.v.robots && hop == uri.Manifest {
 		hops = "" // a sitemap in robots.txt is not a prerequisite of anything
 	}
-	cand := frontier.Candidate{URI: u, Hops: hops.Then(hop), Via: parent.URI.String(), Seed: parent.Seed, Due: f.v.finished}
+	cand.Hops = hops.Then(hop)
 	if hop == uri.Manifest && u.Host() != decider.Seed().Host() && f.s.config.SeedHost(u.Host()) {
 		decider = f.scopeOfHost(u.Host())
 		cand.Seed = decider.Seed().String()

@@ -1,42 +1,53 @@
-// Package crawler takes each URI through the rooms: it is the one place that knows the whole way of a visit, and the
-// only one that owns goroutines.
+// Package crawler takes each URI through the rooms. It is the only package that knows the whole way of a visit.
 //
 // # The walk
 //
-// [Crawler.Run] claims URIs that are due and walks each through the same steps, told by one function, walk:
+// [Crawler.Run] claims URIs that are due and walks each of them through the same steps. One function has them all,
+// walk:
 //
-//	claim → settings → robots → fetch → judge → keep → discover → wait → log → remember
+//	claim → settings → admit → request → fetch → judge → archive → discover → schedule → log → settle
 //
-// A walk ends in one of three ways. It is settled: the visit is archived as far as there was something to archive, has
-// its line in crawl.log, and the frontier remembers it. It is released: the daemon stops, or something of our own is
-// broken (a full disk, say), and the URI stays due where it was. Or the store itself fails, and Run returns the error.
+// A walk ends in one of three ways:
+//
+//   - It is settled. The visit is archived if there was something to archive, it has its line in crawl.log, and the
+//     frontier remembers it.
+//   - Its claim is released, because the daemon is stopping or because of a fault of our own, such as a full disk.
+//     The URI stays due.
+//   - The store fails, and Run returns the error.
 //
 // # Law 1: archive, log, then remember
 //
-// The order of the last steps is what makes a crash harmless. If the process dies
+// The order of the last steps makes a crash harmless. If the process dies
 //
-//	while fetching                        nothing happened; the URI is still due
-//	while the records are being written   the torn tail is cut at the next start; the URI is still due
-//	after the records, before the line    the capture is there; it is captured once more
-//	after the line                        the capture is there and logged; it is captured once more
-//	after dedup and the frontier          nothing is lost, nothing repeated
+//	while fetching                        nothing has happened; the URI is still due
+//	while the records are being written   the torn end is cut off at the next start; the URI is still due
+//	after the records, before the line    the capture is there; the URI is captured once more
+//	after the line                        the capture is there and logged; the URI is captured once more
+//	after the settlement                  nothing is lost, nothing is repeated
 //
-// Dedup and the frontier hear in one transaction. Never does a line or a revisit point to a record that is not there,
-// because a record is on disk before anything else hears of it. A power cut may take the last moments of the log and of the frontier with it (they are synced
-// every 200 ms); the rows above hold for it in the same way.
+// The settlement writes frontier and dedup index in one transaction. No line and no revisit record ever points to a
+// record that does not exist, because a record is on disk before anything else refers to it. A power cut may also
+// take the last moments of the log and of the frontier, which are synced every 200 ms. The rows above hold for it in
+// the same way.
 //
-// # What a visit can mean
+// # The meaning of a visit
 //
-// An answer that is complete is judged: its content state is changed or unchanged, and the wait evaluators say when to
-// come back. An answer without a body of its own, a 304 or a download that the mid-fetch filter broke off, is unchanged
-// on the word of its headers. Only headers that have proven right on the host are believed: each visit where headers and
-// body are both known adds to the host's reputation in the room trust, and audits ([config.Midfetch].Audit) read the body
-// now and then to check that word.
+// A complete answer is judged: its content is changed or unchanged, and the wait evaluators say when to come back. An
+// answer without a body of its own, a 304 or a download that the mid-fetch filter stopped, is unchanged according to
+// its headers. Headers are believed only if they have proven right on the host. Each visit that knows both headers
+// and body adds to the host's reputation. Audits ([config.Midfetch].Audit) read the body from time to time to check
+// the headers.
 //
-// An error of the server (5xx), a refusal (401, 403, 407, 408, 425, 429), a cut body, a failed connection, and an answer
-// that stands in for the page ([evaluators.Block]: a challenge, a consent wall, a "not found" with status 200) are
-// misfortunes: they are archived as evidence as far as there is any, logged, and change nothing that was learned; the
-// URI comes back on the ladder of its failures in a row. A 404 or 410 is one too until [config.Trouble].GoneAfter of them in a
-// row confirm it; then the page is gone, which is a change like any other, and the URI moves to the slow lane. The
-// interval that was learned waits for the page to come back.
+// These answers are misfortunes:
+//
+//   - an error of the server (5xx), a refusal (401, 403, 407, 408, 425, 429), a cut body, a failed connection;
+//   - an answer that comes instead of the page: a challenge, a consent wall, a "not found" with status 200, see
+//     [evaluators.Block];
+//   - a 404 or 410, until [config.Trouble].GoneAfter of them in a row confirm that the page is gone.
+//
+// Misfortunes are archived as evidence if there is any, and logged. They change nothing that was learned. The URI comes
+// back after a wait that grows with the number of failures in a row.
+//
+// A confirmed 404 or 410 is a change like any other, and the URI is visited seldom from then on. The learned interval
+// is kept for the time when the page comes back.
 package crawler

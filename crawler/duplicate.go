@@ -37,7 +37,8 @@ func (c *Crawler) findDuplicate(v visit, s dedup.Policy) (archived, error) {
 	if err != nil {
 		o := match.Origin
 		c.rooms.Log.Error().Err(err).Str("uri", v.uri().String()).Str("digest", o.Payload.String()).Str("record", o.RecordID).
-			Str("file", o.File).Int64("offset", o.Offset).Msg("a record of the same digest cannot replace this payload: archiving the whole response")
+			Str("file", o.File).Int64("offset", o.Offset).
+			Msg("a record of the same digest cannot replace this payload: archiving the whole response")
 		return archived{keeping: KeptResponse, unsound: true}, nil // no hit: the archive does not hold this payload
 	}
 	return a, nil
@@ -77,7 +78,7 @@ func hasOldPayload(v visit) bool {
 	return !o.IsZero() && o.Payload == v.capture.PayloadDigest
 }
 
-// comparePayloads compares the payload of a record with that of a visit, byte by byte.
+// comparePayloads compares the payload of a record with the payload of a visit, byte by byte.
 func (c *Crawler) comparePayloads(v visit, o digest.Origin) (err error) {
 	stored, err := c.rooms.OpenPayload(o)
 	if err != nil {
@@ -125,8 +126,9 @@ func exceptEnd(err error) error {
 
 // thinned removes a revisit record that the settings do not want: one that repeats what is known of the URI.
 func thinned(v visit, s dedup.Policy, a archived) archived {
+	_, revisit := a.keeping.profile()
 	known := v.verdict.State == evaluators.Unchanged && !v.verdict.First
-	if _, revisit := a.keeping.profile(); revisit && known && !s.Revisits.Wants(v.capture.Started, v.record().LastCapture) {
+	if revisit && known && !s.Revisits.Wants(v.capture.Started, v.record().LastCapture) {
 		a.keeping = KeptThinned
 	}
 	return a
@@ -141,8 +143,8 @@ func dedupKey(v visit) dedup.Key {
 // mediaType returns the media type of a visit, without parameters.
 func mediaType(v visit) string { return mediatype.Of(v.capture.Header.Get("Content-Type")) }
 
-// dedupChange returns what the dedup index must store together with the settlement; nil = nothing. A record that refers to
-// another is counted at once, in memory.
+// dedupChange returns what the dedup index must store together with the settlement; nil = nothing. A record that
+// refers to another is counted at once, in memory.
 func (c *Crawler) dedupChange(v visit, s dedup.Policy, a archived) (dedup.Change, error) {
 	_, revisit := a.keeping.profile()
 	switch {

@@ -51,8 +51,9 @@ func (c *Crawler) onHold(now time.Time) (held, trial bool) {
 
 // isHeld reports whether a fault of our own holds the crawl, and checks from time to time whether it still does.
 //
-// Some faults can only be seen to be gone by a visit. After such a fault, one visit is let through as a trial, and another
-// one every holdTime if the first takes longer. Many at once would fail, and ask hosts for what cannot be kept.
+// Some faults can only be seen to be gone by a visit. After such a fault, one visit is let through as a trial, and
+// another one every holdTime if the first takes longer. Many at once would fail, and ask hosts for what cannot be
+// kept.
 func (c *Crawler) isHeld(now time.Time) (held, trial bool) {
 	c.mu.Lock()
 	check, was := !now.Before(c.checkAt), c.held

@@ -13,7 +13,6 @@ import (
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/fetch"
 	"github.com/arcrawl/arcrawl/frontier"
-	"github.com/arcrawl/arcrawl/internal/mediatype"
 	"github.com/arcrawl/arcrawl/scope/robots"
 )
 
@@ -70,8 +69,9 @@ func (c *Crawler) judge(claim frontier.Claim, s settings, req request, capture *
 	return v, err
 }
 
-// isMisfortune reports whether a capture says nothing about the page: the connection or the server failed, or the server
-// refused to answer us. A body that is cut at our own size limit is not a misfortune, because it is cut there every time.
+// isMisfortune reports whether a capture says nothing about the page: the connection or the server failed, or the
+// server refused to answer us. A body that is cut at our own size limit is not a misfortune, because it is cut there
+// every time.
 func isMisfortune(c *fetch.Capture) bool {
 	switch c.Status {
 	case http.StatusUnauthorized, http.StatusForbidden, http.StatusProxyAuthRequired, http.StatusRequestTimeout,
@@ -90,8 +90,8 @@ func isGone(c *fetch.Capture) bool {
 	return c.Complete && (c.Status == http.StatusNotFound || c.Status == http.StatusGone)
 }
 
-// comparison returns the digest that decides whether a page changed. It is of the decoded content after scrubbing. If the
-// content cannot be decoded, it is of the payload as it came.
+// comparison returns the digest that decides whether a page changed. It is of the decoded content after scrubbing. If
+// the content cannot be decoded, it is of the payload as it came.
 func comparison(c *fetch.Capture, rules *digest.Rules) (digest.Comparison, error) {
 	contentType := c.Header.Get("Content-Type")
 	switch {
@@ -118,7 +118,7 @@ func (v *visit) detectBlock(s config.Trouble) error {
 		return nil
 	}
 	answer := evaluators.Answer{Status: got.Status, Header: got.Header}
-	if media := mediatype.Of(got.Header.Get("Content-Type")); media == "text/html" || media == "application/xhtml+xml" {
+	if isHTML(got) {
 		var err error
 		if answer.Content, err = beginning(got); err != nil {
 			return err
@@ -157,11 +157,13 @@ func beginning(c *fetch.Capture) ([]byte, error) {
 		return all.Bytes()[:min(len(all.Bytes()), evaluators.BlockReads)], nil
 	}
 	b, err := io.ReadAll(io.LimitReader(content, evaluators.BlockReads))
-	switch {
-	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, fetch.ErrMaxContent), errors.Is(err, fetch.ErrCoding):
-		return b, nil
-	case err != nil:
+	if err != nil && !isIncomplete(err) {
 		return nil, fmt.Errorf("read the content again: %w", err)
 	}
 	return b, nil
+}
+
+// isIncomplete reports whether an error says that the content came incomplete, so that it is not a fault of our own.
+func isIncomplete(err error) bool {
+	return errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, fetch.ErrMaxContent) || errors.Is(err, fetch.ErrCoding)
 }

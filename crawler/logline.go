@@ -21,7 +21,8 @@ func logEntry(v visit, a archived, f findings, s schedule, worker int) crawllog.
 		MIME: got.Header.Get("Content-Type"), Worker: worker, Started: got.Started, Took: got.Took, Seed: r.Seed,
 		Digest: got.PayloadDigest, Annotations: append(annotations(v, a, f, s), estimates(s.wait)...),
 		Schedule: &crawllog.Schedule{
-			Tries: s.record.Failures, Wait: s.wait.Interval, Visits: s.record.Visits, Versions: s.record.Versions, Overdue: v.claim.Overdue,
+			Tries: s.record.Failures, Wait: s.wait.Interval, Visits: s.record.Visits, Versions: s.record.Versions,
+			Overdue: v.claim.Overdue,
 		},
 		Extra: &crawllog.Extra{
 			ContentSize: got.BlockSize, ContentState: v.verdict.State.String(), ChangeReason: v.verdict.Reason,
@@ -66,7 +67,7 @@ func estimates(w evaluators.Wait) []string {
 // usualNotes is the usual number of annotations of a visit, estimates included.
 const usualNotes = 8
 
-// annotations returns the annotations of a visit, except estimates and those of the adaptive schedule.
+// annotations returns the annotations of a visit, without estimates and without the annotations of the adaptive schedule.
 func annotations(v visit, a archived, f findings, s schedule) []string {
 	notes := make([]string, 0, usualNotes)
 	switch v.capture.Truncated {

@@ -46,7 +46,7 @@ type similarStore interface {
 	Flush() error
 }
 
-// noSimilar knows nothing of similar URIs.
+// noSimilar knows no similar URIs.
 type noSimilar struct{}
 
 func (noSimilar) Get(uri.Host, rate.Kind) (rate.Relatives, error) {

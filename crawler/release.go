@@ -20,9 +20,11 @@ type TrapReleaser interface {
 	Release(h uri.Host, pattern string) (traps.Trap, error)
 }
 
-// ReleaseTrap ends a trap permanently. It makes those of its known URIs due that were not visited because of the trap, and
-// returns their number. A crawl may run meanwhile. A second call completes one that was interrupted.
-func ReleaseTrap(f *frontier.Frontier, store TrapReleaser, h uri.Host, pattern string, now time.Time) (due int64, err error) {
+// ReleaseTrap ends a trap permanently. It makes those of its known URIs due that were not visited because of the
+// trap, and returns their number. A crawl may run meanwhile. A second call completes one that was interrupted.
+func ReleaseTrap(
+	f *frontier.Frontier, store TrapReleaser, h uri.Host, pattern string, now time.Time,
+) (due int64, err error) {
 	t, err := store.Release(h, pattern)
 	if err != nil || t.Kind == traps.SoftNotFound {
 		return 0, err
@@ -41,7 +43,9 @@ func ReleaseTrap(f *frontier.Frontier, store TrapReleaser, h uri.Host, pattern s
 		for _, e := range list {
 			// The others were visited and wait for a reason of their own.
 			if e.Due.After(now) && (e.LastStatus == 0 || strings.HasPrefix(e.Why, refusedByTrap)) {
-				waiting = append(waiting, frontier.Candidate{URI: e.URI, Hops: e.Hops, Via: e.Via, Seed: e.Seed, Due: now, Sooner: true})
+				waiting = append(waiting, frontier.Candidate{
+					URI: e.URI, Hops: e.Hops, Via: e.Via, Seed: e.Seed, Due: now, Sooner: true,
+				})
 			}
 		}
 		added, err := f.Add(now, waiting...)

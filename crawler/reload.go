@@ -29,11 +29,12 @@ func (c *Crawler) ConfigStatus() ConfigStatus {
 }
 
 // Reload loads the configuration again, returns what it changes, and puts it in force unless it is a dry run. A
-// configuration is in force whole or not at all. If a file that is in force is broken now, nothing changes and the error is
-// [config.Faults]. A host file that was never valid holds its host and does not stop the others.
+// configuration is in force whole or not at all. If a file that is in force is broken now, nothing changes and the
+// error is [config.Faults]. A host file that was never valid holds its host and does not stop the others.
 //
 // Known URIs keep their due times: new bounds of a wait apply from the next visit on, and a known seed is not visited
-// sooner. Visits in progress end under the configuration that they began with. Concurrent calls run one after the other.
+// sooner. Visits in progress end under the configuration that they began with. Concurrent calls run one after the
+// other.
 func (c *Crawler) Reload(dryRun bool, now time.Time) (whatif.Plan, error) {
 	c.reloading.Lock()
 	defer c.reloading.Unlock()
@@ -54,8 +55,8 @@ func (c *Crawler) Reload(dryRun bool, now time.Time) (whatif.Plan, error) {
 	return plan, c.putInForce(successor, plan, now)
 }
 
-// loadOver loads the configuration from the place of the one in force. If a file is broken, the error is [config.Faults],
-// and the configuration is the one without that file; nil if there is none.
+// loadOver loads the configuration from the place of the one in force. If a file is broken, the error is
+// [config.Faults], and the configuration is the one without that file; nil if there is none.
 func loadOver(current *config.Config) (*config.Config, error) {
 	inForce := map[string][]byte{}
 	for _, f := range current.HostFiles() {
@@ -99,7 +100,8 @@ func (c *Crawler) putInForce(successor *config.Config, plan whatif.Plan, now tim
 	c.mu.Unlock()
 	c.logReload(successor, plan)
 	if err := c.rooms.SaveConfig(successor); err != nil {
-		c.rooms.Log.Warn().Err(err).Msg("could not copy the host files in force: a file that is broken at the next start holds its host")
+		c.rooms.Log.Warn().Err(err).
+			Msg("could not copy the host files in force: a file that is broken at the next start holds its host")
 	}
 	if _, err := c.AddSeeds(now); err != nil {
 		return fmt.Errorf("add the seeds: %w", err)
@@ -114,15 +116,16 @@ func (c *Crawler) putInForce(successor *config.Config, plan whatif.Plan, now tim
 // logReload logs what a new configuration changes.
 func (c *Crawler) logReload(successor *config.Config, plan whatif.Plan) {
 	for _, f := range successor.Broken {
-		c.rooms.Log.Error().Str("fault", f.String()).Msg("host file was never valid: its host is held until the file is fixed")
+		c.rooms.Log.Error().Str("fault", f.String()).
+			Msg("host file was never valid: its host is held until the file is fixed")
 	}
 	if !plan.Empty() {
-		c.rooms.Log.Info().Int("keys", len(plan.Changes)+plan.More).Int("seeds", len(plan.SeedsAdded)).Int64("due_now", plan.DueNow).
-			Str("digest", successor.Digest).Msg("new configuration is in force")
+		c.rooms.Log.Info().Int("keys", len(plan.Changes)+plan.More).Int("seeds", len(plan.SeedsAdded)).
+			Int64("due_now", plan.DueNow).Str("digest", successor.Digest).Msg("new configuration is in force")
 	}
 	if n := plan.Names; n != nil {
-		c.rooms.Log.Info().Int("hosts", n.Hosts).Int("uris", n.URIs).Int("merged", n.Merged).Int("parted", n.Parted).Bool("whole", n.Complete).
-			Msg("naming rules changed: known URIs are merged or split")
+		c.rooms.Log.Info().Int("hosts", n.Hosts).Int("uris", n.URIs).Int("merged", n.Merged).Int("parted", n.Parted).
+			Bool("whole", n.Complete).Msg("naming rules changed: known URIs are merged or split")
 	}
 	for _, change := range plan.AtRestart {
 		c.rooms.Log.Warn().Str("key", change.Key).Msg("key changed: it takes effect when the daemon starts again")

@@ -31,8 +31,8 @@ type request struct {
 
 func (r request) conditional() bool { return r.sent != evaluators.Validators{} }
 
-// request returns the request of a visit. It is conditional and has a mid-fetch filter if the last complete capture left
-// validators, the validators of the host are believed, and no audit is due.
+// request returns the request of a visit. It is conditional and has a mid-fetch filter if the last complete capture
+// left validators, the validators of the host are believed, and no audit is due.
 func (c *Crawler) request(r frontier.Record, s settings, now time.Time) (request, error) {
 	req := request{exchange: c.unconditional(r, s)}
 	if robots.IsFile(r.URI) || !canVouch(r) || c.rooms.Dedup.Lost(r.Origin) {
@@ -55,11 +55,12 @@ func (c *Crawler) request(r frontier.Record, s settings, now time.Time) (request
 		return req, nil
 	}
 	req.sent = req.filter.Conditions(r.Validators)
+	header := &req.exchange.Header
 	if req.sent.ETag != "" {
-		req.exchange.Header = append(req.exchange.Header, fetch.Field{Name: "If-None-Match", Value: req.sent.ETag})
+		*header = append(*header, fetch.Field{Name: "If-None-Match", Value: req.sent.ETag})
 	}
 	if req.sent.LastModified != "" {
-		req.exchange.Header = append(req.exchange.Header, fetch.Field{Name: "If-Modified-Since", Value: req.sent.LastModified})
+		*header = append(*header, fetch.Field{Name: "If-Modified-Since", Value: req.sent.LastModified})
 	}
 	req.exchange.Stop = stopIfUnchanged(req.filter, r.Validators)
 	return req, nil
@@ -76,8 +77,8 @@ func stopIfUnchanged(filter evaluators.Midfetch, before evaluators.Validators) f
 	}
 }
 
-// auditLot returns the lot that decides whether a visit is an audit. It is a hash, so that the same visit has the same lot
-// after a crash and in every repetition.
+// auditLot returns the lot that decides whether a visit is an audit. It is a hash, so that the same visit has the
+// same lot after a crash and in every repetition.
 func auditLot(r frontier.Record) uint64 {
 	text := append(append(make([]byte, 0, 256), r.URI.String()...), ' ')
 	sum := sha256.Sum256(strconv.AppendInt(text, int64(r.Visits), 10))

@@ -17,8 +17,8 @@ import (
 // maxRobots bounds the bytes of a robots.txt that are read (RFC 9309, 2.5).
 const maxRobots = 500 << 10
 
-// scheduleRobots completes the schedule of a robots.txt: which copy comes into force, for how long, and whether the host
-// rests meanwhile.
+// scheduleRobots completes the schedule of a robots.txt: which copy comes into force, for how long, and whether the
+// host rests meanwhile.
 func (c *Crawler) scheduleRobots(v visit, s settings, next schedule) schedule {
 	before, had, err := c.rooms.Frontier.Robots(v.uri().Origin())
 	if err != nil {
@@ -63,8 +63,9 @@ func robotsMeaning(c frontier.RobotsCopy) string {
 	return "robots.txt is in force"
 }
 
-// robotsDue sets the due time of a robots.txt. Usually there is none, because the URIs of the host ask for robots.txt when
-// they need it. If it was in the queue like any URI, as the target of another host's redirect, it is due after its wait.
+// robotsDue sets the due time of a robots.txt. Usually there is none, because the URIs of the host ask for robots.txt
+// when they need it. If it was in the queue like any URI, as the target of another host's redirect, it is due after
+// its wait.
 func (next schedule) robotsDue(v visit, wait time.Duration) schedule {
 	next.wait.Interval, next.wait.Evaluator = wait, history.WaitRobots
 	next.record.Wait = 0

@@ -62,8 +62,8 @@ func (c *Crawler) Run(ctx context.Context) error {
 
 var errGraceOver = errors.New("the grace period of the stop is over")
 
-// housekeep makes settled visits safe against a power cut and seals old WARC files, until stop is closed. It sleeps while
-// nothing is settled.
+// housekeep makes settled visits safe against a power cut and seals old WARC files, until stop is closed. It sleeps
+// while nothing is settled.
 func (c *Crawler) housekeep(stop <-chan struct{}, broken chan<- error) {
 	round := time.NewTicker(housekeepEvery)
 	defer round.Stop()
@@ -117,7 +117,8 @@ func (c *Crawler) estimateDemand(stop <-chan struct{}) {
 	defer round.Stop()
 	for {
 		if err := c.demand.Count(c.rooms.Frontier, c.rooms.Config.Current(), time.Now(), stop); err != nil {
-			c.rooms.Log.Error().Err(err).Msg("could not estimate the load of hosts: waits are not stretched to what hosts can carry")
+			c.rooms.Log.Error().Err(err).
+				Msg("could not estimate the load of hosts: waits are not stretched where hosts are overloaded")
 		}
 		select {
 		case <-stop:
@@ -150,8 +151,8 @@ func (c *Crawler) sync() error {
 	return nil
 }
 
-// syncOrHold calls sync while the crawl runs. If no file can be opened, it holds the crawl and tries again later, because
-// visits that end close files.
+// syncOrHold calls sync while the crawl runs. If no file can be opened, it holds the crawl and tries again later,
+// because visits that end close files.
 func (c *Crawler) syncOrHold() error {
 	err := c.sync()
 	if errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) {

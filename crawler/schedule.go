@@ -42,7 +42,8 @@ func (c *Crawler) schedule(v visit, s settings, a archived, f findings) schedule
 		}
 	case v.failed:
 		next.wait = evaluators.Wait{
-			Interval: s.Retry.Wait(r.Failures), Evaluator: history.WaitRetry, Reason: fmt.Sprintf("failure %d in a row", r.Failures),
+			Interval: s.Retry.Wait(r.Failures), Evaluator: history.WaitRetry,
+			Reason: fmt.Sprintf("failure %d in a row", r.Failures),
 		}
 	default:
 		c.scheduleJudged(&next, v, s, f)
@@ -69,8 +70,8 @@ func (c *Crawler) scheduleJudged(next *schedule, v visit, s settings, f findings
 	r := &next.record
 	next.timing = timingOf(v, f.source.activity)
 	next.wait = s.Wait.Next(evaluators.WaitInput{
-		MIME: r.ContentType, State: v.verdict.State, First: v.verdict.First, Previous: v.record().Wait, Overdue: v.claim.Overdue,
-		Evidence: c.evidence(v, s, *next, f),
+		MIME: r.ContentType, State: v.verdict.State, First: v.verdict.First, Previous: v.record().Wait,
+		Overdue: v.claim.Overdue, Evidence: c.evidence(v, s, *next, f),
 	})
 	next.wait.Versions = newVersions(v, *next)
 	r.Wait, r.Rate, r.Memory = next.wait.Asked(), next.wait.PerDay, string(next.wait.Memory)
@@ -90,8 +91,8 @@ func (c *Crawler) evidence(v visit, s settings, next schedule, f findings) evalu
 	}
 }
 
-// waitBegins returns the time from which a wait counts. That is the end of the visit, as in Heritrix's adaptive frontier.
-// For a rule that keeps a phase it is the time when the visit was claimed.
+// waitBegins returns the time from which a wait counts. That is the end of the visit, as in Heritrix's adaptive
+// frontier. For a rule that keeps a phase it is the time when the visit was claimed.
 func (v visit) waitBegins(w evaluators.Wait) time.Time {
 	if due := v.record().Due; w.Phased && !due.IsZero() {
 		return due.Add(v.claim.Overdue)
@@ -99,8 +100,8 @@ func (v visit) waitBegins(w evaluators.Wait) time.Time {
 	return v.finished
 }
 
-// goneWait returns the wait of a URI that was found gone n times in a row: a ladder until that is confirmed, a long wait
-// from then on.
+// goneWait returns the wait of a URI that was found gone n times in a row: a ladder until that is confirmed, a long
+// wait from then on.
 func goneWait(n int, s config.Trouble) evaluators.Wait {
 	if n < s.GoneAfter {
 		return evaluators.Wait{
@@ -108,7 +109,9 @@ func goneWait(n int, s config.Trouble) evaluators.Wait {
 			Reason: fmt.Sprintf("gone, %d of %d visits that confirm it", n, s.GoneAfter),
 		}
 	}
-	return evaluators.Wait{Interval: s.GoneWait, Evaluator: history.WaitGone, Reason: fmt.Sprintf("gone, %d visits in a row", n)}
+	return evaluators.Wait{
+		Interval: s.GoneWait, Evaluator: history.WaitGone, Reason: fmt.Sprintf("gone, %d visits in a row", n),
+	}
 }
 
 // historyVisit returns what a visit adds to the history of its URI.
@@ -126,14 +129,15 @@ func historyVisit(v visit, a archived) history.Visit {
 		Comparison: v.compared, Near: v.verdict.Near, Payload: got.PayloadDigest, Size: got.PayloadSize, Origin: a.origin,
 	}
 	now := evaluators.Lasting(got.Header)
-	// If the body is not kept, its validators may be remembered only if they are those of the body that is.
+	// If the body is not kept, its validators may be remembered only if the archived body has the same ones.
 	if got.Status == http.StatusOK && (a.keeping != KeptNothing || now == v.record().Validators) {
 		h.Body.Validators = now
 	}
 	return h
 }
 
-// retryAfter returns when the server allows the next request (RFC 9110, 10.2.3: seconds or a date); zero = it does not say.
+// retryAfter returns when the server allows the next request (RFC 9110, 10.2.3: seconds or a date); zero = it does
+// not say.
 func retryAfter(c *fetch.Capture, finished time.Time) time.Time {
 	if c.Status != http.StatusTooManyRequests && c.Status != http.StatusServiceUnavailable {
 		return time.Time{}

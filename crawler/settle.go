@@ -11,8 +11,8 @@ import (
 	"github.com/arcrawl/arcrawl/frontier"
 )
 
-// settle is the last step. It stores what the visit says about the host's validators, dates, similar URIs and traps, and
-// then settles the visit in the frontier, with its dedup entry in the same transaction.
+// settle is the last step. It stores what the visit says about the host's validators, dates, similar URIs and traps,
+// and then settles the visit in the frontier, with its dedup entry in the same transaction.
 func (c *Crawler) settle(v visit, s settings, a archived, f findings, next schedule) error {
 	if err := c.learn(v, s, a, f, next); err != nil {
 		return err
@@ -75,8 +75,8 @@ func observation(v visit) (o evaluators.Observation, ok bool) {
 	}
 	denied := r.Unread > 0 && r.LastStatus == statusNotModified && !v.req.conditional()
 	return evaluators.Observation{
-		MIME: got.Header.Get("Content-Type"), Before: r.Validators, Now: evaluators.ValidatorsOf(got.Header), State: v.verdict.State,
-		Conditional: v.req.conditional(), Denied: denied,
+		MIME: got.Header.Get("Content-Type"), Before: r.Validators, Now: evaluators.ValidatorsOf(got.Header),
+		State: v.verdict.State, Conditional: v.req.conditional(), Denied: denied,
 		Stale: denied && evaluators.ChangedBefore(got.Header, got.Started.Sub(r.LastVisit)),
 	}, true
 }
@@ -84,8 +84,9 @@ func observation(v visit) (o evaluators.Observation, ok bool) {
 // demandOf returns a visit as the estimate of demand counts it. took includes the rest after the exchange.
 func demandOf(v visit, next schedule, took time.Duration) demand.Visit {
 	return demand.Visit{
-		Host: v.uri().Host(), Started: v.capture.Started, Took: took, Before: v.record().History, After: next.record.History,
-		Overdue: v.claim.Overdue, Reached: !hostDown(v.capture.Status), First: v.verdict.First, Failed: v.failed, Robots: v.robots,
+		Host: v.uri().Host(), Started: v.capture.Started, Took: took, Overdue: v.claim.Overdue,
+		Before: v.record().History, After: next.record.History,
+		Reached: !hostDown(v.capture.Status), First: v.verdict.First, Failed: v.failed, Robots: v.robots,
 	}
 }
 
@@ -93,10 +94,11 @@ func demandOf(v visit, next schedule, took time.Duration) demand.Visit {
 func reportOf(v visit, a archived, next schedule, added frontier.Added) Report {
 	got, before := v.capture, v.record()
 	r := Report{
-		URI: v.uri(), Hops: before.Hops, Finished: v.finished, Status: got.Status, Verdict: v.verdict, Failed: v.failed, Block: v.block,
-		Stopped: got.Stopped, Audit: v.req.audit != "", Kept: a.keeping, Received: got.BlockSize, Wait: next.wait, Due: next.record.Due,
-		Visits: next.record.Visits, Versions: next.record.Versions, Found: added.New, Written: a.written,
-		Source: next.source, Spared: spared(v),
+		URI: v.uri(), Hops: before.Hops, Finished: v.finished, Status: got.Status,
+		Verdict: v.verdict, Failed: v.failed, Block: v.block, Stopped: got.Stopped, Audit: v.req.audit != "",
+		Kept: a.keeping, Written: a.written, Received: got.BlockSize, Spared: spared(v),
+		Wait: next.wait, Due: next.record.Due, Visits: next.record.Visits, Versions: next.record.Versions,
+		Found: added.New, Source: next.source,
 	}
 	if got.Status != statusNotModified && (a.keeping == KeptRevisit || a.keeping == KeptThinned) {
 		r.Deduped = got.PayloadSize

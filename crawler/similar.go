@@ -17,13 +17,13 @@ func kindOf(v visit) rate.Kind {
 	}
 	r, got := v.record(), v.capture
 	return evaluators.Traits{
-		MIME: got.Header.Get("Content-Type"), Depth: strings.Count(string(r.Hops), string(uri.Link)), Article: !r.Born.IsZero(),
-		Size: got.PayloadSize, Dated: got.Header.Get("Last-Modified") != "",
+		MIME: got.Header.Get("Content-Type"), Depth: strings.Count(string(r.Hops), string(uri.Link)),
+		Article: !r.Born.IsZero(), Size: got.PayloadSize, Dated: got.Header.Get("Last-Modified") != "",
 	}.Kind()
 }
 
-// similarURIs returns what is known of the URIs of the same kind on the host. The kind is the one that the first capture
-// of the URI found.
+// similarURIs returns what is known of the URIs of the same kind on the host. The kind is the one that the first
+// capture of the URI found.
 func (c *Crawler) similarURIs(v visit) (rate.Relatives, error) {
 	kind := rate.Memory(v.record().Memory).Kind()
 	if v.verdict.First {
@@ -46,8 +46,8 @@ func (c *Crawler) learnSimilar(v visit, w evaluators.Wait) error {
 	return nil
 }
 
-// newVersions returns how many versions probably came into being since the last judged visit: as the wait rule estimates
-// it, or else by the share of visits that found one.
+// newVersions returns how many versions probably came into being since the last judged visit: as the wait rule
+// estimates it, or else by the share of visits that found one.
 func newVersions(v visit, s schedule) float64 {
 	switch {
 	case s.wait.Versions > 0 || v.verdict.State != evaluators.Changed:

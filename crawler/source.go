@@ -23,7 +23,7 @@ const (
 	maxClaimAge = 30 * 24 * time.Hour
 )
 
-// Reading describes what a visit to a feed or sitemap brought. The zero value is that of any other URI.
+// Reading describes what a visit to a feed or sitemap brought. It is zero for any other URI.
 type Reading struct {
 	Kind    feeds.Kind
 	First   bool // the first reading: all entries are new to the crawl, and none is news
@@ -48,7 +48,7 @@ type sourceReading struct {
 // expectedSource returns the state of a URI that is expected to be a feed or sitemap.
 func expectedSource() string { return string(feeds.State{Kind: feeds.Awaited}.Bytes()) }
 
-// stateOf returns what is remembered of a source. An unreadable state is that of an expected source.
+// stateOf returns what is remembered of a source. An unreadable state counts as an expected source.
 func stateOf(r frontier.Record) feeds.State {
 	s, err := feeds.OpenState([]byte(r.Source))
 	if err != nil {
@@ -64,14 +64,16 @@ func mayBeSource(contentType string) bool {
 	case "", "text":
 		return sub != "css" && sub != "javascript"
 	case "application":
-		return strings.HasSuffix(sub, "xml") || strings.HasSuffix(sub, "json") || strings.HasSuffix(sub, "gzip") || sub == "octet-stream"
+		return sub == "octet-stream" ||
+			strings.HasSuffix(sub, "xml") || strings.HasSuffix(sub, "json") || strings.HasSuffix(sub, "gzip")
 	}
 	return false
 }
 
 // showsSource reports whether a visit says anything about the URI as a feed or sitemap.
 func showsSource(v visit) bool {
-	return !v.robots && !v.failed && !v.gone && (v.capture.Status == http.StatusOK || v.capture.Status == statusNotModified)
+	answered := v.capture.Status == http.StatusOK || v.capture.Status == statusNotModified
+	return answered && !v.robots && !v.failed && !v.gone
 }
 
 // unreadSource returns the meaning of a visit for a feed or sitemap whose content was not read.
@@ -163,7 +165,8 @@ func (f *finder) readDocument(doc feeds.Document) error {
 	return nil
 }
 
-// addNewEntries adds the entries that a source lists for the first time. At the first reading of a source, none is news.
+// addNewEntries adds the entries that a source lists for the first time. At the first reading of a source, none is
+// news.
 func (f *finder) addNewEntries(kind feeds.Kind, reading feeds.Reading) error {
 	listed := make([]uri.URI, 0, len(reading.New))
 	for i, item := range reading.New {
@@ -208,8 +211,8 @@ func (f *finder) isOutdated(item feeds.Item) (known, outdated bool, err error) {
 	return true, r.LastCapture.Before(date) || r.LastCapture.IsZero(), nil
 }
 
-// addUpdatedEntries adds the pages that were modified according to the source, so that they are visited sooner. How much
-// sooner depends on the belief in the source. It returns the claims that those visits will prove.
+// addUpdatedEntries adds the pages that were modified according to the source, so that they are visited sooner. How
+// much sooner depends on the belief in the source. It returns the claims that those visits will prove.
 func (f *finder) addUpdatedEntries(items []feeds.Item, belief float64) ([]feeds.Claim, error) {
 	var claims []feeds.Claim
 	now := f.v.finished
@@ -249,8 +252,8 @@ func (f *finder) addUpdatedEntries(items []feeds.Item, belief float64) ([]feeds.
 	return claims, nil
 }
 
-// checkClaims compares earlier claims with the visits since then. A claim whose page was captured is right or wrong. The
-// others stay pending.
+// checkClaims compares earlier claims with the visits since then. A claim whose page was captured is right or wrong.
+// The others stay pending.
 func (f *finder) checkClaims(claims []feeds.Claim) (pending []feeds.Claim, right, wrong int, err error) {
 	for _, c := range claims {
 		r, ok, err := f.c.rooms.Frontier.Get(c.URI)
@@ -312,8 +315,8 @@ func (next *schedule) scheduleSource(v visit, s config.Feeds, r sourceReading) {
 // lateRests is the number of rests after which a host with overdue URIs counts as late.
 const lateRests = 4
 
-// promptDue returns the due time of a feed. If the host is late, the feed is due earlier by one rest of the host, because
-// a slot may have begun its rest when the feed's time comes.
+// promptDue returns the due time of a feed. If the host is late, the feed is due earlier by one rest of the host,
+// because a slot may have begun its rest when the feed's time comes.
 func (c *Crawler) promptDue(v visit, s settings, next schedule) time.Time {
 	due := next.record.Due
 	rest := c.robots.Politeness(v.uri(), s.Politeness, next.robots).Rest(v.capture.Took) + v.capture.Took

@@ -1,7 +1,6 @@
 package crawler
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -17,7 +16,7 @@ import (
 
 // Bounds of what one visit records about traps.
 const (
-	maxKeptOfTrap = 100     // URIs of each trap that stay in the frontier, so that they are there when the curator releases it
+	maxKeptOfTrap = 100     // URIs of each trap that stay in the frontier, for the case that the curator releases it
 	maxIDContent  = 2 << 20 // bytes of a page that are compared without ids
 )
 
@@ -54,7 +53,7 @@ func (f *finder) observeTraps(page discover.Result) error {
 		}
 		defer content.Close()
 		text, err := io.ReadAll(io.LimitReader(content, maxIDContent))
-		if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, fetch.ErrMaxContent) && !errors.Is(err, fetch.ErrCoding) {
+		if err != nil && !isIncomplete(err) {
 			return err
 		}
 		seen.Page = traps.WithoutIDs(text)
@@ -165,7 +164,8 @@ func (f *finder) vouchFor(listed []uri.URI) error {
 
 // learnSharedAnswer records that a new page is, byte for byte, the page of another URI of the host.
 func learnSharedAnswer(store trapStore, v visit, a archived) ([]traps.Trap, error) {
-	if !v.verdict.First || v.failed || v.robots || a.keeping != KeptRevisit || v.capture.Status != http.StatusOK || !isHTML(v.capture) {
+	isPage := !v.failed && !v.robots && v.capture.Status == http.StatusOK && isHTML(v.capture)
+	if !isPage || !v.verdict.First || a.keeping != KeptRevisit {
 		return nil, nil
 	}
 	other := uri.FromCanonical(a.origin.URI)

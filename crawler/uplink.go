@@ -18,8 +18,8 @@ const probeRest = 2 * time.Minute
 var errUplink = errors.New("our own network seems to be down: several hosts in a row that answered before are unreachable; " +
 	"probing one host at a time")
 
-// checkUplink looks whether an exchange shows that our own network is down or back. It returns an error if the network is
-// down, so that the exchange says nothing about its host.
+// checkUplink looks whether an exchange shows that our own network is down or back. It returns an error if the
+// network is down, so that the exchange says nothing about its host.
 func (c *Crawler) checkUplink(claim frontier.Claim, got *fetch.Capture, now time.Time) error {
 	switch {
 	case errors.Is(got.Misfortune, fetch.ErrForbiddenAddress):

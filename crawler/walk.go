@@ -127,7 +127,9 @@ func (c *Crawler) release(ctx context.Context, claim frontier.Claim, cause error
 }
 
 // abandon releases a claim after a request was made: the host rests as after any other visit.
-func (c *Crawler) abandon(ctx context.Context, claim frontier.Claim, s settings, got *fetch.Capture, cause error) error {
+func (c *Crawler) abandon(
+	ctx context.Context, claim frontier.Claim, s settings, got *fetch.Capture, cause error,
+) error {
 	finished := got.Started.Add(got.Took)
 	rest := c.robots.Politeness(claim.Record.URI, s.Politeness, nil).Rest(got.Took)
 	rest = max(rest, retryAfter(got, finished).Sub(finished))

@@ -114,8 +114,8 @@ const (
 	aboutToSleep = math.MaxInt64 // a worker is about to ask the frontier how long it may sleep
 )
 
-// wakeWaiter wakes the worker that waits for the frontier, if something is ready before it would wake by itself. A worker
-// that begins to wait later asks the frontier later, so nothing is missed.
+// wakeWaiter wakes the worker that waits for the frontier, if something is ready before it would wake by itself. A
+// worker that begins to wait later asks the frontier later, so nothing is missed.
 func (c *Crawler) wakeWaiter() {
 	until := c.sleepUntil.Load()
 	if until == notSleeping {

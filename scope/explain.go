@@ -31,8 +31,8 @@ type Reason struct {
 	exception *Exception
 }
 
-// Explain returns the answers of all rules up to the one that decides. origin returns where a key of the seed's settings
-// is set: file and line, or "default".
+// Explain returns the answers of all rules up to the one that decides. origin returns where a key of the seed's
+// settings is set: file and line, or "default".
 func (s *Scope) Explain(d Discovery, origin func(key string) string) []Reason {
 	var reasons []Reason
 	for _, rule := range order {
@@ -127,7 +127,8 @@ func (s *Scope) explainRedirects(d Discovery) string {
 	if len(targets) == 0 {
 		return "the seed is not known to redirect"
 	}
-	return fmt.Sprintf("the seed redirects to %s; scope.seed_redirects is %q", targets[len(targets)-1], s.rules.SeedRedirects)
+	last := targets[len(targets)-1]
+	return fmt.Sprintf("the seed redirects to %s; scope.seed_redirects is %q", last, s.rules.SeedRedirects)
 }
 
 // OtherScheme reports whether a text is a URI that is never crawled because of its scheme, and returns the reason. It

@@ -107,13 +107,34 @@ type hopLimit struct {
 }
 
 var hopLimits = []hopLimit{
-	{"scope.max_hops", "hops from the seed, embeds and redirects not counted", func(r *Rules) int { return r.MaxHops }, countedHops},
-	{"scope.max_embed_hops", "embeds in a row", func(r *Rules) int { return r.MaxEmbedHops }, trailingEmbeds},
-	{"scope.max_redirects", "redirects in a row", func(r *Rules) int { return r.MaxRedirects }, uri.HopPath.TrailingRedirects},
-	{"scope.max_link_hops", "links", func(r *Rules) int { return r.MaxLinkHops }, countOf(uri.Link)},
-	{"scope.max_manifest_hops", "hops out of feeds and sitemaps", func(r *Rules) int { return r.MaxManifestHops }, countOf(uri.Manifest)},
-	{"scope.max_inferred_hops", "hops to implied pages", func(r *Rules) int { return r.MaxInferredHops }, countOf(uri.Inferred)},
-	{"scope.max_speculative_hops", "guesses out of scripts", func(r *Rules) int { return r.MaxSpeculativeHops }, countOf(uri.Speculative)},
+	{
+		"scope.max_hops", "hops from the seed, embeds and redirects not counted",
+		func(r *Rules) int { return r.MaxHops }, countedHops,
+	},
+	{
+		"scope.max_embed_hops", "embeds in a row",
+		func(r *Rules) int { return r.MaxEmbedHops }, trailingEmbeds,
+	},
+	{
+		"scope.max_redirects", "redirects in a row",
+		func(r *Rules) int { return r.MaxRedirects }, uri.HopPath.TrailingRedirects,
+	},
+	{
+		"scope.max_link_hops", "links",
+		func(r *Rules) int { return r.MaxLinkHops }, countOf(uri.Link),
+	},
+	{
+		"scope.max_manifest_hops", "hops out of feeds and sitemaps",
+		func(r *Rules) int { return r.MaxManifestHops }, countOf(uri.Manifest),
+	},
+	{
+		"scope.max_inferred_hops", "hops to implied pages",
+		func(r *Rules) int { return r.MaxInferredHops }, countOf(uri.Inferred),
+	},
+	{
+		"scope.max_speculative_hops", "guesses out of scripts",
+		func(r *Rules) int { return r.MaxSpeculativeHops }, countOf(uri.Speculative),
+	},
 }
 
 func countOf(h uri.Hop) func(uri.HopPath) int {

@@ -1,7 +1,8 @@
 // Package history turns visits into the history of a URI.
 //
-// A visit is told twice: by the exchange itself, while the crawl runs, and by its line in crawl.log, when a lost store is
-// rebuilt. Both are brought into the same form, [Visit], and [Add] is the one place that says what a visit changes.
+// A history has two sources: the exchanges themselves while the crawl runs, and their lines in crawl.log when a lost
+// store is rebuilt. Both are brought into the same form, [Visit]. [Add] is the one function that says what a visit
+// changes.
 //
 //	exchange ─────────▶ Visit ──▶ Add ──▶ history
 //	line ──▶ Replay ──▶ Visit ──▶ Add ──▶ history ──▶ Recaptured ──▶ history

@@ -18,8 +18,8 @@ type Record struct {
 	Metadata map[string]string // the fields of its metadata record
 }
 
-// Recaptured adds to a history what the archive knows of the last capture. read is the record of the last visit that read
-// the whole body, payload is the one that holds its payload. They may be the same, and each may be nil.
+// Recaptured adds to a history what the archive knows of the last capture. read is the record of the last visit that
+// read the whole body, payload is the one that holds its payload. They may be the same, and each may be nil.
 func Recaptured(h frontier.History, read, payload *Record) frontier.History {
 	if payload != nil {
 		h.Origin = payload.Origin
@@ -36,7 +36,8 @@ func Recaptured(h frontier.History, read, payload *Record) frontier.History {
 		}
 		return t
 	}
-	h.LastRead, h.LastCapture, h.LastChange, h.LastVisit = exact(h.LastRead), exact(h.LastCapture), exact(h.LastChange), exact(h.LastVisit)
+	h.LastRead, h.LastCapture = exact(h.LastRead), exact(h.LastCapture)
+	h.LastChange, h.LastVisit = exact(h.LastChange), exact(h.LastVisit)
 	h.Location = read.Header.Get("Location")
 	h.ContentType = read.Header.Get("Content-Type")
 	if h.Status == http.StatusOK {

@@ -22,14 +22,14 @@ const stretched = ", stretched × "
 // cutOff is the part of a time that a line may lack: it has milliseconds. Nothing may be visited early.
 const cutOff = time.Millisecond
 
-// Replay returns what is remembered of a URI after one more visit, according to the visit's line in crawl.log. Lines must
-// come oldest first. The URI of e must be set.
+// Replay returns what is remembered of a URI after one more visit, according to the visit's line in crawl.log. Lines
+// must come oldest first. The URI of e must be set.
 //
-// The result is what the crawler itself remembered, with these exceptions. Times are cut to the millisecond. Headers, the
-// comparison digest and the exact place of the payload must come from the archive, see [Recaptured]. The memory of a wait
-// rule is learned again from the lines, by the stack waits; it lacks dates of changes, the birth of an article and what was
-// known of similar URIs. Until the next visit, the digests of the last versions, the entries that a feed has listed and
-// its priority are lost.
+// The result is what the crawler itself remembered, with these exceptions. Times are cut to the millisecond. Headers,
+// the comparison digest and the exact place of the payload must come from the archive, see [Recaptured]. The memory
+// of a wait rule is learned again from the lines, by the stack waits; it lacks dates of changes, the birth of an
+// article and what was known of similar URIs. Until the next visit, the digests of the last versions, the entries
+// that a feed has listed and its priority are lost.
 func Replay(e frontier.Entry, l crawllog.Entry, waits evaluators.Stack) frontier.Entry {
 	began := l.Started
 	if began.IsZero() {
@@ -61,7 +61,10 @@ func Replay(e frontier.Entry, l crawllog.Entry, waits evaluators.Stack) frontier
 	if v.Failed && !v.Gone {
 		e.Failures = max(l.Schedule.Tries, 1)
 	}
-	wait := evaluators.Wait{Interval: l.Schedule.Wait, Evaluator: extra.WaitEvaluator, Reason: extra.WaitReason, Estimate: evaluators.Estimate{PerDay: extra.ChangesPerDay}}
+	wait := evaluators.Wait{
+		Interval: l.Schedule.Wait, Evaluator: extra.WaitEvaluator, Reason: extra.WaitReason,
+		Estimate: evaluators.Estimate{PerDay: extra.ChangesPerDay},
+	}
 	e.Why = Why(wait)
 	if e.Due = extra.Due; !e.Due.IsZero() {
 		e.Due = e.Due.Add(cutOff)
@@ -83,7 +86,7 @@ func Replay(e frontier.Entry, l crawllog.Entry, waits evaluators.Stack) frontier
 	return e
 }
 
-// visitOf returns the visit that a line tells of. known is the record that held the payload before.
+// visitOf returns the visit that a line describes. known is the record that held the payload before.
 func visitOf(l crawllog.Entry, extra crawllog.Extra, known digest.Origin) Visit {
 	v := Visit{
 		Status: l.Status, State: stateNamed(extra.ContentState), Gone: extra.WaitEvaluator == WaitGone,
@@ -94,7 +97,9 @@ func visitOf(l crawllog.Entry, extra crawllog.Extra, known digest.Origin) Visit 
 	if v.Unread {
 		return v
 	}
-	cut := slices.Contains(l.Annotations, crawllog.LengthTruncated) || slices.Contains(l.Annotations, crawllog.TimeTruncated)
+	cut := slices.ContainsFunc(l.Annotations, func(a string) bool {
+		return a == crawllog.LengthTruncated || a == crawllog.TimeTruncated
+	})
 	v.Body = Body{Complete: !cut, ContentType: l.MIME, Payload: l.Digest, Size: max(l.Size, 0)}
 	v.Body.Origin = originOf(l, extra, v.Body.Size, known)
 	return v

@@ -86,8 +86,8 @@ func (r *Robots) parse(origin uri.URI, c frontier.RobotsCopy) robots.Rules {
 	return rules
 }
 
-// inForce returns the rules that apply to u, if they are known. fresh is the copy that the present visit brought; nil if
-// it brought none.
+// inForce returns the rules that apply to u, if they are known. fresh is the copy that the present visit brought; nil
+// if it brought none.
 func (r *Robots) inForce(u uri.URI, fresh *frontier.RobotsCopy) (robots.Rules, bool) {
 	if fresh != nil {
 		return robots.Parse(fresh.Body), !fresh.Unreachable && !IsRedirect(fresh.Status)

@@ -40,7 +40,8 @@ func redirectTarget(known Records, at uri.URI) (uri.URI, bool) {
 // IsRedirect reports whether the Location header of a response with this status is a redirect.
 func IsRedirect(status int) bool {
 	switch status {
-	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
+	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther,
+		http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
 		return true
 	}
 	return false

@@ -29,8 +29,8 @@ func (b *builder) readArchive(ctx context.Context) (err error) {
 	})
 }
 
-// addCaptures adds the last captures of a URI to its history. It removes the origin of a payload that the archive does not
-// hold, because no record may refer to a record that does not exist.
+// addCaptures adds the last captures of a URI to its history. It removes the origin of a payload that the archive
+// does not hold, because no record may refer to a record that does not exist.
 func (b *builder) addCaptures(l *index.Library, e *frontier.Entry) {
 	if e.LastRead.IsZero() {
 		return

@@ -67,8 +67,8 @@ type visit struct {
 	entry crawllog.Entry
 }
 
-// Store fills an empty store from crawl logs, which may be gzipped, and from the archive of the configuration. Hosts then
-// rest as after a crash, because nobody knows when they were last visited.
+// Store fills an empty store from crawl logs, which may be gzipped, and from the archive of the configuration. Hosts
+// then rest as after a crash, because nobody knows when they were last visited.
 func Store(ctx context.Context, f *frontier.Frontier, c *config.Config, logs []string, now time.Time) (Result, error) {
 	logs, err := sortByTime(logs)
 	if err != nil {

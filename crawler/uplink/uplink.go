@@ -7,8 +7,8 @@
 //	 ▲                                                               │ every 10 s one visit is made as a probe
 //	 └──────────────────── any host answers ◀────────────────────────┘
 //
-// The first two of the three visits are settled as failures before the reason is known. [Watch.Answered] returns them as
-// suspects when the network is back, so that the caller can undo the failures.
+// The first two of the three visits are settled as failures before the reason is known. [Watch.Answered] returns them
+// as suspects when the network is back, so that the caller can undo the failures.
 package uplink
 
 import (
@@ -24,7 +24,7 @@ const (
 	// suspectHosts is the number of hosts in a row, all of which answered before, that must be unreachable before our own
 	// network is suspected.
 	suspectHosts = 3
-	// suspectTime is how long an unreachable host counts. A slower crawl gives no evidence.
+	// suspectTime is how long an unreachable host counts. A slower crawl is no evidence.
 	suspectTime = time.Hour
 	// probeEvery is the time between two probes, each of another host.
 	probeEvery = 10 * time.Second

@@ -131,8 +131,8 @@ func (e *explainer) actualDiscovery(q Question) (scope.Discovery, string, error)
 	return scope.Discovery{URI: q.URI, Hops: uri.HopPath("").Then(q.Hop), Via: seed}, seed.String(), nil
 }
 
-// likelySeed returns the seed that a URI most likely descends from: itself, or else a seed of its host, of its domain, or
-// the first one. It reports whether the URI is a seed itself.
+// likelySeed returns the seed that a URI most likely descends from: itself, or else a seed of its host, of its
+// domain, or the first one. It reports whether the URI is a seed itself.
 func (e *explainer) likelySeed(u uri.URI) (seed uri.URI, isSeed bool) {
 	best := 0
 	for _, s := range e.config.Seeds {

@@ -105,8 +105,8 @@ func (n PlannedNames) String() string {
 	if !n.Complete {
 		incomplete = " or more; this plan did not look at all URIs, arcrawl canon --changes does"
 	}
-	return fmt.Sprintf("names: rules change for %d known URIs on %d hosts; %d are merged with another URI, %d are split from one%s",
-		n.URIs, n.Hosts, n.Merged, n.Parted, incomplete)
+	const format = "names: rules change for %d known URIs on %d hosts; %d are merged with another URI, %d are split from one%s"
+	return fmt.Sprintf(format, n.URIs, n.Hosts, n.Merged, n.Parted, incomplete)
 }
 
 // planNames adds the effect of changed naming rules to the plan. It looks at the hosts whose rules change, and then at

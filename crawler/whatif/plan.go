@@ -49,8 +49,9 @@ type Plan struct {
 	Warnings []config.Fault `json:"warnings,omitempty"`
 }
 
-// HostLoad compares the visits per day that a host's known URIs ask for with its capacity. Each URI counts with the wait
-// interval that it has learned, within the bounds of its settings. Capacity is the maximum that politeness allows.
+// HostLoad compares the visits per day that a host's known URIs ask for with its capacity. Each URI counts with the
+// wait interval that it has learned, within the bounds of its settings. Capacity is the maximum that politeness
+// allows.
 type HostLoad struct {
 	Host           uri.Host `json:"host"`
 	URIs           int64    `json:"uris"`
@@ -58,7 +59,7 @@ type HostLoad struct {
 	After          float64  `json:"after"`
 	CapacityBefore float64  `json:"carries_before"`
 	Capacity       float64  `json:"carries"`
-	Shorter        int64    `json:"shorter"` // URIs that wait longer than the new maximum; they wait less after their next visit
+	Shorter        int64    `json:"shorter"` // URIs that wait longer than the new maximum, until their next visit
 }
 
 // TooMuch reports whether the URIs ask for more visits than politeness allows.
@@ -70,8 +71,8 @@ func (l HostLoad) String() string {
 		l.Host, l.URIs, l.Before, l.After, l.Capacity)
 	if l.TooMuch() && l.Capacity > 0 {
 		share := 100 * l.Capacity / l.After
-		s += fmt.Sprintf("; visits will be late: shorten the politeness delay to %.0f%%, keep %.0f%% of the URIs, or lengthen their waits",
-			share, share)
+		s += fmt.Sprintf("; visits will be late: shorten the politeness delay to %.0f%%, keep %.0f%% of the URIs, "+
+			"or lengthen their waits", share, share)
 	}
 	return s
 }
