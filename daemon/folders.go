@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/internal/human"
 )
 
 // FolderError says that a folder, a file or a socket cannot be used.
@@ -95,8 +96,8 @@ func checkSpace(c *config.Config, freeSpace func() (int64, error)) error {
 		return DiskError{Err: err}
 	}
 	if free < c.Storage.MinFree {
-		return DiskError{Err: fmt.Errorf("%d MB of disk space are free, less than storage.min_free (%d MB) in %s: free some space, or lower storage.min_free",
-			free/1e6, c.Storage.MinFree/1e6, c.Path)}
+		const text = "%s of disk space is free, less than storage.min_free (%s) in %s: free some space, or lower storage.min_free"
+		return DiskError{Err: fmt.Errorf(text, human.Bytes(free), human.Bytes(c.Storage.MinFree), c.Path)}
 	}
 	return nil
 }
