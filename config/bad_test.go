@@ -14,7 +14,7 @@ import (
 	"github.com/arcrawl/arcrawl/config"
 )
 
-var update = flag.Bool("update", false, "rewrite the expected messages and ../docs/config.md")
+var update = flag.Bool("update", false, "rewrite the expected messages")
 
 // badCases are the main files under testdata/bad: single files, and folders with host files.
 func badCases(t testing.TB) []string {

@@ -6,21 +6,22 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/arcrawl/arcrawl/config/document"
 	"github.com/arcrawl/arcrawl/scope"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// check finds what is wrong between keys and between files. A file that could not be decoded has nothing to compare.
+// check reports contradictions between keys and between files. It skips files that could not be decoded.
 func (l *loader) check() {
-	if l.main.root != nil {
+	if l.main.Root != nil {
 		l.checkRequired()
 		l.checkStorage()
 		checkSettings([]source{{doc: l.main}}, l.draft)
 	}
 	l.checkHosts()
 	for _, f := range l.files {
-		// What a broken main file would have set is not known.
-		if f.doc.root != nil && len(l.main.faults) == 0 {
+		// The settings of a broken main file are not known.
+		if f.doc.Root != nil && len(l.main.Faults) == 0 {
 			checkSettings(l.sources(f), f.draft)
 		}
 	}
@@ -29,58 +30,66 @@ func (l *loader) check() {
 	l.warnScope()
 }
 
+// checkRequired reports required keys that the main file does not set.
 func (l *loader) checkRequired() {
 	for _, k := range keys {
 		table, name, _ := strings.Cut(k.Name, ".")
-		if !k.required || k.Scope != inMain || l.main.has(pathOf(k.Name)) {
+		if !k.required || k.Scope != InMain || l.main.Has(rootKey(k.Name)) {
 			continue
 		}
-		f := Fault{File: l.main.file, Key: k.Name, Problem: "is missing", Remedy: fmt.Sprintf("write %s = … under [%s]", name, table)}
-		if path := pathOf(table); l.main.has(path) {
-			f = l.main.at(l.main.place(path).key, f)
+		f := Fault{Key: k.Name, Problem: "is missing", Remedy: fmt.Sprintf("write %s = … under [%s]", name, table)}
+		if l.main.Has(rootKey(table)) {
+			f = l.main.AtKey(rootKey(table), f)
 		}
-		l.main.fault(f)
+		l.main.AddFault(f)
 	}
 }
 
-// checkStorage keeps the store and the archive out of each other's folder.
+// rootKey returns the path of a key outside lists of tables.
+func rootKey(name string) document.Path { return document.Path("").Key(name) }
+
+// keyAt returns a key of a document for a fault or warning. v is the value that the fault shows.
+func keyAt(doc *document.Document, path document.Path, name string, v any) document.Field {
+	return document.Field{Doc: doc, Name: name, Path: path.Key(name), Value: v}
+}
+
+// checkStorage reports storage paths that are the same, and warns of an archive inside the store.
 func (l *loader) checkStorage() {
-	s := l.config.Storage
-	w := l.written
+	s, w := l.config.Storage, l.written
 	places := []struct{ name, path, written string }{
 		{"storage.state", s.State, w.State}, {"storage.warc", s.WARC, w.WARC}, {"storage.log", s.Log, w.Log},
 	}
 	for i, a := range places {
 		for _, b := range places[:i] {
-			path := pathOf(a.name)
-			if !l.main.has(path) {
-				path = pathOf(b.name)
+			if a.path != b.path {
+				continue
 			}
-			if a.path == b.path {
-				at := field{doc: l.main, name: a.name, path: path, value: a.written}
-				at.fault("is the place of "+b.name+" too", "give each its own")
+			f := keyAt(l.main, "", a.name, a.written)
+			if !l.main.Has(f.Path) {
+				f.Path = rootKey(b.name)
 			}
+			f.Fault("is the same as "+b.name, "use different paths")
 		}
 	}
 	if within(s.State, s.WARC) {
-		at := field{doc: l.main, name: "storage.warc", path: pathOf("storage.warc"), value: w.WARC}
-		at.warn("lies inside storage.state, which belongs to the store alone", "move it out")
+		keyAt(l.main, "", "storage.warc", w.WARC).
+			Warn("is inside storage.state, which must contain nothing but the store", "move it out")
 	}
 }
 
-// within reports whether path lies below folder.
+// within reports whether path is below folder.
 func within(folder, path string) bool {
 	rel, err := filepath.Rel(folder, path)
 	return err == nil && rel != "." && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
 }
 
-// source is a part of a file that settings can come from: the file, or the [[when]] at path.
+// source is a part of a file that settings can come from: the whole file, or the [[when]] at path.
 type source struct {
-	doc  *document
-	path string
+	doc  *document.Document
+	path document.Path
 }
 
-// sources are what a host file's settings come from, special ones first.
+// sources returns the files that a host file's settings come from, special ones first.
 func (l *loader) sources(f *hostFile) []source {
 	var all []source
 	for ; f != nil; f = f.above {
@@ -89,11 +98,11 @@ func (l *loader) sources(f *hostFile) []source {
 	return append(all, source{doc: l.main})
 }
 
-// checkSettings finds bounds that contradict each other in what the file of the first source sets, and in its refinements. A
-// refinement may set one bound alone: the other then moves with it.
+// checkSettings reports bounds that contradict each other in the settings of a file, the first of from, and in its
+// refinements. A refinement may set one bound alone: the other one then moves with it.
 func checkSettings(from []source, d *draft) {
 	doc := from[0].doc
-	d.checkBounds(from)
+	d.checkRanges(from)
 	for i := range d.entries {
 		if d.entries[i].doc == doc {
 			d.entries[i].check()
@@ -101,41 +110,49 @@ func checkSettings(from []source, d *draft) {
 	}
 	for _, w := range d.whens {
 		refined := w.read(d, doc)
-		own := []source{{doc, w.path}}
-		refined.checkBounds(own)
+		refined.checkRanges([]source{{doc, w.path}})
 		for _, e := range refined.entries {
 			low, high := e.bounds()
-			if doc.has(low.path) && doc.has(high.path) {
-				doc.checkBounds(low, high)
+			if doc.Has(low.path) && doc.Has(high.path) {
+				checkBounds(doc, low, high)
 			}
 		}
-		w.check()
+		w.checkValence()
 	}
 }
 
-// checkBounds looks at those pairs of bounds that the sources decide about.
-func (d *draft) checkBounds(from []source) {
+// checkRanges checks the pairs of bounds that the first source affects.
+func (d *draft) checkRanges(from []source) {
 	doc, path := from[0].doc, from[0].path
-	for _, b := range d.bounds() {
-		low := bound{b.low, pathIn(path, b.low), *b.lower, origin(from, b.low)}
-		high := bound{b.high, pathIn(path, b.high), *b.higher, origin(from, b.high)}
-		if path == "" || doc.has(low.path) && doc.has(high.path) {
-			doc.checkBounds(low, high)
+	for _, r := range d.ranges() {
+		low := bound{r.low, path.Key(r.low), *r.lower, origin(from, r.low)}
+		high := bound{r.high, path.Key(r.high), *r.upper, origin(from, r.high)}
+		if path == "" || doc.Has(low.path) && doc.Has(high.path) {
+			checkBounds(doc, low, high)
 		}
 	}
 }
 
-// origin says where the value of a key comes from.
+// origin returns where the value of a key is set: "in file:line" or "by default".
 func origin(from []source, name string) string {
 	for _, in := range from {
-		if path := pathIn(in.path, name); in.doc.has(path) {
-			return fmt.Sprintf("in %s:%d", in.doc.file, in.doc.line(path))
+		if path := in.path.Key(name); in.doc.Has(path) {
+			return "in " + in.doc.Origin(path)
 		}
 	}
 	return byDefault
 }
 
-// checkHosts finds hosts with two files.
+// checkValence reports a valence in a refinement about single URIs.
+func (l *layer) checkValence() {
+	const name = "politeness.valence"
+	if l.criteria.DependOnURI() && l.doc.Has(l.path.Key(name)) {
+		keyAt(l.doc, l.path, name, []any{}).Fault("applies to the host as a whole, but this refinement to single URIs",
+			"use only criteria about the time, or move the key out of the [[when]]")
+	}
+}
+
+// checkHosts reports hosts with two files.
 func (l *loader) checkHosts() {
 	l.checkLayers()
 	first := map[uri.Host]string{}
@@ -145,146 +162,117 @@ func (l *loader) checkHosts() {
 		}
 		other, taken := first[f.host]
 		if !taken {
-			first[f.host] = f.doc.file
+			first[f.host] = f.doc.File
 			continue
 		}
-		fault := Fault{File: f.doc.file, Problem: fmt.Sprintf("is the second file for the host %s, after %s", f.host, other), Remedy: "join the two"}
-		if path := pathOf("host"); f.doc.has(path) {
-			fault = f.doc.at(f.doc.place(path).value, fault)
-			fault.Key, fault.Value = "host", show(string(f.host))
+		fault := Fault{
+			Problem: fmt.Sprintf("is the second file for the host %s, after %s", f.host, other), Remedy: "join the two files",
 		}
-		f.doc.fault(fault)
+		if path := rootKey("host"); f.doc.Has(path) {
+			fault = f.doc.AtValue(path, fault)
+			fault.Key, fault.Value = "host", document.Show(string(f.host))
+		}
+		f.doc.AddFault(fault)
 	}
 }
 
-// checkLayers bounds what may depend on the visit, for one host.
+// checkLayers bounds the refinements of one host.
 func (l *loader) checkLayers() {
+	tooMany := func(doc *document.Document, n int) {
+		doc.AddFault(Fault{
+			Key: whenTable, Problem: fmt.Sprintf("%d refinements apply to one host, with those of its domains and the main file", n),
+			Remedy: fmt.Sprintf("maximum: %d", maxLayers),
+		})
+	}
 	if n := len(l.draft.whens); n > maxLayers {
-		l.main.fault(tooMany(l.main, n))
+		tooMany(l.main, n)
 		return
 	}
 	for _, f := range l.files {
 		if n := len(l.profileOf(f).layers); n > maxLayers {
-			f.doc.fault(tooMany(f.doc, n))
+			tooMany(f.doc, n)
 		}
 	}
 }
 
-func tooMany(doc *document, n int) Fault {
-	return Fault{
-		File: doc.file, Key: whenTable, Problem: fmt.Sprintf("%d refinements come together for one host, with those of its domains and the main file", n),
-		Remedy: fmt.Sprintf("have at most %d", maxLayers),
-	}
-}
-
-// checkSeeds gathers the seeds of all files: those of a host file must be on its host, and none counts twice.
+// checkSeeds collects the seeds of all files. It reports seeds in the file of another host, and warns of duplicates.
 func (l *loader) checkSeeds() {
 	listed := map[uri.URI]Seed{}
-	take := func(s seed) {
-		line := s.at.doc.line(s.at.path)
+	add := func(s seed) {
 		if other, ok := listed[s.uri]; ok {
-			s.at.warn(fmt.Sprintf("is listed already in %s:%d", other.File, other.Line), "remove one")
+			s.at.Warn(fmt.Sprintf("is already listed in %s:%d", other.File, other.Line), "remove one")
 			return
 		}
-		listed[s.uri] = Seed{URI: s.uri, File: s.at.doc.file, Line: line}
+		listed[s.uri] = Seed{URI: s.uri, File: s.at.Doc.File, Line: s.at.Doc.Line(s.at.Path)}
 		l.config.Seeds = append(l.config.Seeds, listed[s.uri])
 	}
 	for _, s := range l.draft.seeds {
-		take(s)
+		add(s)
 	}
 	for _, f := range l.files {
 		for _, s := range f.draft.seeds {
 			if host := s.uri.Host(); f.host != "" && host != f.host && (isSuffix(f.host) || !below(host, f.host)) {
-				s.at.fault(fmt.Sprintf("is on the host %s, and this file is for %s", host, f.host), "move it to the file of its host or to the main file")
+				s.at.Fault(fmt.Sprintf("is on the host %s, but this file is for %s", host, f.host),
+					"move it to the file of its host or to the main file")
 				continue
 			}
-			take(s)
+			add(s)
 		}
 	}
-	if len(l.config.Seeds)+len(l.draft.sources) == 0 && !slices.ContainsFunc(l.files, func(f *hostFile) bool { return len(f.draft.sources) > 0 }) {
-		l.main.warn(Fault{File: l.main.file, Key: "seeds.uris", Problem: "there are no seeds in any file", Remedy: "without one, only what is in the store already is visited"})
+	hasSources := func(f *hostFile) bool { return len(f.draft.sources) > 0 }
+	if len(l.config.Seeds)+len(l.draft.sources) == 0 && !slices.ContainsFunc(l.files, hasSources) {
+		l.main.AddWarning(Fault{
+			Key: "seeds.uris", Problem: "there are no seeds in any file", Remedy: "only URIs that are already in the store will be visited",
+		})
 	}
 }
 
-// warnScope warns of scopes that let nothing in, and of prefixes that nobody asks for.
+// checkSources collects the feeds and sitemaps of all files, and warns of duplicates.
+func (l *loader) checkSources() {
+	seen := map[uri.URI]bool{}
+	add := func(s seed, host uri.Host) {
+		if seen[s.uri] {
+			s.at.Warn("is listed twice", "remove one")
+			return
+		}
+		seen[s.uri] = true
+		from := Source{URI: s.uri, Seed: s.uri, File: s.at.Doc.File, Line: s.at.Doc.Line(s.at.Path)}
+		for _, seed := range l.config.Seeds {
+			if seed.URI.Host() == host && host != s.uri.Host() {
+				from.Seed = seed.URI
+				break
+			}
+		}
+		l.config.Sources = append(l.config.Sources, from)
+	}
+	for _, s := range l.draft.sources {
+		add(s, s.uri.Host())
+	}
+	for _, f := range l.files {
+		for _, s := range f.draft.sources {
+			add(s, f.host)
+		}
+	}
+}
+
+// warnScope warns of scopes that admit nothing, and of prefixes that are not used.
 func (l *loader) warnScope() {
-	const name = "scope.prefixes"
-	wanted := l.draft.settings.Scope.By == scope.ByPrefix
+	const name, remedy = "scope.prefixes", `set by = "prefix" too`
+	used := l.draft.settings.Scope.By == scope.ByPrefix
 	for _, f := range l.files {
 		s := f.draft.settings.Scope
-		wanted = wanted || s.By == scope.ByPrefix
-		if s.By != scope.ByPrefix && f.doc.has(pathOf(name)) {
-			at := field{doc: f.doc, name: name, path: pathOf(name), value: []any{}}
-			at.warn("have no effect with scope.by = "+show(string(s.By)), `set by = "prefix" too`)
+		used = used || s.By == scope.ByPrefix
+		if s.By != scope.ByPrefix && f.doc.Has(rootKey(name)) {
+			keyAt(f.doc, "", name, []any{}).Warn("have no effect with scope.by = "+document.Show(string(s.By)), remedy)
 		}
 		onHost := func(s Seed) bool { return s.URI.Host() == f.host || below(s.URI.Host(), f.host) }
-		if s.By == scope.ByPrefix && len(s.Prefixes) == 0 && f.doc.has(pathOf("scope.by")) && !slices.ContainsFunc(l.config.Seeds, onHost) {
-			at := field{doc: f.doc, name: "scope.by", path: pathOf("scope.by"), value: string(s.By)}
-			at.warn("lets nothing in, for the host has neither prefixes nor seeds", "set scope.prefixes")
+		setHere := f.doc.Has(rootKey("scope.by"))
+		if s.By == scope.ByPrefix && len(s.Prefixes) == 0 && setHere && !slices.ContainsFunc(l.config.Seeds, onHost) {
+			keyAt(f.doc, "", "scope.by", string(s.By)).
+				Warn("admits nothing, because the host has neither prefixes nor seeds", "set scope.prefixes")
 		}
 	}
-	if !wanted && l.main.has(pathOf(name)) {
-		at := field{doc: l.main, name: name, path: pathOf(name), value: []any{}}
-		at.warn(`have no effect with scope.by = "host"`, `set by = "prefix" too`)
+	if !used && l.main.Has(rootKey(name)) {
+		keyAt(l.main, "", name, []any{}).Warn(`have no effect with scope.by = "host"`, remedy)
 	}
-}
-
-// resolve fills what [Config.For] and [Config.SeedHost] go by.
-func (l *loader) resolve() {
-	c := &l.config
-	c.doc, c.files = l.main, l.files
-	c.main = &profile{base: l.draft, layers: l.draft.whens}
-	c.hosts, c.seedHosts, c.folders = map[uri.Host]*profile{}, map[uri.Host]bool{}, map[uri.Host][]string{}
-	for _, f := range l.files {
-		c.hosts[f.host] = l.profileOf(f)
-	}
-	for _, s := range c.Seeds {
-		h := s.URI.Host()
-		c.seedHosts[h] = true
-		c.folders[h] = append(c.folders[h], foldersOf(s.URI)...)
-	}
-	for _, s := range c.Sources {
-		c.seedHosts[s.Seed.Host()] = true
-	}
-	for h, folders := range c.folders {
-		slices.Sort(folders)
-		c.folders[h] = slices.Compact(folders)
-	}
-}
-
-// profileOf puts the files that a host's settings come from in order. From the first one on that ends some day, each is a
-// layer of its own.
-func (l *loader) profileOf(f *hostFile) *profile {
-	p := &profile{host: f.host, inherited: !isSuffix(f.host), base: l.draft}
-	for g := f; g != nil; g = g.above {
-		p.files = append(p.files, g)
-	}
-	slices.Reverse(p.files)
-	ending := false
-	whens := slices.Clone(l.draft.whens)
-	for _, g := range p.files {
-		ends := g.draft.until
-		ending = ending || !ends.IsZero()
-		if ending {
-			p.layers = append(p.layers, &layer{doc: g.doc, ends: ends})
-		} else {
-			p.base = g.draft
-		}
-		for _, w := range g.draft.whens {
-			w.ends = ends
-			whens = append(whens, w)
-		}
-	}
-	p.layers = append(p.layers, whens...)
-	return p
-}
-
-// foldersOf is the folder of a seed, on the http and the https side where it has no port of its own: most sites send
-// visitors from the one to the other.
-func foldersOf(u uri.URI) []string {
-	folder := u.Path()[:strings.LastIndexByte(u.Path(), '/')+1]
-	if u.Port() != "80" && u.Port() != "443" {
-		return []string{strings.TrimSuffix(u.Origin().String(), "/") + folder}
-	}
-	return []string{"http://" + u.Authority() + folder, "https://" + u.Authority() + folder}
 }

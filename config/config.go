@@ -2,112 +2,150 @@ package config
 
 import (
 	"net/netip"
+	"path/filepath"
 	"time"
 
+	"github.com/arcrawl/arcrawl/config/document"
+	"github.com/arcrawl/arcrawl/config/value"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/uri"
 	"github.com/arcrawl/arcrawl/warcout"
 )
 
-// Config is a whole, valid configuration as [Load] gives it. It is immutable by convention and may be shared between
-// goroutines.
-type Config struct {
-	// Path is the main file, absolute.
-	Path string
-	// Operator is who answers for the crawl.
-	Operator Operator
-	// Storage is where things are kept.
-	Storage Storage
-	// Crawl bounds the whole crawl.
-	Crawl Crawl
-	// WARC holds warc.prefix ("arcrawl"), warc.max_size ("1GiB"), warc.max_age ("24h") and warc.level (6). The daemon fills
-	// the other fields.
-	WARC warcout.Options
-	// Index says how the index of the archive is kept.
-	Index Index
-	// Log says how crawl.log is written.
-	Log Log
-	// Admin says where the daemon can be asked and steered.
-	Admin Admin
-	// WebSub says where hubs reach the crawl.
-	WebSub WebSub
-	// AllowNetworks is fetch.allow_networks ([]): the networks that may be fetched from though they are not public.
-	AllowNetworks []netip.Prefix
-	// Seeds are those of the main file in its order, then those of the host files in the order of file names. No URI
-	// stands there twice.
-	Seeds []Seed
-	// Sources are the feeds and sitemaps that the files name, in the same order. No URI stands there twice.
-	Sources []Source
-	// Digest is "sha256:" and the hexadecimal sum over the names (without folder) and bytes of all files read.
-	Digest string
-	// Warnings are about what is odd but harmless, sorted by file and position.
-	Warnings []Fault
-	// Broken is what is wrong with host files that are not in force as they are: see [LoadKept]. It is empty after [Load].
-	Broken []Fault
-	// HostsDir is the folder of the host files, storage.hosts, absolute.
-	HostsDir string
-	// Watch is reload.watch (true): whether the files are read again as soon as they change.
-	Watch bool
+// Fault is a mistake in a configuration file, or something odd in it if it is a warning.
+type Fault = document.Fault
 
-	doc       *document // of the main file
+// Faults are all mistakes in a configuration. [Load] returns them as its error.
+type Faults = document.Faults
+
+// Config is a whole, valid configuration. It is immutable by convention and may be shared between goroutines.
+type Config struct {
+	Path     string // of the main file, absolute
+	Operator Operator
+	Storage  Storage
+	Crawl    Crawl
+	WARC     warcout.Options // the daemon fills the fields that have no key in [warc]
+	Index    Index
+	Log      Log
+	Admin    Admin
+	WebSub   WebSub
+
+	AllowNetworks []netip.Prefix // networks that may be fetched from although they are not public
+	HostsDir      string         // folder of the host files, absolute
+	Watch         bool           // read the files again as soon as they change
+
+	// Seeds are the seeds of the main file in their order, then those of the host files in the order of file names. No
+	// URI appears twice.
+	Seeds []Seed
+	// Sources are the feeds and sitemaps that the files name, in the same order. No URI appears twice.
+	Sources []Source
+	// Digest is "sha256:" and the hexadecimal digest of the names (without folder) and bytes of all files.
+	Digest string
+	// Warnings report what is odd but harmless, sorted by file and position.
+	Warnings []Fault
+	// Broken are the faults of host files that are not in force; see [LoadKept]. It is empty after [Load].
+	Broken []Fault
+
+	doc       *document.Document // of the main file
 	files     []*hostFile
 	held      map[uri.Host]Fault
 	main      *profile              // of hosts without a file
-	hosts     map[uri.Host]*profile // of hosts with one
+	hosts     map[uri.Host]*profile // of hosts with a file
 	folders   map[uri.Host][]string // of the seeds of each host
 	seedHosts map[uri.Host]bool
 }
 
-// Operator is who answers for the crawl.
+// Operator is who is responsible for the crawl.
 type Operator struct {
-	// Name is operator.name, required: the institution, as it stands in each WARC file.
-	Name string
-	// Contact is operator.contact, required: a web page or e-mail address in the User-Agent.
-	Contact string
+	Name    string // the institution, as written into each WARC file
+	Contact string // web page or e-mail address in the User-Agent
 }
 
-// Storage is where things are kept. Folders are absolute; relative ones in the file are seen from the main file's folder.
+// Storage says where data is stored. All paths are absolute.
 type Storage struct {
-	// State is storage.state ("state"): the folder of the frontier's store.
-	State string
-	// WARC is storage.warc ("warc"): the folder of the archive files.
-	WARC string
-	// Log is storage.log ("crawl.log"): the file of the crawl log.
-	Log string
-	// MinFree is storage.min_free ("1GB"): bytes that must stay free; the crawl pauses below it. Zero switches it off.
-	MinFree int64
+	State   string // folder of the frontier's store
+	WARC    string // folder of the WARC files
+	Log     string // file of the crawl log
+	MinFree int64  // bytes that must stay free; the crawl pauses below it; 0 = no check
 }
 
-// Crawl bounds the whole crawl.
+// Crawl limits the whole crawl.
 type Crawl struct {
-	// Workers is crawl.workers (50): visits at once, over all hosts.
-	Workers int
-	// Grace is crawl.grace ("30s"): how long visits in progress may take to end when the daemon is told to stop.
-	Grace time.Duration
-	// MaxURIsPerHost is crawl.max_uris_per_host (1000000): discovered URIs beyond it are refused.
-	MaxURIsPerHost int64
-	// Order is crawl.order ("value"): which of the due URIs of a host goes first that has more due than it can serve.
-	Order frontier.Order
+	Workers        int           // simultaneous visits, over all hosts
+	Grace          time.Duration // maximum time that visits in progress get to finish when the daemon is stopped
+	MaxURIsPerHost int64         // URIs discovered beyond it are refused
+	Order          frontier.Order
+}
+
+// Index says how the index of the archive is kept.
+type Index struct {
+	Live       bool   // keep a CDXJ index in the folder of the WARC files
+	OutbackCDX string // collection of an OutbackCDX server that receives each line of the index; "" = none
 }
 
 // Log says how crawl.log is written.
 type Log struct {
-	// ExtraInfo is log.extra_info (false): adds a JSON object as thirteenth column, which some tools need and others
-	// refuse.
-	ExtraInfo bool
+	ExtraInfo bool // add a JSON object as the thirteenth column
 }
 
-// Seed is a URI that the crawl starts from, and where it was listed.
+// WebSub says how hubs notify the crawl of new entries in feeds.
+type WebSub struct {
+	Callback string        // public address that is given to hubs; "" = off
+	Listen   string        // address and port that receive requests to Callback; "" = off
+	Lease    time.Duration // duration of subscriptions that hubs are asked for
+}
+
+// On reports whether hubs are subscribed to.
+func (w WebSub) On() bool { return w.Callback != "" && w.Listen != "" }
+
+// Admin says where a running daemon is reached.
+type Admin struct {
+	Socket    string // unix socket, absolute; "" = switched off
+	Listen    string // loopback address that serves clients with the token; "" = none
+	TokenFile string // file with the token, absolute; the daemon creates it if it does not exist
+	Webhook   string // address that receives alarms as JSON by POST; "" = none
+}
+
+// noSocket is the value of admin.socket that switches the socket off.
+const noSocket = "off"
+
+// resolve fills the values that follow from other keys. absolute makes a path of the main file absolute.
+func (a *Admin) resolve(state string, absolute func(string) string) {
+	switch a.Socket {
+	case "":
+		a.Socket = filepath.Join(state, "admin.sock")
+	case noSocket:
+		a.Socket = ""
+	default:
+		a.Socket = absolute(a.Socket)
+	}
+	if a.TokenFile == "" {
+		a.TokenFile = filepath.Join(state, "admin.token")
+	} else {
+		a.TokenFile = absolute(a.TokenFile)
+	}
+	a.Listen = value.WithoutLocalhost(a.Listen)
+}
+
+// Seed is a URI that the crawl starts from, and where it is listed.
 type Seed struct {
 	URI  uri.URI
-	File string // as it stands in a [Fault]
+	File string // as in a [Fault]
 	Line int
 }
 
-// UserAgent is what arcrawl calls itself towards servers, with the operator's contact; version is the program's own.
+// Source is a feed or sitemap that a file names.
+type Source struct {
+	URI  uri.URI
+	Seed uri.URI // the seed whose scope applies to its entries: the first seed of the file's host, or URI itself
+	File string  // as in a [Fault]
+	Line int
+}
+
+// UserAgent returns the User-Agent for servers, with the operator's contact. version is the version of arcrawl.
 func (c *Config) UserAgent(version string) string {
 	return "Mozilla/5.0 (compatible; arcrawl/" + version + "; +" + c.Operator.Contact + ")"
 }
 
-// SeedHost reports whether a seed is on the host.
+// SeedHost reports whether a host has a seed.
 func (c *Config) SeedHost(h uri.Host) bool { return c.seedHosts[h] }

@@ -10,16 +10,16 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// KeyChange is a key that has another value in another configuration.
+// KeyChange is a key with different values in two configurations.
 type KeyChange struct {
-	Host   uri.Host `json:"host,omitempty"` // whose file says so; "" is the main file, and with it every host that has no other value
+	Host   uri.Host `json:"host,omitempty"` // whose file sets it; "" is the main file, and so every host without another value
 	Key    string   `json:"key"`
-	Before string   `json:"before"` // as TOML would write it; "" if there was none
-	After  string   `json:"after"`
-	Origin string   `json:"origin,omitempty"` // file:line of the new value, "default" if no file sets it
+	Before string   `json:"before"`           // as TOML; "" if there was none
+	After  string   `json:"after"`            // as TOML; "" if there is none
+	Origin string   `json:"origin,omitempty"` // file:line of the new value; "default" if no file sets it
 }
 
-// String is one line.
+// String returns one line.
 func (c KeyChange) String() string {
 	what := c.Key
 	if c.Host != "" {
@@ -28,8 +28,8 @@ func (c KeyChange) String() string {
 	return fmt.Sprintf("%s: %s → %s", what, cmp.Or(c.Before, "nothing"), cmp.Or(c.After, "nothing"))
 }
 
-// Changes lists what is not the same in b as it is in c: the settings of the main file as of now, those of each host that
-// has a file in either, and the refinements. What the main file changes is not repeated for each host.
+// Changes returns the differences between c and b: the settings of the main file at now, those of each host that has a
+// file in either, and the refinements. Changes in the main file are not repeated for each host.
 func (c *Config) Changes(b *Config, now time.Time) []KeyChange {
 	all := changed("", c.EffectiveHost("", now), b.EffectiveHost("", now))
 	all = append(all, refined("", c.main, b.main)...)
@@ -59,14 +59,14 @@ func (p *profile) same(q *profile) bool {
 		return p == q
 	}
 	for i := range p.files {
-		if string(p.files[i].doc.data) != string(q.files[i].doc.data) {
+		if string(p.files[i].doc.Data) != string(q.files[i].doc.Data) {
 			return false
 		}
 	}
 	return len(p.files) > 0 || p == q
 }
 
-// fileHosts are the hosts that have a file in either configuration, sorted.
+// fileHosts returns the hosts that have a file in either configuration, sorted.
 func (c *Config) fileHosts(b *Config) []uri.Host {
 	var all []uri.Host
 	for h := range c.hosts {
@@ -81,10 +81,11 @@ func (c *Config) fileHosts(b *Config) []uri.Host {
 	return all
 }
 
+// changed returns the differences between two lists of settings.
 func changed(h uri.Host, before, after []Setting) []KeyChange {
 	had := map[string]string{}
 	for _, s := range before {
-		if _, ok := had[s.Key]; !ok { // of two entries with one pattern only the first is ever asked
+		if _, ok := had[s.Key]; !ok { // of two entries with the same pattern only the first is used
 			had[s.Key] = s.Value
 		}
 	}
@@ -109,7 +110,7 @@ func changed(h uri.Host, before, after []Setting) []KeyChange {
 	return all
 }
 
-// refined compares the refinements as wholes.
+// refined compares all refinements of two profiles as one text.
 func refined(h uri.Host, before, after *profile) []KeyChange {
 	list := func(p *profile) string {
 		var parts []string
@@ -126,36 +127,45 @@ func refined(h uri.Host, before, after *profile) []KeyChange {
 	return nil
 }
 
-// fixed are the keys of the main file that have no effect before the next start of the daemon: what they describe is open
-// while it runs.
-func (c *Config) fixed() map[string]string {
-	return map[string]string{
-		"storage":                 fmt.Sprintf("%+v", Storage{State: c.Storage.State, WARC: c.Storage.WARC, Log: c.Storage.Log}),
-		"crawl.workers":           fmt.Sprint(c.Crawl.Workers),
-		"crawl.max_uris_per_host": fmt.Sprint(c.Crawl.MaxURIsPerHost),
-		"crawl.order":             c.Crawl.Order.String(),
-		"warc":                    fmt.Sprintf("{Prefix:%s MaxSize:%d MaxAge:%s Level:%d}", c.WARC.Prefix, c.WARC.MaxSize, c.WARC.MaxAge, c.WARC.Level),
-		"log":                     fmt.Sprintf("%+v", c.Log),
-		"admin":                   fmt.Sprintf("%+v", c.Admin),
-		"fetch.allow_networks":    fmt.Sprint(c.AllowNetworks),
-	}
+// needRestart lists the tables and keys of the main file that take effect only when the daemon starts, because the files,
+// folders and sockets they describe are open while it runs.
+var needRestart = []string{
+	"storage.state", "storage.warc", "storage.log", "crawl.workers", "crawl.max_uris_per_host", "crawl.order",
+	"warc.", "log.", "admin.", "fetch.allow_networks",
 }
 
-// Succeed gives next as it can be put in force while the daemon runs under c: with the keys of c that need a restart. These
-// are listed, if they have another value in next.
+// fixed returns the values of the keys that need a restart, as TOML.
+func (c *Config) fixed() map[string]string {
+	values := map[string]string{}
+	for _, k := range keys {
+		needed := slices.ContainsFunc(needRestart, func(name string) bool {
+			return name == k.Name || strings.HasSuffix(name, ".") && strings.HasPrefix(k.Name, name)
+		})
+		switch {
+		case needed && k.show != nil:
+			values[k.Name] = k.show(&draft{config: c})
+		case needed:
+			values[k.Name] = fmt.Sprint(c.AllowNetworks)
+		}
+	}
+	return values
+}
+
+// Succeed returns next as it can be put in force while the daemon runs with c: with the values of c for the keys that
+// need a restart. It also returns those of these keys that have another value in next.
 func (c *Config) Succeed(next *Config) (*Config, []KeyChange) {
 	var later []KeyChange
-	old, young := c.fixed(), next.fixed()
-	for key, was := range old {
-		if young[key] != was {
-			later = append(later, KeyChange{Key: key, Before: was, After: young[key]})
+	before, after := c.fixed(), next.fixed()
+	for key, was := range before {
+		if after[key] != was {
+			later = append(later, KeyChange{Key: key, Before: was, After: after[key]})
 		}
 	}
 	slices.SortFunc(later, func(a, b KeyChange) int { return cmp.Compare(a.Key, b.Key) })
 	inForce := *next
-	floor := next.Storage.MinFree
-	inForce.Storage, inForce.WARC, inForce.Log, inForce.Admin, inForce.AllowNetworks = c.Storage, c.WARC, c.Log, c.Admin, c.AllowNetworks
-	inForce.Storage.MinFree = floor
+	inForce.WARC, inForce.Log, inForce.Admin, inForce.AllowNetworks = c.WARC, c.Log, c.Admin, c.AllowNetworks
+	inForce.Storage = c.Storage
+	inForce.Storage.MinFree = next.Storage.MinFree
 	inForce.Crawl = c.Crawl
 	inForce.Crawl.Grace = next.Crawl.Grace
 	return &inForce, later

@@ -8,19 +8,19 @@ import (
 	"strings"
 	"time"
 
-	"github.com/arcrawl/arcrawl/scope"
+	"github.com/arcrawl/arcrawl/config/document"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// Setting is one key as it is in force for a visit, and where that was said.
+// Setting is the value of one key for a visit, and its origin.
 type Setting struct {
-	Key   string `json:"key"`            // "politeness.min_delay"; those of the stack are `wait["^text/.*$"].min`
-	Value string `json:"value"`          // as TOML would write it
-	File  string `json:"file,omitempty"` // "" is the default
+	Key   string `json:"key"`            // "politeness.min_delay"; keys of the stack are `wait["^text/.*$"].min`
+	Value string `json:"value"`          // as TOML
+	File  string `json:"file,omitempty"` // "" for a default
 	Line  int    `json:"line,omitempty"`
 }
 
-// Origin is where the value comes from, as file:line or "default".
+// Origin returns where the value is set: file:line or "default".
 func (s Setting) Origin() string {
 	if s.File == "" {
 		return "default"
@@ -28,7 +28,7 @@ func (s Setting) Origin() string {
 	return fmt.Sprintf("%s:%d", s.File, s.Line)
 }
 
-// Refinement is a [[when]], or a host file that ends some day, and whether it holds for a visit.
+// Refinement is a [[when]], or a host file that expires, and whether it applies to a visit.
 type Refinement struct {
 	File     string `json:"file"`
 	Line     int    `json:"line"`
@@ -36,11 +36,11 @@ type Refinement struct {
 	Holds    bool   `json:"holds"`
 }
 
-// Effective gives all settings of a visit key by key in the order of the reference page, each with its origin. The stack
-// comes in its order, the first entry first.
+// Effective returns all settings of a visit in the order of the reference page, each with its origin. The entries of the
+// stack are in the order in which they are tried.
 func (c *Config) Effective(a About) []Setting { return c.effective(a.URI.Host(), a) }
 
-// EffectiveHost does the same for a host as a whole, as [Config.ForHost].
+// EffectiveHost returns all settings of a host as a whole, as [Config.ForHost] does.
 func (c *Config) EffectiveHost(h uri.Host, now time.Time) []Setting {
 	return c.effective(h, About{Now: now})
 }
@@ -48,18 +48,22 @@ func (c *Config) EffectiveHost(h uri.Host, now time.Time) []Setting {
 func (c *Config) effective(h uri.Host, a About) []Setting {
 	p := c.profile(h)
 	set := p.inForce(a)
-	d := p.combine(set)
-	if s := d.settings; s.Scope.By == scope.ByPrefix && len(s.Scope.Prefixes) == 0 {
-		filled := *s
-		filled.Scope.Prefixes = c.folders[h]
-		copied := *d
-		copied.settings = &filled
-		d = &copied
-	}
-	return d.list(p.sources(set, c.doc))
+	return p.combine(set).list(p.sources(set, c.doc))
 }
 
-// Refinements tells which parts of the files could have a say about the visit, and which of them hold.
+// Origin returns where the value of a key is set for a visit: file:line or "default". The key is written as on the
+// reference page, "scope.max_hops". Keys of [[wait]] have no single origin.
+func (c *Config) Origin(a About, key string) string {
+	p := c.profile(a.URI.Host())
+	for _, in := range p.sources(p.inForce(a), c.doc) {
+		if path := in.path.Key(key); in.doc.Has(path) {
+			return in.doc.Origin(path)
+		}
+	}
+	return "default"
+}
+
+// Refinements returns all refinements and expiring files that can affect a host, and whether they apply to a visit.
 func (c *Config) Refinements(h uri.Host, a About) []Refinement {
 	var all []Refinement
 	for _, l := range c.profile(h).layers {
@@ -73,14 +77,14 @@ func (c *Config) Refinements(h uri.Host, a About) []Refinement {
 		if !l.ends.IsZero() {
 			what += ", file until " + l.ends.Format(time.RFC3339)
 		}
-		at := l.doc.at(l.doc.place(l.path).key, Fault{})
-		all = append(all, Refinement{File: l.doc.file, Line: at.Line, Criteria: what, Holds: l.holds(a)})
+		at := l.doc.AtKey(l.path, Fault{})
+		all = append(all, Refinement{File: at.File, Line: at.Line, Criteria: what, Holds: l.applies(a)})
 	}
 	return all
 }
 
-// sources are what a set of layers, and what always holds, was read from, special ones first.
-func (p *profile) sources(set uint64, main *document) []source {
+// sources returns what a set of layers, and the settings below them, were read from. Special sources come first.
+func (p *profile) sources(set uint64, main *document.Document) []source {
 	var all []source
 	for i, l := range slices.Backward(p.layers) {
 		if set&(1<<i) != 0 {
@@ -96,14 +100,14 @@ func (p *profile) sources(set uint64, main *document) []source {
 	return append(all, source{doc: main})
 }
 
-// list gives the settings of a draft that was read from these sources.
+// list returns the settings of a draft that was read from these sources.
 func (d *draft) list(from []source) []Setting {
 	var all []Setting
 	stacked := false
 	for _, k := range keys {
 		table, name, _ := strings.Cut(k.Name, ".")
 		switch {
-		case !k.standsIn(inWhen):
+		case !k.In(inWhen):
 		case table == "wait" && !stacked:
 			stacked = true
 			for _, e := range d.stack {
@@ -111,35 +115,40 @@ func (d *draft) list(from []source) []Setting {
 			}
 		case table == "wait" || name == "":
 		default:
-			s := Setting{Key: k.Name, Value: k.Default}
-			for _, in := range from {
-				if path := pathIn(in.path, k.Name); in.doc.has(path) {
-					s.File, s.Line = in.doc.file, in.doc.line(path)
-					s.Value = rawText(in.doc.value(path))
-					break
-				}
-			}
-			if k.reader.text != nil {
-				s.Value = k.reader.text(d)
-			}
-			all = append(all, s)
+			all = append(all, d.setting(k, from))
 		}
 	}
 	return all
 }
 
-// list gives the settings of an entry of the stack.
-func (e evaluator) list() []Setting {
+// setting returns the value and the origin of one key.
+func (d *draft) setting(k key, from []source) Setting {
+	s := Setting{Key: k.Name, Value: k.Default}
+	for _, in := range from {
+		if path := in.path.Key(k.Name); in.doc.Has(path) {
+			s.File, s.Line = in.doc.File, in.doc.Line(path)
+			s.Value = rawText(in.doc.Value(path))
+			break
+		}
+	}
+	if k.show != nil {
+		s.Value = k.show(d)
+	}
+	return s
+}
+
+// list returns the settings of an entry of the stack.
+func (e entry) list() []Setting {
 	var all []Setting
 	for _, k := range keys {
 		name, ok := strings.CutPrefix(k.Name, "wait.")
-		if !ok || name == "mime" || k.reader.text == nil {
+		if !ok || name == "mime" {
 			continue
 		}
-		s := Setting{Key: fmt.Sprintf("wait[%s].%s", strconv.Quote(e.Name), name), Value: k.reader.text(&draft{entry: e})}
+		s := Setting{Key: fmt.Sprintf("wait[%s].%s", strconv.Quote(e.Name), name), Value: k.show(&draft{entry: e})}
 		for at := &e; at != nil && at.doc != nil; at = at.base {
-			if path := under(at.path, name); at.doc.has(path) {
-				s.File, s.Line = at.doc.file, at.doc.line(path)
+			if path := at.path.Child(name); at.doc.Has(path) {
+				s.File, s.Line = at.doc.File, at.doc.Line(path)
 				break
 			}
 		}
@@ -148,30 +157,7 @@ func (e evaluator) list() []Setting {
 	return all
 }
 
-// value is what stands at path.
-func (d *document) value(path string) any {
-	var v any = d.root
-	for part := range strings.SplitSeq(strings.TrimPrefix(path, "\x1f"), "\x1f") {
-		i, err := strconv.Atoi(strings.TrimPrefix(part, "#"))
-		switch list := v.(type) {
-		case map[string]any:
-			v = list[part]
-		case []map[string]any:
-			if err != nil || i >= len(list) {
-				return nil
-			}
-			v = list[i]
-		case []any:
-			if err != nil || i >= len(list) {
-				return nil
-			}
-			v = list[i]
-		}
-	}
-	return v
-}
-
-// rawText is a decoded value as TOML would write it on one line.
+// rawText returns a decoded value as TOML on one line.
 func rawText(v any) string {
 	switch v := v.(type) {
 	case string:
@@ -197,5 +183,5 @@ func rawText(v any) string {
 	case time.Time:
 		return v.Format(time.RFC3339)
 	}
-	return show(v)
+	return document.Show(v)
 }

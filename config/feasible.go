@@ -6,11 +6,13 @@ import (
 	"strings"
 	"time"
 
+	"github.com/arcrawl/arcrawl/config/document"
 	"github.com/arcrawl/arcrawl/evaluators"
+	"github.com/arcrawl/arcrawl/internal/human"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// warnPace warns of seeds that want to be visited more often than the politeness of their host allows.
+// warnPace warns of seeds that are due more often than the politeness of their host allows.
 func (l *loader) warnPace() {
 	c := &l.config
 	type load struct {
@@ -36,16 +38,16 @@ func (l *loader) warnPace() {
 		if at.rate <= carries {
 			continue
 		}
-		l.stray.warn(Fault{
+		l.warnings = append(l.warnings, Fault{
 			File: at.seed.File, Line: at.seed.Line, Column: 1, Key: "seeds.uris",
-			Problem: fmt.Sprintf("the %d seeds of %s may be visited %.3g times a minute in all by wait.min, and politeness.min_delay %q allows %.3g at best",
-				at.count, h, at.rate*60, spell(p.MinDelay), carries*60),
-			Remedy: "raise wait.min, or lower min_delay if the site agrees; until then they are late, not impolite",
+			Problem: fmt.Sprintf("%s of %s can be due %.3g times a minute by wait.min, but politeness.min_delay %q permits at most %.3g visits",
+				human.Count(at.count, "seed"), h, at.rate*60, human.Duration(p.MinDelay), carries*60),
+			Remedy: "raise wait.min, or lower min_delay if the site agrees; until then visits are late",
 		})
 	}
 }
 
-// shortestWait is the wait that a page of HTML can have at the least.
+// shortestWait returns the minimum wait of an HTML page.
 func shortestWait(s evaluators.Stack) time.Duration {
 	for _, e := range s {
 		if e.MIME.MatchString("text/html") {
@@ -56,13 +58,14 @@ func shortestWait(s evaluators.Stack) time.Duration {
 	return 365 * day
 }
 
-// warnNever warns of a refinement whose URI expression can match nothing, since every URI begins with its scheme.
+// warnNever warns of a refinement whose URI expression cannot match, because every URI begins with its scheme. h is the
+// host of the file; "" is the main file.
 func (l *layer) warnNever(h uri.Host) {
-	if l.criteria.uri == nil {
+	if l.criteria.URI == nil {
 		return
 	}
-	at := field{doc: l.doc, name: "when.uri", path: under(l.path, "uri"), value: l.criteria.uri.String()}
-	head, ok := beginning(l.criteria.uri.String())
+	at := document.Field{Doc: l.doc, Name: "when.uri", Path: l.path.Child("uri"), Value: l.criteria.URI.String()}
+	head, ok := beginning(l.criteria.URI.String())
 	if !ok {
 		return
 	}
@@ -73,25 +76,29 @@ func (l *layer) warnNever(h uri.Host) {
 		}
 	}
 	if scheme == "" {
-		at.warn("can never match: a URI begins with http:// or https://", "leave the ^ away, or write the URI from its scheme on")
+		at.Warn("can never match: a URI begins with http:// or https://", "remove the ^, or begin with the scheme of the URI")
 		return
 	}
 	rest, whole := strings.CutPrefix(head, scheme)
 	name, _, ends := strings.Cut(rest, "/")
 	if other := uri.Host(name); whole && ends && h != "" && other != h && !below(other, h) {
-		at.warn(fmt.Sprintf("can never match: this file is for %s", h), "move it to the file of that host or to the main file")
+		at.Warn(fmt.Sprintf("can never match: this file is for %s", h), "move it to the file of that host or to the main file")
 	}
 }
 
-// beginning is the text that every match of an anchored expression begins with.
+// beginning returns the text that every match of an anchored expression begins with.
 func beginning(expr string) (string, bool) {
 	re, err := syntax.Parse(expr, syntax.Perl)
 	if err != nil {
 		return "", false
 	}
 	re = re.Simplify()
-	if re.Op != syntax.OpConcat || len(re.Sub) < 2 || re.Sub[0].Op != syntax.OpBeginText || re.Sub[1].Op != syntax.OpLiteral || re.Sub[1].Flags&syntax.FoldCase != 0 {
+	if re.Op != syntax.OpConcat || len(re.Sub) < 2 || re.Sub[0].Op != syntax.OpBeginText {
 		return "", false
 	}
-	return string(re.Sub[1].Rune), true
+	text := re.Sub[1]
+	if text.Op != syntax.OpLiteral || text.Flags&syntax.FoldCase != 0 {
+		return "", false
+	}
+	return string(text.Rune), true
 }

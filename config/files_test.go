@@ -21,23 +21,23 @@ var warnings = []struct {
 	want       string // without the folder
 }{
 	{name: "a plain configuration has no warnings", main: seeded},
-	{name: "no seeds", want: `arcrawl.toml: seeds.uris: there are no seeds in any file; without one, only what is in the store already is visited`},
+	{name: "no seeds", want: `arcrawl.toml: seeds.uris: there are no seeds in any file; only URIs that are already in the store will be visited`},
 	{
 		name: "a seed listed twice in one file", main: "[seeds]\nuris = [\"https://a.example/\", \"https://A.example/#x\"]\n",
-		want: `arcrawl.toml:2:31: seeds.uris: "https://A.example/#x" is listed already in arcrawl.toml:2; remove one`,
+		want: `arcrawl.toml:2:31: seeds.uris: "https://A.example/#x" is already listed in arcrawl.toml:2; remove one`,
 	},
 	{
 		name: "a seed listed in two files", main: seeded, hosts: []string{"a.example.toml", "\n\nseeds.uris = [\"https://a.example/\"]\n"},
-		want: `hosts.d/a.example.toml:3:15: seeds.uris: "https://a.example/" is listed already in arcrawl.toml:2; remove one`,
+		want: `hosts.d/a.example.toml:3:15: seeds.uris: "https://a.example/" is already listed in arcrawl.toml:2; remove one`,
 	},
 	{
 		name: "a pattern that forgets parameters", main: seeded + "[[wait]]\nmime = '^text/html'\n",
-		want: `arcrawl.toml:4:8: wait.mime: "^text/html" matches "text/html" but not "text/html; charset=utf-8", and has to match the whole value; end it with ".*"`,
+		want: `arcrawl.toml:4:8: wait.mime: "^text/html" matches "text/html" but not "text/html; charset=utf-8"; it must match the whole value; end it with ".*"`,
 	},
 	{
 		name: "waits outside their own bounds", main: seeded + "[[wait]]\nmime = '.*'\ninitial = \"30m\"\nunknown = \"60d\"\n",
-		want: `arcrawl.toml:5:11: wait.initial: "30m" is less than wait.min, "1h" by default, and will be that; lower wait.min or raise it` + "\n" +
-			`arcrawl.toml:6:11: wait.unknown: "60d" is more than wait.max, "28d" by default, and will be that; raise wait.max or lower it`,
+		want: `arcrawl.toml:5:11: wait.initial: "30m" is less than wait.min, "1h" by default; wait.min applies; lower wait.min, or raise this value` + "\n" +
+			`arcrawl.toml:6:11: wait.unknown: "60d" is more than wait.max, "28d" by default; wait.max applies; raise wait.max, or lower this value`,
 	},
 	{
 		name: "prefixes without a scope by prefix", main: seeded + "[scope]\nprefixes = [\"https://a.example/\"]\n",
@@ -51,34 +51,34 @@ var warnings = []struct {
 	},
 	{
 		name: "a scope that lets nothing in", main: seeded, hosts: []string{"b.example.toml", "[scope]\nby = \"prefix\"\n"},
-		want: `hosts.d/b.example.toml:2:6: scope.by: "prefix" lets nothing in, for the host has neither prefixes nor seeds; set scope.prefixes`,
+		want: `hosts.d/b.example.toml:2:6: scope.by: "prefix" admits nothing, because the host has neither prefixes nor seeds; set scope.prefixes`,
 	},
 	{
 		name: "networks that are everything", main: seeded + "[fetch]\nallow_networks = [\"0.0.0.0/0\"]\n",
-		want: `arcrawl.toml:4:19: fetch.allow_networks: "0.0.0.0/0" switches the guard against private networks off; name the networks that are needed`,
+		want: `arcrawl.toml:4:19: fetch.allow_networks: "0.0.0.0/0" switches off the protection of private networks; name the networks that are needed`,
 	},
 	{
 		name: "an archive inside the store", main: seeded + "[storage]\nwarc = \"state/warc\"\n",
-		want: `arcrawl.toml:4:8: storage.warc: "state/warc" lies inside storage.state, which belongs to the store alone; move it out`,
+		want: `arcrawl.toml:4:8: storage.warc: "state/warc" is inside storage.state, which must contain nothing but the store; move it out`,
 	},
 	{
 		name: "seeds that want more than politeness allows", main: "[politeness]\nmin_delay = \"30s\"\n[[wait]]\nmime = \".*\"\nmin = \"1m\"\n[seeds]\nuris = [\"https://a.example/\", \"https://a.example/b\", \"https://a.example/c\"]\n",
-		want: `arcrawl.toml:7:1: seeds.uris: the 3 seeds of a.example may be visited 3 times a minute in all by wait.min, and politeness.min_delay "30s" allows 2 at best; ` +
-			`raise wait.min, or lower min_delay if the site agrees; until then they are late, not impolite`,
+		want: `arcrawl.toml:7:1: seeds.uris: 3 seeds of a.example can be due 3 times a minute by wait.min, but politeness.min_delay "30s" permits at most 2 visits; ` +
+			`raise wait.min, or lower min_delay if the site agrees; until then visits are late`,
 	},
 	{
 		name: "refinements that can never hold", main: seeded + "[[when]]\nuri = '^/live/'\nscope = { max_hops = 3 }\n",
 		hosts: []string{"a.example.toml", "[[when]]\nuri = '^https://b[.]example/'\nscope = { max_hops = 3 }\n[[when]]\nuri = '^https://a.example/live/'\nscope = { max_hops = 3 }\n" +
 			"[[when]]\nuri = '^https://b\\.example/x'\nscope = { max_hops = 3 }\n"},
-		want: `arcrawl.toml:4:7: when.uri: "^/live/" can never match: a URI begins with http:// or https://; leave the ^ away, or write the URI from its scheme on` + "\n" +
+		want: `arcrawl.toml:4:7: when.uri: "^/live/" can never match: a URI begins with http:// or https://; remove the ^, or begin with the scheme of the URI` + "\n" +
 			`hosts.d/a.example.toml:2:7: when.uri: "^https://b[.]example/" can never match: this file is for a.example; move it to the file of that host or to the main file` + "\n" +
 			`hosts.d/a.example.toml:8:7: when.uri: "^https://b\\.example/x" can never match: this file is for a.example; move it to the file of that host or to the main file`,
 	},
 	{
 		name: "a host file by another extension", main: seeded,
 		hosts: []string{"A.TOML", "[[", "b.toml.txt", "[[", "c.toml~", "[[", ".d.toml", "[[", "e.toml.tmp", "[[", "README", "[["},
-		want: `hosts.d/A.TOML: is passed over; end its name with ".toml" to have it read` + "\n" +
-			`hosts.d/b.toml.txt: is passed over; end its name with ".toml" to have it read`,
+		want: `hosts.d/A.TOML: is skipped; end its name with ".toml" to have it read` + "\n" +
+			`hosts.d/b.toml.txt: is skipped; end its name with ".toml" to have it read`,
 	},
 }
 
@@ -106,11 +106,11 @@ var unreadable = []struct {
 		make: func(t *testing.T, main string) { check(t, os.Remove(main)) },
 	},
 	{
-		name: "a folder for a main file", want: `arcrawl.toml: is not a regular file; put a file there, or give it another name`,
+		name: "a folder for a main file", want: `arcrawl.toml: is not a regular file; put a regular file there, or rename it`,
 		make: func(t *testing.T, main string) { check(t, os.Remove(main)); check(t, os.Mkdir(main, 0o755)) },
 	},
 	{
-		name: "a pipe for a host file", want: `hosts.d/a.example.toml: is not a regular file; put a file there, or give it another name`,
+		name: "a pipe for a host file", want: `hosts.d/a.example.toml: is not a regular file; put a regular file there, or rename it`,
 		make: func(t *testing.T, main string) {
 			dir := filepath.Join(filepath.Dir(main), "hosts.d")
 			check(t, os.Mkdir(dir, 0o755))
@@ -132,7 +132,7 @@ var unreadable = []struct {
 		},
 	},
 	{
-		name: "a main file that is too large", want: `arcrawl.toml: is larger than 1 MiB; a configuration is not; check the name, or move seeds into host files`,
+		name: "a main file that is too large", want: `arcrawl.toml: is larger than 1 MiB; check the file name, or move seeds into host files`,
 		make: func(t *testing.T, main string) { check(t, os.Truncate(main, 1<<20+1)) },
 	},
 	{
@@ -177,7 +177,7 @@ func TestFaultsOfOneFileAreBounded(t *testing.T) {
 	t.Parallel()
 	_, err := config.Load(folder(t, map[string]string{"arcrawl.toml": operator + "[seeds]\nuris = [" + strings.Repeat("5,\n", 1000) + "]\n"}))
 	lines := strings.Split(err.Error(), "\n")
-	if len(lines) != 101 || !strings.HasSuffix(lines[100], "arcrawl.toml: 900 more not shown; mend these first") {
+	if len(lines) != 101 || !strings.HasSuffix(lines[100], "arcrawl.toml: 900 more faults not shown; fix these first") {
 		t.Errorf("%d lines, the last %q; want 101, the last saying that 900 are not shown", len(lines), lines[len(lines)-1])
 	}
 }

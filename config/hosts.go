@@ -8,8 +8,8 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// above is the host or domain whose settings h inherits: the name without its port, then the name without its first
-// label. It is empty at the end.
+// above returns the host or domain whose settings h inherits: h without its port, else without its first label. It
+// returns "" at the end.
 func above(h uri.Host) uri.Host {
 	s := string(h)
 	if colon := strings.LastIndexByte(s, ':'); colon > strings.LastIndexByte(s, ']') {
@@ -29,7 +29,7 @@ func below(h, domain uri.Host) bool {
 	return false
 }
 
-// depth is how many hosts and domains are above h.
+// depth returns the number of hosts and domains above h.
 func depth(h uri.Host) int {
 	n := 0
 	for ; h != ""; h = above(h) {
@@ -38,8 +38,8 @@ func depth(h uri.Host) int {
 	return n
 }
 
-// isSuffix reports whether h is a public suffix, as co.uk is, below which anybody may have a name. It is a host of its own
-// at most, and nobody's parent.
+// isSuffix reports whether h is a public suffix such as co.uk, below which anybody can register a name. Hosts do not
+// inherit from a public suffix.
 func isSuffix(h uri.Host) bool {
 	suffix, _ := publicsuffix.PublicSuffix(string(h))
 	return suffix == string(h)

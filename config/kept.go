@@ -9,10 +9,12 @@ import (
 	"strings"
 	"time"
 
+	"github.com/arcrawl/arcrawl/config/document"
+	"github.com/arcrawl/arcrawl/config/value"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// textChoice is which text of a host file is read.
+// textChoice says which text of a host file is read.
 type textChoice int
 
 const (
@@ -21,69 +23,66 @@ const (
 	leftOut                   // none: its host is held
 )
 
-// LoadKept is a [Load] that a broken host file does not end. In the place of such a file its last good copy is read, which
-// kept gives by the state folder and the file's name without folder. Where there is none, or that is broken too, the file's host and those that
-// would inherit from it are held, see [Config.Held]. What is wrong stands in [Config.Broken]. A fault of the main file, or
-// of the folder of host files, ends LoadKept with [Faults].
+// LoadKept loads a configuration even if host files are broken. It reads the last good copy of such a file instead. kept
+// returns that copy, by the state folder and the name of the file without folder. If there is no copy, or the copy is
+// broken too, the file's host and the hosts that would inherit from it are held; see [Config.Held]. The faults are in
+// [Config.Broken]. A fault in the main file, or of the folder of host files, ends LoadKept with [Faults].
 func LoadKept(path string, kept func(state, name string) ([]byte, bool)) (*Config, error) {
 	choices, why := map[string]textChoice{}, map[string]Fault{}
 	var broken []Fault
 	for {
-		l := loader{folder: filepath.Dir(path), choice: choices, why: why, kept: kept}
+		l := loader{folder: filepath.Dir(path), choices: choices, why: why, kept: kept}
 		err := l.load(path)
 		var faults Faults
 		switch {
 		case err == nil:
 			l.config.Broken = broken
 			return &l.config, nil
-		case !errors.As(err, &faults) || l.main == nil || len(l.main.faults) > 0 || len(l.stray.faults) > 0:
+		case !errors.As(err, &faults) || l.main == nil || len(l.main.Faults) > 0:
 			return nil, err
 		}
-		// Each round goes a step further for at least one file, so that there are at most two for each.
+		// Each round makes the next choice for at least one file, so there are at most two rounds for each file.
 		for _, f := range l.files {
-			if len(f.doc.faults) == 0 {
+			if len(f.doc.Faults) == 0 {
 				continue
 			}
-			name := filepath.Base(f.doc.file)
+			name := filepath.Base(f.doc.File)
 			if choices[name] == asItIs {
-				found := sorted(slices.Clone(f.doc.faults))
-				broken, why[name] = append(broken, found...), found[0]
+				own := document.Sorted(slices.Clone(f.doc.Faults))
+				broken, why[name] = append(broken, own...), own[0]
 			}
 			choices[name]++
 		}
 	}
 }
 
-// textOf is the text of a host file to be read, nil if none is.
-func (l *loader) textOf(name, shown string) *document {
-	path := l.absolute(filepath.Join(l.draft.hosts, name))
-	switch l.choice[name] {
+// textOf returns the text of a host file that is read, nil if none is.
+func (l *loader) textOf(name, shown string) *document.Document {
+	path := l.absolute(filepath.Join(l.hosts, name))
+	switch l.choices[name] {
 	case asKept:
 		if data, ok := l.kept(l.config.Storage.State, name); ok {
-			d := newDocument(shown)
-			d.data = data
-			d.parse()
-			return d
+			return document.Parse(data, shown)
 		}
-		l.choice[name] = leftOut
+		l.choices[name] = leftOut
 		fallthrough
 	case leftOut:
-		l.hold(name, readDocument(path, shown))
+		l.hold(name, document.Read(path, shown))
 		return nil
 	}
-	return readDocument(path, shown)
+	return document.Read(path, shown)
 }
 
-// namedHost finds the key host in a text that may not be TOML.
-var namedHost = regexp.MustCompile(`(?m)^[ \t]*host[ \t]*=[ \t]*["']([^"'\n]+)["']`)
+// hostKey finds the key host in a text that may not be TOML.
+var hostKey = regexp.MustCompile(`(?m)^[ \t]*host[ \t]*=[ \t]*["']([^"'\n]+)["']`)
 
-// hold notes that nothing is known of how the host of a broken file wants to be treated.
-func (l *loader) hold(name string, doc *document) {
+// hold holds the host of a broken file.
+func (l *loader) hold(name string, doc *document.Document) {
 	text := strings.TrimSuffix(name, ".toml")
-	if m := namedHost.FindSubmatch(doc.data); m != nil {
+	if m := hostKey.FindSubmatch(doc.Data); m != nil {
 		text = string(m[1])
 	}
-	h, problem, _ := parseHost(text)
+	h, problem, _ := value.ParseHost(text)
 	if problem != "" {
 		return
 	}
@@ -93,8 +92,8 @@ func (l *loader) hold(name string, doc *document) {
 	l.config.held[h] = l.why[name]
 }
 
-// Held reports whether nothing of the host may be visited, because the file that would say how is broken and was never
-// good, and what is wrong there. A host with a good file of its own is not held for the sake of its domain's.
+// Held reports whether a host must not be visited because its file is broken and never was good. It also returns the
+// fault. A host with a good file of its own is not held because of its domain's file.
 func (c *Config) Held(h uri.Host) (why Fault, held bool) {
 	if len(c.held) == 0 {
 		return Fault{}, false
@@ -110,7 +109,7 @@ func (c *Config) Held(h uri.Host) (why Fault, held bool) {
 	return Fault{}, false
 }
 
-// HeldHosts are the hosts of all broken files that were never good, sorted.
+// HeldHosts returns the hosts of all broken files that never were good, sorted.
 func (c *Config) HeldHosts() []uri.Host {
 	var all []uri.Host
 	for h := range c.held {
@@ -122,7 +121,7 @@ func (c *Config) HeldHosts() []uri.Host {
 	return all
 }
 
-// WithHeld is c that also holds the hosts which another attempt to load a configuration held, and tells what was wrong there.
+// WithHeld returns c with the held hosts of attempt, another attempt to load a configuration, and with its faults.
 func (c *Config) WithHeld(attempt *Config) *Config {
 	both := *c
 	both.held, both.Broken = maps.Clone(c.held), attempt.Broken
@@ -133,37 +132,37 @@ func (c *Config) WithHeld(attempt *Config) *Config {
 	return &both
 }
 
-// HostFile is a host file as it is in force.
+// HostFile is a host file in force.
 type HostFile struct {
 	Name string // without folder
 	Data []byte
 }
 
-// HostFiles are the host files as they are in force, by name. Nobody writes to their data.
+// HostFiles returns the host files in force, by name. Their data must not be modified.
 func (c *Config) HostFiles() []HostFile {
 	all := make([]HostFile, len(c.files))
 	for i, f := range c.files {
-		all[i] = HostFile{Name: filepath.Base(f.doc.file), Data: f.doc.data}
+		all[i] = HostFile{Name: filepath.Base(f.doc.File), Data: f.doc.Data}
 	}
 	return all
 }
 
-// Expired lists what has ended and stands there without effect: warnings that only the time can tell.
+// Expired returns warnings of refinements and files that have expired.
 func (c *Config) Expired(now time.Time) []Fault {
 	var all []Fault
-	expired := func(doc *document, path, key string, end time.Time) {
+	add := func(doc *document.Document, path document.Path, key string, end time.Time) {
 		if !end.IsZero() && !now.Before(end) {
-			at := field{doc: doc.quiet(), name: key, path: path, value: doc.value(path)}
-			all = append(all, at.finding("has passed", "remove what it ends, or move it into the future"))
+			f := document.Field{Doc: doc, Name: key, Path: path, Value: doc.Value(path)}
+			all = append(all, f.Finding("has passed", "remove the expired settings, or set a later date"))
 		}
 	}
 	for _, w := range c.main.layers {
-		expired(w.doc, under(w.path, "until"), "when.until", w.criteria.until)
+		add(w.doc, w.path.Child("until"), "when.until", w.criteria.Until)
 	}
 	for _, f := range c.files {
-		expired(f.doc, under("", "until"), "until", f.draft.until)
+		add(f.doc, rootKey("until"), "until", f.draft.until)
 		for _, w := range f.draft.whens {
-			expired(w.doc, under(w.path, "until"), "when.until", w.criteria.until)
+			add(w.doc, w.path.Child("until"), "when.until", w.criteria.Until)
 		}
 	}
 	return all

@@ -137,8 +137,8 @@ func TestWhatHasEndedIsWarnedOf(t *testing.T) {
 		got = append(got, strings.TrimPrefix(f.String(), filepath.Dir(c.Path)+"/"))
 	}
 	want := []string{
-		"arcrawl.toml:3:9: when.until: has passed; remove what it ends, or move it into the future",
-		"hosts.d/a.example.toml:1:9: until: has passed; remove what it ends, or move it into the future",
+		"arcrawl.toml:3:9: when.until: has passed; remove the expired settings, or set a later date",
+		"hosts.d/a.example.toml:1:9: until: has passed; remove the expired settings, or set a later date",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

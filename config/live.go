@@ -2,21 +2,21 @@ package config
 
 import "sync/atomic"
 
-// Live is the one place that says which configuration is in force. It may be shared between goroutines. Whoever does a
-// piece of work takes the configuration once and stays with it to the end (laws 6 and 7).
+// Live holds the configuration in force. It may be shared between goroutines. Take the configuration once for each piece
+// of work and use it to the end.
 type Live struct {
 	current atomic.Pointer[Config]
 }
 
-// NewLive puts c in force.
+// NewLive returns a Live with c in force.
 func NewLive(c *Config) *Live {
 	l := new(Live)
 	l.current.Store(c)
 	return l
 }
 
-// Current is the configuration in force.
+// Current returns the configuration in force.
 func (l *Live) Current() *Config { return l.current.Load() }
 
-// Replace puts c in force in the place of the one before. Visits in progress end under the one that they began with.
+// Replace puts c in force. Visits in progress end under the configuration that they began with.
 func (l *Live) Replace(c *Config) { l.current.Store(c) }

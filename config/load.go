@@ -12,39 +12,39 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/BurntSushi/toml"
-
+	"github.com/arcrawl/arcrawl/config/document"
+	"github.com/arcrawl/arcrawl/config/value"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// maxHostFiles bounds how many host files are read: a hundred thousand hosts, far beyond what curators tend by hand.
+// maxHostFiles bounds the number of host files, far above what curators maintain by hand.
 const maxHostFiles = 100_000
 
 // hostFile is a host file that was read.
 type hostFile struct {
-	doc   *document
+	doc   *document.Document
 	draft *draft
-	host  uri.Host  // "" if it could not be told
-	above *hostFile // of the nearest domain that this host inherits from; nil if none has a file
+	host  uri.Host  // "" if it is not known
+	above *hostFile // of the nearest domain with a file that this host inherits from; nil = none
 }
 
-// loader is a configuration on its way.
+// loader loads one configuration.
 type loader struct {
-	config Config
-	folder string // of the main file, as the path was given
-	main   *document
-	draft  *draft
-	// written is the storage as the file has it, before its paths were made absolute.
-	written Storage
-	files   []*hostFile
-	choice  map[string]textChoice // of the text of a host file, by name
-	why     map[string]Fault      // a host file is not read as it is
-	kept    func(state, name string) ([]byte, bool)
-	stray   findings // faults and warnings of the folder of host files
+	config   Config
+	folder   string // of the main file, as its path was given
+	main     *document.Document
+	draft    *draft
+	written  Storage // as the file has it, before its paths are made absolute
+	hosts    string  // storage.hosts, as the file has it
+	files    []*hostFile
+	choices  map[string]textChoice // which text of a host file is read, by file name
+	why      map[string]Fault      // why a host file is not read as it is, by file name
+	kept     func(state, name string) ([]byte, bool)
+	warnings []Fault // about files that are not read, and about seeds
 }
 
-// Load reads the main file at path and its host files. The error is [Faults]: all that is wrong in any of them; the
-// Config is then nil.
+// Load reads the main file at path and its host files. If anything is wrong in any of them, the Config is nil and the
+// error is [Faults].
 func Load(path string) (*Config, error) {
 	l := loader{folder: filepath.Dir(path)}
 	if err := l.load(path); err != nil {
@@ -55,14 +55,11 @@ func Load(path string) (*Config, error) {
 
 // load fills the config. The error is [Faults].
 func (l *loader) load(path string) error {
-	absolute, err := filepath.Abs(path)
-	if err != nil {
-		return Faults{{File: path, Problem: "cannot be found: " + err.Error(), Remedy: "give an absolute path"}}
+	if err := l.openMain(path); err != nil {
+		return err
 	}
-	l.config.Path = absolute
-	l.main = readDocument(path, path)
-	if l.main.data == nil && len(l.main.faults) > 0 {
-		return Faults(l.main.faults)
+	if l.main.Data == nil && len(l.main.Faults) > 0 {
+		return Faults(l.main.Faults)
 	}
 	l.readMain()
 	for _, name := range l.hostFileNames() {
@@ -70,7 +67,7 @@ func (l *loader) load(path string) error {
 	}
 	l.readHostFiles()
 	l.check()
-	if faults := l.collect(func(fs findings) []Fault { return fs.faults }); len(faults) > 0 {
+	if faults := l.collect(func(d *document.Document) []Fault { return d.Faults }, nil); len(faults) > 0 {
 		return Faults(faults)
 	}
 	l.resolve()
@@ -83,51 +80,63 @@ func (l *loader) load(path string) error {
 			w.warnNever(f.host)
 		}
 	}
-	l.config.Warnings = l.collect(func(fs findings) []Fault { return fs.warnings })
+	l.config.Warnings = l.collect(func(d *document.Document) []Fault { return d.Warnings }, l.warnings)
 	l.config.Digest = l.digest()
 	return nil
 }
 
-// collect puts the findings of all files in order.
-func (l *loader) collect(of func(findings) []Fault) []Fault {
-	all := sorted(of(l.main.findings))
-	all = append(all, sorted(of(l.stray))...)
+// openMain decodes the main file.
+func (l *loader) openMain(path string) error {
+	absolute, err := filepath.Abs(path)
+	if err != nil {
+		return Faults{{File: path, Problem: "cannot be found: " + err.Error(), Remedy: "use an absolute path"}}
+	}
+	l.config.Path = absolute
+	l.main = document.Read(path, path)
+	return nil
+}
+
+// Where reads only [admin] from the main file at path, for commands that look for a daemon. Faults elsewhere do not
+// matter: while a file is broken, the daemon runs with its last good configuration and can be reached.
+func Where(path string) (Admin, error) {
+	l := loader{folder: filepath.Dir(path)}
+	if err := l.openMain(path); err != nil {
+		return Admin{}, err
+	}
+	if l.main.Root == nil && len(l.main.Faults) > 0 {
+		return Admin{}, Faults(l.main.Faults)
+	}
+	l.readMain()
+	return l.config.Admin, nil
+}
+
+// collect returns the faults or warnings of all files in order. others are those that no file is the place of.
+func (l *loader) collect(of func(*document.Document) []Fault, others []Fault) []Fault {
+	all := append(document.Sorted(of(l.main)), document.Sorted(others)...)
 	for _, f := range l.files {
-		all = append(all, sorted(of(f.doc.findings))...)
+		all = append(all, document.Sorted(of(f.doc))...)
 	}
 	return all
 }
 
-// defaults gives a draft with the defaults that the key table shows, read as if a file had set them.
-func defaults(c *Config, s *Settings) *draft {
-	d := &draft{config: c, settings: s}
-	nowhere := &document{lines: []int{0}, bad: map[string]bool{}}
-	for _, k := range keys {
-		var v map[string]any
-		if _, err := toml.Decode("value = "+k.Default, &v); err == nil && k.Default != "" {
-			k.reader.read(field{doc: nowhere, name: k.Name, value: v["value"]}, d)
-		}
-	}
-	d.plain = d.entry
-	return d
-}
-
+// readMain reads the main file into a draft.
 func (l *loader) readMain() {
-	l.draft = defaults(&l.config, new(Settings))
+	l.draft = newDraft(&l.config)
 	l.draft.shadowed = builtIn(l.draft.plain)
-	l.main.read(l.draft, inMain)
+	fileReader{l.main, l.draft, InMain}.file()
 	if len(l.draft.entries) == 0 {
 		l.draft.entries = l.draft.shadowed
 	}
 	l.draft.finish(l.main, "")
-	c := &l.config.Storage
-	l.written = *c
-	l.config.HostsDir = l.absolute(l.draft.hosts)
-	c.State, c.WARC, c.Log = l.absolute(c.State), l.absolute(c.WARC), l.absolute(c.Log)
-	l.config.Admin.settle(c.State, l.absolute)
+	c := &l.config
+	l.written, l.hosts = c.Storage, c.HostsDir
+	c.HostsDir = l.absolute(c.HostsDir)
+	c.Storage.State, c.Storage.WARC = l.absolute(c.Storage.State), l.absolute(c.Storage.WARC)
+	c.Storage.Log = l.absolute(c.Storage.Log)
+	c.Admin.resolve(c.Storage.State, l.absolute)
 }
 
-// absolute is a path of the main file, seen from its folder.
+// absolute returns the absolute form of a path in the main file.
 func (l *loader) absolute(path string) string {
 	if filepath.IsAbs(path) {
 		return filepath.Clean(path)
@@ -135,27 +144,28 @@ func (l *loader) absolute(path string) string {
 	return filepath.Join(filepath.Dir(l.config.Path), path)
 }
 
-// hostsFolder is the folder of host files, as shown in faults.
+// hostsFolder returns the folder of host files, as shown in faults.
 func (l *loader) hostsFolder() string {
-	if filepath.IsAbs(l.draft.hosts) {
-		return l.draft.hosts
+	if filepath.IsAbs(l.hosts) {
+		return l.hosts
 	}
-	return filepath.Join(l.folder, l.draft.hosts)
+	return filepath.Join(l.folder, l.hosts)
 }
 
-// hostFileNames lists the files that curators mean to be read, sorted.
+// hostFileNames returns the names of the host files, sorted.
 func (l *loader) hostFileNames() []string {
-	named := field{doc: l.main, name: "storage.hosts", path: pathOf("storage.hosts"), value: l.draft.hosts}
+	const name = "storage.hosts"
+	key := document.Field{Doc: l.main, Name: name, Path: document.Path("").Key(name), Value: l.hosts}
 	entries, err := os.ReadDir(l.hostsFolder())
-	if errors.Is(err, fs.ErrNotExist) && !l.main.has(named.path) {
+	if errors.Is(err, fs.ErrNotExist) && !l.main.Has(key.Path) {
 		return nil
 	}
 	if err != nil {
-		problem, remedy := unreadable(err)
+		problem, remedy := document.Unreadable(err)
 		if errors.Is(err, fs.ErrNotExist) {
-			remedy = "make the folder, or remove the key"
+			remedy = "create the folder, or remove the key"
 		}
-		named.fault(problem, remedy)
+		key.Fault(problem, remedy)
 		return nil
 	}
 	var names []string
@@ -166,19 +176,19 @@ func (l *loader) hostFileNames() []string {
 		case strings.HasSuffix(name, ".toml"):
 			names = append(names, name)
 		case strings.EqualFold(filepath.Ext(name), ".toml"), strings.HasSuffix(name, ".toml.txt"):
-			l.stray.warn(Fault{
-				File: filepath.Join(l.hostsFolder(), name), Problem: "is passed over", Remedy: `end its name with ".toml" to have it read`,
+			l.warnings = append(l.warnings, Fault{
+				File: filepath.Join(l.hostsFolder(), name), Problem: "is skipped", Remedy: `end its name with ".toml" to have it read`,
 			})
 		}
 	}
 	if len(names) > maxHostFiles {
-		named.fault(fmt.Sprintf("holds more than %d files", maxHostFiles), "divide the crawl")
+		key.Fault(fmt.Sprintf("contains more than %d files", maxHostFiles), "divide the crawl")
 		return nil
 	}
 	return names
 }
 
-// openHostFile parses a host file and finds out whose it is.
+// openHostFile decodes a host file and finds the host that it applies to.
 func (l *loader) openHostFile(name string) {
 	shown := filepath.Join(l.hostsFolder(), name)
 	f := &hostFile{doc: l.textOf(name, shown)}
@@ -186,26 +196,26 @@ func (l *loader) openHostFile(name string) {
 		return
 	}
 	l.files = append(l.files, f)
-	if f.doc.root == nil {
+	if f.doc.Root == nil {
 		return
 	}
-	if value, named := f.doc.root["host"]; named {
-		if s, ok := value.(string); ok {
-			f.host, _, _ = parseHost(s) // what is wrong with it is told when the keys are read
+	if v, named := f.doc.Root["host"]; named {
+		if s, ok := v.(string); ok {
+			f.host, _, _ = value.ParseHost(s) // its fault is reported when the keys are read
 		}
 		return
 	}
 	var problem string
-	if f.host, problem, _ = parseHost(strings.TrimSuffix(name, ".toml")); problem != "" {
-		f.doc.fault(Fault{
-			File: shown, Problem: "has a name that is not a host and .toml",
-			Remedy: `rename it, or put host = "name" or host = "name:port" on its first line`,
+	if f.host, problem, _ = value.ParseHost(strings.TrimSuffix(name, ".toml")); problem != "" {
+		f.doc.AddFault(Fault{
+			Problem: "has a name that is not a host followed by .toml",
+			Remedy:  `rename it, or put host = "name" or host = "name:port" on its first line`,
 		})
 	}
 }
 
-// readHostFiles reads the host files, those of domains before those of the hosts below, which begin with what the domain's
-// file has set.
+// readHostFiles reads the host files. A domain comes before the hosts below it, which start with the settings of the
+// domain.
 func (l *loader) readHostFiles() {
 	order := slices.Clone(l.files)
 	slices.SortStableFunc(order, func(a, b *hostFile) int { return cmp.Compare(depth(a.host), depth(b.host)) })
@@ -217,9 +227,8 @@ func (l *loader) readHostFiles() {
 				f.above, base = up, up.draft
 			}
 		}
-		d := base.over()
-		f.draft = &d
-		f.doc.read(f.draft, inHost)
+		f.draft = base.over()
+		fileReader{f.doc, f.draft, InHost}.file()
 		f.draft.finish(f.doc, "")
 		if read[f.host] == nil && f.host != "" {
 			read[f.host] = f
@@ -227,18 +236,18 @@ func (l *loader) readHostFiles() {
 	}
 }
 
-// digest is over the names and bytes of all files; lengths keep one from running into the next.
+// digest returns the digest of the names and bytes of all files. Lengths keep names and bytes apart.
 func (l *loader) digest() string {
-	docs := []*document{l.main}
+	docs := []*document.Document{l.main}
 	for _, f := range l.files {
 		docs = append(docs, f.doc)
 	}
-	slices.SortStableFunc(docs[1:], func(a, b *document) int { return cmp.Compare(a.file, b.file) })
+	slices.SortStableFunc(docs[1:], func(a, b *document.Document) int { return cmp.Compare(a.File, b.File) })
 	h := sha256.New()
 	for _, d := range docs {
-		name := filepath.Base(d.file)
-		fmt.Fprintf(h, "%d %s %d\n", len(name), name, len(d.data))
-		h.Write(d.data)
+		name := filepath.Base(d.File)
+		fmt.Fprintf(h, "%d %s %d\n", len(name), name, len(d.Data))
+		h.Write(d.Data)
 	}
 	return "sha256:" + hex.EncodeToString(h.Sum(nil))
 }

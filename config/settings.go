@@ -4,26 +4,27 @@ import (
 	"regexp"
 	"time"
 
+	"github.com/arcrawl/arcrawl/config/document"
 	"github.com/arcrawl/arcrawl/dedup"
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/discover"
+	"github.com/arcrawl/arcrawl/discover/feeds"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/fetch"
 	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/scope"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// Settings is all that the visit of one URI needs to know, resolved for its host. It is a value; its slices are shared
-// and must not be written to.
+// Settings are all settings of one visit, resolved for its URI and time. It is a value. Its slices are shared and must
+// not be modified. Each field is named after its table in the configuration files, except where noted.
 type Settings struct {
 	Politeness Politeness
 	Robots     Robots
-	// Wait is the stack of wait evaluators: the host file's [[wait]] entries, then the main file's, or
+	// Wait is the stack of wait evaluators: the [[wait]] entries of the host file, then those of the main file, or
 	// [evaluators.Default]. It is never empty.
-	Wait evaluators.Stack
-	// Retry is the wait after failures in a row. Its fields are retry.first ("10m"), retry.factor (2.0) and
-	// retry.max ("7d").
-	Retry    evaluators.Ladder
+	Wait     evaluators.Stack
+	Retry    evaluators.Ladder // the wait after consecutive failures
 	Midfetch Midfetch
 	Fetch    fetch.Limits
 	Scope    Scope
@@ -34,52 +35,40 @@ type Settings struct {
 	Feeds    Feeds
 	Articles Articles
 	Dedup    dedup.Policy
-	// Names says which URIs are one. Its fields are names.set ("whatwg"), names.drop ([]) and names.rewrite ([]).
-	Names uri.Naming
+	Names    uri.Naming // when two URIs are the same
 }
 
-// Politeness says how long a host rests between requests, and how many visits to it go on at once. CrawlDelay is left to
-// the crawler, which knows the robots.txt of the host.
+// Politeness says how long a host rests between requests, and how many visits to it are made at once. The crawler sets
+// CrawlDelay from the robots.txt of the host.
 type Politeness struct {
 	frontier.Politeness
-	CrawlDelayUpTo time.Duration // maximum of the Crawl-delay that is honored; 0 = ignore Crawl-delay
-	Valence        int           // visits to the host at once, 1 to 16
+	CrawlDelayUpTo time.Duration // maximum of a Crawl-delay that is honored; 0 = ignore Crawl-delay
+	Valence        int           // maximum number of simultaneous visits to the host
 	Group          string        // hosts with the same group share the politeness of one host; "" = no group
 }
 
-// Robots says how long the answers of robots.txt hold.
+// Robots says how long the answers of robots.txt are used.
 type Robots struct {
-	// Wait is robots.wait ("24h"): how long a fetched copy of robots.txt is in force.
-	Wait time.Duration
-	// ForbiddenWait is robots.forbidden_wait ("24h"): when a URI that robots.txt forbids is looked at again, if the
-	// rules do not change before.
-	ForbiddenWait time.Duration
-	// UnreachableWait is robots.unreachable_wait ("1h"): after a server error or network failure on robots.txt the host
-	// rests this long before it is asked for again.
-	UnreachableWait time.Duration
+	Wait            time.Duration // how long a fetched copy is used
+	ForbiddenWait   time.Duration // until a forbidden URI is checked again, unless the rules change earlier
+	UnreachableWait time.Duration // rest of the host after a server error or network failure on robots.txt
 }
 
 // Midfetch says when the response headers alone prove that nothing changed.
 type Midfetch struct {
-	// DecideBy is midfetch.decide_by ("agree").
 	DecideBy evaluators.DecideBy
-	// ByType is midfetch.by_type ([]): what decides for certain types in the place of DecideBy; the first match wins.
-	ByType []DecideByType
-	// Bar is what a validator must have proven on a host before it is believed there: midfetch.proof (3) and
-	// midfetch.precision (0.98).
-	Bar evaluators.Bar
-	// Audit says when a body is read whatever the headers say: midfetch.audit_every (50), midfetch.audit_within ("30d")
-	// and midfetch.audit_share (0.01).
-	Audit evaluators.Audit
+	ByType   []DecideByType   // replaces DecideBy for certain types; the first match wins
+	Bar      evaluators.Bar   // what a validator must have proven on a host before it is trusted there
+	Audit    evaluators.Audit // when a body is read in spite of the headers
 }
 
-// DecideByType says what decides for the types that match.
+// DecideByType says which validators decide for some types of content.
 type DecideByType struct {
-	MIME     *regexp.Regexp // as in a [[wait]]
+	MIME     *regexp.Regexp // matches the whole Content-Type
 	DecideBy evaluators.DecideBy
 }
 
-// For is what decides about content of this type, doubting nobody so far.
+// For returns the rule for content of a type, without any doubts about validators.
 func (m Midfetch) For(contentType string) evaluators.Midfetch {
 	for _, t := range m.ByType {
 		if t.MIME.MatchString(contentType) {
@@ -89,32 +78,24 @@ func (m Midfetch) For(contentType string) evaluators.Midfetch {
 	return evaluators.Midfetch{DecideBy: m.DecideBy}
 }
 
-// Change says how two versions of a URI are compared.
-type Change struct {
-	// Mode is change.mode ("strict").
-	Mode ChangeMode
-	// Scrub is change.scrub ([]): expressions whose matches are not compared.
-	Scrub []string
-	// ScrubCSS is change.scrub_css ([]): selectors of elements of HTML pages that are not compared.
-	ScrubCSS []string
-	// MIME is change.mime ('^(text/.*|application/([a-z0-9.+-]*[+])?(xml|json)(;.*)?)$'): the types that are scrubbed;
-	// others are compared whole.
-	MIME *regexp.Regexp
-	// MaxSize is change.max_size ("2MiB"): longer contents are compared whole.
-	MaxSize int64
-	// Tolerance is change.tolerance (0): contents whose sketches differ in no more bits than this are the same.
-	Tolerance int
-	// KeepScrubbed is change.keep_scrubbed ("nothing").
-	KeepScrubbed KeepScrubbed
-	// Rules are those of the fields above, compiled. They are idle with [Strict].
-	Rules *digest.Rules
+// Scope says which discovered URIs are crawled.
+type Scope struct {
+	scope.Rules
+	Traps    bool          // detect traps and keep them out
+	TrapWait time.Duration // until a known URI of a trap is checked again
 }
 
-// KeepScrubbed says what becomes of an answer that differs from the archived one only in what is scrubbed. The zero
-// value keeps nothing of it.
-type KeepScrubbed struct {
-	Response bool          // it is archived as a full response
-	Every    time.Duration // at most once in this time; 0 = each time
+// Change says how two versions of a URI are compared.
+type Change struct {
+	Mode         ChangeMode
+	Scrub        []string       // regular expressions whose matches are not compared
+	ScrubCSS     []string       // CSS selectors of elements of HTML pages that are not compared
+	MIME         *regexp.Regexp // types that are scrubbed; others are compared byte by byte
+	MaxSize      int64          // in bytes; longer contents are compared byte by byte
+	Tolerance    int            // maximum number of different bits in the sketches of two equal contents
+	KeepScrubbed KeepScrubbed
+
+	Rules *digest.Rules // the fields above, compiled; they change nothing with [Strict]
 }
 
 // ChangeMode is a way to compare two versions.
@@ -122,29 +103,131 @@ type ChangeMode string
 
 // The modes.
 const (
-	Strict   ChangeMode = "strict"   // every byte counts
-	Scrubbed ChangeMode = "scrubbed" // what the rules match does not count
-	TextOnly ChangeMode = "text"     // only what a reader sees counts, and of that only what the rules do not match
+	Strict   ChangeMode = "strict"   // every byte is compared
+	Scrubbed ChangeMode = "scrubbed" // except what the rules match
+	TextOnly ChangeMode = "text"     // only what a reader sees, except what the rules match
 )
 
-// Trouble says what is taken for the page that was asked for, and what is not.
-type Trouble struct {
-	// KnownBlocks is trouble.known_blocks (true): challenge pages, consent walls and pages "not found" with status 200 are
-	// recognised by what is known of them.
-	KnownBlocks bool
-	// Blocked is trouble.blocked ([]): expressions for further such pages.
-	Blocked []*regexp.Regexp
-	// NotFound is trouble.not_found ([]): expressions for further pages "not found" with status 200.
-	NotFound []*regexp.Regexp
-	// GoneAfter is trouble.gone_after (4): a URI is gone when so many visits in a row were answered 404 or 410.
-	GoneAfter int
-	// GoneFirst is trouble.gone_first ("1h"): the wait after the first of them; each further one is four times as long.
-	GoneFirst time.Duration
-	// GoneWait is trouble.gone_wait ("28d"): how often a URI that is gone is visited.
-	GoneWait time.Duration
+// KeepScrubbed says what is archived of an answer that differs from the archived one only in what is scrubbed. With the
+// zero value nothing is.
+type KeepScrubbed struct {
+	Response bool          // archive the whole response
+	Every    time.Duration // but at most once in this time; 0 = each time
 }
 
-// GoneLadder is the wait until a URI is gone.
+// compile makes the rules from the other fields, which were checked one by one when they were read.
+func (c *Change) compile(doc *document.Document) {
+	spec := digest.Spec{
+		Types: c.MIME, MaxSize: c.MaxSize, Sketch: c.Tolerance > 0 && c.Mode != Strict, Text: c.Mode == TextOnly,
+	}
+	if c.Mode != Strict {
+		spec.Regexes, spec.Selectors = c.Scrub, c.ScrubCSS
+	}
+	rules, err := digest.Compile(spec)
+	if err != nil {
+		doc.AddFault(document.Fault{Key: "change.scrub", Problem: err.Error(), Remedy: "use fewer rules"})
+		return
+	}
+	c.Rules = rules
+}
+
+// Trouble says which answers are not the requested page, and how URIs that are gone are visited.
+type Trouble struct {
+	KnownBlocks bool             // detect common challenge pages, walls, and "not found" pages with status 200
+	Blocked     []*regexp.Regexp // identify further challenge pages and walls
+	NotFound    []*regexp.Regexp // identify further "not found" pages
+	GoneAfter   int              // number of consecutive answers 404 or 410 after which a URI is gone
+	GoneFirst   time.Duration    // wait after the first of these answers; each further one is four times as long
+	GoneWait    time.Duration    // wait between visits of a URI that is gone
+}
+
+// GoneLadder returns the waits until a URI is gone.
 func (t Trouble) GoneLadder() evaluators.Ladder {
 	return evaluators.Ladder{First: t.GoneFirst, Factor: 4, Max: max(t.GoneFirst, t.GoneWait)}
+}
+
+// Feeds says how feeds and sitemaps are found and followed. Those that the files name are in [Config].Sources.
+type Feeds struct {
+	feeds.Policy                // applies only with FeedsOwn
+	Wait           FeedsWait    // which rule decides when they are visited
+	Bounds         feeds.Bounds // of one feed or sitemap
+	Discover       bool         // follow feeds that pages name as their alternate
+	RobotsSitemaps bool         // follow sitemaps that robots.txt names
+	Implied        []uri.URI    // pages that become due when any feed of the host has a new entry
+	ImpliedBy      []ImpliedBy  // replaces Implied for single feeds
+}
+
+// FeedsWait says which rule decides when feeds and sitemaps are visited.
+type FeedsWait string
+
+// The rules.
+const (
+	FeedsOwn   FeedsWait = "own"   // [feeds.Policy]
+	FeedsStack FeedsWait = "stack" // the [[wait]] entry that matches the type
+)
+
+// ImpliedBy names the pages that become due when a feed has a new entry.
+type ImpliedBy struct {
+	Feed  uri.URI
+	Pages []uri.URI
+}
+
+// ImpliedPages returns the pages that become due when a feed has a new entry.
+func (f Feeds) ImpliedPages(feed uri.URI) []uri.URI {
+	for _, by := range f.ImpliedBy {
+		if by.Feed == feed {
+			return by.Pages
+		}
+	}
+	return f.Implied
+}
+
+// Articles says how young articles are followed up.
+type Articles struct {
+	Ladder    []time.Duration // ages since discovery at which an article is visited at the latest; empty = never
+	Young     time.Duration   // maximum age of an article at its discovery
+	Recognise bool            // detect articles that no feed names by a date in their address or text
+}
+
+// defaultSettings returns the settings that apply where no file sets anything. Wait and Change.Rules are not set.
+func defaultSettings() Settings {
+	types, err := evaluators.Pattern(defaultScrubTypes)
+	if err != nil { // a test reads the defaults
+		panic("arcrawl/config: " + err.Error())
+	}
+	return Settings{
+		Politeness: Politeness{
+			Politeness:     frontier.Politeness{DelayFactor: 5, MinDelay: 2 * time.Second, MaxDelay: 30 * time.Second},
+			CrawlDelayUpTo: 5 * time.Minute,
+			Valence:        1,
+		},
+		Robots: Robots{Wait: day, ForbiddenWait: day, UnreachableWait: time.Hour},
+		Retry:  evaluators.Ladder{First: 10 * time.Minute, Factor: 2, Max: 7 * day},
+		Midfetch: Midfetch{
+			DecideBy: evaluators.Agree,
+			Bar:      evaluators.Bar{Proof: 3, Precision: 0.98},
+			Audit:    evaluators.Audit{Every: 50, Within: 30 * day, Share: 0.01},
+		},
+		Fetch: fetch.DefaultLimits(),
+		Scope: Scope{
+			Rules: scope.Rules{
+				By: scope.ByHost, SeedRedirects: scope.RedirectsAnywhere, EmbedsAnywhere: true,
+				MaxHops: 20, MaxEmbedHops: 2, MaxRedirects: 5,
+				MaxLinkHops: 1000, MaxManifestHops: 1000, MaxInferredHops: 1000, MaxSpeculativeHops: 1,
+			},
+			Traps: true, TrapWait: 28 * day,
+		},
+		Links:   discover.Bounds{MaxLinks: discover.DefaultMaxLinks},
+		Change:  Change{Mode: Strict, MIME: types, MaxSize: 2 << 20},
+		Trouble: Trouble{KnownBlocks: true, GoneAfter: 4, GoneFirst: time.Hour, GoneWait: 28 * day},
+		Feeds: Feeds{
+			Policy: feeds.DefaultPolicy(), Wait: FeedsOwn, Bounds: feeds.Bounds{MaxItems: feeds.DefaultMaxItems},
+			Discover: true, RobotsSitemaps: true,
+		},
+		Articles: Articles{
+			Ladder: []time.Duration{15 * time.Minute, time.Hour, 3 * time.Hour, 8 * time.Hour, day, 2 * day},
+			Young:  2 * day, Recognise: true,
+		},
+		Names: uri.Naming{Set: uri.WHATWG},
+	}
 }

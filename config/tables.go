@@ -1,20 +1,40 @@
 package config
 
-// Table is one table of the configuration files, which [Keys] names before the dot.
-type Table struct {
-	Name string // "politeness"
-	List bool   // it may stand several times: [[wait]]
-	Doc  string // what its keys have in common
-
-	Refines   bool // it is [[when]]: beside its keys it has the tables that are Refinable
-	Refinable bool // it may stand in a [[when]]
-}
-
-// Tables is every table there is, in the order of the reference page.
-func Tables() []Table {
-	out := make([]Table, len(tables))
-	for i, t := range tables {
-		out[i] = Table{Name: t.name, List: t.list, Doc: t.doc, Refines: t.name == whenTable, Refinable: t.standsIn(inWhen)}
-	}
-	return out
+// tables lists the tables in the order of the reference page.
+var tables = []Table{
+	{Name: "operator", Doc: "Who is responsible for the crawl. Both keys are required, so that webmasters and later readers of the archive can ask."},
+	{Name: "storage", Doc: "Where data is stored. Relative paths start at the folder of the main file."},
+	{Name: "crawl", Doc: "Limits of the whole crawl."},
+	{Name: "warc", Doc: "How WARC files are written."},
+	{Name: "index", Doc: "How the index of the archive is kept."},
+	{Name: "log", Doc: "How crawl.log is written."},
+	{Name: "admin", Doc: "Where a running daemon is reached: by commands such as `arcrawl status`, the dashboard and the metrics."},
+	{Name: "reload", Doc: "How a running daemon applies a changed configuration; see docs/reload.md."},
+	{Name: "politeness", Doc: "How long a host rests between requests: delay_factor times the duration of the last exchange, but at least min_delay and at most max_delay."},
+	{Name: "robots", Doc: "How long the answers of robots.txt are used."},
+	{
+		Name: "wait", List: true,
+		Doc: "One evaluator of the stack that decides when a URI is visited again. The first evaluator whose pattern matches the Content-Type decides. " +
+			"Without any [[wait]], the stack is text (`^text/.*$`, initial 12h), image (`^image/.*$`, initial 48h) and plain (`.*`, initial 24h). " +
+			"The entries of a host file come before the entries of the main file. A key that an entry does not set is inherited from the entry with the same pattern that it shadows. " +
+			"If there is no such entry, the default applies.",
+	},
+	{Name: "retry", Doc: "How long a URI waits after consecutive failures."},
+	{Name: "change", Doc: "How two versions of a URI are compared."},
+	{Name: "midfetch", Doc: "When the response headers alone prove that nothing changed, so that the body is not read."},
+	{Name: "trouble", Doc: "Answers that are not the requested page. They are archived and marked, and change nothing that was learned about the URI."},
+	{Name: "dedup", Doc: "When an answer is archived as a revisit of an earlier record instead of whole."},
+	{Name: "fetch", Doc: "Limits of one exchange."},
+	{Name: "scope", Doc: "Which discovered URIs are crawled. The settings of the seed's host decide."},
+	{Name: "feeds", Doc: "Feeds and sitemaps: how they are found, and how often they are visited. New entries are visited at once."},
+	{Name: "articles", Doc: "How new articles are followed up while they are young."},
+	{Name: "names", Doc: "When two URIs are the same. A URI is always fetched and archived as it was first found; its name only decides whether it is already known. The settings of the URI's own host apply."},
+	{Name: "websub", Doc: "Hubs that notify the crawl at once when a feed has a new entry. Off unless both addresses are set."},
+	{Name: "seeds", Doc: "Where the crawl starts."},
+	{
+		Name: whenTable, List: true,
+		Doc: "A refinement: settings for some of the visits. It applies when all its criteria hold, and then overrides everything outside of it. " +
+			"Of two refinements that apply, the later one wins key by key. Those of a host file override those of its parent domain, which override those of the main file. " +
+			"Next to the criteria it holds any of the tables that a host file may contain, except seeds: `[when.politeness]`, or `wait = [{ mime = \".*\", min = \"1m\" }]`.",
+	},
 }

@@ -6,67 +6,72 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/arcrawl/arcrawl/config/document"
 	"github.com/arcrawl/arcrawl/evaluators"
+	"github.com/arcrawl/arcrawl/internal/human"
 )
 
-// evaluator is an entry of the stack and where its fields come from.
-type evaluator struct {
+// entry is one [[wait]], and the origin of its fields.
+type entry struct {
 	Name string
 	MIME *regexp.Regexp
 	evaluators.Options
-	doc  *document // nil: built in
-	path string
-	base *evaluator // has the fields that this one does not set; nil: the defaults
+	doc  *document.Document // nil for an entry that is built in
+	path document.Path
+	base *entry // holds the fields that this entry does not set; nil = the defaults
 }
 
-// readEntry reads one [[wait]]. The pattern comes first, for it decides where unset fields are taken from.
-func (doc *document) readEntry(path string, m map[string]any, d *draft, where string) {
+// wait reads one [[wait]]. The pattern comes first, because it decides which entry the other fields are inherited from.
+func (r fileReader) wait(path document.Path, m map[string]any) {
+	d := r.draft
 	d.entry = d.plain
 	mime, named := m["mime"]
 	if k, ok := findKey("wait.mime"); ok && named {
-		doc.readKey(k, under(path, "mime"), mime, d, where)
+		r.key(k, path.Child("mime"), mime)
 	}
 	if !named {
-		doc.fault(doc.at(doc.place(path).key, Fault{Key: "wait.mime", Problem: "is missing", Remedy: `write for example mime = "^text/html.*"`}))
+		r.doc.AddFault(r.doc.AtKey(path, Fault{
+			Key: "wait.mime", Problem: "is missing", Remedy: `write for example mime = "^text/html.*"`,
+		}))
 	}
-	d.entry.base = shadowedBy(d.entry, d.shadowed)
+	d.entry.base = d.entry.shadows(d.shadowed)
 	if base := d.entry.base; base != nil {
 		d.entry.Options = base.Options
 	}
-	d.entry.doc, d.entry.path = doc, path
+	d.entry.doc, d.entry.path = r.doc, path
 	rest := make(map[string]any, len(m))
 	for name, v := range m {
 		if name != "mime" {
 			rest[name] = v
 		}
 	}
-	doc.readKeys("wait", path, rest, d, where)
-	d.entry.takeRuleBounds()
+	r.keys("wait", path, rest)
+	d.entry.useRuleBounds()
 	if d.entry.MIME != nil {
 		d.entries = append(d.entries, d.entry)
-		doc.warnPattern(d.entry)
+		d.entry.warnPattern()
 	}
 }
 
-// builtIn lists the entries of [evaluators.Default], with the options of plain for what they leave to the defaults.
-func builtIn(plain evaluator) []evaluator {
-	var list []evaluator
+// builtIn returns the entries of [evaluators.Default], with the options of plain for everything they do not set.
+func builtIn(plain entry) []entry {
+	var list []entry
 	for _, e := range evaluators.Default() {
 		options := plain.Options
 		if classic, ok := e.Rule.(evaluators.Classic); ok {
 			options.Initial = classic.Initial
 		}
-		list = append(list, evaluator{Name: e.Name, MIME: e.MIME, Options: options})
+		list = append(list, entry{Name: e.Name, MIME: e.MIME, Options: options})
 	}
 	return list
 }
 
-// stack makes the evaluators that the entries describe.
-func stack(entries []evaluator) evaluators.Stack {
+// stack returns the evaluators that the entries describe.
+func stack(entries []entry) evaluators.Stack {
 	s := make(evaluators.Stack, len(entries))
 	for i, e := range entries {
 		rule, err := e.New()
-		if err != nil { // the key's reader takes no other name
+		if err != nil { // wait.rule accepts only names of rules
 			panic("arcrawl/config: " + err.Error())
 		}
 		s[i] = evaluators.WaitEvaluator{Name: e.Name, MIME: e.MIME, Rule: rule}
@@ -74,8 +79,8 @@ func stack(entries []evaluator) evaluators.Stack {
 	return s
 }
 
-// shadowedBy is the first entry with the same pattern, nil if there is none.
-func shadowedBy(e evaluator, entries []evaluator) *evaluator {
+// shadows returns the first of entries with the same pattern, nil if there is none.
+func (e *entry) shadows(entries []entry) *entry {
 	for i := range entries {
 		if e.MIME != nil && entries[i].MIME.String() == e.MIME.String() {
 			return &entries[i]
@@ -84,82 +89,111 @@ func shadowedBy(e evaluator, entries []evaluator) *evaluator {
 	return nil
 }
 
-// warnPattern warns of the pattern that forgets that types have parameters.
-func (doc *document) warnPattern(e evaluator) {
+// useRuleBounds sets the default bounds of the entry's rule where no file sets wait.min or wait.max.
+func (e *entry) useRuleBounds() {
+	shortest, longest := evaluators.DefaultBounds(e.Rule)
+	if e.origin("min") == byDefault {
+		e.Min = shortest
+	}
+	if e.origin("max") == byDefault {
+		e.Max = longest
+	}
+}
+
+// warnPattern warns of a pattern that does not match types with parameters.
+func (e *entry) warnPattern() {
 	for _, mime := range []string{
 		"text/html", "text/css", "text/plain", "text/xml", "text/javascript", "application/xhtml+xml",
 		"application/xml", "application/rss+xml", "application/atom+xml", "application/json", "application/javascript",
 	} {
 		if long := mime + "; charset=utf-8"; e.MIME.MatchString(mime) && !e.MIME.MatchString(long) {
-			at := field{doc: doc, name: "wait.mime", path: under(e.path, "mime"), value: e.Name}
-			at.warn(fmt.Sprintf("matches %q but not %q, and has to match the whole value", mime, long), `end it with ".*"`)
+			e.field("mime", e.Name).Warn(
+				fmt.Sprintf("matches %q but not %q; it must match the whole value", mime, long), `end it with ".*"`)
 			return
 		}
 	}
 }
 
-// origin says where the value of a field comes from, for a fault in another file or line.
-func (e *evaluator) origin(name string) string {
-	for ; e != nil && e.doc != nil; e = e.base {
-		if path := under(e.path, name); e.doc.has(path) {
-			return fmt.Sprintf("in %s:%d", e.doc.file, e.doc.line(path))
-		}
-	}
-	return byDefault
+// field returns a field of the entry for a fault or warning.
+func (e *entry) field(name, value string) document.Field {
+	return document.Field{Doc: e.doc, Name: "wait." + name, Path: e.path.Child(name), Value: value}
 }
 
 // byDefault is the origin of a value that no file sets.
 const byDefault = "by default"
 
-// check finds bounds that cannot both hold, and warns of waits that the bounds will not let be.
-func (e *evaluator) check() {
+// origin returns where the value of a field is set: "in file:line" or "by default".
+func (e *entry) origin(name string) string {
+	for ; e != nil && e.doc != nil; e = e.base {
+		if path := e.path.Child(name); e.doc.Has(path) {
+			return "in " + e.doc.Origin(path)
+		}
+	}
+	return byDefault
+}
+
+// check reports bounds that contradict each other, and warns of waits that are out of bounds.
+func (e *entry) check() {
 	low, high := e.bounds()
-	if !e.doc.checkBounds(low, high) {
+	if !checkBounds(e.doc, low, high) {
 		return
 	}
-	for _, w := range []struct {
-		name  string
-		value time.Duration
-	}{{"initial", e.Initial}, {"unknown", e.Unknown}} {
-		path := under(e.path, w.name)
-		if !e.doc.has(path) || e.doc.bad[path] {
+	for name, v := range map[string]time.Duration{"initial": e.Initial, "unknown": e.Unknown} {
+		path := e.path.Child(name)
+		if !e.doc.Has(path) || e.doc.IsBad(path) {
 			continue
 		}
-		at := field{doc: e.doc, name: "wait." + w.name, path: path, value: spell(w.value)}
-		if w.value < e.Min {
-			at.warn("is less than wait.min, "+strconv.Quote(spell(e.Min))+" "+low.origin+", and will be that", "lower wait.min or raise it")
+		f := e.field(name, human.Duration(v))
+		if v < e.Min {
+			f.Warn("is less than wait.min, "+low.String()+"; wait.min applies", "lower wait.min, or raise this value")
 		}
-		if w.value > e.Max {
-			at.warn("is more than wait.max, "+strconv.Quote(spell(e.Max))+" "+high.origin+", and will be that", "raise wait.max or lower it")
+		if v > e.Max {
+			f.Warn("is more than wait.max, "+high.String()+"; wait.max applies", "raise wait.max, or lower this value")
 		}
 	}
 }
 
-// bounds are the shortest and the longest wait.
-func (e *evaluator) bounds() (low, high bound) {
-	return bound{"wait.min", under(e.path, "min"), e.Min, e.origin("min")}, bound{"wait.max", under(e.path, "max"), e.Max, e.origin("max")}
+// bounds returns the minimum and the maximum wait.
+func (e *entry) bounds() (low, high bound) {
+	return bound{"wait.min", e.path.Child("min"), e.Min, e.origin("min")},
+		bound{"wait.max", e.path.Child("max"), e.Max, e.origin("max")}
 }
 
-// bound is one end of a range: its key, its path in the file that is checked, and where its value comes from.
+// reconcile moves the bound that the entry itself does not set, if min is above max.
+func (e *entry) reconcile() {
+	switch {
+	case e.Min <= e.Max:
+	case e.doc.Has(e.path.Child("max")):
+		e.Min = e.Max
+	default:
+		e.Max = e.Min
+	}
+}
+
+// bound is the minimum or maximum of a range: its key, its path in the file that is checked, and its origin.
 type bound struct {
-	name, path string
-	value      time.Duration
-	origin     string
+	name   string
+	path   document.Path
+	value  time.Duration
+	origin string
 }
 
-// checkBounds reports whether low is not above high, or the file has no part in it.
-func (doc *document) checkBounds(low, high bound) bool {
-	if low.value <= high.value || doc.bad[low.path] || doc.bad[high.path] {
+// String returns the value and its origin.
+func (b bound) String() string { return strconv.Quote(human.Duration(b.value)) + " " + b.origin }
+
+// checkBounds reports whether low is at most high. It also returns true if the file sets neither of them.
+func checkBounds(doc *document.Document, low, high bound) bool {
+	if low.value <= high.value || doc.IsBad(low.path) || doc.IsBad(high.path) {
 		return true
 	}
-	if doc.has(high.path) {
-		at := field{doc: doc, name: high.name, path: high.path, value: spell(high.value)}
-		at.fault(fmt.Sprintf("is less than %s, %q %s", low.name, spell(low.value), low.origin), "raise it, or set a lower "+low.name)
+	if doc.Has(high.path) {
+		f := document.Field{Doc: doc, Name: high.name, Path: high.path, Value: human.Duration(high.value)}
+		f.Fault(fmt.Sprintf("is less than %s, %s", low.name, low), "raise it, or set a lower "+low.name)
 		return false
 	}
-	if doc.has(low.path) {
-		at := field{doc: doc, name: low.name, path: low.path, value: spell(low.value)}
-		at.fault(fmt.Sprintf("is more than %s, %q %s", high.name, spell(high.value), high.origin), "lower it, or set a higher "+high.name)
+	if doc.Has(low.path) {
+		f := document.Field{Doc: doc, Name: low.name, Path: low.path, Value: human.Duration(low.value)}
+		f.Fault(fmt.Sprintf("is more than %s, %s", high.name, high), "lower it, or set a higher "+high.name)
 		return false
 	}
 	return true

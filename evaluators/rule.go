@@ -46,6 +46,14 @@ type Options struct {
 	CaptureTarget   float64       // see [Target] and [Learned]
 }
 
+// DefaultOptions returns the options of an entry that sets nothing.
+func DefaultOptions() Options {
+	return Options{
+		Rule: ruleClassic, Initial: defaultInitial, Min: defaultMin, Max: defaultMax, Unknown: defaultUnknown,
+		ChangedFactor: defaultFactor, UnchangedFactor: defaultFactor, Every: defaultEvery, CaptureTarget: rate.DefaultTarget,
+	}
+}
+
 // New returns the rule that the options describe, with all defaults filled in.
 func (o Options) New() (Rule, error) {
 	steps := Classic{

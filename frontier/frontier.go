@@ -64,7 +64,9 @@ type Limits struct {
 }
 
 const (
-	defaultMaxURIs        = 1_000_000
+	// DefaultMaxURIs is the maximum number of URIs of a host if [Options].MaxURIsPerHost is zero.
+	DefaultMaxURIs = 1_000_000
+
 	defaultRestAfterCrash = 30 * time.Second
 )
 
@@ -82,7 +84,7 @@ func (o Options) withDefaults() (Options, error) {
 		return o, errors.New("open frontier: a limit is negative")
 	}
 	if o.MaxURIsPerHost == 0 {
-		o.MaxURIsPerHost = defaultMaxURIs
+		o.MaxURIsPerHost = DefaultMaxURIs
 	}
 	if o.RestAfterCrash == 0 {
 		o.RestAfterCrash = defaultRestAfterCrash

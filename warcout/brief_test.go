@@ -72,7 +72,7 @@ func TestShortRecordsAreNoLongerThanByTheGeneralEncoder(t *testing.T) {
 	t.Parallel()
 	for _, text := range briefRecords(t) {
 		var general bytes.Buffer
-		zip, err := gzip.NewWriterLevel(&general, defaultLevel)
+		zip, err := gzip.NewWriterLevel(&general, DefaultLevel)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -113,7 +113,7 @@ func BenchmarkShortRecord(b *testing.B) {
 	})
 	b.Run("general", func(b *testing.B) {
 		var out bytes.Buffer
-		zip, err := gzip.NewWriterLevel(&out, defaultLevel)
+		zip, err := gzip.NewWriterLevel(&out, DefaultLevel)
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -148,7 +148,7 @@ func baseline(b *testing.B, block []byte, records [][]byte, sync bool) {
 	}
 	defer f.Close()
 	out := bufio.NewWriterSize(f, 1<<20)
-	zip, err := gzip.NewWriterLevel(out, defaultLevel)
+	zip, err := gzip.NewWriterLevel(out, DefaultLevel)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -13,9 +13,11 @@ import (
 	"github.com/arcrawl/arcrawl/digest"
 )
 
+// The defaults of [Options].
 const (
-	defaultMaxSize = 1 << 30 // bytes; what the trade's tools expect of a WARC file
-	defaultLevel   = 6
+	DefaultPrefix  = "arcrawl"
+	DefaultMaxSize = 1 << 30 // bytes; the size that other tools expect of a WARC file
+	DefaultLevel   = 6
 )
 
 // ErrClosed is returned by a [Writer] after Close.
@@ -84,16 +86,16 @@ func Open(o Options, now time.Time) (*Writer, []Repair, error) {
 
 func (o Options) check() (Options, naming, error) {
 	if o.Prefix == "" {
-		o.Prefix = "arcrawl"
+		o.Prefix = DefaultPrefix
 	}
 	if o.Host == "" {
 		o.Host = "localhost"
 	}
 	if o.MaxSize == 0 {
-		o.MaxSize = defaultMaxSize
+		o.MaxSize = DefaultMaxSize
 	}
 	if o.Level == 0 {
-		o.Level = defaultLevel
+		o.Level = DefaultLevel
 	}
 	names, err := newNaming(o.Prefix, o.Host)
 	switch {

@@ -5,13 +5,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/config/reference"
 	"github.com/arcrawl/arcrawl/daemon"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -50,8 +50,8 @@ running daemon applies the new file automatically.`,
 			}
 			var files []string
 			for _, h := range hosts {
-				file := filepath.Join(dir, fileName(h)+".toml")
-				if err := create(file, hostFile(h, seeds[h])); err != nil {
+				file := filepath.Join(dir, reference.HostFileName(h)+".toml")
+				if err := create(file, reference.HostFile(h, seeds[h])); err != nil {
 					return err
 				}
 				if _, err := fmt.Fprintln(cmd.OutOrStdout(), "wrote", file); err != nil {
@@ -104,65 +104,4 @@ func taken(path string, files []string) error {
 		}
 	}
 	return nil
-}
-
-// plainName matches a host that can be used as a file name.
-var plainName = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]*$`)
-
-// fileName returns the name of the file of a host, without .toml.
-func fileName(h uri.Host) string {
-	return strings.Map(func(r rune) rune {
-		if plainName.MatchString("x" + string(r)) {
-			return r
-		}
-		return '_'
-	}, strings.Trim(string(h), "[]"))
-}
-
-// hostKeys lists the keys that are most often set for a single host.
-var hostKeys = []string{
-	"politeness.min_delay", "politeness.max_delay", "politeness.crawl_delay_up_to",
-	"wait.mime", "wait.initial", "wait.min", "wait.max",
-	"change.mode", "change.scrub", "change.scrub_css",
-	"midfetch.decide_by",
-	"fetch.body_timeout", "fetch.max_body",
-	"scope.by", "scope.prefixes", "scope.max_hops", "scope.embeds_anywhere",
-	"seeds.uris",
-	"when.uri", "when.time", "when.weekdays", "when.zone", "when.until",
-}
-
-// hostFile returns the text of a host file.
-func hostFile(h uri.Host, seeds []string) string {
-	list := "["
-	for i, s := range seeds {
-		if i > 0 {
-			list += ", "
-		}
-		list += quoteTOML(s)
-	}
-	t := newTemplate("host", map[string]string{"seeds.uris": list + "]"})
-	t.only = func(name string) bool { return slices.Contains(hostKeys, name) }
-	t.hint["wait.mime"] = `'^text/html.*'`
-	t.hint["change.scrub_css"] = `["span.clock"]`
-	t.hint["scope.prefixes"] = `[` + quoteTOML(seeds[0]) + `]`
-	t.comment(fmt.Sprintf("Settings of %s. They override the main file. A line such as #key = value is a comment with the default "+
-		"or an example: remove the # and write your value. All keys: arcrawl schema host.", h))
-	if !plainName.MatchString(string(h)) {
-		fmt.Fprintf(t.out, "host = %s\n", quoteTOML(string(h)))
-	}
-	tables := config.Tables()
-	slices.SortStableFunc(tables, func(a, b config.Table) int { // the seeds come first
-		return boolInt(b.Name == "seeds") - boolInt(a.Name == "seeds")
-	})
-	for _, table := range tables {
-		t.table(table)
-	}
-	return t.out.String()
-}
-
-func boolInt(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
 }

@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/config/reference"
 	"github.com/arcrawl/arcrawl/daemon"
 )
 
@@ -32,12 +32,12 @@ One [[wait]] entry is active: new crawls use the rule "learned", which captures 
 			if len(args) == 1 {
 				dir = args[0]
 			}
-			values, err := parseSet(set)
+			values, err := reference.ParseSet(set)
 			if err != nil {
 				return usageError{fmt.Errorf("--set %w", err)}
 			}
 			path := filepath.Join(dir, "arcrawl.toml")
-			if err := create(path, mainFile(values)); err != nil {
+			if err := create(path, reference.MainFile(values)); err != nil {
 				return err
 			}
 			if err := os.MkdirAll(filepath.Join(dir, "hosts.d"), 0o755); err != nil {
@@ -54,23 +54,6 @@ next:
 	}
 	cmd.Flags().StringArrayVar(&set, "set", nil, "write KEY=VALUE into the file, for example storage.warc=/srv/warc; repeatable")
 	return cmd
-}
-
-// mainFile returns the text of a main file.
-func mainFile(set map[string]string) string {
-	values := map[string]string{"operator.name": `""`, "operator.contact": `""`, "wait.mime": `'.*'`, "wait.rule": `"learned"`}
-	for name, value := range set {
-		values[name] = value
-	}
-	t := newTemplate("main", values)
-	t.hint["wait.min"], t.hint["wait.max"] = `"5m"`, `"90d"` // those of the rule
-	t.comment("The main file of arcrawl. A line such as #key = value shows a default: remove the # and write your value.")
-	t.comment("Then run: arcrawl check --config FILE. A running daemon applies the file automatically. " +
-		"Settings of one host: arcrawl host add URI.")
-	for _, table := range config.Tables() {
-		t.table(table)
-	}
-	return t.out.String()
 }
 
 // create writes a new file and its folder. An existing file is an error and stays unchanged.

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/config/reference"
 	"github.com/arcrawl/arcrawl/evaluators"
 )
 
@@ -157,7 +158,7 @@ func TestHostAddWritesWhatCheckTakes(t *testing.T) {
 	if code, out, errs := command("check", "-c", main); code != exitOK || errs != "" || !strings.Contains(out, "4 seeds") {
 		t.Errorf("check: exit code %d, %s%s", code, out, errs)
 	}
-	for _, name := range hostKeys {
+	for _, name := range reference.HostKeys() {
 		if _, key, _ := strings.Cut(name, "."); !strings.Contains(a, key+" = ") {
 			t.Errorf("%s is not shown", name)
 		}
@@ -190,7 +191,7 @@ func TestHostAddTellsWhatIsStillWrong(t *testing.T) {
 	if err := os.Mkdir(elsewhere, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	writeFile(t, main, strings.Replace(settled, "[storage]\n", "[storage]\nhosts = "+quoteTOML(elsewhere)+"\n", 1))
+	writeFile(t, main, strings.Replace(settled, "[storage]\n", "[storage]\nhosts = "+reference.Quote(elsewhere)+"\n", 1))
 	if code, _, errs := command("host", "add", "-c", main, "https://b.example/"); code != exitFolder || !strings.Contains(errs, "storage.hosts") {
 		t.Errorf("a folder that is not read: exit code %d, %s", code, errs)
 	}

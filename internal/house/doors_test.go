@@ -23,7 +23,7 @@ var doors = []door{
 	{"the network, inwards", "net", []string{"Listen*", "FileListener"}, []string{"admin", "daemon", "cmd/arcrawl"}},
 	{"the network, inwards", "net/http", []string{"Serve*", "ListenAndServe*", "Server", "Handle", "HandleFunc"}, []string{"admin", "daemon", "cmd/arcrawl"}},
 	{"files, to write", "os", []string{"Create*", "OpenFile", "OpenRoot", "WriteFile", "Mkdir*", "Remove*", "Rename", "Truncate", "Link", "Symlink", "Ch*"}, []string{"fetch", "frontier", "warcout", "crawllog", "archive/", "admin", "daemon", "internal/atomicfile", "cmd/arcrawl"}},
-	{"files, to read", "os", []string{"Open", "ReadFile", "ReadDir", "DirFS", "Stat", "Lstat"}, []string{"config", "fetch", "frontier", "warcout", "crawllog/", "archive/", "sim", "admin", "daemon", "cmd/arcrawl"}},
+	{"files, to read", "os", []string{"Open", "ReadFile", "ReadDir", "DirFS", "Stat", "Lstat"}, []string{"config", "config/document", "fetch", "frontier", "warcout", "crawllog/", "archive/", "sim", "admin", "daemon", "cmd/arcrawl"}},
 	{"the process", "os", []string{"Exit", "LookupEnv", "Environ", "Setenv", "Stdin", "Stdout", "Args"}, []string{"cmd/arcrawl"}},
 	{"the process", "os", []string{"Getenv", "Stderr"}, []string{"daemon", "cmd/arcrawl"}},
 	{"the process", "fmt", []string{"Print", "Printf", "Println", "Scan*"}, []string{"cmd/arcrawl"}},
@@ -35,7 +35,7 @@ var doors = []door{
 	{"a global logger", "github.com/rs/zerolog/log", nil, nil},
 	{"the store", "github.com/dgraph-io/badger/v4", nil, []string{"frontier", "dedup", "scope/traps", "hosts/"}},
 	{"WARC records", "github.com/nlnwa/gowarc", nil, []string{"warcout", "archive/"}},
-	{"the configuration's format", "github.com/BurntSushi/toml", nil, []string{"config"}},
+	{"the configuration's format", "github.com/BurntSushi/toml", nil, []string{"config/document"}},
 	{"memory behind the compiler's back", "unsafe", nil, nil},
 }
 

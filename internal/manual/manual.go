@@ -142,7 +142,7 @@ func (m Manual) configPage() string {
 	keys := config.Keys()
 	entry := func(k config.Key, name string) {
 		where := map[string]string{"main": ", main file only", "host": ", host files only"}[k.Scope]
-		fmt.Fprintf(&b, "\n**%s** (%s%s)\n", name, escapeMan(k.Type), where)
+		fmt.Fprintf(&b, "\n**%s** (%s%s)\n", name, escapeMan(k.Type.String()), where)
 		text := k.Doc
 		if k.Default != "" {
 			text += " Default: " + k.Default

@@ -1,0 +1,152 @@
+package config
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/arcrawl/arcrawl/config/criteria"
+	"github.com/arcrawl/arcrawl/config/document"
+	"github.com/arcrawl/arcrawl/evaluators"
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+// draft holds what the keys of one file set. The draft of a host file has no config: keys of the main file cannot reach
+// it.
+type draft struct {
+	config   *Config
+	settings *Settings
+	host     uri.Host          // the key host
+	until    time.Time         // end of the whole host file; zero = none
+	seeds    []seed            // the key seeds.uris
+	sources  []seed            // feeds and sitemaps
+	when     criteria.Criteria // of the [[when]] being read
+	whens    []*layer          // the [[when]] of the file
+	entry    entry             // the [[wait]] being read
+	entries  []entry           // the [[wait]] of the file
+	shadowed []entry           // entries that those of this file can shadow
+	stack    []entry           // entries of this file and of the files below it
+	plain    entry             // the default of each key of a [[wait]]
+}
+
+// seed is a seed and its position.
+type seed struct {
+	uri uri.URI
+	at  document.Field
+}
+
+// newDraft returns the draft of a main file that sets nothing. It sets c to the defaults.
+func newDraft(c *Config) *draft {
+	path := c.Path
+	*c = defaultConfig()
+	c.Path = path
+	settings := defaultSettings()
+	plain := entry{Options: evaluators.DefaultOptions()}
+	return &draft{config: c, settings: &settings, plain: plain, entry: plain}
+}
+
+// over returns a draft that starts with the settings of d.
+func (d *draft) over() *draft {
+	settings := *d.settings
+	return &draft{settings: &settings, plain: d.plain, shadowed: d.stack, stack: d.stack}
+}
+
+// finish builds the stack and compiles the rules after all keys of a file, or of the [[when]] at path, are read.
+func (d *draft) finish(doc *document.Document, path document.Path) {
+	d.stack = append(slices.Clone(d.entries), d.stack...)
+	d.settings.Wait = stack(d.stack)
+	d.settings.Change.compile(doc)
+	d.warnChange(doc, path)
+}
+
+// warnChange warns of rules of [change] that are not used.
+func (d *draft) warnChange(doc *document.Document, path document.Path) {
+	c := d.settings.Change
+	for _, name := range []string{"change.scrub", "change.scrub_css", "change.tolerance", "change.keep_scrubbed"} {
+		if at := path.Key(name); c.Mode == Strict && doc.Has(at) {
+			f := document.Field{Doc: doc, Name: name, Path: at, Value: []any{}}
+			f.Warn(`has no effect with change.mode = "strict"`, `set mode = "scrubbed" or "text" too`)
+		}
+	}
+	const name = "change.mode"
+	noRules := len(c.Scrub)+len(c.ScrubCSS) == 0 && c.Tolerance == 0
+	if at := path.Key(name); c.Mode == Scrubbed && noRules && doc.Has(at) {
+		f := document.Field{Doc: doc, Name: name, Path: at, Value: string(c.Mode)}
+		f.Warn("has no rules and so works like strict", "set change.scrub or change.scrub_css")
+	}
+}
+
+// fileReader reads the values of one document into a draft.
+type fileReader struct {
+	doc   *document.Document
+	draft *draft
+	scope string // InMain, InHost or inWhen
+}
+
+// file reads the whole file.
+func (r fileReader) file() {
+	for _, name := range slices.Sorted(maps.Keys(r.doc.Root)) {
+		v := r.doc.Root[name]
+		path := document.Path("").Child(name)
+		if t, ok := findTable(name); ok {
+			r.table(t, "", v)
+		} else if k, ok := findKey(name); ok {
+			r.key(k, path, v)
+		} else {
+			r.doc.AddFault(r.doc.AtKey(path, unknownTable(name, v, r.scope)))
+		}
+	}
+}
+
+// table reads a table at the top of the file, or in the [[when]] at parent.
+func (r fileReader) table(t Table, parent document.Path, v any) {
+	path := parent.Child(t.Name)
+	if !t.in(r.scope) {
+		r.doc.AddFault(r.doc.AtKey(path, misplaced(t.Name, t.Name, r.scope)))
+		return
+	}
+	f := document.Field{Doc: r.doc, Name: t.Name, Path: path, Value: v}
+	if !t.List {
+		if m, ok := v.(map[string]any); ok {
+			r.keys(t.Name, path, m)
+		} else {
+			f.WrongType("a table", "write ["+t.Name+"] and its keys below")
+		}
+		return
+	}
+	tables, ok := f.Tables("write [[" + t.Name + "]]")
+	if !ok {
+		return
+	}
+	for _, e := range tables {
+		if m := e.Value.(map[string]any); t.Name == whenTable {
+			r.when(e.Path, m)
+		} else {
+			r.wait(e.Path, m)
+		}
+	}
+}
+
+// keys reads the keys of a table.
+func (r fileReader) keys(table string, path document.Path, m map[string]any) {
+	for _, name := range slices.Sorted(maps.Keys(m)) {
+		if k, ok := findKey(table + "." + name); ok {
+			r.key(k, path.Child(name), m[name])
+		} else {
+			r.doc.AddFault(r.doc.AtKey(path.Child(name), unknownKey(table, name)))
+		}
+	}
+}
+
+// key reads the value of a key.
+func (r fileReader) key(k key, path document.Path, v any) {
+	if !k.In(r.scope) {
+		f := misplaced(k.Name, "", r.scope)
+		if k.Scope == InHost {
+			f.Problem, f.Remedy = "is allowed only in a host file", "remove it"
+		}
+		r.doc.AddFault(r.doc.AtKey(path, f))
+		return
+	}
+	k.read(document.Field{Doc: r.doc, Name: k.Name, Path: path, Value: v}, r.draft)
+}

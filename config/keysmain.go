@@ -1,0 +1,154 @@
+package config
+
+import (
+	"time"
+
+	"github.com/arcrawl/arcrawl/config/document"
+	"github.com/arcrawl/arcrawl/config/value"
+	"github.com/arcrawl/arcrawl/discover/websub"
+	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/warcout"
+)
+
+// fileKeys are the keys of a host file outside all tables.
+var fileKeys = []key{
+	other("host", InHost, value.Type{Kind: value.Host}, readHost,
+		"The host that this file applies to, if it is not the file name without .toml. Must come before the first table."),
+	other("until", InHost, value.Type{Kind: value.Moment},
+		func(f document.Field, d *draft) {
+			if t, ok := value.ReadMoment(f, time.UTC); ok {
+				d.until = t
+			}
+		},
+		"Date (that day included) or time at which all settings of this file expire, in UTC if it has no offset. Its seeds remain seeds. Must come before the first table."),
+}
+
+// operatorKeys are the keys of [operator] and [storage].
+var operatorKeys = []key{
+	required(text("operator.name", InMain, value.CheckOperator,
+		func(d *draft) *string { return &d.config.Operator.Name },
+		"The institution. It is written into every WARC file.")),
+	required(text("operator.contact", InMain, value.CheckContact,
+		func(d *draft) *string { return &d.config.Operator.Contact },
+		"Web page or e-mail address for webmasters. It is part of the User-Agent.")),
+	text("storage.state", InMain, value.CheckPath, func(d *draft) *string { return &d.config.Storage.State },
+		"Folder of the frontier's store."),
+	text("storage.warc", InMain, value.CheckPath, func(d *draft) *string { return &d.config.Storage.WARC },
+		"Folder of the WARC files."),
+	text("storage.log", InMain, value.CheckPath, func(d *draft) *string { return &d.config.Storage.Log },
+		"File of the crawl log."),
+	text("storage.hosts", InMain, value.CheckPath, func(d *draft) *string { return &d.config.HostsDir },
+		"Folder of the host files. The default folder may be absent."),
+	size("storage.min_free", InMain, 0, 1<<50, func(d *draft) *int64 { return &d.config.Storage.MinFree },
+		"Minimum of free space. The crawl pauses below it. `0B` switches the check off."),
+}
+
+// crawlKeys are the keys of [crawl], [warc], [index], [log] and [reload].
+var crawlKeys = []key{
+	whole("crawl.workers", InMain, 1, 10_000, func(d *draft) *int { return &d.config.Crawl.Workers },
+		"Number of simultaneous visits, over all hosts."),
+	duration("crawl.grace", InMain, 0, time.Hour, func(d *draft) *time.Duration { return &d.config.Crawl.Grace },
+		"Maximum time that visits in progress get to finish when the daemon is stopped."),
+	whole("crawl.max_uris_per_host", InMain, 1, 1_000_000_000,
+		func(d *draft) *int64 { return &d.config.Crawl.MaxURIsPerHost },
+		"Maximum number of URIs per host. URIs discovered beyond it are refused."),
+	choice("crawl.order", InMain, func(d *draft) *frontier.Order { return &d.config.Crawl.Order },
+		"Which URI goes first on a host that has more due URIs than it can serve. `value`: the URI of which most versions would be lost. `overdue`: the URI with the largest delay relative to its wait. "+
+			"`due`: the URI that has been due for longest. With `value` and `overdue`, seeds, feeds and first visits have reserved shares.",
+		frontier.ByValue, frontier.ByOverdue, frontier.ByDue),
+	text("warc.prefix", InMain, value.CheckFilePrefix, func(d *draft) *string { return &d.config.WARC.Prefix },
+		"Prefix of the names of WARC files."),
+	size("warc.max_size", InMain, 1<<10, 1<<40, func(d *draft) *int64 { return &d.config.WARC.MaxSize },
+		"A file that exceeds this size is finished and the next one begun."),
+	duration("warc.max_age", InMain, time.Second, longest,
+		func(d *draft) *time.Duration { return &d.config.WARC.MaxAge },
+		"A file is finished at this age."),
+	whole("warc.level", InMain, 1, 9, func(d *draft) *int { return &d.config.WARC.Level },
+		"Compression level of gzip, from 1 (fast) to 9 (small)."),
+	boolean("index.live", InMain, func(d *draft) *bool { return &d.config.Index.Live },
+		"Keep a CDXJ index in the folder of the WARC files that contains each capture as soon as it is archived."),
+	optional("index.outbackcdx", InMain, value.CheckCollection,
+		func(d *draft) *string { return &d.config.Index.OutbackCDX },
+		"Collection of an OutbackCDX server, as `http://localhost:8901/arcrawl`, that receives each line of the live index. Empty: none. Requires index.live."),
+	boolean("log.extra_info", InMain, func(d *draft) *bool { return &d.config.Log.ExtraInfo },
+		"Add a JSON object as the thirteenth column, which some tools need and others refuse."),
+	boolean("reload.watch", InMain, func(d *draft) *bool { return &d.config.Watch },
+		"Read the files again as soon as they change. Otherwise only at SIGHUP and by `arcrawl reload`."),
+}
+
+// adminKeys are the keys of [admin] and [websub], and fetch.allow_networks.
+var adminKeys = []key{
+	optional("admin.socket", InMain, value.CheckPath, func(d *draft) *string { return &d.config.Admin.Socket },
+		"Unix socket of the daemon, for its user and group. Empty: `admin.sock` in storage.state. `off` opens no socket; then no command can reach the daemon."),
+	optional("admin.listen", InMain, value.CheckLoopback, func(d *draft) *string { return &d.config.Admin.Listen },
+		"Loopback address, as `127.0.0.1:8471`, that serves the same to clients that send the token. Empty: none."),
+	optional("admin.token_file", InMain, value.CheckPath, func(d *draft) *string { return &d.config.Admin.TokenFile },
+		"File with the token for admin.listen. Empty: `admin.token` in storage.state. It is created with a random token if it does not exist."),
+	optional("admin.webhook", InMain, value.CheckWebhook, func(d *draft) *string { return &d.config.Admin.Webhook },
+		"Address that receives each alarm, and its end, as JSON by POST, at most once a second. Empty: none. The log, the status and the metrics report alarms too."),
+	optional("websub.callback", InMain, value.CheckCallback,
+		func(d *draft) *string { return &d.config.WebSub.Callback },
+		"Public http(s) address at which hubs reach this crawl, as `https://crawler.library.example/websub`. Empty: feeds are polled and no hub is subscribed to."),
+	optional("websub.listen", InMain, value.CheckAddress, func(d *draft) *string { return &d.config.WebSub.Listen },
+		"Address and port that receive the requests to websub.callback, as `127.0.0.1:8472` behind a proxy, or `0.0.0.0:8472`. Empty: no port is opened."),
+	duration("websub.lease", InMain, time.Hour, 365*day,
+		func(d *draft) *time.Duration { return &d.config.WebSub.Lease },
+		"Duration of a subscription that hubs are asked for. It is renewed before it ends."),
+	list("fetch.allow_networks", InMain, "networks (CIDR)",
+		func(f document.Field, d *draft) {
+			d.config.AllowNetworks = nil
+			f.Texts(`for example "127.0.0.0/8" or "fd00::/8"`, func(e document.Field, s string) {
+				if p, ok := value.ReadNetwork(e, s); ok {
+					d.config.AllowNetworks = append(d.config.AllowNetworks, p)
+				}
+			})
+		},
+		"Networks that may be fetched from although they are private, loopback or otherwise not public."),
+}
+
+// seedKeys are the keys of [seeds].
+var seedKeys = []key{
+	list("seeds.uris", InBoth, "URIs", readSeeds(`"https://www.news.example/"`, func(d *draft) *[]seed { return &d.seeds }),
+		"http and https URIs. Those in a host file must be on its host."),
+}
+
+// readHost reads the host of a host file.
+func readHost(f document.Field, d *draft) {
+	s, ok := f.Text(`for example "www.news.example" or "www.news.example:8080"`)
+	if !ok {
+		return
+	}
+	h, problem, remedy := value.ParseHost(s)
+	if problem != "" {
+		f.Fault(problem, remedy)
+		return
+	}
+	d.host = h
+}
+
+// readSeeds returns the reader of a list of seeds or sources. Their hosts, and whether they are new, are checked when all
+// files are read.
+func readSeeds(example string, field func(*draft) *[]seed) func(document.Field, *draft) {
+	return func(f document.Field, d *draft) {
+		f.Texts("for example "+example, func(e document.Field, s string) {
+			if u, ok := value.ReadURI(e, s); ok {
+				*field(d) = append(*field(d), seed{uri: u, at: e})
+			}
+		})
+	}
+}
+
+// defaultConfig returns the values of the main file's keys that no file has set. Paths are relative to the main file.
+func defaultConfig() Config {
+	return Config{
+		Storage: Storage{State: "state", WARC: "warc", Log: "crawl.log", MinFree: 1e9},
+		Crawl:   Crawl{Workers: 50, Grace: 30 * time.Second, MaxURIsPerHost: frontier.DefaultMaxURIs, Order: frontier.ByValue},
+		WARC: warcout.Options{
+			Prefix: warcout.DefaultPrefix, MaxSize: warcout.DefaultMaxSize, MaxAge: day, Level: warcout.DefaultLevel,
+		},
+		Index:    Index{Live: true},
+		WebSub:   WebSub{Lease: websub.DefaultLease},
+		HostsDir: "hosts.d",
+		Watch:    true,
+	}
+}

@@ -1,0 +1,332 @@
+package config
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/arcrawl/arcrawl/config/document"
+	"github.com/arcrawl/arcrawl/config/value"
+	"github.com/arcrawl/arcrawl/dedup"
+	"github.com/arcrawl/arcrawl/digest"
+	"github.com/arcrawl/arcrawl/evaluators"
+	"github.com/arcrawl/arcrawl/internal/human"
+	"github.com/arcrawl/arcrawl/scope"
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+// defaultScrubTypes are the types whose content is scrubbed by default.
+const defaultScrubTypes = `^(text/.*|application/([a-z0-9.+-]*[+])?(xml|json)(;.*)?)$`
+
+var scrubTypes = key{
+	Key: Key{
+		Name: "change.mime", Type: value.Type{Kind: value.Regex}, Scope: InBoth, Default: "'" + defaultScrubTypes + "'",
+		Doc: "Types that the rules apply to. Others are compared byte by byte. Must match the whole Content-Type, as in [[wait]].",
+	},
+	read: func(f document.Field, d *draft) {
+		if re, ok := value.ReadTypePattern(f); ok {
+			d.settings.Change.MIME = re
+		}
+	},
+}
+
+var keepScrubbed = everyKey("change.keep_scrubbed", []string{"nothing", "response", "once per"},
+	func(d *draft, choice int, every time.Duration) {
+		d.settings.Change.KeepScrubbed = KeepScrubbed{Response: choice > 0, Every: every}
+	},
+	func(d *draft) (choice int, every time.Duration) {
+		k := d.settings.Change.KeepScrubbed
+		switch {
+		case !k.Response:
+			return 0, 0
+		case k.Every == 0:
+			return 1, 0
+		}
+		return 2, k.Every
+	},
+	"What is archived of an answer that differs only in what is not compared: `nothing`, the whole `response` each time, or the response at most `once per 7d`.")
+
+var revisits = everyKey("dedup.revisits", []string{"all", "none", "once per"},
+	func(d *draft, choice int, every time.Duration) {
+		d.settings.Dedup.Revisits = dedup.Revisits{None: choice == 1, Once: every}
+	},
+	func(d *draft) (choice int, every time.Duration) {
+		r := d.settings.Dedup.Revisits
+		switch {
+		case r.None:
+			return 1, 0
+		case r.Once == 0:
+			return 0, 0
+		}
+		return 2, r.Once
+	},
+	"Which visits to an unchanged URI write a revisit record: `all`, `none`, or `once per 7d`: the first in each such period. crawl.log always has a line for each visit.")
+
+// everyKey makes a key that is one of three choices, the last of which takes a duration.
+func everyKey(
+	name string, choices []string, set func(d *draft, choice int, every time.Duration), get func(d *draft) (int, time.Duration),
+	doc string,
+) key {
+	t := value.Type{Kind: value.Text, Choices: choices, Every: true}
+	return key{
+		Key: Key{Name: name, Type: t, Scope: InBoth, Doc: doc},
+		read: func(f document.Field, d *draft) {
+			if choice, every, ok := t.ReadChoice(f); ok {
+				set(d, choice, every)
+			}
+		},
+		show: func(d *draft) string {
+			choice, every := get(d)
+			if every > 0 {
+				return strconv.Quote(choices[choice] + " " + human.Duration(every))
+			}
+			return strconv.Quote(choices[choice])
+		},
+	}
+}
+
+// readScrub reads a list of regular expressions for scrubbing.
+func readScrub(f document.Field, d *draft) {
+	const example = `for example '<span class="clock">.*?</span>'`
+	d.settings.Change.Scrub = nil
+	f.Texts(example, func(e document.Field, s string) {
+		if value.AcceptScrub(e, digest.CheckRegex(s), s, "write "+example+" (RE2 syntax)") {
+			d.settings.Change.Scrub = append(d.settings.Change.Scrub, s)
+		}
+	})
+}
+
+// readScrubCSS reads a list of CSS selectors for scrubbing.
+func readScrubCSS(f document.Field, d *draft) {
+	const example = `for example "span.clock" or "#ads > div"`
+	d.settings.Change.ScrubCSS = nil
+	f.Texts(example, func(e document.Field, s string) {
+		if value.AcceptScrub(e, digest.CheckSelector(s), s, "write "+example) {
+			d.settings.Change.ScrubCSS = append(d.settings.Change.ScrubCSS, s)
+		}
+	})
+}
+
+// readExpressions returns the reader of a list of regular expressions that identify pages.
+func readExpressions(field func(*draft) *[]*regexp.Regexp) func(document.Field, *draft) {
+	const example = `for example '<title>Please wait</title>'`
+	return func(f document.Field, d *draft) {
+		*field(d) = nil
+		f.Texts(example, func(e document.Field, s string) {
+			if value.AcceptScrub(e, digest.CheckRegex(s), s, "write "+example+" (RE2 syntax)") {
+				*field(d) = append(*field(d), regexp.MustCompile(s))
+			}
+		})
+	}
+}
+
+// readTypePatterns returns the reader of a list of patterns of content types.
+func readTypePatterns(field func(*draft) *[]*regexp.Regexp) func(document.Field, *draft) {
+	return func(f document.Field, d *draft) {
+		*field(d) = nil
+		f.Texts(`for example '^text/.*'`, func(e document.Field, _ string) {
+			if re, ok := value.ReadTypePattern(e); ok {
+				*field(d) = append(*field(d), re)
+			}
+		})
+	}
+}
+
+// validators lists the values of midfetch.decide_by.
+var validators = []evaluators.DecideBy{
+	evaluators.Agree, evaluators.ETag, evaluators.LastModified, evaluators.Either, evaluators.Off,
+}
+
+var byTypeColumns = []value.Column{
+	{Name: "mime", Type: value.Type{Kind: value.Regex}},
+	{Name: "decide_by", Type: choiceType(validators)},
+}
+
+// readByType reads a list of tables, each with a pattern of types and the validators that decide for them.
+func readByType(f document.Field, d *draft) {
+	const example = `write for example [{ mime = '^image/.*', decide_by = "either" }]`
+	tables, ok := f.Tables(example)
+	if !ok {
+		return
+	}
+	d.settings.Midfetch.ByType = nil
+	for _, table := range tables {
+		fields, ok := columns(table, byTypeColumns, example)
+		if !ok {
+			continue
+		}
+		re, ok1 := value.ReadTypePattern(fields["mime"])
+		i, _, ok2 := byTypeColumns[1].Type.ReadChoice(fields["decide_by"])
+		if ok1 && ok2 {
+			d.settings.Midfetch.ByType = append(d.settings.Midfetch.ByType, DecideByType{MIME: re, DecideBy: validators[i]})
+		}
+	}
+}
+
+var impliedByColumns = []value.Column{
+	{Name: "feed", Type: value.Type{Kind: value.Text}},
+	{Name: "pages", Type: value.ListType("URIs")},
+}
+
+// readImpliedBy reads a list of tables, each with a feed and its pages.
+func readImpliedBy(f document.Field, d *draft) {
+	const example = `write for example [{ feed = "https://www.news.example/rss.xml", pages = ["https://www.news.example/"] }]`
+	tables, ok := f.Tables(example)
+	if !ok {
+		return
+	}
+	d.settings.Feeds.ImpliedBy = nil
+	for _, table := range tables {
+		fields, ok := columns(table, impliedByColumns, example)
+		if !ok {
+			continue
+		}
+		text, ok := fields["feed"].Text(`for example "https://www.news.example/rss.xml"`)
+		if !ok {
+			continue
+		}
+		if feed, ok := value.ReadURI(fields["feed"], text); ok {
+			by := ImpliedBy{Feed: feed, Pages: readURIs(fields["pages"])}
+			d.settings.Feeds.ImpliedBy = append(d.settings.Feeds.ImpliedBy, by)
+		}
+	}
+}
+
+// readURIs reads a list of URIs.
+func readURIs(f document.Field) (uris []uri.URI) {
+	f.Texts(`for example "https://www.news.example/"`, func(e document.Field, s string) {
+		if u, ok := value.ReadURI(e, s); ok {
+			uris = append(uris, u)
+		}
+	})
+	return uris
+}
+
+// readPrefixes reads a list of prefixes of URIs.
+func readPrefixes(f document.Field, d *draft) {
+	d.settings.Scope.Prefixes = nil
+	f.Texts(`for example "https://www.news.example/sport/"`, func(e document.Field, s string) {
+		if u, ok := value.ReadURI(e, s); ok {
+			d.settings.Scope.Prefixes = append(d.settings.Scope.Prefixes, u.String())
+		}
+	})
+}
+
+// maxScopeRules bounds scope.rules, because every rule is tried on every link.
+const maxScopeRules = 500
+
+// readScopeRules reads a list of exceptions and puts it before the exceptions of the file above.
+func readScopeRules(f document.Field, d *draft) {
+	const example = `write for example 'reject /print/' or 'accept ^https://media[.]news[.]example/'`
+	var own []scope.Exception
+	f.Texts(`for example ['reject /print/']`, func(e document.Field, s string) {
+		verb, expression, _ := strings.Cut(strings.TrimSpace(s), " ")
+		if verb != "accept" && verb != "reject" {
+			e.Fault("begins with neither accept nor reject", example)
+			return
+		}
+		if re, ok := value.ReadRegex(e, strings.TrimSpace(expression), example); ok {
+			at := e.Finding("", "")
+			own = append(own, scope.Exception{Accept: verb == "accept", Match: re, File: at.File, Line: at.Line})
+		}
+	})
+	d.settings.Scope.Exceptions = append(own, d.settings.Scope.Exceptions...)
+	if n := len(d.settings.Scope.Exceptions); n > maxScopeRules {
+		f.Fault(fmt.Sprintf("makes %d rules together with those of the main file", n),
+			fmt.Sprintf("maximum: %d; join some with |", maxScopeRules))
+	}
+}
+
+// Bounds of the lists of [names], because every rule is applied to every link.
+const (
+	maxNameRules = 100  // entries
+	maxNameRule  = 2000 // bytes
+)
+
+// readDroppedParameters reads a list of query parameters and adds it to the parameters of the file above.
+func readDroppedParameters(f document.Field, d *draft) {
+	const example = `for example "utm_*" or "fbclid"`
+	drop := slices.Clone(d.settings.Names.Drop)
+	f.Texts(example, func(e document.Field, s string) {
+		switch {
+		case s == "":
+			e.Fault("is empty", "write "+example)
+		case len(s) > maxNameRule || strings.ContainsAny(s, "?&= \t\r\n"):
+			e.Fault("is not the name of one parameter", "write "+example)
+		case strings.Trim(s, "*") == "":
+			e.Fault("drops every parameter, and so most pages", "name the parameters that do not matter, "+example)
+		default:
+			drop = append(drop, s)
+		}
+	})
+	d.settings.Names.Drop = drop
+	boundNames(f, len(drop))
+}
+
+// readRewrites reads a list of rewrites and puts it before the rewrites of the file above.
+func readRewrites(f document.Field, d *draft) {
+	const example = `write for example '^(https?://[^/]+)/s/[0-9a-f]{32}/ -> $1/'`
+	var own []uri.Rewrite
+	f.Texts(`for example ['/index[.]html$ -> /']`, func(e document.Field, s string) {
+		if len(s) > maxNameRule {
+			e.Fault("is too long", fmt.Sprintf("maximum: %d bytes", maxNameRule))
+			return
+		}
+		r, err := uri.ParseRewrite(s)
+		if err != nil {
+			e.Fault("is not a rewrite: "+strings.TrimPrefix(err.Error(), fmt.Sprintf("rewrite %q: ", s)), example)
+			return
+		}
+		own = append(own, r)
+	})
+	d.settings.Names.Rewrite = append(own, d.settings.Names.Rewrite...)
+	boundNames(f, len(d.settings.Names.Rewrite))
+}
+
+// boundNames reports a list of [names] that is too long together with the list of the main file.
+func boundNames(f document.Field, n int) {
+	if n > maxNameRules {
+		f.Fault(fmt.Sprintf("makes %d entries together with those of the main file", n), fmt.Sprintf("maximum: %d", maxNameRules))
+	}
+}
+
+// maxRungs bounds articles.ladder.
+const maxRungs = 50
+
+var articleLadder = key{
+	Key: Key{
+		Name: "articles.ladder", Type: value.ListType("durations, each longer than the one before"), Scope: InBoth,
+		Doc: "Ages at which a new article is visited at the latest, counted from its discovery, because most versions of an article appear in its first hours. " +
+			"The rule of its [[wait]] entry can make it visited earlier, never later. `[]` switches this off.",
+	},
+	read: readLadder,
+	show: func(d *draft) string {
+		rungs := make([]string, len(d.settings.Articles.Ladder))
+		for i, rung := range d.settings.Articles.Ladder {
+			rungs[i] = strconv.Quote(human.Duration(rung))
+		}
+		return "[" + strings.Join(rungs, ", ") + "]"
+	},
+}
+
+// readLadder reads a list of ages.
+func readLadder(f document.Field, d *draft) {
+	t := value.DurationType(time.Second, longest)
+	var rungs []time.Duration
+	f.Texts(`for example ["15m", "1h", "3h"]`, func(e document.Field, _ string) {
+		rung, ok := t.ReadDuration(e)
+		switch {
+		case !ok:
+		case len(rungs) > 0 && rung <= rungs[len(rungs)-1]:
+			e.Fault("is not longer than the one before", "sort the list")
+		case len(rungs) == maxRungs:
+			e.Fault("is too much", fmt.Sprintf("maximum: %s", human.Count(maxRungs, "entry")))
+		default:
+			rungs = append(rungs, rung)
+		}
+	})
+	d.settings.Articles.Ladder = rungs
+}

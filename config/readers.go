@@ -1,0 +1,188 @@
+package config
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/arcrawl/arcrawl/config/document"
+	"github.com/arcrawl/arcrawl/config/value"
+	"github.com/arcrawl/arcrawl/internal/human"
+)
+
+// The functions below make the keys of each kind. field returns the place of the value in a draft.
+
+// boolean makes a key that is true or false.
+func boolean(name, scope string, field func(*draft) *bool, doc string) key {
+	t := value.Type{Kind: value.Boolean}
+	return key{
+		Key: Key{Name: name, Type: t, Scope: scope, Doc: doc},
+		read: func(f document.Field, d *draft) {
+			if v, ok := t.ReadBoolean(f); ok {
+				*field(d) = v
+			}
+		},
+		show: func(d *draft) string { return strconv.FormatBool(*field(d)) },
+	}
+}
+
+// whole makes a key that is a whole number within bounds.
+func whole[T int | int64](name, scope string, minimum, maximum T, field func(*draft) *T, doc string) key {
+	t := value.Type{Kind: value.Whole, Min: float64(minimum), Max: float64(maximum)}
+	return key{
+		Key: Key{Name: name, Type: t, Scope: scope, Doc: doc},
+		read: func(f document.Field, d *draft) {
+			if v, ok := t.ReadWhole(f); ok {
+				*field(d) = T(v)
+			}
+		},
+		show: func(d *draft) string { return fmt.Sprint(*field(d)) },
+	}
+}
+
+// number makes a key that is a number within bounds.
+func number(name, scope string, minimum, maximum float64, field func(*draft) *float64, doc string) key {
+	t := value.Type{Kind: value.Number, Min: minimum, Max: maximum}
+	return key{
+		Key: Key{Name: name, Type: t, Scope: scope, Doc: doc},
+		read: func(f document.Field, d *draft) {
+			if v, ok := t.ReadNumber(f); ok {
+				*field(d) = v
+			}
+		},
+		show: func(d *draft) string { return document.Show(*field(d)) },
+	}
+}
+
+// The bounds and units of durations.
+const (
+	shortest = time.Millisecond
+	day      = 24 * time.Hour
+	longest  = value.Longest
+)
+
+// duration makes a key that is a duration within bounds.
+func duration(name, scope string, minimum, maximum time.Duration, field func(*draft) *time.Duration, doc string) key {
+	t := value.DurationType(minimum, maximum)
+	return key{
+		Key: Key{Name: name, Type: t, Scope: scope, Doc: doc},
+		read: func(f document.Field, d *draft) {
+			if v, ok := t.ReadDuration(f); ok {
+				*field(d) = v
+			}
+		},
+		show: func(d *draft) string { return strconv.Quote(human.Duration(*field(d))) },
+	}
+}
+
+// size makes a key that is a number of bytes within bounds.
+func size(name, scope string, minimum, maximum int64, field func(*draft) *int64, doc string) key {
+	t := value.SizeType(minimum, maximum)
+	return key{
+		Key: Key{Name: name, Type: t, Scope: scope, Doc: doc},
+		read: func(f document.Field, d *draft) {
+			if v, ok := t.ReadSize(f); ok {
+				*field(d) = v
+			}
+		},
+		show: func(d *draft) string { return strconv.Quote(human.Size(*field(d))) },
+	}
+}
+
+// choice makes a key that is one of a few values, each written as its name.
+func choice[T any](name, scope string, field func(*draft) *T, doc string, values ...T) key {
+	t := choiceType(values)
+	return key{
+		Key: Key{Name: name, Type: t, Scope: scope, Doc: doc},
+		read: func(f document.Field, d *draft) {
+			if i, _, ok := t.ReadChoice(f); ok {
+				*field(d) = values[i]
+			}
+		},
+		show: func(d *draft) string { return strconv.Quote(fmt.Sprint(*field(d))) },
+	}
+}
+
+// choiceType returns the type of texts that name one of values.
+func choiceType[T any](values []T) value.Type {
+	t := value.Type{Kind: value.Text}
+	for _, v := range values {
+		t.Choices = append(t.Choices, fmt.Sprint(v))
+	}
+	return t
+}
+
+// text makes a key that is a text, which check must accept.
+func text(name, scope string, check value.Check, field func(*draft) *string, doc string) key {
+	return textKey(name, scope, value.Type{Kind: value.Text}, check, field, doc)
+}
+
+// optional makes a key that is empty or a text, which check must accept.
+func optional(name, scope string, check value.Check, field func(*draft) *string, doc string) key {
+	return textKey(name, scope, value.Type{Kind: value.Text, Optional: true}, check, field, doc)
+}
+
+func textKey(name, scope string, t value.Type, check value.Check, field func(*draft) *string, doc string) key {
+	return key{
+		Key: Key{Name: name, Type: t, Scope: scope, Doc: doc},
+		read: func(f document.Field, d *draft) {
+			if s, ok := t.ReadText(f, check); ok {
+				*field(d) = s
+			}
+		},
+		show: func(d *draft) string { return strconv.Quote(*field(d)) },
+	}
+}
+
+// required marks a key without a default.
+func required(k key) key {
+	k.required = true
+	return k
+}
+
+// list makes a key that is a list, empty by default.
+func list(name, scope, elements string, read func(f document.Field, d *draft), doc string) key {
+	return key{
+		Key:  Key{Name: name, Type: value.ListType(elements), Default: "[]", Scope: scope, Doc: doc},
+		read: read,
+	}
+}
+
+// tableList makes a key that is a list of tables with these columns, empty by default.
+func tableList(name, scope string, columns []value.Column, read func(f document.Field, d *draft), doc string) key {
+	return key{
+		Key:  Key{Name: name, Type: value.Type{Kind: value.Tables, Columns: columns}, Default: "[]", Scope: scope, Doc: doc},
+		read: read,
+	}
+}
+
+// other makes a key without a default whose value is shown as the file writes it.
+func other(name, scope string, t value.Type, read func(f document.Field, d *draft), doc string) key {
+	return key{Key: Key{Name: name, Type: t, Scope: scope, Doc: doc}, read: read}
+}
+
+// columns reads a table that has exactly the columns of a type, and reports what is missing or unknown.
+func columns(f document.Field, of []value.Column, example string) (map[string]document.Field, bool) {
+	table, _ := f.Value.(map[string]any)
+	names := make([]string, len(of))
+	fields := make(map[string]document.Field, len(of))
+	for i, c := range of {
+		names[i] = c.Name
+		if v, ok := table[c.Name]; ok {
+			fields[c.Name] = f.Child(c.Name, v)
+		}
+	}
+	for name, v := range table {
+		if _, known := fields[name]; !known {
+			f.Child(name, v).Fault("has an unknown key "+document.Clip(strconv.Quote(name)), "the keys are "+names[0]+" and "+names[1])
+			return nil, false
+		}
+	}
+	for _, name := range names {
+		if _, ok := fields[name]; !ok {
+			f.Fault("lacks "+name, example)
+			return nil, false
+		}
+	}
+	return fields, true
+}

@@ -1,0 +1,163 @@
+package reference
+
+import (
+	"bytes"
+	"encoding/json"
+	"strconv"
+	"strings"
+
+	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/config/value"
+)
+
+// schema is a JSON Schema or a part of one.
+type schema map[string]any
+
+// Schema returns the JSON Schema (draft 7) of main files or host files. scope is [config.InMain] or [config.InHost].
+func Schema(scope string) ([]byte, error) {
+	tables := schema{}
+	var wanted []string
+	for _, t := range config.Tables() {
+		keys, required := keysOf(t.Name, scope)
+		switch {
+		case len(keys) == 0: // not allowed in such a file
+		case t.List:
+			if t.Refines { // none of its criteria is required, and it holds tables
+				required = nil
+				addRefinable(keys, tables)
+			}
+			tables[t.Name] = schema{"type": "array", "description": t.Doc, "items": closed("", keys, required)}
+		default:
+			tables[t.Name] = closed(t.Doc, keys, required)
+			if len(required) > 0 {
+				wanted = append(wanted, t.Name)
+			}
+		}
+	}
+	top, _ := keysOf("", scope)
+	for name, s := range top {
+		tables[name] = s
+	}
+	s := closed("", tables, wanted)
+	s["$schema"] = "http://json-schema.org/draft-07/schema#"
+	s["title"] = "arcrawl, " + scope + " file"
+
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	err := e.Encode(s)
+	return b.Bytes(), err
+}
+
+// closed returns the schema of a table that has these keys and no others.
+func closed(doc string, keys schema, required []string) schema {
+	s := schema{"type": "object", "additionalProperties": false, "properties": keys}
+	if doc != "" {
+		s["description"] = doc
+	}
+	if len(required) > 0 {
+		s["required"] = required
+	}
+	return s
+}
+
+// keysOf returns the schemas of a table's keys, and the names of those that are required.
+func keysOf(table, scope string) (keys schema, required []string) {
+	keys = schema{}
+	for _, k := range config.Keys() {
+		of, name, inTable := strings.Cut(k.Name, ".")
+		if !inTable {
+			of, name = "", k.Name
+		}
+		if of != table || !k.In(scope) {
+			continue
+		}
+		s := valueSchema(k.Type)
+		s["description"] = k.Doc
+		if k.Default != "" {
+			s["default"] = defaultJSON(k.Default)
+		}
+		keys[name] = s
+		if inTable && k.Default == "" {
+			required = append(required, name)
+		}
+	}
+	return keys, required
+}
+
+// addRefinable adds the tables that a refinement may hold to its criteria.
+func addRefinable(keys, tables schema) {
+	for _, t := range config.Tables() {
+		if s, ok := tables[t.Name]; ok && t.Refinable {
+			keys[t.Name] = s
+		}
+	}
+}
+
+// The syntax of durations and sizes. A duration has at least one of its units, and so at least two characters.
+const (
+	durationPattern = `([0-9]+y)?([0-9]+w)?([0-9]+d)?([0-9]+h)?([0-9]+m)?([0-9]+s)?([0-9]+ms)?`
+	sizePattern     = `^[0-9]+([kKMGT]?B|[KMGT]iB)$`
+	periodPattern   = `^\s*[0-2][0-9]:[0-5][0-9]\s*-\s*[0-2][0-9]:[0-5][0-9]\s*$`
+	momentPattern   = `^[0-9]{4}-[0-9]{2}-[0-9]{2}([Tt ][0-9]{2}:[0-9]{2}.*)?$`
+)
+
+// valueSchema returns the schema of the values of a type.
+func valueSchema(t value.Type) schema {
+	text := schema{"type": "string", "minLength": 1}
+	switch t.Kind {
+	case value.Boolean:
+		return schema{"type": "boolean"}
+	case value.Whole:
+		return bounded("integer", t)
+	case value.Number:
+		return bounded("number", t)
+	case value.Duration:
+		return schema{"type": "string", "minLength": 2, "pattern": "^" + durationPattern + "$"}
+	case value.Size:
+		return schema{"type": "string", "pattern": sizePattern}
+	case value.Period:
+		return schema{"type": "string", "pattern": periodPattern}
+	case value.Moment: // editors pass dates as texts
+		return schema{"type": "string", "pattern": momentPattern}
+	case value.List:
+		return schema{"type": "array", "items": text}
+	case value.Tables:
+		columns, names := schema{}, []string{}
+		for _, c := range t.Columns {
+			columns[c.Name] = valueSchema(c.Type)
+			names = append(names, c.Name)
+		}
+		return schema{"type": "array", "items": closed("", columns, names)}
+	}
+	switch {
+	case t.Every:
+		last := len(t.Choices) - 1
+		words := strings.Join(t.Choices[:last], "|")
+		return schema{"type": "string", "pattern": "^(" + words + "|" + t.Choices[last] + " " + durationPattern + ")$"}
+	case t.Choices != nil:
+		return schema{"type": "string", "enum": t.Choices}
+	case t.Optional:
+		return schema{"type": "string"}
+	}
+	return text
+}
+
+// bounded returns the schema of a number within the bounds of a type.
+func bounded(kind string, t value.Type) schema {
+	number := func(v float64) json.Number { return json.Number(strconv.FormatFloat(v, 'f', -1, 64)) }
+	return schema{"type": kind, "minimum": number(t.Min), "maximum": number(t.Max)}
+}
+
+// defaultJSON returns a default, which is written as TOML, as JSON. Numbers, booleans, lists and texts in double quotes are
+// the same in both.
+func defaultJSON(s string) json.RawMessage {
+	if text, literal := strings.CutPrefix(s, "'"); literal {
+		s = Quote(strings.TrimSuffix(text, "'"))
+	}
+	if !json.Valid([]byte(s)) {
+		s = Quote(s)
+	}
+	return json.RawMessage(s)
+}

@@ -1,0 +1,230 @@
+package reference
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/config/value"
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+// MainFile returns the text of a new main file that lists every key with its meaning. values are the keys that it sets, as
+// TOML. All others are comments with their default. The new file uses the rule "learned" for all types.
+func MainFile(values map[string]string) string {
+	set := map[string]string{
+		"operator.name": `""`, "operator.contact": `""`, "wait.mime": `'.*'`, "wait.rule": `"learned"`,
+	}
+	for name, v := range values {
+		set[name] = v
+	}
+	t := newTemplate(config.InMain, set)
+	t.hints["wait.min"], t.hints["wait.max"] = `"5m"`, `"90d"` // of the rule "learned"
+	t.comment("The main file of arcrawl. A line such as #key = value shows a default: remove the # and write your value.")
+	t.comment("Then run: arcrawl check --config FILE. A running daemon applies the file automatically. " +
+		"Settings of one host: arcrawl host add URI.")
+	for _, table := range config.Tables() {
+		t.table(table)
+	}
+	return t.out.String()
+}
+
+// hostKeys lists the keys that are most often set for a single host.
+var hostKeys = []string{
+	"politeness.min_delay", "politeness.max_delay", "politeness.crawl_delay_up_to",
+	"wait.mime", "wait.initial", "wait.min", "wait.max",
+	"change.mode", "change.scrub", "change.scrub_css",
+	"midfetch.decide_by",
+	"fetch.body_timeout", "fetch.max_body",
+	"scope.by", "scope.prefixes", "scope.max_hops", "scope.embeds_anywhere",
+	"seeds.uris",
+	"when.uri", "when.time", "when.weekdays", "when.zone", "when.until",
+}
+
+// HostKeys returns the names of the keys that [HostFile] lists.
+func HostKeys() []string { return slices.Clone(hostKeys) }
+
+// plainName matches a host that can be used as a file name.
+var plainName = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]*$`)
+
+// HostFileName returns the name of the file of a host, without .toml.
+func HostFileName(h uri.Host) string {
+	return strings.Map(func(r rune) rune {
+		if plainName.MatchString("x" + string(r)) {
+			return r
+		}
+		return '_'
+	}, strings.Trim(string(h), "[]"))
+}
+
+// HostFile returns the text of a new host file with at least one seed. It lists the keys that are most often set for a
+// single host, as comments.
+func HostFile(h uri.Host, seeds []string) string {
+	quoted := make([]string, len(seeds))
+	for i, s := range seeds {
+		quoted[i] = Quote(s)
+	}
+	t := newTemplate(config.InHost, map[string]string{"seeds.uris": "[" + strings.Join(quoted, ", ") + "]"})
+	t.keys = slices.DeleteFunc(t.keys, func(k config.Key) bool { return !slices.Contains(hostKeys, k.Name) })
+	t.hints["wait.mime"] = `'^text/html.*'`
+	t.hints["change.scrub_css"] = `["span.clock"]`
+	t.hints["scope.prefixes"] = "[" + quoted[0] + "]"
+	t.comment(fmt.Sprintf("Settings of %s. They override the main file. A line such as #key = value is a comment with the default "+
+		"or an example: remove the # and write your value. All keys: arcrawl schema host.", h))
+	if !plainName.MatchString(string(h)) {
+		fmt.Fprintf(&t.out, "host = %s\n", Quote(string(h)))
+	}
+	tables := config.Tables()
+	for _, seeds := range []bool{true, false} { // the seeds come first
+		for _, table := range tables {
+			if (table.Name == "seeds") == seeds {
+				t.table(table)
+			}
+		}
+	}
+	return t.out.String()
+}
+
+// template is a configuration file that is being written. Each key follows a comment with its meaning.
+type template struct {
+	keys  []config.Key      // to be written
+	set   map[string]string // values as TOML, by the name of the key; all other keys are comments
+	hints map[string]string // values that are shown instead of a default
+	out   strings.Builder
+}
+
+// newTemplate returns an empty template of a main or host file.
+func newTemplate(scope string, set map[string]string) *template {
+	t := &template{set: set, hints: map[string]string{
+		"when.uri": `'/live/'`, "when.mime": `'^text/html.*'`, "when.port": `443`, "when.hop": `["seed", "link"]`,
+		"when.time": `"06:00-23:00"`, "when.weekdays": `["mon-fri"]`, "when.until": `2035-12-31`,
+	}}
+	for _, k := range config.Keys() {
+		if k.In(scope) {
+			t.keys = append(t.keys, k)
+		}
+	}
+	return t
+}
+
+// commentWidth is the maximum length of a comment line.
+const commentWidth = 110
+
+// comment writes a text as comment lines.
+func (t *template) comment(text string) {
+	line := "#"
+	for word := range strings.FieldsSeq(text) {
+		if len(line)+1+len(word) > commentWidth {
+			fmt.Fprintln(&t.out, line)
+			line = "#"
+		}
+		line += " " + word
+	}
+	fmt.Fprintln(&t.out, line)
+}
+
+// table writes a table with its keys. It writes nothing if there are none.
+func (t *template) table(of config.Table) {
+	var keys []config.Key
+	set := false
+	for _, k := range t.keys {
+		if strings.HasPrefix(k.Name, of.Name+".") {
+			keys = append(keys, k)
+			_, isSet := t.set[k.Name]
+			set = set || isSet
+		}
+	}
+	if len(keys) == 0 {
+		return
+	}
+	fmt.Fprintln(&t.out)
+	t.comment(of.Doc)
+	switch {
+	case of.List && !set: // without the comment sign it would be an entry
+		fmt.Fprintf(&t.out, "#[[%s]]\n", of.Name)
+	case of.List:
+		fmt.Fprintf(&t.out, "[[%s]]\n", of.Name)
+	default:
+		fmt.Fprintf(&t.out, "[%s]\n", of.Name)
+	}
+	for _, k := range keys {
+		t.key(k, strings.TrimPrefix(k.Name, of.Name+"."))
+	}
+	if of.Refines {
+		t.comment("Its settings, as in the tables above.")
+		fmt.Fprintln(&t.out, `#wait = [{ mime = '.*', min = "5m" }]`)
+	}
+}
+
+// key writes a key after its meaning. It writes nothing if the key has neither value nor default.
+func (t *template) key(k config.Key, name string) {
+	v, set := t.set[k.Name]
+	if !set {
+		v = cmp.Or(t.hints[k.Name], k.Default)
+	}
+	if v == "" {
+		return
+	}
+	t.comment(k.Doc + " (" + k.Type.String() + ")")
+	if !set {
+		name = "#" + name
+	}
+	fmt.Fprintf(&t.out, "%s = %s\n", name, v)
+}
+
+// ParseSet reads KEY=VALUE arguments for [MainFile]. A value that is a text needs no quotes. A list of one element needs no
+// brackets. The values are not checked.
+func ParseSet(args []string) (map[string]string, error) {
+	keys := config.Keys()
+	set := make(map[string]string, len(args))
+	for _, arg := range args {
+		name, v, ok := strings.Cut(arg, "=")
+		if !ok {
+			return nil, fmt.Errorf("%q: want KEY=VALUE, as in storage.warc=/srv/warc", arg)
+		}
+		i := slices.IndexFunc(keys, func(k config.Key) bool { return k.Name == name && k.In(config.InMain) })
+		if i < 0 {
+			return nil, fmt.Errorf("%q: the main file has no key %s; docs/config.md and arcrawl schema list all keys", arg, name)
+		}
+		if table, _, _ := strings.Cut(name, "."); isList(table) {
+			return nil, fmt.Errorf("%q: write the [[%s]] tables into the file", arg, table)
+		}
+		set[name] = toTOML(keys[i].Type, v)
+	}
+	return set, nil
+}
+
+// isList reports whether a table may appear several times.
+func isList(name string) bool {
+	return slices.ContainsFunc(config.Tables(), func(t config.Table) bool { return t.List && t.Name == name })
+}
+
+// toTOML returns the value of an argument as TOML.
+func toTOML(t value.Type, v string) string {
+	switch t.Kind {
+	case value.Boolean, value.Whole, value.Number:
+		return v
+	case value.List, value.Tables:
+		if strings.HasPrefix(strings.TrimSpace(v), "[") {
+			return v
+		}
+		return "[" + Quote(v) + "]"
+	}
+	return Quote(v)
+}
+
+// Quote returns a text as a basic string of TOML. Strings of JSON are such strings.
+func Quote(s string) string {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(s); err != nil { // encoding a string cannot fail
+		return `""`
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}

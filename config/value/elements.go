@@ -1,0 +1,176 @@
+package value
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+	"regexp"
+	"regexp/syntax"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/arcrawl/arcrawl/config/document"
+	"github.com/arcrawl/arcrawl/digest"
+	"github.com/arcrawl/arcrawl/evaluators"
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+// wholeURI is the remedy for a text that is not a URI.
+const wholeURI = `write a whole URI, as in "https://www.news.example/"`
+
+// ReadURI reads an http or https URI from the text s of f.
+func ReadURI(f document.Field, s string) (uri.URI, bool) {
+	u, err := uri.Parse(s)
+	_, _, hasScheme := strings.Cut(s, "://")
+	switch {
+	case err == nil && hasScheme:
+		return u, true
+	case errors.Is(err, uri.ErrScheme):
+		f.Fault("is neither http nor https", "only these are crawled")
+	case strings.TrimSpace(s) == "":
+		f.Fault("is empty", wholeURI)
+	case !hasScheme:
+		remedy := wholeURI
+		if guess, err := uri.Parse("https://" + strings.TrimLeft(s, "/:")); err == nil {
+			remedy = "write " + document.Clip(strconv.Quote(guess.String()))
+		}
+		f.Fault("has no http:// or https://", remedy)
+	default:
+		f.Fault("is not a URI: "+cause(err), wholeURI)
+	}
+	return uri.URI{}, false
+}
+
+// cause returns the innermost message of an error of the URI parser, without the URI, which the fault already shows.
+func cause(err error) string {
+	for inner := errors.Unwrap(err); inner != nil; inner = errors.Unwrap(err) {
+		err = inner
+	}
+	why, _, _ := strings.Cut(strings.TrimPrefix(err.Error(), "Error: "), ". Url: ")
+	return why
+}
+
+// ParseHost reads the name of a host, with a port if it is not the default.
+func ParseHost(s string) (h uri.Host, problem, remedy string) {
+	const example = `write only the name, or name:port, as in "www.news.example"`
+	if s == "" || strings.ContainsAny(s, `/?#@\%`) || strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' }) {
+		return "", "is not a host", example
+	}
+	u, err := uri.Parse("http://" + s + "/")
+	if err != nil {
+		return "", "is not a host", example
+	}
+	if u.Port() == "443" || strings.HasSuffix(s, ":80") {
+		return "", "names the default port", "write " + strconv.Quote(u.Hostname())
+	}
+	return u.Host(), "", ""
+}
+
+// ReadTypePattern reads a pattern of content types.
+func ReadTypePattern(f document.Field) (*regexp.Regexp, bool) {
+	s, ok := f.Text(`for example "^text/html.*"`)
+	if !ok {
+		return nil, false
+	}
+	re, err := evaluators.Pattern(s)
+	if err != nil {
+		f.Fault("is not a regular expression: "+regexProblem(err, s), `write for example "^text/html.*" (RE2 syntax)`)
+		return nil, false
+	}
+	return re, true
+}
+
+// maxRegex bounds a regular expression that is tried on every link, in bytes.
+const maxRegex = 2000
+
+// ReadRegex reads the regular expression s, which is the text of f or a part of it.
+func ReadRegex(f document.Field, s, remedy string) (*regexp.Regexp, bool) {
+	switch {
+	case s == "":
+		f.Fault("has no regular expression", remedy)
+		return nil, false
+	case len(s) > maxRegex:
+		f.Fault("is too long", fmt.Sprintf("maximum: %d bytes", maxRegex))
+		return nil, false
+	}
+	re, err := regexp.Compile(s)
+	if err != nil {
+		f.Fault("is not a regular expression: "+regexProblem(err, s), remedy+" (RE2 syntax)")
+		return nil, false
+	}
+	return re, true
+}
+
+// regexProblem returns why s is not a regular expression.
+func regexProblem(err error, s string) string {
+	var bad *syntax.Error
+	if !errors.As(err, &bad) {
+		return err.Error()
+	}
+	if bad.Expr == "" || bad.Expr == s {
+		return bad.Code.String()
+	}
+	return bad.Code.String() + " at " + document.Clip(strconv.Quote(bad.Expr))
+}
+
+// AcceptScrub reports whether a scrubbing rule was accepted with err == nil, and reports its fault otherwise.
+func AcceptScrub(f document.Field, err error, rule, remedy string) bool {
+	var bad *syntax.Error
+	switch {
+	case err == nil:
+		return true
+	case errors.Is(err, digest.ErrMatchesEmpty), errors.Is(err, digest.ErrMatchesAll):
+		f.Fault(err.Error(), "describe the text around the part that changes: "+strings.TrimPrefix(remedy, "write "))
+	case errors.As(err, &bad):
+		f.Fault("is not a regular expression: "+regexProblem(err, rule), remedy)
+	default:
+		f.Fault("cannot be used for scrubbing: "+err.Error(), remedy)
+	}
+	return false
+}
+
+// ReadNetwork reads a network in CIDR notation from the text s of f. It warns of a network that contains everything.
+func ReadNetwork(f document.Field, s string) (netip.Prefix, bool) {
+	p, err := netip.ParsePrefix(s)
+	switch {
+	case err != nil:
+		remedy := `write address and length, as in "127.0.0.0/8" or "fd00::/8"`
+		if a, err := netip.ParseAddr(s); err == nil && a.Zone() == "" {
+			remedy = fmt.Sprintf(`write "%s/%d"`, a.Unmap(), a.Unmap().BitLen())
+		}
+		f.Fault("is not a network", remedy)
+	case p.Addr().Is4In6():
+		f.Fault("is an IPv4 network in IPv6 notation", `write it as IPv4, as in "127.0.0.0/8"`)
+	case p.Masked() != p:
+		f.Fault("is not the first address of its network", "write "+strconv.Quote(p.Masked().String()))
+	default:
+		if p.Bits() == 0 {
+			f.Warn("switches off the protection of private networks", "name the networks that are needed")
+		}
+		return p, true
+	}
+	return netip.Prefix{}, false
+}
+
+// ReadMoment reads the end of a period. The end of a date is the end of that day. zone applies to values without an offset.
+func ReadMoment(f document.Field, zone *time.Location) (time.Time, bool) {
+	const example = "write a date without quotes, as in 2026-12-01, or a time, as in 2026-12-01T18:00:00"
+	t, ok := f.Value.(time.Time)
+	if !ok {
+		f.WrongType("a date or time", example)
+		return time.Time{}, false
+	}
+	year, month, date := t.Date()
+	hour, minute, second := t.Clock()
+	switch t.Location().String() { // names by which the decoder marks values without an offset
+	case "date-local":
+		return time.Date(year, month, date+1, 0, 0, 0, 0, zone), true
+	case "datetime-local":
+		return time.Date(year, month, date, hour, minute, second, t.Nanosecond(), zone), true
+	case "time-local":
+		f.Fault("is a time without a date", example)
+		return time.Time{}, false
+	}
+	return t, true
+}
