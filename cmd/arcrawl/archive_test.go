@@ -294,7 +294,7 @@ func TestDamageBehindAnIndexIsNamed(t *testing.T) {
 		}
 	}
 	conf, _ := configure(t, settled+"[change]\nscrub = ['nothing']\n")
-	if code, out, errs := command("scrub", "test", "-c", conf, "--warcs", dir, page); code != exitDamaged || !strings.Contains(out, "2 versions; 1 times nothing differs") || !strings.Contains(errs, at) {
+	if code, out, errs := command("scrub", "test", "-c", conf, "--warcs", dir, page); code != exitDamaged || !strings.Contains(out, "2 versions: 1 equal the version before") || !strings.Contains(errs, at) {
 		t.Errorf("scrub test: exit code %d\n%s%s", code, out, errs)
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/admin"
 	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/digest/trial"
 	"github.com/arcrawl/arcrawl/internal/human"
 )
 
@@ -70,11 +71,22 @@ func checkConfig(ctx context.Context, path string) (checked, error) {
 		errors.As(err, &faults)
 		return checked{Faults: admin.Faults(faults), Warnings: []admin.Fault{}}, err
 	}
-	warnings := slices.Concat(c.Warnings, c.Expired(time.Now()), idleScrubs(ctx, c))
+	warnings := slices.Concat(c.Warnings, c.Expired(time.Now()), idleRules(ctx, c))
 	return checked{
 		Usable: true, Seeds: len(c.Seeds), Digest: c.Digest, Faults: []admin.Fault{}, Warnings: admin.Faults(warnings), warnings: warnings,
 	}, nil
 }
+
+// idleRules returns warnings for scrubbing rules that match nothing in the archive. An archive without an index that takes
+// longer to read than scrubPatience is skipped.
+func idleRules(ctx context.Context, c *config.Config) []config.Fault {
+	ctx, cancel := context.WithTimeout(ctx, scrubPatience)
+	defer cancel()
+	return trial.IdleRules(ctx, c, time.Now())
+}
+
+// scrubPatience is how long check may read the archive.
+const scrubPatience = 20 * time.Second
 
 // isFaults reports whether err lists faults of the configuration.
 func isFaults(err error) bool {

@@ -5,11 +5,13 @@ import (
 	"io"
 	"regexp"
 	"strings"
+	"time"
 
 	"github.com/aymanbagabas/go-udiff"
 	"github.com/spf13/cobra"
 
 	"github.com/arcrawl/arcrawl/archive/index"
+	"github.com/arcrawl/arcrawl/digest/trial"
 )
 
 // comparing holds the flags of the diff command.
@@ -92,7 +94,7 @@ func (d comparing) text(cmd *cobra.Command, l *index.Library, c index.Capture) (
 		if err != nil {
 			return "", err
 		}
-		rules, err := rulesFor(conf, u)
+		rules, err := trial.Rules(conf, u, time.Now())
 		if err != nil {
 			return "", err
 		}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -13,16 +12,15 @@ import (
 
 	"github.com/arcrawl/arcrawl/archive/index"
 	"github.com/arcrawl/arcrawl/config"
-	"github.com/arcrawl/arcrawl/digest"
-	"github.com/arcrawl/arcrawl/fetch"
-	"github.com/arcrawl/arcrawl/scope/robots"
+	"github.com/arcrawl/arcrawl/digest/trial"
+	"github.com/arcrawl/arcrawl/internal/human"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
 func newScrub() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "scrub",
-		Short: "Find and try rules for what does not count as a change",
+		Short: "Find and test rules for noise that is not a change",
 		Args:  cobra.NoArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
@@ -32,13 +30,12 @@ func newScrub() *cobra.Command {
 
 func newScrubTest() *cobra.Command {
 	var at where
-	var most int
+	var limit int
 	cmd := &cobra.Command{
 		Use:   "test URI",
-		Short: "Show what still differs between the stored versions of a URI under the rules of its host",
-		Long: `test runs the scrubbing rules that the configuration has for the URI's host over its versions in the archive, and shows side
-by side what still differs from one to the next. It runs them whatever change.mode says, so that rules can be tried before
-they are switched on.
+		Short: "Show differences that the scrubbing rules of a host leave",
+		Long: `test applies the scrubbing rules of the URI's host to its versions in the archive. It shows side by side what still differs
+from each version to the next. It applies the rules whatever change.mode says, so they can be tried before they are used.
 
 ` + howFound,
 		Example: "  arcrawl scrub test --config arcrawl.toml https://www.news.example/",
@@ -48,34 +45,38 @@ they are switched on.
 			if err != nil {
 				return err
 			}
-			rules, err := rulesFor(c, u)
+			rules, err := trial.Rules(c, u, time.Now())
 			if err != nil {
 				return err
 			}
-			return storedVersions(cmd, &at, u, most, func(versions []stored) error {
-				return printWhatDiffers(cmd.OutOrStdout(), rules, versions)
+			return storedVersions(cmd, &at, u, limit, func(versions []trial.Version) error {
+				pairs, same, err := trial.Compare(rules, versions)
+				if err != nil {
+					return fmt.Errorf("%s: %w", u, err)
+				}
+				return printPairs(cmd.OutOrStdout(), pairs, same)
 			})
 		},
 	}
 	at.flags(cmd)
-	cmd.Flags().IntVar(&most, "versions", 20, "look at so many of the newest versions")
+	cmd.Flags().IntVar(&limit, "versions", 20, "compare the newest N versions")
 	return cmd
 }
 
 func newScrubSuggest() *cobra.Command {
 	var at where
-	var most int
+	var limit int
 	var twice bool
 	var pause time.Duration
 	cmd := &cobra.Command{
 		Use:   "suggest URI",
-		Short: "Find what differs at every visit of a URI, and print rules for it",
+		Short: "Print rules for what differs at every visit of a URI",
 		Long: `suggest compares the versions of a URI in the archive and finds the parts that differ every time: clocks, counters, tokens,
-ad slots, lists in another order. It prints the narrowest rules that leave them out, as TOML for the file of the host.
+ad slots, lists in another order. It prints the narrowest rules that remove them, as TOML for the file of the host.
 
-Before it prints a rule it proves it on the same versions: none that would hide a real edit is printed. Two versions are
-enough with --fetch, which fetches the URI twice within seconds: nothing but noise can differ then. The more versions,
-the better an edit is told from noise; read the rules before you paste them.
+It tests each rule on the same versions, and prints none that would hide an edit. With --fetch it fetches the URI twice
+within seconds, and two versions are enough: only noise can differ then. More versions separate edits from noise better.
+Read the rules before you use them.
 
 ` + howFound,
 		Example: "  arcrawl scrub suggest --config arcrawl.toml https://www.news.example/\n  arcrawl scrub suggest --fetch https://www.news.example/",
@@ -85,11 +86,15 @@ the better an edit is told from noise; read the rules before you paste them.
 			if err != nil {
 				return err
 			}
-			suggest := func(versions []stored) error { return printSuggestion(cmd.OutOrStdout(), u, versions) }
+			suggest := func(versions []trial.Version) error { return printSuggestion(cmd.OutOrStdout(), u, versions) }
 			if !twice {
-				return storedVersions(cmd, &at, u, most, suggest)
+				return storedVersions(cmd, &at, u, limit, suggest)
 			}
-			versions, err := fetchTwice(cmd.Context(), c, u, pause)
+			f := trial.Fetcher{
+				Config: c, UserAgent: c.UserAgent(programVersion()),
+				Wait: func(ctx context.Context) error { return waitFor(ctx, pause) },
+			}
+			versions, err := f.FetchTwice(cmd.Context(), u)
 			if err != nil {
 				return err
 			}
@@ -97,12 +102,13 @@ the better an edit is told from noise; read the rules before you paste them.
 		},
 	}
 	at.flags(cmd)
-	cmd.Flags().IntVar(&most, "versions", 20, "look at so many of the newest versions")
+	cmd.Flags().IntVar(&limit, "versions", 20, "compare the newest N versions")
 	cmd.Flags().BoolVar(&twice, "fetch", false, "fetch the URI twice instead of reading the archive")
-	cmd.Flags().DurationVar(&pause, "pause", 3*time.Second, "between the two fetches")
+	cmd.Flags().DurationVar(&pause, "pause", 3*time.Second, "with --fetch: wait this long before each fetch")
 	return cmd
 }
 
+// configAndURI loads a configuration and parses a URI.
 func configAndURI(path, address string) (*config.Config, uri.URI, error) {
 	c, err := config.Load(path)
 	if err != nil {
@@ -115,28 +121,9 @@ func configAndURI(path, address string) (*config.Config, uri.URI, error) {
 	return c, u, nil
 }
 
-// rulesFor compiles the rules of the URI's host, whether they are switched on or not.
-func rulesFor(c *config.Config, u uri.URI) (*digest.Rules, error) {
-	s := c.For(config.About{URI: u, Now: time.Now()}).Change
-	if len(s.Scrub)+len(s.ScrubCSS) == 0 && s.Mode != config.TextOnly {
-		return nil, fmt.Errorf("the host %s has no scrubbing rules in %s: set change.scrub or change.scrub_css", u.Host(), c.Path)
-	}
-	return digest.Compile(digest.Spec{Regexes: s.Scrub, Selectors: s.ScrubCSS, Text: s.Mode == config.TextOnly})
-}
-
-// stored is one version of a page.
-type stored struct {
-	date    time.Time
-	mime    string
-	content []byte
-}
-
-// maxVersion is how much of a version is read; pages are shorter.
-const maxVersion = 16 << 20
-
-// storedVersions reads the newest versions of a page from the archive, oldest first, and gives them to use. A revisit is a version
-// that is the same as the one before. What is damaged is named and passed over, and the error tells of it.
-func storedVersions(cmd *cobra.Command, at *where, u uri.URI, most int, use func(versions []stored) error) error {
+// storedVersions calls use with the newest versions of a page in the archive, oldest first. It prints which damaged versions
+// it skips, and its error says that there are some.
+func storedVersions(cmd *cobra.Command, at *where, u uri.URI, limit int, use func([]trial.Version) error) error {
 	return at.lookIn(cmd, false, func(l *index.Library, d *damages) error {
 		captures, err := l.History(u.String())
 		if err == nil && len(captures) == 0 {
@@ -145,117 +132,34 @@ func storedVersions(cmd *cobra.Command, at *where, u uri.URI, most int, use func
 		if err != nil {
 			return err
 		}
-		var out []stored
-		for _, c := range captures[max(0, len(captures)-most):] {
-			if c.Status != "200" {
-				continue
-			}
-			v, err := readVersion(cmd.Context(), l, c)
-			if err != nil {
-				d.found++
-				fmt.Fprintf(cmd.ErrOrStderr(), "passed over the version of %s: %v\n", c.Date.Format(time.DateTime), err)
-				continue
-			}
-			out = append(out, v)
-		}
-		return use(out)
+		newest := captures[max(0, len(captures)-limit):]
+		return use(trial.ReadAll(cmd.Context(), l, newest, func(c index.Capture, err error) {
+			d.found++
+			fmt.Fprintf(cmd.ErrOrStderr(), "skipped the version of %s: %v\n", c.Date.Format(time.DateTime), err)
+		}))
 	})
 }
 
-func readVersion(ctx context.Context, l *index.Library, c index.Capture) (v stored, err error) {
-	p, err := l.Payload(ctx, c, true)
-	if err != nil {
-		return v, err
-	}
-	defer func() { err = errors.Join(err, p.Close()) }()
-	v = stored{date: c.Date, mime: p.Head.Header().Get("Content-Type")}
-	v.content, err = io.ReadAll(io.LimitReader(p, maxVersion))
-	return v, err
-}
-
-// fetchTwice fetches a page twice, if robots.txt allows it.
-func fetchTwice(ctx context.Context, c *config.Config, u uri.URI, pause time.Duration) (out []stored, err error) {
-	client := fetch.New(fetch.Options{Dial: fetch.Guard(c.AllowNetworks)})
-	defer func() { err = errors.Join(err, client.Close()) }()
-	rules, err := fetchOne(ctx, client, c, u.Robots())
-	switch {
-	case err != nil:
-		return nil, err
-	case rules.status >= 500 || rules.status < 0:
-		return nil, fmt.Errorf("%s cannot be had (%d), so nothing is fetched", u.Robots(), rules.status)
-	case rules.status == 200 && !robots.Parse(rules.content).Allowed("arcrawl", u):
-		return nil, fmt.Errorf("%s forbids to fetch %s", u.Robots(), u)
-	}
-	for range 2 {
-		select {
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		case <-time.After(pause):
-		}
-		got, err := fetchOne(ctx, client, c, u)
-		if err != nil {
-			return nil, err
-		}
-		if got.status != 200 {
-			return nil, fmt.Errorf("%s was answered with status %d", u, got.status)
-		}
-		out = append(out, got.stored)
-	}
-	return out, nil
-}
-
-type fetched struct {
-	stored
-	status int
-}
-
-func fetchOne(ctx context.Context, client *fetch.Client, c *config.Config, u uri.URI) (f fetched, err error) {
-	got, err := client.Fetch(ctx, fetch.Request{URI: u, Header: []fetch.Field{
-		{Name: "User-Agent", Value: c.UserAgent(programVersion())}, {Name: "Accept-Encoding", Value: "gzip, deflate, br, zstd"},
-	}})
-	if err != nil {
-		return f, err
-	}
-	defer func() { err = errors.Join(err, got.Close()) }()
-	f = fetched{stored: stored{date: got.Started, mime: got.Header.Get("Content-Type")}, status: got.Status}
-	if got.Status < 0 {
-		return f, nil
-	}
-	content, err := got.Content()
-	if err != nil {
-		return f, fmt.Errorf("read %s: %w", u, err)
-	}
-	defer func() { err = errors.Join(err, content.Close()) }()
-	f.content, err = io.ReadAll(io.LimitReader(content, maxVersion))
-	return f, err
-}
-
 // printSuggestion prints rules as TOML.
-func printSuggestion(out io.Writer, u uri.URI, versions []stored) error {
-	if len(versions) == 0 {
-		return fmt.Errorf("%s: %w", u, digest.ErrTooFew)
-	}
-	contents := make([][]byte, len(versions))
-	for i, v := range versions {
-		contents[i] = v.content
-	}
-	p, err := digest.Suggest(contents, versions[len(versions)-1].mime)
+func printSuggestion(out io.Writer, u uri.URI, versions []trial.Version) error {
+	p, err := trial.Suggest(versions)
 	if err != nil {
 		return fmt.Errorf("%s: %w", u, err)
 	}
-	fmt.Fprintf(out, "# %s, %d versions from %s to %s: %d times it differed.\n", u, len(versions),
-		versions[0].date.UTC().Format(time.DateTime), versions[len(versions)-1].date.UTC().Format(time.DateTime), p.Pairs)
+	fmt.Fprintf(out, "# %s, %s from %s to %s: %s.\n", u, human.Count(len(versions), "version"),
+		versions[0].Date.UTC().Format(time.DateTime), versions[len(versions)-1].Date.UTC().Format(time.DateTime), human.Count(p.Pairs, "difference"))
 	if len(p.Regexes)+len(p.Selectors) == 0 {
-		_, err := fmt.Fprintf(out, "# Nothing differs at every visit; there is nothing to silence.\n")
+		_, err := fmt.Fprintf(out, "# Nothing differs at every visit, so no rule is needed.\n")
 		return err
 	}
-	fmt.Fprintf(out, "# With these rules %d of them are no change, %d are edits still, %d differ in what no rule was found for.\n", p.Quiet, p.Edits, p.Loud)
+	fmt.Fprintf(out, "# With these rules %d of them are no change, %d are edits, and %d are noise without a rule.\n", p.Quiet, p.Edits, p.Loud)
 	fmt.Fprint(out, "[change]\nmode = \"scrubbed\"\n")
 	printRules(out, "scrub", p.Regexes)
 	printRules(out, "scrub_css", p.Selectors)
 	return nil
 }
 
+// printRules prints a list of rules as TOML.
 func printRules(out io.Writer, key string, rules []string) {
 	if len(rules) == 0 {
 		return
@@ -271,34 +175,31 @@ func printRules(out io.Writer, key string, rules []string) {
 	fmt.Fprintln(out, "]")
 }
 
-// Bounds of what is shown of each pair of versions.
 const (
-	shownWidth = 58
-	shownLines = 12
+	shownWidth = 58 // of a version, in characters
+	shownLines = 12 // of a pair of versions
 )
 
-// printWhatDiffers shows each pair of neighbouring versions side by side, after scrubbing.
-func printWhatDiffers(out io.Writer, rules *digest.Rules, versions []stored) error {
-	if len(versions) < 2 {
-		return digest.ErrTooFew
-	}
-	same := 0
-	for i := range versions[1:] {
-		a, b := versions[i], versions[i+1]
-		left, right := string(rules.Scrub(a.content, a.mime)), string(rules.Scrub(b.content, b.mime))
-		if left == right {
-			same++
-			continue
-		}
-		fmt.Fprintf(out, "%-*s | %s\n", shownWidth, a.date.UTC().Format(time.DateTime), b.date.UTC().Format(time.DateTime))
-		sideBySide(out, strings.Split(left, "\n"), strings.Split(right, "\n"))
+// printPairs prints each pair of versions side by side.
+func printPairs(out io.Writer, pairs []trial.Pair, same int) error {
+	for _, p := range pairs {
+		fmt.Fprintf(out, "%-*s | %s\n", shownWidth, p.Before.UTC().Format(time.DateTime), p.After.UTC().Format(time.DateTime))
+		sideBySide(out, strings.Split(p.Left, "\n"), strings.Split(p.Right, "\n"))
 		fmt.Fprintln(out)
 	}
-	_, err := fmt.Fprintf(out, "%d versions; %d times nothing differs, %d times something does\n", len(versions), same, len(versions)-1-same)
+	_, err := fmt.Fprintf(out, "%d versions: %d equal the version before, %s\n", len(pairs)+same+1, same, differText(len(pairs)))
 	return err
 }
 
-// sideBySide shows the lines between what both have at their beginning and at their end.
+// differText says how many versions differ from the one before.
+func differText(n int) string {
+	if n == 1 {
+		return "1 differs"
+	}
+	return fmt.Sprintf("%d differ", n)
+}
+
+// sideBySide prints the lines from the first to the last that differs.
 func sideBySide(out io.Writer, left, right []string) {
 	for len(left) > 0 && len(right) > 0 && left[0] == right[0] {
 		left, right = left[1:], right[1:]
@@ -308,7 +209,7 @@ func sideBySide(out io.Writer, left, right []string) {
 	}
 	for i := range max(len(left), len(right)) {
 		if i == shownLines {
-			fmt.Fprintf(out, "… and %d lines more\n", max(len(left), len(right))-i)
+			fmt.Fprintf(out, "… and %d more lines\n", max(len(left), len(right))-i)
 			return
 		}
 		var a, b string
@@ -321,13 +222,13 @@ func sideBySide(out io.Writer, left, right []string) {
 		if a == b {
 			continue
 		}
-		a, b = window(a, b), window(b, a)
+		a, b = excerpt(a, b), excerpt(b, a)
 		fmt.Fprintf(out, "%s%s | %s\n", a, strings.Repeat(" ", max(0, shownWidth-utf8.RuneCountInString(a))), b)
 	}
 }
 
-// window is the part of a line around its first difference from another one, without control characters.
-func window(line, other string) string {
+// excerpt returns the part of a line around its first difference from another one, without control characters.
+func excerpt(line, other string) string {
 	a, b := []rune(line), []rune(other)
 	at := 0
 	for at < len(a) && at < len(b) && a[at] == b[at] {

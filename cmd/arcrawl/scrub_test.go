@@ -75,7 +75,7 @@ func TestSuggestedRulesCanBePastedAndTested(t *testing.T) {
 		t.Fatal(err)
 	}
 	rules := succeed(t, "scrub", "suggest", "--config", conf, "http://www.news.example/")
-	if !strings.Contains(rules, "4 of them are no change, 1 are edits still, 0 differ") {
+	if !strings.Contains(rules, "4 of them are no change, 1 are edits, and 0 are noise") {
 		t.Errorf("suggest says:\n%s", rules)
 	}
 	if err := os.Mkdir(filepath.Join(dir, "hosts.d"), 0o750); err != nil {
@@ -88,7 +88,7 @@ func TestSuggestedRulesCanBePastedAndTested(t *testing.T) {
 		t.Fatalf("what suggest printed is no configuration: %v\n%s", err, rules)
 	}
 	shown := succeed(t, "scrub", "test", "--config", conf, "http://www.news.example/")
-	for _, want := range []string{"4 times nothing differs, 1 times something does", "three harbours", "| ", "four harbours"} {
+	for _, want := range []string{"4 equal the version before, 1 differs", "three harbours", "| ", "four harbours"} {
 		if !strings.Contains(shown, want) {
 			t.Errorf("test does not say %q:\n%s", want, shown)
 		}

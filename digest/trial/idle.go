@@ -1,0 +1,126 @@
+package trial
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/arcrawl/arcrawl/archive/index"
+	"github.com/arcrawl/arcrawl/archive/warc"
+	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/digest"
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+// The bounds of how far IdleRules looks into the archive.
+const (
+	idleSeeds    = 5 // of a host
+	idleVersions = 3 // of a seed, the newest
+)
+
+// Rules that match nothing. A rule that leaves a page as these do matches nothing in it.
+const (
+	noRegex    = `\x00arcrawl\x00`
+	noSelector = `arcrawl-has-no-such-element`
+)
+
+// IdleRules returns a warning for each scrubbing rule that matches nothing in the stored versions of its host's seeds. It
+// returns none if there is no archive, or if ctx ends first.
+func IdleRules(ctx context.Context, c *config.Config, now time.Time) []config.Fault {
+	hosts := scrubbedSeeds(c, now)
+	if len(hosts) == 0 {
+		return nil
+	}
+	l, err := index.OpenLibrary(ctx, c.Storage.WARC, index.Options{}, func(warc.Finding) error { return nil })
+	if err != nil {
+		return nil
+	}
+	defer func() { _ = l.Close() }()
+	var all []config.Fault
+	for _, seeds := range hosts {
+		all = append(all, idleOnHost(ctx, c, l, seeds, now)...)
+	}
+	return all
+}
+
+// scrubbedSeeds returns the seeds of each host that has scrubbing rules in force.
+func scrubbedSeeds(c *config.Config, now time.Time) [][]uri.URI {
+	place := map[uri.Host]int{}
+	var all [][]uri.URI
+	for _, s := range c.Seeds {
+		h := s.URI.Host()
+		change := c.For(config.About{URI: s.URI, Now: now}).Change
+		if change.Mode == config.Strict || len(change.Scrub)+len(change.ScrubCSS) == 0 {
+			continue
+		}
+		i, ok := place[h]
+		if !ok {
+			i = len(all)
+			place[h], all = i, append(all, nil)
+		}
+		if len(all[i]) < idleSeeds {
+			all[i] = append(all[i], s.URI)
+		}
+	}
+	return all
+}
+
+// idleOnHost returns the warnings for the rules of the host of seeds.
+func idleOnHost(ctx context.Context, c *config.Config, l *index.Library, seeds []uri.URI, now time.Time) []config.Fault {
+	var versions []Version
+	for _, u := range seeds {
+		captures, err := l.History(u.String())
+		if err != nil {
+			return nil
+		}
+		newest := captures[max(0, len(captures)-idleVersions):]
+		versions = append(versions, ReadAll(ctx, l, newest, func(index.Capture, error) {})...)
+	}
+	if len(versions) == 0 || ctx.Err() != nil {
+		return nil
+	}
+	about := config.About{URI: seeds[0], Now: now}
+	change := c.For(about).Change
+	problem := fmt.Sprintf("matches nothing in the %d newest stored versions of the seeds of %s", len(versions), seeds[0].Host())
+	var all []config.Fault
+	warn := func(key, rule string) {
+		f := config.Fault{Key: key, Value: strconv.Quote(rule), Problem: problem, Remedy: "try it with arcrawl scrub test, or remove it"}
+		for _, s := range c.Effective(about) {
+			if s.Key == key {
+				f.File, f.Line, f.Column = s.File, s.Line, 1
+			}
+		}
+		all = append(all, f)
+	}
+	for _, rule := range change.Scrub {
+		if !matches(digest.Spec{Regexes: []string{rule}}, digest.Spec{Regexes: []string{noRegex}}, versions) {
+			warn("change.scrub", rule)
+		}
+	}
+	for _, rule := range change.ScrubCSS {
+		if !matches(digest.Spec{Selectors: []string{rule}}, digest.Spec{Selectors: []string{noSelector}}, versions) {
+			warn("change.scrub_css", rule)
+		}
+	}
+	return all
+}
+
+// matches reports whether a rule leaves any of the versions otherwise than a rule of its kind that matches nothing.
+func matches(rule, nothing digest.Spec, versions []Version) bool {
+	with, err := digest.Compile(rule)
+	if err != nil {
+		return true
+	}
+	without, err := digest.Compile(nothing)
+	if err != nil {
+		return true
+	}
+	for _, v := range versions {
+		if !bytes.Equal(with.Scrub(v.Content, v.MIME), without.Scrub(v.Content, v.MIME)) {
+			return true
+		}
+	}
+	return false
+}
