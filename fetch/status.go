@@ -22,9 +22,8 @@ const (
 // Truncation is the reason why a body is not whole, in the words of the WARC-Truncated field.
 type Truncation string
 
-// The truncations. TruncatedNot is the zero value.
+// The truncations. The zero value means that the body is not truncated.
 const (
-	TruncatedNot        Truncation = ""
 	TruncatedLength     Truncation = "length"
 	TruncatedTime       Truncation = "time"
 	TruncatedDisconnect Truncation = "disconnect"

@@ -16,7 +16,7 @@
 // # Who may trigger
 //
 // Each subscription has a callback that cannot be guessed and a secret. A notification without the HMAC of that secret
-// is accepted, as the standard requires, and ignored. One topic triggers at most one visit per [Options].MinInterval.
+// is accepted, as the standard requires, and ignored. One topic triggers at most one visit per minute.
 //
 // # Invariants
 //

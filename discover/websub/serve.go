@@ -92,7 +92,7 @@ func (s *Subscriber) receive(w http.ResponseWriter, r *http.Request, id string, 
 		return
 	}
 	s.mu.Lock()
-	trigger := now.Sub(sub.triggered) >= s.o.MinInterval || sub.triggered.After(now)
+	trigger := now.Sub(sub.triggered) >= triggerInterval || sub.triggered.After(now)
 	if trigger {
 		sub.triggered = now
 	}

@@ -18,8 +18,9 @@ import (
 const DefaultLease = 10 * 24 * time.Hour
 
 const (
-	defaultMax         = 10_000
-	defaultMinInterval = time.Minute
+	defaultMax = 10_000
+	// triggerInterval is the minimum time between two triggers of a topic.
+	triggerInterval = time.Minute
 
 	// verifyTimeout is how long a hub may take to verify a request before it is asked again.
 	verifyTimeout = 10 * time.Minute
@@ -37,8 +38,6 @@ type Options struct {
 	Callback string        // public address where hubs reach Serve
 	Lease    time.Duration // time for which subscriptions are requested; zero means [DefaultLease]
 	Max      int           // maximum number of subscriptions; zero means 10,000
-
-	MinInterval time.Duration // minimum time between two triggers of a topic; zero means a minute
 
 	// Post sends a form to a hub.
 	Post func(ctx context.Context, hub uri.URI, form url.Values) (status int, err error)
@@ -81,9 +80,6 @@ func New(o Options) (*Subscriber, error) {
 	}
 	if o.Lease <= 0 {
 		o.Lease = DefaultLease
-	}
-	if o.MinInterval <= 0 {
-		o.MinInterval = defaultMinInterval
 	}
 	return &Subscriber{o: o, subs: map[string]*subscription{}, byFeed: map[uri.URI]*subscription{}}, nil
 }
