@@ -1,9 +1,9 @@
 // Package fetch makes one HTTP exchange and keeps every byte of it.
 //
 // [Client.Fetch] sends a GET request over HTTP/1.1 and returns a [Capture]. It holds the exact bytes of the request
-// and of the response (order and case of header fields, line ends, chunked framing, trailers, content coding), three
-// digests, and what went wrong, if anything did. Everything that a server does is in the Capture. A Go error means a
-// problem on our side (a full disk, a request that is not allowed) or that the context was cancelled.
+// and of the response: order and case of header fields, line ends, chunked framing, trailers, content coding. It also
+// holds three digests, and the reason if something went wrong. Everything that a server does is in the Capture. A Go
+// error means a problem on our side (a full disk, a request that is not allowed) or that the context was cancelled.
 //
 // # The life of an exchange
 //
@@ -35,9 +35,9 @@
 //
 // With a negative status there is no response: the block is empty, and Head holds the bytes received, as evidence.
 //
-// A head that net/http refuses but that has a status line is read leniently: lines that are not header fields are
-// skipped, contradictory Content-Length fields are ignored, and a transfer coding that does not end in chunked means
-// that the body ends with the connection.
+// A head that net/http refuses but that has a status line is read leniently. Lines that are not header fields are
+// skipped, and contradictory Content-Length fields are ignored. If a transfer coding does not end in chunked, the body
+// ends with the connection.
 //
 // # Digests and sizes
 //

@@ -38,10 +38,9 @@ func PostForm(ctx context.Context, dial Dialer, to uri.URI, userAgent string, fo
 	return status, nil
 }
 
-// PostLines sends lines of text to a server of the operator's own, and returns the status of its answer and the first
-// 4 KiB of the answer's text. It connects to any address, so it must only be used for servers that the configuration
-// names, never for one that a page names. Nothing of the exchange is recorded. Redirects are not followed, and no proxy
-// is used.
+// PostLines sends lines of text to a server of the operator. It returns the status and the first 4 KiB of the answer.
+// It connects to any address, so it must only be used for servers that the configuration names, never for one that a
+// page names. Nothing of the exchange is recorded. Redirects are not followed, and no proxy is used.
 func PostLines(ctx context.Context, to, userAgent string, lines []byte) (status int, answer string, _ error) {
 	ctx, cancel := context.WithTimeout(ctx, linesTimeout)
 	defer cancel()

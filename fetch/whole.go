@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// maxWhole is the maximum size of a content that is kept decoded until its capture is closed, so that it is decoded
-// only once for all its readers. It bounds the memory of a visit. Nearly all pages are smaller.
+// maxWhole is the maximum size of a content that is kept decoded until its capture is closed. All readers share it, so
+// that it is decoded only once. The bound limits the memory of a visit. Nearly all pages are smaller.
 const maxWhole = 256 << 10
 
 // whole is the content of a capture, read once.

@@ -16,7 +16,7 @@ const (
 	oneChange = time.Minute
 )
 
-// Activity is what one reading shows of how often and when its source changed since the reading before.
+// Activity says how often and when a source changed between two readings.
 type Activity struct {
 	// Changes is the number of changes, at most one per minute. Each new or updated item is a change, except that items
 	// of one minute count once, and all items whose text alone is different count once. It is zero if the only difference
@@ -26,14 +26,14 @@ type Activity struct {
 	// minute. They are as reliable as the dates of the host.
 	Moments []time.Time
 	// Right is the number of new items that are dated between the two readings. Wrong is the number of new items whose
-	// date is impossible: in the future, or so old that the reading before would have listed them. A date proves neither
-	// if it is as late as the visit itself, or if all new items or most listed items share it, because then it is likely
-	// to be the time at which the source was generated.
+	// date is impossible: in the future, or so old that the reading before would have listed them. A date counts as
+	// neither if it may be the time at which the source was generated. That is so if it is as late as the visit itself,
+	// or if all new items or most listed items share it.
 	Right, Wrong int
 }
 
-// Activity looks at the dates of what is new between a reading at since and one at now. skew is how far the source's
-// clock is behind ours.
+// Activity returns the changes between a reading at since and this one at now, by the dates of its new and updated
+// items. skew is how far the source's clock is behind ours.
 func (r Reading) Activity(d Document, since, now time.Time, skew time.Duration) Activity {
 	if r.First || !r.Any() || since.IsZero() || !now.After(since) {
 		return Activity{}
@@ -163,8 +163,8 @@ func (d Document) PageDates(now time.Time, skew time.Duration) PageDates {
 	return PageDates{common: d.commonDate(), now: now, skew: skew}
 }
 
-// Changed returns when the page of an item changed, according to the item. ok is false if its date does not say that:
-// it is missing, is a day without a time of day, is in the future or as late as the reading, or is the date of most
+// Changed returns when the page of an item changed, according to the item. ok is false if its date does not say that.
+// Such a date is missing, has no time of day, is in the future or as late as the reading, or is the date of most
 // items.
 func (p PageDates) Changed(i Item) (at time.Time, ok bool) {
 	date := i.Date()

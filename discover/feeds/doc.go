@@ -6,7 +6,7 @@
 //
 //	doc, err := feeds.Read(self, contentType, awaited, content, feeds.Bounds{}) // the items
 //	seen, reading := seen.Read(now, doc)                                        // the new and updated ones
-//	state = state.After(now, doc, reading, right, wrong)                        // what is learned of the source
+//	state = state.After(now, doc, reading, right, wrong)                        // what was learned about the source
 //	wait := policy.Next(state, now, feeds.CacheHint(header))                    // when to visit it again
 //
 // # Formats
@@ -24,8 +24,8 @@
 //
 // # Next visit
 //
-// A [State] is what is learned of a source: how many items per hour are new, how many it lists at once, which hints it
-// has. [Policy.Next] turns that into a wait. Three rules always hold:
+// A [State] holds what was learned about a source: how many items per hour are new, how many it lists at once, which
+// hints it has. [Policy.Next] turns that into a wait. Three rules always hold:
 //
 //   - The wait stays below half the time in which the source replaces its whole list, as far as [Waits].Min allows. If
 //     nothing on the list was there at the last reading, items were missed: [Reading].Gap is set, and the source is

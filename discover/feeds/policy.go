@@ -114,9 +114,8 @@ func (s State) silence(now time.Time) time.Duration {
 	return now.Sub(since)
 }
 
-// perHour returns the rate of new items. It is the larger of two averages, a fast and a slow one, so that a busy hour
-// counts at once and a quiet night does not slow the next day down. Before anything is known, it is half an item in
-// each initial wait.
+// perHour returns the rate of new items: the larger of a fast and a slow average. So a busy hour counts at once, and a
+// quiet night does not slow the next day down. Before anything is known, it is half an item in each initial wait.
 func (s State) perHour(initial time.Duration) float64 {
 	rate := (s.slow.events + itemsPerVisit) / (s.slow.hours + initial.Hours())
 	if s.fast.events >= minFast && s.fast.hours > 0 {

@@ -30,7 +30,7 @@ func (g *gatherer) lines(content io.Reader) error {
 	return s.Err()
 }
 
-// listing is what a sitemap says between <url> and </url>.
+// listing is one entry of a sitemap, from <url> to </url>.
 type listing struct {
 	item   Item
 	link   string

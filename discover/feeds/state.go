@@ -10,7 +10,7 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// State is what is learned of a source. The zero value means that the URI is not a source.
+// State holds what was learned about a source. The zero value means that the URI is not a source.
 type State struct {
 	Kind   Kind
 	Read   time.Time // last visit that showed what it lists, including visits that found it unchanged

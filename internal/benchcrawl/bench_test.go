@@ -35,8 +35,8 @@ func TestBenchmark(t *testing.T) {
 	}
 }
 
-// TestGrow checks that a store is filled once and copied for each round, that startup is reported and profiled apart
-// from the visits, and that all sizes are measured in each round.
+// TestGrow checks that a store is filled once and copied for each round, and that all sizes are measured in each
+// round. It also checks that startup is reported and profiled apart from the visits.
 func TestGrow(t *testing.T) {
 	t.Parallel()
 	var out strings.Builder
