@@ -7,17 +7,17 @@ import (
 	"time"
 )
 
-// Kinds of alarms. They stand in metrics, in webhooks and in what operators write about them, and never change.
+// Kinds of alarms. Metrics and webhooks contain them, so they never change.
 const (
-	alarmStandstill = "standstill" // the crawl stands still by a fault of its own: a full disk, an archive that cannot be written
-	alarmUplink     = "uplink"     // no host can be reached: our own network is down
-	alarmDisk       = "disk"       // space runs out
-	alarmBacklog    = "backlog"    // more becomes due than is visited
-	alarmConfig     = "config"     // the configuration on disk is faulty and not in force
-	alarmHost       = "host"       // a host cannot be reached
-	alarmSilence    = "silence"    // nothing new from a host for longer than its history allows
-	alarmFrontPage  = "front-page" // a seed has not changed for longer than its history allows
-	alarmFeedGap    = "feed-gap"   // a feed turned over faster than it was read
+	alarmStandstill = "standstill" // a fault of its own stops the crawl: a full disk, an archive that is not writable
+	alarmUplink     = "uplink"     // no host is reachable: our own network is down
+	alarmDisk       = "disk"       // disk space runs out
+	alarmBacklog    = "backlog"    // more URIs become due than are visited
+	alarmConfig     = "config"     // the configuration on disk has faults and is not in force
+	alarmHost       = "host"       // a host is unreachable
+	alarmSilence    = "silence"    // nothing new from a host for improbably long, compared with its history
+	alarmFrontPage  = "front-page" // a seed has not changed for improbably long, compared with its history
+	alarmFeedGap    = "feed-gap"   // a feed lost entries between two visits
 )
 
 var allAlarms = []string{
@@ -26,7 +26,7 @@ var allAlarms = []string{
 
 func alarmKinds() string { return strings.Join(allAlarms, ", ") }
 
-// countAlarms counts by kind.
+// countAlarms counts alarms by kind.
 func countAlarms(raised []Alarm) []labelled {
 	out := make([]labelled, len(allAlarms))
 	for i, kind := range allAlarms {
@@ -40,36 +40,36 @@ func countAlarms(raised []Alarm) []labelled {
 	return out
 }
 
-// trouble is something that is wrong at one moment.
+// trouble is a problem at one moment.
 type trouble struct {
 	kind, about, text string
 }
 
-// Notice tells that an alarm was raised or cleared.
+// Notice announces that an alarm was raised or cleared.
 type Notice struct {
 	Alarm
-	Raised bool      `json:"raised"` // false: it is over
+	Raised bool      `json:"raised"` // false: cleared
 	At     time.Time `json:"at"`
 }
 
 type alarmKey struct{ kind, about string }
 
-// watched is a trouble that was seen, and whether it has lasted long enough to be an alarm.
+// watched is a trouble that was observed, and possibly raised as an alarm.
 type watched struct {
 	Alarm
-	first  time.Time // since when it is seen without a pause
-	last   time.Time // when it was last seen
+	first  time.Time // start of the uninterrupted observation
+	last   time.Time // last observation
 	raised bool
 }
 
-// alarms turns troubles into alarms with hysteresis: one is raised when its trouble has lasted for some time, and cleared
-// when it has been gone for some time, so that what flickers is told once.
+// alarms turns troubles into alarms with hysteresis. An alarm is raised when its trouble has lasted for some time, and
+// cleared when it has been gone for some time. So a trouble that comes and goes is reported once.
 type alarms struct {
 	known map[alarmKey]*watched
 }
 
-// alarmPatience says how long a kind of trouble lasts before it is raised, and is gone before it is cleared. What is measured
-// over hours itself needs none.
+// alarmPatience says how long a kind of trouble must last before it is raised, and be gone before it is cleared. Troubles
+// that are measured over hours need none.
 type alarmPatience struct{ raise, clear time.Duration }
 
 var patiences = map[string]alarmPatience{
@@ -84,7 +84,7 @@ var patiences = map[string]alarmPatience{
 	alarmFeedGap:    {0, 24 * time.Hour},
 }
 
-// maxOfKind bounds the alarms of a kind: with more, they are not each worth a look.
+// maxOfKind is the maximum number of alarms of one kind.
 const maxOfKind = 100
 
 // change is an alarm that was raised or cleared.
@@ -93,7 +93,7 @@ type change struct {
 	Raised bool
 }
 
-// see takes the troubles of this moment, and gives what is raised and cleared by them.
+// see updates the alarms with the troubles of this moment and returns which alarms were raised and cleared.
 func (a *alarms) see(now time.Time, troubles []trouble) (changes []change) {
 	if a.known == nil {
 		a.known = map[alarmKey]*watched{}
@@ -132,7 +132,7 @@ func (a *alarms) see(now time.Time, troubles []trouble) (changes []change) {
 	return changes
 }
 
-// raised lists what is raised, the newest first.
+// raised returns the raised alarms, newest first.
 func (a *alarms) raised() []Alarm {
 	out := []Alarm{}
 	for _, x := range a.known {

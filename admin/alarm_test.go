@@ -87,7 +87,7 @@ func TestASilenceIsMeasuredByWhatIsUsual(t *testing.T) {
 		{"hardly anything ever", 3, 300 * day, 300 * day, day, 20, false},
 	} {
 		l := life{c.changes, noon.Add(-c.history - c.since), noon.Add(-c.since)}
-		if chance, got := l.silent(pulse{Longest: Seconds(c.longest), Quiet: c.quiet}, noon); got != c.want {
+		if chance, got := l.silent(activity{Longest: Seconds(c.longest), Quiet: c.quiet}, noon); got != c.want {
 			t.Errorf("%s: silent for too long: %t (chance %.0e), want %t", c.what, got, chance, c.want)
 		}
 	}
@@ -130,7 +130,7 @@ func TestASiteThatFallsSilentIsTold(t *testing.T) {
 		if got := strings.Join(told, ", "); got != want || w.raised() != "" {
 			t.Errorf("told were %q, and %q is left; want %q, and nothing left", got, w.raised(), want)
 		}
-		if p := loadPulses(dir); p["news.example"].Last.IsZero() {
+		if p := loadActivities(dir); p["news.example"].Last.IsZero() {
 			t.Errorf("what is usual for the host is not kept: %v", p)
 		}
 	})

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Seconds is a duration that JSON has as a number of seconds.
+// Seconds is a duration that is a number of seconds in JSON.
 type Seconds time.Duration
 
 // MarshalJSON writes the seconds with their fraction.
@@ -14,7 +14,7 @@ func (s Seconds) MarshalJSON() ([]byte, error) { return json.Marshal(time.Durati
 
 func (s Seconds) seconds() float64 { return time.Duration(s).Seconds() }
 
-// UnmarshalJSON reads what MarshalJSON wrote.
+// UnmarshalJSON reads a number of seconds.
 func (s *Seconds) UnmarshalJSON(b []byte) error {
 	var f float64
 	if err := json.Unmarshal(b, &f); err != nil {
@@ -24,14 +24,14 @@ func (s *Seconds) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// Status is all that an operator wants to see at one look.
+// Status is the state of the crawl at one moment.
 type Status struct {
 	Version string    `json:"version"`
 	Now     time.Time `json:"now"`
 	Started time.Time `json:"started"`
 	Uptime  Seconds   `json:"uptime_seconds"`
 
-	Stand Stand `json:"stand"` // does it crawl, and if not, why
+	Stand Stand `json:"stand"` // whether it crawls, and if not, why
 
 	LastMinute Counts `json:"last_minute"`
 	LastHour   Counts `json:"last_hour"`
@@ -47,12 +47,12 @@ type Status struct {
 	Alarms  []Alarm `json:"alarms"` // raised now
 }
 
-// Stand is whether the crawl goes on.
+// Stand says whether the crawl runs.
 type Stand struct {
 	State string     `json:"state"`           // "crawling", "paused" by an operator, or "held" by a fault of its own
-	Why   string     `json:"why,omitempty"`   // it does not crawl
-	Since *time.Time `json:"since,omitempty"` // it does not crawl
-	Until *time.Time `json:"until,omitempty"` // when a pause ends by itself
+	Why   string     `json:"why,omitempty"`   // the reason, if it does not crawl
+	Since *time.Time `json:"since,omitempty"` // the start of a pause or fault
+	Until *time.Time `json:"until,omitempty"` // the automatic end of a pause
 }
 
 // The states of a crawl.
@@ -62,18 +62,18 @@ const (
 	Held     = "held"
 )
 
-// HostCounts is how many hosts are in each state. Down ones are counted a second time; the others are all there are.
+// HostCounts holds the number of hosts in each state. Hosts that are down are also counted in their state.
 type HostCounts struct {
 	Known   int64 `json:"known"`
-	Ready   int64 `json:"ready"`   // would hand out a URI now
-	Snoozed int64 `json:"snoozed"` // will hand out one later
-	Busy    int64 `json:"busy"`    // are being visited
-	Idle    int64 `json:"idle"`    // have nothing to visit
+	Ready   int64 `json:"ready"`   // have a URI that can be visited now
+	Snoozed int64 `json:"snoozed"` // rest, or have no URI due yet
+	Busy    int64 `json:"busy"`    // have no free slot
+	Idle    int64 `json:"idle"`    // have no URI to visit
 	Paused  int64 `json:"paused"`  // by an operator
-	Down    int64 `json:"down"`    // could not be reached the last time
+	Down    int64 `json:"down"`    // were unreachable at the last visit
 }
 
-// URICounts is how many URIs there are.
+// URICounts holds numbers of URIs.
 type URICounts struct {
 	Known     int64 `json:"known"`
 	Queued    int64 `json:"queued"`    // have a due time
@@ -81,16 +81,16 @@ type URICounts struct {
 	Held      int64 `json:"held"`      // by an operator
 	Due       int64 `json:"due"`       // due and waiting; counted to 100,000
 
-	// Oldest is when the URI was due that waits and has been due for longest; the crawl is that late.
+	// Oldest is the due time of the URI that has been due for longest.
 	Oldest  *time.Time `json:"oldest,omitempty"`
-	Overdue Seconds    `json:"overdue_seconds"` // since Oldest, 0 while nothing is due
+	Overdue Seconds    `json:"overdue_seconds"` // since Oldest; 0 if no URI is due
 }
 
-// Workers is what the crawl is doing at this moment.
+// Workers describes the visits in progress.
 type Workers struct {
 	All    int     `json:"all"`
 	Busy   int     `json:"busy"`
-	Visits []Visit `json:"visits"` // in progress, the longest first, at most 100
+	Visits []Visit `json:"visits"` // in progress, longest first, at most 100
 }
 
 // Visit is a visit in progress.
@@ -100,23 +100,23 @@ type Visit struct {
 	Seconds Seconds   `json:"seconds"` // since then
 }
 
-// Disk is the room that is left, where there is least.
+// Disk is the free space of the disk that has the least.
 type Disk struct {
 	Free    int64 `json:"free"`     // bytes
-	MinFree int64 `json:"min_free"` // bytes; below it the crawl stands still
+	MinFree int64 `json:"min_free"` // bytes; the crawl pauses below it
 
-	// FullIn is when that will be, if space goes on shrinking as it did over the last day; null if it does not, or if that
-	// is not known yet.
+	// FullIn is the time until then, if space shrinks at the rate of the last day. It is null if space does not shrink or
+	// the rate is not known yet.
 	FullIn *Seconds `json:"full_in_seconds"`
 }
 
-// Archive is what is being written.
+// Archive describes the open archive files and the store.
 type Archive struct {
-	Files []WARCFile `json:"files"` // in progress
+	Files []WARCFile `json:"files"` // being written
 	Store int64      `json:"store"` // bytes of the store
 }
 
-// WARCFile is an archive file in progress.
+// WARCFile is an archive file that is being written.
 type WARCFile struct {
 	Name   string    `json:"name"`
 	Opened time.Time `json:"opened"`
@@ -128,12 +128,12 @@ type Config struct {
 	Path     string     `json:"path"`
 	Digest   string     `json:"digest"`
 	Loaded   time.Time  `json:"loaded"`
-	Tried    *time.Time `json:"tried,omitempty"` // the last attempt to load another one
-	Faults   []Fault    `json:"faults"`          // why that attempt failed; empty when it did not
-	Warnings []Fault    `json:"warnings"`        // of the one in force
+	Tried    *time.Time `json:"tried,omitempty"` // the last reload
+	Faults   []Fault    `json:"faults"`          // why that reload failed; empty if it succeeded
+	Warnings []Fault    `json:"warnings"`        // about the configuration in force
 }
 
-// Fault is one thing that is wrong in a configuration file.
+// Fault is one fault of a configuration file.
 type Fault struct {
 	File    string `json:"file"`
 	Line    int    `json:"line,omitempty"`
@@ -146,11 +146,11 @@ type Fault struct {
 
 // Hosts is a page of the list of hosts.
 type Hosts struct {
-	Total int    `json:"total"` // that match, on all pages
+	Total int    `json:"total"` // matching hosts on all pages
 	Hosts []Host `json:"hosts"`
 }
 
-// Host is how a host stands.
+// Host is the state of a host.
 type Host struct {
 	Host       string     `json:"host"`
 	State      string     `json:"state"` // "ready", "snoozed", "busy", "idle", "paused"
@@ -159,39 +159,39 @@ type Host struct {
 	Forbidden  int64      `json:"forbidden"`
 	Held       int64      `json:"held"` // by an operator
 	InProgress int64      `json:"in_progress"`
-	Slots      int        `json:"slots"`            // visits at once
-	Failures   int        `json:"failures"`         // times in a row that it could not be reached
-	Paused     *time.Time `json:"paused,omitempty"` // since when an operator has it hand out nothing
-	Ready      *time.Time `json:"ready,omitempty"`  // when it can hand out the next URI
-	Oldest     *time.Time `json:"oldest,omitempty"` // due time of the URI that waits and is due first
-	Rests      *time.Time `json:"rests,omitempty"`  // until then
-	Overdue    Seconds    `json:"overdue_seconds"`  // since Oldest, 0 while nothing is due
+	Slots      int        `json:"slots"`            // maximum number of visits in progress
+	Failures   int        `json:"failures"`         // times in a row that it was unreachable
+	Paused     *time.Time `json:"paused,omitempty"` // when an operator paused it
+	Ready      *time.Time `json:"ready,omitempty"`  // earliest time of the next visit
+	Oldest     *time.Time `json:"oldest,omitempty"` // earliest due time of its URIs
+	Rests      *time.Time `json:"rests,omitempty"`  // end of its rest
+	Overdue    Seconds    `json:"overdue_seconds"`  // since Oldest; 0 if no URI is due
 }
 
-// Alarm is something that the operator should know of.
+// Alarm is a condition that the operator should look at.
 type Alarm struct {
 	Kind  string    `json:"kind"`
 	About string    `json:"about,omitempty"` // a host, a URI or a folder; empty for the crawl as a whole
-	Text  string    `json:"text"`            // what is wrong and what to do
+	Text  string    `json:"text"`            // the problem and what to do
 	Since time.Time `json:"since"`
 }
 
-// Alarms is what is raised now, the newest first.
+// Alarms is a list of raised alarms, newest first.
 type Alarms struct {
 	Alarms []Alarm `json:"alarms"`
 }
 
-// Series is what happened in a time, a value for each step, oldest first.
+// Series holds counts and gauges over a period, one value for each step, oldest first.
 type Series struct {
 	Step   Seconds            `json:"step_seconds"`
-	Times  []int64            `json:"times"`  // when each step began, in seconds since 1970
-	Values map[string][]int64 `json:"values"` // those of Counts and Gauges, by their names there; -1 is not known
+	Times  []int64            `json:"times"`  // start of each step, in seconds since 1970
+	Values map[string][]int64 `json:"values"` // fields of Counts and Gauges by JSON name; -1 is unknown
 }
 
-// URI is what is remembered of a URI.
+// URI is the stored history of a URI.
 type URI struct {
 	URI         string     `json:"uri"`
-	Hops        string     `json:"hops"` // the way from the seed, a letter for each step
+	Hops        string     `json:"hops"` // hop path from the seed, one letter for each hop
 	Via         string     `json:"via,omitempty"`
 	Seed        string     `json:"seed"`
 	FirstSeen   *time.Time `json:"first_seen,omitempty"`
@@ -203,23 +203,23 @@ type URI struct {
 	Visits      int        `json:"visits"`
 	Versions    int        `json:"versions"`
 	Failures    int        `json:"failures"`    // in a row
-	LastStatus  int        `json:"last_status"` // of the last visit; a negative code of Heritrix if it was not answered
+	LastStatus  int        `json:"last_status"` // of the last visit; a negative code of Heritrix if there was no response
 	Wait        Seconds    `json:"wait_seconds"`
-	Rate        float64    `json:"rate_per_day"` // changes that are expected; 0 is unknown
+	Rate        float64    `json:"rate_per_day"` // expected changes; 0 is unknown
 	ContentType string     `json:"content_type,omitempty"`
-	Status      int        `json:"status"` // of the last complete capture, as what follows
+	Status      int        `json:"status"` // of the last complete capture, like the fields below
 	Size        int64      `json:"size"`
 	Digest      string     `json:"digest,omitempty"` // of the payload
 	ETag        string     `json:"etag,omitempty"`
 	Modified    string     `json:"last_modified,omitempty"`
-	File        string     `json:"warc_file,omitempty"` // that holds the payload
+	File        string     `json:"warc_file,omitempty"` // WARC file that holds the payload
 	Offset      int64      `json:"warc_offset,omitempty"`
 }
 
-// Reason is why an operator does something, and for how long.
+// Reason is an operator's reason for a pause, and its length.
 type Reason struct {
 	Reason string  `json:"reason,omitempty"`
-	For    Seconds `json:"for_seconds,omitempty"` // 0 is until it is taken back
+	For    Seconds `json:"for_seconds,omitempty"` // 0 means until resumed
 }
 
 // Seeds is a list of URIs to crawl.
@@ -227,23 +227,23 @@ type Seeds struct {
 	URIs []string `json:"uris"` // at most 10,000
 }
 
-// Added is what became of seeds.
+// Added is the result of adding seeds.
 type Added struct {
 	New     int      `json:"new"`
 	Known   int      `json:"known"`
-	Refused int      `json:"refused"`           // their host has as many URIs as it may have
-	Faults  []string `json:"faults,omitempty"`  // what is no URI
-	Outside []string `json:"outside,omitempty"` // not in the configuration: forgotten by the scope at the first visit
+	Refused int      `json:"refused"`           // their host has its maximum number of URIs
+	Faults  []string `json:"faults,omitempty"`  // invalid URIs
+	Outside []string `json:"outside,omitempty"` // on hosts without a seed in the configuration
 }
 
-// HeaderReport tells what validators, and the dates of feeds and sitemaps, have been worth, host by host.
+// HeaderReport says how reliable validators and the dates of feeds and sitemaps are on each host.
 type HeaderReport struct {
 	Rows  []HeaderTrust `json:"rows"`  // at most 10,000
 	Dates []DateTrust   `json:"dates"` // at most 10,000
-	More  bool          `json:"more"`  // there are others
+	More  bool          `json:"more"`  // there are more
 }
 
-// HeaderTrust is what one validator of a host has been worth.
+// HeaderTrust says how reliable one validator of a host is.
 type HeaderTrust struct {
 	Host        string  `json:"host"`
 	Content     string  `json:"content"`   // class of content: "text" or "other"
@@ -253,23 +253,23 @@ type HeaderTrust struct {
 	SameRight   int64   `json:"same_right"`
 	SameFalse   int64   `json:"same_false"`
 	Missing     int64   `json:"missing"`
-	Known       int     `json:"known"` // how many predictions Precision is of
+	Known       int     `json:"known"` // number of predictions in Precision
 	Precision   float64 `json:"precision"`
 	Believed    bool    `json:"believed"`
 }
 
-// DateTrust is what the dates that feeds and sitemaps give have been worth on a host.
+// DateTrust says how reliable the dates of a host's feeds and sitemaps are.
 type DateTrust struct {
 	Host      string  `json:"host"`
-	Of        string  `json:"of"` // "entries": when a feed listed something new; "pages": when listed pages changed
+	Of        string  `json:"of"` // "entries": when a feed changed; "pages": when listed pages changed
 	Right     int64   `json:"right"`
 	False     int64   `json:"false"`
-	Known     int     `json:"known"` // how many dates Precision is of
+	Known     int     `json:"known"` // number of dates in Precision
 	Precision float64 `json:"precision"`
 	Believed  bool    `json:"believed"`
 }
 
-// Problem is the answer to a request that was not granted.
+// Problem is the answer to a request that failed.
 type Problem struct {
 	Error string `json:"error"`
 }

@@ -19,28 +19,28 @@ import (
 	"github.com/arcrawl/arcrawl/crawler/whatif"
 )
 
-// ErrNoDaemon tells that nobody answers where the daemon was looked for.
+// ErrNoDaemon says that no daemon answers at the socket.
 var ErrNoDaemon = errors.New("no arcrawl answers")
 
-// Client asks a daemon through its socket.
+// Client sends requests to a daemon through its socket.
 type Client struct {
 	http   http.Client
 	socket string
 }
 
-// patience is how long an answer may take. The longest ones look at every URI.
-const patience = 2 * time.Minute
+// answerTimeout is the maximum time for an answer. The slowest requests read every URI.
+const answerTimeout = 2 * time.Minute
 
-// NewClient makes a client of the daemon behind a socket. It connects with the first request.
+// NewClient returns a client of the daemon behind a socket. It connects with the first request.
 func NewClient(socket string) *Client {
 	dial := func(ctx context.Context, _, _ string) (net.Conn, error) { return DialSocket(ctx, socket) }
-	return &Client{http: http.Client{Transport: &http.Transport{DialContext: dial}, Timeout: patience}, socket: socket}
+	return &Client{http: http.Client{Transport: &http.Transport{DialContext: dial}, Timeout: answerTimeout}, socket: socket}
 }
 
-// MaxSocketPath is how long the path of a unix socket may be on every system.
+// MaxSocketPath is the maximum length of a unix socket's path on every system.
 const MaxSocketPath = 100
 
-// DialSocket connects to a unix socket, however long its path is.
+// DialSocket connects to a unix socket. The path may be longer than [MaxSocketPath].
 func DialSocket(ctx context.Context, path string) (net.Conn, error) {
 	var d net.Dialer
 	if len(path) <= MaxSocketPath {
@@ -54,8 +54,8 @@ func DialSocket(ctx context.Context, path string) (net.Conn, error) {
 	return conn, errors.Join(err, folder.Close())
 }
 
-// ShortPath names a file of an open folder in a way that fits a socket address. It needs /proc, and is only for paths
-// longer than [MaxSocketPath].
+// ShortPath returns a path of a file in an open folder that fits into a socket address. It needs /proc. Use it only for
+// paths longer than [MaxSocketPath].
 func ShortPath(folder *os.File, name string) string {
 	return fmt.Sprintf("/proc/self/fd/%d/%s", folder.Fd(), name)
 }
@@ -66,7 +66,7 @@ func ask[A any](ctx context.Context, c *Client, method, path string, query url.V
 	if body != nil {
 		text, err := json.Marshal(body)
 		if err != nil {
-			return answer, fmt.Errorf("write the request: %w", err)
+			return answer, fmt.Errorf("encode the request: %w", err)
 		}
 		sent = bytes.NewReader(text)
 	}
@@ -95,29 +95,29 @@ func ask[A any](ctx context.Context, c *Client, method, path string, query url.V
 	return answer, nil
 }
 
-// unanswered says in words why there is no answer.
+// unanswered returns the error of a request without answer, with the reason.
 func (c *Client) unanswered(err error) error {
 	switch {
 	case errors.Is(err, os.ErrNotExist):
-		return fmt.Errorf("%w: there is no socket %s", ErrNoDaemon, c.socket)
+		return fmt.Errorf("%w: no socket at %s", ErrNoDaemon, c.socket)
 	case errors.Is(err, syscall.ECONNREFUSED):
-		return fmt.Errorf("%w at %s, which an earlier run has left", ErrNoDaemon, c.socket)
+		return fmt.Errorf("%w at %s; the socket is from an earlier run", ErrNoDaemon, c.socket)
 	case errors.Is(err, os.ErrPermission):
-		return fmt.Errorf("the socket %s may not be opened: %w; it is for the user and the group that run arcrawl, so try sudo -u arcrawl, or join the group", c.socket, os.ErrPermission)
+		return fmt.Errorf("open the socket %s: %w; it belongs to the user and group of the daemon; try sudo -u arcrawl, or join the group", c.socket, os.ErrPermission)
 	}
 	return fmt.Errorf("ask the daemon at %s: %w", c.socket, err)
 }
 
-// maxProblem bounds what is read of a refusal.
+// maxProblem is the maximum size of an error answer in bytes.
 const maxProblem = 64 << 10
 
-// Refusal is what the daemon did not grant.
+// Refusal is the error answer of a daemon.
 type Refusal struct {
-	Status int // of HTTP
+	Status int // HTTP status
 	Why    string
 }
 
-// Error says why.
+// Error returns the reason.
 func (r Refusal) Error() string { return r.Why }
 
 func problemOf(got *http.Response) error {
@@ -129,23 +129,23 @@ func problemOf(got *http.Response) error {
 	return Refusal{got.StatusCode, "the daemon answered " + got.Status}
 }
 
-// Status asks how the crawl is.
+// Status returns the state of the crawl.
 func (c *Client) Status(ctx context.Context) (Status, error) {
 	return ask[Status](ctx, c, http.MethodGet, "/status", nil, nil)
 }
 
-// Series asks what happened in a time: "1h", "1d", "7d" or "90d".
+// Series returns what happened in a period: "1h", "1d", "7d" or "90d".
 func (c *Client) Series(ctx context.Context, span string) (Series, error) {
 	return ask[Series](ctx, c, http.MethodGet, "/series", url.Values{"span": {span}}, nil)
 }
 
-// HostFilter says which hosts are wanted; the fields mean what the API's parameters do.
+// HostFilter selects hosts. The fields are the parameters of the API.
 type HostFilter struct {
 	Part, State, Sort string
-	Limit, Offset     int // 0 is the API's own
+	Limit, Offset     int // 0 means the default of the API
 }
 
-// Hosts asks for a page of hosts.
+// Hosts returns a page of the list of hosts.
 func (c *Client) Hosts(ctx context.Context, f HostFilter) (Hosts, error) {
 	q := url.Values{"q": {f.Part}, "state": {f.State}, "sort": {f.Sort}, "offset": {strconv.Itoa(f.Offset)}}
 	if f.Limit > 0 {
@@ -154,49 +154,49 @@ func (c *Client) Hosts(ctx context.Context, f HostFilter) (Hosts, error) {
 	return ask[Hosts](ctx, c, http.MethodGet, "/hosts", q, nil)
 }
 
-// Host asks how one host stands.
+// Host returns the state of one host.
 func (c *Client) Host(ctx context.Context, name string) (Host, error) {
 	return ask[Host](ctx, c, http.MethodGet, "/hosts/"+url.PathEscape(name), nil, nil)
 }
 
-// URI asks what is remembered of a URI.
+// URI returns the history of a URI.
 func (c *Client) URI(ctx context.Context, text string) (URI, error) {
 	return ask[URI](ctx, c, http.MethodGet, "/uri", url.Values{"uri": {text}}, nil)
 }
 
-// Config asks for the configuration in force.
+// Config describes the configuration in force.
 func (c *Client) Config(ctx context.Context) (Config, error) {
 	return ask[Config](ctx, c, http.MethodGet, "/config", nil, nil)
 }
 
-// Headers asks what validators and dates have been worth.
+// Headers returns how reliable validators and dates are.
 func (c *Client) Headers(ctx context.Context) (HeaderReport, error) {
 	return ask[HeaderReport](ctx, c, http.MethodGet, "/reports/headers", nil, nil)
 }
 
-// Pause stops the crawl until it is resumed, or for a while.
+// Pause pauses the crawl, optionally for a given time.
 func (c *Client) Pause(ctx context.Context, why Reason) (Stand, error) {
 	return ask[Stand](ctx, c, http.MethodPost, "/pause", nil, why)
 }
 
-// Resume ends a pause.
+// Resume resumes a paused crawl.
 func (c *Client) Resume(ctx context.Context) (Stand, error) {
 	return ask[Stand](ctx, c, http.MethodPost, "/resume", nil, nil)
 }
 
-// AddSeeds makes URIs known and due.
+// AddSeeds adds URIs, due now.
 func (c *Client) AddSeeds(ctx context.Context, uris []string) (Added, error) {
 	return ask[Added](ctx, c, http.MethodPost, "/seeds", nil, Seeds{URIs: uris})
 }
 
-// OverdueFilter says what is asked of overdue URIs; the fields mean what the API's parameters do.
+// OverdueFilter holds the parameters of [Client.Overdue].
 type OverdueFilter struct {
 	By, Host string
-	Limit    int           // 0 is the API's own
-	MaxAge   time.Duration // whole seconds; 0 looks anew
+	Limit    int           // 0 means the default of the API
+	MaxAge   time.Duration // maximum age of the survey, in whole seconds; 0 makes a new one
 }
 
-// Overdue asks what waits though its time has come.
+// Overdue returns the overdue URIs and when the backlog will clear.
 func (c *Client) Overdue(ctx context.Context, f OverdueFilter) (Overdue, error) {
 	q := url.Values{"by": {f.By}, "host": {f.Host}, "max_age": {strconv.Itoa(int(f.MaxAge / time.Second))}}
 	if f.Limit > 0 {
@@ -205,17 +205,17 @@ func (c *Client) Overdue(ctx context.Context, f OverdueFilter) (Overdue, error) 
 	return ask[Overdue](ctx, c, http.MethodGet, "/overdue", q, nil)
 }
 
-// Days asks what the last days brought, of a host or, if it is empty, of all.
+// Days reports on the last days of a host, or of all hosts if it is empty.
 func (c *Client) Days(ctx context.Context, host string, days int) (DayReport, error) {
 	return ask[DayReport](ctx, c, http.MethodGet, "/reports/days", url.Values{"host": {host}, "days": {strconv.Itoa(days)}}, nil)
 }
 
-// Why asks how a URI stands, why, and what comes next.
+// Why explains the state of a URI and its next visit.
 func (c *Client) Why(ctx context.Context, text string) (Why, error) {
 	return ask[Why](ctx, c, http.MethodGet, "/why", url.Values{"uri": {text}}, nil)
 }
 
-// WhyNot asks what keeps a URI out of the crawl.
+// WhyNot returns which rule keeps a URI out of the crawl, if any.
 func (c *Client) WhyNot(ctx context.Context, q whatif.Question) (WhyNot, error) {
 	v := url.Values{"uri": {q.URI.String()}}
 	if !q.Via.IsZero() {

@@ -8,23 +8,23 @@ import (
 	"github.com/arcrawl/arcrawl/evaluators"
 )
 
-// Counts is what the visits of a time came to.
+// Counts holds the results of the visits in a period.
 type Counts struct {
-	Visits    int64 `json:"visits"`    // settled, of whatever outcome
+	Visits    int64 `json:"visits"`    // settled, with any result
 	Versions  int64 `json:"versions"`  // captured: first visits and changes
 	Unchanged int64 `json:"unchanged"` // visits that found nothing new
-	Unread    int64 `json:"unread"`    // of those, the ones that did not have to read the body
-	Failed    int64 `json:"failed"`    // misfortunes
-	Refused   int64 `json:"refused"`   // not asked for: robots.txt or scope said no
-	Found     int64 `json:"found"`     // URIs that were new
-	Received  int64 `json:"received"`  // bytes of responses that were transferred
-	Spared    int64 `json:"spared"`    // bytes that did not have to be transferred, going by the last capture
-	Deduped   int64 `json:"deduped"`   // bytes that were transferred and did not have to be stored
+	Unread    int64 `json:"unread"`    // unchanged visits that did not read the body
+	Failed    int64 `json:"failed"`    // failures
+	Refused   int64 `json:"refused"`   // not requested because of robots.txt or scope
+	Found     int64 `json:"found"`     // new URIs
+	Received  int64 `json:"received"`  // transferred bytes of responses
+	Spared    int64 `json:"spared"`    // bytes not transferred, estimated from the last capture
+	Deduped   int64 `json:"deduped"`   // bytes transferred but not stored again
 	Written   int64 `json:"written"`   // compressed bytes added to the archive
-	Down      int64 `json:"down"`      // visits that could not reach their host
+	Down      int64 `json:"down"`      // visits that did not reach their host
 }
 
-// countsOf is one visit.
+// countsOf returns the counts of one visit.
 func countsOf(r crawler.Report) Counts {
 	c := Counts{
 		Visits: 1, Found: int64(r.Found), Received: r.Received, Spared: r.Spared, Deduped: r.Deduped, Written: r.Written,
@@ -63,7 +63,7 @@ type lastMinute struct {
 	at    int64 // the second of the newest slot
 }
 
-// turn makes the second of now the newest.
+// turn makes the second of now the newest slot.
 func (m *lastMinute) turn(now time.Time) {
 	s := now.Unix()
 	if s-m.at >= int64(len(m.slots)) || s < m.at {

@@ -6,16 +6,16 @@ import (
 	"net/http"
 )
 
-// files is the dashboard: pages, scripts and styles, and uPlot, which draws its charts. Nothing comes from elsewhere.
+// files holds the dashboard: pages, scripts, styles, and uPlot for the charts. It loads nothing from other servers.
 //
 //go:embed dashboard
 var files embed.FS
 
-// dashboard serves the pages for a browser.
+// dashboard returns the handler of the dashboard.
 func dashboard() http.Handler {
 	pages, err := fs.Sub(files, "dashboard")
 	if err != nil {
-		return http.NotFoundHandler() // the folder is embedded; there is none without it
+		return http.NotFoundHandler() // cannot happen: the folder is embedded
 	}
 	return http.FileServerFS(pages)
 }

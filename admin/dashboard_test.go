@@ -202,7 +202,7 @@ func TestTheDashboardLoadsNothingFromElsewhere(t *testing.T) {
 	}
 }
 
-// keepJSON writes a screenshot for people to look at, if they want them.
+// saveJSON writes a screenshot for people to look at, if they want them.
 func keep(t *testing.T, name string, shot image.Image) {
 	t.Helper()
 	dir := os.Getenv("ARCRAWL_SCREENSHOTS")

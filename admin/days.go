@@ -14,14 +14,14 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// DayReport is what the days of a time brought, going by what was counted at each visit.
+// DayReport holds the requests and versions of a period, by host and day.
 type DayReport struct {
-	All   DayRow    `json:"all"`
-	Days  []DayRow  `json:"days"`  // all hosts together, oldest first
-	Hosts []DayRow  `json:"hosts"` // all days together, at most 1,000; those of which most versions were missed first
-	Rows  []DayRow  `json:"rows"`  // each host and day, at most 10,000
-	More  bool      `json:"more"`  // there are others
-	Pace  []HostBid `json:"pace"`  // hosts whose pace cannot keep their capture target, at most 1,000; most versions lost first
+	All   DayRow     `json:"all"`
+	Days  []DayRow   `json:"days"`  // all hosts together, oldest first
+	Hosts []DayRow   `json:"hosts"` // all days together, at most 1,000; most missed versions first
+	Rows  []DayRow   `json:"rows"`  // each host and day, at most 10,000
+	More  bool       `json:"more"`  // there are more
+	Pace  []HostPace `json:"pace"`  // hosts that cannot meet their capture target, at most 1,000; most lost versions first
 }
 
 // DayRow is a day, a host, or a host on a day.
@@ -30,18 +30,18 @@ type DayRow struct {
 	Host     string  `json:"host,omitempty"`
 	Requests int     `json:"requests"`
 	Seen     int     `json:"versions_seen"`
-	Versions float64 `json:"versions_estimated"` // that came into being, as is thought; at least those seen
-	Share    float64 `json:"share"`              // of them that was seen; 1 if there were none
+	Versions float64 `json:"versions_estimated"` // estimated number of all versions; at least Seen
+	Share    float64 `json:"share"`              // captured share of them; 1 if there were none
 	Each     float64 `json:"requests_per_version"`
 	Text     string  `json:"text"` // the same in words
 }
 
-// HostBid is what a host would need for its capture target.
-type HostBid struct {
+// HostPace says what a host would need to meet its capture target.
+type HostPace struct {
 	Host    string  `json:"host"`
 	Promise string  `json:"promise"`        // in words
-	Share   float64 `json:"captured_share"` // that can be captured at present
-	Lost    float64 `json:"versions_lost"`  // a day, of those that the target asks for
+	Share   float64 `json:"captured_share"` // share of versions that its pace can capture
+	Lost    float64 `json:"versions_lost"`  // versions a day below the target
 }
 
 func rowOf(day, host string, d evaluators.Day) DayRow {
@@ -52,10 +52,10 @@ func rowOf(day, host string, d evaluators.Day) DayRow {
 	return r
 }
 
-// dayHosts bounds the hosts of a report.
+// dayHosts is the maximum number of hosts in a report.
 const dayHosts = 1000
 
-// DayTally sums up days of hosts. Its zero value is empty.
+// DayTally adds up days of hosts. Its zero value is empty.
 type DayTally struct {
 	all         evaluators.Day
 	days, hosts map[string]evaluators.Day
@@ -63,7 +63,7 @@ type DayTally struct {
 	more        bool
 }
 
-// Add takes in what a host brought on a day.
+// Add adds the requests and versions of a host on a day.
 func (t *DayTally) Add(host, day string, d evaluators.Day) {
 	if t.days == nil {
 		t.days, t.hosts = map[string]evaluators.Day{}, map[string]evaluators.Day{}
@@ -77,9 +77,9 @@ func (t *DayTally) Add(host, day string, d evaluators.Day) {
 	}
 }
 
-// Report is what was taken in.
+// Report returns the report of everything added.
 func (t *DayTally) Report() DayReport {
-	out := DayReport{All: rowOf("", "", t.all), Days: []DayRow{}, Hosts: []DayRow{}, Rows: t.rows, More: t.more, Pace: []HostBid{}}
+	out := DayReport{All: rowOf("", "", t.all), Days: []DayRow{}, Hosts: []DayRow{}, Rows: t.rows, More: t.more, Pace: []HostPace{}}
 	for day, d := range t.days {
 		out.Days = append(out.Days, rowOf(day, "", d))
 	}
@@ -99,28 +99,28 @@ func (t *DayTally) Report() DayReport {
 	return out
 }
 
-// ByHostAndDay puts rows into the order of their hosts, and of the days of each.
+// ByHostAndDay sorts rows by host, then by day.
 func ByHostAndDay(rows []DayRow) {
 	slices.SortFunc(rows, func(a, b DayRow) int { return cmp.Or(cmp.Compare(a.Host, b.Host), cmp.Compare(a.Day, b.Day)) })
 }
 
-// Days reports on the days of a host, or of all if it is empty, that begin no earlier than from and before to.
-func Days(book *daily.Store, host uri.Host, from, to time.Time) (DayReport, error) {
+// Days reports on the days of a host, or of all hosts if it is empty. The days start at or after from and before to.
+func Days(store *daily.Store, host uri.Host, from, to time.Time) (DayReport, error) {
 	var t DayTally
-	err := book.Each(host, from, to, func(d daily.HostDay, day evaluators.Day) error {
+	err := store.Each(host, from, to, func(d daily.HostDay, day evaluators.Day) error {
 		t.Add(string(d.Host), d.Time().Format(time.DateOnly), day)
 		return nil
 	})
 	return t.Report(), err
 }
 
-// dayRoutes tell of days.
+// dayRoutes returns the requests about days.
 func dayRoutes() []route {
 	return []route{{
-		method: "GET", path: api + "/reports/days", doc: "Requests, versions seen, and versions that are thought to have come into being, by host and day; and what hosts would need to keep their capture targets.",
+		method: "GET", path: api + "/reports/days", doc: "Returns requests, captured versions and estimated versions by host and day, and what hosts would need to meet their capture targets.",
 		params: []param{
-			{"host", "string", "of this host only"},
-			{"days", "integer", "of so many days of UTC up to today, 1 to 92; 7 if it is not given"},
+			{"host", "string", "only this host"},
+			{"days", "integer", "number of UTC days up to today, 1 to 92 (default 7)"},
 		},
 		answer: DayReport{},
 		serve: func(w *Window, r *http.Request) (any, error) {
@@ -135,68 +135,69 @@ func dayRoutes() []route {
 
 func (w *Window) days(host uri.Host, n int) (DayReport, error) {
 	if w.o.Accounts == nil {
-		return DayReport{}, unknown("the accounts of days")
+		return DayReport{}, unknown("the record of days")
 	}
 	if _, known := w.o.Frontier.Host(host, w.o.Now()); host != "" && !known {
 		return DayReport{}, unknown("the host " + string(host))
 	}
 	report, err := Days(w.o.Accounts, host, w.o.Now().UTC().Truncate(24*time.Hour).AddDate(0, 0, 1-n), time.Time{})
 	if err == nil {
-		report.Pace, err = w.outbid(host)
+		report.Pace, err = w.belowTarget(host)
 	}
 	return report, err
 }
 
-// told is the last day whose account stands in the log.
-type told struct {
+// loggedDay is the content of the file with the last day whose summary was logged.
+type loggedDay struct {
 	Day string `json:"day"`
 }
 
 const (
-	toldFile  = "day.json"
-	toldAfter = 5 * time.Minute // past midnight, so that visits that began before it have ended
-	toldHosts = 10              // of those that cannot keep their targets
+	loggedDayFile  = "day.json"
+	loggedDayAfter = 5 * time.Minute // after midnight, so that visits of the day before have ended
+	loggedDayHosts = 10              // maximum number of hosts below their target that are logged
 )
 
-// tellDay writes the account of yesterday into the log, once, and which hosts cannot keep their capture targets.
-func (w *Window) tellDay(now time.Time) error {
+// logDay logs the summary of yesterday once, and the hosts that cannot meet their capture targets.
+func (w *Window) logDay(now time.Time) error {
 	if w.o.Accounts == nil {
 		return nil
 	}
-	today := now.Add(-toldAfter).UTC().Truncate(24 * time.Hour)
+	today := now.Add(-loggedDayAfter).UTC().Truncate(24 * time.Hour)
 	yesterday := today.AddDate(0, 0, -1)
 	day := yesterday.Format(time.DateOnly)
-	if w.told >= day { // also where the clock was set back
+	if w.loggedDay >= day { // also if the clock was set back
 		return nil
 	}
-	w.told = day
+	w.loggedDay = day
 	report, err := Days(w.o.Accounts, "", yesterday, today)
 	if err != nil {
 		return err
 	}
 	w.o.Log.Info().Str("day", day).Int("hosts", len(report.Hosts)).Int("requests", report.All.Requests).Int("versions_seen", report.All.Seen).
-		Float64("versions_estimated", round(report.All.Versions)).Msg("a day's account: " + report.All.Text)
-	short, err := w.outbid("")
+		Float64("versions_estimated", round(report.All.Versions)).Msg("summary of a day: " + report.All.Text)
+	short, err := w.belowTarget("")
 	if err != nil {
 		return err
 	}
-	for _, b := range short[:min(len(short), toldHosts)] {
+	for _, b := range short[:min(len(short), loggedDayHosts)] {
 		w.o.Log.Warn().Str("host", b.Host).Msg(b.Promise)
 	}
-	if more := len(short) - toldHosts; more > 0 {
-		w.o.Log.Warn().Int("hosts", more).Msg("more hosts cannot keep their capture targets; arcrawl overdue lists them")
+	if more := len(short) - loggedDayHosts; more > 0 {
+		w.o.Log.Warn().Int("hosts", more).Msg("more hosts cannot meet their capture targets; arcrawl overdue lists them")
 	}
-	return keepJSON(w.o.Dir, toldFile, told{day})
+	return saveJSON(w.o.Dir, loggedDayFile, loggedDay{day})
 }
 
-// loadTold is the last day that an earlier run told of. A new crawl has nothing to tell of the day before it.
-func loadTold(dir string, now time.Time) string {
+// loadLoggedDay returns the last day whose summary an earlier run logged. For a new crawl it is yesterday, because there
+// is nothing to log of the day before its start.
+func loadLoggedDay(dir string, now time.Time) string {
 	otherwise := now.UTC().AddDate(0, 0, -1).Format(time.DateOnly)
 	if dir == "" {
 		return otherwise
 	}
-	var t told
-	text, err := os.ReadFile(filepath.Join(dir, toldFile))
+	var t loggedDay
+	text, err := os.ReadFile(filepath.Join(dir, loggedDayFile))
 	if err == nil {
 		err = json.Unmarshal(text, &t)
 	}

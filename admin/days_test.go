@@ -49,9 +49,9 @@ func TestTheAccountOfADay(t *testing.T) {
 			w.close()
 		}
 	})
-	told := strings.Count(log.String(), "a day's account: ")
-	if want := `"day":"2000-01-01","hosts":2,`; told != 2 || !strings.Contains(log.String(), want) {
-		t.Errorf("the log tells of %d days, want of 2, one of them %s:\n%s", told, want, &log)
+	logged := strings.Count(log.String(), "summary of a day: ")
+	if want := `"day":"2000-01-01","hosts":2,`; logged != 2 || !strings.Contains(log.String(), want) {
+		t.Errorf("the log has %d summaries, want 2, one of them %s:\n%s", logged, want, &log)
 	}
 }
 

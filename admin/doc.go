@@ -1,22 +1,22 @@
-// Package admin is the operator's window on a running daemon: an HTTP API that shows and steers the crawl, the client
-// that the commands use, and what is counted for them.
+// Package admin shows and steers a running crawl: an HTTP API, the dashboard, Prometheus metrics, alarms, and the client
+// that the commands use.
 //
-// # What it is made of
+// # Structure
 //
-// A [Window] looks into the open rooms of a crawl. It hears of every settled visit ([Window.Observe]), is woken a few
-// times a minute ([Window.Tick]), and answers requests as an [net/http.Handler]. It starts no goroutine, asks no clock
-// but the one it is given, and opens no socket: cmd/arcrawl does that. A [Client] asks a window through a socket.
+// A [Window] reads the open packages of a crawl. It is notified of every settled visit ([Window.Observe]), called a few
+// times a minute ([Window.Tick]), and answers requests as an [net/http.Handler]. It starts no goroutine, reads only the
+// clock that it is given, and opens no socket: the package daemon does that. A [Client] talks to a window through a
+// socket.
 //
-// # Who may ask
+// # Access
 //
-// The handler behind a unix socket serves whoever may open the socket, which the file's mode decides. The one behind TCP
-// ([Window.Handler] with a token) serves only those who send the token, only under the names of the loopback, and lets no
-// page of another site make a browser change anything; see guard.go.
+// The handler behind a unix socket serves every process that may open the socket; the mode of the file decides. The
+// handler behind TCP ([Window.Handler] with a token) serves only requests with the token and a loopback name, and
+// refuses requests that come from pages of other sites; see guard.go.
 //
-// # What is kept
+// # Stored data
 //
-// What visits brought is counted for each second of the last minute, each minute of the last day and each hour of the
-// last ninety days. Minutes and hours are appended to a file and read back at the next start; a crash loses the minute
-// that it falls into. A pause is kept in a file too, so that neither a restart nor a crash ends it: whoever stopped a
-// crawl may have promised so to somebody. Everything has a bound.
+// Visits are counted for each second of the last minute, each minute of the last day, and each hour of the last ninety
+// days. Minutes and hours are appended to a file and read at the next start; a crash loses the current minute. A pause is
+// stored in a file too, so that neither a restart nor a crash ends it. Everything has a bound.
 package admin

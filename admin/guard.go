@@ -10,13 +10,11 @@ import (
 	"strings"
 )
 
-// guard stands before a handler. Whatever it serves, no page of another site may frame it, read it, or have a browser
-// send orders to it.
+// guard protects a handler. No page of another site may frame it, read it, or make a browser send orders to it.
 //
-// With a token it asks for more. The name that the request was sent to must be one of the loopback: a page whose own name
-// resolves to 127.0.0.1 (DNS rebinding) would otherwise be of the same origin as the API for the browser. And it must
-// bring the token, as a bearer token or as the password of any user, which is how a browser asks for it. Tokens are
-// compared in constant time.
+// With a token it checks two more things. The Host header must be a loopback name: otherwise a page whose name resolves
+// to 127.0.0.1 (DNS rebinding) would have the same origin as the API. And the request must contain the token, as a bearer
+// token or as the password of any user, which is how a browser asks for it. Tokens are compared in constant time.
 func guard(next http.Handler, token string) http.Handler {
 	ours := http.NewCrossOriginProtection().Handler(next)
 	want := sha256.Sum256([]byte(token))
@@ -33,20 +31,20 @@ func guard(next http.Handler, token string) http.Handler {
 			return
 		}
 		if !loopbackName(from.Host) {
-			deny(to, http.StatusForbidden, "asked under the name "+from.Host+"; this answers to localhost and addresses of the loopback only")
+			deny(to, http.StatusForbidden, "the host name "+from.Host+" is not allowed; use localhost or a loopback address")
 			return
 		}
 		got := sha256.Sum256([]byte(tokenOf(from)))
 		if subtle.ConstantTimeCompare(got[:], want[:]) != 1 {
 			h.Set("WWW-Authenticate", `Basic realm="arcrawl (the token is the password)"`)
-			deny(to, http.StatusUnauthorized, "the token is missing or wrong: send it as a bearer token or as password; it stands in the file that admin.token_file names")
+			deny(to, http.StatusUnauthorized, "the token is missing or wrong; send it as bearer token or password; admin.token_file names the file that contains it")
 			return
 		}
 		ours.ServeHTTP(to, from)
 	})
 }
 
-// tokenOf is what a request brings to prove that it may ask.
+// tokenOf returns the token of a request, or "".
 func tokenOf(r *http.Request) string {
 	if _, password, ok := r.BasicAuth(); ok {
 		return password
@@ -58,8 +56,8 @@ func tokenOf(r *http.Request) string {
 	return strings.TrimSpace(token)
 }
 
-// loopbackName reports whether a Host header names this machine in a way that no name server can speak for. The port may
-// be another one, as it is behind ssh -L.
+// loopbackName reports whether a Host header is localhost or a loopback address, which no name server can redirect. The
+// port may differ, as behind ssh -L.
 func loopbackName(host string) bool {
 	name := host
 	if h, _, err := net.SplitHostPort(host); err == nil {

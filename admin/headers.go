@@ -10,14 +10,14 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// exampleTypes stand for the classes of content where a content type is asked for.
+// exampleTypes holds a content type for each class of content.
 var exampleTypes = [evaluators.Classes]string{evaluators.ClassText: "text/html", evaluators.ClassOther: "image/png"}
 
-// Headers is what a book tells of validators, and whether they are believed under a configuration, and of the dates of feeds and
-// sitemaps.
-func Headers(book *reputation.Store, c *config.Config, now time.Time) (HeaderReport, error) {
+// Headers reports how reliable the validators and dates in a store are, and whether they are believed under a
+// configuration.
+func Headers(store *reputation.Store, c *config.Config, now time.Time) (HeaderReport, error) {
 	out := HeaderReport{Rows: []HeaderTrust{}, Dates: []DateTrust{}}
-	for _, err := range []error{out.addValidators(book, c, now), out.addDates(book)} {
+	for _, err := range []error{out.addValidators(store, c, now), out.addDates(store)} {
 		switch {
 		case errors.Is(err, errEnough):
 			out.More = true
@@ -28,8 +28,8 @@ func Headers(book *reputation.Store, c *config.Config, now time.Time) (HeaderRep
 	return out, nil
 }
 
-func (r *HeaderReport) addValidators(book *reputation.Store, c *config.Config, now time.Time) error {
-	return book.Each(func(h uri.Host, known evaluators.Reputation) error {
+func (r *HeaderReport) addValidators(store *reputation.Store, c *config.Config, now time.Time) error {
+	return store.Each(func(h uri.Host, known evaluators.Reputation) error {
 		if len(r.Rows) >= maxRows {
 			return errEnough
 		}
@@ -49,8 +49,8 @@ func (r *HeaderReport) addValidators(book *reputation.Store, c *config.Config, n
 	})
 }
 
-func (r *HeaderReport) addDates(book *reputation.Store) error {
-	return book.EachDates(func(h uri.Host, known evaluators.Dates) error {
+func (r *HeaderReport) addDates(store *reputation.Store) error {
+	return store.EachDates(func(h uri.Host, known evaluators.Dates) error {
 		if len(r.Dates) >= maxRows {
 			return errEnough
 		}
@@ -66,14 +66,14 @@ func (r *HeaderReport) addDates(book *reputation.Store) error {
 	})
 }
 
-// predictions is what all validators of all hosts have foretold, and what became of it.
+// predictions counts the predictions of all validators on all hosts, by prediction and result.
 type predictions struct {
 	changeRight, changeFalse, sameRight, sameFalse, missing int64
 }
 
-// predicted sums up a book.
-func predicted(book *reputation.Store) (p predictions, err error) {
-	err = book.Each(func(_ uri.Host, r evaluators.Reputation) error {
+// predicted adds up the predictions in a store.
+func predicted(store *reputation.Store) (p predictions, err error) {
+	err = store.Each(func(_ uri.Host, r evaluators.Reputation) error {
 		for _, of := range r {
 			for _, s := range of {
 				p.changeRight += s.ChangeRight
@@ -88,7 +88,7 @@ func predicted(book *reputation.Store) (p predictions, err error) {
 	return p, err
 }
 
-// predictions is as of the last minute: it reads the book of every host.
+// predictions returns the predictions as of the last minute. It reads the rows of every host.
 func (w *Window) predictions(now time.Time) predictions {
 	w.mu.Lock()
 	known, at := w.predicted, w.predictedAt
@@ -98,7 +98,7 @@ func (w *Window) predictions(now time.Time) predictions {
 	}
 	p, err := predicted(w.o.Trust)
 	if err != nil {
-		w.o.Log.Error().Err(err).Msg("what headers were worth could not be summed up")
+		w.o.Log.Error().Err(err).Msg("could not read the reputations of headers; the metrics show older values")
 		return known
 	}
 	w.mu.Lock()

@@ -8,7 +8,7 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// uri tells what is remembered of a URI.
+// uri returns the history of a URI.
 func (w *Window) uri(text string) (URI, error) {
 	u, err := uri.Parse(text)
 	if err != nil {
@@ -38,15 +38,15 @@ func uriOf(r frontier.Record, now time.Time) URI {
 	return out
 }
 
-// maxRows bounds the rows of a report.
+// maxRows is the maximum number of rows in a report.
 const maxRows = 10_000
 
-// headers tells what validators and dates have been worth.
+// headers returns the report on validators and dates.
 func (w *Window) headers() (HeaderReport, error) {
 	return Headers(w.o.Trust, w.o.Config().Config, w.o.Now())
 }
 
-// addSeeds makes URIs known that are on hosts of the configuration.
+// addSeeds adds URIs on hosts of the configuration.
 func (w *Window) addSeeds(list Seeds) (Added, error) {
 	now := w.o.Now()
 	c := w.o.Config().Config
@@ -72,13 +72,13 @@ func (w *Window) addSeeds(list Seeds) (Added, error) {
 	return out, nil
 }
 
-// spans are the times that a series can be asked for.
+// spans lists the periods of a series.
 var spans = []string{"1h", "1d", "7d", "90d"}
 
-// seriesOf gives what happened in a time: by minute up to a day, by hour beyond.
+// seriesOf returns what happened in a period: by minute up to a day, by hour above.
 func (w *Window) seriesOf(span string) (Series, error) {
 	if !slices.Contains(spans, span) {
-		return Series{}, fault("span %q: want one of %v", span, spans)
+		return Series{}, fault("unknown span %q; valid spans: %v", span, spans)
 	}
 	now := w.o.Now()
 	long := map[string]time.Duration{"1h": time.Hour, "1d": 24 * time.Hour, "7d": 7 * 24 * time.Hour, "90d": 90 * 24 * time.Hour}[span]
@@ -106,7 +106,7 @@ type value struct {
 	value int64
 }
 
-// values are the point's, by the names that they have in JSON.
+// values returns the values of a point with their JSON names.
 func (p Point) values() []value {
 	c, g := p.Counts, p.Gauges
 	return []value{

@@ -10,29 +10,29 @@ import (
 	"github.com/arcrawl/arcrawl/crawler"
 )
 
-// Metric is one metric of Prometheus, as the page of metrics shows it. No label has hosts or URIs for values, so that the
-// number of time series does not grow with the crawl; what concerns one host the API tells.
+// Metric is one Prometheus metric, as docs/metrics.md shows it. No label contains hosts or URIs, so the number of time
+// series does not grow with the crawl. The API has the values of single hosts.
 type Metric struct {
 	Name   string
 	Type   string // "counter", "gauge" or "histogram"
-	Label  string // the one label, if it has one
-	Values string // of the label
+	Label  string // name of its label, if it has one
+	Values string // values of the label
 	Help   string
 }
 
-// metric is a Metric and how its values are taken from what is known of the crawl.
+// metric is a Metric with the function that computes its values.
 type metric struct {
 	Metric
 	values func(s snapshot) []labelled
 }
 
-// labelled is a value of a metric and of its label.
+// labelled is a value of a metric with its label.
 type labelled struct {
 	label string
 	value float64
 }
 
-// snapshot is what all metrics of one scrape are taken from.
+// snapshot holds the data of all metrics of one scrape.
 type snapshot struct {
 	Status
 	total     Counts // since the start
@@ -48,8 +48,8 @@ func indicator(on bool) []labelled {
 	return one(0)
 }
 
-// Metrics is every metric that arcrawl has of its own, in the order of the page. Beside them are those of the Go runtime
-// and of the process.
+// Metrics returns every metric of arcrawl, in the order of docs/metrics.md. Metrics of the Go runtime and the process are
+// not included.
 func Metrics() []Metric {
 	all := []Metric{visitSeconds}
 	for _, m := range metrics() {
@@ -58,8 +58,8 @@ func Metrics() []Metric {
 	return all
 }
 
-// visitSeconds is a histogram, which is counted as visits are settled.
-var visitSeconds = Metric{Name: "arcrawl_visit_seconds", Type: "histogram", Help: "How long exchanges with servers took."}
+// visitSeconds is a histogram; each settled visit adds a value.
+var visitSeconds = Metric{Name: "arcrawl_visit_seconds", Type: "histogram", Help: "Duration of exchanges with servers."}
 
 func newVisitSeconds() prometheus.Histogram {
 	return prometheus.NewHistogram(prometheus.HistogramOpts{
@@ -68,17 +68,17 @@ func newVisitSeconds() prometheus.Histogram {
 }
 
 func metrics() []metric {
-	return append(counters(), append(stateGauges(), roomGauges()...)...)
+	return append(counters(), append(stateGauges(), systemGauges()...)...)
 }
 
-// counters grow from the start of the daemon.
+// counters returns the metrics that grow from the start of the daemon.
 func counters() []metric {
 	count := func(name, help string, of func(Counts) int64) metric {
 		return metric{Metric{Name: name, Type: "counter", Help: help}, func(s snapshot) []labelled { return one(float64(of(s.total))) }}
 	}
 	return []metric{
 		{
-			Metric{"arcrawl_visits_total", "counter", "outcome", "version, unchanged, failed, refused, other", "Visits that were settled: a version was captured, nothing was new, a misfortune, not asked for because of robots.txt or scope."},
+			Metric{"arcrawl_visits_total", "counter", "outcome", "version, unchanged, failed, refused, other", "Settled visits: a version was captured, nothing was new, failed, not requested because of robots.txt or scope."},
 			func(s snapshot) []labelled {
 				c := s.total
 				return []labelled{
@@ -91,7 +91,7 @@ func counters() []metric {
 			},
 		},
 		{
-			Metric{"arcrawl_header_predictions_total", "counter", "outcome", "same-right, same-false, change-right, change-false, missing", "What ETag, Last-Modified and 304 foretold on all hosts since the first start, and whether the body agreed. Each same-false is a version that would have been lost."},
+			Metric{"arcrawl_header_predictions_total", "counter", "outcome", "same-right, same-false, change-right, change-false, missing", "Predictions of ETag, Last-Modified and 304 on all hosts since the first start, compared with the body. Each same-false is a version that would have been lost."},
 			func(s snapshot) []labelled {
 				p := s.predicted
 				return []labelled{
@@ -103,24 +103,24 @@ func counters() []metric {
 				}
 			},
 		},
-		count("arcrawl_visits_unread_total", "Visits that found nothing new and did not have to read the body.", func(c Counts) int64 { return c.Unread }),
-		count("arcrawl_visits_unreached_total", "Visits that could not reach their host.", func(c Counts) int64 { return c.Down }),
-		count("arcrawl_uris_found_total", "URIs that were new.", func(c Counts) int64 { return c.Found }),
-		count("arcrawl_received_bytes_total", "Bytes of responses that were transferred.", func(c Counts) int64 { return c.Received }),
-		count("arcrawl_spared_bytes_total", "Bytes that did not have to be transferred, going by the last capture.", func(c Counts) int64 { return c.Spared }),
-		count("arcrawl_deduplicated_bytes_total", "Bytes that were transferred and did not have to be stored.", func(c Counts) int64 { return c.Deduped }),
+		count("arcrawl_visits_unread_total", "Unchanged visits that did not read the body.", func(c Counts) int64 { return c.Unread }),
+		count("arcrawl_visits_unreached_total", "Visits that did not reach their host.", func(c Counts) int64 { return c.Down }),
+		count("arcrawl_uris_found_total", "New URIs.", func(c Counts) int64 { return c.Found }),
+		count("arcrawl_received_bytes_total", "Transferred bytes of responses.", func(c Counts) int64 { return c.Received }),
+		count("arcrawl_spared_bytes_total", "Bytes that were not transferred, estimated from the last capture.", func(c Counts) int64 { return c.Spared }),
+		count("arcrawl_deduplicated_bytes_total", "Bytes that were transferred but not stored again.", func(c Counts) int64 { return c.Deduped }),
 		count("arcrawl_archived_bytes_total", "Compressed bytes added to the archive.", func(c Counts) int64 { return c.Written }),
 	}
 }
 
-// stateGauges tell how the crawl stands.
+// stateGauges returns the metrics of the state of the crawl.
 func stateGauges() []metric {
 	gauge := func(name, help string, of func(s snapshot) float64) metric {
 		return metric{Metric{Name: name, Type: "gauge", Help: help}, func(s snapshot) []labelled { return one(of(s)) }}
 	}
 	return []metric{
 		{
-			Metric{"arcrawl_state", "gauge", "state", "crawling, paused, held", "1 for the state that the crawl is in: paused by an operator, held by a fault of its own."},
+			Metric{"arcrawl_state", "gauge", "state", "crawling, paused, held", "1 for the current state of the crawl: paused by an operator, held by a fault of its own."},
 			func(s snapshot) (v []labelled) {
 				for _, state := range []string{Crawling, Paused, Held} {
 					v = append(v, labelled{state, indicator(s.Stand.State == state)[0].value})
@@ -129,7 +129,7 @@ func stateGauges() []metric {
 			},
 		},
 		{
-			Metric{"arcrawl_hosts", "gauge", "state", "ready, snoozed, busy, idle, paused", "Hosts in each state; their sum is all hosts."},
+			Metric{"arcrawl_hosts", "gauge", "state", "ready, snoozed, busy, idle, paused", "Hosts in each state; the sum is all hosts."},
 			func(s snapshot) []labelled {
 				h := s.Hosts
 				return []labelled{
@@ -141,33 +141,33 @@ func stateGauges() []metric {
 				}
 			},
 		},
-		gauge("arcrawl_hosts_down", "Hosts that could not be reached the last time.", func(s snapshot) float64 { return float64(s.Hosts.Down) }),
-		gauge("arcrawl_uris", "URIs that are known.", func(s snapshot) float64 { return float64(s.URIs.Known) }),
-		gauge("arcrawl_uris_queued", "URIs that have a due time.", func(s snapshot) float64 { return float64(s.URIs.Queued) }),
-		gauge("arcrawl_uris_forbidden", "URIs that robots.txt forbids.", func(s snapshot) float64 { return float64(s.URIs.Forbidden) }),
-		gauge("arcrawl_uris_held", "URIs that an operator holds.", func(s snapshot) float64 { return float64(s.URIs.Held) }),
-		gauge("arcrawl_uris_due", "URIs that are due and wait, counted to 100,000.", func(s snapshot) float64 { return float64(s.URIs.Due) }),
-		gauge("arcrawl_overdue_seconds", "How long the URI that has been due for longest has been so.", func(s snapshot) float64 { return s.URIs.Overdue.seconds() }),
-		gauge("arcrawl_visits_in_progress", "Visits that are going on.", func(s snapshot) float64 { return float64(s.Workers.Busy) }),
-		gauge("arcrawl_workers", "Visits that may go on at once.", func(s snapshot) float64 { return float64(s.Workers.All) }),
+		gauge("arcrawl_hosts_down", "Hosts that were unreachable at the last visit.", func(s snapshot) float64 { return float64(s.Hosts.Down) }),
+		gauge("arcrawl_uris", "Known URIs.", func(s snapshot) float64 { return float64(s.URIs.Known) }),
+		gauge("arcrawl_uris_queued", "URIs with a due time.", func(s snapshot) float64 { return float64(s.URIs.Queued) }),
+		gauge("arcrawl_uris_forbidden", "URIs forbidden by robots.txt.", func(s snapshot) float64 { return float64(s.URIs.Forbidden) }),
+		gauge("arcrawl_uris_held", "URIs held by an operator.", func(s snapshot) float64 { return float64(s.URIs.Held) }),
+		gauge("arcrawl_uris_due", "Due URIs, counted up to 100,000.", func(s snapshot) float64 { return float64(s.URIs.Due) }),
+		gauge("arcrawl_overdue_seconds", "Overdue time of the URI that has been due for longest.", func(s snapshot) float64 { return s.URIs.Overdue.seconds() }),
+		gauge("arcrawl_visits_in_progress", "Visits in progress.", func(s snapshot) float64 { return float64(s.Workers.Busy) }),
+		gauge("arcrawl_workers", "Maximum number of visits in progress.", func(s snapshot) float64 { return float64(s.Workers.All) }),
 		{
-			Metric{"arcrawl_alarms", "gauge", "kind", alarmKinds(), "Alarms that are raised."},
+			Metric{"arcrawl_alarms", "gauge", "kind", alarmKinds(), "Raised alarms."},
 			func(s snapshot) []labelled { return countAlarms(s.Alarms) },
 		},
 	}
 }
 
-// roomGauges tell of the machine and of the configuration.
-func roomGauges() []metric {
+// systemGauges returns the metrics of the machine and the configuration.
+func systemGauges() []metric {
 	gauge := func(name, help string, of func(s snapshot) float64) metric {
 		return metric{Metric{Name: name, Type: "gauge", Help: help}, func(s snapshot) []labelled { return one(of(s)) }}
 	}
 	return []metric{
-		gauge("arcrawl_disk_free_bytes", "Space that is left, where there is least.", func(s snapshot) float64 { return float64(s.Disk.Free) }),
-		gauge("arcrawl_disk_min_free_bytes", "Space below which the crawl stands still.", func(s snapshot) float64 { return float64(s.Disk.MinFree) }),
+		gauge("arcrawl_disk_free_bytes", "Free space of the disk that has the least.", func(s snapshot) float64 { return float64(s.Disk.Free) }),
+		gauge("arcrawl_disk_min_free_bytes", "Free space below which the crawl pauses.", func(s snapshot) float64 { return float64(s.Disk.MinFree) }),
 		gauge("arcrawl_store_bytes", "Size of the store.", func(s snapshot) float64 { return float64(s.Archive.Store) }),
-		gauge("arcrawl_config_loaded_seconds", "When the configuration in force was loaded, in seconds since 1970.", func(s snapshot) float64 { return float64(s.Config.Loaded.Unix()) }),
-		gauge("arcrawl_config_faults", "Faults of the configuration that was last tried; it is in force only if there are none.", func(s snapshot) float64 { return float64(len(s.Config.Faults)) }),
+		gauge("arcrawl_config_loaded_seconds", "Time at which the configuration in force was loaded, in seconds since 1970.", func(s snapshot) float64 { return float64(s.Config.Loaded.Unix()) }),
+		gauge("arcrawl_config_faults", "Faults of the last configuration that was loaded; it is in force only if there are none.", func(s snapshot) float64 { return float64(len(s.Config.Faults)) }),
 		gauge("arcrawl_config_warnings", "Warnings about the configuration in force.", func(s snapshot) float64 { return float64(len(s.Config.Warnings)) }),
 		{
 			Metric{"arcrawl_build_info", "gauge", "version", "the version", "Always 1."},
@@ -176,13 +176,13 @@ func roomGauges() []metric {
 	}
 }
 
-// gatherer makes the metrics of each scrape from what the window knows then.
+// gatherer computes the metrics of each scrape.
 type gatherer struct{ w *Window }
 
-// Describe leaves it to Collect to say what there is.
+// Describe sends nothing; Collect describes the metrics.
 func (gatherer) Describe(chan<- *prometheus.Desc) {}
 
-// Collect takes all metrics from one snapshot.
+// Collect sends all metrics, computed from one snapshot.
 func (g gatherer) Collect(to chan<- prometheus.Metric) {
 	s := g.w.snapshot()
 	for _, m := range metrics() {
@@ -210,28 +210,28 @@ func (w *Window) snapshot() snapshot {
 	return s
 }
 
-// metricsHandler serves the metrics. The registry is the window's own.
+// metricsHandler returns the handler of /metrics. It uses a registry of its own.
 func (w *Window) metricsHandler() http.Handler {
 	r := prometheus.NewRegistry()
 	r.MustRegister(gatherer{w}, w.took, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return promhttp.HandlerFor(r, promhttp.HandlerOpts{MaxRequestsInFlight: 4})
 }
 
-// measure counts a visit.
+// measure adds the duration of a visit to the histogram.
 func (w *Window) measure(r crawler.Report) {
 	if r.Took > 0 {
 		w.took.Observe(r.Took.Seconds())
 	}
 }
 
-// health serves whether the daemon lives: its frontier answers, so no lock is held for ever.
+// health answers if the daemon is alive: the frontier answers, so no lock is stuck.
 func (w *Window) health(to http.ResponseWriter, _ *http.Request) {
 	w.o.Frontier.Counts(w.o.Now())
 	to.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	_, _ = to.Write([]byte("alive\n"))
 }
 
-// ready serves whether the daemon does its work. A pause is work as ordered; a fault of its own is not.
+// ready answers whether the daemon works. A paused daemon is ready; one that is stopped by a fault of its own is not.
 func (w *Window) ready(to http.ResponseWriter, _ *http.Request) {
 	to.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	s := w.stand()

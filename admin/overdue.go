@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"math"
-	"mime"
 	"slices"
 	"sync"
 	"time"
@@ -13,80 +12,82 @@ import (
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawllog/stats"
 	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/internal/human"
+	"github.com/arcrawl/arcrawl/internal/mediatype"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// Overdue tells what waits though its time has come, and whether that will ever end.
+// Overdue reports the overdue URIs, and whether the backlog will clear.
 type Overdue struct {
-	AsOf time.Time `json:"as_of"`        // when every URI was looked at
+	AsOf time.Time `json:"as_of"`        // time of the survey of every URI
 	Age  Seconds   `json:"age_seconds"`  // since then
-	Took Seconds   `json:"took_seconds"` // that looking took so long
-	By   string    `json:"by"`           // what the rows are of: "host", "mime" or "wait"
+	Took Seconds   `json:"took_seconds"` // duration of the survey
+	By   string    `json:"by"`           // one row for each "host", "mime" or "wait"
 	Host string    `json:"host,omitempty"`
 
 	All  Backlog   `json:"all"`  // everything together
-	Rows []Backlog `json:"rows"` // the most overdue first, at most 1000
-	More int       `json:"more"` // rows that are not here
+	Rows []Backlog `json:"rows"` // most overdue first, at most 1000
+	More int       `json:"more"` // number of rows left out
 }
 
-// Backlog is what waits of a host, a type or a class of waits. What follows Demand is of hosts only.
+// Backlog counts the URIs of a host, a media type or a class of waits. Fields after Demand are for hosts only.
 type Backlog struct {
 	Name   string  `json:"name"`
-	URIs   int64   `json:"uris"` // that have a due time
-	Due    int64   `json:"due"`  // whose time has come
-	Most   Seconds `json:"most_seconds"`
-	P50    Seconds `json:"p50_seconds"` // half of what is due is overdue for longer
+	URIs   int64   `json:"uris"`         // with a due time
+	Due    int64   `json:"due"`          // due now
+	Most   Seconds `json:"most_seconds"` // longest overdue time
+	P50    Seconds `json:"p50_seconds"`  // half of the due URIs are overdue for longer
 	P90    Seconds `json:"p90_seconds"`
 	P99    Seconds `json:"p99_seconds"`
 	Demand float64 `json:"demand_per_hour"` // visits that the waits ask for
 
-	Delay    Seconds `json:"delay_seconds"`     // from one visit through a slot to the next, as observed; else as configured
-	Observed bool    `json:"observed"`          // Delay was
+	Delay    Seconds `json:"delay_seconds"`     // between two visits through one slot
+	Observed bool    `json:"observed"`          // Delay was measured; false: computed from the settings
 	Capacity float64 `json:"capacity_per_hour"` // visits that this delay allows
 
-	// Ends says in words when the backlog will be gone; the three that follow say it in numbers. GoneIn is null when it will
-	// never be, and then one of the others helps: a delay of at most NeedsDelay, or so many URIs fewer.
+	// Ends says in words when the backlog will be gone; the three fields below say it in numbers. GoneIn is null if the
+	// backlog never ends. Then a delay of at most NeedsDelay would end it, or FewerURIs URIs less.
 	Ends       string   `json:"ends,omitempty"`
 	GoneIn     *Seconds `json:"gone_in_seconds,omitempty"`
 	NeedsDelay *Seconds `json:"needs_delay_seconds,omitempty"`
 	FewerURIs  int64    `json:"fewer_uris,omitempty"`
 
-	// Promise says in words what this delay can keep of the capture targets that URIs of the host have, if any; Share is the share
-	// of their versions that can be captured.
+	// Promise says in words whether this delay meets the capture targets of the host, if it has any. Share is the share of
+	// versions that can be captured.
 	Promise string  `json:"promise,omitempty"`
 	Share   float64 `json:"captured_share,omitempty"`
 }
 
-// survey is what one look at every URI came to.
+// survey is the result of reading every URI once.
 type survey struct {
 	asOf  time.Time
 	took  time.Duration
-	host  uri.Host // "" is all
+	host  uri.Host // "" for all hosts
 	all   *load
 	hosts map[string]*load
 	types map[string]*load
 	waits map[string]*load
 	lives lives // of hosts
 
-	config *config.Config // in force when it was made
+	config *config.Config // in force at the time
 }
 
-// surveys keeps the last survey, so that many questions cost one.
+// surveys keeps the last survey, so that many requests can use one.
 type surveys struct {
-	looking sync.Mutex // held by the one who looks, so that nobody looks at the same time
-	last    *survey
+	mu   sync.Mutex // held during a survey, so that only one runs at a time
+	last *survey
 }
 
-// maxTypes is how many media types are told apart; the rest are one.
+// maxTypes is the maximum number of media types with a row of their own.
 const maxTypes = 100
 
-// load is what waits somewhere.
+// load counts the URIs of a group.
 type load struct {
 	uris, due int64
-	demand    float64 // visits per second
-	most      time.Duration
+	demand    float64         // visits per second
+	longest   time.Duration   // overdue time
 	late      stats.Histogram // of URIs that are due
-	aims      *aims           // of hosts only
+	targets   *targets        // of hosts only
 }
 
 func (l *load) add(w frontier.SurveyedURI, now time.Time) {
@@ -97,19 +98,19 @@ func (l *load) add(w frontier.SurveyedURI, now time.Time) {
 	if every := intervalOf(w); every > 0 {
 		l.demand += 1 / every.Seconds()
 	}
-	if l.aims != nil && !w.LastVisit.IsZero() {
-		l.aims.add(w)
+	if l.targets != nil && !w.LastVisit.IsZero() {
+		l.targets.add(w)
 	}
 	late := now.Sub(w.Due)
 	if late < 0 {
 		return
 	}
 	l.due++
-	l.most = max(l.most, late)
+	l.longest = max(l.longest, late)
 	l.late.Add(late)
 }
 
-// intervalOf is how often a URI wants to be visited: as it was last put off, or else as was learned; 0 is not known,
+// intervalOf returns the wait interval of a URI: from its last visit to its due time, or else the learned one. It is 0
 // before the first visit.
 func intervalOf(w frontier.SurveyedURI) time.Duration {
 	if !w.LastVisit.IsZero() && w.Due.After(w.LastVisit) {
@@ -118,15 +119,18 @@ func intervalOf(w frontier.SurveyedURI) time.Duration {
 	return max(w.Wait, 0)
 }
 
-// surveyed gives a survey that is no older than maxAge.
+// surveyed returns a survey that is no older than maxAge.
 func (w *Window) surveyed(host uri.Host, maxAge time.Duration) (*survey, error) {
-	w.surveys.looking.Lock()
-	defer w.surveys.looking.Unlock()
+	w.surveys.mu.Lock()
+	defer w.surveys.mu.Unlock()
 	if s := w.surveys.last; s != nil && s.host == host && w.o.Now().Sub(s.asOf) <= maxAge {
 		return s, nil
 	}
 	now := w.o.Now()
-	s := &survey{asOf: now, host: host, all: new(load), hosts: map[string]*load{}, types: map[string]*load{}, waits: map[string]*load{}, lives: lives{}, config: w.o.Config().Config}
+	s := &survey{
+		asOf: now, host: host, all: new(load), hosts: map[string]*load{}, types: map[string]*load{}, waits: map[string]*load{},
+		lives: lives{}, config: w.o.Config().Config,
+	}
 	for from := frontier.Cursor(""); ; {
 		next, err := w.o.Frontier.Survey(host, from, func(x frontier.SurveyedURI) { s.add(x, now) })
 		if err != nil {
@@ -145,15 +149,15 @@ func (s *survey) add(x frontier.SurveyedURI, now time.Time) {
 	s.all.add(x, now)
 	s.lives.add(x)
 	host := into(s.hosts, string(x.Host))
-	if host.aims == nil {
-		host.aims = newAims(s.config, now)
+	if host.targets == nil {
+		host.targets = newTargets(s.config, now)
 	}
 	host.add(x, now)
 	into(s.waits, waitClass(x)).add(x, now)
-	media, _, err := mime.ParseMediaType(x.ContentType)
+	media := mediatype.Of(x.ContentType)
 	switch _, known := s.types[media]; {
-	case err != nil && media == "":
-		media = "not known"
+	case media == "":
+		media = "unknown"
 	case !known && len(s.types) >= maxTypes:
 		media = "others"
 	}
@@ -169,7 +173,7 @@ func into(m map[string]*load, name string) *load {
 	return l
 }
 
-// waitClasses are the classes of waits, by their upper ends.
+// waitClasses lists the classes of waits by their upper bounds.
 var waitClasses = []struct {
 	below time.Duration
 	name  string
@@ -194,7 +198,7 @@ func waitClass(x frontier.SurveyedURI) string {
 	return "28d and more"
 }
 
-// overdueQuery says what is asked.
+// overdueQuery holds the parameters of a request.
 type overdueQuery struct {
 	by     string
 	host   uri.Host
@@ -202,7 +206,7 @@ type overdueQuery struct {
 	maxAge time.Duration
 }
 
-// overdue tells what waits though its time has come.
+// overdue returns the overdue URIs by host, media type or class of waits.
 func (w *Window) overdue(q overdueQuery) (Overdue, error) {
 	if q.host != "" {
 		if _, ok := w.o.Frontier.Host(q.host, w.o.Now()); !ok {
@@ -219,13 +223,13 @@ func (w *Window) overdue(q overdueQuery) (Overdue, error) {
 	}
 	groups := map[string]map[string]*load{"host": s.hosts, "mime": s.types, "wait": s.waits}[q.by]
 	names := slices.SortedFunc(maps.Keys(groups), func(a, b string) int {
-		return cmp.Or(cmp.Compare(groups[b].most, groups[a].most), cmp.Compare(groups[b].due, groups[a].due), cmp.Compare(a, b))
+		return cmp.Or(cmp.Compare(groups[b].longest, groups[a].longest), cmp.Compare(groups[b].due, groups[a].due), cmp.Compare(a, b))
 	})
 	out.More = max(0, len(names)-q.limit)
 	for _, name := range names[:len(names)-out.More] {
 		b := groups[name].backlog(name)
 		if q.by == "host" {
-			w.foresee(&b, groups[name])
+			w.predictEnd(&b, groups[name])
 		}
 		out.Rows = append(out.Rows, b)
 	}
@@ -234,13 +238,13 @@ func (w *Window) overdue(q overdueQuery) (Overdue, error) {
 
 func (l *load) backlog(name string) Backlog {
 	return Backlog{
-		Name: name, URIs: l.uris, Due: l.due, Most: Seconds(l.most), P50: Seconds(l.late.Quantile(0.5)),
+		Name: name, URIs: l.uris, Due: l.due, Most: Seconds(l.longest), P50: Seconds(l.late.Quantile(0.5)),
 		P90: Seconds(l.late.Quantile(0.9)), P99: Seconds(l.late.Quantile(0.99)), Demand: l.demand * 3600,
 	}
 }
 
-// foresee says when a host's backlog will be gone.
-func (w *Window) foresee(b *Backlog, l *load) {
+// predictEnd computes when a host's backlog will be gone, or what would end it.
+func (w *Window) predictEnd(b *Backlog, l *load) {
 	view, _ := w.o.Frontier.Host(uri.Host(b.Name), w.o.Now())
 	delay, observed := w.delayOf(uri.Host(b.Name))
 	b.Delay, b.Observed = Seconds(delay), observed
@@ -258,35 +262,20 @@ func (w *Window) foresee(b *Backlog, l *load) {
 		b.Ends = "never: the host is held; arcrawl release " + b.Name
 		return
 	case stand.Paused != "" || stand.Held != "":
-		b.Ends = "never: the crawl stands still"
+		b.Ends = "never: the crawl is paused"
 		return
 	}
-	if spare := capacity - l.demand; spare > capacity*leastSpare {
+	if spare := capacity - l.demand; spare > capacity*minSpare {
 		in := Seconds(float64(l.due) / spare * float64(time.Second))
-		b.GoneIn, b.Ends = &in, "in "+text(time.Duration(in))
+		b.GoneIn, b.Ends = &in, "in "+human.About(time.Duration(in))
 		return
 	}
-	// As much as leaves the least to spare that a backlog needs to shrink.
-	needs := Seconds(slots * (1 - leastSpare) / l.demand * float64(time.Second))
+	// The delay that leaves the minimum spare capacity.
+	needs := Seconds(slots * (1 - minSpare) / l.demand * float64(time.Second))
 	b.NeedsDelay = &needs
-	b.FewerURIs = int64(math.Ceil(float64(l.uris) * (1 - capacity*(1-leastSpare)/l.demand)))
-	b.Ends = fmt.Sprintf("never: needs a delay of %s or %d URIs fewer", text(time.Duration(needs)), b.FewerURIs)
+	b.FewerURIs = int64(math.Ceil(float64(l.uris) * (1 - capacity*(1-minSpare)/l.demand)))
+	b.Ends = fmt.Sprintf("never: needs a delay of %s, or %d fewer URIs", human.About(time.Duration(needs)), b.FewerURIs)
 }
 
-// leastSpare is the share of a host's capacity without which its backlog is taken to last for ever.
-const leastSpare = 0.01
-
-// text is a duration for people, to two digits or whole units.
-func text(d time.Duration) string {
-	switch {
-	case d < 10*time.Second:
-		return fmt.Sprintf("%.1f s", d.Seconds())
-	case d < 2*time.Minute:
-		return fmt.Sprintf("%.0f s", d.Seconds())
-	case d < 2*time.Hour:
-		return fmt.Sprintf("%.0f min", d.Minutes())
-	case d < 48*time.Hour:
-		return fmt.Sprintf("%.0f h", d.Hours())
-	}
-	return fmt.Sprintf("%.0f days", d.Hours()/24)
-}
+// minSpare is the minimum share of spare capacity. With less, a backlog is assumed never to end.
+const minSpare = 0.01

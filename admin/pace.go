@@ -7,15 +7,15 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// paces is how long a visit to a host and the rest after it take together, as of late: a mean that forgets. It is bounded;
-// what it does not know of a host the settings tell.
+// paces holds for each host how long a visit and the rest after it take together: an exponentially weighted mean. It is
+// bounded; for other hosts the pace follows from the settings.
 type paces map[uri.Host]time.Duration
 
-// maxPaces bounds the hosts whose pace is kept.
+// maxPaces is the maximum number of hosts with a measured pace.
 const maxPaces = 100_000
 
-// forgets is the weight of the last visit in the mean.
-const forgets = 0.05
+// paceWeight is the weight of the last visit in the mean.
+const paceWeight = 0.05
 
 func (p paces) add(r crawler.Report) {
 	if r.Took <= 0 {
@@ -25,9 +25,9 @@ func (p paces) add(r crawler.Report) {
 	was, known := p[host]
 	switch {
 	case known:
-		took = was + time.Duration(forgets*float64(took-was))
+		took = was + time.Duration(paceWeight*float64(took-was))
 	case len(p) >= maxPaces:
-		for other := range p { // any one makes room
+		for other := range p { // remove any host to make room
 			delete(p, other)
 			break
 		}
@@ -35,10 +35,10 @@ func (p paces) add(r crawler.Report) {
 	p[host] = max(took, 1)
 }
 
-// guessedExchange is how long an exchange takes with a host where none was observed.
+// guessedExchange is the assumed duration of an exchange with a host without measurement.
 const guessedExchange = time.Second
 
-// delayOf is how long a slot of a host takes for a visit and the rest after it, and whether that was observed.
+// delayOf returns how long a visit through one slot and the rest after it take, and whether that was measured.
 func (w *Window) delayOf(h uri.Host) (d time.Duration, observed bool) {
 	w.mu.Lock()
 	d, observed = w.paces[h]

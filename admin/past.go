@@ -11,9 +11,9 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// Queue is what is next on a host.
+// Queue holds the next URIs of a host.
 type Queue struct {
-	URIs []Waiting `json:"uris"` // those that are due first at the front
+	URIs []Waiting `json:"uris"` // earliest due first
 }
 
 // Waiting is a URI in a queue.
@@ -26,59 +26,59 @@ type Waiting struct {
 	LastStatus int       `json:"last_status"`
 }
 
-// Past is the visits to a URI that stand in the crawl log.
+// Past holds the visits to a URI from the crawl log.
 type Past struct {
 	Visits   []PastVisit `json:"visits"`   // oldest first, at most 1,000
-	Complete bool        `json:"complete"` // no older part of the log was left unread
+	Complete bool        `json:"complete"` // the whole log was read
 }
 
-// PastVisit is one of them.
+// PastVisit is one visit from the crawl log.
 type PastVisit struct {
 	At      time.Time `json:"at"`
 	Status  int       `json:"status"`
 	State   string    `json:"state"` // "changed", "unchanged", "unknown" or "failed"
-	Size    int64     `json:"size"`  // bytes of the body; -1 is none
+	Size    int64     `json:"size"`  // bytes of the body; -1 if there was none
 	Wait    Seconds   `json:"wait_seconds"`
 	Overdue Seconds   `json:"overdue_seconds"`
-	Notes   string    `json:"notes,omitempty"` // what else the log says of it
+	Notes   string    `json:"notes,omitempty"` // other annotations of the log line
 }
 
-// DedupReport is what deduplication came to, going by the crawl log that is being written.
+// DedupReport summarizes deduplication, from the current crawl log.
 type DedupReport struct {
-	From  time.Time  `json:"from"` // of the first line
+	From  time.Time  `json:"from"` // time of the first line
 	All   DedupRow   `json:"all"`
-	Hosts []DedupRow `json:"hosts"` // those with the most visits, at most 100
+	Hosts []DedupRow `json:"hosts"` // hosts with the most visits, at most 100
 	Types []DedupRow `json:"types"` // the same for MIME types
 }
 
-// DedupRow is what it came to for a host or a type.
+// DedupRow summarizes deduplication for a host or a MIME type.
 type DedupRow struct {
 	Key            string `json:"key,omitempty"`
-	Handled        int64  `json:"handled"` // answers whose payload was looked for in the archive
-	Bytes          int64  `json:"bytes"`   // of them
+	Handled        int64  `json:"handled"` // responses whose payload was looked up
+	Bytes          int64  `json:"bytes"`   // of these responses
 	New            int64  `json:"new"`
 	Duplicates     int64  `json:"duplicates"`
-	Exact          int64  `json:"exact"`      // were there under the same URI
-	Equivalent     int64  `json:"equivalent"` // under an equivalent one
-	Other          int64  `json:"other"`      // under another one
+	Exact          int64  `json:"exact"`      // in the archive under the same URI
+	Equivalent     int64  `json:"equivalent"` // under an equivalent URI
+	Other          int64  `json:"other"`      // under another URI
 	DiscardedBytes int64  `json:"discarded_bytes"`
 }
 
-// The bounds of one look into the log.
+// Bounds of one reading of the log.
 const (
 	reportRows = 100
 	pastVisits = 1_000
 	pastBytes  = 256 << 20
 )
 
-// pastRoutes tell what is next and what was.
+// pastRoutes returns the requests about queues and past visits.
 func pastRoutes() []route {
 	return []route{
 		{
-			method: "GET", path: api + "/hosts/{host}/queue", doc: "What is next on a host.", answer: Queue{},
+			method: "GET", path: api + "/hosts/{host}/queue", doc: "Returns the next URIs of a host.", answer: Queue{},
 			params: []param{
-				{"host", "string", "name, with the port when it is not the scheme's own"},
-				{"limit", "integer", "at most so many, 1 to 1000; 50 if it is not given"},
+				{"host", "string", hostDoc},
+				{"limit", "integer", "maximum number of URIs, 1 to 1000 (default 50)"},
 			},
 			serve: func(w *Window, r *http.Request) (any, error) {
 				n, err := number(r, "limit", 50, 1, 1000)
@@ -89,18 +89,18 @@ func pastRoutes() []route {
 			},
 		},
 		{
-			method: "GET", path: api + "/history", doc: "The visits to a URI, from the last 256 MiB of the crawl log.", answer: Past{},
-			params: []param{{"uri", "string", "the URI; it is brought into canonical form"}},
+			method: "GET", path: api + "/history", doc: "Returns the visits to a URI, from the last 256 MiB of the crawl log.", answer: Past{},
+			params: []param{{"uri", "string", uriDoc}},
 			serve:  func(w *Window, r *http.Request) (any, error) { return w.past(r.Context(), r.FormValue("uri")) },
 		},
 		{
-			method: "GET", path: api + "/reports/dedup", doc: "What deduplication came to, going by the crawl log that is being written.", answer: DedupReport{},
+			method: "GET", path: api + "/reports/dedup", doc: "Summarizes deduplication, from the current crawl log.", answer: DedupReport{},
 			serve: func(w *Window, r *http.Request) (any, error) { return w.dedupReport(r.Context()) },
 		},
 	}
 }
 
-// dedupReport sums up the log. It takes a second for some hundred megabytes.
+// dedupReport summarizes the log. Some hundred megabytes take a second.
 func (w *Window) dedupReport(ctx context.Context) (DedupReport, error) {
 	w.reading.Lock()
 	defer w.reading.Unlock()
@@ -143,7 +143,7 @@ func (w *Window) queue(host uri.Host, n int) (Queue, error) {
 	return q, err
 }
 
-// past reads the log. Two readers at once would only wait for the same disk.
+// past reads the log for the visits to a URI. Only one request reads the log at a time.
 func (w *Window) past(ctx context.Context, text string) (Past, error) {
 	u, err := uri.Parse(text)
 	if err != nil {
@@ -153,7 +153,7 @@ func (w *Window) past(ctx context.Context, text string) (Past, error) {
 	defer w.reading.Unlock()
 	visits, complete, err := stats.Find(ctx, w.o.Config().Config.Storage.Log, u.String(), pastVisits, pastBytes)
 	if err != nil {
-		return Past{}, fmt.Errorf("look for %s in the log: %w", u, err)
+		return Past{}, fmt.Errorf("search the log for %s: %w", u, err)
 	}
 	p := Past{Visits: make([]PastVisit, len(visits)), Complete: complete}
 	for i, v := range visits {

@@ -10,19 +10,19 @@ import (
 	"time"
 )
 
-// keptPause is a pause as it outlives the process.
-type keptPause struct {
+// storedPause is the content of the file that stores a pause.
+type storedPause struct {
 	Reason string     `json:"reason"`
 	Since  time.Time  `json:"since"`
 	Until  *time.Time `json:"until,omitempty"`
 }
 
-// pause stops the claiming, for good or for a while. It is kept before it is in force, so that a crash cannot end it.
+// pause pauses the crawl, optionally for a given time. It stores the pause first, so that a crash cannot end it.
 func (w *Window) pause(r Reason) error {
 	now := w.o.Now()
-	p := keptPause{Reason: r.Reason, Since: now}
+	p := storedPause{Reason: r.Reason, Since: now}
 	if r.For < 0 {
-		return fault("a pause of %s: the time must not be negative", time.Duration(r.For))
+		return fault("for_seconds %v is negative", time.Duration(r.For).Seconds())
 	}
 	var until time.Time
 	if r.For > 0 {
@@ -32,24 +32,24 @@ func (w *Window) pause(r Reason) error {
 	if was := w.o.Crawler.Status(); was.Paused != "" {
 		p.Since = was.Since
 	}
-	if err := keepJSON(w.o.Dir, pauseFile, p); err != nil {
-		return fmt.Errorf("keep the pause: %w", err)
+	if err := saveJSON(w.o.Dir, pauseFile, p); err != nil {
+		return fmt.Errorf("store the pause: %w", err)
 	}
 	w.o.Crawler.Pause(r.Reason, p.Since, until)
 	return nil
 }
 
-// resume ends a pause. The file goes last: a crash in between pauses again, which is the safe side.
+// resume ends a pause. It removes the file last: a crash in between pauses again, which is safe.
 func (w *Window) resume() error {
 	w.o.Crawler.Resume()
-	if err := drop(w.o.Dir, pauseFile); err != nil {
-		return fmt.Errorf("the crawl is resumed, but the next start will pause again: %w", err)
+	if err := removeFile(w.o.Dir, pauseFile); err != nil {
+		return fmt.Errorf("the crawl is resumed, but the next start will pause it again: %w", err)
 	}
 	return nil
 }
 
-// takeUpPause goes on with the pause of an earlier run, if it is not over.
-func (w *Window) takeUpPause(now time.Time) error {
+// restorePause continues the pause of an earlier run, if it has not ended.
+func (w *Window) restorePause(now time.Time) error {
 	if w.o.Dir == "" {
 		return nil
 	}
@@ -58,12 +58,12 @@ func (w *Window) takeUpPause(now time.Time) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	var p keptPause
+	var p storedPause
 	if err == nil {
 		err = json.Unmarshal(text, &p)
 	}
 	if err != nil {
-		return fmt.Errorf("read whether the crawl is paused: %w; remove %s if it is not", err, name)
+		return fmt.Errorf("read the stored pause: %w; remove %s if the crawl is not paused", err, name)
 	}
 	var until time.Time
 	if p.Until != nil {

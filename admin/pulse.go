@@ -14,35 +14,35 @@ import (
 	"github.com/arcrawl/arcrawl/internal/atomicfile"
 )
 
-// pulse is when something new last came from a host or a seed, and how long that took at the longest.
-type pulse struct {
+// activity says when something new last came from a host or seed, and how long the longest silence was.
+type activity struct {
 	Last    time.Time `json:"last"`
-	Longest Seconds   `json:"longest"` // silence between two versions, forgotten by a twentieth with each
-	Quiet   int       `json:"quiet"`   // visits since then that found nothing new
+	Longest Seconds   `json:"longest"` // silence between two versions; decays by 1/20 with each version
+	Quiet   int       `json:"quiet"`   // visits since Last that found nothing new
 }
 
-// pulses are those of hosts, by their names, and of seeds, by their URIs. They are bounded, and kept when the daemon stops,
-// so that what is usual for a site, its nights and weekends, need not be learned anew.
-type pulses map[string]pulse
+// activities holds the activity of hosts by name and of seeds by URI. It is bounded, and stored when the daemon stops, so
+// that the usual silences of a site, such as nights and weekends, stay known.
+type activities map[string]activity
 
 const (
-	maxPulses = 100_000
-	pulseFile = "pulses.json"
+	maxActivities = 100_000
+	activityFile  = "pulses.json"
 )
 
-func (p pulses) add(r crawler.Report) {
+func (p activities) add(r crawler.Report) {
 	if r.Failed || r.Verdict.State == evaluators.Unknown {
 		return
 	}
-	p.beat(string(r.URI.Host()), r)
+	p.record(string(r.URI.Host()), r)
 	if r.Hops == "" {
-		p.beat(r.URI.String(), r)
+		p.record(r.URI.String(), r)
 	}
 }
 
-func (p pulses) beat(key string, r crawler.Report) {
+func (p activities) record(key string, r crawler.Report) {
 	was, known := p[key]
-	if !known && len(p) >= maxPulses {
+	if !known && len(p) >= maxActivities {
 		return
 	}
 	if r.Verdict.State != evaluators.Changed {
@@ -53,56 +53,56 @@ func (p pulses) beat(key string, r crawler.Report) {
 	if !was.Last.IsZero() {
 		was.Longest = max(was.Longest-was.Longest/20, Seconds(r.Finished.Sub(was.Last)))
 	}
-	p[key] = pulse{Last: r.Finished, Longest: was.Longest}
+	p[key] = activity{Last: r.Finished, Longest: was.Longest}
 }
 
 const (
-	// improbable is how unlikely a silence must be, if versions came at random at the rate of the past.
+	// improbable is the probability below which a silence is reported, if versions come at random at the past rate.
 	improbable = 1e-6
-	// leastSilence, leastVersions and leastVisits keep from judging by too little.
-	leastSilence  = 24 * time.Hour
-	leastVersions = 20
-	leastVisits   = 5
-	// leastHistory is for how long a host or seed must have been known.
-	leastHistory = 3 * 24 * time.Hour
+	// minSilence, minVersions and minVisits prevent decisions from too little data.
+	minSilence  = 24 * time.Hour
+	minVersions = 20
+	minVisits   = 5
+	// minHistory is the time that a host or seed must have been known.
+	minHistory = 3 * 24 * time.Hour
 )
 
-// life is how often something changed in a time.
+// life counts the changes of a host or seed.
 type life struct {
 	changes     int64
 	first, last time.Time // when it became known, when it changed last
 }
 
-// silent reports whether nothing new came for longer than a history allows, and how probable that was. Versions are taken
-// to come as a Poisson process at the rate of the past: the chance of none in a time t is exp(−rate·t). Since they come in
-// bursts, a silence must also be twice as long as the longest that is remembered.
-func (l life) silent(p pulse, now time.Time) (chance float64, yes bool) {
+// silent reports whether a silence is improbably long, and its probability. It assumes that versions come as a Poisson
+// process at the past rate: the probability of none in time t is exp(−rate·t). Because versions come in bursts, a silence
+// must also be twice as long as the longest one before.
+func (l life) silent(p activity, now time.Time) (chance float64, yes bool) {
 	history, silence := l.last.Sub(l.first), now.Sub(l.last)
-	if l.changes < leastVersions || history < leastHistory || silence < leastSilence || p.Quiet < leastVisits {
+	if l.changes < minVersions || history < minHistory || silence < minSilence || p.Quiet < minVisits {
 		return 1, false
 	}
 	chance = math.Exp(-float64(l.changes) / history.Hours() * silence.Hours())
 	return chance, chance < improbable && silence > 2*time.Duration(p.Longest)
 }
 
-// loadPulses reads what an earlier run left. A file that cannot be read costs what it held, no more.
-func loadPulses(dir string) pulses {
-	p := pulses{}
+// loadActivities reads the file of an earlier run. An unreadable file is ignored.
+func loadActivities(dir string) activities {
+	p := activities{}
 	if dir == "" {
 		return p
 	}
-	text, err := os.ReadFile(filepath.Join(dir, pulseFile))
+	text, err := os.ReadFile(filepath.Join(dir, activityFile))
 	if err == nil {
 		err = json.Unmarshal(text, &p)
 	}
 	if err != nil || p == nil {
-		return pulses{}
+		return activities{}
 	}
 	return p
 }
 
-// keepJSON writes a value as JSON to a file in dir, atomically. Without a folder it does nothing.
-func keepJSON(dir, name string, v any) error {
+// saveJSON replaces a file of the folder atomically.
+func saveJSON(dir, name string, v any) error {
 	if dir == "" {
 		return nil
 	}
@@ -113,8 +113,8 @@ func keepJSON(dir, name string, v any) error {
 	return atomicfile.Write(filepath.Join(dir, name), text, 0o640)
 }
 
-// drop removes a file of the folder.
-func drop(dir, name string) error {
+// removeFile removes a file of the folder. A missing file is not an error.
+func removeFile(dir, name string) error {
 	if dir == "" {
 		return nil
 	}

@@ -9,79 +9,79 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// Select says which URIs are meant: those for which all that is set is true.
+// Select selects URIs. All criteria that are set must hold.
 type Select struct {
 	URIs   []string `json:"uris,omitempty"`   // one of these, at most 10,000
-	Host   string   `json:"host,omitempty"`   // on this host, or, as "*.example.org", on it or one below it
-	Prefix string   `json:"prefix,omitempty"` // the canonical form begins with this
-	Match  string   `json:"match,omitempty"`  // an expression that matches the canonical form, anywhere
-	States []string `json:"states,omitempty"` // all of these are true: due, waiting, on-demand, in-progress, held, forbidden, rejected, failing, gone, new
-	Cursor string   `json:"cursor,omitempty"` // where an earlier answer ended, its "next"
-	Limit  int      `json:"limit,omitempty"`  // of a list, at most 1000; 100 if it is not given
+	Host   string   `json:"host,omitempty"`   // on this host; "*.example.org" includes hosts below it
+	Prefix string   `json:"prefix,omitempty"` // the canonical form starts with this
+	Match  string   `json:"match,omitempty"`  // regular expression that matches part of the canonical form
+	States []string `json:"states,omitempty"` // in all of these states: due, waiting, on-demand, in-progress, held, forbidden, rejected, failing, gone, new
+	Cursor string   `json:"cursor,omitempty"` // "next" of an earlier answer
+	Limit  int      `json:"limit,omitempty"`  // maximum length of a list, up to 1000 (default 100)
 }
 
-// List is a part of the URIs that were selected. Next is empty at the end; a part may be empty and not the last.
+// List is a part of the selected URIs. Next is empty at the end. A part can be empty without being the last.
 type List struct {
 	Entries []frontier.Entry `json:"entries"`
 	Next    string           `json:"next"`
 }
 
-// Count is how many of the URIs up to Next are selected.
+// Count is the number of selected URIs up to Next.
 type Count struct {
 	Count int64  `json:"count"`
 	Next  string `json:"next"`
 }
 
-// Order is what is to be done to the selected URIs.
+// Order is an order for the selected URIs.
 type Order struct {
 	Select Select     `json:"select"`
-	All    bool       `json:"all,omitempty"` // must be set to mean all URIs, with an empty selection
+	All    bool       `json:"all,omitempty"` // required to select all URIs with an empty selection
 	Verb   string     `json:"verb"`          // force, reschedule, hold, release or forget
-	Due    *time.Time `json:"due,omitempty"` // of reschedule
+	Due    *time.Time `json:"due,omitempty"` // for reschedule
 	Spread Seconds    `json:"spread_seconds,omitempty"`
 }
 
-// Ordered is what became of some dozens of them; the rest begins at Next.
+// Ordered is the result of an order for some dozens of URIs. The rest starts at Next.
 type Ordered struct {
 	Matched    int64  `json:"matched"`
 	Changed    int64  `json:"changed"`
-	InProgress int64  `json:"in_progress"` // were left alone because they are being visited
+	InProgress int64  `json:"in_progress"` // not changed because they are being visited
 	Next       string `json:"next"`
 }
 
-// HostOrder is what is to be done to hosts.
+// HostOrder is an order for hosts.
 type HostOrder struct {
-	Pattern string     `json:"pattern"`         // a host, or "*.example.org" for it and those below it, or "*" for all
+	Pattern string     `json:"pattern"`         // a host; "*.example.org" includes hosts below it; "*" means all
 	Verb    string     `json:"verb"`            // pause, resume, rest or wake
-	Until   *time.Time `json:"until,omitempty"` // of rest
+	Until   *time.Time `json:"until,omitempty"` // for rest
 }
 
-// HostsOrdered is what became of them.
+// HostsOrdered is the result of an order for hosts.
 type HostsOrdered struct {
 	Matched int64 `json:"matched"`
 	Changed int64 `json:"changed"`
 }
 
-// Import is what is to be made known, with its history.
+// Import is a list of URIs with their histories.
 type Import struct {
-	Replace bool             `json:"replace,omitempty"` // known ones too
+	Replace bool             `json:"replace,omitempty"` // replace known URIs
 	Entries []frontier.Entry `json:"entries"`
 }
 
-// Imported is what became of it.
+// Imported is the result of an import.
 type Imported struct {
 	New        int `json:"new"`
-	Known      int `json:"known"` // and stay exactly as they are
+	Known      int `json:"known"` // not changed
 	Replaced   int `json:"replaced"`
-	InProgress int `json:"in_progress"` // were not replaced because they are being visited
-	Refused    int `json:"refused"`     // their host has as many URIs as it may have
+	InProgress int `json:"in_progress"` // not replaced because they are being visited
+	Refused    int `json:"refused"`     // their host has its maximum number of URIs
 }
 
-// queueRoutes look into the frontier and change it.
+// queueRoutes returns the requests that read and change the frontier.
 func queueRoutes() []route {
 	return []route{
 		{
-			method: "POST", path: api + "/frontier/list", doc: "The selected URIs with all that is remembered of them, as arcrawl frontier export writes them. Reads a bounded part of the store: ask again from next until it is empty.",
+			method: "POST", path: api + "/frontier/list", doc: "Returns the selected URIs with their histories, as arcrawl frontier export writes them. Reads a bounded part of the store; repeat from next until it is empty.",
 			body: Select{}, answer: List{},
 			serve: served(func(w *Window, s Select) (List, error) {
 				sel, err := s.selection()
@@ -96,7 +96,7 @@ func queueRoutes() []route {
 			}),
 		},
 		{
-			method: "POST", path: api + "/frontier/count", doc: "How many URIs are selected, in a bounded part of the store.", body: Select{}, answer: Count{},
+			method: "POST", path: api + "/frontier/count", doc: "Counts the selected URIs in a bounded part of the store; repeat from next until it is empty.", body: Select{}, answer: Count{},
 			serve: served(func(w *Window, s Select) (Count, error) {
 				sel, err := s.selection()
 				if err != nil {
@@ -107,14 +107,14 @@ func queueRoutes() []route {
 			}),
 		},
 		{
-			method: "POST", path: api + "/frontier/steer", doc: "Does something to the next selected URIs: makes them due, holds them, forgets them. Politeness and robots.txt stay in force. Ask again from next until it is empty.",
+			method: "POST", path: api + "/frontier/steer", doc: "Makes the next selected URIs due, or reschedules, holds, releases or forgets them. Politeness and robots.txt stay in force. Repeat from next until it is empty.",
 			body: Order{}, answer: Ordered{}, serve: served((*Window).order),
 		},
 		{
-			method: "POST", path: api + "/frontier/import", doc: "Makes URIs known with their history, at most 1000 at a time.", body: Import{}, answer: Imported{},
+			method: "POST", path: api + "/frontier/import", doc: "Imports URIs with their histories, at most 1000 in a request.", body: Import{}, answer: Imported{},
 			serve: served(func(w *Window, i Import) (Imported, error) {
 				if len(i.Entries) > maxImported {
-					return Imported{}, fault("%d entries: at most %d at a time", len(i.Entries), maxImported)
+					return Imported{}, fault("%d entries are too many; the maximum is %d", len(i.Entries), maxImported)
 				}
 				done, err := w.o.Frontier.Import(w.o.Now(), i.Replace, i.Entries...)
 				w.o.Crawler.Wake()
@@ -122,7 +122,7 @@ func queueRoutes() []route {
 			}),
 		},
 		{
-			method: "POST", path: api + "/frontier/hosts", doc: "Does something to hosts: pauses and resumes them, lets them rest, wakes them. It outlives a restart.",
+			method: "POST", path: api + "/frontier/hosts", doc: "Pauses or resumes hosts, lets them rest, or ends their rest. The effect survives a restart.",
 			body: HostOrder{}, answer: HostsOrdered{}, serve: served((*Window).orderHosts),
 		},
 	}
@@ -130,7 +130,7 @@ func queueRoutes() []route {
 
 const maxImported = 1000
 
-// served reads the body of a request for what serves it.
+// served returns a route function that decodes the request body.
 func served[B, A any](serve func(*Window, B) (A, error)) func(*Window, *http.Request) (any, error) {
 	return func(w *Window, r *http.Request) (any, error) {
 		b, err := read[B](r)
@@ -148,11 +148,11 @@ func (s Select) limit() int {
 	return s.Limit
 }
 
-// selection is what the frontier goes by.
+// selection converts s for the frontier.
 func (s Select) selection() (frontier.Selection, error) {
 	sel := frontier.Selection{Host: s.Host, Prefix: s.Prefix}
 	if len(s.URIs) > frontier.MaxNamed {
-		return sel, fault("%d URIs are named, at most %d can be", len(s.URIs), frontier.MaxNamed)
+		return sel, fault("%d URIs are too many; the maximum is %d", len(s.URIs), frontier.MaxNamed)
 	}
 	for _, text := range s.URIs {
 		u, err := uri.Parse(text)
@@ -174,14 +174,14 @@ func (s Select) selection() (frontier.Selection, error) {
 	return sel, nil
 }
 
-// order does something to some dozens of URIs.
+// order executes an order for some dozens of URIs.
 func (w *Window) order(o Order) (Ordered, error) {
 	sel, err := o.Select.selection()
 	if err != nil {
 		return Ordered{}, err
 	}
 	if sel.IsAll() && !o.All {
-		return Ordered{}, fault("the selection is empty, which means all URIs: set all if that is meant")
+		return Ordered{}, fault("the selection is empty, which means all URIs; set all to confirm")
 	}
 	a := frontier.Action{Verb: frontier.Verb(o.Verb), Spread: time.Duration(o.Spread)}
 	if o.Due != nil {
@@ -195,10 +195,10 @@ func (w *Window) order(o Order) (Ordered, error) {
 	return Ordered{Matched: done.Matched, Changed: done.Changed, InProgress: done.InProgress, Next: string(next)}, nil
 }
 
-// orderHosts does something to hosts.
+// orderHosts executes an order for hosts.
 func (w *Window) orderHosts(o HostOrder) (HostsOrdered, error) {
 	if o.Pattern == "" {
-		return HostsOrdered{}, fault("the pattern is empty; * means all hosts")
+		return HostsOrdered{}, fault("the pattern is empty; write a host, or * for all hosts")
 	}
 	a := frontier.HostAction{Verb: frontier.HostVerb(o.Verb)}
 	if o.Until != nil {

@@ -9,74 +9,74 @@ import (
 	"github.com/arcrawl/arcrawl/crawler/whatif"
 )
 
-// ReloadOrder says whether the configuration is to be put in force.
+// ReloadOrder is an order to reload the configuration.
 type ReloadOrder struct {
-	DryRun bool `json:"dry_run,omitempty"` // only says what would happen
+	DryRun bool `json:"dry_run,omitempty"` // only return the effect
 }
 
-// Reloaded is what became of it.
+// Reloaded is the result of a reload.
 type Reloaded struct {
 	DryRun bool    `json:"dry_run"`
-	Taken  bool    `json:"taken"`  // it is in force; false for a dry run, and when there are faults
+	Taken  bool    `json:"taken"`  // it is in force; false for a dry run or if there are faults
 	Faults []Fault `json:"faults"` // why it is not in force
-	Plan   Plan    `json:"plan"`   // what it does, or would do; empty when there are faults
+	Plan   Plan    `json:"plan"`   // its effect; empty if there are faults
 }
 
-// Plan is what a new configuration does.
+// Plan is the effect of a new configuration.
 type Plan struct {
-	Changes      []KeyChange `json:"changes"` // hold from the next visit on, at most 1000
-	More         int         `json:"more"`    // that are not listed
+	Changes      []KeyChange `json:"changes"` // apply from the next visit on, at most 1000
+	More         int         `json:"more"`    // number of further changes
 	AtRestart    []KeyChange `json:"at_restart"`
 	SeedsAdded   []string    `json:"seeds_added"`
 	SeedsRemoved []string    `json:"seeds_removed"`
-	DueNow       int64       `json:"due_now"` // URIs that are due at once and were not before
-	Held         []string    `json:"held"`    // hosts that are held from now on, for their files are broken
+	DueNow       int64       `json:"due_now"` // URIs that become due now
+	Held         []string    `json:"held"`    // hosts that are held because their files have faults
 	Released     []string    `json:"released"`
-	Load         []HostLoad  `json:"load"`    // of the hosts that are touched
-	Weighed      bool        `json:"weighed"` // false: there are more than Load has
+	Load         []HostLoad  `json:"load"`    // load of the affected hosts
+	Weighed      bool        `json:"weighed"` // false: more hosts are affected
 	Names        *Names      `json:"names,omitempty"`
 	Warnings     []Fault     `json:"warnings"`
 }
 
-// Names is what changed rules of names make of the known URIs; it is absent when no rule has changed.
+// Names is the effect of changed name rules on known URIs. It is absent if no rule changed.
 type Names struct {
-	Hosts  int          `json:"hosts"`  // whose rules are others
-	URIs   int          `json:"uris"`   // on them
-	Merged int          `json:"merged"` // become one with another
-	Parted int          `json:"parted"` // part from one
-	Whole  bool         `json:"whole"`  // false: not all were looked at
+	Hosts  int          `json:"hosts"`  // with changed rules
+	URIs   int          `json:"uris"`   // on these hosts
+	Merged int          `json:"merged"` // get the name of another URI
+	Parted int          `json:"parted"` // no longer share a name with another URI
+	Whole  bool         `json:"whole"`  // false: not all URIs were checked
 	Merges []NameChange `json:"merges"` // examples
 	Splits []NameChange `json:"splits"`
 	Text   string       `json:"text"`
 }
 
-// NameChange are two URIs that become one, or part.
+// NameChange is a pair of URIs that get the same name, or no longer share one.
 type NameChange struct {
 	A    string `json:"a"`
 	B    string `json:"b"`
-	Name string `json:"name"` // that they will have, or had, both
+	Name string `json:"name"` // the common name
 }
 
-// KeyChange is a key whose value is another one.
+// KeyChange is a key with a changed value.
 type KeyChange struct {
-	Host   string `json:"host,omitempty"` // whose file says so; empty is the main file
+	Host   string `json:"host,omitempty"` // host of the file; empty for the main file
 	Key    string `json:"key"`
 	Before string `json:"before"`
 	After  string `json:"after"`
 	Origin string `json:"origin,omitempty"` // file and line
 }
 
-// HostLoad is what a host has to do in a day, and what its politeness carries.
+// HostLoad compares the visits a day that a host's URIs ask for with those that its politeness allows.
 type HostLoad struct {
 	Host    string  `json:"host"`
 	URIs    int64   `json:"uris"`
 	Before  float64 `json:"before"` // visits a day that its URIs ask for
 	After   float64 `json:"after"`
-	Carries float64 `json:"carries"` // visits a day that its politeness carries
+	Carries float64 `json:"carries"` // visits a day that its politeness allows
 	Text    string  `json:"text"`
 }
 
-// reload reads the configuration again.
+// reload loads the configuration again.
 func (w *Window) reload(o ReloadOrder) (Reloaded, error) {
 	out := Reloaded{DryRun: o.DryRun, Faults: []Fault{}}
 	p, err := w.o.Crawler.Reload(o.DryRun, w.o.Now())
@@ -127,15 +127,15 @@ func changesOf(list []config.KeyChange) []KeyChange {
 	return out
 }
 
-// reloadRoutes read the configuration again.
+// reloadRoutes returns the request that reloads the configuration.
 func reloadRoutes() []route {
 	return []route{{
-		method: "POST", path: api + "/reload", doc: "Reads the configuration again, says what it does, and puts it in force unless it is a dry run or has faults.",
+		method: "POST", path: api + "/reload", doc: "Reloads the configuration and returns its effect. It comes into force unless it is a dry run or has faults.",
 		body: ReloadOrder{}, answer: Reloaded{}, serve: served((*Window).reload),
 	}}
 }
 
-// Reload has the daemon read its configuration again.
+// Reload makes the daemon reload its configuration.
 func (c *Client) Reload(ctx context.Context, dryRun bool) (Reloaded, error) {
 	return ask[Reloaded](ctx, c, http.MethodPost, "/reload", nil, ReloadOrder{DryRun: dryRun})
 }

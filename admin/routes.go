@@ -17,36 +17,42 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// route is one thing that can be asked or ordered. The OpenAPI document is written from the same table.
+// route is one request of the API. The OpenAPI document is generated from the same table.
 type route struct {
 	method, path string
 	doc          string
 	params       []param
-	body         any // a zero value of what is read; nil reads nothing
-	answer       any // a zero value of what is answered; nil answers with no content
+	body         any // a zero value of the request body; nil for none
+	answer       any // a zero value of the answer; nil for no content
 	serve        func(w *Window, r *http.Request) (any, error)
 }
 
-// param is a parameter of the query or, when the path names it in braces, of the path.
+// param is a parameter of the query, or of the path if the path names it in braces.
 type param struct{ name, kind, doc string }
 
 const api = "/api/v1"
 
-// routes is every request that the API knows.
+// Descriptions of parameters that several requests have.
+const (
+	hostDoc = "host name, with the port if it is not the default port"
+	uriDoc  = "the URI; it is converted to canonical form"
+)
+
+// routes returns every request of the API.
 func routes() []route {
 	return slices.Concat(crawlRoutes(), lookRoutes(), whyRoutes(), pastRoutes(), dayRoutes(), queueRoutes(), orderRoutes(), reloadRoutes(), trapRoutes())
 }
 
-// crawlRoutes tell how the crawl is as a whole.
+// crawlRoutes returns the requests about the crawl as a whole.
 func crawlRoutes() []route {
 	return []route{
 		{
-			method: "GET", path: api + "/status", doc: "How the crawl is.", answer: Status{},
+			method: "GET", path: api + "/status", doc: "Returns the state of the crawl.", answer: Status{},
 			serve: func(w *Window, _ *http.Request) (any, error) { return w.status(), nil },
 		},
 		{
-			method: "GET", path: api + "/series", doc: "What happened in a time: by minute up to a day, by hour beyond.", answer: Series{},
-			params: []param{{"span", "string", "1h, 1d, 7d or 90d; 1d if it is not given"}},
+			method: "GET", path: api + "/series", doc: "Returns what happened in a period: by minute up to a day, by hour above.", answer: Series{},
+			params: []param{{"span", "string", "1h, 1d, 7d or 90d (default 1d)"}},
 			serve: func(w *Window, r *http.Request) (any, error) {
 				span := r.FormValue("span")
 				if span == "" {
@@ -56,25 +62,26 @@ func crawlRoutes() []route {
 			},
 		},
 		{
-			method: "GET", path: api + "/config", doc: "The configuration in force, and what was wrong with the last attempt to load another.", answer: Config{},
+			method: "GET", path: api + "/config", doc: "Returns the configuration in force, and the faults of the last reload.", answer: Config{},
 			serve: func(w *Window, _ *http.Request) (any, error) { return w.config(), nil },
 		},
 		{
-			method: "GET", path: api + "/alarms", doc: "The alarms that are raised, the newest first.", answer: Alarms{},
+			method: "GET", path: api + "/alarms", doc: "Returns the raised alarms, newest first.", answer: Alarms{},
 			serve: func(w *Window, _ *http.Request) (any, error) { return w.alarmsRaised(), nil },
 		},
 		{
-			method: "GET", path: api + "/reports/headers", doc: "What ETag, Last-Modified, 304 and the dates of feeds and sitemaps have been worth on each host.", answer: HeaderReport{},
-			serve: func(w *Window, _ *http.Request) (any, error) { return w.headers() },
+			method: "GET", path: api + "/reports/headers", doc: "Returns how reliable ETag, Last-Modified, 304 and the dates of feeds and sitemaps are on each host.",
+			answer: HeaderReport{},
+			serve:  func(w *Window, _ *http.Request) (any, error) { return w.headers() },
 		},
 	}
 }
 
-// lookRoutes tell of hosts and URIs.
+// lookRoutes returns the requests about hosts and URIs.
 func lookRoutes() []route {
 	return []route{
 		{
-			method: "GET", path: api + "/hosts", doc: "The hosts, a page at a time.", answer: Hosts{}, params: hostParams,
+			method: "GET", path: api + "/hosts", doc: "Returns a page of the list of hosts.", answer: Hosts{}, params: hostParams,
 			serve: func(w *Window, r *http.Request) (any, error) {
 				q, err := readHostQuery(r)
 				if err != nil {
@@ -84,8 +91,8 @@ func lookRoutes() []route {
 			},
 		},
 		{
-			method: "GET", path: api + "/hosts/{host}", doc: "How one host stands.", answer: Host{},
-			params: []param{{"host", "string", "name, with the port when it is not the scheme's own"}},
+			method: "GET", path: api + "/hosts/{host}", doc: "Returns the state of one host.", answer: Host{},
+			params: []param{{"host", "string", hostDoc}},
 			serve: func(w *Window, r *http.Request) (any, error) {
 				v, ok := w.o.Frontier.Host(uri.Host(r.PathValue("host")), w.o.Now())
 				if !ok {
@@ -95,18 +102,18 @@ func lookRoutes() []route {
 			},
 		},
 		{
-			method: "GET", path: api + "/uri", doc: "What is remembered of a URI.", answer: URI{},
-			params: []param{{"uri", "string", "the URI; it is brought into canonical form"}},
+			method: "GET", path: api + "/uri", doc: "Returns the history of a URI.", answer: URI{},
+			params: []param{{"uri", "string", uriDoc}},
 			serve:  func(w *Window, r *http.Request) (any, error) { return w.uri(r.FormValue("uri")) },
 		},
 	}
 }
 
-// whyRoutes explain.
+// whyRoutes returns the requests that explain.
 func whyRoutes() []route {
 	return []route{
 		{
-			method: "GET", path: api + "/overdue", doc: "What waits though its time has come, and when that will end. Looks at every URI unless the last look is recent enough.",
+			method: "GET", path: api + "/overdue", doc: "Returns the overdue URIs and when the backlog will clear. Reads every URI unless the last survey is recent.",
 			params: overdueParams, answer: Overdue{},
 			serve: func(w *Window, r *http.Request) (any, error) {
 				q, err := readOverdueQuery(r)
@@ -117,16 +124,16 @@ func whyRoutes() []route {
 			},
 		},
 		{
-			method: "GET", path: api + "/why", doc: "How a URI stands, why, and what comes next.", answer: Why{},
-			params: []param{{"uri", "string", "the URI; it is brought into canonical form"}},
+			method: "GET", path: api + "/why", doc: "Explains the state of a URI and its next visit.", answer: Why{},
+			params: []param{{"uri", "string", uriDoc}},
 			serve:  func(w *Window, r *http.Request) (any, error) { return w.why(r.FormValue("uri")) },
 		},
 		{
-			method: "GET", path: api + "/why-not", doc: "What keeps a URI out of the crawl, if anything does.", answer: WhyNot{},
+			method: "GET", path: api + "/why-not", doc: "Returns which rule keeps a URI out of the crawl, if any.", answer: WhyNot{},
 			params: []param{
-				{"uri", "string", "the URI; it is brought into canonical form"},
-				{"via", "string", "the page that it would have been found on"},
-				{"hop", "string", "how it would stand there: L link, E embed, R redirect, M feed or sitemap, X guess, I implied"},
+				{"uri", "string", uriDoc},
+				{"via", "string", "assume that the URI was found on this page"},
+				{"hop", "string", "assume this kind of hop: L link, E embed, R redirect, M feed or sitemap, X guess, I implied"},
 			},
 			serve: func(w *Window, r *http.Request) (any, error) {
 				text := r.FormValue("uri")
@@ -143,11 +150,11 @@ func whyRoutes() []route {
 	}
 }
 
-// orderRoutes change what the crawl does.
+// orderRoutes returns the requests that change what the crawl does.
 func orderRoutes() []route {
 	return []route{
 		{
-			method: "POST", path: api + "/pause", doc: "Claims nothing more until it is resumed, or for a while. Visits in progress go on to their end. Outlives a restart.",
+			method: "POST", path: api + "/pause", doc: "Pauses the crawl, optionally for a given time. Visits in progress end normally. A pause survives a restart.",
 			body: Reason{}, answer: Stand{},
 			serve: func(w *Window, r *http.Request) (any, error) {
 				why, err := read[Reason](r)
@@ -163,7 +170,7 @@ func orderRoutes() []route {
 			serve: func(w *Window, _ *http.Request) (any, error) { err := w.resume(); return w.stand(), err },
 		},
 		{
-			method: "POST", path: api + "/seeds", doc: "Makes URIs known and due that are on hosts of the configuration.", body: Seeds{}, answer: Added{},
+			method: "POST", path: api + "/seeds", doc: "Adds URIs on hosts of the configuration, due now.", body: Seeds{}, answer: Added{},
 			serve: func(w *Window, r *http.Request) (any, error) {
 				list, err := read[Seeds](r)
 				if err != nil {
@@ -175,7 +182,7 @@ func orderRoutes() []route {
 	}
 }
 
-// hostQuery says which hosts are wanted.
+// hostQuery selects hosts.
 type hostQuery struct {
 	part, state, sort string
 	limit, offset     int
@@ -184,10 +191,10 @@ type hostQuery struct {
 var (
 	hostParams = []param{
 		{"q", "string", "part of the name"},
-		{"state", "string", "ready, snoozed, busy, idle, paused; overdue: has something due; down: could not be reached the last time"},
-		{"sort", "string", "name, overdue, uris or failures; the largest first but for names"},
-		{"limit", "integer", "at most so many, 1 to 1000; 100 if it is not given"},
-		{"offset", "integer", "passes over so many"},
+		{"state", "string", "ready, snoozed, busy, idle, paused; overdue: has due URIs; down: was unreachable at the last visit"},
+		{"sort", "string", "name, overdue, uris or failures; largest first except names"},
+		{"limit", "integer", "maximum number of hosts, 1 to 1000 (default 100)"},
+		{"offset", "integer", "number of hosts to skip"},
 	}
 	hostStates = []string{"", "ready", "snoozed", "busy", "idle", "paused", "overdue", "down"}
 	hostSorts  = []string{"", "name", "overdue", "uris", "failures"}
@@ -196,10 +203,10 @@ var (
 func readHostQuery(r *http.Request) (q hostQuery, err error) {
 	q = hostQuery{part: strings.ToLower(r.FormValue("q")), state: r.FormValue("state"), sort: r.FormValue("sort")}
 	if !slices.Contains(hostStates, q.state) {
-		return q, fault("state %q: want one of%s", q.state, strings.Join(hostStates, " "))
+		return q, fault("unknown state %q; valid states:%s", q.state, strings.Join(hostStates, " "))
 	}
 	if !slices.Contains(hostSorts, q.sort) {
-		return q, fault("sort %q: want one of%s", q.sort, strings.Join(hostSorts, " "))
+		return q, fault("unknown sort %q; valid values:%s", q.sort, strings.Join(hostSorts, " "))
 	}
 	if q.limit, err = number(r, "limit", 100, 1, 1000); err != nil {
 		return q, err
@@ -225,10 +232,10 @@ func (q hostQuery) matches(v frontier.HostView, now time.Time) bool {
 
 var (
 	overdueParams = []param{
-		{"by", "string", "host, mime or wait: what the rows are of; host if it is not given"},
-		{"host", "string", "looks at this host only"},
-		{"limit", "integer", "rows, 1 to 1000; 100 if it is not given"},
-		{"max_age", "integer", "how many seconds old the last look may be; 60 if it is not given"},
+		{"by", "string", "one row for each host, mime or wait (default host)"},
+		{"host", "string", "only this host"},
+		{"limit", "integer", "maximum number of rows, 1 to 1000 (default 100)"},
+		{"max_age", "integer", "maximum age of the last survey in seconds (default 60)"},
 	}
 	overdueRows = []string{"host", "mime", "wait"}
 )
@@ -236,7 +243,7 @@ var (
 func readOverdueQuery(r *http.Request) (q overdueQuery, err error) {
 	q = overdueQuery{by: cmp.Or(r.FormValue("by"), "host"), host: uri.Host(r.FormValue("host"))}
 	if !slices.Contains(overdueRows, q.by) {
-		return q, fault("by %q: want one of %s", q.by, strings.Join(overdueRows, ", "))
+		return q, fault("unknown by %q; valid values: %s", q.by, strings.Join(overdueRows, ", "))
 	}
 	age, err := number(r, "max_age", 60, 0, 24*60*60)
 	if err != nil {
@@ -247,23 +254,23 @@ func readOverdueQuery(r *http.Request) (q overdueQuery, err error) {
 	return q, err
 }
 
-// number reads a whole number of the query within bounds.
-func number(r *http.Request, name string, missing, least, most int) (int, error) {
+// number parses a whole number of the query and checks its bounds. A missing parameter has the default value.
+func number(r *http.Request, name string, byDefault, minimum, maximum int) (int, error) {
 	text := r.FormValue(name)
 	if text == "" {
-		return missing, nil
+		return byDefault, nil
 	}
 	n, err := strconv.Atoi(text)
-	if err != nil || n < least || n > most {
-		return 0, fault("%s %q: want a number from %d to %d", name, text, least, most)
+	if err != nil || n < minimum || n > maximum {
+		return 0, fault("%s %q is not a number from %d to %d", name, text, minimum, maximum)
 	}
 	return n, nil
 }
 
-// maxBody bounds what a request may bring.
+// maxBody is the maximum size of a request body in bytes.
 const maxBody = 4 << 20
 
-// read reads the JSON body of a request. An empty one is a zero value.
+// read decodes the JSON body of a request. An empty body is the zero value.
 func read[T any](r *http.Request) (v T, err error) {
 	if t := r.Header.Get("Content-Type"); t != "" && !strings.HasPrefix(t, "application/json") {
 		return v, fault("Content-Type %s: want application/json", t)
@@ -276,12 +283,12 @@ func read[T any](r *http.Request) (v T, err error) {
 	return v, nil
 }
 
-// badRequest is a request that cannot be understood.
+// badRequest is the error of a request that is not valid.
 type badRequest struct{ error }
 
 func (b badRequest) Unwrap() error { return b.error }
 
 func fault(format string, args ...any) error { return badRequest{fmt.Errorf(format, args...)} }
 
-// errEnough ends a listing that has grown long enough.
+// errEnough ends a listing at its maximum length.
 var errEnough = errors.New("enough")

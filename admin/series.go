@@ -2,6 +2,7 @@ package admin
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,41 +15,41 @@ import (
 	"github.com/arcrawl/arcrawl/internal/atomicfile"
 )
 
-// How much is kept: each minute of a day, each hour of ninety days.
+// Numbers of stored points: each minute of a day, each hour of ninety days.
 const (
 	minutesKept = 24 * 60
 	hoursKept   = 90 * 24
 )
 
-// Gauges is how the crawl stood at the end of a minute. What is not known is -1.
+// Gauges is the state of the crawl at the end of a minute. Unknown values are -1.
 type Gauges struct {
 	URIs       int64 `json:"uris"`        // known
 	Hosts      int64 `json:"hosts"`       // known
 	Queued     int64 `json:"queued"`      // have a due time
-	Due        int64 `json:"due"`         // due and waiting; counted to 100,000
-	Overdue    int64 `json:"overdue"`     // seconds since the URI that waits and has been due for longest was due
+	Due        int64 `json:"due"`         // due and waiting; counted up to 100,000
+	Overdue    int64 `json:"overdue"`     // longest overdue time in seconds
 	InProgress int64 `json:"in_progress"` // visits
-	HostsDown  int64 `json:"hosts_down"`  // could not be reached the last time
-	DiskFree   int64 `json:"disk_free"`   // bytes, where there are fewest
+	HostsDown  int64 `json:"hosts_down"`  // unreachable at the last visit
+	DiskFree   int64 `json:"disk_free"`   // bytes of the disk that has the least
 	Store      int64 `json:"store"`       // bytes of the store
 }
 
 // Point is a minute or an hour of the crawl.
 type Point struct {
 	Start  time.Time `json:"start"`
-	Hour   bool      `json:"hour,omitempty"` // it lasted an hour, not a minute
+	Hour   bool      `json:"hour,omitempty"` // an hour, not a minute
 	Counts Counts    `json:"counts"`
-	Gauges Gauges    `json:"gauges"` // as they were at its end; Overdue is the largest within an hour
+	Gauges Gauges    `json:"gauges"` // at its end; Overdue is the maximum within an hour
 }
 
-// series is what happened in the last minutes and hours, oldest first.
+// series holds the points of the last minutes and hours, oldest first.
 type series struct {
 	minutes, hours []Point
-	file           string // "" keeps nothing
+	file           string // "" stores nothing
 	lines          int    // in the file
 }
 
-// openSeries reads what an earlier run left. A line that was torn by a crash is passed over.
+// openSeries reads the file of an earlier run. A line that a crash has cut is skipped.
 func openSeries(file string, now time.Time) (*series, error) {
 	s := &series{file: file}
 	if file == "" {
@@ -59,17 +60,17 @@ func openSeries(file string, now time.Time) (*series, error) {
 		return s, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read what was counted before: %w", err)
+		return nil, fmt.Errorf("read earlier counts: %w", err)
 	}
 	err = errors.Join(s.read(f), f.Close())
 	if err != nil {
-		return nil, fmt.Errorf("read what was counted before from %s: %w", file, err)
+		return nil, fmt.Errorf("read earlier counts from %s: %w", file, err)
 	}
 	s.forget(now)
 	return s, nil
 }
 
-// maxLine bounds a line of the file; a point takes some 500 bytes.
+// maxLine is the maximum length of a line; a point takes about 500 bytes.
 const maxLine = 16 << 10
 
 func (s *series) read(r io.Reader) error {
@@ -89,12 +90,12 @@ func (s *series) read(r io.Reader) error {
 	return lines.Err()
 }
 
-// put adds a point to its kind. A minute that a restart fell into comes in two parts and is joined; what is older than the
-// last, after the clock was set back, is passed over.
+// put adds a point to the minutes or hours. Two parts of one minute, before and after a restart, are joined. A point that is
+// older than the last one, because the clock was set back, is skipped.
 func (s *series) put(p Point) {
-	list, most := &s.minutes, minutesKept
+	list, limit := &s.minutes, minutesKept
 	if p.Hour {
-		list, most = &s.hours, hoursKept
+		list, limit = &s.hours, hoursKept
 	}
 	if n := len(*list); n > 0 && !p.Start.After((*list)[n-1].Start) {
 		if last := &(*list)[n-1]; p.Start.Equal(last.Start) && !p.Hour {
@@ -102,12 +103,12 @@ func (s *series) put(p Point) {
 		}
 		return
 	}
-	if *list = append(*list, p); len(*list) > most+most/8 { // not each time: what stays is moved
-		*list = slices.Delete(*list, 0, len(*list)-most)
+	if *list = append(*list, p); len(*list) > limit+limit/8 { // not each time, because deletion moves the rest
+		*list = slices.Delete(*list, 0, len(*list)-limit)
 	}
 }
 
-// forget drops what is older than what is kept.
+// forget removes points that are too old.
 func (s *series) forget(now time.Time) {
 	old := func(oldest time.Time) func(Point) bool {
 		return func(p Point) bool { return p.Start.Before(oldest) || p.Start.After(now) }
@@ -116,7 +117,7 @@ func (s *series) forget(now time.Time) {
 	s.hours = slices.DeleteFunc(s.hours, old(now.Add(-hoursKept*time.Hour)))
 }
 
-// add keeps a minute, and the hour that ends with it.
+// add stores a minute, and the hour that ends with it.
 func (s *series) add(p Point) error {
 	s.put(p)
 	fresh := []Point{p}
@@ -129,21 +130,21 @@ func (s *series) add(p Point) error {
 	return s.save(fresh)
 }
 
-// sum joins the minutes between two times.
+// sum adds up the minutes between two times.
 func (s *series) sum(from, to time.Time) Point {
 	all := Point{Start: from}
 	for _, m := range s.since(from) {
 		if m.Start.Before(to) {
 			all.Counts = all.Counts.plus(m.Counts)
-			most := max(all.Gauges.Overdue, m.Gauges.Overdue)
+			longest := max(all.Gauges.Overdue, m.Gauges.Overdue)
 			all.Gauges = m.Gauges
-			all.Gauges.Overdue = most
+			all.Gauges.Overdue = longest
 		}
 	}
 	return all
 }
 
-// since lists the minutes that began no earlier.
+// since returns the minutes that started at or after t.
 func (s *series) since(t time.Time) []Point {
 	i := len(s.minutes)
 	for i > 0 && !s.minutes[i-1].Start.Before(t) {
@@ -152,49 +153,47 @@ func (s *series) since(t time.Time) []Point {
 	return s.minutes[i:]
 }
 
-// save appends points to the file. When most of the file is out of date, save replaces it.
-func (s *series) save(fresh []Point) (err error) {
+// save appends points to the file. If most of the file is out of date, it replaces the file.
+func (s *series) save(added []Point) (err error) {
 	if s.file == "" {
 		return nil
 	}
 	if s.lines > 2*(minutesKept+hoursKept) {
 		return s.rewrite()
 	}
-	f, err := os.OpenFile(s.file, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o640)
+	text, err := encode(added)
 	if err != nil {
-		return fmt.Errorf("save the counts of minutes: %w", err)
-	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	s.lines += len(fresh)
-	return s.encode(f, fresh)
-}
-
-// rewrite replaces the file by one with the points that are in memory.
-func (s *series) rewrite() error {
-	f, err := atomicfile.Create(s.file, 0o640)
-	if err != nil {
-		return fmt.Errorf("save the counts of minutes: %w", err)
-	}
-	defer f.Discard()
-	points := slices.Concat(s.hours, s.minutes)
-	if err := s.encode(f, points); err != nil {
 		return err
 	}
-	if err := f.Replace(); err != nil {
-		return fmt.Errorf("save the counts of minutes: %w", err)
+	f, err := os.OpenFile(s.file, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o640)
+	if err != nil {
+		return fmt.Errorf("store counts: %w", err)
 	}
-	s.lines = len(points)
-	return nil
+	defer func() { err = errors.Join(err, f.Close()) }()
+	s.lines += len(added)
+	_, err = f.Write(text)
+	return err
 }
 
-// encode writes points, one in a line.
-func (s *series) encode(to io.Writer, points []Point) error {
-	w := bufio.NewWriter(to)
-	e := json.NewEncoder(w)
+// rewrite replaces the file by one with the current points.
+func (s *series) rewrite() error {
+	points := slices.Concat(s.hours, s.minutes)
+	text, err := encode(points)
+	if err != nil {
+		return err
+	}
+	s.lines = len(points)
+	return atomicfile.Write(s.file, text, 0o640)
+}
+
+// encode writes each point as one line of JSON.
+func encode(points []Point) ([]byte, error) {
+	var b bytes.Buffer
+	to := json.NewEncoder(&b)
 	for _, p := range points {
-		if err := e.Encode(p); err != nil {
-			return fmt.Errorf("save the counts of minutes in %s: %w", s.file, err)
+		if err := to.Encode(p); err != nil {
+			return nil, fmt.Errorf("store counts: %w", err)
 		}
 	}
-	return w.Flush()
+	return b.Bytes(), nil
 }

@@ -7,13 +7,13 @@ import (
 	"net/http"
 )
 
-// OpenAPI is the document that describes the API.
+// OpenAPI is the OpenAPI document of the API.
 //
 //go:embed openapi.json
 var OpenAPI string
 
-// Handler serves the API. With a token it is for TCP: it asks each request for that token, and for the name of the
-// loopback; without, it is for a unix socket, and serves whoever could open that.
+// Handler returns the handler of the API, the metrics and the dashboard. With a token it is for TCP: each request must
+// contain the token and a loopback name. Without a token it is for a unix socket and serves every request.
 func (w *Window) Handler(token string) http.Handler {
 	mux := http.NewServeMux()
 	for _, r := range routes() {
@@ -37,12 +37,12 @@ func (w *Window) Handler(token string) http.Handler {
 		mux.Handle("GET "+page, dashboard())
 	}
 	mux.HandleFunc("/", func(to http.ResponseWriter, from *http.Request) {
-		w.answer(to, http.StatusNotFound, Problem{Error: from.Method + " " + from.URL.Path + " is not known here; see /openapi.json"})
+		w.answer(to, http.StatusNotFound, Problem{Error: from.Method + " " + from.URL.Path + " does not exist; see /openapi.json"})
 	})
 	return guard(mux, token)
 }
 
-// answer writes a value as JSON. Whoever asked has gone away if that fails, and needs no answer.
+// answer writes a value as JSON. It ignores errors, which mean that the client has gone.
 func (w *Window) answer(to http.ResponseWriter, status int, v any) {
 	to.Header().Set("Content-Type", "application/json")
 	to.WriteHeader(status)
@@ -51,7 +51,7 @@ func (w *Window) answer(to http.ResponseWriter, status int, v any) {
 	_ = e.Encode(v)
 }
 
-// refuse says why a request was not granted. What is our own fault is logged too.
+// refuse answers a failed request with the reason. It logs errors of our own.
 func (w *Window) refuse(to http.ResponseWriter, from *http.Request, err error) {
 	status := http.StatusInternalServerError
 	var bad badRequest
@@ -61,7 +61,7 @@ func (w *Window) refuse(to http.ResponseWriter, from *http.Request, err error) {
 	case errors.Is(err, errNotHere):
 		status = http.StatusNotFound
 	default:
-		w.o.Log.Error().Err(err).Str("request", from.Method+" "+from.URL.Path).Msg("a request could not be answered")
+		w.o.Log.Error().Err(err).Str("request", from.Method+" "+from.URL.Path).Msg("could not answer a request")
 	}
 	w.answer(to, status, Problem{Error: err.Error()})
 }

@@ -10,10 +10,10 @@ import (
 	"github.com/arcrawl/arcrawl/frontier"
 )
 
-// maxVisits is how many visits in progress a status lists.
+// maxVisits is the maximum number of visits in progress in a status.
 const maxVisits = 100
 
-// status tells how the crawl is.
+// status returns the state of the crawl.
 func (w *Window) status() Status {
 	now := w.o.Now()
 	s := Status{
@@ -33,7 +33,7 @@ func (w *Window) status() Status {
 	return s
 }
 
-// archive tells what is being written.
+// archive returns the open archive files and the size of the store.
 func (w *Window) archive() Archive {
 	a := Archive{Files: []WARCFile{}, Store: w.storeSize()}
 	if w.o.Archive == nil {
@@ -45,14 +45,14 @@ func (w *Window) archive() Archive {
 	return a
 }
 
-// alarmsRaised lists the alarms.
+// alarmsRaised returns the raised alarms.
 func (w *Window) alarmsRaised() Alarms {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return Alarms{Alarms: w.alarms.raised()}
 }
 
-// stand tells whether the crawl goes on.
+// stand returns whether the crawl runs.
 func (w *Window) stand() Stand {
 	at := w.o.Crawler.Status()
 	s := Stand{State: Crawling, Since: moment(at.Since), Until: moment(at.Until)}
@@ -65,7 +65,7 @@ func (w *Window) stand() Stand {
 	return s
 }
 
-// workers tells what is being visited.
+// workers returns the visits in progress, longest first.
 func (w *Window) workers(now time.Time) Workers {
 	all := w.o.Crawler.InProgress()
 	slices.SortFunc(all, func(a, b crawler.Visiting) int { return a.Claimed.Compare(b.Claimed) })
@@ -76,7 +76,7 @@ func (w *Window) workers(now time.Time) Workers {
 	return out
 }
 
-// countHosts fills in what the frontier counts.
+// countHosts fills in the counts of the frontier.
 func (w *Window) countHosts(s *Status, now time.Time) {
 	n := w.o.Frontier.Counts(now)
 	s.Hosts = HostCounts{Known: n.Hosts, Ready: n.Ready, Snoozed: n.Snoozed, Busy: n.Busy, Idle: n.Idle, Paused: n.Paused}
@@ -88,7 +88,7 @@ func (w *Window) countHosts(s *Status, now time.Time) {
 	s.URIs = URICounts{Known: n.URIs, Queued: n.Queued, Forbidden: n.Forbidden, Held: n.Held, Due: w.countDue(now), Oldest: moment(n.Oldest), Overdue: late(n.Oldest, now)}
 }
 
-// fullIn projects when the space will be used up, from how it shrank over the minutes that are known.
+// fullIn predicts when the space will be used up, from its change over the known minutes. It returns nil if it cannot.
 func (s *series) fullIn(d Disk) *Seconds {
 	known := slices.DeleteFunc(slices.Clone(s.minutes), func(p Point) bool { return p.Gauges.DiskFree < 0 })
 	if len(known) < 10 || d.Free < 0 {
@@ -105,7 +105,7 @@ func (s *series) fullIn(d Disk) *Seconds {
 	return &in
 }
 
-// config tells which configuration is in force.
+// config describes the configuration in force.
 func (w *Window) config() Config {
 	l := w.o.Config()
 	return Config{
@@ -114,7 +114,7 @@ func (w *Window) config() Config {
 	}
 }
 
-// Faults are faults as the API has them.
+// Faults converts faults for the API.
 func Faults(list []config.Fault) []Fault {
 	out := make([]Fault, len(list))
 	for i, f := range list {
@@ -123,7 +123,7 @@ func Faults(list []config.Fault) []Fault {
 	return out
 }
 
-// hosts lists hosts.
+// hosts returns the selected hosts.
 func (w *Window) hosts(q hostQuery) Hosts {
 	now := w.o.Now()
 	views := slices.DeleteFunc(w.o.Frontier.Hosts(now), func(v frontier.HostView) bool { return !q.matches(v, now) })
@@ -150,7 +150,7 @@ func hostOf(v frontier.HostView, now time.Time) Host {
 	}
 }
 
-// late is how long ago something was due; nothing is due at the zero time.
+// late returns how long ago due was, or 0 if due is zero or later.
 func late(due, now time.Time) Seconds {
 	if due.IsZero() {
 		return 0
@@ -158,7 +158,7 @@ func late(due, now time.Time) Seconds {
 	return Seconds(max(0, now.Sub(due)))
 }
 
-// moment is a time for JSON; the zero time is none.
+// moment returns a time for JSON, or nil for the zero time.
 func moment(t time.Time) *time.Time {
 	if t.IsZero() {
 		return nil

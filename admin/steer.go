@@ -8,9 +8,9 @@ import (
 	"github.com/arcrawl/arcrawl/frontier"
 )
 
-// These methods of a client mean what those of a [frontier.Frontier] do, for a daemon that runs.
+// The following methods do for a running daemon what the methods of [frontier.Frontier] do for an open store.
 
-// List gives up to n selected URIs behind a cursor; see [frontier.Frontier.List].
+// List returns up to n selected URIs after a cursor; see [frontier.Frontier.List].
 func (c *Client) List(ctx context.Context, s frontier.Selection, from frontier.Cursor, n int) ([]frontier.Entry, frontier.Cursor, error) {
 	sel := selectOf(s, from)
 	sel.Limit = n
@@ -18,26 +18,26 @@ func (c *Client) List(ctx context.Context, s frontier.Selection, from frontier.C
 	return l.Entries, frontier.Cursor(l.Next), err
 }
 
-// Count counts selected URIs behind a cursor; see [frontier.Frontier.Count].
+// Count counts selected URIs after a cursor; see [frontier.Frontier.Count].
 func (c *Client) Count(ctx context.Context, s frontier.Selection, from frontier.Cursor) (int64, frontier.Cursor, error) {
 	n, err := ask[Count](ctx, c, http.MethodPost, "/frontier/count", nil, selectOf(s, from))
 	return n.Count, frontier.Cursor(n.Next), err
 }
 
-// Steer does something to the next selected URIs behind a cursor; see [frontier.Frontier.Steer].
+// Steer executes an action on the next selected URIs after a cursor; see [frontier.Frontier.Steer].
 func (c *Client) Steer(ctx context.Context, s frontier.Selection, a frontier.Action, from frontier.Cursor) (frontier.Steered, frontier.Cursor, error) {
 	o := Order{Select: selectOf(s, from), All: s.IsAll(), Verb: string(a.Verb), Due: moment(a.Due), Spread: Seconds(a.Spread)}
 	done, err := ask[Ordered](ctx, c, http.MethodPost, "/frontier/steer", nil, o)
 	return frontier.Steered{Matched: done.Matched, Changed: done.Changed, InProgress: done.InProgress}, frontier.Cursor(done.Next), err
 }
 
-// Import makes entries known with their history, at most 1000; see [frontier.Frontier.Import].
+// Import imports at most 1000 URIs with their histories; see [frontier.Frontier.Import].
 func (c *Client) Import(ctx context.Context, replace bool, entries ...frontier.Entry) (frontier.Imported, error) {
 	done, err := ask[Imported](ctx, c, http.MethodPost, "/frontier/import", nil, Import{Replace: replace, Entries: entries})
 	return frontier.Imported(done), err
 }
 
-// SteerHosts does something to the hosts that fit a pattern; see [frontier.Frontier.SteerHosts].
+// SteerHosts executes an action on the hosts that match a pattern; see [frontier.Frontier.SteerHosts].
 func (c *Client) SteerHosts(ctx context.Context, pattern string, a frontier.HostAction) (matched, changed int64, err error) {
 	done, err := ask[HostsOrdered](ctx, c, http.MethodPost, "/frontier/hosts", nil, HostOrder{Pattern: pattern, Verb: string(a.Verb), Until: moment(a.Until)})
 	return done.Matched, done.Changed, err
@@ -57,7 +57,7 @@ func selectOf(s frontier.Selection, from frontier.Cursor) Select {
 	return sel
 }
 
-// steerAll does something to all selected URIs, step by step.
+// steerAll executes an action on all selected URIs, step by step.
 func (c *Client) steerAll(ctx context.Context, s frontier.Selection, a frontier.Action) (total frontier.Steered, err error) {
 	for from := frontier.Cursor(""); ; {
 		done, next, err := c.Steer(ctx, s, a, from)
@@ -75,12 +75,12 @@ func (c *Client) Visit(ctx context.Context, s frontier.Selection) (frontier.Stee
 	return c.steerAll(ctx, s, frontier.Action{Verb: frontier.Force})
 }
 
-// Hold keeps URIs from being visited.
+// Hold holds URIs.
 func (c *Client) Hold(ctx context.Context, s frontier.Selection) (frontier.Steered, error) {
 	return c.steerAll(ctx, s, frontier.Action{Verb: frontier.Hold})
 }
 
-// Release ends what Hold began.
+// Release releases held URIs.
 func (c *Client) Release(ctx context.Context, s frontier.Selection) (frontier.Steered, error) {
 	return c.steerAll(ctx, s, frontier.Action{Verb: frontier.Release})
 }

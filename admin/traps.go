@@ -13,57 +13,57 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// Traps are the parts of hosts that were found never to come to an end.
+// Traps is a list of traps.
 type Traps struct {
 	Traps []Trap `json:"traps"` // at most 10,000
-	More  bool   `json:"more"`  // there are others
+	More  bool   `json:"more"`  // there are more
 }
 
-// Trap is a part of a host that is kept out of the crawl.
+// Trap is a part of a host with endless URIs, which is kept out of the crawl.
 type Trap struct {
 	Host      string    `json:"host"`
 	Kind      string    `json:"kind"`
-	Pattern   string    `json:"pattern"` // an expression that is looked for in a whole URI; for soft404 the digest of the page
-	Why       string    `json:"why"`     // what was seen
+	Pattern   string    `json:"pattern"` // regular expression for URIs; for soft404 the digest of the page
+	Why       string    `json:"why"`     // evidence
 	Found     time.Time `json:"found"`   // when it became certain
-	Visited   int       `json:"visited"` // pages of it that were visited before
-	Kept      int64     `json:"kept"`    // URIs of it that were kept out so far
+	Visited   int       `json:"visited"` // pages that were visited before
+	Kept      int64     `json:"kept"`    // URIs that were kept out so far
 	Released  bool      `json:"released"`
 	Examples  []string  `json:"examples"`
-	Rule      string    `json:"rule,omitempty"`       // lines of a host file that would keep it out for good
-	FreeFrom  string    `json:"free_from,omitempty"`  // of a calendar: the first day that is not part of it
-	FreeUntil string    `json:"free_until,omitempty"` // the last day that is not
+	Rule      string    `json:"rule,omitempty"`       // lines for the host file that would keep it out permanently
+	FreeFrom  string    `json:"free_from,omitempty"`  // for a calendar: first day outside of the trap
+	FreeUntil string    `json:"free_until,omitempty"` // last day outside of the trap
 }
 
-// TrapRelease names a trap that is to be released.
+// TrapRelease is an order to release a trap.
 type TrapRelease struct {
 	Host    string `json:"host"`
-	Pattern string `json:"pattern"` // as the list of traps has it
+	Pattern string `json:"pattern"` // as in the list of traps
 }
 
-// TrapReleased is what came of it.
+// TrapReleased is the result of releasing a trap.
 type TrapReleased struct {
-	Due int64 `json:"due"` // URIs of it that are in the store and are due now
+	Due int64 `json:"due"` // its URIs in the store, which are due now
 }
 
-// trapRoutes show and release traps.
+// trapRoutes returns the requests about traps.
 func trapRoutes() []route {
 	return []route{
 		{
-			method: "GET", path: api + "/traps", doc: "The parts of hosts that were found never to come to an end, and are kept out.", answer: Traps{},
-			params: []param{{"host", "string", "of this host only"}},
+			method: "GET", path: api + "/traps", doc: "Returns the traps: parts of hosts with endless URIs, which are kept out.", answer: Traps{},
+			params: []param{{"host", "string", "only this host"}},
 			serve: func(w *Window, r *http.Request) (any, error) {
 				return TrapsOf(w.o.Traps, uri.Host(strings.ToLower(r.FormValue("host"))))
 			},
 		},
 		{
-			method: "POST", path: api + "/traps/release", doc: "Ends a trap for good: its URIs in the store are due at once, and its pattern is never taken for a trap again.",
+			method: "POST", path: api + "/traps/release", doc: "Releases a trap permanently: its URIs in the store become due, and its pattern is never recognized as a trap again.",
 			body: TrapRelease{}, answer: TrapReleased{}, serve: served((*Window).releaseTrap),
 		},
 	}
 }
 
-// TrapsOf lists the traps of a host, or of all hosts if it is empty. A nil book has none.
+// TrapsOf returns the traps of a host, or of all hosts if it is empty. A nil book has none.
 func TrapsOf(book *traps.Store, only uri.Host) (Traps, error) {
 	out := Traps{Traps: []Trap{}}
 	if book == nil {
@@ -83,7 +83,7 @@ func TrapsOf(book *traps.Store, only uri.Host) (Traps, error) {
 		if err != nil {
 			return out, err
 		}
-		return out, see(only, list) // a host has far fewer than the bound
+		return out, see(only, list) // a host has far fewer than the maximum
 	}
 	if err := book.Each(see); !errors.Is(err, errEnough) {
 		return out, err
@@ -116,12 +116,12 @@ func (w *Window) releaseTrap(o TrapRelease) (TrapReleased, error) {
 	return TrapReleased{Due: due}, err
 }
 
-// Traps asks for the traps of a host, or of all if it is empty.
+// Traps returns the traps of a host, or of all hosts if it is empty.
 func (c *Client) Traps(ctx context.Context, host string) (Traps, error) {
 	return ask[Traps](ctx, c, http.MethodGet, "/traps", url.Values{"host": {host}}, nil)
 }
 
-// ReleaseTrap ends a trap for good.
+// ReleaseTrap releases a trap permanently.
 func (c *Client) ReleaseTrap(ctx context.Context, host, pattern string) (TrapReleased, error) {
 	return ask[TrapReleased](ctx, c, http.MethodPost, "/traps/release", nil, TrapRelease{Host: host, Pattern: pattern})
 }

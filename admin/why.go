@@ -10,55 +10,56 @@ import (
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler/whatif"
 	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/internal/human"
 	"github.com/arcrawl/arcrawl/scope"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// Why tells of one URI how it stands, why, and what comes next.
+// Why explains the state of a URI and its next visit.
 type Why struct {
-	URI   URI    `json:"uri"`   // what is remembered
+	URI   URI    `json:"uri"`   // its history
 	State string `json:"state"` // "in progress", "held", "due", "waiting" or "on demand"
 
-	Next string     `json:"next"`         // in words: when it is visited, or what keeps it from being visited
-	At   *time.Time `json:"at,omitempty"` // when it is visited, as far as can be told; null while something keeps it from that
-	Why  string     `json:"why"`          // who decided about its due time at the last visit, and by what reason
+	Next string     `json:"next"`         // in words: when it is visited, or what prevents that
+	At   *time.Time `json:"at,omitempty"` // estimated time of the next visit; null if something prevents it
+	Why  string     `json:"why"`          // reason for its due time: the wait evaluator and its computation
 
-	Ahead    int64   `json:"ahead"` // URIs of its host that come before it; counted to 10,000
+	Ahead    int64   `json:"ahead"` // URIs of its host that come before it; counted up to 10,000
 	Host     Host    `json:"host"`
-	Delay    Seconds `json:"delay_seconds"` // from one visit to the next through a slot of its host
-	Observed bool    `json:"observed"`      // Delay was; else it follows from the settings
+	Delay    Seconds `json:"delay_seconds"` // between two visits through one slot of its host
+	Observed bool    `json:"observed"`      // Delay was measured; false: computed from the settings
 
-	Rules    []Rule    `json:"rules"`    // what scope and robots.txt say of it
-	Settings []Setting `json:"settings"` // those of its next visit that are not the defaults
+	Rules    []Rule    `json:"rules"`    // results of scope and robots.txt
+	Settings []Setting `json:"settings"` // settings of its next visit that are not defaults
 }
 
-// Setting is a key as it is in force for a visit, and where that was said.
+// Setting is a setting in force for a visit, with its source.
 type Setting struct {
 	Key    string `json:"key"`
 	Value  string `json:"value"`
 	Origin string `json:"origin"` // file:line
 }
 
-// Rule is what one rule says of a URI.
+// Rule is the result of one rule for a URI.
 type Rule struct {
-	Opinion string `json:"opinion"` // "accepts", "rejects", or "–" if it has none
+	Opinion string `json:"opinion"` // "accepts", "rejects", or "–" if the rule does not apply
 	Rule    string `json:"rule"`
 	Why     string `json:"why"`
 	Where   string `json:"where,omitempty"` // file and line
 }
 
-// WhyNot tells whether something keeps a URI out of the crawl.
+// WhyNot says whether something keeps a URI out of the crawl.
 type WhyNot struct {
 	URI   string `json:"uri"`
-	Known bool   `json:"known"`         // the crawl knows it
-	Out   string `json:"out,omitempty"` // what keeps it out or back; empty if nothing does
+	Known bool   `json:"known"`         // the URI is in the frontier
+	Out   string `json:"out,omitempty"` // why it is kept out or not visited; empty if it is visited
 	Rules []Rule `json:"rules"`
 }
 
-// maxAhead is how far the URIs before one are counted.
+// maxAhead is the maximum count of URIs that come before one.
 const maxAhead = 10_000
 
-// why tells of a URI how it stands.
+// why explains the state of a URI.
 func (w *Window) why(text string) (Why, error) {
 	u, err := uri.Parse(text)
 	if err != nil {
@@ -70,7 +71,7 @@ func (w *Window) why(text string) (Why, error) {
 		return Why{}, err
 	}
 	if !ok {
-		return Why{}, fmt.Errorf("%w; arcrawl why-not tells whether something keeps it out", unknown(u.String()))
+		return Why{}, fmt.Errorf("%w; arcrawl why shows whether a rule keeps it out", unknown(u.String()))
 	}
 	view, _ := w.o.Frontier.Host(u.Host(), now)
 	out := Why{URI: uriOf(r, now), Why: r.Why, Host: hostOf(view, now)}
@@ -86,13 +87,13 @@ func (w *Window) why(text string) (Why, error) {
 	if err != nil {
 		return Why{}, err
 	}
-	out.Rules = slices.DeleteFunc(verdict.Rules, func(r Rule) bool { return r.Rule == "known" }) // it is told already
+	out.Rules = slices.DeleteFunc(verdict.Rules, func(r Rule) bool { return r.Rule == "known" }) // the answer says it already
 	out.Settings = w.settingsOf(r, now)
-	w.foretell(&out, r, view, now)
+	w.predictVisit(&out, r, view, now)
 	return out, nil
 }
 
-// settingsOf lists what files say of the next visit.
+// settingsOf returns the settings of the next visit that are set in a file.
 func (w *Window) settingsOf(r frontier.Record, now time.Time) []Setting {
 	out := []Setting{}
 	about := config.About{URI: r.URI, Hops: r.Hops, ContentType: r.ContentType, Now: later(now, r.Due)}
@@ -104,7 +105,7 @@ func (w *Window) settingsOf(r frontier.Record, now time.Time) []Setting {
 	return out
 }
 
-// stateOf asks the frontier for what the record itself does not tell.
+// stateOf returns the state of a URI. It asks the frontier, because the record does not contain claims and holds.
 func (w *Window) stateOf(r frontier.Record, now time.Time) (string, error) {
 	list, _, err := w.o.Frontier.List(now, frontier.Selection{URIs: []uri.URI{r.URI}}, "", 1)
 	switch {
@@ -122,27 +123,27 @@ func (w *Window) stateOf(r frontier.Record, now time.Time) (string, error) {
 	return "due", nil
 }
 
-// foretell says what happens next, and when.
-func (w *Window) foretell(out *Why, r frontier.Record, h frontier.HostView, now time.Time) {
+// predictVisit fills in the next visit, or what prevents it.
+func (w *Window) predictVisit(out *Why, r frontier.Record, h frontier.HostView, now time.Time) {
 	stand := w.o.Crawler.Status()
 	switch {
 	case out.State == "in progress":
-		out.Next = "it is being visited at this moment"
+		out.Next = "it is being visited now"
 		return
 	case out.State == "held":
-		out.Next = "it is not visited: an operator holds it; arcrawl release " + r.URI.String()
+		out.Next = "not visited: held by an operator; release it with: arcrawl release " + r.URI.String()
 		return
 	case out.State == "on demand":
-		out.Next = "it is visited when its host's other URIs need it"
+		out.Next = "visited when other URIs of its host need it"
 		return
 	case !h.Paused.IsZero():
-		out.Next = fmt.Sprintf("it is not visited: its host is held since %s; arcrawl release %s", clock(h.Paused), h.Host)
+		out.Next = fmt.Sprintf("not visited: its host is held since %s; release it with: arcrawl release %s", clock(h.Paused), h.Host)
 		return
 	case stand.Paused != "" && stand.Until.IsZero():
-		out.Next = "it is not visited: the crawl is paused (" + stand.Paused + "); arcrawl resume"
+		out.Next = "not visited: the crawl is paused (" + stand.Paused + "); resume it with: arcrawl resume"
 		return
 	case stand.Held != "":
-		out.Next = "it is not visited: the crawl stands still (" + stand.Held + ")"
+		out.Next = "not visited: the crawl has stopped (" + stand.Held + ")"
 		return
 	}
 	from := later(now, later(h.Rest, stand.Until))
@@ -152,24 +153,25 @@ func (w *Window) foretell(out *Why, r frontier.Record, h frontier.HostView, now 
 	out.Next = w.nextText(r, h, out, at, now)
 }
 
-// nextText puts what comes next into words.
+// nextText describes the next visit in words.
 func (w *Window) nextText(r frontier.Record, h frontier.HostView, out *Why, at, now time.Time) string {
-	said := "it is visited about " + clock(at)
+	said := "visited about " + clock(at)
 	switch {
 	case out.State == "waiting" && at.Equal(r.Due):
-		said = fmt.Sprintf("it is due %s, in %s, and visited soon after", clock(at), text(at.Sub(now)))
+		said = fmt.Sprintf("due %s, in %s, and visited soon after", clock(at), human.About(at.Sub(now)))
 	case h.Rest.After(now):
 		said += fmt.Sprintf(": its host rests until %s", clock(h.Rest))
 	case out.Ahead > 0:
-		said += fmt.Sprintf(": %d URIs of its host come before it, one each %s", out.Ahead, text(time.Duration(out.Delay)/time.Duration(max(h.Slots, 1))))
+		said += fmt.Sprintf(": %d URIs of its host come before it, one every %s", out.Ahead,
+			human.About(time.Duration(out.Delay)/time.Duration(max(h.Slots, 1))))
 	default:
-		said = "it is next on its host"
+		said = "next on its host"
 	}
 	if h.Failures > 0 {
-		said += fmt.Sprintf("; the host could not be reached %d times in a row", h.Failures)
+		said += fmt.Sprintf("; the host was unreachable %d times in a row", h.Failures)
 	}
 	if out.State == "due" && out.Ahead >= crowd {
-		said += "; it has more due than it can serve, and prefers what has probably changed, so this may be sooner or later"
+		said += "; the host has more due URIs than it can serve and prefers those that have probably changed, so this may be sooner or later"
 	}
 	copied, ok, err := w.o.Frontier.Robots(r.URI.Origin())
 	if err == nil && (!ok || !at.Before(copied.Expires)) {
@@ -178,7 +180,7 @@ func (w *Window) nextText(r frontier.Record, h frontier.HostView, out *Why, at, 
 	return said
 }
 
-// crowd is how many due URIs make a host's order a matter of what a visit is worth.
+// crowd is the number of due URIs from which a host orders them by the value of a visit.
 const crowd = 4
 
 func later(a, b time.Time) time.Time {
@@ -188,10 +190,10 @@ func later(a, b time.Time) time.Time {
 	return b
 }
 
-// clock is a time for people, in UTC as everything in the log.
+// clock returns a time for people, in UTC.
 func clock(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 MST") }
 
-// whyNot tells what keeps a URI out.
+// whyNot returns what keeps a URI out.
 func (w *Window) whyNot(q whatif.Question) (WhyNot, error) {
 	now := w.o.Now()
 	reasons, err := whatif.Explain(w.o.Config().Config, w.o.Frontier, w.o.Traps, q, now)
@@ -204,14 +206,14 @@ func (w *Window) whyNot(q whatif.Question) (WhyNot, error) {
 	switch {
 	case err != nil || out.Out != "":
 	case !view.Paused.IsZero():
-		out.Out = "kept back: an operator holds its host since " + clock(view.Paused)
+		out.Out = "not visited: its host is held by an operator since " + clock(view.Paused)
 	case !out.Known:
-		out.Out = "never found: nothing that was visited names it, though no rule keeps it out; arcrawl seeds add makes it known"
+		out.Out = "never found: no visited page contains it, and no rule keeps it out; add it with: arcrawl seeds add"
 	}
 	return out, err
 }
 
-// WhyNotOf is the answer for a URI of which the rules said this.
+// WhyNotOf returns the answer for a URI with these results of the rules.
 func WhyNotOf(uri string, reasons []scope.Reason) WhyNot {
 	out := WhyNot{URI: uri, Rules: []Rule{}}
 	for _, r := range reasons {
@@ -223,7 +225,7 @@ func WhyNotOf(uri string, reasons []scope.Reason) WhyNot {
 	return out
 }
 
-// readWhyNot reads the question from a request.
+// readWhyNot parses a request.
 func readWhyNot(r *http.Request) (q whatif.Question, err error) {
 	var bad error
 	if q.URI, err = uri.Parse(r.FormValue("uri")); err != nil {
@@ -234,7 +236,7 @@ func readWhyNot(r *http.Request) (q whatif.Question, err error) {
 	}
 	if hop := r.FormValue("hop"); hop != "" {
 		if q.Hop = uri.Hop(hop[0]); len(hop) != 1 {
-			bad = errors.Join(bad, fmt.Errorf("hop %q: want one letter", hop))
+			bad = errors.Join(bad, fmt.Errorf("hop %q is not one letter", hop))
 		}
 	}
 	if bad != nil {

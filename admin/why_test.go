@@ -34,7 +34,7 @@ func TestWhyTellsWhatComesNext(t *testing.T) {
 			}
 			return y
 		}
-		y := asks("in between", "waiting", "it is due")
+		y := asks("in between", "waiting", "due ")
 		if y.URI.Visits != 2 || !strings.HasPrefix(y.Why, ".*: changed") {
 			t.Errorf("%d visits, because %q; want 2, and the evaluator's reason", y.URI.Visits, y.Why)
 		}
@@ -47,7 +47,7 @@ func TestWhyTellsWhatComesNext(t *testing.T) {
 			t.Errorf("it is visited %s after its due time, want then", at)
 		}
 		time.Sleep(2 * time.Hour)
-		asks("overdue, for the crawl stood still", "due", "it is next on its host")
+		asks("overdue, for the crawl stood still", "due", "next on its host")
 
 		w.known("news.example", 10, 24*time.Hour, 3*time.Hour) // ten others were due before
 		y = asks("behind others", "due", "10 URIs of its host come before it")
@@ -68,13 +68,13 @@ func TestWhyTellsWhatComesNext(t *testing.T) {
 		}
 		hosts(frontier.Wake, time.Time{})
 		hosts(frontier.Pause, time.Time{})
-		asks("while the host is held", "due", "it is not visited: its host is held")
+		asks("while the host is held", "due", "not visited: its host is held")
 		hosts(frontier.Resume, time.Time{})
 		w.crawler.Pause("works", time.Now(), time.Time{})
-		asks("while the crawl is paused", "due", "it is not visited: the crawl is paused (works)")
+		asks("while the crawl is paused", "due", "not visited: the crawl is paused (works)")
 		w.crawler.Resume()
 		post[Ordered](w, "/api/v1/frontier/steer", Order{Verb: "hold", Select: Select{URIs: []string{page}}})
-		asks("while it is held", "held", "it is not visited: an operator holds it")
+		asks("while it is held", "held", "not visited: held by an operator")
 	})
 }
 
@@ -101,12 +101,12 @@ func TestWhyNotTellsWhatKeepsAURIOut(t *testing.T) {
 			}
 		}
 		post[HostsOrdered](w, "/api/v1/frontier/hosts", HostOrder{Pattern: "news.example", Verb: "pause"})
-		if n := get[WhyNot](w, "/api/v1/why-not?uri=http://news.example/"); !strings.HasPrefix(n.Out, "kept back: an operator holds its host") {
+		if n := get[WhyNot](w, "/api/v1/why-not?uri=http://news.example/"); !strings.HasPrefix(n.Out, "not visited: its host is held by an operator") {
 			t.Errorf("on a held host: %q", n.Out)
 		}
 		var p Problem
-		if status := w.ask(http.MethodGet, "/api/v1/why?uri=http://news.example/never", nil, &p); status != 404 || !strings.Contains(p.Error, "why-not") {
-			t.Errorf("why of a URI that is not known: status %d, %q; want 404 and the advice to ask why-not", status, p.Error)
+		if status := w.ask(http.MethodGet, "/api/v1/why?uri=http://news.example/never", nil, &p); status != 404 || !strings.Contains(p.Error, "arcrawl why") {
+			t.Errorf("why of a URI that is not known: status %d, %q; want 404 and the advice to ask arcrawl why", status, p.Error)
 		}
 	})
 }

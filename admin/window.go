@@ -19,7 +19,8 @@ import (
 	"github.com/arcrawl/arcrawl/warcout"
 )
 
-// Options are what a window looks into. The rooms must be open for as long as it is used; what is nil is not shown.
+// Options holds the packages and settings of a window. They must stay open while the window is used. Optional parts may
+// be nil.
 type Options struct {
 	Crawler   *crawler.Crawler
 	Frontier  *frontier.Frontier
@@ -27,70 +28,73 @@ type Options struct {
 	Traps     *traps.Store // nil knows of no traps
 	Accounts  *daily.Store // nil knows of no days
 	Archive   *warcout.Writer
-	FreeSpace func() (int64, error) // bytes, where there are fewest
+	FreeSpace func() (int64, error) // bytes of the disk that has the least
 
 	Config func() Loaded    // the configuration in force
 	Now    func() time.Time // the clock
 
-	// Notify, when set, hears of alarms. It must not block.
+	// Notify, when set, receives raised and cleared alarms. It must not block.
 	Notify func(Notice)
 
-	Dir     string // where what is counted and a pause are kept; "" keeps nothing
+	Dir     string // folder of the files for counts, pauses and alarms; "" stores nothing
 	Version string // of the program
-	Workers int    // visits at once
+	Workers int    // maximum number of visits in progress
 	Log     zerolog.Logger
 }
 
-// Loaded is the configuration in force, and what became of the last attempt to load another one.
+// Loaded is the configuration in force, and the result of the last reload.
 type Loaded struct {
 	Config *config.Config
 	At     time.Time
-	Tried  time.Time      // zero if there was no attempt since
-	Faults []config.Fault // why that one failed
+	Tried  time.Time      // time of the last reload; zero if there was none
+	Faults []config.Fault // why it failed
 }
 
-// Window shows and steers a running crawl. Its methods may be called by many goroutines at once.
+// Window shows and steers a running crawl. Its methods are safe for concurrent use.
 type Window struct {
 	o       Options
 	started time.Time
 
-	reading sync.Mutex // held by whoever reads the log
+	reading sync.Mutex // held while the log is read
 
 	mu      sync.Mutex // guards the fields below
 	minute  lastMinute
 	series  *series
 	current Counts    // of the minute in progress
-	closed  time.Time // until when minutes are closed
-	free    int64     // bytes on disk as last seen, -1 is not known
+	closed  time.Time // end of the last complete minute
+	free    int64     // free bytes on disk, -1 if unknown
 	paces   paces     // of the hosts
 	total   Counts    // since the start
 
 	predicted   predictions // by headers
 	predictedAt time.Time
 
-	alarms   alarms
-	pulses   pulses               // of hosts and seeds
-	gaps     map[string]time.Time // when feeds turned over
-	listened time.Time            // when it was last looked for silence
-	silences []trouble            // that were found then
+	alarms         alarms
+	activities     activities           // of hosts and seeds
+	gaps           map[string]time.Time // when feeds may have lost entries
+	silenceChecked time.Time            // time of the last check for silence
+	silences       []trouble            // results of that check
 
-	told string // the last day whose account stands in the log; only Tick uses it
+	loggedDay string // last day whose summary was logged; only Tick uses it
 
 	surveys surveys
 	took    prometheus.Histogram
 }
 
-// The files that a window keeps in its folder.
+// Names of files in the folder of a window.
 const (
 	seriesFile = "series.jsonl"
 	pauseFile  = "pause.json"
 )
 
-// New makes a window, and takes up a pause that an earlier run left.
+// New returns a window. It continues a pause of an earlier run.
 func New(o Options) (*Window, error) {
 	now := o.Now()
-	w := &Window{o: o, started: now, closed: now.Truncate(time.Minute), paces: paces{}, took: newVisitSeconds(), pulses: loadPulses(o.Dir), gaps: map[string]time.Time{}, listened: now, told: loadTold(o.Dir, now)}
-	w.look()
+	w := &Window{
+		o: o, started: now, closed: now.Truncate(time.Minute), paces: paces{}, took: newVisitSeconds(),
+		activities: loadActivities(o.Dir), gaps: map[string]time.Time{}, silenceChecked: now, loggedDay: loadLoggedDay(o.Dir, now),
+	}
+	w.checkDisk()
 	file := ""
 	if o.Dir != "" {
 		file = filepath.Join(o.Dir, seriesFile)
@@ -99,13 +103,13 @@ func New(o Options) (*Window, error) {
 	if w.series, err = openSeries(file, now); err != nil {
 		return nil, err
 	}
-	if err := w.takeUpPause(now); err != nil {
+	if err := w.restorePause(now); err != nil {
 		return nil, err
 	}
 	return w, nil
 }
 
-// Observe hears of a settled visit. It does not block.
+// Observe counts a settled visit. It does not block.
 func (w *Window) Observe(r crawler.Report) {
 	c := countsOf(r)
 	w.measure(r)
@@ -114,19 +118,19 @@ func (w *Window) Observe(r crawler.Report) {
 	w.minute.add(r.Finished, c)
 	w.current, w.total = w.current.plus(c), w.total.plus(c)
 	w.paces.add(r)
-	w.pulses.add(r)
+	w.activities.add(r)
 	if r.Source.Gap && len(w.gaps) < maxGaps {
 		w.gaps[r.URI.String()] = r.Finished
 	}
 }
 
-// Tick looks at the crawl and closes the minutes that are over. It wants to be called a few times a minute. An error is
-// of the file that keeps what was counted; nothing else is lost by it.
+// Tick checks the crawl for troubles and stores complete minutes. Call it a few times a minute. An error concerns only the
+// file of the counts.
 func (w *Window) Tick(now time.Time) error {
-	w.look()
+	w.checkDisk()
 	w.watch(now)
-	if err := w.tellDay(now); err != nil {
-		w.o.Log.Error().Err(err).Msg("the account of a day could not be told")
+	if err := w.logDay(now); err != nil {
+		w.o.Log.Error().Err(err).Msg("could not log the summary of a day")
 	}
 	minute := now.Truncate(time.Minute)
 	w.mu.Lock()
@@ -143,12 +147,12 @@ func (w *Window) Tick(now time.Time) error {
 	return w.series.add(p)
 }
 
-// Close keeps the minute in progress, so that the next run knows of it.
+// Close stores the current minute for the next run.
 func (w *Window) Close(now time.Time) error {
 	gauges := w.gauges(now)
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if err := keepJSON(w.o.Dir, pulseFile, w.pulses); err != nil {
+	if err := saveJSON(w.o.Dir, activityFile, w.activities); err != nil {
 		return err
 	}
 	if w.current == (Counts{}) {
@@ -159,8 +163,8 @@ func (w *Window) Close(now time.Time) error {
 	return w.series.add(p)
 }
 
-// look asks how much room the disk has.
-func (w *Window) look() {
+// checkDisk reads the free disk space.
+func (w *Window) checkDisk() {
 	free := int64(-1)
 	if bytes, err := w.o.FreeSpace(); err == nil {
 		free = bytes
@@ -170,7 +174,7 @@ func (w *Window) look() {
 	w.free = free
 }
 
-// gauges tells how the crawl stands.
+// gauges returns the current gauges.
 func (w *Window) gauges(now time.Time) Gauges {
 	n := w.o.Frontier.Counts(now)
 	g := Gauges{
@@ -187,14 +191,14 @@ func (w *Window) gauges(now time.Time) Gauges {
 	return g
 }
 
-// maxDue is how far what is due is counted each minute; beyond it arcrawl overdue knows.
+// maxDue is the maximum count of due URIs in a minute. arcrawl overdue counts all.
 const maxDue = 100_000
 
-// countDue is how many URIs are due, -1 if that cannot be told.
+// countDue returns the number of due URIs, or -1 if the count failed.
 func (w *Window) countDue(now time.Time) int64 {
 	n, err := w.o.Frontier.CountDue(now, maxDue)
 	if err != nil {
-		w.o.Log.Error().Err(err).Msg("what is due could not be counted")
+		w.o.Log.Error().Err(err).Msg("could not count the due URIs")
 		return -1
 	}
 	return n
@@ -214,7 +218,7 @@ func (w *Window) storeSize() int64 {
 	return size
 }
 
-var errNotHere = errors.New("not known here")
+var errNotHere = errors.New("unknown")
 
-// unknown tells that there is nothing by that name.
+// unknown returns the error for a name that does not exist.
 func unknown(what string) error { return fmt.Errorf("%s: %w", what, errNotHere) }
