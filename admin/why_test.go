@@ -29,7 +29,7 @@ func TestWhyTellsWhatComesNext(t *testing.T) {
 			if y.State != state || !strings.Contains(y.Next, next) {
 				t.Errorf("%s: it is %q, and %q; want %q and %q", what, y.State, y.Next, state, next)
 			}
-			if (y.At == nil) != strings.HasPrefix(next, "it is not visited") {
+			if (y.At == nil) != strings.HasPrefix(next, "not visited") {
 				t.Errorf("%s: a time %v, and %q", what, y.At, y.Next)
 			}
 			return y
