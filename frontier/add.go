@@ -14,50 +14,53 @@ type Candidate struct {
 	Hops uri.HopPath
 	Via  string
 	Seed string
-	Due  time.Time // zero is now
+	Due  time.Time // zero means now
 
-	// Source, Born and Urgent are what its history begins with.
+	// Source, Born and Urgent are the first values of these fields in the history of a new URI.
 	Source string
 	Born   time.Time
 	Urgent bool
 
-	// Sooner tells that a known URI which is due later than Due is due then, urgent if Urgent says so. One that is on
-	// demand stays that. Of one that is being visited meanwhile the next visit comes so early.
+	// Sooner brings the due time of a known URI forward to Due, and makes it urgent if Urgent is set. A URI on demand is not
+	// affected. If the URI is being visited, Due applies to its next visit.
 	Sooner bool
 
-	// ReportedChange and ReportedUnchanged are remembered of a known URI if Sooner says so: the latest change that was told of since it
-	// was visited, and the first silence. While it is being visited a change counts that comes after that visit's capture.
+	// ReportedChange and ReportedUnchanged become part of the history of a known URI if Sooner is set. Of several reports
+	// since the last visit the latest change is remembered, and the earliest time without one. During a visit a change is
+	// remembered only if it is later than the capture.
 	ReportedChange, ReportedUnchanged time.Time
 }
 
-// Added says what became of candidates.
+// Added is the result of adding candidates.
 type Added struct {
 	New     int // became known
-	Known   int // were known, and stay exactly as they were but for those of Sooner
+	Known   int // were known, and did not change, except those that are counted in Sooner
 	Sooner  int // of Known, those that are due sooner now
-	Refused int // their host has as many URIs as it may have
+	Refused int // their host or folder is full
 }
 
 func (a Added) plus(b Added) Added {
-	return Added{New: a.New + b.New, Known: a.Known + b.Known, Sooner: a.Sooner + b.Sooner, Refused: a.Refused + b.Refused}
+	return Added{
+		New: a.New + b.New, Known: a.Known + b.Known, Sooner: a.Sooner + b.Sooner, Refused: a.Refused + b.Refused,
+	}
 }
 
-// addBatch is how many candidates go into one transaction, if they are not too long for it: the store takes 0.9 MB at a time.
-// Larger portions are not faster either.
+// addBatchSize is the number of candidates in one transaction, if they fit: the store takes 0.9 MB at a time. Larger
+// batches are not faster.
 const addBatchSize = 100
 
-// newcomer is a candidate that was not known when it was looked up.
+// newCandidate is a candidate that was not known when it was looked up.
 type newCandidate struct {
 	namedCandidate
 	fp fingerprint
 }
 
-// Add makes candidates known. Known ones stay exactly as they are, but for those of Sooner. Candidates are written in
-// portions of a hundred: after an error, or a crash, some may be known already, and adding them again does no harm.
+// Add makes candidates known. Known URIs do not change, except as [Candidate].Sooner says. Candidates are written in
+// batches of a hundred. After an error or a crash some may be known already; adding them again does no harm.
 func (f *Frontier) Add(now time.Time, cs ...Candidate) (Added, error) {
 	fresh, added, err := f.filterKnown(cs)
 	if err != nil {
-		return Added{}, fmt.Errorf("add to frontier: %w", err)
+		return Added{}, fmt.Errorf("add URIs to the frontier: %w", err)
 	}
 	if len(fresh) == 0 {
 		return added, nil
@@ -66,13 +69,14 @@ func (f *Frontier) Add(now time.Time, cs ...Candidate) (Added, error) {
 	defer f.mu.Unlock()
 	rest, err := f.addBatches(fresh, now)
 	if err != nil {
-		err = fmt.Errorf("add to frontier: %w", err)
+		err = fmt.Errorf("add URIs to the frontier: %w", err)
 	}
 	return added.plus(rest), err
 }
 
-// sieve keeps the candidates that are not known, and counts the others. It holds no lock while it reads, so that a page
-// full of known links costs other visits nothing; what it keeps must be looked up again under the lock.
+// filterKnown returns the candidates that are not known, or are to be due sooner, and counts the others. It holds no
+// lock while it reads, so that a page full of known links does not delay other visits. The result must be looked up
+// again under the lock.
 func (f *Frontier) filterKnown(found []Candidate) (fresh []newCandidate, added Added, err error) {
 	if len(found) == 0 {
 		return nil, Added{}, nil
@@ -81,36 +85,36 @@ func (f *Frontier) filterKnown(found []Candidate) (fresh []newCandidate, added A
 	if err != nil {
 		return nil, Added{}, err
 	}
-	homes, before, err := f.candidateHosts(cs)
+	hosts, uncounted, err := f.candidateHosts(cs)
 	if err != nil {
 		return nil, Added{}, err
 	}
-	for _, h := range before {
+	for _, h := range uncounted {
 		if err := f.countFolders(h); err != nil {
 			return nil, Added{}, err
 		}
 	}
-	marks, seen := make([]uriHash, len(cs)), make([]bool, len(cs))
+	hashes, cached := make([]uriHash, len(cs)), make([]bool, len(cs))
 	for i, c := range cs {
-		marks[i] = f.knownURIs.hash(c.URI.String())
+		hashes[i] = f.knownURIs.hash(c.URI.String())
 	}
-	round := f.knownURIs.contains(marks, seen)
+	round := f.knownURIs.contains(hashes, cached)
 	fps := make([]fingerprint, len(cs))
 	for i, c := range cs {
-		if !seen[i] || c.Sooner {
+		if !cached[i] || c.Sooner {
 			fps[i] = newFingerprint(c.URI.String())
 		}
 	}
-	known, err := f.lookUp(cs, fps, homes, seen)
+	known, err := f.lookUp(cs, fps, hosts, cached)
 	if err != nil {
 		return nil, Added{}, err
 	}
-	var again []uriHash // known, and not remembered yet
+	var uncached []uriHash // of known URIs
 	for i, c := range cs {
 		if known[i] && !c.Sooner {
 			added.Known++
-			if !seen[i] {
-				again = append(again, marks[i])
+			if !cached[i] {
+				uncached = append(uncached, hashes[i])
 			}
 			continue
 		}
@@ -120,19 +124,19 @@ func (f *Frontier) filterKnown(found []Candidate) (fresh []newCandidate, added A
 		}
 		fresh = append(fresh, n)
 	}
-	f.knownURIs.remember(again, round)
+	f.knownURIs.remember(uncached, round)
 	return fresh, added, err
 }
 
-// home is the number of a candidate's host, 0 for one that is not known, and how many URIs that has.
+// candidateHost is the host of a candidate: its number, 0 if it is not known, and the number of its URIs.
 type candidateHost struct {
 	id   uint32
 	uris int64
 }
 
-// homesOf gives the home of each candidate, and the hosts whose folders are to be counted first.
+// candidateHosts returns the host of each candidate, and the hosts whose folders must be counted first.
 func (f *Frontier) candidateHosts(cs []Candidate) ([]candidateHost, []*host, error) {
-	homes := make([]candidateHost, len(cs))
+	list := make([]candidateHost, len(cs))
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.closed {
@@ -143,13 +147,13 @@ func (f *Frontier) candidateHosts(cs []Candidate) ([]candidateHost, []*host, err
 			return nil, nil, errors.New("a candidate has no URI")
 		}
 		if h := f.hosts[c.URI.Host()]; h != nil {
-			homes[i] = candidateHost{id: h.id, uris: h.uris}
+			list[i] = candidateHost{id: h.id, uris: h.uris}
 		}
 	}
-	return homes, f.hostsToCount(cs), nil
+	return list, f.hostsToCount(cs), nil
 }
 
-// addBatches inserts newcomers in portions. The lock is held.
+// addBatches inserts candidates in batches. The caller holds the lock.
 func (f *Frontier) addBatches(fresh []newCandidate, now time.Time) (Added, error) {
 	var total Added
 	if f.closed {
@@ -182,7 +186,7 @@ func (f *Frontier) addBatch(fresh []newCandidate, now time.Time) (Added, error) 
 	return added, c.commit()
 }
 
-// insert gives each newcomer a row and a place, unless it has become known or its host is full.
+// insert writes a row and a place for each candidate, unless the URI has become known meanwhile or its host is full.
 func (c *change) insert(fresh []newCandidate, now time.Time) (Added, error) {
 	var added Added
 	for _, n := range fresh {
@@ -220,12 +224,7 @@ func (c *change) insert(fresh []newCandidate, now time.Time) (Added, error) {
 			added.Refused++
 			continue
 		}
-		due := n.Due
-		if due.IsZero() {
-			due = now
-		}
-		r := Record{URI: n.URI, Hops: n.Hops, Via: n.Via, Seed: n.Seed, History: History{FirstSeen: now, Source: n.Source, Born: n.Born, Urgent: n.Urgent}}
-		if err := c.putURI(d, n.fp, uriRow{}, newURIRow(r, dueMillis(due, now))); err != nil {
+		if err := c.putURI(d, n.fp, uriRow{}, n.row(now)); err != nil {
 			return Added{}, err
 		}
 		if err := c.writeName(n.namedCandidate); err != nil {
@@ -234,4 +233,16 @@ func (c *change) insert(fresh []newCandidate, now time.Time) (Added, error) {
 		added.New++
 	}
 	return added, nil
+}
+
+// row returns the first row of the URI.
+func (n *newCandidate) row(now time.Time) uriRow {
+	due := n.Due
+	if due.IsZero() {
+		due = now
+	}
+	return newURIRow(Record{
+		URI: n.URI, Hops: n.Hops, Via: n.Via, Seed: n.Seed,
+		History: History{FirstSeen: now, Source: n.Source, Born: n.Born, Urgent: n.Urgent},
+	}, dueMillis(due, now))
 }

@@ -2,7 +2,7 @@ package frontier
 
 import "time"
 
-// hasten makes a known URI due sooner, and reports whether that moved it.
+// makeSooner brings the due time of a known URI forward, and reports whether its place moved.
 func (c *change) makeSooner(d *draft, n newCandidate, now time.Time) (bool, error) {
 	was, ok, err := uriRowAt(c.txn, d.h.id, n.fp)
 	if err != nil || !ok || was.Due == 0 {
@@ -12,17 +12,17 @@ func (c *change) makeSooner(d *draft, n newCandidate, now time.Time) (bool, erro
 	if due == 0 {
 		due = dueMillis(now, now)
 	}
-	said := sourceReport{micros(n.ReportedChange), micros(n.ReportedUnchanged)}
+	report := sourceReport{micros(n.ReportedChange), micros(n.ReportedUnchanged)}
 	is := was
-	told := is.mergeReport(said)
-	if taker := d.slotClaiming(n.fp); taker != nil {
-		d.dirty = true // it must come into memory; on disk nothing but what was said changes
-		if taker.sooner == 0 || due < taker.sooner {
-			taker.sooner = due
+	news := is.mergeReport(report)
+	if s := d.slotClaiming(n.fp); s != nil {
+		d.dirty = true // so that the draft replaces the host in memory; on disk only the report changes
+		if s.sooner == 0 || due < s.sooner {
+			s.sooner = due
 		}
-		taker.reported = taker.reported.merge(said)
-		if told {
-			err = c.putURI(d, n.fp, was, is) // in case the claim is given back
+		s.reported = s.reported.merge(report)
+		if news {
+			err = c.putURI(d, n.fp, was, is) // in case the claim is released
 		}
 		return true, err
 	}
@@ -32,30 +32,31 @@ func (c *change) makeSooner(d *draft, n newCandidate, now time.Time) (bool, erro
 	if moved {
 		is.Why = whySooner
 	}
-	if !moved && !told {
+	if !moved && !news {
 		return false, nil
 	}
 	return moved, c.putURI(d, n.fp, was, is)
 }
 
-// hearsay is what sources say of a URI: when it last changed, and until when they had said nothing before that, in µs.
-type sourceReport struct{ changed, nothing int64 }
+// sourceReport is what feeds and sitemaps report of a URI: when it last changed, and the latest time before that at
+// which they had not reported it yet. Times are in µs.
+type sourceReport struct{ changed, unchanged int64 }
 
-// and is h with more of it: the latest change, and the first silence.
+// merge combines two reports: the latest change, and the earliest time without one.
 func (h sourceReport) merge(o sourceReport) sourceReport {
 	if o.changed <= h.changed {
 		return h
 	}
 	if h.changed != 0 {
-		o.nothing = h.nothing
+		o.unchanged = h.unchanged
 	}
 	return o
 }
 
-// told takes in what a source says, and reports whether that is more than was known.
-func (w *uriRow) mergeReport(said sourceReport) bool {
+// mergeReport adds a report to the row, and reports whether the row changed.
+func (w *uriRow) mergeReport(report sourceReport) bool {
 	was := sourceReport{w.ReportedChange, w.ReportedUnchanged}
-	is := was.merge(said)
-	w.ReportedChange, w.ReportedUnchanged = is.changed, is.nothing
+	is := was.merge(report)
+	w.ReportedChange, w.ReportedUnchanged = is.changed, is.unchanged
 	return is != was
 }

@@ -10,18 +10,18 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// Claim is the right, and the duty, to visit one URI once. It is ended by exactly one of [Frontier.Settle],
-// [Frontier.Release] and [Frontier.Divert]. The zero value is stale.
+// Claim is the right, and the duty, to visit one URI once. Exactly one of four calls ends it: [Frontier.Settle],
+// [Frontier.Abandon], [Frontier.Release] or [Frontier.Divert]. The zero value is stale.
 type Claim struct {
 	Record  Record
-	Overdue time.Duration // how long after its due time it was claimed; zero for one that was not due
+	Overdue time.Duration // how long after its due time it was claimed; zero if it was not due
 
-	owner  *Frontier // frontiers do not take each other's claims
+	owner  *Frontier // a claim is stale for any other frontier
 	serial uint64    // unique among the claims of owner
-	uri    uri.URI   // the claimed one, whatever the caller does with Record
+	uri    uri.URI   // the claimed URI, even if the caller changes Record
 }
 
-// Claim hands out the next URI that is due, from a host that has a free slot and is rested; ok is false when there is
+// Claim returns the next URI that is due, from a host that has a free slot and does not rest. ok is false if there is
 // none now. Nothing is written.
 func (f *Frontier) Claim(now time.Time) (c Claim, ok bool, err error) {
 	f.mu.Lock()
@@ -56,7 +56,7 @@ func (f *Frontier) Claim(now time.Time) (c Claim, ok bool, err error) {
 	return c, true, nil
 }
 
-// take makes a claim on the URI that has this row, the zero row if none.
+// newClaim claims a URI through a slot. w is the row of the URI, the zero row if it has none.
 func (f *Frontier) newClaim(s *slot, r Record, w uriRow, fp fingerprint, now time.Time) Claim {
 	f.serial++
 	*s = slot{
@@ -70,25 +70,26 @@ func (f *Frontier) newClaim(s *slot, r Record, w uriRow, fp fingerprint, now tim
 	return c
 }
 
-// leave forgets a place that is to be claimed, or moves. Where it was the first it looks as far ahead as sight says.
-func (s *state) dropPlace(txn *badger.Txn, host uint32, at place, sight int) error {
+// dropPlace removes a place that is claimed or moves. If it is the head, dropPlace finds the next one and may read up
+// to n places for that.
+func (s *state) dropPlace(txn *badger.Txn, host uint32, at place, n int) error {
 	s.clearPriority(at)
 	if at.isNone() || s.head != at {
 		s.dropAhead(at)
 		return nil
 	}
-	return s.advance(txn, host, sight)
+	return s.advance(txn, host, n)
 }
 
-// advance goes on from head to the next place. When none is known it reads some, and passes over no more places than the
-// host has slots.
-func (s *state) advance(txn *badger.Txn, host uint32, sight int) error {
+// advance moves head to the next place. If none is known it reads n. Reading skips at most as many places as the host
+// has slots.
+func (s *state) advance(txn *badger.Txn, host uint32, n int) error {
 	if len(s.ahead) == 0 {
-		next, err := readPlaces(txn, host, s.head, s, sight)
+		ahead, err := readPlaces(txn, host, s.head, s, n)
 		if err != nil {
 			return err
 		}
-		s.ahead = next
+		s.ahead = ahead
 	}
 	s.head = place{}
 	if len(s.ahead) > 0 {
@@ -97,43 +98,44 @@ func (s *state) advance(txn *badger.Txn, host uint32, sight int) error {
 	return nil
 }
 
-// The first places of a queue are read some at a time: to look into it is to look into each log that waits to be merged. The fewer hosts
-// there are, the more of them: not less than leastSight, and not more than maxSight or maxSighted of all hosts.
+// The first places of a queue are read several at a time, since each read looks into every log that waits to be merged.
+// The fewer hosts there are, the more places are read: between minReadAhead and maxReadAhead for a host, and at most
+// maxReadAheadTotal for all.
 const (
 	minReadAhead      = 12
 	maxReadAhead      = 48
 	maxReadAheadTotal = 1 << 20
 )
 
-// sight is how many places are read from a queue at a time.
+// readAhead returns the number of places to read from a queue at a time.
 func (f *Frontier) readAhead() int {
 	return min(max(maxReadAheadTotal/max(len(f.byID), 1), minReadAhead), maxReadAhead)
 }
 
-// places reads some places of URIs that are not claimed, behind the given one.
-func readPlaces(txn *badger.Txn, host uint32, from place, s *state, sight int) (found []place, err error) {
+// readPlaces returns up to n places of unclaimed URIs that follow the given one.
+func readPlaces(txn *badger.Txn, host uint32, from place, s *state, n int) (list []place, err error) {
 	o := badger.DefaultIteratorOptions
 	o.PrefetchValues = false
 	o.Prefix = key(kindQueue, host, nil)
 	it := txn.NewIterator(o)
 	defer it.Close()
-	for it.Seek(queueKey(host, from)); it.Valid() && len(found) < sight; it.Next() {
+	for it.Seek(queueKey(host, from)); it.Valid() && len(list) < n; it.Next() {
 		_, at, err := split(it.Item().Key(), placeLen)
 		if err != nil {
 			return nil, err
 		}
 		if p := place(at); p != from && s.slotClaiming(p.fp()) == nil {
-			if found == nil {
-				found = make([]place, 0, min(sight, int(s.queued)))
+			if list == nil {
+				list = make([]place, 0, min(n, int(s.queued)))
 			}
-			found = append(found, p)
+			list = append(list, p)
 		}
 	}
-	return found, nil
+	return list, nil
 }
 
-// NextReady is the earliest time at which [Frontier.Claim] can hand out a URI, in the past when it can now; ok is false
-// when only a settlement, a release or a new URI can change that.
+// NextReady returns the earliest time at which [Frontier.Claim] can return a URI; it is in the past if there is one
+// now. ok is false if only a settlement, a release or a new URI can make one ready.
 func (f *Frontier) NextReady() (t time.Time, ok bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -143,8 +145,8 @@ func (f *Frontier) NextReady() (t time.Time, ok bool) {
 	return time.UnixMilli(f.queue[0].readyAt).UTC(), true
 }
 
-// Release gives a claim back unused: its URI stays due where it was, and its slot is free at once. Nothing is written. If its host was asked
-// for anything, see [Frontier.Abandon].
+// Release ends a claim without a visit. Its URI keeps its due time, and its slot is free at once. Nothing is written.
+// If the host was sent a request, call [Frontier.Abandon] instead.
 func (f *Frontier) Release(c Claim, _ time.Time) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -159,8 +161,9 @@ func (f *Frontier) Release(c Claim, _ time.Time) error {
 	return nil
 }
 
-// Abandon gives a claim back whose visit came to nothing after its host had been asked: its URI stays due where it was, and its slot
-// sleeps for the rest, a day at most, as after any other visit. If that cannot be written, the next opening takes the stop before it for an unclean one.
+// Abandon ends a claim whose visit failed on our side after its host had been sent a request. Its URI keeps its due
+// time, and its slot sleeps for rest, at most a day, as after any other visit. If the rest cannot be written, the
+// next [Open] treats the stop before it as unclean.
 func (f *Frontier) Abandon(c Claim, finished time.Time, rest time.Duration) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -174,27 +177,29 @@ func (f *Frontier) Abandon(c Claim, finished time.Time, rest time.Duration) erro
 	d.releaseSlot(c.serial, millis(finished.Add(min(rest, maxRest))))
 	d.resizeSlots(f.valence(h.name))
 	d.dirty = true
-	if change.commit() != nil { // as on a full disk, which shall not end the crawl
+	if change.commit() != nil { // for example on a full disk, which must not end the crawl
 		f.restUnsaved = true
 		f.setState(h, d.state)
 	}
 	return nil
 }
 
-// giveBack frees the slot of a claim, which sleeps until wake, in ms, or as long as it would have anyway. The URI waits again where it
-// stands in the queue.
+// releaseSlot ends a claim without a settlement. Its slot sleeps until wake, in ms, or until it would have woken
+// anyway. The URI waits again at its place in the queue.
 func (s *state) releaseSlot(serial uint64, wake int64) {
 	claimed := s.slotBySerial(serial)
-	at, haste := claimed.place, claimed.priority
+	at, p := claimed.place, claimed.priority
 	*claimed = slot{wake: max(claimed.wake, wake)}
 	s.enqueue(at)
-	s.setPriority(at, haste)
+	s.setPriority(at, p)
 }
 
-// Divert spends the slot of a claim on another URI of the same host: on robots.txt, when it must be known before the
-// claimed URI may be visited. The claimed URI stays due where it was, and c is stale. A URI that is not known gets an
-// on-demand record with the hop path P; it becomes known when the new claim is settled. One that waits in the queue is
-// visited out of turn. [ErrClaimed] tells that the URI is being visited through another slot, and c is still good.
+// Divert spends the slot of a claim on another URI of the same host: on robots.txt, if its rules must be known before
+// the claimed URI may be visited. The claimed URI keeps its due time, and c is stale afterwards.
+//
+// A URI that is not known gets an on-demand record with the hop path P; it becomes known when the new claim is
+// settled. A URI that waits in the queue is visited out of turn. Divert returns [ErrClaimed] if the URI is being
+// visited through another slot; c is still valid then.
 func (f *Frontier) Divert(c Claim, to uri.URI, now time.Time) (Claim, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -233,11 +238,11 @@ func (f *Frontier) divert(c Claim, to uri.URI, now time.Time) (diverted Claim, e
 				return damaged(uriKey(h.id, fp), err)
 			}
 		}
-		at, haste := claimed.place, claimed.priority
+		at, p := claimed.place, claimed.priority
 		claimed.diverted = true
 		diverted = f.newClaim(claimed, record, w, fp, now)
 		s.enqueue(at)
-		s.setPriority(at, haste)
+		s.setPriority(at, p)
 		return s.dropPlace(txn, h.id, w.place(fp), f.readAhead())
 	})
 	if err != nil {

@@ -9,10 +9,10 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// never is the time, in ms, at which a host is ready that must first be told something.
+// never is the readyAt, in ms, of a host that is not ready before something happens to it.
 const never = math.MaxInt64
 
-// maxValence bounds the slots of a host, and with them how far a search in its queue passes over claimed URIs.
+// maxValence bounds the slots of a host, and so the number of claimed URIs that a search in its queue skips.
 const maxValence = 256
 
 // host is a host in memory. All hosts are in memory, their URIs are not.
@@ -21,65 +21,68 @@ type host struct {
 	name       uri.Host
 	pos        int   // in the heap
 	readyAt    int64 // ms; the heap is ordered by it
-	ownReadyAt int64 // ms; the same without its group
+	ownReadyAt int64 // ms; the same, regardless of its group
 	group      *hostGroup
 
-	// folders is what came to each folder, or went, while those of the host are being counted; nil at all other times.
+	// folders is the change in the number of URIs of each folder while they are being counted; nil at all other times.
 	folders map[fingerprint]int64
 	state
 }
 
-// state is what a transaction changes: it works on a clone, which takes the place of the original when it is
-// committed. Times are in ms.
+// state is the part of a host that a transaction changes. The transaction works on a clone, which replaces the
+// original when it is committed. Times are in ms.
 type state struct {
-	// head is the place of the first URI that waits unclaimed, none when none does. It is always exact.
+	// head is the place of the first unclaimed URI in the queue, the zero place if there is none. It is always exact.
 	head place
 
-	// ahead are the places that follow head, as far as they are known, in order and without a gap; of unclaimed URIs, like
-	// head. The slice is shared by clones: it is cut or replaced, never written.
+	// ahead holds the known places that follow head, in order and without a gap. Their URIs are unclaimed too. Clones share
+	// the slice: it is cut or replaced, never written.
 	ahead []place
 
 	pool *pool // nil while the host is not crowded
 
-	// urgent are the places of urgent URIs that wait unclaimed, in order, as far as they came since the frontier was opened;
-	// hurried is how many were handed out in a row. The slice is shared by clones, like ahead.
+	// urgent holds the places of unclaimed urgent URIs, in order, that were queued since the frontier was opened. Clones
+	// share the slice, as they share ahead.
 	urgent      []place
-	urgentInRow int64
+	urgentInRow int64 // choices since no urgent URI was due
 
-	// prompt are those of prompt URIs, and prompted how many of these were handed out in a row.
+	// prompt and promptInRow are the same for prompt URIs.
 	prompt      []place
 	promptInRow int64
 
 	slots    []slot
-	valence  int   // as last asked for
-	rest     int64 // nothing is handed out before
-	asked    int64 // the part of rest that the server asked for, which goes for the whole group
+	valence  int   // the latest result of Options.Valence
+	rest     int64 // end of the rest of the whole host
+	asked    int64 // end of the rest that the server asked for, which applies to the whole group
 	failures int   // times in a row that the host was down
-	usual    int64 // ms; the last politeness delay, 0 if it was no longer than the rest after a crash
+	usual    int64 // ms; the last politeness delay, 0 if it was not longer than the rest after a crash
 
-	paused int64 // since when an operator has it hand out nothing; 0 while it may
+	paused int64 // when an operator paused the host; 0 = not paused
 
 	uris, queued, forbidden, held int64
 
-	counted bool // the URIs of each folder are counted, all of them
+	counted bool // the URIs of every folder are counted
 }
 
 // slot is the right to make one visit at a time.
 type slot struct {
-	wake int64 // nothing is handed out through this slot before
+	wake int64 // the slot sleeps until then
 
-	serial   uint64      // of the claim that has it; 0 when it is free, and then what follows is zero too
-	fp       fingerprint // of the claimed URI
-	place    place       // of the claimed URI in the queue; none if it is on demand
-	scheme   string      // of the claimed URI
-	known    bool        // the claimed URI has a row
-	listed   bool        // as forbidden
-	held     bool        // by an operator: it gets no place when it is settled
+	serial uint64 // of the claim that has the slot; 0 if it is free
+
+	// The fields below describe the claimed URI. They are zero if the slot is free.
+
+	fp       fingerprint
+	place    place // in the queue; zero if the URI is on demand
+	scheme   string
+	known    bool // it has a row
+	listed   bool // as forbidden
+	held     bool // by an operator: it gets no place when it is settled
 	diverted bool
-	priority priority     // of the claimed URI
-	sooner   int64        // when it is due at the latest once it is settled, in ms; 0 if nobody wants it sooner
-	reported sourceReport // of the claimed URI since the claim
-	reopened bool         // the origin's rules changed since the claim
+	priority priority
+	sooner   int64        // latest due time after the settlement, in ms; 0 = no limit
+	reported sourceReport // since the claim
+	reopened bool         // the rules of its origin changed since the claim
 }
 
 func (s state) clone() state {
@@ -87,7 +90,7 @@ func (s state) clone() state {
 	return s
 }
 
-// taker is the slot that has claimed the URI, or nil.
+// slotClaiming returns the slot that has claimed a URI, or nil.
 func (s *state) slotClaiming(fp fingerprint) *slot {
 	for i := range s.slots {
 		if s.slots[i].serial != 0 && s.slots[i].fp == fp {
@@ -97,7 +100,7 @@ func (s *state) slotClaiming(fp fingerprint) *slot {
 	return nil
 }
 
-// slotOf is the slot that the claim has, or nil.
+// slotBySerial returns the slot that a claim has, or nil.
 func (s *state) slotBySerial(serial uint64) *slot {
 	for i := range s.slots {
 		if serial != 0 && s.slots[i].serial == serial {
@@ -107,7 +110,7 @@ func (s *state) slotBySerial(serial uint64) *slot {
 	return nil
 }
 
-// free is the free slot that wakes first, or nil when all are taken.
+// firstFreeSlot returns the free slot that wakes first, or nil if all are claimed.
 func (s *state) firstFreeSlot() *slot {
 	var first *slot
 	for i := range s.slots {
@@ -118,13 +121,13 @@ func (s *state) firstFreeSlot() *slot {
 	return first
 }
 
-// ready is when the host can next hand out a URI.
+// readyTime returns when the host can hand out its next URI.
 func (s *state) readyTime() int64 {
-	slot := s.firstFreeSlot()
-	if slot == nil || s.head.isNone() || s.paused != 0 || s.diverting() {
+	free := s.firstFreeSlot()
+	if free == nil || s.head.isNone() || s.paused != 0 || s.diverting() {
 		return never
 	}
-	return max(s.head.due(), slot.wake, s.rest)
+	return max(s.head.due(), free.wake, s.rest)
 }
 
 func (s *state) diverting() bool {
@@ -141,13 +144,13 @@ func (s *state) claims() int64 {
 	return n
 }
 
-// enqueue tells that the URI of this place stands there now.
+// enqueue notes that a URI is at this place now.
 func (s *state) enqueue(at place) {
 	if at.isNone() {
 		return
 	}
-	if taker := s.slotClaiming(at.fp()); taker != nil {
-		taker.place = at
+	if claimed := s.slotClaiming(at.fp()); claimed != nil {
+		claimed.place = at
 		return
 	}
 	s.pool.returnPlace(at)
@@ -163,22 +166,22 @@ func (s *state) enqueue(at place) {
 	}
 }
 
-// keepAhead is to how many places those that are known to follow head may grow.
+// keepAhead is the maximum length of ahead when a place is inserted.
 const keepAhead = 2 * minReadAhead
 
-// look keeps the first of the places that follow head, one of which has just come.
+// trimAhead sets the places that follow head, after one was inserted, and drops the last one if there are too many.
 func (s *state) trimAhead(ahead []place) {
 	s.ahead = ahead[:min(len(ahead), max(len(ahead)-1, keepAhead))]
 }
 
-// overlook forgets a place behind head, whose URI is claimed out of turn or moves.
+// dropAhead removes a place behind head, because its URI is claimed out of turn or moves.
 func (s *state) dropAhead(at place) {
 	if i, found := slices.BinarySearchFunc(s.ahead, at, place.compare); found {
 		s.ahead = slices.Delete(slices.Clone(s.ahead), i, i+1)
 	}
 }
 
-// mark is the watermark: no place of the host's queue lies below it.
+// watermark returns a place that no place of the host's queue precedes.
 func (s *state) watermark() place {
 	low := s.head
 	for i := range s.slots {
@@ -190,8 +193,8 @@ func (s *state) watermark() place {
 	return low
 }
 
-// fit gives the host as many slots as its valence says. Claimed ones stay until they are free; of the free ones those
-// go first that wake first, so that a lowered valence never shortens a politeness delay.
+// resizeSlots adjusts the number of slots to the valence. Claimed slots stay until they are free. Of the free ones
+// those that wake first are removed, so that a smaller valence never shortens a politeness delay.
 func (s *state) resizeSlots(valence int) {
 	valence = min(max(valence, 1), maxValence)
 	s.valence = valence
@@ -212,7 +215,8 @@ func (s *state) hostRow(name uri.Host) hostRow {
 	mark := s.watermark()
 	r := hostRow{
 		Name: cbor.ByteString(name), Rest: s.rest, Failures: s.failures, Mark: cbor.ByteString(mark[:]),
-		URIs: s.uris, Queued: s.queued, Forbidden: s.forbidden, Held: s.held, Paused: s.paused, Asked: s.asked, Counted: s.counted, Usual: s.usual, Wake: make([]int64, len(s.slots)),
+		URIs: s.uris, Queued: s.queued, Forbidden: s.forbidden, Held: s.held, Paused: s.paused,
+		Asked: s.asked, Counted: s.counted, Usual: s.usual, Wake: make([]int64, len(s.slots)),
 	}
 	for i := range s.slots {
 		r.Wake[i] = s.slots[i].wake

@@ -5,15 +5,15 @@ import (
 	"slices"
 )
 
-// together are hosts that share politeness, because the configuration says that one server stands behind them: they have
-// as many visits in progress or resting as one host would. Each keeps its own slots, on disk too; what they share follows
-// from these.
+// hostGroup holds hosts that share politeness, because the configuration says that one server is behind them.
+// Together they have as many visits in progress or resting as one host would have. Each host keeps its own slots, on
+// disk too; the state of the group follows from these.
 type hostGroup struct {
 	hosts []*host
 }
 
-// gate is before when, in ms, none of the hosts hands out anything. A slot that is claimed or asleep on any of them counts;
-// when fewer than the valence do, the gate is open. The valence is the smallest of theirs.
+// readyAt returns the time, in ms, before which no host of the group hands out anything. It counts the slots of all
+// hosts that are claimed or asleep, and compares them with the smallest of their valences.
 func (g *hostGroup) readyAt() int64 {
 	valence, claimed, asked := maxValence, int64(0), int64(0)
 	for _, h := range g.hosts {
@@ -25,7 +25,7 @@ func (g *hostGroup) readyAt() int64 {
 	if left <= 0 {
 		return never
 	}
-	latest := make([]int64, 0, left) // the last wake times, as many as slots are left, the earliest first
+	latest := make([]int64, 0, left) // the latest wake times, one for each slot that is left, in ascending order
 	for _, h := range g.hosts {
 		for i := range h.slots {
 			if h.slots[i].serial != 0 {
@@ -48,7 +48,7 @@ func (g *hostGroup) readyAt() int64 {
 	return max(latest[0], asked)
 }
 
-// join puts a host among those of its group, or takes it out of one.
+// joinGroup moves a host to its group, or out of a group that it no longer belongs to.
 func (f *Frontier) joinGroup(h *host) {
 	name := ""
 	if f.group != nil {
@@ -73,7 +73,7 @@ func (f *Frontier) joinGroup(h *host) {
 	}
 }
 
-// readiness is when a host can hand out something, by itself and as its group lets it.
+// readyTimes returns when a host can hand out a URI: regardless of its group, and with it.
 func (h *host) readyTimes() (own, at int64) {
 	own = h.readyTime()
 	if h.group == nil || own == never {
@@ -82,14 +82,14 @@ func (h *host) readyTimes() (own, at int64) {
 	return own, max(own, h.group.readyAt())
 }
 
-// arrange puts the hosts of a group to their places among the hosts.
+// updateGroup updates the positions of the hosts of a group in the heap.
 func (f *Frontier) updateGroup(g *hostGroup) {
-	gate := g.readyAt()
+	shared := g.readyAt()
 	for _, h := range g.hosts {
 		own := h.readyTime()
 		at := own
 		if own != never {
-			at = max(own, gate)
+			at = max(own, shared)
 		}
 		if own != h.ownReadyAt || at != h.readyAt {
 			h.ownReadyAt, h.readyAt = own, at

@@ -1,6 +1,6 @@
 package frontier
 
-// hostHeap keeps the host on top that has been, or will be, ready first.
+// hostHeap is a heap of all hosts; the one that is, or will be, ready first is at the top.
 type hostHeap []*host
 
 func (q hostHeap) Len() int { return len(q) }
@@ -10,7 +10,7 @@ func (q hostHeap) Less(i, j int) bool {
 		return q[i].readyAt < q[j].readyAt
 	}
 	if q[i].ownReadyAt != q[j].ownReadyAt {
-		return q[i].ownReadyAt < q[j].ownReadyAt // of a group, the one that has waited for longest
+		return q[i].ownReadyAt < q[j].ownReadyAt // within a group, the one that has waited longest
 	}
 	return q[i].id < q[j].id
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// HostState is what a host is doing, as the package comment tells.
+// HostState is what a host is doing; see the package comment.
 type HostState uint8
 
 // The states of a host.
@@ -18,10 +18,10 @@ const (
 	Ready                    // it would hand out a URI now
 	Snoozed                  // it will hand out one later
 	Busy                     // all slots are claimed
-	Paused                   // an operator has it hand out nothing
+	Paused                   // an operator paused it
 )
 
-// String is the name of the state.
+// String returns the name of the state.
 func (s HostState) String() string {
 	switch s {
 	case Idle:
@@ -38,26 +38,26 @@ func (s HostState) String() string {
 	return fmt.Sprintf("HostState(%d)", uint8(s))
 }
 
-// HostView is how a host stands at one moment.
+// HostView is the state of a host at one moment.
 type HostView struct {
 	Host  uri.Host
 	State HostState
 
 	URIs       int64 // known
-	Queued     int64 // have a due time
-	Forbidden  int64 // by robots.txt, when last visited
+	Queued     int64 // have a due time, and are not held
+	Forbidden  int64 // by robots.txt, at the last visit
 	Held       int64 // by an operator
 	InProgress int64 // claimed
 	Slots      int   // its valence
 
-	Ready    time.Time // when it can hand out the next URI; zero while that depends on something else
-	Oldest   time.Time // due time of the URI that waits unclaimed and is due first; zero when none waits
-	Paused   time.Time // since when an operator has it hand out nothing; zero when none does
-	Rest     time.Time // the whole host rests until then; zero when it does not
+	Ready    time.Time // when it can hand out the next URI; zero if more than time is needed
+	Oldest   time.Time // due time of the first unclaimed URI in its queue; zero if the queue is empty
+	Paused   time.Time // when an operator paused it; zero if it is not paused
+	Rest     time.Time // the whole host rests until then; zero if it does not
 	Failures int       // times in a row that it could not be reached
 }
 
-// Hosts tells how every host stands as of now, in the order of their names. It looks at no URI.
+// Hosts returns the state of every host as of now, in the order of their names. It reads no URI.
 func (f *Frontier) Hosts(now time.Time) []HostView {
 	f.mu.Lock()
 	views := make([]HostView, len(f.byID))
@@ -69,7 +69,7 @@ func (f *Frontier) Hosts(now time.Time) []HostView {
 	return views
 }
 
-// Host tells how one host stands as of now; ok is false when it is not known.
+// Host returns the state of one host as of now; ok is false if the host is not known.
 func (f *Frontier) Host(name uri.Host, now time.Time) (v HostView, ok bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -80,7 +80,7 @@ func (f *Frontier) Host(name uri.Host, now time.Time) (v HostView, ok bool) {
 	return h.view(now.UnixMilli()), true
 }
 
-// stands is the host's state at a time in ms.
+// stateAt returns the host's state at a time in ms.
 func (h *host) stateAt(now int64) HostState {
 	switch {
 	case h.firstFreeSlot() == nil || h.diverting():
@@ -97,8 +97,8 @@ func (h *host) stateAt(now int64) HostState {
 
 func (h *host) view(now int64) HostView {
 	v := HostView{
-		Host: h.name, State: h.stateAt(now), URIs: h.uris, Queued: h.queued, Forbidden: h.forbidden, Held: h.held, InProgress: h.claims(),
-		Slots: len(h.slots), Failures: h.failures, Paused: fromMillis(h.paused),
+		Host: h.name, State: h.stateAt(now), URIs: h.uris, Queued: h.queued, Forbidden: h.forbidden, Held: h.held,
+		InProgress: h.claims(), Slots: len(h.slots), Failures: h.failures, Paused: fromMillis(h.paused),
 	}
 	if h.readyAt != never {
 		v.Ready = fromMillis(h.readyAt)
@@ -112,23 +112,23 @@ func (h *host) view(now int64) HostView {
 	return v
 }
 
-// Counts says how much a frontier holds. Ready, Snoozed, Busy, Idle and Paused are numbers of hosts in these states and
-// add up to Hosts; the others are numbers of URIs.
+// Counts says how much a frontier holds. Ready, Snoozed, Busy, Idle and Paused are the numbers of hosts in these
+// states and add up to Hosts; the others are numbers of URIs.
 type Counts struct {
 	Hosts, URIs int64
-	Queued      int64 // wait for their due time; the others are visited on demand, or held
+	Queued      int64 // have a due time, and are not held
 	InProgress  int64 // claimed
-	Forbidden   int64 // by robots.txt, when last visited
+	Forbidden   int64 // by robots.txt, at the last visit
 	Held        int64 // by an operator
 
 	Ready, Snoozed, Busy, Idle, Paused int64
 
-	// Oldest is the due time of the URI that waits unclaimed and is due first, on a host that is not paused. How far it lies in the past tells how much
-	// the crawl lags. Zero when none waits.
+	// Oldest is the earliest due time of all unclaimed URIs on hosts that are not paused. If it is in the past, the
+	// difference is how much the crawl lags. It is zero if no such URI has a due time.
 	Oldest time.Time
 }
 
-// Counts counts as of now. It looks at every host and at no URI.
+// Counts returns the counts as of now. It looks at every host and reads no URI.
 func (f *Frontier) Counts(now time.Time) Counts {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -36,8 +36,8 @@ func TestRestAfter(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			if got := restAfter(c.p, c.took); got != c.want {
-				t.Errorf("restAfter(%+v, %s) = %s, want %s", c.p, c.took, got, c.want)
+			if got := c.p.Rest(c.took); got != c.want {
+				t.Errorf("%+v.Rest(%s) = %s, want %s", c.p, c.took, got, c.want)
 			}
 		})
 	}

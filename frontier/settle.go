@@ -10,53 +10,55 @@ import (
 	"github.com/fxamacker/cbor/v2"
 )
 
-// MaxSeen bounds the bytes of [Settlement.Seen].
+// MaxSeen is the maximum length in bytes of [Settlement].Seen.
 const MaxSeen = 800 << 10
 
-// Settlement is what a visit comes to.
+// Settlement is the result of a visit.
 type Settlement struct {
-	// Record is what is remembered of the URI from now on. It must be of the claimed URI. Due may lie in the past, which
-	// makes the URI due at once; a zero Due takes it out of the queue.
+	// Record replaces the record of the claimed URI. If its Due is in the past, the URI is due at once; if Due is zero, the
+	// URI leaves the queue.
 	Record Record
 
-	Finished   time.Time     // end of the visit; the delays count from here
+	Finished   time.Time     // end of the visit, from which delays count
 	Took       time.Duration // from the first byte sent to Finished
 	Politeness Politeness
 
-	RetryAfter time.Time // the whole host rests until then, at most 24 hours after Finished; zero is no rest
+	RetryAfter time.Time // the whole host rests until then, at most 24 hours after Finished; zero means no rest
 
-	// HostDown tells that the host's name did not resolve or nothing answered at its address. The whole host rests, for
-	// one minute and then for twice as long each time in a row, up to an hour; its URIs keep their due times. Any
-	// settlement without it ends the row, unless it is Unasked.
+	// HostDown says that the name of the host did not resolve, or that nothing answered at its address. The whole host rests
+	// for one minute, and for twice as long after each further failure in a row, up to an hour. Its URIs keep their due
+	// times. A settlement without HostDown ends the row, unless NoRequest is set.
 	HostDown bool
 
-	// NoRequest tells that the host was asked for nothing: the URI was refused or put off. It says nothing about the host.
+	// NoRequest says that no request was sent to the host, because the URI was refused or put off. The settlement then says
+	// nothing about the host.
 	NoRequest bool
 
-	Found []Candidate // newly discovered; their zero Due is Finished
+	Found []Candidate // newly discovered URIs; a zero Due means Finished
 
-	// Seen is what a feed or sitemap has listed so far, at most [MaxSeen] bytes, to be had by [Frontier.Seen]. It is remembered
-	// with the URI and never before what it makes of Found. Nil leaves what there is.
+	// Seen is what a feed or sitemap has listed so far, at most [MaxSeen] bytes. [Frontier.Seen] returns it later. It is
+	// written together with the URI, and never before the URIs in Found that come from the same list. Nil changes nothing.
 	Seen []byte
 
-	Forbidden bool        // robots.txt forbids the URI: it is listed for Reopen
-	Robots    *RobotsCopy // the visit was to a robots.txt: keep this copy in force for its origin; nil changes nothing
+	Forbidden bool        // robots.txt forbids the URI, which is listed for Reopen
+	Robots    *RobotsCopy // if the visit was to a robots.txt: the copy that is in force for its origin; nil changes nothing
 
-	// Reopen tells that the rules of the URI's origin changed: all URIs of that origin that were settled as Forbidden are
-	// due at Finished, and listed no longer. A claim of that origin which is in progress meanwhile may have been judged by
-	// the old rules; if it is settled as Forbidden it is due again at once instead.
+	// Reopen says that the rules of the URI's origin changed. All URIs of that origin that were settled as Forbidden become
+	// due at Finished, and leave the list. A claim of that origin that is in progress meanwhile may use the old rules; if it
+	// is settled as Forbidden, it becomes due again at once.
 	Reopen bool
 
-	// AlsoWrite writes what others remember of the visit, in the transaction of the settlement: both are remembered, or neither. It is called with
-	// locks held, and again if the transaction has to be made anew; an error of it is one of the settlement. Nil is nothing.
+	// AlsoWrite writes what other packages remember of the visit, in the transaction of the settlement: both are written, or
+	// neither. It is called with locks held, and again if the transaction is repeated. An error fails the settlement.
+	// Nil writes nothing.
 	AlsoWrite func(txn *badger.Txn) error
 }
 
-// maxConflicts is how often a settlement is tried anew because of what others write at the same time.
+// maxConflicts is how often a settlement is repeated because other packages write the same keys at the same time.
 const maxConflicts = 100
 
-// Settle ends a claim after its visit. It is one transaction, save for very long ones; see the package comment.
-// Added counts o.Found.
+// Settle ends a claim after its visit. It writes one transaction, or several if it is very long; see the package
+// comment. The result counts o.Found.
 func (f *Frontier) Settle(c Claim, o Settlement) (Added, error) {
 	added, err := f.settleClaim(c, o)
 	if err != nil {
@@ -65,6 +67,7 @@ func (f *Frontier) Settle(c Claim, o Settlement) (Added, error) {
 	return added, nil
 }
 
+// settleClaim checks a settlement, queues it, and commits all that are queued unless another goroutine has done so.
 func (f *Frontier) settleClaim(c Claim, o Settlement) (Added, error) {
 	switch {
 	case c.owner == nil:
@@ -79,17 +82,17 @@ func (f *Frontier) settleClaim(c Claim, o Settlement) (Added, error) {
 		return Added{}, err
 	}
 	w := f.settlements.add(c, o, fresh)
-	runtime.Gosched() // so that others who are about to settle can come along
+	runtime.Gosched() // lets other settlements join the same transaction
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if !w.done {
 		f.commitWaiting()
 	}
-	settled, err := f.settlements.takeResult(w)
-	return added.plus(settled), err
+	inserted, err := f.settlements.takeResult(w)
+	return added.plus(inserted), err
 }
 
-// settleAlone ends a claim in a transaction of its own, or in several when it is too long for one.
+// commitAlone ends a claim in a transaction of its own, or in several if it is too long for one.
 func (f *Frontier) commitAlone(w *pendingSettlement) (Added, error) {
 	h, err := f.claimedHost(w.claim)
 	if err != nil {
@@ -102,7 +105,8 @@ func (f *Frontier) commitAlone(w *pendingSettlement) (Added, error) {
 		}
 	}
 	added, err := f.commitSettlement(h, w.claim, w.Settlement, w.fresh, last)
-	for tries := 0; errors.Is(err, badger.ErrConflict) && tries < maxConflicts; tries++ { // somebody else wrote what Also has read
+	// A conflict means that another package has written a key that AlsoWrite had read.
+	for tries := 0; errors.Is(err, badger.ErrConflict) && tries < maxConflicts; tries++ {
 		added, err = f.commitSettlement(h, w.claim, w.Settlement, w.fresh, last)
 	}
 	if errors.Is(err, badger.ErrTxnTooBig) && len(last) > 0 {
@@ -121,8 +125,10 @@ func (f *Frontier) commitAlone(w *pendingSettlement) (Added, error) {
 	return added, err
 }
 
-// settleOnce writes the settlement in one transaction.
-func (f *Frontier) commitSettlement(h *host, cl Claim, o Settlement, fresh []newCandidate, reopen []fingerprint) (Added, error) {
+// commitSettlement writes a settlement in one transaction.
+func (f *Frontier) commitSettlement(
+	h *host, cl Claim, o Settlement, fresh []newCandidate, reopen []fingerprint,
+) (Added, error) {
 	c := f.begin()
 	defer c.discard()
 	added, err := c.applySettlement(c.draft(h.name), cl, o, fresh, reopen)
@@ -136,8 +142,10 @@ func (f *Frontier) commitSettlement(h *host, cl Claim, o Settlement, fresh []new
 	return added, err
 }
 
-// settle makes a settlement part of the change.
-func (c *change) applySettlement(d *draft, cl Claim, o Settlement, fresh []newCandidate, reopen []fingerprint) (Added, error) {
+// applySettlement adds a settlement to the change.
+func (c *change) applySettlement(
+	d *draft, cl Claim, o Settlement, fresh []newCandidate, reopen []fingerprint,
+) (Added, error) {
 	if err := c.reopen(d, o, reopen); err != nil {
 		return Added{}, err
 	}
@@ -163,14 +171,14 @@ func (c *change) applySettlement(d *draft, cl Claim, o Settlement, fresh []newCa
 	return c.insert(fresh, o.Finished)
 }
 
-// settled frees the slot, sends it to sleep, and puts the URI where it belongs now. What must be known of its row stands
-// in the slot since the claim, so that nothing is read.
+// freeSlot frees the slot of a claim, which sleeps for the politeness delay, and writes the URI at its new place. The
+// slot has kept what the old row said, so that nothing is read.
 func (c *change) freeSlot(d *draft, cl Claim, o Settlement) error {
 	s := d.slotBySerial(cl.serial)
 	fp := s.fp
 	due, forbidden := o.Record.Due, o.Forbidden
 	if forbidden && s.reopened {
-		// Judged by rules that are no longer in force: to be judged again.
+		// The rules that forbade it are no longer in force, so the URI is visited again.
 		forbidden = false
 		if due.IsZero() || due.After(o.Finished) {
 			due = o.Finished
@@ -181,14 +189,14 @@ func (c *change) freeSlot(d *draft, cl Claim, o Settlement) error {
 		due, urgent, o.Record.Why = fromMillis(s.sooner), true, whySooner
 	}
 	is := newURIRow(o.Record, dueMillis(due, o.Finished))
-	if s.reported.changed > is.LastCapture { // what the visit could see itself is for no other one
+	if s.reported.changed > is.LastCapture { // otherwise this visit has seen the change
 		is.mergeReport(s.reported)
 	}
 	was := uriRow{Due: s.place.due(), Forbidden: s.listed, Held: s.held}
 	if s.known {
 		was.URI = cbor.ByteString(o.Record.URI.String())
 	}
-	rest := restAfter(o.Politeness, o.Took)
+	rest := o.Politeness.Rest(o.Took)
 	*s = slot{wake: millis(o.Finished.Add(rest))}
 	if !o.NoRequest {
 		d.usual = c.f.usualRest(rest)

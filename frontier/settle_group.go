@@ -2,41 +2,44 @@ package frontier
 
 import "sync"
 
-// maxGroup is how many settlements share a transaction at most, and maxGroupFound how many new URIs they may bring
-// together. A transaction that is too long is not an error, but was made in vain.
+// Bounds of a transaction that several settlements share. A transaction that is too long is not an error, but has to be
+// repeated in parts.
 const (
-	maxGroup      = 32
-	maxGroupFound = 500
-	maxGroupSeen  = 8 << 10 // bytes of what one source has listed
+	maxGroup      = 32      // settlements
+	maxGroupFound = 500     // new URIs of all of them
+	maxGroupSeen  = 8 << 10 // bytes of Seen in one of them
 )
 
-// settling is a settlement on its way. It waits for the lock, and whoever gets the lock first settles all that wait: one
-// transaction for many costs a fraction of one for each.
+// pendingSettlement is a settlement that waits for the lock. Whoever gets the lock first commits all that wait,
+// because one transaction for many costs a fraction of one for each.
 type pendingSettlement struct {
 	claim Claim
 	Settlement
 	fresh []newCandidate // of its Found
 
-	done  bool // guarded by the frontier's lock, as what follows
+	// The lock of the frontier guards the fields below.
+
+	done  bool
 	added Added
 	err   error
 }
 
 func (w *pendingSettlement) finish(added Added, err error) { w.done, w.added, w.err = true, added, err }
 
-// alone tells that the settlement may need more than one transaction.
+// needsOwnTransaction reports whether the settlement may need more than one transaction.
 func (w *pendingSettlement) needsOwnTransaction() bool {
 	return w.Reopen || w.Robots != nil || len(w.Seen) > maxGroupSeen || len(w.fresh) > maxGroupFound
 }
 
-// waitingRoom is where settlements wait.
+// settlementQueue holds the settlements that wait.
 type settlementQueue struct {
-	mu      sync.Mutex // guards what follows; taken while the frontier's lock is held, never the other way round
+	// mu guards the fields below. It may be taken while the lock of the frontier is held, never the other way round.
+	mu      sync.Mutex
 	waiting []*pendingSettlement
-	spare   []*pendingSettlement // have ended
+	spare   []*pendingSettlement // have ended, to be used again
 }
 
-// maxSpare is how many settlements that have ended are kept to be used again.
+// maxSpare is the maximum length of settlementQueue.spare.
 const maxSpare = 64
 
 func (r *settlementQueue) add(c Claim, o Settlement, fresh []newCandidate) *pendingSettlement {
@@ -53,7 +56,7 @@ func (r *settlementQueue) add(c Claim, o Settlement, fresh []newCandidate) *pend
 	return w
 }
 
-// leave takes back a settlement that has ended, and tells how.
+// takeResult returns the result of a settlement that has ended, and keeps its memory for another one.
 func (r *settlementQueue) takeResult(w *pendingSettlement) (Added, error) {
 	added, err := w.added, w.err
 	*w = pendingSettlement{}
@@ -73,7 +76,7 @@ func (r *settlementQueue) takeAll() []*pendingSettlement {
 	return list
 }
 
-// settleWaiting settles all that wait, in the order in which they came. The lock is held.
+// commitWaiting commits all settlements that wait, in the order in which they came. The caller holds the lock.
 func (f *Frontier) commitWaiting() {
 	waiting := f.settlements.takeAll()
 	for len(waiting) > 0 {
@@ -88,13 +91,13 @@ func (f *Frontier) commitWaiting() {
 		if n > 1 && f.commitGroup(group) == nil {
 			continue
 		}
-		for _, w := range group { // one alone, or one of them cannot be settled
+		for _, w := range group { // there is only one, or one of them failed
 			w.finish(f.commitAlone(w))
 		}
 	}
 }
 
-// settleTogether settles all of a group in one transaction, or none.
+// commitGroup commits all settlements of a group in one transaction, or none of them.
 func (f *Frontier) commitGroup(group []*pendingSettlement) error {
 	c := f.begin()
 	defer c.discard()

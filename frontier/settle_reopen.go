@@ -6,11 +6,11 @@ import (
 	"github.com/dgraph-io/badger/v4"
 )
 
-// reopenBatch is how many forbidden URIs are reopened in one transaction, if they are not too long for it.
+// reopenBatchSize is how many forbidden URIs are reopened in one transaction, if they fit.
 const reopenBatchSize = 50
 
-// reopenBatches reopens the forbidden URIs of the settled URI's origin, all but the last portion, which it returns: that
-// one goes into the transaction of the settlement.
+// reopenBatches reopens the forbidden URIs of the settled URI's origin, except the last batch, which it returns. That
+// one belongs to the transaction of the settlement.
 func (f *Frontier) reopenBatches(h *host, o Settlement) ([]fingerprint, error) {
 	var from, self fingerprint = fingerprint{}, newFingerprint(o.Record.URI.String())
 	for {
@@ -36,8 +36,11 @@ func (f *Frontier) reopenBatch(h *host, o Settlement, fps []fingerprint) error {
 	})
 }
 
-// forbidden lists a portion of the host's forbidden URIs of one scheme, all but self; more is true when it is full.
-func (f *Frontier) forbidden(host uint32, scheme string, from, self fingerprint) (fps []fingerprint, more bool, err error) {
+// forbidden returns a batch of the host's forbidden URIs of one scheme, without self. more is true if the batch is
+// full.
+func (f *Frontier) forbidden(
+	host uint32, scheme string, from, self fingerprint,
+) (fps []fingerprint, more bool, err error) {
 	err = f.db.View(func(txn *badger.Txn) error {
 		o := badger.DefaultIteratorOptions
 		o.Prefix = key(kindForbidden, host, nil)
@@ -62,7 +65,7 @@ func (f *Frontier) forbidden(host uint32, scheme string, from, self fingerprint)
 	return fps, len(fps) == reopenBatchSize, err
 }
 
-// reopen makes forbidden URIs due, and remembers for the claims of their origin that its rules changed.
+// reopen makes forbidden URIs due, and marks the claims of their origin, since its rules changed.
 func (c *change) reopen(d *draft, o Settlement, fps []fingerprint) error {
 	if !o.Reopen {
 		return nil
