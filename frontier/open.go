@@ -12,9 +12,9 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// Open opens the store in o.Dir, or makes one. A store of an older format is copied into a folder within its own, and
-// brought to the present one. It reads the hosts but no URIs, and verifies the newest tables; see the
-// package comment about damage. [ErrLocked], [ErrVersion] and [ErrCorrupt] tell why it cannot.
+// Open opens the store in o.Dir, or creates one. It copies a store of an older format into a folder within its own,
+// and then migrates it. Open reads the hosts but no URIs, and verifies the newest tables; see the package comment
+// about damage. It returns [ErrLocked], [ErrVersion] or [ErrCorrupt] if that is why it failed.
 func Open(o Options) (*Frontier, error) {
 	o, err := o.withDefaults()
 	if err != nil {
@@ -29,7 +29,11 @@ func Open(o Options) (*Frontier, error) {
 			return nil, fmt.Errorf("open frontier %s: %w", o.Dir, err)
 		}
 	}
-	f := &Frontier{db: db, inspect: o.Inspect, dir: o.Dir, maxURIs: o.MaxURIsPerHost, valence: o.Valence, group: o.Group, groups: map[string]*hostGroup{}, limits: o.Limits, names: o.Names, order: o.Order, hosts: map[uri.Host]*host{}, knownURIs: newKnownCache(), afterCrash: o.RestAfterCrash}
+	f := &Frontier{
+		db: db, dir: o.Dir, inspect: o.Inspect, maxURIs: o.MaxURIsPerHost, afterCrash: o.RestAfterCrash,
+		valence: o.Valence, group: o.Group, limits: o.Limits, names: o.Names, order: o.Order,
+		hosts: map[uri.Host]*host{}, groups: map[string]*hostGroup{}, knownURIs: newKnownCache(),
+	}
 	if err := f.load(o); err != nil {
 		return nil, fmt.Errorf("open frontier %s: %w", o.Dir, errors.Join(err, db.Close()))
 	}
@@ -39,7 +43,7 @@ func Open(o Options) (*Frontier, error) {
 // load reads what the frontier keeps in memory, and marks the store as open.
 func (f *Frontier) load(o Options) error {
 	var rest int64
-	var long []*host // rest for longer than that
+	var long []*host // hosts that rest longer
 	err := f.db.View(func(txn *badger.Txn) error {
 		fresh, err := checkVersion(txn)
 		if fresh || err != nil {
@@ -66,11 +70,12 @@ func (f *Frontier) load(o Options) error {
 			txn.Set([]byte(metaRest), binary.BigEndian.AppendUint64(nil, uint64(rest))),
 			txn.Delete([]byte(metaClean)))
 	})
-	// If the mark of a proper close came back after a power failure, the politeness of the last seconds would be forgotten.
+	// Without Sync the mark of a proper close could come back after a power failure. The rests that hosts owe from their last
+	// visits would then be lost.
 	return errors.Join(err, f.db.Sync())
 }
 
-// checkVersion makes sure that we can read the store; fresh tells that there is nothing in it.
+// checkVersion makes sure that this code can read the store; fresh is true if there is nothing in it.
 func checkVersion(txn *badger.Txn) (fresh bool, err error) {
 	found, err := readBytes(txn, metaVersion)
 	switch {
@@ -81,28 +86,30 @@ func checkVersion(txn *badger.Txn) (fresh bool, err error) {
 	case len(found) != 1 || found[0] == 0:
 		return false, damaged([]byte(metaVersion), fmt.Errorf("holds %x", found))
 	case found[0] > version:
-		return false, fmt.Errorf("format %d, this one reads formats up to %d: %w; use the arcrawl that wrote it, or one of a later version",
-			found[0], version, ErrVersion)
+		return false, fmt.Errorf("the store has format %d, this arcrawl reads formats up to %d: %w; "+
+			"use the arcrawl that wrote it, or a later one", found[0], version, ErrVersion)
 	}
 	return false, nil
 }
 
-// checkEmpty makes sure that a store without a version holds nothing of ours.
+// checkEmpty makes sure that a store without a version has none of our keys.
 func checkEmpty(txn *badger.Txn) error {
 	o := badger.DefaultIteratorOptions
 	o.PrefetchValues = false
 	it := txn.NewIterator(o)
 	defer it.Close()
-	for _, kind := range []byte{kindHost, kindMeta, kindName, kindQueue, kindRobots, kindURI, kindForbidden, kindSeen, kindAside} {
+	for _, kind := range []byte{
+		kindHost, kindMeta, kindName, kindQueue, kindRobots, kindURI, kindForbidden, kindSeen, kindAside,
+	} {
 		if it.Seek([]byte{kind}); it.ValidForPrefix([]byte{kind}) {
-			return damaged([]byte(metaVersion), fmt.Errorf("is missing, but there is a key %q", it.Item().Key()))
+			return damaged([]byte(metaVersion), fmt.Errorf("missing, but there is a key %q", it.Item().Key()))
 		}
 	}
 	return nil
 }
 
-// startRest is the time in ms before which no known host is visited: that of the last opening, or a later one if the
-// store was not properly closed, because then the end of the last visits is not known.
+// startRest returns the time in ms before which no known host is visited. It is that of the last opening, or a later
+// one if the store was not properly closed, because the end of the last visits is then unknown.
 func startRest(txn *badger.Txn, o Options) (rest int64, clean bool, err error) {
 	switch found, err := readBytes(txn, metaRest); {
 	case err != nil:
@@ -122,7 +129,8 @@ func startRest(txn *badger.Txn, o Options) (rest int64, clean bool, err error) {
 	return rest, clean, nil
 }
 
-// restLong has those hosts rest for longer after an unclean stop whose politeness asks for it, by a Crawl-delay for one. It lists them.
+// extendRests makes hosts rest longer after an unclean stop if their politeness delay is longer than the rest of all
+// hosts, for example because of a Crawl-delay. It returns these hosts.
 func (f *Frontier) extendRests(now time.Time) (long []*host) {
 	for _, h := range f.byID {
 		if until := min(millis(now)+h.usual, millis(now.Add(maxRest))); h.usual > 0 && until > h.rest {
@@ -135,7 +143,7 @@ func (f *Frontier) extendRests(now time.Time) (long []*host) {
 	return long
 }
 
-// write writes hosts as they are in memory.
+// writeHosts writes hosts as they are in memory.
 func (f *Frontier) writeHosts(hosts []*host) error {
 	return inBatches(hosts, func(some []*host) error {
 		c := f.begin()
@@ -147,7 +155,7 @@ func (f *Frontier) writeHosts(hosts []*host) error {
 	})
 }
 
-// readBytes gives the value of a key, nil when it is not there.
+// readBytes returns the value of a key, or nil if there is no such key.
 func readBytes(txn *badger.Txn, k string) ([]byte, error) {
 	item, err := txn.Get([]byte(k))
 	if errors.Is(err, badger.ErrKeyNotFound) {
@@ -186,14 +194,14 @@ func (f *Frontier) loadHosts(txn *badger.Txn, rest int64, now time.Time) error {
 	return nil
 }
 
-// hostOf makes a host of its row. No rest reaches further than maxRest from now: if the clock was far ahead when it was
-// written, the host would be exiled.
+// newHost makes a host from its row. No rest is longer than maxRest from now: if the clock was far ahead when the
+// rest was written, the host would otherwise never be visited again.
 func (f *Frontier) newHost(id uint32, w hostRow, rest int64, now time.Time) (*host, error) {
 	latest := millis(now.Add(maxRest))
-	h := &host{id: id, name: uri.Host(strings.Clone(string(w.Name)))} // and not the whole row
+	h := &host{id: id, name: uri.Host(strings.Clone(string(w.Name)))} // the clone does not keep the row in memory
 	switch {
 	case w.Name == "" || f.hosts[h.name] != nil:
-		return nil, fmt.Errorf("host name %q is missing or known", w.Name)
+		return nil, fmt.Errorf("host name %q is empty or not unique", w.Name)
 	case len(w.Mark) != placeLen:
 		return nil, fmt.Errorf("watermark of %d bytes, want %d", len(w.Mark), placeLen)
 	case len(w.Wake) > maxValence:
@@ -208,19 +216,12 @@ func (f *Frontier) newHost(id uint32, w hostRow, rest int64, now time.Time) (*ho
 		h.slots = append(h.slots, slot{wake: min(wake, latest)})
 	}
 	h.resizeSlots(f.valence(h.name))
-	// With no claim in progress the mark is the first place itself. A queue that disagrees is noticed by the claim.
+	// Without claims in progress the watermark is the first place itself. If the queue disagrees, the next claim fails.
 	if mark := place([]byte(w.Mark)); mark != lastPlace {
 		h.head = mark
 	}
 	if h.head.isNone() != (h.queued == 0) {
-		return nil, fmt.Errorf("%d URIs wait, but the watermark disagrees", h.queued)
+		return nil, fmt.Errorf("%d URIs are queued, but the watermark disagrees", h.queued)
 	}
 	return h, nil
 }
-
-// What a command that fills the store (see [Options]) had better keep to. Most of its memory are blocks without pointers, so that collecting
-// garbage often costs little; the two together keep an import of ten million digests within 512 MiB.
-const (
-	BulkLoadGarbage = 20        // percent of what is in use that may gather as garbage, see [runtime/debug.SetGCPercent]
-	BulkLoadMapped  = 100 << 20 // bytes of mapped files, for [Frontier.PageOut]
-)

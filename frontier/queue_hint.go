@@ -5,19 +5,20 @@ import (
 	"math"
 )
 
-// A hint is what a place in the queue says of its URI, so that a crowd is weighed without reading a record of each: one byte of
-// flags, then two uvarints, the time of the last visit and the wait interval in ms, then eight bytes big-endian, the rate, if
-// there is one. Places that older stores have say nothing, and one that an older arcrawl left behind may say what is no longer
-// so: what is chosen is looked up again.
+// A hint is stored at a place in the queue and describes its URI, so that the URIs of a crowd can be compared without
+// reading their rows. It is: one byte of flags; two uvarints, the time of the last visit and the wait interval, in ms; and
+// the rate, eight bytes big-endian, if there is one. In older stores a place may have no hint or an outdated one, so a
+// chosen URI is looked up again.
 const (
 	hintSource = 1 << iota
 	hintUrgent
 )
 
-// hint is what the place of the URI with this row says.
+// hint returns the hint for the place of the URI with this row.
 func (w *uriRow) hint() []byte {
 	c := newContender(place{}, contenderRow{
-		Hops: w.Hops, LastVisit: w.LastVisit, Wait: w.Wait, ContentType: w.ContentType, Rate: w.Rate, Source: w.Source, Urgent: w.Urgent,
+		Hops: w.Hops, LastVisit: w.LastVisit, Wait: w.Wait, ContentType: w.ContentType, Rate: w.Rate, Source: w.Source,
+		Urgent: w.Urgent,
 	})
 	b := make([]byte, 1, 24)
 	if c.source {
@@ -34,7 +35,7 @@ func (w *uriRow) hint() []byte {
 	return b
 }
 
-// hinted is the contender at a place that says this; ok is false when its record must be read instead.
+// parseHint returns the contender that a hint describes; ok is false if its row must be read instead.
 func parseHint(at place, b []byte) (c contender, ok bool) {
 	if len(b) == 0 || b[0]&^(hintSource|hintUrgent) != 0 {
 		return c, false

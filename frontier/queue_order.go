@@ -11,16 +11,16 @@ import (
 type Order uint8
 
 const (
-	// ByValue prefers the visit that saves most: the URI of which most versions are expected to be lost if it is not
-	// visited now. With x changes expected since the last visit that is 1 − (1+x)e^(−x); see [History].Rate.
+	// ByValue prefers the URI that would lose most versions if it was not visited now. With x changes expected since the last
+	// visit that is 1 − (1+x)e^(−x); see [History].Rate.
 	ByValue Order = iota
 	// ByOverdue prefers the largest delay in proportion to the wait interval.
 	ByOverdue
-	// ByDue prefers the one that has been due for longest.
+	// ByDue prefers the earliest due time.
 	ByDue
 )
 
-// String is the name of the order, as a configuration has it.
+// String returns the name of the order in a configuration.
 func (o Order) String() string {
 	switch o {
 	case ByValue:
@@ -33,10 +33,10 @@ func (o Order) String() string {
 	return fmt.Sprintf("Order(%d)", uint8(o))
 }
 
-// SetOrder changes [Options].Order from the next choice on.
+// SetOrder replaces [Options].Order from the next choice on.
 func (f *Frontier) SetOrder(o Order) error {
 	if o > ByDue {
-		return fmt.Errorf("unknown order %s", o)
+		return fmt.Errorf("set the order of the frontier: unknown order %s", o)
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -44,7 +44,8 @@ func (f *Frontier) SetOrder(o Order) error {
 	return nil
 }
 
-// choose finds the place of the URI that is to be visited next: the head, unless the host is crowded.
+// chooseURI returns the place and row of the URI to be visited next: the head of the queue, unless priority or a
+// crowd say otherwise.
 func (f *Frontier) chooseURI(txn *badger.Txn, h *host, s *state, now int64) (place, uriRow, error) {
 	if at, w, err := choosePriority(txn, h.id, s, now); err != nil || !at.isNone() {
 		return at, w, err
@@ -69,7 +70,7 @@ func (f *Frontier) chooseURI(txn *badger.Txn, h *host, s *state, now int64) (pla
 	return s.head, w, err
 }
 
-// disperse ends a crowd.
+// dropPool removes the pool of a host that is not crowded any more.
 func (f *Frontier) dropPool(s *state) {
 	if s.pool != nil {
 		s.pool.due, s.pool.rescan, s.pool.upcoming, s.pool.upcomingComplete = nil, nil, nil, false
@@ -78,7 +79,7 @@ func (f *Frontier) dropPool(s *state) {
 	}
 }
 
-// placed is the row of the URI that has a place.
+// readPlaced reads the row of the URI at a place.
 func readPlaced(txn *badger.Txn, host uint32, at place) (uriRow, error) {
 	w, ok, err := uriRowAt(txn, host, at.fp())
 	if err == nil && (!ok || w.place(at.fp()) != at) {

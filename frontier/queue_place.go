@@ -5,11 +5,11 @@ import (
 	"encoding/binary"
 )
 
-// place is where a URI stands in the queue of its host: its due time in ms, then its fingerprint. Places compare as bytes.
-// The zero place is none; no URI is due at 0.
+// place is where a URI is in the queue of its host: its due time in ms, then its fingerprint. Places compare as
+// bytes. The zero place means no place, since no URI is due at 0.
 type place [placeLen]byte
 
-// lastPlace is above all places of URIs, the watermark of an empty queue.
+// lastPlace is above all places of URIs; it is the watermark of an empty queue.
 var lastPlace = place(bytes.Repeat([]byte{0xff}, placeLen))
 
 func newPlace(due int64, fp fingerprint) place {
@@ -28,7 +28,7 @@ func (p place) fp() fingerprint     { return fingerprint(p[8:]) }
 func (p place) compare(q place) int { return bytes.Compare(p[:], q[:]) }
 func (p place) before(q place) bool { return p.compare(q) < 0 }
 
-// earlier is the lower one of two places, of which either may be none.
+// earlierPlace returns the lower one of two places, either of which may be zero.
 func earlierPlace(p, q place) place {
 	if p.isNone() || !q.isNone() && q.before(p) {
 		return q
@@ -36,7 +36,7 @@ func earlierPlace(p, q place) place {
 	return p
 }
 
-// below is the place just below p.
+// below returns the place just below p.
 func (p place) below() place {
 	for i := len(p) - 1; i >= 0; i-- {
 		p[i]--
@@ -44,5 +44,5 @@ func (p place) below() place {
 			return p
 		}
 	}
-	return place{} // below the first there is none
+	return place{} // there is nothing below the first place
 }

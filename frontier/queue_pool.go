@@ -13,54 +13,54 @@ import (
 )
 
 const (
-	// crowd is how many URIs of a host must be due for their order to be a matter of policy. Fewer are visited soon anyway,
-	// the one that has been due for longest first.
+	// crowdSize is how many URIs of a host must be due before [Options].Order applies. Fewer are visited soon anyway, in the
+	// order of their due times.
 	crowdSize = 4
 
-	// maxPool is how many due URIs of one host are weighed against each other, and maxPooled of all hosts.
+	// maxPool is the maximum number of due URIs of one host that are compared, and maxPooled that of all hosts together.
 	maxPool   = 256
 	maxPooled = 1 << 17
 
-	// poolRead is how many records are read into a pool for each claim, so that the cost of a claim is bounded. A host where
-	// more URIs become due with each visit is lost anyway.
+	// poolRead is how many URIs are added to a pool for each claim, so that the cost of a claim is bounded. If more URIs than
+	// that become due with each visit, no order can help the host.
 	poolRead = 16
 
-	// poolSight is how many of those places are looked up at a time that are read in the next turns too.
+	// poolReadAhead is how many places are read from the queue at a time, for the next claims too.
 	poolReadAhead = 4 * poolRead
 
-	// turns is the length of a round of choices. In each round one choice goes to the URI that has been due for longest, so
-	// that none waits for ever, one to seeds and feeds, since they lead to everything else, and two to first visits; what
-	// one of these kinds does not need the others have.
+	// roundLength is the number of choices in a round. In each round one choice goes to the URI that has been due longest, so
+	// that none waits forever; one to seeds and feeds, since they lead to everything else; and two to first visits. Choices
+	// that one of these kinds does not need go to the others.
 	roundLength = 8
 )
 
-// pool holds what is due on a crowded host, to choose from. It is a hint, shared by all clones of a state: what is chosen
-// from it is looked up again, and may turn out to be gone. A URI that is not in it keeps its place in the queue.
+// pool holds due URIs of a crowded host, to choose from. It is a hint that all clones of a state share: a chosen URI
+// is looked up again, and may have moved. A URI that is not in the pool keeps its place in the queue.
 type pool struct {
 	due      []contender
-	returned []place // where URIs stand that came back
-	upTo     place   // what became due later was not looked at
-	turn     int64
+	returned []place // of URIs whose claims were released, or that moved to a place before upTo
+	upTo     place   // later places were not read yet
+	turn     int64   // number of choices
 
-	upcoming         queueSegment // what follows upTo
-	upcomingComplete bool         // nothing follows that
+	upcoming         queueSegment // the places that follow upTo
+	upcomingComplete bool         // no place follows upcoming
 
-	// What is due before upTo is read from its beginning from time to time: when the pool is new, and again after some turns
-	// when contenders were dropped for want of room.
-	rescanned  place        // how far
-	rescan     queueSegment // what follows swept
-	rescanTurn int64        // the turn from which on
-	dropped    bool         // some were dropped
+	// The places before upTo are read again from the first one when the pool is new, and some turns after contenders were
+	// dropped because the pool was full.
+	rescanned  place        // the last place that was read
+	rescan     queueSegment // the places that follow rescanned
+	rescanTurn int64        // the turn at which reading may continue
+	dropped    bool         // contenders were dropped
 
-	counted [2]int // of due, and of read and coming
+	counted [2]int // the numbers of contenders and places that the frontier has counted
 }
 
-// restart has all that is due before upTo read again, from a turn on.
+// startRescan makes the pool read again, beginning at a turn, the places between from and upTo.
 func (p *pool) startRescan(from place, turn int64) {
 	p.rescanned, p.rescanTurn, p.rescan = from, turn, p.rescan[:0]
 }
 
-// contender is a due URI and what its turn depends on.
+// contender is a due URI, and the values that decide about its turn.
 type contender struct {
 	at      place
 	visited int64   // ms, 0 if never
@@ -70,7 +70,7 @@ type contender struct {
 	urgent  bool
 }
 
-// contenderRow reads of a uriRow what a contender needs.
+// contenderRow reads of a uriRow the fields that a contender needs.
 type contenderRow struct {
 	Hops        cbor.ByteString `cbor:"2,keyasint,omitempty"`
 	LastVisit   int64           `cbor:"6,keyasint,omitempty"`
@@ -97,8 +97,8 @@ func isFeed(contentType string) bool {
 
 const day = float64(24 * time.Hour / time.Millisecond)
 
-// worth is what the order prefers, as of now in ms. By value it is the number x of changes expected since the last visit,
-// since what is lost, 1 − (1+x)e^(−x), grows with x.
+// worth returns the value that the order prefers, as of now in ms. For ByValue it is the number x of changes expected
+// since the last visit, because the expected loss, 1 − (1+x)e^(−x), grows with x.
 func (c *contender) worth(o Order, now int64) float64 {
 	switch {
 	case o == ByOverdue:
@@ -109,7 +109,7 @@ func (c *contender) worth(o Order, now int64) float64 {
 	return float64(now-c.visited) / float64(max(c.wait, 1)) // as if it changed once in each interval
 }
 
-// again tells the pool of a place where a URI stands now that may lie before what was read.
+// returnPlace adds a place of a URI that may be before the places that were read.
 func (p *pool) returnPlace(at place) {
 	if p == nil || !at.before(p.upTo) {
 		return
@@ -121,14 +121,15 @@ func (p *pool) returnPlace(at place) {
 	p.returned = append(p.returned, at)
 }
 
-// count tells of a pool that has changed.
+// countPool updates the counters of the frontier after a change of a pool.
 func (f *Frontier) countPool(p *pool) {
 	f.pooledContenders += len(p.due) - p.counted[0]
 	f.pooledPlaces += len(p.rescan) + len(p.upcoming) - p.counted[1]
 	p.counted = [2]int{len(p.due), len(p.rescan) + len(p.upcoming)}
 }
 
-// weigh chooses from the pool. No place tells that it is the turn of the one that has been due for longest.
+// chooseFromPool returns the best contender. It returns no place if it is the turn of the URI that has been due
+// longest.
 func (f *Frontier) chooseFromPool(txn *badger.Txn, h *host, s *state, now int64) (place, uriRow, error) {
 	if s.pool == nil {
 		s.pool = &pool{upTo: newPlace(now, fingerprint{})}
@@ -159,19 +160,20 @@ func (f *Frontier) chooseFromPool(txn *badger.Txn, h *host, s *state, now int64)
 	return place{}, uriRow{}, nil
 }
 
-// pick is the index of the one whose turn it is.
+// best returns the index of the contender whose turn it is.
 func (p *pool) best(o Order, now int64) int {
 	source, first, best := -1, -1, -1
 	var sourceWorth, bestWorth float64
 	for i := range p.due {
 		c := &p.due[i]
-		if c.urgent && p.turn%2 == 1 { // since before the frontier was opened, or too many to remember
+		if c.urgent && p.turn%2 == 1 { // it was queued before the frontier was opened, or there are too many urgent ones
 			return i
 		}
-		worth := math.Inf(1) // among the seeds and feeds those first that are new
+		worth := math.Inf(1) // of seeds and feeds, new ones are first
 		switch {
 		case c.visited != 0:
-			if worth = c.worth(o, now); best < 0 || worth > bestWorth || worth == bestWorth && c.at.before(p.due[best].at) {
+			worth = c.worth(o, now)
+			if best < 0 || worth > bestWorth || worth == bestWorth && c.at.before(p.due[best].at) {
 				best, bestWorth = i, worth
 			}
 		case first < 0 || c.at.before(p.due[first].at):
@@ -191,41 +193,41 @@ func (p *pool) best(o Order, now int64) int {
 	return best
 }
 
-// read takes more of what is due into the pool: what came back, what became due since the last time, and, as far as there
-// is time, a part of what was due before.
+// fillPool adds due URIs to the pool: those that came back, those that became due since the last time, and, if there
+// is time, some of those that were due before.
 func (f *Frontier) fillPool(txn *badger.Txn, host uint32, p *pool, now int64) error {
 	n := min(len(p.returned), poolRead)
-	found := make([]scannedPlace, 0, poolRead)
+	list := make([]scannedPlace, 0, poolRead)
 	for _, at := range p.returned[:n] {
-		found = append(found, scannedPlace{contender: contender{at: at}})
+		list = append(list, scannedPlace{contender: contender{at: at}})
 	}
 	p.returned = p.returned[n:]
-	fresh, more, err := f.newlyDue(txn, host, p, poolRead-len(found), now)
+	fresh, more, err := f.newlyDue(txn, host, p, poolRead-len(list), now)
 	if err != nil {
 		return err
 	}
-	if more { // than can be looked at now: what becomes due meanwhile must not wait for all of them
+	if more { // URIs that become due meanwhile must not wait until all of them have been read
 		p.skipTo(now)
 	}
-	found = append(found, fresh...)
-	if left := poolRead - len(found); left > 0 && p.turn >= p.rescanTurn {
+	list = append(list, fresh...)
+	if left := poolRead - len(list); left > 0 && p.turn >= p.rescanTurn {
 		older, err := f.olderDue(txn, host, p, left)
 		if err != nil {
 			return err
 		}
-		if found = append(found, older...); len(older) == left {
+		if list = append(list, older...); len(older) == left {
 			p.rescanned = older[left-1].at
 			p.rescan = slices.Delete(p.rescan, 0, left)
 		} else if p.startRescan(place{}, never); p.dropped {
 			p.rescanTurn, p.dropped = p.turn+maxPool/4, false
 		}
 	}
-	for _, seen := range found {
-		if p.contains(seen.at) {
+	for _, scanned := range list {
+		if p.contains(scanned.at) {
 			continue
 		}
-		if !seen.hinted {
-			ok, err := seen.readFrom(txn, host)
+		if !scanned.hinted {
+			ok, err := scanned.readFrom(txn, host)
 			if err != nil {
 				return err
 			}
@@ -234,14 +236,14 @@ func (f *Frontier) fillPool(txn *badger.Txn, host uint32, p *pool, now int64) er
 			}
 		}
 		f.makeRoom(p, now)
-		p.due = append(p.due, seen.contender)
+		p.due = append(p.due, scanned.contender)
 	}
 	return nil
 }
 
-// has tells whether a place is in the pool.
+// contains reports whether the URI of a place is in the pool.
 func (p *pool) contains(at place) bool {
-	end := binary.LittleEndian.Uint64(at[placeLen-8:]) // where places differ
+	end := binary.LittleEndian.Uint64(at[placeLen-8:]) // places differ most at their ends, so these are compared first
 	for i := range p.due {
 		if c := &p.due[i]; binary.LittleEndian.Uint64(c.at[placeLen-8:]) == end && c.at == at {
 			return true
@@ -250,7 +252,7 @@ func (p *pool) contains(at place) bool {
 	return false
 }
 
-// skip goes on with what is due from now on, and has what was due before read bit by bit.
+// skipTo continues with the URIs that become due from now on. Those that were due before are left to the rescan.
 func (p *pool) skipTo(now int64) {
 	if p.turn < p.rescanTurn {
 		p.dropped = p.dropped || p.rescanTurn != never
@@ -261,8 +263,8 @@ func (p *pool) skipTo(now int64) {
 	}
 }
 
-// makeRoom drops half of a full pool: of each kind those whose turn would come last. They are read again later, and until
-// then get the turns of those that wait for longest.
+// makeRoom drops half of a full pool: of each kind the contenders whose turn would come last. They are read again
+// later. Until then they have only the turns of the URI that has been due longest.
 func (f *Frontier) makeRoom(p *pool, now int64) {
 	if len(p.due) < maxPool && (f.pooledContenders < maxPooled || len(p.due) < crowdSize) {
 		return
@@ -278,17 +280,17 @@ func (f *Frontier) makeRoom(p *pool, now int64) {
 	})
 	half, eighth := len(p.due)/2, len(p.due)/8
 	firsts, sources := 0, 0
-	kept := make([]contender, 0, maxPool)
+	rest := make([]contender, 0, maxPool)
 	for _, c := range p.due {
 		switch {
 		case c.source && sources < eighth:
 			sources++
 		case c.visited == 0 && firsts < eighth:
 			firsts++
-		case c.visited == 0 || len(kept) >= half:
+		case c.visited == 0 || len(rest) >= half:
 			continue
 		}
-		kept = append(kept, c)
+		rest = append(rest, c)
 	}
-	p.due, p.dropped = kept, true
+	p.due, p.dropped = rest, true
 }

@@ -6,11 +6,11 @@ import (
 	"github.com/dgraph-io/badger/v4"
 )
 
-// maxUrgent is how many urgent URIs of a host are remembered as such outside the crowd. A site that has more news at once
-// than this is not served in the order of their coming anyway.
+// maxPriority is how many urgent or prompt URIs of a host are remembered outside the pool. A site with more news than
+// that at once is not served in the order of its news anyway.
 const maxPriority = 1024
 
-// haste is how far a URI goes before others when it is due.
+// priority says whether a URI goes before others when it is due.
 type priority uint8
 
 const (
@@ -29,27 +29,27 @@ func (w uriRow) priority() priority {
 	return noPriority
 }
 
-// hurry notes with what haste the URI of this place waits.
-func (s *state) setPriority(at place, h priority) {
-	if h != urgentPriority {
+// setPriority notes the priority of the URI that waits at a place.
+func (s *state) setPriority(at place, p priority) {
+	if p != urgentPriority {
 		s.urgent = removePlace(s.urgent, at)
 	}
-	if h != promptPriority {
+	if p != promptPriority {
 		s.prompt = removePlace(s.prompt, at)
 	}
 	switch {
 	case at.isNone():
-	case h == urgentPriority:
+	case p == urgentPriority:
 		s.urgent = insertPlace(s.urgent, at)
-	case h == promptPriority:
+	case p == promptPriority:
 		s.prompt = insertPlace(s.prompt, at)
 	}
 }
 
-// calm forgets the place of a URI that is claimed, or moves.
+// clearPriority removes the place of a URI that is claimed, or moves.
 func (s *state) clearPriority(at place) { s.setPriority(at, noPriority) }
 
-// with is a list of places in order that has this one too, unless it has as many as it may.
+// insertPlace inserts a place into a sorted list, unless the list is full.
 func insertPlace(list []place, at place) []place {
 	if i, found := slices.BinarySearchFunc(list, at, place.compare); !found && len(list) < maxPriority {
 		return slices.Insert(slices.Clip(list), i, at)
@@ -64,12 +64,13 @@ func removePlace(list []place, at place) []place {
 	return list
 }
 
-// promptTurns is the length of a round in which one choice is left to all the rest, when more feeds are due than can be visited.
+// promptRound is the number of choices in a round that leaves one choice to all other URIs, while prompt ones are
+// due.
 const promptRound = 4
 
-// first finds the URI that goes before the queue: the urgent one that has been due for longest, then the prompt one. There is none
-// if none is due, or if it is the turn of the others: of each round of choices one is theirs, so that a flood of news or
-// of feeds stops nothing else.
+// choosePriority returns the urgent URI that has been due longest, or else the prompt one. It returns no place if
+// none is due, or if it is the turn of the others. They have one choice in each round, so that a flood of news or
+// feeds does not stop everything else.
 func choosePriority(txn *badger.Txn, host uint32, s *state, now int64) (place, uriRow, error) {
 	switch {
 	case len(s.urgent) == 0 || s.urgent[0].due() > now:

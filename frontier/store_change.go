@@ -8,23 +8,24 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// change is one transaction and what it will change in memory. The frontier's lock is held as long as it lives.
+// change is a transaction, and the changes that it will make in memory. The lock of the frontier is held as long as
+// it exists.
 type change struct {
 	f      *Frontier
 	txn    *badger.Txn
 	drafts map[uri.Host]*draft
-	order  []*draft    // the drafts as they came
+	order  []*draft    // the drafts in the order of their creation
 	fresh  int         // drafts of hosts that become known with this change
 	moves  []queueMove // on crowded hosts
-	buffer []byte      // of encoded rows, which the transaction needs until it ends; then it is used again
+	buffer []byte      // encoded rows, which the transaction needs until it ends; then it is used again
 }
 
-// draft is a host as it will be.
+// draft is a host as it will be after the change.
 type draft struct {
-	h *host // as it is; not yet enlisted if fresh
+	h *host // as it is now
 	state
-	fresh bool // becomes known with this change
-	dirty bool // differs from what is on disk
+	fresh bool // the host becomes known with this change
+	dirty bool // the draft differs from the row on disk
 }
 
 func (f *Frontier) begin() *change {
@@ -33,7 +34,7 @@ func (f *Frontier) begin() *change {
 	return c
 }
 
-// discard ends the change; after a commit it does nothing but give the buffer back.
+// discard ends the change. After a commit it only returns the buffer to the frontier.
 func (c *change) discard() {
 	c.txn.Discard()
 	if cap(c.buffer) <= maxBuffer {
@@ -41,18 +42,18 @@ func (c *change) discard() {
 	}
 }
 
-// maxBuffer is how large a buffer of rows is kept for the next change.
+// maxBuffer is the maximum size of a buffer that is kept for the next change.
 const maxBuffer = 64 << 10
 
-// write encodes a row into the buffer, and makes it part of the transaction.
+// write encodes a row into the buffer, and adds it to the transaction.
 func (c *change) write(k []byte, appendTo func([]byte) (row, buffer []byte)) error {
 	row, buffer := appendTo(c.buffer)
 	c.buffer = buffer
 	return c.txn.Set(k, row)
 }
 
-// draft gives the host as it will be. Whoever asks for one of a host that is not known must put a URI on it, since
-// hosts are numbered without gaps.
+// draft returns the draft of a host. If the host is not known the caller must add a URI to it, since hosts are
+// numbered without gaps.
 func (c *change) draft(name uri.Host) *draft {
 	if d := c.drafts[name]; d != nil {
 		return d
@@ -72,7 +73,7 @@ func (c *change) draft(name uri.Host) *draft {
 	return d
 }
 
-// commit writes the hosts, makes everything permanent, and only then changes what is in memory.
+// commit writes the hosts, commits the transaction, and only then changes the memory.
 func (c *change) commit() error {
 	for _, d := range c.order {
 		if !d.dirty {
@@ -111,7 +112,8 @@ func (c *change) commit() error {
 	return nil
 }
 
-// inPortions does something with a list in one transaction, or in halves as often as it is too long for one.
+// inBatches calls do with a list, in one transaction. If that is too long for one, it tries the two halves of the
+// list, and so on.
 func inBatches[T any](list []T, do func([]T) error) error {
 	err := do(list)
 	if !errors.Is(err, badger.ErrTxnTooBig) || len(list) < 2 {
@@ -124,8 +126,8 @@ func inBatches[T any](list []T, do func([]T) error) error {
 	return inBatches(list[half:], do)
 }
 
-// put writes a URI's row in place of the one it had (zero for none), moves its place in the queue and its entry in the
-// list of forbidden ones, and keeps count.
+// putURI replaces the row of a URI; was is the zero row if there was none. It moves the URI's place in the queue and
+// its entry in the list of forbidden URIs, and updates the counters.
 func (c *change) putURI(d *draft, fp fingerprint, was, is uriRow) error {
 	d.dirty = true
 	if was.URI == "" {
@@ -140,8 +142,8 @@ func (c *change) putURI(d *draft, fp fingerprint, was, is uriRow) error {
 	if at := is.place(fp); d.slotClaiming(fp) == nil {
 		d.setPriority(at, is.priority())
 	}
-	if taker := d.slotClaiming(fp); taker != nil {
-		taker.place, taker.known, taker.listed, taker.held = is.place(fp), true, is.Forbidden, is.Held
+	if s := d.slotClaiming(fp); s != nil {
+		s.place, s.known, s.listed, s.held = is.place(fp), true, is.Forbidden, is.Held
 	}
 	d.held += countIf(is.Held) - countIf(was.Held)
 	switch k := forbiddenKey(d.h.id, fp); {
@@ -155,6 +157,7 @@ func (c *change) putURI(d *draft, fp fingerprint, was, is uriRow) error {
 	return nil
 }
 
+// countIf returns 1 for true and 0 for false.
 func countIf(yes bool) int64 {
 	if yes {
 		return 1
@@ -162,14 +165,14 @@ func countIf(yes bool) int64 {
 	return 0
 }
 
-// move is what a pool is told of once it is so.
+// queueMove is a move of a URI in a queue, to be passed to the pool of its host after the commit.
 type queueMove struct {
 	pool *pool
 	from place
 	to   scannedPlace
 }
 
-// move gives a URI another place in the queue, or the same one with another hint.
+// movePlace moves a URI to another place in the queue, or to the same one with another hint.
 func (c *change) movePlace(d *draft, from, to place, hint func() []byte) error {
 	if from != to {
 		if err := d.dropPlace(c.txn, d.h.id, from, c.f.readAhead()); err != nil {
@@ -183,12 +186,12 @@ func (c *change) movePlace(d *draft, from, to place, hint func() []byte) error {
 			return err
 		}
 	}
-	var says []byte
+	var note []byte
 	if !to.isNone() {
-		says = hint()
+		note = hint()
 	}
 	if d.pool != nil {
-		c.moves = append(c.moves, queueMove{d.pool, from, newScannedPlace(to, says)})
+		c.moves = append(c.moves, queueMove{d.pool, from, newScannedPlace(to, note)})
 	}
 	if to.isNone() {
 		return nil
@@ -196,5 +199,5 @@ func (c *change) movePlace(d *draft, from, to place, hint func() []byte) error {
 	if from != to {
 		d.queued++
 	}
-	return c.txn.Set(queueKey(d.h.id, to), says)
+	return c.txn.Set(queueKey(d.h.id, to), note)
 }

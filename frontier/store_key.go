@@ -8,20 +8,20 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// The kinds of keys, by their first byte. They stand in stores and never change. The letter 'd' belongs to another room.
+// The kinds of keys, by their first byte. They are stored and never change. The letter 'd' belongs to package dedup.
 //
-//	m | name                          what concerns the whole store
-//	n | host name                     → host number, 4 bytes big-endian
-//	h | host(4)                       → hostRow
-//	u | host(4) | fp(12)           → uriRow
-//	q | host(4) | due ms(8) | fp(12)  → a hint, or nothing: a place in the queue
-//	r | host(4) | scheme              → robotsRow, one for each origin of the host
-//	f | host(4) | fp(12)           → what a feed or sitemap has listed
-//	x | host(4) | fp(12)           → scheme: forbidden by robots.txt
-//	p | d | host(4) | fp(12) of a folder → how many of its URIs were taken, 8 bytes big-endian
-//	p | n | fp(12) of a canonical name  → the URI that has it
+//	m | name                              a property of the whole store
+//	n | host name                         → host number, 4 bytes big-endian
+//	h | host(4)                           → hostRow
+//	u | host(4) | fp(12)                  → uriRow
+//	q | host(4) | due ms(8) | fp(12)      → a hint, or nothing: a place in the queue
+//	r | host(4) | scheme                  → robotsRow, one for each origin of the host
+//	f | host(4) | fp(12)                  → what a feed or sitemap has listed
+//	x | host(4) | fp(12)                  → scheme: forbidden by robots.txt
+//	p | d | host(4) | fp(12) of a folder  → the number of its URIs, 8 bytes big-endian
+//	p | n | hash(16) of a canonical name  → the URI that has the name
 //
-// Other rooms have keys of the kind p too, with other second letters.
+// Other packages have keys of kind p too, with other second letters.
 const (
 	kindMeta      = 'm'
 	kindName      = 'n'
@@ -44,7 +44,7 @@ const (
 const (
 	metaVersion = "mversion" // the format of the store, one byte
 	metaClean   = "mclean"   // present while the store is properly closed
-	metaRest    = "mrest"    // ms, 8 bytes big-endian: no host that was known by the last opening is visited before
+	metaRest    = "mrest"    // ms, 8 bytes big-endian: hosts known at the last opening are not visited before
 )
 
 const (
@@ -53,8 +53,8 @@ const (
 	placeLen       = 8 + fingerprintLen
 )
 
-// fingerprint is the first 96 bits of the SHA-256 of a canonical URI. Rows hold the text too, so that two URIs of one fingerprint
-// would be seen and not confused.
+// fingerprint is the first 96 bits of the SHA-256 of a canonical URI. Rows hold the text too, so that two URIs with
+// the same fingerprint would be noticed and not confused.
 type fingerprint [fingerprintLen]byte
 
 func newFingerprint(text string) fingerprint {
@@ -85,7 +85,7 @@ func robotsKey(host uint32, origin uri.URI) []byte {
 	return key(kindRobots, host, []byte(origin.Scheme()))
 }
 
-// split takes apart a key of the kinds h, u, q, x, whose remainder must have the given length.
+// split splits a key of kind h, u, q or x into the host number and a remainder, which must have the given length.
 func split(k []byte, length int) (host uint32, rest []byte, err error) {
 	if len(k) != hostPrefix+length {
 		return 0, nil, damaged(k, fmt.Errorf("length %d, want %d", len(k), hostPrefix+length))
@@ -93,8 +93,8 @@ func split(k []byte, length int) (host uint32, rest []byte, err error) {
 	return binary.BigEndian.Uint32(k[1:hostPrefix]), k[hostPrefix:], nil
 }
 
-// describeKey says in words what a key of the store holds. A fingerprint is written as 24 hexadecimal digits, a host by its
-// number.
+// describeKey says in words what a key of the store holds. A fingerprint is written as 24 hexadecimal digits, a host
+// as its number.
 func describeKey(key []byte) string {
 	if len(key) == 0 {
 		return "the empty key"

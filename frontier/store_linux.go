@@ -14,11 +14,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// syncStore does nothing. The store's own Sync holds the lock that each read and each write takes until the disk is done, and what it
-// syncs are logs that are mapped: here that is the same as to sync the files, which [synced] does anyway.
+// syncStore does nothing. The store's own Sync holds the lock that each read and each write takes until the disk is
+// done. It syncs mapped logs, which on Linux is the same as syncing the files, and [syncState] does that anyway.
 func syncStore(*badger.DB) error { return nil }
 
-// syncData writes what is needed to read the file again, as os.File.Sync does for all that is known about it.
+// syncData writes the data that is needed to read the file again. os.File.Sync would write everything that is known
+// about it.
 func syncData(f *os.File) error {
 	for {
 		if err := unix.Fdatasync(int(f.Fd())); err != unix.EINTR {
@@ -27,16 +28,17 @@ func syncData(f *os.File) error {
 	}
 }
 
-// PageOut lets the memory that mapped files hold fall to little when it is more than a number of bytes: Badger maps all its tables, and what
-// was once read of them stays resident until the machine is short of memory. It is for commands that read or write much of the store.
+// PageOut reduces the resident memory of mapped files if it is more than limit bytes. Badger maps all its tables, and
+// what was once read of them stays resident until the machine is short of memory. PageOut is for commands that read
+// or write much of the store.
 //
-// The kernel is asked to page the tables out (MADV_PAGEOUT), which harms no memory whatever it is: between reading where a table is mapped
-// and asking, Badger may have removed it.
+// It asks the kernel to page the tables out (MADV_PAGEOUT). That is safe for any memory: between finding a table and
+// asking, Badger may have unmapped it.
 func (f *Frontier) PageOut(limit int64) error {
 	var pages [64]byte
 	statm, err := os.Open("/proc/self/statm")
 	if err != nil {
-		return nil // not told here
+		return nil // this system does not say
 	}
 	n, err := statm.Read(pages[:])
 	if err = errors.Join(err, statm.Close()); err != nil {
@@ -63,7 +65,7 @@ func (f *Frontier) pageOut() error {
 	}
 	maps, err := os.Open("/proc/self/maps")
 	if err != nil {
-		return nil //nolint:nilerr // not told here
+		return nil //nolint:nilerr // this system does not say
 	}
 	defer maps.Close() //nolint:errcheck // nothing was written
 	for s := bufio.NewScanner(maps); s.Scan(); {
@@ -79,7 +81,7 @@ func (f *Frontier) pageOut() error {
 		if errors.Join(err1, err2) != nil || high <= low {
 			continue
 		}
-		// What it says does not matter: the range may have gone, or the kernel may be too old.
+		// The result does not matter: the range may be unmapped, or the kernel too old.
 		_, _, _ = unix.Syscall(unix.SYS_MADVISE, uintptr(low), uintptr(high-low), unix.MADV_PAGEOUT)
 	}
 	return nil

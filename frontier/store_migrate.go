@@ -11,21 +11,21 @@ import (
 	"github.com/dgraph-io/badger/v4"
 )
 
-// version is the format of the store that this code writes. It reads all earlier ones, once they are migrated.
+// version is the format of the store that this code writes. It reads all earlier formats after a migration.
 //
-//	1  the first
-//	2  URIs can be held and hosts paused. The rows are the same; but an arcrawl that knows only format 1 would pass over a
-//	   pause, and visit whom it must not visit.
+//	1  the first format
+//	2  URIs can be held and hosts paused. The rows are the same; but an arcrawl that knows only format 1 would ignore a
+//	   pause, and visit hosts that it must not visit.
 const version = 2
 
-// migrations turn format n, at n-1, into the next one. Each must bear being broken off and begun again; the new version is
+// migrations[n-1] changes format n into the next one. A migration may be interrupted and repeated; the new version is
 // written after it.
 var migrations = [version - 1]func(*badger.DB) error{
 	func(*badger.DB) error { return nil },
 }
 
-// migrate brings an older store to the present format, and gives it back open. Before it changes anything it puts a
-// copy beside the store, which stays until somebody removes it.
+// migrate brings an older store to the present format, and returns it open. Before it changes anything it copies the
+// store into a folder within its own, which stays until somebody removes it.
 func migrate(db *badger.DB, o Options) (*badger.DB, error) {
 	found, err := storedVersion(db)
 	if err != nil {
@@ -38,7 +38,8 @@ func migrate(db *badger.DB, o Options) (*badger.DB, error) {
 		return nil, err
 	}
 	if err := backup(o.Dir, backupName(found)); err != nil {
-		return nil, fmt.Errorf("copy the store before its format %d becomes %d: %w; nothing was changed, make room and start again", found, version, err)
+		return nil, fmt.Errorf("copy the store before migrating format %d to %d: %w; nothing was changed, make room and start again",
+			found, version, err)
 	}
 	if db, err = openStore(o); err != nil {
 		return nil, err
@@ -49,15 +50,16 @@ func migrate(db *badger.DB, o Options) (*badger.DB, error) {
 		}
 	}
 	if err = errors.Join(err, db.Sync()); err != nil {
-		return nil, errors.Join(fmt.Errorf("migrate the store; it is as it was in %s: %w", backupName(found), err), db.Close())
+		return nil, errors.Join(fmt.Errorf("migrate the store, which is unchanged in %s: %w", backupName(found), err), db.Close())
 	}
 	return db, nil
 }
 
-// backupName is the folder within the store's where it is kept as it was in an earlier format.
+// backupName returns the name of the folder, within the folder of the store, that keeps the store in an earlier
+// format.
 func backupName(format byte) string { return fmt.Sprintf("backup-format-%d", format) }
 
-// storedVersion is the format of a store that can be read, 0 for an empty one.
+// storedVersion returns the format of a store that this code can read, 0 for an empty one.
 func storedVersion(db *badger.DB) (found byte, err error) {
 	err = db.View(func(txn *badger.Txn) error {
 		fresh, err := checkVersion(txn)
@@ -73,15 +75,16 @@ func storedVersion(db *badger.DB) (found byte, err error) {
 	return found, err
 }
 
-// backup copies the files of a closed store into a folder within its own, unless that is there already. They cannot be linked, because
-// Badger empties a table before it removes it; but file systems that can share blocks between files do that.
+// backup copies the files of a closed store into a folder within its own, unless that folder exists. Files cannot be
+// linked instead, because Badger empties a table before it removes it. File systems that can share blocks between
+// files do so.
 func backup(dir, name string) (err error) {
 	whole := filepath.Join(dir, name)
 	switch info, err := os.Stat(whole); {
 	case err == nil && info.IsDir():
 		return nil
 	case err == nil:
-		return fmt.Errorf("%s is no folder", whole)
+		return fmt.Errorf("%s is not a folder", whole)
 	case !errors.Is(err, fs.ErrNotExist):
 		return err
 	}
@@ -104,7 +107,7 @@ func backup(dir, name string) (err error) {
 	return errors.Join(syncFile(part, (*os.File).Sync), os.Rename(part, whole), syncFile(dir, (*os.File).Sync))
 }
 
-// ofStore tells whether a file is Badger's. Other rooms keep theirs in the same folder.
+// isStoreFile reports whether a file is one of Badger's. Other packages may keep files in the same folder.
 func isStoreFile(file fs.DirEntry) bool {
 	switch file.Name() {
 	case badger.ManifestFilename, badger.KeyRegistryFileName, "DISCARD":

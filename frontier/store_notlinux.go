@@ -8,11 +8,11 @@ import (
 	"github.com/dgraph-io/badger/v4"
 )
 
-// syncStore is the store's own Sync: to sync the file of a log that is mapped need not sync what was written to the mapping.
+// syncStore calls the store's own Sync, because syncing the file of a mapped log need not sync the mapping.
 func syncStore(db *badger.DB) error { return db.Sync() }
 
-// syncData writes the file.
+// syncData syncs the file.
 func syncData(f *os.File) error { return f.Sync() }
 
-// PageOut does nothing here: how to let mapped files go is known for Linux only.
+// PageOut does nothing on this system; it works on Linux only.
 func (f *Frontier) PageOut(int64) error { return nil }

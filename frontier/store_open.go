@@ -18,8 +18,8 @@ import (
 	"github.com/dgraph-io/badger/v4/table"
 )
 
-// openStore opens Badger once it is sure that Badger can bear it: on a damaged table Badger ends the process or panics
-// in a goroutine of its own, and after opening it passes over unreadable blocks as if they held nothing.
+// openStore opens Badger, after making sure that Badger can open the files safely. On a damaged table Badger ends the
+// process or panics in a goroutine of its own. Once open, it skips unreadable blocks as if they were empty.
 func openStore(o Options) (db *badger.DB, err error) {
 	b := storeOptions(o)
 	size, err := inspectStore(b)
@@ -33,7 +33,7 @@ func openStore(o Options) (db *badger.DB, err error) {
 		}
 	}()
 	if o.Inspect {
-		// A store that was not closed has a log with a loose end, which only a store that may be written can cut off.
+		// The log of a store that was not closed has an incomplete end. Only a store that may be written can remove it.
 		db, err = badger.Open(b.WithReadOnly(true))
 		if err == nil || !strings.Contains(err.Error(), badger.ErrTruncateNeeded.Error()) { // Badger hides the cause
 			return db, explainOpenError(err, o.Dir)
@@ -43,16 +43,17 @@ func openStore(o Options) (db *badger.DB, err error) {
 	return db, explainOpenError(err, o.Dir)
 }
 
-// storeOptions are those that were measured to be the leanest at the pace of a crawl. Values stay beside their keys, and
-// commits do not wait for the disk: they survive the process, and Sync makes them survive the machine.
+// storeOptions returns the options that need the least memory and processor time at the pace of a crawl;
+// docs/benchmarks.md has the measurements. Values stay next to their keys. Commits do not wait for the disk: they
+// survive the process, and Sync makes them survive the machine.
 //
-// What is written at random is written again by each level that it sinks through. So there is one level of up to 128 MB above
-// the last one, instead of two or three small ones, and [logsAtATime] says how many logs are merged with it.
+// Data that is written at random is written again by each level that it moves through. So there is one level of up to
+// 128 MB above the last one, instead of two or three small ones. [logsToMerge] says how many logs are merged with it.
 //
-// What builds a table takes twice its size, then twice that and so on as it is filled, with each block as it is and a place for its
-// compressed form; the store keeps up to eight of these, full or not. So tables and memory tables are just so large that 2, 4 and 8 MB
-// suffice: of 1 MB if blocks shrink to no less than a sixth, and of 6 MB. A transaction takes 0.9 MB then, and values stay beside their keys up
-// to that.
+// A builder of a table takes twice its size, and doubles that each time it is full. It holds each block as it is, and
+// has room for its compressed form. The store keeps up to eight builders, full or not. So the sizes of tables and
+// memory tables are chosen such that builders of 2, 4 and 8 MB suffice: 1 MB for tables, if blocks shrink to no less
+// than a sixth, and 6 MB for memory tables. A transaction may then have 0.9 MB, and so may a value next to its key.
 func storeOptions(o Options) badger.Options {
 	compactors := 2
 	switch {
@@ -79,12 +80,13 @@ func storeOptions(o Options) badger.Options {
 		WithLogger(o.Logger)
 	b.TableSizeMultiplier = 1
 	if o.BulkLoad {
-		b = b.WithMemTableSize(16 << 20).WithNumLevelZeroTablesStall(24).WithBaseTableSize(2 << 20).WithBaseLevelSize(64 << 20).WithBloomFalsePositive(0.002).WithBlockCacheSize(16 << 20)
+		b = b.WithMemTableSize(16 << 20).WithNumLevelZeroTablesStall(24).WithBaseTableSize(2 << 20).
+			WithBaseLevelSize(64 << 20).WithBloomFalsePositive(0.002).WithBlockCacheSize(16 << 20)
 	}
 	return b
 }
 
-// refused says why Badger does not open a store.
+// explainOpenError returns the reason why Badger did not open a store.
 func explainOpenError(err error, dir string) error {
 	switch {
 	case err == nil:
@@ -95,30 +97,28 @@ func explainOpenError(err error, dir string) error {
 	return classifyError(err)
 }
 
-// logsAtATime is how many logs of so many bytes, each a table of its own by then, are merged with the others at a time, in a store
-// with tables of so many bytes. The more of them wait, the more must be asked for each URI that was visited not long ago, which in a
-// small store are all; the fewer, the more often a large one is written anew. Opening decides, which is often enough.
+// logsToMerge returns how many logs of the given size are merged with the other tables at a time, in a store with
+// tables of size bytes in all. Each log is a table of its own by then. The more logs wait, the more of them must be
+// searched for a URI that was visited recently; in a small store these are all URIs. The fewer wait, the more often a
+// large store is rewritten. The number is chosen at each opening, which is often enough.
 func logsToMerge(size, log int64) int {
 	return int(min(max(minLogsToMerge, (minBytesToMerge+size>>2)/log), maxBytesToMerge/log))
 }
 
-// fewestLogs is how many logs are merged at a time at least, and fewestAtATime how many bytes of small ones, to which a quarter of the
-// size of the store is added.
+// Bounds for [logsToMerge]. A quarter of the size of the store is added to minBytesToMerge.
 const (
 	minLogsToMerge  = 3
 	minBytesToMerge = 24 << 20
+	maxBytesToMerge = 192 << 20
 )
 
-// mostAtATime is how many bytes of logs are merged at a time at most.
-const maxBytesToMerge = 192 << 20
-
-// inspect verifies, under the folder's lock, all files that Badger is going to trust, and tells how many bytes of tables
-// there are.
+// inspectStore verifies, under the lock of the folder, all files that Badger is going to trust. It returns the size
+// of all tables.
 func inspectStore(b badger.Options) (size int64, err error) {
 	unlock, taken, err := lockDir(b.Dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return 0, nil // Badger makes it
+		return 0, nil // Badger creates it
 	case taken:
 		return 0, lockedError(b.Dir)
 	case err != nil:
@@ -157,13 +157,13 @@ func inspectStore(b badger.Options) (size int64, err error) {
 	return size, nil
 }
 
-// verifyAtOpen is how many bytes of tables are verified whole when a store is opened, which takes a quarter of a second.
-// They are the newest ones, the only ones that a crash can have damaged.
+// verifyAtOpen is how many bytes of tables are verified completely when a store is opened, which takes a quarter of a
+// second. They are the newest ones, which alone a crash can have damaged.
 const verifyAtOpen = 256 << 20
 
-// checkTail looks at what Badger takes for an entry that was being written at a power failure, and would cut off,
-// together with all tables that are named in it or behind it. If the checksum of that entry fits some of the bytes that
-// follow, it is whole, and only its length is damaged. An entry is: length(4), CRC-32C(4), that many bytes.
+// checkTail looks at the end of the manifest. Badger takes it for an entry that was being written at a power failure,
+// and would cut it off, with all tables that it names. If the checksum of that entry fits some of the bytes that
+// follow, the entry is whole, and only its length is damaged. An entry is: length(4), CRC-32C(4), that many bytes.
 func checkTail(manifest *os.File, end int64) error {
 	info, err := manifest.Stat()
 	if err != nil {
@@ -185,7 +185,8 @@ func checkTail(manifest *os.File, end int64) error {
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// checkNoTables refuses a folder whose manifest is gone: Badger would take its tables for garbage and remove them.
+// checkNoTables refuses a folder that has tables but no manifest: Badger would take the tables for garbage and remove
+// them.
 func checkNoTables(dir string) error {
 	tables, err := filepath.Glob(filepath.Join(dir, "*.sst"))
 	if err != nil || len(tables) == 0 {
@@ -194,7 +195,7 @@ func checkNoTables(dir string) error {
 	return fmt.Errorf("%d tables, but no %s: %w", len(tables), badger.ManifestFilename, ErrCorrupt)
 }
 
-// blame decides whether it is the store that is damaged, or something about the machine that keeps us from it.
+// classifyError returns err as [ErrCorrupt], unless it is about the machine and not about the store.
 func classifyError(err error) error {
 	var machine syscall.Errno
 	if errors.As(err, &machine) || errors.Is(err, fs.ErrPermission) {
@@ -208,7 +209,7 @@ func classifyError(err error) error {
 	return fmt.Errorf("%w: %w", err, ErrCorrupt)
 }
 
-// locked tells who has the folder, as far as can be seen.
+// lockedError returns [ErrLocked], with the process that has the folder if it is known.
 func lockedError(dir string) error {
 	pid, err := os.ReadFile(filepath.Join(dir, "LOCK"))
 	if who := strings.TrimSpace(string(pid)); err == nil && who != "" && len(who) < 20 {

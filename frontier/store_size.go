@@ -8,24 +8,24 @@ import (
 	"path/filepath"
 )
 
-// Size is how many bytes of disk the store takes. It looks at each of its files.
+// Size returns the number of bytes of disk that the store takes. It looks at each of its files.
 func (f *Frontier) Size() (sum int64, err error) {
 	entries, err := os.ReadDir(f.dir)
 	if err != nil {
-		return 0, fmt.Errorf("look how large the store is: %w", err)
+		return 0, fmt.Errorf("measure the size of the frontier's store: %w", err)
 	}
 	for _, e := range entries {
 		info, err := e.Info()
 		if errors.Is(err, fs.ErrNotExist) || err == nil && !info.Mode().IsRegular() {
-			continue // compaction removes files at any time
+			continue // the store removes files at any time
 		}
 		if err == nil {
 			var n int64
-			n, err = taken(filepath.Join(f.dir, e.Name()), info)
+			n, err = diskUsage(filepath.Join(f.dir, e.Name()), info)
 			sum += n
 		}
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return 0, fmt.Errorf("look how large the store is: %w", err)
+			return 0, fmt.Errorf("measure the size of the frontier's store: %w", err)
 		}
 	}
 	return sum, nil

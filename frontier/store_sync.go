@@ -13,20 +13,21 @@ import (
 	"sync/atomic"
 )
 
-// synced is what is known to be safe against power loss.
+// syncState says which data is safe against power loss.
 type syncState struct {
-	closed  atomic.Bool   // as [Frontier].closed, for who does not wait for its lock
-	changes atomic.Uint64 // that were committed
+	closed  atomic.Bool   // the same as Frontier.closed, to be read without its lock
+	changes atomic.Uint64 // number of committed changes
 
-	mu           sync.Mutex      // guards what follows; held during a sync
-	covered      uint64          // of changes, these are synced
-	version      uint64          // the store's version; nothing was written after it that was not synced; 0 if that is not known
-	namedLogs    []string        // that the folder on disk is known to name
+	mu           sync.Mutex      // guards the fields below; held during a sync
+	covered      uint64          // the value of changes at the last sync
+	version      uint64          // the store's version at the last sync; 0 = unknown
+	namedLogs    []string        // logs whose names are on disk in the folder
 	completeLogs map[string]bool // of these, the ones that are synced and not written any more
 }
 
-// Sync makes all that was settled safe against power loss. It costs next to nothing when nothing was written since the last. It waits
-// for the disk only, not for those who are settling, who may themselves wait until the store has merged its tables.
+// Sync makes everything that was settled safe against power loss. It costs little if nothing was written since the
+// last call. It waits for the disk only, not for settlements, which may themselves wait until the store has merged
+// its tables.
 func (f *Frontier) Sync() error {
 	if f.synced.closed.Load() {
 		return ErrClosed
@@ -37,7 +38,7 @@ func (f *Frontier) Sync() error {
 	changes := f.synced.changes.Load()
 	var version uint64 // unknown
 	if changes == f.synced.covered {
-		txn := f.db.NewTransaction(false) // waits until all is written that was committed before it, by other rooms
+		txn := f.db.NewTransaction(false) // waits until everything is written that other packages have committed
 		version = txn.ReadTs()
 		txn.Discard()
 		if version == f.synced.version {
@@ -51,11 +52,14 @@ func (f *Frontier) Sync() error {
 	return nil
 }
 
-// files syncs all logs and the folder, which the store's own Sync leaves undone. That one syncs the log that is being written;
-// but the one before it may still wait to become a table, and the folder may not know either of them yet: a power failure would
-// take away what was acknowledged before, or cut a hole into the middle of it. A log that has gone meanwhile has become a table,
-// which is on disk before its log is removed. Where there is a later one, a log is not written any more, and synced once.
-// The times of the logs need not be kept, and what has them kept would wait for all the tables that are being written.
+// syncFiles syncs all logs and the folder, which the store's own Sync does not. The store syncs the log that is being
+// written. But the log before that may still wait to become a table, and the folder may not know either of them yet.
+// A power failure would then lose entries that were acknowledged, or leave a gap in the middle.
+//
+// A log that has gone meanwhile has become a table, which is on disk before its log is removed. A log that is
+// followed by a later one is not written any more, and is synced once.
+//
+// The times of the logs need not be kept. Keeping them would mean waiting for all the tables that are being written.
 func (s *syncState) syncFiles(dir string) error {
 	mem, vlog, err := logsIn(dir)
 	if err != nil {
@@ -77,7 +81,7 @@ func (s *syncState) syncFiles(dir string) error {
 	logs := append(mem, vlog...)
 	s.completeLogs = whole
 	if slices.Equal(logs, s.namedLogs) {
-		return nil // the same ones, since no number comes twice
+		return nil // the same files, since numbers are not used again
 	}
 	if err := syncFile(dir, (*os.File).Sync); err != nil {
 		return err
@@ -86,8 +90,8 @@ func (s *syncState) syncFiles(dir string) error {
 	return nil
 }
 
-// logsIn lists the logs of a folder in the order of their numbers, which only go up: those of what is in memory, and those of values
-// that are too long for that.
+// logsIn returns the logs of a folder in the order of their numbers, which only increase: the logs of memory tables,
+// and the logs of values that are too long for these.
 func logsIn(dir string) (mem, vlog []string, err error) {
 	f, err := os.Open(dir)
 	if err != nil {
@@ -110,15 +114,16 @@ func logsIn(dir string) (mem, vlog []string, err error) {
 	return mem, vlog, nil
 }
 
-// byNumber compares names that differ in a number only. Those of the logs have five digits or six, and more when these do not do.
+// byNumber compares names that differ in a number only. The numbers of logs have five or six digits, or more if these
+// are not enough.
 func byNumber(a, b string) int { return cmp.Or(cmp.Compare(len(a), len(b)), strings.Compare(a, b)) }
 
-// logHead is how many bytes a log has before its first entry, of which the first eight are never all zero: they hold the length
-// of a key.
+// logHead is the number of bytes before the first entry of a log. The first eight bytes of an entry hold the length
+// of a key, so they are never all zero.
 const logHead = 20
 
-// syncLog syncs a log, unless there is no entry in it: no value of ours is long enough for the log of values, and to sync it all the
-// same would be to wait for the disk twice.
+// syncLog syncs a log, unless it has no entry. No value of ours is long enough for the log of values, and syncing it
+// nevertheless would mean waiting for the disk twice.
 func syncLog(name string) error {
 	f, err := os.Open(name)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// lockDir holds the lock that the store itself takes on its folder, and tells whether another process has it.
+// lockDir takes the lock that the store itself takes on its folder; taken is true if another process has it.
 func lockDir(dir string) (unlock func() error, taken bool, err error) {
 	d, err := os.Open(dir)
 	if err != nil {
@@ -20,14 +20,14 @@ func lockDir(dir string) (unlock func() error, taken bool, err error) {
 		return nil, errors.Is(err, unix.EWOULDBLOCK), errors.Join(err, d.Close())
 	}
 	unlock = func() error {
-		// A process that is being started at this moment may have a copy of d, and with it the lock.
+		// Closing is not enough: a process that is being started at this moment may have a copy of d, and so the lock.
 		return errors.Join(unix.Flock(int(d.Fd()), unix.LOCK_UN), d.Close())
 	}
 	return unlock, false, nil
 }
 
-// taken is how many bytes of disk a file takes: the store makes some files larger than what is in them.
-func taken(path string, _ fs.FileInfo) (int64, error) {
+// diskUsage returns how many bytes of disk a file takes. The store makes some files larger than their contents.
+func diskUsage(path string, _ fs.FileInfo) (int64, error) {
 	var s unix.Stat_t
 	if err := unix.Stat(path, &s); err != nil {
 		return 0, &fs.PathError{Op: "stat", Path: path, Err: err}

@@ -18,17 +18,17 @@ import (
 	"github.com/klauspost/compress/snappy"
 )
 
-// patrol is how far [Frontier.Verify] has come.
+// verifyProgress is how far [Frontier.Verify] has come.
 type verifyProgress struct {
-	mu   sync.Mutex // guards what follows
-	left []uint64   // the tables of this round that were not verified yet
+	mu   sync.Mutex // guards the field below
+	left []uint64   // tables of this round that are not verified yet
 }
 
-// Verify compares the checksums of a part of the store with what is on disk, and goes on where it ended last. It stops
-// after the table with which it has read most bytes, at least one; done tells that a round of the whole store is complete.
-// A disk can spoil what has lain there for years: whoever calls Verify now and then learns of it while there is a backup
-// to restore. The frontier can be used meanwhile. [ErrCorrupt] names the table.
-func (f *Frontier) Verify(most int64) (done bool, err error) {
+// Verify compares a part of the store with its checksums, and continues where the last call ended. It stops after the
+// table with which it has read limit bytes, and reads at least one; done is true when a round of the whole store is
+// complete. A disk can damage data that was written years ago. Regular calls of Verify find that while there is still
+// a backup to restore. The frontier can be used meanwhile. [ErrCorrupt] names the table.
+func (f *Frontier) Verify(limit int64) (done bool, err error) {
 	f.mu.Lock()
 	closed := f.closed
 	f.mu.Unlock()
@@ -37,22 +37,22 @@ func (f *Frontier) Verify(most int64) (done bool, err error) {
 	}
 	f.verification.mu.Lock()
 	defer f.verification.mu.Unlock()
-	standing := map[uint64]bool{}
+	tables := map[uint64]bool{}
 	for _, t := range f.db.Tables() {
-		standing[t.ID] = true
+		tables[t.ID] = true
 	}
 	if len(f.verification.left) == 0 {
-		for id := range standing {
+		for id := range tables {
 			f.verification.left = append(f.verification.left, id)
 		}
 		slices.Sort(f.verification.left)
 	}
 	o, v := f.db.Opts(), verifier{}
-	for most = max(most, 1); len(f.verification.left) > 0 && most > 0; {
+	for limit = max(limit, 1); len(f.verification.left) > 0 && limit > 0; {
 		id := f.verification.left[0]
 		f.verification.left = f.verification.left[1:]
-		if !standing[id] {
-			continue // others took its place
+		if !tables[id] {
+			continue // it was merged into others
 		}
 		name := table.NewFilename(id, f.dir)
 		size, err := v.table(name, id, table.Options{BlockSize: o.BlockSize, Compression: o.Compression})
@@ -62,7 +62,7 @@ func (f *Frontier) Verify(most int64) (done bool, err error) {
 		if err != nil {
 			return false, fmt.Errorf("verify %s: %w", name, err)
 		}
-		most -= size
+		limit -= size
 	}
 	return len(f.verification.left) == 0, nil
 }
@@ -76,8 +76,8 @@ func (f *Frontier) hasTable(id uint64) bool {
 	return false
 }
 
-// verifier compares the checksums of tables. It uses its memory again from one block to the next: Badger makes each block anew,
-// and of the time that an opening took half was the collection of that.
+// verifier compares the checksums of tables. It uses the same memory for all blocks. Badger allocates each block, and
+// collecting that garbage took half of the time of an opening.
 type verifier struct{ file, block []byte }
 
 // table reads a whole table and compares its checksums.
@@ -91,7 +91,7 @@ func (v *verifier) table(name string, id uint64, o table.Options) (size int64, e
 		if v.whole(o.Compression) {
 			return nil
 		}
-		return t.VerifyChecksum() // knows what is wrong, if anything
+		return t.VerifyChecksum() // says what is wrong, if anything
 	})
 }
 
@@ -110,9 +110,9 @@ func (v *verifier) read(name string) (err error) {
 	return err
 }
 
-// whole tells that all blocks of the table have the checksums that stand in them; false may also mean that it is not written as
-// ours are. That of the index was compared already. At the end of a table are: the index, its length, its checksum, the length of
-// that; lengths have four bytes, big-endian.
+// whole reports whether all blocks of the table have the checksums that are stored in them. The result is also false
+// if the table is not written as ours are. The checksum of the index was compared before. A table ends with: the
+// index, its length, its checksum, the length of that; lengths have four bytes, big-endian.
 func (v *verifier) whole(c options.CompressionType) bool {
 	rest, _, ok := cutLast(v.file)
 	if !ok || c != options.Snappy {
@@ -131,11 +131,12 @@ func (v *verifier) whole(c options.CompressionType) bool {
 	return true
 }
 
-// maxBlock is how long an unpacked block may be for a verifier to have memory for it. Those of tables with short values have some 8 KB.
+// maxBlock is the maximum length of an unpacked block that a verifier has memory for. Blocks of tables with short
+// values have some 8 KB.
 const maxBlock = 4 << 20
 
-// wholeBlock compares the checksum of a packed block, which stands at its end, before its length. It is a message of protobuf, of which
-// field 2 is the sum, and field 1, which is left out, the kind of sum.
+// wholeBlock reports whether a packed block has the checksum that is stored at its end, before its length. The
+// checksum is a message of protobuf: field 2 is the sum, and field 1, which is left out, the kind of sum.
 func (v *verifier) wholeBlock(packed []byte) bool {
 	n, err := snappy.DecodedLen(packed)
 	if err != nil || n > maxBlock {
@@ -154,7 +155,7 @@ func (v *verifier) wholeBlock(packed []byte) bool {
 	return length == len(sum)-1 && want == uint64(crc32.Checksum(entries, castagnoli))
 }
 
-// cutLast takes from the end of data a piece that is followed by its length.
+// cutLast removes from the end of data a piece that is followed by its length.
 func cutLast(data []byte) (rest, piece []byte, ok bool) {
 	end := len(data) - 4
 	if end < 0 {
@@ -167,7 +168,7 @@ func cutLast(data []byte) (rest, piece []byte, ok bool) {
 	return data[:start], data[start:end], true
 }
 
-// verifyIndex reads what Badger trusts at once: a table's index and its last block.
+// verifyIndex reads the parts of a table that Badger trusts: its index and its last block.
 func verifyIndex(name string, id uint64, o table.Options) (size int64, err error) {
 	m, err := z.OpenMmapFile(name, os.O_RDONLY, 0)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -180,11 +181,11 @@ func verifyIndex(name string, id uint64, o table.Options) (size int64, err error
 	return int64(len(m.Data)), readTable(m.Data, id, o, func(*table.Table) error { return nil })
 }
 
-// readTable opens a table as Badger does, and has a further look at it.
+// readTable opens a table as Badger does, and calls look.
 func readTable(data []byte, id uint64, o table.Options, look func(*table.Table) error) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			// Badger's message is a dump of many lines.
+			// Badger's own message is a dump of many lines.
 			err = fmt.Errorf("its index or a block is unreadable: %w", ErrCorrupt)
 		}
 	}()

@@ -6,12 +6,13 @@ import (
 	"github.com/dgraph-io/badger/v4"
 )
 
-// View shows the store as it is, to read a few things in it. What was changed through the frontier before the call is there; what another
-// room wrote in a transaction of its own may be missing until the next settlement or [Frontier.Sync]. The function may be called while
-// others are in progress, and must not keep the transaction. After Close it is not called, and the error is [ErrClosed].
+// View calls read with a transaction that shows the store, to read a few keys in it. Changes that were made through
+// the frontier before the call are visible. What another package wrote in a transaction of its own may be missing
+// until the next settlement or [Frontier.Sync]. Several calls may run at the same time; read must not keep the
+// transaction. After Close, View returns [ErrClosed].
 //
-// It is what a claim reads in too. To begin a transaction costs more than what most readers want to know: a goroutine of the store is told
-// of it, and of its end, and in a process with little to do a thread is woken for that. So those who read between two changes share one.
+// Claims read through View too. Beginning a transaction costs more than most readers need: it wakes a goroutine of
+// the store twice, and in an idle process a thread. So all readers between two changes share one transaction.
 func (f *Frontier) View(read func(txn *badger.Txn) error) error {
 	v, err := f.views.acquire(f.db)
 	if err != nil {
@@ -21,18 +22,21 @@ func (f *Frontier) View(read func(txn *badger.Txn) error) error {
 	return read(v.txn)
 }
 
-// views are the transactions that readers share. The store keeps whatever the oldest of them can see, so that none may be left open for
-// long: a change of the frontier and a sync put the present one aside, and its last reader ends it.
+// views holds the transactions that readers share. The store keeps everything that the oldest transaction can see, so
+// none may stay open for long. A change of the frontier and a sync retire the present one, and its last reader ends
+// it.
 type views struct {
-	mu      sync.Mutex // guards what follows; of the store's locks only those of a beginning transaction are taken while it is held
-	present *view      // nil when none is open that newcomers may read in
+	// mu guards the fields below. While it is held, of the store's locks only those of a beginning transaction are taken.
+	mu      sync.Mutex
+	present *view // for new readers; nil if there is none
 	closed  bool
 }
 
-// view is one of them. A transaction that only reads may be used by many goroutines at once, as the store itself does when it streams.
+// view is one of these transactions. Many goroutines may read in one at the same time, as the store itself does when
+// it streams.
 type view struct {
 	txn     *badger.Txn
-	readers int // guarded by the lock of views
+	readers int // guarded by views.mu
 }
 
 func (s *views) acquire(db *badger.DB) (*view, error) {
@@ -56,14 +60,14 @@ func (s *views) release(v *view) {
 	}
 }
 
-// renew has those who come from now on see what has been written by now.
+// refresh makes later readers see everything that has been written by now.
 func (s *views) refresh() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.retire()
 }
 
-// close lets nobody in any more.
+// close makes all later calls of acquire fail.
 func (s *views) close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -71,7 +75,7 @@ func (s *views) close() {
 	s.closed = true
 }
 
-// putAside leaves the present transaction to its readers, and ends it when there are none. The lock is held.
+// retire leaves the present transaction to its readers, or ends it if there are none. The caller holds the lock.
 func (s *views) retire() {
 	if s.present != nil && s.present.readers == 0 {
 		s.present.txn.Discard()

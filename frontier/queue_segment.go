@@ -7,13 +7,13 @@ import (
 	"github.com/dgraph-io/badger/v4"
 )
 
-// sighted is a place that was found. Without a hint only that is known of its contender.
+// scannedPlace is a place that was read from a queue. Without a hint only the place of its contender is known.
 type scannedPlace struct {
 	contender
 	hinted bool
 }
 
-// readFrom completes a contender from its record; ok is false when its URI is no longer at that place.
+// readFrom completes a contender from its row; ok is false if its URI is no longer at that place.
 func (s *scannedPlace) readFrom(txn *badger.Txn, host uint32) (ok bool, err error) {
 	var w contenderRow
 	ok, err = readRow(txn, uriKey(host, s.at.fp()), &w)
@@ -24,7 +24,7 @@ func (s *scannedPlace) readFrom(txn *badger.Txn, host uint32) (ok bool, err erro
 	return true, nil
 }
 
-// sightedAt is a place that says this of its URI.
+// newScannedPlace returns a place with the hint that is stored there.
 func newScannedPlace(at place, hint []byte) scannedPlace {
 	if c, ok := parseHint(at, hint); ok {
 		return scannedPlace{contender: c, hinted: true}
@@ -32,15 +32,15 @@ func newScannedPlace(at place, hint []byte) scannedPlace {
 	return scannedPlace{contender: contender{at: at}}
 }
 
-// stretch is a part of a queue, in order and without a gap. It is kept as places come and go, so that the store is asked only for what
-// follows.
+// queueSegment is a part of a queue, in order and without a gap. It is updated as places come and go, so that only
+// the places behind it need to be read.
 type queueSegment []scannedPlace
 
 func (s queueSegment) find(at place) (i int, found bool) {
 	return slices.BinarySearchFunc(s, at, func(x scannedPlace, at place) int { return x.at.compare(at) })
 }
 
-// without is the stretch when a place has gone.
+// without removes a place.
 func (s queueSegment) without(at place) queueSegment {
 	if i, found := s.find(at); found {
 		return slices.Delete(s, i, i+1)
@@ -48,13 +48,13 @@ func (s queueSegment) without(at place) queueSegment {
 	return s
 }
 
-// behind is the part that follows a place.
+// behind returns the part that follows a place.
 func (s queueSegment) behind(at place) queueSegment {
 	i, found := s.find(at)
 	return slices.Delete(s, 0, i+int(countIf(found)))
 }
 
-// moved tells a pool that a URI has another place, or says something else at the same one.
+// updatePool applies a move to a pool: a URI is at another place, or has another hint at the same one.
 func (f *Frontier) updatePool(m queueMove) {
 	p, to := m.pool, m.to.at
 	defer f.countPool(p)
@@ -75,11 +75,13 @@ func (f *Frontier) updatePool(m queueMove) {
 	}
 }
 
-// mostComing is up to where in a stretch of what becomes due a place is put that comes there.
+// maxUpcoming is the maximum length of pool.upcoming when a place is inserted.
 const maxUpcoming = 2 * poolReadAhead
 
-// fresh takes the places that became due since the last time, at most n, and tells whether there may be more.
-func (f *Frontier) newlyDue(txn *badger.Txn, host uint32, p *pool, n int, now int64) (found []scannedPlace, more bool, err error) {
+// newlyDue takes the places that became due since the last call, at most n; more is true if there may be more.
+func (f *Frontier) newlyDue(
+	txn *badger.Txn, host uint32, p *pool, n int, now int64,
+) (list []scannedPlace, more bool, err error) {
 	ready := func() (i int) {
 		for i < len(p.upcoming) && p.upcoming[i].at.due() <= now {
 			i++
@@ -88,29 +90,29 @@ func (f *Frontier) newlyDue(txn *badger.Txn, host uint32, p *pool, n int, now in
 	}
 	i := ready()
 	if i < n && i == len(p.upcoming) && !p.upcomingComplete {
-		from, ahead := p.upTo, min(poolReadAhead, poolRead+int(p.turn)) // a crowd that has just gathered may soon be gone
+		from, ahead := p.upTo, min(poolReadAhead, poolRead+int(p.turn)) // a new crowd may soon be gone, so read less
 		if i > 0 {
 			from = p.upcoming[i-1].at
 		}
 		if f.pooledPlaces >= maxPooled/2 {
 			ahead = n
 		}
-		next, err := readQueue(txn, host, from, ahead, never)
+		places, err := readQueue(txn, host, from, ahead, never)
 		if err != nil {
 			return nil, false, err
 		}
-		p.upcoming, p.upcomingComplete = append(p.upcoming, next...), len(next) < ahead
+		p.upcoming, p.upcomingComplete = append(p.upcoming, places...), len(places) < ahead
 		i = ready()
 	}
 	i = min(i, n)
 	if i > 0 {
-		found, p.upTo = slices.Clone(p.upcoming[:i]), p.upcoming[i-1].at
+		list, p.upTo = slices.Clone(p.upcoming[:i]), p.upcoming[i-1].at
 		p.upcoming = slices.Delete(p.upcoming, 0, i)
 	}
-	return found, i > 0 && i == n, nil
+	return list, i > 0 && i == n, nil
 }
 
-// older gives the next n places, or fewer when these are all that are due before upTo.
+// olderDue returns the next n places of the rescan, or fewer if no more are due before upTo.
 func (f *Frontier) olderDue(txn *badger.Txn, host uint32, p *pool, n int) ([]scannedPlace, error) {
 	if len(p.rescan) < n {
 		from, more := p.rescanned, n
@@ -120,41 +122,41 @@ func (f *Frontier) olderDue(txn *badger.Txn, host uint32, p *pool, n int) ([]sca
 		if f.pooledPlaces < maxPooled/2 {
 			more = poolReadAhead
 		}
-		found, err := readQueue(txn, host, from, more-len(p.rescan), p.upTo.due())
+		places, err := readQueue(txn, host, from, more-len(p.rescan), p.upTo.due())
 		if err != nil {
 			return nil, err
 		}
-		p.rescan = append(p.rescan, found...)
+		p.rescan = append(p.rescan, places...)
 	}
 	return p.rescan[:min(n, len(p.rescan))], nil
 }
 
-// due lists the next n places behind one, as far as they are due.
-func readQueue(txn *badger.Txn, host uint32, after place, n int, now int64) (found []scannedPlace, err error) {
+// readQueue returns up to n places that follow one and are due by a time in ms.
+func readQueue(txn *badger.Txn, host uint32, after place, n int, until int64) (list []scannedPlace, err error) {
 	if n <= 0 {
 		return nil, nil
 	}
 	it := txn.NewIterator(badger.IteratorOptions{Prefix: key(kindQueue, host, nil)})
 	defer it.Close()
-	for it.Seek(queueKey(host, after)); it.Valid() && len(found) < n; it.Next() {
+	for it.Seek(queueKey(host, after)); it.Valid() && len(list) < n; it.Next() {
 		_, rest, err := split(it.Item().Key(), placeLen)
 		if err != nil {
 			return nil, err
 		}
 		at := place(rest)
-		if at.due() > now {
+		if at.due() > until {
 			break
 		}
 		if at == after {
 			continue
 		}
 		err = it.Item().Value(func(v []byte) error {
-			found = append(found, newScannedPlace(at, v))
+			list = append(list, newScannedPlace(at, v))
 			return nil
 		})
 		if err != nil {
 			return nil, fmt.Errorf("read a place in the queue of host %d: %w", host, err)
 		}
 	}
-	return found, nil
+	return list, nil
 }
