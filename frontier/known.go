@@ -12,42 +12,45 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// scanned and scanFrom say when the rows of a host are walked over instead of looked up: when at least scanFrom are asked for
-// at a time, and the host has no more than scanned rows for each of them. To begin a walk costs as much as two or three
-// look-ups, and a row that is passed over a tenth of one.
+// The rows of a host are scanned instead of looked up if there are at least minScan candidates on the host, and at most
+// rowsPerLookUp rows for each of them. Beginning a scan costs as much as two or three look-ups, and a skipped row a tenth
+// of one.
 const (
 	rowsPerLookUp = 8
 	minScan       = 6
 )
 
-// lookUp tells which candidates have a row, in one view of the store. What is in known already is not asked for; without a
-// home there is nothing to ask. Neighbours are asked for together.
-func (f *Frontier) lookUp(cs []Candidate, fps []fingerprint, homes []candidateHost, known []bool) ([]bool, error) {
-	found := slices.Clone(known)
+// lookUp reports which candidates have a row, in one view of the store. It does not look up candidates that are
+// cached as known, or whose hosts are not known. Candidates of one host are looked up together.
+func (f *Frontier) lookUp(
+	cs []Candidate, fps []fingerprint, hosts []candidateHost, cached []bool,
+) (known []bool, err error) {
+	l := lookUp{candidates: cs, fingerprints: fps, known: slices.Clone(cached)}
 	var asked []int
 	for i := range cs {
-		if homes[i].id != 0 && !known[i] {
+		if hosts[i].id != 0 && !cached[i] {
 			asked = append(asked, i)
 		}
 	}
 	if len(asked) == 0 {
-		return found, nil
+		return l.known, nil
 	}
 	slices.SortFunc(asked, func(i, j int) int {
-		return cmp.Or(cmp.Compare(homes[i].id, homes[j].id), bytes.Compare(fps[i][:], fps[j][:]))
+		return cmp.Or(cmp.Compare(hosts[i].id, hosts[j].id), bytes.Compare(fps[i][:], fps[j][:]))
 	})
-	return found, f.View(func(txn *badger.Txn) error {
+	return l.known, f.View(func(txn *badger.Txn) error {
 		for len(asked) > 0 {
-			at := homes[asked[0]]
+			h := hosts[asked[0]]
 			n := 1
-			for n < len(asked) && homes[asked[n]].id == at.id {
+			for n < len(asked) && hosts[asked[n]].id == h.id {
 				n++
 			}
-			look := lookUpEach
-			if n >= minScan && at.uris <= int64(rowsPerLookUp*n) {
-				look = scanRows
+			if n >= minScan && h.uris <= int64(rowsPerLookUp*n) {
+				err = l.scan(txn, h.id, asked[:n])
+			} else {
+				err = l.each(txn, h.id, asked[:n])
 			}
-			if err := look(txn, at.id, cs, fps, asked[:n], found); err != nil {
+			if err != nil {
 				return err
 			}
 			asked = asked[n:]
@@ -56,27 +59,35 @@ func (f *Frontier) lookUp(cs []Candidate, fps []fingerprint, homes []candidateHo
 	})
 }
 
-func lookUpEach(txn *badger.Txn, host uint32, cs []Candidate, fps []fingerprint, asked []int, found []bool) (err error) {
+// lookUp holds candidates, their fingerprints, and which of them have a row.
+type lookUp struct {
+	candidates   []Candidate
+	fingerprints []fingerprint
+	known        []bool
+}
+
+// each looks up some candidates of one host, by their indexes.
+func (l *lookUp) each(txn *badger.Txn, host uint32, asked []int) (err error) {
 	for _, i := range asked {
-		if found[i], err = isKnown(txn, host, fps[i], cs[i].URI); err != nil {
+		if l.known[i], err = isKnown(txn, host, l.fingerprints[i], l.candidates[i].URI); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// walkOver goes through the rows of a host and the candidates at once, both in the order of their fingerprints.
-func scanRows(txn *badger.Txn, host uint32, cs []Candidate, fps []fingerprint, asked []int, found []bool) error {
+// scan compares the rows of a host with some of its candidates, both in the order of their fingerprints.
+func (l *lookUp) scan(txn *badger.Txn, host uint32, asked []int) error {
 	it := txn.NewIterator(badger.IteratorOptions{Prefix: key(kindURI, host, nil)})
 	defer it.Close()
-	for it.Seek(uriKey(host, fps[asked[0]])); it.Valid() && len(asked) > 0; it.Next() {
+	for it.Seek(uriKey(host, l.fingerprints[asked[0]])); it.Valid() && len(asked) > 0; it.Next() {
 		_, rest, err := split(it.Item().Key(), fingerprintLen)
 		if err != nil {
 			return err
 		}
 		for len(asked) > 0 {
 			i := asked[0]
-			by := bytes.Compare(fps[i][:], rest)
+			by := bytes.Compare(l.fingerprints[i][:], rest)
 			if by > 0 {
 				break
 			}
@@ -84,18 +95,19 @@ func scanRows(txn *badger.Txn, host uint32, cs []Candidate, fps []fingerprint, a
 			if by < 0 {
 				continue
 			}
-			if found[i], err = hasText(it.Item(), cs[i].URI.String()); err != nil {
+			u := l.candidates[i].URI
+			if l.known[i], err = hasText(it.Item(), u.String()); err != nil {
 				return err
 			}
-			if !found[i] {
-				return collides(cs[i].URI, it.Item().KeyCopy(nil))
+			if !l.known[i] {
+				return collisionError(u, it.Item().KeyCopy(nil))
 			}
 		}
 	}
 	return nil
 }
 
-// known reports whether the URI has a row.
+// isKnown reports whether a URI has a row.
 func isKnown(txn *badger.Txn, host uint32, fp fingerprint, u uri.URI) (bool, error) {
 	k := uriKey(host, fp)
 	item, err := txn.Get(k)
@@ -107,11 +119,11 @@ func isKnown(txn *badger.Txn, host uint32, fp fingerprint, u uri.URI) (bool, err
 	}
 	same, err := hasText(item, u.String())
 	if err == nil && !same {
-		err = collides(u, k)
+		err = collisionError(u, k)
 	}
 	return true, err
 }
 
-func collides(u uri.URI, k []byte) error {
+func collisionError(u uri.URI, k []byte) error {
 	return fmt.Errorf("%s and the URI of key %q: %w", u, k, ErrCollision)
 }

@@ -12,26 +12,27 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// What is remembered as known: so many sets of URIs, a megabyte in all. A URI has its place in one of them.
+// The size of a [knownCache]: knownSets sets of knownWays URIs each, a megabyte in all.
 const (
 	knownSets = 1 << 14
 	knownWays = 4
 )
 
-// recent remembers some of the URIs that were found to be known, because the pages of a site name the same ones again and
-// again. Where one does not fit, another goes. What is forgotten on purpose is forgotten here too.
+// knownCache remembers some of the URIs that were found to be known, because the pages of a site link to the same
+// URIs again and again. Each URI belongs to one set; a full set drops its oldest URI. URIs that an operator removes
+// from the store are removed here too.
 type knownCache struct {
 	seeds [2]maphash.Seed
 
-	mu    sync.Mutex // guards what follows; nothing else is locked while it is held
+	mu    sync.Mutex // guards the fields below; no other lock is taken while it is held
 	known []knownSet
-	round uint64 // of forgetting: what was looked up before the last one may be gone
+	round uint64 // number of removals; a URI that was looked up in an earlier round may be gone
 }
 
 type knownSet [knownWays]uriHash
 
-// mark is what is remembered of a URI: two sums with keys that nobody outside knows, 128 bits, so that no two URIs are taken for
-// one. It takes a tenth of the time of a fingerprint.
+// uriHash identifies a URI in the cache: two sums with random keys, 128 bits, so that no two URIs are confused. It
+// takes a tenth of the time of a fingerprint.
 type uriHash [2]uint64
 
 func newKnownCache() knownCache {
@@ -39,27 +40,28 @@ func newKnownCache() knownCache {
 }
 
 func (r *knownCache) hash(text string) uriHash {
-	return uriHash{maphash.String(r.seeds[0], text) | 1, maphash.String(r.seeds[1], text)} // never that of an empty place
+	return uriHash{maphash.String(r.seeds[0], text) | 1, maphash.String(r.seeds[1], text)} // | 1: never the zero value
 }
 
 func (m uriHash) set() int { return int(m[1] % knownSets) }
 
-// has sets which of the marks are remembered, and tells the round in which it looked.
-func (r *knownCache) contains(marks []uriHash, found []bool) (round uint64) {
+// contains sets for each URI whether the cache has it, and returns the round of the answer.
+func (r *knownCache) contains(hashes []uriHash, known []bool) (round uint64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.known == nil {
 		return r.round
 	}
-	for i, m := range marks {
-		set := &r.known[m.set()]
-		found[i] = set[0] == m || set[1] == m || set[2] == m || set[3] == m
+	for i, h := range hashes {
+		set := &r.known[h.set()]
+		known[i] = set[0] == h || set[1] == h || set[2] == h || set[3] == h
 	}
 	return r.round
 }
 
-// remember is told what was looked up since a round. If something was forgotten meanwhile, it may be among it.
-func (r *knownCache) remember(marks []uriHash, round uint64) {
+// remember adds URIs that were found in the store in a round. If URIs were removed since, it does nothing, since some
+// of these may be gone.
+func (r *knownCache) remember(hashes []uriHash, round uint64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if round != r.round {
@@ -68,17 +70,17 @@ func (r *knownCache) remember(marks []uriHash, round uint64) {
 	if r.known == nil {
 		r.known = make([]knownSet, knownSets)
 	}
-	for _, m := range marks {
-		if set := &r.known[m.set()]; !slices.Contains(set[:], m) {
+	for _, h := range hashes {
+		if set := &r.known[h.set()]; !slices.Contains(set[:], h) {
 			copy(set[1:], set[:])
-			set[0] = m
+			set[0] = h
 		}
 	}
 }
 
-// forget is called after the URIs have gone from the store.
-func (r *knownCache) forget(marks []uriHash) {
-	if len(marks) == 0 {
+// forget removes URIs, after they have been removed from the store.
+func (r *knownCache) forget(hashes []uriHash) {
+	if len(hashes) == 0 {
 		return
 	}
 	r.mu.Lock()
@@ -87,40 +89,41 @@ func (r *knownCache) forget(marks []uriHash) {
 	if r.known == nil {
 		return
 	}
-	for _, m := range marks {
-		set := &r.known[m.set()]
+	for _, h := range hashes {
+		set := &r.known[h.set()]
 		for i := range set {
-			if set[i] == m {
+			if set[i] == h {
 				set[i] = uriHash{}
 			}
 		}
 	}
 }
 
-// recentAtATime is how many URIs are looked for at a time.
+// knownBatch is how many URIs [Frontier.RecentlyKnown] looks up at a time.
 const knownBatch = 64
 
-// RecentlyKnown sets for each of the URIs whether it is certain that it has a place in the store, because it was found there lately. Where
-// that is false the store knows. Adding a URI that is known changes nothing, unless it is to be visited sooner: so whoever finds
-// thousands of links has no need to make candidates of all of them. It reads nothing from the disk.
+// RecentlyKnown sets known[i] to true if us[i] is certainly in the store, because it was found there recently. If
+// known[i] is false, only the store can say. Adding a known URI changes nothing, unless it is to be visited sooner;
+// so thousands of links need not all become candidates. RecentlyKnown reads nothing from the disk.
 func (f *Frontier) RecentlyKnown(us []uri.URI, known []bool) {
-	var marks [knownBatch]uriHash
+	var hashes [knownBatch]uriHash
 	clear(known)
 	for len(us) > 0 {
 		n := min(len(us), knownBatch)
 		for i, u := range us[:n] {
-			marks[i] = f.knownURIs.hash(u.String())
+			hashes[i] = f.knownURIs.hash(u.String())
 		}
-		f.knownURIs.contains(marks[:n], known)
+		f.knownURIs.contains(hashes[:n], known)
 		us, known = us[n:], known[n:]
 	}
 }
 
-// isOf tells whether a row is of the URI with this text. Only a row that does not look as expected is decoded.
+// hasText reports whether a row is of the URI with this text. It decodes the row only if its bytes are not as
+// expected.
 func hasText(item *badger.Item, text string) (same bool, err error) {
 	err = item.Value(func(v []byte) error {
-		if found, ok := rowText(v); ok {
-			same = string(found) == text
+		if t, ok := rowText(v); ok {
+			same = string(t) == text
 			return nil
 		}
 		var w textRow
@@ -133,12 +136,12 @@ func hasText(item *badger.Item, text string) (same bool, err error) {
 	return same, err
 }
 
-// textOf takes the URI out of a row as [newURIRow] writes it: a map whose first key is 1, and its value a byte string.
+// rowText returns the URI in a row that [uriRow] has encoded: a map whose first key is 1, with a byte string.
 func rowText(row []byte) (text []byte, ok bool) {
 	switch {
 	case len(row) > 1 && row[0]>>5 == 5 && row[0]&31 < 24: // the number of keys is in the first byte
 		row = row[1:]
-	case len(row) > 2 && row[0] == 0xb8: // or behind it
+	case len(row) > 2 && row[0] == 0xb8: // or in the second byte
 		row = row[2:]
 	default:
 		return nil, false

@@ -10,8 +10,8 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// full reports whether a URI that is not known finds its host or its folder full. If not, it counts as one of its folder.
-func (c *change) countURI(d *draft, u uri.URI) (bool, error) {
+// countURI adds a new URI to the count of its folder. It returns true instead if the host or the folder is full.
+func (c *change) countURI(d *draft, u uri.URI) (full bool, err error) {
 	limits := c.f.hostLimits(d.h.name)
 	if d.uris >= limits.URIs {
 		return true, nil
@@ -28,7 +28,7 @@ func (c *change) countURI(d *draft, u uri.URI) (bool, error) {
 	return false, c.txn.Set(k, binary.BigEndian.AppendUint64(nil, uint64(n+1)))
 }
 
-// empty takes a forgotten URI off the count of its folder, if it was ever counted.
+// uncountURI removes a URI from the count of its folder, if it was ever counted.
 func (c *change) uncountURI(d *draft, u uri.URI) error {
 	d.h.trackFolder(u, -1)
 	k := directoryKey(d.h.id, u)
@@ -42,7 +42,7 @@ func (c *change) uncountURI(d *draft, u uri.URI) error {
 	return c.txn.Set(k, binary.BigEndian.AppendUint64(nil, uint64(n-1)))
 }
 
-// count reads a counter, zero where there is none.
+// readCounter reads a counter; it is 0 if there is no such key.
 func (c *change) readCounter(k []byte) (int64, error) {
 	v, err := readBytes(c.txn, string(k))
 	switch {
@@ -54,16 +54,16 @@ func (c *change) readCounter(k []byte) (int64, error) {
 	return int64(binary.BigEndian.Uint64(v)), nil
 }
 
-// directoryKey is where the URIs of u's folder are counted.
+// directoryKey returns the key that counts the URIs of u's folder.
 func directoryKey(host uint32, u uri.URI) []byte { return asideKey(asideDirectory, host, folder(u)) }
 
-// Usage says how full a host and one of its folders are. The limits are those in force.
+// Usage is the number of URIs of a host and of one of its folders, with the limits in force.
 type Usage struct {
 	URIs, InDirectory int64
 	Limits
 }
 
-// Usage tells how much room there is for one more URI beside u.
+// Usage returns the numbers of URIs, and their limits, that apply to u.
 func (f *Frontier) Usage(u uri.URI) (Usage, error) {
 	id, err := f.hostID(u)
 	if err != nil || u.IsZero() {
@@ -71,18 +71,18 @@ func (f *Frontier) Usage(u uri.URI) (Usage, error) {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	fill := Usage{Limits: f.hostLimits(u.Host())}
+	usage := Usage{Limits: f.hostLimits(u.Host())}
 	if id == 0 {
-		return fill, nil
+		return usage, nil
 	}
-	fill.URIs = f.hosts[u.Host()].uris
+	usage.URIs = f.hosts[u.Host()].uris
 	c := f.begin()
 	defer c.discard()
-	fill.InDirectory, err = c.readCounter(directoryKey(id, u))
-	return fill, err
+	usage.InDirectory, err = c.readCounter(directoryKey(id, u))
+	return usage, err
 }
 
-// limitsOf are the limits of a host, with those of the whole store where it has none of its own.
+// hostLimits returns the limits of a host. Where it has none of its own, the limits of all hosts apply.
 func (f *Frontier) hostLimits(h uri.Host) Limits {
 	limits := f.limits(h)
 	if limits.URIs <= 0 {
@@ -91,10 +91,11 @@ func (f *Frontier) hostLimits(h uri.Host) Limits {
 	return limits
 }
 
-// foldersBatch is how many folders are written in one transaction: with their keys some 300 KB.
+// folderBatch is how many counts of folders are written in one transaction: some 300 KB with their keys.
 const folderBatch = 5_000
 
-// uncounted lists the hosts of candidates whose folders have a limit and were not counted yet. The lock is held.
+// hostsToCount returns the hosts of candidates whose folders have a limit and are not counted yet. The caller holds
+// the lock.
 func (f *Frontier) hostsToCount(cs []Candidate) []*host {
 	var list []*host
 	var last uri.Host // most links of a page are of one host
@@ -112,9 +113,9 @@ func (f *Frontier) hostsToCount(cs []Candidate) []*host {
 	return list
 }
 
-// countFolders counts the URIs of each folder of a host that was known before its folders had a limit. It reads all rows of
-// the host, once in the life of the store, and holds the lock only to write. What is added meanwhile by others goes by the
-// counts as far as they are known, and is counted.
+// countFolders counts the URIs of each folder of a host that was known before its folders had a limit. It reads all
+// rows of the host, once in the life of the store, and holds the lock only to write. URIs that are added meanwhile
+// are counted, and are checked against the counts that are known by then.
 func (f *Frontier) countFolders(h *host) error {
 	f.mu.Lock()
 	if f.closed || h.counted || h.folders != nil {
@@ -142,7 +143,7 @@ func (f *Frontier) countFolders(h *host) error {
 	return c.commit()
 }
 
-// foldersOf counts the URIs of each folder of a host, as they were when the transaction began.
+// countPerFolder counts the URIs of each folder of a host, as they were when the transaction began.
 func countPerFolder(txn *badger.Txn, host uint32) (map[fingerprint]int64, error) {
 	counts := map[fingerprint]int64{}
 	o := badger.DefaultIteratorOptions
@@ -153,13 +154,14 @@ func countPerFolder(txn *badger.Txn, host uint32) (map[fingerprint]int64, error)
 		err := it.Item().Value(func(v []byte) error {
 			t, ok := rowText(v)
 			if !ok {
-				var row uriRow
-				if err := decodeRow(it.Item(), &row); err != nil {
+				var w uriRow
+				if err := decodeRow(it.Item(), &w); err != nil {
 					return err
 				}
-				t = []byte(row.URI)
+				t = []byte(w.URI)
 			}
-			if u := uri.FromCanonical(string(t)); !u.IsZero() && u != u.Robots() { // which nobody takes: it is asked for on demand
+			u := uri.FromCanonical(string(t))
+			if !u.IsZero() && u != u.Robots() { // robots.txt is visited on demand and has no limit
 				counts[folder(u)]++
 			}
 			return nil
@@ -171,7 +173,7 @@ func countPerFolder(txn *badger.Txn, host uint32) (map[fingerprint]int64, error)
 	return counts, nil
 }
 
-// writeFolders writes some of the counts, with what came and went meanwhile, and takes them out.
+// writeFolders writes a batch of counts, including the changes of the meantime, and removes them from the map.
 func (f *Frontier) writeFolders(h *host, counts map[fingerprint]int64) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -180,13 +182,13 @@ func (f *Frontier) writeFolders(h *host, counts map[fingerprint]int64) error {
 	}
 	var written []fingerprint
 	err := f.db.Update(func(txn *badger.Txn) error {
-		for folder, n := range counts {
+		for fp, n := range counts {
 			if len(written) == folderBatch {
 				return nil
 			}
-			written = append(written, folder)
-			n = max(0, n+h.folders[folder])
-			if err := txn.Set(asideKey(asideDirectory, h.id, folder), binary.BigEndian.AppendUint64(nil, uint64(n))); err != nil {
+			written = append(written, fp)
+			n = max(0, n+h.folders[fp])
+			if err := txn.Set(asideKey(asideDirectory, h.id, fp), binary.BigEndian.AppendUint64(nil, uint64(n))); err != nil {
 				return err
 			}
 		}
@@ -195,18 +197,18 @@ func (f *Frontier) writeFolders(h *host, counts map[fingerprint]int64) error {
 	if err != nil {
 		return fmt.Errorf("count the folders of %s: %w", h.name, err)
 	}
-	for _, folder := range written {
-		delete(counts, folder)
+	for _, fp := range written {
+		delete(counts, fp)
 	}
 	return nil
 }
 
-// folderOf is the folder of a URI. Schemes are not told apart, as hosts do not.
+// folder returns the fingerprint of a URI's folder, regardless of the scheme.
 func folder(u uri.URI) fingerprint {
 	return newFingerprint(u.Path()[:strings.LastIndexByte(u.Path(), '/')+1])
 }
 
-// cameOrWent notes for a count in progress that a URI came to a folder, or went.
+// trackFolder notes for a count in progress that n URIs came to a folder.
 func (h *host) trackFolder(u uri.URI, n int64) {
 	if h.folders != nil {
 		h.folders[folder(u)] += n

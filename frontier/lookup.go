@@ -8,7 +8,7 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// Get gives what is remembered of a URI; ok is false when it is not known.
+// Get returns the record of a URI; ok is false if the URI is not known.
 func (f *Frontier) Get(u uri.URI) (r Record, ok bool, err error) {
 	id, err := f.hostID(u)
 	if id == 0 || err != nil {
@@ -31,7 +31,8 @@ func (f *Frontier) Get(u uri.URI) (r Record, ok bool, err error) {
 	return r, ok, nil
 }
 
-// Seen gives what a feed or sitemap has listed so far, as the last [Settlement] with a Seen left it; nil if none did.
+// Seen returns what a feed or sitemap has listed so far, as the last [Settlement] with a Seen left it; nil if there
+// was none.
 func (f *Frontier) Seen(u uri.URI) ([]byte, error) {
 	id, err := f.hostID(u)
 	if id == 0 || err != nil {
@@ -43,12 +44,12 @@ func (f *Frontier) Seen(u uri.URI) ([]byte, error) {
 		return err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("look up what %s has listed: %w", u, err)
+		return nil, fmt.Errorf("look up the list of %s: %w", u, err)
 	}
 	return seen, nil
 }
 
-// idOf is the number of the URI's host, 0 if it is not known.
+// hostID returns the number of the URI's host, 0 if it is not known.
 func (f *Frontier) hostID(u uri.URI) (uint32, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -61,8 +62,8 @@ func (f *Frontier) hostID(u uri.URI) (uint32, error) {
 	return f.hosts[u.Host()].id, nil
 }
 
-// Each calls visit with every URI, host by host, as they were when it began, until visit returns an error, which Each
-// returns. The frontier can be used meanwhile.
+// Each calls visit with the record of every URI, host by host, as they were when Each began. It stops when visit
+// returns an error, and returns that error. The frontier can be used meanwhile.
 func (f *Frontier) Each(visit func(Record) error) error {
 	if _, err := f.hostID(uri.URI{}); err != nil {
 		return err

@@ -11,13 +11,14 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// holderKey is where it is written which URI has a name.
+// holderKey returns the key that holds the URI of a canonical name.
 func holderKey(name string) []byte {
 	sum := sha256.Sum256([]byte(name))
 	return append([]byte{kindAside, asideName}, sum[:len(sum)/2]...)
 }
 
-// nameOf is the name of a URI by the rules of its host; ok is false when each URI of the host is its own name.
+// canonicalName returns the name of a URI by the rules of its host. ok is false if the host has no rules, so that the
+// name of a URI is the URI itself.
 func (f *Frontier) canonicalName(u uri.URI) (name string, ok bool) {
 	if n := f.names(u.Host()); !n.Plain() {
 		return n.Name(u), true
@@ -25,25 +26,28 @@ func (f *Frontier) canonicalName(u uri.URI) (name string, ok bool) {
 	return "", false
 }
 
-// holder is the known URI that has a name; ok is false when none has that answers.
-func nameHolder(txn *badger.Txn, idOf func(*badger.Txn, uri.Host) (uint32, error), name string) (u uri.URI, ok bool, err error) {
+// nameHolder returns the known URI that has a name; ok is false if there is none, or if it is not reachable.
+func nameHolder(txn *badger.Txn, number hostNumber, name string) (u uri.URI, ok bool, err error) {
 	k := holderKey(name)
 	text, err := readBytes(txn, string(k))
 	if err != nil || text == nil {
 		return uri.URI{}, false, err
 	}
 	if u = uri.FromCanonical(string(text)); u.IsZero() {
-		return uri.URI{}, false, damaged(k, fmt.Errorf("holds %q, which is no URI", text))
+		return uri.URI{}, false, damaged(k, fmt.Errorf("holds %q, which is not a URI", text))
 	}
-	ok, err = isReachable(txn, idOf, u)
+	ok, err = isReachable(txn, number, u)
 	return u, ok, err
 }
 
-// answers reports whether a URI has a row, and does not fail or turn out to be gone at present. One that was never visited
-// may well answer. Who does not answer keeps its name only until another one asks for it: no page is lost behind a dead
-// link.
-func isReachable(txn *badger.Txn, idOf func(*badger.Txn, uri.Host) (uint32, error), u uri.URI) (bool, error) {
-	id, err := idOf(txn, u.Host())
+// hostNumber returns the number of a host, 0 if it is not known.
+type hostNumber func(*badger.Txn, uri.Host) (uint32, error)
+
+// isReachable reports whether a URI has a row, and is neither failing nor gone at present. A URI that was never
+// visited counts as reachable. One that is not keeps its name only until another URI asks for the name, so that no
+// page is lost behind a dead link.
+func isReachable(txn *badger.Txn, number hostNumber, u uri.URI) (bool, error) {
+	id, err := number(txn, u.Host())
 	if err != nil || id == 0 {
 		return false, err
 	}
@@ -51,10 +55,10 @@ func isReachable(txn *badger.Txn, idOf func(*badger.Txn, uri.Host) (uint32, erro
 	return ok && w.Failures == 0 && w.Gone == 0 && w.Status < firstError, err
 }
 
-// firstError is the first HTTP status that tells of no page.
+// firstError is the lowest HTTP status of an error.
 const firstError = 400
 
-// storedID is the number of a host as it is on disk, 0 if it is not known.
+// storedHostID returns the number of a host on disk, 0 if it is not known.
 func storedHostID(txn *badger.Txn, h uri.Host) (uint32, error) {
 	k := nameKey(h)
 	id, err := readBytes(txn, string(k))
@@ -67,24 +71,25 @@ func storedHostID(txn *badger.Txn, h uri.Host) (uint32, error) {
 	return binary.BigEndian.Uint32(id), nil
 }
 
-// idOf is the number of a host as it will be.
+// hostID returns the number that a host will have after the change, 0 if it is not known.
 func (c *change) hostID(_ *badger.Txn, h uri.Host) (uint32, error) {
 	if d := c.drafts[h]; d != nil {
 		return d.h.id, nil
 	}
-	if known := c.f.hosts[h]; known != nil {
-		return known.id, nil
+	if hosted := c.f.hosts[h]; hosted != nil {
+		return hosted.id, nil
 	}
 	return 0, nil
 }
 
-// called is a candidate, or the known URI that has its name in its place, and the name that it will have if it is new.
+// namedCandidate is a candidate, or the known URI that has its name, and the name to be written if it is new.
 type namedCandidate struct {
 	Candidate
-	name string // empty when none is to be written
+	name string // empty = write no name
 }
 
-// call finds the names of candidates. It gives them as they are, and no names, where each is its own.
+// nameCandidates replaces candidates by the known URIs that have their names, and returns the names to be written. If
+// no name is needed, it returns the candidates unchanged and no names.
 func (f *Frontier) nameCandidates(cs []Candidate) ([]Candidate, []string, error) {
 	var names []string
 	for i, c := range cs {
@@ -117,14 +122,14 @@ func (f *Frontier) nameCandidates(cs []Candidate) ([]Candidate, []string, error)
 	})
 }
 
-// settleName puts the URI that has the candidate's name in its place. Seeds stay themselves.
+// resolveName replaces the candidate's URI by the known URI that has its name. Seeds are not replaced.
 func (c *namedCandidate) resolveName(txn *badger.Txn) error {
 	u, ok, err := nameHolder(txn, storedHostID, c.name)
 	if err != nil {
 		return err
 	}
 	if !ok {
-		// Before the rules were these, a URI that is its own name was written nowhere.
+		// A URI that was added before these rules, and is its own name, has no entry.
 		u = uri.FromCanonical(c.name)
 		if u.IsZero() || u == c.URI {
 			return nil
@@ -140,8 +145,9 @@ func (c *namedCandidate) resolveName(txn *badger.Txn) error {
 	return nil
 }
 
-// follows reports whether a URI of this name is what a URI of the same name redirects to. Such a one is visited in its own
-// right: who takes http and https for one would never see a page otherwise.
+// redirectsWithinName reports whether a URI is the target of a redirect from a URI with the same name. It is then
+// visited in its own right. Otherwise rules that treat http and https as the same would never reach a page behind
+// such a redirect.
 func (f *Frontier) redirectsWithinName(name string, hops uri.HopPath, via string) bool {
 	if hops.TrailingRedirects() == 0 {
 		return false
@@ -150,7 +156,7 @@ func (f *Frontier) redirectsWithinName(name string, hops uri.HopPath, via string
 	return ok && from == name
 }
 
-// nameTaken reports whether another URI has got the newcomer's name since it was looked up.
+// nameTaken reports whether another URI has got the candidate's name since it was looked up.
 func (c *change) nameTaken(n namedCandidate) (bool, error) {
 	if n.name == "" {
 		return false, nil
@@ -159,7 +165,7 @@ func (c *change) nameTaken(n namedCandidate) (bool, error) {
 	return ok && other != n.URI && n.Hops != "", err
 }
 
-// writeName notes that a URI has its name from now on, unless another one has it already.
+// writeName writes that a URI has its name, unless another one has it.
 func (c *change) writeName(n namedCandidate) error {
 	if n.name == "" {
 		return nil
@@ -170,35 +176,36 @@ func (c *change) writeName(n namedCandidate) error {
 	return c.txn.Set(holderKey(n.name), []byte(n.URI.String()))
 }
 
-// VisitedFor is the URI that is visited for all that have one name with r's: r's own, or another one that was known before. A
-// seed, and what a URI of the same name redirects to, are visited in their own right. If nobody has the name yet, or one
-// that does not answer while r does, r's URI has it from now on.
+// VisitedFor returns the URI that is visited for all URIs with the same name as r's: r's own URI, or one that was
+// known before. A seed is visited in its own right, and so is the target of a redirect from a URI with the same name.
+// If no URI has the name, or one that is not reachable while r's URI is, r's URI gets the name.
 func (f *Frontier) VisitedFor(r Record) (uri.URI, error) {
 	name, ok := f.canonicalName(r.URI)
 	if !ok || r.Hops == "" || f.redirectsWithinName(name, r.Hops, r.Via) {
 		return r.URI, nil
 	}
-	u, err := f.holderOf(r.URI, name)
+	u, err := f.takeName(r.URI, name)
 	if err != nil {
-		return uri.URI{}, fmt.Errorf("look up who has the name of %s: %w", r.URI, err)
+		return uri.URI{}, fmt.Errorf("look up the URI that has the name of %s: %w", r.URI, err)
 	}
 	return u, nil
 }
 
-func (f *Frontier) holderOf(u uri.URI, name string) (other uri.URI, err error) {
-	taken, able := false, false
+// takeName returns the URI that has a name, and gives the name to u if it is free.
+func (f *Frontier) takeName(u uri.URI, name string) (other uri.URI, err error) {
+	taken, reachable := false, false
 	err = f.View(func(txn *badger.Txn) error {
 		if other, taken, err = nameHolder(txn, storedHostID, name); taken || err != nil {
 			return err
 		}
-		able, err = isReachable(txn, storedHostID, u)
+		reachable, err = isReachable(txn, storedHostID, u)
 		return err
 	})
 	if taken || err != nil {
 		return other, err
 	}
-	if !able && !other.IsZero() {
-		return other, nil // neither answers: the name stays where it is
+	if !reachable && !other.IsZero() {
+		return other, nil // neither is reachable, so the other one keeps the name
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -216,10 +223,11 @@ func (f *Frontier) holderOf(u uri.URI, name string) (other uri.URI, err error) {
 	return u, c.commit()
 }
 
-// VisitedInstead is another known URI that is visited in u's place, because the two have one name; ok is false when there is none.
+// VisitedInstead returns another known URI that is visited instead of u, because both have the same name; ok is false
+// if there is none.
 func (f *Frontier) VisitedInstead(u uri.URI) (other uri.URI, ok bool, err error) {
-	name, called := f.canonicalName(u)
-	if !called {
+	name, named := f.canonicalName(u)
+	if !named {
 		return uri.URI{}, false, nil
 	}
 	err = f.View(func(txn *badger.Txn) error {

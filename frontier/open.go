@@ -87,7 +87,7 @@ func checkVersion(txn *badger.Txn) (fresh bool, err error) {
 		return false, damaged([]byte(metaVersion), fmt.Errorf("holds %x", found))
 	case found[0] > version:
 		return false, fmt.Errorf("the store has format %d, this arcrawl reads formats up to %d: %w; "+
-			"use the arcrawl that wrote it, or a later one", found[0], version, ErrVersion)
+			"use the arcrawl that wrote it, or one of a later version", found[0], version, ErrVersion)
 	}
 	return false, nil
 }

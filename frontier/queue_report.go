@@ -9,9 +9,8 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// Upcoming gives the next n URIs of a host's queue, n at most 1,000, those that are due first at the front. It tells when
-// each is due, not the order in which they will be handed out when several are: that is for the order of a crowded host.
-// It is empty for a host that is not known.
+// Upcoming returns the next n URIs of a host's queue, n at most 1,000, in the order of their due times. Of URIs that
+// are due, a crowded host may visit others first. The list is empty if the host is not known.
 func (f *Frontier) Upcoming(name uri.Host, n int) ([]Record, error) {
 	f.mu.Lock()
 	h := f.hosts[name]
@@ -39,7 +38,7 @@ func (f *Frontier) Upcoming(name uri.Host, n int) ([]Record, error) {
 				return err
 			}
 			if !ok || w.Due != p.at.due() {
-				continue // a place that was left behind
+				continue // an old place of a URI that has moved
 			}
 			r, err := w.record()
 			if err != nil {
@@ -50,13 +49,13 @@ func (f *Frontier) Upcoming(name uri.Host, n int) ([]Record, error) {
 		return nil
 	})
 	if err != nil {
-		return nil, fmt.Errorf("list what is next on %s: %w", name, err)
+		return nil, fmt.Errorf("list the queue of %s: %w", name, err)
 	}
 	return list, nil
 }
 
-// CountDue counts the URIs that are due and wait, up to a number. It reads their places only.
-func (f *Frontier) CountDue(now time.Time, most int64) (n int64, err error) {
+// CountDue counts the queued URIs that are due, up to limit. It reads only their places.
+func (f *Frontier) CountDue(now time.Time, limit int64) (n int64, err error) {
 	type head struct {
 		host uint32
 		at   place
@@ -75,28 +74,28 @@ func (f *Frontier) CountDue(now time.Time, most int64) (n int64, err error) {
 	}
 	err = f.db.View(func(txn *badger.Txn) error {
 		for _, h := range late {
-			if n >= most {
+			if n >= limit {
 				return nil
 			}
-			found, err := countDue(txn, h.host, h.at, now.UnixMilli(), most-n)
+			onHost, err := countDue(txn, h.host, h.at, now.UnixMilli(), limit-n)
 			if err != nil {
 				return err
 			}
-			n += found
+			n += onHost
 		}
 		return nil
 	})
 	if err != nil {
-		return 0, fmt.Errorf("count what is due: %w", err)
+		return 0, fmt.Errorf("count the due URIs: %w", err)
 	}
 	return n, nil
 }
 
-// dueOf counts what is due on a host from a place on, as a queue is read for the reason in the package comment.
-func countDue(txn *badger.Txn, host uint32, from place, now, most int64) (n int64, err error) {
+// countDue counts the due places of a host, beginning at its first one; see the package comment about the watermark.
+func countDue(txn *badger.Txn, host uint32, from place, now, limit int64) (n int64, err error) {
 	it := txn.NewIterator(badger.IteratorOptions{Prefix: key(kindQueue, host, nil)})
 	defer it.Close()
-	for it.Seek(queueKey(host, from)); it.Valid() && n < most; it.Next() {
+	for it.Seek(queueKey(host, from)); it.Valid() && n < limit; it.Next() {
 		_, at, err := split(it.Item().Key(), placeLen)
 		if err != nil {
 			return 0, err
@@ -109,9 +108,9 @@ func countDue(txn *badger.Txn, host uint32, from place, now, most int64) (n int6
 	return n, nil
 }
 
-// CountAhead counts the URIs of its host that have an earlier place in the queue than this one, up to a number; ok is false
-// when it has no place.
-func (f *Frontier) CountAhead(u uri.URI, most int64) (n int64, ok bool, err error) {
+// CountAhead counts the URIs that have an earlier place than u in the queue of its host, up to limit; ok is false if
+// u has no place.
+func (f *Frontier) CountAhead(u uri.URI, limit int64) (n int64, ok bool, err error) {
 	h := f.hostNamed(u.Host())
 	if h == nil {
 		return 0, false, nil
@@ -129,7 +128,7 @@ func (f *Frontier) CountAhead(u uri.URI, most int64) (n int64, ok bool, err erro
 		own := w.place(fp)
 		it := txn.NewIterator(badger.IteratorOptions{Prefix: key(kindQueue, h.id, nil)})
 		defer it.Close()
-		for it.Seek(queueKey(h.id, head)); it.Valid() && n < most; it.Next() {
+		for it.Seek(queueKey(h.id, head)); it.Valid() && n < limit; it.Next() {
 			_, at, err := split(it.Item().Key(), placeLen)
 			if err != nil {
 				return err
@@ -142,7 +141,7 @@ func (f *Frontier) CountAhead(u uri.URI, most int64) (n int64, ok bool, err erro
 		return nil
 	})
 	if err != nil {
-		return 0, false, fmt.Errorf("look where %s stands in the queue: %w", u, err)
+		return 0, false, fmt.Errorf("count the URIs before %s in the queue: %w", u, err)
 	}
 	return n, ok, nil
 }

@@ -10,11 +10,11 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// MaxRobots is how many bytes of a robots.txt are kept; the rest is cut off. RFC 9309, section 2.5, has at least 500
-// KiB read, and nothing here reads more than that.
+// MaxRobots is how many bytes of a robots.txt are kept; the rest is cut off. RFC 9309, section 2.5, requires a limit
+// of at least 500 KiB.
 const MaxRobots = 512 << 10
 
-// RobotsCopy is the robots.txt of an origin as last fetched.
+// RobotsCopy is the robots.txt of an origin as it was last fetched.
 type RobotsCopy struct {
 	Fetched, Expires time.Time
 	Status           int
@@ -22,8 +22,8 @@ type RobotsCopy struct {
 	Body             []byte // at most [MaxRobots] are kept
 }
 
-// Robots gives the copy of robots.txt that is in force for an origin, as [uri.URI.Origin] names it; ok is false when
-// none was ever settled. It does not look at Expires.
+// Robots returns the copy of robots.txt that is in force for an origin, as [uri.URI.Origin] names it; ok is false if
+// there is none. It does not look at Expires.
 func (f *Frontier) Robots(origin uri.URI) (c RobotsCopy, ok bool, err error) {
 	c, ok, round := f.robotsCopies.get(origin)
 	if ok {
@@ -47,30 +47,30 @@ func (f *Frontier) Robots(origin uri.URI) (c RobotsCopy, ok bool, err error) {
 	return c, ok, nil
 }
 
-// maxCopies is how many copies of robots.txt are kept in memory, and maxCopied how many bytes they may have.
+// The maximum size of a [robotsCache].
 const (
 	maxCopies      = 4096
 	maxCopiedBytes = 8 << 20
 )
 
-// copies keeps some copies of robots.txt as they are in the store, because each visit asks for that of its origin, and
-// more than once. A new copy drives the old one out before its settlement returns.
+// robotsCache keeps copies of robots.txt as they are in the store, because each visit asks for the one of its origin,
+// and more than once. A settlement with a new copy removes the old one before it returns.
 type robotsCache struct {
-	mu     sync.Mutex // guards what follows; nothing else is locked while it is held
+	mu     sync.Mutex // guards the fields below; no other lock is taken while it is held
 	copies map[uri.URI]RobotsCopy
 	bytes  int
-	round  int // goes on with each copy that is driven out, so that nobody brings it back who read it before
+	round  int // number of removals; a copy that was read in an earlier round may be outdated
 }
 
-// get gives the copy of an origin, if it is here, and the round.
+// get returns the copy of an origin, if it is here, and the round.
 func (c *robotsCache) get(origin uri.URI) (RobotsCopy, bool, int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	found, ok := c.copies[origin]
-	return found, ok, c.round
+	cached, ok := c.copies[origin]
+	return cached, ok, c.round
 }
 
-// put keeps what was read from the store in a round, if that is not over.
+// put keeps a copy that was read from the store in a round, unless that round is over.
 func (c *robotsCache) put(origin uri.URI, copied RobotsCopy, round int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -87,7 +87,7 @@ func (c *robotsCache) put(origin uri.URI, copied RobotsCopy, round int) {
 	c.bytes += len(copied.Body)
 }
 
-// drop drives out the copy of an origin.
+// invalidate removes the copy of an origin.
 func (c *robotsCache) invalidate(origin uri.URI) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -96,7 +96,7 @@ func (c *robotsCache) invalidate(origin uri.URI) {
 	delete(c.copies, origin)
 }
 
-// clear drives out all.
+// clear removes all copies.
 func (c *robotsCache) clear() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

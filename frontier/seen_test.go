@@ -63,19 +63,19 @@ func TestLookingUpFindsWhatIsThere(t *testing.T) {
 		if all := slices.Repeat([]bool{true}, len(cs)); !allTrue(f.lookUp(cs, fps, homes, all)) {
 			t.Fatal("what is known was looked for")
 		}
-		walked := make([]bool, len(cs))
+		l := lookUp{candidates: cs, fingerprints: fps, known: make([]bool, len(cs))}
 		slices.SortFunc(asked, func(i, j int) int { return slices.Compare(fps[i][:], fps[j][:]) })
 		for id := range uint32(4) {
 			mine := slices.DeleteFunc(slices.Clone(asked), func(i int) bool { return homes[i].id != id+1 })
 			if len(mine) == 0 {
 				continue
 			}
-			if err := f.db.View(func(txn *badger.Txn) error { return scanRows(txn, id+1, cs, fps, mine, walked) }); err != nil {
+			if err := f.db.View(func(txn *badger.Txn) error { return l.scan(txn, id+1, mine) }); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if !slices.Equal(walked, want) {
-			t.Fatalf("%v\nwalked over %v, want\n%v", cs, walked, want)
+		if !slices.Equal(l.known, want) {
+			t.Fatalf("%v\nscan found %v, want\n%v", cs, l.known, want)
 		}
 	}
 }
