@@ -21,8 +21,8 @@ type Candidate struct {
 	Born   time.Time
 	Urgent bool
 
-	// Sooner brings the due time of a known URI forward to Due, and makes it urgent if Urgent is set. A URI on demand is not
-	// affected. If the URI is being visited, Due applies to its next visit.
+	// Sooner brings the due time of a known URI forward to Due, and makes it urgent if Urgent is set. A URI on demand is
+	// not affected. If the URI is being visited, Due applies to its next visit.
 	Sooner bool
 
 	// ReportedChange and ReportedUnchanged become part of the history of a known URI if Sooner is set. Of several reports

@@ -10,11 +10,11 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// maxFaults is how many faults Check tells of; a store with more is not repaired by reading on.
+// maxFaults is how many faults Check reports. Reading on does not help to repair a store that has more.
 const maxFaults = 100
 
-// Check verifies every invariant of the package, and joins what it finds into one error. It reads the whole store and
-// holds up all other calls meanwhile.
+// Check verifies every invariant of the package, and joins all faults into one error. It reads the whole store and
+// blocks all other calls meanwhile.
 func (f *Frontier) Check() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -41,7 +41,7 @@ type checker struct {
 	faults  []error
 }
 
-// tally is what the store holds of a host.
+// tally counts what the store holds of a host.
 type tally struct {
 	uris, due, forbidden, held int64 // by its URI rows
 	places, listed             int64 // by the queue and the list of forbidden ones
@@ -49,7 +49,7 @@ type tally struct {
 	behind                     int   // unclaimed places behind it
 	mark                       place
 	hostRow, name              bool
-	read, coming               int // places that the pool knows already
+	rescan, upcoming           int // places that the pool knows already
 }
 
 func (x *checker) faultf(format string, args ...any) {
@@ -58,7 +58,7 @@ func (x *checker) faultf(format string, args ...any) {
 	}
 }
 
-// tables verifies the checksums of what is on disk; Badger panics on some kinds of damage.
+// tables verifies the checksums of the files; Badger panics on some kinds of damage.
 func (x *checker) tables() {
 	defer func() {
 		if r := recover(); r != nil {
@@ -76,7 +76,8 @@ func (x *checker) memory() {
 		x.faultf("%d hosts, %d in the heap, %d by name", len(x.f.byID), len(x.f.queue), len(x.f.hosts))
 	}
 	for i, h := range x.f.queue {
-		if own, at := h.readyTimes(); h.pos != i || h.ownReadyAt != own || h.readyAt != at || i > 0 && x.f.queue.Less(i, (i-1)/2) {
+		own, at := h.readyTimes()
+		if h.pos != i || h.ownReadyAt != own || h.readyAt != at || i > 0 && x.f.queue.Less(i, (i-1)/2) {
 			x.faultf("host %s is at the wrong place in the heap", h.name)
 		}
 		x.state(h)
@@ -100,7 +101,7 @@ func (x *checker) memory() {
 	}
 }
 
-// state verifies that a host is in the state that its readiness says: it waits before that time, and is ready from then on.
+// state verifies the state of a host: the host is not ready before its ready time, and ready from then on.
 func (x *checker) state(h *host) {
 	before, then := h.stateAt(h.readyAt-1), h.stateAt(h.readyAt)
 	ok := before == Snoozed && then == Ready
@@ -145,14 +146,14 @@ func (x *checker) store(txn *badger.Txn) error {
 	return nil
 }
 
-// of finds the host and its tally by the number in a key.
+// hostByKey returns the host with the number in a key, its tally, and the rest of the key.
 func (x *checker) hostByKey(k []byte, length int) (*host, *tally, []byte, error) {
 	id, rest, err := split(k, length)
 	if err != nil {
 		return nil, nil, nil, err
 	}
 	if id == 0 || int(id) > len(x.f.byID) {
-		return nil, nil, nil, damaged(k, errors.New("of no known host"))
+		return nil, nil, nil, damaged(k, errors.New("its host is not known"))
 	}
 	return x.f.byID[id-1], &x.tallies[id-1], rest, nil
 }
@@ -169,15 +170,15 @@ func (x *checker) host(item *badger.Item) error {
 	}
 	t.hostRow = true
 	if len(w.Mark) != placeLen {
-		return damaged(k, errors.New("no watermark"))
+		return damaged(k, errors.New("the watermark is missing"))
 	}
 	t.mark = place([]byte(w.Mark))
 	if h.watermark().before(t.mark) {
-		x.faultf("%s: watermark is above the host's lowest place", describeKey(k))
+		x.faultf("%s: the watermark is above the host's lowest place", describeKey(k))
 	}
 	if string(w.Name) != string(h.name) || w.URIs != h.uris || w.Queued != h.queued || w.Forbidden != h.forbidden ||
 		w.Held != h.held || w.Paused != h.paused || w.Failures != h.failures {
-		x.faultf("%s: differs from what is in memory", describeKey(k))
+		x.faultf("%s: differs from the host in memory", describeKey(k))
 	}
 	return nil
 }
@@ -215,7 +216,7 @@ func (x *checker) uri(item *badger.Item) error {
 	}
 	fp := fingerprint(rest)
 	if fp != newFingerprint(string(w.URI)) || r.URI.Host() != h.name {
-		return damaged(k, fmt.Errorf("holds %q, which belongs elsewhere", w.URI))
+		return damaged(k, fmt.Errorf("holds %q, which belongs to another key", w.URI))
 	}
 	t.uris++
 	at := w.place(fp)
@@ -232,7 +233,8 @@ func (x *checker) uri(item *badger.Item) error {
 			x.faultf("%s: %s is forbidden, but not listed", describeKey(k), w.URI)
 		}
 	}
-	if s := h.slotClaiming(fp); s != nil && (s.place != at || s.scheme != r.URI.Scheme() || !s.known || s.listed != w.Forbidden || s.held != w.Held) {
+	if s := h.slotClaiming(fp); s != nil && (s.place != at || s.scheme != r.URI.Scheme() || !s.known ||
+		s.listed != w.Forbidden || s.held != w.Held) {
 		x.faultf("%s: the claim of %s is out of date", describeKey(k), w.URI)
 	}
 	return nil
@@ -259,7 +261,7 @@ func (x *checker) place(item *badger.Item) error {
 		return damaged(k, errors.Join(errors.New("its URI is missing, or due at another time"), err))
 	}
 	if at.before(t.mark) {
-		x.faultf("%s: is below the watermark, %s will not be visited", describeKey(k), w.URI)
+		x.faultf("%s: is below the watermark, so %s will not be visited", describeKey(k), w.URI)
 	}
 	if err := x.pooled(h, t, at, item); err != nil || h.slotClaiming(at.fp()) != nil {
 		return err
@@ -269,13 +271,13 @@ func (x *checker) place(item *badger.Item) error {
 		return nil
 	}
 	if t.behind < len(h.ahead) && h.ahead[t.behind] != at {
-		x.faultf("host %s: would hand out %x as number %d, but %x is", h.name, h.ahead[t.behind], t.behind+2, at)
+		x.faultf("host %s: memory has %x as place number %d, the queue has %x", h.name, h.ahead[t.behind], t.behind+2, at)
 	}
 	t.behind++
 	return nil
 }
 
-// pooled verifies that what a pool knows of its queue has no gap there.
+// pooled verifies that the places that a pool knows are in the queue, without a gap.
 func (x *checker) pooled(h *host, t *tally, at place, item *badger.Item) error {
 	p := h.pool
 	if p == nil {
@@ -287,12 +289,12 @@ func (x *checker) pooled(h *host, t *tally, at place, item *badger.Item) error {
 			queueSegment
 			behind place
 			n      *int
-		}{{p.rescan, p.rescanned, &t.read}, {p.upcoming, p.upTo, &t.coming}} {
+		}{{p.rescan, p.rescanned, &t.rescan}, {p.upcoming, p.upTo, &t.upcoming}} {
 			if !known.behind.before(at) {
 				continue
 			}
 			if *known.n < len(known.queueSegment) && known.queueSegment[*known.n] != seen {
-				x.faultf("host %s: weighs %x next, but %x is", h.name, known.queueSegment[*known.n].at, at)
+				x.faultf("host %s: the pool has %x as the next place, the queue has %x", h.name, known.queueSegment[*known.n].at, at)
 			}
 			*known.n++
 		}
@@ -319,7 +321,7 @@ func (x *checker) listed(item *badger.Item) error {
 	return nil
 }
 
-// listing makes sure that what a source has listed belongs to a URI.
+// listing verifies that the list of a feed or sitemap belongs to a URI.
 func (x *checker) listing(item *badger.Item) error {
 	k := item.KeyCopy(nil)
 	h, _, rest, err := x.hostByKey(k, fingerprintLen)
@@ -332,38 +334,42 @@ func (x *checker) listing(item *badger.Item) error {
 func (x *checker) robots(item *badger.Item) error {
 	k := item.KeyCopy(nil)
 	if len(k) < hostPrefix {
-		return damaged(k, errors.New("too short"))
+		return damaged(k, errors.New("the key is too short"))
 	}
 	h, _, _, err := x.hostByKey(append([]byte{kindHost}, k[1:hostPrefix]...), 0)
 	if err != nil {
 		return damaged(k, err)
 	}
 	if origin := uri.FromCanonical(string(k[hostPrefix:]) + "://" + string(h.name) + "/"); origin.IsZero() {
-		return damaged(k, errors.New("of no origin"))
+		return damaged(k, errors.New("it does not belong to an origin"))
 	}
 	var w robotsRow
 	return decodeRow(item, &w)
 }
 
-// tallies compares what was seen in the store with the counters and the heads.
+// compareTallies compares the tallies with the counters and the heads in memory.
 func (x *checker) compareTallies() {
 	for i, h := range x.f.byID {
 		t := x.tallies[i]
 		if !t.hostRow || !t.name {
 			x.faultf("host %s: its record or its name is missing", h.name)
 		}
-		if t.uris != h.uris || t.due != h.queued || t.places != h.queued || t.forbidden != h.forbidden || t.listed != h.forbidden || t.held != h.held {
-			x.faultf("host %s: counted %d URIs, %d queued, %d forbidden, %d held; found %d, %d due at %d places, %d and %d in the list, %d held",
+		if t.uris != h.uris || t.due != h.queued || t.places != h.queued || t.held != h.held ||
+			t.forbidden != h.forbidden || t.listed != h.forbidden {
+			x.faultf("host %s: counters say %d URIs, %d queued, %d forbidden, %d held; "+
+				"the store has %d URIs, %d due, %d places, %d forbidden, %d in the list, %d held",
 				h.name, h.uris, h.queued, h.forbidden, h.held, t.uris, t.due, t.places, t.forbidden, t.listed, t.held)
 		}
 		if t.behind < len(h.ahead) {
-			x.faultf("host %s: %d URIs wait behind the first, fewer than the %d that are known", h.name, t.behind, len(h.ahead))
+			x.faultf("host %s: %d places follow the first one in the queue, memory has %d", h.name, t.behind, len(h.ahead))
 		}
 		if t.head != h.head {
-			x.faultf("host %s: would hand out %x, but %x is first", h.name, h.head, t.head)
+			x.faultf("host %s: memory has %x as the first place, the queue has %x", h.name, h.head, t.head)
 		}
-		if p := h.pool; p != nil && (t.read < len(p.rescan) || t.coming < len(p.upcoming) || p.upcomingComplete && t.coming > len(p.upcoming)) {
-			x.faultf("host %s: knows of %d and %d places to weigh next, the last one is there (%t); found %d and %d", h.name, len(p.rescan), len(p.upcoming), p.upcomingComplete, t.read, t.coming)
+		if p := h.pool; p != nil && (t.rescan < len(p.rescan) || t.upcoming < len(p.upcoming) ||
+			p.upcomingComplete && t.upcoming > len(p.upcoming)) {
+			x.faultf("host %s: the pool has %d and %d places (complete: %t), the queue has %d and %d",
+				h.name, len(p.rescan), len(p.upcoming), p.upcomingComplete, t.rescan, t.upcoming)
 		}
 	}
 }

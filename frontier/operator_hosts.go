@@ -6,26 +6,26 @@ import (
 	"time"
 )
 
-// HostVerb is what an operator has done to hosts.
+// HostVerb names an action of an operator on hosts.
 type HostVerb string
 
 // The verbs of [Frontier.SteerHosts].
 const (
-	// Pause keeps hosts from handing out anything, however long it lasts. Visits in progress go on to their end.
+	// Pause stops hosts from handing out URIs until they are resumed. Visits in progress continue to their end.
 	Pause HostVerb = "pause"
 	// Resume ends a pause.
 	Resume HostVerb = "resume"
-	// Rest has hosts hand out nothing until a given time, at most 24 hours from now.
+	// Rest stops hosts from handing out URIs until a given time, at most 24 hours from now.
 	Rest HostVerb = "rest"
-	// Wake ends the rest of hosts, whoever imposed it, and begins the ladder of unreachable hosts anew. The politeness of
-	// their slots stays.
+	// Wake ends the rest of hosts, whatever its reason, and resets their count of failures in a row. Slots that sleep for
+	// politeness continue to sleep.
 	Wake HostVerb = "wake"
 )
 
-// HostVerbs lists all verbs.
+// HostVerbs returns all verbs for hosts.
 func HostVerbs() []HostVerb { return []HostVerb{Pause, Resume, Rest, Wake} }
 
-// HostAction is a verb and its time.
+// HostAction is a verb with its time.
 type HostAction struct {
 	Verb  HostVerb
 	Until time.Time // of Rest
@@ -41,14 +41,15 @@ func (a HostAction) check() error {
 		}
 		return nil
 	}
-	return fmt.Errorf("nothing is called %q; write one of %q", a.Verb, HostVerbs())
+	return fmt.Errorf("unknown verb %q; valid verbs: %q", a.Verb, HostVerbs())
 }
 
 // hostBatch is how many hosts are changed in one transaction.
 const hostBatch = 200
 
-// SteerHosts does something to all known hosts that fit a pattern, see [HostMatches], and tells how many fit and how many
-// are not as they were. It is kept on disk. The lock is free between two hundred hosts and the next.
+// SteerHosts applies an action to all known hosts that match a pattern; see [HostMatches]. It returns how many hosts
+// matched, and how many of them changed. The action is written to disk. The lock is free between one batch of two
+// hundred hosts and the next.
 func (f *Frontier) SteerHosts(now time.Time, pattern string, a HostAction) (matched, changed int64, err error) {
 	if err := a.check(); err != nil {
 		return 0, 0, fmt.Errorf("steer hosts of the frontier: %w", err)
@@ -92,7 +93,7 @@ func (f *Frontier) steerHosts(now time.Time, hosts []*host, a HostAction) (chang
 	return changed, c.commit()
 }
 
-// apply changes a host, and tells whether that makes a difference.
+// apply changes a host, and reports whether that made a difference.
 func (a HostAction) apply(s *state, now time.Time) (changed bool) {
 	paused, rest, asked, failures := s.paused, s.rest, s.asked, s.failures
 	switch a.Verb {
@@ -112,8 +113,8 @@ func (a HostAction) apply(s *state, now time.Time) (changed bool) {
 	return changed
 }
 
-// RefreshHosts asks [Options].Valence and Group anew for all hosts: a new configuration reaches hosts at once that are not visited now.
-// Those that are get their slots when the visit ends.
+// RefreshHosts calls [Options].Valence and Group again for all hosts, so that a new configuration applies at once to
+// hosts that are not being visited. Hosts that are being visited get their slots when the visit ends.
 func (f *Frontier) RefreshHosts() error {
 	hosts, err := f.allHosts()
 	if err != nil {

@@ -6,16 +6,16 @@ import (
 	"time"
 )
 
-// Imported says what became of imported entries.
+// Imported is the result of importing entries.
 type Imported struct {
 	New        int // became known
-	Known      int // were known, and stay exactly as they are
-	Replaced   int // were known, and are as the entry says now
+	Known      int // were known, and did not change
+	Replaced   int // were known, and were replaced by the entry
 	InProgress int // were not replaced because they are being visited
-	Refused    int // their host has as many URIs as it may have
+	Refused    int // their host or folder is full
 }
 
-// Plus is the sum of two results.
+// Plus returns the sum of two results.
 func (i Imported) Plus(j Imported) Imported {
 	return Imported{
 		New: i.New + j.New, Known: i.Known + j.Known, Replaced: i.Replaced + j.Replaced,
@@ -23,8 +23,9 @@ func (i Imported) Plus(j Imported) Imported {
 	}
 }
 
-// Import makes entries known, with all their history. Known ones stay exactly as they are, unless replace is set; so it can
-// be broken off and begun again. It is written in portions of some dozens: after an error some may be known already.
+// Import adds entries with all their history. Known URIs do not change, unless replace is set; so an import may be
+// interrupted and repeated. Import writes batches of some dozens of entries. After an error some of them may be known
+// already.
 func (f *Frontier) Import(now time.Time, replace bool, entries ...Entry) (Imported, error) {
 	var total Imported
 	for len(entries) > 0 {

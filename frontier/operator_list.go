@@ -5,18 +5,18 @@ import (
 	"time"
 )
 
-// maxListed is how many URIs one call of List gives at most.
+// maxListed is the maximum number of URIs that one call of List returns.
 const maxListed = 1_000
 
-// List gives up to n selected URIs behind a cursor, n at most 1,000, in the order of the store: host by host, and on a host
-// in no order that means anything. It reads a bounded part of the store; so it may give none though there are more. The
-// walk is over when next is empty.
+// List returns up to n selected URIs behind a cursor, n at most 1,000, in the order of the store: host by host, and
+// in no particular order within a host. It reads a bounded part of the store, so it may return none although there
+// are more. The walk is complete when next is empty.
 func (f *Frontier) List(now time.Time, s Selection, from Cursor, n int) (list []Entry, next Cursor, err error) {
-	found, next, err := f.nextSelected(s, from, min(max(n, 1), maxListed), now)
+	selected, next, err := f.nextSelected(s, from, min(max(n, 1), maxListed), now)
 	if err != nil {
 		return nil, "", fmt.Errorf("list URIs of the frontier: %w", err)
 	}
-	for _, x := range found {
+	for _, x := range selected {
 		r, err := x.row.record()
 		if err != nil {
 			return nil, "", fmt.Errorf("list URIs of the frontier: %w", damaged(uriKey(x.h.id, x.fp), err))
@@ -32,11 +32,12 @@ func (f *Frontier) isClaimed(x selectedURI) bool {
 	return x.h.slotClaiming(x.fp) != nil
 }
 
-// Count counts selected URIs behind a cursor, in a bounded part of the store. The walk is over when next is empty.
+// Count counts selected URIs behind a cursor, in a bounded part of the store. The walk is complete when next is
+// empty.
 func (f *Frontier) Count(now time.Time, s Selection, from Cursor) (n int64, next Cursor, err error) {
-	found, next, err := f.nextSelected(s, from, maxLooked, now)
+	selected, next, err := f.nextSelected(s, from, maxRowsRead, now)
 	if err != nil {
 		return 0, "", fmt.Errorf("count URIs of the frontier: %w", err)
 	}
-	return int64(len(found)), next, nil
+	return int64(len(selected)), next, nil
 }

@@ -15,48 +15,48 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// State is something that can be true of a URI. Several can be true at once.
+// State is a condition of a URI. A URI can be in several states at once.
 type State string
 
 // The states of a URI.
 const (
-	StateDue        State = "due"         // waits, and its time has come
-	StateWaiting    State = "waiting"     // waits for its time
+	StateDue        State = "due"         // waits to be visited, and is due
+	StateWaiting    State = "waiting"     // waits for its due time
 	StateOnDemand   State = "on-demand"   // has no due time
 	StateInProgress State = "in-progress" // is being visited
-	StateHeld       State = "held"        // an operator holds it back
-	StateForbidden  State = "forbidden"   // by robots.txt, when last visited
-	StateRejected   State = "rejected"    // out of scope, in a trap or a second name, when last looked at
-	StateFailing    State = "failing"     // its last visits were misfortunes
-	StateGone       State = "gone"        // its last visits were answered 404 or 410
+	StateHeld       State = "held"        // by an operator
+	StateForbidden  State = "forbidden"   // by robots.txt, at the last visit
+	StateRejected   State = "rejected"    // out of scope, in a trap, or a second name of another URI, at the last look
+	StateFailing    State = "failing"     // its last visit failed
+	StateGone       State = "gone"        // its last visit was answered 404 or 410
 	StateNew        State = "new"         // was never visited
 )
 
-// States lists all states of a URI.
+// States returns all states of a URI.
 func States() []State {
 	return []State{
-		StateDue, StateWaiting, StateOnDemand, StateInProgress, StateHeld, StateForbidden, StateRejected, StateFailing, StateGone,
-		StateNew,
+		StateDue, StateWaiting, StateOnDemand, StateInProgress, StateHeld, StateForbidden, StateRejected, StateFailing,
+		StateGone, StateNew,
 	}
 }
 
-// statusRejected is the status that a URI is settled with when no visit is made of it because it is out of scope. The number is
+// statusRejected is the status with which a URI is settled without a visit because it is out of scope. The number is
 // Heritrix's.
 const statusRejected = -5000
 
-// MaxNamed is how many URIs a [Selection] may name one by one.
+// MaxNamed is the maximum number of URIs that a [Selection] may name one by one.
 const MaxNamed = 10_000
 
-// Selection says which URIs are meant: those for which all that is set is true. The zero value means all.
+// Selection chooses URIs: those that meet all conditions that are set. The zero value chooses all.
 type Selection struct {
-	URIs   []uri.URI      // one of these, at most [MaxNamed]; none is no condition
-	Host   string         // on this host, or, as "*.example.org", on it or one below it
+	URIs   []uri.URI      // it is one of these, at most [MaxNamed]
+	Host   string         // it is on this host, or, for "*.example.org", on example.org or a host below that
 	Prefix string         // its canonical form begins with this
 	Match  *regexp.Regexp // its canonical form matches, anywhere
-	States []State        // all of these are true of it
+	States []State        // it is in all of these states
 }
 
-// IsAll tells whether nothing is set, so that every URI is meant.
+// IsAll reports whether no condition is set, so that all URIs are selected.
 func (s Selection) IsAll() bool {
 	return len(s.URIs) == 0 && s.Host == "" && s.Prefix == "" && s.Match == nil && len(s.States) == 0
 }
@@ -67,14 +67,14 @@ func (s Selection) check() error {
 	}
 	for _, state := range s.States {
 		if !slices.Contains(States(), state) {
-			return fmt.Errorf("no state is called %q; write one of %q", state, States())
+			return fmt.Errorf("unknown state %q; valid states: %q", state, States())
 		}
 	}
 	return nil
 }
 
-// HostMatches tells whether a host is the one that the pattern names or, for "*.example.org", example.org or below it. "" and
-// "*" mean all.
+// HostMatches reports whether a host matches a pattern: a host name, or "*.example.org" for example.org and all hosts
+// below it. The patterns "" and "*" match all hosts.
 func HostMatches(pattern string, h uri.Host) bool {
 	below, wild := strings.CutPrefix(pattern, "*.")
 	switch {
@@ -86,12 +86,12 @@ func HostMatches(pattern string, h uri.Host) bool {
 	return string(h) == pattern
 }
 
-// text tells whether a URI with this text, on a host that fits, can be meant.
+// matchesText reports whether a URI with this text, on a host that matches, can be selected.
 func (s Selection) matchesText(t []byte) bool {
 	return strings.HasPrefix(string(t), s.Prefix) && (s.Match == nil || s.Match.Match(t))
 }
 
-// states tells whether all wanted states are true of a row.
+// matchesStates reports whether a row is in all wanted states.
 func (s Selection) matchesStates(w uriRow, claimed bool, now int64) bool {
 	for _, state := range s.States {
 		if !hasState(state, w, claimed, now) {
@@ -128,12 +128,13 @@ func hasState(s State, w uriRow, claimed bool, now int64) bool {
 	return false
 }
 
-// Cursor is how far a walk over the selected URIs has come. The empty one is its beginning, and its end. It stays good
-// while URIs come, move and go, and after the frontier was closed and opened again; what comes meanwhile may be passed
-// over. It is short and printable.
+// Cursor is a position in a walk over selected URIs. The empty cursor is the beginning, and the end. A cursor stays
+// valid while URIs come, move and go, and after the frontier is closed and opened again. A walk may skip URIs that
+// come meanwhile. A cursor is short and printable.
 type Cursor string
 
-// spot is a Cursor in clear: behind which URI row to go on, or at which of the named URIs.
+// cursorPosition is the decoded form of a [Cursor]: the row behind which to continue, or the index among the named
+// URIs.
 type cursorPosition struct {
 	host  uint32
 	fp    fingerprint
@@ -145,7 +146,7 @@ func (c Cursor) position(s Selection) (cursorPosition, error) {
 	if c == "" {
 		return at, nil
 	}
-	bad := fmt.Errorf("cursor %q is not of this selection", c)
+	bad := fmt.Errorf("cursor %q does not belong to this selection", c)
 	if len(s.URIs) > 0 {
 		n, err := strconv.Atoi(string(c))
 		if err != nil || n < 0 || n > len(s.URIs) {
@@ -166,17 +167,18 @@ func cursorBehind(host uint32, fp fingerprint) Cursor {
 	return Cursor(hex.EncodeToString(uriKey(host, fp)[1:]))
 }
 
-// maxLooked is how many rows a step of a walk reads at most, so that a selection that finds nothing holds nobody up.
-const maxLooked = 5_000
+// maxRowsRead is how many rows one step of a walk may read, so that a selection without results blocks nobody.
+const maxRowsRead = 5_000
 
-// found is a selected URI as it was when it was read.
+// selectedURI is a selected URI as it was when it was read.
 type selectedURI struct {
 	h   *host
 	fp  fingerprint
 	row uriRow
 }
 
-// step finds up to n selected URIs behind a cursor. No lock is held while it reads. The walk is over when next is empty.
+// nextSelected returns up to n selected URIs behind a cursor. It holds no lock while it reads. The walk is complete
+// when next is empty.
 func (f *Frontier) nextSelected(s Selection, from Cursor, n int, now time.Time) (list []selectedURI, next Cursor, err error) {
 	if err := s.check(); err != nil {
 		return nil, "", err
@@ -204,8 +206,8 @@ func (f *Frontier) nextSelected(s Selection, from Cursor, n int, now time.Time) 
 	return f.inWantedStates(w), next, nil
 }
 
-// known lists the hosts of now. They are never forgotten, and their names and numbers never change, so that the list may
-// be read without a lock.
+// allHosts returns the hosts that are known now. Hosts are never removed, and their names and numbers never change,
+// so the list may be read without a lock.
 func (f *Frontier) allHosts() ([]*host, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -215,32 +217,32 @@ func (f *Frontier) allHosts() ([]*host, error) {
 	return f.byID[:len(f.byID):len(f.byID)], nil
 }
 
-// fitting keeps what is in the wanted states, which only the lock can tell of claimed ones.
+// inWantedStates removes the URIs that are not in the wanted states. Only the lock can tell which ones are claimed.
 func (f *Frontier) inWantedStates(w selectionWalk) []selectedURI {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return slices.DeleteFunc(w.list, func(x selectedURI) bool { return !w.matchesStates(x.row, x.h.slotClaiming(x.fp) != nil, w.now) })
 }
 
-// walk is one step of a walk.
+// selectionWalk is one step of a walk.
 type selectionWalk struct {
 	Selection
-	hosts  []*host
-	limit  int
-	now    int64
-	looked int
-	list   []selectedURI
+	hosts    []*host
+	limit    int
+	now      int64
+	rowsRead int
+	list     []selectedURI
 }
 
-func (w *selectionWalk) full() bool { return len(w.list) >= w.limit || w.looked >= maxLooked }
+func (w *selectionWalk) full() bool { return len(w.list) >= w.limit || w.rowsRead >= maxRowsRead }
 
-// named looks up URIs one by one.
+// namedURIs looks up the named URIs one by one.
 func (w *selectionWalk) namedURIs(txn *badger.Txn, f *Frontier, at cursorPosition) (Cursor, error) {
 	for i := at.named; i < len(w.URIs); i++ {
 		if w.full() {
 			return Cursor(strconv.Itoa(i)), nil
 		}
-		w.looked++
+		w.rowsRead++
 		u := w.URIs[i]
 		if u.IsZero() || !HostMatches(w.Host, u.Host()) || !w.matchesText([]byte(u.String())) {
 			continue
@@ -267,7 +269,7 @@ func (f *Frontier) hostNamed(name uri.Host) *host {
 	return f.hosts[name]
 }
 
-// rows reads the rows of all hosts that fit, from a place on.
+// allRows reads the rows of all hosts that match, beginning at a position.
 func (w *selectionWalk) allRows(txn *badger.Txn, at cursorPosition) (Cursor, error) {
 	only := hostWithPrefix(w.Prefix)
 	for id := max(at.host, 1); int(id) <= len(w.hosts); id++ {
@@ -286,7 +288,7 @@ func (w *selectionWalk) allRows(txn *badger.Txn, at cursorPosition) (Cursor, err
 	return "", nil
 }
 
-// hostOfPrefix is the one host that all URIs with the prefix are on, or empty when there may be several.
+// hostWithPrefix returns the host of all URIs with the prefix, or the empty string if there may be several.
 func hostWithPrefix(prefix string) uri.Host {
 	if u := uri.FromCanonical(prefix); !u.IsZero() {
 		return u.Host()
@@ -303,7 +305,7 @@ func (w *selectionWalk) hostRows(txn *badger.Txn, h *host, behind *fingerprint) 
 	if behind != nil {
 		start = uriKey(h.id, *behind)
 	}
-	w.looked++ // opening it costs something too
+	w.rowsRead++ // opening the iterator costs about as much as a row
 	for it.Seek(start); it.Valid(); it.Next() {
 		_, rest, err := split(it.Item().Key(), fingerprintLen)
 		if err != nil {
@@ -313,7 +315,7 @@ func (w *selectionWalk) hostRows(txn *badger.Txn, h *host, behind *fingerprint) 
 		if behind != nil && fp == *behind {
 			continue
 		}
-		w.looked++
+		w.rowsRead++
 		if err := w.takeRow(it.Item(), h, fp); err != nil {
 			return "", err
 		}
@@ -327,16 +329,16 @@ func (w *selectionWalk) hostRows(txn *badger.Txn, h *host, behind *fingerprint) 
 	return "", nil
 }
 
-// look takes a row if its text is selected. A row that need not be decoded for that is not.
+// takeRow adds a row to the list if it is selected. It decodes only rows whose text is selected.
 func (w *selectionWalk) takeRow(item *badger.Item, h *host, fp fingerprint) error {
-	meant := true
+	matches := true
 	err := item.Value(func(v []byte) error {
 		if t, ok := rowText(v); ok {
-			meant = w.matchesText(t)
+			matches = w.matchesText(t)
 		}
 		return nil
 	})
-	if err != nil || !meant {
+	if err != nil || !matches {
 		return err
 	}
 	var row uriRow
@@ -349,5 +351,5 @@ func (w *selectionWalk) takeRow(item *badger.Item, h *host, fp fingerprint) erro
 	return nil
 }
 
-// aboutClaims tells whether a wanted state can be true of a claimed URI only.
+// aboutClaims reports whether a wanted state can be true of a claimed URI only.
 func (w *selectionWalk) aboutClaims() bool { return slices.Contains(w.States, StateInProgress) }

@@ -10,33 +10,33 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// Verb is what an operator has done to URIs.
+// Verb names an action of an operator on URIs.
 type Verb string
 
 // The verbs of [Frontier.Steer].
 const (
-	// Force makes URIs due now. One that is due already stays where it is, so that nothing is pushed back.
+	// Force makes URIs due now. A URI that is due already keeps its place, so that it is not delayed.
 	Force Verb = "force"
 	// Reschedule makes URIs due at a given time.
 	Reschedule Verb = "reschedule"
-	// Hold keeps URIs from being handed out. They keep their due times and all that was learned of them.
+	// Hold stops URIs from being handed out. They keep their due times and their history.
 	Hold Verb = "hold"
-	// Release ends a hold: a URI is due again when it was.
+	// Release ends a hold. The due time of a URI is the same as before.
 	Release Verb = "release"
-	// Forget removes URIs and all that was learned of them. What is found again later is new.
+	// Forget removes URIs with their history. A URI that is found again later is new.
 	Forget Verb = "forget"
 )
 
-// Verbs lists all verbs.
+// Verbs returns all verbs for URIs.
 func Verbs() []Verb { return []Verb{Force, Reschedule, Hold, Release, Forget} }
 
-// Action is a verb and its time.
+// Action is a verb with its time.
 type Action struct {
 	Verb Verb
 	Due  time.Time // of Reschedule; at most ten years ahead
 
-	// Spread is over how long a time behind the due time Force and Reschedule strew the URIs, each at a moment that
-	// depends on nothing but its name; zero makes all due at the same moment. Politeness holds in either case.
+	// Spread is the time after the due time over which Force and Reschedule spread the URIs; zero makes all due at the same
+	// time. The offset of a URI depends only on its name. Politeness applies in either case.
 	Spread time.Duration
 }
 
@@ -48,7 +48,7 @@ func (a Action) check() error {
 			return errors.New("reschedule: the time is not given")
 		}
 	default:
-		return fmt.Errorf("nothing is called %q; write one of %q", a.Verb, Verbs())
+		return fmt.Errorf("unknown verb %q; valid verbs: %q", a.Verb, Verbs())
 	}
 	if a.Spread < 0 {
 		return errors.New("the time to spread over is negative")
@@ -56,28 +56,28 @@ func (a Action) check() error {
 	return nil
 }
 
-// Steered says what became of selected URIs.
+// Steered is the result of an action on selected URIs.
 type Steered struct {
 	Matched    int64 // were selected
-	Changed    int64 // are not as they were
-	InProgress int64 // were left alone because they are being visited; a visit's end would undo the change
+	Changed    int64 // were changed
+	InProgress int64 // were not changed because they are being visited; the end of the visit would undo the change
 }
 
-// Plus is the sum of two results.
+// Plus returns the sum of two results.
 func (s Steered) Plus(t Steered) Steered {
 	return Steered{Matched: s.Matched + t.Matched, Changed: s.Changed + t.Changed, InProgress: s.InProgress + t.InProgress}
 }
 
-// steerBatch is how many URIs are changed in one transaction, if they are not too long for it; the lock is held for some hundred µs.
+// steerBatch is how many URIs are changed in one transaction, if they fit. The lock is held for some hundred µs.
 const steerBatch = 40
 
-// Steer does something to the next selected URIs behind a cursor, some dozens at a time, so that the crawl goes on
-// meanwhile; it is called again and again until next is empty. Each call is one transaction, so a crash leaves what was
-// done done, and the rest undone. To do it again does no harm.
+// Steer applies an action to the next selected URIs behind a cursor, some dozens at a time, while the crawl
+// continues. Call it again with next until that is empty. Each call is one transaction: after a crash some URIs are
+// changed, and the others are not. Repeating an action does no harm.
 //
-// A URI that is being visited is held and released like any other: the hold begins when its visit ends. All other verbs
-// leave it alone. Neither Force nor Release makes anybody impolite: a host hands out URIs at its pace, however many are
-// due, and each round of its choices keeps shares for seeds, feeds and first visits; see the package comment.
+// Hold and Release apply to a URI that is being visited too: the hold begins when its visit ends. The other verbs
+// skip such URIs. Force and Release never break politeness: a host hands out URIs at its pace, however many are due,
+// and each round of choices keeps shares for seeds, feeds and first visits; see the package comment.
 func (f *Frontier) Steer(now time.Time, s Selection, a Action, from Cursor) (done Steered, next Cursor, err error) {
 	if err = a.check(); err == nil {
 		var list []selectedURI
@@ -123,7 +123,7 @@ func (f *Frontier) steerOnce(now time.Time, s Selection, a Action, list []select
 		}
 		claimed := d.slotClaiming(x.fp) != nil
 		if !ok || !s.matchesStates(was, claimed, millis(now)) {
-			continue // it has changed meanwhile
+			continue // it changed after it was selected
 		}
 		done.Matched++
 		if claimed && a.Verb != Hold && a.Verb != Release {
@@ -154,7 +154,7 @@ func (f *Frontier) steerOnce(now time.Time, s Selection, a Action, list []select
 	return done, nil
 }
 
-// apply is the row after the action.
+// apply returns the row after the action.
 func (a Action) apply(w uriRow, fp fingerprint, now time.Time) uriRow {
 	switch a.Verb {
 	case Hold:
@@ -171,7 +171,7 @@ func (a Action) apply(w uriRow, fp fingerprint, now time.Time) uriRow {
 	return w
 }
 
-// strewn is where in Spread a URI comes: the fingerprint, read as a fraction, of Spread.
+// spreadOffset returns the offset of a URI within Spread: the fingerprint, read as a fraction, times Spread.
 func (a Action) spreadOffset(fp fingerprint) time.Duration {
 	high, _ := bits.Mul64(binary.BigEndian.Uint64(fp[:]), uint64(a.Spread))
 	return time.Duration(high)

@@ -10,18 +10,18 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// SurveyedURI is what a survey tells of a URI.
+// SurveyedURI is what a survey reports of a URI.
 type SurveyedURI struct {
 	Host        uri.Host
 	URI         uri.URI
 	Hops        uri.HopPath
-	Due         time.Time     // zero is on demand only
-	LastVisit   time.Time     // zero is never
-	Wait        time.Duration // interval that was learned
+	Due         time.Time     // zero means on demand only
+	LastVisit   time.Time     // zero means never
+	Wait        time.Duration // the wait interval learned so far
 	ContentType string
-	Rate        float64 // changes per day that are expected; 0 is not known
+	Rate        float64 // expected changes per day; 0 = unknown
 	Held        bool    // by an operator
-	Source      bool    // a feed or sitemap, or said to be one
+	Source      bool    // a feed or sitemap, or named as one
 
 	FirstSeen, LastChange time.Time
 	Versions              int
@@ -43,11 +43,11 @@ type surveyRow struct {
 	Held        bool            `cbor:"80,keyasint,omitempty"`
 }
 
-// maxSurveyed is how many rows a step of a survey reads.
+// maxSurveyed is how many rows one call of Survey reads.
 const maxSurveyed = 20_000
 
-// Survey tells of all URIs of a host, or of all hosts if it is empty, some thousands at a time; it is called again from
-// next until that is empty. It holds no lock while it reads.
+// Survey calls each with the URIs of a host, or of all hosts if the host is empty, some thousands at a time. Call it
+// again with next until that is empty. It holds no lock while it reads.
 func (f *Frontier) Survey(host uri.Host, from Cursor, each func(SurveyedURI)) (next Cursor, err error) {
 	at, err := from.position(Selection{})
 	if err != nil {
@@ -83,16 +83,17 @@ func (f *Frontier) Survey(host uri.Host, from Cursor, each func(SurveyedURI)) (n
 			}
 			next = cursorBehind(id, fingerprint(fp))
 			if id == 0 || int(id) > len(hosts) {
-				continue // became known since
+				continue // the host became known after the call began
 			}
 			var w surveyRow
 			if err := decodeRow(it.Item(), &w); err != nil {
 				return err
 			}
 			each(SurveyedURI{
-				Host: hosts[id-1].name, URI: uri.FromCanonical(string(w.URI)), Hops: uri.HopPath(w.Hops), Due: fromMillis(w.Due), LastVisit: fromMicros(w.LastVisit), Wait: time.Duration(w.Wait),
-				ContentType: string(w.ContentType), Rate: w.Rate, Held: w.Held, Source: w.Source != "", FirstSeen: fromMicros(w.FirstSeen), LastChange: fromMicros(w.LastChange),
-				Versions: w.Versions,
+				Host: hosts[id-1].name, URI: uri.FromCanonical(string(w.URI)), Hops: uri.HopPath(w.Hops),
+				Due: fromMillis(w.Due), LastVisit: fromMicros(w.LastVisit), Wait: time.Duration(w.Wait),
+				ContentType: string(w.ContentType), Rate: w.Rate, Held: w.Held, Source: w.Source != "",
+				FirstSeen: fromMicros(w.FirstSeen), LastChange: fromMicros(w.LastChange), Versions: w.Versions,
 			})
 		}
 		next = ""

@@ -56,7 +56,7 @@ func TestFsckNamesTheDamage(t *testing.T) {
 		{
 			"a host that is gone", func(t *testing.T, dir string) { drop(t, dir, 'h') },
 			exitDamaged,
-			[]string{"of no known host"},
+			[]string{"its host is not known"},
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
