@@ -356,7 +356,7 @@ func (x *checker) compareTallies() {
 		}
 		if t.uris != h.uris || t.due != h.queued || t.places != h.queued || t.held != h.held ||
 			t.forbidden != h.forbidden || t.listed != h.forbidden {
-			x.faultf("host %s: counters say %d URIs, %d queued, %d forbidden, %d held; "+
+			x.faultf("host %s: counted %d URIs, %d queued, %d forbidden, %d held; "+
 				"the store has %d URIs, %d due, %d places, %d forbidden, %d in the list, %d held",
 				h.name, h.uris, h.queued, h.forbidden, h.held, t.uris, t.due, t.places, t.forbidden, t.listed, t.held)
 		}
