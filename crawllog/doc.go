@@ -41,7 +41,7 @@
 //
 // # One line, one write
 //
-// A line is written with a single write(2) in append mode, so that readers and rotation never see half a line. URIs are
+// A line is written with a single write(2) in append mode. So readers and rotation never see half a line. URIs are
 // always written whole, because tools join lines by them. Everything else is cut at a limit. So a line is shorter than
 // 4 KiB, which even simple readers can handle, unless its URIs are longer than some 300 bytes each. It is never longer
 // than [MaxLine].

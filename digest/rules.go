@@ -32,7 +32,7 @@ type Spec struct {
 //
 // The time is linear in the length of the content for all rules. RE2 finds one match in linear time, but an
 // expression such as "a.*?X|a" reads the whole rest of the page for each of its matches. Such a rule is recognised
-// while it runs, by how far it reads beyond its matches, and is not applied to the rest of that page. Selectors are
+// while it runs, by how far it reads beyond its matches. It is not applied to the rest of that page. Selectors are
 // matched from the root down in one pass. Selectors that would need more (":has", ":nth-child", ":contains") are
 // rejected.
 type Rules struct {

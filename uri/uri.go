@@ -206,31 +206,6 @@ func (u URI) Host() Host { return Host(u.Authority()) }
 // sites of one name are one host.
 type Host string
 
-// SURT returns the sort-friendly form of u: "http://www.example.org:8080/a?b" becomes "org,example,www:8080)/a?b".
-// CDX files are sorted by it. Only the order of the host labels changes.
-func (u URI) SURT() string {
-	name := u.Hostname()
-	var b strings.Builder
-	b.Grow(len(u.s))
-	if isAddress(name) {
-		b.WriteString(name)
-	} else {
-		for {
-			dot := strings.LastIndexByte(name, '.')
-			b.WriteString(name[dot+1:])
-			if dot < 0 {
-				break
-			}
-			b.WriteByte(',')
-			name = name[:dot]
-		}
-	}
-	b.WriteString(u.s[u.hostEnd:u.portEnd])
-	b.WriteByte(')')
-	b.WriteString(u.RequestTarget())
-	return b.String()
-}
-
 func isAddress(name string) bool { return net.ParseIP(name) != nil }
 
 // Hop says how a URI was found, by a letter of Heritrix's hop path.

@@ -83,11 +83,9 @@ func TestParts(t *testing.T) {
 		{"Path", u.Path(), "/a/b"},
 		{"Origin", u.Origin().String(), "https://www.news.example:8443/"},
 		{"Robots", u.Robots().String(), "https://www.news.example:8443/robots.txt"},
-		{"SURT", u.SURT(), "example,news,www:8443)/a/b?c=d"},
 		{"default port", mustParse(t, "https://news.example/").Port(), "443"},
 		{"IPv6 address", mustParse(t, "http://[::1]:8080/x").Address(), "[::1]:8080"},
 		{"IPv6 host name", mustParse(t, "http://[::1]:8080/x").Hostname(), "::1"},
-		{"IPv4 SURT", mustParse(t, "http://127.0.0.1/x").SURT(), "127.0.0.1)/x"},
 	} {
 		if c.got != c.want {
 			t.Errorf("%s = %q, want %q", c.name, c.got, c.want)
@@ -133,8 +131,8 @@ func TestHopPath(t *testing.T) {
 func TestThePartsOfTheZeroURIAreEmpty(t *testing.T) {
 	t.Parallel()
 	var u uri.URI
-	if u.Scheme() != "" || u.Host() != "" || u.Hostname() != "" || u.Path() != "" || u.RequestTarget() != "" || u.SURT() != ")" && u.SURT() != "" {
-		t.Errorf("scheme %q, host %q, name %q, path %q, target %q, SURT %q", u.Scheme(), u.Host(), u.Hostname(), u.Path(), u.RequestTarget(), u.SURT())
+	if u.Scheme() != "" || u.Host() != "" || u.Hostname() != "" || u.Path() != "" || u.RequestTarget() != "" {
+		t.Errorf("scheme %q, host %q, name %q, path %q, target %q", u.Scheme(), u.Host(), u.Hostname(), u.Path(), u.RequestTarget())
 	}
 }
 
@@ -157,6 +155,6 @@ func FuzzParse(f *testing.F) {
 		if uri.FromCanonical(u.String()) != u {
 			t.Fatalf("FromCanonical(%q) differs", u)
 		}
-		_ = u.SURT() + u.Address() + u.Path() + u.Robots().String()
+		_ = u.Address() + u.Path() + u.Robots().String()
 	})
 }

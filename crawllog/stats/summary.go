@@ -28,16 +28,13 @@ const (
 	ByDay  Dimension = "day"  // in UTC
 	ByHour Dimension = "hour" // in UTC
 
-	// ByHostDay is a host, a blank, and a day in UTC. It is for reports, and not one of [Dimensions].
+	// ByHostDay is a host, a blank, and a day in UTC. It is for reports; [ParseDimension] does not accept it.
 	ByHostDay Dimension = "host and day"
 )
 
-// Dimensions returns the dimensions that a user can choose.
-func Dimensions() []Dimension { return []Dimension{ByHost, BySeed, ByMIME, ByDay, ByHour} }
-
 // ParseDimension reads the name of a dimension.
 func ParseDimension(s string) (Dimension, error) {
-	if d := Dimension(s); slices.Contains(Dimensions(), d) {
+	if d := Dimension(s); slices.Contains([]Dimension{ByHost, BySeed, ByMIME, ByDay, ByHour}, d) {
 		return d, nil
 	}
 	return "", fmt.Errorf("cannot group visits by %q: choose host, seed, mime, day or hour", s)

@@ -142,8 +142,8 @@ func (t *Tally) Merge(o *Tally) {
 	t.Wait.Merge(o.Wait)
 }
 
-// ChangeRate returns the share of visits, 0 to 1, that found a new version, among the visits that found either a new
-// version or no change. ok is false if there were none.
+// ChangeRate returns the share of visits, 0 to 1, that found a new version. Only visits that found a new version or no
+// change are counted. ok is false if there were none.
 func (t *Tally) ChangeRate() (rate float64, ok bool) {
 	judged := t.Versions + t.Unchanged
 	if judged == 0 {

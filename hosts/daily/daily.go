@@ -47,8 +47,8 @@ type HostDay struct {
 	Day  int32 // since 1970, UTC
 }
 
-// HostDayAt returns the day of a host that includes a moment.
-func HostDayAt(host uri.Host, at time.Time) HostDay {
+// hostDayAt returns the day of a host that includes a moment.
+func hostDayAt(host uri.Host, at time.Time) HostDay {
 	return HostDay{host, int32(math.Floor(float64(at.Unix()) / (24 * 60 * 60)))}
 }
 
@@ -72,7 +72,7 @@ func Open(db *badger.DB) (*Store, error) {
 
 // Add adds a visit to the counts of its day.
 func (s *Store) Add(host uri.Host, at time.Time, visit evaluators.Day) error {
-	return s.rows.Change(HostDayAt(host, at), func(d evaluators.Day) (evaluators.Day, bool) { return d.Plus(visit), true })
+	return s.rows.Change(hostDayAt(host, at), func(d evaluators.Day) (evaluators.Day, bool) { return d.Plus(visit), true })
 }
 
 // Flush writes what was added. If it fails, the next Flush writes it.

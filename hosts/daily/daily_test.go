@@ -153,7 +153,7 @@ func FuzzDecode(f *testing.F) {
 func TestTheStoredFormStays(t *testing.T) {
 	t.Parallel()
 	v, err := encode(evaluators.Day{Requests: 300, Seen: 7, Versions: 8.25})
-	if got, want := fmt.Sprintf("%q %x", key(HostDayAt("a.example", noon)), v), `"aa.example\x00\x00\x00Q)" 01ac02074020800000000000`; got != want || err != nil {
+	if got, want := fmt.Sprintf("%q %x", key(hostDayAt("a.example", noon)), v), `"aa.example\x00\x00\x00Q)" 01ac02074020800000000000`; got != want || err != nil {
 		t.Errorf("a row is %s, %v; want %s", got, err, want)
 	}
 }
