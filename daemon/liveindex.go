@@ -12,6 +12,7 @@ import (
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler"
+	"github.com/arcrawl/arcrawl/internal/mediatype"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -106,7 +107,7 @@ func keepMerging(live *index.Live, log zerolog.Logger) (stop func()) {
 func indexEntry(k crawler.Captured) index.Entry {
 	o := k.Record
 	e := index.Entry{
-		Key: uri.ReplayKey(o.URI), Timestamp: o.Date.UTC().Format("20060102150405"), URL: o.URI, MIME: warc.MediaType(k.ContentType),
+		Key: uri.ReplayKey(o.URI), Timestamp: o.Date.UTC().Format("20060102150405"), URL: o.URI, MIME: mediatype.Of(k.ContentType),
 		Digest: o.Payload.String(), Length: o.Length, Offset: o.Offset, Filename: o.File,
 	}
 	if k.Status > 0 {

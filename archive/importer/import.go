@@ -83,9 +83,6 @@ type importing struct {
 // a SHA-1 in an index, or its digest is not that of the payload.
 func Files(ctx context.Context, index *dedup.Index, paths []string, o Options, see func(warc.Finding) error) (Summary, error) {
 	im := &importing{index: index, o: o}
-	if im.o.Progress == nil {
-		im.o.Progress = new(warc.Progress)
-	}
 	im.see = func(f warc.Finding) error {
 		if f.Severity == warc.Error {
 			im.sum.Errors++

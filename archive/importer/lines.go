@@ -7,18 +7,16 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/klauspost/compress/gzip"
 
 	"github.com/arcrawl/arcrawl/archive/index"
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/crawllog"
 	"github.com/arcrawl/arcrawl/dedup"
 	"github.com/arcrawl/arcrawl/digest"
+	"github.com/arcrawl/arcrawl/internal/textfile"
 )
 
 // lineParser makes of a line what an index of payloads needs; ok is false for one that it cannot use. An error says that the
@@ -35,6 +33,7 @@ func reapLines(file string, watch *warc.Progress, makeParser func() lineParser) 
 		defer t.Close() //nolint:errcheck // nothing was written
 		parse := makeParser()
 		in := bufio.NewReaderSize(t, index.MaxLine)
+		consumed := int64(0)
 		for at, strange := int64(0), 0; ctx.Err() == nil; {
 			line, err := in.ReadSlice('\n')
 			if errors.Is(err, io.EOF) && len(line) == 0 {
@@ -45,7 +44,10 @@ func reapLines(file string, watch *warc.Progress, makeParser func() lineParser) 
 			}
 			begin := at
 			at += int64(len(line))
-			watch.AddBytes(t.advance())
+			if n, err := t.Consumed(); err == nil {
+				watch.AddBytes(n - consumed)
+				consumed = n
+			}
 			f, ok, bad := parse(string(bytes.TrimRight(line, "\r\n"))) // the lines before from as well: one of them may be a header
 			if at <= from {
 				continue
@@ -65,41 +67,13 @@ func reapLines(file string, watch *warc.Progress, makeParser func() lineParser) 
 	}
 }
 
-// textFile is a text that may be compressed, and how far the file is read.
-type textFile struct {
-	io.Reader
-	f    *os.File
-	told int64
-}
-
-func openText(file string) (*textFile, error) {
+// openText opens a text that may be gzipped.
+func openText(file string) (*textfile.File, error) {
 	f, _, err := warc.OpenRegular(file)
 	if err != nil {
 		return nil, err
 	}
-	t := &textFile{f: f}
-	raw := bufio.NewReaderSize(f, 128<<10)
-	t.Reader = raw
-	if begin, _ := raw.Peek(3); string(begin) == "\x1f\x8b\x08" {
-		if t.Reader, err = gzip.NewReader(raw); err != nil {
-			return nil, errors.Join(err, f.Close())
-		}
-	}
-	return t, nil
-}
-
-// Close closes the file.
-func (t *textFile) Close() error { return t.f.Close() }
-
-// advance is by how many bytes of the file it was read on since the last call.
-func (t *textFile) advance() int64 {
-	at, err := t.f.Seek(0, io.SeekCurrent)
-	if err != nil {
-		return 0
-	}
-	n := at - t.told
-	t.told = at
-	return n
+	return textfile.From(f)
 }
 
 // parseCDXJLine reads a line of CDXJ. The size of the payload is not in it.

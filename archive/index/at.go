@@ -8,19 +8,20 @@ import (
 	"github.com/arcrawl/arcrawl/archive/warc"
 )
 
-// At gives the capture of a URI whose record is at an offset of a file, and the header of its response. The error wraps
-// [ErrNotFound] when no index or file knows of one there.
+// At returns the capture of a URI whose record is at an offset of a file, and the header of its response. The error
+// wraps [warc.ErrNotFound] if there is no such capture.
 func (l *Library) At(uri, file string, offset int64) (Capture, http.Header, error) {
 	return l.pick(uri, func(e Entry) bool { return e.Filename == file && e.Offset == offset })
 }
 
-// On gives the capture of a URI that was made in the second of a date, and the header of its response: the last, if there
-// are several. The error wraps [ErrNotFound] when there is none.
+// On returns the last capture of a URI in the second of a date, and the header of its response. The error wraps
+// [warc.ErrNotFound] if there is no such capture.
 func (l *Library) On(uri string, date time.Time) (Capture, http.Header, error) {
 	stamp := date.UTC().Format(DateLayout)
 	return l.pick(uri, func(e Entry) bool { return e.Timestamp == stamp })
 }
 
+// pick returns the last capture of a URI for which is returns true.
 func (l *Library) pick(uri string, is func(Entry) bool) (Capture, http.Header, error) {
 	entries, err := l.Lookup(uri)
 	if err != nil {
@@ -40,7 +41,7 @@ func (l *Library) pick(uri string, is func(Entry) bool) (Capture, http.Header, e
 	return Capture{}, nil, warc.ErrNotFound
 }
 
-// header reads the head of a capture's response.
+// header reads the HTTP header of a capture.
 func (l *Library) header(c Capture) (http.Header, error) {
 	r, err := warc.OpenAt(c.path, c.Offset)
 	if err != nil {

@@ -12,51 +12,58 @@ import (
 
 	"github.com/arcrawl/arcrawl/archive/parallel"
 	"github.com/arcrawl/arcrawl/archive/warc"
+	"github.com/arcrawl/arcrawl/internal/mediatype"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// Options say how to index. The zero value will do.
+// Options say how to make an index. The zero value is valid.
 type Options struct {
 	Progress *warc.Progress // may be nil
-	Memory   int64          // bytes of lines to sort at a time, beyond which they wait in files; 256 MiB
-	TempDir  string         // of those files; the system's own
-	Name     string         // in the lines, of the one file that is indexed; its own
+	Memory   int64          // bytes of lines to sort in memory, before temporary files are used; 0 = 256 MiB
+	TempDir  string         // folder of temporary files; empty = the system's own
+	Name     string         // of the file in the lines, if only one file is indexed; empty = its own name
 }
 
-// Summary sums up what was indexed.
+// Summary counts what was indexed. Errors are findings of the severity error.
 type Summary struct {
 	Files   int   `json:"files"`
 	Entries int64 `json:"entries"`
 	Errors  int   `json:"errors"`
 }
 
-// Build writes the captures of files and folders (responses, resources and revisits) to out as sorted lines of CDXJ. Damage is
-// given to see and passed over. An error is given when ctx ends, out or see fails, or a file cannot be read from disk.
-func Build(ctx context.Context, paths []string, o Options, out io.Writer, see func(warc.Finding) error) (Summary, error) {
+// Build writes the captures of files and folders (responses, resources and revisits) to out as sorted lines of CDXJ. It
+// reports damage and skips it. It returns an error if ctx ends, out or report fails, or a file cannot be read from
+// disk.
+func Build(
+	ctx context.Context, paths []string, o Options, out io.Writer, report func(warc.Finding) error,
+) (Summary, error) {
 	files, faults := warc.Files(paths)
-	ix := indexing{see: see, sum: Summary{Files: len(files)}, watch: o.Progress}
-	if ix.watch == nil {
-		ix.watch = new(warc.Progress)
+	b := builder{sum: Summary{Files: len(files)}, progress: o.Progress}
+	b.report = func(f warc.Finding) error {
+		if f.Severity == warc.Error {
+			b.sum.Errors++
+		}
+		return report(f)
 	}
 	if o.Name != "" && len(files) == 1 {
 		files[0].Name = o.Name
 	}
-	ix.watch.Expect(files)
+	b.progress.Expect(files)
 	for _, f := range faults {
-		if err := ix.report(*f); err != nil {
-			return ix.sum, err
+		if err := b.report(*f); err != nil {
+			return b.sum, err
 		}
 	}
 	lines := newSorter(o.Memory, o.TempDir)
 	defer lines.close()
 	results := make([][]warc.Finding, len(files))
 	work := func(ctx context.Context, i int) (err error) {
-		results[i], err = ix.file(ctx, files[i], lines)
+		results[i], err = b.file(ctx, files[i], lines)
 		return err
 	}
 	finish := func(i int) error {
 		for _, f := range results[i] {
-			if err := ix.report(f); err != nil {
+			if err := b.report(f); err != nil {
 				return err
 			}
 		}
@@ -64,39 +71,33 @@ func Build(ctx context.Context, paths []string, o Options, out io.Writer, see fu
 		return nil
 	}
 	if err := parallel.Each(ctx, len(files), work, finish); err != nil {
-		return ix.sum, err
+		return b.sum, err
 	}
 	n, err := lines.writeTo(out)
-	ix.sum.Entries = n
-	return ix.sum, err
+	b.sum.Entries = n
+	return b.sum, err
 }
 
-type indexing struct {
-	see   func(warc.Finding) error
-	sum   Summary
-	watch *warc.Progress
+// builder makes one index.
+type builder struct {
+	report   func(warc.Finding) error
+	sum      Summary
+	progress *warc.Progress
 }
 
-func (ix *indexing) report(f warc.Finding) error {
-	if f.Severity == warc.Error {
-		ix.sum.Errors++
-	}
-	return ix.see(f)
-}
-
-// file gives a file's captures to the sorter, some hundred at a time.
-func (ix *indexing) file(ctx context.Context, f warc.File, lines *sorter) ([]warc.Finding, error) {
-	const most = 512
-	batch := make([]string, 0, most)
+// file adds the lines of a file's captures to the sorter, in batches.
+func (b *builder) file(ctx context.Context, f warc.File, lines *sorter) ([]warc.Finding, error) {
+	const batchSize = 512
+	batch := make([]string, 0, batchSize)
 	var line []byte
 	in, notes := warc.NewHeadReader(), warc.NewFindings(f)
-	err := warc.EachRecord(ctx, f, ix.watch, notes, func(rec *warc.Record) error {
+	err := warc.EachRecord(ctx, f, b.progress, notes, func(rec *warc.Record) error {
 		e, ok, err := entryOf(rec, f.Name, in)
 		if err != nil || !ok {
 			return err
 		}
 		line = e.AppendTo(line[:0])
-		if batch = append(batch, string(line)); len(batch) < most {
+		if batch = append(batch, string(line)); len(batch) < batchSize {
 			return nil
 		}
 		err = lines.add(batch)
@@ -106,8 +107,9 @@ func (ix *indexing) file(ctx context.Context, f warc.File, lines *sorter) ([]war
 	return notes.All(), errors.Join(err, lines.add(batch))
 }
 
-// entryOf makes the index entry of a record that is a capture, and proves the record.
-func entryOf(rec *warc.Record, filename string, in *bufio.Reader) (Entry, bool, error) {
+// entryOf returns the index entry of a record, after checking that the record is whole. ok is false if the record is no
+// capture.
+func entryOf(rec *warc.Record, filename string, in *bufio.Reader) (_ Entry, ok bool, _ error) {
 	h := rec.Header
 	kind := h.Type()
 	if kind != "response" && kind != "revisit" && kind != "resource" {
@@ -127,7 +129,7 @@ func entryOf(rec *warc.Record, filename string, in *bufio.Reader) (Entry, bool, 
 			body, _ = head.Payload(in)
 		}
 	} else if kind != "revisit" {
-		e.MIME = warc.MediaType(h.Get("Content-Type"))
+		e.MIME = mediatype.Of(h.Get("Content-Type"))
 	}
 	if kind == "revisit" {
 		e.MIME = RevisitMIME

@@ -226,7 +226,7 @@ func TestALineIsWrittenAsEncodingJSONWould(t *testing.T) {
 	for _, text := range []string{"", "plain", `a"b\c`, "a\tb\x01", "<&>", "ü\u2028\xff", "\x7f"} {
 		for _, length := range []int64{0, 12} {
 			e := Entry{Key: "k", Timestamp: "20260101000000", URL: text, MIME: text, Status: text, Digest: text, Length: length, Offset: 7, Filename: text}
-			f := fieldsOf{URL: text, MIME: text, Status: text, Digest: text, Offset: "7", Filename: text}
+			f := jsonFields{URL: text, MIME: text, Status: text, Digest: text, Offset: "7", Filename: text}
 			if length > 0 {
 				f.Length = "12"
 			}

@@ -14,31 +14,31 @@ import (
 	"github.com/arcrawl/arcrawl/archive/warc"
 )
 
-// Capture is one version of a URI, as its records tell.
+// Capture is one capture of a URI, as read from its records.
 type Capture struct {
 	Entry
-	Date     time.Time // to the microsecond, where the record has it
+	Date     time.Time // to the microsecond, if the record has it
 	Type     string    // response, revisit or resource
 	RecordID string
 	Profile  string // of a revisit: "identical-payload-digest" or "server-not-modified"
 	RefersTo Reference
-	Size     int64        // bytes of the payload in this record; 0 of a revisit
-	Why      []warc.Field // what the crawler wrote down about the visit: its metadata record
+	Size     int64        // bytes of the payload in this record; 0 for a revisit
+	Why      []warc.Field // the metadata record of the visit: why it was made and what it found
 
-	// Damage is set when the record cannot be read as the index has it, and wraps [ErrDamaged]. Then only the Entry and Date tell of
-	// the capture.
+	// Damage is set if the record cannot be read at the place in the index. It wraps [warc.ErrDamaged]. Then only Entry
+	// and Date are set.
 	Damage error
 
 	path string
 }
 
-// Reference is what a revisit says about its original. Each part may be missing.
+// Reference names the original of a revisit. Each part may be missing.
 type Reference struct {
 	RecordID, URI string
 	Date          time.Time
 }
 
-// History gives the captures of exactly this URI, oldest first, those with damage among them.
+// History returns the captures of exactly this URI, oldest first, including damaged ones.
 func (l *Library) History(uri string) ([]Capture, error) {
 	entries, err := l.Lookup(uri)
 	if err != nil {
@@ -59,7 +59,7 @@ func (l *Library) History(uri string) ([]Capture, error) {
 	return all, nil
 }
 
-// Alike lists the other URIs that have the same key.
+// Alike returns the other URIs that have the same key.
 func (l *Library) Alike(uri string) ([]string, error) {
 	entries, err := l.Lookup(uri)
 	if err != nil {
@@ -74,14 +74,15 @@ func (l *Library) Alike(uri string) ([]string, error) {
 	return others, nil
 }
 
-// maxCompanions is how many records after a capture are looked at for its metadata.
+// maxCompanions is the maximum number of records after a capture that are searched for its metadata.
 const maxCompanions = 8
 
-// load reads the record that an entry leads to, and the metadata that follows it.
+// load reads the record of an entry, and the metadata record that follows it.
 func (l *Library) load(e Entry) (Capture, error) {
 	f, ok := l.files[e.Filename]
 	if !ok {
-		return Capture{}, fmt.Errorf("%w: the index leads to %s, which is not in %s", warc.ErrDamaged, e.Filename, l.dir)
+		return Capture{}, fmt.Errorf("%w: the index names the file %s, which is not in %s",
+			warc.ErrDamaged, e.Filename, l.dir)
 	}
 	r, err := warc.OpenAt(f.Path, e.Offset)
 	if err != nil {
@@ -90,14 +91,16 @@ func (l *Library) load(e Entry) (Capture, error) {
 	defer r.Close() //nolint:errcheck // nothing was written
 	rec, err := r.Next()
 	if errors.Is(err, io.EOF) {
-		return Capture{}, fmt.Errorf("%w: %s ends before %d, where the index has %s", warc.ErrDamaged, f.Path, e.Offset, e.URL)
+		return Capture{}, fmt.Errorf("%w: %s ends before %d, where the index has %s",
+			warc.ErrDamaged, f.Path, e.Offset, e.URL)
 	}
 	if err != nil {
 		return Capture{}, warc.Damaged(err)
 	}
 	h := rec.Header
 	if h.Target() != e.URL {
-		return Capture{}, fmt.Errorf("%w: at %s:%d the index has %s and the file %s", warc.ErrDamaged, f.Path, e.Offset, e.URL, h.Target())
+		return Capture{}, fmt.Errorf("%w: at %s:%d the index has %s and the file %s",
+			warc.ErrDamaged, f.Path, e.Offset, e.URL, h.Target())
 	}
 	c := Capture{Entry: e, Date: h.Date(), Type: h.Type(), RecordID: rec.ID(), path: f.Path}
 	if c.Type == "revisit" {
@@ -107,7 +110,7 @@ func (l *Library) load(e Entry) (Capture, error) {
 			c.RefersTo.Date = time.Time{}
 		}
 	} else if _, body, err := rec.Payload(); err == nil {
-		c.Size, _ = io.Copy(io.Discard, body) // what is wrong is said when the record is closed
+		c.Size, _ = io.Copy(io.Discard, body) // closing the record returns the error
 	}
 	if err := rec.Close(); err != nil {
 		return Capture{}, warc.Damaged(err)
@@ -116,7 +119,7 @@ func (l *Library) load(e Entry) (Capture, error) {
 	return c, nil
 }
 
-// metadataOf reads on to the metadata record of a capture. There may be none.
+// metadataOf returns the fields of the metadata record of a capture. It is nil if there is no such record.
 func metadataOf(r *warc.Reader, id string) []warc.Field {
 	for range maxCompanions {
 		rec, err := r.Next()
@@ -136,11 +139,11 @@ func metadataOf(r *warc.Reader, id string) []warc.Field {
 	return nil
 }
 
-// Original gives the record that holds the payload of a capture: the capture itself, unless it is a revisit.
-// It follows the record id, or else URI and date; without any of them it looks for the id in all files. The error wraps
-// [ErrNotFound] when the original is not there, and [ErrDamaged] when it has another payload.
+// Original returns the capture whose record holds the payload of c: c itself, unless it is a revisit. It looks the
+// original up by URI and date. If the revisit names only a record id, it searches all files. The error wraps
+// [warc.ErrNotFound] if the original is missing, and [warc.ErrDamaged] if it has another payload.
 func (l *Library) Original(ctx context.Context, c Capture) (Capture, error) {
-	const maxChain = 4 // arcrawl makes no chains; others did
+	const maxChain = 4 // arcrawl writes no revisits of revisits; other tools did
 	if c.Damage != nil {
 		return Capture{}, c.Damage
 	}
@@ -162,9 +165,11 @@ func (l *Library) Original(ctx context.Context, c Capture) (Capture, error) {
 		}
 		from = next
 	}
-	return Capture{}, fmt.Errorf("%w: the revisits of %s at %s have no end", warc.ErrDamaged, c.URL, c.Timestamp)
+	return Capture{}, fmt.Errorf("%w: the revisit of %s at %s leads to a chain of more than %d revisits",
+		warc.ErrDamaged, c.URL, c.Timestamp, maxChain)
 }
 
+// refersTo returns the capture that a revisit names as its original.
 func (l *Library) refersTo(ctx context.Context, c Capture) (Capture, error) {
 	to := c.RefersTo
 	var unreadable error
@@ -198,7 +203,7 @@ func noOriginal(c Capture) error {
 		c.URL, c.Timestamp, c.RefersTo.RecordID, c.RefersTo.URI, c.RefersTo.Date.Format(time.RFC3339))
 }
 
-// byID looks for a record id in all files: what is left for revisits that do not say URI and date.
+// byID searches all files for a record id. It is for revisits that do not name URI and date.
 func (l *Library) byID(ctx context.Context, id string, c Capture) (Capture, error) {
 	errFound := errors.New("found")
 	in := warc.NewHeadReader()

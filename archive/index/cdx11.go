@@ -5,8 +5,9 @@ import (
 	"strings"
 )
 
-// AppendCDX adds the entry as a line of CDX with eleven fields, " CDX N b a m s k r M S V g", with its end. What is not known is "-". The
-// digest is without its scheme, as CDX has it, and a field never holds white space: it separates them.
+// AppendCDX appends the entry to b as a line of CDX with eleven fields, " CDX N b a m s k r M S V g", and its line end.
+// An unknown field is "-". As in other CDX files, the digest has no scheme. White space in a field is percent-encoded,
+// because it separates fields.
 func (e Entry) AppendCDX(b []byte) []byte {
 	_, sum, ok := strings.Cut(e.Digest, ":")
 	if !ok {

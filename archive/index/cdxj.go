@@ -10,29 +10,29 @@ import (
 	"time"
 )
 
-// DateLayout is how an index writes dates: to the second.
+// DateLayout is the layout of a [Entry.Timestamp], to the second.
 const DateLayout = "20060102150405"
 
-// RevisitMIME is the type that an index gives to revisits, instead of that of the payload.
+// RevisitMIME is the media type of a revisit in an index.
 const RevisitMIME = "warc/revisit"
 
-// UnknownMIME is pywb's word for a payload without a type.
+// UnknownMIME is the media type of a payload without one. The word is pywb's.
 const UnknownMIME = "unk"
 
-// Entry is one line of an index: a capture and where its record is. The fields are those of pywb.
+// Entry is one line of an index: a capture and the place of its record. The fields are pywb's.
 type Entry struct {
 	Key       string // see [uri.ReplayKey]
 	Timestamp string // 14 digits
 	URL       string
 	MIME      string
-	Status    string // empty when the record has none
-	Digest    string // of the payload, as the record has it
-	Length    int64  // bytes of the record in its file; 0 when another tool did not tell
+	Status    string // empty if the record has none
+	Digest    string // of the payload, in the form of the record
+	Length    int64  // bytes of the record in its file; 0 = unknown, because another tool left it out
 	Offset    int64
 	Filename  string
 }
 
-// Date is the timestamp as a time; the zero time when it is none.
+// Date returns the timestamp as a time. It is the zero time if the timestamp is not valid.
 func (e Entry) Date() time.Time {
 	t, err := time.Parse(DateLayout, e.Timestamp)
 	if err != nil {
@@ -41,8 +41,8 @@ func (e Entry) Date() time.Time {
 	return t
 }
 
-// fieldsOf is the JSON of a line. Other tools leave some out.
-type fieldsOf struct {
+// jsonFields is the JSON object of a line. Other tools leave some fields out.
+type jsonFields struct {
 	URL      string `json:"url"`
 	MIME     string `json:"mime,omitempty"`
 	Status   string `json:"status,omitempty"`
@@ -52,10 +52,10 @@ type fieldsOf struct {
 	Filename string `json:"filename"`
 }
 
-// number is a number as a text; other tools write it as a number, which is read too.
+// number is a number in a JSON text. Other tools write a JSON number instead, which is read too.
 type number string
 
-// UnmarshalJSON takes both forms.
+// UnmarshalJSON accepts both forms.
 func (n *number) UnmarshalJSON(b []byte) error {
 	*n = number(strings.Trim(string(b), `"`))
 	return nil
@@ -69,15 +69,17 @@ func (n number) int() (int64, error) {
 	return int64(v), err
 }
 
-// AppendTo adds the entry as a line of CDXJ, with its end: the fields of pywb in pywb's order, numbers as texts, as pywb writes
-// them.
+// AppendTo appends the entry to b as a line of CDXJ with its line end. The fields are in the order of pywb, and numbers
+// are texts, as pywb writes them.
 func (e Entry) AppendTo(b []byte) []byte {
 	b = append(append(b, e.Key...), ' ')
 	b = append(append(b, e.Timestamp...), ' ')
 	b = appendText(append(b, `{"url":`...), e.URL)
-	for _, f := range [...]struct{ Key, value string }{{`,"mime":`, e.MIME}, {`,"status":`, e.Status}, {`,"digest":`, e.Digest}} {
+	for _, f := range [...]struct{ name, value string }{
+		{`,"mime":`, e.MIME}, {`,"status":`, e.Status}, {`,"digest":`, e.Digest},
+	} {
 		if f.value != "" {
-			b = appendText(append(b, f.Key...), f.value)
+			b = appendText(append(b, f.name...), f.value)
 		}
 	}
 	if e.Length > 0 {
@@ -90,7 +92,7 @@ func (e Entry) AppendTo(b []byte) []byte {
 	return append(b, "}\n"...)
 }
 
-// appendText adds a string of JSON.
+// appendText appends a JSON string.
 func appendText(b []byte, s string) []byte {
 	if isPlain(s) {
 		return append(append(append(b, '"'), s...), '"')
@@ -98,11 +100,11 @@ func appendText(b []byte, s string) []byte {
 	out := bytes.NewBuffer(b)
 	enc := json.NewEncoder(out)
 	enc.SetEscapeHTML(false)                 // & is frequent in URIs
-	_ = enc.Encode(s)                        // a text, to memory: no error is possible
-	return out.Bytes()[:out.Len()-len("\n")] // that ends what is encoded
+	_ = enc.Encode(s)                        // encoding a text to memory never fails
+	return out.Bytes()[:out.Len()-len("\n")] // the encoder ends it with a newline
 }
 
-// isPlain reports whether a text stands in JSON as it is, as nearly all do.
+// isPlain reports whether a text needs no escaping in JSON, as nearly all texts.
 func isPlain(s string) bool {
 	for i := range len(s) {
 		if c := s[i]; c < ' ' || c > '~' || c == '"' || c == '\\' {
@@ -112,7 +114,7 @@ func isPlain(s string) bool {
 	return true
 }
 
-// ParseEntry reads a line of CDXJ, also as other tools write it: further fields are passed over.
+// ParseEntry parses a line of CDXJ. Other tools may have written it: additional fields are ignored.
 func ParseEntry(line string) (Entry, error) {
 	line = strings.TrimRight(line, "\r\n")
 	key, rest, ok := strings.Cut(line, " ")
@@ -120,11 +122,13 @@ func ParseEntry(line string) (Entry, error) {
 	if !ok || !ok2 || key == "" || !isStamp(stamp) {
 		return Entry{}, fmt.Errorf("CDXJ line %.80q: want a key, 14 digits and a JSON object", line)
 	}
-	var f fieldsOf
+	var f jsonFields
 	if err := json.Unmarshal([]byte(object), &f); err != nil {
 		return Entry{}, fmt.Errorf("CDXJ line %.80q: %w", line, err)
 	}
-	e := Entry{Key: key, Timestamp: stamp, URL: f.URL, MIME: f.MIME, Status: f.Status, Digest: f.Digest, Filename: f.Filename}
+	e := Entry{
+		Key: key, Timestamp: stamp, URL: f.URL, MIME: f.MIME, Status: f.Status, Digest: f.Digest, Filename: f.Filename,
+	}
 	var errs [2]error
 	e.Offset, errs[0] = f.Offset.int()
 	e.Length, errs[1] = f.Length.int()

@@ -2,55 +2,53 @@ package index
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
 	"github.com/arcrawl/arcrawl/archive/warc"
+	"github.com/arcrawl/arcrawl/internal/atomicfile"
 )
 
-// FileName is the name under which an index lies beside the files that it is of.
+// FileName is the name of an index in the folder of the files that it covers.
 const FileName = "index.cdxj"
 
-// coveredSuffix ends the name of the list of what an index covers.
+// coveredSuffix ends the name of the list of the files that an index covers.
 const coveredSuffix = ".files"
 
-// WriteFile is [Index] into a file, which is replaced when the new one is whole. A second file, with .files after its
-// name, lists what the index covers, one line for each file: size, time of change, name. By it a reader knows which files
-// have come or changed since.
-func WriteFile(ctx context.Context, paths []string, o Options, path string, see func(warc.Finding) error) (Summary, error) {
-	files, _ := warc.Files(paths) // before the index: what changes while it is made is not covered
-	list := coverage(files)
-	out, err := warc.CreateFile(path)
+// WriteFile makes an index as [Build] does and writes it to the file at path, which is replaced when the new index is
+// whole. It also writes the list of the files that the index covers: see the package comment.
+func WriteFile(
+	ctx context.Context, paths []string, o Options, path string, report func(warc.Finding) error,
+) (Summary, error) {
+	files, _ := warc.Files(paths) // Build reports the faults
+	list := coverage(files)       // before reading: a file that changes meanwhile is not covered
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return Summary{}, fmt.Errorf("write %s: %w", path, err)
+	}
+	out, err := atomicfile.Create(path, 0o644)
 	if err != nil {
 		return Summary{}, err
 	}
 	defer out.Discard()
-	sum, err := Build(ctx, paths, o, out, see)
+	sum, err := Build(ctx, paths, o, out, report)
 	if err != nil {
 		return sum, err
 	}
-	if err := out.Commit(true); err != nil {
+	if err := out.Replace(); err != nil {
 		return sum, err
 	}
-	note, err := warc.CreateFile(path + coveredSuffix)
-	if err != nil {
-		return sum, err
-	}
-	defer note.Discard()
-	for _, f := range files {
-		if line, ok := list[f.Name]; ok {
-			fmt.Fprintln(note, line) // an error comes again at commit
-		}
-	}
-	return sum, note.Commit(true)
+	return sum, writeCoverage(path, files, list)
 }
 
-// coverage describes files by name, as they are now. Files that are being written are left out.
+// coverage returns one line for each file as it is now, by name: size, time of change, name. It leaves out files that
+// are still open.
 func coverage(files []warc.File) map[string]string {
 	list := make(map[string]string, len(files))
 	for _, f := range files {
@@ -61,14 +59,25 @@ func coverage(files []warc.File) map[string]string {
 	return list
 }
 
-// covered reads which of the files an index covers as they are now. No list means none.
+// writeCoverage writes the list of the files that an index covers, in the order of files.
+func writeCoverage(index string, files []warc.File, list map[string]string) error {
+	var text bytes.Buffer
+	for _, f := range files {
+		if line, ok := list[f.Name]; ok {
+			text.WriteString(line + "\n")
+		}
+	}
+	return atomicfile.Write(index+coveredSuffix, text.Bytes(), 0o644)
+}
+
+// covered returns the names of the files that an index covers as they are now. Without a list it covers no file.
 func covered(index string, files []warc.File) (map[string]bool, error) {
 	f, err := os.Open(index + coveredSuffix)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read what the index covers: %w", err)
+		return nil, fmt.Errorf("read the list of indexed files: %w", err)
 	}
 	defer f.Close() //nolint:errcheck // nothing was written
 	listed := map[string]bool{}
@@ -77,13 +86,31 @@ func covered(index string, files []warc.File) (map[string]bool, error) {
 		listed[lines.Text()] = true
 	}
 	if err := lines.Err(); err != nil {
-		return nil, fmt.Errorf("read what the index covers: %w", err)
+		return nil, fmt.Errorf("read the list of indexed files: %w", err)
 	}
-	same := map[string]bool{}
+	unchanged := map[string]bool{}
 	for name, line := range coverage(files) {
 		if listed[line] {
-			same[name] = true
+			unchanged[name] = true
 		}
 	}
-	return same, nil
+	return unchanged, nil
+}
+
+// coveredNames returns the names in the list of the files that an index covers, whether or not they have changed.
+func coveredNames(index string) ([]string, error) {
+	text, err := os.ReadFile(index + coveredSuffix)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for line := range strings.Lines(string(text)) {
+		if parts := strings.SplitN(strings.TrimSuffix(line, "\n"), " ", 3); len(parts) == 3 {
+			names = append(names, parts[2])
+		}
+	}
+	return names, nil
 }

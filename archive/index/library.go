@@ -17,33 +17,33 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// Library is a folder of WARC files in which captures are looked up: in its index, as far as that covers the files as
-// they are now, and for all other files in what was read of them when the library was opened.
+// Library looks up the captures of a folder of WARC files. It uses the folder's indexes for the files that they cover
+// as the files are now. All other files are read when the library is opened.
 type Library struct {
 	dir     string
 	files   map[string]warc.File // by name
-	indexes []sortedIndex        // the large one, and that of a live index
+	indexes []sortedIndex        // the main index, and the recent one of a live index
 	read    []Entry              // of the files that no index covers, in the order of an index
-	see     func(warc.Finding) error
+	report  func(warc.Finding) error
 }
 
 // sortedIndex is an index of some of the files.
 type sortedIndex struct {
-	covers map[string]bool // names that it speaks for
+	covers map[string]bool // names of files whose lines count
 	file   *os.File
 	size   int64
 }
 
-// OpenLibrary opens a folder. What is damaged in the files that have to be read is given to see, and later what is in the index. See [WriteIndex] for the
-// index that makes it fast; without one all files are read.
-func OpenLibrary(ctx context.Context, dir string, o Options, see func(warc.Finding) error) (*Library, error) {
+// OpenLibrary opens a folder. It reports damage in the files that it has to read, and the library later reports damage
+// in an index. [WriteFile] makes the index that saves reading all files.
+func OpenLibrary(ctx context.Context, dir string, o Options, report func(warc.Finding) error) (*Library, error) {
 	files, faults := warc.Files([]string{dir})
 	for _, f := range faults {
-		if err := see(*f); err != nil {
+		if err := report(*f); err != nil {
 			return nil, err
 		}
 	}
-	l := &Library{dir: dir, files: map[string]warc.File{}, see: see}
+	l := &Library{dir: dir, files: map[string]warc.File{}, report: report}
 	done := map[string]bool{}
 	for _, name := range []string{FileName, recentName} {
 		if err := l.openIndex(filepath.Join(dir, name), files, done); err != nil {
@@ -60,13 +60,13 @@ func OpenLibrary(ctx context.Context, dir string, o Options, see func(warc.Findi
 	if len(rest) == 0 {
 		return l, nil
 	}
-	if err := l.scan(ctx, rest, o, see); err != nil {
+	if err := l.scan(ctx, rest, o, report); err != nil {
 		return nil, errors.Join(err, l.Close())
 	}
 	return l, nil
 }
 
-// openIndex opens an index that covers files of which none before it has spoken, and notes which they are.
+// openIndex opens an index for the files that it covers and that are not done, and adds these to done.
 func (l *Library) openIndex(path string, files []warc.File, done map[string]bool) error {
 	covers, err := covered(path, files)
 	if err != nil {
@@ -82,7 +82,7 @@ func (l *Library) openIndex(path string, files []warc.File, done map[string]bool
 	}
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil // a list without its index
+		return nil // the list is there without its index
 	}
 	if err != nil {
 		return fmt.Errorf("open the index: %w", err)
@@ -98,15 +98,15 @@ func (l *Library) openIndex(path string, files []warc.File, done map[string]bool
 	return nil
 }
 
-// scan reads the files that no index speaks for.
-func (l *Library) scan(ctx context.Context, paths []string, o Options, see func(warc.Finding) error) error {
-	names := map[string]string{} // Index calls a file that is named itself by the last element of its path
+// scan reads the files that no index covers.
+func (l *Library) scan(ctx context.Context, paths []string, o Options, report func(warc.Finding) error) error {
+	names := map[string]string{} // Build names a file by the last element of its path
 	for name, f := range l.files {
 		names[filepath.Base(f.Path)+"\x00"+f.Path] = name
 	}
 	for _, path := range paths {
 		var out bytes.Buffer
-		if _, err := Build(ctx, []string{path}, o, &out, see); err != nil {
+		if _, err := Build(ctx, []string{path}, o, &out, report); err != nil {
 			return err
 		}
 		for line := range strings.Lines(out.String()) {
@@ -138,12 +138,13 @@ func (l *Library) Close() error {
 	return errors.Join(errs...)
 }
 
-// Lookup gives all captures under the key of a URI, oldest first. There may be those of other URIs among them: see [uri.ReplayKey].
+// Lookup returns all captures that have the key of a URI, oldest first. Other URIs may have the same key: see
+// [uri.ReplayKey].
 func (l *Library) Lookup(address string) ([]Entry, error) {
 	key := uri.ReplayKey(address)
 	var found []Entry
 	for _, x := range l.indexes {
-		more, err := x.search(key, l.see)
+		more, err := x.search(key, l.report)
 		if err != nil {
 			return nil, err
 		}
@@ -157,13 +158,13 @@ func (l *Library) Lookup(address string) ([]Entry, error) {
 	return found, nil
 }
 
-// MaxLine is the longest line of an index that is read.
+// MaxLine is the maximum length of a line of an index, in bytes.
 const MaxLine = 1 << 20
 
-// search finds the lines of a key in the sorted index, by halving. Those that cannot be read are given to see.
-func (x sortedIndex) search(key string, see func(warc.Finding) error) ([]Entry, error) {
+// search returns the entries of a key. It reports lines that cannot be read.
+func (x sortedIndex) search(key string, report func(warc.Finding) error) ([]Entry, error) {
 	want := key + " "
-	low, high := int64(0), x.size // the first line that is not before want begins in [low, high]
+	low, high := int64(0), x.size // the first line that is not less than want begins in [low, high]
 	for high-low > MaxLine/16 {
 		middle := (low + high) / 2
 		line, _, err := x.lineAfter(middle)
@@ -187,7 +188,10 @@ func (x sortedIndex) search(key string, see func(warc.Finding) error) ([]Entry, 
 		}
 		e, err := ParseEntry(lines.Text())
 		if err != nil {
-			err = see(warc.Finding{File: x.file.Name(), Offset: -1, Severity: warc.Error, Kind: warc.BadIndex, Text: err.Error() + "; make the index anew"})
+			err = report(warc.Finding{
+				File: x.file.Name(), Offset: -1, Severity: warc.Error, Kind: warc.BadIndex,
+				Text: err.Error() + "; make the index again",
+			})
 			if err != nil {
 				return nil, err
 			}
@@ -203,13 +207,13 @@ func (x sortedIndex) search(key string, see func(warc.Finding) error) ([]Entry, 
 	return found, nil
 }
 
-// linesFrom reads the lines that begin at or after a place.
+// linesFrom returns a scanner of the lines that begin at or after an offset.
 func (x sortedIndex) linesFrom(at int64) (*bufio.Scanner, error) {
 	from := max(0, at-1)
 	lines := bufio.NewScanner(io.NewSectionReader(x.file, from, x.size-from))
 	lines.Buffer(nil, MaxLine)
 	if at > 0 {
-		lines.Scan() // the end of the line before
+		lines.Scan() // the rest of the previous line
 	}
 	if err := lines.Err(); err != nil {
 		return nil, fmt.Errorf("read %s: %w", x.file.Name(), err)
@@ -217,6 +221,7 @@ func (x sortedIndex) linesFrom(at int64) (*bufio.Scanner, error) {
 	return lines, nil
 }
 
+// lineAfter returns the first line that begins at or after an offset. ok is false if there is none.
 func (x sortedIndex) lineAfter(at int64) (line string, ok bool, _ error) {
 	lines, err := x.linesFrom(at)
 	if err != nil {

@@ -12,57 +12,61 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
 	"github.com/arcrawl/arcrawl/archive/warc"
+	"github.com/arcrawl/arcrawl/internal/atomicfile"
 )
 
-// The files of a live index, all in the folder of the archive. Lines begin in the first, go into the second when their WARC
-// file is finished, and into the third, [IndexName], when the second has grown to a part of it. The second and third are
-// sorted, each with a list of the files that it covers.
+// The files of a live index, all in the folder of the archive. A line is first written to the live file. When its WARC
+// file is finished it moves to the recent file, and when that has grown, to the main file, [FileName]. The recent and
+// the main file are sorted, and each has a list of the files that it covers.
 const (
 	liveName   = "live.cdxj"
 	recentName = "recent.cdxj"
 )
 
-// The second file is merged into the third when it is larger than mergeFrom and than the third divided by mergeShare: so a line is
-// written again only as often as the index grows by a part, which bounds the work however large it is.
+// The recent file is merged into the main file when it is larger than mergeFrom, and larger than the main file divided
+// by mergeShare. So all lines are written again only when the index has grown by a fixed fraction, which bounds the
+// work.
 const (
 	mergeFrom  = 32 << 20
 	mergeShare = 8
 )
 
-// Live keeps the index of an archive that is being written: a line for each capture as soon as it is there. Its methods may be called
-// by many goroutines at once.
+// Live keeps the index of an archive while the archive is written: one line for each capture, as soon as the capture is
+// stored. Its methods are safe for concurrent use.
 //
-// A line is added after its record is safe. It is written with those of the same second, as soon as one of another comes or there are many,
-// at the latest by [Live.Merge], and not synced: a crash takes the last lines with it, and may cut one. So what is in the
-// first file is not believed at the next start: the WARC files that it may have been about are read again, which are those that no
-// sorted index covers and that were written to since. An error of the disk has the same cure: no line is added after it.
+// A line is added after its record is safe on disk. Lines of one second are written together, when a line of another
+// second arrives or there are many, and at the latest by [Live.Merge]. They are not synced: a crash loses the last
+// lines and may cut one. So the live file is not trusted at the next start. OpenLive reads the WARC files again that
+// its lines may have been about: files that no sorted index covers and that were written to since. A disk error is
+// repaired in the same way: no line is added after it, until the next start.
 type Live struct {
 	dir string
 
 	mu     sync.Mutex // guards the fields below
 	file   *os.File
-	lines  []byte          // that are not written yet
-	second string          // the timestamp of the first of them
-	size   int64           // of the first file
-	open   map[string]bool // the WARC files that its lines are about, and those that are not written; true once seen finished
-	err    error           // of the disk; nothing is added after it
+	lines  []byte          // lines that are not written yet
+	second string          // timestamp of the first of them
+	size   int64           // of the live file
+	open   map[string]bool // WARC files with lines that are not merged; true once seen finished
+	err    error           // the first disk error; no line is added after it
 
-	settle func() error // see [Live.BeforeMerge]
+	beforeMerge func() error // see [Live.BeforeMerge]
 
 	merging sync.Mutex // one merge at a time
 }
 
-// OpenLive begins a live index, or goes on with one. Nothing must be writing to the archive yet, and what a crash left of WARC files
-// must be in order. Lines that had to be made anew are given to again, which may be nil. A folder with files from before there was a live
-// index is indexed by [WriteIndex]; those files are passed over here.
-func OpenLive(ctx context.Context, dir string, again func(line []byte) error, see func(warc.Finding) error) (*Live, error) {
+// OpenLive creates or continues the live index of a folder. Nothing may write to the archive yet, and WARC files that a
+// crash left open must have been repaired. Each line that OpenLive had to make again is passed to again, which may be
+// nil. OpenLive ignores files that were there before the folder had a live index: [WriteFile] indexes these.
+func OpenLive(
+	ctx context.Context, dir string, again func(line []byte) error, report func(warc.Finding) error,
+) (*Live, error) {
 	l := &Live{dir: dir, open: map[string]bool{}}
-	lines, err := l.repair(ctx, again, see)
+	lines, err := l.repair(ctx, again, report)
 	if err == nil {
 		err = l.rewrite(func(line func([]byte) error) error {
 			for one := range bytes.Lines(lines) {
@@ -81,8 +85,10 @@ func OpenLive(ctx context.Context, dir string, again func(line []byte) error, se
 
 func (l *Live) path(name string) string { return filepath.Join(l.dir, name) }
 
-// repair reads the files again that the lines of the last run may have been about, and gives their lines.
-func (l *Live) repair(ctx context.Context, again func(line []byte) error, see func(warc.Finding) error) ([]byte, error) {
+// repair returns the lines of all WARC files that the live file of the last run may have been about.
+func (l *Live) repair(
+	ctx context.Context, again func(line []byte) error, report func(warc.Finding) error,
+) ([]byte, error) {
 	info, err := os.Stat(l.path(liveName))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -119,7 +125,7 @@ func (l *Live) repair(ctx context.Context, again func(line []byte) error, see fu
 		return nil, nil
 	}
 	var out bytes.Buffer
-	if _, err := Build(ctx, paths, Options{}, &out, see); err != nil {
+	if _, err := Build(ctx, paths, Options{}, &out, report); err != nil {
 		return nil, err
 	}
 	for line := range bytes.Lines(out.Bytes()) {
@@ -137,7 +143,7 @@ func (l *Live) repair(ctx context.Context, again func(line []byte) error, see fu
 	return out.Bytes(), nil
 }
 
-// named lists the files that the lines of the last run are about. A torn line says nothing.
+// named returns the WARC files that the lines of the live file name. It ignores a line that a crash has cut.
 func (l *Live) named() (map[string]bool, error) {
 	f, err := os.Open(l.path(liveName))
 	if err != nil {
@@ -155,23 +161,24 @@ func (l *Live) named() (map[string]bool, error) {
 	return files, lines.Err()
 }
 
-// rewrite makes the first file anew, of the lines that each gives. The lock is held, or nobody else is there.
+// rewrite replaces the live file with the lines that each passes to its argument. The lock is held, or nothing else
+// uses l yet.
 func (l *Live) rewrite(each func(line func([]byte) error) error) error {
-	out, err := warc.CreateFile(l.path(liveName))
+	out, err := atomicfile.Create(l.path(liveName), 0o644)
 	if err != nil {
 		return err
 	}
 	defer out.Discard()
-	size := int64(0)
+	size, buffered := int64(0), bufio.NewWriterSize(out, runBuffer)
 	err = each(func(line []byte) error {
-		n, err := out.Write(line)
+		n, err := buffered.Write(line)
 		size += int64(n)
 		return err
 	})
-	if err != nil {
+	if err = errors.Join(err, buffered.Flush()); err != nil {
 		return err
 	}
-	if err := out.Commit(true); err != nil {
+	if err := out.Replace(); err != nil {
 		return err
 	}
 	f, err := os.OpenFile(l.path(liveName), os.O_WRONLY|os.O_APPEND, 0o644)
@@ -185,7 +192,8 @@ func (l *Live) rewrite(each func(line func([]byte) error) error) error {
 	return nil
 }
 
-// Add adds a capture whose record is on disk. An error is told once; nothing is added after it, and the next start makes good for it.
+// Add adds the line of a capture whose record is safe on disk. It returns a disk error once and then ignores all
+// further lines: the next start adds what is missing.
 func (l *Live) Add(e Entry) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -205,10 +213,10 @@ func (l *Live) Add(e Entry) error {
 	return l.write()
 }
 
-// maxUnwritten is how many bytes of lines may wait to be written.
+// maxUnwritten is the maximum size of lines that wait to be written, in bytes.
 const maxUnwritten = 64 << 10
 
-// write writes the lines that wait. The lock is held.
+// write writes the waiting lines. The lock is held.
 func (l *Live) write() error {
 	if len(l.lines) == 0 {
 		return nil
@@ -223,9 +231,9 @@ func (l *Live) write() error {
 	return nil
 }
 
-// each reads the first so many bytes of the first file, and gives each line with the WARC file that it is about. The line is good only
-// until the next.
-func (l *Live) each(size int64, see func(about string, line []byte) error) error {
+// each calls do with each line in the first size bytes of the live file, and with the WARC file that the line names.
+// The line is valid only during the call.
+func (l *Live) each(size int64, do func(file string, line []byte) error) error {
 	f, err := os.Open(l.path(liveName))
 	if err != nil {
 		return err
@@ -240,9 +248,9 @@ func (l *Live) each(size int64, see func(about string, line []byte) error) error
 		if err != nil {
 			return fmt.Errorf("read %s: %w", f.Name(), err)
 		}
-		about, err := fileOf(line)
+		file, err := fileOf(line)
 		if err == nil {
-			err = see(about, line)
+			err = do(file, line)
 		}
 		if err != nil {
 			return err
@@ -250,7 +258,7 @@ func (l *Live) each(size int64, see func(about string, line []byte) error) error
 	}
 }
 
-// fileOf is the WARC file that a line of [Entry.AppendTo] is about.
+// fileOf returns the WARC file in a line of [Entry.AppendTo].
 func fileOf(line []byte) (string, error) {
 	const key, end = `"filename":"`, "\"}\n"
 	name, ok := bytes.CutSuffix(line[bytes.LastIndex(line, []byte(key))+len(key):], []byte(end))
@@ -261,14 +269,15 @@ func fileOf(line []byte) (string, error) {
 	return e.Filename, err
 }
 
-// BeforeMerge has a function called before lines are merged, which makes them final: after that no start gives them again. An error
-// puts the merging off. It must be set before anything is added.
-func (l *Live) BeforeMerge(settle func() error) { l.settle = settle }
+// BeforeMerge sets a function that is called before lines are merged. Merged lines are final: [OpenLive] does not make
+// them again. An error of the function postpones the merge. BeforeMerge must be called before lines are added.
+func (l *Live) BeforeMerge(do func() error) { l.beforeMerge = do }
 
-// Merge puts the lines of WARC files into the sorted index that were finished when it was called the last time. It does nothing when there are none.
+// Merge moves lines to the sorted index. It takes the lines of WARC files that were already finished at the previous
+// call.
 func (l *Live) Merge(ctx context.Context) error { return l.merge(ctx, false) }
 
-// merge is Merge; all tells that nothing is added any more.
+// merge is Merge. With all, no line is going to be added any more.
 func (l *Live) merge(ctx context.Context, all bool) error {
 	l.merging.Lock()
 	defer l.merging.Unlock()
@@ -276,8 +285,8 @@ func (l *Live) merge(ctx context.Context, all bool) error {
 	if len(done) == 0 && err == nil {
 		return nil
 	}
-	if err == nil && l.settle != nil {
-		err = l.settle()
+	if err == nil && l.beforeMerge != nil {
+		err = l.beforeMerge()
 	}
 	if err == nil {
 		err = l.mergeLive(done, size)
@@ -294,9 +303,9 @@ func (l *Live) merge(ctx context.Context, all bool) error {
 	return nil
 }
 
-// finished lists the WARC files that have lines in the first file and are complete, and how long the part is that has all these lines.
-// A file is finished as soon as its last record is there, of which the line may still be on its way; so it counts from the second look on, or
-// at once with all. After an error of the disk there are none.
+// finished returns the WARC files with lines in the live file that are complete, and the size of the part of the live
+// file that has all these lines. When a file gets its final name, the line of its last record may still be missing. So
+// a file counts from the second call on, or at once with all. After a disk error no file is finished.
 func (l *Live) finished(all bool) (done map[string]bool, size int64, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -317,12 +326,12 @@ func (l *Live) finished(all bool) (done map[string]bool, size int64, err error) 
 	return done, l.size, nil
 }
 
-// mergeLive moves the lines of WARC files from the first file into the second.
+// mergeLive moves the lines of WARC files from the live file to the recent file.
 func (l *Live) mergeLive(done map[string]bool, size int64) error {
 	s := newSorter(0, l.dir)
 	defer s.close()
-	err := l.each(size, func(about string, line []byte) error {
-		if !done[about] {
+	err := l.each(size, func(file string, line []byte) error {
+		if !done[file] {
 			return nil
 		}
 		return s.add([]string{string(line)})
@@ -339,8 +348,8 @@ func (l *Live) mergeLive(done map[string]bool, size int64) error {
 		return err
 	}
 	err = l.rewrite(func(keep func([]byte) error) error {
-		return l.each(l.size, func(about string, line []byte) error {
-			if done[about] {
+		return l.each(l.size, func(file string, line []byte) error {
+			if done[file] {
 				return nil
 			}
 			return keep(line)
@@ -362,7 +371,7 @@ func (l *Live) recentIsLarge() bool {
 	return err != nil || recent.Size() > index.Size()/mergeShare
 }
 
-// mergeRecent empties the second file into the third.
+// mergeRecent moves all lines of the recent file to the main file.
 func (l *Live) mergeRecent() error {
 	names, err := coveredNames(l.path(recentName))
 	if err != nil {
@@ -378,7 +387,7 @@ func (l *Live) mergeRecent() error {
 	if err := l.mergeInto(FileName, names, s); err != nil {
 		return err
 	}
-	for _, name := range []string{recentName + coveredSuffix, recentName} { // in this order: no file is covered by what is not there
+	for _, name := range []string{recentName + coveredSuffix, recentName} { // no list is left without its index
 		if err := os.Remove(l.path(name)); err != nil {
 			return err
 		}
@@ -386,8 +395,9 @@ func (l *Live) mergeRecent() error {
 	return nil
 }
 
-// mergeInto adds lines about some WARC files to a sorted index. The index is replaced first and then the list of
-// what it covers: a crash between the two leaves lines that nobody looks at, and that the next merge makes one of.
+// mergeInto adds sorted lines of the named WARC files to a sorted index. It replaces the index first and then the list
+// of files that the index covers. A crash in between leaves lines of files that are not in the list: readers ignore
+// them, and the next merge removes the duplicates.
 func (l *Live) mergeInto(index string, names []string, s *sorter) error {
 	path := l.path(index)
 	if old, err := os.Open(path); err == nil {
@@ -395,7 +405,7 @@ func (l *Live) mergeInto(index string, names []string, s *sorter) error {
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	out, err := warc.CreateFile(path)
+	out, err := atomicfile.Create(path, 0o644)
 	if err != nil {
 		return err
 	}
@@ -407,52 +417,23 @@ func (l *Live) mergeInto(index string, names []string, s *sorter) error {
 	if err != nil {
 		return err
 	}
-	if err := out.Commit(true); err != nil {
+	if err := out.Replace(); err != nil {
 		return err
 	}
-	return l.note(path, append(before, names...))
+	return l.cover(path, append(before, names...))
 }
 
-// note writes the list of what an index covers, of files as they are now. Those that are gone are left out.
-func (l *Live) note(path string, names []string) error {
+// cover writes the list of the files that an index covers, as they are now. Files that are gone are left out.
+func (l *Live) cover(path string, names []string) error {
 	var files []warc.File
 	slices.Sort(names)
 	for _, name := range slices.Compact(names) {
 		files = append(files, warc.File{Path: l.path(name), Name: name})
 	}
-	out, err := warc.CreateFile(path + coveredSuffix)
-	if err != nil {
-		return err
-	}
-	defer out.Discard()
-	list := coverage(files)
-	for _, f := range files {
-		if line, ok := list[f.Name]; ok {
-			fmt.Fprintln(out, line) // an error comes again at commit
-		}
-	}
-	return out.Commit(true)
+	return writeCoverage(path, files, coverage(files))
 }
 
-// coveredNames are the names in the list of what an index covers.
-func coveredNames(index string) ([]string, error) {
-	text, err := os.ReadFile(index + coveredSuffix)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	var names []string
-	for line := range strings.Lines(string(text)) {
-		if parts := strings.SplitN(strings.TrimSuffix(line, "\n"), " ", 3); len(parts) == 3 {
-			names = append(names, parts[2])
-		}
-	}
-	return names, nil
-}
-
-// Close merges what is finished, and ends the index. Nothing must be added any more.
+// Close merges the lines of finished WARC files and closes the index. No line may be added any more.
 func (l *Live) Close() error {
 	err := l.merge(context.Background(), true)
 	l.mu.Lock()

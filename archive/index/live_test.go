@@ -83,7 +83,8 @@ func (l *lived) text(name string) string {
 	return string(text)
 }
 
-// isWhole checks that the sorted indexes together are what reading all files gives, and that a library needs nothing else.
+// isWhole checks that the sorted indexes together are what reading all files gives, and that a library needs nothing
+// else.
 func (l *lived) isWhole() {
 	l.T.Helper()
 	var want bytes.Buffer

@@ -9,7 +9,7 @@ import (
 	"github.com/arcrawl/arcrawl/archive/warc"
 )
 
-// Payload is the payload of a capture, from its own record or the original's.
+// Payload is the payload of a capture, from its own record or from its original's.
 type Payload struct {
 	io.Reader
 	Head     warc.Head // of the record that holds the payload
@@ -17,11 +17,11 @@ type Payload struct {
 	close    func() error
 }
 
-// Close gives the file back.
+// Close closes the file.
 func (p *Payload) Close() error { return p.close() }
 
-// Payload opens the payload of a capture. The record that holds it has been proved whole and equal to its digest before
-// the first byte is given. With decode, its content coding (gzip, deflate, br, zstd) is undone.
+// Payload opens the payload of a capture. It first checks that the record that holds the payload is whole and has the
+// digests of its header. With decode, the content coding is removed (gzip, deflate, br, zstd).
 func (l *Library) Payload(ctx context.Context, c Capture, decode bool) (*Payload, error) {
 	original, err := l.Original(ctx, c)
 	if err != nil {
@@ -44,7 +44,7 @@ func (l *Library) Payload(ctx context.Context, c Capture, decode bool) (*Payload
 	}
 	if decode {
 		if body, err = head.Decode(body); err != nil {
-			return nil, errors.Join(fmt.Errorf("decode the payload of %s: %w; it can be had as it was sent", c.URL, err), r.Close())
+			return nil, errors.Join(fmt.Errorf("decode the payload of %s: %w; read it without decoding", c.URL, err), r.Close())
 		}
 	}
 	return &Payload{Reader: body, Head: head, Original: original, close: r.Close}, nil

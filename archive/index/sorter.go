@@ -14,15 +14,15 @@ import (
 
 const (
 	defaultSortMemory = 256 << 20
-	lineOverhead      = 16 // bytes of memory for a line beside its text
+	lineOverhead      = 16 // bytes of memory that a line takes in addition to its text
 	runBuffer         = 64 << 10
 )
 
-// sorter sorts lines, of which there may be more than fit in memory: sorted runs wait in nameless files and are merged.
-// Lines may be added by several goroutines at the same time.
+// sorter sorts lines. If they do not fit in memory, it writes sorted runs to temporary files without a name and merges
+// these. Lines may be added by several goroutines at the same time.
 type sorter struct {
-	most int64
-	dir  string
+	maxMemory int64
+	dir       string
 
 	mu    sync.Mutex // guards the fields below
 	lines []string
@@ -30,14 +30,15 @@ type sorter struct {
 	runs  []*os.File
 }
 
-func newSorter(most int64, dir string) *sorter {
-	if most <= 0 {
-		most = defaultSortMemory
+// newSorter returns a sorter that holds lines of maxMemory bytes in memory. 0 is the default.
+func newSorter(maxMemory int64, dir string) *sorter {
+	if maxMemory <= 0 {
+		maxMemory = defaultSortMemory
 	}
-	return &sorter{most: most, dir: dir}
+	return &sorter{maxMemory: maxMemory, dir: dir}
 }
 
-// add takes lines with their ends.
+// add adds lines with their line ends.
 func (s *sorter) add(lines []string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -45,13 +46,14 @@ func (s *sorter) add(lines []string) error {
 		s.size += int64(len(l) + lineOverhead)
 	}
 	s.lines = append(s.lines, lines...)
-	if s.size < s.most {
+	if s.size < s.maxMemory {
 		return nil
 	}
 	return s.spill()
 }
 
-// spill writes what is in memory to a run. The lock is held: whoever adds has to wait for room anyway.
+// spill writes the lines in memory to a run. The lock is held meanwhile: other callers of add would have to wait for
+// memory anyway.
 func (s *sorter) spill() error {
 	f, err := os.CreateTemp(s.dir, "arcrawl-sort-*")
 	if err != nil {
@@ -75,14 +77,14 @@ func (s *sorter) spill() error {
 	return nil
 }
 
-// close gives the space of the runs back.
+// close closes the runs, which frees their space.
 func (s *sorter) close() {
 	for _, f := range s.runs {
-		_ = f.Close() // it has no name any more and nothing needs it
+		_ = f.Close() // nothing needs it any more
 	}
 }
 
-// writeTo writes all lines in order, equal ones once, and tells how many.
+// writeTo writes all lines in order, without duplicates, and returns how many it wrote.
 func (s *sorter) writeTo(out io.Writer) (int64, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -124,7 +126,7 @@ type run struct {
 	line   string
 }
 
-// advance goes to the next line and reports whether there is one.
+// advance reads the next line and reports whether there is one.
 func (r *run) advance() (bool, error) {
 	if r.file == nil {
 		if len(r.memory) == 0 {
@@ -141,31 +143,32 @@ func (r *run) advance() (bool, error) {
 	return line != "", err
 }
 
-// runs is a heap of runs by their present lines.
+// runs is a heap of runs, ordered by their current lines.
 type runs struct {
 	list []*run
 	err  error
 }
 
-// Len is how many runs have lines left.
+// Len returns the number of runs that have lines left.
 func (h *runs) Len() int { return len(h.list) }
 
-// Less compares present lines.
+// Less compares current lines.
 func (h *runs) Less(i, j int) bool { return strings.Compare(h.list[i].line, h.list[j].line) < 0 }
 
-// Swap changes places.
+// Swap swaps two runs.
 func (h *runs) Swap(i, j int) { h.list[i], h.list[j] = h.list[j], h.list[i] }
 
-// Push is for package heap.
+// Push adds a run. Only package heap calls it.
 func (h *runs) Push(x any) { h.list = append(h.list, x.(*run)) }
 
-// Pop is for package heap.
+// Pop removes the last run. Only package heap calls it.
 func (h *runs) Pop() any {
 	last := h.list[len(h.list)-1]
 	h.list = h.list[:len(h.list)-1]
 	return last
 }
 
+// add adds a run that has lines.
 func (h *runs) add(r *run) {
 	more, err := r.advance()
 	h.err = errors.Join(h.err, err)
@@ -174,7 +177,7 @@ func (h *runs) add(r *run) {
 	}
 }
 
-// next takes the smallest line off.
+// next advances the run with the smallest line.
 func (h *runs) next() {
 	more, err := h.list[0].advance()
 	h.err = errors.Join(h.err, err)

@@ -11,14 +11,15 @@ import (
 	"golang.org/x/net/html/charset"
 )
 
-// MaxText is the longest text, in bytes, that versions are compared in. Longer ones are not read by people.
+// MaxText is the maximum size of a text, in bytes. Nobody compares longer ones by reading.
 const MaxText = 16 << 20
 
-// ErrNoText says that a payload is no text.
-var ErrNoText = errors.New("the payload is no text")
+// ErrNoText means that a payload is not a text.
+var ErrNoText = errors.New("the payload is not a text")
 
-// Text gives the decoded payload of a capture as UTF-8, after scrub has had the payload and its Content-Type, as the crawler
-// scrubs it; scrub may be nil. The error wraps [ErrNoText] when it is none, or too long.
+// Text returns the decoded payload of a capture as UTF-8. If scrub is not nil, it is first applied to the payload,
+// together with the Content-Type, as the crawler does. The error wraps [ErrNoText] if the payload is not a text, or is
+// too long.
 func (l *Library) Text(ctx context.Context, c Capture, scrub func(content []byte, mime string) []byte) (string, error) {
 	p, err := l.Payload(ctx, c, true)
 	if err != nil {
@@ -32,11 +33,12 @@ func (l *Library) Text(ctx context.Context, c Capture, scrub func(content []byte
 		return "", fmt.Errorf("%w: longer than %d bytes", ErrNoText, MaxText)
 	}
 	mime := p.Head.MIME()
-	if !isText(mime) && !utf8.Valid(b) || strings.ContainsRune(string(b[:min(len(b), 1024)]), 0) && !strings.HasPrefix(mime, "text/") {
-		return "", fmt.Errorf("%w, but %s", ErrNoText, mime)
+	binary := strings.ContainsRune(string(b[:min(len(b), 1024)]), 0)
+	if !isText(mime) && !utf8.Valid(b) || binary && !strings.HasPrefix(mime, "text/") {
+		return "", fmt.Errorf("%w: its media type is %q", ErrNoText, mime)
 	}
 	contentType := p.Head.Header().Get("Content-Type")
-	e, _, _ := charset.DetermineEncoding(b, contentType) // before a declaration in it is scrubbed away
+	e, _, _ := charset.DetermineEncoding(b, contentType) // before scrubbing, which may remove it
 	if scrub != nil {
 		b = scrub(b, contentType)
 	}
@@ -50,6 +52,8 @@ func (l *Library) Text(ctx context.Context, c Capture, scrub func(content []byte
 	return string(text), nil
 }
 
+// isText reports whether a media type is one of texts.
 func isText(mime string) bool {
-	return strings.HasPrefix(mime, "text/") || strings.HasSuffix(mime, "xml") || strings.HasSuffix(mime, "json") || strings.HasSuffix(mime, "javascript")
+	return strings.HasPrefix(mime, "text/") || strings.HasSuffix(mime, "xml") ||
+		strings.HasSuffix(mime, "json") || strings.HasSuffix(mime, "javascript")
 }

@@ -9,15 +9,15 @@ import (
 	"github.com/arcrawl/arcrawl/archive/warc"
 )
 
-// Version names captures of a URI by their date: all from From on and before To.
+// Version names the captures of a URI in a period: not before From, and before To.
 type Version struct {
 	URI      string
-	From, To time.Time // zero for the latest capture
+	From, To time.Time // zero = the latest capture
 }
 
-// ParseVersion reads URI@date. The date is a beginning of 14 digits ("2026", "202611210900") or of the form
-// 2026-11-21T09:00:00Z, likewise from the year on; the T may be a space, and the Z may be left out: all times are UTC. What follows the last @ and is no date belongs to the URI, and a URI
-// without a date stands for its latest capture.
+// ParseVersion parses URI@date. The date is 20261121090000 or 2026-11-21T09:00:00Z, or a beginning of one of them from
+// the year on. The T may be a space, and the Z may be left out: all times are UTC. If no date follows the last @, the
+// whole text is a URI, and the version is its latest capture.
 func ParseVersion(s string) Version {
 	i := strings.LastIndexByte(s, '@')
 	if i < 0 {
@@ -30,7 +30,7 @@ func ParseVersion(s string) Version {
 	return Version{URI: s[:i], From: from, To: to}
 }
 
-// ParsePeriod reads a date, or the beginning of one, as the time that it covers: "2026-11" is a month.
+// ParsePeriod parses a date, or the beginning of a date, as the period that it covers: "2026-11" is a month.
 func ParsePeriod(s string) (from, to time.Time, err error) {
 	from, to, ok := parsePeriod(s)
 	if !ok {
@@ -61,7 +61,7 @@ func parsePeriod(s string) (from, to time.Time, ok bool) {
 		if err != nil {
 			continue
 		}
-		if strings.Contains(s, ".") { // a fraction of a second, which time.Parse takes by itself
+		if strings.Contains(s, ".") { // time.Parse accepts a fraction of a second
 			return t, t.Add(time.Nanosecond), true
 		}
 		return t, t.AddDate(p.years, p.months, p.days).Add(p.rest), true
@@ -69,8 +69,8 @@ func parsePeriod(s string) (from, to time.Time, ok bool) {
 	return from, to, false
 }
 
-// Choose gives the capture that a version names: the last one in its time, or else the last one before it, which is what
-// a reader would have seen then. Captures are oldest first. Exact tells which of the two it is.
+// Choose returns the last capture in the period of a version. If there is none, it returns the last one before the
+// period, which is what an archive would have replayed at that time, and exact is false. Captures are oldest first.
 func (v Version) Choose(captures []Capture) (c Capture, exact bool, err error) {
 	all := captures
 	if !v.To.IsZero() {

@@ -14,7 +14,7 @@ import (
 	"sync"
 
 	"github.com/arcrawl/arcrawl/archive/index"
-	"github.com/arcrawl/arcrawl/archive/warc"
+	"github.com/arcrawl/arcrawl/internal/atomicfile"
 )
 
 const (
@@ -210,12 +210,7 @@ func (q *Queue) Done(next int64) error {
 
 // note writes the position, whole or not at all.
 func (q *Queue) note(at int64) error {
-	out, err := warc.CreateFile(filepath.Join(q.dir, positionName))
-	if err == nil {
-		defer out.Discard()
-		fmt.Fprintln(out, at) // an error comes again at commit
-		err = out.Commit(true)
-	}
+	err := atomicfile.Write(filepath.Join(q.dir, positionName), fmt.Appendln(nil, at), 0o644)
 	if err != nil {
 		return fmt.Errorf("note how far the queue of index lines in %s was handed on: %w", q.dir, err)
 	}

@@ -294,14 +294,13 @@ func (p *plan) write(ctx context.Context, sum *Summary, report func(warc.Finding
 	for i := range p.survey.Files {
 		if p.inputs[int32(i)] {
 			list = append(list, int32(i))
-			if p.o.Progress != nil {
-				p.o.Progress.Expect(p.survey.Files[i : i+1])
-			}
+			p.o.Progress.Expect(p.survey.Files[i : i+1])
 		}
 	}
 	results := make([]*rewriter, len(list))
 	work := func(ctx context.Context, i int) error {
-		results[i] = &rewriter{plan: p, file: p.survey.Files[list[i]]}
+		file := p.survey.Files[list[i]]
+		results[i] = &rewriter{plan: p, file: file, name: filepath.Join(p.o.Out, outName(file))}
 		return results[i].run(ctx)
 	}
 	finish := func(i int) error {

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"hash"
 	"io"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -17,16 +19,18 @@ import (
 
 	"github.com/arcrawl/arcrawl/archive/survey"
 	"github.com/arcrawl/arcrawl/archive/warc"
+	"github.com/arcrawl/arcrawl/internal/atomicfile"
 )
 
 // rewriter makes one new file.
 type rewriter struct {
 	*plan
 	file  warc.File
+	name  string // of the new file
 	found []warc.Finding
 	sum   Summary
 
-	out     *warc.NewFile
+	out     *bufio.Writer
 	zip     *gzip.Writer
 	offset  int64 // of the present record, and how many records of its member came before
 	ordinal int
@@ -40,11 +44,17 @@ type place struct {
 	shared         bool
 }
 
-func (w *rewriter) run(ctx context.Context) (err error) {
-	if w.out, err = warc.CreateFile(filepath.Join(w.o.Out, outName(w.file))); err != nil {
+// run copies the records and gives the new file its name.
+func (w *rewriter) run(ctx context.Context) error {
+	if err := os.MkdirAll(w.o.Out, 0o755); err != nil {
+		return fmt.Errorf("write %s: %w", w.name, err)
+	}
+	file, err := atomicfile.Create(w.name, 0o644)
+	if err != nil {
 		return err
 	}
-	defer w.out.Discard()
+	defer file.Discard()
+	w.out = bufio.NewWriterSize(file, 128<<10)
 	w.zip, w.infos, w.offset = gzip.NewWriter(nil), map[string]place{}, -1
 	notes := warc.NewFindings(w.file)
 	err = warc.EachRecord(ctx, w.file, w.o.Progress, notes, w.record)
@@ -55,7 +65,14 @@ func (w *rewriter) run(ctx context.Context) (err error) {
 	if w.sum.Records == 0 {
 		return nil
 	}
-	return w.out.Commit(false)
+	if err := w.out.Flush(); err != nil {
+		return fmt.Errorf("write %s: %w", w.name, err)
+	}
+	err = file.New()
+	if errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("%w: nothing is overwritten", err)
+	}
+	return err
 }
 
 // record takes over one record, changed or as it is, once it is proved whole.
@@ -195,7 +212,7 @@ func (w *rewriter) emit(version string, h warc.Header, block io.Reader) error {
 		_, err = io.WriteString(w.zip, warc.RecordEnd)
 	}
 	if err = errors.Join(err, w.zip.Close()); err != nil {
-		return fmt.Errorf("write a record of %s: %w", w.out.Path, err)
+		return fmt.Errorf("write a record of %s: %w", w.name, err)
 	}
 	w.sum.Records++
 	w.sum.Bytes += counting.n

@@ -33,9 +33,6 @@ func New(ctx context.Context, paths []string, watch *warc.Progress, see func(war
 			return nil, err
 		}
 	}
-	if watch == nil {
-		watch = new(warc.Progress)
-	}
 	watch.Expect(files)
 	captures := make([][]namedCapture, len(files))
 	found := make([][]warc.Finding, len(files))

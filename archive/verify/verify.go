@@ -53,9 +53,7 @@ func Files(ctx context.Context, paths []string, o Options, see func(warc.Finding
 			files = append(files, k)
 		}
 	}
-	if o.Progress != nil {
-		o.Progress.Expect(files)
-	}
+	o.Progress.Expect(files)
 	results := make([]*scan, len(files))
 	work := func(ctx context.Context, i int) error {
 		results[i] = &scan{file: files[i], index: int32(i), known: i >= verified, records: map[string]int{}}

@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -22,6 +23,7 @@ import (
 	"github.com/arcrawl/arcrawl/archive/index"
 	"github.com/arcrawl/arcrawl/archive/survey"
 	"github.com/arcrawl/arcrawl/archive/warc"
+	"github.com/arcrawl/arcrawl/internal/atomicfile"
 )
 
 // The manifest of a package, and what proves it.
@@ -110,12 +112,16 @@ func Write(ctx context.Context, paths []string, o Options, see func(warc.Finding
 	if err != nil {
 		return p.sum, err
 	}
-	out, err := warc.CreateFile(o.Out)
+	if err := os.MkdirAll(filepath.Dir(o.Out), 0o755); err != nil {
+		return p.sum, fmt.Errorf("write %s: %w", o.Out, err)
+	}
+	out, err := atomicfile.Create(o.Out, 0o644)
 	if err != nil {
 		return p.sum, err
 	}
 	defer out.Discard()
-	p.zip = zip.NewWriter(out)
+	buffered := bufio.NewWriterSize(out, 128<<10)
+	p.zip = zip.NewWriter(buffered)
 	lines, err := os.CreateTemp(filepath.Dir(o.Out), ".index.tmp-*")
 	if err != nil {
 		return p.sum, fmt.Errorf("write %s: %w", o.Out, err)
@@ -136,13 +142,18 @@ func Write(ctx context.Context, paths []string, o Options, see func(warc.Finding
 		func() error { return p.requires(ctx, files, report) },
 		p.manifest,
 		p.zip.Close,
+		buffered.Flush,
 	}
 	for _, step := range steps {
 		if err := errors.Join(step(), ctx.Err()); err != nil {
 			return p.sum, fmt.Errorf("write %s: %w", o.Out, err)
 		}
 	}
-	return p.sum, out.Commit(false)
+	err = out.New()
+	if errors.Is(err, fs.ErrExist) {
+		err = fmt.Errorf("%w: nothing is overwritten", err)
+	}
+	return p.sum, err
 }
 
 // choose lists the files to pack. Their names in the package are the last elements of their paths.

@@ -60,9 +60,6 @@ func stillOpen(file string) Finding {
 // EachRecord gives each record of a file to see, which may read and close it. Damage is collected, and what see made of a
 // record that then turns out to be damaged has to be dropped by see itself, by closing the record before it believes it.
 func EachRecord(ctx context.Context, file File, watch *Progress, notes *Findings, see func(rec *Record) error) error {
-	if watch == nil {
-		watch = new(Progress)
-	}
 	defer watch.AddFile()
 	r, err := file.OpenAt(0)
 	if f, ok := asFinding(err); ok {

@@ -6,12 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"mime"
 	"net/http"
 	"net/http/httputil"
 	"net/textproto"
 	"strconv"
 	"strings"
+
+	"github.com/arcrawl/arcrawl/internal/mediatype"
 )
 
 // maxHead is the longest HTTP head that is looked into. Crawlers stop at 256 KiB or earlier.
@@ -35,24 +36,8 @@ func (h Head) Header() http.Header {
 	return fields
 }
 
-// MediaType is a Content-Type without its parameters, in lower case; empty when it cannot be read.
-func MediaType(contentType string) string {
-	return Head{Raw: []byte("\nContent-Type: " + contentType)}.MIME()
-}
-
-// MIME is the media type without parameters, in lower case; empty when there is none that can be read.
-func (h Head) MIME() string {
-	v := h.contentType()
-	t, _, err := mime.ParseMediaType(v)
-	if err != nil && t == "" {
-		t, _, _ = strings.Cut(v, ";")
-		t = strings.ToLower(strings.TrimSpace(t))
-	}
-	if strings.ContainsAny(t, " \"\\\t") {
-		return ""
-	}
-	return t
-}
+// MIME returns the media type in lower case, without parameters. It is empty if there is none that can be read.
+func (h Head) MIME() string { return mediatype.Of(h.contentType()) }
 
 // contentType is the first Content-Type, as it stands there.
 func (h Head) contentType() string {

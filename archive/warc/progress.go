@@ -2,19 +2,23 @@ package warc
 
 import "sync/atomic"
 
-// Progress tells how far a command has come. Its methods may be called while the command runs.
+// Progress counts how much of a set of files has been read. Its methods are safe for concurrent use. A nil *Progress
+// counts nothing.
 type Progress struct {
 	done, total, files, all atomic.Int64
 }
 
-// Bytes are those read so far, and those of all files.
+// Bytes returns the bytes read so far, and the size of all files.
 func (p *Progress) Bytes() (done, total int64) { return p.done.Load(), p.total.Load() }
 
-// Files are those finished so far, and all.
+// Files returns the number of files that are finished, and of all files.
 func (p *Progress) Files() (done, total int64) { return p.files.Load(), p.all.Load() }
 
-// Expect says what is to come.
+// Expect adds files that are going to be read.
 func (p *Progress) Expect(files []File) {
+	if p == nil {
+		return
+	}
 	p.all.Add(int64(len(files)))
 	for _, f := range files {
 		p.total.Add(f.Size)
@@ -22,7 +26,15 @@ func (p *Progress) Expect(files []File) {
 }
 
 // AddBytes counts bytes that were read.
-func (p *Progress) AddBytes(n int64) { p.done.Add(n) }
+func (p *Progress) AddBytes(n int64) {
+	if p != nil {
+		p.done.Add(n)
+	}
+}
 
 // AddFile counts a file that is finished.
-func (p *Progress) AddFile() { p.files.Add(1) }
+func (p *Progress) AddFile() {
+	if p != nil {
+		p.files.Add(1)
+	}
+}
