@@ -8,19 +8,20 @@ import (
 	"io"
 )
 
-// Checker proves single records. It is for one goroutine.
+// Checker checks single records: their structure, their header and their digests. It is not safe for concurrent use.
 type Checker struct {
 	report func(Finding)
 	hashes hashes
-	in     *bufio.Reader // of heads
+	in     *bufio.Reader // reads HTTP heads
 }
 
-// NewChecker returns a Checker that reports what is wrong to a function.
+// NewChecker returns a Checker that passes its findings to report.
 func NewChecker(report func(Finding)) *Checker {
 	return &Checker{report: report, hashes: hashes{}, in: NewHeadReader()}
 }
 
-// Check reads a record to its end and closes it. What its bytes say counts only when the record is whole.
+// Check reads a record to its end, closes it, and reports what is wrong with it. If the record is not whole, nothing
+// else about it counts.
 func (c *Checker) Check(rec *Record) (whole bool) {
 	digests := c.block(rec)
 	if err := rec.Close(); err != nil {
@@ -32,29 +33,33 @@ func (c *Checker) Check(rec *Record) (whole bool) {
 		return false
 	}
 	if rec.SharesMember() {
-		c.fail(rec, Members, "another record follows in the same gzip member, where no index can point at it")
+		c.fail(rec, Members, "another record follows in the same gzip member, where no index can point to it")
 	}
 	digests()
 	c.headers(rec)
 	return true
 }
 
+// fail reports an error.
 func (c *Checker) fail(rec *Record, k Kind, format string, args ...any) {
 	c.report(rec.Finding(k, fmt.Sprintf(format, args...)))
 }
 
+// warn reports a warning.
 func (c *Checker) warn(rec *Record, k Kind, format string, args ...any) {
 	f := rec.Finding(k, fmt.Sprintf(format, args...))
 	f.Severity = Warning
 	c.report(f)
 }
 
-// Finding returns an error about the record.
+// Finding returns a finding about the record, of the severity error.
 func (rec *Record) Finding(k Kind, text string) Finding {
-	return Finding{File: rec.File, Offset: rec.Offset, Severity: Error, Kind: k, Text: text, Record: rec.ID(), URI: rec.Header.Target()}
+	return Finding{
+		File: rec.File, Offset: rec.Offset, Severity: Error, Kind: k, Text: text, Record: rec.ID(), URI: rec.Header.Target(),
+	}
 }
 
-// Prove verifies the record at an offset of a file by itself.
+// Prove checks the record at an offset of a file, and returns the first error as one that wraps [ErrDamaged].
 func Prove(path string, offset int64) error {
 	r, err := OpenAt(path, offset)
 	if err != nil {
@@ -75,10 +80,11 @@ func Prove(path string, offset int64) error {
 	return first
 }
 
-// hashes are kept for the next record.
+// hashes holds hashes for reuse.
 type hashes map[string]hash.Hash
 
-// of gives a fresh hash for a digest that a header names; nil for none. The use keeps two of one algorithm apart.
+// of returns a reset hash to compare with a digest header. It is nil if the header was missing. use distinguishes two
+// hashes of one algorithm.
 func (m hashes) of(s Digest, use string) hash.Hash {
 	if s.IsZero() {
 		return nil
@@ -92,7 +98,7 @@ func (m hashes) of(s Digest, use string) hash.Hash {
 	return h
 }
 
-// tap reads a block and digests what passes.
+// tap reads a block and hashes what it reads.
 type tap struct {
 	rec *Record
 	sum hash.Hash // may be nil
@@ -106,7 +112,8 @@ func (t tap) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// block reads a block and digests it. It gives what is to be said about the digests, once the record is proved whole.
+// block reads a block to its end and hashes it. The returned function reports wrong digests. It is called when the
+// record has turned out to be whole.
 func (c *Checker) block(rec *Record) func() {
 	h := rec.Header
 	want, err := ParseDigest(h.Get("WARC-Block-Digest"))
@@ -115,7 +122,7 @@ func (c *Checker) block(rec *Record) func() {
 	unknown = errors.Join(unknown, err)
 	whole := c.hashes.of(want, "block ")
 	var part hash.Hash
-	if h.Type() != "revisit" && h.Get("WARC-Segment-Number") == "" { // a revisit's digest is of its original
+	if h.Type() != "revisit" && h.Get("WARC-Segment-Number") == "" { // the digest of a revisit is of its original
 		part = c.hashes.of(payloadWant, "payload ")
 	}
 	dechunked, trouble := c.digest(rec, whole, part)
@@ -126,7 +133,8 @@ func (c *Checker) block(rec *Record) func() {
 		switch {
 		case whole == nil || want.Matches(whole):
 		case h.Type() == "revisit" && want.Matches(NewHash(want.Algorithm)):
-			c.warn(rec, BlockDigest, "the block digest is of nothing, as GNU wget gives it to every revisit; the block is not proved by it")
+			c.warn(rec, BlockDigest, "the block digest is of an empty block, as GNU wget writes it for every revisit; "+
+				"it does not prove the block")
 		default:
 			c.fail(rec, BlockDigest, "%s", want.Differs("block", whole))
 		}
@@ -135,9 +143,9 @@ func (c *Checker) block(rec *Record) func() {
 		}
 		switch {
 		case c.isFraming(rec, payloadWant):
-			c.warn(rec, Framing, "the payload digest is of the body with its chunk framing; of the payload, as WARC/1.1 section 6.3.2 has it, it would be another")
+			c.warn(rec, Framing, "the payload digest is of the body with its chunk framing; WARC/1.1, section 6.3.2, wants it without")
 		case trouble != nil:
-			c.fail(rec, PayloadDigest, "the payload cannot be told: %v", trouble)
+			c.fail(rec, PayloadDigest, "the payload cannot be read: %v", trouble)
 		default:
 			what := "payload"
 			if dechunked {
@@ -148,8 +156,9 @@ func (c *Checker) block(rec *Record) func() {
 	}
 }
 
-// digest reads the block to its end and feeds the hashes, of which each may be nil. An error is about the payload; one
-// of reading comes again when the record is closed.
+// digest reads a block to its end into the hashes of the whole block and of the payload, each of which may be nil.
+// trouble says why the payload could not be read. Errors of the file itself are returned again when the record is
+// closed.
 func (c *Checker) digest(rec *Record, whole, part hash.Hash) (dechunked bool, trouble error) {
 	if part != nil && rec.Header.IsHTTP() {
 		in := c.in
@@ -163,7 +172,7 @@ func (c *Checker) digest(rec *Record, whole, part hash.Hash) (dechunked bool, tr
 			_, trouble = io.Copy(part, body)
 			dechunked, part = true, nil
 			if errors.Is(trouble, io.ErrUnexpectedEOF) && rec.Header.Get("WARC-Truncated") != "" {
-				trouble = nil // the record says itself that the end is missing
+				trouble = nil // the record itself says that its end is missing
 			}
 		}
 		if rest, err := in.Peek(in.Buffered()); err == nil && part != nil {
@@ -185,7 +194,7 @@ func (c *Checker) digest(rec *Record, whole, part hash.Hash) (dechunked bool, tr
 	}
 }
 
-// isFraming reads a record anew and tells whether a payload digest is that of the body as it was sent.
+// isFraming reads a record again and reports whether a payload digest is of the chunked body.
 func (c *Checker) isFraming(rec *Record, want Digest) bool {
 	if !rec.Header.IsHTTP() || rec.SharesMember() {
 		return false

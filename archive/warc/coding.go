@@ -15,11 +15,11 @@ import (
 )
 
 const (
-	maxCodings    = 4       // of a payload, one over the other
-	maxZstdWindow = 8 << 20 // what RFC 9659 allows on the web
+	maxCodings    = 4       // content codings of one payload
+	maxZstdWindow = 8 << 20 // the maximum in RFC 9659
 )
 
-// Decode undoes the content codings of a payload. An empty payload needs none, whatever its head says.
+// Decode returns a reader of a payload without its content codings. An empty payload has none, whatever its head says.
 func (h Head) Decode(body io.Reader) (io.Reader, error) {
 	var codings []string
 	for _, v := range h.Header().Values("Content-Encoding") {
@@ -30,7 +30,7 @@ func (h Head) Decode(body io.Reader) (io.Reader, error) {
 		}
 	}
 	if len(codings) > maxCodings {
-		return nil, fmt.Errorf("%d content codings, one over the other", len(codings))
+		return nil, fmt.Errorf("%d content codings, more than %d", len(codings), maxCodings)
 	}
 	for i := len(codings) - 1; i >= 0; i-- {
 		in := bufio.NewReader(body)
@@ -45,11 +45,12 @@ func (h Head) Decode(body io.Reader) (io.Reader, error) {
 	return body, nil
 }
 
+// undo returns a reader without one content coding. begin is the first bytes of in.
 func undo(coding string, in *bufio.Reader, begin []byte) (io.Reader, error) {
 	switch coding {
 	case "gzip", "x-gzip":
 		return gzip.NewReader(in)
-	case "deflate": // zlib, as RFC 9110 has it, or bare, as it occurs
+	case "deflate": // zlib by RFC 9110, but some servers send it without the zlib header
 		if len(begin) == 2 && begin[0]&0x0f == 8 && (uint(begin[0])<<8|uint(begin[1]))%31 == 0 {
 			return zlib.NewReader(in)
 		}

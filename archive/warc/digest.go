@@ -14,27 +14,28 @@ import (
 	"strings"
 )
 
-// Digest is a digest as a header gives it: "sha1:" and 32 letters of Base32 most often, and what else is in use.
+// Digest is the value of a digest header: the name of an algorithm and a hash, usually "sha1:" and 32 letters of
+// Base32.
 type Digest struct {
 	text      string
 	Algorithm string
 	Value     []byte
-	encode    func([]byte) string // as the header has it
+	encode    func([]byte) string // in the form of the header
 }
 
 // IsZero reports whether the header was missing.
 func (s Digest) IsZero() bool { return s.text == "" }
 
-// unpadded is Base32 without the equals signs that no sum of 160 bits has.
+// unpadded is Base32 without padding.
 var unpadded = base32.StdEncoding.WithPadding(base32.NoPadding)
 
-// sizes are those of the algorithms that newHash knows.
+// sizes holds the hash size in bytes of each algorithm that [NewHash] knows.
 var sizes = map[string]int{
 	"sha1": sha1.Size, "sha-1": sha1.Size, "sha256": sha256.Size, "sha-256": sha256.Size,
 	"sha512": sha512.Size, "sha-512": sha512.Size, "md5": md5.Size,
 }
 
-// NewHash makes the hash of an algorithm; nil when it is not known here.
+// NewHash returns a hash of the named algorithm, or nil if the algorithm is unknown.
 func NewHash(algorithm string) hash.Hash {
 	switch algorithm {
 	case "sha1", "sha-1":
@@ -49,8 +50,8 @@ func NewHash(algorithm string) hash.Hash {
 	return nil
 }
 
-// ParseDigest reads a digest header. An empty text is no digest and no error. Base32, hexadecimal and Base64 have
-// different lengths for each algorithm, so that the length tells which it is.
+// ParseDigest parses the value of a digest header. An empty text is valid: the result is the zero value. The length of
+// the hash shows whether it is in hexadecimal, Base32 or Base64.
 func ParseDigest(text string) (Digest, error) {
 	if text == "" {
 		return Digest{}, nil
@@ -59,7 +60,7 @@ func ParseDigest(text string) (Digest, error) {
 	s := Digest{text: text, Algorithm: strings.ToLower(name)}
 	size := sizes[s.Algorithm]
 	if !ok || size == 0 {
-		return Digest{}, fmt.Errorf("the digest %.80q is of no known algorithm", text)
+		return Digest{}, fmt.Errorf("the digest %.80q has an unknown algorithm", text)
 	}
 	var err error
 	bare := strings.TrimRight(value, "=")
@@ -82,16 +83,16 @@ func ParseDigest(text string) (Digest, error) {
 	return s, nil
 }
 
-// Matches compares with a computed hash.
+// Matches reports whether a computed hash is equal to the digest.
 func (s Digest) Matches(h hash.Hash) bool { return bytes.Equal(h.Sum(nil), s.Value) }
 
-// Differs says what a computed hash is, in the form of the header.
+// Differs describes the difference between a computed hash and the digest.
 func (s Digest) Differs(what string, h hash.Hash) string {
 	name, _, _ := strings.Cut(s.text, ":")
 	return fmt.Sprintf("the %s has the digest %s:%s, the header says %s", what, name, s.encode(h.Sum(nil)), s.text)
 }
 
-// FormatDigest writes a hash as a header has it: Base32, as is usual.
+// FormatDigest returns a hash as the value of a digest header, in Base32 as is usual.
 func FormatDigest(algorithm string, h hash.Hash) string {
 	return algorithm + ":" + base32.StdEncoding.EncodeToString(h.Sum(nil))
 }

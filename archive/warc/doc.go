@@ -5,13 +5,13 @@
 //
 // # Damage
 //
-// A [Reader] trusts nothing. A record counts only when [Record.Close] returned no error: then its gzip member ended with
-// the right CRC, its block is as long as its header says, and nothing follows it. Damage is a [Finding]. It ends a record,
-// not the file: the reader searches for the next record and continues there. A plain file has no CRC, so a record in it is
-// only as trustworthy as its digests, which a [Checker] compares.
+// A [Reader] trusts nothing. A record counts only when [Record.Close] returned no error: then its gzip member ended
+// with the right CRC, its block is as long as its header says, and nothing follows it. Damage is a [Finding]. It ends a
+// record, not the file: the reader searches for the next record and continues there. A plain file has no CRC, so a
+// record in it is only as trustworthy as its digests, which a [Checker] compares.
 //
-// Something that is wrong with an archive is a finding. An error means that the work itself could not be done. Functions
-// that receive findings are called by one goroutine at a time.
+// Something that is wrong with an archive is a finding. An error means that the work itself could not be done.
+// Functions that receive findings are called by one goroutine at a time.
 //
 // # Invariants
 //

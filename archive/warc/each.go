@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// MaxFindings is how many findings of one file are listed; the rest is counted.
+// MaxFindings is the maximum number of findings of one file that are listed. Further ones are only counted.
 const MaxFindings = 10_000
 
 // Findings collects the findings of one file.
@@ -16,10 +16,10 @@ type Findings struct {
 	file string
 	open bool // its name ends in .open
 	list []Finding
-	more int // beyond maxFindings
+	more int // findings that are not in list
 }
 
-// NewFindings returns an empty list for a file. A file that is still open gets a warning that says so.
+// NewFindings returns the findings of a file before it is read: none, or a warning that the file is still open.
 func NewFindings(file File) *Findings {
 	n := &Findings{file: file.Path, open: strings.HasSuffix(file.Path, OpenSuffix)}
 	if n.open {
@@ -28,7 +28,7 @@ func NewFindings(file File) *Findings {
 	return n
 }
 
-// Add keeps a finding. That a file which is being written is empty, or that its last record is not whole, is in the nature of things.
+// Add adds a finding. In a file that is still open, an empty file and a cut record are only warnings.
 func (n *Findings) Add(f Finding) {
 	if n.open && (f.Kind == Truncated || f.Kind == Empty) {
 		f.Severity = Warning
@@ -40,30 +40,35 @@ func (n *Findings) Add(f Finding) {
 	}
 }
 
-// All gives what was found, and how much was not kept.
+// All returns the findings, and a last one with the number of those that are not listed.
 func (n *Findings) All() []Finding {
 	if n.more == 0 {
 		return n.list
 	}
 	return append(n.list, Finding{
-		File: n.file, Offset: -1, Severity: Error, Kind: n.list[0].Kind, Text: fmt.Sprintf("%d further findings are not listed", n.more),
+		File: n.file, Offset: -1, Severity: Error, Kind: n.list[0].Kind,
+		Text: fmt.Sprintf("%d further findings are not listed", n.more),
 	})
 }
 
+// stillOpen returns the warning about a file that is still open.
 func stillOpen(file string) Finding {
 	return Finding{
 		File: file, Offset: -1, Severity: Warning, Kind: StillOpen,
-		Text: "this file is still open: it is being written, or a crash left it so",
+		Text: "this file is still open: it is being written, or a crash left it open",
 	}
 }
 
-// EachRecord gives each record of a file to see, which may read and close it. Damage is collected, and what see made of a
-// record that then turns out to be damaged has to be dropped by see itself, by closing the record before it believes it.
-func EachRecord(ctx context.Context, file File, watch *Progress, notes *Findings, see func(rec *Record) error) error {
-	defer watch.AddFile()
+// EachRecord calls do with each record of a file and adds damage to found. do may read and close the record. It must
+// close the record before it trusts what it has read, and return the error of Close. An error of do that is not a
+// finding ends the reading.
+func EachRecord(
+	ctx context.Context, file File, progress *Progress, found *Findings, do func(rec *Record) error,
+) error {
+	defer progress.AddFile()
 	r, err := file.OpenAt(0)
 	if f, ok := asFinding(err); ok {
-		notes.Add(*f)
+		found.Add(*f)
 		return nil
 	}
 	if err != nil {
@@ -73,25 +78,26 @@ func EachRecord(ctx context.Context, file File, watch *Progress, notes *Findings
 	for before := int64(0); ctx.Err() == nil; {
 		rec, err := r.Next()
 		if err == nil {
-			if err = see(rec); !isFindingOrNil(err) {
+			if err = do(rec); !isFindingOrNil(err) {
 				return err
 			}
 		}
-		watch.AddBytes(r.Offset() - before)
+		progress.AddBytes(r.Offset() - before)
 		before = r.Offset()
 		switch f, ok := asFinding(err); {
 		case errors.Is(err, io.EOF):
 			return nil
 		case ok:
-			notes.Add(*f)
+			found.Add(*f)
 		case err != nil:
-			notes.Add(Finding{File: file.Path, Offset: before, Severity: Error, Kind: Unreadable, Text: err.Error()})
+			found.Add(Finding{File: file.Path, Offset: before, Severity: Error, Kind: Unreadable, Text: err.Error()})
 			return nil
 		}
 	}
 	return context.Cause(ctx)
 }
 
+// isFindingOrNil reports whether reading continues after err.
 func isFindingOrNil(err error) bool {
 	_, ok := asFinding(err)
 	return ok || err == nil

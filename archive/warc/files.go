@@ -12,29 +12,29 @@ import (
 	"strings"
 )
 
-// OpenSuffix ends the name of a file that is being written.
+// OpenSuffix ends the name of a WARC file that is being written.
 const OpenSuffix = ".open"
 
 // File is one file of an archive.
 type File struct {
 	Path string
-	Name string // from the folder that was asked for, with slashes; the last element of a path that was given itself
+	Name string // relative to the folder that was searched, with slashes; the last element of a path that was named itself
 	Size int64
 
 	in inPackage
 }
 
-// IsArchive tells by its name whether a file in a folder is one of the archive. ARC files are taken too, so that
-// somebody says that they are not read.
+// IsArchive reports whether a file name is one of a WARC file. It includes ARC files, so that reading them reports that
+// they are not supported.
 func IsArchive(name string) bool {
 	name = strings.TrimSuffix(strings.ToLower(name), OpenSuffix)
 	name = strings.TrimSuffix(name, ".gz")
 	return strings.HasSuffix(name, ".warc") || strings.HasSuffix(name, ".arc")
 }
 
-// regular refuses what is no file of bytes: to open a named pipe may block for ever.
+// regular returns an error for everything except regular files: opening a named pipe may block forever.
 func regular(info fs.FileInfo) error {
-	what := "it is something else"
+	what := "it is not a regular file"
 	switch mode := info.Mode(); {
 	case mode.IsRegular():
 		return nil
@@ -50,9 +50,9 @@ func regular(info fs.FileInfo) error {
 	return errors.New(what + ", and only regular files are read")
 }
 
-// OpenRegular opens a file to read, if it is one.
+// OpenRegular opens a file for reading. It refuses everything except regular files.
 func OpenRegular(path string) (*os.File, fs.FileInfo, error) {
-	info, err := os.Stat(path) // before it is opened, which may block
+	info, err := os.Stat(path) // before opening, which may block
 	if err == nil {
 		err = regular(info)
 	}
@@ -66,12 +66,12 @@ func OpenRegular(path string) (*os.File, fs.FileInfo, error) {
 	return f, info, nil
 }
 
-// Files lists the WARC files among paths: each file that is named, and in each folder, with those below it, the files
-// whose names end in .warc or .warc.gz, also with .open. They are sorted, and each is there once. What cannot be read, and
-// a folder without any, is a finding; the others are listed all the same.
+// Files lists the WARC files in paths: each file that is named, and all files below each folder whose names end in
+// .warc or .warc.gz, also followed by .open. The list is sorted and has no duplicates. It reports paths that cannot be
+// read, and folders without WARC files, as findings.
 func Files(paths []string) ([]File, []*Finding) { return FilesNamed(paths, IsArchive) }
 
-// FilesNamed is [Files] with those in folders whose names are wanted.
+// FilesNamed is [Files] with other names: wanted reports whether a file in a folder is listed.
 func FilesNamed(paths []string, wanted func(name string) bool) ([]File, []*Finding) {
 	var files []File
 	var faults []*Finding
@@ -93,7 +93,7 @@ func FilesNamed(paths []string, wanted func(name string) bool) ([]File, []*Findi
 			continue
 		}
 		before := len(files)
-		_ = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error { // the function gives no error
+		_ = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error { // the function returns no error
 			if err != nil {
 				fault(path, Unreadable, Cause(err))
 				return nil
@@ -109,16 +109,17 @@ func FilesNamed(paths []string, wanted func(name string) bool) ([]File, []*Findi
 				fault(path, Unreadable, Cause(err))
 				return nil
 			}
-			name, _ := filepath.Rel(root, path) // both come from one walk
+			name, _ := filepath.Rel(root, path) // path is always below root
 			files = append(files, File{Path: path, Name: filepath.ToSlash(name), Size: info.Size()})
 			return nil
 		})
 		if len(files) == before {
-			fault(root, Empty, "there is no WARC file in this folder: nothing was archived yet, or it is another one")
+			fault(root, Empty, "there is no WARC file in this folder: nothing was archived yet, or it is the wrong folder")
 		}
 	}
 	slices.SortFunc(files, func(a, b File) int { return strings.Compare(a.Path, b.Path) })
-	return slices.CompactFunc(files, func(a, b File) bool { return filepath.Clean(a.Path) == filepath.Clean(b.Path) }), faults
+	same := func(a, b File) bool { return filepath.Clean(a.Path) == filepath.Clean(b.Path) }
+	return slices.CompactFunc(files, same), faults
 }
 
 // HashFile returns the SHA-256 of a file, as "sha256:" and hexadecimal, and its size.

@@ -9,17 +9,17 @@ import (
 	"unicode/utf8"
 )
 
-// MaxHeader is the longest header of a record that is read. Heritrix and arcrawl stay below 10 KiB; a header that does
-// not end within this many bytes is damage, not a header.
+// MaxHeader is the maximum size of a record header, in bytes. Heritrix and arcrawl stay below 10 KiB. A header that
+// does not end within this limit is damage.
 const MaxHeader = 64 << 10
 
-// Field is one line of a record's header.
+// Field is one line of a record header.
 type Field struct{ Name, Value string }
 
-// Header is the header of a record, in the order of the file.
+// Header is the header of a record. The fields are in the order of the file.
 type Header []Field
 
-// Get gives the first value of a name, in any case; empty when there is none.
+// Get returns the first value of a name, or an empty text. Case does not matter.
 func (h Header) Get(name string) string {
 	for _, f := range h {
 		if strings.EqualFold(f.Name, name) {
@@ -29,7 +29,7 @@ func (h Header) Get(name string) string {
 	return ""
 }
 
-// Values gives all values of a name.
+// Values returns all values of a name.
 func (h Header) Values(name string) []string {
 	var values []string
 	for _, f := range h {
@@ -40,19 +40,19 @@ func (h Header) Values(name string) []string {
 	return values
 }
 
-// ID is the value of a name that holds a record id, without its angle brackets.
+// ID returns the first value of a name without its angle brackets. It is for headers that hold a record id.
 func (h Header) ID(name string) string { return TrimID(h.Get(name)) }
 
 // TrimID removes the angle brackets around a record id or URI.
 func TrimID(s string) string { return strings.TrimSuffix(strings.TrimPrefix(s, "<"), ">") }
 
-// Target is WARC-Target-URI. GNU wget puts it in angle brackets; they are taken off.
+// Target returns WARC-Target-URI, without the angle brackets that GNU wget puts around it.
 func (h Header) Target() string { return TrimID(h.Get("WARC-Target-URI")) }
 
-// Type is WARC-Type.
+// Type returns WARC-Type.
 func (h Header) Type() string { return h.Get("WARC-Type") }
 
-// Date is WARC-Date; the zero time when it cannot be read.
+// Date returns WARC-Date. It is the zero time if the header cannot be read.
 func (h Header) Date() time.Time {
 	t, err := ParseDate(h.Get("WARC-Date"))
 	if err != nil {
@@ -61,25 +61,25 @@ func (h Header) Date() time.Time {
 	return t
 }
 
-// DateLayout is a WARC-Date with microseconds.
+// DateLayout is the layout of a WARC-Date with microseconds.
 const DateLayout = "2006-01-02T15:04:05.000000Z"
 
-// dateLayouts are the forms of W3C's date and time profile that WARC/1.1 allows. time.Parse takes a fraction after the
-// seconds by itself.
+// dateLayouts holds the forms of W3C's date and time profile that WARC/1.1 allows. time.Parse also accepts a fraction
+// of a second.
 var dateLayouts = []string{time.RFC3339, "2006-01-02T15:04Z07:00", "2006-01-02", "2006-01", "2006"}
 
-// ParseDate reads a WARC-Date.
+// ParseDate parses a WARC-Date.
 func ParseDate(s string) (time.Time, error) {
 	for _, layout := range dateLayouts {
 		if t, err := time.Parse(layout, s); err == nil {
 			return t.UTC(), nil
 		}
 	}
-	return time.Time{}, fmt.Errorf("date %.40q is not of the form 2026-11-21T09:00:00Z", s)
+	return time.Time{}, fmt.Errorf("date %.40q does not have the form 2026-11-21T09:00:00Z", s)
 }
 
-// ParseHeader reads a header without its empty last line. What is wrong with single lines is told, and the others are
-// still used: they say where the record ends.
+// ParseHeader parses a header without its empty last line. faults describes faulty lines. The other lines are still
+// valid: they say where the record ends.
 func ParseHeader(text string) (version string, h Header, faults []string) {
 	first, rest, _ := strings.Cut(text, "\r\n")
 	version = strings.TrimPrefix(first, "WARC/")
@@ -96,17 +96,18 @@ func ParseHeader(text string) (version string, h Header, faults []string) {
 		}
 		name, value, ok := strings.Cut(line, ":")
 		if !ok || !isToken(name) {
-			faults = append(faults, fmt.Sprintf("the header line %.60q has no name", line))
+			faults = append(faults, fmt.Sprintf("the header line %.60q has no valid name", line))
 			continue
 		}
 		if strings.ContainsAny(value, "\r\n\x00") {
-			faults = append(faults, fmt.Sprintf("the header %s holds a control character", name))
+			faults = append(faults, fmt.Sprintf("the header %s contains a control character", name))
 		}
 		h = append(h, Field{name, strings.Trim(value, " \t")})
 	}
 	return version, h, faults
 }
 
+// isToken reports whether a text is a valid header name.
 func isToken(s string) bool {
 	for i := range len(s) {
 		if c := s[i]; c <= ' ' || c >= 0x7f || strings.IndexByte("()<>@,;:\\\"/[]?={}", c) >= 0 {
@@ -116,15 +117,15 @@ func isToken(s string) bool {
 	return s != ""
 }
 
-// ContentLength reads Content-Length, without which a record has no end.
+// ContentLength returns Content-Length. It is required, because nothing else says where a record ends.
 func (h Header) ContentLength() (int64, error) {
 	s := h.Get("Content-Length")
 	if s == "" {
-		return 0, errors.New("there is no Content-Length")
+		return 0, errors.New("Content-Length is missing")
 	}
 	n, err := strconv.ParseUint(s, 10, 63)
 	if err != nil {
-		return 0, fmt.Errorf("Content-Length is %.40q, no number of bytes", s)
+		return 0, fmt.Errorf("Content-Length is %.40q, which is not a number of bytes", s)
 	}
 	return int64(n), nil
 }

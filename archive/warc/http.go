@@ -15,16 +15,16 @@ import (
 	"github.com/arcrawl/arcrawl/internal/mediatype"
 )
 
-// maxHead is the longest HTTP head that is looked into. Crawlers stop at 256 KiB or earlier.
+// maxHead is the maximum size of an HTTP head that is read, in bytes. Crawlers stop at 256 KiB or earlier.
 const maxHead = 512 << 10
 
-// Head is the head of an HTTP message.
+// Head is the head of an HTTP message: its first line and its header.
 type Head struct {
-	Raw    []byte // exact bytes with the empty line
-	Status int    // 0 of a request
+	Raw    []byte // the exact bytes, with the empty line
+	Status int    // 0 for a request
 }
 
-// Header parses the fields of the head. Lines without a colon are passed over.
+// Header returns the header fields. It ignores lines without a colon.
 func (h Head) Header() http.Header {
 	fields := http.Header{}
 	for line := range bytes.SplitSeq(h.Raw, []byte("\n")) {
@@ -39,7 +39,7 @@ func (h Head) Header() http.Header {
 // MIME returns the media type in lower case, without parameters. It is empty if there is none that can be read.
 func (h Head) MIME() string { return mediatype.Of(h.contentType()) }
 
-// contentType is the first Content-Type, as it stands there.
+// contentType returns the value of the first Content-Type.
 func (h Head) contentType() string {
 	const name = "content-type"
 	for line := range bytes.SplitSeq(h.Raw, []byte("\n")) {
@@ -61,10 +61,10 @@ func (h Head) Chunked() bool {
 	return false
 }
 
-// errNoHead says that a block is no HTTP message.
+// errNoHead means that a block is not an HTTP message.
 var errNoHead = errors.New("no HTTP head")
 
-// ReadHead reads an HTTP head as it occurs in archives: lines may end in a bare LF. The body follows in r.
+// ReadHead reads an HTTP head from r, where the body follows. As in many archives, lines may end in a bare LF.
 func ReadHead(r *bufio.Reader) (Head, error) {
 	var h Head
 	for {
@@ -80,7 +80,7 @@ func ReadHead(r *bufio.Reader) (Head, error) {
 			return h, err
 		}
 		if len(bytes.TrimRight(line, "\r\n")) == 0 || err != nil {
-			break // the end of a head without a body may be the end of the block
+			break // without a body, a head may end with the block
 		}
 	}
 	first, _, _ := bytes.Cut(h.Raw, []byte("\n"))
@@ -95,21 +95,21 @@ func ReadHead(r *bufio.Reader) (Head, error) {
 	return h, nil
 }
 
-// IsHTTP tells whether a record's block is an HTTP message.
+// IsHTTP reports whether the block of a record is an HTTP message.
 func (h Header) IsHTTP() bool {
 	t, _, _ := strings.Cut(strings.ToLower(h.Get("Content-Type")), ";")
 	return strings.TrimSpace(t) == "application/http"
 }
 
-// headBuffer is enough for most heads. What follows is copied into it as well, which is why it is not larger.
+// headBuffer is enough for most heads, in bytes. It is not larger, because the beginning of the body is copied too.
 const headBuffer = 1 << 10
 
-// NewHeadReader makes a reader for [readHead], to be reset for each record.
+// NewHeadReader returns a reader for [ReadHead]. Reset it for each record.
 func NewHeadReader() *bufio.Reader { return bufio.NewReaderSize(nil, headBuffer) }
 
-// Payload gives the payload of a message whose head has been read: the body without its transfer encoding (WARC/1.1,
-// 6.3.2). Some writers keep the header Transfer-Encoding and take the chunks away; a body without chunks is the
-// payload as it is.
+// Payload returns the payload of a message whose head has been read: the body without its transfer encoding (WARC/1.1,
+// section 6.3.2). Some writers remove the chunks and keep the header Transfer-Encoding. So a body that does not begin
+// with a chunk is the payload itself. dechunks reports whether chunks are removed.
 func (h Head) Payload(body *bufio.Reader) (_ io.Reader, dechunks bool) {
 	if !h.Chunked() || !beginsChunk(body) {
 		return body, false
@@ -117,7 +117,7 @@ func (h Head) Payload(body *bufio.Reader) (_ io.Reader, dechunks bool) {
 	return httputil.NewChunkedReader(body), true
 }
 
-// beginsChunk tells whether a line with the size of a chunk comes next.
+// beginsChunk reports whether the next line is the size of a chunk.
 func beginsChunk(r *bufio.Reader) bool {
 	begin, _ := r.Peek(18)
 	digits := 0
@@ -128,7 +128,7 @@ func beginsChunk(r *bufio.Reader) bool {
 	return digits > 0 && digits <= 16 && len(rest) > 0 && (rest[0] == '\r' || rest[0] == '\n' || rest[0] == ';')
 }
 
-// Payload reads the head of a record's block, if it has one, and gives the payload.
+// Payload reads the HTTP head of a block, if the block has one, and returns a reader of the payload.
 func (rec *Record) Payload() (Head, io.Reader, error) {
 	in := bufio.NewReader(rec)
 	if !rec.Header.IsHTTP() {

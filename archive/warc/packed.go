@@ -35,7 +35,8 @@ func (f File) OpenAt(offset int64) (*Reader, error) {
 		return &Finding{File: f.Path, Offset: -1, Severity: Error, Kind: Unreadable, Text: text}
 	}
 	if f.in.compressed {
-		return nil, unreadable("it is compressed within the package, where it cannot be read from its middle; unpack the package and name the file")
+		return nil, unreadable("it is compressed within the package, where it cannot be read from its middle; " +
+			"unpack the package and name the file")
 	}
 	file, _, err := OpenRegular(f.in.path)
 	if err != nil {

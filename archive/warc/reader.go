@@ -12,13 +12,13 @@ import (
 	"github.com/klauspost/compress/gzip"
 )
 
-// The buffers of a Reader. The second bounds the header of a record.
+// The sizes of the buffers of a Reader, in bytes. textBuffer limits the header of a record.
 const (
 	rawBuffer  = 128 << 10
 	textBuffer = MaxHeader
 )
 
-// RecordEnd is what follows the block of a record.
+// RecordEnd follows the block of a record.
 const RecordEnd = "\r\n\r\n"
 
 const (
@@ -26,22 +26,22 @@ const (
 	recordMagic = "WARC/"
 )
 
-// Record is the header of a record; its block is read with [Record.Read].
+// Record is one record of a file. [Record.Read] reads its block.
 type Record struct {
-	File    string // as the Reader was told
+	File    string // the name that the Reader was given
 	Offset  int64  // of its gzip member, or of its first byte in a plain file
-	Length  int64  // bytes in the file; known after Close
+	Length  int64  // bytes in the file; set by Close
 	Version string // "1.1"
 	Header  Header
-	Size    int64 // of the block, as Content-Length says
+	Size    int64 // of the block in bytes, by Content-Length
 
-	faults []string // of single header lines
+	faults []string // faulty header lines
 	left   int64
 	r      *Reader
 }
 
-// Reader reads the records of one file, gzip or plain, with memory that does not depend on the file. Damage ends a
-// record and not the file: the next call of Next goes on behind it. It is not safe for many goroutines.
+// Reader reads the records of one file, gzip or plain, in memory that does not depend on the file. Damage ends a
+// record, not the file: the next call of Next continues after it. A Reader is not safe for concurrent use.
 type Reader struct {
 	name  string
 	file  io.ReaderAt
@@ -49,20 +49,21 @@ type Reader struct {
 	close func() error
 
 	gzip     bool
-	base     int64 // where src began
+	base     int64 // offset at which src began
 	src      *counted
 	raw      *bufio.Reader // of the file
 	zip      *gzip.Reader
 	text     *bufio.Reader // of records: raw itself in a plain file
-	start    int64         // of the present member or record
-	inMember bool          // text is within a member that has more to give
-	rec      *Record       // not yet closed
+	start    int64         // offset of the current member or record
+	inMember bool          // text is within a member that has more bytes
+	rec      *Record       // not closed yet
 }
 
-// OpenFile reads a file from its beginning. A file that holds no WARC records gives a [*Finding] that says what it is.
+// OpenFile opens a file for reading from its beginning. If the file holds no WARC records, the error is a [*Finding]
+// that says what it is.
 func OpenFile(path string) (*Reader, error) { return OpenAt(path, 0) }
 
-// OpenAt reads a file from a place where a record begins, as an index tells it.
+// OpenAt opens a file for reading from an offset at which a record begins, as known from an index.
 func OpenAt(path string, offset int64) (*Reader, error) {
 	f, info, err := OpenRegular(path)
 	if err != nil {
@@ -77,7 +78,7 @@ func OpenAt(path string, offset int64) (*Reader, error) {
 	return r, nil
 }
 
-// Cause is why a file could not be used, without its name, which the finding has already.
+// Cause returns an error of a file as a text without the name of the file, which findings have already.
 func Cause(err error) string {
 	var p *os.PathError
 	if errors.As(err, &p) {
@@ -86,9 +87,12 @@ func Cause(err error) string {
 	return err.Error()
 }
 
-// NewReader reads size bytes of file from offset on. The name stands in records and findings.
+// NewReader returns a Reader of a file of size bytes, from offset on. name is used in records and findings.
 func NewReader(name string, file io.ReaderAt, size, offset int64) (*Reader, error) {
-	r := &Reader{name: name, file: file, size: size, raw: bufio.NewReaderSize(nil, rawBuffer), close: func() error { return nil }}
+	r := &Reader{
+		name: name, file: file, size: size, raw: bufio.NewReaderSize(nil, rawBuffer),
+		close: func() error { return nil },
+	}
 	if err := r.identify(); err != nil {
 		return nil, err
 	}
@@ -100,13 +104,14 @@ func NewReader(name string, file io.ReaderAt, size, offset int64) (*Reader, erro
 	return r, nil
 }
 
-// identify tells what kind of file this is by its first bytes.
+// identify finds out from its first bytes whether a file is gzip or plain. The error is a finding about any other
+// format.
 func (r *Reader) identify() error {
-	say := func(k Kind, text string) error {
+	fault := func(k Kind, text string) error {
 		return &Finding{File: r.name, Offset: -1, Severity: Error, Kind: k, Text: text}
 	}
 	if r.size == 0 {
-		return say(Empty, "the file is empty")
+		return fault(Empty, "the file is empty")
 	}
 	r.seek(0)
 	begin, _ := r.raw.Peek(len(gzipMagic))
@@ -115,29 +120,30 @@ func (r *Reader) identify() error {
 	if r.gzip {
 		z, err := gzip.NewReader(r.raw)
 		if err != nil {
-			return nil // damage at the beginning: Next says so and searches on
+			return nil // damage at the beginning: Next reports it and searches for a record
 		}
 		content = z
 	}
 	first := make([]byte, len("filedesc:"))
 	n, err := io.ReadFull(content, first)
 	if r.src.fault != nil {
-		return say(Unreadable, Cause(r.src.fault))
+		return fault(Unreadable, Cause(r.src.fault))
 	}
 	switch begin := string(first[:n]); {
 	case begin == "filedesc:":
-		return say(ARC, "this is an ARC file; only WARC files are read")
+		return fault(ARC, "this is an ARC file; only WARC files are read")
 	case strings.HasPrefix(begin, recordMagic), r.gzip && err != nil:
 		return nil
 	case strings.HasPrefix(begin, "PK\x03\x04"):
-		return say(NotWARC, "this is a ZIP file; if it is a WACZ package, verify and dedup import read it, and for all else its WARC files have to be unpacked")
+		return fault(NotWARC, "this is a ZIP file; verify and dedup import read it if it is a WACZ package; "+
+			"for everything else unpack its WARC files first")
 	case r.hasRecord():
 		return nil
 	}
-	return say(NotWARC, "this is no WARC file")
+	return fault(NotWARC, "this is not a WARC file")
 }
 
-// hasRecord looks for a record behind a damaged beginning, plain or compressed.
+// hasRecord reports whether there is a record after a damaged beginning, plain or compressed.
 func (r *Reader) hasRecord() bool {
 	for _, r.gzip = range []bool{r.gzip, !r.gzip} {
 		if at, err := r.find(0); err == nil && at < r.size {
@@ -150,16 +156,17 @@ func (r *Reader) hasRecord() bool {
 // Close closes the file.
 func (r *Reader) Close() error { return r.close() }
 
-// Offset is how far the file has been read.
+// Offset returns how far the file has been read.
 func (r *Reader) Offset() int64 { return r.base + r.src.n - int64(r.raw.Buffered()) }
 
+// seek continues the reading at an offset.
 func (r *Reader) seek(at int64) {
 	r.base, r.src = at, &counted{from: io.NewSectionReader(r.file, at, r.size-at)}
 	r.raw.Reset(r.src)
 	r.inMember = false
 }
 
-// Member gives the bytes of a record as they are in a gzip file; nil in a plain file.
+// Member returns a reader of the compressed bytes of a record. It is nil for a plain file.
 func (r *Reader) Member(offset, length int64) io.Reader {
 	if !r.gzip {
 		return nil
@@ -167,8 +174,9 @@ func (r *Reader) Member(offset, length int64) io.Reader {
 	return io.NewSectionReader(r.file, offset, length)
 }
 
-// Next gives the next record. It gives io.EOF at the end of the file, a [*Finding] for damage (call Next again to go on
-// behind it), and any other error when the disk cannot be read. A record that was not closed is closed first.
+// Next returns the next record. The error is io.EOF at the end of the file, a [*Finding] for damage (call Next again to
+// continue after it), and any other error if the disk cannot be read. Next closes the previous record, if it is not
+// closed yet.
 func (r *Reader) Next() (*Record, error) {
 	if r.rec != nil {
 		if err := r.rec.Close(); err != nil {
@@ -194,7 +202,7 @@ func (r *Reader) Next() (*Record, error) {
 	return rec, nil
 }
 
-// begin goes to the start of the next member, or of the next record of a plain file.
+// begin starts the next gzip member, or the next record of a plain file.
 func (r *Reader) begin() error {
 	r.start = r.Offset()
 	if _, err := r.raw.Peek(1); err != nil {
@@ -212,6 +220,7 @@ func (r *Reader) begin() error {
 	return nil
 }
 
+// ended returns the error for the end of the file: io.EOF, or the reason why the disk could not be read.
 func (r *Reader) ended(err error) error {
 	if r.src.fault != nil {
 		return fmt.Errorf("read %s: %w", r.name, r.src.fault)
@@ -219,12 +228,12 @@ func (r *Reader) ended(err error) error {
 	return err
 }
 
-// headerText reads a header to its empty line.
+// headerText reads a header up to its empty line.
 func (r *Reader) headerText() (string, error) {
 	if begin, err := r.text.Peek(len(recordMagic)); err != nil || string(begin) != recordMagic {
 		if err == nil || errors.Is(err, io.EOF) && (r.gzip || !strings.HasPrefix(recordMagic, string(begin))) {
 			begin, _ = r.text.Peek(max(len(begin), min(r.text.Buffered(), 20)))
-			return "", r.skip(nil, BadHeader, fmt.Sprintf("no record begins here, but %.20q", begin))
+			return "", r.skip(nil, BadHeader, fmt.Sprintf("no record begins here; the bytes are %.20q", begin))
 		}
 		return "", r.damaged(nil, err)
 	}
@@ -245,7 +254,7 @@ func (r *Reader) headerText() (string, error) {
 	}
 }
 
-// finding is one about a record, or about the place where none could be read.
+// finding returns a finding about a record. If rec is nil, it is about the place where no record could be read.
 func (r *Reader) finding(rec *Record, k Kind, text string) *Finding {
 	f := &Finding{File: r.name, Offset: r.start, Severity: Error, Kind: k, Text: text}
 	if rec != nil {
@@ -254,7 +263,7 @@ func (r *Reader) finding(rec *Record, k Kind, text string) *Finding {
 	return f
 }
 
-// damaged explains an error of reading a record and goes to the next one.
+// damaged returns a finding for an error of reading a record, and moves to the next record.
 func (r *Reader) damaged(rec *Record, err error) error {
 	if r.src.fault != nil {
 		return fmt.Errorf("read %s at %d: %w", r.name, r.Offset(), r.src.fault)
@@ -267,7 +276,8 @@ func (r *Reader) damaged(rec *Record, err error) error {
 	return r.resume(f, from)
 }
 
-// skip passes over a record that has no end of its own: in a gzip file to the end of its member.
+// skip returns a finding about a record whose end is unknown, and moves to the next record. In a gzip file that is
+// after the member.
 func (r *Reader) skip(rec *Record, k Kind, text string) error {
 	f := r.finding(rec, k, text)
 	if !r.gzip {
@@ -280,7 +290,7 @@ func (r *Reader) skip(rec *Record, k Kind, text string) error {
 	return f
 }
 
-// resume goes to the first record from a place on, and gives back the finding that made this needful.
+// resume moves to the first record at or after an offset, and returns the finding that made this necessary.
 func (r *Reader) resume(f *Finding, from int64) error {
 	at, err := r.find(from)
 	if err != nil {
@@ -294,7 +304,7 @@ func (r *Reader) resume(f *Finding, from int64) error {
 	return f
 }
 
-// find searches for the beginning of a record; the size of the file when there is none.
+// find returns the offset of the first record at or after from. It is the size of the file if there is none.
 func (r *Reader) find(from int64) (int64, error) {
 	magic, skip := []byte(gzipMagic), 0
 	if !r.gzip {
@@ -320,7 +330,7 @@ func (r *Reader) find(from int64) (int64, error) {
 	return r.size, nil
 }
 
-// beginsRecord tells whether a gzip member with a record begins at a place.
+// beginsRecord reports whether a gzip member with a record begins at an offset.
 func (r *Reader) beginsRecord(at int64) bool {
 	z, err := gzip.NewReader(io.NewSectionReader(r.file, at, r.size-at))
 	if err != nil {
@@ -331,7 +341,7 @@ func (r *Reader) beginsRecord(at int64) bool {
 	return err == nil && string(begin) == recordMagic
 }
 
-// counted counts what is read and remembers why reading failed, which the decompressor does not tell.
+// counted counts the bytes that are read, and keeps the error of reading, which the decompressor hides.
 type counted struct {
 	from  io.Reader
 	n     int64

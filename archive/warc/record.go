@@ -1,15 +1,16 @@
 package warc
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
 )
 
-// ID is the record id, without angle brackets.
+// ID returns the record id without angle brackets.
 func (rec *Record) ID() string { return rec.Header.ID("WARC-Record-ID") }
 
-// Read reads the block. What it gives has not been proved until Close gave no error.
+// Read reads the block. Trust the bytes only after Close returned no error.
 func (rec *Record) Read(p []byte) (int, error) {
 	b, err := rec.peek()
 	if err != nil {
@@ -20,7 +21,7 @@ func (rec *Record) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// WriteTo gives the rest of the block to w, without a copy between.
+// WriteTo writes the rest of the block to w without copying it first.
 func (rec *Record) WriteTo(w io.Writer) (written int64, err error) {
 	for {
 		b, err := rec.peek()
@@ -39,7 +40,7 @@ func (rec *Record) WriteTo(w io.Writer) (written int64, err error) {
 	}
 }
 
-// peek gives the next bytes of the block without copying them; they are good until the next call.
+// peek returns the next bytes of the block without copying them. They are valid until the next call.
 func (rec *Record) peek() ([]byte, error) {
 	if rec.left == 0 {
 		return nil, io.EOF
@@ -55,17 +56,19 @@ func (rec *Record) peek() ([]byte, error) {
 	return rec.r.text.Peek(int(min(rec.left, int64(rec.r.text.Buffered()))))
 }
 
+// discard skips n bytes that peek has returned.
 func (rec *Record) discard(n int) {
-	_, _ = rec.r.text.Discard(n) // they were peeked at: no error is possible
+	_, _ = rec.r.text.Discard(n) // buffered bytes: no error is possible
 	rec.left -= int64(n)
 }
 
-// Close reads what is left of the record and proves it whole: the block is as long as Content-Length says, the two
-// empty lines follow, and in a gzip file the member ends there with the right CRC. Otherwise it gives a [*Finding].
+// Close reads the rest of the record and checks that the record is whole: the block has the length of Content-Length,
+// two empty lines follow, and in a gzip file the member ends there with the right CRC. Otherwise the error is a
+// [*Finding].
 func (rec *Record) Close() error {
 	r := rec.r
 	if r.rec != rec {
-		return nil // closed before
+		return nil // already closed
 	}
 	r.rec = nil
 	for {
@@ -95,7 +98,7 @@ func (rec *Record) Close() error {
 	return nil
 }
 
-// short explains why a block ended too early. In a gzip file that is whole, the member simply has no more.
+// short returns the finding for a block that ended too early. In a sound gzip file the member has no more bytes.
 func (rec *Record) short(err error) error {
 	r := rec.r
 	if !r.gzip || r.src.fault != nil {
@@ -105,31 +108,32 @@ func (rec *Record) short(err error) error {
 		return r.damaged(rec, err)
 	}
 	r.inMember = false
-	return r.finding(rec, Length, fmt.Sprintf("the block has %d bytes, Content-Length says %d", rec.Size-rec.left, rec.Size))
+	text := fmt.Sprintf("the block has %d bytes, Content-Length says %d", rec.Size-rec.left, rec.Size)
+	return r.finding(rec, Length, text)
 }
 
-// unended explains why a record is not followed by two empty lines.
-func (rec *Record) unended(found []byte) error {
+// unended returns the finding for a record that is followed by other bytes than two empty lines.
+func (rec *Record) unended(next []byte) error {
 	r := rec.r
-	if !r.gzip && len(found) < len(RecordEnd) {
+	if !r.gzip && len(next) < len(RecordEnd) {
 		return r.damaged(rec, io.ErrUnexpectedEOF)
 	}
-	found = append([]byte(nil), found...)
+	next = bytes.Clone(next)
 	rest, err := io.Copy(io.Discard, rec.memberRest())
 	if err != nil {
 		return r.damaged(rec, err)
 	}
-	text := fmt.Sprintf("after the %d bytes that Content-Length says come %.20q and not two empty lines", rec.Size, found)
+	text := fmt.Sprintf("after the %d bytes of Content-Length follows %.20q, not two empty lines", rec.Size, next)
 	if r.gzip {
-		text = fmt.Sprintf("the block has another length than the %d bytes that Content-Length says: the member goes on for %d bytes, with %.20q",
-			rec.Size, rest, found)
+		text = fmt.Sprintf("the block is longer than the %d bytes of Content-Length: "+
+			"the member continues for %d bytes, with %.20q", rec.Size, rest, next)
 		r.inMember = false
 		return r.finding(rec, Length, text)
 	}
 	return r.resume(r.finding(rec, Length, text), r.Offset()-int64(len(RecordEnd)))
 }
 
-// memberRest is what is left of the gzip member; nothing in a plain file.
+// memberRest returns a reader of the rest of the gzip member. It is empty for a plain file.
 func (rec *Record) memberRest() io.Reader {
 	if rec.r.gzip {
 		return rec.r.text
@@ -137,8 +141,8 @@ func (rec *Record) memberRest() io.Reader {
 	return io.LimitReader(rec.r.text, 0)
 }
 
-// endMember reads the end of a gzip member, and with it its CRC. Another record in the same member is allowed by most
-// readers and good for none: no index can point at it.
+// endMember reads the end of a gzip member, which checks its CRC. Most readers allow another record in the same member.
+// But no index can point to that record.
 func (rec *Record) endMember() error {
 	r := rec.r
 	more, err := r.text.Peek(len(recordMagic))
@@ -149,10 +153,10 @@ func (rec *Record) endMember() error {
 	case err != nil && !errors.Is(err, io.EOF):
 		return r.damaged(rec, err)
 	case string(more) == recordMagic:
-		return nil // inMember stays
+		return nil // inMember stays true
 	}
-	return r.skip(rec, Length, fmt.Sprintf("after the record its gzip member goes on with %.20q", more))
+	return r.skip(rec, Length, fmt.Sprintf("after the record its gzip member continues with %.20q", more))
 }
 
-// SharesMember reports whether a closed record ended within its gzip member, so that another record follows in it.
+// SharesMember reports whether another record follows in the gzip member of a closed record.
 func (rec *Record) SharesMember() bool { return rec.r.inMember }

@@ -11,8 +11,9 @@ import (
 	"github.com/arcrawl/arcrawl/digest"
 )
 
-// Stored opens the payloads of records in the folders, as an index of origins knows them: by file and place. The file may
-// still be open. An error says that there is no such record there; one of Close, that the record is damaged.
+// Stored returns a function that opens the payload of the record at an origin, in files of the given folders. The file
+// may still be open. The function returns an error if there is no such record. Close returns one if the record is
+// damaged.
 func Stored(folders ...string) func(o digest.Origin) (io.ReadCloser, error) {
 	return func(o digest.Origin) (io.ReadCloser, error) {
 		path, err := locate(folders, o.File)
@@ -28,7 +29,9 @@ func Stored(folders ...string) func(o digest.Origin) (io.ReadCloser, error) {
 			return nil, errors.Join(Damaged(err), r.Close())
 		}
 		if o.RecordID != "" && rec.ID() != o.RecordID || rec.Header.Target() != o.URI {
-			return nil, errors.Join(fmt.Errorf("%w: at %s:%d stands %s of %s, not %s of %s", ErrDamaged, path, o.Offset, rec.ID(), rec.Header.Target(), o.RecordID, o.URI), r.Close())
+			err := fmt.Errorf("%w: at %s:%d is the record %s of %s, want %s of %s",
+				ErrDamaged, path, o.Offset, rec.ID(), rec.Header.Target(), o.RecordID, o.URI)
+			return nil, errors.Join(err, r.Close())
 		}
 		_, body, err := rec.Payload()
 		if err != nil {
@@ -38,10 +41,11 @@ func Stored(folders ...string) func(o digest.Origin) (io.ReadCloser, error) {
 	}
 }
 
-// locate finds a file by the name that it has, or will have, in one of the folders.
+// locate returns the path of a file in one of the folders. name is its final name, which a file that is still open does
+// not have yet.
 func locate(folders []string, name string) (string, error) {
 	if !filepath.IsLocal(name) {
-		return "", fmt.Errorf("%w: %q is no name of a file", ErrNotFound, name)
+		return "", fmt.Errorf("%w: %q is not the name of a file", ErrNotFound, name)
 	}
 	for _, folder := range folders {
 		for _, suffix := range []string{"", OpenSuffix} {
@@ -58,12 +62,12 @@ func locate(folders []string, name string) (string, error) {
 	return "", fmt.Errorf("%w: there is no %s in %q", ErrNotFound, name, folders)
 }
 
-// stored is the payload of one record.
+// stored reads the payload of one record.
 type stored struct {
 	io.Reader
 	rec  *Record
 	file *Reader
 }
 
-// Close proves the record whole and gives the file back.
+// Close checks that the record is whole and closes the file.
 func (s *stored) Close() error { return errors.Join(s.rec.Close(), s.file.Close()) }
