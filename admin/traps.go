@@ -79,7 +79,7 @@ func TrapsOf(book *traps.Store, only uri.Host) (Traps, error) {
 		return nil
 	}
 	if only != "" {
-		list, err := book.Of(only)
+		list, err := book.Get(only)
 		if err != nil {
 			return out, err
 		}

@@ -31,7 +31,7 @@ func (w *world) trap(text string) traps.Trap {
 	if err != nil || !ok {
 		w.Fatalf("%s is no trap: %v", text, err)
 	}
-	_, err = w.window.o.Traps.Keep(t, time.Now(), u)
+	_, err = w.window.o.Traps.CountKeptOut(t, time.Now(), u)
 	w.must(err)
 	return t
 }

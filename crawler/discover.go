@@ -48,8 +48,8 @@ type finder struct {
 	hostScopes map[uri.Host]*scope.Scope // of other hosts with seeds, as far as entries of feeds are on them
 	dates      sourceDates               // of the source that is being read
 
-	quietHost    uri.Host // the host that was last looked up in the store of traps
-	quiet        bool     // whether that host has no traps and no suspects
+	lastHost     uri.Host // the host that was last looked up in the store of traps
+	unsuspected  bool     // whether that host has no traps and no suspected ones
 	decisions    [4]hostDecision
 	nextDecision int // where the next decision is stored
 }
@@ -141,14 +141,14 @@ func (f *finder) addLink(l discover.Link, parent *frontier.Record) {
 
 // isOutsideTraps reports whether it is certain that a URI is not part of a trap.
 func (f *finder) isOutsideTraps(u uri.URI) (bool, error) {
-	if h := u.Host(); h != f.quietHost {
-		quiet, err := f.c.trapsFor(f.s.Settings).Quiet(h)
+	if h := u.Host(); h != f.lastHost {
+		unsuspected, err := f.c.trapsFor(f.s.Settings).NoneSuspected(h)
 		if err != nil {
 			return false, err
 		}
-		f.quietHost, f.quiet = h, quiet
+		f.lastHost, f.unsuspected = h, unsuspected
 	}
-	return f.quiet && (!f.s.Scope.Traps || !traps.MayRepeat(u)), nil
+	return f.unsuspected && (!f.s.Scope.Traps || !traps.MayRepeat(u)), nil
 }
 
 // add adds a candidate if it is in scope. change may change the candidate before; it may be nil.

@@ -54,7 +54,7 @@ func TestAForgottenLinkIsFoundAgain(t *testing.T) {
 		if b := len(w.visits("/b")); firsts != 2 || b < 7 {
 			t.Errorf("the page was new %d times, want twice: before and after it was forgotten; the other was visited %d times", firsts, b)
 		}
-		list, err := rooms.Traps.Of("news.example")
+		list, err := rooms.Traps.Get("news.example")
 		if err != nil || len(list) != 1 || list[0].Kept < 4 {
 			t.Errorf("each version names a URI that is a trap by itself; counted was %+v, %v", list, err)
 		}

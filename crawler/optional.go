@@ -70,12 +70,12 @@ func (noDaily) Flush() error                                  { return nil }
 // trapStore is the part of [traps.Store] that a walk needs.
 type trapStore interface {
 	Judge(u, via uri.URI, hops uri.HopPath, now time.Time) (traps.Trap, bool, error)
-	Quiet(uri.Host) (bool, error)
+	NoneSuspected(uri.Host) (bool, error)
 	IsNotFound(uri.Host, digest.Digest) (bool, error)
-	Learn(traps.Sight) (found, lifted []traps.Trap, err error)
-	Vouch(uri.Host, ...uri.URI) (lifted []traps.Trap, err error)
-	Share(answer digest.Digest, seed bool, now time.Time, a, other uri.URI) ([]traps.Trap, error)
-	Keep(traps.Trap, time.Time, ...uri.URI) (before int64, err error)
+	Learn(traps.Page) (found, refuted []traps.Trap, err error)
+	Vouch(uri.Host, ...uri.URI) (refuted []traps.Trap, err error)
+	LearnShared(answer digest.Digest, seed bool, now time.Time, a, other uri.URI) ([]traps.Trap, error)
+	CountKeptOut(traps.Trap, time.Time, ...uri.URI) (before int64, err error)
 	Release(h uri.Host, pattern string) (traps.Trap, error)
 }
 
@@ -93,14 +93,14 @@ type noTraps struct{}
 func (noTraps) Judge(_, _ uri.URI, _ uri.HopPath, _ time.Time) (traps.Trap, bool, error) {
 	return traps.Trap{}, false, nil
 }
-func (noTraps) Quiet(uri.Host) (bool, error)                     { return true, nil }
+func (noTraps) NoneSuspected(uri.Host) (bool, error)             { return true, nil }
 func (noTraps) IsNotFound(uri.Host, digest.Digest) (bool, error) { return false, nil }
-func (noTraps) Learn(traps.Sight) (found, lifted []traps.Trap, err error) {
+func (noTraps) Learn(traps.Page) (found, refuted []traps.Trap, err error) {
 	return nil, nil, nil
 }
 func (noTraps) Vouch(uri.Host, ...uri.URI) ([]traps.Trap, error) { return nil, nil }
-func (noTraps) Share(digest.Digest, bool, time.Time, uri.URI, uri.URI) ([]traps.Trap, error) {
+func (noTraps) LearnShared(digest.Digest, bool, time.Time, uri.URI, uri.URI) ([]traps.Trap, error) {
 	return nil, nil
 }
-func (noTraps) Keep(traps.Trap, time.Time, ...uri.URI) (int64, error) { return 0, nil }
-func (noTraps) Release(uri.Host, string) (traps.Trap, error)          { return traps.Trap{}, nil }
+func (noTraps) CountKeptOut(traps.Trap, time.Time, ...uri.URI) (int64, error) { return 0, nil }
+func (noTraps) Release(uri.Host, string) (traps.Trap, error)                  { return traps.Trap{}, nil }

@@ -25,7 +25,7 @@ const sharedNotFound = evaluators.NotFound + "shared"
 
 // trapFindings is what a visit found out about traps.
 type trapFindings struct {
-	page    *traps.Sight // what the page showed; nil = it was not read
+	page    *traps.Page // what the page showed; nil = it was not read
 	keptOut []keptOut
 }
 
@@ -41,7 +41,7 @@ func (f *finder) observeTraps(page discover.Result) error {
 	if v.robots || got.Status != http.StatusOK || !isHTML(got) {
 		return nil
 	}
-	seen := traps.Sight{URI: v.uri(), Via: uri.FromCanonical(v.record().Via), Hops: v.record().Hops, Now: v.finished}
+	seen := traps.Page{URI: v.uri(), Via: uri.FromCanonical(v.record().Via), Hops: v.record().Hops, Now: v.finished}
 	seen.Links = make([]uri.URI, 0, len(page.Links))
 	for _, l := range page.Links {
 		seen.Links = append(seen.Links, l.URI)
@@ -56,7 +56,7 @@ func (f *finder) observeTraps(page discover.Result) error {
 		if err != nil && !isIncomplete(err) {
 			return err
 		}
-		seen.Page = traps.WithoutIDs(text)
+		seen.Sum = traps.SumWithoutIDs(text)
 	}
 	f.found.traps.page = &seen
 	return nil
@@ -102,15 +102,15 @@ func (t *trapFindings) add(trap traps.Trap, u uri.URI) int64 {
 func (c *Crawler) learnTraps(v visit, s settings, a archived, f findings) error {
 	store := c.trapsFor(s.Settings)
 	for _, out := range f.traps.keptOut {
-		if _, err := store.Keep(out.trap, v.finished, out.uris...); err != nil {
+		if _, err := store.CountKeptOut(out.trap, v.finished, out.uris...); err != nil {
 			return err
 		}
 	}
 	var found []traps.Trap
 	if page := f.traps.page; page != nil {
-		byPage, lifted, err := store.Learn(*page)
+		byPage, refuted, err := store.Learn(*page)
 		if err == nil {
-			err = c.releaseLifted(store, v.uri().Host(), lifted, v.finished)
+			err = c.releaseRefuted(store, v.uri().Host(), refuted, v.finished)
 		}
 		if err != nil {
 			return err
@@ -129,9 +129,9 @@ func (c *Crawler) learnTraps(v visit, s settings, a archived, f findings) error 
 	return nil
 }
 
-// releaseLifted makes the URIs due that were kept out by traps that turned out not to be traps.
-func (c *Crawler) releaseLifted(store TrapReleaser, h uri.Host, lifted []traps.Trap, now time.Time) error {
-	for _, t := range lifted {
+// releaseRefuted makes the URIs due that were kept out by traps that were refuted.
+func (c *Crawler) releaseRefuted(store TrapReleaser, h uri.Host, refuted []traps.Trap, now time.Time) error {
+	for _, t := range refuted {
 		due, err := ReleaseTrap(c.rooms.Frontier, store, h, t.Pattern, now)
 		if err != nil {
 			return err
@@ -150,9 +150,9 @@ func (f *finder) vouchFor(listed []uri.URI) error {
 		for n < len(listed) && listed[n].Host() == h {
 			n++
 		}
-		lifted, err := store.Vouch(h, listed[:n]...)
+		refuted, err := store.Vouch(h, listed[:n]...)
 		if err == nil {
-			err = f.c.releaseLifted(store, h, lifted, f.v.finished)
+			err = f.c.releaseRefuted(store, h, refuted, f.v.finished)
 		}
 		if err != nil {
 			return err
@@ -172,7 +172,7 @@ func learnSharedAnswer(store trapStore, v visit, a archived) ([]traps.Trap, erro
 	if other.IsZero() || other == v.uri() || other.Host() != v.uri().Host() {
 		return nil, nil
 	}
-	return store.Share(v.capture.PayloadDigest, v.record().Hops == "", v.finished, v.uri(), other)
+	return store.LearnShared(v.capture.PayloadDigest, v.record().Hops == "", v.finished, v.uri(), other)
 }
 
 // detectSharedNotFound sets v.block if the answer is the page with which the host says "not found".

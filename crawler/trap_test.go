@@ -20,7 +20,7 @@ func (w *world) trapsOf(host uri.Host) []traps.Trap {
 	w.t.Helper()
 	rooms, shut := w.open()
 	defer shut()
-	list, err := rooms.Traps.Of(host)
+	list, err := rooms.Traps.Get(host)
 	if err != nil {
 		w.t.Fatal(err)
 	}

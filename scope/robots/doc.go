@@ -1,19 +1,21 @@
-// Package robots says what a robots.txt allows (RFC 9309) and how long it asks to wait between requests (Crawl-delay).
+// Package robots reads robots.txt files: which URIs they allow (RFC 9309) and which rest between requests they ask for
+// (Crawl-delay).
 //
-// [Parse] reads a file once; the [Rules] it gives are an immutable value, safe for concurrent use, and answer in a few
-// microseconds for each URI. The zero Rules are those of an empty file: everything is allowed.
+// [Parse] reads a file once and returns its [Rules], an immutable value that is safe for concurrent use. It answers in a
+// few microseconds per URI. The zero Rules are the rules of an empty file: everything is allowed.
 //
-// What the status of the response means is not decided here: that a missing robots.txt allows everything and that an
-// unreachable one forbids everything is the caller's business, and so is how long a file stays in force.
+// The caller decides what the status of a response means, for example that a missing robots.txt allows everything and an
+// unreachable one forbids everything. The caller also decides how long a file stays in force.
 //
-// The parser is the port of Google's, and its leniency is kept: common typos, a missing colon, rules that stand before
-// the first User-agent (they are skipped). Before it reads a file, and before a URI is compared, both are brought to one
-// spelling: escapes of unreserved characters are decoded, other escapes are upper-case, everything that cannot stand in
-// a URI is escaped, and so are a literal * and $. A rule "/café*" thus speaks for /caf%c3%a9, and "/a%2A" for /a*.
+// The parser is a port of Google's parser and as lenient: it accepts common typos and a missing colon, and it skips rules
+// before the first User-agent. Before a file is read, and before a URI is compared, both are brought to one spelling.
+// Escapes of unreserved characters are decoded, and other escapes are in upper case. Characters that a URI cannot have
+// are escaped, and so are a literal * and $. So a rule "/café*" applies to /caf%c3%a9, and "/a%2A" applies to /a*.
 //
-// Invariants, held by tests against the parser's own matcher:
-//   - All groups that name the agent are one group; only when there is none do the groups for * count.
-//   - The longest matching pattern decides; between equals Allow wins; no match allows. An empty pattern never matches.
+// Invariants, tested against the parser's own matcher:
+//   - All groups that name the agent are one group. The groups for * apply only if there is none.
+//   - The longest matching pattern decides. Between equal lengths Allow wins. No match allows. An empty pattern never
+//     matches.
 //   - /robots.txt itself is always allowed.
 //   - Time is linear in the size of a pattern and of the URI, whatever the wildcards.
 package robots

@@ -2,13 +2,13 @@ package robots
 
 import "strings"
 
-// pattern is the value of an Allow or Disallow line: literal pieces with "anything" between them, bound to the start of
-// the target, and to its end when it ends in $.
+// pattern is the value of an Allow or Disallow line: literal pieces with anything between them. It is bound to the start of
+// the target, and to the end of the target if it ends in $.
 type pattern struct {
 	prefix   string   // the literal before the first *
-	rest     []string // the literals after each *, the empty ones between two of them left out
-	open     bool     // nothing has to follow the last literal: the pattern ends in * or has no $
-	length   int      // in bytes as spelt; what makes one match longer than another
+	rest     []string // the literals after each *, without empty ones
+	open     bool     // anything may follow the last literal: the pattern ends in * or has no $
+	length   int      // in bytes as spelled; a match is as long as its pattern
 	literals int      // bytes of prefix and rest: no shorter target can match
 }
 
@@ -29,8 +29,8 @@ func compile(s string) pattern {
 	return p
 }
 
-// matches takes each piece where it first occurs: if the leftmost places do not fit, no others do. Only a last piece
-// that is bound to the end has its place given.
+// matches reports whether the pattern matches a target. It looks for each piece where it first occurs: if the leftmost
+// places do not fit, no others do. Only a last piece that is bound to the end has a fixed place.
 func (p pattern) matches(target string) bool {
 	if len(target) < p.literals || !strings.HasPrefix(target, p.prefix) {
 		return false

@@ -13,19 +13,20 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// maxBody is how much of a robots.txt is read: the least that RFC 9309, section 2.5, asks for, and what others read.
+// maxBody bounds the bytes of a robots.txt that are read. It is the minimum of RFC 9309, section 2.5, and what other
+// crawlers read.
 const maxBody = 500 << 10
 
-// maxDelay is the longest Crawl-delay that is reported. What is longer is a mistake or a way of saying no.
+// maxDelay is the maximum Crawl-delay that is reported. A longer one is a mistake or means "do not crawl".
 const maxDelay = 24 * time.Hour
 
-// Rules is what one robots.txt says. It is immutable and may be shared; the zero value allows everything.
+// Rules holds the rules of one robots.txt. It is immutable. The zero value allows everything.
 type Rules struct {
 	groups   []group
 	sitemaps []string
 }
 
-// group is a run of User-agent lines and what follows them.
+// group is a sequence of User-agent lines and the lines that belong to them.
 type group struct {
 	agents   []string // product tokens as written, without version
 	everyone bool     // one of the lines names *
@@ -39,8 +40,8 @@ type rule struct {
 	allow bool
 }
 
-// Parse reads a robots.txt. Any input gives rules: lines that say nothing are skipped. Only the first 500 KiB count, to
-// the last line that is whole.
+// Parse reads a robots.txt. It accepts any input and skips lines without meaning. Only the complete lines in the first
+// 500 KiB count.
 func Parse(body []byte) Rules {
 	if len(body) > maxBody {
 		body = body[:maxBody]
@@ -51,14 +52,14 @@ func Parse(body []byte) Rules {
 	return Rules{groups: c.groups, sitemaps: c.sitemaps}
 }
 
-// maxSitemaps is how many Sitemap lines count. More than that belongs into a sitemap index.
+// maxSitemaps bounds the Sitemap lines that count. More sitemaps belong in a sitemap index.
 const maxSitemaps = 100
 
-// Sitemaps are the addresses in its Sitemap lines, as they stand there, at most a hundred.
+// Sitemaps returns the addresses in the Sitemap lines, as they are written, at most a hundred.
 func (r Rules) Sitemaps() []string { return slices.Clone(r.sitemaps) }
 
-// Allowed reports whether the crawler that calls itself agent may fetch u. Of agent only the product token counts: in
-// "arcrawl/1.0 (+https://…)" it is "arcrawl". Case does not matter.
+// Allowed reports whether the crawler named agent may fetch u. Only the product token of agent counts, without case: in
+// "arcrawl/1.0 (+https://…)" it is "arcrawl".
 func (r Rules) Allowed(agent string, u uri.URI) bool {
 	target := u.RequestTarget()
 	if target == "/robots.txt" {
@@ -72,7 +73,7 @@ func (r Rules) allows(agent, target string) bool {
 	specific := r.names(agent)
 	allow, disallow := 0, 0
 	for _, g := range r.groups {
-		if !g.speaksFor(agent, specific) {
+		if !g.appliesTo(agent, specific) {
 			continue
 		}
 		for _, rl := range g.rules {
@@ -87,16 +88,16 @@ func (r Rules) allows(agent, target string) bool {
 	return disallow <= allow
 }
 
-// CrawlDelay is the rest between two requests that the group for agent asks for, at most 24 hours; false when it asks
-// for none, or for something that is not a number of seconds. Several in one group: the longest. The delay of the group
-// for * does not count for an agent that has a group of its own.
+// CrawlDelay returns the rest between two requests that the group for agent asks for, at most 24 hours. It reports false
+// if the group has no Crawl-delay, or none that is a number of seconds. If a group has several, the longest counts. The
+// delay of the group for * does not apply to an agent that has a group of its own.
 func (r Rules) CrawlDelay(agent string) (time.Duration, bool) {
 	agent = product(agent)
 	specific := r.names(agent)
 	var delay time.Duration
 	found := false
 	for _, g := range r.groups {
-		if g.hasDelay && g.speaksFor(agent, specific) {
+		if g.hasDelay && g.appliesTo(agent, specific) {
 			delay, found = max(delay, g.delay), true
 		}
 	}
@@ -112,16 +113,16 @@ func (g group) names(agent string) bool {
 	return slices.ContainsFunc(g.agents, func(a string) bool { return strings.EqualFold(a, agent) })
 }
 
-// speaksFor reports whether g counts for agent; specific says that some group names it.
-func (g group) speaksFor(agent string, specific bool) bool {
+// appliesTo reports whether g applies to agent. specific says that some group names the agent.
+func (g group) appliesTo(agent string, specific bool) bool {
 	if specific {
 		return g.names(agent)
 	}
 	return g.everyone
 }
 
-// collector builds groups from the parser's callbacks. A User-agent line that follows a rule begins a new group; other
-// lines, Crawl-delay among them, do not end the list of agents (RFC 9309, section 2.2.4).
+// collector builds groups from the parser's callbacks. A User-agent line after a rule begins a new group. Other lines, such
+// as Crawl-delay, do not end the list of agents (RFC 9309, section 2.2.4).
 type collector struct {
 	groups   []group
 	sitemaps []string
@@ -130,7 +131,7 @@ type collector struct {
 
 var _ grobotstxt.ParseHandler = (*collector)(nil)
 
-// current is the group that a line belongs to, nil before the first User-agent.
+// current returns the group that a line belongs to; nil before the first User-agent.
 func (c *collector) current() *group {
 	if len(c.groups) == 0 {
 		return nil
@@ -169,7 +170,7 @@ func (c *collector) HandleUserAgent(_ int, value string) {
 // HandleAllow is called for an Allow line.
 func (c *collector) HandleAllow(_ int, value string) {
 	c.add(rule{pattern: compile(value), allow: true})
-	// As Google does: to allow a folder's index page is to allow the folder's address too.
+	// To allow the index page of a folder allows the address of the folder too, as for Google.
 	if slash := strings.LastIndexByte(value, '/'); slash >= 0 && strings.HasPrefix(value[slash:], "/index.htm") {
 		c.add(rule{pattern: compile(value[:slash+1] + "$"), allow: true})
 	}
@@ -198,13 +199,13 @@ func (c *collector) HandleUnknownAction(_ int, key, value string) {
 	}
 }
 
-// seconds reads a plain decimal number, no exponent, no sign.
+// seconds reads a decimal number of seconds, without exponent and sign.
 func seconds(s string) (time.Duration, bool) {
 	if strings.Trim(s, "0123456789.") != "" {
 		return 0, false
 	}
 	n, err := strconv.ParseFloat(s, 64)
-	if n >= maxDelay.Seconds() { // also when it is out of range
+	if n >= maxDelay.Seconds() { // also if it is out of range
 		return maxDelay, true
 	}
 	if err != nil {
@@ -213,7 +214,7 @@ func seconds(s string) (time.Duration, bool) {
 	return time.Duration(n * float64(time.Second)), true
 }
 
-// product is the leading product token of a User-agent, in the characters that the parser takes for one.
+// product returns the product token at the beginning of a User-agent, in the characters that the parser accepts.
 func product(agent string) string {
 	end := strings.IndexFunc(agent, func(c rune) bool {
 		letter := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'

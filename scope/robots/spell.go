@@ -5,9 +5,9 @@ import (
 	"unicode"
 )
 
-// spellOut brings a whole file to one spelling, line by line. It does so before the parser sees it because the parser's
-// own way of making escapes upper-case spoils those with a digit in them (%c3 becomes a percent sign and two control
-// characters), and then the rule never matches.
+// spellOut brings a whole file to one spelling, line by line, before the parser reads it. The parser would damage escapes
+// that contain a digit when it makes them upper-case: %c3 becomes a percent sign and two control characters, so that the
+// rule never matches.
 func spellOut(body []byte) string {
 	var b strings.Builder
 	b.Grow(len(body) + len(body)/8)
@@ -31,7 +31,7 @@ func writeLine(b *strings.Builder, line string) {
 	}
 	key, value, ok := strings.Cut(line, ":")
 	if !ok {
-		// The parser forgives a missing colon where a line has exactly two words.
+		// The parser accepts a missing colon if a line has exactly two words.
 		i := strings.IndexAny(line, " \t")
 		if i < 0 {
 			return
@@ -54,14 +54,14 @@ func writeLine(b *strings.Builder, line string) {
 	b.WriteByte('\n')
 }
 
-// blank is what may surround keys and values. Byte order marks turn up in the middle of files that were put together,
-// and no-break and zero-width spaces where a rule was copied from a web page.
+// blank reports whether c may surround keys and values. Byte order marks are found in the middle of files that were
+// joined, no-break and zero-width spaces in rules that were copied from a web page.
 func blank(c rune) bool { return unicode.IsSpace(c) || c == '\uFEFF' || c == '\u200B' }
 
-// spell gives s with the escapes of unreserved characters decoded, the others in upper case, and all that cannot stand
-// in a URI escaped (RFC 9309, section 2.2.2; RFC 3986, section 6.2.2). In a URI a * and a $ are literal and escaped; in
-// a pattern every * and the last $ are not. A percent sign that begins no escape is escaped itself, lest it make one with
-// what follows.
+// spell returns s with the escapes of unreserved characters decoded, other escapes in upper case, and characters escaped
+// that a URI cannot have (RFC 9309, section 2.2.2; RFC 3986, section 6.2.2). In a URI, * and $ are literal and escaped. In
+// a pattern, every * and a $ at the end are not. A percent sign that begins no escape is escaped, so that it does not make
+// one with the characters after it.
 func spell(s string, isPattern bool) string {
 	clean := true
 	for i := 0; i < len(s) && clean; i++ {
@@ -111,7 +111,7 @@ func unreserved(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.IndexByte("-._~", c) >= 0
 }
 
-// plain characters mean themselves in a URI and in a pattern.
+// plain reports whether c has no special meaning in a URI and in a pattern.
 func plain(c byte) bool {
 	return unreserved(c) || strings.IndexByte("/?:@!&'()+,;=[]", c) >= 0
 }

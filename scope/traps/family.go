@@ -7,26 +7,26 @@ import (
 	"strings"
 )
 
-// family is what is known of a set of URIs that differ only in what a program fills in. It is a row of the store: keys are
-// only ever added.
+// family is a set of URIs that differ only in parts that a program fills in. It is part of a row: keys are only ever
+// added.
 type family struct {
-	Key      string   `cbor:"1,keyasint"` // its kind's letter and what its URIs have in common
+	Key      string   `cbor:"1,keyasint"` // the letter of its kind, and what its URIs have in common
 	Visits   int      `cbor:"2,keyasint,omitempty"`
-	Row      int      `cbor:"3,keyasint,omitempty"` // barren visits in a row
-	Links    sieve    `cbor:"4,keyasint,omitempty"` // links out of the family that were seen
-	Touched  int64    `cbor:"5,keyasint,omitempty"` // number of the host's visit that met it last
+	Row      int      `cbor:"3,keyasint,omitempty"` // visits in a row that named nothing new
+	Links    bloom    `cbor:"4,keyasint,omitempty"` // links out of the family that were seen
+	Touched  int64    `cbor:"5,keyasint,omitempty"` // number of the host's visit that read it last
 	Examples []string `cbor:"6,keyasint,omitempty"`
 	Depth    int      `cbor:"7,keyasint,omitempty"` // deepest folder of the row
-	From     int      `cbor:"8,keyasint,omitempty"` // first and last day of a page that was not barren
+	From     int      `cbor:"8,keyasint,omitempty"` // first and last day of pages that named something new
 	To       int      `cbor:"9,keyasint,omitempty"`
 	Params   []param  `cbor:"10,keyasint,omitempty"`
-	Members  sieve    `cbor:"11,keyasint,omitempty"` // URIs of the family that were named
+	Members  bloom    `cbor:"11,keyasint,omitempty"` // URIs of the family that were named
 	Rests    []rest   `cbor:"12,keyasint,omitempty"`
 	Same     int      `cbor:"13,keyasint,omitempty"`
 	Other    int      `cbor:"14,keyasint,omitempty"`
 	First    int      `cbor:"15,keyasint,omitempty"` // highest folder of the row
-	Misses   int      `cbor:"16,keyasint,omitempty"` // how often it was suspect and turned out to be none
-	Since    int64    `cbor:"17,keyasint,omitempty"` // µs since 1970, when a row that is suspect got deeper last
+	Misses   int      `cbor:"16,keyasint,omitempty"` // number of times it was suspect and was refuted
+	Since    int64    `cbor:"17,keyasint,omitempty"` // µs since 1970, when a suspect row last became deeper
 }
 
 // param is a query parameter and the sums of its first values.
@@ -35,7 +35,7 @@ type param struct {
 	Values []uint32 `cbor:"2,keyasint,omitempty"`
 }
 
-// rest is a URI without its id, and what stood there.
+// rest is a URI without its id, and the page that was there.
 type rest struct {
 	Sum  uint64 `cbor:"1,keyasint"`
 	ID   uint64 `cbor:"2,keyasint"`
@@ -48,19 +48,22 @@ const (
 	maxParams   = 12
 	maxValues   = 16
 	maxRests    = 64
-	sieveBytes  = 1024
+	bloomBytes  = 1024
 )
 
-// sieve is a Bloom filter with two places for each sum.
-type sieve []byte
+// bloom is a Bloom filter with two bits per sum; nil = empty.
+type bloom []byte
 
-// add adds a sum, and reports whether it was there.
-func (s *sieve) add(sum uint64) bool {
+// valid reports whether a stored filter has the right size.
+func (s bloom) valid() bool { return s == nil || len(s) == bloomBytes }
+
+// add adds a sum, and reports whether it was in the filter before.
+func (s *bloom) add(sum uint64) bool {
 	if *s == nil {
-		*s = make(sieve, sieveBytes)
+		*s = make(bloom, bloomBytes)
 	}
 	there := true
-	for _, place := range [...]uint64{sum % (8 * sieveBytes), (sum >> 32) % (8 * sieveBytes)} {
+	for _, place := range [...]uint64{sum % (8 * bloomBytes), (sum >> 32) % (8 * bloomBytes)} {
 		bit := byte(1) << (place % 8)
 		there = there && (*s)[place/8]&bit != 0
 		(*s)[place/8] |= bit
@@ -68,20 +71,20 @@ func (s *sieve) add(sum uint64) bool {
 	return there
 }
 
-// share is the share of places that are taken. Above a half the sieve says little.
-func (s sieve) share() float64 {
+// share returns the share of bits that are set. Above a half, the filter says little.
+func (s bloom) share() float64 {
 	n := 0
 	for _, b := range s {
 		n += bits.OnesCount8(b)
 	}
-	return float64(n) / (8 * sieveBytes)
+	return float64(n) / (8 * bloomBytes)
 }
 
-// half is the share of taken places above which a sieve is not believed.
+// half is the share of set bits above which a filter is not believed.
 const half = 0.5
 
-// count is about how many sums are in a sieve that is not full: of n sums with two places each.
-func (s sieve) count() int {
+// count returns the approximate number of sums in a filter that is not full.
+func (s bloom) count() int {
 	taken := 0
 	for _, b := range s {
 		taken += bits.OnesCount8(b)
@@ -95,16 +98,16 @@ func sumOf(s string) uint64 {
 	return h.Sum64()
 }
 
-// example notes a URI of the family.
+// example records a URI of the family.
 func (f *family) example(text string) {
 	if len(f.Examples) < maxExamples && !slices.Contains(f.Examples, text) {
 		f.Examples = append(f.Examples, text)
 	}
 }
 
-// barren notes the links out of the family, and reports whether all of them were seen before. A family with too many of
-// them is never barren: it names more than can be remembered.
-func (f *family) barren(out []uint64) bool {
+// namesNothingNew records the links of a page out of the family, and reports whether all of them were seen before. It
+// reports false once there are too many links to remember.
+func (f *family) namesNothingNew(out []uint64) bool {
 	seen := true
 	for _, sum := range out {
 		seen = f.Links.add(sum) && seen
@@ -112,7 +115,7 @@ func (f *family) barren(out []uint64) bool {
 	return seen && f.Links.share() <= half
 }
 
-// values notes the parameters of a member, and reports whether it is one.
+// values records the parameters of a query, and reports whether the query belongs to a member.
 func (f *family) values(query string) bool {
 	n := 0
 	for part := range strings.SplitSeq(query, "&") {
@@ -137,16 +140,15 @@ func (f *family) values(query string) bool {
 	return n >= minFacets
 }
 
-// Facets are recognised from so many parameters on, of which each has a few values, and of which at least that many
-// combinations come to each value.
+// What makes combinations of parameters facets.
 const (
-	minFacets      = 2
-	varyingFacets  = 3
-	minFacetURIs   = 48
-	facetsPerValue = 6
+	minFacets      = 2  // parameters of a URI
+	varyingFacets  = 3  // parameters with more than one value
+	minFacetURIs   = 48 // combinations
+	facetsPerValue = 6  // combinations per value
 )
 
-// facets are the names of the parameters that vary and have few values, if they are combined without end.
+// facets returns the names of the parameters that vary and have few values; nil if there are too few combinations.
 func (f *family) facets() []string {
 	var names []string
 	most := 1

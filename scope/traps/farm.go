@@ -9,23 +9,24 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// The numbers that make a link farm suspect and certain.
+// The numbers of pages that make a link farm suspect and certain.
 const (
-	// FarmSuspect is how many inventing pages in a row make a family suspect: from then on only pages are visited that were
-	// found deeper in it than any before.
+	// FarmSuspect is the number of inventing pages in a row that make a family suspect. From then on a page is visited
+	// only if it was found deeper in the family than all before.
 	FarmSuspect = 10
-	// FarmRow is how many in a row, and FarmGenerations how many steps from the first to the last of them, make it certain.
+	// FarmRow is the number in a row, and FarmGenerations the number of steps from the first to the last of them, that make
+	// it certain.
 	FarmRow         = 16
 	FarmGenerations = 6
-	// farmMembers is how many pages of its family a page must name to invent any.
+	// farmMembers is the minimum number of pages of its family that an inventing page names.
 	farmMembers = 3
-	// listMembers is how many pages of a family another page names at once that lists them.
+	// listMembers is the number of pages of a family on another page that make it a list of them.
 	listMembers = 5
-	// suspicion is how long a family stays suspect when nothing proves or refutes it.
+	// suspicion is how long a family stays suspect if nothing proves or refutes it.
 	suspicion = 12 * time.Hour
 )
 
-// Bounds of what is remembered of farms: maxNamed sums of links of each, maxEntrances that other pages name.
+// Bounds of what is stored of farms: maxNamed sums of links per farm, and maxEntrances pages that others name.
 const (
 	maxFarms     = 24
 	maxVouched   = 512
@@ -34,24 +35,24 @@ const (
 	maxMisses    = 6
 )
 
-// farm is a family that may be a link farm. It is a row of the store: keys are only ever added.
+// farm is a family that may be a link farm. It is part of a row: keys are only ever added.
 type farm struct {
 	Key       string   `cbor:"1,keyasint"` // what its URIs have in common, see shapeOf
 	Visits    int      `cbor:"2,keyasint,omitempty"`
 	Row       int      `cbor:"3,keyasint,omitempty"`  // inventing visits in a row
-	First     int      `cbor:"4,keyasint,omitempty"`  // hops to the shallowest page of the row
-	Deepest   int      `cbor:"5,keyasint,omitempty"`  // hops to the deepest
-	Links     sieve    `cbor:"6,keyasint,omitempty"`  // links out of the family that were seen
-	Named     []uint32 `cbor:"7,keyasint,omitempty"`  // the smallest sums of the pages that its pages have named, in order
+	First     int      `cbor:"4,keyasint,omitempty"`  // hops to the first page of the row, by depth
+	Deepest   int      `cbor:"5,keyasint,omitempty"`  // hops to the deepest page of the row
+	Links     bloom    `cbor:"6,keyasint,omitempty"`  // links out of the family that were seen
+	Named     []uint32 `cbor:"7,keyasint,omitempty"`  // the smallest sums of the pages that its pages have named, sorted
 	Entrances []uint32 `cbor:"8,keyasint,omitempty"`  // sums of the pages that others have named
-	Misses    int      `cbor:"9,keyasint,omitempty"`  // how often it was suspect and turned out to be none
-	Since     int64    `cbor:"10,keyasint,omitempty"` // µs since 1970, from when on it is suspect
-	Touched   int64    `cbor:"11,keyasint,omitempty"` // number of the host's visit that met it last
+	Misses    int      `cbor:"9,keyasint,omitempty"`  // number of times it was suspect and was refuted
+	Since     int64    `cbor:"10,keyasint,omitempty"` // µs since 1970, when it became suspect
+	Touched   int64    `cbor:"11,keyasint,omitempty"` // number of the host's visit that read it last
 	Examples  []string `cbor:"12,keyasint,omitempty"`
 }
 
-// shapeOf is the family of a URI: its first folder; for a file at the root with one parameter its name, and "/" for other
-// files at the root. The root itself, and combinations of parameters, have none.
+// shapeOf returns the key of a URI's family: its first folder; for a file at the root with one parameter its name; "/" for
+// other files at the root. The root itself and combinations of parameters have no family.
 func shapeOf(u uri.URI) (key string, ok bool) {
 	path, query, asks := strings.Cut(u.RequestTarget(), "?")
 	switch {
@@ -65,7 +66,7 @@ func shapeOf(u uri.URI) (key string, ok bool) {
 	return path + "?", strings.Count(query, "=") < minFacets
 }
 
-// shapePattern is an expression for the URIs of a family on the host of u.
+// shapePattern returns a pattern for the URIs of a family on the host of u.
 func shapePattern(u uri.URI, key string) string {
 	switch {
 	case key == "/":
@@ -76,10 +77,10 @@ func shapePattern(u uri.URI, key string) string {
 	return origin(u) + quote(key)
 }
 
-// isHome reports whether a URI is that of the folder whose pages are the family.
+// isHome reports whether a URI is the folder whose pages are the family.
 func isHome(u uri.URI, key string) bool { return len(key) > 1 && folder(u.Path()) == key }
 
-// wasNamed reports whether a page was found in a link of a page, and not in a feed or sitemap, implied or a seed.
+// wasNamed reports whether a page was found on a page. Seeds, implied pages and entries of feeds and sitemaps were not.
 func wasNamed(hops uri.HopPath) bool {
 	if hops == "" {
 		return false
@@ -88,22 +89,22 @@ func wasNamed(hops uri.HopPath) bool {
 	return last == uri.Link || last == uri.Redirect || last == uri.Embed || last == uri.Speculative
 }
 
-// isStart reports whether a URI is a seed, or where one leads.
+// isStart reports whether a URI is a seed, or the target of its redirects.
 func isStart(hops uri.HopPath) bool {
 	return strings.Trim(string(hops), string(rune(uri.Redirect))) == ""
 }
 
-// pageEndings are the endings of the names of pages.
+// pageEndings lists the extensions of pages.
 var pageEndings = []string{".html", ".htm", ".xhtml", ".shtml", ".php", ".asp", ".aspx", ".jsp", ".cgi", ".do"}
 
-// isPage reports whether a path may be that of a page, by its ending.
+// isPage reports whether a path may be the path of a page, by its extension.
 func isPage(path string) bool {
 	last := path[strings.LastIndexByte(path, '/')+1:]
 	dot := strings.LastIndexByte(last, '.')
 	return dot < 0 || slices.Contains(pageEndings, strings.ToLower(last[dot:]))
 }
 
-// vouched reports whether someone else has spoken for a family. When too many families were spoken for, all are.
+// vouchedFor reports whether somebody else has vouched for a family. If too many families are vouched for, all are.
 func (s *state) vouchedFor(key string) bool {
 	if len(s.vouched) >= maxVouched {
 		return true
@@ -112,8 +113,8 @@ func (s *state) vouchedFor(key string) bool {
 	return ok
 }
 
-// vouch notes that someone speaks for a family, whose trap is at an end, and gives that trap.
-func (s *state) vouch(u uri.URI, key string) (lifted []Trap, changed bool) {
+// vouch records that somebody else vouches for a family. It releases the traps of the family and returns them.
+func (s *state) vouch(u uri.URI, key string) (refuted []Trap, changed bool) {
 	at, ok := slices.BinarySearch(s.vouched, uint32(sumOf(key)))
 	if ok || len(s.vouched) >= maxVouched {
 		return nil, false
@@ -124,13 +125,13 @@ func (s *state) vouch(u uri.URI, key string) (lifted []Trap, changed bool) {
 	for i := range s.traps {
 		if t := &s.traps[i]; t.Kind == Farm && t.Pattern == pattern && !t.Released {
 			t.Released = true
-			lifted = append(lifted, *t)
+			refuted = append(refuted, *t)
 		}
 	}
-	return lifted, true
+	return refuted, true
 }
 
-// farmOf gives the family with this key; nil if there is none.
+// farmOf returns the family with this key; nil if there is none.
 func (s *state) farmOf(key string) *farm {
 	for _, f := range s.farms {
 		if f.Key == key {
@@ -141,15 +142,15 @@ func (s *state) farmOf(key string) *farm {
 	return nil
 }
 
-// testify takes down what a page says of the families of others: a page that names many pages of a family lists them, and one
-// that names a page that only the family itself had named knows it from elsewhere.
-func (s *state) testify(g Sight, own string) (lifted []Trap, changed bool) {
+// learnLists records what a page says of other families. A page that names many pages of a family lists them. A page that
+// names a page which only the family itself had named knows it from elsewhere. Both vouch for the family.
+func (s *state) learnLists(g Page, own string) (refuted []Trap, changed bool) {
 	if f := s.farmOf(own); f != nil && f.Row > 0 {
 		return nil, false
 	}
 	start, host := isStart(g.Hops), g.URI.Host()
 	named := map[string]int{}
-	settled := "" // the family of a link before, of which nothing more is to be said; no family has this name
+	settled := "" // the family of an earlier link that needs no further look; no family has this name
 	for _, l := range g.Links {
 		key, ok := shapeOf(l)
 		if l.Host() != host || !ok || key == settled {
@@ -169,13 +170,13 @@ func (s *state) testify(g Sight, own string) (lifted []Trap, changed bool) {
 		}
 		if known || named[key] >= listMembers {
 			more, _ := s.vouch(l, key)
-			lifted, changed = append(lifted, more...), true
+			refuted, changed = append(refuted, more...), true
 		}
 	}
-	return lifted, changed
+	return refuted, changed
 }
 
-// entrance notes a page that others name, and reports whether it was one that only pages of the family had named.
+// entrance records a page that others name. It reports whether only pages of the family had named it before.
 func (f *farm) entrance(sum uint64) bool {
 	if slices.Contains(f.Entrances, uint32(sum)) {
 		return false
@@ -189,8 +190,8 @@ func (f *farm) entrance(sum uint64) bool {
 	return false
 }
 
-// name notes pages that a page of the family names, and gives how many of them were looked up, and how many of these are new.
-// Of many pages only those with the smallest sums are kept, which is a sample that depends on nothing else.
+// name records pages that a page of the family names. It returns how many of them were looked up, and how many of these
+// are new. Only the pages with the smallest sums are kept, a sample that depends on nothing else.
 func (f *farm) name(sums []uint64) (looked, fresh int) {
 	for _, sum := range sums {
 		short := uint32(sum)
@@ -212,24 +213,25 @@ func (f *farm) name(sums []uint64) (looked, fresh int) {
 	return looked, fresh
 }
 
-// members divides the links of a page into the pages of its family, by their sums, and all that is outside. A page below the
-// page itself is outside: that is how trees of folders go on, and they come to an end. Ids are left out of the sums where
-// they are not all that tells the pages apart.
-func members(g Sight, key string) (inside, outside []uint64) {
+// members divides the links of a page into the pages of its family and the links out of it, as sums. A page below the page
+// itself is outside, because trees of folders are built in this way, and they end. The sums are without ids, unless the
+// pages differ only in their ids.
+func members(g Page, key string) (inside, outside []uint64) {
 	own := folder(g.URI.Path())
 	var whole, without []uint64
 	for _, l := range g.Links {
 		k, ok := shapeOf(l)
 		switch {
 		case l == g.URI:
-		case l.Host() == g.URI.Host() && ok && k == key && isPage(l.Path()) && (own == "/" || !strings.HasPrefix(l.Path(), own)):
+		case ok && k == key && l.Host() == g.URI.Host() && isPage(l.Path()) &&
+			(own == "/" || !strings.HasPrefix(l.Path(), own)):
 			if l == g.Via {
 				continue
 			}
 			whole = append(whole, sumOf(l.RequestTarget()))
-			without = append(without, plain("", l.RequestTarget()))
+			without = append(without, linkSum("", l.RequestTarget()))
 		default:
-			outside = append(outside, plain(l.Authority(), l.RequestTarget()))
+			outside = append(outside, linkSum(l.Authority(), l.RequestTarget()))
 		}
 	}
 	distinct := func(sums []uint64) []uint64 {
@@ -243,12 +245,12 @@ func members(g Sight, key string) (inside, outside []uint64) {
 	return whole, outside
 }
 
-// farm looks at pages that were found on pages of their family, and name only such as nobody has named before.
-func (s *state) farm(g Sight) (trap *Trap, lifted []Trap, changed bool) {
+// farm looks for pages that were found on pages of their family and name only pages that nobody has named before.
+func (s *state) farm(g Page) (trap *Trap, refuted []Trap, changed bool) {
 	key, ok := shapeOf(g.URI)
-	lifted, changed = s.testify(g, key)
+	refuted, changed = s.learnLists(g, key)
 	if !ok || isStart(g.Hops) || s.vouchedFor(key) || s.isSettled(g.URI, key) {
-		return nil, lifted, changed
+		return nil, refuted, changed
 	}
 	from, related := shapeOf(g.Via)
 	within := wasNamed(g.Hops) && g.Via.Host() == g.URI.Host() && (related && from == key || isHome(g.Via, key))
@@ -256,7 +258,7 @@ func (s *state) farm(g Sight) (trap *Trap, lifted []Trap, changed bool) {
 	f := s.farmOf(key)
 	if f == nil {
 		if !within || len(inside) < farmMembers {
-			return nil, lifted, changed
+			return nil, refuted, changed
 		}
 		if len(s.farms) >= maxFarms {
 			oldest := slices.MinFunc(s.farms, func(a, b *farm) int { return int(a.Touched - b.Touched) })
@@ -266,28 +268,28 @@ func (s *state) farm(g Sight) (trap *Trap, lifted []Trap, changed bool) {
 		s.farms = append(s.farms, f)
 	}
 	looked, fresh := f.name(inside)
-	barren := true
+	nothingNew := true
 	for _, sum := range outside {
-		barren = f.Links.add(sum) && barren
+		nothingNew = f.Links.add(sum) && nothingNew
 	}
 	f.Visits++
 	if looked == 0 && len(inside) > 0 || f.Visits == 1 {
-		return nil, lifted, true
+		return nil, refuted, true
 	}
-	invents := len(inside) >= farmMembers && 4*fresh >= 3*looked && barren && f.Links.share() <= half
-	moved := f.saw(invents, within, len(g.Hops), g)
+	invents := len(inside) >= farmMembers && 4*fresh >= 3*looked && nothingNew && f.Links.share() <= half
+	moved := f.count(invents, within, len(g.Hops), g)
 	if f.Row < FarmRow<<f.Misses || f.Deepest-f.First < FarmGenerations {
-		return nil, lifted, changed || moved
+		return nil, refuted, changed || moved
 	}
 	return &Trap{
 		Kind: Farm, Pattern: shapePattern(g.URI, key), Found: g.Now, Visited: f.Visits, Examples: f.Examples,
-		Why: fmt.Sprintf("%d pages in a row, each found on the ones before and over %d steps, named new pages like themselves and nothing else that was not known; "+
-			"no other page, no feed and no sitemap names any of those", f.Row, f.Deepest-f.First),
-	}, lifted, true
+		Why: fmt.Sprintf("%d pages in a row, each found on earlier ones, over %d steps, named new pages like themselves and "+
+			"nothing else new; no other page, feed or sitemap names any of them", f.Row, f.Deepest-f.First),
+	}, refuted, true
 }
 
-// saw counts a page, and reports whether that matters.
-func (f *farm) saw(invents, within bool, depth int, g Sight) bool {
+// count counts a page, and reports whether the farm has changed.
+func (f *farm) count(invents, within bool, depth int, g Page) bool {
 	switch {
 	case !invents && f.Row == 0, invents && !within:
 		return false
@@ -312,7 +314,7 @@ func (f *farm) saw(invents, within bool, depth int, g Sight) bool {
 	return true
 }
 
-// isSettled reports whether it is known already what a URI is part of: of a trap, or of a farm that was released.
+// isSettled reports whether a URI is already known to be part of a trap, or of a farm that was released.
 func (s *state) isSettled(u uri.URI, key string) bool {
 	pattern, text := shapePattern(u, key), u.String()
 	return slices.ContainsFunc(s.traps, func(t Trap) bool {
@@ -320,8 +322,8 @@ func (s *state) isSettled(u uri.URI, key string) bool {
 	})
 }
 
-// suspect is what a URI of a family may turn out to be part of, if its visit would not tell: it is no deeper than the pages
-// that were visited.
+// suspect returns the suspected farm of a URI. It reports false if a visit of the URI would show more, because the URI is
+// deeper than the pages visited so far.
 func (s *state) suspect(u, via uri.URI, hops uri.HopPath, now time.Time) (Trap, bool) {
 	if len(s.farms) == 0 || !wasNamed(hops) || via.Host() != u.Host() {
 		return Trap{}, false
@@ -336,17 +338,19 @@ func (s *state) suspect(u, via uri.URI, hops uri.HopPath, now time.Time) (Trap, 
 	}
 	f := s.farms[i]
 	from, related := shapeOf(via)
-	if f.Since == 0 || len(hops) > f.Deepest || now.After(time.UnixMicro(f.Since).Add(suspicion)) || !(related && from == key || isHome(via, key)) {
+	within := related && from == key || isHome(via, key)
+	if f.Since == 0 || len(hops) > f.Deepest || now.After(time.UnixMicro(f.Since).Add(suspicion)) || !within {
 		return Trap{}, false
 	}
 	return Trap{
 		Kind: Farm, Pattern: shapePattern(u, key), Suspect: true,
-		Why: fmt.Sprintf("%d pages in a row named only new pages like themselves; whether that goes on is seen first on pages further down", f.Row),
+		Why: fmt.Sprintf("%d pages in a row named only new pages like themselves; deeper pages are visited first, to see "+
+			"whether that continues", f.Row),
 	}, true
 }
 
-// inside reports whether a URI was found in the farm: what any other page names, or a feed or sitemap, is not part of it.
-func (t *Trap) inside(via uri.URI, hops uri.HopPath) bool {
+// wasFoundInside reports whether a URI was found on a page of the farm. Other URIs are not part of it.
+func (t *Trap) wasFoundInside(via uri.URI, hops uri.HopPath) bool {
 	text := via.String()
 	return wasNamed(hops) && (t.match.MatchString(text) || t.match.MatchString(text+"/"))
 }

@@ -74,7 +74,7 @@ func TestLinkFarmsAreKnown(t *testing.T) {
 				t.Errorf("%d pages of the farm and %d others were visited, want at most %d, and 44", farm, len(visited)-farm, c.most)
 			}
 			b = reopen(t, db)
-			list, err := b.Of("news.example")
+			list, err := b.Get("news.example")
 			if err != nil || len(list) != 1 || list[0].Kind != traps.Farm || len(list[0].Examples) == 0 || !strings.Contains(list[0].Rule(), "/partners/") {
 				t.Fatalf("traps %+v, %v; want one link farm, with examples and a rule", list, err)
 			}
@@ -96,12 +96,12 @@ func TestLinkFarmsAreKnown(t *testing.T) {
 					t.Errorf("a URI %s: part of the trap is %t, %v; want %t", j.what, got, err, j.want)
 				}
 			}
-			lifted, err := b.Vouch("news.example", other)
-			if err != nil || len(lifted) != 1 {
-				t.Errorf("a sitemap lists one of its pages, and %d traps were released, %v; want 1", len(lifted), err)
+			refuted, err := b.Vouch("news.example", other)
+			if err != nil || len(refuted) != 1 {
+				t.Errorf("a sitemap lists one of its pages, and %d traps were released, %v; want 1", len(refuted), err)
 			}
 			crawl(t, b, c.site, 100)
-			if list, _ := b.Of("news.example"); len(list) != 1 || !list[0].Released {
+			if list, _ := b.Get("news.example"); len(list) != 1 || !list[0].Released {
 				t.Errorf("what a sitemap lists is a trap again: %+v", list)
 			}
 		})
@@ -216,7 +216,7 @@ func TestLargeArchivesAreNoLinkFarms(t *testing.T) {
 			t.Parallel()
 			b, _ := open(t)
 			visited := crawl(t, b, c.site, 2_500)
-			if list, err := b.Of("news.example"); err != nil || len(list) > 0 {
+			if list, err := b.Get("news.example"); err != nil || len(list) > 0 {
 				t.Errorf("traps %+v, %v; want none", list, err)
 			}
 			if len(visited) < c.least {

@@ -30,14 +30,14 @@ func FuzzLearn(f *testing.F) {
 			if err != nil || next.Host() != u.Host() {
 				next = u
 			}
-			g := traps.Sight{URI: next, Via: via, Hops: "LL", Links: []uri.URI{u, via, next}, Page: 1, Now: day}
+			g := traps.Page{URI: next, Via: via, Hops: "LL", Links: []uri.URI{u, via, next}, Sum: 1, Now: day}
 			if _, _, err := b.Learn(g); err != nil {
 				t.Fatal(err)
 			}
 			u, via = next, u
 		}
 		trap, ok, err := b.Judge(u, via, "L", day)
-		if quiet, _ := b.Quiet(host); quiet && ok != traps.MayRepeat(u) {
+		if quiet, _ := b.NoneSuspected(host); quiet && ok != traps.MayRepeat(u) {
 			t.Fatalf("%s: nothing is known of traps, it is one: %t, may repeat: %t", u, ok, !ok)
 		}
 		if err != nil || !ok || trap.Suspect {
@@ -46,7 +46,7 @@ func FuzzLearn(f *testing.F) {
 		if re, err := regexp.Compile(trap.Pattern); err != nil || !re.MatchString(u.String()) {
 			t.Fatalf("%s is part of the trap %q, which it does not fit (%v)", u, trap.Pattern, err)
 		}
-		if _, err := b.Keep(trap, day, u); err != nil {
+		if _, err := b.CountKeptOut(trap, day, u); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := b.Release(host, trap.Pattern); err != nil {

@@ -9,27 +9,27 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// The numbers that make folders in folders suspect and certain.
+// The numbers of pages that make folders in folders suspect and certain.
 const (
-	// GrowthSuspect is how many barren pages in a row make them suspect: from then on only pages are visited whose folder is
-	// deeper than those of all pages of the row.
+	// GrowthSuspect is the number of pages in a row without anything new that make them suspect. From then on a page is
+	// visited only if its folder is deeper than the folders of all pages of the row.
 	GrowthSuspect = 16
-	// GrowthRow is how many in a row, and GrowthGenerations how many folders from the highest to the deepest of them, make them
-	// certain. Trees that people keep are not that deep.
+	// GrowthRow is the number in a row, and GrowthGenerations the number of folders from the highest to the deepest of them,
+	// that make them certain. Trees that people maintain are not that deep.
 	GrowthRow         = 24
 	GrowthGenerations = 8
-	// growthDepth is from which folder on pages count as grown.
+	// growthDepth is the minimum number of folders of a page that counts.
 	growthDepth = 3
 )
 
-// growthPattern is an expression for the grown URIs below a first folder on the host of u.
+// growthPattern returns a pattern for the deep URIs below a first folder on the host of u.
 func growthPattern(u uri.URI, top string) string {
 	return origin(u) + quote(top) + fmt.Sprintf(`(?:[^/?]+/){%d,}[^/?]+/?$`, growthDepth-1)
 }
 
-// growth looks at pages in the folder of the page that they were found on. A page that is an end, or has a file, ends the row
-// wherever it was found.
-func (s *state) growth(g Sight) (*family, *Trap) {
+// growth looks for pages in the folder of the page that they were found on. A page without deeper folders, or with a file,
+// ends the row wherever it was found.
+func (s *state) growth(g Page) (*family, *Trap) {
 	own, above := folder(g.URI.Path()), folder(g.Via.Path())
 	depth := segments(own)
 	if depth < growthDepth || strings.Contains(g.URI.RequestTarget(), "?") {
@@ -41,7 +41,7 @@ func (s *state) growth(g Sight) (*family, *Trap) {
 		return nil, nil
 	}
 	deeper, ends := false, false
-	sums := out(g.Links, func(u uri.URI) bool {
+	sums := linksOut(g.Links, func(u uri.URI) bool {
 		path := u.Path()
 		if u.Host() != g.URI.Host() || !strings.HasPrefix(path, top) {
 			return false
@@ -56,25 +56,25 @@ func (s *state) growth(g Sight) (*family, *Trap) {
 	if !grown && (deeper && !ends || !slices.ContainsFunc(s.families, func(f *family) bool { return f.Key == "g"+top })) {
 		return nil, nil
 	}
-	f := s.at("g" + top)
-	f.grew(g, depth, f.barren(sums) && deeper && !ends)
+	f := s.familyOf("g" + top)
+	f.grew(g, depth, f.namesNothingNew(sums) && deeper && !ends)
 	if f.Row < GrowthRow || f.Depth-f.First < GrowthGenerations {
 		return f, nil
 	}
 	return f, &Trap{
 		Kind: Growth, Pattern: pattern,
-		Why: fmt.Sprintf("%d pages in a row, over %d folders in each other, named deeper folders, never an end or a file, and nothing else that was not known",
+		Why: fmt.Sprintf("%d pages in a row, over %d folders in each other, named deeper folders, no file, and nothing else new",
 			f.Row, f.Depth-f.First+1),
 	}
 }
 
-// grew counts a page of folders in folders, whose own folder has this depth. A row that was suspect and came to an end makes the
-// next one longer before it is.
-func (f *family) grew(g Sight, depth int, barren bool) {
-	if f.Since != 0 && (!barren || g.Now.After(time.UnixMicro(f.Since).Add(suspicion))) {
+// grew counts a page whose own folder has this depth. After a suspect row that was refuted, the next row must be longer to
+// become suspect.
+func (f *family) grew(g Page, depth int, nothingNew bool) {
+	if f.Since != 0 && (!nothingNew || g.Now.After(time.UnixMicro(f.Since).Add(suspicion))) {
 		f.Misses, f.Since, f.Row = min(f.Misses+1, maxMisses), 0, 0
 	}
-	f.visited(g.URI, barren)
+	f.visited(g.URI, nothingNew)
 	if f.Row <= 1 || f.First == 0 {
 		f.First, f.Depth = depth, depth
 	}
@@ -85,21 +85,21 @@ func (f *family) grew(g Sight, depth int, barren bool) {
 	}
 }
 
-// hasGrown reports whether there is such a trap already, or was.
+// hasGrown reports whether such a trap exists or existed.
 func (s *state) hasGrown(pattern string) bool {
 	return slices.ContainsFunc(s.traps, func(t Trap) bool { return t.Kind == Growth && t.Pattern == pattern })
 }
 
-// growing is what a URI may turn out to be part of, if its visit would not tell: it is a folder among folders, no deeper than
-// the pages that were visited, and was found on one of them.
+// growing returns the suspected growth that a URI is part of: it was found on one of its pages, and it is not deeper than
+// the pages visited so far. It reports false if a visit of the URI would show more.
 func (s *state) growing(u, via uri.URI, hops uri.HopPath, now time.Time) (Trap, bool) {
 	if len(s.families) == 0 {
 		return Trap{}, false
 	}
 	own := folder(u.Path())
 	depth, top := segments(own), first(own)
-	if depth < growthDepth || file(u.Path()) || !wasNamed(hops) || via.Host() != u.Host() || !strings.HasPrefix(folder(via.Path()), top) ||
-		strings.Contains(u.RequestTarget(), "?") {
+	within := wasNamed(hops) && via.Host() == u.Host() && strings.HasPrefix(folder(via.Path()), top)
+	if depth < growthDepth || file(u.Path()) || !within || strings.Contains(u.RequestTarget(), "?") {
 		return Trap{}, false
 	}
 	i := slices.IndexFunc(s.families, func(f *family) bool { return f.Key == "g"+top })
@@ -112,6 +112,7 @@ func (s *state) growing(u, via uri.URI, hops uri.HopPath, now time.Time) (Trap, 
 	}
 	return Trap{
 		Kind: Growth, Pattern: growthPattern(u, top), Suspect: true,
-		Why: fmt.Sprintf("%d pages in a row named only deeper folders; whether that goes on is seen first on pages further down", f.Row),
+		Why: fmt.Sprintf("%d pages in a row named only deeper folders; deeper pages are visited first, to see whether that "+
+			"continues", f.Row),
 	}, true
 }

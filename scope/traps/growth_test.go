@@ -90,7 +90,7 @@ func TestTreesOfFoldersAreNoTraps(t *testing.T) {
 			b, _ := open(t)
 			waits := 0
 			visited := crawl(t, b, site{links: c.tree.links, waits: &waits}, 10_000)
-			if list, err := b.Of("news.example"); err != nil || len(list) > 0 {
+			if list, err := b.Get("news.example"); err != nil || len(list) > 0 {
 				t.Errorf("traps %+v, %v; want none", list, err)
 			}
 			if len(visited) != c.tree.pages() {
@@ -130,7 +130,7 @@ func TestFoldersWithoutEndAreTraps(t *testing.T) {
 			if len(visited) > c.most {
 				t.Errorf("%d pages were visited, want at most %d", len(visited), c.most)
 			}
-			list, err := reopen(t, db).Of("news.example")
+			list, err := reopen(t, db).Get("news.example")
 			if err != nil || len(list) != 1 || list[0].Kind != traps.Growth {
 				t.Errorf("traps %+v, %v; want one of the kind growth", list, err)
 			}
@@ -160,7 +160,7 @@ func TestWhoeverIsSuspectedOfGrowth(t *testing.T) {
 		}
 	}
 	crawl(t, b, site{links: endless.links}, 100)
-	list, err := b.Of("news.example")
+	list, err := b.Get("news.example")
 	if err != nil || len(list) != 1 {
 		t.Fatalf("traps %+v, %v; want one", list, err)
 	}

@@ -10,17 +10,17 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// Sight is what a page showed that was read because it was new or had changed.
-type Sight struct {
+// Page is a page that was read because it is new or has changed.
+type Page struct {
 	URI uri.URI
-	Via uri.URI // where it was found; zero for a seed
-	// Hops is the way by which it was found; empty for a seed.
+	Via uri.URI // the page that names it; zero for a seed
+	// Hops is the path on which it was found; empty for a seed.
 	Hops uri.HopPath
-	// Links are all that the page names, in scope or not.
+	// Links lists all URIs that the page names, in scope or not.
 	Links []uri.URI
-	// Page is [WithoutIDs] of the content if the URI has what looks like an id, else zero.
-	Page uint64
-	Now  time.Time
+	// Sum is [SumWithoutIDs] of the content if the URI contains an id, see [HasID]; otherwise zero.
+	Sum uint64
+	Now time.Time
 }
 
 // state is what is known of a host.
@@ -29,7 +29,7 @@ type state struct {
 	shared   []shared
 	traps    []Trap
 	farms    []*farm
-	vouched  []uint32 // sums of the families that others have spoken for, in order
+	vouched  []uint32 // sums of the families that others have vouched for, sorted
 	visits   int64
 }
 
@@ -40,8 +40,8 @@ const (
 	maxShared   = 16
 )
 
-// at gives the family with this key, and makes it if need be.
-func (s *state) at(key string) *family {
+// familyOf returns the family with this key, and creates it if there is none.
+func (s *state) familyOf(key string) *family {
 	for _, f := range s.families {
 		if f.Key == key {
 			f.Touched = s.visits
@@ -57,14 +57,14 @@ func (s *state) at(key string) *family {
 	return f
 }
 
-// learn takes a page in, and gives the traps that it made certain, and those that it refuted; changed tells whether there is
-// anything new to keep.
-func (s *state) learn(g Sight) (found, lifted []Trap, changed bool) {
+// learn adds a page. It returns the traps that are certain now and those that the page refutes, and whether there is
+// anything new to store.
+func (s *state) learn(g Page) (found, refuted []Trap, changed bool) {
 	s.visits++
 	if g.Via.IsZero() {
 		g.Via = g.URI
 	}
-	for _, look := range []func(Sight) (*family, *Trap){s.calendar, s.facets, s.growth, s.session} {
+	for _, look := range []func(Page) (*family, *Trap){s.calendar, s.facets, s.growth, s.session} {
 		f, trap := look(g)
 		changed = changed || f != nil
 		if trap == nil {
@@ -72,19 +72,19 @@ func (s *state) learn(g Sight) (found, lifted []Trap, changed bool) {
 		}
 		s.families = slices.DeleteFunc(s.families, func(o *family) bool { return o == f })
 		trap.Found, trap.Visited, trap.Examples = g.Now, f.Visits, f.Examples
-		if s.hold(*trap) {
+		if s.addTrap(*trap) {
 			found = append(found, *trap)
 		}
 	}
-	trap, lifted, moved := s.farm(g)
-	if trap != nil && s.hold(*trap) {
+	trap, refuted, moved := s.farm(g)
+	if trap != nil && s.addTrap(*trap) {
 		found = append(found, *trap)
 	}
-	return found, lifted, changed || moved
+	return found, refuted, changed || moved
 }
 
-// hold takes a trap in, unless it is one already, or was released, or there are too many.
-func (s *state) hold(t Trap) bool {
+// addTrap adds a trap and reports true, unless it is known or was released, or there are too many.
+func (s *state) addTrap(t Trap) bool {
 	same := func(o Trap) bool { return o.Kind == t.Kind && o.Pattern == t.Pattern }
 	if slices.ContainsFunc(s.traps, same) || len(s.traps) >= maxTraps || t.compile() != nil {
 		return false
@@ -93,33 +93,33 @@ func (s *state) hold(t Trap) bool {
 	return true
 }
 
-// origin is the part of a pattern that stands for either side of a host.
+// origin returns the beginning of a pattern, for http and https on the host of u.
 func origin(u uri.URI) string { return "^https?://" + quote(u.Authority()) }
 
-// visited counts a visit of a family, and how many in a row were barren.
-func (f *family) visited(u uri.URI, barren bool) {
+// visited counts a visit of a family, and the visits in a row that named nothing new.
+func (f *family) visited(u uri.URI, nothingNew bool) {
 	f.Visits++
 	f.example(u.String())
-	if barren {
+	if nothingNew {
 		f.Row++
 	} else {
 		f.Row = 0
 	}
 }
 
-// out are the sums of the links that are not inside.
-func out(links []uri.URI, inside func(uri.URI) bool) []uint64 {
+// linksOut returns the sums of the links that are not inside.
+func linksOut(links []uri.URI, inside func(uri.URI) bool) []uint64 {
 	var sums []uint64
 	for _, l := range links {
 		if !inside(l) {
-			sums = append(sums, plain(l.Authority(), l.RequestTarget()))
+			sums = append(sums, linkSum(l.Authority(), l.RequestTarget()))
 		}
 	}
 	return sums
 }
 
-// calendar looks at pages of dates that were found on pages of dates.
-func (s *state) calendar(g Sight) (*family, *Trap) {
+// calendar looks for dated pages that were found on dated pages.
+func (s *state) calendar(g Page) (*family, *Trap) {
 	d, ok := dated(g.URI.RequestTarget())
 	if !ok || g.Via.Host() != g.URI.Host() {
 		return nil, nil
@@ -127,16 +127,16 @@ func (s *state) calendar(g Sight) (*family, *Trap) {
 	if from, ok := dated(g.Via.RequestTarget()); !ok || from.template != d.template {
 		return nil, nil
 	}
-	f := s.at("c" + d.template)
-	barren := f.barren(out(g.Links, func(u uri.URI) bool {
+	f := s.familyOf("c" + d.template)
+	nothingNew := f.namesNothingNew(linksOut(g.Links, func(u uri.URI) bool {
 		if u.Host() != g.URI.Host() {
 			return false
 		}
 		o, ok := dated(u.RequestTarget())
 		return ok && o.template == d.template
 	}))
-	f.visited(g.URI, barren)
-	if !barren {
+	f.visited(g.URI, nothingNew)
+	if !nothingNew {
 		if f.From == 0 && f.To == 0 {
 			f.From, f.To = d.day, d.day
 		}
@@ -147,17 +147,17 @@ func (s *state) calendar(g Sight) (*family, *Trap) {
 	}
 	return f, &Trap{
 		Kind: Calendar, Pattern: origin(g.URI) + d.pattern, From: f.From, To: f.To,
-		Why: fmt.Sprintf("%d pages in a row that differ in the date named nothing that was not known", f.Row),
+		Why: fmt.Sprintf("%d pages in a row that differ in the date named nothing new", f.Row),
 	}
 }
 
-// facets looks at combinations of query parameters.
-func (s *state) facets(g Sight) (*family, *Trap) {
+// facets looks for combinations of query parameters.
+func (s *state) facets(g Page) (*family, *Trap) {
 	path, query, _ := strings.Cut(g.URI.RequestTarget(), "?")
 	if strings.Count(query, "=") < minFacets {
 		return nil, nil
 	}
-	f := s.at("f" + path)
+	f := s.familyOf("f" + path)
 	if !f.values(query) {
 		return f, nil
 	}
@@ -172,7 +172,7 @@ func (s *state) facets(g Sight) (*family, *Trap) {
 		}
 		return p == path
 	}
-	f.visited(g.URI, f.barren(out(g.Links, inside)))
+	f.visited(g.URI, f.namesNothingNew(linksOut(g.Links, inside)))
 	names := f.facets()
 	if f.Row < FacetsRow || names == nil {
 		return f, nil
@@ -183,22 +183,22 @@ func (s *state) facets(g Sight) (*family, *Trap) {
 	one := `(?:` + strings.Join(names, "|") + `)=[^&]*`
 	return f, &Trap{
 		Kind: Facets, Pattern: origin(g.URI) + quote(path) + `\?(?:.*&)?` + one + `&(?:.*&)?` + one,
-		Why: fmt.Sprintf("%d pages in a row named nothing that was not known, and there are at least %d combinations of %s",
+		Why: fmt.Sprintf("%d pages in a row named nothing new, and there are at least %d combinations of %s",
 			f.Row, f.Members.count(), strings.Join(names, ", ")),
 	}
 }
 
-// session looks at pages whose URIs differ in what looks like an id.
-func (s *state) session(g Sight) (*family, *Trap) {
+// session looks for pages whose URIs differ only in an id.
+func (s *state) session(g Page) (*family, *Trap) {
 	target := g.URI.RequestTarget()
 	start, end, ok := findID([]byte(target), 0)
-	if !ok || g.Page == 0 {
+	if !ok || g.Sum == 0 {
 		return nil, nil
 	}
-	f := s.at("s" + target[:start])
+	f := s.familyOf("s" + target[:start])
 	f.Visits++
 	f.example(g.URI.String())
-	r := rest{Sum: sumOf(target[end:]), ID: sumOf(target[start:end]), Page: g.Page}
+	r := rest{Sum: sumOf(target[end:]), ID: sumOf(target[start:end]), Page: g.Sum}
 	i := slices.IndexFunc(f.Rests, func(o rest) bool { return o.Sum == r.Sum })
 	switch {
 	case i < 0 && len(f.Rests) < maxRests:
@@ -214,11 +214,11 @@ func (s *state) session(g Sight) (*family, *Trap) {
 	}
 	return f, &Trap{
 		Kind: Session, Pattern: "^(https?://" + quote(g.URI.Authority()) + quote(target[:start]) + `)[0-9A-Za-z]{16,64}`,
-		Why: fmt.Sprintf("%d times the same page under another id, and never another page", f.Same),
+		Why: fmt.Sprintf("the same page came %d times under another id, and never another page", f.Same),
 	}
 }
 
-// repeats is the trap that a URI is by itself.
+// repeats returns the trap that the URI alone shows.
 func repeats(u uri.URI) (Trap, bool) {
 	sequence, ok := repeated(u.Path())
 	if !ok {
@@ -227,6 +227,6 @@ func repeats(u uri.URI) (Trap, bool) {
 	again := strings.Repeat("/"+regexp.QuoteMeta(sequence), 3)
 	return Trap{
 		Kind: Repeats, Pattern: origin(u) + `(?:/[^?]*)?` + strings.ReplaceAll(again, "'", "[\\x27]") + `(?:[/?]|$)`,
-		Why: fmt.Sprintf("the folders %s stand in its path again and again", sequence),
+		Why: fmt.Sprintf("its path repeats the folders %s", sequence),
 	}, true
 }

@@ -12,8 +12,8 @@ import (
 // date is a date in a URI.
 type date struct {
 	template string // the request target with the date as {date}
-	pattern  string // an expression for targets of this template
-	day      int    // since 1970; of a month, its first
+	pattern  string // a pattern for targets of this template
+	day      int    // in days since 1970; for a month, its first day
 }
 
 const datePattern = `[0-9]{4}[-/_.]?[0-9]{1,2}(?:[-/_.]?[0-9]{1,2})?`
@@ -45,7 +45,7 @@ func dated(target string) (date, bool) {
 	return datedQuery(target)
 }
 
-// datedQuery finds a date whose parts are parameters of their own.
+// datedQuery finds a date whose parts are separate parameters.
 func datedQuery(target string) (date, bool) {
 	path, query, _ := strings.Cut(target, "?")
 	var year, month int
@@ -71,14 +71,16 @@ func datedQuery(target string) (date, bool) {
 		return date{}, false
 	}
 	return date{
-		template: path + "?" + strings.Join(template, "&"), pattern: quote(path) + `\?` + strings.Join(pattern, "&") + "$", day: dayOf(year, month, day),
+		template: path + "?" + strings.Join(template, "&"), day: dayOf(year, month, day),
+		pattern: quote(path) + `\?` + strings.Join(pattern, "&") + "$",
 	}, true
 }
 
-// hasYear reports whether four digits stand together that may be a year.
+// hasYear reports whether s contains four digits that may be a year.
 func hasYear(s string) bool {
 	for i := 0; i+4 <= len(s); i++ {
-		if (s[i] == '1' && s[i+1] == '9' || s[i] == '2' && (s[i+1] == '0' || s[i+1] == '1')) && digit(s[i+2]) && digit(s[i+3]) {
+		century := s[i] == '1' && s[i+1] == '9' || s[i] == '2' && (s[i+1] == '0' || s[i+1] == '1')
+		if century && digit(s[i+2]) && digit(s[i+3]) {
 			return true
 		}
 	}
@@ -88,7 +90,7 @@ func hasYear(s string) bool {
 func digit(c byte) bool  { return c >= '0' && c <= '9' }
 func letter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
 
-// number is a short decimal number, -1 for anything else.
+// number returns the value of a short decimal number, and -1 for anything else.
 func number(s string) int {
 	n, err := strconv.Atoi(s)
 	if err != nil || len(s) > 4 || n < 0 {
@@ -101,13 +103,13 @@ func dayOf(year, month, day int) int {
 	return int(time.Date(year, time.Month(month), day, 0, 0, 0, 0, time.UTC).Unix() / (24 * 60 * 60))
 }
 
-// Bounds of what looks like an id: a run of letters and digits, enough of both.
+// Bounds of an id: a run of letters and digits, with a minimum of each.
 const (
 	minID, maxID             = 16, 64
 	minIDDigits, minIDLetter = 3, 2
 )
 
-// findID is where the next thing that looks like an id begins and ends at or after from; ok is false when there is none.
+// findID returns the bounds of the next id in s at or after from. It reports false if there is none.
 func findID(s []byte, from int) (start, end int, ok bool) {
 	for i := from; i < len(s); {
 		if !digit(s[i]) && !letter(s[i]) {
@@ -130,14 +132,14 @@ func findID(s []byte, from int) (start, end int, ok bool) {
 	return 0, 0, false
 }
 
-// HasID reports whether a request target has what looks like an id in it.
+// HasID reports whether a request target contains a part that looks like an id.
 func HasID(target string) bool {
 	_, _, ok := findID([]byte(target), 0)
 	return ok
 }
 
-// WithoutIDs is the sum of a page without all that looks like an id. It is never zero.
-func WithoutIDs(page []byte) uint64 {
+// SumWithoutIDs returns the sum of a page without its ids. It is never zero.
+func SumWithoutIDs(page []byte) uint64 {
 	h := fnv.New64a()
 	at := 0
 	for {
@@ -151,9 +153,9 @@ func WithoutIDs(page []byte) uint64 {
 	}
 }
 
-// plain is the sum of a target without ids, and without dates in its query, so that a link that only passes them on is none
-// of its own. Dates in a path stay: the same name may stand in the folder of each day and be another story.
-func plain(host, target string) uint64 {
+// linkSum returns the sum of a link without ids and without dates in its query, so that links which only hand these on
+// are the same. Dates in a path count: the same name may be in the folder of each day, for another story.
+func linkSum(host, target string) uint64 {
 	if path, query, ok := strings.Cut(target, "?"); ok {
 		if d, ok := dated("?" + query); ok {
 			target = path + d.template
@@ -174,14 +176,14 @@ func plain(host, target string) uint64 {
 	}
 }
 
-// maxPeriod is the longest sequence of folders that is looked for again and again.
+// maxPeriod is the maximum length of a sequence of folders that is searched for repetitions.
 const maxPeriod = 4
 
-// repeated finds a sequence of folders that stands three times in a row, and gives it. Short numbers are parts of dates and
-// pages: of them it has to be five.
+// repeated returns a sequence of folders that is in the path three times in a row. Sequences of short numbers, which are
+// parts of dates and pages, must be there five times.
 func repeated(path string) (sequence string, ok bool) {
 	var few [24]string
-	parts := few[:0] // without their own memory unless there are very many
+	parts := few[:0] // no allocation unless there are many parts
 	for rest := strings.Trim(path, "/"); ; {
 		part, after, more := strings.Cut(rest, "/")
 		parts = append(parts, part)
@@ -213,7 +215,7 @@ func repeated(path string) (sequence string, ok bool) {
 	return "", false
 }
 
-// segments counts the folders and the file of a path.
+// segments returns the number of folders and files of a path.
 func segments(path string) int {
 	n := 0
 	for i := range len(path) {
@@ -224,7 +226,7 @@ func segments(path string) int {
 	return n
 }
 
-// folder is a path as a folder.
+// folder returns a path as a folder, with a slash at the end.
 func folder(path string) string { return strings.TrimSuffix(path, "/") + "/" }
 
 // file reports whether a path ends in a name with an extension.
@@ -233,7 +235,7 @@ func file(path string) bool {
 	return strings.Contains(last, ".")
 }
 
-// first is the first folder of a path, with its slashes.
+// first returns the first folder of a path, with its slashes.
 func first(path string) string {
 	begin := 0
 	if strings.HasPrefix(path, "/") {

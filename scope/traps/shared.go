@@ -8,7 +8,7 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// shared is an answer that came under more than one path. It is a row of the store: keys are only ever added.
+// shared is an answer that came under more than one path. It is part of a row: keys are only ever added.
 type shared struct {
 	Digest   string   `cbor:"1,keyasint"`
 	Paths    []uint32 `cbor:"2,keyasint,omitempty"` // sums of the first of them
@@ -16,15 +16,15 @@ type shared struct {
 	Examples []string `cbor:"4,keyasint,omitempty"`
 }
 
-// share notes that URIs have one answer, and gives the trap if this makes it certain. The answers that came under the fewest
-// paths make room for others.
+// share records that URIs have the same answer. It returns the trap if that is certain now, and whether anything changed.
+// The answer with the fewest paths makes room for a new one.
 func (s *state) share(answer digest.Digest, seed bool, of ...uri.URI) (*Trap, bool) {
 	key := answer.String()
 	i := slices.IndexFunc(s.shared, func(o shared) bool { return o.Digest == key })
 	if i < 0 {
 		if len(s.shared) >= maxShared {
-			least := slices.MinFunc(s.shared, func(a, b shared) int { return len(a.Paths) - len(b.Paths) })
-			s.shared = slices.DeleteFunc(s.shared, func(o shared) bool { return o.Digest == least.Digest })
+			fewest := slices.MinFunc(s.shared, func(a, b shared) int { return len(a.Paths) - len(b.Paths) })
+			s.shared = slices.DeleteFunc(s.shared, func(o shared) bool { return o.Digest == fewest.Digest })
 		}
 		s.shared = append(s.shared, shared{Digest: key})
 		i = len(s.shared) - 1
@@ -47,6 +47,6 @@ func (s *state) share(answer digest.Digest, seed bool, of ...uri.URI) (*Trap, bo
 	}
 	return &Trap{
 		Kind: SoftNotFound, Pattern: key, Examples: o.Examples, Visited: len(o.Paths),
-		Why: fmt.Sprintf("%d paths of the host have the very same answer", len(o.Paths)),
+		Why: fmt.Sprintf("%d paths of the host have the same answer", len(o.Paths)),
 	}, true
 }

@@ -9,21 +9,21 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// Kind is what a trap is made of.
+// Kind is the kind of a trap.
 type Kind uint8
 
-// The kinds. Their numbers stand in stores and never change.
+// The kinds. Their numbers are stored and never change.
 const (
 	Repeats      Kind = 1 // a sequence of folders again and again
-	Growth       Kind = 2 // folders in folders without end
+	Growth       Kind = 2 // endless folders in folders
 	Calendar     Kind = 3 // pages of dates
 	Facets       Kind = 4 // combinations of query parameters
 	Session      Kind = 5 // the same page under session ids
-	SoftNotFound Kind = 6 // the same answer for whatever is asked
+	SoftNotFound Kind = 6 // the same answer for every URI
 	Farm         Kind = 7 // pages that invent each other
 )
 
-// String is the word for a kind in logs and reports.
+// String returns the word for a kind in logs and reports.
 func (k Kind) String() string {
 	switch k {
 	case Repeats:
@@ -62,18 +62,18 @@ type Trap struct {
 	Found    time.Time // when it became certain
 	Visited  int       // pages of the family that were visited before
 	Kept     int64     // URIs that were kept out so far
-	Released bool      // the curator says that it is none, or somebody has spoken for its pages
+	Released bool      // by the curator, or because it was refuted
 
-	// Suspect says that it is not certain, and that a URI has to wait until it is or is not. Such a trap is only ever an
-	// answer of [Store.Judge].
+	// Suspect says that the trap is not certain, so that a URI has to wait until it is either certain or refuted. Only
+	// [Store.Judge] returns such traps.
 	Suspect bool
-	// From and To are the first and last day, in days since 1970, that belong to a calendar and are not part of the trap.
+	// From and To are the first and last day, in days since 1970, of the part of a calendar that is not part of the trap.
 	From, To int
 
 	match *regexp.Regexp // nil for SoftNotFound
 }
 
-// Rewrite is the rule of names of a session trap, as [uri.ParseRewrite] reads it; empty for others.
+// Rewrite returns the naming rule of a session trap, as [uri.ParseRewrite] reads it; empty for other kinds.
 func (t Trap) Rewrite() string {
 	if t.Kind != Session {
 		return ""
@@ -81,7 +81,7 @@ func (t Trap) Rewrite() string {
 	return t.Pattern + " -> ${1}-"
 }
 
-// Rule is what would keep the trap out for good, as lines of a host file; empty if there is no such rule.
+// Rule returns the lines of a host file that keep the trap out permanently; empty if there is no such rule.
 func (t Trap) Rule() string {
 	switch t.Kind {
 	case SoftNotFound:
@@ -92,13 +92,13 @@ func (t Trap) Rule() string {
 	return "[scope]\nrules = ['reject " + t.Pattern + "']"
 }
 
-// takes reports whether a URI is part of the trap.
-func (t *Trap) takes(text, target string, via uri.URI, hops uri.HopPath, now time.Time) bool {
+// matches reports whether a URI is part of the trap.
+func (t *Trap) matches(text, target string, via uri.URI, hops uri.HopPath, now time.Time) bool {
 	if t.Released || t.match == nil || t.Kind == Session || !t.match.MatchString(text) {
 		return false
 	}
 	if t.Kind == Farm {
-		return t.inside(via, hops)
+		return t.wasFoundInside(via, hops)
 	}
 	if t.Kind != Calendar {
 		return true
@@ -112,7 +112,7 @@ func (t *Trap) takes(text, target string, via uri.URI, hops uri.HopPath, now tim
 	return (d.day < t.From || d.day > t.To) && (d.day < first || d.day > last)
 }
 
-// compile makes the trap ready for [Trap.takes].
+// compile prepares the trap for [Trap.matches].
 func (t *Trap) compile() error {
 	if t.Kind == SoftNotFound {
 		return nil
@@ -125,5 +125,5 @@ func (t *Trap) compile() error {
 	return nil
 }
 
-// quote is a part of a pattern that matches only itself. Single quotes would end a text of a configuration file.
+// quote returns a pattern that matches only s. It has no single quotes, which would end a text of a configuration file.
 func quote(s string) string { return strings.ReplaceAll(regexp.QuoteMeta(s), "'", "[\\x27]") }

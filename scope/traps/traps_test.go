@@ -88,7 +88,7 @@ func crawl(t *testing.T, b *traps.Store, s site, most int) []string {
 		}
 		target := next.u.RequestTarget()
 		visited = append(visited, target)
-		g := traps.Sight{URI: next.u, Via: next.via, Hops: next.hops, Now: now}
+		g := traps.Page{URI: next.u, Via: next.via, Hops: next.hops, Now: now}
 		for _, l := range s.links(target) {
 			u, err := next.u.Join(l)
 			if err != nil {
@@ -101,7 +101,7 @@ func crawl(t *testing.T, b *traps.Store, s site, most int) []string {
 			}
 		}
 		if s.page != nil && traps.HasID(target) {
-			g.Page = traps.WithoutIDs([]byte(s.page(target)))
+			g.Sum = traps.SumWithoutIDs([]byte(s.page(target)))
 		}
 		if _, _, err := b.Learn(g); err != nil {
 			t.Fatal(err)
@@ -224,7 +224,7 @@ func TestRealSitesAreNoTraps(t *testing.T) {
 			t.Parallel()
 			b, _ := open(t)
 			visited := crawl(t, b, c.site, 5_000)
-			if list, err := b.Of("news.example"); err != nil || len(list) > 0 {
+			if list, err := b.Get("news.example"); err != nil || len(list) > 0 {
 				t.Errorf("traps %+v, %v; want none", list, err)
 			}
 			if len(visited) != c.pages {
@@ -331,12 +331,12 @@ func TestRepeatedFolders(t *testing.T) {
 			t.Errorf("Judge(%s) = %t, %v; want %t", c.uri, got, err, c.want)
 		}
 		if got {
-			if _, err := b.Keep(trap, day, parse(t, c.uri)); err != nil {
+			if _, err := b.CountKeptOut(trap, day, parse(t, c.uri)); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
-	list, err := reopen(t, db).Of("news.example")
+	list, err := reopen(t, db).Get("news.example")
 	if err != nil || len(list) != 4 || list[0].Kept != 1 {
 		t.Fatalf("%d traps, %v; want 4, each with one URI kept out: %+v", len(list), err, list)
 	}
@@ -372,7 +372,7 @@ func TestSharedAnswers(t *testing.T) {
 				first = parse(t, "http://news.example/")
 			}
 			for i := range 20 {
-				if _, err := b.Share(answer, false, day, parse(t, "http://news.example"+fmt.Sprintf(c.path, i)), first); err != nil {
+				if _, err := b.LearnShared(answer, false, day, parse(t, "http://news.example"+fmt.Sprintf(c.path, i)), first); err != nil {
 					t.Fatal(err)
 				}
 			}

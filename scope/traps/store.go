@@ -15,22 +15,23 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// prefix begins each key; the rest is the host. format begins each value, and one that is not known is an error.
+// prefix is the beginning of each key; the rest is the host. format is the first byte of each value; another format is
+// an error.
 const (
 	prefix = "pt"
 	format = 1
 )
 
-// maxHosts bounds the hosts that are kept in memory beside the store.
+// maxHosts bounds the hosts that are kept in memory.
 const maxHosts = 5_000
 
-// SuspectWait is how long a URI waits that is part of what may turn out to be a trap.
+// SuspectWait is how long a URI waits that is part of a suspected trap.
 const SuspectWait = time.Hour
 
-// ErrCorrupt tells that a row cannot be what was written.
+// ErrCorrupt says that a row was changed since it was written.
 var ErrCorrupt = errors.New("traps are damaged")
 
-// Store keeps the traps of all hosts in an open store. Its methods may be called by many goroutines at once.
+// Store holds the traps of all hosts in an open database. It is safe for concurrent use.
 type Store struct {
 	db *badger.DB
 
@@ -38,16 +39,17 @@ type Store struct {
 	hosts map[uri.Host]*state
 }
 
-// Open takes a store to keep the book in.
+// Open returns the traps in a database.
 func Open(db *badger.DB) (*Store, error) {
 	if db == nil {
-		return nil, errors.New("open the book of traps: no store")
+		return nil, errors.New("open the store of traps: no database")
 	}
 	return &Store{db: db, hosts: map[uri.Host]*state{}}, nil
 }
 
-// Judge finds the trap that a URI is part of that was found on the page via, by these hops; ok is false when it is part of none.
-// A trap that is [Trap.Suspect] may turn out to be none: the URI is to be judged again after [SuspectWait].
+// Judge returns the trap that a URI is part of. The URI was found on the page via, by the path hops. Judge reports false
+// if the URI is not part of a trap. If the trap is only suspected, see [Trap.Suspect], judge the URI again after
+// [SuspectWait].
 func (b *Store) Judge(u, via uri.URI, hops uri.HopPath, now time.Time) (t Trap, ok bool, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -57,12 +59,13 @@ func (b *Store) Judge(u, via uri.URI, hops uri.HopPath, now time.Time) (t Trap, 
 	}
 	text, target := u.String(), u.RequestTarget()
 	for i := range s.traps {
-		if s.traps[i].takes(text, target, via, hops, now) {
+		if s.traps[i].matches(text, target, via, hops, now) {
 			return s.traps[i], true, nil
 		}
 	}
 	t, ok = repeats(u)
-	if ok && slices.ContainsFunc(s.traps, func(o Trap) bool { return o.Kind == t.Kind && o.Pattern == t.Pattern && o.Released }) {
+	released := func(o Trap) bool { return o.Kind == t.Kind && o.Pattern == t.Pattern && o.Released }
+	if ok && slices.ContainsFunc(s.traps, released) {
 		return Trap{}, false, nil
 	}
 	if !ok {
@@ -74,9 +77,9 @@ func (b *Store) Judge(u, via uri.URI, hops uri.HopPath, now time.Time) (t Trap, 
 	return t, ok, nil
 }
 
-// Quiet reports whether nothing is known or suspected on a host, so that [Store.Judge] would find a URI of it in a trap only if
-// [MayRepeat] does: thousands of links need not be judged one by one.
-func (b *Store) Quiet(h uri.Host) (bool, error) {
+// NoneSuspected reports whether no trap is known or suspected on a host. Then [Store.Judge] can find a URI in a trap only
+// if [MayRepeat] does, so that thousands of links need not be judged one by one.
+func (b *Store) NoneSuspected(h uri.Host) (bool, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	s, err := b.of(h)
@@ -87,13 +90,13 @@ func (b *Store) Quiet(h uri.Host) (bool, error) {
 		!slices.ContainsFunc(s.families, func(f *family) bool { return f.Since != 0 }), nil
 }
 
-// MayRepeat reports whether a URI is a trap by itself, unless its host is known to have none of these.
+// MayRepeat reports whether a URI is a trap of the kind [Repeats] by itself, unless that trap was released on its host.
 func MayRepeat(u uri.URI) bool {
 	_, ok := repeated(u.Path())
 	return ok
 }
 
-// IsNotFound reports whether an answer is what the host says in the place of "not found".
+// IsNotFound reports whether an answer is the page with which the host says "not found".
 func (b *Store) IsNotFound(h uri.Host, answer digest.Digest) (bool, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -102,42 +105,44 @@ func (b *Store) IsNotFound(h uri.Host, answer digest.Digest) (bool, error) {
 		return false, err
 	}
 	key := answer.String()
-	return slices.ContainsFunc(s.traps, func(t Trap) bool { return t.Kind == SoftNotFound && t.Pattern == key && !t.Released }), nil
+	return slices.ContainsFunc(s.traps, func(t Trap) bool {
+		return t.Kind == SoftNotFound && t.Pattern == key && !t.Released
+	}), nil
 }
 
-// Learn takes a page in, and gives the traps that it made certain, and those that it refuted, which are released.
-func (b *Store) Learn(g Sight) (found, lifted []Trap, err error) {
+// Learn adds a page. It returns the traps that are certain now, and the traps that the page refutes, which are released.
+func (b *Store) Learn(g Page) (found, refuted []Trap, err error) {
 	err = b.change(g.URI.Host(), func(s *state) (changed bool) {
-		found, lifted, changed = s.learn(g)
+		found, refuted, changed = s.learn(g)
 		return changed
 	})
-	return found, lifted, err
+	return found, refuted, err
 }
 
-// Vouch takes in that a feed or sitemap lists URIs: pages like them are no link farm. It gives the traps that this refuted,
-// which are released.
-func (b *Store) Vouch(h uri.Host, us ...uri.URI) (lifted []Trap, err error) {
+// Vouch records that a feed or sitemap lists URIs, so that pages like them are not a link farm. It returns the traps that
+// this refutes, which are released.
+func (b *Store) Vouch(h uri.Host, us ...uri.URI) (refuted []Trap, err error) {
 	err = b.change(h, func(s *state) (changed bool) {
 		for _, u := range us {
 			if key, ok := shapeOf(u); ok && u.Host() == h {
 				more, is := s.vouch(u, key)
-				lifted, changed = append(lifted, more...), changed || is
+				refuted, changed = append(refuted, more...), changed || is
 			}
 		}
 		return changed
 	})
-	return lifted, err
+	return refuted, err
 }
 
-// Share takes in that two URIs of one host, of which one may be a seed, have one answer with status 200, and gives the trap
-// if this made it certain.
-func (b *Store) Share(answer digest.Digest, seed bool, now time.Time, a, other uri.URI) ([]Trap, error) {
+// LearnShared records that two URIs of one host have the same answer with status 200. seed says that one of them is a
+// seed. It returns the trap if that is certain now.
+func (b *Store) LearnShared(answer digest.Digest, seed bool, now time.Time, a, other uri.URI) ([]Trap, error) {
 	var found []Trap
 	err := b.change(a.Host(), func(s *state) bool {
 		t, changed := s.share(answer, seed, a, other)
 		if t != nil {
 			t.Found = now
-			if s.hold(*t) {
+			if s.addTrap(*t) {
 				found = append(found, *t)
 			}
 		}
@@ -146,9 +151,9 @@ func (b *Store) Share(answer digest.Digest, seed bool, now time.Time, a, other u
 	return found, err
 }
 
-// Keep counts URIs that were kept out because of a trap, and remembers the trap if it is one that a URI is by itself. It
-// gives how many were kept out before.
-func (b *Store) Keep(t Trap, now time.Time, us ...uri.URI) (before int64, err error) {
+// CountKeptOut counts URIs that were kept out because of a trap. It stores the trap if it is of the kind [Repeats], which
+// the URIs alone show. It returns how many URIs were kept out before.
+func (b *Store) CountKeptOut(t Trap, now time.Time, us ...uri.URI) (before int64, err error) {
 	if len(us) == 0 {
 		return 0, nil
 	}
@@ -156,7 +161,7 @@ func (b *Store) Keep(t Trap, now time.Time, us ...uri.URI) (before int64, err er
 		i := slices.IndexFunc(s.traps, func(o Trap) bool { return o.Kind == t.Kind && o.Pattern == t.Pattern })
 		if i < 0 {
 			t.Found = now
-			if !s.hold(t) {
+			if !s.addTrap(t) {
 				return false
 			}
 			i = len(s.traps) - 1
@@ -174,7 +179,7 @@ func (b *Store) Keep(t Trap, now time.Time, us ...uri.URI) (before int64, err er
 	return before, err
 }
 
-// Naming is base with the rewrites of the host's session traps.
+// Naming returns base with the rewrites of the host's session traps.
 func (b *Store) Naming(h uri.Host, base *uri.Naming) *uri.Naming {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -199,8 +204,8 @@ func (b *Store) Naming(h uri.Host, base *uri.Naming) *uri.Naming {
 	return &n
 }
 
-// Of lists the traps of a host.
-func (b *Store) Of(h uri.Host) ([]Trap, error) {
+// Get returns the traps of a host.
+func (b *Store) Get(h uri.Host) ([]Trap, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	s, err := b.of(h)
@@ -210,10 +215,10 @@ func (b *Store) Of(h uri.Host) ([]Trap, error) {
 	return slices.Clone(s.traps), nil
 }
 
-// ErrUnknown tells that a host has no such trap.
+// ErrUnknown says that a host has no such trap.
 var ErrUnknown = errors.New("no such trap")
 
-// Release ends a trap for good.
+// Release ends a trap permanently.
 func (b *Store) Release(h uri.Host, pattern string) (t Trap, err error) {
 	known := false
 	err = b.change(h, func(s *state) bool {
@@ -231,8 +236,8 @@ func (b *Store) Release(h uri.Host, pattern string) (t Trap, err error) {
 	return t, err
 }
 
-// Each calls see with every host that has traps, in the order of their names, until see returns an error, which Each returns.
-// It holds nobody up: it reads the store as it is when it begins.
+// Each calls see with every host that has traps, in the order of their names. It ends with the first error of see. Each
+// reads the store as it is at the beginning, and blocks no other call.
 func (b *Store) Each(see func(uri.Host, []Trap) error) error {
 	return b.db.View(func(txn *badger.Txn) error {
 		o := badger.DefaultIteratorOptions
@@ -256,7 +261,7 @@ func (b *Store) Each(see func(uri.Host, []Trap) error) error {
 	})
 }
 
-// of gives what is known of a host. The lock is held.
+// of returns what is known of a host. The lock is held.
 func (b *Store) of(h uri.Host) (*state, error) {
 	if s := b.hosts[h]; s != nil {
 		return s, nil
@@ -282,7 +287,7 @@ func (b *Store) of(h uri.Host) (*state, error) {
 	return s, nil
 }
 
-// change changes what is known of a host and writes it down. If that fails, what is in memory is forgotten.
+// change changes what is known of a host and stores it. If that fails, the host is removed from memory.
 func (b *Store) change(h uri.Host, do func(*state) bool) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -296,12 +301,12 @@ func (b *Store) change(h uri.Host, do func(*state) bool) error {
 	}
 	if err != nil {
 		maps.DeleteFunc(b.hosts, func(o uri.Host, _ *state) bool { return o == h })
-		return fmt.Errorf("remember the traps of %s: %w", h, err)
+		return fmt.Errorf("store the traps of %s: %w", h, err)
 	}
 	return nil
 }
 
-// row is a host as it is stored: CBOR maps with integer keys, to which keys are only ever added.
+// row is the stored form of a host: CBOR maps with integer keys. Keys are only ever added.
 type row struct {
 	Visits   int64     `cbor:"1,keyasint,omitempty"`
 	Families []*family `cbor:"2,keyasint,omitempty"`
@@ -345,19 +350,19 @@ func (s *state) decode(v []byte) error {
 	}
 	s.visits, s.families, s.shared, s.farms, s.vouched = w.Visits, w.Families, w.Shared, w.Farms, w.Vouched
 	for _, f := range s.farms {
-		if f == nil || f.Links != nil && len(f.Links) != sieveBytes || len(f.Named) > maxNamed || f.Misses < 0 || f.Misses > maxMisses {
-			return fmt.Errorf("%w: a farm is not whole", ErrCorrupt)
+		if f == nil || !f.Links.valid() || len(f.Named) > maxNamed || f.Misses < 0 || f.Misses > maxMisses {
+			return fmt.Errorf("%w: a farm is incomplete", ErrCorrupt)
 		}
 	}
 	for _, f := range s.families {
-		if f == nil || f.Links != nil && len(f.Links) != sieveBytes || f.Members != nil && len(f.Members) != sieveBytes || f.Misses < 0 || f.Misses > maxMisses {
-			return fmt.Errorf("%w: a family is not whole", ErrCorrupt)
+		if f == nil || !f.Links.valid() || !f.Members.valid() || f.Misses < 0 || f.Misses > maxMisses {
+			return fmt.Errorf("%w: a family is incomplete", ErrCorrupt)
 		}
 	}
 	for _, r := range w.Traps {
 		t := Trap{
-			Kind: r.Kind, Pattern: r.Pattern, Why: r.Why, Examples: r.Examples, Found: time.UnixMicro(r.Found).UTC(), Visited: r.Visited,
-			Kept: r.Kept, Released: r.Released, From: r.From, To: r.To,
+			Kind: r.Kind, Pattern: r.Pattern, Why: r.Why, Examples: r.Examples, Found: time.UnixMicro(r.Found).UTC(),
+			Visited: r.Visited, Kept: r.Kept, Released: r.Released, From: r.From, To: r.To,
 		}
 		if err := t.compile(); err != nil {
 			return err
