@@ -26,9 +26,9 @@ func (d *Daemon) openLog(time.Time) (err error) {
 	return nil
 }
 
-// openArchive opens the archive, which repairs the WARC files that a crash has left open, and then the live index, which
-// reads the repaired files. They are closed in the same order: closing the archive finishes its last WARC files, and
-// closing the index puts their lines into it.
+// openArchive opens the archive, which repairs the WARC files that a crash has left open, and then the live index,
+// which reads the repaired files. They are closed in the same order: closing the archive finishes its last WARC
+// files, and closing the index puts their lines into it.
 func (d *Daemon) openArchive(now time.Time) error {
 	c := d.live.Current()
 	w, repairs, err := openWARC(c, d.o.Version, now)
@@ -101,8 +101,8 @@ func warcinfo(c *config.Config, version, host string) []warcout.Field {
 // maxNameRules is the maximum length, in bytes, of the name rules in a warcinfo record. Their digest covers all rules.
 const maxNameRules = 8 << 10
 
-// joinNameRules writes on one line the rules by which several URIs have one name: first the rules of all hosts, then those
-// of each host with rules of its own, as far as they fit into maxNameRules.
+// joinNameRules writes on one line the rules by which several URIs have one name: first the rules of all hosts, then
+// the rules of single hosts, as far as they fit into maxNameRules.
 func joinNameRules(lines []string) string {
 	all := strings.Join(lines, "; ")
 	if len(all) <= maxNameRules {
@@ -112,5 +112,5 @@ func joinNameRules(lines []string) string {
 	for ; size+2+len(lines[n]) <= maxNameRules; n++ {
 		size += 2 + len(lines[n])
 	}
-	return fmt.Sprintf("%s; and those of %d more hosts", strings.Join(lines[:n], "; "), len(lines)-n)
+	return fmt.Sprintf("%s; and the rules of %d more hosts", strings.Join(lines[:n], "; "), len(lines)-n)
 }

@@ -2,24 +2,27 @@
 //
 // [Run] is the whole life of a daemon:
 //
-//	Open    signals, memory ▶ folders ▶ store ▶ crawl.log ▶ archive and its index ▶ network ▶ crawler ▶ admin API ▶ WebSub
+//	Open    signals and memory ▶ folders ▶ store ▶ crawl.log ▶ archive and its index ▶ network ▶ crawler
+//	        ▶ admin API ▶ WebSub
 //	Run     seeds ▶ reload and systemd ▶ crawl until the context ends
 //	Close   the parts of Open, the last opened first
 //
-// Each part that Open opens adds the function that closes it to one stack. When a part cannot be opened, those before it
-// are closed and Open returns the error. A part may have goroutines, each started by one function, background. Closing
-// the part ends its goroutines and waits for them, so that none uses a part that was closed.
+// Each part puts the function that closes it on a stack. When a part cannot be opened, Open closes the parts before it
+// and returns the error. Some parts have goroutines. All are started by the function background. Closing a part ends
+// its goroutines and waits for them, so none can use a part that is closed already.
 //
 // The daemon stops when the context of [Run] ends. The crawler then finishes the visits in progress within crawl.grace
-// and releases the others. While the crawl goes on, SIGHUP reopens crawl.log and reads the configuration again, and so
-// does a change of a configuration file, except that the log stays open.
+// and releases the others. A SIGHUP reopens crawl.log and reads the configuration again. A change of a configuration
+// file has it read again too.
 //
-// Errors that keep a daemon from starting are of these kinds, which the command line turns into exit codes:
-// [FolderError], [DiskError], [frontier.ErrLocked], [frontier.ErrCorrupt] and [frontier.ErrVersion], [config.Faults].
-// Once it crawls, a full disk or an archive that cannot be written pauses the crawl, and only a broken store ends it.
+// systemd learns from a heartbeat whether the daemon is alive. The heart beats each time a worker of the crawler looks
+// for something to claim, so a crawl that hangs is noticed even if all other goroutines run.
 //
-// The commands that read or change the store of a stopped daemon open it by the same functions: [OpenStore] and
-// [OpenStopped].
+// A daemon does not start with a [FolderError], a [DiskError], [frontier.ErrLocked], [frontier.ErrCorrupt] or
+// [frontier.ErrVersion]. The command line turns each kind into an exit code of its own. A running crawl pauses when the
+// disk is full or the archive cannot be written. Only a broken store ends it.
+//
+// Commands that use the store of a stopped daemon open it with [OpenStore] and [OpenStopped].
 package daemon
 
 import (
@@ -47,14 +50,14 @@ type Options struct {
 	ConfigRead time.Time
 	// Log receives what an operator should know.
 	Log zerolog.Logger
-	// Observe, when set, is called for each settled visit. It is called by many goroutines and must not block.
+	// Observe, when set, is called with each settled visit, by many goroutines at once. It must not block.
 	Observe func(crawler.Report)
-	// Hangup asks for a reload each time it delivers. Nil means the SIGHUPs of the process.
+	// Hangup delivers requests to reopen the log and reload. Nil means the SIGHUPs of the process.
 	Hangup <-chan os.Signal
 	// Notify receives the states that systemd understands, such as "READY=1". Nil sends them to systemd, if it listens.
 	Notify func(state string)
-	// SharedProcess says that the process does other work too. The daemon then leaves the garbage collector and the
-	// number of processors in use as they are.
+	// SharedProcess says that the process does other work too. The daemon then does not tune the garbage collector and
+	// the number of processors.
 	SharedProcess bool
 }
 
@@ -91,7 +94,9 @@ func Open(c *config.Config, o Options) (*Daemon, error) {
 		o.Notify = notifySystemd
 	}
 	d := &Daemon{o: o, live: config.NewLive(c), log: o.Log}
-	d.rooms = crawler.Rooms{Config: d.live, Version: o.Version, Log: o.Log, FreeSpace: freeSpace(c), SaveConfig: saveLastGood}
+	d.rooms = crawler.Rooms{
+		Config: d.live, Version: o.Version, Log: o.Log, FreeSpace: freeSpace(c), SaveConfig: saveLastGood,
+	}
 	for _, open := range []func(now time.Time) error{
 		d.openProcess, d.openFolders, d.openStore, d.openLog, d.openArchive, d.openNetwork,
 		d.openCrawler, d.openAdmin, d.openHubs,
@@ -103,8 +108,8 @@ func Open(c *config.Config, o Options) (*Daemon, error) {
 	return d, nil
 }
 
-// openProcess takes the hangup signals and bounds the memory of the process. A SIGHUP that arrives while the other parts
-// are opened is kept until the daemon runs; without this, it would end the process.
+// openProcess subscribes to SIGHUP and bounds the memory of the process. A SIGHUP that arrives while the other parts
+// are opened waits until the daemon runs. Without the subscription, it would end the process.
 func (d *Daemon) openProcess(time.Time) error {
 	if d.o.Hangup == nil {
 		hangup := make(chan os.Signal, 1)
@@ -121,7 +126,7 @@ func (d *Daemon) openProcess(time.Time) error {
 	return nil
 }
 
-// openCrawler makes the crawler of the open rooms.
+// openCrawler makes the crawler, which uses all parts that are open by now.
 func (d *Daemon) openCrawler(now time.Time) (err error) {
 	d.supervisor = newSupervisor(d.o.Notify, d.rooms.Frontier.Counts, d.live.Current(), now)
 	d.rooms.Beat = d.supervisor.heart.beat
@@ -137,7 +142,7 @@ func (d *Daemon) openCrawler(now time.Time) (err error) {
 	return nil
 }
 
-// observe passes a settled visit on to all who count visits.
+// observe counts a settled visit and passes it on.
 func (d *Daemon) observe(r crawler.Report) {
 	d.supervisor.visits.Add(1)
 	d.window.Observe(r)

@@ -220,7 +220,8 @@ func TestASecondDaemonIsRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = daemon.Run(t.Context(), c, daemon.Options{Log: zerolog.Nop(), Hangup: l.hangup, Notify: l.notify, SharedProcess: true})
+	o := daemon.Options{Log: zerolog.Nop(), Hangup: l.hangup, Notify: l.notify, SharedProcess: true}
+	err = daemon.Run(t.Context(), c, o)
 	if err == nil || !strings.Contains(err.Error(), "another") {
 		t.Errorf("a second daemon: %v, want an error that the store is in use", err)
 	}

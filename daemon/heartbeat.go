@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// heartbeat records when a loop last showed that it is alive. The loop calls beat each time around. It may be used by many
-// goroutines.
+// heartbeat records when a loop last showed that it is alive. The loop calls beat each time around. It may be used by
+// many goroutines.
 type heartbeat struct {
 	began time.Time
 	last  atomic.Int64 // the time of the last beat, in nanoseconds since began

@@ -28,8 +28,8 @@ const (
 // maxSubscribeWait bounds the wait of the loop that renews subscriptions.
 const maxSubscribeWait = time.Minute
 
-// hubs subscribes to the WebSub hubs of feeds, and has a feed visited when its hub reports something new. It does nothing
-// unless WebSub is configured.
+// hubs subscribes to the WebSub hubs of feeds, and has a feed visited when its hub reports something new. It does
+// nothing unless WebSub is configured.
 type hubs struct {
 	subscriber *websub.Subscriber // nil without WebSub
 	offered    chan struct{}      // has a token when there is something to ask a hub for
@@ -81,8 +81,9 @@ func (d *Daemon) openHubs(time.Time) error {
 	if err != nil {
 		return fmt.Errorf("listen for WebSub hubs (websub.listen): %w", err)
 	}
+	handle := func(w http.ResponseWriter, r *http.Request) { h.subscriber.Serve(w, r, time.Now()) }
 	server := &http.Server{
-		Handler:           http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { h.subscriber.Serve(w, r, time.Now()) }),
+		Handler:           http.HandlerFunc(handle),
 		ReadHeaderTimeout: hubHeaderTimeout, ReadTimeout: hubTimeout, WriteTimeout: hubTimeout, MaxHeaderBytes: maxHubHeader,
 	}
 	stopServing := serve(server, l, func(err error) {

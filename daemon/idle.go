@@ -15,8 +15,8 @@ const (
 	minFree = 8 << 20
 )
 
-// saveAtRest returns a function that saves processor time and memory from the moment the crawl rests until it resumes. The
-// crawler calls it with true and false in turns.
+// saveAtRest returns a function that saves processor time and memory from the moment the crawl rests until it
+// resumes. The crawler calls it with true and false in turns.
 func saveAtRest() func(rests bool) {
 	processors, memory := oneProcessorAtRest(), freeMemoryAtRest(freeMemory)
 	return func(rests bool) {
@@ -62,8 +62,8 @@ func freeMemory() {
 	}
 }
 
-// unusedMemory returns the bytes of the heap that are free, or that were allocated after the last collection and so may be
-// garbage.
+// unusedMemory returns the bytes of the heap that are free, or that were allocated after the last collection and so
+// may be garbage.
 func unusedMemory() uint64 {
 	n, all := readMetrics("/memory/classes/heap/free:bytes", "/memory/classes/heap/objects:bytes", "/gc/heap/live:bytes")
 	if !all {

@@ -12,8 +12,8 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// NewLogger returns a logger that writes to w: lines for people if w is a terminal or leads to systemd's journal, and JSON
-// lines otherwise.
+// NewLogger returns a logger that writes to w: lines for people if w is a terminal or leads to systemd's journal, and
+// JSON lines otherwise.
 func NewLogger(w io.Writer, terminal bool) zerolog.Logger {
 	if toJournal(w) {
 		return zerolog.New(journalWriter{w})
@@ -48,8 +48,8 @@ var priorities = map[zerolog.Level]int{
 	zerolog.FatalLevel: 2, zerolog.PanicLevel: 0,
 }
 
-// journalWriter writes each event as the journal wants it: one line for people with its priority before it, and without the
-// time, which the journal adds.
+// journalWriter writes each event as the journal wants it: one line for people with its priority before it, and
+// without the time, which the journal adds.
 type journalWriter struct{ out io.Writer }
 
 var _ zerolog.LevelWriter = journalWriter{}

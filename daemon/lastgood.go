@@ -14,9 +14,9 @@ import (
 	"github.com/arcrawl/arcrawl/internal/atomicfile"
 )
 
-// LoadConfig reads the configuration at path for a daemon that starts now. A broken main file is an error. A broken host
-// file is replaced by its last good copy in the state folder; if there is no copy, its host is held. It logs both, and
-// the warnings.
+// LoadConfig reads the configuration at path for a daemon that starts now. A broken main file is an error. A broken
+// host file is replaced by its last good copy in the state folder; if there is no copy, its host is held. It logs
+// both, and the warnings.
 func LoadConfig(path string, log zerolog.Logger) (*config.Config, error) {
 	c, err := config.LoadKept(path, lastGood)
 	if err != nil {
@@ -43,8 +43,8 @@ func lastGood(state, name string) ([]byte, bool) {
 	return data, err == nil
 }
 
-// saveLastGood copies the host files in force to the state folder, and removes the copies of files that do not exist any
-// more. The copy of a broken file stays.
+// saveLastGood copies the host files in force to the state folder, and removes the copies of files that do not exist
+// any more. The copy of a broken file stays.
 func saveLastGood(c *config.Config) error {
 	dir := lastGoodFolder(c.Storage.State)
 	if err := os.MkdirAll(dir, 0o750); err != nil {

@@ -44,7 +44,8 @@ func openLiveIndex(c *config.Config, version string, log zerolog.Logger) (*liveI
 		resend = push.queue.Add
 	}
 	live, err := index.OpenLive(context.Background(), c.Storage.WARC, resend, func(f warc.Finding) error {
-		log.Warn().Str("file", f.File).Int64("offset", f.Offset).Str("finding", f.Text).Msg("skipping a damaged record: it is not in the index")
+		log.Warn().Str("file", f.File).Int64("offset", f.Offset).Str("finding", f.Text).
+			Msg("skipping a damaged record: it is not in the index")
 		return nil
 	})
 	if err != nil {
@@ -107,8 +108,9 @@ func keepMerging(live *index.Live, log zerolog.Logger) (stop func()) {
 func indexEntry(k crawler.Captured) index.Entry {
 	o := k.Record
 	e := index.Entry{
-		Key: uri.ReplayKey(o.URI), Timestamp: o.Date.UTC().Format("20060102150405"), URL: o.URI, MIME: mediatype.Of(k.ContentType),
-		Digest: o.Payload.String(), Length: o.Length, Offset: o.Offset, Filename: o.File,
+		Key: uri.ReplayKey(o.URI), Timestamp: o.Date.UTC().Format("20060102150405"),
+		URL: o.URI, MIME: mediatype.Of(k.ContentType), Digest: o.Payload.String(),
+		Length: o.Length, Offset: o.Offset, Filename: o.File,
 	}
 	if k.Status > 0 {
 		e.Status = strconv.Itoa(k.Status)

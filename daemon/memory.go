@@ -22,8 +22,8 @@ func LimitGarbage(percent int) {
 	}
 }
 
-// boundGarbage sets how much garbage may gather, now and after each collection, until stop is called. It does nothing if the
-// environment sets GOGC.
+// boundGarbage sets how much garbage may gather, now and after each collection, until stop is called. It does nothing
+// if the environment sets GOGC.
 func boundGarbage() (stop func()) {
 	if os.Getenv("GOGC") != "" {
 		return func() {}
@@ -34,8 +34,8 @@ func boundGarbage() (stop func()) {
 	return func() { stopped.Store(true) }
 }
 
-// boundAfterCollection sets the bound after the next collection, and after each one that follows. It needs no goroutine: an
-// object is left to be collected, and the runtime calls the cleanup when it was.
+// boundAfterCollection sets the bound after the next collection, and after each one that follows. It needs no
+// goroutine: an object is left to be collected, and the runtime calls the cleanup when it was.
 func boundAfterCollection(stopped *atomic.Bool) {
 	runtime.AddCleanup(new([2]uint64), func(stopped *atomic.Bool) {
 		if stopped.Load() {

@@ -24,7 +24,8 @@ const (
 	lastPush = 5 * time.Second
 )
 
-// pusher sends the lines of the index to an OutbackCDX server. The crawl only adds to its queue, and never waits for it.
+// pusher sends the lines of the index to an OutbackCDX server. The crawl only adds to its queue, and never waits for
+// it.
 type pusher struct {
 	queue *outbackcdx.Queue
 	log   zerolog.Logger
@@ -122,8 +123,8 @@ func (p *pusher) deliver(ctx context.Context, all []index.Entry) error {
 	return to.Send(ctx, all)
 }
 
-// close stops pushing and closes the queue. If the server works, it first sends the lines that are left, for at most lastPush.
-// What is not sent by then is sent after the next start.
+// close stops pushing and closes the queue. If the server works, it first sends the lines that are left, for at most
+// lastPush. What is not sent by then is sent after the next start.
 func (p *pusher) close() error {
 	p.stop()
 	if !p.failing {

@@ -72,7 +72,7 @@ func TestABadLineIsLeftOutAndTheRestArrives(t *testing.T) {
 		t.Errorf("%d lines in %d posts, %d bytes wait", len(lines), posts, p.queue.Waiting())
 	}
 	if n := strings.Count(log.String(), "skipping an index line"); n != 2 {
-		t.Errorf("the log tells of %d lines:\n%s", n, log)
+		t.Errorf("the log names %d lines:\n%s", n, log)
 	}
 }
 
@@ -99,7 +99,7 @@ func TestNothingIsLostToAServerThatFails(t *testing.T) {
 				p.reportFailure(err)
 			}
 			if _, posts := s.Seen(); posts > 3*64 {
-				t.Errorf("%d posts in vain", posts)
+				t.Errorf("%d posts without success", posts)
 			}
 			s.Behave(nil)
 			if _, err := p.step(t.Context()); err != nil {

@@ -19,7 +19,7 @@ const (
 	// settleTime is how long the configuration files must be unchanged before they are read. Editors save in pieces, or
 	// write a new file and rename it.
 	settleTime = 500 * time.Millisecond
-	// clockGrain is by how much the times of files may be coarser than the clock.
+	// clockGrain is the coarsest step in which a file system counts the times of files.
 	clockGrain = 2 * time.Second
 )
 
@@ -64,8 +64,8 @@ func (r *reloader) changedSince(t time.Time) bool {
 	})
 }
 
-// run waits for hangups and changes until ctx ends. settled delivers when the files are to be read, if they have changed
-// before the start.
+// run waits for hangups and changes until ctx ends. settled delivers when the files are to be read, if they have
+// changed before the start.
 func (r *reloader) run(ctx context.Context, settled <-chan time.Time) {
 	var changes <-chan fsnotify.Event
 	var failures <-chan error

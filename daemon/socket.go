@@ -18,8 +18,8 @@ import (
 // errSocketInUse says that a socket belongs to a living process.
 var errSocketInUse = errors.New("another process answers there")
 
-// listenSocket listens on a unix socket for the user and the group of the daemon. It replaces a socket that a crash has left,
-// but not one that answers. The caller removes the socket with removeSocket.
+// listenSocket listens on a unix socket for the user and the group of the daemon. It replaces a socket that a crash
+// has left, but not one that answers. The caller removes the socket with removeSocket.
 func listenSocket(path string) (net.Listener, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
@@ -43,8 +43,8 @@ func listenSocket(path string) (net.Listener, error) {
 // removeSocket removes a socket that nobody listens on any more.
 func removeSocket(path string) { _ = os.Remove(path) }
 
-// bindSocket binds a socket to a path. A path that is too long for the address of a socket is shortened through its open
-// folder.
+// bindSocket binds a socket to a path. A path that is too long for the address of a socket is shortened through its
+// open folder.
 func bindSocket(path string) (*net.UnixListener, error) {
 	if len(path) <= admin.MaxSocketPath {
 		return net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})

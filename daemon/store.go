@@ -38,9 +38,9 @@ func (d *Daemon) openStore(now time.Time) (err error) {
 	return err
 }
 
-// OpenStore opens the frontier of a configuration, and the traps that are stored in it, which affect the names of URIs.
-// It makes a new store where there is none. bulkLoad says that the caller is going to write much more than it reads. The
-// caller closes the frontier.
+// OpenStore opens the frontier of a configuration, and the traps that are stored in it, which affect the names of
+// URIs. It makes a new store where there is none. bulkLoad says that the caller is going to write much more than it
+// reads. The caller closes the frontier.
 func OpenStore(live *config.Live, now time.Time, bulkLoad bool) (*frontier.Frontier, *traps.Store, error) {
 	c := live.Current()
 	// The frontier reads the traps while it is opened, and they are in the store of the frontier: they follow later.

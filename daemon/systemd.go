@@ -24,12 +24,13 @@ const (
 	closingTime = 2 * time.Minute
 )
 
-// supervisor reports the state of the daemon to systemd: that it is ready, what it does, that it is alive, that it stops.
+// supervisor reports the state of the daemon to systemd: that it is ready, what it does, that it is alive, that it
+// stops.
 //
-// Only work counts as life. Each time a worker of the crawler looks for something to claim, the heart beats. When it has
-// not beaten for maxSilence, the supervisor stops sending WATCHDOG=1, and systemd restarts the daemon. A silence is allowed
-// to last longer while all workers are visiting. The supervisor also asks the frontier for its counts before each sign of
-// life, so a frontier that hangs is noticed too.
+// Only work counts as life. Each time a worker of the crawler looks for something to claim, the heart beats. When it
+// has not beaten for maxSilence, the supervisor stops sending WATCHDOG=1, and systemd restarts the daemon. A silence
+// is allowed to last longer while all workers are visiting. The supervisor also asks the frontier for its counts
+// before each sign of life, so a frontier that hangs is noticed too.
 type supervisor struct {
 	notify       func(state string)
 	every        time.Duration // between two signs of life
@@ -42,7 +43,9 @@ type supervisor struct {
 }
 
 // newSupervisor returns a supervisor of a crawl that begins now.
-func newSupervisor(notify func(string), counts func(time.Time) frontier.Counts, c *config.Config, now time.Time) *supervisor {
+func newSupervisor(
+	notify func(string), counts func(time.Time) frontier.Counts, c *config.Config, now time.Time,
+) *supervisor {
 	s := &supervisor{
 		notify: notify, every: statusEvery, counts: counts, workers: c.Crawl.Workers,
 		longestVisit: longestVisit(c, now), heart: newHeartbeat(now),
@@ -56,8 +59,8 @@ func newSupervisor(notify func(string), counts func(time.Time) frontier.Counts, 
 // notifySystemd sends a state to systemd. Without systemd it does nothing, and errors are no reason to stop crawling.
 func notifySystemd(state string) { _, _ = systemd.SdNotify(false, state) }
 
-// longestVisit returns the longest time that an exchange may take with a host of a seed, or with a host without settings
-// of its own.
+// longestVisit returns the longest time that an exchange may take with a host of a seed, or with a host without
+// settings of its own.
 func longestVisit(c *config.Config, now time.Time) time.Duration {
 	timeouts := func(l fetch.Limits) time.Duration { return l.Connect + l.Headers + l.Body }
 	longest := timeouts(c.ForHost("", now).Fetch)
@@ -67,8 +70,8 @@ func longestVisit(c *config.Config, now time.Time) time.Duration {
 	return longest
 }
 
-// watch reports the state of the crawl until stop is called. When ctx ends, it reports that the crawl is stopping, which
-// may take as long as grace. held returns why the crawl is paused, or "".
+// watch reports the state of the crawl until stop is called. When ctx ends, it reports that the crawl is stopping,
+// which may take as long as grace. held returns why the crawl is paused, or "".
 func (s *supervisor) watch(ctx context.Context, grace time.Duration, held func() string) (stop func()) {
 	return background(func(end context.Context) {
 		tick := time.NewTicker(s.every)

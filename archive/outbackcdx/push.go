@@ -26,9 +26,12 @@ type Push struct {
 	Server     string     // in messages; without a password
 	Sent       *SentFiles // the files that need not be sent
 
-	Finding func(warc.Finding) error                         // receives what is damaged
-	Open    func(path string)                                // receives the files that are still being written; they are skipped
-	Wait    func(ctx context.Context, d time.Duration) error // waits between attempts
+	// Finding is called with each damaged record.
+	Finding func(warc.Finding) error
+	// Open is called with each file that is still being written. Such files are skipped.
+	Open func(path string)
+	// Wait waits between attempts.
+	Wait func(ctx context.Context, d time.Duration) error
 
 	captures, files, total atomic.Int64 // see Progress
 
@@ -47,13 +50,14 @@ type Result struct {
 	Damaged  int   // errors in WARC files
 }
 
-// Progress returns how many files of how many were read, and how many captures were sent. It may be called while Run runs.
+// Progress returns how many files of how many were read, and how many captures were sent. It may be called while Run
+// runs.
 func (p *Push) Progress() (files, total, captures int64) {
 	return p.files.Load(), p.total.Load(), p.captures.Load()
 }
 
-// Run sends the captures of all WARC files in paths that were not sent before. A damaged file is not remembered as sent, so
-// the next push reports its damage again.
+// Run sends the captures of all WARC files in paths that were not sent before. A damaged file is not remembered as
+// sent, so the next push reports its damage again.
 func (p *Push) Run(ctx context.Context, paths []string) (r Result, err error) {
 	if p.Collection.Refused == nil {
 		return r, errors.New("push to OutbackCDX: no function for refused lines")
@@ -103,12 +107,13 @@ func (p *Push) Run(ctx context.Context, paths []string) (r Result, err error) {
 func (p *Push) file(ctx context.Context, f warc.File) (damaged int, _ error) {
 	before := p.captures.Load()
 	take := func(line string) error { return p.add(ctx, line) }
-	_, err := index.Build(ctx, []string{f.Path}, index.Options{Name: f.Name}, &lineWriter{take: take}, func(f warc.Finding) error {
+	finding := func(f warc.Finding) error {
 		if f.Severity == warc.Error {
 			damaged++
 		}
 		return p.Finding(f)
-	})
+	}
+	_, err := index.Build(ctx, []string{f.Path}, index.Options{Name: f.Name}, &lineWriter{take: take}, finding)
 	if err == nil {
 		err = p.flush(ctx)
 	}

@@ -14,8 +14,9 @@ import (
 // ErrOtherServer says that a list of sent files belongs to another server.
 var ErrOtherServer = errors.New("the list belongs to another server")
 
-// SentFiles is a list of the files whose captures a server has. The list is a text: its first line names the server, and
-// each other line a file with its size, its time of change and its name. The zero value lists nothing and remembers nothing.
+// SentFiles is a list of the files whose captures a server has. The list is a text: its first line names the server,
+// and each other line a file with its size, its time of change and its name. The zero value lists nothing and
+// remembers nothing.
 type SentFiles struct {
 	file  *os.File
 	lines map[string]bool

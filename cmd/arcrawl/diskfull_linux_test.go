@@ -82,8 +82,8 @@ func TestAFullDiskPausesTheCrawl(t *testing.T) {
 	}
 }
 
-// Somebody else fills the disk to the last byte between two looks of the guard. Whatever the daemon does then, a page of
-// the store that has no room can only end it: when there is room again it starts, and nothing is damaged.
+// Somebody else fills the disk to the last byte between two looks of the guard. Whatever the daemon does then, a page
+// of the store that has no room can only end it: when there is room again it starts, and nothing is damaged.
 func TestADiskFilledByOthersDamagesNothing(t *testing.T) {
 	dir := smallDisk(t, "100m")
 	binary := build(t, t.TempDir())

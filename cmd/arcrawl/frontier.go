@@ -16,6 +16,7 @@ import (
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/daemon"
 	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/internal/human"
 )
 
 func newFrontier() *cobra.Command {
@@ -30,7 +31,8 @@ continues. Otherwise they open the store themselves.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(newFrontierList(), newFrontierCount(), newFrontierExport(), newFrontierImport())
-	cmd.AddCommand(newFrontierForce(), newFrontierReschedule(), newFrontierHold(), newFrontierRelease(), newFrontierForget())
+	cmd.AddCommand(newFrontierForce(), newFrontierReschedule(), newFrontierHold(), newFrontierRelease())
+	cmd.AddCommand(newFrontierForget())
 	cmd.AddCommand(newFrontierPause(), newFrontierResume(), newFrontierRebuild())
 	return cmd
 }
@@ -39,8 +41,10 @@ continues. Otherwise they open the store themselves.`,
 type frontierStore interface {
 	List(ctx context.Context, s frontier.Selection, from frontier.Cursor, n int) ([]frontier.Entry, frontier.Cursor, error)
 	Count(ctx context.Context, s frontier.Selection, from frontier.Cursor) (int64, frontier.Cursor, error)
-	Steer(ctx context.Context, s frontier.Selection, a frontier.Action, from frontier.Cursor) (frontier.Steered, frontier.Cursor, error)
-	Import(ctx context.Context, replace bool, entries []frontier.Entry) (frontier.Imported, error)
+	Steer(
+		ctx context.Context, s frontier.Selection, a frontier.Action, from frontier.Cursor,
+	) (frontier.Steered, frontier.Cursor, error)
+	Import(ctx context.Context, replace bool, entries ...frontier.Entry) (frontier.Imported, error)
 	SteerHosts(ctx context.Context, pattern string, a frontier.HostAction) (matched, changed int64, err error)
 	Close() error
 }
@@ -72,50 +76,39 @@ func (f *frontierFlags) open(ctx context.Context) (frontierStore, error) {
 }
 
 // daemonStore is the frontier of a running daemon.
-type daemonStore struct{ client *admin.Client }
+type daemonStore struct{ *admin.Client }
 
-func (d daemonStore) List(ctx context.Context, s frontier.Selection, from frontier.Cursor, n int) ([]frontier.Entry, frontier.Cursor, error) {
-	return d.client.List(ctx, s, from, n)
-}
-
-func (d daemonStore) Count(ctx context.Context, s frontier.Selection, from frontier.Cursor) (int64, frontier.Cursor, error) {
-	return d.client.Count(ctx, s, from)
-}
-
-func (d daemonStore) Steer(ctx context.Context, s frontier.Selection, a frontier.Action, from frontier.Cursor) (frontier.Steered, frontier.Cursor, error) {
-	return d.client.Steer(ctx, s, a, from)
-}
-
-func (d daemonStore) Import(ctx context.Context, replace bool, entries []frontier.Entry) (frontier.Imported, error) {
-	return d.client.Import(ctx, replace, entries...)
-}
-
-func (d daemonStore) SteerHosts(ctx context.Context, pattern string, a frontier.HostAction) (matched, changed int64, err error) {
-	return d.client.SteerHosts(ctx, pattern, a)
-}
-
-func (d daemonStore) Close() error { return nil }
+// Close does nothing. A client needs no closing.
+func (daemonStore) Close() error { return nil }
 
 // stoppedStore is the frontier of a stopped daemon.
 type stoppedStore struct{ f *frontier.Frontier }
 
-func (s stoppedStore) List(_ context.Context, sel frontier.Selection, from frontier.Cursor, n int) ([]frontier.Entry, frontier.Cursor, error) {
+func (s stoppedStore) List(
+	_ context.Context, sel frontier.Selection, from frontier.Cursor, n int,
+) ([]frontier.Entry, frontier.Cursor, error) {
 	return s.f.List(time.Now(), sel, from, n)
 }
 
-func (s stoppedStore) Count(_ context.Context, sel frontier.Selection, from frontier.Cursor) (int64, frontier.Cursor, error) {
+func (s stoppedStore) Count(
+	_ context.Context, sel frontier.Selection, from frontier.Cursor,
+) (int64, frontier.Cursor, error) {
 	return s.f.Count(time.Now(), sel, from)
 }
 
-func (s stoppedStore) Steer(_ context.Context, sel frontier.Selection, a frontier.Action, from frontier.Cursor) (frontier.Steered, frontier.Cursor, error) {
+func (s stoppedStore) Steer(
+	_ context.Context, sel frontier.Selection, a frontier.Action, from frontier.Cursor,
+) (frontier.Steered, frontier.Cursor, error) {
 	return s.f.Steer(time.Now(), sel, a, from)
 }
 
-func (s stoppedStore) Import(_ context.Context, replace bool, entries []frontier.Entry) (frontier.Imported, error) {
+func (s stoppedStore) Import(_ context.Context, replace bool, entries ...frontier.Entry) (frontier.Imported, error) {
 	return s.f.Import(time.Now(), replace, entries...)
 }
 
-func (s stoppedStore) SteerHosts(_ context.Context, pattern string, a frontier.HostAction) (matched, changed int64, err error) {
+func (s stoppedStore) SteerHosts(
+	_ context.Context, pattern string, a frontier.HostAction,
+) (matched, changed int64, err error) {
 	return s.f.SteerHosts(time.Now(), pattern, a)
 }
 
@@ -188,6 +181,7 @@ func entryLine(e frontier.Entry, now time.Time) string {
 	if e.Wait > 0 {
 		wait = span(admin.Seconds(e.Wait))
 	}
+	overdue, waiting := now.Sub(e.Due), !e.InProgress && !e.Held && !e.Due.IsZero()
 	var notes []string
 	for _, note := range []struct {
 		say  bool
@@ -198,7 +192,7 @@ func entryLine(e frontier.Entry, now time.Time) string {
 		{e.Forbidden, "forbidden by robots.txt"},
 		{e.Failures > 0, fmt.Sprintf("failed %d times in a row", e.Failures)},
 		{e.Gone > 0, fmt.Sprintf("gone at %d visits in a row", e.Gone)},
-		{!e.InProgress && !e.Held && !e.Due.IsZero() && now.Sub(e.Due) > time.Minute, "overdue by " + span(admin.Seconds(now.Sub(e.Due)))},
+		{waiting && overdue > time.Minute, "overdue by " + human.About(overdue)},
 	} {
 		if note.say {
 			notes = append(notes, note.text)

@@ -196,7 +196,7 @@ func importAll(ctx context.Context, s frontierStore, in io.Reader, name string, 
 	lines.Buffer(nil, maxLine)
 	var batch []frontier.Entry
 	flush := func() error {
-		part, err := s.Import(ctx, replace, batch)
+		part, err := s.Import(ctx, replace, batch...)
 		total, batch = total.Plus(part), batch[:0]
 		return errors.Join(err, ctx.Err())
 	}

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// What logrotate and a curator do while the daemon opens its rooms, after a restart, is not lost. A pipe in the place of the live index holds
-// the opening up.
+// What logrotate and a curator do while the daemon opens its rooms, after a restart, is not lost. A pipe in the place
+// of the live index holds the opening up.
 func TestWhatComesWhileTheRoomsAreOpenedIsNotLost(t *testing.T) {
 	t.Parallel()
 	binary := build(t, t.TempDir())

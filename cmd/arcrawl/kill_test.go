@@ -61,7 +61,8 @@ func TestFiftyKills(t *testing.T) {
 	examineIndex(t, filepath.Join(dir, "warc"))
 }
 
-// examineIndex compares the index that was kept with one that is made of the files: there is a line for each capture, and no other.
+// examineIndex compares the index that was kept with one that is made of the files: there is a line for each capture,
+// and no other.
 func examineIndex(t *testing.T, dir string) {
 	t.Helper()
 	places := func(text string) map[string]int {

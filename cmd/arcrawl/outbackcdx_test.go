@@ -15,8 +15,8 @@ import (
 	"github.com/arcrawl/arcrawl/internal/archivetest"
 )
 
-// A crawl is killed and goes on while the server is down, answers nonsense and comes back. In the end the server has exactly what reading
-// the archive gives.
+// A crawl is killed and goes on while the server is down, answers nonsense and comes back. In the end the server has
+// exactly what reading the archive gives.
 func TestAnOutbackCDXServerHearsOfEachCapture(t *testing.T) {
 	dir := t.TempDir()
 	server, site := archivetest.StartCDXServer(t), startKillSite(t)

@@ -12,10 +12,9 @@ import (
 	"syscall"
 )
 
-// profile begins a profile of the processor in the folder that ARCRAWL_PROFILES names. The returned function ends it, and
-// writes what is in memory. At the first SIGUSR1 what was seen of the processor so far is put aside, as opening.pprof, and the profile
-// begins anew; a second one ends it as if the program did. It is only in binaries that were built with the tag profile, as the
-// benchmarks do.
+// profile begins a CPU profile in the folder that ARCRAWL_PROFILES names. The returned function ends it and writes a
+// profile of the memory. The first SIGUSR1 saves the CPU profile as opening.pprof and begins another one. The second ends
+// profiling early. Only binaries that were built with the tag profile have this function; the benchmarks use it.
 func profile() func() {
 	dir := os.Getenv("ARCRAWL_PROFILES")
 	if dir == "" {
@@ -36,7 +35,7 @@ func profile() func() {
 			<-marks
 		}
 		end()
-		runtime.GC() // so that the heap is told as it is now
+		runtime.GC() // a heap profile shows the heap after the last collection
 		memory := createProfile(dir, "memory.pprof")
 		_ = pprof.WriteHeapProfile(memory)
 		_ = memory.Close()
@@ -48,7 +47,7 @@ func profile() func() {
 	}
 }
 
-// profileProcessor begins a profile of the processor. The returned function ends it.
+// profileProcessor begins a CPU profile. The returned function ends it.
 func profileProcessor(dir, name string) func() {
 	f := createProfile(dir, name)
 	if err := pprof.StartCPUProfile(f); err != nil {

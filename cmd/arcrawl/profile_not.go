@@ -2,5 +2,5 @@
 
 package main
 
-// profile does nothing: only binaries that were built with the tag profile measure themselves.
+// profile does nothing. Only binaries that were built with the tag profile write profiles.
 func profile() func() { return func() {} }

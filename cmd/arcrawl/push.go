@@ -19,8 +19,8 @@ import (
 	"github.com/arcrawl/arcrawl/internal/human"
 )
 
-// newPush returns a push to a server that prints to the standard error of cmd. sentPath names the list of sent files. The
-// caller closes the list.
+// newPush returns a push to a server that prints to the standard error of cmd. sentPath names the list of sent files.
+// The caller closes the list.
 func newPush(cmd *cobra.Command, server, sentPath string, asJSON bool) (*outbackcdx.Push, error) {
 	u, err := url.Parse(server)
 	if err != nil || u.Hostname() == "" || u.Scheme != "http" && u.Scheme != "https" || strings.Trim(u.Path, "/") == "" {

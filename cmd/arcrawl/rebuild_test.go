@@ -17,7 +17,7 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// exported are the entries that arcrawl frontier export gives.
+// exported returns the entries that arcrawl frontier export writes.
 func exported(t *testing.T, conf string) map[uri.URI]frontier.Entry {
 	t.Helper()
 	all := map[uri.URI]frontier.Entry{}
@@ -97,7 +97,8 @@ func rotate(t *testing.T, log string) {
 // toldOf is an entry without what neither log nor archive holds.
 func toldOf(e frontier.Entry) frontier.Entry {
 	ms := func(t time.Time) time.Time { return t.Truncate(time.Millisecond) }
-	e.LastVisit, e.LastCapture, e.LastRead, e.LastChange = ms(e.LastVisit), ms(e.LastCapture), ms(e.LastRead), ms(e.LastChange)
+	e.LastVisit, e.LastCapture = ms(e.LastVisit), ms(e.LastCapture)
+	e.LastRead, e.LastChange = ms(e.LastRead), ms(e.LastChange)
 	e.FirstSeen, e.Born, e.Source, e.Prompt = time.Time{}, time.Time{}, "", false
 	if strings.Contains(e.Why, "young article") {
 		e.Wait = 0 // the log has the age that decided

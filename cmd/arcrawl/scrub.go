@@ -121,8 +121,8 @@ func configAndURI(path, address string) (*config.Config, uri.URI, error) {
 	return c, u, nil
 }
 
-// storedVersions calls use with the newest versions of a page in the archive, oldest first. It prints which damaged versions
-// it skips, and its error says that there are some.
+// storedVersions calls use with the newest versions of a page in the archive, oldest first. It prints which damaged
+// versions it skips, and its error says that there are some.
 func storedVersions(cmd *cobra.Command, at *where, u uri.URI, limit int, use func([]trial.Version) error) error {
 	return at.lookIn(cmd, false, func(l *index.Library, d *damages) error {
 		captures, err := l.History(u.String())
@@ -146,8 +146,9 @@ func printSuggestion(out io.Writer, u uri.URI, versions []trial.Version) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", u, err)
 	}
+	first, last := versions[0].Date.UTC(), versions[len(versions)-1].Date.UTC()
 	fmt.Fprintf(out, "# %s, %s from %s to %s: %s.\n", u, human.Count(len(versions), "version"),
-		versions[0].Date.UTC().Format(time.DateTime), versions[len(versions)-1].Date.UTC().Format(time.DateTime), human.Count(p.Pairs, "difference"))
+		first.Format(time.DateTime), last.Format(time.DateTime), human.Count(p.Pairs, "difference"))
 	if len(p.Regexes)+len(p.Selectors) == 0 {
 		_, err := fmt.Fprintf(out, "# Nothing differs at every visit, so no rule is needed.\n")
 		return err
@@ -187,7 +188,8 @@ func printPairs(out io.Writer, pairs []trial.Pair, same int) error {
 		sideBySide(out, strings.Split(p.Left, "\n"), strings.Split(p.Right, "\n"))
 		fmt.Fprintln(out)
 	}
-	_, err := fmt.Fprintf(out, "%d versions: %d equal the version before, %s\n", len(pairs)+same+1, same, differText(len(pairs)))
+	_, err := fmt.Fprintf(out, "%d versions: %d equal the version before, %s\n",
+		len(pairs)+same+1, same, differText(len(pairs)))
 	return err
 }
 

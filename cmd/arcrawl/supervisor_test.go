@@ -59,8 +59,8 @@ func (m manager) until(t *testing.T, words ...string) string {
 	}
 }
 
-// TestSystemdHearsTheDaemon runs the real binary as systemd does: with a socket to tell its state to, a watchdog, and its
-// standard error in the journal, for which a file stands here.
+// TestSystemdHearsTheDaemon runs the real binary as systemd does: with a socket to tell its state to, a watchdog, and
+// its standard error in the journal, for which a file stands here.
 func TestSystemdHearsTheDaemon(t *testing.T) {
 	site := startSlowSite(t)
 	path, dir := configure(t, site.toml("1m"))

@@ -26,8 +26,8 @@ const (
 	noSelector = `arcrawl-has-no-such-element`
 )
 
-// IdleRules returns a warning for each scrubbing rule that matches nothing in the stored versions of its host's seeds. It
-// returns none if there is no archive, or if ctx ends first.
+// IdleRules returns a warning for each scrubbing rule that matches nothing in the stored versions of its host's
+// seeds. It returns none if there is no archive, or if ctx ends first.
 func IdleRules(ctx context.Context, c *config.Config, now time.Time) []config.Fault {
 	hosts := scrubbedSeeds(c, now)
 	if len(hosts) == 0 {
@@ -68,7 +68,9 @@ func scrubbedSeeds(c *config.Config, now time.Time) [][]uri.URI {
 }
 
 // idleOnHost returns the warnings for the rules of the host of seeds.
-func idleOnHost(ctx context.Context, c *config.Config, l *index.Library, seeds []uri.URI, now time.Time) []config.Fault {
+func idleOnHost(
+	ctx context.Context, c *config.Config, l *index.Library, seeds []uri.URI, now time.Time,
+) []config.Fault {
 	var versions []Version
 	for _, u := range seeds {
 		captures, err := l.History(u.String())
@@ -86,7 +88,9 @@ func idleOnHost(ctx context.Context, c *config.Config, l *index.Library, seeds [
 	problem := fmt.Sprintf("matches nothing in the %d newest stored versions of the seeds of %s", len(versions), seeds[0].Host())
 	var all []config.Fault
 	warn := func(key, rule string) {
-		f := config.Fault{Key: key, Value: strconv.Quote(rule), Problem: problem, Remedy: "try it with arcrawl scrub test, or remove it"}
+		f := config.Fault{
+			Key: key, Value: strconv.Quote(rule), Problem: problem, Remedy: "try it with arcrawl scrub test, or remove it",
+		}
 		for _, s := range c.Effective(about) {
 			if s.Key == key {
 				f.File, f.Line, f.Column = s.File, s.Line, 1

@@ -1,8 +1,8 @@
-// Package trial tries scrubbing rules on versions of a page: on those in the archive, or on two that are fetched for the
-// purpose.
+// Package trial tries scrubbing rules on versions of a page: on those in the archive, or on two that are fetched for
+// the purpose.
 //
-// [Suggest] finds rules for what differs at every visit, [Compare] shows what still differs under the rules of a host, and
-// [IdleRules] finds rules that match nothing.
+// [Suggest] finds rules for what differs at every visit, [Compare] shows what still differs under the rules of a
+// host, and [IdleRules] finds rules that match nothing.
 package trial
 
 import (
@@ -31,7 +31,8 @@ type Version struct {
 	Content []byte
 }
 
-// Read reads the version that a capture in the archive holds. A revisit has the content of the capture that it refers to.
+// Read reads the version that a capture in the archive holds. A revisit has the content of the capture that it refers
+// to.
 func Read(ctx context.Context, l *index.Library, c index.Capture) (v Version, err error) {
 	p, err := l.Payload(ctx, c, true)
 	if err != nil {
@@ -45,7 +46,9 @@ func Read(ctx context.Context, l *index.Library, c index.Capture) (v Version, er
 
 // ReadAll reads the versions that captures hold, and calls skipped for each one that cannot be read. Only captures with
 // status 200 are versions of a page.
-func ReadAll(ctx context.Context, l *index.Library, captures []index.Capture, skipped func(index.Capture, error)) []Version {
+func ReadAll(
+	ctx context.Context, l *index.Library, captures []index.Capture, skipped func(index.Capture, error),
+) []Version {
 	var all []Version
 	for _, c := range captures {
 		if c.Status != "200" {
@@ -126,7 +129,8 @@ func Rules(c *config.Config, u uri.URI, now time.Time) (*digest.Rules, error) {
 	if len(change.Scrub)+len(change.ScrubCSS) == 0 && change.Mode != config.TextOnly {
 		return nil, fmt.Errorf("the host %s has no scrubbing rules in %s: set change.scrub or change.scrub_css", u.Host(), c.Path)
 	}
-	return digest.Compile(digest.Spec{Regexes: change.Scrub, Selectors: change.ScrubCSS, Text: change.Mode == config.TextOnly})
+	spec := digest.Spec{Regexes: change.Scrub, Selectors: change.ScrubCSS, Text: change.Mode == config.TextOnly}
+	return digest.Compile(spec)
 }
 
 // Suggest returns rules for what differs between all versions. The versions are in the order of time.

@@ -20,6 +20,7 @@ var plainRooms = []string{
 	"internal/human", "internal/mediatype", "internal/atomicfile", "internal/textfile",
 	"uri", "digest", "hosts/", "crawllog/",
 	"fetch", "discover/", "internal/benchcrawl", "internal/benchfrontier",
+	"daemon", "crawler/rebuild", "sim/prime", "digest/trial",
 }
 
 // plainTexts are the documents and web pages that follow the same rules, as patterns of filepath.Match.

@@ -1,8 +1,8 @@
 // Package prime teaches the waits of a frontier from visits that were made before: by an earlier crawl, or by another
 // crawler.
 //
-// It plays the visits of each URI through the wait evaluators of the configuration, in the order of time, and stores what
-// the evaluators learn: the interval, the rate of change, and the memory of the learned rule.
+// It plays the visits of each URI through the wait evaluators of the configuration, in the order of time, and stores
+// what the evaluators learn: the interval, the rate of change, and the memory of the learned rule.
 package prime
 
 import (
@@ -23,7 +23,7 @@ const batchSize = 500
 // Store is the frontier of a running or a stopped daemon.
 type Store interface {
 	List(ctx context.Context, s frontier.Selection, from frontier.Cursor, n int) ([]frontier.Entry, frontier.Cursor, error)
-	Import(ctx context.Context, replace bool, entries []frontier.Entry) (frontier.Imported, error)
+	Import(ctx context.Context, replace bool, entries ...frontier.Entry) (frontier.Imported, error)
 }
 
 // Options say what to do with the visits.
@@ -117,8 +117,8 @@ func (p *primer) addUnknown(ctx context.Context) error {
 	return nil
 }
 
-// primed returns e with what the evaluators learn from the visits. The due time changes only if the URI was never visited,
-// or if the learned interval ends earlier.
+// primed returns e with what the evaluators learn from the visits. The due time changes only if the URI was never
+// visited, or if the learned interval ends earlier.
 func (p *primer) primed(e frontier.Entry, s *sim.Sighted) frontier.Entry {
 	s.MIME = cmp.Or(e.ContentType, s.MIME)
 	stack := p.Config.For(config.About{URI: e.URI, Hops: e.Hops, ContentType: s.MIME, Now: p.Now}).Wait
@@ -147,7 +147,7 @@ func (p *primer) put(ctx context.Context, replace bool, entries []frontier.Entry
 	switch {
 	case !p.DryRun:
 		var err error
-		if done, err = p.store.Import(ctx, replace, entries); err != nil {
+		if done, err = p.store.Import(ctx, replace, entries...); err != nil {
 			return err
 		}
 	case replace:
