@@ -17,10 +17,10 @@ import (
 const (
 	// maxUrgent bounds the new entries that are visited before everything else; they are the newest ones.
 	maxUrgent = 100
-	// maxLookedUp bounds the entries that are looked up, to see whether a claim about them says anything new.
+	// maxLookedUp bounds the entries that are looked up, to see whether a statement about them says anything new.
 	maxLookedUp = 1000
-	// maxClaimAge is the age at which a claim is forgotten whose page was not visited.
-	maxClaimAge = 30 * 24 * time.Hour
+	// maxStatementAge is the age at which a statement is forgotten whose page was not visited.
+	maxStatementAge = 30 * 24 * time.Hour
 )
 
 // Reading describes what a visit to a feed or sitemap brought. It is zero for any other URI.
@@ -133,7 +133,7 @@ func (f *finder) readDocument(doc feeds.Document) error {
 		doc.Hub, doc.Self = feeds.HubLinks(v.uri(), v.capture.Header)
 	}
 	seen, reading := seen.Read(v.finished, doc)
-	pending, right, wrong, err := f.checkClaims(seen.Claims())
+	pending, right, wrong, err := f.checkStatements(seen.Statements())
 	if err != nil {
 		return err
 	}
@@ -151,7 +151,7 @@ func (f *finder) readDocument(doc feeds.Document) error {
 	if err := f.addNewEntries(doc.Kind, reading); err != nil {
 		return err
 	}
-	claims, err := f.addUpdatedEntries(reading.Updated, belief)
+	statements, err := f.addUpdatedEntries(reading.Updated, belief)
 	if err != nil {
 		return err
 	}
@@ -161,7 +161,7 @@ func (f *finder) readDocument(doc feeds.Document) error {
 	for _, u := range doc.Embeds {
 		f.add(u, uri.Embed, nil)
 	}
-	r.seen = seen.WithClaims(append(pending, claims...)).Bytes()
+	r.seen = seen.WithStatements(append(pending, statements...)).Bytes()
 	return nil
 }
 
@@ -212,9 +212,9 @@ func (f *finder) isOutdated(item feeds.Item) (known, outdated bool, err error) {
 }
 
 // addUpdatedEntries adds the pages that were modified according to the source, so that they are visited sooner. How
-// much sooner depends on the belief in the source. It returns the claims that those visits will prove.
-func (f *finder) addUpdatedEntries(items []feeds.Item, belief float64) ([]feeds.Claim, error) {
-	var claims []feeds.Claim
+// much sooner depends on the belief in the source. It returns the statements that those visits will prove.
+func (f *finder) addUpdatedEntries(items []feeds.Item, belief float64) ([]feeds.Statement, error) {
+	var statements []feeds.Statement
 	now := f.v.finished
 	for i, item := range items {
 		if i == maxLookedUp {
@@ -241,7 +241,7 @@ func (f *finder) addUpdatedEntries(items []feeds.Item, belief float64) ([]feeds.
 			}
 			cand.Sooner = true
 			f.setDates(&cand, item, true)
-			claims = append(claims, feeds.Claim{URI: item.URI, At: now})
+			statements = append(statements, feeds.Statement{URI: item.URI, At: now})
 			if !cand.Urgent {
 				cand.Due = now.Add(time.Duration(float64(max(0, r.Due.Sub(now))) * (1 - belief)))
 			}
@@ -249,18 +249,18 @@ func (f *finder) addUpdatedEntries(items []feeds.Item, belief float64) ([]feeds.
 		}
 		f.found.candidates = append(f.found.candidates, cand)
 	}
-	return claims, nil
+	return statements, nil
 }
 
-// checkClaims compares earlier claims with the visits since then. A claim whose page was captured is right or wrong.
+// checkStatements compares earlier statements with the visits since then. A statement whose page was captured is right or wrong.
 // The others stay pending.
-func (f *finder) checkClaims(claims []feeds.Claim) (pending []feeds.Claim, right, wrong int, err error) {
-	for _, c := range claims {
+func (f *finder) checkStatements(statements []feeds.Statement) (pending []feeds.Statement, right, wrong int, err error) {
+	for _, c := range statements {
 		r, ok, err := f.c.rooms.Frontier.Get(c.URI)
 		switch {
 		case err != nil:
 			return nil, 0, 0, err
-		case !ok, f.v.finished.Sub(c.At) > maxClaimAge:
+		case !ok, f.v.finished.Sub(c.At) > maxStatementAge:
 		case !r.LastCapture.After(c.At):
 			pending = append(pending, c)
 		case r.LastChange.After(c.At):

@@ -36,7 +36,7 @@ func (c *Capture) wholeContent() (io.ReadCloser, error) {
 	if c.whole.err != nil {
 		return nil, c.whole.err
 	}
-	return &wholeReader{Reader: bytes.NewReader(*c.whole.buf), all: *c.whole.buf, of: c}, nil
+	return &wholeReader{Reader: bytes.NewReader(*c.whole.buf), all: *c.whole.buf, capture: c}, nil
 }
 
 // readWhole appends the content to b.
@@ -69,9 +69,9 @@ func (c *Client) getWhole() *[]byte {
 // wholeReader reads a decoded content in memory.
 type wholeReader struct {
 	*bytes.Reader
-	all    []byte
-	of     *Capture
-	closed bool
+	all     []byte
+	capture *Capture
+	closed  bool
 }
 
 // Bytes returns the whole content without a copy. It must not be changed, nor used after the capture is closed.
@@ -79,7 +79,7 @@ func (r *wholeReader) Bytes() []byte { return r.all }
 
 // Read reads decoded bytes.
 func (r *wholeReader) Read(p []byte) (int, error) {
-	if r.closed || r.of.spool.closed {
+	if r.closed || r.capture.spool.closed {
 		return 0, ErrClosed
 	}
 	return r.Reader.Read(p)

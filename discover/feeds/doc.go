@@ -35,11 +35,11 @@
 //   - A source that has listed nothing new for [Policy].SilentAfter, or is no longer readable, moves to the slow lane.
 //     The reason of its wait says so, and the wait stays finite.
 //
-// # Claims
+// # Statements
 //
-// A source that says that a known URI was modified makes a claim. At most 64 claims of a source are remembered until
-// their URIs have been visited, and then counted as right or wrong. [State.Belief] is the share of claims that is
-// expected to be right. The more a source is believed, the sooner its claims make a URI due.
+// A source that lists a known URI as modified makes a statement. At most 64 statements of a source are remembered until
+// their URIs have been visited, and then counted as right or wrong. [State.Belief] is the share of statements that is
+// expected to be right. The more a source is believed, the sooner its statements make a URI due.
 //
 // # Invariants
 //

@@ -41,8 +41,8 @@ func DefaultPolicy() Policy {
 	}
 }
 
-// of returns the waits for a kind of source, and the name under which their evaluator is logged.
-func (p Policy) of(k Kind) (w Waits, name string) {
+// waits returns the waits for a kind of source, and the name of the evaluator for the log.
+func (p Policy) waits(k Kind) (w Waits, evaluator string) {
 	if k.ListsNewest() {
 		return p.Feed, "feed"
 	}
@@ -62,8 +62,8 @@ const (
 // Next returns the wait after the visit at now that led to state s. cached is the freshness that the answer itself asks
 // for, see [CacheHint]; the longer of it and the source's own hints counts.
 func (p Policy) Next(s State, now time.Time, cached time.Duration) evaluators.Wait {
-	bounds, name := p.of(s.Kind)
-	w := evaluators.Wait{Evaluator: name}
+	bounds, evaluator := p.waits(s.Kind)
+	w := evaluators.Wait{Evaluator: evaluator}
 	perHour := s.perHour(bounds.Initial)
 	switch {
 	case s.Broken > maxBroken:

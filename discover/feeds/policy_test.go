@@ -127,13 +127,13 @@ func TestBeliefFollowsCheckedClaims(t *testing.T) {
 		right = right.After(start, Document{Kind: Sitemap}, Reading{}, 1, 0)
 	}
 	if wrong.Belief() > 0.15 || right.Belief() < 0.9 {
-		t.Errorf("belief %.2f after wrong claims and %.2f after right ones; want at most 0.15 and at least 0.9", wrong.Belief(), right.Belief())
+		t.Errorf("belief %.2f after wrong statements and %.2f after right ones; want at most 0.15 and at least 0.9", wrong.Belief(), right.Belief())
 	}
 	for range 200 {
 		wrong = wrong.After(start, Document{Kind: Sitemap}, Reading{}, 1, 0)
 	}
 	if wrong.Belief() < 0.9 {
-		t.Errorf("belief is %.2f after 200 right claims, want at least 0.9", wrong.Belief())
+		t.Errorf("belief is %.2f after 200 right statements, want at least 0.9", wrong.Belief())
 	}
 }
 

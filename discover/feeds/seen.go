@@ -17,22 +17,22 @@ import (
 const (
 	// maxSeen is how many ids and links of one source are remembered. The largest sitemap lists that many items.
 	maxSeen = 50_000
-	// maxClaims is how many claims of one source are pending at once. More would not be more informative.
-	maxClaims = 64
+	// maxStatements is how many statements of one source are pending at once. More would not be more informative.
+	maxStatements = 64
 	// maxUpdates is how many updates one reading reports. The next reading reports the others.
 	maxUpdates = 1000
 	// minKept is the minimum number of ids and links that are remembered, even of a source that lists only a few.
 	minKept = 500
-	// maxClaimURI bounds the URIs of claims, so that a Seen stays below the size that the store accepts.
-	maxClaimURI = 1000
+	// maxStatementURI bounds the URIs of statements, so that a Seen stays below the size that the store accepts.
+	maxStatementURI = 1000
 )
 
 // Seen is the memory of what a source has listed. The zero value is the memory of a source that was never read. No
 // method changes it.
 type Seen struct {
-	known   []mark // the most recently listed first
-	claims  []Claim
-	started bool // the source was read at least once
+	known      []mark // the most recently listed first
+	statements []Statement
+	started    bool // the source was read at least once
 }
 
 // mark is the memory of one id or link.
@@ -42,10 +42,10 @@ type mark struct {
 	text uint16
 }
 
-// Claim is a statement of a source that a known URI was modified.
-type Claim struct {
+// Statement records that a source listed a known URI as modified.
+type Statement struct {
 	URI uri.URI
-	At  time.Time // when the claim was read
+	At  time.Time // when the statement was read
 }
 
 // Reading is the difference between what a source lists and what it has listed before.
@@ -100,7 +100,7 @@ func (s Seen) Read(now time.Time, d Document) (Seen, Reading) {
 	}
 	r.Gap = d.Kind.ListsNewest() && len(s.known) > 0 && len(d.Items) > 0 && !overlap
 	slices.SortStableFunc(r.New, func(a, b Item) int { return b.when(now).Compare(a.when(now)) })
-	return Seen{known: s.keep(listed, taken), claims: s.claims, started: true}, r
+	return Seen{known: s.keep(listed, taken), statements: s.statements, started: true}, r
 }
 
 // marksOf returns the mark of an item under its id, and the hash of its link.
@@ -171,18 +171,18 @@ func (i Item) when(now time.Time) time.Time {
 	return now
 }
 
-// Claims returns the pending claims.
-func (s Seen) Claims() []Claim { return slices.Clone(s.claims) }
+// Statements returns the pending statements.
+func (s Seen) Statements() []Statement { return slices.Clone(s.statements) }
 
-// WithClaims returns s with these claims pending. Of more than 64 claims it keeps the last.
-func (s Seen) WithClaims(claims []Claim) Seen {
-	kept := make([]Claim, 0, min(len(claims), maxClaims))
-	for _, c := range claims[max(0, len(claims)-maxClaims):] {
-		if len(c.URI.String()) <= maxClaimURI {
+// WithStatements returns s with these statements pending. Of more than 64 statements it keeps the last.
+func (s Seen) WithStatements(statements []Statement) Seen {
+	kept := make([]Statement, 0, min(len(statements), maxStatements))
+	for _, c := range statements[max(0, len(statements)-maxStatements):] {
+		if len(c.URI.String()) <= maxStatementURI {
 			kept = append(kept, c)
 		}
 	}
-	s.claims = kept
+	s.statements = kept
 	return s
 }
 
@@ -195,11 +195,11 @@ const (
 )
 
 type seenRow struct {
-	Known  []byte     `cbor:"1,keyasint,omitempty"`
-	Claims []claimRow `cbor:"2,keyasint,omitempty"`
+	Known      []byte         `cbor:"1,keyasint,omitempty"`
+	Statements []statementRow `cbor:"2,keyasint,omitempty"`
 }
 
-type claimRow struct {
+type statementRow struct {
 	_   struct{} `cbor:",toarray"`
 	URI string
 	At  int64
@@ -214,8 +214,8 @@ func (s Seen) Bytes() []byte {
 		w.Known = binary.BigEndian.AppendUint32(w.Known, m.date)
 		w.Known = binary.BigEndian.AppendUint16(w.Known, m.text)
 	}
-	for _, c := range s.claims {
-		w.Claims = append(w.Claims, claimRow{URI: c.URI.String(), At: c.At.Unix()})
+	for _, c := range s.statements {
+		w.Statements = append(w.Statements, statementRow{URI: c.URI.String(), At: c.At.Unix()})
 	}
 	return versioned(seenVersion, w)
 }
@@ -241,17 +241,17 @@ func OpenSeen(b []byte) (Seen, error) {
 	if err := cbor.Unmarshal(b[1:], &w); err != nil {
 		return Seen{}, fmt.Errorf("%w: %w", errDamaged, err)
 	}
-	if len(w.Known)%markLength != 0 || len(w.Known) > maxSeen*markLength || len(w.Claims) > maxClaims {
-		return Seen{}, fmt.Errorf("%w: %d bytes, %d claims", errDamaged, len(w.Known), len(w.Claims))
+	if len(w.Known)%markLength != 0 || len(w.Known) > maxSeen*markLength || len(w.Statements) > maxStatements {
+		return Seen{}, fmt.Errorf("%w: %d bytes, %d statements", errDamaged, len(w.Known), len(w.Statements))
 	}
 	s := Seen{started: true}
 	for k := w.Known; len(k) > 0; k = k[markLength:] {
 		m := mark{id: binary.BigEndian.Uint64(k), date: binary.BigEndian.Uint32(k[8:]), text: binary.BigEndian.Uint16(k[12:])}
 		s.known = append(s.known, m)
 	}
-	for _, c := range w.Claims {
+	for _, c := range w.Statements {
 		if u := uri.FromCanonical(c.URI); !u.IsZero() {
-			s.claims = append(s.claims, Claim{URI: u, At: time.Unix(c.At, 0).UTC()})
+			s.statements = append(s.statements, Statement{URI: u, At: time.Unix(c.At, 0).UTC()})
 		}
 	}
 	return s, nil

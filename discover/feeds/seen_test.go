@@ -120,10 +120,10 @@ func TestSeenIsBounded(t *testing.T) {
 		all[i] = Item{ID: fmt.Sprint(i), URI: uri.FromCanonical(fmt.Sprintf("http://news.example/%d", i))}
 	}
 	s, _ = s.Read(start, Document{Kind: Sitemap, Items: all})
-	long := uri.FromCanonical("http://news.example/" + strings.Repeat("x", maxClaimURI-20))
-	s = s.WithClaims(slices.Repeat([]Claim{{URI: long, At: start}}, 2*maxClaims))
-	if n := len(s.Bytes()); n > 800<<10 || len(s.known) != maxSeen || len(s.Claims()) != maxClaims {
-		t.Errorf("%d bytes, %d known, %d claims", n, len(s.known), len(s.Claims()))
+	long := uri.FromCanonical("http://news.example/" + strings.Repeat("x", maxStatementURI-20))
+	s = s.WithStatements(slices.Repeat([]Statement{{URI: long, At: start}}, 2*maxStatements))
+	if n := len(s.Bytes()); n > 800<<10 || len(s.known) != maxSeen || len(s.Statements()) != maxStatements {
+		t.Errorf("%d bytes, %d known, %d statements", n, len(s.known), len(s.Statements()))
 	}
 	if _, err := OpenSeen(s.Bytes()); err != nil {
 		t.Error(err)
@@ -161,7 +161,7 @@ func TestReadReportsUpdatesBeyondTheBoundNextTime(t *testing.T) {
 
 func FuzzOpen(f *testing.F) {
 	s, _ := Seen{}.Read(start, Document{Kind: Feed, Items: items("1:/a@-1h 2:/b")})
-	f.Add(s.WithClaims([]Claim{{URI: uri.FromCanonical("http://news.example/a"), At: start}}).Bytes())
+	f.Add(s.WithStatements([]Statement{{URI: uri.FromCanonical("http://news.example/a"), At: start}}).Bytes())
 	f.Add(State{Kind: Feed, Read: start, Hub: uri.FromCanonical("http://hub.example/")}.Bytes())
 	f.Fuzz(func(t *testing.T, b []byte) {
 		if s, err := OpenSeen(b); err == nil && len(b) > 0 {

@@ -26,7 +26,7 @@ type State struct {
 	Hub   uri.URI // WebSub hub, zero if none
 	Topic uri.URI // the name of the source at the hub
 
-	Right, Wrong float64 // claims that were right and wrong; both are halved from time to time
+	Right, Wrong float64 // statements that were right and wrong; both are halved from time to time
 
 	fast, slow average       // new items per hour, over the last hours and over the last days
 	ceiling    time.Duration // maximum wait after items were missed; 0 = none
@@ -40,8 +40,8 @@ const (
 	slowMemory = 7 * 24.0 // time constant in hours
 	// minFast is the minimum number of events in the fast average for it to count.
 	minFast = 1.5
-	// maxClaimsCounted is the number of claims in Right and Wrong at which both are halved, so that old claims fade.
-	maxClaimsCounted = 40
+	// maxCounted is the number of statements in Right and Wrong at which both are halved, so that old statements fade.
+	maxCounted = 40
 )
 
 // after returns the average after some more hours with some more events. memory is the time constant in hours.
@@ -53,14 +53,14 @@ func (a average) after(events, hours, memory float64) average {
 // IsSource reports whether the URI is a source or is awaited to be one.
 func (s State) IsSource() bool { return s.Kind != None }
 
-// After returns the state after a reading. right and wrong are the numbers of claims that were checked since the
+// After returns the state after a reading. right and wrong are the numbers of statements that were checked since the
 // reading before.
 func (s State) After(now time.Time, d Document, r Reading, right, wrong int) State {
 	elapsed := s.elapsed(now)
 	s = s.counted(now, float64(len(r.New))+s.Belief()*float64(len(r.Updated)-r.Stamped), r.First)
 	s.Kind, s.Listed, s.Broken = d.Kind, r.Listed, 0
 	s.Hints, s.Hub, s.Topic = d.Hints, short(d.Hub), short(d.Self)
-	if s.Right, s.Wrong = s.Right+float64(right), s.Wrong+float64(wrong); s.Right+s.Wrong > maxClaimsCounted {
+	if s.Right, s.Wrong = s.Right+float64(right), s.Wrong+float64(wrong); s.Right+s.Wrong > maxCounted {
 		s.Right, s.Wrong = s.Right/2, s.Wrong/2
 	}
 	if s.Began.IsZero() {
@@ -123,12 +123,12 @@ func (s State) counted(now time.Time, events float64, first bool) State {
 	return s
 }
 
-// Belief returns the share of the source's claims that is expected to be right. It starts at two of three.
+// Belief returns the share of the source's statements that is expected to be right. It starts at two of three.
 func (s State) Belief() float64 { return (s.Right + 2) / (s.Right + s.Wrong + 3) }
 
 // short returns u, or the zero URI if u is too long to store.
 func short(u uri.URI) uri.URI {
-	if len(u.String()) > maxClaimURI {
+	if len(u.String()) > maxStatementURI {
 		return uri.URI{}
 	}
 	return u

@@ -24,7 +24,7 @@ type table struct {
 type row struct {
 	name   string
 	format string
-	of     func(cost) float64
+	value  func(cost) float64
 }
 
 func rows() []row {
@@ -58,8 +58,8 @@ func (t table) String() string {
 		for i, costs := range t.costs {
 			values, ratios := make([]float64, len(costs)), make([]float64, len(costs))
 			for j, c := range costs {
-				values[j] = r.of(c)
-				ratios[j] = values[j] / r.of(t.costs[0][j])
+				values[j] = r.value(c)
+				ratios[j] = values[j] / r.value(t.costs[0][j])
 			}
 			fmt.Fprintf(&b, " | "+r.format, median(values))
 			if i > 0 {
