@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/arcrawl/arcrawl/config/document"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -116,7 +117,7 @@ func refined(h uri.Host, before, after *profile) []KeyChange {
 		var parts []string
 		for _, l := range p.layers {
 			if l.path != "" {
-				parts = append(parts, "["+l.criteria.String()+"] "+rawText(l.values))
+				parts = append(parts, "["+l.criteria.String()+"] "+document.TOML(l.values))
 			}
 		}
 		return strings.Join(parts, "; ")

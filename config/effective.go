@@ -2,7 +2,6 @@ package config
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -127,7 +126,7 @@ func (d *draft) setting(k key, from []source) Setting {
 	for _, in := range from {
 		if path := in.path.Key(k.Name); in.doc.Has(path) {
 			s.File, s.Line = in.doc.File, in.doc.Line(path)
-			s.Value = rawText(in.doc.Value(path))
+			s.Value = document.TOML(in.doc.Value(path))
 			break
 		}
 	}
@@ -155,33 +154,4 @@ func (e entry) list() []Setting {
 		all = append(all, s)
 	}
 	return all
-}
-
-// rawText returns a decoded value as TOML on one line.
-func rawText(v any) string {
-	switch v := v.(type) {
-	case string:
-		return strconv.Quote(v)
-	case []any:
-		parts := make([]string, len(v))
-		for i, e := range v {
-			parts[i] = rawText(e)
-		}
-		return "[" + strings.Join(parts, ", ") + "]"
-	case []map[string]any:
-		parts := make([]string, len(v))
-		for i, e := range v {
-			parts[i] = rawText(e)
-		}
-		return "[" + strings.Join(parts, ", ") + "]"
-	case map[string]any:
-		var parts []string
-		for _, name := range slices.Sorted(maps.Keys(v)) {
-			parts = append(parts, name+" = "+rawText(v[name]))
-		}
-		return "{ " + strings.Join(parts, ", ") + " }"
-	case time.Time:
-		return v.Format(time.RFC3339)
-	}
-	return document.Show(v)
 }

@@ -95,14 +95,7 @@ var adminKeys = []key{
 		func(d *draft) *time.Duration { return &d.config.WebSub.Lease },
 		"Duration of a subscription that hubs are asked for. It is renewed before it ends."),
 	list("fetch.allow_networks", InMain, "networks (CIDR)",
-		func(f document.Field, d *draft) {
-			d.config.AllowNetworks = nil
-			f.Texts(`for example "127.0.0.0/8" or "fd00::/8"`, func(e document.Field, s string) {
-				if p, ok := value.ReadNetwork(e, s); ok {
-					d.config.AllowNetworks = append(d.config.AllowNetworks, p)
-				}
-			})
-		},
+		func(f document.Field, d *draft) { d.config.AllowNetworks = value.ReadNetworks(f) },
 		"Networks that may be fetched from although they are private, loopback or otherwise not public."),
 }
 

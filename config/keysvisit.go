@@ -1,7 +1,6 @@
 package config
 
 import (
-	"regexp"
 	"time"
 
 	"github.com/arcrawl/arcrawl/config/document"
@@ -89,9 +88,11 @@ var changeKeys = []key{
 	choice("change.mode", InBoth, func(d *draft) *ChangeMode { return &d.settings.Change.Mode },
 		"`strict` compares every byte, `scrubbed` what the rules below leave, `text` what a reader sees of that.",
 		Strict, Scrubbed, TextOnly),
-	list("change.scrub", InBoth, "regular expressions", readScrub,
+	list("change.scrub", InBoth, "regular expressions",
+		func(f document.Field, d *draft) { d.settings.Change.Scrub = value.ReadScrub(f) },
 		"Text that matches one of these expressions is not compared: each match counts as one space. The expressions are applied to the page as text, one after the other. An expression that matches the empty text or whole documents is a fault."),
-	list("change.scrub_css", InBoth, "CSS selectors", readScrubCSS,
+	list("change.scrub_css", InBoth, "CSS selectors",
+		func(f document.Field, d *draft) { d.settings.Change.ScrubCSS = value.ReadSelectors(f) },
 		"Elements of HTML pages that are not compared."),
 	scrubTypes,
 	size("change.max_size", InBoth, 1<<10, 64<<20, func(d *draft) *int64 { return &d.settings.Change.MaxSize },
@@ -122,10 +123,10 @@ var changeKeys = []key{
 	boolean("trouble.known_blocks", InBoth, func(d *draft) *bool { return &d.settings.Trouble.KnownBlocks },
 		"Detect common challenge pages, consent walls, and pages that say \"not found\" with status 200."),
 	list("trouble.blocked", InBoth, "regular expressions",
-		readExpressions(func(d *draft) *[]*regexp.Regexp { return &d.settings.Trouble.Blocked }),
+		func(f document.Field, d *draft) { d.settings.Trouble.Blocked = value.ReadExpressions(f) },
 		"Expressions that identify further challenge pages and walls with status 200. They are searched in the first 64 KiB of the page, as it was sent."),
 	list("trouble.not_found", InBoth, "regular expressions",
-		readExpressions(func(d *draft) *[]*regexp.Regexp { return &d.settings.Trouble.NotFound }),
+		func(f document.Field, d *draft) { d.settings.Trouble.NotFound = value.ReadExpressions(f) },
 		"Expressions that identify pages that say \"not found\" with status 200."),
 	whole("trouble.gone_after", InBoth, 1, 100, func(d *draft) *int { return &d.settings.Trouble.GoneAfter },
 		"Number of consecutive answers 404 or 410 after which a URI is gone. Until then nothing that was learned changes."),
@@ -161,10 +162,10 @@ var fetchKeys = []key{
 	boolean("dedup.equivalent", InBoth, func(d *draft) *bool { return &d.settings.Dedup.Equivalent },
 		"With `uri` and `uri-first`, a URI with the same payload counts as the same if it differs only in what replay tools ignore (scheme, leading www, letter case, order of the query, session ids)."),
 	list("dedup.skip_mime", InBoth, "regular expressions",
-		readTypePatterns(func(d *draft) *[]*regexp.Regexp { return &d.settings.Dedup.Skip }),
+		func(f document.Field, d *draft) { d.settings.Dedup.Skip = value.ReadTypePatterns(f) },
 		"Types that are always archived whole: `['^text/.*']`."),
 	list("dedup.only_mime", InBoth, "regular expressions",
-		readTypePatterns(func(d *draft) *[]*regexp.Regexp { return &d.settings.Dedup.Only }),
+		func(f document.Field, d *draft) { d.settings.Dedup.Only = value.ReadTypePatterns(f) },
 		"If set, all other types are always archived whole."),
 	size("dedup.min_size", InBoth, 0, 1<<40, func(d *draft) *int64 { return &d.settings.Dedup.MinSize },
 		"Smaller payloads are always archived whole."),
@@ -240,7 +241,7 @@ var feedsKeys = []key{
 		readSeeds(`"https://www.news.example/sitemap.xml"`, func(d *draft) *[]seed { return &d.sources }),
 		"Sitemaps and sitemap indexes to follow."),
 	list("feeds.implied", InBoth, "URIs",
-		func(f document.Field, d *draft) { d.settings.Feeds.Implied = readURIs(f) },
+		func(f document.Field, d *draft) { d.settings.Feeds.Implied = value.ReadURIs(f) },
 		"Pages, such as the front page and the sections, that become due as soon as a feed of the host has a new entry."),
 	tableList("feeds.implied_by", InBoth, impliedByColumns, readImpliedBy,
 		"The same for single feeds, instead of `implied`: `[{ feed = \"https://www.news.example/sport.xml\", pages = [\"https://www.news.example/sport/\"] }]`."),

@@ -2,7 +2,6 @@ package config
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,11 +10,9 @@ import (
 	"github.com/arcrawl/arcrawl/config/document"
 	"github.com/arcrawl/arcrawl/config/value"
 	"github.com/arcrawl/arcrawl/dedup"
-	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/internal/human"
 	"github.com/arcrawl/arcrawl/scope"
-	"github.com/arcrawl/arcrawl/uri"
 )
 
 // defaultScrubTypes are the types whose content is scrubbed by default.
@@ -88,53 +85,6 @@ func everyKey(
 	}
 }
 
-// readScrub reads a list of regular expressions for scrubbing.
-func readScrub(f document.Field, d *draft) {
-	const example = `for example '<span class="clock">.*?</span>'`
-	d.settings.Change.Scrub = nil
-	f.Texts(example, func(e document.Field, s string) {
-		if value.AcceptScrub(e, digest.CheckRegex(s), s, "write "+example+" (RE2 syntax)") {
-			d.settings.Change.Scrub = append(d.settings.Change.Scrub, s)
-		}
-	})
-}
-
-// readScrubCSS reads a list of CSS selectors for scrubbing.
-func readScrubCSS(f document.Field, d *draft) {
-	const example = `for example "span.clock" or "#ads > div"`
-	d.settings.Change.ScrubCSS = nil
-	f.Texts(example, func(e document.Field, s string) {
-		if value.AcceptScrub(e, digest.CheckSelector(s), s, "write "+example) {
-			d.settings.Change.ScrubCSS = append(d.settings.Change.ScrubCSS, s)
-		}
-	})
-}
-
-// readExpressions returns the reader of a list of regular expressions that identify pages.
-func readExpressions(field func(*draft) *[]*regexp.Regexp) func(document.Field, *draft) {
-	const example = `for example '<title>Please wait</title>'`
-	return func(f document.Field, d *draft) {
-		*field(d) = nil
-		f.Texts(example, func(e document.Field, s string) {
-			if value.AcceptScrub(e, digest.CheckRegex(s), s, "write "+example+" (RE2 syntax)") {
-				*field(d) = append(*field(d), regexp.MustCompile(s))
-			}
-		})
-	}
-}
-
-// readTypePatterns returns the reader of a list of patterns of content types.
-func readTypePatterns(field func(*draft) *[]*regexp.Regexp) func(document.Field, *draft) {
-	return func(f document.Field, d *draft) {
-		*field(d) = nil
-		f.Texts(`for example '^text/.*'`, func(e document.Field, _ string) {
-			if re, ok := value.ReadTypePattern(e); ok {
-				*field(d) = append(*field(d), re)
-			}
-		})
-	}
-}
-
 // validators lists the values of midfetch.decide_by.
 var validators = []evaluators.DecideBy{
 	evaluators.Agree, evaluators.ETag, evaluators.LastModified, evaluators.Either, evaluators.Off,
@@ -189,30 +139,18 @@ func readImpliedBy(f document.Field, d *draft) {
 			continue
 		}
 		if feed, ok := value.ReadURI(fields["feed"], text); ok {
-			by := ImpliedBy{Feed: feed, Pages: readURIs(fields["pages"])}
+			by := ImpliedBy{Feed: feed, Pages: value.ReadURIs(fields["pages"])}
 			d.settings.Feeds.ImpliedBy = append(d.settings.Feeds.ImpliedBy, by)
 		}
 	}
 }
 
-// readURIs reads a list of URIs.
-func readURIs(f document.Field) (uris []uri.URI) {
-	f.Texts(`for example "https://www.news.example/"`, func(e document.Field, s string) {
-		if u, ok := value.ReadURI(e, s); ok {
-			uris = append(uris, u)
-		}
-	})
-	return uris
-}
-
 // readPrefixes reads a list of prefixes of URIs.
 func readPrefixes(f document.Field, d *draft) {
 	d.settings.Scope.Prefixes = nil
-	f.Texts(`for example "https://www.news.example/sport/"`, func(e document.Field, s string) {
-		if u, ok := value.ReadURI(e, s); ok {
-			d.settings.Scope.Prefixes = append(d.settings.Scope.Prefixes, u.String())
-		}
-	})
+	for _, u := range value.ReadURIs(f) {
+		d.settings.Scope.Prefixes = append(d.settings.Scope.Prefixes, u.String())
+	}
 }
 
 // maxScopeRules bounds scope.rules, because every rule is tried on every link.
@@ -240,49 +178,18 @@ func readScopeRules(f document.Field, d *draft) {
 	}
 }
 
-// Bounds of the lists of [names], because every rule is applied to every link.
-const (
-	maxNameRules = 100  // entries
-	maxNameRule  = 2000 // bytes
-)
+// maxNameRules bounds the lists of [names], because every rule is applied to every link.
+const maxNameRules = 100
 
 // readDroppedParameters reads a list of query parameters and adds it to the parameters of the file above.
 func readDroppedParameters(f document.Field, d *draft) {
-	const example = `for example "utm_*" or "fbclid"`
-	drop := slices.Clone(d.settings.Names.Drop)
-	f.Texts(example, func(e document.Field, s string) {
-		switch {
-		case s == "":
-			e.Fault("is empty", "write "+example)
-		case len(s) > maxNameRule || strings.ContainsAny(s, "?&= \t\r\n"):
-			e.Fault("is not the name of one parameter", "write "+example)
-		case strings.Trim(s, "*") == "":
-			e.Fault("drops every parameter, and so most pages", "name the parameters that do not matter, "+example)
-		default:
-			drop = append(drop, s)
-		}
-	})
-	d.settings.Names.Drop = drop
-	boundNames(f, len(drop))
+	d.settings.Names.Drop = slices.Concat(d.settings.Names.Drop, value.ReadParameters(f))
+	boundNames(f, len(d.settings.Names.Drop))
 }
 
 // readRewrites reads a list of rewrites and puts it before the rewrites of the file above.
 func readRewrites(f document.Field, d *draft) {
-	const example = `write for example '^(https?://[^/]+)/s/[0-9a-f]{32}/ -> $1/'`
-	var own []uri.Rewrite
-	f.Texts(`for example ['/index[.]html$ -> /']`, func(e document.Field, s string) {
-		if len(s) > maxNameRule {
-			e.Fault("is too long", fmt.Sprintf("maximum: %d bytes", maxNameRule))
-			return
-		}
-		r, err := uri.ParseRewrite(s)
-		if err != nil {
-			e.Fault("is not a rewrite: "+strings.TrimPrefix(err.Error(), fmt.Sprintf("rewrite %q: ", s)), example)
-			return
-		}
-		own = append(own, r)
-	})
-	d.settings.Names.Rewrite = append(own, d.settings.Names.Rewrite...)
+	d.settings.Names.Rewrite = append(value.ReadRewrites(f), d.settings.Names.Rewrite...)
 	boundNames(f, len(d.settings.Names.Rewrite))
 }
 
@@ -293,16 +200,13 @@ func boundNames(f document.Field, n int) {
 	}
 }
 
-// maxRungs bounds articles.ladder.
-const maxRungs = 50
-
 var articleLadder = key{
 	Key: Key{
 		Name: "articles.ladder", Type: value.ListType("durations, each longer than the one before"), Scope: InBoth,
 		Doc: "Ages at which a new article is visited at the latest, counted from its discovery, because most versions of an article appear in its first hours. " +
 			"The rule of its [[wait]] entry can make it visited earlier, never later. `[]` switches this off.",
 	},
-	read: readLadder,
+	read: func(f document.Field, d *draft) { d.settings.Articles.Ladder = value.ReadAges(f) },
 	show: func(d *draft) string {
 		rungs := make([]string, len(d.settings.Articles.Ladder))
 		for i, rung := range d.settings.Articles.Ladder {
@@ -310,23 +214,4 @@ var articleLadder = key{
 		}
 		return "[" + strings.Join(rungs, ", ") + "]"
 	},
-}
-
-// readLadder reads a list of ages.
-func readLadder(f document.Field, d *draft) {
-	t := value.DurationType(time.Second, longest)
-	var rungs []time.Duration
-	f.Texts(`for example ["15m", "1h", "3h"]`, func(e document.Field, _ string) {
-		rung, ok := t.ReadDuration(e)
-		switch {
-		case !ok:
-		case len(rungs) > 0 && rung <= rungs[len(rungs)-1]:
-			e.Fault("is not longer than the one before", "sort the list")
-		case len(rungs) == maxRungs:
-			e.Fault("is too much", fmt.Sprintf("maximum: %s", human.Count(maxRungs, "entry")))
-		default:
-			rungs = append(rungs, rung)
-		}
-	})
-	d.settings.Articles.Ladder = rungs
 }

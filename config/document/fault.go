@@ -4,18 +4,13 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
-	"time"
 
 	"github.com/arcrawl/arcrawl/internal/human"
 )
 
-// Bounds of what is shown of one configuration.
-const (
-	maxFaults = 100 // per file, so that a file of the wrong kind does not flood the terminal
-	maxShown  = 60  // characters of a value
-)
+// maxFaults bounds the faults of one file, so that a file of the wrong kind does not flood the terminal.
+const maxFaults = 100
 
 // Fault is a mistake in a configuration file, or something odd in it if it is a warning.
 type Fault struct {
@@ -72,29 +67,4 @@ func Sorted(fs []Fault) []Fault {
 		fs = append(fs[:maxFaults:maxFaults], more)
 	}
 	return fs
-}
-
-// Show returns a decoded TOML value as the file writes it, shortened. It returns "" for dates, lists and tables.
-func Show(v any) string {
-	switch v := v.(type) {
-	case string:
-		return Clip(strconv.Quote(v))
-	case float64:
-		s := strings.ToLower(strconv.FormatFloat(v, 'g', -1, 64))
-		if !strings.ContainsAny(s, ".ein") {
-			s += ".0"
-		}
-		return s
-	case time.Time, []any, []map[string]any, map[string]any:
-		return ""
-	}
-	return Clip(fmt.Sprint(v))
-}
-
-// Clip shortens a text to what fits in a message.
-func Clip(s string) string {
-	if r := []rune(s); len(r) > maxShown {
-		return string(r[:maxShown]) + "…"
-	}
-	return s
 }

@@ -114,8 +114,8 @@ func regexProblem(err error, s string) string {
 	return bad.Code.String() + " at " + document.Clip(strconv.Quote(bad.Expr))
 }
 
-// AcceptScrub reports whether a scrubbing rule was accepted with err == nil, and reports its fault otherwise.
-func AcceptScrub(f document.Field, err error, rule, remedy string) bool {
+// acceptScrub reports whether a scrubbing rule was accepted with err == nil, and reports its fault otherwise.
+func acceptScrub(f document.Field, err error, rule, remedy string) bool {
 	var bad *syntax.Error
 	switch {
 	case err == nil:
@@ -130,8 +130,8 @@ func AcceptScrub(f document.Field, err error, rule, remedy string) bool {
 	return false
 }
 
-// ReadNetwork reads a network in CIDR notation from the text s of f. It warns of a network that contains everything.
-func ReadNetwork(f document.Field, s string) (netip.Prefix, bool) {
+// readNetwork reads a network in CIDR notation from the text s of f. It warns of a network that contains everything.
+func readNetwork(f document.Field, s string) (netip.Prefix, bool) {
 	p, err := netip.ParsePrefix(s)
 	switch {
 	case err != nil:

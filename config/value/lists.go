@@ -1,0 +1,129 @@
+package value
+
+import (
+	"fmt"
+	"net/netip"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/arcrawl/arcrawl/config/document"
+	"github.com/arcrawl/arcrawl/digest"
+	"github.com/arcrawl/arcrawl/internal/human"
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+// elements reads a list of texts with read, and returns the elements that it accepts. example is the remedy after "write".
+func elements[T any](f document.Field, example string, read func(e document.Field, s string) (T, bool)) (all []T) {
+	f.Texts(example, func(e document.Field, s string) {
+		if v, ok := read(e, s); ok {
+			all = append(all, v)
+		}
+	})
+	return all
+}
+
+// ReadURIs reads a list of URIs.
+func ReadURIs(f document.Field) []uri.URI {
+	return elements(f, `for example "https://www.news.example/"`, ReadURI)
+}
+
+// ReadNetworks reads a list of networks in CIDR notation.
+func ReadNetworks(f document.Field) []netip.Prefix {
+	return elements(f, `for example "127.0.0.0/8" or "fd00::/8"`, readNetwork)
+}
+
+// ReadTypePatterns reads a list of patterns of content types.
+func ReadTypePatterns(f document.Field) []*regexp.Regexp {
+	return elements(f, `for example '^text/.*'`, func(e document.Field, _ string) (*regexp.Regexp, bool) {
+		return ReadTypePattern(e)
+	})
+}
+
+// ReadScrub reads a list of regular expressions for scrubbing.
+func ReadScrub(f document.Field) []string {
+	const example = `for example '<span class="clock">.*?</span>'`
+	return elements(f, example, func(e document.Field, s string) (string, bool) {
+		return s, acceptScrub(e, digest.CheckRegex(s), s, "write "+example+" (RE2 syntax)")
+	})
+}
+
+// ReadSelectors reads a list of CSS selectors for scrubbing.
+func ReadSelectors(f document.Field) []string {
+	const example = `for example "span.clock" or "#ads > div"`
+	return elements(f, example, func(e document.Field, s string) (string, bool) {
+		return s, acceptScrub(e, digest.CheckSelector(s), s, "write "+example)
+	})
+}
+
+// ReadExpressions reads a list of regular expressions that identify pages.
+func ReadExpressions(f document.Field) []*regexp.Regexp {
+	const example = `for example '<title>Please wait</title>'`
+	return elements(f, example, func(e document.Field, s string) (*regexp.Regexp, bool) {
+		if !acceptScrub(e, digest.CheckRegex(s), s, "write "+example+" (RE2 syntax)") {
+			return nil, false
+		}
+		return regexp.MustCompile(s), true
+	})
+}
+
+// maxNameRule bounds one rule about names, which is applied to every link, in bytes.
+const maxNameRule = 2000
+
+// ReadParameters reads a list of names of query parameters.
+func ReadParameters(f document.Field) []string {
+	const example = `for example "utm_*" or "fbclid"`
+	return elements(f, example, func(e document.Field, s string) (string, bool) {
+		switch {
+		case s == "":
+			e.Fault("is empty", "write "+example)
+		case len(s) > maxNameRule || strings.ContainsAny(s, "?&= \t\r\n"):
+			e.Fault("is not the name of one parameter", "write "+example)
+		case strings.Trim(s, "*") == "":
+			e.Fault("drops every parameter, and so most pages", "name the parameters that do not matter, "+example)
+		default:
+			return s, true
+		}
+		return "", false
+	})
+}
+
+// ReadRewrites reads a list of rewrites of URIs.
+func ReadRewrites(f document.Field) []uri.Rewrite {
+	const example = `write for example '^(https?://[^/]+)/s/[0-9a-f]{32}/ -> $1/'`
+	return elements(f, `for example ['/index[.]html$ -> /']`, func(e document.Field, s string) (uri.Rewrite, bool) {
+		if len(s) > maxNameRule {
+			e.Fault("is too long", fmt.Sprintf("maximum: %d bytes", maxNameRule))
+			return uri.Rewrite{}, false
+		}
+		r, err := uri.ParseRewrite(s)
+		if err != nil {
+			e.Fault("is not a rewrite: "+strings.TrimPrefix(err.Error(), fmt.Sprintf("rewrite %q: ", s)), example)
+		}
+		return r, err == nil
+	})
+}
+
+// maxAges bounds a list of ages.
+const maxAges = 50
+
+// ReadAges reads a list of durations, each longer than the one before.
+func ReadAges(f document.Field) []time.Duration {
+	t := DurationType(time.Second, Longest)
+	var last time.Duration
+	n := 0
+	return elements(f, `for example ["15m", "1h", "3h"]`, func(e document.Field, _ string) (time.Duration, bool) {
+		age, ok := t.ReadDuration(e)
+		switch {
+		case !ok:
+		case age <= last:
+			e.Fault("is not longer than the one before", "sort the list")
+		case n == maxAges:
+			e.Fault("is too much", "maximum: "+human.Count(maxAges, "entry"))
+		default:
+			last, n = age, n+1
+			return age, true
+		}
+		return 0, false
+	})
+}
