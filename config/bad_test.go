@@ -16,7 +16,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the expected messages")
 
-// badCases are the main files under testdata/bad: single files, and folders with host files.
+// badCases returns the main files under testdata/bad: single files, and files in folders with host files.
 func badCases(t testing.TB) []string {
 	t.Helper()
 	files, err := filepath.Glob("testdata/bad/*.toml")
@@ -62,7 +62,7 @@ func TestEachBadFileIsExplained(t *testing.T) {
 	}
 }
 
-func TestEachFaultSaysWhereAndWhatToDo(t *testing.T) {
+func TestEachFaultHasPositionAndRemedy(t *testing.T) {
 	t.Parallel()
 	for _, path := range badCases(t) {
 		_, err := config.Load(path)
@@ -84,8 +84,8 @@ func TestEachFaultSaysWhereAndWhatToDo(t *testing.T) {
 	}
 }
 
-// TestNoBadCaseIsLeftWithoutItsFile finds expectations whose case was removed.
-func TestNoBadCaseIsLeftWithoutItsFile(t *testing.T) {
+// TestEachExpectationHasACase finds expectations whose case was removed.
+func TestEachExpectationHasACase(t *testing.T) {
 	t.Parallel()
 	wants, err := filepath.Glob("testdata/bad/*.want")
 	if err != nil {

@@ -8,13 +8,13 @@ import (
 	"github.com/arcrawl/arcrawl/config"
 )
 
-func TestScrubbingRulesThatAreNotUsedAreAWarning(t *testing.T) {
+func TestUnusedScrubbingRulesAreWarnedOf(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct{ name, toml, want string }{
 		{"rules without a mode", "[change]\nscrub = ['x\\d']\n", "change.scrub"},
 		{"a mode without rules", "[change]\nmode = \"scrubbed\"\n", "change.mode"},
-		{"text needs none", "[change]\nmode = \"text\"\n", ""},
-		{"near-duplicates need none", "[change]\nmode = \"scrubbed\"\ntolerance = 3\n", ""},
+		{"text needs no rules", "[change]\nmode = \"text\"\n", ""},
+		{"a tolerance needs no rules", "[change]\nmode = \"scrubbed\"\ntolerance = 3\n", ""},
 	} {
 		var got []string
 		for _, w := range load(t, row.toml+"[seeds]\nuris = [\"http://a.example/\"]\n").Warnings {

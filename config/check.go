@@ -180,8 +180,9 @@ func (l *loader) checkHosts() {
 func (l *loader) checkLayers() {
 	tooMany := func(doc *document.Document, n int) {
 		doc.AddFault(Fault{
-			Key: whenTable, Problem: fmt.Sprintf("%d refinements apply to one host, with those of its domains and the main file", n),
-			Remedy: fmt.Sprintf("maximum: %d", maxLayers),
+			Key:     whenTable,
+			Problem: fmt.Sprintf("%d refinements apply to one host, with refinements of its domains and of the main file", n),
+			Remedy:  fmt.Sprintf("maximum: %d", maxLayers),
 		})
 	}
 	if n := len(l.draft.whens); n > maxLayers {
@@ -222,7 +223,8 @@ func (l *loader) checkSeeds() {
 	hasSources := func(f *hostFile) bool { return len(f.draft.sources) > 0 }
 	if len(l.config.Seeds)+len(l.draft.sources) == 0 && !slices.ContainsFunc(l.files, hasSources) {
 		l.main.AddWarning(Fault{
-			Key: "seeds.uris", Problem: "there are no seeds in any file", Remedy: "only URIs that are already in the store will be visited",
+			Key: "seeds.uris", Problem: "there are no seeds in any file",
+			Remedy: "only URIs that are already in the store will be visited",
 		})
 	}
 }

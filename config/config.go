@@ -34,7 +34,7 @@ type Config struct {
 	HostsDir      string         // folder of the host files, absolute
 	Watch         bool           // read the files again as soon as they change
 
-	// Seeds are the seeds of the main file in their order, then those of the host files in the order of file names. No
+	// Seeds are the seeds of the main file in their order, then the seeds of the host files in the order of file names. No
 	// URI appears twice.
 	Seeds []Seed
 	// Sources are the feeds and sitemaps that the files name, in the same order. No URI appears twice.

@@ -11,8 +11,8 @@ import (
 
 const benchHosts = 10_000
 
-// tended is a configuration with as many host files as a large team of curators tends.
-func tended(b *testing.B) string {
+// manyHosts writes a configuration with as many host files as a large team of curators maintains.
+func manyHosts(b *testing.B) string {
 	b.Helper()
 	files := map[string]string{"arcrawl.toml": operator}
 	for i := range benchHosts {
@@ -22,9 +22,9 @@ func tended(b *testing.B) string {
 	return folder(b, files)
 }
 
-// How long does a visit wait for its settings, with ten thousand host files?
+// BenchmarkFor measures how long a visit waits for its settings, with ten thousand host files.
 func BenchmarkFor(b *testing.B) {
-	c, err := config.Load(tended(b))
+	c, err := config.Load(manyHosts(b))
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -42,9 +42,9 @@ func BenchmarkFor(b *testing.B) {
 	}
 }
 
-// How long does a reload take, with ten thousand host files?
+// BenchmarkLoad measures a reload with ten thousand host files.
 func BenchmarkLoad(b *testing.B) {
-	path := tended(b)
+	path := manyHosts(b)
 	b.ReportAllocs()
 	for b.Loop() {
 		if _, err := config.Load(path); err != nil {
@@ -53,7 +53,7 @@ func BenchmarkLoad(b *testing.B) {
 	}
 }
 
-// And how long when refinements ask about URI, type, hop and the time of day?
+// BenchmarkForWithRefinements measures the same with refinements by URI, type, hop and time of day.
 func BenchmarkForWithRefinements(b *testing.B) {
 	text := operator
 	for i := range 8 {
@@ -65,7 +65,9 @@ func BenchmarkForWithRefinements(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	a := config.About{URI: uri.FromCanonical("https://www.news.example/section-5/article"), Hops: "LE", ContentType: "text/html", Now: time.Unix(1.8e9, 0)}
+	a := config.About{
+		URI: uri.FromCanonical("https://www.news.example/section-5/article"), Hops: "LE", ContentType: "text/html", Now: time.Unix(1.8e9, 0),
+	}
 	b.ReportAllocs()
 	for b.Loop() {
 		if c.For(a).Scope.MaxHops != 5 {

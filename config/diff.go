@@ -13,7 +13,7 @@ import (
 
 // KeyChange is a key with different values in two configurations.
 type KeyChange struct {
-	Host   uri.Host `json:"host,omitempty"` // whose file sets it; "" is the main file, and so every host without another value
+	Host   uri.Host `json:"host,omitempty"` // whose file sets it; "" = the main file
 	Key    string   `json:"key"`
 	Before string   `json:"before"`           // as TOML; "" if there was none
 	After  string   `json:"after"`            // as TOML; "" if there is none
@@ -29,8 +29,8 @@ func (c KeyChange) String() string {
 	return fmt.Sprintf("%s: %s → %s", what, cmp.Or(c.Before, "nothing"), cmp.Or(c.After, "nothing"))
 }
 
-// Changes returns the differences between c and b: the settings of the main file at now, those of each host that has a
-// file in either, and the refinements. Changes in the main file are not repeated for each host.
+// Changes returns the differences between c and b: the settings of the main file at now, the settings of each host
+// with a file in either, and the refinements. Changes in the main file are not repeated for each host.
 func (c *Config) Changes(b *Config, now time.Time) []KeyChange {
 	all := changed("", c.EffectiveHost("", now), b.EffectiveHost("", now))
 	all = append(all, refined("", c.main, b.main)...)
@@ -128,8 +128,8 @@ func refined(h uri.Host, before, after *profile) []KeyChange {
 	return nil
 }
 
-// needRestart lists the tables and keys of the main file that take effect only when the daemon starts, because the files,
-// folders and sockets they describe are open while it runs.
+// needRestart lists the tables and keys of the main file that take effect only when the daemon starts, because the
+// files, folders and sockets they describe are open while it runs.
 var needRestart = []string{
 	"storage.state", "storage.warc", "storage.log", "crawl.workers", "crawl.max_uris_per_host", "crawl.order",
 	"warc.", "log.", "admin.", "fetch.allow_networks",
@@ -153,7 +153,7 @@ func (c *Config) fixed() map[string]string {
 }
 
 // Succeed returns next as it can be put in force while the daemon runs with c: with the values of c for the keys that
-// need a restart. It also returns those of these keys that have another value in next.
+// need a restart. It also returns the keys among them that have another value in next.
 func (c *Config) Succeed(next *Config) (*Config, []KeyChange) {
 	var later []KeyChange
 	before, after := c.fixed(), next.fixed()

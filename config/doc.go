@@ -2,49 +2,53 @@
 //
 // # Life cycle
 //
-// [Load] reads the main file and every host file once and gives either a [Config] or [Faults], never both and never half
-// of one. A Config is never changed afterwards; a reload is another Load, whose result takes the old one's place in
-// [Live] only when it is whole (law 7). Rooms do not look settings up: for each visit the crawler takes the configuration
-// in force once, asks [Config.For] once and hands the resolved [Settings] on by value (law 6).
+// [Load] reads the main file and every host file once. It returns either a whole [Config] or [Faults]. A Config never
+// changes. A reload is another Load, whose result replaces the Config in [Live] only if it is valid. No package looks
+// up settings: for each visit the crawler takes the Config in force once, calls [Config.For] once and passes the
+// resolved [Settings] on by value.
 //
 // # Files
 //
-// The main file is TOML. Beside it stands a folder of host files, hosts.d unless [storage] hosts names another; the
-// default folder may be absent, one that is named must be there. Every file in it whose name ends in ".toml" and does
-// not begin with a dot is the file of one host: www.news.example.toml speaks for the host www.news.example, and
-// news.example.toml for that host and all below it, with whatever port; only a public suffix (co.uk) is a host and nothing
-// more. A host with a port (or with characters that a file name cannot hold) is named by the key
-// host = "www.news.example:8080" before the first table; the file's own name is then free. Other names, such as editors'
-// backups (x.toml~, .x.toml.swp, x.toml.tmp), are passed over.
+// The main file is TOML. Next to it is a folder of host files: hosts.d, unless [storage] hosts names another one. The
+// default folder may be absent. Every file in it whose name ends in ".toml" and does not begin with a dot is the file
+// of one host. www.news.example.toml applies to the host www.news.example. news.example.toml applies to news.example
+// and to all hosts below it, with any port. A public suffix such as co.uk applies only to itself. A host with a port,
+// or with characters that a file name cannot contain, is named by the key host = "www.news.example:8080" before the
+// first table; the name of the file does not matter then. Other names, such as backups of editors (x.toml~,
+// .x.toml.swp), are skipped.
 //
 // # Layers
 //
-// Settings are resolved key by key: the host's file, then those of the domains above it, then the main file, then the
-// default that [Keys] shows. Over all of them stand the refinements, [[when]], whose criteria all hold for the visit: those
-// of the main file first, then of the domains, then of the host, and in each file from top to bottom; of two that set a key
-// the later one wins. A refinement that sets one of two bounds moves the other where the two would contradict each other.
+// Settings are resolved key by key: from the host's file, then from the files of the domains above it, then from the
+// main file, then from the defaults. The refinements whose criteria hold for the visit, [[when]], override all of
+// them: first the refinements of the main file, then of the domains, then of the host, in each file from top to
+// bottom. If two of them set a key, the later one wins. A refinement that sets one of two bounds moves the other one
+// if they contradict.
 //
-// A refinement ends at its until, and all that a host file sets ends at the file's, except that its seeds stay seeds. Time is
-// an argument: the same [Config] gives other settings when the time has come, without a reload.
+// A refinement ends at its until. All settings of a host file end at the until of the file, except that its seeds
+// remain seeds. Time is an argument: the same [Config] returns other settings when the time has come, without a
+// reload.
 //
-// Two things are more than a key. The [[wait]] entries of a host file are put in front of the main file's stack; an entry takes the
-// fields it does not set from the entry with the same mime pattern that it shadows, and where there is none from the
-// defaults of the key table. A main file without [[wait]] has [evaluators.Default] as its stack, which is also what the
-// main file's own entries shadow. And scope.prefixes, where scope.by is "prefix" and nobody sets them, are the folders
-// of the host's seeds.
+// Two kinds of settings are more than a key. The [[wait]] entries of a host file come before the stack of the main
+// file. An entry inherits the fields that it does not set from the entry with the same mime pattern that it shadows,
+// or else from the defaults. A main file without [[wait]] has [evaluators.Default] as its stack, which its own entries
+// shadow too. And scope.prefixes, if scope.by is "prefix" and no file sets them, are the folders of the host's seeds.
 //
 // # Faults
 //
-// Everything that is wrong in any file is reported at once, each fault with file, line, column, key, value, problem and
-// remedy. A file with a syntax error has no other faults, for what follows an error cannot be read; the other files are
-// still checked. What is odd but harmless (a seed that is listed twice) is a warning in [Config.Warnings]. What only the
-// machine can know (a folder that cannot be written) is found by the rooms that use it.
+// All mistakes in all files are reported at once, each with file, line, column, key, value, problem and remedy. A file
+// with a syntax error has no other faults, because the text after the error cannot be read; the other files are still
+// checked. Odd but harmless things, such as a seed that is listed twice, are in [Config.Warnings]. What depends on the
+// machine, such as a folder that cannot be written, is checked by the packages that use it.
 //
 // # Invariants
 //
-//   - Each duration, size and number lies within the bounds that [Keys] shows; no minimum is above its maximum.
+//   - Each duration, size and number is within the bounds of its key; no minimum is above its maximum.
 //   - Each seed is an http or https URI, and no URI is a seed twice.
-//   - The stack of every host has at least one entry, and each entry a compiled pattern.
-//   - The same bytes under the same file names give the same [Config.Digest], wherever the folder lies.
-//   - Slices and regular expressions are shared between the Settings that [Config.For] gives out; nobody writes to them.
+//   - The stack of every host has at least one entry, and each entry has a compiled pattern.
+//   - The same bytes under the same file names have the same [Config.Digest], wherever the folder is.
+//   - Settings returned by [Config.For] share slices and regular expressions; they must not be modified.
+//
+// The subpackage document reads one file, value describes and reads the types of values, criteria decides whether a
+// refinement applies, and reference describes all keys for people and editors.
 package config

@@ -24,7 +24,7 @@ type draft struct {
 	whens    []*layer          // the [[when]] of the file
 	entry    entry             // the [[wait]] being read
 	entries  []entry           // the [[wait]] of the file
-	shadowed []entry           // entries that those of this file can shadow
+	shadowed []entry           // entries that the file's own can shadow
 	stack    []entry           // entries of this file and of the files below it
 	plain    entry             // the default of each key of a [[wait]]
 }
@@ -40,7 +40,7 @@ func newDraft(c *Config) *draft {
 	path := c.Path
 	*c = defaultConfig()
 	c.Path = path
-	settings := defaultSettings()
+	settings := DefaultSettings()
 	plain := entry{Options: evaluators.DefaultOptions()}
 	return &draft{config: c, settings: &settings, plain: plain, entry: plain}
 }

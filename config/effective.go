@@ -35,8 +35,8 @@ type Refinement struct {
 	Holds    bool   `json:"holds"`
 }
 
-// Effective returns all settings of a visit in the order of the reference page, each with its origin. The entries of the
-// stack are in the order in which they are tried.
+// Effective returns all settings of a visit in the order of the reference page, each with its origin. The entries of
+// the stack are in the order in which they are tried.
 func (c *Config) Effective(a About) []Setting { return c.effective(a.URI.Host(), a) }
 
 // EffectiveHost returns all settings of a host as a whole, as [Config.ForHost] does.

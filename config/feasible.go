@@ -82,7 +82,8 @@ func (l *layer) warnNever(h uri.Host) {
 	rest, whole := strings.CutPrefix(head, scheme)
 	name, _, ends := strings.Cut(rest, "/")
 	if other := uri.Host(name); whole && ends && h != "" && other != h && !below(other, h) {
-		at.Warn(fmt.Sprintf("can never match: this file is for %s", h), "move it to the file of that host or to the main file")
+		at.Warn(fmt.Sprintf("can never match: this file is for %s", h),
+			"move it to the file of that host or to the main file")
 	}
 }
 

@@ -27,7 +27,9 @@ var warnings = []struct {
 		want: `arcrawl.toml:2:31: seeds.uris: "https://A.example/#x" is already listed in arcrawl.toml:2; remove one`,
 	},
 	{
-		name: "a seed listed in two files", main: seeded, hosts: []string{"a.example.toml", "\n\nseeds.uris = [\"https://a.example/\"]\n"},
+		name: "a seed listed in two files", main: seeded, hosts: []string{
+			"a.example.toml", "\n\nseeds.uris = [\"https://a.example/\"]\n",
+		},
 		want: `hosts.d/a.example.toml:3:15: seeds.uris: "https://a.example/" is already listed in arcrawl.toml:2; remove one`,
 	},
 	{
@@ -46,11 +48,11 @@ var warnings = []struct {
 			`hosts.d/a.example.toml:2:12: scope.prefixes: have no effect with scope.by = "host"; set by = "prefix" too`,
 	},
 	{
-		name: "prefixes that a host file makes use of", main: seeded + "[scope]\nprefixes = [\"https://a.example/\"]\n",
+		name: "prefixes that a host file uses", main: seeded + "[scope]\nprefixes = [\"https://a.example/\"]\n",
 		hosts: []string{"a.example.toml", "[scope]\nby = \"prefix\"\n"},
 	},
 	{
-		name: "a scope that lets nothing in", main: seeded, hosts: []string{"b.example.toml", "[scope]\nby = \"prefix\"\n"},
+		name: "a scope that admits nothing", main: seeded, hosts: []string{"b.example.toml", "[scope]\nby = \"prefix\"\n"},
 		want: `hosts.d/b.example.toml:2:6: scope.by: "prefix" admits nothing, because the host has neither prefixes nor seeds; set scope.prefixes`,
 	},
 	{
@@ -62,7 +64,7 @@ var warnings = []struct {
 		want: `arcrawl.toml:4:8: storage.warc: "state/warc" is inside storage.state, which must contain nothing but the store; move it out`,
 	},
 	{
-		name: "seeds that want more than politeness allows", main: "[politeness]\nmin_delay = \"30s\"\n[[wait]]\nmime = \".*\"\nmin = \"1m\"\n[seeds]\nuris = [\"https://a.example/\", \"https://a.example/b\", \"https://a.example/c\"]\n",
+		name: "seeds due more often than politeness permits", main: "[politeness]\nmin_delay = \"30s\"\n[[wait]]\nmime = \".*\"\nmin = \"1m\"\n[seeds]\nuris = [\"https://a.example/\", \"https://a.example/b\", \"https://a.example/c\"]\n",
 		want: `arcrawl.toml:7:1: seeds.uris: 3 seeds of a.example can be due 3 times a minute by wait.min, but politeness.min_delay "30s" permits at most 2 visits; ` +
 			`raise wait.min, or lower min_delay if the site agrees; until then visits are late`,
 	},
@@ -76,13 +78,15 @@ var warnings = []struct {
 	},
 	{
 		name: "a host file by another extension", main: seeded,
-		hosts: []string{"A.TOML", "[[", "b.toml.txt", "[[", "c.toml~", "[[", ".d.toml", "[[", "e.toml.tmp", "[[", "README", "[["},
+		hosts: []string{
+			"A.TOML", "[[", "b.toml.txt", "[[", "c.toml~", "[[", ".d.toml", "[[", "e.toml.tmp", "[[", "README", "[[",
+		},
 		want: `hosts.d/A.TOML: is skipped; end its name with ".toml" to have it read` + "\n" +
 			`hosts.d/b.toml.txt: is skipped; end its name with ".toml" to have it read`,
 	},
 }
 
-func TestOddButHarmlessThingsAreWarnedOf(t *testing.T) {
+func TestWarnings(t *testing.T) {
 	t.Parallel()
 	for _, tt := range warnings {
 		t.Run(tt.name, func(t *testing.T) {
@@ -136,7 +140,7 @@ var unreadable = []struct {
 		make: func(t *testing.T, main string) { check(t, os.Truncate(main, 1<<20+1)) },
 	},
 	{
-		name: "a main file without permission", want: `arcrawl.toml: may not be read; let the user that runs arcrawl read it`,
+		name: "a main file without permission", want: `arcrawl.toml: is not readable; permit the user that runs arcrawl to read it`,
 		make: func(t *testing.T, main string) {
 			if os.Geteuid() == 0 {
 				t.Skip("root may read everything")
@@ -146,7 +150,7 @@ var unreadable = []struct {
 	},
 }
 
-func TestFilesThatCannotBeReadAreFaults(t *testing.T) {
+func TestUnreadableFilesAreFaults(t *testing.T) {
 	t.Parallel()
 	for _, tt := range unreadable {
 		t.Run(tt.name, func(t *testing.T) {
@@ -175,15 +179,17 @@ func check(t *testing.T, err error) {
 
 func TestFaultsOfOneFileAreBounded(t *testing.T) {
 	t.Parallel()
-	_, err := config.Load(folder(t, map[string]string{"arcrawl.toml": operator + "[seeds]\nuris = [" + strings.Repeat("5,\n", 1000) + "]\n"}))
+	_, err := config.Load(folder(t, map[string]string{
+		"arcrawl.toml": operator + "[seeds]\nuris = [" + strings.Repeat("5,\n", 1000) + "]\n",
+	}))
 	lines := strings.Split(err.Error(), "\n")
 	if len(lines) != 101 || !strings.HasSuffix(lines[100], "arcrawl.toml: 900 more faults not shown; fix these first") {
 		t.Errorf("%d lines, the last %q; want 101, the last saying that 900 are not shown", len(lines), lines[len(lines)-1])
 	}
 }
 
-// TestHostileNestingIsRefusedAtOnce guards against decoders that need time or memory beyond measure.
-func TestHostileNestingIsRefusedAtOnce(t *testing.T) {
+// TestHostileNestingIsRefused guards against decoders that need excessive time or memory.
+func TestHostileNestingIsRefused(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]string{
 		"lists":         "a = " + strings.Repeat("[", 400_000),

@@ -13,8 +13,8 @@ import (
 	"github.com/arcrawl/arcrawl/scope"
 )
 
-// FuzzLoad gives random bytes as main file and as host file: there is always either a Config or Faults, each fault names
-// a place inside its file, and a Config keeps what the package comment promises.
+// FuzzLoad loads random bytes as main file and as host file. The result is either a Config or Faults. Each fault must
+// have a position inside its file. A Config must satisfy the invariants in the package comment.
 func FuzzLoad(f *testing.F) {
 	for _, path := range badCases(f) {
 		text, err := os.ReadFile(path)
@@ -56,10 +56,10 @@ func checkFaults(t *testing.T, c *config.Config, err error) {
 			continue
 		}
 		if err != nil || f.Line < 1 || f.Column < 1 || f.Line > strings.Count(string(text), "\n")+1 {
-			t.Fatalf("%#v is of no line of its file", f)
+			t.Fatalf("%#v is not in a line of its file", f)
 		}
 		if line := strings.Split(string(text), "\n")[f.Line-1]; f.Column > len(line)+1 {
-			t.Fatalf("%#v is beyond its line %q", f, line)
+			t.Fatalf("%#v is outside its line %q", f, line)
 		}
 	}
 }
@@ -76,7 +76,8 @@ func checkConfig(t *testing.T, c *config.Config) {
 		}
 	}
 	for _, s := range []config.Settings{c.ForHost("a.example", time.Time{}), c.ForHost("elsewhere.example", time.Time{})} {
-		if s.Politeness.MinDelay > s.Politeness.MaxDelay || s.Retry.First > s.Retry.Max || s.Fetch.MaxBody <= 0 || s.Robots.Wait <= 0 {
+		if s.Politeness.MinDelay > s.Politeness.MaxDelay || s.Retry.First > s.Retry.Max || s.Fetch.MaxBody <= 0 ||
+			s.Robots.Wait <= 0 {
 			t.Fatalf("settings %+v contradict themselves", s)
 		}
 		if len(s.Wait) == 0 {

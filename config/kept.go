@@ -23,10 +23,10 @@ const (
 	leftOut                   // none: its host is held
 )
 
-// LoadKept loads a configuration even if host files are broken. It reads the last good copy of such a file instead. kept
-// returns that copy, by the state folder and the name of the file without folder. If there is no copy, or the copy is
-// broken too, the file's host and the hosts that would inherit from it are held; see [Config.Held]. The faults are in
-// [Config.Broken]. A fault in the main file, or of the folder of host files, ends LoadKept with [Faults].
+// LoadKept loads a configuration even if host files are broken. It reads the last good copy of such a file instead.
+// kept returns that copy, by the state folder and the name of the file without folder. If there is no copy, or the
+// copy is broken too, the file's host and the hosts that would inherit from it are held; see [Config.Held]. The faults
+// are in [Config.Broken]. A fault in the main file, or of the folder of host files, ends LoadKept with [Faults].
 func LoadKept(path string, kept func(state, name string) ([]byte, bool)) (*Config, error) {
 	choices, why := map[string]textChoice{}, map[string]Fault{}
 	var broken []Fault

@@ -12,7 +12,7 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-func TestABrokenHostFileIsReplacedByItsLastGoodCopyOrHoldsItsHost(t *testing.T) {
+func TestLoadKeptUsesCopiesOrHoldsHosts(t *testing.T) {
 	t.Parallel()
 	path := folder(t, map[string]string{
 		"arcrawl.toml":                   operator + "[seeds]\nuris = [\"https://third.example/\"]\n",
@@ -42,7 +42,9 @@ func TestABrokenHostFileIsReplacedByItsLastGoodCopyOrHoldsItsHost(t *testing.T) 
 			t.Errorf("%s: held %t, max_hops %d; want %d", h, held, c.ForHost(h, time.Time{}).Scope.MaxHops, want)
 		}
 	}
-	for h, want := range map[uri.Host]bool{"never.example": true, "img.never.example": true, "third.example:8080": true, "third.example": false, "example": false} {
+	for h, want := range map[uri.Host]bool{
+		"never.example": true, "img.never.example": true, "third.example:8080": true, "third.example": false, "example": false,
+	} {
 		if why, held := c.Held(h); held != want || held && why.Line == 0 {
 			t.Errorf("%s: held %t because of %v, want %t", h, held, why, want)
 		}
@@ -52,7 +54,7 @@ func TestABrokenHostFileIsReplacedByItsLastGoodCopyOrHoldsItsHost(t *testing.T) 
 	}
 }
 
-func TestABrokenMainFileIsRefusedWhateverCopiesThereAre(t *testing.T) {
+func TestLoadKeptRefusesABrokenMainFile(t *testing.T) {
 	t.Parallel()
 	path := folder(t, map[string]string{"arcrawl.toml": "[operator]\n"})
 	if c, err := config.LoadKept(path, func(_, _ string) ([]byte, bool) { return nil, true }); c != nil || err == nil {
@@ -60,7 +62,7 @@ func TestABrokenMainFileIsRefusedWhateverCopiesThereAre(t *testing.T) {
 	}
 }
 
-func TestEachSettingSaysWhoSetIt(t *testing.T) {
+func TestEffectiveNamesTheOrigin(t *testing.T) {
 	t.Parallel()
 	c := load(t, "[politeness]\nmin_delay = \"4s\"\nvalence = 2\n[[when]]\ntime = \"06:00-23:00\"\n[when.politeness]\nmin_delay = \"6s\"\n",
 		"news.example.toml", "[scope]\nmax_hops = 7\n[[wait]]\nmime = \"^text/html.*\"\nmin = \"2h\"\n",
@@ -98,7 +100,7 @@ func TestEachSettingSaysWhoSetIt(t *testing.T) {
 	}
 }
 
-// TestEverySettingHasAText finds keys of which `arcrawl effective` could not show the value.
+// TestEverySettingHasAText finds keys whose value `arcrawl effective` cannot show.
 func TestEverySettingHasAText(t *testing.T) {
 	t.Parallel()
 	for _, s := range load(t, "").EffectiveHost("a.example", time.Time{}) {
@@ -108,7 +110,7 @@ func TestEverySettingHasAText(t *testing.T) {
 	}
 }
 
-func TestChangesAreListedOnceAndWhereTheyWereMade(t *testing.T) {
+func TestChangesAreListedOnce(t *testing.T) {
 	t.Parallel()
 	before := load(t, "[politeness]\nmin_delay = \"4s\"\n", "a.example.toml", "[scope]\nmax_hops = 7\n", "b.example.toml", "[politeness]\nmin_delay = \"5s\"\n")
 	after := load(t, "[politeness]\nmin_delay = \"6s\"\n", "a.example.toml", "[scope]\nmax_hops = 8\n[[when]]\nuri = \"/live/\"\nscope = { max_hops = 9 }\n",
@@ -129,7 +131,7 @@ func TestChangesAreListedOnceAndWhereTheyWereMade(t *testing.T) {
 	}
 }
 
-func TestWhatHasEndedIsWarnedOf(t *testing.T) {
+func TestExpiredSettingsAreWarnedOf(t *testing.T) {
 	t.Parallel()
 	c := load(t, "[[when]]\nuri = \"/\"\nuntil = 2026-11-20\nscope = { max_hops = 3 }\n", "a.example.toml", "until = 2026-11-20\n", "b.example.toml", "until = 2026-11-21\n")
 	var got []string

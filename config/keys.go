@@ -158,7 +158,8 @@ func unknownKey(table, name string) document.Fault {
 			words = append(words, other.Name)
 		}
 	}
-	f.Remedy = suggestion(name, words, "keys", fmt.Sprintf("the keys of [%s] are %s", table, strings.Join(t.keys(), ", ")))
+	all := fmt.Sprintf("the keys of [%s] are %s", table, strings.Join(t.keys(), ", "))
+	f.Remedy = suggestion(name, words, "keys", all)
 	return f
 }
 
@@ -179,8 +180,8 @@ func unknownTable(name string, v any, scope string) document.Fault {
 	return f
 }
 
-// suggestion returns the remedy for a name that is not one of words: the table it belongs to, or the most similar word, or
-// all words.
+// suggestion returns the remedy for a name that is not one of words: the table it belongs to, or the most similar
+// word, or all words.
 func suggestion(name string, words []string, noun, all string) string {
 	near, ok := value.Nearest(name, words)
 	if owners := ownersOf(name); owners != "" {

@@ -12,7 +12,7 @@ import (
 	"github.com/arcrawl/arcrawl/config"
 )
 
-// samples are values of the keys that have no default.
+// samples holds values of the keys without a default.
 var samples = map[string]string{
 	"host":             `"a.example:8080"`,
 	"operator.name":    `"Another Library"`,
@@ -29,7 +29,7 @@ var samples = map[string]string{
 	"when.until":       `2026-12-01T18:00:00Z`,
 }
 
-// statement is a file that sets the key, where "" leaves it out.
+// statement returns a file that sets the key, or only its table if value is "".
 func statement(name, value string) string {
 	table, key, ok := strings.Cut(name, ".")
 	set := "\n"
@@ -51,7 +51,7 @@ func statement(name, value string) string {
 	return "[" + table + "]\n" + set
 }
 
-func TestEachKeyIsAcceptedWhereItMayStand(t *testing.T) {
+func TestKeysAreAcceptedOnlyInTheirScope(t *testing.T) {
 	t.Parallel()
 	for _, k := range config.Keys() {
 		value := k.Default
@@ -81,9 +81,11 @@ func TestEachKeyIsAcceptedWhereItMayStand(t *testing.T) {
 	}
 }
 
-func TestEachDefaultShownIsTheRealOne(t *testing.T) {
+func TestDefaultsChangeNothing(t *testing.T) {
 	t.Parallel()
-	all := cmp.Options{compare, cmpopts.IgnoreFields(config.Config{}, "Path", "HostsDir", "Storage", "Admin", "Digest", "Warnings")}
+	all := cmp.Options{
+		compare, cmpopts.IgnoreFields(config.Config{}, "Path", "HostsDir", "Storage", "Admin", "Digest", "Warnings"),
+	}
 	for _, k := range config.Keys() {
 		if k.Default == "" {
 			if _, ok := samples[k.Name]; !ok {
@@ -121,7 +123,7 @@ func TestEachDefaultShownIsTheRealOne(t *testing.T) {
 	}
 }
 
-func TestKeysCannotBeChangedFromOutside(t *testing.T) {
+func TestKeysReturnsACopy(t *testing.T) {
 	t.Parallel()
 	config.Keys()[0].Name = "changed"
 	if got := config.Keys()[0].Name; got != "host" {

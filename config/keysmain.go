@@ -101,8 +101,9 @@ var adminKeys = []key{
 
 // seedKeys are the keys of [seeds].
 var seedKeys = []key{
-	list("seeds.uris", InBoth, "URIs", readSeeds(`"https://www.news.example/"`, func(d *draft) *[]seed { return &d.seeds }),
-		"http and https URIs. Those in a host file must be on its host."),
+	list("seeds.uris", InBoth, "URIs",
+		readSeeds(`"https://www.news.example/"`, func(d *draft) *[]seed { return &d.seeds }),
+		"http and https URIs. A host file may list only URIs on its host."),
 }
 
 // readHost reads the host of a host file.
@@ -119,8 +120,8 @@ func readHost(f document.Field, d *draft) {
 	d.host = h
 }
 
-// readSeeds returns the reader of a list of seeds or sources. Their hosts, and whether they are new, are checked when all
-// files are read.
+// readSeeds returns the reader of a list of seeds or sources. Their hosts, and whether they are new, are checked when
+// all files are read.
 func readSeeds(example string, field func(*draft) *[]seed) func(document.Field, *draft) {
 	return func(f document.Field, d *draft) {
 		f.Texts("for example "+example, func(e document.Field, s string) {
@@ -135,7 +136,9 @@ func readSeeds(example string, field func(*draft) *[]seed) func(document.Field, 
 func defaultConfig() Config {
 	return Config{
 		Storage: Storage{State: "state", WARC: "warc", Log: "crawl.log", MinFree: 1e9},
-		Crawl:   Crawl{Workers: 50, Grace: 30 * time.Second, MaxURIsPerHost: frontier.DefaultMaxURIs, Order: frontier.ByValue},
+		Crawl: Crawl{
+			Workers: 50, Grace: 30 * time.Second, MaxURIsPerHost: frontier.DefaultMaxURIs, Order: frontier.ByValue,
+		},
 		WARC: warcout.Options{
 			Prefix: warcout.DefaultPrefix, MaxSize: warcout.DefaultMaxSize, MaxAge: day, Level: warcout.DefaultLevel,
 		},

@@ -170,7 +170,7 @@ var fetchKeys = []key{
 	size("dedup.min_size", InBoth, 0, 1<<40, func(d *draft) *int64 { return &d.settings.Dedup.MinSize },
 		"Smaller payloads are always archived whole."),
 	choice("dedup.certainty", InBoth, func(d *draft) *dedup.Certainty { return &d.settings.Dedup.Certainty },
-		"`regular`: digest and size of the payload must equal those of the record. `compare`: in addition, the record is read again and every byte compared; if they differ, the answer is archived whole and the log reports it. "+
+		"`regular`: the payload must have the digest and size of the record. `compare`: in addition, the record is read again and every byte compared; if they differ, the answer is archived whole and the log reports it. "+
 			"`force-new`: the answer is always archived whole; crawl.log still names the record that it repeats.",
 		dedup.Regular, dedup.Compare, dedup.ForceNew),
 	revisits,
@@ -184,7 +184,7 @@ var scopeKeys = []key{
 	list("scope.prefixes", InBoth, "URIs", readPrefixes,
 		"For `by = \"prefix\"`. If empty, the folders of the host's seeds, with http and https. End a folder with a slash."),
 	list("scope.rules", InBoth, "rules", readScopeRules,
-		"Exceptions: `accept` or `reject` and a regular expression that is searched in the whole URI, as in `'reject /print/'`. The first match decides. Those of a host file come before those of the main file. They do not apply to seeds or to the limits on hops."),
+		"Exceptions: `accept` or `reject` and a regular expression that is searched in the whole URI, as in `'reject /print/'`. The first match decides. The exceptions of a host file come before those in the main file. They do not apply to seeds or to the limits on hops."),
 	whole("scope.max_hops", InBoth, 0, 1000, func(d *draft) *int { return &d.settings.Scope.MaxHops },
 		"Maximum number of hops from the seed, not counting embeds and redirects."),
 	whole("scope.max_embed_hops", InBoth, 0, 100, func(d *draft) *int { return &d.settings.Scope.MaxEmbedHops },
@@ -213,7 +213,7 @@ var scopeKeys = []key{
 		func(d *draft) *int64 { return &d.settings.Limits.PerDirectory },
 		"Maximum number of URIs in one folder of the host, which is the path up to its last slash. URIs discovered beyond it are refused. URIs that were known before this was set count and remain. 0 = no limit."),
 	boolean("scope.traps", InBoth, func(d *draft) *bool { return &d.settings.Scope.Traps },
-		"Detect calendars, nested folders, combinations of parameters, session ids and other traps from the contents of their pages, keep them out and report them; see `arcrawl traps`. For known URIs the settings of their own host apply, for discovered URIs those of the page."),
+		"Detect calendars, nested folders, combinations of parameters, session ids and other traps from the contents of their pages, keep them out and report them; see `arcrawl traps`. For known URIs the settings of their own host apply, for discovered URIs the settings of the page."),
 	duration("scope.trap_wait", InBoth, shortest, longest,
 		func(d *draft) *time.Duration { return &d.settings.Scope.TrapWait },
 		"When a URI of a trap that is in the store is checked again. It is visited only after the trap is released."),
@@ -227,9 +227,9 @@ var scopeKeys = []key{
 		"When two URIs are the same. `whatwg`: a browser would send the same request. `heritrix`: also if they differ only in case, www, session ids or an empty query, as in Heritrix. `pywb`: they have the same SURT key in the index of a replay tool.",
 		uri.WHATWG, uri.Heritrix, uri.Pywb),
 	list("names.drop", InBoth, "parameter names", readDroppedParameters,
-		"Query parameters that do not change the page, as `\"utm_*\"`. A star matches any text. Those of the main file apply to all hosts too."),
+		"Query parameters that do not change the page, as `\"utm_*\"`. A star matches any text. Parameters in the main file apply to all hosts too."),
 	list("names.rewrite", InBoth, "rewrites", readRewrites,
-		"Rewrites of the text of a URI, in order: a regular expression, ` -> `, and the replacement of its matches, with groups as `$1`. Those of a host file come before those of the main file."),
+		"Rewrites of the text of a URI, in order: a regular expression, ` -> `, and the replacement of its matches, with groups as `$1`. Rewrites in a host file come before those in the main file."),
 }
 
 // feedsKeys are the keys of [feeds] and [articles].

@@ -13,7 +13,8 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// About says what the settings of a visit can depend on. Leave out what is not known: a criterion about it does not hold.
+// About says what the settings of a visit can depend on. Leave out what is not known: a criterion about it does not
+// hold.
 type About struct {
 	URI         uri.URI
 	Hops        uri.HopPath // how the URI was found
@@ -21,8 +22,8 @@ type About struct {
 	Now         time.Time   // time of the visit
 }
 
-// For returns the settings of a visit; see Layers in the package comment. It is cheap: everything that does not depend on
-// the URI or the time was combined when the files were read, and each combination of refinements is combined once.
+// For returns the settings of a visit; see Layers in the package comment. It is cheap: everything that does not depend
+// on the URI or the time was combined when the files were read, and each combination of refinements is combined once.
 func (c *Config) For(a About) Settings { return c.settings(a.URI.Host(), a) }
 
 // ForHost returns the settings of a host as a whole. Refinements apply only if they depend on nothing but the time.
@@ -36,7 +37,8 @@ func (c *Config) settings(h uri.Host, a About) Settings {
 	return s
 }
 
-// profile returns the profile of the host's own file, or of the nearest domain above it with a file, or of the main file.
+// profile returns the profile of the host's own file, or of the nearest domain above it with a file, or of the main
+// file.
 func (c *Config) profile(h uri.Host) *profile {
 	if len(c.hosts) == 0 {
 		return c.main
@@ -137,7 +139,8 @@ func (p *profile) combine(set uint64) *draft {
 	return d
 }
 
-// over returns base with the settings of the layer over it. Where bounds of the two contradict each other, the layer wins.
+// over returns base with the settings of the layer over it. Where bounds of the two contradict each other, the layer
+// wins.
 func (l *layer) over(base *draft, doc *document.Document) *draft {
 	d := l.read(base, doc)
 	for _, r := range d.ranges() {
@@ -173,7 +176,7 @@ type span struct {
 	lower, upper *time.Duration
 }
 
-// ranges returns the pairs of minimum and maximum in the settings, except those of the stack.
+// ranges returns the pairs of minimum and maximum in the settings, except in the stack.
 func (d *draft) ranges() []span {
 	s := d.settings
 	return []span{

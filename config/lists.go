@@ -64,8 +64,8 @@ var revisits = everyKey("dedup.revisits", []string{"all", "none", "once per"},
 
 // everyKey makes a key that is one of three choices, the last of which takes a duration.
 func everyKey(
-	name string, choices []string, set func(d *draft, choice int, every time.Duration), get func(d *draft) (int, time.Duration),
-	doc string,
+	name string, choices []string,
+	set func(d *draft, choice int, every time.Duration), get func(d *draft) (choice int, every time.Duration), doc string,
 ) key {
 	t := value.Type{Kind: value.Text, Choices: choices, Every: true}
 	return key{
@@ -111,7 +111,8 @@ func readByType(f document.Field, d *draft) {
 		re, ok1 := value.ReadTypePattern(fields["mime"])
 		i, _, ok2 := byTypeColumns[1].Type.ReadChoice(fields["decide_by"])
 		if ok1 && ok2 {
-			d.settings.Midfetch.ByType = append(d.settings.Midfetch.ByType, DecideByType{MIME: re, DecideBy: validators[i]})
+			by := DecideByType{MIME: re, DecideBy: validators[i]}
+			d.settings.Midfetch.ByType = append(d.settings.Midfetch.ByType, by)
 		}
 	}
 }
@@ -123,7 +124,8 @@ var impliedByColumns = []value.Column{
 
 // readImpliedBy reads a list of tables, each with a feed and its pages.
 func readImpliedBy(f document.Field, d *draft) {
-	const example = `write for example [{ feed = "https://www.news.example/rss.xml", pages = ["https://www.news.example/"] }]`
+	const example = `write for example ` +
+		`[{ feed = "https://www.news.example/rss.xml", pages = ["https://www.news.example/"] }]`
 	tables, ok := f.Tables(example)
 	if !ok {
 		return
@@ -173,7 +175,7 @@ func readScopeRules(f document.Field, d *draft) {
 	})
 	d.settings.Scope.Exceptions = append(own, d.settings.Scope.Exceptions...)
 	if n := len(d.settings.Scope.Exceptions); n > maxScopeRules {
-		f.Fault(fmt.Sprintf("makes %d rules together with those of the main file", n),
+		f.Fault(fmt.Sprintf("makes %d rules together with the main file", n),
 			fmt.Sprintf("maximum: %d; join some with |", maxScopeRules))
 	}
 }
@@ -196,7 +198,7 @@ func readRewrites(f document.Field, d *draft) {
 // boundNames reports a list of [names] that is too long together with the list of the main file.
 func boundNames(f document.Field, n int) {
 	if n > maxNameRules {
-		f.Fault(fmt.Sprintf("makes %d entries together with those of the main file", n), fmt.Sprintf("maximum: %d", maxNameRules))
+		f.Fault(fmt.Sprintf("makes %d entries together with the main file", n), fmt.Sprintf("maximum: %d", maxNameRules))
 	}
 }
 

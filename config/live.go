@@ -2,8 +2,8 @@ package config
 
 import "sync/atomic"
 
-// Live holds the configuration in force. It may be shared between goroutines. Take the configuration once for each piece
-// of work and use it to the end.
+// Live holds the configuration in force. It may be shared between goroutines. Take the configuration once for each
+// piece of work and use it to the end.
 type Live struct {
 	current atomic.Pointer[Config]
 }

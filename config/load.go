@@ -177,7 +177,8 @@ func (l *loader) hostFileNames() []string {
 			names = append(names, name)
 		case strings.EqualFold(filepath.Ext(name), ".toml"), strings.HasSuffix(name, ".toml.txt"):
 			l.warnings = append(l.warnings, Fault{
-				File: filepath.Join(l.hostsFolder(), name), Problem: "is skipped", Remedy: `end its name with ".toml" to have it read`,
+				File: filepath.Join(l.hostsFolder(), name), Problem: "is skipped",
+				Remedy: `end its name with ".toml" to have it read`,
 			})
 		}
 	}

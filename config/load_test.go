@@ -32,7 +32,7 @@ contact = "https://library.example/crawler"
 
 const day = 24 * time.Hour
 
-// compare looks into the types of other packages by their own notion of equality.
+// compare compares types of other packages by their own notion of equality.
 var compare = cmp.Options{
 	cmpopts.IgnoreUnexported(config.Config{}),
 	cmpopts.IgnoreFields(config.Change{}, "Rules"), // made of the other fields
@@ -41,7 +41,7 @@ var compare = cmp.Options{
 	cmp.Comparer(func(a, b netip.Prefix) bool { return a == b }),
 }
 
-// folder writes files, named by their paths, into a new folder and gives the path of its main file.
+// folder writes files, named by their paths, into a new folder and returns the path of its main file.
 func folder(t testing.TB, files map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -134,13 +134,15 @@ func defaultSettings(t testing.TB) config.Settings {
 			},
 		},
 		Articles: config.Articles{
-			Ladder: []time.Duration{15 * time.Minute, time.Hour, 3 * time.Hour, 8 * time.Hour, day, 2 * day}, Young: 2 * day, Recognise: true,
+			Ladder: []time.Duration{
+				15 * time.Minute, time.Hour, 3 * time.Hour, 8 * time.Hour, day, 2 * day,
+			}, Young: 2 * day, Recognise: true,
 		},
 		Names: uri.Naming{Set: uri.WHATWG},
 	}
 }
 
-func TestFileWithAnOperatorAloneHasTheDefaults(t *testing.T) {
+func TestLoadDefaults(t *testing.T) {
 	t.Parallel()
 	c := load(t, "[seeds]\nuris = [\"https://www.news.example/#top\"]\n")
 	dir := filepath.Dir(c.Path)
@@ -150,12 +152,16 @@ func TestFileWithAnOperatorAloneHasTheDefaults(t *testing.T) {
 		Storage: config.Storage{
 			State: filepath.Join(dir, "state"), WARC: filepath.Join(dir, "warc"), Log: filepath.Join(dir, "crawl.log"), MinFree: 1e9,
 		},
-		Admin:  config.Admin{Socket: filepath.Join(dir, "state/admin.sock"), TokenFile: filepath.Join(dir, "state/admin.token")},
+		Admin: config.Admin{
+			Socket: filepath.Join(dir, "state/admin.sock"), TokenFile: filepath.Join(dir, "state/admin.token"),
+		},
 		WebSub: config.WebSub{Lease: 10 * day},
 		Crawl:  config.Crawl{Workers: 50, Grace: 30 * time.Second, MaxURIsPerHost: 1_000_000, Order: frontier.ByValue},
 		WARC:   warcout.Options{Prefix: "arcrawl", MaxSize: 1 << 30, MaxAge: day, Level: 6},
 		Index:  config.Index{Live: true},
-		Seeds:  []config.Seed{{URI: parse(t, "https://www.news.example/"), File: filepath.Join(dir, "arcrawl.toml"), Line: 2}},
+		Seeds: []config.Seed{
+			{URI: parse(t, "https://www.news.example/"), File: filepath.Join(dir, "arcrawl.toml"), Line: 2},
+		},
 		Digest: c.Digest, Watch: true, HostsDir: filepath.Join(dir, "hosts.d"),
 	}
 	if diff := cmp.Diff(want, c, compare); diff != "" {
@@ -166,7 +172,7 @@ func TestFileWithAnOperatorAloneHasTheDefaults(t *testing.T) {
 	}
 }
 
-// everything sets each key to something else than its default.
+// everything sets each key to a value other than its default.
 const everything = `
 [storage]
 state = "/var/lib/arcrawl/../arcrawl/state"
@@ -336,7 +342,7 @@ live = false
 outbackcdx = "http://localhost:8901/arcrawl"
 `
 
-// lineOf is the line of everything on which a text stands.
+// lineOf returns the line of a text in everything.
 func lineOf(text string) int {
 	return 1 + strings.Count(everything[:strings.Index(everything, text)], "\n")
 }
@@ -380,7 +386,9 @@ func TestEachKeyReachesItsField(t *testing.T) {
 	}
 	settings := config.Settings{
 		Politeness: config.Politeness{
-			Politeness: frontier.Politeness{DelayFactor: 2, MinDelay: 500 * time.Millisecond, MaxDelay: time.Minute}, Valence: 3, Group: "press house",
+			Politeness: frontier.Politeness{
+				DelayFactor: 2, MinDelay: 500 * time.Millisecond, MaxDelay: time.Minute,
+			}, Valence: 3, Group: "press house",
 		},
 		Robots: config.Robots{Wait: 12 * time.Hour, ForbiddenWait: 2 * day, UnreachableWait: 30 * time.Minute},
 		Wait: evaluators.Stack{
@@ -402,7 +410,8 @@ func TestEachKeyReachesItsField(t *testing.T) {
 			{
 				Name: "^image/.*$", MIME: mime(t, "^image/.*$"),
 				Rule: evaluators.Classic{
-					Initial: 48 * time.Hour, Min: time.Hour, Max: 365 * day, Unknown: 3 * day, ChangedFactor: 1.5, UnchangedFactor: 1.5,
+					Initial: 48 * time.Hour, Min: time.Hour, Max: 365 * day, Unknown: 3 * day,
+					ChangedFactor: 1.5, UnchangedFactor: 1.5,
 				},
 			},
 			{Name: "^video/.*$", MIME: mime(t, "^video/.*$"), Rule: plain},
@@ -422,7 +431,8 @@ func TestEachKeyReachesItsField(t *testing.T) {
 		Scope: config.Scope{
 			Rules: scope.Rules{
 				By: scope.ByPrefix, Prefixes: []string{"https://www.news.example/a%20b/"}, MaxHops: 3, MaxRedirects: 50,
-				MaxLinkHops: 4, MaxManifestHops: 5, MaxInferredHops: 6, MaxSpeculativeHops: 7, SeedRedirects: scope.RedirectsInDomain,
+				MaxLinkHops: 4, MaxManifestHops: 5, MaxInferredHops: 6, MaxSpeculativeHops: 7,
+				SeedRedirects: scope.RedirectsInDomain,
 				Exceptions: []scope.Exception{
 					{Match: regexp.MustCompile("/print/"), File: main, Line: lineOf("rules =")},
 					{Accept: true, Match: regexp.MustCompile("^https://media[.]"), File: main, Line: lineOf("rules =")},
@@ -433,14 +443,18 @@ func TestEachKeyReachesItsField(t *testing.T) {
 		Limits: frontier.Limits{URIs: 8, PerDirectory: 9},
 		Links:  discover.Bounds{MaxLinks: 100, Speculative: true},
 		Names: uri.Naming{
-			Set: uri.Heritrix, Drop: []string{"utm_*"}, Rewrite: []uri.Rewrite{{Match: regexp.MustCompile(`/index[.]html$`), To: "/"}},
+			Set: uri.Heritrix, Drop: []string{"utm_*"}, Rewrite: []uri.Rewrite{
+				{Match: regexp.MustCompile(`/index[.]html$`), To: "/"},
+			},
 		},
 		Change: config.Change{
 			Mode: config.TextOnly, Scrub: []string{`\d+ views`}, ScrubCSS: []string{"#clock"}, MIME: mime(t, "^text/html.*"), MaxSize: 1e6,
 			Tolerance: 3, KeepScrubbed: config.KeepScrubbed{Response: true, Every: 7 * day},
 		},
 		Trouble: config.Trouble{
-			Blocked: []*regexp.Regexp{regexp.MustCompile("captcha")}, NotFound: []*regexp.Regexp{regexp.MustCompile("no such page")},
+			Blocked: []*regexp.Regexp{regexp.MustCompile("captcha")}, NotFound: []*regexp.Regexp{
+				regexp.MustCompile("no such page"),
+			},
 			GoneAfter: 2, GoneFirst: time.Minute, GoneWait: 7 * day,
 		},
 		Dedup: dedup.Policy{
@@ -449,9 +463,13 @@ func TestEachKeyReachesItsField(t *testing.T) {
 			Certainty: dedup.Compare, Revisits: dedup.Revisits{Once: 7 * day},
 		},
 		Feeds: config.Feeds{
-			Implied:   []uri.URI{parse(t, "https://www.news.example/")},
-			ImpliedBy: []config.ImpliedBy{{Feed: parse(t, "https://www.news.example/sport.xml"), Pages: []uri.URI{parse(t, "https://www.news.example/sport/")}}},
-			Bounds:    feeds.Bounds{MaxItems: 100}, Wait: config.FeedsStack,
+			Implied: []uri.URI{parse(t, "https://www.news.example/")},
+			ImpliedBy: []config.ImpliedBy{
+				{Feed: parse(t, "https://www.news.example/sport.xml"), Pages: []uri.URI{
+					parse(t, "https://www.news.example/sport/"),
+				}},
+			},
+			Bounds: feeds.Bounds{MaxItems: 100}, Wait: config.FeedsStack,
 			Policy: feeds.Policy{
 				MinWait:   2 * time.Minute,
 				Feed:      feeds.Waits{Initial: time.Hour, Min: 10 * time.Minute, Max: 2 * time.Hour},
@@ -468,7 +486,7 @@ func TestEachKeyReachesItsField(t *testing.T) {
 	}
 }
 
-func TestHostFileSetsSingleFieldsOverTheMainFile(t *testing.T) {
+func TestHostFileOverridesSingleKeys(t *testing.T) {
 	t.Parallel()
 	c := load(t, "[politeness]\nmin_delay = \"4s\"\nvalence = 2\n[scope]\nmax_hops = 7\n",
 		"www.news.example.toml", "[politeness]\nmin_delay = \"6s\"\n[scope]\nembeds_anywhere = false\n[fetch]\nmax_body = \"1MB\"\n",
@@ -490,19 +508,19 @@ func TestHostFileSetsSingleFieldsOverTheMainFile(t *testing.T) {
 	}
 }
 
-func TestAboutNothingTheSettingsAreThoseOfTheMainFile(t *testing.T) {
+func TestForWithoutURIUsesTheMainFile(t *testing.T) {
 	t.Parallel()
 	c := load(t, "[politeness]\nmin_delay = \"4s\"\n[[when]]\nuri = \".\"\npoliteness = { min_delay = \"9s\" }\n",
 		"www.news.example.toml", "[politeness]\nmin_delay = \"6s\"\n")
 	if got := c.For(config.About{}).Politeness.MinDelay; got != 4*time.Second {
-		t.Errorf("min_delay is %s, want that of the main file", got)
+		t.Errorf("min_delay is %s, want 4s as in the main file", got)
 	}
 	if got := c.Effective(config.About{}); len(got) == 0 {
 		t.Error("no setting is in force")
 	}
 }
 
-func TestHostEntriesStandBeforeTheStackAndInheritFromWhatTheyShadow(t *testing.T) {
+func TestHostEntriesPrecedeAndShadowTheStack(t *testing.T) {
 	t.Parallel()
 	of := func(expr string, rule evaluators.Classic) evaluators.WaitEvaluator {
 		return evaluators.WaitEvaluator{Name: expr, MIME: mime(t, expr), Rule: rule}
@@ -524,18 +542,18 @@ func TestHostEntriesStandBeforeTheStackAndInheritFromWhatTheyShadow(t *testing.T
 		want             evaluators.Stack
 	}{
 		{
-			name: "an entry takes what it does not set from the main file's entry with its pattern",
+			name: "an entry inherits from the main file's entry with the same pattern",
 			main: "[[wait]]\nmime = \"^text/html.*\"\ninitial = \"6h\"\nmin = \"2h\"\nmax = \"10d\"\nchanged_factor = 3\n",
 			host: shadowing, want: evaluators.Stack{changed, html},
 		},
 		{
-			name: "an entry with a pattern of its own takes the defaults",
+			name: "an entry with a new pattern has the defaults",
 			main: "[[wait]]\nmime = \"^text/html.*\"\ninitial = \"6h\"\nmin = \"2h\"\nmax = \"10d\"\nchanged_factor = 3\n",
 			host: "wait = [{ mime = \"^application/rss.*\", unchanged_factor = 4 }]\n" + "# a comment",
 			want: evaluators.Stack{feed, html},
 		},
 		{
-			name: "without entries in the main file, the built-in stack is what a host's entries stand before and shadow",
+			name: "without entries in the main file, the host's entries precede and shadow the built-in stack",
 			host: "[[wait]]\nmime = \"^text/.*$\"\nmax = \"2w\"\n",
 			want: append(evaluators.Stack{text}, evaluators.Default()...),
 		},
@@ -574,12 +592,12 @@ func TestPrefixesAreTheFoldersOfTheSeedsUnlessSet(t *testing.T) {
 	}
 }
 
-func TestHostFilesMayLieElsewhere(t *testing.T) {
+func TestHostsFolderCanBeNamed(t *testing.T) {
 	t.Parallel()
 	elsewhere := filepath.Dir(folder(t, map[string]string{"a.example.toml": "[politeness]\nvalence = 4\n"}))
 	c := load(t, "[storage]\nhosts = \""+elsewhere+"\"\n", "a.example.toml", "[politeness]\nvalence = 5\n")
 	if got := c.ForHost("a.example", time.Time{}).Politeness.Valence; got != 4 {
-		t.Errorf("valence = %d, want that of the named folder, 4", got)
+		t.Errorf("valence = %d, want 4 as in the named folder", got)
 	}
 }
 
@@ -597,7 +615,9 @@ func TestSeedsComeFromAllFilesInOrder(t *testing.T) {
 	if diff := cmp.Diff(want, c.Seeds, compare); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	for h, want := range map[uri.Host]bool{"z.example": true, "b.example": true, "a.example": true, "c.example": false, "b.example:8080": false} {
+	for h, want := range map[uri.Host]bool{
+		"z.example": true, "b.example": true, "a.example": true, "c.example": false, "b.example:8080": false,
+	} {
 		if got := c.SeedHost(h); got != want {
 			t.Errorf("SeedHost(%s) = %v, want %v", h, got, want)
 		}
@@ -612,7 +632,7 @@ func TestUserAgentNamesTheContact(t *testing.T) {
 	}
 }
 
-func TestDigestIsOfNamesAndBytesAlone(t *testing.T) {
+func TestDigestDependsOnNamesAndBytes(t *testing.T) {
 	t.Parallel()
 	base := load(t, "", "a.example.toml", "# a", "b.example.toml", "").Digest
 	if !regexp.MustCompile(`^sha256:[0-9a-f]{64}$`).MatchString(base) {
@@ -623,8 +643,12 @@ func TestDigestIsOfNamesAndBytesAlone(t *testing.T) {
 		hosts      []string
 		same       bool
 	}{
-		{name: "the same files in another folder", hosts: []string{"b.example.toml", "", "a.example.toml", "# a"}, same: true},
-		{name: "a backup beside them", hosts: []string{"a.example.toml", "# a", "b.example.toml", "", "b.example.toml~", "[["}, same: true},
+		{name: "the same files in another folder", hosts: []string{
+			"b.example.toml", "", "a.example.toml", "# a",
+		}, same: true},
+		{name: "a backup next to them", hosts: []string{
+			"a.example.toml", "# a", "b.example.toml", "", "b.example.toml~", "[[",
+		}, same: true},
 		{name: "another main file", main: "# x", hosts: []string{"a.example.toml", "# a", "b.example.toml", ""}},
 		{name: "another host file", hosts: []string{"a.example.toml", "# b", "b.example.toml", ""}},
 		{name: "another file name", hosts: []string{"a.example.toml", "# a", "c.example.toml", ""}},
@@ -641,7 +665,7 @@ func TestDigestIsOfNamesAndBytesAlone(t *testing.T) {
 	}
 }
 
-func TestReloadOfTheSameFilesGivesTheSameConfig(t *testing.T) {
+func TestLoadIsRepeatable(t *testing.T) {
 	t.Parallel()
 	main := folder(t, map[string]string{
 		"arcrawl.toml": everything + operator, "curators/a.example.toml": "[[wait]]\nmime = \".*\"\nmin = \"2h\"\n", "curators/b.example.toml": "",

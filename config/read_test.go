@@ -33,7 +33,9 @@ func FuzzRead(f *testing.F) {
 			checkSettings([]source{{doc: doc}}, d)
 			if len(doc.Faults) == 0 {
 				p := profile{base: d, layers: d.whens}
-				p.settings(About{URI: uri.FromCanonical("http://a.example/live/"), ContentType: "text/html", Now: time.Unix(1e9, 0)})
+				p.settings(About{
+					URI: uri.FromCanonical("http://a.example/live/"), ContentType: "text/html", Now: time.Unix(1e9, 0),
+				})
 			}
 			for _, fault := range doc.Faults {
 				if fault.Line > strings.Count(string(text), "\n")+1 || fault.Problem == "" || fault.Remedy == "" || fault.String() == "" {

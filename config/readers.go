@@ -3,6 +3,7 @@ package config
 import (
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/arcrawl/arcrawl/config/document"
@@ -174,7 +175,8 @@ func columns(f document.Field, of []value.Column, example string) (map[string]do
 	}
 	for name, v := range table {
 		if _, known := fields[name]; !known {
-			f.Child(name, v).Fault("has an unknown key "+document.Clip(strconv.Quote(name)), "the keys are "+names[0]+" and "+names[1])
+			problem := "has an unknown key " + document.Clip(strconv.Quote(name))
+			f.Child(name, v).Fault(problem, "the keys are "+strings.Join(names, " and "))
 			return nil, false
 		}
 	}

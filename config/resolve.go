@@ -57,8 +57,8 @@ func (l *loader) profileOf(f *hostFile) *profile {
 	return p
 }
 
-// foldersOf returns the folder of a seed. It returns it with both http and https if the seed uses a default port, because
-// most sites redirect from one to the other.
+// foldersOf returns the folder of a seed. It returns it with both http and https if the seed uses a default port,
+// because most sites redirect from one to the other.
 func foldersOf(u uri.URI) []string {
 	folder := u.Path()[:strings.LastIndexByte(u.Path(), '/')+1]
 	if u.Port() != "80" && u.Port() != "443" {

@@ -21,7 +21,7 @@ import (
 type Settings struct {
 	Politeness Politeness
 	Robots     Robots
-	// Wait is the stack of wait evaluators: the [[wait]] entries of the host file, then those of the main file, or
+	// Wait is the stack of wait evaluators: the [[wait]] entries of the host file, then the entries of the main file, or
 	// [evaluators.Default]. It is never empty.
 	Wait     evaluators.Stack
 	Retry    evaluators.Ladder // the wait after consecutive failures
@@ -189,8 +189,8 @@ type Articles struct {
 	Recognise bool            // detect articles that no feed names by a date in their address or text
 }
 
-// defaultSettings returns the settings that apply where no file sets anything. Wait and Change.Rules are not set.
-func defaultSettings() Settings {
+// DefaultSettings returns the settings that apply where no file sets anything, without Wait and Change.Rules.
+func DefaultSettings() Settings {
 	types, err := evaluators.Pattern(defaultScrubTypes)
 	if err != nil { // a test reads the defaults
 		panic("arcrawl/config: " + err.Error())

@@ -34,7 +34,7 @@ var tables = []Table{
 	{
 		Name: whenTable, List: true,
 		Doc: "A refinement: settings for some of the visits. It applies when all its criteria hold, and then overrides everything outside of it. " +
-			"Of two refinements that apply, the later one wins key by key. Those of a host file override those of its parent domain, which override those of the main file. " +
+			"Of two refinements that apply, the later one wins key by key. A host file's refinements override those in the file of its parent domain, and these override those in the main file. " +
 			"Next to the criteria it holds any of the tables that a host file may contain, except seeds: `[when.politeness]`, or `wait = [{ mime = \".*\", min = \"1m\" }]`.",
 	},
 }

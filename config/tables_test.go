@@ -9,7 +9,7 @@ import (
 	"github.com/arcrawl/arcrawl/evaluators"
 )
 
-func TestEachKeyIsOfATableAndHasADoc(t *testing.T) {
+func TestKeysHaveTableAndDoc(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}
 	for _, k := range Keys() {
@@ -24,7 +24,7 @@ func TestEachKeyIsOfATableAndHasADoc(t *testing.T) {
 	}
 }
 
-// TestWaitDefaultsAreThoseOfTheRules compares the defaults of a [[wait]] with those of each rule.
+// TestWaitDefaultsAreThoseOfTheRules compares the defaults of a [[wait]] with the defaults of each rule.
 func TestWaitDefaultsAreThoseOfTheRules(t *testing.T) {
 	t.Parallel()
 	for _, rule := range evaluators.RuleNames() {

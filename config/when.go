@@ -118,8 +118,8 @@ func readZone(f document.Field, d *draft) {
 	d.when.Zone = zone
 }
 
-// when reads the criteria of a [[when]]. Its settings are read when the whole file is known. The zone comes first, because
-// other criteria depend on it.
+// when reads the criteria of a [[when]]. Its settings are read when the whole file is known. The zone comes first,
+// because other criteria depend on it.
 func (r fileReader) when(path document.Path, m map[string]any) {
 	r.draft.when = criteria.Criteria{Zone: time.UTC}
 	sets := map[string]any{}

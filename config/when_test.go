@@ -14,7 +14,7 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// at is a time on 21 November 2026, a Saturday, in UTC, or on another day.
+// at returns a time in UTC: on 21 November 2026, a Saturday, unless s has a date.
 func at(t testing.TB, s string) time.Time {
 	t.Helper()
 	for _, layout := range []string{"15:04", "15:04:05", "2006-01-02T15:04", "2006-01-02T15:04:05", time.RFC3339} {
@@ -25,11 +25,11 @@ func at(t testing.TB, s string) time.Time {
 			return v
 		}
 	}
-	t.Fatalf("%q is no time", s)
+	t.Fatalf("%q is not a time", s)
 	return time.Time{}
 }
 
-func TestARefinementHoldsWhenAllItsCriteriaDo(t *testing.T) {
+func TestRefinementAppliesIfAllCriteriaHold(t *testing.T) {
 	t.Parallel()
 	const live = "https://www.news.example/live/today"
 	for _, tt := range []struct {
@@ -102,7 +102,7 @@ func TestARefinementHoldsWhenAllItsCriteriaDo(t *testing.T) {
 	}
 }
 
-func TestARefinementSetsWhatAHostFileCanSet(t *testing.T) {
+func TestRefinementCanSetKeysOfHostFiles(t *testing.T) {
 	t.Parallel()
 	c := load(t, "", "www.news.example.toml", `
 [[wait]]
@@ -147,13 +147,15 @@ min_delay = "1m"
 	}
 }
 
-func TestAHostFileEndsByItself(t *testing.T) {
+func TestHostFileExpires(t *testing.T) {
 	t.Parallel()
 	c := load(t, "[politeness]\nmin_delay = \"3s\"\n",
 		"news.example.toml", "until = 2026-11-20\n[politeness]\nmin_delay = \"4s\"\n[[when]]\nuri = \"/\"\nscope = { max_hops = 9 }\n",
 		"www.news.example.toml", "[fetch]\nmax_body = \"1MB\"\n[seeds]\nuris = [\"https://www.news.example/\"]\n")
 	u := parse(t, "https://www.news.example/")
-	before, after := c.For(config.About{URI: u, Now: at(t, "2026-11-20T23:59")}), c.For(config.About{URI: u, Now: at(t, "2026-11-21T00:00")})
+	before, after := c.For(config.About{
+		URI: u, Now: at(t, "2026-11-20T23:59"),
+	}), c.For(config.About{URI: u, Now: at(t, "2026-11-21T00:00")})
 	if before.Politeness.MinDelay != 4*time.Second || before.Scope.MaxHops != 9 || before.Fetch.MaxBody != 1e6 {
 		t.Errorf("before the end: %+v %+v", before.Politeness, before.Scope)
 	}
@@ -165,7 +167,7 @@ func TestAHostFileEndsByItself(t *testing.T) {
 	}
 }
 
-func TestAPublicSuffixIsNobodysParent(t *testing.T) {
+func TestHostsDoNotInheritFromPublicSuffixes(t *testing.T) {
 	t.Parallel()
 	file := "[scope]\nmax_hops = 3\n"
 	c := load(t, "", "co.uk.toml", file, "github.io.toml", file, "news.example.toml", file)
@@ -179,9 +181,9 @@ func TestAPublicSuffixIsNobodysParent(t *testing.T) {
 	}
 }
 
-// TestPrecedence draws configurations at random and compares each field with what the rule in one sentence gives: the last
-// refinement that holds and sets it, in the order main file, domain file, host file; else the host file; else the domain's;
-// else the main file; else the default.
+// TestPrecedence compares random configurations with a simple rule. A key has the value of the last refinement that
+// applies and sets it, in the order main file, domain file, host file. Otherwise it has the value of the host file, of
+// the domain file, of the main file, or its default.
 func TestPrecedence(t *testing.T) {
 	t.Parallel()
 	seed := uint64(time.Now().UnixNano())
@@ -194,13 +196,13 @@ func TestPrecedence(t *testing.T) {
 	for range 60 {
 		plain, refined := append([]int(nil), defaults...), map[int]int{}
 		value := 6
-		sets := func(heard func(key, value int)) string {
+		sets := func(record func(key, value int)) string {
 			var b strings.Builder
 			for i, k := range keys {
 				if r.IntN(3) == 0 {
 					value++ // each one is another
 					fmt.Fprintf(&b, "%s = %d\n", k, value%50)
-					heard(i, value%50)
+					record(i, value%50)
 				}
 			}
 			return b.String()

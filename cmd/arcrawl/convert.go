@@ -74,10 +74,10 @@ func writeConverted(out io.Writer, dir, job string, r *heritrix.Result) error {
 		}
 		fmt.Fprintln(out, "wrote", filepath.Join(dir, name))
 	}
-	if len(r.Left) > 0 {
+	if len(r.Notes) > 0 {
 		fmt.Fprintf(out, "\nnot converted from %s:\n", job)
 	}
-	for _, n := range r.Left {
+	for _, n := range r.Notes {
 		fmt.Fprintf(out, "  %s\n", n)
 	}
 	_, err := fmt.Fprintf(out, "\nNext: arcrawl check -c %s\n", filepath.Join(dir, "arcrawl.toml"))

@@ -38,8 +38,8 @@ func (f Field) WrongType(want, remedy string) {
 	f.Fault("is "+typeName(f.Value)+", not "+want, remedy)
 }
 
-// Unquoted returns the remedy for a value that should not be a text: to remove the quotes if that is enough, else to write
-// what is wanted.
+// Unquoted returns the remedy for a value that should not be a text: to remove the quotes if that is enough, else to
+// write what is wanted.
 func (f Field) Unquoted(wanted string) string {
 	s, ok := f.Value.(string)
 	if _, err := strconv.ParseFloat(s, 64); ok && (err == nil || s == "true" || s == "false") {

@@ -20,13 +20,18 @@ const seeSyntax = "see https://toml.io for the syntax"
 // explanations are tried in order. The first one whose message is part of the parser's message applies.
 var explanations = []explanation{
 	{"more than the maximum", "is nested too deeply", tooDeep},
-	{"strings must be quoted", "the value has no quotes around it", "write quotes around everything but numbers, true and false"},
+	{
+		"strings must be quoted", "the value has no quotes around it",
+		"write quotes around everything except numbers, true and false",
+	},
 	{"basic strings cannot have new lines", "the closing quote is missing on this line", `end the text with "`},
 	{"literal strings cannot have new lines", "the closing quote is missing on this line", "end the text with '"},
 	{"unterminated basic string", "the closing quote is missing", `end the text with "`},
 	{"unterminated literal string", "the closing quote is missing", "end the text with '"},
 	{"multiline", "the closing quotes are missing", "end the text with the three quotes that it begins with"},
-	{"invalid escape", `a backslash in "…" begins an escape sequence, and this one is invalid`, `put the text in single quotes, where a backslash is an ordinary character, or write \\`},
+	{
+		"invalid escape", `a backslash in "…" begins an escape sequence, and this one is invalid`, `put the text in single quotes, where a backslash is an ordinary character, or write \\`,
+	},
 	{"control characters", "the text contains a control character", `remove it, or write an escape such as \t`},
 	{"table name", "the table name has no end", `close it with as many ] as it has [ before`},
 	{"expected '=' after key", "there is no = after the key", "write key = value"},
@@ -35,8 +40,14 @@ var explanations = []explanation{
 	{"after array value", "the list has no comma here, or no end", "put a comma between values, and ] after the last"},
 	{"inline table is incomplete", "the inline table has no end", "close it with }"},
 	{"comma in inline table", "there is one comma too many", "remove it"},
-	{"after inline table", "the inline table has no comma here, or no end", "put a comma between its keys, and } after the last"},
-	{"expected newline but got", "the line continues after the value", "write one key or table per line; a comment begins with #"},
+	{
+		"after inline table", "the inline table has no comma here, or no end",
+		"put a comma between its keys, and } after the last",
+	},
+	{
+		"expected newline but got", "the line continues after the value",
+		"write one key or table per line; a comment begins with #",
+	},
 	{"expected value but got U+002C", "there is one comma too many", "remove it"},
 	{"not end of input", "the value is missing", "write key = value"},
 	{"expected keyword", "the value is unknown", "write true, false, a number, or a text in quotes"},
@@ -121,7 +132,9 @@ func (d *Document) semantic(err error) Fault {
 		if p, ok := d.positions[Path("").Key(m[1])]; ok {
 			problem += fmt.Sprintf(", first on line %d", d.at(p.key, Fault{}).Line)
 		}
-		return d.at(bad.Position.Start, Fault{Key: Clip(m[1]), Problem: problem, Remedy: "a name is either a key, a [table] or a [[list of tables]]"})
+		return d.at(bad.Position.Start, Fault{
+			Key: Clip(m[1]), Problem: problem, Remedy: "a name is either a key, a [table] or a [[list of tables]]",
+		})
 	}
 	for _, e := range explanations {
 		if strings.Contains(bad.Message, e.message) {

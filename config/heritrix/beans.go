@@ -10,10 +10,10 @@ import (
 	"strings"
 )
 
-// maxDepth is deeper than beans are nested.
+// maxDepth bounds the nesting of elements. Beans are nested less deeply.
 const maxDepth = 64
 
-// element is a piece of the XML of a job.
+// element is an XML element of a job.
 type element struct {
 	name     string
 	attrs    map[string]string
@@ -22,7 +22,7 @@ type element struct {
 	children []*element
 }
 
-// parse reads a document into its outermost element.
+// parse reads a job and returns its outermost element.
 func parse(job []byte) (*element, error) {
 	d := xml.NewDecoder(bytes.NewReader(job))
 	d.Entity = xml.HTMLEntity
@@ -56,12 +56,12 @@ func parse(job []byte) (*element, error) {
 		}
 	}
 	if len(top.children) == 0 || top.children[0].name != "beans" {
-		return nil, errors.New("there is no <beans> in it: want the crawler-beans.cxml of a job of Heritrix 3")
+		return nil, errors.New("no <beans> element found; want the crawler-beans.cxml of a Heritrix 3 job")
 	}
 	return top.children[0], nil
 }
 
-// all visits an element and everything in it.
+// all calls each for an element and everything in it.
 func (e *element) all(each func(*element)) {
 	each(e)
 	for _, c := range e.children {
@@ -69,13 +69,13 @@ func (e *element) all(each func(*element)) {
 	}
 }
 
-// class is the class of a bean without its package.
+// class returns the class of a bean without its package.
 func (e *element) class() string {
 	class := e.attrs["class"]
 	return class[strings.LastIndexByte(class, '.')+1:]
 }
 
-// property is one that a bean sets, or nil.
+// property returns a property that the bean sets, nil if it does not.
 func (e *element) property(name string) *element {
 	for _, c := range e.children {
 		if c.name == "property" && c.attrs["name"] == name {
@@ -85,7 +85,7 @@ func (e *element) property(name string) *element {
 	return nil
 }
 
-// value is the text that an element stands for: its value attribute, its <value>, or its own text.
+// value returns the value of an element: its value attribute, its <value>, or its own text.
 func (e *element) value() string {
 	if v, ok := e.attrs["value"]; ok {
 		return strings.TrimSpace(v)
@@ -98,7 +98,7 @@ func (e *element) value() string {
 	return strings.TrimSpace(e.text)
 }
 
-// values are the texts of the list in an element, with their lines.
+// values returns the texts of the list in an element, with their lines.
 func (e *element) values() []setting {
 	var out []setting
 	e.all(func(c *element) {
@@ -109,18 +109,22 @@ func (e *element) values() []setting {
 	return out
 }
 
-// setting is a value and where it stands.
+// setting is a value and its position.
 type setting struct {
 	path  string // bean and property, "disposition.delayFactor"
 	value string
 	line  int
 }
 
-// settings lists what the beans of a job set, overrides last.
+// settings returns the settings of the beans of a job, overrides last.
 func settings(beans *element) []setting {
 	var set []setting
 	for _, bean := range beans.children {
-		if bean.name != "bean" || bean.class() == "Sheet" || bean.class() == "RssSite" || bean.class() == "PropertyOverrideConfigurer" {
+		switch bean.class() {
+		case "Sheet", "RssSite", "PropertyOverrideConfigurer":
+			continue
+		}
+		if bean.name != "bean" {
 			continue
 		}
 		for _, p := range bean.children {
@@ -137,7 +141,7 @@ func settings(beans *element) []setting {
 	return set
 }
 
-// overrides are the properties of a PropertyOverrideConfigurer: lines of text, or <prop> elements.
+// overrides returns the properties of a PropertyOverrideConfigurer: lines of text, or <prop> elements.
 func overrides(bean *element) []setting {
 	var set []setting
 	bean.all(func(e *element) {
@@ -159,20 +163,20 @@ func overrides(bean *element) []setting {
 	return set
 }
 
-// sheets are the maps of the job's sheets, by name.
+// sheets returns the settings of the job's sheets, by name.
 func sheets(beans *element) map[string][]setting {
-	found := make(map[string][]setting)
+	all := make(map[string][]setting)
 	for _, bean := range beans.children {
 		if bean.class() != "Sheet" {
 			continue
 		}
 		name := bean.attrs["id"]
-		found[name] = nil
+		all[name] = nil
 		bean.all(func(e *element) {
 			if e.name == "entry" {
-				found[name] = append(found[name], setting{e.attrs["key"], e.value(), e.line})
+				all[name] = append(all[name], setting{e.attrs["key"], e.value(), e.line})
 			}
 		})
 	}
-	return found
+	return all
 }

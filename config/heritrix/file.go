@@ -6,21 +6,23 @@ import (
 	"strings"
 	"time"
 
+	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/internal/human"
 )
 
-// file is a configuration file that is being written: keys in their tables.
+// file is a configuration file that is being written.
 type file struct {
 	keys []entry
 }
 
+// entry is a key and its value or values.
 type entry struct {
 	table, name string
 	value       string   // of a plain key
 	list        []string // of one that takes several values
 }
 
-// set gives a key its value. The last one counts, as in the job.
+// set sets a key. The last value counts, as in the job.
 func (f *file) set(key, value string) { f.entry(key).value = value }
 
 // add adds a value to the list of a key, once.
@@ -41,22 +43,20 @@ func (f *file) entry(key string) *entry {
 	return &f.keys[i]
 }
 
-// longestRest is politeness.max_delay where no file sets it.
-const longestRest = 30 * time.Second
-
-// settle sees to it that the shortest rest is not above the longest one: there the shortest counts, here it is a fault.
-func (f *file) settle() {
-	least, most := f.rest("min_delay"), f.rest("max_delay")
-	if most == 0 {
-		most = longestRest
+// reconcileDelays raises the maximum delay to the minimum delay. In Heritrix the minimum wins; in arcrawl it would be a
+// fault.
+func (f *file) reconcileDelays() {
+	shortest, longest := f.delay("min_delay"), f.delay("max_delay")
+	if longest == 0 {
+		longest = config.DefaultSettings().Politeness.MaxDelay
 	}
-	if least > most {
-		f.set("politeness.max_delay", strconv.Quote(Duration(least)))
+	if shortest > longest {
+		f.set("politeness.max_delay", strconv.Quote(durationText(shortest)))
 	}
 }
 
-// rest is a duration of politeness, zero if the file does not set it.
-func (f *file) rest(name string) time.Duration {
+// delay returns a duration of [politeness], zero if the file does not set it.
+func (f *file) delay(name string) time.Duration {
 	for _, e := range f.keys {
 		if e.table == "politeness" && e.name == name {
 			if d, err := human.ParseDuration(strings.Trim(e.value, `"`)); err == nil {
@@ -67,10 +67,12 @@ func (f *file) rest(name string) time.Duration {
 	return 0
 }
 
-// tables is the order in which tables are written.
-var tables = []string{"operator", "storage", "crawl", "warc", "politeness", "robots", "retry", "fetch", "scope", "seeds", "feeds"}
+// tables are the tables in the order in which they are written.
+var tables = []string{
+	"operator", "storage", "crawl", "warc", "politeness", "robots", "retry", "fetch", "scope", "seeds", "feeds",
+}
 
-// text is the file as TOML.
+// text returns the file as TOML.
 func (f *file) text() []byte {
 	var b strings.Builder
 	for _, table := range tables {

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -14,7 +13,7 @@ import (
 	"github.com/arcrawl/arcrawl/config/heritrix"
 )
 
-// convert converts a job of testdata and loads what comes of it.
+// convert converts a job in testdata and loads the result.
 func convert(t *testing.T, name, seeds string) (*heritrix.Result, *config.Config) {
 	t.Helper()
 	job, err := os.ReadFile(filepath.Join("testdata", name))
@@ -40,12 +39,12 @@ func convert(t *testing.T, name, seeds string) (*heritrix.Result, *config.Config
 	}
 	c, err := config.Load(filepath.Join(dir, "arcrawl.toml"))
 	if err != nil {
-		t.Fatalf("what was converted is no configuration: %v\n%s", err, r.Main)
+		t.Fatalf("the converted job is not a valid configuration: %v\n%s", err, r.Main)
 	}
 	return r, c
 }
 
-func TestAJobOfHeritrixBecomesAConfigurationThatLoads(t *testing.T) {
+func TestConvertHeritrixJob(t *testing.T) {
 	t.Parallel()
 	r, c := convert(t, "job.cxml", "")
 	want := `[operator]
@@ -82,32 +81,31 @@ rules = ['reject ^(?:.*/calendar/.*)$']
 	}
 }
 
-// Nothing that a job says is lost in silence.
-func TestWhatIsNotConvertedIsListedWithItsLine(t *testing.T) {
+func TestConvertNotesEverythingElseWithItsLine(t *testing.T) {
 	t.Parallel()
 	r, _ := convert(t, "job.cxml", "")
 	var got []string
-	for _, n := range r.Left {
+	for _, n := range r.Notes {
 		got = append(got, n.String())
 	}
 	want := []string{
-		"line 21: +http://(example,tv,: prefixes of the scope stand in scope.prefixes and scope.rules of a host file",
-		"line 22: ftp://old.example/ is no seed: want http:// or https:// and a host",
+		"line 21: +http://(example,tv,: write prefixes of the scope into scope.prefixes and scope.rules of a host file",
+		"line 22: ftp://old.example/ is not a seed: want http:// or https:// and a host",
 		"line 30: metadata.userAgentTemplate = Mozilla/5.0 (@OPERATOR_CONTACT_URL@) has no counterpart",
-		"line 46: the expression .*(/[^/]+)\\1\\1.* is not one of RE2: error parsing regexp: invalid escape sequence: `\\1`",
-		"line 55: fetchHttp.maxLengthBytes: no limit; the default holds",
+		"line 46: RE2 does not support the expression .*(/[^/]+)\\1\\1.*: error parsing regexp: invalid escape sequence: `\\1`",
+		"line 55: fetchHttp.maxLengthBytes: no limit; the default applies",
 		`line 61: disposition.maxDelayMs: "much" is not a number`,
 		"line 67: crawlController.maxToeThreads = 3: crawl.workers can only be set for the whole crawl",
 		"line 67: crawlController.maxToeThreads = 3: crawl.workers can only be set for the whole crawl",
-		"line 72: the sheet nobodys is for no host",
-		"line 79: the prefix http://(example,tv,)/live/ is neither a host nor a domain; a [[when]] with a uri in the host file does the same",
+		"line 72: the sheet nobodys applies to no host",
+		"line 79: the prefix http://(example,tv,)/live/ is neither a host nor a domain; use a [[when]] with a uri in the host file instead",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
 
-func TestSitesOfCrawlRSSBecomeFeedsWithTheirImpliedPages(t *testing.T) {
+func TestConvertCrawlRSSSites(t *testing.T) {
 	t.Parallel()
 	r, c := convert(t, "rss.cxml", "")
 	want := `[feeds]
@@ -127,12 +125,12 @@ implied_by = [
 	if len(c.Sources) != 2 {
 		t.Errorf("%d feeds are followed, want 2", len(c.Sources))
 	}
-	if len(r.Left) != 1 || r.Left[0].String() != "line 18: sport is no page: want http:// or https:// and a host" {
-		t.Errorf("not converted: %v", r.Left)
+	if len(r.Notes) != 1 || r.Notes[0].String() != "line 18: sport is not a page: want http:// or https:// and a host" {
+		t.Errorf("not converted: %v", r.Notes)
 	}
 }
 
-func TestAFileOfSeedsIsReadBesideTheJob(t *testing.T) {
+func TestConvertSeparateSeeds(t *testing.T) {
 	t.Parallel()
 	r, err := heritrix.Convert([]byte("<beans/>"), "# mine\n\nhttp://a.example/\nb.example\nhttp://a.example:8080/x\n")
 	if err != nil {
@@ -152,27 +150,16 @@ func TestAFileOfSeedsIsReadBesideTheJob(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoJobIsRefused(t *testing.T) {
+func TestConvertRefusesOtherFiles(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ job, want string }{
-		"an order.xml of Heritrix 1": {"<crawl-order><meta/></crawl-order>", "there is no <beans> in it"},
+		"an order.xml of Heritrix 1": {"<crawl-order><meta/></crawl-order>", "no <beans> element found"},
 		"broken XML":                 {"<beans>\n<bean>\n</beans>", "line 3"},
 		"nested without end":         {"<beans>" + strings.Repeat("<list>", 1000), "nested more than 64 deep"},
-		"empty":                      {"", "there is no <beans> in it"},
+		"empty":                      {"", "no <beans> element found"},
 	} {
 		if _, err := heritrix.Convert([]byte(c.job), ""); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", name, err, c.want)
-		}
-	}
-}
-
-func TestDurationsAreWrittenInTheirLargestUnit(t *testing.T) {
-	t.Parallel()
-	for d, want := range map[time.Duration]string{
-		0: "0ms", 1500 * time.Millisecond: "1500ms", 90 * time.Second: "90s", time.Hour: "1h", 48 * time.Hour: "2d",
-	} {
-		if got := heritrix.Duration(d); got != want {
-			t.Errorf("%v is written %s, want %s", d, got, want)
 		}
 	}
 }

@@ -10,32 +10,31 @@ import (
 	"strings"
 )
 
-// Result is what came of a job.
+// Result is a converted job.
 type Result struct {
 	Main  []byte            // arcrawl.toml
 	Hosts map[string][]byte // the file of each host or domain, by its name
-	Left  []Note            // what was not converted, in the order of the job
+	Notes []Note            // everything that was not converted, in the order of the job
 }
 
-// Note is something that was not converted.
+// Note reports a setting that was not converted.
 type Note struct {
 	Line int
 	What string
 }
 
-// String is the note as a line of a list.
+// String returns the note as one line.
 func (n Note) String() string { return fmt.Sprintf("line %d: %s", n.Line, n.What) }
 
-// job is a conversion under way.
+// job is a conversion in progress.
 type job struct {
 	main  *file
 	hosts map[string]*file
-	left  []Note
+	notes []Note
 }
 
-// Convert reads the crawler-beans.cxml of a job, and the seeds that stand in a file of their own, if any: one on a line.
-//
-// The error says that it is no job; whatever in it has no counterpart is a [Note].
+// Convert converts the crawler-beans.cxml of a job. seeds is the text of a separate file of seeds, one per line; it
+// may be empty. An error means that beans is not a job. A setting without a counterpart is a [Note].
 func Convert(beans []byte, seeds string) (*Result, error) {
 	top, err := parse(beans)
 	if err != nil {
@@ -49,23 +48,24 @@ func Convert(beans []byte, seeds string) (*Result, error) {
 	for line, text := range strings.Split(seeds, "\n") {
 		j.seed(text, line+1)
 	}
-	j.main.settle()
+	j.main.reconcileDelays()
 	for _, f := range j.hosts {
-		f.settle()
+		f.reconcileDelays()
 	}
-	slices.SortStableFunc(j.left, func(a, b Note) int { return a.Line - b.Line })
-	r := &Result{Main: j.main.text(), Hosts: make(map[string][]byte), Left: j.left}
+	slices.SortStableFunc(j.notes, func(a, b Note) int { return a.Line - b.Line })
+	r := &Result{Main: j.main.text(), Hosts: make(map[string][]byte), Notes: j.notes}
 	for name, f := range j.hosts {
 		r.Hosts[name] = f.text()
 	}
 	return r, nil
 }
 
-func (j *job) leave(line int, format string, args ...any) {
-	j.left = append(j.left, Note{line, fmt.Sprintf(format, args...)})
+// note notes a setting that is not converted.
+func (j *job) note(line int, format string, args ...any) {
+	j.notes = append(j.notes, Note{line, fmt.Sprintf(format, args...)})
 }
 
-// host is the file of a host or domain.
+// host returns the file of a host or domain.
 func (j *job) host(name string) *file {
 	f := j.hosts[name]
 	if f == nil {
@@ -75,7 +75,7 @@ func (j *job) host(name string) *file {
 	return f
 }
 
-// elsewhere are the properties that are converted on their own, and those that mean nothing here.
+// elsewhere lists the properties that are converted separately, and properties without meaning here.
 var elsewhere = map[string]bool{"seeds.textSource.value": true, "metadata.jobName": true, "metadata.description": true}
 
 func (j *job) convertSettings(set []setting) {
@@ -95,32 +95,32 @@ func (j *job) convertSettings(set []setting) {
 	}
 }
 
-// put writes a setting into a file, if it has a counterpart there.
+// put converts a setting into a file. host means that it is the file of a host.
 func (j *job) put(f *file, s setting, host bool) {
 	c, ok := conversions[s.path]
 	switch {
 	case !ok:
-		j.leave(s.line, "%s = %s has no counterpart", s.path, s.value)
+		j.note(s.line, "%s = %s has no counterpart", s.path, s.value)
 	case host && !c.host:
-		j.leave(s.line, "%s = %s: %s can only be set for the whole crawl", s.path, s.value, c.key)
+		j.note(s.line, "%s = %s: %s can only be set for the whole crawl", s.path, s.value, c.key)
 	default:
 		text, err := c.text(s.value)
 		if err != nil {
-			j.leave(s.line, "%s: %v", s.path, err)
+			j.note(s.line, "%s: %v", s.path, err)
 			return
 		}
 		f.set(c.key, text)
 	}
 }
 
-// seed puts one line of a list of seeds into the file of its host.
+// seed converts one line of a list of seeds into the file of its host.
 func (j *job) seed(text string, line int) {
 	text = strings.TrimSpace(text)
 	if text == "" || strings.HasPrefix(text, "#") {
 		return
 	}
 	if strings.HasPrefix(text, "+") || strings.HasPrefix(text, "-") {
-		j.leave(line, "%s: prefixes of the scope stand in scope.prefixes and scope.rules of a host file", text)
+		j.note(line, "%s: write prefixes of the scope into scope.prefixes and scope.rules of a host file", text)
 		return
 	}
 	if !strings.Contains(text, "://") {
@@ -128,13 +128,13 @@ func (j *job) seed(text string, line int) {
 	}
 	host, ok := hostOf(text)
 	if !ok {
-		j.leave(line, "%s is no seed: want http:// or https:// and a host", text)
+		j.note(line, "%s is not a seed: want http:// or https:// and a host", text)
 		return
 	}
 	j.host(host).add("seeds.uris", strconv.Quote(text))
 }
 
-// hostOf is the name of the file for a URI's host.
+// hostOf returns the name of the file for a URI's host.
 func hostOf(text string) (string, bool) {
 	u, err := url.Parse(text)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
@@ -146,7 +146,7 @@ func hostOf(text string) (string, bool) {
 	return strings.ToLower(u.Hostname()), true
 }
 
-// convertScope looks for the rules of the scope that have counterparts, wherever they stand.
+// convertScope converts the rules of the scope that have counterparts, anywhere in the job.
 func (j *job) convertScope(top *element) {
 	top.all(func(e *element) {
 		switch e.class() {
@@ -167,13 +167,13 @@ func (j *job) hops(e *element, property, key string) {
 	}
 	n, err := strconv.Atoi(p.value())
 	if err != nil || n < 0 {
-		j.leave(p.line, "%s of %s: %q is not a number", property, e.class(), p.value())
+		j.note(p.line, "%s of %s: %q is not a number", property, e.class(), p.value())
 		return
 	}
 	j.main.set(key, strconv.Itoa(n))
 }
 
-// expressions converts a list of expressions. Heritrix matches them with the whole URI.
+// expressions converts a list of regular expressions. In Heritrix they must match the whole URI.
 func (j *job) expressions(e *element) {
 	verb := "accept"
 	if d := e.property("decision"); d != nil && strings.EqualFold(d.value(), "REJECT") {
@@ -191,14 +191,14 @@ func (j *job) expressions(e *element) {
 	for _, s := range list {
 		text := "^(?:" + s.value + ")$"
 		if _, err := regexp.Compile(text); err != nil {
-			j.leave(s.line, "the expression %s is not one of RE2: %v", s.value, err)
+			j.note(s.line, "RE2 does not support the expression %s: %v", s.value, err)
 			continue
 		}
 		j.main.add("scope.rules", literal(verb+" "+text))
 	}
 }
 
-// literal writes a TOML string in single quotes where that is possible.
+// literal returns a TOML string, in single quotes if possible.
 func literal(s string) string {
 	if strings.ContainsAny(s, "'\n") {
 		return strconv.Quote(s)
@@ -206,7 +206,7 @@ func literal(s string) string {
 	return "'" + s + "'"
 }
 
-// convertSheets puts the settings of sheets into the files of the hosts and domains that they are for.
+// convertSheets converts sheets into the files of the hosts and domains that they apply to.
 func (j *job) convertSheets(top *element) {
 	all := sheets(top)
 	used := make(map[string]bool)
@@ -217,13 +217,14 @@ func (j *job) convertSheets(top *element) {
 		targets := bean.property("targetSheetNames")
 		prefixes := bean.property("surtPrefixes")
 		if targets == nil || prefixes == nil {
-			j.leave(bean.line, "this %s is not by SURT prefixes; a host file with [[when]] may do the same", bean.class())
+			j.note(bean.line, "this %s has no SURT prefixes; use a host file with [[when]] instead", bean.class())
 			continue
 		}
 		for _, prefix := range prefixes.values() {
 			name, ok := hostOfSURT(prefix.value)
 			if !ok {
-				j.leave(prefix.line, "the prefix %s is neither a host nor a domain; a [[when]] with a uri in the host file does the same", prefix.value)
+				j.note(prefix.line,
+					"the prefix %s is neither a host nor a domain; use a [[when]] with a uri in the host file instead", prefix.value)
 				continue
 			}
 			for _, target := range targets.values() {
@@ -239,13 +240,14 @@ func (j *job) convertSheets(top *element) {
 			continue
 		}
 		for _, s := range all[name] {
-			j.leave(s.line, "the sheet %s is for no host", name)
+			j.note(s.line, "the sheet %s applies to no host", name)
 			break
 		}
 	}
 }
 
-// hostOfSURT reads a SURT prefix of a whole host, http://(com,example,www,)/, or of a domain, http://(com,example,
+// hostOfSURT returns the host or domain of a SURT prefix: http://(com,example,www,)/ is the prefix of a host,
+// http://(com,example, of a domain.
 func hostOfSURT(prefix string) (string, bool) {
 	_, rest, found := strings.Cut(prefix, "://(")
 	if !found {

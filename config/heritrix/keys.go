@@ -7,14 +7,14 @@ import (
 	"time"
 )
 
-// conversion says which key of ours a property of theirs becomes, and how its value is written.
+// conversion says which key a property of Heritrix becomes, and how its value is written.
 type conversion struct {
 	key  string
-	host bool // may stand in the file of a host
+	host bool // allowed in the file of a host
 	text func(string) (string, error)
 }
 
-// conversions has every property with a counterpart. Their names are those that the profiles of Heritrix give its beans.
+// conversions lists every property with a counterpart, by its name in the profiles of Heritrix.
 var conversions = map[string]conversion{
 	"metadata.operatorContactUrl":                 {"operator.contact", false, quoted},
 	"metadata.operator":                           {"operator.name", false, quoted},
@@ -64,11 +64,11 @@ func duration(s string, unit time.Duration) (string, error) {
 	if err != nil || n < 0 {
 		return "", fmt.Errorf("%q is not a number", s)
 	}
-	return strconv.Quote(Duration(time.Duration(n) * unit)), nil
+	return strconv.Quote(durationText(time.Duration(n) * unit)), nil
 }
 
-// Duration writes d in the largest unit of the configuration that has no fraction.
-func Duration(d time.Duration) string {
+// durationText returns d in the largest unit that divides it.
+func durationText(d time.Duration) string {
 	for _, u := range []struct {
 		name string
 		size time.Duration
@@ -80,14 +80,14 @@ func Duration(d time.Duration) string {
 	return strconv.FormatInt(d.Milliseconds(), 10) + "ms"
 }
 
-// bytesOf writes a number of bytes. Zero means no limit there.
+// bytesOf returns a number of bytes as a size. In Heritrix zero means no limit.
 func bytesOf(s string) (string, error) {
 	n, err := strconv.ParseInt(s, 10, 63)
 	switch {
 	case err != nil || n < 0:
 		return "", fmt.Errorf("%q is not a number", s)
 	case n == 0:
-		return "", fmt.Errorf("no limit; the default holds")
+		return "", fmt.Errorf("no limit; the default applies")
 	}
 	return strconv.Quote(strconv.FormatInt(n, 10) + "B"), nil
 }

@@ -2,7 +2,7 @@ package heritrix
 
 import "strconv"
 
-// convertSites puts the sites of CrawlRSS into the files of their hosts: those of their feeds.
+// convertSites converts the sites of CrawlRSS into the files of the hosts of their feeds.
 func (j *job) convertSites(top *element) {
 	for _, bean := range top.children {
 		if bean.class() == "RssSite" {
@@ -18,12 +18,12 @@ func (j *job) site(bean *element) {
 		}
 		address := e.property("uri")
 		if address == nil {
-			j.leave(e.line, "this RssFeed has no uri")
+			j.note(e.line, "this RssFeed has no uri")
 			return
 		}
 		host, ok := hostOf(address.value())
 		if !ok {
-			j.leave(address.line, "%s is no feed: want http:// or https:// and a host", address.value())
+			j.note(address.line, "%s is not a feed: want http:// or https:// and a host", address.value())
 			return
 		}
 		f := j.host(host)
@@ -37,12 +37,12 @@ func (j *job) site(bean *element) {
 	})
 }
 
-// implied names the pages that are due whenever a feed has something new.
+// implied converts the pages that are due whenever a feed has a new entry.
 func (j *job) implied(f *file, feed string, pages *element) {
 	list := ""
 	for _, p := range pages.values() {
 		if _, ok := hostOf(p.value); !ok {
-			j.leave(p.line, "%s is no page: want http:// or https:// and a host", p.value)
+			j.note(p.line, "%s is not a page: want http:// or https:// and a host", p.value)
 			continue
 		}
 		if list != "" {

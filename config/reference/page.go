@@ -36,7 +36,13 @@ backups of editors do no harm. A host with a port needs the key host:
 // Page returns the reference page as Markdown.
 func Page() string {
 	var b strings.Builder
-	b.WriteString(pageHead)
+	for paragraph := range strings.SplitAfterSeq(pageHead, "\n\n") {
+		if strings.HasPrefix(paragraph, "|") || strings.HasPrefix(paragraph, "<") {
+			b.WriteString(paragraph)
+		} else {
+			b.WriteString(wrap(paragraph) + "\n\n")
+		}
+	}
 	all := config.Keys()
 	for _, k := range all {
 		if !strings.Contains(k.Name, ".") {
@@ -51,7 +57,7 @@ func Page() string {
 		if t.List {
 			header = "[" + header + "]"
 		}
-		fmt.Fprintf(&b, "\n## %s\n\n%s\n\n| key | value | default | files | meaning |\n|---|---|---|---|---|\n", header, t.Doc)
+		fmt.Fprintf(&b, "\n## %s\n\n%s\n\n| key | value | default | files | meaning |\n|---|---|---|---|---|\n", header, wrap(t.Doc))
 		for _, k := range all {
 			name, ok := strings.CutPrefix(k.Name, t.Name+".")
 			if !ok {
@@ -65,4 +71,21 @@ func Page() string {
 		}
 	}
 	return b.String()
+}
+
+// pageWidth is the maximum length of a line of text.
+const pageWidth = 118
+
+// wrap breaks a paragraph into lines.
+func wrap(paragraph string) string {
+	var lines []string
+	line := ""
+	for word := range strings.FieldsSeq(paragraph) {
+		if line != "" && len(line)+1+len(word) > pageWidth {
+			lines = append(lines, line)
+			line = ""
+		}
+		line = strings.TrimPrefix(line+" "+word, " ")
+	}
+	return strings.Join(append(lines, line), "\n")
 }

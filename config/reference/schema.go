@@ -150,8 +150,8 @@ func bounded(kind string, t value.Type) schema {
 	return schema{"type": kind, "minimum": number(t.Min), "maximum": number(t.Max)}
 }
 
-// defaultJSON returns a default, which is written as TOML, as JSON. Numbers, booleans, lists and texts in double quotes are
-// the same in both.
+// defaultJSON returns a default, which is written as TOML, as JSON. Numbers, booleans, lists and texts in double
+// quotes are the same in both.
 func defaultJSON(s string) json.RawMessage {
 	if text, literal := strings.CutPrefix(s, "'"); literal {
 		s = Quote(strings.TrimSuffix(text, "'"))

@@ -155,7 +155,9 @@ func TestSchemaAndCheckAgree(t *testing.T) {
 	if err := validate(t, main, "[operator]\nname = \"Library\"\n"); err == nil {
 		t.Error("a main file without operator.contact is accepted")
 	}
-	for text, ok := range map[string]bool{"host = \"a.example\"": true, "scope.max_hops = 3": true, "until = 2026-12-01T10:00:00": true, "crawl.workers = 5": false, "": true} {
+	for text, ok := range map[string]bool{
+		"host = \"a.example\"": true, "scope.max_hops = 3": true, "until = 2026-12-01T10:00:00": true, "crawl.workers = 5": false, "": true,
+	} {
 		if err := validate(t, host, text); (err == nil) != ok {
 			t.Errorf("in a host file, %q: %v; want it accepted: %t", text, err, ok)
 		}

@@ -14,8 +14,8 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// MainFile returns the text of a new main file that lists every key with its meaning. values are the keys that it sets, as
-// TOML. All others are comments with their default. The new file uses the rule "learned" for all types.
+// MainFile returns the text of a new main file that lists every key with its meaning. values are the keys that it
+// sets, as TOML. All others are comments with their default. The new file uses the rule "learned" for all types.
 func MainFile(values map[string]string) string {
 	set := map[string]string{
 		"operator.name": `""`, "operator.contact": `""`, "wait.mime": `'.*'`, "wait.rule": `"learned"`,
@@ -177,8 +177,8 @@ func (t *template) key(k config.Key, name string) {
 	fmt.Fprintf(&t.out, "%s = %s\n", name, v)
 }
 
-// ParseSet reads KEY=VALUE arguments for [MainFile]. A value that is a text needs no quotes. A list of one element needs no
-// brackets. The values are not checked.
+// ParseSet reads KEY=VALUE arguments for [MainFile]. A value that is a text needs no quotes. A list of one element
+// needs no brackets. The values are not checked.
 func ParseSet(args []string) (map[string]string, error) {
 	keys := config.Keys()
 	set := make(map[string]string, len(args))

@@ -153,7 +153,8 @@ func readNetwork(f document.Field, s string) (netip.Prefix, bool) {
 	return netip.Prefix{}, false
 }
 
-// ReadMoment reads the end of a period. The end of a date is the end of that day. zone applies to values without an offset.
+// ReadMoment reads the end of a period. The end of a date is the end of that day. zone applies to values without an
+// offset.
 func ReadMoment(f document.Field, zone *time.Location) (time.Time, bool) {
 	const example = "write a date without quotes, as in 2026-12-01, or a time, as in 2026-12-01T18:00:00"
 	t, ok := f.Value.(time.Time)

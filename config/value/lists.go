@@ -13,7 +13,8 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// elements reads a list of texts with read, and returns the elements that it accepts. example is the remedy after "write".
+// elements reads a list of texts with read, and returns the elements that it accepts. example is the remedy after
+// "write".
 func elements[T any](f document.Field, example string, read func(e document.Field, s string) (T, bool)) (all []T) {
 	f.Texts(example, func(e document.Field, s string) {
 		if v, ok := read(e, s); ok {

@@ -98,7 +98,8 @@ func explain(err error) (problem, remedy string) {
 	return err.Error(), ""
 }
 
-// ReadChoice reads one of the choices and returns its index. If the last choice takes a duration, every is that duration.
+// ReadChoice reads one of the choices and returns its index. If the last choice takes a duration, every is that
+// duration.
 func (t Type) ReadChoice(f document.Field) (i int, every time.Duration, ok bool) {
 	s, ok := f.Text(t.String())
 	if !ok {

@@ -24,8 +24,8 @@ func Nearest(s string, words []string) (string, bool) {
 	return best, best != ""
 }
 
-// distance returns the Levenshtein distance of two words, where two neighboring letters that changed places count as one
-// edit.
+// distance returns the Levenshtein distance of two words, where two neighboring letters that changed places count as
+// one edit.
 func distance(a, b string) int {
 	var before []int
 	row := make([]int, len(b)+1)

@@ -18,6 +18,7 @@ import (
 var plainRooms = []string{
 	"internal/house",
 	"internal/human", "internal/mediatype", "internal/atomicfile", "internal/textfile",
+	"config", "config/document", "config/value", "config/criteria", "config/reference", "config/heritrix",
 	"uri", "digest", "hosts/", "crawllog/",
 	"fetch", "discover/", "internal/benchcrawl", "internal/benchfrontier",
 	"daemon", "crawler/rebuild", "sim/prime", "digest/trial",
@@ -26,6 +27,7 @@ var plainRooms = []string{
 // plainTexts are the documents and web pages that follow the same rules, as patterns of filepath.Match.
 var plainTexts = []string{
 	"docs/change.md",
+	"docs/config.md",
 	"docs/discovery.md",
 }
 
