@@ -8,30 +8,31 @@ import (
 	"strings"
 )
 
-// Answer is what is known of an answer that may not be the page that was asked for.
+// Answer holds what is known of an answer that may not be the requested page.
 type Answer struct {
 	Status  int
 	Header  http.Header
-	Content []byte // how an HTML page begins, at most [BlockReads] bytes without content coding; nil for other types
+	Content []byte // the first [BlockReads] bytes of an HTML page, without content coding; nil for other types
 }
 
-// BlockReads is how much of a page is looked at. Pages that stand in for others say so at once.
+// BlockReads is the number of bytes of a page that [Block] reads. Replacement pages can be recognised at once.
 const BlockReads = 64 << 10
 
-// fingerprint is how an answer gives itself away. Texts of bodies are parts of addresses and of markup that a page
-// about the subject does not have; words that it might have are not enough.
+// fingerprint identifies a replacement page. The texts of bodies are parts of addresses and of markup that a page about
+// the subject does not contain. Words that it might contain are not enough.
 type fingerprint struct {
 	name   string
-	header string   // a header that must be there…
-	value  string   // … and have this in it
-	body   []string // any of these is in the body; none = the header suffices
+	header string   // a header that must be present…
+	value  string   // … and contain this
+	body   []string // the body contains one of these; none = the header suffices
 }
 
-// fingerprints are the stand-ins that are known. Names are stored in logs: they are only ever added to.
+// fingerprints holds the known replacement pages. Names are stored in logs: do not change or reuse them.
 var fingerprints = []fingerprint{
 	{name: "challenge:cloudflare", header: "Cf-Mitigated", value: "challenge"},
 	{name: "challenge:cloudflare", body: []string{
-		"/cdn-cgi/challenge-platform/h/", "window._cf_chl_opt", "id=\"cf-challenge-running\"", "/cdn-cgi/styles/cf.errors.css",
+		"/cdn-cgi/challenge-platform/h/", "window._cf_chl_opt",
+		"id=\"cf-challenge-running\"", "/cdn-cgi/styles/cf.errors.css",
 	}},
 	{name: "challenge:aws-waf", header: "X-Amzn-Waf-Action", value: ""},
 	{name: "challenge:aws-waf", body: []string{"window.awsWafCookieDomainList", ".token.awswaf.com/"}},
@@ -55,20 +56,20 @@ var fingerprints = []fingerprint{
 	{name: "consent:dpg", header: "Location", value: "://myprivacy."},
 }
 
-// bodies are the texts of all fingerprints, each with the number of its own.
-var bodies = newTexts(textsOf(fingerprints))
+// bodies searches for the texts of all fingerprints.
+var bodies = newTexts(bodyTexts(fingerprints))
 
-func textsOf(all []fingerprint) []text {
+func bodyTexts(all []fingerprint) []text {
 	var out []text
 	for i, f := range all {
 		for _, what := range f.body {
-			out = append(out, text{what: what, of: i})
+			out = append(out, text{what: what, set: i})
 		}
 	}
 	return out
 }
 
-// notFoundTitle matches at the beginning of the title of pages that say with status 200 that there is no such page.
+// notFoundTitle matches the beginning of the title of a page with status 200 that says that the page does not exist.
 var notFoundTitle = regexp.MustCompile(`(?i)^<title[^>]*>\s*(?:` +
 	`(?:error|fehler|erreur|fout|virhe|villa|feil|fel)?[\s:–-]*404\b|` +
 	`[^<]{0,80}\b(?:page|file) (?:was |could |can)?(?:not|n't|n’t) (?:be )?found\b|` +
@@ -77,14 +78,14 @@ var notFoundTitle = regexp.MustCompile(`(?i)^<title[^>]*>\s*(?:` +
 	`[^<]{0,80}\bsidan (?:kunde )?(?:hittades inte|inte hittas)\b|[^<]{0,80}\bsiden (?:blev |ble )?ikke funnet\b|[^<]{0,80}\bs[íi]ða fannst ekki\b` +
 	`)`)
 
-// NotFound begins the names that [Block] gives to pages that say with status 200 that there is no such page.
+// NotFound begins the names that [Block] returns for pages with status 200 that say that the page does not exist.
 const NotFound = "notFound:"
 
-// Block recognises an answer that stands in for the page that was asked for: a challenge to prove oneself human, a
-// wall that asks for consent, a page "not found" with status 200. The name is "challenge:", "consent:" or "notFound:"
-// and whose it is or what gave it away, without spaces; it is empty for everything else.
+// Block recognises an answer that replaces the requested page: a challenge to prove oneself human, a consent wall, or
+// a page "not found" with status 200. The result is "challenge:", "consent:" or "notFound:", followed by the vendor or
+// the evidence, without spaces. It is empty for all other answers.
 func Block(a Answer) string {
-	found := bodies.in(a.Content)
+	hits := bodies.in(a.Content)
 	for i, f := range fingerprints {
 		if f.header != "" {
 			values := a.Header.Values(f.header)
@@ -92,7 +93,7 @@ func Block(a Answer) string {
 				continue
 			}
 		}
-		if len(f.body) == 0 || found&(1<<i) != 0 {
+		if len(f.body) == 0 || hits&(1<<i) != 0 {
 			return f.name
 		}
 	}
@@ -102,7 +103,7 @@ func Block(a Answer) string {
 	return ""
 }
 
-// titleSaysNotFound asks the expression only where a title begins: that is the most expensive question about a page.
+// titleSaysNotFound applies notFoundTitle only where a title begins, as the expression is slow.
 func titleSaysNotFound(content []byte) bool {
 	const begins = "<title"
 	for {
@@ -118,12 +119,12 @@ func titleSaysNotFound(content []byte) bool {
 	}
 }
 
-// notFoundWords are what titles have that notFoundTitle matches, each at least one of these.
+// notFoundWords holds words of which every title that notFoundTitle matches contains one.
 var notFoundWords = []string{
 	"404", "found", "gefunden", "trouv", "encontrada", "trovata", "gevonden", "hitta", "funnet", "fannst",
 }
 
-// mayBeNotFound asks first what is asked quickly, of the title that begins here.
+// mayBeNotFound reports whether the title at the beginning of content contains one of notFoundWords.
 func mayBeNotFound(content []byte) bool {
 	_, title, _ := bytes.Cut(content, []byte(">"))
 	title, _, _ = bytes.Cut(title, []byte("<"))

@@ -8,7 +8,7 @@ import (
 	"github.com/arcrawl/arcrawl/evaluators"
 )
 
-func TestAnswersThatStandInForAPageAreRecognised(t *testing.T) {
+func TestBlockRecognisesReplacementPages(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
 		name   string
@@ -26,7 +26,7 @@ func TestAnswersThatStandInForAPageAreRecognised(t *testing.T) {
 		{"a soft 404", 200, nil, "<html><head><title>\n404 - Not Found</title>", "notFound:title"},
 		{"a soft 404 in German", 200, nil, "<title>Zeitung – Seite nicht gefunden</title>", "notFound:title"},
 		{"a soft 404 in Icelandic", 200, nil, "<title>Síða fannst ekki</title>", "notFound:title"},
-		{"a real 404 is none of these", 404, nil, "<title>404 Not Found</title>", ""},
+		{"a real 404 is not a replacement", 404, nil, "<title>404 Not Found</title>", ""},
 		{"an article about them", 200, nil, "<title>Why “Just a moment” pages and captchas break archives</title><p>Error 404, page not found, Access Denied, Cloudflare", ""},
 		{"an article with the number in its title", 200, nil, "<title>Peugeot 404 turns sixty</title>", ""},
 		{"a redirect elsewhere", 302, http.Header{"Location": {"https://www.example/consent"}}, "", ""},
@@ -39,7 +39,7 @@ func TestAnswersThatStandInForAPageAreRecognised(t *testing.T) {
 			t.Errorf("%s: %q, want %q", row.name, got, row.want)
 		}
 		if strings.ContainsAny(row.want, " ,") {
-			t.Errorf("%q cannot stand in crawl.log", row.want)
+			t.Errorf("%q cannot be written to crawl.log", row.want)
 		}
 	}
 }

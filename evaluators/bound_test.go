@@ -11,7 +11,7 @@ import (
 
 // Whatever visits a URI has, in whatever order, for however long, and whatever its relatives claim: what is kept of it
 // does not grow, and can be read again.
-func TestWhatIsLearnedOfAURINeverGrows(t *testing.T) {
+func TestMemoryNeverGrows(t *testing.T) {
 	t.Parallel()
 	far := time.Unix(math.MaxInt64/2, 0)
 	rows := map[string]func(i int, in *evaluators.WaitInput){
@@ -48,7 +48,8 @@ func TestWhatIsLearnedOfAURINeverGrows(t *testing.T) {
 				if err := w.Memory.Check(); err != nil {
 					t.Fatalf("visit %d: %v", i, err)
 				}
-				if w.Interval < 5*time.Minute || w.Interval > 90*24*time.Hour || math.IsNaN(w.Expected+w.Missed+w.PerDay+w.Versions) {
+				if w.Interval < 5*time.Minute || w.Interval > 90*24*time.Hour ||
+					math.IsNaN(w.Expected+w.Missed+w.PerDay+w.Versions) {
 					t.Fatalf("visit %d: %+v", i, w)
 				}
 				in.First, in.Memory, in.Previous = false, w.Memory, w.Interval

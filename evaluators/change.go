@@ -6,7 +6,7 @@ import (
 	"github.com/arcrawl/arcrawl/digest"
 )
 
-// State is what a visit says about the content of a URI. The numbers are stored and only ever added to.
+// State says whether the content of a URI changed. The numbers are stored: do not change or reuse them.
 type State uint8
 
 // The content states.
@@ -16,7 +16,7 @@ const (
 	Changed                // a new version
 )
 
-// String is "unknown", "unchanged" or "changed".
+// String returns "unknown", "unchanged" or "changed".
 func (s State) String() string {
 	switch s {
 	case Unknown:
@@ -29,55 +29,54 @@ func (s State) String() string {
 	return fmt.Sprintf("state(%d)", uint8(s))
 }
 
-// Before is what is remembered of the last complete capture. The zero value means that there was none.
+// Before holds what is remembered of the last complete capture. The zero value means that there was no such capture.
 type Before struct {
-	Known      bool   // there was one; the other fields mean nothing without it
+	Known      bool   // there was one; if not, the other fields are ignored
 	Status     int    // its HTTP status
-	Location   string // its Location header; looked at for redirects only
+	Location   string // its Location header; read for redirects only
 	Comparison digest.Comparison
 }
 
-// Seen is what this visit saw. It must have had an answer: failures are not judged.
+// Seen holds what this visit saw. It must have had an answer: failures are not judged.
 type Seen struct {
 	Status     int
-	Location   string            // looked at for redirects only
-	Comparison digest.Comparison // of the whole content; means nothing if Unread, or if not Complete
-	Unread     bool              // no body was read because the headers vouch for it: a 304, or the mid-fetch filter ended it
-	Complete   bool              // the body was read to its end; not looked at if Unread
+	Location   string            // read for redirects only
+	Comparison digest.Comparison // of the whole content; ignored if Unread, or if not Complete
+	Unread     bool              // no body was read: the answer was 304, or the mid-fetch filter ended the download
+	Complete   bool              // the body was read to its end; ignored if Unread
 }
 
-// Verdict is what a visit meant.
+// Verdict says what a visit means.
 type Verdict struct {
 	State   State  // a capture makes a version exactly when this is Changed
 	First   bool   // there was no earlier complete capture to compare with
-	Near    bool   // the digests differ, and their sketches do so little that the state is Unchanged: the remembered digest stays
-	Rebased bool   // only the comparison digest is to be replaced; State is Unknown
+	Near    bool   // digests differ, sketches are within the tolerance: Unchanged, and the remembered digest stays
+	Rebased bool   // replace only the comparison digest; State is Unknown
 	Reason  string // one short phrase, such as "status 200 → 404"
 }
 
-// ChangeEvaluator compares strictly: a byte more or less in what the scrubbing rules left over is a change.
-// Its zero value is ready.
+// ChangeEvaluator decides whether a URI changed. Its zero value is strict: any difference that the scrubbing rules
+// leave is a change.
 type ChangeEvaluator struct {
-	// Tolerance makes it less strict: contents whose sketches differ in no more bits than this are the same. They are
+	// Tolerance is the number of bits in which the sketches of two contents may differ without a change. Contents are
 	// compared with the last version, so that many small changes add up to a new one.
 	Tolerance int
 }
 
-// Judge compares what was seen with what is remembered. It goes by the first of these rules that applies:
+// Judge compares this visit with the last capture. The first of these rules that applies decides:
 //
-//  1. A body that broke off says nothing: Unknown, even if the status is another. If it counted, a server that
-//     always breaks off would look changed at each visit, as a broken body is never remembered.
-//  2. Without an earlier capture, a body read whole is Changed, the first version; headers that vouch for a body
-//     which nobody has are Unknown.
-//  3. Another status is Changed, and so is a redirect to another Location (its body is often empty and equal).
-//     A 304 has no status of its own: it speaks for the remembered one.
-//  4. A body left unread because the headers vouch for it is Unchanged.
+//  1. An incomplete body is Unknown, even if the status differs. If it counted, a server that always breaks off would
+//     look changed at each visit, as an incomplete body is never remembered.
+//  2. Without an earlier capture, a complete body is Changed, the first version. An unread body is Unknown.
+//  3. A different status is Changed, and so is a redirect to a different Location (its body is often empty and equal).
+//     A 304 has no status of its own: it confirms the remembered one.
+//  4. A body left unread because of its headers is Unchanged.
 //  5. Comparison digests made under different scrubbing rules cannot be compared: Unknown and Rebased. The new digest
-//     takes the place of the old one, the interval stays, and no version is counted because a curator edited a
-//     rule. A change that fell between two rules is so missed in the statistics, never in the archive: deduplication
-//     goes by the payload digest. The same holds if none was remembered.
-//  6. Equal digests are Unchanged, and so are near ones within the tolerance; others are Changed. No digest of this
-//     visit is Unknown.
+//     replaces the old one, the interval stays, and no version is counted because a curator edited a rule. A change
+//     that coincides with it is missed in the statistics, but not in the archive: deduplication compares payload
+//     digests. The same holds if no digest was remembered.
+//  6. Equal digests are Unchanged, and so are near ones within the tolerance. Others are Changed. Without a digest of
+//     this visit the state is Unknown.
 func (e ChangeEvaluator) Judge(b Before, s Seen) Verdict {
 	if !s.Complete && !s.Unread {
 		return Verdict{State: Unknown, First: !b.Known, Reason: "body incomplete"}
@@ -128,5 +127,5 @@ func (e ChangeEvaluator) judgeDigest(before, now digest.Comparison) Verdict {
 
 const notModified = 304
 
-// isRedirect reports whether a Location header means something: RFC 9110, 15.4.
+// isRedirect reports whether a Location header has a meaning with this status (RFC 9110, 15.4).
 func isRedirect(status int) bool { return status >= 300 && status <= 399 && status != notModified }

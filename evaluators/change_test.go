@@ -152,7 +152,7 @@ func TestJudge(t *testing.T) {
 }
 
 // What was not read whole never makes a version out of nothing, and an unread or broken body never looks re-based.
-func TestVerdictsAreOfOneKind(t *testing.T) {
+func TestVerdictsAreConsistent(t *testing.T) {
 	t.Parallel()
 	statuses := rapid.SampledFrom([]int{200, 301, 304, 404, 503})
 	contents := rapid.SampledFrom([]string{"a", "b"})

@@ -27,7 +27,7 @@ func taught(visits int, every time.Duration, tell func(in *evaluators.WaitInput)
 	return w
 }
 
-func TestChangesThatAreCountedAreLearned(t *testing.T) {
+func TestLearnedCountsChanges(t *testing.T) {
 	t.Parallel()
 	const every, changes = 2 * time.Hour, 10 // 120 a day
 	random := rand.New(rand.NewPCG(1, 2))
@@ -68,10 +68,10 @@ func TestChangesThatAreCountedAreLearned(t *testing.T) {
 	}
 }
 
-// TestAChangeThatBringsItsOwnVisitIsNoHurry has a page that changes each six hours, and is visited a quarter of an
-// hour later as a feed tells of it. Each visit finds a young change: that says how fast the feed is. What says how
-// often the page changes is the time in which the feed told of none.
-func TestAChangeThatBringsItsOwnVisitIsNoHurry(t *testing.T) {
+// The page changes every six hours, and is visited a quarter of an hour later because a feed lists the change. Each
+// visit finds a young change, which says how fast the feed is. How often the page changes follows from the time in
+// which the feed reported no change.
+func TestAVisitSoonAfterAChangeBecauseOfItDoesNotRaiseTheRate(t *testing.T) {
 	t.Parallel()
 	const every, soon = 6 * time.Hour, 15 * time.Minute
 	tell := func(silent bool) func(*evaluators.WaitInput) {
@@ -90,11 +90,11 @@ func TestAChangeThatBringsItsOwnVisitIsNoHurry(t *testing.T) {
 		t.Error(w.Reason)
 	}
 	if hasty := taught(40, every, tell(false)); hasty.PerDay < 3*w.PerDay {
-		t.Errorf("without knowing of the silence %.1f changes a day are expected: then there is nothing to mend", hasty.PerDay)
+		t.Errorf("without knowing of the silence %.1f changes a day are expected: then there is nothing to correct", hasty.PerDay)
 	}
 }
 
-func TestDatesAreBelievedAsLongAsTheyComeTrue(t *testing.T) {
+func TestDatesAreBelievedWhileTheyAreRight(t *testing.T) {
 	t.Parallel()
 	var d evaluators.Dates
 	for n := range 3 {
@@ -104,7 +104,7 @@ func TestDatesAreBelievedAsLongAsTheyComeTrue(t *testing.T) {
 		d = d.After(evaluators.DatedPages, true)
 	}
 	if !d.Believed(evaluators.DatedPages) || d.Believed(evaluators.DatedEntries) {
-		t.Error("three dates came true: those of pages are believed, and no others")
+		t.Error("three dates of pages were right: dates of pages are believed, and no others")
 	}
 	d = d.After(evaluators.DatedPages, false)
 	if d.Believed(evaluators.DatedPages) {

@@ -1,30 +1,30 @@
 package evaluators
 
-// Dating is what the dates of feeds and sitemaps can be about. The numbers are stored and only ever added to.
+// Dating says what the dates of feeds and sitemaps are about. The numbers are stored: do not change or reuse them.
 type Dating uint8
 
-// What is dated.
+// The kinds of dates.
 const (
-	DatedEntries Dating = iota // when a feed listed something new: then it changed itself
+	DatedEntries Dating = iota // when a feed listed new entries, and so changed itself
 	DatedPages                 // when the pages changed that a feed or sitemap lists
-	Datings      = iota        // how many there are
+	Datings      = iota        // the number of kinds
 )
 
-// String is "entries" or "pages".
+// String returns "entries" or "pages".
 func (d Dating) String() string { return [...]string{"entries", "pages"}[d] }
 
-// Dates are what the dates that feeds and sitemaps give have been worth on a host. The zero value knows nothing. It is
-// a value: [Dates.After] gives a new one.
+// Dates records how reliable the dates of feeds and sitemaps have been on a host. The zero value knows nothing. It is a
+// value: [Dates.After] returns a new one.
 type Dates [Datings]Standing
 
-// A date is believed after so many that came true, and as long as so large a share of the last 64 did. That is less
-// than is asked of validators, since a wrong date costs an estimate some precision, and no version.
+// A date is believed after datesProof dates that were right, and as long as the share datesPrecision of the last 64
+// was. Validators have to prove more. A wrong date makes an estimate less precise; a wrong validator loses a version.
 const (
 	datesProof     = 3
 	datesPrecision = 0.8
 )
 
-// After is what is known after one more date was looked into: right is one that came true.
+// After returns the record after one more date was checked.
 func (d Dates) After(about Dating, right bool) Dates {
 	s := d[about].predicted(right)
 	if right {
@@ -36,7 +36,7 @@ func (d Dates) After(about Dating, right bool) Dates {
 	return d
 }
 
-// Believed reports whether dates are taken for what they say.
+// Believed reports whether dates are believed.
 func (d Dates) Believed(about Dating) bool {
 	return d[about].Known >= datesProof && d[about].Precision() >= datesPrecision
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/arcrawl/arcrawl/evaluators"
 )
 
-func TestADayIsAccountedFor(t *testing.T) {
+func TestDayWritesItsCounts(t *testing.T) {
 	t.Parallel()
 	for want, d := range map[string]evaluators.Day{
 		"412 versions seen of some 503 (82 %), 2.3 requests each": {Requests: 950, Seen: 412, Versions: 503.2},

@@ -7,7 +7,7 @@ import (
 	"github.com/arcrawl/arcrawl/evaluators"
 )
 
-// What does a visit cost that is judged and given its next interval? It should vanish beside the fetch.
+// BenchmarkDecision measures judging a visit and finding its next interval. It should be negligible next to the fetch.
 func BenchmarkDecision(b *testing.B) {
 	stack := evaluators.Default()
 	before := evaluators.Before{Known: true, Status: 200, Comparison: sum("a")}
@@ -19,7 +19,7 @@ func BenchmarkDecision(b *testing.B) {
 	}
 }
 
-// What does a pattern cost that was not compiled by Pattern?
+// BenchmarkDecisionWithForeignPattern measures a pattern that was not compiled by Pattern.
 func BenchmarkDecisionWithForeignPattern(b *testing.B) {
 	stack := evaluators.Stack{{Name: "text", MIME: regexp.MustCompile(`^text/.*$`)}}
 	b.ReportAllocs()
@@ -28,7 +28,7 @@ func BenchmarkDecisionWithForeignPattern(b *testing.B) {
 	}
 }
 
-// What does a learned decision cost? It should vanish beside the fetch: 20 µs at most.
+// BenchmarkLearnedDecision measures a learned decision. It should be negligible next to the fetch: 20 µs at most.
 func BenchmarkLearnedDecision(b *testing.B) {
 	s := evaluators.Stack{{Rule: evaluators.Learned{}}}
 	in := evaluators.WaitInput{
@@ -48,7 +48,7 @@ func BenchmarkLearnedDecision(b *testing.B) {
 	}
 }
 
-// What do the hours of the relatives add to that?
+// BenchmarkLearnedDecisionAmongRelatives adds the hours of the relatives.
 func BenchmarkLearnedDecisionAmongRelatives(b *testing.B) {
 	s := evaluators.Stack{{Rule: evaluators.Learned{}}}
 	in := evaluators.WaitInput{

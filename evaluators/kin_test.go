@@ -8,7 +8,7 @@ import (
 	"github.com/arcrawl/arcrawl/evaluators/rate"
 )
 
-func TestKindsTellApartWhatChangesDifferently(t *testing.T) {
+func TestKindsSeparateURIsThatChangeDifferently(t *testing.T) {
 	t.Parallel()
 	seen := map[rate.Kind]evaluators.Traits{}
 	for _, mime := range []string{"text/html; charset=utf-8", "application/rss+xml", "application/json", "image/png"} {
@@ -30,7 +30,7 @@ func TestKindsTellApartWhatChangesDifferently(t *testing.T) {
 	}
 }
 
-// family visits so many URIs of one kind each six hours for some days, and gives what is then known of it.
+// family visits a number of URIs of one kind every six hours for some days, and returns what is then known of the kind.
 func family(t *testing.T, uris, days int, changed bool) (k rate.Relatives, kind rate.Kind) {
 	t.Helper()
 	kind = evaluators.Traits{MIME: "text/html", Depth: 1}.Kind()
@@ -69,12 +69,12 @@ func TestANewURIBeginsAsItsRelativesAre(t *testing.T) {
 	}
 	first.Kind, first.Relatives = kind, still
 	if w := s.Next(first); w.Interval < 10*stranger.Interval {
-		t.Errorf("where 20 relatives never changed, the first wait is %v; that of a stranger %v", w.Interval, stranger.Interval)
+		t.Errorf("where 20 relatives never changed, the first wait is %v; for a stranger %v", w.Interval, stranger.Interval)
 	}
 	busy, _ := family(t, 20, 30, true)
 	first.Relatives = busy
 	if w := s.Next(first); w.Interval > 4*stranger.Interval {
-		t.Errorf("where 20 relatives always changed, the first wait is %v; that of a stranger %v", w.Interval, stranger.Interval)
+		t.Errorf("where 20 relatives always changed, the first wait is %v; for a stranger %v", w.Interval, stranger.Interval)
 	}
 }
 

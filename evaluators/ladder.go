@@ -5,18 +5,19 @@ import (
 	"time"
 )
 
-// Ladder is the wait after failures in a row: First after the first one, then each time Factor times as long, at most
-// Max. No failure exiles a URI for ever, and none touches the interval learned from its answers.
+// Ladder describes the waits after failures in a row. The first wait is First, and each next one Factor times as long,
+// up to Max. Every wait is finite, so no failure excludes a URI forever. None changes the interval learned from
+// answers.
 //
-// First defaults to 1m, Max to 28d, where zero or negative; a Factor of zero or no number counts as 2, one below 1 as
-// 1.
+// First defaults to 1m and Max to 28d if zero or negative. A Factor that is zero or not a number counts as 2, one
+// below 1 as 1.
 type Ladder struct {
 	First, Max time.Duration
 	Factor     float64
 }
 
-// Wait is the wait after so many failures in a row, rounded to milliseconds and never more than Max; fewer than one
-// count as one.
+// Wait returns the wait after a number of failures in a row, rounded to milliseconds and never more than Max. A number
+// below one counts as one.
 func (l Ladder) Wait(failures int) time.Duration {
 	first, longest, factor := l.First, l.Max, l.Factor
 	if first <= 0 {

@@ -110,7 +110,7 @@ func (l Learned) next(in WaitInput) Wait {
 	w.Reason = reason + ": " + rounded(w.PerDay) + " changes a day, " + rounded(expected) + " expected in " +
 		human.Interval(interval) + atBound(interval, l.Min, l.Max)
 	if e.SharesHours() {
-		w.Reason += ", hours and days as those of " + strconv.Itoa(int(in.Relatives.URIs)) + " like it"
+		w.Reason += ", hours and days of " + strconv.Itoa(int(in.Relatives.URIs)) + " similar URIs"
 	}
 	return w
 }

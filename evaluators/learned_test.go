@@ -18,7 +18,9 @@ import (
 var january = time.Date(2026, time.January, 5, 0, 0, 0, 0, time.UTC)
 
 // played visits a URI by one evaluator for some days. The URI changed between two moments if changed says so.
-func played(e evaluators.WaitEvaluator, in evaluators.WaitInput, days int, changed func(from, to time.Time) bool) (visits, captured int, last evaluators.Wait) {
+func played(
+	e evaluators.WaitEvaluator, in evaluators.WaitInput, days int, changed func(from, to time.Time) bool,
+) (visits, captured int, last evaluators.Wait) {
 	stack := evaluators.Stack{e}
 	in.At, in.First, in.State = january, true, evaluators.Changed
 	end := january.AddDate(0, 0, days)
@@ -38,7 +40,7 @@ func played(e evaluators.WaitEvaluator, in evaluators.WaitInput, days int, chang
 	}
 }
 
-// poisson changes at random moments, so many times a day.
+// poisson changes at random moments, perDay times a day.
 func poisson(perDay float64, seed uint64) func(from, to time.Time) bool {
 	random := rand.New(rand.NewPCG(seed, 1))
 	return func(from, to time.Time) bool {
@@ -79,7 +81,7 @@ func TestLearnedSleepsAtNightWhereNothingChangesAtNight(t *testing.T) {
 	}
 }
 
-func TestLearnedVisitsAnArticleMoreAndMoreSeldom(t *testing.T) {
+func TestLearnedVisitsAnArticleAtGrowingIntervals(t *testing.T) {
 	t.Parallel()
 	var waits []time.Duration
 	e := evaluators.WaitEvaluator{Rule: evaluators.Learned{CaptureTarget: 0.8, Min: time.Minute}}
@@ -94,7 +96,7 @@ func TestLearnedVisitsAnArticleMoreAndMoreSeldom(t *testing.T) {
 	}
 }
 
-func TestLearnedKeepsItsPromiseToItsCaller(t *testing.T) {
+func TestLearnedIsRepeatableAndWithinItsBounds(t *testing.T) {
 	t.Parallel()
 	e := evaluators.WaitEvaluator{Name: "news", Rule: evaluators.Learned{CaptureTarget: 0.9}}
 	random := rand.New(rand.NewPCG(5, 5))
@@ -114,7 +116,8 @@ func TestLearnedKeepsItsPromiseToItsCaller(t *testing.T) {
 		if n := len(w.Memory); n == 0 || n > rate.MaxMemory || w.Memory.Check() != nil {
 			t.Fatalf("visit %d: a memory of %d bytes, %v", i, n, w.Memory.Check())
 		}
-		if w.Interval < 5*time.Minute || w.Interval > 90*24*time.Hour || !(w.Expected >= 0) || !(w.Missed >= 0 && w.Missed < 1) || !(w.PerDay >= 0) {
+		if w.Interval < 5*time.Minute || w.Interval > 90*24*time.Hour || !(w.Expected >= 0) ||
+			!(w.Missed >= 0 && w.Missed < 1) || !(w.PerDay >= 0) {
 			t.Fatalf("visit %d: %+v", i, w)
 		}
 		jump := time.Duration(math.Exp(random.NormFloat64()*8) * float64(time.Second))
@@ -126,7 +129,7 @@ func TestLearnedKeepsItsPromiseToItsCaller(t *testing.T) {
 	}
 }
 
-func TestLearnedIgnoresWhatSaysNothing(t *testing.T) {
+func TestLearnedIgnoresUnknownStates(t *testing.T) {
 	t.Parallel()
 	s := evaluators.Stack{{Rule: evaluators.Learned{}}}
 	first := s.Next(evaluators.WaitInput{
@@ -151,7 +154,7 @@ func TestLearnedTakesOverAnIntervalOfAnotherRule(t *testing.T) {
 	}
 }
 
-func TestADamagedMemoryIsBegunAnewAndSaysSo(t *testing.T) {
+func TestADamagedMemoryIsReplacedAndReported(t *testing.T) {
 	t.Parallel()
 	s := evaluators.Stack{{Rule: evaluators.Learned{}}}
 	good := s.Next(evaluators.WaitInput{
@@ -200,9 +203,9 @@ func TestAMemoryOfTheFirstVersionIsStillRead(t *testing.T) {
 	}
 }
 
-// TestSmallStepsAddUp: of a page that is looked at every five minutes for a month, what was learned before is not kept
-// because each visit changes it by less than the memory can hold.
-func TestSmallStepsAddUp(t *testing.T) {
+// TestSmallChangesOfABeliefAddUp: of a page that is looked at every five minutes for a month, what was learned before
+// is not kept because each visit changes it by less than the memory can hold.
+func TestSmallChangesOfABeliefAddUp(t *testing.T) {
 	t.Parallel()
 	s := evaluators.Stack{{Rule: evaluators.Learned{}}}
 	in := evaluators.WaitInput{First: true, State: evaluators.Changed, Evidence: evaluators.Evidence{At: january}}
@@ -244,7 +247,7 @@ func TestLearnedKeepsToTheMinute(t *testing.T) {
 	}
 }
 
-func TestVersionsThatKeepADistanceAreThoughtToBeFewerThanThoseThatComeAtRandom(t *testing.T) {
+func TestFewerVersionsAreMissedWhereChangesKeepADistance(t *testing.T) {
 	t.Parallel()
 	e := evaluators.WaitEvaluator{Rule: evaluators.Learned{CaptureTarget: 0.8}}
 	_, _, even := played(e, evaluators.WaitInput{}, 100, func(from, to time.Time) bool {

@@ -5,26 +5,26 @@ import (
 	"net/http"
 )
 
-// Validators are the headers by which a server tells the states of a resource apart, byte for byte as it wrote them;
-// empty if it did not. They are remembered only together with a completely stored body.
+// Validators holds the headers with which a server identifies the state of a resource, byte for byte; empty if it did
+// not send them. They are remembered only together with a completely stored body.
 type Validators struct{ ETag, LastModified string }
 
-// ValidatorsOf reads them from the header of a response. It is the one place that spells their names: Heritrix's filter
-// looked for a header named "last-etag", so that for years no ETag ever counted.
+// ValidatorsOf reads the validators from the header of a response. It is the only place that spells their names:
+// Heritrix's filter looked for a header named "last-etag", so that for years no ETag ever counted.
 func ValidatorsOf(h http.Header) Validators {
 	return Validators{ETag: h.Get("ETag"), LastModified: h.Get("Last-Modified")}
 }
 
-// DecideBy says which validators the mid-fetch filter trusts. The numbers are stored and only ever added to.
+// DecideBy says which validators the mid-fetch filter trusts. The numbers are stored: do not change or reuse them.
 type DecideBy uint8
 
-// The ways to decide. For each header the answer has it or not, and has the remembered value or another one; a header
-// of which no value is remembered counts as another one.
+// The ways to decide. A header of the answer is missing, has the remembered value or has a different one. If no value
+// is remembered, it counts as different.
 const (
-	Agree        DecideBy = iota // each header that the answer has must have the remembered value, and it must have one
+	Agree        DecideBy = iota // each header of the answer must have the remembered value, and there must be one
 	ETag                         // only the ETag counts
 	LastModified                 // only Last-Modified counts
-	Either                       // one header with the remembered value suffices, whatever the other says
+	Either                       // one header with the remembered value suffices, whatever the other one is
 	Off                          // nothing is trusted: every visit reads the body
 )
 
@@ -32,17 +32,17 @@ var decideByNames = [...]string{
 	Agree: "agree", ETag: "etag", LastModified: "last-modified", Either: "either", Off: "off",
 }
 
-// ParseDecideBy reads the names that [DecideBy.String] writes.
+// ParseDecideBy reads a name that [DecideBy.String] returns.
 func ParseDecideBy(s string) (DecideBy, error) {
 	for d, name := range decideByNames {
 		if s == name {
 			return DecideBy(d), nil
 		}
 	}
-	return 0, fmt.Errorf("%q is none of etag, last-modified, agree, either, off", s)
+	return 0, fmt.Errorf("unknown validators %q; valid choices: etag, last-modified, agree, either, off", s)
 }
 
-// String is "agree", "etag", "last-modified", "either" or "off".
+// String returns "agree", "etag", "last-modified", "either" or "off".
 func (d DecideBy) String() string {
 	if int(d) < len(decideByNames) {
 		return decideByNames[d]
@@ -50,10 +50,10 @@ func (d DecideBy) String() string {
 	return fmt.Sprintf("decide-by(%d)", uint8(d))
 }
 
-// MarshalText writes what [DecideBy.String] gives; the error is always nil.
+// MarshalText returns the result of [DecideBy.String]; the error is always nil.
 func (d DecideBy) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
 
-// UnmarshalText reads what [ParseDecideBy] takes.
+// UnmarshalText reads a name by [ParseDecideBy].
 func (d *DecideBy) UnmarshalText(text []byte) error {
 	v, err := ParseDecideBy(string(text))
 	if err != nil {
@@ -63,13 +63,13 @@ func (d *DecideBy) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// Midfetch decides by validators whether a body has to be read. The zero value demands agreement and doubts nobody.
+// Midfetch decides by validators whether a body has to be read. The zero value requires agreement and doubts nothing.
 type Midfetch struct {
 	DecideBy DecideBy
-	Doubted  Doubts // witnesses whose word that nothing changed is not believed; see [Reputation.Doubts]
+	Doubted  Doubts // witnesses that are not believed when they say that nothing changed; see [Reputation.Doubts]
 }
 
-// header is what an answer's header says about a remembered one.
+// header is the result of comparing a header with the remembered one.
 type header uint8
 
 const (
@@ -88,21 +88,21 @@ func compare(before, now string) header {
 	return differs
 }
 
-// Unchanged reports whether the validators of an answer, compared with the remembered ones, vouch for the body, so that
-// the download may end here; and why. Under [Agree]:
+// Unchanged reports whether the validators of an answer say that the body is the remembered one, so that the download
+// may end, and why. Under [Agree]:
 //
 //	Last-Modified \ ETag   missing     same        differs
 //	missing                fetch       unchanged   fetch
 //	same                   unchanged   unchanged   fetch
 //	differs                fetch       fetch       fetch
 //
-// Values are compared as strings. A weak ETag equals only the same text: the prefix W/ is part of it, for what differs
-// in bytes is worth archiving even where the server calls it equivalent.
+// Values are compared as strings. The prefix W/ of a weak ETag is part of it: bytes that differ are worth archiving
+// even if the server calls them equivalent.
 //
-// A doubted header that has the remembered value counts as missing; one that differs still speaks for a change.
+// A doubted header that has the remembered value counts as missing. One that differs still indicates a change.
 //
-// It knows nothing of the status: ask only if the answer has the status, and if it is a redirect the Location, of the
-// remembered capture, else a change would go unread.
+// Unchanged does not know the status. Call it only if the answer has the status of the remembered capture, and for a
+// redirect the Location; otherwise a change would stay unread.
 func (m Midfetch) Unchanged(before, now Validators) (bool, string) {
 	etag, modified := compare(before.ETag, now.ETag), compare(before.LastModified, now.LastModified)
 	if etag == same && m.Doubted[witnessOf(before.ETag)] {
@@ -128,7 +128,7 @@ func (m Midfetch) Unchanged(before, now Validators) (bool, string) {
 	return agree(etag, modified)
 }
 
-// agree is the ancestors' table. A header that a mode does not look at is given as missing.
+// agree is the table of Heritrix. A header that a mode ignores is passed as missing.
 func agree(etag, modified header) (bool, string) {
 	switch {
 	case etag == differs && modified == differs:
@@ -147,14 +147,15 @@ func agree(etag, modified header) (bool, string) {
 	return false, "no validator to go by"
 }
 
-// Conditions says what to send: ETag as If-None-Match, LastModified as If-Modified-Since, empty = do not send. The
-// values are the remembered ones byte for byte, never a date of our own.
+// Conditions returns the validators to send: ETag as If-None-Match, LastModified as If-Modified-Since, empty = do not
+// send. The values are the remembered ones byte for byte, never a date of our own clock.
 //
 // With [Agree] and [Either] the ETag goes alone if there is one. RFC 9110, 13.1.3 lets a server ignore
-// If-Modified-Since next to If-None-Match, but not all do: some answer 304 when either matches (node-static before pull
-// request 69, http-serve issue 23, dropwizard's asset bundle issue 37), and so hide a change that only the ETag shows.
+// If-Modified-Since next to If-None-Match, but not all do: some answer 304 when either matches (node-static before
+// pull request 69, http-serve issue 23, dropwizard's asset bundle issue 37), and so hide a change that only the ETag
+// shows.
 //
-// What is doubted is not sent, and nothing is if the answer 304 is.
+// A doubted validator is not sent. If the answer 304 is doubted, none is sent.
 func (m Midfetch) Conditions(before Validators) Validators {
 	if m.Doubted[WitnessNotModified] {
 		return Validators{}
@@ -179,10 +180,10 @@ func (m Midfetch) Conditions(before Validators) Validators {
 	return Validators{LastModified: before.LastModified}
 }
 
-// Contradicts reports whether a 304 says by its own ETag that the body is another one after all, which can happen where
-// only a date was asked about (some servers answer 304 when the date matches, whatever the ETag). The comparison is the
-// weak one of RFC 9110, 8.8.3.2.
+// Contradicts reports whether the ETag of a 304 differs from the remembered one, so that the body has changed after
+// all. That can happen if only a date was sent: some servers answer 304 if the date matches, whatever the ETag. The
+// comparison is the weak one of RFC 9110, 8.8.3.2.
 func (m Midfetch) Contradicts(asked, before, now Validators) bool {
-	looks := m.DecideBy == Agree || m.DecideBy == ETag
-	return looks && asked.ETag == "" && before.ETag != "" && now.ETag != "" && opaque(before.ETag) != opaque(now.ETag)
+	reads := m.DecideBy == Agree || m.DecideBy == ETag
+	return reads && asked.ETag == "" && before.ETag != "" && now.ETag != "" && opaque(before.ETag) != opaque(now.ETag)
 }

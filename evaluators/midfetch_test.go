@@ -10,7 +10,7 @@ import (
 )
 
 // The ancestors' table, row by row: rows are Last-Modified, columns ETag, each missing, same, differs.
-func TestAgreeFollowsTheAncestorsTable(t *testing.T) {
+func TestAgreeFollowsTheTableOfHeritrix(t *testing.T) {
 	t.Parallel()
 	table := [3][3]bool{
 		{false, true, false},
@@ -95,7 +95,7 @@ func TestConditions(t *testing.T) {
 	}
 }
 
-// No server that is asked with these conditions is told of a value that the mode does not trust.
+// The conditions contain no value that the mode does not trust.
 func TestConditionsAreOnlyRememberedValues(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -130,7 +130,7 @@ func TestDecideByNames(t *testing.T) {
 		}
 		d := evaluators.Either
 		if err := d.UnmarshalText([]byte(name)); err == nil || d != evaluators.Either {
-			t.Errorf("UnmarshalText(%q) gives %s, %v; want an error and no change", name, d, err)
+			t.Errorf("UnmarshalText(%q) = %s, %v; want an error and no change", name, d, err)
 		}
 	}
 	if got := evaluators.DecideBy(99).String(); got != "decide-by(99)" {

@@ -10,8 +10,8 @@ import (
 	"github.com/arcrawl/arcrawl/evaluators/rate"
 )
 
-// officeHours plays so many URIs of one kind for some weeks, in the order of time. All change twice a day at random,
-// on working days from 8 to 18 UTC if they keep office hours.
+// officeHours plays a number of URIs of one kind for some weeks, in the order of time. All change twice a day at
+// random, on working days from 8 to 18 UTC if they keep office hours.
 func officeHours(uris, weeks int, kept bool) rate.Relatives {
 	random := rand.New(rand.NewPCG(11, 1))
 	s := evaluators.Stack{{Rule: evaluators.Learned{}}}
@@ -75,12 +75,12 @@ func TestANewURIKnowsTheHoursOfItsRelatives(t *testing.T) {
 	if got := k.Rhythm.String(); !strings.HasPrefix(got, "most from ") || !strings.Contains(got, ", least from ") || !strings.HasSuffix(got, "on Saturday") && !strings.HasSuffix(got, "on Sunday") {
 		t.Errorf("in words: %q", got)
 	}
-	if got, want := firstWait(monday, k).Reason, ", hours and days as those of 20 like it"; !strings.HasSuffix(got, want) {
+	if got, want := firstWait(monday, k).Reason, ", hours and days of 20 similar URIs"; !strings.HasSuffix(got, want) {
 		t.Errorf("reason %q, want it to end with %q", got, want)
 	}
 }
 
-func TestRelativesWithoutHoursTeachNone(t *testing.T) {
+func TestRelativesWithoutRhythmChangeNoHours(t *testing.T) {
 	t.Parallel()
 	k := officeHours(20, 5, false)
 	monday := january.AddDate(0, 0, 35)
@@ -118,7 +118,7 @@ func TestARhythmFadesWhicheverCameFirst(t *testing.T) {
 	}
 }
 
-func TestAMemoryTellsItsKind(t *testing.T) {
+func TestMemoryKnowsItsKind(t *testing.T) {
 	t.Parallel()
 	w := firstWait(january, rate.Relatives{})
 	if got := w.Memory.Kind(); got != 5 {

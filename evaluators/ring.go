@@ -7,11 +7,10 @@ import (
 	"github.com/arcrawl/arcrawl/digest"
 )
 
-// Ring is the last comparison digests of a URI, the newest first, each shortened to four bytes; zero where there is
-// none.
+// Ring holds the last comparison digests of a URI, newest first, each shortened to four bytes. Zero is an empty place.
 type Ring [8]uint32
 
-// Push is the ring with one digest more, without its oldest. A zero digest leaves it as it is.
+// Push returns the ring with one more digest and without its oldest one. A zero digest changes nothing.
 func (r Ring) Push(d digest.Digest) Ring {
 	if d.IsZero() {
 		return r
@@ -21,7 +20,7 @@ func (r Ring) Push(d digest.Digest) Ring {
 	return r
 }
 
-// Bytes is the ring as it is stored, without the places that are empty.
+// Bytes returns the ring as it is stored, without empty places.
 func (r Ring) Bytes() []byte {
 	var b []byte
 	for _, d := range r {
@@ -32,7 +31,7 @@ func (r Ring) Bytes() []byte {
 	return b
 }
 
-// RingOf reads what [Ring.Bytes] gives. What is too long or cut is left out.
+// RingOf reads the result of [Ring.Bytes]. It ignores surplus bytes and an incomplete digest.
 func RingOf(b []byte) (r Ring) {
 	for i := range r {
 		if len(b) < 4 {
@@ -43,11 +42,11 @@ func RingOf(b []byte) (r Ring) {
 	return r
 }
 
-// fewest is how many digests there must be before they say something.
-const fewest = 5
+// minRing is the number of digests from which on a ring can be restless.
+const minRing = 5
 
-// Restless says why a URI looks as if something in it differed at every visit: it changed at each of the last visits,
-// or goes back and forth between a few versions. It is empty if neither is so.
+// Restless returns why a URI looks as if something in it differed at every visit: it changed at each of the last
+// visits, or goes back and forth between a few versions. It returns an empty text if neither is the case.
 func (r Ring) Restless() string {
 	seen := map[uint32]bool{}
 	known, changes := 0, 0
@@ -62,7 +61,7 @@ func (r Ring) Restless() string {
 		}
 	}
 	switch {
-	case known < fewest:
+	case known < minRing:
 	case len(seen) <= 3 && changes > len(seen):
 		return fmt.Sprintf("goes back and forth between %d versions", len(seen))
 	case changes == known-1:

@@ -7,7 +7,7 @@ import (
 	"github.com/arcrawl/arcrawl/evaluators"
 )
 
-func TestRestlessPagesAreKnownByTheirLastDigests(t *testing.T) {
+func TestRestlessReadsTheLastDigests(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct{ name, visits, want string }{
 		{"another content each time", "abcdefghij", "changed at each of the last 8 visits"},
@@ -15,7 +15,7 @@ func TestRestlessPagesAreKnownByTheirLastDigests(t *testing.T) {
 		{"four are not", "abcd", ""},
 		{"two versions in turn", "abababab", "goes back and forth between 2 versions"},
 		{"two versions without order", "abbaabab", "goes back and forth between 2 versions"},
-		{"an edit now and then", "aaabbbcc", ""},
+		{"an occasional edit", "aaabbbcc", ""},
 		{"a page that was moved back once", "aabbbbaa", ""},
 		{"the same always", "aaaaaaaa", ""},
 		{"restless once, quiet now", "abcdefghhhhhhhh", ""},

@@ -82,7 +82,7 @@ func DefaultBounds(rule string) (shortest, longest time.Duration) {
 	return defaultMin, defaultMax
 }
 
-// The default of each setting. All but those of the learned rule are the values of Heritrix.
+// The default of each setting. Heritrix has the same defaults; it has no learned rule.
 const (
 	defaultInitial = 24 * time.Hour
 	defaultMin     = time.Hour

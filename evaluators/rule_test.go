@@ -27,7 +27,7 @@ func TestThirtyDaysOfADailySeedAreThirtyCaptures(t *testing.T) {
 	}
 }
 
-func TestFixedLeavesOutWhatFellDueMeanwhile(t *testing.T) {
+func TestFixedSkipsVisitsThatCameDueMeanwhile(t *testing.T) {
 	t.Parallel()
 	s := evaluators.Stack{{Rule: evaluators.Fixed{Every: hour}}}
 	w := s.Next(evaluators.WaitInput{Overdue: 2*hour + 20*time.Minute})
@@ -45,7 +45,7 @@ func TestFactorsFollowFromTheTarget(t *testing.T) {
 	}
 }
 
-func TestAHighTargetIsPlannedForWithVersionsThatStandShortly(t *testing.T) {
+func TestAHighTargetAllowsForShortLivedVersions(t *testing.T) {
 	t.Parallel()
 	at := func(target float64) float64 {
 		e := evaluators.WaitEvaluator{Rule: evaluators.Learned{CaptureTarget: target, Min: time.Second}}

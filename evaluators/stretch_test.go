@@ -8,7 +8,7 @@ import (
 	"github.com/arcrawl/arcrawl/evaluators"
 )
 
-func TestAStretchedWaitSaysSoAndWhatWasAsked(t *testing.T) {
+func TestAStretchedWaitReportsTheWaitThatWasAsked(t *testing.T) {
 	t.Parallel()
 	stack := evaluators.Stack{{Name: "news", Rule: evaluators.Learned{CaptureTarget: 0.9, Max: 48 * time.Hour}}}
 	in := evaluators.WaitInput{

@@ -2,9 +2,9 @@ package evaluators
 
 import "bytes"
 
-// texts finds which of some texts are in a content, all of them in one pass that skips most bytes: the method of Wu and
-// Manber ("A fast algorithm for multi-pattern searching", 1994). It looks at blocks of three bytes, at a distance in
-// which no text could have been passed over.
+// texts searches a content for several texts in one pass that skips most bytes: the method of Wu and Manber ("A fast
+// algorithm for multi-pattern searching", 1994). It looks at blocks of three bytes, at a distance that can miss no
+// text.
 type texts struct {
 	all    []text
 	window int              // length of the shortest text
@@ -12,13 +12,13 @@ type texts struct {
 	ending map[uint16][]int // hash of the block at the end of the window → the texts that have it there
 }
 
-// text is what is looked for, and the number of what it stands for: less than 64.
+// text is a text to search for, and a number below 64 for the set that it belongs to.
 type text struct {
 	what string
-	of   int
+	set  int
 }
 
-// block is how many bytes are looked at together.
+// block is the number of bytes that are compared together.
 const block = 3
 
 // newTexts prepares the search. No text is shorter than block.
@@ -47,8 +47,8 @@ func blockHash(b []byte) uint16 {
 	return uint16((uint32(b[0]) | uint32(b[1])<<8 | uint32(b[2])<<16) * 0x9e3779b1 >> 19)
 }
 
-// in gives the set of those of which a text is in content, as bits.
-func (t *texts) in(content []byte) (found uint64) {
+// in returns, as bits, the numbers of the texts that content contains.
+func (t *texts) in(content []byte) (hits uint64) {
 	for end := t.window; end <= len(content); {
 		h := blockHash(content[end-block : end])
 		if s := int(t.skip[h]); s > 0 {
@@ -57,10 +57,10 @@ func (t *texts) in(content []byte) (found uint64) {
 		}
 		for _, n := range t.ending[h] {
 			if x := t.all[n]; bytes.HasPrefix(content[end-t.window:], []byte(x.what)) {
-				found |= 1 << x.of
+				hits |= 1 << x.set
 			}
 		}
 		end++
 	}
-	return found
+	return hits
 }

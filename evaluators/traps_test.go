@@ -162,7 +162,8 @@ func TestSecondsAndMillisecondsMixed(t *testing.T) {
 	t.Parallel()
 	for _, e := range evaluators.Default() {
 		rule := e.Rule.(evaluators.Classic)
-		if rule.Max.Milliseconds() != 2_419_200_000 || rule.Min.Milliseconds() != 3_600_000 || rule.Unknown.Milliseconds() != 259_200_000 {
+		if rule.Max.Milliseconds() != 2_419_200_000 || rule.Min.Milliseconds() != 3_600_000 ||
+			rule.Unknown.Milliseconds() != 259_200_000 {
 			t.Errorf("%s: min %d ms, max %d ms, unknown %d ms", e.Name, rule.Min.Milliseconds(), rule.Max.Milliseconds(), rule.Unknown.Milliseconds())
 		}
 	}

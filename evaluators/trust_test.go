@@ -120,7 +120,7 @@ func visits(r evaluators.Reputation, n int, o evaluators.Observation) evaluators
 	return r
 }
 
-func TestAWitnessIsBelievedOnceProvenAndNoLongerAfterItsLies(t *testing.T) {
+func TestAWitnessIsBelievedOnceProvenAndUntilItIsWrong(t *testing.T) {
 	t.Parallel()
 	same := evaluators.Validators{LastModified: monday}
 	right := evaluators.Observation{MIME: html, Before: same, Now: same, State: evaluators.Unchanged}
@@ -153,14 +153,14 @@ func TestAWitnessIsBelievedOnceProvenAndNoLongerAfterItsLies(t *testing.T) {
 		t.Error("a long honest witness must fall with the second lie, however long it was honest")
 	}
 	if r = visits(visits(r, 2, lie), 63, right); doubted(r) {
-		t.Error("a witness that mended its ways does not rise again")
+		t.Error("a witness that was corrected does not regain its standing")
 	}
 	if (evaluators.Reputation{}).Doubts(html, evaluators.Bar{}) != (evaluators.Doubts{}) {
 		t.Error("without a bar somebody is doubted")
 	}
 }
 
-func TestAServerThatAlwaysSays304FallsWithTheSecondAudit(t *testing.T) {
+func TestAServerThatAlwaysSays304IsDoubtedAfterTheSecondAudit(t *testing.T) {
 	t.Parallel()
 	found := evaluators.Observation{MIME: html, State: evaluators.Changed, Denied: true}
 	told := evaluators.Observation{MIME: html, State: evaluators.Changed, Conditional: true}
@@ -185,7 +185,7 @@ func TestAServerThatAlwaysSays304FallsWithTheSecondAudit(t *testing.T) {
 	}
 }
 
-func TestWhatIsDoubtedNeitherVouchesNorIsSent(t *testing.T) {
+func TestADoubtedValidatorIsNeitherBelievedNorSent(t *testing.T) {
 	t.Parallel()
 	both := evaluators.Validators{ETag: `"a"`, LastModified: monday}
 	weak := evaluators.Validators{ETag: `W/"a"`, LastModified: monday}
@@ -198,13 +198,13 @@ func TestWhatIsDoubtedNeitherVouchesNorIsSent(t *testing.T) {
 		sent        evaluators.Validators
 	}{
 		{"a doubted ETag leaves the date to decide", evaluators.Midfetch{Doubted: etag}, both, both, true, evaluators.Validators{LastModified: monday}},
-		{"a doubted ETag that differs still tells of a change", evaluators.Midfetch{Doubted: etag}, both, evaluators.Validators{
+		{"a doubted ETag that differs still shows a change", evaluators.Midfetch{Doubted: etag}, both, evaluators.Validators{
 			ETag: `"b"`, LastModified: monday,
 		}, false, evaluators.Validators{LastModified: monday}},
 		{"nobody is left who could vouch", evaluators.Midfetch{
 			DecideBy: evaluators.ETag, Doubted: etag,
 		}, both, both, false, evaluators.Validators{}},
-		{"doubt of strong ETags is none of weak ones", evaluators.Midfetch{
+		{"doubt of strong ETags does not apply to weak ones", evaluators.Midfetch{
 			DecideBy: evaluators.ETag, Doubted: etag,
 		}, weak, weak, true, evaluators.Validators{ETag: `W/"a"`}},
 		{"either goes by the one that is believed", evaluators.Midfetch{
@@ -223,7 +223,7 @@ func TestWhatIsDoubtedNeitherVouchesNorIsSent(t *testing.T) {
 	}
 }
 
-func TestA304ThatContradictsItselfIsSeen(t *testing.T) {
+func TestContradictsFindsA304WithAnotherETag(t *testing.T) {
 	t.Parallel()
 	before := evaluators.Validators{ETag: `"a"`, LastModified: monday}
 	date, tag := evaluators.Validators{LastModified: monday}, evaluators.Validators{ETag: `"a"`}
@@ -237,7 +237,7 @@ func TestA304ThatContradictsItselfIsSeen(t *testing.T) {
 }
 
 // Lots are spread evenly; the share that is drawn is measured over ten thousand of them.
-func TestAuditsAreMoreAfterALieAndFewerAsEvidenceGrows(t *testing.T) {
+func TestAuditsAreMoreFrequentAfterAnErrorAndFewerAsEvidenceGrows(t *testing.T) {
 	t.Parallel()
 	same := evaluators.Validators{LastModified: monday}
 	right := evaluators.Observation{MIME: html, Before: same, Now: same, State: evaluators.Unchanged}
@@ -293,7 +293,8 @@ func TestNoBodyStaysUnreadBeyondTheLimits(t *testing.T) {
 func TestDatesAreComparedOnlyWithTheServersOwn(t *testing.T) {
 	t.Parallel()
 	h := http.Header{"Last-Modified": {monday}, "Date": {tuesday}}
-	if !evaluators.ChangedBefore(h, 23*time.Hour) || evaluators.ChangedBefore(h, 25*time.Hour) || evaluators.ChangedBefore(http.Header{}, 0) {
+	if !evaluators.ChangedBefore(h, 23*time.Hour) || evaluators.ChangedBefore(h, 25*time.Hour) ||
+		evaluators.ChangedBefore(http.Header{}, 0) {
 		t.Error("the age of a change is not what Date and Last-Modified say")
 	}
 	if got := evaluators.Lasting(h); got.LastModified != monday {

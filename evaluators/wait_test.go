@@ -110,7 +110,7 @@ func TestNext(t *testing.T) {
 			evaluators.Wait{Interval: 72 * hour, Evaluator: "text", Reason: "unknown, nothing learned: 72h"},
 		},
 		{
-			"a first capture after an unknown one begins anew", standard,
+			"a first capture after an unknown one begins again", standard,
 			evaluators.WaitInput{MIME: "text/html", State: evaluators.Changed, First: true, Previous: 72 * hour},
 			evaluators.Wait{Interval: 12 * hour, Evaluator: "text", Reason: "first capture: initial 12h"},
 		},
@@ -199,7 +199,8 @@ func TestIntervalsOfAURIThatNeverChanges(t *testing.T) {
 	t.Parallel()
 	stack := evaluators.Stack{{Name: "all", Rule: evaluators.Classic{Initial: 24 * hour, Max: 10 * day}}}
 	want := []time.Duration{
-		24 * hour, 36 * hour, 54 * hour, 81 * hour, 121*hour + 30*time.Minute, 182*hour + 15*time.Minute, 240 * hour, 240 * hour,
+		24 * hour, 36 * hour, 54 * hour, 81 * hour, 121*hour + 30*time.Minute,
+		182*hour + 15*time.Minute, 240 * hour, 240 * hour,
 	}
 	var got []time.Duration
 	in := evaluators.WaitInput{State: evaluators.Changed, First: true}

@@ -48,9 +48,9 @@ func watching(p sim.Policy, perDay map[string]float64) sim.Policy {
 	return watched
 }
 
-// TestTheAdviceIsTrue plays a host far over its budget, asks what its capture target would need, does each of what is
-// advised, and looks whether that is so.
-func TestTheAdviceIsTrue(t *testing.T) {
+// TestAssessIsTrueOfAPlayedHost plays a host far over its budget, asks what its capture target would need, does each
+// of what is advised, and looks whether that is so.
+func TestAssessIsTrueOfAPlayedHost(t *testing.T) {
 	t.Parallel()
 	const pages, days, target, margin = 50, 40, 0.8, 0.05
 	all := atRandom(pages, days)
@@ -76,13 +76,13 @@ func TestTheAdviceIsTrue(t *testing.T) {
 		t.Errorf("%v; with that delay %.3f is captured", promise, after)
 	}
 	if after := captured(p, all[:pages-promise.Excess], rest); after < target-margin || after > target+2*margin {
-		t.Errorf("%v; with so many fewer %.3f is captured", promise, after)
+		t.Errorf("%v; without the excess URIs %.3f is captured", promise, after)
 	}
 }
 
-// TestTheAdviceIsTrueWithTwoTargets does the same with a host of pages of which 90 % of the versions are wanted, and
+// TestAssessIsTrueOfTwoTargets does the same with a host of pages of which 90 % of the versions are wanted, and
 // data of which 50 % are.
-func TestTheAdviceIsTrueWithTwoTargets(t *testing.T) {
+func TestAssessIsTrueOfTwoTargets(t *testing.T) {
 	t.Parallel()
 	const pages, days, margin, longest = 50, 40, 0.05, 90 * 24 * time.Hour
 	targets := map[string]float64{"page": 0.9, "json": 0.5}
@@ -145,5 +145,5 @@ func TestTheAdviceIsTrueWithTwoTargets(t *testing.T) {
 	// Of what changes several times between visits the rate is estimated too high, so that more is kept than was promised.
 	near("at present", before, map[string]float64{"page": promise.Each[0].Share, "json": promise.Each[1].Share}, 2*margin)
 	near("with that delay", captured(p, all, promise.NeededRest), targets, margin)
-	near("with so many fewer", captured(p, all[:pages-promise.Excess], rest), targets, 2*margin)
+	near("without the excess URIs", captured(p, all[:pages-promise.Excess], rest), targets, 2*margin)
 }

@@ -11,13 +11,13 @@ import (
 // Result holds what one policy captured with one budget.
 type Result struct {
 	Policy    string           `json:"policy"`
-	Budget    float64          `json:"budget"` // requests, as a multiple of those of the classic rule
+	Budget    float64          `json:"budget"` // requests, as a multiple of the classic rule's requests
 	Knob      float64          `json:"knob,omitempty"`
 	Total     Tally            `json:"total"`
 	Share     float64          `json:"share"` // of the versions, captured
 	Low       float64          `json:"low"`   // the share is between Low and High in 95 of 100 draws of the resources
 	High      float64          `json:"high"`
-	PerSource float64          `json:"mean_over_sources"` // mean share, each source with a budget of its own; zero if not asked for
+	PerSource float64          `json:"mean_over_sources"` // mean share of sources with budgets of their own
 	Sources   map[string]Share `json:"sources,omitempty"` // at those budgets
 	Groups    map[string]Tally `json:"groups,omitempty"`  // at the one budget for all, as Question.Group names them
 }

@@ -135,7 +135,7 @@ func Quota(p Policy, knob float64, host []History, times float64) time.Duration 
 	return max(time.Second, time.Duration(times*float64(to.Sub(from))/float64(requests)))
 }
 
-// OneHost returns the histories as those of one host, where all begin at once and none is longer than longest.
+// OneHost puts all histories on one host, where all begin at once and none is longer than longest.
 func OneHost(all []History, longest time.Duration) []History {
 	one := slices.Clone(all)
 	for i := range one {

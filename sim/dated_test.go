@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// TestDatesHelpAndLiesDoLittleHarm plays a news site that says when its pages changed: truly, or at times that are
-// made up.
-func TestDatesHelpAndLiesDoLittleHarm(t *testing.T) {
+// TestDatesHelpAndWrongDatesDoLittleHarm plays a news site that says when its pages changed: truly, or at times that
+// are made up.
+func TestDatesHelpAndWrongDatesDoLittleHarm(t *testing.T) {
 	t.Parallel()
 	const most = 90 * 24 * time.Hour
 	all := NewsHost(4)[:300]

@@ -9,7 +9,7 @@ import (
 	"github.com/arcrawl/arcrawl/sim"
 )
 
-func TestPagesThatKeepTheSameHoursTellEachOther(t *testing.T) {
+func TestPagesOfTheSameHoursLearnFromEachOther(t *testing.T) {
 	t.Parallel()
 	site := sim.Daylight(1, 120, 40)
 	alone := sim.Daylight(1, 120, 40)
@@ -29,7 +29,8 @@ func TestPagesThatKeepTheSameHoursTellEachOther(t *testing.T) {
 func TestExplainPlaysTheWholeHost(t *testing.T) {
 	t.Parallel()
 	site := sim.Daylight(1, 30, 30)
-	steps, like := sim.Explain(func(_, _ string) evaluators.Stack { return evaluators.Stack{{Rule: evaluators.Learned{}}} }, site, 7)
+	learned := func(_, _ string) evaluators.Stack { return evaluators.Stack{{Rule: evaluators.Learned{}}} }
+	steps, like := sim.Explain(learned, site, 7)
 	if len(steps) == 0 || !steps[0].At.Equal(site[7].Start) {
 		t.Fatalf("%d steps, not of the page that was asked for", len(steps))
 	}

@@ -2,7 +2,7 @@
 // rule would have captured.
 //
 // Its input is a list of histories: the moments at which each resource changed ([Read], [ReadFile]). Visits of a crawl
-// can stand in for them ([Sightings]). A [Policy] is a rule under test. Policies made of a stack run the code of
+// can replace them ([Sightings]). A [Policy] is a rule under test. Policies made of a stack run the code of
 // package evaluators, as the crawler does. [Play] visits each URI exactly when it is due. [Crowd] allows a host one
 // visit per politeness delay only, in the order of a real frontier. A [Tally] counts what was captured.
 //

@@ -25,7 +25,8 @@ func TestFiguresSayWhatDependsOnOneSource(t *testing.T) {
 		t.Errorf("other figures the second time:\n%s", diff)
 	}
 	b := f.Budgets[0]
-	if !(b.Lowest.Figure < b.Share && b.Share < b.Highest.Figure && b.Low < b.Share && b.Share < b.High) || len(b.Without) < 2 {
+	if !(b.Lowest.Figure < b.Share && b.Share < b.Highest.Figure && b.Low < b.Share && b.Share < b.High) ||
+		len(b.Without) < 2 {
 		t.Errorf("%+v: the share is between those without one source, and within its interval", b)
 	}
 	if !(f.Sources > 0 && f.Sources < 1) || f.Worst.Source == "" {

@@ -10,7 +10,7 @@ import (
 // NewsHost invents a news site of twelve days, for questions that recorded histories are too small for. Its front page
 // changes six times an hour, its ten sections twice an hour. A hundred articles a day have two or three edits each,
 // most of them soon after birth. Two thousand pages change once in four years. All changes come at random. The same
-// seed gives the same site.
+// seed returns the same site.
 func NewsHost(seed uint64) []History {
 	const (
 		days, sections, articles, still = 12, 10, 1200, 2000
@@ -51,7 +51,7 @@ func NewsHost(seed uint64) []History {
 // Site invents a host as a crawl of many sites has them. Its front page changes twenty times a day. One resource in
 // two hundred is a section that changes twice a day. The rates of other pages are spread log-normally about once a
 // year; one in twenty changes once a month or more. All rates are multiplied by busy. All changes come at random. The
-// same seed gives the same site.
+// same seed returns the same site.
 func Site(seed uint64, resources int, watched time.Duration, busy float64) []History {
 	const usual, spread, maxPerDay = 1.0 / 365, 1.5, 24.0 // changes a day
 	random := rand.New(rand.NewPCG(seed, 3))
@@ -83,7 +83,7 @@ func Site(seed uint64, resources int, watched time.Duration, busy float64) []His
 // Daylight invents a news site that is watched for a number of days from a Monday on. The rates of its pages are
 // spread log-normally about 0.7 changes a day, up to 48. The pages share their hours: from 22 to 7 UTC there are a
 // twentieth of the changes of other hours, and at the weekend a quarter of the changes of other days. Otherwise
-// changes come at random. The same seed gives the same site.
+// changes come at random. The same seed returns the same site.
 func Daylight(seed uint64, pages, days int) []History {
 	const usual, spread, maxPerDay = 0.7, 1.2, 48.0
 	random := rand.New(rand.NewPCG(seed, 4))

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-var update = flag.Bool("update", false, "write testdata/invented.jsonl anew")
+var update = flag.Bool("update", false, "write testdata/invented.jsonl again")
 
 // invented makes a small corpus with known habits: pages that change at random, at even intervals, in bursts, by day
 // only, articles that settle, and pages that hardly ever change.
@@ -61,7 +61,7 @@ func invented() []byte {
 	return out.Bytes()
 }
 
-func TestTheInventedCorpusIsTheOneThatIsKept(t *testing.T) {
+func TestTheInventedCorpusEqualsItsFile(t *testing.T) {
 	t.Parallel()
 	want := invented()
 	if *update {

@@ -26,7 +26,8 @@ var (
 	plotColours = [...]string{"#1f4e8c", "#d95f02", "#1b7f5c", "#a6246b", "#6a51a3", "#7a5c00", "#444444"}
 	plotDashes  = [...]string{"", "8 4", "2 3", "10 3 2 3", "4 2"}
 	plotMarks   = [...]string{
-		"M-5 0a5 5 0 1 0 10 0a5 5 0 1 0-10 0Z", "M-5-5H5V5H-5Z", "M0-6L6 5H-6Z", "M0-7L6 0L0 7L-6 0Z", "M-6-5H6L0 6Z", "M-6-2H-2V-6H2V-2H6V2H2V6H-2V2H-6Z",
+		"M-5 0a5 5 0 1 0 10 0a5 5 0 1 0-10 0Z", "M-5-5H5V5H-5Z", "M0-6L6 5H-6Z", "M0-7L6 0L0 7L-6 0Z",
+		"M-6-5H6L0 6Z", "M-6-2H-2V-6H2V-2H6V2H2V6H-2V2H-6Z",
 	}
 )
 
@@ -40,7 +41,8 @@ func Plot(w io.Writer, title string, results []Result) error {
 	for _, r := range results {
 		t := r.Total
 		fmt.Fprintf(&b, "<tr><td>%s</td><td>%.2f×</td><td>%.1f&#160;%%</td><td>%.1f–%.1f&#160;%%</td><td>%d</td><td>%d</td><td>%d</td><td>%s</td><td>%s</td></tr>\n",
-			html.EscapeString(r.Policy), r.Budget, 100*r.Share, 100*r.Low, 100*r.High, t.Versions, t.Requests, t.Wasted(), t.MeanDelay(), t.MeanLate())
+			html.EscapeString(r.Policy), r.Budget, 100*r.Share, 100*r.Low, 100*r.High, t.Versions,
+			t.Requests, t.Wasted(), t.MeanDelay(), t.MeanLate())
 	}
 	b.WriteString("</table>\n<p>A request is wasted if it found nothing new. The delay is the time from a change to its capture. A visit is overdue from its due time until it is made.</p>\n</html>\n")
 	_, err := io.WriteString(w, b.String())
@@ -81,7 +83,8 @@ func curves(results []Result) []curve {
 			i = len(all)
 			at[r.Policy] = i
 			all = append(all, curve{
-				name: r.Policy, colour: plotColours[i%len(plotColours)], dash: plotDashes[i%len(plotDashes)], mark: plotMarks[i%len(plotMarks)],
+				name: r.Policy, colour: plotColours[i%len(plotColours)],
+				dash: plotDashes[i%len(plotDashes)], mark: plotMarks[i%len(plotMarks)],
 			})
 		}
 		all[i].points = append(all[i].points, r)
@@ -152,7 +155,7 @@ func (c curve) draw(b *strings.Builder, x, y func(float64) float64) {
 	}
 }
 
-// legend writes the name of the policy next to the picture. A long name, such as that of a file, is cut at its
+// legend writes the name of the policy next to the picture. A long name, such as a path, is cut at its
 // beginning.
 func (c curve) legend(b *strings.Builder, at float64) {
 	const maxName = 36

@@ -39,7 +39,8 @@ func classic(stretch float64) evaluators.Stack {
 	times := func(d time.Duration) time.Duration { return max(time.Duration(stretch*float64(d)), MinWait) }
 	return evaluators.Stack{
 		{Name: "classic", Rule: evaluators.Classic{
-			Initial: times(24 * time.Hour), Min: times(time.Hour), Max: times(28 * 24 * time.Hour), ChangedFactor: 1.5, UnchangedFactor: 1.5,
+			Initial: times(24 * time.Hour), Min: times(time.Hour), Max: times(28 * 24 * time.Hour),
+			ChangedFactor: 1.5, UnchangedFactor: 1.5,
 		}},
 	}
 }
@@ -193,7 +194,9 @@ func StormCrawler() Policy {
 }
 
 // steps returns the player of a rule that makes each wait from the last one.
-func steps(first, shortest, longest time.Duration, stretch float64, step func(wait float64, changed bool) float64) Player {
+func steps(
+	first, shortest, longest time.Duration, stretch float64, step func(wait float64, changed bool) float64,
+) Player {
 	wait := first.Seconds()
 	return func(v Visit) Plan {
 		if !v.First {
@@ -204,8 +207,8 @@ func steps(first, shortest, longest time.Duration, stretch float64, step func(wa
 	}
 }
 
-// Estimated returns the policy that visits in proportion to an estimated rate. The estimate is that of maximum
-// likelihood from visits at irregular times, each of which says only whether there was a change (Cho and Garcia-Molina
+// Estimated returns the policy that visits in proportion to an estimated rate. The rate is a maximum likelihood
+// estimate from visits at irregular times, each of which says only whether there was a change (Cho and Garcia-Molina
 // 2003). Half a changed and half an unchanged visit of a day are added. Its knob is the expected number of changes
 // between two visits.
 func Estimated() Policy {

@@ -18,9 +18,9 @@ import (
 // maxVisitLine is the maximum length of a line of a log or an index, in bytes. A longer line is an error.
 const maxVisitLine = 1 << 20
 
-// ReadFiles adds the visits in crawl logs, and in indexes in CDX and CDXJ, gzipped or not. It returns the number of visits
-// added, and the number of lines skipped because they have none of these formats. A file with only such lines is an error.
-// Unless wanted is nil, it adds only the visits of URIs for which wanted returns true.
+// ReadFiles adds the visits in crawl logs, and in indexes in CDX and CDXJ, gzipped or not. It returns the number of
+// visits added, and the number of lines skipped because they have none of these formats. A file with only such lines
+// is an error. Unless wanted is nil, it adds only the visits of URIs for which wanted returns true.
 func (s *Sightings) ReadFiles(names []string, wanted func(uri string) bool) (visits, skipped int, err error) {
 	if wanted == nil {
 		wanted = func(string) bool { return true }

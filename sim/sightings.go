@@ -53,7 +53,7 @@ func (s *Sightings) Add(uri, mime string, bytes int64, v Sighting) {
 }
 
 // All returns the URIs by name, each with its visits in the order of time. A visit that was not judged is Changed if
-// its digest differs from that of the visit before. Visits without state and digest are skipped.
+// its digest differs from the one of the visit before. Visits without state and digest are skipped.
 func (s *Sightings) All() []*Sighted {
 	var all []*Sighted
 	for _, of := range s.byURI {
@@ -144,7 +144,7 @@ func Explain(stackOf Stacks, all []History, one int) (steps []Step, relatives ra
 	Play(Policy{Host: func(float64) func(History) Player {
 		return func(h History) Player {
 			p := stack(stackOf(h.Host, MIME(h.Kind)), h, family, record)
-			record = nil // the first player is that of the history to explain
+			record = nil // the first player plays the history to explain
 			return p
 		}
 	}}, 0, append([]History{all[one]}, host...))

@@ -27,7 +27,7 @@ func corpus(t testing.TB) []sim.History {
 	return all
 }
 
-// world is one page that changed at the given minutes, and was watched for so many.
+// world returns a page that changed at the given minutes, and was watched for a number of minutes.
 func world(watched int, minutes ...int) sim.History {
 	h := sim.History{ID: "page", Host: "host", Start: time.Unix(0, 0).UTC(), Watched: time.Duration(watched) * time.Minute}
 	for _, m := range minutes {
@@ -36,7 +36,7 @@ func world(watched int, minutes ...int) sim.History {
 	return h
 }
 
-// every visits each so many minutes, as the knob says.
+// every visits at one interval, its knob in minutes.
 var every = sim.Policy{Name: "every", Low: 1, High: 1000, Host: func(knob float64) func(sim.History) sim.Player {
 	return func(sim.History) sim.Player {
 		return func(sim.Visit) sim.Plan {
@@ -45,7 +45,7 @@ var every = sim.Policy{Name: "every", Low: 1, High: 1000, Host: func(knob float6
 	}
 }}
 
-func TestPlayCountsWhatWasVisitedWhileItStood(t *testing.T) {
+func TestPlayCountsVersionsVisitedWhileCurrent(t *testing.T) {
 	t.Parallel()
 	got := sim.Play(every, 30, []sim.History{world(120, 10, 20, 45, 90, 119)})
 	// Visits at 30, 60, 90 and 120: the version of minute 10 was gone at 30.
@@ -81,8 +81,8 @@ func TestSpendFindsTheKnob(t *testing.T) {
 
 func second[A, B any](_ A, b B) B { return b }
 
-// TestLearnedIsWorthIt is the price list of the rules: a change to an evaluator shows here what it costs.
-func TestLearnedIsWorthIt(t *testing.T) {
+// TestLearnedCapturesMost is the price list of the rules: a change to an evaluator shows here what it costs.
+func TestLearnedCapturesMost(t *testing.T) {
 	t.Parallel()
 	all := corpus(t)
 	base := sim.Sum(sim.Play(sim.Classic(), 0, all)).Requests
@@ -96,7 +96,7 @@ func TestLearnedIsWorthIt(t *testing.T) {
 	}
 }
 
-func TestCompareGivesTheSameFiguresEachTime(t *testing.T) {
+func TestCompareIsRepeatable(t *testing.T) {
 	t.Parallel()
 	all := corpus(t)
 	q := sim.Question{
@@ -121,7 +121,9 @@ func TestCompareGivesTheSameFiguresEachTime(t *testing.T) {
 	}
 }
 
-func crowded(t *testing.T, p sim.Policy, knob float64, all []sim.History, delay time.Duration, order frontier.Order) sim.Tally {
+func crowded(
+	t *testing.T, p sim.Policy, knob float64, all []sim.History, delay time.Duration, order frontier.Order,
+) sim.Tally {
 	t.Helper()
 	tallies, err := sim.Crowd(sim.Crowding{Policy: p, Knob: knob, Delay: delay, Order: order, Dir: t.TempDir()}, all)
 	if err != nil {
@@ -130,7 +132,7 @@ func crowded(t *testing.T, p sim.Policy, knob float64, all []sim.History, delay 
 	return sim.Sum(tallies)
 }
 
-func TestACrowdedHostVisitsOnePageADelay(t *testing.T) {
+func TestACrowdedHostMakesOneVisitPerDelay(t *testing.T) {
 	t.Parallel()
 	all := []sim.History{world(100, 50), world(100, 50), world(100, 50)}
 	for _, order := range []frontier.Order{frontier.ByDue, frontier.ByValue} {
@@ -154,7 +156,7 @@ func TestOrderByValueHelpsAHostOverItsBudget(t *testing.T) {
 	}
 }
 
-func TestReadRefusesWhatIsNoHistory(t *testing.T) {
+func TestReadRefusesInvalidHistories(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{
 		"{", `{"id":"a","start":2,"end":1}`, `{"id":"a","start":1,"end":100000,"dt":[-1]}`, `{"id":"a","start":1,"end":100000,"dt":[1e300]}`, "\x1f\x8bno gzip",
@@ -169,7 +171,7 @@ func TestReadRefusesWhatIsNoHistory(t *testing.T) {
 	}
 }
 
-func TestThePlotIsWhole(t *testing.T) {
+func TestPlotIsWellFormed(t *testing.T) {
 	t.Parallel()
 	results := []sim.Result{
 		{Policy: "a < b", Budget: 4, Share: .6, Low: .5, High: .7, Total: sim.Tally{
@@ -198,15 +200,15 @@ func TestThePlotIsWhole(t *testing.T) {
 		}
 	}
 	if strings.Count(picture.String(), ">4×<") != 1 || strings.Contains(picture.String(), "%!") {
-		t.Errorf("a budget stands twice below the axis, or a number is missing:\n%s", &picture)
+		t.Errorf("a budget appears twice below the axis, or a number is missing:\n%s", &picture)
 	}
 	if !strings.Contains(page.String(), picture.String()) || !strings.Contains(page.String(), "<td>60.0&#160;%</td><td>50.0–70.0&#160;%</td><td>100</td><td>90</td><td>30</td>") {
 		t.Errorf("the page lacks the picture or its figures:\n%s", &page)
 	}
 }
 
-// Who prints in grey tells policies by their marks and dashes.
-func TestNoTwoPoliciesOfAPlotLookAlikeWithoutColour(t *testing.T) {
+// Marks and dashes identify policies for readers who print in grey.
+func TestPoliciesOfAPlotDifferWithoutColour(t *testing.T) {
 	t.Parallel()
 	var results []sim.Result
 	for i := range len(sim.Policies()) {

@@ -12,7 +12,7 @@ import (
 
 // Limits holds what bounds the visits of a host.
 type Limits struct {
-	Rest    time.Duration // between two requests, from the beginning of one to that of the next; 0 = no limit
+	Rest    time.Duration // from the beginning of one request to the beginning of the next; 0 = no limit
 	Valence int           // number of visits at once; 0 counts as 1
 	Other   float64       // requests a day that follow from no target: of other rules, first visits, robots.txt
 }

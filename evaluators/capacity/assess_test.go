@@ -9,7 +9,7 @@ import (
 	"github.com/arcrawl/arcrawl/evaluators/rate"
 )
 
-// load is a host of so many URIs that each change so many times a day.
+// load returns a host of a number of URIs that each change perDay times a day.
 func load(uris int, perDay float64) *capacity.Rates {
 	var l capacity.Rates
 	for range uris {
@@ -71,7 +71,7 @@ func TestAssessObservesTheBoundsOfWaits(t *testing.T) {
 	}
 }
 
-func TestARateThatIsNotKnownIsOnceInAWait(t *testing.T) {
+func TestAnUnknownRateCountsAsOncePerWait(t *testing.T) {
 	t.Parallel()
 	var l capacity.Rates
 	l.Add(0, 6*time.Hour)

@@ -7,8 +7,9 @@ import (
 	"github.com/arcrawl/arcrawl/evaluators/capacity"
 )
 
-// priced is a host on which a visit takes so long with the rest after it, asked for so many visits a day.
-func priced(took time.Duration, elastic, rigid float64) *capacity.Budget {
+// asked returns a host on which a visit with the rest after it takes the given time, and the visits a day that it is
+// asked for.
+func asked(took time.Duration, elastic, rigid float64) *capacity.Budget {
 	var p capacity.Budget
 	for range 10 {
 		p.Visit(took, true)
@@ -18,7 +19,7 @@ func priced(took time.Duration, elastic, rigid float64) *capacity.Budget {
 	return &p
 }
 
-func TestAPriceIsWhatMakesTheWaitsFit(t *testing.T) {
+func TestStretchMakesTheWaitsFit(t *testing.T) {
 	t.Parallel()
 	const took = 864 * time.Second // a hundred visits a day
 	for _, c := range []struct {
@@ -35,7 +36,7 @@ func TestAPriceIsWhatMakesTheWaitsFit(t *testing.T) {
 		{"but not all of it", 600, 1000, 1, 40},
 		{"there is an end to it", 1e9, 0, 1, 1000},
 	} {
-		if got := priced(took, c.elastic, c.rigid).Stretch(c.slots, time.Second); got != c.want {
+		if got := asked(took, c.elastic, c.rigid).Stretch(c.slots, time.Second); got != c.want {
 			t.Errorf("%s: stretched by %v, want %v", c.name, got, c.want)
 		}
 	}
@@ -50,9 +51,9 @@ func TestAPriceIsWhatMakesTheWaitsFit(t *testing.T) {
 	}
 }
 
-func TestVisitsThatNoWaitAskedForLeaveLess(t *testing.T) {
+func TestOtherVisitsReduceTheBudget(t *testing.T) {
 	t.Parallel()
-	p := priced(864*time.Second, 600, 0)
+	p := asked(864*time.Second, 600, 0)
 	for n := range 1000 {
 		p.Visit(864*time.Second, n%2 == 0)
 	}

@@ -1,9 +1,9 @@
 // Package capacity compares the visits that the URIs of a host ask for with the visits that politeness allows. It is
 // arithmetic only: no files, no clock, no configuration.
 //
-// A [Budget] says by how much the waits of a host over its budget are stretched. The factor is the Lagrange multiplier
-// of the host's slots, expressed in waits: with it the same number of changes is expected at each visit, in proportion
-// to the capture target of each URI, which captures most versions.
+// A [Budget] computes the factor by which the waits of a host over its budget are stretched. It is the Lagrange
+// multiplier of the host's slots, expressed in waits: with it the same number of changes is expected at each visit, in
+// proportion to the capture target of each URI, which captures most versions.
 //
 // [Assess] says which capture targets a host can meet, and what it needs to meet the others. It goes by the [Rates] at
 // which the URIs are expected to change.

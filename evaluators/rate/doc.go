@@ -42,14 +42,14 @@
 // # Relatives
 //
 // A new URI begins like the host's other URIs of its [Kind], see [Relatives]. The hours and days at which these change
-// are its [Rhythm]. They stand in for the URI's own clock until that has learned enough, and weigh like eight changes
-// in each hour and on each day.
+// are its [Rhythm]. They replace the URI's own clock until that has learned enough, and weigh like eight changes in
+// each hour and on each day.
 //
 // # Sources
 //
-// The share of versions that visits capture, and the estimate from the share of visits that found a change, are those
-// of J. Cho and H. Garcia-Molina, "Estimating frequency of change", ACM Transactions on Internet Technology 3 (2003).
-// Weighting beliefs by what they predicted is Bayesian model averaging. The constants were found on recorded change
-// histories of news pages, feeds, lists, live data, terms of service and articles: by a random search on one half of
-// the resources, checked on the other. docs/scheduling.md has the figures.
+// [VersionsFound] and the irregular estimate of package sim follow J. Cho and H. Garcia-Molina, "Estimating frequency
+// of change", ACM Transactions on Internet Technology 3 (2003). [Captured] and [UnchangedFactor] are derived in their
+// comments. Weighting beliefs by what they predicted is Bayesian model averaging. The constants were found on recorded
+// change histories of news pages, feeds, lists, live data, terms of service and articles: by a random search on one
+// half of the resources, checked on the other. docs/scheduling.md has the figures.
 package rate

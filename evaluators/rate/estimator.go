@@ -52,7 +52,7 @@ type Estimator struct {
 	clock      clock
 	clockBytes []byte // the bytes that the clock was read from; nil once it has learned
 	profile    profile
-	profiled   bool // profile is that of the clock
+	profiled   bool // profile is up to date with the clock
 
 	before Relatives // the share of the URI in its relatives before the visit, negative
 	rhythm Rhythm    // of the visit

@@ -38,7 +38,7 @@ func (m Memory) Kind() Kind {
 //	version, quiet visits, kind    1 byte each
 //	last visit                     5 bytes, seconds since 1970
 //	age                            32-bit float, seconds
-//	the belief that never fades and that of the logarithmic age, pairs of 32-bit floats
+//	the belief that never fades and the one of the logarithmic age, pairs of 32-bit floats
 //	the other beliefs, the weights, the cells and parts of the clock, 16-bit numbers
 //
 // All numbers are big-endian. Version 1 had 8 bytes for the last visit, all beliefs as floats, and no parts of the

@@ -8,9 +8,9 @@ import (
 // DefaultTarget is the capture target that stands for one that is not between 0 and 1.
 const DefaultTarget = 0.8
 
-// Captured returns the share of versions that are captured if a URI is always visited when so many changes are expected
-// since the last visit. Changes come at random, and a visit captures the version that is then current. The share is
-// (1 − e^−x) ÷ x.
+// Captured returns the share of versions that are captured if a URI is always visited when this number of changes is
+// expected since the last visit. Changes come at random, and a visit captures the version that is then current. The
+// share is (1 − e^−x) ÷ x.
 func Captured(expected float64) float64 {
 	if !(expected > 1e-9) {
 		return 1

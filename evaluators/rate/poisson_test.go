@@ -14,7 +14,7 @@ func TestExpectedIsTheInverseOfCaptured(t *testing.T) {
 	}
 	for _, none := range []float64{0, -1, 1, 2, math.NaN()} {
 		if got := Expected(none); math.Abs(got-Expected(.8)) > 1e-9 {
-			t.Errorf("Expected(%v) = %v, want that of the default", none, got)
+			t.Errorf("Expected(%v) = %v, want the default", none, got)
 		}
 	}
 }
@@ -28,10 +28,11 @@ func TestUnchangedFactorFollowsFromTheTarget(t *testing.T) {
 	}
 }
 
-func TestExpectedForGivesTheBitsOfTheFormula(t *testing.T) {
+func TestExpectedForReturnsTheBitsOfTheFormula(t *testing.T) {
 	t.Parallel()
 	for _, target := range []float64{
-		0.01, 0.29, 0.5, 0.57, 0.58, 0.8, 0.81, 0.825, 0.9, 0.95, 0.99, 0.999, math.Nextafter(0.8, 1), math.SmallestNonzeroFloat64, 0, 1, -1, 2, math.NaN(), math.Inf(1),
+		0.01, 0.29, 0.5, 0.57, 0.58, 0.8, 0.81, 0.825, 0.9, 0.95, 0.99, 0.999,
+		math.Nextafter(0.8, 1), math.SmallestNonzeroFloat64, 0, 1, -1, 2, math.NaN(), math.Inf(1),
 	} {
 		if got, want := ExpectedFor(target), Expected(planned(target)); got != want {
 			t.Errorf("%v: %v, want %v", target, got, want)

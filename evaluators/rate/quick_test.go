@@ -6,12 +6,12 @@ import (
 	"testing"
 )
 
-// Some of the rule Learned is worked out in a way that is quicker than the formula reads. Each of these must give the
-// same bits as the plain way, for what a decision is worth must not depend on how fast it was.
+// Some of the estimator is computed in a faster way than its formula reads. Each must return the same bits as the plain
+// way: a decision must not depend on how fast it was made.
 
 const ninetyDays = 90 * secondsPerDay
 
-// worn is a clock that learned from visits at random.
+// worn returns a clock that learned from random visits.
 func worn(random *rand.Rand) (c clock) {
 	for _, cells := range [][]belief{c.cells[:], c.parts[:]} {
 		for i := range cells {
@@ -23,7 +23,7 @@ func worn(random *rand.Rand) (c clock) {
 	return c
 }
 
-// moment is one at random from 2001 to 2096, now and then on the hour.
+// moment returns a random moment from 2001 to 2096. One in four is on the hour.
 func moment(random *rand.Rand) float64 {
 	at := float64(1e18+random.Int64N(3e18)) / 1e9
 	if random.IntN(4) == 0 {
@@ -32,7 +32,7 @@ func moment(random *rand.Rand) float64 {
 	return at
 }
 
-func TestTimeIsCountedAsIfEachHourWereLookedUp(t *testing.T) {
+func TestExposureEqualsTheSumOverHours(t *testing.T) {
 	t.Parallel()
 	plain := func(w *profile, from, to float64) (sum float64) {
 		if weeks := math.Floor((to - from) / (hours * secondsPerHour)); weeks >= 1 {
@@ -69,7 +69,7 @@ func TestTimeIsCountedAsIfEachHourWereLookedUp(t *testing.T) {
 	}
 }
 
-func TestTheNextVisitIsFoundAsIfEachHourWereLookedUp(t *testing.T) {
+func TestUntilEqualsTheSearchHourByHour(t *testing.T) {
 	t.Parallel()
 	plain := func(f Forecast, wanted, most float64) (wait, expected float64) {
 		const week = hours * secondsPerHour
@@ -104,9 +104,9 @@ func TestTheNextVisitIsFoundAsIfEachHourWereLookedUp(t *testing.T) {
 	}
 }
 
-// A machine without a clock takes it to be 1970, where a moment has so many digits behind the point that a long wait
+// A machine without a clock takes it to be 1970, where a moment has more decimals, and a long wait
 // added to it is rounded.
-func TestTheNextVisitIsFoundInJanuary1970Too(t *testing.T) {
+func TestUntilEndsInJanuary1970(t *testing.T) {
 	t.Parallel()
 	var w profile
 	new(clock).profile(&w)
@@ -121,7 +121,7 @@ func TestTheNextVisitIsFoundInJanuary1970Too(t *testing.T) {
 	}
 }
 
-func TestDaysCountByTheirPower(t *testing.T) {
+func TestDayPowerReturnsTheBitsOfPow(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(3, 4))
 	for i := range 100_000 {
@@ -135,7 +135,7 @@ func TestDaysCountByTheirPower(t *testing.T) {
 	}
 }
 
-func TestAClockOfWhichNothingWasLearnedIsWrittenAsItWasRead(t *testing.T) {
+func TestAnUnchangedClockIsWrittenAsItWasRead(t *testing.T) {
 	t.Parallel()
 	u := unpacker{larges: larges()}
 	for n := range math.MaxUint16 + 1 {

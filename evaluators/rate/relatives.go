@@ -2,8 +2,8 @@ package rate
 
 import "math"
 
-// Kind is a class of URIs of a host that probably change alike. Zero is no class. The numbers are stored; the caller
-// gives them their meaning.
+// Kind is a class of URIs of a host that probably change alike. Zero is no class. The numbers are stored. The caller
+// defines their meaning.
 type Kind uint8
 
 // Relatives holds what the URIs of one kind on a host have in common, as sums over the estimates of each URI. The zero
@@ -81,9 +81,9 @@ func (r *Estimator) Inherit(k *Relatives) {
 	}
 }
 
-// inherited returns the Gamma distribution of a rate whose logarithm is normally distributed among the relatives. A few
-// strangers to whom the prior applies count as relatives. The mean is never above that of the prior: an unknown URI is
-// visited soon enough.
+// inherited returns the Gamma distribution of a rate whose logarithm is normally distributed among the relatives. A
+// few strangers to whom the prior applies count as relatives. The mean is never above the mean of the prior: an
+// unknown URI is visited soon enough.
 func inherited(sums [2]float64, all float64, prior belief) belief {
 	usual := math.Log(prior.mean())
 	mean := (sums[0] + strangers*usual) / all
