@@ -27,7 +27,7 @@ const (
 	// maxCodings is how many codings in sequence are undone. Two occur in practice (a proxy that compresses again).
 	maxCodings = 4
 
-	// maxZstdWindow is what RFC 9659 allows for zstd on the web.
+	// maxZstdWindow is the maximum window of zstd on the web, by RFC 9659.
 	maxZstdWindow = 8 << 20
 
 	// codingBuffer is how many bytes each decoder reads ahead.

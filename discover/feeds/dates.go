@@ -18,11 +18,11 @@ const (
 
 // Activity says how often and when a source changed between two readings.
 type Activity struct {
-	// Changes is the number of changes, at most one per minute. Each new or updated item is a change, except that items
-	// of one minute count once, and all items whose text alone is different count once. It is zero if the only difference
-	// is a date that most items share.
+	// Changes is the number of changes, at most one per minute. Each new or updated item is a change, with two
+	// exceptions: items of one minute count once, and all items of which only the text differs count once. It is zero if
+	// the only difference is a date that most items share.
 	Changes int
-	// Moments are the times of those changes that items date between the two readings, oldest first and at most one per
+	// Moments are the times of changes, by the dates of items between the two readings, oldest first and at most one per
 	// minute. They are as reliable as the dates of the host.
 	Moments []time.Time
 	// Right is the number of new items that are dated between the two readings. Wrong is the number of new items whose

@@ -65,7 +65,7 @@ func encodingOf(head []byte, contentType string) encoding.Encoding {
 	return unicode.UTF8
 }
 
-// isUTF16 reports whether e is one of the encodings that a content cannot be in if its beginning was read as ASCII.
+// isUTF16 reports whether e is UTF-16. A content whose beginning was read as ASCII cannot be in UTF-16.
 func isUTF16(e encoding.Encoding) bool {
 	name, _ := htmlindex.Name(e)
 	return strings.HasPrefix(name, "utf-16")

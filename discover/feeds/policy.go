@@ -59,8 +59,8 @@ const (
 	maxBroken = 3
 )
 
-// Next returns the wait after the visit at now that led to state s. cached is the freshness that the answer itself asks
-// for, see [CacheHint]; the longer of it and the source's own hints counts.
+// Next returns the wait after the visit at now that led to state s. cached is how long the answer stays fresh, see
+// [CacheHint]. It counts as a hint of the source; the longest hint applies.
 func (p Policy) Next(s State, now time.Time, cached time.Duration) evaluators.Wait {
 	bounds, evaluator := p.waits(s.Kind)
 	w := evaluators.Wait{Evaluator: evaluator}

@@ -99,7 +99,7 @@ func (s Seen) Read(now time.Time, d Document) (Seen, Reading) {
 		}
 	}
 	r.Gap = d.Kind.ListsNewest() && len(s.known) > 0 && len(d.Items) > 0 && !overlap
-	slices.SortStableFunc(r.New, func(a, b Item) int { return b.when(now).Compare(a.when(now)) })
+	slices.SortStableFunc(r.New, func(a, b Item) int { return b.sortTime(now).Compare(a.sortTime(now)) })
 	return Seen{known: s.keep(listed, taken), statements: s.statements, started: true}, r
 }
 
@@ -162,9 +162,9 @@ func (s Seen) keep(listed []mark, taken map[uint64]bool) []mark {
 	return listed
 }
 
-// when returns the time by which new items are ordered. Items without a date, or with one in the future, count as the
-// newest.
-func (i Item) when(now time.Time) time.Time {
+// sortTime returns the time by which new items are ordered. Items without a date, or with one in the future, count as
+// the newest.
+func (i Item) sortTime(now time.Time) time.Time {
 	if d := i.Date(); !d.IsZero() && d.Before(now) {
 		return d
 	}
