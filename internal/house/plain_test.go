@@ -29,6 +29,7 @@ var plainTexts = []string{
 	"docs/change.md",
 	"docs/config.md",
 	"docs/discovery.md",
+	"docs/scheduling.md",
 }
 
 // maxLine is the longest line, in characters.
