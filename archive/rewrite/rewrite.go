@@ -16,28 +16,30 @@ import (
 	"github.com/arcrawl/arcrawl/archive/warc"
 )
 
-// Options say what new files are made of.
+// Options say how to make new files.
 type Options struct {
-	Out    string   // folder of the new files; made if it is not there
-	From   []string // files and folders where originals are looked for besides those that are rewritten
+	Out    string   // folder of the new files; created if it is missing
+	From   []string // further files and folders that may hold originals
 	Select Selection
-	All    bool // every revisit becomes a response, also those whose original is in the new files
-	Keep   bool // revisits stay as they are; what they depend on is told
+	All    bool // make a response from every revisit, even if its original is in the new files
+	Keep   bool // keep revisits as they are, and return what they depend on
 
 	Progress *warc.Progress // may be nil
 }
 
-// Selection chooses captures. Each criterion that is given has to hold; the zero value chooses all.
+// Selection selects captures. All criteria that are set must hold. The zero value selects all captures.
 type Selection struct {
-	Hosts    []string // one of them; with a leading dot for a host and all below it
-	Prefixes []string // the URI begins with one of them
+	Hosts    []string // one of these hosts; a leading dot includes all hosts below
+	Prefixes []string // one of these begins the URI
 	From, To time.Time
 }
 
+// isZero reports whether all captures are selected.
 func (s Selection) isZero() bool {
 	return len(s.Hosts) == 0 && len(s.Prefixes) == 0 && s.From.IsZero() && s.To.IsZero()
 }
 
+// has reports whether a capture is selected.
 func (s Selection) has(uri string, date time.Time) bool {
 	host := survey.HostOf(uri)
 	isHost := func(want string) bool {
@@ -50,36 +52,36 @@ func (s Selection) has(uri string, date time.Time) bool {
 		(s.From.IsZero() || !date.Before(s.From)) && (s.To.IsZero() || date.Before(s.To))
 }
 
-// Summary sums up what new files were made of.
+// Summary counts what was written.
 type Summary struct {
 	Files     int   `json:"files"`
 	Records   int   `json:"records"`
 	Filled    int   `json:"filled"`    // revisits that became responses
-	Repointed int   `json:"repointed"` // revisits that now refer to one of those
+	Repointed int   `json:"repointed"` // revisits that now refer to one of these responses
 	Bytes     int64 `json:"bytes"`
 	Errors    int   `json:"errors"`
 
-	Needs []survey.Dependency `json:"needs"` // what the new files depend on; nothing unless Keep is set or an original is missing
+	Needs []survey.Dependency `json:"needs"` // files that the new files depend on; empty unless Keep is set
 }
 
-// plan says what becomes of each capture.
+// plan is what to do with each capture.
 type plan struct {
 	o        Options
 	survey   *survey.Survey
-	inputs   map[int32]bool        // files that are rewritten; the others only have originals
-	chosen   map[survey.Key]bool   // ids of captures that are selected
-	changes  map[survey.Key]change // by the id of the revisit
-	payloads map[int32]*provided   // by original
+	inputs   map[int32]bool        // files to rewrite; the others only hold originals
+	chosen   map[survey.Key]bool   // ids of selected captures
+	changes  map[survey.Key]change // by id of the revisit
+	payloads map[int32]*provided   // by number of the original
 }
 
-// change is what becomes of a revisit.
+// change is what to make from a revisit.
 type change struct {
 	newID    string
-	original int32 // capture with the payload
-	first    int32 // capture that becomes the response; the revisit itself, or an earlier one that it then refers to
+	original int32 // number of the capture with the payload
+	first    int32 // number of the capture that becomes a response: the revisit itself, or an earlier one to refer to
 }
 
-// provided is a payload that was proved.
+// provided is the payload of an original, after checking the record.
 type provided struct {
 	size      int64
 	digest    string
@@ -87,24 +89,29 @@ type provided struct {
 	err       error
 }
 
-// Files makes new files of the records of files and folders, under the same names in another folder, so that nothing
-// depends on anything outside: a revisit whose original would be left out becomes a response with the original's payload,
-// and later revisits of the same original refer to that one. Its head is its own, if it has one that is not a 304's. All
-// other records are copied byte for byte. A record of type metadata beside each new response says what was done.
+// Files copies the records of files and folders into new files of the same names in another folder. The new files
+// depend on nothing else: a revisit whose original would be left out becomes a response with the payload of the
+// original, and later revisits of the same original refer to that response. The response keeps the HTTP head of the
+// revisit, unless there is none or it is one of a 304. A metadata record next to each new response says how it was
+// made. All other records are copied byte for byte.
 //
-// Nothing that exists is changed or overwritten. What is damaged is not copied and given to see, as are revisits whose
-// original is not there or not whole: they are copied as they are.
-func Files(ctx context.Context, paths []string, o Options, see func(warc.Finding) error) (Summary, error) {
-	p := plan{o: o, inputs: map[int32]bool{}, chosen: map[survey.Key]bool{}, changes: map[survey.Key]change{}, payloads: map[int32]*provided{}}
+// Nothing that exists is changed or overwritten. Damaged records are reported and not copied. Revisits whose original
+// is missing or damaged are reported and copied as they are.
+func Files(ctx context.Context, paths []string, o Options, report func(warc.Finding) error) (Summary, error) {
+	p := plan{
+		o: o, inputs: map[int32]bool{}, chosen: map[survey.Key]bool{},
+		changes: map[survey.Key]change{}, payloads: map[int32]*provided{},
+	}
 	var sum Summary
-	report := func(f warc.Finding) error {
+	pass := report
+	report = func(f warc.Finding) error {
 		if f.Severity == warc.Error {
 			sum.Errors++
 		}
-		return see(f)
+		return pass(f)
 	}
 	inputs, faults := warc.Files(paths)
-	var hidden []warc.Finding // damage in the files that have originals; that in the others is told when they are rewritten
+	var hidden []warc.Finding // damage in the files of o.From; damage in the others is reported when they are rewritten
 	var err error
 	p.survey, err = survey.New(ctx, append(slices.Clone(paths), o.From...), o.Progress, func(f warc.Finding) error {
 		asked := slices.ContainsFunc(inputs, func(g warc.File) bool { return g.Path == f.File }) ||
@@ -134,7 +141,7 @@ func Files(ctx context.Context, paths []string, o Options, see func(warc.Finding
 	if err != nil {
 		return sum, err
 	}
-	if len(lacking) > 0 { // what is damaged may be what is missing
+	if len(lacking) > 0 { // damage may be the reason
 		lacking = append(hidden, lacking...)
 	}
 	for _, f := range lacking {
@@ -148,7 +155,7 @@ func Files(ctx context.Context, paths []string, o Options, see func(warc.Finding
 	return sum, p.write(ctx, &sum, report)
 }
 
-// make decides what becomes of each capture, and tells which revisits lack their original, or a sound one.
+// make decides what to do with each capture. It returns findings about revisits without a usable original.
 func (p *plan) make(ctx context.Context) (lacking []warc.Finding, _ error) {
 	p.choose()
 	lacking = p.decide()
@@ -158,7 +165,7 @@ func (p *plan) make(ctx context.Context) (lacking []warc.Finding, _ error) {
 	return append(lacking, p.drop()...), nil
 }
 
-// outName is the name of the new file: always compressed, and never open.
+// outName returns the name of a new file. The file is compressed, and not open.
 func outName(f warc.File) string {
 	name := strings.TrimSuffix(filepath.Base(f.Path), warc.OpenSuffix)
 	if !strings.HasSuffix(strings.ToLower(name), ".gz") {
@@ -167,6 +174,7 @@ func outName(f warc.File) string {
 	return name
 }
 
+// distinctNames returns an error if two new files would have one name.
 func (p *plan) distinctNames() error {
 	names := map[string]string{}
 	for i := range p.survey.Files {
@@ -175,14 +183,15 @@ func (p *plan) distinctNames() error {
 		}
 		f := p.survey.Files[i]
 		if other, taken := names[outName(f)]; taken {
-			return fmt.Errorf("%s and %s would get the same name; rewrite them one after the other, into different folders", other, f.Path)
+			return fmt.Errorf("%s and %s would get the same name; rewrite them separately, into different folders",
+				other, f.Path)
 		}
 		names[outName(f)] = f.Path
 	}
 	return nil
 }
 
-// choose marks the captures that are selected.
+// choose marks the selected captures.
 func (p *plan) choose() {
 	for _, c := range p.survey.All() {
 		if p.inputs[c.File] && p.o.Select.has(c.Target, c.Time()) {
@@ -191,7 +200,8 @@ func (p *plan) choose() {
 	}
 }
 
-// decide says for each revisit what becomes of it, in the order of the files. Those without an original stay.
+// decide decides for each revisit what to make from it, in the order of the files. It returns findings about revisits
+// without an original, which stay as they are.
 func (p *plan) decide() (missing []warc.Finding) {
 	firsts := map[int32]int32{}
 	for i, c := range p.survey.All() {
@@ -200,14 +210,15 @@ func (p *plan) decide() (missing []warc.Finding) {
 		}
 		o := p.survey.Original(i)
 		if o < 0 {
-			missing = append(missing, p.finding(i, warc.NoOriginal, "the original is not there; the revisit is copied as it is"))
+			missing = append(missing, p.finding(i, warc.NoOriginal, "the original is missing; the revisit is copied as it is"))
 			continue
 		}
 		if p.o.Keep {
 			continue
 		}
 		if of := p.survey.At(o); of.Method == c.Method && of.Payload != c.Payload {
-			missing = append(missing, p.finding(i, warc.OtherOriginal, "the original has another payload digest; the revisit is copied as it is"))
+			missing = append(missing, p.finding(i, warc.OtherOriginal,
+				"the original has another payload digest; the revisit is copied as it is"))
 			continue
 		}
 		inside := p.inputs[p.survey.At(o).File] && p.chosen[p.survey.At(o).ID]
@@ -224,12 +235,13 @@ func (p *plan) decide() (missing []warc.Finding) {
 	return missing
 }
 
-// renamed is the id of the record that takes the place of another. It is always the same, so that a rewrite that is done
-// again gives the same files.
+// renamed returns the id of the record that replaces another. It depends only on the old id, so that rewriting twice
+// makes the same files.
 func renamed(id string) string {
 	return uuid.NewSHA1(uuid.NameSpaceURL, []byte("https://github.com/arcrawl/arcrawl/reduplicate?"+id)).URN()
 }
 
+// finding returns a finding about a capture.
 func (p *plan) finding(i int32, k warc.Kind, text string) warc.Finding {
 	c := p.survey.At(i)
 	return warc.Finding{
@@ -238,7 +250,7 @@ func (p *plan) finding(i int32, k warc.Kind, text string) warc.Finding {
 	}
 }
 
-// prove reads the originals that are needed: their sizes have to be known before a record is written.
+// prove reads the needed originals. Their sizes must be known before a record is written.
 func (p *plan) prove(ctx context.Context) error {
 	list := make([]int32, 0, len(p.payloads))
 	for o := range p.payloads {
@@ -257,7 +269,8 @@ func (p *plan) prove(ctx context.Context) error {
 	return parallel.Each(ctx, len(list), work, finish)
 }
 
-// drop gives up the changes whose original is not sound. Revisits that would refer to them stay as they are too.
+// drop removes the changes whose original is damaged. Revisits that would refer to the new response stay as they are,
+// too.
 func (p *plan) drop() (found []warc.Finding) {
 	for i, c := range p.survey.All() {
 		ch, ok := p.changes[c.ID]
@@ -265,14 +278,15 @@ func (p *plan) drop() (found []warc.Finding) {
 			continue
 		}
 		if err := p.payloads[ch.original].err; err != nil {
-			found = append(found, p.finding(i, warc.OtherOriginal, fmt.Sprintf("the original cannot be used: %v; the revisit is copied as it is", err)))
+			text := fmt.Sprintf("the original cannot be used: %v; the revisit is copied as it is", err)
+			found = append(found, p.finding(i, warc.OtherOriginal, text))
 			delete(p.changes, c.ID)
 		}
 	}
 	return found
 }
 
-// needs tells what the selected revisits depend on, when they are kept.
+// needs returns what the selected revisits depend on if they are kept.
 func (p *plan) needs() []survey.Dependency {
 	counts := map[int32]int{}
 	for n, c := range p.survey.All() {
@@ -288,7 +302,7 @@ func (p *plan) needs() []survey.Dependency {
 	return p.survey.ByFile(counts)
 }
 
-// write makes the new files, side by side.
+// write makes the new files, several at a time.
 func (p *plan) write(ctx context.Context, sum *Summary, report func(warc.Finding) error) error {
 	var list []int32
 	for i := range p.survey.Files {

@@ -217,8 +217,8 @@ func TestAPartIsTakenOut(t *testing.T) {
 	}
 }
 
-// TestWgetsRevisitsAreFilled has everything that is awkward: URIs in angle brackets, revisits that name their original by
-// its id alone, digests of chunks, a plain file.
+// TestWgetsRevisitsAreFilled has everything that is awkward: URIs in angle brackets, revisits that name their original
+// by its id alone, digests of chunks, a plain file.
 func TestWgetsRevisitsAreFilled(t *testing.T) {
 	t.Parallel()
 	dir, site := archivetest.Wget(t)

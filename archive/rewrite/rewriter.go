@@ -32,12 +32,12 @@ type rewriter struct {
 
 	out     *bufio.Writer
 	zip     *gzip.Writer
-	offset  int64 // of the present record, and how many records of its member came before
-	ordinal int
-	infos   map[string]place // warcinfo records that nothing has called for yet, by id
+	offset  int64            // of the gzip member of the current record
+	ordinal int              // number of records before it in this member
+	infos   map[string]place // warcinfo records that no copied record has needed yet, by id
 }
 
-// place is where a record is in the file that is read.
+// place is where a record is in the old file.
 type place struct {
 	offset, length int64
 	ordinal        int
@@ -75,7 +75,7 @@ func (w *rewriter) run(ctx context.Context) error {
 	return err
 }
 
-// record takes over one record, changed or as it is, once it is proved whole.
+// record copies one record, changed or as it is, after checking that it is whole.
 func (w *rewriter) record(rec *warc.Record) error {
 	if rec.Offset == w.offset {
 		w.ordinal++
@@ -112,21 +112,23 @@ func (w *rewriter) record(rec *warc.Record) error {
 	return w.copy(at)
 }
 
-// wants tells whether a record is selected: as a capture, by what it accompanies, or by itself.
+// wants reports whether a record is selected, directly or as a companion of a selected capture.
 func (w *rewriter) wants(rec *warc.Record) bool {
 	if w.o.Select.isZero() {
 		return true
 	}
 	h := rec.Header
-	if slices.ContainsFunc(h.Values("WARC-Concurrent-To"), func(id string) bool { return w.chosen[survey.IDKey(warc.TrimID(id))] }) {
+	chosen := func(id string) bool { return w.chosen[survey.IDKey(warc.TrimID(id))] }
+	if slices.ContainsFunc(h.Values("WARC-Concurrent-To"), chosen) {
 		return true
 	}
 	return h.Target() != "" && w.o.Select.has(h.Target(), h.Date())
 }
 
-// referring are the headers that hold ids of records that may have got another one.
+// referring are the headers with ids of records that may have changed.
 var referring = []string{"WARC-Concurrent-To", "WARC-Refers-To"}
 
+// mentionsChanged reports whether a header mentions a record with a new id.
 func (w *rewriter) mentionsChanged(h warc.Header) bool {
 	for _, name := range referring {
 		for _, id := range h.Values(name) {
@@ -138,18 +140,19 @@ func (w *rewriter) mentionsChanged(h warc.Header) bool {
 	return false
 }
 
-// renamedIDs gives a header with the new ids of the records that it mentions.
+// renamedIDs returns a header with the new ids of the records that it mentions.
 func (w *rewriter) renamedIDs(h warc.Header) warc.Header {
 	h = slices.Clone(h)
 	for i, f := range h {
-		if ch, ok := w.changes[survey.IDKey(warc.TrimID(f.Value))]; ok && slices.ContainsFunc(referring, func(name string) bool { return strings.EqualFold(name, f.Name) }) {
+		refers := slices.ContainsFunc(referring, func(name string) bool { return strings.EqualFold(name, f.Name) })
+		if ch, ok := w.changes[survey.IDKey(warc.TrimID(f.Value))]; ok && refers {
 			h[i].Value = "<" + ch.newID + ">"
 		}
 	}
 	return h
 }
 
-// reopen goes to a record again, to read its block.
+// reopen opens a record again, to read its block.
 func (w *rewriter) reopen(at place) (*warc.Reader, *warc.Record, error) {
 	r, err := warc.OpenAt(w.file.Path, at.offset)
 	if err != nil {
@@ -167,7 +170,7 @@ func (w *rewriter) reopen(at place) (*warc.Reader, *warc.Record, error) {
 	return r, rec, nil
 }
 
-// copy takes over a record as it is: its gzip member byte for byte, if it has one of its own.
+// copy copies a record as it is: byte for byte, if it has a gzip member of its own.
 func (w *rewriter) copy(at place) error {
 	r, rec, err := w.reopen(at)
 	if err != nil {
@@ -190,7 +193,7 @@ func (w *rewriter) copy(at place) error {
 	return nil
 }
 
-// emit writes one record as a gzip member. The header says how long the block is.
+// emit writes one record as a gzip member. The header must have the Content-Length of the block.
 func (w *rewriter) emit(version string, h warc.Header, block io.Reader) error {
 	counting := &countingWriter{w: w.out}
 	w.zip.Reset(counting)
@@ -219,7 +222,7 @@ func (w *rewriter) emit(version string, h warc.Header, block io.Reader) error {
 	return nil
 }
 
-// rename takes over a record with new ids of the records that it mentions; its block and its own id stay.
+// rename copies a record with the new ids of the records that it mentions. Its block and its own id stay.
 func (w *rewriter) rename(rec *warc.Record, at place) error {
 	r, again, err := w.reopen(at)
 	if err != nil {
@@ -229,7 +232,7 @@ func (w *rewriter) rename(rec *warc.Record, at place) error {
 	return w.emit("WARC/"+rec.Version, w.renamedIDs(rec.Header), again)
 }
 
-// repoint makes a revisit refer to the response that an earlier revisit of the same original became.
+// repoint copies a revisit so that it refers to the response that an earlier revisit of the same original became.
 func (w *rewriter) repoint(rec *warc.Record, ch change, at place) error {
 	r, again, err := w.reopen(at)
 	if err != nil {
@@ -237,7 +240,8 @@ func (w *rewriter) repoint(rec *warc.Record, ch change, at place) error {
 	}
 	defer r.Close() //nolint:errcheck // nothing was written
 	first := w.survey.At(ch.first)
-	h := without(w.renamedIDs(rec.Header), "WARC-Record-ID", "WARC-Refers-To", "WARC-Refers-To-Target-URI", "WARC-Refers-To-Date", "WARC-Payload-Digest", "Content-Length")
+	h := without(w.renamedIDs(rec.Header), "WARC-Record-ID", "WARC-Refers-To", "WARC-Refers-To-Target-URI",
+		"WARC-Refers-To-Date", "WARC-Payload-Digest", "Content-Length")
 	h = append(h, fields(
 		"WARC-Record-ID", "<"+ch.newID+">",
 		"WARC-Refers-To", "<"+renamed(w.survey.IDOf(ch.first))+">",
@@ -250,13 +254,14 @@ func (w *rewriter) repoint(rec *warc.Record, ch change, at place) error {
 	return w.emit("WARC/1.1", h, again)
 }
 
+// without returns a header without the named fields.
 func without(h warc.Header, names ...string) warc.Header {
 	return slices.DeleteFunc(slices.Clone(h), func(f warc.Field) bool {
 		return slices.ContainsFunc(names, func(n string) bool { return strings.EqualFold(n, f.Name) })
 	})
 }
 
-// fill makes a response of a revisit: its own head, and the payload of its original.
+// fill makes a response from a revisit: its own HTTP head, and the payload of its original.
 func (w *rewriter) fill(rec *warc.Record, ch change, at place) error {
 	own, err := w.ownHead(at)
 	if err != nil {
@@ -277,7 +282,7 @@ func (w *rewriter) fill(rec *warc.Record, ch change, at place) error {
 		head = own
 	}
 	block, size := framed(head, body, p.size)
-	// The digest of the block has to stand before it: the payload is read twice.
+	// The header with the digest of the block comes before the block, so the payload is read twice.
 	sum := warc.NewHash("sha1")
 	if n, err := io.Copy(sum, block); err != nil || n != size {
 		return fmt.Errorf("read %s at %d: %d bytes instead of %d: %w", original.File, original.Offset, n, size, err)
@@ -298,7 +303,7 @@ func (w *rewriter) fill(rec *warc.Record, ch change, at place) error {
 	return w.explain(rec, ch, from)
 }
 
-// ownHead reads the HTTP head that a revisit has kept; there may be none.
+// ownHead reads the HTTP head in a revisit. It is empty if there is none.
 func (w *rewriter) ownHead(at place) (warc.Head, error) {
 	r, rec, err := w.reopen(at)
 	if err != nil {
@@ -307,7 +312,7 @@ func (w *rewriter) ownHead(at place) (warc.Head, error) {
 	defer r.Close() //nolint:errcheck // nothing was written
 	h, err := warc.ReadHead(bufio.NewReader(rec))
 	if err != nil {
-		return warc.Head{}, nil // no head: the original's is taken
+		return warc.Head{}, nil // without a head, the one of the original is used
 	}
 	if !bytes.HasSuffix(h.Raw, []byte("\n\r\n")) && !bytes.HasSuffix(h.Raw, []byte("\n\n")) {
 		h.Raw = append(h.Raw, "\r\n"...)
@@ -315,14 +320,14 @@ func (w *rewriter) ownHead(at place) (warc.Head, error) {
 	return h, nil
 }
 
-// fits tells whether a payload of a size can follow a head.
+// fits reports whether a payload of a size can follow a head.
 func fits(h warc.Head, size int64) bool {
 	length := h.Header().Get("Content-Length")
 	return h.Chunked() || length == "" || length == strconv.FormatInt(size, 10)
 }
 
-// framed is a message of a head and a payload, with the payload as one chunk when the head says that there are chunks. A
-// resource has no head, and is its payload.
+// framed returns an HTTP message of a head and a payload, and its size. If the head says that the body is chunked, the
+// payload becomes one chunk. Without a head, as in a resource record, the result is the payload.
 func framed(h warc.Head, body io.Reader, size int64) (io.Reader, int64) {
 	begin, end := string(h.Raw), ""
 	if h.Chunked() {
@@ -331,13 +336,16 @@ func framed(h warc.Head, body io.Reader, size int64) (io.Reader, int64) {
 			begin, end = begin+strconv.FormatInt(size, 16)+"\r\n", "\r\n"+end
 		}
 	}
-	return io.MultiReader(strings.NewReader(begin), io.LimitReader(body, size), strings.NewReader(end)), int64(len(begin)+len(end)) + size
+	message := io.MultiReader(strings.NewReader(begin), io.LimitReader(body, size), strings.NewReader(end))
+	return message, int64(len(begin)+len(end)) + size
 }
 
+// filledHeader returns the header of the response that is made from a revisit.
 func (w *rewriter) filledHeader(old warc.Header, ch change, sum hash.Hash, size int64) warc.Header {
 	p := w.payloads[ch.original]
-	h := without(w.renamedIDs(old), "WARC-Type", "WARC-Record-ID", "WARC-Target-URI", "WARC-Profile", "WARC-Refers-To", "WARC-Refers-To-Target-URI",
-		"WARC-Refers-To-Date", "WARC-Truncated", "WARC-Etag", "WARC-Last-Modified", "WARC-Block-Digest", "WARC-Payload-Digest", "Content-Type", "Content-Length")
+	h := without(w.renamedIDs(old), "WARC-Type", "WARC-Record-ID", "WARC-Target-URI", "WARC-Profile",
+		"WARC-Refers-To", "WARC-Refers-To-Target-URI", "WARC-Refers-To-Date", "WARC-Truncated", "WARC-Etag",
+		"WARC-Last-Modified", "WARC-Block-Digest", "WARC-Payload-Digest", "Content-Type", "Content-Length")
 	h = append(fields("WARC-Type", "response", "WARC-Record-ID", "<"+ch.newID+">", "WARC-Target-URI", old.Target()), h...)
 	if p.truncated != "" {
 		h = append(h, fields("WARC-Truncated", p.truncated)...)
@@ -350,7 +358,8 @@ func (w *rewriter) filledHeader(old warc.Header, ch change, sum hash.Hash, size 
 	)...)
 }
 
-// explain writes the record that says what a new response was made of. WARC-Refers-To may not stand on the response itself.
+// explain writes the metadata record that says from what a new response was made. The response itself may not have the
+// header WARC-Refers-To.
 func (w *rewriter) explain(rec *warc.Record, ch change, from survey.Capture) error {
 	var text strings.Builder
 	for _, f := range fields(
@@ -366,7 +375,7 @@ func (w *rewriter) explain(rec *warc.Record, ch change, from survey.Capture) err
 		}
 	}
 	sum := warc.NewHash("sha1")
-	_, _ = io.WriteString(sum, text.String()) // never fails
+	_, _ = io.WriteString(sum, text.String()) // a hash never fails
 	h := fields(
 		"WARC-Type", "metadata",
 		"WARC-Record-ID", "<"+renamed("metadata of "+rec.ID())+">",
@@ -404,7 +413,7 @@ func (c *countingWriter) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// openCapture opens the record of a capture whose id is known: several records may share a gzip member.
+// openCapture opens the record with an id at an offset, where several records may share a gzip member.
 func openCapture(path string, offset int64, id string) (*warc.Reader, *warc.Record, error) {
 	r, err := warc.OpenAt(path, offset)
 	if err != nil {
@@ -421,7 +430,8 @@ func openCapture(path string, offset int64, id string) (*warc.Reader, *warc.Reco
 	}
 }
 
-// provide proves an original and measures its payload, with the digest that WARC/1.1 section 6.3.2 asks for.
+// provide checks an original and returns size and digest of its payload. The digest is of the payload without transfer
+// encoding (WARC/1.1, section 6.3.2).
 func (p *plan) provide(ctx context.Context, o int32) *provided {
 	c := p.survey.At(o)
 	path := p.survey.Files[c.File].Path
@@ -438,7 +448,7 @@ func (p *plan) provide(ctx context.Context, o int32) *provided {
 		return &provided{err: err}
 	}
 	if !rec.Header.IsHTTP() {
-		return &provided{err: errors.New("it is no HTTP response")}
+		return &provided{err: errors.New("it is not an HTTP response")}
 	}
 	algorithm := c.Method
 	if warc.NewHash(algorithm) == nil {

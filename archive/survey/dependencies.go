@@ -7,22 +7,22 @@ import (
 	"github.com/arcrawl/arcrawl/archive/warc"
 )
 
-// Dependency is a file that others depend on, or that depends on others, and by how many revisits.
+// Dependency is a file on the other side of a dependency, and the number of revisits that cause it.
 type Dependency struct {
 	File     string `json:"file"`
 	Revisits int    `json:"revisits"`
 }
 
-// Dependencies are those of one file.
+// Dependencies are the dependencies of one file.
 type Dependencies struct {
 	File     string       `json:"file"`
 	Captures int          `json:"captures"`
-	Needs    []Dependency `json:"needs"`    // files with originals of this file's revisits
-	NeededBy []Dependency `json:"neededBy"` // files with revisits of this file's records
+	Needs    []Dependency `json:"needs"`    // files that hold originals of this file's revisits
+	NeededBy []Dependency `json:"neededBy"` // files that hold revisits of this file's records
 	Missing  int          `json:"missing"`  // revisits whose original is in no file
 }
 
-// Dependencies tells for each of the files what it needs and what needs it.
+// Dependencies returns for each of the named files which files it needs, and which files need it.
 func (s *Survey) Dependencies(names []string) ([]Dependencies, error) {
 	set, err := s.find(names)
 	if err != nil {
@@ -61,7 +61,7 @@ func (s *Survey) Dependencies(names []string) ([]Dependencies, error) {
 	return all, nil
 }
 
-// ByFile returns counts by number of file as a list sorted by name.
+// ByFile returns counts, given by number of file, as a list sorted by name.
 func (s *Survey) ByFile(counts map[int32]int) []Dependency {
 	list := make([]Dependency, 0, len(counts))
 	for i, n := range counts {
@@ -71,27 +71,28 @@ func (s *Survey) ByFile(counts map[int32]int) []Dependency {
 	return list
 }
 
-// Loss is what could no longer be played of one host in one period.
+// Loss counts the captures of one host in one period that could no longer be replayed.
 type Loss struct {
 	Host     string `json:"host"`
 	Period   string `json:"period"`
-	Captures int    `json:"captures"` // all that are lost, those below among them
-	Revisits int    `json:"revisits"` // of them, revisits in other files whose original would be lost
-	Saved    int    `json:"saved"`    // of all, those whose payload stands in a file that is left, under whatever URI
+	Captures int    `json:"captures"` // all lost captures
+	Revisits int    `json:"revisits"` // lost captures that are revisits in other files and lose only their original
+	Saved    int    `json:"saved"`    // lost captures whose payload is also in another file, under any URI
 }
 
-// Lost is one capture that could no longer be played.
+// Lost is one capture that could no longer be replayed.
 type Lost struct {
 	URI      string `json:"uri"`
 	Date     string `json:"date"`
 	File     string `json:"file"`
 	Offset   int64  `json:"offset"`
-	Original string `json:"original,omitempty"` // file of the original, of a revisit that is not lost itself
+	Original string `json:"original,omitempty"` // file of the original, if the capture is a revisit in another file
 	Saved    bool   `json:"saved"`
 }
 
-// Impact tells which captures could no longer be played if the files were lost: those in them, and the revisits in other
-// files whose originals are in them. The layout of time.Format makes the periods. Each is called with every such capture.
+// Impact returns which captures could no longer be replayed if the named files were lost: the captures in these files,
+// and revisits in other files whose originals are in them. period is a layout of time.Format, for example "2006-01" for
+// months. Impact calls each with every such capture.
 func (s *Survey) Impact(names []string, period string, each func(Lost) error) ([]Loss, error) {
 	set, err := s.find(names)
 	if err != nil {
@@ -101,7 +102,7 @@ func (s *Survey) Impact(names []string, period string, each func(Lost) error) ([
 	for i, c := range s.All() {
 		o := s.Original(i)
 		if o < 0 || !set[c.File] && !set[s.At(o).File] {
-			continue // what cannot be played anyway is not lost by this
+			continue // a capture that cannot be replayed now cannot be lost
 		}
 		lost := Lost{URI: c.Target, Date: c.Time().Format(warc.DateLayout), File: s.Files[c.File].Name, Offset: c.Offset}
 		lost.Saved = s.elsewhere(s.At(o), set)
@@ -111,7 +112,7 @@ func (s *Survey) Impact(names []string, period string, each func(Lost) error) ([
 		if err := each(lost); err != nil {
 			return nil, err
 		}
-		at := [2]string{c.host(), c.Time().Format(period)}
+		at := [2]string{HostOf(c.Target), c.Time().Format(period)}
 		if sums[at] == nil {
 			sums[at] = &Loss{Host: at[0], Period: at[1]}
 		}
@@ -131,7 +132,7 @@ func (s *Survey) Impact(names []string, period string, each func(Lost) error) ([
 	return list, nil
 }
 
-// elsewhere tells whether a payload is also in a file that is not in the set.
+// elsewhere reports whether the payload of a capture is also in a file outside the set.
 func (s *Survey) elsewhere(c Capture, set map[int32]bool) bool {
 	if c.Method == "" {
 		return false

@@ -2,7 +2,7 @@ package survey
 
 import "crypto/sha1"
 
-// Key stands for a text of any length: an id, a URI, a digest.
+// Key is a hash of a text of any length: an id, a URI or a digest.
 type Key [16]byte
 
 // KeyOf returns the key of a text.
@@ -13,17 +13,18 @@ func KeyOf(s string) Key {
 	return k
 }
 
-// Moment is a capture as a revisit names it. Some writers give the date of the original only to the second.
+// Moment names a capture as revisits do, by URI and date. The date is in Unix seconds, because some writers write it
+// only to the second.
 type Moment struct {
 	URI    Key
 	Second int64
 }
 
-// Record is what is remembered of a record while others may refer to it.
+// Record is the part of a WARC record that references from other records need.
 type Record struct {
 	ID      Key
 	URI     Key
-	Payload Key // of the digest; zero for none
+	Payload Key // of the payload digest; zero if there is none
 	Date    int64
 	Offset  int64
 	File    int32
@@ -31,7 +32,7 @@ type Record struct {
 	Method  string // algorithm of the payload digest
 }
 
-// Kind is what a record can be to others.
+// Kind is the role of a record in references.
 type Kind uint8
 
 // The kinds of records.
@@ -41,8 +42,8 @@ const (
 	KindRevisit
 )
 
-// SameAs tells whether two records with one id are copies of one, as far as they are remembered. That is what packages hold, and what
-// was extracted from the files that are known.
+// SameAs reports whether two records with one id are copies of each other, as far as is known. Packages hold copies,
+// and so do files that were extracted from others.
 func (f Record) SameAs(g Record) bool {
 	return f.Kind == g.Kind && f.Date == g.Date && f.URI == g.URI && f.Method == g.Method && f.Payload == g.Payload
 }

@@ -11,26 +11,28 @@ import (
 	"github.com/arcrawl/arcrawl/archive/warc"
 )
 
-// Capture is a capture and what its record says about its original.
+// Capture is a capture and the original that its record names.
 type Capture struct {
 	Record
 	Target    string
-	toID      Key // of a revisit; zero for none
+	toID      Key // record id of the original; zero if there is none
 	to        Moment
 	IsRevisit bool
 }
 
-// namedCapture is a holding with its record id as it stands there.
+// namedCapture is a capture with its record id as a text.
 type namedCapture struct {
 	Capture
 	text string
 }
 
-func holdingOf(rec *warc.Record, file int32) (namedCapture, bool) {
+func captureOf(rec *warc.Record, file int32) (namedCapture, bool) {
 	h := rec.Header
 	c := namedCapture{text: rec.ID()}
 	c.Capture = Capture{
-		Record: Record{ID: IDKey(rec.ID()), URI: KeyOf(h.Target()), File: file, Offset: rec.Offset, Date: h.Date().UnixNano()},
+		Record: Record{
+			ID: IDKey(rec.ID()), URI: KeyOf(h.Target()), File: file, Offset: rec.Offset, Date: h.Date().UnixNano(),
+		},
 		Target: h.Target(),
 	}
 	switch h.Type() {
@@ -53,7 +55,8 @@ func holdingOf(rec *warc.Record, file int32) (namedCapture, bool) {
 	return c, true
 }
 
-// IDKey stands for a record id: a UUID for itself, of which [idText] can make the id again, and anything else as in [keyOf].
+// IDKey returns the key of a record id. The key of a UUID is the UUID itself, so that [Survey.IDOf] can restore the id.
+// Any other id has the key of [KeyOf].
 func IDKey(id string) Key {
 	if u, err := uuid.Parse(id); err == nil && u.URN() == id {
 		return Key(u)
@@ -61,35 +64,35 @@ func IDKey(id string) Key {
 	return KeyOf(id)
 }
 
-// holdingRow is a holding as it is kept: millions of them are.
-type holdingRow struct {
+// row is a capture in memory. A survey may have millions.
+type row struct {
 	id, payload  Key
 	date, offset int64
 	file         int32
-	target       int32 // number of the URI
-	refers       int32 // number of what it refers to, counted from 1; 0 for none
-	method       uint8 // number of the algorithm
+	target       int32 // index of the URI in targets
+	refers       int32 // index in refers + 1; 0 = none
+	method       uint8 // index in methods
 	kind         Kind
 }
 
-// referral is what a revisit refers to.
+// referral names the original of a revisit.
 type referral struct {
 	id Key
 	to Moment
 }
 
-// parcel is how many things lie in one block of memory. A list in one piece would have to be copied each time that it grows.
-const parcel = 4096
+// blockSize is the number of elements in one block of a list.
+const blockSize = 4096
 
-// parcels is a list that grows without being copied.
-type parcels[T any] struct {
+// blockList is a list that grows without being copied, because it consists of blocks.
+type blockList[T any] struct {
 	full [][]T
 	n    int32
 }
 
-func (p *parcels[T]) add(x T) int32 {
-	if int(p.n)%parcel == 0 {
-		p.full = append(p.full, make([]T, 0, parcel))
+func (p *blockList[T]) add(x T) int32 {
+	if int(p.n)%blockSize == 0 {
+		p.full = append(p.full, make([]T, 0, blockSize))
 	}
 	last := &p.full[len(p.full)-1]
 	*last = append(*last, x)
@@ -97,37 +100,37 @@ func (p *parcels[T]) add(x T) int32 {
 	return p.n - 1
 }
 
-func (p *parcels[T]) at(i int32) *T { return &p.full[i/parcel][i%parcel] }
+func (p *blockList[T]) at(i int32) *T { return &p.full[i/blockSize][i%blockSize] }
 
-// holdings are captures in the order in which they were added. Each URI is kept once, as are record ids that are no UUIDs.
-type holdings struct {
-	rows    parcels[holdingRow]
-	refers  parcels[referral]
-	targets parcels[string]
-	keys    parcels[Key] // of targets
+// captures holds captures in the order in which they were added. Each URI is stored once.
+type captures struct {
+	rows    blockList[row]
+	refers  blockList[referral]
+	targets blockList[string]
+	keys    blockList[Key] // of targets
 	number  map[Key]int32
-	odd     map[int32]string // ids that cannot be made of their keys
+	odd     map[int32]string // record ids that their keys cannot restore
 	methods []string
 }
 
-func (s *holdings) add(c namedCapture) {
+func (s *captures) add(c namedCapture) {
 	target, known := s.number[c.URI]
 	if !known {
 		if s.number == nil {
 			s.number, s.odd = map[Key]int32{}, map[int32]string{}
 		}
-		target = s.targets.add(strings.Clone(c.Target)) // no part of a whole head
+		target = s.targets.add(strings.Clone(c.Target)) // the text would keep the whole header in memory
 		s.keys.add(c.URI)
 		s.number[c.URI] = target
 	}
-	r := holdingRow{id: c.ID, payload: c.Payload, date: c.Date, offset: c.Offset, file: c.File, target: target, kind: c.Kind}
+	r := row{id: c.ID, payload: c.Payload, date: c.Date, offset: c.Offset, file: c.File, target: target, kind: c.Kind}
 	if c.toID != (Key{}) || c.to != (Moment{}) {
 		r.refers = s.refers.add(referral{c.toID, c.to}) + 1
 	}
 	method := slices.Index(s.methods, c.Method)
 	if method < 0 {
 		method = len(s.methods)
-		s.methods = append(s.methods, c.Method) // there are fewer than ten
+		s.methods = append(s.methods, c.Method) // fewer than ten algorithms exist
 	}
 	r.method = uint8(method)
 	i := s.rows.add(r)
@@ -136,8 +139,8 @@ func (s *holdings) add(c namedCapture) {
 	}
 }
 
-// At gives the capture of a number.
-func (s *holdings) At(i int32) Capture {
+// At returns the capture with a number.
+func (s *captures) At(i int32) Capture {
 	r := s.rows.at(i)
 	c := Capture{
 		Record: Record{
@@ -153,16 +156,16 @@ func (s *holdings) At(i int32) Capture {
 	return c
 }
 
-// IDOf is the record id of the capture of a number.
-func (s *holdings) IDOf(i int32) string {
+// IDOf returns the record id of the capture with a number.
+func (s *captures) IDOf(i int32) string {
 	if text, odd := s.odd[i]; odd {
 		return text
 	}
 	return uuid.UUID(s.rows.at(i).id).URN()
 }
 
-// All gives all captures with their numbers.
-func (s *holdings) All() iter.Seq2[int32, Capture] {
+// All returns all captures with their numbers.
+func (s *captures) All() iter.Seq2[int32, Capture] {
 	return func(yield func(int32, Capture) bool) {
 		for i := range s.rows.n {
 			if !yield(i, s.At(i)) {
@@ -172,17 +175,14 @@ func (s *holdings) All() iter.Seq2[int32, Capture] {
 	}
 }
 
-// momentOf is how a revisit may name the capture of a number.
-func (s *holdings) momentOf(i int32) Moment {
+// momentOf returns the moment of the capture with a number.
+func (s *captures) momentOf(i int32) Moment {
 	r := s.rows.at(i)
 	return Moment{*s.keys.at(r.target), r.date / int64(time.Second)}
 }
 
 // Time returns the date of the capture.
 func (c Capture) Time() time.Time { return time.Unix(0, c.Date).UTC() }
-
-// host is the host of a capture, with its port when the URI has one.
-func (c Capture) host() string { return HostOf(c.Target) }
 
 // HostOf returns the host of a URI in lower case, with its port if the URI has one.
 func HostOf(uri string) string {
@@ -197,7 +197,7 @@ func HostOf(uri string) string {
 	return strings.ToLower(authority)
 }
 
-// cutBefore cuts s before the first of the characters.
+// cutBefore cuts s before the first character that is in chars.
 func cutBefore(s, chars string) (before, after string) {
 	if i := strings.IndexAny(s, chars); i >= 0 {
 		return s[:i], s[i:]

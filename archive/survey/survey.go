@@ -12,38 +12,41 @@ import (
 	"github.com/arcrawl/arcrawl/archive/warc"
 )
 
-// Survey knows the captures of a set of files and what they refer to. It needs some 80 bytes of memory for each capture, some 120 and the
-// text for each URI, and while it reads some 400 for each capture of the files that are being read.
+// Survey holds the captures of a set of files and their references. It needs about 80 bytes of memory for each capture,
+// and about 120 bytes and the text for each URI. While it reads, it needs about 400 bytes for each capture of the files
+// that are being read.
 type Survey struct {
-	holdings
-	Files []warc.File
+	captures
+	Files []warc.File // see [Capture.File]
 
-	// Numbers of captures, sorted by what they are looked for by.
+	// Numbers of captures, sorted by record id, by moment and by payload digest.
 	ids      []int32
 	moments  []int32
 	payloads []int32 // responses and resources with a payload digest
 }
 
-// New reads the files and folders. What is damaged is given to see and not surveyed.
-func New(ctx context.Context, paths []string, watch *warc.Progress, see func(warc.Finding) error) (*Survey, error) {
+// New reads the captures of files and folders. It reports damage and skips it.
+func New(
+	ctx context.Context, paths []string, progress *warc.Progress, report func(warc.Finding) error,
+) (*Survey, error) {
 	files, faults := warc.Files(paths)
 	s := &Survey{Files: files}
 	for _, f := range faults {
-		if err := see(*f); err != nil {
+		if err := report(*f); err != nil {
 			return nil, err
 		}
 	}
-	watch.Expect(files)
-	captures := make([][]namedCapture, len(files))
+	progress.Expect(files)
+	perFile := make([][]namedCapture, len(files))
 	found := make([][]warc.Finding, len(files))
 	work := func(ctx context.Context, i int) error {
 		notes := warc.NewFindings(files[i])
-		err := warc.EachRecord(ctx, files[i], watch, notes, func(rec *warc.Record) error {
+		err := warc.EachRecord(ctx, files[i], progress, notes, func(rec *warc.Record) error {
 			if err := rec.Close(); err != nil {
 				return err
 			}
-			if h, ok := holdingOf(rec, int32(i)); ok {
-				captures[i] = append(captures[i], h)
+			if h, ok := captureOf(rec, int32(i)); ok {
+				perFile[i] = append(perFile[i], h)
 			}
 			return nil
 		})
@@ -51,12 +54,12 @@ func New(ctx context.Context, paths []string, watch *warc.Progress, see func(war
 		return err
 	}
 	finish := func(i int) error {
-		for _, c := range captures[i] {
+		for _, c := range perFile[i] {
 			s.add(c)
 		}
-		captures[i] = nil
+		perFile[i] = nil
 		for _, f := range found[i] {
-			if err := see(f); err != nil {
+			if err := report(f); err != nil {
 				return err
 			}
 		}
@@ -69,8 +72,8 @@ func New(ctx context.Context, paths []string, watch *warc.Progress, see func(war
 	return s, nil
 }
 
-// sort makes the captures ready to be looked for. What comes first of those with the same id, or of the same moment, is what is found; of
-// these, revisits come last.
+// sort prepares the lookup of captures. Of several captures with one id or moment, the lookup finds the first; full
+// records come before revisits.
 func (s *Survey) sort() {
 	s.number = nil
 	s.ids, s.moments = make([]int32, s.rows.n), make([]int32, s.rows.n)
@@ -84,7 +87,9 @@ func (s *Survey) sort() {
 	slices.SortFunc(s.moments, func(a, b int32) int {
 		return cmp.Or(s.compareMoment(a, s.momentOf(b)), cmp.Compare(s.rows.at(a).kind, s.rows.at(b).kind), cmp.Compare(a, b))
 	})
-	slices.SortFunc(s.payloads, func(a, b int32) int { return cmp.Or(s.comparePayload(a, s.rows.at(b).payload), cmp.Compare(a, b)) })
+	slices.SortFunc(s.payloads, func(a, b int32) int {
+		return cmp.Or(s.comparePayload(a, s.rows.at(b).payload), cmp.Compare(a, b))
+	})
 }
 
 func (s *Survey) compareID(i int32, id Key) int { return bytes.Compare(s.rows.at(i).id[:], id[:]) }
@@ -98,7 +103,7 @@ func (s *Survey) compareMoment(i int32, m Moment) int {
 	return cmp.Or(bytes.Compare(n.URI[:], m.URI[:]), cmp.Compare(n.Second, m.Second))
 }
 
-// byID gives the capture with a record id.
+// byID returns the number of the capture with a record id.
 func (s *Survey) byID(id Key) (int32, bool) {
 	at, found := slices.BinarySearchFunc(s.ids, id, s.compareID)
 	if !found {
@@ -107,7 +112,7 @@ func (s *Survey) byID(id Key) (int32, bool) {
 	return s.ids[at], true
 }
 
-// byMoment gives the capture of a URI and second.
+// byMoment returns the number of the capture at a moment.
 func (s *Survey) byMoment(m Moment) (int32, bool) {
 	at, found := slices.BinarySearchFunc(s.moments, m, s.compareMoment)
 	if !found {
@@ -116,7 +121,8 @@ func (s *Survey) byMoment(m Moment) (int32, bool) {
 	return s.moments[at], true
 }
 
-// Original follows a revisit to the record with its payload; -1 when it is not there. Anything else is its own original.
+// Original returns the number of the capture that holds the payload of capture i: i itself, unless it is a revisit. It
+// is -1 if the original is missing.
 func (s *Survey) Original(i int32) int32 {
 	if s.rows.at(i).kind == KindRevisit {
 		return s.FindOriginal(s.At(i))
@@ -124,9 +130,10 @@ func (s *Survey) Original(i int32) int32 {
 	return i
 }
 
-// FindOriginal finds the original of a revisit, which may be one of another survey.
+// FindOriginal returns the number of the original of a revisit, which may come from another survey. It is -1 if the
+// original is missing.
 func (s *Survey) FindOriginal(c Capture) int32 {
-	const maxChain = 4 // arcrawl makes no chains; others did
+	const maxChain = 4 // arcrawl writes no revisits of revisits; other tools did
 	for range maxChain {
 		next, ok := s.byID(c.toID)
 		if !ok || c.toID == (Key{}) {
@@ -142,7 +149,7 @@ func (s *Survey) FindOriginal(c Capture) int32 {
 	return -1
 }
 
-// find gives the numbers of the files that are named, by path or by name within the folder that was surveyed.
+// find returns the numbers of the named files. A name is a path, or relative to the folder of the survey.
 func (s *Survey) find(names []string) (map[int32]bool, error) {
 	set := map[int32]bool{}
 	for _, name := range names {
@@ -150,13 +157,14 @@ func (s *Survey) find(names []string) (map[int32]bool, error) {
 			return f.Name == name || same(f.Path, name)
 		})
 		if i < 0 {
-			return nil, fmt.Errorf("%w: there is no file %s among the %d that were read", warc.ErrNotFound, name, len(s.Files))
+			return nil, fmt.Errorf("%w: the file %s is not among the %d that were read", warc.ErrNotFound, name, len(s.Files))
 		}
 		set[int32(i)] = true
 	}
 	return set, nil
 }
 
+// same reports whether two paths name the same place.
 func same(a, b string) bool {
 	x, err := filepath.Abs(a)
 	y, err2 := filepath.Abs(b)

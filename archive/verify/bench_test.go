@@ -126,9 +126,9 @@ func bareGzip(files []warc.File) error {
 	}, func(int) error { return nil })
 }
 
-// BenchmarkAgainstGzip: how fast are the commands that read a whole archive, as a part of the speed of the gzip reader alone? They
-// take turns, since a machine that does other things too is never twice the same; the medians of the rounds' ratios are told, by the
-// clock and by processor time.
+// BenchmarkAgainstGzip: how fast are the commands that read a whole archive, as a part of the speed of the gzip reader
+// alone? They take turns, since a machine that does other things too is never twice the same; the medians of the
+// rounds' ratios are told, by the clock and by processor time.
 func BenchmarkAgainstGzip(b *testing.B) {
 	dir, raw := benchArchive(b)
 	files, _ := warc.Files([]string{dir})

@@ -42,7 +42,7 @@ func TestAPackageIsVerified(t *testing.T) {
 				b = append(b, '\n')
 			}
 			return n, b
-		}, "of the manifest, which has"},
+		}, "says that the manifest has the hash"},
 		{"a manifest that is none", func(n string, b []byte) (string, []byte) {
 			if n == "datapackage.json" {
 				b = []byte("{")
@@ -74,8 +74,8 @@ func TestAPackageIsVerified(t *testing.T) {
 	}
 }
 
-// Packages in a folder are verified like those that are named. That they hold copies of the files beside them is no fault; other records
-// of the same ids are.
+// Packages in a folder are verified like those that are named. That they hold copies of the files beside them is no
+// fault; other records of the same ids are.
 func TestPackagesInAFolderAreVerified(t *testing.T) {
 	t.Parallel()
 	l := archivetest.Small(t)

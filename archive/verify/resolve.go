@@ -9,21 +9,21 @@ import (
 	"github.com/arcrawl/arcrawl/archive/warc"
 )
 
-// reference is a header that leads to another record.
+// reference is a header that names another record.
 type reference struct {
 	file   int32
 	offset int64
 	record string // id
 	uri    string
 	name   string // of the header
-	to     string // an id, or nothing
+	to     string // a record id; may be empty in a revisit
 	*original
 }
 
-// original is what a revisit says besides about the record that it refers to.
+// original is what else a revisit says about the record that it refers to.
 type original struct{ toURI, toDate, digest string }
 
-// remember keeps what the record is to others, and what others are to it.
+// remember keeps what references to this record need, and the references of this record.
 func (s *scan) remember(rec *warc.Record) {
 	h := rec.Header
 	id := rec.ID()
@@ -57,13 +57,15 @@ func (s *scan) remember(rec *warc.Record) {
 	}
 	if f.Kind == survey.KindRevisit {
 		base.name, base.to = "WARC-Refers-To", h.ID("WARC-Refers-To")
-		base.original = &original{warc.TrimID(h.Get("WARC-Refers-To-Target-URI")), h.Get("WARC-Refers-To-Date"), h.Get("WARC-Payload-Digest")}
+		base.original = &original{
+			warc.TrimID(h.Get("WARC-Refers-To-Target-URI")), h.Get("WARC-Refers-To-Date"), h.Get("WARC-Payload-Digest"),
+		}
 		s.refs = append(s.refs, base)
 	}
 }
 
-// settle forgets the references that lead to a record of the same file, which are nearly all.
-func (s *scan) settle() {
+// dropResolved removes the references to records of the same file, which are nearly all.
+func (s *scan) dropResolved() {
 	here := make(map[survey.Key]bool, len(s.facts))
 	for _, f := range s.facts {
 		here[f.ID] = true
@@ -77,7 +79,7 @@ func (s *scan) settle() {
 	s.refs = append([]reference(nil), left...)
 }
 
-// resolver finds records by what others call them.
+// resolver finds records by id and by moment.
 type resolver struct {
 	files []warc.File
 	facts []survey.Record
@@ -85,9 +87,11 @@ type resolver struct {
 	at    map[survey.Moment]int32
 }
 
-// resolve follows all references when all files have been read.
+// resolve follows all references. All files have been read.
 func (v *verification) resolve(files []warc.File) error {
-	res := resolver{files: files, facts: v.facts, ids: make(map[survey.Key]int32, len(v.facts)), at: map[survey.Moment]int32{}}
+	res := resolver{
+		files: files, facts: v.facts, ids: make(map[survey.Key]int32, len(v.facts)), at: map[survey.Moment]int32{},
+	}
 	for i, f := range v.facts {
 		if first, twice := res.ids[f.ID]; twice {
 			if err := v.duplicate(res, f, v.facts[first]); err != nil {
@@ -115,7 +119,7 @@ func (v *verification) resolve(files []warc.File) error {
 	return nil
 }
 
-// duplicate reports a record whose id was used before, when at least one of the two was to be verified.
+// duplicate reports a record whose id an earlier record has, if at least one of the two is in a file to verify.
 func (v *verification) duplicate(res resolver, f, first survey.Record) error {
 	if f.File >= int32(v.sum.Files) && first.File >= int32(v.sum.Files) {
 		return nil
@@ -123,7 +127,8 @@ func (v *verification) duplicate(res resolver, f, first survey.Record) error {
 	if f.File >= int32(v.sum.Files) {
 		f, first = first, f
 	}
-	if copies := res.files[f.File].Package() != res.files[first.File].Package() || first.File >= int32(v.sum.Files); copies && f.SameAs(first) {
+	inPackage := res.files[f.File].Package() != res.files[first.File].Package()
+	if (inPackage || first.File >= int32(v.sum.Files)) && f.SameAs(first) {
 		return nil
 	}
 	return v.report(warc.Finding{
@@ -132,18 +137,20 @@ func (v *verification) duplicate(res resolver, f, first survey.Record) error {
 	})
 }
 
+// place describes where a record is.
 func (res resolver) place(f survey.Record) string {
 	return fmt.Sprintf("the record at %s:%d", res.files[f.File].Path, f.Offset)
 }
 
-// follow goes where a reference leads and tells what is wrong there.
+// follow returns what is wrong with a reference.
 func (res resolver) follow(ref reference) []warc.Finding {
 	i, found := res.ids[survey.KeyOf(ref.to)]
 	if ref.original == nil {
 		if found {
 			return nil
 		}
-		return []warc.Finding{{Severity: warc.Error, Kind: warc.Dangling, Text: fmt.Sprintf("%s leads to %s, which is not there", ref.name, ref.to)}}
+		text := fmt.Sprintf("%s names %s, which is not there", ref.name, ref.to)
+		return []warc.Finding{{Severity: warc.Error, Kind: warc.Dangling, Text: text}}
 	}
 	date, dateErr := warc.ParseDate(ref.toDate)
 	var all []warc.Finding
@@ -154,17 +161,19 @@ func (res resolver) follow(ref reference) []warc.Finding {
 			i, found = res.at[m]
 		}
 		if found && ref.to != "" {
-			all = append(all, warc.Finding{Severity: warc.Warning, Kind: warc.Dangling, Text: "WARC-Refers-To leads to " + ref.to + ", which is not there; the original was found by URI and date"})
+			text := "WARC-Refers-To names " + ref.to + ", which is not there; the original was found by URI and date"
+			all = append(all, warc.Finding{Severity: warc.Warning, Kind: warc.Dangling, Text: text})
 		}
 	}
 	if !found {
-		return []warc.Finding{{Severity: warc.Error, Kind: warc.NoOriginal, Text: "the original is not there: " + ref.wants()}}
+		text := "the original is not there: " + ref.description()
+		return []warc.Finding{{Severity: warc.Error, Kind: warc.NoOriginal, Text: text}}
 	}
 	return append(all, res.compare(ref, res.facts[i])...)
 }
 
-// wants says what a revisit calls its original.
-func (ref reference) wants() string {
+// description returns the words with which a revisit names its original.
+func (ref reference) description() string {
 	var words []string
 	for _, w := range []string{ref.to, ref.toURI, ref.toDate} {
 		if w != "" {
@@ -177,7 +186,7 @@ func (ref reference) wants() string {
 	return strings.Join(words, ", ")
 }
 
-// compare tells where a revisit and its original do not fit.
+// compare returns the differences between a revisit and its original.
 func (res resolver) compare(ref reference, f survey.Record) []warc.Finding {
 	var all []warc.Finding
 	fail := func(k warc.Kind, format string, args ...any) {
@@ -193,8 +202,9 @@ func (res resolver) compare(ref reference, f survey.Record) []warc.Finding {
 	if ref.toURI != "" && survey.KeyOf(ref.toURI) != f.URI {
 		fail(warc.OtherOriginal, "WARC-Refers-To-Target-URI is %s, %s has another URI", ref.toURI, res.place(f))
 	}
-	// Dates that differ by less than a second are those of writers that give one of them to the second only.
-	if date, err := warc.ParseDate(ref.toDate); ref.toDate != "" && (err != nil || date.Unix() != time.Unix(0, f.Date).Unix()) {
+	// Dates may differ by less than a second: some writers write one of the two only to the second.
+	date, err := warc.ParseDate(ref.toDate)
+	if ref.toDate != "" && (err != nil || date.Unix() != time.Unix(0, f.Date).Unix()) {
 		fail(warc.OtherOriginal, "WARC-Refers-To-Date is %s, %s has another date", ref.toDate, res.place(f))
 	}
 	d, err := warc.ParseDigest(ref.digest)
@@ -203,7 +213,8 @@ func (res resolver) compare(ref reference, f survey.Record) []warc.Finding {
 	}
 	switch {
 	case f.Method == "":
-		all = append(all, warc.Finding{Severity: warc.Warning, Kind: warc.OtherOriginal, Text: res.place(f) + " has no payload digest to compare with"})
+		text := res.place(f) + " has no payload digest to compare with"
+		all = append(all, warc.Finding{Severity: warc.Warning, Kind: warc.OtherOriginal, Text: text})
 	case f.Method == d.Algorithm && survey.KeyOf(string(d.Value)) != f.Payload:
 		fail(warc.OtherOriginal, "the revisit has the payload digest %s, %s has another", ref.digest, res.place(f))
 	}

@@ -12,13 +12,13 @@ import (
 	"github.com/arcrawl/arcrawl/archive/warc"
 )
 
-// Options say what to verify against.
+// Options say what belongs to an archive in addition to the files that are verified.
 type Options struct {
-	Known    []string       // files and folders whose records may be referred to; they are read and not verified
+	Known    []string       // files and folders to which references may lead; what is wrong in them is not reported
 	Progress *warc.Progress // may be nil
 }
 
-// Summary sums up what was read.
+// Summary counts what was read and found.
 type Summary struct {
 	Files    int            `json:"files"`
 	Records  map[string]int `json:"records"` // by type
@@ -28,11 +28,11 @@ type Summary struct {
 	Warnings int            `json:"warnings"`
 }
 
-// Files reads all records of the files and folders, WACZ packages among them, and gives see each finding, those of a file in the
-// order of the file, and last those about how records hang together. It needs some 400 bytes of memory for each record. An error is given
-// only when ctx ends or see fails: what is wrong with the archive is a finding.
-func Files(ctx context.Context, paths []string, o Options, see func(warc.Finding) error) (Summary, error) {
-	v := verification{see: see, sum: Summary{Records: map[string]int{}}}
+// Files reads all records of files and folders, including WACZ packages, and reports what is wrong: first file by file,
+// in the order of each file, and last what is wrong with references between records. It needs about 400 bytes of memory
+// for each record. It returns an error only if ctx ends or report fails.
+func Files(ctx context.Context, paths []string, o Options, report func(warc.Finding) error) (Summary, error) {
+	v := verification{pass: report, sum: Summary{Records: map[string]int{}}}
 	files, faults := warc.FilesNamed(paths, isArchiveOrPackage)
 	for _, f := range faults {
 		if err := v.report(*f); err != nil {
@@ -44,7 +44,7 @@ func Files(ctx context.Context, paths []string, o Options, see func(warc.Finding
 		return v.sum, err
 	}
 	verified := len(files)
-	known, _ := warc.FilesNamed(o.Known, isArchiveOrPackage) // what is wrong there is not asked
+	known, _ := warc.FilesNamed(o.Known, isArchiveOrPackage) // faults of known files are not reported
 	if known, err = unpack(known, func(warc.Finding) error { return nil }); err != nil {
 		return v.sum, err
 	}
@@ -69,6 +69,7 @@ func Files(ctx context.Context, paths []string, o Options, see func(warc.Finding
 	return v.sum, v.resolve(files)
 }
 
+// contains reports whether a list has a file.
 func contains(files []warc.File, f warc.File) bool {
 	for _, g := range files {
 		if g.Path == f.Path {
@@ -78,23 +79,25 @@ func contains(files []warc.File, f warc.File) bool {
 	return false
 }
 
-// verification collects what the scans of files found.
+// verification collects the results of all scans.
 type verification struct {
-	see   func(warc.Finding) error
+	pass  func(warc.Finding) error
 	sum   Summary
 	facts []survey.Record
 	refs  []reference
 }
 
+// report counts a finding and passes it on.
 func (v *verification) report(f warc.Finding) error {
 	if f.Severity == warc.Error {
 		v.sum.Errors++
 	} else {
 		v.sum.Warnings++
 	}
-	return v.see(f)
+	return v.pass(f)
 }
 
+// add adds the results of a scan.
 func (v *verification) add(s *scan) error {
 	v.facts = append(v.facts, s.facts...)
 	if s.known {
@@ -115,11 +118,11 @@ func (v *verification) add(s *scan) error {
 	return nil
 }
 
-// scan is the reading of one file.
+// scan reads one file.
 type scan struct {
 	file  warc.File
 	index int32
-	known bool // only its records count, not what is wrong with them
+	known bool // its records are only targets of references
 
 	found   []warc.Finding
 	records map[string]int
@@ -128,20 +131,22 @@ type scan struct {
 	refs    []reference
 }
 
+// run reads the file.
 func (s *scan) run(ctx context.Context, watch *warc.Progress) error {
 	notes := warc.NewFindings(s.file)
 	checker := warc.NewChecker(notes.Add)
 	first := true
 	err := warc.EachRecord(ctx, s.file, watch, notes, func(rec *warc.Record) error {
 		if first && rec.Header.Type() != "warcinfo" {
-			f := rec.Finding(warc.NoInfo, "the first record of the file is no warcinfo record, so nothing says who made it and how")
+			f := rec.Finding(warc.NoInfo,
+				"the first record of the file is not a warcinfo record, so the file does not say who made it and how")
 			f.Severity = warc.Warning
 			notes.Add(f)
 		}
 		first = false
 		if s.known {
 			if err := rec.Close(); err != nil {
-				return nil // what is wrong there is not asked
+				return nil // faults of known files are not reported
 			}
 		} else if !checker.Check(rec) {
 			return nil
@@ -150,32 +155,33 @@ func (s *scan) run(ctx context.Context, watch *warc.Progress) error {
 		return nil
 	})
 	s.found = notes.All()
-	s.settle()
+	s.dropResolved()
 	return err
 }
 
-// record counts and remembers a record that was proved whole.
+// record counts a record that is whole, and keeps what references need.
 func (s *scan) record(rec *warc.Record) {
 	s.remember(rec)
 	s.blocks += rec.Size
 	kind := rec.Header.Type()
 	if _, seen := s.records[kind]; !seen && len(s.records) >= 32 {
-		kind = "other" // types are the file's own words: there may be many
+		kind = "other" // the file chooses the names of types: there may be many
 	}
 	s.records[kind]++
 }
 
-// Kinds lists the record types that were read, in alphabetical order.
+// Kinds returns the record types that were read, in alphabetical order.
 func (v Summary) Kinds() []string {
 	return slices.Sorted(maps.Keys(v.Records))
 }
 
-// isPackage tells by its name whether a file is a WACZ package.
+// isPackage reports whether a file name is one of a WACZ package.
 func isPackage(file string) bool { return strings.HasSuffix(strings.ToLower(file), ".wacz") }
 
+// isArchiveOrPackage reports whether a file name is one of a WARC file or a WACZ package.
 func isArchiveOrPackage(file string) bool { return warc.IsArchive(file) || isPackage(file) }
 
-// unpack replaces each package among the files by the WARC files in it, and says what is wrong with the package itself.
+// unpack replaces each package in a list by the WARC files in it, and reports what is wrong with the package itself.
 func unpack(files []warc.File, report func(warc.Finding) error) ([]warc.File, error) {
 	var all []warc.File
 	for _, f := range files {

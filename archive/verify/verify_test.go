@@ -5,10 +5,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/klauspost/compress/gzip"
 
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/digest"
@@ -217,7 +220,7 @@ func TestEveryCutAndEveryFlippedByteIsFound(t *testing.T) {
 		}
 		ends[int(rec.Offset+rec.Length)] = true
 	}
-	path := filepath.Join(t.TempDir(), "damaged.warc.gz")
+	path, text := filepath.Join(t.TempDir(), "damaged.warc.gz"), unzip(content)
 	for at := range len(content) {
 		if at > 20 && at%step > 0 {
 			continue
@@ -230,7 +233,8 @@ func TestEveryCutAndEveryFlippedByteIsFound(t *testing.T) {
 				t.Fatal(err)
 			}
 			found, sum := verified(t, Options{}, path)
-			if len(found) == 0 && !(name == "cut" && ends[at]) && !(name == "flipped" && unguarded(ends, at)) {
+			if len(found) == 0 && !(name == "cut" && ends[at]) && !(name == "flipped" && unguarded(ends, at)) &&
+				!bytes.Equal(text, unzip(damaged)) {
 				t.Errorf("%s at %d: nothing was found", name, at)
 			}
 			if name == "flipped" && sum.Records["response"]+sum.Records["revisit"] < 5 {
@@ -240,8 +244,22 @@ func TestEveryCutAndEveryFlippedByteIsFound(t *testing.T) {
 	}
 }
 
-// unguarded tells whether a byte is one that says nothing about the data, so that nothing guards it: the time and the
-// system in the header of a member, and the bits that fill up the last byte before its CRC.
+// unzip returns the text of a gzip file. It is nil if the file is damaged. Padding within the compressed data may change
+// without damage.
+func unzip(content []byte) []byte {
+	z, err := gzip.NewReader(bytes.NewReader(content))
+	if err != nil {
+		return nil
+	}
+	text, err := io.ReadAll(z)
+	if err != nil {
+		return nil
+	}
+	return text
+}
+
+// unguarded reports whether a byte has no effect on the data: the time and the system in the header of a member, and the
+// padding of the last byte before its CRC.
 func unguarded(ends map[int]bool, at int) bool {
 	for i := 4; i <= 9; i++ {
 		if ends[at-i] {

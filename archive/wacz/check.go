@@ -14,14 +14,15 @@ import (
 	"github.com/arcrawl/arcrawl/archive/warc"
 )
 
-// Check proves what the manifest of a package says of each file, and lists its WARC files.
+// Check compares a package with its manifest. It returns the WARC files of the package, and findings without file and
+// offset.
 func Check(file string) (members []warc.File, found []warc.Finding) {
-	say := func(s warc.Severity, k warc.Kind, format string, args ...any) {
+	fault := func(s warc.Severity, k warc.Kind, format string, args ...any) {
 		found = append(found, warc.Finding{Severity: s, Kind: k, Text: fmt.Sprintf(format, args...)})
 	}
 	z, err := zip.OpenReader(file)
 	if err != nil {
-		say(warc.Error, warc.Manifest, "this is no WACZ package: %s", warc.Cause(err))
+		fault(warc.Error, warc.Manifest, "this is no WACZ package: %s", warc.Cause(err))
 		return nil, found
 	}
 	defer z.Close() //nolint:errcheck // nothing was written
@@ -34,7 +35,7 @@ func Check(file string) (members []warc.File, found []warc.Finding) {
 		}
 		text, sum, size, err := readMember(m)
 		if err != nil {
-			say(warc.Error, warc.Manifest, "%s cannot be read: %v", m.Name, err)
+			fault(warc.Error, warc.Manifest, "%s cannot be read: %v", m.Name, err)
 			continue
 		}
 		names, sums[m.Name], sizes[m.Name], texts[m.Name] = append(names, m.Name), sum, size, text
@@ -45,39 +46,40 @@ func Check(file string) (members []warc.File, found []warc.Finding) {
 	listed := []string{descriptorName, descriptorDigestName}
 	var d datapackage
 	if err := json.Unmarshal(texts[descriptorName], &d); err != nil {
-		say(warc.Error, warc.Manifest, "its %s cannot be read: %v", descriptorName, err)
+		fault(warc.Error, warc.Manifest, "its %s cannot be read: %v", descriptorName, err)
 		return members, found
 	}
 	for _, r := range d.Resources {
 		listed = append(listed, r.Path)
 		switch sum, there := sums[r.Path]; {
 		case !there:
-			say(warc.Error, warc.Manifest, "%s is listed and is not in the package", r.Path)
+			fault(warc.Error, warc.Manifest, "%s is in the manifest and is not in the package", r.Path)
 		case r.Hash != sum:
-			say(warc.Error, warc.Manifest, "%s has the hash %s, the manifest says %s", r.Path, sum, r.Hash)
+			fault(warc.Error, warc.Manifest, "%s has the hash %s, the manifest says %s", r.Path, sum, r.Hash)
 		case r.Bytes != sizes[r.Path]:
-			say(warc.Error, warc.Manifest, "%s has %d bytes, the manifest says %d", r.Path, sizes[r.Path], r.Bytes)
+			fault(warc.Error, warc.Manifest, "%s has %d bytes, the manifest says %d", r.Path, sizes[r.Path], r.Bytes)
 		}
 	}
 	for _, name := range names {
 		if !slices.Contains(listed, name) {
-			say(warc.Warning, warc.Manifest, "%s is in the package and is not listed", name)
+			fault(warc.Warning, warc.Manifest, "%s is in the package and not in the manifest", name)
 		}
 	}
 	var digest struct{ Hash string }
 	switch err := json.Unmarshal(texts[descriptorDigestName], &digest); {
 	case texts[descriptorDigestName] == nil:
-		say(warc.Warning, warc.Manifest, "there is no %s, which would prove the manifest", descriptorDigestName)
+		fault(warc.Warning, warc.Manifest, "%s is missing, so nothing proves the manifest", descriptorDigestName)
 	case err != nil || digest.Hash != sums[descriptorName]:
-		say(warc.Error, warc.Manifest, "%s says %s of the manifest, which has %s", descriptorDigestName, digest.Hash, sums[descriptorName])
+		fault(warc.Error, warc.Manifest, "%s says that the manifest has the hash %s, it has %s",
+			descriptorDigestName, digest.Hash, sums[descriptorName])
 	}
 	return members, found
 }
 
-// maxDescriptor bounds the manifest of a package.
+// maxDescriptor is the maximum size of a manifest, in bytes.
 const maxDescriptor = 64 << 20
 
-// readMember digests a file of a package, and keeps its text if it is one of the two small ones.
+// readMember returns the hash and size of a file of a package, and the text of the manifest and its digest.
 func readMember(m *zip.File) (text []byte, sum string, size int64, err error) {
 	r, err := m.Open()
 	if err != nil {

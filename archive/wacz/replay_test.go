@@ -41,8 +41,8 @@ function play(stamp, uri) {
 }
 </script>`
 
-// TestABrowserPlaysRevisits: ReplayWeb.page's engine in Chromium shows a page as it was visited last, with a 304. One of its
-// pictures is a revisit of another URI's.
+// TestABrowserPlaysRevisits: ReplayWeb.page's engine in Chromium shows a page as it was visited last, with a 304. One
+// of its pictures is a revisit of another URI's.
 func TestABrowserPlaysRevisits(t *testing.T) {
 	t.Parallel()
 	worker := foreign.ReplayWorker(t)
@@ -68,7 +68,8 @@ func TestABrowserPlaysRevisits(t *testing.T) {
 	}
 }
 
-// withPictures is an archive of a page, visited twice, the second time with a 304, and its two pictures; the second is a revisit.
+// withPictures is an archive of a page, visited twice, the second time with a 304, and its two pictures; the second is
+// a revisit.
 func withPictures(t *testing.T, first, second color.RGBA) *archivetest.Archive {
 	t.Helper()
 	l := archivetest.New(t)

@@ -13,7 +13,8 @@ import (
 	"github.com/arcrawl/arcrawl/internal/foreign"
 )
 
-// embedded is a page with ReplayWeb.page's own element, which shows nothing but the replay. Frames lie within shadow roots within frames.
+// embedded is a page with ReplayWeb.page's own element, which shows nothing but the replay. Frames lie within shadow
+// roots within frames.
 const embedded = `<!doctype html><body style="margin:0"><script src="/ui.js"></script>
 <replay-web-page source="/archive.wacz" url="%s" ts="%s" replaybase="/replay/" embed="replayonly" nosandbox
 	style="width:200px;height:100px;display:block"></replay-web-page>
@@ -33,8 +34,8 @@ function replayed(root = document) {
 }
 </script>`
 
-// TestReplayWebPageShowsRevisits: ReplayWeb.page itself, with its user interface, shows a package: a page as it was visited last, with a 304,
-// and two pictures, one of which is a revisit of another URI's.
+// TestReplayWebPageShowsRevisits: ReplayWeb.page itself, with its user interface, shows a package: a page as it was
+// visited last, with a 304, and two pictures, one of which is a revisit of another URI's.
 func TestReplayWebPageShowsRevisits(t *testing.T) {
 	t.Parallel()
 	app := foreign.ReplayApp(t)

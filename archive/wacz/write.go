@@ -26,44 +26,44 @@ import (
 	"github.com/arcrawl/arcrawl/internal/atomicfile"
 )
 
-// The manifest of a package, and what proves it.
+// The manifest of a package, and the file with its digest.
 const (
 	descriptorName       = "datapackage.json"
 	descriptorDigestName = "datapackage-digest.json"
 )
 
-// waczVersion is that of the specification that packages follow.
+// waczVersion is the version of the specification.
 const waczVersion = "1.1.1"
 
 // Options say how to make a WACZ package.
 type Options struct {
-	Out                          string // its file; the name ends in .wacz
+	Out                          string // path of the package; ends in .wacz
 	Title, Description, Software string // of datapackage.json
 	Now                          time.Time
-	From                         []string // files and folders where originals of revisits are looked for, to be named
-	Rewritten                    bool     // the files come of [Rewrite], which has told what their revisits lack
+	From                         []string // files and folders outside the package that may hold originals of its revisits
+	Rewritten                    bool     // the files were just rewritten, which has reported missing originals
 	Progress                     *warc.Progress
 }
 
-// Summary sums up a package.
+// Summary counts what is in a package.
 type Summary struct {
 	Files    int       `json:"files"`
 	Captures int64     `json:"captures"`
 	Pages    int       `json:"pages"`
-	Bytes    int64     `json:"bytes"` // of the records in it
+	Bytes    int64     `json:"bytes"` // of its WARC files
 	Errors   int       `json:"errors"`
 	Requires []Require `json:"requires"`
 }
 
-// Require is a file that a package depends on, as relation.requires names it.
+// Require is a file that a package depends on, as in relation.requires of its manifest.
 type Require struct {
 	Filename string `json:"filename"`
 	Hash     string `json:"hash"`
 	Size     int64  `json:"size"`
-	Revisits int    `json:"revisits"` // in the package, that need it
+	Revisits int    `json:"revisits"` // revisits in the package that need the file
 }
 
-// resource is a file in a package, as datapackage.json lists it.
+// resource is a file in a package, as listed in datapackage.json.
 type resource struct {
 	Name  string `json:"name"`
 	Path  string `json:"path"`
@@ -96,17 +96,18 @@ type writer struct {
 	sum       Summary
 }
 
-// Write makes a WACZ 1.1.1 package of WARC files: the files as they are, a compressed index, a list of the pages (HTML
-// with status 200), and the manifest with the hash and size of each. Files that other files of the archive are needed for
-// are named with hash and size in relation.requires. Nothing is overwritten. Damage is given to see and is packed as it is,
-// but a file that is still open is left out.
-func Write(ctx context.Context, paths []string, o Options, see func(warc.Finding) error) (Summary, error) {
+// Write makes a WACZ package of WARC files. It holds the files as they are, a compressed index, a list of the pages
+// (HTML with status 200), and the manifest with the hash and size of each file. The manifest names the files of o.From
+// that hold originals of its revisits, in relation.requires. Write never overwrites a file. It reports damage and packs
+// it as it is, but leaves out files that are still open.
+func Write(ctx context.Context, paths []string, o Options, report func(warc.Finding) error) (Summary, error) {
 	p := &writer{o: o, sum: Summary{Requires: []Require{}}}
-	report := func(f warc.Finding) error {
+	pass := report
+	report = func(f warc.Finding) error {
 		if f.Severity == warc.Error {
 			p.sum.Errors++
 		}
-		return see(f)
+		return pass(f)
 	}
 	files, err := p.choose(paths, report)
 	if err != nil {
@@ -156,7 +157,7 @@ func Write(ctx context.Context, paths []string, o Options, see func(warc.Finding
 	return p.sum, err
 }
 
-// choose lists the files to pack. Their names in the package are the last elements of their paths.
+// choose returns the files to pack. In the package, a file has the last element of its path as its name.
 func (p *writer) choose(paths []string, report func(warc.Finding) error) ([]string, error) {
 	all, faults := warc.Files(paths)
 	for _, f := range faults {
@@ -169,29 +170,32 @@ func (p *writer) choose(paths []string, report func(warc.Finding) error) ([]stri
 	for _, f := range all {
 		name := filepath.Base(f.Path)
 		if strings.HasSuffix(name, warc.OpenSuffix) {
-			err := report(warc.Finding{File: f.Path, Offset: -1, Severity: warc.Warning, Kind: warc.StillOpen, Text: "this file is still open and is left out"})
+			err := report(warc.Finding{
+				File: f.Path, Offset: -1, Severity: warc.Warning, Kind: warc.StillOpen,
+				Text: "this file is still open and is left out",
+			})
 			if err != nil {
 				return nil, err
 			}
 			continue
 		}
 		if other, taken := names[name]; taken {
-			return nil, fmt.Errorf("%s and %s have the same name, and only one can be in a package", other, f.Path)
+			return nil, fmt.Errorf("%s and %s have the same name; a package can hold only one of them", other, f.Path)
 		}
 		names[name] = f.Path
 		files = append(files, f.Path)
 	}
 	switch {
 	case len(files) == 0 && p.sum.Errors > 0:
-		return nil, fmt.Errorf("%w: there is no WARC file to pack that can be read", warc.ErrDamaged)
+		return nil, fmt.Errorf("%w: no WARC file can be read", warc.ErrDamaged)
 	case len(files) == 0:
-		return nil, fmt.Errorf("%w: there is no WARC file to pack; those that end in .open are left out", warc.ErrNotFound)
+		return nil, fmt.Errorf("%w: there is no WARC file to pack; files that end in .open are left out", warc.ErrNotFound)
 	}
 	return files, nil
 }
 
-// add writes one file of the package and notes its hash and size. What is compressed already is stored as it is, so that
-// replay tools can read from its middle.
+// add writes one file of the package and notes its hash and size. A file that is already compressed is stored without
+// further compression, so that replay tools can read from its middle.
 func (p *writer) add(path string, stored bool, write func(io.Writer) error) error {
 	method := zip.Deflate
 	if stored {
@@ -211,7 +215,8 @@ func (p *writer) add(path string, stored bool, write func(io.Writer) error) erro
 	return nil
 }
 
-// resourceName is the last part of a path as data packages allow it for a name: lower case letters, digits, dash, dot and underscore.
+// resourceName returns the last element of a path as a valid name of a data package: lower case letters, digits, dash,
+// dot and underscore.
 func resourceName(path string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || strings.ContainsRune("-._", r) {
@@ -221,6 +226,7 @@ func resourceName(path string) string {
 	}, strings.ToLower(filepath.Base(path)))
 }
 
+// archives writes the WARC files.
 func (p *writer) archives(ctx context.Context, files []string) error {
 	for _, path := range files {
 		f, err := os.Open(path)
@@ -240,7 +246,7 @@ func (p *writer) archives(ctx context.Context, files []string) error {
 	return nil
 }
 
-// linesOf reads a temporary file from its beginning.
+// linesOf returns the lines of a temporary file, from its beginning.
 func linesOf(f *os.File) (*bufio.Scanner, error) {
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
 		return nil, err
@@ -250,10 +256,10 @@ func linesOf(f *os.File) (*bufio.Scanner, error) {
 	return lines, nil
 }
 
-// blockLines is how many lines of the index are compressed together.
+// blockLines is the number of lines of the index that are compressed together.
 const blockLines = 3000
 
-// indexes writes the index in blocks, each a gzip member, and a second one that says where each begins.
+// indexes writes the index in blocks, each a gzip member, and a second index with the place of each block.
 func (p *writer) indexes(file *os.File) error {
 	lines, err := linesOf(file)
 	if err != nil {
@@ -282,7 +288,8 @@ func (p *writer) indexes(file *os.File) error {
 				return err
 			}
 			key, _, _ := strings.Cut(first, " {")
-			fmt.Fprintf(&second, `%s {"offset": %d, "length": %d, "digest": "sha256:%x", "filename": "index.cdx.gz"}`+"\n", key, begin, written-begin, sum)
+			fmt.Fprintf(&second, `%s {"offset": %d, "length": %d, "digest": "sha256:%x", "filename": "index.cdx.gz"}`+"\n",
+				key, begin, written-begin, sum)
 		}
 		return lines.Err()
 	})
@@ -295,7 +302,7 @@ func (p *writer) indexes(file *os.File) error {
 	})
 }
 
-// pages lists what a reader would begin with.
+// pages writes the list of pages, at which readers of the package begin.
 func (p *writer) pages(file *os.File) error {
 	lines, err := linesOf(file)
 	if err != nil {
@@ -322,10 +329,10 @@ func (p *writer) pages(file *os.File) error {
 	})
 }
 
-// requires finds the files outside that revisits in the package depend on, and tells which originals are nowhere.
+// requires finds the files outside the package that its revisits depend on, and reports missing originals.
 func (p *writer) requires(ctx context.Context, files []string, report func(warc.Finding) error) error {
 	var hidden []warc.Finding
-	inside, err := survey.New(ctx, files, p.o.Progress, func(warc.Finding) error { return nil }) // it has been told
+	inside, err := survey.New(ctx, files, p.o.Progress, func(warc.Finding) error { return nil }) // already reported
 	if err != nil {
 		return err
 	}
@@ -351,12 +358,13 @@ func (p *writer) requires(ctx context.Context, files []string, report func(warc.
 			counts[outside.At(o).File]++
 		} else if !p.o.Rewritten && len(lacking) < warc.MaxFindings {
 			lacking = append(lacking, warc.Finding{
-				File: inside.Files[c.File].Path, Offset: c.Offset, Severity: warc.Error, Kind: warc.NoOriginal, Record: inside.IDOf(i), URI: c.Target,
-				Text: "the original is neither in the package nor among other files that were named; the revisit is packed as it is",
+				File: inside.Files[c.File].Path, Offset: c.Offset, Severity: warc.Error, Kind: warc.NoOriginal,
+				Record: inside.IDOf(i), URI: c.Target,
+				Text: "the original is neither in the package nor in the other named files; the revisit is packed as it is",
 			})
 		}
 	}
-	if len(lacking) > 0 { // what is damaged may be what is missing
+	if len(lacking) > 0 { // damage may be the reason
 		lacking = append(hidden, lacking...)
 	}
 	for _, f := range lacking {
@@ -367,7 +375,7 @@ func (p *writer) requires(ctx context.Context, files []string, report func(warc.
 	return p.require(outside, counts)
 }
 
-// require notes the files that are needed, with hash and size.
+// require adds the needed files to the summary, with hash and size.
 func (p *writer) require(outside *survey.Survey, counts map[int32]int) error {
 	for i, f := range outside.Files {
 		if n := counts[int32(i)]; n > 0 {
@@ -381,7 +389,7 @@ func (p *writer) require(outside *survey.Survey, counts map[int32]int) error {
 	return nil
 }
 
-// manifest writes datapackage.json and its digest, which are no resources themselves.
+// manifest writes datapackage.json and the file with its digest. Neither lists itself.
 func (p *writer) manifest() error {
 	d := datapackage{
 		Profile: "data-package", Version: waczVersion, Title: p.o.Title, Description: p.o.Description, Software: p.o.Software,
@@ -395,7 +403,8 @@ func (p *writer) manifest() error {
 		return err
 	}
 	sum := sha256.Sum256(text)
-	digest, err := json.MarshalIndent(map[string]string{"path": "datapackage.json", "hash": "sha256:" + hex.EncodeToString(sum[:])}, "", "  ")
+	proof := map[string]string{"path": descriptorName, "hash": "sha256:" + hex.EncodeToString(sum[:])}
+	digest, err := json.MarshalIndent(proof, "", "  ")
 	if err != nil {
 		return err
 	}
