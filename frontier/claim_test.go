@@ -32,22 +32,22 @@ func TestClaimPrefersTheHostThatHasBeenReadyLongest(t *testing.T) {
 	now := at(time.Minute)
 	c := w.claim(now, "http://early.example/")
 	w.settle(c, visited(c, now, time.Hour))
-	// The other URI of early.example has been due for longer, but its host is ready only after the delay.
+	// The other URI of early.example has been due longer, but its host is ready only after the delay.
 	w.claim(now, "http://late.example/")
 	w.nextAt(now.Add(2*time.Second), "http://early.example/more")
 }
 
-func TestClaimTellsHowLongAURIWasOverdue(t *testing.T) {
+func TestClaimReportsHowLongAURIWasOverdue(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.addDue(day, "http://a.example/", at(time.Hour))
 	c := w.claim(at(30*time.Hour), "http://a.example/")
 	if c.Overdue != 29*time.Hour {
-		t.Errorf("Overdue = %s, want 29h: more than a day is more than a day", c.Overdue)
+		t.Errorf("Overdue = %s, want 29h, although it is more than a day", c.Overdue)
 	}
 }
 
-func TestHostsAreTakenInTurnsWhenAllLag(t *testing.T) {
+func TestHostsTakeTurnsWhenAllLag(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.add(day, pages("a.example", 3)...)
@@ -89,7 +89,7 @@ func TestNextReadyWhenNothingWaits(t *testing.T) {
 	w.nextAt(at(time.Hour), "http://a.example/")
 }
 
-func TestReleasePutsAURIBackWhereItWas(t *testing.T) {
+func TestReleaseReturnsAURIToItsPlace(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.addDue(day, "http://a.example/1", at(1*time.Second))
@@ -132,7 +132,7 @@ func TestSpentClaimsAreStale(t *testing.T) {
 	}
 	stale("released", c)
 	again := w.claim(day, "http://a.example/")
-	stale("released, while the URI is claimed anew", c)
+	stale("released, while the URI is claimed again", c)
 	diverted, err := w.Divert(again, robots, day)
 	if err != nil {
 		t.Fatal(err)
@@ -144,10 +144,10 @@ func TestSpentClaimsAreStale(t *testing.T) {
 	w.reopen(at(time.Hour))
 	stale("of the run before", c)
 	w.claim(at(2*time.Hour), "http://a.example/")
-	stale("of the run before, while the URI is claimed anew", c)
+	stale("of the run before, while the URI is claimed again", c)
 }
 
-func TestTheFirstClaimOfEachRunIsAnother(t *testing.T) {
+func TestClaimsOfAnotherRunAreStale(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.add(day, "http://a.example/")
@@ -171,7 +171,7 @@ func TestEachSlotHasItsOwnWakeTime(t *testing.T) {
 	second := w.claim(now, "http://a.example/page/1")
 	w.nothing(now) // both slots are taken
 
-	// The first slot sleeps until +12s. That does not touch the second, which is still taken.
+	// The first slot sleeps until +12s. That does not affect the second one, which is still claimed.
 	w.settle(first, visited(first, now.Add(10*time.Second), time.Hour))
 	third := w.nextAt(now.Add(12*time.Second), "http://a.example/page/2")
 	w.nothing(now.Add(time.Hour))
@@ -207,7 +207,7 @@ func TestValenceMayChange(t *testing.T) {
 	w.settle(b, visited(b, now.Add(time.Second), time.Hour))
 	w.nothing(now.Add(time.Hour)) // the one slot left is still taken
 	w.settle(c, visited(c, now.Add(2*time.Second), time.Hour))
-	// Of the three delays the latest counts.
+	// The latest of the three delays counts.
 	a = w.nextAt(now.Add(4*time.Second), "http://a.example/page/3")
 	w.nothing(now.Add(time.Hour))
 	valence = 2

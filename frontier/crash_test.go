@@ -77,9 +77,9 @@ func crawl(dir string) error {
 	}
 }
 
-// Whatever is settled survives the process, however it ends, and nothing that was claimed is lost.
-// Not parallel: a process that is being started holds the locks of all stores for a moment.
-func TestKilledInTheMiddle(t *testing.T) {
+// Everything that was settled survives the process, however it ends, and no claimed URI is lost. The test is not
+// parallel: a process that is being started holds the locks of all stores for a moment.
+func TestAKillLosesNothingThatWasSettled(t *testing.T) {
 	w := newWorld(t, func(o *frontier.Options) { o.Compactors = 0 })
 	for i := range 20 {
 		w.add(day, pages(fmt.Sprintf("h%d.example", i), 20)...)
@@ -114,7 +114,7 @@ func TestKilledInTheMiddle(t *testing.T) {
 	}
 }
 
-// killAfter lets a process crawl, kills it once it has acknowledged so many settlements, and remembers them all.
+// killAfter lets a process crawl, kills it after n acknowledged settlements, and remembers them all.
 func killAfter(t *testing.T, dir string, now time.Time, n int, visits map[string]int) time.Time {
 	t.Helper()
 	exe, err := os.Executable()

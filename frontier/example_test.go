@@ -10,7 +10,7 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// A seed is visited, names another URI, and is due again in an hour. The other one waits for the politeness delay.
+// A seed is visited, links to another URI, and is due again in an hour. The other URI waits for the politeness delay.
 func Example() {
 	dir, err := os.MkdirTemp("", "frontier")
 	if err != nil {
@@ -42,7 +42,8 @@ func Example() {
 		visit.Record.Visits++
 		visit.Record.Due = now.Add(time.Hour)
 		visit.Politeness = frontier.Politeness{DelayFactor: 5, MinDelay: 2 * time.Second, MaxDelay: 30 * time.Second}
-		visit.Found = []frontier.Candidate{{URI: link, Hops: c.Record.Hops.Then(uri.Link), Via: seed.String(), Seed: seed.String()}}
+		visit.Found = []frontier.Candidate{{URI: link, Hops: c.Record.Hops.Then(uri.Link), Via: seed.String(),
+			Seed: seed.String()}}
 		if _, err := f.Settle(c, visit); err != nil {
 			log.Fatal(err)
 		}

@@ -20,11 +20,11 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// pack has TestPackAStore write the two fixtures of the present format: once for each format, and never again, since a
-// fixture is what that format was when it was current.
+// pack makes TestPackAStore write the two fixtures of the present format. That is done once for each format, and never
+// again, since a fixture shows the format as it was when it was current.
 var pack = flag.String("pack", "", "write testdata/format-`N`-closed.tar.gz and -killed.tar.gz")
 
-// fixtureRecords are what the fixture stores hold after the script of [fillFixture].
+// fixtureRecords returns the records in the fixture stores after [fillFixture].
 func fixtureRecords(t testing.TB) []frontier.Record {
 	var all []frontier.Record
 	for i := range 40 {
@@ -36,7 +36,8 @@ func fixtureRecords(t testing.TB) []frontier.Record {
 			r.History = frontier.History{
 				FirstSeen: day, LastVisit: at(time.Duration(i) * time.Microsecond), LastCapture: at(-time.Minute),
 				LastRead: at(-time.Hour), LastChange: at(-time.Second), Due: at(time.Duration(24+i) * time.Hour),
-				Visits: i, Versions: i / 2, Failures: i % 5, Unread: i % 3, Gone: i % 7, LastStatus: -i, Wait: time.Duration(i)*time.Hour + 1,
+				Visits: i, Versions: i / 2, Failures: i % 5, Unread: i % 3, Gone: i % 7, LastStatus: -i,
+				Wait: time.Duration(i)*time.Hour + 1,
 				Rate: float64(i) / 3, Memory: string([]byte{0xff, 0, byte(i)}), ContentType: "text/html; charset=\xff", Status: 200 + i,
 				Location:   "https://h0.example/moved",
 				Validators: evaluators.Validators{ETag: fmt.Sprintf(`W/"%d"`, i), LastModified: "Sun, 01 Mar 2026 12:00:00 GMT"},
@@ -58,8 +59,8 @@ var fixtureRobots = frontier.RobotsCopy{
 	Fetched: day, Expires: at(24 * time.Hour), Status: 200, Body: []byte("User-agent: *\nDisallow: /private\n"),
 }
 
-// fillFixture brings a fresh store to where the fixtures are: half of the records settled once, one URI forbidden, one on
-// demand with a copy of robots.txt, h1 down for the first time, and h2 at rest because it asked for it.
+// fillFixture fills a new store as the fixtures are filled: half of the records settled once, one URI forbidden, one
+// on demand with a copy of robots.txt, h1 down for the first time, and h2 at rest because it asked for it.
 func fillFixture(w *world) {
 	var cs []frontier.Candidate
 	for _, r := range fixtureRecords(w) {
@@ -110,7 +111,7 @@ func fillFixture(w *world) {
 	}
 }
 
-// TestPackAStore makes the fixtures of the present format. It is run by hand, with -pack, when a format is new.
+// TestPackAStore writes the fixtures of the present format. It is run by hand, with -pack, when a format is new.
 func TestPackAStore(t *testing.T) {
 	if *pack == "" {
 		t.Skip("no -pack")
@@ -161,7 +162,7 @@ func packStore(t *testing.T, dir, name string) {
 	}
 }
 
-// unpackStore lays a fixture into a folder of the test.
+// unpackStore unpacks a fixture into a folder of the test.
 func unpackStore(t *testing.T, name string) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -193,7 +194,7 @@ func unpackStore(t *testing.T, name string) (dir string) {
 	}
 }
 
-// A store of every format that was ever in use is opened, whole, for ever.
+// A store of every format that was ever in use can be opened, and is complete.
 func TestStoresOfAllFormatsOpen(t *testing.T) {
 	t.Parallel()
 	names, err := filepath.Glob("testdata/format-*.tar.gz")
@@ -218,7 +219,7 @@ func TestStoresOfAllFormatsOpen(t *testing.T) {
 				t.Fatal(ok, err)
 			}
 			same(t, copied, fixtureRobots)
-			for w.Counts(at(2*time.Hour)).Ready > 0 { // those of h0 and h1, never of h2
+			for w.Counts(at(2*time.Hour)).Ready > 0 { // URIs of h0 and h1, never of h2
 				c, ok, err := w.Claim(at(2 * time.Hour))
 				if err != nil || !ok || c.Record.URI.Host() == "h2.example" {
 					t.Fatalf("Claim = %s, %v, %v; want one of a host that does not rest", c.Record.URI, ok, err)

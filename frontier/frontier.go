@@ -28,8 +28,8 @@ type Frontier struct {
 	names      func(uri.Host) *uri.Naming
 
 	// mu guards the fields below, up to the empty line. It is held while a transaction is written, so that there is one
-	// writer at a time, and memory agrees with the disk whenever mu is free. A transaction takes some ten µs, since the store
-	// does not wait for the disk. The known links of a page are looked up without mu.
+	// writer at a time, and memory agrees with the disk whenever mu is free. A transaction takes some ten µs, since the
+	// store does not wait for the disk. The known links of a page are looked up without mu.
 	mu               sync.Mutex
 	order            Order
 	hosts            map[uri.Host]*host
@@ -99,7 +99,7 @@ func (f *Frontier) claimedHost(c Claim) (*host, error) {
 	return nil, ErrStale
 }
 
-// setState gives a host a new state, and moves it in the heap.
+// setState replaces the state of a host, and moves the host in the heap.
 func (f *Frontier) setState(h *host, s state) {
 	h.state = s
 	if h.group != nil {

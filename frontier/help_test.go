@@ -86,7 +86,7 @@ func (w *world) reopen(now time.Time) {
 	w.open(now)
 }
 
-// add adds at once and expects all to be new.
+// add adds URIs in one call and expects all of them to be new.
 func (w *world) add(now time.Time, texts ...string) {
 	w.Helper()
 	added, err := w.Add(now, candidates(w, texts...)...)
@@ -121,7 +121,7 @@ func (w *world) nothing(now time.Time) {
 	}
 }
 
-// nextAt expects that this is the next time at which something is handed out: not a millisecond earlier, but then.
+// nextAt expects that this URI is handed out at this time, and nothing a millisecond earlier.
 func (w *world) nextAt(want time.Time, text string) frontier.Claim {
 	w.Helper()
 	got, ok := w.NextReady()
@@ -132,7 +132,7 @@ func (w *world) nextAt(want time.Time, text string) frontier.Claim {
 	return w.claim(want, text)
 }
 
-// visited is the settlement of a visit that took no time and ended now: due again after a wait, polite.
+// visited returns the settlement of a visit that took no time and ended now: polite, and due again after a wait.
 func visited(c frontier.Claim, now time.Time, wait time.Duration) frontier.Settlement {
 	r := c.Record
 	r.Visits++
@@ -173,7 +173,7 @@ func (w *world) wantErr(err, want error) {
 	}
 }
 
-// pages are numbered URIs of a host.
+// pages returns n numbered URIs of a host.
 func pages(host string, n int) []string {
 	s := make([]string, n)
 	for i := range s {

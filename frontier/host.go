@@ -35,8 +35,8 @@ type state struct {
 	// head is the place of the first unclaimed URI in the queue, the zero place if there is none. It is always exact.
 	head place
 
-	// ahead holds the known places that follow head, in order and without a gap. Their URIs are unclaimed too. Clones share
-	// the slice: it is cut or replaced, never written.
+	// ahead holds the known places that follow head, in order and without a gap. Their URIs are unclaimed too. Clones
+	// share the slice: it is cut or replaced, never written.
 	ahead []place
 
 	pool *pool // nil while the host is not crowded

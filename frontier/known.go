@@ -12,9 +12,9 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// The rows of a host are scanned instead of looked up if there are at least minScan candidates on the host, and at most
-// rowsPerLookUp rows for each of them. Beginning a scan costs as much as two or three look-ups, and a skipped row a tenth
-// of one.
+// The rows of a host are scanned instead of looked up if there are at least minScan candidates on the host, and at
+// most rowsPerLookUp rows for each of them. Beginning a scan costs as much as two or three look-ups, and a skipped row
+// a tenth of one.
 const (
 	rowsPerLookUp = 8
 	minScan       = 6

@@ -45,8 +45,9 @@ func TestLimits(t *testing.T) {
 	add("http://other.example/2", refused)
 
 	got, err := w.Usage(parse(t, "https://news.example/a/3"))
-	if want := (frontier.Usage{URIs: 5, InDirectory: 2, Limits: frontier.Limits{URIs: 5, PerDirectory: 2}}); err != nil || got != want {
-		t.Errorf("Fill = %+v, %v; want %+v", got, err, want)
+	if want := (frontier.Usage{URIs: 5, InDirectory: 2, Limits: frontier.Limits{URIs: 5,
+		PerDirectory: 2}}); err != nil || got != want {
+		t.Errorf("Usage = %+v, %v; want %+v", got, err, want)
 	}
 
 	w.steerAt(day, named(t, "http://news.example/a/1"), frontier.Action{Verb: frontier.Forget})
@@ -54,8 +55,9 @@ func TestLimits(t *testing.T) {
 	add("http://news.example/a/6", refused)
 }
 
-// A limit on folders that is set later counts what was known before, and what came while there was none again.
-func TestAFolderIsFullOfWhatWasKnownBeforeItsLimit(t *testing.T) {
+// A limit on folders that is set later counts the URIs that were known before, and those that came while there was no
+// limit again.
+func TestFolderLimitsCountURIsThatWereKnownBefore(t *testing.T) {
 	t.Parallel()
 	var most int64
 	w := newWorld(t, func(o *frontier.Options) {
@@ -89,7 +91,7 @@ func TestAFolderIsFullOfWhatWasKnownBeforeItsLimit(t *testing.T) {
 	}
 }
 
-// While the folders of a host are counted others go on adding, and none is forgotten.
+// URIs that are added while the folders of a host are counted are counted too.
 func TestFoldersAreCountedWhileTheyGrow(t *testing.T) {
 	t.Parallel()
 	limited := atomic.Bool{}

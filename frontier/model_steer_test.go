@@ -9,9 +9,9 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// The moves of an operator, for the model.
+// The file has the moves of an operator for the model.
 
-// selection is a random one, and whether a URI is meant by it.
+// selection returns a random selection, and a function that reports whether a URI is selected.
 func (p *play) selection() (s frontier.Selection, meant func(text string, u *modelURI) bool) {
 	tests := []func(text string, u *modelURI) bool{}
 	if p.IntN(3) == 0 {
@@ -131,7 +131,7 @@ func dupes(us []uri.URI) bool {
 	return false
 }
 
-// apply does to the model what the frontier should do, and tells whether it changes anything.
+// apply changes the model as the frontier should change, and reports whether that makes a difference.
 func (p *play) apply(a frontier.Action, text string, u *modelURI) bool {
 	was := *u
 	switch a.Verb {
@@ -152,7 +152,7 @@ func (p *play) apply(a frontier.Action, text string, u *modelURI) bool {
 	return !was.due.Equal(u.due) || was.held != u.held
 }
 
-// steerAt walks to the end.
+// steerAt applies an action to all selected URIs.
 func (w *world) steerAt(now time.Time, s frontier.Selection, a frontier.Action) (total frontier.Steered) {
 	w.Helper()
 	for from := frontier.Cursor(""); ; {
@@ -169,7 +169,8 @@ func (w *world) steerAt(now time.Time, s frontier.Selection, a frontier.Action) 
 
 func (p *play) steerHosts() {
 	pattern := []string{"h0.example", "h1.example", "*.example", "*"}[p.IntN(4)]
-	a := frontier.HostAction{Verb: frontier.HostVerbs()[p.IntN(4)], Until: p.now.Add(time.Duration(p.IntN(600)-60) * time.Second)}
+	a := frontier.HostAction{Verb: frontier.HostVerbs()[p.IntN(4)],
+		Until: p.now.Add(time.Duration(p.IntN(600)-60) * time.Second)}
 	if a.Verb == frontier.Pause && p.IntN(3) > 0 {
 		a.Verb = frontier.Resume
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// model is a frontier as one would write it without a store and without haste: every question is answered by looking at
+// model is a frontier without a store, written without regard to speed: it answers every question by looking at
 // everything.
 type model struct {
 	uris  map[string]*modelURI
@@ -28,7 +28,7 @@ type modelURI struct {
 	held      bool
 }
 
-// waits tells that the URI has a place in the queue, claimed or not.
+// waits reports whether the URI has a place in the queue, claimed or not.
 func (u *modelURI) waits() bool { return !u.due.IsZero() && !u.held }
 
 type modelHost struct {
@@ -41,7 +41,7 @@ type modelHost struct {
 	diverted int
 }
 
-// ready is when a host can hand something out, and the due time of what it would hand out.
+// ready returns when a host can hand out a URI, and the due time of that URI.
 func (m *model) ready(host uri.Host) (ready, due time.Time, ok bool) {
 	h := m.hosts[host]
 	for text, u := range m.uris {
@@ -62,7 +62,7 @@ func (m *model) ready(host uri.Host) (ready, due time.Time, ok bool) {
 	return ready, due, open
 }
 
-// gate is the first time at which fewer slots of the host's group are claimed or asleep than it may have.
+// gate returns the first time at which the host's group has a slot that is neither claimed nor asleep.
 func (m *model) gate(host uri.Host) (gate time.Time, open bool) {
 	if m.group == nil || m.group(host) == "" {
 		return gate, true
@@ -96,7 +96,7 @@ func (m *model) gate(host uri.Host) (gate time.Time, open bool) {
 	return gate, false
 }
 
-// next is the earliest time at which any host can hand something out.
+// next returns the earliest time at which any host can hand out a URI.
 func (m *model) next() (earliest time.Time, ok bool) {
 	for host := range m.hosts {
 		if ready, _, can := m.ready(host); can && (!ok || ready.Before(earliest)) {
@@ -106,7 +106,7 @@ func (m *model) next() (earliest time.Time, ok bool) {
 	return earliest, ok
 }
 
-// play is a game of random moves, made in the frontier and in the model.
+// play is a series of random moves, made in the frontier and in the model.
 type play struct {
 	*world
 	*rand.Rand
@@ -118,7 +118,7 @@ type play struct {
 	recent int // how often a URI was known by memory
 }
 
-// held is a claim in progress, and what the model knows of it.
+// held is a claim in progress, with the state of the model.
 type held struct {
 	frontier.Claim
 	wake     time.Time // of its slot, as it was
@@ -135,7 +135,7 @@ func (p *play) text() string {
 	return fmt.Sprintf("%s://h%d.example/%d", scheme, p.IntN(4), p.IntN(12))
 }
 
-// millisUp is a time as the frontier keeps due times.
+// millisUp returns a time as the frontier stores due times.
 func millisUp(t time.Time) time.Time {
 	if down := t.Truncate(time.Millisecond); down.Before(t) {
 		return down.Add(time.Millisecond)
@@ -143,7 +143,7 @@ func millisUp(t time.Time) time.Time {
 	return t
 }
 
-// found makes candidates, and adds them to the model.
+// found returns random candidates, and adds them to the model.
 func (p *play) found(now time.Time) (cs []frontier.Candidate, want frontier.Added) {
 	for range p.IntN(4) {
 		c := frontier.Candidate{URI: parse(p, p.text())}
@@ -214,7 +214,7 @@ func (p *play) claimOne() {
 	h.wake = slices.Delete(h.wake, i, i+1)
 }
 
-// crowded tells whether the order among a host's due URIs is a matter of policy.
+// crowded reports whether the order applies among a host's due URIs.
 func (p *play) crowded(host uri.Host) bool {
 	n := 0
 	for text, u := range p.m.uris {
@@ -225,7 +225,7 @@ func (p *play) crowded(host uri.Host) bool {
 	return n >= 4
 }
 
-// pick takes a claim out of those in progress.
+// pick removes and returns a random claim in progress.
 func (p *play) pick() (held, bool) {
 	if len(p.claims) == 0 {
 		return held{}, false
@@ -348,7 +348,7 @@ func (p *play) settleModel(u *modelURI, h *modelHost, c held, o frontier.Settlem
 		h.asked = millisUp(o.RetryAfter)
 	}
 	if o.NoRequest {
-		// A visit that did not take place tells nothing about the host.
+		// A visit without a request says nothing about the host.
 	} else if !o.HostDown {
 		h.down = 0
 	} else {
@@ -414,7 +414,7 @@ func (p *play) restart() {
 	for _, u := range p.m.uris {
 		u.claimed = false
 	}
-	for _, c := range p.claims { // their slots wake as before, the rest after a crash stands in for their visits
+	for _, c := range p.claims { // their slots wake as before, the rest after a crash replaces the delay of their visits
 		h := p.m.hosts[c.Record.URI.Host()]
 		h.wake = append(h.wake, c.wake)
 		p.spent = append(p.spent, c.Claim)
@@ -423,7 +423,7 @@ func (p *play) restart() {
 	p.reopen(p.now)
 }
 
-// compare looks at every record.
+// compare compares every record.
 func (p *play) compare() {
 	p.check()
 	p.compareRecent()
@@ -459,7 +459,7 @@ func (p *play) compare() {
 	}
 }
 
-// compareRecent looks that nothing is said to be known that is not, for all texts of the game.
+// compareRecent checks that RecentlyKnown reports no unknown URI as known.
 func (p *play) compareRecent() {
 	var us []uri.URI
 	for n := range 2 * 4 * 12 {
@@ -472,12 +472,12 @@ func (p *play) compareRecent() {
 			p.recent++
 		}
 		if is && p.m.uris[us[i].String()] == nil {
-			p.Fatalf("%s is said to be known", us[i])
+			p.Fatalf("RecentlyKnown reports %s as known", us[i])
 		}
 	}
 }
 
-func TestFrontierDoesWhatThePlainModelDoes(t *testing.T) {
+func TestFrontierAgreesWithThePlainModel(t *testing.T) {
 	t.Parallel()
 	games, moves := 12, 300
 	if testing.Short() {
@@ -512,7 +512,7 @@ func TestFrontierDoesWhatThePlainModelDoes(t *testing.T) {
 				p.compare()
 			}
 			if p.recent == 0 {
-				t.Error("nothing was ever known by memory")
+				t.Error("the cache of known URIs was never used")
 			}
 		})
 	}

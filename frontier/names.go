@@ -191,7 +191,7 @@ func (f *Frontier) VisitedFor(r Record) (uri.URI, error) {
 	return u, nil
 }
 
-// takeName returns the URI that has a name, and gives the name to u if it is free.
+// takeName returns the URI that has a name. If the name is free, u gets it.
 func (f *Frontier) takeName(u uri.URI, name string) (other uri.URI, err error) {
 	taken, reachable := false, false
 	err = f.View(func(txn *badger.Txn) error {

@@ -8,12 +8,12 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// calling gives all hosts these rules of names.
+// calling applies these rules of names to all hosts.
 func calling(n *uri.Naming) func(*frontier.Options) {
 	return func(o *frontier.Options) { o.Names = func(uri.Host) *uri.Naming { return n } }
 }
 
-// find adds a URI that stands on the seed, and tells whether it was new.
+// find adds a URI that the seed links to, and reports whether it was new.
 func (w *world) find(text string, hops uri.HopPath, via string) bool {
 	w.Helper()
 	added, err := w.Add(day, frontier.Candidate{URI: parse(w, text), Hops: hops, Via: via, Seed: "http://news.example/"})
@@ -23,7 +23,7 @@ func (w *world) find(text string, hops uri.HopPath, via string) bool {
 	return added.New == 1
 }
 
-func TestURIsOfOneNameAreOne(t *testing.T) {
+func TestURIsWithTheSameNameAreVisitedOnce(t *testing.T) {
 	t.Parallel()
 	heritrix, pywb := &uri.Naming{Set: uri.Heritrix}, &uri.Naming{Set: uri.Pywb}
 	tracking := &uri.Naming{Drop: []string{"utm_*"}}
@@ -70,7 +70,7 @@ func TestURIsOfOneNameAreOne(t *testing.T) {
 	}
 }
 
-func TestTwoOfOneNameInOnePage(t *testing.T) {
+func TestOnePageMayLinkToTwoURIsWithTheSameName(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, calling(&uri.Naming{Set: uri.Pywb}))
 	got, err := w.Add(day,
@@ -82,7 +82,7 @@ func TestTwoOfOneNameInOnePage(t *testing.T) {
 	}
 }
 
-func TestHolder(t *testing.T) {
+func TestVisitedForReturnsTheHolderOfAName(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.add(day, "http://news.example/a", "http://news.example/A", "http://news.example/b")
@@ -116,8 +116,8 @@ func TestHolder(t *testing.T) {
 	}
 }
 
-// A feed that names its items with tracking parameters makes the page itself due.
-func TestSoonerReachesTheHolder(t *testing.T) {
+// A feed whose links have tracking parameters makes the page itself due.
+func TestSoonerAppliesToTheHolderOfAName(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, calling(&uri.Naming{Drop: []string{"utm_*"}}))
 	w.find("http://news.example/a", "L", "")
@@ -133,8 +133,8 @@ func TestSoonerReachesTheHolder(t *testing.T) {
 	}
 }
 
-// A page behind a dead link of the same name is not lost, known or new.
-func TestTheNameGoesToOneThatAnswers(t *testing.T) {
+// A page with the same name as a dead link is not lost, whether it is known or new.
+func TestNamesGoToReachableURIs(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, calling(&uri.Naming{Drop: []string{"ref"}}))
 	w.find("http://news.example/a?ref=old", "L", "")
@@ -144,13 +144,13 @@ func TestTheNameGoesToOneThatAnswers(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !w.find("http://news.example/a", "L", "") {
-		t.Error("a new URI of the name was taken for the dead one")
+		t.Error("a new URI was replaced by the dead one with the same name")
 	}
 	if w.find("http://news.example/a?ref=new", "L", "") {
-		t.Error("another new URI of the name was not taken for the one before")
+		t.Error("another new URI with the name was not replaced by the one before")
 	}
 	dead, err := w.VisitedFor(c.Record)
 	if err != nil || dead.String() != "http://news.example/a" {
-		t.Errorf("the dead one's name is held by %s, %v", dead, err)
+		t.Errorf("the URI that is visited instead of the dead one is %s, %v", dead, err)
 	}
 }

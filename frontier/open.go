@@ -70,8 +70,8 @@ func (f *Frontier) load(o Options) error {
 			txn.Set([]byte(metaRest), binary.BigEndian.AppendUint64(nil, uint64(rest))),
 			txn.Delete([]byte(metaClean)))
 	})
-	// Without Sync the mark of a proper close could come back after a power failure. The rests that hosts owe from their last
-	// visits would then be lost.
+	// Without Sync the mark of a proper close could come back after a power failure. The rests that hosts owe from their
+	// last visits would then be lost.
 	return errors.Join(err, f.db.Sync())
 }
 
@@ -108,8 +108,8 @@ func checkEmpty(txn *badger.Txn) error {
 	return nil
 }
 
-// startRest returns the time in ms before which no known host is visited. It is that of the last opening, or a later
-// one if the store was not properly closed, because the end of the last visits is then unknown.
+// startRest returns the time in ms before which no known host is visited. It is the time of the last opening, or a
+// later one if the store was not properly closed, because the end of the last visits is then unknown.
 func startRest(txn *badger.Txn, o Options) (rest int64, clean bool, err error) {
 	switch found, err := readBytes(txn, metaRest); {
 	case err != nil:

@@ -51,14 +51,14 @@ func file(t *testing.T) string {
 	return name
 }
 
-func TestOpenTellsWhoHasTheStore(t *testing.T) {
+func TestOpenReportsTheProcessThatHasTheStore(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	_, err := frontier.Open(w.o)
 	w.wantErr(err, frontier.ErrLocked)
 	for _, part := range []string{w.o.Dir, fmt.Sprintf("pid %d", os.Getpid())} {
 		if !strings.Contains(err.Error(), part) {
-			t.Errorf("error %q does not tell %q", err, part)
+			t.Errorf("error %q, want it to contain %q", err, part)
 		}
 	}
 	w.add(day, "http://a.example/") // the first is not disturbed
@@ -107,8 +107,7 @@ func TestClosedFrontierSaysSo(t *testing.T) {
 	}
 }
 
-// Each kind of key is damaged, cut, and taken away, in turn. Nothing may panic, and Check, or already Open, must say
-// which key it is.
+// Each kind of key is damaged, cut and removed in turn. Nothing may panic, and Check or Open must name the key.
 func TestDamagedKeysAreNamed(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -143,7 +142,7 @@ func TestDamagedKeysAreNamed(t *testing.T) {
 	}
 }
 
-// harm puts a value where it does not belong, looks what the frontier makes of it, and removes it.
+// harm puts a wrong value into the store, checks that the frontier reports it, and removes it.
 func (w *world) harm(kind byte, key, name, at string, value []byte) {
 	w.Helper()
 	if kind == 'q' && at == key && name != "taken away" || string(w.values(kind)[key]) == string(value) && at == key && name != "taken away" {
@@ -181,7 +180,7 @@ func (w *world) harm(kind byte, key, name, at string, value []byte) {
 	w.repair(at, key, whole)
 }
 
-// repair undoes a harm while the frontier is closed, and opens it.
+// repair undoes the damage while the frontier is closed, and opens it.
 func (w *world) repair(foreign, key string, value []byte) {
 	w.Helper()
 	db, err := badger.Open(badger.DefaultOptions(w.o.Dir).WithLogger(nil).WithNumCompactors(0))
@@ -197,8 +196,8 @@ func (w *world) repair(foreign, key string, value []byte) {
 	w.open(day)
 }
 
-// Bytes are flipped in every file of the store. Badger would end the process on some of these, panic in a goroutine of
-// its own on others, and pass over the rest in silence.
+// Bytes are flipped in every file of the store. Badger would end the process on some of these, panic in a goroutine
+// of its own on others, and ignore the rest.
 func TestDamagedFilesAreAnError(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -237,7 +236,7 @@ func TestDamagedFilesAreAnError(t *testing.T) {
 				if !table {
 					continue
 				}
-				// Where compressed bytes say what to repeat, the same may stand in the other place too: then nothing is lost.
+				// A flipped byte may make the decompression copy the same bytes from another place: then nothing is lost.
 				if same++; same > tables/20 || !slices.Equal(held, whole) {
 					t.Errorf("%s with byte %d flipped was opened", filepath.Base(name), i)
 				}
@@ -252,7 +251,7 @@ func TestDamagedFilesAreAnError(t *testing.T) {
 		}
 	}
 	if tables == 0 || opened == 0 {
-		t.Errorf("%d tables harmed, %d stores opened: this tests nothing", tables, opened)
+		t.Errorf("%d tables damaged, %d stores opened: this tests nothing", tables, opened)
 	}
 }
 
@@ -278,8 +277,8 @@ func TestMissingFilesAreAnError(t *testing.T) {
 	}
 }
 
-// openHarmed opens a copy of the store in which one file is other than it was, nil for missing. What is opened must be
-// whole, or Check must say that it is not.
+// openHarmed opens a copy of the store with another content of one file, nil for missing. If it opens, it must be
+// complete, or Check must report the damage.
 func (w *world) openHarmed(name string, harmed, whole []byte) (opened bool, held []string) {
 	w.Helper()
 	o := w.o
@@ -298,22 +297,22 @@ func (w *world) openHarmed(name string, harmed, whole []byte) (opened bool, held
 	f, err := frontier.Open(o)
 	if err != nil {
 		if !errors.Is(err, frontier.ErrCorrupt) || !strings.Contains(err.Error(), "backup") {
-			w.Errorf("%s harmed: %v; want ErrCorrupt, with advice", filepath.Base(name), err)
+			w.Errorf("%s damaged: %v; want ErrCorrupt, with advice", filepath.Base(name), err)
 		}
 		return false, nil
 	}
 	n := f.Counts(day).URIs
 	if err := f.Check(); err == nil && n != 300 {
-		w.Errorf("%s harmed: opened with %d URIs, want 300, and Check found nothing", filepath.Base(name), n)
+		w.Errorf("%s damaged: opened with %d URIs, want 300, and Check found nothing", filepath.Base(name), n)
 	}
 	held = allOf(f)
 	if err := f.Close(); err != nil {
-		w.Errorf("%s harmed: close: %v", filepath.Base(name), err)
+		w.Errorf("%s damaged: close: %v", filepath.Base(name), err)
 	}
 	return true, held
 }
 
-// allOf lists all records, as far as they can be read.
+// allOf returns all records that can be read.
 func allOf(f *frontier.Frontier) (all []string) {
 	_ = f.Each(func(r frontier.Record) error { all = append(all, fmt.Sprintf("%+v", r)); return nil })
 	return all
@@ -335,7 +334,7 @@ func TestStoreWithoutVersionIsNotOverwritten(t *testing.T) {
 	w.wantErr(err, frontier.ErrCorrupt)
 }
 
-// Other rooms keep their own keys in the same store.
+// Other packages keep their own keys in the same store.
 func TestForeignKeysAreLeftAlone(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -373,7 +372,7 @@ func TestFrontierUnderAVirtualClock(t *testing.T) {
 			}
 		}
 		if got := time.Since(start); got != 29*time.Hour {
-			t.Errorf("30 visits at one hour's distance took %s", got)
+			t.Errorf("30 visits, one hour apart, took %s", got)
 		}
 		if err := errors.Join(f.Check(), f.Close()); err != nil {
 			t.Error(err)
@@ -381,7 +380,7 @@ func TestFrontierUnderAVirtualClock(t *testing.T) {
 	})
 }
 
-// Many workers at once: no URI is handed out twice at a time, none is lost, and each host keeps its valence.
+// With many workers no URI is handed out twice at a time, none is lost, and each host keeps to its valence.
 func TestManyWorkersAtOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, func(o *frontier.Options) {
@@ -456,8 +455,8 @@ func (w *watch) leave(c frontier.Claim) {
 	w.perHost[c.Record.URI.Host()]--
 }
 
-// The layout of keys stands in stores and must not change.
-func TestKeysAreAsStoresHaveThem(t *testing.T) {
+// The layout of keys is stored and must not change.
+func TestKeysNeverChange(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.addDue(day, "http://a.example/", day)

@@ -179,7 +179,8 @@ type selectedURI struct {
 
 // nextSelected returns up to n selected URIs behind a cursor. It holds no lock while it reads. The walk is complete
 // when next is empty.
-func (f *Frontier) nextSelected(s Selection, from Cursor, n int, now time.Time) (list []selectedURI, next Cursor, err error) {
+func (f *Frontier) nextSelected(s Selection, from Cursor, n int, now time.Time) (list []selectedURI, next Cursor,
+	err error) {
 	if err := s.check(); err != nil {
 		return nil, "", err
 	}
@@ -217,11 +218,14 @@ func (f *Frontier) allHosts() ([]*host, error) {
 	return f.byID[:len(f.byID):len(f.byID)], nil
 }
 
-// inWantedStates removes the URIs that are not in the wanted states. Only the lock can tell which ones are claimed.
+// inWantedStates removes the URIs that are not in the wanted states. It takes the lock to see which ones are claimed.
 func (f *Frontier) inWantedStates(w selectionWalk) []selectedURI {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return slices.DeleteFunc(w.list, func(x selectedURI) bool { return !w.matchesStates(x.row, x.h.slotClaiming(x.fp) != nil, w.now) })
+	return slices.DeleteFunc(w.list, func(x selectedURI) bool {
+		return !w.matchesStates(x.row,
+			x.h.slotClaiming(x.fp) != nil, w.now)
+	})
 }
 
 // selectionWalk is one step of a walk.

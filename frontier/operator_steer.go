@@ -35,8 +35,8 @@ type Action struct {
 	Verb Verb
 	Due  time.Time // of Reschedule; at most ten years ahead
 
-	// Spread is the time after the due time over which Force and Reschedule spread the URIs; zero makes all due at the same
-	// time. The offset of a URI depends only on its name. Politeness applies in either case.
+	// Spread is the time after the due time over which Force and Reschedule spread the URIs; zero makes all due at the
+	// same time. The offset of a URI depends only on its name. Politeness applies in either case.
 	Spread time.Duration
 }
 

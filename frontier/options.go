@@ -17,8 +17,8 @@ type Options struct {
 	// Now is the time of opening.
 	Now time.Time
 
-	// RestAfterCrash is how long every host rests after an unclean stop, unless its politeness delay was longer; zero means
-	// 30 seconds, the maximum is 24 hours.
+	// RestAfterCrash is how long every host rests after an unclean stop, unless its politeness delay was longer; zero
+	// means 30 seconds, the maximum is 24 hours.
 	RestAfterCrash time.Duration
 
 	// Order chooses among the due URIs of a host that has more of them than it can serve; see the package comment.
@@ -28,14 +28,14 @@ type Options struct {
 
 	// The functions below are called with locks held. They must be quick, and must not call the frontier.
 
-	// Valence returns how many visits a host may have in progress at a time, from 1 to 256; nil means one for all hosts. It
-	// is called when a host becomes known, after each of its visits, and by [Frontier.RefreshHosts].
+	// Valence returns how many visits a host may have in progress at a time, from 1 to 256; nil means one for all hosts.
+	// It is called when a host becomes known, after each of its visits, and by [Frontier.RefreshHosts].
 	Valence func(uri.Host) int
 
-	// Group returns the name of the group that a host belongs to, or the empty string for none; nil makes no groups. Hosts of
-	// one group share politeness because one server is behind them: together they have as many visits in progress, and as
-	// long rests after them, as one of them would have. A Retry-After of one applies to all. Group is called when a host
-	// becomes known, and by [Frontier.RefreshHosts].
+	// Group returns the name of the group that a host belongs to, or the empty string for none; nil makes no groups.
+	// Hosts of one group share politeness because one server is behind them: together they have as many visits in
+	// progress, and as long rests after them, as one of them would have. A Retry-After of one applies to all. Group is
+	// called when a host becomes known, and by [Frontier.RefreshHosts].
 	Group func(uri.Host) string
 
 	// Limits returns how many URIs a host may have; nil means MaxURIsPerHost for all. It is called for each new URI.
@@ -45,8 +45,8 @@ type Options struct {
 	// every candidate.
 	Names func(uri.Host) *uri.Naming
 
-	// Inspect opens the store only to look at it. Nothing is marked or migrated; methods that change the store fail, or their
-	// changes are lost.
+	// Inspect opens the store only to look at it. Nothing is marked or migrated; methods that change the store fail, or
+	// their changes are lost.
 	Inspect bool
 
 	// BulkLoad prepares the store for a command that writes very many rows while nothing is crawled. The store then merges
@@ -67,8 +67,8 @@ type Limits struct {
 }
 
 // Recommended bounds of memory for a command that opens the store with [Options].BulkLoad. Most of its memory has no
-// pointers, so that frequent garbage collection costs little. Both together keep an import of ten million digests within
-// 512 MiB.
+// pointers, so that frequent garbage collection costs little. Both together keep an import of ten million digests
+// within 512 MiB.
 const (
 	BulkLoadGarbage = 20        // percent for [runtime/debug.SetGCPercent]
 	BulkLoadMapped  = 100 << 20 // bytes of mapped files, for [Frontier.PageOut]

@@ -25,8 +25,8 @@ func RestWhenDown(failures int) time.Duration { return downLadder.Wait(failures)
 // downLadder holds the rests that [RestWhenDown] returns.
 var downLadder = evaluators.Ladder{First: time.Minute, Max: time.Hour, Factor: 2}
 
-// Rest returns how long a slot sleeps after a visit of the given duration. A MinDelay above MaxDelay takes precedence, so
-// that no mistake in a configuration makes the crawler impolite.
+// Rest returns how long a slot sleeps after a visit of the given duration. A MinDelay above MaxDelay takes precedence,
+// so that no mistake in a configuration makes the crawler impolite.
 func (p Politeness) Rest(took time.Duration) time.Duration {
 	var d time.Duration
 	if scaled := p.DelayFactor * float64(took); scaled > 0 { // false for NaN too

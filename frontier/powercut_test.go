@@ -13,9 +13,9 @@ import (
 	"github.com/arcrawl/arcrawl/frontier"
 )
 
-// After a power failure everything is there that Sync covered, and the store is whole, whatever became of what was written
-// later. Tables and the manifest are on disk as soon as the store relies on them; of its logs those bytes are gone that
-// were written after the last Sync, and the logs that were begun after it are missing, empty, or full of zeros.
+// After a power failure everything that Sync covered is there, and the store is undamaged. Tables and the manifest are
+// on disk as soon as the store relies on them. The logs lose the bytes that were written after the last Sync; logs
+// that were begun after it are missing, empty, or full of zeros.
 func TestPowerCut(t *testing.T) {
 	t.Parallel()
 	rounds := 8
@@ -64,7 +64,7 @@ func TestPowerCut(t *testing.T) {
 	}
 }
 
-// visitSome makes visits with long records, so that logs fill up and become tables.
+// visitSome settles visits with long records, so that logs fill up and become tables.
 func visitSome(w *world, rnd *rand.Rand, now time.Time, n int) time.Time {
 	w.Helper()
 	for range n {
@@ -80,10 +80,10 @@ func visitSome(w *world, rnd *rand.Rand, now time.Time, n int) time.Time {
 	return now
 }
 
-// files reads a folder that is in use. A file that goes away meanwhile is left out.
+// files reads a folder that is in use. It skips a file that is removed meanwhile.
 func files(t *testing.T, dir string) map[string][]byte {
 	t.Helper()
-	// The manifest first: what it names is there, unless it has been replaced since, and then there is a later manifest.
+	// The manifest is read first: the files that it names exist, unless there is a later manifest.
 	for range 100 {
 		before, err := os.ReadFile(filepath.Join(dir, "MANIFEST"))
 		if err != nil {
@@ -107,11 +107,11 @@ func files(t *testing.T, dir string) map[string][]byte {
 			return found
 		}
 	}
-	t.Fatal("the store does not come to rest")
+	t.Fatal("the store does not stop merging")
 	return nil
 }
 
-// cutPower writes what a power failure leaves.
+// cutPower writes the files that a power failure leaves.
 func cutPower(t *testing.T, rnd *rand.Rand, synced, written map[string][]byte, dir string) {
 	t.Helper()
 	if err := os.Mkdir(dir, 0o700); err != nil {

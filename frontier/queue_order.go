@@ -11,8 +11,8 @@ import (
 type Order uint8
 
 const (
-	// ByValue prefers the URI that would lose most versions if it was not visited now. With x changes expected since the last
-	// visit that is 1 − (1+x)e^(−x); see [History].Rate.
+	// ByValue prefers the URI that would lose most versions if it was not visited now. With x changes expected since the
+	// last visit that is 1 − (1+x)e^(−x); see [History].Rate.
 	ByValue Order = iota
 	// ByOverdue prefers the largest delay in proportion to the wait interval.
 	ByOverdue

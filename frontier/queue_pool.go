@@ -13,24 +13,24 @@ import (
 )
 
 const (
-	// crowdSize is how many URIs of a host must be due before [Options].Order applies. Fewer are visited soon anyway, in the
-	// order of their due times.
+	// crowdSize is how many URIs of a host must be due before [Options].Order applies. Fewer are visited soon anyway, in
+	// the order of their due times.
 	crowdSize = 4
 
-	// maxPool is the maximum number of due URIs of one host that are compared, and maxPooled that of all hosts together.
+	// maxPool is the maximum number of due URIs in the pool of a host, and maxPooled the maximum in all pools.
 	maxPool   = 256
 	maxPooled = 1 << 17
 
-	// poolRead is how many URIs are added to a pool for each claim, so that the cost of a claim is bounded. If more URIs than
-	// that become due with each visit, no order can help the host.
+	// poolRead is how many URIs are added to a pool for each claim, so that the cost of a claim is bounded. If more URIs
+	// than that become due with each visit, no order can help the host.
 	poolRead = 16
 
 	// poolReadAhead is how many places are read from the queue at a time, for the next claims too.
 	poolReadAhead = 4 * poolRead
 
-	// roundLength is the number of choices in a round. In each round one choice goes to the URI that has been due longest, so
-	// that none waits forever; one to seeds and feeds, since they lead to everything else; and two to first visits. Choices
-	// that one of these kinds does not need go to the others.
+	// roundLength is the number of choices in a round. In each round one choice goes to the URI that has been due
+	// longest, so that none waits forever; one to seeds and feeds, since they lead to everything else; and two to first
+	// visits. Choices that one of these kinds does not need go to the others.
 	roundLength = 8
 )
 

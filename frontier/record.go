@@ -25,9 +25,9 @@ const (
 
 // Record is all that the frontier remembers of one URI. Hops, Via and Seed say how it was first found.
 //
-// The tags of Record, [History] and [Entry] declare how they are stored and exported; go generate makes the code for that
-// from them. To add a field, give it a key and a name that were never used, run go generate ./frontier, and add a row to
-// the golden rows of the tests. Keys and names never change.
+// The tags of Record, [History] and [Entry] declare how they are stored and exported; go generate makes the code for
+// that from them. To add a field, give it a key and a name that were never used, run go generate ./frontier, and add a
+// row to the golden rows of the tests. Keys and names never change.
 type Record struct {
 	URI  uri.URI     `row:"1" export:"uri"`
 	Hops uri.HopPath `row:"2" export:"hops"`
@@ -55,7 +55,8 @@ type History struct {
 	LastStatus int           `row:"14,signed" export:"last_status"` // of the last visit
 	Wait       time.Duration `row:"15" export:"wait"`               // the wait interval learned so far
 
-	// Rate is the expected number of changes per day. Zero means unknown; the frontier then assumes one change in each Wait.
+	// Rate is the expected number of changes per day. Zero means unknown; the frontier then assumes one change in each
+	// Wait.
 	Rate float64 `row:"40" export:"rate"`
 
 	// Memory holds bytes that the wait evaluator keeps of the URI. Only the evaluator reads them.
@@ -73,8 +74,8 @@ type History struct {
 	Urgent bool `row:"52" export:"urgent"` // visited before all others when it is due
 	Prompt bool `row:"53" export:"prompt"` // visited before most others when it is due, but after urgent ones: a feed
 
-	// ReportedChange is when the URI changed according to a feed or sitemap, for the next visit to use; zero if none said so.
-	// SaidNothing is the latest time at which the same source had not said so yet; zero if that is not known.
+	// ReportedChange is when the URI changed according to a feed or sitemap, for the next visit to use; zero if none said
+	// so. SaidNothing is the latest time at which the same source had not said so yet; zero if that is not known.
 	ReportedChange    time.Time `row:"54" export:"said_changed"`
 	ReportedUnchanged time.Time `row:"55" export:"said_nothing"`
 

@@ -13,11 +13,11 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// Rows are CBOR maps with integer keys. Keys are only ever added. Texts are byte strings, because servers send bytes that
-// are not UTF-8, and CBOR refuses those in text strings.
+// Rows are CBOR maps with integer keys. Keys are only ever added. Texts are byte strings, because servers send bytes
+// that are not UTF-8, and CBOR refuses those in text strings.
 //
-// uriRow, the row of a URI, is in row_generated.go. The code that encodes and decodes uriRow, originRow and hostRow is in
-// row_codec_generated.go.
+// uriRow, the row of a URI, is in row_generated.go. The code that encodes and decodes uriRow, originRow and hostRow is
+// in row_codec_generated.go.
 
 // originRow is a [digest.Origin] within the row of a URI. Date is in µs since 1970.
 type originRow struct {
@@ -45,7 +45,7 @@ type hostRow struct {
 	Paused    int64           `cbor:"21,keyasint,omitempty"` // since when
 	Asked     int64           `cbor:"22,keyasint,omitempty"` // end of the rest that the server asked for
 	Counted   bool            `cbor:"23,keyasint,omitempty"` // the URIs of each folder are counted
-	Usual     int64           `cbor:"24,keyasint,omitempty"` // last politeness delay, if longer than the rest after a crash
+	Usual     int64           `cbor:"24,keyasint,omitempty"` // last politeness delay, if longer than RestAfterCrash
 }
 
 // robotsRow is a [RobotsCopy] as it is stored. Times are in µs since 1970.

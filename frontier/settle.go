@@ -15,8 +15,8 @@ const MaxSeen = 800 << 10
 
 // Settlement is the result of a visit.
 type Settlement struct {
-	// Record replaces the record of the claimed URI. If its Due is in the past, the URI is due at once; if Due is zero, the
-	// URI leaves the queue.
+	// Record replaces the record of the claimed URI. If its Due is in the past, the URI is due at once; if Due is zero,
+	// the URI leaves the queue.
 	Record Record
 
 	Finished   time.Time     // end of the visit, from which delays count
@@ -25,13 +25,13 @@ type Settlement struct {
 
 	RetryAfter time.Time // the whole host rests until then, at most 24 hours after Finished; zero means no rest
 
-	// HostDown says that the name of the host did not resolve, or that nothing answered at its address. The whole host rests
-	// for one minute, and for twice as long after each further failure in a row, up to an hour. Its URIs keep their due
-	// times. A settlement without HostDown ends the row, unless NoRequest is set.
+	// HostDown says that the name of the host did not resolve, or that nothing answered at its address. The whole host
+	// rests for one minute, and for twice as long after each further failure in a row, up to an hour. Its URIs keep their
+	// due times. A settlement without HostDown ends the row, unless NoRequest is set.
 	HostDown bool
 
-	// NoRequest says that no request was sent to the host, because the URI was refused or put off. The settlement then says
-	// nothing about the host.
+	// NoRequest says that no request was sent to the host, because the URI was refused or put off. The settlement then
+	// says nothing about the host.
 	NoRequest bool
 
 	Found []Candidate // newly discovered URIs; a zero Due means Finished
@@ -41,15 +41,15 @@ type Settlement struct {
 	Seen []byte
 
 	Forbidden bool        // robots.txt forbids the URI, which is listed for Reopen
-	Robots    *RobotsCopy // if the visit was to a robots.txt: the copy that is in force for its origin; nil changes nothing
+	Robots    *RobotsCopy // of a visit to robots.txt: the copy that is in force for its origin; nil changes nothing
 
-	// Reopen says that the rules of the URI's origin changed. All URIs of that origin that were settled as Forbidden become
-	// due at Finished, and leave the list. A claim of that origin that is in progress meanwhile may use the old rules; if it
-	// is settled as Forbidden, it becomes due again at once.
+	// Reopen says that the rules of the URI's origin changed. All URIs of that origin that were settled as Forbidden
+	// become due at Finished, and leave the list. A claim of that origin that is in progress meanwhile may use the old
+	// rules; if it is settled as Forbidden, it becomes due again at once.
 	Reopen bool
 
-	// AlsoWrite writes what other packages remember of the visit, in the transaction of the settlement: both are written, or
-	// neither. It is called with locks held, and again if the transaction is repeated. An error fails the settlement.
+	// AlsoWrite writes what other packages remember of the visit, in the transaction of the settlement: both are written,
+	// or neither. It is called with locks held, and again if the transaction is repeated. An error fails the settlement.
 	// Nil writes nothing.
 	AlsoWrite func(txn *badger.Txn) error
 }

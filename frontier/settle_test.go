@@ -17,7 +17,7 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// same compares records and the like whole.
+// same compares two values completely.
 func same(t *testing.T, got, want any) {
 	t.Helper()
 	if diff := cmp.Diff(want, got, cmp.Comparer(func(a, b uri.URI) bool { return a == b })); diff != "" {
@@ -25,11 +25,12 @@ func same(t *testing.T, got, want any) {
 	}
 }
 
-// full is a record with every field set.
+// full returns a record with every field set.
 func full(u uri.URI) frontier.Record {
 	return frontier.Record{URI: u, Hops: "LRE", Via: "http://a.example/", Seed: "http://a.example/", History: frontier.History{
-		FirstSeen: at(-time.Hour), LastVisit: at(time.Microsecond), LastCapture: at(-time.Minute), LastChange: at(-time.Second),
-		Due: at(36 * time.Hour), Visits: 7, Versions: 3, Failures: 2, Unread: 1, LastStatus: -2, Wait: 36*time.Hour + 1,
+		FirstSeen: at(-time.Hour), LastVisit: at(time.Microsecond), LastCapture: at(-time.Minute),
+		LastChange: at(-time.Second), Due: at(36 * time.Hour),
+		Visits: 7, Versions: 3, Failures: 2, Unread: 1, LastStatus: -2, Wait: 36*time.Hour + 1,
 		ReportedChange: at(-2 * time.Second), ReportedUnchanged: at(-3 * time.Second),
 		ContentType: "text/html; charset=ISO-8859-1", Status: 200, Location: "http://a.example/b",
 		Validators: evaluators.Validators{ETag: `W/"x"`, LastModified: "Sun, 01 Mar 2026 12:00:00 GMT"},
@@ -41,7 +42,7 @@ func full(u uri.URI) frontier.Record {
 	}}
 }
 
-func TestRecordsComeBackWhole(t *testing.T) {
+func TestRecordsAreStoredCompletely(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	texts := []string{"http://a.example/full", "http://a.example/bare", "http://a.example/bytes", "http://a.example/long"}
@@ -49,7 +50,7 @@ func TestRecordsComeBackWhole(t *testing.T) {
 	wants := map[string]frontier.Record{
 		texts[0]: full(parse(t, texts[0])),
 		texts[1]: {URI: parse(t, texts[1])},
-		// What servers send need not be UTF-8, and no answer may make the store unreadable.
+		// Servers may send bytes that are not UTF-8, and no response may make the store unreadable.
 		texts[2]: {URI: parse(t, texts[2]), History: frontier.History{
 			ContentType: "text/\xff", Location: "\x00\xc3(", Validators: evaluators.Validators{ETag: "\xfe", LastModified: "\x80"},
 		}},
@@ -84,11 +85,11 @@ func TestRecordsComeBackWhole(t *testing.T) {
 	same(t, seen, texts)
 	w.nextAt(at(36*time.Hour), "http://a.example/full")
 	if stop := errors.New("enough"); !errors.Is(w.Each(func(frontier.Record) error { return stop }), stop) {
-		t.Error("Each went on after an error")
+		t.Error("Each continued after an error")
 	}
 }
 
-func TestAddLeavesKnownURIsAsTheyAre(t *testing.T) {
+func TestAddDoesNotChangeKnownURIs(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.addDue(day, "http://a.example/", at(time.Hour))
@@ -105,14 +106,14 @@ func TestAddLeavesKnownURIsAsTheyAre(t *testing.T) {
 	w.nextAt(at(time.Hour), "http://a.example/")
 }
 
-func TestAddRefusesWhatAFullHostHasNoRoomFor(t *testing.T) {
+func TestAddRefusesURIsOfAFullHost(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, func(o *frontier.Options) { o.MaxURIsPerHost = 3 })
 	added, err := w.Add(day, candidates(t, append(pages("a.example", 5), pages("b.example", 1)...)...)...)
 	if want := (frontier.Added{New: 4, Refused: 2}); err != nil || added != want {
 		t.Errorf("Add = %+v, %v; want %+v", added, err, want)
 	}
-	// Its robots.txt is needed all the same.
+	// Its robots.txt is not refused.
 	c, _, err := w.Claim(day)
 	if err != nil {
 		t.Fatal(err)
@@ -145,7 +146,7 @@ func TestAddIsBoundedAndComplete(t *testing.T) {
 	}
 }
 
-func TestSettleAddsWhatWasFound(t *testing.T) {
+func TestSettleAddsFoundURIs(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.add(day, "http://a.example/", "http://a.example/old")
@@ -210,7 +211,7 @@ func TestSettleRefuses(t *testing.T) {
 	w.settle(changed, visited(c, day, time.Hour))
 }
 
-func TestDueIsNeverExile(t *testing.T) {
+func TestDueTimesAreBounded(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name      string
@@ -242,7 +243,7 @@ func TestDueIsNeverExile(t *testing.T) {
 	}
 }
 
-func TestForbiddenURIsComeBackWhenTheRulesChange(t *testing.T) {
+func TestForbiddenURIsAreDueWhenTheRulesChange(t *testing.T) {
 	t.Parallel()
 	for _, n := range []int{1, 49, 50, 51, 120} {
 		t.Run(fmt.Sprintf("%d of them", n), func(t *testing.T) {
@@ -271,7 +272,8 @@ func TestForbiddenURIsComeBackWhenTheRulesChange(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			w.settle(r, frontier.Settlement{Record: r.Record, Finished: now, Reopen: true, Robots: &frontier.RobotsCopy{Status: 200}})
+			w.settle(r, frontier.Settlement{Record: r.Record, Finished: now, Reopen: true,
+				Robots: &frontier.RobotsCopy{Status: 200}})
 			w.check()
 			if got := w.Counts(now); got.Forbidden != 1 {
 				t.Errorf("Counts = %+v; want only the URI of the other origin forbidden", got)
@@ -290,7 +292,7 @@ func TestForbiddenURIsComeBackWhenTheRulesChange(t *testing.T) {
 	}
 }
 
-func TestAClaimJudgedByOldRulesIsDueAgainAtOnce(t *testing.T) {
+func TestClaimsUnderOldRobotsRulesAreDueAgainAtOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, func(o *frontier.Options) { o.Valence = func(uri.Host) int { return 2 } })
 	w.addDue(day, "http://a.example/1", day)
@@ -329,7 +331,8 @@ func TestRobotsCopiesAreKeptForEachOrigin(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		body := frontier.RobotsCopy{Fetched: now, Expires: now.Add(time.Hour), Status: 200 + i, Unreachable: i == 1, Body: []byte{byte(i), 0xff}}
+		body := frontier.RobotsCopy{Fetched: now, Expires: now.Add(time.Hour), Status: 200 + i, Unreachable: i == 1,
+			Body: []byte{byte(i), 0xff}}
 		want[origin] = body
 		w.settle(r, frontier.Settlement{Record: r.Record, Finished: now, Robots: &body, Politeness: polite})
 		c, ok, err := w.Claim(now.Add(3 * time.Second))
@@ -361,15 +364,16 @@ func TestRobotsCopiesAreBounded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.settle(r, frontier.Settlement{Record: r.Record, Finished: day, Robots: &frontier.RobotsCopy{Body: make([]byte, 5<<20)}})
+	w.settle(r, frontier.Settlement{Record: r.Record, Finished: day,
+		Robots: &frontier.RobotsCopy{Body: make([]byte, 5<<20)}})
 	got, ok, err := w.Robots(r.Record.URI.Origin())
 	if err != nil || !ok || len(got.Body) != frontier.MaxRobots {
 		t.Errorf("Robots: %d bytes, %v, %v; want %d", len(got.Body), ok, err, frontier.MaxRobots)
 	}
 }
 
-// The store takes no more than a megabyte or so at a time. A host whose URIs are all as long as they may be, of which a robots.txt of
-// the greatest size takes back that they are forbidden, is no reason to stop.
+// A transaction of the store has a limit of about a megabyte. Settlements work nevertheless if all URIs of a host have
+// their maximum length, and a robots.txt of the maximum size allows all of them again.
 func TestTheLongestTextsFitIntoTheStore(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -404,7 +408,8 @@ func TestTheLongestTextsFitIntoTheStore(t *testing.T) {
 	if c, err = w.Divert(c, c.Record.URI.Robots(), now); err != nil {
 		t.Fatal(err)
 	}
-	o := frontier.Settlement{Record: c.Record, Finished: now, Reopen: true, Robots: &frontier.RobotsCopy{Body: make([]byte, frontier.MaxRobots)}}
+	o := frontier.Settlement{Record: c.Record, Finished: now, Reopen: true,
+		Robots: &frontier.RobotsCopy{Body: make([]byte, frontier.MaxRobots)}}
 	for i := range n {
 		o.Found = append(o.Found, frontier.Candidate{URI: parse(t, strings.Replace(long(i), "a.example", "b.example", 1)), Via: long(n), Seed: long(n + 1), Due: day})
 	}
@@ -417,7 +422,7 @@ func TestTheLongestTextsFitIntoTheStore(t *testing.T) {
 	w.check()
 }
 
-func TestCountsSayHowHostsAre(t *testing.T) {
+func TestCountsReportsTheStatesOfHosts(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.addDue(day, "http://snoozed.example/", at(time.Hour))
@@ -425,7 +430,8 @@ func TestCountsSayHowHostsAre(t *testing.T) {
 	w.addDue(day, "http://busy.example/2", at(-time.Second))
 	w.addDue(day, "http://ready.example/", at(-time.Millisecond))
 	w.claim(day, "http://busy.example/")
-	want := frontier.Counts{Hosts: 3, URIs: 4, Queued: 4, InProgress: 1, Ready: 1, Snoozed: 1, Busy: 1, Oldest: at(-time.Second)}
+	want := frontier.Counts{Hosts: 3, URIs: 4, Queued: 4, InProgress: 1, Ready: 1, Snoozed: 1, Busy: 1,
+		Oldest: at(-time.Second)}
 	same(t, w.Counts(day), want)
 	c := w.claim(day, "http://ready.example/")
 	o := visited(c, day, time.Hour)
@@ -439,7 +445,7 @@ func TestTwoURIsWithOneFingerprintAreNotConfused(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.add(day, "http://a.example/1", "http://a.example/2")
-	// No one can find two such URIs; so one is put where the other belongs.
+	// Nobody can find two such URIs, so the row of one is written under the key of the other.
 	rows := w.values('u')
 	if len(rows) != 2 {
 		t.Fatalf("%d rows, want 2", len(rows))
@@ -488,7 +494,7 @@ func (w *world) values(kind byte) map[string][]byte {
 	return found
 }
 
-// put writes keys past the frontier.
+// put writes keys directly into the store.
 func (w *world) put(rows map[string][]byte) {
 	w.Helper()
 	err := w.DB().Update(func(txn *badger.Txn) error {

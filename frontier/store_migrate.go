@@ -50,7 +50,8 @@ func migrate(db *badger.DB, o Options) (*badger.DB, error) {
 		}
 	}
 	if err = errors.Join(err, db.Sync()); err != nil {
-		return nil, errors.Join(fmt.Errorf("migrate the store, which is unchanged in %s: %w", backupName(found), err), db.Close())
+		return nil, errors.Join(fmt.Errorf("migrate the store, which is unchanged in %s: %w", backupName(found), err),
+			db.Close())
 	}
 	return db, nil
 }

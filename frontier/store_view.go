@@ -26,7 +26,8 @@ func (f *Frontier) View(read func(txn *badger.Txn) error) error {
 // none may stay open for long. A change of the frontier and a sync retire the present one, and its last reader ends
 // it.
 type views struct {
-	// mu guards the fields below. While it is held, of the store's locks only those of a beginning transaction are taken.
+	// mu guards the fields below. Of the store's locks only the ones that a new transaction takes are taken while mu is
+	// held.
 	mu      sync.Mutex
 	present *view // for new readers; nil if there is none
 	closed  bool

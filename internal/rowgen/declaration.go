@@ -153,8 +153,8 @@ func tagOf(line *ast.Field) reflect.StructTag {
 // writtenFirst are the keys that the first formats did not write in ascending order. The order of bytes never changes.
 // Keys that are not listed follow in ascending order.
 var writtenFirst = []int{
-	1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 31, 40, 30, 80,
-	85, 50, 51, 52, 53, 54, 55,
+	1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 31, 40, 30,
+	80, 85, 50, 51, 52, 53, 54, 55,
 }
 
 // exportedFirst are the names that come first in an export. Others follow in the order of their declaration.

@@ -203,7 +203,8 @@ func (c *code) encode(name string, fields []rowField) {
 
 // codecs are the methods of encoder and decoder for the types of row fields.
 var codecs = map[string]string{
-	text: "text", "int": "small", "int64": "number", "uint64": "unsigned", "float64": "float", "bool": "flag", "[]int64": "numbers",
+	text: "text", "int": "small", "int64": "number", "uint64": "unsigned", "float64": "float", "bool": "flag",
+	"[]int64": "numbers",
 }
 
 // chunk is how many fields one function decodes, so that it fits on a screen.

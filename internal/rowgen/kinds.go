@@ -25,35 +25,58 @@ const text = "cbor.ByteString"
 
 // kinds has the types that fields may have. Types that consist of several stored parts are in composites too.
 var kinds = map[string]kind{
-	"uri.URI":     {row: text, to: "cbor.ByteString(%s.String())", line: []string{"uri.URI"}, toLine: "%s", fromLine: "%s"},
-	"uri.HopPath": {row: text, to: "bounded(string(%s))", from: "uri.HopPath(%s)", line: []string{"jsonText"}, toLine: "jsonText(%s)", fromLine: "uri.HopPath(%s)"},
-	"string":      {row: text, to: "bounded(%s)", from: "string(%s)", line: []string{"jsonText"}, toLine: "jsonText(%s)", fromLine: "string(%s)"},
-	"time.Time":   {row: "int64", to: "micros(%s)", from: "fromMicros(%s)", line: []string{"*time.Time"}, toLine: "timeOrNil(%s)", fromLine: "timeOrZero(%s)"},
+	"int":   {row: "int", to: "%s", from: "%s", line: []string{"int"}, toLine: "%s", fromLine: "%s"},
+	"int64": {row: "int64", to: "%s", from: "%s", line: []string{"int64"}, toLine: "%s", fromLine: "%s"},
+	"bool":  {row: "bool", to: "%s", from: "%s", line: []string{"bool"}, toLine: "%s", fromLine: "%s"},
+	"uint64": {
+		row: "uint64", to: "%s", from: "%s",
+		line: []string{"jsonBits"}, toLine: "jsonBits(%s)", fromLine: "uint64(%s)",
+	},
+	"float64": {
+		row: "float64", to: "finite(%s)", from: "%s",
+		line: []string{"float64"}, toLine: "finite(%s)", fromLine: "%s",
+	},
+	"string": {
+		row: text, to: "bounded(%s)", from: "string(%s)",
+		line: []string{"jsonText"}, toLine: "jsonText(%s)", fromLine: "string(%s)",
+	},
+	"time.Time": {
+		row: "int64", to: "micros(%s)", from: "fromMicros(%s)",
+		line: []string{"*time.Time"}, toLine: "timeOrNil(%s)", fromLine: "timeOrZero(%s)",
+	},
 	"time.Duration": {
 		row: "int64", to: "int64(%s)", from: "time.Duration(%s)",
 		line: []string{"jsonDuration"}, toLine: "jsonDuration(%s)", fromLine: "time.Duration(%s)",
 	},
-	"int":           {row: "int", to: "%s", from: "%s", line: []string{"int"}, toLine: "%s", fromLine: "%s"},
-	"int64":         {row: "int64", to: "%s", from: "%s", line: []string{"int64"}, toLine: "%s", fromLine: "%s"},
-	"bool":          {row: "bool", to: "%s", from: "%s", line: []string{"bool"}, toLine: "%s", fromLine: "%s"},
-	"float64":       {row: "float64", to: "finite(%s)", from: "%s", line: []string{"float64"}, toLine: "finite(%s)", fromLine: "%s"},
-	"digest.Digest": {row: text, to: "sumBytes(%s)", from: "parseSum(%s)", fail: true, line: []string{"jsonDigest"}, toLine: "jsonDigest(%s)", fromLine: "digest.Digest(%s)", omit: "omitzero"},
+	"uri.URI": {
+		row: text, to: "cbor.ByteString(%s.String())",
+		line: []string{"uri.URI"}, toLine: "%s", fromLine: "%s",
+	},
+	"uri.HopPath": {
+		row: text, to: "bounded(string(%s))", from: "uri.HopPath(%s)",
+		line: []string{"jsonText"}, toLine: "jsonText(%s)", fromLine: "uri.HopPath(%s)",
+	},
+	"digest.Digest": {
+		row: text, to: "sumBytes(%s)", from: "parseSum(%s)", fail: true,
+		line: []string{"jsonDigest"}, toLine: "jsonDigest(%s)", fromLine: "digest.Digest(%s)", omit: "omitzero",
+	},
 	"digest.Origin": {
 		row: "*originRow", to: "newOriginRow(%s)", from: "%s.origin()", fail: true,
 		line: []string{"*originLine"}, toLine: "newOriginLine(%s)", fromLine: "%s.value()",
 	},
+	"digest.Comparison": {line: []string{"*comparisonLine"}, toLine: "newComparisonLine(%s)", fromLine: "%s.value()"},
 	"evaluators.Ring": {
 		row: text, to: "cbor.ByteString(%s.Bytes())", from: "evaluators.RingOf([]byte(%s))",
 		line: []string{"[]byte"}, toLine: "%s.Bytes()", fromLine: "evaluators.RingOf(%s)",
 	},
-	"digest.Comparison":     {line: []string{"*comparisonLine"}, toLine: "newComparisonLine(%s)", fromLine: "%s.value()"},
 	"evaluators.Validators": {line: []string{"jsonText", "jsonText"}, toLine: "jsonText(%s)", fromLine: "string(%s)"},
-	"uint64":                {row: "uint64", to: "%s", from: "%s", line: []string{"jsonBits"}, toLine: "jsonBits(%s)", fromLine: "uint64(%s)"},
 }
 
-// composites are types that are stored as several fields of a row: the parts, with their types and their names in a row.
+// composites are types that are stored as several fields of a row: the parts, with their types and their names in a
+// row.
 var composites = map[string][]struct{ part, typ, row string }{
-	"digest.Comparison":     {{"Sum", "digest.Digest", "Comparison"}, {"Rules", "uint64", "Rules"}, {"Sketch", "uint64", "Sketch"}},
+	"digest.Comparison": {{"Sum", "digest.Digest", "Comparison"}, {"Rules", "uint64", "Rules"},
+		{"Sketch", "uint64", "Sketch"}},
 	"evaluators.Validators": {{"ETag", "string", "ETag"}, {"LastModified", "string", "LastModified"}},
 }
 

@@ -1,5 +1,6 @@
-// Command rowgen generates the code that converts the records of package frontier: to and from the rows of the store, and
-// to and from the lines of an export. The fields of Entry, Record and History are the only declaration. Their tags say:
+// Command rowgen generates the code that converts the records of package frontier: to and from the rows of the store,
+// and to and from the lines of an export. The fields of Entry, Record and History are the only declaration. Their tags
+// say:
 //
 //	row:"5"               the key of the field in a stored row, which never changes
 //	row:"22 23 27"        the keys of a value that is stored as several fields

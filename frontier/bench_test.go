@@ -1,0 +1,153 @@
+package frontier_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/arcrawl/arcrawl/frontier"
+)
+
+// fill opens a frontier with the given number of hosts, and of URIs on each, which are due one millisecond after
+// another.
+func fill(b *testing.B, hosts, each int) *world {
+	b.Helper()
+	w := newWorld(b, func(o *frontier.Options) { o.Compactors = 0 })
+	var cs []frontier.Candidate
+	for i := range hosts {
+		for j := range each {
+			cs = append(cs, frontier.Candidate{
+				URI:  parse(b, fmt.Sprintf("https://www.host-%d.example/section/%d/article.html", i, j)),
+				Hops: "LL", Via: fmt.Sprintf("https://www.host-%d.example/section/", i),
+				Seed: fmt.Sprintf("https://www.host-%d.example/", i), Due: day.Add(time.Duration(j) * time.Millisecond),
+			})
+		}
+	}
+	if _, err := w.Add(day, cs...); err != nil {
+		b.Fatal(err)
+	}
+	return w
+}
+
+// step claims one URI and settles it, and advances the clock if it must.
+func step(b *testing.B, w *world, now time.Time, found []frontier.Candidate) time.Time {
+	next, ok := w.NextReady()
+	if !ok {
+		b.Fatal("nothing waits")
+	}
+	if next.After(now) {
+		now = next
+	}
+	c, ok, err := w.Claim(now)
+	if err != nil || !ok {
+		b.Fatal(ok, err)
+	}
+	o := visited(c, now, 12*time.Hour)
+	o.Found = found
+	if _, err := w.Settle(c, o); err != nil {
+		b.Fatal(err)
+	}
+	return now
+}
+
+// BenchmarkClaimSettle measures handing out a URI and taking it back, in a store of 100,000 URIs on 1,000 hosts.
+func BenchmarkClaimSettle(b *testing.B) {
+	w := fill(b, 1000, 100)
+	now := day
+	for b.Loop() {
+		now = step(b, w, now, nil)
+	}
+}
+
+// BenchmarkClaimSettleWith200KnownLinks measures the same with 200 links on each page, all of them known.
+func BenchmarkClaimSettleWith200KnownLinks(b *testing.B) {
+	w := fill(b, 1000, 100)
+	found := make([][]frontier.Candidate, 1000)
+	for i := range 1000 {
+		for j := range 200 {
+			found[i] = append(found[i], frontier.Candidate{
+				URI: parse(b, fmt.Sprintf("https://www.host-%d.example/section/%d/article.html", (i+j/100)%1000, j%100)),
+			})
+		}
+	}
+	now, i := day, 0
+	for b.Loop() {
+		now = step(b, w, now, found[i%1000])
+		i++
+	}
+}
+
+// BenchmarkAdd100 measures adding 100 new URIs of one host.
+func BenchmarkAdd100(b *testing.B) {
+	w := fill(b, 1000, 100)
+	n := 0
+	for b.Loop() {
+		b.StopTimer()
+		cs := make([]frontier.Candidate, 100)
+		for i := range cs {
+			cs[i].URI = parse(b, fmt.Sprintf("https://www.host-%d.example/new/%d", n%1000, n))
+			n++
+		}
+		b.StartTimer()
+		if added, err := w.Add(day, cs...); err != nil || added.New != 100 {
+			b.Fatal(added, err)
+		}
+	}
+}
+
+// BenchmarkHotHost shows whether a host with 20,000 URIs gets slower with each visit. It reports the cost of the
+// first thousand visits, of the last thousand of 20,000, and of a thousand after the frontier was opened again.
+func BenchmarkHotHost(b *testing.B) {
+	for b.Loop() {
+		w := fill(b, 1, 20_000)
+		now := day
+		run := func(n int) float64 {
+			start := time.Now()
+			for range n {
+				now = step(b, w, now, nil)
+			}
+			return float64(time.Since(start).Microseconds()) / float64(n)
+		}
+		first := run(1000)
+		run(18_000)
+		last := run(1000)
+		w.reopen(now)
+		again := run(1000)
+		b.ReportMetric(first, "first-µs/visit")
+		b.ReportMetric(last, "last-µs/visit")
+		b.ReportMetric(again, "reopened-µs/visit")
+		w.close()
+	}
+}
+
+// BenchmarkOpen measures opening 100,000 URIs on 1,000 hosts.
+func BenchmarkOpen(b *testing.B) {
+	w := fill(b, 1000, 100)
+	for b.Loop() {
+		b.StopTimer()
+		if err := w.Frontier.Close(); err != nil {
+			b.Fatal(err)
+		}
+		b.StartTimer()
+		w.open(day)
+	}
+}
+
+// BenchmarkEach measures reading each of 100,000 URIs.
+func BenchmarkEach(b *testing.B) {
+	w := fill(b, 1000, 100)
+	for b.Loop() {
+		n := 0
+		if err := w.Each(func(frontier.Record) error { n++; return nil }); err != nil || n != 100_000 {
+			b.Fatal(n, err)
+		}
+	}
+}
+
+// BenchmarkCheck measures checking 100,000 URIs.
+func BenchmarkCheck(b *testing.B) {
+	w := fill(b, 1000, 100)
+	for b.Loop() {
+		w.check()
+	}
+}

@@ -1,0 +1,119 @@
+package frontier_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+// grouped puts all hosts of .one.example behind one server.
+func grouped(o *frontier.Options) {
+	o.Group = func(h uri.Host) string {
+		if frontier.HostMatches("*.one.example", h) {
+			return "one"
+		}
+		return ""
+	}
+}
+
+func TestHostsOfAGroupAreVisitedAsOne(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, grouped)
+	for i, text := range []string{"http://a.one.example/", "http://b.one.example/", "http://a.one.example/2", "http://b.one.example/2"} {
+		w.addDue(day, text, at(time.Duration(i)*time.Millisecond))
+	}
+	now := at(time.Second)
+	c := w.claim(now, "http://a.one.example/")
+	w.nothing(now) // the other host has its own slot, but the server behind it is busy
+	w.addDue(now, "http://alone.example/", day)
+	alone := w.claim(now, "http://alone.example/")
+	w.settle(alone, visited(alone, now, 24*time.Hour))
+	w.settle(c, visited(c, now, time.Hour))
+	// The host that has waited longer goes first, not the one with the smaller number.
+	c = w.nextAt(now.Add(2*time.Second), "http://b.one.example/")
+	now = now.Add(2 * time.Second)
+	w.settle(c, visited(c, now, time.Hour))
+	w.reopen(now)
+	c = w.nextAt(now.Add(2*time.Second), "http://a.one.example/2")
+	now = now.Add(2 * time.Second)
+	o := visited(c, now, time.Hour)
+	o.RetryAfter = now.Add(10 * time.Minute)
+	w.settle(c, o)
+	w.reopen(now)
+	w.nextAt(now.Add(10*time.Minute), "http://b.one.example/2")
+}
+
+func TestAnUnreachableHostDoesNotStopItsGroup(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, grouped)
+	w.addDue(day, "http://a.one.example/", day)
+	w.addDue(day, "http://b.one.example/", at(time.Millisecond))
+	now := at(time.Second)
+	c := w.claim(now, "http://a.one.example/")
+	o := visited(c, now, time.Hour)
+	o.HostDown = true
+	w.settle(c, o)
+	w.nextAt(now.Add(2*time.Second), "http://b.one.example/")
+}
+
+func TestGroupsHaveTheSmallestValenceOfTheirHosts(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, grouped, func(o *frontier.Options) {
+		o.Valence = func(h uri.Host) int {
+			return map[uri.Host]int{"a.one.example": 2, "b.one.example": 3, "c.one.example": 2}[h]
+		}
+	})
+	for _, host := range []string{"a", "b", "c"} {
+		w.add(day, pages(host+".one.example", 3)...)
+	}
+	var claims []frontier.Claim
+	for range 2 {
+		c, ok, err := w.Claim(day)
+		if err != nil || !ok {
+			t.Fatal(ok, err)
+		}
+		claims = append(claims, c)
+	}
+	w.nothing(day)
+	o := visited(claims[0], day, time.Hour)
+	o.Politeness.MinDelay = time.Minute
+	w.settle(claims[0], o)
+	w.settle(claims[1], visited(claims[1], day, time.Hour))
+	w.nothing(at(time.Second))
+	if _, ok, err := w.Claim(at(2 * time.Second)); err != nil || !ok {
+		t.Fatal(ok, err)
+	}
+	w.nothing(at(59 * time.Second)) // the other slot of the group sleeps, whatever host it was spent on
+	if _, ok, err := w.Claim(at(time.Minute)); err != nil || !ok {
+		t.Fatal(ok, err)
+	}
+}
+
+func TestRefreshHostsMovesHostsBetweenGroups(t *testing.T) {
+	t.Parallel()
+	name := ""
+	w := newWorld(t, func(o *frontier.Options) { o.Group = func(uri.Host) string { return name } })
+	w.add(day, "http://a.example/", "http://b.example/", "http://c.example/")
+	for _, group := range []string{"one", "two"} {
+		name = group
+		if err := w.RefreshHosts(); err != nil {
+			t.Fatal(err)
+		}
+		w.check()
+	}
+	c, _, err := w.Claim(day)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.nothing(day)
+	name = ""
+	if err := w.RefreshHosts(); err != nil {
+		t.Fatal(err)
+	}
+	if _, ok, err := w.Claim(day); err != nil || !ok {
+		t.Fatal("the hosts are still in one group", err)
+	}
+	w.settle(c, visited(c, day, time.Hour))
+}

@@ -1,0 +1,229 @@
+package frontier_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+// Each of the rests below is tested twice: in a frontier that stays open, and in one that is closed and opened right
+// after the visit. They must not differ.
+func TestRestsSurviveARestart(t *testing.T) {
+	t.Parallel()
+	end := at(time.Second)
+	for _, c := range []struct {
+		name string
+		o    frontier.Settlement
+		want time.Duration // after the end of the visit
+	}{
+		{"the politeness delay", frontier.Settlement{Politeness: polite}, 2 * time.Second},
+		{
+			"a delay of fractions of a millisecond is rounded up",
+			frontier.Settlement{Politeness: frontier.Politeness{MinDelay: 1500 * time.Microsecond}},
+			2 * time.Millisecond,
+		},
+		{"Retry-After", frontier.Settlement{Politeness: polite, RetryAfter: end.Add(time.Hour)}, time.Hour},
+		{"a Retry-After of next year is cut to a day", frontier.Settlement{RetryAfter: end.AddDate(1, 0, 0)}, 24 * time.Hour},
+		{"a Retry-After below the delay", frontier.Settlement{Politeness: polite, RetryAfter: end.Add(time.Second)}, 2 * time.Second},
+		{"a Retry-After in the past", frontier.Settlement{Politeness: polite, RetryAfter: day.AddDate(-1, 0, 0)}, 2 * time.Second},
+		{"a host that is down", frontier.Settlement{Politeness: polite, HostDown: true}, time.Minute},
+	} {
+		for _, restart := range []bool{false, true} {
+			name := c.name
+			if restart {
+				name += ", over a restart"
+			}
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				w := newWorld(t)
+				w.addDue(day, "http://a.example/1", day)
+				w.addDue(day, "http://a.example/2", at(time.Millisecond))
+				claim := w.claim(at(500*time.Millisecond), "http://a.example/1")
+				o := c.o
+				o.Record, o.Finished = claim.Record, end
+				o.Record.Due = end.AddDate(1, 0, 0)
+				w.settle(claim, o)
+				if restart {
+					w.reopen(end)
+				}
+				w.nextAt(end.Add(c.want), "http://a.example/2")
+			})
+		}
+	}
+}
+
+func TestAHostThatIsDownRestsLongerEachTime(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.addDue(day, "http://a.example/", day)
+	w.addDue(day, "http://a.example/other", at(time.Millisecond))
+	now := at(time.Second)
+	fail := func(want time.Duration) {
+		t.Helper()
+		c := w.claim(now, "http://a.example/")
+		o := visited(c, now, 0)
+		o.Record.Due, o.HostDown = c.Record.Due, true // its place is kept
+		w.settle(c, o)
+		next, ok := w.NextReady()
+		if !ok || next.Sub(now) != want {
+			t.Fatalf("the host rests for %s (%v), want %s", next.Sub(now), ok, want)
+		}
+		now = next
+	}
+	for _, want := range []time.Duration{1, 2, 4, 8, 16, 32, 60, 60} {
+		fail(want * time.Minute)
+		w.reopen(now)
+	}
+	c := w.claim(now, "http://a.example/")
+	w.settle(c, visited(c, now, 0))
+	now = now.Add(2 * time.Second)
+	w.nextAt(now, "http://a.example/other")
+	w.reopen(now)
+	now = now.Add(time.Minute) // two claims were in progress
+	c = w.claim(now, "http://a.example/other")
+	w.settle(c, visited(c, now, 1000*time.Hour))
+	now = now.Add(2 * time.Second)
+	fail(time.Minute) // the row was ended
+}
+
+func TestOneOutageIsCountedOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, func(o *frontier.Options) { o.Valence = func(uri.Host) int { return 3 } })
+	w.add(day, pages("a.example", 3)...)
+	var claims []frontier.Claim
+	for range 3 {
+		c, _, err := w.Claim(day)
+		if err != nil {
+			t.Fatal(err)
+		}
+		claims = append(claims, c)
+	}
+	for i, c := range claims { // all were in progress when the host went down
+		o := visited(c, at(time.Duration(i)*time.Second), 0)
+		o.HostDown = true
+		w.settle(c, o)
+	}
+	if next, _ := w.NextReady(); !next.Equal(at(2*time.Second + time.Minute)) {
+		t.Errorf("the host rests until %s, want one minute after the last visit", next)
+	}
+}
+
+func TestNoRequestSaysNothingAboutTheHost(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.add(day, "http://a.example/")
+	now := day
+	for _, want := range []time.Duration{time.Minute, 2 * time.Minute, 4 * time.Minute} {
+		down := w.claim(now, "http://a.example/")
+		o := visited(down, now, 0)
+		o.HostDown, o.Record.Due = true, now
+		w.settle(down, o)
+		next, _ := w.NextReady()
+		if got := next.Sub(now); got != want {
+			t.Errorf("the host rests for %s, want %s", got, want)
+		}
+		now = next
+		refused := w.claim(now, "http://a.example/")
+		o = visited(refused, now, 0)
+		o.NoRequest, o.Record.Due, o.Politeness = true, now, frontier.Politeness{}
+		w.settle(refused, o)
+	}
+}
+
+func TestEveryHostRestsAfterAnUncleanStop(t *testing.T) {
+	t.Parallel()
+	for _, rest := range []time.Duration{0, 5 * time.Minute} {
+		w := newWorld(t, func(o *frontier.Options) { o.RestAfterCrash = rest })
+		if rest == 0 {
+			rest = 30 * time.Second
+		}
+		w.add(day, "http://a.example/")
+		w.reopen(at(time.Second)) // properly closed: no rest
+		w.add(at(time.Second), "http://b.example/")
+		w.claim(at(time.Second), "http://a.example/")
+		now := at(time.Minute)
+		w.reopen(now) // in the middle of a visit
+		for range 2 { // the rest is not forgotten by a proper restart soon after
+			w.nothing(now.Add(rest - time.Millisecond))
+			now2 := now.Add(time.Second)
+			w.reopen(now2)
+		}
+		w.nextAt(now.Add(rest), "http://a.example/")
+		w.claim(now.Add(rest), "http://b.example/")
+	}
+}
+
+func TestAWrongClockExilesNoHost(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.add(day, pages("a.example", 2)...)
+	future := day.AddDate(50, 0, 0)
+	c, _, err := w.Claim(future)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := visited(c, future, 0)
+	o.RetryAfter = future.Add(time.Hour)
+	w.settle(c, o)
+	w.reopen(day)
+	if next, ok := w.NextReady(); !ok || next.After(at(24*time.Hour)) {
+		t.Errorf("NextReady() = %s, %v; want it within a day", next, ok)
+	}
+}
+
+// A Crawl-delay that is longer than the rest of all hosts applies after an unclean stop too, and a proper restart
+// soon after does not end it.
+func TestLongDelaysHoldAfterAnUncleanStop(t *testing.T) {
+	t.Parallel()
+	for _, restarts := range []int{0, 1} {
+		w := newWorld(t, func(o *frontier.Options) { o.RestAfterCrash = time.Minute })
+		w.add(day, "http://a.example/", "http://b.example/")
+		for _, visit := range []struct {
+			uri   string
+			delay time.Duration
+		}{{"http://a.example/", 5 * time.Minute}, {"http://b.example/", 2 * time.Second}} {
+			c := w.claim(day, visit.uri)
+			o := visited(c, day, time.Second)
+			o.Politeness = frontier.Politeness{CrawlDelay: visit.delay}
+			w.settle(c, o)
+		}
+		now := at(10 * time.Minute)
+		w.claimAny(now)
+		w.claimAny(now)
+		now = now.Add(time.Second)
+		w.reopen(now) // in the middle of two visits
+		for range restarts {
+			w.reopen(now.Add(2 * time.Second))
+		}
+		w.nothing(now.Add(time.Minute - time.Millisecond))
+		w.claim(now.Add(time.Minute), "http://b.example/")
+		w.nothing(now.Add(5*time.Minute - time.Millisecond))
+		w.claim(now.Add(5*time.Minute), "http://a.example/")
+	}
+}
+
+// A visit that failed on our side was a visit to its host.
+func TestAHostRestsAfterAnAbandonedVisit(t *testing.T) {
+	t.Parallel()
+	for _, restarts := range []int{0, 1} {
+		w := newWorld(t)
+		w.add(day, "http://a.example/")
+		before := w.get("http://a.example/")
+		c := w.claim(day, "http://a.example/")
+		end := at(time.Second)
+		if err := w.Abandon(c, end, 5*time.Second); err != nil {
+			t.Fatal(err)
+		}
+		w.wantErr(w.Abandon(c, end, time.Second), frontier.ErrStale)
+		w.check()
+		if after := w.get("http://a.example/"); after != before {
+			t.Errorf("the record is now %+v, want it as before: %+v", after, before)
+		}
+		for range restarts {
+			w.reopen(end)
+		}
+		w.nextAt(end.Add(5*time.Second), "http://a.example/")
+	}
+}

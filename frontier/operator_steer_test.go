@@ -1,0 +1,374 @@
+package frontier_test
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+func named(t testing.TB, texts ...string) (s frontier.Selection) {
+	for _, text := range texts {
+		s.URIs = append(s.URIs, parse(t, text))
+	}
+	return s
+}
+
+// selected lists all selected URIs, n at a time, and returns their texts in order.
+func (w *world) selected(now time.Time, s frontier.Selection, n int) (texts []string) {
+	w.Helper()
+	for from := frontier.Cursor(""); ; {
+		list, next, err := w.List(now, s, from, n)
+		if err != nil || len(list) > n {
+			w.Fatal(len(list), err)
+		}
+		for _, e := range list {
+			texts = append(texts, e.URI.String())
+		}
+		if next == "" {
+			slices.Sort(texts)
+			return texts
+		}
+		from = next
+	}
+}
+
+func TestSelectionMeetsAllConditions(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.add(day, "http://example.org/a", "https://example.org/b", "http://www.example.org/a", "http://notexample.org/a", "http://example.org:81/a")
+	w.addDue(day, "http://late.example/x", at(time.Hour))
+	now := at(time.Minute)
+	c, ok, err := w.Claim(now)
+	if err != nil || !ok {
+		t.Fatal(ok, err)
+	}
+	all := []string{
+		"http://example.org/a", "http://example.org:81/a", "http://late.example/x", "http://notexample.org/a", "http://www.example.org/a",
+		"https://example.org/b",
+	}
+	rest := slices.DeleteFunc(slices.Clone(all), func(s string) bool { return s == c.Record.URI.String() })
+	for _, test := range []struct {
+		name string
+		s    frontier.Selection
+		want []string
+	}{
+		{"nothing set means all", frontier.Selection{}, all},
+		{"a host is one host with both its schemes, and without its other ports", frontier.Selection{Host: "example.org"}, []string{all[0], all[5]}},
+		{"a star means the host and those below it", frontier.Selection{Host: "*.example.org"}, []string{all[0], all[4], all[5]}},
+		{"a prefix is of the whole URI", frontier.Selection{Prefix: "http://example.org"}, []string{all[0], all[1]}},
+		{"a prefix with a path is on one host", frontier.Selection{Prefix: "http://example.org/"}, []string{all[0]}},
+		{"an expression may match anywhere", frontier.Selection{Match: regexp.MustCompile(`/[bx]$`)}, []string{all[2], all[5]}},
+		{"named URIs are looked up, and unknown ones skipped", named(t, all[2], "http://none.example/"), []string{all[2]}},
+		{"conditions hold together", frontier.Selection{Host: "*.example.org", Match: regexp.MustCompile(`a$`)}, []string{all[0], all[4]}},
+		{"waiting ones are not due yet", frontier.Selection{States: []frontier.State{frontier.StateWaiting}}, []string{all[2]}},
+		{"due ones are not in progress", frontier.Selection{States: []frontier.State{frontier.StateDue}}, slices.DeleteFunc(slices.Clone(rest), func(s string) bool { return s == all[2] })},
+		{"those in progress", frontier.Selection{States: []frontier.State{frontier.StateInProgress}}, []string{c.Record.URI.String()}},
+		{"states hold together", frontier.Selection{States: []frontier.State{frontier.StateDue, frontier.StateWaiting}}, nil},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			for _, n := range []int{1, 2, 100} {
+				same(t, w.selected(now, test.s, n), test.want)
+			}
+			n, next, err := w.Count(now, test.s, "")
+			if err != nil || next != "" || n != int64(len(test.want)) {
+				t.Errorf("Count = %d, %q, %v; want %d", n, next, err, len(test.want))
+			}
+		})
+	}
+}
+
+func TestInvalidSelectionsAreRefused(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for name, call := range map[string]func() error{
+		"an unknown state": func() error {
+			_, _, err := w.List(day, frontier.Selection{States: []frontier.State{"lost"}}, "", 1)
+			return err
+		},
+		"a foreign cursor": func() error { _, _, err := w.List(day, frontier.Selection{}, "xyz", 1); return err },
+		"a cursor of another selection": func() error {
+			_, _, err := w.List(day, named(t, "http://a.example/"), "00000001000000000000000000000000", 1)
+			return err
+		},
+		"an unknown verb": func() error {
+			_, _, err := w.Steer(day, frontier.Selection{}, frontier.Action{Verb: "shoot"}, "")
+			return err
+		},
+		"no time to reschedule to": func() error {
+			_, _, err := w.Steer(day, frontier.Selection{}, frontier.Action{Verb: frontier.Reschedule}, "")
+			return err
+		},
+		"an unknown verb for hosts": func() error {
+			_, _, err := w.SteerHosts(day, "*", frontier.HostAction{Verb: "shoot"})
+			return err
+		},
+	} {
+		if call() == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+}
+
+// A URI that has failed for years, or that nobody wants any more, can be removed, and is new if it is found again.
+func TestForgottenURIsAreFoundAgain(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.add(day, "http://a.example/", "http://a.example/old")
+	link := frontier.Candidate{URI: parse(t, "http://a.example/old")}
+	for range 2 { // the second time from the cache of known links
+		if added, err := w.Add(day, link); err != nil || added.Known != 1 {
+			t.Fatal(added, err)
+		}
+	}
+	if done := w.steerAt(day, named(t, "http://a.example/old"), frontier.Action{Verb: frontier.Forget}); done.Changed != 1 {
+		t.Fatalf("forget = %+v", done)
+	}
+	if _, ok, err := w.Get(link.URI); ok || err != nil {
+		t.Fatalf("it is still known: %v, %v", ok, err)
+	}
+	w.check()
+	w.reopen(day)
+	if added, err := w.Add(day, link); err != nil || added.New != 1 {
+		t.Fatalf("Add = %+v, %v; want it new", added, err)
+	}
+}
+
+func TestForgettingFreesRoomOnAFullHost(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, func(o *frontier.Options) { o.MaxURIsPerHost = 2 })
+	w.add(day, "http://a.example/1", "http://a.example/2")
+	if added, err := w.Add(day, candidates(t, "http://a.example/3")...); err != nil || added.Refused != 1 {
+		t.Fatal(added, err)
+	}
+	w.steerAt(day, named(t, "http://a.example/1"), frontier.Action{Verb: frontier.Forget})
+	w.add(day, "http://a.example/3")
+}
+
+// The end of a visit would write a forgotten URI again, and undo a new due time. So only holds apply during a visit.
+func TestVisitsInProgressAreSteeredOnlyByHolds(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.add(day, "http://a.example/")
+	s := named(t, "http://a.example/")
+	c := w.claim(day, "http://a.example/")
+	for _, a := range []frontier.Action{
+		{Verb: frontier.Forget}, {Verb: frontier.Force}, {Verb: frontier.Reschedule, Due: at(time.Hour)},
+	} {
+		if got := w.steerAt(day, s, a); got != (frontier.Steered{Matched: 1, InProgress: 1}) {
+			t.Errorf("%s = %+v", a.Verb, got)
+		}
+	}
+	if got := w.steerAt(day, s, frontier.Action{Verb: frontier.Hold}); got.Changed != 1 {
+		t.Errorf("hold = %+v", got)
+	}
+	w.settle(c, visited(c, day, time.Hour))
+	w.nothing(at(48 * time.Hour))
+	w.reopen(at(48 * time.Hour))
+	w.nothing(at(48 * time.Hour))
+	if got := w.get("http://a.example/"); !got.Due.Equal(at(time.Hour)) || got.Visits != 1 {
+		t.Errorf("the history of a visit during the hold is lost: %+v", got)
+	}
+	w.steerAt(at(48*time.Hour), s, frontier.Action{Verb: frontier.Release})
+	w.claim(at(48*time.Hour), "http://a.example/")
+}
+
+func TestRescheduledURIsKeepTheirHistory(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.add(day, "http://a.example/")
+	c := w.claim(day, "http://a.example/")
+	o := frontier.Settlement{Record: full(c.Record.URI), Finished: day}
+	w.settle(c, o)
+	w.steerAt(day, named(t, "http://a.example/"), frontier.Action{Verb: frontier.Reschedule, Due: at(time.Minute)})
+	want := o.Record
+	want.Due, want.Why = at(time.Minute), "the operator asked for it"
+	same(t, w.get("http://a.example/"), want)
+	w.nextAt(at(time.Minute), "http://a.example/")
+}
+
+func TestForceIsPoliteAndDelaysNothing(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for i := range 3 {
+		w.addDue(day, fmt.Sprintf("http://a.example/%d", i), at(time.Duration(24+i)*time.Hour))
+	}
+	w.addDue(day, "http://a.example/due", at(-time.Hour))
+	s := frontier.Selection{Host: "a.example"}
+	if got := w.steerAt(day, s, frontier.Action{Verb: frontier.Force}); got != (frontier.Steered{Matched: 4, Changed: 3}) {
+		t.Errorf("force = %+v", got)
+	}
+	now := day
+	for i := range 4 {
+		c, ok, err := w.Claim(now)
+		if err != nil || !ok || i == 0 && c.Record.URI.String() != "http://a.example/due" {
+			t.Fatalf("visit %d: %s, %v, %v", i, c.Record.URI, ok, err)
+		}
+		w.settle(c, visited(c, now, 24*time.Hour))
+		w.nothing(now.Add(2*time.Second - time.Millisecond))
+		now = now.Add(2 * time.Second)
+	}
+	w.nothing(now)
+}
+
+func TestSpreadIsEven(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for _, text := range pages("a.example", 400) {
+		w.addDue(day, text, at(24*time.Hour))
+	}
+	w.steerAt(day, frontier.Selection{}, frontier.Action{Verb: frontier.Force, Spread: 4 * time.Hour})
+	hours := [4]int{}
+	if err := w.Each(func(r frontier.Record) error { hours[r.Due.Sub(day)/time.Hour]++; return nil }); err != nil {
+		t.Fatal(err)
+	}
+	for hour, n := range hours {
+		if n < 60 || n > 140 {
+			t.Errorf("hour %d: %d of 400 URIs in %v", hour, n, hours)
+		}
+	}
+}
+
+func TestPausedHostsStayPaused(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.add(day, "http://a.example/", "http://b.example/")
+	c := w.claim(day, "http://a.example/")
+	matched, changed, err := w.SteerHosts(day, "*.example", frontier.HostAction{Verb: frontier.Pause})
+	if err != nil || matched != 2 || changed != 2 {
+		t.Fatal(matched, changed, err)
+	}
+	w.settle(c, visited(c, day, time.Hour)) // a visit in progress ends as ever
+	w.add(day, "http://b.example/new")
+	w.nothing(at(1000 * time.Hour))
+	if _, ok := w.NextReady(); ok {
+		t.Error("NextReady reports a time although the host is paused")
+	}
+	w.reopen(at(time.Hour))
+	w.nothing(at(1000 * time.Hour))
+	if got := w.Counts(at(time.Hour)); got.Paused != 2 || got.Ready+got.Snoozed+got.Busy+got.Idle != 0 ||
+		!got.Oldest.IsZero() {
+		t.Errorf("Counts = %+v", got)
+	}
+	if _, _, err := w.SteerHosts(at(time.Hour), "b.example", frontier.HostAction{Verb: frontier.Resume}); err != nil {
+		t.Fatal(err)
+	}
+	if c, ok, err := w.Claim(at(time.Hour)); err != nil || !ok || c.Record.URI.Host() != "b.example" {
+		t.Errorf("Claim = %s, %v, %v; want one of the resumed host", c.Record.URI, ok, err)
+	}
+}
+
+func TestWakeEndsRestsButNotPoliteness(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.add(day, "http://a.example/")
+	c := w.claim(day, "http://a.example/")
+	o := visited(c, day, time.Second)
+	o.RetryAfter = at(20 * time.Hour)
+	w.settle(c, o)
+	w.nothing(at(time.Hour))
+	if _, _, err := w.SteerHosts(day, "a.example", frontier.HostAction{Verb: frontier.Wake}); err != nil {
+		t.Fatal(err)
+	}
+	w.nextAt(at(2*time.Second), "http://a.example/")
+}
+
+func TestRefreshHostsGivesIdleHostsTheirNewSlots(t *testing.T) {
+	t.Parallel()
+	valence := 1
+	w := newWorld(t, func(o *frontier.Options) { o.Valence = func(uri.Host) int { return valence } })
+	w.add(day, "http://a.example/1", "http://a.example/2", "http://a.example/3")
+	valence = 2
+	if err := w.RefreshHosts(); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if _, ok, err := w.Claim(day); !ok || err != nil {
+			t.Fatal(ok, err)
+		}
+	}
+	w.nothing(day)
+}
+
+// Making very many URIs of a host due at once delays neither its front page nor other hosts.
+func TestForcingManyURIsCausesNoStampede(t *testing.T) {
+	t.Parallel()
+	const crowd = 3_000
+	w := newWorld(t)
+	link := func(text string, due time.Time) {
+		c := frontier.Candidate{URI: parse(t, text), Hops: "L", Via: "http://big.example/front", Due: due}
+		if added, err := w.Add(day, c); err != nil || added.New != 1 {
+			t.Fatal(added, err)
+		}
+	}
+	for _, text := range pages("big.example", crowd) {
+		link(text, at(30*24*time.Hour))
+	}
+	for _, text := range pages("big.example/busy", 60) { // so that the host is choosing already
+		link(text, day)
+	}
+	w.add(day, "http://small.example/")
+	w.addDue(day, "http://big.example/front", at(-time.Minute))
+	visits := map[string]int{}
+	var last, front time.Time // visit of the big host, and of its front page
+	forced := false
+	for now := day; now.Before(at(2 * time.Hour)); {
+		if !forced && !now.Before(at(time.Minute)) {
+			forced = true
+			done := w.steerAt(now, frontier.Selection{Prefix: "http://big.example/page/"}, frontier.Action{Verb: frontier.Force})
+			if done.Changed != crowd {
+				t.Fatalf("force = %+v", done)
+			}
+			w.add(now, "http://big.example/seed")
+		}
+		c, ok, err := w.Claim(now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !ok {
+			now, _ = w.NextReady()
+			continue
+		}
+		text := c.Record.URI.String()
+		o := visited(c, now, 30*24*time.Hour)
+		switch {
+		case text == "http://big.example/front":
+			if late := now.Sub(front); !front.IsZero() && late > 2*time.Minute+20*time.Second {
+				t.Errorf("at %s the front page had waited for %s", now.Sub(day), late)
+			}
+			front = now
+			o = visited(c, now, 2*time.Minute)
+		case text == "http://big.example/seed":
+			if c.Overdue > 10*time.Minute {
+				t.Errorf("a new seed waited for %s", c.Overdue)
+			}
+		case text == "http://small.example/":
+			if c.Overdue > time.Millisecond {
+				t.Errorf("the other host waited for %s", c.Overdue)
+			}
+			o = visited(c, now, time.Minute)
+		}
+		if c.Record.URI.Host() == "big.example" {
+			if now.Sub(last) < 2*time.Second {
+				t.Fatalf("two visits within %s", now.Sub(last))
+			}
+			last = now
+		}
+		o.Record.Wait = o.Record.Due.Sub(now)
+		w.settle(c, o)
+		visits[text]++
+	}
+	if n := visits["http://small.example/"]; n < 119 {
+		t.Errorf("%d visits of the other host, want one each minute", n)
+	}
+	if n := visits["http://big.example/front"]; n < 50 {
+		t.Errorf("%d visits of the front page, want one each two minutes or so", n)
+	}
+	if n := visits["http://big.example/seed"]; n != 1 {
+		t.Errorf("%d visits of a new seed, want its first", n)
+	}
+}

@@ -1,0 +1,131 @@
+package frontier
+
+import (
+	"math"
+	"math/rand/v2"
+	"path/filepath"
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/dgraph-io/badger/v4"
+
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+// A hint says the same as its record.
+func TestHintsAgreeWithRecords(t *testing.T) {
+	t.Parallel()
+	rnd := rand.New(rand.NewPCG(7, 8))
+	for range 1000 {
+		var w uriRow
+		fillRow(rnd, reflect.ValueOf(&w).Elem())
+		w.LastVisit, w.Wait = max(w.LastVisit, 0), max(w.Wait, 0)
+		at := newPlace(5, fingerprint{1})
+		row, _ := w.appendTo(nil)
+		var r contenderRow
+		if !r.read(row) {
+			t.Fatal("not read")
+		}
+		if got, ok := parseHint(at, w.hint()); !ok || got != newContender(at, r) {
+			t.Fatalf("%+v\n%+v, %v, want\n%+v", w, got, ok, newContender(at, r))
+		}
+	}
+}
+
+func TestInvalidHintsAreIgnored(t *testing.T) {
+	t.Parallel()
+	whole := (&uriRow{Hops: "L", LastVisit: math.MaxInt32, Wait: math.MaxInt32, Rate: 1}).hint()
+	for n := range len(whole) {
+		got, ok := parseHint(place{}, whole[:n])
+		if ok && got.rate != 0 {
+			t.Errorf("%x: %+v", whole[:n], got)
+		}
+		if n < 3 && ok {
+			t.Errorf("hint %x was accepted", whole[:n])
+		}
+	}
+	for _, odd := range [][]byte{{4, 0, 0}, append(whole, 0), {0, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
+		0x01, 0}} {
+		if got, ok := parseHint(place{}, odd); ok {
+			t.Errorf("%x: %+v", odd, got)
+		}
+	}
+}
+
+// hints compares hints with their records, and counts the places that have one.
+func hints(t *testing.T, f *Frontier) (n int) {
+	t.Helper()
+	err := f.db.View(func(txn *badger.Txn) error {
+		it := txn.NewIterator(badger.IteratorOptions{Prefix: []byte{kindQueue}})
+		defer it.Close()
+		for it.Rewind(); it.Valid(); it.Next() {
+			host, rest, err := split(it.Item().Key(), placeLen)
+			if err != nil {
+				return err
+			}
+			says, err := it.Item().ValueCopy(nil)
+			if err != nil {
+				return err
+			}
+			at := place(rest)
+			want := scannedPlace{contender: contender{at: at}}
+			if ok, err := want.readFrom(txn, host); !ok || err != nil {
+				t.Errorf("%x: %v, %v", at, ok, err)
+			}
+			if len(says) == 0 {
+				continue
+			}
+			if got, ok := parseHint(at, says); !ok || got != want.contender {
+				t.Errorf("the hint at %x is %+v, %v; the record has %+v", at, got, ok, want.contender)
+			}
+			n++
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// Whatever happens to a URI, the hint at its place agrees with its record.
+func TestPlacesHaveTheHintsOfTheirRecords(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	f, err := Open(Options{Dir: filepath.Join(t.TempDir(), "f"), Now: now, RestAfterCrash: time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	now = now.Add(time.Second)
+	parse := uri.FromCanonical
+	for _, text := range []string{"http://a.example/", "http://a.example/1", "http://a.example/2", "http://a.example/3", "http://a.example/4", "http://a.example/5"} {
+		if _, err := f.Add(now, Candidate{URI: parse(text), Hops: "L"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i := range 20 {
+		c, ok, err := f.Claim(now)
+		if err != nil || !ok {
+			t.Fatal(ok, err)
+		}
+		r := c.Record
+		r.LastVisit, r.Wait, r.Rate, r.Urgent = now, time.Duration(i)*time.Hour, float64(i%3), i%4 == 0
+		r.ContentType = []string{"text/html", "application/rss+xml"}[i%2]
+		if i%5 > 0 { // else it keeps its place
+			r.Due = now.Add(time.Duration(i%7) * time.Minute)
+		}
+		if _, err := f.Settle(c, Settlement{Record: r, Finished: now}); err != nil {
+			t.Fatal(err)
+		}
+		now = now.Add(time.Minute)
+	}
+	sooner := Candidate{URI: parse("http://a.example/3"), Urgent: true, Sooner: true, Due: now.Add(-time.Hour)}
+	if _, err := f.Add(now, sooner); err != nil {
+		t.Fatal(err)
+	}
+	if n := hints(t, f); n != 6 {
+		t.Errorf("%d of 6 places have a hint", n)
+	}
+}

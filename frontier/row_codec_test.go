@@ -1,0 +1,122 @@
+package frontier
+
+import (
+	"bytes"
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/fxamacker/cbor/v2"
+)
+
+// fillRow sets about half of the fields, to small values and to values at the limits of a length.
+func fillRow(rnd *rand.Rand, v reflect.Value) {
+	for i := range v.NumField() {
+		if rnd.IntN(2) == 0 {
+			continue
+		}
+		lengths := []int64{0, 1, 20, 23, 24, 255, 256, 65535, 65536, math.MaxInt32 + 1, math.MaxInt64}
+		n := lengths[rnd.IntN(len(lengths))]
+		switch f := v.Field(i); f.Kind() {
+		case reflect.String:
+			f.SetString(strings.Repeat("\xff", int(min(n, 65536))))
+		case reflect.Int, reflect.Int64:
+			f.SetInt(n * int64(1-2*rnd.IntN(2)))
+		case reflect.Uint64:
+			f.SetUint(uint64(n) * uint64(1+rnd.IntN(2)))
+		case reflect.Float64:
+			f.SetFloat([]float64{0, 1, 0.1, math.MaxFloat64}[rnd.IntN(4)])
+		case reflect.Bool:
+			f.SetBool(true)
+		case reflect.Slice:
+			for range rnd.IntN(30) {
+				f.Set(reflect.Append(f, reflect.ValueOf(n)))
+			}
+		case reflect.Pointer:
+			f.Set(reflect.New(f.Type().Elem()))
+			fillRow(rnd, f.Elem())
+		default:
+			panic(f.Kind())
+		}
+	}
+}
+
+// The generated code writes and reads the bytes that the tags describe, behind any bytes in the buffer.
+func TestRowsAreEncodedAsTheirTagsSay(t *testing.T) {
+	t.Parallel()
+	rnd := rand.New(rand.NewPCG(1, 2))
+	for range 2000 {
+		for _, w := range []interface {
+			fastRow
+			appendTo(b []byte) (row, buffer []byte)
+		}{&uriRow{}, &hostRow{}} {
+			fillRow(rnd, reflect.ValueOf(w).Elem())
+			want, err := cbor.Marshal(w)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, buffer := w.appendTo([]byte("before"))
+			if !bytes.Equal(got, want) || !bytes.HasPrefix(buffer, []byte("before")) || !bytes.HasSuffix(buffer, want) {
+				t.Fatalf("%+v\nis %x\nnot %x", w, got, want)
+			}
+			again := reflect.New(reflect.TypeOf(w).Elem()).Interface().(fastRow)
+			if !again.read(want) || !reflect.DeepEqual(again, w) {
+				t.Fatalf("%+v came back as\n%+v", w, again)
+			}
+			if u, ok := w.(*uriRow); ok {
+				sameContender(t, u, want)
+			}
+		}
+	}
+}
+
+func sameContender(t *testing.T, w *uriRow, row []byte) {
+	t.Helper()
+	var got, want contenderRow
+	if err := cbor.Unmarshal(row, &want); err != nil {
+		t.Fatal(err)
+	}
+	if !got.read(row) || got != want {
+		t.Fatalf("of %+v\n%+v was read, not\n%+v", w, got, want)
+	}
+}
+
+// A row that is cut, changed or from another version is read as the general decoder reads it, or is left to that.
+func FuzzRowCodec(f *testing.F) {
+	rnd := rand.New(rand.NewPCG(3, 4))
+	for range 10 {
+		var w uriRow
+		fillRow(rnd, reflect.ValueOf(&w).Elem())
+		row, _ := w.appendTo(nil)
+		f.Add(row)
+		var h hostRow
+		fillRow(rnd, reflect.ValueOf(&h).Elem())
+		row, _ = h.appendTo(nil)
+		f.Add(row)
+	}
+	for _, odd := range []string{
+		"", "\xa1\x01\x41x", "\xbf\xff", "\xa1\x18\x28\xf9\x3c\x00", "\xa1\x18\x19\xa1\x18\x63\x00", "\xa1\x18\x1a\xf6", "\xa1\x05\x1b\xff\xff\xff\xff\xff\xff\xff\xff"} {
+		f.Add([]byte(odd))
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		for _, pair := range [][2]fastRow{{&uriRow{}, &uriRow{}}, {&hostRow{}, &hostRow{}},
+			{&contenderRow{}, &contenderRow{}}} {
+			got, want := pair[0], pair[1]
+			if !got.read(b) {
+				if !reflect.ValueOf(got).Elem().IsZero() {
+					t.Fatalf("%x is not read, but left %+v", b, got)
+				}
+				continue
+			}
+			err := cbor.Unmarshal(b, want)
+			if _, light := got.(*contenderRow); light && err != nil {
+				continue // it does not check the fields that it skips
+			}
+			if err != nil || !reflect.DeepEqual(got, want) {
+				t.Fatalf("%x is %+v, %v\nand was read as\n%+v", b, want, err, got)
+			}
+		}
+	})
+}

@@ -1,0 +1,69 @@
+package frontier
+
+import (
+	"encoding/binary"
+	"errors"
+	"hash/crc32"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// An entry of the manifest whose length is damaged looks like one that was being written at a power failure. Badger
+// would cut it off, and then remove all tables that it does not know any more. checkTail distinguishes the two cases.
+func TestADamagedLengthIsNotTakenForATornTail(t *testing.T) {
+	t.Parallel()
+	entry := func(text string) []byte {
+		b := binary.BigEndian.AppendUint32(nil, uint32(len(text)))
+		b = binary.BigEndian.AppendUint32(b, crc32.Checksum([]byte(text), castagnoli))
+		return append(b, text...)
+	}
+	whole := entry("a table is created")
+	long := append([]byte(nil), whole...)
+	long[3] += 100
+	for _, c := range []struct {
+		name    string
+		tail    []byte
+		corrupt bool
+	}{
+		{"nothing behind the last entry", nil, false},
+		{"torn in its head", whole[:7], false},
+		{"torn behind its head", whole[:8], false},
+		{"torn in the middle", whole[:15], false},
+		{"torn before its last byte", whole[:len(whole)-1], false},
+		{"the length is wrong", long, true},
+		{"the length is wrong, and entries follow", append(append([]byte(nil), long...), whole...), true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			name := filepath.Join(t.TempDir(), "MANIFEST")
+			if err := os.WriteFile(name, append([]byte("head"), c.tail...), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			f, err := os.Open(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer f.Close()
+			if err := checkTail(f, 4); errors.Is(err, ErrCorrupt) != c.corrupt || !c.corrupt && err != nil {
+				t.Errorf("checkTail: %v; want corrupt: %v", err, c.corrupt)
+			}
+		})
+	}
+}
+
+// About the same number of bytes is merged at a time, however large a log is, and more in a larger store.
+func TestLogsToMerge(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		size, log int64
+		want      int
+	}{
+		{0, 8 << 20, 3}, {0, 6 << 20, 4}, {0, 16 << 20, 3}, {64 << 20, 8 << 20, 5}, {64 << 20, 6 << 20, 6}, {10 << 30,
+			8 << 20, 24}, {10 << 30, 6 << 20, 32},
+	} {
+		if got := logsToMerge(c.size, c.log); got != c.want {
+			t.Errorf("logs of %d MB in a store of %d MB: %d at a time, want %d", c.log>>20, c.size>>20, got, c.want)
+		}
+	}
+}

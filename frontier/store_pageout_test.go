@@ -1,0 +1,80 @@
+package frontier_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/dgraph-io/badger/v4"
+
+	"github.com/arcrawl/arcrawl/frontier"
+)
+
+func TestPagedOutTablesAreReadAgain(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, func(o *frontier.Options) { o.BulkLoad, o.Compactors = true, 0 })
+	must := func(err error) { t.Helper(); w.wantErr(err, nil) }
+	dir := w.o.Dir
+	value := func(n int) []byte { return []byte(strings.Repeat(fmt.Sprintf("%08d", n*7919), 64)) }
+	const rows = 4000
+	batch := w.DB().NewWriteBatch()
+	for n := range rows {
+		must(batch.Set(fmt.Appendf(nil, "z%06d", n), value(n)))
+	}
+	must(batch.Flush())
+	w.reopen(day)
+	read := func() {
+		t.Helper()
+		must(w.DB().View(func(txn *badger.Txn) error {
+			for n := range rows {
+				item, err := txn.Get(fmt.Appendf(nil, "z%06d", n))
+				must(err)
+				must(item.Value(func(v []byte) error {
+					if string(v) != string(value(n)) {
+						t.Errorf("row %d is %.20q", n, v)
+					}
+					return nil
+				}))
+			}
+			return nil
+		}))
+	}
+	read()
+	before := resident(t, dir)
+	if before == 0 {
+		t.Skip("this system does not say how much of a file is resident")
+	}
+	must(w.PageOut(1 << 50))
+	if n := resident(t, dir); n < before/2 { // a little the kernel may have taken meanwhile
+		t.Errorf("%d KiB of the tables are resident, %d were; they were paged out below the limit", n, before)
+	}
+	must(w.PageOut(0))
+	t.Logf("%d KiB of the tables are resident, %d were before they were paged out", resident(t, dir), before) // the kernel does as it likes
+	read()
+}
+
+// resident returns how much of the tables in a folder is mapped and in memory, in KiB.
+func resident(t *testing.T, dir string) (kib int64) {
+	t.Helper()
+	dir, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	maps, err := os.ReadFile("/proc/self/smaps")
+	if err != nil {
+		return 0
+	}
+	ours := false
+	for line := range strings.Lines(string(maps)) {
+		if at, _, _ := strings.Cut(line, " "); strings.Contains(at, "-") { // the addresses of the next mapping, of a file or not
+			ours = strings.Contains(line, dir+"/") && strings.Contains(line, ".sst")
+		}
+		var n int64
+		if _, err := fmt.Sscanf(line, "Rss: %d kB", &n); err == nil && ours {
+			kib += n
+		}
+	}
+	return kib
+}

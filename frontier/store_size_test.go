@@ -1,0 +1,21 @@
+package frontier_test
+
+import "testing"
+
+func TestSizeIsTheUsageOfTheDisk(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	empty, err := w.Size()
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.add(at(0), pages("a.example", 3000)...)
+	w.reopen(at(0))
+	full, err := w.Size()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if full < empty+50_000 || full > 64<<20 {
+		t.Errorf("the store took %d bytes when empty and %d with 3,000 URIs", empty, full)
+	}
+}
