@@ -22,7 +22,7 @@
 // [frontier.ErrVersion]. The command line turns each kind into an exit code of its own. A running crawl pauses when the
 // disk is full or the archive cannot be written. Only a broken store ends it.
 //
-// Commands that use the store of a stopped daemon open it with [OpenStore] and [OpenStopped].
+// Commands that use the store of a stopped daemon open it with [OpenStopped] or [MakeStore].
 package daemon
 
 import (
@@ -93,6 +93,9 @@ func Open(c *config.Config, o Options) (*Daemon, error) {
 	if o.Notify == nil {
 		o.Notify = notifySystemd
 	}
+	if o.Observe == nil {
+		o.Observe = func(crawler.Report) {}
+	}
 	d := &Daemon{o: o, live: config.NewLive(c), log: o.Log}
 	d.rooms = crawler.Rooms{
 		Config: d.live, Version: o.Version, Log: o.Log, FreeSpace: freeSpace(c), SaveConfig: saveLastGood,
@@ -146,9 +149,7 @@ func (d *Daemon) openCrawler(now time.Time) (err error) {
 func (d *Daemon) observe(r crawler.Report) {
 	d.supervisor.visits.Add(1)
 	d.window.Observe(r)
-	if d.o.Observe != nil {
-		d.o.Observe(r)
-	}
+	d.o.Observe(r)
 }
 
 // Run puts the seeds into the store and crawls until ctx ends, or until the store fails.
@@ -160,8 +161,10 @@ func (d *Daemon) Run(ctx context.Context) error {
 	c, counts := d.live.Current(), d.rooms.Frontier.Counts(time.Now())
 	d.log.Info().Str("version", d.o.Version).Str("config", c.Path).Int("new_seeds", added.New).
 		Int64("uris", counts.URIs).Int64("hosts", counts.Hosts).Msg("started")
-	defer d.watchConfig()()
-	defer d.supervisor.watch(ctx, c.Crawl.Grace, d.crawler.Held)()
+	stopReloading := d.watchConfig()
+	defer stopReloading()
+	stopReporting := d.supervisor.watch(ctx, c.Crawl.Grace, d.crawler.Held)
+	defer stopReporting()
 	if err := d.crawler.Run(ctx); err != nil {
 		d.log.Error().Err(err).Msg("stopping because the store failed")
 		return err

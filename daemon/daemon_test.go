@@ -3,7 +3,10 @@ package daemon_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -23,6 +26,9 @@ import (
 	"github.com/arcrawl/arcrawl/daemon"
 	"github.com/arcrawl/arcrawl/internal/warccheck"
 )
+
+// TestMain makes sure that no goroutine outlives a daemon.
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // life is a daemon that runs in a test, on a site of one page.
 type life struct {
@@ -153,8 +159,8 @@ func (l *life) visited(t *testing.T) {
 	}
 }
 
-func TestADaemonVisitsArchivesAndLeavesNothingRunning(t *testing.T) {
-	before := goleak.IgnoreCurrent()
+func TestADaemonVisitsAndArchives(t *testing.T) {
+	t.Parallel()
 	l := start(t)
 	l.visited(t)
 	l.waitFor(t, "READY=1\nSTATUS=crawling", "serving the admin API")
@@ -172,8 +178,6 @@ func TestADaemonVisitsArchivesAndLeavesNothingRunning(t *testing.T) {
 	if left, _ := filepath.Glob(filepath.Join(l.dir, "warc", "*.open")); len(left) > 0 {
 		t.Errorf("WARC files are still open: %v", left)
 	}
-	http.DefaultTransport.(*http.Transport).CloseIdleConnections()
-	goleak.VerifyNone(t, before, goleak.IgnoreAnyFunction("net/http.(*Server).Serve"), goleak.IgnoreAnyFunction("net/http.(*conn).serve"))
 }
 
 func TestAHangupReopensTheLogAndReadsTheConfiguration(t *testing.T) {
@@ -227,5 +231,38 @@ func TestASecondDaemonIsRefused(t *testing.T) {
 	}
 	if _, err := admin.NewClient(filepath.Join(l.dir, "state", "admin.sock")).Status(t.Context()); err != nil {
 		t.Errorf("the first daemon does not answer any more: %v", err)
+	}
+}
+
+// The admin API is opened last. When its address is in use, everything that was opened before is closed.
+func TestAFailedStartClosesWhatItHasOpened(t *testing.T) {
+	t.Parallel()
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	path := filepath.Join(t.TempDir(), "arcrawl.toml")
+	text := fmt.Sprintf(mainFile, "http://www.news.example/")
+	write(t, path, strings.Replace(text, "127.0.0.1:0", taken.Addr().String(), 1))
+	c, err := config.Load(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	hangup := make(chan os.Signal)
+	o := daemon.Options{Log: zerolog.Nop(), Hangup: hangup, Notify: func(string) {}, SharedProcess: true}
+	err = daemon.Run(t.Context(), c, o)
+	if folder := (daemon.FolderError{}); !errors.As(err, &folder) || !strings.Contains(err.Error(), "admin.listen") {
+		t.Errorf("an address that is in use: %v, want a FolderError for admin.listen", err)
+	}
+	f, err := daemon.OpenStopped(c, time.Now())
+	if err != nil {
+		t.Fatalf("the store is still in use: %v", err)
+	}
+	if err := f.Close(); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(c.Admin.Socket); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the socket is still there: %v", err)
 	}
 }

@@ -20,7 +20,7 @@ import (
 
 // openStore opens the frontier, and everything else that is kept in its database.
 func (d *Daemon) openStore(now time.Time) (err error) {
-	if d.rooms.Frontier, d.rooms.Traps, err = OpenStore(d.live, now, false); err != nil {
+	if d.rooms.Frontier, d.rooms.Traps, err = openFrontier(d.live, now, false); err != nil {
 		return err
 	}
 	d.closers.add(d.rooms.Frontier.Close)
@@ -38,10 +38,9 @@ func (d *Daemon) openStore(now time.Time) (err error) {
 	return err
 }
 
-// OpenStore opens the frontier of a configuration, and the traps that are stored in it, which affect the names of
-// URIs. It makes a new store where there is none. bulkLoad says that the caller is going to write much more than it
-// reads. The caller closes the frontier.
-func OpenStore(live *config.Live, now time.Time, bulkLoad bool) (*frontier.Frontier, *traps.Store, error) {
+// openFrontier opens the frontier of a configuration, and the traps that are stored in it, which affect the names of
+// URIs. It makes a new store if there is none. The caller closes the frontier.
+func openFrontier(live *config.Live, now time.Time, bulkLoad bool) (*frontier.Frontier, *traps.Store, error) {
 	c := live.Current()
 	// The frontier reads the traps while it is opened, and they are in the store of the frontier: they follow later.
 	var learned atomic.Pointer[traps.Store]
@@ -77,7 +76,21 @@ func OpenStopped(c *config.Config, now time.Time) (*frontier.Frontier, error) {
 	if err := CheckStore(c); err != nil {
 		return nil, err
 	}
-	f, _, err := OpenStore(config.NewLive(c), now, false)
+	return openStopped(c, now, false)
+}
+
+// MakeStore opens the store of a daemon that does not run, and makes it if there is none. bulkLoad says that the caller
+// is going to write much more than it reads. The caller closes the store.
+func MakeStore(c *config.Config, now time.Time, bulkLoad bool) (*frontier.Frontier, error) {
+	if err := prepareFolders(c); err != nil {
+		return nil, err
+	}
+	return openStopped(c, now, bulkLoad)
+}
+
+// openStopped opens a store. If a daemon uses it, the error says to stop the daemon.
+func openStopped(c *config.Config, now time.Time, bulkLoad bool) (*frontier.Frontier, error) {
+	f, _, err := openFrontier(config.NewLive(c), now, bulkLoad)
 	if errors.Is(err, frontier.ErrLocked) {
 		return nil, fmt.Errorf("%w: stop the daemon first", err)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/fetch"
 	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/internal/human"
 )
 
 const (
@@ -82,8 +83,7 @@ func (s *supervisor) watch(ctx context.Context, grace time.Duration, held func()
 			case <-end.Done():
 				return
 			case <-ctx.Done():
-				s.notify(fmt.Sprintf("STOPPING=1\nSTATUS=stopping: %d visits in progress have %s to end\n%s",
-					s.counts(time.Now()).InProgress, grace, extendTimeout(grace+closingTime)))
+				s.notify(s.stopping(time.Now(), grace))
 				return
 			case <-first:
 				first, ready = nil, true
@@ -105,7 +105,7 @@ func (s *supervisor) report(now time.Time, held string) {
 		s.notify("WATCHDOG=1\n" + s.status(now, held))
 		return
 	}
-	s.notify(fmt.Sprintf("STATUS=stuck: no worker has looked for something to visit for %s", silence.Round(time.Second)))
+	s.notify("STATUS=stuck: no worker has looked for a URI to visit for " + human.About(silence))
 }
 
 // status returns the line that systemctl status shows.
@@ -114,11 +114,18 @@ func (s *supervisor) status(now time.Time, held string) string {
 		return "STATUS=paused: " + strings.ReplaceAll(held, "\n", "; ")
 	}
 	n := s.counts(now)
-	line := fmt.Sprintf("STATUS=crawling: %d URIs of %d hosts, %d visits in progress, %d since the start", n.URIs, n.Hosts, n.InProgress, s.visits.Load())
-	if late := now.Sub(n.Oldest); !n.Oldest.IsZero() && late >= time.Minute {
-		line += fmt.Sprintf(", the oldest is %s overdue", late.Round(time.Second))
+	line := fmt.Sprintf("STATUS=crawling: %s on %s, %s in progress, %d since the start",
+		human.Count(n.URIs, "URI"), human.Count(n.Hosts, "host"), human.Count(n.InProgress, "visit"), s.visits.Load())
+	if overdue := now.Sub(n.Oldest); !n.Oldest.IsZero() && overdue >= time.Minute {
+		line += fmt.Sprintf(", overdue by up to %s", human.About(overdue))
 	}
 	return line
+}
+
+// stopping returns the states that report that the crawl is stopping.
+func (s *supervisor) stopping(now time.Time, grace time.Duration) string {
+	return fmt.Sprintf("STOPPING=1\nSTATUS=stopping: waiting up to %s for %s in progress\n%s",
+		human.Duration(grace), human.Count(s.counts(now).InProgress, "visit"), extendTimeout(grace+closingTime))
 }
 
 // closing reports that the visits have ended and the parts of the daemon are being closed.
@@ -126,7 +133,7 @@ func (s *supervisor) closing() {
 	s.notify("STOPPING=1\nSTATUS=closing the archive and the store\n" + extendTimeout(closingTime))
 }
 
-// extendTimeout returns the message that asks systemd to wait for d before it loses patience.
+// extendTimeout returns the state that asks systemd to wait for d before it ends the daemon.
 func extendTimeout(d time.Duration) string {
 	return fmt.Sprintf("EXTEND_TIMEOUT_USEC=%d", d.Microseconds())
 }

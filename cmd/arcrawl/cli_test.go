@@ -131,7 +131,7 @@ func TestRunRefuses(t *testing.T) {
 		},
 		{
 			name: "too little disk space", toml: strings.Replace(settled, "1MB", "1000TB", 1), code: exitDisk,
-			want: []string{"are free", "storage.min_free", "free some space"},
+			want: []string{"is free", "storage.min_free", "free some space"},
 		},
 		{
 			name: "a damaged store", toml: settled, code: exitDamaged,

@@ -140,13 +140,7 @@ func withIndex(path string, filling bool, do func(*dedup.Index, *frontier.Fronti
 	if err != nil {
 		return err
 	}
-	if err := daemon.PrepareFolders(c); err != nil {
-		return err
-	}
-	f, _, err := daemon.OpenStore(config.NewLive(c), time.Now(), filling)
-	if errors.Is(err, frontier.ErrLocked) {
-		return fmt.Errorf("%w: stop the daemon first", err)
-	}
+	f, err := daemon.MakeStore(c, time.Now(), filling)
 	if err != nil {
 		return err
 	}

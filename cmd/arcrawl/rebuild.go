@@ -72,11 +72,8 @@ func rebuildStore(cmd *cobra.Command, c *config.Config, logs []string) (err erro
 	if len(tables) > 0 || daemon.CheckStore(c) == nil {
 		return daemon.FolderError{Err: fmt.Errorf("there is a store in %s: stop the daemon, move the content of that folder away, and try again", c.Storage.State)}
 	}
-	if err := daemon.PrepareFolders(c); err != nil {
-		return err
-	}
 	now := time.Now()
-	f, _, err := daemon.OpenStore(config.NewLive(c), now, false)
+	f, err := daemon.MakeStore(c, now, false)
 	if err != nil {
 		return err
 	}

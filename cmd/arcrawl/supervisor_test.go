@@ -82,9 +82,9 @@ func TestSystemdHearsTheDaemon(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = cmd.Process.Kill() })
 	m.until(t, "STATUS=opening the store")
-	m.until(t, "READY=1", "STATUS=crawling: 1 URIs of 1 hosts")
+	m.until(t, "READY=1", "STATUS=crawling: 1 URI on 1 host")
 	<-site.asked
-	m.until(t, "WATCHDOG=1", "1 visits in progress")
+	m.until(t, "WATCHDOG=1", "1 visit in progress")
 	if err := cmd.Process.Signal(syscall.SIGHUP); err != nil {
 		t.Fatal(err)
 	}
@@ -92,7 +92,7 @@ func TestSystemdHearsTheDaemon(t *testing.T) {
 	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
-	m.until(t, "STOPPING=1", "1 visits in progress have 1m0s to end", "EXTEND_TIMEOUT_USEC=180000000")
+	m.until(t, "STOPPING=1", "waiting up to 1m for 1 visit in progress", "EXTEND_TIMEOUT_USEC=180000000")
 	close(site.answer)
 	m.until(t, "STATUS=closing the archive and the store")
 	if err := cmd.Wait(); err != nil {
