@@ -72,7 +72,7 @@ func demo(ctx context.Context, out io.Writer, dir string, bound time.Duration) e
 		return daemon.FolderError{Err: err}
 	}
 	fmt.Fprintf(out, "Crawling the news site at http://%s/ into %s. Press Ctrl-C to stop.\n", site, dir)
-	fmt.Fprintf(out, "Dashboard: http://%s/ (any user name, password %s). Terminal: arcrawl top -c %s\n\n", c.Admin.Listen, token, filepath.Join(dir, "arcrawl.toml"))
+	fmt.Fprintf(out, "Dashboard: http://%s/ (any user name, password %s). Terminal: arcrawl status --watch -c %s\n\n", c.Admin.Listen, token, filepath.Join(dir, "arcrawl.toml"))
 	show := newShow(out)
 	began := time.Now()
 	// Only warnings and errors of the daemon's log are shown on the screen.
@@ -223,8 +223,17 @@ func (s *show) visit(r crawler.Report) {
 	if n := r.Source.New; n > 0 && !r.Source.First {
 		news = fmt.Sprintf("%d NEW: ", n)
 	}
-	fmt.Fprintf(s.out, "%s %5d  %-32s %-10s again in %-7s %s%s\n", r.Finished.Format(time.TimeOnly), r.Status, r.URI.RequestTarget(), outcome,
+	fmt.Fprintf(s.out, "%s %5d  %-44s %-10s again in %-7s %s%s\n", r.Finished.Format(time.TimeOnly), r.Status,
+		fit(r.URI.RequestTarget(), 44), outcome,
 		r.Wait.Interval.Round(100*time.Millisecond), news, r.Wait.Reason)
+}
+
+// fit shortens a text to n characters, with an ellipsis at the end.
+func fit(s string, n int) string {
+	if r := []rune(s); len(r) > n {
+		return string(r[:n-1]) + "…"
+	}
+	return s
 }
 
 // outcome counts a visit and returns its outcome in a word.
