@@ -76,7 +76,7 @@ var crawlKeys = []key{
 		"Read the files again as soon as they change. Otherwise only at SIGHUP and by `arcrawl reload`."),
 }
 
-// adminKeys are the keys of [admin] and [websub], and fetch.allow_networks.
+// adminKeys are the keys of [admin] and [websub].
 var adminKeys = []key{
 	optional("admin.socket", InMain, value.CheckPath, func(d *draft) *string { return &d.config.Admin.Socket },
 		"Unix socket of the daemon, for its user and group. Empty: `admin.sock` in storage.state. `off` opens no socket; then no command can reach the daemon."),
@@ -94,16 +94,13 @@ var adminKeys = []key{
 	duration("websub.lease", InMain, time.Hour, 365*day,
 		func(d *draft) *time.Duration { return &d.config.WebSub.Lease },
 		"Duration of a subscription that hubs are asked for. It is renewed before it ends."),
-	list("fetch.allow_networks", InMain, "networks (CIDR)",
-		func(f document.Field, d *draft) { d.config.AllowNetworks = value.ReadNetworks(f) },
-		"Networks that may be fetched from although they are private, loopback or otherwise not public."),
 }
 
 // seedKeys are the keys of [seeds].
 var seedKeys = []key{
 	list("seeds.uris", InBoth, "URIs",
 		readSeeds(`"https://www.news.example/"`, func(d *draft) *[]seed { return &d.seeds }),
-		"http and https URIs. A host file may list only URIs on its host."),
+		"http and https URIs. A host file may list only URIs on its host and on hosts below it."),
 }
 
 // readHost reads the host of a host file.

@@ -124,7 +124,7 @@ var changeKeys = []key{
 		"Detect common challenge pages, consent walls, and pages that say \"not found\" with status 200."),
 	list("trouble.blocked", InBoth, "regular expressions",
 		func(f document.Field, d *draft) { d.settings.Trouble.Blocked = value.ReadExpressions(f) },
-		"Expressions that identify further challenge pages and walls with status 200. They are searched in the first 64 KiB of the page, as it was sent."),
+		"Expressions that identify further challenge pages and walls with status 200. They are matched against the first 64 KiB of the page, as it was sent."),
 	list("trouble.not_found", InBoth, "regular expressions",
 		func(f document.Field, d *draft) { d.settings.Trouble.NotFound = value.ReadExpressions(f) },
 		"Expressions that identify pages that say \"not found\" with status 200."),
@@ -138,7 +138,7 @@ var changeKeys = []key{
 		"Wait between visits of a URI that is gone. It is never removed."),
 }
 
-// fetchKeys are the keys of [fetch] that a host file may set, and of [dedup].
+// fetchKeys are the keys of [fetch] and [dedup].
 var fetchKeys = []key{
 	duration("fetch.connect_timeout", InBoth, shortest, day,
 		func(d *draft) *time.Duration { return &d.settings.Fetch.Connect },
@@ -155,6 +155,9 @@ var fetchKeys = []key{
 		"Maximum size of the response head."),
 	size("fetch.max_content", InBoth, 1<<10, 1<<40, func(d *draft) *int64 { return &d.settings.Fetch.MaxContent },
 		"Maximum size of the content after decoding, against decompression bombs."),
+	list("fetch.allow_networks", InMain, "networks (CIDR)",
+		func(f document.Field, d *draft) { d.config.AllowNetworks = value.ReadNetworks(f) },
+		"Networks that may be fetched from although they are private, loopback or otherwise not public."),
 	choice("dedup.by", InBoth, func(d *draft) *dedup.By { return &d.settings.Dedup.By },
 		"Which earlier record with the same payload, status and type replaces an answer. `digest`: a record of any URI. `uri-first`: a record of the same URI, else of any URI. "+
 			"`uri`: only a record of the same URI. `off`: none; every fetched payload is archived.",
@@ -184,7 +187,7 @@ var scopeKeys = []key{
 	list("scope.prefixes", InBoth, "URIs", readPrefixes,
 		"For `by = \"prefix\"`. If empty, the folders of the host's seeds, with http and https. End a folder with a slash."),
 	list("scope.rules", InBoth, "rules", readScopeRules,
-		"Exceptions: `accept` or `reject` and a regular expression that is searched in the whole URI, as in `'reject /print/'`. The first match decides. The exceptions of a host file come before those in the main file. They do not apply to seeds or to the limits on hops."),
+		"Exceptions: `accept` or `reject` and a regular expression that matches anywhere in the URI, as in `'reject /print/'`. The first match decides. The exceptions of a host file come before those in the main file. They do not apply to seeds or to the limits on hops."),
 	whole("scope.max_hops", InBoth, 0, 1000, func(d *draft) *int { return &d.settings.Scope.MaxHops },
 		"Maximum number of hops from the seed, not counting embeds and redirects."),
 	whole("scope.max_embed_hops", InBoth, 0, 100, func(d *draft) *int { return &d.settings.Scope.MaxEmbedHops },

@@ -19,7 +19,7 @@ var whenKeys = []key{
 				d.when.URI, _ = value.ReadRegex(f, s, "write for example '/live/'")
 			}
 		},
-		"Regular expression (RE2) that is searched in the whole URI, as in `/live/`."),
+		"Regular expression (RE2) that must match a part of the URI, as in `/live/`."),
 	other("when.mime", InBoth, value.Type{Kind: value.Regex},
 		func(f document.Field, d *draft) {
 			if re, ok := value.ReadTypePattern(f); ok {

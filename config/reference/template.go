@@ -46,9 +46,6 @@ var hostKeys = []string{
 	"when.uri", "when.time", "when.weekdays", "when.zone", "when.until",
 }
 
-// HostKeys returns the names of the keys that [HostFile] lists.
-func HostKeys() []string { return slices.Clone(hostKeys) }
-
 // plainName matches a host that can be used as a file name.
 var plainName = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]*$`)
 
