@@ -2,7 +2,6 @@ package config
 
 import (
 	"fmt"
-	"regexp/syntax"
 	"strings"
 	"time"
 
@@ -61,14 +60,11 @@ func shortestWait(s evaluators.Stack) time.Duration {
 // warnNever warns of a refinement whose URI expression cannot match, because every URI begins with its scheme. h is the
 // host of the file; "" is the main file.
 func (l *layer) warnNever(h uri.Host) {
-	if l.criteria.URI == nil {
-		return
-	}
-	at := document.Field{Doc: l.doc, Name: "when.uri", Path: l.path.Child("uri"), Value: l.criteria.URI.String()}
-	head, ok := beginning(l.criteria.URI.String())
+	head, ok := l.criteria.URIPrefix()
 	if !ok {
 		return
 	}
+	at := document.Field{Doc: l.doc, Name: "when.uri", Path: l.path.Child("uri"), Value: l.criteria.URI.String()}
 	scheme := ""
 	for _, s := range []string{"http://", "https://"} {
 		if strings.HasPrefix(head, s) || strings.HasPrefix(s, head) {
@@ -85,21 +81,4 @@ func (l *layer) warnNever(h uri.Host) {
 		at.Warn(fmt.Sprintf("can never match: this file is for %s", h),
 			"move it to the file of that host or to the main file")
 	}
-}
-
-// beginning returns the text that every match of an anchored expression begins with.
-func beginning(expr string) (string, bool) {
-	re, err := syntax.Parse(expr, syntax.Perl)
-	if err != nil {
-		return "", false
-	}
-	re = re.Simplify()
-	if re.Op != syntax.OpConcat || len(re.Sub) < 2 || re.Sub[0].Op != syntax.OpBeginText {
-		return "", false
-	}
-	text := re.Sub[1]
-	if text.Op != syntax.OpLiteral || text.Flags&syntax.FoldCase != 0 {
-		return "", false
-	}
-	return string(text.Rune), true
 }

@@ -104,7 +104,7 @@ func readByType(f document.Field, d *draft) {
 	}
 	d.settings.Midfetch.ByType = nil
 	for _, table := range tables {
-		fields, ok := columns(table, byTypeColumns, example)
+		fields, ok := value.ReadColumns(table, byTypeColumns, example)
 		if !ok {
 			continue
 		}
@@ -132,7 +132,7 @@ func readImpliedBy(f document.Field, d *draft) {
 	}
 	d.settings.Feeds.ImpliedBy = nil
 	for _, table := range tables {
-		fields, ok := columns(table, impliedByColumns, example)
+		fields, ok := value.ReadColumns(table, impliedByColumns, example)
 		if !ok {
 			continue
 		}

@@ -110,7 +110,7 @@ func Where(path string) (Admin, error) {
 	return l.config.Admin, nil
 }
 
-// collect returns the faults or warnings of all files in order. others are those that no file is the place of.
+// collect returns the faults or warnings of all files in order. It puts others after the main file.
 func (l *loader) collect(of func(*document.Document) []Fault, others []Fault) []Fault {
 	all := append(document.Sorted(of(l.main)), document.Sorted(others)...)
 	for _, f := range l.files {

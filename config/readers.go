@@ -3,7 +3,6 @@ package config
 import (
 	"fmt"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/arcrawl/arcrawl/config/document"
@@ -160,31 +159,4 @@ func tableList(name, scope string, columns []value.Column, read func(f document.
 // other makes a key without a default whose value is shown as the file writes it.
 func other(name, scope string, t value.Type, read func(f document.Field, d *draft), doc string) key {
 	return key{Key: Key{Name: name, Type: t, Scope: scope, Doc: doc}, read: read}
-}
-
-// columns reads a table that has exactly the columns of a type, and reports what is missing or unknown.
-func columns(f document.Field, of []value.Column, example string) (map[string]document.Field, bool) {
-	table, _ := f.Value.(map[string]any)
-	names := make([]string, len(of))
-	fields := make(map[string]document.Field, len(of))
-	for i, c := range of {
-		names[i] = c.Name
-		if v, ok := table[c.Name]; ok {
-			fields[c.Name] = f.Child(c.Name, v)
-		}
-	}
-	for name, v := range table {
-		if _, known := fields[name]; !known {
-			problem := "has an unknown key " + document.Clip(strconv.Quote(name))
-			f.Child(name, v).Fault(problem, "the keys are "+strings.Join(names, " and "))
-			return nil, false
-		}
-	}
-	for _, name := range names {
-		if _, ok := fields[name]; !ok {
-			f.Fault("lacks "+name, example)
-			return nil, false
-		}
-	}
-	return fields, true
 }

@@ -34,7 +34,7 @@ type Document struct {
 // Path identifies a value in a document. The zero value is the document itself.
 type Path string
 
-// separator separates the parts of a path. TOML permits it in no key.
+// separator separates the parts of a path. No key of the configuration contains it.
 const separator = "\x1f"
 
 // Child returns the path of a single key in the table p.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/netip"
 	"regexp"
+	"strconv"
 	"strings"
 	"time"
 
@@ -127,4 +128,32 @@ func ReadAges(f document.Field) []time.Duration {
 		}
 		return 0, false
 	})
+}
+
+// ReadColumns reads a table that has exactly these columns, and reports what is missing or unknown. example is the
+// remedy for a missing column.
+func ReadColumns(f document.Field, of []Column, example string) (map[string]document.Field, bool) {
+	table, _ := f.Value.(map[string]any)
+	names := make([]string, len(of))
+	fields := make(map[string]document.Field, len(of))
+	for i, c := range of {
+		names[i] = c.Name
+		if v, ok := table[c.Name]; ok {
+			fields[c.Name] = f.Child(c.Name, v)
+		}
+	}
+	for name, v := range table {
+		if _, known := fields[name]; !known {
+			problem := "has an unknown key " + document.Clip(strconv.Quote(name))
+			f.Child(name, v).Fault(problem, "the keys are "+strings.Join(names, " and "))
+			return nil, false
+		}
+	}
+	for _, name := range names {
+		if _, ok := fields[name]; !ok {
+			f.Fault("lacks "+name, example)
+			return nil, false
+		}
+	}
+	return fields, true
 }
