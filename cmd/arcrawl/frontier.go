@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,8 +12,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/arcrawl/arcrawl/admin"
-	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/daemon"
+	"github.com/arcrawl/arcrawl/daemon/bulk"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/internal/human"
 )
@@ -37,86 +36,9 @@ continues. Otherwise they open the store themselves.`,
 	return cmd
 }
 
-// frontierStore is the frontier of a running daemon or of a stopped one.
-type frontierStore interface {
-	List(ctx context.Context, s frontier.Selection, from frontier.Cursor, n int) ([]frontier.Entry, frontier.Cursor, error)
-	Count(ctx context.Context, s frontier.Selection, from frontier.Cursor) (int64, frontier.Cursor, error)
-	Steer(
-		ctx context.Context, s frontier.Selection, a frontier.Action, from frontier.Cursor,
-	) (frontier.Steered, frontier.Cursor, error)
-	Import(ctx context.Context, replace bool, entries ...frontier.Entry) (frontier.Imported, error)
-	SteerHosts(ctx context.Context, pattern string, a frontier.HostAction) (matched, changed int64, err error)
-	Close() error
-}
-
-// open returns the frontier of the daemon if one answers, and opens the store otherwise.
-func (f *frontierFlags) open(ctx context.Context) (frontierStore, error) {
-	at, err := config.Where(f.config)
-	if err == nil && at.Socket != "" {
-		client := admin.NewClient(at.Socket)
-		if _, _, err = client.List(ctx, frontier.Selection{}, "", 1); err == nil {
-			return daemonStore{client}, nil
-		}
-		if !errors.Is(err, admin.ErrNoDaemon) {
-			return nil, err
-		}
-	}
-	c, err := config.Load(f.config)
-	if err != nil {
-		return nil, err
-	}
-	store, err := daemon.OpenStopped(c, time.Now())
-	if errors.Is(err, frontier.ErrLocked) && at.Socket == "" {
-		return nil, fmt.Errorf("%w; the command cannot ask it because admin.socket is \"off\": stop the daemon, or set admin.socket", err)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return stoppedStore{store}, nil
-}
-
-// daemonStore is the frontier of a running daemon.
-type daemonStore struct{ *admin.Client }
-
-// Close does nothing. A client needs no closing.
-func (daemonStore) Close() error { return nil }
-
-// stoppedStore is the frontier of a stopped daemon.
-type stoppedStore struct{ f *frontier.Frontier }
-
-func (s stoppedStore) List(
-	_ context.Context, sel frontier.Selection, from frontier.Cursor, n int,
-) ([]frontier.Entry, frontier.Cursor, error) {
-	return s.f.List(time.Now(), sel, from, n)
-}
-
-func (s stoppedStore) Count(
-	_ context.Context, sel frontier.Selection, from frontier.Cursor,
-) (int64, frontier.Cursor, error) {
-	return s.f.Count(time.Now(), sel, from)
-}
-
-func (s stoppedStore) Steer(
-	_ context.Context, sel frontier.Selection, a frontier.Action, from frontier.Cursor,
-) (frontier.Steered, frontier.Cursor, error) {
-	return s.f.Steer(time.Now(), sel, a, from)
-}
-
-func (s stoppedStore) Import(_ context.Context, replace bool, entries ...frontier.Entry) (frontier.Imported, error) {
-	return s.f.Import(time.Now(), replace, entries...)
-}
-
-func (s stoppedStore) SteerHosts(
-	_ context.Context, pattern string, a frontier.HostAction,
-) (matched, changed int64, err error) {
-	return s.f.SteerHosts(time.Now(), pattern, a)
-}
-
-func (s stoppedStore) Close() error { return s.f.Close() }
-
 // with opens the frontier, calls do with it, and closes it.
-func (f *frontierFlags) with(cmd *cobra.Command, do func(s frontierStore) error) error {
-	s, err := f.open(cmd.Context())
+func (f *frontierFlags) with(cmd *cobra.Command, do func(s bulk.Store) error) error {
+	s, err := bulk.Open(cmd.Context(), f.config, time.Now)
 	if err != nil {
 		return err
 	}
@@ -135,7 +57,7 @@ history of the URI, as export writes it.`,
 		Example: `  arcrawl frontier list --host www.news.example --state failing
   arcrawl frontier list --json https://www.news.example/`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return f.with(cmd, func(s frontierStore) error { return f.printAll(cmd, args, s, limit) })
+			return f.with(cmd, func(s bulk.Store) error { return f.printAll(cmd, args, s, limit) })
 		},
 	}
 	f.add(cmd)
@@ -145,7 +67,7 @@ history of the URI, as export writes it.`,
 }
 
 // printAll prints the chosen URIs, or the first of them.
-func (f *frontierFlags) printAll(cmd *cobra.Command, args []string, s frontierStore, limit int) error {
+func (f *frontierFlags) printAll(cmd *cobra.Command, args []string, s bulk.Store, limit int) error {
 	out := cmd.OutOrStdout()
 	printed, now := 0, time.Now()
 	errEnough := errors.New("enough")
@@ -213,7 +135,7 @@ func newFrontierCount() *cobra.Command {
 		Long:    `count prints the number of the chosen URIs, or of all URIs.`,
 		Example: "  arcrawl frontier count --state due --host '*.news.example'",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return f.with(cmd, func(s frontierStore) error {
+			return f.with(cmd, func(s bulk.Store) error {
 				n, err := f.count(cmd, args, s)
 				if err != nil {
 					return err
@@ -242,7 +164,7 @@ from its visits, such as intervals, digests, validators and the archive record o
 import reads these lines. The state of hosts (politeness, robots.txt, pauses) and the dedup index are not included.`,
 		Example: "  arcrawl frontier export --output frontier.jsonl",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return f.with(cmd, func(s frontierStore) error {
+			return f.with(cmd, func(s bulk.Store) error {
 				return toFile(cmd, output, func(out io.Writer) error {
 					to := json.NewEncoder(out)
 					return f.entries(cmd, args, s, func(e frontier.Entry) error { return to.Encode(e) })
@@ -279,13 +201,13 @@ import.`,
 		Example: "  arcrawl frontier import frontier.jsonl",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return f.with(cmd, func(s frontierStore) error {
+			return f.with(cmd, func(s bulk.Store) error {
 				in, done, err := input(cmd, args[0])
 				if err != nil {
 					return err
 				}
 				defer done()
-				total, err := importAll(cmd.Context(), s, in, args[0], replace)
+				total, err := bulk.Import(cmd.Context(), s, in, args[0], replace)
 				fmt.Fprintf(cmd.ErrOrStderr(), "arcrawl: %d URIs added, %d already known, %d replaced, %d skipped because they are being visited, %d refused because their host is full\n",
 					total.New, total.Known, total.Replaced, total.InProgress, total.Refused)
 				return err
@@ -316,7 +238,7 @@ func frontierHosts(name string, verb frontier.HostVerb, short, long string) *cob
 		Example: "  arcrawl frontier " + name + " www.news.example '*.blog.example'",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return f.with(cmd, func(s frontierStore) error {
+			return f.with(cmd, func(s bulk.Store) error {
 				for _, pattern := range args {
 					matched, changed, err := s.SteerHosts(cmd.Context(), strings.ToLower(pattern), frontier.HostAction{Verb: verb})
 					if err != nil {

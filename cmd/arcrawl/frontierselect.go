@@ -2,10 +2,6 @@ package main
 
 import (
 	"bufio"
-	"bytes"
-	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -15,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/arcrawl/arcrawl/daemon/bulk"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -88,7 +85,7 @@ func (f *frontierFlags) selections(cmd *cobra.Command, args []string, do func(fr
 		if err != nil {
 			return usageError{err}
 		}
-		if s.URIs = append(s.URIs, u); len(s.URIs) == uriBatch {
+		if s.URIs = append(s.URIs, u); len(s.URIs) == bulk.Batch {
 			return flush()
 		}
 		return nil
@@ -106,9 +103,6 @@ func (f *frontierFlags) selections(cmd *cobra.Command, args []string, do func(fr
 	return flush()
 }
 
-// uriBatch is how many URIs are looked up at a time.
-const uriBatch = 1000
-
 // input opens a file, or returns the standard input if the name is "-".
 func input(cmd *cobra.Command, name string) (in io.Reader, done func(), err error) {
 	if name == "-" {
@@ -121,9 +115,6 @@ func input(cmd *cobra.Command, name string) (in io.Reader, done func(), err erro
 	return file, func() { _ = file.Close() }, nil
 }
 
-// maxLine is the maximum length of a line of a file, in bytes. Every line that export writes is shorter.
-const maxLine = 1 << 20
-
 // eachLine calls take with each line of a file that is not empty and not a comment.
 func eachLine(cmd *cobra.Command, name string, take func(string) error) error {
 	in, done, err := input(cmd, name)
@@ -132,7 +123,7 @@ func eachLine(cmd *cobra.Command, name string, take func(string) error) error {
 	}
 	defer done()
 	lines := bufio.NewScanner(in)
-	lines.Buffer(nil, maxLine)
+	lines.Buffer(nil, bulk.MaxLine)
 	n := 0
 	for lines.Scan() {
 		n++
@@ -148,74 +139,18 @@ func eachLine(cmd *cobra.Command, name string, take func(string) error) error {
 }
 
 // entries calls visit with every chosen URI.
-func (f *frontierFlags) entries(cmd *cobra.Command, args []string, s frontierStore, visit func(frontier.Entry) error) error {
+func (f *frontierFlags) entries(cmd *cobra.Command, args []string, s bulk.Store, visit func(frontier.Entry) error) error {
 	return f.selections(cmd, args, func(sel frontier.Selection) error {
-		for from := frontier.Cursor(""); ; {
-			list, next, err := s.List(cmd.Context(), sel, from, uriBatch)
-			if err != nil {
-				return err
-			}
-			for _, e := range list {
-				if err := visit(e); err != nil {
-					return err
-				}
-			}
-			if from = next; next == "" {
-				return nil
-			}
-			if err := cmd.Context().Err(); err != nil {
-				return err
-			}
-		}
+		return bulk.Each(cmd.Context(), s, sel, visit)
 	})
 }
 
 // count counts every chosen URI.
-func (f *frontierFlags) count(cmd *cobra.Command, args []string, s frontierStore) (total int64, err error) {
+func (f *frontierFlags) count(cmd *cobra.Command, args []string, s bulk.Store) (total int64, err error) {
 	err = f.selections(cmd, args, func(sel frontier.Selection) error {
-		for from := frontier.Cursor(""); ; {
-			n, next, err := s.Count(cmd.Context(), sel, from)
-			if err != nil {
-				return err
-			}
-			total += n
-			if from = next; next == "" {
-				return nil
-			}
-			if err := cmd.Context().Err(); err != nil {
-				return err
-			}
-		}
+		n, err := bulk.Count(cmd.Context(), s, sel)
+		total += n
+		return err
 	})
 	return total, err
-}
-
-// importAll reads entries from in and stores them, 200 at a time.
-func importAll(ctx context.Context, s frontierStore, in io.Reader, name string, replace bool) (total frontier.Imported, err error) {
-	lines := bufio.NewScanner(in)
-	lines.Buffer(nil, maxLine)
-	var batch []frontier.Entry
-	flush := func() error {
-		part, err := s.Import(ctx, replace, batch...)
-		total, batch = total.Plus(part), batch[:0]
-		return errors.Join(err, ctx.Err())
-	}
-	for n := 1; lines.Scan(); n++ {
-		if len(bytes.TrimSpace(lines.Bytes())) == 0 {
-			continue
-		}
-		var e frontier.Entry
-		if err := json.Unmarshal(lines.Bytes(), &e); err != nil {
-			return total, errors.Join(fmt.Errorf("%s, line %d: %w; expected a line that arcrawl frontier export writes", name, n, err), flush())
-		}
-		if batch = append(batch, e); len(batch) == 200 {
-			if err := flush(); err != nil {
-				return total, err
-			}
-		}
-	}
-	if err := lines.Err(); err != nil {
-		return total, fmt.Errorf("read %s: %w", name, err)
-	}
-	return total, flush()
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/arcrawl/arcrawl/daemon/bulk"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/internal/human"
 )
@@ -95,7 +96,7 @@ func frontierVerb(name, short, long, example string, action func(now time.Time) 
 			if err := f.somethingChosen(args); err != nil {
 				return err
 			}
-			return f.with(cmd, func(s frontierStore) error {
+			return f.with(cmd, func(s bulk.Store) error {
 				if dry || a.Verb == frontier.Forget && !yes {
 					n, err := f.count(cmd, args, s)
 					if err != nil || dry {
@@ -130,21 +131,13 @@ func (f *frontierFlags) somethingChosen(args []string) error {
 }
 
 // steerAll applies an action to every chosen URI.
-func (f *frontierFlags) steerAll(cmd *cobra.Command, args []string, s frontierStore, a frontier.Action) (total frontier.Steered, err error) {
+func (f *frontierFlags) steerAll(
+	cmd *cobra.Command, args []string, s bulk.Store, a frontier.Action,
+) (total frontier.Steered, err error) {
 	err = f.selections(cmd, args, func(sel frontier.Selection) error {
-		for from := frontier.Cursor(""); ; {
-			done, next, err := s.Steer(cmd.Context(), sel, a, from)
-			if err != nil {
-				return err
-			}
-			total = total.Plus(done)
-			if from = next; next == "" {
-				return nil
-			}
-			if err := cmd.Context().Err(); err != nil {
-				return err
-			}
-		}
+		done, err := bulk.Steer(cmd.Context(), s, sel, a)
+		total = total.Plus(done)
+		return err
 	})
 	return total, err
 }

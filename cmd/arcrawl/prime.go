@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/daemon/bulk"
 	"github.com/arcrawl/arcrawl/internal/human"
 	"github.com/arcrawl/arcrawl/sim"
 	"github.com/arcrawl/arcrawl/sim/prime"
@@ -39,7 +40,7 @@ A URI stays unchanged if the frontier knows a later visit than the files do.`,
 				return err
 			}
 			var r prime.Result
-			err = f.with(cmd, func(s frontierStore) (err error) {
+			err = f.with(cmd, func(s bulk.Store) (err error) {
 				r, err = prime.Run(cmd.Context(), s, seen.All(), prime.Options{Config: c, Now: time.Now(), Add: add, DryRun: dry})
 				return err
 			})

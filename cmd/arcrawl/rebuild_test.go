@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/arcrawl/arcrawl/daemon/bulk"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/uri"
@@ -22,7 +23,7 @@ func exported(t *testing.T, conf string) map[uri.URI]frontier.Entry {
 	t.Helper()
 	all := map[uri.URI]frontier.Entry{}
 	lines := bufio.NewScanner(strings.NewReader(steer(t, conf, exitOK, "", "export")))
-	lines.Buffer(nil, maxLine)
+	lines.Buffer(nil, bulk.MaxLine)
 	for lines.Scan() {
 		var e frontier.Entry
 		if err := json.Unmarshal(lines.Bytes(), &e); err != nil {

@@ -26,7 +26,8 @@ var floors = map[string]int{
 	"crawler": 8, "archive/verify": 8, "sim/prime": 8,
 	"admin":       9,
 	"daemon":      10,
-	"cmd/arcrawl": 11,
+	"daemon/bulk": 11,
+	"cmd/arcrawl": 12,
 }
 
 // basics are the packages of internal/ that every room may use. They know no room.
