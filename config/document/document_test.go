@@ -1,0 +1,68 @@
+package document_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/arcrawl/arcrawl/config/document"
+)
+
+const text = `host = "a.example"
+politeness.min_delay = "2s"
+[fetch]
+  max_body =   "1MB"
+[[wait]]
+mime = ".*"
+[[wait]]
+mime = "é.*"; x
+`
+
+func TestPositions(t *testing.T) {
+	t.Parallel()
+	d := document.Parse([]byte("\ufeff[a]\nb = [\"x\", \"y\"]\n[[c]]\nd = { e = 1,  f = 2 }\n[[c]]\n\"g.h\" = \"é\" # é\n"), "f.toml")
+	if len(d.Faults) > 0 {
+		t.Fatal(d.Faults)
+	}
+	root := document.Path("")
+	got := map[string][4]int{}
+	for name, path := range map[string]document.Path{
+		"table":               root.Key("a"),
+		"list":                root.Key("a.b"),
+		"element":             root.Key("a.b").Element(1),
+		"inline table":        root.Key("c").Element(0).Key("d.f"),
+		"quoted key":          root.Key("c").Element(1).Child("g.h"),
+		"key that is not set": root.Key("a.b.x"),
+		"unknown table":       root.Key("x"),
+	} {
+		key, value := d.AtKey(path, document.Fault{}), d.AtValue(path, document.Fault{})
+		got[name] = [4]int{key.Line, key.Column, value.Line, value.Column}
+	}
+	want := map[string][4]int{
+		"table":               {1, 2, 1, 2},
+		"list":                {2, 1, 2, 5},
+		"element":             {2, 11, 2, 11},
+		"inline table":        {4, 15, 4, 19},
+		"quoted key":          {6, 1, 6, 9},
+		"key that is not set": {2, 1, 2, 5},
+		"unknown table":       {1, 1, 1, 1},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("line and column of key and value (-want +got):\n%s", diff)
+	}
+	if d.Has(root.Key("a.b.x")) || !d.Has(root.Key("a.b")) {
+		t.Error("Has reports a key that is not set, or misses one")
+	}
+	if v := d.Value(root.Key("c").Element(1).Child("g.h")); v != "é" {
+		t.Errorf("the value of the quoted key is %v", v)
+	}
+}
+
+func TestParseExplainsSyntaxErrors(t *testing.T) {
+	t.Parallel()
+	d := document.Parse([]byte(text), "f.toml")
+	want := `f.toml:8:13: the line continues after the value; write one key or table per line; a comment begins with #`
+	if d.Root != nil || len(d.Faults) != 1 || d.Faults[0].String() != want {
+		t.Errorf("faults %v, want %s", d.Faults, want)
+	}
+}
