@@ -9,8 +9,8 @@ import (
 	"github.com/arcrawl/arcrawl/internal/warccheck"
 )
 
-// checkArchive reads everything that a crawl left in dir: the archive must be whole and true by itself, and hold each
-// record that the log claims.
+// checkArchive reads everything that a crawl left in dir. The archive must be valid by itself, and have each record
+// that the log names.
 func checkArchive(t *testing.T, dir string) []warccheck.Record {
 	t.Helper()
 	records := warccheck.Dir(t, filepath.Join(dir, "warc"))
@@ -25,7 +25,7 @@ func checkArchive(t *testing.T, dir string) []warccheck.Record {
 	return records
 }
 
-// checkClaim checks that the record a log line names is there and is the one it speaks of.
+// checkClaim checks that the archive has the record that a log line names.
 func checkClaim(t *testing.T, e crawllog.Entry, at map[string]warccheck.Record) {
 	t.Helper()
 	if e.Extra == nil || e.Extra.WARCFile == "" {
@@ -33,11 +33,11 @@ func checkClaim(t *testing.T, e crawllog.Entry, at map[string]warccheck.Record) 
 	}
 	r, ok := at[fmt.Sprintf("%s@%d", e.Extra.WARCFile, e.Extra.WARCOffset)]
 	if !ok {
-		t.Errorf("crawl.log claims %s at %d of %s, and there is no record", e.URI, e.Extra.WARCOffset, e.Extra.WARCFile)
+		t.Errorf("crawl.log names %s at %d of %s, where the archive has no record", e.URI, e.Extra.WARCOffset, e.Extra.WARCFile)
 		return
 	}
 	if r.Target() != e.URI || !r.Main() {
-		t.Errorf("crawl.log claims %s at %d of %s, and there is a %s of %s", e.URI, e.Extra.WARCOffset, e.Extra.WARCFile, r.Type(), r.Target())
+		t.Errorf("crawl.log names %s at %d of %s, where the archive has a %s of %s", e.URI, e.Extra.WARCOffset, e.Extra.WARCFile, r.Type(), r.Target())
 	}
 	if got := r.Header.Get("WARC-Payload-Digest"); r.Type() != "metadata" && got != e.Digest.String() {
 		t.Errorf("crawl.log says %s of %s, its record says %s", e.Digest, e.URI, got)

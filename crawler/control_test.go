@@ -11,9 +11,8 @@ import (
 	"github.com/arcrawl/arcrawl/internal/town"
 )
 
-// TestAPauseStopsTheClaimingUntilItIsOver pauses a crawl that visits a page every hour, once until resumed and once for
-// five hours.
-func TestAPauseStopsTheClaimingUntilItIsOver(t *testing.T) {
+// The crawl visits a page every hour. It is paused twice, once until it is resumed and once for five hours.
+func TestPauseStopsClaimingUntilItEnds(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, dir, everyHour)
@@ -59,8 +58,8 @@ func TestAPauseStopsTheClaimingUntilItIsOver(t *testing.T) {
 	})
 }
 
-// TestVisitsInProgressAreListed looks while the network is slow.
-func TestVisitsInProgressAreListed(t *testing.T) {
+// The list is read while the network is slow.
+func TestInProgressListsVisits(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, dir, everyHour)
@@ -85,7 +84,7 @@ func TestVisitsInProgressAreListed(t *testing.T) {
 		}
 		seen := <-looked
 		if len(seen) != 1 || seen[0].URI.String() != "http://news.example/" || seen[0].Claimed.IsZero() {
-			t.Errorf("in progress after five seconds: %v; want the URI that was claimed, though its robots.txt is asked for first", seen)
+			t.Errorf("in progress after five seconds: %v; want the URI that was claimed, although its robots.txt is fetched first", seen)
 		}
 		if left := c.InProgress(); len(left) != 0 {
 			t.Errorf("in progress after the end: %v", left)

@@ -16,9 +16,9 @@ import (
 	"github.com/arcrawl/arcrawl/crawler"
 )
 
-// TestWhatAVisitCosts holds what a visit takes below bounds that do not depend on how fast the machine is: objects and
-// bytes allocated, calls that read and write, bytes written. The bounds are a tenth above what was measured; one who
-// makes visits cheaper lowers them.
+// TestWhatAVisitCosts compares the cost of a visit with bounds that do not depend on the speed of the machine:
+// objects and bytes allocated, calls that read and write, bytes written. The bounds are a tenth above the measured
+// values. Lower them when visits become cheaper.
 func TestWhatAVisitCosts(t *testing.T) {
 	if raced {
 		t.Skip("the race detector allocates too; make test runs this once more without it")
@@ -63,33 +63,33 @@ uris = ["http://%s/"]
 		bounds{objects: 195, bytes: 17_850, calls: 8.4, written: 2_750})
 }
 
-// bounds are what one visit may take.
+// bounds holds the maximum cost of one visit.
 type bounds struct {
 	objects, bytes float64 // allocated
 	calls          float64 // reads and writes of files and sockets, the server's among them
 	written        float64 // bytes, the server's among them
 }
 
-func check(t *testing.T, what string, visits float64, got, most bounds) {
+func check(t *testing.T, what string, visits float64, got, maximum bounds) {
 	t.Helper()
 	for _, m := range []struct {
-		name      string
-		got, most float64
+		name         string
+		got, maximum float64
 	}{
-		{"objects allocated", got.objects, most.objects},
-		{"bytes allocated", got.bytes, most.bytes},
-		{"reads and writes", got.calls, most.calls},
-		{"bytes written", got.written, most.written},
+		{"objects allocated", got.objects, maximum.objects},
+		{"bytes allocated", got.bytes, maximum.bytes},
+		{"reads and writes", got.calls, maximum.calls},
+		{"bytes written", got.written, maximum.written},
 	} {
 		each := m.got / visits
-		t.Logf("%s: %.1f %s, at most %.1f", what, each, m.name, m.most)
-		if each > m.most {
-			t.Errorf("%s takes %.1f %s, more than %.1f", what, each, m.name, m.most)
+		t.Logf("%s: %.1f %s, at most %.1f", what, each, m.name, m.maximum)
+		if each > m.maximum {
+			t.Errorf("%s takes %.1f %s, more than %.1f", what, each, m.name, m.maximum)
 		}
 	}
 }
 
-// costOf tells what the process took meanwhile.
+// costOf returns the cost of a function to the process.
 func costOf(t *testing.T, do func()) bounds {
 	t.Helper()
 	var before, after runtime.MemStats
@@ -104,7 +104,8 @@ func costOf(t *testing.T, do func()) bounds {
 	}
 }
 
-// processIO is how many reads and writes the process has made, and how many bytes it wrote; zero where nobody tells.
+// processIO returns the number of reads and writes of the process and the bytes written; zero if the system does not
+// count.
 func processIO(t *testing.T) (calls, written float64) {
 	t.Helper()
 	text, err := os.ReadFile("/proc/self/io")
@@ -126,7 +127,7 @@ func processIO(t *testing.T) (calls, written float64) {
 	return calls, written
 }
 
-// startQuietSite serves pages of 15 KB with 20 links, each page another, and allocates nearly nothing for it.
+// startQuietSite serves pages of 15 KB with 20 links, all different, and allocates almost nothing.
 func startQuietSite(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

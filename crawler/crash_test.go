@@ -32,14 +32,14 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// TestLaw1 kills the crawler at every step of the walk of one article, starts it again, and compares what is left with
+// TestLaw1 kills the crawler at every step of the walk of one article, starts it again, and compares the result with
 // the table in the package comment.
 func TestLaw1(t *testing.T) {
 	for _, row := range []struct {
 		step      string
 		name      string
 		responses int // response records of the article in the end
-		revisits  int // revisit records of the article in the end, all visits taken together
+		revisits  int // revisit records of the article in the end, of all visits
 		lines     int // lines of the article in crawl.log
 	}{
 		{"claimed", "killed before the fetch, nothing happened", 1, 0, 1},
@@ -99,7 +99,7 @@ func count(r warccheck.Record, kind string) int {
 	return 0
 }
 
-// crashAt runs the crawl of w's folder in a child until it kills itself.
+// crashAt runs the crawl of w's folder in a child process until it kills itself.
 func crashAt(t *testing.T, w *world, step string) {
 	t.Helper()
 	child := exec.Command(os.Args[0])
@@ -107,11 +107,11 @@ func crashAt(t *testing.T, w *world, step string) {
 	out, err := child.CombinedOutput()
 	var exit *exec.ExitError
 	if !errors.As(err, &exit) || exit.Sys().(syscall.WaitStatus).Signal() != syscall.SIGKILL {
-		t.Fatalf("the child was to die by SIGKILL when %s, and ended with %v\n%s", step, err, out)
+		t.Fatalf("the child must die by SIGKILL when %s, and ended with %v\n%s", step, err, out)
 	}
 }
 
-// crashingCrawl crawls until the article's walk has come to the step, and dies there.
+// crashingCrawl crawls until the walk of the article reaches the step, and dies there.
 func crashingCrawl(dir, at string) int {
 	w := &world{t: failer{}, dir: dir, free: 1 << 40}
 	rooms, _ := w.openWith(dialLoopback)
@@ -127,8 +127,8 @@ func crashingCrawl(dir, at string) int {
 	return 1
 }
 
-// dieAt kills the process when the walk of the article comes to the step. The first claim is spent on robots.txt, so
-// every step but the claim itself is seen twice.
+// dieAt kills the process when the walk of the article reaches the step. The first claim is spent on robots.txt, so
+// that every step except the claim itself is reached twice.
 func dieAt(at string) func(string) {
 	seen := 0
 	return func(step string) {
@@ -179,7 +179,7 @@ func dialLoopback(ctx context.Context, network, address string) (net.Conn, error
 	return d.DialContext(ctx, network, address)
 }
 
-// failer stands in for a test in the child: what would fail a test ends the process.
+// failer replaces a test in the child process: a failure ends the process.
 type failer struct{ testing.TB }
 
 func (failer) Helper()           {}

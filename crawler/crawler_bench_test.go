@@ -20,7 +20,7 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// benchSite serves pages of 15 KB, each another, with 20 links.
+// benchSite serves pages of 15 KB with 20 links, all different.
 func benchSite(b *testing.B) *httptest.Server {
 	b.Helper()
 	var words bytes.Buffer
@@ -45,8 +45,9 @@ func benchSite(b *testing.B) *httptest.Server {
 	return site
 }
 
-// What does a whole first visit over the loopback cost, everything on: frontier, robots.txt, fetch, digests, links, WARC with
-// fsync, log; against a bare loop of GET, SHA-1, gzip and append in the same run? One visit at a time.
+// BenchmarkVisit measures a first visit over the loopback with everything on: frontier, robots.txt, fetch, digests,
+// links, WARC with fsync, log. It compares that with a bare loop of GET, SHA-1, gzip and append in the same run.
+// There is one visit at a time.
 func BenchmarkVisit(b *testing.B) {
 	site := benchSite(b)
 	w := newWorld(b, b.TempDir(), fmt.Sprintf(`[politeness]
@@ -76,7 +77,7 @@ func addPages(b testing.TB, f *frontier.Frontier, site string, n int) {
 	addPagesLater(b, f, site, n, 0)
 }
 
-// addPagesLater adds pages that are due so much later than now.
+// addPagesLater adds pages that are due after a time.
 func addPagesLater(b testing.TB, f *frontier.Frontier, site string, n int, later time.Duration) {
 	b.Helper()
 	batch := make([]frontier.Candidate, 0, 1000)
@@ -91,7 +92,7 @@ func addPagesLater(b testing.TB, f *frontier.Frontier, site string, n int, later
 	}
 }
 
-// bareLoop does for b.N pages the least that an archive needs, without being durable, and tells how long it took.
+// bareLoop does the minimum that an archive needs for b.N pages, without durability, and returns how long it took.
 func bareLoop(b *testing.B, site string) time.Duration {
 	b.Helper()
 	out, err := os.Create(filepath.Join(b.TempDir(), "bare.gz"))
@@ -122,10 +123,10 @@ func bareLoop(b *testing.B, site string) time.Duration {
 	return time.Since(began)
 }
 
-// walkNext claims what is due and takes it through the rooms.
+// walkNext claims a URI and walks it.
 func walkNext(tb testing.TB, f *frontier.Frontier, c *crawler.Crawler) {
 	tb.Helper()
-	claim, ok, err := f.Claim(time.Now().Add(2 * time.Millisecond)) // a rest ends on a full millisecond; nobody waits for it here
+	claim, ok, err := f.Claim(time.Now().Add(2 * time.Millisecond)) // rests end on a full millisecond
 	if err != nil || !ok {
 		tb.Fatal("nothing to claim", err)
 	}
@@ -134,8 +135,9 @@ func walkNext(tb testing.TB, f *frontier.Frontier, c *crawler.Crawler) {
 	}
 }
 
-// What does a visit to a page that is archived already under another URI cost, when the record is looked up (a revisit is written),
-// read again and compared, or not looked up at all (the page is stored again)?
+// BenchmarkVisitOfADuplicate measures a visit to a page that is archived already under another URI: with the record
+// looked up (a revisit is written), with the record read and compared, and without a look-up (the page is stored
+// again).
 func BenchmarkVisitOfADuplicate(b *testing.B) {
 	for _, settings := range []string{`by = "off"`, `certainty = "force-new"`, `by = "digest"`, `certainty = "compare"`} {
 		b.Run(settings, func(b *testing.B) {

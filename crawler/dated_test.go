@@ -8,10 +8,10 @@ import (
 	"github.com/arcrawl/arcrawl/internal/town"
 )
 
-// TestAnHonestLastModifiedIsTheTimeOfTheChange has two hosts with the same pages; one tells when they changed, and is believed
-// once it has proven right. What is expected of its page is then closer to the truth. One that always tells the same time, or
-// is not believed yet, is treated like one that tells nothing.
-func TestAnHonestLastModifiedIsTheTimeOfTheChange(t *testing.T) {
+// Two hosts have the same pages. One sends when they changed, and is believed once it has proven right. Then the
+// estimate for its page is closer to the truth. A host that always sends the same time, or is not believed yet, is
+// treated like one that sends none.
+func TestBelievedLastModifiedIsTheTimeOfTheChange(t *testing.T) {
 	rates := func(modified, settings string) []float64 {
 		dir := t.TempDir()
 		var list []float64
@@ -41,13 +41,13 @@ func TestAnHonestLastModifiedIsTheTimeOfTheChange(t *testing.T) {
 		return true
 	}
 	if same(honest, silent) {
-		t.Error("a believed Last-Modified changed nothing in what is expected")
+		t.Error("a believed Last-Modified does not change the estimate")
 	}
 	if !same(lying, silent) {
-		t.Errorf("a Last-Modified that never moves is not like none: %.1f, %.1f", lying, silent)
+		t.Errorf("a Last-Modified that never changes has an effect: %.1f, %.1f", lying, silent)
 	}
 	if !same(off, silent) {
-		t.Errorf("with nothing believed a Last-Modified is not like none: %.1f, %.1f", off, silent)
+		t.Errorf("a Last-Modified that is not believed has an effect: %.1f, %.1f", off, silent)
 	}
 	t.Logf("4.8 changes a day; expected at the end %.2f without dates, %.2f with", silent[len(silent)-1], honest[len(honest)-1])
 }

@@ -11,14 +11,14 @@ import (
 	"github.com/arcrawl/arcrawl/crawler"
 )
 
-// benchCrawl is a crawl of a site that is walked one visit at a time.
+// benchCrawl is a crawl of a site with one visit at a time.
 type benchCrawl struct {
 	b     *testing.B
 	c     *crawler.Crawler
 	rooms crawler.Rooms
 }
 
-// newBenchCrawl opens a crawl of n pages, with more settings, and visits robots.txt.
+// newBenchCrawl opens a crawl of n pages with additional settings, and visits robots.txt.
 func newBenchCrawl(b *testing.B, site, settings string, n int) *benchCrawl {
 	b.Helper()
 	w := newWorld(b, b.TempDir(), fmt.Sprintf("%s\n[politeness]\ndelay_factor = 0.0\nmin_delay = \"0s\"\nmax_delay = \"0s\"\n[seeds]\nuris = [%q]\n", settings, site+"/"))
@@ -37,10 +37,10 @@ func (k *benchCrawl) walk(n int) {
 	}
 }
 
-// What does deduplication cost a crawl of payloads that are all new, which is all cost and no gain? Two crawls of the same site, one with
-// it and one without, take turns for some visits each, one at a time; the processor time of the whole process counts, so that what the store
-// does in the background is in it. One iteration are four turns. "%cost" is the median of the ratios of the iterations, and "±%" its
-// standard error.
+// BenchmarkDedupOfNewPayloads measures the cost of deduplication if all payloads are new, so that nothing is gained.
+// Two crawls of the same site, one with deduplication and one without, take turns for some visits each, one at a
+// time. The processor time of the whole process counts, so that it includes the background work of the store. One
+// iteration is four turns. "%cost" is the median of the ratios of the iterations, and "±%" its standard error.
 func BenchmarkDedupOfNewPayloads(b *testing.B) {
 	const turn = 24
 	site := benchSite(b)
@@ -70,7 +70,7 @@ func BenchmarkDedupOfNewPayloads(b *testing.B) {
 	b.ReportMetric(without[n], "cpu-µs/visit")
 }
 
-// processTime is the processor time of the process so far.
+// processTime returns the processor time of the process so far.
 func processTime(b *testing.B) time.Duration {
 	b.Helper()
 	var u syscall.Rusage

@@ -22,8 +22,8 @@ import (
 
 const comparing = "[dedup]\ncertainty = \"compare\"\n[seeds]\nuris = [\"http://site.example/\"]\n"
 
-// TestARecordThatCannotStandIsPassedOver changes what is archived between two visits to an unchanged page.
-func TestARecordThatCannotStandIsPassedOver(t *testing.T) {
+// The archived record is changed between two visits to an unchanged page.
+func TestUnsoundRecordIsReplaced(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
 		name   string
@@ -34,7 +34,7 @@ func TestARecordThatCannotStandIsPassedOver(t *testing.T) {
 		{"the record is sound", func(*testing.T, string) {}, crawler.KeptRevisit, ""},
 		{"the file was moved away", func(t *testing.T, file string) { must(t, os.Rename(file, file+".away")) }, crawler.KeptResponse, "there is no"},
 		{"the record is damaged", damage, crawler.KeptResponse, "gzip"},
-		{"another record with other bytes stands there", exchange, crawler.KeptResponse, "differs after"},
+		{"another record with other bytes is in its place", exchange, crawler.KeptResponse, "differs after"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
@@ -76,7 +76,7 @@ func damage(t *testing.T, file string) {
 	})
 }
 
-// exchange puts a sound record with other bytes of the same length in the place of the page's.
+// exchange replaces the page's record by a valid record with other bytes of the same length.
 func exchange(t *testing.T, file string) {
 	t.Helper()
 	change(t, file, func(member []byte) []byte {
@@ -121,7 +121,7 @@ func unzip(t *testing.T, member []byte) []byte {
 	return out.Bytes()
 }
 
-// TestNothingRefersToALostRecord: what the store remembers of a URI is no better than the file that it lies in.
+// A record that the store remembers cannot be used if its file is lost.
 func TestNothingRefersToALostRecord(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct{ name, toml string }{
@@ -143,7 +143,7 @@ func TestNothingRefersToALostRecord(t *testing.T) {
 				shut()
 				w.run(48 * time.Hour)
 				if visits := w.visits(".example/"); len(visits) < 3 || visits[1].Kept != crawler.KeptResponse || visits[2].Kept == crawler.KeptResponse {
-					t.Errorf("the visits left %v; want a response, a response and then none", visits)
+					t.Errorf("the visits left %v; want a response, a response and then nothing", visits)
 				}
 				checkArchive(t, w.dir) // every revisit resolves
 			})
@@ -151,12 +151,12 @@ func TestNothingRefersToALostRecord(t *testing.T) {
 	}
 }
 
-func TestTheLogTellsWhatWasRepeated(t *testing.T) {
+func TestLogHasTheKindOfDuplicate(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
 		name, toml string
 		second     []string // annotations of the second page
-		revisited  []string // and when it is visited again
+		revisited  []string // and of its second visit
 	}{
 		{"a revisit of another URI", "", []string{"duplicate:digest", "hit:other"}, []string{"duplicate:digest", "hit:other", "unchanged"}},
 		{"archived in any case", "certainty = \"force-new\"\n", []string{"hit:other"}, []string{"hit:exact", "unchanged"}},
@@ -186,15 +186,15 @@ func TestTheLogTellsWhatWasRepeated(t *testing.T) {
 	}
 }
 
-// relevant leaves out what every line has.
+// relevant returns the annotations that not every line has.
 func relevant(e crawllog.Entry) []string {
 	return slices.DeleteFunc(slices.Clone(e.Annotations), func(a string) bool {
 		return !strings.Contains(a, ":") && a != crawllog.Unchanged
 	})
 }
 
-// TestWhatWasImportedIsNotStoredAgain: of an original whose record id nobody told, too.
-func TestWhatWasImportedIsNotStoredAgain(t *testing.T) {
+// This also holds for an original without a record id.
+func TestImportedPayloadIsNotStoredAgain(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, t.TempDir(), "[seeds]\nuris = [\"http://site.example/\"]\n")

@@ -6,8 +6,8 @@ import (
 	"github.com/arcrawl/arcrawl/frontier"
 )
 
-// OnStep lets a test die at a step of the walk.
+// OnStep calls f at each step of a walk, for tests that die there.
 func (c *Crawler) OnStep(f func(step string)) { c.step = f }
 
-// Walk lets a benchmark walk a claim of its own.
+// Walk walks a claim, for benchmarks.
 func (c *Crawler) Walk(ctx context.Context, claim frontier.Claim) error { return c.walk(ctx, claim, 1) }

@@ -15,11 +15,10 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// TestANewItemIsFetchedWithinOnePollAndOneDelay crawls a site that has more due than its politeness allows, and whose feed brings
-// an item every 40 minutes: each is fetched right behind the reading of the feed that told of it, and no reading is late. The
-// seed has its turns all the same.
-func TestANewItemIsFetchedWithinOnePollAndOneDelay(t *testing.T) {
-	const delay = 7 * time.Second // of which no number is a quarter of an hour
+// The site has more due than its politeness allows, and its feed brings an item every 40 minutes. Each item is fetched
+// right after the reading of the feed that lists it, and no reading is late. The seed is visited too.
+func TestNewItemIsFetchedWithinOneWaitAndOneDelay(t *testing.T) {
+	const delay = 7 * time.Second // no multiple of it is a quarter of an hour
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, dir, `[politeness]
@@ -74,14 +73,14 @@ uris = ["http://news.example/"]
 			t.Errorf("the seed, which wants to be visited each minute, was visited %d times in 150, want 50 at least", n)
 		}
 		if len(w.visits("/page/7")) < 5 {
-			t.Errorf("the pages were forgotten over the news: %d visits", len(w.visits("/page/7")))
+			t.Errorf("the other pages were visited only %d times", len(w.visits("/page/7")))
 		}
 	})
 }
 
-// TestNoItemIsForgottenByACrash kills the crawler at each step of the walk of a feed, and starts it again: the item that the feed
-// told of is known in the end. What a feed has listed is remembered only together with what it brought.
-func TestNoItemIsForgottenByACrash(t *testing.T) {
+// The crawler is killed at each step of the walk of a feed and started again. The item of the feed is known in the end:
+// the entries of a feed are remembered only together with their candidates.
+func TestCrashForgetsNoItem(t *testing.T) {
 	for _, step := range []string{"claimed", "fetched", "archived", "logged", "indexed", "settled"} {
 		t.Run(step, func(t *testing.T) {
 			t.Parallel()
@@ -116,9 +115,9 @@ uris = [%q]
 	}
 }
 
-// TestAHubsWordHasTheFeedVisited: a feed names its hub, and is visited when the hub says so, not only when it is due; but never
-// sooner than feeds.min_wait.
-func TestAHubsWordHasTheFeedVisited(t *testing.T) {
+// The feed names its hub. It is visited when the hub has news, not only when it is due, but never sooner than
+// feeds.min_wait.
+func TestTriggeredFeedIsVisitedBeforeItIsDue(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, dir, "[feeds]\nuris = [\"http://news.example/rss.xml\"]\nmin_wait = \"60s\"\ninitial = \"6h\"\n")
@@ -171,8 +170,8 @@ func TestAHubsWordHasTheFeedVisited(t *testing.T) {
 	})
 }
 
-// Entries of a feed lie on other hosts too: those of a host that is crawled anyway go by that host's scope, with what they show;
-// those of any other by the scope of the feed.
+// A feed lists pages of other hosts too. The scope of such a host decides about them and their embeds if the host is
+// crawled anyway. Otherwise the scope of the feed decides.
 func TestEntriesOnOtherHosts(t *testing.T) {
 	story(t, "[feeds]\nuris = [\"http://agency.example/rss.xml\"]\n[articles]\nladder = []\n[seeds]\nuris = [\"http://agency.example/\"]\n", func(w *world) {
 		w.host("www.news.example.toml", "[scope]\nrules = ['reject /print/']\nembeds_anywhere = true\n[seeds]\nuris = [\"http://www.news.example/\"]\n")
@@ -212,7 +211,8 @@ func TestEntriesOnOtherHosts(t *testing.T) {
 			t.Fatal("the article or its picture was not visited")
 		}
 		for _, f := range feed {
-			if at := article[0].Finished; f.Finished.After(began.Add(3*time.Hour)) && f.Finished.Before(at) && at.Sub(f.Finished) > 4*time.Second {
+			at, news := article[0].Finished, began.Add(3*time.Hour)
+			if f.Finished.After(news) && f.Finished.Before(at) && at.Sub(f.Finished) > 4*time.Second {
 				t.Errorf("the article was visited %s after the feed", at.Sub(f.Finished))
 			}
 		}

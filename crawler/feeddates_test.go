@@ -15,7 +15,7 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// newsFeed serves a feed that gets entries at random, so many a day, and dates them in its own way. It lists the latest forty.
+// newsFeed serves a feed that gets entries at random times, dated by a function. It lists the latest forty.
 func newsFeed(perDay float64, date func(published, now time.Time) string) http.HandlerFunc {
 	random := rand.New(rand.NewPCG(3, 9))
 	var published []time.Time
@@ -48,8 +48,10 @@ func newsFeed(perDay float64, date func(published, now time.Time) string) http.H
 	}
 }
 
-// followFeed crawls a feed for some days by the rule that learns, and gives its visits and what was learned of its dates.
-func followFeed(t *testing.T, perDay float64, date func(published, now time.Time) string) (visits []crawler.Report, dates evaluators.Dates) {
+// followFeed crawls a feed for some days by the learned rule. It returns the visits and what was learned of the dates.
+func followFeed(
+	t *testing.T, perDay float64, date func(published, now time.Time) string,
+) (visits []crawler.Report, dates evaluators.Dates) {
 	t.Helper()
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
@@ -72,7 +74,7 @@ func followFeed(t *testing.T, perDay float64, date func(published, now time.Time
 	return visits, dates
 }
 
-// expectedOf is the mean of what was expected of a feed over the last half of its visits, in changes a day.
+// expectedOf returns the mean of the estimates over the second half of the visits, in changes per day.
 func expectedOf(visits []crawler.Report) float64 {
 	sum := 0.0
 	late := visits[len(visits)/2:]
@@ -82,9 +84,9 @@ func expectedOf(visits []crawler.Report) float64 {
 	return sum / float64(len(late))
 }
 
-// TestEntriesTellHowOftenAFeedChanged has a feed with twenty entries a day, whose dates are true, missing, or lies. It is visited as often
-// as its entries ask for; who lies about their dates gains nothing, and is not believed.
-func TestEntriesTellHowOftenAFeedChanged(t *testing.T) {
+// A feed has twenty entries a day, whose dates are true, missing or false. It is visited as often as its entries ask
+// for. False dates have no effect and are not believed.
+func TestEntriesShowHowOftenAFeedChanges(t *testing.T) {
 	t.Parallel()
 	rfc := func(at time.Time) string { return at.Format(time.RFC1123Z) }
 	silent, _ := followFeed(t, 20, func(_, _ time.Time) string { return "" })
@@ -113,18 +115,18 @@ func TestEntriesTellHowOftenAFeedChanged(t *testing.T) {
 				t.Errorf("the dates are believed: %t", !c.believed)
 			}
 			if c.believed && (rate < 15 || rate > 30) {
-				t.Errorf("%.1f changes a day are expected of twenty", rate)
+				t.Errorf("%.1f changes a day are expected instead of twenty", rate)
 			}
 			if !c.believed && float64(len(visits)) > 1.05*float64(len(silent)) {
-				t.Errorf("%d visits to a liar, %d to the same feed without dates", len(visits), len(silent))
+				t.Errorf("%d visits to the feed with false dates, %d to the same feed without dates", len(visits), len(silent))
 			}
 		})
 	}
 	t.Logf("without dates: %d visits, %.1f changes a day expected", len(silent), expectedOf(silent))
 }
 
-// liveSite serves six pages that change at random, each so many times a day, and a sitemap of them that says when they did, in its own
-// way. With news the sitemap is a feed.
+// liveSite serves six pages that change at random times, and a sitemap with dates of the changes by a function. With
+// news, the sitemap is a news sitemap, read like a feed.
 func liveSite(perDay float64, news bool, date func(changed, now time.Time) time.Time) http.HandlerFunc {
 	const pages = 6
 	var changes [pages][]time.Time
@@ -168,9 +170,9 @@ func liveSite(perDay float64, news bool, date func(changed, now time.Time) time.
 	}
 }
 
-// TestASourceTellsWhenItsPagesChanged has pages that change three times a day, and a sitemap or feed that says when. An honest one is
-// believed, and what is expected of the pages is closer to the truth; of a liar's dates none is taken for the time of a change.
-func TestASourceTellsWhenItsPagesChanged(t *testing.T) {
+// Pages change three times a day, and a sitemap or feed says when. If its dates are true, they are believed, and the
+// estimates are closer to the truth. False dates are never taken for the time of a change.
+func TestSourceShowsWhenItsPagesChanged(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name     string
@@ -234,10 +236,10 @@ ladder = []
 				mean := sum / float64(late)
 				t.Logf("%d of %d changes dated, %d late visits, %.1f changes a day expected; %+v", dated, changed, late, mean, d[evaluators.DatedPages])
 				if c.believed && (dated < changed/2 || !d.Believed(evaluators.DatedPages) || mean < 2 || mean > 5) {
-					t.Errorf("%d of %d changes have the date that they were said to have, and %.1f changes a day are expected of three", dated, changed, mean)
+					t.Errorf("%d of %d changes have the date of the source, and %.1f changes a day are expected instead of three", dated, changed, mean)
 				}
 				if !c.believed && dated > 5 {
-					t.Errorf("%d of %d changes have a date, though all dates are lies", dated, changed)
+					t.Errorf("%d of %d changes have a date, although all dates are false", dated, changed)
 				}
 			})
 		})

@@ -8,7 +8,7 @@ import (
 	"github.com/arcrawl/arcrawl/internal/town"
 )
 
-// everyHour visits each page once an hour, whatever happens to it.
+// everyHour visits each page once an hour, whether it changes or not.
 const everyHour = `[[wait]]
 mime = ".*"
 initial = "1h"
@@ -20,7 +20,7 @@ min_free = "1GB"
 uris = ["http://news.example/"]
 `
 
-func TestAFullDiskPausesTheCrawlAndItGoesOnByItself(t *testing.T) {
+func TestFullDiskPausesTheCrawlUntilThereIsSpace(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, dir, everyHour)

@@ -22,18 +22,18 @@ import (
 	"github.com/arcrawl/arcrawl/internal/warccheck"
 )
 
-// manners are how a raw server behaves after it has sent its answer.
+// manners is the behavior of a raw server after its answer.
 type manners uint8
 
 const (
 	hangUp  manners = iota // closes the connection
-	silence                // says nothing more until the client is gone
+	silence                // sends nothing until the client is gone
 	drip                   // sends a byte every few milliseconds until the client is gone
 	flood                  // sends as fast as it can until the client is gone
 	reset                  // resets the connection
 )
 
-// rawSite listens on a loopback address, says that there is no robots.txt, and answers everything else as told.
+// rawSite listens on a loopback address. It has no robots.txt and sends the given answer for everything else.
 func rawSite(t *testing.T, network, address, answer string, after manners) string {
 	t.Helper()
 	l, err := net.Listen(network, address)
@@ -83,7 +83,7 @@ func serveRaw(c net.Conn, answer string, after manners) {
 	}
 }
 
-// impatient are settings under which every misbehaviour shows within a moment.
+// impatient holds settings with short timeouts.
 const impatient = `[politeness]
 min_delay = "0s"
 max_delay = "0s"
@@ -102,7 +102,7 @@ max_body = "64KiB"
 max_content = "256KiB"
 `
 
-// visitOnce crawls until a URI with this ending was visited, and gives the report and its line in crawl.log.
+// visitOnce crawls until a URI with this ending was visited. It returns the report and the line in crawl.log.
 func visitOnce(t *testing.T, w *world, dial dialer, suffix string) (crawler.Report, crawllog.Entry) {
 	t.Helper()
 	rooms, shut := w.openWith(dial)
@@ -139,8 +139,9 @@ func gzipped(b []byte) string {
 	return out.String()
 }
 
-// archived reads the records that a crawl left in dir. It does not judge them: what net/http refuses to read is archived too.
-func archived(t *testing.T, dir string) []warccheck.Record {
+// recordsIn reads the records that a crawl left in dir, without checks: answers that net/http cannot read are
+// archived too.
+func recordsIn(t *testing.T, dir string) []warccheck.Record {
 	t.Helper()
 	var all []warccheck.Record
 	for _, file := range finishedFiles(t, dir) {
@@ -155,9 +156,8 @@ func archived(t *testing.T, dir string) []warccheck.Record {
 
 const good = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"
 
-// TestTroubleHasItsRecordItsStatusAndItsSchedule visits a page on a real listener that misbehaves: what stands in the
-// archive and in the log, and when the page is due again.
-func TestTroubleHasItsRecordItsStatusAndItsSchedule(t *testing.T) {
+// A page is visited on a real listener that misbehaves. The test checks the archive, the log and the next due time.
+func TestMisbehavingServerIsRecordedAndScheduled(t *testing.T) {
 	t.Parallel()
 	bomb := gzipped(make([]byte, 8<<20))
 	const retry, learned = 7 * time.Minute, 3 * time.Hour
@@ -182,13 +182,13 @@ func TestTroubleHasItsRecordItsStatusAndItsSchedule(t *testing.T) {
 		{"two lengths that contradict each other", good + "Content-Length: 2\r\nContent-Length: 7\r\n\r\nhi", hangUp, 200, crawler.KeptResponse, "", "", learned},
 		{"a length that promises too much", good + "Content-Length: 99\r\n\r\nhi", hangUp, 200, crawler.KeptResponse, "disconnect", "err=", retry},
 		{"a length that promises too little", good + "Content-Length: 2\r\n\r\nhi there", hangUp, 200, crawler.KeptResponse, "", "", learned},
-		{"a chunk that is none", good + "Transfer-Encoding: chunked\r\n\r\n2\r\nhi\r\nzz\r\n", hangUp, 200, crawler.KeptResponse, "disconnect", "err=", retry},
+		{"a broken chunk", good + "Transfer-Encoding: chunked\r\n\r\n2\r\nhi\r\nzz\r\n", hangUp, 200, crawler.KeptResponse, "disconnect", "err=", retry},
 		{"chunks without the last", good + "Transfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n", hangUp, 200, crawler.KeptResponse, "disconnect", "err=", retry},
 		{"a body that stops coming", good + "Content-Length: 99\r\n\r\nhi", silence, 200, crawler.KeptResponse, "time", "timeTrunc", retry},
 		{"a body that drips", good + "\r\n", drip, 200, crawler.KeptResponse, "time", "timeTrunc", retry},
 		{"a body without end", good + "\r\n", flood, 200, crawler.KeptResponse, "length", "lenTrunc", 72 * time.Hour},
 		{"a decompression bomb", good + "Content-Encoding: gzip\r\nContent-Length: " + fmt.Sprint(len(bomb)) + "\r\n\r\n" + bomb, hangUp, 200, crawler.KeptResponse, "", "err=", learned},
-		{"a coding that is none", good + "Content-Encoding: gzip\r\nContent-Length: 5\r\n\r\nplain", hangUp, 200, crawler.KeptResponse, "", "err=", learned},
+		{"a body that is not gzip", good + "Content-Encoding: gzip\r\nContent-Length: 5\r\n\r\nplain", hangUp, 200, crawler.KeptResponse, "", "err=", learned},
 		{"a 304 that nobody asked for", "HTTP/1.1 304 Not Modified\r\n\r\n", hangUp, 304, crawler.KeptResponse, "", "", retry},
 		{"a server error", "HTTP/1.1 500 Oops\r\nContent-Length: 2\r\n\r\nno", hangUp, 500, crawler.KeptResponse, "", "", retry},
 		{"a refusal", "HTTP/1.1 403 Forbidden\r\nContent-Length: 2\r\n\r\nno", hangUp, 403, crawler.KeptResponse, "", "", retry},
@@ -211,7 +211,7 @@ func TestTroubleHasItsRecordItsStatusAndItsSchedule(t *testing.T) {
 				t.Errorf("annotations %q, want %q among them", notes, row.note)
 			}
 			truncated, found := "", false
-			for _, rec := range archived(t, w.dir) {
+			for _, rec := range recordsIn(t, w.dir) {
 				if strings.HasSuffix(rec.Target(), "/page") && rec.Type() == "response" {
 					truncated, found = rec.Header.Get("WARC-Truncated"), true
 				}
@@ -223,8 +223,8 @@ func TestTroubleHasItsRecordItsStatusAndItsSchedule(t *testing.T) {
 	}
 }
 
-// TestUnreachableHostsHaveTheirStatus looks at the first thing that is asked of a host, its robots.txt.
-func TestUnreachableHostsHaveTheirStatus(t *testing.T) {
+// The first request to a host is for its robots.txt.
+func TestUnreachableHostHasAStatus(t *testing.T) {
 	t.Parallel()
 	secure := httptest.NewUnstartedServer(http.NotFoundHandler())
 	secure.Config.ErrorLog = log.New(io.Discard, "", 0)
@@ -275,9 +275,9 @@ func TestUnreachableHostsHaveTheirStatus(t *testing.T) {
 	}
 }
 
-// The name of this site leads to a public address (as far as the guard knows) when robots.txt is fetched, and into the
-// private network when the page is.
-func TestANameThatIsReboundGainsNothing(t *testing.T) {
+// The name of this site resolves to a public address for robots.txt, as far as the guard knows, and to a private
+// address for the page.
+func TestReboundNameIsRefused(t *testing.T) {
 	t.Parallel()
 	address := rawSite(t, "tcp", "127.0.0.1:0", good+"Content-Length: 6\r\n\r\nsecret", hangUp)
 	dials := 0
@@ -331,7 +331,7 @@ func TestIPv6AndInternationalNamesAreVisited(t *testing.T) {
 }
 
 // Redirects are not followed but discovered, so that a loop is two pages and an endless chain ends at its limit.
-func TestRedirectsNeitherLoopNorGoOnForEver(t *testing.T) {
+func TestRedirectsEnd(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex // guards asked
 	asked := map[string]int{}
@@ -385,7 +385,7 @@ func TestRedirectsNeitherLoopNorGoOnForEver(t *testing.T) {
 	}
 }
 
-func TestCookiesAreNotKept(t *testing.T) {
+func TestCookiesAreNotSent(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex // guards cookies
 	cookies := []string{}

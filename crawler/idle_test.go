@@ -11,9 +11,9 @@ import (
 	"github.com/arcrawl/arcrawl/crawler"
 )
 
-// TestAWeekWithoutVisitsTakesNothing crawls a store of which nothing is due for a week of virtual time: the memory in use
-// must not grow, and the worker that waits must sleep as long as it may.
-func TestAWeekWithoutVisitsTakesNothing(t *testing.T) {
+// Nothing in the store is due for a week of virtual time. The memory in use must not grow, and the waiting worker must
+// sleep as long as it may.
+func TestIdleCrawlTakesNoMemoryAndSleeps(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, dir, "[storage]\nmin_free = \"0B\"\n")
@@ -27,7 +27,7 @@ func TestAWeekWithoutVisitsTakesNothing(t *testing.T) {
 		var resting, rests atomic.Int64
 		rooms.NotifyRest = func(rest bool) {
 			if rest == (resting.Load() == 1) {
-				t.Error("the crawl is told twice to rest, or to go on")
+				t.Error("NotifyRest is called twice with the same value")
 			}
 			resting.Store(map[bool]int64{true: 1}[rest])
 			rests.Add(1)
@@ -43,17 +43,17 @@ func TestAWeekWithoutVisitsTakesNothing(t *testing.T) {
 		synctest.Wait()
 		after, week := inUse(), int(rounds.Load()-roundsBefore)
 		if resting.Load() != 1 {
-			t.Error("the crawl does not rest after a week in which nothing was due")
+			t.Error("the crawl is not idle after a week in which nothing was due")
 		}
 		stop()
 		if err := <-done; err != nil {
 			t.Error(err)
 		}
 		if resting.Load() != 0 || rests.Load() < 2 {
-			t.Errorf("at the end of the crawl it is told to go on; it heard of rests %d times", rests.Load())
+			t.Errorf("the crawl is idle at its end, or NotifyRest was called too seldom: %d times", rests.Load())
 		}
 		t.Logf("in use: %d KB, after the week %d KB; %d looks for something to claim", before>>10, after>>10, week)
-		const slack = 512 << 10 // what tests beside this one and the runtime itself may take
+		const slack = 512 << 10 // for tests that run at the same time, and for the runtime
 		if after > before+slack {
 			t.Errorf("%d KB are in use after a week without visits, %d KB before it", after>>10, before>>10)
 		}
@@ -63,10 +63,10 @@ func TestAWeekWithoutVisitsTakesNothing(t *testing.T) {
 	})
 }
 
-// inUse is how many bytes are in use once all garbage is collected.
+// inUse returns the bytes in use after all garbage is collected.
 func inUse() int64 {
 	var m runtime.MemStats
-	for range 2 { // what pools hold is let go at the second
+	for range 2 { // the second one empties the pools
 		runtime.GC()
 	}
 	runtime.ReadMemStats(&m)

@@ -13,16 +13,16 @@ import (
 	"github.com/arcrawl/arcrawl/crawler"
 )
 
-// What does a first visit to a page with 5,000 links to known pages cost, all rooms, and how many times as long does it take as
-// the bare tokenizer takes to read such a page (×tokenizer)? The server and the gzip of the record are in it too. With
-// -cpuprofile it shows where the links go.
+// BenchmarkVisitOf5000KnownLinks measures a first visit to a page with 5,000 links to known pages, with all rooms, and
+// compares it with the time in which the tokenizer alone reads such a page (×tokenizer). The server and the gzip of the
+// record are included. Use -cpuprofile to see the cost of each step.
 func BenchmarkVisitOf5000KnownLinks(b *testing.B) {
 	for _, links := range []int{0, 5000} {
 		b.Run(fmt.Sprint(links), func(b *testing.B) { benchmarkKnownLinks(b, links) })
 	}
 }
 
-// knownPages is more pages than are visited.
+// knownPages is a number of pages larger than the number of visits.
 const knownPages = 10_000
 
 func benchmarkKnownLinks(b *testing.B, links int) {
@@ -51,7 +51,7 @@ func benchmarkKnownLinks(b *testing.B, links int) {
 	addPages(b, rooms.Frontier, site.URL, max(knownPages, links))
 	walkOne := func() { walkNext(b, rooms.Frontier, c) }
 	walkOne() // robots.txt
-	walkOne() // and a page whose links are looked for in the store
+	walkOne() // and a page whose links are looked up in the store
 	b.ReportAllocs()
 	began := processTime(b)
 	for b.Loop() {

@@ -12,9 +12,9 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// A page that an operator had forgotten is found again by the next version of a page that names it, though that is one of those
-// links of which it is remembered that they are known.
-func TestAForgottenLinkIsFoundAgain(t *testing.T) {
+// An operator forgets a page. The next version of a page that names it finds it again, although the link is
+// remembered as known.
+func TestForgottenLinkIsFoundAgain(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, dir, everyHour)

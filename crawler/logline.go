@@ -67,7 +67,7 @@ func estimates(w evaluators.Wait) []string {
 // usualNotes is the usual number of annotations of a visit, estimates included.
 const usualNotes = 8
 
-// annotations returns the annotations of a visit, without estimates and without the annotations of the adaptive schedule.
+// annotations returns the annotations of a visit, without estimates and without the adaptive schedule.
 func annotations(v visit, a archived, f findings, s schedule) []string {
 	notes := make([]string, 0, usualNotes)
 	switch v.capture.Truncated {

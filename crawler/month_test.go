@@ -13,14 +13,14 @@ import (
 
 var monthPages = flag.Int("month", 60, "pages of the month that TestAMonthOfJudgingChange plays")
 
-// site is a host of the month and how its headers speak of changes.
+// site is a host of the month, with headers that are honest or not.
 type site struct {
 	name   string
 	honest bool
 	page   func(every time.Duration, n int) []town.Page
 }
 
-// once is a page that keeps its manners all month.
+// once returns a page that behaves in the same way all month.
 func once(set func(p *town.Page, n int)) func(time.Duration, int) []town.Page {
 	return func(every time.Duration, n int) []town.Page {
 		p := town.Page{Every: every, Size: 4000 + 1000*(n%7)}
@@ -44,7 +44,7 @@ var monthSites = []site{
 	{"frozen-etag", false, once(func(p *town.Page, _ int) { p.ETag = `"v1"` })},
 	{"denier", false, once(func(p *town.Page, _ int) { p.ETag, p.Deny = "honest", true })},
 	{"turncoat", false, func(every time.Duration, n int) []town.Page {
-		p := town.Page{Size: 4000, ETag: `"v1"`} // honest, for it does not change; and then it does
+		p := town.Page{Size: 4000, ETag: `"v1"`} // honest until the page changes
 		q := p
 		q.From, q.Every = 10*24*time.Hour, every
 		return []town.Page{p, q}
@@ -53,19 +53,19 @@ var monthSites = []site{
 
 var monthRhythms = []time.Duration{0, 20 * time.Hour, 0, 3 * 24 * time.Hour, 7 * 24 * time.Hour, 0, 16 * 24 * time.Hour}
 
-// told is what the month was for one host.
-type told struct {
+// monthOfHost sums up the month of one host.
+type monthOfHost struct {
 	visits      int
 	sameBytes   int64 // of documents that were the same as captured
-	sameSent    int64 // of these, how many were sent all the same
+	sameSent    int64 // of these, bytes that were sent
 	hidden      int   // visits that left a change unread
-	longest     int   // most of these in a row
+	longest     int   // maximum of these in a row
 	longestTime time.Duration
 }
 
-// TestAMonthOfJudgingChange plays 30 days of a web with honest, lying, partial and absent validators, with the settings
-// as they are by default; -month 1000 plays it in full. It reads from the town's own books what was transferred for
-// nothing, and how long a change stayed unread though the page was visited.
+// TestAMonthOfJudgingChange plays 30 days of a web with honest, false, partial and missing validators, with the default
+// settings; -month 1000 plays it in full. From the requests that the town has recorded it computes what was transferred
+// without need, and how long a change stayed unread although the page was visited.
 func TestAMonthOfJudgingChange(t *testing.T) {
 	dir := t.TempDir()
 	var asked []town.Asked
@@ -85,7 +85,7 @@ func TestAMonthOfJudgingChange(t *testing.T) {
 		w.run(30 * 24 * time.Hour)
 		asked = w.town.Asked()
 	})
-	var honest told
+	var honest monthOfHost
 	for _, s := range monthSites {
 		m := monthOf(asked, size, "http://"+s.name+".example/")
 		t.Logf("%-12s %5d visits, %5.1f %% of unchanged bytes not transferred, %3d visits left a change unread, at most %d in a row, %s",
@@ -102,13 +102,14 @@ func TestAMonthOfJudgingChange(t *testing.T) {
 	}
 	t.Logf("%d pages, %d requests in %s; where validators are honest %.1f %% of unchanged bytes were not transferred",
 		len(size), len(asked), time.Since(began).Round(time.Second), honest.spared())
-	if honest.spared() < leastSpared(*monthPages) {
-		t.Errorf("%.1f %% of unchanged bytes were not transferred, want %.0f %%", honest.spared(), leastSpared(*monthPages))
+	if honest.spared() < minSpared(*monthPages) {
+		t.Errorf("%.1f %% of unchanged bytes were not transferred, want %.0f %%", honest.spared(), minSpared(*monthPages))
 	}
 }
 
-// leastSpared is what has to be saved. On a small web the proofs weigh more: three bodies of each host.
-func leastSpared(pages int) float64 {
+// minSpared returns the minimum percentage of bytes that must be saved. On a small web the proofs weigh more: three
+// bodies of each host.
+func minSpared(pages int) float64 {
 	if pages >= 1000 {
 		return 96
 	}
@@ -127,15 +128,15 @@ func monthSeeds(each int, seeds *[]string) string {
 	return "[" + strings.Join(quoted, ", ") + "]"
 }
 
-func (m told) spared() float64 {
+func (m monthOfHost) spared() float64 {
 	if m.sameBytes == 0 {
 		return 0
 	}
 	return 100 * (1 - float64(m.sameSent)/float64(m.sameBytes))
 }
 
-// monthOf reads the town's book of one host. A version is told apart by the moment it began.
-func monthOf(asked []town.Asked, size map[string]int, host string) (m told) {
+// monthOf sums up the requests to one host that the town has recorded. Versions differ in the time at which they began.
+func monthOf(asked []town.Asked, size map[string]int, host string) (m monthOfHost) {
 	type state struct {
 		have   string // the version whose body was read last
 		row    int

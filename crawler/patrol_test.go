@@ -15,8 +15,9 @@ import (
 	"github.com/arcrawl/arcrawl/internal/town"
 )
 
-// What a disk spoils while nobody reads it is found within one round, and ends the crawl while there is a backup.
-func TestDamageIsFoundWhileTheCrawlRuns(t *testing.T) {
+// Damage on disk is found within one round even if the data are not read otherwise. It stops the crawl, so that the
+// last backup is still good.
+func TestDamagedStoreStopsTheCrawl(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
@@ -34,14 +35,14 @@ func TestDamageIsFoundWhileTheCrawlRuns(t *testing.T) {
 		defer cancel()
 		err = crawler.New(rooms).Run(ctx)
 		if !errors.Is(err, frontier.ErrCorrupt) || !strings.Contains(err.Error(), filepath.Base(tables[0])) {
-			t.Errorf("Run: %v, want that the table is damaged", err)
+			t.Errorf("Run returned %v, want an error that the table is damaged", err)
 		}
-		// Not checked: it is damaged on purpose.
+		// The store is not checked: it is damaged on purpose.
 		_ = errors.Join(rooms.Fetch.Close(), rooms.Archive.Close(time.Now()), rooms.CrawlLog.Close(), rooms.Frontier.Close())
 	})
 }
 
-// spoil turns a bit in the middle of a file.
+// spoil flips one bit in the middle of a file.
 func spoil(t *testing.T, name string) {
 	t.Helper()
 	f, err := os.OpenFile(name, os.O_RDWR, 0)

@@ -8,9 +8,9 @@ import (
 	"github.com/arcrawl/arcrawl/internal/town"
 )
 
-// TestADailySeedIsCapturedOnceADayForAMonth has the daemon stopped for some hours nine times in thirty days, once while a visit is
-// due. Each day has its capture, and none drifts: only the one that came late is not at the hour of the first.
-func TestADailySeedIsCapturedOnceADayForAMonth(t *testing.T) {
+// The daemon is stopped for some hours nine times in thirty days, once while a visit is due. Each day has its
+// capture, and the time does not drift: only the late one is not at the hour of the first.
+func TestDailySeedIsCapturedOnceADay(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, dir, "[[wait]]\nmime = \".*\"\nrule = \"fixed\"\nevery = \"24h\"\n[seeds]\nuris = [\"http://daily.example/\"]\n")
@@ -22,7 +22,7 @@ func TestADailySeedIsCapturedOnceADayForAMonth(t *testing.T) {
 			w.run(time.Duration(day)*24*time.Hour - 5*time.Hour - time.Since(began)) // until five hours before a visit
 			down := 3 * time.Hour
 			if day == 15 {
-				down = 7 * time.Hour // over the time of the visit
+				down = 7 * time.Hour // including the time of the visit
 			}
 			time.Sleep(down)
 		}

@@ -10,7 +10,7 @@ import (
 	"github.com/arcrawl/arcrawl/internal/town"
 )
 
-// setBusy has a host with so many pages that change four times a day each, one after the other.
+// setBusy adds a host with pages that change four times a day each, one after the other.
 func (w *world) setBusy(pages int) {
 	var links []string
 	for i := range pages {
@@ -20,10 +20,10 @@ func (w *world) setBusy(pages int) {
 	w.set("http://busy.example/", town.Page{Links: links})
 }
 
-// TestWhatAHostCannotCarryIsStretchedTogether has forty pages that change four times a day each, for which a target of 90 % asks
-// three times the visits that politeness allows. Nothing is overdue by more than its interval and a rest of the host, and each page gets its share.
-// After a restart it goes on like that as soon as a visit has come late.
-func TestWhatAHostCannotCarryIsStretchedTogether(t *testing.T) {
+// Forty pages change four times a day each. A target of 90 % asks for three times the visits that politeness allows. No
+// page is overdue by more than its interval and a rest of the host, and each page gets its share. After a restart this
+// holds again as soon as a visit was late.
+func TestWaitsOfABusyHostAreStretchedTogether(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, dir, `[politeness]
@@ -79,9 +79,9 @@ uris = ["http://busy.example/"]
 	})
 }
 
-// TestTheWaitOfAFeedIsNotStretchedWithTheOthers has a feed on a busy host that the curator has read every quarter of an hour. Its 96
-// visits a day are made first, and the waits of the pages are stretched to half as many visits again as are left.
-func TestTheWaitOfAFeedIsNotStretchedWithTheOthers(t *testing.T) {
+// The curator has a feed on a busy host read every quarter of an hour. Its 96 visits a day come first. The waits of the
+// pages are stretched until they ask for one and a half times the visits that are left.
+func TestWaitOfAFeedIsNotStretched(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
@@ -105,7 +105,7 @@ uris = ["http://busy.example/"]
 		w.set("http://busy.example/rss.xml", town.Page{Type: "application/rss+xml", Body: `<rss version="2.0"><channel><item>
 			<link>http://elsewhere.example/1</link></item></channel></rss>`})
 		w.run(2 * 24 * time.Hour)
-		w.run(2 * 24 * time.Hour) // what the waits ask for is counted anew
+		w.run(2 * 24 * time.Hour) // the visits that waits ask for are counted again
 
 		asked := map[string]float64{}
 		for _, r := range w.reports {

@@ -2,5 +2,5 @@
 
 package crawler_test
 
-// raced tells that the race detector is on. It makes the program allocate more, and its pools forget.
+// raced reports that the race detector is on. With it the program allocates more, and pools lose entries.
 const raced = true

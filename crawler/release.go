@@ -20,8 +20,8 @@ type TrapReleaser interface {
 	Release(h uri.Host, pattern string) (traps.Trap, error)
 }
 
-// ReleaseTrap ends a trap permanently. It makes those of its known URIs due that were not visited because of the
-// trap, and returns their number. A crawl may run meanwhile. A second call completes one that was interrupted.
+// ReleaseTrap ends a trap permanently. It makes its known URIs due that were not visited because of the trap, and
+// returns their number. A crawl may run meanwhile. A second call completes one that was interrupted.
 func ReleaseTrap(
 	f *frontier.Frontier, store TrapReleaser, h uri.Host, pattern string, now time.Time,
 ) (due int64, err error) {

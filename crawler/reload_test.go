@@ -19,7 +19,7 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// onceADay has one seed that is visited once a day.
+// onceADay is a configuration with one seed that is visited once a day.
 const onceADay = `[[wait]]
 mime = ".*"
 rule = "fixed"
@@ -28,7 +28,7 @@ every = "1d"
 uris = ["http://www.news.example/"]
 `
 
-// during crawls for some days and has do happen meanwhile. What do writes, the town's clock does not see.
+// during crawls for some days and calls do meanwhile. Files that do writes do not have the time of the town's clock.
 func (w *world) during(d time.Duration, do func(c *crawler.Crawler)) {
 	w.t.Helper()
 	rooms, shut := w.open()
@@ -59,7 +59,7 @@ func (w *world) host(name, text string) {
 	}
 }
 
-// reload has the configuration read again, which must succeed.
+// reload loads the configuration again, which must succeed.
 func (w *world) reload(c *crawler.Crawler) whatif.Plan {
 	w.t.Helper()
 	p, err := c.Reload(false, time.Now())
@@ -69,7 +69,7 @@ func (w *world) reload(c *crawler.Crawler) whatif.Plan {
 	return p
 }
 
-// story plays something in virtual time in a town with www.news.example.
+// story plays a crawl of www.news.example in virtual time.
 func story(t *testing.T, toml string, play func(w *world)) {
 	t.Helper()
 	dir := t.TempDir()
@@ -81,7 +81,7 @@ func story(t *testing.T, toml string, play func(w *world)) {
 	})
 }
 
-func TestAHundredReloadsCauseNoVisit(t *testing.T) {
+func TestReloadsCauseNoVisit(t *testing.T) {
 	times := func(reloads int) (all []time.Duration) {
 		story(t, onceADay, func(w *world) {
 			began := time.Now()
@@ -105,9 +105,8 @@ func TestAHundredReloadsCauseNoVisit(t *testing.T) {
 	}
 }
 
-// What a curator puts out of scope is not asked for again, and costs its host nothing; it is not lost either, since the next
-// edit may take it back.
-func TestWhatFallsOutOfScopeIsLeftAndComesBack(t *testing.T) {
+// A URI that leaves the scope is not requested again. It is not lost, because the next edit may bring it back.
+func TestURIOutOfScopeIsNotVisitedUntilItIsBack(t *testing.T) {
 	story(t, onceADay, func(w *world) {
 		w.set("http://www.news.example/", town.Page{Every: time.Hour, Links: []string{"http://www.news.example/old"}})
 		w.set("http://www.news.example/old", town.Page{Every: time.Hour})
@@ -134,7 +133,7 @@ func TestWhatFallsOutOfScopeIsLeftAndComesBack(t *testing.T) {
 	})
 }
 
-func TestABrokenFileLeavesTheLastGoodConfigurationInForce(t *testing.T) {
+func TestBrokenFileLeavesTheLastValidConfigurationInForce(t *testing.T) {
 	story(t, onceADay, func(w *world) {
 		w.set("http://other.example/", town.Page{Every: time.Hour})
 		w.host("www.news.example.toml", "[politeness]\nmin_delay = \"3s\"\n")
@@ -145,11 +144,11 @@ func TestABrokenFileLeavesTheLastGoodConfigurationInForce(t *testing.T) {
 			_, err := c.Reload(false, time.Now())
 			var faults config.Faults
 			if !errors.As(err, &faults) || len(faults) != 1 || faults[0].Line != 2 || !strings.Contains(faults[0].Remedy, "min_delay") {
-				t.Errorf("Reload = %v, want the misspelt key with its line", err)
+				t.Errorf("Reload = %v, want the misspelled key with its line", err)
 			}
 			l := c.ConfigStatus()
 			if len(l.Faults) != 1 || l.Tried.IsZero() {
-				t.Errorf("Loading = %+v, want the fault and when it was found", l)
+				t.Errorf("ConfigStatus = %+v, want the fault and when it was found", l)
 			}
 			time.Sleep(36 * time.Hour)
 			if n := len(w.visits("other.example/")); n != 0 {
@@ -162,11 +161,11 @@ func TestABrokenFileLeavesTheLastGoodConfigurationInForce(t *testing.T) {
 				p.Changes[i].Origin = ""
 			}
 			if diff := cmp.Diff(want, p.Changes); diff != "" || p.DueNow != 1 || len(c.ConfigStatus().Faults) != 0 {
-				t.Errorf("after mending: %d due now, faults %v, changes (-want +got):\n%s", p.DueNow, c.ConfigStatus().Faults, diff)
+				t.Errorf("after the fix: %d due now, faults %v, changes (-want +got):\n%s", p.DueNow, c.ConfigStatus().Faults, diff)
 			}
 		})
 		if n := len(w.visits("www.news.example/")); n != 3 {
-			t.Errorf("%d visits in three days, want 3 in spite of the broken file", n)
+			t.Errorf("%d visits in three days, want 3 although a file is broken", n)
 		}
 		if n := len(w.visits("other.example/")); n != 2 {
 			t.Errorf("%d visits to the new seed, want one at once and one a day later", n)
@@ -174,7 +173,7 @@ func TestABrokenFileLeavesTheLastGoodConfigurationInForce(t *testing.T) {
 	})
 }
 
-func TestAHostWhoseFileWasNeverGoodIsHeldAndTheRestIsCrawled(t *testing.T) {
+func TestHostWhoseFileWasNeverValidIsHeld(t *testing.T) {
 	story(t, strings.Replace(onceADay, `"http://www.news.example/"`, `"http://www.news.example/", "http://other.example/"`, 1), func(w *world) {
 		w.set("http://other.example/", town.Page{Every: time.Hour})
 		w.during(4*24*time.Hour-time.Hour, func(c *crawler.Crawler) {
@@ -198,7 +197,7 @@ func TestAHostWhoseFileWasNeverGoodIsHeldAndTheRestIsCrawled(t *testing.T) {
 	})
 }
 
-func TestAPlanSaysWhatWouldHappenAndADryRunDoesNothing(t *testing.T) {
+func TestDryRunReturnsThePlanAndChangesNothing(t *testing.T) {
 	story(t, onceADay, func(w *world) {
 		w.during(24*time.Hour-time.Minute, func(c *crawler.Crawler) {
 			time.Sleep(time.Hour)
@@ -211,8 +210,9 @@ func TestAPlanSaysWhatWouldHappenAndADryRunDoesNothing(t *testing.T) {
 			if len(p.SeedsAdded) != 1 || p.DueNow != 1 || len(p.AtRestart) != 1 || p.AtRestart[0].Key != "crawl.workers" || len(p.Changes) < 3 {
 				t.Errorf("plan %+v", p)
 			}
-			if len(p.Load) != 1 || !p.Load[0].TooMuch() || p.Load[0].Shorter != 1 || p.Load[0].Capacity != 10_800 || p.Load[0].CapacityBefore != 43_200 {
-				t.Errorf("load %+v, want one URI that asks for 86,400 visits a day of a host that carries 10,800", p.Load)
+			if len(p.Load) != 1 || !p.Load[0].TooMuch() || p.Load[0].Shorter != 1 || p.Load[0].Capacity != 10_800 ||
+				p.Load[0].CapacityBefore != 43_200 {
+				t.Errorf("load %+v, want one URI that asks for 86,400 visits a day of a host that allows 10,800", p.Load)
 			}
 		})
 		if n := len(w.visits("")) - len(w.visits("robots.txt")); n != 1 {
@@ -221,8 +221,8 @@ func TestAPlanSaysWhatWouldHappenAndADryRunDoesNothing(t *testing.T) {
 	})
 }
 
-// A shorter longest wait holds from the next visit on: nothing is visited sooner because a file changed.
-func TestNewBoundsAreForTheNextVisit(t *testing.T) {
+// A shorter maximum wait applies from the next visit on: nothing is visited sooner because a file has changed.
+func TestNewBoundsApplyFromTheNextVisitOn(t *testing.T) {
 	story(t, onceADay, func(w *world) {
 		w.during(26*time.Hour, func(c *crawler.Crawler) {
 			time.Sleep(time.Hour)
@@ -243,8 +243,8 @@ func TestNewBoundsAreForTheNextVisit(t *testing.T) {
 	})
 }
 
-// Before other rules of names are in force, the plan tells which known URIs they make one, and the way back which they part.
-func TestAPlanTellsWhatBecomesOne(t *testing.T) {
+// The plan names the known URIs that new naming rules merge, and on the way back the URIs that are split.
+func TestPlanNamesMergedAndSplitURIs(t *testing.T) {
 	story(t, onceADay, func(w *world) {
 		const page = "http://www.news.example/a"
 		w.set("http://www.news.example/", town.Page{Links: []string{page, page + "?utm_source=feed", "http://www.news.example/b"}})
@@ -262,17 +262,19 @@ func TestAPlanTellsWhatBecomesOne(t *testing.T) {
 			time.Sleep(time.Hour)
 			w.host("www.news.example.toml", plain+seeds)
 			if p := w.reload(c); p.Names != nil {
-				t.Errorf("no rule of names has changed, and the plan speaks of %s", p.Names)
+				t.Errorf("no naming rule has changed, and the plan has %s", p.Names)
 			}
 			w.host("www.news.example.toml", drop+seeds)
 			p, err := c.Reload(true, time.Now())
-			if err != nil || p.Names == nil || p.Names.Hosts != 1 || p.Names.Merged != 1 || p.Names.Parted != 0 || !p.Names.Complete || len(p.Names.Merges) != 1 || swap(p.Names.Merges[0]) != want {
-				t.Fatalf("a dry run: %+v, %v; want %+v to become one", p.Names, err, want)
+			if err != nil || p.Names == nil || p.Names.Hosts != 1 || p.Names.Merged != 1 || p.Names.Parted != 0 ||
+				!p.Names.Complete || len(p.Names.Merges) != 1 || swap(p.Names.Merges[0]) != want {
+				t.Fatalf("a dry run: %+v, %v; want %+v to be merged", p.Names, err, want)
 			}
 			w.reload(c)
 			w.host("www.news.example.toml", plain+seeds)
-			if p := w.reload(c); p.Names == nil || p.Names.Parted != 1 || p.Names.Merged != 0 || len(p.Names.Splits) != 1 || swap(p.Names.Splits[0]) != want {
-				t.Errorf("the way back: %+v; want %+v to part", p.Names, want)
+			if p := w.reload(c); p.Names == nil || p.Names.Parted != 1 || p.Names.Merged != 0 ||
+				len(p.Names.Splits) != 1 || swap(p.Names.Splits[0]) != want {
+				t.Errorf("the way back: %+v; want %+v to be split", p.Names, want)
 			}
 		})
 	})

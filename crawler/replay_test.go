@@ -23,8 +23,8 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// Ten days of a small web with everything in it; then the store is forgotten, and the log and the archive must tell all
-// that they can.
+// A small web with many kinds of pages is crawled for ten days. Then the log and the archive are replayed without the
+// store.
 func TestReplayedLogGivesTheSameHistoryAsTheVisits(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -87,18 +87,18 @@ uris = ["http://a.example/", "http://b.example/secret", "http://down.example/"]
 			}
 		}
 		if len(got) < 10 || visits < 100 || gone == 0 || down == 0 || origins < 6 {
-			t.Errorf("%d URIs, %d visits, gone %d times, down %d times, %d origins: too little to tell", len(got), visits, gone, down, origins)
+			t.Errorf("%d URIs, %d visits, gone %d times, down %d times, %d origins: too few to check", len(got), visits, gone, down, origins)
 		}
 		for u, e := range want {
 			if e.Visits > 0 {
-				t.Errorf("%s was visited, and nothing is known of it", u)
+				t.Errorf("%s was visited, and the log does not have it", u)
 			}
 		}
 	})
 }
 
-// TestReplayedLogTeachesTheLearnedRule has pages that change each day at nine, at random or never. From the log alone the rule that learns
-// knows nearly as much of them as it did.
+// Pages change each day at nine, at random or never. From the log alone the learned rule knows almost as much of them
+// as it did.
 func TestReplayedLogTeachesTheLearnedRule(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -111,7 +111,7 @@ func TestReplayedLogTeachesTheLearnedRule(t *testing.T) {
 		w.set("http://a.example/quiet", town.Page{})
 		rooms, shut := w.open()
 		defer shut()
-		rooms.Similar = nil // what it tells of a new URI no line tells
+		rooms.Similar = nil // the log does not have what it adds to a new URI
 		w.crawl(rooms, 10*24*time.Hour)
 		waits := rooms.Config.Current().For(config.About{URI: uri.FromCanonical("http://a.example/")}).Wait
 		got := map[uri.URI]frontier.Entry{}
@@ -129,7 +129,9 @@ func TestReplayedLogTeachesTheLearnedRule(t *testing.T) {
 			}
 			for _, state := range []evaluators.State{evaluators.Unchanged, evaluators.Changed} {
 				next := func(h frontier.History) time.Duration {
-					return waits.Next(evaluators.WaitInput{State: state, Previous: h.Wait, Evidence: evaluators.Evidence{At: h.Due, Memory: rate.Memory(h.Memory)}}).Interval
+					return waits.Next(evaluators.WaitInput{
+						State: state, Previous: h.Wait, Evidence: evaluators.Evidence{At: h.Due, Memory: rate.Memory(h.Memory)},
+					}).Interval
 				}
 				if is, was := next(got[u].History), next(want.History); is < was*9/10 || is > was*11/10 {
 					t.Errorf("%s: %s at its next visit means a wait of %s, was %s before", path, state, is, was)
@@ -155,7 +157,8 @@ func recordOf(c index.Capture, header http.Header, err error) *history.Record {
 		return nil
 	}
 	r := &history.Record{Header: header, Metadata: map[string]string{}, Origin: digest.Origin{
-		RecordID: c.RecordID, URI: c.URL, Date: c.Date, Payload: payload, File: c.Filename, Offset: c.Offset, Length: c.Length, Size: c.Size,
+		RecordID: c.RecordID, URI: c.URL, Date: c.Date, Payload: payload, File: c.Filename, Offset: c.Offset,
+		Length: c.Length, Size: c.Size,
 	}}
 	for _, f := range c.Why {
 		r.Metadata[f.Name] = f.Value
@@ -163,22 +166,23 @@ func recordOf(c index.Capture, header http.Header, err error) *history.Record {
 	return r
 }
 
-// lossy is an entry without what neither log nor archive holds.
+// lossy returns an entry without the fields that neither log nor archive holds.
 func lossy(e frontier.Entry) frontier.Entry {
 	e.Memory, e.Recent, e.Comparison.Sketch = "", evaluators.Ring{}, 0
 	e.FirstSeen, e.Born, e.Source = time.Time{}, time.Time{}, ""
 	if strings.Contains(e.Why, "young article") {
-		e.Wait = 0 // the log has the age that decided
+		e.Wait = 0 // the log has the wait by age
 	}
 	if e.Why = e.Why[:min(len(e.Why), frontier.MaxWhy)]; strings.HasSuffix(e.URI.String(), "/robots.txt") {
-		e.Why = "" // the log has what came of it
+		e.Why = "" // the log has the meaning of the answer
 	}
 	ms := func(t time.Time) time.Time { return t.Truncate(time.Millisecond) }
-	e.LastVisit, e.LastCapture, e.LastRead, e.LastChange = ms(e.LastVisit), ms(e.LastCapture), ms(e.LastRead), ms(e.LastChange)
+	e.LastVisit, e.LastCapture = ms(e.LastVisit), ms(e.LastCapture)
+	e.LastRead, e.LastChange = ms(e.LastRead), ms(e.LastChange)
 	e.Rate, _ = strconv.ParseFloat(strconv.FormatFloat(e.Rate, 'g', 4, 64), 64) // the log has four digits
-	e.Wait, e.Due = e.Wait.Truncate(time.Second), time.Time{}                   // looked at by itself
+	e.Wait, e.Due = e.Wait.Truncate(time.Second), time.Time{}                   // checked separately
 	if strings.HasPrefix(e.URI.String(), "http://down.") {
-		e.LastVisit = time.Time{} // the log has when it was logged
+		e.LastVisit = time.Time{} // the log has the time of the line
 	}
 	return e
 }

@@ -17,8 +17,9 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// Two workers have claimed URIs of a host that has two slots, and neither knows its robots.txt: one fetches it, and the other waits.
-func TestOfTwoSlotsOneFetchesRobots(t *testing.T) {
+// Two workers claim URIs of a host with two slots, whose robots.txt is not known. One worker fetches it, the other
+// waits.
+func TestOnlyOneSlotFetchesRobots(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, dir, everyHour)
@@ -59,7 +60,7 @@ func TestOfTwoSlotsOneFetchesRobots(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := w.visits(""); len(got) != 1 || got[0].URI.String() != "http://news.example/robots.txt" {
-			t.Errorf("visits: %v; want that of robots.txt", got)
+			t.Errorf("visits: %v; want only robots.txt", got)
 		}
 		time.Sleep(time.Minute)
 		for range 2 {
@@ -70,8 +71,8 @@ func TestOfTwoSlotsOneFetchesRobots(t *testing.T) {
 	})
 }
 
-// The host has answered, and the answer cannot be kept: that is our fault, and the host must not be asked again sooner for it.
-func TestAFaultOfOursIsNoReasonToAskAHostSooner(t *testing.T) {
+// The host has answered, and the answer cannot be stored. That is our fault, and the host must rest all the same.
+func TestHostRestsAfterAFaultOfOurs(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, dir, "[politeness]\nmin_delay = \"10m\"\nmax_delay = \"10m\"\n"+everyHour)
@@ -102,7 +103,7 @@ func TestAFaultOfOursIsNoReasonToAskAHostSooner(t *testing.T) {
 		}
 		full = true
 		if err := c.Walk(context.Background(), claim); err == nil {
-			t.Fatal("nothing is wrong with a visit that cannot be archived")
+			t.Fatal("a visit that cannot be archived returns no error")
 		}
 		if next, ok := rooms.Frontier.NextReady(); !ok || time.Until(next) < 9*time.Minute {
 			t.Errorf("the host is asked again in %s, want 10 minutes", time.Until(next))
@@ -110,8 +111,8 @@ func TestAFaultOfOursIsNoReasonToAskAHostSooner(t *testing.T) {
 	})
 }
 
-// While nothing can be logged, hosts are not asked in vain by all workers each time that it might be over.
-func TestAfterAFaultOfOursASingleVisitTriesWhetherItIsGone(t *testing.T) {
+// While nothing can be logged, only one visit at a time tries whether it is possible again.
+func TestOneVisitTriesWhetherAFaultIsGone(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		const hosts, workers = 40, 20
@@ -142,7 +143,7 @@ func TestAfterAFaultOfOursASingleVisitTriesWhetherItIsGone(t *testing.T) {
 		}
 		mended := time.AfterFunc(5*time.Minute, func() {
 			if n := asked.Load(); n < workers || n > workers+40 {
-				t.Errorf("%d requests in five minutes in which nothing could be logged; want those of the first moment and then one every 10 seconds", n)
+				t.Errorf("%d requests in five minutes in which nothing could be logged; want some in the first moment, and then one every 10 seconds", n)
 			}
 			if err := os.Remove(log); err != nil {
 				t.Error(err)
@@ -155,7 +156,7 @@ func TestAfterAFaultOfOursASingleVisitTriesWhetherItIsGone(t *testing.T) {
 			t.Error(err)
 		}
 		if n := len(w.visits("example/")); n != hosts || c.Held() != "" {
-			t.Errorf("%d of %d pages were visited once the log was mended; held: %q", n, hosts, c.Held())
+			t.Errorf("%d of %d pages were visited after the log was fixed; held: %q", n, hosts, c.Held())
 		}
 	})
 }

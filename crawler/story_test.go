@@ -23,14 +23,14 @@ import (
 var update = flag.Bool("update", false, "rewrite what the stories tell")
 
 // TestStories plays each story of testdata/stories against the scripted town, with the real frontier and the real
-// archive, in virtual time. Above the line of dashes stands the script, below it what the crawl did:
+// archive, in virtual time. The script is above the line of dashes, the visits of the crawl are below it:
 //
 //	seed URI                      where the crawl starts
 //	page URI key=value …          how a page answers (see town.Page; keys in lower case)
 //	at 30h page URI key=value …   how it answers from then on
 //	page URI rss=/a@1h,/b         … as a feed of these items, /a dated an hour after the beginning; also sitemap=
 //	set TOML                      a line for arcrawl.toml
-//	run 30d                       crawl for so long; then the daemon stops
+//	run 30d                       crawl for that time; then the daemon stops
 //	restart                       … and starts again
 //	edit 'old' 'new'              another text in arcrawl.toml, while it is down
 //	clock 12h                     time passes while it is down
@@ -40,7 +40,7 @@ func TestStories(t *testing.T) {
 		t.Fatal("no stories found", err)
 	}
 	var archives []string
-	all := t.TempDir() // outlives the stories, for the reader at the end
+	all := t.TempDir() // is read after all stories
 	for i, file := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
 			text, err := os.ReadFile(file)
@@ -63,7 +63,7 @@ func TestStories(t *testing.T) {
 				return
 			}
 			if diff := cmp.Diff(want, got); diff != "" {
-				t.Errorf("the story goes otherwise (-told +played):\n%s", diff)
+				t.Errorf("the story differs (-expected +played):\n%s", diff)
 			}
 		})
 	}
@@ -135,11 +135,11 @@ func act(t *testing.T, w *world, words []string) {
 	case "clock":
 		time.Sleep(duration(t, words[1]))
 	default:
-		t.Fatalf("the script says %q, which nobody understands", words[0])
+		t.Fatalf("the script has the unknown word %q", words[0])
 	}
 }
 
-// quoted are the two texts in single quotes of a line.
+// quoted returns the two texts in single quotes of a line.
 func quoted(words []string) (before, after string) {
 	parts := strings.Split(strings.Join(words, " "), "'")
 	return parts[1], parts[3]
@@ -239,7 +239,7 @@ func duration(t *testing.T, s string) time.Duration {
 	return d
 }
 
-// sentence tells one visit: day and time since the story began, status, what it meant, what was kept, when next.
+// sentence describes one visit: day and time since the story began, status, meaning, what was kept, and the next wait.
 func sentence(r crawler.Report, began time.Time, withHost bool) string {
 	name := r.URI.RequestTarget()
 	if withHost {

@@ -27,8 +27,8 @@ func (w *world) trapsOf(host uri.Host) []traps.Trap {
 	return list
 }
 
-// The site can name more than 10^9 URIs. All that is real is found, and little of the rest is asked for.
-func TestTheTrapSiteIsLeft(t *testing.T) {
+// The site can name more than 10^9 URIs. All real pages are found, and few of the others are requested.
+func TestTrapSiteIsCrawledWithoutItsTraps(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
@@ -36,16 +36,16 @@ func TestTheTrapSiteIsLeft(t *testing.T) {
 		defer w.town.Close()
 		site := trapsite.New(time.Now())
 		w.town.Serve("maze.example", site)
-		w.run(10 * time.Minute) // the crawl remembers what it was about to learn
+		w.run(10 * time.Minute) // the crawl learns again what it had not stored
 		w.run(2 * time.Hour)
 		if missing := site.Missing(); len(missing) > 0 {
 			t.Errorf("%d real pages were not found: %v", len(missing), missing)
 		}
 		byKind, all := site.Trapped()
 		if all >= 200 {
-			t.Errorf("%d URIs of traps were asked for, want fewer than 200", all)
+			t.Errorf("%d URIs of traps were requested, want fewer than 200", all)
 		}
-		t.Logf("%d URIs of traps were asked for: %v", all, byKind)
+		t.Logf("%d URIs of traps were requested: %v", all, byKind)
 		found := map[traps.Kind]int{}
 		for _, trap := range w.trapsOf("maze.example") {
 			found[trap.Kind]++
@@ -59,8 +59,8 @@ func TestTheTrapSiteIsLeft(t *testing.T) {
 	})
 }
 
-// What a sitemap lists is real, whatever its pages are like; what was taken for a trap before it was read is let go.
-func TestWhatASitemapListsIsNoFarm(t *testing.T) {
+// Pages that a sitemap lists are real, whatever they look like. If they were taken for a trap before, it is released.
+func TestPagesInASitemapAreNoFarm(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
@@ -98,7 +98,7 @@ func TestWhatASitemapListsIsNoFarm(t *testing.T) {
 			t.Errorf("%d link farms, %d of them released; want one that is released", known, released)
 		}
 		if after, _ := site.Trapped(); after["farm"] < before["farm"]+100 {
-			t.Errorf("%d pages of the farm were visited before it was let go and %d after; want all that were kept out", before["farm"], after["farm"]-before["farm"])
+			t.Errorf("%d pages of the farm were visited before the release and %d after; want all that were kept out", before["farm"], after["farm"]-before["farm"])
 		}
 	})
 }

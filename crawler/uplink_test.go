@@ -27,8 +27,8 @@ wait = "30d"
 uris = ["http://a.example/", "http://b.example/", "http://c.example/", "http://d.example/", "http://e.example/", "http://f.example/"]
 `
 
-// TestNobodyPaysForOurOwnUplink takes the network away for five hours from a crawl of six hosts.
-func TestNobodyPaysForOurOwnUplink(t *testing.T) {
+// A crawl of six hosts has no network for five hours.
+func TestNoHostSuffersFromOurOutage(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, dir, sixHosts)
@@ -37,7 +37,7 @@ func TestNobodyPaysForOurOwnUplink(t *testing.T) {
 			w.set("http://"+host+".example/", town.Page{})
 		}
 		began := time.Now()
-		var tries atomic.Int64 // while the network is away
+		var tries atomic.Int64 // during the outage
 		away := func() bool { d := time.Since(began); return d > 3*time.Hour && d < 8*time.Hour }
 		rooms, shut := w.openWith(func(ctx context.Context, network, address string) (net.Conn, error) {
 			if away() {
@@ -60,10 +60,10 @@ func TestNobodyPaysForOurOwnUplink(t *testing.T) {
 		}
 		midway := <-looked
 		if !midway.Uplink || !strings.Contains(midway.Held, "our own network") || midway.Since.Sub(began) > 4*time.Hour {
-			t.Errorf("two hours into it the crawl says %+v; want that its own network is down, since the beginning", midway)
+			t.Errorf("two hours into it the crawl says %+v; want that our own network is down, since the beginning", midway)
 		}
 		if n := tries.Load(); n < 500 || n > 2000 {
-			t.Errorf("%d tries in five hours; want one each ten seconds", n)
+			t.Errorf("%d probes in five hours; want one each ten seconds", n)
 		}
 		failed := 0
 		for host := range strings.SplitSeq("abcdef", "") {
@@ -85,14 +85,14 @@ func TestNobodyPaysForOurOwnUplink(t *testing.T) {
 				t.Errorf("%s was visited %s after the network was back; want within a minute", u, back)
 			}
 			if r.Failures != 0 || r.Wait != 30*time.Minute {
-				t.Errorf("%s has %d failures and waits %s; want nothing of it left", u, r.Failures, r.Wait)
+				t.Errorf("%s has %d failures and waits %s; want no trace of the outage", u, r.Failures, r.Wait)
 			}
 			if v, _ := rooms.Frontier.Host(u.Host(), time.Now()); v.Failures != 0 {
 				t.Errorf("the host %s has %d failures", u.Host(), v.Failures)
 			}
 		}
 		if failed != 2 {
-			t.Errorf("%d visits were logged as failed; want the two before it could be known", failed)
+			t.Errorf("%d visits were logged as failed; want the two before the outage was known", failed)
 		}
 		if s := c.Status(); s != (crawler.Status{}) {
 			t.Errorf("in the end the crawl says %+v", s)
@@ -101,8 +101,8 @@ func TestNobodyPaysForOurOwnUplink(t *testing.T) {
 	checkArchive(t, dir)
 }
 
-// TestHostsThatAreDownAreNoUplink has two of six hosts die, and a third that never lived.
-func TestHostsThatAreDownAreNoUplink(t *testing.T) {
+// Two of six hosts go down, and a third never existed.
+func TestHostsThatAreDownAreNoOutage(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, dir, sixHosts)
@@ -127,7 +127,7 @@ func TestHostsThatAreDownAreNoUplink(t *testing.T) {
 		}
 		for _, host := range []string{"a", "b", "f"} {
 			if v, _ := rooms.Frontier.Host(uri.Host(host+".example"), time.Now()); v.Failures == 0 {
-				t.Errorf("%s.example is down, and nobody noticed", host)
+				t.Errorf("%s.example is down, and its host has no failures", host)
 			}
 		}
 		if n := len(w.visits("c.example/")); n < 22 {

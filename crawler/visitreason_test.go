@@ -7,7 +7,7 @@ import (
 	"github.com/arcrawl/arcrawl/frontier"
 )
 
-func TestEachRecordSaysWhyItsURIWasVisited(t *testing.T) {
+func TestRecordHasTheReasonOfTheVisit(t *testing.T) {
 	t.Parallel()
 	decided := frontier.History{Visits: 3, Why: "^text/: changed: 2h ÷ 1.5 = 1h20m"}
 	for _, c := range []struct {

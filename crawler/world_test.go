@@ -30,7 +30,7 @@ import (
 	"github.com/arcrawl/arcrawl/warcout"
 )
 
-// world is a crawl in a folder: real rooms, a scripted web.
+// world is a crawl in a folder, with real rooms and a scripted web.
 type world struct {
 	t    testing.TB
 	dir  string
@@ -43,7 +43,7 @@ type world struct {
 	free    int64
 }
 
-// newWorld makes a crawl with the given settings beyond the folders.
+// newWorld creates a crawl with the given settings.
 func newWorld(t testing.TB, dir, toml string) *world {
 	t.Helper()
 	w := &world{t: t, dir: dir, toml: toml, town: town.Found(time.Now()), log: zerolog.Nop(), free: 1 << 40}
@@ -77,10 +77,10 @@ func (w *world) edit(before, after string) {
 	}
 }
 
-// open opens the rooms with the town as the network; the returned function checks and shuts them.
+// open opens the rooms with the town as the network. The returned function checks and closes them.
 func (w *world) open() (crawler.Rooms, func()) { return w.openWith(w.town.Dial) }
 
-// dialer is the network's one entrance.
+// dialer opens connections to the network.
 type dialer func(ctx context.Context, network, address string) (net.Conn, error)
 
 func (w *world) openWith(dial dialer) (crawler.Rooms, func()) {
@@ -88,7 +88,7 @@ func (w *world) openWith(dial dialer) (crawler.Rooms, func()) {
 	return w.openOptions(dial, func(*frontier.Options) {})
 }
 
-// openOptions is openWith for a frontier with other options.
+// openOptions opens the rooms with other options for the frontier.
 func (w *world) openOptions(dial dialer, change func(*frontier.Options)) (crawler.Rooms, func()) {
 	w.t.Helper()
 	cfg, err := config.Load(w.path("arcrawl.toml"))
@@ -97,13 +97,14 @@ func (w *world) openOptions(dial dialer, change func(*frontier.Options)) (crawle
 	}
 	now := time.Now()
 	var learned *traps.Store
-	o := frontier.Options{Dir: cfg.Storage.State, Compactors: -1, Now: now, RestAfterCrash: 1, Names: func(h uri.Host) *uri.Naming {
+	o := frontier.Options{Dir: cfg.Storage.State, Compactors: -1, Now: now, RestAfterCrash: 1}
+	o.Names = func(h uri.Host) *uri.Naming {
 		n := cfg.ForHost(h, time.Now()).Names
 		if learned != nil {
 			return learned.Naming(h, &n)
 		}
 		return &n
-	}}
+	}
 	change(&o)
 	f, err := frontier.Open(o)
 	if err != nil {
@@ -171,7 +172,7 @@ func (w *world) setFree(bytes int64) {
 	w.free = bytes
 }
 
-// run opens the rooms, crawls for a while and shuts them.
+// run opens the rooms, crawls for a while and closes them.
 func (w *world) run(d time.Duration) {
 	w.t.Helper()
 	rooms, shut := w.open()
@@ -193,7 +194,7 @@ func (w *world) crawl(rooms crawler.Rooms, d time.Duration) {
 	}
 }
 
-// visits lists the settled visits so far whose URI ends so.
+// visits lists the settled visits so far whose URI has a suffix.
 func (w *world) visits(suffix string) []crawler.Report {
 	w.mu.Lock()
 	defer w.mu.Unlock()

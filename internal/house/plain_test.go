@@ -22,7 +22,7 @@ var plainRooms = []string{
 	"config", "config/document", "config/value", "config/criteria", "config/reference", "config/heritrix",
 	"uri", "digest", "hosts/", "crawllog/",
 	"fetch", "discover/", "internal/benchcrawl", "internal/benchfrontier",
-	"daemon/", "crawler/rebuild", "sim/prime", "digest/trial",
+	"daemon/", "crawler/", "scope/", "sim/prime", "digest/trial",
 }
 
 // plainTexts are the documents and web pages that follow the same rules, as patterns of filepath.Match.

@@ -9,13 +9,12 @@ import (
 	"pgregory.net/rapid"
 )
 
-// library is what the parser's own matcher says about the same file and the same target, both spelt as we spell them.
+// library returns the decision of the parser's own matcher about the same file and target, both in our spelling.
 func library(file, agent, target string) bool {
 	return grobotstxt.AgentAllowed(spellOut([]byte(file)), product(agent), "http://news.example"+target)
 }
 
-// TestEvaluationEqualsTheParsersOwn is why the evaluation may be ours: on files made of the words that matter it agrees
-// with the matcher that comes with the parser.
+// On files made of the words that matter, our evaluation agrees with the matcher of the parser.
 func TestEvaluationEqualsTheParsersOwn(t *testing.T) {
 	t.Parallel()
 	key := rapid.SampledFrom([]string{
@@ -44,7 +43,7 @@ func TestPatternEqualsTheParsersOwn(t *testing.T) {
 	t.Parallel()
 	pattern := rapid.Map(rapid.SliceOfN(rapid.SampledFrom([]string{"a", "b", "*", "/", "$"}), 0, 12), func(p []string) string {
 		s := strings.Join(p, "")
-		if i := strings.IndexByte(s, '$'); i >= 0 { // one in the middle is escaped by spell
+		if i := strings.IndexByte(s, '$'); i >= 0 { // spell escapes a $ in the middle
 			s = s[:i+1]
 		}
 		return s
@@ -72,7 +71,7 @@ func FuzzParse(f *testing.F) {
 			t.Fatalf("Crawl-delay %v of %q", d, file)
 		}
 		got := rules.allows(agent, target)
-		// The library reads a target only if net/url does, and drops what it takes for a second scheme or authority.
+		// The library reads a target only if net/url does, and drops a second scheme or authority.
 		if u, err := url.Parse("http://news.example" + target); err != nil || u.String() != "http://news.example"+target {
 			return
 		}

@@ -2,8 +2,8 @@ package robots
 
 import "strings"
 
-// pattern is the value of an Allow or Disallow line: literal pieces with anything between them. It is bound to the start of
-// the target, and to the end of the target if it ends in $.
+// pattern is the value of an Allow or Disallow line: literal pieces with anything between them. It is bound to the
+// start of the target, and to the end of the target if it ends in $.
 type pattern struct {
 	prefix   string   // the literal before the first *
 	rest     []string // the literals after each *, without empty ones

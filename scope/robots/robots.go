@@ -88,9 +88,9 @@ func (r Rules) allows(agent, target string) bool {
 	return disallow <= allow
 }
 
-// CrawlDelay returns the rest between two requests that the group for agent asks for, at most 24 hours. It reports false
-// if the group has no Crawl-delay, or none that is a number of seconds. If a group has several, the longest counts. The
-// delay of the group for * does not apply to an agent that has a group of its own.
+// CrawlDelay returns the rest between two requests that the group for agent asks for, at most 24 hours. It reports
+// false if the group has no Crawl-delay, or none that is a number of seconds. If a group has several, the longest
+// counts. The delay of the group for * does not apply to an agent that has a group of its own.
 func (r Rules) CrawlDelay(agent string) (time.Duration, bool) {
 	agent = product(agent)
 	specific := r.names(agent)
@@ -121,8 +121,8 @@ func (g group) appliesTo(agent string, specific bool) bool {
 	return g.everyone
 }
 
-// collector builds groups from the parser's callbacks. A User-agent line after a rule begins a new group. Other lines, such
-// as Crawl-delay, do not end the list of agents (RFC 9309, section 2.2.4).
+// collector builds groups from the parser's callbacks. A User-agent line after a rule begins a new group. Other
+// lines, such as Crawl-delay, do not end the list of agents (RFC 9309, section 2.2.4).
 type collector struct {
 	groups   []group
 	sitemaps []string

@@ -10,7 +10,7 @@ import (
 	"github.com/arcrawl/arcrawl/scope/robots"
 )
 
-// large is a file with 200 rules in the group for everyone, as big shops and news sites have it.
+// large returns a file with 200 rules in the group for everyone, as big shops and news sites have them.
 func large() string {
 	var b strings.Builder
 	b.WriteString("User-agent: other\nDisallow: /\n\nUser-agent: *\n")
@@ -27,7 +27,7 @@ func large() string {
 	return b.String()
 }
 
-// How long does a decision take for one URI, against 200 rules? It is asked once for every claim.
+// BenchmarkAllowed200Rules measures the decision about one URI against 200 rules. Each claim makes one.
 func BenchmarkAllowed200Rules(b *testing.B) {
 	rules := robots.Parse([]byte(large()))
 	u := news(b, "/section-77/2026/11/20/a-headline-of-ordinary-length.html?page=2")
@@ -39,7 +39,8 @@ func BenchmarkAllowed200Rules(b *testing.B) {
 	}
 }
 
-// What would the same decision cost if the file were read anew for each URI, as the parser's own matcher does?
+// BenchmarkAllowed200RulesParsingEachTime measures the same decision with the file read again each time, as the
+// parser's own matcher does.
 func BenchmarkAllowed200RulesParsingEachTime(b *testing.B) {
 	file := large()
 	u := news(b, "/section-77/2026/11/20/a-headline-of-ordinary-length.html?page=2").String()
@@ -51,7 +52,8 @@ func BenchmarkAllowed200RulesParsingEachTime(b *testing.B) {
 	}
 }
 
-// How long does reading a file with 200 rules take? It happens when a host's rules are read back from the store.
+// BenchmarkParse200Rules measures the reading of a file with 200 rules. It happens when a host's rules are read from
+// the store.
 func BenchmarkParse200Rules(b *testing.B) {
 	file := []byte(large())
 	b.SetBytes(int64(len(file)))

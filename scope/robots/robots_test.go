@@ -20,7 +20,7 @@ func news(t testing.TB, target string) uri.URI {
 
 const agent = "arcrawl"
 
-// TestAllowed holds the rules of RFC 9309. Each file is asked about some targets; those not allowed stand in "no".
+// TestAllowed tests the rules of RFC 9309. Each file decides about some targets. The forbidden ones are in "no".
 func TestAllowed(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("a", 3000)
@@ -33,7 +33,7 @@ func TestAllowed(t *testing.T) {
 		{name: "rules for everyone count", file: "User-agent: *\nDisallow: /a", yes: []string{"/", "/b"}, no: []string{"/a", "/a/b", "/ab"}},
 		{name: "rules for others do not count", file: "User-agent: other\nDisallow: /", yes: []string{"/a"}},
 		{name: "our own group replaces the one for everyone", file: "User-agent: *\nDisallow: /\n\nUser-agent: arcrawl\nDisallow: /a", yes: []string{"/b"}, no: []string{"/a"}},
-		{name: "our own group counts wherever it stands", file: "User-agent: arcrawl\nDisallow: /a\n\nUser-agent: *\nDisallow: /", yes: []string{"/b"}, no: []string{"/a"}},
+		{name: "our own group counts wherever it is", file: "User-agent: arcrawl\nDisallow: /a\n\nUser-agent: *\nDisallow: /", yes: []string{"/b"}, no: []string{"/a"}},
 		{name: "our own group without rules allows everything", file: "User-agent: *\nDisallow: /\n\nUser-agent: arcrawl\n", yes: []string{"/a"}},
 		{name: "an empty Disallow allows everything", file: "User-agent: arcrawl\nDisallow:\n", yes: []string{"/a"}},
 		{name: "an empty Disallow takes nothing back", file: "User-agent: *\nDisallow: /a\nDisallow:\n", no: []string{"/a"}},
@@ -54,7 +54,7 @@ func TestAllowed(t *testing.T) {
 		{name: "a wildcard counts into the length", file: "User-agent: *\nDisallow: /*.html\nAllow: /a", yes: []string{"/a"}, no: []string{"/a.html"}},
 		{name: "paths are matched with regard to case", file: "User-agent: *\nDisallow: /A", yes: []string{"/a"}, no: []string{"/A"}},
 		{name: "a star stands for anything, also nothing", file: "User-agent: *\nDisallow: /a*b", yes: []string{"/a", "/ba"}, no: []string{"/ab", "/axxb", "/ax/b?c"}},
-		{name: "several stars may share what lies between", file: "User-agent: *\nDisallow: /*a*a*.gif$", yes: []string{"/a.gif", "/aa.gif?x"}, no: []string{"/aa.gif", "/xaxax.gif", "/a.gif/aa.gif"}},
+		{name: "several stars may share the text between them", file: "User-agent: *\nDisallow: /*a*a*.gif$", yes: []string{"/a.gif", "/aa.gif?x"}, no: []string{"/aa.gif", "/xaxax.gif", "/a.gif/aa.gif"}},
 		{name: "a star at the start", file: "User-agent: *\nDisallow: *.pdf", yes: []string{"/a"}, no: []string{"/a.pdf", "/a.pdf?x"}},
 		{name: "a star at the end changes nothing", file: "User-agent: *\nDisallow: /a*", yes: []string{"/b"}, no: []string{"/a", "/ab"}},
 		{name: "a dollar is the end", file: "User-agent: *\nDisallow: /*.php$", yes: []string{"/a.php?x", "/a.php5"}, no: []string{"/a.php", "/.php.php"}},
@@ -67,7 +67,7 @@ func TestAllowed(t *testing.T) {
 		{name: "lower-case escapes with digits", file: "User-agent: *\nDisallow: /caf%c3%a9\nDisallow: /a%2fb", yes: []string{"/cafe", "/a/b"}, no: []string{"/café", "/caf%C3%A9", "/a%2fb", "/a%2Fb"}},
 		{name: "raw UTF-8 equals its escapes", file: "User-agent: *\nDisallow: /ツ", no: []string{"/ツ", "/%E3%83%84", "/%e3%83%84"}},
 		{name: "escapes of unreserved characters are decoded", file: "User-agent: *\nDisallow: /foo/%62%61%7A\nDisallow: /%7Euser", no: []string{"/foo/baz", "/foo/%62az", "/~user", "/%7euser"}},
-		{name: "what cannot stand in a URI equals its escape", file: "User-agent: *\nDisallow: /a b\nDisallow: /x|y", no: []string{"/a b", "/a%20b", "/x|y", "/x%7Cy"}},
+		{name: "a character that a URI cannot have equals its escape", file: "User-agent: *\nDisallow: /a b\nDisallow: /x|y", no: []string{"/a b", "/a%20b", "/x|y", "/x%7Cy"}},
 		{name: "a percent sign that escapes nothing", file: "User-agent: *\nDisallow: /100%\nDisallow: /%zz", no: []string{"/100%", "/100%25", "/%zz"}},
 		{name: "a byte order mark", file: "\xEF\xBB\xBFUser-agent: *\nDisallow: /a", no: []string{"/a"}},
 		{name: "a byte order mark in the middle", file: "User-agent: other\nDisallow: /b\n\xEF\xBB\xBFUser-agent: *\nDisallow: /a", yes: []string{"/b"}, no: []string{"/a"}},
@@ -113,7 +113,7 @@ func TestTheZeroRulesAllowEverything(t *testing.T) {
 	}
 }
 
-func TestOfOurOwnNameOnlyTheProductTokenCounts(t *testing.T) {
+func TestOnlyTheProductTokenOfTheAgentCounts(t *testing.T) {
 	t.Parallel()
 	r := robots.Parse([]byte("User-agent: ArCrawl\nDisallow: /a\nCrawl-delay: 3"))
 	const full = "arcrawl/1.0 (+https://library.example/)"
@@ -129,11 +129,11 @@ func TestOnlyWholeLinesOfTheFirst500KiBCount(t *testing.T) {
 	t.Parallel()
 	const limit = 500 << 10
 	head := "User-agent: *\nDisallow: /early\n"
-	line := "Disallow: /" // cut after this it would forbid everything
+	line := "Disallow: /" // cut after these bytes, it would forbid everything
 	pad := strings.Repeat("#", limit-len(head)-len(line)-1) + "\n"
 	file := head + pad + line + "late\nDisallow: /later\n"
 	if file[:limit] != head+pad+line {
-		t.Fatal("the test does not cut where it means to")
+		t.Fatal("the test does not cut at the intended place")
 	}
 	r := robots.Parse([]byte(file))
 	for target, want := range map[string]bool{"/early": false, "/late": true, "/later": true, "/": true} {
@@ -183,7 +183,7 @@ func TestCrawlDelay(t *testing.T) {
 	}
 }
 
-// TestHostileWildcardsEnd asks about rules that cost a thousand million steps where the work grows with pattern × target.
+// The rules cost a billion steps if the work grows with pattern × target.
 func TestHostileWildcardsEnd(t *testing.T) {
 	t.Parallel()
 	line := "Disallow: /" + strings.Repeat("*a", 8000) + "b\n"

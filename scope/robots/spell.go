@@ -5,9 +5,9 @@ import (
 	"unicode"
 )
 
-// spellOut brings a whole file to one spelling, line by line, before the parser reads it. The parser would damage escapes
-// that contain a digit when it makes them upper-case: %c3 becomes a percent sign and two control characters, so that the
-// rule never matches.
+// spellOut brings a whole file to one spelling, line by line, before the parser reads it. The parser would damage
+// escapes that contain a digit when it makes them upper-case: %c3 becomes a percent sign and two control characters,
+// so that the rule never matches.
 func spellOut(body []byte) string {
 	var b strings.Builder
 	b.Grow(len(body) + len(body)/8)
@@ -58,10 +58,10 @@ func writeLine(b *strings.Builder, line string) {
 // joined, no-break and zero-width spaces in rules that were copied from a web page.
 func blank(c rune) bool { return unicode.IsSpace(c) || c == '\uFEFF' || c == '\u200B' }
 
-// spell returns s with the escapes of unreserved characters decoded, other escapes in upper case, and characters escaped
-// that a URI cannot have (RFC 9309, section 2.2.2; RFC 3986, section 6.2.2). In a URI, * and $ are literal and escaped. In
-// a pattern, every * and a $ at the end are not. A percent sign that begins no escape is escaped, so that it does not make
-// one with the characters after it.
+// spell returns s with the escapes of unreserved characters decoded, other escapes in upper case, and characters
+// escaped that a URI cannot have (RFC 9309, section 2.2.2; RFC 3986, section 6.2.2). In a URI, * and $ are literal
+// and escaped. In a pattern, every * and a $ at the end are not. A percent sign that begins no escape is escaped, so
+// that it does not make one with the characters after it.
 func spell(s string, isPattern bool) string {
 	clean := true
 	for i := 0; i < len(s) && clean; i++ {

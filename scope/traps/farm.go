@@ -14,8 +14,8 @@ const (
 	// FarmSuspect is the number of inventing pages in a row that make a family suspect. From then on a page is visited
 	// only if it was found deeper in the family than all before.
 	FarmSuspect = 10
-	// FarmRow is the number in a row, and FarmGenerations the number of steps from the first to the last of them, that make
-	// it certain.
+	// FarmRow is the number in a row, and FarmGenerations the number of steps from the first to the last of them, that
+	// make it certain.
 	FarmRow         = 16
 	FarmGenerations = 6
 	// farmMembers is the minimum number of pages of its family that an inventing page names.
@@ -51,8 +51,8 @@ type farm struct {
 	Examples  []string `cbor:"12,keyasint,omitempty"`
 }
 
-// shapeOf returns the key of a URI's family: its first folder; for a file at the root with one parameter its name; "/" for
-// other files at the root. The root itself and combinations of parameters have no family.
+// shapeOf returns the key of a URI's family: its first folder; for a file at the root with one parameter its name;
+// "/" for other files at the root. The root itself and combinations of parameters have no family.
 func shapeOf(u uri.URI) (key string, ok bool) {
 	path, query, asks := strings.Cut(u.RequestTarget(), "?")
 	switch {
@@ -142,8 +142,8 @@ func (s *state) farmOf(key string) *farm {
 	return nil
 }
 
-// learnLists records what a page says of other families. A page that names many pages of a family lists them. A page that
-// names a page which only the family itself had named knows it from elsewhere. Both vouch for the family.
+// learnLists records what a page says of other families. A page that names many pages of a family lists them. A page
+// that names a page which only the family itself had named knows it from elsewhere. Both vouch for the family.
 func (s *state) learnLists(g Page, own string) (refuted []Trap, changed bool) {
 	if f := s.farmOf(own); f != nil && f.Row > 0 {
 		return nil, false
@@ -213,9 +213,9 @@ func (f *farm) name(sums []uint64) (looked, fresh int) {
 	return looked, fresh
 }
 
-// members divides the links of a page into the pages of its family and the links out of it, as sums. A page below the page
-// itself is outside, because trees of folders are built in this way, and they end. The sums are without ids, unless the
-// pages differ only in their ids.
+// members divides the links of a page into the pages of its family and the links out of it, as sums. A page below the
+// page itself is outside, because trees of folders are built in this way, and they end. The sums are without ids,
+// unless the pages differ only in their ids.
 func members(g Page, key string) (inside, outside []uint64) {
 	own := folder(g.URI.Path())
 	var whole, without []uint64
@@ -322,8 +322,8 @@ func (s *state) isSettled(u uri.URI, key string) bool {
 	})
 }
 
-// suspect returns the suspected farm of a URI. It reports false if a visit of the URI would show more, because the URI is
-// deeper than the pages visited so far.
+// suspect returns the suspected farm of a URI. It reports false if a visit of the URI would show more, because the
+// URI is deeper than the pages visited so far.
 func (s *state) suspect(u, via uri.URI, hops uri.HopPath, now time.Time) (Trap, bool) {
 	if len(s.farms) == 0 || !wasNamed(hops) || via.Host() != u.Host() {
 		return Trap{}, false

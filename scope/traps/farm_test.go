@@ -10,14 +10,14 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// pick is a number below n that depends on nothing but what is given.
+// pick returns a number below n that depends only on the arguments.
 func pick(n int, of ...any) int {
 	h := fnv.New64a()
 	fmt.Fprint(h, of...)
 	return int(h.Sum64() >> 1 % uint64(n))
 }
 
-// picked gives links to so many of n, chosen by the page that has them.
+// picked returns links to some of n pages, chosen by the page that has the links.
 func picked(format, page string, links, n int) []string {
 	var list []string
 	for i := range links {
@@ -28,7 +28,7 @@ func picked(format, page string, links, n int) []string {
 
 var siteNav = []string{"/", "/about", "/news/", "/partners/", "/index/"}
 
-// farmOf is a site with a farm below /partners/, each page of which names others that nobody has named before.
+// farmOf returns a site with a farm below /partners/. Each page of it names pages that nobody has named before.
 func farmOf(page func(of string, i int) string, links int) site {
 	return site{links: func(s string) []string {
 		list := append([]string{}, siteNav...)
@@ -44,7 +44,7 @@ func farmOf(page func(of string, i int) string, links int) site {
 	}}
 }
 
-func TestLinkFarmsAreKnown(t *testing.T) {
+func TestLinkFarmsAreFound(t *testing.T) {
 	t.Parallel()
 	const all = 1_000_000_000
 	for _, c := range []struct {
@@ -98,21 +98,21 @@ func TestLinkFarmsAreKnown(t *testing.T) {
 			}
 			refuted, err := b.Vouch("news.example", other)
 			if err != nil || len(refuted) != 1 {
-				t.Errorf("a sitemap lists one of its pages, and %d traps were released, %v; want 1", len(refuted), err)
+				t.Errorf("after a sitemap lists one of its pages, %d traps were released, %v; want 1", len(refuted), err)
 			}
 			crawl(t, b, c.site, 100)
 			if list, _ := b.Get("news.example"); len(list) != 1 || !list[0].Released {
-				t.Errorf("what a sitemap lists is a trap again: %+v", list)
+				t.Errorf("pages in a sitemap are a trap again: %+v", list)
 			}
 		})
 	}
 }
 
-// Real sites with many pages of one shape: nothing of them is taken for a link farm, and every page is visited.
+// Real sites with many pages of one shape are not taken for a link farm, and every page is visited.
 func TestLargeArchivesAreNoLinkFarms(t *testing.T) {
 	t.Parallel()
 	const all = 1_000
-	// archive has a front page with the newest, pages of a list, and articles that name others at random.
+	// archive has a front page with the newest articles, a list of several pages, and articles that name others at random.
 	archive := func(article string, related int, listed bool, all int) func(string) []string {
 		return func(s string) []string {
 			list := append([]string{}, siteNav[:3]...)
@@ -135,15 +135,15 @@ func TestLargeArchivesAreNoLinkFarms(t *testing.T) {
 		}
 	}
 	for _, c := range []struct {
-		name  string
-		site  site
-		least int // pages that must be visited
+		name    string
+		site    site
+		minimum int // pages that must be visited
 	}{
 		{"articles under dates", site{links: archive("/2026/11/21/story-%d", 12, true, all)}, all},
 		{"articles by number", site{links: archive("/article/%d", 30, true, all)}, all},
 		{"articles at the root", site{links: archive("/story-%d.html", 12, true, all)}, all},
 		{"articles by parameter", site{links: archive("/show.php?id=%d", 12, true, all)}, all},
-		{"articles that only name one another, but for the newest", site{links: archive("/article/%d", 30, false, 1_000_000)}, 2_500},
+		{"articles that only name one another, except the newest", site{links: archive("/article/%d", 30, false, 1_000_000)}, 2_500},
 		{"articles of which another page names only one, that only the others had named", site{links: func(s string) []string {
 			list := append([]string{}, siteNav...)
 			switch {
@@ -217,10 +217,10 @@ func TestLargeArchivesAreNoLinkFarms(t *testing.T) {
 			b, _ := open(t)
 			visited := crawl(t, b, c.site, 2_500)
 			if list, err := b.Get("news.example"); err != nil || len(list) > 0 {
-				t.Errorf("traps %+v, %v; want none", list, err)
+				t.Errorf("traps %+v, %v; want no trap", list, err)
 			}
-			if len(visited) < c.least {
-				t.Errorf("%d pages were visited, want %d at least", len(visited), c.least)
+			if len(visited) < c.minimum {
+				t.Errorf("%d pages were visited, want %d at least", len(visited), c.minimum)
 			}
 		})
 	}

@@ -9,8 +9,8 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// FuzzLearn tells a book of pages whose URIs are anything. What it takes for a trap has a pattern that can be compiled and that its
-// examples fit, and a released trap keeps nothing out.
+// FuzzLearn learns pages with arbitrary URIs. A trap must have a valid pattern that matches its examples, and a
+// released trap must keep nothing out.
 func FuzzLearn(f *testing.F) {
 	for _, target := range []string{"/calendar/2031/07", "/a/b/a/b/a/b", "/shop?a=1&b=2&c=3", "/s/0123456789abcdef01234567/x", "/p/it's(odd[", "/%27/?year=2026&month=3", "//", "/?", "/x.php?id=1"} {
 		f.Add(target, "/partners/"+target, byte(3))
@@ -38,13 +38,13 @@ func FuzzLearn(f *testing.F) {
 		}
 		trap, ok, err := b.Judge(u, via, "L", day)
 		if quiet, _ := b.NoneSuspected(host); quiet && ok != traps.MayRepeat(u) {
-			t.Fatalf("%s: nothing is known of traps, it is one: %t, may repeat: %t", u, ok, !ok)
+			t.Fatalf("%s: no trap is suspected on the host; part of a trap: %t, may repeat: %t", u, ok, !ok)
 		}
 		if err != nil || !ok || trap.Suspect {
 			return
 		}
 		if re, err := regexp.Compile(trap.Pattern); err != nil || !re.MatchString(u.String()) {
-			t.Fatalf("%s is part of the trap %q, which it does not fit (%v)", u, trap.Pattern, err)
+			t.Fatalf("%s is part of the trap %q, which does not match it (%v)", u, trap.Pattern, err)
 		}
 		if _, err := b.CountKeptOut(trap, day, u); err != nil {
 			t.Fatal(err)
@@ -53,7 +53,7 @@ func FuzzLearn(f *testing.F) {
 			t.Fatal(err)
 		}
 		if again, ok, _ := b.Judge(u, via, "L", day); ok && again.Pattern == trap.Pattern {
-			t.Fatalf("the released trap %q goes on", trap.Pattern)
+			t.Fatalf("the released trap %q still keeps URIs out", trap.Pattern)
 		}
 	})
 }

@@ -14,8 +14,8 @@ const (
 	// GrowthSuspect is the number of pages in a row without anything new that make them suspect. From then on a page is
 	// visited only if its folder is deeper than the folders of all pages of the row.
 	GrowthSuspect = 16
-	// GrowthRow is the number in a row, and GrowthGenerations the number of folders from the highest to the deepest of them,
-	// that make them certain. Trees that people maintain are not that deep.
+	// GrowthRow is the number in a row, and GrowthGenerations the number of folders from the highest to the deepest of
+	// them, that make them certain. Trees that people maintain are not that deep.
 	GrowthRow         = 24
 	GrowthGenerations = 8
 	// growthDepth is the minimum number of folders of a page that counts.
@@ -27,8 +27,8 @@ func growthPattern(u uri.URI, top string) string {
 	return origin(u) + quote(top) + fmt.Sprintf(`(?:[^/?]+/){%d,}[^/?]+/?$`, growthDepth-1)
 }
 
-// growth looks for pages in the folder of the page that they were found on. A page without deeper folders, or with a file,
-// ends the row wherever it was found.
+// growth looks for pages in the folder of the page that they were found on. A page without deeper folders, or with a
+// file, ends the row wherever it was found.
 func (s *state) growth(g Page) (*family, *Trap) {
 	own, above := folder(g.URI.Path()), folder(g.Via.Path())
 	depth := segments(own)
@@ -68,8 +68,8 @@ func (s *state) growth(g Page) (*family, *Trap) {
 	}
 }
 
-// grew counts a page whose own folder has this depth. After a suspect row that was refuted, the next row must be longer to
-// become suspect.
+// grew counts a page whose own folder has this depth. After a suspect row that was refuted, the next row must be
+// longer to become suspect.
 func (f *family) grew(g Page, depth int, nothingNew bool) {
 	if f.Since != 0 && (!nothingNew || g.Now.After(time.UnixMicro(f.Since).Add(suspicion))) {
 		f.Misses, f.Since, f.Row = min(f.Misses+1, maxMisses), 0, 0
@@ -90,8 +90,8 @@ func (s *state) hasGrown(pattern string) bool {
 	return slices.ContainsFunc(s.traps, func(t Trap) bool { return t.Kind == Growth && t.Pattern == pattern })
 }
 
-// growing returns the suspected growth that a URI is part of: it was found on one of its pages, and it is not deeper than
-// the pages visited so far. It reports false if a visit of the URI would show more.
+// growing returns the suspected growth that a URI is part of: it was found on one of its pages, and it is not deeper
+// than the pages visited so far. It reports false if a visit of the URI would show more.
 func (s *state) growing(u, via uri.URI, hops uri.HopPath, now time.Time) (Trap, bool) {
 	if len(s.families) == 0 {
 		return Trap{}, false

@@ -9,14 +9,14 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// tree is a site below a folder: each folder has so many others in it, down to so many levels below the first; 0 is without end.
+// tree is a site below a folder, with folders in folders.
 type tree struct {
 	levels, folders int
-	crumbs          bool             // each page names all above it
-	beside          bool             // each page names those beside it
-	files           bool             // those at the end have files
+	crumbs          bool             // each page names all folders above it
+	siblings        bool             // each page names the folders next to it
+	files           bool             // the last folders have files
 	menu            bool             // each page names the first two levels
-	end             func(string) int // level of the end below a folder; nil is levels
+	end             func(string) int // last level below a folder; nil = levels
 }
 
 func (tr tree) links(s string) []string {
@@ -40,7 +40,7 @@ func (tr tree) links(s string) []string {
 			list = append(list, "/"+strings.Join(parts[:i], "/")+"/")
 		}
 	}
-	if tr.beside && len(parts) > 1 {
+	if tr.siblings && len(parts) > 1 {
 		list = append(list, tr.below("/"+strings.Join(parts[:len(parts)-1], "/")+"/")...)
 	}
 	if tr.menu {
@@ -55,7 +55,8 @@ func (tr tree) below(folder string) []string {
 	return numbered(folder+"d"+fmt.Sprint(pick(1_000, folder))+"-%d/", 0, tr.folders)
 }
 
-// pages is how many a tree has whose ends are all on one level, with its home and what is about it.
+// pages returns the number of pages of a tree whose last folders are all on one level, with the home page and the
+// others.
 func (tr tree) pages() int {
 	all, level := 2, 1
 	for range tr.levels + 1 {
@@ -67,7 +68,7 @@ func (tr tree) pages() int {
 	return all
 }
 
-// Trees of folders that come to an end are no traps: every page of them is visited, and without waiting for long.
+// Trees of folders that end are not traps: every page of them is visited, without a long wait.
 func TestTreesOfFoldersAreNoTraps(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -77,11 +78,11 @@ func TestTreesOfFoldersAreNoTraps(t *testing.T) {
 		{"four levels of six folders without files", tree{levels: 4, folders: 6}},
 		{"four levels of six folders, with files at the ends", tree{levels: 4, folders: 6, files: true}},
 		{"four levels of six folders, with breadcrumbs", tree{levels: 4, folders: 6, crumbs: true}},
-		{"four levels of six folders, with those beside and a menu", tree{levels: 4, folders: 6, beside: true, menu: true}},
+		{"four levels of six folders, with siblings and a menu", tree{levels: 4, folders: 6, siblings: true, menu: true}},
 		{"five levels of four folders, with breadcrumbs and files", tree{levels: 5, folders: 4, crumbs: true, files: true}},
 		{"six levels of three folders", tree{levels: 6, folders: 3}},
 		{"six levels of three folders, with breadcrumbs", tree{levels: 6, folders: 3, crumbs: true}},
-		{"six levels of three folders, with breadcrumbs, those beside, and files", tree{levels: 6, folders: 3, crumbs: true, beside: true, files: true}},
+		{"six levels of three folders, with breadcrumbs, siblings and files", tree{levels: 6, folders: 3, crumbs: true, siblings: true, files: true}},
 		{"three levels of fifteen folders", tree{levels: 3, folders: 15, crumbs: true}},
 		{"ten levels of two folders", tree{levels: 10, folders: 2}},
 	} {
@@ -91,7 +92,7 @@ func TestTreesOfFoldersAreNoTraps(t *testing.T) {
 			waits := 0
 			visited := crawl(t, b, site{links: c.tree.links, waits: &waits}, 10_000)
 			if list, err := b.Get("news.example"); err != nil || len(list) > 0 {
-				t.Errorf("traps %+v, %v; want none", list, err)
+				t.Errorf("traps %+v, %v; want no trap", list, err)
 			}
 			if len(visited) != c.tree.pages() {
 				t.Errorf("%d pages were visited, want %d", len(visited), c.tree.pages())
@@ -103,9 +104,8 @@ func TestTreesOfFoldersAreNoTraps(t *testing.T) {
 	}
 }
 
-// Trees of folders without an end are traps after about as many pages as it takes to be certain. The first three folders are not
-// part of the trap.
-func TestFoldersWithoutEndAreTraps(t *testing.T) {
+// Endless trees of folders are traps soon after they are certain. The first three folders are not part of the trap.
+func TestEndlessFoldersAreTraps(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name string
@@ -115,7 +115,7 @@ func TestFoldersWithoutEndAreTraps(t *testing.T) {
 		{"one folder in each", tree{folders: 1}, 40},
 		{"two folders in each", tree{folders: 2}, 40},
 		{"three folders in each, with breadcrumbs", tree{folders: 3, crumbs: true}, 40},
-		{"ten folders in each, with those beside and a menu", tree{folders: 10, crumbs: true, beside: true, menu: true}, 125},
+		{"ten folders in each, with siblings and a menu", tree{folders: 10, crumbs: true, siblings: true, menu: true}, 125},
 		{"three folders in each, and some are an end", tree{levels: 1, folders: 3, end: func(s string) int {
 			if len(s) > 20 && pick(20, s) == 0 {
 				return 0
@@ -138,12 +138,12 @@ func TestFoldersWithoutEndAreTraps(t *testing.T) {
 	}
 }
 
-// A curator's word holds: what was released is not suspected again, and what a sitemap lists never waits.
-func TestWhoeverIsSuspectedOfGrowth(t *testing.T) {
+// Released folders are not suspected again, and pages in a sitemap never wait.
+func TestSuspectedGrowthCanBeReleased(t *testing.T) {
 	t.Parallel()
 	endless := tree{folders: 3}
 	b, _ := open(t)
-	crawl(t, b, site{links: endless.links}, 24) // suspect by then, and not yet certain
+	crawl(t, b, site{links: endless.links}, 24) // suspect, and not yet certain
 	home, other := parse(t, "http://news.example/deep/"), parse(t, "http://news.example/deep/x/y/")
 	if trap, ok, err := b.Judge(other, home, "LL", day); err != nil || !ok || !trap.Suspect {
 		t.Fatalf("Judge = %+v, %t, %v; want a suspect", trap, ok, err)
@@ -156,7 +156,7 @@ func TestWhoeverIsSuspectedOfGrowth(t *testing.T) {
 		{"below another folder", "http://news.example/docs/x/y/", "http://news.example/docs/", "LL"},
 	} {
 		if trap, ok, err := b.Judge(parse(t, c.uri), parse(t, c.via), uri.HopPath(c.hops), day); err != nil || ok {
-			t.Errorf("a URI %s: Judge = %+v, %t, %v; want none", c.what, trap, ok, err)
+			t.Errorf("a URI %s: Judge = %+v, %t, %v; want no trap", c.what, trap, ok, err)
 		}
 	}
 	crawl(t, b, site{links: endless.links}, 100)

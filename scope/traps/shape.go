@@ -179,8 +179,8 @@ func linkSum(host, target string) uint64 {
 // maxPeriod is the maximum length of a sequence of folders that is searched for repetitions.
 const maxPeriod = 4
 
-// repeated returns a sequence of folders that is in the path three times in a row. Sequences of short numbers, which are
-// parts of dates and pages, must be there five times.
+// repeated returns a sequence of folders that is in the path three times in a row. Sequences of short numbers, which
+// are parts of dates and pages, must be there five times.
 func repeated(path string) (sequence string, ok bool) {
 	var few [24]string
 	parts := few[:0] // no allocation unless there are many parts

@@ -16,8 +16,8 @@ type shared struct {
 	Examples []string `cbor:"4,keyasint,omitempty"`
 }
 
-// share records that URIs have the same answer. It returns the trap if that is certain now, and whether anything changed.
-// The answer with the fewest paths makes room for a new one.
+// share records that URIs have the same answer. It returns the trap if that is certain now, and whether anything
+// changed. The answer with the fewest paths makes room for a new one.
 func (s *state) share(answer digest.Digest, seed bool, of ...uri.URI) (*Trap, bool) {
 	key := answer.String()
 	i := slices.IndexFunc(s.shared, func(o shared) bool { return o.Digest == key })

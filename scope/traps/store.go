@@ -47,9 +47,9 @@ func Open(db *badger.DB) (*Store, error) {
 	return &Store{db: db, hosts: map[uri.Host]*state{}}, nil
 }
 
-// Judge returns the trap that a URI is part of. The URI was found on the page via, by the path hops. Judge reports false
-// if the URI is not part of a trap. If the trap is only suspected, see [Trap.Suspect], judge the URI again after
-// [SuspectWait].
+// Judge returns the trap that a URI is part of. The URI was found on the page via, by the path hops. Judge reports
+// false if the URI is not part of a trap. If the trap is only suspected, see [Trap.Suspect], judge the URI again
+// after [SuspectWait].
 func (b *Store) Judge(u, via uri.URI, hops uri.HopPath, now time.Time) (t Trap, ok bool, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -77,8 +77,8 @@ func (b *Store) Judge(u, via uri.URI, hops uri.HopPath, now time.Time) (t Trap, 
 	return t, ok, nil
 }
 
-// NoneSuspected reports whether no trap is known or suspected on a host. Then [Store.Judge] can find a URI in a trap only
-// if [MayRepeat] does, so that thousands of links need not be judged one by one.
+// NoneSuspected reports whether no trap is known or suspected on a host. Then [Store.Judge] can find a URI in a trap
+// only if [MayRepeat] does, so that thousands of links need not be judged one by one.
 func (b *Store) NoneSuspected(h uri.Host) (bool, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -110,7 +110,8 @@ func (b *Store) IsNotFound(h uri.Host, answer digest.Digest) (bool, error) {
 	}), nil
 }
 
-// Learn adds a page. It returns the traps that are certain now, and the traps that the page refutes, which are released.
+// Learn adds a page. It returns the traps that are certain now, and the traps that the page refutes, which are
+// released.
 func (b *Store) Learn(g Page) (found, refuted []Trap, err error) {
 	err = b.change(g.URI.Host(), func(s *state) (changed bool) {
 		found, refuted, changed = s.learn(g)
@@ -119,8 +120,8 @@ func (b *Store) Learn(g Page) (found, refuted []Trap, err error) {
 	return found, refuted, err
 }
 
-// Vouch records that a feed or sitemap lists URIs, so that pages like them are not a link farm. It returns the traps that
-// this refutes, which are released.
+// Vouch records that a feed or sitemap lists URIs, so that pages like them are not a link farm. It returns the traps
+// that this refutes, which are released.
 func (b *Store) Vouch(h uri.Host, us ...uri.URI) (refuted []Trap, err error) {
 	err = b.change(h, func(s *state) (changed bool) {
 		for _, u := range us {
@@ -151,8 +152,8 @@ func (b *Store) LearnShared(answer digest.Digest, seed bool, now time.Time, a, o
 	return found, err
 }
 
-// CountKeptOut counts URIs that were kept out because of a trap. It stores the trap if it is of the kind [Repeats], which
-// the URIs alone show. It returns how many URIs were kept out before.
+// CountKeptOut counts URIs that were kept out because of a trap. It stores the trap if it is of the kind [Repeats],
+// which the URIs alone show. It returns how many URIs were kept out before.
 func (b *Store) CountKeptOut(t Trap, now time.Time, us ...uri.URI) (before int64, err error) {
 	if len(us) == 0 {
 		return 0, nil

@@ -52,11 +52,11 @@ func parse(t testing.TB, s string) uri.URI {
 type site struct {
 	links func(target string) []string
 	page  func(target string) string // content, for pages with ids
-	waits *int                       // if not nil, counts the hours for which all that was left had to wait
+	waits *int                       // if not nil, counts the hours in which all remaining pages had to wait
 }
 
-// crawl visits a site from its root, page by page, and gives the targets that were visited.
-func crawl(t *testing.T, b *traps.Store, s site, most int) []string {
+// crawl visits a site from its root, page by page, and returns the visited targets.
+func crawl(t *testing.T, b *traps.Store, s site, maximum int) []string {
 	t.Helper()
 	const host = "http://news.example"
 	type found struct {
@@ -67,7 +67,7 @@ func crawl(t *testing.T, b *traps.Store, s site, most int) []string {
 	var later []found // judged again after a while
 	var visited []string
 	now := day
-	for len(queue) > 0 && len(visited) < most {
+	for len(queue) > 0 && len(visited) < maximum {
 		next := queue[0]
 		queue = queue[1:]
 		trap, trapped, err := b.Judge(next.u, next.via, next.hops, now)
@@ -110,7 +110,7 @@ func crawl(t *testing.T, b *traps.Store, s site, most int) []string {
 	return visited
 }
 
-// numbered gives so many links.
+// numbered returns links with the numbers from one to another.
 func numbered(format string, from, to int) []string {
 	var list []string
 	for i := from; i < to; i++ {
@@ -119,14 +119,14 @@ func numbered(format string, from, to int) []string {
 	return list
 }
 
-// Real sites of the shapes that traps have, whole: nothing of them is taken for a trap.
+// Real sites with the shapes of traps are not taken for traps.
 func TestRealSitesAreNoTraps(t *testing.T) {
 	t.Parallel()
 	nav := []string{"/", "/about", "/contact"}
 	for _, c := range []struct {
 		name  string
 		site  site
-		pages int // how many there are
+		pages int // of the site
 	}{
 		{"documentation in folders", site{links: func(s string) []string {
 			switch strings.Count(s, "/") {
@@ -201,7 +201,7 @@ func TestRealSitesAreNoTraps(t *testing.T) {
 			}
 			return nav
 		}, page: func(s string) string { return "the change " + s[len(s)-4:] }}, 3 + 80},
-		{"numbers that stand twice in a date", site{links: func(s string) []string {
+		{"numbers that are twice in a date", site{links: func(s string) []string {
 			if s == "/" {
 				return numbered("/2011/11/11/11/story-%d", 0, 5)
 			}
@@ -225,7 +225,7 @@ func TestRealSitesAreNoTraps(t *testing.T) {
 			b, _ := open(t)
 			visited := crawl(t, b, c.site, 5_000)
 			if list, err := b.Get("news.example"); err != nil || len(list) > 0 {
-				t.Errorf("traps %+v, %v; want none", list, err)
+				t.Errorf("traps %+v, %v; want no trap", list, err)
 			}
 			if len(visited) != c.pages {
 				t.Errorf("%d pages were visited, want %d", len(visited), c.pages)
@@ -234,18 +234,18 @@ func TestRealSitesAreNoTraps(t *testing.T) {
 	}
 }
 
-// Each kind of trap is known after some dozens of its pages, and what is real beside it is visited.
-func TestTrapsAreKnown(t *testing.T) {
+// Each kind of trap is found after some dozens of its pages, and the real pages next to it are visited.
+func TestTrapsAreFound(t *testing.T) {
 	t.Parallel()
 	nav := []string{"/", "/about"}
 	for _, c := range []struct {
-		name  string
-		kind  traps.Kind
-		site  site
-		most  int // pages visited
-		rule  string
-		taken string // a URI of the trap
-		free  string // one beside it
+		name    string
+		kind    traps.Kind
+		site    site
+		maximum int // pages visited
+		rule    string
+		taken   string // a URI of the trap
+		free    string // a URI that is not part of it
 	}{
 		{
 			"a calendar by query", traps.Calendar,
@@ -277,10 +277,10 @@ func TestTrapsAreKnown(t *testing.T) {
 			t.Parallel()
 			b, db := open(t)
 			visited := crawl(t, b, c.site, 1_000)
-			if len(visited) > c.most {
-				t.Errorf("%d pages were visited, want at most %d", len(visited), c.most)
+			if len(visited) > c.maximum {
+				t.Errorf("%d pages were visited, want at most %d", len(visited), c.maximum)
 			}
-			b = reopen(t, db) // what was learned is in the store
+			b = reopen(t, db) // the store has what was learned
 			var list []traps.Trap
 			err := b.Each(func(_ uri.Host, of []traps.Trap) error { list = of; return nil })
 			if err != nil || len(list) == 0 || list[0].Kind != c.kind || len(list[0].Examples) == 0 {
@@ -344,10 +344,10 @@ func TestRepeatedFolders(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, got, _ := b.Judge(parse(t, "http://news.example/a/b/a/b/a/b/"), uri.URI{}, "L", day); got {
-		t.Error("a released trap goes on")
+		t.Error("a released trap still keeps URIs out")
 	}
 	if _, err := b.Release("news.example", "nothing"); !errors.Is(err, traps.ErrUnknown) {
-		t.Errorf("release of what is none: %v", err)
+		t.Errorf("release of an unknown trap: %v", err)
 	}
 }
 
@@ -381,7 +381,7 @@ func TestSharedAnswers(t *testing.T) {
 				t.Errorf("IsNotFound = %t, %v; want %t", got, err, c.want)
 			}
 			if other, _ := b.IsNotFound("news.example", digest.Of([]byte("another"))); other {
-				t.Error("another answer is taken for it")
+				t.Error("another answer is taken for the shared one")
 			}
 		})
 	}
