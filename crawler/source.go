@@ -252,18 +252,20 @@ func (f *finder) addUpdatedEntries(items []feeds.Item, belief float64) ([]feeds.
 	return statements, nil
 }
 
-// checkStatements compares earlier statements with the visits since then. A statement whose page was captured is right or wrong.
-// The others stay pending.
-func (f *finder) checkStatements(statements []feeds.Statement) (pending []feeds.Statement, right, wrong int, err error) {
-	for _, c := range statements {
-		r, ok, err := f.c.rooms.Frontier.Get(c.URI)
+// checkStatements compares earlier statements with the visits since then. A statement whose page was captured is
+// right or wrong. The others stay pending.
+func (f *finder) checkStatements(
+	statements []feeds.Statement,
+) (pending []feeds.Statement, right, wrong int, err error) {
+	for _, s := range statements {
+		r, ok, err := f.c.rooms.Frontier.Get(s.URI)
 		switch {
 		case err != nil:
 			return nil, 0, 0, err
-		case !ok, f.v.finished.Sub(c.At) > maxStatementAge:
-		case !r.LastCapture.After(c.At):
-			pending = append(pending, c)
-		case r.LastChange.After(c.At):
+		case !ok, f.v.finished.Sub(s.At) > maxStatementAge:
+		case !r.LastCapture.After(s.At):
+			pending = append(pending, s)
+		case r.LastChange.After(s.At):
 			right++
 		default:
 			wrong++
