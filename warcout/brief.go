@@ -7,31 +7,32 @@ import (
 	"slices"
 )
 
-// briefLimit is the longest record that [brief] compresses. Requests, metadata and revisits are seldom longer than 1 KiB.
+// briefLimit is the longest record that [brief] compresses. Requests, metadata and revisits are rarely longer than 1
+// KiB.
 const briefLimit = 4 << 10
 
 const (
 	briefHash    = 11  // bits of the table of places
 	briefShort   = 4   // shortest match
 	briefLong    = 130 // longest match; longer ones would need further code lengths in the header of each member
-	briefLiteral = 256 // number of literals; the same number ends a block
-	briefSlack   = 32  // more bytes than the end of a block has, and what is written beyond it
+	briefLiteral = 256 // number of literals, and the symbol that ends a block
+	briefSlack   = 32  // more bytes than the end of a block takes, with the bytes written beyond it
 )
 
 // brief compresses short records of plain ASCII, each into a gzip member with one block (RFC 1951). A general encoder
-// makes a Huffman code for each block, which takes several times as long as all the rest for a record of 600 bytes, and
-// writes it in front of the block. All these records are alike, so there is one code for them, [briefLengths], chosen so
-// that the code and what it codes are short together. It is used by one visit at a time.
+// makes a Huffman code for each block and writes it before the block. For a record of 600 bytes that takes several
+// times as long as all the rest. These records are alike, so they share one code, [briefLengths], chosen so that the
+// code and the coded text are short together. One visit uses a brief at a time.
 type brief struct {
 	code  *briefCode
-	last  [1 << briefHash]uint16 // the last place where four bytes with this hash were; the first place for none
-	price [briefLimit + 1]uint16 // bits of all literals up to here; RFC 1951 has none over 15
+	last  [1 << briefHash]uint16 // the last position of four bytes with this hash; 0 if none
+	price [briefLimit + 1]uint16 // bits of all literals up to here; a literal has at most 15
 }
 
-// member appends the record as a gzip member. It reports false, and appends nothing, for a record that is not plain ASCII
-// or does not get shorter.
+// member appends the record as a gzip member. It reports false, and appends nothing, for a record that is not plain
+// ASCII or does not get shorter.
 func (b *brief) member(dst, raw []byte) ([]byte, bool) {
-	if !b.weigh(raw) {
+	if !b.measure(raw) {
 		return dst, false
 	}
 	from := len(dst)
@@ -46,31 +47,32 @@ func (b *brief) member(dst, raw []byte) ([]byte, bool) {
 	return dst, true
 }
 
-// weigh adds up what the literals cost, and reports whether all have a code.
-func (b *brief) weigh(raw []byte) bool {
+// measure sums up the bits of the literals, and reports whether all have a code.
+func (b *brief) measure(raw []byte) bool {
 	if len(raw) > briefLimit {
 		return false
 	}
-	total, none := uint16(0), uint16(0)
+	total, missing := uint16(0), uint16(0)
 	price := b.price[1 : len(raw)+1]
 	for i, c := range raw {
 		n := uint16(b.code.literal[c].n)
-		none |= n - 1 // the highest bit for no code; a branch for each byte would take longer
+		missing |= n - 1 // sets the highest bit if there is no code; a branch for each byte would take longer
 		total += n
 		price[i] = total
 	}
-	return none < 1<<15
+	return missing < 1<<15
 }
 
-// block appends the rest of the block behind its header. For each place the last one is looked at that has the same hash; a match that is
-// found is drawn out to both sides, and taken when it saves bits. So all is no longer than the literals alone.
+// block appends the rest of the block after its header. For each position it looks at the last one with the same hash.
+// It extends a match to both sides, and uses it if it saves bits. So the result is never longer than the literals
+// alone.
 func (b *brief) block(dst, raw []byte) []byte {
 	n := len(dst)
 	dst = slices.Grow(dst, int(b.price[len(raw)])/8+briefSlack)
 	dst = dst[:cap(dst)]
 	left := unwritten{uint64(briefHeader[len(briefHeader)-1]), briefHeaderRest}
 	clear(b.last[:])
-	done := 0 // what is in the block
+	done := 0 // number of bytes that are in the block
 	for i := 1; i+briefShort <= len(raw); {
 		from := b.enter(raw, i)
 		if binary.LittleEndian.Uint32(raw[from:]) != binary.LittleEndian.Uint32(raw[i:]) {
@@ -102,7 +104,7 @@ func (b *brief) block(dst, raw []byte) []byte {
 	return dst[:n+int(left.n+7)/8]
 }
 
-// enter notes that the four bytes at i are there, and tells where such may have been before.
+// enter records the position of the four bytes at i, and returns where they may have been before.
 func (b *brief) enter(raw []byte, i int) (from int) {
 	h := binary.LittleEndian.Uint32(raw[i:]) * 0x9e3779b1 >> (32 - briefHash)
 	from = int(b.last[h])
@@ -124,8 +126,8 @@ func (b *brief) literals(dst []byte, n int, left unwritten, text []byte) (unwrit
 	return left.write(dst, n)
 }
 
-// unwritten are up to 64 bits that are not in the member yet: more than four literals, or a match, and the seven that may have been
-// left before.
+// unwritten holds up to 64 bits that are not in the member yet. That is enough for four literals or a match, and up to
+// seven bits left before.
 type unwritten struct {
 	bits uint64
 	n    uint
@@ -135,13 +137,13 @@ func (u unwritten) with(s bitString) unwritten {
 	return unwritten{u.bits | uint64(s.bits)<<(u.n&63), u.n + uint(s.n)}
 }
 
-// write puts whole bytes into dst at n, and gives what is left and where it goes.
+// write writes whole bytes into dst at n, and returns the remaining bits and their position.
 func (u unwritten) write(dst []byte, n int) (left unwritten, next int) {
 	binary.LittleEndian.PutUint64(dst[n:], u.bits)
 	return unwritten{u.bits >> (u.n &^ 7 & 63), u.n % 8}, n + int(u.n/8)
 }
 
-// common is how many bytes of q p begins with. p begins before q, and is longer.
+// common returns the length of the common prefix of p and q. p begins before q, and is longer.
 func common(p, q []byte) int {
 	n := 0
 	for ; n+8 <= len(q); n += 8 {

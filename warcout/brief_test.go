@@ -29,7 +29,7 @@ func briefRecords(t testing.TB) (texts [][]byte) {
 
 func newBrief() *brief { return &brief{code: newBriefCode()} }
 
-func TestShortRecordsAreReadBackAsTheyWere(t *testing.T) {
+func TestShortRecordsAreReadBackUnchanged(t *testing.T) {
 	t.Parallel()
 	b := newBrief()
 	texts := briefRecords(t)
@@ -51,7 +51,7 @@ func TestShortRecordsAreReadBackAsTheyWere(t *testing.T) {
 	}
 }
 
-func TestRecordsThatTheShortCodeDoesNotTake(t *testing.T) {
+func TestBriefRefusesOtherRecords(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]string{
 		"too long":               strings.Repeat("a", briefLimit+1),
@@ -68,7 +68,7 @@ func TestRecordsThatTheShortCodeDoesNotTake(t *testing.T) {
 }
 
 // A code that fits its records badly would show here first.
-func TestShortRecordsAreNoLongerThanByTheGeneralEncoder(t *testing.T) {
+func TestShortRecordsAreNotLongerThanWithTheGeneralEncoder(t *testing.T) {
 	t.Parallel()
 	for _, text := range briefRecords(t) {
 		var general bytes.Buffer
@@ -101,7 +101,7 @@ func FuzzBrief(f *testing.F) {
 	})
 }
 
-// BenchmarkShortRecord asks what a short record costs, beside the general encoder.
+// BenchmarkShortRecord compares a short record with the general encoder.
 func BenchmarkShortRecord(b *testing.B) {
 	texts := briefRecords(b)
 	b.Run("brief", func(b *testing.B) {

@@ -3,9 +3,10 @@ package warcout
 import "math/bits"
 
 // The code of short records: the lengths of the codes of all literals, of the end of a block, and of the lengths and
-// distances of matches, one digit of base 36 for each. They were found by trying: from the code of Huffman, lengths were
-// exchanged, lengthened and shortened for as long as 6,600 requests, metadata records and revisits, header of the block
-// included, got shorter by it. briefHeader is what RFC 1951, 3.2.7, makes of them: the beginning of the block.
+// distances of matches, as one digit of base 36 each. They were found by local search. From the Huffman code on,
+// lengths were exchanged, increased and decreased as long as 6,600 requests, metadata records and revisits, with the
+// header of the block, became shorter. briefHeader is the beginning of the block that follows from them by RFC 1951,
+// 3.2.7.
 const (
 	briefLengths = "00000000006006000000000000000000" + // controls: line ends only
 		"5bbbbbbbbbbb855555566666665888888877777888888888" +
@@ -16,10 +17,10 @@ const (
 
 	briefHeader = "\xc5\x57\xe5\x72\xec\x3c\x9a\xfe\xef\x2a\xdf\x83\x86\x29\x42\xb3\xc2\x4d\x61\x76\x78" +
 		"\x60\xd5\xb2\x0c\x6b\x5c\x59\x3e\x08\xd7\x9e\x6a\xfa\x78\x99\x82\xa2\x07\xdf\x0c\x1c"
-	briefHeaderRest = 7 // bits of its last byte that are used
+	briefHeaderRest = 7 // number of bits in use of its last byte
 )
 
-// bitString is up to 32 bits, the first lowest.
+// bitString holds up to 32 bits, the first one lowest.
 type bitString struct {
 	bits uint32
 	n    uint8
@@ -27,12 +28,12 @@ type bitString struct {
 
 // briefCode is the code of all short records.
 type briefCode struct {
-	literal  [briefLiteral + 1]bitString // zero bits for what is not coded
-	length   [briefLong + 1]bitString    // with its extra bits
-	distance [24]bitString               // without
+	literal  [briefLiteral + 1]bitString // zero bits if there is no code
+	length   [briefLong + 1]bitString    // with extra bits
+	distance [24]bitString               // without extra bits
 }
 
-// newBriefCode makes the canonical code of RFC 1951, 3.2.2, of the lengths.
+// newBriefCode returns the canonical code (RFC 1951, 3.2.2) for the lengths.
 func newBriefCode() *briefCode {
 	c := new(briefCode)
 	symbols := canonical(briefLengths)
@@ -52,7 +53,7 @@ func newBriefCode() *briefCode {
 	return c
 }
 
-// canonical gives the codes of symbols whose lengths are written as digits of base 36, 0 for those that are not coded.
+// canonical returns the codes of symbols. lengths has their lengths as digits of base 36, 0 for symbols without a code.
 func canonical(lengths string) []bitString {
 	var count, next [17]uint32
 	for i := range lengths {
@@ -79,7 +80,7 @@ func lengthAt(lengths string, i int) uint8 {
 	return lengths[i] - '0'
 }
 
-// distanceSymbol is the symbol of a distance and how many extra bits follow it: RFC 1951, 3.2.5.
+// distanceSymbol returns the symbol of a distance and the number of extra bits that follow it (RFC 1951, 3.2.5).
 func distanceSymbol(distance int) (symbol int, extra uint8) {
 	d := uint(distance - 1)
 	if d < 4 {

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// crashDir tells the child process of the test below where to write.
+// crashDir is the variable that has the folder for the child process of the test below.
 const crashDir = "ARCRAWL_WARCOUT_CRASH_DIR"
 
 func TestMain(m *testing.M) {
@@ -50,7 +50,7 @@ func writeUntilKilled(dir, round string) {
 	all.Wait()
 }
 
-func TestKilledWriterLosesNothingThatItAcknowledged(t *testing.T) {
+func TestKilledWriterLosesNothingAcknowledged(t *testing.T) {
 	t.Parallel()
 	const rounds = 5
 	dir := t.TempDir()
@@ -80,7 +80,7 @@ func TestKilledWriterLosesNothingThatItAcknowledged(t *testing.T) {
 		}
 	}
 	if extra := len(kinds) - len(acknowledged); extra < 0 || extra > 4*rounds {
-		t.Errorf("%d visits beside the %d acknowledged ones, want at most one for each goroutine and round", extra, len(acknowledged))
+		t.Errorf("%d visits more than the %d acknowledged ones, want at most one for each goroutine and round", extra, len(acknowledged))
 	}
 	for _, name := range namesIn(t, dir) {
 		if strings.HasSuffix(name, openSuffix) {
@@ -89,7 +89,7 @@ func TestKilledWriterLosesNothingThatItAcknowledged(t *testing.T) {
 	}
 }
 
-// killedAfter runs a child and kills it once it has acknowledged some visits; it gives all that it had acknowledged.
+// killedAfter runs a child, kills it once it has acknowledged some visits, and returns these visits.
 func killedAfter(t *testing.T, dir string, round, visits int) (acknowledged []string) {
 	t.Helper()
 	self, err := os.Executable()

@@ -67,7 +67,7 @@ func noise(seed, n int) *Response {
 
 func address(i int) string { return fmt.Sprintf("http://www.example.org/%d", i) }
 
-func TestFullDiskLosesOnlyTheVisitThatFoundIt(t *testing.T) {
+func TestFullDiskFailsOneVisitOnly(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	w, _ := opened(t, Options{Dir: dir})
@@ -140,7 +140,7 @@ func TestFullDiskAtTheStartOfAFileLeavesNothing(t *testing.T) {
 	}
 }
 
-func TestFileThatCannotBeCutIsClosedOff(t *testing.T) {
+func TestFileThatCannotBeCutIsAbandoned(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	w, _ := opened(t, Options{Dir: dir, Host: "c1"})
@@ -153,7 +153,7 @@ func TestFileThatCannotBeCutIsClosedOff(t *testing.T) {
 	d.failTruncate.Store(true)
 	_, err := w.Write(start, visit(address(1), noise(1, 6000)))
 	if !errors.Is(err, syscall.ENOSPC) || !errors.Is(err, syscall.EIO) {
-		t.Fatalf("error %v, want why the write failed and why the file is closed off", err)
+		t.Fatalf("error %v, want why the write failed and why the file is abandoned", err)
 	}
 	if _, err := w.Write(start, visit(address(2), noise(2, 6000))); err != nil {
 		t.Fatalf("the next file: %v", err)
@@ -162,7 +162,7 @@ func TestFileThatCannotBeCutIsClosedOff(t *testing.T) {
 		t.Fatal(err)
 	}
 	if names := namesIn(t, dir); len(names) != 2 || !strings.HasSuffix(names[0], openSuffix) {
-		t.Fatalf("files %q, want the first closed off and the second sealed", names)
+		t.Fatalf("files %q, want the first abandoned and the second sealed", names)
 	}
 	again, repairs := opened(t, Options{Dir: dir, Host: "c1"})
 	if len(repairs) != 1 || repairs[0].Kind != Cut {
@@ -171,8 +171,9 @@ func TestFileThatCannotBeCutIsClosedOff(t *testing.T) {
 	checkKept(t, again, dir, map[string]bool{address(0): true, address(2): true})
 }
 
-// TestVisitsThatWaitAreWrittenTogether holds a sync until three visits wait for the next one, short ones and a long one behind them.
-func TestVisitsThatWaitAreWrittenTogether(t *testing.T) {
+// TestWaitingVisitsAreWrittenTogether holds a sync until three visits wait for the next one, short ones and a long
+// one behind them.
+func TestWaitingVisitsAreWrittenTogether(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
 		name   string
@@ -207,7 +208,7 @@ func TestVisitsThatWaitAreWrittenTogether(t *testing.T) {
 				for n := range late {
 					size := 3000
 					if row.long && n == late-1 {
-						size = 2 * maxWaits
+						size = 2 * maxPending
 						d.room.Store(row.room)
 					}
 					all.Go(func() { _, errs[1+n] = w.Write(start, visit(address(2+n), noise(2+n, size))) })
@@ -244,7 +245,7 @@ func TestVisitsThatWaitAreWrittenTogether(t *testing.T) {
 	}
 }
 
-func TestFailedSyncFailsAllThatWaitForItAndNoOther(t *testing.T) {
+func TestFailedSyncFailsExactlyTheVisitsThatWaitForIt(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	w, _ := opened(t, Options{Dir: dir})
@@ -273,7 +274,7 @@ func TestFailedSyncFailsAllThatWaitForItAndNoOther(t *testing.T) {
 	all.Wait()
 	for i, err := range errs {
 		if !errors.Is(err, syscall.EIO) {
-			t.Errorf("visit %d: error %v, want that of the sync", 1+i, err)
+			t.Errorf("visit %d: error %v, want the error of the sync", 1+i, err)
 		}
 	}
 	if _, err := w.Write(start, visit(address(9), noise(9, 3000))); err != nil {
@@ -282,7 +283,8 @@ func TestFailedSyncFailsAllThatWaitForItAndNoOther(t *testing.T) {
 	checkKept(t, w, dir, map[string]bool{address(0): true, address(9): true})
 }
 
-// waitFor spins until something holds under the lock. It gives up after a while, so that what is broken fails and does not hang.
+// waitFor spins until something holds under the lock. It gives up after a while, so that what is broken fails and does
+// not hang.
 func waitFor(w *Writer, holds func() bool) {
 	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); {
 		if !w.mu.TryLock() { // sealing syncs under the lock
@@ -305,7 +307,8 @@ func TestWriteReturnsOnlyAfterASyncThatBeganAfterItsBytes(t *testing.T) {
 	if _, err := w.Write(start, visit(address(0), page("x"))); err != nil {
 		t.Fatal(err)
 	}
-	// One sync is held until all other visits were appended, so it is not good for them; the next one must be good for all.
+	// One sync is held until all other visits were appended, so it is not good for them; the next one must be good for
+	// all.
 	const others = 5
 	var calls atomic.Int32
 	var returned atomic.Int32
@@ -337,7 +340,7 @@ func TestWriteReturnsOnlyAfterASyncThatBeganAfterItsBytes(t *testing.T) {
 	}
 }
 
-func TestLargeVisitsWaitInAFileWithoutAName(t *testing.T) {
+func TestLargeVisitsWaitInAnUnnamedFile(t *testing.T) {
 	t.Parallel()
 	dir, temp := t.TempDir(), t.TempDir()
 	w, _ := opened(t, Options{Dir: dir, TempDir: temp})
@@ -366,7 +369,7 @@ func TestLargeVisitsWaitInAFileWithoutAName(t *testing.T) {
 	}
 }
 
-// watched calls look when so much was read.
+// watched calls look after a number of bytes.
 type watched struct {
 	from *bytes.Reader
 	at   int
@@ -382,7 +385,7 @@ func (r *watched) Read(p []byte) (int, error) {
 	return n, err
 }
 
-func TestSpoolThatCannotBeMadeIsAnErrorOfTheVisit(t *testing.T) {
+func TestSpoolThatCannotBeCreatedFailsTheVisit(t *testing.T) {
 	t.Parallel()
 	dir, temp := t.TempDir(), t.TempDir()
 	w, _ := opened(t, Options{Dir: dir, TempDir: temp})
@@ -390,7 +393,7 @@ func TestSpoolThatCannotBeMadeIsAnErrorOfTheVisit(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := w.Write(start, visit(address(1), noise(1, 2*spoolMemory))); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("error %v, want that of the missing folder", err)
+		t.Errorf("error %v, want one about the missing folder", err)
 	}
 	if _, err := w.Write(start, visit(address(2), noise(2, 100))); err != nil {
 		t.Errorf("a small visit needs no spool: %v", err)

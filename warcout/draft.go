@@ -11,31 +11,31 @@ import (
 	"github.com/arcrawl/arcrawl/digest"
 )
 
-// stampLayout is WARC-Date with the microseconds that WARC/1.1 allows.
+// stampLayout is the format of WARC-Date, with the microseconds that WARC/1.1 allows.
 const stampLayout = "2006-01-02T15:04:05.000000Z"
 
-// recordEnd is what follows each block.
+// recordEnd follows each block.
 const recordEnd = "\r\n\r\n"
 
-// record is one WARC record on its way to the file.
+// record is one WARC record that is not in the file yet.
 type record struct {
 	kind gowarc.RecordType
-	id   string        // "urn:uuid:…"; only of those that others may name
+	id   string        // "urn:uuid:…"; empty if no other record may refer to it
 	text []byte        // the whole record, or its header alone if the block comes from a reader
 	from io.Reader     // the block of a response; nil for others
-	size int64         // of what comes from there
-	sum  digest.Digest // of what comes from there
+	size int64         // number of bytes in from
+	sum  digest.Digest // of the bytes in from
 }
 
-// draft is a record that is being put together: line by line, as it will stand in the file. gowarc's builder and marshaller
-// are not asked: they blank and rename headers, refuse unusual URIs, which are what a record is about, and cost more than
-// the compression of a short record.
+// draft is a record that is being composed line by line, as it will be in the file. gowarc's builder and marshaller
+// are not used: they clear and rename headers, refuse unusual URIs, which records are about, and take longer than
+// compressing a short record.
 type draft struct {
 	record
-	fault error // the first value that cannot stand in a header
+	fault error // the first value that a header cannot hold
 }
 
-// begin starts a record with the headers that every record has, after what is in text already.
+// begin starts a record with the headers that every record has, after the present content of text.
 func begin(text []byte, kind gowarc.RecordType, id []byte, date string) draft {
 	d := draft{record: record{kind: kind, text: append(text[len(text):], gowarc.V1_1.String()+"\r\n"...)}}
 	d.add(gowarc.WarcType, kind.String())
@@ -52,7 +52,7 @@ func (d *draft) add(name, value string) {
 	d.text = append(append(append(append(d.text, name...), ": "...), value...), "\r\n"...)
 }
 
-// addIf adds a header that is left out when empty.
+// addIf adds a header unless its value is empty.
 func (d *draft) addIf(name, value string) {
 	if value != "" {
 		d.add(name, value)
@@ -75,25 +75,27 @@ func (d *draft) addSum(name string, sum digest.Digest) {
 
 func (d *draft) refuse(name, value string) {
 	if d.fault == nil {
-		d.fault = fmt.Errorf("build %s record: %s: value %q cannot stand in a header", d.kind, name, value)
+		d.fault = fmt.Errorf("build %s record: %s: a header cannot hold the value %q", d.kind, name, value)
 	}
 }
 
-// with ends the record with a block that is in memory. An empty one has no content type.
+// with ends the record with a block that is in memory. An empty block has no content type.
 func (d draft) with(contentType string, block []byte, infoID string) (record, error) {
 	d.end(contentType, int64(len(block)), digest.Of(block), infoID)
 	d.text = append(append(d.text, block...), recordEnd...)
 	return d.record, d.fault
 }
 
-// streaming ends the record with a block that is read when it is written.
-func (d draft) streaming(contentType string, from io.Reader, size int64, sum digest.Digest, infoID string) (record, error) {
+// streaming ends the record with a block that is read when the record is written.
+func (d draft) streaming(
+	contentType string, from io.Reader, size int64, sum digest.Digest, infoID string,
+) (record, error) {
 	d.end(contentType, size, sum, infoID)
 	d.from, d.size, d.sum = from, size, sum
 	return d.record, d.fault
 }
 
-// end adds the headers that end every record.
+// end adds the last headers of every record.
 func (d *draft) end(contentType string, size int64, sum digest.Digest, infoID string) {
 	if size > 0 {
 		d.add(gowarc.ContentType, contentType)

@@ -10,10 +10,10 @@ import (
 	"github.com/arcrawl/arcrawl/digest"
 )
 
-// copyBuffer is how much of a block is in memory at a time.
+// copyBuffer is the number of bytes of a block that are in memory at a time.
 const copyBuffer = 64 << 10
 
-// encoder turns records of any length into gzip members. It is used by one visit at a time.
+// encoder compresses records of any length into gzip members. One visit uses it at a time.
 type encoder struct {
 	zip   *gzip.Writer
 	block []byte // copyBuffer bytes
@@ -27,7 +27,8 @@ func newEncoder(level int) (*encoder, error) {
 	return &encoder{zip: zip, block: make([]byte, copyBuffer)}, nil
 }
 
-// encode appends r to dst as one gzip member. When the block is not what the record says of it, that is an error.
+// encode appends r to dst as one gzip member. It returns an error if the block differs from its announced size or
+// digest.
 func (e *encoder) encode(dst io.Writer, r record) error {
 	e.zip.Reset(dst)
 	_, err := e.zip.Write(r.text)
@@ -40,7 +41,7 @@ func (e *encoder) encode(dst io.Writer, r record) error {
 	return nil
 }
 
-// stream copies exactly the block that was announced, and ends the record.
+// stream copies the block, which must have the announced size and digest, and ends the record.
 func (e *encoder) stream(r record) error {
 	hash := digest.New()
 	for total := int64(0); ; {

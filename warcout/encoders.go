@@ -5,15 +5,15 @@ import (
 	"sync"
 )
 
-// minEncoders is how many visits can be compressed at the same time, at least.
+// minEncoders is the minimum number of visits that can be compressed at the same time.
 const minEncoders = 4
 
-// encoders lends encoders. Each has tables of a megabyte, so there are not as many as visits, but only somewhat more than
-// the processor has cores, so that a long visit does not hold up all others. The one that was given back last is taken
-// first: its tables are still in the cache of the processor, which makes a page cost a third less.
+// encoders is a pool of encoders. Each has tables of a megabyte, so there are fewer than visits, but more than
+// processor cores, so that a long visit does not delay all others. The encoder returned last is taken first: its
+// tables are still in the processor's cache, which saves a third of the time of a page.
 type encoders struct {
 	level  int
-	places chan struct{} // a token for each that is lent
+	places chan struct{} // a token for each encoder in use
 	mu     sync.Mutex    // guards free; nothing is called while it is held
 	free   []*encoder
 }
@@ -22,7 +22,7 @@ func newEncoders(level int) *encoders {
 	return &encoders{level: level, places: make(chan struct{}, max(minEncoders, 2*runtime.GOMAXPROCS(0)))}
 }
 
-// take waits for an encoder. It must come back by give or lose.
+// take waits for an encoder. The caller must call release or drop afterwards.
 func (p *encoders) take() (*encoder, error) {
 	p.places <- struct{}{}
 	p.mu.Lock()
@@ -36,17 +36,18 @@ func (p *encoders) take() (*encoder, error) {
 	}
 	e, err := newEncoder(p.level)
 	if err != nil {
-		p.lose()
+		p.drop()
 	}
 	return e, err
 }
 
-func (p *encoders) give(e *encoder) {
+// release returns an encoder to the pool.
+func (p *encoders) release(e *encoder) {
 	p.mu.Lock()
 	p.free = append(p.free, e)
 	p.mu.Unlock()
-	p.lose()
+	p.drop()
 }
 
-// lose gives back the place of an encoder that is not used again.
-func (p *encoders) lose() { <-p.places }
+// drop frees the place of an encoder that must not be used again.
+func (p *encoders) drop() { <-p.places }

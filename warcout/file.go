@@ -9,11 +9,11 @@ import (
 	"time"
 )
 
-// checkpointEvery is how many synced bytes pass between two checkpoints in the journal: about a third of a second of reading
-// after a crash, and some seventy lines for a file of 1 GiB.
+// checkpointEvery is the number of synced bytes between two checkpoints in the journal. That makes about a third of a
+// second of reading after a crash, and some seventy lines for a file of 1 GiB.
 const checkpointEvery = 16 << 20
 
-// storage is the file that records are written to. It is an interface so that tests can put a full or failing disk here.
+// storage is the file that records are written to. Tests replace it by a full or failing disk.
 type storage interface {
 	io.WriterAt
 	Truncate(size int64) error
@@ -21,7 +21,7 @@ type storage interface {
 	Close() error
 }
 
-// createFile opens a new file that must not exist, locked against the repair of other writers.
+// createFile creates a file that must not exist, and locks it, so that other writers do not repair it.
 func createFile(path string) (storage, error) {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if err != nil {
@@ -33,7 +33,7 @@ func createFile(path string) (storage, error) {
 	return f, nil
 }
 
-// syncDir makes new and changed names in dir safe.
+// syncDir syncs new and changed names in dir.
 func syncDir(dir string) error {
 	d, err := os.Open(dir)
 	if err != nil {
@@ -45,15 +45,15 @@ func syncDir(dir string) error {
 	return nil
 }
 
-// extent is a whole part of a file, from its first byte.
+// extent is a part of a file from its first byte on that ends with a whole record.
 type extent struct{ size, records int64 }
 
-// batch is the visits that one sync makes safe. One of them makes the sync, the others sleep until it has ended.
+// batch is a group of visits that share one sync. One of them syncs, the others wait for it.
 type batch struct {
 	visits int
-	first  atomic.Bool   // somebody sees to the sync
-	ended  chan struct{} // closed when it is known what became of them
-	err    error         // what became of them, from then on
+	first  atomic.Bool   // a visit has taken on the sync
+	ended  chan struct{} // closed when err is set
+	err    error         // the result of the sync
 }
 
 func (b *batch) end(err error) {
@@ -61,45 +61,45 @@ func (b *batch) end(err error) {
 	close(b.ended)
 }
 
-// file is a WARC file that is being written. Everything in it is guarded by Writer.mu.
+// file is a WARC file that is being written. Writer.mu guards all its fields.
 type file struct {
 	name     string // final, without folder
 	infoID   string // of its warcinfo record
 	opened   time.Time
 	disk     storage
-	written  extent // ends with a whole visit
-	given    extent // what of it was given to the disk, or is about to be
-	waits    []byte // the rest of it: the batch that waits will write it
-	spare    []byte // memory for the next
-	synced   extent // what is safe of it
+	appended extent // ends with a whole visit
+	handed   extent // the part that was written to the disk, or is about to be
+	pending  []byte // the rest of appended, which the waiting batch will write
+	spare    []byte // memory for the next pending
+	synced   extent // the part that is synced
 	info     extent // the warcinfo record alone
-	told     int64  // size at the last line in the journal
-	waiting  *batch // was appended, and no sync has begun for it; nil if there is none
-	syncing  *batch // what the sync in progress is for; nil if there is none
-	together int    // visits that the last sync was for
-	users    int    // visits on their way into this file
-	visits   uint32 // all that ever were, also those that failed
-	broken   error  // why nothing more is written to it; nil while all is well
-	renamed  bool   // to its final name, though the folder is not synced yet
+	logged   int64  // size at the last line in the journal
+	waiting  *batch // appended visits for which no sync has begun; nil if there are none
+	syncing  *batch // the batch of the sync in progress; nil if there is none
+	together int    // number of visits of the last sync
+	users    int    // number of visits in progress in this file
+	visits   uint32 // number of all visits, with failed ones
+	broken   error  // why nothing more is written to it; nil = it is writable
+	renamed  bool   // it has its final name, but the folder may not be synced yet
 }
 
-// maxWaits is the longest visit, compressed, that is written together with others.
-const maxWaits = 64 << 10
+// maxPending is the longest visit, compressed, that is written together with others.
+const maxPending = 64 << 10
 
-// add appends one visit; it is not safe yet, but part of the batch that is given. On an error the file is what it was before, or ends with
-// what is safe.
+// add appends one visit, which is not on disk yet, but in the batch returned. After an error the file is as before, or
+// ends with its synced part.
 func (f *file) add(visit *spool, records int64) (*batch, error) {
 	if f.broken != nil {
 		return nil, f.broken
 	}
-	if visit.size <= maxWaits && visit.file == nil {
-		f.waits = append(f.waits, visit.mem...)
+	if visit.size <= maxPending && visit.file == nil {
+		f.pending = append(f.pending, visit.mem...)
 	} else if err := f.addLarge(visit); err != nil {
 		return nil, err
 	}
-	f.written = extent{f.written.size + visit.size, f.written.records + records}
-	if len(f.waits) == 0 {
-		f.given = f.written
+	f.appended = extent{f.appended.size + visit.size, f.appended.records + records}
+	if len(f.pending) == 0 {
+		f.handed = f.appended
 	}
 	if f.waiting == nil {
 		f.waiting = &batch{ended: make(chan struct{})}
@@ -108,62 +108,62 @@ func (f *file) add(visit *spool, records int64) (*batch, error) {
 	return f.waiting, nil
 }
 
-// addLarge writes a visit at once, behind what waits.
+// addLarge writes a visit at once, after the pending bytes.
 func (f *file) addLarge(visit *spool) error {
-	if err := f.write(f.waits, f.given.size); err != nil {
-		f.cut(f.given)
+	if err := f.write(f.pending, f.handed.size); err != nil {
+		f.cut(f.handed)
 		err = errors.Join(err, f.broken)
 		f.waiting.end(err)
 		f.waiting = nil
 		return err
 	}
-	f.given, f.waits = f.written, f.waits[:0]
-	if err := visit.copyTo(f.disk, f.written.size); err != nil {
-		f.cut(f.written)
+	f.handed, f.pending = f.appended, f.pending[:0]
+	if err := visit.copyTo(f.disk, f.appended.size); err != nil {
+		f.cut(f.appended)
 		return errors.Join(fmt.Errorf("write %s: %w", f.name, err), f.broken)
 	}
 	return nil
 }
 
-// takeWaits gives the bytes that wait, and where they belong. They are good until what is taken next is written.
-func (f *file) takeWaits() (waits []byte, at int64) {
-	waits, at = f.waits, f.given.size
-	f.given = f.written
-	if f.waits, f.spare = f.spare[:0], waits; cap(waits) > 4*maxWaits {
+// takePending returns the pending bytes and their offset. They are valid until the next ones taken are written.
+func (f *file) takePending() (pending []byte, at int64) {
+	pending, at = f.pending, f.handed.size
+	f.handed = f.appended
+	if f.pending, f.spare = f.spare[:0], pending; cap(pending) > 4*maxPending {
 		f.spare = nil
 	}
-	return waits, at
+	return pending, at
 }
 
-// write writes bytes that waited.
-func (f *file) write(waits []byte, at int64) error {
-	if len(waits) == 0 {
+// write writes pending bytes.
+func (f *file) write(pending []byte, at int64) error {
+	if len(pending) == 0 {
 		return nil
 	}
-	if _, err := f.disk.WriteAt(waits, at); err != nil {
+	if _, err := f.disk.WriteAt(pending, at); err != nil {
 		return fmt.Errorf("write %s: %w", f.name, err)
 	}
 	return nil
 }
 
-// cut takes the file back to an earlier end that is on disk, or closes it off.
+// cut truncates the file to an earlier end that is on disk. If that fails, it abandons the file.
 func (f *file) cut(to extent) {
 	if f.broken != nil {
 		return
 	}
-	f.written, f.given, f.waits = to, to, f.waits[:0]
+	f.appended, f.handed, f.pending = to, to, f.pending[:0]
 	if err := f.disk.Truncate(to.size); err != nil {
-		f.breakOff(err)
+		f.abandon(err)
 	}
 }
 
-// breakOff gives the file up; it stays as it is for the next start to repair.
-func (f *file) breakOff(err error) {
-	f.broken = errors.Join(fmt.Errorf("%s is closed off: %w", f.name, err), f.disk.Close())
+// abandon closes the file for good. The next start repairs it.
+func (f *file) abandon(err error) {
+	f.broken = errors.Join(fmt.Errorf("abandoned %s; the next start repairs it: %w", f.name, err), f.disk.Close())
 }
 
-// settle tells those who wait what became of the sync that has ended; when it began the file ended at target.
-func (f *file) settle(target extent, err error) {
+// finishSync reports the result of a sync to the visits that wait for it. The file ended at target when it began.
+func (f *file) finishSync(target extent, err error) {
 	if err != nil {
 		f.fail(err)
 		return
@@ -173,13 +173,13 @@ func (f *file) settle(target extent, err error) {
 	f.syncing = nil
 }
 
-// fail tells all who wait that nothing of theirs is in the file. Which bytes reached the disk is unknown, also of visits that came later: all
-// that is not safe is cut off.
+// fail reports to all visits that wait that nothing of theirs is in the file. Which bytes reached the disk is unknown,
+// also of later visits, so everything that is not synced is cut off.
 func (f *file) fail(err error) {
 	f.cut(f.synced)
 	if f.broken == nil {
 		if err := f.disk.Sync(); err != nil {
-			f.breakOff(err)
+			f.abandon(err)
 		}
 	}
 	err = errors.Join(err, f.broken)

@@ -42,7 +42,8 @@ func TestForeignReaderSeesWhatWasWritten(t *testing.T) {
 	}
 	var kinds []string
 	for i, r := range records {
-		if len(r.Errors) > 0 || r.Offset != strict[i].offset || r.Length != strict[i].length || r.ID != strict[i].id() || string(r.Block) != string(strict[i].block) {
+		if len(r.Errors) > 0 || r.Offset != strict[i].offset || r.Length != strict[i].length || r.ID != strict[i].id() ||
+			string(r.Block) != string(strict[i].block) {
 			t.Errorf("record %d: warcio sees a %s of %d bytes at %d with errors %q, the strict reader %+v", i, r.Type, r.ContentLength, r.Offset, r.Errors, strict[i].header)
 		}
 		kinds = append(kinds, r.Type)
@@ -62,7 +63,8 @@ func TestForeignReaderSeesWhatWasWritten(t *testing.T) {
 	}
 	for _, i := range []int{4, 7} {
 		got := records[i]
-		if got.RefersTo != records[1].ID || got.RefersToTarget != records[1].Target || got.RefersToDate != records[1].Date || got.PayloadDigest != records[1].PayloadDigest {
+		if got.RefersTo != records[1].ID || got.RefersToTarget != records[1].Target || got.RefersToDate != records[1].Date ||
+			got.PayloadDigest != records[1].PayloadDigest {
 			t.Errorf("revisit %d refers to %s, %s, %s with payload %s; the original is %+v", i, got.RefersTo, got.RefersToTarget, got.RefersToDate, got.PayloadDigest, records[1])
 		}
 	}

@@ -9,8 +9,8 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// FuzzWriteAndReadBack feeds hostile text to everything of a visit that a server or page may have had a hand in. It must be
-// refused, or be read back: headers as they are, fields as Escape says, and the bytes of heads exactly.
+// FuzzWriteAndReadBack feeds hostile text to everything of a visit that a server or page may have had a hand in. It
+// must be refused, or be read back: headers as they are, fields as Escape says, and the bytes of heads exactly.
 func FuzzWriteAndReadBack(f *testing.F) {
 	f.Add("via", "http://a/", "http://www.example.org/", "urn:uuid:1", `"etag"`, "HTTP/1.1 304 x\r\n\r\n", "length")
 	f.Add("a", "x\r\nWARC-Type: response", "http://b/\r\nX: y", "<a>\r\n", "\r\n\r\n", "\xff", "a\nb")
@@ -28,7 +28,10 @@ func FuzzWriteAndReadBack(f *testing.F) {
 			},
 			{
 				URI: uri.FromCanonical("http://www.example.org/"), Date: start,
-				Response: &Response{Block: strings.NewReader(head), Size: int64(len(head)), BlockDigest: digest.Of([]byte(head)), Truncated: truncated, IdentifiedType: value},
+				Response: &Response{
+					Block: strings.NewReader(head), Size: int64(len(head)), BlockDigest: digest.Of([]byte(head)),
+					Truncated: truncated, IdentifiedType: value,
+				},
 			},
 		}
 		var accepted []bool
@@ -62,7 +65,7 @@ func FuzzWriteAndReadBack(f *testing.F) {
 	})
 }
 
-// checkRevisit compares the records of v and gives those after them.
+// checkRevisit compares the records of v and returns the records after them.
 func checkRevisit(t *testing.T, records []kept, v Visit) []kept {
 	t.Helper()
 	want := []string{"revisit", "metadata"}
@@ -96,8 +99,8 @@ func checkRevisit(t *testing.T, records []kept, v Visit) []kept {
 	return records[len(want):]
 }
 
-// FuzzOpen feeds damaged .open files and journals to the start-up: it must repair them or say what is wrong, and what it seals
-// must be whole.
+// FuzzOpen feeds damaged .open files and journals to the start-up: it must repair them or say what is wrong, and what
+// it seals must be whole.
 func FuzzOpen(f *testing.F) {
 	c := leave(f, Options{})
 	final := strings.TrimSuffix(c.name, openSuffix)

@@ -2,14 +2,15 @@ package warcout
 
 import "time"
 
-// Growing is a file that visits are written to at this moment.
+// Growing is a file that visits are being written to.
 type Growing struct {
-	Name   string // as it will be called when it is sealed
+	Name   string // the name that it will have when it is sealed
 	Opened time.Time
-	Size   int64 // bytes that are safe on disk
+	Size   int64 // synced bytes
 }
 
-// Growing lists the files that are not sealed yet: at most one that takes visits, and those that wait for their last one.
+// Growing returns the files that are not sealed yet: at most one that accepts visits, and others with visits in
+// progress.
 func (w *Writer) Growing() []Growing {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -7,8 +7,8 @@ import (
 	"github.com/google/uuid"
 )
 
-// TestIdsOfAFileDifferInTheirNumberOnly looks at two files, and a visit that failed in between.
-func TestIdsOfAFileDifferInTheirNumberOnly(t *testing.T) {
+// TestIDsOfAFileDifferOnlyInTheirNumber looks at two files, and a visit that failed in between.
+func TestIDsOfAFileDifferOnlyInTheirNumber(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	w, _ := opened(t, Options{Dir: dir})
@@ -43,7 +43,7 @@ func TestIdsOfAFileDifferInTheirNumberOnly(t *testing.T) {
 	}
 }
 
-func TestAFileEndsWhenItsNumbersDo(t *testing.T) {
+func TestAFileEndsWithItsLastNumber(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	w, _ := opened(t, Options{Dir: dir})

@@ -13,7 +13,8 @@ import (
 	"time"
 )
 
-// journalVersion is the first line of a journal. The events below are for ever; a change of the lines needs another number.
+// journalVersion is the first line of a journal. A change of the format of lines needs another number. Events are
+// stored: do not change or reuse their names.
 const (
 	journalMagic   = "arcrawl-warc-journal "
 	journalVersion = journalMagic + "1\n"
@@ -22,27 +23,27 @@ const (
 type event string
 
 const (
-	eventOpened     event = "opened"     // size and records are those of the warcinfo record
-	eventCheckpoint event = "checkpoint" // so much was synced
-	eventSealed     event = "sealed"     // so much the file has, for ever
-	eventRemoved    event = "removed"    // the file held no visit
+	eventOpened     event = "opened"     // size and records of the warcinfo record
+	eventCheckpoint event = "checkpoint" // size and records that were synced
+	eventSealed     event = "sealed"     // final size and records
+	eventRemoved    event = "removed"    // the file had no visit
 )
 
-// remembered is what the journal says of one file.
+// remembered holds what the journal says about one file.
 type remembered struct {
 	last    event
 	size    int64
 	records int64
 }
 
-// journal appends lines to a text file. The zero journal has no file and remembers nothing.
+// journal appends lines to a text file. The zero journal has no file and drops all events.
 type journal struct {
 	file *os.File
 	size int64
 }
 
-// openJournal reads the journal at path and opens it for more. Lines that say nothing sensible are counted as damaged; a torn
-// last line is cut off and does not count.
+// openJournal reads the journal at path and opens it for appending. It counts invalid lines as damaged. It cuts off an
+// incomplete last line without counting it.
 func openJournal(path string) (j *journal, known map[string]remembered, damaged int64, err error) {
 	known = map[string]remembered{}
 	if path == "" {
@@ -66,9 +67,9 @@ func openJournal(path string) (j *journal, known map[string]remembered, damaged 
 	return j, known, damaged, nil
 }
 
-// readJournal fills known and tells how long the part of whole lines is.
+// readJournal fills known, and returns the size of the complete lines.
 func readJournal(f io.Reader, known map[string]remembered) (size, damaged int64, err error) {
-	lines := bufio.NewReaderSize(f, 4096) // far more than a line has
+	lines := bufio.NewReaderSize(f, 4096) // much longer than a line
 	for {
 		line, err := lines.ReadSlice('\n')
 		n := int64(len(line))
@@ -80,7 +81,7 @@ func readJournal(f io.Reader, known map[string]remembered) (size, damaged int64,
 		}
 		switch {
 		case size == 0 && err == nil && string(line) != journalVersion:
-			return 0, 0, fmt.Errorf("first line is %.40q, not %q: not a journal, or of a newer arcrawl", line, strings.TrimSpace(journalVersion))
+			return 0, 0, fmt.Errorf("first line is %.40q, want %q: not a journal, or written by a newer arcrawl", line, strings.TrimSpace(journalVersion))
 		case size == 0 && err == io.EOF && !bytes.HasPrefix([]byte(journalVersion), line):
 			return 0, 0, errors.New("not a WARC journal")
 		case err == io.EOF:
@@ -95,21 +96,21 @@ func readJournal(f io.Reader, known map[string]remembered) (size, damaged int64,
 	}
 }
 
-// remember takes one line; it reports false when the line says nothing sensible.
+// remember reads one line into known, and reports whether the line is valid.
 func remember(known map[string]remembered, line string) bool {
 	parts := strings.Split(strings.TrimSuffix(line, "\n"), " ")
 	if len(parts) != 5 {
 		return false
 	}
-	name, what := parts[2], event(parts[1])
+	name, happened := parts[2], event(parts[1])
 	size, err1 := strconv.ParseInt(parts[3], 10, 64)
 	records, err2 := strconv.ParseInt(parts[4], 10, 64)
 	if errors.Join(err1, err2) != nil || size < 0 || records < 0 || name == "" || name != filepath.Base(name) {
 		return false
 	}
-	switch what {
+	switch happened {
 	case eventOpened, eventCheckpoint, eventSealed:
-		known[name] = remembered{what, size, records}
+		known[name] = remembered{happened, size, records}
 	case eventRemoved:
 		delete(known, name)
 	default:
@@ -118,12 +119,12 @@ func remember(known map[string]remembered, line string) bool {
 	return true
 }
 
-// add appends one event. After an error the journal is as it was.
-func (j *journal) add(now time.Time, what event, name string, size, records int64) error {
+// add appends one event. After an error the journal is as before.
+func (j *journal) add(now time.Time, happened event, name string, size, records int64) error {
 	if j.file == nil {
 		return nil
 	}
-	line := fmt.Sprintf("%s %s %s %d %d\n", stamp(now), what, name, size, records)
+	line := fmt.Sprintf("%s %s %s %d %d\n", stamp(now), happened, name, size, records)
 	if err := j.appendLine(line); err != nil {
 		return fmt.Errorf("write WARC journal: %w", err)
 	}
@@ -132,7 +133,7 @@ func (j *journal) add(now time.Time, what event, name string, size, records int6
 
 func (j *journal) appendLine(line string) error {
 	if _, err := j.file.WriteAt([]byte(line), j.size); err != nil {
-		// A torn line that cannot be cut off is overwritten by the next one, or dropped by the next start.
+		// If a partial line cannot be cut off, the next line overwrites it, or the next start drops it.
 		return errors.Join(err, j.file.Truncate(j.size))
 	}
 	j.size += int64(len(line))

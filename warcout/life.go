@@ -9,21 +9,21 @@ import (
 	"time"
 )
 
-// newFile makes a file with its warcinfo record.
+// newFile creates a file with its warcinfo record.
 func (w *Writer) newFile(now time.Time) (*file, error) {
 	f, err := w.takeName(now)
 	if err != nil {
-		return nil, fmt.Errorf("make a new WARC file: %w", err)
+		return nil, fmt.Errorf("create a WARC file: %w", err)
 	}
 	if err := w.begin(now, f); err != nil {
-		return nil, errors.Join(fmt.Errorf("begin %s: %w", f.name, err), f.disk.Close(), os.Remove(w.openPath(f)))
+		return nil, errors.Join(fmt.Errorf("write warcinfo of %s: %w", f.name, err), f.disk.Close(), os.Remove(w.openPath(f)))
 	}
 	return f, nil
 }
 
 func (w *Writer) openPath(f *file) string { return filepath.Join(w.o.Dir, f.name+openSuffix) }
 
-// takeName creates the .open file under a name that is free also without that suffix.
+// takeName creates the .open file under a name that is also free without the suffix.
 func (w *Writer) takeName(now time.Time) (*file, error) {
 	w.serial++
 	name := w.names.name(now, w.serial)
@@ -41,7 +41,7 @@ func (w *Writer) takeName(now time.Time) (*file, error) {
 		if err != nil {
 			return nil, err
 		}
-		free, err := isFree(w.o.Dir, name) // nobody sealed a file of that name in between
+		free, err := isFree(w.o.Dir, name) // no other writer sealed a file of that name meanwhile
 		if err == nil && free {
 			return f, nil
 		}
@@ -49,10 +49,10 @@ func (w *Writer) takeName(now time.Time) (*file, error) {
 			return nil, err
 		}
 	}
-	return nil, fmt.Errorf("%d names up to %s are taken", maxSerials, name)
+	return nil, fmt.Errorf("all of %d names up to %s are taken", maxSerials, name)
 }
 
-// begin writes the warcinfo record and makes it safe, so that no failed visit can take it along.
+// begin writes and syncs the warcinfo record, so that no failed visit can remove it.
 func (w *Writer) begin(now time.Time, f *file) error {
 	info, err := warcinfo(now, f.name, w.o.Info)
 	if err != nil {
@@ -65,7 +65,7 @@ func (w *Writer) begin(now time.Time, f *file) error {
 		err = s.copyTo(f.disk, 0)
 	}
 	f.infoID, f.info = info.id, extent{s.size, 1}
-	f.written, f.given, f.synced, f.told = f.info, f.info, f.info, f.info.size
+	f.appended, f.handed, f.synced, f.logged = f.info, f.info, f.info, f.info.size
 	if err := errors.Join(err, s.reset()); err != nil {
 		return err
 	}
@@ -75,7 +75,7 @@ func (w *Writer) begin(now time.Time, f *file) error {
 	return w.journal.add(now, eventOpened, f.name, f.info.size, f.info.records)
 }
 
-// retire lets the next visit begin a new file.
+// retire makes the next visit begin a new file.
 func (w *Writer) retire() {
 	if w.current != nil {
 		w.retired = append(w.retired, w.current)
@@ -83,36 +83,37 @@ func (w *Writer) retire() {
 	}
 }
 
-// sealRetired seals the files that no visit is on its way to. Those that it cannot seal stay, for the next call.
+// sealRetired seals the retired files without visits in progress. Files that it cannot seal stay retired for the next
+// call.
 func (w *Writer) sealRetired(now time.Time) error {
 	var errs error
-	var kept []*file
+	var remaining []*file
 	for _, f := range w.retired {
 		if f.users > 0 {
-			kept = append(kept, f)
+			remaining = append(remaining, f)
 			continue
 		}
 		if err := w.seal(now, f); err != nil {
 			errs = errors.Join(errs, fmt.Errorf("seal %s: %w", f.name, err))
-			kept = append(kept, f)
+			remaining = append(remaining, f)
 		}
 	}
-	w.retired = kept
+	w.retired = remaining
 	return errs
 }
 
 func (w *Writer) seal(now time.Time, f *file) error {
 	if f.broken != nil {
-		return nil // who met it first has told
+		return nil // already reported
 	}
-	if f.written == f.info {
+	if f.appended == f.info {
 		return w.discard(now, f)
 	}
 	if !f.renamed {
 		if err := f.disk.Sync(); err != nil {
 			return err
 		}
-		if _, err := place(w.o.Dir, w.names, w.journal, f.name, f.written, now); err != nil {
+		if _, err := place(w.o.Dir, w.names, w.journal, f.name, f.appended, now); err != nil {
 			return err
 		}
 		f.renamed = true
@@ -120,7 +121,7 @@ func (w *Writer) seal(now time.Time, f *file) error {
 	if err := syncDir(w.o.Dir); err != nil {
 		return err
 	}
-	f.broken = ErrClosed // a failing Close is told once, not tried again
+	f.broken = ErrClosed // an error of Close is reported once, without a retry
 	return f.disk.Close()
 }
 
@@ -136,8 +137,8 @@ func (w *Writer) discard(now time.Time, f *file) error {
 	return f.disk.Close()
 }
 
-// place tells the journal what a synced .open file holds and gives it its final name; only when another file took that
-// meanwhile it becomes a later one. The journal comes first: what it says must be what was written, not what was found.
+// place logs the size of a synced .open file in the journal, and renames the file to its final name, or to a later one
+// if that was taken meanwhile. The journal comes first: it must say what was written, not what was found.
 func place(dir string, names naming, j *journal, name string, whole extent, now time.Time) (string, error) {
 	final, err := names.freeName(dir, name)
 	if err != nil {

@@ -50,14 +50,14 @@ func TestFilesAreOpenWhileTheyGrow(t *testing.T) {
 		t.Errorf("after Close (-want +got):\n%s", diff)
 	}
 	if _, err := w.Write(start, visit(address(2), page("x"))); !errors.Is(err, ErrClosed) {
-		t.Errorf("Write after Close gives %v", err)
+		t.Errorf("Write after Close: %v", err)
 	}
 	if err := w.Close(start); err != nil {
-		t.Errorf("a second Close gives %v", err)
+		t.Errorf("a second Close: %v", err)
 	}
 }
 
-func TestANewFileBegins(t *testing.T) {
+func TestWriteBeginsANewFile(t *testing.T) {
 	t.Parallel()
 	later := func(d time.Duration) time.Time { return start.Add(d) }
 	tests := []struct {
@@ -150,7 +150,7 @@ func TestNoExistingFileIsOverwritten(t *testing.T) {
 	}
 }
 
-func TestSealingThatFailsIsTriedAgain(t *testing.T) {
+func TestFailedSealingIsRetried(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	w, _ := opened(t, Options{Dir: dir, MaxAge: time.Hour})
@@ -160,7 +160,7 @@ func TestSealingThatFailsIsTriedAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := w.Rotate(start.Add(time.Hour)); !errors.Is(err, os.ErrNotExist) {
-		t.Fatalf("Rotate gives %v, want why the file cannot be renamed", err)
+		t.Fatalf("Rotate: %v, want why the file cannot be renamed", err)
 	}
 	if err := os.Rename(open+".hidden", open); err != nil {
 		t.Fatal(err)
@@ -173,7 +173,7 @@ func TestSealingThatFailsIsTriedAgain(t *testing.T) {
 	}
 }
 
-func TestBadOptions(t *testing.T) {
+func TestOpenRefusesInvalidOptions(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "file")
 	put(t, filepath.Dir(file), "file", "")
@@ -186,15 +186,15 @@ func TestBadOptions(t *testing.T) {
 		{"a file for a folder", Options{Dir: file}, "not a directory"},
 		{"a prefix with a slash", Options{Dir: t.TempDir(), Prefix: "../x"}, `prefix "../x"`},
 		{"a host with a blank", Options{Dir: t.TempDir(), Host: "a b"}, `host "a b"`},
-		{"a negative size", Options{Dir: t.TempDir(), MaxSize: -1}, "largest size"},
-		{"a negative age", Options{Dir: t.TempDir(), MaxAge: -1}, "largest age"},
+		{"a negative size", Options{Dir: t.TempDir(), MaxSize: -1}, "maximum size"},
+		{"a negative age", Options{Dir: t.TempDir(), MaxAge: -1}, "maximum age"},
 		{"a level that gzip has not", Options{Dir: t.TempDir(), Level: 10}, "gzip level"},
-		{"an info field without name", Options{Dir: t.TempDir(), Info: []Field{{"", "x"}}}, "no token"},
+		{"an info field without name", Options{Dir: t.TempDir(), Info: []Field{{"", "x"}}}, "not a token"},
 		{"a journal in a missing folder", Options{Dir: t.TempDir(), Journal: file + "/j"}, "WARC journal"},
 	}
 	for _, tt := range tests {
 		if w, _, err := Open(tt.options, start); err == nil || !strings.Contains(err.Error(), tt.want) {
-			t.Errorf("%s: Open gives %v, %v; want an error with %q", tt.name, w, err, tt.want)
+			t.Errorf("%s: Open() = %v, %v; want an error with %q", tt.name, w, err, tt.want)
 		}
 	}
 }

@@ -2,7 +2,7 @@ package warcout
 
 import "testing"
 
-func TestWhatIsLostOfARepairedFile(t *testing.T) {
+func TestLostFrom(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
 		name string

@@ -135,7 +135,7 @@ func checkReferences(records []kept) error {
 	return nil
 }
 
-// related reports whether two ids differ in their last digit only, as those of one visit do.
+// related reports whether two ids differ in their last digit only, like the ids of one visit.
 func related(a, b string) bool { return len(a) == len(b) && a != b && a[:len(a)-2] == b[:len(b)-2] }
 
 // readDir reads all sealed files, in the order of their names.

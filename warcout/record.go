@@ -16,19 +16,19 @@ const (
 	typeBytes    = "application/octet-stream"
 )
 
-// composer makes the records of one visit for one file.
+// composer composes the records of one visit for one file.
 type composer struct {
 	v       Visit
-	date    string // of the visit, as records have it
-	number  uint32 // of the visit in the file, from 1 on
+	date    string // of the visit, as records write it
+	number  uint32 // of the visit in the file, from 1
 	infoID  string
-	id      [idLength]byte // of the record that was begun last
-	text    []byte         // the records so far, as far as they are in memory; the next follows
+	id      [idLength]byte // of the record begun last
+	text    []byte         // the records so far that are in memory; the next one follows
 	records []record
 }
 
-// compose gives the records of a visit, which has a number in its file, in the order in which they are written. Their texts lie in
-// buffer as far as it goes.
+// compose returns the records of a visit in the order in which they are written. number is the number of the visit in
+// its file. The texts use buffer as long as it suffices.
 func compose(buffer []byte, v Visit, infoID string, number uint32) ([]record, error) {
 	c := composer{
 		v: v, date: stamp(v.Date), number: number, infoID: infoID, text: buffer[:0], records: make([]record, 0, maxRecords),
@@ -48,7 +48,7 @@ func compose(buffer []byte, v Visit, infoID string, number uint32) ([]record, er
 
 func nothing() error { return nil }
 
-// start begins a record of the visit. The first says all that holds for the visit; the others point at it.
+// start begins a record of the visit. The first record has the headers of the whole visit; the others point at it.
 func (c *composer) start(kind gowarc.RecordType) draft {
 	setNumber(c.id[:], c.number, len(c.records))
 	d := begin(c.text, kind, c.id[:], c.date)
@@ -58,7 +58,7 @@ func (c *composer) start(kind gowarc.RecordType) draft {
 		return d
 	}
 	d.id = string(c.id[:])
-	if c.v.IP.IsValid() { // a zone names an interface of this machine and means nothing elsewhere
+	if c.v.IP.IsValid() { // without the zone, which is an interface of this machine
 		d.add(gowarc.WarcIPAddress, c.v.IP.Unmap().WithZone("").String())
 	}
 	return d
@@ -71,7 +71,7 @@ func (c *composer) emit(d draft, contentType string, block []byte) error {
 	return err
 }
 
-// info is the id of the file's warcinfo record, which the first record of a visit names for all.
+// info returns the id of the file's warcinfo record for the first record of a visit, and nothing for the others.
 func (c *composer) info() string {
 	if len(c.records) > 0 {
 		return ""
@@ -79,6 +79,7 @@ func (c *composer) info() string {
 	return c.infoID
 }
 
+// main adds the record of the response or revisit.
 func (c *composer) main() error {
 	if c.v.Revisit != nil {
 		return c.revisit(*c.v.Revisit)
@@ -104,7 +105,8 @@ func (c *composer) response(p Response) error {
 		d.addIf(gowarc.WarcIdentifiedPayloadType, p.IdentifiedType)
 	}
 	d.addIf(gowarc.WarcTruncated, p.Truncated)
-	r, err := d.streaming(contentType, io.MultiReader(bytes.NewReader(begin[:n]), p.Block), p.Size, p.BlockDigest, c.info())
+	block := io.MultiReader(bytes.NewReader(begin[:n]), p.Block)
+	r, err := d.streaming(contentType, block, p.Size, p.BlockDigest, c.info())
 	c.records, c.text = append(c.records, r), r.text
 	return err
 }
@@ -116,7 +118,7 @@ func (c *composer) revisit(p Revisit) error {
 	}
 	d := c.start(gowarc.Revisit)
 	d.add(gowarc.WarcProfile, p.Profile.String())
-	if p.Origin.RecordID != "" { // an index of an earlier archive may not tell it; WARC/1.1, 6.7.2, asks for it where it is known
+	if p.Origin.RecordID != "" { // WARC/1.1, 6.7.2, asks for it if known; an index of an earlier archive may not have it
 		d.addID(gowarc.WarcRefersTo, p.Origin.RecordID)
 	}
 	d.add(gowarc.WarcRefersToTargetURI, p.Origin.URI)
@@ -133,7 +135,7 @@ func (c *composer) request() error {
 	if len(c.v.Request) == 0 {
 		return nil
 	}
-	// A request cut off in its first line would stop readers as a response without a status line does.
+	// A request cut off in its first line would stop readers, like a response without a status line.
 	kind, contentType := gowarc.Request, typeRequest
 	if !looksLikeRequest(c.v.Request) {
 		kind, contentType = gowarc.Metadata, typeBytes
@@ -141,6 +143,7 @@ func (c *composer) request() error {
 	return c.emit(c.start(kind), contentType, c.v.Request)
 }
 
+// evidence adds the head of a response whose body is not kept.
 func (c *composer) evidence() error {
 	head := c.v.Head
 	if c.v.Revisit != nil && c.v.Revisit.Profile == NotModified && len(head) == 0 {
@@ -167,7 +170,7 @@ func (c *composer) metadata() error {
 	return c.emit(c.start(gowarc.Metadata), typeFields, block)
 }
 
-// warcinfo is the first record of a file.
+// warcinfo returns the first record of a file.
 func warcinfo(now time.Time, name string, info []Field) (record, error) {
 	block, err := fieldBlock(info)
 	if err != nil {
@@ -183,7 +186,7 @@ func warcinfo(now time.Time, name string, info []Field) (record, error) {
 	return d.with(typeFields, block, "")
 }
 
-// httpVersion begins every status line that readers of WARC files take.
+// httpVersion begins every status line that readers of WARC files accept.
 const httpVersion = "HTTP/"
 
 func looksLikeResponse(head []byte) bool { return bytes.HasPrefix(head, []byte(httpVersion)) }
@@ -192,5 +195,6 @@ func looksLikeRequest(b []byte) bool {
 	line, _, found := bytes.Cut(b, []byte("\r\n"))
 	method, rest, two := bytes.Cut(line, []byte(" "))
 	_, version, three := bytes.Cut(rest, []byte(" "))
-	return found && two && three && isToken(string(method)) && bytes.HasPrefix(version, []byte(httpVersion)) && !bytes.Contains(version, []byte(" "))
+	return found && two && three && isToken(string(method)) &&
+		bytes.HasPrefix(version, []byte(httpVersion)) && !bytes.Contains(version, []byte(" "))
 }

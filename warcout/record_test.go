@@ -272,7 +272,7 @@ func TestFileBeginsWithWarcinfo(t *testing.T) {
 	}
 }
 
-func TestUnusualURIsAreWrittenAsTheyAre(t *testing.T) {
+func TestUnusualURIsAreWrittenUnchanged(t *testing.T) {
 	t.Parallel()
 	for _, address := range []string{
 		"http://xn--a.example.org/", "http://exa mple.org/", "http://www.example.org:99999/", "http://www.example.org/=?UTF-8?Q?a=3Ab?=",
@@ -287,7 +287,7 @@ func TestUnusualURIsAreWrittenAsTheyAre(t *testing.T) {
 	}
 }
 
-func TestVisitsThatAreRefused(t *testing.T) {
+func TestWriteRefusesContradictoryVisits(t *testing.T) {
 	t.Parallel()
 	whole := func(change func(*Visit)) Visit {
 		v := visit("http://www.example.org/", page("x"))
@@ -307,21 +307,21 @@ func TestVisitsThatAreRefused(t *testing.T) {
 		{"no URI", whole(func(v *Visit) { v.URI = uri.URI{} }), "no URI"},
 		{"no date", whole(func(v *Visit) { v.Date = time.Time{} }), "no date"},
 		{"response and revisit", whole(func(v *Visit) { v.Revisit = &Revisit{} }), "both a response and a revisit"},
-		{"response and head", whole(func(v *Visit) { v.Head = []byte("x") }), "a head beside"},
+		{"response and head", whole(func(v *Visit) { v.Head = []byte("x") }), "both a head and a response"},
 		{"nothing", whole(func(v *Visit) { v.Response, v.Request, v.Metadata = nil, nil, nil }), "nothing to store"},
-		{"a URI with a line end", whole(func(v *Visit) { v.URI = uri.FromCanonical("http://a/\r\nX: 1") }), "cannot stand in a header"},
-		{"a reason with a line end", whole(func(v *Visit) { v.Response.Truncated = "time\nX: 1" }), "cannot stand in a header"},
-		{"a type with a line end", whole(func(v *Visit) { v.Response.IdentifiedType = "text/\r\nhtml" }), "cannot stand in a header"},
-		{"a field name with a colon", whole(func(v *Visit) { v.Metadata = []Field{{"a:b", ""}} }), "is no token"},
+		{"a URI with a line end", whole(func(v *Visit) { v.URI = uri.FromCanonical("http://a/\r\nX: 1") }), "a header cannot hold the value"},
+		{"a reason with a line end", whole(func(v *Visit) { v.Response.Truncated = "time\nX: 1" }), "a header cannot hold the value"},
+		{"a type with a line end", whole(func(v *Visit) { v.Response.IdentifiedType = "text/\r\nhtml" }), "a header cannot hold the value"},
+		{"a field name with a colon", whole(func(v *Visit) { v.Metadata = []Field{{"a:b", ""}} }), "is not a token"},
 		{"a block that is shorter than announced", whole(func(v *Visit) { v.Response.Size++ }), "unexpected EOF"},
 		{"a block that is longer than announced", whole(func(v *Visit) { v.Response.Size-- }), "longer than"},
 		{"a block with another digest", whole(func(v *Visit) { v.Response.BlockDigest[0]++ }), "as announced"},
 		{"a response without block digest", whole(func(v *Visit) { v.Response.BlockDigest = digest.Digest{} }), "block digest"},
-		{"a revisit of nothing", revisit(func(r *Revisit) { r.Origin.URI = "" }), "does not say of what"},
-		{"a revisit without payload digest", revisit(func(r *Revisit) { r.Origin.Payload = digest.Digest{} }), "does not say of what"},
+		{"a revisit of nothing", revisit(func(r *Revisit) { r.Origin.URI = "" }), "revisit without its original"},
+		{"a revisit without payload digest", revisit(func(r *Revisit) { r.Origin.Payload = digest.Digest{} }), "revisit without its original"},
 		{"a revisit without profile", revisit(func(r *Revisit) { r.Profile = 0 }), "unknown profile"},
 		{"a revisit by payload without head", revisit(func(r *Revisit) { r.Profile = IdenticalPayload }), "without a response head"},
-		{"an original with a line end", revisit(func(r *Revisit) { r.Origin.URI = "http://a/\nb" }), "cannot stand in a header"},
+		{"an original with a line end", revisit(func(r *Revisit) { r.Origin.URI = "http://a/\nb" }), "a header cannot hold the value"},
 	}
 	dir := t.TempDir()
 	w, _ := opened(t, Options{Dir: dir})

@@ -13,29 +13,30 @@ import (
 	"time"
 )
 
-// RepairKind says what [Open] found.
+// RepairKind is a kind of finding of [Open].
 type RepairKind string
 
-// What may be found. The first three are of .open files that a crash left, and are put right. The others are for a person.
+// The kinds of findings. The first three are about .open files that a crash left, and are repaired. The others need a
+// person.
 const (
-	Whole          RepairKind = "whole"           // it ended with a whole record, and was sealed
-	Cut            RepairKind = "cut"             // its torn tail was cut off, and it was sealed
-	Removed        RepairKind = "removed"         // it held no visit, and was removed
-	Short          RepairKind = "short"           // it is shorter than what was synced (Before); what is whole was sealed: visits are lost
-	Differs        RepairKind = "differs"         // a sealed file has not the size that it was sealed with (Before); it was not touched
-	DamagedJournal RepairKind = "damaged journal" // so many lines could not be read, and were passed over
+	Whole          RepairKind = "whole"           // the file ended with a whole record, and was sealed
+	Cut            RepairKind = "cut"             // its damaged tail was cut off, and it was sealed
+	Removed        RepairKind = "removed"         // it had no visit, and was removed
+	Short          RepairKind = "short"           // it is shorter than its synced size (Before): visits are lost
+	Differs        RepairKind = "differs"         // a sealed file does not have its sealed size (Before)
+	DamagedJournal RepairKind = "damaged journal" // Before lines could not be read, and were skipped
 )
 
-// Repair is what was found at the start and done about it, for the log.
+// Repair is a finding of [Open] and what was done about it, for the log.
 type Repair struct {
-	File          string // its name as it was found, without folder
+	File          string // its name before the repair, without folder
 	Before, After int64  // bytes; lines for a damaged journal
 	Kind          RepairKind
-	Sealed        string // its name now, where it was sealed
-	Tail          string // a copy of the cut-off tail, where that had whole records after the damage
+	Sealed        string // its name now, if it was sealed
+	Tail          string // a copy of the cut-off tail, if that had whole records after the damage
 }
 
-// String is the finding as a sentence.
+// String returns the finding as a sentence.
 func (r Repair) String() string {
 	s := fmt.Sprintf("%s: %s, %d bytes before, %d after", r.File, r.Kind, r.Before, r.After)
 	if r.Kind == DamagedJournal {
@@ -50,11 +51,11 @@ func (r Repair) String() string {
 	return s
 }
 
-// Name is the name by which records of the file are known.
+// Name returns the name of the file without the suffix .open, as records refer to it.
 func (r Repair) Name() string { return strings.TrimSuffix(r.File, openSuffix) }
 
-// LostFrom tells from which byte on the file holds nothing any more of what it may have held; lost is false when nothing
-// is known to be missing.
+// LostFrom returns the byte from which on the content of the file may be lost. lost is false if nothing is known to be
+// missing.
 func (r Repair) LostFrom() (from int64, lost bool) {
 	switch r.Kind {
 	case Cut, Short:
@@ -69,7 +70,7 @@ func (r Repair) LostFrom() (from int64, lost bool) {
 	return 0, false
 }
 
-// repairer puts a folder in order before anything is written.
+// repairer repairs a folder before anything is written.
 type repairer struct {
 	dir     string
 	names   naming
@@ -78,11 +79,11 @@ type repairer struct {
 	now     time.Time
 }
 
-// repairAll repairs our .open files and compares sealed ones with the journal. Other files are not looked at.
+// repairAll repairs our .open files and compares sealed ones with the journal. It ignores other files.
 func (r *repairer) repairAll() ([]Repair, error) {
 	entries, err := os.ReadDir(r.dir)
 	if err != nil {
-		return nil, fmt.Errorf("look for files to repair: %w", err)
+		return nil, fmt.Errorf("find files to repair: %w", err)
 	}
 	var found []Repair
 	for _, e := range entries {
@@ -134,7 +135,7 @@ func (r *repairer) repair(name string) (one Repair, live bool, err error) {
 	if whole.size < info.Size() {
 		one.Kind = Cut
 		if one.Tail, err = r.keepTail(f, name, whole.size, info.Size()); err != nil {
-			return one, false, fmt.Errorf("keep its tail: %w", err)
+			return one, false, fmt.Errorf("copy its tail: %w", err)
 		}
 	}
 	if short {
@@ -143,7 +144,7 @@ func (r *repairer) repair(name string) (one Repair, live bool, err error) {
 	return r.finish(f, name, whole, one)
 }
 
-// finish leaves nothing but the whole records in the file and gives it its name, or removes it.
+// finish cuts the file to its whole records and renames it to its final name, or removes it.
 func (r *repairer) finish(f *os.File, name string, whole extent, one Repair) (Repair, bool, error) {
 	if whole.records <= 1 { // the warcinfo record
 		if one.Kind != Short {
@@ -161,7 +162,7 @@ func (r *repairer) finish(f *os.File, name string, whole extent, one Repair) (Re
 	return one, false, err
 }
 
-// compareSealed reports sealed files that have another size than they were sealed with.
+// compareSealed returns sealed files whose size has changed.
 func (r *repairer) compareSealed() ([]Repair, error) {
 	var found []Repair
 	for name, k := range r.known {
@@ -170,7 +171,7 @@ func (r *repairer) compareSealed() ([]Repair, error) {
 		}
 		info, err := os.Lstat(filepath.Join(r.dir, name))
 		if errors.Is(err, fs.ErrNotExist) {
-			continue // moved to where it is kept, or still .open and live
+			continue // moved elsewhere, or still .open and in use
 		}
 		if err != nil {
 			return nil, err
@@ -182,7 +183,7 @@ func (r *repairer) compareSealed() ([]Repair, error) {
 	return found, nil
 }
 
-// keepTail copies a tail that has a whole record in it to a file of its own and tells its name; a torn tail is not kept.
+// keepTail copies a tail that contains a whole record to a file of its own, and returns its name. It drops other tails.
 func (r *repairer) keepTail(f *os.File, name string, from, size int64) (string, error) {
 	keep, err := hasWholeRecord(f, from, size)
 	if err != nil || !keep {

@@ -202,7 +202,7 @@ func TestRepairs(t *testing.T) {
 			journal: []string{"sealed " + final + " " + decimal(size) + " 10", "removed " + stem + " 0 0"},
 		},
 		{
-			name:    "damaged lines of the journal are counted and passed over",
+			name:    "damaged lines of the journal are counted and skipped",
 			files:   map[string]string{final: "x"},
 			journal: []string{"sealed " + final + " 5 1", "sealed ../x 5 1", "sealed " + final, "", strings.Repeat("x", 10000)},
 			want: []Repair{
@@ -246,7 +246,7 @@ func TestRepairs(t *testing.T) {
 
 func decimal(n int64) string { return strconv.FormatInt(n, 10) }
 
-func TestDamageBeforeWholeRecordsIsNotThrownAway(t *testing.T) {
+func TestDamageBeforeWholeRecordsIsKept(t *testing.T) {
 	t.Parallel()
 	c := leave(t, Options{})
 	damaged := bytes.Clone(c.data)
@@ -266,7 +266,7 @@ func TestDamageBeforeWholeRecordsIsNotThrownAway(t *testing.T) {
 	}
 }
 
-func TestLiveFileOfAnotherWriterIsNotRepaired(t *testing.T) {
+func TestOpenFileOfAnotherWriterIsNotRepaired(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	one, _ := opened(t, Options{Dir: dir})
@@ -283,13 +283,13 @@ func TestLiveFileOfAnotherWriterIsNotRepaired(t *testing.T) {
 	checkKept(t, one, dir, map[string]bool{address(1): true, address(2): true, address(3): true})
 }
 
-func TestJournalTellsTheLifeOfEachFile(t *testing.T) {
+func TestJournalLogsTheLifeOfEachFile(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	path := filepath.Join(t.TempDir(), "warc.journal")
 	w, _ := opened(t, Options{Dir: dir, Journal: path})
 	mustWrite(t, w, start, visit(address(0), page("x")))
-	w.current.told -= checkpointEvery // as if so much had been written since
+	w.current.logged -= checkpointEvery // as if these bytes had been written since
 	mustWrite(t, w, start, visit(address(1), page("x")))
 	mustWrite(t, w, start.Add(time.Second), visit(address(2), page("x")))
 	if err := w.Close(start.Add(time.Minute)); err != nil {
@@ -329,7 +329,7 @@ func TestForeignJournalIsRefused(t *testing.T) {
 	}
 }
 
-func TestTornFirstLineOfAJournalIsBegunAnew(t *testing.T) {
+func TestIncompleteFirstLineOfAJournalIsWrittenAgain(t *testing.T) {
 	t.Parallel()
 	for n := range len(journalVersion) {
 		dir := t.TempDir()

@@ -8,7 +8,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 )
 
-// scanBuffer is how much of a file is read at a time.
+// scanBuffer is the number of bytes read at a time.
 const scanBuffer = 64 << 10
 
 // gzipMagic begins each member.
@@ -17,8 +17,8 @@ var gzipMagic = []byte{0x1f, 0x8b, 0x08}
 // recordMagic begins each record.
 const recordMagic = "WARC/1."
 
-// scan reads members from one whole part of a file on, and gives the largest one. Members that are torn or damaged end it
-// and are no error; a disk that cannot be read is one, since nothing may be cut off for that.
+// scan reads members from an extent of a file on, and returns the largest extent. An incomplete or damaged member ends
+// it without an error. A read error of the disk is an error, as nothing may be cut off because of it.
 func scan(f io.ReaderAt, from extent, size int64) (extent, error) {
 	src := &source{from: io.NewSectionReader(f, from.size, size-from.size)}
 	in := bufio.NewReaderSize(src, scanBuffer)
@@ -31,7 +31,7 @@ func scan(f io.ReaderAt, from extent, size int64) (extent, error) {
 	return whole, src.fault
 }
 
-// isWhole reads one member and reports whether it is whole and holds a record.
+// isWhole reads one member and reports whether it is complete and holds a record.
 func isWhole(zip *gzip.Reader, in *bufio.Reader) bool {
 	if zip.Reset(in) != nil {
 		return false
@@ -45,7 +45,7 @@ func isWhole(zip *gzip.Reader, in *bufio.Reader) bool {
 	return err == nil
 }
 
-// hasWholeRecord looks for a whole record anywhere in a part of f.
+// hasWholeRecord reports whether a part of f contains a complete record.
 func hasWholeRecord(f io.ReaderAt, from, size int64) (bool, error) {
 	var zip gzip.Reader
 	buf := make([]byte, scanBuffer)
@@ -74,7 +74,7 @@ func hasWholeRecord(f io.ReaderAt, from, size int64) (bool, error) {
 	return false, nil
 }
 
-// source counts what is read and remembers why reading failed, which the decompressor hides among its own errors.
+// source counts the bytes read, and keeps a read error, which the decompressor hides among its own errors.
 type source struct {
 	from  io.Reader
 	n     int64

@@ -7,13 +7,13 @@ import (
 	"os"
 )
 
-// spoolMemory is the largest compressed visit that waits in memory; it is more than nearly all pages need.
+// spoolMemory is the largest compressed visit that waits in memory. Nearly all pages are smaller.
 const spoolMemory = 1 << 20
 
-// textMemory is how much of the records of a visit is put together in memory that is used again: four short ones.
+// textMemory is the size of the reused memory in which records are composed. It suffices for four short ones.
 const textMemory = 8 << 10
 
-// spool holds the compressed records of one visit until they can be appended: in memory, or in a file without a name.
+// spool holds the compressed records of one visit until they can be appended: in memory, or in an unnamed file.
 type spool struct {
 	text  []byte // memory for records before they are compressed
 	short brief
@@ -37,7 +37,7 @@ func (s *spool) brief(text []byte) (done bool, err error) {
 	return done, err
 }
 
-// Write appends p.
+// Write appends p to the spool.
 func (s *spool) Write(p []byte) (int, error) {
 	if s.file == nil && len(s.mem)+len(p) <= s.limit {
 		s.mem = append(s.mem, p...)
@@ -52,23 +52,23 @@ func (s *spool) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// openFile makes the file. Its name is taken away at once, so that nothing is left behind by a crash.
+// openFile creates the file and removes its name at once, so that a crash leaves nothing.
 func (s *spool) openFile() error {
 	if s.file != nil {
 		return nil
 	}
 	f, err := os.CreateTemp(s.dir, "warcout-*.tmp")
 	if err != nil {
-		return fmt.Errorf("spool a large visit: %w", err)
+		return fmt.Errorf("create a temporary file for a large visit: %w", err)
 	}
 	if err := os.Remove(f.Name()); err != nil {
-		return errors.Join(fmt.Errorf("spool a large visit: %w", err), f.Close())
+		return errors.Join(fmt.Errorf("create a temporary file for a large visit: %w", err), f.Close())
 	}
 	s.file = f
 	return nil
 }
 
-// copyTo writes all to dst, from offset on.
+// copyTo writes the content to dst at offset.
 func (s *spool) copyTo(dst io.WriterAt, offset int64) error {
 	if _, err := dst.WriteAt(s.mem, offset); err != nil {
 		return err

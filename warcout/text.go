@@ -7,9 +7,9 @@ import (
 	"unicode/utf8"
 )
 
-// Escape makes any text fit for one line of a warcinfo or metadata record: control characters, bytes that are no UTF-8
-// and blanks at either end are written as \xNN, one for each byte. Text without them is left exactly as it is, backslashes
-// too, so the escape is for the eye and cannot be undone with certainty.
+// Escape returns a text in a form that fits into one line of a warcinfo or metadata record. It writes each byte of
+// control characters, invalid UTF-8 and outer blanks as \xNN. Other text stays as it is, backslashes too, so the
+// escape is for readers and cannot be reversed with certainty.
 func Escape(s string) string {
 	if fits(s) {
 		return s
@@ -32,7 +32,7 @@ func Escape(s string) string {
 	return b.String()
 }
 
-// fits reports whether s can stand in a header line and will be read back as it is.
+// fits reports whether a header line can hold s, and readers return it unchanged.
 func fits(s string) bool {
 	if isPlain(s) {
 		return true
@@ -50,7 +50,7 @@ func isPlain(s string) bool {
 	return s == "" || s[0] != ' ' && s[len(s)-1] != ' '
 }
 
-// representable is s, or nothing when a header cannot hold it.
+// representable returns s, or an empty text if a header cannot hold it.
 func representable(s string) string {
 	if fits(s) {
 		return s
@@ -58,15 +58,15 @@ func representable(s string) string {
 	return ""
 }
 
-// isControl reports the control characters of ASCII and Latin-1 and the line ends of Unicode.
+// isControl reports whether r is a control character of ASCII or Latin-1, or a line end of Unicode.
 func isControl(r rune) bool {
 	return r < 0x20 || r >= 0x7f && r < 0xa0 || r == '\u2028' || r == '\u2029'
 }
 
-// isBlank reports what one reader or another trims from the ends of a value.
+// isBlank reports whether some reader trims r from the ends of a value.
 func isBlank(r rune) bool { return unicode.IsSpace(r) || r == '\ufeff' }
 
-// tokenPunctuation is what RFC 9110, section 5.6.2, allows in a token beside letters and digits.
+// tokenPunctuation holds the characters that RFC 9110, 5.6.2, allows in a token besides letters and digits.
 const tokenPunctuation = "!#$%&'*+-.^_`|~"
 
 func isToken(s string) bool {
@@ -76,12 +76,12 @@ func isToken(s string) bool {
 	})
 }
 
-// fieldBlock is the content of an application/warc-fields record.
+// fieldBlock returns the content of an application/warc-fields record.
 func fieldBlock(fields []Field) ([]byte, error) {
 	b := make([]byte, 0, 256)
 	for _, f := range fields {
 		if !isToken(f.Name) {
-			return nil, fmt.Errorf("field name %q is no token", f.Name)
+			return nil, fmt.Errorf("field name %q is not a token of RFC 9110", f.Name)
 		}
 		b = append(append(b, f.Name...), ": "...)
 		b = append(append(b, Escape(f.Value)...), "\r\n"...)

@@ -11,44 +11,44 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// Field is one line of a warcinfo or metadata record. The name is a token of RFC 9110; the value is stored as [Escape]
-// leaves it.
+// Field is one line of a warcinfo or metadata record. The name is a token of RFC 9110. The value is stored in the form
+// of [Escape].
 type Field struct{ Name, Value string }
 
-// Visit is one exchange and what is to be kept of it. At most one of Response and Revisit is set; Head goes with a
-// Revisit or stands alone. At least one record must come of it.
+// Visit is one exchange and the parts of it to store. At most one of Response and Revisit is set. Head is used with a
+// Revisit or alone. There must be content for at least one record.
 type Visit struct {
 	URI      uri.URI
 	Date     time.Time  // when the exchange began; stored to the microsecond
-	IP       netip.Addr // of the server; the zero Addr when it is not known
-	Request  []byte     // the exact bytes sent; nil when nothing was
+	IP       netip.Addr // of the server; the zero Addr if it is not known
+	Request  []byte     // the exact bytes sent; nil if nothing was sent
 	Response *Response
 	Revisit  *Revisit
-	Head     []byte  // the exact head of a response whose body is not kept
+	Head     []byte  // the exact head of a response whose body is not stored
 	Metadata []Field // via, hopsFromSeed, seed, fetchTimeMs, …
 }
 
-// Response is a response to be stored whole.
+// Response is a response to store with its body.
 type Response struct {
 	Block          io.Reader     // exact bytes of head and body; read once
-	Size           int64         // of Block, in bytes; a Block that is shorter or longer is an error
-	BlockDigest    digest.Digest // of Block; one that does not fit is an error
-	PayloadDigest  digest.Digest // of the transfer-decoded body; zero when it is not complete
+	Size           int64         // of Block, in bytes; a different size is an error
+	BlockDigest    digest.Digest // of Block; a different digest is an error
+	PayloadDigest  digest.Digest // of the transfer-decoded body; zero if it is incomplete
 	PayloadSize    int64         // bytes of the transfer-decoded body, for the Origin
-	Truncated      string        // reason for WARC-Truncated: length, time, disconnect; empty when complete
-	IdentifiedType string        // media type found by looking at the payload; empty when nobody looked
+	Truncated      string        // reason for WARC-Truncated: length, time, disconnect; empty if complete
+	IdentifiedType string        // media type recognised from the payload; empty if it was not examined
 }
 
 // Profile says why a revisit needs no body.
 type Profile uint8
 
-// The profiles. The zero Profile is none.
+// The profiles. The zero Profile is not valid.
 const (
-	IdenticalPayload Profile = 1 + iota // the body came, and is the original's
+	IdenticalPayload Profile = 1 + iota // the body was received and equals the original
 	NotModified                         // the server answered 304
 )
 
-// String is the profile's URI, as WARC/1.1 has it.
+// String returns the URI of the profile in WARC/1.1.
 func (p Profile) String() string {
 	switch p {
 	case IdenticalPayload:
@@ -60,23 +60,23 @@ func (p Profile) String() string {
 	}
 }
 
-// Revisit is a visit that found what is in the archive already.
+// Revisit is a visit that found content that the archive already has.
 type Revisit struct {
 	Profile            Profile
-	Head               []byte        // exact response head; for NotModified it becomes evidence, as Visit.Head does
+	Head               []byte        // exact response head; for NotModified it is stored as evidence, like Visit.Head
 	Origin             digest.Origin // the response record that holds the payload; URI, Date and Payload are needed
-	ETag, LastModified string        // for NotModified: the validators that were sent, as the server once gave them
+	ETag, LastModified string        // for NotModified: the validators that were sent, byte for byte
 }
 
-// Written says where a visit was put.
+// Written says where a visit was stored.
 type Written struct {
-	// Origin is the visit's first record. Of a response it is what a later Revisit points at; for others Payload and Size
-	// are those of the original, or nothing.
+	// Origin is the visit's first record. If that is a response, a later Revisit can point at it. Otherwise Payload and
+	// Size describe the original, or are zero.
 	Origin digest.Origin
 	Bytes  int64 // of all records of the visit, compressed
 }
 
-// check finds what no visit of ours may be.
+// check finds contradictions, which are errors of the program.
 func (v Visit) check() error {
 	switch {
 	case v.URI.IsZero():
@@ -86,7 +86,7 @@ func (v Visit) check() error {
 	case v.Response != nil && v.Revisit != nil:
 		return errors.New("both a response and a revisit")
 	case v.Response != nil && len(v.Head) > 0:
-		return errors.New("a head beside the response that has it")
+		return errors.New("both a head and a response, which has the head")
 	case v.Response == nil && v.Revisit == nil && len(v.Head)+len(v.Request)+len(v.Metadata) == 0:
 		return errors.New("nothing to store")
 	case v.Response != nil:
@@ -109,7 +109,7 @@ func (r Revisit) check(head []byte) error {
 	case r.Profile != IdenticalPayload && r.Profile != NotModified:
 		return fmt.Errorf("revisit of unknown profile %d", r.Profile)
 	case r.Origin.URI == "" || r.Origin.Date.IsZero() || r.Origin.Payload.IsZero():
-		return errors.New("revisit that does not say of what: URI, date and payload digest are needed")
+		return errors.New("revisit without its original: URI, date and payload digest are needed")
 	case r.Profile == IdenticalPayload && !looksLikeResponse(r.Head):
 		return errors.New("revisit by payload without a response head")
 	case r.Profile == NotModified && len(r.Head) > 0 && len(head) > 0:

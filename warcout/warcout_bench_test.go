@@ -25,15 +25,18 @@ func benchPage() (block []byte, sum, payload digest.Digest) {
 	return block, digest.Of(block), digest.Of(body.Bytes())
 }
 
-// BenchmarkWrite asks what a visit with a page of 15 KB costs: response, request and metadata, compressed and synced. The
-// baseline is the least that any writer must do, in the same run: the same bytes as gzip members, one digest and an append,
-// once without and once with a sync for each page.
+// BenchmarkWrite asks what a visit with a page of 15 KB costs: response, request and metadata, compressed and synced.
+// The baseline is the least that any writer must do, in the same run: the same bytes as gzip members, one digest and
+// an append, once without and once with a sync for each page.
 func BenchmarkWrite(b *testing.B) {
 	block, sum, payload := benchPage()
 	v := visit(address(1), nil)
 	write := func(b *testing.B, w *Writer) {
 		one := v
-		one.Response = &Response{Block: bytes.NewReader(block), Size: int64(len(block)), BlockDigest: sum, PayloadDigest: payload, PayloadSize: 15_000}
+		one.Response = &Response{
+			Block: bytes.NewReader(block), Size: int64(len(block)), BlockDigest: sum,
+			PayloadDigest: payload, PayloadSize: 15_000,
+		}
 		if _, err := w.Write(start, one); err != nil {
 			b.Error(err)
 		}
@@ -94,7 +97,7 @@ func BenchmarkWriteLarge(b *testing.B) {
 	}
 }
 
-// BenchmarkScan asks how fast a torn file is read at the start.
+// BenchmarkScan measures how fast a damaged file is read at the start.
 func BenchmarkScan(b *testing.B) {
 	block, sum, _ := benchPage()
 	dir := b.TempDir()
@@ -118,7 +121,7 @@ func BenchmarkScan(b *testing.B) {
 	}
 }
 
-// recordsOf gives the records of a visit as they are before compression.
+// recordsOf returns the records of a visit before compression.
 func recordsOf(b *testing.B, v Visit, r *Response) (records [][]byte) {
 	dir := b.TempDir()
 	w, _ := opened(b, Options{Dir: dir})

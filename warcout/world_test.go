@@ -17,7 +17,7 @@ var (
 	server = netip.MustParseAddr("192.0.2.7")
 )
 
-// page is a response with a body that stands in the record as it is.
+// page returns a response with a body that the record holds unchanged.
 func page(body string) *Response {
 	block := fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
 	return &Response{

@@ -23,39 +23,39 @@ const (
 // ErrClosed is returned by a [Writer] after Close.
 var ErrClosed = errors.New("warcout: writer is closed")
 
-// Options say where and how to write. All but Dir may be left at zero.
+// Options say where and how to write. All except Dir may be zero.
 type Options struct {
-	Dir     string        // of the WARC files; made if it is not there
-	Prefix  string        // first part of file names; "arcrawl"
-	Host    string        // last part of file names; "localhost"
-	MaxSize int64         // compressed bytes after which the next visit begins a new file; 1 GiB
-	MaxAge  time.Duration // after which a file is sealed; zero: at any age
-	Level   int           // of gzip, 1 to 9; 6
-	TempDir string        // where large visits wait; the system's own
+	Dir     string        // of the WARC files; created if missing
+	Prefix  string        // first part of file names; default "arcrawl"
+	Host    string        // last part of file names; default "localhost"
+	MaxSize int64         // compressed bytes after which the next visit begins a new file; default 1 GiB
+	MaxAge  time.Duration // after which a file is sealed; 0 = no limit
+	Level   int           // of gzip, 1 to 9; default 6
+	TempDir string        // for large visits; default: the temporary folder of the system
 	Info    []Field       // of the warcinfo records: software, operator, format, conformsTo, robots, …
-	Journal string        // path of the journal; empty: none is kept
+	Journal string        // path of the journal; empty = no journal
 }
 
-// Writer writes visits into WARC files. Its methods may be called at the same time.
+// Writer writes visits into WARC files. Its methods may be called concurrently.
 type Writer struct {
 	o        Options
 	names    naming
-	create   func(path string) (storage, error) // a test puts a failing disk here
+	create   func(path string) (storage, error) // tests replace it by a failing disk
 	encoders *encoders
 	spools   sync.Pool // of *spool
 
-	mu      sync.Mutex // guards the fields below, and every file's
+	mu      sync.Mutex // guards the fields below, and the fields of every file
 	left    *sync.Cond // a visit left its file after Close was called
 	journal *journal
 	serial  int
-	current *file   // nil until a visit comes
-	retired []*file // to be sealed when their last visit has left
+	current *file   // nil until the next visit
+	retired []*file // to be sealed when their last visit has ended
 	closed  bool
 }
 
-// Open repairs what a crash left in the folder and gets ready to write; the first file is made when the first visit comes.
-// The repairs are for the log, in the order of file names. now is the date of what is repaired. An error means that the
-// options are wrong, that a folder cannot be written to, or that the disk fails; it has a remedy where there is one.
+// Open repairs the folder after a crash and returns a Writer. The first visit creates the first file. The repairs are
+// for the log, in the order of file names. now is the time of the repairs in the journal. An error means that the
+// options are wrong, that a folder cannot be written to, or that the disk fails.
 func Open(o Options, now time.Time) (*Writer, []Repair, error) {
 	o, names, err := o.check()
 	if err != nil {
@@ -74,7 +74,9 @@ func Open(o Options, now time.Time) (*Writer, []Repair, error) {
 		return nil, repairs, errors.Join(err, j.close())
 	}
 	if damaged > 0 {
-		repairs = append(repairs, Repair{File: filepath.Base(o.Journal), Kind: DamagedJournal, Before: damaged, After: damaged})
+		repairs = append(repairs, Repair{
+			File: filepath.Base(o.Journal), Kind: DamagedJournal, Before: damaged, After: damaged,
+		})
 	}
 	w := &Writer{o: o, names: names, create: createFile, journal: j}
 	w.left = sync.NewCond(&w.mu)
@@ -102,19 +104,20 @@ func (o Options) check() (Options, naming, error) {
 	case err != nil:
 		return o, names, err
 	case o.Dir == "":
-		return o, names, errors.New("no folder")
+		return o, names, errors.New("no folder is set")
 	case o.MaxSize < 0:
-		return o, names, fmt.Errorf("largest size %d: must not be negative", o.MaxSize)
+		return o, names, fmt.Errorf("maximum size %d must not be negative", o.MaxSize)
 	case o.MaxAge < 0:
-		return o, names, fmt.Errorf("largest age %s: must not be negative", o.MaxAge)
+		return o, names, fmt.Errorf("maximum age %s must not be negative", o.MaxAge)
 	case o.Level < 1 || o.Level > 9:
-		return o, names, fmt.Errorf("gzip level %d: must be 1 to 9", o.Level)
+		return o, names, fmt.Errorf("gzip level %d must be 1 to 9", o.Level)
 	}
 	_, err = fieldBlock(o.Info)
 	return o, names, err
 }
 
-// prepareDirs makes the folders and tries them, so that a fault is found at the start and not with the first visit.
+// prepareDirs creates the folders and tries to write to them, so that an error shows at the start and not with the
+// first visit.
 func prepareDirs(o Options) error {
 	for _, dir := range []string{o.Dir, o.TempDir} {
 		if dir != "" {
@@ -124,7 +127,7 @@ func prepareDirs(o Options) error {
 		}
 		probe, err := os.CreateTemp(dir, ".warcout-probe-*")
 		if err != nil {
-			return fmt.Errorf("folder cannot be written to: %w", err)
+			return fmt.Errorf("write to the folder: %w", err)
 		}
 		if err := errors.Join(probe.Close(), os.Remove(probe.Name())); err != nil {
 			return err
@@ -133,8 +136,8 @@ func prepareDirs(o Options) error {
 	return nil
 }
 
-// Write stores a visit and returns when it is safe on disk. The error of a full disk is found by errors.Is(err,
-// syscall.ENOSPC). After an error nothing of the visit is in the file; it may be tried again, with a new Block.
+// Write stores a visit and returns when it is synced to disk. If the disk is full, errors.Is(err, syscall.ENOSPC) is
+// true. After an error nothing of the visit is in the file; it may be retried with a new Block.
 func (w *Writer) Write(now time.Time, v Visit) (Written, error) {
 	out, err := w.write(now, v)
 	if err != nil {
@@ -159,9 +162,9 @@ func (w *Writer) write(now time.Time, v Visit) (Written, error) {
 	return out, err
 }
 
-// put composes a visit and appends it to the file. It is not safe until the batch is.
+// put composes a visit and appends it to the file. It is not on disk until its batch is.
 func (w *Writer) put(f *file, v Visit, number uint32) (out Written, b *batch, err error) {
-	s := w.spools.Get().(*spool) // it is given back before a sync is awaited, for which many may wait
+	s := w.spools.Get().(*spool) // it is returned before the wait for a sync, as many visits may wait
 	defer w.spools.Put(s)
 	records, err := compose(s.text, v, f.infoID, number)
 	if err != nil {
@@ -172,14 +175,14 @@ func (w *Writer) put(f *file, v Visit, number uint32) (out Written, b *batch, er
 	out.Origin.File, out.Origin.Length = f.name, length
 	if err == nil {
 		w.mu.Lock()
-		out.Origin.Offset = f.written.size
+		out.Origin.Offset = f.appended.size
 		b, err = f.add(s, int64(len(records)))
 		w.mu.Unlock()
 	}
 	return out, b, errors.Join(err, s.reset())
 }
 
-// origin says which record first of a visit is, all but its place.
+// origin returns the origin that the first record of a visit makes, without its place in the file.
 func (v Visit) origin(first record) digest.Origin {
 	o := digest.Origin{RecordID: first.id, URI: v.URI.String(), Date: v.Date.UTC().Truncate(time.Microsecond)}
 	if v.Revisit != nil {
@@ -191,7 +194,7 @@ func (v Visit) origin(first record) digest.Origin {
 	return o
 }
 
-// encode compresses all records into s and tells the length of the first one's member. No lock is held.
+// encode compresses all records into s and returns the length of the first member. It needs no lock.
 func (w *Writer) encode(s *spool, records []record) (first int64, err error) {
 	for i, r := range records {
 		if err := w.encodeOne(s, r); err != nil {
@@ -215,21 +218,22 @@ func (w *Writer) encodeOne(s *spool, r record) error {
 		return err
 	}
 	if err := e.encode(s, r); err != nil {
-		w.encoders.lose() // it may be half way through a member: it is not used again
+		w.encoders.drop() // it may be in the middle of a member
 		return err
 	}
-	w.encoders.give(e)
+	w.encoders.release(e)
 	return nil
 }
 
-// enter takes a place in the current file, so that it is not sealed before [Writer.leave], and a number for the visit.
+// enter returns the current file, which is not sealed before the call of [Writer.leave], and a number for the visit.
 func (w *Writer) enter(now time.Time) (f *file, number uint32, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.closed {
 		return nil, 0, ErrClosed
 	}
-	if f := w.current; f != nil && (f.broken != nil || f.written.size >= w.o.MaxSize || f.visits == maxVisits || w.isOld(f, now)) {
+	if f := w.current; f != nil &&
+		(f.broken != nil || f.appended.size >= w.o.MaxSize || f.visits == maxVisits || w.isOld(f, now)) {
 		w.retire()
 	}
 	if w.current == nil {
@@ -244,8 +248,8 @@ func (w *Writer) enter(now time.Time) (f *file, number uint32, err error) {
 	return w.current, w.current.visits, nil
 }
 
-// leave gives the place back. What goes wrong with sealing is no matter of this visit: it is tried again, and told, by
-// Rotate, Seal or Close.
+// leave ends the use of a file. An error of sealing does not concern this visit: Rotate, Seal or Close retry and
+// report it.
 func (w *Writer) leave(now time.Time, f *file) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -260,17 +264,17 @@ func (w *Writer) isOld(f *file, now time.Time) bool {
 	return w.o.MaxAge > 0 && now.Sub(f.opened) >= w.o.MaxAge
 }
 
-// await returns when it is known what became of a batch. The first of its visits makes it safe.
+// await waits for the sync of a batch and returns its result. The first visit of the batch syncs it.
 func (w *Writer) await(now time.Time, f *file, b *batch) error {
 	if b.first.CompareAndSwap(false, true) {
-		w.makeSafe(now, f, b)
+		w.sync(now, f, b)
 	}
 	<-b.ended
 	return b.err
 }
 
-// makeSafe syncs a batch as soon as the sync before it has ended; until then more visits may join it.
-func (w *Writer) makeSafe(now time.Time, f *file, b *batch) {
+// sync syncs a batch as soon as the sync before it has ended. Until then more visits may join the batch.
+func (w *Writer) sync(now time.Time, f *file, b *batch) {
 	w.mu.Lock()
 	before, alone := f.syncing, f.together == 1 && b.visits == 1
 	w.mu.Unlock()
@@ -278,35 +282,35 @@ func (w *Writer) makeSafe(now time.Time, f *file, b *batch) {
 		<-before.ended
 	}
 	if !alone {
-		runtime.Gosched() // who could go on now may be about to join; where nobody is, this would wake a thread for nothing
+		runtime.Gosched() // another visit may be about to join; without one, this would wake a thread without effect
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if f.waiting != b {
-		return // the sync before has failed, and the batch with it
+		return // the sync before failed, and the batch with it
 	}
-	target := f.written
-	waits, at := f.takeWaits()
+	target := f.appended
+	pending, at := f.takePending()
 	f.waiting, f.syncing, f.together = nil, b, b.visits
 	w.mu.Unlock()
-	err := f.write(waits, at)
+	err := f.write(pending, at)
 	if err == nil {
 		if err = f.disk.Sync(); err != nil {
 			err = fmt.Errorf("sync %s: %w", f.name, err)
 		}
 	}
 	w.mu.Lock()
-	f.settle(target, err)
-	if f.synced.size-f.told >= checkpointEvery {
-		// A checkpoint only saves reading after a crash; a disk that cannot take it will say so elsewhere.
+	f.finishSync(target, err)
+	if f.synced.size-f.logged >= checkpointEvery {
+		// A checkpoint only saves reading after a crash. A failing disk is reported elsewhere.
 		if w.journal.add(now, eventCheckpoint, f.name, f.synced.size, f.synced.records) == nil {
-			f.told = f.synced.size
+			f.logged = f.synced.size
 		}
 	}
 }
 
-// Rotate seals the current file when it has reached MaxAge; the daemon calls it now and then, so that a file is sealed also
-// when no visits come. It also tries again what could not be sealed before, and tells why.
+// Rotate seals the current file if it has reached MaxAge. The daemon calls it regularly, so that a file is sealed even
+// without visits. Rotate also retries files that could not be sealed before, and returns why it failed again.
 func (w *Writer) Rotate(now time.Time) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -316,7 +320,7 @@ func (w *Writer) Rotate(now time.Time) error {
 	return w.sealRetired(now)
 }
 
-// Seal seals the current file whatever its age, or as soon as the visits that are on their way into it have arrived.
+// Seal seals the current file whatever its age, at the latest when the visits in progress have ended.
 func (w *Writer) Seal(now time.Time) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -324,7 +328,7 @@ func (w *Writer) Seal(now time.Time) error {
 	return w.sealRetired(now)
 }
 
-// Close waits for visits that are being written, seals all files and closes the journal. Further calls do nothing.
+// Close waits for visits in progress, seals all files and closes the journal. Further calls do nothing.
 func (w *Writer) Close(now time.Time) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -338,7 +342,7 @@ func (w *Writer) Close(now time.Time) error {
 	}
 	err := w.sealRetired(now)
 	for _, f := range w.retired {
-		err = errors.Join(err, f.disk.Close()) // stays .open, for the next start
+		err = errors.Join(err, f.disk.Close()) // stays .open, and the next start repairs it
 	}
 	w.retired = nil
 	return errors.Join(err, w.journal.close())

@@ -16,7 +16,7 @@ import (
 // plainRooms are the folders written in plain English and in lines of at most 120 characters. An entry that ends in a
 // slash covers everything below it. A room is added when it is done and never leaves the list.
 var plainRooms = []string{
-	"frontier", "internal/rowgen", "evaluators/", "evaluators", "sim",
+	"frontier", "internal/rowgen", "evaluators", "evaluators/", "sim", "warcout",
 	"internal/house",
 	"internal/human", "internal/mediatype", "internal/atomicfile", "internal/textfile",
 	"config", "config/document", "config/value", "config/criteria", "config/reference", "config/heritrix",
