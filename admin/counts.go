@@ -4,29 +4,15 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/arcrawl/arcrawl/admin/api"
+
 	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/evaluators"
 )
 
-// Counts holds the results of the visits in a period.
-type Counts struct {
-	Visits    int64 `json:"visits"`    // settled, with any result
-	Versions  int64 `json:"versions"`  // captured: first visits and changes
-	Unchanged int64 `json:"unchanged"` // visits that found nothing new
-	Unread    int64 `json:"unread"`    // unchanged visits that did not read the body
-	Failed    int64 `json:"failed"`    // failures
-	Refused   int64 `json:"refused"`   // not requested because of robots.txt or scope
-	Found     int64 `json:"found"`     // new URIs
-	Received  int64 `json:"received"`  // transferred bytes of responses
-	Spared    int64 `json:"spared"`    // bytes not transferred, estimated from the last capture
-	Deduped   int64 `json:"deduped"`   // bytes transferred but not stored again
-	Written   int64 `json:"written"`   // compressed bytes added to the archive
-	Down      int64 `json:"down"`      // visits that did not reach their host
-}
-
 // countsOf returns the counts of one visit.
-func countsOf(r crawler.Report) Counts {
-	c := Counts{
+func countsOf(r crawler.Report) api.Counts {
+	c := api.Counts{
 		Visits: 1, Found: int64(r.Found), Received: r.Received, Spared: r.Spared, Deduped: r.Deduped, Written: r.Written,
 	}
 	switch {
@@ -48,18 +34,9 @@ func countsOf(r crawler.Report) Counts {
 	return c
 }
 
-func (c Counts) plus(d Counts) Counts {
-	return Counts{
-		Visits: c.Visits + d.Visits, Versions: c.Versions + d.Versions, Unchanged: c.Unchanged + d.Unchanged,
-		Unread: c.Unread + d.Unread, Failed: c.Failed + d.Failed, Refused: c.Refused + d.Refused, Found: c.Found + d.Found,
-		Received: c.Received + d.Received, Spared: c.Spared + d.Spared, Deduped: c.Deduped + d.Deduped,
-		Written: c.Written + d.Written, Down: c.Down + d.Down,
-	}
-}
-
 // lastMinute counts each second of the last minute.
 type lastMinute struct {
-	slots [60]Counts
+	slots [60]api.Counts
 	at    int64 // the second of the newest slot
 }
 
@@ -71,20 +48,20 @@ func (m *lastMinute) turn(now time.Time) {
 	}
 	for m.at < s {
 		m.at++
-		m.slots[m.at%int64(len(m.slots))] = Counts{}
+		m.slots[m.at%int64(len(m.slots))] = api.Counts{}
 	}
 }
 
-func (m *lastMinute) add(now time.Time, c Counts) {
+func (m *lastMinute) add(now time.Time, c api.Counts) {
 	m.turn(now)
 	slot := &m.slots[m.at%int64(len(m.slots))]
-	*slot = slot.plus(c)
+	*slot = slot.Plus(c)
 }
 
-func (m *lastMinute) sum(now time.Time) (c Counts) {
+func (m *lastMinute) sum(now time.Time) (c api.Counts) {
 	m.turn(now)
 	for _, slot := range m.slots {
-		c = c.plus(slot)
+		c = c.Plus(slot)
 	}
 	return c
 }

@@ -15,6 +15,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/arcrawl/arcrawl/admin/api"
+
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/internal/browser"
 	"github.com/arcrawl/arcrawl/internal/town"
@@ -30,7 +32,7 @@ type replay struct {
 
 func (r *replay) ServeHTTP(to http.ResponseWriter, from *http.Request) {
 	to.Header().Set("Date", r.now.UTC().Format(http.TimeFormat))
-	if !strings.HasPrefix(from.URL.Path, api) {
+	if !strings.HasPrefix(from.URL.Path, api.Base) {
 		r.pages.ServeHTTP(to, from)
 		return
 	}
@@ -60,16 +62,21 @@ func aDayOfNews(t *testing.T) *replay {
 		}
 		w.run(24*time.Hour - time.Minute)
 		for _, path := range []string{
-			"status?", "series?span=1d", "series?span=7d", "hosts?limit=10&sort=overdue&state=overdue", "hosts?limit=10&sort=failures&state=down", "hosts?limit=50&offset=0&q=&sort=overdue&state=",
-			"overdue?by=host", "why?uri=" + url.QueryEscape("http://news.example/"), "why-not?uri=" + url.QueryEscape("http://news.example/no"), "hosts/news.example?", "hosts/news.example/queue?", "traps?host=news.example", "traps?host=down.example", "hosts/down.example?", "hosts/down.example/queue?", "reports/days?days=14&host=news.example", "reports/days?days=14&host=down.example", "reports/headers?", "reports/dedup?", "config?",
+			"status?", "series?span=1d", "series?span=7d", "hosts?limit=10&sort=overdue&state=overdue",
+			"hosts?limit=10&sort=failures&state=down", "hosts?limit=50&offset=0&q=&sort=overdue&state=",
+			"overdue?by=host", "why?uri=" + url.QueryEscape("http://news.example/"),
+			"why-not?uri=" + url.QueryEscape("http://news.example/no"), "hosts/news.example?", "hosts/news.example/queue?",
+			"traps?host=news.example", "traps?host=down.example", "hosts/down.example?", "hosts/down.example/queue?",
+			"reports/days?days=14&host=news.example", "reports/days?days=14&host=down.example", "reports/headers?",
+			"reports/dedup?", "config?",
 			"uri?uri=" + url.QueryEscape("http://news.example/"), "history?uri=" + url.QueryEscape("http://news.example/"),
 		} {
 			got := httptest.NewRecorder()
-			w.window.Handler("").ServeHTTP(got, httptest.NewRequest(http.MethodGet, api+"/"+strings.TrimSuffix(path, "?"), nil))
+			w.window.Handler("").ServeHTTP(got, httptest.NewRequest(http.MethodGet, api.Base+"/"+strings.TrimSuffix(path, "?"), nil))
 			if got.Code != http.StatusOK {
 				t.Fatalf("GET %s: %d %s", path, got.Code, got.Body)
 			}
-			r.answers[api+"/"+path] = got.Body.Bytes()
+			r.answers[api.Base+"/"+path] = got.Body.Bytes()
 		}
 		r.now = time.Now()
 	})

@@ -9,43 +9,23 @@ import (
 	"slices"
 	"time"
 
+	"github.com/arcrawl/arcrawl/admin/api"
+
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/hosts/daily"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// DayReport holds the requests and versions of a period, by host and day.
-type DayReport struct {
-	All   DayRow     `json:"all"`
-	Days  []DayRow   `json:"days"`  // all hosts together, oldest first
-	Hosts []DayRow   `json:"hosts"` // all days together, at most 1,000; most missed versions first
-	Rows  []DayRow   `json:"rows"`  // each host and day, at most 10,000
-	More  bool       `json:"more"`  // there are more
-	Pace  []HostPace `json:"pace"`  // hosts that cannot meet their capture target, at most 1,000; most lost versions first
-}
-
-// DayRow is a day, a host, or a host on a day.
-type DayRow struct {
-	Day      string  `json:"day,omitempty"` // of UTC, such as 2026-11-21
-	Host     string  `json:"host,omitempty"`
-	Requests int     `json:"requests"`
-	Seen     int     `json:"versions_seen"`
-	Versions float64 `json:"versions_estimated"` // estimated number of all versions; at least Seen
-	Share    float64 `json:"share"`              // captured share of them; 1 if there were none
-	Each     float64 `json:"requests_per_version"`
-	Text     string  `json:"text"` // the same in words
-}
-
-// HostPace says what a host would need to meet its capture target.
-type HostPace struct {
-	Host    string  `json:"host"`
-	Promise string  `json:"promise"`        // in words
-	Share   float64 `json:"captured_share"` // share of versions that its pace can capture
-	Lost    float64 `json:"versions_lost"`  // versions a day below the target
-}
-
-func rowOf(day, host string, d evaluators.Day) DayRow {
-	r := DayRow{Day: day, Host: host, Requests: d.Requests, Seen: d.Seen, Versions: max(d.Versions, float64(d.Seen)), Share: d.Share(), Text: d.String()}
+func rowOf(day, host string, d evaluators.Day) api.DayRow {
+	r := api.DayRow{
+		Day:      day,
+		Host:     host,
+		Requests: d.Requests,
+		Seen:     d.Seen,
+		Versions: max(d.Versions, float64(d.Seen)),
+		Share:    d.Share(),
+		Text:     d.String(),
+	}
 	if d.Seen > 0 {
 		r.Each = float64(d.Requests) / float64(d.Seen)
 	}
@@ -59,7 +39,7 @@ const dayHosts = 1000
 type DayTally struct {
 	all         evaluators.Day
 	days, hosts map[string]evaluators.Day
-	rows        []DayRow
+	rows        []api.DayRow
 	more        bool
 }
 
@@ -78,34 +58,44 @@ func (t *DayTally) Add(host, day string, d evaluators.Day) {
 }
 
 // Report returns the report of everything added.
-func (t *DayTally) Report() DayReport {
-	out := DayReport{All: rowOf("", "", t.all), Days: []DayRow{}, Hosts: []DayRow{}, Rows: t.rows, More: t.more, Pace: []HostPace{}}
+func (t *DayTally) Report() api.DayReport {
+	out := api.DayReport{
+		All:   rowOf("", "", t.all),
+		Days:  []api.DayRow{},
+		Hosts: []api.DayRow{},
+		Rows:  t.rows,
+		More:  t.more,
+		Pace:  []api.HostPace{},
+	}
 	for day, d := range t.days {
 		out.Days = append(out.Days, rowOf(day, "", d))
 	}
 	for host, d := range t.hosts {
 		out.Hosts = append(out.Hosts, rowOf("", host, d))
 	}
-	slices.SortFunc(out.Days, func(a, b DayRow) int { return cmp.Compare(a.Day, b.Day) })
-	slices.SortFunc(out.Hosts, func(a, b DayRow) int {
+	slices.SortFunc(out.Days, func(a, b api.DayRow) int { return cmp.Compare(a.Day, b.Day) })
+	slices.SortFunc(out.Hosts, func(a, b api.DayRow) int {
 		return cmp.Or(cmp.Compare(b.Versions-float64(b.Seen), a.Versions-float64(a.Seen)), cmp.Compare(a.Host, b.Host))
 	})
 	if len(out.Hosts) > dayHosts {
 		out.Hosts, out.More = out.Hosts[:dayHosts], true
 	}
 	if out.Rows == nil {
-		out.Rows = []DayRow{}
+		out.Rows = []api.DayRow{}
 	}
 	return out
 }
 
 // ByHostAndDay sorts rows by host, then by day.
-func ByHostAndDay(rows []DayRow) {
-	slices.SortFunc(rows, func(a, b DayRow) int { return cmp.Or(cmp.Compare(a.Host, b.Host), cmp.Compare(a.Day, b.Day)) })
+func ByHostAndDay(rows []api.DayRow) {
+	slices.SortFunc(
+		rows,
+		func(a, b api.DayRow) int { return cmp.Or(cmp.Compare(a.Host, b.Host), cmp.Compare(a.Day, b.Day)) },
+	)
 }
 
 // Days reports on the days of a host, or of all hosts if it is empty. The days start at or after from and before to.
-func Days(store *daily.Store, host uri.Host, from, to time.Time) (DayReport, error) {
+func Days(store *daily.Store, host uri.Host, from, to time.Time) (api.DayReport, error) {
 	var t DayTally
 	err := store.Each(host, from, to, func(d daily.HostDay, day evaluators.Day) error {
 		t.Add(string(d.Host), d.Time().Format(time.DateOnly), day)
@@ -117,12 +107,13 @@ func Days(store *daily.Store, host uri.Host, from, to time.Time) (DayReport, err
 // dayRoutes returns the requests about days.
 func dayRoutes() []route {
 	return []route{{
-		method: "GET", path: api + "/reports/days", doc: "Returns requests, captured versions and estimated versions by host and day, and what hosts would need to meet their capture targets.",
+		method: "GET", path: api.Base + "/reports/days",
+		doc: "Returns requests, captured versions and estimated versions by host and day, and what hosts would need to meet their capture targets.",
 		params: []param{
 			{"host", "string", "only this host"},
 			{"days", "integer", "number of UTC days up to today, 1 to 92 (default 7)"},
 		},
-		answer: DayReport{},
+		answer: api.DayReport{},
 		serve: func(w *Window, r *http.Request) (any, error) {
 			n, err := number(r, "days", 7, 1, daily.MaxDays)
 			if err != nil {
@@ -133,12 +124,12 @@ func dayRoutes() []route {
 	}}
 }
 
-func (w *Window) days(host uri.Host, n int) (DayReport, error) {
+func (w *Window) days(host uri.Host, n int) (api.DayReport, error) {
 	if w.o.Accounts == nil {
-		return DayReport{}, unknown("the record of days")
+		return api.DayReport{}, unknown("the record of days")
 	}
 	if _, known := w.o.Frontier.Host(host, w.o.Now()); host != "" && !known {
-		return DayReport{}, unknown("the host " + string(host))
+		return api.DayReport{}, unknown("the host " + string(host))
 	}
 	report, err := Days(w.o.Accounts, host, w.o.Now().UTC().Truncate(24*time.Hour).AddDate(0, 0, 1-n), time.Time{})
 	if err == nil {
@@ -174,8 +165,13 @@ func (w *Window) logDay(now time.Time) error {
 	if err != nil {
 		return err
 	}
-	w.o.Log.Info().Str("day", day).Int("hosts", len(report.Hosts)).Int("requests", report.All.Requests).Int("versions_seen", report.All.Seen).
-		Float64("versions_estimated", round(report.All.Versions)).Msg("summary of a day: " + report.All.Text)
+	w.o.Log.Info().
+		Str("day", day).
+		Int("hosts", len(report.Hosts)).
+		Int("requests", report.All.Requests).
+		Int("versions_seen", report.All.Seen).
+		Float64("versions_estimated", round(report.All.Versions)).
+		Msg("summary of a day: " + report.All.Text)
 	short, err := w.belowTarget("")
 	if err != nil {
 		return err
@@ -189,8 +185,8 @@ func (w *Window) logDay(now time.Time) error {
 	return saveJSON(w.o.Dir, loggedDayFile, loggedDay{day})
 }
 
-// loadLoggedDay returns the last day whose summary an earlier run logged. For a new crawl it is yesterday, because there
-// is nothing to log of the day before its start.
+// loadLoggedDay returns the last day whose summary an earlier run logged. For a new crawl it is yesterday, because
+// there is nothing to log of the day before its start.
 func loadLoggedDay(dir string, now time.Time) string {
 	otherwise := now.UTC().AddDate(0, 0, -1).Format(time.DateOnly)
 	if dir == "" {

@@ -10,6 +10,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/arcrawl/arcrawl/admin/api"
+
 	"github.com/rs/zerolog"
 
 	"github.com/arcrawl/arcrawl/crawllog/stats"
@@ -31,8 +33,8 @@ initial = "1h"
 uris = ["http://news.example/", "http://data.example/"]
 `
 
-// TestTheAccountOfADay crawls two days with a restart in the middle of the first, and compares what was counted with what
-// crawl.log says.
+// TestTheAccountOfADay crawls two days with a restart in the middle of the first, and compares what was counted with
+// what crawl.log says.
 func TestTheAccountOfADay(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -44,7 +46,7 @@ func TestTheAccountOfADay(t *testing.T) {
 			w.set("http://news.example/", town.Page{Every: 20 * time.Minute, Type: "text/html"})
 			w.set("http://data.example/", town.Page{Every: 3 * time.Hour, Type: "application/json"})
 			w.run(d)
-			report := get[DayReport](w, "/api/v1/reports/days?days=3")
+			report := get[api.DayReport](w, "/api/v1/reports/days?days=3")
 			agrees(w, report)
 			w.close()
 		}
@@ -56,11 +58,12 @@ func TestTheAccountOfADay(t *testing.T) {
 }
 
 // agrees compares a report with the log, and the versions with those that there were.
-func agrees(w *world, report DayReport) {
+func agrees(w *world, report api.DayReport) {
 	w.Helper()
-	read, err := stats.Read(context.Background(), []string{w.rooms.Config.Current().Storage.Log}, stats.Options{By: []stats.Dimension{stats.ByHostDay}})
+	log := w.rooms.Config.Current().Storage.Log
+	read, err := stats.Read(context.Background(), []string{log}, stats.Options{By: []stats.Dimension{stats.ByHostDay}})
 	w.must(err)
-	logged := map[string]DayRow{}
+	logged := map[string]api.DayRow{}
 	for _, r := range read.Summaries[0].Rows(stats.ByHostDay) {
 		host, day, _ := strings.Cut(r.Key, " ")
 		logged[r.Key] = rowOf(day, host, r.Daily)
@@ -70,7 +73,8 @@ func agrees(w *world, report DayReport) {
 	}
 	for _, counted := range report.Rows {
 		l := logged[counted.Host+" "+counted.Day]
-		if l.Requests != counted.Requests || l.Seen != counted.Seen || math.Abs(l.Versions-counted.Versions) > 0.02*counted.Versions {
+		off := math.Abs(l.Versions - counted.Versions)
+		if l.Requests != counted.Requests || l.Seen != counted.Seen || off > 0.02*counted.Versions {
 			w.Errorf("%s on %s: counted %s; logged %s", counted.Host, counted.Day, counted.Text, l.Text)
 		}
 		if counted.Host == "news.example" && counted.Day == "2000-01-02" && report.Days[len(report.Days)-1].Day > counted.Day {
@@ -92,12 +96,12 @@ func TestWhatCannotBeKeptStandsInTheReportsAndTheLog(t *testing.T) {
 		w.known("swamped.example", 200, time.Hour, 30*time.Minute)
 		w.visited("swamped.example", 30*time.Second)
 		w.known("fine.example", 10, time.Hour, 30*time.Minute)
-		report := get[DayReport](w, "/api/v1/reports/days")
+		report := get[api.DayReport](w, "/api/v1/reports/days")
 		want := "a capture target of 90 % needs a delay of 2.8s instead of 30s, or 182 URIs fewer; at present 49 %"
 		if len(report.Pace) != 1 || report.Pace[0].Host != "swamped.example" || report.Pace[0].Promise != want {
 			t.Errorf("told %+v, want one host and %q", report.Pace, want)
 		}
-		if of := get[DayReport](w, "/api/v1/reports/days?host=fine.example"); len(of.Pace) != 0 {
+		if of := get[api.DayReport](w, "/api/v1/reports/days?host=fine.example"); len(of.Pace) != 0 {
 			t.Errorf("of another host: %+v", of.Pace)
 		}
 		w.must(w.window.Tick(time.Now()))

@@ -8,13 +8,16 @@ import (
 	"net/http"
 	"net/netip"
 	"strings"
+
+	"github.com/arcrawl/arcrawl/admin/api"
 )
 
 // guard protects a handler. No page of another site may frame it, read it, or make a browser send orders to it.
 //
-// With a token it checks two more things. The Host header must be a loopback name: otherwise a page whose name resolves
-// to 127.0.0.1 (DNS rebinding) would have the same origin as the API. And the request must contain the token, as a bearer
-// token or as the password of any user, which is how a browser asks for it. Tokens are compared in constant time.
+// With a token it checks two more things. The Host header must be a loopback name: otherwise a page whose name
+// resolves to 127.0.0.1 (DNS rebinding) would have the same origin as the API. And the request must contain the
+// token, as a bearer token or as the password of any user, which is how a browser asks for it. Tokens are compared in
+// constant time.
 func guard(next http.Handler, token string) http.Handler {
 	ours := http.NewCrossOriginProtection().Handler(next)
 	want := sha256.Sum256([]byte(token))
@@ -37,7 +40,11 @@ func guard(next http.Handler, token string) http.Handler {
 		got := sha256.Sum256([]byte(tokenOf(from)))
 		if subtle.ConstantTimeCompare(got[:], want[:]) != 1 {
 			h.Set("WWW-Authenticate", `Basic realm="arcrawl (the token is the password)"`)
-			deny(to, http.StatusUnauthorized, "the token is missing or wrong; send it as bearer token or password; admin.token_file names the file that contains it")
+			deny(
+				to,
+				http.StatusUnauthorized,
+				"the token is missing or wrong; send it as bearer token or password; admin.token_file names the file that contains it",
+			)
 			return
 		}
 		ours.ServeHTTP(to, from)
@@ -74,5 +81,5 @@ func loopbackName(host string) bool {
 func deny(to http.ResponseWriter, status int, why string) {
 	to.Header().Set("Content-Type", "application/json")
 	to.WriteHeader(status)
-	_ = json.NewEncoder(to).Encode(Problem{Error: why})
+	_ = json.NewEncoder(to).Encode(api.Problem{Error: why})
 }

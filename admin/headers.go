@@ -4,6 +4,8 @@ import (
 	"errors"
 	"time"
 
+	"github.com/arcrawl/arcrawl/admin/api"
+
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/hosts/reputation"
@@ -15,9 +17,9 @@ var exampleTypes = [evaluators.Classes]string{evaluators.ClassText: "text/html",
 
 // Headers reports how reliable the validators and dates in a store are, and whether they are believed under a
 // configuration.
-func Headers(store *reputation.Store, c *config.Config, now time.Time) (HeaderReport, error) {
-	out := HeaderReport{Rows: []HeaderTrust{}, Dates: []DateTrust{}}
-	for _, err := range []error{out.addValidators(store, c, now), out.addDates(store)} {
+func Headers(store *reputation.Store, c *config.Config, now time.Time) (api.HeaderReport, error) {
+	out := api.HeaderReport{Rows: []api.HeaderTrust{}, Dates: []api.DateTrust{}}
+	for _, err := range []error{addValidators(&out, store, c, now), addDates(&out, store)} {
 		switch {
 		case errors.Is(err, errEnough):
 			out.More = true
@@ -28,7 +30,8 @@ func Headers(store *reputation.Store, c *config.Config, now time.Time) (HeaderRe
 	return out, nil
 }
 
-func (r *HeaderReport) addValidators(store *reputation.Store, c *config.Config, now time.Time) error {
+// addValidators adds a row for each validator of each host.
+func addValidators(r *api.HeaderReport, store *reputation.Store, c *config.Config, now time.Time) error {
 	return store.Each(func(h uri.Host, known evaluators.Reputation) error {
 		if len(r.Rows) >= maxRows {
 			return errEnough
@@ -37,7 +40,7 @@ func (r *HeaderReport) addValidators(store *reputation.Store, c *config.Config, 
 			doubts := known.Doubts(exampleTypes[class], c.ForHost(h, now).Midfetch.Bar)
 			for by, s := range of {
 				if s != (evaluators.Standing{}) {
-					r.Rows = append(r.Rows, HeaderTrust{
+					r.Rows = append(r.Rows, api.HeaderTrust{
 						Host: string(h), Content: evaluators.Class(class).String(), Validator: evaluators.Witness(by).String(),
 						ChangeRight: s.ChangeRight, ChangeFalse: s.ChangeWrong, SameRight: s.SameRight, SameFalse: s.SameWrong,
 						Missing: s.Missing, Known: s.Known, Precision: s.Precision(), Believed: !doubts[by],
@@ -49,15 +52,17 @@ func (r *HeaderReport) addValidators(store *reputation.Store, c *config.Config, 
 	})
 }
 
-func (r *HeaderReport) addDates(store *reputation.Store) error {
+// addDates adds a row for the dates of each host.
+func addDates(r *api.HeaderReport, store *reputation.Store) error {
 	return store.EachDates(func(h uri.Host, known evaluators.Dates) error {
 		if len(r.Dates) >= maxRows {
 			return errEnough
 		}
 		for i, s := range known {
 			if about := evaluators.Dating(i); s != (evaluators.Standing{}) {
-				r.Dates = append(r.Dates, DateTrust{
-					Host: string(h), Of: about.String(), Right: s.ChangeRight, False: s.ChangeWrong, Known: s.Known, Precision: s.Precision(),
+				r.Dates = append(r.Dates, api.DateTrust{
+					Host: string(h),
+					Of:   about.String(), Right: s.ChangeRight, False: s.ChangeWrong, Known: s.Known, Precision: s.Precision(),
 					Believed: known.Believed(about),
 				})
 			}

@@ -4,32 +4,35 @@ import (
 	"slices"
 	"time"
 
+	"github.com/arcrawl/arcrawl/admin/api"
+
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
 // uri returns the history of a URI.
-func (w *Window) uri(text string) (URI, error) {
+func (w *Window) uri(text string) (api.URI, error) {
 	u, err := uri.Parse(text)
 	if err != nil {
-		return URI{}, fault("%s: %w", text, err)
+		return api.URI{}, fault("%s: %w", text, err)
 	}
 	r, ok, err := w.o.Frontier.Get(u)
 	if err != nil {
-		return URI{}, err
+		return api.URI{}, err
 	}
 	if !ok {
-		return URI{}, unknown(u.String())
+		return api.URI{}, unknown(u.String())
 	}
 	return uriOf(r, w.o.Now()), nil
 }
 
-func uriOf(r frontier.Record, now time.Time) URI {
-	out := URI{
-		URI: r.URI.String(), Hops: string(r.Hops), Via: r.Via, Seed: r.Seed, FirstSeen: moment(r.FirstSeen),
-		LastVisit: moment(r.LastVisit), LastCapture: moment(r.LastCapture), LastChange: moment(r.LastChange), Due: moment(r.Due),
+func uriOf(r frontier.Record, now time.Time) api.URI {
+	out := api.URI{
+		URI: r.URI.String(), Hops: string(r.Hops), Via: r.Via, Seed: r.Seed, FirstSeen: api.Moment(r.FirstSeen),
+		LastVisit:   api.Moment(r.LastVisit),
+		LastCapture: api.Moment(r.LastCapture), LastChange: api.Moment(r.LastChange), Due: api.Moment(r.Due),
 		Overdue: late(r.Due, now), Visits: r.Visits, Versions: r.Versions, Failures: r.Failures, LastStatus: r.LastStatus,
-		Wait: Seconds(r.Wait), Rate: r.Rate, ContentType: r.ContentType, Status: r.Status, Size: r.Size,
+		Wait: api.Seconds(r.Wait), Rate: r.Rate, ContentType: r.ContentType, Status: r.Status, Size: r.Size,
 		ETag: r.Validators.ETag, Modified: r.Validators.LastModified, File: r.Origin.File, Offset: r.Origin.Offset,
 	}
 	if !r.Payload.IsZero() {
@@ -42,15 +45,15 @@ func uriOf(r frontier.Record, now time.Time) URI {
 const maxRows = 10_000
 
 // headers returns the report on validators and dates.
-func (w *Window) headers() (HeaderReport, error) {
+func (w *Window) headers() (api.HeaderReport, error) {
 	return Headers(w.o.Trust, w.o.Config().Config, w.o.Now())
 }
 
 // addSeeds adds URIs on hosts of the configuration.
-func (w *Window) addSeeds(list Seeds) (Added, error) {
+func (w *Window) addSeeds(list api.Seeds) (api.Added, error) {
 	now := w.o.Now()
 	c := w.o.Config().Config
-	var out Added
+	var out api.Added
 	var seeds []frontier.Candidate
 	for _, text := range list.URIs {
 		u, err := uri.Parse(text)
@@ -76,18 +79,19 @@ func (w *Window) addSeeds(list Seeds) (Added, error) {
 var spans = []string{"1h", "1d", "7d", "90d"}
 
 // seriesOf returns what happened in a period: by minute up to a day, by hour above.
-func (w *Window) seriesOf(span string) (Series, error) {
+func (w *Window) seriesOf(span string) (api.Series, error) {
 	if !slices.Contains(spans, span) {
-		return Series{}, fault("unknown span %q; valid spans: %v", span, spans)
+		return api.Series{}, fault("unknown span %q; valid spans: %v", span, spans)
 	}
 	now := w.o.Now()
-	long := map[string]time.Duration{"1h": time.Hour, "1d": 24 * time.Hour, "7d": 7 * 24 * time.Hour, "90d": 90 * 24 * time.Hour}[span]
+	const day = 24 * time.Hour
+	long := map[string]time.Duration{"1h": time.Hour, "1d": day, "7d": 7 * day, "90d": 90 * day}[span]
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	out := Series{Step: Seconds(time.Minute), Times: []int64{}, Values: map[string][]int64{}}
+	out := api.Series{Step: api.Seconds(time.Minute), Times: []int64{}, Values: map[string][]int64{}}
 	points := w.series.minutes
 	if long > 24*time.Hour {
-		out.Step, points = Seconds(time.Hour), w.series.hours
+		out.Step, points = api.Seconds(time.Hour), w.series.hours
 	}
 	for _, p := range points {
 		if p.Start.Before(now.Add(-long)) {

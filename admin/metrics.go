@@ -2,6 +2,11 @@ package admin
 
 import (
 	"net/http"
+	"strings"
+	"time"
+
+	"github.com/arcrawl/arcrawl/admin/alarm"
+	"github.com/arcrawl/arcrawl/admin/api"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
@@ -34,8 +39,8 @@ type labelled struct {
 
 // snapshot holds the data of all metrics of one scrape.
 type snapshot struct {
-	Status
-	total     Counts // since the start
+	api.Status
+	total     api.Counts // since the start
 	predicted predictions
 }
 
@@ -48,8 +53,8 @@ func indicator(on bool) []labelled {
 	return one(0)
 }
 
-// Metrics returns every metric of arcrawl, in the order of docs/metrics.md. Metrics of the Go runtime and the process are
-// not included.
+// Metrics returns every metric of arcrawl, in the order of docs/metrics.md, except metrics of the Go runtime and the
+// process.
 func Metrics() []Metric {
 	all := []Metric{visitSeconds}
 	for _, m := range metrics() {
@@ -59,11 +64,14 @@ func Metrics() []Metric {
 }
 
 // visitSeconds is a histogram; each settled visit adds a value.
-var visitSeconds = Metric{Name: "arcrawl_visit_seconds", Type: "histogram", Help: "Duration of exchanges with servers."}
+var visitSeconds = Metric{
+	Name: "arcrawl_visit_seconds", Type: "histogram", Help: "Duration of exchanges with servers.",
+}
 
 func newVisitSeconds() prometheus.Histogram {
 	return prometheus.NewHistogram(prometheus.HistogramOpts{
-		Name: visitSeconds.Name, Help: visitSeconds.Help, Buckets: []float64{0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300},
+		Name: visitSeconds.Name, Help: visitSeconds.Help,
+		Buckets: []float64{0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300},
 	})
 }
 
@@ -73,8 +81,9 @@ func metrics() []metric {
 
 // counters returns the metrics that grow from the start of the daemon.
 func counters() []metric {
-	count := func(name, help string, of func(Counts) int64) metric {
-		return metric{Metric{Name: name, Type: "counter", Help: help}, func(s snapshot) []labelled { return one(float64(of(s.total))) }}
+	count := func(name, help string, of func(api.Counts) int64) metric {
+		value := func(s snapshot) []labelled { return one(float64(of(s.total))) }
+		return metric{Metric{Name: name, Type: "counter", Help: help}, value}
 	}
 	return []metric{
 		{
@@ -103,13 +112,20 @@ func counters() []metric {
 				}
 			},
 		},
-		count("arcrawl_visits_unread_total", "Unchanged visits that did not read the body.", func(c Counts) int64 { return c.Unread }),
-		count("arcrawl_visits_unreached_total", "Visits that did not reach their host.", func(c Counts) int64 { return c.Down }),
-		count("arcrawl_uris_found_total", "New URIs.", func(c Counts) int64 { return c.Found }),
-		count("arcrawl_received_bytes_total", "Transferred bytes of responses.", func(c Counts) int64 { return c.Received }),
-		count("arcrawl_spared_bytes_total", "Bytes that were not transferred, estimated from the last capture.", func(c Counts) int64 { return c.Spared }),
-		count("arcrawl_deduplicated_bytes_total", "Bytes that were transferred but not stored again.", func(c Counts) int64 { return c.Deduped }),
-		count("arcrawl_archived_bytes_total", "Compressed bytes added to the archive.", func(c Counts) int64 { return c.Written }),
+		count("arcrawl_visits_unread_total", "Unchanged visits that did not read the body.",
+			func(c api.Counts) int64 { return c.Unread }),
+		count("arcrawl_visits_unreached_total", "Visits that did not reach their host.",
+			func(c api.Counts) int64 { return c.Down }),
+		count("arcrawl_uris_found_total", "New URIs.",
+			func(c api.Counts) int64 { return c.Found }),
+		count("arcrawl_received_bytes_total", "Transferred bytes of responses.",
+			func(c api.Counts) int64 { return c.Received }),
+		count("arcrawl_spared_bytes_total", "Bytes that were not transferred, estimated from the last capture.",
+			func(c api.Counts) int64 { return c.Spared }),
+		count("arcrawl_deduplicated_bytes_total", "Bytes that were transferred but not stored again.",
+			func(c api.Counts) int64 { return c.Deduped }),
+		count("arcrawl_archived_bytes_total", "Compressed bytes added to the archive.",
+			func(c api.Counts) int64 { return c.Written }),
 	}
 }
 
@@ -122,14 +138,17 @@ func stateGauges() []metric {
 		{
 			Metric{"arcrawl_state", "gauge", "state", "crawling, paused, held", "1 for the current state of the crawl: paused by an operator, held by a fault of its own."},
 			func(s snapshot) (v []labelled) {
-				for _, state := range []string{Crawling, Paused, Held} {
-					v = append(v, labelled{state, indicator(s.Stand.State == state)[0].value})
+				for _, state := range []string{api.Crawling, api.Paused, api.Held} {
+					v = append(v, labelled{state, indicator(s.Condition.State == state)[0].value})
 				}
 				return v
 			},
 		},
 		{
-			Metric{"arcrawl_hosts", "gauge", "state", "ready, snoozed, busy, idle, paused", "Hosts in each state; the sum is all hosts."},
+			Metric{
+				"arcrawl_hosts", "gauge", "state", "ready, snoozed, busy, idle, paused",
+				"Hosts in each state; the sum is all hosts.",
+			},
 			func(s snapshot) []labelled {
 				h := s.Hosts
 				return []labelled{
@@ -141,17 +160,26 @@ func stateGauges() []metric {
 				}
 			},
 		},
-		gauge("arcrawl_hosts_down", "Hosts that were unreachable at the last visit.", func(s snapshot) float64 { return float64(s.Hosts.Down) }),
-		gauge("arcrawl_uris", "Known URIs.", func(s snapshot) float64 { return float64(s.URIs.Known) }),
-		gauge("arcrawl_uris_queued", "URIs with a due time.", func(s snapshot) float64 { return float64(s.URIs.Queued) }),
-		gauge("arcrawl_uris_forbidden", "URIs forbidden by robots.txt.", func(s snapshot) float64 { return float64(s.URIs.Forbidden) }),
-		gauge("arcrawl_uris_held", "URIs held by an operator.", func(s snapshot) float64 { return float64(s.URIs.Held) }),
-		gauge("arcrawl_uris_due", "Due URIs, counted up to 100,000.", func(s snapshot) float64 { return float64(s.URIs.Due) }),
-		gauge("arcrawl_overdue_seconds", "Overdue time of the URI that has been due for longest.", func(s snapshot) float64 { return s.URIs.Overdue.seconds() }),
-		gauge("arcrawl_visits_in_progress", "Visits in progress.", func(s snapshot) float64 { return float64(s.Workers.Busy) }),
-		gauge("arcrawl_workers", "Maximum number of visits in progress.", func(s snapshot) float64 { return float64(s.Workers.All) }),
+		gauge("arcrawl_hosts_down", "Hosts that were unreachable at the last visit.",
+			func(s snapshot) float64 { return float64(s.Hosts.Down) }),
+		gauge("arcrawl_uris", "Known URIs.",
+			func(s snapshot) float64 { return float64(s.URIs.Known) }),
+		gauge("arcrawl_uris_queued", "URIs with a due time.",
+			func(s snapshot) float64 { return float64(s.URIs.Queued) }),
+		gauge("arcrawl_uris_forbidden", "URIs forbidden by robots.txt.",
+			func(s snapshot) float64 { return float64(s.URIs.Forbidden) }),
+		gauge("arcrawl_uris_held", "URIs held by an operator.",
+			func(s snapshot) float64 { return float64(s.URIs.Held) }),
+		gauge("arcrawl_uris_due", "Due URIs, counted up to 100,000.",
+			func(s snapshot) float64 { return float64(s.URIs.Due) }),
+		gauge("arcrawl_overdue_seconds", "Overdue time of the URI that has been due for longest.",
+			func(s snapshot) float64 { return time.Duration(s.URIs.Overdue).Seconds() }),
+		gauge("arcrawl_visits_in_progress", "Visits in progress.",
+			func(s snapshot) float64 { return float64(s.Workers.Busy) }),
+		gauge("arcrawl_workers", "Maximum number of visits in progress.",
+			func(s snapshot) float64 { return float64(s.Workers.All) }),
 		{
-			Metric{"arcrawl_alarms", "gauge", "kind", alarmKinds(), "Raised alarms."},
+			Metric{"arcrawl_alarms", "gauge", "kind", strings.Join(alarm.Kinds(), ", "), "Raised alarms."},
 			func(s snapshot) []labelled { return countAlarms(s.Alarms) },
 		},
 	}
@@ -163,12 +191,18 @@ func systemGauges() []metric {
 		return metric{Metric{Name: name, Type: "gauge", Help: help}, func(s snapshot) []labelled { return one(of(s)) }}
 	}
 	return []metric{
-		gauge("arcrawl_disk_free_bytes", "Free space of the disk that has the least.", func(s snapshot) float64 { return float64(s.Disk.Free) }),
-		gauge("arcrawl_disk_min_free_bytes", "Free space below which the crawl pauses.", func(s snapshot) float64 { return float64(s.Disk.MinFree) }),
-		gauge("arcrawl_store_bytes", "Size of the store.", func(s snapshot) float64 { return float64(s.Archive.Store) }),
-		gauge("arcrawl_config_loaded_seconds", "Time at which the configuration in force was loaded, in seconds since 1970.", func(s snapshot) float64 { return float64(s.Config.Loaded.Unix()) }),
-		gauge("arcrawl_config_faults", "Faults of the last configuration that was loaded; it is in force only if there are none.", func(s snapshot) float64 { return float64(len(s.Config.Faults)) }),
-		gauge("arcrawl_config_warnings", "Warnings about the configuration in force.", func(s snapshot) float64 { return float64(len(s.Config.Warnings)) }),
+		gauge("arcrawl_disk_free_bytes", "Free space of the disk that has the least.",
+			func(s snapshot) float64 { return float64(s.Disk.Free) }),
+		gauge("arcrawl_disk_min_free_bytes", "Free space below which the crawl pauses.",
+			func(s snapshot) float64 { return float64(s.Disk.MinFree) }),
+		gauge("arcrawl_store_bytes", "Size of the store.",
+			func(s snapshot) float64 { return float64(s.Archive.Store) }),
+		gauge("arcrawl_config_loaded_seconds", "Time at which the configuration in force was loaded, in seconds since 1970.",
+			func(s snapshot) float64 { return float64(s.Config.Loaded.Unix()) }),
+		gauge("arcrawl_config_faults", "Faults of the last configuration that was loaded; it is in force only if there are none.",
+			func(s snapshot) float64 { return float64(len(s.Config.Faults)) }),
+		gauge("arcrawl_config_warnings", "Warnings about the configuration in force.",
+			func(s snapshot) float64 { return float64(len(s.Config.Warnings)) }),
 		{
 			Metric{"arcrawl_build_info", "gauge", "version", "the version", "Always 1."},
 			func(s snapshot) []labelled { return []labelled{{s.Version, 1}} },
@@ -213,7 +247,8 @@ func (w *Window) snapshot() snapshot {
 // metricsHandler returns the handler of /metrics. It uses a registry of its own.
 func (w *Window) metricsHandler() http.Handler {
 	r := prometheus.NewRegistry()
-	r.MustRegister(gatherer{w}, w.took, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	process := collectors.NewProcessCollector(collectors.ProcessCollectorOpts{})
+	r.MustRegister(gatherer{w}, w.took, collectors.NewGoCollector(), process)
 	return promhttp.HandlerFor(r, promhttp.HandlerOpts{MaxRequestsInFlight: 4})
 }
 
@@ -234,8 +269,8 @@ func (w *Window) health(to http.ResponseWriter, _ *http.Request) {
 // ready answers whether the daemon works. A paused daemon is ready; one that is stopped by a fault of its own is not.
 func (w *Window) ready(to http.ResponseWriter, _ *http.Request) {
 	to.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	s := w.stand()
-	if s.State == Held {
+	s := w.condition()
+	if s.State == api.Held {
 		to.WriteHeader(http.StatusServiceUnavailable)
 	}
 	text := s.State
@@ -243,4 +278,18 @@ func (w *Window) ready(to http.ResponseWriter, _ *http.Request) {
 		text += ": " + s.Why
 	}
 	_, _ = to.Write([]byte(text + "\n"))
+}
+
+// countAlarms counts alarms by kind.
+func countAlarms(raised []api.Alarm) []labelled {
+	out := make([]labelled, len(alarm.Kinds()))
+	for i, kind := range alarm.Kinds() {
+		out[i].label = kind
+		for _, a := range raised {
+			if a.Kind == kind {
+				out[i].value++
+			}
+		}
+	}
+	return out
 }

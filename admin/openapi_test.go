@@ -14,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/arcrawl/arcrawl/admin/api"
+
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/arcrawl/arcrawl/frontier"
@@ -96,20 +98,20 @@ func (d describer) operation(r route) object {
 	}
 	op["responses"] = object{
 		"200":     object{"description": "Granted.", "content": object{"application/json": object{"schema": d.schema(reflect.TypeOf(r.answer))}}},
-		"default": object{"description": "Not granted, and why.", "content": object{"application/json": object{"schema": d.schema(reflect.TypeFor[Problem]())}}},
+		"default": object{"description": "Not granted, and why.", "content": object{"application/json": object{"schema": d.schema(reflect.TypeFor[api.Problem]())}}},
 	}
 	return op
 }
 
 func operationID(r route) string {
-	name := strings.TrimPrefix(inPath.ReplaceAllString(r.path, "$1"), api+"/")
+	name := strings.TrimPrefix(inPath.ReplaceAllString(r.path, "$1"), api.Base+"/")
 	return strings.ToLower(r.method) + "_" + strings.NewReplacer("/", "_", "-", "_").Replace(name)
 }
 
 // schema describes a type; structs are described once and referred to.
 func (d describer) schema(t reflect.Type) object {
 	switch t {
-	case reflect.TypeFor[Seconds]():
+	case reflect.TypeFor[api.Seconds]():
 		return object{"type": "number"}
 	case reflect.TypeFor[frontier.Entry]():
 		return object{"type": "object", "description": "A URI with all that is remembered of it, as a line of arcrawl frontier export."}
@@ -171,7 +173,7 @@ func (d describer) fields(t reflect.Type) object {
 func comments(t *testing.T) map[string]string {
 	t.Helper()
 	docs := map[string]string{}
-	files, err := filepath.Glob("*.go")
+	files, err := filepath.Glob("api/*.go")
 	if err != nil {
 		t.Fatal(err)
 	}

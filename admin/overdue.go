@@ -9,6 +9,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/arcrawl/arcrawl/admin/api"
+
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawllog/stats"
 	"github.com/arcrawl/arcrawl/frontier"
@@ -16,47 +18,6 @@ import (
 	"github.com/arcrawl/arcrawl/internal/mediatype"
 	"github.com/arcrawl/arcrawl/uri"
 )
-
-// Overdue reports the overdue URIs, and whether the backlog will clear.
-type Overdue struct {
-	AsOf time.Time `json:"as_of"`        // time of the survey of every URI
-	Age  Seconds   `json:"age_seconds"`  // since then
-	Took Seconds   `json:"took_seconds"` // duration of the survey
-	By   string    `json:"by"`           // one row for each "host", "mime" or "wait"
-	Host string    `json:"host,omitempty"`
-
-	All  Backlog   `json:"all"`  // everything together
-	Rows []Backlog `json:"rows"` // most overdue first, at most 1000
-	More int       `json:"more"` // number of rows left out
-}
-
-// Backlog counts the URIs of a host, a media type or a class of waits. Fields after Demand are for hosts only.
-type Backlog struct {
-	Name   string  `json:"name"`
-	URIs   int64   `json:"uris"`         // with a due time
-	Due    int64   `json:"due"`          // due now
-	Most   Seconds `json:"most_seconds"` // longest overdue time
-	P50    Seconds `json:"p50_seconds"`  // half of the due URIs are overdue for longer
-	P90    Seconds `json:"p90_seconds"`
-	P99    Seconds `json:"p99_seconds"`
-	Demand float64 `json:"demand_per_hour"` // visits that the waits ask for
-
-	Delay    Seconds `json:"delay_seconds"`     // between two visits through one slot
-	Observed bool    `json:"observed"`          // Delay was measured; false: computed from the settings
-	Capacity float64 `json:"capacity_per_hour"` // visits that this delay allows
-
-	// Ends says in words when the backlog will be gone; the three fields below say it in numbers. GoneIn is null if the
-	// backlog never ends. Then a delay of at most NeedsDelay would end it, or FewerURIs URIs less.
-	Ends       string   `json:"ends,omitempty"`
-	GoneIn     *Seconds `json:"gone_in_seconds,omitempty"`
-	NeedsDelay *Seconds `json:"needs_delay_seconds,omitempty"`
-	FewerURIs  int64    `json:"fewer_uris,omitempty"`
-
-	// Promise says in words whether this delay meets the capture targets of the host, if it has any. Share is the share of
-	// versions that can be captured.
-	Promise string  `json:"promise,omitempty"`
-	Share   float64 `json:"captured_share,omitempty"`
-}
 
 // survey is the result of reading every URI once.
 type survey struct {
@@ -128,7 +89,8 @@ func (w *Window) surveyed(host uri.Host, maxAge time.Duration) (*survey, error) 
 	}
 	now := w.o.Now()
 	s := &survey{
-		asOf: now, host: host, all: new(load), hosts: map[string]*load{}, types: map[string]*load{}, waits: map[string]*load{},
+		asOf: now, host: host, all: new(load), hosts: map[string]*load{}, types: map[string]*load{},
+		waits: map[string]*load{},
 		lives: lives{}, config: w.o.Config().Config,
 	}
 	for from := frontier.Cursor(""); ; {
@@ -207,23 +169,28 @@ type overdueQuery struct {
 }
 
 // overdue returns the overdue URIs by host, media type or class of waits.
-func (w *Window) overdue(q overdueQuery) (Overdue, error) {
+func (w *Window) overdue(q overdueQuery) (api.Overdue, error) {
 	if q.host != "" {
 		if _, ok := w.o.Frontier.Host(q.host, w.o.Now()); !ok {
-			return Overdue{}, unknown("the host " + string(q.host))
+			return api.Overdue{}, unknown("the host " + string(q.host))
 		}
 	}
 	s, err := w.surveyed(q.host, q.maxAge)
 	if err != nil {
-		return Overdue{}, err
+		return api.Overdue{}, err
 	}
-	out := Overdue{
-		AsOf: s.asOf.UTC(), Age: Seconds(w.o.Now().Sub(s.asOf)), Took: Seconds(s.took), By: q.by, Host: string(q.host),
-		All: s.all.backlog("all"), Rows: []Backlog{},
+	out := api.Overdue{
+		AsOf: s.asOf.UTC(), Age: api.Seconds(w.o.Now().Sub(s.asOf)), Took: api.Seconds(s.took), By: q.by,
+		Host: string(q.host),
+		All:  s.all.backlog("all"), Rows: []api.Backlog{},
 	}
 	groups := map[string]map[string]*load{"host": s.hosts, "mime": s.types, "wait": s.waits}[q.by]
 	names := slices.SortedFunc(maps.Keys(groups), func(a, b string) int {
-		return cmp.Or(cmp.Compare(groups[b].longest, groups[a].longest), cmp.Compare(groups[b].due, groups[a].due), cmp.Compare(a, b))
+		return cmp.Or(
+			cmp.Compare(groups[b].longest, groups[a].longest),
+			cmp.Compare(groups[b].due, groups[a].due),
+			cmp.Compare(a, b),
+		)
 	})
 	out.More = max(0, len(names)-q.limit)
 	for _, name := range names[:len(names)-out.More] {
@@ -236,18 +203,18 @@ func (w *Window) overdue(q overdueQuery) (Overdue, error) {
 	return out, nil
 }
 
-func (l *load) backlog(name string) Backlog {
-	return Backlog{
-		Name: name, URIs: l.uris, Due: l.due, Most: Seconds(l.longest), P50: Seconds(l.late.Quantile(0.5)),
-		P90: Seconds(l.late.Quantile(0.9)), P99: Seconds(l.late.Quantile(0.99)), Demand: l.demand * 3600,
+func (l *load) backlog(name string) api.Backlog {
+	return api.Backlog{
+		Name: name, URIs: l.uris, Due: l.due, Most: api.Seconds(l.longest), P50: api.Seconds(l.late.Quantile(0.5)),
+		P90: api.Seconds(l.late.Quantile(0.9)), P99: api.Seconds(l.late.Quantile(0.99)), Demand: l.demand * 3600,
 	}
 }
 
 // predictEnd computes when a host's backlog will be gone, or what would end it.
-func (w *Window) predictEnd(b *Backlog, l *load) {
+func (w *Window) predictEnd(b *api.Backlog, l *load) {
 	view, _ := w.o.Frontier.Host(uri.Host(b.Name), w.o.Now())
 	delay, observed := w.delayOf(uri.Host(b.Name))
-	b.Delay, b.Observed = Seconds(delay), observed
+	b.Delay, b.Observed = api.Seconds(delay), observed
 	slots := float64(max(view.Slots, 1))
 	capacity := slots / max(delay.Seconds(), 0.001)
 	b.Capacity = capacity * 3600
@@ -266,12 +233,12 @@ func (w *Window) predictEnd(b *Backlog, l *load) {
 		return
 	}
 	if spare := capacity - l.demand; spare > capacity*minSpare {
-		in := Seconds(float64(l.due) / spare * float64(time.Second))
+		in := api.Seconds(float64(l.due) / spare * float64(time.Second))
 		b.GoneIn, b.Ends = &in, "in "+human.About(time.Duration(in))
 		return
 	}
 	// The delay that leaves the minimum spare capacity.
-	needs := Seconds(slots * (1 - minSpare) / l.demand * float64(time.Second))
+	needs := api.Seconds(slots * (1 - minSpare) / l.demand * float64(time.Second))
 	b.NeedsDelay = &needs
 	b.FewerURIs = int64(math.Ceil(float64(l.uris) * (1 - capacity*(1-minSpare)/l.demand)))
 	b.Ends = fmt.Sprintf("never: needs a delay of %s, or %d fewer URIs", human.About(time.Duration(needs)), b.FewerURIs)

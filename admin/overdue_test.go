@@ -8,12 +8,15 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/arcrawl/arcrawl/admin/api"
+
 	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// known makes URIs of a host known that were last visited so long ago, want to be visited so often, and are due since then.
+// known makes URIs of a host known that were last visited so long ago, want to be visited so often, and are due since
+// then.
 func (w *world) known(host string, n int, every, overdue time.Duration) {
 	w.Helper()
 	now := time.Now()
@@ -28,7 +31,7 @@ func (w *world) known(host string, n int, every, overdue time.Duration) {
 	w.must(err)
 }
 
-// visited tells the window of visits to a host that took so long, rest included.
+// visited notifies the window of visits to a host. took includes the rest.
 func (w *world) visited(host string, took time.Duration) {
 	u := uri.FromCanonical("http://" + host + "/")
 	w.window.Observe(crawler.Report{URI: u, Finished: time.Now(), Status: 200, Took: took / 10, Rest: took - took/10})
@@ -50,11 +53,11 @@ func TestOverdueSaysWhetherABacklogEnds(t *testing.T) {
 		_, _, err := w.rooms.Frontier.SteerHosts(time.Now(), "held.example", frontier.HostAction{Verb: frontier.Pause})
 		w.must(err)
 
-		o := get[Overdue](w, "/api/v1/overdue")
+		o := get[api.Overdue](w, "/api/v1/overdue")
 		if o.All.URIs != 411 || o.All.Due != 311 { // with the seed
 			t.Errorf("%d of %d are due; want 311 of 411", o.All.Due, o.All.URIs)
 		}
-		rows := map[string]Backlog{}
+		rows := map[string]api.Backlog{}
 		for _, b := range o.Rows {
 			rows[b.Name] = b
 		}
@@ -86,11 +89,11 @@ func TestOverdueSaysWhetherABacklogEnds(t *testing.T) {
 		if f := rows["fine.example"]; f.Observed || math.Abs(f.Capacity-600) > 1 {
 			t.Errorf("fine.example can have %.1f visits an hour, observed: %t; want 600 by its settings, an exchange of 1 s and a rest of 5 s", f.Capacity, f.Observed)
 		}
-		types := get[Overdue](w, "/api/v1/overdue?by=mime")
+		types := get[api.Overdue](w, "/api/v1/overdue?by=mime")
 		if len(types.Rows) != 2 || types.Rows[0].Name != "text/html" || types.Rows[0].URIs != 410 || types.Rows[0].Ends != "" {
 			t.Errorf("by type: %+v", types.Rows)
 		}
-		waits := get[Overdue](w, "/api/v1/overdue?by=wait&host=slow.example")
+		waits := get[api.Overdue](w, "/api/v1/overdue?by=wait&host=slow.example")
 		if len(waits.Rows) != 1 || waits.Rows[0].Name != "6h to 1d" || waits.All.URIs != 100 {
 			t.Errorf("by wait, of one host: %+v", waits.Rows)
 		}
@@ -104,7 +107,7 @@ func TestASurveyIsToldAgainWhileItIsFresh(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, dir, everyHour)
 		defer w.close()
-		ask := func() Overdue { return get[Overdue](w, "/api/v1/overdue?max_age=30") }
+		ask := func() api.Overdue { return get[api.Overdue](w, "/api/v1/overdue?max_age=30") }
 		first := ask()
 		w.known("late.example", 10, time.Hour, time.Minute)
 		time.Sleep(20 * time.Second)
@@ -128,7 +131,7 @@ func TestOverdueSaysWhatADelayCanKeepOfACaptureTarget(t *testing.T) {
 		w.visited("swamped.example", 30*time.Second)
 		w.known("fine.example", 10, time.Hour, 30*time.Minute)
 		promises := map[string]string{}
-		for _, b := range get[Overdue](w, "/api/v1/overdue").Rows {
+		for _, b := range get[api.Overdue](w, "/api/v1/overdue").Rows {
 			promises[b.Name] = b.Promise
 		}
 		if want := "a capture target of 90 % needs a delay of 2.8s instead of 30s, or 182 URIs fewer; at present 49 %"; promises["swamped.example"] != want {

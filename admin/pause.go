@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"github.com/arcrawl/arcrawl/admin/api"
 )
 
 // storedPause is the content of the file that stores a pause.
@@ -18,7 +20,7 @@ type storedPause struct {
 }
 
 // pause pauses the crawl, optionally for a given time. It stores the pause first, so that a crash cannot end it.
-func (w *Window) pause(r Reason) error {
+func (w *Window) pause(r api.Reason) error {
 	now := w.o.Now()
 	p := storedPause{Reason: r.Reason, Since: now}
 	if r.For < 0 {

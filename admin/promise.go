@@ -5,6 +5,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/arcrawl/arcrawl/admin/api"
+
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/evaluators/capacity"
@@ -54,8 +56,8 @@ func (a *targets) add(w frontier.SurveyedURI) {
 	at.Rates.Add(w.Rate, w.Wait)
 }
 
-// targetOf returns the capture target of a URI. robots.txt has none, and neither has a feed or sitemap with a wait rule of
-// its own.
+// targetOf returns the capture target of a URI. robots.txt has none, and neither has a feed or sitemap with a wait
+// rule of its own.
 func (a *targets) targetOf(w frontier.SurveyedURI) *target {
 	about := config.About{URI: w.URI, Hops: w.Hops, ContentType: w.ContentType, Now: a.now}
 	settings := a.config.For(about)
@@ -86,7 +88,8 @@ func (a *targets) find(about config.About, e evaluators.WaitEvaluator) *target {
 	shortest, longest := e.Rule.Bounds()
 	part := capacity.Part{Name: media, Target: share, Min: shortest, Max: longest}
 	for i, known := range a.list {
-		if known.Name == part.Name && known.Target == part.Target && known.Min == part.Min && known.Max == part.Max || i == maxTargets-1 {
+		if known.Name == part.Name && known.Target == part.Target && known.Min == part.Min && known.Max == part.Max ||
+			i == maxTargets-1 {
 			return known
 		}
 	}
@@ -103,7 +106,10 @@ func (a *targets) parts() []capacity.Part {
 			parts = append(parts, at.Part)
 		}
 	}
-	slices.SortStableFunc(parts, func(a, b capacity.Part) int { return cmp.Compare(b.Rates.Changes(), a.Rates.Changes()) })
+	slices.SortStableFunc(
+		parts,
+		func(a, b capacity.Part) int { return cmp.Compare(b.Rates.Changes(), a.Rates.Changes()) },
+	)
 	return parts
 }
 
@@ -131,14 +137,14 @@ func (w *Window) promise(l *load, delay time.Duration, slots int) (p capacity.As
 // paceAge is the maximum age of the survey for reports and the log.
 const paceAge = time.Hour
 
-// belowTarget returns the hosts whose pace cannot meet their capture targets, most lost versions first. If only is set, it
-// checks that host.
-func (w *Window) belowTarget(only uri.Host) ([]HostPace, error) {
+// belowTarget returns the hosts whose pace cannot meet their capture targets, most lost versions first. If only is
+// set, it checks that host.
+func (w *Window) belowTarget(only uri.Host) ([]api.HostPace, error) {
 	s, err := w.surveyed(only, paceAge)
 	if err != nil {
 		return nil, err
 	}
-	out := []HostPace{}
+	out := []api.HostPace{}
 	for name, l := range s.hosts {
 		host := uri.Host(name)
 		view, known := w.o.Frontier.Host(host, w.o.Now())
@@ -147,9 +153,20 @@ func (w *Window) belowTarget(only uri.Host) ([]HostPace, error) {
 		}
 		delay, _ := w.delayOf(host)
 		if p, ok := w.promise(l, delay, view.Slots); ok && p.OverBudget {
-			out = append(out, HostPace{Host: name, Promise: p.String(), Share: p.Share, Lost: max(p.Target-p.Share, 0) * l.targets.changes()})
+			out = append(
+				out,
+				api.HostPace{
+					Host:    name,
+					Promise: p.String(),
+					Share:   p.Share,
+					Lost:    max(p.Target-p.Share, 0) * l.targets.changes(),
+				},
+			)
 		}
 	}
-	slices.SortFunc(out, func(a, b HostPace) int { return cmp.Or(cmp.Compare(b.Lost, a.Lost), cmp.Compare(a.Host, b.Host)) })
+	slices.SortFunc(
+		out,
+		func(a, b api.HostPace) int { return cmp.Or(cmp.Compare(b.Lost, a.Lost), cmp.Compare(a.Host, b.Host)) },
+	)
 	return out[:min(len(out), dayHosts)], nil
 }

@@ -7,6 +7,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/arcrawl/arcrawl/admin/api"
+
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -37,7 +39,8 @@ func (w *world) holds(host, path, mime, source string, n int) {
 	entries := make([]frontier.Entry, n)
 	for i := range entries {
 		r := frontier.Record{URI: uri.FromCanonical(fmt.Sprintf("http://%s%s%d", host, path, i)), Seed: "http://" + host + "/"}
-		r.Due, r.LastVisit, r.Wait, r.Visits, r.ContentType, r.Source = now.Add(time.Minute), now.Add(-time.Hour), time.Hour, 1, mime, source
+		r.Due, r.LastVisit, r.Wait = now.Add(time.Minute), now.Add(-time.Hour), time.Hour
+		r.Visits, r.ContentType, r.Source = 1, mime, source
 		entries[i] = frontier.Entry{Record: r}
 	}
 	_, err := w.rooms.Frontier.Import(now, false, entries...)
@@ -64,8 +67,8 @@ func TestAHostWithSeveralCaptureTargetsIsToldOfAllInOneSentence(t *testing.T) {
 		w.holds("mixed.example", "/p/", "image/png", "", 100)
 		w.visited("mixed.example", 30*time.Second)
 		w.holds("feeds.example", "/", "application/json", string([]byte{1}), 100)
-		rows := map[string]Backlog{}
-		for _, b := range get[Overdue](w, "/api/v1/overdue").Rows {
+		rows := map[string]api.Backlog{}
+		for _, b := range get[api.Overdue](w, "/api/v1/overdue").Rows {
 			rows[b.Name] = b
 		}
 		for host, want := range map[string]string{
@@ -85,7 +88,7 @@ func TestAHostWithSeveralCaptureTargetsIsToldOfAllInOneSentence(t *testing.T) {
 		if !strings.Contains(two, "instead of 30s, or ") || strings.Count(two[strings.Index(two, "at present"):], " %") != 2 {
 			t.Error(two)
 		}
-		report := get[DayReport](w, "/api/v1/reports/days")
+		report := get[api.DayReport](w, "/api/v1/reports/days")
 		if len(report.Pace) != 4 || report.Pace[0].Promise != rows[report.Pace[0].Host].Promise {
 			t.Errorf("reported: %+v", report.Pace)
 		}

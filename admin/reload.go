@@ -1,102 +1,37 @@
 package admin
 
 import (
-	"context"
 	"errors"
-	"net/http"
+
+	"github.com/arcrawl/arcrawl/admin/api"
 
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler/whatif"
 )
 
-// ReloadOrder is an order to reload the configuration.
-type ReloadOrder struct {
-	DryRun bool `json:"dry_run,omitempty"` // only return the effect
-}
-
-// Reloaded is the result of a reload.
-type Reloaded struct {
-	DryRun bool    `json:"dry_run"`
-	Taken  bool    `json:"taken"`  // it is in force; false for a dry run or if there are faults
-	Faults []Fault `json:"faults"` // why it is not in force
-	Plan   Plan    `json:"plan"`   // its effect; empty if there are faults
-}
-
-// Plan is the effect of a new configuration.
-type Plan struct {
-	Changes      []KeyChange `json:"changes"` // apply from the next visit on, at most 1000
-	More         int         `json:"more"`    // number of further changes
-	AtRestart    []KeyChange `json:"at_restart"`
-	SeedsAdded   []string    `json:"seeds_added"`
-	SeedsRemoved []string    `json:"seeds_removed"`
-	DueNow       int64       `json:"due_now"` // URIs that become due now
-	Held         []string    `json:"held"`    // hosts that are held because their files have faults
-	Released     []string    `json:"released"`
-	Load         []HostLoad  `json:"load"`    // load of the affected hosts
-	Weighed      bool        `json:"weighed"` // false: more hosts are affected
-	Names        *Names      `json:"names,omitempty"`
-	Warnings     []Fault     `json:"warnings"`
-}
-
-// Names is the effect of changed name rules on known URIs. It is absent if no rule changed.
-type Names struct {
-	Hosts  int          `json:"hosts"`  // with changed rules
-	URIs   int          `json:"uris"`   // on these hosts
-	Merged int          `json:"merged"` // get the name of another URI
-	Parted int          `json:"parted"` // no longer share a name with another URI
-	Whole  bool         `json:"whole"`  // false: not all URIs were checked
-	Merges []NameChange `json:"merges"` // examples
-	Splits []NameChange `json:"splits"`
-	Text   string       `json:"text"`
-}
-
-// NameChange is a pair of URIs that get the same name, or no longer share one.
-type NameChange struct {
-	A    string `json:"a"`
-	B    string `json:"b"`
-	Name string `json:"name"` // the common name
-}
-
-// KeyChange is a key with a changed value.
-type KeyChange struct {
-	Host   string `json:"host,omitempty"` // host of the file; empty for the main file
-	Key    string `json:"key"`
-	Before string `json:"before"`
-	After  string `json:"after"`
-	Origin string `json:"origin,omitempty"` // file and line
-}
-
-// HostLoad compares the visits a day that a host's URIs ask for with those that its politeness allows.
-type HostLoad struct {
-	Host    string  `json:"host"`
-	URIs    int64   `json:"uris"`
-	Before  float64 `json:"before"` // visits a day that its URIs ask for
-	After   float64 `json:"after"`
-	Carries float64 `json:"carries"` // visits a day that its politeness allows
-	Text    string  `json:"text"`
-}
-
 // reload loads the configuration again.
-func (w *Window) reload(o ReloadOrder) (Reloaded, error) {
-	out := Reloaded{DryRun: o.DryRun, Faults: []Fault{}}
+func (w *Window) reload(o api.ReloadOrder) (api.Reloaded, error) {
+	out := api.Reloaded{DryRun: o.DryRun, Faults: []api.Fault{}}
 	p, err := w.o.Crawler.Reload(o.DryRun, w.o.Now())
 	var faults config.Faults
 	if errors.As(err, &faults) {
-		out.Faults = Faults(faults)
+		out.Faults = api.Faults(faults)
 		return out, nil
 	}
 	out.Taken, out.Plan = err == nil && !o.DryRun, planOf(p)
 	return out, err
 }
 
-func planOf(p whatif.Plan) Plan {
-	out := Plan{
-		Changes: changesOf(p.Changes), More: p.More, AtRestart: changesOf(p.AtRestart), SeedsAdded: p.SeedsAdded, SeedsRemoved: p.SeedsRemoved,
-		DueNow: p.DueNow, Weighed: p.Complete, Warnings: Faults(p.Warnings),
+func planOf(p whatif.Plan) api.Plan {
+	out := api.Plan{
+		Changes: changesOf(p.Changes),
+		More:    p.More, AtRestart: changesOf(p.AtRestart), SeedsAdded: p.SeedsAdded, SeedsRemoved: p.SeedsRemoved,
+		DueNow: p.DueNow, Weighed: p.Complete, Warnings: api.Faults(p.Warnings),
 	}
 	if n := p.Names; n != nil {
-		out.Names = &Names{
-			Hosts: n.Hosts, URIs: n.URIs, Merged: n.Merged, Parted: n.Parted, Whole: n.Complete, Merges: namesOf(n.Merges), Splits: namesOf(n.Splits), Text: n.String(),
+		out.Names = &api.Names{
+			Hosts: n.Hosts, URIs: n.URIs, Merged: n.Merged, Parted: n.Parted, Whole: n.Complete, Merges: namesOf(n.Merges),
+			Splits: namesOf(n.Splits), Text: n.String(),
 		}
 	}
 	for _, h := range p.Held {
@@ -106,23 +41,33 @@ func planOf(p whatif.Plan) Plan {
 		out.Released = append(out.Released, string(h))
 	}
 	for _, l := range p.Load {
-		out.Load = append(out.Load, HostLoad{Host: string(l.Host), URIs: l.URIs, Before: l.Before, After: l.After, Carries: l.Capacity, Text: l.String()})
+		out.Load = append(
+			out.Load,
+			api.HostLoad{
+				Host:    string(l.Host),
+				URIs:    l.URIs,
+				Before:  l.Before,
+				After:   l.After,
+				Carries: l.Capacity,
+				Text:    l.String(),
+			},
+		)
 	}
 	return out
 }
 
-func namesOf(list []whatif.NameChange) []NameChange {
-	out := make([]NameChange, len(list))
+func namesOf(list []whatif.NameChange) []api.NameChange {
+	out := make([]api.NameChange, len(list))
 	for i, c := range list {
-		out[i] = NameChange{A: c.A.String(), B: c.B.String(), Name: c.Name}
+		out[i] = api.NameChange{A: c.A.String(), B: c.B.String(), Name: c.Name}
 	}
 	return out
 }
 
-func changesOf(list []config.KeyChange) []KeyChange {
-	out := make([]KeyChange, len(list))
+func changesOf(list []config.KeyChange) []api.KeyChange {
+	out := make([]api.KeyChange, len(list))
 	for i, c := range list {
-		out[i] = KeyChange{Host: string(c.Host), Key: c.Key, Before: c.Before, After: c.After, Origin: c.Origin}
+		out[i] = api.KeyChange{Host: string(c.Host), Key: c.Key, Before: c.Before, After: c.After, Origin: c.Origin}
 	}
 	return out
 }
@@ -130,12 +75,8 @@ func changesOf(list []config.KeyChange) []KeyChange {
 // reloadRoutes returns the request that reloads the configuration.
 func reloadRoutes() []route {
 	return []route{{
-		method: "POST", path: api + "/reload", doc: "Reloads the configuration and returns its effect. It comes into force unless it is a dry run or has faults.",
-		body: ReloadOrder{}, answer: Reloaded{}, serve: served((*Window).reload),
+		method: "POST", path: api.Base + "/reload",
+		doc:  "Reloads the configuration and returns its effect. It comes into force unless it is a dry run or has faults.",
+		body: api.ReloadOrder{}, answer: api.Reloaded{}, serve: served((*Window).reload),
 	}}
-}
-
-// Reload makes the daemon reload its configuration.
-func (c *Client) Reload(ctx context.Context, dryRun bool) (Reloaded, error) {
-	return ask[Reloaded](ctx, c, http.MethodPost, "/reload", nil, ReloadOrder{DryRun: dryRun})
 }

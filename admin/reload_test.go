@@ -7,6 +7,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/arcrawl/arcrawl/admin/api"
+
 	"github.com/arcrawl/arcrawl/internal/town"
 )
 
@@ -21,18 +23,18 @@ func TestAReloadSaysWhatItDoes(t *testing.T) {
 		w.run(time.Minute)
 		write := func(toml string) { w.must(os.WriteFile(w.path("arcrawl.toml"), []byte(toml), 0o600)) }
 		write(strings.Replace(everyHour, "/\"]", "/\", \"http://more.example/\"]", 1) + "[politeness]\nmin_delay = \"9s\"\n")
-		dry := post[Reloaded](w, "/api/v1/reload", ReloadOrder{DryRun: true})
+		dry := post[api.Reloaded](w, "/api/v1/reload", api.ReloadOrder{DryRun: true})
 		if dry.Taken || dry.Plan.DueNow != 1 || len(dry.Plan.SeedsAdded) != 1 || len(dry.Plan.Changes) == 0 {
 			t.Errorf("a dry run: %+v; want one new seed, due now, and a changed key", dry)
 		}
 		if w.rooms.Config.Current().SeedHost("more.example") {
 			t.Error("a dry run has put the configuration in force")
 		}
-		if done := post[Reloaded](w, "/api/v1/reload", nil); !done.Taken || !w.rooms.Config.Current().SeedHost("more.example") {
+		if done := post[api.Reloaded](w, "/api/v1/reload", nil); !done.Taken || !w.rooms.Config.Current().SeedHost("more.example") {
 			t.Errorf("a reload: %+v; want it in force", done)
 		}
 		write(everyHour + "[politeness]\nmin_delay = 5\n")
-		if bad := post[Reloaded](w, "/api/v1/reload", nil); bad.Taken || len(bad.Faults) != 1 || bad.Faults[0].Key != "politeness.min_delay" {
+		if bad := post[api.Reloaded](w, "/api/v1/reload", nil); bad.Taken || len(bad.Faults) != 1 || bad.Faults[0].Key != "politeness.min_delay" {
 			t.Errorf("a broken one: %+v; want its fault, and the last one in force", bad)
 		}
 	})

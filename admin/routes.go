@@ -12,6 +12,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/arcrawl/arcrawl/admin/api"
+
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/scope"
 	"github.com/arcrawl/arcrawl/uri"
@@ -30,8 +32,6 @@ type route struct {
 // param is a parameter of the query, or of the path if the path names it in braces.
 type param struct{ name, kind, doc string }
 
-const api = "/api/v1"
-
 // Descriptions of parameters that several requests have.
 const (
 	hostDoc = "host name, with the port if it is not the default port"
@@ -40,18 +40,29 @@ const (
 
 // routes returns every request of the API.
 func routes() []route {
-	return slices.Concat(crawlRoutes(), lookRoutes(), whyRoutes(), pastRoutes(), dayRoutes(), queueRoutes(), orderRoutes(), reloadRoutes(), trapRoutes())
+	return slices.Concat(
+		crawlRoutes(),
+		lookRoutes(),
+		whyRoutes(),
+		pastRoutes(),
+		dayRoutes(),
+		queueRoutes(),
+		orderRoutes(),
+		reloadRoutes(),
+		trapRoutes(),
+	)
 }
 
 // crawlRoutes returns the requests about the crawl as a whole.
 func crawlRoutes() []route {
 	return []route{
 		{
-			method: "GET", path: api + "/status", doc: "Returns the state of the crawl.", answer: Status{},
+			method: "GET", path: api.Base + "/status", doc: "Returns the state of the crawl.", answer: api.Status{},
 			serve: func(w *Window, _ *http.Request) (any, error) { return w.status(), nil },
 		},
 		{
-			method: "GET", path: api + "/series", doc: "Returns what happened in a period: by minute up to a day, by hour above.", answer: Series{},
+			method: "GET", path: api.Base + "/series",
+			doc: "Returns what happened in a period: by minute up to a day, by hour above.", answer: api.Series{},
 			params: []param{{"span", "string", "1h, 1d, 7d or 90d (default 1d)"}},
 			serve: func(w *Window, r *http.Request) (any, error) {
 				span := r.FormValue("span")
@@ -62,16 +73,18 @@ func crawlRoutes() []route {
 			},
 		},
 		{
-			method: "GET", path: api + "/config", doc: "Returns the configuration in force, and the faults of the last reload.", answer: Config{},
+			method: "GET", path: api.Base + "/config",
+			doc: "Returns the configuration in force, and the faults of the last reload.", answer: api.Config{},
 			serve: func(w *Window, _ *http.Request) (any, error) { return w.config(), nil },
 		},
 		{
-			method: "GET", path: api + "/alarms", doc: "Returns the raised alarms, newest first.", answer: Alarms{},
+			method: "GET", path: api.Base + "/alarms", doc: "Returns the raised alarms, newest first.", answer: api.Alarms{},
 			serve: func(w *Window, _ *http.Request) (any, error) { return w.alarmsRaised(), nil },
 		},
 		{
-			method: "GET", path: api + "/reports/headers", doc: "Returns how reliable ETag, Last-Modified, 304 and the dates of feeds and sitemaps are on each host.",
-			answer: HeaderReport{},
+			method: "GET", path: api.Base + "/reports/headers",
+			doc:    "Returns how reliable ETag, Last-Modified, 304 and the dates of feeds and sitemaps are on each host.",
+			answer: api.HeaderReport{},
 			serve:  func(w *Window, _ *http.Request) (any, error) { return w.headers() },
 		},
 	}
@@ -81,7 +94,8 @@ func crawlRoutes() []route {
 func lookRoutes() []route {
 	return []route{
 		{
-			method: "GET", path: api + "/hosts", doc: "Returns a page of the list of hosts.", answer: Hosts{}, params: hostParams,
+			method: "GET", path: api.Base + "/hosts", doc: "Returns a page of the list of hosts.", answer: api.Hosts{},
+			params: hostParams,
 			serve: func(w *Window, r *http.Request) (any, error) {
 				q, err := readHostQuery(r)
 				if err != nil {
@@ -91,7 +105,7 @@ func lookRoutes() []route {
 			},
 		},
 		{
-			method: "GET", path: api + "/hosts/{host}", doc: "Returns the state of one host.", answer: Host{},
+			method: "GET", path: api.Base + "/hosts/{host}", doc: "Returns the state of one host.", answer: api.Host{},
 			params: []param{{"host", "string", hostDoc}},
 			serve: func(w *Window, r *http.Request) (any, error) {
 				v, ok := w.o.Frontier.Host(uri.Host(r.PathValue("host")), w.o.Now())
@@ -102,7 +116,7 @@ func lookRoutes() []route {
 			},
 		},
 		{
-			method: "GET", path: api + "/uri", doc: "Returns the history of a URI.", answer: URI{},
+			method: "GET", path: api.Base + "/uri", doc: "Returns the history of a URI.", answer: api.URI{},
 			params: []param{{"uri", "string", uriDoc}},
 			serve:  func(w *Window, r *http.Request) (any, error) { return w.uri(r.FormValue("uri")) },
 		},
@@ -113,8 +127,9 @@ func lookRoutes() []route {
 func whyRoutes() []route {
 	return []route{
 		{
-			method: "GET", path: api + "/overdue", doc: "Returns the overdue URIs and when the backlog will clear. Reads every URI unless the last survey is recent.",
-			params: overdueParams, answer: Overdue{},
+			method: "GET", path: api.Base + "/overdue",
+			doc:    "Returns the overdue URIs and when the backlog will clear. Reads every URI unless the last survey is recent.",
+			params: overdueParams, answer: api.Overdue{},
 			serve: func(w *Window, r *http.Request) (any, error) {
 				q, err := readOverdueQuery(r)
 				if err != nil {
@@ -124,12 +139,13 @@ func whyRoutes() []route {
 			},
 		},
 		{
-			method: "GET", path: api + "/why", doc: "Explains the state of a URI and its next visit.", answer: Why{},
+			method: "GET", path: api.Base + "/why", doc: "Explains the state of a URI and its next visit.", answer: api.Why{},
 			params: []param{{"uri", "string", uriDoc}},
 			serve:  func(w *Window, r *http.Request) (any, error) { return w.why(r.FormValue("uri")) },
 		},
 		{
-			method: "GET", path: api + "/why-not", doc: "Returns which rule keeps a URI out of the crawl, if any.", answer: WhyNot{},
+			method: "GET", path: api.Base + "/why-not", doc: "Returns which rule keeps a URI out of the crawl, if any.",
+			answer: api.WhyNot{},
 			params: []param{
 				{"uri", "string", uriDoc},
 				{"via", "string", "assume that the URI was found on this page"},
@@ -154,25 +170,27 @@ func whyRoutes() []route {
 func orderRoutes() []route {
 	return []route{
 		{
-			method: "POST", path: api + "/pause", doc: "Pauses the crawl, optionally for a given time. Visits in progress end normally. A pause survives a restart.",
-			body: Reason{}, answer: Stand{},
+			method: "POST", path: api.Base + "/pause",
+			doc:  "Pauses the crawl, optionally for a given time. Visits in progress end normally. A pause survives a restart.",
+			body: api.Reason{}, answer: api.Condition{},
 			serve: func(w *Window, r *http.Request) (any, error) {
-				why, err := read[Reason](r)
+				why, err := read[api.Reason](r)
 				if err != nil {
 					return nil, err
 				}
 				err = w.pause(why)
-				return w.stand(), err
+				return w.condition(), err
 			},
 		},
 		{
-			method: "POST", path: api + "/resume", doc: "Ends a pause.", answer: Stand{},
-			serve: func(w *Window, _ *http.Request) (any, error) { err := w.resume(); return w.stand(), err },
+			method: "POST", path: api.Base + "/resume", doc: "Ends a pause.", answer: api.Condition{},
+			serve: func(w *Window, _ *http.Request) (any, error) { err := w.resume(); return w.condition(), err },
 		},
 		{
-			method: "POST", path: api + "/seeds", doc: "Adds URIs on hosts of the configuration, due now.", body: Seeds{}, answer: Added{},
+			method: "POST", path: api.Base + "/seeds", doc: "Adds URIs on hosts of the configuration, due now.",
+			body: api.Seeds{}, answer: api.Added{},
 			serve: func(w *Window, r *http.Request) (any, error) {
-				list, err := read[Seeds](r)
+				list, err := read[api.Seeds](r)
 				if err != nil {
 					return nil, err
 				}
@@ -191,7 +209,11 @@ type hostQuery struct {
 var (
 	hostParams = []param{
 		{"q", "string", "part of the name"},
-		{"state", "string", "ready, snoozed, busy, idle, paused; overdue: has due URIs; down: was unreachable at the last visit"},
+		{
+			"state",
+			"string",
+			"ready, snoozed, busy, idle, paused; overdue: has due URIs; down: was unreachable at the last visit",
+		},
 		{"sort", "string", "name, overdue, uris or failures; largest first except names"},
 		{"limit", "integer", "maximum number of hosts, 1 to 1000 (default 100)"},
 		{"offset", "integer", "number of hosts to skip"},

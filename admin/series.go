@@ -12,6 +12,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/arcrawl/arcrawl/admin/api"
+
 	"github.com/arcrawl/arcrawl/internal/atomicfile"
 )
 
@@ -36,10 +38,10 @@ type Gauges struct {
 
 // Point is a minute or an hour of the crawl.
 type Point struct {
-	Start  time.Time `json:"start"`
-	Hour   bool      `json:"hour,omitempty"` // an hour, not a minute
-	Counts Counts    `json:"counts"`
-	Gauges Gauges    `json:"gauges"` // at its end; Overdue is the maximum within an hour
+	Start  time.Time  `json:"start"`
+	Hour   bool       `json:"hour,omitempty"` // an hour, not a minute
+	Counts api.Counts `json:"counts"`
+	Gauges Gauges     `json:"gauges"` // at its end; Overdue is the maximum within an hour
 }
 
 // series holds the points of the last minutes and hours, oldest first.
@@ -90,8 +92,8 @@ func (s *series) read(r io.Reader) error {
 	return lines.Err()
 }
 
-// put adds a point to the minutes or hours. Two parts of one minute, before and after a restart, are joined. A point that is
-// older than the last one, because the clock was set back, is skipped.
+// put adds a point to the minutes or hours. Two parts of one minute, before and after a restart, are joined. A point
+// that is older than the last one, because the clock was set back, is skipped.
 func (s *series) put(p Point) {
 	list, limit := &s.minutes, minutesKept
 	if p.Hour {
@@ -99,7 +101,7 @@ func (s *series) put(p Point) {
 	}
 	if n := len(*list); n > 0 && !p.Start.After((*list)[n-1].Start) {
 		if last := &(*list)[n-1]; p.Start.Equal(last.Start) && !p.Hour {
-			last.Counts, last.Gauges = last.Counts.plus(p.Counts), p.Gauges
+			last.Counts, last.Gauges = last.Counts.Plus(p.Counts), p.Gauges
 		}
 		return
 	}
@@ -135,7 +137,7 @@ func (s *series) sum(from, to time.Time) Point {
 	all := Point{Start: from}
 	for _, m := range s.since(from) {
 		if m.Start.Before(to) {
-			all.Counts = all.Counts.plus(m.Counts)
+			all.Counts = all.Counts.Plus(m.Counts)
 			longest := max(all.Gauges.Overdue, m.Gauges.Overdue)
 			all.Gauges = m.Gauges
 			all.Gauges.Overdue = longest

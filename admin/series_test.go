@@ -5,11 +5,13 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"github.com/arcrawl/arcrawl/admin/api"
 )
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-func visits(n int64) Point { return Point{Counts: Counts{Visits: n}} }
+func visits(n int64) Point { return Point{Counts: api.Counts{Visits: n}} }
 
 // TestTheSeriesIsBoundedAndOutlivesARestart counts one visit in each minute of a hundred days.
 func TestTheSeriesIsBoundedAndOutlivesARestart(t *testing.T) {
@@ -52,7 +54,7 @@ func TestTheSeriesIsBoundedAndOutlivesARestart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	check(again) // it was written anew within the ten days, with all hours
+	check(again) // it was written again within the ten days, with all hours
 	if info, err := os.Stat(file); err != nil || info.Size() > 8<<20 {
 		t.Errorf("the file is %v, %v; want it below 8 MB", info.Size(), err)
 	}
@@ -106,7 +108,7 @@ func TestTheLastMinuteRolls(t *testing.T) {
 	var m lastMinute
 	now := noon
 	for range 180 {
-		m.add(now, Counts{Visits: 1})
+		m.add(now, api.Counts{Visits: 1})
 		now = now.Add(time.Second)
 	}
 	now = now.Add(-time.Second)
@@ -130,11 +132,11 @@ func TestTheDiskIsProjected(t *testing.T) {
 		free -= 1 << 20
 		s.put(p)
 	}
-	in := s.fullIn(Disk{Free: 600 << 20, MinFree: 500 << 20})
+	in := s.fullIn(api.Disk{Free: 600 << 20, MinFree: 500 << 20})
 	if in == nil || time.Duration(*in).Round(time.Second) != 100*time.Minute {
 		t.Errorf("full in %v; want 100 minutes for 100 MB", in)
 	}
-	if in := (&series{minutes: s.minutes[:5]}).fullIn(Disk{Free: 600 << 20}); in != nil {
+	if in := (&series{minutes: s.minutes[:5]}).fullIn(api.Disk{Free: 600 << 20}); in != nil {
 		t.Errorf("full in %v after five minutes; want no guess yet", in)
 	}
 }

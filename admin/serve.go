@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+
+	"github.com/arcrawl/arcrawl/admin/api"
 )
 
 // OpenAPI is the OpenAPI document of the API.
@@ -37,7 +39,11 @@ func (w *Window) Handler(token string) http.Handler {
 		mux.Handle("GET "+page, dashboard())
 	}
 	mux.HandleFunc("/", func(to http.ResponseWriter, from *http.Request) {
-		w.answer(to, http.StatusNotFound, Problem{Error: from.Method + " " + from.URL.Path + " does not exist; see /openapi.json"})
+		w.answer(
+			to,
+			http.StatusNotFound,
+			api.Problem{Error: from.Method + " " + from.URL.Path + " does not exist; see /openapi.json"},
+		)
 	})
 	return guard(mux, token)
 }
@@ -63,5 +69,5 @@ func (w *Window) refuse(to http.ResponseWriter, from *http.Request, err error) {
 	default:
 		w.o.Log.Error().Err(err).Str("request", from.Method+" "+from.URL.Path).Msg("could not answer a request")
 	}
-	w.answer(to, status, Problem{Error: err.Error()})
+	w.answer(to, status, api.Problem{Error: err.Error()})
 }

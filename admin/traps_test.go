@@ -6,6 +6,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/arcrawl/arcrawl/admin/api"
+
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/arcrawl/arcrawl/frontier"
@@ -14,7 +16,7 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// withTraps gives a window the book of traps of its store.
+// withTraps adds the traps of its store to a window.
 func withTraps(o *Options) {
 	book, err := traps.Open(o.Frontier.DB())
 	if err != nil {
@@ -51,30 +53,31 @@ func TestTrapsAreShownAndReleased(t *testing.T) {
 		now := time.Now()
 		_, err := w.rooms.Frontier.Add(now,
 			frontier.Candidate{URI: uri.FromCanonical(inTrap), Hops: "L", Seed: "http://news.example/", Due: now.Add(24 * time.Hour)},
-			frontier.Candidate{URI: uri.FromCanonical("http://news.example/a/beside"), Hops: "L", Seed: "http://news.example/", Due: now.Add(24 * time.Hour)})
+			frontier.Candidate{URI: uri.FromCanonical("http://news.example/a/other"), Hops: "L", Seed: "http://news.example/", Due: now.Add(24 * time.Hour)})
 		w.must(err)
 
-		list := get[Traps](w, "/api/v1/traps?host=NEWS.example")
-		want := Traps{Traps: []Trap{{
-			Host: "news.example", Kind: "repeats", Pattern: trap.Pattern, Why: trap.Why, Found: now.UTC(), Kept: 1, Examples: []string{inTrap}, Rule: trap.Rule(),
+		list := get[api.Traps](w, "/api/v1/traps?host=NEWS.example")
+		want := api.Traps{Traps: []api.Trap{{
+			Host: "news.example", Kind: "repeats", Pattern: trap.Pattern, Why: trap.Why, Found: now.UTC(), Kept: 1,
+			Examples: []string{inTrap}, Rule: trap.Rule(),
 		}}}
 		if diff := cmp.Diff(want, list); diff != "" {
 			t.Errorf("the traps of a host (-want +got):\n%s", diff)
 		}
-		if all := get[Traps](w, "/api/v1/traps"); len(all.Traps) != 2 || all.More {
+		if all := get[api.Traps](w, "/api/v1/traps"); len(all.Traps) != 2 || all.More {
 			t.Errorf("%d traps of all hosts, more: %t; want 2", len(all.Traps), all.More)
 		}
-		for _, wrong := range []TrapRelease{{Host: "news.example", Pattern: "x"}, {Host: "other.example", Pattern: trap.Pattern}} {
+		for _, wrong := range []api.TrapRelease{{Host: "news.example", Pattern: "x"}, {Host: "other.example", Pattern: trap.Pattern}} {
 			if status := w.ask(http.MethodPost, "/api/v1/traps/release", wrong, nil); status != http.StatusNotFound {
-				t.Errorf("release of %+v, which is none: status %d", wrong, status)
+				t.Errorf("release of %+v, which is not a trap: status %d", wrong, status)
 			}
 		}
 		for _, want := range []int64{1, 0} { // again does no harm
-			if got := post[TrapReleased](w, "/api/v1/traps/release", TrapRelease{Host: "news.example", Pattern: trap.Pattern}); got.Due != want {
+			if got := post[api.TrapReleased](w, "/api/v1/traps/release", api.TrapRelease{Host: "news.example", Pattern: trap.Pattern}); got.Due != want {
 				t.Errorf("%d URIs are due, want %d", got.Due, want)
 			}
 		}
-		if list := get[Traps](w, "/api/v1/traps?host=news.example"); !list.Traps[0].Released {
+		if list := get[api.Traps](w, "/api/v1/traps?host=news.example"); !list.Traps[0].Released {
 			t.Error("it is not told that the trap was released")
 		}
 		w.run(time.Minute)

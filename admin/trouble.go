@@ -6,6 +6,9 @@ import (
 	"slices"
 	"time"
 
+	"github.com/arcrawl/arcrawl/admin/alarm"
+	"github.com/arcrawl/arcrawl/admin/api"
+
 	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/internal/human"
@@ -26,26 +29,36 @@ const (
 )
 
 // troubles returns the problems of this moment.
-func (w *Window) troubles(now time.Time) []trouble {
+func (w *Window) troubles(now time.Time) []alarm.Trouble {
 	stand := w.o.Crawler.Status()
-	var list []trouble
+	var list []alarm.Trouble
 	add := func(kind, about, format string, args ...any) {
-		list = append(list, trouble{kind, about, fmt.Sprintf(format, args...)})
+		list = append(list, alarm.Trouble{Kind: kind, About: about, Text: fmt.Sprintf(format, args...)})
 	}
 	switch {
 	case stand.Uplink:
-		add(alarmUplink, "", "%s", stand.Held)
+		add(alarm.Uplink, "", "%s", stand.Held)
 	case stand.Held != "":
-		add(alarmStandstill, "", "the crawl has stopped: %s", stand.Held)
+		add(alarm.Standstill, "", "the crawl has stopped: %s", stand.Held)
 	}
 	if l := w.o.Config(); len(l.Faults) > 0 {
-		add(alarmConfig, "", "the configuration on disk has %s; the last good one stays in force; arcrawl check lists the faults",
-			human.Count(len(l.Faults), "fault"))
+		add(
+			alarm.Config,
+			"",
+			"the configuration on disk has %s; the last good one stays in force; arcrawl check lists the faults",
+			human.Count(len(l.Faults), "fault"),
+		)
 	}
 	if !stand.Uplink {
 		for _, h := range w.o.Frontier.Hosts(now) {
 			if h.Failures >= minFailures {
-				add(alarmHost, string(h.Host), "%s was unreachable %d times in a row; its URIs keep their places", h.Host, h.Failures)
+				add(
+					alarm.Host,
+					string(h.Host),
+					"%s was unreachable %d times in a row; its URIs keep their places",
+					h.Host,
+					h.Failures,
+				)
 			}
 		}
 	}
@@ -58,20 +71,38 @@ func (w *Window) troubles(now time.Time) []trouble {
 			delete(w.gaps, u)
 			continue
 		}
-		add(alarmFeedGap, u, "the feed %s may have lost entries between two visits at %s; its wait may be too long", u, clock(at))
+		add(
+			alarm.FeedGap,
+			u,
+			"the feed %s may have lost entries between two visits at %s; its wait may be too long",
+			u,
+			clock(at),
+		)
 	}
 	return append(list, w.silences...)
 }
 
 // diskTrouble checks the free disk space. The caller holds w.mu.
 func (w *Window) diskTrouble(add func(kind, about, format string, args ...any)) {
-	d := Disk{Free: w.free, MinFree: w.o.Config().Config.Storage.MinFree}
+	d := api.Disk{Free: w.free, MinFree: w.o.Config().Config.Storage.MinFree}
 	switch in := w.series.fullIn(d); {
 	case d.Free < 0:
 	case d.Free < 2*d.MinFree:
-		add(alarmDisk, "", "%s of disk space are free; the crawl pauses below %s; free some space", human.Bytes(d.Free), human.Bytes(d.MinFree))
+		add(
+			alarm.Disk,
+			"",
+			"%s of disk space are free; the crawl pauses below %s; free some space",
+			human.Bytes(d.Free),
+			human.Bytes(d.MinFree),
+		)
 	case in != nil && time.Duration(*in) < soonFull:
-		add(alarmDisk, "", "the disk will be full in %s at the rate of the last day; %s are free", human.About(time.Duration(*in)), human.Bytes(d.Free))
+		add(
+			alarm.Disk,
+			"",
+			"the disk will be full in %s at the rate of the last day; %s are free",
+			human.About(time.Duration(*in)),
+			human.Bytes(d.Free),
+		)
 	}
 }
 
@@ -86,8 +117,15 @@ func (w *Window) backlogTrouble(add func(kind, about, format string, args ...any
 	if at.Due < minDue || late < minOverdue || float64(at.Due) < growth*float64(then.Due) || at.Overdue <= then.Overdue {
 		return
 	}
-	add(alarmBacklog, "", "the backlog is growing: %d URIs are due, %d were due %s ago, the oldest is %s overdue; arcrawl overdue shows what would clear it",
-		at.Due, then.Due, human.About(growthTime), human.About(late))
+	add(
+		alarm.Backlog,
+		"",
+		"the backlog is growing: %d URIs are due, %d were due %s ago, the oldest is %s overdue; arcrawl overdue shows what would clear it",
+		at.Due,
+		then.Due,
+		human.About(growthTime),
+		human.About(late),
+	)
 }
 
 // checkSilence checks once in silenceEvery whether hosts and seeds have been silent for too long.
@@ -110,48 +148,57 @@ func (w *Window) checkSilence(now time.Time) error {
 	defer w.mu.Unlock()
 	w.silences = nil
 	for host, l := range s.lives {
-		if chance, yes := l.silent(w.activities[string(host)], now); yes {
-			w.silences = append(w.silences, trouble{alarmSilence, string(host), fmt.Sprintf(
+		if chance, yes := l.Silent(w.activities[string(host)], now); yes {
+			w.silences = append(w.silences, alarm.Trouble{Kind: alarm.Silence, About: string(host), Text: fmt.Sprintf(
 				"nothing new from %s for %s, after %.1f versions a day before; the probability is %.0e; check whether it blocks us or has moved",
-				host, human.About(now.Sub(l.last)), float64(l.changes)/l.last.Sub(l.first).Hours()*24, chance)})
+				host,
+				human.About(now.Sub(l.Last)),
+				float64(l.Changes)/l.Last.Sub(l.First).Hours()*24,
+				chance,
+			)})
 		}
 	}
 	for u, l := range seeds {
-		if chance, yes := l.silent(w.activities[u], now); yes {
-			w.silences = append(w.silences, trouble{alarmFrontPage, u, fmt.Sprintf(
+		if chance, yes := l.Silent(w.activities[u], now); yes {
+			w.silences = append(w.silences, alarm.Trouble{Kind: alarm.FrontPage, About: u, Text: fmt.Sprintf(
 				"%s has not changed for %s, after %.1f versions a day before; the probability is %.0e; see arcrawl why %s",
-				u, human.About(now.Sub(l.last)), float64(l.changes)/l.last.Sub(l.first).Hours()*24, chance, u)})
+				u, human.About(now.Sub(l.Last)), float64(l.Changes)/l.Last.Sub(l.First).Hours()*24, chance, u)})
 		}
 	}
-	slices.SortFunc(w.silences, func(a, b trouble) int { return cmp.Or(cmp.Compare(a.kind, b.kind), cmp.Compare(a.about, b.about)) })
+	slices.SortFunc(
+		w.silences,
+		func(a, b alarm.Trouble) int {
+			return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.About, b.About))
+		},
+	)
 	return saveJSON(w.o.Dir, activityFile, w.activities)
 }
 
 // seedLives returns how often each seed changed.
-func (w *Window) seedLives() map[string]life {
-	lives := map[string]life{}
+func (w *Window) seedLives() map[string]alarm.Life {
+	lives := map[string]alarm.Life{}
 	for _, s := range w.o.Config().Config.Seeds {
 		r, ok, err := w.o.Frontier.Get(s.URI)
 		if err == nil && ok {
-			lives[s.URI.String()] = life{int64(r.Versions - 1), r.FirstSeen, r.LastChange}
+			lives[s.URI.String()] = alarm.Life{Changes: int64(r.Versions - 1), First: r.FirstSeen, Last: r.LastChange}
 		}
 	}
 	return lives
 }
 
 // lives counts the changes of each host.
-type lives map[uri.Host]life
+type lives map[uri.Host]alarm.Life
 
 func (l lives) add(x frontier.SurveyedURI) {
 	if x.Versions == 0 {
 		return
 	}
 	h, known := l[x.Host]
-	h.changes += int64(x.Versions - 1)
-	if !known || x.FirstSeen.Before(h.first) {
-		h.first = x.FirstSeen
+	h.Changes += int64(x.Versions - 1)
+	if !known || x.FirstSeen.Before(h.First) {
+		h.First = x.FirstSeen
 	}
-	h.last = later(h.last, x.LastChange)
+	h.Last = later(h.Last, x.LastChange)
 	l[x.Host] = h
 }
 
@@ -162,7 +209,7 @@ func (w *Window) watch(now time.Time) {
 	}
 	troubles := w.troubles(now)
 	w.mu.Lock()
-	changes := w.alarms.see(now, troubles)
+	changes := w.alarms.Update(now, troubles)
 	w.mu.Unlock()
 	for _, c := range changes {
 		if c.Raised {
@@ -171,7 +218,7 @@ func (w *Window) watch(now time.Time) {
 			w.o.Log.Info().Str("alarm", c.Kind).Str("about", c.About).Msg("alarm cleared: " + c.Text)
 		}
 		if w.o.Notify != nil {
-			w.o.Notify(Notice{Alarm: c.Alarm, Raised: c.Raised, At: now.UTC()})
+			w.o.Notify(alarm.Notice{Alarm: c.Alarm, Raised: c.Raised, At: now.UTC()})
 		}
 	}
 }

@@ -8,20 +8,22 @@ import (
 	"io"
 	"net/http"
 	"time"
+
+	"github.com/arcrawl/arcrawl/admin/alarm"
 )
 
 // webhookTime is the maximum duration of a call.
 const webhookTime = 10 * time.Second
 
-// PostNotice sends a notice of an alarm to a webhook: a POST with the notice as JSON and a "message" for people. It does
-// not follow redirects. A status other than 2xx is an error.
-func PostNotice(ctx context.Context, url string, n Notice) error {
+// PostNotice sends a notice of an alarm to a webhook: a POST with the notice as JSON and a "message" for people. It
+// does not follow redirects. A status other than 2xx is an error.
+func PostNotice(ctx context.Context, url string, n alarm.Notice) error {
 	words := "arcrawl: "
 	if !n.Raised {
 		words += "cleared: "
 	}
 	body, err := json.Marshal(struct {
-		Notice
+		alarm.Notice
 		Words string `json:"message"`
 	}{n, words + n.Text})
 	if err != nil {
@@ -32,12 +34,15 @@ func PostNotice(ctx context.Context, url string, n Notice) error {
 		return fmt.Errorf("call the webhook: %w", err)
 	}
 	r.Header.Set("Content-Type", "application/json")
-	c := http.Client{Timeout: webhookTime, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	c := http.Client{
+		Timeout:       webhookTime,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
 	got, err := c.Do(r)
 	if err != nil {
 		return fmt.Errorf("call the webhook: %w", err)
 	}
-	_, _ = io.Copy(io.Discard, io.LimitReader(got.Body, maxProblem)) // so that the connection can be reused
+	_, _ = io.Copy(io.Discard, io.LimitReader(got.Body, 64<<10)) // so that the connection can be reused
 	if err := got.Body.Close(); err != nil {
 		return fmt.Errorf("call the webhook: %w", err)
 	}

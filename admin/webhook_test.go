@@ -6,6 +6,9 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+
+	"github.com/arcrawl/arcrawl/admin/alarm"
+	"github.com/arcrawl/arcrawl/admin/api"
 )
 
 func TestAWebhookHearsOfAlarms(t *testing.T) {
@@ -19,7 +22,7 @@ func TestAWebhookHearsOfAlarms(t *testing.T) {
 		to.WriteHeader(status)
 	}))
 	defer s.Close()
-	n := Notice{Alarm: Alarm{Kind: alarmHost, About: "a.example", Text: "a.example is down", Since: noon}, Raised: true, At: noon}
+	n := alarm.Notice{Alarm: api.Alarm{Kind: alarm.Host, About: "a.example", Text: "a.example is down", Since: noon}, Raised: true, At: noon}
 	if err := PostNotice(t.Context(), s.URL, n); err != nil {
 		t.Fatal(err)
 	}
@@ -28,6 +31,6 @@ func TestAWebhookHearsOfAlarms(t *testing.T) {
 	}
 	status = http.StatusInternalServerError
 	if err := PostNotice(t.Context(), s.URL, n); err == nil || !strings.Contains(err.Error(), "500") {
-		t.Errorf("an error of the webhook is told as %v", err)
+		t.Errorf("an error of the webhook is reported as %v", err)
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/arcrawl/arcrawl/admin/api"
+
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler/whatif"
 	"github.com/arcrawl/arcrawl/frontier"
@@ -15,91 +17,53 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// Why explains the state of a URI and its next visit.
-type Why struct {
-	URI   URI    `json:"uri"`   // its history
-	State string `json:"state"` // "in progress", "held", "due", "waiting" or "on demand"
-
-	Next string     `json:"next"`         // in words: when it is visited, or what prevents that
-	At   *time.Time `json:"at,omitempty"` // estimated time of the next visit; null if something prevents it
-	Why  string     `json:"why"`          // reason for its due time: the wait evaluator and its computation
-
-	Ahead    int64   `json:"ahead"` // URIs of its host that come before it; counted up to 10,000
-	Host     Host    `json:"host"`
-	Delay    Seconds `json:"delay_seconds"` // between two visits through one slot of its host
-	Observed bool    `json:"observed"`      // Delay was measured; false: computed from the settings
-
-	Rules    []Rule    `json:"rules"`    // results of scope and robots.txt
-	Settings []Setting `json:"settings"` // settings of its next visit that are not defaults
-}
-
-// Setting is a setting in force for a visit, with its source.
-type Setting struct {
-	Key    string `json:"key"`
-	Value  string `json:"value"`
-	Origin string `json:"origin"` // file:line
-}
-
-// Rule is the result of one rule for a URI.
-type Rule struct {
-	Opinion string `json:"opinion"` // "accepts", "rejects", or "–" if the rule does not apply
-	Rule    string `json:"rule"`
-	Why     string `json:"why"`
-	Where   string `json:"where,omitempty"` // file and line
-}
-
-// WhyNot says whether something keeps a URI out of the crawl.
-type WhyNot struct {
-	URI   string `json:"uri"`
-	Known bool   `json:"known"`         // the URI is in the frontier
-	Out   string `json:"out,omitempty"` // why it is kept out or not visited; empty if it is visited
-	Rules []Rule `json:"rules"`
-}
-
 // maxAhead is the maximum count of URIs that come before one.
 const maxAhead = 10_000
 
 // why explains the state of a URI.
-func (w *Window) why(text string) (Why, error) {
+func (w *Window) why(text string) (api.Why, error) {
 	u, err := uri.Parse(text)
 	if err != nil {
-		return Why{}, badRequest{err}
+		return api.Why{}, badRequest{err}
 	}
 	now := w.o.Now()
 	r, ok, err := w.o.Frontier.Get(u)
 	if err != nil {
-		return Why{}, err
+		return api.Why{}, err
 	}
 	if !ok {
-		return Why{}, fmt.Errorf("%w; arcrawl why shows whether a rule keeps it out", unknown(u.String()))
+		return api.Why{}, fmt.Errorf("%w; arcrawl why shows whether a rule keeps it out", unknown(u.String()))
 	}
 	view, _ := w.o.Frontier.Host(u.Host(), now)
-	out := Why{URI: uriOf(r, now), Why: r.Why, Host: hostOf(view, now)}
+	out := api.Why{URI: uriOf(r, now), Why: r.Why, Host: hostOf(view, now)}
 	delay, observed := w.delayOf(u.Host())
-	out.Delay, out.Observed = Seconds(delay), observed
+	out.Delay, out.Observed = api.Seconds(delay), observed
 	if out.Ahead, _, err = w.o.Frontier.CountAhead(u, maxAhead); err != nil {
-		return Why{}, err
+		return api.Why{}, err
 	}
 	if out.State, err = w.stateOf(r, now); err != nil {
-		return Why{}, err
+		return api.Why{}, err
 	}
 	verdict, err := w.whyNot(whatif.Question{URI: u})
 	if err != nil {
-		return Why{}, err
+		return api.Why{}, err
 	}
-	out.Rules = slices.DeleteFunc(verdict.Rules, func(r Rule) bool { return r.Rule == "known" }) // the answer says it already
+	out.Rules = slices.DeleteFunc(
+		verdict.Rules,
+		func(r api.Rule) bool { return r.Rule == "known" },
+	) // the answer says it already
 	out.Settings = w.settingsOf(r, now)
 	w.predictVisit(&out, r, view, now)
 	return out, nil
 }
 
 // settingsOf returns the settings of the next visit that are set in a file.
-func (w *Window) settingsOf(r frontier.Record, now time.Time) []Setting {
-	out := []Setting{}
+func (w *Window) settingsOf(r frontier.Record, now time.Time) []api.Setting {
+	out := []api.Setting{}
 	about := config.About{URI: r.URI, Hops: r.Hops, ContentType: r.ContentType, Now: later(now, r.Due)}
 	for _, s := range w.o.Config().Config.Effective(about) {
 		if s.File != "" {
-			out = append(out, Setting{Key: s.Key, Value: s.Value, Origin: s.Origin()})
+			out = append(out, api.Setting{Key: s.Key, Value: s.Value, Origin: s.Origin()})
 		}
 	}
 	return out
@@ -124,7 +88,7 @@ func (w *Window) stateOf(r frontier.Record, now time.Time) (string, error) {
 }
 
 // predictVisit fills in the next visit, or what prevents it.
-func (w *Window) predictVisit(out *Why, r frontier.Record, h frontier.HostView, now time.Time) {
+func (w *Window) predictVisit(out *api.Why, r frontier.Record, h frontier.HostView, now time.Time) {
 	stand := w.o.Crawler.Status()
 	switch {
 	case out.State == "in progress":
@@ -137,7 +101,11 @@ func (w *Window) predictVisit(out *Why, r frontier.Record, h frontier.HostView, 
 		out.Next = "visited when other URIs of its host need it"
 		return
 	case !h.Paused.IsZero():
-		out.Next = fmt.Sprintf("not visited: its host is held since %s; release it with: arcrawl release %s", clock(h.Paused), h.Host)
+		out.Next = fmt.Sprintf(
+			"not visited: its host is held since %s; release it with: arcrawl release %s",
+			clock(h.Paused),
+			h.Host,
+		)
 		return
 	case stand.Paused != "" && stand.Until.IsZero():
 		out.Next = "not visited: the crawl is paused (" + stand.Paused + "); resume it with: arcrawl resume"
@@ -149,12 +117,12 @@ func (w *Window) predictVisit(out *Why, r frontier.Record, h frontier.HostView, 
 	from := later(now, later(h.Rest, stand.Until))
 	queue := time.Duration(float64(out.Ahead) * float64(out.Delay) / float64(max(h.Slots, 1)))
 	at := later(r.Due, from.Add(queue))
-	out.At = moment(at)
+	out.At = api.Moment(at)
 	out.Next = w.nextText(r, h, out, at, now)
 }
 
 // nextText describes the next visit in words.
-func (w *Window) nextText(r frontier.Record, h frontier.HostView, out *Why, at, now time.Time) string {
+func (w *Window) nextText(r frontier.Record, h frontier.HostView, out *api.Why, at, now time.Time) string {
 	said := "visited about " + clock(at)
 	switch {
 	case out.State == "waiting" && at.Equal(r.Due):
@@ -194,11 +162,11 @@ func later(a, b time.Time) time.Time {
 func clock(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 MST") }
 
 // whyNot returns what keeps a URI out.
-func (w *Window) whyNot(q whatif.Question) (WhyNot, error) {
+func (w *Window) whyNot(q whatif.Question) (api.WhyNot, error) {
 	now := w.o.Now()
 	reasons, err := whatif.Explain(w.o.Config().Config, w.o.Frontier, w.o.Traps, q, now)
 	if err != nil {
-		return WhyNot{}, err
+		return api.WhyNot{}, err
 	}
 	out := WhyNotOf(q.URI.String(), reasons)
 	_, out.Known, err = w.o.Frontier.Get(q.URI)
@@ -214,10 +182,10 @@ func (w *Window) whyNot(q whatif.Question) (WhyNot, error) {
 }
 
 // WhyNotOf returns the answer for a URI with these results of the rules.
-func WhyNotOf(uri string, reasons []scope.Reason) WhyNot {
-	out := WhyNot{URI: uri, Rules: []Rule{}}
+func WhyNotOf(uri string, reasons []scope.Reason) api.WhyNot {
+	out := api.WhyNot{URI: uri, Rules: []api.Rule{}}
 	for _, r := range reasons {
-		out.Rules = append(out.Rules, Rule{Opinion: r.Opinion.String(), Rule: r.Rule, Why: r.Why, Where: r.Where})
+		out.Rules = append(out.Rules, api.Rule{Opinion: r.Opinion.String(), Rule: r.Rule, Why: r.Why, Where: r.Where})
 		if r.Opinion == scope.Rejects {
 			out.Out = fmt.Sprintf("kept out by %s: %s", r.Rule, r.Why)
 		}

@@ -8,6 +8,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/arcrawl/arcrawl/admin/api"
+
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/internal/town"
 )
@@ -23,9 +25,9 @@ func TestWhyTellsWhatComesNext(t *testing.T) {
 		w.set(page, town.Page{Every: time.Minute})
 		w.set("http://news.example/robots.txt", town.Page{Body: "User-agent: *\nDisallow: /private\n"})
 		w.run(90*time.Minute + 10*time.Second) // visited twice, the last time an hour before it is due
-		asks := func(what, state, next string) Why {
+		asks := func(what, state, next string) api.Why {
 			t.Helper()
-			y := get[Why](w, "/api/v1/why?uri="+page)
+			y := get[api.Why](w, "/api/v1/why?uri="+page)
 			if y.State != state || !strings.Contains(y.Next, next) {
 				t.Errorf("%s: it is %q, and %q; want %q and %q", what, y.State, y.Next, state, next)
 			}
@@ -38,7 +40,7 @@ func TestWhyTellsWhatComesNext(t *testing.T) {
 		if y.URI.Visits != 2 || !strings.HasPrefix(y.Why, ".*: changed") {
 			t.Errorf("%d visits, because %q; want 2, and the evaluator's reason", y.URI.Visits, y.Why)
 		}
-		if !slices.ContainsFunc(y.Settings, func(s Setting) bool {
+		if !slices.ContainsFunc(y.Settings, func(s api.Setting) bool {
 			return strings.HasSuffix(s.Key, ".max") && s.Value == `"1h"` && strings.HasSuffix(s.Origin, ":8")
 		}) {
 			t.Errorf("settings %v; want the longest wait, and the line that says so", y.Settings)
@@ -73,7 +75,7 @@ func TestWhyTellsWhatComesNext(t *testing.T) {
 		w.crawler.Pause("works", time.Now(), time.Time{})
 		asks("while the crawl is paused", "due", "not visited: the crawl is paused (works)")
 		w.crawler.Resume()
-		post[Ordered](w, "/api/v1/frontier/steer", Order{Verb: "hold", Select: Select{URIs: []string{page}}})
+		post[api.Ordered](w, "/api/v1/frontier/steer", api.Order{Verb: "hold", Select: api.Select{URIs: []string{page}}})
 		asks("while it is held", "held", "not visited: held by an operator")
 	})
 }
@@ -95,16 +97,16 @@ func TestWhyNotTellsWhatKeepsAURIOut(t *testing.T) {
 			{"http://news.example/never-linked", "never found"},
 			{"ftp://news.example/list.txt", "kept out by scheme"},
 		} {
-			n := get[WhyNot](w, "/api/v1/why-not?uri="+c.uri)
+			n := get[api.WhyNot](w, "/api/v1/why-not?uri="+c.uri)
 			if !strings.HasPrefix(n.Out, c.out) || (c.out == "") != (n.Out == "") || len(n.Rules) == 0 {
 				t.Errorf("%s: %q after %d rules; want %q", c.uri, n.Out, len(n.Rules), c.out)
 			}
 		}
-		post[HostsOrdered](w, "/api/v1/frontier/hosts", HostOrder{Pattern: "news.example", Verb: "pause"})
-		if n := get[WhyNot](w, "/api/v1/why-not?uri=http://news.example/"); !strings.HasPrefix(n.Out, "not visited: its host is held by an operator") {
+		post[api.HostsOrdered](w, "/api/v1/frontier/hosts", api.HostOrder{Pattern: "news.example", Verb: "pause"})
+		if n := get[api.WhyNot](w, "/api/v1/why-not?uri=http://news.example/"); !strings.HasPrefix(n.Out, "not visited: its host is held by an operator") {
 			t.Errorf("on a held host: %q", n.Out)
 		}
-		var p Problem
+		var p api.Problem
 		if status := w.ask(http.MethodGet, "/api/v1/why?uri=http://news.example/never", nil, &p); status != 404 || !strings.Contains(p.Error, "arcrawl why") {
 			t.Errorf("why of a URI that is not known: status %d, %q; want 404 and the advice to ask arcrawl why", status, p.Error)
 		}

@@ -1,11 +1,18 @@
 package admin
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"sync"
 	"time"
+
+	"github.com/arcrawl/arcrawl/admin/alarm"
+	"github.com/arcrawl/arcrawl/admin/api"
+	"github.com/arcrawl/arcrawl/internal/atomicfile"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/rs/zerolog"
@@ -34,7 +41,7 @@ type Options struct {
 	Now    func() time.Time // the clock
 
 	// Notify, when set, receives raised and cleared alarms. It must not block.
-	Notify func(Notice)
+	Notify func(alarm.Notice)
 
 	Dir     string // folder of the files for counts, pauses and alarms; "" stores nothing
 	Version string // of the program
@@ -60,20 +67,20 @@ type Window struct {
 	mu      sync.Mutex // guards the fields below
 	minute  lastMinute
 	series  *series
-	current Counts    // of the minute in progress
-	closed  time.Time // end of the last complete minute
-	free    int64     // free bytes on disk, -1 if unknown
-	paces   paces     // of the hosts
-	total   Counts    // since the start
+	current api.Counts // of the minute in progress
+	closed  time.Time  // end of the last complete minute
+	free    int64      // free bytes on disk, -1 if unknown
+	paces   paces      // of the hosts
+	total   api.Counts // since the start
 
 	predicted   predictions // by headers
 	predictedAt time.Time
 
-	alarms         alarms
-	activities     activities           // of hosts and seeds
+	alarms         alarm.Set
+	activities     alarm.Activities     // of hosts and seeds
 	gaps           map[string]time.Time // when feeds may have lost entries
 	silenceChecked time.Time            // time of the last check for silence
-	silences       []trouble            // results of that check
+	silences       []alarm.Trouble      // results of that check
 
 	loggedDay string // last day whose summary was logged; only Tick uses it
 
@@ -83,8 +90,9 @@ type Window struct {
 
 // Names of files in the folder of a window.
 const (
-	seriesFile = "series.jsonl"
-	pauseFile  = "pause.json"
+	seriesFile   = "series.jsonl"
+	pauseFile    = "pause.json"
+	activityFile = "pulses.json"
 )
 
 // New returns a window. It continues a pause of an earlier run.
@@ -92,7 +100,8 @@ func New(o Options) (*Window, error) {
 	now := o.Now()
 	w := &Window{
 		o: o, started: now, closed: now.Truncate(time.Minute), paces: paces{}, took: newVisitSeconds(),
-		activities: loadActivities(o.Dir), gaps: map[string]time.Time{}, silenceChecked: now, loggedDay: loadLoggedDay(o.Dir, now),
+		activities: loadActivities(o.Dir),
+		gaps:       map[string]time.Time{}, silenceChecked: now, loggedDay: loadLoggedDay(o.Dir, now),
 	}
 	w.checkDisk()
 	file := ""
@@ -116,16 +125,16 @@ func (w *Window) Observe(r crawler.Report) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.minute.add(r.Finished, c)
-	w.current, w.total = w.current.plus(c), w.total.plus(c)
+	w.current, w.total = w.current.Plus(c), w.total.Plus(c)
 	w.paces.add(r)
-	w.activities.add(r)
+	w.activities.Add(r)
 	if r.Source.Gap && len(w.gaps) < maxGaps {
 		w.gaps[r.URI.String()] = r.Finished
 	}
 }
 
-// Tick checks the crawl for troubles and stores complete minutes. Call it a few times a minute. An error concerns only the
-// file of the counts.
+// Tick checks the crawl for troubles and stores complete minutes. Call it a few times a minute. An error concerns
+// only the file of the counts.
 func (w *Window) Tick(now time.Time) error {
 	w.checkDisk()
 	w.watch(now)
@@ -143,7 +152,7 @@ func (w *Window) Tick(now time.Time) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	p := Point{Start: minute.Add(-time.Minute), Counts: w.current, Gauges: gauges}
-	w.closed, w.current = minute, Counts{}
+	w.closed, w.current = minute, api.Counts{}
 	return w.series.add(p)
 }
 
@@ -155,11 +164,11 @@ func (w *Window) Close(now time.Time) error {
 	if err := saveJSON(w.o.Dir, activityFile, w.activities); err != nil {
 		return err
 	}
-	if w.current == (Counts{}) {
+	if w.current == (api.Counts{}) {
 		return nil
 	}
 	p := Point{Start: now.Truncate(time.Minute), Counts: w.current, Gauges: gauges}
-	w.current = Counts{}
+	w.current = api.Counts{}
 	return w.series.add(p)
 }
 
@@ -178,7 +187,8 @@ func (w *Window) checkDisk() {
 func (w *Window) gauges(now time.Time) Gauges {
 	n := w.o.Frontier.Counts(now)
 	g := Gauges{
-		URIs: n.URIs, Hosts: n.Hosts, Queued: n.Queued, InProgress: n.InProgress, Due: w.countDue(now), DiskFree: w.diskFree(), Store: w.storeSize(),
+		URIs: n.URIs, Hosts: n.Hosts, Queued: n.Queued, InProgress: n.InProgress, Due: w.countDue(now),
+		DiskFree: w.diskFree(), Store: w.storeSize(),
 	}
 	if !n.Oldest.IsZero() {
 		g.Overdue = int64(max(0, now.Sub(n.Oldest)) / time.Second)
@@ -222,3 +232,42 @@ var errNotHere = errors.New("unknown")
 
 // unknown returns the error for a name that does not exist.
 func unknown(what string) error { return fmt.Errorf("%s: %w", what, errNotHere) }
+
+// loadActivities reads the file of an earlier run. An unreadable file is ignored.
+func loadActivities(dir string) alarm.Activities {
+	p := alarm.Activities{}
+	if dir == "" {
+		return p
+	}
+	text, err := os.ReadFile(filepath.Join(dir, activityFile))
+	if err == nil {
+		err = json.Unmarshal(text, &p)
+	}
+	if err != nil || p == nil {
+		return alarm.Activities{}
+	}
+	return p
+}
+
+// saveJSON replaces a file of the folder atomically.
+func saveJSON(dir, name string, v any) error {
+	if dir == "" {
+		return nil
+	}
+	text, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	return atomicfile.Write(filepath.Join(dir, name), text, 0o640)
+}
+
+// removeFile removes a file of the folder. A missing file is not an error.
+func removeFile(dir, name string) error {
+	if dir == "" {
+		return nil
+	}
+	if err := os.Remove(filepath.Join(dir, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}

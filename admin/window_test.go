@@ -8,6 +8,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/arcrawl/arcrawl/admin/api"
+
 	"github.com/arcrawl/arcrawl/internal/town"
 )
 
@@ -21,8 +23,9 @@ func TestTheStatusTellsWhatHappened(t *testing.T) {
 		w.set("http://news.example/", town.Page{Every: 2 * time.Hour})
 		w.run(24*time.Hour - time.Minute)
 
-		s := get[Status](w, "/api/v1/status")
-		if s.Stand.State != Crawling || s.Hosts.Known != 1 || s.URIs.Known != 2 || time.Duration(s.Uptime) != 24*time.Hour-time.Minute {
+		s := get[api.Status](w, "/api/v1/status")
+		if s.Condition.State != api.Crawling || s.Hosts.Known != 1 || s.URIs.Known != 2 ||
+			time.Duration(s.Uptime) != 24*time.Hour-time.Minute {
 			t.Errorf("the status is %+v", s)
 		}
 		if a := s.Archive; len(a.Files) != 1 || a.Files[0].Size < 1000 || !strings.HasPrefix(a.Files[0].Name, "test-") || a.Store < 1000 {
@@ -34,27 +37,27 @@ func TestTheStatusTellsWhatHappened(t *testing.T) {
 		if c := s.LastHour; c.Visits == 0 || c.Visits > 2 {
 			t.Errorf("the last hour had %+v; want one visit", c)
 		}
-		day := get[Series](w, "/api/v1/series?span=1d")
+		day := get[api.Series](w, "/api/v1/series?span=1d")
 		var visits int64
 		for _, n := range day.Values["visits"] {
 			visits += n
 		}
 		if len(day.Times) != 24*60-1 || visits < 25 {
-			t.Errorf("%d minutes with %d visits; want those of the day", len(day.Times), visits)
+			t.Errorf("%d minutes with %d visits; want all visits of the day", len(day.Times), visits)
 		}
-		if long := get[Series](w, "/api/v1/series?span=90d"); len(long.Times) != 23 || long.Values["uris"][22] != 2 {
+		if long := get[api.Series](w, "/api/v1/series?span=90d"); len(long.Times) != 23 || long.Values["uris"][22] != 2 {
 			t.Errorf("%d hours, URIs %v; want 23 whole hours", len(long.Times), long.Values["uris"])
 		}
 	})
 }
 
-// TestAPauseOutlivesARestart pauses by the API, and opens the window anew.
+// TestAPauseOutlivesARestart pauses by the API, and opens the window again.
 func TestAPauseOutlivesARestart(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, dir, everyHour)
-		post[Stand](w, "/api/v1/pause", Reason{Reason: "works on the network"})
+		post[api.Condition](w, "/api/v1/pause", api.Reason{Reason: "works on the network"})
 		since := time.Now()
 		w.close()
 		time.Sleep(time.Hour)
@@ -62,24 +65,24 @@ func TestAPauseOutlivesARestart(t *testing.T) {
 		w = newWorld(t, dir, everyHour)
 		w.set("http://news.example/", town.Page{})
 		w.run(3 * time.Hour)
-		s := get[Status](w, "/api/v1/status")
-		if s.Stand.State != Paused || s.Stand.Why != "works on the network" || s.Stand.Since == nil || !s.Stand.Since.Equal(since) || s.LastDay.Visits != 0 {
-			t.Errorf("after a restart the crawl is %+v with %d visits; want it paused since %s", s.Stand, s.LastDay.Visits, since)
+		s := get[api.Status](w, "/api/v1/status")
+		if s.Condition.State != api.Paused || s.Condition.Why != "works on the network" || s.Condition.Since == nil || !s.Condition.Since.Equal(since) || s.LastDay.Visits != 0 {
+			t.Errorf("after a restart the crawl is %+v with %d visits; want it paused since %s", s.Condition, s.LastDay.Visits, since)
 		}
-		if at := post[Stand](w, "/api/v1/resume", nil); at.State != Crawling {
+		if at := post[api.Condition](w, "/api/v1/resume", nil); at.State != api.Crawling {
 			t.Errorf("after a resume the crawl is %+v", at)
 		}
 		w.close()
 
 		w = newWorld(t, dir, everyHour)
-		if at := get[Status](w, "/api/v1/status").Stand; at.State != Crawling {
+		if at := get[api.Status](w, "/api/v1/status").Condition; at.State != api.Crawling {
 			t.Errorf("after a resume and a restart the crawl is %+v", at)
 		}
-		post[Stand](w, "/api/v1/pause", Reason{For: Seconds(time.Hour)})
+		post[api.Condition](w, "/api/v1/pause", api.Reason{For: api.Seconds(time.Hour)})
 		w.close()
 		time.Sleep(2 * time.Hour)
 		w = newWorld(t, dir, everyHour)
-		if at := get[Status](w, "/api/v1/status").Stand; at.State != Crawling {
+		if at := get[api.Status](w, "/api/v1/status").Condition; at.State != api.Crawling {
 			t.Errorf("after a pause whose time was over at the restart the crawl is %+v", at)
 		}
 		w.close()
@@ -96,33 +99,33 @@ func TestOrdersReachTheFrontier(t *testing.T) {
 		for _, u := range []string{"/", "/a", "/b"} {
 			w.set("http://news.example"+u, town.Page{})
 		}
-		added := post[Added](w, "/api/v1/seeds", Seeds{URIs: []string{
+		added := post[api.Added](w, "/api/v1/seeds", api.Seeds{URIs: []string{
 			"http://news.example/a", "HTTP://NEWS.example/b#top", "http://news.example/", "http://other.example/", "mailto:x",
 		}})
 		if added.New != 2 || added.Known != 1 || !slices.Equal(added.Outside, []string{"http://other.example/"}) || len(added.Faults) != 1 {
 			t.Errorf("added %+v; want 2 new, 1 known, 1 outside, 1 that is no URI", added)
 		}
-		held := post[Ordered](w, "/api/v1/frontier/steer", Order{Verb: "hold", Select: Select{URIs: []string{"http://news.example/a"}}})
+		held := post[api.Ordered](w, "/api/v1/frontier/steer", api.Order{Verb: "hold", Select: api.Select{URIs: []string{"http://news.example/a"}}})
 		if held.Changed != 1 {
 			t.Errorf("held %+v, want one URI", held)
 		}
 		w.run(30 * time.Minute)
-		if a, b := get[URI](w, "/api/v1/uri?uri=http://news.example/a"), get[URI](w, "/api/v1/uri?uri=http://news.example/b"); a.Visits != 0 || b.Visits != 1 {
+		if a, b := get[api.URI](w, "/api/v1/uri?uri=http://news.example/a"), get[api.URI](w, "/api/v1/uri?uri=http://news.example/b"); a.Visits != 0 || b.Visits != 1 {
 			t.Errorf("%d visits of the held URI and %d of the other; want 0 and 1", a.Visits, b.Visits)
 		}
-		post[Ordered](w, "/api/v1/frontier/steer", Order{Verb: "release", Select: Select{States: []string{"held"}}})
-		post[Ordered](w, "/api/v1/frontier/steer", Order{Verb: "force", Select: Select{URIs: []string{"http://news.example/b"}}})
-		paused := post[HostsOrdered](w, "/api/v1/frontier/hosts", HostOrder{Pattern: "*.example", Verb: "pause"})
+		post[api.Ordered](w, "/api/v1/frontier/steer", api.Order{Verb: "release", Select: api.Select{States: []string{"held"}}})
+		post[api.Ordered](w, "/api/v1/frontier/steer", api.Order{Verb: "force", Select: api.Select{URIs: []string{"http://news.example/b"}}})
+		paused := post[api.HostsOrdered](w, "/api/v1/frontier/hosts", api.HostOrder{Pattern: "*.example", Verb: "pause"})
 		w.run(time.Minute)
-		if h := get[Host](w, "/api/v1/hosts/news.example"); paused.Changed != 1 || h.State != "paused" || h.Paused == nil {
+		if h := get[api.Host](w, "/api/v1/hosts/news.example"); paused.Changed != 1 || h.State != "paused" || h.Paused == nil {
 			t.Errorf("the host is %+v after %+v; want it paused", h, paused)
 		}
-		post[HostsOrdered](w, "/api/v1/frontier/hosts", HostOrder{Pattern: "news.example", Verb: "resume"})
+		post[api.HostsOrdered](w, "/api/v1/frontier/hosts", api.HostOrder{Pattern: "news.example", Verb: "resume"})
 		w.run(time.Minute)
-		if a, b := get[URI](w, "/api/v1/uri?uri=http://news.example/a"), get[URI](w, "/api/v1/uri?uri=http://news.example/b"); a.Visits != 1 || b.Visits != 2 {
+		if a, b := get[api.URI](w, "/api/v1/uri?uri=http://news.example/a"), get[api.URI](w, "/api/v1/uri?uri=http://news.example/b"); a.Visits != 1 || b.Visits != 2 {
 			t.Errorf("%d and %d visits after the release and a forced visit; want 1 and 2", a.Visits, b.Visits)
 		}
-		list := post[List](w, "/api/v1/frontier/list", Select{Prefix: "http://news.example/", States: []string{"waiting"}})
+		list := post[api.List](w, "/api/v1/frontier/list", api.Select{Prefix: "http://news.example/", States: []string{"waiting"}})
 		if len(list.Entries) != 3 || list.Next != "" {
 			t.Errorf("%d URIs wait, next %q; want 3 and no more", len(list.Entries), list.Next)
 		}
@@ -151,19 +154,19 @@ func TestBadRequestsAreExplained(t *testing.T) {
 			{"GET", "/api/v1/hosts?state=asleep", nil, 400, "snoozed"},
 			{"GET", "/api/v1/series?span=1y", nil, 400, "90d"},
 			{"POST", "/api/v1/pause", map[string]any{"reson": "x"}, 400, "reson"},
-			{"POST", "/api/v1/pause", Reason{For: -1}, 400, "negative"},
-			{"POST", "/api/v1/frontier/steer", Order{Verb: "hold"}, 400, "all"},
-			{"POST", "/api/v1/frontier/steer", Order{Verb: "holt", All: true}, 400, "holt"},
-			{"POST", "/api/v1/frontier/list", Select{Match: "("}, 400, "match"},
-			{"POST", "/api/v1/frontier/hosts", HostOrder{Verb: "pause"}, 400, "pattern"},
+			{"POST", "/api/v1/pause", api.Reason{For: -1}, 400, "negative"},
+			{"POST", "/api/v1/frontier/steer", api.Order{Verb: "hold"}, 400, "all"},
+			{"POST", "/api/v1/frontier/steer", api.Order{Verb: "holt", All: true}, 400, "holt"},
+			{"POST", "/api/v1/frontier/list", api.Select{Match: "("}, 400, "match"},
+			{"POST", "/api/v1/frontier/hosts", api.HostOrder{Verb: "pause"}, 400, "pattern"},
 		} {
-			var p Problem
+			var p api.Problem
 			if status := w.ask(c.method, c.path, c.body, &p); status != c.status || !strings.Contains(p.Error, c.word) {
 				t.Errorf("%s %s: status %d, %q; want %d and a word on %q", c.method, c.path, status, p.Error, c.status, c.word)
 			}
 		}
-		if s := get[Status](w, "/api/v1/status"); s.Stand.State != Crawling {
-			t.Errorf("a bad request has left the crawl %+v", s.Stand)
+		if s := get[api.Status](w, "/api/v1/status"); s.Condition.State != api.Crawling {
+			t.Errorf("a bad request has left the crawl %+v", s.Condition)
 		}
 	})
 }

@@ -80,8 +80,10 @@ func newWorld(t *testing.T, dir, toml string, change ...func(*Options)) *world {
 	r.Observe = func(v crawler.Report) { w.window.Observe(v) }
 	w.crawler = crawler.New(*r)
 	o := Options{
-		Crawler: w.crawler, Frontier: r.Frontier, Trust: r.Reputation, Accounts: r.Daily, Archive: r.Archive, FreeSpace: r.FreeSpace, Dir: dir,
-		Config: func() Loaded { return Loaded{Config: r.Config.Current(), At: now} }, Now: time.Now, Version: "test", Workers: 50, Log: r.Log,
+		Crawler: w.crawler, Frontier: r.Frontier, Trust: r.Reputation, Accounts: r.Daily, Archive: r.Archive,
+		FreeSpace: r.FreeSpace, Dir: dir,
+		Config: func() Loaded { return Loaded{Config: r.Config.Current(), At: now} }, Now: time.Now, Version: "test",
+		Workers: 50, Log: r.Log,
 	}
 	for _, c := range change {
 		c(&o)
@@ -98,7 +100,8 @@ func (w *world) close() {
 	w.Helper()
 	w.town.Close()
 	r := w.rooms
-	w.must(errors.Join(r.Frontier.Check(), r.Fetch.Close(), r.Archive.Close(time.Now()), r.CrawlLog.Close(), r.Frontier.Close()))
+	w.must(errors.Join(r.Frontier.Check(), r.Fetch.Close(), r.Archive.Close(time.Now()), r.CrawlLog.Close()))
+	w.must(r.Frontier.Close())
 }
 
 func (w *world) path(name string) string { return filepath.Join(w.dir, name) }

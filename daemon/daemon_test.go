@@ -17,10 +17,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/arcrawl/arcrawl/admin/api"
+
 	"github.com/rs/zerolog"
 	"go.uber.org/goleak"
 
-	"github.com/arcrawl/arcrawl/admin"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/daemon"
@@ -164,7 +165,7 @@ func TestADaemonVisitsAndArchives(t *testing.T) {
 	l := start(t)
 	l.visited(t)
 	l.waitFor(t, "READY=1\nSTATUS=crawling", "serving the admin API")
-	status, err := admin.NewClient(filepath.Join(l.dir, "state", "admin.sock")).Status(t.Context())
+	status, err := api.NewClient(filepath.Join(l.dir, "state", "admin.sock")).Status(t.Context())
 	if err != nil || status.Version != "test" {
 		t.Errorf("the socket answers %+v, %v", status, err)
 	}
@@ -229,7 +230,7 @@ func TestASecondDaemonIsRefused(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "another") {
 		t.Errorf("a second daemon: %v, want an error that the store is in use", err)
 	}
-	if _, err := admin.NewClient(filepath.Join(l.dir, "state", "admin.sock")).Status(t.Context()); err != nil {
+	if _, err := api.NewClient(filepath.Join(l.dir, "state", "admin.sock")).Status(t.Context()); err != nil {
 		t.Errorf("the first daemon does not answer any more: %v", err)
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/arcrawl/arcrawl/admin"
+	"github.com/arcrawl/arcrawl/admin/api"
 )
 
 // errSocketInUse says that a socket belongs to a living process.
@@ -23,7 +23,7 @@ var errSocketInUse = errors.New("another process answers there")
 func listenSocket(path string) (net.Listener, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
-	if conn, err := admin.DialSocket(ctx, path); err == nil {
+	if conn, err := api.DialSocket(ctx, path); err == nil {
 		return nil, errors.Join(errSocketInUse, conn.Close())
 	}
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -46,7 +46,7 @@ func removeSocket(path string) { _ = os.Remove(path) }
 // bindSocket binds a socket to a path. A path that is too long for the address of a socket is shortened through its
 // open folder.
 func bindSocket(path string) (*net.UnixListener, error) {
-	if len(path) <= admin.MaxSocketPath {
+	if len(path) <= api.MaxSocketPath {
 		return net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
 	}
 	folder, err := os.Open(filepath.Dir(path))
@@ -54,7 +54,7 @@ func bindSocket(path string) (*net.UnixListener, error) {
 		return nil, err
 	}
 	defer func() { _ = folder.Close() }()
-	return net.ListenUnix("unix", &net.UnixAddr{Name: admin.ShortPath(folder, filepath.Base(path)), Net: "unix"})
+	return net.ListenUnix("unix", &net.UnixAddr{Name: api.ShortPath(folder, filepath.Base(path)), Net: "unix"})
 }
 
 // minToken is the minimum length of a token, in characters. A shorter one can be guessed.

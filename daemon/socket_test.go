@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/arcrawl/arcrawl/admin"
+	"github.com/arcrawl/arcrawl/admin/api"
 )
 
 // A socket works in a folder with a long path too, and is removed at the end.
@@ -22,7 +22,7 @@ func TestSocketsMayHaveLongPaths(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		conn, err := admin.DialSocket(t.Context(), path)
+		conn, err := api.DialSocket(t.Context(), path)
 		if err != nil {
 			t.Fatalf("a path of %d characters: %v", len(path), err)
 		}
@@ -32,7 +32,7 @@ func TestSocketsMayHaveLongPaths(t *testing.T) {
 		}
 		_ = l.Close()
 		removeSocket(path)
-		if _, err := admin.DialSocket(t.Context(), path); err == nil {
+		if _, err := api.DialSocket(t.Context(), path); err == nil {
 			t.Error("the socket answers after it was closed")
 		}
 	}

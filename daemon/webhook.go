@@ -7,6 +7,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/arcrawl/arcrawl/admin"
+	"github.com/arcrawl/arcrawl/admin/alarm"
 )
 
 const (
@@ -20,19 +21,19 @@ const (
 type webhook struct {
 	url   string // "" = send nothing
 	log   zerolog.Logger
-	queue chan admin.Notice
+	queue chan alarm.Notice
 	close func()
 }
 
 // openWebhook starts to send notices. The caller closes the webhook.
 func openWebhook(url string, log zerolog.Logger) *webhook {
-	h := &webhook{url: url, log: log, queue: make(chan admin.Notice, maxNotices)}
+	h := &webhook{url: url, log: log, queue: make(chan alarm.Notice, maxNotices)}
 	h.close = background(h.run)
 	return h
 }
 
 // send queues a notice without waiting.
-func (h *webhook) send(x admin.Notice) {
+func (h *webhook) send(x alarm.Notice) {
 	if h.url == "" {
 		return // the alarm is in the log
 	}

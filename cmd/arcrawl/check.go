@@ -7,9 +7,10 @@ import (
 	"slices"
 	"time"
 
+	"github.com/arcrawl/arcrawl/admin/api"
+
 	"github.com/spf13/cobra"
 
-	"github.com/arcrawl/arcrawl/admin"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/digest/trial"
 	"github.com/arcrawl/arcrawl/internal/human"
@@ -54,11 +55,11 @@ Exit code 0: the configuration is valid. Exit code 78: it has faults.`,
 
 // checked is the result of check.
 type checked struct {
-	Usable   bool          `json:"usable"`
-	Seeds    int           `json:"seeds"`
-	Digest   string        `json:"digest,omitempty"`
-	Faults   []admin.Fault `json:"faults"`
-	Warnings []admin.Fault `json:"warnings"`
+	Usable   bool        `json:"usable"`
+	Seeds    int         `json:"seeds"`
+	Digest   string      `json:"digest,omitempty"`
+	Faults   []api.Fault `json:"faults"`
+	Warnings []api.Fault `json:"warnings"`
 
 	warnings []config.Fault
 }
@@ -69,11 +70,11 @@ func checkConfig(ctx context.Context, path string) (checked, error) {
 	if err != nil {
 		var faults config.Faults
 		errors.As(err, &faults)
-		return checked{Faults: admin.Faults(faults), Warnings: []admin.Fault{}}, err
+		return checked{Faults: api.Faults(faults), Warnings: []api.Fault{}}, err
 	}
 	warnings := slices.Concat(c.Warnings, c.Expired(time.Now()), idleRules(ctx, c))
 	return checked{
-		Usable: true, Seeds: len(c.Seeds), Digest: c.Digest, Faults: []admin.Fault{}, Warnings: admin.Faults(warnings), warnings: warnings,
+		Usable: true, Seeds: len(c.Seeds), Digest: c.Digest, Faults: []api.Fault{}, Warnings: api.Faults(warnings), warnings: warnings,
 	}, nil
 }
 

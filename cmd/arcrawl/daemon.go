@@ -7,9 +7,10 @@ import (
 	"io"
 	"time"
 
+	"github.com/arcrawl/arcrawl/admin/api"
+
 	"github.com/spf13/cobra"
 
-	"github.com/arcrawl/arcrawl/admin"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/internal/human"
 )
@@ -27,23 +28,23 @@ func (d *daemonFlags) add(cmd *cobra.Command) {
 }
 
 // client returns a client of the daemon's socket.
-func (d *daemonFlags) client() (*admin.Client, error) {
+func (d *daemonFlags) client() (*api.Client, error) {
 	if d.socket != "" {
-		return admin.NewClient(d.socket), nil
+		return api.NewClient(d.socket), nil
 	}
 	at, err := config.Where(d.config)
 	if err != nil {
 		return nil, fmt.Errorf("%w\nThe configuration names the socket of the daemon; name another file with --config, or the socket with --socket", err)
 	}
 	if at.Socket == "" {
-		return nil, fmt.Errorf("%w: %s has admin.socket = \"off\"", admin.ErrNoDaemon, d.config)
+		return nil, fmt.Errorf("%w: %s has admin.socket = \"off\"", api.ErrNoDaemon, d.config)
 	}
-	return admin.NewClient(at.Socket), nil
+	return api.NewClient(at.Socket), nil
 }
 
 // advise adds to an error of the client what to do about it.
 func (d *daemonFlags) advise(err error) error {
-	if errors.Is(err, admin.ErrNoDaemon) {
+	if errors.Is(err, api.ErrNoDaemon) {
 		return fmt.Errorf("%w; start it with: arcrawl run --config %s (or: systemctl start arcrawl), or name another one with --config or --socket", err, d.config)
 	}
 	return err
@@ -64,4 +65,4 @@ func printAnswer[A any](d *daemonFlags, out io.Writer, answer A, err error, show
 }
 
 // span returns a duration for people.
-func span(s admin.Seconds) string { return human.About(time.Duration(s)) }
+func span(s api.Seconds) string { return human.About(time.Duration(s)) }

@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/arcrawl/arcrawl/admin"
+	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/daemon"
 	"github.com/arcrawl/arcrawl/daemon/bulk"
 	"github.com/arcrawl/arcrawl/frontier"
@@ -101,7 +101,7 @@ func entryLine(e frontier.Entry, now time.Time) string {
 		status = fmt.Sprint(e.LastStatus)
 	}
 	if e.Wait > 0 {
-		wait = span(admin.Seconds(e.Wait))
+		wait = span(api.Seconds(e.Wait))
 	}
 	overdue, waiting := now.Sub(e.Due), !e.InProgress && !e.Held && !e.Due.IsZero()
 	var notes []string

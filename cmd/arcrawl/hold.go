@@ -6,9 +6,10 @@ import (
 	"io"
 	"strings"
 
+	"github.com/arcrawl/arcrawl/admin/api"
+
 	"github.com/spf13/cobra"
 
-	"github.com/arcrawl/arcrawl/admin"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -28,7 +29,7 @@ func newVisit() *cobra.Command {
 		Long: `visit makes known URIs due now. Politeness delays and robots.txt still apply. arcrawl why shows when the visit comes.
 arcrawl seeds add adds a URI that is not known.`,
 		Example: "  arcrawl visit https://www.news.example/",
-	}, "made due", func(cmd *cobra.Command, c *admin.Client, _ []string, uris frontier.Selection) (o outcome, err error) {
+	}, "made due", func(cmd *cobra.Command, c *api.Client, _ []string, uris frontier.Selection) (o outcome, err error) {
 		done, err := c.Visit(cmd.Context(), uris)
 		return outcome{URIs: done.Matched, Changed: done.Changed, Busy: done.InProgress}, err
 	})
@@ -44,7 +45,7 @@ due times stay. Visits in progress are finished.
 An argument with "://" in it is a URI; any other is a host. "*.example.org" matches example.org and all hosts below it.
 To choose URIs by prefix or regular expression, see arcrawl frontier hold.`,
 		Example: "  arcrawl hold www.news.example\n  arcrawl hold '*.example.org' https://www.news.example/archive/",
-	}, "held", func(cmd *cobra.Command, c *admin.Client, hosts []string, uris frontier.Selection) (outcome, error) {
+	}, "held", func(cmd *cobra.Command, c *api.Client, hosts []string, uris frontier.Selection) (outcome, error) {
 		return holdOrRelease(cmd, c, hosts, uris, frontier.Pause, c.Hold)
 	})
 }
@@ -56,13 +57,13 @@ func newRelease() *cobra.Command {
 		Long: `release ends a hold. URIs that became due in the meantime are visited as politeness allows. (To release a trap, see
 arcrawl traps release.)`,
 		Example: "  arcrawl release www.news.example",
-	}, "released", func(cmd *cobra.Command, c *admin.Client, hosts []string, uris frontier.Selection) (outcome, error) {
+	}, "released", func(cmd *cobra.Command, c *api.Client, hosts []string, uris frontier.Selection) (outcome, error) {
 		return holdOrRelease(cmd, c, hosts, uris, frontier.Resume, c.Release)
 	})
 }
 
 // steerer changes the hosts and URIs that an operator named.
-type steerer func(cmd *cobra.Command, c *admin.Client, hosts []string, uris frontier.Selection) (outcome, error)
+type steerer func(cmd *cobra.Command, c *api.Client, hosts []string, uris frontier.Selection) (outcome, error)
 
 // steeringCommand returns cmd completed to call a steerer. done is the participle that reports what was changed.
 func steeringCommand(cmd *cobra.Command, done string, do steerer) *cobra.Command {
@@ -97,7 +98,7 @@ func steeringCommand(cmd *cobra.Command, done string, do steerer) *cobra.Command
 }
 
 // holdOrRelease applies verb to hosts, and steer to URIs.
-func holdOrRelease(cmd *cobra.Command, c *admin.Client, hosts []string, uris frontier.Selection, verb frontier.HostVerb,
+func holdOrRelease(cmd *cobra.Command, c *api.Client, hosts []string, uris frontier.Selection, verb frontier.HostVerb,
 	steer func(ctx context.Context, s frontier.Selection) (frontier.Steered, error),
 ) (o outcome, err error) {
 	for _, h := range hosts {

@@ -13,9 +13,10 @@ import (
 	"sync"
 	"syscall"
 
+	"github.com/arcrawl/arcrawl/admin/api"
+
 	"github.com/spf13/cobra"
 
-	"github.com/arcrawl/arcrawl/admin"
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/daemon"
 	"github.com/arcrawl/arcrawl/frontier"
@@ -142,7 +143,7 @@ func exitCode(err error) int {
 		return exitUsage
 	case isFaults(err):
 		return exitConfig
-	case errors.Is(err, frontier.ErrLocked), errors.Is(err, admin.ErrNoDaemon):
+	case errors.Is(err, frontier.ErrLocked), errors.Is(err, api.ErrNoDaemon):
 		return exitBusy
 	case errors.Is(err, frontier.ErrCorrupt), errors.Is(err, frontier.ErrVersion), errors.Is(err, warc.ErrDamaged):
 		return exitDamaged

@@ -13,7 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/arcrawl/arcrawl/admin"
+	"github.com/arcrawl/arcrawl/admin/api"
+
 	"github.com/arcrawl/arcrawl/internal/browser"
 )
 
@@ -48,7 +49,7 @@ func (n newcomer) until(what string, so func() bool) {
 	n.Fatalf("after half a minute it is still not so that %s", what)
 }
 
-func (n newcomer) status() (s admin.Status) {
+func (n newcomer) status() (s api.Status) {
 	n.Helper()
 	if err := json.Unmarshal([]byte(n.says(exitOK, "status", "--json")), &s); err != nil {
 		n.Fatal(err)

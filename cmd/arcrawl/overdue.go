@@ -6,15 +6,15 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/spf13/cobra"
+	"github.com/arcrawl/arcrawl/admin/api"
 
-	"github.com/arcrawl/arcrawl/admin"
+	"github.com/spf13/cobra"
 )
 
 func newOverdue() *cobra.Command {
 	var (
 		d daemonFlags
-		f admin.OverdueFilter
+		f api.OverdueFilter
 	)
 	cmd := &cobra.Command{
 		Use:   "overdue [HOST]",
@@ -52,7 +52,7 @@ For a million URIs this takes some seconds; the crawl continues meanwhile. An an
 	return cmd
 }
 
-func showOverdue(out io.Writer, o admin.Overdue) error {
+func showOverdue(out io.Writer, o api.Overdue) error {
 	fmt.Fprintf(out, "%d of %d URIs are due, as of %s ago (counted in %s)\n\n", o.All.Due, o.All.URIs, span(o.Age), span(o.Took))
 	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	hosts := o.By == "host"

@@ -5,9 +5,10 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/arcrawl/arcrawl/admin/api"
+
 	"github.com/spf13/cobra"
 
-	"github.com/arcrawl/arcrawl/admin"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/internal/human"
 )
@@ -48,7 +49,7 @@ The configuration is applied as a whole or not at all. If it has faults, the las
 	return cmd
 }
 
-func showReloaded(out io.Writer, r admin.Reloaded) error {
+func showReloaded(out io.Writer, r api.Reloaded) error {
 	p := r.Plan
 	for _, c := range p.Changes {
 		fmt.Fprintf(out, "%s%s: %s → %s  [%s]\n", hostPrefix(c.Host), c.Key, cmp.Or(c.Before, "nothing"), cmp.Or(c.After, "nothing"), c.Origin)
@@ -88,7 +89,7 @@ func showReloaded(out io.Writer, r admin.Reloaded) error {
 }
 
 // showNames prints which known URIs get the same name, and which no longer share one.
-func showNames(out io.Writer, n *admin.Names) {
+func showNames(out io.Writer, n *api.Names) {
 	if n == nil {
 		return
 	}

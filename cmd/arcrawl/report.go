@@ -8,6 +8,8 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/arcrawl/arcrawl/admin/api"
+
 	"github.com/spf13/cobra"
 
 	"github.com/arcrawl/arcrawl/admin"
@@ -59,26 +61,26 @@ It asks the daemon. If no daemon answers, it reads the store.`,
 }
 
 // headers asks the daemon. If no daemon answers, it reads the store.
-func (d *daemonFlags) headers(ctx context.Context) (admin.HeaderReport, error) {
+func (d *daemonFlags) headers(ctx context.Context) (api.HeaderReport, error) {
 	client, err := d.client()
 	if err == nil {
-		var report admin.HeaderReport
-		if report, err = client.Headers(ctx); !errors.Is(err, admin.ErrNoDaemon) {
+		var report api.HeaderReport
+		if report, err = client.Headers(ctx); !errors.Is(err, api.ErrNoDaemon) {
 			return report, err
 		}
 	}
-	if d.socket != "" || !errors.Is(err, admin.ErrNoDaemon) {
-		return admin.HeaderReport{}, err
+	if d.socket != "" || !errors.Is(err, api.ErrNoDaemon) {
+		return api.HeaderReport{}, err
 	}
 	c, err := config.Load(d.config)
 	if err != nil {
-		return admin.HeaderReport{}, err
+		return api.HeaderReport{}, err
 	}
 	return storedHeaders(c)
 }
 
 // storedHeaders reads the report from the store.
-func storedHeaders(c *config.Config) (report admin.HeaderReport, err error) {
+func storedHeaders(c *config.Config) (report api.HeaderReport, err error) {
 	f, err := daemon.OpenStopped(c, time.Now())
 	if err != nil {
 		return report, err
@@ -92,7 +94,7 @@ func storedHeaders(c *config.Config) (report admin.HeaderReport, err error) {
 }
 
 // printHeaders prints the tables of validators and dates.
-func printHeaders(out io.Writer, report admin.HeaderReport) error {
+func printHeaders(out io.Writer, report api.HeaderReport) error {
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "host\tcontent\tvalidator\tchange right\tchange false\tsame right\tsame false\tmissing\tprecision\tbelieved")
 	for _, r := range report.Rows {

@@ -9,6 +9,8 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/arcrawl/arcrawl/admin/api"
+
 	"github.com/spf13/cobra"
 
 	"github.com/arcrawl/arcrawl/admin"
@@ -70,26 +72,26 @@ func (r *reportDays) run(cmd *cobra.Command, files []string) error {
 }
 
 // ask asks the daemon. If no daemon answers, it reads the store.
-func (r *reportDays) ask(ctx context.Context) (admin.DayReport, error) {
+func (r *reportDays) ask(ctx context.Context) (api.DayReport, error) {
 	client, err := r.client()
 	if err == nil {
-		var report admin.DayReport
-		if report, err = client.Days(ctx, r.host, r.days); !errors.Is(err, admin.ErrNoDaemon) {
+		var report api.DayReport
+		if report, err = client.Days(ctx, r.host, r.days); !errors.Is(err, api.ErrNoDaemon) {
 			return report, err
 		}
 	}
-	if r.socket != "" || !errors.Is(err, admin.ErrNoDaemon) {
-		return admin.DayReport{}, err
+	if r.socket != "" || !errors.Is(err, api.ErrNoDaemon) {
+		return api.DayReport{}, err
 	}
 	c, err := config.Load(r.config)
 	if err != nil {
-		return admin.DayReport{}, err
+		return api.DayReport{}, err
 	}
 	return r.stored(c)
 }
 
 // stored reads the report from the store.
-func (r *reportDays) stored(c *config.Config) (report admin.DayReport, err error) {
+func (r *reportDays) stored(c *config.Config) (report api.DayReport, err error) {
 	f, err := daemon.OpenStopped(c, time.Now())
 	if err != nil {
 		return report, err
@@ -123,15 +125,15 @@ func (r *reportDays) fromLogs(cmd *cobra.Command, files []string) error {
 	return errors.Join(printAnswer(&r.daemonFlags, cmd.OutOrStdout(), report, nil, r.print), unread(read))
 }
 
-func (r *reportDays) print(out io.Writer, report admin.DayReport) error {
+func (r *reportDays) print(out io.Writer, report api.DayReport) error {
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	rows := func(name string, list []admin.DayRow, key func(admin.DayRow) string) {
+	rows := func(name string, list []api.DayRow, key func(api.DayRow) string) {
 		fmt.Fprintf(table, "%s\trequests\tversions captured\tof about\tshare\trequests each\n", name)
 		for _, d := range list {
 			fmt.Fprintln(table, key(d)+"\t"+cellsOf(d))
 		}
 	}
-	rows("day", report.Days, func(d admin.DayRow) string { return d.Day })
+	rows("day", report.Days, func(d api.DayRow) string { return d.Day })
 	if len(report.Days) > 1 {
 		fmt.Fprintln(table, "all\t"+cellsOf(report.All))
 	}
@@ -141,7 +143,7 @@ func (r *reportDays) print(out io.Writer, report admin.DayReport) error {
 			hosts = hosts[:min(len(hosts), r.top)]
 		}
 		fmt.Fprintln(table)
-		rows("host", hosts, func(d admin.DayRow) string { return d.Host })
+		rows("host", hosts, func(d api.DayRow) string { return d.Host })
 		if more := len(report.Hosts) - len(hosts); more > 0 {
 			fmt.Fprintf(table, "… %d more; --top 0 shows all\n", more)
 		}
@@ -163,7 +165,7 @@ func (r *reportDays) print(out io.Writer, report admin.DayReport) error {
 }
 
 // cellsOf returns the numbers of a row.
-func cellsOf(d admin.DayRow) string {
+func cellsOf(d api.DayRow) string {
 	each, share := "–", "–"
 	if d.Seen > 0 {
 		each, share = fmt.Sprintf("%.1f", d.Each), fmt.Sprintf("%.0f %%", 100*d.Share)

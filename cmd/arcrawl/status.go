@@ -6,9 +6,10 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/arcrawl/arcrawl/admin/api"
+
 	"github.com/spf13/cobra"
 
-	"github.com/arcrawl/arcrawl/admin"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/internal/human"
 )
@@ -53,15 +54,15 @@ Exit code 69: no daemon answers.`,
 // shownVisits is the maximum number of visits in progress that are shown.
 const shownVisits = 5
 
-func showStatus(out io.Writer, s admin.Status) error {
-	fmt.Fprintf(out, "arcrawl %s, up %s\n%s\n", s.Version, span(s.Uptime), standLine(s.Stand, s.Now))
+func showStatus(out io.Writer, s api.Status) error {
+	fmt.Fprintf(out, "arcrawl %s, up %s\n%s\n", s.Version, span(s.Uptime), standLine(s.Condition, s.Now))
 	for _, a := range s.Alarms {
 		fmt.Fprintf(out, "ALARM since %s: %s\n", a.Since.Local().Format(time.DateTime), a.Text)
 	}
 	fmt.Fprintln(out)
 	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "\tvisits\tversions\tunchanged\tfailed\trefused\treceived\tspared\tarchived\t")
-	row := func(name string, c admin.Counts) {
+	row := func(name string, c api.Counts) {
 		fmt.Fprintf(t, "%s\t%d\t%d\t%d\t%d\t%d\t%s\t%s\t%s\t\n", name, c.Visits, c.Versions, c.Unchanged, c.Failed, c.Refused,
 			human.Bytes(c.Received), human.Bytes(c.Spared), human.Bytes(c.Written))
 	}
@@ -86,13 +87,13 @@ func showStatus(out io.Writer, s admin.Status) error {
 }
 
 // standLine returns the state of the crawl in one line.
-func standLine(s admin.Stand, now time.Time) string {
+func standLine(s api.Condition, now time.Time) string {
 	line := s.State
 	if s.Why != "" {
 		line += ": " + s.Why
 	}
 	if s.Since != nil {
-		line += fmt.Sprintf(" (for %s", span(admin.Seconds(now.Sub(*s.Since))))
+		line += fmt.Sprintf(" (for %s", span(api.Seconds(now.Sub(*s.Since))))
 		if s.Until != nil {
 			line += ", ends " + s.Until.Local().Format(time.DateTime)
 		}
@@ -101,7 +102,7 @@ func standLine(s admin.Stand, now time.Time) string {
 	return line
 }
 
-func lateText(u admin.URICounts) string {
+func lateText(u api.URICounts) string {
 	if u.Overdue == 0 {
 		return "nothing is overdue"
 	}
@@ -112,14 +113,14 @@ func lateText(u admin.URICounts) string {
 	return text
 }
 
-func fullText(d admin.Disk) string {
+func fullText(d api.Disk) string {
 	if d.FullIn == nil {
 		return ""
 	}
 	return fmt.Sprintf(", full in %s at the rate of the last day", span(*d.FullIn))
 }
 
-func showConfigLine(out io.Writer, c admin.Config) error {
+func showConfigLine(out io.Writer, c api.Config) error {
 	short := c.Digest[:min(len(c.Digest), len("sha256:")+12)]
 	fmt.Fprintf(out, "config    %s, %s, in force since %s, %s\n", c.Path, short, c.Loaded.Local().Format(time.DateTime),
 		human.Count(len(c.Warnings), "warning"))

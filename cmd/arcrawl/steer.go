@@ -6,9 +6,9 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/spf13/cobra"
+	"github.com/arcrawl/arcrawl/admin/api"
 
-	"github.com/arcrawl/arcrawl/admin"
+	"github.com/spf13/cobra"
 )
 
 func newPause() *cobra.Command {
@@ -32,7 +32,7 @@ in the queue. The crawl resumes with arcrawl resume, or automatically after --fo
 			if err != nil {
 				return err
 			}
-			s, err := c.Pause(cmd.Context(), admin.Reason{Reason: reason, For: admin.Seconds(length)})
+			s, err := c.Pause(cmd.Context(), api.Reason{Reason: reason, For: api.Seconds(length)})
 			return printAnswer(&d, cmd.OutOrStdout(), s, err, showStand)
 		},
 	}
@@ -61,7 +61,7 @@ func newResume() *cobra.Command {
 	return cmd
 }
 
-func showStand(out io.Writer, s admin.Stand) error {
+func showStand(out io.Writer, s api.Condition) error {
 	_, err := fmt.Fprintln(out, standLine(s, time.Now()))
 	return err
 }
@@ -99,7 +99,7 @@ host file first, see arcrawl host add. A known URI does not change.`,
 	return cmd
 }
 
-func showAdded(out io.Writer, a admin.Added) error {
+func showAdded(out io.Writer, a api.Added) error {
 	for _, f := range a.Faults {
 		fmt.Fprintf(out, "not a URI: %s\n", f)
 	}
@@ -113,7 +113,7 @@ func showAdded(out io.Writer, a admin.Added) error {
 func newHosts() *cobra.Command {
 	var (
 		d daemonFlags
-		f admin.HostFilter
+		f api.HostFilter
 	)
 	cmd := &cobra.Command{
 		Use:   "hosts [PART]",
@@ -146,7 +146,7 @@ func newHosts() *cobra.Command {
 	return cmd
 }
 
-func showHosts(out io.Writer, h admin.Hosts) error {
+func showHosts(out io.Writer, h api.Hosts) error {
 	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "host\tstate\tURIs\tqueued\toverdue\tfailures\trests until")
 	for _, v := range h.Hosts {

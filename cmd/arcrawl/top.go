@@ -9,9 +9,9 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/spf13/cobra"
+	"github.com/arcrawl/arcrawl/admin/api"
 
-	"github.com/arcrawl/arcrawl/admin"
+	"github.com/spf13/cobra"
 )
 
 // top shows the status and the most overdue hosts repeatedly.
@@ -71,7 +71,7 @@ const (
 )
 
 // run shows page after page until ctx ends.
-func (t *top) run(ctx context.Context, out io.Writer, c *admin.Client) error {
+func (t *top) run(ctx context.Context, out io.Writer, c *api.Client) error {
 	terminal := isTerminal(out)
 	tick := time.NewTicker(t.every)
 	defer tick.Stop()
@@ -101,12 +101,12 @@ func (t *top) run(ctx context.Context, out io.Writer, c *admin.Client) error {
 }
 
 // topPage writes one page.
-func topPage(ctx context.Context, out io.Writer, c *admin.Client, hosts int) error {
+func topPage(ctx context.Context, out io.Writer, c *api.Client, hosts int) error {
 	s, err := c.Status(ctx)
 	if err != nil {
 		return err
 	}
-	late, err := c.Hosts(ctx, admin.HostFilter{Sort: "overdue", Limit: max(1, hosts)})
+	late, err := c.Hosts(ctx, api.HostFilter{Sort: "overdue", Limit: max(1, hosts)})
 	if err != nil {
 		return err
 	}

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/arcrawl/arcrawl/admin"
+	"github.com/arcrawl/arcrawl/admin/api"
 )
 
 // A page of top has the status and the hosts, renewed until it is told to stop.
@@ -38,7 +38,7 @@ func TestTopShowsTheStatusAgainAndAgain(t *testing.T) {
 	server.Start()
 	defer server.Close()
 	var out bytes.Buffer
-	if err := (&top{every: 10 * time.Millisecond, hosts: 10}).run(ctx, &out, admin.NewClient(socket)); err != nil {
+	if err := (&top{every: 10 * time.Millisecond, hosts: 10}).run(ctx, &out, api.NewClient(socket)); err != nil {
 		t.Fatal(err)
 	}
 	if n := strings.Count(out.String(), "arcrawl 1.2"); n != 2 && n != 3 {
@@ -52,7 +52,7 @@ func TestTopShowsTheStatusAgainAndAgain(t *testing.T) {
 func TestTopSaysThatNoDaemonAnswers(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
-	err := (&top{every: time.Second, hosts: 10}).run(t.Context(), &out, admin.NewClient(filepath.Join(t.TempDir(), "none.sock")))
+	err := (&top{every: time.Second, hosts: 10}).run(t.Context(), &out, api.NewClient(filepath.Join(t.TempDir(), "none.sock")))
 	if exitCode(err) != exitBusy {
 		t.Errorf("exit code %d for %v, want %d", exitCode(err), err, exitBusy)
 	}

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/arcrawl/arcrawl/admin/api"
+
 	"github.com/spf13/cobra"
 
 	"github.com/arcrawl/arcrawl/admin"
@@ -33,9 +35,9 @@ It asks the running daemon. If no daemon answers, it reads the store.`,
   arcrawl traps release www.news.example '^https?://www\.news\.example/calendar/'`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			list, err := askOrOpen(&d, func(c *admin.Client) (admin.Traps, error) {
+			list, err := askOrOpen(&d, func(c *api.Client) (api.Traps, error) {
 				return c.Traps(cmd.Context(), strings.Join(args, ""))
-			}, func(_ *frontier.Frontier, book *traps.Store) (admin.Traps, error) {
+			}, func(_ *frontier.Frontier, book *traps.Store) (api.Traps, error) {
 				return admin.TrapsOf(book, uri.Host(strings.ToLower(strings.Join(args, ""))))
 			})
 			return printAnswer(&d, cmd.OutOrStdout(), list, err, showTraps)
@@ -58,17 +60,17 @@ It asks the running daemon. If no daemon answers, it changes the store.`,
 		Example: `  arcrawl traps release www.news.example '^https?://www\.news\.example/calendar/'`,
 		Args:    cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			done, err := askOrOpen(&d, func(c *admin.Client) (admin.TrapReleased, error) {
+			done, err := askOrOpen(&d, func(c *api.Client) (api.TrapReleased, error) {
 				return c.ReleaseTrap(cmd.Context(), args[0], args[1])
-			}, func(f *frontier.Frontier, book *traps.Store) (admin.TrapReleased, error) {
+			}, func(f *frontier.Frontier, book *traps.Store) (api.TrapReleased, error) {
 				due, err := crawler.ReleaseTrap(f, book, uri.Host(strings.ToLower(args[0])), args[1], time.Now())
-				return admin.TrapReleased{Due: due}, err
+				return api.TrapReleased{Due: due}, err
 			})
-			var refusal admin.Refusal
+			var refusal api.Refusal
 			if errors.Is(err, traps.ErrUnknown) || errors.As(err, &refusal) {
 				err = fmt.Errorf("%w; list the traps with: arcrawl traps %s (URIs held by arcrawl hold are released by arcrawl release)", err, args[0])
 			}
-			return printAnswer(&d, cmd.OutOrStdout(), done, err, func(out io.Writer, done admin.TrapReleased) error {
+			return printAnswer(&d, cmd.OutOrStdout(), done, err, func(out io.Writer, done api.TrapReleased) error {
 				_, err := fmt.Fprintf(out, "released; %s due now\n", human.Count(done.Due, "URI"))
 				return err
 			})
@@ -79,14 +81,14 @@ It asks the running daemon. If no daemon answers, it changes the store.`,
 }
 
 // askOrOpen asks the daemon about traps. If no daemon answers, it opens the store.
-func askOrOpen[A any](d *daemonFlags, asks func(*admin.Client) (A, error), opens func(*frontier.Frontier, *traps.Store) (A, error)) (answer A, err error) {
+func askOrOpen[A any](d *daemonFlags, asks func(*api.Client) (A, error), opens func(*frontier.Frontier, *traps.Store) (A, error)) (answer A, err error) {
 	client, err := d.client()
 	if err == nil {
-		if answer, err = asks(client); !errors.Is(err, admin.ErrNoDaemon) {
+		if answer, err = asks(client); !errors.Is(err, api.ErrNoDaemon) {
 			return answer, err
 		}
 	}
-	if d.socket != "" || !errors.Is(err, admin.ErrNoDaemon) {
+	if d.socket != "" || !errors.Is(err, api.ErrNoDaemon) {
 		return answer, err
 	}
 	c, err := config.Load(d.config)
@@ -105,7 +107,7 @@ func askOrOpen[A any](d *daemonFlags, asks func(*admin.Client) (A, error), opens
 	return opens(f, book)
 }
 
-func showTraps(out io.Writer, list admin.Traps) error {
+func showTraps(out io.Writer, list api.Traps) error {
 	for _, t := range list.Traps {
 		if err := printTrap(out, t); err != nil {
 			return err
@@ -122,7 +124,7 @@ func showTraps(out io.Writer, list admin.Traps) error {
 	return nil
 }
 
-func printTrap(out io.Writer, t admin.Trap) error {
+func printTrap(out io.Writer, t api.Trap) error {
 	state := ""
 	if t.Released {
 		state = ", released"

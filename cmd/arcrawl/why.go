@@ -9,9 +9,10 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/arcrawl/arcrawl/admin/api"
+
 	"github.com/spf13/cobra"
 
-	"github.com/arcrawl/arcrawl/admin"
 	"github.com/arcrawl/arcrawl/crawler/whatif"
 	"github.com/arcrawl/arcrawl/internal/human"
 	"github.com/arcrawl/arcrawl/uri"
@@ -37,9 +38,9 @@ the store and the configuration.`,
 				return explainOut(cmd, d, args[0], via, hop)
 			}
 			y, err := d.why(cmd.Context(), args[0])
-			var refused admin.Refusal
+			var refused api.Refusal
 			unknown := errors.As(err, &refused) && refused.Status == http.StatusNotFound
-			if unknown || errors.Is(err, admin.ErrNoDaemon) && d.socket == "" {
+			if unknown || errors.Is(err, api.ErrNoDaemon) && d.socket == "" {
 				return explainOut(cmd, d, args[0], via, hop)
 			}
 			return printAnswer(&d, cmd.OutOrStdout(), y, err, showWhy)
@@ -51,15 +52,15 @@ the store and the configuration.`,
 }
 
 // why asks the daemon about a URI.
-func (d *daemonFlags) why(ctx context.Context, text string) (admin.Why, error) {
+func (d *daemonFlags) why(ctx context.Context, text string) (api.Why, error) {
 	c, err := d.client()
 	if err != nil {
-		return admin.Why{}, err
+		return api.Why{}, err
 	}
 	return c.Why(ctx, text)
 }
 
-func showWhy(out io.Writer, y admin.Why) error {
+func showWhy(out io.Writer, y api.Why) error {
 	u := y.URI
 	row := func(name, format string, args ...any) {
 		fmt.Fprintf(out, "%-10s %s\n", name, fmt.Sprintf(format, args...))
@@ -68,7 +69,7 @@ func showWhy(out io.Writer, y admin.Why) error {
 	row("now", "%s", y.State)
 	row("next", "%s", y.Next)
 	if u.Due != nil {
-		due := "in " + span(admin.Seconds(time.Until(*u.Due)))
+		due := "in " + span(api.Seconds(time.Until(*u.Due)))
 		if u.Overdue > 0 {
 			due = "overdue for " + span(u.Overdue)
 		}
@@ -110,7 +111,7 @@ func showWhy(out io.Writer, y admin.Why) error {
 	return showRules(out, y.Rules)
 }
 
-func showRules(out io.Writer, rules []admin.Rule) error {
+func showRules(out io.Writer, rules []api.Rule) error {
 	for _, r := range rules {
 		where := ""
 		if r.Where != "" {
@@ -128,7 +129,7 @@ func ago(t *time.Time) string {
 	if t == nil {
 		return "never"
 	}
-	return span(admin.Seconds(time.Since(*t))) + " ago"
+	return span(api.Seconds(time.Since(*t))) + " ago"
 }
 
 func orNone(s string) string {
@@ -175,7 +176,7 @@ func askWhyNot(cmd *cobra.Command, d daemonFlags, q whatif.Question) (ok bool, e
 	return true, printAnswer(&d, cmd.OutOrStdout(), n, nil, showWhyNot)
 }
 
-func showWhyNot(out io.Writer, n admin.WhyNot) error {
+func showWhyNot(out io.Writer, n api.WhyNot) error {
 	if err := showRules(out, n.Rules); err != nil {
 		return err
 	}

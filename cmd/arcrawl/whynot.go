@@ -7,6 +7,8 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/arcrawl/arcrawl/admin/api"
+
 	"github.com/spf13/cobra"
 
 	"github.com/arcrawl/arcrawl/admin"
@@ -59,7 +61,7 @@ func explainOut(cmd *cobra.Command, d daemonFlags, uri, via, hop string) error {
 	if err != nil {
 		return usageError{err}
 	}
-	if ok, err := askWhyNot(cmd, d, q); ok || err != nil && !errors.Is(err, admin.ErrNoDaemon) {
+	if ok, err := askWhyNot(cmd, d, q); ok || err != nil && !errors.Is(err, api.ErrNoDaemon) {
 		return err
 	}
 	c, err := config.Load(d.config)

@@ -11,7 +11,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/arcrawl/arcrawl/admin"
+	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/daemon"
 	"github.com/arcrawl/arcrawl/frontier"
@@ -35,11 +35,11 @@ type Store interface {
 func Open(ctx context.Context, path string, now func() time.Time) (Store, error) {
 	at, err := config.Where(path)
 	if err == nil && at.Socket != "" {
-		client := admin.NewClient(at.Socket)
+		client := api.NewClient(at.Socket)
 		if _, _, err = client.List(ctx, frontier.Selection{}, "", 1); err == nil {
 			return running{client}, nil
 		}
-		if !errors.Is(err, admin.ErrNoDaemon) {
+		if !errors.Is(err, api.ErrNoDaemon) {
 			return nil, err
 		}
 	}
@@ -58,7 +58,7 @@ func Open(ctx context.Context, path string, now func() time.Time) (Store, error)
 }
 
 // running is the frontier of a running daemon.
-type running struct{ *admin.Client }
+type running struct{ *api.Client }
 
 // Close does nothing. A client needs no closing.
 func (running) Close() error { return nil }

@@ -17,13 +17,13 @@ type door struct {
 
 // The room admin dials the socket of the daemon, and writes what is counted and a pause.
 var doors = []door{
-	{"the network, outwards", "net", []string{"Dial*", "Lookup*", "Resolver", "DefaultResolver"}, []string{"fetch", "admin"}},
-	{"the network, outwards", "net/http", []string{"Get", "Post", "PostForm", "Head", "Client", "Transport", "DefaultClient", "DefaultTransport"}, []string{"fetch", "admin"}},
+	{"the network, outwards", "net", []string{"Dial*", "Lookup*", "Resolver", "DefaultResolver"}, []string{"fetch", "admin/"}},
+	{"the network, outwards", "net/http", []string{"Get", "Post", "PostForm", "Head", "Client", "Transport", "DefaultClient", "DefaultTransport"}, []string{"fetch", "admin/"}},
 	{"the network, outwards", "crypto/tls", []string{"Dial*", "Client"}, []string{"fetch"}},
-	{"the network, inwards", "net", []string{"Listen*", "FileListener"}, []string{"admin", "daemon", "cmd/arcrawl"}},
-	{"the network, inwards", "net/http", []string{"Serve*", "ListenAndServe*", "Server", "Handle", "HandleFunc"}, []string{"admin", "daemon", "cmd/arcrawl"}},
-	{"files, to write", "os", []string{"Create*", "OpenFile", "OpenRoot", "WriteFile", "Mkdir*", "Remove*", "Rename", "Truncate", "Link", "Symlink", "Ch*"}, []string{"fetch", "frontier", "warcout", "crawllog", "archive/", "admin", "daemon", "internal/atomicfile", "cmd/arcrawl"}},
-	{"files, to read", "os", []string{"Open", "ReadFile", "ReadDir", "DirFS", "Stat", "Lstat"}, []string{"config", "config/document", "fetch", "frontier", "warcout", "crawllog/", "archive/", "sim", "admin", "daemon", "cmd/arcrawl"}},
+	{"the network, inwards", "net", []string{"Listen*", "FileListener"}, []string{"admin/", "daemon", "cmd/arcrawl"}},
+	{"the network, inwards", "net/http", []string{"Serve*", "ListenAndServe*", "Server", "Handle", "HandleFunc"}, []string{"admin/", "daemon", "cmd/arcrawl"}},
+	{"files, to write", "os", []string{"Create*", "OpenFile", "OpenRoot", "WriteFile", "Mkdir*", "Remove*", "Rename", "Truncate", "Link", "Symlink", "Ch*"}, []string{"fetch", "frontier", "warcout", "crawllog", "archive/", "admin/", "daemon", "internal/atomicfile", "cmd/arcrawl"}},
+	{"files, to read", "os", []string{"Open", "ReadFile", "ReadDir", "DirFS", "Stat", "Lstat"}, []string{"config", "config/document", "fetch", "frontier", "warcout", "crawllog/", "archive/", "sim", "admin/", "daemon", "cmd/arcrawl"}},
 	{"the process", "os", []string{"Exit", "LookupEnv", "Environ", "Setenv", "Stdin", "Stdout", "Args"}, []string{"cmd/arcrawl"}},
 	{"the process", "os", []string{"Getenv", "Stderr"}, []string{"daemon", "cmd/arcrawl"}},
 	{"the process", "fmt", []string{"Print", "Printf", "Println", "Scan*"}, []string{"cmd/arcrawl"}},

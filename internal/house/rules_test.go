@@ -24,10 +24,11 @@ var floors = map[string]int{
 	"crawler/policy": 6, "crawler/history": 6, "crawler/demand": 6, "crawler/uplink": 6, "archive/index": 6, "archive/survey": 6,
 	"crawler/whatif": 7, "crawler/rebuild": 7, "digest/trial": 7, "sim": 7, "archive": 7,
 	"crawler": 8, "archive/verify": 8, "sim/prime": 8,
-	"admin":       9,
-	"daemon":      10,
-	"daemon/bulk": 11,
-	"cmd/arcrawl": 12,
+	"admin/api": 9, "admin/alarm": 10,
+	"admin":       11,
+	"daemon":      12,
+	"daemon/bulk": 13,
+	"cmd/arcrawl": 14,
 }
 
 // basics are the packages of internal/ that every room may use. They know no room.

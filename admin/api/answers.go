@@ -1,9 +1,11 @@
-package admin
+package api
 
 import (
 	"encoding/json"
 	"fmt"
 	"time"
+
+	"github.com/arcrawl/arcrawl/config"
 )
 
 // Seconds is a duration that is a number of seconds in JSON.
@@ -11,8 +13,6 @@ type Seconds time.Duration
 
 // MarshalJSON writes the seconds with their fraction.
 func (s Seconds) MarshalJSON() ([]byte, error) { return json.Marshal(time.Duration(s).Seconds()) }
-
-func (s Seconds) seconds() float64 { return time.Duration(s).Seconds() }
 
 // UnmarshalJSON reads a number of seconds.
 func (s *Seconds) UnmarshalJSON(b []byte) error {
@@ -31,7 +31,7 @@ type Status struct {
 	Started time.Time `json:"started"`
 	Uptime  Seconds   `json:"uptime_seconds"`
 
-	Stand Stand `json:"stand"` // whether it crawls, and if not, why
+	Condition Condition `json:"stand"` // whether it crawls, and if not, why
 
 	LastMinute Counts `json:"last_minute"`
 	LastHour   Counts `json:"last_hour"`
@@ -47,8 +47,8 @@ type Status struct {
 	Alarms  []Alarm `json:"alarms"` // raised now
 }
 
-// Stand says whether the crawl runs.
-type Stand struct {
+// Condition says whether the crawl runs.
+type Condition struct {
 	State string     `json:"state"`           // "crawling", "paused" by an operator, or "held" by a fault of its own
 	Why   string     `json:"why,omitempty"`   // the reason, if it does not crawl
 	Since *time.Time `json:"since,omitempty"` // the start of a pause or fault
@@ -272,4 +272,22 @@ type DateTrust struct {
 // Problem is the answer to a request that failed.
 type Problem struct {
 	Error string `json:"error"`
+}
+
+// Moment returns a time for JSON, or nil for the zero time.
+func Moment(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	t = t.UTC()
+	return &t
+}
+
+// Faults converts faults for the API.
+func Faults(list []config.Fault) []Fault {
+	out := make([]Fault, len(list))
+	for i, f := range list {
+		out[i] = Fault(f)
+	}
+	return out
 }

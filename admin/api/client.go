@@ -1,4 +1,4 @@
-package admin
+package api
 
 import (
 	"bytes"
@@ -19,6 +19,9 @@ import (
 	"github.com/arcrawl/arcrawl/crawler/whatif"
 )
 
+// Base is the path of all requests of the API.
+const Base = "/api/v1"
+
 // ErrNoDaemon says that no daemon answers at the socket.
 var ErrNoDaemon = errors.New("no arcrawl answers")
 
@@ -34,7 +37,10 @@ const answerTimeout = 2 * time.Minute
 // NewClient returns a client of the daemon behind a socket. It connects with the first request.
 func NewClient(socket string) *Client {
 	dial := func(ctx context.Context, _, _ string) (net.Conn, error) { return DialSocket(ctx, socket) }
-	return &Client{http: http.Client{Transport: &http.Transport{DialContext: dial}, Timeout: answerTimeout}, socket: socket}
+	return &Client{
+		http:   http.Client{Transport: &http.Transport{DialContext: dial}, Timeout: answerTimeout},
+		socket: socket,
+	}
 }
 
 // MaxSocketPath is the maximum length of a unix socket's path on every system.
@@ -61,7 +67,13 @@ func ShortPath(folder *os.File, name string) string {
 }
 
 // ask sends a request and reads the answer.
-func ask[A any](ctx context.Context, c *Client, method, path string, query url.Values, body any) (answer A, err error) {
+func ask[A any](
+	ctx context.Context,
+	c *Client,
+	method, path string,
+	query url.Values,
+	body any,
+) (answer A, err error) {
 	var sent io.Reader
 	if body != nil {
 		text, err := json.Marshal(body)
@@ -70,7 +82,7 @@ func ask[A any](ctx context.Context, c *Client, method, path string, query url.V
 		}
 		sent = bytes.NewReader(text)
 	}
-	at := "http://arcrawl" + api + path
+	at := "http://arcrawl" + Base + path
 	if len(query) > 0 {
 		at += "?" + query.Encode()
 	}
@@ -103,7 +115,11 @@ func (c *Client) unanswered(err error) error {
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return fmt.Errorf("%w at %s; the socket is from an earlier run", ErrNoDaemon, c.socket)
 	case errors.Is(err, os.ErrPermission):
-		return fmt.Errorf("open the socket %s: %w; it belongs to the user and group of the daemon; try sudo -u arcrawl, or join the group", c.socket, os.ErrPermission)
+		return fmt.Errorf(
+			"open the socket %s: %w; it belongs to the user and group of the daemon; try sudo -u arcrawl, or join the group",
+			c.socket,
+			os.ErrPermission,
+		)
 	}
 	return fmt.Errorf("ask the daemon at %s: %w", c.socket, err)
 }
@@ -175,13 +191,13 @@ func (c *Client) Headers(ctx context.Context) (HeaderReport, error) {
 }
 
 // Pause pauses the crawl, optionally for a given time.
-func (c *Client) Pause(ctx context.Context, why Reason) (Stand, error) {
-	return ask[Stand](ctx, c, http.MethodPost, "/pause", nil, why)
+func (c *Client) Pause(ctx context.Context, why Reason) (Condition, error) {
+	return ask[Condition](ctx, c, http.MethodPost, "/pause", nil, why)
 }
 
 // Resume resumes a paused crawl.
-func (c *Client) Resume(ctx context.Context) (Stand, error) {
-	return ask[Stand](ctx, c, http.MethodPost, "/resume", nil, nil)
+func (c *Client) Resume(ctx context.Context) (Condition, error) {
+	return ask[Condition](ctx, c, http.MethodPost, "/resume", nil, nil)
 }
 
 // AddSeeds adds URIs, due now.
@@ -207,7 +223,14 @@ func (c *Client) Overdue(ctx context.Context, f OverdueFilter) (Overdue, error) 
 
 // Days reports on the last days of a host, or of all hosts if it is empty.
 func (c *Client) Days(ctx context.Context, host string, days int) (DayReport, error) {
-	return ask[DayReport](ctx, c, http.MethodGet, "/reports/days", url.Values{"host": {host}, "days": {strconv.Itoa(days)}}, nil)
+	return ask[DayReport](
+		ctx,
+		c,
+		http.MethodGet,
+		"/reports/days",
+		url.Values{"host": {host}, "days": {strconv.Itoa(days)}},
+		nil,
+	)
 }
 
 // Why explains the state of a URI and its next visit.
@@ -225,4 +248,19 @@ func (c *Client) WhyNot(ctx context.Context, q whatif.Question) (WhyNot, error) 
 		v.Set("hop", string(rune(q.Hop)))
 	}
 	return ask[WhyNot](ctx, c, http.MethodGet, "/why-not", v, nil)
+}
+
+// Reload makes the daemon reload its configuration.
+func (c *Client) Reload(ctx context.Context, dryRun bool) (Reloaded, error) {
+	return ask[Reloaded](ctx, c, http.MethodPost, "/reload", nil, ReloadOrder{DryRun: dryRun})
+}
+
+// Traps returns the traps of a host, or of all hosts if it is empty.
+func (c *Client) Traps(ctx context.Context, host string) (Traps, error) {
+	return ask[Traps](ctx, c, http.MethodGet, "/traps", url.Values{"host": {host}}, nil)
+}
+
+// ReleaseTrap releases a trap permanently.
+func (c *Client) ReleaseTrap(ctx context.Context, host, pattern string) (TrapReleased, error) {
+	return ask[TrapReleased](ctx, c, http.MethodPost, "/traps/release", nil, TrapRelease{Host: host, Pattern: pattern})
 }

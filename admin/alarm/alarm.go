@@ -1,0 +1,135 @@
+package alarm
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/arcrawl/arcrawl/admin/api"
+)
+
+// Kinds of alarms. Metrics and webhooks contain them, so they never change.
+const (
+	Standstill = "standstill" // a fault of its own stops the crawl: a full disk, an archive that is not writable
+	Uplink     = "uplink"     // no host is reachable: our own network is down
+	Disk       = "disk"       // disk space runs out
+	Backlog    = "backlog"    // more URIs become due than are visited
+	Config     = "config"     // the configuration on disk has faults and is not in force
+	Host       = "host"       // a host is unreachable
+	Silence    = "silence"    // nothing new from a host for improbably long, compared with its history
+	FrontPage  = "front-page" // a seed has not changed for improbably long, compared with its history
+	FeedGap    = "feed-gap"   // a feed lost entries between two visits
+)
+
+// Kinds returns every kind of alarm.
+func Kinds() []string {
+	return []string{
+		Standstill, Uplink, Disk, Backlog, Config, Host, Silence, FrontPage, FeedGap,
+	}
+}
+
+// Trouble is a problem at one moment.
+type Trouble struct {
+	Kind, About, Text string
+}
+
+// Notice announces that an alarm was raised or cleared.
+type Notice struct {
+	api.Alarm
+	Raised bool      `json:"raised"` // false: cleared
+	At     time.Time `json:"at"`
+}
+
+type alarmKey struct{ kind, about string }
+
+// watched is a trouble that was observed, and possibly raised as an alarm.
+type watched struct {
+	api.Alarm
+	first  time.Time // start of the uninterrupted observation
+	last   time.Time // last observation
+	raised bool
+}
+
+// Set turns troubles into alarms with hysteresis. An alarm is raised when its trouble has lasted for some time, and
+// cleared when it has been gone for some time. So a trouble that comes and goes is reported once.
+type Set struct {
+	known map[alarmKey]*watched
+}
+
+// alarmPatience says how long a kind of trouble must last before it is raised, and be gone before it is cleared.
+// Troubles that are measured over hours need none.
+type alarmPatience struct{ raise, clear time.Duration }
+
+var patiences = map[string]alarmPatience{
+	Standstill: {time.Minute, time.Minute},
+	Uplink:     {0, time.Minute},
+	Disk:       {time.Minute, 10 * time.Minute},
+	Backlog:    {30 * time.Minute, time.Hour},
+	Config:     {time.Minute, 0},
+	Host:       {time.Hour, 10 * time.Minute},
+	Silence:    {0, time.Hour},
+	FrontPage:  {0, time.Hour},
+	FeedGap:    {0, 24 * time.Hour},
+}
+
+// maxOfKind is the maximum number of alarms of one kind.
+const maxOfKind = 100
+
+// Change is an alarm that was raised or cleared.
+type Change struct {
+	api.Alarm
+	Raised bool
+}
+
+// Update updates the alarms with the troubles of this moment and returns which alarms were raised and cleared.
+func (a *Set) Update(now time.Time, troubles []Trouble) (changes []Change) {
+	if a.known == nil {
+		a.known = map[alarmKey]*watched{}
+	}
+	counts := map[string]int{}
+	for _, x := range a.known {
+		counts[x.Kind]++
+	}
+	for _, t := range troubles {
+		key := alarmKey{t.Kind, t.About}
+		x := a.known[key]
+		if x == nil {
+			if counts[t.Kind]++; counts[t.Kind] > maxOfKind {
+				continue
+			}
+			x = &watched{first: now, Alarm: api.Alarm{Kind: t.Kind, About: t.About, Since: now.UTC()}}
+			a.known[key] = x
+		}
+		x.last, x.Text = now, t.Text
+		if !x.raised && now.Sub(x.first) >= patiences[t.Kind].raise {
+			x.raised = true
+			changes = append(changes, Change{x.Alarm, true})
+		}
+	}
+	for key, x := range a.known {
+		if gone := now.Sub(x.last); gone > 0 && (!x.raised || gone >= patiences[x.Kind].clear) {
+			delete(a.known, key)
+			if x.raised {
+				changes = append(changes, Change{x.Alarm, false})
+			}
+		}
+	}
+	slices.SortFunc(changes, func(a, b Change) int {
+		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.About, b.About))
+	})
+	return changes
+}
+
+// Raised returns the raised alarms, newest first.
+func (a *Set) Raised() []api.Alarm {
+	out := []api.Alarm{}
+	for _, x := range a.known {
+		if x.raised {
+			out = append(out, x.Alarm)
+		}
+	}
+	slices.SortFunc(out, func(a, b api.Alarm) int {
+		return cmp.Or(b.Since.Compare(a.Since), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.About, b.About))
+	})
+	return out
+}

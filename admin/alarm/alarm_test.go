@@ -1,0 +1,92 @@
+package alarm
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/arcrawl/arcrawl/admin/api"
+)
+
+// TestAnAlarmIsRaisedAndClearedOnce has a row for each course that a trouble can take; each character is a minute,
+// "x" with the trouble and "." without.
+var noon = time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
+
+func TestAnAlarmIsRaisedAndClearedOnce(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ what, kind, course, want string }{
+		{"a host is down for too short a time", Host, strings.Repeat("x", 59) + "....................", ""},
+		{"a host is down for two hours", Host, strings.Repeat("x", 120) + "...................", "raised at 60, cleared at 129"},
+		{"a host flickers after its alarm", Host, strings.Repeat("x", 70) + ".....xxxx.....xxx.............", "raised at 60, cleared at 96"},
+		{"a host flickers before its alarm", Host, strings.Repeat("xxxxxxxxx.", 12), ""},
+		{"the uplink is down", Uplink, "..xx...", "raised at 2, cleared at 4"},
+		{"the disk is short for a moment", Disk, "x......", ""},
+		{"the disk is short", Disk, "xxx............", "raised at 1, cleared at 12"},
+		{"a gap in a feed", FeedGap, "x.....", "raised at 0"},
+	} {
+		var a Set
+		var got []string
+		for i, at := range c.course {
+			var list []Trouble
+			if at == 'x' {
+				list = []Trouble{{c.kind, "a.example", "something"}}
+			}
+			for _, change := range a.Update(noon.Add(time.Duration(i)*time.Minute), list) {
+				word := "cleared"
+				if change.Raised {
+					word = "raised"
+				}
+				got = append(got, fmt.Sprintf("%s at %d", word, i))
+			}
+		}
+		if got := strings.Join(got, ", "); got != c.want {
+			t.Errorf("%s: %q, want %q", c.what, got, c.want)
+		}
+	}
+}
+
+func TestTheAlarmsOfAKindAreBounded(t *testing.T) {
+	t.Parallel()
+	var a Set
+	var list []Trouble
+	for i := range 10_000 {
+		list = append(list, Trouble{FeedGap, fmt.Sprint(i), "turned over"})
+	}
+	a.Update(noon, append(list, Trouble{Uplink, "", "down"}))
+	if n := len(a.Raised()); n != maxOfKind+1 {
+		t.Errorf("%d alarms of 10,001 troubles, want %d of one kind and one of the other", n, maxOfKind)
+	}
+	if changes := a.Update(noon.Add(48*time.Hour), nil); len(changes) != maxOfKind+1 || len(a.known) != 0 {
+		t.Errorf("%d are cleared and %d are left", len(changes), len(a.known))
+	}
+}
+
+// TestASilenceIsMeasuredByWhatIsUsual has a row for each history.
+func TestASilenceIsMeasuredByWhatIsUsual(t *testing.T) {
+	t.Parallel()
+	const day = 24 * time.Hour
+	for _, c := range []struct {
+		what           string
+		changes        int64
+		history, since time.Duration
+		longest        time.Duration // silence before
+		quiet          int
+		want           bool
+	}{
+		{"twenty a day, silent for a day", 600, 30 * day, day, 6 * time.Hour, 20, true},
+		{"twenty a day, silent for an evening", 600, 30 * day, 12 * time.Hour, 6 * time.Hour, 20, false},
+		{"twenty a day, silent over a weekend as usual", 600, 30 * day, 60 * time.Hour, 62 * time.Hour, 40, false},
+		{"twenty a day, silent for twice a weekend", 600, 30 * day, 125 * time.Hour, 62 * time.Hour, 80, true},
+		{"one a day, silent for three days", 30, 30 * day, 3 * day, 2 * day, 10, false},
+		{"one a day, silent for two weeks", 30, 30 * day, 15 * day, 2 * day, 10, true},
+		{"nobody looked", 600, 30 * day, 5 * day, 6 * time.Hour, 0, false},
+		{"hardly known", 600, 2 * day, 5 * day, 6 * time.Hour, 20, false},
+		{"hardly anything ever", 3, 300 * day, 300 * day, day, 20, false},
+	} {
+		l := Life{c.changes, noon.Add(-c.history - c.since), noon.Add(-c.since)}
+		if chance, got := l.Silent(Activity{Longest: api.Seconds(c.longest), Quiet: c.quiet}, noon); got != c.want {
+			t.Errorf("%s: silent for too long: %t (chance %.0e), want %t", c.what, got, chance, c.want)
+		}
+	}
+}

@@ -1,0 +1,81 @@
+package alarm
+
+import (
+	"math"
+	"time"
+
+	"github.com/arcrawl/arcrawl/admin/api"
+
+	"github.com/arcrawl/arcrawl/crawler"
+	"github.com/arcrawl/arcrawl/evaluators"
+)
+
+// Activity says when something new last came from a host or seed, and how long the longest silence was.
+type Activity struct {
+	Last    time.Time   `json:"last"`
+	Longest api.Seconds `json:"longest"` // silence between two versions; decays by 1/20 with each version
+	Quiet   int         `json:"quiet"`   // visits since Last that found nothing new
+}
+
+// Activities holds the activity of hosts by name and of seeds by URI. It is bounded, and stored when the daemon
+// stops, so that the usual silences of a site, such as nights and weekends, stay known.
+type Activities map[string]Activity
+
+// maxActivities is the maximum number of hosts and seeds.
+const maxActivities = 100_000
+
+// Add updates the activity of the host of a visit, and of its URI if it is a seed.
+func (p Activities) Add(r crawler.Report) {
+	if r.Failed || r.Verdict.State == evaluators.Unknown {
+		return
+	}
+	p.record(string(r.URI.Host()), r)
+	if r.Hops == "" {
+		p.record(r.URI.String(), r)
+	}
+}
+
+func (p Activities) record(key string, r crawler.Report) {
+	was, known := p[key]
+	if !known && len(p) >= maxActivities {
+		return
+	}
+	if r.Verdict.State != evaluators.Changed {
+		was.Quiet++
+		p[key] = was
+		return
+	}
+	if !was.Last.IsZero() {
+		was.Longest = max(was.Longest-was.Longest/20, api.Seconds(r.Finished.Sub(was.Last)))
+	}
+	p[key] = Activity{Last: r.Finished, Longest: was.Longest}
+}
+
+const (
+	// improbable is the probability below which a silence is reported, if versions come at random at the past rate.
+	improbable = 1e-6
+	// minSilence, minVersions and minVisits prevent decisions from too little data.
+	minSilence  = 24 * time.Hour
+	minVersions = 20
+	minVisits   = 5
+	// minHistory is the time that a host or seed must have been known.
+	minHistory = 3 * 24 * time.Hour
+)
+
+// Life counts the changes of a host or seed.
+type Life struct {
+	Changes     int64
+	First, Last time.Time // when it became known, when it changed last
+}
+
+// Silent reports whether a silence is improbably long, and its probability. It assumes that versions come as a
+// Poisson process at the past rate: the probability of none in time t is exp(−rate·t). Because versions come in
+// bursts, a silence must also be twice as long as the longest one before.
+func (l Life) Silent(p Activity, now time.Time) (chance float64, yes bool) {
+	history, silence := l.Last.Sub(l.First), now.Sub(l.Last)
+	if l.Changes < minVersions || history < minHistory || silence < minSilence || p.Quiet < minVisits {
+		return 1, false
+	}
+	chance = math.Exp(-float64(l.Changes) / history.Hours() * silence.Hours())
+	return chance, chance < improbable && silence > 2*time.Duration(p.Longest)
+}

@@ -1,0 +1,31 @@
+package api
+
+// DayReport holds the requests and versions of a period, by host and day.
+type DayReport struct {
+	All   DayRow     `json:"all"`
+	Days  []DayRow   `json:"days"`  // all hosts together, oldest first
+	Hosts []DayRow   `json:"hosts"` // all days together, at most 1,000; most missed versions first
+	Rows  []DayRow   `json:"rows"`  // each host and day, at most 10,000
+	More  bool       `json:"more"`  // there are more
+	Pace  []HostPace `json:"pace"`  // hosts that cannot meet their capture target, at most 1,000; most lost versions first
+}
+
+// DayRow is a day, a host, or a host on a day.
+type DayRow struct {
+	Day      string  `json:"day,omitempty"` // of UTC, such as 2026-11-21
+	Host     string  `json:"host,omitempty"`
+	Requests int     `json:"requests"`
+	Seen     int     `json:"versions_seen"`
+	Versions float64 `json:"versions_estimated"` // estimated number of all versions; at least Seen
+	Share    float64 `json:"share"`              // captured share of them; 1 if there were none
+	Each     float64 `json:"requests_per_version"`
+	Text     string  `json:"text"` // the same in words
+}
+
+// HostPace says what a host would need to meet its capture target.
+type HostPace struct {
+	Host    string  `json:"host"`
+	Promise string  `json:"promise"`        // in words
+	Share   float64 `json:"captured_share"` // share of versions that its pace can capture
+	Lost    float64 `json:"versions_lost"`  // versions a day below the target
+}

@@ -1,0 +1,44 @@
+package api
+
+import "time"
+
+// Overdue reports the overdue URIs, and whether the backlog will clear.
+type Overdue struct {
+	AsOf time.Time `json:"as_of"`        // time of the survey of every URI
+	Age  Seconds   `json:"age_seconds"`  // since then
+	Took Seconds   `json:"took_seconds"` // duration of the survey
+	By   string    `json:"by"`           // one row for each "host", "mime" or "wait"
+	Host string    `json:"host,omitempty"`
+
+	All  Backlog   `json:"all"`  // everything together
+	Rows []Backlog `json:"rows"` // most overdue first, at most 1000
+	More int       `json:"more"` // number of rows left out
+}
+
+// Backlog counts the URIs of a host, a media type or a class of waits. Fields after Demand are for hosts only.
+type Backlog struct {
+	Name   string  `json:"name"`
+	URIs   int64   `json:"uris"`         // with a due time
+	Due    int64   `json:"due"`          // due now
+	Most   Seconds `json:"most_seconds"` // longest overdue time
+	P50    Seconds `json:"p50_seconds"`  // half of the due URIs are overdue for longer
+	P90    Seconds `json:"p90_seconds"`
+	P99    Seconds `json:"p99_seconds"`
+	Demand float64 `json:"demand_per_hour"` // visits that the waits ask for
+
+	Delay    Seconds `json:"delay_seconds"`     // between two visits through one slot
+	Observed bool    `json:"observed"`          // Delay was measured; false: computed from the settings
+	Capacity float64 `json:"capacity_per_hour"` // visits that this delay allows
+
+	// Ends says in words when the backlog will be gone; the three fields below say it in numbers. GoneIn is null if the
+	// backlog never ends. Then a delay of at most NeedsDelay would end it, or FewerURIs URIs less.
+	Ends       string   `json:"ends,omitempty"`
+	GoneIn     *Seconds `json:"gone_in_seconds,omitempty"`
+	NeedsDelay *Seconds `json:"needs_delay_seconds,omitempty"`
+	FewerURIs  int64    `json:"fewer_uris,omitempty"`
+
+	// Promise says in words whether this delay meets the capture targets of the host, if it has any. Share is the share of
+	// versions that can be captured.
+	Promise string  `json:"promise,omitempty"`
+	Share   float64 `json:"captured_share,omitempty"`
+}

@@ -1,0 +1,56 @@
+package api
+
+import "time"
+
+// Queue holds the next URIs of a host.
+type Queue struct {
+	URIs []Waiting `json:"uris"` // earliest due first
+}
+
+// Waiting is a URI in a queue.
+type Waiting struct {
+	URI        string    `json:"uri"`
+	Due        time.Time `json:"due"`
+	Wait       Seconds   `json:"wait_seconds"`
+	Visits     int       `json:"visits"`
+	Versions   int       `json:"versions"`
+	LastStatus int       `json:"last_status"`
+}
+
+// Past holds the visits to a URI from the crawl log.
+type Past struct {
+	Visits   []PastVisit `json:"visits"`   // oldest first, at most 1,000
+	Complete bool        `json:"complete"` // the whole log was read
+}
+
+// PastVisit is one visit from the crawl log.
+type PastVisit struct {
+	At      time.Time `json:"at"`
+	Status  int       `json:"status"`
+	State   string    `json:"state"` // "changed", "unchanged", "unknown" or "failed"
+	Size    int64     `json:"size"`  // bytes of the body; -1 if there was none
+	Wait    Seconds   `json:"wait_seconds"`
+	Overdue Seconds   `json:"overdue_seconds"`
+	Notes   string    `json:"notes,omitempty"` // other annotations of the log line
+}
+
+// DedupReport summarizes deduplication, from the current crawl log.
+type DedupReport struct {
+	From  time.Time  `json:"from"` // time of the first line
+	All   DedupRow   `json:"all"`
+	Hosts []DedupRow `json:"hosts"` // hosts with the most visits, at most 100
+	Types []DedupRow `json:"types"` // the same for MIME types
+}
+
+// DedupRow summarizes deduplication for a host or a MIME type.
+type DedupRow struct {
+	Key            string `json:"key,omitempty"`
+	Handled        int64  `json:"handled"` // responses whose payload was looked up
+	Bytes          int64  `json:"bytes"`   // of these responses
+	New            int64  `json:"new"`
+	Duplicates     int64  `json:"duplicates"`
+	Exact          int64  `json:"exact"`      // in the archive under the same URI
+	Equivalent     int64  `json:"equivalent"` // under an equivalent URI
+	Other          int64  `json:"other"`      // under another URI
+	DiscardedBytes int64  `json:"discarded_bytes"`
+}

@@ -1,0 +1,68 @@
+package api
+
+// ReloadOrder is an order to reload the configuration.
+type ReloadOrder struct {
+	DryRun bool `json:"dry_run,omitempty"` // only return the effect
+}
+
+// Reloaded is the result of a reload.
+type Reloaded struct {
+	DryRun bool    `json:"dry_run"`
+	Taken  bool    `json:"taken"`  // it is in force; false for a dry run or if there are faults
+	Faults []Fault `json:"faults"` // why it is not in force
+	Plan   Plan    `json:"plan"`   // its effect; empty if there are faults
+}
+
+// Plan is the effect of a new configuration.
+type Plan struct {
+	Changes      []KeyChange `json:"changes"` // apply from the next visit on, at most 1000
+	More         int         `json:"more"`    // number of further changes
+	AtRestart    []KeyChange `json:"at_restart"`
+	SeedsAdded   []string    `json:"seeds_added"`
+	SeedsRemoved []string    `json:"seeds_removed"`
+	DueNow       int64       `json:"due_now"` // URIs that become due now
+	Held         []string    `json:"held"`    // hosts that are held because their files have faults
+	Released     []string    `json:"released"`
+	Load         []HostLoad  `json:"load"`    // load of the affected hosts
+	Weighed      bool        `json:"weighed"` // false: more hosts are affected
+	Names        *Names      `json:"names,omitempty"`
+	Warnings     []Fault     `json:"warnings"`
+}
+
+// Names is the effect of changed name rules on known URIs. It is absent if no rule changed.
+type Names struct {
+	Hosts  int          `json:"hosts"`  // with changed rules
+	URIs   int          `json:"uris"`   // on these hosts
+	Merged int          `json:"merged"` // get the name of another URI
+	Parted int          `json:"parted"` // no longer share a name with another URI
+	Whole  bool         `json:"whole"`  // false: not all URIs were checked
+	Merges []NameChange `json:"merges"` // examples
+	Splits []NameChange `json:"splits"`
+	Text   string       `json:"text"`
+}
+
+// NameChange is a pair of URIs that get the same name, or no longer share one.
+type NameChange struct {
+	A    string `json:"a"`
+	B    string `json:"b"`
+	Name string `json:"name"` // the common name
+}
+
+// KeyChange is a key with a changed value.
+type KeyChange struct {
+	Host   string `json:"host,omitempty"` // host of the file; empty for the main file
+	Key    string `json:"key"`
+	Before string `json:"before"`
+	After  string `json:"after"`
+	Origin string `json:"origin,omitempty"` // file and line
+}
+
+// HostLoad compares the visits a day that a host's URIs ask for with those that its politeness allows.
+type HostLoad struct {
+	Host    string  `json:"host"`
+	URIs    int64   `json:"uris"`
+	Before  float64 `json:"before"` // visits a day that its URIs ask for
+	After   float64 `json:"after"`
+	Carries float64 `json:"carries"` // visits a day that its politeness allows
+	Text    string  `json:"text"`
+}
