@@ -5,18 +5,13 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/crawler/pause"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
 // Status says whether the crawl is running, and why it is not. The zero value is a running crawl.
-type Status struct {
-	Held   string    // why nothing is claimed, because of a fault of our own; empty = no fault
-	Uplink bool      // Held is set because our own network seems to be down
-	Paused string    // why an operator paused the crawl; empty = not paused
-	Since  time.Time // when the crawl stopped claiming; zero while it is running
-	Until  time.Time // when the pause ends by itself; zero = it does not
-}
+type Status = pause.Status
 
 // Visiting is a visit in progress. URI is the one that was claimed, even while its robots.txt is fetched first.
 type Visiting struct {
@@ -27,43 +22,13 @@ type Visiting struct {
 
 // Pause stops the claiming until [Crawler.Resume], or until the given time if that is not zero. Visits in progress are
 // finished. A second call replaces reason and end of the first. An empty reason is replaced by a default.
-func (c *Crawler) Pause(reason string, now, until time.Time) {
-	if reason == "" {
-		reason = "paused by the operator"
-	}
-	c.mu.Lock()
-	if c.paused.Paused == "" {
-		c.paused.Since = now
-	}
-	c.paused.Paused, c.paused.Until = reason, until
-	c.mu.Unlock()
-	c.rooms.Log.Warn().Str("reason", reason).Msg("pausing crawl: nothing is claimed until it is resumed")
-	signal(c.wake)
-}
+func (c *Crawler) Pause(reason string, now, until time.Time) { c.pause.Pause(reason, now, until) }
 
 // Resume ends a pause. It does nothing if there is none.
-func (c *Crawler) Resume() {
-	c.mu.Lock()
-	was := c.paused.Paused
-	c.paused = Status{}
-	c.mu.Unlock()
-	if was != "" {
-		c.rooms.Log.Info().Msg("resuming crawl: the pause is over")
-	}
-	signal(c.wake)
-}
+func (c *Crawler) Resume() { c.pause.Resume() }
 
 // Status returns whether the crawl is running.
-func (c *Crawler) Status() Status {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	s := c.paused
-	if s.Held = c.held; s.Held != "" && s.Paused == "" {
-		s.Since = c.heldSince
-	}
-	s.Uplink = s.Held != "" && c.uplink.Down()
-	return s
-}
+func (c *Crawler) Status() Status { return c.pause.Status() }
 
 // Held returns why the crawl is not running; empty if it is.
 func (c *Crawler) Held() string {
@@ -72,21 +37,6 @@ func (c *Crawler) Held() string {
 		return s.Paused
 	}
 	return s.Held
-}
-
-// isPaused reports whether an operator's pause is in force, and ends one whose time is over.
-func (c *Crawler) isPaused(now time.Time) bool {
-	c.mu.Lock()
-	p := c.paused
-	c.mu.Unlock()
-	if p.Paused == "" {
-		return false
-	}
-	if p.Until.IsZero() || now.Before(p.Until) {
-		return true
-	}
-	c.Resume()
-	return false
 }
 
 // Wake makes a worker look at once whether something is due. Call it after the frontier was changed from outside.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler/demand"
+	"github.com/arcrawl/arcrawl/crawler/pause"
 	"github.com/arcrawl/arcrawl/crawler/policy"
 	"github.com/arcrawl/arcrawl/crawler/uplink"
 	"github.com/arcrawl/arcrawl/crawllog"
@@ -120,6 +121,7 @@ type Crawler struct {
 	robots *policy.Robots
 	demand demand.Estimates
 	uplink uplink.Watch
+	pause  *pause.State
 
 	// step is called at each numbered step of a walk; tests interrupt the walk there.
 	step func(step string)
@@ -132,12 +134,8 @@ type Crawler struct {
 	wake       chan struct{}              // has a token to wake that worker
 	sleepUntil atomic.Int64               // when that worker wakes by itself, see notSleeping
 
-	mu        sync.Mutex // guards the fields below
-	held      string     // why nothing is claimed, because of a fault of our own; empty = no fault
-	heldSince time.Time
-	checkAt   time.Time // when to check again whether the crawl is held
-	paused    Status    // by an operator
-	config    ConfigStatus
+	mu     sync.Mutex // guards config
+	config ConfigStatus
 
 	reloading sync.Mutex // held while a configuration is loaded and put in force
 }
@@ -150,6 +148,10 @@ func New(r Rooms) *Crawler {
 		dirty: make(chan struct{}, 1), current: make([]atomic.Pointer[Visiting], r.Config.Current().Crawl.Workers),
 		waiter: make(chan struct{}, 1), wake: make(chan struct{}, 1),
 	}
+	c.pause = pause.New(pause.Options{
+		FreeSpace: r.FreeSpace, MinFree: func() int64 { return r.Config.Current().Storage.MinFree },
+		Uplink: &c.uplink, Wake: c.Wake, Log: r.Log,
+	})
 	if r.Similar != nil {
 		c.similar = r.Similar
 	}

@@ -82,7 +82,7 @@ func (c *Crawler) housekeep(stop <-chan struct{}, broken chan<- error) {
 			stopCrawl(broken, c.syncOrHold())
 		case <-round.C:
 			if err := c.rooms.Archive.Rotate(time.Now()); err != nil {
-				c.hold(time.Now(), fmt.Errorf("seal an old WARC file: %w", err))
+				c.pause.Hold(time.Now(), fmt.Errorf("seal an old WARC file: %w", err))
 			}
 			stopCrawl(broken, c.flushCounts())
 			if now := time.Now(); !now.Before(patrol) {
@@ -156,7 +156,7 @@ func (c *Crawler) sync() error {
 func (c *Crawler) syncOrHold() error {
 	err := c.sync()
 	if errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) {
-		c.hold(time.Now(), err)
+		c.pause.Hold(time.Now(), err)
 		signal(c.dirty)
 		return nil
 	}

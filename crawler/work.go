@@ -54,10 +54,10 @@ func (c *Crawler) visitClaimed(visits context.Context, claim claimed, worker int
 	var ours ownFault
 	switch {
 	case errors.As(err, &ours):
-		c.hold(time.Now(), ours)
+		c.pause.Hold(time.Now(), ours)
 		return nil
 	case err == nil && claim.trial:
-		c.endHold()
+		c.pause.EndHold()
 	}
 	return err
 }
@@ -97,13 +97,13 @@ func (c *Crawler) awaitClaim(ctx context.Context) (claim claimed, ok bool, err e
 // claim claims a URI, if there is one now and the crawl is not paused.
 func (c *Crawler) claim(now time.Time) (claim claimed, ok bool, err error) {
 	c.rooms.Beat(now)
-	held, trial := c.onHold(now)
-	if held {
+	allowed, trial := c.pause.MayClaim(now)
+	if !allowed {
 		return claim, false, nil
 	}
 	claim.trial = trial
 	if claim.Claim, ok, err = c.rooms.Frontier.Claim(now); !ok && trial {
-		c.endHold() // there is nothing to try it with
+		c.pause.EndHold() // there is nothing to try it with
 	}
 	return claim, ok, err
 }
@@ -133,16 +133,12 @@ func (c *Crawler) sleep(ctx context.Context) {
 	if ready, ok := c.rooms.Frontier.NextReady(); ok {
 		wait = min(wait, max(ready.Sub(now), time.Millisecond))
 	}
-	c.mu.Lock()
-	switch {
-	case c.held != "":
-		wait = max(c.checkAt.Sub(now), time.Millisecond)
-	case c.paused.Paused != "" && !c.paused.Until.IsZero():
-		wait = min(maxSleep, max(c.paused.Until.Sub(now), time.Millisecond))
-	case c.paused.Paused != "":
+	if at, stopped := c.pause.ChecksAt(); stopped {
 		wait = maxSleep
+		if !at.IsZero() {
+			wait = min(wait, max(at.Sub(now), time.Millisecond))
+		}
 	}
-	c.mu.Unlock()
 	c.sleepUntil.Store(now.Add(wait).UnixNano())
 	if wait >= minIdle && c.waiting.Load() == int64(len(c.current)) {
 		c.rooms.NotifyRest(true)

@@ -1,0 +1,190 @@
+// Package pause says whether the crawl may claim URIs.
+//
+// There are two reasons why it may not. A fault of our own, such as a full disk, holds the crawl until the fault is
+// gone; see [State.Hold]. An operator pauses it until it is resumed or a given time has come; see [State.Pause].
+package pause
+
+import (
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/arcrawl/arcrawl/crawler/uplink"
+	"github.com/arcrawl/arcrawl/internal/human"
+)
+
+const (
+	// holdTime is how long the crawl is held after a fault of our own before it tries again.
+	holdTime = 10 * time.Second
+	// spaceEvery is the time between two looks at the free disk space while crawling.
+	spaceEvery = time.Second
+)
+
+// Status says whether the crawl is running, and why it is not. The zero value is a running crawl.
+type Status struct {
+	Held   string    // why nothing is claimed, because of a fault of our own; empty = no fault
+	Uplink bool      // Held is set because our own network seems to be down
+	Paused string    // why an operator paused the crawl; empty = not paused
+	Since  time.Time // when the crawl stopped claiming; zero while it is running
+	Until  time.Time // when the pause ends by itself; zero = it does not
+}
+
+// Options holds everything that a [State] needs. All fields must be set.
+type Options struct {
+	FreeSpace func() (int64, error) // free bytes on disk
+	MinFree   func() int64          // the minimum of free bytes
+	Uplink    *uplink.Watch
+	Wake      func() // is called after each change
+	Log       zerolog.Logger
+}
+
+// State is the present status of a crawl. Create one with [New]. It is safe for concurrent use.
+type State struct {
+	o Options
+
+	mu        sync.Mutex // guards the fields below
+	held      string     // why nothing is claimed, because of a fault of our own; empty = no fault
+	heldSince time.Time
+	checkAt   time.Time // when to check again whether the crawl is held
+	paused    Status    // by an operator
+}
+
+// New returns the state of a running crawl.
+func New(o Options) *State { return &State{o: o} }
+
+// Pause stops the claiming until [State.Resume], or until the given time if that is not zero. A second call replaces
+// reason and end of the first. An empty reason is replaced by a default.
+func (s *State) Pause(reason string, now, until time.Time) {
+	if reason == "" {
+		reason = "paused by the operator"
+	}
+	s.mu.Lock()
+	if s.paused.Paused == "" {
+		s.paused.Since = now
+	}
+	s.paused.Paused, s.paused.Until = reason, until
+	s.mu.Unlock()
+	s.o.Log.Warn().Str("reason", reason).Msg("pausing crawl: nothing is claimed until it is resumed")
+	s.o.Wake()
+}
+
+// Resume ends a pause. It does nothing if there is none.
+func (s *State) Resume() {
+	s.mu.Lock()
+	was := s.paused.Paused
+	s.paused = Status{}
+	s.mu.Unlock()
+	if was != "" {
+		s.o.Log.Info().Msg("resuming crawl: the pause is over")
+	}
+	s.o.Wake()
+}
+
+// Hold stops the claiming for a while because of a fault of our own, and logs it once.
+func (s *State) Hold(now time.Time, cause error) {
+	s.mu.Lock()
+	first := s.held == ""
+	if s.held = cause.Error(); first {
+		s.heldSince = now
+	}
+	s.checkAt = now.Add(holdTime)
+	s.mu.Unlock()
+	s.o.Wake()
+	if first {
+		s.o.Log.Error().Err(cause).Str("retry_in", holdTime.String()).
+			Msg("pausing crawl: nothing is lost; fix the cause and the crawl resumes automatically")
+	}
+}
+
+// EndHold ends a hold. It does nothing if there is none.
+func (s *State) EndHold() {
+	s.mu.Lock()
+	was := s.held
+	s.held = ""
+	s.mu.Unlock()
+	if was != "" {
+		s.o.Log.Info().Msg("resuming crawl: the fault is gone")
+	}
+	s.o.Wake()
+}
+
+// Status returns whether the crawl is running.
+func (s *State) Status() Status {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	status := s.paused
+	if status.Held = s.held; status.Held != "" && status.Paused == "" {
+		status.Since = s.heldSince
+	}
+	status.Uplink = status.Held != "" && s.o.Uplink.Down()
+	return status
+}
+
+// MayClaim reports whether a URI may be claimed. It checks from time to time whether a fault of our own is gone.
+//
+// Some faults can only be seen to be gone by a visit. After such a fault, one visit is allowed as a trial, and
+// another one every ten seconds if the first takes longer. Many at once would fail, and ask hosts for what cannot be
+// kept.
+func (s *State) MayClaim(now time.Time) (ok, trial bool) {
+	held, trial := s.isHeld(now)
+	return !held && !s.isPaused(now), trial
+}
+
+func (s *State) isHeld(now time.Time) (held, trial bool) {
+	s.mu.Lock()
+	check, was := !now.Before(s.checkAt), s.held
+	switch { // so that other workers do not check too
+	case check && was != "":
+		s.checkAt = now.Add(holdTime)
+	case check:
+		s.checkAt = now.Add(spaceEvery)
+	}
+	s.mu.Unlock()
+	if !check {
+		return was != "", false
+	}
+	free, err := s.o.FreeSpace()
+	switch minimum := s.o.MinFree(); {
+	case err != nil:
+		s.Hold(now, fmt.Errorf("read the free disk space: %w", err))
+		return true, false
+	case free < minimum:
+		s.Hold(now, fmt.Errorf("disk is full: %s are free and storage.min_free is %s; free some space or lower it",
+			human.Bytes(free), human.Bytes(minimum)))
+		return true, false
+	}
+	if s.o.Uplink.Down() {
+		s.mu.Lock()
+		s.checkAt = now.Add(spaceEvery) // the uplink itself knows when to probe
+		s.mu.Unlock()
+		return !s.o.Uplink.MayProbe(now), false
+	}
+	return false, was != ""
+}
+
+// isPaused reports whether an operator's pause is in force, and ends one whose time is over.
+func (s *State) isPaused(now time.Time) bool {
+	s.mu.Lock()
+	p := s.paused
+	s.mu.Unlock()
+	if p.Paused == "" {
+		return false
+	}
+	if p.Until.IsZero() || now.Before(p.Until) {
+		return true
+	}
+	s.Resume()
+	return false
+}
+
+// ChecksAt returns when the crawl may resume by itself; zero = never. It reports false if the crawl is running.
+func (s *State) ChecksAt() (at time.Time, stopped bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.held != "" {
+		return s.checkAt, true
+	}
+	return s.paused.Until, s.paused.Paused != ""
+}
