@@ -9,30 +9,31 @@ import (
 	"github.com/arcrawl/arcrawl/dedup"
 )
 
-// step is what came of reading on in a file: one of its fields but the last two, which go with found.
-type step struct {
+// result is a part of what was read from a file. Only one of finding, collection and found is set; the last two fields
+// belong to found.
+type result struct {
 	finding    *warc.Finding
-	collection *dedup.Collection // what the file is; its Position is where reading begins
+	collection *dedup.Collection // the file itself; reading begins at its Position
 	found      []dedup.Found
 
 	skipped, position int64
 }
 
-// all reads the files side by side, and brings what they hold into the index in their order.
+// all reads several files at a time, and adds their records to the index in the order of the files.
 func (im *importing) all(ctx context.Context, tasks []task) error {
-	var now *filling
+	var now *fileImport
 	named := func(i int, err error) error {
 		if err != nil {
 			err = fmt.Errorf("import %s: %w", tasks[i].file, err)
 		}
 		return err
 	}
-	produce := func(ctx context.Context, i int, give func(step) error) error {
-		return named(i, im.read(ctx, tasks[i], give))
+	produce := func(ctx context.Context, i int, send func(result) error) error {
+		return named(i, im.read(ctx, tasks[i], send))
 	}
-	take := func(i int, s step) error {
+	take := func(i int, s result) error {
 		if now == nil {
-			now = &filling{importing: im, task: tasks[i]}
+			now = &fileImport{importing: im, task: tasks[i]}
 		}
 		return named(i, now.take(s))
 	}
@@ -47,11 +48,11 @@ func (im *importing) all(ctx context.Context, tasks []task) error {
 	return parallel.InTurn(ctx, len(tasks), produce, take, finish)
 }
 
-// read reads one file and changes nothing.
-func (im *importing) read(ctx context.Context, t task, give func(step) error) error {
-	see := func(f warc.Finding) error { return give(step{finding: &f}) }
+// read reads one file and sends the results. It does not change the index.
+func (im *importing) read(ctx context.Context, t task, send func(result) error) error {
+	report := func(f warc.Finding) error { return send(result{finding: &f}) }
 	fault := func(k warc.Kind, text string) error {
-		return see(warc.Finding{File: t.file, Offset: -1, Severity: warc.Error, Kind: k, Text: text})
+		return report(warc.Finding{File: t.file, Offset: -1, Severity: warc.Error, Kind: k, Text: text})
 	}
 	if t.missing != "" {
 		return fault(warc.Unreadable, t.missing)
@@ -64,31 +65,34 @@ func (im *importing) read(ctx context.Context, t task, give func(step) error) er
 	case size == 0:
 		return fault(warc.Empty, "the file is empty")
 	case t.wantHash != "" && hash != t.wantHash:
-		return fault(warc.BlockDigest, fmt.Sprintf("the file has the hash %s, the manifest says %s; it is passed over", hash, t.wantHash))
+		return fault(warc.BlockDigest,
+			fmt.Sprintf("the file has the hash %s, the manifest says %s; it is skipped", hash, t.wantHash))
 	case t.wantSize > 0 && size != t.wantSize:
-		return fault(warc.Length, fmt.Sprintf("the file has %d bytes, the manifest says %d; it is passed over", size, t.wantSize))
+		return fault(warc.Length, fmt.Sprintf("the file has %d bytes, the manifest says %d; it is skipped", size, t.wantSize))
 	}
 	read, err := im.reader(t)
 	if err != nil {
-		return warc.ReportFinding(err, see)
+		return warc.ReportFinding(err, report)
 	}
 	c := dedup.Collection{Name: t.name, Hash: hash, Size: size, Crawl: t.crawl, Manifest: t.manifest}
 	before, known := im.index.Collection(hash, t.crawl)
 	if known && before.State == dedup.Importing {
 		c.Position = before.Position
 	}
-	if err := give(step{collection: &c}); err != nil || known && before.State != dedup.Importing {
+	if err := send(result{collection: &c}); err != nil || known && before.State != dedup.Importing {
 		return err
 	}
-	return inBatches(ctx, c.Position, read, give, see)
+	return readInBatches(ctx, c.Position, read, send, report)
 }
 
-// inBatches gives what is read some hundred records at a time.
-func inBatches(ctx context.Context, from int64, read reap, give func(step) error, see func(warc.Finding) error) error {
-	batch := step{position: from}
+// readInBatches sends records in batches.
+func readInBatches(
+	ctx context.Context, from int64, read readFunc, send func(result) error, report func(warc.Finding) error,
+) error {
+	batch := result{position: from}
 	flush := func() error {
-		err := give(batch)
-		batch = step{position: batch.position}
+		err := send(batch)
+		batch = result{position: batch.position}
 		return err
 	}
 	add := func(f dedup.Found, ok bool, after int64) error {
@@ -105,29 +109,30 @@ func inBatches(ctx context.Context, from int64, read reap, give func(step) error
 		}
 		return flush()
 	}
-	if err := read(ctx, from, add, see); err != nil {
+	if err := read(ctx, from, add, report); err != nil {
 		return err
 	}
 	return flush()
 }
 
-// filling brings what was read of one file into the index.
-type filling struct {
+// fileImport adds the records of one file to the index.
+type fileImport struct {
 	*importing
 	task    task
-	m       *dedup.Import // nil before the file is known, and if it is in the index already
+	m       *dedup.Import // nil until begin, and if the index has the file already
 	known   bool
 	resumed bool
 	size    int64
 }
 
-func (f *filling) take(s step) error {
+// take adds a result to the index.
+func (f *fileImport) take(s result) error {
 	switch {
 	case s.finding != nil:
 		if f.known {
-			return nil // it was told when the same file was read before
+			return nil // it was reported when the file was read for the first time
 		}
-		return f.see(*s.finding)
+		return f.report(*s.finding)
 	case s.collection != nil:
 		return f.begin(*s.collection)
 	case f.m == nil:
@@ -140,7 +145,8 @@ func (f *filling) take(s step) error {
 	return err
 }
 
-func (f *filling) begin(c dedup.Collection) (err error) {
+// begin begins the import of the file, or resumes it.
+func (f *fileImport) begin(c dedup.Collection) (err error) {
 	from := c.Position
 	f.size = c.Size
 	if f.m, err = f.index.Begin(c, f.o.Now()); err != nil || f.m == nil {
@@ -148,20 +154,21 @@ func (f *filling) begin(c dedup.Collection) (err error) {
 		return err
 	}
 	if at := f.m.Collection().Position; at != from {
-		return fmt.Errorf("it was read from %d on, and the index says %d: is somebody else importing it?", from, at)
+		return fmt.Errorf("it was read from %d on, but the index has it up to %d: is another import running?", from, at)
 	}
 	f.resumed = from > 0
 	return nil
 }
 
-func (f *filling) finish() error {
+// finish ends the import of the file and counts it.
+func (f *fileImport) finish() error {
 	if f.known {
 		f.sum.Known++
 		f.o.Progress.AddBytes(f.size)
 		return f.done(FileSummary{File: f.task.file, Known: true})
 	}
 	if f.m == nil {
-		return nil // it could not be read
+		return nil // the file could not be read
 	}
 	if err := f.m.Done(f.o.Now()); err != nil {
 		return err
@@ -171,5 +178,7 @@ func (f *filling) finish() error {
 	f.sum.Entries += c.Entries
 	f.sum.Revisits += c.Refs
 	f.sum.Skipped += c.Skipped
-	return f.done(FileSummary{File: f.task.file, Resumed: f.resumed, Entries: c.Entries, Revisits: c.Refs, Skipped: c.Skipped})
+	return f.done(FileSummary{
+		File: f.task.file, Resumed: f.resumed, Entries: c.Entries, Revisits: c.Refs, Skipped: c.Skipped,
+	})
 }

@@ -19,34 +19,34 @@ import (
 	"github.com/arcrawl/arcrawl/dedup"
 )
 
-// Formats are the kinds of files that [Import] reads.
+// Formats returns the names of the formats that [Files] reads.
 func Formats() []string {
 	return []string{"warc", "wacz", "cdxj", "cdx", "crawl.log", "manifest"}
 }
 
-// Options say how to read earlier archives into a dedup index.
+// Options say how to import earlier archives.
 type Options struct {
-	As       string           // one of ImportFormats; empty: each file's name and beginning tell
-	Crawl    string           // id of the crawl that they came of; a manifest tells it of each file
-	Remove   bool             // what came of a manifest and is no longer in it is removed
-	Now      func() time.Time // the time when it is asked
+	As       string           // one of Formats; empty = detect the format of each file
+	Crawl    string           // id of the crawl that made the files, unless a manifest has one
+	Remove   bool             // remove files from the index that were imported from a manifest and are no longer in it
+	Now      func() time.Time // returns the present time
 	Progress *warc.Progress   // may be nil
-	Added    func() error     // called each time that some hundred records were added; may be nil
+	Added    func() error     // called after each batch of records; may be nil
 	Done     func(FileSummary) error
 }
 
-// FileSummary is what came of one file.
+// FileSummary is the result of importing one file.
 type FileSummary struct {
 	File     string `json:"file"`
-	Known    bool   `json:"known"`    // it was in the index before; nothing changed
-	Resumed  bool   `json:"resumed"`  // an earlier import had come so far with it
-	Entries  int64  `json:"entries"`  // originals in it
-	Revisits int64  `json:"revisits"` // in it
-	Skipped  int64  `json:"skipped"`  // records that are neither, or say too little
-	Removed  bool   `json:"removed"`  // it is no longer in its manifest
+	Known    bool   `json:"known"`    // the index has had the file before; nothing changed
+	Resumed  bool   `json:"resumed"`  // an earlier import was interrupted in the file
+	Entries  int64  `json:"entries"`  // originals in the file
+	Revisits int64  `json:"revisits"` // revisits in the file
+	Skipped  int64  `json:"skipped"`  // records that are neither, or lack something
+	Removed  bool   `json:"removed"`  // the file is no longer in its manifest
 }
 
-// Summary sums up an import.
+// Summary counts the files and records of an import.
 type Summary struct {
 	Files    int   `json:"files"`
 	Known    int   `json:"known"`
@@ -57,7 +57,7 @@ type Summary struct {
 	Errors   int   `json:"errors"`
 }
 
-// task is one file to read.
+// task is one file to import.
 type task struct {
 	file, name, format string
 	crawl, manifest    string
@@ -68,26 +68,29 @@ type task struct {
 
 // importing is one import.
 type importing struct {
-	index *dedup.Index
-	o     Options
-	sum   Summary
-	see   func(warc.Finding) error
+	index  *dedup.Index
+	o      Options
+	sum    Summary
+	report func(warc.Finding) error
 }
 
-// Files reads earlier archives into a dedup index: WARC files, plain or gzip; WACZ packages; indexes as CDX and CDXJ; crawl
-// logs of Heritrix and arcrawl; and manifests, which list packages as Browsertrix does ("resources" with name, path, hash, size,
-// crawlId). A folder stands for the WARC files and packages in it. A file that was read before, under whatever name, changes
-// nothing; one that was read in part is read on. Its records count when all of it has been read.
+// Files imports earlier archives into a dedup index: WARC files, plain or gzip; WACZ packages; CDX and CDXJ indexes;
+// crawl logs of Heritrix and arcrawl; and manifests, which list packages in the form of Browsertrix ("resources" with
+// name, path, hash, size, crawlId). A folder stands for the WARC files and packages below it. A file that the index has
+// already, under any name, changes nothing. An interrupted import of a file is resumed. The records of a file count
+// when the whole file has been read.
 //
-// Damage is given to see, and the rest is read. What a payload of a record cannot be told of is skipped: it is cut, empty, without
-// a SHA-1 in an index, or its digest is not that of the payload.
-func Files(ctx context.Context, index *dedup.Index, paths []string, o Options, see func(warc.Finding) error) (Summary, error) {
+// Files reports damage and reads the rest. It skips records whose payload is unknown: the payload is cut or empty, the
+// index has no SHA-1 of it, or its digest is of something else.
+func Files(
+	ctx context.Context, index *dedup.Index, paths []string, o Options, report func(warc.Finding) error,
+) (Summary, error) {
 	im := &importing{index: index, o: o}
-	im.see = func(f warc.Finding) error {
+	im.report = func(f warc.Finding) error {
 		if f.Severity == warc.Error {
 			im.sum.Errors++
 		}
-		return see(f)
+		return report(f)
 	}
 	tasks, manifests, err := im.tasks(paths)
 	if err != nil {
@@ -114,28 +117,36 @@ func (im *importing) done(f FileSummary) error {
 	return im.o.Done(f)
 }
 
-// reader finds out how a file is to be read.
-func (im *importing) reader(t task) (reap, error) {
-	watch := im.o.Progress
+// unreadable returns the finding for a file that cannot be read.
+func unreadable(file string, err error) warc.Finding {
+	return warc.Finding{File: file, Offset: -1, Severity: warc.Error, Kind: warc.Unreadable, Text: warc.Cause(err)}
+}
+
+// reader returns the function that reads a file of the format of t.
+func (im *importing) reader(t task) (readFunc, error) {
+	progress := im.o.Progress
 	switch t.format {
 	case "warc":
-		return reapWARC(t.file, watch), nil
+		return readWARC(t.file, progress), nil
 	case "wacz":
-		return reapWACZ(t.file, watch), nil
+		return readWACZ(t.file, progress), nil
 	case "cdxj":
-		return reapLines(t.file, watch, parseCDXJLine), nil
+		return readLines(t.file, progress, parseCDXJLine), nil
 	case "cdx":
-		return reapLines(t.file, watch, parseCDXLine), nil
+		return readLines(t.file, progress, parseCDXLine), nil
 	case "crawl.log":
-		return reapLines(t.file, watch, parseLogLine), nil
+		return readLines(t.file, progress, parseLogLine), nil
 	}
 	return nil, unknownFormat(t.file)
 }
 
-// formatOf tells what a file is, by its name or else by how it begins. It is empty for what is none of them.
+// formatOf detects the format of a file by its name, or else by its beginning. It is empty if the format is unknown.
 func formatOf(file string) string {
 	name := strings.TrimSuffix(strings.ToLower(filepath.Base(file)), ".gz")
-	for suffix, format := range map[string]string{".warc": "warc", ".arc": "warc", ".wacz": "wacz", ".cdxj": "cdxj", ".cdx": "cdx", ".json": "manifest", ".log": "crawl.log"} {
+	for suffix, format := range map[string]string{
+		".warc": "warc", ".arc": "warc", ".wacz": "wacz", ".cdxj": "cdxj", ".cdx": "cdx",
+		".json": "manifest", ".log": "crawl.log",
+	} {
 		if strings.HasSuffix(name, suffix) {
 			return format
 		}
@@ -169,12 +180,12 @@ func formatOf(file string) string {
 	return ""
 }
 
-// tasks lists what is to be read, and the manifests that were named.
+// tasks returns the files to read, and the ids of the named manifests.
 func (im *importing) tasks(paths []string) (tasks []task, manifests []string, err error) {
 	for _, p := range paths {
 		info, err := os.Stat(p)
 		if err != nil {
-			if err := im.see(warc.Finding{File: p, Offset: -1, Severity: warc.Error, Kind: warc.Unreadable, Text: warc.Cause(err)}); err != nil {
+			if err := im.report(unreadable(p, err)); err != nil {
 				return nil, nil, err
 			}
 			continue
@@ -197,7 +208,7 @@ func (im *importing) tasks(paths []string) (tasks []task, manifests []string, er
 		}
 		more, id, err := im.manifest(p)
 		if err != nil {
-			if err := warc.ReportFinding(err, im.see); err != nil {
+			if err := warc.ReportFinding(err, im.report); err != nil {
 				return nil, nil, err
 			}
 			continue
@@ -207,7 +218,7 @@ func (im *importing) tasks(paths []string) (tasks []task, manifests []string, er
 	return tasks, manifests, nil
 }
 
-// folder lists the WARC files and packages below a folder, sorted. Files that are being written are left out.
+// folder returns the WARC files and packages below a folder, sorted. It leaves out files that are still open.
 func (im *importing) folder(dir string) ([]task, error) {
 	var tasks []task
 	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
@@ -217,10 +228,13 @@ func (im *importing) folder(dir string) ([]task, error) {
 		}
 		switch {
 		case err != nil:
-			return im.see(warc.Finding{File: path, Offset: -1, Severity: warc.Error, Kind: warc.Unreadable, Text: warc.Cause(err)})
+			return im.report(unreadable(path, err))
 		case d.IsDir() || strings.HasPrefix(name, "."):
 		case strings.HasSuffix(name, warc.OpenSuffix) && warc.IsArchive(name):
-			return im.see(warc.Finding{File: path, Offset: -1, Severity: warc.Warning, Kind: warc.StillOpen, Text: "this file is still open and is left out"})
+			return im.report(warc.Finding{
+				File: path, Offset: -1, Severity: warc.Warning, Kind: warc.StillOpen,
+				Text: "this file is still open and is left out",
+			})
 		case warc.IsArchive(name):
 			tasks = append(tasks, task{file: path, name: d.Name(), format: "warc", crawl: im.o.Crawl})
 		case strings.HasSuffix(name, ".wacz"):
@@ -229,51 +243,58 @@ func (im *importing) folder(dir string) ([]task, error) {
 		return nil
 	})
 	if err == nil && len(tasks) == 0 {
-		err = im.see(warc.Finding{File: dir, Offset: -1, Severity: warc.Error, Kind: warc.Empty, Text: "there is no WARC file and no package in this folder"})
+		err = im.report(warc.Finding{
+			File: dir, Offset: -1, Severity: warc.Error, Kind: warc.Empty,
+			Text: "there is no WARC file and no package in this folder",
+		})
 	}
 	return tasks, err
 }
 
-// manifestFile is a list of packages, with the names that Browsertrix gives to its parts.
+// manifestFile is a list of packages. The field names are those that Browsertrix uses.
 type manifestFile struct {
 	Resources []struct {
 		Name    string `json:"name"`
 		Path    string `json:"path"`
 		Hash    string `json:"hash"`
 		Size    int64  `json:"size"`
-		Bytes   int64  `json:"bytes"` // what data packages call it
+		Bytes   int64  `json:"bytes"` // the size in data packages
 		CrawlID string `json:"crawlId"`
 	} `json:"resources"`
 }
 
-// maxManifest bounds a manifest: some hundred thousand packages.
+// maxManifest is the maximum size of a manifest, in bytes. It is enough for some 100,000 packages.
 const maxManifest = 64 << 20
 
-// manifest lists what a manifest names. Its paths are seen from its folder.
+// manifest returns the files that a manifest names, and the id of the manifest. Paths are relative to its folder.
 func (im *importing) manifest(file string) (tasks []task, id string, err error) {
-	say := func(text string) error {
+	fault := func(text string) error {
 		return &warc.Finding{File: file, Offset: -1, Severity: warc.Error, Kind: warc.BadHeader, Text: text}
 	}
 	if id, err = filepath.Abs(file); err != nil {
-		return nil, "", say(err.Error())
+		return nil, "", fault(err.Error())
 	}
 	f, _, err := warc.OpenRegular(file)
 	if err != nil {
-		return nil, "", say(warc.Cause(err))
+		return nil, "", fault(warc.Cause(err))
 	}
 	text, err := io.ReadAll(io.LimitReader(f, maxManifest+1))
 	if err := errors.Join(err, f.Close()); err != nil {
-		return nil, "", say(warc.Cause(err))
+		return nil, "", fault(warc.Cause(err))
 	}
 	var m manifestFile
 	if err := json.Unmarshal(text, &m); err != nil || len(text) > maxManifest {
-		return nil, "", say(fmt.Sprintf("this is no manifest: want an object with a list \"resources\" of at most %d bytes: %v", maxManifest, err))
+		return nil, "", fault(fmt.Sprintf("this is not a manifest: "+
+			"want an object with a list \"resources\" of at most %d bytes: %v", maxManifest, err))
 	}
 	if len(m.Resources) == 0 {
-		return nil, "", say("this manifest has no resources")
+		return nil, "", fault("this manifest has no resources")
 	}
 	for _, r := range m.Resources {
-		t := task{name: r.Name, crawl: r.CrawlID, manifest: id, wantHash: withAlgorithm(r.Hash), wantSize: max(r.Size, r.Bytes)}
+		t := task{
+			name: r.Name, crawl: r.CrawlID, manifest: id,
+			wantHash: withAlgorithm(r.Hash), wantSize: max(r.Size, r.Bytes),
+		}
 		path := r.Path
 		if path == "" {
 			path = r.Name
@@ -288,7 +309,7 @@ func (im *importing) manifest(file string) (tasks []task, id string, err error) 
 			t.crawl = im.o.Crawl
 		}
 		if strings.Contains(path, "://") {
-			t.file, t.missing = path, "this manifest names a file of the network; fetch it and name the local one"
+			t.file, t.missing = path, "this manifest names a file on the network; download it and name the local file"
 		} else if _, err := os.Stat(t.file); err != nil {
 			t.missing = "the manifest names this file: " + warc.Cause(err)
 		} else {
@@ -299,19 +320,19 @@ func (im *importing) manifest(file string) (tasks []task, id string, err error) 
 	return tasks, id, nil
 }
 
-// withAlgorithm is a hash as [hashOf] writes it.
+// withAlgorithm returns a hash in the form of [warc.HashFile].
 func withAlgorithm(hash string) string {
 	if hash == "" || strings.Contains(hash, ":") {
 		return strings.ToLower(hash)
 	}
 	if _, err := hex.DecodeString(hash); err != nil || len(hash) != hex.EncodedLen(sha256.Size) {
-		return hash // whatever it is, no file has it
+		return hash // no file has this hash
 	}
 	return "sha256:" + strings.ToLower(hash)
 }
 
-// remove takes out what came of the manifests and is no longer in them. A file that a manifest names and that is not there
-// stays: whether it is lost is for a person to say.
+// remove removes from the index what was imported from the manifests and is no longer in them. A file that a manifest
+// names stays in the index even if it is missing on disk: only a person knows whether it is lost.
 func (im *importing) remove(tasks []task, manifests []string) error {
 	type place struct{ manifest, name string }
 	named, newest := map[place]string{}, map[place]uint32{}

@@ -199,7 +199,7 @@ func TestAnImportThatIsBrokenOffGoesOn(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			i := openIndex(t)
-			im := &importing{index: i, o: Options{Now: func() time.Time { return archivetest.Start }, Progress: new(warc.Progress)}, see: func(f warc.Finding) error { return &f }}
+			im := &importing{index: i, o: Options{Now: func() time.Time { return archivetest.Start }, Progress: new(warc.Progress)}, report: func(f warc.Finding) error { return &f }}
 			task := task{file: file, name: "a", format: formatOf(file)}
 			read, err := im.reader(task)
 			if err != nil {
@@ -214,7 +214,7 @@ func TestAnImportThatIsBrokenOffGoesOn(t *testing.T) {
 				t.Fatal(err)
 			}
 			power := errors.New("the power went off")
-			cut := func(ctx context.Context, from int64, give harvest, see func(warc.Finding) error) error {
+			cut := func(ctx context.Context, from int64, receive receiver, report func(warc.Finding) error) error {
 				n := 0
 				return read(ctx, from, func(f dedup.Found, ok bool, after int64) error {
 					if ok {
@@ -223,11 +223,11 @@ func TestAnImportThatIsBrokenOffGoesOn(t *testing.T) {
 					if n > dedup.MaxBatch+10 {
 						return power
 					}
-					return give(f, ok, after)
-				}, see)
+					return receive(f, ok, after)
+				}, report)
 			}
-			f := filling{importing: im, m: m}
-			if err := inBatches(t.Context(), 0, cut, f.take, im.see); !errors.Is(err, power) {
+			f := fileImport{importing: im, m: m}
+			if err := readInBatches(t.Context(), 0, cut, f.take, im.report); !errors.Is(err, power) {
 				t.Fatal(err)
 			}
 			var files []FileSummary

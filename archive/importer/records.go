@@ -18,26 +18,30 @@ import (
 	"github.com/arcrawl/arcrawl/digest"
 )
 
-// harvest is where what was found in a collection goes. A record of which ok is false is none that an index of payloads can
-// use. After is how far the collection has been read with it, where reading may begin again; -1 in the middle.
-type harvest func(f dedup.Found, ok bool, after int64) error
+// receiver receives each record of a collection. ok is false if the dedup index cannot use the record. after is the
+// position after the record, at which an interrupted import can resume. It is -1 if that is not possible there.
+type receiver func(f dedup.Found, ok bool, after int64) error
 
-// reap reads a collection from a position on. Damage is a finding, and the rest is read; an error ends it.
-type reap func(ctx context.Context, from int64, give harvest, see func(warc.Finding) error) error
+// readFunc reads a collection from a position on. It reports damage and reads the rest.
+type readFunc func(ctx context.Context, from int64, receive receiver, report func(warc.Finding) error) error
 
-// reapWARC reads a WARC file. Positions are offsets in it.
-func reapWARC(file string, watch *warc.Progress) reap {
-	return func(ctx context.Context, from int64, give harvest, see func(warc.Finding) error) error {
+// readWARC returns a function that reads a WARC file. Positions are offsets in the file.
+func readWARC(file string, progress *warc.Progress) readFunc {
+	return func(ctx context.Context, from int64, receive receiver, report func(warc.Finding) error) error {
 		r, err := warc.OpenAt(file, from)
 		if err != nil {
-			return warc.ReportFinding(err, see)
+			return warc.ReportFinding(err, report)
 		}
 		defer r.Close() //nolint:errcheck // nothing was written
-		return reapRecords(ctx, r, filepath.Base(file), from, give, see, watch)
+		return readRecords(ctx, r, filepath.Base(file), from, receive, report, progress)
 	}
 }
 
-func reapRecords(ctx context.Context, r *warc.Reader, name string, from int64, give harvest, see func(warc.Finding) error, watch *warc.Progress) error {
+// readRecords reads the records of one WARC file.
+func readRecords(
+	ctx context.Context, r *warc.Reader, name string, from int64,
+	receive receiver, report func(warc.Finding) error, progress *warc.Progress,
+) error {
 	in := [2]*bufio.Reader{warc.NewHeadReader(), warc.NewHeadReader()}
 	for before := from; ctx.Err() == nil; {
 		rec, err := r.Next()
@@ -50,25 +54,26 @@ func reapRecords(ctx context.Context, r *warc.Reader, name string, from int64, g
 			f, ok, err = foundIn(rec, name, in)
 		}
 		if err != nil {
-			if err := warc.ReportFinding(err, see); err != nil {
+			if err := warc.ReportFinding(err, report); err != nil {
 				return err
 			}
 		}
-		watch.AddBytes(r.Offset() - before)
+		progress.AddBytes(r.Offset() - before)
 		before = r.Offset()
 		after := before
 		if rec != nil && rec.SharesMember() {
 			after = -1
 		}
-		if err := give(f, ok, after); err != nil {
+		if err := receive(f, ok, after); err != nil {
 			return err
 		}
 	}
 	return context.Cause(ctx)
 }
 
-// foundIn makes of a record what an index of payloads needs, and proves the record whole. The payload is digested anew: of a
-// record that has another digest in its header, of the chunks as they were sent for one, no revisit could be written that fits it.
+// foundIn returns what the dedup index needs from a record, after checking that the record is whole. It computes the
+// digest of the payload again. A record whose header has another digest, for example of the chunked body, is not used:
+// no revisit could match it.
 func foundIn(rec *warc.Record, file string, readers [2]*bufio.Reader) (f dedup.Found, ok bool, err error) {
 	h := rec.Header
 	want, _ := warc.ParseDigest(h.Get("WARC-Payload-Digest"))
@@ -76,12 +81,15 @@ func foundIn(rec *warc.Record, file string, readers [2]*bufio.Reader) (f dedup.F
 	case h.Type() == "revisit" && len(want.Value) == len(f.Payload):
 		copy(f.Payload[:], want.Value)
 		f.Revisit = true
-		f.Origin = digest.Origin{RecordID: h.ID("WARC-Refers-To"), URI: warc.TrimID(h.Get("WARC-Refers-To-Target-URI")), Payload: f.Payload}
+		f.Origin = digest.Origin{
+			RecordID: h.ID("WARC-Refers-To"), URI: warc.TrimID(h.Get("WARC-Refers-To-Target-URI")), Payload: f.Payload,
+		}
 		if f.Origin.Date, err = warc.ParseDate(h.Get("WARC-Refers-To-Date")); err != nil {
 			f.Origin.URI = ""
 		}
 		return f, !f.Origin.IsZero(), rec.Close()
-	case h.Type() != "response" || !h.IsHTTP() || h.Get("WARC-Truncated") != "" || h.Get("WARC-Segment-Number") != "" || h.Date().IsZero():
+	case h.Type() != "response" || !h.IsHTTP() || h.Date().IsZero() ||
+		h.Get("WARC-Truncated") != "" || h.Get("WARC-Segment-Number") != "":
 		return f, false, rec.Close()
 	}
 	in := readers[0]
@@ -97,35 +105,36 @@ func foundIn(rec *warc.Record, file string, readers [2]*bufio.Reader) (f dedup.F
 	}
 	body, _ := head.Payload(in)
 	size, bad := io.Copy(sum, body)
-	_, _ = io.Copy(io.Discard, in) // an error comes again when the record is closed
+	_, _ = io.Copy(io.Discard, in) // closing the record returns the error
 	if err := rec.Close(); err != nil {
 		return f, false, err
 	}
 	f.Payload = digest.Digest(sum.Sum(nil))
 	if want.Algorithm == "sha1" && !want.Matches(sum) && !(head.Chunked() && want.Matches(sent)) {
-		wrong := rec.Finding(warc.PayloadDigest, want.Differs("payload", sum)+"; nothing is going to refer to this record")
+		wrong := rec.Finding(warc.PayloadDigest, want.Differs("payload", sum)+"; no revisit is going to refer to this record")
 		return f, false, &wrong
 	}
 	f.Status, f.MIME = head.Status, head.MIME()
 	f.Origin = digest.Origin{
-		RecordID: rec.ID(), URI: h.Target(), Date: h.Date(), Payload: f.Payload, File: file, Offset: rec.Offset, Length: rec.Length, Size: size,
+		RecordID: rec.ID(), URI: h.Target(), Date: h.Date(), Payload: f.Payload,
+		File: file, Offset: rec.Offset, Length: rec.Length, Size: size,
 	}
 	fits := want.IsZero() || len(want.Value) == len(f.Payload) && digest.Digest(want.Value) == f.Payload
 	return f, bad == nil && size > 0 && fits && usable(f), nil
 }
 
-// waczMember is by how much a position in a package tells the WARC file in it; the rest is the offset there.
+// waczMember divides a position in a package: the quotient is the number of the WARC file, the rest the offset in it.
 const waczMember = 1 << 44
 
-// reapWACZ reads the WARC files of a package.
-func reapWACZ(file string, watch *warc.Progress) reap {
-	return func(ctx context.Context, from int64, give harvest, see func(warc.Finding) error) error {
+// readWACZ returns a function that reads the WARC files of a package.
+func readWACZ(file string, progress *warc.Progress) readFunc {
+	return func(ctx context.Context, from int64, receive receiver, report func(warc.Finding) error) error {
 		fault := func(text string) error {
-			return see(warc.Finding{File: file, Offset: -1, Severity: warc.Error, Kind: warc.NotWARC, Text: text})
+			return report(warc.Finding{File: file, Offset: -1, Severity: warc.Error, Kind: warc.NotWARC, Text: text})
 		}
 		z, err := zip.OpenReader(file)
 		if err != nil {
-			return fault("this is no WACZ package: " + warc.Cause(err))
+			return fault("this is not a WACZ package: " + warc.Cause(err))
 		}
 		defer z.Close() //nolint:errcheck // nothing was written
 		number := int64(-1)
@@ -143,7 +152,7 @@ func reapWACZ(file string, watch *warc.Progress) reap {
 			f := warc.PackedFile(file, m)
 			r, err := f.OpenAt(offset)
 			if err != nil {
-				if err := warc.ReportFinding(err, see); err != nil {
+				if err := warc.ReportFinding(err, report); err != nil {
 					return err
 				}
 				continue
@@ -152,9 +161,9 @@ func reapWACZ(file string, watch *warc.Progress) reap {
 				if after >= 0 {
 					after += number * waczMember
 				}
-				return give(f, ok, after)
+				return receive(f, ok, after)
 			}
-			if err := errors.Join(reapRecords(ctx, r, f.Name, offset, inMember, see, watch), r.Close()); err != nil {
+			if err := errors.Join(readRecords(ctx, r, f.Name, offset, inMember, report, progress), r.Close()); err != nil {
 				return err
 			}
 		}
@@ -165,23 +174,25 @@ func reapWACZ(file string, watch *warc.Progress) reap {
 	}
 }
 
-// usable reports whether an index can hold it.
+// usable reports whether the dedup index can hold an original.
 func usable(f dedup.Found) bool {
 	return !f.Payload.IsZero() && f.Status > 0 && f.Status <= 999 && f.Origin.URI != "" && !f.Origin.Date.IsZero() &&
 		isHeaderText(f.Origin.URI) && isHeaderText(f.Origin.RecordID)
 }
 
-// maxURI is the longest URI of an original that a revisit is going to name.
+// maxURI is the maximum length of the URI of an original, in bytes.
 const maxURI = 8192
 
-// isHeaderText reports whether a text can stand in the header of a revisit record.
+// isHeaderText reports whether a text can be used in the header of a revisit record.
 func isHeaderText(s string) bool {
-	return len(s) <= maxURI && utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r == 0x7f })
+	isControl := func(r rune) bool { return r < ' ' || r == 0x7f }
+	return len(s) <= maxURI && utf8.ValidString(s) && !strings.ContainsFunc(s, isControl)
 }
 
+// unknownFormat returns the finding for a file whose format is unknown.
 func unknownFormat(file string) error {
 	return &warc.Finding{
 		File: file, Offset: -1, Severity: warc.Error, Kind: warc.NotWARC,
-		Text: fmt.Sprintf("this is none of %s; name one with --as if it is", strings.Join(Formats(), ", ")),
+		Text: fmt.Sprintf("this is not one of %s; name the format with --as if it is", strings.Join(Formats(), ", ")),
 	}
 }

@@ -20,27 +20,28 @@ import (
 const (
 	queueName    = "queue.cdxj"
 	positionName = "position"
-	// emptyFrom is the length from which a queue that was read to its end is begun anew.
+	// emptyFrom is the minimum size in bytes at which a queue that was read to its end is emptied.
 	emptyFrom = 1 << 20
 )
 
-// Queue holds the lines of an index, in the order in which they landed, until they have been handed to another server. It is a file of
-// lines and another with the position up to which they were handed on. One goroutine reads, any number add.
+// Queue holds the lines of an index on disk, in the order in which they were added, until a server has accepted them.
+// It consists of a file of lines and a file with the position up to which they were sent. One goroutine may read while
+// others add.
 //
-// Each line is handed on at least once. The position goes ahead only after the server has said that it has the lines, and it goes back
-// to the beginning before the file is emptied. Lines are not synced one by one: [Queue.Sync] has to come before the [Live] index believes
-// that it holds them for good, and what a crash takes before that is made anew by [OpenLive], which gives it back.
+// Each line is sent at least once. The position advances only after the server has accepted the lines, and is reset
+// before the file of lines is emptied. Lines are not synced one by one: [Queue.Sync] must run before an [index.Live]
+// merges them. Lines that a crash loses before that are added again at the next start, by [index.OpenLive].
 type Queue struct {
 	dir string
 
 	mu   sync.Mutex // guards the fields below
 	file *os.File
-	size int64 // whole lines
-	at   int64 // handed on
-	err  error // of the disk; nothing is added after it
+	size int64 // of the whole lines, in bytes
+	at   int64 // position up to which lines were sent
+	err  error // the first disk error; no line is added after it
 }
 
-// OpenQueue opens the queue in a folder, which is made if need be. A line that a crash has cut is dropped.
+// OpenQueue opens the queue in a folder, which is created if it is missing. It removes a line that a crash has cut.
 func OpenQueue(dir string) (*Queue, error) {
 	q := &Queue{dir: dir}
 	if err := q.open(); err != nil {
@@ -70,7 +71,7 @@ func (q *Queue) open() error {
 	return nil
 }
 
-// endOfLines is where the last whole line ends.
+// endOfLines returns the offset at which the last whole line ends.
 func endOfLines(f *os.File) (int64, error) {
 	info, err := f.Stat()
 	if err != nil {
@@ -91,7 +92,8 @@ func endOfLines(f *os.File) (int64, error) {
 	return 0, nil
 }
 
-// position reads how far the lines were handed on. What makes no sense is the beginning: a line may be handed on twice.
+// position reads the position up to which lines were sent. It is 0 if the stored position is not valid: sending a line
+// twice is harmless.
 func (q *Queue) position(f *os.File) (int64, error) {
 	text, err := os.ReadFile(filepath.Join(q.dir, positionName))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -101,7 +103,7 @@ func (q *Queue) position(f *os.File) (int64, error) {
 	if err != nil || at <= 0 {
 		return 0, nil
 	}
-	if at >= q.size { // the rest was lost with the power, after it had been handed on
+	if at >= q.size { // a power cut has lost the rest, after it had been sent
 		return q.size, nil
 	}
 	end := make([]byte, 1)
@@ -111,8 +113,8 @@ func (q *Queue) position(f *os.File) (int64, error) {
 	return at, nil
 }
 
-// Add adds a line of CDXJ with its end. An error is told once. Nothing is added after it, and [Queue.Sync] gives it, so that the next start
-// makes good for what is missing.
+// Add adds a line of CDXJ with its line end. It returns a disk error once and then ignores all further lines.
+// [Queue.Sync] keeps returning the error, so that the next start adds what is missing.
 func (q *Queue) Add(line []byte) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -127,7 +129,7 @@ func (q *Queue) Add(line []byte) error {
 	return nil
 }
 
-// Sync makes what was added safe. Lines may be added meanwhile.
+// Sync makes the added lines safe on disk. Lines may be added meanwhile.
 func (q *Queue) Sync() error {
 	q.mu.Lock()
 	err := q.err
@@ -138,15 +140,16 @@ func (q *Queue) Sync() error {
 	if err := q.file.Sync(); err != nil {
 		err = fmt.Errorf("sync the queue of index lines in %s: %w", q.dir, err)
 		q.mu.Lock()
-		q.err = err // a later success would not speak for these lines
+		q.err = err // a later success would not mean that these lines are safe
 		q.mu.Unlock()
 		return err
 	}
 	return nil
 }
 
-// Next gives the first lines that were not handed on, at most so many and of at most so many bytes, and what to tell [Queue.Done]
-// when they were. Lines that are none are passed over. There is always progress: next is beyond the position unless the queue is empty.
+// Next returns the first entries that were not sent yet, at most the given number of lines and bytes. next is the
+// argument of [Queue.Done] for when they were sent. Next skips lines that are not valid. It always makes progress: next
+// is greater than the position, unless the queue is empty.
 func (q *Queue) Next(lines, size int) (entries []index.Entry, next int64, _ error) {
 	q.mu.Lock()
 	from, to := q.at, q.size
@@ -172,7 +175,7 @@ func (q *Queue) Next(lines, size int) (entries []index.Entry, next int64, _ erro
 	return entries, next, nil
 }
 
-// beyond is the end of a line that is longer than any that was ever added.
+// beyond returns the end of a line that is too long to be valid.
 func (q *Queue) beyond(from, to int64) int64 {
 	in := bufio.NewReader(io.NewSectionReader(q.file, from, to-from))
 	for at := from; ; at++ {
@@ -182,8 +185,8 @@ func (q *Queue) beyond(from, to int64) int64 {
 	}
 }
 
-// Done remembers that everything before next was handed on, safely. A long queue that is at its end is emptied; only for that does it
-// keep those waiting who add.
+// Done stores that all lines before next were sent. It empties a long queue when all its lines were sent, and blocks
+// Add only for that.
 func (q *Queue) Done(next int64) error {
 	if err := q.note(next); err != nil {
 		return err
@@ -194,7 +197,7 @@ func (q *Queue) Done(next int64) error {
 	if next < q.size || q.size < emptyFrom {
 		return nil
 	}
-	if err := q.note(0); err != nil { // first the position: whoever crashes in between hands it all on again
+	if err := q.note(0); err != nil { // first the position: after a crash in between, all lines are sent again
 		return err
 	}
 	err := q.file.Truncate(0)
@@ -208,23 +211,23 @@ func (q *Queue) Done(next int64) error {
 	return nil
 }
 
-// note writes the position, whole or not at all.
+// note stores the position.
 func (q *Queue) note(at int64) error {
 	err := atomicfile.Write(filepath.Join(q.dir, positionName), fmt.Appendln(nil, at), 0o644)
 	if err != nil {
-		return fmt.Errorf("note how far the queue of index lines in %s was handed on: %w", q.dir, err)
+		return fmt.Errorf("store the position of the queue of index lines in %s: %w", q.dir, err)
 	}
 	return nil
 }
 
-// Waiting is how many bytes of lines were not handed on yet.
+// Waiting returns the size of the lines that were not sent yet, in bytes.
 func (q *Queue) Waiting() int64 {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return q.size - q.at
 }
 
-// Close ends the queue; what waits is there at the next start.
+// Close closes the queue. Lines that were not sent stay for the next start.
 func (q *Queue) Close() error {
 	return errors.Join(q.Sync(), q.file.Close())
 }

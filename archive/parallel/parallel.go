@@ -7,9 +7,9 @@ import (
 	"sync/atomic"
 )
 
-// Each calls work for each of n things on as many processors as there are, and waits for all. The first error
-// ends it, as does the end of ctx; finish is called with each index in order, by one goroutine at a time, when work has
-// been done for it and all before it.
+// Each calls work for each index below n, on all processors, and waits for all calls. It calls finish with each index
+// in order, from one goroutine at a time, as soon as work has returned for this index and all before it. The first
+// error, or the end of ctx, ends the work and is returned.
 func Each(ctx context.Context, n int, work func(ctx context.Context, i int) error, finish func(i int) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -48,12 +48,17 @@ func Each(ctx context.Context, n int, work func(ctx context.Context, i int) erro
 	return context.Cause(ctx)
 }
 
-// readAhead is how much is made ahead of what is taken, at most, by all workers of [inTurn] together.
+// readAhead is the maximum number of values that all workers of [InTurn] together produce ahead.
 const readAhead = 800
 
-// InTurn calls produce for each of n things on as many processors as there are. What each of them gives is taken by the calling goroutine, in
-// the order of the things and of each thing; after its last, finish is called for it. The first error ends it, as does the end of ctx.
-func InTurn[T any](ctx context.Context, n int, produce func(ctx context.Context, i int, give func(T) error) error, take func(i int, x T) error, finish func(i int) error) error {
+// InTurn calls produce for each index below n, on all processors. The calling goroutine passes each produced value to
+// take, in the order of the indexes and, for one index, in the order of production. After the last value of an index it
+// calls finish. The first error, or the end of ctx, ends the work and is returned.
+func InTurn[T any](
+	ctx context.Context, n int,
+	produce func(ctx context.Context, i int, send func(T) error) error,
+	take func(i int, x T) error, finish func(i int) error,
+) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	workers := min(runtime.GOMAXPROCS(0), n)
 	lanes := make([]chan T, n)

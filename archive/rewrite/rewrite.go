@@ -210,7 +210,7 @@ func (p *plan) decide() (missing []warc.Finding) {
 		}
 		o := p.survey.Original(i)
 		if o < 0 {
-			missing = append(missing, p.finding(i, warc.NoOriginal, "the original is missing; the revisit is copied as it is"))
+			missing = append(missing, p.finding(i, warc.NoOriginal, "the original is not there; the revisit is copied as it is"))
 			continue
 		}
 		if p.o.Keep {

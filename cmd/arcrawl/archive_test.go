@@ -167,7 +167,7 @@ func TestWhatDependsOnWhat(t *testing.T) {
 	}{
 		{[]string{"deps", "--warcs", dir, first, files[1]}, exitOK, []string{first + ": 2 captures\n  is needed by " + second + " for 1 revisits", "needs " + first}},
 		{[]string{"deps", "--json", "--warcs", files[1], second}, exitDamaged, []string{`"missing":1`, "in no file"}},
-		{[]string{"deps", "--warcs", dir, "other"}, exitFailure, []string{"there is no file other"}},
+		{[]string{"deps", "--warcs", dir, "other"}, exitFailure, []string{"the file other is not among"}},
 		{[]string{"impact", "--warcs", dir, first}, exitOK, []string{"www.a.example  2026-11  3     1                   0", "all"}},
 		{[]string{"impact", "--list", "--json", "--by", "day", "--warcs", dir, first}, exitOK, []string{`"original":"` + first + `"`, `"period":"2026-11-21"`}},
 		{[]string{"impact", "--by", "week", "--warcs", dir, first}, exitUsage, []string{"year, month, day"}},
