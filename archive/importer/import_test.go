@@ -26,7 +26,8 @@ import (
 // openIndex makes an empty dedup index.
 func openIndex(t testing.TB) *dedup.Index {
 	t.Helper()
-	db, err := badger.Open(badger.DefaultOptions(t.TempDir()).WithLogger(nil).WithMemTableSize(8 << 20).WithValueLogFileSize(16 << 20))
+	o := badger.DefaultOptions(t.TempDir()).WithLogger(nil).WithMemTableSize(8 << 20).WithValueLogFileSize(16 << 20)
+	db, err := badger.Open(o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,7 +39,7 @@ func openIndex(t testing.TB) *dedup.Index {
 	return i
 }
 
-// importing gives what was imported, and the findings.
+// imported imports files, and returns the summary and the findings.
 func imported(t testing.TB, i *dedup.Index, o Options, paths ...string) (Summary, []warc.Finding) {
 	t.Helper()
 	o.Now = func() time.Time { return archivetest.Start }
@@ -53,7 +54,7 @@ func imported(t testing.TB, i *dedup.Index, o Options, paths ...string) (Summary
 	return sum, found
 }
 
-// origin is what the index has for a payload of text/html.
+// originOf returns the origin that the index has for a payload.
 func originOf(t testing.TB, i *dedup.Index, payload, mime string) digest.Origin {
 	t.Helper()
 	m, err := i.Find(dedup.Query{Key: dedup.Key{Payload: digest.Of([]byte(payload)), Status: 200, MIME: mime}, URI: "http://asks.example/"})
@@ -65,7 +66,7 @@ func originOf(t testing.TB, i *dedup.Index, payload, mime string) digest.Origin 
 
 const firstPage = "<p>hello</p>\n<p>one</p>\n"
 
-// everyForm gives a small library in each of the forms that can be imported.
+// everyForm returns a small archive in each format that can be imported.
 func everyForm(t testing.TB) (dir string, forms map[string]string, first digest.Origin) {
 	t.Helper()
 	l := archivetest.New(t)
@@ -82,7 +83,7 @@ func everyForm(t testing.TB) (dir string, forms map[string]string, first digest.
 		return path
 	}
 	var lines bytes.Buffer
-	if _, err := index.Build(t.Context(), []string{file}, index.Options{}, &lines, func(f warc.Finding) error { return &f }); err != nil {
+	if _, err := index.Build(t.Context(), []string{file}, index.Options{}, &lines, noFinding); err != nil {
 		t.Fatal(err)
 	}
 	log := fmt.Sprintf(`%[1]s   200         %[2]d http://www.a.example/ - - text/html #001 %[3]s+40 %[4]s http://www.a.example/ 1vis {"warcFilename":%[5]q,"warcFileOffset":%[6]d}
@@ -108,11 +109,11 @@ func everyForm(t testing.TB) (dir string, forms map[string]string, first digest.
 
 func makePackage(t testing.TB, out string, paths []string) {
 	t.Helper()
-	_, err := wacz.Write(context.Background(), paths, wacz.Options{Out: out, Now: archivetest.Start}, func(f warc.Finding) error { return &f })
+	_, err := wacz.Write(context.Background(), paths, wacz.Options{Out: out, Now: archivetest.Start}, noFinding)
 	archivetest.Must(t, err)
 }
 
-func TestEveryFormOfAnEarlierArchiveIsImported(t *testing.T) {
+func TestEveryFormatIsImported(t *testing.T) {
 	t.Parallel()
 	_, forms, first := everyForm(t)
 	for name, file := range forms {
@@ -150,7 +151,7 @@ func TestAFolderStandsForItsWARCsAndPackages(t *testing.T) {
 	}
 }
 
-func TestTheArchiveOfWgetIsImported(t *testing.T) {
+func TestFilesOfWgetAreImported(t *testing.T) {
 	t.Parallel()
 	dir, site := archivetest.Wget(t)
 	for _, row := range []struct {
@@ -181,8 +182,8 @@ func TestTheArchiveOfWgetIsImported(t *testing.T) {
 	}
 }
 
-// TestAnImportThatIsBrokenOffGoesOn ends the import after each number of records.
-func TestAnImportThatIsBrokenOffGoesOn(t *testing.T) {
+// TestAnInterruptedImportResumes interrupts an import within a file, in each format.
+func TestAnInterruptedImportResumes(t *testing.T) {
 	t.Parallel()
 	l := archivetest.New(t)
 	for n := range 2 * dedup.MaxBatch {
@@ -190,7 +191,7 @@ func TestAnImportThatIsBrokenOffGoesOn(t *testing.T) {
 	}
 	l.Seal()
 	var lines bytes.Buffer
-	if _, err := index.Build(t.Context(), l.Files(), index.Options{}, &lines, func(f warc.Finding) error { return &f }); err != nil {
+	if _, err := index.Build(t.Context(), l.Files(), index.Options{}, &lines, noFinding); err != nil {
 		t.Fatal(err)
 	}
 	pack := filepath.Join(t.TempDir(), "a.wacz")
@@ -199,7 +200,8 @@ func TestAnImportThatIsBrokenOffGoesOn(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			i := openIndex(t)
-			im := &importing{index: i, o: Options{Now: func() time.Time { return archivetest.Start }, Progress: new(warc.Progress)}, report: func(f warc.Finding) error { return &f }}
+			now := func() time.Time { return archivetest.Start }
+			im := &importing{index: i, o: Options{Now: now}, report: noFinding}
 			task := task{file: file, name: "a", format: formatOf(file)}
 			read, err := im.reader(task)
 			if err != nil {
@@ -244,7 +246,7 @@ func TestAnImportThatIsBrokenOffGoesOn(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoLongerInAManifestIsRemoved(t *testing.T) {
+func TestFilesThatLeaveAManifestAreRemoved(t *testing.T) {
 	t.Parallel()
 	dir, forms, _ := everyForm(t)
 	list := forms["a manifest"]
@@ -274,11 +276,11 @@ func TestWhatIsNoLongerInAManifestIsRemoved(t *testing.T) {
 		t.Errorf("removed %+v, found %v", sum, found)
 	}
 	if o := originOf(t, i, firstPage, "text/html"); !o.IsZero() {
-		t.Errorf("what was removed still stands: %+v", o)
+		t.Errorf("what was removed is still in the index: %+v", o)
 	}
 }
 
-func TestBadFilesOfAnImportAreNamedAndTheRestIsRead(t *testing.T) {
+func TestBadFilesAreReportedAndTheRestIsImported(t *testing.T) {
 	t.Parallel()
 	dir, forms, _ := everyForm(t)
 	whole, err := os.ReadFile(forms["gzip WARC"])
@@ -300,12 +302,12 @@ func TestBadFilesOfAnImportAreNamedAndTheRestIsRead(t *testing.T) {
 		{"an empty file", "x.warc.gz", nil, warc.Empty, false},
 		{"an ARC file", "x.arc", []byte("filedesc://x 0.0.0.0 20200101000000 text/plain 10\n"), warc.ARC, false},
 		{"a picture", "x.png", []byte("\x89PNG\r\n\x1a\n and so on"), warc.NotWARC, false},
-		{"a package that is none", "x.wacz", []byte("PK\x03\x04 and no more"), warc.NotWARC, false},
-		{"an index with a line that is none", "x.cdxj", []byte("com,a)/ 20200101000000 {\"url\":\"http://a.example/\"\nwhat?\n"), warc.BadHeader, false},
+		{"a package that is not valid", "x.wacz", []byte("PK\x03\x04 and no more"), warc.NotWARC, false},
+		{"an index with a line that is not valid", "x.cdxj", []byte("com,a)/ 20200101000000 {\"url\":\"http://a.example/\"\nwhat?\n"), warc.BadHeader, false},
 		{"an index with too few fields", "x.cdx", []byte(" CDX N b a\ncom,a)/ 20200101000000\n"), warc.BadHeader, false},
-		{"a log with a line that is none", "x.log", []byte("this is no line of a log\n"), warc.BadHeader, false},
+		{"a log with a line that is not valid", "x.log", []byte("this is no line of a log\n"), warc.BadHeader, false},
 		{"a compressed index that is cut", "x.cdxj.gz", archivetest.Zipped(t, strings.Repeat("com,a)/ 20200101000000 {\"url\":\"http://a.example/\"}\n", 9))[:40], warc.Truncated, false},
-		{"a manifest that is none", "x.json", []byte("[1, 2"), warc.BadHeader, false},
+		{"a manifest that is not valid", "x.json", []byte("[1, 2"), warc.BadHeader, false},
 		{"a manifest without resources", "x.json", []byte("{}"), warc.BadHeader, false},
 		{"a manifest with a file that is not there", "x.json", list(`{"name":"gone.wacz"}`), warc.Unreadable, false},
 		{"a manifest with a file of the network", "x.json", list(`{"name":"a.wacz","path":"https://a.example/a.wacz"}`), warc.Unreadable, false},
@@ -341,8 +343,8 @@ func TestBadFilesOfAnImportAreNamedAndTheRestIsRead(t *testing.T) {
 	}
 }
 
-// FuzzLinesOfEarlierArchives: whatever the lines, reading them comes to an end and gives what an index can hold.
-func FuzzLinesOfEarlierArchives(f *testing.F) {
+// FuzzLineParsers checks that the parsers accept any line, and that the index can hold what they return.
+func FuzzLineParsers(f *testing.F) {
 	f.Add("com,a)/ 20200101000000 {\"url\":\"http://a.example/\",\"digest\":\"sha1:KA64BYVGVNNI5NHPC5SEGJGDTFLRKZ54\",\"status\":\"200\"}")
 	f.Add(" CDX N b a m s k r M S V g")
 	f.Add("com,a)/ 20200101000000 http://a.example/ text/html 200 KA64BYVGVNNI5NHPC5SEGJGDTFLRKZ54 - - 1 2 a.warc.gz")
@@ -352,17 +354,17 @@ func FuzzLinesOfEarlierArchives(f *testing.F) {
 		for _, parse := range []lineParser{parseCDXJLine(), parseCDXLine(), parseLogLine()} {
 			found, ok, err := parse(line)
 			if ok && (err != nil || found.Payload.IsZero() || found.Origin.IsZero() || !found.Revisit && (!usable(found) || strings.Contains(found.Origin.URI, "\n"))) {
-				t.Errorf("%q gives %+v, %v", line, found, err)
+				t.Errorf("%q: got %+v, %v", line, found, err)
 			}
 		}
 	})
 }
 
-func TestFilesReadSideBySideAreImportedInTheirOrder(t *testing.T) {
+func TestFilesAreImportedInTheirOrder(t *testing.T) {
 	t.Parallel()
 	dir, forms, _ := everyForm(t)
 	var paths []string
-	for n := range 12 { // the same bytes under many names: all but the first are known
+	for n := range 12 { // the same bytes under many names: the first one is imported, the others are known
 		copied := filepath.Join(dir, fmt.Sprintf("copy-%02d.cdxj", n))
 		text, err := os.ReadFile(forms["CDXJ"])
 		if err != nil {
@@ -396,8 +398,12 @@ func TestFilesReadSideBySideAreImportedInTheirOrder(t *testing.T) {
 		}
 	}
 	full := errors.New("the disk is full")
-	_, err := Files(t.Context(), openIndex(t), paths, Options{Now: func() time.Time { return archivetest.Start }, Added: func() error { return full }}, func(warc.Finding) error { return nil })
+	once := Options{Now: func() time.Time { return archivetest.Start }, Added: func() error { return full }}
+	_, err := Files(t.Context(), openIndex(t), paths, once, func(warc.Finding) error { return nil })
 	if !errors.Is(err, full) {
-		t.Errorf("Import = %v, want %v", err, full)
+		t.Errorf("Files = %v, want %v", err, full)
 	}
 }
+
+// noFinding fails on the first finding.
+func noFinding(f warc.Finding) error { return &f }

@@ -19,7 +19,7 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-func TestKeysAreThoseOfReplayTools(t *testing.T) {
+func TestKeysAreEqualToThoseOfReplayTools(t *testing.T) {
 	t.Parallel()
 	for _, c := range [][2]string{
 		{"http://www.archive.org/", "org,archive)/"},
@@ -41,7 +41,7 @@ func TestKeysAreThoseOfReplayTools(t *testing.T) {
 	}
 }
 
-func TestALineOfTheIndexIsReadBack(t *testing.T) {
+func TestParseEntryReadsWhatAppendToWrites(t *testing.T) {
 	t.Parallel()
 	e := Entry{
 		Key: "example,a)/?b&c", Timestamp: "20261121090000", URL: "http://a.example/?c&b\"", MIME: "text/html", Status: "200",
@@ -67,11 +67,12 @@ func TestALineOfTheIndexIsReadBack(t *testing.T) {
 	}
 }
 
-// indexed gives the index of paths, sorted with little memory.
+// indexed returns the index of paths, sorted with the given memory, and the findings.
 func indexed(t *testing.T, memory int64, paths ...string) (entries []Entry, found []warc.Finding) {
 	t.Helper()
 	var out bytes.Buffer
-	sum, err := Build(context.Background(), paths, Options{Memory: memory, TempDir: t.TempDir()}, &out, func(f warc.Finding) error {
+	o := Options{Memory: memory, TempDir: t.TempDir()}
+	sum, err := Build(context.Background(), paths, o, &out, func(f warc.Finding) error {
 		found = append(found, f)
 		return nil
 	})
@@ -93,7 +94,7 @@ func indexed(t *testing.T, memory int64, paths ...string) (entries []Entry, foun
 	return entries, found
 }
 
-func TestTheIndexHasEachCaptureWhereItIs(t *testing.T) {
+func TestBuildWritesThePlaceOfEachCapture(t *testing.T) {
 	t.Parallel()
 	l := archivetest.Small(t)
 	entries, found := indexed(t, 0, l.Dir)
@@ -112,7 +113,7 @@ func TestTheIndexHasEachCaptureWhereItIs(t *testing.T) {
 			t.Fatal(err)
 		}
 		if err := rec.Close(); err != nil || rec.Header.Target() != e.URL || rec.Length != e.Length || rec.Header.Get("WARC-Payload-Digest") != e.Digest {
-			t.Errorf("%+v leads to %+v, %v", e, rec, err)
+			t.Errorf("%+v points to %+v, %v", e, rec, err)
 		}
 		if err := r.Close(); err != nil {
 			t.Error(err)
@@ -131,7 +132,7 @@ func TestTheIndexHasEachCaptureWhereItIs(t *testing.T) {
 	}
 }
 
-func TestAnIndexThatDoesNotFitInMemoryIsTheSame(t *testing.T) {
+func TestSortingWithTemporaryFilesMakesTheSameIndex(t *testing.T) {
 	t.Parallel()
 	var records []string
 	for i := range 3000 {
@@ -145,7 +146,7 @@ func TestAnIndexThatDoesNotFitInMemoryIsTheSame(t *testing.T) {
 	}
 }
 
-func TestDamageIsLeftOutOfTheIndexAndNamed(t *testing.T) {
+func TestBuildReportsDamageAndSkipsIt(t *testing.T) {
 	t.Parallel()
 	content := archivetest.Zipped(t, archivetest.Info, archivetest.Response("a", "http://a.example/a", archivetest.HTMLHead, "one"), archivetest.Response("b", "http://a.example/b", archivetest.HTMLHead, "two"),
 		archivetest.Response("c", "http://a.example/c", archivetest.HTMLHead, "three"))
@@ -156,7 +157,7 @@ func TestDamageIsLeftOutOfTheIndexAndNamed(t *testing.T) {
 	}
 }
 
-func TestADigestThatIsMissingIsComputed(t *testing.T) {
+func TestBuildComputesMissingDigests(t *testing.T) {
 	t.Parallel()
 	record := strings.Replace(archivetest.Response("a", "http://a.example/", archivetest.HTMLHead, "one"), "WARC-Payload-Digest", "X-Payload-Digest", 1)
 	want, _ := indexed(t, 0, archivetest.Save(t, "x.warc", []byte(archivetest.Response("a", "http://a.example/", archivetest.HTMLHead, "one"))))
@@ -166,7 +167,7 @@ func TestADigestThatIsMissingIsComputed(t *testing.T) {
 	}
 }
 
-func TestTheIndexOfWgetIsThatOfWarcio(t *testing.T) {
+func TestIndexOfWgetFilesEqualsWarcio(t *testing.T) {
 	t.Parallel()
 	dir, _ := archivetest.Wget(t)
 	node, err := exec.LookPath("node")
@@ -220,8 +221,8 @@ func TestTheIndexOfWgetIsThatOfWarcio(t *testing.T) {
 	}
 }
 
-// TestALineIsWrittenAsEncodingJSONWould keeps the lines what they were when they were written by it.
-func TestALineIsWrittenAsEncodingJSONWould(t *testing.T) {
+// TestAppendToWritesTheSameAsEncodingJSON keeps the lines as encoding/json wrote them once.
+func TestAppendToWritesTheSameAsEncodingJSON(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"", "plain", `a"b\c`, "a\tb\x01", "<&>", "ü\u2028\xff", "\x7f"} {
 		for _, length := range []int64{0, 12} {

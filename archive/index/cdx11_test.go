@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestAnEntryAsCDXWithElevenFields(t *testing.T) {
+func TestEntryAsCDX11(t *testing.T) {
 	t.Parallel()
 	whole := Entry{
 		Key: "example,a)/x", Timestamp: "20261121090000", URL: "http://a.example/x", MIME: "text/html", Status: "200", Digest: "sha1:ABC",

@@ -22,7 +22,7 @@ import (
 
 func opened(t *testing.T, dir string) *Library {
 	t.Helper()
-	l, err := OpenLibrary(context.Background(), dir, Options{}, func(f warc.Finding) error { return &f })
+	l, err := OpenLibrary(context.Background(), dir, Options{}, noFinding)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,7 +43,7 @@ func history(t *testing.T, l *Library, uri string) []Capture {
 	return captures
 }
 
-// content gives the payload of a version.
+// content returns the payload of a version.
 func content(t *testing.T, l *Library, name string, decode bool) (string, error) {
 	t.Helper()
 	v := ParseVersion(name)
@@ -61,13 +61,14 @@ func content(t *testing.T, l *Library, name string, decode bool) (string, error)
 
 func writeIndex(t *testing.T, dir string) {
 	t.Helper()
-	if _, err := WriteFile(context.Background(), []string{dir}, Options{}, filepath.Join(dir, FileName), func(f warc.Finding) error { return &f }); err != nil {
+	path := filepath.Join(dir, FileName)
+	if _, err := WriteFile(context.Background(), []string{dir}, Options{}, path, noFinding); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// TestHistoryTellsEveryVersion asks once without an index, once with one, and once with one that is older than a file.
-func TestHistoryTellsEveryVersion(t *testing.T) {
+// TestHistoryListsEveryVersion looks up without an index, with one, and with one that is older than a file.
+func TestHistoryListsEveryVersion(t *testing.T) {
 	t.Parallel()
 	for _, way := range []string{"no index", "an index", "an index of the first file"} {
 		t.Run(way, func(t *testing.T) {
@@ -116,7 +117,7 @@ func TestHistoryTellsEveryVersion(t *testing.T) {
 	}
 }
 
-func TestALargeIndexIsSearched(t *testing.T) {
+func TestLookupInALargeIndex(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	var records []string
@@ -139,7 +140,7 @@ func TestALargeIndexIsSearched(t *testing.T) {
 	}
 }
 
-func TestPayloadsAreDecoded(t *testing.T) {
+func TestPayloadRemovesContentCodings(t *testing.T) {
 	t.Parallel()
 	const text = "the same text in every coding, the same text in every coding"
 	lib := archivetest.New(t)
@@ -192,8 +193,8 @@ func TestTextIsUTF8(t *testing.T) {
 	}
 }
 
-// TestNothingIsPlayedThatIsNotProved damages what a capture needs.
-func TestNothingIsPlayedThatIsNotProved(t *testing.T) {
+// TestPayloadOfADamagedCaptureIsAnError damages the original of a revisit.
+func TestPayloadOfADamagedCaptureIsAnError(t *testing.T) {
 	t.Parallel()
 	const target = "http://a.example/"
 	sum := digest.Of([]byte("body")).String()
@@ -204,7 +205,7 @@ func TestNothingIsPlayedThatIsNotProved(t *testing.T) {
 		name, record string
 		want         error
 	}{
-		{"an original that is named by its id alone", archivetest.Response("a", target, archivetest.HTMLHead, "body"), nil},
+		{"an original that is named only by its id", archivetest.Response("a", target, archivetest.HTMLHead, "body"), nil},
 		{"an original with another byte", strings.Replace(archivetest.Response("a", target, archivetest.HTMLHead, "body"), "body", "bode", 1), warc.ErrDamaged},
 		{"an original with another digest", archivetest.Response("a", target, archivetest.HTMLHead, "other"), warc.ErrDamaged},
 		{"no original", archivetest.Response("b", target, archivetest.HTMLHead, "body"), warc.ErrNotFound},
@@ -223,7 +224,7 @@ func TestNothingIsPlayedThatIsNotProved(t *testing.T) {
 	}
 }
 
-func TestVersionsAreNamedByDates(t *testing.T) {
+func TestParseVersion(t *testing.T) {
 	t.Parallel()
 	day := func(d int) time.Time { return time.Date(2026, 11, d, 0, 0, 0, 0, time.UTC) }
 	for _, c := range []struct {
@@ -245,7 +246,7 @@ func TestVersionsAreNamedByDates(t *testing.T) {
 	}
 }
 
-func TestAnIndexIsNeverHalfThere(t *testing.T) {
+func TestWriteFileKeepsTheOldIndexAfterAnError(t *testing.T) {
 	t.Parallel()
 	l := archivetest.Small(t)
 	path := filepath.Join(l.Dir, FileName)
@@ -264,3 +265,6 @@ func TestAnIndexIsNeverHalfThere(t *testing.T) {
 		t.Errorf("left behind: %v, %v", left, err)
 	}
 }
+
+// noFinding fails on the first finding.
+func noFinding(f warc.Finding) error { return &f }

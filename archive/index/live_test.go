@@ -7,13 +7,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/internal/archivetest"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// lived is a library with a live index, of which each capture is told as the crawl tells it.
+// lived is an archive with a live index, to which each capture is added as the crawl does.
 type lived struct {
 	*archivetest.Archive
 	live *Live
@@ -26,17 +25,17 @@ func newLived(t testing.TB) *lived {
 	return l
 }
 
-// reopen opens the live index as a new process does. The one before is not closed: it died.
+// reopen opens the live index as a new process does. The previous one is not closed, as if its process had died.
 func (l *lived) reopen() {
 	l.T.Helper()
-	live, err := OpenLive(l.T.Context(), l.Dir, nil, func(f warc.Finding) error { return &f })
+	live, err := OpenLive(l.T.Context(), l.Dir, nil, noFinding)
 	if err != nil {
 		l.T.Fatal(err)
 	}
 	l.live = live
 }
 
-func (l *lived) tell(o digest.Origin, revisit bool) {
+func (l *lived) add(o digest.Origin, revisit bool) {
 	l.T.Helper()
 	e := Entry{
 		Key: uri.ReplayKey(o.URI), Timestamp: o.Date.Format(DateLayout), URL: o.URI, MIME: "text/html", Status: "200", Digest: o.Payload.String(),
@@ -54,9 +53,9 @@ func (l *lived) tell(o digest.Origin, revisit bool) {
 func (l *lived) fill(site string) {
 	l.T.Helper()
 	first := l.Page("http://"+site+"/", archivetest.HTMLHead, "<p>of "+site+"</p>")
-	l.tell(first, false)
-	l.tell(l.Page("http://"+site+"/two", archivetest.ChunkedHead, "<p>two of "+site+"</p>"), false)
-	l.tell(l.Revisit("http://"+site+"/copy", archivetest.HTMLHead, first), true)
+	l.add(first, false)
+	l.add(l.Page("http://"+site+"/two", archivetest.ChunkedHead, "<p>two of "+site+"</p>"), false)
+	l.add(l.Revisit("http://"+site+"/copy", archivetest.HTMLHead, first), true)
 	l.live.mu.Lock()
 	defer l.live.mu.Unlock()
 	if err := l.live.write(); err != nil {
@@ -64,7 +63,7 @@ func (l *lived) fill(site string) {
 	}
 }
 
-// merge merges twice: what has just been finished is only seen the first time.
+// merge merges twice: the first time only finds out which files are finished.
 func (l *lived) merge() {
 	l.T.Helper()
 	for range 2 {
@@ -83,12 +82,11 @@ func (l *lived) text(name string) string {
 	return string(text)
 }
 
-// isWhole checks that the sorted indexes together are what reading all files gives, and that a library needs nothing
-// else.
+// isWhole checks that the sorted indexes together equal an index of all files, and that a library reads no WARC file.
 func (l *lived) isWhole() {
 	l.T.Helper()
 	var want bytes.Buffer
-	if _, err := Build(l.T.Context(), []string{l.Dir}, Options{}, &want, func(f warc.Finding) error { return &f }); err != nil {
+	if _, err := Build(l.T.Context(), []string{l.Dir}, Options{}, &want, noFinding); err != nil {
 		l.T.Fatal(err)
 	}
 	s := newSorter(0, l.Dir)
@@ -107,7 +105,7 @@ func (l *lived) isWhole() {
 	if got.String() != want.String() {
 		l.T.Errorf("the index is\n%swant\n%s", &got, &want)
 	}
-	lib, err := OpenLibrary(l.T.Context(), l.Dir, Options{}, func(f warc.Finding) error { return &f })
+	lib, err := OpenLibrary(l.T.Context(), l.Dir, Options{}, noFinding)
 	if err != nil {
 		l.T.Fatal(err)
 	}
@@ -126,12 +124,12 @@ func (l *lived) isWhole() {
 	}
 }
 
-func TestLinesLandAndAreMergedWhenTheirFileIsFinished(t *testing.T) {
+func TestLiveMergesLinesOfFinishedFiles(t *testing.T) {
 	t.Parallel()
 	l := newLived(t)
 	l.fill("b.example")
 	if got := strings.Count(l.text(liveName), "\n"); got != 3 {
-		t.Errorf("%d lines landed, want 3", got)
+		t.Errorf("the live file has %d lines, want 3", got)
 	}
 	l.merge()
 	if l.text(recentName) != "" {
@@ -141,7 +139,7 @@ func TestLinesLandAndAreMergedWhenTheirFileIsFinished(t *testing.T) {
 	l.fill("a.example")
 	l.merge()
 	if got := l.text(liveName); strings.Count(got, "\n") != 3 || strings.Contains(got, "b.example") {
-		t.Errorf("after the merge there is left\n%s", got)
+		t.Errorf("after the merge the live file is\n%s", got)
 	}
 	l.Seal()
 	if err := l.live.Close(); err != nil {
@@ -153,7 +151,7 @@ func TestLinesLandAndAreMergedWhenTheirFileIsFinished(t *testing.T) {
 		t.Fatal(err)
 	}
 	if l.text(recentName) != "" || l.text(liveName) != "" {
-		t.Error("something is left of the smaller indexes")
+		t.Error("the smaller indexes are not empty")
 	}
 	l.isWhole()
 	l.fill("c.example")
@@ -162,8 +160,8 @@ func TestLinesLandAndAreMergedWhenTheirFileIsFinished(t *testing.T) {
 	l.isWhole() // with two sorted indexes
 }
 
-// TestACrashLeavesNoLineWithoutItsRecordAndNoRecordWithoutItsLine breaks off at each place where a process may die.
-func TestACrashLeavesNoLineWithoutItsRecordAndNoRecordWithoutItsLine(t *testing.T) {
+// TestLiveIndexIsCompleteAfterACrash interrupts the index at each place where a process may die.
+func TestLiveIndexIsCompleteAfterACrash(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
 		name  string
@@ -183,7 +181,7 @@ func TestACrashLeavesNoLineWithoutItsRecordAndNoRecordWithoutItsLine(t *testing.
 			archivetest.Must(t, os.Remove(filepath.Join(l.Dir, recentName+coveredSuffix)))
 			archivetest.Must(t, os.WriteFile(filepath.Join(l.Dir, liveName), []byte(l.text(recentName)), 0o644))
 		}},
-		{"after the merge, before the lines were taken away", func(t *testing.T, l *lived) {
+		{"after the merge, before the lines were removed", func(t *testing.T, l *lived) {
 			lines := l.text(liveName)
 			l.merge()
 			archivetest.Must(t, os.WriteFile(filepath.Join(l.Dir, liveName), []byte(lines), 0o644))
@@ -227,7 +225,7 @@ func TestACrashLeavesNoLineWithoutItsRecordAndNoRecordWithoutItsLine(t *testing.
 	}
 }
 
-func TestNothingIsMergedThatCouldNotBeSettled(t *testing.T) {
+func TestAnErrorBeforeAMergePostponesIt(t *testing.T) {
 	t.Parallel()
 	l := newLived(t)
 	l.live.BeforeMerge(func() error { return os.ErrClosed })
@@ -237,7 +235,7 @@ func TestNothingIsMergedThatCouldNotBeSettled(t *testing.T) {
 		t.Errorf("it was merged, %v:\n%s", err, l.text(recentName))
 	}
 	again := 0
-	live, err := OpenLive(t.Context(), l.Dir, func([]byte) error { again++; return nil }, func(f warc.Finding) error { return &f })
+	live, err := OpenLive(t.Context(), l.Dir, func([]byte) error { again++; return nil }, noFinding)
 	if err != nil || again != 3 {
 		t.Fatalf("%d lines again, %v", again, err)
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/arcrawl/arcrawl/archive/index"
 )
 
-// queued is a queue with a reader that hands on what it is given.
+// queued is a queue in a test, which reads its own lines.
 type queued struct {
 	*Queue
 	t   *testing.T
@@ -43,7 +43,7 @@ func (q *queued) add(from, to int) {
 	}
 }
 
-// next are the URIs of the next lines, and where they end.
+// next returns the URIs of the next lines, and where the lines end.
 func (q *queued) next(lines, size int) (uris []string, end int64) {
 	q.t.Helper()
 	entries, end, err := q.Next(lines, size)
@@ -63,8 +63,8 @@ func (q *queued) done(end int64) {
 	}
 }
 
-// gives checks what all further lines are, in pieces of three.
-func (q *queued) gives(want ...string) {
+// wantRest checks all further lines, read in batches of three.
+func (q *queued) wantRest(want ...string) {
 	q.t.Helper()
 	var got []string
 	for q.Waiting() > 0 {
@@ -84,7 +84,7 @@ func (q *queued) write(name, text string) {
 	}
 }
 
-func TestAQueueGoesOnWhereItWas(t *testing.T) {
+func TestQueueResumesAfterReopening(t *testing.T) {
 	t.Parallel()
 	q := newQueued(t)
 	q.add(0, 5)
@@ -93,26 +93,26 @@ func TestAQueueGoesOnWhereItWas(t *testing.T) {
 		t.Errorf("the first are %v", uris)
 	}
 	q.done(end)
-	q.next(2, 1<<20) // not handed on
+	q.next(2, 1<<20) // without done
 	q.reopen()
 	q.add(5, 7)
-	q.gives("2", "3", "4", "5", "6")
+	q.wantRest("2", "3", "4", "5", "6")
 	q.reopen()
-	q.gives()
+	q.wantRest()
 }
 
-func TestAQueueSurvivesWhatACrashLeaves(t *testing.T) {
+func TestQueueRepairsItselfAfterACrash(t *testing.T) {
 	t.Parallel()
 	for name, row := range map[string]struct {
 		crash func(q *queued)
 		want  []string
 	}{
-		"a torn line is dropped":                        {func(q *queued) { _, _ = q.file.WriteString(`k 20261121090000 {"url":"x`) }, []string{"2", "3"}},
-		"a position of another file is the beginning":   {func(q *queued) { q.write(positionName, "7\n") }, []string{"0", "1", "2", "3"}},
-		"a position of garbage is the beginning":        {func(q *queued) { q.write(positionName, "\x00\x00") }, []string{"0", "1", "2", "3"}},
-		"a negative position is the beginning":          {func(q *queued) { q.write(positionName, "-3\n") }, []string{"0", "1", "2", "3"}},
-		"what is left before the position was given on": {func(q *queued) { q.write(positionName, "99999\n") }, []string{}},
-		"lines that are none are passed over":           {func(q *queued) { _, _ = q.file.WriteString("\x00\x00\n") }, []string{"2", "3"}},
+		"a torn line is dropped":                           {func(q *queued) { _, _ = q.file.WriteString(`k 20261121090000 {"url":"x`) }, []string{"2", "3"}},
+		"a position of another file is the beginning":      {func(q *queued) { q.write(positionName, "7\n") }, []string{"0", "1", "2", "3"}},
+		"a position of garbage is the beginning":           {func(q *queued) { q.write(positionName, "\x00\x00") }, []string{"0", "1", "2", "3"}},
+		"a negative position is the beginning":             {func(q *queued) { q.write(positionName, "-3\n") }, []string{"0", "1", "2", "3"}},
+		"lines before a position beyond the end were sent": {func(q *queued) { q.write(positionName, "99999\n") }, []string{}},
+		"lines that are not valid are skipped":             {func(q *queued) { _, _ = q.file.WriteString("\x00\x00\n") }, []string{"2", "3"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -123,12 +123,12 @@ func TestAQueueSurvivesWhatACrashLeaves(t *testing.T) {
 			row.crash(q)
 			q.reopen()
 			q.add(9, 10)
-			q.gives(append(row.want, "9")...)
+			q.wantRest(append(row.want, "9")...)
 		})
 	}
 }
 
-func TestAQueueIsEmptiedAtItsEndAlone(t *testing.T) {
+func TestQueueIsEmptiedOnlyWhenAllLinesWereSent(t *testing.T) {
 	t.Parallel()
 	q := newQueued(t)
 	n := emptyFrom/60 + 1
@@ -136,16 +136,16 @@ func TestAQueueIsEmptiedAtItsEndAlone(t *testing.T) {
 	_, end := q.next(n, 2*emptyFrom)
 	q.add(n, n+1)
 	q.done(end) // a line came meanwhile
-	q.gives(fmt.Sprint(n))
+	q.wantRest(fmt.Sprint(n))
 	if info, err := os.Stat(filepath.Join(q.dir, queueName)); err != nil || info.Size() != 0 {
-		t.Errorf("the file is left with %d bytes, %v", info.Size(), err)
+		t.Errorf("the file still has %d bytes, %v", info.Size(), err)
 	}
 	q.add(0, 1)
 	q.reopen()
-	q.gives("0")
+	q.wantRest("0")
 }
 
-func TestALineTooLongIsPassedOver(t *testing.T) {
+func TestQueueSkipsALineThatIsTooLong(t *testing.T) {
 	t.Parallel()
 	q := newQueued(t)
 	if err := q.Add([]byte(strings.Repeat("x", 5000) + "\n")); err != nil {
@@ -157,5 +157,5 @@ func TestALineTooLongIsPassedOver(t *testing.T) {
 		t.Errorf("got %v up to %d", uris, end)
 	}
 	q.done(end)
-	q.gives("0")
+	q.wantRest("0")
 }

@@ -17,8 +17,10 @@ import (
 	"github.com/arcrawl/arcrawl/internal/foreign"
 )
 
-// rewritten makes new files and proves them, alone.
-func rewritten(t *testing.T, paths []string, o Options, known ...string) (out string, sum Summary, found []warc.Finding) {
+// rewritten makes new files and verifies that they need no others except the known ones.
+func rewritten(
+	t *testing.T, paths []string, o Options, known ...string,
+) (out string, sum Summary, found []warc.Finding) {
 	t.Helper()
 	o.Out = filepath.Join(t.TempDir(), "new")
 	sum, err := Files(context.Background(), paths, o, func(f warc.Finding) error {
@@ -38,7 +40,7 @@ func rewritten(t *testing.T, paths []string, o Options, known ...string) (out st
 	return o.Out, sum, found
 }
 
-// soundness proves files to be sound.
+// soundness verifies files.
 func soundness(t *testing.T, o verify.Options, paths ...string) verify.Summary {
 	t.Helper()
 	sum, err := verify.Files(context.Background(), paths, o, func(f warc.Finding) error {
@@ -51,7 +53,7 @@ func soundness(t *testing.T, o verify.Options, paths ...string) verify.Summary {
 
 func openOut(t *testing.T, dir string) *index.Library {
 	t.Helper()
-	l, err := index.OpenLibrary(t.Context(), dir, index.Options{}, func(f warc.Finding) error { return &f })
+	l, err := index.OpenLibrary(t.Context(), dir, index.Options{}, noFinding)
 	archivetest.Must(t, err)
 	t.Cleanup(func() { archivetest.Must(t, l.Close()) })
 	return l
@@ -64,7 +66,7 @@ func captures(t *testing.T, l *index.Library, uri string) []index.Capture {
 	return list
 }
 
-// replay gives the payload of a version.
+// replay returns the payload of a version.
 func replay(t *testing.T, l *index.Library, name string) (string, error) {
 	t.Helper()
 	v := index.ParseVersion(name)
@@ -80,7 +82,7 @@ func replay(t *testing.T, l *index.Library, name string) (string, error) {
 	return string(b), errors.Join(err, p.Close())
 }
 
-func TestAReduplicatedFileStandsAlone(t *testing.T) {
+func TestARewrittenFileNeedsNoOtherFile(t *testing.T) {
 	t.Parallel()
 	l, _ := archivetest.Three(t)
 	last := l.Files()[2]
@@ -98,7 +100,8 @@ func TestAReduplicatedFileStandsAlone(t *testing.T) {
 			t.Errorf("%s: %q, %v, want %q", name, got, err, want)
 		}
 	}
-	// The response to the conditional request was a 304, which nobody can play: the original's head stands there.
+	// The response to the conditional request was a 304, which nobody can replay: the response has the head of the
+	// original.
 	unmodified := captures(t, lib, "http://www.a.example/")[0]
 	if unmodified.Type != "response" || unmodified.Status != "200" {
 		t.Errorf("the unmodified page is a %s with status %s", unmodified.Type, unmodified.Status)
@@ -122,7 +125,7 @@ func TestAReduplicatedFileStandsAlone(t *testing.T) {
 	}
 }
 
-func TestEveryRevisitCanBeFilled(t *testing.T) {
+func TestAllMakesAResponseFromEveryRevisit(t *testing.T) {
 	t.Parallel()
 	l, _ := archivetest.Three(t)
 	out, sum, found := rewritten(t, []string{l.Dir}, Options{All: true})
@@ -135,8 +138,8 @@ func TestEveryRevisitCanBeFilled(t *testing.T) {
 	}
 }
 
-// TestWhatDependsOnNothingIsCopiedByteForByte also shows that nothing is written over.
-func TestWhatDependsOnNothingIsCopiedByteForByte(t *testing.T) {
+// TestRecordsWithoutDependenciesAreCopiedByteForByte also shows that nothing is written over.
+func TestRecordsWithoutDependenciesAreCopiedByteForByte(t *testing.T) {
 	t.Parallel()
 	l, names := archivetest.Three(t)
 	out, sum, _ := rewritten(t, []string{l.Dir}, Options{})
@@ -148,13 +151,13 @@ func TestWhatDependsOnNothingIsCopiedByteForByte(t *testing.T) {
 			t.Errorf("%s has changed", name)
 		}
 	}
-	_, err := Files(context.Background(), []string{l.Dir}, Options{Out: out}, func(f warc.Finding) error { return &f })
+	_, err := Files(context.Background(), []string{l.Dir}, Options{Out: out}, noFinding)
 	if err == nil || !strings.Contains(err.Error(), "nothing is overwritten") {
 		t.Errorf("writing over files: %v", err)
 	}
 }
 
-func TestARevisitWithoutItsOriginalIsKeptAndNamed(t *testing.T) {
+func TestARevisitWithoutItsOriginalIsCopiedAndReported(t *testing.T) {
 	t.Parallel()
 	l, _ := archivetest.Three(t)
 	last := l.Files()[2]
@@ -164,7 +167,7 @@ func TestARevisitWithoutItsOriginalIsKeptAndNamed(t *testing.T) {
 	}
 }
 
-func TestAPartIsTakenOut(t *testing.T) {
+func TestSelectedRecordsAreExtracted(t *testing.T) {
 	t.Parallel()
 	l, names := archivetest.Three(t)
 	from, to, err := index.ParsePeriod("2026112114")
@@ -217,9 +220,9 @@ func TestAPartIsTakenOut(t *testing.T) {
 	}
 }
 
-// TestWgetsRevisitsAreFilled has everything that is awkward: URIs in angle brackets, revisits that name their original
-// by its id alone, digests of chunks, a plain file.
-func TestWgetsRevisitsAreFilled(t *testing.T) {
+// TestRevisitsOfWgetBecomeResponses has everything that is awkward: URIs in angle brackets, revisits that name their
+// original by its id alone, digests of chunks, a plain file.
+func TestRevisitsOfWgetBecomeResponses(t *testing.T) {
 	t.Parallel()
 	dir, site := archivetest.Wget(t)
 	out, sum, found := rewritten(t, []string{filepath.Join(dir, "two.warc.gz"), filepath.Join(dir, "plain.warc")}, Options{From: []string{dir}})
@@ -237,8 +240,8 @@ func TestWgetsRevisitsAreFilled(t *testing.T) {
 	}
 }
 
-// TestAStrangerReadsWhatWasReduplicated has warcio check the digests of new files, block and payload.
-func TestAStrangerReadsWhatWasReduplicated(t *testing.T) {
+// TestWarcioAcceptsRewrittenFiles has warcio check the digests of new files, block and payload.
+func TestWarcioAcceptsRewrittenFiles(t *testing.T) {
 	t.Parallel()
 	l, _ := archivetest.Three(t)
 	out, _, _ := rewritten(t, []string{l.Dir}, Options{All: true})
@@ -252,3 +255,6 @@ func TestAStrangerReadsWhatWasReduplicated(t *testing.T) {
 		}
 	}
 }
+
+// noFinding fails on the first finding.
+func noFinding(f warc.Finding) error { return &f }

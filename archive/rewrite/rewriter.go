@@ -44,7 +44,7 @@ type place struct {
 	shared         bool
 }
 
-// run copies the records and gives the new file its name.
+// run copies the records to the new file.
 func (w *rewriter) run(ctx context.Context) error {
 	if err := os.MkdirAll(w.o.Out, 0o755); err != nil {
 		return fmt.Errorf("write %s: %w", w.name, err)

@@ -9,8 +9,8 @@ import (
 	"github.com/arcrawl/arcrawl/archive/warc"
 )
 
-// BenchmarkSurvey: how much memory do deps and impact need for each capture of a million? Every fourth is a revisit; a
-// URI has so many captures as the name says. The files are of 50,000 captures each.
+// BenchmarkSurvey measures the memory that deps and impact need for each of a million captures. Every fourth is a
+// revisit. The name says how many captures a URI has. The files have 50,000 captures each.
 func BenchmarkSurvey(b *testing.B) {
 	for _, versions := range []int{1, 10} {
 		b.Run(fmt.Sprintf("%d captures of a URI", versions), func(b *testing.B) {

@@ -90,7 +90,7 @@ func benchArchive(b *testing.B) (dir string, raw int64) {
 	return dir, raw
 }
 
-// cpu reports the processor time of each round beside the wall time: on a busy machine only that can be compared.
+// cpu reports the processor time of each round, too: on a busy machine wall times cannot be compared.
 func cpu(b *testing.B, raw int64) func() {
 	b.Helper()
 	before := processorTime(b)
@@ -109,7 +109,7 @@ func processorTime(b *testing.B) time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// bareGzip is the gzip reader alone, on all processors: what the others are measured by.
+// bareGzip runs the gzip reader alone, on all processors. The others are compared with it.
 func bareGzip(files []warc.File) error {
 	return parallel.Each(context.Background(), len(files), func(_ context.Context, i int) error {
 		f, err := os.Open(files[i].Path)
@@ -126,13 +126,13 @@ func bareGzip(files []warc.File) error {
 	}, func(int) error { return nil })
 }
 
-// BenchmarkAgainstGzip: how fast are the commands that read a whole archive, as a part of the speed of the gzip reader
-// alone? They take turns, since a machine that does other things too is never twice the same; the medians of the
-// rounds' ratios are told, by the clock and by processor time.
+// BenchmarkAgainstGzip compares the commands that read a whole archive with the gzip reader alone. They take turns,
+// because a machine with other work never has the same speed twice. The results are the medians of the ratios, by the
+// clock and by processor time.
 func BenchmarkAgainstGzip(b *testing.B) {
 	dir, raw := benchArchive(b)
 	files, _ := warc.Files([]string{dir})
-	none := func(f warc.Finding) error { return &f }
+	none := noFinding
 	contenders := []struct {
 		name string
 		run  func() error
@@ -191,14 +191,14 @@ func benchImport(b *testing.B, dir string) error {
 	if err != nil {
 		return err
 	}
-	sum, err := importer.Files(b.Context(), index, []string{dir}, importer.Options{Now: time.Now}, func(f warc.Finding) error { return &f })
+	sum, err := importer.Files(b.Context(), index, []string{dir}, importer.Options{Now: time.Now}, noFinding)
 	if err == nil && sum.Entries != benchFiles*benchPages {
 		err = fmt.Errorf("%d entries", sum.Entries)
 	}
 	return errors.Join(err, store.Close())
 }
 
-// BenchmarkVerify: what does it cost to prove an archive, with two digests of everything?
+// BenchmarkVerify measures verifying an archive, with two digests of everything.
 func BenchmarkVerify(b *testing.B) {
 	dir, raw := benchArchive(b)
 	b.SetBytes(raw)
@@ -210,15 +210,18 @@ func BenchmarkVerify(b *testing.B) {
 	}
 }
 
-// BenchmarkIndex: what does it cost to index an archive?
+// BenchmarkIndex measures indexing an archive.
 func BenchmarkIndex(b *testing.B) {
 	dir, raw := benchArchive(b)
 	b.SetBytes(raw)
 	defer cpu(b, raw)()
 	for b.Loop() {
-		sum, err := index.Build(context.Background(), []string{dir}, index.Options{}, io.Discard, func(f warc.Finding) error { return &f })
+		sum, err := index.Build(context.Background(), []string{dir}, index.Options{}, io.Discard, noFinding)
 		if err != nil || sum.Entries != benchFiles*benchPages {
 			b.Fatalf("%v, %v", sum, err)
 		}
 	}
 }
+
+// noFinding fails on the first finding.
+func noFinding(f warc.Finding) error { return &f }

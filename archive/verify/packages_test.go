@@ -14,7 +14,7 @@ import (
 	"github.com/arcrawl/arcrawl/internal/archivetest"
 )
 
-func TestAPackageIsVerified(t *testing.T) {
+func TestFaultsOfAPackageAreReported(t *testing.T) {
 	t.Parallel()
 	l, _ := archivetest.Three(t)
 	pack := filepath.Join(t.TempDir(), "x.wacz")
@@ -43,7 +43,7 @@ func TestAPackageIsVerified(t *testing.T) {
 			}
 			return n, b
 		}, "says that the manifest has the hash"},
-		{"a manifest that is none", func(n string, b []byte) (string, []byte) {
+		{"a manifest that is not valid", func(n string, b []byte) (string, []byte) {
 			if n == "datapackage.json" {
 				b = []byte("{")
 			}
@@ -70,12 +70,12 @@ func TestAPackageIsVerified(t *testing.T) {
 		})
 	}
 	if found, _ := verified(t, Options{}, archivetest.Save(t, "x.wacz", []byte("PK and no more"))); len(found) != 1 || found[0].Kind != warc.Manifest {
-		t.Errorf("of a package that is none it finds %v", found)
+		t.Errorf("a package that is not valid has the findings %v", found)
 	}
 }
 
-// Packages in a folder are verified like those that are named. That they hold copies of the files beside them is no
-// fault; other records of the same ids are.
+// TestPackagesInAFolderAreVerified checks that packages in a folder are verified like named ones. Copies of the files
+// next to them are not a fault. Other records of the same ids are.
 func TestPackagesInAFolderAreVerified(t *testing.T) {
 	t.Parallel()
 	l := archivetest.Small(t)
@@ -105,7 +105,8 @@ func TestPackagesInAFolderAreVerified(t *testing.T) {
 		}
 		kinds[f.Kind]++
 	}
-	if kinds[warc.Manifest] == 0 || kinds[warc.BlockDigest] != 1 || kinds[warc.PayloadDigest] != 1 || kinds[warc.DuplicateID] > 0 {
+	digests := kinds[warc.BlockDigest] == 1 && kinds[warc.PayloadDigest] == 1
+	if kinds[warc.Manifest] == 0 || !digests || kinds[warc.DuplicateID] > 0 {
 		t.Errorf("a forged package in a folder: %v", kinds)
 	}
 	other := strings.Replace(archivetest.Info, "T09:", "T10:", 1)
@@ -126,7 +127,7 @@ func TestPackagesInAFolderAreVerified(t *testing.T) {
 	}
 }
 
-// repacked writes a package anew with other files.
+// repacked writes a package again, with files that edit returns.
 func repacked(t *testing.T, pack string, edit func(name string, text []byte) (string, []byte)) string {
 	t.Helper()
 	z, err := zip.OpenReader(pack)
@@ -148,7 +149,7 @@ func repacked(t *testing.T, pack string, edit func(name string, text []byte) (st
 // packFiles makes a package of files.
 func packFiles(t *testing.T, out string, paths []string) {
 	t.Helper()
-	_, err := wacz.Write(t.Context(), paths, wacz.Options{Out: out, Now: archivetest.Start}, func(f warc.Finding) error { return &f })
+	_, err := wacz.Write(t.Context(), paths, wacz.Options{Out: out, Now: archivetest.Start}, noFinding)
 	archivetest.Must(t, err)
 }
 

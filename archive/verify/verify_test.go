@@ -18,7 +18,7 @@ import (
 	"github.com/arcrawl/arcrawl/internal/archivetest"
 )
 
-func TestAnArchiveOfOurOwnHasNoFault(t *testing.T) {
+func TestOwnArchiveHasNoFindings(t *testing.T) {
 	t.Parallel()
 	l := archivetest.Small(t)
 	found, sum := verified(t, Options{}, l.Dir)
@@ -33,9 +33,9 @@ func TestAnArchiveOfOurOwnHasNoFault(t *testing.T) {
 	}
 }
 
-// TestEachFaultIsNamed plants one fault into a file of otherwise sound records: what is found is the fault, at the
+// TestEachFaultIsReported plants one fault into a file of otherwise sound records: what is found is the fault, at the
 // offset where it is, and nothing else.
-func TestEachFaultIsNamed(t *testing.T) {
+func TestEachFaultIsReported(t *testing.T) {
 	t.Parallel()
 	const target = "http://a.example/"
 	good := archivetest.Response("good", target, archivetest.HTMLHead, "body")
@@ -62,7 +62,7 @@ func TestEachFaultIsNamed(t *testing.T) {
 		{"an unknown digest", archivetest.Plain(archivetest.Fields("resource", "x", "WARC-Target-URI: urn:x", "WARC-Block-Digest: crc:12"), ""), "warning algorithm crc:12"},
 		{"no target", archivetest.Plain(archivetest.Fields("resource", "x"), ""), "error header WARC-Target-URI"},
 		{"no date", strings.Replace(archivetest.Info, "WARC-Date: "+date+"\r\nContent-Type", "WARC-Record-ID: <urn:x:2>\r\nContent-Type", 1), "error header WARC-Date is missing|error header twice|error duplicate-id same id"},
-		{"a date that is none", strings.Replace(archivetest.Response("x", target, archivetest.HTMLHead, "x"), date, "yesterday", 1), "error header yesterday"},
+		{"a date that is not valid", strings.Replace(archivetest.Response("x", target, archivetest.HTMLHead, "x"), date, "yesterday", 1), "error header yesterday"},
 		{"a header that is not UTF-8", archivetest.Plain(archivetest.Fields("metadata", "x", "WARC-Target-URI: http://a.example/\xff"), ""), "error header UTF-8"},
 		{"a header line without a name", archivetest.Plain(archivetest.Fields("metadata", "x", "nonsense"), ""), "error header nonsense"},
 		{"another version", strings.Replace(archivetest.Response("x", target, archivetest.HTMLHead, "x"), "WARC/1.1", "WARC/0.17", 1), "error version 0.17"},
@@ -132,13 +132,14 @@ func check(t *testing.T, found []warc.Finding, want string, at int64) {
 	}
 	for i, f := range found {
 		words := strings.SplitN(wants[i], " ", 3)
-		if string(f.Severity) != words[0] || string(f.Kind) != words[1] || !strings.Contains(f.Text, words[2]) || f.Offset != at {
+		is := fmt.Sprint(f.Severity, " ", f.Kind)
+		if is != words[0]+" "+words[1] || !strings.Contains(f.Text, words[2]) || f.Offset != at {
 			t.Errorf("found %v at %d, want %q at %d", f.Error(), f.Offset, wants[i], at)
 		}
 	}
 }
 
-func TestWholeFilesThatAreNoWARCAreNamed(t *testing.T) {
+func TestOtherFormatsAreReported(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	sound := archivetest.Zipped(t, archivetest.Info, archivetest.Response("a", "http://a.example/", archivetest.HTMLHead, "body"))
@@ -195,8 +196,8 @@ func TestWholeFilesThatAreNoWARCAreNamed(t *testing.T) {
 	}
 }
 
-// TestEveryCutAndEveryFlippedByteIsFound damages a sound archive at each place in turn.
-func TestEveryCutAndEveryFlippedByteIsFound(t *testing.T) {
+// TestEveryCutAndFlippedByteIsReported damages a sound archive at each place in turn.
+func TestEveryCutAndFlippedByteIsReported(t *testing.T) {
 	t.Parallel()
 	content, err := os.ReadFile(archivetest.Small(t).Files()[0])
 	if err != nil {
@@ -244,8 +245,8 @@ func TestEveryCutAndEveryFlippedByteIsFound(t *testing.T) {
 	}
 }
 
-// unzip returns the text of a gzip file. It is nil if the file is damaged. Padding within the compressed data may change
-// without damage.
+// unzip returns the text of a gzip file. It is nil if the file is damaged. Padding within the compressed data may
+// change without damage.
 func unzip(content []byte) []byte {
 	z, err := gzip.NewReader(bytes.NewReader(content))
 	if err != nil {
@@ -258,8 +259,8 @@ func unzip(content []byte) []byte {
 	return text
 }
 
-// unguarded reports whether a byte has no effect on the data: the time and the system in the header of a member, and the
-// padding of the last byte before its CRC.
+// unguarded reports whether a byte has no effect on the data: the time and the system in the header of a member, and
+// the padding of the last byte before its CRC.
 func unguarded(ends map[int]bool, at int) bool {
 	for i := 4; i <= 9; i++ {
 		if ends[at-i] {
@@ -286,7 +287,7 @@ func TestRevisitsAreResolvedInKnownFiles(t *testing.T) {
 	}
 }
 
-func TestVerifyEndsWhenItIsToldTo(t *testing.T) {
+func TestVerifyEndsWithItsContext(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
@@ -296,7 +297,7 @@ func TestVerifyEndsWhenItIsToldTo(t *testing.T) {
 	}
 }
 
-// FuzzReader feeds anything to the reader: it comes to an end, with memory that is bounded, and nothing panics.
+// FuzzReader checks that reading ends, whatever the file, and that no block is read twice.
 func FuzzReader(f *testing.F) {
 	f.Add([]byte(archivetest.Info + archivetest.Response("a", "http://a.example/", archivetest.ChunkedHead, "1\r\na\r\n0\r\n\r\n")))
 	f.Add([]byte("\x1f\x8b\x08"))
@@ -315,7 +316,7 @@ func FuzzReader(f *testing.F) {
 	})
 }
 
-// verified gives the findings as "offset severity kind".
+// verified returns the findings and the summary.
 func verified(t testing.TB, o Options, paths ...string) ([]warc.Finding, Summary) {
 	t.Helper()
 	var all []warc.Finding
@@ -329,7 +330,7 @@ func verified(t testing.TB, o Options, paths ...string) ([]warc.Finding, Summary
 	return all, sum
 }
 
-func TestTheArchiveOfWgetIsSoundWithItsHabitsNamed(t *testing.T) {
+func TestFilesOfWgetHaveOnlyKnownWarnings(t *testing.T) {
 	t.Parallel()
 	dir, _ := archivetest.Wget(t)
 	found, sum := verified(t, Options{}, dir)

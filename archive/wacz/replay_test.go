@@ -41,9 +41,9 @@ function play(stamp, uri) {
 }
 </script>`
 
-// TestABrowserPlaysRevisits: ReplayWeb.page's engine in Chromium shows a page as it was visited last, with a 304. One
-// of its pictures is a revisit of another URI's.
-func TestABrowserPlaysRevisits(t *testing.T) {
+// TestReplayEngineShowsRevisits: ReplayWeb.page's engine in Chromium shows a page as it was visited last, with a 304.
+// One of its pictures is a revisit of another URI's.
+func TestReplayEngineShowsRevisits(t *testing.T) {
 	t.Parallel()
 	worker := foreign.ReplayWorker(t)
 	red, blue := color.RGBA{200, 10, 20, 255}, color.RGBA{10, 20, 200, 255}

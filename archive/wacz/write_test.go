@@ -25,7 +25,7 @@ import (
 func packedAs(t testing.TB, out string, paths []string, o Options) Summary {
 	t.Helper()
 	o.Out, o.Now, o.Software, o.Title = out, archivetest.Start, "arcrawl/test", "Test"
-	sum, err := Write(context.Background(), paths, o, func(f warc.Finding) error { return &f })
+	sum, err := Write(context.Background(), paths, o, noFinding)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,8 +61,8 @@ func member(t *testing.T, z *zip.ReadCloser, name string) []byte {
 	return b
 }
 
-// TestAPackageIsWhatItsManifestSays reads a package back by the specification.
-func TestAPackageIsWhatItsManifestSays(t *testing.T) {
+// TestAPackageAgreesWithItsManifest reads a package back by the specification.
+func TestAPackageAgreesWithItsManifest(t *testing.T) {
 	t.Parallel()
 	l, names := archivetest.Three(t)
 	z, sum := packed(t, l.Files()[1:], Options{From: []string{l.Dir}})
@@ -112,8 +112,8 @@ func TestAPackageIsWhatItsManifestSays(t *testing.T) {
 	}
 }
 
-// TestTheIndexOfAPackageLeadsToItsRecords follows the second index to the first, and that to the records.
-func TestTheIndexOfAPackageLeadsToItsRecords(t *testing.T) {
+// TestTheIndexOfAPackagePointsToItsRecords follows the second index to the first, and that to the records.
+func TestTheIndexOfAPackagePointsToItsRecords(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	var records []string
@@ -166,8 +166,8 @@ func TestTheIndexOfAPackageLeadsToItsRecords(t *testing.T) {
 	}
 }
 
-// TestAStrangerFindsNoFaultWithAPackage has npm's datapackage validate the descriptor, and proves that it can find one.
-func TestAStrangerFindsNoFaultWithAPackage(t *testing.T) {
+// TestDatapackageAcceptsThePackage has npm's datapackage validate the descriptor, and proves that it can find one.
+func TestDatapackageAcceptsThePackage(t *testing.T) {
 	t.Parallel()
 	l, _ := archivetest.Three(t)
 	z, _ := packed(t, l.Files()[1:], Options{From: []string{l.Dir}})
@@ -180,6 +180,9 @@ func TestAStrangerFindsNoFaultWithAPackage(t *testing.T) {
 	}
 	bad := bytes.Replace(text, []byte(`"name": "index.cdx.gz"`), []byte(`"name": "Index CDX"`), 1)
 	if faults := foreign.DataPackage(t, archivetest.Save(t, "datapackage.json", bad)); len(faults) == 0 {
-		t.Error("datapackage finds no fault with a name that is none")
+		t.Error("datapackage finds no fault with a name that is not valid")
 	}
 }
+
+// noFinding fails on the first finding.
+func noFinding(f warc.Finding) error { return &f }

@@ -9,8 +9,8 @@ import (
 	"github.com/arcrawl/arcrawl/internal/foreign"
 )
 
-// TestAStrangerSeesTheSameRecords compares our reader with npm's warcio, record by record.
-func TestAStrangerSeesTheSameRecords(t *testing.T) {
+// TestReaderFindsTheSameRecordsAsWarcio compares our reader with npm's warcio, record by record.
+func TestReaderFindsTheSameRecordsAsWarcio(t *testing.T) {
 	t.Parallel()
 	ours := archivetest.Small(t)
 	files := ours.Files()

@@ -25,7 +25,7 @@ import (
 // Start is the time of the first visit.
 var Start = time.Date(2026, 11, 21, 9, 0, 0, 123456000, time.UTC)
 
-// Archive is a folder that is written by arcrawl's own writer, visit by visit.
+// Archive is a folder of WARC files that arcrawl's own writer writes, visit by visit.
 type Archive struct {
 	T   testing.TB
 	Dir string
@@ -37,7 +37,8 @@ type Archive struct {
 func New(t testing.TB) *Archive {
 	t.Helper()
 	l := &Archive{T: t, Dir: t.TempDir(), Now: Start}
-	w, _, err := warcout.Open(warcout.Options{Dir: l.Dir, Prefix: "test", Info: []warcout.Field{{Name: "software", Value: "test"}}}, Start)
+	info := []warcout.Field{{Name: "software", Value: "test"}}
+	w, _, err := warcout.Open(warcout.Options{Dir: l.Dir, Prefix: "test", Info: info}, Start)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,7 +47,7 @@ func New(t testing.TB) *Archive {
 	return l
 }
 
-// Seal ends the file that is being written.
+// Seal finishes the file that is being written.
 func (l *Archive) Seal() {
 	l.T.Helper()
 	if err := l.w.Seal(l.Now); err != nil {
@@ -62,7 +63,10 @@ func (l *Archive) write(v warcout.Visit, address string) digest.Origin {
 	}
 	v.URI, v.Date, v.IP = u, l.Now, netip.MustParseAddr("192.0.2.7")
 	v.Request = []byte("GET " + u.RequestTarget() + " HTTP/1.1\r\nHost: " + u.Authority() + "\r\n\r\n")
-	v.Metadata = []warcout.Field{{Name: "via", Value: "http://a.example/"}, {Name: "contentState", Value: "changed"}, {Name: "contentStateReason", Value: "other content"}}
+	v.Metadata = []warcout.Field{
+		{Name: "via", Value: "http://a.example/"},
+		{Name: "contentState", Value: "changed"}, {Name: "contentStateReason", Value: "other content"},
+	}
 	written, err := l.w.Write(l.Now, v)
 	if err != nil {
 		l.T.Fatal(err)
@@ -71,7 +75,7 @@ func (l *Archive) write(v warcout.Visit, address string) digest.Origin {
 	return written.Origin
 }
 
-// Page archives a response; the head is without its empty line. The body is sent in chunks when the head says so.
+// Page archives a response. The head has no empty line. The body is chunked if the head says so.
 func (l *Archive) Page(address, head, body string) digest.Origin {
 	l.T.Helper()
 	sent := body
@@ -81,7 +85,8 @@ func (l *Archive) Page(address, head, body string) digest.Origin {
 		if strings.Contains(head, "Trailer: ") {
 			extension, trailer = ";x=y", "X-Trailer: 1\r\n"
 		}
-		sent = fmt.Sprintf("%x%s\r\n%s\r\n%x\r\n%s\r\n0\r\n%s\r\n", half, extension, body[:half], len(body)-half, body[half:], trailer)
+		sent = fmt.Sprintf("%x%s\r\n%s\r\n%x\r\n%s\r\n0\r\n%s\r\n",
+			half, extension, body[:half], len(body)-half, body[half:], trailer)
 	}
 	block := head + "\r\n\r\n" + sent
 	return l.write(warcout.Visit{Response: &warcout.Response{
@@ -90,26 +95,28 @@ func (l *Archive) Page(address, head, body string) digest.Origin {
 	}}, address)
 }
 
-// Revisit archives a visit that found the payload of an origin; the head is without its empty line.
+// Revisit archives a visit that found the payload of an origin. The head has no empty line.
 func (l *Archive) Revisit(address, head string, o digest.Origin) digest.Origin {
 	l.T.Helper()
-	return l.write(warcout.Visit{Revisit: &warcout.Revisit{Profile: warcout.IdenticalPayload, Head: []byte(head + "\r\n\r\n"), Origin: o}}, address)
+	r := &warcout.Revisit{Profile: warcout.IdenticalPayload, Head: []byte(head + "\r\n\r\n"), Origin: o}
+	return l.write(warcout.Visit{Revisit: r}, address)
 }
 
-// NotModified archives a visit that was answered with 304.
+// NotModified archives a visit with the response 304.
 func (l *Archive) NotModified(address string, o digest.Origin) digest.Origin {
 	l.T.Helper()
 	head := []byte("HTTP/1.1 304 Not Modified\r\nETag: \"1\"\r\n\r\n")
-	return l.write(warcout.Visit{Revisit: &warcout.Revisit{Profile: warcout.NotModified, Head: head, Origin: o}}, address)
+	r := &warcout.Revisit{Profile: warcout.NotModified, Head: head, Origin: o}
+	return l.write(warcout.Visit{Revisit: r}, address)
 }
 
-// The heads of responses, without their empty line.
+// Heads of responses, without their empty line.
 const (
 	HTMLHead    = "HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8"
 	ChunkedHead = HTMLHead + "\r\nTransfer-Encoding: chunked"
 )
 
-// Small is a library of one file in which everything occurs.
+// Small returns an archive of one file with each kind of record.
 func Small(t testing.TB) *Archive {
 	t.Helper()
 	l := New(t)
@@ -133,7 +140,7 @@ func (l *Archive) Files() []string {
 	return files
 }
 
-// Plain is a record as text; the fields are whole lines.
+// Plain returns a record as text. The fields are whole lines.
 func Plain(fields []string, block string) string {
 	head := "WARC/1.1\r\n"
 	for _, f := range fields {
@@ -145,7 +152,7 @@ func Plain(fields []string, block string) string {
 	return head + "\r\n" + block + "\r\n\r\n"
 }
 
-// Zipped is each text as a gzip member.
+// Zipped returns each text as a gzip member.
 func Zipped(t testing.TB, texts ...string) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -161,24 +168,26 @@ func Zipped(t testing.TB, texts ...string) []byte {
 	return b.Bytes()
 }
 
-// Fields returns the header lines that every record has, and more.
+// Fields returns the header lines that every record must have, and more.
 func Fields(kind, id string, more ...string) []string {
-	return append([]string{"WARC-Type: " + kind, "WARC-Record-ID: <urn:x:" + id + ">", "WARC-Date: 2026-11-21T09:00:00Z"}, more...)
+	required := []string{"WARC-Type: " + kind, "WARC-Record-ID: <urn:x:" + id + ">", "WARC-Date: 2026-11-21T09:00:00Z"}
+	return append(required, more...)
 }
 
 // Info is a warcinfo record.
 var Info = Plain(Fields("warcinfo", "info", "Content-Type: application/warc-fields"), "software: x\r\n")
 
-// Response is a record with the digests of its block and payload.
+// Response returns a record with the digests of its block and payload.
 func Response(id, target, head, body string, more ...string) string {
 	block := head + "\r\n\r\n" + body
 	return Plain(Fields("response", id, append([]string{
 		"WARC-Target-URI: " + target, "Content-Type: application/http;msgtype=response",
-		"WARC-Block-Digest: " + digest.Of([]byte(block)).String(), "WARC-Payload-Digest: " + digest.Of([]byte(body)).String(),
+		"WARC-Block-Digest: " + digest.Of([]byte(block)).String(),
+		"WARC-Payload-Digest: " + digest.Of([]byte(body)).String(),
 	}, more...)...), block)
 }
 
-// Save writes a file into a folder of its own and returns its path.
+// Save writes a file to a new folder and returns its path.
 func Save(t testing.TB, name string, content []byte) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
@@ -198,7 +207,7 @@ func Read(t testing.TB, path string) string {
 	return string(b)
 }
 
-// Three is a library of three files: the second needs the first, the third needs the first and the second.
+// Three returns an archive of three files, and their names. The second needs the first; the third needs both others.
 func Three(t testing.TB) (l *Archive, names []string) {
 	t.Helper()
 	l = New(t)
@@ -219,8 +228,9 @@ func Three(t testing.TB) (l *Archive, names []string) {
 	return l, names
 }
 
-// Wget crawls a small site with GNU wget: one.warc.gz has a page, an image of it and a chunked page, two.warc.gz has
-// revisits of the image and the chunked page, and plain.warc the image again, without compression.
+// Wget crawls a small site with GNU wget. one.warc.gz has a page, its image and a chunked page; two.warc.gz has
+// revisits of the image and the chunked page; plain.warc has the image again, without compression. The test is skipped
+// if wget is not installed.
 func Wget(t testing.TB) (dir, site string) {
 	t.Helper()
 	program, err := exec.LookPath("wget")

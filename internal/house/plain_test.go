@@ -48,12 +48,22 @@ var plainRooms = []string{
 	"sim/prime",
 	"uri",
 	"warcout",
+	"frontier", "internal/rowgen", "evaluators/", "evaluators", "sim",
+	"internal/house", "internal/archivetest", "archive/",
+	"internal/human", "internal/mediatype", "internal/atomicfile", "internal/textfile",
+	"config", "config/document", "config/value", "config/criteria", "config/reference", "config/heritrix",
+	"uri", "digest", "hosts/", "crawllog/",
+	"fetch", "discover/", "internal/benchcrawl", "internal/benchfrontier",
+	"daemon/", "crawler/", "scope/", "sim/prime", "digest/trial",
 }
 
 // plainTexts are the documents and web pages that follow the same rules, as patterns of filepath.Match.
 var plainTexts = []string{
 	"admin/dashboard/*.js",
 	"admin/dashboard/index.html",
+	"docs/frontier.md",
+	"docs/archive.md",
+	"docs/dedup.md",
 	"docs/change.md",
 	"docs/config.md",
 	"docs/discovery.md",
