@@ -14,7 +14,7 @@ import (
 	"github.com/arcrawl/arcrawl/warcout"
 )
 
-// Keeping says what a visit left in the archive.
+// Keeping is the kind of record that a visit left in the archive.
 type Keeping uint8
 
 // The values of Keeping.
@@ -43,15 +43,15 @@ func (k Keeping) profile() (warcout.Profile, bool) {
 	return 0, false
 }
 
-// archived is what the archive holds of a visit.
+// archived describes the records of a visit in the archive.
 type archived struct {
 	keeping Keeping
 	record  digest.Origin // the main record written; zero for KeptNothing
 	origin  digest.Origin // the record that holds the payload: record for a response, an earlier one for a revisit
 	written int64         // compressed bytes
 	looked  bool          // the archive was searched for the payload
-	hit     dedup.Hit     // what was found, whatever came of it
-	unsound bool          // what was found is damaged
+	hit     dedup.Hit     // the result of that search
+	unsound bool          // the record found is damaged
 }
 
 // archive decides what a visit leaves in the archive, and writes it. On return it is on disk.

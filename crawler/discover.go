@@ -15,7 +15,7 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// findings is what a visit discovered.
+// findings holds the discoveries of a visit.
 type findings struct {
 	candidates []frontier.Candidate
 	dropped    int   // links beyond the page's limit

@@ -21,7 +21,7 @@ const acceptEncoding = "gzip, deflate, br, zstd"
 // maxFields is the number of header fields of a request with all conditions.
 const maxFields = 5
 
-// request is what a visit asks the server, and how far it believes the headers of the answer.
+// request holds the exchange of a visit, and how far the headers of the answer are believed.
 type request struct {
 	exchange fetch.Request
 	filter   evaluators.Midfetch   // judges the headers of the answer

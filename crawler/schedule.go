@@ -16,7 +16,7 @@ import (
 	"github.com/arcrawl/arcrawl/frontier"
 )
 
-// schedule is what is remembered of a URI after a visit, and when it is due again.
+// schedule holds the record of a URI after a visit, with its next due time.
 type schedule struct {
 	record frontier.Record
 	wait   evaluators.Wait
@@ -114,7 +114,7 @@ func goneWait(n int, s config.Trouble) evaluators.Wait {
 	}
 }
 
-// historyVisit returns what a visit adds to the history of its URI.
+// historyVisit returns the facts of a visit that enter the history of its URI.
 func historyVisit(v visit, a archived) history.Visit {
 	got := v.capture
 	h := history.Visit{

@@ -35,7 +35,7 @@ type Reading struct {
 	Fault   error
 }
 
-// sourceReading is the meaning of a visit for a feed or sitemap.
+// sourceReading holds the results of a visit for a feed or sitemap.
 type sourceReading struct {
 	state    feeds.State // from now on; zero = the URI is not a source
 	seen     []byte      // entries listed so far; nil = as before

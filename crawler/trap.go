@@ -23,9 +23,9 @@ const (
 // sharedNotFound is the kind of block of a page that is the same for every URI of the host.
 const sharedNotFound = evaluators.NotFound + "shared"
 
-// trapFindings is what a visit found out about traps.
+// trapFindings holds the findings of a visit about traps.
 type trapFindings struct {
-	page    *traps.Page // what the page showed; nil = it was not read
+	page    *traps.Page // nil = it was not read
 	keptOut []keptOut
 }
 
@@ -98,7 +98,7 @@ func (t *trapFindings) add(trap traps.Trap, u uri.URI) int64 {
 	return 1
 }
 
-// learnTraps stores what a visit found out about traps. After a crash before the settlement, it is stored once more.
+// learnTraps stores the findings of a visit about traps. After a crash before the settlement, it is stored once more.
 func (c *Crawler) learnTraps(v visit, s settings, a archived, f findings) error {
 	store := c.trapsFor(s.Settings)
 	for _, out := range f.traps.keptOut {

@@ -23,7 +23,7 @@ type Page struct {
 	Now time.Time
 }
 
-// state is what is known of a host.
+// state holds the traps and families of a host.
 type state struct {
 	families []*family
 	shared   []shared

@@ -262,7 +262,7 @@ func (b *Store) Each(see func(uri.Host, []Trap) error) error {
 	})
 }
 
-// of returns what is known of a host. The lock is held.
+// of returns the state of a host. The lock is held.
 func (b *Store) of(h uri.Host) (*state, error) {
 	if s := b.hosts[h]; s != nil {
 		return s, nil
@@ -288,7 +288,7 @@ func (b *Store) of(h uri.Host) (*state, error) {
 	return s, nil
 }
 
-// change changes what is known of a host and stores it. If that fails, the host is removed from memory.
+// change changes the state of a host and stores it. If that fails, the host is removed from memory.
 func (b *Store) change(h uri.Host, do func(*state) bool) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
