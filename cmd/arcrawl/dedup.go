@@ -16,6 +16,7 @@ import (
 	"github.com/arcrawl/arcrawl/archive/importer"
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/crawllog/stats/table"
 	"github.com/arcrawl/arcrawl/daemon"
 	"github.com/arcrawl/arcrawl/dedup"
 	"github.com/arcrawl/arcrawl/frontier"
@@ -204,7 +205,7 @@ func holdings(ctx context.Context, i *dedup.Index) ([]holding, error) {
 	list := []holding{{Name: "(this crawl)", State: dedup.Active.String()}}
 	for _, c := range i.Collections() {
 		list = append(list, holding{
-			Number: c.Number, Name: c.Name, State: c.State.String(), Crawl: c.Crawl, Hash: c.Hash, Size: c.Size, Changed: stamp(c.Changed),
+			Number: c.Number, Name: c.Name, State: c.State.String(), Crawl: c.Crawl, Hash: c.Hash, Size: c.Size, Changed: table.Stamp(c.Changed),
 		})
 	}
 	for n := range list {

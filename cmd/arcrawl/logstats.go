@@ -17,6 +17,7 @@ import (
 	"github.com/arcrawl/arcrawl/archive/index"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawllog/stats"
+	"github.com/arcrawl/arcrawl/crawllog/stats/table"
 	"github.com/arcrawl/arcrawl/daemon"
 	"github.com/arcrawl/arcrawl/internal/atomicfile"
 	"github.com/arcrawl/arcrawl/internal/human"
@@ -106,7 +107,7 @@ func (s *logStats) run(cmd *cobra.Command, files []string) error {
 	if err != nil {
 		return err
 	}
-	if err := s.print(cmd.OutOrStdout(), out, len(files)); err != nil {
+	if err := s.format().Write(cmd.OutOrStdout(), out, len(files)); err != nil {
 		return err
 	}
 	return unread(out)
@@ -245,7 +246,7 @@ func (s *logStats) added(ctx context.Context, out, errs io.Writer, path string) 
 		} else if err != nil && ctx.Err() == nil {
 			return err
 		}
-		if err := s.printAdded(out, sum); err != nil {
+		if err := s.format().WriteAdded(out, sum, time.Now()); err != nil {
 			return err
 		}
 		if err := s.remember(f.Position()); err != nil {
@@ -295,4 +296,14 @@ func (s *logStats) remember(at stats.Position) error {
 		return fmt.Errorf("store the offset in %s: %w", s.place, err)
 	}
 	return nil
+}
+
+// format returns what the flags say about the output.
+func (s *logStats) format() table.Options {
+	return table.Options{By: s.dimensions, Top: s.top, Statuses: s.status, JSON: s.asJSON}
+}
+
+// watchBytes shows the number of bytes read on a terminal until stop is called.
+func watchBytes(w io.Writer, read *atomic.Int64, total int64) (stop func()) {
+	return showLine(w, func() string { return fmt.Sprintf("%s of %s", human.Bytes(read.Load()), human.Bytes(total)) })
 }

@@ -1,4 +1,5 @@
-package main
+// Package table writes summaries of crawl logs as tables for people, and as JSON.
+package table
 
 import (
 	"cmp"
@@ -8,7 +9,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"text/tabwriter"
 	"time"
 
@@ -16,28 +16,44 @@ import (
 	"github.com/arcrawl/arcrawl/internal/human"
 )
 
-// print prints a summary of logs.
-func (s *logStats) print(out io.Writer, read *stats.Outcome, files int) error {
-	if s.asJSON {
-		return s.printJSON(out, read, files)
+// Options say what to write.
+type Options struct {
+	By       []stats.Dimension // one table for each
+	Top      int               // maximum number of rows of a table; 0 = all
+	Statuses bool              // also write the number of visits by row and status
+	JSON     bool
+}
+
+// encode writes a value as indented JSON.
+func encode(out io.Writer, v any) error {
+	e := json.NewEncoder(out)
+	e.SetIndent("", "  ")
+	return e.Encode(v)
+}
+
+// Write writes the summaries of a number of logs: totals, with one column for each period, and a table for each
+// dimension.
+func (o Options) Write(out io.Writer, read *stats.Outcome, logs int) error {
+	if o.JSON {
+		return o.writeJSON(out, read, logs)
 	}
 	main := read.Summaries[0]
-	fmt.Fprintf(out, "%d logs, %s\n", files, human.Bytes(read.Bytes))
+	fmt.Fprintf(out, "%s, %s\n", human.Count(logs, "log"), human.Bytes(read.Bytes))
 	if read.Skipped > 0 {
-		fmt.Fprintf(out, "%d lines are not in the format of a crawl log and were skipped\n", read.Skipped)
+		fmt.Fprintf(out, "%s skipped: not in the format of a crawl log\n", human.Count(read.Skipped, "line"))
 	}
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	printTotals(table, read.Summaries)
 	if err := table.Flush(); err != nil {
 		return err
 	}
-	for _, d := range s.dimensions {
+	for _, d := range o.By {
 		rows := main.Rows(d)
 		var beside map[string]*stats.Tally
 		if len(read.Summaries) > 1 {
 			beside = read.Summaries[1].By[d]
 		}
-		shown := s.head(rows)
+		shown := o.first(rows)
 		fmt.Fprintf(out, "\n%s", strings.ToUpper(string(d)))
 		if len(shown) < len(rows) {
 			fmt.Fprintf(out, " (%d of %d; --top 0 prints all)", len(shown), len(rows))
@@ -48,21 +64,22 @@ func (s *logStats) print(out io.Writer, read *stats.Outcome, files int) error {
 		if err := table.Flush(); err != nil {
 			return err
 		}
-		if s.status {
+		if o.Statuses {
 			if err := printMatrix(out, d, shown); err != nil {
 				return err
 			}
 		}
 	}
-	if s.status && len(s.dimensions) == 0 {
+	if o.Statuses && len(o.By) == 0 {
 		return printMatrix(out, "all", []stats.Row{{Key: "all", Tally: main.All}})
 	}
 	return nil
 }
 
-func (s *logStats) head(rows []stats.Row) []stats.Row {
-	if s.top > 0 && len(rows) > s.top {
-		return rows[:s.top]
+// first returns the rows to show.
+func (o Options) first(rows []stats.Row) []stats.Row {
+	if o.Top > 0 && len(rows) > o.Top {
+		return rows[:o.Top]
 	}
 	return rows
 }
@@ -82,8 +99,8 @@ func printTotals(out io.Writer, sums []*stats.Summary) {
 	bytes := func(name string, of func(*stats.Tally) int64) {
 		line(name, func(s *stats.Summary) string { return human.Bytes(of(&s.All)) })
 	}
-	line("from", func(s *stats.Summary) string { return stamp(s.First) })
-	line("to", func(s *stats.Summary) string { return stamp(s.Last) })
+	line("from", func(s *stats.Summary) string { return Stamp(s.First) })
+	line("to", func(s *stats.Summary) string { return Stamp(s.Last) })
 	line("visits", func(s *stats.Summary) string { return fmt.Sprint(s.All.Visits) })
 	count("  answered", func(t *stats.Tally) int64 { return t.Answered })
 	count("  failed", func(t *stats.Tally) int64 { return t.Failed })
@@ -96,7 +113,8 @@ func printTotals(out io.Writer, sums []*stats.Summary) {
 	count("duplicates", func(t *stats.Tally) int64 { return t.Duplicates })
 	bytes("received", func(t *stats.Tally) int64 { return t.Received })
 	line("spared", func(s *stats.Summary) string {
-		return fmt.Sprintf("%s (%s of all bytes)", human.Bytes(s.All.Spared), share(s.All.Spared, s.All.Spared+s.All.Received))
+		part := share(s.All.Spared, s.All.Spared+s.All.Received)
+		return fmt.Sprintf("%s (%s of all bytes)", human.Bytes(s.All.Spared), part)
 	})
 	bytes("deduplicated", func(t *stats.Tally) int64 { return t.Deduped })
 	line("overdue", func(s *stats.Summary) string { return lateness(s.All.Overdue) })
@@ -112,14 +130,17 @@ func printRows(out io.Writer, d stats.Dimension, rows []stats.Row, beside map[st
 	fmt.Fprintln(out)
 	for _, r := range rows {
 		late := r.Overdue
-		fmt.Fprintf(out, "%s\t%d\t%d\t%d\t%s\t%s\t%s\t%s\t%s\t%s\t%s", r.Key, r.Visits, r.Failed, r.Versions, changeRate(&r.Tally), human.Bytes(r.Received), human.Bytes(r.Spared),
-			human.About(late.Quantile(0.5)), human.About(late.Quantile(0.9)), human.About(late.Quantile(0.99)), human.About(late.Max()))
+		fmt.Fprintf(out, "%s\t%d\t%d\t%d\t%s\t%s\t%s\t%s\t%s\t%s\t%s", r.Key, r.Visits, r.Failed, r.Versions,
+			changeRate(&r.Tally), human.Bytes(r.Received), human.Bytes(r.Spared),
+			human.About(late.Quantile(0.5)), human.About(late.Quantile(0.9)), human.About(late.Quantile(0.99)),
+			human.About(late.Max()))
 		if beside != nil {
 			was := beside[r.Key]
 			if was == nil {
 				was = new(stats.Tally)
 			}
-			fmt.Fprintf(out, "\t%d\t%d\t%d\t%s\t%s\t%s", was.Visits, was.Failed, was.Versions, changeRate(was), human.About(was.Overdue.Quantile(0.5)), human.About(was.Overdue.Quantile(0.99)))
+			fmt.Fprintf(out, "\t%d\t%d\t%d\t%s\t%s\t%s", was.Visits, was.Failed, was.Versions, changeRate(was),
+				human.About(was.Overdue.Quantile(0.5)), human.About(was.Overdue.Quantile(0.99)))
 		}
 		fmt.Fprintln(out)
 	}
@@ -136,7 +157,8 @@ func printMatrix(out io.Writer, d stats.Dimension, rows []stats.Row) error {
 			sum[status] += n
 		}
 	}
-	statuses := slices.SortedFunc(maps.Keys(sum), func(a, b int) int { return cmp.Or(cmp.Compare(sum[b], sum[a]), cmp.Compare(a, b)) })
+	mostFirst := func(a, b int) int { return cmp.Or(cmp.Compare(sum[b], sum[a]), cmp.Compare(a, b)) }
+	statuses := slices.SortedFunc(maps.Keys(sum), mostFirst)
 	statuses = statuses[:min(len(statuses), matrixColumns)]
 	slices.Sort(statuses)
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
@@ -156,6 +178,7 @@ func printMatrix(out io.Writer, d stats.Dimension, rows []stats.Row) error {
 	return table.Flush()
 }
 
+// dashIfNone writes n, or "-" for 0.
 func dashIfNone(n int64) string {
 	if n == 0 {
 		return "-"
@@ -171,6 +194,7 @@ type statsJSON struct {
 	Periods []periodJSON `json:"periods"`
 }
 
+// periodJSON is the summary of one period.
 type periodJSON struct {
 	First string                          `json:"first,omitempty"`
 	Last  string                          `json:"last,omitempty"`
@@ -178,32 +202,35 @@ type periodJSON struct {
 	By    map[stats.Dimension][]stats.Row `json:"by,omitempty"`
 }
 
-func (s *logStats) printJSON(out io.Writer, read *stats.Outcome, files int) error {
-	all := statsJSON{Logs: files, Bytes: read.Bytes, Strange: read.Skipped}
+// writeJSON writes the summaries as JSON.
+func (o Options) writeJSON(out io.Writer, read *stats.Outcome, logs int) error {
+	all := statsJSON{Logs: logs, Bytes: read.Bytes, Strange: read.Skipped}
 	for _, sum := range read.Summaries {
-		all.Periods = append(all.Periods, s.periodJSON(sum))
+		all.Periods = append(all.Periods, o.periodJSON(sum))
 	}
-	return writeJSON(out, all)
+	return encode(out, all)
 }
 
-func (s *logStats) periodJSON(sum *stats.Summary) periodJSON {
+// periodJSON returns the summary of one period for JSON.
+func (o Options) periodJSON(sum *stats.Summary) periodJSON {
 	p := periodJSON{All: sum.All}
 	if sum.All.Visits > 0 {
-		p.First, p.Last = stamp(sum.First), stamp(sum.Last)
+		p.First, p.Last = Stamp(sum.First), Stamp(sum.Last)
 	}
-	for _, d := range s.dimensions {
+	for _, d := range o.By {
 		if p.By == nil {
 			p.By = make(map[stats.Dimension][]stats.Row)
 		}
-		p.By[d] = s.head(sum.Rows(d))
+		p.By[d] = o.first(sum.Rows(d))
 	}
 	return p
 }
 
-// printAdded prints one line for the added visits, and one for each row.
-func (s *logStats) printAdded(out io.Writer, sum *stats.Summary) error {
-	if s.asJSON {
-		return json.NewEncoder(out).Encode(s.periodJSON(sum))
+// WriteAdded writes one line for the visits that were added to a log, and one for each row. A line without visits has
+// the time now.
+func (o Options) WriteAdded(out io.Writer, sum *stats.Summary, now time.Time) error {
+	if o.JSON {
+		return json.NewEncoder(out).Encode(o.periodJSON(sum))
 	}
 	line := func(name string, t *stats.Tally) error {
 		_, err := fmt.Fprintf(out, "%s  %d visits, %d failed, %d versions, %s received, %s spared, overdue %s\n",
@@ -212,13 +239,13 @@ func (s *logStats) printAdded(out io.Writer, sum *stats.Summary) error {
 	}
 	last := sum.Last
 	if last.IsZero() {
-		last = time.Now()
+		last = now
 	}
-	if err := line(stamp(last), &sum.All); err != nil {
+	if err := line(Stamp(last), &sum.All); err != nil {
 		return err
 	}
-	for _, d := range s.dimensions {
-		for _, r := range s.head(sum.Rows(d)) {
+	for _, d := range o.By {
+		for _, r := range o.first(sum.Rows(d)) {
 			if err := line("  "+r.Key, &r.Tally); err != nil {
 				return err
 			}
@@ -227,22 +254,26 @@ func (s *logStats) printAdded(out io.Writer, sum *stats.Summary) error {
 	return nil
 }
 
-func stamp(t time.Time) string {
+// Stamp writes a time in ISO 8601, or "-" for none.
+func Stamp(t time.Time) string {
 	if t.IsZero() {
 		return "-"
 	}
 	return t.UTC().Format("2006-01-02T15:04:05Z")
 }
 
-func share(n, of int64) string {
-	if of == 0 {
+// share writes n as a share of total.
+func share(n, total int64) string {
+	if total == 0 {
 		return "–"
 	}
-	return fmt.Sprintf("%.1f %%", 100*float64(n)/float64(of))
+	return fmt.Sprintf("%.1f %%", 100*float64(n)/float64(total))
 }
 
-func countAndShare(n, of int64) string { return fmt.Sprintf("%d (%s)", n, share(n, of)) }
+// countAndShare writes n and its share of total.
+func countAndShare(n, total int64) string { return fmt.Sprintf("%d (%s)", n, share(n, total)) }
 
+// changeRate writes the share of visits that found a new version.
 func changeRate(t *stats.Tally) string {
 	rate, ok := t.ChangeRate()
 	if !ok {
@@ -251,14 +282,11 @@ func changeRate(t *stats.Tally) string {
 	return fmt.Sprintf("%.1f %%", 100*rate)
 }
 
+// lateness writes the quantiles of a histogram of durations.
 func lateness(h stats.Histogram) string {
 	if h.Count() == 0 {
 		return "–"
 	}
-	return fmt.Sprintf("p50 %s, p90 %s, p99 %s, max %s", human.About(h.Quantile(0.5)), human.About(h.Quantile(0.9)), human.About(h.Quantile(0.99)), human.About(h.Max()))
-}
-
-// watchBytes shows the number of bytes read on a terminal until stop is called.
-func watchBytes(w io.Writer, read *atomic.Int64, total int64) (stop func()) {
-	return showLine(w, func() string { return fmt.Sprintf("%s of %s", human.Bytes(read.Load()), human.Bytes(total)) })
+	return fmt.Sprintf("p50 %s, p90 %s, p99 %s, max %s", human.About(h.Quantile(0.5)), human.About(h.Quantile(0.9)),
+		human.About(h.Quantile(0.99)), human.About(h.Max()))
 }
