@@ -8,6 +8,7 @@ import (
 	"github.com/arcrawl/arcrawl/dedup"
 	"github.com/arcrawl/arcrawl/discover/feeds"
 	"github.com/arcrawl/arcrawl/evaluators"
+	"github.com/arcrawl/arcrawl/internal/human"
 	"github.com/arcrawl/arcrawl/scope"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -50,6 +51,9 @@ var politenessKeys = []key{
 		"Maximum wait after a failure."),
 }
 
+// The default bounds of the rule "learned" differ from the defaults that the keys show.
+var learnedMin, learnedMax = evaluators.DefaultBounds("learned")
+
 // waitKeys are the keys of each [[wait]].
 var waitKeys = []key{
 	required(other("wait.mime", InBoth, value.Type{Kind: value.Regex},
@@ -70,9 +74,9 @@ var waitKeys = []key{
 	duration("wait.initial", InBoth, shortest, longest, func(d *draft) *time.Duration { return &d.entry.Initial },
 		"Wait after the first capture."),
 	duration("wait.min", InBoth, shortest, longest, func(d *draft) *time.Duration { return &d.entry.Min },
-		"Minimum wait. With `rule = \"learned\"` the default is `\"5m\"`."),
+		"Minimum wait. With `rule = \"learned\"` the default is `\""+human.Duration(learnedMin)+"\"`."),
 	duration("wait.max", InBoth, shortest, longest, func(d *draft) *time.Duration { return &d.entry.Max },
-		"Maximum wait. With `rule = \"learned\"` the default is `\"90d\"`."),
+		"Maximum wait. With `rule = \"learned\"` the default is `\""+human.Duration(learnedMax)+"\"`."),
 	number("wait.changed_factor", InBoth, 1, 1000, func(d *draft) *float64 { return &d.entry.ChangedFactor },
 		"Divisor of the wait when the content changed."),
 	number("wait.unchanged_factor", InBoth, 1, 1000, func(d *draft) *float64 { return &d.entry.UnchangedFactor },

@@ -11,6 +11,8 @@ import (
 
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/config/value"
+	"github.com/arcrawl/arcrawl/evaluators"
+	"github.com/arcrawl/arcrawl/internal/human"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -24,7 +26,8 @@ func MainFile(values map[string]string) string {
 		set[name] = v
 	}
 	t := newTemplate(config.InMain, set)
-	t.hints["wait.min"], t.hints["wait.max"] = `"5m"`, `"90d"` // of the rule "learned"
+	shortest, longest := evaluators.DefaultBounds("learned")
+	t.hints["wait.min"], t.hints["wait.max"] = Quote(human.Duration(shortest)), Quote(human.Duration(longest))
 	t.comment("The main file of arcrawl. A line such as #key = value shows a default: remove the # and write your value.")
 	t.comment("Then run: arcrawl check --config FILE. A running daemon applies the file automatically. " +
 		"Settings of one host: arcrawl host add URI.")
