@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -50,7 +49,7 @@ the daemon first, or use arcrawl reload --dry-run, which looks at up to 100,000 
 			return canonChanges(c, before, cmd.OutOrStdout())
 		},
 	}
-	cmd.Flags().StringVarP(&path, "config", "c", defaultConfig, "the main configuration file")
+	configFlag(cmd, &path)
 	cmd.Flags().BoolVar(&changes, "changes", false, "list known URIs that would share a name, or no longer share one")
 	cmd.Flags().StringVar(&against, "against", "", "compare with the rules of this main configuration file")
 	return cmd
@@ -63,7 +62,7 @@ func canon(c *config.Config, text string, out io.Writer) error {
 		return usageError{err}
 	}
 	naming := c.ForHost(u.Host(), time.Now()).Names
-	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	table := newTable(out)
 	before := text
 	for _, s := range naming.Steps(u) {
 		mark := " "

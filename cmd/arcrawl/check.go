@@ -12,12 +12,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/config/reference"
 	"github.com/arcrawl/arcrawl/digest/trial"
 	"github.com/arcrawl/arcrawl/internal/human"
 )
-
-// defaultConfig is the default path of the main configuration file.
-const defaultConfig = "arcrawl.toml"
 
 func newCheck() *cobra.Command {
 	var path string
@@ -48,7 +46,7 @@ Exit code 0: the configuration is valid. Exit code 78: it has faults.`,
 			return err
 		},
 	}
-	cmd.Flags().StringVarP(&path, "config", "c", defaultConfig, "the main configuration file")
+	configFlag(cmd, &path)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print faults and warnings as JSON")
 	return cmd
 }
@@ -93,4 +91,33 @@ const scrubPatience = 20 * time.Second
 func isFaults(err error) bool {
 	var faults config.Faults
 	return errors.As(err, &faults)
+}
+
+func newSchema() *cobra.Command {
+	return &cobra.Command{
+		Use:   "schema [main|host]",
+		Short: "Print the JSON Schema of the configuration files",
+		Long: `schema prints a JSON Schema (draft 7) of the main file (default), or of the host files. Editors use it to complete and
+explain keys, for example taplo with this first line of the file:
+
+  #:schema ./arcrawl.schema.json
+
+It describes each key, its type and its bounds. Only arcrawl check finds contradictions between keys and between files.`,
+		Example: `  arcrawl schema > arcrawl.schema.json
+  arcrawl schema host > hosts.d/host.schema.json`,
+		Args:      cobra.MatchAll(cobra.MaximumNArgs(1), cobra.OnlyValidArgs),
+		ValidArgs: []string{config.InMain, config.InHost},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			scope := config.InMain
+			if len(args) == 1 {
+				scope = args[0]
+			}
+			s, err := reference.Schema(scope)
+			if err != nil {
+				return err
+			}
+			_, err = cmd.OutOrStdout().Write(s)
+			return err
+		},
+	}
 }

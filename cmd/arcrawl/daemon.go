@@ -50,6 +50,37 @@ func (d *daemonFlags) advise(err error) error {
 	return err
 }
 
+// ask sends a request to the daemon and prints the answer.
+func ask[A any](
+	cmd *cobra.Command, d *daemonFlags, show func(io.Writer, A) error, request func(*api.Client) (A, error),
+) error {
+	c, err := d.client()
+	if err != nil {
+		return err
+	}
+	answer, err := request(c)
+	return printAnswer(d, cmd.OutOrStdout(), answer, err, show)
+}
+
+// askOr sends a request to the daemon. If no daemon answers, and no socket was named, it calls instead with the
+// configuration.
+func askOr[A any](
+	d *daemonFlags, request func(*api.Client) (A, error), instead func(*config.Config) (A, error),
+) (answer A, err error) {
+	client, err := d.client()
+	if err == nil {
+		answer, err = request(client)
+	}
+	if d.socket != "" || !errors.Is(err, api.ErrNoDaemon) {
+		return answer, err
+	}
+	c, err := config.Load(d.config)
+	if err != nil {
+		return answer, err
+	}
+	return instead(c)
+}
+
 // printAnswer prints an answer, as JSON or as people read it.
 func printAnswer[A any](d *daemonFlags, out io.Writer, answer A, err error, show func(io.Writer, A) error) error {
 	if err != nil {

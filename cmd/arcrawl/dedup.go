@@ -8,7 +8,6 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -27,14 +26,7 @@ import (
 const needsStore = `It opens the store. Stop the daemon first.`
 
 func newDedup() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "dedup",
-		Short: "Manage the deduplication index",
-		Args:  cobra.NoArgs,
-		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
-	cmd.AddCommand(newDedupImport(), newDedupStatus(), newDedupRemove(), newDedupPurge())
-	return cmd
+	return group("dedup", "Manage the deduplication index", newDedupImport(), newDedupStatus(), newDedupRemove(), newDedupPurge())
 }
 
 func newDedupImport() *cobra.Command {
@@ -75,7 +67,7 @@ archive; payloads that are not there are stored again.
 		},
 	}
 	f := cmd.Flags()
-	f.StringVarP(&path, "config", "c", defaultConfig, "the main configuration file")
+	configFlag(cmd, &path)
 	f.StringVar(&o.As, "as", "", "read the files as: "+strings.Join(importer.Formats(), ", ")+" (default: detect)")
 	f.StringVar(&o.Crawl, "crawl", "", "store this crawl id with the files")
 	f.BoolVar(&o.Remove, "remove", false, "remove packages that are no longer in the manifests")
@@ -192,7 +184,7 @@ revisits refer to, and the number of those revisits. Removed files are included 
 			})
 		},
 	}
-	cmd.Flags().StringVarP(&path, "config", "c", defaultConfig, "the main configuration file")
+	configFlag(cmd, &path)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }
@@ -217,7 +209,7 @@ func holdings(ctx context.Context, i *dedup.Index) ([]holding, error) {
 }
 
 func printHoldings(out io.Writer, list []holding) error {
-	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	table := newTable(out)
 	fmt.Fprintln(table, "number\tname\tstate\tcrawl\toriginals\tpayload\treferred to\tby revisits")
 	for _, h := range list {
 		crawl := h.Crawl
@@ -243,7 +235,7 @@ revisits that refer to them are counted until 'arcrawl dedup purge'. Importing t
 			return withIndex(path, false, func(i *dedup.Index, _ *frontier.Frontier) error { return removeCollections(cmd.OutOrStdout(), i, args) })
 		},
 	}
-	cmd.Flags().StringVarP(&path, "config", "c", defaultConfig, "the main configuration file")
+	configFlag(cmd, &path)
 	return cmd
 }
 
@@ -286,6 +278,6 @@ func newDedupPurge() *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().StringVarP(&path, "config", "c", defaultConfig, "the main configuration file")
+	configFlag(cmd, &path)
 	return cmd
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -172,7 +171,7 @@ func printLosses(out io.Writer, losses []survey.Loss, asJSON bool) error {
 		return nil
 	}
 	var all survey.Loss
-	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	table := newTable(out)
 	fmt.Fprintln(table, "HOST\tPERIOD\tLOST\tREVISITS ELSEWHERE\tPAYLOAD LEFT")
 	for _, l := range losses {
 		fmt.Fprintf(table, "%s\t%s\t%d\t%d\t%d\n", l.Host, l.Period, l.Captures, l.Revisits, l.Saved)

@@ -7,7 +7,6 @@ import (
 	"io"
 	"path/filepath"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -47,7 +46,7 @@ It reads the files as they are now and needs no daemon. A daemon that refused th
 			return f.print(cmd.OutOrStdout(), explain(c, h, about, f.set))
 		},
 	}
-	cmd.Flags().StringVarP(&f.config, "config", "c", defaultConfig, "the main configuration file")
+	configFlag(cmd, &f.config)
 	cmd.Flags().StringVar(&f.at, "at", "", "use this time of the visit, for example 2026-12-01T06:30:00Z (default: now)")
 	cmd.Flags().StringVar(&f.mime, "mime", "", "use this content type of the last capture")
 	cmd.Flags().StringVar(&f.hops, "hops", "", "use this hop path, as in crawl.log, for example LLE (default: a seed)")
@@ -127,7 +126,7 @@ func (f *effectiveFlags) print(out io.Writer, e effective) error {
 		what = e.URI
 	}
 	fmt.Fprintf(out, "settings of %s at %s\n\n", what, e.At.Format(time.RFC3339))
-	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	table := newTable(out)
 	dir := filepath.Dir(f.config) + string(filepath.Separator)
 	for _, r := range e.Refinements {
 		holds := "does not apply"

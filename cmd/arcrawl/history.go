@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -145,7 +144,7 @@ func printHistory(out io.Writer, captures []index.Capture, asJSON bool) error {
 	if asJSON {
 		return historyJSON(out, captures)
 	}
-	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	table := newTable(out)
 	fmt.Fprintln(table, "DATE\tSTATUS\tRECORD\tDIGEST\tSIZE\tWHERE\tWHY\tFOUND")
 	for _, c := range captures {
 		kind, bytes, status := c.Type, strconv.FormatInt(c.Size, 10), c.Status

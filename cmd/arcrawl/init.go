@@ -6,11 +6,15 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/config/reference"
 	"github.com/arcrawl/arcrawl/daemon"
+	"github.com/arcrawl/arcrawl/uri"
 )
 
 func newInit() *cobra.Command {
@@ -71,4 +75,87 @@ func create(path, text string) (err error) {
 	defer func() { err = errors.Join(err, f.Close()) }()
 	_, err = f.WriteString(text)
 	return err
+}
+
+func newHost() *cobra.Command {
+	return group("host", "Manage per-host configuration files", newHostAdd())
+}
+
+func newHostAdd() *cobra.Command {
+	var path, dir string
+	cmd := &cobra.Command{
+		Use:   "add URI…",
+		Short: "Write a host file with these seeds",
+		Long: `add writes a host file with the URIs as seeds. Below them it lists the most common settings of a host, as comments. URIs of
+several hosts make one file each. An existing file is never changed. Then add checks the configuration, like arcrawl check. A
+running daemon applies the new file automatically.`,
+		Example: "  arcrawl host add --config /etc/arcrawl/arcrawl.toml https://www.news.example/ https://www.news.example/sport/",
+		Args:    cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			hosts, seeds, err := byHost(args)
+			if err != nil {
+				return usageError{err}
+			}
+			if _, err := os.Stat(path); err != nil {
+				return daemon.FolderError{Err: fmt.Errorf("cannot find the main file: %w; name it with --config, or write one with arcrawl init", err)}
+			}
+			if dir == "" {
+				dir = filepath.Join(filepath.Dir(path), "hosts.d")
+			}
+			var files []string
+			for _, h := range hosts {
+				file := filepath.Join(dir, reference.HostFileName(h)+".toml")
+				if err := create(file, reference.HostFile(h, seeds[h])); err != nil {
+					return err
+				}
+				if _, err := fmt.Fprintln(cmd.OutOrStdout(), "wrote", file); err != nil {
+					return err
+				}
+				files = append(files, file)
+			}
+			return taken(path, files)
+		},
+	}
+	configFlag(cmd, &path)
+	cmd.Flags().StringVar(&dir, "dir", "", "write to this folder of host files (default: hosts.d next to the main file)")
+	return cmd
+}
+
+// byHost groups URIs by host. The hosts are in the order of their first URI.
+func byHost(args []string) (hosts []uri.Host, seeds map[uri.Host][]string, err error) {
+	seeds = make(map[uri.Host][]string)
+	for _, arg := range args {
+		u, err := uri.Parse(arg)
+		if err == nil && !strings.Contains(arg, "://") {
+			err = errors.New("not a complete URI")
+		}
+		if err != nil {
+			return nil, nil, fmt.Errorf("%q: %w; write for example https://www.news.example/", arg, err)
+		}
+		h := u.Host()
+		if _, known := seeds[h]; !known {
+			hosts = append(hosts, h)
+		}
+		if !slices.Contains(seeds[h], u.String()) {
+			seeds[h] = append(seeds[h], u.String())
+		}
+	}
+	return hosts, seeds, nil
+}
+
+// taken returns an error unless the configuration is valid and includes the new host files.
+func taken(path string, files []string) error {
+	c, err := config.Load(path)
+	if err != nil {
+		return fmt.Errorf("the configuration has other faults; fix them:\n%w", err)
+	}
+	for _, file := range files {
+		ours := func(name string) bool { return filepath.Base(name) == filepath.Base(file) }
+		// A seed that another file lists already is reported as a warning.
+		if !slices.ContainsFunc(c.Seeds, func(s config.Seed) bool { return ours(s.File) }) &&
+			!slices.ContainsFunc(c.Warnings, func(w config.Fault) bool { return ours(w.File) }) {
+			return daemon.FolderError{Err: fmt.Errorf("%s is not read: %s names another folder in storage.hosts; move the file there, and use --dir next time", file, path)}
+		}
+	}
+	return nil
 }

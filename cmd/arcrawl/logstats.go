@@ -24,14 +24,7 @@ import (
 )
 
 func newLog() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "log",
-		Short: "Read crawl logs",
-		Args:  cobra.NoArgs,
-		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
-	cmd.AddCommand(newLogStats())
-	return cmd
+	return group("log", "Read crawl logs", newLogStats())
 }
 
 // logStats holds the flags of arcrawl log stats.

@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"text/tabwriter"
 	"time"
 
 	"github.com/arcrawl/arcrawl/admin/api"
@@ -37,12 +36,9 @@ For a million URIs this takes some seconds; the crawl continues meanwhile. An an
 			if len(args) > 0 {
 				f.Host = args[0]
 			}
-			c, err := d.client()
-			if err != nil {
-				return err
-			}
-			o, err := c.Overdue(cmd.Context(), f)
-			return printAnswer(&d, cmd.OutOrStdout(), o, err, showOverdue)
+			return ask(cmd, &d, showOverdue, func(c *api.Client) (api.Overdue, error) {
+				return c.Overdue(cmd.Context(), f)
+			})
 		},
 	}
 	d.add(cmd)
@@ -54,7 +50,7 @@ For a million URIs this takes some seconds; the crawl continues meanwhile. An an
 
 func showOverdue(out io.Writer, o api.Overdue) error {
 	fmt.Fprintf(out, "%d of %d URIs are due, as of %s ago (counted in %s)\n\n", o.All.Due, o.All.URIs, span(o.Age), span(o.Took))
-	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	t := newTable(out)
 	hosts := o.By == "host"
 	fmt.Fprintf(t, "%s\tURIs\tdue\tmax\tp50\tp90\tp99\twanted/h", o.By)
 	if hosts {

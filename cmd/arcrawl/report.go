@@ -2,31 +2,21 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"text/tabwriter"
 	"time"
-
-	"github.com/arcrawl/arcrawl/admin/api"
 
 	"github.com/spf13/cobra"
 
 	"github.com/arcrawl/arcrawl/admin"
+	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/config"
-	"github.com/arcrawl/arcrawl/daemon"
+	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/hosts/reputation"
 )
 
 func newReport() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "report",
-		Short: "Report on headers, deduplication, or days",
-		Args:  cobra.NoArgs,
-		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
-	cmd.AddCommand(newReportHeaders(), newReportDedup(), newReportDays())
-	return cmd
+	return group("report", "Report on headers, deduplication, or days", newReportHeaders(), newReportDedup(), newReportDays())
 }
 
 func newReportHeaders() *cobra.Command {
@@ -62,40 +52,22 @@ It asks the daemon. If no daemon answers, it reads the store.`,
 
 // headers asks the daemon. If no daemon answers, it reads the store.
 func (d *daemonFlags) headers(ctx context.Context) (api.HeaderReport, error) {
-	client, err := d.client()
-	if err == nil {
-		var report api.HeaderReport
-		if report, err = client.Headers(ctx); !errors.Is(err, api.ErrNoDaemon) {
-			return report, err
-		}
-	}
-	if d.socket != "" || !errors.Is(err, api.ErrNoDaemon) {
-		return api.HeaderReport{}, err
-	}
-	c, err := config.Load(d.config)
-	if err != nil {
-		return api.HeaderReport{}, err
-	}
-	return storedHeaders(c)
-}
-
-// storedHeaders reads the report from the store.
-func storedHeaders(c *config.Config) (report api.HeaderReport, err error) {
-	f, err := daemon.OpenStopped(c, time.Now())
-	if err != nil {
-		return report, err
-	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	book, err := reputation.Open(f.DB())
-	if err != nil {
-		return report, err
-	}
-	return admin.Headers(book, c, time.Now())
+	return askOr(d, func(client *api.Client) (api.HeaderReport, error) {
+		return client.Headers(ctx)
+	}, func(c *config.Config) (api.HeaderReport, error) {
+		return fromStore(c, func(f *frontier.Frontier) (report api.HeaderReport, err error) {
+			store, err := reputation.Open(f.DB())
+			if err != nil {
+				return report, err
+			}
+			return admin.Headers(store, c, time.Now())
+		})
+	})
 }
 
 // printHeaders prints the tables of validators and dates.
 func printHeaders(out io.Writer, report api.HeaderReport) error {
-	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	table := newTable(out)
 	fmt.Fprintln(table, "host\tcontent\tvalidator\tchange right\tchange false\tsame right\tsame false\tmissing\tprecision\tbelieved")
 	for _, r := range report.Rows {
 		fmt.Fprintf(table, "%s\t%s\t%s\t%d\t%d\t%d\t%d\t%d\t%s\n", r.Host, r.Content, r.Validator,

@@ -6,17 +6,15 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"text/tabwriter"
 	"time"
-
-	"github.com/arcrawl/arcrawl/admin/api"
 
 	"github.com/spf13/cobra"
 
 	"github.com/arcrawl/arcrawl/admin"
+	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawllog/stats"
-	"github.com/arcrawl/arcrawl/daemon"
+	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/hosts/daily"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -73,36 +71,18 @@ func (r *reportDays) run(cmd *cobra.Command, files []string) error {
 
 // ask asks the daemon. If no daemon answers, it reads the store.
 func (r *reportDays) ask(ctx context.Context) (api.DayReport, error) {
-	client, err := r.client()
-	if err == nil {
-		var report api.DayReport
-		if report, err = client.Days(ctx, r.host, r.days); !errors.Is(err, api.ErrNoDaemon) {
-			return report, err
-		}
-	}
-	if r.socket != "" || !errors.Is(err, api.ErrNoDaemon) {
-		return api.DayReport{}, err
-	}
-	c, err := config.Load(r.config)
-	if err != nil {
-		return api.DayReport{}, err
-	}
-	return r.stored(c)
-}
-
-// stored reads the report from the store.
-func (r *reportDays) stored(c *config.Config) (report api.DayReport, err error) {
-	f, err := daemon.OpenStopped(c, time.Now())
-	if err != nil {
-		return report, err
-	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	book, err := daily.Open(f.DB())
-	if err != nil {
-		return report, err
-	}
-	today := time.Now().UTC().Truncate(24 * time.Hour)
-	return admin.Days(book, uri.Host(r.host), today.AddDate(0, 0, 1-r.days), time.Time{})
+	return askOr(&r.daemonFlags, func(client *api.Client) (api.DayReport, error) {
+		return client.Days(ctx, r.host, r.days)
+	}, func(c *config.Config) (api.DayReport, error) {
+		return fromStore(c, func(f *frontier.Frontier) (report api.DayReport, err error) {
+			store, err := daily.Open(f.DB())
+			if err != nil {
+				return report, err
+			}
+			today := time.Now().UTC().Truncate(24 * time.Hour)
+			return admin.Days(store, uri.Host(r.host), today.AddDate(0, 0, 1-r.days), time.Time{})
+		})
+	})
 }
 
 // fromLogs summarizes crawl logs.
@@ -126,7 +106,7 @@ func (r *reportDays) fromLogs(cmd *cobra.Command, files []string) error {
 }
 
 func (r *reportDays) print(out io.Writer, report api.DayReport) error {
-	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	table := newTable(out)
 	rows := func(name string, list []api.DayRow, key func(api.DayRow) string) {
 		fmt.Fprintf(table, "%s\trequests\tversions captured\tof about\tshare\trequests each\n", name)
 		for _, d := range list {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -12,20 +13,15 @@ import (
 
 	"github.com/arcrawl/arcrawl/archive/index"
 	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/daemon"
 	"github.com/arcrawl/arcrawl/digest/trial"
+	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/internal/human"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
 func newScrub() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "scrub",
-		Short: "Find and test rules for noise that is not a change",
-		Args:  cobra.NoArgs,
-		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
-	cmd.AddCommand(newScrubTest(), newScrubSuggest(), newScrubCandidates())
-	return cmd
+	return group("scrub", "Find and test rules for noise that is not a change", newScrubTest(), newScrubSuggest(), newScrubCandidates())
 }
 
 func newScrubTest() *cobra.Command {
@@ -244,4 +240,44 @@ func excerpt(line, other string) string {
 		}
 	}
 	return string(a)
+}
+
+func newScrubCandidates() *cobra.Command {
+	var path string
+	cmd := &cobra.Command{
+		Use:   "candidates",
+		Short: "List URIs that change at every visit or alternate between versions",
+		Long: `candidates lists URIs whose content seems to differ at every visit: they changed at each of their last five to eight visits,
+or they alternate between a few versions. arcrawl scrub suggest finds rules for them.
+
+It reads the store. Stop the daemon first.`,
+		Example: "  arcrawl scrub candidates --config /etc/arcrawl/arcrawl.toml",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			c, err := config.Load(path)
+			if err != nil {
+				return err
+			}
+			return printCandidates(c, cmd.OutOrStdout())
+		},
+	}
+	configFlag(cmd, &path)
+	return cmd
+}
+
+func printCandidates(c *config.Config, out io.Writer) error {
+	f, err := daemon.OpenStopped(c, time.Now())
+	if err != nil {
+		return err
+	}
+	table := newTable(out)
+	err = f.Each(func(r frontier.Record) error {
+		why := r.Recent.Restless()
+		if why == "" {
+			return nil
+		}
+		_, err := fmt.Fprintf(table, "%s\t%s\t%d versions in %d visits\n", r.URI, why, r.Versions, r.Visits)
+		return err
+	})
+	return errors.Join(err, table.Flush(), f.Close())
 }

@@ -3,12 +3,11 @@ package main
 import (
 	"fmt"
 	"io"
-	"text/tabwriter"
 	"time"
 
-	"github.com/arcrawl/arcrawl/admin/api"
-
 	"github.com/spf13/cobra"
+
+	"github.com/arcrawl/arcrawl/admin/api"
 )
 
 func newPause() *cobra.Command {
@@ -28,12 +27,9 @@ in the queue. The crawl resumes with arcrawl resume, or automatically after --fo
 			if length < 0 {
 				return usageError{fmt.Errorf("--for %s is negative; write a duration such as 2h", length)}
 			}
-			c, err := d.client()
-			if err != nil {
-				return err
-			}
-			s, err := c.Pause(cmd.Context(), api.Reason{Reason: reason, For: api.Seconds(length)})
-			return printAnswer(&d, cmd.OutOrStdout(), s, err, showStand)
+			return ask(cmd, &d, showStand, func(c *api.Client) (api.Condition, error) {
+				return c.Pause(cmd.Context(), api.Reason{Reason: reason, For: api.Seconds(length)})
+			})
 		},
 	}
 	d.add(cmd)
@@ -49,12 +45,9 @@ func newResume() *cobra.Command {
 		Short: "Resume the paused crawl",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, err := d.client()
-			if err != nil {
-				return err
-			}
-			s, err := c.Resume(cmd.Context())
-			return printAnswer(&d, cmd.OutOrStdout(), s, err, showStand)
+			return ask(cmd, &d, showStand, func(c *api.Client) (api.Condition, error) {
+				return c.Resume(cmd.Context())
+			})
 		},
 	}
 	d.add(cmd)
@@ -67,14 +60,7 @@ func showStand(out io.Writer, s api.Condition) error {
 }
 
 func newSeeds() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "seeds",
-		Short: "Add seeds to the running crawl",
-		Args:  cobra.NoArgs,
-		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
-	cmd.AddCommand(newSeedsAdd())
-	return cmd
+	return group("seeds", "Add seeds to the running crawl", newSeedsAdd())
 }
 
 func newSeedsAdd() *cobra.Command {
@@ -87,12 +73,9 @@ host file first, see arcrawl host add. A known URI does not change.`,
 		Example: "  arcrawl seeds add https://www.news.example/elections/",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := d.client()
-			if err != nil {
-				return err
-			}
-			a, err := c.AddSeeds(cmd.Context(), args)
-			return printAnswer(&d, cmd.OutOrStdout(), a, err, showAdded)
+			return ask(cmd, &d, showAdded, func(c *api.Client) (api.Added, error) {
+				return c.AddSeeds(cmd.Context(), args)
+			})
 		},
 	}
 	d.add(cmd)
@@ -128,15 +111,12 @@ func newHosts() *cobra.Command {
 		Example: "  arcrawl hosts --state overdue\n  arcrawl hosts news.example --json",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := d.client()
-			if err != nil {
-				return err
-			}
 			if len(args) > 0 {
 				f.Part = args[0]
 			}
-			h, err := c.Hosts(cmd.Context(), f)
-			return printAnswer(&d, cmd.OutOrStdout(), h, err, showHosts)
+			return ask(cmd, &d, showHosts, func(c *api.Client) (api.Hosts, error) {
+				return c.Hosts(cmd.Context(), f)
+			})
 		},
 	}
 	d.add(cmd)
@@ -147,7 +127,7 @@ func newHosts() *cobra.Command {
 }
 
 func showHosts(out io.Writer, h api.Hosts) error {
-	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	t := newTable(out)
 	fmt.Fprintln(t, "host\tstate\tURIs\tqueued\toverdue\tfailures\trests until")
 	for _, v := range h.Hosts {
 		rest := ""

@@ -7,14 +7,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/arcrawl/arcrawl/admin/api"
-
 	"github.com/spf13/cobra"
 
 	"github.com/arcrawl/arcrawl/admin"
+	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler"
-	"github.com/arcrawl/arcrawl/daemon"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/internal/human"
 	"github.com/arcrawl/arcrawl/scope/traps"
@@ -35,10 +33,10 @@ It asks the running daemon. If no daemon answers, it reads the store.`,
   arcrawl traps release www.news.example '^https?://www\.news\.example/calendar/'`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			list, err := askOrOpen(&d, func(c *api.Client) (api.Traps, error) {
+			list, err := askTraps(&d, func(c *api.Client) (api.Traps, error) {
 				return c.Traps(cmd.Context(), strings.Join(args, ""))
-			}, func(_ *frontier.Frontier, book *traps.Store) (api.Traps, error) {
-				return admin.TrapsOf(book, uri.Host(strings.ToLower(strings.Join(args, ""))))
+			}, func(_ *frontier.Frontier, store *traps.Store) (api.Traps, error) {
+				return admin.TrapsOf(store, uri.Host(strings.ToLower(strings.Join(args, ""))))
 			})
 			return printAnswer(&d, cmd.OutOrStdout(), list, err, showTraps)
 		},
@@ -60,10 +58,10 @@ It asks the running daemon. If no daemon answers, it changes the store.`,
 		Example: `  arcrawl traps release www.news.example '^https?://www\.news\.example/calendar/'`,
 		Args:    cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			done, err := askOrOpen(&d, func(c *api.Client) (api.TrapReleased, error) {
+			done, err := askTraps(&d, func(c *api.Client) (api.TrapReleased, error) {
 				return c.ReleaseTrap(cmd.Context(), args[0], args[1])
-			}, func(f *frontier.Frontier, book *traps.Store) (api.TrapReleased, error) {
-				due, err := crawler.ReleaseTrap(f, book, uri.Host(strings.ToLower(args[0])), args[1], time.Now())
+			}, func(f *frontier.Frontier, store *traps.Store) (api.TrapReleased, error) {
+				due, err := crawler.ReleaseTrap(f, store, uri.Host(strings.ToLower(args[0])), args[1], time.Now())
 				return api.TrapReleased{Due: due}, err
 			})
 			var refusal api.Refusal
@@ -80,31 +78,19 @@ It asks the running daemon. If no daemon answers, it changes the store.`,
 	return cmd
 }
 
-// askOrOpen asks the daemon about traps. If no daemon answers, it opens the store.
-func askOrOpen[A any](d *daemonFlags, asks func(*api.Client) (A, error), opens func(*frontier.Frontier, *traps.Store) (A, error)) (answer A, err error) {
-	client, err := d.client()
-	if err == nil {
-		if answer, err = asks(client); !errors.Is(err, api.ErrNoDaemon) {
-			return answer, err
-		}
-	}
-	if d.socket != "" || !errors.Is(err, api.ErrNoDaemon) {
-		return answer, err
-	}
-	c, err := config.Load(d.config)
-	if err != nil {
-		return answer, err
-	}
-	f, err := daemon.OpenStopped(c, time.Now())
-	if err != nil {
-		return answer, err
-	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	book, err := traps.Open(f.DB())
-	if err != nil {
-		return answer, err
-	}
-	return opens(f, book)
+// askTraps asks the daemon about traps. If no daemon answers, it opens the store.
+func askTraps[A any](
+	d *daemonFlags, request func(*api.Client) (A, error), open func(*frontier.Frontier, *traps.Store) (A, error),
+) (A, error) {
+	return askOr(d, request, func(c *config.Config) (A, error) {
+		return fromStore(c, func(f *frontier.Frontier) (answer A, err error) {
+			store, err := traps.Open(f.DB())
+			if err != nil {
+				return answer, err
+			}
+			return open(f, store)
+		})
+	})
 }
 
 func showTraps(out io.Writer, list api.Traps) error {

@@ -1,7 +1,7 @@
 package main
 
 import (
-	"context"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -9,12 +9,17 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/arcrawl/arcrawl/admin/api"
-
 	"github.com/spf13/cobra"
 
+	"github.com/arcrawl/arcrawl/admin"
+	"github.com/arcrawl/arcrawl/admin/api"
+	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler/whatif"
+	"github.com/arcrawl/arcrawl/daemon"
+	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/internal/human"
+	"github.com/arcrawl/arcrawl/scope"
+	"github.com/arcrawl/arcrawl/scope/traps"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -37,27 +42,20 @@ the store and the configuration.`,
 			if _, err := uri.Parse(args[0]); err != nil { // another scheme, or not a URI
 				return explainOut(cmd, d, args[0], via, hop)
 			}
-			y, err := d.why(cmd.Context(), args[0])
+			err := ask(cmd, &d, showWhy, func(c *api.Client) (api.Why, error) {
+				return c.Why(cmd.Context(), args[0])
+			})
 			var refused api.Refusal
 			unknown := errors.As(err, &refused) && refused.Status == http.StatusNotFound
 			if unknown || errors.Is(err, api.ErrNoDaemon) && d.socket == "" {
 				return explainOut(cmd, d, args[0], via, hop)
 			}
-			return printAnswer(&d, cmd.OutOrStdout(), y, err, showWhy)
+			return err
 		},
 	}
 	d.add(cmd)
 	addHopFlags(cmd, &via, &hop)
 	return cmd
-}
-
-// why asks the daemon about a URI.
-func (d *daemonFlags) why(ctx context.Context, text string) (api.Why, error) {
-	c, err := d.client()
-	if err != nil {
-		return api.Why{}, err
-	}
-	return c.Why(ctx, text)
 }
 
 func showWhy(out io.Writer, y api.Why) error {
@@ -163,27 +161,110 @@ var heritrixCodes = map[int]string{
 	-404: "empty response", -5000: "out of scope", -9998: "forbidden by robots.txt",
 }
 
-// askWhyNot asks the daemon and prints its answer. ok is false if there was no answer.
-func askWhyNot(cmd *cobra.Command, d daemonFlags, q whatif.Question) (ok bool, err error) {
-	c, err := d.client()
-	if err != nil {
-		return false, err
+// newWhyNot returns the command that applies the rules to known URIs too. It is hidden: arcrawl why answers the question.
+func newWhyNot() *cobra.Command {
+	var d daemonFlags
+	var via, hop string
+	cmd := &cobra.Command{
+		Use:    "why-not URI",
+		Hidden: true,
+		Short:  "Show which rule keeps a URI out of the crawl, if any",
+		Long: `why-not applies every rule to a URI in the order of the crawl, prints the result of each, and names the one that decides.
+Before the first run of the daemon it knows only the configuration.
+
+A known URI is tested with the hop path on which it was found. An unknown one is tested as if it had been found on the page --via, or
+else on the first seed of its host or domain.
+
+It asks the running daemon. If no daemon answers, it reads the store.`,
+		Example: `  arcrawl why-not https://www.news.example/print/1234
+  arcrawl why-not https://cdn.example/a.png --via https://www.news.example/ --hop E`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error { return explainOut(cmd, d, args[0], via, hop) },
 	}
-	n, err := c.WhyNot(cmd.Context(), q)
-	if err != nil {
-		return false, err
-	}
-	return true, printAnswer(&d, cmd.OutOrStdout(), n, nil, showWhyNot)
+	d.add(cmd)
+	addHopFlags(cmd, &via, &hop)
+	return cmd
 }
 
+// addHopFlags adds the flags that say how an unknown URI would be found.
+func addHopFlags(cmd *cobra.Command, via, hop *string) {
+	cmd.Flags().StringVar(via, "via", "", "assume that the URI was found on this page")
+	cmd.Flags().StringVar(hop, "hop", "L",
+		"assume this kind of hop: L link, E embed, R redirect, M feed or sitemap, X guess, I implied")
+}
+
+// explainOut prints the result of every rule for a URI. It asks the daemon, or else reads configuration and store.
+func explainOut(cmd *cobra.Command, d daemonFlags, uri, via, hop string) error {
+	if reason, ok := scope.OtherScheme(uri); ok {
+		return printAnswer(&d, cmd.OutOrStdout(), admin.WhyNotOf(uri, []scope.Reason{reason}), nil, showWhyNot)
+	}
+	q, err := whyNotQuestion(uri, via, hop)
+	if err != nil {
+		return usageError{err}
+	}
+	show := showWhyNot
+	answer, err := askOr(&d, func(c *api.Client) (api.WhyNot, error) {
+		return c.WhyNot(cmd.Context(), q)
+	}, func(c *config.Config) (api.WhyNot, error) {
+		show = showStoppedWhyNot
+		return whyNot(c, q)
+	})
+	return printAnswer(&d, cmd.OutOrStdout(), answer, err, show)
+}
+
+// whyNotQuestion parses the command line.
+func whyNotQuestion(text, via, hop string) (whatif.Question, error) {
+	var q whatif.Question
+	var err error
+	if q.URI, err = uri.Parse(text); err != nil {
+		return q, err
+	}
+	if via != "" {
+		if q.Via, err = uri.Parse(via); err != nil {
+			return q, err
+		}
+	}
+	switch q.Hop = uri.Hop((hop + " ")[0]); q.Hop {
+	case uri.Link, uri.Embed, uri.Redirect, uri.Manifest, uri.Speculative, uri.Inferred:
+	default:
+		err = fmt.Errorf("unknown --hop %q; valid hops: L, E, R, M, X, I", hop)
+	}
+	return q, err
+}
+
+// whyNot answers from the configuration and from the store, if there is one.
+func whyNot(c *config.Config, q whatif.Question) (api.WhyNot, error) {
+	explain := func(known whatif.Known, store *traps.Store) (api.WhyNot, error) {
+		reasons, err := whatif.Explain(c, known, store, q, time.Now())
+		return admin.WhyNotOf(q.URI.String(), reasons), err
+	}
+	if daemon.CheckStore(c) != nil {
+		return explain(nil, nil)
+	}
+	return fromStore(c, func(f *frontier.Frontier) (answer api.WhyNot, err error) {
+		store, err := traps.Open(f.DB())
+		if err != nil {
+			return answer, err
+		}
+		return explain(f, store)
+	})
+}
+
+// showWhyNot prints the daemon's answer. The daemon names a reason for every URI that it does not know.
 func showWhyNot(out io.Writer, n api.WhyNot) error {
+	return showVerdict(out, n, "nothing keeps it out; it is known, and arcrawl why shows its next visit")
+}
+
+// showStoppedWhyNot prints an answer without a daemon.
+func showStoppedWhyNot(out io.Writer, n api.WhyNot) error {
+	return showVerdict(out, n, "nothing keeps it out")
+}
+
+// showVerdict prints the result of each rule, and what keeps the URI out. If nothing does, it prints accepted.
+func showVerdict(out io.Writer, n api.WhyNot, accepted string) error {
 	if err := showRules(out, n.Rules); err != nil {
 		return err
 	}
-	verdict := n.Out
-	if verdict == "" {
-		verdict = "nothing keeps it out; it is known, and arcrawl why shows its next visit"
-	}
-	_, err := fmt.Fprintf(out, "%s: %s\n", n.URI, verdict)
+	_, err := fmt.Fprintf(out, "%s: %s\n", n.URI, cmp.Or(n.Out, accepted))
 	return err
 }

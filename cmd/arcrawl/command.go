@@ -1,0 +1,52 @@
+package main
+
+import (
+	"errors"
+	"io"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/daemon"
+	"github.com/arcrawl/arcrawl/frontier"
+)
+
+// defaultConfig is the default path of the main configuration file.
+const defaultConfig = "arcrawl.toml"
+
+// configFlag adds the flag that names the main configuration file.
+func configFlag(cmd *cobra.Command, path *string) {
+	cmd.Flags().StringVarP(path, "config", "c", defaultConfig, "the main configuration file")
+}
+
+// group returns a command that only has subcommands. Without one it prints its help.
+func group(name, short string, subcommands ...*cobra.Command) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   name,
+		Short: short,
+		Args:  cobra.NoArgs,
+		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(subcommands...)
+	return cmd
+}
+
+// fromStore opens the store of a stopped daemon, returns the answer of read, and closes the store.
+func fromStore[A any](c *config.Config, read func(*frontier.Frontier) (A, error)) (answer A, err error) {
+	f, err := daemon.OpenStopped(c, time.Now())
+	if err != nil {
+		return answer, err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	return read(f)
+}
+
+// newTable returns a table with two spaces between its columns. Cells end in tabs, and Flush prints the table.
+func newTable(out io.Writer) *tabwriter.Writer { return tabwriter.NewWriter(out, 0, 0, 2, ' ', 0) }
+
+// numberTable returns a table like newTable with cells aligned to the right.
+func numberTable(out io.Writer) *tabwriter.Writer {
+	return tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
+}
