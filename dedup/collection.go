@@ -14,17 +14,17 @@ import (
 	"github.com/arcrawl/arcrawl/digest"
 )
 
-// State says whether what a collection brought counts. The numbers stand in stores.
+// State says whether the records of a collection count. The numbers are stored: do not change or reuse them.
 type State uint8
 
 // The states.
 const (
-	Importing State = 1 + iota // not read to its end yet: nothing of it counts
+	Importing State = 1 + iota // not read to its end yet: its records do not count
 	Active                     // its records may be originals
-	Removed                    // its records are no longer there, or soon will not be; they are counted until they are purged
+	Removed                    // its records are missing or will soon be removed; they are kept until a purge
 )
 
-// String is one word.
+// String returns the state in one word.
 func (s State) String() string {
 	if s < Importing || s > Removed {
 		return fmt.Sprintf("dedup.State(%d)", uint8(s))
@@ -32,30 +32,30 @@ func (s State) String() string {
 	return [...]string{"importing", "active", "removed"}[s-1]
 }
 
-// maxFiles bounds how many names of files are remembered of one collection, beyond which a removed one is not found out by
-// the name of a file alone.
+// maxFiles bounds the file names that are stored with one collection. Records in further files of a removed collection
+// are not recognised by the name of their file.
 const maxFiles = 10_000
 
-// Collection is an earlier archive, or a part of one, that was read into the index. It is known by its hash, whatever it
-// is called, together with its crawl.
+// Collection is an earlier archive, or a part of one, that was read into the index. Its hash and its crawl identify it,
+// whatever its name.
 type Collection struct {
-	Number   uint32 // of this index; 0 is what the crawl itself wrote
+	Number   uint32 // in this index; 0 = the records of the crawl itself
 	Name     string
-	Hash     string // of the file that was read: "sha256:" and hexadecimal digits
+	Hash     string // of the file read: "sha256:" and hexadecimal digits
 	Size     int64  // of that file
-	Crawl    string // id of the crawl that it came of; may be empty
-	Manifest string // the list that it stood in; empty if none
+	Crawl    string // id of the crawl that wrote it; may be empty
+	Manifest string // the list that named it; empty if none
 	State    State
-	Position int64    // how far it was read, in the terms of who reads it
-	Files    []string // names of the WARC files that its records lie in
+	Position int64    // how far it was read, in units of the caller
+	Files    []string // names of the WARC files that hold its records
 
-	Entries int64 // originals that it brought
-	Refs    int64 // revisits in it
-	Skipped int64 // records that are neither, or say too little
+	Entries int64 // number of originals in it
+	Refs    int64 // number of revisits in it
+	Skipped int64 // number of other or incomplete records
 	Changed time.Time
 }
 
-// collectionRow is how it is stored.
+// collectionRow is the stored form of a Collection.
 type collectionRow struct {
 	Name     cbor.ByteString   `cbor:"1,keyasint"`
 	Hash     cbor.ByteString   `cbor:"2,keyasint"`
@@ -95,8 +95,9 @@ func decodeCollection(number uint32, v []byte) (Collection, error) {
 		return Collection{}, err
 	}
 	c := Collection{
-		Number: number, Name: string(w.Name), Hash: string(w.Hash), Size: w.Size, Crawl: string(w.Crawl), Manifest: string(w.Manifest),
-		State: w.State, Position: w.Position, Entries: w.Entries, Refs: w.Refs, Skipped: w.Skipped, Changed: time.UnixMicro(w.Changed).UTC(),
+		Number: number, Name: string(w.Name), Hash: string(w.Hash), Size: w.Size,
+		Crawl: string(w.Crawl), Manifest: string(w.Manifest), State: w.State, Position: w.Position,
+		Entries: w.Entries, Refs: w.Refs, Skipped: w.Skipped, Changed: time.UnixMicro(w.Changed).UTC(),
 	}
 	for _, f := range w.Files {
 		c.Files = append(c.Files, string(f))
@@ -104,14 +105,14 @@ func decodeCollection(number uint32, v []byte) (Collection, error) {
 	return c, nil
 }
 
-// collections are all that the index knows of.
+// collections holds all collections of the index.
 type collections struct {
 	mu   sync.RWMutex // guards the fields below
 	all  map[uint32]Collection
-	gone map[string]bool // names of files of removed collections that no active one has
+	gone map[string]bool // names of files of removed collections that no active collection has
 }
 
-// counts reports whether the records of a collection may be originals.
+// counts reports whether the records of a collection can be originals.
 func (c *collections) counts(number uint32) bool {
 	if number == 0 {
 		return true
@@ -127,7 +128,7 @@ func (c *collections) isGone(file string) bool {
 	return file != "" && c.gone[file]
 }
 
-// put takes a collection as it is now stored.
+// put replaces a collection by its stored state.
 func (c *collections) put(one Collection) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -150,7 +151,7 @@ func (c *collections) put(one Collection) {
 	}
 }
 
-// readCollections reads what was imported in earlier runs.
+// readCollections reads the collections of earlier runs from the store.
 func (i *Index) readCollections() error {
 	i.imported.mu.Lock()
 	i.imported.all, i.imported.gone = map[uint32]Collection{}, map[string]bool{}
@@ -179,7 +180,7 @@ func (i *Index) readCollections() error {
 	})
 }
 
-// Collections lists what was imported, in the order in which that began.
+// Collections returns all collections in the order in which their imports began.
 func (i *Index) Collections() []Collection {
 	i.imported.mu.RLock()
 	defer i.imported.mu.RUnlock()
@@ -191,7 +192,7 @@ func (i *Index) Collections() []Collection {
 	return list
 }
 
-// Collection gives the collection of a hash and a crawl, if it is known.
+// Collection returns the collection with the given hash and crawl.
 func (i *Index) Collection(hash, crawl string) (Collection, bool) {
 	i.imported.mu.RLock()
 	defer i.imported.mu.RUnlock()
@@ -203,7 +204,7 @@ func (i *Index) Collection(hash, crawl string) (Collection, bool) {
 	return Collection{}, false
 }
 
-// store writes a collection, and what else comes with it, at once.
+// store writes a collection, and the changes of more, in one transaction.
 func (i *Index) store(c Collection, more func(txn *badger.Txn) error) error {
 	v, err := c.encode()
 	if err == nil {
@@ -221,20 +222,20 @@ func (i *Index) store(c Collection, more func(txn *badger.Txn) error) error {
 	return nil
 }
 
-// Remove says that the records of a collection are no longer there: none of them is given as an original from now on.
+// Remove marks the records of a collection as missing. [Index.Find] no longer returns them.
 func (i *Index) Remove(number uint32, now time.Time) error {
 	i.imported.mu.RLock()
 	c, ok := i.imported.all[number]
 	i.imported.mu.RUnlock()
 	if !ok {
-		return fmt.Errorf("remove the collection %d: there is none of that number", number)
+		return fmt.Errorf("remove the collection %d: no collection has this number", number)
 	}
 	c.State, c.Changed = Removed, now
 	return i.store(c, func(*badger.Txn) error { return nil })
 }
 
-// Begin begins to read a collection, or goes on where an earlier Import of the same one ended. When it is there already, the
-// Import is nil; a removed one is active again.
+// Begin starts the import of a collection, or continues an earlier one of the same collection. If the collection has
+// been imported already, the Import is nil, and a removed collection becomes active again.
 func (i *Index) Begin(c Collection, now time.Time) (*Import, error) {
 	if c.Hash == "" {
 		return nil, errors.New("begin an import: the collection has no hash")
@@ -257,52 +258,53 @@ func (i *Index) Begin(c Collection, now time.Time) (*Import, error) {
 		}
 		return nil, i.activate(known, now)
 	}
-	c.Number, c.State, c.Changed, c.Position, c.Entries, c.Refs, c.Skipped, c.Files = next, Importing, now, 0, 0, 0, 0, nil
+	c.Number, c.State, c.Changed = next, Importing, now
+	c.Position, c.Entries, c.Refs, c.Skipped, c.Files = 0, 0, 0, 0, nil
 	return &Import{index: i, c: c}, i.store(c, func(*badger.Txn) error { return nil })
 }
 
-// Import reads one collection into the index. It is for one goroutine; others may go on beside it.
+// Import reads one collection into the index. One goroutine may use it, while others use the index.
 type Import struct {
 	index *Index
 	c     Collection
 }
 
-// Collection is how far it came.
+// Collection returns the collection with its progress.
 func (m *Import) Collection() Collection { return m.c }
 
-// Found is a record of a collection: an original if it has a Key, else a revisit that refers to the URI and date of
-// Origin, or to its record id.
+// Found is a record of a collection: an original with a Key, or a revisit that refers to the URI and date of Origin,
+// or to its record id.
 type Found struct {
 	Key
 	Origin  digest.Origin
 	Revisit bool
 }
 
-// MaxBatch is how many records may be added at once.
+// MaxBatch is the maximum number of records in one call of [Import.Add].
 const MaxBatch = 256
 
-// Add takes records that were found up to a position. They count when all have been found; a crash takes back nothing of
-// what was added, and an Import of the same collection goes on behind the position.
-func (m *Import) Add(found []Found, skipped, position int64) error {
-	if len(found) > MaxBatch {
-		return fmt.Errorf("add to the collection %s: %d records at once, and %d are the most", m.c.Name, len(found), MaxBatch)
+// Add takes the records up to a position. They count after [Import.Done]. Added records survive a crash, and a later
+// Import of the same collection continues at the position.
+func (m *Import) Add(records []Found, skipped, position int64) error {
+	if len(records) > MaxBatch {
+		return fmt.Errorf("add to the collection %s: %d records at once, more than the maximum of %d", m.c.Name, len(records), MaxBatch)
 	}
 	c := m.c
 	c.Files = slices.Clone(c.Files)
 	c.Position, c.Skipped = position, c.Skipped+skipped
-	for _, f := range found {
+	for _, f := range records {
 		if f.Revisit {
 			c.Refs++
 			continue
 		}
 		c.Entries++
-		if len(c.Files) < maxFiles && f.Origin.File != "" && !slices.Contains(c.Files[max(0, len(c.Files)-16):], f.Origin.File) &&
-			!slices.Contains(c.Files, f.Origin.File) {
-			c.Files = append(c.Files, f.Origin.File)
+		file, last := f.Origin.File, c.Files[max(0, len(c.Files)-16):] // most records are in one of the last files
+		if len(c.Files) < maxFiles && file != "" && !slices.Contains(last, file) && !slices.Contains(c.Files, file) {
+			c.Files = append(c.Files, file)
 		}
 	}
 	err := m.index.store(c, func(txn *badger.Txn) error {
-		for _, f := range found {
+		for _, f := range records {
 			if err := m.add(txn, f); err != nil {
 				return err
 			}
@@ -326,12 +328,12 @@ func (m *Import) add(txn *badger.Txn, f Found) error {
 	return m.index.put(txn, key, entry{f.Origin, m.c.Number})
 }
 
-// Done says that the collection was read to its end: from now on its records count.
+// Done ends an import that has read the whole collection. From now on its records count.
 func (m *Import) Done(now time.Time) error {
 	return m.index.activate(m.c, now)
 }
 
-// activate lets the records of a collection count. Its files have been read, or are said to be there.
+// activate makes the records of a collection count. Its files have been read, or the operator says that they exist.
 func (i *Index) activate(c Collection, now time.Time) error {
 	if err := i.recall(c.Files); err != nil {
 		return err

@@ -26,7 +26,9 @@ func original(uri, payload, file string, n int) dedup.Found {
 
 // revisit is one that refers to an original by URI and date, as an import finds it.
 func revisit(f dedup.Found) dedup.Found {
-	return dedup.Found{Key: dedup.Key{Payload: f.Payload}, Revisit: true, Origin: digest.Origin{URI: f.Origin.URI, Date: f.Origin.Date, Payload: f.Payload}}
+	return dedup.Found{Key: dedup.Key{Payload: f.Payload}, Revisit: true, Origin: digest.Origin{
+		URI: f.Origin.URI, Date: f.Origin.Date, Payload: f.Payload,
+	}}
 }
 
 func begin(t *testing.T, i *dedup.Index, c dedup.Collection) *dedup.Import {
@@ -48,7 +50,7 @@ func reopen(t *testing.T, db *badger.DB) *dedup.Index {
 	return openIndex(t, db)
 }
 
-func TestACollectionCountsWhenItIsWhole(t *testing.T) {
+func TestACollectionCountsOnceItIsComplete(t *testing.T) {
 	t.Parallel()
 	db := openStore(t, t.TempDir())
 	i := openIndex(t, db)
@@ -66,7 +68,7 @@ func TestACollectionCountsWhenItIsWhole(t *testing.T) {
 	}
 	m = begin(t, i, dedup.Collection{Name: "renamed.wacz", Hash: "sha256:a", Crawl: "c1"})
 	if got := m.Collection(); got.Position != 100 || got.Entries != 2 || got.Refs != 1 || got.Skipped != 1 {
-		t.Fatalf("the import goes on with %+v", got)
+		t.Fatalf("the import continues with %+v", got)
 	}
 	must(t, m.Add([]dedup.Found{two}, 0, 200))
 	must(t, m.Done(noon))
@@ -92,12 +94,14 @@ func TestACollectionCountsWhenItIsWhole(t *testing.T) {
 	}
 }
 
-func TestARemovedCollectionIsCountedUntilItIsPurged(t *testing.T) {
+func TestARemovedCollectionIsKeptUntilPurge(t *testing.T) {
 	t.Parallel()
 	db := openStore(t, t.TempDir())
 	i := openIndex(t, db)
 	one := original("http://a.example/", "one", "a.warc.gz", 1)
-	byID := dedup.Found{Key: dedup.Key{Payload: one.Payload}, Revisit: true, Origin: digest.Origin{RecordID: one.Origin.RecordID, Payload: one.Payload}}
+	byID := dedup.Found{Key: dedup.Key{Payload: one.Payload}, Revisit: true, Origin: digest.Origin{
+		RecordID: one.Origin.RecordID, Payload: one.Payload,
+	}}
 	for n, c := range []dedup.Collection{{Name: "a", Hash: "sha256:a"}, {Name: "b", Hash: "sha256:b"}} {
 		m := begin(t, i, c)
 		if n == 0 {
@@ -153,7 +157,7 @@ func TestARemovedCollectionIsCountedUntilItIsPurged(t *testing.T) {
 	again.File = "new.warc.gz"
 	must(t, i.Put(one.Key, again)) // and its place is free
 	if hits(t, i, "one").Hit != dedup.Other {
-		t.Error("a record in the place of a purged one does not count")
+		t.Error("a record that replaces a purged one does not count")
 	}
 }
 

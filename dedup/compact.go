@@ -10,22 +10,23 @@ import (
 	"github.com/arcrawl/arcrawl/digest"
 )
 
-// compact is the first byte of an entry in the short form, which has a third of the bytes of the one that [row] describes. What it
-// cannot say is written in that one; both are read. All numbers are uvarints (package encoding/binary):
+// compact is the first byte of an entry in the short form, which has a third of the bytes of the long form, see [row].
+// Entries that do not fit are written in the long form; both are read. All numbers are uvarints (package
+// encoding/binary):
 //
 //	compact, marks(1), number of the collection, place of the file, offset, length, size,
 //	date, record id, URI(the rest), check(2 BE)
 //
-// The place of the file is its number (see [fileNames]) or, without the mark, the length of its name and the name. The date is in µs since
-// 1970 or, with the mark, in seconds; 0 for none. The record id is 16 bytes of a UUID or, without the mark, its length and itself. The
-// check is the lower half of the CRC-32C of the payload digest and all bytes before it: an entry that stands under another payload is
-// found out, though the payload is not in it.
+// The place of the file is its number (see [fileNames]) or, without the mark, the length of its name and the name. The
+// date is in µs since 1970 or, with the mark, in seconds; 0 = no date. The record id is 16 bytes of a UUID or, without
+// the mark, its length and itself. The check is the lower half of the CRC-32C of the payload digest and all bytes
+// before it. It shows that an entry belongs to another payload, although the payload is not in it.
 const compact = 2
 
-// The marks.
+// The bits of marks.
 const (
 	markUUID    = 1 << iota // the record id is "urn:uuid:" and a UUID in lower case
-	markNumber              // the file is told by its number
+	markNumber              // the file has a number
 	markSeconds             // the date has no fraction
 	marks       = iota
 )
@@ -42,13 +43,13 @@ func check(payload digest.Digest, v []byte) uint16 {
 	return uint16(crc32.Update(crc32.Checksum(payload[:], castagnoli), castagnoli, v))
 }
 
-// fits reports whether the short form can say an entry.
+// fits reports whether the short form can represent an entry.
 func fits(o entry) bool {
 	return o.Offset >= 0 && o.Length >= 0 && o.Size >= 0 &&
 		(o.Date.IsZero() || o.Date.Unix() > 0 && o.Date.Year() < 10_000)
 }
 
-// encodeCompact writes an entry; file is the number of its file, zero if it has none.
+// encodeCompact returns an entry in the short form. file is the number of its file; zero = it has no number.
 func encodeCompact(o entry, file uint32) []byte {
 	v := make([]byte, 2, 2+7*binary.MaxVarintLen64+uuidLen+len(o.URI)+checkLen)
 	v[0] = compact
@@ -85,7 +86,7 @@ func appendText(v []byte, s string) []byte {
 	return append(binary.AppendUvarint(v, uint64(len(s))), s...)
 }
 
-// uuid is the UUID in a record id; ok is false if the id could not be made of it again.
+// uuid returns the UUID in a record id. ok is false if [recordID] would not return the same id.
 func uuid(id string) (b [uuidLen]byte, ok bool) {
 	if len(id) != len(uuidPrefix)+2*uuidLen+4 || id[:len(uuidPrefix)] != uuidPrefix {
 		return b, false
@@ -113,7 +114,7 @@ func uuid(id string) (b [uuidLen]byte, ok bool) {
 	return b, true
 }
 
-// recordID is what [uuid] was given.
+// recordID returns the record id of a UUID. It is the inverse of [uuid].
 func recordID(b []byte) string {
 	s := make([]byte, 0, len(uuidPrefix)+2*uuidLen+4)
 	s = append(s, uuidPrefix...)
@@ -126,7 +127,7 @@ func recordID(b []byte) string {
 	return string(s)
 }
 
-// parts reads one part of a value after the other.
+// parts reads the parts of a value in order.
 type parts struct {
 	rest []byte
 	bad  bool
@@ -142,7 +143,7 @@ func (p *parts) number() uint64 {
 	return n
 }
 
-// signed is a number that must not be beyond what an int64 holds.
+// signed reads a number that must fit into an int64.
 func (p *parts) signed() int64 {
 	n := int64(p.number())
 	p.bad = p.bad || n < 0
@@ -159,11 +160,11 @@ func (p *parts) bytes(n uint64) []byte {
 	return b
 }
 
-// decodeCompact reads an entry of a payload; name gives the name of a file by its number.
+// decodeCompact reads an entry of a payload. name returns the name of a file by its number.
 func decodeCompact(payload digest.Digest, v []byte, name func(uint32) (string, bool)) (entry, error) {
 	end := len(v) - checkLen
 	if end < 2 || check(payload, v[:end]) != binary.BigEndian.Uint16(v[end:]) || v[1] >= 1<<marks {
-		return entry{}, fmt.Errorf("%w: it is of another payload, or its bytes are", ErrCorrupt)
+		return entry{}, fmt.Errorf("%w: wrong checksum or another payload", ErrCorrupt)
 	}
 	p := parts{rest: v[2:end]}
 	e := entry{source: uint32(p.number())}
@@ -172,7 +173,7 @@ func decodeCompact(payload digest.Digest, v []byte, name func(uint32) (string, b
 		known := false
 		number := p.number()
 		if e.File, known = name(uint32(number)); !known {
-			return entry{}, fmt.Errorf("%w: there is no file of the number %d", ErrCorrupt, number)
+			return entry{}, fmt.Errorf("%w: no file has the number %d", ErrCorrupt, number)
 		}
 	} else {
 		e.File = string(p.bytes(p.number()))
@@ -194,7 +195,7 @@ func decodeCompact(payload digest.Digest, v []byte, name func(uint32) (string, b
 	}
 	e.URI = string(p.rest)
 	if p.bad || e.IsZero() {
-		return entry{}, fmt.Errorf("%w: it names no record", ErrCorrupt)
+		return entry{}, fmt.Errorf("%w: it has no record", ErrCorrupt)
 	}
 	return e, nil
 }

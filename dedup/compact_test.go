@@ -11,7 +11,7 @@ import (
 
 func names(n uint32) (string, bool) { return "a.warc.gz", n == 7 }
 
-// Whatever the bytes are, reading them ends, and what is read can be written and read again.
+// Reading ends for all bytes, and an entry that was read can be written and read again.
 func FuzzDecodeCompact(f *testing.F) {
 	payload := digest.Of([]byte("p"))
 	for _, o := range []digest.Origin{

@@ -9,51 +9,51 @@ import (
 	"github.com/arcrawl/arcrawl/digest"
 )
 
-// Key says which captures are the same. MIME is a Content-Type as the server wrote it; parameters and letter case do
-// not count. Status is the HTTP status of the response, 0 to 999, since some servers send odd ones.
+// Key identifies equal captures. MIME is a Content-Type as the server sent it; parameters and letter case are ignored.
+// Status is the HTTP status of the response, 0 to 999, since some servers send unusual ones.
 type Key struct {
 	Payload digest.Digest
 	Status  int
 	MIME    string
 }
 
-// By says how far the URI of an earlier record counts.
+// By says whether the URI of an earlier record matters.
 type By uint8
 
-// The ways. They are not stored.
+// The choices. They are not stored.
 const (
-	Digest   By = iota // any record will do; the first one stands for all
-	URIFirst           // a record of the same URI, or else any
+	Digest   By = iota // any record; the first one represents all
+	URIFirst           // a record of the same URI, otherwise any
 	URI                // only a record of the same URI
-	Off                // no record: every payload is archived whole
+	Off                // no record: every payload is archived in full
 )
 
-// String returns the name of the way, as the configuration has it.
+// String returns the name of the choice in the configuration.
 func (b By) String() string { return [...]string{"digest", "uri-first", "uri", "off"}[b] }
 
-// Query asks for the record that may stand for a capture.
+// Query asks for the record that can represent a capture.
 type Query struct {
 	Key
 	URI        string // of the capture
 	By         By
-	Equivalent bool // a record of an equivalent URI counts as one of the same URI, though after one of the very same
+	Equivalent bool // a record of an equivalent URI counts as one of the same URI, with lower precedence
 }
 
-// Hit says what the URI of a record is to that of the capture.
+// Hit says how the URI of a record relates to the URI of the capture.
 type Hit uint8
 
-// The hits.
+// The kinds of hits.
 const (
 	Miss       Hit = iota // there is no record
-	Exact                 // it is of the same URI
-	Equivalent            // it is of a URI with the same name
-	Other                 // it is of another URI
+	Exact                 // the same URI
+	Equivalent            // an equivalent URI
+	Other                 // another URI
 )
 
-// String is one word, as the crawl log has it.
+// String returns the hit in one word, as in the crawl log.
 func (h Hit) String() string { return [...]string{"none", "exact", "equivalent", "other"}[h] }
 
-// Match is what was found; the zero value is a miss.
+// Match is the result of a query; the zero value is a miss.
 type Match struct {
 	Origin digest.Origin
 	Hit    Hit
@@ -61,16 +61,16 @@ type Match struct {
 
 // Options say how to keep the index.
 type Options struct {
-	// Name gives the name that equivalent URIs have in common. Nil: no two URIs are equivalent.
+	// Name returns the name that equivalent URIs have in common. If nil, no two URIs are equivalent.
 	Name func(uri string) string
 
-	// View shows what the store holds, to look a payload up. What others than the store's owner wrote a moment ago may be missing, and then
-	// a payload is archived once more. Nil is a transaction of its own for each look.
-	View func(look func(txn *badger.Txn) error) error
+	// View runs a lookup on a view of the store. The view may lack recent writes of others than the store's owner; a
+	// payload is then archived once more. If nil, each lookup has a transaction of its own.
+	View func(lookup func(txn *badger.Txn) error) error
 }
 
-// Index is the index in an open store. Its methods may be called by many goroutines at once. It needs no closing, and is
-// of no use when the store is closed.
+// Index is the index in an open store. Its methods may be called concurrently. It needs no closing, and must not be
+// used after the store is closed.
 type Index struct {
 	db     *badger.DB
 	name   func(string) string
@@ -83,7 +83,7 @@ type Index struct {
 	imported collections
 }
 
-// Open takes a store to keep the index in.
+// Open opens the index in a store.
 func Open(db *badger.DB, o Options) (*Index, error) {
 	if db == nil {
 		return nil, errors.New("open dedup index: no store")
@@ -98,7 +98,7 @@ func Open(db *badger.DB, o Options) (*Index, error) {
 	return i, nil
 }
 
-// Hit says what the URI of a record is to another.
+// Hit returns how the URI of a record, origin, relates to another.
 func (i *Index) Hit(uri, origin string, equivalent bool) Hit {
 	switch {
 	case uri == origin:
@@ -109,7 +109,7 @@ func (i *Index) Hit(uri, origin string, equivalent bool) Hit {
 	return Other
 }
 
-// Find gives the record that may stand for a capture.
+// Find returns the record that can represent a capture.
 func (i *Index) Find(q Query) (m Match, err error) {
 	key, err := q.bytes()
 	if err == nil {
@@ -124,8 +124,7 @@ func (i *Index) Find(q Query) (m Match, err error) {
 	return m, nil
 }
 
-// find looks at the first record of the payload, which most often is all there is, and at those of the URI where that
-// makes a difference.
+// find reads the first record of the payload, which is usually the only one, and the records of the URI if they matter.
 func (i *Index) find(txn *badger.Txn, key []byte, q Query) (Match, error) {
 	first, known, err := i.get(txn, key, q.Payload, 0)
 	if err != nil {
@@ -157,25 +156,25 @@ func (i *Index) find(txn *badger.Txn, key []byte, q Query) (Match, error) {
 	return best, nil
 }
 
-// Put remembers that o holds the payload of k. It must be called only after the record is on disk. When there is an
-// entry already, that one stays; a record of another URI is remembered beside it.
+// Put records that o holds the payload of k. It must be called only after the record is on disk. An existing entry
+// stays; a record of another URI gets an entry of its own.
 func (i *Index) Put(k Key, o digest.Origin) error { return i.update(i.Putting(k, o)) }
 
-// Replace is [Index.Put] for a record that is known to be sound, where the entry has been found not to be: it takes the
-// place of the entry for its payload and of those for its URI.
+// Replace is [Index.Put] for a payload whose entry points to a missing or damaged record. It replaces the entry of the
+// payload, and the entries of the URI.
 func (i *Index) Replace(k Key, o digest.Origin) error { return i.update(i.Replacing(k, o)) }
 
-// Change is a change of the index as part of a transaction of the store's owner, which then makes it a part of what is remembered there. It
-// may be called again when the transaction is made anew, because of a conflict.
+// Change is a change of the index as part of a transaction of the store's owner. It may be called again if the
+// transaction is retried after a conflict.
 type Change func(txn *badger.Txn) error
 
-// Putting is [Index.Put] as a change.
+// Putting returns [Index.Put] as a change.
 func (i *Index) Putting(k Key, o digest.Origin) Change { return i.change(k, o, i.put) }
 
-// Replacing is [Index.Replace] as a change.
+// Replacing returns [Index.Replace] as a change.
 func (i *Index) Replacing(k Key, o digest.Origin) Change { return i.change(k, o, i.replace) }
 
-// update makes a change by itself. Another goroutine may be first; each round lets one through.
+// update makes a change in a transaction of its own. It retries after conflicts; each round lets one goroutine succeed.
 func (i *Index) update(c Change) error {
 	for {
 		if err := i.db.Update(c); !errors.Is(err, badger.ErrConflict) {
@@ -189,7 +188,7 @@ func (i *Index) change(k Key, o digest.Origin, how func(txn *badger.Txn, key []b
 	switch {
 	case err != nil:
 	case o.IsZero():
-		err = errors.New("no record is given")
+		err = errors.New("no record")
 	case o.Payload != k.Payload:
 		err = fmt.Errorf("record %s holds another payload, %s", o.RecordID, o.Payload)
 	}
@@ -261,9 +260,11 @@ func (i *Index) set(txn *badger.Txn, key []byte, o entry) error {
 	return txn.Set(key, v)
 }
 
-// get gives the record of one key; known is false also for one that is lost, or is of a collection that
-// does not count and is not the own one.
-func (i *Index) get(txn *badger.Txn, key []byte, payload digest.Digest, own uint32) (o digest.Origin, known bool, err error) {
+// get returns the record of one key. known is also false if the record is lost, or if its collection does not count
+// and is not own.
+func (i *Index) get(
+	txn *badger.Txn, key []byte, payload digest.Digest, own uint32,
+) (o digest.Origin, known bool, err error) {
 	item, err := txn.Get(key)
 	if errors.Is(err, badger.ErrKeyNotFound) {
 		return o, false, nil

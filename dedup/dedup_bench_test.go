@@ -61,8 +61,8 @@ func BenchmarkPut(b *testing.B) {
 	}
 }
 
-// How many payloads a second are looked up and, since they are new, remembered, in a store as the crawl has it, and with how much
-// memory? With -benchtime=10000000x it is the size of a large crawl. Eight at a time, as visits come.
+// How many payloads a second are looked up and, since they are new, remembered, in a store as the crawl has it, and
+// with how much memory? With -benchtime=10000000x it is the size of a large crawl. Eight at a time, as visits come.
 func BenchmarkFindAndPut(b *testing.B) {
 	store, err := frontier.Open(frontier.Options{Dir: b.TempDir(), Now: time.Now()})
 	must(b, err)
@@ -143,8 +143,9 @@ func (c *cost) look() {
 	}
 }
 
-// report tells the rates by the clock and by processor time (on a machine that does other things too that says more), the most
-// memory of its own, and the most that was resident: that with the parts of the store's files that are mapped.
+// report prints the rates by the clock and by processor time (on a machine that does other things too that says more),
+// the most memory of its own, and the most that was resident: that with the parts of the store's files that are
+// mapped.
 func (c *cost) report() {
 	c.b.StopTimer()
 	c.look()
@@ -156,8 +157,8 @@ func (c *cost) report() {
 	c.b.ReportMetric(float64(c.own.Load())/1024, "peak-own-MiB")
 }
 
-// resident is what the system tells of the process's memory in KiB: "VmHWM:" the most that has been resident, "RssAnon:" what is now its own.
-// It is zero where that is not told.
+// resident returns a figure of the process's memory in KiB: "VmHWM:" the most that has been resident,
+// "RssAnon:" what is now its own. It is zero if the system does not report it.
 func resident(b *testing.B, what string) int64 {
 	b.Helper()
 	status, err := os.ReadFile("/proc/self/status")

@@ -18,7 +18,8 @@ import (
 
 func openStore(t testing.TB, dir string) *badger.DB {
 	t.Helper()
-	db, err := badger.Open(badger.DefaultOptions(dir).WithLogger(nil).WithMemTableSize(8 << 20).WithValueLogFileSize(16 << 20))
+	db, err := badger.Open(badger.DefaultOptions(dir).WithLogger(nil).WithMemTableSize(8 << 20).
+		WithValueLogFileSize(16 << 20))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +82,7 @@ func TestTheFirstRecordOfAPayloadStaysItsOrigin(t *testing.T) {
 	want(t, i, k, origin("p", 0))
 }
 
-func TestWhichCapturesAreTheSame(t *testing.T) {
+func TestKeysIdentifyEqualCaptures(t *testing.T) {
 	t.Parallel()
 	i := openIndex(t, openStore(t, t.TempDir()))
 	p := digest.Of([]byte("p"))
@@ -207,7 +208,7 @@ func must(t testing.TB, err error) {
 	}
 }
 
-func TestOneOfManyAtOnceIsFirst(t *testing.T) {
+func TestOneOfManyConcurrentPutsIsFirst(t *testing.T) {
 	t.Parallel()
 	i := openIndex(t, openStore(t, t.TempDir()))
 	k := dedup.Key{Payload: digest.Of([]byte("p")), Status: 200}
@@ -268,7 +269,7 @@ func unhex(t *testing.T, s string) []byte {
 	return b
 }
 
-func TestWhatIsPutIsFoundAsItWas(t *testing.T) {
+func TestFindReturnsTheRecordThatWasPut(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name   string

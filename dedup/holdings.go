@@ -10,15 +10,15 @@ import (
 	"github.com/arcrawl/arcrawl/digest"
 )
 
-// Holdings is what the index holds of one collection, or, for number 0, of what the crawl itself wrote.
+// Holdings counts the records of one collection in the index, or, for number 0, of the crawl itself.
 type Holdings struct {
-	Originals  int64 // records that stand for a payload, of whatever URI
-	Bytes      int64 // of their payloads, where known
-	Referred   int64 // of them, those that revisits refer to
-	References int64 // revisits that refer to them
+	Originals  int64 // number of records that represent a payload, of any URI
+	Bytes      int64 // size of their payloads, if known
+	Referred   int64 // number of originals that revisits refer to
+	References int64 // number of revisits that refer to them
 }
 
-// Holdings reads the whole index, in the order of payloads, and gives what it holds of each collection by its number.
+// Holdings reads the whole index, and returns the holdings of each collection by its number.
 func (i *Index) Holdings(ctx context.Context) (map[uint32]*Holdings, error) {
 	if err := i.Flush(); err != nil {
 		return nil, fmt.Errorf("read the dedup index: %w", err)
@@ -35,8 +35,8 @@ func (i *Index) Holdings(ctx context.Context) (map[uint32]*Holdings, error) {
 	return all, nil
 }
 
-// each gives all keys that are about a payload. They are good only until the next.
-func (i *Index) each(ctx context.Context, see func(key []byte, item *badger.Item) error) error {
+// each calls visit for all keys of payloads, in their order. A key is valid only during the call.
+func (i *Index) each(ctx context.Context, visit func(key []byte, item *badger.Item) error) error {
 	meta := string(about(0, ""))
 	meta = meta[:len(meta)-1]
 	return i.db.View(func(txn *badger.Txn) error {
@@ -47,7 +47,7 @@ func (i *Index) each(ctx context.Context, see func(key []byte, item *badger.Item
 			if len(key) < len(meta) || string(key[:len(meta)]) == meta {
 				continue
 			}
-			if err := see(key, it.Item()); err != nil {
+			if err := visit(key, it.Item()); err != nil {
 				return err
 			}
 		}
@@ -55,7 +55,7 @@ func (i *Index) each(ctx context.Context, see func(key []byte, item *badger.Item
 	})
 }
 
-// payloadGroup gathers what is known of one payload after the other.
+// payloadGroup collects the entries of one payload after the other.
 type payloadGroup struct {
 	index   *Index
 	into    map[uint32]*Holdings
@@ -87,7 +87,7 @@ func (g *payloadGroup) take(key, v []byte) error {
 	return err
 }
 
-// flush counts a payload. A record that stands under several URIs is one.
+// flush counts a payload. A record under several URIs counts once.
 func (g *payloadGroup) flush() {
 	type name struct{ id, uri string }
 	seen := map[name]bool{}
@@ -121,8 +121,8 @@ func refName(o digest.Origin, byID bool) [refLen]byte {
 	return [refLen]byte(k[2+len(o.Payload):])
 }
 
-// Purge deletes what removed collections brought, and the collections; that their files are lost is remembered. It gives how many entries and counts it deleted. After a
-// crash it is called again.
+// Purge deletes the records of removed collections, and the collections. Their files stay recorded as lost. It returns
+// the number of deleted entries and counts. After a crash it has to be called again.
 func (i *Index) Purge(ctx context.Context) (deleted int64, err error) {
 	drop := map[uint32]bool{}
 	for _, c := range i.Collections() {
@@ -164,7 +164,7 @@ func (i *Index) Purge(ctx context.Context) (deleted int64, err error) {
 	if err == nil {
 		err = batch.Flush()
 	}
-	if err == nil { // the collections last: until then their entries are known to be removed
+	if err == nil { // the collections last: until then their entries count as removed
 		err = i.db.Update(func(txn *badger.Txn) error {
 			for number := range drop {
 				if err := txn.Delete(numbered(number)); err != nil {

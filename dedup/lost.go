@@ -10,20 +10,21 @@ import (
 	"github.com/arcrawl/arcrawl/digest"
 )
 
-// losses are the files of which part is lost, and from which byte on. They are few: a disk lost what it had promised.
+// losses holds the files of which part is lost, and from which byte on. There are few: a disk lost data that it had
+// confirmed.
 type losses struct {
 	mu   sync.RWMutex // guards from
 	from map[string]int64
 }
 
-// loss is how one is stored.
+// loss is the stored form of one loss.
 type loss struct {
 	File cbor.ByteString `cbor:"1,keyasint"`
 	From int64           `cbor:"2,keyasint,omitempty"`
 }
 
-// Forget tells that a file holds nothing from a byte on, and never will again: all records that lay there are gone, and
-// none of them is given as an origin from now on. It may be told again.
+// Forget records that a file is permanently lost from a byte on. [Index.Find] no longer returns records in that part.
+// It may be called again.
 func (i *Index) Forget(file string, from int64) error {
 	i.losses.mu.RLock()
 	before, known := i.losses.from[file]
@@ -34,7 +35,7 @@ func (i *Index) Forget(file string, from int64) error {
 			err = i.db.Update(func(txn *badger.Txn) error { return txn.Set(about(lostFile, file), v) })
 		}
 		if err != nil {
-			return fmt.Errorf("forget the records that %s has lost: %w", file, err)
+			return fmt.Errorf("record that part of %s is lost: %w", file, err)
 		}
 	}
 	i.losses.mu.Lock()
@@ -45,7 +46,7 @@ func (i *Index) Forget(file string, from int64) error {
 	return nil
 }
 
-// recall takes back that files are lost: somebody has just read them, or says that they are there again.
+// recall records that files are not lost: they have just been read, or the operator says that they exist again.
 func (i *Index) recall(files []string) error {
 	i.losses.mu.Lock()
 	defer i.losses.mu.Unlock()
@@ -54,22 +55,22 @@ func (i *Index) recall(files []string) error {
 			continue
 		}
 		if err := i.db.Update(func(txn *badger.Txn) error { return txn.Delete(about(lostFile, f)) }); err != nil {
-			return fmt.Errorf("take back that %s is lost: %w", f, err)
+			return fmt.Errorf("record that %s is not lost: %w", f, err)
 		}
 		delete(i.losses.from, f)
 	}
 	return nil
 }
 
-// Lost reports whether a record is known to be lost, or to lie in a file of a removed collection.
+// Lost reports whether a record is known to be lost, or is in a file of a removed collection.
 func (i *Index) Lost(o digest.Origin) bool {
 	i.losses.mu.RLock()
 	defer i.losses.mu.RUnlock()
-	from, some := i.losses.from[o.File]
-	return !o.IsZero() && (some && (o.Offset >= from || o.Offset+o.Length > from) || i.imported.isGone(o.File))
+	from, known := i.losses.from[o.File]
+	return !o.IsZero() && (known && (o.Offset >= from || o.Offset+o.Length > from) || i.imported.isGone(o.File))
 }
 
-// readLosses reads what was told in earlier runs.
+// readLosses reads the losses of earlier runs from the store.
 func (i *Index) readLosses() error {
 	prefix := about(lostFile, "")
 	return i.db.View(func(txn *badger.Txn) error {

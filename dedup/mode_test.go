@@ -14,7 +14,7 @@ func at(uri, payload string, n int) digest.Origin {
 	return o
 }
 
-func TestWhichRecordStandsForACapture(t *testing.T) {
+func TestFindChoosesTheRecordForACapture(t *testing.T) {
 	t.Parallel()
 	i := openIndex(t, openStore(t, t.TempDir()))
 	k := dedup.Key{Payload: digest.Of([]byte("p")), Status: 200, MIME: "image/png"}
@@ -54,7 +54,7 @@ func TestWhichRecordStandsForACapture(t *testing.T) {
 	}
 }
 
-func TestARecordThatIsNotSoundIsReplaced(t *testing.T) {
+func TestReplaceRemovesADamagedRecord(t *testing.T) {
 	t.Parallel()
 	i := openIndex(t, openStore(t, t.TempDir()))
 	k := dedup.Key{Payload: digest.Of([]byte("p")), Status: 200}
@@ -70,7 +70,7 @@ func TestARecordThatIsNotSoundIsReplaced(t *testing.T) {
 	}
 }
 
-func TestALostFileTakesItsEntriesWithIt(t *testing.T) {
+func TestForgetRemovesTheEntriesOfALostFile(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	db := openStore(t, dir)

@@ -8,10 +8,10 @@ import (
 	"github.com/dgraph-io/badger/v4"
 )
 
-// maxNames bounds how many names of files have a number. Those beyond are written into each entry.
+// maxNames bounds the file names that have a number. Further names are written into each entry.
 const maxNames = 100_000
 
-// fileNames are the names of the files that entries lie in. Each has a number, from 1 on and for ever, and stands in the store before
+// fileNames holds the names of the files of entries. Each name has a permanent number, from 1 on, and is stored before
 // the first entry that uses it.
 type fileNames struct {
 	mu     sync.RWMutex // guards the fields below; held while a new name is written
@@ -23,7 +23,7 @@ func nameKey(n uint32) []byte {
 	return about(fileName, string(binary.BigEndian.AppendUint32(nil, n)))
 }
 
-// name gives the name of a file by its number.
+// byNumber returns the name of a file by its number.
 func (f *fileNames) byNumber(n uint32) (string, bool) {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
@@ -33,7 +33,7 @@ func (f *fileNames) byNumber(n uint32) (string, bool) {
 	return f.name[n-1], true
 }
 
-// numberOf gives the number of a file; zero if it has no name, or there are too many.
+// numberOf returns the number of a file; zero if it has no name, or if there are too many names.
 func (i *Index) numberOf(file string) (uint32, error) {
 	f := &i.files
 	f.mu.RLock()
@@ -53,14 +53,14 @@ func (i *Index) numberOf(file string) (uint32, error) {
 		return txn.Set(nameKey(n), append([]byte{format}, file...))
 	})
 	if err != nil {
-		return 0, fmt.Errorf("give a number to the file %s: %w", file, err)
+		return 0, fmt.Errorf("number the file %s: %w", file, err)
 	}
 	f.name = append(f.name, file)
 	f.number[file] = n
 	return n, nil
 }
 
-// readNames reads the names that were given a number in earlier runs.
+// readNames reads the numbered names of earlier runs from the store.
 func (i *Index) readNames() error {
 	i.files.number = map[string]uint32{}
 	prefix := about(fileName, "")

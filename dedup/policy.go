@@ -49,8 +49,8 @@ type Revisits struct {
 	Once time.Duration // only the first visit in each period of this length leaves a record; 0 = each visit
 }
 
-// Wants reports whether a visit to an unchanged URI leaves a revisit record. before is the last visit that could have left
-// one. Periods begin at multiples of their length since the year 1, so no state is needed.
+// Wants reports whether a visit to an unchanged URI leaves a revisit record. before is the last visit that could have
+// left one. Periods begin at multiples of their length since the year 1, so no state is needed.
 func (r Revisits) Wants(now, before time.Time) bool {
 	switch {
 	case r.None:

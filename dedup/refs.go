@@ -16,14 +16,14 @@ import (
 	"github.com/arcrawl/arcrawl/digest"
 )
 
-// refLen is the length of the name by which an original is referred to.
+// refLen is the length of the name by which revisits refer to an original.
 const refLen = 8
 
 // countKey is the key of a count of revisits.
 type countKey [1 + len(digest.Digest{}) + 1 + refLen + 4]byte
 
-// refKey is the key under which the revisits of one collection that refer to an original are counted. Some writers refer by
-// URI and date, some by record id; byID says which of the names of o is meant.
+// refKey returns the key of the count of revisits in one collection that refer to an original. Some writers refer by
+// URI and date, others by record id; byID chooses the name of o.
 func refKey(o digest.Origin, byID bool, source uint32) (k countKey) {
 	name := make([]byte, 0, 256)
 	if byID {
@@ -54,7 +54,7 @@ func add(txn *badger.Txn, key []byte, more uint64) error {
 	return txn.Set(key, binary.AppendUvarint([]byte{format}, n+more))
 }
 
-// count reads a counter; one that is not there is zero.
+// count reads a counter; a missing one is zero.
 func count(txn *badger.Txn, key []byte) (n uint64, err error) {
 	item, err := txn.Get(key)
 	if errors.Is(err, badger.ErrKeyNotFound) {
@@ -78,20 +78,20 @@ func decodeCount(v []byte) (uint64, error) {
 	return 0, fmt.Errorf("%w: a count of revisits is %x", ErrCorrupt, v)
 }
 
-// maxPending is how many originals have revisits that are counted but not stored yet, of 80 bytes each. maxPortion is how many counts
-// are stored in one transaction.
+// maxPending is the maximum number of originals whose new revisits are counted but not stored yet, of 80 bytes each.
+// maxPortion is the number of counts stored in one transaction.
 const (
 	maxPending = 10_000
 	maxPortion = 500
 )
 
-// pending are the revisits that are counted but not stored yet, by the key of what they refer to.
+// pending holds the counts of revisits that are not stored yet, by [refKey].
 type pending struct {
 	mu     sync.Mutex // guards counts
 	counts map[countKey]uint64
 }
 
-// add counts one more, and reports whether there are many to be stored.
+// add counts one more revisit, and reports whether the counts have to be stored.
 func (p *pending) add(key countKey) (many bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -110,12 +110,12 @@ func (p *pending) take() map[countKey]uint64 {
 	return counts
 }
 
-// Refer counts a revisit record that was written of an original. Like [Index.Put] it is called after the record is on disk.
-// The count is stored by the next [Index.Flush], so that a crash may leave some uncounted; the archive itself knows each,
-// see the command deps.
+// Refer counts a revisit record that refers to an original. Like [Index.Put] it is called after the record is on disk.
+// The next [Index.Flush] stores the count, so a crash may lose some. The command deps counts the records of the
+// archive itself.
 func (i *Index) Refer(o digest.Origin) error {
 	if o.Payload.IsZero() || o.IsZero() {
-		return errors.New("count a revisit: it refers to nothing")
+		return errors.New("count a revisit: it has no original")
 	}
 	if i.pending.add(refKey(o, o.URI == "" || o.Date.IsZero(), 0)) {
 		return i.Flush()
@@ -123,10 +123,10 @@ func (i *Index) Refer(o digest.Origin) error {
 	return nil
 }
 
-// Flush stores the counts of revisits. It is called now and then, and before the store is closed.
+// Flush stores the counts of revisits. It is called regularly, and before the store is closed.
 func (i *Index) Flush() error {
 	counts := i.pending.take()
-	// In the order of the store neighbours are looked up one after the other, for which it has to unpack less.
+	// In the order of the store, so that neighbours are read from the same block.
 	keys := slices.SortedFunc(maps.Keys(counts), func(a, b countKey) int { return bytes.Compare(a[:], b[:]) })
 	for portion := range slices.Chunk(keys, maxPortion) {
 		err := i.update(func(txn *badger.Txn) error {
@@ -138,13 +138,13 @@ func (i *Index) Flush() error {
 			return nil
 		})
 		if err != nil {
-			return fmt.Errorf("store how many revisits there are of %d records: %w", len(counts), err)
+			return fmt.Errorf("store the revisit counts of %d records: %w", len(counts), err)
 		}
 	}
 	return nil
 }
 
-// References is how many revisits are known to refer to an original, those of removed collections apart.
+// References returns the number of revisits that refer to an original, without revisits in removed collections.
 func (i *Index) References(o digest.Origin) (n int64, err error) {
 	if err := i.Flush(); err != nil {
 		return 0, err

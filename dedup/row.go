@@ -13,17 +13,17 @@ import (
 	"github.com/arcrawl/arcrawl/digest"
 )
 
-// The layout of keys stands in stores and never changes:
+// The layout of keys is stored and never changes:
 //
 //	'd', payload digest(20), status(2 BE), type(8)                     the first record of a payload
 //	'd', payload digest(20), status(2 BE), type(8), 'u', URI(8)        the first record of it under another URI
-//	'd', payload digest(20), status(2 BE), type(8), 'e', URI(8)        the first record of it under another equivalent URI
+//	'd', payload digest(20), status(2 BE), type(8), 'e', URI(8)        the first record of it under an equivalent URI
 //	'd', payload digest(20), 'r', name of an original(8), number(4 BE)  how many revisits of a collection refer to it
 //	'd', zeros(20), 'L', name                                          a file of which part is lost
 //	'd', zeros(20), 'C', number(4 BE)                                  a collection
 //	'd', zeros(20), 'F', number(4 BE)                                  the name of a file that entries lie in
 //
-// Type and URI are the beginnings of SHA-256 sums. No payload has a digest of zeros.
+// Type and URI are the first bytes of SHA-256 sums. No payload has a digest of zeros.
 const (
 	kind     = 'd'
 	typeLen  = 8
@@ -38,19 +38,19 @@ const (
 	fileName   = 'F'
 )
 
-// format is the first byte of each value that is not in the short form, see [compact]. A value of a format that is not known is an error.
+// format is the first byte of each value that is not in the short form, see [compact]. An unknown format is an error.
 const format = 1
 
-// ErrCorrupt tells that an entry cannot be what was put: it is unreadable, or of another payload.
+// ErrCorrupt says that an entry is damaged: it is unreadable, or belongs to another payload.
 var ErrCorrupt = errors.New("dedup entry is damaged")
 
-// bytes is the key in the store. The media type is shortened to a hash, since servers write what they like there.
+// bytes returns the key in the store. The media type is hashed, since its length is up to the server.
 func (k Key) bytes() ([]byte, error) {
 	if k.Payload.IsZero() {
 		return nil, errors.New("no payload digest")
 	}
 	if k.Status < 0 || k.Status > 999 {
-		return nil, fmt.Errorf("%d is no HTTP status", k.Status)
+		return nil, fmt.Errorf("%d is not an HTTP status", k.Status)
 	}
 	b := make([]byte, 0, keyLen+1+uriLen)
 	b = append(b, kind)
@@ -61,22 +61,23 @@ func (k Key) bytes() ([]byte, error) {
 	return append(b, sum[:typeLen]...), nil
 }
 
-// under is the key of a payload under one URI, or one name of URIs.
+// under returns the key of a payload under one URI, or one name of equivalent URIs.
 func under(key []byte, mark byte, uri string) []byte {
 	sum := sha256.Sum256([]byte(uri))
 	b := append(make([]byte, 0, keyLen+1+uriLen), key...)
 	return append(append(b, mark), sum[:uriLen]...)
 }
 
-// about begins the keys that are about no payload.
+// about returns a key that is not about a payload.
 func about(mark byte, name string) []byte {
 	b := make([]byte, 1+len(digest.Digest{}), 1+len(digest.Digest{})+1+len(name))
 	b[0] = kind
 	return append(append(b, mark), name...)
 }
 
-// row is an origin as it is stored: a CBOR map with integer keys, to which keys are only ever added. Texts are byte
-// strings, so that no byte in a file name makes an entry unreadable. The date is in µs since 1970, 0 for none.
+// row is the long stored form of an origin: a CBOR map with integer keys. Keys are stored: do not change or reuse
+// them. Texts are byte strings, so that no byte in a file name makes an entry unreadable. The date is in µs since
+// 1970; 0 = no date.
 type row struct {
 	RecordID cbor.ByteString `cbor:"1,keyasint"`
 	URI      cbor.ByteString `cbor:"2,keyasint,omitempty"`
@@ -89,13 +90,13 @@ type row struct {
 	Source   uint32          `cbor:"9,keyasint,omitempty"`
 }
 
-// entry is an origin and the collection that brought it.
+// entry is an origin and the collection that it came from.
 type entry struct {
 	digest.Origin
 	source uint32
 }
 
-// encode writes an entry, in the short form if that can say it.
+// encode returns an entry in its stored form, the short one if the entry fits.
 func (i *Index) encode(o entry) ([]byte, error) {
 	if !fits(o) {
 		return encodeLong(o)
@@ -106,8 +107,8 @@ func (i *Index) encode(o entry) ([]byte, error) {
 
 func encodeLong(o entry) ([]byte, error) {
 	w := row{
-		RecordID: cbor.ByteString(o.RecordID), URI: cbor.ByteString(o.URI), Payload: o.Payload[:], File: cbor.ByteString(o.File),
-		Offset: o.Offset, Length: o.Length, Size: o.Size, Source: o.source,
+		RecordID: cbor.ByteString(o.RecordID), URI: cbor.ByteString(o.URI), Payload: o.Payload[:],
+		File: cbor.ByteString(o.File), Offset: o.Offset, Length: o.Length, Size: o.Size, Source: o.source,
 	}
 	if !o.Date.IsZero() {
 		w.Date = o.Date.UnixMicro()
@@ -115,13 +116,13 @@ func encodeLong(o entry) ([]byte, error) {
 	return encodeRow(w)
 }
 
-// encodeRow writes a CBOR map behind the byte that tells the format.
+// encodeRow returns the format byte and a CBOR map.
 func encodeRow(w any) ([]byte, error) {
 	v, err := cbor.Marshal(w)
 	return append([]byte{format}, v...), err
 }
 
-// decodeRow reads one.
+// decodeRow reads the result of encodeRow.
 func decodeRow(v []byte, w any) error {
 	if len(v) == 0 || v[0] != format {
 		return fmt.Errorf("%w: format %x, want %x", ErrCorrupt, v[:min(1, len(v))], format)
@@ -150,10 +151,11 @@ func decodeLong(v []byte) (entry, error) {
 		return entry{}, err
 	}
 	o := entry{source: w.Source, Origin: digest.Origin{
-		RecordID: string(w.RecordID), URI: string(w.URI), File: string(w.File), Offset: w.Offset, Length: w.Length, Size: w.Size,
+		RecordID: string(w.RecordID), URI: string(w.URI),
+		File: string(w.File), Offset: w.Offset, Length: w.Length, Size: w.Size,
 	}}
 	if len(w.Payload) != len(o.Payload) || o.IsZero() {
-		return entry{}, fmt.Errorf("%w: it names no record or no payload", ErrCorrupt)
+		return entry{}, fmt.Errorf("%w: it has no record or no payload", ErrCorrupt)
 	}
 	copy(o.Payload[:], w.Payload)
 	if w.Date != 0 {

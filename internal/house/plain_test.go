@@ -27,6 +27,7 @@ var plainRooms = []string{
 	"crawler/rebuild",
 	"crawllog/",
 	"daemon/",
+	"dedup",
 	"digest",
 	"digest/trial",
 	"discover/",
