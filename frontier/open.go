@@ -77,17 +77,17 @@ func (f *Frontier) load(o Options) error {
 
 // checkVersion makes sure that this code can read the store; fresh is true if there is nothing in it.
 func checkVersion(txn *badger.Txn) (fresh bool, err error) {
-	found, err := readBytes(txn, metaVersion)
+	stored, err := readBytes(txn, metaVersion)
 	switch {
 	case err != nil:
 		return false, err
-	case found == nil:
+	case stored == nil:
 		return true, checkEmpty(txn)
-	case len(found) != 1 || found[0] == 0:
-		return false, damaged([]byte(metaVersion), fmt.Errorf("holds %x", found))
-	case found[0] > version:
+	case len(stored) != 1 || stored[0] == 0:
+		return false, damaged([]byte(metaVersion), fmt.Errorf("holds %x", stored))
+	case stored[0] > version:
 		return false, fmt.Errorf("the store has format %d, this arcrawl reads formats up to %d: %w; "+
-			"use the arcrawl that wrote it, or one of a later version", found[0], version, ErrVersion)
+			"use the arcrawl that wrote it, or one of a later version", stored[0], version, ErrVersion)
 	}
 	return false, nil
 }

@@ -27,31 +27,31 @@ var migrations = [version - 1]func(*badger.DB) error{
 // migrate brings an older store to the present format, and returns it open. Before it changes anything it copies the
 // store into a folder within its own, which stays until somebody removes it.
 func migrate(db *badger.DB, o Options) (*badger.DB, error) {
-	found, err := storedVersion(db)
+	format, err := storedVersion(db)
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	if found == 0 || found >= version {
+	if format == 0 || format >= version {
 		return db, nil
 	}
 	if err := db.Close(); err != nil { // so that all of it is in files that do not change
 		return nil, err
 	}
-	if err := backup(o.Dir, backupName(found)); err != nil {
-		return nil, fmt.Errorf("copy the store before migrating format %d to %d: %w; nothing was changed, make room and start again",
-			found, version, err)
+	copied := backupName(format)
+	if err := backup(o.Dir, copied); err != nil {
+		return nil, fmt.Errorf("copy the store before migrating format %d to %d: %w; "+
+			"nothing was changed, make room and start again", format, version, err)
 	}
 	if db, err = openStore(o); err != nil {
 		return nil, err
 	}
-	for ; found < version && err == nil; found++ {
-		if err = migrations[found-1](db); err == nil {
-			err = db.Update(func(txn *badger.Txn) error { return txn.Set([]byte(metaVersion), []byte{found + 1}) })
+	for ; format < version && err == nil; format++ {
+		if err = migrations[format-1](db); err == nil {
+			err = db.Update(func(txn *badger.Txn) error { return txn.Set([]byte(metaVersion), []byte{format + 1}) })
 		}
 	}
 	if err = errors.Join(err, db.Sync()); err != nil {
-		return nil, errors.Join(fmt.Errorf("migrate the store, which is unchanged in %s: %w", backupName(found), err),
-			db.Close())
+		return nil, errors.Join(fmt.Errorf("migrate the store, which is unchanged in %s: %w", copied, err), db.Close())
 	}
 	return db, nil
 }
@@ -61,7 +61,7 @@ func migrate(db *badger.DB, o Options) (*badger.DB, error) {
 func backupName(format byte) string { return fmt.Sprintf("backup-format-%d", format) }
 
 // storedVersion returns the format of a store that this code can read, 0 for an empty one.
-func storedVersion(db *badger.DB) (found byte, err error) {
+func storedVersion(db *badger.DB) (format byte, err error) {
 	err = db.View(func(txn *badger.Txn) error {
 		fresh, err := checkVersion(txn)
 		if fresh || err != nil {
@@ -69,11 +69,11 @@ func storedVersion(db *badger.DB) (found byte, err error) {
 		}
 		v, err := readBytes(txn, metaVersion)
 		if err == nil {
-			found = v[0]
+			format = v[0]
 		}
 		return err
 	})
-	return found, err
+	return format, err
 }
 
 // backup copies the files of a closed store into a folder within its own, unless that folder exists. Files cannot be
