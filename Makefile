@@ -1,18 +1,20 @@
-# make          builds bin/arcrawl
-# make test     installs what the tests need, runs the linters and all tests
-# make check    the linters only
-# make bench    all benchmarks              (BENCH=pattern, COUNT=n, BENCHTIME=1s)
-# make bench-frontier   the frontier at the size of a real crawl, beside Badger and Pebble  (URIS=1000000, HOSTS=20000, ARGS=)
-# make bench-crawl      what a document costs the whole program, beside a bare loop and wget  (ROUNDS=5, ARGS=)
-# make fuzz     each fuzz target in turn    (FUZZTIME=30s)
-# make demo     the demo, for a minute      (FOR=60s)
-# make trial    the trial on real pages     (see examples/nginx-docs)
-# make package  .deb and .rpm into dist/    (VERSION=1.2.3, or else the last tag)
-# make test-package  installs, upgrades and removes the .deb in a clean Debian; as root, 1 to 3 minutes
-# make clean    removes what was built
+# make          build bin/arcrawl
+# make test     install what the tests need, run the linters and all tests  (TEST_TIMEOUT=40m for one package)
+# make short    run the linters and the first tier of tests: under two minutes, without the race detector
+# make slow     run the second tier of tests only: those that -short skips
+# make check    run the linters only
+# make bench    run all benchmarks          (BENCH=pattern, COUNT=n, BENCHTIME=1s)
+# make bench-frontier   measure the frontier next to Badger and Pebble  (URIS=1000000, HOSTS=20000, ARGS=)
+# make bench-crawl      measure the whole program next to a bare loop and wget  (ROUNDS=5, ARGS=)
+# make fuzz     run each fuzz target in turn  (FUZZTIME=30s)
+# make demo     run the demo for a minute   (FOR=60s)
+# make trial    crawl real pages            (see examples/nginx-docs)
+# make package  write .deb and .rpm to dist/  (VERSION=1.2.3; default: the last tag)
+# make test-package  install, upgrade and remove the .deb in a clean Debian; as root, 1 to 3 minutes
+# make clean    remove what was built
 
 GO        ?= go
-# Without a tag arcrawl tells the version that the go command stamps into every build.
+# Without a tag arcrawl reports the version that the go command stamps into every build.
 VERSION   := $(shell git describe --tags --dirty 2>/dev/null)
 BENCH     ?= .
 BENCHTIME ?= 1s
@@ -22,25 +24,37 @@ HOSTS     ?= 20000
 ROUNDS    ?= 5
 FUZZTIME  ?= 30s
 FOR       ?= 60s
+# The time limit of one package. A machine with a load of 30 needs it.
+TEST_TIMEOUT ?= 40m
 
-# The linters are pinned, so that a passing tree goes on passing. This one calls itself staticcheck 2026.2.2.
+# The linters are pinned, so that a passing tree keeps passing. This staticcheck is 2026.2.2.
 GOFUMPT     := bin/tools/gofumpt-v0.12.0
 STATICCHECK := bin/tools/staticcheck-v0.8.2
 NFPM        := bin/tools/nfpm-v2.43.0
 
-.PHONY: build test test-deps check format vet staticcheck house bench bench-frontier bench-crawl fuzz demo trial package test-package clean
+.PHONY: build test short slow test-deps check format vet staticcheck house bench bench-frontier bench-crawl fuzz demo trial package test-package clean
 .DELETE_ON_ERROR:
 
 # The binary needs no library of the machine it runs on.
 build:
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(if $(VERSION),-X main.version=$(VERSION))' -o bin/arcrawl ./cmd/arcrawl
 
-# The linters stop the run before the tests, which take longer. What a visit costs can only be counted without the race
-# detector.
+# CI runs both tiers. The linters run first because they take less time. What a visit costs can only be counted without
+# the race detector.
 test: test-deps
 	$(MAKE) check
-	ARCRAWL_REQUIRE_FOREIGN=1 $(GO) test -race -shuffle=on -timeout 20m ./...
+	$(TEST) -race -short ./...
+	$(MAKE) slow
 	$(GO) test -run WhatAVisitCosts ./crawler
+
+TEST := ARCRAWL_REQUIRE_FOREIGN=1 $(GO) test -shuffle=on -timeout $(TEST_TIMEOUT)
+
+short: check
+	$(GO) test -short ./...
+
+# Slow tests call slow.Test first. Their names are read from the source.
+slow:
+	$(TEST) -race -run "$$(scripts/slow-tests names)" $$(scripts/slow-tests packages)
 
 test-deps:
 	scripts/test-deps

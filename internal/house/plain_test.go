@@ -17,6 +17,7 @@ import (
 // slash covers everything below it. A room is added when it is done and never leaves the list.
 var plainRooms = []string{
 	"admin/",
+	"archive/",
 	"config",
 	"config/criteria",
 	"config/document",
@@ -36,6 +37,7 @@ var plainRooms = []string{
 	"fetch",
 	"frontier",
 	"hosts/",
+	"internal/archivetest",
 	"internal/atomicfile",
 	"internal/benchcrawl",
 	"internal/benchfrontier",
@@ -49,26 +51,29 @@ var plainRooms = []string{
 	"sim/prime",
 	"uri",
 	"warcout",
-	"frontier", "internal/rowgen", "evaluators/", "evaluators", "sim",
-	"internal/house", "internal/archivetest", "archive/",
-	"internal/human", "internal/mediatype", "internal/atomicfile", "internal/textfile",
-	"config", "config/document", "config/value", "config/criteria", "config/reference", "config/heritrix",
-	"uri", "digest", "hosts/", "crawllog/",
-	"fetch", "discover/", "internal/benchcrawl", "internal/benchfrontier",
-	"daemon/", "crawler/", "scope/", "sim/prime", "digest/trial",
 }
 
 // plainTexts are the documents and web pages that follow the same rules, as patterns of filepath.Match.
 var plainTexts = []string{
+	"ARCHITECTURE.md",
+	"CHANGELOG.md",
+	"CONTRIBUTING.md",
+	"README.md",
 	"admin/dashboard/*.js",
 	"admin/dashboard/index.html",
-	"docs/frontier.md",
 	"docs/archive.md",
-	"docs/dedup.md",
+	"docs/benchmarks.md",
 	"docs/change.md",
 	"docs/config.md",
+	"docs/curators.md",
+	"docs/decisions/*.md",
+	"docs/dedup.md",
 	"docs/discovery.md",
 	"docs/frontier.md",
+	"docs/glossary.md",
+	"docs/metrics.md",
+	"docs/operating.md",
+	"docs/reload.md",
 	"docs/scheduling.md",
 }
 
