@@ -59,7 +59,7 @@ func TestHangupReopensTheLog(t *testing.T) {
 	}
 }
 
-// slowSite answers /slow after a signal of the test, and says when it was asked.
+// slowSite answers /slow when the test says so, and reports when it was asked.
 type slowSite struct {
 	*httptest.Server
 	asked  chan struct{}
@@ -125,7 +125,7 @@ func TestAStopWaitsForTheVisitInProgress(t *testing.T) {
 	}
 }
 
-func TestAStopGivesBackWhatTakesLongerThanTheGrace(t *testing.T) {
+func TestAStopReleasesVisitsThatTakeLongerThanTheGrace(t *testing.T) {
 	site := startSlowSite(t)
 	path, dir := configure(t, site.toml("100ms"))
 	d := startDaemon(t, build(t, dir), path)
@@ -141,7 +141,7 @@ func TestAStopGivesBackWhatTakesLongerThanTheGrace(t *testing.T) {
 	if r := remembered(t, dir, u); r.Visits != 0 || r.Due.After(time.Now()) {
 		t.Errorf("%s: %d visits, due %s; want it due as before", u, r.Visits, r.Due)
 	}
-	// Started again, the daemon takes it up.
+	// Started again, the daemon makes the visit.
 	close(site.answer)
 	d = startDaemon(t, filepath.Join(dir, "arcrawl-under-test"), path)
 	var asked atomic.Bool

@@ -16,7 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// smallDisk mounts a file system of so many bytes, or skips the test where that is not allowed.
+// smallDisk mounts a file system of a given size. It skips the test where that is not allowed.
 func smallDisk(t *testing.T, size string) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -31,7 +31,7 @@ func smallDisk(t *testing.T, size string) (dir string) {
 	return dir
 }
 
-// bulky is a site of pages that cannot be compressed and are new each time.
+// bulky starts a site of large pages that cannot be compressed and are new each time.
 func bulky(t *testing.T) *httptest.Server {
 	t.Helper()
 	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -48,7 +48,7 @@ func bulky(t *testing.T) *httptest.Server {
 	return site
 }
 
-// bulkyCrawl is the configuration of a crawl of a bulky site in a folder.
+// bulkyCrawl writes the configuration of a crawl of a bulky site.
 func bulkyCrawl(t *testing.T, dir, site, minFree string) (conf string) {
 	t.Helper()
 	text := (&killSite{hosts: []string{strings.TrimPrefix(site, "http://")}}).toml()
@@ -57,15 +57,14 @@ func bulkyCrawl(t *testing.T, dir, site, minFree string) (conf string) {
 	return conf
 }
 
-// The disk fills up while the crawl runs: the guard stops the intake before anything breaks, and the crawl goes on by
-// itself when there is room.
+// The disk fills up while the crawl runs. The crawl pauses before anything fails, and resumes when there is room.
 func TestAFullDiskPausesTheCrawl(t *testing.T) {
 	dir := smallDisk(t, "240m")
 	binary := build(t, t.TempDir())
 	conf := bulkyCrawl(t, dir, bulky(t).URL, "150MB")
 	d := startDaemon(t, binary, conf)
 	d.waitFor(t, "the pause", func() bool { return strings.Contains(d.output(), "pausing crawl") })
-	steer(t, conf, exitOK, "", "list") // it can still be asked
+	steer(t, conf, exitOK, "", "list") // the daemon still answers
 	if left := free(t, dir); left < 30<<20 {
 		t.Errorf("%d bytes are left when the crawl is paused, min_free is 150 MB", left)
 	}
@@ -82,8 +81,8 @@ func TestAFullDiskPausesTheCrawl(t *testing.T) {
 	}
 }
 
-// Somebody else fills the disk to the last byte between two looks of the guard. Whatever the daemon does then, a page
-// of the store that has no room can only end it: when there is room again it starts, and nothing is damaged.
+// Another program fills the disk to the last byte between two checks of the free space. The daemon may end, because the
+// store cannot be written. When there is room again, it starts, and nothing is damaged.
 func TestADiskFilledByOthersDamagesNothing(t *testing.T) {
 	dir := smallDisk(t, "100m")
 	binary := build(t, t.TempDir())
@@ -124,7 +123,7 @@ func TestADiskFilledByOthersDamagesNothing(t *testing.T) {
 	}
 }
 
-// waitForEnd waits until the process has ended, or something else is so.
+// waitForEnd waits until the process has ended, or until or returns true.
 func (d *process) waitForEnd(t *testing.T, or func() bool) {
 	t.Helper()
 	d.waitFor(t, "an end or a pause", func() bool {

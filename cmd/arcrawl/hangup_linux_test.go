@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// What logrotate and a curator do while the daemon opens its rooms, after a restart, is not lost. A pipe in the place
-// of the live index holds the opening up.
-func TestWhatComesWhileTheRoomsAreOpenedIsNotLost(t *testing.T) {
+// A SIGHUP and an edit that come while the daemon starts have an effect once it runs. A pipe instead of the live index
+// delays the start.
+func TestEventsDuringTheStartAreNotLost(t *testing.T) {
 	t.Parallel()
 	binary := build(t, t.TempDir())
 	for _, c := range []struct {
@@ -50,7 +50,7 @@ func TestWhatComesWhileTheRoomsAreOpenedIsNotLost(t *testing.T) {
 	}
 }
 
-// slowToOpen makes a crawl that is not opened before something is written to the pipe.
+// slowToOpen configures a crawl whose start waits until something is written to the pipe.
 func slowToOpen(t *testing.T, dir string) (pipe string) {
 	t.Helper()
 	past := time.Now().Add(-time.Hour)

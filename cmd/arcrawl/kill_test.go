@@ -31,7 +31,7 @@ const (
 	killPages  = 40 // of each host
 )
 
-// TestFiftyKills kills the real binary at random moments under load, fifty times, and then looks at what is left: no
+// TestFiftyKills kills the real binary at random moments under load, fifty times, and then checks what is left: no
 // torn WARC, no URI lost, no capture missing that the log claims, and at most one repeated capture for each slot and
 // kill.
 func TestFiftyKills(t *testing.T) {
@@ -42,7 +42,7 @@ func TestFiftyKills(t *testing.T) {
 	writeFile(t, path, site.toml())
 
 	seed := uint64(time.Now().UnixNano())
-	t.Logf("seed of the moments: %d", seed)
+	t.Logf("random seed: %d", seed)
 	random := rand.New(rand.NewPCG(seed, 0))
 	for round := range killRounds {
 		d := startDaemon(t, binary, path)
@@ -61,8 +61,7 @@ func TestFiftyKills(t *testing.T) {
 	examineIndex(t, filepath.Join(dir, "warc"))
 }
 
-// examineIndex compares the index that was kept with one that is made of the files: there is a line for each capture,
-// and no other.
+// examineIndex compares the live index with an index that is built from the files. Both must have the same lines.
 func examineIndex(t *testing.T, dir string) {
 	t.Helper()
 	places := func(text string) map[string]int {
@@ -89,14 +88,14 @@ func examineIndex(t *testing.T, dir string) {
 		kept += string(text)
 	}
 	if diff := cmp.Diff(places(made.String()), places(kept)); diff != "" {
-		t.Errorf("the index that was kept (-made anew +kept):\n%s", diff)
+		t.Errorf("the live index differs from one built from the files (-built +live):\n%s", diff)
 	}
 }
 
-// examine looks at what the kills have left in dir.
+// examine checks what the kills have left in dir.
 func examine(t *testing.T, dir string, site *killSite) {
 	t.Helper()
-	captures := make(map[uri.Host]int) // main records in the archive
+	captures := make(map[uri.Host]int) // response and revisit records in the archive
 	claimed := make(map[uri.Host]int)  // lines that claim one
 	lines := make(map[string]int)      // lines of each URI
 
@@ -114,7 +113,7 @@ func examine(t *testing.T, dir string, site *killSite) {
 		}
 		claimed[uri.FromCanonical(e.URI).Host()]++
 		if r, ok := at[fmt.Sprintf("%s@%d", e.Extra.WARCFile, e.Extra.WARCOffset)]; !ok || r.Target() != e.URI {
-			t.Errorf("crawl.log claims %s at %d of %s, and it is not there", e.URI, e.Extra.WARCOffset, e.Extra.WARCFile)
+			t.Errorf("crawl.log names a record of %s at %d of %s that does not exist", e.URI, e.Extra.WARCOffset, e.Extra.WARCFile)
 		}
 	}
 	f, err := frontier.Open(frontier.Options{Dir: filepath.Join(dir, "state"), Now: time.Now()})
@@ -135,15 +134,15 @@ func examine(t *testing.T, dir string, site *killSite) {
 		repeated[u.Host()] += lines[u.String()] - r.Visits
 	}
 	for host, n := range captures {
-		// One slot for each host: a kill can leave one record without its line, and one line that is not remembered.
+		// Each host has one slot: a kill can leave one record without its line, and one line that is not in the store.
 		if more := n - claimed[host]; more < 0 || more > killRounds {
-			t.Errorf("%s: %d captures, %d of them in the log; want at most one more for each of %d kills", host, n, claimed[host], killRounds)
+			t.Errorf("%s: %d captures, %d of them in the log; want at most one more per kill (%d kills)", host, n, claimed[host], killRounds)
 		}
 		if repeated[host] < 0 || repeated[host] > killRounds {
-			t.Errorf("%s: %d lines more than remembered visits, want 0 to %d", host, repeated[host], killRounds)
+			t.Errorf("%s: %d lines more than visits in the store, want 0 to %d", host, repeated[host], killRounds)
 		}
 	}
-	t.Logf("%d visits remembered after %d kills", visits, killRounds)
+	t.Logf("%d visits in the store after %d kills", visits, killRounds)
 }
 
 func readLog(t *testing.T, path string) []crawllog.Entry {
@@ -163,7 +162,7 @@ func readLog(t *testing.T, path string) []crawllog.Entry {
 	return out
 }
 
-// killSite is a set of hosts whose pages change all the time, and link to each other.
+// killSite is a set of hosts whose pages change all the time and link to each other.
 type killSite struct {
 	hosts []string // addresses with their ports
 	asked atomic.Int64
@@ -239,13 +238,13 @@ uris = [%s]
 `, seeds.String())
 }
 
-// waitFor waits until the site was asked so often.
+// waitFor waits until the site has received a number of requests.
 func (s *killSite) waitFor(t *testing.T, d *process, asked int64) {
 	t.Helper()
 	d.waitFor(t, fmt.Sprintf("%d requests", asked), func() bool { return s.asked.Load() >= asked })
 }
 
-// daemon is a running arcrawl.
+// process is a running arcrawl.
 type process struct {
 	cmd  *exec.Cmd
 	log  string

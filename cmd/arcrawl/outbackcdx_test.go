@@ -15,9 +15,9 @@ import (
 	"github.com/arcrawl/arcrawl/internal/archivetest"
 )
 
-// A crawl is killed and goes on while the server is down, answers nonsense and comes back. In the end the server has
-// exactly what reading the archive gives.
-func TestAnOutbackCDXServerHearsOfEachCapture(t *testing.T) {
+// A crawl is killed and started again while the server is down, answers nonsense and comes back. In the end the server
+// has the same lines as an index of the archive.
+func TestEachCaptureIsSentToOutbackCDX(t *testing.T) {
 	dir := t.TempDir()
 	server, site := archivetest.StartCDXServer(t), startKillSite(t)
 	conf := filepath.Join(dir, "arcrawl.toml")
@@ -30,16 +30,16 @@ func TestAnOutbackCDXServerHearsOfEachCapture(t *testing.T) {
 	nonsense := []int{http.StatusInternalServerError, http.StatusBadRequest, http.StatusOK, http.StatusFound}
 	turn := 0
 	server.Behave(func([]string) (int, string) { turn++; return nonsense[turn%4], "<html>" })
-	d.waitFor(t, "posts in vain", func() bool { _, n := server.Seen(); return n > before+1 })
+	d.waitFor(t, "posts without success", func() bool { _, n := server.Seen(); return n > before+1 })
 	d.kill(t)
 	d = startDaemon(t, binary, conf)
 	site.waitFor(t, d, site.asked.Load()+300)
 	server.Behave(nil)
 	d.terminate(t)
 	left, _ := server.Seen()
-	d = startDaemon(t, binary, conf) // it sends what the stop has left
+	d = startDaemon(t, binary, conf) // it sends the lines that the stop has left
 	site.waitFor(t, d, site.asked.Load()+50)
-	d.waitFor(t, "what was left at the server", func() bool { lines, _ := server.Seen(); return len(lines) > len(left) })
+	d.waitFor(t, "the remaining lines at the server", func() bool { lines, _ := server.Seen(); return len(lines) > len(left) })
 	d.terminate(t)
 
 	var made bytes.Buffer
@@ -68,6 +68,6 @@ func TestAnOutbackCDXServerHearsOfEachCapture(t *testing.T) {
 		t.Error("there was no revisit")
 	}
 	if n := strings.Count(d.output(), "could not send index lines"); n < 1 || n > 3 {
-		t.Errorf("trouble was told of %d times by three processes:\n%s", n, d.output())
+		t.Errorf("three processes logged %d failures:\n%s", n, d.output())
 	}
 }

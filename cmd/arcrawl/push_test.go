@@ -20,7 +20,8 @@ import (
 	"github.com/arcrawl/arcrawl/internal/archivetest"
 )
 
-// pushable is a folder of two files with 1,200 and 3 captures, and what an OutbackCDX server should have of them.
+// pushable returns a folder of WARC files with 1,203 captures, and the lines that an OutbackCDX server should have of
+// them.
 func pushable(t *testing.T) (dir string, want []string) {
 	t.Helper()
 	dir, _ = archived(t)
@@ -80,7 +81,7 @@ func TestAnIndexIsPushed(t *testing.T) {
 		t.Fatal(err)
 	}
 	writeFile(t, filepath.Join(dir, "new.warc.gz.open"), string(members(warcInfo)))
-	for range 2 { // it is not taken for sent
+	for range 2 { // a damaged file does not count as sent
 		run(exitDamaged, "torn.warc.gz:0: error: the file ends", "3 files sent before, 1 still open", "1 error, listed above; everything else was sent")
 	}
 	for _, c := range []struct {
@@ -127,7 +128,7 @@ func TestAPushResumesWhereTheServerFailed(t *testing.T) {
 		err = pushFiles(cmd, p, []string{dir})
 		return errs.String(), err
 	}
-	fails = func(n int) bool { return n == 1 || n >= 4 } // once, and then for good in the second file
+	fails = func(n int) bool { return n == 1 || n >= 4 } // once, and then permanently in the second file
 	if _, err := run(); err == nil || exitCode(err) != exitFailure || !strings.Contains(err.Error(), "file 2 of 3") || !strings.Contains(err.Error(), "503") ||
 		!strings.Contains(err.Error(), "1200 captures of the files before are there. Run the command again") {
 		t.Errorf("a server that fails: %v", err)
@@ -140,7 +141,7 @@ func TestAPushResumesWhereTheServerFailed(t *testing.T) {
 		t.Errorf("when the server is back: %v, %s", err, says)
 	}
 	if got, _ := s.Seen(); cmp.Diff(want, got) != "" {
-		t.Errorf("there is not everything: %s", cmp.Diff(want, got))
+		t.Errorf("the server does not have all lines: %s", cmp.Diff(want, got))
 	}
 	list += "2"
 	s.Behave(func(lines []string) (int, string) {

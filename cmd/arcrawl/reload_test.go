@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// TestTheDaemonTakesWhatCuratorsSave edits the files of a running daemon as editors do.
-func TestTheDaemonTakesWhatCuratorsSave(t *testing.T) {
+// TestTheDaemonReadsWhatCuratorsSave edits the files of a running daemon as editors do.
+func TestTheDaemonReadsWhatCuratorsSave(t *testing.T) {
 	dir := t.TempDir()
 	site := startKillSite(t)
 	path := filepath.Join(dir, "arcrawl.toml")
@@ -26,7 +26,7 @@ func TestTheDaemonTakesWhatCuratorsSave(t *testing.T) {
 	writeFile(t, file, "[scope]\nmax_hopes = 5\n") // in place
 	d.waitToSay(t, "max_hopes")
 	writeFile(t, file+"~", "[scope]\nmax_hops = 5\n")
-	if err := os.Rename(file+"~", file); err != nil { // by another file of its name
+	if err := os.Rename(file+"~", file); err != nil { // replace it by another file
 		t.Fatal(err)
 	}
 	d.waitToSay(t, `"keys":1`)
@@ -36,10 +36,10 @@ func TestTheDaemonTakesWhatCuratorsSave(t *testing.T) {
 		t.Fatal(err)
 	}
 	d.waitToSay(t, "crawl.log reopened")
-	site.waitFor(t, d, site.asked.Load()+20) // and goes on
+	site.waitFor(t, d, site.asked.Load()+20) // the crawl continues
 	d.terminate(t)
 	if copied := readText(t, filepath.Join(dir, "state", "last-good", "a.example.toml")); !strings.Contains(copied, "max_hops = 5") {
-		t.Errorf("the copy says %q, want what was in force last", copied)
+		t.Errorf("the copy is %q, want the file that was in force last", copied)
 	}
 }
 
@@ -49,7 +49,7 @@ func (d *process) waitToSay(t *testing.T, text string) {
 	giveUp := time.Now().Add(30 * time.Second)
 	for !strings.Contains(d.output(), text) {
 		if time.Now().After(giveUp) {
-			t.Fatalf("the daemon does not say %q:\n%s", text, d.output())
+			t.Fatalf("the daemon does not log %q:\n%s", text, d.output())
 		}
 		select {
 		case <-d.gone:

@@ -64,7 +64,7 @@ func succeed(t *testing.T, args ...string) string {
 	return out.String()
 }
 
-// What suggest prints is pasted into the file of the host; then test finds nothing but the edit.
+// The rules that suggest prints are put into the file of the host. Then test finds only the edit.
 func TestSuggestedRulesCanBePastedAndTested(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -95,7 +95,7 @@ func TestSuggestedRulesCanBePastedAndTested(t *testing.T) {
 	}
 }
 
-func TestCandidatesAreThosePagesThatNeverRest(t *testing.T) {
+func TestCandidatesAreThePagesThatAlwaysChange(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	conf := filepath.Join(dir, "arcrawl.toml")

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// manager is what a service manager hears on its socket.
+// manager is the socket on which systemd receives states.
 type manager struct {
 	*net.UnixConn
 	path string
@@ -21,7 +21,7 @@ type manager struct {
 
 func listenAsManager(t *testing.T) manager {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "notify") // short, for the name of a socket has 108 bytes
+	dir, err := os.MkdirTemp("", "notify") // short, because the name of a socket has at most 108 bytes
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,17 +35,17 @@ func listenAsManager(t *testing.T) manager {
 	return manager{conn, path}
 }
 
-// until waits for a message with all of these words, and returns it.
+// until waits for a message that contains all words, and returns it.
 func (m manager) until(t *testing.T, words ...string) string {
 	t.Helper()
 	if err := m.SetReadDeadline(time.Now().Add(time.Minute)); err != nil {
 		t.Fatal(err)
 	}
-	buf, heard := make([]byte, 4096), ""
+	buf, received := make([]byte, 4096), ""
 	for {
 		n, err := m.Read(buf)
 		if err != nil {
-			t.Fatalf("heard nothing with %q: %v; heard:\n%s", words, err, heard)
+			t.Fatalf("no message with %q: %v; received:\n%s", words, err, received)
 		}
 		message := string(buf[:n])
 		missing := false
@@ -55,13 +55,13 @@ func (m manager) until(t *testing.T, words ...string) string {
 		if !missing {
 			return message
 		}
-		heard += message + "\n"
+		received += message + "\n"
 	}
 }
 
-// TestSystemdHearsTheDaemon runs the real binary as systemd does: with a socket to tell its state to, a watchdog, and
-// its standard error in the journal, for which a file stands here.
-func TestSystemdHearsTheDaemon(t *testing.T) {
+// TestTheDaemonReportsToSystemd runs the real binary as systemd does: with a socket for states, with a watchdog, and
+// with its standard error in the journal. A file takes the place of the journal.
+func TestTheDaemonReportsToSystemd(t *testing.T) {
 	site := startSlowSite(t)
 	path, dir := configure(t, site.toml("1m"))
 	binary, m := build(t, dir), listenAsManager(t)
@@ -104,11 +104,11 @@ func TestSystemdHearsTheDaemon(t *testing.T) {
 	}
 	for line := range strings.Lines(string(lines)) {
 		if !strings.HasPrefix(line, "<6>") && !strings.HasPrefix(line, "<4>") || strings.Contains(line, "\x1b") || strings.Contains(line, "INF") {
-			t.Errorf("a line that the journal does not like: %q", line)
+			t.Errorf("a line in the journal without its priority, or with time or colours: %q", line)
 		}
 	}
 	if !strings.HasPrefix(string(lines), "<6>started config=") || !strings.Contains(string(lines), "<6>stopped ") {
-		t.Errorf("the journal does not tell of start and stop:\n%s", lines)
+		t.Errorf("start and stop are not in the journal:\n%s", lines)
 	}
 }
 
