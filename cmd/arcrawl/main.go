@@ -22,6 +22,7 @@ import (
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/daemon"
 	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/internal/profile"
 )
 
 func main() {
@@ -30,7 +31,7 @@ func main() {
 
 // realMain runs the command line and returns the exit code.
 func realMain(args []string, stdout, stderr io.Writer) int {
-	defer profile()()
+	defer profile.Begin()()
 	ctx, stop := untilStopped(stderr)
 	defer stop()
 	root := newRoot()

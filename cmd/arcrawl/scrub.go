@@ -5,9 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -16,7 +14,6 @@ import (
 	"github.com/arcrawl/arcrawl/daemon"
 	"github.com/arcrawl/arcrawl/digest/trial"
 	"github.com/arcrawl/arcrawl/frontier"
-	"github.com/arcrawl/arcrawl/internal/human"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -50,7 +47,7 @@ from each version to the next. It applies the rules whatever change.mode says, s
 				if err != nil {
 					return fmt.Errorf("%s: %w", u, err)
 				}
-				return printPairs(cmd.OutOrStdout(), pairs, same)
+				return trial.WritePairs(cmd.OutOrStdout(), pairs, same)
 			})
 		},
 	}
@@ -82,7 +79,7 @@ Read the rules before you use them.
 			if err != nil {
 				return err
 			}
-			suggest := func(versions []trial.Version) error { return printSuggestion(cmd.OutOrStdout(), u, versions) }
+			suggest := func(versions []trial.Version) error { return trial.WriteSuggestion(cmd.OutOrStdout(), u, versions) }
 			if !twice {
 				return storedVersions(cmd, &at, u, limit, suggest)
 			}
@@ -134,112 +131,6 @@ func storedVersions(cmd *cobra.Command, at *where, u uri.URI, limit int, use fun
 			fmt.Fprintf(cmd.ErrOrStderr(), "skipped the version of %s: %v\n", c.Date.Format(time.DateTime), err)
 		}))
 	})
-}
-
-// printSuggestion prints rules as TOML.
-func printSuggestion(out io.Writer, u uri.URI, versions []trial.Version) error {
-	p, err := trial.Suggest(versions)
-	if err != nil {
-		return fmt.Errorf("%s: %w", u, err)
-	}
-	first, last := versions[0].Date.UTC(), versions[len(versions)-1].Date.UTC()
-	fmt.Fprintf(out, "# %s, %s from %s to %s: %s.\n", u, human.Count(len(versions), "version"),
-		first.Format(time.DateTime), last.Format(time.DateTime), human.Count(p.Pairs, "difference"))
-	if len(p.Regexes)+len(p.Selectors) == 0 {
-		_, err := fmt.Fprintf(out, "# Nothing differs at every visit, so no rule is needed.\n")
-		return err
-	}
-	fmt.Fprintf(out, "# With these rules %d of them are no change, %d are edits, and %d are noise without a rule.\n", p.Quiet, p.Edits, p.Loud)
-	fmt.Fprint(out, "[change]\nmode = \"scrubbed\"\n")
-	printRules(out, "scrub", p.Regexes)
-	printRules(out, "scrub_css", p.Selectors)
-	return nil
-}
-
-// printRules prints a list of rules as TOML.
-func printRules(out io.Writer, key string, rules []string) {
-	if len(rules) == 0 {
-		return
-	}
-	fmt.Fprintf(out, "%s = [\n", key)
-	for _, r := range rules {
-		if strings.ContainsAny(r, "'\n") {
-			fmt.Fprintf(out, "  %q,\n", r)
-		} else {
-			fmt.Fprintf(out, "  '%s',\n", r)
-		}
-	}
-	fmt.Fprintln(out, "]")
-}
-
-const (
-	shownWidth = 58 // of a version, in characters
-	shownLines = 12 // of a pair of versions
-)
-
-// printPairs prints each pair of versions side by side.
-func printPairs(out io.Writer, pairs []trial.Pair, same int) error {
-	for _, p := range pairs {
-		fmt.Fprintf(out, "%-*s | %s\n", shownWidth, p.Before.UTC().Format(time.DateTime), p.After.UTC().Format(time.DateTime))
-		sideBySide(out, strings.Split(p.Left, "\n"), strings.Split(p.Right, "\n"))
-		fmt.Fprintln(out)
-	}
-	_, err := fmt.Fprintf(out, "%d versions: %d equal the version before, %s\n",
-		len(pairs)+same+1, same, differText(len(pairs)))
-	return err
-}
-
-// differText says how many versions differ from the one before.
-func differText(n int) string {
-	if n == 1 {
-		return "1 differs"
-	}
-	return fmt.Sprintf("%d differ", n)
-}
-
-// sideBySide prints the lines from the first to the last that differs.
-func sideBySide(out io.Writer, left, right []string) {
-	for len(left) > 0 && len(right) > 0 && left[0] == right[0] {
-		left, right = left[1:], right[1:]
-	}
-	for len(left) > 0 && len(right) > 0 && left[len(left)-1] == right[len(right)-1] {
-		left, right = left[:len(left)-1], right[:len(right)-1]
-	}
-	for i := range max(len(left), len(right)) {
-		if i == shownLines {
-			fmt.Fprintf(out, "… and %d more lines\n", max(len(left), len(right))-i)
-			return
-		}
-		var a, b string
-		if i < len(left) {
-			a = left[i]
-		}
-		if i < len(right) {
-			b = right[i]
-		}
-		if a == b {
-			continue
-		}
-		a, b = excerpt(a, b), excerpt(b, a)
-		fmt.Fprintf(out, "%s%s | %s\n", a, strings.Repeat(" ", max(0, shownWidth-utf8.RuneCountInString(a))), b)
-	}
-}
-
-// excerpt returns the part of a line around its first difference from another one, without control characters.
-func excerpt(line, other string) string {
-	a, b := []rune(line), []rune(other)
-	at := 0
-	for at < len(a) && at < len(b) && a[at] == b[at] {
-		at++
-	}
-	start := max(0, min(at-20, len(a)-shownWidth))
-	a = a[start:min(len(a), start+shownWidth)]
-	for i, r := range a {
-		if r < ' ' || r == 0x7f {
-			a[i] = ' '
-		}
-	}
-	return string(a)
 }
 
 func newScrubCandidates() *cobra.Command {

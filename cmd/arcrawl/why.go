@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -15,6 +14,7 @@ import (
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler/whatif"
+	"github.com/arcrawl/arcrawl/crawllog"
 	"github.com/arcrawl/arcrawl/daemon"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/internal/human"
@@ -77,7 +77,7 @@ func showWhy(out io.Writer, y api.Why) error {
 		row("because", "%s", y.Why)
 	}
 	if u.Visits > 0 {
-		row("visits", "%d, the last %s: %s", u.Visits, ago(u.LastVisit), statusText(u.LastStatus))
+		row("visits", "%d, the last %s: %s", u.Visits, ago(u.LastVisit), crawllog.StatusText(u.LastStatus))
 		row("versions", "%d, the last %s", u.Versions, ago(u.LastChange))
 		row("interval", "%s learned%s", span(u.Wait), rateText(u.Rate))
 	}
@@ -142,23 +142,6 @@ func rateText(perDay float64) string {
 		return ""
 	}
 	return fmt.Sprintf(", %.3g changes a day expected", perDay)
-}
-
-// statusText returns a status of HTTP or Heritrix with its meaning.
-func statusText(status int) string {
-	if meaning := http.StatusText(status); meaning != "" {
-		return strconv.Itoa(status) + " " + meaning
-	}
-	if meaning, ok := heritrixCodes[status]; ok {
-		return strconv.Itoa(status) + " " + meaning
-	}
-	return strconv.Itoa(status)
-}
-
-// heritrixCodes holds the meanings of the negative status codes of Heritrix that arcrawl uses.
-var heritrixCodes = map[int]string{
-	-1: "DNS lookup failed", -2: "connection failed", -3: "connection lost", -4: "timed out", -5: "response is not HTTP",
-	-404: "empty response", -5000: "out of scope", -9998: "forbidden by robots.txt",
 }
 
 // newWhyNot returns the command that applies the rules to known URIs too. It is hidden: arcrawl why answers the question.

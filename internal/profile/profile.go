@@ -1,6 +1,6 @@
 //go:build profile
 
-package main
+package profile
 
 import (
 	"fmt"
@@ -12,31 +12,31 @@ import (
 	"syscall"
 )
 
-// profile begins a CPU profile in the folder that ARCRAWL_PROFILES names. The returned function ends it and writes a
-// profile of the memory. The first SIGUSR1 saves the CPU profile as opening.pprof and begins another one. The second ends
-// profiling early. Only binaries that were built with the tag profile have this function; the benchmarks use it.
-func profile() func() {
+// Begin begins a CPU profile in the folder that ARCRAWL_PROFILES names. The returned function ends it and writes a
+// profile of the memory. The first SIGUSR1 saves the CPU profile as opening.pprof and begins another one. The second
+// ends profiling early. It does nothing if the variable is not set.
+func Begin() (end func()) {
 	dir := os.Getenv("ARCRAWL_PROFILES")
 	if dir == "" {
 		return func() {}
 	}
 	const processor = "cpu.pprof"
-	end := profileProcessor(dir, processor)
+	stop := beginProcessor(dir, processor)
 	marks, done := make(chan os.Signal, 1), make(chan struct{})
 	signal.Notify(marks, syscall.SIGUSR1)
 	go func() {
 		defer close(done)
 		if _, opened := <-marks; opened {
-			end()
+			stop()
 			if err := os.Rename(filepath.Join(dir, processor), filepath.Join(dir, "opening.pprof")); err != nil {
 				fmt.Fprintln(os.Stderr, "arcrawl: no profile of the opening:", err)
 			}
-			end = profileProcessor(dir, processor)
+			stop = beginProcessor(dir, processor)
 			<-marks
 		}
-		end()
+		stop()
 		runtime.GC() // a heap profile shows the heap after the last collection
-		memory := createProfile(dir, "memory.pprof")
+		memory := create(dir, "memory.pprof")
 		_ = pprof.WriteHeapProfile(memory)
 		_ = memory.Close()
 	}()
@@ -47,9 +47,9 @@ func profile() func() {
 	}
 }
 
-// profileProcessor begins a CPU profile. The returned function ends it.
-func profileProcessor(dir, name string) func() {
-	f := createProfile(dir, name)
+// beginProcessor begins a CPU profile. The returned function ends it.
+func beginProcessor(dir, name string) func() {
+	f := create(dir, name)
 	if err := pprof.StartCPUProfile(f); err != nil {
 		fmt.Fprintln(os.Stderr, "arcrawl: no profile of the processor:", err)
 	}
@@ -59,7 +59,11 @@ func profileProcessor(dir, name string) func() {
 	}
 }
 
-func createProfile(dir, name string) *os.File {
+// cannotCreate is the exit code for a folder that cannot be used, after sysexits.h.
+const cannotCreate = 73
+
+// create creates a file for a profile. If it fails, it ends the process: a benchmark without its profile is useless.
+func create(dir, name string) *os.File {
 	err := os.MkdirAll(dir, 0o755)
 	if err == nil {
 		var f *os.File
@@ -68,6 +72,6 @@ func createProfile(dir, name string) *os.File {
 		}
 	}
 	fmt.Fprintln(os.Stderr, "arcrawl: no profile:", err)
-	os.Exit(exitFolder)
+	os.Exit(cannotCreate)
 	return nil
 }
