@@ -1,8 +1,8 @@
-// Package browser shows pages in a real browser in tests: Debian's Chromium, without a window. What our own reader makes of an
-// archive, or our own test of a page, may still be wrong; what a browser shows is what people see.
+// Package browser shows pages in a real browser in tests: Debian's Chromium, without a window. Tests without a browser
+// may be wrong about what people see.
 //
-// It needs chromium. Without it the tests that want it are skipped, or fail when the environment has
-// ARCRAWL_REQUIRE_FOREIGN=1. Only test code imports this package.
+// It needs chromium. Without it its tests are skipped, or fail if the environment has ARCRAWL_REQUIRE_FOREIGN=1. Only
+// test code imports this package.
 package browser
 
 import (
@@ -19,16 +19,16 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// limit ends a browser that does not come to an end by itself.
+// limit ends a browser that does not end by itself.
 const limit = time.Minute
 
-// Page is a tab of a browser of its own, which ends with the test. It is for one goroutine.
+// Page is a tab in a browser of its own, which ends with the test. It is not safe for concurrent use.
 type Page struct {
 	t   testing.TB
 	ctx context.Context
 }
 
-// Open starts a browser with an empty page of so many pixels, or skips the test.
+// Open starts a browser with an empty page of the given size in pixels, or skips the test.
 func Open(t testing.TB, width, height int64) *Page {
 	t.Helper()
 	program, err := exec.LookPath("chromium")
@@ -39,8 +39,10 @@ func Open(t testing.TB, width, height int64) *Page {
 		}
 		missing("Chromium is not installed (run scripts/test-deps): %v", err)
 	}
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(program), chromedp.NoSandbox, // root has none
-		chromedp.UserDataDir(t.TempDir()), chromedp.Flag("no-proxy-server", true), chromedp.Flag("disable-dev-shm-usage", true),
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(program),
+		chromedp.NoSandbox, // Chromium has no sandbox for root
+		chromedp.UserDataDir(t.TempDir()),
+		chromedp.Flag("no-proxy-server", true), chromedp.Flag("disable-dev-shm-usage", true),
 		chromedp.Flag("hide-scrollbars", true), chromedp.WSURLReadTimeout(limit))
 	ctx, end := context.WithTimeout(context.Background(), limit)
 	ctx, endBrowser := chromedp.NewExecAllocator(ctx, options...)
@@ -69,25 +71,26 @@ func run[T any](p *Page, what string, action chromedp.Action[T]) T {
 	return v
 }
 
-// Go opens a URI and waits until the page and what it shows have been loaded.
+// Go opens a URI and waits until the page and its embedded resources are loaded.
 func (p *Page) Go(uri string) {
 	p.t.Helper()
 	p.do("open "+uri, chromedp.Navigate(uri))
 }
 
-// Eval is the value of an expression of JavaScript as JSON. It waits for a promise.
+// Eval returns the value of a JavaScript expression as JSON. It waits for a promise.
 func (p *Page) Eval(expression string) string {
 	p.t.Helper()
 	return string(run(p, "evaluate "+expression, chromedp.Evaluate[[]byte](expression, chromedp.EvalAwaitPromise)))
 }
 
-// Wait waits until an expression of JavaScript is true.
+// Wait waits until a JavaScript expression is true.
 func (p *Page) Wait(expression string) {
 	p.t.Helper()
-	p.do("wait for "+expression, chromedp.Poll[chromedp.Void](expression, chromedp.WithPollingInterval(50*time.Millisecond)))
+	interval := chromedp.WithPollingInterval(50 * time.Millisecond)
+	p.do("wait for "+expression, chromedp.Poll[chromedp.Void](expression, interval))
 }
 
-// Screenshot is what is seen of the page.
+// Screenshot returns the visible part of the page.
 func (p *Page) Screenshot() image.Image {
 	p.t.Helper()
 	shot, err := png.Decode(bytes.NewReader(run(p, "take a screenshot", chromedp.CaptureScreenshot())))
@@ -103,7 +106,7 @@ func (p *Page) Resize(width, height int64) {
 	p.do("resize", chromedp.EmulateViewport(width, height))
 }
 
-// Dark has the page shown as to those who prefer dark colors.
+// Dark shows the page with the preference for dark colours.
 func (p *Page) Dark() {
 	p.t.Helper()
 	p.do("prefer dark colors", chromedp.Func(func(ctx context.Context, _ *chromedp.Target) error {
@@ -114,7 +117,7 @@ func (p *Page) Dark() {
 	}))
 }
 
-// Press presses keys one after the other, as "\t" or "\r".
+// Press presses keys one after the other, for example "\t" or "\r".
 func (p *Page) Press(keys string) {
 	p.t.Helper()
 	p.do("press keys", chromedp.KeyEvent(keys))

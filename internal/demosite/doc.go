@@ -1,12 +1,12 @@
-// Package demosite is a small newspaper that changes while one watches: what `arcrawl demo` crawls, and a world for
-// tests that want ordinary pages.
+// Package demosite is the site of a small newspaper that changes every few seconds. `arcrawl demo` crawls it, and so do
+// tests that need ordinary pages.
 //
-// Everything it serves follows from three things alone: when the site began, what time it is now, and which path is
-// asked for. (The feed also names the host it was asked under, because RSS wants absolute links.) There is no state, so
-// a test can ask the same site for any moment, forwards or backwards, and gets the same bytes each time. Nothing
-// changes within one second, and nothing that changed ever goes back to what it was.
+// Everything it serves depends only on three things: when the site began, what time it is now, and which path is
+// requested. (The feed also depends on the host in the request, because RSS needs absolute links.) There is no state,
+// so a test can request any moment, forwards or backwards, and receives the same bytes each time. Nothing changes
+// within one second, and no page ever returns to an earlier version.
 //
-// # What there is
+// # Pages
 //
 //	path                      changes                               validators
 //	/                         a headline about every 20 s, clock    none
@@ -23,7 +23,7 @@
 //	/private/                 robots.txt forbids it, and linked     none
 //
 // The front page, the sections, the weather and the ticker carry the time of day to the minute in
-// <span class="clock">…</span>, as so many sites do: their bytes change once a minute though their news does not.
+// <span class="clock">…</span>, as many sites do: their bytes change once a minute although their news does not.
 // The clock of an article and of the pages that never change shows when they were last edited.
 //
 // /images/logo.png and /images/brand.png are the same bytes.

@@ -14,14 +14,14 @@ var files embed.FS
 
 var templates = template.Must(template.ParseFS(files, "pages/*.html"))
 
-// archiveSize is what the archive page has at least, in bytes of text: enough that breaking off the transfer saves
-// something.
+// archiveSize is the minimum size of the archive page, in bytes of text. It is large enough that aborting the transfer
+// saves something.
 const archiveSize = 300_000
 
-// clockForm is how a clock reads. It has the date, so that no minute ever comes again.
+// clockForm is the layout of a clock. It includes the date, so that no two minutes look the same.
 const clockForm = "2 January 2006, 15:04"
 
-// view is what a page template sees.
+// view is the data of a page template.
 type view struct {
 	Title    string
 	Clock    string // in the form of clockForm
@@ -32,7 +32,7 @@ type view struct {
 	Lines    []string
 }
 
-// render fills a page template. A template that cannot be filled is a mistake in this package.
+// render fills a page template. It panics if the template fails, which is a mistake in this package.
 func render(name string, v view) []byte {
 	v.Sections = sections
 	var b bytes.Buffer
@@ -42,7 +42,8 @@ func render(name string, v view) []byte {
 	return b.Bytes()
 }
 
-// clock is what the clock of a page shows: the running time where the edition has one, and else when the site began.
+// clock returns the text of the clock of a page: the running time if the edition has one, otherwise when the site
+// began.
 func (s *Site) clock(e edition) string {
 	if e.minute == 0 {
 		return s.start.Format(clockForm)
@@ -50,7 +51,7 @@ func (s *Site) clock(e edition) string {
 	return time.Unix(e.minute*60, 0).UTC().Format(clockForm)
 }
 
-// page is a page on which nothing changes but, perhaps, the clock.
+// page returns a page on which nothing changes, except possibly the clock.
 func page(name, title string) func(*Site, edition, string) []byte {
 	return func(s *Site, e edition, _ string) []byte { return render(name, view{Title: title, Clock: s.clock(e)}) }
 }
@@ -97,7 +98,7 @@ func tickerBody(s *Site, e edition, _ string) []byte {
 	return render("ticker", v)
 }
 
-// stylesheet is the one style sheet of the site.
+// stylesheet returns the style sheet of the site.
 func stylesheet() []byte {
 	b, err := files.ReadFile("pages/style.css")
 	if err != nil {
@@ -106,7 +107,7 @@ func stylesheet() []byte {
 	return b
 }
 
-// rss and item are as much of RSS 2.0 as the feed needs.
+// rss and item are the parts of RSS 2.0 that the feed needs.
 type rss struct {
 	XMLName xml.Name `xml:"rss"`
 	Version string   `xml:"version,attr"`
@@ -125,7 +126,8 @@ type item struct {
 	Summary   string `xml:"description"`
 }
 
-// feedBody lists the ten newest articles. RSS wants absolute links, so it needs to know the host it is asked under.
+// feedBody returns a feed of the ten newest articles. RSS needs absolute links, so it depends on the host in the
+// request.
 func feedBody(s *Site, e edition, host string) []byte {
 	base := "http://" + host
 	feed := rss{

@@ -11,14 +11,14 @@ const (
 	typePNG  = "image/png"
 )
 
-// The weather station fails from weatherFails to weatherWorks in each stretch of weatherPeriod.
+// The weather station fails from weatherFails to weatherWorks in each weatherPeriod.
 const (
 	weatherPeriod = 75 * time.Second
 	weatherFails  = 25 * time.Second
 	weatherWorks  = 40 * time.Second
 )
 
-// fixed are the paths that are always there.
+// fixed holds the paths that always exist.
 var fixed = map[string]resource{
 	"/":                      {mime: typeHTML, at: frontNow, body: frontBody},
 	"/world/":                sectionAt(0),
@@ -29,16 +29,20 @@ var fixed = map[string]resource{
 	"/weather.html":          {mime: typeHTML, at: weatherNow, body: page("weather", "Weather")},
 	"/ticker.html":           {mime: typeHTML, at: tickerNow, body: tickerBody},
 	"/private/newsroom.html": {mime: typeHTML, at: always, body: page("private", "Newsroom")},
-	"/feed.xml":              {mime: "application/rss+xml; charset=utf-8", tagged: true, dated: true, at: feedNow, modified: feedModified, body: feedBody},
-	"/latest":                {at: latestNow},
-	"/robots.txt":            {mime: "text/plain; charset=utf-8", at: always, body: robotsBody},
-	"/style.css":             constant("text/css; charset=utf-8", func(*Site, edition, string) []byte { return stylesheet() }),
-	"/images/logo.png":       constant(typePNG, func(*Site, edition, string) []byte { return emblem() }),
-	"/images/brand.png":      constant(typePNG, func(*Site, edition, string) []byte { return emblem() }),
-	"/images/paper.png":      constant(typePNG, func(*Site, edition, string) []byte { return paper() }),
+	"/feed.xml": {
+		mime: "application/rss+xml; charset=utf-8", tagged: true, dated: true,
+		at: feedNow, modified: feedModified, body: feedBody,
+	},
+	"/latest":     {at: latestNow},
+	"/robots.txt": {mime: "text/plain; charset=utf-8", at: always, body: robotsBody},
+	"/style.css": constant("text/css; charset=utf-8",
+		func(*Site, edition, string) []byte { return stylesheet() }),
+	"/images/logo.png":  constant(typePNG, func(*Site, edition, string) []byte { return emblem() }),
+	"/images/brand.png": constant(typePNG, func(*Site, edition, string) []byte { return emblem() }),
+	"/images/paper.png": constant(typePNG, func(*Site, edition, string) []byte { return paper() }),
 }
 
-// find tells what is, or may one day be, at a path.
+// find returns the resource at a path, which may not be published yet.
 func find(path string) (resource, bool) {
 	if res, ok := fixed[path]; ok {
 		return res, true
@@ -52,7 +56,7 @@ func find(path string) (resource, bool) {
 	return resource{}, false
 }
 
-// constant is a resource that never changes and has both validators.
+// constant returns a resource that never changes and has both validators.
 func constant(mime string, body func(*Site, edition, string) []byte) resource {
 	return resource{mime: mime, tagged: true, dated: true, at: always, modified: sinceStart, body: body}
 }
@@ -84,7 +88,7 @@ func tickerNow(_ *Site, now moment) (edition, int) {
 	return edition{number: int(now.age / time.Second), minute: minuteOf(now.time)}, http.StatusOK
 }
 
-// sectionAt is the page of one section: a new edition about every 45 s, with the articles known by then.
+// sectionAt returns the page of a section: a new edition about every 45 s, with the articles published by then.
 func sectionAt(i int) resource {
 	editions := rhythm{every: 45 * time.Second, wobble: 9 * time.Second, salt: uint64(100 + i)}
 	return resource{
@@ -103,7 +107,7 @@ func sectionAt(i int) resource {
 	}
 }
 
-// articleAt is one article, from its publication on.
+// articleAt returns an article, from its publication on.
 func articleAt(number int) resource {
 	return resource{
 		mime: typeHTML, tagged: true, dated: true, body: articleBody,
@@ -117,7 +121,7 @@ func articleAt(number int) resource {
 	}
 }
 
-// pictureAt is the picture of an article. It appears with the article and never changes.
+// pictureAt returns the picture of an article. It appears with the article and never changes.
 func pictureAt(number, scale int) resource {
 	return resource{
 		mime: typePNG, tagged: true, dated: true,
@@ -132,7 +136,7 @@ func pictureAt(number, scale int) resource {
 	}
 }
 
-// storyNumber reads the number of an article out of its path. The path must be exactly the one the article has.
+// storyNumber parses the number of an article from its path. The path must be exactly the path of the article.
 func storyNumber(path string) (int, bool) {
 	name, ours := strings.CutPrefix(path, "/articles/")
 	digits, _, _ := strings.Cut(name, "-")
@@ -140,7 +144,7 @@ func storyNumber(path string) (int, bool) {
 	return number, ours && ok && (story{number: number}).Path() == path
 }
 
-// pictureNumber reads "/images/0013.png" and "/images/0013-large.png": the number of the article and the scale.
+// pictureNumber parses "/images/0013.png" and "/images/0013-large.png" into the number of the article and the scale.
 func pictureNumber(path string) (number, scale int, ok bool) {
 	name, ours := strings.CutPrefix(path, "/images/")
 	digits, _, _ := strings.Cut(strings.TrimSuffix(name, ".png"), "-")

@@ -2,15 +2,15 @@ package demosite
 
 import "time"
 
-// rhythm is a row of moments that come about every so often: the k-th, from 1, is k × every after the beginning plus a
-// part of wobble that looks like chance. Moments are whole seconds, and wobble is less than every, so that they stay in
-// order and can be counted without listing them.
+// rhythm is a sequence of moments at nearly regular intervals. Moment k, counted from 1, is k × every after the
+// beginning plus a pseudo-random part of wobble. Moments are whole seconds. wobble is less than every, so that the
+// moments stay in order and can be counted without listing them.
 type rhythm struct {
 	every, wobble time.Duration
-	salt          uint64 // tells rhythms with the same numbers apart
+	salt          uint64 // makes rhythms with the same numbers differ
 }
 
-// moment is when the k-th change comes, counted from the beginning of the site. The beginning itself is moment 0.
+// moment returns the time of change k since the beginning of the site, which is moment 0.
 func (r rhythm) moment(k int) time.Duration {
 	if k <= 0 {
 		return 0
@@ -22,7 +22,7 @@ func (r rhythm) moment(k int) time.Duration {
 	return time.Duration(k)*r.every + late
 }
 
-// count is how many moments have come when the site is that old.
+// count returns the number of moments up to an age of the site.
 func (r rhythm) count(age time.Duration) int {
 	k := int(age / r.every)
 	if k > 0 && r.moment(k) > age {
@@ -31,8 +31,8 @@ func (r rhythm) count(age time.Duration) int {
 	return max(k, 0)
 }
 
-// mix makes a number that looks like chance out of two that do not (the finisher of SplitMix64). Its values are part of
-// what the site says, so it is written out here rather than taken from a library that may change.
+// mix makes a pseudo-random number from two numbers (the finisher of SplitMix64). The content of the site depends on
+// its values, so it is written out here and not taken from a library that may change.
 func mix(a, b uint64) uint64 {
 	x := a*0x9e3779b97f4a7c15 + b + 0x632be59bd9b4e019
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9

@@ -9,22 +9,22 @@ import (
 	"time"
 )
 
-// Site is one such newspaper. It keeps nothing but the time when it began, and may be asked by many at once.
+// Site is one newspaper. It only stores the time when it began, and is safe for concurrent use.
 type Site struct{ start time.Time }
 
-// New begins a newspaper. Its stock of articles is a little older than start; everything else happens after it. Start
-// is cut to the second, for that is how finely the site tells the time.
+// New returns a newspaper that begins at start, rounded down to the second. Its first articles are a little older than
+// start. Everything else happens after it.
 func New(start time.Time) *Site { return &Site{start: start.UTC().Truncate(time.Second)} }
 
-// Handler serves the site as it is at the time that now tells when a request comes in. Before its beginning the site is
-// as at its beginning.
+// Handler returns a handler that serves the site at the time of each request, as returned by now. Before its beginning
+// the site is as at its beginning.
 func (s *Site) Handler(now func() time.Time) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.serve(w, r, s.at(now())) })
 }
 
-// Versions counts the different contents that were to be had at path at any time from one moment to another, both
-// included: what a crawler that never blinked would have captured. For /latest it counts the targets. A path that
-// answered nothing but 404 or 503 all the time had none. It looks at each second of the stretch once.
+// Versions counts the different contents of a path between two moments, both included: as many as a crawler that misses
+// nothing would capture. For /latest it counts the targets. A path that always answered 404 or 503 has none. Versions
+// looks at each second of the period once.
 func (s *Site) Versions(path string, from, to time.Time) int {
 	res, ok := find(path)
 	if !ok {
@@ -39,7 +39,7 @@ func (s *Site) Versions(path string, from, to time.Time) int {
 	return len(seen)
 }
 
-// moment is a time as the site sees it: never before its beginning, and in whole seconds.
+// moment returns a time in whole seconds, and not before the beginning of the site.
 type moment struct {
 	time time.Time
 	age  time.Duration
@@ -53,8 +53,8 @@ func (s *Site) at(t time.Time) moment {
 	return moment{time: t, age: t.Sub(s.start)}
 }
 
-// edition is everything that the content at a path depends on, beside the path. Two editions differ exactly when their
-// contents do; [Site.Versions] rests on that, and a test makes sure of it.
+// edition is everything that the content of a path depends on, except the path. Two editions differ exactly if their
+// contents differ. [Site.Versions] relies on that, and a test checks it.
 type edition struct {
 	last        int   // number of the newest article it knows of
 	number      int   // which article, which edition, which second
@@ -62,18 +62,18 @@ type edition struct {
 	minute      int64 // what a running clock shows, in minutes since 1970; 0 without one
 }
 
-// resource is what is found at one path, or at all paths of a kind.
+// resource is the content of one path, or of all paths of a kind.
 type resource struct {
 	mime     string
 	tagged   bool // has an ETag
 	dated    bool // has a Last-Modified
-	stubborn bool // sends the whole body whatever the request's conditions say
+	stubborn bool // ignores the conditions of requests
 	at       func(*Site, moment) (edition, int)
 	modified func(*Site, edition) time.Time // when dated: since when it has been so
 	body     func(s *Site, e edition, host string) []byte
 }
 
-// serve answers one request. The Date is set from the site's own time, so that all of the response follows from it.
+// serve answers one request. It sets Date from the site's own time, so that the whole response depends only on that.
 func (s *Site) serve(w http.ResponseWriter, r *http.Request, now moment) {
 	h := w.Header()
 	h.Set("Date", now.time.Format(http.TimeFormat))
@@ -100,7 +100,7 @@ func (s *Site) serve(w http.ResponseWriter, r *http.Request, now moment) {
 	}
 }
 
-// send answers with a body, or with 304 where the request's conditions allow it.
+// send answers with a body, or with 304 if the conditions of the request hold.
 func (res resource) send(w http.ResponseWriter, r *http.Request, s *Site, e edition) {
 	body := res.body(s, e, r.Host)
 	h := w.Header()
@@ -119,6 +119,6 @@ func (res resource) send(w http.ResponseWriter, r *http.Request, s *Site, e edit
 	}
 	h.Set("Content-Length", strconv.Itoa(len(body)))
 	if r.Method == http.MethodGet {
-		_, _ = w.Write(body) // a reader that goes away is no fault of the site's
+		_, _ = w.Write(body) // the reader may have gone away
 	}
 }

@@ -7,13 +7,13 @@ import (
 	"time"
 )
 
-// stock is how many articles there are when the site begins.
+// stock is the number of articles when the site begins.
 const stock = 12
 
-// headlines says when articles appear.
+// headlines is the rhythm in which articles appear.
 var headlines = rhythm{every: 20 * time.Second, wobble: 7 * time.Second, salt: 1}
 
-// story is one article as it reads after some of its corrections. Number and corrections settle every word of it.
+// story is one article after some of its corrections. Its text depends only on number and corrections.
 type story struct {
 	number      int
 	corrections int
@@ -21,10 +21,10 @@ type story struct {
 	edited      time.Time // when it was published, or last corrected
 }
 
-// newest is the number of the latest article when the site is that old.
+// newest returns the number of the latest article at an age of the site.
 func newest(age time.Duration) int { return stock + headlines.count(age) }
 
-// publishedAt is when an article appears, counted from the beginning; those in stock appeared before it.
+// publishedAt returns when an article appears, since the beginning. The first articles appeared before it.
 func publishedAt(number int) time.Duration {
 	if number > stock {
 		return headlines.moment(number - stock)
@@ -32,7 +32,7 @@ func publishedAt(number int) time.Duration {
 	return time.Duration(number-stock-1) * 37 * time.Minute
 }
 
-// correctedAt lists when an article is corrected, counted from the beginning: once or twice in its first three minutes.
+// correctedAt returns when an article is corrected, since the beginning: once or twice in its first three minutes.
 func correctedAt(number int) []time.Duration {
 	chance, at := mix(3, uint64(number)), publishedAt(number)
 	first := at + time.Duration(30+chance%45)*time.Second
@@ -42,7 +42,7 @@ func correctedAt(number int) []time.Duration {
 	return []time.Duration{first, first + time.Duration(60+chance>>16%45)*time.Second}
 }
 
-// story tells what an article says after that many corrections.
+// story returns an article after a number of corrections.
 func (s *Site) story(number, corrections int) story {
 	st := story{number: number, corrections: corrections, published: s.start.Add(publishedAt(number))}
 	st.edited = st.published
@@ -52,7 +52,7 @@ func (s *Site) story(number, corrections int) story {
 	return st
 }
 
-// corrected counts the corrections that an article has had when the site is that old.
+// corrected returns the number of corrections of an article at an age of the site.
 func corrected(number int, age time.Duration) int {
 	n := 0
 	for _, at := range correctedAt(number) {
@@ -63,8 +63,8 @@ func corrected(number int, age time.Duration) int {
 	return n
 }
 
-// teasers lists the n newest articles up to the one numbered last, newest first. With a section, only those of that
-// section. What a teaser shows is never corrected.
+// teasers returns the n newest articles up to number last, newest first. With a section, it returns only articles of
+// the section. The part of an article that a teaser shows is never corrected.
 func (s *Site) teasers(n int, in *section, last int) []story {
 	var list []story
 	for number := last; number > 0 && len(list) < n; number-- {
@@ -75,18 +75,18 @@ func (s *Site) teasers(n int, in *section, last int) []story {
 	return list
 }
 
-// maxNumber bounds the numbers that are read out of paths.
+// maxNumber is the maximum number of an article in a path.
 const maxNumber = 1 << 30
 
-// parseNumber reads the number of an article.
+// parseNumber parses the number of an article.
 func parseNumber(digits string) (int, bool) {
 	number, err := strconv.Atoi(digits)
 	return number, err == nil && number >= 1 && number <= maxNumber
 }
 
-// The methods below are what the page templates ask of a story.
+// The page templates call the methods below.
 
-// Path is where the article is found. It never changes, whatever is corrected.
+// Path returns the path of the article. Corrections never change it.
 func (st story) Path() string {
 	words := strings.FieldsFunc(strings.ToLower(st.Headline()), func(r rune) bool {
 		return (r < 'a' || r > 'z') && (r < '0' || r > '9')
@@ -94,31 +94,31 @@ func (st story) Path() string {
 	return fmt.Sprintf("/articles/%04d-%s.html", st.number, strings.Join(words[:min(len(words), 5)], "-"))
 }
 
-// Picture is the address of the article's picture.
+// Picture returns the path of the article's picture.
 func (st story) Picture() string { return fmt.Sprintf("/images/%04d.png", st.number) }
 
-// LargePicture is the same picture in twice the size.
+// LargePicture returns the path of the same picture in twice the size.
 func (st story) LargePicture() string { return fmt.Sprintf("/images/%04d-large.png", st.number) }
 
-// Section is where the article belongs.
+// Section returns the section of the article.
 func (st story) Section() section { return sections[st.number%len(sections)] }
 
-// Headline is the article's title.
+// Headline returns the title of the article.
 func (st story) Headline() string { return st.phrase(st.Section().headlines, 10) }
 
-// Summary is the article in one sentence.
+// Summary returns the article in one sentence.
 func (st story) Summary() string { return st.phrase(summaries, 20) }
 
-// Author is who wrote it.
+// Author returns the name of the author.
 func (st story) Author() string { return pick(people, 30, st.number) }
 
-// Published is the time of publication, as readers see it.
+// Published returns the time of publication as shown on the page.
 func (st story) Published() string { return st.published.Format(clockForm) }
 
-// Clock is the time of the last edit, to the minute.
+// Clock returns the time of the last edit, to the minute.
 func (st story) Clock() string { return st.edited.Format(clockForm) }
 
-// Paragraphs is the text of the article, as it was first printed.
+// Paragraphs returns the original text of the article.
 func (st story) Paragraphs() []string {
 	list := make([]string, 4+st.number%3)
 	for i := range list {
@@ -128,7 +128,7 @@ func (st story) Paragraphs() []string {
 	return list
 }
 
-// Corrections is what the editors have admitted since, at the foot of the article.
+// Corrections returns the corrections at the foot of the article.
 func (st story) Corrections() []string {
 	var list []string
 	for i := range st.corrections {
@@ -137,19 +137,18 @@ func (st story) Corrections() []string {
 	return list
 }
 
-// phrase fills one of the patterns with names and numbers of this article. The salt makes different parts of the same
-// article differ.
+// phrase fills one of the patterns with names and numbers of this article. The salt makes parts of one article differ.
 func (st story) phrase(patterns []string, salt uint64) string {
 	return fill(pick(patterns, salt, st.number), salt, st.number)
 }
 
-// pick takes one of the words, always the same for the same salt and number.
+// pick returns one of the words, always the same for one salt and number.
 func pick(words []string, salt uint64, number int) string {
 	return words[mix(salt, uint64(number))%uint64(len(words))]
 }
 
-// fill puts invented names into a pattern: {person}, {place} and so on, and {n} for a number. What comes out starts with
-// a capital unless the pattern starts with a small letter.
+// fill puts invented names into a pattern: {person}, {place} and so on, and {n} for a number. The result begins with a
+// capital letter, unless the pattern begins with a small letter.
 func fill(pattern string, salt uint64, number int) string {
 	var b strings.Builder
 	capital := strings.HasPrefix(pattern, "{")

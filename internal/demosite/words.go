@@ -6,7 +6,7 @@ type section struct {
 	headlines  []string
 }
 
-// sections are in the order of the menu. An article belongs to the one that its number leaves when divided by three.
+// sections are in the order of the menu. Article n belongs to section n modulo 3.
 var sections = []section{
 	{Name: "World", Path: "/world/", headlines: []string{
 		"{place} and {body} agree on shared {thing}",
@@ -66,7 +66,7 @@ var briefs = []string{
 	"{team} against {rival}: kick-off on {day}.",
 }
 
-// names are what the patterns above may ask for.
+// names holds the words for the names in the patterns above.
 var names = map[string][]string{
 	"place": {
 		"Harrowmere", "Old Quay", "Saltings", "Brackenford", "Upper Lyne", "Windmill Hill", "the Tannery",

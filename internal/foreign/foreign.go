@@ -1,9 +1,9 @@
-// Package foreign reads what arcrawl writes with programs that are not ours, in tests: npm's warcio reads WARC files, its
-// datapackage the descriptors of packages, and wabac.js and ReplayWeb.page play archives in a browser. What our own reader and writer agree on
-// may still be wrong; what a stranger reads is right.
+// Package foreign lets programs of other authors read the output of arcrawl, in tests. npm's warcio reads WARC files,
+// its datapackage reads the descriptors of packages, and wabac.js and ReplayWeb.page replay archives in a browser. Our
+// own reader and writer may share a mistake; these programs do not.
 //
-// It needs node, and what `npm ci` puts into this folder. Without them the tests that want it are skipped, or fail
-// when the environment has ARCRAWL_REQUIRE_FOREIGN=1. Only test code imports this package.
+// It needs node, and the modules that `npm ci` installs in this folder. Without them its tests are skipped, or fail if
+// the environment has ARCRAWL_REQUIRE_FOREIGN=1. Only test code imports this package.
 package foreign
 
 import (
@@ -18,13 +18,13 @@ import (
 	"time"
 )
 
-// limit ends a reader that does not end by itself, as warcio does on some damaged files.
+// limit ends a program that does not end by itself, as warcio on some damaged files.
 const limit = 2 * time.Minute
 
-// maxLine is the longest line that the script may print: a record with a block of some 48 MiB.
+// maxLine is the maximum length of a line of the script, in bytes: a record with a block of about 48 MiB.
 const maxLine = 64 << 20
 
-// Record is what warcio saw of one record. Record ids keep their angle brackets.
+// Record is one record as warcio reads it. Record ids keep their angle brackets.
 type Record struct {
 	File           string   `json:"file"` // without folder
 	Version        string   `json:"version"`
@@ -53,11 +53,11 @@ type Record struct {
 	Block  []byte   `json:"block"`
 	Offset int64    `json:"offset"` // of the compressed record
 	Length int64    `json:"length"` // of the same
-	Errors []string `json:"errors"` // what does not fit; empty when all is well
+	Errors []string `json:"errors"` // faults of the record
 }
 
-// Records reads the files, in the order given, and fails the test when warcio cannot read one to its end, warns, or reads
-// nothing in it. Faults of single records are in Record.Errors.
+// Records returns the records of the files, in the given order. It fails the test if warcio cannot read a file to its
+// end, warns, or finds no record. Faults of single records are in Record.Errors.
 func Records(t testing.TB, files ...string) []Record {
 	t.Helper()
 	node, script := find(t)
@@ -78,7 +78,7 @@ func Records(t testing.TB, files ...string) []Record {
 	return records
 }
 
-// parse reads what the script printed.
+// parse parses the output of the script.
 func parse(t testing.TB, out []byte) (records []Record, ends int) {
 	t.Helper()
 	lines := bufio.NewScanner(bytes.NewReader(out))
@@ -108,13 +108,13 @@ func parse(t testing.TB, out []byte) (records []Record, ends int) {
 	return records, ends
 }
 
-// find tells where node and the script are, or skips the test.
+// find returns the paths of node and the script, or skips the test.
 func find(t testing.TB) (node, script string) {
 	t.Helper()
 	return Node(t), filepath.Join(installed(t, "warcio"), "check.mjs")
 }
 
-// Node is the program that runs JavaScript, or the test is skipped.
+// Node returns the path of the program that runs JavaScript, or skips the test.
 func Node(t testing.TB) string {
 	t.Helper()
 	node, err := exec.LookPath("node")
@@ -124,7 +124,7 @@ func Node(t testing.TB) string {
 	return node
 }
 
-// installed is this folder, once a module of npm is in it, or skips the test.
+// installed returns the path of this folder if an npm module is installed in it, or skips the test.
 func installed(t testing.TB, module string) string {
 	t.Helper()
 	dir := filepath.Join(moduleRoot(t), "internal", "foreign")
@@ -143,13 +143,13 @@ func missing(t testing.TB, what string, err error) {
 	say("%s is not installed (run scripts/test-deps): %v", what, err)
 }
 
-// ReplayWorker is the file of wabac.js's service worker, the heart of ReplayWeb.page, or the test is skipped.
+// ReplayWorker returns the path of the service worker of wabac.js, the engine of ReplayWeb.page, or skips the test.
 func ReplayWorker(t testing.TB) string {
 	t.Helper()
 	return filepath.Join(installed(t, "@webrecorder/wabac"), "node_modules", "@webrecorder", "wabac", "dist", "sw.js")
 }
 
-// DataPackage has npm's datapackage validate the descriptor of a data package, and gives what it finds wrong.
+// DataPackage validates the descriptor of a data package with npm's datapackage, and returns the faults.
 func DataPackage(t testing.TB, descriptor string) []string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), limit)
@@ -168,7 +168,7 @@ func DataPackage(t testing.TB, descriptor string) []string {
 	return faults
 }
 
-// moduleRoot is found from the folder of the package under test, which tests run in.
+// moduleRoot returns the root of the module. It starts at the folder of the package under test, in which tests run.
 func moduleRoot(t testing.TB) string {
 	t.Helper()
 	dir, err := os.Getwd()
@@ -187,8 +187,8 @@ func moduleRoot(t testing.TB) string {
 	}
 }
 
-// ReplayApp is the folder of ReplayWeb.page as it is published: its ui.js and sw.js are all that a page needs to show an archive. The test
-// is skipped without it.
+// ReplayApp returns the folder of ReplayWeb.page as published, or skips the test. A page needs only its ui.js and sw.js
+// to show an archive.
 func ReplayApp(t testing.TB) string {
 	t.Helper()
 	return filepath.Join(installed(t, "replaywebpage"), "node_modules", "replaywebpage")

@@ -41,11 +41,17 @@ var plainRooms = []string{
 	"internal/atomicfile",
 	"internal/benchcrawl",
 	"internal/benchfrontier",
+	"internal/browser",
+	"internal/demosite",
+	"internal/foreign",
 	"internal/house",
 	"internal/human",
 	"internal/mediatype",
 	"internal/rowgen",
 	"internal/textfile",
+	"internal/town",
+	"internal/trapsite",
+	"internal/warccheck",
 	"scope/",
 	"sim",
 	"sim/prime",
@@ -75,6 +81,7 @@ var plainTexts = []string{
 	"docs/operating.md",
 	"docs/reload.md",
 	"docs/scheduling.md",
+	"examples/nginx-docs/README.md",
 }
 
 // maxLine is the longest line, in characters.

@@ -1,9 +1,9 @@
-// Package town is a scripted web for tests: sites whose pages change by the clock, reached through pipes instead of a
-// network, so that a test under testing/synctest lives through months in seconds.
+// Package town is a scripted web for tests. Its pages change by the clock and are reached through pipes instead of a
+// network, so that a test under testing/synctest plays months in seconds.
 //
-// A page's answers are a function of the time: it has a version that steps on at fixed intervals, validators that are
-// honest, lying or absent, a status, a place it redirects to, links. A later definition takes over at its own time,
-// which is how a page breaks, moves, or comes back.
+// The answers of a page are a function of the time. A page has a version that changes at fixed intervals, validators
+// that are right, wrong or absent, a status, a redirect, and links. A later definition replaces an earlier one at its
+// own time: so a page fails, moves, or returns.
 package town
 
 import (
@@ -18,10 +18,10 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// Epoch is when testing/synctest begins.
+// Epoch is the time at which testing/synctest begins.
 var Epoch = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// Page is how a page answers from a moment on.
+// Page defines the answers of a page from a moment on.
 type Page struct {
 	From     time.Duration // since the town was founded
 	Every    time.Duration // a new version each time; 0 = it never changes
@@ -31,18 +31,18 @@ type Page struct {
 	Size     int           // pad the body to this many bytes
 	Clock    bool          // the body ends with the time of the request, in <i class="clock">
 	Links    []string
-	Lists    int // the page is an RSS feed of so many of its newest versions, each of them an item /item/<version>
+	Lists    int // the page is an RSS feed of its N newest versions, each an item /item/<version>
 	Location string
 	ETag     string // "" = none, "honest" follows the version, "weak" does too and says W/, anything else is sent as it is
-	Modified string // "" = none, "honest" follows the version, "lie" is the town's founding whatever happens
+	Modified string // "" = none, "honest" follows the version, "lie" is always the time when the town began
 	Ignore   bool   // conditional requests are answered with the whole page
-	Deny     bool   // conditional requests are answered 304 whatever they ask
+	Deny     bool   // conditional requests are always answered with 304
 	Retry    string // Retry-After header
 	Down     bool   // the connection is refused
-	Cut      bool   // the body breaks off half-way
+	Cut      bool   // the body ends half-way
 }
 
-// Town is a set of sites. It is safe for many goroutines.
+// Town is a set of sites. It is safe for concurrent use.
 type Town struct {
 	founded time.Time
 	server  http.Server
@@ -53,11 +53,11 @@ type Town struct {
 	mu    sync.Mutex              // guards the fields below
 	pages map[string][]Page       // by URI, in order of From
 	hosts map[string]struct{}     // names that resolve
-	sites map[string]http.Handler // by host name: what answers in the place of pages
+	sites map[string]http.Handler // by host name: handlers that answer instead of pages
 	asked []Asked
 }
 
-// Asked is one request that reached the town.
+// Asked is one request to the town.
 type Asked struct {
 	At          time.Time
 	URI         string
@@ -87,8 +87,8 @@ func (t *Town) Close() {
 	t.serving.Wait()
 }
 
-// Set defines how the page at u answers from p.From on. A u that ends in /* is for all pages of the folder that have no
-// definition of their own.
+// Set defines the answers of the page at u from p.From on. If u ends in /*, it applies to all pages of the folder that
+// have no definition of their own.
 func (t *Town) Set(u string, p Page) error {
 	parsed, err := uri.Parse(u)
 	if err != nil {
@@ -105,7 +105,7 @@ func (t *Town) Set(u string, p Page) error {
 	return nil
 }
 
-// Serve has a handler answer for all of a host, on port 80.
+// Serve lets a handler answer all requests to a host on port 80.
 func (t *Town) Serve(host string, site http.Handler) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -113,14 +113,14 @@ func (t *Town) Serve(host string, site http.Handler) {
 	t.sites[host] = site
 }
 
-// Asked lists the requests so far, oldest first.
+// Asked returns the requests so far, oldest first.
 func (t *Town) Asked() []Asked {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return append([]Asked(nil), t.asked...)
 }
 
-// Dial connects to a site of the town; any other address is a name that does not resolve.
+// Dial connects to a site of the town. Other names do not resolve.
 func (t *Town) Dial(ctx context.Context, _, address string) (net.Conn, error) {
 	t.mu.Lock()
 	_, known := t.hosts[address]
@@ -149,7 +149,7 @@ func (t *Town) Dial(ctx context.Context, _, address string) (net.Conn, error) {
 	}
 }
 
-// ServeHTTP answers as the page's definition in force says.
+// ServeHTTP answers by the current definition of the page.
 func (t *Town) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	now := time.Now()
 	name := "http://" + r.Host + r.URL.RequestURI()
@@ -164,7 +164,8 @@ func (t *Town) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		page, known = current(t.pages[name[:at]+"/*"], now.Sub(t.founded))
 	}
 	t.mu.Unlock()
-	asked := Asked{At: now, URI: name, Conditional: r.Header.Get("If-None-Match") != "" || r.Header.Get("If-Modified-Since") != ""}
+	conditional := r.Header.Get("If-None-Match") != "" || r.Header.Get("If-Modified-Since") != ""
+	asked := Asked{At: now, URI: name, Conditional: conditional}
 	if !known {
 		page = Page{Status: http.StatusNotFound, Type: "text/plain", Body: "no such page\n"}
 	}
@@ -174,7 +175,7 @@ func (t *Town) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	t.asked = append(t.asked, asked)
 	t.mu.Unlock()
 	if page.Cut {
-		panic(http.ErrAbortHandler) // the way to make net/http break off a body
+		panic(http.ErrAbortHandler) // makes net/http end the body early
 	}
 }
 
@@ -194,8 +195,11 @@ func (p Page) version(age time.Duration) int {
 	return int((age - p.From) / p.Every)
 }
 
-// answer writes the response and tells its status, how much of the body was sent, and whether the client hung up.
-func (p Page) answer(w http.ResponseWriter, r *http.Request, name string, founded time.Time, version int) (status, sent int, broken bool) {
+// answer writes the response. It returns the status, the number of body bytes that were sent, and whether the client
+// hung up.
+func (p Page) answer(
+	w http.ResponseWriter, r *http.Request, name string, founded time.Time, version int,
+) (status, sent int, broken bool) {
 	h := w.Header()
 	kind := "text/html; charset=utf-8"
 	if p.Lists > 0 {
@@ -257,7 +261,7 @@ func (p Page) validators(h http.Header, founded, changed time.Time, version int)
 	}
 }
 
-// fresh reports whether the request's condition holds (RFC 9110, 13.2.2).
+// fresh reports whether the condition of a request holds (RFC 9110, section 13.2.2).
 func fresh(r *http.Request, h http.Header) bool {
 	if ask := r.Header.Get("If-None-Match"); ask != "" {
 		return ask == h.Get("ETag")
@@ -282,7 +286,7 @@ func (p Page) text(name string, version int) string {
 	return text
 }
 
-// feed is an RSS feed of the newest versions.
+// feed returns an RSS feed of the newest versions.
 func (p Page) feed(founded time.Time, version int) string {
 	var b strings.Builder
 	b.WriteString("<rss version=\"2.0\"><channel><title>News</title>" + p.Body)
@@ -301,7 +305,7 @@ func first(a, b string) string {
 	return b
 }
 
-// door is the town seen as a listener.
+// door is the listener of a town.
 type door Town
 
 func (d *door) Accept() (net.Conn, error) {

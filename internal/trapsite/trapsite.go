@@ -1,6 +1,6 @@
-// Package trapsite is a site of a few real pages amid traps: a calendar without end, folders in folders, a shop whose
-// filters combine, a forum that writes a session id into each link, and partners that only name further partners. More than
-// 10^9 URIs can be named on it.
+// Package trapsite is a site with a few real pages and many traps: an endless calendar, folders in folders, a shop
+// whose filters combine, a forum that writes a session id into each link, and partners that only link to further
+// partners. It has more than 10^9 URIs.
 package trapsite
 
 import (
@@ -17,7 +17,7 @@ import (
 	"time"
 )
 
-// How much of the site is real.
+// The numbers of real pages.
 const (
 	articles = 60
 	perPage  = 10
@@ -27,7 +27,7 @@ const (
 	events   = 9
 )
 
-// Site answers as the site does, and counts. It is safe for many goroutines.
+// Site serves the site and counts requests. It is safe for concurrent use.
 type Site struct {
 	began time.Time
 
@@ -38,12 +38,12 @@ type Site struct {
 	traps    map[string]map[string]bool // by kind, the URIs of traps that were asked for
 }
 
-// New makes a site whose calendar has events around the time it began.
+// New returns a site whose calendar has events around the time at which it began.
 func New(began time.Time) *Site {
 	return &Site{began: began, first: map[string]string{}, real: map[string]int{}, traps: map[string]map[string]bool{}}
 }
 
-// Missing lists the real pages that nobody has asked for.
+// Missing returns the real pages that were not requested.
 func (s *Site) Missing() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -56,7 +56,7 @@ func (s *Site) Missing() []string {
 	return missing
 }
 
-// Trapped counts the URIs of traps that were asked for, by kind, and all of them.
+// Trapped returns the number of requested URIs of traps, by kind and in total.
 func (s *Site) Trapped() (byKind map[string]int, all int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -68,7 +68,7 @@ func (s *Site) Trapped() (byKind map[string]int, all int) {
 	return byKind, all
 }
 
-// pages are the real ones.
+// pages returns the real pages.
 func (s *Site) pages() []string {
 	list := []string{"/", "/about", "/shop"}
 	for i := range articles {
@@ -100,7 +100,8 @@ func (s *Site) article(i int) string {
 func (s *Site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	path, q := r.URL.Path, r.URL.Query()
 	var page body
-	page.links("/", "/about", "/news?page=1", "/shop", "/calendar/"+s.began.Format("2006/01"), "/deep/", "/forum/"+s.session()+"/", "/partners/")
+	page.links("/", "/about", "/news?page=1", "/shop", "/calendar/"+s.began.Format("2006/01"),
+		"/deep/", "/forum/"+s.session()+"/", "/partners/")
 	s.mu.Lock()
 	if slices.Contains(s.pages(), r.URL.RequestURI()) {
 		s.real[r.URL.RequestURI()]++
@@ -135,7 +136,7 @@ func (s *Site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	fmt.Fprintf(w, "<!DOCTYPE html><title>%s</title>%s", html.EscapeString(path), page.String())
 }
 
-// body is the text of a page.
+// body returns the text of a page.
 type body struct{ strings.Builder }
 
 func (b *body) say(format string, args ...any) { fmt.Fprintf(b, "<p>"+format+"</p>\n", args...) }
@@ -146,7 +147,7 @@ func (b *body) links(to ...string) {
 	}
 }
 
-// count notes that a URI of a trap was asked for.
+// count counts a request for a URI of a trap.
 func (s *Site) count(trap, uri string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -160,7 +161,7 @@ func (s *Site) note(trap, uri string) {
 	s.traps[trap][uri] = true
 }
 
-// session is a new id.
+// session returns a new session id.
 func (s *Site) session() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -191,7 +192,7 @@ func (s *Site) tag(page *body, path string) {
 	}
 }
 
-// calendar has a page for each month that there ever was or will be, and events in the three months around the beginning.
+// calendar serves a page for every month, past and future, and events in the three months around the beginning.
 func (s *Site) calendar(page *body, path string) bool {
 	month, err := time.Parse("/calendar/2006/01", path)
 	if err != nil {
@@ -209,7 +210,7 @@ func (s *Site) calendar(page *body, path string) bool {
 	return true
 }
 
-// deep has three folders in each folder.
+// deep serves three folders in each folder.
 func (s *Site) deep(page *body, path string) {
 	s.count("deep", path)
 	for i := range 3 {
@@ -218,7 +219,7 @@ func (s *Site) deep(page *body, path string) {
 	}
 }
 
-// partners has a text of its own on each page, and links to a hundred others that no page has named before.
+// partners serves a different text on each page, and links to a hundred pages that no other page links to.
 func (s *Site) partners(page *body, path string) {
 	s.count("farm", path)
 	words := []string{"best", "offers", "rooms", "credit", "travel", "garden", "repair", "music"}
@@ -235,7 +236,7 @@ var filters = []struct {
 	values int
 }{{"color", 9}, {"size", 7}, {"sort", 5}, {"brand", 9}, {"price", 8}, {"rating", 5}, {"stock", 3}}
 
-// shop lists items, and what one more or another filter would list.
+// shop serves lists of items, with links that add or change a filter.
 func (s *Site) shop(page *body, q url.Values) {
 	if len(q) > 0 {
 		s.count("shop", q.Encode())
@@ -258,7 +259,7 @@ func (s *Site) shop(page *body, q url.Values) {
 	}
 }
 
-// forum writes the session of the request into its links, a new one each time.
+// forum serves pages whose links have a new session id each time.
 func (s *Site) forum(page *body, path string) {
 	_, topic, _ := strings.Cut(strings.TrimPrefix(path, "/forum/"), "/")
 	s.mu.Lock()
@@ -279,7 +280,7 @@ func (s *Site) forum(page *body, path string) {
 	}
 }
 
-// leaf is an article, an item or an event.
+// leaf serves an article, an item or an event.
 func (s *Site) leaf(page *body, path string) bool {
 	if !slices.Contains(s.pages(), path) {
 		return false

@@ -1,7 +1,7 @@
-// Package warccheck reads WARC files strictly, for tests: every gzip member is one record, every header that a record
-// needs is there, every digest is right, and every reference leads to a record that exists.
+// Package warccheck reads WARC files strictly, for tests. Every gzip member is one record, every required header is
+// there, every digest is right, and every reference names a record that exists.
 //
-// It shares no code with the writer, so that the two cannot be wrong in the same way.
+// It shares no code with the writer, so that both cannot have the same mistake.
 package warccheck
 
 import (
@@ -32,13 +32,13 @@ type Record struct {
 	Block          []byte
 }
 
-// Type is the WARC-Type.
+// Type returns the WARC-Type.
 func (r Record) Type() string { return r.Header.Get("WARC-Type") }
 
-// ID is the WARC-Record-ID with its angle brackets.
+// ID returns the WARC-Record-ID with its angle brackets.
 func (r Record) ID() string { return r.Header.Get("WARC-Record-ID") }
 
-// Target is the WARC-Target-URI.
+// Target returns the WARC-Target-URI.
 func (r Record) Target() string { return r.Header.Get("WARC-Target-URI") }
 
 // Main reports whether r is the record of a visit that a crawl.log line points to.
@@ -95,7 +95,7 @@ func File(path string) ([]Record, error) {
 }
 
 func readMember(src *bytes.Reader) (Record, error) {
-	z, err := gzip.NewReader(src) // a bytes.Reader is an io.ByteReader: nothing beyond the member is read
+	z, err := gzip.NewReader(src) // a bytes.Reader is an io.ByteReader: gzip reads nothing after the member
 	if err != nil {
 		return Record{}, err
 	}
@@ -123,12 +123,13 @@ func readMember(src *bytes.Reader) (Record, error) {
 	return r, z.Close()
 }
 
-// Verify checks each record and how they hang together; all faults are joined.
+// Verify checks each record and the references between records. The error joins all faults.
 func Verify(records []Record) error {
 	byID := make(map[string]Record)
 	var errs []error
 	complain := func(r Record, format string, args ...any) {
-		errs = append(errs, fmt.Errorf("%s at %d (%s %s): %s", r.File, r.Offset, r.Type(), r.Target(), fmt.Sprintf(format, args...)))
+		text := fmt.Sprintf(format, args...)
+		errs = append(errs, fmt.Errorf("%s at %d (%s %s): %s", r.File, r.Offset, r.Type(), r.Target(), text))
 	}
 	for _, r := range records {
 		if _, twice := byID[r.ID()]; twice || r.ID() == "" {
@@ -143,7 +144,7 @@ func Verify(records []Record) error {
 		for _, name := range []string{"WARC-Warcinfo-ID", "WARC-Concurrent-To", "WARC-Refers-To"} {
 			if id := r.Header.Get(name); id != "" {
 				if _, ok := byID[id]; !ok {
-					complain(r, "%s leads to %s, which is not there", name, id)
+					complain(r, "%s names %s, which is not there", name, id)
 				}
 			}
 		}
@@ -183,7 +184,7 @@ func checkOne(r Record) []error {
 	return errs
 }
 
-// Payload is the entity body of a response with transfer encoding removed (WARC/1.1, 6.3.2).
+// Payload returns the body of a response without its transfer encoding (WARC/1.1, section 6.3.2).
 func Payload(r Record) ([]byte, error) {
 	resp, err := http.ReadResponse(bufio.NewReader(bytes.NewReader(r.Block)), nil)
 	if err != nil {
