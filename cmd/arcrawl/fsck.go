@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"path/filepath"
 	"strings"
 	"time"
@@ -14,6 +13,7 @@ import (
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/daemon"
 	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/frontier/damage"
 	"github.com/arcrawl/arcrawl/internal/human"
 )
 
@@ -57,7 +57,7 @@ func fsck(out io.Writer, dir string, now time.Time) error {
 	case err != nil:
 		return err
 	}
-	faults := fsckFaults(f)
+	faults := damage.Find(f)
 	n := f.Counts(now)
 	if err := f.Close(); err != nil {
 		return err
@@ -75,56 +75,16 @@ func errDamaged(n int) error {
 	return fmt.Errorf("%s found: %w", human.Count(n, "fault"), frontier.ErrCorrupt)
 }
 
-// fsckFaults reads the whole store twice: its files against their checksums, and its entries against each other.
-func fsckFaults(f *frontier.Frontier) (faults []error) {
-	for done := false; !done && len(faults) < maxFsckFaults; {
-		var err error
-		if done, err = f.Verify(math.MaxInt64); err != nil {
-			faults = append(faults, err)
-		}
-	}
-	if len(faults) > 0 {
-		return faults // damaged files cannot be compared
-	}
-	return split(f.Check())
-}
-
-// maxFsckFaults is the maximum number of damaged files that are listed.
-const maxFsckFaults = 1000
-
-// split returns the errors that were joined into err.
-func split(err error) []error {
-	var many interface{ Unwrap() []error }
-	if err == nil {
-		return nil
-	}
-	if !errors.As(err, &many) {
-		return []error{err}
-	}
-	var all []error
-	for _, part := range many.Unwrap() {
-		if !errors.Is(part, frontier.ErrCorrupt) || part.Error() != frontier.ErrCorrupt.Error() {
-			all = append(all, part)
-		}
-	}
-	return all
-}
-
 // printDamage prints the faults, what they mean, and what to do.
 func printDamage(out io.Writer, dir string, faults []error) error {
-	meanings := map[string]bool{}
 	var text strings.Builder
 	fmt.Fprintf(&text, "%s is damaged:\n", dir)
-	advice := "; stop, and restore its folder from a backup"
 	for _, fault := range faults {
-		fmt.Fprintf(&text, "  %s\n", strings.ReplaceAll(fault.Error(), advice, ""))
-		meanings[meaning(fault.Error())] = true
+		fmt.Fprintf(&text, "  %s\n", damage.Describe(fault))
 	}
 	text.WriteString("\nWhat it means:\n")
-	for _, m := range damageMeanings {
-		if meanings[m.meaning] {
-			fmt.Fprintf(&text, "  %s\n", m.meaning)
-		}
+	for _, meaning := range damage.Explain(faults) {
+		fmt.Fprintf(&text, "  %s\n", meaning)
 	}
 	fmt.Fprintf(&text, `
 What to do:
@@ -136,30 +96,4 @@ The archive is not affected. To check it, use arcrawl verify.
 `, filepath.Clean(dir))
 	_, err := io.WriteString(out, text.String())
 	return err
-}
-
-// damageMeanings explains faults by words in their messages. The first match applies.
-var damageMeanings = []struct{ word, meaning string }{
-	{"MANIFEST", "The list of the store's files is damaged: without it, nothing in the store can be trusted."},
-	{".sst", "A file of the store is damaged: some URIs, hosts or payload digests in it are lost or wrong."},
-	{"format", "The store has an unknown format, or belongs to another program."},
-	{"has no place in the queue", "A URI is missing from the queue: it would never be visited."},
-	{"place in the queue", "A URI is at the wrong place in the queue: it would be visited at a wrong time, or never."},
-	{"watermark", "A URI is in a part of the queue that is no longer read: it would never be visited."},
-	{"history of a URI", "The history of a URI cannot be read: its interval, digests and validators are lost."},
-	{"the record of host", "The state of a host is lost: its politeness, its counters and the start of its queue."},
-	{"robots.txt", "A copy of robots.txt is lost: it would be fetched again."},
-	{"forbidden URIs", "The list of forbidden URIs is wrong: some would not be visited when robots.txt allows them again."},
-	{"host", "The counters or the queue of a host do not match its URIs: limits and the order of visits would be wrong."},
-	{"", "The store is damaged."},
-}
-
-// meaning returns what a fault means.
-func meaning(fault string) string {
-	for _, m := range damageMeanings {
-		if strings.Contains(fault, m.word) {
-			return m.meaning
-		}
-	}
-	return ""
 }

@@ -35,7 +35,7 @@ var plainRooms = []string{
 	"evaluators",
 	"evaluators/",
 	"fetch",
-	"frontier",
+	"frontier/",
 	"hosts/",
 	"internal/archivetest",
 	"internal/atomicfile",
