@@ -10,7 +10,7 @@
 // # Access
 //
 // The handler behind a unix socket serves every process that may open the socket; the mode of the file decides. The
-// handler behind TCP ([Window.Handler] with a token) serves only requests with the token and a loopback name, and
+// handler behind TCP ([Window.Handler] with a token) serves only requests with the token and a loopback name. It
 // refuses requests that come from pages of other sites; see guard.go.
 //
 // # Stored data

@@ -55,7 +55,7 @@ type Config struct {
 	seedHosts map[uri.Host]bool
 }
 
-// Operator is who is responsible for the crawl.
+// Operator names the institution that is responsible for the crawl.
 type Operator struct {
 	Name    string // the institution, as written into each WARC file
 	Contact string // web page or e-mail address in the User-Agent
@@ -92,7 +92,7 @@ type Log struct {
 type WebSub struct {
 	Callback string        // public address that is given to hubs; "" = off
 	Listen   string        // address and port that receive requests to Callback; "" = off
-	Lease    time.Duration // duration of subscriptions that hubs are asked for
+	Lease    time.Duration // duration of the subscriptions that are requested from hubs
 }
 
 // On reports whether hubs are subscribed to.

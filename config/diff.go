@@ -128,8 +128,8 @@ func refined(h uri.Host, before, after *profile) []KeyChange {
 	return nil
 }
 
-// needRestart lists the tables and keys of the main file that take effect only when the daemon starts, because the
-// files, folders and sockets they describe are open while it runs.
+// needRestart lists the tables and keys of the main file that take effect only when the daemon starts. The files,
+// folders and sockets that they describe are open while it runs.
 var needRestart = []string{
 	"storage.state", "storage.warc", "storage.log", "crawl.workers", "crawl.max_uris_per_host", "crawl.order",
 	"warc.", "log.", "admin.", "fetch.allow_networks",
@@ -152,8 +152,8 @@ func (c *Config) fixed() map[string]string {
 	return values
 }
 
-// Succeed returns next as it can be put in force while the daemon runs with c: with the values of c for the keys that
-// need a restart. It also returns the keys among them that have another value in next.
+// Succeed returns next with the values of c for the keys that need a restart, so that the result can be put in force
+// while the daemon runs with c. It also returns the keys that differ among them.
 func (c *Config) Succeed(next *Config) (*Config, []KeyChange) {
 	var later []KeyChange
 	before, after := c.fixed(), next.fixed()

@@ -121,7 +121,7 @@ func (c *Config) HeldHosts() []uri.Host {
 	return all
 }
 
-// WithHeld returns c with the held hosts of attempt, another attempt to load a configuration, and with its faults.
+// WithHeld returns c with the held hosts and the faults of attempt, another attempt to load a configuration.
 func (c *Config) WithHeld(attempt *Config) *Config {
 	both := *c
 	both.held, both.Broken = maps.Clone(c.held), attempt.Broken

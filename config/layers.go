@@ -26,7 +26,7 @@ type About struct {
 // on the URI or the time was combined when the files were read, and each combination of refinements is combined once.
 func (c *Config) For(a About) Settings { return c.settings(a.URI.Host(), a) }
 
-// ForHost returns the settings of a host as a whole. Refinements apply only if they depend on nothing but the time.
+// ForHost returns the settings of a host as a whole. A refinement applies only if it depends on the time alone.
 func (c *Config) ForHost(h uri.Host, now time.Time) Settings { return c.settings(h, About{Now: now}) }
 
 func (c *Config) settings(h uri.Host, a About) Settings {

@@ -38,7 +38,7 @@ type loader struct {
 	hosts    string  // storage.hosts, as the file has it
 	files    []*hostFile
 	choices  map[string]textChoice // which text of a host file is read, by file name
-	why      map[string]Fault      // why a host file is not read as it is, by file name
+	why      map[string]Fault      // why the last good copy of a host file is read instead of the file, by file name
 	kept     func(state, name string) ([]byte, bool)
 	warnings []Fault // about files that are not read, and about seeds
 }

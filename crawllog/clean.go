@@ -14,7 +14,7 @@ const unknownHop = '?'
 // duplicatePrefix begins the annotations that say that a payload was archived before.
 const duplicatePrefix = "duplicate:"
 
-// maxMIME is twice what RFC 6838, 4.2 allows for each of type and subtype in practice (64), and the slash.
+// maxMIME is the maximum length of a MIME type: 64 bytes for each of type and subtype (RFC 6838, 4.2), and the slash.
 const maxMIME = 129
 
 // Heritrix's words for a response without a MIME type, and for no response.
@@ -25,7 +25,7 @@ const (
 
 const upperHex = "0123456789ABCDEF"
 
-// appendURI writes a URI as one word of ASCII of at most [uri.MaxLength] bytes. A canonical URI stays as it is.
+// appendURI writes a URI as one word of ASCII of at most [uri.MaxLength] bytes. A canonical URI stays unchanged.
 func appendURI(b []byte, s string) []byte {
 	if s == "" {
 		return append(b, '-')

@@ -44,7 +44,7 @@ type lines struct {
 
 // Open opens the log at path for appending, and creates it if it does not exist. With extra, lines have the thirteenth
 // column. Open cuts off a last line without a line end, which a crash can leave behind. It refuses a file that is not a
-// crawl log, and leaves it as it is.
+// crawl log, and does not change it.
 func Open(path string, extra bool) (*Writer, error) {
 	w := &Writer{path: path, extra: extra}
 	if err := w.open(); err != nil {

@@ -11,9 +11,9 @@
 // and returns the error. Some parts have goroutines. All are started by the function background. Closing a part ends
 // its goroutines and waits for them, so none can use a part that is closed already.
 //
-// The daemon stops when the context of [Run] ends. The crawler then finishes the visits in progress within crawl.grace
-// and releases the others. A SIGHUP reopens crawl.log and reads the configuration again. A change of a configuration
-// file has it read again too.
+// The daemon stops when the context of [Run] ends. The crawler then finishes the visits in progress within
+// crawl.grace and releases the others. A SIGHUP reopens crawl.log and reads the configuration again. The
+// configuration is also read again when one of its files changes.
 //
 // systemd learns from a heartbeat whether the daemon is alive. The heart beats each time a worker of the crawler looks
 // for something to claim, so a crawl that hangs is noticed even if all other goroutines run.
@@ -41,7 +41,7 @@ import (
 	"github.com/arcrawl/arcrawl/crawler"
 )
 
-// Options are what a daemon needs in addition to its configuration.
+// Options holds what a daemon needs in addition to its configuration.
 type Options struct {
 	// Version is the version of the program. It is part of the User-Agent and of each WARC file.
 	Version string

@@ -28,11 +28,11 @@ const (
 // maxSubscribeWait bounds the wait of the loop that renews subscriptions.
 const maxSubscribeWait = time.Minute
 
-// hubs subscribes to the WebSub hubs of feeds, and has a feed visited when its hub reports something new. It does
-// nothing unless WebSub is configured.
+// hubs subscribes to the WebSub hubs of feeds, and schedules a visit of a feed when its hub reports something new. It
+// does nothing unless WebSub is configured.
 type hubs struct {
 	subscriber *websub.Subscriber // nil without WebSub
-	offered    chan struct{}      // has a token when there is something to ask a hub for
+	offered    chan struct{}      // has a token when there is a subscription to request
 	trigger    func(now time.Time, feed uri.URI) error
 	log        zerolog.Logger
 }
@@ -63,7 +63,7 @@ func (h *hubs) offer(now time.Time, feed, topic, hub uri.URI) {
 	}
 }
 
-// notify has a feed visited.
+// notify schedules a visit of a feed.
 func (h *hubs) notify(feed uri.URI) {
 	if err := h.trigger(time.Now(), feed); err != nil {
 		h.log.Error().Err(err).Str("uri", feed.String()).Msg("could not schedule a feed that a WebSub hub reported; it is visited when it is due")

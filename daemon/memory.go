@@ -59,7 +59,7 @@ type heap struct {
 // garbagePercent returns how much garbage may gather, in percent of the memory in use, stacks and variables included.
 //
 // The cost of a collection is what it searches for pointers. A crawl has 30 to 100 MB in use, but only 3 to 8 MB have
-// pointers: the rest are blocks of the store, memory tables and buffers. The runtime would allow as much garbage for
+// pointers: the rest is blocks of the store, memory tables and buffers. The runtime would allow as much garbage for
 // those as for everything else. This allows as much as was searched, or minGarbage if that is more.
 func (h heap) garbagePercent() int {
 	allowed := max(minGarbage, h.scanned+h.roots)

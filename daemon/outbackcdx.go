@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	// pushEvery is how often an empty queue is looked at.
+	// pushEvery is how often an empty queue is checked.
 	pushEvery = 2 * time.Second
 	// pushPause is the pause after a failure. It doubles up to maxPushPause.
 	pushPause    = time.Second

@@ -18,8 +18,8 @@ import (
 // errSocketInUse says that a socket belongs to a living process.
 var errSocketInUse = errors.New("another process answers there")
 
-// listenSocket listens on a unix socket for the user and the group of the daemon. It replaces a socket that a crash
-// has left, but not one that answers. The caller removes the socket with removeSocket.
+// listenSocket listens on a unix socket that only the user and the group of the daemon can open. It replaces a socket
+// that a crash has left, but not one that answers. The caller removes the socket with removeSocket.
 func listenSocket(path string) (net.Listener, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()

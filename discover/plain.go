@@ -65,7 +65,7 @@ func (p *page) rememberOrigin(ref string, u uri.URI) {
 	}
 }
 
-// Whether a byte of a path or query stays unchanged.
+// These values say whether a byte of a path or query stays unchanged.
 const (
 	never  = iota // a rule may change it
 	always        // it stays unchanged

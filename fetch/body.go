@@ -14,7 +14,7 @@ type recorder struct {
 	spool   *spool
 	hash    digest.Hash
 	pending []byte // capacity pendingSize
-	err     error  // an error of ours; permanent
+	err     error  // the spool could not be written; permanent
 }
 
 // add takes bytes that the parser reads.

@@ -1,3 +1,3 @@
-// Package alarm turns troubles of a crawl into alarms that are raised and cleared with hysteresis, and decides when a
-// host or seed has been silent for improbably long.
+// Package alarm turns troubles of a crawl into alarms. Alarms are raised and cleared with hysteresis. The package
+// also decides when a host or seed has been silent for improbably long.
 package alarm

@@ -20,7 +20,7 @@ const (
 	idleVersions = 3 // of a seed, the newest
 )
 
-// Rules that match nothing. A rule that leaves a page as these do matches nothing in it.
+// Rules that match nothing. A rule with the same result as these on a page matches nothing in it.
 const (
 	noRegex    = `\x00arcrawl\x00`
 	noSelector = `arcrawl-has-no-such-element`
@@ -111,7 +111,7 @@ func idleOnHost(
 	return all
 }
 
-// matches reports whether a rule leaves any of the versions otherwise than a rule of its kind that matches nothing.
+// matches reports whether a rule matches in any of the versions. nothing is a rule of its kind that matches nothing.
 func matches(rule, nothing digest.Spec, versions []Version) bool {
 	with, err := digest.Compile(rule)
 	if err != nil {

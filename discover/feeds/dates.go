@@ -123,7 +123,7 @@ func shareDate(items []Item) bool {
 }
 
 // commonDate returns the date of most listed items, zero if there is none. It is the time at which the source was
-// generated and says nothing of any item.
+// generated and says nothing about any item.
 func (d Document) commonDate() time.Time {
 	if len(d.Items) < 2 {
 		return time.Time{}

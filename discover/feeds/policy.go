@@ -174,7 +174,7 @@ func (b Waits) keepUp(w evaluators.Wait, s State, rate float64) evaluators.Wait 
 	return w
 }
 
-// hours returns a number of hours as a duration, at most ten years.
+// hours returns h hours as a duration, at most ten years.
 func hours(h float64) time.Duration {
 	const tenYears = 10 * 365 * 24
 	return time.Duration(min(h, tenYears) * float64(time.Hour))

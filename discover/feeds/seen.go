@@ -229,7 +229,7 @@ func versioned(version byte, row any) []byte {
 	return append([]byte{version}, b...)
 }
 
-// OpenSeen returns the Seen that [Seen.Bytes] wrote. No bytes are the zero Seen.
+// OpenSeen returns the Seen that [Seen.Bytes] wrote. For an empty slice it returns the zero Seen.
 func OpenSeen(b []byte) (Seen, error) {
 	if len(b) == 0 {
 		return Seen{}, nil

@@ -159,7 +159,7 @@ type stateRow struct {
 
 const stateVersion = 1
 
-// Bytes returns s in its stored form, at most about 2 KiB: a version, then CBOR. The zero State is no bytes.
+// Bytes returns s in its stored form, at most about 2 KiB: a version, then CBOR. It returns nil for the zero State.
 func (s State) Bytes() []byte {
 	if s.Kind == None {
 		return nil
@@ -174,7 +174,7 @@ func (s State) Bytes() []byte {
 	})
 }
 
-// OpenState returns the State that [State.Bytes] wrote. No bytes are the zero State.
+// OpenState returns the State that [State.Bytes] wrote. For an empty slice it returns the zero State.
 func OpenState(b []byte) (State, error) {
 	if len(b) == 0 {
 		return State{}, nil

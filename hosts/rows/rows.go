@@ -48,7 +48,7 @@ type Store[K comparable, V any] struct {
 	flushing sync.Mutex // held while rows are written
 	mu       sync.Mutex // guards the fields below and what they point to; not held while the Badger store is used
 	rows     map[K]*row[V]
-	changed  map[K]struct{} // the rows that are older in the Badger store, or not in it; all of them are in rows
+	changed  map[K]struct{} // keys of the rows that differ from the Badger store or are not in it; all of them are in rows
 }
 
 // row is a row in memory.
@@ -71,8 +71,8 @@ func (s *Store[K, V]) Get(key K) (v V, err error) {
 	return v, err
 }
 
-// Change replaces a row by what change returns for it. A row that does not exist yet is passed as the zero value. With
-// false the row stays as it is. change must not use the store.
+// Change replaces a row by what change returns for it. A row that does not exist yet is passed as the zero value. If
+// change returns false, the row stays unchanged. change must not use the store.
 func (s *Store[K, V]) Change(key K, change func(V) (V, bool)) error {
 	return s.with(key, func(r *row[V]) {
 		if v, ok := change(r.value); ok {
