@@ -236,7 +236,7 @@ func readers() []reader {
 		}},
 		{"cat", look("cat", soundPage+"@2026112109"), contains("<p>one</p>")},
 		{"diff", look("diff", soundPage+"@2026112109", "@2026112110"), contains("-<p>one</p>", "+<p>two</p>")},
-		{"scrub test", look("scrub test", soundPage), contains("3 versions;")},
+		{"scrub test", look("scrub test", soundPage), contains("3 versions:")},
 		{"deps", look("deps", "FIRST"), contains("is needed by")},
 		{"impact", look("impact", "FIRST"), contains("www.a.example  2026-11  3 ")},
 		{"reduplicate", make("reduplicate", "-o", "OUT", "--all"), inFiles},
