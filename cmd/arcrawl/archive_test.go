@@ -210,7 +210,7 @@ func TestPacking(t *testing.T) {
 		{[]string{"wacz", "-o", filepath.Join(out, "a.wacz"), dir}, exitOK, []string{"2 files", "3 captures, 2 pages\n"}},
 		{[]string{"wacz", "-o", filepath.Join(out, "a.wacz"), dir}, exitFailure, []string{"nothing is overwritten"}},
 		{[]string{"wacz", "-o", filepath.Join(out, "b.wacz"), "--from", dir, files[1]}, exitOK, []string{"requires " + first, "for 1 revisits", "sha256:"}},
-		{[]string{"wacz", "-o", filepath.Join(out, "i.wacz"), files[1]}, exitDamaged, []string{files[1] + ":", "neither in the package nor among other files", "1 errors; the originals of 1 revisits", "--from"}},
+		{[]string{"wacz", "-o", filepath.Join(out, "i.wacz"), files[1]}, exitDamaged, []string{files[1] + ":", "neither in the package nor in the other named files", "1 errors; the originals of 1 revisits", "--from"}},
 		{[]string{"wacz", "-o", filepath.Join(out, "c.wacz"), "--since", "2026112111", dir}, exitOK, []string{"1 files", "requires " + first}},
 		{[]string{"wacz", "-o", filepath.Join(out, "d.wacz"), "--since", "2026112111", "--self-contained", "--json", dir}, exitOK, []string{`"captures":1,"pages":1`, `"requires":[]`}},
 		{[]string{"wacz", "-o", filepath.Join(out, "e.wacz"), "--since", "2026112109", dir}, exitOK, []string{"2 files", "3 captures, 2 pages\n"}},

@@ -154,7 +154,7 @@ func (n newcomer) seeVersions(page string) {
 	if err != nil {
 		n.Fatal(err)
 	}
-	mustContain(n.T, text, page, "as a seed", "Visit it now", "changed", "unchanged")
+	mustContain(n.T, text, page, "as a seed", "Visit now", "changed", "unchanged")
 }
 
 // pass hands a request to the dashboard with the token, as a browser does that was told it.
