@@ -15,6 +15,7 @@ import (
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/internal/archivetest"
 	"github.com/arcrawl/arcrawl/internal/foreign"
+	"github.com/arcrawl/arcrawl/internal/human"
 )
 
 // rewritten makes new files and verifies that they need no others except the known ones.
@@ -170,7 +171,7 @@ func TestARevisitWithoutItsOriginalIsCopiedAndReported(t *testing.T) {
 func TestSelectedRecordsAreExtracted(t *testing.T) {
 	t.Parallel()
 	l, names := archivetest.Three(t)
-	from, to, err := index.ParsePeriod("2026112114")
+	from, to, err := human.ParsePeriod("2026112114")
 	if err != nil {
 		t.Fatal(err)
 	}

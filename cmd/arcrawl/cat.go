@@ -64,7 +64,7 @@ func choose(l *index.Library, v index.Version, errs io.Writer) (index.Capture, e
 		return index.Capture{}, err
 	}
 	if len(captures) == 0 {
-		return index.Capture{}, notFound(l, v.URI)
+		return index.Capture{}, l.NotFound(v.URI)
 	}
 	c, exact, err := v.Choose(captures)
 	if err == nil && c.Damage != nil {

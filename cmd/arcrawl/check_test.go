@@ -3,13 +3,14 @@ package main
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/BurntSushi/toml"
 	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/arcrawl/arcrawl/internal/demosite"
 )
 
 // A script, or a check before a commit, reads the faults as JSON.
@@ -53,7 +54,7 @@ func TestSchemaAcceptsTheDemo(t *testing.T) {
 		t.Fatal(err)
 	}
 	var demo map[string]any
-	if err := toml.Unmarshal([]byte(fmt.Sprintf(demoTOML, "127.0.0.1:80", "127.0.0.1:1")), &demo); err != nil {
+	if err := toml.Unmarshal(demosite.Config("127.0.0.1:80", "127.0.0.1:1"), &demo); err != nil {
 		t.Fatal(err)
 	}
 	asJSON, err := json.Marshal(demo)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -58,7 +57,7 @@ func demo(ctx context.Context, out io.Writer, dir string, bound time.Duration) e
 	if err != nil {
 		return err
 	}
-	site, shut, err := serveDemo(time.Now())
+	site, shut, err := demosite.Serve(time.Now())
 	if err != nil {
 		return err
 	}
@@ -97,104 +96,16 @@ func demoFolder(dir string) (string, error) {
 	return filepath.Abs(dir)
 }
 
-// serveDemo serves the site on a free loopback port and returns its address.
-func serveDemo(now time.Time) (string, func(), error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", nil, fmt.Errorf("open a loopback port for the demo site: %w", err)
-	}
-	server := &http.Server{Handler: demosite.New(now).Handler(time.Now), ReadHeaderTimeout: 10 * time.Second}
-	var serving sync.WaitGroup
-	serving.Go(func() { _ = server.Serve(l) })
-	return l.Addr().String(), func() {
-		_ = server.Close()
-		serving.Wait()
-	}, nil
-}
-
-// demoTOML is the demo's configuration, with seconds instead of hours. It stays in the demo's folder so that users can
-// read and change it.
-const demoTOML = `# The configuration of the demo. A real crawl uses hours instead of seconds.
-
-[operator]
-name = "arcrawl demo"
-contact = "https://github.com/arcrawl/arcrawl"
-
-[storage]
-state = "state"
-warc = "warc"
-log = "crawl.log"
-min_free = "100MB"
-
-[log]
-extra_info = true
-
-[admin]
-listen = "%[2]s"          # the dashboard; asks for the token
-token_file = "admin.token"
-
-[fetch]
-allow_networks = ["127.0.0.0/8"]    # the demo site is on this machine
-
-[politeness]
-delay_factor = 5.0
-min_delay = "200ms"                 # never use such a short delay on a real server
-max_delay = "1s"
-
-[robots]
-wait = "30s"
-forbidden_wait = "30s"
-
-[retry]
-first = "5s"
-max = "1m"
-
-[[wait]]
-mime = "^text/.*$"
-initial = "10s"
-min = "2s"
-max = "2m"
-
-[[wait]]
-mime = ".*"
-initial = "20s"
-min = "5s"
-max = "5m"
-
-[feeds]
-uris = ["http://%[1]s/feed.xml"]    # new entries are visited first,
-implied = ["http://%[1]s/"]         # together with the front page
-initial = "4s"
-min = "2s"
-max = "10s"
-min_wait = "1s"
-
-[articles]
-ladder = ["5s", "15s", "40s"]       # new articles are visited again at these ages
-
-[seeds]
-uris = ["http://%[1]s/"]
-`
-
 func demoConfig(dir, site string) (*config.Config, error) {
 	path := filepath.Join(dir, "arcrawl.toml")
-	dashboard, err := freeAddress()
+	dashboard, err := demosite.FreeAddress()
 	if err != nil {
 		return nil, err
 	}
-	if err := os.WriteFile(path, fmt.Appendf(nil, demoTOML, site, dashboard), 0o600); err != nil {
+	if err := os.WriteFile(path, demosite.Config(site, dashboard), 0o600); err != nil {
 		return nil, daemon.FolderError{Err: fmt.Errorf("write the demo's configuration: %w", err)}
 	}
 	return config.Load(path)
-}
-
-// freeAddress returns a loopback address that is free at this moment.
-func freeAddress() (string, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", fmt.Errorf("find a loopback port for the dashboard: %w", err)
-	}
-	return l.Addr().String(), l.Close()
 }
 
 // show prints visits as they happen and counts them.

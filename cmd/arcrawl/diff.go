@@ -70,7 +70,7 @@ func (d comparing) run(cmd *cobra.Command, l *index.Library, versions [2]index.V
 		if err != nil {
 			return err
 		}
-		captures[i], labels[i] = c, c.URL+"@"+c.Date.Format(dateLayout)
+		captures[i], labels[i] = c, c.URL+"@"+c.Date.Format(index.ShownDate)
 	}
 	if a, b := captures[0], captures[1]; a.Filename == b.Filename && a.Offset == b.Offset {
 		_, err := fmt.Fprintf(cmd.ErrOrStderr(), "both arguments name the same capture, %s; arcrawl history lists the dates of others\n", labels[0])

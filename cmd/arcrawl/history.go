@@ -1,16 +1,10 @@
 package main
 
 import (
-	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"slices"
-	"strconv"
-	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -105,7 +99,7 @@ offset, the reason of the visit, and its result.
 			return at.lookIn(cmd, asJSON, func(l *index.Library, d *damages) error {
 				captures, err := l.History(name(args[0]))
 				if err == nil && len(captures) == 0 {
-					err = notFound(l, name(args[0]))
+					err = l.NotFound(name(args[0]))
 				}
 				if err != nil {
 					return err
@@ -115,92 +109,14 @@ offset, the reason of the visit, and its result.
 						d.found++
 					}
 				}
-				return printHistory(cmd.OutOrStdout(), captures, asJSON)
+				if asJSON {
+					return index.WriteJSON(cmd.OutOrStdout(), captures)
+				}
+				return index.WriteTable(cmd.OutOrStdout(), captures)
 			})
 		},
 	}
 	at.flags(cmd)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object for each capture")
 	return cmd
-}
-
-func notFound(l *index.Library, address string) error {
-	alike, err := l.Alike(address)
-	if err != nil {
-		return err
-	}
-	if i := strings.LastIndexByte(address, '@'); i >= 0 && len(alike) == 0 {
-		return fmt.Errorf("%w: %s; if %q should be a date, write it like 2026-11-21T09:00:00Z or 20261121090000, or the start of one", warc.ErrNotFound, address, address[i+1:])
-	}
-	if len(alike) == 0 {
-		return fmt.Errorf("%w: %s", warc.ErrNotFound, address)
-	}
-	return fmt.Errorf("%w: %s; similar URIs: %s", warc.ErrNotFound, address, strings.Join(alike[:min(len(alike), 5)], ", "))
-}
-
-const dateLayout = "2006-01-02T15:04:05.000000Z"
-
-func printHistory(out io.Writer, captures []index.Capture, asJSON bool) error {
-	if asJSON {
-		return historyJSON(out, captures)
-	}
-	table := newTable(out)
-	fmt.Fprintln(table, "DATE\tSTATUS\tRECORD\tDIGEST\tSIZE\tWHERE\tWHY\tFOUND")
-	for _, c := range captures {
-		kind, bytes, status := c.Type, strconv.FormatInt(c.Size, 10), c.Status
-		switch {
-		case c.Damage != nil:
-			kind, bytes = "damaged", "-"
-		case kind == "revisit":
-			kind, bytes = kind+" ("+c.Profile+")", "-"
-		}
-		if status == "" {
-			status = "-"
-		}
-		reason, result := why(c)
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s:%d\t%s\t%s\n", c.Date.Format(dateLayout), status, kind, c.Digest, bytes, c.Filename, c.Offset, reason, result)
-	}
-	return table.Flush()
-}
-
-// why returns the crawler's notes in a few words: the reason of the visit and its result.
-func why(c index.Capture) (reason, result string) {
-	if c.Damage != nil {
-		return "-", c.Damage.Error()
-	}
-	noted := map[string]string{}
-	for _, f := range c.Why {
-		noted[f.Name] = f.Value
-	}
-	both := func(sep string, words ...string) string {
-		words = slices.DeleteFunc(words, func(w string) bool { return w == "" })
-		return cmp.Or(strings.Join(words, sep), "-")
-	}
-	via := noted["via"]
-	if via != "" {
-		via = "via " + via
-	}
-	return both(", ", noted["visitReason"], via), both(": ", noted["contentState"], noted["contentStateReason"])
-}
-
-func historyJSON(out io.Writer, captures []index.Capture) error {
-	enc := json.NewEncoder(out)
-	for _, c := range captures {
-		notes := map[string]string{}
-		for _, f := range c.Why {
-			notes[f.Name] = f.Value
-		}
-		line := map[string]any{
-			"uri": c.URL, "date": c.Date.Format(time.RFC3339Nano), "record": c.Type, "profile": c.Profile, "id": c.RecordID, "status": c.Status,
-			"mime": c.MIME, "digest": c.Digest, "size": c.Size, "file": c.Filename, "offset": c.Offset, "length": c.Length,
-			"refersTo": c.RefersTo.RecordID, "refersToURI": c.RefersTo.URI, "metadata": notes,
-		}
-		if c.Damage != nil {
-			line["damage"] = c.Damage.Error()
-		}
-		if err := enc.Encode(line); err != nil {
-			return err
-		}
-	}
-	return nil
 }

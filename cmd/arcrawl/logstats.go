@@ -2,24 +2,21 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/arcrawl/arcrawl/archive/index"
 	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/crawllog"
 	"github.com/arcrawl/arcrawl/crawllog/stats"
 	"github.com/arcrawl/arcrawl/crawllog/stats/table"
 	"github.com/arcrawl/arcrawl/daemon"
-	"github.com/arcrawl/arcrawl/internal/atomicfile"
 	"github.com/arcrawl/arcrawl/internal/human"
 )
 
@@ -141,10 +138,10 @@ func (s *logStats) check(files []string) ([]stats.Period, error) {
 	}
 	var p stats.Period
 	var err error
-	if p.From, _, err = s.moment(s.since); err != nil {
+	if p.From, _, err = stats.ParseTime(s.since, s.now); err != nil {
 		return nil, usageError{fmt.Errorf("--since: %w", err)}
 	}
-	if _, p.To, err = s.moment(s.until); err != nil {
+	if _, p.To, err = stats.ParseTime(s.until, s.now); err != nil {
 		return nil, usageError{fmt.Errorf("--until: %w", err)}
 	}
 	periods := []stats.Period{p}
@@ -154,8 +151,8 @@ func (s *logStats) check(files []string) ([]stats.Period, error) {
 		if !isRange {
 			to = from
 		}
-		if other.From, _, err = s.moment(from); err == nil {
-			_, other.To, err = s.moment(to)
+		if other.From, _, err = stats.ParseTime(from, s.now); err == nil {
+			_, other.To, err = stats.ParseTime(to, s.now)
 		}
 		if err != nil {
 			return nil, usageError{fmt.Errorf("--beside: %w", err)}
@@ -171,18 +168,6 @@ func (s *logStats) check(files []string) ([]stats.Period, error) {
 		return nil, usageError{fmt.Errorf("--every %v is too short; the minimum is 1s", s.every)}
 	}
 	return periods, nil
-}
-
-// moment parses a date into its start and end, or a duration into the time that long ago.
-func (s *logStats) moment(text string) (from, to time.Time, err error) {
-	if text == "" {
-		return from, to, nil
-	}
-	if ago, err := human.ParseDuration(text); err == nil {
-		at := s.now.Add(-ago)
-		return at, at, nil
-	}
-	return index.ParsePeriod(text)
 }
 
 // live returns the path of the log that is being written.
@@ -203,15 +188,11 @@ func (s *logStats) rotated() ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	files, err := filepath.Glob(escapeGlob(path) + "*")
+	files, err := crawllog.Files(path)
 	if err == nil && len(files) == 0 {
 		err = daemon.FolderError{Err: fmt.Errorf("no crawl log at %s yet", path)}
 	}
 	return files, err
-}
-
-func escapeGlob(path string) string {
-	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
 }
 
 func sizeOf(files []string) (sum int64) {
@@ -225,7 +206,7 @@ func sizeOf(files []string) (sum int64) {
 
 // added summarizes the lines added to a log since the last time, once or repeatedly.
 func (s *logStats) added(ctx context.Context, out, errs io.Writer, path string) error {
-	f, err := s.resume(path)
+	f, err := stats.FollowFrom(path, s.place)
 	if err != nil {
 		return err
 	}
@@ -242,8 +223,10 @@ func (s *logStats) added(ctx context.Context, out, errs io.Writer, path string) 
 		if err := s.format().WriteAdded(out, sum, time.Now()); err != nil {
 			return err
 		}
-		if err := s.remember(f.Position()); err != nil {
-			return err
+		if s.place != "" {
+			if err := f.Position().Store(s.place); err != nil {
+				return err
+			}
 		}
 		if !s.follow {
 			return nil
@@ -254,41 +237,6 @@ func (s *logStats) added(ctx context.Context, out, errs io.Writer, path string) 
 		case <-tick.C:
 		}
 	}
-}
-
-// resume starts at the position stored in --offset, or at the start of the log if the file does not exist. Without
-// --offset it starts at the end of the log.
-func (s *logStats) resume(path string) (*stats.Follower, error) {
-	var from stats.Position
-	if s.place == "" {
-		f := stats.Follow(path, from)
-		return f, f.SkipToEnd()
-	}
-	text, err := os.ReadFile(s.place)
-	if err == nil {
-		err = json.Unmarshal(text, &from)
-	} else if errors.Is(err, os.ErrNotExist) {
-		err = nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read the offset %s: %w; remove the file to start from the beginning", s.place, err)
-	}
-	return stats.Follow(path, from), nil
-}
-
-// remember stores the position in the file of --offset, atomically.
-func (s *logStats) remember(at stats.Position) error {
-	if s.place == "" {
-		return nil
-	}
-	text, err := json.Marshal(at)
-	if err == nil {
-		err = atomicfile.Write(s.place, append(text, '\n'), 0o644)
-	}
-	if err != nil {
-		return fmt.Errorf("store the offset in %s: %w", s.place, err)
-	}
-	return nil
 }
 
 // format returns what the flags say about the output.

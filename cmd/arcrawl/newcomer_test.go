@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/admin/api"
-
 	"github.com/arcrawl/arcrawl/internal/browser"
+	"github.com/arcrawl/arcrawl/internal/demosite"
 )
 
 // newcomer is somebody who uses the program for the first time.
@@ -84,7 +84,7 @@ func TestANewcomer(t *testing.T) {
 	}))
 	t.Cleanup(site.Close)
 	host := strings.TrimPrefix(site.URL, "http://")
-	address, err := freeAddress()
+	address, err := demosite.FreeAddress()
 	if err != nil {
 		t.Fatal(err)
 	}

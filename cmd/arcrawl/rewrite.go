@@ -6,7 +6,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/arcrawl/arcrawl/archive/index"
 	"github.com/arcrawl/arcrawl/archive/rewrite"
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/internal/human"
@@ -79,12 +78,12 @@ Existing files are never changed or overwritten. Damage gives exit code 65.`,
 // period parses --since and --until into a selection.
 func period(since, until string, s *rewrite.Selection) (err error) {
 	if since != "" {
-		if s.From, _, err = index.ParsePeriod(since); err != nil {
+		if s.From, _, err = human.ParsePeriod(since); err != nil {
 			return usageError{fmt.Errorf("--since: %w", err)}
 		}
 	}
 	if until != "" {
-		if _, s.To, err = index.ParsePeriod(until); err != nil {
+		if _, s.To, err = human.ParsePeriod(until); err != nil {
 			return usageError{fmt.Errorf("--until: %w", err)}
 		}
 	}

@@ -120,7 +120,7 @@ func storedVersions(cmd *cobra.Command, at *where, u uri.URI, limit int, use fun
 	return at.lookIn(cmd, false, func(l *index.Library, d *damages) error {
 		captures, err := l.History(u.String())
 		if err == nil && len(captures) == 0 {
-			err = notFound(l, u.String())
+			err = l.NotFound(u.String())
 		}
 		if err != nil {
 			return err

@@ -1,0 +1,101 @@
+package demosite
+
+import (
+	"fmt"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+)
+
+// Serve serves a site that begins now on a free loopback port. It returns the address, and a function that ends it.
+func Serve(now time.Time) (address string, stop func(), err error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", nil, fmt.Errorf("open a loopback port for the demo site: %w", err)
+	}
+	server := &http.Server{Handler: New(now).Handler(time.Now), ReadHeaderTimeout: 10 * time.Second}
+	var serving sync.WaitGroup
+	serving.Go(func() { _ = server.Serve(l) })
+	return l.Addr().String(), func() {
+		_ = server.Close()
+		serving.Wait()
+	}, nil
+}
+
+// FreeAddress returns a loopback address that is free at this moment.
+func FreeAddress() (string, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", fmt.Errorf("find a loopback port for the dashboard: %w", err)
+	}
+	return l.Addr().String(), l.Close()
+}
+
+// Config returns the configuration of a crawl of the site at an address, with seconds instead of hours. It serves the
+// dashboard at a second address.
+func Config(site, dashboard string) []byte {
+	return fmt.Appendf(nil, configTOML, site, dashboard)
+}
+
+const configTOML = `# The configuration of the demo. A real crawl uses hours instead of seconds.
+
+[operator]
+name = "arcrawl demo"
+contact = "https://github.com/arcrawl/arcrawl"
+
+[storage]
+state = "state"
+warc = "warc"
+log = "crawl.log"
+min_free = "100MB"
+
+[log]
+extra_info = true
+
+[admin]
+listen = "%[2]s"          # the dashboard; asks for the token
+token_file = "admin.token"
+
+[fetch]
+allow_networks = ["127.0.0.0/8"]    # the demo site is on this machine
+
+[politeness]
+delay_factor = 5.0
+min_delay = "200ms"                 # never use such a short delay on a real server
+max_delay = "1s"
+
+[robots]
+wait = "30s"
+forbidden_wait = "30s"
+
+[retry]
+first = "5s"
+max = "1m"
+
+[[wait]]
+mime = "^text/.*$"
+initial = "10s"
+min = "2s"
+max = "2m"
+
+[[wait]]
+mime = ".*"
+initial = "20s"
+min = "5s"
+max = "5m"
+
+[feeds]
+uris = ["http://%[1]s/feed.xml"]    # new entries are visited first,
+implied = ["http://%[1]s/"]         # together with the front page
+initial = "4s"
+min = "2s"
+max = "10s"
+min_wait = "1s"
+
+[articles]
+ladder = ["5s", "15s", "40s"]       # new articles are visited again at these ages
+
+[seeds]
+uris = ["http://%[1]s/"]
+`
