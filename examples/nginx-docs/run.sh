@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# The trial on real pages: see README.md. It takes about ten minutes and ends with exit code 0 when arcrawl re-archived
+# Runs the trial on real pages; see README.md. It takes about ten minutes. Exit code 0 means that arcrawl archived again
 # exactly the pages that were edited.
 #
-#   WORK     folder for everything                (work, beside this file)
+#   WORK     folder for everything                (work, next to this file)
 #   PORT     port of the site, on 127.0.0.1       (18089)
-#   SETS     documentation sets, as site.sh calls them    (all; "policy sqlite" makes a short trial)
-#   INITIAL  first wait of every URI              (6m; the first pass has to be over by then)
-#   EDITS    how many pages are edited            (40)
-#   LIMIT    seconds that each pass may take      (2400)
-#   ARCRAWL  the program                          (bin/arcrawl, built where it is missing)
+#   SETS     documentation sets of site.sh        (all; "policy sqlite" makes a short trial)
+#   INITIAL  first wait of every URI              (6m; the first pass must end before)
+#   EDITS    number of edited pages               (40)
+#   LIMIT    maximum seconds of each pass         (2400)
+#   ARCRAWL  the program                          (bin/arcrawl, built if missing)
 set -euo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -24,7 +24,7 @@ export WORK PORT
 base=http://127.0.0.1:$PORT
 crawl=$WORK/crawl
 log=$crawl/crawl.log
-quiet=20 # seconds without a visit, after which a pass counts as over
+quiet=20 # seconds without a visit after which a pass has ended
 site_pid="" crawl_pid=""
 
 say() { echo "$(date +%T) $*"; }
@@ -33,7 +33,7 @@ die() {
 	exit 1
 }
 
-# stop ends what was started here, and nothing else.
+# stop ends the processes that this script started.
 stop() {
 	[ -z "$crawl_pid" ] || kill -TERM "$crawl_pid" 2>/dev/null || true
 	[ -z "$site_pid" ] || kill -TERM "$site_pid" 2>/dev/null || true
@@ -107,7 +107,7 @@ alive() {
 # visits counts the lines of the log.
 visits() { if [ -e "$log" ]; then wc -l <"$log"; else echo 0; fi; }
 
-# first_pass waits until nothing is left that was never visited.
+# first_pass waits until every known URI was visited.
 first_pass() {
 	local before=-1 now limit=$((SECONDS + LIMIT))
 	while now=$(visits) && { [ "$now" -ne "$before" ] || [ "$now" -lt 10 ]; }; do
@@ -120,7 +120,7 @@ first_pass() {
 	[ "$again" -eq 0 ] || die "$again URIs were visited twice already: the first pass took longer than INITIAL=$INITIAL, choose a longer one"
 }
 
-# known lists the URIs of the first pass with the file behind each: those that were visited with an answer.
+# known lists the URIs of the first pass that were answered, each with its file.
 known() {
 	head -n "$mark" "$log" | awk -v base="$base" '
 		$2 > 0 && $5 !~ /P$/ {
@@ -131,8 +131,8 @@ known() {
 		}' | sort -u
 }
 
-# edit changes some pages, removes one, and adds one that an edited page links to. It writes $WORK/expected, the URIs that
-# are not what they were.
+# edit changes some pages, removes one, and adds one that an edited page links to. It writes the changed URIs to
+# $WORK/expected.
 edit() {
 	known >"$WORK/known"
 	awk '$3 == 200 && $4 ~ /^text\/html/ && $2 !~ /%/ { print $2 }' "$WORK/known" | sort -u |
@@ -141,7 +141,7 @@ edit() {
 	mapfile -t files <"$WORK/touched"
 	rm "$WORK/web${files[0]}"
 	for file in "${files[@]:1}"; do
-		echo '<p>This page was edited while the crawl went on.</p>' >>"$WORK/web$file"
+		echo '<p>This page was edited during the crawl.</p>' >>"$WORK/web$file"
 	done
 	echo '<p>See also <a href="/added.html">the page that was added</a>.</p>' >>"$WORK/web${files[1]}"
 	echo '<!DOCTYPE html><title>Added</title><p>This page was not there before.</p>' >"$WORK/web/added.html"
@@ -149,7 +149,7 @@ edit() {
 	say "edited $((${#files[@]} - 1)) pages, removed one, added one; $(wc -l <"$WORK/expected") known URIs are not what they were"
 }
 
-# second_pass waits until everything known has been visited again, and the added page for the first time.
+# second_pass waits until every known URI was visited again, and the added page for the first time.
 second_pass() {
 	local limit=$((SECONDS + LIMIT)) left
 	while left=$(unvisited) && [ "$left" -gt 0 ]; do
@@ -165,7 +165,7 @@ unvisited() {
 		END { n = !found; for (u in left) n++; print n }' "$WORK/known" -
 }
 
-# row sums up some lines of the log, as a row of the table.
+# row summarizes some lines of the log as a row of the table.
 row() {
 	awk -v pass="$1" -v sent="$2" -v archived="$3" '
 		{ visits++; uri[$4] = 1 }
@@ -179,7 +179,7 @@ row() {
 		}'
 }
 
-# sent adds up what nginx wrote to the network from one time to another, by its own log.
+# sent adds up the bytes that nginx sent between two times, from its log.
 sent() { awk -v from="$1" -v to="$2" '$1 >= from && $1 < to { n += $3 } END { print n + 0 }' "$WORK/nginx/access.log"; }
 
 archived() { du -cb "$crawl"/warc/* | tail -n 1 | cut -f 1; }
@@ -191,22 +191,22 @@ evaluate() {
 		head -n "$mark" "$log" | row first "$(sent 0 "$edited_at")" "$archived_at_mark"
 		sed -n "$((mark + 1)),${end}p" "$log" | row second "$(sent "$edited_at" 9e9)" "$(($(archived) - archived_at_mark))"
 	} | tee "$WORK/summary.md"
-	# What the second pass calls changed is every answer that it does not call unchanged.
+	# Every answer of the second pass that is not unchanged counts as changed.
 	sed -n "$((mark + 1)),${end}p" "$log" | awk 'NR == FNR { known[$1] = 1; next }
 		$4 in known && $12 !~ /(^|,)unchanged(,|$)/ { print $4 }' "$WORK/known" - | sort -u >"$WORK/changed"
 	if ! diff "$WORK/expected" "$WORK/changed" >"$WORK/difference"; then
-		echo "expected (<) and found (>) to be changed differ:"
+		echo "expected (<) and found (>) changes differ:"
 		head -n 20 "$WORK/difference"
 		return 1
 	fi
 	echo "changed: exactly the $(wc -l <"$WORK/expected") URIs of the pages that were edited or removed" | tee -a "$WORK/summary.md"
 }
 
-# foreign reads the archive with warcio, where make test has installed it.
+# foreign reads the archive with warcio, if make test has installed it.
 foreign() {
 	local file records=0 faults=0 n bad
 	if ! [ -d "$root/internal/foreign/node_modules/warcio" ]; then
-		echo "warcio is not installed; the archive was not read by a stranger (scripts/test-deps installs it)"
+		echo "warcio is not installed; no foreign reader read the archive (scripts/test-deps installs it)"
 		return
 	fi
 	for file in "$crawl"/warc/*.warc.gz; do

@@ -1,18 +1,18 @@
 #!/usr/bin/env bash
-# The web site of the trial: Debian's HTML documentation, served by Debian's nginx on the loopback.
+# Builds and serves the web site of the trial: Debian's HTML documentation, served by Debian's nginx on loopback.
 #
-#   site.sh build    unpacks the documentation below $WORK/web, anew
-#   site.sh serve    serves it until told to stop
+#   site.sh build    unpacks the documentation to $WORK/web, replacing what is there
+#   site.sh serve    serves it until it is stopped
 #
-# run.sh uses both. WORK is the folder for everything (default: work, beside this file), PORT the port (default: 18089).
+# run.sh uses both. WORK is the folder for everything (default: work, next to this file), PORT the port (default: 18089).
 set -euo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)
 WORK=${WORK:-$here/work}
 PORT=${PORT:-18089}
 
-# One documentation set a line: its folder on the site, where its start page is below /usr/share/doc, and Debian's package,
-# with its names in other releases of Debian behind it.
+# One documentation set on each line: its folder on the site, its start page below /usr/share/doc, and its Debian package,
+# followed by the package's names in other releases.
 sets=(
 	"handbook   debian-handbook/html        debian-handbook"
 	"libstdcxx  gcc-*-base/libstdc++        libstdc++-12-doc libstdc++-14-doc libstdc++-13-doc"
@@ -21,7 +21,7 @@ sets=(
 	"python     python3.*/html              python3.11-doc python3.13-doc python3.12-doc"
 	"policy     debian-policy/policy.html   debian-policy"
 )
-# SETS names some of them, for a short trial.
+# SETS chooses some of them for a short trial.
 if [ -n "${SETS:-}" ]; then
 	chosen=()
 	for set in "${sets[@]}"; do
@@ -31,7 +31,7 @@ if [ -n "${SETS:-}" ]; then
 	done
 	sets=("${chosen[@]}")
 fi
-# What the sets link to outside their own packages.
+# Packages that the sets link to.
 helpers=(libjs-sphinxdoc libjs-jquery libjs-underscore)
 
 die() {
@@ -39,12 +39,12 @@ die() {
 	exit 1
 }
 
-# known tells whether Debian has a package of this name to download.
+# known reports whether Debian has a package of this name.
 known() {
 	apt-cache show --no-all-versions "$1" >/dev/null 2>&1
 }
 
-# first_known picks the name that this release of Debian uses.
+# first_known prints the name that this release of Debian uses.
 first_known() {
 	local name
 	for name in "$@"; do
@@ -56,7 +56,7 @@ first_known() {
 	die "apt knows none of: $*; try apt-get update"
 }
 
-# fetch_packages downloads and unpacks; nothing is installed, and nothing on the machine is replaced.
+# fetch_packages downloads and unpacks the packages. It installs nothing.
 fetch_packages() {
 	local set names package
 	known debian-handbook || apt-get update -q >&2 </dev/null || die "apt-get update failed; it has to be run as root once"
@@ -75,7 +75,7 @@ fetch_packages() {
 	done
 }
 
-# untie makes links that point into the machine point into what was unpacked, and drops those that lead nowhere.
+# untie redirects absolute links to the unpacked files, and removes dangling ones.
 untie() {
 	local link target
 	find "$WORK/unpacked/usr/share" -type l | while read -r link; do
@@ -87,7 +87,7 @@ untie() {
 	find "$WORK/unpacked/usr/share" -xtype l -delete
 }
 
-# build copies the sets, so that the pages can be edited, and writes the page that links them.
+# build copies the sets, so that the pages can be edited, and writes the page that links to them.
 build() {
 	local set folder from pattern
 	fetch_packages
@@ -110,8 +110,8 @@ build() {
 		"$(du -sh "$WORK/web" | cut -f 1) in $WORK/web"
 }
 
-# start_pages links the index pages of one set. One with an index page of its own needs no other, but for the reference of
-# libstdc++, whose menu is a script.
+# start_pages links to the index pages of one set. A set with an index page needs no others, except the libstdc++ reference,
+# whose menu is a script.
 start_pages() {
 	local page
 	(
@@ -126,14 +126,14 @@ start_pages() {
 	done
 }
 
-# configure writes nginx's configuration. Everything is an ordinary static site, with ETag and Last-Modified, but that
-#   /postgresql/ stands behind a proxy that drops the conditions of requests, as many sites do: every answer is a 200,
-#                and only the mid-fetch filter saves its bytes;
+# configure writes nginx's configuration: a static site with ETag and Last-Modified. Two folders differ:
+#   /postgresql/ is behind a proxy that drops conditional headers, as on many sites: every answer is a 200, and only the
+#                mid-fetch filter saves its bytes;
 #   /sqlite/     is compressed on the way, so that its answers are chunked and their ETags weak.
 configure() {
 	local user=""
 	if [ "$(id -u)" -eq 0 ]; then
-		user="user root;" # the folder may be one that only root can read
+		user="user root;" # maybe only root can read the folder
 	fi
 	mkdir -p "$WORK/nginx"
 	cat >"$WORK/nginx/nginx.conf" <<-END
@@ -180,7 +180,7 @@ configure() {
 	END
 }
 
-# nginx finds the program, and installs Debian's package where it is missing.
+# nginx prints the path of the program, and installs Debian's package if it is missing.
 nginx_program() {
 	if ! PATH=$PATH:/usr/sbin command -v nginx; then
 		[ "$(id -u)" -eq 0 ] || die "nginx is not installed; as root: apt-get install nginx-light"
