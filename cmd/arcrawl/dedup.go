@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -15,7 +14,6 @@ import (
 	"github.com/arcrawl/arcrawl/archive/importer"
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/config"
-	"github.com/arcrawl/arcrawl/crawllog/stats/table"
 	"github.com/arcrawl/arcrawl/daemon"
 	"github.com/arcrawl/arcrawl/dedup"
 	"github.com/arcrawl/arcrawl/frontier"
@@ -145,21 +143,6 @@ func withIndex(path string, filling bool, do func(*dedup.Index, *frontier.Fronti
 	return do(i, f)
 }
 
-// holding is one row of the status.
-type holding struct {
-	Number     uint32 `json:"number"`
-	Name       string `json:"name"`
-	State      string `json:"state"`
-	Crawl      string `json:"crawl,omitempty"`
-	Hash       string `json:"hash,omitempty"`
-	Size       int64  `json:"size"`
-	Originals  int64  `json:"originals"`
-	Bytes      int64  `json:"bytes"`
-	Referred   int64  `json:"referred"`
-	References int64  `json:"references"`
-	Changed    string `json:"changed,omitempty"`
-}
-
 func newDedupStatus() *cobra.Command {
 	var path string
 	var asJSON bool
@@ -173,7 +156,7 @@ revisits refer to, and the number of those revisits. Removed files are included 
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return withIndex(path, false, func(i *dedup.Index, _ *frontier.Frontier) error {
-				list, err := holdings(cmd.Context(), i)
+				list, err := i.Inventory(cmd.Context())
 				if err != nil {
 					return err
 				}
@@ -189,26 +172,7 @@ revisits refer to, and the number of those revisits. Removed files are included 
 	return cmd
 }
 
-func holdings(ctx context.Context, i *dedup.Index) ([]holding, error) {
-	of, err := i.Holdings(ctx)
-	if err != nil {
-		return nil, err
-	}
-	list := []holding{{Name: "(this crawl)", State: dedup.Active.String()}}
-	for _, c := range i.Collections() {
-		list = append(list, holding{
-			Number: c.Number, Name: c.Name, State: c.State.String(), Crawl: c.Crawl, Hash: c.Hash, Size: c.Size, Changed: table.Stamp(c.Changed),
-		})
-	}
-	for n := range list {
-		if h := of[list[n].Number]; h != nil {
-			list[n].Originals, list[n].Bytes, list[n].Referred, list[n].References = h.Originals, h.Bytes, h.Referred, h.References
-		}
-	}
-	return list, nil
-}
-
-func printHoldings(out io.Writer, list []holding) error {
+func printHoldings(out io.Writer, list []dedup.Row) error {
 	table := newTable(out)
 	fmt.Fprintln(table, "number\tname\tstate\tcrawl\toriginals\tpayload\treferred to\tby revisits")
 	for _, h := range list {

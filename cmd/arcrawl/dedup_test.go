@@ -61,10 +61,10 @@ func earlier(t *testing.T) (dir string, forms map[string]string) {
 }
 
 // dedupStatus is what status --json tells of imported files.
-func dedupStatus(t *testing.T, conf string) []holding {
+func dedupStatus(t *testing.T, conf string) []dedup.Row {
 	t.Helper()
 	code, out, errs := command("dedup", "status", "-c", conf, "--json")
-	var list []holding
+	var list []dedup.Row
 	if err := json.Unmarshal([]byte(out), &list); code != exitOK || err != nil || len(list) == 0 || list[0].Name != "(this crawl)" {
 		t.Fatalf("dedup status: exit code %d, %v\n%s%s", code, err, out, errs)
 	}

@@ -66,7 +66,7 @@ The folder is that of the configuration, or the one named by --warcs.`,
 			missing := 0
 			for _, d := range all {
 				missing += d.Missing
-				if err := printDependencies(cmd.OutOrStdout(), d, asJSON); err != nil {
+				if err := printEach(cmd.OutOrStdout(), asJSON, survey.Dependencies.Write, d); err != nil {
 					return err
 				}
 			}
@@ -79,27 +79,6 @@ The folder is that of the configuration, or the one named by --warcs.`,
 	at.flags(cmd)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object for each file")
 	return cmd
-}
-
-func printDependencies(out io.Writer, d survey.Dependencies, asJSON bool) error {
-	if asJSON {
-		return json.NewEncoder(out).Encode(d)
-	}
-	_, err := fmt.Fprintf(out, "%s: %d captures\n", d.File, d.Captures)
-	errs := []error{err}
-	list := func(what string, files []survey.Dependency) {
-		for _, f := range files {
-			_, err := fmt.Fprintf(out, "  %s %s for %d revisits\n", what, f.File, f.Revisits)
-			errs = append(errs, err)
-		}
-	}
-	list("needs", d.Needs)
-	list("is needed by", d.NeededBy)
-	if d.Missing > 0 {
-		_, err := fmt.Fprintf(out, "  lacks the originals of %d revisits\n", d.Missing)
-		errs = append(errs, err)
-	}
-	return errors.Join(errs...)
 }
 
 func newImpact() *cobra.Command {
@@ -128,13 +107,20 @@ The folder is that of the configuration, or the one named by --warcs.`,
 			}
 			each := func(survey.Lost) error { return nil }
 			if list {
-				each = printLost(cmd.OutOrStdout(), asJSON)
+				each = func(l survey.Lost) error {
+					return printEach(cmd.OutOrStdout(), asJSON, survey.Lost.Write, l)
+				}
 			}
 			losses, err := s.Impact(args, layout, each)
 			if err != nil {
 				return errors.Join(err, damage.err())
 			}
-			return errors.Join(printLosses(cmd.OutOrStdout(), losses, asJSON), damage.err())
+			if asJSON {
+				err = printEach(cmd.OutOrStdout(), true, nil, losses...)
+			} else {
+				err = survey.WriteLosses(cmd.OutOrStdout(), losses)
+			}
+			return errors.Join(err, damage.err())
 		},
 	}
 	at.flags(cmd)
@@ -144,39 +130,18 @@ The folder is that of the configuration, or the one named by --warcs.`,
 	return cmd
 }
 
-func printLost(out io.Writer, asJSON bool) func(survey.Lost) error {
-	if asJSON {
-		return func(l survey.Lost) error { return json.NewEncoder(out).Encode(l) }
-	}
-	return func(l survey.Lost) error {
-		from := ""
-		if l.Original != "" {
-			from = ", a revisit of a record in " + l.Original
+// printEach prints values, as JSON lines or as text.
+func printEach[V any](out io.Writer, asJSON bool, text func(V, io.Writer) error, values ...V) error {
+	for _, v := range values {
+		var err error
+		if asJSON {
+			err = json.NewEncoder(out).Encode(v)
+		} else {
+			err = text(v, out)
 		}
-		if l.Saved {
-			from += "; the payload is also elsewhere"
+		if err != nil {
+			return err
 		}
-		_, err := fmt.Fprintf(out, "%s %s in %s:%d%s\n", l.Date, l.URI, l.File, l.Offset, from)
-		return err
 	}
-}
-
-func printLosses(out io.Writer, losses []survey.Loss, asJSON bool) error {
-	if asJSON {
-		for _, l := range losses {
-			if err := json.NewEncoder(out).Encode(l); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	var all survey.Loss
-	table := newTable(out)
-	fmt.Fprintln(table, "HOST\tPERIOD\tLOST\tREVISITS ELSEWHERE\tPAYLOAD LEFT")
-	for _, l := range losses {
-		fmt.Fprintf(table, "%s\t%s\t%d\t%d\t%d\n", l.Host, l.Period, l.Captures, l.Revisits, l.Saved)
-		all.Captures, all.Revisits, all.Saved = all.Captures+l.Captures, all.Revisits+l.Revisits, all.Saved+l.Saved
-	}
-	fmt.Fprintf(table, "all\t\t%d\t%d\t%d\n", all.Captures, all.Revisits, all.Saved)
-	return table.Flush()
+	return nil
 }

@@ -1,0 +1,51 @@
+package survey
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+)
+
+// Write writes what a file needs and which files need it, as lines for people.
+func (d Dependencies) Write(out io.Writer) error {
+	var text strings.Builder
+	fmt.Fprintf(&text, "%s: %d captures\n", d.File, d.Captures)
+	for _, f := range d.Needs {
+		fmt.Fprintf(&text, "  needs %s for %d revisits\n", f.File, f.Revisits)
+	}
+	for _, f := range d.NeededBy {
+		fmt.Fprintf(&text, "  is needed by %s for %d revisits\n", f.File, f.Revisits)
+	}
+	if d.Missing > 0 {
+		fmt.Fprintf(&text, "  lacks the originals of %d revisits\n", d.Missing)
+	}
+	_, err := io.WriteString(out, text.String())
+	return err
+}
+
+// Write writes a line for people.
+func (l Lost) Write(out io.Writer) error {
+	from := ""
+	if l.Original != "" {
+		from = ", a revisit of a record in " + l.Original
+	}
+	if l.Saved {
+		from += "; the payload is also elsewhere"
+	}
+	_, err := fmt.Fprintf(out, "%s %s in %s:%d%s\n", l.Date, l.URI, l.File, l.Offset, from)
+	return err
+}
+
+// WriteLosses writes a table of losses, with their sum in the last line.
+func WriteLosses(out io.Writer, losses []Loss) error {
+	var all Loss
+	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "HOST\tPERIOD\tLOST\tREVISITS ELSEWHERE\tPAYLOAD LEFT")
+	for _, l := range losses {
+		fmt.Fprintf(table, "%s\t%s\t%d\t%d\t%d\n", l.Host, l.Period, l.Captures, l.Revisits, l.Saved)
+		all.Captures, all.Revisits, all.Saved = all.Captures+l.Captures, all.Revisits+l.Revisits, all.Saved+l.Saved
+	}
+	fmt.Fprintf(table, "all\t\t%d\t%d\t%d\n", all.Captures, all.Revisits, all.Saved)
+	return table.Flush()
+}
