@@ -12,6 +12,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler"
+	"github.com/arcrawl/arcrawl/internal/slow"
 	"github.com/arcrawl/arcrawl/internal/town"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -29,6 +30,7 @@ func (w *world) raised() string {
 // TestASiteThatFallsSilentIsTold crawls a page that changes every hour for ten days, and then not for two.
 func TestASiteThatFallsSilentIsTold(t *testing.T) {
 	t.Parallel()
+	slow.Test(t)
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		var told []string
@@ -62,6 +64,7 @@ func TestASiteThatFallsSilentIsTold(t *testing.T) {
 // TestEachTroubleHasItsAlarm makes one thing wrong after the other.
 func TestEachTroubleHasItsAlarm(t *testing.T) {
 	t.Parallel()
+	slow.Test(t)
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		var faults []config.Fault

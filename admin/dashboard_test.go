@@ -19,6 +19,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/internal/browser"
+	"github.com/arcrawl/arcrawl/internal/slow"
 	"github.com/arcrawl/arcrawl/internal/town"
 )
 
@@ -87,6 +88,7 @@ func aDayOfNews(t *testing.T) *replay {
 // ARCRAWL_SCREENSHOTS=folder what was seen is kept there.
 func TestTheDashboardInABrowser(t *testing.T) {
 	t.Parallel()
+	slow.Test(t)
 	day := aDayOfNews(t)
 	site := httptest.NewServer(day)
 	t.Cleanup(site.Close)
@@ -153,6 +155,7 @@ func TestTheDashboardInABrowser(t *testing.T) {
 // TestTheDashboardOnAPhoneAndWithAKeyboard fits a narrow screen, and needs no mouse.
 func TestTheDashboardOnAPhoneAndWithAKeyboard(t *testing.T) {
 	t.Parallel()
+	slow.Test(t)
 	day := aDayOfNews(t)
 	site := httptest.NewServer(day)
 	t.Cleanup(site.Close)

@@ -15,6 +15,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/arcrawl/arcrawl/crawllog/stats"
+	"github.com/arcrawl/arcrawl/internal/slow"
 	"github.com/arcrawl/arcrawl/internal/town"
 )
 
@@ -37,6 +38,7 @@ uris = ["http://news.example/", "http://data.example/"]
 // what crawl.log says.
 func TestTheAccountOfADay(t *testing.T) {
 	t.Parallel()
+	slow.Test(t)
 	dir := t.TempDir()
 	var log bytes.Buffer
 	synctest.Test(t, func(t *testing.T) {

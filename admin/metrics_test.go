@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"go.yaml.in/yaml/v3"
 
+	"github.com/arcrawl/arcrawl/internal/slow"
 	"github.com/arcrawl/arcrawl/internal/town"
 )
 
@@ -33,6 +34,7 @@ func (w *world) scrape() string {
 // TestTheMetricsTellWhatHappened scrapes after a day.
 func TestTheMetricsTellWhatHappened(t *testing.T) {
 	t.Parallel()
+	slow.Test(t)
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, dir, everyHour)

@@ -5,6 +5,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/arcrawl/arcrawl/internal/slow"
 	"github.com/arcrawl/arcrawl/internal/town"
 )
 
@@ -12,6 +13,7 @@ import (
 // estimate for its page is closer to the truth. A host that always sends the same time, or is not believed yet, is
 // treated like one that sends none.
 func TestBelievedLastModifiedIsTheTimeOfTheChange(t *testing.T) {
+	slow.Test(t)
 	rates := func(modified, settings string) []float64 {
 		dir := t.TempDir()
 		var list []float64

@@ -17,6 +17,7 @@ import (
 	"github.com/arcrawl/arcrawl/crawllog"
 	"github.com/arcrawl/arcrawl/dedup"
 	"github.com/arcrawl/arcrawl/digest"
+	"github.com/arcrawl/arcrawl/internal/slow"
 	"github.com/arcrawl/arcrawl/internal/town"
 )
 
@@ -196,6 +197,7 @@ func relevant(e crawllog.Entry) []string {
 // This also holds for an original without a record id.
 func TestImportedPayloadIsNotStoredAgain(t *testing.T) {
 	t.Parallel()
+	slow.Test(t)
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, t.TempDir(), "[seeds]\nuris = [\"http://site.example/\"]\n")
 		defer w.town.Close()

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/crawler"
+	"github.com/arcrawl/arcrawl/internal/slow"
 	"github.com/arcrawl/arcrawl/internal/town"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -18,6 +19,7 @@ import (
 // The site has more due than its politeness allows, and its feed brings an item every 40 minutes. Each item is fetched
 // right after the reading of the feed that lists it, and no reading is late. The seed is visited too.
 func TestNewItemIsFetchedWithinOneWaitAndOneDelay(t *testing.T) {
+	slow.Test(t)
 	const delay = 7 * time.Second // no multiple of it is a quarter of an hour
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/evaluators"
+	"github.com/arcrawl/arcrawl/internal/slow"
 	"github.com/arcrawl/arcrawl/internal/town"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -88,6 +89,7 @@ func expectedOf(visits []crawler.Report) float64 {
 // for. False dates have no effect and are not believed.
 func TestEntriesShowHowOftenAFeedChanges(t *testing.T) {
 	t.Parallel()
+	slow.Test(t)
 	rfc := func(at time.Time) string { return at.Format(time.RFC1123Z) }
 	silent, _ := followFeed(t, 20, func(_, _ time.Time) string { return "" })
 	for _, c := range []struct {

@@ -9,11 +9,13 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/crawler"
+	"github.com/arcrawl/arcrawl/internal/slow"
 )
 
 // Nothing in the store is due for a week of virtual time. The memory in use must not grow, and the waiting worker must
 // sleep as long as it may.
 func TestIdleCrawlTakesNoMemoryAndSleeps(t *testing.T) {
+	slow.Test(t)
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, dir, "[storage]\nmin_free = \"0B\"\n")

@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/arcrawl/arcrawl/internal/slow"
 	"github.com/arcrawl/arcrawl/internal/town"
 )
 
@@ -67,6 +68,7 @@ type monthOfHost struct {
 // settings; -month 1000 plays it in full. From the requests that the town has recorded it computes what was transferred
 // without need, and how long a change stayed unread although the page was visited.
 func TestAMonthOfJudgingChange(t *testing.T) {
+	slow.Test(t)
 	dir := t.TempDir()
 	var asked []town.Asked
 	size := map[string]int{}

@@ -5,12 +5,14 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/arcrawl/arcrawl/internal/slow"
 	"github.com/arcrawl/arcrawl/internal/town"
 )
 
 // The daemon is stopped for some hours nine times in thirty days, once while a visit is due. Each day has its
 // capture, and the time does not drift: only the late one is not at the hour of the first.
 func TestDailySeedIsCapturedOnceADay(t *testing.T) {
+	slow.Test(t)
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, dir, "[[wait]]\nmime = \".*\"\nrule = \"fixed\"\nevery = \"24h\"\n[seeds]\nuris = [\"http://daily.example/\"]\n")

@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/arcrawl/arcrawl/internal/slow"
 	"github.com/arcrawl/arcrawl/internal/town"
 )
 
@@ -24,6 +25,7 @@ func (w *world) setBusy(pages int) {
 // page is overdue by more than its interval and a rest of the host, and each page gets its share. After a restart this
 // holds again as soon as a visit was late.
 func TestWaitsOfABusyHostAreStretchedTogether(t *testing.T) {
+	slow.Test(t)
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, dir, `[politeness]
@@ -83,6 +85,7 @@ uris = ["http://busy.example/"]
 // pages are stretched until they ask for one and a half times the visits that are left.
 func TestWaitOfAFeedIsNotStretched(t *testing.T) {
 	t.Parallel()
+	slow.Test(t)
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, dir, `[politeness]

@@ -15,6 +15,7 @@ import (
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/crawler/whatif"
+	"github.com/arcrawl/arcrawl/internal/slow"
 	"github.com/arcrawl/arcrawl/internal/town"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -82,6 +83,7 @@ func story(t *testing.T, toml string, play func(w *world)) {
 }
 
 func TestReloadsCauseNoVisit(t *testing.T) {
+	slow.Test(t)
 	times := func(reloads int) (all []time.Duration) {
 		story(t, onceADay, func(w *world) {
 			began := time.Now()
@@ -107,6 +109,7 @@ func TestReloadsCauseNoVisit(t *testing.T) {
 
 // A URI that leaves the scope is not requested again. It is not lost, because the next edit may bring it back.
 func TestURIOutOfScopeIsNotVisitedUntilItIsBack(t *testing.T) {
+	slow.Test(t)
 	story(t, onceADay, func(w *world) {
 		w.set("http://www.news.example/", town.Page{Every: time.Hour, Links: []string{"http://www.news.example/old"}})
 		w.set("http://www.news.example/old", town.Page{Every: time.Hour})

@@ -17,6 +17,7 @@ import (
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/internal/foreign"
 	"github.com/arcrawl/arcrawl/internal/human"
+	"github.com/arcrawl/arcrawl/internal/slow"
 	"github.com/arcrawl/arcrawl/internal/town"
 )
 
@@ -43,6 +44,9 @@ func TestStories(t *testing.T) {
 	all := t.TempDir() // is read after all stories
 	for i, file := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
+			if i%6 != 0 {
+				slow.Test(t)
+			}
 			text, err := os.ReadFile(file)
 			if err != nil {
 				t.Fatal(err)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/crawler/whatif"
+	"github.com/arcrawl/arcrawl/internal/slow"
 	"github.com/arcrawl/arcrawl/internal/trapsite"
 	"github.com/arcrawl/arcrawl/scope"
 	"github.com/arcrawl/arcrawl/scope/traps"
@@ -30,6 +31,7 @@ func (w *world) trapsOf(host uri.Host) []traps.Trap {
 // The site can name more than 10^9 URIs. All real pages are found, and few of the others are requested.
 func TestTrapSiteIsCrawledWithoutItsTraps(t *testing.T) {
 	t.Parallel()
+	slow.Test(t)
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, dir, "[seeds]\nuris = [\"http://maze.example/\"]\n")
@@ -62,6 +64,7 @@ func TestTrapSiteIsCrawledWithoutItsTraps(t *testing.T) {
 // Pages that a sitemap lists are real, whatever they look like. If they were taken for a trap before, it is released.
 func TestPagesInASitemapAreNoFarm(t *testing.T) {
 	t.Parallel()
+	slow.Test(t)
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, dir, "[seeds]\nuris = [\"http://maze.example/\"]\n[feeds]\nsitemaps = [\"http://maze.example/sitemap.xml\"]\nsitemap_min = \"10m\"\nsitemap_max = \"10m\"\nsitemap_initial = \"10m\"\n")

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/arcrawl/arcrawl/digest"
+	"github.com/arcrawl/arcrawl/internal/slow"
 )
 
 const htmlType = "text/html; charset=utf-8"
@@ -152,6 +153,7 @@ func TestNearDuplicatesHaveNearSketches(t *testing.T) {
 // would read 100,000 times 100 KB.
 func TestEveryRuleTakesLinearTime(t *testing.T) {
 	t.Parallel()
+	slow.Test(t)
 	hostile := strings.Repeat("a", 200<<10)
 	for _, expr := range []string{`a.*?X|a`, `(?s)a.*?X|a`, `(a+b)+|a`, `(a|aa)+$|a`, `a{1,100}b|a`} {
 		if digest.CheckRegex(expr) != nil {

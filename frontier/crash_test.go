@@ -16,6 +16,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/internal/slow"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -87,7 +88,7 @@ func TestAKillLosesNothingThatWasSettled(t *testing.T) {
 	visits := map[string]int{}
 	now := day
 	rounds := 5
-	if testing.Short() {
+	if slow.FirstTier() {
 		rounds = 2
 	}
 	for round := range rounds {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/internal/slow"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -480,7 +481,7 @@ func (p *play) compareRecent() {
 func TestFrontierAgreesWithThePlainModel(t *testing.T) {
 	t.Parallel()
 	games, moves := 12, 300
-	if testing.Short() {
+	if slow.FirstTier() {
 		games, moves = 3, 150
 	}
 	for seed := range uint64(games) {

@@ -17,6 +17,7 @@ import (
 	"github.com/dgraph-io/badger/v4"
 
 	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/internal/slow"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -110,6 +111,7 @@ func TestClosedFrontierSaysSo(t *testing.T) {
 // Each kind of key is damaged, cut and removed in turn. Nothing may panic, and Check or Open must name the key.
 func TestDamagedKeysAreNamed(t *testing.T) {
 	t.Parallel()
+	slow.Test(t)
 	w := newWorld(t)
 	w.add(day, "http://a.example/")
 	r, err := w.Divert(w.claim(day, "http://a.example/"), parse(t, "http://a.example/robots.txt"), day)
@@ -200,6 +202,7 @@ func (w *world) repair(foreign, key string, value []byte) {
 // of its own on others, and ignore the rest.
 func TestDamagedFilesAreAnError(t *testing.T) {
 	t.Parallel()
+	slow.Test(t)
 	w := newWorld(t)
 	w.add(day, pages("a.example", 300)...)
 	whole := allOf(w.Frontier)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/internal/slow"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -52,6 +53,7 @@ func fillAny(t *testing.T, r *rand.Rand, v reflect.Value) {
 // Every field of a record is stored and exported. The test fails for a field that was added without its tags.
 func TestExportsHoldEverything(t *testing.T) {
 	t.Parallel()
+	slow.Test(t)
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 50 {
 		var want frontier.Entry

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/internal/slow"
 )
 
 // After a power failure everything that Sync covered is there, and the store is undamaged. Tables and the manifest are
@@ -19,7 +20,7 @@ import (
 func TestPowerCut(t *testing.T) {
 	t.Parallel()
 	rounds := 8
-	if testing.Short() {
+	if slow.FirstTier() {
 		rounds = 3
 	}
 	for seed := range uint64(rounds) {

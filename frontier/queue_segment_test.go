@@ -10,6 +10,7 @@ import (
 	"github.com/dgraph-io/badger/v4"
 
 	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/internal/slow"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -17,6 +18,7 @@ import (
 // again. Check compares them with the queue.
 func TestQueueSegmentsHaveNoGap(t *testing.T) {
 	t.Parallel()
+	slow.Test(t)
 	for seed := range uint64(6) {
 		w := newWorld(t, func(o *frontier.Options) { o.Valence = func(uri.Host) int { return 3 } })
 		rnd := rand.New(rand.NewPCG(seed, 0))

@@ -11,6 +11,7 @@ import (
 	"github.com/arcrawl/arcrawl/evaluators/capacity"
 	"github.com/arcrawl/arcrawl/evaluators/rate"
 	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/internal/slow"
 	"github.com/arcrawl/arcrawl/sim"
 )
 
@@ -52,6 +53,7 @@ func watching(p sim.Policy, perDay map[string]float64) sim.Policy {
 // of what is advised, and looks whether that is so.
 func TestAssessIsTrueOfAPlayedHost(t *testing.T) {
 	t.Parallel()
+	slow.Test(t)
 	const pages, days, target, margin = 50, 40, 0.8, 0.05
 	all := atRandom(pages, days)
 	perDay := make(map[string]float64)
@@ -84,6 +86,7 @@ func TestAssessIsTrueOfAPlayedHost(t *testing.T) {
 // data of which 50 % are.
 func TestAssessIsTrueOfTwoTargets(t *testing.T) {
 	t.Parallel()
+	slow.Test(t)
 	const pages, days, margin, longest = 50, 40, 0.05, 90 * 24 * time.Hour
 	targets := map[string]float64{"page": 0.9, "json": 0.5}
 	all := atRandom(pages, days)

@@ -3,12 +3,15 @@ package sim
 import (
 	"testing"
 	"time"
+
+	"github.com/arcrawl/arcrawl/internal/slow"
 )
 
 // TestDatesHelpAndWrongDatesDoLittleHarm plays a news site that says when its pages changed: truly, or at times that
 // are made up.
 func TestDatesHelpAndWrongDatesDoLittleHarm(t *testing.T) {
 	t.Parallel()
+	slow.Test(t)
 	const most = 90 * 24 * time.Hour
 	all := NewsHost(4)[:300]
 	lies := func(name string, of func(Visit) time.Time) Policy {

@@ -6,11 +6,13 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/evaluators"
+	"github.com/arcrawl/arcrawl/internal/slow"
 	"github.com/arcrawl/arcrawl/sim"
 )
 
 func TestPagesOfTheSameHoursLearnFromEachOther(t *testing.T) {
 	t.Parallel()
+	slow.Test(t)
 	site := sim.Daylight(1, 120, 40)
 	alone := sim.Daylight(1, 120, 40)
 	for i := range alone {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/evaluators/rate"
 	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/internal/slow"
 	"github.com/arcrawl/arcrawl/sim"
 )
 
@@ -65,6 +66,7 @@ func TestAVersionIsMissedIfTheHistoryEndsBeforeTheVisit(t *testing.T) {
 
 func TestSpendFindsTheKnob(t *testing.T) {
 	t.Parallel()
+	slow.Test(t)
 	all := corpus(t)
 	for _, p := range []sim.Policy{
 		sim.Stretched(), sim.Target(), sim.Learned(sim.MaxWait), sim.Estimated(), sim.Uniform(),
@@ -84,6 +86,7 @@ func second[A, B any](_ A, b B) B { return b }
 // TestLearnedCapturesMost is the price list of the rules: a change to an evaluator shows here what it costs.
 func TestLearnedCapturesMost(t *testing.T) {
 	t.Parallel()
+	slow.Test(t)
 	all := corpus(t)
 	base := sim.Sum(sim.Play(sim.Classic(), 0, all)).Requests
 	classic := sim.Sum(second(sim.Spend(sim.Stretched(), base, all))).Share()
@@ -98,6 +101,7 @@ func TestLearnedCapturesMost(t *testing.T) {
 
 func TestCompareIsRepeatable(t *testing.T) {
 	t.Parallel()
+	slow.Test(t)
 	all := corpus(t)
 	q := sim.Question{
 		Policies: []sim.Policy{sim.Classic(), sim.Stretched()}, Budgets: []float64{1, 2}, PerSource: true, Draws: 50, Seed: 3,

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/arcrawl/arcrawl/internal/slow"
 )
 
 // torn is what a crash left: an .open file with three visits, and where its records end.
@@ -63,7 +65,7 @@ func TestFileCutAtAnyByteIsRepairedToItsWholeRecords(t *testing.T) {
 	c := leave(t, Options{})
 	dir := memoryDir(t)
 	step := 1
-	if testing.Short() {
+	if slow.FirstTier() {
 		step = 7
 	}
 	for n := 0; n <= len(c.data); n += step {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/internal/archivetest"
+	"github.com/arcrawl/arcrawl/internal/slow"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -134,6 +135,7 @@ func TestBuildWritesThePlaceOfEachCapture(t *testing.T) {
 
 func TestSortingWithTemporaryFilesMakesTheSameIndex(t *testing.T) {
 	t.Parallel()
+	slow.Test(t)
 	var records []string
 	for i := range 3000 {
 		records = append(records, archivetest.Response(fmt.Sprint(i), fmt.Sprintf("http://a.example/%d", i*7919%3000), archivetest.HTMLHead, "x"))
@@ -169,6 +171,7 @@ func TestBuildComputesMissingDigests(t *testing.T) {
 
 func TestIndexOfWgetFilesEqualsWarcio(t *testing.T) {
 	t.Parallel()
+	slow.Test(t)
 	dir, _ := archivetest.Wget(t)
 	node, err := exec.LookPath("node")
 	cli := filepath.Join("..", "..", "internal", "foreign", "node_modules", "warcio", "dist", "cli.js")

@@ -18,6 +18,7 @@ import (
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/internal/archivetest"
+	"github.com/arcrawl/arcrawl/internal/slow"
 )
 
 func opened(t *testing.T, dir string) *Library {
@@ -119,6 +120,7 @@ func TestHistoryListsEveryVersion(t *testing.T) {
 
 func TestLookupInALargeIndex(t *testing.T) {
 	t.Parallel()
+	slow.Test(t)
 	dir := t.TempDir()
 	var records []string
 	for i := range 2000 {

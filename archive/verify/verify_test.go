@@ -16,6 +16,7 @@ import (
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/internal/archivetest"
+	"github.com/arcrawl/arcrawl/internal/slow"
 )
 
 func TestOwnArchiveHasNoFindings(t *testing.T) {
@@ -199,6 +200,7 @@ func TestOtherFormatsAreReported(t *testing.T) {
 // TestEveryCutAndFlippedByteIsReported damages a sound archive at each place in turn.
 func TestEveryCutAndFlippedByteIsReported(t *testing.T) {
 	t.Parallel()
+	slow.Test(t)
 	content, err := os.ReadFile(archivetest.Small(t).Files()[0])
 	if err != nil {
 		t.Fatal(err)

@@ -11,6 +11,7 @@ import (
 	"github.com/arcrawl/arcrawl/archive/index"
 	"github.com/arcrawl/arcrawl/internal/browser"
 	"github.com/arcrawl/arcrawl/internal/foreign"
+	"github.com/arcrawl/arcrawl/internal/slow"
 )
 
 // embedded is a page with ReplayWeb.page's own element, which shows nothing but the replay. Frames lie within shadow
@@ -38,6 +39,7 @@ function replayed(root = document) {
 // visited last, with a 304, and two pictures, one of which is a revisit of another URI's.
 func TestReplayWebPageShowsRevisits(t *testing.T) {
 	t.Parallel()
+	slow.Test(t)
 	app := foreign.ReplayApp(t)
 	red, blue := color.RGBA{200, 10, 20, 255}, color.RGBA{10, 20, 200, 255}
 	l := withPictures(t, red, blue)

@@ -19,6 +19,7 @@ import (
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/internal/archivetest"
 	"github.com/arcrawl/arcrawl/internal/foreign"
+	"github.com/arcrawl/arcrawl/internal/slow"
 )
 
 // packedAs packs files into one with this name.
@@ -115,6 +116,7 @@ func TestAPackageAgreesWithItsManifest(t *testing.T) {
 // TestTheIndexOfAPackagePointsToItsRecords follows the second index to the first, and that to the records.
 func TestTheIndexOfAPackagePointsToItsRecords(t *testing.T) {
 	t.Parallel()
+	slow.Test(t)
 	dir := t.TempDir()
 	var records []string
 	for i := range 2*blockLines + 10 {
@@ -169,6 +171,7 @@ func TestTheIndexOfAPackagePointsToItsRecords(t *testing.T) {
 // TestDatapackageAcceptsThePackage has npm's datapackage validate the descriptor, and proves that it can find one.
 func TestDatapackageAcceptsThePackage(t *testing.T) {
 	t.Parallel()
+	slow.Test(t)
 	l, _ := archivetest.Three(t)
 	z, _ := packed(t, l.Files()[1:], Options{From: []string{l.Dir}})
 	text := member(t, z, "datapackage.json")

@@ -7,11 +7,13 @@ import (
 
 	"github.com/arcrawl/arcrawl/internal/archivetest"
 	"github.com/arcrawl/arcrawl/internal/foreign"
+	"github.com/arcrawl/arcrawl/internal/slow"
 )
 
 // TestReaderFindsTheSameRecordsAsWarcio compares our reader with npm's warcio, record by record.
 func TestReaderFindsTheSameRecordsAsWarcio(t *testing.T) {
 	t.Parallel()
+	slow.Test(t)
 	ours := archivetest.Small(t)
 	files := ours.Files()
 	if theirs, _ := archivetest.Wget(t); t.Failed() {

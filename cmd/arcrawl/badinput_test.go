@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/arcrawl/arcrawl/digest"
+	"github.com/arcrawl/arcrawl/internal/slow"
 )
 
 // warcRecord is a resource as text, with the digests of its block; more are whole header lines that come first.
@@ -250,6 +251,7 @@ func readers() []reader {
 // reads all the rest, tells by its exit code, and changes no file that it reads.
 func TestBadInputIsNamedAndTheRestIsRead(t *testing.T) {
 	t.Parallel()
+	slow.Test(t)
 	sound, files := archived(t)
 	for _, f := range faults() {
 		t.Run(f.name, func(t *testing.T) {
@@ -342,6 +344,7 @@ func sumsOf(t *testing.T, dir string) map[string]string {
 
 // TestAHugeRecordNeedsNoMemory reads a record of 64 MiB with every command.
 func TestAHugeRecordNeedsNoMemory(t *testing.T) {
+	slow.Test(t)
 	const mega = 1 << 20
 	dir, files := archived(t)
 	var b bytes.Buffer

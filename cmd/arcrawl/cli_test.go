@@ -10,6 +10,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/internal/foreign"
+	"github.com/arcrawl/arcrawl/internal/slow"
 	"github.com/arcrawl/arcrawl/internal/warccheck"
 )
 
@@ -168,6 +169,7 @@ func TestRunRefuses(t *testing.T) {
 }
 
 func TestTheDemoSumsUp(t *testing.T) {
+	slow.Test(t)
 	dir := filepath.Join(t.TempDir(), "demo")
 	code, out, errs := command("demo", "--for", "6s", "--dir", dir)
 	if code != exitOK || errs != "" {
@@ -200,6 +202,7 @@ func TestTheDemoSumsUp(t *testing.T) {
 }
 
 func TestForeignFilesInTheArchiveAreLeftAlone(t *testing.T) {
+	slow.Test(t)
 	path, dir := configure(t, settled+"[fetch]\nallow_networks = [\"127.0.0.0/8\"]\n")
 	foreign := []string{"other-20200101000000-1.warc.gz", "notes.txt", "torn-by-another.warc.gz.open"}
 	for _, name := range foreign {

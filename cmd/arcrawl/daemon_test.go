@@ -12,12 +12,14 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/internal/slow"
 	"github.com/arcrawl/arcrawl/internal/warccheck"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
 // TestHangupReopensTheLog rotates crawl.log under load as logrotate does; no line is lost.
 func TestHangupReopensTheLog(t *testing.T) {
+	slow.Test(t)
 	dir := t.TempDir()
 	site := startKillSite(t)
 	path := filepath.Join(dir, "arcrawl.toml")
@@ -104,6 +106,7 @@ uris = [%q]
 }
 
 func TestAStopWaitsForTheVisitInProgress(t *testing.T) {
+	slow.Test(t)
 	site := startSlowSite(t)
 	path, dir := configure(t, site.toml("1m"))
 	d := startDaemon(t, build(t, dir), path)
@@ -126,6 +129,7 @@ func TestAStopWaitsForTheVisitInProgress(t *testing.T) {
 }
 
 func TestAStopReleasesVisitsThatTakeLongerThanTheGrace(t *testing.T) {
+	slow.Test(t)
 	site := startSlowSite(t)
 	path, dir := configure(t, site.toml("100ms"))
 	d := startDaemon(t, build(t, dir), path)

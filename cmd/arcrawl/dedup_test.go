@@ -13,6 +13,7 @@ import (
 	"github.com/arcrawl/arcrawl/archive/importer"
 	"github.com/arcrawl/arcrawl/dedup"
 	"github.com/arcrawl/arcrawl/digest"
+	"github.com/arcrawl/arcrawl/internal/slow"
 )
 
 const (
@@ -170,6 +171,7 @@ func (i *interrupted) Write(p []byte) (int, error) {
 // TestDedupImportGoesOnWhereItWasInterrupted is stopped in the middle of a file, where damage is told of.
 func TestDedupImportGoesOnWhereItWasInterrupted(t *testing.T) {
 	t.Parallel()
+	slow.Test(t)
 	const n = 10*dedup.MaxBatch + 10 // much is left when it is interrupted, as reading is ahead of what is told
 	texts := []string{warcInfo}
 	for i := range n {

@@ -14,6 +14,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/arcrawl/arcrawl/internal/slow"
 )
 
 // smallDisk mounts a file system of a given size. It skips the test where that is not allowed.
@@ -59,6 +61,7 @@ func bulkyCrawl(t *testing.T, dir, site, minFree string) (conf string) {
 
 // The disk fills up while the crawl runs. The crawl pauses before anything fails, and resumes when there is room.
 func TestAFullDiskPausesTheCrawl(t *testing.T) {
+	slow.Test(t)
 	dir := smallDisk(t, "240m")
 	binary := build(t, t.TempDir())
 	conf := bulkyCrawl(t, dir, bulky(t).URL, "150MB")
@@ -84,6 +87,7 @@ func TestAFullDiskPausesTheCrawl(t *testing.T) {
 // Another program fills the disk to the last byte between two checks of the free space. The daemon may end, because the
 // store cannot be written. When there is room again, it starts, and nothing is damaged.
 func TestADiskFilledByOthersDamagesNothing(t *testing.T) {
+	slow.Test(t)
 	dir := smallDisk(t, "100m")
 	binary := build(t, t.TempDir())
 	conf := bulkyCrawl(t, dir, bulky(t).URL, "1MB")

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/internal/slow"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -90,6 +91,7 @@ func TestFrontierGoesFromStoreToStore(t *testing.T) {
 }
 
 func TestFrontierOfARunningDaemon(t *testing.T) {
+	slow.Test(t)
 	dir := t.TempDir()
 	site := startKillSite(t)
 	path := filepath.Join(dir, "arcrawl.toml")

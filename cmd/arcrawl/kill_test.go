@@ -21,6 +21,7 @@ import (
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/crawllog"
 	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/internal/slow"
 	"github.com/arcrawl/arcrawl/internal/warccheck"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -35,6 +36,7 @@ const (
 // torn WARC, no URI lost, no capture missing that the log claims, and at most one repeated capture for each slot and
 // kill.
 func TestFiftyKills(t *testing.T) {
+	slow.Test(t)
 	dir := t.TempDir()
 	binary := build(t, dir)
 	site := startKillSite(t)

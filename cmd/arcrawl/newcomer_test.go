@@ -16,6 +16,7 @@ import (
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/internal/browser"
 	"github.com/arcrawl/arcrawl/internal/demosite"
+	"github.com/arcrawl/arcrawl/internal/slow"
 )
 
 // newcomer is somebody who uses the program for the first time.
@@ -69,6 +70,7 @@ func mustContain(t *testing.T, text string, want ...string) {
 // TestANewcomer walks the way of docs/curators.md: a mistake in a host file is told, mended, and applied without a restart;
 // the versions of the front page add up on the dashboard; and a URI that waits says why.
 func TestANewcomer(t *testing.T) {
+	slow.Test(t)
 	began := time.Now()
 	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/robots.txt" {

@@ -13,11 +13,13 @@ import (
 	"github.com/arcrawl/arcrawl/archive/index"
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/internal/archivetest"
+	"github.com/arcrawl/arcrawl/internal/slow"
 )
 
 // A crawl is killed and started again while the server is down, answers nonsense and comes back. In the end the server
 // has the same lines as an index of the archive.
 func TestEachCaptureIsSentToOutbackCDX(t *testing.T) {
+	slow.Test(t)
 	dir := t.TempDir()
 	server, site := archivetest.StartCDXServer(t), startKillSite(t)
 	conf := filepath.Join(dir, "arcrawl.toml")

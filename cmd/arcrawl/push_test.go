@@ -18,6 +18,7 @@ import (
 	"github.com/arcrawl/arcrawl/archive/outbackcdx"
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/internal/archivetest"
+	"github.com/arcrawl/arcrawl/internal/slow"
 )
 
 // pushable returns a folder of WARC files with 1,203 captures, and the lines that an OutbackCDX server should have of
@@ -47,6 +48,7 @@ func pushable(t *testing.T) (dir string, want []string) {
 
 func TestAnIndexIsPushed(t *testing.T) {
 	t.Parallel()
+	slow.Test(t)
 	dir, want := pushable(t)
 	s := archivetest.StartCDXServer(t)
 	list := filepath.Join(t.TempDir(), "sent")
@@ -106,6 +108,7 @@ const pushAttempts = 4
 // TestAPushResumesWhereTheServerFailed lets the server fail for a while, for longer, and refuse single lines.
 func TestAPushResumesWhereTheServerFailed(t *testing.T) {
 	t.Parallel()
+	slow.Test(t)
 	dir, want := pushable(t)
 	s := archivetest.StartCDXServer(t)
 	list := filepath.Join(t.TempDir(), "sent")

@@ -15,6 +15,7 @@ import (
 	"github.com/arcrawl/arcrawl/daemon/bulk"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/internal/slow"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -36,6 +37,7 @@ func exported(t *testing.T, conf string) map[uri.URI]frontier.Entry {
 
 // The demo site is crawled for some seconds, the store is lost, and rebuilt.
 func TestALostStoreIsRebuilt(t *testing.T) {
+	slow.Test(t)
 	dir := filepath.Join(t.TempDir(), "demo")
 	if code, out, errs := command("demo", "--for", "6s", "--dir", dir); code != exitOK {
 		t.Fatal(code, out, errs)

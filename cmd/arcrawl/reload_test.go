@@ -7,10 +7,13 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/arcrawl/arcrawl/internal/slow"
 )
 
 // TestTheDaemonReadsWhatCuratorsSave edits the files of a running daemon as editors do.
 func TestTheDaemonReadsWhatCuratorsSave(t *testing.T) {
+	slow.Test(t)
 	dir := t.TempDir()
 	site := startKillSite(t)
 	path := filepath.Join(dir, "arcrawl.toml")

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/arcrawl/arcrawl/internal/slow"
 )
 
 const inventedHistories = "../../sim/testdata/invented.jsonl"
@@ -135,6 +137,7 @@ func TestSimRefusesWhatItDoesNotKnow(t *testing.T) {
 
 func TestSimTellsAllFiguresAtOnce(t *testing.T) {
 	t.Parallel()
+	slow.Test(t)
 	histories, err := os.ReadFile(inventedHistories)
 	if err != nil {
 		t.Fatal(err)

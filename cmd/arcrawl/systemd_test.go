@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/arcrawl/arcrawl/internal/slow"
 )
 
 // manager is the socket on which systemd receives states.
@@ -62,6 +64,7 @@ func (m manager) until(t *testing.T, words ...string) string {
 // TestTheDaemonReportsToSystemd runs the real binary as systemd does: with a socket for states, with a watchdog, and
 // with its standard error in the journal. A file takes the place of the journal.
 func TestTheDaemonReportsToSystemd(t *testing.T) {
+	slow.Test(t)
 	site := startSlowSite(t)
 	path, dir := configure(t, site.toml("1m"))
 	binary, m := build(t, dir), listenAsManager(t)
@@ -113,6 +116,7 @@ func TestTheDaemonReportsToSystemd(t *testing.T) {
 }
 
 func TestTheJournalMarksFaultsAsErrors(t *testing.T) {
+	slow.Test(t)
 	path, dir := configure(t, settled+"[politeness]\nmin_delay = 5\nvalence = 0\n")
 	stderr, err := os.Create(filepath.Join(dir, "journal"))
 	if err != nil {

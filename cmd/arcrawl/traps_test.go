@@ -7,12 +7,14 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/internal/slow"
 	"github.com/arcrawl/arcrawl/scope/traps"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
 // TestTrapsOfAStoppedAndOfARunningDaemon lists and releases traps, of the store and of the daemon.
 func TestTrapsOfAStoppedAndOfARunningDaemon(t *testing.T) {
+	slow.Test(t)
 	dir := t.TempDir()
 	site := startKillSite(t)
 	path := filepath.Join(dir, "arcrawl.toml")

@@ -13,6 +13,7 @@ import (
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/evaluators/rate"
 	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/internal/slow"
 	"github.com/arcrawl/arcrawl/sim"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -69,6 +70,7 @@ func TestSimSaysOfACrawlLogWhatIsMissingInIt(t *testing.T) {
 }
 
 func TestSimPlaysACrawlLogAndWholeConfigurations(t *testing.T) {
+	slow.Test(t)
 	dir := t.TempDir()
 	log := filepath.Join(dir, "crawl.log")
 	visitedLog(t, log)
@@ -96,6 +98,7 @@ func TestSimPlaysACrawlLogAndWholeConfigurations(t *testing.T) {
 }
 
 func TestTuneRecommendsWhatCapturesMoreForTheSameRequests(t *testing.T) {
+	slow.Test(t)
 	dir := t.TempDir()
 	log, path := filepath.Join(dir, "crawl.log"), filepath.Join(dir, "arcrawl.toml")
 	visitedLog(t, log)

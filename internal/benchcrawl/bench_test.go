@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/arcrawl/arcrawl/internal/slow"
 )
 
 // TestMain plays the child processes of the command, which starts them from its own binary.
@@ -23,6 +25,7 @@ func TestMain(m *testing.M) {
 // times.
 func TestBenchmark(t *testing.T) {
 	t.Parallel()
+	slow.Test(t)
 	var out strings.Builder
 	err := command([]string{"-rounds", "1", "-hosts", "3", "-scale", "0.02", "-scenario", "first,same", "-dir", t.TempDir()}, &out)
 	if err != nil {
@@ -39,6 +42,7 @@ func TestBenchmark(t *testing.T) {
 // round. It also checks that startup is reported and profiled apart from the visits.
 func TestGrow(t *testing.T) {
 	t.Parallel()
+	slow.Test(t)
 	var out strings.Builder
 	dir, profiles := t.TempDir(), t.TempDir()
 	err := command([]string{

@@ -1,7 +1,8 @@
-// Package slow marks the tests of the second tier.
+// Package slow divides tests into two tiers.
 //
-// A test that takes more than about two seconds on an idle machine calls [Test] first. The first tier (go test -short)
-// skips it; the second tier (make slow) runs only such tests. CI runs both.
+// The first tier (go test -short) takes under two minutes. The second tier (make slow) runs the tests that take more than
+// about two seconds on an idle machine. Such a test calls [Test], which skips it in the first tier, or asks [FirstTier] to
+// do less there. scripts/slow-tests finds the tests of the second tier by these calls. CI runs both tiers.
 package slow
 
 import "testing"
@@ -13,3 +14,6 @@ func Test(t testing.TB) {
 		t.Skip("slow: belongs to the second tier, which runs without -short")
 	}
 }
+
+// FirstTier reports whether the first tier runs. A test that does less then runs in both tiers.
+func FirstTier() bool { return testing.Short() }
