@@ -18,8 +18,8 @@ type Answer struct {
 // BlockReads is the number of bytes of a page that [Block] reads. Replacement pages can be recognised at once.
 const BlockReads = 64 << 10
 
-// fingerprint identifies a replacement page. The texts of bodies are parts of addresses and of markup that a page about
-// the subject does not contain. Words that it might contain are not enough.
+// fingerprint identifies a replacement page. The texts of bodies are parts of addresses and of markup that only a
+// replacement page contains. Words that an ordinary page about the subject may contain are not used.
 type fingerprint struct {
 	name   string
 	header string   // a header that must be present…
@@ -103,7 +103,7 @@ func Block(a Answer) string {
 	return ""
 }
 
-// titleSaysNotFound applies notFoundTitle only where a title begins, as the expression is slow.
+// titleSaysNotFound applies notFoundTitle only where a title begins, because the expression is slow.
 func titleSaysNotFound(content []byte) bool {
 	const begins = "<title"
 	for {
@@ -119,7 +119,7 @@ func titleSaysNotFound(content []byte) bool {
 	}
 }
 
-// notFoundWords holds words of which every title that notFoundTitle matches contains one.
+// notFoundWords holds words. Every title that notFoundTitle matches contains at least one of them.
 var notFoundWords = []string{
 	"404", "found", "gefunden", "trouv", "encontrada", "trovata", "gevonden", "hitta", "funnet", "fannst",
 }

@@ -31,7 +31,7 @@ func (s State) String() string {
 
 // Before holds what is remembered of the last complete capture. The zero value means that there was no such capture.
 type Before struct {
-	Known      bool   // there was one; if not, the other fields are ignored
+	Known      bool   // there was such a capture; if false, the other fields are ignored
 	Status     int    // its HTTP status
 	Location   string // its Location header; read for redirects only
 	Comparison digest.Comparison

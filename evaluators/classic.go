@@ -12,8 +12,8 @@ import (
 // Classic is the rule of Heritrix. It divides the interval of a URI that changed and multiplies the interval of one
 // that did not. Intervals are in milliseconds, truncated toward zero.
 //
-// A duration that is zero or negative, and a factor that is zero, negative or not a number, stand for the default of
-// their field. If Min exceeds Max, Min wins.
+// The default of a field is used if a duration is zero or negative, or a factor is zero, negative or not a number. If
+// Min exceeds Max, Min wins.
 type Classic struct {
 	Initial         time.Duration // after the first capture, and if no interval was learned; default 24h
 	Unknown         time.Duration // if the state is unknown and no interval was learned; default 72h
@@ -44,7 +44,7 @@ func (c Classic) withDefaults() Classic {
 	return c
 }
 
-// interval returns the wait before it is held between the bounds, and the reason up to where the wait is named.
+// interval returns the wait before it is limited to the bounds, and the beginning of the reason, up to the wait.
 func (c Classic) interval(in WaitInput) (time.Duration, string) {
 	learned := in.Previous > 0
 	switch {
@@ -91,8 +91,8 @@ func (t Target) withDefaults() Target {
 	return t
 }
 
-// Fixed visits at one interval, in a phase that does not drift. A late visit moves no later one. If it is so late that
-// further visits came due meanwhile, these are skipped.
+// Fixed visits at one interval, in a phase that does not drift. A late visit does not move later visits. Visits that
+// became due before a late visit are skipped.
 type Fixed struct {
 	Every time.Duration // default 24h
 }

@@ -17,8 +17,9 @@ func (d Dating) String() string { return [...]string{"entries", "pages"}[d] }
 // value: [Dates.After] returns a new one.
 type Dates [Datings]Standing
 
-// A date is believed after datesProof dates that were right, and as long as the share datesPrecision of the last 64
-// was. Validators have to prove more. A wrong date makes an estimate less precise; a wrong validator loses a version.
+// Dates are believed after datesProof right dates, and as long as at least the share datesPrecision of the last 64
+// were right. Validators have to prove more. A wrong date makes an estimate less precise; a wrong validator loses a
+// version.
 const (
 	datesProof     = 3
 	datesPrecision = 0.8

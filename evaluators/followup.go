@@ -6,12 +6,12 @@ import (
 	"github.com/arcrawl/arcrawl/internal/human"
 )
 
-// rungGap is the minimum ratio of the next age of a ladder to the present age. A closer one is not worth a visit.
+// rungGap is the minimum ratio of the next age of a ladder to the present age. A closer age is not worth a visit.
 const rungGap = 1.2
 
 // FollowUp shortens a wait so that a page is visited no later than when it reaches the next age of a ladder, in
-// ascending order. Most versions of a news article appear in its first hours, when nothing has been learned of it yet.
-// A shorter wait stays as it is, and so does a wait after the last age.
+// ascending order. Most versions of a news article appear in its first hours, when nothing has been learned about it
+// yet. A shorter wait and a wait after the last age stay unchanged.
 func FollowUp(w Wait, ladder []time.Duration, age time.Duration) Wait {
 	for _, rung := range ladder {
 		if float64(rung) <= rungGap*float64(age) {

@@ -19,7 +19,7 @@ type Traits struct {
 const smallBody = 16 << 10
 
 // Kind returns the class of URIs with these traits: by media type (HTML, feed, other data, other), depth (0, 1, more),
-// article or not, small or large, and dated or not. With zero for no class there are 97 numbers.
+// article or not, small or large, and dated or not. There are 97 numbers; zero is no class.
 func (t Traits) Kind() rate.Kind {
 	mime := strings.ToLower(t.MIME)
 	kind := 3

@@ -64,7 +64,8 @@ func (l Learned) stretched(by float64) Learned {
 	return l
 }
 
-// maxUnseen bounds the versions that a visit probably found, beyond the number of changes that it waited for.
+// maxUnseen is the maximum estimate of the versions that a visit found, beyond the number of changes that the rule
+// waited for.
 const maxUnseen = 2.0
 
 func (l Learned) next(in WaitInput) Wait {
@@ -115,8 +116,8 @@ func (l Learned) next(in WaitInput) Wait {
 	return w
 }
 
-// begin takes into a new estimator what is known of the URI without a memory: its birth, or an interval learned by
-// another rule, at which about half of the visits found a change.
+// begin initialises the estimator of a URI without a memory from its birth, or from an interval that another rule
+// learned. At such an interval about half of the visits found a change.
 func begin(e *rate.Estimator, in WaitInput) {
 	switch {
 	case in.First && !in.Born.IsZero() && !in.At.Before(in.Born):
@@ -135,7 +136,7 @@ func (in *WaitInput) observation() rate.Observation {
 	return o
 }
 
-// dated writes what the dates of changes said, for the reason.
+// dated returns the part of the reason about the dates of changes.
 func dated(found rate.Finding, in WaitInput) string {
 	text := ""
 	switch {

@@ -10,7 +10,7 @@ import (
 type Validators struct{ ETag, LastModified string }
 
 // ValidatorsOf reads the validators from the header of a response. It is the only place that spells their names:
-// Heritrix's filter looked for a header named "last-etag", so that for years no ETag ever counted.
+// Heritrix's filter read a header named "last-etag", so for years it ignored every ETag.
 func ValidatorsOf(h http.Header) Validators {
 	return Validators{ETag: h.Get("ETag"), LastModified: h.Get("Last-Modified")}
 }
@@ -150,10 +150,10 @@ func agree(etag, modified header) (bool, string) {
 // Conditions returns the validators to send: ETag as If-None-Match, LastModified as If-Modified-Since, empty = do not
 // send. The values are the remembered ones byte for byte, never a date of our own clock.
 //
-// With [Agree] and [Either] the ETag goes alone if there is one. RFC 9110, 13.1.3 lets a server ignore
-// If-Modified-Since next to If-None-Match, but not all do: some answer 304 when either matches (node-static before
-// pull request 69, http-serve issue 23, dropwizard's asset bundle issue 37), and so hide a change that only the ETag
-// shows.
+// With [Agree] and [Either] the ETag goes alone if there is one. A server should ignore If-Modified-Since next to
+// If-None-Match (RFC 9110, 13.1.3), but some answer 304 if either matches, which hides a change that only the ETag
+// shows. Examples are node-static before pull request 69, http-serve (issue 23) and dropwizard's asset bundle (issue
+// 37).
 //
 // A doubted validator is not sent. If the answer 304 is doubted, none is sent.
 func (m Midfetch) Conditions(before Validators) Validators {
@@ -180,9 +180,9 @@ func (m Midfetch) Conditions(before Validators) Validators {
 	return Validators{LastModified: before.LastModified}
 }
 
-// Contradicts reports whether the ETag of a 304 differs from the remembered one, so that the body has changed after
-// all. That can happen if only a date was sent: some servers answer 304 if the date matches, whatever the ETag. The
-// comparison is the weak one of RFC 9110, 8.8.3.2.
+// Contradicts reports whether the ETag of a 304 differs from the remembered one, which means that the body has
+// changed. That can happen if only a date was sent: some servers answer 304 if the date matches, whatever the ETag.
+// The comparison is the weak one of RFC 9110, 8.8.3.2.
 func (m Midfetch) Contradicts(asked, before, now Validators) bool {
 	reads := m.DecideBy == Agree || m.DecideBy == ETag
 	return reads && asked.ETag == "" && before.ETag != "" && now.ETag != "" && opaque(before.ETag) != opaque(now.ETag)

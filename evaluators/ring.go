@@ -42,11 +42,11 @@ func RingOf(b []byte) (r Ring) {
 	return r
 }
 
-// minRing is the number of digests from which on a ring can be restless.
+// minRing is the minimum number of digests in a restless ring.
 const minRing = 5
 
-// Restless returns why a URI looks as if something in it differed at every visit: it changed at each of the last
-// visits, or goes back and forth between a few versions. It returns an empty text if neither is the case.
+// Restless returns why a URI seems to differ at every visit: it changed at each of the last visits, or it alternates
+// between a few versions. It returns an empty text if neither is true.
 func (r Ring) Restless() string {
 	seen := map[uint32]bool{}
 	known, changes := 0, 0

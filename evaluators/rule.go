@@ -16,8 +16,7 @@ import (
 type Rule interface {
 	// Next returns the wait that follows from a visit. The visit must have had an answer: failures follow a [Ladder].
 	Next(in WaitInput) Wait
-	// Bounds returns the shortest and the longest interval that Next decides on as long as the host is not over its
-	// budget.
+	// Bounds returns the shortest and the longest interval of Next while the host is not over its budget.
 	Bounds() (shortest, longest time.Duration)
 }
 
@@ -54,7 +53,7 @@ func DefaultOptions() Options {
 	}
 }
 
-// New returns the rule that the options describe, with all defaults filled in.
+// New returns the rule that the options describe.
 func (o Options) New() (Rule, error) {
 	steps := Classic{
 		Initial: o.Initial, Unknown: o.Unknown, Min: o.Min, Max: o.Max,

@@ -3,8 +3,8 @@ package evaluators
 import "bytes"
 
 // texts searches a content for several texts in one pass that skips most bytes: the method of Wu and Manber ("A fast
-// algorithm for multi-pattern searching", 1994). It looks at blocks of three bytes, at a distance that can miss no
-// text.
+// algorithm for multi-pattern searching", 1994). It examines blocks of three bytes, at a distance that is short
+// enough to find every text.
 type texts struct {
 	all    []text
 	window int              // length of the shortest text

@@ -55,7 +55,7 @@ func ClassOf(contentType string) Class {
 }
 
 // Standing records how reliable a witness has been: the table of Heritrix's DeDuplicator, and its last predictions of
-// no change one by one. Only visits where both the headers and the body are known count.
+// no change one by one. A visit counts only if both its headers and its body are known.
 type Standing struct {
 	ChangeRight int64 // it predicted a change, and there was one
 	ChangeWrong int64 // it predicted a change, and there was none
@@ -65,7 +65,9 @@ type Standing struct {
 
 	Recent uint64 // the last predictions of no change, newest in the lowest bit; 1 is wrong
 	Known  int    // number of bits of Recent in use, at most 64
-	Doubts int    // audits in a row that found a change which no conditional request had found; of the 304 only
+	// Doubts is used for the 304 only. It is the number of audits in a row that found a change, without a conditional
+	// request between them that found one.
+	Doubts int
 }
 
 // window is the number of predictions of no change that count. Older ones do not: a witness that begins to be wrong
@@ -92,7 +94,7 @@ func (s Standing) predicted(right bool) Standing {
 	return s
 }
 
-// saw returns s after a visit: same is the prediction of the witness, unchanged what the body showed.
+// saw returns s after a visit. same is the prediction of the witness; unchanged is the result of comparing the bodies.
 func (s Standing) saw(same, unchanged bool) Standing {
 	switch {
 	case same && unchanged:
@@ -155,7 +157,8 @@ func (r Reputation) After(o Observation) Reputation {
 	return r
 }
 
-// maxDoubts is the number of audits in a row with a change that no 304 denied, from which on the 304 counts as wrong.
+// maxDoubts is the number of audits in a row with a change after which the 304 counts as wrong, even if no 304 denied
+// the changes.
 const maxDoubts = 2
 
 // after returns the standing of the 304 after one more observation.
@@ -174,7 +177,7 @@ func (s Standing) after(o Observation, unchanged bool) Standing {
 		s.Doubts = 0
 		return s.saw(true, false)
 	case s.Recent != 0:
-		return s.predicted(true) // not asked any more: its errors are forgotten slowly, so that it gets another chance
+		return s.predicted(true) // the witness is no longer used; forget its errors slowly, so that it gets another chance
 	}
 	return s
 }
@@ -192,15 +195,15 @@ func witnessOf(etag string) Witness {
 // Bar holds what a witness must have proven before it is believed.
 type Bar struct {
 	Proof     int     // number of right predictions of no change needed first, see [Bar.Proven]; 0 = believe at once
-	Precision float64 // minimum share of right ones among the last 64 predictions of no change
+	Precision float64 // minimum share of right predictions among the last 64 predictions of no change
 }
 
-// unseen multiplies the predictions that are needed of a witness that has never shown a change.
+// unseen multiplies the number of predictions that a witness needs if it has never shown a change.
 const unseen = 4
 
-// Proven reports whether a witness has made enough predictions to be believed: Proof predictions of no change, and four
-// times that number as long as it has never shown a change. A header that never changes is right about every page that
-// stays the same; only a change shows whether it is reliable.
+// Proven reports whether a witness has made enough predictions to be believed: Proof predictions of no change, and
+// four times that number as long as it has never shown a change. A header that never changes is right about every
+// unchanged page; only a change shows whether it is reliable.
 func (b Bar) Proven(s Standing) bool {
 	if s.ChangeRight == 0 {
 		return s.Known >= min(unseen*b.Proof, window)
@@ -211,8 +214,8 @@ func (b Bar) Proven(s Standing) bool {
 // Doubts marks the witnesses that are not believed. The zero value believes all.
 type Doubts [Witnesses]bool
 
-// Doubts returns the witnesses that are not believed about content of this type. The 304 needs no proof first, because
-// the headers that are sent for it need it.
+// Doubts returns the witnesses that are not believed about content of this type. The 304 needs no proof of its own,
+// because it depends on headers that do.
 func (r Reputation) Doubts(contentType string, b Bar) Doubts {
 	var d Doubts
 	for w, s := range r[ClassOf(contentType)] {
@@ -222,8 +225,8 @@ func (r Reputation) Doubts(contentType string, b Bar) Doubts {
 	return d
 }
 
-// Audit says how often a body is read although its headers say that it has not changed. Whatever the evidence, no body
-// stays unread for more than Every visits or the time Within.
+// Audit says how often a body is read although its headers say that it has not changed. No body stays unread for more
+// than Every visits or for longer than Within.
 type Audit struct {
 	Every  int           // maximum number of visits in a row without reading the body; 0 = no limit
 	Within time.Duration // maximum time since the body was last read; 0 = no limit
@@ -235,13 +238,13 @@ type Visit struct {
 	MIME   string        // Content-Type of the last capture
 	Unread int           // number of visits in a row that did not read the body
 	Since  time.Duration // since the body was last read
-	Lot    uint64        // a number evenly spread over all visits, and the same for the same visit
+	Lot    uint64        // pseudo-random number of the visit, evenly distributed
 }
 
-// Due reports whether a visit has to read the body whatever the headers say, and why. Besides the limits the lot
-// decides. The drawn share of visits is Share if the witnesses of the host have 64 right predictions each, three times
-// that while nothing is known of them, and ten times that, up to half of all visits, while one of their last 64
-// predictions was wrong.
+// Due reports whether a visit has to read the body whatever the headers say, and why. If no limit is reached,
+// Visit.Lot decides. The share of visits that read the body is Share if each witness of the host has 64 right
+// predictions. It is three times Share while nothing is known about them. It is ten times Share, but at most half of
+// all visits, while one of their last 64 predictions was wrong.
 func (a Audit) Due(r Reputation, v Visit) (bool, string) {
 	switch {
 	case a.Every > 0 && v.Unread >= a.Every:
@@ -254,7 +257,7 @@ func (a Audit) Due(r Reputation, v Visit) (bool, string) {
 	return false, ""
 }
 
-// share returns the share of visits to draw for an audit.
+// share returns the share of visits that read the body by lot.
 func (a Audit) share(of [Witnesses]Standing) float64 {
 	evidence, wrong := 0, false
 	for _, s := range of {
@@ -267,8 +270,8 @@ func (a Audit) share(of [Witnesses]Standing) float64 {
 	return min(1, a.Share*(1+2*float64(window-evidence)/window))
 }
 
-// ChangedBefore reports whether the headers of an answer say that its content is older than elapsed, so that it was
-// there already when the last visit got a 304. It compares only the server's dates with each other, never with our
+// ChangedBefore reports whether the headers of an answer say that its content is older than elapsed. Then the content
+// already existed when the last visit got a 304. It compares only the server's dates with each other, never with our
 // clock, and allows two seconds for rounding.
 func ChangedBefore(h http.Header, elapsed time.Duration) bool {
 	modified, err1 := http.ParseTime(h.Get("Last-Modified"))

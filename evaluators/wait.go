@@ -30,13 +30,13 @@ type WaitInput struct {
 	Evidence // read by [Learned] only
 }
 
-// Evidence holds what only the rule [Learned] reads of a visit.
+// Evidence holds the facts about a visit that only the rule [Learned] reads.
 type Evidence struct {
 	At   time.Time // when the visit began
 	Born time.Time // when the URI was published, if that is known; read on the first capture
 
-	// Idle marks content that differs but has nothing in it that a visit is made for, such as a feed without a new entry.
-	// It counts as Unchanged.
+	// Idle marks content that differs in nothing that matters, such as a feed without a new entry. It counts as
+	// Unchanged.
 	Idle bool
 
 	// ChangedAt is when the URI last changed, if it says so and is believed; zero if that is not known. It is read if the
@@ -55,7 +55,7 @@ type Evidence struct {
 
 	Kind      rate.Kind      // the class of the URI; read until Memory holds one
 	Relatives rate.Relatives // what the host's URIs of that class, or of the class in Memory, have in common
-	Memory    rate.Memory    // what the rule returned last time; other rules return it unchanged
+	Memory    rate.Memory    // memory that the rule returned last time; other rules return it unchanged
 
 	// Stretch is the factor by which the waits of the host are stretched, see [capacity.Budget.Stretch]. Below 1 counts
 	// as 1.
@@ -82,14 +82,14 @@ type Estimate struct {
 	Stretch  float64 // factor by which the wait was stretched; 0 if it was not
 }
 
-// Lessons holds what the rule [Learned] returns to be stored. Of other rules it holds Memory only, as it was.
+// Lessons holds what the rule [Learned] returns to be stored. For other rules it holds only Memory, unchanged.
 type Lessons struct {
 	Memory rate.Memory    // to be stored with the URI
 	Kind   rate.Kind      // the class that Lesson belongs to; zero = there is no lesson
 	Lesson rate.Relatives // to be added to what is stored for that class of the host
 }
 
-// Asked returns the wait before it was stretched: what the capture target asks for.
+// Asked returns the wait that the capture target asks for, before stretching.
 func (w Wait) Asked() time.Duration {
 	if w.Stretch > 1 {
 		return max(time.Duration(float64(w.Interval)/w.Stretch), 1)
@@ -178,7 +178,7 @@ const patternHead, patternTail = `(?is)\A(?:`, `)\z`
 // Expressions compiled elsewhere follow the same rules. They are compiled again for each decision, which takes some
 // microseconds.
 func Pattern(expr string) (*regexp.Regexp, error) {
-	if _, err := regexp.Compile(expr); err != nil { // alone, so that it cannot close our group
+	if _, err := regexp.Compile(expr); err != nil { // compiled alone, so that the expression cannot close our group
 		return nil, fmt.Errorf("MIME pattern: %w", err)
 	}
 	re, err := regexp.Compile(patternHead + expr + patternTail)
@@ -212,7 +212,7 @@ func (e WaitEvaluator) matches(mime string) bool {
 	if expr := re.String(); !strings.HasPrefix(expr, patternHead) || !strings.HasSuffix(expr, patternTail) {
 		whole, err := Pattern(expr)
 		if err != nil {
-			return false // so deeply nested that one more group is too much
+			return false // the expression is nested so deeply that one more group is too much
 		}
 		re = whole
 	}

@@ -29,7 +29,7 @@ type Part struct {
 // but not below minExpected.
 type schedule struct{ stretch, minExpected float64 }
 
-// visits returns how many visits a day a schedule makes, how many versions appear, and how many of these are captured.
+// visits returns how many visits a day a schedule makes, how many versions appear, and how many are captured.
 func (p Part) visits(s schedule) (perDay, changes, captured float64) {
 	x := max(s.stretch*rate.ExpectedFor(p.Target), s.minExpected)
 	shortest := max(p.Min, time.Second)
@@ -59,8 +59,9 @@ func (ps parts) visits(s schedule) (perDay float64) {
 	return perDay
 }
 
-// captured returns what a schedule captures of each target, highest target first, and of all versions, and what all
-// targets together ask for. made is the share of the scheduled visits that can be made.
+// captured returns the shares that a schedule captures: each for the URIs of one target, highest target first, and
+// share for all versions. target is the share that all targets together ask for. made is the share of the scheduled
+// visits that can be made.
 func (ps parts) captured(s schedule, made float64) (each []TargetShare, target, share float64) {
 	type sums struct{ changes, captured float64 }
 	byTarget := map[string]*sums{}
@@ -115,16 +116,16 @@ type Assessment struct {
 	Wanted   float64 // visits a day that the targets need
 	Possible float64 // visits a day that politeness allows, without those that follow from no target
 
-	Rest, NeededRest time.Duration // between requests: as it is, and as the targets need it; 0 = no rest is short enough
+	Rest, NeededRest time.Duration // between requests: at present, and for the targets; 0 = no rest is short enough
 	URIs             int           // number of URIs that have a target
-	Excess           int           // number of URIs too many if nothing else changes, of each target in proportion
+	Excess           int           // number of URIs to remove if nothing else changes, in proportion of each target
 }
 
-// Assess returns which targets the limits allow. There is at least one part.
+// Assess returns which targets the limits allow. of must have at least one part.
 //
-// If the targets cannot be met, waits are stretched by one factor until half as many visits again are asked for as can
-// be made, as a [Budget] does. Of the late URIs the most valuable comes first, so that nothing is visited before the
-// same minimum number of changes is expected for all.
+// If the targets cannot be met, all waits are stretched by one factor, until 1.5 times the possible visits are asked
+// for, as a [Budget] does. The most valuable of the late URIs is visited first. So every URI is visited only when at
+// least the same minimum number of changes is expected.
 func Assess(of []Part, limits Limits) Assessment {
 	all, unstretched := parts(of), schedule{stretch: 1}
 	a := Assessment{Rest: limits.Rest, Wanted: all.visits(unstretched), Possible: math.Inf(1), NeededRest: limits.Rest}
@@ -156,11 +157,11 @@ func Assess(of []Part, limits Limits) Assessment {
 	return a
 }
 
-// The bounds between which lowest searches.
+// Bounds of the search of lowest.
 const minLate, maxLate = 1e-6, 1e9
 
-// lowest returns the lowest number from a bound on that is enough, or maxLate if none is. It searches the logarithm by
-// bisection.
+// lowest returns the lowest number from from on for which enough returns true, or maxLate if there is none. It
+// searches the logarithm by bisection.
 func lowest(from float64, enough func(float64) bool) float64 {
 	if enough(from) {
 		return from

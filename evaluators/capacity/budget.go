@@ -5,22 +5,22 @@ import (
 	"time"
 )
 
-// Budget compares the visits that the waits of a host ask for with those that its pace allows. Its zero value is a host
-// of which nothing is known.
+// Budget compares the visits that the waits of a host ask for with those that its pace allows. Its zero value is the
+// budget of a new host.
 //
-// Half as many visits again are asked for as the host can make. So URIs are visited some half of their interval late,
-// there is always a choice of which one comes first, and no slot idles.
+// Waits are stretched until they ask for 1.5 times the visits that the host can make. So URIs are visited late by
+// about half of their interval, there is always a choice of which one comes first, and no slot is idle.
 type Budget struct {
 	elastic float64 // visits a day that follow from capture targets, before stretching
 	rigid   float64 // visits a day that follow from other rules
-	pace    float64 // seconds of a slot that a visit takes with the rest after it, as a fading mean; 0 = not known
-	other   float64 // share of the visits that no wait asked for: first visits, robots.txt, failures; a fading mean
+	pace    float64 // fading mean of the seconds that a visit and its rest occupy a slot; 0 = not known
+	other   float64 // fading mean of the share of visits that no wait asked for: first visits, robots.txt, failures
 }
 
 const (
-	meanWeight      = 0.02 // of the last visit in the fading means
-	maxDemand       = 1.5  // of the visits that the pace allows
-	minElasticShare = 0.1  // of the pace, left to stretched waits however much the others ask for
+	meanWeight      = 0.02 // weight of the last visit in the means
+	maxDemand       = 1.5  // maximum demand, as a multiple of the visits that the pace allows
+	minElasticShare = 0.1  // minimum share of the pace for stretched waits, whatever other rules ask for
 	minStretch      = 1.02 // a smaller factor counts as 1
 	maxStretch      = 1000
 	secondsPerDay   = 24 * 60 * 60
@@ -46,28 +46,29 @@ func Demand(wait time.Duration, changesPerDay float64) (perDay float64, elastic 
 	return 24 / wait.Hours(), changesPerDay > 0
 }
 
-// Reset removes all that was asked for, so that it can be counted again.
+// Reset removes all demand, so that it can be counted again.
 func (b *Budget) Reset() { b.elastic, b.rigid = 0, 0 }
 
-// AskAll adds what the waits of other URIs ask for.
+// AskAll adds the demand of another budget.
 func (b *Budget) AskAll(o *Budget) { b.elastic, b.rigid = b.elastic+o.elastic, b.rigid+o.rigid }
 
-// Visit takes in how long a visit and the rest after it took, and whether a wait had asked for it.
+// Visit records how long a visit and the rest after it took, and whether a wait had asked for the visit.
 func (b *Budget) Visit(took time.Duration, asked bool) {
 	other := 1.0
 	if asked {
 		other = 0
 	}
 	if b.pace == 0 {
-		b.pace = took.Seconds() // the first visit is always one that no wait asked for: it says nothing of the share
+		b.pace = took.Seconds() // no wait asks for a first visit, so it does not count in the share
 		return
 	}
 	b.pace += meanWeight * (took.Seconds() - b.pace)
 	b.other += meanWeight * (other - b.other)
 }
 
-// Stretch returns the factor, 1 or more, by which waits that follow from a capture target are stretched on a host with
-// a number of slots. usual is how long a visit takes with the rest after it; it counts as long as there was no visit.
+// Stretch returns the factor, 1 or more, by which waits that follow from a capture target are stretched. slots is the
+// number of slots of the host. usual is the time of a visit and the rest after it; it is used until there was a
+// visit.
 func (b *Budget) Stretch(slots int, usual time.Duration) float64 {
 	pace := b.pace
 	if pace == 0 {

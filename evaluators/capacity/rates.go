@@ -21,8 +21,8 @@ const (
 	minRate       = 1.0 / (1 << 14) // changes a day
 )
 
-// Add takes in a URI that is expected to change perDay times a day. If that is not known, it counts as changing once in
-// each wait.
+// Add adds a URI that is expected to change perDay times a day. If perDay is not above zero, the URI counts as changing
+// once in each wait.
 func (r *Rates) Add(perDay float64, wait time.Duration) {
 	if !(perDay > 0) { // or not a number
 		perDay = 0
@@ -39,7 +39,7 @@ func (r *Rates) Add(perDay float64, wait time.Duration) {
 	r.uris++
 }
 
-// URIs returns how many were added.
+// URIs returns the number of URIs that were added.
 func (r *Rates) URIs() int { return r.uris }
 
 // Changes returns the number of versions a day that are expected to appear.

@@ -10,9 +10,9 @@ import (
 	"github.com/arcrawl/arcrawl/internal/human"
 )
 
-// String returns the assessment as a sentence, such as "a capture target of 90 % needs a delay of 2.1s instead of
-// 9.4s, or 1400 URIs fewer; at present 61 %", or "capture targets of 90 % (text/html) and 50 % (application/json) need
-// a delay of …; at present 61 % and 22 %".
+// String returns the assessment as a sentence. Examples are "a capture target of 90 % needs a delay of 2.1s instead
+// of 9.4s, or 1400 URIs fewer; at present 61 %" and "capture targets of 90 % (text/html) and 50 % (application/json)
+// need a delay of …; at present 61 % and 22 %".
 func (a Assessment) String() string {
 	target, needs, present := a.targets()
 	switch {
@@ -39,7 +39,7 @@ func is(needs string) string {
 	return "is"
 }
 
-// The bounds of what a sentence names.
+// Maximum numbers of targets and names in a sentence.
 const (
 	maxTargets = 4
 	maxParts   = 3

@@ -14,12 +14,12 @@ func (b belief) logNoChange(exposure float64) float64 {
 
 const (
 	minProbability = 1e-9
-	minLogCount    = -60.0 // the smallest logarithm of a probability that a count is given; below it all are impossible
+	minLogCount    = -60.0 // the smallest logarithm of the probability of a count; smaller ones count as impossible
 )
 
-// after returns the belief after a visit, and the logarithm of the probability that it had given to the outcome.
-// Without a change the exposure grows, which is exact. With a change, at least one event fell into the exposure: the
-// result has the mean and the variance that the rate has given that.
+// after returns the belief after a visit, and the logarithm of the probability that the belief had predicted for the
+// outcome. Without a change the exposure grows, which is exact. With a change, at least one event fell into the
+// exposure: the result has the mean and the variance of the rate under that condition.
 func (b belief) after(exposure float64, changed bool) (belief, float64) {
 	logNoChange := b.logNoChange(exposure)
 	s, e, longer := b.shape, b.exposure, b.exposure+exposure
@@ -37,8 +37,7 @@ func (b belief) after(exposure float64, changed bool) (belief, float64) {
 }
 
 // afterDated is after for a visit that found a change and knows when the last change was: sinceChange is the exposure
-// since then. Nothing is known of the rest of the exposure. The probability is the density at that moment times the
-// exposure.
+// since then. The rest of the exposure is ignored. The probability is the density at that moment times the exposure.
 func (b belief) afterDated(exposure, sinceChange float64) (belief, float64) {
 	atMoment := math.Log(max(exposure*b.shape/(b.exposure+sinceChange), minProbability)) + b.logNoChange(sinceChange)
 	return belief{b.shape + 1, b.exposure + sinceChange}.bounded(), atMoment
@@ -55,7 +54,7 @@ func (b belief) afterCount(exposure, changes float64) (belief, float64) {
 	return belief{b.shape + changes, longer}.bounded(), max(likely, minLogCount)
 }
 
-// faded moves the belief towards another one. The share 1−kept of the result is the other one.
+// faded moves the belief towards another one, which has the share 1−kept of the result.
 func (b belief) faded(to belief, kept float64) belief {
 	return belief{to.shape + (b.shape-to.shape)*kept, to.exposure + (b.exposure-to.exposure)*kept}
 }

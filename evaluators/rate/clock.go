@@ -7,13 +7,13 @@ import (
 
 // The constants of the clock.
 const (
-	hourPrior, dayPrior = 2.0, 4.7 // changes that each hour and day counts as having been predicted exactly
-	dayPower            = 0.43     // days differ less than they seem to
-	maxHourWeight       = 4.0      // no hour counts more than this number of usual ones
-	clockHorizon        = 40.0     // days in which the clock forgets
+	hourPrior, dayPrior = 2.0, 4.7 // changes that each hour and day begins with, as if predicted exactly
+	dayPower            = 0.43     // exponent that moves the weights of days towards 1
+	maxHourWeight       = 4.0      // maximum weight of an hour, in usual hours
+	clockHorizon        = 40.0     // days; time constant of forgetting
 	partPrior           = 8.0      // the same as hourPrior, for parts of the hour
-	maxPartWait         = 6.0      // hours; a change within a longer wait says nothing of the part of the hour
-	maxClockWait        = 2.0      // days; a change within a longer wait says nothing of the hour
+	maxPartWait         = 6.0      // hours; after a longer wait, the part of the hour of a change is not known
+	maxClockWait        = 2.0      // days; after a longer wait, the hour of a change is not known
 )
 
 const (
@@ -28,12 +28,12 @@ const (
 	partLength     = secondsPerHour / hourParts
 )
 
-// clock holds how much more than usual a URI changes in an hour of the day, on a day of the week and in a part of the
-// hour, in UTC. The shape of a cell is the number of changes seen, its exposure the number of changes expected.
+// clock holds how much more than usual a URI changes in each hour of the day, day of the week and part of the hour,
+// in UTC. The shape of a cell is the number of changes seen, its exposure the number of changes expected.
 type clock struct {
 	cells  [clockCells]belief // the 24 hours, then the 7 days from Thursday on
-	shared *hourWeights       // weights to begin with; nil = all times count alike
-	parts  [hourParts]belief  // the parts of the hour, as publishers and machines keep to the minute
+	shared *hourWeights       // initial weights; nil = all times have the same weight
+	parts  [hourParts]belief  // the parts of the hour, because publishers and machines are punctual to the minute
 }
 
 // profile holds the weights of the hours of the week, from the first hour of 1970 on, and of the parts of each hour.
@@ -94,7 +94,7 @@ func (w *profile) before(second float64) float64 {
 	return w.upTo[i] + (second-float64(i)*partLength)*w.part[i]
 }
 
-// after returns the second of an hour before which there are the given weighted seconds. It is the inverse of before.
+// after is the inverse of before: it returns the second of an hour with the given number of weighted seconds before it.
 func (w *profile) after(weighted float64) float64 {
 	i := 0
 	for i < hourParts-1 && w.upTo[i+1] < weighted {
@@ -149,8 +149,8 @@ func nextHour(hour int, end float64) (int, float64) {
 	return hour, end + secondsPerHour
 }
 
-// learn takes in the changes between two moments: how many were expected, and how many there probably were. They are
-// spread over the time between as the profile says.
+// learn adds the changes between two moments: the number expected, and the number that probably occurred. It
+// distributes them over the time between by the weights of the profile.
 func (c *clock) learn(from, to, expected, seen float64, w *profile) {
 	kept := math.Exp(-(to - from) / secondsPerDay / clockHorizon)
 	for i := range c.cells {
@@ -181,7 +181,7 @@ func (c *clock) learn(from, to, expected, seen float64, w *profile) {
 	}
 }
 
-// learnParts is learn for the seconds of one hour. Expected and seen are per day.
+// learnParts does the same for the seconds of one hour. expected and seen are per day.
 func (c *clock) learnParts(from, to, expected, seen float64, w *profile) {
 	for i := range c.parts {
 		low, high := max(from, float64(i)*partLength), min(to, float64(i+1)*partLength)
@@ -193,7 +193,7 @@ func (c *clock) learnParts(from, to, expected, seen float64, w *profile) {
 	}
 }
 
-// mark takes in changes whose moments are known. If fine is set, it learns the parts of the hour too.
+// mark adds changes at known moments. If fine is set, it also learns the parts of the hour.
 func (c *clock) mark(moments []time.Time, fine bool) {
 	for _, t := range moments {
 		hour, end := hourOf(unix(t))

@@ -11,7 +11,8 @@
 // each hour counted by its weight. A visit after an exposure e changes a belief of shape a and exposure b like this:
 //
 //   - no change: b grows by e, which is exact (the Gamma distribution is the conjugate prior of a Poisson process);
-//   - a change: at least one event fell into e. The new belief has the mean and the variance of the rate given that;
+//   - a change: at least one event fell into e. The new belief has the mean and the variance of the rate under that
+//     condition;
 //   - n changes: a grows by n, b by e, which is exact;
 //   - the last change was an exposure s ago: a grows by 1, b by s, which is exact for the time since the change.
 //
@@ -22,28 +23,28 @@
 //     visit, one after more. They separate pages that change in bursts from pages that change at even intervals;
 //   - one that counts in the logarithm of the URI's age, for a URI whose birth is known, as articles settle with age.
 //
-// Each belief has a weight: the product of the probabilities that it gave to the outcomes of visits. The weight is
-// never less than e^−6 of the best one, so that a belief can come back when the page's habits change.
+// Each belief has a weight: the product of the probabilities that it predicted for the outcomes of visits. The weight
+// is never less than e^−6 of the best one, so that a belief can come back when the page's habits change.
 //
 // # Hours
 //
 // A clock learns how much the hours of the day, the days of the week and the minutes of the hour differ. All beliefs
-// but the one of the age count time by it.
+// except the one of the age count time by it.
 //
 // # Forecasts
 //
-// The wait follows from the weighted mean of the rates. What is reported of it (expected changes, share missed)
-// follows from the weighted mean of the probabilities that nothing changes meanwhile. Where nearly every visit finds a
-// change, some beliefs allow any high rate. They dominate the mean, but not the probability.
+// The wait follows from the weighted mean of the rates. The reported expected changes and missed share follow from
+// the weighted mean of the probabilities of no change during the wait. Where nearly every visit finds a change, some
+// beliefs allow any high rate. They dominate the mean, but not the probability.
 //
-// The wanted number of changes follows from the capture target as if changes came at random. It is raised where
-// changes keep a distance from each other, since little is lost there, and lowered where they come in crowds.
+// The wanted number of changes follows from the capture target as if changes came at random. It is raised for URIs
+// that change at regular intervals, because little is lost there, and lowered for URIs that change in bursts.
 //
 // # Relatives
 //
-// A new URI begins like the host's other URIs of its [Kind], see [Relatives]. The hours and days at which these change
-// are its [Rhythm]. They replace the URI's own clock until that has learned enough, and weigh like eight changes in
-// each hour and on each day.
+// A new URI begins with the estimates of the host's other URIs of its [Kind], see [Relatives]. Their [Rhythm] holds
+// the hours and days at which they change. It replaces the clock of the URI until that has learned enough, and has
+// the weight of eight changes in each hour and on each day.
 //
 // # Sources
 //

@@ -8,18 +8,18 @@ import (
 
 // The constants of the estimator; the package comment says where they come from.
 const (
-	// A URI of which nothing is known is believed to change often, so that a first mistake is noticed soon.
+	// A new URI is believed to change often, so that a first mistake is noticed soon.
 	priorShape, priorExposure = 0.858, 0.046 // days
 	agedShape, agedExposure   = 0.32, 1.52   // units of logarithmic age
 
 	birthScale = 300.0 // seconds that are added to an age before its logarithm is taken
 	minWeight  = -6.0  // logarithm of the smallest weight, so that a belief can come back
-	stageShare = 0.32  // of what one stage learns, the share that the other two learn as well
+	stageShare = 0.32  // share of what one stage learns that the other two also learn
 
 	minCrowding, maxCrowding = 0.1, 2.0
 	crowdingPrior            = 10.0 // number of changes that count as having come at random
 	crowdingPower            = 0.7  // how much a crowd is visited more, see crowding
-	maxCount                 = 1000 // changes between two visits; more would say no more
+	maxCount                 = 1000 // maximum number of changes between two visits; more would not be more informative
 )
 
 var (
@@ -72,14 +72,14 @@ type Observation struct {
 	Silent    time.Time   // before ChangedAt; there was no change from the last visit up to this time
 }
 
-// Finding says what an estimator made of an observation.
+// Finding holds the results of an observation.
 type Finding struct {
 	Versions float64   // versions that probably appeared since the last judged visit
 	Count    int       // number of changes, if the observation has it; zero if it does not
 	Last     time.Time // when the last change was, if the observation has it; zero if it does not
 }
 
-// reset makes r the estimator of a URI of which nothing is known.
+// reset makes r the estimator of a new URI.
 func (r *Estimator) reset() {
 	*r = Estimator{age: -1, aged: agePrior}
 	r.believe(ratePrior)
@@ -97,11 +97,11 @@ func (r *Estimator) believe(b belief) {
 	}
 }
 
-// SetBirth takes in that the URI, of which nothing else is known, is visited at the given age.
+// SetBirth sets the age of a URI at its first visit. Nothing else may be known about the URI.
 func (r *Estimator) SetBirth(age time.Duration) { r.age = age.Seconds() }
 
-// SetInterval takes in that the URI, of which nothing else is known, had its last visit at last, and an interval at
-// which about half of the visits found a change.
+// SetInterval sets the time of the last visit, and the interval at which about half of the visits found a change.
+// Nothing else may be known about the URI.
 func (r *Estimator) SetInterval(last time.Time, interval time.Duration) {
 	r.last = last
 	r.believe(belief{1, interval.Hours() / 24 / math.Ln2}.bounded())
@@ -161,14 +161,15 @@ func (r *Estimator) Observe(o Observation) Finding {
 	return found
 }
 
-// dated is what a visit knows of the times of changes.
+// dated holds what a visit found out about the times of changes.
 type dated struct {
 	count       int         // changes that the visit found; zero if that is not known
-	moments     []time.Time // of these changes, as far as they are known
+	moments     []time.Time // known times of these changes
 	sinceChange float64     // exposure without a change; zero if that is not known
 }
 
-// date reads the times of changes from an observation, as far as they are between the last visit and this one.
+// date reads the times of changes from an observation. It ignores times that are not between the last visit and this
+// one.
 func (r *Estimator) date(o Observation) (f Finding, d dated) {
 	if !o.Changed || r.last.IsZero() {
 		return f, d
@@ -198,13 +199,13 @@ func (r *Estimator) date(o Observation) (f Finding, d dated) {
 	return f, d
 }
 
-// crowding returns how much likelier than usual another change is soon after one: 1 at random, less where changes keep
-// a distance, more where they come in crowds.
+// crowding returns how much more likely than usual a change is soon after another one. It is 1 if changes come at
+// random, less if they come at regular intervals, and more if they come in bursts.
 //
-// A visit captures one of the versions that appeared since the last visit. The number of those beyond the first is
-// crowding times what chance would give. So about 1 ÷ (1 + crowding·x/2) of the versions are captured if x changes are
-// expected between visits. What one more visit gains is the same for all URIs of equal x² × crowding: URIs whose
-// changes keep a distance need fewer visits.
+// A visit captures one of the versions that appeared since the last visit. The number of versions beyond the first is
+// crowding times the number that is expected if changes come at random. So about 1 ÷ (1 + crowding·x/2) of the
+// versions are captured if x changes are expected between visits. One more visit gains the same for all URIs with
+// equal x² × crowding, so URIs that change at regular intervals need fewer visits.
 func (r *Estimator) crowding() float64 {
 	soon := r.staged[1][0].mean()
 	known := max(r.staged[1][0].shape-priorShape, 0)
@@ -212,7 +213,7 @@ func (r *Estimator) crowding() float64 {
 	return min(max(c, minCrowding), maxCrowding)
 }
 
-// update lets every belief forget, adds to its weight how well it foresaw the visit, and learns from the visit.
+// update lets every belief forget, adds to its weight how well it predicted the visit, and learns from the visit.
 func (r *Estimator) update(days, exposure, ageing float64, changed bool, d dated) {
 	for i, horizon := range horizons {
 		if horizon > 0 {
@@ -298,9 +299,9 @@ func (r *Estimator) mean() (perDay, aged float64) {
 	return perDay, aged
 }
 
-// likely returns the rate, in changes per day of exposure, at which it is as probable that nothing changes over an
-// exposure as the beliefs say together. Where nearly every visit finds a change, some beliefs allow any high rate.
-// These dominate the mean, while this rate depends on what visits can show.
+// likely returns the rate, in changes per day of exposure, that has the same probability of no change over an
+// exposure as the weighted beliefs have. If nearly every visit finds a change, some beliefs allow any high rate. They
+// dominate the mean, but hardly affect this rate.
 func (r *Estimator) likely(exposure float64) (perDay float64) {
 	exposure = max(exposure, minBelief)
 	sum, noChange := 0.0, 0.0

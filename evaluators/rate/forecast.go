@@ -24,15 +24,15 @@ func (r *Estimator) Forecast(at time.Time) Forecast {
 }
 
 // Wait returns the seconds to wait until the wanted number of changes is expected, at most longest. The number is
-// meant for changes that come at random. It is lowered for a URI whose changes come in crowds, and raised for one
-// whose changes keep a distance.
+// meant for changes that come at random. It is lowered for a URI that changes in bursts, and raised for one that
+// changes at regular intervals.
 func (f Forecast) Wait(wanted, longest float64) float64 {
 	wait, _ := f.until(wanted*math.Pow(f.by.crowding(), -crowdingPower), longest)
 	return wait
 }
 
-// Over returns the number of changes to expect over an interval, and the share of versions that will be missed if there
-// is no visit in it.
+// Over returns the number of changes to expect over an interval, and the share of versions that a next visit at its
+// end will have missed.
 func (f Forecast) Over(interval time.Duration) (expected, missed float64) {
 	seconds := interval.Seconds()
 	f.perDay = f.by.likely(f.profile.exposure(f.from, f.from+seconds))
@@ -67,7 +67,7 @@ func (f Forecast) until(wanted, longest float64) (wait, expected float64) {
 	return longest, expected
 }
 
-// untilAged is until for a URI whose age is known.
+// untilAged does the same for a URI whose age is known.
 func (f Forecast) untilAged(wanted, longest float64) (wait, expected float64) {
 	hour, end := hourOf(f.from)
 	for wait < longest {

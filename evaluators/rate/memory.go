@@ -10,7 +10,7 @@ import (
 )
 
 // Memory holds what an [Estimator] keeps of a URI from visit to visit: at most [MaxMemory] bytes, to be stored with the
-// URI. Nil is the memory of a URI of which nothing is known. The bytes carry their version. A Memory is never changed.
+// URI. Nil is the memory of a new URI. The bytes carry their version. A Memory is never changed.
 type Memory []byte
 
 // MaxMemory bounds the bytes of a [Memory].
@@ -53,10 +53,10 @@ const (
 	memorySize1    = 1 + 1 + 8 + 4 + (fadingBeliefs+2)*8 + weights*2 + clockCells*4
 )
 
-// noVisit stands for a memory without a judged visit. No visit was 17,000 years before 1970.
+// noVisit is the time of the last visit in a memory without a judged visit. It is 17,000 years before 1970.
 const noVisit = -(1 << 39)
 
-// Memory returns what has to be stored until the next visit.
+// Memory returns the state to store until the next visit.
 func (r *Estimator) Memory() Memory {
 	p := packer{bytes: make([]byte, 0, memorySize)}
 	last := int64(noVisit)
@@ -100,8 +100,8 @@ func (p *packer) float(x float64) {
 	p.bytes = binary.BigEndian.AppendUint32(p.bytes, math.Float32bits(float32(x)))
 }
 
-// number writes a number from 0 to 65535. It is rounded up or down by chance, seeded by the time of the visit: a number
-// that changes by less than a step at each visit would never change if it were rounded to the nearest.
+// number writes a number from 0 to 65535. It is rounded up or down at random, seeded by the time of the visit.
+// Rounded to the nearest, a number that changes by less than a step at each visit would never change.
 func (p *packer) number(x float64) {
 	p.dice = p.dice*6364136223846793005 + 1442695040888963407 // the generator of Knuth's MMIX
 	if x < 0 {
@@ -110,16 +110,16 @@ func (p *packer) number(x float64) {
 		x = math.MaxUint16
 	}
 	whole := int64(x + 0.5)
-	if math.Abs(x-float64(whole)) > 1e-6 { // otherwise it is as it was read
+	if math.Abs(x-float64(whole)) > 1e-6 { // otherwise the number has not changed since it was read
 		whole = min(int64(x+float64(int64(p.dice>>11))/(1<<53)), math.MaxUint16)
 	}
 	p.bytes = binary.BigEndian.AppendUint16(p.bytes, uint16(whole))
 }
 
-// lasting lists the beliefs in which small changes add up for years.
+// lasting returns the beliefs in which small changes add up for years.
 func (r *Estimator) lasting() [2]*belief { return [2]*belief{&r.rates[len(horizons)-1], &r.aged} }
 
-// fading lists the others.
+// fading returns the other beliefs.
 func (r *Estimator) fading() [fadingBeliefs]*belief {
 	var all [fadingBeliefs]*belief
 	n := 0
@@ -155,7 +155,7 @@ func (u *unpacker) number() float64 {
 	return x
 }
 
-// wide and small read the results of the functions of these names.
+// wide and small read numbers that the functions wide and small have packed.
 func (u *unpacker) wide() float64 { return narrow(u.number()) }
 
 func (u *unpacker) small() float64 {
@@ -173,7 +173,7 @@ func (u *unpacker) belief(shape, exposure float64) belief {
 	return g
 }
 
-// Open reads a memory. If that fails, r is the estimator of a URI of which nothing is known.
+// Open reads a memory. If that fails, r is the estimator of a new URI.
 func (r *Estimator) Open(m Memory) error {
 	r.reset()
 	if len(m) == 0 {
@@ -218,7 +218,7 @@ func (u *unpacker) version2(r *Estimator) {
 	u.cells(r.clock.parts[:])
 }
 
-// version1 is version2 for the first version.
+// version1 reads the same in the layout of the first version.
 func (u *unpacker) version1(r *Estimator) {
 	if last := int64(binary.BigEndian.Uint64(u.bytes)); last != math.MinInt64 {
 		r.last = time.Unix(last, 0).UTC()
@@ -250,13 +250,13 @@ func (u *unpacker) cells(all []belief) {
 	}
 }
 
-// small and large keep a number from 0 to some 4·10⁹ in 16 bits, to about 3 parts in 10,000.
+// small and large pack a number from 0 to about 4·10⁹ into 16 bits and unpack it, to about 3 parts in 10,000.
 func small(x float64) float64 { return math.Log1p(max(x, 0)) * (2048 / math.Ln2) }
 
 func large(u float64) float64 { return math.Expm1(u * (math.Ln2 / 2048)) }
 
-// larges returns large of the numbers below knownLarge, which are the results up to some 65,000. Each visit reads 86 of
-// them for the clock.
+// larges returns a table of large for the numbers below knownLarge, whose results are up to about 65,000. Each visit
+// reads 86 of them for the clock.
 var larges = sync.OnceValue(func() []float64 {
 	all := make([]float64, knownLarge)
 	for i := range all {
@@ -267,7 +267,7 @@ var larges = sync.OnceValue(func() []float64 {
 
 const knownLarge = 1 << 15
 
-// wide and narrow keep a number between the bounds of beliefs in 16 bits, to about 6 parts in 10,000.
+// wide and narrow pack a number between the bounds of beliefs into 16 bits and unpack it, to about 6 parts in 10,000.
 func wide(x float64) float64 { return math.Log(x/minBelief) * (wideStep / math.Ln2) }
 
 func narrow(u float64) float64 { return minBelief * math.Exp(u*(math.Ln2/wideStep)) }

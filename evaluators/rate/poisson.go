@@ -5,11 +5,11 @@ import (
 	"sync"
 )
 
-// DefaultTarget is the capture target that stands for one that is not between 0 and 1.
+// DefaultTarget is used instead of a capture target that is not between 0 and 1.
 const DefaultTarget = 0.8
 
-// Captured returns the share of versions that are captured if a URI is always visited when this number of changes is
-// expected since the last visit. Changes come at random, and a visit captures the version that is then current. The
+// Captured returns the share of versions that are captured if each visit is made when this number x of changes is
+// expected since the last one. Changes come at random, and a visit captures the version that is current then. The
 // share is (1 − e^−x) ÷ x.
 func Captured(expected float64) float64 {
 	if !(expected > 1e-9) {
@@ -21,8 +21,8 @@ func Captured(expected float64) float64 {
 // Missed returns the share of versions that are missed, 1 − [Captured].
 func Missed(expected float64) float64 { return 1 - Captured(expected) }
 
-// Expected returns the number of changes to expect between two visits so that a share of the versions is captured. It
-// is the inverse of [Captured]. A share that is not between 0 and 1 stands for [DefaultTarget].
+// Expected returns the number of changes to expect between two visits so that the given share of the versions is
+// captured. It is the inverse of [Captured]. For a share that is not between 0 and 1 it uses [DefaultTarget].
 func Expected(share float64) float64 {
 	if !(share > 0 && share < 1) {
 		share = DefaultTarget
@@ -38,7 +38,7 @@ func Expected(share float64) float64 {
 	return (low + high) / 2
 }
 
-// ExpectedFor returns the number of changes to expect between two visits so that a capture target is met. Other than
+// ExpectedFor returns the number of changes to expect between two visits so that a capture target is met. Unlike
 // [Expected] it allows for versions that are current for a short time only, see [planned].
 func ExpectedFor(target float64) float64 {
 	// Each decision asks for a target, and the search for it takes 60 exponentials. Whole percents are looked up.
@@ -55,9 +55,9 @@ var expectedForPercent = sync.OnceValue(func() (all [100]float64) {
 	return all
 })
 
-// planned returns the share to plan for so that a share is captured. If few versions are to be missed, most of the
-// missed ones are current for much less time than is usual for their URI. Their number falls more slowly than the
-// number of expected changes does: on recorded histories with at most its power of 0.7.
+// planned returns the share to plan for so that the given share is captured. If the share is high, most missed
+// versions are current for much less time than is usual for their URI. The number of missed versions then falls more
+// slowly than the number of expected changes: on recorded histories at most with its power of 0.7.
 func planned(share float64) float64 {
 	if !(share > plainShare && share < 1) {
 		return share
@@ -67,16 +67,16 @@ func planned(share float64) float64 {
 }
 
 const (
-	plainShare = 0.8 // targets up to this one are planned for as they are
+	plainShare = 0.8 // targets up to this one are planned for unchanged
 	shortLived = 0.415
 )
 
-// UnchangedFactor returns the factor a that multiplies the interval of an unchanged URI, if the interval of a changed
-// one is divided by the factor b and a share of the versions is to be captured.
+// UnchangedFactor returns the factor a for the interval of an unchanged URI. The interval of a changed URI is divided
+// by the factor b, and the given share of the versions is to be captured.
 //
-// The logarithm of the interval comes to rest where a visit finds a change with probability p = ln a ÷ (ln a + ln b).
+// The logarithm of the interval settles where a visit finds a change with probability p = ln a ÷ (ln a + ln b).
 // A URI that changes at random is then visited at x = −ln(1 − p) expected changes. Solved for a this is b^(p ÷ (1−p))
-// with p = 1 − e^−x. A factor b of 1 or less, or that is not a number, stands for 1.5.
+// with p = 1 − e^−x. If b is 1 or less, or not a number, 1.5 is used instead.
 func UnchangedFactor(changed, share float64) float64 {
 	if !(changed > 1) {
 		changed = 1.5
@@ -84,10 +84,10 @@ func UnchangedFactor(changed, share float64) float64 {
 	return math.Pow(changed, math.Expm1(Expected(share)))
 }
 
-// VersionsFound returns how many versions probably appeared between two visits of which the later one found a change,
-// if nothing else estimates it. It goes by how many of the judged visits after the first found a change. With a share
-// p of them that is x ÷ (1 − e^−x) for x = −ln(1 − p), as if changes came at random and visits at even intervals. Half
-// a visit of each kind is added, as Cho and Garcia-Molina (2003) do.
+// VersionsFound estimates how many versions appeared between two visits if the later one found a change. visits is
+// the number of judged visits after the first, and changes is how many of them found a change. With p = changes ÷
+// visits the result is x ÷ (1 − e^−x) for x = −ln(1 − p), as if changes came at random and visits at even intervals.
+// Half a visit with and half a visit without a change are added (Cho and Garcia-Molina 2003).
 func VersionsFound(visits, changes int) float64 {
 	visits = max(visits, changes, 1)
 	x := -math.Log((float64(visits-max(changes, 0)) + 0.5) / (float64(visits) + 0.5))

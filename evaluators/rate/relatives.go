@@ -2,13 +2,13 @@ package rate
 
 import "math"
 
-// Kind is a class of URIs of a host that probably change alike. Zero is no class. The numbers are stored. The caller
-// defines their meaning.
+// Kind is a class of URIs of a host that probably change in similar ways. Zero is no class. The numbers are stored. The
+// caller defines their meaning.
 type Kind uint8
 
-// Relatives holds what the URIs of one kind on a host have in common, as sums over the estimates of each URI. The zero
-// value is a kind without URIs. What a visit changes is a Relatives too, to be added with [Relatives.Plus], so the
-// order of visits does not matter.
+// Relatives holds what the URIs of one kind on a host have in common, as sums over the estimates of each URI. The
+// zero value is a kind without URIs. The changes that a visit makes are a Relatives too. They are added with
+// [Relatives.Plus], so the order of visits does not matter.
 type Relatives struct {
 	URIs   float64          // number of URIs
 	Rate   [2]float64       // sum of the logarithm of the rate of change per day, and of its square
@@ -27,13 +27,13 @@ func (k Relatives) Plus(o Relatives) Relatives {
 	for i := range k.Weight {
 		k.Weight[i] += o.Weight[i]
 	}
-	if k.Rhythm = k.Rhythm.Plus(o.Rhythm); k.URIs == 1 { // a single URI has it in its own clock
+	if k.Rhythm = k.Rhythm.Plus(o.Rhythm); k.URIs == 1 { // the clock of a single URI has the same rhythm
 		k.Rhythm = Rhythm{}
 	}
 	return k
 }
 
-// share returns the share of one URI in the sums, times a sign.
+// share returns the terms of this URI in the sums, multiplied by sign.
 func (r *Estimator) share(sign float64) Relatives {
 	perDay, aged := math.Log(r.rates[len(horizons)-1].mean()), math.Log(r.aged.mean())
 	k := Relatives{
@@ -46,8 +46,8 @@ func (r *Estimator) share(sign float64) Relatives {
 	return k
 }
 
-// Join makes the URI one of a kind, unless its memory says already which kind it is of. The clock begins with the
-// rhythm of the relatives as long as it has learned nothing itself.
+// Join sets the kind of the URI, unless its memory already has one. A clock that has learned nothing begins with the
+// rhythm of the relatives.
 func (r *Estimator) Join(kind Kind, k *Relatives) {
 	if r.kind == 0 {
 		r.kind = kind
@@ -57,7 +57,7 @@ func (r *Estimator) Join(kind Kind, k *Relatives) {
 	r.clock.shared = k.hours()
 }
 
-// Lesson returns what the visit changes in the relatives of the URI, and of which kind these are. The kind is zero if
+// Lesson returns the kind of the URI and what the visit changes in the relatives of that kind. The kind is zero if
 // the URI has none.
 func (r *Estimator) Lesson() (Kind, Relatives) {
 	if r.kind == 0 {
@@ -68,7 +68,7 @@ func (r *Estimator) Lesson() (Kind, Relatives) {
 	return r.kind, lesson
 }
 
-// Inherit makes the estimator of a new URI begin as its relatives are.
+// Inherit initialises the estimator of a new URI from its relatives.
 func (r *Estimator) Inherit(k *Relatives) {
 	if !(k.URIs > 0) {
 		return
@@ -81,9 +81,9 @@ func (r *Estimator) Inherit(k *Relatives) {
 	}
 }
 
-// inherited returns the Gamma distribution of a rate whose logarithm is normally distributed among the relatives. A
-// few strangers to whom the prior applies count as relatives. The mean is never above the mean of the prior: an
-// unknown URI is visited soon enough.
+// inherited returns the Gamma distribution of a rate whose logarithm is normally distributed among the relatives.
+// Some imaginary URIs with the prior rate count as relatives. The mean is never above the mean of the prior, because
+// the prior already makes a new URI due soon.
 func inherited(sums [2]float64, all float64, prior belief) belief {
 	usual := math.Log(prior.mean())
 	mean := (sums[0] + strangers*usual) / all
@@ -101,7 +101,7 @@ func inherited(sums [2]float64, all float64, prior belief) belief {
 }
 
 const (
-	strangers                = 3.0 // number of strangers that count as relatives of each kind
+	strangers                = 3.0 // number of imaginary URIs that count as relatives
 	strangeVariance          = 2.0 // of the logarithm of their rates
 	minVariance, maxVariance = 0.5, 4.0
 	minInherited             = 0.2 // shape

@@ -7,13 +7,13 @@ import (
 	"time"
 )
 
-// Rhythm holds at which hours of the day and on which days of the week the URIs of one kind on a host change. It has
-// the changes seen, and the changes that there would have been at the mean rate of each URI. What a visit adds is a
-// Rhythm too. The zero value knows nothing. Counts fade in 40 days.
+// Rhythm holds at which hours of the day and on which days of the week the URIs of one kind on a host change. It
+// holds the number of changes seen, and the number expected at the mean rate of each URI. The contribution of a visit
+// is a Rhythm too. The zero value knows nothing. Counts fade in 40 days.
 type Rhythm struct {
 	At       float64             // seconds since 1970 up to which it counts; zero if nothing is known
 	Seen     [clockCells]float64 // changes in each of the 24 hours of UTC, then on each of the 7 days from Thursday on
-	Expected [clockCells]float64 // the same if changes came at all times alike
+	Expected [clockCells]float64 // the same if the rate were the same at all times
 }
 
 // Plus returns the sum of both rhythms, as of the later one.
@@ -32,7 +32,7 @@ func (y Rhythm) Plus(o Rhythm) Rhythm {
 	return y
 }
 
-// add takes in what was seen and expected within an hour of the week.
+// add adds the numbers of changes seen and expected within an hour of the week.
 func (y *Rhythm) add(hour int, seen, expected float64) {
 	for _, cell := range [2]int{hour % hoursOfDay, hoursOfDay + hour/hoursOfDay} {
 		y.Seen[cell] += seen
@@ -41,11 +41,12 @@ func (y *Rhythm) add(hour int, seen, expected float64) {
 }
 
 // rhythmOf returns what a visit adds to the rhythm of the relatives: how many changes were expected between two
-// moments, and how many there probably were. Changes without a known moment are spread as the profile says.
+// moments, and how many there probably were. Changes without a known moment are distributed by the weights of the
+// profile.
 //
-// It compares with the mean rate of the URI, not with what was believed at the time: a new URI is believed to change
-// often, so that the hours in which a crawl begins would look dead. A visit counts by the probability that nothing had
-// changed, as a change that is certain to be found says nothing of its hour.
+// It compares with the mean rate of the URI, not with the rate that was believed at the time. A new URI is believed
+// to change often, so the hours in which a crawl begins would seem to have few changes. The weight of a visit is the
+// probability that nothing changed: a change that was certain to be found says nothing about its hour.
 func (r *Estimator) rhythmOf(from, to, expected, seen float64, moments []time.Time, w *profile) (y Rhythm) {
 	whole := w.exposure(from, to)
 	if !(whole > 0) {
@@ -73,22 +74,23 @@ func (r *Estimator) rhythmOf(from, to, expected, seen float64, moments []time.Ti
 	return y
 }
 
-// The rhythm of the relatives counts like a number of changes in each hour and on each day, up to rhythmWeight. It
-// counts the more, the more changes and URIs it is made of. A single URI has it in its own clock already.
+// The rhythm of the relatives counts as a number of changes in each hour and on each day, up to rhythmWeight. The
+// number grows with the changes and URIs in the rhythm. A single URI does not need it, because its own clock has the
+// same rhythm.
 const (
 	rhythmWeight = 8.0
 	rhythmHalf   = 20.0 // number of changes at which half of that weight is reached
-	rhythmPrior  = 5.0  // changes that each hour and day of the kind counts as having been predicted exactly
+	rhythmPrior  = 5.0  // changes that each hour and day of the kind begins with, as if predicted exactly
 )
 
-// hourWeights is what a clock begins with: the weight of each hour and day, and the number of changes that it counts
-// as.
+// hourWeights holds the initial state of a clock: the weight of each hour and day, and the number of changes that it
+// counts as.
 type hourWeights struct {
 	cells               [clockCells]float64
 	hourPrior, dayPrior float64
 }
 
-// noSharedHours is what a clock begins with if there are no relatives.
+// noSharedHours is the initial state of a clock without relatives.
 var noSharedHours = func() (u hourWeights) {
 	u.hourPrior, u.dayPrior = hourPrior, dayPrior
 	for i := range u.cells {
@@ -97,7 +99,7 @@ var noSharedHours = func() (u hourWeights) {
 	return u
 }()
 
-// hours returns what the clock of a relative begins with; nil if nothing is known.
+// hours returns the initial state of the clock of a relative; nil if nothing is known.
 func (k *Relatives) hours() *hourWeights {
 	total := 0.0
 	for _, x := range k.Rhythm.Seen[:hoursOfDay] {
@@ -160,7 +162,7 @@ func around(hour []float64, i int) float64 {
 	return (hour[(i+n-1)%n] + hour[i] + hour[(i+1)%n]) / 3
 }
 
-// span writes the three hours around one.
+// span returns the three hours around an hour as text, such as "07 to 10".
 func span(hour int) string {
 	return fmt.Sprintf("%02d to %02d", (hour+hoursOfDay-1)%hoursOfDay, (hour+2)%hoursOfDay)
 }
