@@ -15,7 +15,8 @@ import (
 	"github.com/arcrawl/arcrawl/warcout"
 )
 
-// archived is a folder of two WARC files: the first has two versions of a page, the second revisits the first version.
+// archived returns a folder of two WARC files. The first has two versions of a page, and the second has a revisit of
+// the first version.
 func archived(t *testing.T) (dir string, files []string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -61,7 +62,7 @@ func archived(t *testing.T) (dir string, files []string) {
 	return dir, files
 }
 
-func TestVerifyTellsByItsExitCode(t *testing.T) {
+func TestVerifyReportsDamageByItsExitCode(t *testing.T) {
 	dir, files := archived(t)
 	code, out, errs := command("verify", dir)
 	if code != exitOK || !strings.Contains(out, "2 files") || !strings.Contains(out, "0 errors, 0 warnings") || errs != "" {
@@ -99,7 +100,7 @@ func TestVerifyTellsByItsExitCode(t *testing.T) {
 	}
 }
 
-func TestReadingBack(t *testing.T) {
+func TestCapturesAreReadBack(t *testing.T) {
 	dir, _ := archived(t)
 	const page = "http://www.a.example/"
 	ruled, _ := configure(t, settled+"[change]\nscrub = ['one', 'two']\n")
@@ -156,7 +157,7 @@ func TestReadingBack(t *testing.T) {
 	}
 }
 
-func TestWhatDependsOnWhat(t *testing.T) {
+func TestDepsAndImpactFollowRevisits(t *testing.T) {
 	dir, files := archived(t)
 	first, second := filepath.Base(files[0]), filepath.Base(files[1])
 	alone, news := filepath.Join(t.TempDir(), "alone"), filepath.Join(t.TempDir(), "news")
@@ -197,7 +198,7 @@ func TestWhatDependsOnWhat(t *testing.T) {
 	}
 }
 
-func TestPacking(t *testing.T) {
+func TestWaczPackagesTheChosenCaptures(t *testing.T) {
 	dir, files := archived(t)
 	first := filepath.Base(files[0])
 	out := t.TempDir()
@@ -236,8 +237,8 @@ func TestPacking(t *testing.T) {
 	}
 }
 
-// A damaged file is named, the rest is counted, and the exit code tells, whatever was asked.
-func TestDamageGivesExitCode65(t *testing.T) {
+// TestDamageIsExitCode65 damages a file. Every command names the file, reads the rest, and exits with 65.
+func TestDamageIsExitCode65(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	whole := filepath.Join(dir, "whole.warc")
@@ -256,7 +257,8 @@ func TestDamageGivesExitCode65(t *testing.T) {
 	}
 }
 
-// An index may know more than can still be read: what it says is listed, what is lost is said, and the rest is read.
+// TestDamageBehindAnIndexIsNamed damages a record that an index lists. The capture is listed as damaged, and the rest
+// is read.
 func TestDamageBehindAnIndexIsNamed(t *testing.T) {
 	t.Parallel()
 	const page = "http://www.a.example/"
@@ -299,7 +301,7 @@ func TestDamageBehindAnIndexIsNamed(t *testing.T) {
 	}
 }
 
-// spoil flips a bit of a file and leaves its date, as a failing disk does.
+// spoil flips a bit of a file and keeps its date, as a failing disk does.
 func spoil(t *testing.T, file string, at int) {
 	t.Helper()
 	info, err := os.Stat(file)

@@ -20,7 +20,7 @@ import (
 	"github.com/arcrawl/arcrawl/internal/slow"
 )
 
-// warcRecord is a resource as text, with the digests of its block; more are whole header lines that come first.
+// warcRecord returns a resource record as text, with the digests of its block. more holds header lines that come first.
 func warcRecord(id, target, body string, more ...string) string {
 	head := "WARC/1.1\r\n"
 	for _, line := range more {
@@ -37,7 +37,7 @@ func warcRecord(id, target, body string, more ...string) string {
 const warcInfo = "WARC/1.1\r\nWARC-Type: warcinfo\r\nWARC-Date: 2026-11-20T09:00:00Z\r\nWARC-Record-ID: <urn:x:info>\r\n" +
 	"Content-Type: application/warc-fields\r\nContent-Length: 13\r\n\r\nsoftware: x\r\n\r\n\r\n"
 
-// members is each text as a gzip member.
+// members compresses each text as a gzip member.
 func members(texts ...string) []byte {
 	var b bytes.Buffer
 	for _, text := range texts {
@@ -54,7 +54,7 @@ const (
 	behindFault = "http://near.example/behind" // and behind it
 )
 
-// fault is something wrong that lies among sound files.
+// fault is a damaged file among sound files.
 type fault struct {
 	name    string
 	file    string // the last element of its path
@@ -67,7 +67,7 @@ type fault struct {
 	only []string
 }
 
-// faults are of every kind that occurs.
+// faults returns one fault of every kind.
 func faults() []fault {
 	before, behind := warcRecord("before", beforeFault, "<p>before</p>"), warcRecord("behind", behindFault, "<p>behind</p>")
 	const bad = "http://near.example/bad"
@@ -126,7 +126,7 @@ func faults() []fault {
 	}
 }
 
-// wrongDigest is a response with another payload than its digest is of.
+// wrongDigest returns a response whose digest does not match its payload.
 func wrongDigest(target string) string {
 	block := "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<p>forged</p>"
 	text := warcRecord("bad", target, block, "X: y")
@@ -142,7 +142,7 @@ type reader struct {
 	found func(t *testing.T, stdout, out string, f fault) string
 }
 
-// contains finds words in what is printed, and with the records around a fault those of them besides.
+// contains finds words in the output. If the records around a fault must be read, it also finds their words.
 func contains(words ...string) func(*testing.T, string, string, fault) string {
 	return func(_ *testing.T, stdout, _ string, _ fault) string {
 		for _, w := range words {
@@ -247,8 +247,8 @@ func readers() []reader {
 	}
 }
 
-// TestBadInputIsNamedAndTheRestIsRead lets every command that reads archives meet every fault: it names the fault with file and offset,
-// reads all the rest, tells by its exit code, and changes no file that it reads.
+// TestBadInputIsNamedAndTheRestIsRead runs every command that reads archives with every fault. Each names the fault
+// with file and offset, reads all the rest, reports the damage by its exit code, and changes no file that it reads.
 func TestBadInputIsNamedAndTheRestIsRead(t *testing.T) {
 	t.Parallel()
 	slow.Test(t)
@@ -277,7 +277,7 @@ func TestBadInputIsNamedAndTheRestIsRead(t *testing.T) {
 	}
 }
 
-// meet lets one command meet one fault.
+// meet runs one command with one fault.
 func meet(t *testing.T, f fault, r reader, path, first string) {
 	t.Helper()
 	out := filepath.Join(t.TempDir(), "out")
@@ -305,7 +305,7 @@ func meet(t *testing.T, f fault, r reader, path, first string) {
 	}
 }
 
-// names looks for file and offset, as people or machines are told.
+// names reports whether an output names file and offset, as text or as JSON.
 func names(printed, path string, f fault) bool {
 	for line := range strings.Lines(printed) {
 		asText, asJSON := path+": ", fmt.Sprintf(`{"file":%q,"offset":-1,`, path)
@@ -380,7 +380,7 @@ func TestAHugeRecordNeedsNoMemory(t *testing.T) {
 	}
 }
 
-// TestAFolderThatIsNotThereIsNamed asks every command for it.
+// TestAFolderThatIsNotThereIsNamed runs every command with a folder that does not exist.
 func TestAFolderThatIsNotThereIsNamed(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "gone")

@@ -24,7 +24,7 @@ func newCanon() *cobra.Command {
 it visits and archives the first one found, as it was written, and skips the others.
 
 With --changes it reads all URIs of the store. It lists which of them would get the same name, and which would no longer share one, if
-the rules changed from those of --against to those of --config. Without --against each URI was its own name. Nothing is changed. Stop
+the rules changed from the file --against to the file --config. Without --against each URI was its own name. Nothing is changed. Stop
 the daemon first, or use arcrawl reload --dry-run, which looks at up to 100,000 URIs.`,
 		Example: `  arcrawl canon 'https://www.news.example/a?utm_source=feed'
   arcrawl canon --changes --config new.toml --against arcrawl.toml`,

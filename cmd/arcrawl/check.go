@@ -42,7 +42,8 @@ Exit code 0: the configuration is valid. Exit code 78: it has faults.`,
 			for _, w := range checked.warnings {
 				fmt.Fprintf(cmd.ErrOrStderr(), "warning: %s\n", w)
 			}
-			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s is valid: %s, digest %s\n", path, human.Count(checked.Seeds, "seed"), checked.Digest)
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s is valid: %s, digest %s\n", path, human.Count(checked.Seeds, "seed"),
+				checked.Digest)
 			return err
 		},
 	}
@@ -62,7 +63,8 @@ type checked struct {
 	warnings []config.Fault
 }
 
-// checkConfig loads the configuration and collects its warnings. The error lists the faults of an invalid configuration.
+// checkConfig loads the configuration and collects its warnings. The error lists the faults of an invalid
+// configuration.
 func checkConfig(ctx context.Context, path string) (checked, error) {
 	c, err := config.Load(path)
 	if err != nil {
@@ -72,12 +74,13 @@ func checkConfig(ctx context.Context, path string) (checked, error) {
 	}
 	warnings := slices.Concat(c.Warnings, c.Expired(time.Now()), idleRules(ctx, c))
 	return checked{
-		Usable: true, Seeds: len(c.Seeds), Digest: c.Digest, Faults: []api.Fault{}, Warnings: api.Faults(warnings), warnings: warnings,
+		Usable: true, Seeds: len(c.Seeds), Digest: c.Digest, Faults: []api.Fault{},
+		Warnings: api.Faults(warnings), warnings: warnings,
 	}, nil
 }
 
-// idleRules returns warnings for scrubbing rules that match nothing in the archive. An archive without an index that takes
-// longer to read than scrubPatience is skipped.
+// idleRules returns warnings for scrubbing rules that match nothing in the archive. An archive without an index that
+// takes longer to read than scrubPatience is skipped.
 func idleRules(ctx context.Context, c *config.Config) []config.Fault {
 	ctx, cancel := context.WithTimeout(ctx, scrubPatience)
 	defer cancel()

@@ -13,8 +13,8 @@ import (
 	"github.com/arcrawl/arcrawl/internal/demosite"
 )
 
-// A script, or a check before a commit, reads the faults as JSON.
-func TestCheckTellsItsFaultsAsJSON(t *testing.T) {
+// TestCheckPrintsItsFaultsAsJSON reads faults as a script does, for example before a commit.
+func TestCheckPrintsItsFaultsAsJSON(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "arcrawl.toml")
 	read := func(want int) (c checked) {

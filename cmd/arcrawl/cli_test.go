@@ -14,14 +14,14 @@ import (
 	"github.com/arcrawl/arcrawl/internal/warccheck"
 )
 
-// command runs a command line as the program would.
+// command runs a command line as the program does. It returns the exit code and the output.
 func command(args ...string) (code int, stdout, stderr string) {
 	var out, errs bytes.Buffer
 	code = realMain(args, &out, &errs)
 	return code, out.String(), errs.String()
 }
 
-// settled is a configuration that is right in everything, for tests that make one thing wrong.
+// settled is a valid configuration. Tests add one fault to it.
 const settled = `[operator]
 name = "Test Library"
 contact = "https://library.example/crawler"
@@ -39,7 +39,7 @@ func configure(t *testing.T, text string) (path, dir string) {
 	return path, dir
 }
 
-func TestHelpTeaches(t *testing.T) {
+func TestHelpNamesExamplesAndExitCodes(t *testing.T) {
 	for _, c := range []struct {
 		args  []string
 		words []string
@@ -100,8 +100,8 @@ func TestCheckNamesEveryFaultAtOnce(t *testing.T) {
 	}
 }
 
-// TestRunRefuses has a row for each trouble that keeps the daemon from starting: its own exit code, a message that
-// names the thing and the remedy, and nothing changed.
+// TestRunRefuses has a row for each problem that prevents the daemon from starting. Each has its own exit code, and a
+// message that names the problem and the remedy. Nothing is changed.
 func TestRunRefuses(t *testing.T) {
 	for _, c := range []struct {
 		name    string
@@ -231,7 +231,7 @@ func (d *process) waitForLog(t *testing.T, path string) {
 	})
 }
 
-// waitFor waits until what is wished for is so, or the daemon has died by itself.
+// waitFor waits until a condition holds, or the daemon has ended.
 func (d *process) waitFor(t *testing.T, wish string, so func() bool) {
 	t.Helper()
 	deadline := time.After(time.Minute)

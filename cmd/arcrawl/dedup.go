@@ -24,7 +24,8 @@ import (
 const needsStore = `It opens the store. Stop the daemon first.`
 
 func newDedup() *cobra.Command {
-	return group("dedup", "Manage the deduplication index", newDedupImport(), newDedupStatus(), newDedupRemove(), newDedupPurge())
+	return group("dedup", "Manage the deduplication index",
+		newDedupImport(), newDedupStatus(), newDedupRemove(), newDedupPurge())
 }
 
 func newDedupImport() *cobra.Command {
@@ -73,7 +74,9 @@ archive; payloads that are not there are stored again.
 	return cmd
 }
 
-func importArchives(cmd *cobra.Command, i *dedup.Index, store *frontier.Frontier, args []string, o importer.Options, asJSON bool) error {
+func importArchives(
+	cmd *cobra.Command, i *dedup.Index, store *frontier.Frontier, args []string, o importer.Options, asJSON bool,
+) error {
 	out, errs := cmd.OutOrStdout(), cmd.ErrOrStderr()
 	o.Now, o.Progress = time.Now, new(warc.Progress)
 	onTerminal := isTerminal(errs)
@@ -120,7 +123,8 @@ func printImported(out io.Writer, f importer.FileSummary, asJSON bool) (err erro
 		if f.Resumed {
 			resumed = "; resumed an interrupted import"
 		}
-		_, err = fmt.Fprintf(out, "%s: %d originals, %d revisits, %d skipped%s\n", f.File, f.Entries, f.Revisits, f.Skipped, resumed)
+		_, err = fmt.Fprintf(out, "%s: %d originals, %d revisits, %d skipped%s\n", f.File, f.Entries, f.Revisits, f.Skipped,
+			resumed)
 	}
 	return err
 }
@@ -180,7 +184,8 @@ func printHoldings(out io.Writer, list []dedup.Row) error {
 		if crawl == "" {
 			crawl = "-"
 		}
-		fmt.Fprintf(table, "%d\t%s\t%s\t%s\t%d\t%s\t%d\t%d\n", h.Number, h.Name, h.State, crawl, h.Originals, human.Bytes(h.Bytes), h.Referred, h.References)
+		fmt.Fprintf(table, "%d\t%s\t%s\t%s\t%d\t%s\t%d\t%d\n", h.Number, h.Name, h.State, crawl, h.Originals,
+			human.Bytes(h.Bytes), h.Referred, h.References)
 	}
 	return table.Flush()
 }
@@ -196,7 +201,9 @@ revisits that refer to them are counted until 'arcrawl dedup purge'. Importing t
 ` + needsStore,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return withIndex(path, false, func(i *dedup.Index, _ *frontier.Frontier) error { return removeCollections(cmd.OutOrStdout(), i, args) })
+			return withIndex(path, false, func(i *dedup.Index, _ *frontier.Frontier) error {
+				return removeCollections(cmd.OutOrStdout(), i, args)
+			})
 		},
 	}
 	configFlag(cmd, &path)

@@ -21,7 +21,7 @@ const (
 	importedURI  = "http://old.example/"
 )
 
-// warcResponse is a response of HTML as text.
+// warcResponse returns a response of HTML as text.
 func warcResponse(id, target, body string) string {
 	block := "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n" + body
 	return fmt.Sprintf("WARC/1.1\r\nWARC-Type: response\r\nWARC-Target-URI: %s\r\nWARC-Date: 2026-11-20T09:00:00Z\r\nWARC-Record-ID: <urn:x:%s>\r\n"+
@@ -29,7 +29,7 @@ func warcResponse(id, target, body string) string {
 		target, id, digest.Of([]byte(body)), len(block), block)
 }
 
-// earlier is an earlier archive in each of the forms that are imported.
+// earlier writes an earlier archive in each form that can be imported.
 func earlier(t *testing.T) (dir string, forms map[string]string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -61,7 +61,7 @@ func earlier(t *testing.T) (dir string, forms map[string]string) {
 	return dir, forms
 }
 
-// dedupStatus is what status --json tells of imported files.
+// dedupStatus returns the imported files that status --json lists.
 func dedupStatus(t *testing.T, conf string) []dedup.Row {
 	t.Helper()
 	code, out, errs := command("dedup", "status", "-c", conf, "--json")
@@ -101,7 +101,8 @@ func TestDedupImportTakesEveryForm(t *testing.T) {
 			code, out, errs = command("dedup", "import", "-c", conf, "--json", file, other)
 			var last struct{ Summary importer.Summary }
 			lines := strings.Split(strings.TrimSpace(out), "\n")
-			if err := json.Unmarshal([]byte(lines[len(lines)-1]), &last); err != nil || code != exitOK || last.Summary != (importer.Summary{Known: 2}) {
+			if err := json.Unmarshal([]byte(lines[len(lines)-1]), &last); err != nil || code != exitOK ||
+				last.Summary != (importer.Summary{Known: 2}) {
 				t.Errorf("again: exit code %d, %v\n%s%s", code, err, out, errs)
 			}
 			if again := dedupStatus(t, conf); fmt.Sprint(again) != fmt.Sprint(once) {
@@ -111,8 +112,8 @@ func TestDedupImportTakesEveryForm(t *testing.T) {
 	}
 }
 
-// TestDedupForgetsWhatIsRemoved takes a file out, by its manifest and by its name, and deletes what it brought.
-func TestDedupForgetsWhatIsRemoved(t *testing.T) {
+// TestDedupForgetsRemovedFiles removes a file, by its manifest and by its name, and purges its entries.
+func TestDedupForgetsRemovedFiles(t *testing.T) {
 	t.Parallel()
 	dir, forms := earlier(t)
 	conf, _ := configure(t, settled)
@@ -168,11 +169,11 @@ func (i *interrupted) Write(p []byte) (int, error) {
 	return i.Buffer.Write(p)
 }
 
-// TestDedupImportGoesOnWhereItWasInterrupted is stopped in the middle of a file, where damage is told of.
-func TestDedupImportGoesOnWhereItWasInterrupted(t *testing.T) {
+// TestDedupImportResumesWhereItWasInterrupted stops an import in the middle of a file, where it reports damage.
+func TestDedupImportResumesWhereItWasInterrupted(t *testing.T) {
 	t.Parallel()
 	slow.Test(t)
-	const n = 10*dedup.MaxBatch + 10 // much is left when it is interrupted, as reading is ahead of what is told
+	const n = 10*dedup.MaxBatch + 10 // reading is ahead of the reports, and much is left at the interrupt
 	texts := []string{warcInfo}
 	for i := range n {
 		if i == dedup.MaxBatch+5 {

@@ -76,7 +76,8 @@ func demo(ctx context.Context, out io.Writer, dir string, bound time.Duration) e
 	began := time.Now()
 	// Only warnings and errors of the daemon's log are shown on the screen.
 	log := newLogger(os.Stderr).Level(zerolog.WarnLevel)
-	if err := daemon.Run(ctx, c, daemon.Options{Version: programVersion(), ConfigRead: began, Log: log, Observe: show.visit}); err != nil {
+	o := daemon.Options{Version: programVersion(), ConfigRead: began, Log: log, Observe: show.visit}
+	if err := daemon.Run(ctx, c, o); err != nil {
 		return err
 	}
 	return show.sumUp(c, time.Since(began))

@@ -29,7 +29,7 @@ func (w *where) survey(cmd *cobra.Command, asJSON bool) (s *survey.Survey, damag
 	return s, d, err
 }
 
-// folder returns the folder named by --warcs, or else that of the configuration.
+// folder returns the folder named by --warcs, or else the folder of the configuration.
 func (w *where) folder() (string, error) {
 	if w.dir != "" {
 		return w.dir, nil
@@ -49,9 +49,9 @@ func newDeps() *cobra.Command {
 		Short: "Show which WARC files a file needs, and which need it",
 		Long: `deps reads a folder of WARC files and follows each revisit to its original. For each named FILE it prints the files with
 originals of its revisits, the files with revisits that need it, and the numbers. FILE is a path or a name in the folder. A revisit
-without an original, or a damaged file, gives exit code 65.
+without an original, or a damaged file, is reported with exit code 65.
 
-The folder is that of the configuration, or the one named by --warcs.`,
+The folder is storage.warc of the configuration, or the one named by --warcs.`,
 		Example: "  arcrawl deps --warcs warc/ arcrawl-20261121090000000-00001-c1.warc.gz",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -71,7 +71,8 @@ The folder is that of the configuration, or the one named by --warcs.`,
 				}
 			}
 			if missing > 0 {
-				return errors.Join(fmt.Errorf("%w: the originals of %d revisits are in no file", warc.ErrDamaged, missing), damage.err())
+				err = fmt.Errorf("%w: the originals of %d revisits are in no file", warc.ErrDamaged, missing)
+				return errors.Join(err, damage.err())
 			}
 			return damage.err()
 		},
@@ -92,7 +93,7 @@ func newImpact() *cobra.Command {
 revisits in other files whose originals are in them. It also counts how many of these have their payload in a remaining file, under any
 URI: a person could restore them, but a replay tool would not find them. Nothing is changed.
 
-The folder is that of the configuration, or the one named by --warcs.`,
+The folder is storage.warc of the configuration, or the one named by --warcs.`,
 		Example: `  arcrawl impact --warcs warc/ arcrawl-20261121090000000-00001-c1.warc.gz
   arcrawl impact --warcs warc/ --by day --list lost-1.warc.gz lost-2.warc.gz`,
 		Args: cobra.MinimumNArgs(1),

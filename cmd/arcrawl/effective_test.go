@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-func TestEffectiveShowsWhatHoldsAndWhoSaidSo(t *testing.T) {
+func TestEffectiveShowsSettingsAndTheirFiles(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "arcrawl.toml")
 	if err := os.Mkdir(filepath.Join(dir, "hosts.d"), 0o750); err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// stock makes the store of a stopped daemon with some URIs.
+// stock creates the store of a stopped daemon with some URIs.
 func stock(t *testing.T, texts ...string) (conf string) {
 	t.Helper()
 	conf, dir := configure(t, settled)
@@ -70,7 +70,7 @@ func TestFrontierCommands(t *testing.T) {
 	steer(t, conf, exitOK, "2\n", "count")
 }
 
-func TestFrontierGoesFromStoreToStore(t *testing.T) {
+func TestFrontierExportIsImportedIntoAnotherStore(t *testing.T) {
 	t.Parallel()
 	from, to := stock(t, "http://a.example/1", "http://a.example/2", "http://b.example/"), stock(t)
 	steer(t, from, exitOK, "", "hold", "http://a.example/1")
@@ -118,7 +118,7 @@ func TestFrontierOfARunningDaemon(t *testing.T) {
 		t.Error("nothing is held")
 	}
 	asked := site.asked.Load()
-	site.waitFor(t, d, asked+20) // it goes on
+	site.waitFor(t, d, asked+20) // the crawl continues
 	d.terminate(t)
 	steer(t, path, exitOK, fmt.Sprintln(0), "count", "--state", "held")
 }

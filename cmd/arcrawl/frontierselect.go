@@ -33,7 +33,8 @@ func (f *frontierFlags) add(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.host, "host", "", "choose URIs on this host; *.example.org matches example.org and all hosts below it")
 	cmd.Flags().StringVar(&f.prefix, "prefix", "", "choose URIs that begin with this text, in canonical form")
 	cmd.Flags().StringVar(&f.match, "match", "", "choose URIs that this regular expression matches anywhere, in canonical form")
-	cmd.Flags().StringSliceVar(&f.states, "state", nil, "choose URIs in this state: "+stateNames()+"; with several states, URIs must be in all of them")
+	cmd.Flags().StringSliceVar(&f.states, "state", nil,
+		"choose URIs in this state: "+stateNames()+"; with several states, URIs must be in all of them")
 	cmd.Flags().StringVar(&f.fromFile, "from-file", "", "choose the URIs in this file, one per line (- = standard input)")
 }
 
@@ -139,7 +140,9 @@ func eachLine(cmd *cobra.Command, name string, take func(string) error) error {
 }
 
 // entries calls visit with every chosen URI.
-func (f *frontierFlags) entries(cmd *cobra.Command, args []string, s bulk.Store, visit func(frontier.Entry) error) error {
+func (f *frontierFlags) entries(
+	cmd *cobra.Command, args []string, s bulk.Store, visit func(frontier.Entry) error,
+) error {
 	return f.selections(cmd, args, func(sel frontier.Selection) error {
 		return bulk.Each(cmd.Context(), s, sel, visit)
 	})

@@ -83,7 +83,9 @@ that is being visited is not removed. On a terminal, the command asks for confir
 }
 
 // frontierVerb returns a command that applies an action to the chosen URIs.
-func frontierVerb(name, short, long, example string, action func(now time.Time) (frontier.Action, error)) *cobra.Command {
+func frontierVerb(
+	name, short, long, example string, action func(now time.Time) (frontier.Action, error),
+) *cobra.Command {
 	var f frontierFlags
 	var dry, yes bool
 	cmd := &cobra.Command{

@@ -90,7 +90,7 @@ func TestFsckLeavesARunningDaemonAlone(t *testing.T) {
 	}
 }
 
-// one is the only file of a pattern.
+// one returns the only file that matches a pattern.
 func one(t *testing.T, pattern string) string {
 	t.Helper()
 	names, err := filepath.Glob(pattern)
@@ -100,7 +100,7 @@ func one(t *testing.T, pattern string) string {
 	return names[0]
 }
 
-// drop removes the first key of a kind behind the frontier's back.
+// drop removes the first key of a kind without the frontier.
 func drop(t *testing.T, dir string, kind byte) {
 	t.Helper()
 	db, err := badger.Open(badger.DefaultOptions(dir).WithLogger(nil))

@@ -80,7 +80,7 @@ func name(s string) string {
 	return s // not http: unchanged
 }
 
-const howFound = `The folder is that of the configuration, or the one named by --warcs. Every file in it is read, unless an index.cdxj in the
+const howFound = `The folder is storage.warc of the configuration, or the one named by --warcs. Every file in it is read, unless an index.cdxj in the
 folder covers it; arcrawl index -o writes one.`
 
 func newHistory() *cobra.Command {

@@ -17,10 +17,10 @@ import (
 	"github.com/arcrawl/arcrawl/evaluators"
 )
 
-// commented matches a key or table that is only shown.
+// commented matches a key or table in a comment.
 var commented = regexp.MustCompile(`(?m)^#([a-z_]+ = |\[\[)`)
 
-// filledIn are the arguments that make a main file whole.
+// filledIn are the arguments that complete a main file.
 var filledIn = []string{"--set", "operator.name=Library", "--set", "operator.contact=a@library.example"}
 
 func readText(t *testing.T, path string) string {
@@ -44,7 +44,7 @@ func TestInitWritesAFileToFillIn(t *testing.T) {
 		table, name, inTable := strings.Cut(k.Name, ".")
 		shown := regexp.MustCompile(`(?m)^#?`+name+` = `).MatchString(text) && strings.Contains(text, "["+table+"]")
 		if inTable && shown != (k.Scope != "host") {
-			t.Errorf("%s, which stands in %s files, is shown: %t", k.Name, k.Scope, shown)
+			t.Errorf("%s, a key of %s files, is listed: %t", k.Name, k.Scope, shown)
 		}
 	}
 	code, _, errs = command("check", "-c", path)
@@ -64,7 +64,7 @@ func TestInitWritesAFileToFillIn(t *testing.T) {
 	}
 }
 
-// TestTheDefaultsThatInitShowsAreTheDefaults takes the comment signs away and gets the same settings.
+// TestTheDefaultsThatInitShowsAreTheDefaults removes the comment signs. The settings stay the same.
 func TestTheDefaultsThatInitShowsAreTheDefaults(t *testing.T) {
 	dir := t.TempDir()
 	if code, _, errs := command(append([]string{"init", dir}, filledIn...)...); code != exitOK {
@@ -91,11 +91,11 @@ func TestTheDefaultsThatInitShowsAreTheDefaults(t *testing.T) {
 		t.Errorf("settings of the crawl (-default +shown):\n%s", diff)
 	}
 	if len(a.Wait) != 1 || reflect.TypeOf(a.Wait[0].Rule) != reflect.TypeFor[evaluators.Learned]() {
-		t.Errorf("a crawl that begins anew goes by %v, want one entry with the rule learned", a.Wait)
+		t.Errorf("a new crawl has the waits %v, want one entry with the rule learned", a.Wait)
 	}
 }
 
-func TestInitSets(t *testing.T) {
+func TestInitWritesSetValues(t *testing.T) {
 	for _, c := range []struct {
 		set  []string
 		code int
@@ -130,7 +130,7 @@ func TestInitSets(t *testing.T) {
 	}
 }
 
-func TestHostAddWritesWhatCheckTakes(t *testing.T) {
+func TestHostAddWritesValidFiles(t *testing.T) {
 	dir := t.TempDir()
 	main := filepath.Join(dir, "arcrawl.toml")
 	add := func(args ...string) (int, string, string) {
@@ -172,7 +172,7 @@ func TestHostAddWritesWhatCheckTakes(t *testing.T) {
 	}
 }
 
-func TestHostAddTellsWhatIsStillWrong(t *testing.T) {
+func TestHostAddReportsOtherFaults(t *testing.T) {
 	dir := t.TempDir()
 	main := filepath.Join(dir, "arcrawl.toml")
 	if code, _, errs := command("init", dir); code != exitOK {

@@ -78,7 +78,8 @@ func examineIndex(t *testing.T, dir string) {
 		return found
 	}
 	var made bytes.Buffer
-	if _, err := index.Build(t.Context(), []string{dir}, index.Options{}, &made, func(f warc.Finding) error { return &f }); err != nil {
+	if _, err := index.Build(t.Context(), []string{dir}, index.Options{}, &made,
+		func(f warc.Finding) error { return &f }); err != nil {
 		t.Fatal(err)
 	}
 	kept := ""

@@ -103,7 +103,7 @@ func (s *logStats) run(cmd *cobra.Command, files []string) error {
 	return unread(out)
 }
 
-// read summarizes the named logs, or those of the configuration, and returns their names.
+// read summarizes the named logs, or the logs of the configuration, and returns their names.
 func (s *logStats) read(cmd *cobra.Command, files []string) (*stats.Outcome, []string, error) {
 	periods, err := s.check(files)
 	if err == nil && len(files) == 0 {

@@ -12,7 +12,7 @@ import (
 	"github.com/arcrawl/arcrawl/crawllog/stats"
 )
 
-// threeDays is a log with a visit that found a version, one that was spared its body, and a failure.
+// threeDays is a log with a visit that found a version, a visit that read no body, and a failure.
 const threeDays = `2026-01-02T06:00:00.000Z   200       4000 http://news.example/ - - text/html #001 20260102055959960+40 sha1:KA64BYVGVNNI5NHPC5SEGJGDTFLRKZ54 http://news.example/ wt:12h0ms,1vis,1ver,ov:1000ms
 2026-01-03T06:00:00.000Z   304          0 http://news.example/ - - no-type #001 20260103055959960+40 - http://news.example/ unchanged,duplicate:server-not-modified,spared:4000,wt:18h0ms,2vis,1ver,ov:1h0ms
 2026-01-04T06:00:00.000Z   503         50 http://shop.example/ L http://news.example/ text/html #001 20260104055959960+40 - http://news.example/ 2t,wt:18h0ms,2vis,1ver,ov:2d0ms
@@ -27,7 +27,7 @@ func ending(t *testing.T, want int, args ...string) (stdout, stderr string) {
 	return out.String(), errs.String()
 }
 
-func TestLogStatsSumsUpAndComparesPeriods(t *testing.T) {
+func TestLogStatsComparesPeriods(t *testing.T) {
 	t.Parallel()
 	log := filepath.Join(t.TempDir(), "crawl.log")
 	if err := os.WriteFile(log, []byte(threeDays), 0o644); err != nil {
@@ -46,7 +46,7 @@ func TestLogStatsSumsUpAndComparesPeriods(t *testing.T) {
 	}
 }
 
-func TestLogStatsReadsOnlyWhatWasAddedSinceTheLastTime(t *testing.T) {
+func TestLogStatsReadsOnlyAddedLines(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	log, offset := filepath.Join(dir, "crawl.log"), filepath.Join(dir, "offset")
@@ -75,7 +75,7 @@ func TestLogStatsReadsOnlyWhatWasAddedSinceTheLastTime(t *testing.T) {
 	}
 }
 
-func TestLogStatsSaysWhatIsWrongWithTheCommandLine(t *testing.T) {
+func TestLogStatsRefusesWrongFlags(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ args, want string }{
 		{"x.log --by moon", "choose host, seed, mime, day or hour"},

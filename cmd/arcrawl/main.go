@@ -48,7 +48,8 @@ func realMain(args []string, stdout, stderr io.Writer) int {
 		daemon.PrintError(stderr, fmt.Sprintf("arcrawl: %v\nRun 'arcrawl --help' for the commands and their flags.\n", err))
 		return exitUsage
 	case !understood:
-		daemon.PrintError(stderr, fmt.Sprintf("arcrawl: %v\nusage: %s; see '%s --help'\n", err, cmd.UseLine(), cmd.CommandPath()))
+		usage := fmt.Sprintf("usage: %s; see '%s --help'", cmd.UseLine(), cmd.CommandPath())
+		daemon.PrintError(stderr, fmt.Sprintf("arcrawl: %v\n%s\n", err, usage))
 		return exitUsage
 	}
 	daemon.PrintError(stderr, fmt.Sprintf("arcrawl: %v\n", err))
@@ -75,7 +76,8 @@ First steps:
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.AddCommand(newRun(), newCheck(), newEffective(), newReport(), newScrub(), newDemo(), newVersion(), newSim())
-	root.AddCommand(newStatus(), newTop(), newHosts(), newPause(), newResume(), newSeeds(), newVisit(), newHold(), newRelease())
+	root.AddCommand(newStatus(), newTop(), newHosts(), newPause(), newResume(), newSeeds(), newVisit(), newHold(),
+		newRelease())
 	root.AddCommand(newOverdue(), newWhy(), newReload())
 	root.AddCommand(newVerify(), newIndex(), newHistory(), newCat(), newDiff())
 	root.AddCommand(newDedup(), newDeps(), newImpact(), newReduplicate(), newExtract(), newWacz())
@@ -85,7 +87,8 @@ First steps:
 	return root
 }
 
-// untilStopped returns a context that ends at the first SIGINT or SIGTERM. A second SIGINT ends the process immediately.
+// untilStopped returns a context that ends at the first SIGINT or SIGTERM. A second SIGINT ends the process
+// immediately.
 func untilStopped(stderr io.Writer) (context.Context, func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	signals := make(chan os.Signal, 2)
@@ -152,7 +155,8 @@ func exitCode(err error) int {
 		return exitDamaged
 	case as[daemon.FolderError](err):
 		return exitFolder
-	case as[daemon.DiskError](err), errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EIO), errors.Is(err, syscall.EDQUOT):
+	case as[daemon.DiskError](err),
+		errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EIO), errors.Is(err, syscall.EDQUOT):
 		return exitDisk
 	}
 	return exitFailure
@@ -161,7 +165,7 @@ func exitCode(err error) int {
 // version is set by the linker in a release build: -ldflags "-X main.version=v1.2.3".
 var version string
 
-// programVersion returns the version set by the linker, else that of the module, else "dev".
+// programVersion returns the version set by the linker, or else the version of the module, or else "dev".
 func programVersion() string {
 	if version != "" {
 		return version
@@ -178,7 +182,8 @@ func newVersion() *cobra.Command {
 		Short: "Print the version",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			_, err := fmt.Fprintf(cmd.OutOrStdout(), "arcrawl %s (%s, %s/%s)\n", programVersion(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			_, err := fmt.Fprintf(cmd.OutOrStdout(), "arcrawl %s (%s, %s/%s)\n", programVersion(), runtime.Version(),
+				runtime.GOOS, runtime.GOARCH)
 			return err
 		},
 	}

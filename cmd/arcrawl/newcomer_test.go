@@ -26,7 +26,7 @@ type newcomer struct {
 	dashboard           string // address
 }
 
-// says runs a command and gives what it prints, or fails if it does not end with that exit code.
+// says runs a command and returns its output. The test fails if the exit code is not want.
 func (n newcomer) says(want int, args ...string) string {
 	n.Helper()
 	out, errs := ending(n.T, want, append(args, "--config", n.conf)...)
@@ -38,7 +38,7 @@ func (n newcomer) write(name, text string) {
 	writeFile(n.T, name, text)
 }
 
-// until asks for something until it is so, for half a minute.
+// until waits for half a minute until a condition holds.
 func (n newcomer) until(what string, so func() bool) {
 	n.Helper()
 	for range 300 {
@@ -67,9 +67,9 @@ func mustContain(t *testing.T, text string, want ...string) {
 	}
 }
 
-// TestANewcomer walks the way of docs/curators.md: a mistake in a host file is told, mended, and applied without a restart;
-// the versions of the front page add up on the dashboard; and a URI that waits says why.
-func TestANewcomer(t *testing.T) {
+// TestANewcomerFollowsTheCuratorsGuide follows docs/curators.md. A mistake in a host file is reported, fixed, and
+// applied without a restart. The dashboard shows the versions of the front page, and why explains a wait.
+func TestANewcomerFollowsTheCuratorsGuide(t *testing.T) {
 	slow.Test(t)
 	began := time.Now()
 	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -96,7 +96,7 @@ func TestANewcomer(t *testing.T) {
 		host: filepath.Join(dir, "hosts.d", strings.ReplaceAll(host, ":", "_")+".toml"),
 	}
 
-	// The main file, and a host file with two mistakes: both are told at once, with their places and what would be right.
+	// The main file, and a host file with two mistakes: both are reported at once, with their places and remedies.
 	ending(t, exitOK, "init", dir)
 	n.write(n.conf, fmt.Sprintf("[operator]\nname = \"National Library\"\ncontact = \"https://library.example/crawler\"\n[storage]\nmin_free = \"1MB\"\n"+
 		"[fetch]\nallow_networks = [\"127.0.0.0/8\"]\n[admin]\nlisten = %q\n", address))
@@ -115,20 +115,20 @@ func TestANewcomer(t *testing.T) {
 	})
 	n.until("the front page was captured some times", func() bool { return n.status().LastDay.Versions >= 6 })
 
-	// A mistake while the crawl runs changes nothing but the status; mended, it is in force without a restart.
+	// A mistake while the crawl runs changes only the status. When it is fixed, the file is in force without a restart.
 	n.write(n.host, strings.Replace(good, `"500ms"`, `"500"`, 1))
-	n.until("the status tells the fault", func() bool { return len(n.status().Config.Faults) == 1 })
+	n.until("the status shows the fault", func() bool { return len(n.status().Config.Faults) == 1 })
 	mustContain(t, n.says(exitOK, "status"), "crawling", n.host, "wait.min", "has 1 fault and is not in force")
 	before := n.status().LastDay.Visits
-	n.until("the crawl goes on under the last good configuration", func() bool { return n.status().LastDay.Visits > before })
+	n.until("the crawl continues with the last good configuration", func() bool { return n.status().LastDay.Visits > before })
 	n.write(n.host, strings.Replace(good, `"500ms"`, `"400ms"`, 1))
-	n.until("the mended file is in force", func() bool { s := n.status(); return len(s.Config.Faults) == 0 && s.Started.Before(s.Config.Loaded) })
+	n.until("the fixed file is in force", func() bool { s := n.status(); return len(s.Config.Faults) == 0 && s.Started.Before(s.Config.Loaded) })
 	if text := n.says(exitOK, "status"); strings.Contains(text, "not in force") {
-		t.Errorf("the status still tells of a fault:\n%s", text)
+		t.Errorf("the status still shows a fault:\n%s", text)
 	}
 	mustContain(t, n.says(exitOK, "effective", host, "--set"), `"400ms"`, filepath.Base(n.host)+":9")
 
-	// The page that never changes is visited less often and says why; one that is not crawled says that.
+	// why explains that a page without changes is visited less often, and that another URI is not crawled.
 	mustContain(t, n.says(exitOK, "why", site.URL+"/about"), "because", "unchanged:", "by the path L", "robots.txt")
 	for _, name := range []string{"why", "why-not"} {
 		mustContain(t, n.says(exitOK, name, "http://other.example/"), "other.example is not a host of the seeds")
@@ -138,7 +138,7 @@ func TestANewcomer(t *testing.T) {
 	d.terminate(t)
 }
 
-// seeVersions looks at the dashboard until it shows three versions of a page.
+// seeVersions waits until the dashboard shows three versions of a page.
 func (n newcomer) seeVersions(page string) {
 	n.Helper()
 	token, err := os.ReadFile(filepath.Join(filepath.Dir(n.conf), "state", "admin.token"))
@@ -159,7 +159,7 @@ func (n newcomer) seeVersions(page string) {
 	mustContain(n.T, text, page, "as a seed", "Visit now", "changed", "unchanged")
 }
 
-// pass hands a request to the dashboard with the token, as a browser does that was told it.
+// pass sends a request to the dashboard with the token, as a browser does after a login.
 func (n newcomer) pass(w http.ResponseWriter, r *http.Request, token string) {
 	ask, err := http.NewRequestWithContext(r.Context(), r.Method, n.dashboard+r.URL.RequestURI(), r.Body)
 	if err != nil {

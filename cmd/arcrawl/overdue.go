@@ -49,7 +49,8 @@ For a million URIs this takes some seconds; the crawl continues meanwhile. An an
 }
 
 func showOverdue(out io.Writer, o api.Overdue) error {
-	fmt.Fprintf(out, "%d of %d URIs are due, as of %s ago (counted in %s)\n\n", o.All.Due, o.All.URIs, span(o.Age), span(o.Took))
+	fmt.Fprintf(out, "%d of %d URIs are due, as of %s ago (counted in %s)\n\n", o.All.Due, o.All.URIs, span(o.Age),
+		span(o.Took))
 	t := newTable(out)
 	hosts := o.By == "host"
 	fmt.Fprintf(t, "%s\tURIs\tdue\tmax\tp50\tp90\tp99\twanted/h", o.By)
@@ -58,7 +59,8 @@ func showOverdue(out io.Writer, o api.Overdue) error {
 	}
 	fmt.Fprintln(t)
 	for _, b := range append(o.Rows, o.All) {
-		fmt.Fprintf(t, "%s\t%d\t%d\t%s\t%s\t%s\t%s\t%.1f", b.Name, b.URIs, b.Due, span(b.Most), span(b.P50), span(b.P90), span(b.P99), b.Demand)
+		fmt.Fprintf(t, "%s\t%d\t%d\t%s\t%s\t%s\t%s\t%.1f", b.Name, b.URIs, b.Due, span(b.Most), span(b.P50), span(b.P90),
+			span(b.P99), b.Demand)
 		if hosts && b.Capacity > 0 {
 			about := ""
 			if !b.Observed {

@@ -32,7 +32,8 @@ func pushable(t *testing.T) (dir string, want []string) {
 	}
 	writeFile(t, filepath.Join(dir, "a.warc.gz"), string(members(texts...)))
 	var made bytes.Buffer
-	if _, err := index.Build(t.Context(), []string{dir}, index.Options{}, &made, func(f warc.Finding) error { return &f }); err != nil {
+	if _, err := index.Build(t.Context(), []string{dir}, index.Options{}, &made,
+		func(f warc.Finding) error { return &f }); err != nil {
 		t.Fatal(err)
 	}
 	for line := range strings.Lines(made.String()) {
@@ -46,7 +47,7 @@ func pushable(t *testing.T) (dir string, want []string) {
 	return dir, want
 }
 
-func TestAnIndexIsPushed(t *testing.T) {
+func TestPushSendsAnIndex(t *testing.T) {
 	t.Parallel()
 	slow.Test(t)
 	dir, want := pushable(t)
@@ -105,7 +106,8 @@ func TestAnIndexIsPushed(t *testing.T) {
 // pushAttempts is how often lines are sent to a server that fails.
 const pushAttempts = 4
 
-// TestAPushResumesWhereTheServerFailed lets the server fail for a while, for longer, and refuse single lines.
+// TestAPushResumesWhereTheServerFailed pushes to a server that fails for a while, fails for longer, and refuses single
+// lines.
 func TestAPushResumesWhereTheServerFailed(t *testing.T) {
 	t.Parallel()
 	slow.Test(t)

@@ -35,7 +35,7 @@ func exported(t *testing.T, conf string) map[uri.URI]frontier.Entry {
 	return all
 }
 
-// The demo site is crawled for some seconds, the store is lost, and rebuilt.
+// TestALostStoreIsRebuilt crawls the demo site for some seconds, and rebuilds the store without the old one.
 func TestALostStoreIsRebuilt(t *testing.T) {
 	slow.Test(t)
 	dir := filepath.Join(t.TempDir(), "demo")
@@ -64,7 +64,7 @@ func TestALostStoreIsRebuilt(t *testing.T) {
 		if want.Visits == 0 && want.LastStatus == 0 {
 			continue // it was never visited, and no log knows it
 		}
-		if diff := cmp.Diff(toldOf(want), toldOf(after[u]), cmp.Comparer(func(a, b uri.URI) bool { return a == b })); diff != "" {
+		if diff := cmp.Diff(rebuildable(want), rebuildable(after[u]), cmp.Comparer(func(a, b uri.URI) bool { return a == b })); diff != "" {
 			t.Errorf("%s: -lost +rebuilt:\n%s", u, diff)
 		}
 		if early := want.Due.Sub(after[u].Due); early > 0 || early < -2*time.Millisecond {
@@ -88,7 +88,7 @@ func TestALostStoreIsRebuilt(t *testing.T) {
 	}
 }
 
-// rotate cuts a log in two.
+// rotate divides a log into two files.
 func rotate(t *testing.T, log string) {
 	t.Helper()
 	text := readText(t, log)
@@ -97,8 +97,8 @@ func rotate(t *testing.T, log string) {
 	writeFile(t, log, text[half:])
 }
 
-// toldOf is an entry without what neither log nor archive holds.
-func toldOf(e frontier.Entry) frontier.Entry {
+// rebuildable returns an entry without the fields that neither the log nor the archive has.
+func rebuildable(e frontier.Entry) frontier.Entry {
 	ms := func(t time.Time) time.Time { return t.Truncate(time.Millisecond) }
 	e.LastVisit, e.LastCapture = ms(e.LastVisit), ms(e.LastCapture)
 	e.LastRead, e.LastChange = ms(e.LastRead), ms(e.LastChange)

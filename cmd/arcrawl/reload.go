@@ -52,7 +52,8 @@ The configuration is applied as a whole or not at all. If it has faults, the las
 func showReloaded(out io.Writer, r api.Reloaded) error {
 	p := r.Plan
 	for _, c := range p.Changes {
-		fmt.Fprintf(out, "%s%s: %s → %s  [%s]\n", hostPrefix(c.Host), c.Key, cmp.Or(c.Before, "nothing"), cmp.Or(c.After, "nothing"), c.Origin)
+		fmt.Fprintf(out, "%s%s: %s → %s  [%s]\n", hostPrefix(c.Host), c.Key, cmp.Or(c.Before, "nothing"),
+			cmp.Or(c.After, "nothing"), c.Origin)
 	}
 	if p.More > 0 {
 		fmt.Fprintf(out, "%d more keys change\n", p.More)
@@ -63,7 +64,9 @@ func showReloaded(out io.Writer, r api.Reloaded) error {
 	for _, of := range []struct {
 		what string
 		list []string
-	}{{"seed added", p.SeedsAdded}, {"seed removed", p.SeedsRemoved}, {"host held", p.Held}, {"host released", p.Released}} {
+	}{
+		{"seed added", p.SeedsAdded}, {"seed removed", p.SeedsRemoved}, {"host held", p.Held}, {"host released", p.Released},
+	} {
 		for _, x := range of.list {
 			fmt.Fprintf(out, "%s: %s\n", of.what, x)
 		}

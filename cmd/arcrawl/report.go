@@ -16,7 +16,8 @@ import (
 )
 
 func newReport() *cobra.Command {
-	return group("report", "Report on headers, deduplication, or days", newReportHeaders(), newReportDedup(), newReportDays())
+	return group("report", "Report on headers, deduplication, or days",
+		newReportHeaders(), newReportDedup(), newReportDays())
 }
 
 func newReportHeaders() *cobra.Command {

@@ -15,7 +15,7 @@ import (
 	"github.com/arcrawl/arcrawl/hosts/reputation"
 )
 
-func TestReportHeadersTellsWhatEachHostsHeadersWereWorth(t *testing.T) {
+func TestReportHeadersShowsThePrecisionOfValidators(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	conf := filepath.Join(dir, "arcrawl.toml")
@@ -36,7 +36,8 @@ func TestReportHeadersTellsWhatEachHostsHeadersWereWorth(t *testing.T) {
 		t.Fatal(err)
 	}
 	same := evaluators.Validators{ETag: `"a"`}
-	for _, state := range []evaluators.State{evaluators.Unchanged, evaluators.Unchanged, evaluators.Unchanged, evaluators.Changed} {
+	for _, state := range []evaluators.State{evaluators.Unchanged, evaluators.Unchanged, evaluators.Unchanged,
+		evaluators.Changed} {
 		if err := book.Add("a.example", evaluators.Observation{MIME: "text/html", Before: same, Now: same, State: state}); err != nil {
 			t.Fatal(err)
 		}

@@ -12,7 +12,7 @@ func newReportDedup() *cobra.Command {
 		Use:   "dedup [FILE…]",
 		Short: "Show what deduplication saved",
 		Long: `dedup reads crawl logs, compressed (.gz) or not, and shows how many responses repeated an archived payload, and how much space
-that saved. The figures are those of Heritrix's DeDuplicator and of Browsertrix. Without FILE it reads the log of the configuration and
+that saved. The figures are the same as in Heritrix's DeDuplicator and in Browsertrix. Without FILE it reads the log of the configuration and
 its rotated files; the daemon may run meanwhile.
 
   handled      responses whose payload was looked up; without 304 and without what [dedup] excludes

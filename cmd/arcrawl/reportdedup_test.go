@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-func TestReportDedupTellsWhatWasSaved(t *testing.T) {
+func TestReportDedupShowsSavings(t *testing.T) {
 	t.Parallel()
 	line := func(day, size, uri, mime, notes string) string {
 		return "2026-01-0" + day + "T06:00:00.000Z   200 " + size + " " + uri + " - - " + mime +

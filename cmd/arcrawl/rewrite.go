@@ -52,7 +52,7 @@ func newExtract() *cobra.Command {
 new files depend on no others: a revisit whose original was not chosen becomes a response, as with reduplicate. With --keep-revisits it
 stays a revisit, and the files that it depends on are listed.
 
-Existing files are never changed or overwritten. Damage gives exit code 65.`,
+Existing files are never changed or overwritten. If something is damaged, the exit code is 65.`,
 		Example: `  arcrawl extract -o news/ --host www.news.example --since 2026-11 --until 2026-11 warc/
   arcrawl extract -o live/ --prefix https://www.news.example/live/ --keep-revisits warc/`,
 		Args: cobra.MinimumNArgs(1),

@@ -18,7 +18,8 @@ import (
 )
 
 func newScrub() *cobra.Command {
-	return group("scrub", "Find and test rules for noise that is not a change", newScrubTest(), newScrubSuggest(), newScrubCandidates())
+	return group("scrub", "Find and test rules for noise that is not a change",
+		newScrubTest(), newScrubSuggest(), newScrubCandidates())
 }
 
 func newScrubTest() *cobra.Command {

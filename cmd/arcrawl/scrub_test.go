@@ -64,7 +64,8 @@ func succeed(t *testing.T, args ...string) string {
 	return out.String()
 }
 
-// The rules that suggest prints are put into the file of the host. Then test finds only the edit.
+// TestSuggestedRulesCanBePastedAndTested copies the rules of suggest into the file of the host. Then test finds only
+// the edit.
 func TestSuggestedRulesCanBePastedAndTested(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -95,7 +96,7 @@ func TestSuggestedRulesCanBePastedAndTested(t *testing.T) {
 	}
 }
 
-func TestCandidatesAreThePagesThatAlwaysChange(t *testing.T) {
+func TestCandidatesArePagesThatAlwaysChange(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	conf := filepath.Join(dir, "arcrawl.toml")

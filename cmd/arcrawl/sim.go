@@ -75,7 +75,8 @@ Policies: ` + strings.Join(sim.Policies(), ", ") + `.`,
 		},
 	}
 	f := cmd.Flags()
-	f.StringSliceVar(&s.policies, "policies", []string{"stretched", "target", "learned", "clairvoyant"}, "policies to compare")
+	f.StringSliceVar(&s.policies, "policies", []string{"stretched", "target", "learned", "clairvoyant"},
+		"policies to compare")
 	f.Float64SliceVar(&s.budgets, "budgets", []float64{0.5, 1, 2, 4}, "requests, as multiples of what Heritrix's rule makes with its defaults")
 	f.StringVar(&s.group, "by", "", "also show the shares by source, kind or host")
 	f.BoolVar(&s.perSource, "per-source", false, "also give each source a budget of its own, and show the mean over the sources")
@@ -89,9 +90,11 @@ Policies: ` + strings.Join(sim.Policies(), ", ") + `.`,
 	f.StringArrayVar(&s.configs, "config", nil, "play this configuration file; may be repeated")
 	f.BoolVar(&s.polite, "polite", false, "with --config: hosts rest between visits, and a frontier orders what is due")
 	f.BoolVar(&s.summed, "figures", false, "show instead what the learned rule captures at the budgets, with each source left out once, and how well it meets capture targets")
-	f.Float64SliceVar(&s.targets, "targets", []float64{0.5, 0.7, 0.8, 0.9, 0.95}, "with --figures: capture targets, between 0 and 1")
+	f.Float64SliceVar(&s.targets, "targets", []float64{0.5, 0.7, 0.8, 0.9, 0.95},
+		"with --figures: capture targets, between 0 and 1")
 	f.StringVar(&s.explained, "explain", "", "show instead each decision about this resource, by its id or URI")
-	f.Lookup("budgets").DefValue, f.Lookup("targets").DefValue = "[0.5,1,2,4]", "[0.5,0.7,0.8,0.9,0.95]" // without six decimals
+	f.Lookup("budgets").DefValue = "[0.5,1,2,4]" // without six decimals
+	f.Lookup("targets").DefValue = "[0.5,0.7,0.8,0.9,0.95]"
 	cmd.AddCommand(newSimWait(), newSimYear())
 	return cmd
 }
@@ -197,7 +200,8 @@ func plotTo(name string, results []sim.Result) error {
 	if strings.EqualFold(filepath.Ext(name), ".svg") {
 		draw = sim.Picture
 	}
-	if err := errors.Join(draw(f, "Share of all versions captured, by budget of requests", results), f.Close()); err != nil {
+	err = draw(f, "Share of all versions captured, by budget of requests", results)
+	if err := errors.Join(err, f.Close()); err != nil {
 		return fmt.Errorf("write plot %s: %w", name, err)
 	}
 	return nil
@@ -219,7 +223,8 @@ func (s simulation) table(out io.Writer, all []sim.History, results []sim.Result
 	fmt.Fprintln(w, " policy")
 	for _, r := range results {
 		t := r.Total
-		fmt.Fprintf(w, "%.2f×\t%.3f\t%.3f–%.3f\t%d\t%d\t%s\t%s\t%s\t", r.Budget, r.Share, r.Low, r.High, t.Requests, t.Wasted(),
+		fmt.Fprintf(w, "%.2f×\t%.3f\t%.3f–%.3f\t%d\t%d\t%s\t%s\t%s\t", r.Budget, r.Share, r.Low, r.High,
+			t.Requests, t.Wasted(),
 			t.MeanDelay(), t.MeanLate(), knob(r))
 		if s.perSource {
 			fmt.Fprintf(w, "%.3f\t", r.PerSource)
@@ -255,7 +260,8 @@ func bySource(out io.Writer, results []sim.Result) error {
 	fmt.Fprintln(w, "\nsource, budget of its own\tbudget\tclassic\tcaptured\t policy")
 	for _, r := range results {
 		for _, name := range slices.Sorted(maps.Keys(r.Sources)) {
-			fmt.Fprintf(w, "%s\t%.2f×\t%.3f\t%.3f\t %s\n", name, r.Budget, r.Sources[name].Classic, r.Sources[name].Captured, r.Policy)
+			fmt.Fprintf(w, "%s\t%.2f×\t%.3f\t%.3f\t %s\n", name, r.Budget,
+				r.Sources[name].Classic, r.Sources[name].Captured, r.Policy)
 		}
 	}
 	return w.Flush()

@@ -15,14 +15,14 @@ import (
 
 const inventedHistories = "../../sim/testdata/invented.jsonl"
 
-// simulated runs arcrawl sim and gives the exit code and what it wrote.
+// simulated runs arcrawl sim and returns the exit code and the output.
 func simulated(args ...string) (int, string, string) {
 	var stdout, stderr bytes.Buffer
 	code := realMain(append([]string{"sim"}, args...), &stdout, &stderr)
 	return code, stdout.String(), stderr.String()
 }
 
-func TestSimWaitTellsEachDecisionInMilliseconds(t *testing.T) {
+func TestSimWaitPrintsEachDecisionInMilliseconds(t *testing.T) {
 	t.Parallel()
 	code, out, errs := simulated("wait", "--states", "changed,unchanged,unknown,changed", "--json")
 	if code != exitOK {
@@ -135,7 +135,7 @@ func TestSimRefusesWhatItDoesNotKnow(t *testing.T) {
 	}
 }
 
-func TestSimTellsAllFiguresAtOnce(t *testing.T) {
+func TestSimPrintsAllFiguresAtOnce(t *testing.T) {
 	t.Parallel()
 	slow.Test(t)
 	histories, err := os.ReadFile(inventedHistories)

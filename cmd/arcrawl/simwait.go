@@ -38,8 +38,8 @@ func newSimWait() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "wait",
 		Short: "Show the waits that one rule decides on in a sequence of visits",
-		Long: `wait plays one rule through a sequence of content states and prints each wait and its reason. The first state is that of the
-first capture. Each visit begins when it is due, or later by --overdue. Settings without a flag have the default of the rule.`,
+		Long: `wait plays one rule through a sequence of content states and prints each wait and its reason. The first state is the
+state of the first capture. Each visit begins when it is due, or later by --overdue. Settings without a flag have the default of the rule.`,
 		Example: "  arcrawl sim wait --states changed,unchanged,unchanged,changed,unknown --overdue 5m --json",
 		Args:    cobra.NoArgs,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return s.run(cmd.OutOrStdout()) },
@@ -47,7 +47,8 @@ first capture. Each visit begins when it is due, or later by --overdue. Settings
 	f := cmd.Flags()
 	o := &s.options
 	f.StringVar(&o.Rule, "rule", "classic", "rule to play: classic, fixed, target or learned")
-	f.StringSliceVar(&s.states, "states", []string{"changed", "unchanged", "unchanged", "changed"}, "content states in order: changed, unchanged or unknown")
+	f.StringSliceVar(&s.states, "states", []string{"changed", "unchanged", "unchanged", "changed"},
+		"content states in order: changed, unchanged or unknown")
 	f.DurationVar(&s.overdue, "overdue", 0, "delay of each visit except the first, after it is due")
 	f.BoolVar(&s.born, "born", false, "treat the URI as published at the first visit")
 	f.BoolVar(&s.asJSON, "json", false, "write JSON, durations in milliseconds")
@@ -69,7 +70,10 @@ func (s waitSteps) check() error {
 	for _, d := range []struct {
 		flag  string
 		value time.Duration
-	}{{"overdue", s.overdue}, {"initial", o.Initial}, {"min", o.Min}, {"max", o.Max}, {"unknown", o.Unknown}, {"every", o.Every}} {
+	}{
+		{"overdue", s.overdue}, {"initial", o.Initial}, {"min", o.Min},
+		{"max", o.Max}, {"unknown", o.Unknown}, {"every", o.Every},
+	} {
 		if d.value < 0 {
 			return fmt.Errorf("--%s %v is below 0", d.flag, d.value)
 		}

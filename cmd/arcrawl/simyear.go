@@ -63,7 +63,7 @@ type yearResult struct {
 	PerURI   float64 `json:"visits_per_uri_and_year"`
 	Changes  float64 `json:"versions_per_uri_and_year"`
 	Seconds  float64 `json:"seconds"`            // that it took
-	Each     float64 `json:"visit_microseconds"` // for each visit, on each processor; on a busy machine with the time that it waits
+	Each     float64 `json:"visit_microseconds"` // of one processor for each visit; includes waiting on a busy machine
 }
 
 func (y simYear) run(ctx context.Context, out io.Writer) error {
@@ -90,7 +90,8 @@ func (y simYear) run(ctx context.Context, out io.Writer) error {
 	}
 	took := time.Since(began).Seconds()
 	r := yearResult{
-		Hosts: y.hosts, URIs: y.hosts * y.uris, Days: y.days, Busy: y.busy, Rule: y.rule, Visits: sum.Requests + y.hosts*y.uris, Versions: sum.Versions, Captured: sum.Captured,
+		Hosts: y.hosts, URIs: y.hosts * y.uris, Days: y.days, Busy: y.busy, Rule: y.rule,
+		Visits: sum.Requests + y.hosts*y.uris, Versions: sum.Versions, Captured: sum.Captured,
 		Share: sum.Share(), Seconds: took,
 	}
 	years := float64(r.URIs) * float64(y.days) / 365
@@ -109,7 +110,8 @@ the mix: each host has a front page that changes %g times a day, and one section
 spread about %g a year; on average a URI has %.0f versions and %.0f visits a year (--busy N for more changes)
 in %s on %d processors, %.1f µs per visit
 `,
-		r.URIs, r.Hosts, r.Days, r.Rule, r.Visits, r.Captured, r.Versions, 100*r.Share, 20*r.Busy, 2*r.Busy, r.Busy, r.Changes, r.PerURI,
+		r.URIs, r.Hosts, r.Days, r.Rule, r.Visits, r.Captured, r.Versions,
+		100*r.Share, 20*r.Busy, 2*r.Busy, r.Busy, r.Changes, r.PerURI,
 		human.About(time.Duration(r.Seconds*float64(time.Second)).Round(100*time.Millisecond)), workers, r.Each)
 	return err
 }

@@ -25,11 +25,13 @@ func TestAYearOfAnInventedCrawlComesOutTheSameEachTime(t *testing.T) {
 	if again := play(); again != learned {
 		t.Errorf("%+v, and again %+v", learned, again)
 	}
-	if learned.URIs != 120 || learned.Versions < 3000 || learned.Share < 0.7 || learned.Share > 0.9 || classic.Share >= learned.Share {
+	if learned.URIs != 120 || learned.Versions < 3000 || learned.Share < 0.7 || learned.Share > 0.9 ||
+		classic.Share >= learned.Share {
 		t.Errorf("learned %+v, classic %+v", learned, classic)
 	}
 	busy := play("--busy", "3")
-	if busy.Changes < 2*learned.Changes || busy.PerURI <= learned.PerURI || learned.PerURI*120*60/365 < float64(learned.Visits)-1 {
+	if busy.Changes < 2*learned.Changes || busy.PerURI <= learned.PerURI ||
+		learned.PerURI*120*60/365 < float64(learned.Visits)-1 {
 		t.Errorf("livelier %+v, than %+v", busy, learned)
 	}
 	for _, wrong := range [][]string{{"--hosts", "0"}, {"--busy", "0"}, {"--rule", "fixed"}, {"--rule", "none"}, {"--capture-target", "2"}} {
@@ -40,7 +42,7 @@ func TestAYearOfAnInventedCrawlComesOutTheSameEachTime(t *testing.T) {
 	}
 }
 
-func TestAYearTellsTheMixThatItHoldsFor(t *testing.T) {
+func TestAYearPrintsItsMixOfPages(t *testing.T) {
 	t.Parallel()
 	var out, errs bytes.Buffer
 	if code := realMain([]string{"sim", "year", "--hosts", "2", "--uris", "10", "--days", "20", "--busy", "2"}, &out, &errs); code != exitOK {

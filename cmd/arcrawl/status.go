@@ -76,12 +76,14 @@ func showStatus(out io.Writer, s api.Status) error {
 	}
 	fmt.Fprintf(out, "\nhosts     %d: %d ready, %d snoozed, %d busy, %d idle, %d paused; %d unreachable\n", s.Hosts.Known, s.Hosts.Ready,
 		s.Hosts.Snoozed, s.Hosts.Busy, s.Hosts.Idle, s.Hosts.Paused, s.Hosts.Down)
-	fmt.Fprintf(out, "URIs      %d: %d queued, %d forbidden by robots.txt; %s\n", s.URIs.Known, s.URIs.Queued, s.URIs.Forbidden, lateText(s.URIs))
+	fmt.Fprintf(out, "URIs      %d: %d queued, %d forbidden by robots.txt; %s\n", s.URIs.Known, s.URIs.Queued,
+		s.URIs.Forbidden, lateText(s.URIs))
 	fmt.Fprintf(out, "visiting  %d with %d workers\n", s.Workers.Busy, s.Workers.All)
 	for _, v := range s.Workers.Visits[:min(len(s.Workers.Visits), shownVisits)] {
 		fmt.Fprintf(out, "          %s for %s\n", v.URI, span(v.Seconds))
 	}
-	fmt.Fprintf(out, "disk      %s free%s; the store takes %s\n", human.Bytes(s.Disk.Free), fullText(s.Disk), human.Bytes(s.Archive.Store))
+	fmt.Fprintf(out, "disk      %s free%s; the store takes %s\n", human.Bytes(s.Disk.Free), fullText(s.Disk),
+		human.Bytes(s.Archive.Store))
 	for _, f := range s.Archive.Files {
 		fmt.Fprintf(out, "archive   %s, %s since %s\n", f.Name, human.Bytes(f.Size), f.Opened.Local().Format(time.DateTime))
 	}

@@ -14,8 +14,8 @@ import (
 	"github.com/arcrawl/arcrawl/admin/api"
 )
 
-// A page of top has the status and the hosts, renewed until it is told to stop.
-func TestTopShowsTheStatusAgainAndAgain(t *testing.T) {
+// TestTopUpdatesTheStatus watches pages with the status and the hosts until the end.
+func TestTopUpdatesTheStatus(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	asked := 0

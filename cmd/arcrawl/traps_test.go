@@ -12,7 +12,7 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// TestTrapsOfAStoppedAndOfARunningDaemon lists and releases traps, of the store and of the daemon.
+// TestTrapsOfAStoppedAndOfARunningDaemon lists and releases traps in the store and through the daemon.
 func TestTrapsOfAStoppedAndOfARunningDaemon(t *testing.T) {
 	slow.Test(t)
 	dir := t.TempDir()
@@ -42,7 +42,7 @@ func TestTrapsOfAStoppedAndOfARunningDaemon(t *testing.T) {
 	says(exitOK, `"due": 0`, "traps", "release", "news.example", second.Pattern, "--json")
 }
 
-// keepOut has a store keep a URI out that is a trap by itself.
+// keepOut lets a store keep out a URI that is a trap by itself.
 func keepOut(t *testing.T, dir, text string) traps.Trap {
 	t.Helper()
 	now := time.Now()

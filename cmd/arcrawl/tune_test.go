@@ -20,8 +20,8 @@ import (
 
 const tunedPage = "http://random.example/random1"
 
-// visitedLog writes the log of a crawl that went each six hours to the pages of a source of the invented histories, and
-// gives the time of its last visit.
+// visitedLog writes the log of a crawl that visited the pages of a source of the invented histories every six hours. It
+// returns the time of its last visit.
 func visitedLog(t *testing.T, path string) (last time.Time) {
 	t.Helper()
 	all, err := sim.ReadFile(inventedHistories)
@@ -58,7 +58,7 @@ func visitedLog(t *testing.T, path string) (last time.Time) {
 	return last
 }
 
-func TestSimSaysOfACrawlLogWhatIsMissingInIt(t *testing.T) {
+func TestSimReportsWhatACrawlLogLacks(t *testing.T) {
 	t.Parallel()
 	log := filepath.Join(t.TempDir(), "crawl.log")
 	visitedLog(t, log)
@@ -97,7 +97,7 @@ func TestSimPlaysACrawlLogAndWholeConfigurations(t *testing.T) {
 	}
 }
 
-func TestTuneRecommendsWhatCapturesMoreForTheSameRequests(t *testing.T) {
+func TestTuneRecommendsMoreCapturesForTheSameRequests(t *testing.T) {
 	slow.Test(t)
 	dir := t.TempDir()
 	log, path := filepath.Join(dir, "crawl.log"), filepath.Join(dir, "arcrawl.toml")
@@ -112,7 +112,7 @@ func TestTuneRecommendsWhatCapturesMoreForTheSameRequests(t *testing.T) {
 	}
 }
 
-func TestPrimeTeachesWhatTheFrontierKnows(t *testing.T) {
+func TestPrimeLearnsFromTheFrontier(t *testing.T) {
 	dir := t.TempDir()
 	log, path := filepath.Join(dir, "old.log"), filepath.Join(dir, "arcrawl.toml")
 	last := visitedLog(t, log)
@@ -151,7 +151,8 @@ func TestPrimeTeachesWhatTheFrontierKnows(t *testing.T) {
 	}
 	defer f.Close()
 	r, ok, err := f.Get(page)
-	if err != nil || !ok || r.Rate < 2 || r.Rate > 40 || rate.Memory(r.Memory).Check() != nil || len(r.Memory) == 0 || r.Wait <= 0 || r.Wait > 12*time.Hour {
+	if err != nil || !ok || r.Rate < 2 || r.Rate > 40 || rate.Memory(r.Memory).Check() != nil ||
+		len(r.Memory) == 0 || r.Wait <= 0 || r.Wait > 12*time.Hour {
 		t.Errorf("a page that changes some 16 times a day: %v, %v, %+v", ok, err, r)
 	}
 }

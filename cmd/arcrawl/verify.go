@@ -24,7 +24,7 @@ func newVerify() *cobra.Command {
 digest, follows every reference, and prints each fault with file and offset. It skips damaged parts and checks the rest. Nothing is
 changed. For a WACZ package it compares each file with the manifest and checks the WARC files in it.
 
-An error gives exit code 65. A warning is a deviation from the specification that loses nothing. If originals of revisits are in other
+If there are errors, the exit code is 65. A warning is a deviation from the specification that loses nothing. If originals of revisits are in other
 files, name those with --known; only their record ids are read.`,
 		Example: `  arcrawl verify warc/
   arcrawl verify --known warc/ new/20261121.warc.gz
@@ -44,7 +44,8 @@ files, name those with --known; only their record ids are read.`,
 				return err
 			}
 			if sum.Errors > 0 || strict && sum.Warnings > 0 {
-				return fmt.Errorf("%w: %d errors and %d warnings in %d files%s", warc.ErrDamaged, sum.Errors, sum.Warnings, sum.Files, lost.advice("--known"))
+				return fmt.Errorf("%w: %d errors and %d warnings in %d files%s", warc.ErrDamaged, sum.Errors, sum.Warnings,
+					sum.Files, lost.advice("--known"))
 			}
 			return nil
 		},
@@ -110,6 +111,7 @@ func watch(w io.Writer, p *warc.Progress) (stop func()) {
 		done, total := p.Bytes()
 		read, all := p.Files()
 		speed := float64(done) / time.Since(start).Seconds()
-		return fmt.Sprintf("%d of %d files, %s of %s, %s/s", read, all, human.Bytes(done), human.Bytes(total), human.Bytes(int64(speed)))
+		return fmt.Sprintf("%d of %d files, %s of %s, %s/s", read, all, human.Bytes(done), human.Bytes(total),
+			human.Bytes(int64(speed)))
 	})
 }

@@ -39,7 +39,7 @@ manifest with the hash and size of each. Choose a host, prefix or period as with
 Revisits stay revisits. The files with their originals, taken from the folders named by --from, are listed with hash and size in
 relation.requires. With --self-contained revisits become responses, as with reduplicate.
 
-Existing files are never overwritten; the package appears when it is complete. Damage gives exit code 65.`,
+Existing files are never overwritten; the package appears when it is complete. If something is damaged, the exit code is 65.`,
 		Example: `  arcrawl wacz -o november.wacz --since 2026-11 --until 2026-11 --self-contained warc/
   arcrawl wacz -o last.wacz --from warc/ warc/arcrawl-20261121090000000-00002-c1.warc.gz`,
 		Args: cobra.MinimumNArgs(1),
@@ -108,9 +108,11 @@ func printPackaged(cmd *cobra.Command, name string, sum wacz.Summary, asJSON boo
 	if asJSON {
 		err = json.NewEncoder(cmd.OutOrStdout()).Encode(sum)
 	} else {
-		_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s: %d files of %s with %d captures, %d pages\n", name, sum.Files, human.Bytes(sum.Bytes), sum.Captures, sum.Pages)
+		_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s: %d files of %s with %d captures, %d pages\n", name, sum.Files,
+			human.Bytes(sum.Bytes), sum.Captures, sum.Pages)
 		for _, r := range sum.Requires {
-			fmt.Fprintf(cmd.OutOrStdout(), "requires %s (%s, %s) for %d revisits\n", r.Filename, human.Bytes(r.Size), r.Hash, r.Revisits)
+			fmt.Fprintf(cmd.OutOrStdout(), "requires %s (%s, %s) for %d revisits\n", r.Filename, human.Bytes(r.Size), r.Hash,
+				r.Revisits)
 		}
 	}
 	if err == nil && sum.Errors > 0 {

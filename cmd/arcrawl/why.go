@@ -144,7 +144,8 @@ func rateText(perDay float64) string {
 	return fmt.Sprintf(", %.3g changes a day expected", perDay)
 }
 
-// newWhyNot returns the command that applies the rules to known URIs too. It is hidden: arcrawl why answers the question.
+// newWhyNot returns the command that applies the rules to known URIs too. It is hidden: arcrawl why answers the
+// question.
 func newWhyNot() *cobra.Command {
 	var d daemonFlags
 	var via, hop string

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// A URI of another scheme gets an answer; a text that is not a URI is a usage error.
+// TestWhyNotOfAnotherScheme asks for URIs of other schemes, and for texts that are not URIs, which are usage errors.
 func TestWhyNotOfAnotherScheme(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
