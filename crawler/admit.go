@@ -18,9 +18,9 @@ import (
 )
 
 const (
-	// heldRest is how long a held host rests until it is looked at again. Its URIs keep their due times.
+	// heldRest is how long a held host rests until it is checked again. Its URIs keep their due times.
 	heldRest = time.Minute
-	// redirectedRobotsWait is how long a URI waits while the robots.txt is fetched that its host's one redirects to.
+	// redirectedRobotsWait is how long a URI waits while the target of a redirect of its robots.txt is fetched.
 	redirectedRobotsWait = 30 * time.Second
 	// robotsBusyRest is the minimum rest of a host's slot while its robots.txt is fetched through another slot.
 	robotsBusyRest = time.Second
@@ -44,8 +44,8 @@ type refusal struct {
 	why    string // an annotation of crawl.log
 }
 
-// admit asks scope, traps, names and robots.txt about a claimed URI. If the copy of robots.txt in force is missing or
-// stale, the claim is spent on robots.txt itself and the URI stays due.
+// admit checks a claimed URI against scope, traps, names and robots.txt. If the copy of robots.txt in force is missing
+// or stale, the claim is spent on robots.txt itself and the URI stays due.
 func (c *Crawler) admit(claim frontier.Claim, s settings, now time.Time) (admission, error) {
 	r := claim.Record
 	if robots.IsFile(r.URI) {
@@ -175,7 +175,7 @@ func (c *Crawler) refuse(ctx context.Context, claim frontier.Claim, why refusal,
 	return nil
 }
 
-// postpone settles a URI without a visit: the robots.txt that its host's one redirects to is not fetched yet.
+// postpone settles a URI without a visit, because the target of a redirect of its robots.txt is not fetched yet.
 func (c *Crawler) postpone(claim frontier.Claim, until, now time.Time) error {
 	r := claim.Record
 	r.Due = until

@@ -32,7 +32,7 @@ func (k Keeping) String() string {
 	return [...]string{"nothing", "response", "revisit", "not modified", "head", "thinned"}[k]
 }
 
-// profile returns the profile of the revisit record that k means. It reports false if k means no revisit record.
+// profile returns the profile of the revisit record of k. It returns false if k is not about a revisit record.
 func (k Keeping) profile() (warcout.Profile, bool) {
 	switch k {
 	case KeptRevisit:
@@ -54,7 +54,7 @@ type archived struct {
 	unsound bool          // the record found is damaged
 }
 
-// archive decides what a visit leaves in the archive, and writes it. On return it is on disk.
+// archive decides which record a visit gets, and writes it. When archive returns, the record is on disk.
 func (c *Crawler) archive(v visit, s settings) (archived, error) {
 	a, err := c.smallestRecord(v, s)
 	if err != nil || a.keeping == KeptNothing || a.keeping == KeptThinned {
@@ -90,16 +90,16 @@ func (c *Crawler) smallestRecord(v visit, s settings) (archived, error) {
 		return thinned(v, s.Dedup, a), err
 	}
 	if v.verdict.State == evaluators.Unchanged && !v.verdict.First && !hasOldPayload(v) && !keepsScrubbed(v, s.Change) {
-		// The content is the same in another coding, gzip with another time stamp for example, or differs only in parts
-		// that do not count. There is nothing new to keep, and no revisit record may name a payload digest that the
-		// original does not have.
+		// The content is the same in another coding, for example gzip with another time stamp, or differs only in
+		// scrubbed parts. Nothing new needs to be archived, and a revisit record cannot be written, because the
+		// original has another payload digest.
 		return archived{keeping: KeptNothing, looked: a.looked}, nil
 	}
 	return archived{keeping: KeptResponse, looked: a.looked}, nil
 }
 
-// keepsScrubbed reports whether the settings want a payload archived that differs from the archived one only in parts
-// that do not count.
+// keepsScrubbed reports whether the settings ask to archive a payload that differs from the archived one only in
+// scrubbed parts.
 func keepsScrubbed(v visit, s config.Change) bool {
 	keep := s.KeepScrubbed
 	if s.Mode == config.Strict || !keep.Response {
@@ -108,7 +108,7 @@ func keepsScrubbed(v visit, s config.Change) bool {
 	return keep.Every == 0 || v.capture.Started.Sub(v.record().Origin.Date) >= keep.Every
 }
 
-// recordOf returns a visit as the archive's writer takes it.
+// recordOf returns a visit in the form that the archive's writer accepts.
 func (c *Crawler) recordOf(v visit, a archived) warcout.Visit {
 	got := v.capture
 	w := warcout.Visit{URI: v.uri(), Date: got.Started, IP: got.IP, Request: got.Request, Metadata: metadataOf(v)}
@@ -132,8 +132,8 @@ func (c *Crawler) recordOf(v visit, a archived) warcout.Visit {
 	return w
 }
 
-// metadataOf returns the fields of a visit's metadata record: how the URI was found and what the visit meant. The first
-// names are those that Heritrix writes, for the tools that know them.
+// metadataOf returns the fields of a visit's metadata record: how the URI was found and the result of the visit. The
+// first names are those that Heritrix writes, for the tools that know them.
 func metadataOf(v visit) []warcout.Field {
 	r, got := v.record(), v.capture
 	fields := []warcout.Field{
@@ -170,8 +170,8 @@ func metadataOf(v visit) []warcout.Field {
 	return filled
 }
 
-// signs replaces the signs of reasons that are not ASCII. Records are read for longer than anybody can guess encodings
-// right, and short plain ones have a compression of their own, see warcout.
+// signs replaces the signs in reasons that are not ASCII. ASCII can be read without knowing an encoding, and short
+// ASCII records have a compression of their own, see package warcout.
 var signs = strings.NewReplacer("×", "x", "÷", "/", "→", "->")
 
 // inASCII returns a reason as it is written in the archive.

@@ -28,7 +28,7 @@ func (f *finder) isYoung(item feeds.Item, kind feeds.Kind, first bool) bool {
 	return f.v.finished.Sub(date) <= f.s.Articles.Young
 }
 
-// birthOf returns when the page of an item came into being; now if that is not known or in the future.
+// birthOf returns when the page of an item was published; now if that is not known or in the future.
 func birthOf(item feeds.Item, now time.Time) time.Time {
 	date := item.Published
 	if date.IsZero() {

@@ -39,7 +39,7 @@ func (c *Crawler) Held() string {
 	return s.Held
 }
 
-// Wake makes a worker look at once whether something is due. Call it after the frontier was changed from outside.
+// Wake makes a worker check at once whether a URI is due. Call it after the frontier was changed from outside.
 func (c *Crawler) Wake() { signal(c.wake) }
 
 // InProgress lists the visits in progress, by worker.

@@ -45,7 +45,7 @@ type Rooms struct {
 	// FreeSpace returns the free bytes of the store's or the archive's file system, whichever has less.
 	FreeSpace func() (int64, error)
 
-	// Similar is optional: new URIs begin with what is known of similar ones on their host.
+	// Similar is optional. It makes new URIs begin with the estimates of similar URIs on their host.
 	Similar *similar.Store
 	// Traps is optional: URIs of traps are kept out.
 	Traps *traps.Store
@@ -69,8 +69,8 @@ type Rooms struct {
 	Beat func(now time.Time)
 	// Observe is optional. It is called with every settled visit.
 	Observe func(Report)
-	// NotifyHub is optional. It is called at each reading of a feed that names a WebSub hub. topic is the address by which
-	// the hub knows the feed; zero = the feed's own.
+	// NotifyHub is optional. It is called at each reading of a feed that names a WebSub hub. topic is the address by
+	// which the hub knows the feed; zero = the feed's own.
 	NotifyHub func(now time.Time, feed, topic, hub uri.URI)
 }
 

@@ -12,8 +12,8 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// changedAt returns when a changed page says that it changed. It is zero unless Last-Modified is believed on the host
-// and had another value before.
+// changedAt returns when a changed page changed, according to its headers. It is zero unless Last-Modified is believed
+// on the host and had another value before.
 func changedAt(v visit) time.Time {
 	r, got := v.record(), v.capture
 	before, now := r.Validators.LastModified, evaluators.ValidatorsOf(got.Header).LastModified

@@ -1,9 +1,10 @@
-// Package crawler takes each URI through the rooms. It is the only package that knows the whole way of a visit.
+// Package crawler visits URIs: it takes each one from its claim to its settlement. It is the only package that knows
+// all steps of a visit.
 //
 // # The walk
 //
-// [Crawler.Run] claims URIs that are due and walks each of them through the same steps. One function has them all,
-// walk:
+// [Crawler.Run] claims URIs that are due and walks each of them through the same steps. The function walk calls all
+// of them:
 //
 //	claim → settings → admit → request → fetch → judge → archive → discover → schedule → log → settle
 //
@@ -49,5 +50,5 @@
 // back after a wait that grows with the number of failures in a row.
 //
 // A confirmed 404 or 410 is a change like any other, and the URI is visited seldom from then on. The learned interval
-// is kept for the time when the page comes back.
+// is kept in case the page returns.
 package crawler

@@ -124,7 +124,7 @@ func exceptEnd(err error) error {
 	return err
 }
 
-// thinned removes a revisit record that the settings do not want: one that repeats what is known of the URI.
+// thinned removes a revisit record that only repeats what is known about the URI, if the settings ask for that.
 func thinned(v visit, s dedup.Policy, a archived) archived {
 	_, revisit := a.keeping.profile()
 	known := v.verdict.State == evaluators.Unchanged && !v.verdict.First

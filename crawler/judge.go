@@ -90,8 +90,8 @@ func isGone(c *fetch.Capture) bool {
 	return c.Complete && (c.Status == http.StatusNotFound || c.Status == http.StatusGone)
 }
 
-// comparison returns the digest that decides whether a page changed. It is of the decoded content after scrubbing. If
-// the content cannot be decoded, it is of the payload as it came.
+// comparison returns the digest that decides whether a page changed. It is the digest of the decoded content after
+// scrubbing. If the content cannot be decoded, it is the digest of the payload as received.
 func comparison(c *fetch.Capture, rules *digest.Rules) (digest.Comparison, error) {
 	contentType := c.Header.Get("Content-Type")
 	switch {
@@ -143,7 +143,7 @@ func (v *visit) detectBlock(s config.Trouble) error {
 	return nil
 }
 
-// beginning returns the first bytes of a page's content, as far as they came.
+// beginning returns the first bytes of a page's content, as far as they were received.
 func beginning(c *fetch.Capture) ([]byte, error) {
 	content, err := c.Content()
 	if errors.Is(err, fetch.ErrCoding) {
@@ -163,7 +163,7 @@ func beginning(c *fetch.Capture) ([]byte, error) {
 	return b, nil
 }
 
-// isIncomplete reports whether an error says that the content came incomplete, so that it is not a fault of our own.
+// isIncomplete reports whether an error says that the content was received incomplete, which is not a fault of our own.
 func isIncomplete(err error) bool {
 	return errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, fetch.ErrMaxContent) || errors.Is(err, fetch.ErrCoding)
 }

@@ -79,7 +79,7 @@ type trapStore interface {
 	Release(h uri.Host, pattern string) (traps.Trap, error)
 }
 
-// trapsFor returns the traps that the settings of a visit want; none if they want no traps.
+// trapsFor returns the trap store for a visit. If its settings switch traps off, the store has none.
 func (c *Crawler) trapsFor(s config.Settings) trapStore {
 	if s.Scope.Traps {
 		return c.traps

@@ -11,8 +11,8 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// releasePage is the number of URIs of a released trap that are looked at in one step, so that a running crawl is not
-// held up.
+// releasePage is the number of URIs of a released trap that are read in one step, so that a running crawl is not
+// delayed.
 const releasePage = 500
 
 // TrapReleaser releases traps. A [traps.Store] does.

@@ -11,8 +11,8 @@ import (
 	"github.com/arcrawl/arcrawl/frontier"
 )
 
-// settle is the last step. It stores what the visit says about the host's validators, dates, similar URIs and traps,
-// and then settles the visit in the frontier, with its dedup entry in the same transaction.
+// settle is the last step. It stores what the visit says about the host's validators, dates, similar URIs and traps.
+// Then it settles the visit in the frontier, with its dedup entry in the same transaction.
 func (c *Crawler) settle(v visit, s settings, a archived, f findings, next schedule) error {
 	if err := c.learn(v, s, a, f, next); err != nil {
 		return err

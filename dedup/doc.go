@@ -6,8 +6,8 @@
 // record and entry, the payload is stored once more. The first record of a payload stays its origin, so that revisits
 // never form a chain. It is replaced only if it turns out to be missing or damaged.
 //
-// Two captures are the same only if payload, status and media type are the same. So the "not found" page of a site is
-// not a revisit of an empty page, and a style sheet not one of a text, even if their bytes are equal. [Query] says
+// Two captures are the same only if payload, status and media type are the same. So a "not found" page is not a
+// revisit of an empty page, and a style sheet is not a revisit of a text, even if their bytes are equal. [Query] says
 // which of several records represents a capture, and whether its URI matters.
 //
 // If part of a file turns out to be lost, [Index.Forget] removes all records in that part from the index.

@@ -109,7 +109,7 @@
 // # Damage
 //
 // Badger itself would end the process on some kinds of damage and ignore others. So [Open] first makes sure that no
-// table is missing, that all can be opened, and that the newest ones, which alone a crash can have damaged, are whole.
+// table is missing, that all can be opened, and that the newest ones are whole: a crash can have damaged only these.
 // [Frontier.Verify] compares older data with its checksums piece by piece, and [Frontier.Check] all at once. Check
 // also finds damage that breaks an invariant but no checksum.
 package frontier

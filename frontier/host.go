@@ -9,7 +9,7 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// never is the readyAt, in ms, of a host that is not ready before something happens to it.
+// never is the readyAt, in ms, of a host that only an event can make ready.
 const never = math.MaxInt64
 
 // maxValence bounds the slots of a host, and so the number of claimed URIs that a search in its queue skips.
@@ -144,7 +144,7 @@ func (s *state) claims() int64 {
 	return n
 }
 
-// enqueue notes that a URI is at this place now.
+// enqueue records that a URI is at this place now.
 func (s *state) enqueue(at place) {
 	if at.isNone() {
 		return

@@ -59,8 +59,8 @@ func (r *knownCache) contains(hashes []uriHash, known []bool) (round uint64) {
 	return r.round
 }
 
-// remember adds URIs that were found in the store in a round. If URIs were removed since, it does nothing, since some
-// of these may be gone.
+// remember adds URIs that were found in the store in a round. If URIs were removed since then, it does nothing,
+// because the found URIs may be among them.
 func (r *knownCache) remember(hashes []uriHash, round uint64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -103,8 +103,8 @@ func (r *knownCache) forget(hashes []uriHash) {
 const knownBatch = 64
 
 // RecentlyKnown sets known[i] to true if us[i] is certainly in the store, because it was found there recently. If
-// known[i] is false, only the store can say. Adding a known URI changes nothing, unless it is to be visited sooner;
-// so thousands of links need not all become candidates. RecentlyKnown reads nothing from the disk.
+// known[i] is false, the URI may be in the store or not. Adding a known URI changes nothing, unless it is to be
+// visited sooner; so thousands of links need not all become candidates. RecentlyKnown reads nothing from the disk.
 func (f *Frontier) RecentlyKnown(us []uri.URI, known []bool) {
 	var hashes [knownBatch]uriHash
 	clear(known)

@@ -26,7 +26,7 @@ const (
 	StateInProgress State = "in-progress" // is being visited
 	StateHeld       State = "held"        // by an operator
 	StateForbidden  State = "forbidden"   // by robots.txt, at the last visit
-	StateRejected   State = "rejected"    // out of scope, in a trap, or a second name of another URI, at the last look
+	StateRejected   State = "rejected"    // out of scope, in a trap, or a second name, when last checked
 	StateFailing    State = "failing"     // its last visit failed
 	StateGone       State = "gone"        // its last visit was answered 404 or 410
 	StateNew        State = "new"         // was never visited

@@ -9,8 +9,8 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// Upcoming returns the next n URIs of a host's queue, n at most 1,000, in the order of their due times. Of URIs that
-// are due, a crowded host may visit others first. The list is empty if the host is not known.
+// Upcoming returns the next n URIs of a host's queue, n at most 1,000, in the order of their due times. A crowded
+// host may visit its due URIs in another order. The list is empty if the host is not known.
 func (f *Frontier) Upcoming(name uri.Host, n int) ([]Record, error) {
 	f.mu.Lock()
 	h := f.hosts[name]

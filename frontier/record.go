@@ -17,7 +17,7 @@ const MaxText = uri.MaxLength
 // MaxWhy is the maximum length in bytes of History.Why.
 const MaxWhy = 160
 
-// What History.Why says if the wait evaluator did not decide.
+// Values of History.Why if the wait evaluator did not decide.
 const (
 	whySooner = "sooner than planned: a feed, a sitemap or a hub named it, or the operator let it go"
 	whyAsked  = "the operator asked for it"
@@ -59,13 +59,13 @@ type History struct {
 	// Wait.
 	Rate float64 `row:"40" export:"rate"`
 
-	// Memory holds bytes that the wait evaluator keeps of the URI. Only the evaluator reads them.
+	// Memory holds bytes that the wait evaluator stores for the URI. Only the evaluator reads them.
 	Memory string `row:"30,whole" export:"memory"`
 
-	// Why says in words who decided about Due, and why. It is cut to [MaxWhy] bytes.
+	// Why names the rule that decided about Due, and its reason. It is cut to [MaxWhy] bytes.
 	Why string `row:"85,max=MaxWhy" export:"why"`
 
-	// Source holds bytes that are kept of a feed or sitemap, or of a URI that may be one. It is empty for all others.
+	// Source holds the stored state of a feed or sitemap, or of a URI that may be one. It is empty for all others.
 	Source string `row:"50" export:"source"`
 
 	// Born is when the page was published, if it is followed as an article; zero if it is not.
@@ -74,8 +74,9 @@ type History struct {
 	Urgent bool `row:"52" export:"urgent"` // visited before all others when it is due
 	Prompt bool `row:"53" export:"prompt"` // visited before most others when it is due, but after urgent ones: a feed
 
-	// ReportedChange is when the URI changed according to a feed or sitemap, for the next visit to use; zero if none said
-	// so. SaidNothing is the latest time at which the same source had not said so yet; zero if that is not known.
+	// ReportedChange is when the URI changed according to a feed or sitemap. It is zero if none reported a change.
+	// ReportedUnchanged is the latest time at which that source had not reported the change yet; zero if it is not
+	// known. The next visit uses both.
 	ReportedChange    time.Time `row:"54" export:"said_changed"`
 	ReportedUnchanged time.Time `row:"55" export:"said_nothing"`
 

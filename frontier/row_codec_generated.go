@@ -173,10 +173,10 @@ func (w *uriRow) appendTo(b []byte) (row, buffer []byte) {
 	return e.row()
 }
 
-// read decodes a row; it returns false, and leaves w as it was, when the general decoder must do it.
+// read decodes a row. It returns false and does not change w if only the general decoder can read the row.
 func (w *uriRow) read(v []byte) bool {
 	var is uriRow
-	d := decodeFrom(string(v)) // one copy, of which all texts are parts
+	d := decodeFrom(string(v)) // all texts share this copy
 	if !is.decode(&d) {
 		return false
 	}
@@ -255,10 +255,10 @@ func (w *hostRow) appendTo(b []byte) (row, buffer []byte) {
 	return e.row()
 }
 
-// read decodes a row; it returns false, and leaves w as it was, when the general decoder must do it.
+// read decodes a row. It returns false and does not change w if only the general decoder can read the row.
 func (w *hostRow) read(v []byte) bool {
 	var is hostRow
-	d := decodeFrom(string(v)) // one copy, of which all texts are parts
+	d := decodeFrom(string(v)) // all texts share this copy
 	if !is.decode(&d) {
 		return false
 	}
@@ -315,7 +315,8 @@ func (w *originRow) decode1(d *decoder[string], k uint64, v item[string]) bool {
 	return true
 }
 
-// read decodes some fields of a uriRow; it returns false, and leaves w as it was, when the general decoder must do it.
+// read decodes some fields of a uriRow. It returns false and does not change w if only the general decoder can
+// read the row.
 func (w *contenderRow) read(v []byte) bool {
 	var is contenderRow
 	d := decodeFrom(v)
@@ -357,7 +358,8 @@ func (w *contenderRow) decode(d *decoder[[]byte], k uint64, v item[[]byte]) {
 	}
 }
 
-// read decodes some fields of a uriRow; it returns false, and leaves w as it was, when the general decoder must do it.
+// read decodes some fields of a uriRow. It returns false and does not change w if only the general decoder can
+// read the row.
 func (w *surveyRow) read(v []byte) bool {
 	var is surveyRow
 	d := decodeFrom(v)

@@ -36,8 +36,9 @@ type Settlement struct {
 
 	Found []Candidate // newly discovered URIs; a zero Due means Finished
 
-	// Seen is what a feed or sitemap has listed so far, at most [MaxSeen] bytes. [Frontier.Seen] returns it later. It is
-	// written together with the URI, and never before the URIs in Found that come from the same list. Nil changes nothing.
+	// Seen is what a feed or sitemap has listed so far, at most [MaxSeen] bytes. [Frontier.Seen] returns it later. It
+	// is written together with the URI, and never before the URIs in Found that come from the same list. Nil changes
+	// nothing.
 	Seen []byte
 
 	Forbidden bool        // robots.txt forbids the URI, which is listed for Reopen
@@ -172,7 +173,7 @@ func (c *change) applySettlement(
 }
 
 // freeSlot frees the slot of a claim, which sleeps for the politeness delay, and writes the URI at its new place. The
-// slot has kept what the old row said, so that nothing is read.
+// slot has kept the needed values of the old row, so nothing is read.
 func (c *change) freeSlot(d *draft, cl Claim, o Settlement) error {
 	s := d.slotBySerial(cl.serial)
 	fp := s.fp

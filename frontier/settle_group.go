@@ -10,8 +10,8 @@ const (
 	maxGroupSeen  = 8 << 10 // bytes of Seen in one of them
 )
 
-// pendingSettlement is a settlement that waits for the lock. Whoever gets the lock first commits all that wait,
-// because one transaction for many costs a fraction of one for each.
+// pendingSettlement is a settlement that waits for the lock. The goroutine that gets the lock first commits all
+// waiting settlements, because one transaction for many costs a fraction of one for each.
 type pendingSettlement struct {
 	claim Claim
 	Settlement
@@ -36,7 +36,7 @@ type settlementQueue struct {
 	// mu guards the fields below. It may be taken while the lock of the frontier is held, never the other way round.
 	mu      sync.Mutex
 	waiting []*pendingSettlement
-	spare   []*pendingSettlement // have ended, to be used again
+	spare   []*pendingSettlement // ended settlements, for reuse
 }
 
 // maxSpare is the maximum length of settlementQueue.spare.

@@ -20,9 +20,9 @@ type change struct {
 	buffer []byte      // encoded rows, which the transaction needs until it ends; then it is used again
 }
 
-// draft is a host as it will be after the change.
+// draft holds the state of a host after the change.
 type draft struct {
-	h *host // as it is now
+	h *host // before the change
 	state
 	fresh bool // the host becomes known with this change
 	dirty bool // the draft differs from the row on disk

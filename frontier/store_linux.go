@@ -28,9 +28,9 @@ func syncData(f *os.File) error {
 	}
 }
 
-// PageOut reduces the resident memory of mapped files if it is more than limit bytes. Badger maps all its tables, and
-// what was once read of them stays resident until the machine is short of memory. PageOut is for commands that read
-// or write much of the store.
+// PageOut reduces the resident memory of mapped files if it is more than limit bytes. Badger maps all its tables. The
+// parts that were read stay resident until the machine is short of memory. PageOut is for commands that read or write
+// much of the store.
 //
 // It asks the kernel to page the tables out (MADV_PAGEOUT). That is safe for any memory: between finding a table and
 // asking, Badger may have unmapped it.

@@ -50,10 +50,11 @@ func openStore(o Options) (db *badger.DB, err error) {
 // Data that is written at random is written again by each level that it moves through. So there is one level of up to
 // 128 MB above the last one, instead of two or three small ones. [logsToMerge] says how many logs are merged with it.
 //
-// A builder of a table takes twice its size, and doubles that each time it is full. It holds each block as it is, and
-// has room for its compressed form. The store keeps up to eight builders, full or not. So the sizes of tables and
-// memory tables are chosen such that builders of 2, 4 and 8 MB suffice: 1 MB for tables, if blocks shrink to no less
-// than a sixth, and 6 MB for memory tables. A transaction may then have 0.9 MB, and so may a value next to its key.
+// A builder of a table takes twice the size of the table, and doubles that each time it is full. It holds each block
+// uncompressed, with room for its compressed form. The store keeps up to eight builders, full or not. So the sizes of
+// tables and memory tables are chosen such that builders of 2, 4 and 8 MB suffice: 1 MB for tables, if blocks shrink
+// to no less than a sixth, and 6 MB for memory tables. A transaction may then have 0.9 MB, and so may a value next to
+// its key.
 func storeOptions(o Options) badger.Options {
 	compactors := 2
 	switch {
@@ -158,7 +159,7 @@ func inspectStore(b badger.Options) (size int64, err error) {
 }
 
 // verifyAtOpen is how many bytes of tables are verified completely when a store is opened, which takes a quarter of a
-// second. They are the newest ones, which alone a crash can have damaged.
+// second. They are the newest ones, because a crash can have damaged only these.
 const verifyAtOpen = 256 << 20
 
 // checkTail looks at the end of the manifest. Badger takes it for an entry that was being written at a power failure,

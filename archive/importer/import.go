@@ -81,7 +81,7 @@ type importing struct {
 // when the whole file has been read.
 //
 // Files reports damage and reads the rest. It skips records whose payload is unknown: the payload is cut or empty, the
-// index has no SHA-1 of it, or its digest is of something else.
+// index has no SHA-1 of it, or its digest is not of the payload.
 func Files(
 	ctx context.Context, index *dedup.Index, paths []string, o Options, report func(warc.Finding) error,
 ) (Summary, error) {

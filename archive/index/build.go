@@ -19,7 +19,7 @@ import (
 // Options say how to make an index. The zero value is valid.
 type Options struct {
 	Progress *warc.Progress // may be nil
-	Memory   int64          // bytes of lines to sort in memory, before temporary files are used; 0 = 256 MiB
+	Memory   int64          // maximum size of lines that are sorted in memory, in bytes; 0 = 256 MiB
 	TempDir  string         // folder of temporary files; empty = the system's own
 	Name     string         // of the file in the lines, if only one file is indexed; empty = its own name
 }
@@ -107,8 +107,8 @@ func (b *builder) file(ctx context.Context, f warc.File, lines *sorter) ([]warc.
 	return notes.All(), errors.Join(err, lines.add(batch))
 }
 
-// entryOf returns the index entry of a record, after checking that the record is whole. ok is false if the record is no
-// capture.
+// entryOf returns the index entry of a record, after checking that the record is whole. ok is false if the record is
+// not a capture.
 func entryOf(rec *warc.Record, filename string, in *bufio.Reader) (_ Entry, ok bool, _ error) {
 	h := rec.Header
 	kind := h.Type()

@@ -104,7 +104,7 @@ func appendText(b []byte, s string) []byte {
 	return out.Bytes()[:out.Len()-len("\n")] // the encoder ends it with a newline
 }
 
-// isPlain reports whether a text needs no escaping in JSON, as nearly all texts.
+// isPlain reports whether a text needs no escaping in JSON. That is true of nearly all texts.
 func isPlain(s string) bool {
 	for i := range len(s) {
 		if c := s[i]; c < ' ' || c > '~' || c == '"' || c == '\\' {

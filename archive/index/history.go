@@ -52,7 +52,7 @@ func WriteTable(out io.Writer, captures []Capture) error {
 	return table.Flush()
 }
 
-// notes returns the notes of the crawler in a few words: the reason of the visit and its result.
+// notes returns the reason and the result of the visit in a few words.
 func (c Capture) notes() (reason, result string) {
 	if c.Damage != nil {
 		return "-", c.Damage.Error()

@@ -40,8 +40,8 @@ const (
 //
 // A line is added after its record is safe on disk. Lines of one second are written together, when a line of another
 // second arrives or there are many, and at the latest by [Live.Merge]. They are not synced: a crash loses the last
-// lines and may cut one. So the live file is not trusted at the next start. OpenLive reads the WARC files again that
-// its lines may have been about: files that no sorted index covers and that were written to since. A disk error is
+// lines and may cut one. So the live file is not trusted at the next start. OpenLive again reads the WARC files that
+// its lines may be about: files that no sorted index covers and that were written since then. A disk error is
 // repaired in the same way: no line is added after it, until the next start.
 type Live struct {
 	dir string
@@ -85,7 +85,7 @@ func OpenLive(
 
 func (l *Live) path(name string) string { return filepath.Join(l.dir, name) }
 
-// repair returns the lines of all WARC files that the live file of the last run may have been about.
+// repair returns the lines of all WARC files that may have had lines in the live file of the last run.
 func (l *Live) repair(
 	ctx context.Context, again func(line []byte) error, report func(warc.Finding) error,
 ) ([]byte, error) {
@@ -277,7 +277,7 @@ func (l *Live) BeforeMerge(do func() error) { l.beforeMerge = do }
 // call.
 func (l *Live) Merge(ctx context.Context) error { return l.merge(ctx, false) }
 
-// merge is Merge. With all, no line is going to be added any more.
+// merge does the work of Merge. all means that no line will be added any more.
 func (l *Live) merge(ctx context.Context, all bool) error {
 	l.merging.Lock()
 	defer l.merging.Unlock()
@@ -303,9 +303,9 @@ func (l *Live) merge(ctx context.Context, all bool) error {
 	return nil
 }
 
-// finished returns the WARC files with lines in the live file that are complete, and the size of the part of the live
-// file that has all these lines. When a file gets its final name, the line of its last record may still be missing. So
-// a file counts from the second call on, or at once with all. After a disk error no file is finished.
+// finished returns the complete WARC files that have lines in the live file, and the size of the part of the live
+// file that has all these lines. When a file gets its final name, the line of its last record may still be missing.
+// So a file counts from the second call on, or at once with all. After a disk error no file is finished.
 func (l *Live) finished(all bool) (done map[string]bool, size int64, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

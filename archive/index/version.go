@@ -31,8 +31,8 @@ func ParseVersion(s string) Version {
 	return Version{URI: s[:i], From: from, To: to}
 }
 
-// Choose returns the last capture in the period of a version. If there is none, it returns the last one before the
-// period, which is what an archive would have replayed at that time, and exact is false. Captures are oldest first.
+// Choose returns the last capture in the period of a version. If there is none, exact is false and the result is the
+// last capture before the period, which an archive would have replayed at that time. Captures are oldest first.
 func (v Version) Choose(captures []Capture) (c Capture, exact bool, err error) {
 	all := captures
 	if !v.To.IsZero() {

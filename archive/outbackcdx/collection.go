@@ -33,7 +33,7 @@ type Collection struct {
 }
 
 // Send sends entries to the collection. An entry that the server refuses alone is skipped if the server has accepted
-// others. So one faulty line does not hold up the rest, and nothing is lost to a server that refuses everything. The
+// others. So one faulty line does not delay the others, and nothing is lost if a server refuses everything. The
 // entries are to be sent again after an error; lines that a server has twice are stored once.
 func (c *Collection) Send(ctx context.Context, entries []index.Entry) error {
 	var refused []index.Entry
@@ -66,7 +66,8 @@ func (c *Collection) Send(ctx context.Context, entries []index.Entry) error {
 	return nil
 }
 
-// post sends entries in one request. Success is an answer in the words of OutbackCDX, since a proxy may answer 200 too.
+// post sends entries in one request. A request has succeeded if the answer is that of OutbackCDX, because a proxy may
+// also answer 200.
 func (c *Collection) post(ctx context.Context, entries []index.Entry) error {
 	lines := []byte(" CDX N b a m s k r M S V g\n")
 	for _, e := range entries {

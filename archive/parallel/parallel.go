@@ -8,7 +8,7 @@ import (
 )
 
 // Each calls work for each index below n, on all processors, and waits for all calls. It calls finish with each index
-// in order, from one goroutine at a time, as soon as work has returned for this index and all before it. The first
+// in order, from one goroutine at a time, as soon as work has returned for this and all earlier indexes. The first
 // error, or the end of ctx, ends the work and is returned.
 func Each(ctx context.Context, n int, work func(ctx context.Context, i int) error, finish func(i int) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)

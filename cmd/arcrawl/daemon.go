@@ -42,7 +42,7 @@ func (d *daemonFlags) client() (*api.Client, error) {
 	return api.NewClient(at.Socket), nil
 }
 
-// advise adds to an error of the client what to do about it.
+// advise adds advice to an error of the client.
 func (d *daemonFlags) advise(err error) error {
 	if errors.Is(err, api.ErrNoDaemon) {
 		return fmt.Errorf("%w; start it with: arcrawl run --config %s (or: systemctl start arcrawl), or name another one with --config or --socket", err, d.config)

@@ -142,7 +142,7 @@ func as[E error](err error) bool {
 	return errors.As(err, &e)
 }
 
-// exitCode says what kind of trouble err is.
+// exitCode returns the exit code for an error.
 func exitCode(err error) int {
 	switch {
 	case as[usageError](err):

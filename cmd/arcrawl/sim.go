@@ -246,7 +246,7 @@ func (s simulation) table(out io.Writer, all []sim.History, results []sim.Result
 	return nil
 }
 
-// knob writes where the knob of a policy was set, if it has one.
+// knob returns the position of a policy's knob as text, or a dash if it has none.
 func knob(r sim.Result) string {
 	if r.Knob == 0 {
 		return "–"
@@ -254,7 +254,7 @@ func knob(r sim.Result) string {
 	return strconv.FormatFloat(r.Knob, 'g', 3, 64)
 }
 
-// bySource writes the share captured of each source with a budget of its own.
+// bySource writes the captured share of each source that has a budget of its own.
 func bySource(out io.Writer, results []sim.Result) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(w, "\nsource, budget of its own\tbudget\tclassic\tcaptured\t policy")
@@ -267,7 +267,7 @@ func bySource(out io.Writer, results []sim.Result) error {
 	return w.Flush()
 }
 
-// byGroup writes the share captured of each group with the one budget for all.
+// byGroup writes the captured share of each group with one budget for all.
 func byGroup(out io.Writer, group string, results []sim.Result) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintf(w, "\n%s, one budget for all\tbudget\tversions\trequests\tcaptured\t policy\n", group)

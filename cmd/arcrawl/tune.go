@@ -63,7 +63,7 @@ gain more in truth than is shown.`,
 	return cmd
 }
 
-// tuning shows what settings would have captured of the history of a host.
+// tuning prints what other settings would have captured of a host's history.
 type tuning struct {
 	host   string
 	config *config.Config

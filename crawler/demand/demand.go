@@ -1,5 +1,5 @@
-// Package demand estimates how many visits the waits of each host ask for. Where they ask for more than politeness
-// allows, it says by what factor the waits of the host are stretched.
+// Package demand estimates how many visits the waits of each host ask for. If they ask for more than politeness
+// allows, it computes the factor by which the waits of the host are stretched.
 //
 // The waits of all URIs are counted when visits come late. Between two counts the estimates follow each visit. A crawl
 // that keeps up reads nothing for them.
@@ -56,7 +56,7 @@ func (e *Estimates) Stretch(h uri.Host, p config.Politeness) float64 {
 	return e.estimate(keyOf(h, p)).Stretch(p.Valence, usualPace(p))
 }
 
-// usualPace returns how long a visit to a host takes with the rest after it, according to its settings.
+// usualPace returns how long a visit to a host and the rest after it take together, according to the settings.
 func usualPace(p config.Politeness) time.Duration {
 	const exchange = time.Second
 	rest := min(time.Duration(p.DelayFactor*float64(exchange)), p.MaxDelay)
@@ -102,8 +102,8 @@ func (e *Estimates) Add(v Visit, s config.Settings) {
 	}
 }
 
-// visitsPerDay returns the visits per day that a URI asks for, and reports whether they follow from a target, so that
-// its wait may be stretched.
+// visitsPerDay returns the visits per day that a URI asks for. It reports whether they follow from a target, which
+// allows to stretch the wait.
 func visitsPerDay(visited, due time.Time, wait time.Duration, rate float64) (perDay float64, elastic bool) {
 	if visited.IsZero() || due.IsZero() {
 		return 0, false
@@ -111,8 +111,8 @@ func visitsPerDay(visited, due time.Time, wait time.Duration, rate float64) (per
 	return capacity.Demand(wait, rate)
 }
 
-// hasOwnWait reports whether the wait of a feed or sitemap follows from its news. Such a wait has no target, so that
-// it is not stretched, although changes are expected of it too.
+// hasOwnWait reports whether the wait of a feed or sitemap follows from its news. Such a wait has no target, so it is
+// not stretched, although changes are expected of the feed too.
 func hasOwnWait(source bool, s config.Feeds) bool { return source && s.Wait == config.FeedsOwn }
 
 // begin reports whether it is time to count, and if so starts the time until the next count.

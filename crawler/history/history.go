@@ -26,7 +26,7 @@ const (
 	WaitRobots = "robots"
 )
 
-// Unconfirmed is the reason why a URI that is gone for the first times is not judged. It is written in crawl.log.
+// Unconfirmed is the reason why the first 404 or 410 answers of a URI are not judged. It is written in crawl.log.
 const Unconfirmed = "gone, to be confirmed"
 
 // The statuses of a URI that was not fetched, in Heritrix's numbers.
@@ -113,5 +113,5 @@ func judged(h frontier.History, v Visit) frontier.History {
 	return h
 }
 
-// Why returns the words for a wait that are remembered with the due time.
+// Why returns the text about a wait that is stored with the due time.
 func Why(w evaluators.Wait) string { return w.Evaluator + ": " + w.Reason }

@@ -18,8 +18,9 @@ type Record struct {
 	Metadata map[string]string // the fields of its metadata record
 }
 
-// Recaptured adds to a history what the archive knows of the last capture. read is the record of the last visit that
-// read the whole body, payload is the one that holds its payload. They may be the same, and each may be nil.
+// Recaptured adds to a history what the archive holds about the last capture. read is the record of the last visit
+// that read the whole body, and payload is the record that holds its payload. They may be the same, and each may be
+// nil.
 func Recaptured(h frontier.History, read, payload *Record) frontier.History {
 	if payload != nil {
 		h.Origin = payload.Origin
@@ -47,8 +48,8 @@ func Recaptured(h frontier.History, read, payload *Record) frontier.History {
 	return h
 }
 
-// comparisonIn returns the comparison digest that a visit wrote into its metadata record. Without one, the content was
-// compared as it was.
+// comparisonIn returns the comparison digest that a visit wrote into its metadata record. Without one, the content
+// was compared without scrubbing.
 func comparisonIn(metadata map[string]string, payload digest.Digest) digest.Comparison {
 	sum := func(name string) digest.Digest {
 		d, err := digest.Parse(metadata[name])

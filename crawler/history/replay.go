@@ -19,17 +19,17 @@ const followedUp = "young article"
 // stretched is part of the reason of a wait that is longer than the learned interval, see [capacity.Budget].
 const stretched = ", stretched × "
 
-// cutOff is the part of a time that a line may lack: it has milliseconds. Nothing may be visited early.
+// cutOff is the precision of the times in a line. It is added to due times, so that no URI is visited early.
 const cutOff = time.Millisecond
 
-// Replay returns what is remembered of a URI after one more visit, according to the visit's line in crawl.log. Lines
+// Replay returns the entry of a URI after one more visit, according to the visit's line in crawl.log. Lines
 // must come oldest first. The URI of e must be set.
 //
 // The result is what the crawler itself remembered, with these exceptions. Times are cut to the millisecond. Headers,
 // the comparison digest and the exact place of the payload must come from the archive, see [Recaptured]. The memory
 // of a wait rule is learned again from the lines, by the stack waits; it lacks dates of changes, the birth of an
-// article and what was known of similar URIs. Until the next visit, the digests of the last versions, the entries
-// that a feed has listed and its priority are lost.
+// article and the estimates of similar URIs. Until the next visit, the digests of the last versions, the entries that
+// a feed has listed and its priority are lost.
 func Replay(e frontier.Entry, l crawllog.Entry, waits evaluators.Stack) frontier.Entry {
 	began := l.Started
 	if began.IsZero() {
@@ -56,7 +56,7 @@ func Replay(e frontier.Entry, l crawllog.Entry, waits evaluators.Stack) frontier
 	v.Started = began
 	before := e.History
 	e.Record = Add(e.Record, v)
-	// The line's own counts hold even if earlier lines are lost.
+	// The counts of the line are right even if earlier lines are lost.
 	e.Visits, e.Versions = l.Schedule.Visits, l.Schedule.Versions
 	if v.Failed && !v.Gone {
 		e.Failures = max(l.Schedule.Tries, 1)
@@ -105,8 +105,8 @@ func visitOf(l crawllog.Entry, extra crawllog.Extra, known digest.Origin) Visit 
 	return v
 }
 
-// originOf returns the record that holds the payload of a visit. It returns zero if the line names the known one, which
-// is known better than the line has it, or none.
+// originOf returns the record that holds the payload of a visit. It returns the zero value if the line names no
+// record, or the known one: more is known about that one than the line holds.
 func originOf(l crawllog.Entry, extra crawllog.Extra, size int64, known digest.Origin) digest.Origin {
 	switch {
 	case extra.RevisitProfile != "":

@@ -18,7 +18,7 @@ import (
 const (
 	// holdTime is how long the crawl is held after a fault of our own before it tries again.
 	holdTime = 10 * time.Second
-	// spaceEvery is the time between two looks at the free disk space while crawling.
+	// spaceEvery is the time between two checks of the free disk space while crawling.
 	spaceEvery = time.Second
 )
 

@@ -1,8 +1,8 @@
 // Package rebuild makes a lost store again from the crawl logs and the archive.
 //
-// [Store] reads every line of the logs, in the order of time, and turns it into the history of its URI as the visit did
-// when it was made. Then it looks up the last payload of each URI in the archive. The line of a visit is written after
-// its records and before it is settled (law 1), so the logs know every visit that the lost store knew.
+// [Store] reads every line of the logs, in the order of time, and adds it to the history of its URI as the visit
+// itself did. Then it looks up the last payload of each URI in the archive. The line of a visit is written after its
+// records and before it is settled (law 1), so the logs know every visit that the lost store knew.
 //
 // What neither a log nor the archive holds cannot be rebuilt: holds and pauses, URIs that were never visited, and what
 // was learned of hosts. The crawl learns most of that again.

@@ -176,9 +176,9 @@ func (c *code) appendTo(name string) {
 
 // read writes the function that decodes a whole row.
 func (c *code) read(name string) {
-	c.linef("// read decodes a row; it returns false, and leaves w as it was, when the general decoder must do it.")
+	c.linef("// read decodes a row. It returns false and does not change w if only the general decoder can read the row.")
 	c.linef("func (w *%s) read(v []byte) bool {\nvar is %s", name, name)
-	c.linef("d := decodeFrom(string(v)) // one copy, of which all texts are parts")
+	c.linef("d := decodeFrom(string(v)) // all texts share this copy")
 	c.linef("if !is.decode(&d) {\nreturn false\n}\n*w = is\nreturn true\n}\n")
 }
 
@@ -228,7 +228,8 @@ func (c *code) decode(name string, fields []rowField) {
 
 // decodePart writes the function that decodes some fields of a row and skips the others.
 func (c *code) decodePart(name string, fields []rowField) {
-	c.linef("// read decodes some fields of a uriRow; it returns false, and leaves w as it was, when the general decoder must do it.")
+	c.linef("// read decodes some fields of a uriRow. It returns false and does not change w if only the general decoder can")
+	c.linef("// read the row.")
 	c.linef("func (w *%s) read(v []byte) bool {\nvar is %s\nd := decodeFrom(v)", name, name)
 	c.linef("for {\nk, v, more := d.next()\nif !more {\nbreak\n}\nis.decode(&d, k, v)\n}")
 	c.linef("if !d.bad {\n*w = is\n}\nreturn !d.bad\n}\n")

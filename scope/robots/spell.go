@@ -58,10 +58,10 @@ func writeLine(b *strings.Builder, line string) {
 // joined, no-break and zero-width spaces in rules that were copied from a web page.
 func blank(c rune) bool { return unicode.IsSpace(c) || c == '\uFEFF' || c == '\u200B' }
 
-// spell returns s with the escapes of unreserved characters decoded, other escapes in upper case, and characters
-// escaped that a URI cannot have (RFC 9309, section 2.2.2; RFC 3986, section 6.2.2). In a URI, * and $ are literal
-// and escaped. In a pattern, every * and a $ at the end are not. A percent sign that begins no escape is escaped, so
-// that it does not make one with the characters after it.
+// spell returns s in one spelling: escapes of unreserved characters are decoded, other escapes are in upper case, and
+// characters that a URI cannot have are escaped (RFC 9309, section 2.2.2; RFC 3986, section 6.2.2). In a URI, * and $
+// are literal and escaped. In a pattern, every * and a $ at the end are not. A percent sign that begins no escape is
+// escaped, so that it does not make one with the characters after it.
 func spell(s string, isPattern bool) string {
 	clean := true
 	for i := 0; i < len(s) && clean; i++ {

@@ -153,8 +153,8 @@ func SumWithoutIDs(page []byte) uint64 {
 	}
 }
 
-// linkSum returns the sum of a link without ids and without dates in its query, so that links which only hand these on
-// are the same. Dates in a path count: the same name may be in the folder of each day, for another story.
+// linkSum returns the sum of a link without ids and without dates in its query, so that links that differ only in
+// these are the same. Dates in a path count: the same name may be in the folder of each day, for another story.
 func linkSum(host, target string) uint64 {
 	if path, query, ok := strings.Cut(target, "?"); ok {
 		if d, ok := dated("?" + query); ok {

@@ -67,7 +67,7 @@ type Trap struct {
 	// Suspect says that the trap is not certain, so that a URI has to wait until it is either certain or refuted. Only
 	// [Store.Judge] returns such traps.
 	Suspect bool
-	// From and To are the first and last day, in days since 1970, of the part of a calendar that is not part of the trap.
+	// From and To are the first and the last day of a calendar that are outside of the trap, in days since 1970.
 	From, To int
 
 	match *regexp.Regexp // nil for SoftNotFound
