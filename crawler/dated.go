@@ -141,7 +141,7 @@ func (f *finder) checkDate(item feeds.Item, r frontier.Record) {
 func (c *Crawler) learnDates(v visit, r sourceReading) error {
 	add := func(host uri.Host, kind evaluators.Dating, right bool) error {
 		if err := c.rooms.Reputation.AddDate(host, kind, right); err != nil {
-			return fmt.Errorf("store what the dates of %s are worth: %w", v.uri(), err)
+			return fmt.Errorf("store how reliable the dates of %s are: %w", v.uri(), err)
 		}
 		return nil
 	}

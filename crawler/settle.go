@@ -53,7 +53,7 @@ func (c *Crawler) settle(v visit, s settings, a archived, f findings, next sched
 func (c *Crawler) learn(v visit, s settings, a archived, f findings, next schedule) error {
 	if o, ok := observation(v); ok {
 		if err := c.rooms.Reputation.Add(v.uri().Host(), o); err != nil {
-			return fmt.Errorf("store what the headers of %s are worth: %w", v.uri(), err)
+			return fmt.Errorf("store how reliable the headers of %s are: %w", v.uri(), err)
 		}
 	}
 	if err := c.learnDates(v, f.source); err != nil {

@@ -66,8 +66,8 @@ func (c *Collection) Send(ctx context.Context, entries []index.Entry) error {
 	return nil
 }
 
-// post sends entries in one request. A request has succeeded if the answer is that of OutbackCDX, because a proxy may
-// also answer 200.
+// post sends entries in one request. It requires an answer in the words of OutbackCDX, because a proxy may also
+// answer 200.
 func (c *Collection) post(ctx context.Context, entries []index.Entry) error {
 	lines := []byte(" CDX N b a m s k r M S V g\n")
 	for _, e := range entries {

@@ -149,7 +149,7 @@ func (res resolver) follow(ref reference) []warc.Finding {
 		if found {
 			return nil
 		}
-		text := fmt.Sprintf("%s names %s, which is not there", ref.name, ref.to)
+		text := fmt.Sprintf("%s names %s, which does not exist", ref.name, ref.to)
 		return []warc.Finding{{Severity: warc.Error, Kind: warc.Dangling, Text: text}}
 	}
 	date, dateErr := warc.ParseDate(ref.toDate)
