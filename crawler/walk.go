@@ -102,7 +102,7 @@ type visit struct {
 	gone     bool   // the server says that there is no such page
 
 	similar rate.Relatives   // what is known of URIs of the same kind on the host
-	dates   evaluators.Dates // what the dates of feeds are worth on the host; zero unless one may count
+	dates   evaluators.Dates // how reliable the dates of feeds are on the host; zero unless one may count
 }
 
 func (v visit) record() frontier.Record { return v.claim.Record }

@@ -161,7 +161,7 @@ func (res resolver) follow(ref reference) []warc.Finding {
 			i, found = res.at[m]
 		}
 		if found && ref.to != "" {
-			text := "WARC-Refers-To names " + ref.to + ", which is not there; the original was found by URI and date"
+			text := "WARC-Refers-To names " + ref.to + ", which does not exist; the original was found by URI and date"
 			all = append(all, warc.Finding{Severity: warc.Warning, Kind: warc.Dangling, Text: text})
 		}
 	}

@@ -144,7 +144,7 @@ func Verify(records []Record) error {
 		for _, name := range []string{"WARC-Warcinfo-ID", "WARC-Concurrent-To", "WARC-Refers-To"} {
 			if id := r.Header.Get(name); id != "" {
 				if _, ok := byID[id]; !ok {
-					complain(r, "%s names %s, which is not there", name, id)
+					complain(r, "%s names %s, which does not exist", name, id)
 				}
 			}
 		}
