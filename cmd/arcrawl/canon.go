@@ -10,7 +10,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler/whatif"
-	"github.com/arcrawl/arcrawl/daemon"
+	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -83,12 +83,7 @@ func canon(c *config.Config, text string, out io.Writer) error {
 const maxNameExamples = 20
 
 // canonChanges prints how a change of rules would affect the URIs of the store.
-func canonChanges(c, before *config.Config, out io.Writer) (err error) {
-	f, err := daemon.OpenStopped(c, time.Now())
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, f.Close()) }()
+func canonChanges(c, before *config.Config, out io.Writer) error {
 	now := time.Now()
 	rules := func(c *config.Config) func(uri.Host) *uri.Naming {
 		return func(h uri.Host) *uri.Naming {
@@ -99,7 +94,9 @@ func canonChanges(c, before *config.Config, out io.Writer) (err error) {
 			return &n
 		}
 	}
-	found, err := whatif.NameChanges(f.Each, rules(before), rules(c), maxNameExamples)
+	found, err := fromStore(c, func(f *frontier.Frontier) (whatif.ChangedNames, error) {
+		return whatif.NameChanges(f.Each, rules(before), rules(c), maxNameExamples)
+	})
 	if err != nil {
 		return err
 	}

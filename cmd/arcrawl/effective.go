@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/crawler/whatif"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -43,7 +44,7 @@ It reads the files as they are now and needs no daemon. A daemon that refused th
 			if err != nil {
 				return err
 			}
-			return f.print(cmd.OutOrStdout(), explain(c, h, about, f.set))
+			return f.print(cmd.OutOrStdout(), whatif.SettingsOf(c, h, about, f.set))
 		},
 	}
 	configFlag(cmd, &f.config)
@@ -91,30 +92,7 @@ func (f *effectiveFlags) about(args []string) (uri.Host, config.About, error) {
 	return h, a, nil
 }
 
-// effective is the answer of the command.
-type effective struct {
-	Host        uri.Host            `json:"host"`
-	URI         string              `json:"uri,omitempty"`
-	At          time.Time           `json:"at"`
-	Refinements []config.Refinement `json:"refinements"`
-	Settings    []config.Setting    `json:"settings"`
-}
-
-func explain(c *config.Config, h uri.Host, a config.About, onlySet bool) effective {
-	e := effective{Host: h, URI: a.URI.String(), At: a.Now.UTC().Truncate(time.Second), Refinements: c.Refinements(h, a)}
-	all := c.EffectiveHost(h, a.Now)
-	if !a.URI.IsZero() {
-		all = c.Effective(a)
-	}
-	for _, s := range all {
-		if !onlySet || s.File != "" {
-			e.Settings = append(e.Settings, s)
-		}
-	}
-	return e
-}
-
-func (f *effectiveFlags) print(out io.Writer, e effective) error {
+func (f *effectiveFlags) print(out io.Writer, e whatif.Settings) error {
 	if f.json {
 		enc := json.NewEncoder(out)
 		enc.SetIndent("", "  ")

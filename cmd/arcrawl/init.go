@@ -7,14 +7,12 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/config/reference"
 	"github.com/arcrawl/arcrawl/daemon"
-	"github.com/arcrawl/arcrawl/uri"
 )
 
 func newInit() *cobra.Command {
@@ -92,7 +90,7 @@ running daemon applies the new file automatically.`,
 		Example: "  arcrawl host add --config /etc/arcrawl/arcrawl.toml https://www.news.example/ https://www.news.example/sport/",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			hosts, seeds, err := byHost(args)
+			hosts, seeds, err := reference.SeedsByHost(args)
 			if err != nil {
 				return usageError{err}
 			}
@@ -119,28 +117,6 @@ running daemon applies the new file automatically.`,
 	configFlag(cmd, &path)
 	cmd.Flags().StringVar(&dir, "dir", "", "write to this folder of host files (default: hosts.d next to the main file)")
 	return cmd
-}
-
-// byHost groups URIs by host. The hosts are in the order of their first URI.
-func byHost(args []string) (hosts []uri.Host, seeds map[uri.Host][]string, err error) {
-	seeds = make(map[uri.Host][]string)
-	for _, arg := range args {
-		u, err := uri.Parse(arg)
-		if err == nil && !strings.Contains(arg, "://") {
-			err = errors.New("not a complete URI")
-		}
-		if err != nil {
-			return nil, nil, fmt.Errorf("%q: %w; write for example https://www.news.example/", arg, err)
-		}
-		h := u.Host()
-		if _, known := seeds[h]; !known {
-			hosts = append(hosts, h)
-		}
-		if !slices.Contains(seeds[h], u.String()) {
-			seeds[h] = append(seeds[h], u.String())
-		}
-	}
-	return hosts, seeds, nil
 }
 
 // taken returns an error unless the configuration is valid and includes the new host files.

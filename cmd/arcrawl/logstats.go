@@ -68,18 +68,24 @@ time, and stores the position in the file; use this for periodic jobs.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return s.run(cmd, args) },
 	}
 	f := cmd.Flags()
-	f.StringVarP(&s.config, "config", "c", defaultConfig, "the main configuration file, which names the log")
-	f.StringVar(&s.since, "since", "", sinceHelp)
-	f.StringVar(&s.until, "until", "", untilHelp)
+	s.flags(cmd, nil)
 	f.StringVar(&s.beside, "beside", "", "compare with this second period: a date, or two dates with .. between them")
-	f.StringSliceVar(&s.by, "by", nil, "group by host, seed, mime, day or hour; repeatable")
-	f.IntVar(&s.top, "top", 20, "show N rows of each table, most visits first (0 = all)")
 	f.BoolVar(&s.status, "status", false, "print the number of visits by status")
-	f.BoolVar(&s.asJSON, "json", false, "print JSON")
 	f.BoolVar(&s.follow, "follow", false, "continue, with a line for each interval")
 	f.DurationVar(&s.every, "every", 10*time.Second, "print a line at this interval with --follow")
 	f.StringVar(&s.place, "offset", "", "store the position in the log in this file")
 	return cmd
+}
+
+// flags adds the flags that all reports of logs have.
+func (s *logStats) flags(cmd *cobra.Command, by []string) {
+	f := cmd.Flags()
+	f.StringVarP(&s.config, "config", "c", defaultConfig, "the main configuration file, which names the log")
+	f.StringVar(&s.since, "since", "", sinceHelp)
+	f.StringVar(&s.until, "until", "", untilHelp)
+	f.StringSliceVar(&s.by, "by", by, "group by host, seed, mime, day or hour; repeatable")
+	f.IntVar(&s.top, "top", 20, "show N rows of each table, most visits first (0 = all)")
+	f.BoolVar(&s.asJSON, "json", false, "print JSON")
 }
 
 func (s *logStats) run(cmd *cobra.Command, files []string) error {

@@ -27,13 +27,7 @@ A log line is written only after its record is on disk, so every counted record 
   arcrawl report dedup --since 2026-10 --until 2026-10 --by host --json`,
 		RunE: func(cmd *cobra.Command, args []string) error { return s.reportDedup(cmd, args) },
 	}
-	f := cmd.Flags()
-	f.StringVarP(&s.config, "config", "c", defaultConfig, "the main configuration file, which names the log")
-	f.StringVar(&s.since, "since", "", sinceHelp)
-	f.StringVar(&s.until, "until", "", untilHelp)
-	f.StringSliceVar(&s.by, "by", []string{"host", "mime"}, "group by host, seed, mime, day or hour; repeatable")
-	f.IntVar(&s.top, "top", 20, "show N rows of each table, most visits first (0 = all)")
-	f.BoolVar(&s.asJSON, "json", false, "print JSON")
+	s.flags(cmd, []string{"host", "mime"})
 	s.every = time.Minute // not used here; check wants a valid one
 	return cmd
 }

@@ -67,12 +67,19 @@ Existing files are never changed or overwritten. If something is damaged, the ex
 		},
 	}
 	rewriteFlags(cmd, &o, &asJSON)
-	cmd.Flags().StringArrayVar(&o.Select.Hosts, "host", nil, "choose this host, with its port if not the default; a leading dot includes hosts below it; repeatable")
-	cmd.Flags().StringArrayVar(&o.Select.Prefixes, "prefix", nil, "choose URIs that start with this; repeatable")
-	cmd.Flags().StringVar(&since, "since", "", "choose captures from this date on: 2026, 2026-11, 2026-11-21 or 2026-11-21T09:00:00Z")
-	cmd.Flags().StringVar(&until, "until", "", "choose captures up to the end of this date")
+	selectionFlags(cmd, &o.Select, &since, &until)
 	cmd.Flags().BoolVar(&o.Keep, "keep-revisits", false, "keep revisits, and list the files that they depend on")
 	return cmd
+}
+
+// selectionFlags adds the flags that choose captures.
+func selectionFlags(cmd *cobra.Command, s *rewrite.Selection, since, until *string) {
+	f := cmd.Flags()
+	f.StringArrayVar(&s.Hosts, "host", nil,
+		"choose this host, with its port if not the default; a leading dot includes hosts below it; repeatable")
+	f.StringArrayVar(&s.Prefixes, "prefix", nil, "choose URIs that start with this; repeatable")
+	f.StringVar(since, "since", "", "choose captures from this date on: 2026, 2026-11, 2026-11-21 or 2026-11-21T09:00:00Z")
+	f.StringVar(until, "until", "", "choose captures up to the end of this date")
 }
 
 // period parses --since and --until into a selection.

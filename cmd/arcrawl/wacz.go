@@ -55,10 +55,7 @@ Existing files are never overwritten; the package appears when it is complete. I
 	f.StringVar(&p.Title, "title", "", "set the title of the package")
 	f.StringVar(&p.Description, "description", "", "set the description of the package")
 	f.StringArrayVar(&p.From, "from", nil, "look for originals in this file or folder; repeatable")
-	f.StringArrayVar(&p.choice.Select.Hosts, "host", nil, "choose this host, with its port if not the default; a leading dot includes hosts below it; repeatable")
-	f.StringArrayVar(&p.choice.Select.Prefixes, "prefix", nil, "choose URIs that start with this; repeatable")
-	f.StringVar(&p.since, "since", "", "choose captures from this date on: 2026, 2026-11, 2026-11-21 or 2026-11-21T09:00:00Z")
-	f.StringVar(&p.until, "until", "", "choose captures up to the end of this date")
+	selectionFlags(cmd, &p.choice.Select, &p.since, &p.until)
 	f.BoolVar(&p.alone, "self-contained", false, "turn revisits whose originals are outside into responses")
 	f.BoolVar(&asJSON, "json", false, "print the summary as JSON, and findings on standard error likewise")
 	return cmd
