@@ -5,17 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"os"
 	"path/filepath"
-	"slices"
-	"strconv"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
 	"github.com/arcrawl/arcrawl/sim"
+	"github.com/arcrawl/arcrawl/sim/table"
 )
 
 // simulation holds the flags of sim.
@@ -149,7 +146,7 @@ func (s simulation) run(out io.Writer, files []string) error {
 	if s.asJSON {
 		return writeJSON(out, results)
 	}
-	return s.table(out, all, results)
+	return table.Results(out, all, results, s.group, s.perSource)
 }
 
 // check refuses numbers out of range.
@@ -213,69 +210,38 @@ func writeJSON(out io.Writer, v any) error {
 	return e.Encode(v)
 }
 
-func (s simulation) table(out io.Writer, all []sim.History, results []sim.Result) error {
-	fmt.Fprintf(out, "%d resources, %d versions\n\n", len(all), results[0].Total.Versions)
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprint(w, "budget\tcaptured\t95 %\t requests\twasted\tmean delay\tmean overdue\tknob\t")
-	if s.perSource {
-		fmt.Fprint(w, "mean of sources\t")
+// inFolder calls play with a folder for the stores of frontiers, which it removes afterwards.
+func inFolder(play func(dir string) error) (err error) {
+	dir, err := os.MkdirTemp("", "arcrawl-sim-")
+	if err != nil {
+		return fmt.Errorf("create a folder for the frontier: %w", err)
 	}
-	fmt.Fprintln(w, " policy")
-	for _, r := range results {
-		t := r.Total
-		fmt.Fprintf(w, "%.2f×\t%.3f\t%.3f–%.3f\t%d\t%d\t%s\t%s\t%s\t", r.Budget, r.Share, r.Low, r.High,
-			t.Requests, t.Wasted(),
-			t.MeanDelay(), t.MeanLate(), knob(r))
-		if s.perSource {
-			fmt.Fprintf(w, "%.3f\t", r.PerSource)
-		}
-		fmt.Fprintf(w, " %s\n", r.Policy)
-	}
-	if err := w.Flush(); err != nil {
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	return play(dir)
+}
+
+// crowded compares orders on hosts that are over their budget.
+func (s simulation) crowded(out io.Writer, all []sim.History) error {
+	var hosts []sim.HostOrders
+	err := inFolder(func(dir string) (err error) {
+		q := sim.OrderQuestion{Times: s.crowd, ByLearned: s.demand, OneHost: s.oneHost, Dir: dir}
+		hosts, err = sim.CompareOrders(q, all)
+		return err
+	})
+	if err != nil {
 		return err
 	}
-	if slices.ContainsFunc(all, func(h sim.History) bool { return h.Sighted }) {
-		fmt.Fprintln(out, "\nThese histories come from visits. Changes that no visit saw are missing, so shares are too high, and the gain of more visits is too low.")
+	if s.asJSON {
+		return writeJSON(out, hosts)
 	}
-	if s.perSource {
-		return bySource(out, results)
-	}
-	if s.group != "" {
-		return byGroup(out, s.group, results)
-	}
-	return nil
+	return table.Orders(out, hosts)
 }
 
-// knob returns the position of a policy's knob as text, or a dash if it has none.
-func knob(r sim.Result) string {
-	if r.Knob == 0 {
-		return "–"
+// figures shows what the learned rule captures at several budgets and of each source, and how well it meets targets.
+func (s simulation) figures(out io.Writer, all []sim.History) error {
+	f := sim.Figure(sim.FigureQuestion{Budgets: s.budgets, Targets: s.targets, Sources: s.perSource, Seed: s.seed}, all)
+	if s.asJSON {
+		return writeJSON(out, f)
 	}
-	return strconv.FormatFloat(r.Knob, 'g', 3, 64)
-}
-
-// bySource writes the captured share of each source that has a budget of its own.
-func bySource(out io.Writer, results []sim.Result) error {
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(w, "\nsource, budget of its own\tbudget\tclassic\tcaptured\t policy")
-	for _, r := range results {
-		for _, name := range slices.Sorted(maps.Keys(r.Sources)) {
-			fmt.Fprintf(w, "%s\t%.2f×\t%.3f\t%.3f\t %s\n", name, r.Budget,
-				r.Sources[name].Classic, r.Sources[name].Captured, r.Policy)
-		}
-	}
-	return w.Flush()
-}
-
-// byGroup writes the captured share of each group with one budget for all.
-func byGroup(out io.Writer, group string, results []sim.Result) error {
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintf(w, "\n%s, one budget for all\tbudget\tversions\trequests\tcaptured\t policy\n", group)
-	for _, r := range results {
-		for _, name := range slices.Sorted(maps.Keys(r.Groups)) {
-			t := r.Groups[name]
-			fmt.Fprintf(w, "%s\t%.2f×\t%d\t%d\t%.3f\t %s\n", name, r.Budget, t.Versions, t.Requests, t.Share(), r.Policy)
-		}
-	}
-	return w.Flush()
+	return table.Figures(out, len(all), f, s.perSource)
 }

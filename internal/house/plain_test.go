@@ -57,6 +57,7 @@ var plainRooms = []string{
 	"scope/",
 	"sim",
 	"sim/prime",
+	"sim/table",
 	"uri",
 	"warcout",
 }
