@@ -22,7 +22,7 @@ func kindOf(v visit) rate.Kind {
 	}.Kind()
 }
 
-// similarURIs returns what is known of the URIs of the same kind on the host. The kind is the one that the first
+// similarURIs returns the estimates of the URIs of the same kind on the host. The kind is the one that the first
 // capture of the URI found.
 func (c *Crawler) similarURIs(v visit) (rate.Relatives, error) {
 	kind := rate.Memory(v.record().Memory).Kind()

@@ -101,7 +101,7 @@ type visit struct {
 	block    string // the kind of answer that came instead of the page, see [evaluators.Block]; empty = the page came
 	gone     bool   // the server says that there is no such page
 
-	similar rate.Relatives   // what is known of URIs of the same kind on the host
+	similar rate.Relatives   // estimates of the URIs of the same kind on the host
 	dates   evaluators.Dates // how reliable the dates of feeds are on the host; zero unless one may count
 }
 

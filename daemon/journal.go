@@ -48,7 +48,7 @@ var priorities = map[zerolog.Level]int{
 	zerolog.FatalLevel: 2, zerolog.PanicLevel: 0,
 }
 
-// journalWriter writes each event as the journal wants it: one line for people with its priority before it, and
+// journalWriter writes each event in the form of the journal: one line for people with its priority before it, and
 // without the time, which the journal adds.
 type journalWriter struct{ out io.Writer }
 

@@ -49,7 +49,7 @@ func boundAfterCollection(stopped *atomic.Bool) {
 	}, stopped)
 }
 
-// heap is what the last collection found, in bytes.
+// heap holds what the last collection found, in bytes.
 type heap struct {
 	live    uint64 // in use
 	scanned uint64 // of these, searched for pointers

@@ -119,7 +119,7 @@ func BenchmarkImport(b *testing.B) {
 	cost.report()
 }
 
-// cost is what a benchmark takes of the machine.
+// cost holds what a benchmark uses of the machine.
 type cost struct {
 	b     *testing.B
 	began time.Duration
@@ -175,7 +175,7 @@ func resident(b *testing.B, what string) int64 {
 	return 0
 }
 
-// processorTime is what the process has used of all processors.
+// processorTime returns the processor time of the process on all processors.
 func processorTime(b *testing.B) time.Duration {
 	b.Helper()
 	var u syscall.Rusage

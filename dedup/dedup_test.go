@@ -27,7 +27,7 @@ func openStore(t testing.TB, dir string) *badger.DB {
 	return db
 }
 
-// withoutWWW is what makes URIs equivalent in these tests.
+// withoutWWW returns the name that equivalent URIs share in these tests.
 func withoutWWW(uri string) string { return strings.Replace(uri, "//www.", "//", 1) }
 
 func openIndex(t testing.TB, db *badger.DB) *dedup.Index {

@@ -43,7 +43,7 @@ func newScrubber(expr string) (scrubber, error) {
 	return s, nil
 }
 
-// The probes are documents of which every useful rule leaves some words.
+// The probes are documents. Every useful rule leaves some words of them.
 const (
 	probePage = "<!doctype html>\n<html lang=\"en\">\n<head><meta charset=\"utf-8\"><title>Timetable 2026</title></head>\n<body class=\"page\">\n" +
 		"<h1>The ferry</h1>\n<div id=\"main\"><p>It leaves Harbour Street at 7:30, café on board: 12 euros.</p></div>\n</body>\n</html>\n"
@@ -97,7 +97,7 @@ func literalIn(re *syntax.Regexp) string {
 // whole page for each match.
 const (
 	firstRound  = 16       // matches
-	roundFactor = 8        // by which the maximum number of matches grows
+	roundFactor = 8        // factor by which the maximum number of matches grows
 	samples     = 16       // matches that are repeated
 	farBeyond   = 16 << 10 // bytes
 )

@@ -218,7 +218,7 @@ func TestLinksOfHeaders(t *testing.T) {
 		{"temporary", 307, []string{"Location", "/new#x"}, "R /new"},
 		{"permanent", 308, []string{"Location", " /new "}, "R /new"},
 		{"UTF-8 in the target", 301, []string{"Location", "/ú"}, "R /%C3%BA"},
-		{"Latin-1 in the target stays as it is", 301, []string{"Location", "/\xfa?\xe9"}, "R /%FA?%E9"},
+		{"Latin-1 in the target stays unchanged", 301, []string{"Location", "/\xfa?\xe9"}, "R /%FA?%E9"},
 		{"an internationalized name in the target", 301, []string{"Location", "http://bücher.example/"}, "R http://xn--bcher-kva.example/"},
 		{"a redirect without a target is a page", 301, nil, "L /body"},
 		{"a redirect to mailto:", 301, []string{"Location", "mailto:a@news.example"}, ""},

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Answer holds what is known of an answer that may not be the requested page.
+// Answer describes an answer that may not be the requested page.
 type Answer struct {
 	Status  int
 	Header  http.Header

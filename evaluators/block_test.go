@@ -44,7 +44,7 @@ func TestBlockRecognisesReplacementPages(t *testing.T) {
 	}
 }
 
-// What does it cost to look at a new page of 64 KB that is what it seems?
+// BenchmarkBlock measures the check of an ordinary new page of 64 KB.
 func BenchmarkBlock(b *testing.B) {
 	page := []byte("<title>News</title>" + strings.Repeat("<p>The ferry leaves Harbour Street at 7:30.</p>\n", 1400))
 	b.SetBytes(int64(len(page)))

@@ -9,8 +9,8 @@ import (
 	"github.com/arcrawl/arcrawl/evaluators/rate"
 )
 
-// Whatever visits a URI has, in whatever order, for however long, and whatever its relatives claim: what is kept of it
-// does not grow, and can be read again.
+// TestMemoryNeverGrows makes random visits for a long time, with random relatives. The stored memory must stay within
+// its bound and be readable.
 func TestMemoryNeverGrows(t *testing.T) {
 	t.Parallel()
 	far := time.Unix(math.MaxInt64/2, 0)

@@ -10,7 +10,7 @@ import (
 	"github.com/arcrawl/arcrawl/evaluators"
 )
 
-// taught is what the learned rule expects of a page after visits at these intervals, each of which found a change.
+// taught returns the expectation of the learned rule after visits at these intervals that all found a change.
 func taught(visits int, every time.Duration, tell func(in *evaluators.WaitInput)) evaluators.Wait {
 	stack := evaluators.Stack{{Name: "all", Rule: evaluators.Learned{}}}
 	in := evaluators.WaitInput{

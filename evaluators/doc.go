@@ -1,8 +1,8 @@
 // Package evaluators decides what a visit means and when to come back.
 //
-// Everything here is a pure function of what is remembered of a URI and what this visit saw: no clock, no files, no
-// state of its own. Asking twice returns the same answer. (In Heritrix's adaptive-revisit module the state of one visit
-// lived on into the next, so that a URI once found unchanged was never compared again.)
+// Everything here is a pure function of what is remembered about a URI and what this visit saw: no clock, no files,
+// no state of its own. Asking twice returns the same answer. (In Heritrix's adaptive-revisit module the state of one
+// visit lived on into the next, so that a URI once found unchanged was never compared again.)
 //
 // # The three questions of a visit
 //
@@ -15,7 +15,7 @@
 // # What the caller remembers
 //
 // A visit that failed (no connection, a timeout, a status that counts as a failure) is not judged, and the stack is not
-// asked. It follows the ladder, and everything learned about the URI stays as it was. After a verdict:
+// asked. It follows the ladder, and everything learned about the URI stays unchanged. After a verdict:
 //
 //	State      capture is a version   remembered digest, validators, status   interval
 //	Changed    yes                    replaced                                ÷ changed factor

@@ -175,8 +175,8 @@ func TestADamagedMemoryIsReplacedAndReported(t *testing.T) {
 	}
 }
 
-// version1 is what a program of the first layout remembered of a page that was looked at every two hours for 200
-// visits, and had changed at every other one.
+// version1 is the memory, in the first layout, of a page that was visited 200 times, every two hours, and had changed
+// at every other visit.
 const version1 = "AQAAAAAAaXDb4Emu5wA/y053PZjNGUCBFjM+uxX/Qbwy/kAlFB9ClIHrQQYpHEK9XGdBK6hKQMvCDkBCT/lBvt9OP4A+vEDKukQ/dAuwQXOuRU" +
 	"D463dCbcKKQCB1qkFtjwtAGB/jQsfwlkC+4Nv/////////////N4sAAP//IUIelCCxHpQAAAyiAAAMoiCyHn4hSB5+AAALXgAAC14hKB6YIW8e" +
 	"mAAACwgAAAsIIT0etiGEHrYAAApQAAAKUCCFHgEgxR4BAAAKAAAACgAgoh4bINkeGwAACcQAAAnEJPEjNCUyI3AlcCOuJasj8igbKA0pyihGKJ" +
@@ -203,8 +203,8 @@ func TestAMemoryOfTheFirstVersionIsStillRead(t *testing.T) {
 	}
 }
 
-// TestSmallChangesOfABeliefAddUp: of a page that is looked at every five minutes for a month, what was learned before
-// is not kept because each visit changes it by less than the memory can hold.
+// TestSmallChangesOfABeliefAddUp visits a page every five minutes for a month. Each visit changes the beliefs by less
+// than a step of the memory. The changes must add up all the same.
 func TestSmallChangesOfABeliefAddUp(t *testing.T) {
 	t.Parallel()
 	s := evaluators.Stack{{Rule: evaluators.Learned{}}}

@@ -107,7 +107,7 @@ func TestEachObservationGoesIntoItsFieldOfTheTable(t *testing.T) {
 				t.Errorf("got %+v, want %+v", s, row.want)
 			}
 			if got[evaluators.ClassOther] != (evaluators.Reputation{})[evaluators.ClassOther] {
-				t.Error("a page of text changed what is known of other types")
+				t.Error("a page of text changed the reputation of other types")
 			}
 		})
 	}
@@ -207,7 +207,7 @@ func TestADoubtedValidatorIsNeitherBelievedNorSent(t *testing.T) {
 		{"doubt of strong ETags does not apply to weak ones", evaluators.Midfetch{
 			DecideBy: evaluators.ETag, Doubted: etag,
 		}, weak, weak, true, evaluators.Validators{ETag: `W/"a"`}},
-		{"either goes by the one that is believed", evaluators.Midfetch{
+		{"either uses the one that is believed", evaluators.Midfetch{
 			DecideBy: evaluators.Either, Doubted: etag,
 		}, both, both, true, evaluators.Validators{LastModified: monday}},
 	} {

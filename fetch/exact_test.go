@@ -18,7 +18,7 @@ import (
 	"github.com/arcrawl/arcrawl/fetch"
 )
 
-// answer is what a server sends for one request, with the expected capture.
+// answer holds the bytes that a server sends for one request, with the expected capture.
 type answer struct {
 	name      string
 	before    string // informational responses; not part of the record

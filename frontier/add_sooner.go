@@ -38,8 +38,8 @@ func (c *change) makeSooner(d *draft, n newCandidate, now time.Time) (bool, erro
 	return moved, c.putURI(d, n.fp, was, is)
 }
 
-// sourceReport is what feeds and sitemaps report of a URI: when it last changed, and the latest time before that at
-// which they had not reported it yet. Times are in µs.
+// sourceReport holds what feeds and sitemaps report about a URI: when it last changed, and the latest time before
+// that at which they had not reported the change yet. Times are in µs.
 type sourceReport struct{ changed, unchanged int64 }
 
 // merge combines two reports: the latest change, and the earliest time without one.

@@ -9,7 +9,7 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// HostState is what a host is doing; see the package comment.
+// HostState is the state of a host; see the package comment.
 type HostState uint8
 
 // The states of a host.

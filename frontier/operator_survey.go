@@ -10,7 +10,7 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// SurveyedURI is what a survey reports of a URI.
+// SurveyedURI holds what a survey reports about a URI.
 type SurveyedURI struct {
 	Host        uri.Host
 	URI         uri.URI

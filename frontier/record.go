@@ -36,8 +36,8 @@ type Record struct {
 	History
 }
 
-// History is what the frontier remembers of the visits of a URI. The zero value is the history of a URI that was never
-// visited.
+// History holds what the frontier remembers about the visits of a URI. The zero value is the history of a URI that was
+// never visited.
 type History struct {
 	FirstSeen   time.Time `row:"5" export:"first_seen"`   // when the URI became known
 	LastVisit   time.Time `row:"6" export:"last_visit"`   // end of the last visit, successful or not

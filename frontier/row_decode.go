@@ -6,8 +6,8 @@ import (
 	"github.com/fxamacker/cbor/v2"
 )
 
-// fastRow is a row that has a decoder of its own. If ok is false the row is as it was, and the general decoder must
-// read it.
+// fastRow is a row that has a decoder of its own. If ok is false the row has not changed, and the general decoder
+// must read it.
 type fastRow interface{ read(v []byte) (ok bool) }
 
 // decoder reads rows as [encoder] writes them. Everything else is left to the general decoder, which knows all of CBOR

@@ -36,9 +36,9 @@ type Settlement struct {
 
 	Found []Candidate // newly discovered URIs; a zero Due means Finished
 
-	// Seen is what a feed or sitemap has listed so far, at most [MaxSeen] bytes. [Frontier.Seen] returns it later. It
-	// is written together with the URI, and never before the URIs in Found that come from the same list. Nil changes
-	// nothing.
+	// Seen encodes what a feed or sitemap has listed so far, in at most [MaxSeen] bytes. [Frontier.Seen] returns it
+	// later. It is written together with the URI, and never before the URIs in Found that come from the same list. Nil
+	// changes nothing.
 	Seen []byte
 
 	Forbidden bool        // robots.txt forbids the URI, which is listed for Reopen

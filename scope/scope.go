@@ -51,7 +51,7 @@ type Discovery struct {
 }
 
 // New returns the scope of the URIs that descend from a seed. The rules come from the settings of the seed's host.
-// redirect returns the target that a URI redirected to at its last visit; nil if nothing is known of any URI.
+// redirect returns the target that a URI redirected to at its last visit; nil if no URI was visited yet.
 func New(seed uri.URI, rules Rules, hosts SeedHosts, redirect func(uri.URI) (target uri.URI, ok bool)) *Scope {
 	return &Scope{seed: seed, rules: rules, hosts: hosts, listed: hosts.SeedHost(seed.Host()), redirect: redirect}
 }

@@ -32,7 +32,7 @@ func atRandom(pages int, days float64) []sim.History {
 	return all
 }
 
-// watching is the policy, and notes the changes a day that it expects of each resource.
+// watching returns the policy. It also records the changes a day that the policy expects of each resource.
 func watching(p sim.Policy, perDay map[string]float64) sim.Policy {
 	watched := p
 	watched.Host = func(knob float64) func(sim.History) sim.Player {
@@ -49,8 +49,8 @@ func watching(p sim.Policy, perDay map[string]float64) sim.Policy {
 	return watched
 }
 
-// TestAssessIsTrueOfAPlayedHost plays a host far over its budget, asks what its capture target would need, does each
-// of what is advised, and looks whether that is so.
+// TestAssessIsTrueOfAPlayedHost plays a host far over its budget and assesses its capture target. It then follows
+// each advice and checks that the target is met.
 func TestAssessIsTrueOfAPlayedHost(t *testing.T) {
 	t.Parallel()
 	slow.Test(t)
@@ -145,7 +145,8 @@ func TestAssessIsTrueOfTwoTargets(t *testing.T) {
 	if !promise.OverBudget || len(promise.Each) != 2 {
 		t.Fatalf("%v", promise)
 	}
-	// Of what changes several times between visits the rate is estimated too high, so that more is kept than was promised.
+	// Of what changes several times between visits the rate is estimated too high, so that more is kept than was
+	// promised.
 	near("at present", before, map[string]float64{"page": promise.Each[0].Share, "json": promise.Each[1].Share}, 2*margin)
 	near("with that delay", captured(p, all, promise.NeededRest), targets, margin)
 	near("without the excess URIs", captured(p, all[:pages-promise.Excess], rest), targets, 2*margin)

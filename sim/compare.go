@@ -28,7 +28,7 @@ type Share struct {
 	Classic  float64 `json:"classic"`  // the same for the classic rule, stretched to the same requests
 }
 
-// Question is what Compare is asked.
+// Question holds the arguments of [Compare].
 type Question struct {
 	Policies  []Policy
 	Budgets   []float64

@@ -14,7 +14,7 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// Crowding is what [Crowd] is asked.
+// Crowding holds the arguments of [Crowd].
 type Crowding struct {
 	Policy Policy
 	Knob   float64

@@ -61,7 +61,7 @@ const (
 	figureDraws  = 2000
 )
 
-// FigureQuestion is what [Figure] is asked.
+// FigureQuestion holds the arguments of [Figure].
 type FigureQuestion struct {
 	Budgets []float64 // multiples of [Base]
 	Targets []float64 // capture targets

@@ -13,7 +13,7 @@ import (
 	"github.com/arcrawl/arcrawl/frontier"
 )
 
-// OrderQuestion is what [CompareOrders] is asked.
+// OrderQuestion holds the arguments of [CompareOrders].
 type OrderQuestion struct {
 	Times     float64 // politeness allows this many times fewer visits than are wanted
 	ByLearned bool    // wanted by the learned rule at its default target; else by the classic rule

@@ -14,7 +14,7 @@ const (
 	MaxWait = 28 * 24 * time.Hour
 )
 
-// Visit is what a policy learns from a visit.
+// Visit holds what a policy learns from a visit.
 type Visit struct {
 	At      time.Time
 	First   bool             // the first visit of the URI; it is free
@@ -26,7 +26,7 @@ type Visit struct {
 	State   evaluators.State // Changed if the URI changed since the visit before
 }
 
-// Plan is what a policy decides after a visit.
+// Plan is the decision of a policy after a visit.
 type Plan struct {
 	Wait     time.Duration // until the next visit, from this one on
 	Asked    time.Duration // the wait before it was stretched; zero if it was not

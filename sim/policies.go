@@ -93,7 +93,7 @@ func datedBy(host func(float64) func(History) Player, say func(Visit) time.Time)
 	}
 }
 
-// families holds what is known of each kind of URIs of a host.
+// families holds the relatives of each kind of URIs on a host.
 type families map[rate.Kind]rate.Relatives
 
 // Stacks returns the stack in force for a host and media type.

@@ -8,9 +8,9 @@ import (
 	"github.com/arcrawl/arcrawl/evaluators"
 )
 
-// TestARateIsNotEstimatedTooHighWhereMostVisitsFindAChange visits pages that change at random at waits that are given,
-// and shorter or longer than their interval. What is expected of them is what happens, though three of four visits, or
-// 95 of 100, find a change.
+// TestARateIsNotEstimatedTooHighWhereMostVisitsFindAChange visits pages that change at random at waits that are
+// given, and shorter or longer than their interval. The expected number of changes must be the real one, even if
+// three of four visits, or 95 of 100, find a change.
 func TestARateIsNotEstimatedTooHighWhereMostVisitsFindAChange(t *testing.T) {
 	t.Parallel()
 	const visits, learning = 400, 100

@@ -33,7 +33,7 @@ type Sighting struct {
 	Digest string           // of the payload; empty if not known
 }
 
-// Add takes in a visit. Visits may come in any order.
+// Add adds a visit. Visits may be added in any order.
 func (s *Sightings) Add(uri, mime string, bytes int64, v Sighting) {
 	if s.byURI == nil {
 		s.byURI = map[string]*Sighted{}
@@ -129,8 +129,8 @@ func kindOf(mime string) string {
 	return "page"
 }
 
-// Explain plays the history with the index one, and returns the decisions of its stack. It plays the others of the host
-// too. relatives is what is known in the end of the URIs of its kind.
+// Explain plays the history with the index one, and returns the decisions of its stack. It also plays the other
+// histories of the host. relatives describes the URIs of its kind at the end.
 func Explain(stackOf Stacks, all []History, one int) (steps []Step, relatives rate.Relatives) {
 	var host []History
 	for i, h := range all {

@@ -20,7 +20,7 @@ type troubled struct {
 	disk *disk
 }
 
-// disk is what goes wrong.
+// disk says which operations of the disk fail.
 type disk struct {
 	room         atomic.Int64 // bytes in one file before it is full; 0: endless
 	sync         atomic.Value // func() error, called before each real sync; may be unset

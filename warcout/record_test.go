@@ -23,7 +23,7 @@ var original = digest.Origin{
 	Date: time.Date(2026, 1, 2, 3, 4, 5, 678901234, time.FixedZone("", 3600)), Payload: digest.Of([]byte("hello")),
 }
 
-// anonymous is what a table can foresee of a record: no ids of its own.
+// anonymous returns a record without its own ids, which a table cannot contain.
 func anonymous(k kept, ids map[string]string) string {
 	var b strings.Builder
 	for _, f := range k.header {

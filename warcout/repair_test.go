@@ -14,14 +14,14 @@ import (
 	"github.com/arcrawl/arcrawl/internal/slow"
 )
 
-// torn is what a crash left: an .open file with three visits, and where its records end.
+// torn describes the file that a crash left: an .open file with three visits, and where its records end.
 type torn struct {
 	name string // of the .open file
 	data []byte
 	ends []int64
 }
 
-// leave writes three visits and takes the file as it is before Close.
+// leave writes three visits and returns the file before Close.
 func leave(t testing.TB, o Options) torn {
 	t.Helper()
 	o.Dir = t.TempDir()
@@ -50,7 +50,7 @@ func leave(t testing.TB, o Options) torn {
 	return c
 }
 
-// whole is how many records the first n bytes hold.
+// whole returns the number of records in the first n bytes.
 func (c torn) whole(n int) (records int) {
 	for _, end := range c.ends {
 		if end <= int64(n) {
@@ -90,7 +90,7 @@ func TestFileCutAtAnyByteIsRepairedToItsWholeRecords(t *testing.T) {
 	}
 }
 
-// memoryDir is a folder that syncs at once where there is such a thing: some thousand syncs take a disk a minute.
+// memoryDir returns a folder in memory if the system has one, because thousands of syncs take a minute on a disk.
 func memoryDir(t testing.TB) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("/dev/shm", "warcout-*")

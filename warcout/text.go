@@ -8,8 +8,8 @@ import (
 )
 
 // Escape returns a text in a form that fits into one line of a warcinfo or metadata record. It writes each byte of
-// control characters, invalid UTF-8 and outer blanks as \xNN. Other text stays as it is, backslashes too, so the
-// escape is for readers and cannot be reversed with certainty.
+// control characters, invalid UTF-8 and outer blanks as \xNN. Other text stays unchanged, including backslashes. So
+// the escape is meant for readers and cannot be reversed with certainty.
 func Escape(s string) string {
 	if fits(s) {
 		return s

@@ -64,7 +64,7 @@ type Summary struct {
 	Needs []survey.Dependency `json:"needs"` // files that the new files depend on; empty unless Keep is set
 }
 
-// plan is what to do with each capture.
+// plan holds what to do with each capture.
 type plan struct {
 	o        Options
 	survey   *survey.Survey
@@ -74,7 +74,7 @@ type plan struct {
 	payloads map[int32]*provided   // by number of the original
 }
 
-// change is what to make from a revisit.
+// change describes the record that replaces a revisit.
 type change struct {
 	newID    string
 	original int32 // number of the capture with the payload
@@ -200,8 +200,8 @@ func (p *plan) choose() {
 	}
 }
 
-// decide decides for each revisit what to make from it, in the order of the files. It returns findings about revisits
-// without an original, which stay as they are.
+// decide decides which record replaces each revisit, in the order of the files. It returns findings about revisits
+// without an original, which are copied unchanged.
 func (p *plan) decide() (missing []warc.Finding) {
 	firsts := map[int32]int32{}
 	for i, c := range p.survey.All() {
@@ -269,8 +269,8 @@ func (p *plan) prove(ctx context.Context) error {
 	return parallel.Each(ctx, len(list), work, finish)
 }
 
-// drop removes the changes whose original is damaged. Revisits that would refer to the new response stay as they are,
-// too.
+// drop removes the changes whose original is damaged. Revisits that would refer to the new response are copied
+// unchanged, too.
 func (p *plan) drop() (found []warc.Finding) {
 	for i, c := range p.survey.All() {
 		ch, ok := p.changes[c.ID]

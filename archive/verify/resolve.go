@@ -20,7 +20,7 @@ type reference struct {
 	*original
 }
 
-// original is what else a revisit says about the record that it refers to.
+// original holds what a revisit says about the record that it refers to, in addition to its id.
 type original struct{ toURI, toDate, digest string }
 
 // remember keeps what references to this record need, and the references of this record.

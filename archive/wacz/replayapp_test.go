@@ -14,8 +14,8 @@ import (
 	"github.com/arcrawl/arcrawl/internal/slow"
 )
 
-// embedded is a page with ReplayWeb.page's own element, which shows nothing but the replay. Frames lie within shadow
-// roots within frames.
+// embedded is a page with ReplayWeb.page's own element, which shows nothing but the replay. Frames are inside shadow
+// roots, which are inside frames.
 const embedded = `<!doctype html><body style="margin:0"><script src="/ui.js"></script>
 <replay-web-page source="/archive.wacz" url="%s" ts="%s" replaybase="/replay/" embed="replayonly" nosandbox
 	style="width:200px;height:100px;display:block"></replay-web-page>

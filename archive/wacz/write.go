@@ -96,10 +96,10 @@ type writer struct {
 	sum       Summary
 }
 
-// Write makes a WACZ package of WARC files. It holds the files as they are, a compressed index, a list of the pages
-// (HTML with status 200), and the manifest with the hash and size of each file. The manifest names the files of o.From
-// that hold originals of its revisits, in relation.requires. Write never overwrites a file. It reports damage and packs
-// it as it is, but leaves out files that are still open.
+// Write makes a WACZ package of WARC files. It holds the unchanged files, a compressed index, a list of the pages
+// (HTML with status 200), and the manifest with the hash and size of each file. The manifest names the files of
+// o.From that hold originals of its revisits, in relation.requires. Write never overwrites a file. It reports damage
+// and packs it as it is, but leaves out files that are still open.
 func Write(ctx context.Context, paths []string, o Options, report func(warc.Finding) error) (Summary, error) {
 	p := &writer{o: o, sum: Summary{Requires: []Require{}}}
 	pass := report

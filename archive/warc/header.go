@@ -40,7 +40,7 @@ func (h Header) Values(name string) []string {
 	return values
 }
 
-// ID returns the first value of a name without its angle brackets. It is for headers that hold a record id.
+// ID returns the first value of a name without its angle brackets. It is meant for headers that hold a record id.
 func (h Header) ID(name string) string { return TrimID(h.Get(name)) }
 
 // TrimID removes the angle brackets around a record id or URI.

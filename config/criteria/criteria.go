@@ -26,7 +26,7 @@ type Criteria struct {
 	Until    time.Time      // end of the refinement
 }
 
-// Visit is what criteria can depend on. A condition about a field that is not known does not hold.
+// Visit holds what criteria can depend on. A condition about a field that is not known does not hold.
 type Visit struct {
 	URI         uri.URI
 	Hops        uri.HopPath

@@ -15,8 +15,8 @@ import (
 // Bounds of a plan.
 const (
 	maxListed = 200     // changes, seeds and hosts that are listed, of each
-	maxURIs   = 200_000 // URIs whose waits are looked at
-	maxHosts  = 20_000  // hosts whose load is looked at
+	maxURIs   = 200_000 // maximum number of URIs whose waits are read
+	maxHosts  = 20_000  // maximum number of hosts whose load is computed
 	pageSize  = 1_000
 )
 
@@ -40,7 +40,7 @@ type Plan struct {
 	// Load compares the visits that touched hosts ask for with those that their politeness allows. The most burdened
 	// host is first.
 	Load []HostLoad `json:"load,omitempty"`
-	// Complete is false if there are more URIs or hosts than are looked at, so that Load lacks some.
+	// Complete is false if there are more URIs or hosts than maxURIs or maxHosts, so that Load lacks some.
 	Complete bool `json:"weighed"`
 
 	// Names is the effect on the names of known URIs; nil if no naming rule changes.

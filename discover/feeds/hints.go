@@ -13,7 +13,7 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// Hints are what a source asks of its readers.
+// Hints hold what a source asks of its readers.
 type Hints struct {
 	Every     time.Duration // minimum time between visits, from ttl or sy:updatePeriod; zero if it does not say
 	SkipHours uint32        // bit n: no visits in hour n of the day, UTC

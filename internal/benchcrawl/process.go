@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// cost is what a process used for some documents.
+// cost holds what a process used for some documents.
 type cost struct {
 	documents int
 	processor time.Duration // user and system

@@ -136,6 +136,11 @@ var bannedPhrases = []banned{
 	ban(`hearsay|haste|hurry|hurries|realm|outbid|desk|nap`, "what the thing does").unless(`Basic realm`),
 	ban(`comes? to nothing|came to nothing|becomes? of|became of|knows? nothing of|knew nothing of`, "plain words"),
 	ban(`by so much|by how much`, "the difference, N, the factor"),
+	ban(`\A\w+ (?:is|are) what`, "holds, returns, is the …"),
+	ban(`says? nothing of|what is known of|nothing is known of`, "about; name what is known"),
+	ban(`stays? as (?:it is|it was|they are|they were)`, "stays unchanged"),
+	ban(`takes? in (?:that|what|how)|goes by (?:the|how)`, "adds, records, uses"),
+	ban(`keeps? a distance|half as many \w+ again`, "plain numbers"),
 }
 
 // bannedNames are parts of identifiers that are private metaphors.

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// largestFile is what a file of the repository may take. Fixtures of stores are some 170 KB.
+// largestFile is the maximum size of a file of the repository. Fixtures of stores have about 170 KB.
 const largestFile = 1 << 20
 
 // A binary in a commit stays in the history permanently, and everybody who clones the repository downloads it.

@@ -41,7 +41,7 @@ type rowField struct {
 	always    bool // stored even if it is zero
 }
 
-// declaration is what the package declares.
+// declaration holds the declarations of the package.
 type declaration struct {
 	fields []field
 	rows   map[string][]rowField // by the name of the struct
