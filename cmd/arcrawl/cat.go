@@ -15,7 +15,7 @@ const howNamed = `DATE is in UTC: 2026-11-21T09:00:00Z or 20261121090000, or the
 capture in that period, or else the last one before it, with a note on standard error. Without DATE it uses the latest capture.`
 
 func newCat() *cobra.Command {
-	var at where
+	var at archiveFlags
 	var raw, head bool
 	cmd := &cobra.Command{
 		Use:   "cat URI[@DATE]",

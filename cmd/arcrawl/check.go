@@ -32,18 +32,18 @@ Exit code 0: the configuration is valid. Exit code 78: it has faults.`,
 		Example: "  arcrawl check --config /etc/arcrawl/arcrawl.toml",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			checked, err := checkConfig(cmd.Context(), path)
+			result, err := checkConfig(cmd.Context(), path)
 			if asJSON {
-				return errors.Join(writeJSON(cmd.OutOrStdout(), checked), err)
+				return errors.Join(writeJSON(cmd.OutOrStdout(), result), err)
 			}
 			if err != nil {
 				return err
 			}
-			for _, w := range checked.warnings {
+			for _, w := range result.warnings {
 				fmt.Fprintf(cmd.ErrOrStderr(), "warning: %s\n", w)
 			}
-			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s is valid: %s, digest %s\n", path, human.Count(checked.Seeds, "seed"),
-				checked.Digest)
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s is valid: %s, digest %s\n", path, human.Count(result.Seeds, "seed"),
+				result.Digest)
 			return err
 		},
 	}
@@ -52,8 +52,8 @@ Exit code 0: the configuration is valid. Exit code 78: it has faults.`,
 	return cmd
 }
 
-// checked is the result of check.
-type checked struct {
+// checkResult is the result of check.
+type checkResult struct {
 	Usable   bool        `json:"usable"`
 	Seeds    int         `json:"seeds"`
 	Digest   string      `json:"digest,omitempty"`
@@ -65,15 +65,15 @@ type checked struct {
 
 // checkConfig loads the configuration and collects its warnings. The error lists the faults of an invalid
 // configuration.
-func checkConfig(ctx context.Context, path string) (checked, error) {
+func checkConfig(ctx context.Context, path string) (checkResult, error) {
 	c, err := config.Load(path)
 	if err != nil {
 		var faults config.Faults
 		errors.As(err, &faults)
-		return checked{Faults: api.Faults(faults), Warnings: []api.Fault{}}, err
+		return checkResult{Faults: api.Faults(faults), Warnings: []api.Fault{}}, err
 	}
 	warnings := slices.Concat(c.Warnings, c.Expired(time.Now()), idleRules(ctx, c))
-	return checked{
+	return checkResult{
 		Usable: true, Seeds: len(c.Seeds), Digest: c.Digest, Faults: []api.Fault{},
 		Warnings: api.Faults(warnings), warnings: warnings,
 	}, nil

@@ -17,7 +17,7 @@ import (
 func TestCheckPrintsItsFaultsAsJSON(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "arcrawl.toml")
-	read := func(want int) (c checked) {
+	read := func(want int) (c checkResult) {
 		t.Helper()
 		out, _ := ending(t, want, "check", "--json", "--config", path)
 		if err := json.Unmarshal([]byte(out), &c); err != nil {

@@ -72,15 +72,15 @@ func demo(ctx context.Context, out io.Writer, dir string, bound time.Duration) e
 	}
 	fmt.Fprintf(out, "Crawling the news site at http://%s/ into %s. Press Ctrl-C to stop.\n", site, dir)
 	fmt.Fprintf(out, "Dashboard: http://%s/ (any user name, password %s). Terminal: arcrawl status --watch -c %s\n\n", c.Admin.Listen, token, filepath.Join(dir, "arcrawl.toml"))
-	show := newShow(out)
+	visits := newVisitPrinter(out)
 	began := time.Now()
 	// Only warnings and errors of the daemon's log are shown on the screen.
 	log := newLogger(os.Stderr).Level(zerolog.WarnLevel)
-	o := daemon.Options{Version: programVersion(), ConfigRead: began, Log: log, Observe: show.visit}
+	o := daemon.Options{Version: programVersion(), ConfigRead: began, Log: log, Observe: visits.print}
 	if err := daemon.Run(ctx, c, o); err != nil {
 		return err
 	}
-	return show.sumUp(c, time.Since(began))
+	return visits.sumUp(c, time.Since(began))
 }
 
 func demoFolder(dir string) (string, error) {
@@ -109,8 +109,8 @@ func demoConfig(dir, site string) (*config.Config, error) {
 	return config.Load(path)
 }
 
-// show prints visits as they happen and counts them.
-type show struct {
+// visitPrinter prints visits as they happen and counts them.
+type visitPrinter struct {
 	mu  sync.Mutex // guards the fields below
 	out io.Writer
 
@@ -119,9 +119,9 @@ type show struct {
 	uris                                                 int
 }
 
-func newShow(out io.Writer) *show { return &show{out: out} }
+func newVisitPrinter(out io.Writer) *visitPrinter { return &visitPrinter{out: out} }
 
-func (s *show) visit(r crawler.Report) {
+func (s *visitPrinter) print(r crawler.Report) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.visits++
@@ -130,13 +130,13 @@ func (s *show) visit(r crawler.Report) {
 	s.spared += r.Spared
 	s.deduped += r.Deduped
 	s.written += r.Written
-	outcome := s.outcome(r)
+	result := s.count(r)
 	news := ""
 	if n := r.Source.New; n > 0 && !r.Source.First {
 		news = fmt.Sprintf("%d NEW: ", n)
 	}
 	fmt.Fprintf(s.out, "%s %5d  %-44s %-10s again in %-7s %s%s\n", r.Finished.Format(time.TimeOnly), r.Status,
-		fit(r.URI.RequestTarget(), 44), outcome,
+		fit(r.URI.RequestTarget(), 44), result,
 		r.Wait.Interval.Round(100*time.Millisecond), news, r.Wait.Reason)
 }
 
@@ -148,8 +148,8 @@ func fit(s string, n int) string {
 	return s
 }
 
-// outcome counts a visit and returns its outcome in a word.
-func (s *show) outcome(r crawler.Report) string {
+// count counts a visit and returns its result in a word.
+func (s *visitPrinter) count(r crawler.Report) string {
 	switch {
 	case r.Failed:
 		s.failed++
@@ -176,7 +176,7 @@ func (s *show) outcome(r crawler.Report) string {
 	return r.Verdict.State.String()
 }
 
-func (s *show) sumUp(c *config.Config, took time.Duration) error {
+func (s *visitPrinter) sumUp(c *config.Config, took time.Duration) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	files, err := filepath.Glob(filepath.Join(c.Storage.WARC, "*.warc.gz"))

@@ -15,7 +15,7 @@ import (
 )
 
 // survey reads the folder of a command. It names damaged parts and reads the rest.
-func (w *where) survey(cmd *cobra.Command, asJSON bool) (s *survey.Survey, damage *damages, err error) {
+func (w *archiveFlags) survey(cmd *cobra.Command, asJSON bool) (s *survey.Survey, damage *damages, err error) {
 	dir, err := w.folder()
 	if err != nil {
 		return nil, nil, err
@@ -30,7 +30,7 @@ func (w *where) survey(cmd *cobra.Command, asJSON bool) (s *survey.Survey, damag
 }
 
 // folder returns the folder named by --warcs, or else the folder of the configuration.
-func (w *where) folder() (string, error) {
+func (w *archiveFlags) folder() (string, error) {
 	if w.dir != "" {
 		return w.dir, nil
 	}
@@ -42,7 +42,7 @@ func (w *where) folder() (string, error) {
 }
 
 func newDeps() *cobra.Command {
-	var at where
+	var at archiveFlags
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "deps FILE…",
@@ -83,7 +83,7 @@ The folder is storage.warc of the configuration, or the one named by --warcs.`,
 }
 
 func newImpact() *cobra.Command {
-	var at where
+	var at archiveFlags
 	var asJSON, list bool
 	var period string
 	cmd := &cobra.Command{

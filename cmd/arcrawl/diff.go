@@ -16,7 +16,7 @@ import (
 
 // comparing holds the flags of the diff command.
 type comparing struct {
-	at        where
+	at        archiveFlags
 	scrub     []*regexp.Regexp
 	hostRules bool
 }

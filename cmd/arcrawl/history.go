@@ -13,10 +13,10 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// where holds the flags that choose the folder of WARC files.
-type where struct{ dir, config string }
+// archiveFlags holds the flags that choose the folder of WARC files.
+type archiveFlags struct{ dir, config string }
 
-func (w *where) flags(cmd *cobra.Command) {
+func (w *archiveFlags) flags(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&w.dir, "warcs", "", "read WARC files in this folder (default: storage.warc of the configuration)")
 	cmd.Flags().StringVarP(&w.config, "config", "c", defaultConfig, "the main configuration file, which names the folder")
 }
@@ -56,7 +56,9 @@ func (d *damages) err() error {
 }
 
 // lookIn opens the folder and calls do. Its error says whether damage was found.
-func (w *where) lookIn(cmd *cobra.Command, asJSON bool, do func(l *index.Library, d *damages) error) (err error) {
+func (w *archiveFlags) lookIn(
+	cmd *cobra.Command, asJSON bool, do func(l *index.Library, d *damages) error,
+) (err error) {
 	dir, err := w.folder()
 	if err != nil {
 		return err
@@ -84,7 +86,7 @@ const howFound = `The folder is storage.warc of the configuration, or the one na
 folder covers it; arcrawl index -o writes one.`
 
 func newHistory() *cobra.Command {
-	var at where
+	var at archiveFlags
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "history URI",

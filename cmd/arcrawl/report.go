@@ -2,8 +2,10 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -11,8 +13,11 @@ import (
 	"github.com/arcrawl/arcrawl/admin"
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/crawllog/stats"
 	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/hosts/daily"
 	"github.com/arcrawl/arcrawl/hosts/reputation"
+	"github.com/arcrawl/arcrawl/uri"
 )
 
 func newReport() *cobra.Command {
@@ -99,4 +104,175 @@ func belief(known int, precision float64, believed bool) string {
 		answer = "yes"
 	}
 	return share + "\t" + answer
+}
+
+// reportDays holds the flags of arcrawl report days.
+type reportDays struct {
+	daemonFlags
+	host string
+	days int
+	top  int
+	logs logStats
+}
+
+func newReportDays() *cobra.Command {
+	r := &reportDays{logs: logStats{now: time.Now(), every: time.Minute}}
+	cmd := &cobra.Command{
+		Use:   "days [FILE…]",
+		Short: "Show captured and estimated versions by host and day",
+		Long: `days shows for each day the requests, the versions captured, the estimated number of all versions, and the requests for each
+captured version. It asks the daemon, which keeps 92 days of each host, or else reads the store. With FILE, --since or --until it reads
+crawl logs of any period; without FILE the log of the configuration and its rotated files.
+
+The number of all versions is an estimate. The learned rule derives it from the result and the interval of each visit; for other rules it
+follows from the share of visits that found a change. A version counts on the day of the visit that found it. robots.txt is requested
+but has no versions. Days are in UTC.
+
+Lines below the table name hosts that cannot meet their capture target, and what they would need. Only the daemon knows this.`,
+		Example: `  arcrawl report days
+  arcrawl report days --host www.news.example --days 30
+  arcrawl report days --since 2026-10 --until 2026-10
+  arcrawl report days /var/log/arcrawl/crawl.log-202609*.gz --json`,
+		RunE: func(cmd *cobra.Command, files []string) error { return r.run(cmd, files) },
+	}
+	r.daemonFlags.add(cmd)
+	f := cmd.Flags()
+	f.StringVar(&r.host, "host", "", "show this host only, day by day")
+	f.IntVar(&r.days, "days", 7, fmt.Sprintf("show the last N days, at most %d", daily.MaxDays))
+	f.StringVar(&r.logs.since, "since", "", "read logs; "+sinceHelp)
+	f.StringVar(&r.logs.until, "until", "", "read logs; "+untilHelp)
+	f.IntVar(&r.top, "top", 20, "show N hosts, most missed versions first (0 = all)")
+	return cmd
+}
+
+func (r *reportDays) run(cmd *cobra.Command, files []string) error {
+	if len(files) > 0 || r.logs.since != "" || r.logs.until != "" {
+		return r.fromLogs(cmd, files)
+	}
+	if r.days < 1 || r.days > daily.MaxDays {
+		return usageError{fmt.Errorf("--days %d is out of range; the range is 1 to %d; for older days use --since", r.days, daily.MaxDays)}
+	}
+	report, err := r.ask(cmd.Context())
+	return printAnswer(&r.daemonFlags, cmd.OutOrStdout(), report, err, r.print)
+}
+
+// ask asks the daemon. If no daemon answers, it reads the store.
+func (r *reportDays) ask(ctx context.Context) (api.DayReport, error) {
+	return askOr(&r.daemonFlags, func(client *api.Client) (api.DayReport, error) {
+		return client.Days(ctx, r.host, r.days)
+	}, func(c *config.Config) (api.DayReport, error) {
+		return fromStore(c, func(f *frontier.Frontier) (report api.DayReport, err error) {
+			store, err := daily.Open(f.DB())
+			if err != nil {
+				return report, err
+			}
+			today := time.Now().UTC().Truncate(24 * time.Hour)
+			return admin.Days(store, uri.Host(r.host), today.AddDate(0, 0, 1-r.days), time.Time{})
+		})
+	})
+}
+
+// fromLogs summarizes crawl logs.
+func (r *reportDays) fromLogs(cmd *cobra.Command, files []string) error {
+	r.logs.config = r.config
+	r.logs.dimensions = []stats.Dimension{stats.ByHostDay}
+	read, _, err := r.logs.read(cmd, files)
+	if err != nil {
+		return err
+	}
+	var t admin.DayTally
+	for _, row := range read.Summaries[0].Rows(stats.ByHostDay) {
+		host, day, _ := strings.Cut(row.Key, " ")
+		if row.Daily.Requests > 0 && (r.host == "" || host == r.host) {
+			t.Add(host, day, row.Daily)
+		}
+	}
+	report := t.Report()
+	admin.ByHostAndDay(report.Rows)
+	return errors.Join(printAnswer(&r.daemonFlags, cmd.OutOrStdout(), report, nil, r.print), unread(read))
+}
+
+func (r *reportDays) print(out io.Writer, report api.DayReport) error {
+	table := newTable(out)
+	rows := func(name string, list []api.DayRow, key func(api.DayRow) string) {
+		fmt.Fprintf(table, "%s\trequests\tversions captured\tof about\tshare\trequests each\n", name)
+		for _, d := range list {
+			fmt.Fprintln(table, key(d)+"\t"+cellsOf(d))
+		}
+	}
+	rows("day", report.Days, func(d api.DayRow) string { return d.Day })
+	if len(report.Days) > 1 {
+		fmt.Fprintln(table, "all\t"+cellsOf(report.All))
+	}
+	if r.host == "" && len(report.Hosts) > 0 {
+		hosts := report.Hosts
+		if r.top > 0 {
+			hosts = hosts[:min(len(hosts), r.top)]
+		}
+		fmt.Fprintln(table)
+		rows("host", hosts, func(d api.DayRow) string { return d.Host })
+		if more := len(report.Hosts) - len(hosts); more > 0 {
+			fmt.Fprintf(table, "… %d more; --top 0 shows all\n", more)
+		}
+	}
+	if err := table.Flush(); err != nil {
+		return err
+	}
+	if len(report.Pace) > 0 {
+		fmt.Fprintln(out)
+	}
+	for i, b := range report.Pace {
+		if r.top > 0 && i == r.top {
+			fmt.Fprintf(out, "… and %d more hosts\n", len(report.Pace)-i)
+			break
+		}
+		fmt.Fprintf(out, "%s: %s\n", b.Host, b.Promise)
+	}
+	return nil
+}
+
+// cellsOf returns the numbers of a row.
+func cellsOf(d api.DayRow) string {
+	each, share := "–", "–"
+	if d.Seen > 0 {
+		each, share = fmt.Sprintf("%.1f", d.Each), fmt.Sprintf("%.0f %%", 100*d.Share)
+	}
+	return fmt.Sprintf("%d\t%d\t%.0f\t%s\t%s", d.Requests, d.Seen, d.Versions, share, each)
+}
+
+func newReportDedup() *cobra.Command {
+	s := &logStats{now: time.Now()}
+	cmd := &cobra.Command{
+		Use:   "dedup [FILE…]",
+		Short: "Show what deduplication saved",
+		Long: `dedup reads crawl logs, compressed (.gz) or not, and shows how many responses repeated an archived payload, and how much space
+that saved. The figures are the same as in Heritrix's DeDuplicator and in Browsertrix. Without FILE it reads the log of the configuration and
+its rotated files; the daemon may run meanwhile.
+
+  handled      responses whose payload was looked up; without 304 and without what [dedup] excludes
+  new          the payload was not in the archive
+  exact        it was in the archive under the same URI
+  equivalent   it was in the archive under a URI with the same index key
+  other        it was in the archive under another URI
+  discarded    duplicates that were not stored again; their size is the space saved
+
+A log line is written only after its record is on disk, so every counted record exists.`,
+		Example: `  arcrawl report dedup --since 30d --by mime
+  arcrawl report dedup --since 2026-10 --until 2026-10 --by host --json`,
+		RunE: func(cmd *cobra.Command, args []string) error { return s.reportDedup(cmd, args) },
+	}
+	s.flags(cmd, []string{"host", "mime"})
+	s.every = time.Minute // not used here; check wants a valid one
+	return cmd
+}
+
+func (s *logStats) reportDedup(cmd *cobra.Command, files []string) error {
+	out, files, err := s.read(cmd, files)
+	if err != nil {
+		return err
+	}
+	if err := s.format().WriteDedup(cmd.OutOrStdout(), out.Summaries[0], len(files), out.Bytes); err != nil {
+		return err
+	}
+	return unread(out)
 }

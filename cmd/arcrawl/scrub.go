@@ -23,7 +23,7 @@ func newScrub() *cobra.Command {
 }
 
 func newScrubTest() *cobra.Command {
-	var at where
+	var at archiveFlags
 	var limit int
 	cmd := &cobra.Command{
 		Use:   "test URI",
@@ -58,7 +58,7 @@ from each version to the next. It applies the rules whatever change.mode says, s
 }
 
 func newScrubSuggest() *cobra.Command {
-	var at where
+	var at archiveFlags
 	var limit int
 	var twice bool
 	var pause time.Duration
@@ -117,7 +117,7 @@ func configAndURI(path, address string) (*config.Config, uri.URI, error) {
 
 // storedVersions calls use with the newest versions of a page in the archive, oldest first. It prints which damaged
 // versions it skips, and its error says that there are some.
-func storedVersions(cmd *cobra.Command, at *where, u uri.URI, limit int, use func([]trial.Version) error) error {
+func storedVersions(cmd *cobra.Command, at *archiveFlags, u uri.URI, limit int, use func([]trial.Version) error) error {
 	return at.lookIn(cmd, false, func(l *index.Library, d *damages) error {
 		captures, err := l.History(u.String())
 		if err == nil && len(captures) == 0 {
