@@ -42,8 +42,10 @@ func Example() {
 		visit.Record.Visits++
 		visit.Record.Due = now.Add(time.Hour)
 		visit.Politeness = frontier.Politeness{DelayFactor: 5, MinDelay: 2 * time.Second, MaxDelay: 30 * time.Second}
-		visit.Found = []frontier.Candidate{{URI: link, Hops: c.Record.Hops.Then(uri.Link), Via: seed.String(),
-			Seed: seed.String()}}
+		visit.Found = []frontier.Candidate{{
+			URI: link, Hops: c.Record.Hops.Then(uri.Link), Via: seed.String(),
+			Seed: seed.String(),
+		}}
 		if _, err := f.Settle(c, visit); err != nil {
 			log.Fatal(err)
 		}

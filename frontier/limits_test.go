@@ -45,8 +45,10 @@ func TestLimits(t *testing.T) {
 	add("http://other.example/2", refused)
 
 	got, err := w.Usage(parse(t, "https://news.example/a/3"))
-	if want := (frontier.Usage{URIs: 5, InDirectory: 2, Limits: frontier.Limits{URIs: 5,
-		PerDirectory: 2}}); err != nil || got != want {
+	if want := (frontier.Usage{URIs: 5, InDirectory: 2, Limits: frontier.Limits{
+		URIs:         5,
+		PerDirectory: 2,
+	}}); err != nil || got != want {
 		t.Errorf("Usage = %+v, %v; want %+v", got, err, want)
 	}
 

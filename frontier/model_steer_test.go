@@ -169,8 +169,10 @@ func (w *world) steerAt(now time.Time, s frontier.Selection, a frontier.Action) 
 
 func (p *play) steerHosts() {
 	pattern := []string{"h0.example", "h1.example", "*.example", "*"}[p.IntN(4)]
-	a := frontier.HostAction{Verb: frontier.HostVerbs()[p.IntN(4)],
-		Until: p.now.Add(time.Duration(p.IntN(600)-60) * time.Second)}
+	a := frontier.HostAction{
+		Verb:  frontier.HostVerbs()[p.IntN(4)],
+		Until: p.now.Add(time.Duration(p.IntN(600)-60) * time.Second),
+	}
 	if a.Verb == frontier.Pause && p.IntN(3) > 0 {
 		a.Verb = frontier.Resume
 	}

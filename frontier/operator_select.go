@@ -180,7 +180,8 @@ type selectedURI struct {
 // nextSelected returns up to n selected URIs behind a cursor. It holds no lock while it reads. The walk is complete
 // when next is empty.
 func (f *Frontier) nextSelected(s Selection, from Cursor, n int, now time.Time) (list []selectedURI, next Cursor,
-	err error) {
+	err error,
+) {
 	if err := s.check(); err != nil {
 		return nil, "", err
 	}

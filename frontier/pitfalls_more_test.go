@@ -156,8 +156,10 @@ func TestCrawlDelayIsRespected(t *testing.T) {
 	w.add(day, "http://a.example/1", "http://a.example/2")
 	c := w.claimAny(day)
 	o := visited(c, day, time.Hour)
-	o.Politeness = frontier.Politeness{DelayFactor: 5, MinDelay: 2 * time.Second, MaxDelay: time.Second,
-		CrawlDelay: 30 * time.Second}
+	o.Politeness = frontier.Politeness{
+		DelayFactor: 5, MinDelay: 2 * time.Second, MaxDelay: time.Second,
+		CrawlDelay: 30 * time.Second,
+	}
 	o.Took = time.Second
 	w.settle(c, o)
 	w.nothing(at(30*time.Second - time.Millisecond))

@@ -45,8 +45,10 @@ func TestInvalidHintsAreIgnored(t *testing.T) {
 			t.Errorf("hint %x was accepted", whole[:n])
 		}
 	}
-	for _, odd := range [][]byte{{4, 0, 0}, append(whole, 0), {0, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
-		0x01, 0}} {
+	for _, odd := range [][]byte{{4, 0, 0}, append(whole, 0), {
+		0, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
+		0x01, 0,
+	}} {
 		if got, ok := parseHint(place{}, odd); ok {
 			t.Errorf("%x: %+v", odd, got)
 		}

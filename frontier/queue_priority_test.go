@@ -117,8 +117,10 @@ func TestReportedChangesAreRememberedUntilTheNextVisit(t *testing.T) {
 	for _, said := range []struct {
 		changed, nothing time.Time
 		sooner           bool
-	}{{first, first.Add(-time.Hour), true}, {second, first.Add(time.Minute), true}, {first, first, true}, {now, now,
-		false}} {
+	}{{first, first.Add(-time.Hour), true}, {second, first.Add(time.Minute), true}, {first, first, true}, {
+		now, now,
+		false,
+	}} {
 		a.ReportedChange, a.ReportedUnchanged, a.Sooner = said.changed, said.nothing, said.sooner
 		a.Due = now.Add(2 * time.Minute)
 		if added := addTo(t, f, now, a); added != (frontier.Added{Known: 1}) {

@@ -97,12 +97,16 @@ func FuzzRowCodec(f *testing.F) {
 		f.Add(row)
 	}
 	for _, odd := range []string{
-		"", "\xa1\x01\x41x", "\xbf\xff", "\xa1\x18\x28\xf9\x3c\x00", "\xa1\x18\x19\xa1\x18\x63\x00", "\xa1\x18\x1a\xf6", "\xa1\x05\x1b\xff\xff\xff\xff\xff\xff\xff\xff"} {
+		"", "\xa1\x01\x41x", "\xbf\xff", "\xa1\x18\x28\xf9\x3c\x00", "\xa1\x18\x19\xa1\x18\x63\x00", "\xa1\x18\x1a\xf6", "\xa1\x05\x1b\xff\xff\xff\xff\xff\xff\xff\xff",
+	} {
 		f.Add([]byte(odd))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
-		for _, pair := range [][2]fastRow{{&uriRow{}, &uriRow{}}, {&hostRow{}, &hostRow{}},
-			{&contenderRow{}, &contenderRow{}}} {
+		for _, pair := range [][2]fastRow{
+			{&uriRow{}, &uriRow{}},
+			{&hostRow{}, &hostRow{}},
+			{&contenderRow{}, &contenderRow{}},
+		} {
 			got, want := pair[0], pair[1]
 			if !got.read(b) {
 				if !reflect.ValueOf(got).Elem().IsZero() {

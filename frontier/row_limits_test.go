@@ -20,8 +20,10 @@ func TestTextsAtTheirLimitFitIntoTransactions(t *testing.T) {
 	text := strings.Repeat("t", frontier.MaxText)
 	var cs []frontier.Candidate
 	for i := range 2 * n {
-		cs = append(cs, frontier.Candidate{URI: parse(t, long(i)), Via: text, Seed: text, Source: text,
-			Due: at(time.Duration(i) * time.Second)})
+		cs = append(cs, frontier.Candidate{
+			URI: parse(t, long(i)), Via: text, Seed: text, Source: text,
+			Due: at(time.Duration(i) * time.Second),
+		})
 	}
 	if added, err := w.Add(day, cs...); err != nil || added.New != 2*n {
 		t.Fatal(added, err)
@@ -56,8 +58,10 @@ func TestTextsAtTheirLimitFitIntoTransactions(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.settle(r, frontier.Settlement{
-		Record: r.Record, Finished: now, Reopen: true, Robots: &frontier.RobotsCopy{Status: 200,
-			Body: make([]byte, frontier.MaxRobots)},
+		Record: r.Record, Finished: now, Reopen: true, Robots: &frontier.RobotsCopy{
+			Status: 200,
+			Body:   make([]byte, frontier.MaxRobots),
+		},
 	})
 	if got := w.Counts(now).Forbidden; got != 0 {
 		t.Errorf("%d URIs are still forbidden", got)

@@ -15,8 +15,12 @@ func FuzzRows(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	for _, seed := range [][]byte{nil, whole, whole[:len(whole)-1], {0xa1, 1, 0x41, 'x'}, {0xbf, 0xff},
-		bytes.Repeat([]byte{0x9f}, 100)} {
+	for _, seed := range [][]byte{
+		nil, whole, whole[:len(whole)-1],
+		{0xa1, 1, 0x41, 'x'},
+		{0xbf, 0xff},
+		bytes.Repeat([]byte{0x9f}, 100),
+	} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {

@@ -272,8 +272,10 @@ func TestForbiddenURIsAreDueWhenTheRulesChange(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			w.settle(r, frontier.Settlement{Record: r.Record, Finished: now, Reopen: true,
-				Robots: &frontier.RobotsCopy{Status: 200}})
+			w.settle(r, frontier.Settlement{
+				Record: r.Record, Finished: now, Reopen: true,
+				Robots: &frontier.RobotsCopy{Status: 200},
+			})
 			w.check()
 			if got := w.Counts(now); got.Forbidden != 1 {
 				t.Errorf("Counts = %+v; want only the URI of the other origin forbidden", got)
@@ -331,8 +333,10 @@ func TestRobotsCopiesAreKeptForEachOrigin(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		body := frontier.RobotsCopy{Fetched: now, Expires: now.Add(time.Hour), Status: 200 + i, Unreachable: i == 1,
-			Body: []byte{byte(i), 0xff}}
+		body := frontier.RobotsCopy{
+			Fetched: now, Expires: now.Add(time.Hour), Status: 200 + i, Unreachable: i == 1,
+			Body: []byte{byte(i), 0xff},
+		}
 		want[origin] = body
 		w.settle(r, frontier.Settlement{Record: r.Record, Finished: now, Robots: &body, Politeness: polite})
 		c, ok, err := w.Claim(now.Add(3 * time.Second))
@@ -364,8 +368,10 @@ func TestRobotsCopiesAreBounded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.settle(r, frontier.Settlement{Record: r.Record, Finished: day,
-		Robots: &frontier.RobotsCopy{Body: make([]byte, 5<<20)}})
+	w.settle(r, frontier.Settlement{
+		Record: r.Record, Finished: day,
+		Robots: &frontier.RobotsCopy{Body: make([]byte, 5<<20)},
+	})
 	got, ok, err := w.Robots(r.Record.URI.Origin())
 	if err != nil || !ok || len(got.Body) != frontier.MaxRobots {
 		t.Errorf("Robots: %d bytes, %v, %v; want %d", len(got.Body), ok, err, frontier.MaxRobots)
@@ -408,8 +414,10 @@ func TestTheLongestTextsFitIntoTheStore(t *testing.T) {
 	if c, err = w.Divert(c, c.Record.URI.Robots(), now); err != nil {
 		t.Fatal(err)
 	}
-	o := frontier.Settlement{Record: c.Record, Finished: now, Reopen: true,
-		Robots: &frontier.RobotsCopy{Body: make([]byte, frontier.MaxRobots)}}
+	o := frontier.Settlement{
+		Record: c.Record, Finished: now, Reopen: true,
+		Robots: &frontier.RobotsCopy{Body: make([]byte, frontier.MaxRobots)},
+	}
 	for i := range n {
 		o.Found = append(o.Found, frontier.Candidate{URI: parse(t, strings.Replace(long(i), "a.example", "b.example", 1)), Via: long(n), Seed: long(n + 1), Due: day})
 	}
@@ -430,8 +438,10 @@ func TestCountsReportsTheStatesOfHosts(t *testing.T) {
 	w.addDue(day, "http://busy.example/2", at(-time.Second))
 	w.addDue(day, "http://ready.example/", at(-time.Millisecond))
 	w.claim(day, "http://busy.example/")
-	want := frontier.Counts{Hosts: 3, URIs: 4, Queued: 4, InProgress: 1, Ready: 1, Snoozed: 1, Busy: 1,
-		Oldest: at(-time.Second)}
+	want := frontier.Counts{
+		Hosts: 3, URIs: 4, Queued: 4, InProgress: 1, Ready: 1, Snoozed: 1, Busy: 1,
+		Oldest: at(-time.Second),
+	}
 	same(t, w.Counts(day), want)
 	c := w.claim(day, "http://ready.example/")
 	o := visited(c, day, time.Hour)

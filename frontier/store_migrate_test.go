@@ -116,8 +116,10 @@ func TestInspectReadsAKilledStore(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, err := frontier.Open(frontier.Options{Dir: unpackStore(t, names[len(names)-1]), Now: at(time.Hour),
-		Compactors: -1, Inspect: true})
+	f, err := frontier.Open(frontier.Options{
+		Dir: unpackStore(t, names[len(names)-1]), Now: at(time.Hour),
+		Compactors: -1, Inspect: true,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

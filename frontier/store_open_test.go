@@ -59,8 +59,10 @@ func TestLogsToMerge(t *testing.T) {
 		size, log int64
 		want      int
 	}{
-		{0, 8 << 20, 3}, {0, 6 << 20, 4}, {0, 16 << 20, 3}, {64 << 20, 8 << 20, 5}, {64 << 20, 6 << 20, 6}, {10 << 30,
-			8 << 20, 24}, {10 << 30, 6 << 20, 32},
+		{0, 8 << 20, 3}, {0, 6 << 20, 4}, {0, 16 << 20, 3}, {64 << 20, 8 << 20, 5}, {64 << 20, 6 << 20, 6}, {
+			10 << 30,
+			8 << 20, 24,
+		}, {10 << 30, 6 << 20, 32},
 	} {
 		if got := logsToMerge(c.size, c.log); got != c.want {
 			t.Errorf("logs of %d MB in a store of %d MB: %d at a time, want %d", c.log>>20, c.size>>20, got, c.want)

@@ -141,8 +141,10 @@ func TestTheGuideKnowsTheExitCodes(t *testing.T) {
 	guide, unit := readText(t, "../../docs/operating.md"), readText(t, "../../packaging/systemd/arcrawl.service")
 	_, prevented, _ := strings.Cut(unit, "\nRestartPreventExitStatus=")
 	prevented, _, _ = strings.Cut(prevented, "\n")
-	for _, code := range []int{exitOK, exitFailure, exitUsage, exitDamaged, exitBusy, exitFolder, exitDisk, exitConfig,
-		exitInterrupted} {
+	for _, code := range []int{
+		exitOK, exitFailure, exitUsage, exitDamaged, exitBusy, exitFolder, exitDisk, exitConfig,
+		exitInterrupted,
+	} {
 		_, row, found := strings.Cut(guide, fmt.Sprintf("\n| %d | ", code))
 		cells := strings.Split(row, " | ")
 		if !found || len(cells) < 3 {

@@ -36,8 +36,10 @@ func TestReportHeadersShowsThePrecisionOfValidators(t *testing.T) {
 		t.Fatal(err)
 	}
 	same := evaluators.Validators{ETag: `"a"`}
-	for _, state := range []evaluators.State{evaluators.Unchanged, evaluators.Unchanged, evaluators.Unchanged,
-		evaluators.Changed} {
+	for _, state := range []evaluators.State{
+		evaluators.Unchanged, evaluators.Unchanged, evaluators.Unchanged,
+		evaluators.Changed,
+	} {
 		if err := book.Add("a.example", evaluators.Observation{MIME: "text/html", Before: same, Now: same, State: state}); err != nil {
 			t.Fatal(err)
 		}

@@ -71,8 +71,12 @@ func (s waitSteps) check() error {
 		flag  string
 		value time.Duration
 	}{
-		{"overdue", s.overdue}, {"initial", o.Initial}, {"min", o.Min},
-		{"max", o.Max}, {"unknown", o.Unknown}, {"every", o.Every},
+		{"overdue", s.overdue},
+		{"initial", o.Initial},
+		{"min", o.Min},
+		{"max", o.Max},
+		{"unknown", o.Unknown},
+		{"every", o.Every},
 	} {
 		if d.value < 0 {
 			return fmt.Errorf("--%s %v is below 0", d.flag, d.value)

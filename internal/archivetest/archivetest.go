@@ -65,7 +65,8 @@ func (l *Archive) write(v warcout.Visit, address string) digest.Origin {
 	v.Request = []byte("GET " + u.RequestTarget() + " HTTP/1.1\r\nHost: " + u.Authority() + "\r\n\r\n")
 	v.Metadata = []warcout.Field{
 		{Name: "via", Value: "http://a.example/"},
-		{Name: "contentState", Value: "changed"}, {Name: "contentStateReason", Value: "other content"},
+		{Name: "contentState", Value: "changed"},
+		{Name: "contentStateReason", Value: "other content"},
 	}
 	written, err := l.w.Write(l.Now, v)
 	if err != nil {

@@ -75,8 +75,11 @@ var kinds = map[string]kind{
 // composites are types that are stored as several fields of a row: the parts, with their types and their names in a
 // row.
 var composites = map[string][]struct{ part, typ, row string }{
-	"digest.Comparison": {{"Sum", "digest.Digest", "Comparison"}, {"Rules", "uint64", "Rules"},
-		{"Sketch", "uint64", "Sketch"}},
+	"digest.Comparison": {
+		{"Sum", "digest.Digest", "Comparison"},
+		{"Rules", "uint64", "Rules"},
+		{"Sketch", "uint64", "Sketch"},
+	},
 	"evaluators.Validators": {{"ETag", "string", "ETag"}, {"LastModified", "string", "LastModified"}},
 }
 
