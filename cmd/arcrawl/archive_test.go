@@ -229,7 +229,7 @@ func TestWaczPackagesTheChosenCaptures(t *testing.T) {
 			}
 		}
 		if strings.HasSuffix(c.args[2], "e.wacz") && strings.Contains(stdout, "requires") {
-			t.Errorf("%v: what is in the package is not required: %s", c.args, stdout)
+			t.Errorf("%v: the package requires a file that it contains: %s", c.args, stdout)
 		}
 	}
 	if left, err := filepath.Glob(filepath.Join(out, ".*")); err != nil || len(left) > 0 {

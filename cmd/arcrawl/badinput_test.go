@@ -271,7 +271,7 @@ func TestBadInputIsNamedAndTheRestIsRead(t *testing.T) {
 				meet(t, f, r, path, filepath.Base(files[0]))
 			}
 			if diff := cmp.Diff(before, sumsOf(t, dir)); diff != "" {
-				t.Errorf("what was read is not as it was: -before +after\n%s", diff)
+				t.Errorf("a command changed files that it read: -before +after\n%s", diff)
 			}
 		})
 	}

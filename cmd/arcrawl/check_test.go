@@ -32,7 +32,7 @@ func TestCheckPrintsItsFaultsAsJSON(t *testing.T) {
 	}
 	writeFile(t, path, head+"[politeness]\nmin_delay = \"10ms\"\n[change]\nscrub_css = [\"#x\"]\n[seeds]\nuris = [\"http://a.example/\"]\n")
 	if c := read(exitOK); !c.Usable || c.Seeds != 1 || c.Digest == "" || len(c.Warnings) == 0 {
-		t.Errorf("a usable configuration with a hasty delay became %+v", c)
+		t.Errorf("the result for a short delay is %+v, want usable with a warning", c)
 	}
 }
 

@@ -88,7 +88,7 @@ func TestCheckNamesEveryFaultAtOnce(t *testing.T) {
 	}
 	for _, want := range []string{path + ":9:", "min_delay", path + ":11:", "mime", "min", "robotz", "robots"} {
 		if !strings.Contains(errs, want) {
-			t.Errorf("check does not speak of %q:\n%s", want, errs)
+			t.Errorf("the output of check lacks %q:\n%s", want, errs)
 		}
 	}
 	path, _ = configure(t, settled)
@@ -177,7 +177,7 @@ func TestTheDemoSumsUp(t *testing.T) {
 	}
 	for _, want := range []string{"/robots.txt", "first", "visits in", "versions captured", "the archive", "the log"} {
 		if !strings.Contains(out, want) {
-			t.Errorf("the demo does not speak of %q:\n%s", want, out)
+			t.Errorf("the output of the demo lacks %q:\n%s", want, out)
 		}
 	}
 	records := warccheck.Dir(t, filepath.Join(dir, "warc"))

@@ -77,7 +77,7 @@ func TestFrontierExportIsImportedIntoAnotherStore(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "all.jsonl")
 	steer(t, from, exitOK, "", "export", "--output", file)
 	if code, _, errs := command("frontier", "export", "--config", from, "--output", file); code != exitFolder {
-		t.Errorf("an export wrote over another: %d, %s", code, errs)
+		t.Errorf("an export to an existing file: %d, %s", code, errs)
 	}
 	steer(t, to, exitOK, "3 URIs added, 0 already known", "import", file)
 	steer(t, to, exitOK, "0 URIs added, 3 already known", "import", file)

@@ -70,7 +70,7 @@ func TestFsckNamesTheDamage(t *testing.T) {
 			}
 			for _, word := range test.words {
 				if !strings.Contains(out+errs, word) {
-					t.Errorf("it does not speak of %q:\n%s%s", word, out, errs)
+					t.Errorf("the output lacks %q:\n%s%s", word, out, errs)
 				}
 			}
 		})
