@@ -56,7 +56,7 @@ func TestHelpNamesExamplesAndExitCodes(t *testing.T) {
 		}
 		for _, word := range c.words {
 			if !strings.Contains(out, word) {
-				t.Errorf("arcrawl %v does not speak of %q:\n%s", c.args, word, out)
+				t.Errorf("the help of arcrawl %v lacks %q:\n%s", c.args, word, out)
 			}
 		}
 	}
@@ -161,7 +161,7 @@ func TestRunRefuses(t *testing.T) {
 			}
 			for _, want := range c.want {
 				if !strings.Contains(errs, want) {
-					t.Errorf("the message does not speak of %q:\n%s", want, errs)
+					t.Errorf("the message lacks %q:\n%s", want, errs)
 				}
 			}
 		})
