@@ -59,7 +59,7 @@ func aDayOfNews(t *testing.T) *replay {
 		w.trap("http://news.example/calendar/2031/07/x/x/x/")
 		w.set("http://news.example/", town.Page{Every: 2 * time.Hour})
 		for range 3 {
-			w.must(w.rooms.Reputation.AddDate("news.example", evaluators.DatedPages, true))
+			w.must(w.parts.Reputation.AddDate("news.example", evaluators.DatedPages, true))
 		}
 		w.run(24*time.Hour - time.Minute)
 		for _, path := range []string{

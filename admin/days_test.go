@@ -62,7 +62,7 @@ func TestTheAccountOfADay(t *testing.T) {
 // agrees compares a report with the log, and the versions with those that there were.
 func agrees(w *world, report api.DayReport) {
 	w.Helper()
-	log := w.rooms.Config.Current().Storage.Log
+	log := w.parts.Config.Current().Storage.Log
 	read, err := stats.Read(context.Background(), []string{log}, stats.Options{By: []stats.Dimension{stats.ByHostDay}})
 	w.must(err)
 	logged := map[string]api.DayRow{}

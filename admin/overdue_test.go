@@ -27,7 +27,7 @@ func (w *world) known(host string, n int, every, overdue time.Duration) {
 		r.LastVisit, r.Wait, r.Visits, r.ContentType = r.Due.Add(-every), every, 1, "text/html; charset=utf-8"
 		entries[i] = frontier.Entry{Record: r}
 	}
-	_, err := w.rooms.Frontier.Import(now, false, entries...)
+	_, err := w.parts.Frontier.Import(now, false, entries...)
 	w.must(err)
 }
 
@@ -50,7 +50,7 @@ func TestOverdueSaysWhetherABacklogEnds(t *testing.T) {
 		w.visited("slow.example", time.Minute) // 60 an hour, 10 wanted
 		w.known("fine.example", 100, 10*time.Hour, -time.Hour)
 		w.known("held.example", 10, time.Hour, 48*time.Hour)
-		_, _, err := w.rooms.Frontier.SteerHosts(time.Now(), "held.example", frontier.HostAction{Verb: frontier.Pause})
+		_, _, err := w.parts.Frontier.SteerHosts(time.Now(), "held.example", frontier.HostAction{Verb: frontier.Pause})
 		w.must(err)
 
 		o := get[api.Overdue](w, "/api/v1/overdue")

@@ -43,7 +43,7 @@ func (w *world) holds(host, path, mime, source string, n int) {
 		r.Visits, r.ContentType, r.Source = 1, mime, source
 		entries[i] = frontier.Entry{Record: r}
 	}
-	_, err := w.rooms.Frontier.Import(now, false, entries...)
+	_, err := w.parts.Frontier.Import(now, false, entries...)
 	w.must(err)
 }
 

@@ -27,10 +27,10 @@ func TestAReloadSaysWhatItDoes(t *testing.T) {
 		if dry.Taken || dry.Plan.DueNow != 1 || len(dry.Plan.SeedsAdded) != 1 || len(dry.Plan.Changes) == 0 {
 			t.Errorf("a dry run: %+v; want one new seed, due now, and a changed key", dry)
 		}
-		if w.rooms.Config.Current().SeedHost("more.example") {
+		if w.parts.Config.Current().SeedHost("more.example") {
 			t.Error("a dry run has put the configuration in force")
 		}
-		if done := post[api.Reloaded](w, "/api/v1/reload", nil); !done.Taken || !w.rooms.Config.Current().SeedHost("more.example") {
+		if done := post[api.Reloaded](w, "/api/v1/reload", nil); !done.Taken || !w.parts.Config.Current().SeedHost("more.example") {
 			t.Errorf("a reload: %+v; want it in force", done)
 		}
 		write(everyHour + "[politeness]\nmin_delay = 5\n")

@@ -51,7 +51,7 @@ func TestTrapsAreShownAndReleased(t *testing.T) {
 		trap := w.trap(inTrap)
 		w.trap("http://other.example/b/b/b/")
 		now := time.Now()
-		_, err := w.rooms.Frontier.Add(now,
+		_, err := w.parts.Frontier.Add(now,
 			frontier.Candidate{URI: uri.FromCanonical(inTrap), Hops: "L", Seed: "http://news.example/", Due: now.Add(24 * time.Hour)},
 			frontier.Candidate{URI: uri.FromCanonical("http://news.example/a/other"), Hops: "L", Seed: "http://news.example/", Due: now.Add(24 * time.Hour)})
 		w.must(err)
@@ -81,7 +81,7 @@ func TestTrapsAreShownAndReleased(t *testing.T) {
 			t.Error("it is not told that the trap was released")
 		}
 		w.run(time.Minute)
-		if r, _, err := w.rooms.Frontier.Get(uri.FromCanonical(inTrap)); err != nil || r.Visits != 1 {
+		if r, _, err := w.parts.Frontier.Get(uri.FromCanonical(inTrap)); err != nil || r.Visits != 1 {
 			t.Errorf("a URI of the released trap was visited %d times in a minute, want once (%v)", r.Visits, err)
 		}
 	})

@@ -60,7 +60,7 @@ func TestWhyTellsWhatComesNext(t *testing.T) {
 			t.Errorf("a crowded host is said to keep its order: %q", y.Next)
 		}
 		hosts := func(v frontier.HostVerb, until time.Time) {
-			_, _, err := w.rooms.Frontier.SteerHosts(time.Now(), "news.example", frontier.HostAction{Verb: v, Until: until})
+			_, _, err := w.parts.Frontier.SteerHosts(time.Now(), "news.example", frontier.HostAction{Verb: v, Until: until})
 			w.must(err)
 		}
 		hosts(frontier.Rest, time.Now().Add(time.Hour))

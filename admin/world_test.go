@@ -33,7 +33,7 @@ type world struct {
 	*testing.T
 	dir     string
 	town    *town.Town
-	rooms   crawler.Rooms
+	parts   crawler.Parts
 	crawler *crawler.Crawler
 	window  *Window
 	free    int64
@@ -56,12 +56,12 @@ uris = ["http://news.example/"]
 // newWorld opens a crawl with its seeds; change may alter the window's options.
 func newWorld(t *testing.T, dir, toml string, change ...func(*Options)) *world {
 	t.Helper()
-	w := &world{T: t, dir: dir, town: town.Found(time.Now()), free: 1 << 40, every: time.Minute}
+	w := &world{T: t, dir: dir, town: town.New(time.Now()), free: 1 << 40, every: time.Minute}
 	w.must(os.WriteFile(w.path("arcrawl.toml"), []byte(toml), 0o600))
 	cfg, err := config.Load(w.path("arcrawl.toml"))
 	w.must(err)
 	now := time.Now()
-	r := &w.rooms
+	r := &w.parts
 	r.Frontier, err = frontier.Open(frontier.Options{Dir: cfg.Storage.State, Compactors: -1, Now: now, RestAfterCrash: 1})
 	w.must(err)
 	r.Dedup, err = dedup.Open(r.Frontier.DB(), dedup.Options{})
@@ -95,11 +95,11 @@ func newWorld(t *testing.T, dir, toml string, change ...func(*Options)) *world {
 	return w
 }
 
-// close shuts the rooms.
+// close shuts the parts.
 func (w *world) close() {
 	w.Helper()
 	w.town.Close()
-	r := w.rooms
+	r := w.parts
 	w.must(errors.Join(r.Frontier.Check(), r.Fetch.Close(), r.Archive.Close(time.Now()), r.CrawlLog.Close()))
 	w.must(r.Frontier.Close())
 }

@@ -51,14 +51,14 @@ func (c *Crawler) admit(claim frontier.Claim, s settings, now time.Time) (admiss
 	if robots.IsFile(r.URI) {
 		return admission{claim: claim}, nil
 	}
-	decider := policy.Scope(s.config, r.Seed, r.URI, now, c.rooms.Frontier)
+	decider := policy.Scope(s.config, r.Seed, r.URI, now, c.parts.Frontier)
 	if !decider.Accepts(scope.Discovery{URI: r.URI, Hops: r.Hops, Via: uri.FromCanonical(r.Via)}) {
 		return admission{refused: &refusal{history.StatusOutOfScope, s.Robots.ForbiddenWait, "outOfScope"}}, nil
 	}
 	if trapped, err := c.refuseTrapped(r, s, now); trapped != nil || err != nil {
 		return admission{refused: trapped}, err
 	}
-	visited, err := c.rooms.Frontier.VisitedFor(r)
+	visited, err := c.parts.Frontier.VisitedFor(r)
 	if err != nil {
 		return admission{}, err
 	}
@@ -66,7 +66,7 @@ func (c *Crawler) admit(claim frontier.Claim, s settings, now time.Time) (admiss
 		why := "sameAs:" + visited.String()
 		return admission{refused: &refusal{history.StatusOutOfScope, s.Robots.ForbiddenWait, why}}, nil
 	}
-	inForce, ok, err := c.rooms.Frontier.Robots(r.URI.Origin())
+	inForce, ok, err := c.parts.Frontier.Robots(r.URI.Origin())
 	if err != nil {
 		return admission{}, fmt.Errorf("look up robots.txt for %s: %w", r.URI, err)
 	}
@@ -108,7 +108,7 @@ func (c *Crawler) refuseTrapped(r frontier.Record, s settings, now time.Time) (*
 // admitRobots spends a claim on the robots.txt of its host.
 func (c *Crawler) admitRobots(claim frontier.Claim, now time.Time) (admission, error) {
 	r := claim.Record
-	diverted, err := c.rooms.Frontier.Divert(claim, r.URI.Robots(), now)
+	diverted, err := c.parts.Frontier.Divert(claim, r.URI.Robots(), now)
 	if errors.Is(err, frontier.ErrClaimed) { // another worker was first, on a host with several slots
 		return admission{robotsBusy: true}, nil
 	}
@@ -125,10 +125,10 @@ func (c *Crawler) admitRobots(claim frontier.Claim, now time.Time) (admission, e
 func (c *Crawler) restHeldHost(claim frontier.Claim, now time.Time) error {
 	host := string(claim.Record.URI.Host())
 	rest := frontier.HostAction{Verb: frontier.Rest, Until: now.Add(heldRest)}
-	if _, _, err := c.rooms.Frontier.SteerHosts(now, host, rest); err != nil {
+	if _, _, err := c.parts.Frontier.SteerHosts(now, host, rest); err != nil {
 		return fmt.Errorf("let the held host %s rest: %w", host, err)
 	}
-	if err := c.rooms.Frontier.Release(claim, now); err != nil {
+	if err := c.parts.Frontier.Release(claim, now); err != nil {
 		return fmt.Errorf("release %s: %w", claim.Record.URI, err)
 	}
 	return nil
@@ -140,7 +140,7 @@ func (c *Crawler) skip(ctx context.Context, claim frontier.Claim, a admission, b
 	case a.refused != nil:
 		return c.refuse(ctx, claim, *a.refused, began, worker)
 	case a.robotsBusy:
-		if err := c.rooms.Frontier.Abandon(claim, began, robotsBusyRest); err != nil {
+		if err := c.parts.Frontier.Abandon(claim, began, robotsBusyRest); err != nil {
 			return fmt.Errorf("abandon %s: %w", claim.Record.URI, err)
 		}
 		return nil
@@ -153,7 +153,7 @@ func (c *Crawler) refuse(ctx context.Context, claim frontier.Claim, why refusal,
 	r := claim.Record
 	r.LastStatus, r.Urgent = why.status, false
 	r.Due, r.Why = now.Add(why.wait), why.why
-	err := c.rooms.CrawlLog.Write(crawllog.Entry{
+	err := c.parts.CrawlLog.Write(crawllog.Entry{
 		Logged: now, Status: why.status, Size: -1, URI: r.URI.String(), Hops: r.Hops, Via: r.Via, Seed: r.Seed,
 		Worker: worker, Annotations: []string{why.why},
 		Schedule: &crawllog.Schedule{Wait: why.wait, Visits: r.Visits, Versions: r.Versions, Overdue: claim.Overdue},
@@ -161,14 +161,14 @@ func (c *Crawler) refuse(ctx context.Context, claim frontier.Claim, why refusal,
 	if err != nil {
 		return c.release(ctx, claim, fmt.Errorf("log %s: %w", r.URI, err))
 	}
-	_, err = c.rooms.Frontier.Settle(claim, frontier.Settlement{
+	_, err = c.parts.Frontier.Settle(claim, frontier.Settlement{
 		Record: r, Finished: now, NoRequest: true, Forbidden: why.status == history.StatusForbidden,
 	})
 	if err != nil {
 		return fmt.Errorf("settle %s: %w", r.URI, err)
 	}
 	signal(c.dirty)
-	c.rooms.Observe(Report{
+	c.parts.Observe(Report{
 		URI: r.URI, Hops: r.Hops, Finished: now, Status: why.status, Due: r.Due, Visits: r.Visits, Versions: r.Versions,
 		Wait: evaluators.Wait{Interval: why.wait, Reason: why.why},
 	})
@@ -179,7 +179,7 @@ func (c *Crawler) refuse(ctx context.Context, claim frontier.Claim, why refusal,
 func (c *Crawler) postpone(claim frontier.Claim, until, now time.Time) error {
 	r := claim.Record
 	r.Due = until
-	_, err := c.rooms.Frontier.Settle(claim, frontier.Settlement{Record: r, Finished: now, NoRequest: true})
+	_, err := c.parts.Frontier.Settle(claim, frontier.Settlement{Record: r, Finished: now, NoRequest: true})
 	if err != nil {
 		return fmt.Errorf("postpone %s: %w", r.URI, err)
 	}

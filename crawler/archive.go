@@ -60,7 +60,7 @@ func (c *Crawler) archive(v visit, s settings) (archived, error) {
 	if err != nil || a.keeping == KeptNothing || a.keeping == KeptThinned {
 		return a, err
 	}
-	w, err := c.rooms.Archive.Write(time.Now(), c.recordOf(v, a))
+	w, err := c.parts.Archive.Write(time.Now(), c.recordOf(v, a))
 	if err != nil {
 		return archived{}, err
 	}
@@ -207,7 +207,7 @@ func (c *Crawler) notifyIndex(v visit, a archived) {
 	if a.keeping == KeptNotModified {
 		captured.Status, captured.ContentType = 0, "" // the head of a 304 is evidence, in a record of its own
 	}
-	if err := c.rooms.IndexCapture(captured); err != nil {
-		c.rooms.Log.Error().Err(err).Msg("could not index a capture: the index is incomplete until the next start")
+	if err := c.parts.IndexCapture(captured); err != nil {
+		c.parts.Log.Error().Err(err).Msg("could not index a capture: the index is incomplete until the next start")
 	}
 }

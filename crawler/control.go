@@ -56,12 +56,12 @@ func (c *Crawler) InProgress() []Visiting {
 // Trigger makes a known feed due as soon as politeness and feeds.min_wait allow, because a hub says that it has news.
 // It does nothing if the URI is not known.
 func (c *Crawler) Trigger(now time.Time, feed uri.URI) error {
-	r, known, err := c.rooms.Frontier.Get(feed)
+	r, known, err := c.parts.Frontier.Get(feed)
 	if err != nil || !known {
 		return err
 	}
-	s := c.rooms.Config.Current().For(config.About{URI: feed, Hops: r.Hops, ContentType: r.ContentType, Now: now})
-	_, err = c.rooms.Frontier.Add(now, frontier.Candidate{
+	s := c.parts.Config.Current().For(config.About{URI: feed, Hops: r.Hops, ContentType: r.ContentType, Now: now})
+	_, err = c.parts.Frontier.Add(now, frontier.Candidate{
 		URI: feed, Hops: r.Hops, Via: r.Via, Seed: r.Seed, Urgent: true, Sooner: true,
 		Due: later(now, r.LastVisit.Add(s.Feeds.MinWait)),
 	})

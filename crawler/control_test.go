@@ -18,9 +18,9 @@ func TestPauseStopsClaimingUntilItEnds(t *testing.T) {
 		w := newWorld(t, dir, everyHour)
 		defer w.town.Close()
 		w.set("http://news.example/", town.Page{Every: time.Minute})
-		rooms, shut := w.open()
+		parts, shut := w.open()
 		defer shut()
-		c := crawler.New(rooms)
+		c := crawler.New(parts)
 		if _, err := c.AddSeeds(time.Now()); err != nil {
 			t.Fatal(err)
 		}
@@ -69,9 +69,9 @@ func TestInProgressListsVisits(t *testing.T) {
 			<-time.After(10 * time.Second)
 			return w.town.Dial(ctx, network, address)
 		}
-		rooms, shut := w.openWith(slow)
+		parts, shut := w.openWith(slow)
 		defer shut()
-		c := crawler.New(rooms)
+		c := crawler.New(parts)
 		if _, err := c.AddSeeds(time.Now()); err != nil {
 			t.Fatal(err)
 		}

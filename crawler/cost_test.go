@@ -37,15 +37,15 @@ audit_every = 0
 uris = ["http://%s/"]
 `, site))
 	t.Cleanup(w.town.Close)
-	rooms, shut := w.openWith(dialLoopback)
+	parts, shut := w.openWith(dialLoopback)
 	defer shut()
-	c := crawler.New(rooms)
+	c := crawler.New(parts)
 	const visits = 300
-	addPages(t, rooms.Frontier, "http://"+site, visits+21)
+	addPages(t, parts.Frontier, "http://"+site, visits+21)
 	ahead := time.Second // of the clock, so that every rest is over
 	walk := func(n int) {
 		for range n {
-			claim, ok, err := rooms.Frontier.Claim(time.Now().Add(ahead))
+			claim, ok, err := parts.Frontier.Claim(time.Now().Add(ahead))
 			if err != nil || !ok {
 				t.Fatal("nothing to claim", err)
 			}

@@ -114,8 +114,8 @@ func crashAt(t *testing.T, w *world, step string) {
 // crashingCrawl crawls until the walk of the article reaches the step, and dies there.
 func crashingCrawl(dir, at string) int {
 	w := &world{t: failer{}, dir: dir, free: 1 << 40}
-	rooms, _ := w.openWith(dialLoopback)
-	c := crawler.New(rooms)
+	parts, _ := w.openWith(dialLoopback)
+	c := crawler.New(parts)
 	c.OnStep(dieAt(at))
 	if _, err := c.AddSeeds(time.Now()); err != nil {
 		fmt.Println(err)
@@ -145,18 +145,18 @@ func dieAt(at string) func(string) {
 // finish crawls in this process until the article is settled.
 func finish(t *testing.T, w *world) {
 	t.Helper()
-	rooms, shut := w.openWith(dialLoopback)
+	parts, shut := w.openWith(dialLoopback)
 	defer shut()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	rooms.Observe = func(crawler.Report) { cancel() }
-	if visited(t, rooms.Frontier, "/article") {
+	parts.Observe = func(crawler.Report) { cancel() }
+	if visited(t, parts.Frontier, "/article") {
 		return
 	}
-	if err := crawler.New(rooms).Run(ctx); err != nil {
+	if err := crawler.New(parts).Run(ctx); err != nil {
 		t.Error(err)
 	}
-	if !visited(t, rooms.Frontier, "/article") {
+	if !visited(t, parts.Frontier, "/article") {
 		t.Error("the article was not visited after the crash")
 	}
 }

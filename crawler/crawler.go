@@ -27,11 +27,11 @@ import (
 	"github.com/arcrawl/arcrawl/warcout"
 )
 
-// Rooms holds everything that a crawl needs. The caller opens the rooms, and closes them after Run has returned.
+// Parts holds everything that a crawl needs. The caller opens the parts, and closes them after Run has returned.
 //
-// Optional rooms and functions may be nil. Functions are called by many goroutines and must not block, unless they say
+// Optional parts and functions may be nil. Functions are called by many goroutines and must not block, unless they say
 // otherwise.
-type Rooms struct {
+type Parts struct {
 	Config     *config.Live
 	Frontier   *frontier.Frontier
 	Fetch      *fetch.Client
@@ -111,9 +111,9 @@ type Report struct {
 // Down reports whether the visit's host could not be reached.
 func (r Report) Down() bool { return hostDown(r.Status) }
 
-// Crawler walks URIs through the rooms. Create one with [New] and run it once.
+// Crawler walks URIs through the parts. Create one with [New] and run it once.
 type Crawler struct {
-	rooms   Rooms // optional functions are set
+	parts   Parts // optional functions are set
 	similar similarStore
 	traps   trapStore
 	daily   dailyStore
@@ -140,10 +140,10 @@ type Crawler struct {
 	reloading sync.Mutex // held while a configuration is loaded and put in force
 }
 
-// New returns a crawler of opened rooms.
-func New(r Rooms) *Crawler {
+// New returns a crawler of opened parts.
+func New(r Parts) *Crawler {
 	c := &Crawler{
-		rooms: r.withDefaults(), similar: noSimilar{}, traps: noTraps{}, daily: noDaily{},
+		parts: r.withDefaults(), similar: noSimilar{}, traps: noTraps{}, daily: noDaily{},
 		robots: policy.NewRobots(r.Frontier), step: func(string) {},
 		dirty: make(chan struct{}, 1), current: make([]atomic.Pointer[Visiting], r.Config.Current().Crawl.Workers),
 		waiter: make(chan struct{}, 1), wake: make(chan struct{}, 1),
@@ -167,7 +167,7 @@ func New(r Rooms) *Crawler {
 // AddSeeds adds the configured seeds to the frontier. Known ones do not change: neither a restart nor a new
 // configuration makes them due.
 func (c *Crawler) AddSeeds(now time.Time) (frontier.Added, error) {
-	cfg := c.rooms.Config.Current()
+	cfg := c.parts.Config.Current()
 	seeds := make([]frontier.Candidate, 0, len(cfg.Seeds)+len(cfg.Sources))
 	for _, s := range cfg.Seeds {
 		seeds = append(seeds, frontier.Candidate{URI: s.URI, Seed: s.URI.String(), Due: now})
@@ -175,5 +175,5 @@ func (c *Crawler) AddSeeds(now time.Time) (frontier.Added, error) {
 	for _, s := range cfg.Sources {
 		seeds = append(seeds, frontier.Candidate{URI: s.URI, Seed: s.Seed.String(), Due: now, Source: expectedSource()})
 	}
-	return c.rooms.Frontier.Add(now, seeds...)
+	return c.parts.Frontier.Add(now, seeds...)
 }

@@ -58,11 +58,11 @@ max_delay = "0s"
 uris = [%q]
 `, site.URL+"/"))
 	b.Cleanup(w.town.Close)
-	rooms, shut := w.openWith(dialLoopback)
+	parts, shut := w.openWith(dialLoopback)
 	defer shut()
-	c := crawler.New(rooms)
-	addPages(b, rooms.Frontier, site.URL, b.N+1)
-	walkOne := func() { walkNext(b, rooms.Frontier, c) }
+	c := crawler.New(parts)
+	addPages(b, parts.Frontier, site.URL, b.N+1)
+	walkOne := func() { walkNext(b, parts.Frontier, c) }
 	walkOne() // robots.txt
 	b.ResetTimer()
 	for range b.N {
@@ -153,11 +153,11 @@ func BenchmarkVisitOfADuplicate(b *testing.B) {
 			w := newWorld(b, b.TempDir(), fmt.Sprintf("[dedup]\n%s\n[politeness]\ndelay_factor = 0.0\nmin_delay = \"0s\"\nmax_delay = \"0s\"\n[seeds]\nuris = [%q]\n",
 				settings, site.URL+"/"))
 			b.Cleanup(w.town.Close)
-			rooms, shut := w.openWith(dialLoopback)
+			parts, shut := w.openWith(dialLoopback)
 			defer shut()
-			c := crawler.New(rooms)
-			addPages(b, rooms.Frontier, site.URL, b.N+2)
-			walkOne := func() { walkNext(b, rooms.Frontier, c) }
+			c := crawler.New(parts)
+			addPages(b, parts.Frontier, site.URL, b.N+2)
+			walkOne := func() { walkNext(b, parts.Frontier, c) }
 			walkOne() // robots.txt
 			walkOne() // the original
 			b.ResetTimer()

@@ -140,7 +140,7 @@ func (f *finder) checkDate(item feeds.Item, r frontier.Record) {
 // found, and announced changes that earlier visits did not find.
 func (c *Crawler) learnDates(v visit, r sourceReading) error {
 	add := func(host uri.Host, kind evaluators.Dating, right bool) error {
-		if err := c.rooms.Reputation.AddDate(host, kind, right); err != nil {
+		if err := c.parts.Reputation.AddDate(host, kind, right); err != nil {
 			return fmt.Errorf("store how reliable the dates of %s are: %w", v.uri(), err)
 		}
 		return nil

@@ -15,7 +15,7 @@ import (
 type benchCrawl struct {
 	b     *testing.B
 	c     *crawler.Crawler
-	rooms crawler.Rooms
+	parts crawler.Parts
 }
 
 // newBenchCrawl opens a crawl of n pages with additional settings, and visits robots.txt.
@@ -23,17 +23,17 @@ func newBenchCrawl(b *testing.B, site, settings string, n int) *benchCrawl {
 	b.Helper()
 	w := newWorld(b, b.TempDir(), fmt.Sprintf("%s\n[politeness]\ndelay_factor = 0.0\nmin_delay = \"0s\"\nmax_delay = \"0s\"\n[seeds]\nuris = [%q]\n", settings, site+"/"))
 	b.Cleanup(w.town.Close)
-	rooms, shut := w.openWith(dialLoopback)
+	parts, shut := w.openWith(dialLoopback)
 	b.Cleanup(shut)
-	k := &benchCrawl{b, crawler.New(rooms), rooms}
-	addPages(b, rooms.Frontier, site, n)
+	k := &benchCrawl{b, crawler.New(parts), parts}
+	addPages(b, parts.Frontier, site, n)
 	k.walk(1)
 	return k
 }
 
 func (k *benchCrawl) walk(n int) {
 	for range n {
-		walkNext(k.b, k.rooms.Frontier, k.c)
+		walkNext(k.b, k.parts.Frontier, k.c)
 	}
 }
 

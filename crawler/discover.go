@@ -100,7 +100,7 @@ func (f *finder) addLinks(page discover.Result) error {
 		for i, l := range links[:n] {
 			uris[i] = l.URI
 		}
-		f.c.rooms.Frontier.RecentlyKnown(uris[:n], known[:n])
+		f.c.parts.Frontier.RecentlyKnown(uris[:n], known[:n])
 		for i, l := range links[:n] {
 			if known[i] {
 				outside, err := f.isOutsideTraps(l.URI)
@@ -213,7 +213,7 @@ func (f *finder) decisionFor(u uri.URI, hop uri.Hop) *hostDecision {
 func (f *finder) scopeOfSeed() *scope.Scope {
 	if f.seedScope == nil {
 		parent := f.v.record()
-		f.seedScope = policy.Scope(f.s.config, parent.Seed, parent.URI, f.v.finished, f.c.rooms.Frontier)
+		f.seedScope = policy.Scope(f.s.config, parent.Seed, parent.URI, f.v.finished, f.c.parts.Frontier)
 	}
 	return f.seedScope
 }
@@ -235,7 +235,7 @@ func (f *finder) scopeOfHost(h uri.Host) *scope.Scope {
 	}
 	decider := f.scopeOfSeed()
 	if seed != "" {
-		decider = policy.Scope(f.s.config, seed, uri.FromCanonical(seed), f.v.finished, f.c.rooms.Frontier)
+		decider = policy.Scope(f.s.config, seed, uri.FromCanonical(seed), f.v.finished, f.c.parts.Frontier)
 	}
 	f.hostScopes[h] = decider
 	return decider

@@ -24,7 +24,7 @@ func (c *Crawler) findDuplicate(v visit, s dedup.Policy) (archived, error) {
 		return archived{}, err
 	}
 	a := archived{
-		keeping: KeptRevisit, origin: match.Origin, hit: c.rooms.Dedup.Hit(v.uri().String(), match.Origin.URI, true),
+		keeping: KeptRevisit, origin: match.Origin, hit: c.parts.Dedup.Hit(v.uri().String(), match.Origin.URI, true),
 	}
 	switch size := v.capture.PayloadSize; {
 	case s.Certainty == dedup.ForceNew:
@@ -36,7 +36,7 @@ func (c *Crawler) findDuplicate(v visit, s dedup.Policy) (archived, error) {
 	}
 	if err != nil {
 		o := match.Origin
-		c.rooms.Log.Error().Err(err).Str("uri", v.uri().String()).Str("digest", o.Payload.String()).Str("record", o.RecordID).
+		c.parts.Log.Error().Err(err).Str("uri", v.uri().String()).Str("digest", o.Payload.String()).Str("record", o.RecordID).
 			Str("file", o.File).Int64("offset", o.Offset).
 			Msg("a record of the same digest cannot replace this payload: archiving the whole response")
 		return archived{keeping: KeptResponse, unsound: true}, nil // no hit: the archive does not hold this payload
@@ -51,8 +51,8 @@ func (c *Crawler) match(v visit, s dedup.Policy) (dedup.Match, error) {
 		return dedup.Match{}, nil
 	}
 	equivalent := s.Equivalent && s.By != dedup.Digest
-	if hasOldPayload(v) && v.verdict.State == evaluators.Unchanged && !c.rooms.Dedup.Lost(r.Origin) {
-		hit := c.rooms.Dedup.Hit(v.uri().String(), r.Origin.URI, s.Equivalent)
+	if hasOldPayload(v) && v.verdict.State == evaluators.Unchanged && !c.parts.Dedup.Lost(r.Origin) {
+		hit := c.parts.Dedup.Hit(v.uri().String(), r.Origin.URI, s.Equivalent)
 		if hit == dedup.Exact || s.By == dedup.Digest || hit == dedup.Equivalent && s.By == dedup.URI {
 			return dedup.Match{Origin: r.Origin, Hit: hit}, nil
 		}
@@ -60,7 +60,7 @@ func (c *Crawler) match(v visit, s dedup.Policy) (dedup.Match, error) {
 	if got.PayloadSize == 0 {
 		return dedup.Match{}, nil
 	}
-	m, err := c.rooms.Dedup.Find(dedup.Query{Key: dedupKey(v), URI: v.uri().String(), By: s.By, Equivalent: equivalent})
+	m, err := c.parts.Dedup.Find(dedup.Query{Key: dedupKey(v), URI: v.uri().String(), By: s.By, Equivalent: equivalent})
 	if err != nil {
 		return dedup.Match{}, fmt.Errorf("look for an earlier record: %w", err)
 	}
@@ -80,7 +80,7 @@ func hasOldPayload(v visit) bool {
 
 // comparePayloads compares the payload of a record with the payload of a visit, byte by byte.
 func (c *Crawler) comparePayloads(v visit, o digest.Origin) (err error) {
-	stored, err := c.rooms.OpenPayload(o)
+	stored, err := c.parts.OpenPayload(o)
 	if err != nil {
 		return err
 	}
@@ -149,11 +149,11 @@ func (c *Crawler) dedupChange(v visit, s dedup.Policy, a archived) (dedup.Change
 	_, revisit := a.keeping.profile()
 	switch {
 	case revisit:
-		return nil, c.rooms.Dedup.Refer(a.origin)
+		return nil, c.parts.Dedup.Refer(a.origin)
 	case a.keeping != KeptResponse || v.capture.PayloadSize == 0 || !isDeduplicated(v, s):
 		return nil, nil
 	case a.unsound:
-		return c.rooms.Dedup.Replacing(dedupKey(v), a.origin), nil
+		return c.parts.Dedup.Replacing(dedupKey(v), a.origin), nil
 	}
-	return c.rooms.Dedup.Putting(dedupKey(v), a.origin), nil
+	return c.parts.Dedup.Putting(dedupKey(v), a.origin), nil
 }

@@ -139,8 +139,8 @@ func TestNothingRefersToALostRecord(t *testing.T) {
 				file := finishedFiles(t, w.dir)[0]
 				must(t, os.Remove(file))
 				must(t, os.Remove(w.path("crawl.log")))
-				rooms, shut := w.open()
-				must(t, rooms.Dedup.Forget(filepath.Base(file), 0))
+				parts, shut := w.open()
+				must(t, parts.Dedup.Forget(filepath.Base(file), 0))
 				shut()
 				w.run(48 * time.Hour)
 				if visits := w.visits(".example/"); len(visits) < 3 || visits[1].Kept != crawler.KeptResponse || visits[2].Kept == crawler.KeptResponse {
@@ -203,8 +203,8 @@ func TestImportedPayloadIsNotStoredAgain(t *testing.T) {
 		defer w.town.Close()
 		body := "archived long ago"
 		w.set("http://site.example/", town.Page{Body: body})
-		rooms, shut := w.open()
-		m, err := rooms.Dedup.Begin(dedup.Collection{Name: "old.cdxj", Hash: "sha256:1"}, time.Now())
+		parts, shut := w.open()
+		m, err := parts.Dedup.Begin(dedup.Collection{Name: "old.cdxj", Hash: "sha256:1"}, time.Now())
 		must(t, err)
 		o := digest.Origin{URI: "http://old.example/", Date: time.Date(2019, 1, 1, 0, 0, 0, 0, time.UTC), Payload: digest.Of([]byte(body)), File: "old.warc.gz"}
 		found := dedup.Found{Key: dedup.Key{Payload: o.Payload, Status: 200, MIME: "text/html"}, Origin: o}
@@ -212,11 +212,11 @@ func TestImportedPayloadIsNotStoredAgain(t *testing.T) {
 		must(t, m.Done(time.Now()))
 		shut()
 		w.run(48 * time.Hour)
-		rooms, shut = w.open()
-		if n, err := rooms.Dedup.References(o); err != nil || n < 2 {
+		parts, shut = w.open()
+		if n, err := parts.Dedup.References(o); err != nil || n < 2 {
 			t.Errorf("%d revisits refer to it, %v", n, err)
 		}
-		must(t, rooms.Dedup.Remove(1, time.Now()))
+		must(t, parts.Dedup.Remove(1, time.Now()))
 		shut()
 		before := len(w.visits(".example/"))
 		for n, r := range w.visits(".example/") {

@@ -106,10 +106,10 @@ uris = [%q]
 			defer w.town.Close()
 			crashAt(t, w, step)
 			finish(t, w)
-			rooms, shut := w.openWith(dialLoopback)
+			parts, shut := w.openWith(dialLoopback)
 			defer shut()
 			item := uri.FromCanonical(site.URL + "/item")
-			_, known, err := rooms.Frontier.Get(item)
+			_, known, err := parts.Frontier.Get(item)
 			if err != nil || !known {
 				t.Errorf("killed when %s: the item is forgotten (%v)", step, err)
 			}
@@ -129,11 +129,11 @@ func TestTriggeredFeedIsVisitedBeforeItIsDue(t *testing.T) {
 			Every: time.Hour, Lists: 1, Body: `<a:link xmlns:a="http://www.w3.org/2005/Atom" rel="hub" href="https://hub.example/"/>`,
 		})
 		w.set("http://news.example/item/*", town.Page{})
-		rooms, shut := w.open()
+		parts, shut := w.open()
 		defer shut()
 		var offered []uri.URI
-		rooms.NotifyHub = func(_ time.Time, u, _, hub uri.URI) { offered = append(offered, u, hub) }
-		c := crawler.New(rooms)
+		parts.NotifyHub = func(_ time.Time, u, _, hub uri.URI) { offered = append(offered, u, hub) }
+		c := crawler.New(parts)
 		if _, err := c.AddSeeds(time.Now()); err != nil {
 			t.Fatal(err)
 		}
@@ -201,8 +201,8 @@ func TestEntriesOnOtherHosts(t *testing.T) {
 			"http://www.news.example/sport/more": "http://www.news.example/", "http://pictures.example/a.png": "http://www.news.example/",
 			"http://agency.example/sport/own": "", "http://www.news.example/print/b": "", "http://elsewhere.example/c": "",
 		} {
-			rooms, shut := w.open()
-			r, known, err := rooms.Frontier.Get(uri.FromCanonical(path))
+			parts, shut := w.open()
+			r, known, err := parts.Frontier.Get(uri.FromCanonical(path))
 			shut()
 			if err != nil || known != (want != "") || r.Seed != want {
 				t.Errorf("%s: known %t, from the seed %q, %v; want %q", path, known, r.Seed, err, want)

@@ -65,10 +65,10 @@ func followFeed(
 				visits = append(visits, r)
 			}
 		}
-		rooms, shut := w.open()
+		parts, shut := w.open()
 		defer shut()
 		var err error
-		if dates, err = rooms.Reputation.Dates(uri.FromCanonical("http://news.example/").Host()); err != nil {
+		if dates, err = parts.Reputation.Dates(uri.FromCanonical("http://news.example/").Host()); err != nil {
 			t.Error(err)
 		}
 	})
@@ -229,9 +229,9 @@ ladder = []
 						late++
 					}
 				}
-				rooms, shut := w.open()
+				parts, shut := w.open()
 				defer shut()
-				d, err := rooms.Reputation.Dates("news.example")
+				d, err := parts.Reputation.Dates("news.example")
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -105,16 +105,16 @@ max_content = "256KiB"
 // visitOnce crawls until a URI with this ending was visited. It returns the report and the line in crawl.log.
 func visitOnce(t *testing.T, w *world, dial dialer, suffix string) (crawler.Report, crawllog.Entry) {
 	t.Helper()
-	rooms, shut := w.openWith(dial)
+	parts, shut := w.openWith(dial)
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	rooms.Observe = func(r crawler.Report) {
+	parts.Observe = func(r crawler.Report) {
 		w.observe(r)
 		if strings.HasSuffix(r.URI.String(), suffix) {
 			cancel()
 		}
 	}
-	c := crawler.New(rooms)
+	c := crawler.New(parts)
 	if _, err := c.AddSeeds(time.Now()); err != nil {
 		t.Fatal(err)
 	}
@@ -357,17 +357,17 @@ func TestRedirectsEnd(t *testing.T) {
 	defer site.Close()
 	w := newWorld(t, t.TempDir(), impatient+fmt.Sprintf("[scope]\nmax_redirects = 3\n[seeds]\nuris = [\"%s/a\", \"%s/chain/0\"]\n", site.URL, site.URL))
 	defer w.town.Close()
-	rooms, shut := w.openWith(dialLoopback)
+	parts, shut := w.openWith(dialLoopback)
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	visits := 0
-	rooms.Observe = func(r crawler.Report) {
+	parts.Observe = func(r crawler.Report) {
 		w.observe(r)
 		if visits++; visits == 7 { // robots.txt, /a, /b, and four of the chain
 			close(done)
 		}
 	}
-	c := crawler.New(rooms)
+	c := crawler.New(parts)
 	if _, err := c.AddSeeds(time.Now()); err != nil {
 		t.Fatal(err)
 	}

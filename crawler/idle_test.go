@@ -20,14 +20,14 @@ func TestIdleCrawlTakesNoMemoryAndSleeps(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, dir, "[storage]\nmin_free = \"0B\"\n")
 		defer w.town.Close()
-		rooms, shut := w.open()
+		parts, shut := w.open()
 		defer shut()
 		const uris = 5_000
-		addPagesLater(t, rooms.Frontier, "http://news.example", uris, 30*24*time.Hour)
+		addPagesLater(t, parts.Frontier, "http://news.example", uris, 30*24*time.Hour)
 		var rounds atomic.Int64
-		rooms.Beat = func(time.Time) { rounds.Add(1) }
+		parts.Beat = func(time.Time) { rounds.Add(1) }
 		var resting, rests atomic.Int64
-		rooms.NotifyRest = func(rest bool) {
+		parts.NotifyRest = func(rest bool) {
 			if rest == (resting.Load() == 1) {
 				t.Error("NotifyRest is called twice with the same value")
 			}
@@ -36,7 +36,7 @@ func TestIdleCrawlTakesNoMemoryAndSleeps(t *testing.T) {
 		}
 		ctx, stop := context.WithCancel(t.Context())
 		done := make(chan error, 1)
-		c := crawler.New(rooms)
+		c := crawler.New(parts)
 		go func() { done <- c.Run(ctx) }()
 		time.Sleep(time.Hour)
 		synctest.Wait()

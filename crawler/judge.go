@@ -64,7 +64,7 @@ func (c *Crawler) judge(claim frontier.Claim, s settings, req request, capture *
 		v.similar, err = c.similarURIs(v)
 	}
 	if err == nil && (r.Source != "" || !r.ReportedChange.IsZero()) {
-		v.dates, err = c.rooms.Reputation.Dates(r.URI.Host())
+		v.dates, err = c.parts.Reputation.Dates(r.URI.Host())
 	}
 	return v, err
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/arcrawl/arcrawl/crawler"
 )
 
-// BenchmarkVisitOf5000KnownLinks measures a first visit to a page with 5,000 links to known pages, with all rooms, and
+// BenchmarkVisitOf5000KnownLinks measures a first visit to a page with 5,000 links to known pages, with all parts, and
 // compares it with the time in which the tokenizer alone reads such a page (×tokenizer). The server and the gzip of the
 // record are included. Use -cpuprofile to see the cost of each step.
 func BenchmarkVisitOf5000KnownLinks(b *testing.B) {
@@ -45,11 +45,11 @@ func benchmarkKnownLinks(b *testing.B, links int) {
 	b.Cleanup(site.Close)
 	w := newWorld(b, b.TempDir(), fmt.Sprintf("[politeness]\ndelay_factor = 0.0\nmin_delay = \"0s\"\nmax_delay = \"0s\"\n[seeds]\nuris = [%q]\n", site.URL+"/"))
 	b.Cleanup(w.town.Close)
-	rooms, shut := w.openWith(dialLoopback)
+	parts, shut := w.openWith(dialLoopback)
 	defer shut()
-	c := crawler.New(rooms)
-	addPages(b, rooms.Frontier, site.URL, max(knownPages, links))
-	walkOne := func() { walkNext(b, rooms.Frontier, c) }
+	c := crawler.New(parts)
+	addPages(b, parts.Frontier, site.URL, max(knownPages, links))
+	walkOne := func() { walkNext(b, parts.Frontier, c) }
 	walkOne() // robots.txt
 	walkOne() // and a page whose links are looked up in the store
 	b.ReportAllocs()

@@ -22,9 +22,9 @@ func TestForgottenLinkIsFoundAgain(t *testing.T) {
 		w.set("http://news.example/", town.Page{Every: time.Minute, Links: []string{"/a", "/b", "/c/c/c/c/"}})
 		w.set("http://news.example/a", town.Page{})
 		w.set("http://news.example/b", town.Page{})
-		rooms, shut := w.open()
+		parts, shut := w.open()
 		defer shut()
-		c := crawler.New(rooms)
+		c := crawler.New(parts)
 		if _, err := c.AddSeeds(time.Now()); err != nil {
 			t.Fatal(err)
 		}
@@ -33,10 +33,10 @@ func TestForgottenLinkIsFoundAgain(t *testing.T) {
 		forget := time.AfterFunc(4*time.Hour+30*time.Minute, func() {
 			u := uri.FromCanonical("http://news.example/a")
 			known := make([]bool, 1)
-			if rooms.Frontier.RecentlyKnown([]uri.URI{u}, known); !known[0] {
+			if parts.Frontier.RecentlyKnown([]uri.URI{u}, known); !known[0] {
 				t.Error("a link of four versions is not remembered as known")
 			}
-			done, _, err := rooms.Frontier.Steer(time.Now(), frontier.Selection{URIs: []uri.URI{u}}, frontier.Action{Verb: frontier.Forget}, "")
+			done, _, err := parts.Frontier.Steer(time.Now(), frontier.Selection{URIs: []uri.URI{u}}, frontier.Action{Verb: frontier.Forget}, "")
 			if err != nil || done.Changed != 1 {
 				t.Errorf("forget: %+v, %v", done, err)
 			}
@@ -54,7 +54,7 @@ func TestForgottenLinkIsFoundAgain(t *testing.T) {
 		if b := len(w.visits("/b")); firsts != 2 || b < 7 {
 			t.Errorf("the page was new %d times, want twice: before and after it was forgotten; the other was visited %d times", firsts, b)
 		}
-		list, err := rooms.Traps.Get("news.example")
+		list, err := parts.Traps.Get("news.example")
 		if err != nil || len(list) != 1 || list[0].Kept < 4 {
 			t.Errorf("each version names a URI that is a trap by itself; counted was %+v, %v", list, err)
 		}

@@ -70,7 +70,7 @@ type monthOfHost struct {
 func TestAMonthOfJudgingChange(t *testing.T) {
 	slow.Test(t)
 	dir := t.TempDir()
-	var asked []town.Asked
+	var asked []town.Request
 	size := map[string]int{}
 	began := time.Now()
 	synctest.Test(t, func(t *testing.T) {
@@ -85,7 +85,7 @@ func TestAMonthOfJudgingChange(t *testing.T) {
 			}
 		}
 		w.run(30 * 24 * time.Hour)
-		asked = w.town.Asked()
+		asked = w.town.Requests()
 	})
 	var honest monthOfHost
 	for _, s := range monthSites {
@@ -138,7 +138,7 @@ func (m monthOfHost) spared() float64 {
 }
 
 // monthOf sums up the requests to one host that the town has recorded. Versions differ in the time at which they began.
-func monthOf(asked []town.Asked, size map[string]int, host string) (m monthOfHost) {
+func monthOf(asked []town.Request, size map[string]int, host string) (m monthOfHost) {
 	type state struct {
 		have   string // the version whose body was read last
 		row    int

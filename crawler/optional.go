@@ -13,8 +13,8 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// withDefaults returns rooms in which missing functions do nothing.
-func (r Rooms) withDefaults() Rooms {
+// withDefaults returns parts in which missing functions do nothing.
+func (r Parts) withDefaults() Parts {
 	if r.OpenPayload == nil {
 		r.OpenPayload = func(digest.Origin) (io.ReadCloser, error) { return nil, errors.New("records cannot be read") }
 	}

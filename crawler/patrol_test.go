@@ -25,7 +25,7 @@ func TestDamagedStoreStopsTheCrawl(t *testing.T) {
 		defer w.town.Close()
 		w.set("http://a.example/", town.Page{Every: time.Hour})
 		w.run(24 * time.Hour) // its tables are written when it ends
-		rooms, _ := w.open()
+		parts, _ := w.open()
 		tables, err := filepath.Glob(w.path("state/*.sst"))
 		if err != nil || len(tables) == 0 {
 			t.Fatal(tables, err)
@@ -33,12 +33,12 @@ func TestDamagedStoreStopsTheCrawl(t *testing.T) {
 		spoil(t, tables[0])
 		ctx, cancel := context.WithTimeout(context.Background(), time.Hour)
 		defer cancel()
-		err = crawler.New(rooms).Run(ctx)
+		err = crawler.New(parts).Run(ctx)
 		if !errors.Is(err, frontier.ErrCorrupt) || !strings.Contains(err.Error(), filepath.Base(tables[0])) {
 			t.Errorf("Run returned %v, want an error that the table is damaged", err)
 		}
 		// The store is not checked: it is damaged on purpose.
-		_ = errors.Join(rooms.Fetch.Close(), rooms.Archive.Close(time.Now()), rooms.CrawlLog.Close(), rooms.Frontier.Close())
+		_ = errors.Join(parts.Fetch.Close(), parts.Archive.Close(time.Now()), parts.CrawlLog.Close(), parts.Frontier.Close())
 	})
 }
 

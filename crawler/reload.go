@@ -23,7 +23,7 @@ func (c *Crawler) ConfigStatus() ConfigStatus {
 	defer c.mu.Unlock()
 	s := c.config
 	if len(s.Faults) == 0 {
-		s.Faults = c.rooms.Config.Current().Broken
+		s.Faults = c.parts.Config.Current().Broken
 	}
 	return s
 }
@@ -38,7 +38,7 @@ func (c *Crawler) ConfigStatus() ConfigStatus {
 func (c *Crawler) Reload(dryRun bool, now time.Time) (whatif.Plan, error) {
 	c.reloading.Lock()
 	defer c.reloading.Unlock()
-	current := c.rooms.Config.Current()
+	current := c.parts.Config.Current()
 	loaded, err := loadOver(current)
 	if err != nil {
 		if !dryRun {
@@ -47,7 +47,7 @@ func (c *Crawler) Reload(dryRun bool, now time.Time) (whatif.Plan, error) {
 		return whatif.Plan{}, err
 	}
 	successor, atRestart := current.Succeed(loaded)
-	plan, err := whatif.Compare(c.rooms.Frontier, c.robots, current, successor, now)
+	plan, err := whatif.Compare(c.parts.Frontier, c.robots, current, successor, now)
 	plan.AtRestart = atRestart
 	if err != nil || dryRun {
 		return plan, err
@@ -82,31 +82,31 @@ func (c *Crawler) refuseConfig(current, refused *config.Config, err error, now t
 	var faults config.Faults
 	errors.As(err, &faults)
 	if refused != nil && len(refused.HeldHosts()) > 0 {
-		c.rooms.Config.Replace(current.WithHeld(refused))
+		c.parts.Config.Replace(current.WithHeld(refused))
 	}
 	c.mu.Lock()
 	c.config.Tried, c.config.Faults = now, faults
 	c.mu.Unlock()
 	for _, f := range faults {
-		c.rooms.Log.Error().Str("fault", f.String()).Msg("configuration refused: the last valid one stays in force")
+		c.parts.Log.Error().Str("fault", f.String()).Msg("configuration refused: the last valid one stays in force")
 	}
 }
 
 // putInForce replaces the configuration, and notifies those who keep parts of it.
 func (c *Crawler) putInForce(successor *config.Config, plan whatif.Plan, now time.Time) error {
-	c.rooms.Config.Replace(successor)
+	c.parts.Config.Replace(successor)
 	c.mu.Lock()
 	c.config = ConfigStatus{At: now, Tried: now}
 	c.mu.Unlock()
 	c.logReload(successor, plan)
-	if err := c.rooms.SaveConfig(successor); err != nil {
-		c.rooms.Log.Warn().Err(err).
+	if err := c.parts.SaveConfig(successor); err != nil {
+		c.parts.Log.Warn().Err(err).
 			Msg("could not copy the host files in force: a file that is broken at the next start holds its host")
 	}
 	if _, err := c.AddSeeds(now); err != nil {
 		return fmt.Errorf("add the seeds: %w", err)
 	}
-	if err := c.rooms.Frontier.RefreshHosts(); err != nil {
+	if err := c.parts.Frontier.RefreshHosts(); err != nil {
 		return fmt.Errorf("apply the valence of hosts: %w", err)
 	}
 	signal(c.wake)
@@ -116,18 +116,18 @@ func (c *Crawler) putInForce(successor *config.Config, plan whatif.Plan, now tim
 // logReload logs what a new configuration changes.
 func (c *Crawler) logReload(successor *config.Config, plan whatif.Plan) {
 	for _, f := range successor.Broken {
-		c.rooms.Log.Error().Str("fault", f.String()).
+		c.parts.Log.Error().Str("fault", f.String()).
 			Msg("host file was never valid: its host is held until the file is fixed")
 	}
 	if !plan.Empty() {
-		c.rooms.Log.Info().Int("keys", len(plan.Changes)+plan.More).Int("seeds", len(plan.SeedsAdded)).
+		c.parts.Log.Info().Int("keys", len(plan.Changes)+plan.More).Int("seeds", len(plan.SeedsAdded)).
 			Int64("due_now", plan.DueNow).Str("digest", successor.Digest).Msg("new configuration is in force")
 	}
 	if n := plan.Names; n != nil {
-		c.rooms.Log.Info().Int("hosts", n.Hosts).Int("uris", n.URIs).Int("merged", n.Merged).Int("parted", n.Parted).
+		c.parts.Log.Info().Int("hosts", n.Hosts).Int("uris", n.URIs).Int("merged", n.Merged).Int("parted", n.Parted).
 			Bool("whole", n.Complete).Msg("naming rules changed: known URIs are merged or split")
 	}
 	for _, change := range plan.AtRestart {
-		c.rooms.Log.Warn().Str("key", change.Key).Msg("key changed: it takes effect when the daemon starts again")
+		c.parts.Log.Warn().Str("key", change.Key).Msg("key changed: it takes effect when the daemon starts again")
 	}
 }

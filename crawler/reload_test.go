@@ -32,9 +32,9 @@ uris = ["http://www.news.example/"]
 // during crawls for some days and calls do meanwhile. Files that do writes do not have the time of the town's clock.
 func (w *world) during(d time.Duration, do func(c *crawler.Crawler)) {
 	w.t.Helper()
-	rooms, shut := w.open()
+	parts, shut := w.open()
 	defer shut()
-	c := crawler.New(rooms)
+	c := crawler.New(parts)
 	if _, err := c.AddSeeds(time.Now()); err != nil {
 		w.t.Fatal(err)
 	}

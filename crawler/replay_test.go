@@ -52,8 +52,8 @@ uris = ["http://a.example/", "http://b.example/secret", "http://down.example/"]
 		w.run(10 * 24 * time.Hour)
 
 		want := map[uri.URI]frontier.Entry{}
-		rooms, shut := w.open()
-		list, _, err := rooms.Frontier.List(time.Now(), frontier.Selection{}, "", 1000)
+		parts, shut := w.open()
+		list, _, err := parts.Frontier.List(time.Now(), frontier.Selection{}, "", 1000)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -112,11 +112,11 @@ func TestReplayedLogTeachesTheLearnedRule(t *testing.T) {
 		w.set("http://a.example/daily", town.Page{Every: 24 * time.Hour, From: 9 * time.Hour})
 		w.set("http://a.example/often", town.Page{Every: 5 * time.Hour})
 		w.set("http://a.example/quiet", town.Page{})
-		rooms, shut := w.open()
+		parts, shut := w.open()
 		defer shut()
-		rooms.Similar = nil // the log does not have what it adds to a new URI
-		w.crawl(rooms, 10*24*time.Hour)
-		waits := rooms.Config.Current().For(config.About{URI: uri.FromCanonical("http://a.example/")}).Wait
+		parts.Similar = nil // the log does not have what it adds to a new URI
+		w.crawl(parts, 10*24*time.Hour)
+		waits := parts.Config.Current().For(config.About{URI: uri.FromCanonical("http://a.example/")}).Wait
 		got := map[uri.URI]frontier.Entry{}
 		for _, l := range w.logLines() {
 			u := uri.FromCanonical(l.URI)
@@ -126,7 +126,7 @@ func TestReplayedLogTeachesTheLearnedRule(t *testing.T) {
 		}
 		for _, path := range []string{"/daily", "/often", "/quiet"} {
 			u := uri.FromCanonical("http://a.example" + path)
-			want, _, err := rooms.Frontier.Get(u)
+			want, _, err := parts.Frontier.Get(u)
 			if err != nil {
 				t.Fatal(err)
 			}

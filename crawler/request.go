@@ -35,11 +35,11 @@ func (r request) conditional() bool { return r.sent != evaluators.Validators{} }
 // left validators, the validators of the host are believed, and no audit is due.
 func (c *Crawler) request(r frontier.Record, s settings, now time.Time) (request, error) {
 	req := request{exchange: c.unconditional(r, s)}
-	if robots.IsFile(r.URI) || !canVouch(r) || c.rooms.Dedup.Lost(r.Origin) {
+	if robots.IsFile(r.URI) || !canVouch(r) || c.parts.Dedup.Lost(r.Origin) {
 		return req, nil
 	}
 	req.filter = s.Midfetch.For(r.ContentType)
-	reputation, err := c.rooms.Reputation.Get(r.URI.Host())
+	reputation, err := c.parts.Reputation.Get(r.URI.Host())
 	if err != nil || req.filter.DecideBy == evaluators.Off {
 		return req, err
 	}
@@ -90,7 +90,7 @@ func (c *Crawler) unconditional(r frontier.Record, s settings) fetch.Request {
 	return fetch.Request{
 		URI: r.URI,
 		Header: append(make([]fetch.Field, 0, maxFields),
-			fetch.Field{Name: "User-Agent", Value: s.config.UserAgent(c.rooms.Version)},
+			fetch.Field{Name: "User-Agent", Value: s.config.UserAgent(c.parts.Version)},
 			fetch.Field{Name: "Accept", Value: "*/*"},
 			fetch.Field{Name: "Accept-Encoding", Value: acceptEncoding},
 		),

@@ -20,7 +20,7 @@ const maxRobots = 500 << 10
 // scheduleRobots completes the schedule of a robots.txt: which copy comes into force, for how long, and whether the
 // host rests meanwhile.
 func (c *Crawler) scheduleRobots(v visit, s settings, next schedule) schedule {
-	before, had, err := c.rooms.Frontier.Robots(v.uri().Origin())
+	before, had, err := c.parts.Frontier.Robots(v.uri().Origin())
 	if err != nil {
 		had = false
 	}

@@ -47,7 +47,7 @@ func (c *Crawler) Run(ctx context.Context) error {
 	case err = <-broken:
 	}
 	stop()
-	grace := time.AfterFunc(c.rooms.Config.Current().Crawl.Grace, func() { cancelVisits(errGraceOver) })
+	grace := time.AfterFunc(c.parts.Config.Current().Crawl.Grace, func() { cancelVisits(errGraceOver) })
 	workers.Wait()
 	grace.Stop()
 	close(stopKeepers)
@@ -81,12 +81,12 @@ func (c *Crawler) housekeep(stop <-chan struct{}, broken chan<- error) {
 			syncing = nil
 			stopCrawl(broken, c.syncOrHold())
 		case <-round.C:
-			if err := c.rooms.Archive.Rotate(time.Now()); err != nil {
+			if err := c.parts.Archive.Rotate(time.Now()); err != nil {
 				c.pause.Hold(time.Now(), fmt.Errorf("seal an old WARC file: %w", err))
 			}
 			stopCrawl(broken, c.flushCounts())
 			if now := time.Now(); !now.Before(patrol) {
-				done, err := c.rooms.Frontier.Verify(patrolBytes)
+				done, err := c.parts.Frontier.Verify(patrolBytes)
 				if done {
 					patrol = now.Add(patrolEvery)
 				}
@@ -116,8 +116,8 @@ func (c *Crawler) estimateDemand(stop <-chan struct{}) {
 	round := time.NewTicker(housekeepEvery)
 	defer round.Stop()
 	for {
-		if err := c.demand.Count(c.rooms.Frontier, c.rooms.Config.Current(), time.Now(), stop); err != nil {
-			c.rooms.Log.Error().Err(err).
+		if err := c.demand.Count(c.parts.Frontier, c.parts.Config.Current(), time.Now(), stop); err != nil {
+			c.parts.Log.Error().Err(err).
 				Msg("could not estimate the load of hosts: waits are not stretched where hosts are overloaded")
 		}
 		select {
@@ -134,18 +134,18 @@ func (c *Crawler) flushCounts() error {
 	if err := c.daily.Flush(); err != nil {
 		return err
 	}
-	return c.rooms.Dedup.Flush()
+	return c.parts.Dedup.Flush()
 }
 
 // sync writes the log to disk, and then the store with what visits taught about similar URIs.
 func (c *Crawler) sync() error {
-	if err := c.rooms.CrawlLog.Sync(); err != nil {
+	if err := c.parts.CrawlLog.Sync(); err != nil {
 		return fmt.Errorf("sync crawl.log: %w", err)
 	}
 	if err := c.similar.Flush(); err != nil {
 		return err
 	}
-	if err := c.rooms.Frontier.Sync(); err != nil {
+	if err := c.parts.Frontier.Sync(); err != nil {
 		return fmt.Errorf("sync the frontier: %w", err)
 	}
 	return nil

@@ -24,7 +24,7 @@ func (c *Crawler) settle(v visit, s settings, a archived, f findings, next sched
 	c.step("indexed")
 	got := v.capture
 	politeness := c.robots.Politeness(v.uri(), s.Politeness, next.robots)
-	added, err := c.rooms.Frontier.Settle(v.claim, frontier.Settlement{
+	added, err := c.parts.Frontier.Settle(v.claim, frontier.Settlement{
 		Record: next.record, Finished: v.finished, Took: got.Took, Politeness: politeness,
 		RetryAfter: next.rest, HostDown: hostDown(got.Status), Found: f.candidates, Seen: f.source.seen,
 		Robots: next.robots, Reopen: next.reopen, AlsoWrite: also,
@@ -41,18 +41,18 @@ func (c *Crawler) settle(v visit, s settings, a archived, f findings, next sched
 	signal(c.dirty)
 	c.logSource(v.uri(), next.source)
 	if state := f.source.state; !state.Hub.IsZero() && next.source.Kind != feeds.None {
-		c.rooms.NotifyHub(v.finished, v.uri(), state.Topic, state.Hub)
+		c.parts.NotifyHub(v.finished, v.uri(), state.Topic, state.Hub)
 	}
 	r := reportOf(v, a, next, added)
 	r.Took, r.Rest = got.Took, rest
-	c.rooms.Observe(r)
+	c.parts.Observe(r)
 	return nil
 }
 
 // learn stores what a visit says about its host.
 func (c *Crawler) learn(v visit, s settings, a archived, f findings, next schedule) error {
 	if o, ok := observation(v); ok {
-		if err := c.rooms.Reputation.Add(v.uri().Host(), o); err != nil {
+		if err := c.parts.Reputation.Add(v.uri().Host(), o); err != nil {
 			return fmt.Errorf("store how reliable the headers of %s are: %w", v.uri(), err)
 		}
 	}

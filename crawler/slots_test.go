@@ -25,9 +25,9 @@ func TestOnlyOneSlotFetchesRobots(t *testing.T) {
 		w := newWorld(t, dir, everyHour)
 		defer w.town.Close()
 		w.set("http://news.example/", town.Page{})
-		rooms, shut := w.openOptions(w.town.Dial, func(o *frontier.Options) { o.Valence = func(uri.Host) int { return 2 } })
+		parts, shut := w.openOptions(w.town.Dial, func(o *frontier.Options) { o.Valence = func(uri.Host) int { return 2 } })
 		defer shut()
-		c := crawler.New(rooms)
+		c := crawler.New(parts)
 		now := time.Now()
 		var claims []frontier.Claim
 		for _, path := range []string{"a", "b"} {
@@ -35,25 +35,25 @@ func TestOnlyOneSlotFetchesRobots(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := rooms.Frontier.Add(now, frontier.Candidate{URI: u, Seed: "http://news.example/", Due: now}); err != nil {
+			if _, err := parts.Frontier.Add(now, frontier.Candidate{URI: u, Seed: "http://news.example/", Due: now}); err != nil {
 				t.Fatal(err)
 			}
 		}
 		for range 2 {
-			claim, ok, err := rooms.Frontier.Claim(now)
+			claim, ok, err := parts.Frontier.Claim(now)
 			if !ok || err != nil {
 				t.Fatal(ok, err)
 			}
 			claims = append(claims, claim)
 		}
-		robots, err := rooms.Frontier.Divert(claims[0], claims[0].Record.URI.Robots(), now)
+		robots, err := parts.Frontier.Divert(claims[0], claims[0].Record.URI.Robots(), now)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if err := c.Walk(context.Background(), claims[1]); err != nil {
 			t.Fatal(err)
 		}
-		if _, ok, _ := rooms.Frontier.Claim(now.Add(time.Minute)); ok {
+		if _, ok, _ := parts.Frontier.Claim(now.Add(time.Minute)); ok {
 			t.Error("a URI is handed out while robots.txt is being fetched")
 		}
 		if err := c.Walk(context.Background(), robots); err != nil {
@@ -64,7 +64,7 @@ func TestOnlyOneSlotFetchesRobots(t *testing.T) {
 		}
 		time.Sleep(time.Minute)
 		for range 2 {
-			if _, ok, err := rooms.Frontier.Claim(time.Now()); !ok || err != nil {
+			if _, ok, err := parts.Frontier.Claim(time.Now()); !ok || err != nil {
 				t.Error("a URI is not handed out once robots.txt is known", err)
 			}
 		}
@@ -78,19 +78,19 @@ func TestHostRestsAfterAFaultOfOurs(t *testing.T) {
 		w := newWorld(t, dir, "[politeness]\nmin_delay = \"10m\"\nmax_delay = \"10m\"\n"+everyHour)
 		defer w.town.Close()
 		w.set("http://news.example/", town.Page{})
-		rooms, shut := w.open()
+		parts, shut := w.open()
 		defer shut()
-		c := crawler.New(rooms)
+		c := crawler.New(parts)
 		if _, err := c.AddSeeds(time.Now()); err != nil {
 			t.Fatal(err)
 		}
 		full := false
 		c.OnStep(func(step string) {
 			if step == "fetched" && full {
-				_ = rooms.Archive.Close(time.Now())
+				_ = parts.Archive.Close(time.Now())
 			}
 		})
-		claim, _, err := rooms.Frontier.Claim(time.Now())
+		claim, _, err := parts.Frontier.Claim(time.Now())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -98,14 +98,14 @@ func TestHostRestsAfterAFaultOfOurs(t *testing.T) {
 			t.Fatal(err)
 		}
 		time.Sleep(11 * time.Minute)
-		if claim, _, err = rooms.Frontier.Claim(time.Now()); err != nil {
+		if claim, _, err = parts.Frontier.Claim(time.Now()); err != nil {
 			t.Fatal(err)
 		}
 		full = true
 		if err := c.Walk(context.Background(), claim); err == nil {
 			t.Fatal("a visit that cannot be archived returns no error")
 		}
-		if next, ok := rooms.Frontier.NextReady(); !ok || time.Until(next) < 9*time.Minute {
+		if next, ok := parts.Frontier.NextReady(); !ok || time.Until(next) < 9*time.Minute {
 			t.Errorf("the host is asked again in %s, want 10 minutes", time.Until(next))
 		}
 	})
@@ -125,9 +125,9 @@ func TestOneVisitTriesWhetherAFaultIsGone(t *testing.T) {
 		for n := range hosts {
 			w.set(fmt.Sprintf("http://h%d.example/", n), town.Page{})
 		}
-		rooms, shut := w.open()
+		parts, shut := w.open()
 		defer shut()
-		c := crawler.New(rooms)
+		c := crawler.New(parts)
 		if _, err := c.AddSeeds(time.Now()); err != nil {
 			t.Fatal(err)
 		}

@@ -120,13 +120,13 @@ func (f *finder) readSource() error {
 // readDocument compares the entries of a source with those that it listed before.
 func (f *finder) readDocument(doc feeds.Document) error {
 	v, r := f.v, &f.found.source
-	stored, err := f.c.rooms.Frontier.Seen(v.uri())
+	stored, err := f.c.parts.Frontier.Seen(v.uri())
 	if err != nil {
 		return err
 	}
 	seen, err := feeds.OpenSeen(stored)
 	if err != nil {
-		f.c.rooms.Log.Warn().Err(err).Str("uri", v.uri().String()).
+		f.c.parts.Log.Warn().Err(err).Str("uri", v.uri().String()).
 			Msg("could not read the stored entries of a feed: reading the feed as if for the first time")
 	}
 	if doc.Hub.IsZero() {
@@ -197,7 +197,7 @@ func (f *finder) addNewEntries(kind feeds.Kind, reading feeds.Reading) error {
 
 // isOutdated reports whether the page of an item is known, and whether it was not captured since the item's date.
 func (f *finder) isOutdated(item feeds.Item) (known, outdated bool, err error) {
-	r, ok, err := f.c.rooms.Frontier.Get(item.URI)
+	r, ok, err := f.c.parts.Frontier.Get(item.URI)
 	if err != nil || !ok {
 		return false, false, err
 	}
@@ -224,7 +224,7 @@ func (f *finder) addUpdatedEntries(items []feeds.Item, belief float64) ([]feeds.
 		if !ok {
 			continue
 		}
-		r, known, err := f.c.rooms.Frontier.Get(item.URI)
+		r, known, err := f.c.parts.Frontier.Get(item.URI)
 		if err != nil {
 			return nil, err
 		}
@@ -258,7 +258,7 @@ func (f *finder) checkStatements(
 	statements []feeds.Statement,
 ) (pending []feeds.Statement, right, wrong int, err error) {
 	for _, s := range statements {
-		r, ok, err := f.c.rooms.Frontier.Get(s.URI)
+		r, ok, err := f.c.parts.Frontier.Get(s.URI)
 		switch {
 		case err != nil:
 			return nil, 0, 0, err
@@ -286,7 +286,7 @@ func (f *finder) addImpliedPages(reading feeds.Reading) error {
 		pages = s.ImpliedPages(f.v.uri())
 	}
 	for _, page := range pages {
-		r, _, err := f.c.rooms.Frontier.Get(page)
+		r, _, err := f.c.parts.Frontier.Get(page)
 		if err != nil {
 			return err
 		}
@@ -322,7 +322,7 @@ const lateRests = 4
 func (c *Crawler) promptDue(v visit, s settings, next schedule) time.Time {
 	due := next.record.Due
 	rest := c.robots.Politeness(v.uri(), s.Politeness, next.robots).Rest(v.capture.Took) + v.capture.Took
-	h, ok := c.rooms.Frontier.Host(v.uri().Host(), v.finished)
+	h, ok := c.parts.Frontier.Host(v.uri().Host(), v.finished)
 	if !ok || h.Oldest.IsZero() || v.finished.Sub(h.Oldest) < lateRests*rest {
 		return due
 	}
@@ -333,11 +333,11 @@ func (c *Crawler) promptDue(v visit, s settings, next schedule) time.Time {
 // logSource logs what a curator should know of a feed or sitemap.
 func (c *Crawler) logSource(u uri.URI, r Reading) {
 	if r.Gap {
-		c.rooms.Log.Warn().Str("uri", u.String()).Int("listed", r.Listed).
+		c.parts.Log.Warn().Str("uri", u.String()).Int("listed", r.Listed).
 			Msg("feed lists no entry that it listed before: entries were probably missed; it will be visited more often")
 	}
 	if r.Slow {
-		c.rooms.Log.Warn().Str("uri", u.String()).Str("kind", r.Kind.String()).
+		c.parts.Log.Warn().Str("uri", u.String()).Str("kind", r.Kind.String()).
 			Msg("feed or sitemap is dead, silent or unreadable: it is seldom visited")
 	}
 }

@@ -122,7 +122,7 @@ func (c *Crawler) learnTraps(v visit, s settings, a archived, f findings) error 
 		return err
 	}
 	for _, t := range append(found, byAnswer...) {
-		c.rooms.Log.Warn().Str("host", string(v.uri().Host())).Str("kind", t.Kind.String()).Str("pattern", t.Pattern).
+		c.parts.Log.Warn().Str("host", string(v.uri().Host())).Str("kind", t.Kind.String()).Str("pattern", t.Pattern).
 			Str("why", t.Why).Strs("examples", t.Examples).
 			Msg("found a trap: its URIs are not visited; arcrawl traps shows and releases it")
 	}
@@ -132,11 +132,11 @@ func (c *Crawler) learnTraps(v visit, s settings, a archived, f findings) error 
 // releaseRefuted makes the URIs due that were kept out by traps that were refuted.
 func (c *Crawler) releaseRefuted(store TrapReleaser, h uri.Host, refuted []traps.Trap, now time.Time) error {
 	for _, t := range refuted {
-		due, err := ReleaseTrap(c.rooms.Frontier, store, h, t.Pattern, now)
+		due, err := ReleaseTrap(c.parts.Frontier, store, h, t.Pattern, now)
 		if err != nil {
 			return err
 		}
-		c.rooms.Log.Warn().Str("host", string(h)).Str("kind", t.Kind.String()).Str("pattern", t.Pattern).Int64("due", due).
+		c.parts.Log.Warn().Str("host", string(h)).Str("kind", t.Kind.String()).Str("pattern", t.Pattern).Int64("due", due).
 			Msg("released a trap: its pages are real, because they are listed elsewhere")
 	}
 	return nil

@@ -19,9 +19,9 @@ import (
 // trapsOf lists the traps that a crawl has found on a host.
 func (w *world) trapsOf(host uri.Host) []traps.Trap {
 	w.t.Helper()
-	rooms, shut := w.open()
+	parts, shut := w.open()
 	defer shut()
-	list, err := rooms.Traps.Get(host)
+	list, err := parts.Traps.Get(host)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -111,10 +111,10 @@ func TestExplainNamesTheTrap(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, t.TempDir(), "[seeds]\nuris = [\"http://news.example/\"]\n[scope]\ntraps = true\n")
 	defer w.town.Close()
-	rooms, shut := w.open()
+	parts, shut := w.open()
 	defer shut()
 	q := whatif.Question{URI: uri.FromCanonical("http://news.example/a/a/a/b")}
-	reasons, err := whatif.Explain(rooms.Config.Current(), rooms.Frontier, rooms.Traps, q, time.Now())
+	reasons, err := whatif.Explain(parts.Config.Current(), parts.Frontier, parts.Traps, q, time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -40,7 +40,7 @@ func (c *Crawler) checkUplink(claim frontier.Claim, got *fetch.Capture, now time
 func (c *Crawler) restProbedHost(h uri.Host, now time.Time) error {
 	c.uplink.Probed(h)
 	rest := frontier.HostAction{Verb: frontier.Rest, Until: now.Add(probeRest)}
-	if _, _, err := c.rooms.Frontier.SteerHosts(now, string(h), rest); err != nil {
+	if _, _, err := c.parts.Frontier.SteerHosts(now, string(h), rest); err != nil {
 		return fmt.Errorf("let %s rest: %w", h, err)
 	}
 	return errUplink
@@ -48,7 +48,7 @@ func (c *Crawler) restProbedHost(h uri.Host, now time.Time) error {
 
 // undoOutage wakes the hosts and makes the URIs due that suffered while our own network was down.
 func (c *Crawler) undoOutage(suspects []uplink.Suspect, hosts []uri.Host, now time.Time) error {
-	c.rooms.Log.Info().Int("hosts", len(suspects)+len(hosts)).
+	c.parts.Log.Info().Int("hosts", len(suspects)+len(hosts)).
 		Msg("our own network is back: visiting the hosts again that seemed to be down")
 	var due frontier.Selection
 	for _, s := range suspects {
@@ -58,12 +58,12 @@ func (c *Crawler) undoOutage(suspects []uplink.Suspect, hosts []uri.Host, now ti
 		}
 	}
 	for _, h := range hosts {
-		if _, _, err := c.rooms.Frontier.SteerHosts(now, string(h), frontier.HostAction{Verb: frontier.Wake}); err != nil {
+		if _, _, err := c.parts.Frontier.SteerHosts(now, string(h), frontier.HostAction{Verb: frontier.Wake}); err != nil {
 			return fmt.Errorf("wake %s: %w", h, err)
 		}
 	}
 	if len(due.URIs) > 0 {
-		if _, _, err := c.rooms.Frontier.Steer(now, due, frontier.Action{Verb: frontier.Force}, ""); err != nil {
+		if _, _, err := c.parts.Frontier.Steer(now, due, frontier.Action{Verb: frontier.Force}, ""); err != nil {
 			return fmt.Errorf("make the failed URIs due again: %w", err)
 		}
 	}

@@ -39,7 +39,7 @@ func TestNoHostSuffersFromOurOutage(t *testing.T) {
 		began := time.Now()
 		var tries atomic.Int64 // during the outage
 		away := func() bool { d := time.Since(began); return d > 3*time.Hour && d < 8*time.Hour }
-		rooms, shut := w.openWith(func(ctx context.Context, network, address string) (net.Conn, error) {
+		parts, shut := w.openWith(func(ctx context.Context, network, address string) (net.Conn, error) {
 			if away() {
 				tries.Add(1)
 				return nil, &net.OpError{Op: "dial", Err: errors.New("network is unreachable")}
@@ -47,7 +47,7 @@ func TestNoHostSuffersFromOurOutage(t *testing.T) {
 			return w.town.Dial(ctx, network, address)
 		})
 		defer shut()
-		c := crawler.New(rooms)
+		c := crawler.New(parts)
 		if _, err := c.AddSeeds(time.Now()); err != nil {
 			t.Fatal(err)
 		}
@@ -68,7 +68,7 @@ func TestNoHostSuffersFromOurOutage(t *testing.T) {
 		failed := 0
 		for host := range strings.SplitSeq("abcdef", "") {
 			u := uri.FromCanonical(fmt.Sprintf("http://%s.example/", host))
-			r, _, err := rooms.Frontier.Get(u)
+			r, _, err := parts.Frontier.Get(u)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -87,7 +87,7 @@ func TestNoHostSuffersFromOurOutage(t *testing.T) {
 			if r.Failures != 0 || r.Wait != 30*time.Minute {
 				t.Errorf("%s has %d failures and waits %s; want no trace of the outage", u, r.Failures, r.Wait)
 			}
-			if v, _ := rooms.Frontier.Host(u.Host(), time.Now()); v.Failures != 0 {
+			if v, _ := parts.Frontier.Host(u.Host(), time.Now()); v.Failures != 0 {
 				t.Errorf("the host %s has %d failures", u.Host(), v.Failures)
 			}
 		}
@@ -113,9 +113,9 @@ func TestHostsThatAreDownAreNoOutage(t *testing.T) {
 		for _, host := range []string{"a", "b"} {
 			w.set("http://"+host+".example/", town.Page{From: 2 * time.Hour, Down: true})
 		}
-		rooms, shut := w.open()
+		parts, shut := w.open()
 		defer shut()
-		c := crawler.New(rooms)
+		c := crawler.New(parts)
 		if _, err := c.AddSeeds(time.Now()); err != nil {
 			t.Fatal(err)
 		}
@@ -126,7 +126,7 @@ func TestHostsThatAreDownAreNoOutage(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, host := range []string{"a", "b", "f"} {
-			if v, _ := rooms.Frontier.Host(uri.Host(host+".example"), time.Now()); v.Failures == 0 {
+			if v, _ := parts.Frontier.Host(uri.Host(host+".example"), time.Now()); v.Failures == 0 {
 				t.Errorf("%s.example is down, and its host has no failures", host)
 			}
 		}

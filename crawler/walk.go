@@ -14,13 +14,13 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// walk takes one claimed URI through the rooms. It settles, abandons or releases the claim in every case.
+// walk takes one claimed URI through the parts. It settles, abandons or releases the claim in every case.
 //
 // An error is an [ownFault], or means that the store is broken and the crawl must stop.
 func (c *Crawler) walk(ctx context.Context, claim frontier.Claim, worker int) error {
 	began := time.Now()
 	c.step("claimed")
-	s := settingsOf(c.rooms.Config.Current(), claim.Record, began)
+	s := settingsOf(c.parts.Config.Current(), claim.Record, began)
 
 	if _, held := s.config.Held(claim.Record.URI.Host()); held {
 		return c.restHeldHost(claim, began)
@@ -41,7 +41,7 @@ func (c *Crawler) walk(ctx context.Context, claim frontier.Claim, worker int) er
 	if err != nil {
 		return err
 	}
-	capture, err := c.rooms.Fetch.Fetch(ctx, req.exchange)
+	capture, err := c.parts.Fetch.Fetch(ctx, req.exchange)
 	if err != nil {
 		nothing := &fetch.Capture{Started: began, Took: time.Since(began)}
 		return c.abandon(ctx, claim, s, nothing, fmt.Errorf("fetch %s: %w", claim.Record.URI, err))
@@ -68,7 +68,7 @@ func (c *Crawler) walk(ctx context.Context, claim frontier.Claim, worker int) er
 		return fmt.Errorf("discover in %s: %w", claim.Record.URI, err)
 	}
 	next := c.schedule(v, s, kept, found)
-	if err := c.rooms.CrawlLog.Write(logEntry(v, kept, found, next, worker)); err != nil {
+	if err := c.parts.CrawlLog.Write(logEntry(v, kept, found, next, worker)); err != nil {
 		return c.abandon(ctx, claim, s, capture, fmt.Errorf("log %s: %w", claim.Record.URI, err))
 	}
 	c.step("logged")
@@ -123,7 +123,7 @@ func (f ownFault) Unwrap() error { return f.err }
 
 // release releases a claim before any request was made. If the daemon is stopping, that is not a fault.
 func (c *Crawler) release(ctx context.Context, claim frontier.Claim, cause error) error {
-	return released(ctx, claim, cause, c.rooms.Frontier.Release(claim, time.Now()))
+	return released(ctx, claim, cause, c.parts.Frontier.Release(claim, time.Now()))
 }
 
 // abandon releases a claim after a request was made: the host rests as after any other visit.
@@ -133,7 +133,7 @@ func (c *Crawler) abandon(
 	finished := got.Started.Add(got.Took)
 	rest := c.robots.Politeness(claim.Record.URI, s.Politeness, nil).Rest(got.Took)
 	rest = max(rest, retryAfter(got, finished).Sub(finished))
-	return released(ctx, claim, cause, c.rooms.Frontier.Abandon(claim, finished, rest))
+	return released(ctx, claim, cause, c.parts.Frontier.Abandon(claim, finished, rest))
 }
 
 // released returns the error of a walk whose claim was released because of cause. err is the error of the release.

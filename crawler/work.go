@@ -28,7 +28,7 @@ func (c *Crawler) work(ctx, visits context.Context, worker int, broken chan<- er
 			err = c.visitClaimed(visits, claim, worker)
 		}
 		if err != nil && !stopCrawl(broken, err) {
-			c.rooms.Log.Error().Err(err).Msg("could not settle a visit; the crawl is stopping")
+			c.parts.Log.Error().Err(err).Msg("could not settle a visit; the crawl is stopping")
 		}
 		if !ok {
 			return
@@ -96,13 +96,13 @@ func (c *Crawler) awaitClaim(ctx context.Context) (claim claimed, ok bool, err e
 
 // claim claims a URI, if there is one now and the crawl is not paused.
 func (c *Crawler) claim(now time.Time) (claim claimed, ok bool, err error) {
-	c.rooms.Beat(now)
+	c.parts.Beat(now)
 	allowed, trial := c.pause.MayClaim(now)
 	if !allowed {
 		return claim, false, nil
 	}
 	claim.trial = trial
-	if claim.Claim, ok, err = c.rooms.Frontier.Claim(now); !ok && trial {
+	if claim.Claim, ok, err = c.parts.Frontier.Claim(now); !ok && trial {
 		c.pause.EndHold() // there is nothing to try it with
 	}
 	return claim, ok, err
@@ -121,7 +121,7 @@ func (c *Crawler) wakeWaiter() {
 	if until == notSleeping {
 		return
 	}
-	if ready, ok := c.rooms.Frontier.NextReady(); ok && ready.UnixNano() < until {
+	if ready, ok := c.parts.Frontier.NextReady(); ok && ready.UnixNano() < until {
 		signal(c.wake)
 	}
 }
@@ -130,7 +130,7 @@ func (c *Crawler) wakeWaiter() {
 func (c *Crawler) sleep(ctx context.Context) {
 	now := time.Now()
 	wait := maxSleep
-	if ready, ok := c.rooms.Frontier.NextReady(); ok {
+	if ready, ok := c.parts.Frontier.NextReady(); ok {
 		wait = min(wait, max(ready.Sub(now), time.Millisecond))
 	}
 	if at, stopped := c.pause.ChecksAt(); stopped {
@@ -141,8 +141,8 @@ func (c *Crawler) sleep(ctx context.Context) {
 	}
 	c.sleepUntil.Store(now.Add(wait).UnixNano())
 	if wait >= minIdle && c.waiting.Load() == int64(len(c.current)) {
-		c.rooms.NotifyRest(true)
-		defer c.rooms.NotifyRest(false)
+		c.parts.NotifyRest(true)
+		defer c.parts.NotifyRest(false)
 	}
 	timer := time.NewTimer(wait)
 	defer timer.Stop()

@@ -30,7 +30,7 @@ import (
 	"github.com/arcrawl/arcrawl/warcout"
 )
 
-// world is a crawl in a folder, with real rooms and a scripted web.
+// world is a crawl in a folder, with real parts and a scripted web.
 type world struct {
 	t    testing.TB
 	dir  string
@@ -46,7 +46,7 @@ type world struct {
 // newWorld creates a crawl with the given settings.
 func newWorld(t testing.TB, dir, toml string) *world {
 	t.Helper()
-	w := &world{t: t, dir: dir, toml: toml, town: town.Found(time.Now()), log: zerolog.Nop(), free: 1 << 40}
+	w := &world{t: t, dir: dir, toml: toml, town: town.New(time.Now()), log: zerolog.Nop(), free: 1 << 40}
 	if !strings.Contains(toml, "[operator]") {
 		w.toml = "[operator]\nname = \"Test Library\"\ncontact = \"https://library.example/crawler\"\n" + toml
 	}
@@ -77,19 +77,19 @@ func (w *world) edit(before, after string) {
 	}
 }
 
-// open opens the rooms with the town as the network. The returned function checks and closes them.
-func (w *world) open() (crawler.Rooms, func()) { return w.openWith(w.town.Dial) }
+// open opens the parts with the town as the network. The returned function checks and closes them.
+func (w *world) open() (crawler.Parts, func()) { return w.openWith(w.town.Dial) }
 
 // dialer opens connections to the network.
 type dialer func(ctx context.Context, network, address string) (net.Conn, error)
 
-func (w *world) openWith(dial dialer) (crawler.Rooms, func()) {
+func (w *world) openWith(dial dialer) (crawler.Parts, func()) {
 	w.t.Helper()
 	return w.openOptions(dial, func(*frontier.Options) {})
 }
 
-// openOptions opens the rooms with other options for the frontier.
-func (w *world) openOptions(dial dialer, change func(*frontier.Options)) (crawler.Rooms, func()) {
+// openOptions opens the parts with other options for the frontier.
+func (w *world) openOptions(dial dialer, change func(*frontier.Options)) (crawler.Parts, func()) {
 	w.t.Helper()
 	cfg, err := config.Load(w.path("arcrawl.toml"))
 	if err != nil {
@@ -141,11 +141,11 @@ func (w *world) openOptions(dial dialer, change func(*frontier.Options)) (crawle
 		w.t.Fatal(err)
 	}
 	client := fetch.New(fetch.Options{Dial: dial, SpoolDir: w.dir})
-	rooms := crawler.Rooms{
+	parts := crawler.Parts{
 		Config: config.NewLive(cfg), Frontier: f, Fetch: client, Dedup: d, Reputation: book, Similar: kinds, Daily: days, Traps: learned, Archive: a, CrawlLog: l, Version: "test", Log: w.log,
 		FreeSpace: w.freeSpace, Observe: w.observe, OpenPayload: warc.Stored(cfg.Storage.WARC),
 	}
-	return rooms, func() {
+	return parts, func() {
 		w.t.Helper()
 		err := errors.Join(f.Check(), client.Close(), a.Close(time.Now()), l.Close(), f.Close())
 		if err != nil {
@@ -172,18 +172,18 @@ func (w *world) setFree(bytes int64) {
 	w.free = bytes
 }
 
-// run opens the rooms, crawls for a while and closes them.
+// run opens the parts, crawls for a while and closes them.
 func (w *world) run(d time.Duration) {
 	w.t.Helper()
-	rooms, shut := w.open()
+	parts, shut := w.open()
 	defer shut()
-	w.crawl(rooms, d)
+	w.crawl(parts, d)
 }
 
-// crawl crawls for a while with rooms that are open.
-func (w *world) crawl(rooms crawler.Rooms, d time.Duration) {
+// crawl crawls for a while with parts that are open.
+func (w *world) crawl(parts crawler.Parts, d time.Duration) {
 	w.t.Helper()
-	c := crawler.New(rooms)
+	c := crawler.New(parts)
 	if _, err := c.AddSeeds(time.Now()); err != nil {
 		w.t.Fatal(err)
 	}

@@ -23,7 +23,7 @@ func (d *Daemon) openAdmin(now time.Time) (err error) {
 	c := d.live.Current()
 	hook := openWebhook(c.Admin.Webhook, d.log)
 	d.closers.add(func() error { hook.close(); return nil })
-	r := d.rooms
+	r := d.parts
 	d.window, err = admin.New(admin.Options{
 		Crawler: d.crawler, Frontier: r.Frontier, Trust: r.Reputation, Traps: r.Traps, Accounts: r.Daily,
 		Archive: r.Archive, FreeSpace: r.FreeSpace, Notify: hook.send, Config: d.loaded(now), Now: time.Now,

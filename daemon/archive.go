@@ -19,10 +19,10 @@ import (
 // openLog opens crawl.log.
 func (d *Daemon) openLog(time.Time) (err error) {
 	c := d.live.Current()
-	if d.rooms.CrawlLog, err = crawllog.Open(c.Storage.Log, c.Log.ExtraInfo); err != nil {
+	if d.parts.CrawlLog, err = crawllog.Open(c.Storage.Log, c.Log.ExtraInfo); err != nil {
 		return err
 	}
-	d.closers.add(d.rooms.CrawlLog.Close)
+	d.closers.add(d.parts.CrawlLog.Close)
 	return nil
 }
 
@@ -41,7 +41,7 @@ func (d *Daemon) openArchive(now time.Time) error {
 	}
 	d.closers.add(index.close)
 	d.closers.add(func() error { return w.Close(time.Now()) })
-	d.rooms.Archive, d.rooms.IndexCapture, d.rooms.OpenPayload = w, index.add, warc.Stored(c.Storage.WARC)
+	d.parts.Archive, d.parts.IndexCapture, d.parts.OpenPayload = w, index.add, warc.Stored(c.Storage.WARC)
 	return d.forgetLost(repairs)
 }
 
@@ -51,7 +51,7 @@ func (d *Daemon) forgetLost(repairs []warcout.Repair) error {
 	for _, r := range repairs {
 		d.log.Warn().Str("file", r.File).Msg(r.String())
 		if from, lost := r.LostFrom(); lost {
-			if err := d.rooms.Dedup.Forget(r.Name(), from); err != nil {
+			if err := d.parts.Dedup.Forget(r.Name(), from); err != nil {
 				return err
 			}
 		}
@@ -62,8 +62,8 @@ func (d *Daemon) forgetLost(repairs []warcout.Repair) error {
 // openNetwork opens the client that makes all exchanges. Its dialer is the only way out to the network.
 func (d *Daemon) openNetwork(time.Time) error {
 	c := d.live.Current()
-	d.rooms.Fetch = fetch.New(fetch.Options{Dial: fetch.Guard(c.AllowNetworks), SpoolDir: spoolFolder(c)})
-	d.closers.add(d.rooms.Fetch.Close)
+	d.parts.Fetch = fetch.New(fetch.Options{Dial: fetch.Guard(c.AllowNetworks), SpoolDir: spoolFolder(c)})
+	d.closers.add(d.parts.Fetch.Close)
 	return nil
 }
 

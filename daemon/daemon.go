@@ -67,7 +67,7 @@ type Daemon struct {
 	live *config.Live
 	log  zerolog.Logger
 
-	rooms      crawler.Rooms
+	parts      crawler.Parts
 	crawler    *crawler.Crawler
 	window     *admin.Window
 	hubs       *hubs
@@ -97,7 +97,7 @@ func Open(c *config.Config, o Options) (*Daemon, error) {
 		o.Observe = func(crawler.Report) {}
 	}
 	d := &Daemon{o: o, live: config.NewLive(c), log: o.Log}
-	d.rooms = crawler.Rooms{
+	d.parts = crawler.Parts{
 		Config: d.live, Version: o.Version, Log: o.Log, FreeSpace: freeSpace(c), SaveConfig: saveLastGood,
 	}
 	for _, open := range []func(now time.Time) error{
@@ -123,7 +123,7 @@ func (d *Daemon) openProcess(time.Time) error {
 	if !d.o.SharedProcess {
 		stop := boundGarbage()
 		d.closers.add(func() error { stop(); return nil })
-		d.rooms.NotifyRest = saveAtRest()
+		d.parts.NotifyRest = saveAtRest()
 	}
 	d.o.Notify("STATUS=opening the store")
 	return nil
@@ -131,14 +131,14 @@ func (d *Daemon) openProcess(time.Time) error {
 
 // openCrawler makes the crawler, which uses all parts that are open by now.
 func (d *Daemon) openCrawler(now time.Time) (err error) {
-	d.supervisor = newSupervisor(d.o.Notify, d.rooms.Frontier.Counts, d.live.Current(), now)
-	d.rooms.Beat = d.supervisor.heart.beat
-	d.rooms.Observe = d.observe
+	d.supervisor = newSupervisor(d.o.Notify, d.parts.Frontier.Counts, d.live.Current(), now)
+	d.parts.Beat = d.supervisor.heart.beat
+	d.parts.Observe = d.observe
 	if d.hubs, err = newHubs(d.live.Current(), d.o.Version, d.log); err != nil {
 		return err
 	}
-	d.rooms.NotifyHub = d.hubs.offer
-	d.crawler = crawler.New(d.rooms)
+	d.parts.NotifyHub = d.hubs.offer
+	d.crawler = crawler.New(d.parts)
 	if err := saveLastGood(d.live.Current()); err != nil {
 		d.log.Warn().Err(err).Msg("could not copy the host files; a file that is broken at the next start holds its host")
 	}
@@ -158,7 +158,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("add the seeds: %w", err)
 	}
-	c, counts := d.live.Current(), d.rooms.Frontier.Counts(time.Now())
+	c, counts := d.live.Current(), d.parts.Frontier.Counts(time.Now())
 	d.log.Info().Str("version", d.o.Version).Str("config", c.Path).Int("new_seeds", added.New).
 		Int64("uris", counts.URIs).Int64("hosts", counts.Hosts).Msg("started")
 	stopReloading := d.watchConfig()
@@ -169,7 +169,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 		d.log.Error().Err(err).Msg("stopping because the store failed")
 		return err
 	}
-	counts = d.rooms.Frontier.Counts(time.Now())
+	counts = d.parts.Frontier.Counts(time.Now())
 	d.log.Info().Int64("uris", counts.URIs).Int64("hosts", counts.Hosts).Msg("stopped")
 	return nil
 }

@@ -35,7 +35,7 @@ func (d *Daemon) openFolders(time.Time) error {
 	if err := prepareFolders(d.live.Current()); err != nil {
 		return err
 	}
-	return checkSpace(d.live.Current(), d.rooms.FreeSpace)
+	return checkSpace(d.live.Current(), d.parts.FreeSpace)
 }
 
 // prepareFolders makes the folders of the crawl. It returns a [FolderError] if one of them cannot be written.

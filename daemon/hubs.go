@@ -53,7 +53,7 @@ func newHubs(c *config.Config, version string, log zerolog.Logger) (h *hubs, err
 	return h, err
 }
 
-// offer records the hub of a feed, for [crawler.Rooms].NotifyHub.
+// offer records the hub of a feed, for [crawler.Parts].NotifyHub.
 func (h *hubs) offer(now time.Time, feed, topic, hub uri.URI) {
 	if h.subscriber != nil && h.subscriber.Offer(now, feed, topic, hub) {
 		select {

@@ -61,7 +61,7 @@ func openLiveIndex(c *config.Config, version string, log zerolog.Logger) (*liveI
 	return &liveIndex{live: live, push: push, stop: keepMerging(live, log)}, nil
 }
 
-// add adds a capture, for [crawler.Rooms].Index.
+// add adds a capture, for [crawler.Parts].Index.
 func (x *liveIndex) add(k crawler.Captured) error {
 	switch e := indexEntry(k); {
 	case x.live == nil:

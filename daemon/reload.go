@@ -77,7 +77,7 @@ func (r *reloader) run(ctx context.Context, settled <-chan time.Time) {
 		case <-ctx.Done():
 			return
 		case <-r.o.Hangup:
-			if err := r.rooms.CrawlLog.Reopen(); err != nil {
+			if err := r.parts.CrawlLog.Reopen(); err != nil {
 				r.log.Error().Err(err).Msg("could not reopen crawl.log; still writing to the old file")
 			} else {
 				r.log.Info().Msg("crawl.log reopened")

@@ -20,21 +20,21 @@ import (
 
 // openStore opens the frontier, and everything else that is kept in its database.
 func (d *Daemon) openStore(now time.Time) (err error) {
-	if d.rooms.Frontier, d.rooms.Traps, err = openFrontier(d.live, now, false); err != nil {
+	if d.parts.Frontier, d.parts.Traps, err = openFrontier(d.live, now, false); err != nil {
 		return err
 	}
-	d.closers.add(d.rooms.Frontier.Close)
-	db := d.rooms.Frontier.DB()
-	if d.rooms.Dedup, err = dedup.Open(db, dedup.Options{Name: uri.ReplayKey, View: d.rooms.Frontier.View}); err != nil {
+	d.closers.add(d.parts.Frontier.Close)
+	db := d.parts.Frontier.DB()
+	if d.parts.Dedup, err = dedup.Open(db, dedup.Options{Name: uri.ReplayKey, View: d.parts.Frontier.View}); err != nil {
 		return err
 	}
-	if d.rooms.Reputation, err = reputation.Open(db); err != nil {
+	if d.parts.Reputation, err = reputation.Open(db); err != nil {
 		return err
 	}
-	if d.rooms.Similar, err = similar.Open(db); err != nil {
+	if d.parts.Similar, err = similar.Open(db); err != nil {
 		return err
 	}
-	d.rooms.Daily, err = daily.Open(db)
+	d.parts.Daily, err = daily.Open(db)
 	return err
 }
 

@@ -27,7 +27,7 @@ func (l *Library) Payload(ctx context.Context, c Capture, decode bool) (*Payload
 	if err != nil {
 		return nil, err
 	}
-	if err := errors.Join(warc.Prove(original.path, original.Offset), ctx.Err()); err != nil {
+	if err := errors.Join(warc.CheckAt(original.path, original.Offset), ctx.Err()); err != nil {
 		return nil, err
 	}
 	r, err := warc.OpenAt(original.path, original.Offset)

@@ -1,4 +1,4 @@
-// Package parallel does the same work for many things on all processors, in a fixed order of results.
+// Package parallel runs a function for many items on all processors, and delivers the results in a fixed order.
 //
 // All goroutines of the archive's packages are started here. None outlives the call that started it.
 package parallel

@@ -435,7 +435,7 @@ func openCapture(path string, offset int64, id string) (*warc.Reader, *warc.Reco
 func (p *plan) provide(ctx context.Context, o int32) *provided {
 	c := p.survey.At(o)
 	path := p.survey.Files[c.File].Path
-	if err := warc.Prove(path, c.Offset); err != nil {
+	if err := warc.CheckAt(path, c.Offset); err != nil {
 		return &provided{err: err}
 	}
 	r, rec, err := openCapture(path, c.Offset, p.survey.IDOf(o))

@@ -59,8 +59,8 @@ func (rec *Record) Finding(k Kind, text string) Finding {
 	}
 }
 
-// Prove checks the record at an offset of a file, and returns the first error as one that wraps [ErrDamaged].
-func Prove(path string, offset int64) error {
+// CheckAt checks the record at an offset of a file. Its error is the first fault, and wraps [ErrDamaged].
+func CheckAt(path string, offset int64) error {
 	r, err := OpenAt(path, offset)
 	if err != nil {
 		return Damaged(err)

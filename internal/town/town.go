@@ -54,11 +54,11 @@ type Town struct {
 	pages map[string][]Page       // by URI, in order of From
 	hosts map[string]struct{}     // names that resolve
 	sites map[string]http.Handler // by host name: handlers that answer instead of pages
-	asked []Asked
+	asked []Request
 }
 
-// Asked is one request to the town.
-type Asked struct {
+// Request is one request to the town.
+type Request struct {
 	At          time.Time
 	URI         string
 	Conditional bool
@@ -69,8 +69,8 @@ type Asked struct {
 	From        time.Duration // of the page's definition in force
 }
 
-// Found starts a town whose clock begins at now.
-func Found(now time.Time) *Town {
+// New starts a town whose clock begins at now.
+func New(now time.Time) *Town {
 	t := &Town{
 		founded: now, doors: make(chan net.Conn), closed: make(chan struct{}),
 		pages: make(map[string][]Page), hosts: make(map[string]struct{}), sites: make(map[string]http.Handler),
@@ -113,11 +113,11 @@ func (t *Town) Serve(host string, site http.Handler) {
 	t.sites[host] = site
 }
 
-// Asked returns the requests so far, oldest first.
-func (t *Town) Asked() []Asked {
+// Requests returns the requests so far, oldest first.
+func (t *Town) Requests() []Request {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return append([]Asked(nil), t.asked...)
+	return append([]Request(nil), t.asked...)
 }
 
 // Dial connects to a site of the town. Other names do not resolve.
@@ -165,7 +165,7 @@ func (t *Town) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	t.mu.Unlock()
 	conditional := r.Header.Get("If-None-Match") != "" || r.Header.Get("If-Modified-Since") != ""
-	asked := Asked{At: now, URI: name, Conditional: conditional}
+	asked := Request{At: now, URI: name, Conditional: conditional}
 	if !known {
 		page = Page{Status: http.StatusNotFound, Type: "text/plain", Body: "no such page\n"}
 	}
