@@ -40,7 +40,7 @@ func (h *webhook) send(x alarm.Notice) {
 	select {
 	case h.queue <- x:
 	default:
-		h.log.Warn().Str("alarm", x.Kind).Msg("alarm not sent to the webhook: it is too slow")
+		h.log.Warn().Str("alarm", x.Kind).Msg("alarm not sent: the webhook is too slow")
 	}
 }
 

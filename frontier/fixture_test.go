@@ -59,8 +59,8 @@ var fixtureRobots = frontier.RobotsCopy{
 	Fetched: day, Expires: at(24 * time.Hour), Status: 200, Body: []byte("User-agent: *\nDisallow: /private\n"),
 }
 
-// fillFixture fills a new store as the fixtures are filled: half of the records settled once, one URI forbidden, one
-// on demand with a copy of robots.txt, h1 down for the first time, and h2 at rest because it asked for it.
+// fillFixture writes the content of the fixtures to a new store: half of the records settled once, one URI forbidden,
+// one on demand with a copy of robots.txt, h1 down for the first time, and h2 at rest because it asked for it.
 func fillFixture(w *world) {
 	var cs []frontier.Candidate
 	for _, r := range fixtureRecords(w) {

@@ -8,7 +8,7 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// The tests in this file are about more faults of earlier crawlers: in states, in counters, and in steering.
+// The tests in this file cover more faults of earlier crawlers: in states, in counters, and in steering.
 
 // A queue whose last URI was removed counted as snoozed, and never as empty again.
 func TestAnEmptiedHostIsIdleAgain(t *testing.T) {

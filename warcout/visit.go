@@ -31,7 +31,7 @@ type Visit struct {
 // Response is a response to store with its body.
 type Response struct {
 	Block          io.Reader     // exact bytes of head and body; read once
-	Size           int64         // of Block, in bytes; a different size is an error
+	Size           int64         // size of Block in bytes; a different size is an error
 	BlockDigest    digest.Digest // of Block; a different digest is an error
 	PayloadDigest  digest.Digest // of the transfer-decoded body; zero if it is incomplete
 	PayloadSize    int64         // bytes of the transfer-decoded body, for the Origin

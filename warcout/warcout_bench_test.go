@@ -14,7 +14,7 @@ import (
 	"github.com/arcrawl/arcrawl/digest"
 )
 
-// benchPage is a page of about 15 KB, HTML that compresses as HTML does.
+// benchPage returns a page of about 15 KB that compresses like real HTML.
 func benchPage() (block []byte, sum, payload digest.Digest) {
 	var body bytes.Buffer
 	for i := 0; body.Len() < 15_000; i++ {

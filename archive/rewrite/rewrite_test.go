@@ -221,8 +221,8 @@ func TestSelectedRecordsAreExtracted(t *testing.T) {
 	}
 }
 
-// TestRevisitsOfWgetBecomeResponses has everything that is awkward: URIs in angle brackets, revisits that name their
-// original by its id alone, digests of chunks, a plain file.
+// TestRevisitsOfWgetBecomeResponses rewrites files with unusual records: URIs in angle brackets, revisits that name
+// their original only by its id, digests of chunks, a plain file.
 func TestRevisitsOfWgetBecomeResponses(t *testing.T) {
 	t.Parallel()
 	dir, site := archivetest.Wget(t)

@@ -115,8 +115,8 @@ func configAndURI(path, address string) (*config.Config, uri.URI, error) {
 	return c, u, nil
 }
 
-// storedVersions calls use with the newest versions of a page in the archive, oldest first. It prints which damaged
-// versions it skips, and its error says that there are some.
+// storedVersions calls use with the newest versions of a page in the archive, oldest first. It prints the damaged
+// versions that it skips, and returns an error if there are any.
 func storedVersions(cmd *cobra.Command, at *archiveFlags, u uri.URI, limit int, use func([]trial.Version) error) error {
 	return at.lookIn(cmd, false, func(l *index.Library, d *damages) error {
 		captures, err := l.History(u.String())

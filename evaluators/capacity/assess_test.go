@@ -45,7 +45,7 @@ func TestATargetThatCannotBeMetSaysWhatItNeeds(t *testing.T) {
 	if want := "a capture target of 90 % needs a delay of 1.7s instead of 20s, or 1830 URIs fewer; at present 46 %"; p.String() != want {
 		t.Errorf("%s, want %s", p, want)
 	}
-	// What it asks for would do.
+	// The assessed rest is short enough.
 	rest := p.NeededRest - time.Millisecond
 	if again := resting(rest, l); again.OverBudget {
 		t.Errorf("with a rest of %v: %v", rest, again)
