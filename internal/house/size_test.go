@@ -29,3 +29,42 @@ func TestNoLargeFileIsTracked(t *testing.T) {
 		}
 	}
 }
+
+// maxPackage are the bounds of a package, without tests. A few may be larger, for a reason.
+const (
+	maxPackageFiles = 30
+	maxPackageLines = 3650
+	maxTopFolders   = 19
+)
+
+// largerPackages are the packages that may exceed the bounds, each with its own.
+var largerPackages = map[string]struct{ files, lines int }{
+	"frontier":    {60, 8500}, // one state machine under one lock; its files are grouped by prefix
+	"cmd/arcrawl": {45, 6000}, // one command for each file
+}
+
+// TestPackagesStaySmall keeps packages at a size that a reader can survey.
+func TestPackagesStaySmall(t *testing.T) {
+	t.Parallel()
+	files, lines, top := map[string]int{}, map[string]int{}, map[string]bool{}
+	for _, f := range repository(t).files {
+		top[strings.Split(f.room, "/")[0]] = true
+		if !f.test {
+			files[f.room]++
+			lines[f.room] += strings.Count(f.text, "\n")
+		}
+	}
+	for room := range files {
+		maxFiles, maxLines := maxPackageFiles, maxPackageLines
+		if b, ok := largerPackages[room]; ok {
+			maxFiles, maxLines = b.files, b.lines
+		}
+		if files[room] > maxFiles || lines[room] > maxLines {
+			t.Errorf("%s has %d files and %d lines, more than %d or %d: move a part that has one purpose to a package of its own",
+				room, files[room], lines[room], maxFiles, maxLines)
+		}
+	}
+	if len(top) > maxTopFolders {
+		t.Errorf("the top level has %d folders with code, more than %d", len(top), maxTopFolders)
+	}
+}
