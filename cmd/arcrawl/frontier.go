@@ -61,7 +61,7 @@ history of the URI, as export writes it.`,
 		},
 	}
 	f.add(cmd)
-	cmd.Flags().IntVar(&limit, "limit", 1000, "list at most N URIs (0 = no limit)")
+	cmd.Flags().IntVar(&limit, "limit", 1000, "list at most `N` URIs (0 = no limit)")
 	cmd.Flags().BoolVar(&f.json, "json", false, "print the whole history of each URI as JSON lines")
 	return cmd
 }
@@ -214,7 +214,7 @@ import.`,
 			})
 		},
 	}
-	cmd.Flags().StringVarP(&f.config, "config", "c", defaultConfig, "the main configuration file")
+	configFlag(cmd, &f.config)
 	cmd.Flags().BoolVar(&replace, "replace", false, "replace the history of known URIs")
 	return cmd
 }
@@ -253,6 +253,6 @@ func frontierHosts(name string, verb frontier.HostVerb, short, long string) *cob
 			})
 		},
 	}
-	cmd.Flags().StringVarP(&f.config, "config", "c", defaultConfig, "the main configuration file")
+	configFlag(cmd, &f.config)
 	return cmd
 }

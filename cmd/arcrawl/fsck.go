@@ -42,7 +42,7 @@ The exit code is 0 if the store is undamaged, 65 if it is damaged, and 69 if a d
 			return fsck(cmd.OutOrStdout(), c.Storage.State, time.Now())
 		},
 	}
-	cmd.Flags().StringVarP(&path, "config", "c", defaultConfig, "the main configuration file")
+	configFlag(cmd, &path)
 	return cmd
 }
 

@@ -84,7 +84,7 @@ func steeringCommand(cmd *cobra.Command, done string, do steerer) *cobra.Command
 		o, err := do(cmd, c, hosts, uris)
 		return printAnswer(&d, cmd.OutOrStdout(), o, err, func(out io.Writer, o outcome) error {
 			if missing := int64(len(args)) - o.URIs - o.Hosts; missing > 0 && !strings.Contains(strings.Join(hosts, " "), "*") {
-				fmt.Fprintf(out, "%d not known; arcrawl why-not explains why\n", missing)
+				fmt.Fprintf(out, "%d not known; \"arcrawl why URI\" shows the reason\n", missing)
 			}
 			if o.Busy > 0 {
 				fmt.Fprintf(out, "%d in progress, not changed\n", o.Busy)

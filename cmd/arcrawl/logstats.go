@@ -84,7 +84,7 @@ func (s *logStats) flags(cmd *cobra.Command, by []string) {
 	f.StringVar(&s.since, "since", "", sinceHelp)
 	f.StringVar(&s.until, "until", "", untilHelp)
 	f.StringSliceVar(&s.by, "by", by, "group by host, seed, mime, day or hour; repeatable")
-	f.IntVar(&s.top, "top", 20, "show N rows of each table, most visits first (0 = all)")
+	f.IntVar(&s.top, "top", 20, "show `N` rows of each table, most visits first (0 = all)")
 	f.BoolVar(&s.asJSON, "json", false, "print JSON")
 }
 

@@ -55,7 +55,7 @@ A URI stays unchanged if the frontier knows a later visit than the files do.`,
 			return printPrimed(cmd.OutOrStdout(), r, dry)
 		},
 	}
-	cmd.Flags().StringVarP(&f.config, "config", "c", "arcrawl.toml", "the main configuration file")
+	configFlag(cmd, &f.config)
 	cmd.Flags().BoolVar(&add, "add", false, "add URIs that the frontier does not know")
 	cmd.Flags().BoolVar(&dry, "dry-run", false, "show what would be done, store nothing")
 	return cmd

@@ -59,7 +59,7 @@ more.`,
 			return rebuildStore(cmd, c, logs)
 		},
 	}
-	cmd.Flags().StringVarP(&path, "config", "c", defaultConfig, "the main configuration file")
+	configFlag(cmd, &path)
 	return cmd
 }
 

@@ -138,10 +138,10 @@ Lines below the table name hosts that cannot meet their capture target, and what
 	r.daemonFlags.add(cmd)
 	f := cmd.Flags()
 	f.StringVar(&r.host, "host", "", "show this host only, day by day")
-	f.IntVar(&r.days, "days", 7, fmt.Sprintf("show the last N days, at most %d", daily.MaxDays))
+	f.IntVar(&r.days, "days", 7, fmt.Sprintf("show the last `N` days, at most %d", daily.MaxDays))
 	f.StringVar(&r.logs.since, "since", "", "read logs; "+sinceHelp)
 	f.StringVar(&r.logs.until, "until", "", "read logs; "+untilHelp)
-	f.IntVar(&r.top, "top", 20, "show N hosts, most missed versions first (0 = all)")
+	f.IntVar(&r.top, "top", 20, "show `N` hosts, most missed versions first (0 = all)")
 	return cmd
 }
 

@@ -43,7 +43,7 @@ a sign of life as long as its workers look for URIs that are due.`,
 			return daemon.Run(cmd.Context(), c, daemon.Options{Version: programVersion(), ConfigRead: read, Log: log})
 		},
 	}
-	cmd.Flags().StringVarP(&path, "config", "c", defaultConfig, "the main configuration file")
+	configFlag(cmd, &path)
 	return cmd
 }
 

@@ -53,7 +53,7 @@ from each version to the next. It applies the rules whatever change.mode says, s
 		},
 	}
 	at.flags(cmd)
-	cmd.Flags().IntVar(&limit, "versions", 20, "compare the newest N versions")
+	cmd.Flags().IntVar(&limit, "versions", 20, "compare the newest `N` versions")
 	return cmd
 }
 
@@ -96,7 +96,7 @@ Read the rules before you use them.
 		},
 	}
 	at.flags(cmd)
-	cmd.Flags().IntVar(&limit, "versions", 20, "compare the newest N versions")
+	cmd.Flags().IntVar(&limit, "versions", 20, "compare the newest `N` versions")
 	cmd.Flags().BoolVar(&twice, "fetch", false, "fetch the URI twice instead of reading the archive")
 	cmd.Flags().DurationVar(&pause, "pause", 3*time.Second, "with --fetch: wait this long before each fetch")
 	return cmd

@@ -89,7 +89,7 @@ Policies: ` + strings.Join(sim.Policies(), ", ") + `.`,
 	f.BoolVar(&s.summed, "figures", false, "show instead what the learned rule captures at the budgets, with each source left out once, and how well it meets capture targets")
 	f.Float64SliceVar(&s.targets, "targets", []float64{0.5, 0.7, 0.8, 0.9, 0.95},
 		"with --figures: capture targets, between 0 and 1")
-	f.StringVar(&s.explained, "explain", "", "show instead each decision about this resource, by its id or URI")
+	f.StringVar(&s.explained, "explain", "", "show each decision about this resource instead of the summary: its id or URI")
 	f.Lookup("budgets").DefValue = "[0.5,1,2,4]" // without six decimals
 	f.Lookup("targets").DefValue = "[0.5,0.7,0.8,0.9,0.95]"
 	cmd.AddCommand(newSimWait(), newSimYear())

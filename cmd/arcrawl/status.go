@@ -147,7 +147,7 @@ type top struct {
 
 func (t *top) add(cmd *cobra.Command) {
 	cmd.Flags().DurationVar(&t.every, "every", 2*time.Second, "update at this interval")
-	cmd.Flags().IntVar(&t.hosts, "hosts", 10, "show N hosts")
+	cmd.Flags().IntVar(&t.hosts, "hosts", 10, "show `N` hosts")
 }
 
 // check validates the flags.

@@ -122,7 +122,7 @@ func newHosts() *cobra.Command {
 	d.add(cmd)
 	cmd.Flags().StringVar(&f.State, "state", "", "show only hosts in this state: ready, snoozed, busy, idle, paused, overdue or down")
 	cmd.Flags().StringVar(&f.Sort, "sort", "overdue", "sort by name, overdue, uris or failures")
-	cmd.Flags().IntVar(&f.Limit, "limit", 0, "show at most N hosts, up to 1000 (default 100)")
+	cmd.Flags().IntVar(&f.Limit, "limit", 0, "show at most `N` hosts, up to 1000 (default 100)")
 	return cmd
 }
 

@@ -58,7 +58,7 @@ gain more in truth than is shown.`,
 			return t.run(cmd.OutOrStdout(), cost)
 		},
 	}
-	cmd.Flags().StringVarP(&path, "config", "c", "arcrawl.toml", "main configuration file")
+	configFlag(cmd, &path)
 	cmd.Flags().Float64Var(&cost, "cost", 1, "requests that the recommended settings may make, as a multiple of the present requests")
 	return cmd
 }

@@ -1,8 +1,9 @@
 // Package slow divides tests into two tiers.
 //
-// The first tier (go test -short) takes under two minutes. The second tier (make slow) runs the tests that take more than
-// about two seconds on an idle machine. Such a test calls [Test], which skips it in the first tier, or asks [FirstTier] to
-// do less there. scripts/slow-tests finds the tests of the second tier by these calls. CI runs both tiers.
+// The first tier (go test -short) takes under two minutes. The second tier (make slow) runs the tests that take more
+// than about two seconds on an idle machine. Such a test calls [Test], which skips it in the first tier, or asks
+// [FirstTier] to do less there. scripts/slow-tests finds the tests of the second tier by these calls. CI runs both
+// tiers.
 package slow
 
 import "testing"
