@@ -9,8 +9,8 @@ import (
 	"github.com/arcrawl/arcrawl/internal/warccheck"
 )
 
-// checkArchive reads everything that a crawl left in dir. The archive must be valid by itself, and have each record
-// that the log names.
+// checkArchive reads the archive and the log that a crawl wrote to dir. The archive must be valid by itself, and must
+// contain each record that the log names.
 func checkArchive(t *testing.T, dir string) []warccheck.Record {
 	t.Helper()
 	records := warccheck.Dir(t, filepath.Join(dir, "warc"))
@@ -25,7 +25,7 @@ func checkArchive(t *testing.T, dir string) []warccheck.Record {
 	return records
 }
 
-// checkClaim checks that the archive has the record that a log line names.
+// checkClaim checks that the archive contains the record that a log line names.
 func checkClaim(t *testing.T, e crawllog.Entry, at map[string]warccheck.Record) {
 	t.Helper()
 	if e.Extra == nil || e.Extra.WARCFile == "" {
@@ -40,6 +40,6 @@ func checkClaim(t *testing.T, e crawllog.Entry, at map[string]warccheck.Record) 
 		t.Errorf("crawl.log names %s at %d of %s, where the archive has a %s of %s", e.URI, e.Extra.WARCOffset, e.Extra.WARCFile, r.Type(), r.Target())
 	}
 	if got := r.Header.Get("WARC-Payload-Digest"); r.Type() != "metadata" && got != e.Digest.String() {
-		t.Errorf("crawl.log says %s of %s, its record says %s", e.Digest, e.URI, got)
+		t.Errorf("crawl.log has %s for %s, its record has %s", e.Digest, e.URI, got)
 	}
 }

@@ -29,7 +29,7 @@ func TestPauseStopsClaimingUntilItEnds(t *testing.T) {
 		at(90*time.Minute, func() { c.Pause("works on the site", time.Now(), time.Time{}) })
 		at(4*time.Hour, func() {
 			if s := c.Status(); s.Paused != "works on the site" || s.Since.Sub(began) != 90*time.Minute {
-				t.Errorf("the crawl says %+v; want the reason, and that it began after 90 minutes", s)
+				t.Errorf("pause = %+v; want the reason, and a start after 90 minutes", s)
 			}
 			c.Resume()
 		})
@@ -53,12 +53,12 @@ func TestPauseStopsClaimingUntilItEnds(t *testing.T) {
 			}
 		}
 		if s := c.Status(); s != (crawler.Status{}) {
-			t.Errorf("the crawl says %+v after its pauses; want nothing", s)
+			t.Errorf("pause = %+v after all pauses ended; want none", s)
 		}
 	})
 }
 
-// The list is read while the network is slow.
+// The list of visits in progress is read while the network is slow.
 func TestInProgressListsVisits(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {

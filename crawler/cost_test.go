@@ -42,7 +42,7 @@ uris = ["http://%s/"]
 	c := crawler.New(parts)
 	const visits = 300
 	addPages(t, parts.Frontier, "http://"+site, visits+21)
-	ahead := time.Second // of the clock, so that every rest is over
+	ahead := time.Second // offset of the clock, so that every rest is over
 	walk := func(n int) {
 		for range n {
 			claim, ok, err := parts.Frontier.Claim(time.Now().Add(ahead))
@@ -54,10 +54,10 @@ uris = ["http://%s/"]
 			}
 		}
 	}
-	walk(22) // robots.txt, and what is made once
+	walk(22) // robots.txt, and everything that is allocated once
 	check(t, "a first visit of 15 KB with 20 links", visits, costOf(t, func() { walk(visits) }),
 		bounds{objects: 431, bytes: 35_000, calls: 9.6, written: 18_800})
-	ahead = 400 * 24 * time.Hour // all are due again
+	ahead = 400 * 24 * time.Hour // all pages are due again
 	walk(22)
 	check(t, "a revisit that is answered 304", visits, costOf(t, func() { walk(visits - 1) }),
 		bounds{objects: 195, bytes: 17_850, calls: 8.4, written: 2_750})
@@ -66,8 +66,8 @@ uris = ["http://%s/"]
 // bounds holds the maximum cost of one visit.
 type bounds struct {
 	objects, bytes float64 // allocated
-	calls          float64 // reads and writes of files and sockets, the server's among them
-	written        float64 // bytes, the server's among them
+	calls          float64 // reads and writes of files and sockets, including the server's
+	written        float64 // bytes, including the server's
 }
 
 func check(t *testing.T, what string, visits float64, got, maximum bounds) {
@@ -89,7 +89,7 @@ func check(t *testing.T, what string, visits float64, got, maximum bounds) {
 	}
 }
 
-// costOf returns the cost of a function to the process.
+// costOf runs a function and returns what it cost the whole process.
 func costOf(t *testing.T, do func()) bounds {
 	t.Helper()
 	var before, after runtime.MemStats
@@ -104,8 +104,8 @@ func costOf(t *testing.T, do func()) bounds {
 	}
 }
 
-// processIO returns the number of reads and writes of the process and the bytes written; zero if the system does not
-// count.
+// processIO returns the number of reads and writes of the process, and the bytes written. It returns zeros if the
+// system does not count them.
 func processIO(t *testing.T) (calls, written float64) {
 	t.Helper()
 	text, err := os.ReadFile("/proc/self/io")

@@ -19,7 +19,7 @@ import (
 	"github.com/arcrawl/arcrawl/internal/warccheck"
 )
 
-// The environment that turns the test binary into a crawl that dies by SIGKILL.
+// These environment variables turn the test binary into a crawl that kills itself with SIGKILL.
 const (
 	crashDirEnv  = "ARCRAWL_TEST_CRASH_DIR"
 	crashStepEnv = "ARCRAWL_TEST_CRASH_STEP"
@@ -38,8 +38,8 @@ func TestLaw1(t *testing.T) {
 	for _, row := range []struct {
 		step      string
 		name      string
-		responses int // response records of the article in the end
-		revisits  int // revisit records of the article in the end, of all visits
+		responses int // response records of the article at the end
+		revisits  int // revisit records of all visits to the article at the end
 		lines     int // lines of the article in crawl.log
 	}{
 		{"claimed", "killed before the fetch, nothing happened", 1, 0, 1},
@@ -107,11 +107,11 @@ func crashAt(t *testing.T, w *world, step string) {
 	out, err := child.CombinedOutput()
 	var exit *exec.ExitError
 	if !errors.As(err, &exit) || exit.Sys().(syscall.WaitStatus).Signal() != syscall.SIGKILL {
-		t.Fatalf("the child must die by SIGKILL when %s, and ended with %v\n%s", step, err, out)
+		t.Fatalf("killed when %s: the child ended with %v, want SIGKILL\n%s", step, err, out)
 	}
 }
 
-// crashingCrawl crawls until the walk of the article reaches the step, and dies there.
+// crashingCrawl crawls until the walk of the article reaches the step, and kills the process there.
 func crashingCrawl(dir, at string) int {
 	w := &world{t: failer{}, dir: dir, free: 1 << 40}
 	parts, _ := w.openWith(dialLoopback)

@@ -47,7 +47,7 @@ func benchSite(b *testing.B) *httptest.Server {
 
 // BenchmarkVisit measures a first visit over the loopback with everything on: frontier, robots.txt, fetch, digests,
 // links, WARC with fsync, log. It compares that with a bare loop of GET, SHA-1, gzip and append in the same run.
-// There is one visit at a time.
+// It makes one visit at a time.
 func BenchmarkVisit(b *testing.B) {
 	site := benchSite(b)
 	w := newWorld(b, b.TempDir(), fmt.Sprintf(`[politeness]
@@ -123,7 +123,7 @@ func bareLoop(b *testing.B, site string) time.Duration {
 	return time.Since(began)
 }
 
-// walkNext claims a URI and walks it.
+// walkNext claims a URI and visits it.
 func walkNext(tb testing.TB, f *frontier.Frontier, c *crawler.Crawler) {
 	tb.Helper()
 	claim, ok, err := f.Claim(time.Now().Add(2 * time.Millisecond)) // rests end on a full millisecond
@@ -136,7 +136,7 @@ func walkNext(tb testing.TB, f *frontier.Frontier, c *crawler.Crawler) {
 }
 
 // BenchmarkVisitOfADuplicate measures a visit to a page that is archived already under another URI: with the record
-// looked up (a revisit is written), with the record read and compared, and without a look-up (the page is stored
+// looked up (a revisit is written), with the record read and compared, and without a lookup (the page is stored
 // again).
 func BenchmarkVisitOfADuplicate(b *testing.B) {
 	for _, settings := range []string{`by = "off"`, `certainty = "force-new"`, `by = "digest"`, `certainty = "compare"`} {

@@ -9,9 +9,9 @@ import (
 	"github.com/arcrawl/arcrawl/internal/town"
 )
 
-// Two hosts have the same pages. One sends when they changed, and is believed once it has proven right. Then the
-// estimate for its page is closer to the truth. A host that always sends the same time, or is not believed yet, is
-// treated like one that sends none.
+// Two hosts have the same pages. One of them sends correct Last-Modified times, and is believed after some of them were
+// verified. From then on the estimate for its page is closer to the truth. A host that always sends the same time, or
+// is not believed yet, is treated like a host that sends none.
 func TestBelievedLastModifiedIsTheTimeOfTheChange(t *testing.T) {
 	slow.Test(t)
 	rates := func(modified, settings string) []float64 {
@@ -51,5 +51,5 @@ func TestBelievedLastModifiedIsTheTimeOfTheChange(t *testing.T) {
 	if !same(off, silent) {
 		t.Errorf("a Last-Modified that is not believed has an effect: %.1f, %.1f", off, silent)
 	}
-	t.Logf("4.8 changes a day; expected at the end %.2f without dates, %.2f with", silent[len(silent)-1], honest[len(honest)-1])
+	t.Logf("4.8 changes a day; estimate at the end %.2f without dates, %.2f with dates", silent[len(silent)-1], honest[len(honest)-1])
 }

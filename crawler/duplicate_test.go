@@ -50,10 +50,10 @@ func TestUnsoundRecordIsReplaced(t *testing.T) {
 				w.run(48 * time.Hour)
 				visits := w.visits(".example/")
 				if len(visits) < 3 || visits[1].Kept != row.second || visits[2].Kept != crawler.KeptRevisit {
-					t.Errorf("the visits left %v; want response, %v, revisit", visits, row.second)
+					t.Errorf("the visits wrote %v; want response, %v, revisit", visits, row.second)
 				}
 				if told := log.String(); !strings.Contains(told, row.logged) || strings.Contains(told, "cannot replace this payload") != (row.logged != "") {
-					t.Errorf("the log says %q, want %q", told, row.logged)
+					t.Errorf("the log has %q, want %q", told, row.logged)
 				}
 			})
 		})
@@ -77,7 +77,7 @@ func damage(t *testing.T, file string) {
 	})
 }
 
-// exchange replaces the page's record by a valid record with other bytes of the same length.
+// exchange replaces the page's record with a valid record with other bytes of the same length.
 func exchange(t *testing.T, file string) {
 	t.Helper()
 	change(t, file, func(member []byte) []byte {
@@ -91,7 +91,7 @@ func exchange(t *testing.T, file string) {
 	})
 }
 
-// change rewrites the gzip member that holds the page.
+// change rewrites the gzip member that contains the page.
 func change(t *testing.T, file string, how func([]byte) []byte) {
 	t.Helper()
 	all, err := os.ReadFile(file)
@@ -144,9 +144,9 @@ func TestNothingRefersToALostRecord(t *testing.T) {
 				shut()
 				w.run(48 * time.Hour)
 				if visits := w.visits(".example/"); len(visits) < 3 || visits[1].Kept != crawler.KeptResponse || visits[2].Kept == crawler.KeptResponse {
-					t.Errorf("the visits left %v; want a response, a response and then nothing", visits)
+					t.Errorf("the visits wrote %v; want a response, a response and then nothing", visits)
 				}
-				checkArchive(t, w.dir) // every revisit resolves
+				checkArchive(t, w.dir) // every revisit refers to an existing record
 			})
 		})
 	}
@@ -156,8 +156,8 @@ func TestLogHasTheKindOfDuplicate(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
 		name, toml string
-		second     []string // annotations of the second page
-		revisited  []string // and of its second visit
+		second     []string // annotations of the visit to the second page
+		revisited  []string // annotations of its second visit
 	}{
 		{"a revisit of another URI", "", []string{"duplicate:digest", "hit:other"}, []string{"duplicate:digest", "hit:other", "unchanged"}},
 		{"archived in any case", "certainty = \"force-new\"\n", []string{"hit:other"}, []string{"hit:exact", "unchanged"}},
@@ -187,14 +187,14 @@ func TestLogHasTheKindOfDuplicate(t *testing.T) {
 	}
 }
 
-// relevant returns the annotations that not every line has.
+// relevant returns the annotations without those that every line has.
 func relevant(e crawllog.Entry) []string {
 	return slices.DeleteFunc(slices.Clone(e.Annotations), func(a string) bool {
 		return !strings.Contains(a, ":") && a != crawllog.Unchanged
 	})
 }
 
-// This also holds for an original without a record id.
+// An imported payload is used as the original of a revisit, with or without a record id.
 func TestImportedPayloadIsNotStoredAgain(t *testing.T) {
 	t.Parallel()
 	slow.Test(t)
@@ -214,19 +214,19 @@ func TestImportedPayloadIsNotStoredAgain(t *testing.T) {
 		w.run(48 * time.Hour)
 		parts, shut = w.open()
 		if n, err := parts.Dedup.References(o); err != nil || n < 2 {
-			t.Errorf("%d revisits refer to it, %v", n, err)
+			t.Errorf("%d revisits refer to the imported record, %v", n, err)
 		}
 		must(t, parts.Dedup.Remove(1, time.Now()))
 		shut()
 		before := len(w.visits(".example/"))
 		for n, r := range w.visits(".example/") {
 			if r.Kept != crawler.KeptRevisit {
-				t.Errorf("visit %d left %v, want a revisit", n, r.Kept)
+				t.Errorf("visit %d wrote %v, want a revisit", n, r.Kept)
 			}
 		}
 		w.run(72 * time.Hour)
 		if after := w.visits(".example/")[before:]; len(after) == 0 || after[0].Kept != crawler.KeptResponse {
-			t.Errorf("after the collection was removed the visits left %v, want a response", after)
+			t.Errorf("after the collection was removed the visits wrote %v, want a response", after)
 		}
 	})
 }

@@ -6,8 +6,8 @@ import (
 	"github.com/arcrawl/arcrawl/frontier"
 )
 
-// OnStep calls f at each step of a walk, for tests that die there.
+// OnStep calls f at each step of a walk. Tests use it to kill the process there.
 func (c *Crawler) OnStep(f func(step string)) { c.step = f }
 
-// Walk walks a claim, for benchmarks.
+// Walk makes the visit of a claim. Benchmarks use it.
 func (c *Crawler) Walk(ctx context.Context, claim frontier.Claim) error { return c.walk(ctx, claim, 1) }

@@ -16,11 +16,11 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// The site has more due than its politeness allows, and its feed brings an item every 40 minutes. Each item is fetched
-// right after the reading of the feed that lists it, and no reading is late. The seed is visited too.
+// More pages of the site are due than politeness allows, and its feed has a new item every 40 minutes. Each item is
+// fetched right after the visit to the feed that found it. The feed is never visited late, and the seed is visited too.
 func TestNewItemIsFetchedWithinOneWaitAndOneDelay(t *testing.T) {
 	slow.Test(t)
-	const delay = 7 * time.Second // no multiple of it is a quarter of an hour
+	const delay = 7 * time.Second // does not divide a quarter of an hour
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, dir, `[politeness]
@@ -68,11 +68,11 @@ uris = ["http://news.example/"]
 		}
 		for i := range polls[1:] {
 			if apart, promised := polls[i+1].Finished.Sub(polls[i].Finished), polls[i].Wait.Interval; i > 0 && apart > promised {
-				t.Errorf("the feed was read %s after it had been read, want %s at most", apart, promised)
+				t.Errorf("the feed was visited %s after its last visit, want at most %s", apart, promised)
 			}
 		}
 		if n := len(w.visits("/")); n < 50 {
-			t.Errorf("the seed, which wants to be visited each minute, was visited %d times in 150, want 50 at least", n)
+			t.Errorf("the seed is due each minute and was visited %d times in 150 minutes, want at least 50", n)
 		}
 		if len(w.visits("/page/7")) < 5 {
 			t.Errorf("the other pages were visited only %d times", len(w.visits("/page/7")))
@@ -80,8 +80,8 @@ uris = ["http://news.example/"]
 	})
 }
 
-// The crawler is killed at each step of the walk of a feed and started again. The item of the feed is known in the end:
-// the entries of a feed are remembered only together with their candidates.
+// The crawler is killed at each step of the visit to a feed and started again. At the end the item of the feed is
+// known, because the entries of a feed are remembered only together with their candidates.
 func TestCrashForgetsNoItem(t *testing.T) {
 	for _, step := range []string{"claimed", "fetched", "archived", "logged", "indexed", "settled"} {
 		t.Run(step, func(t *testing.T) {
@@ -117,8 +117,8 @@ uris = [%q]
 	}
 }
 
-// The feed names its hub. It is visited when the hub has news, not only when it is due, but never sooner than
-// feeds.min_wait.
+// The feed names its hub. When the hub sends a notification, the feed is visited before it is due, but never sooner
+// than feeds.min_wait allows.
 func TestTriggeredFeedIsVisitedBeforeItIsDue(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {

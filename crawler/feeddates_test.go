@@ -16,7 +16,7 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// newsFeed serves a feed that gets entries at random times, dated by a function. It lists the latest forty.
+// newsFeed serves a feed that gets entries at random times. A function dates the entries. The feed lists the latest 40.
 func newsFeed(perDay float64, date func(published, now time.Time) string) http.HandlerFunc {
 	random := rand.New(rand.NewPCG(3, 9))
 	var published []time.Time
@@ -49,7 +49,8 @@ func newsFeed(perDay float64, date func(published, now time.Time) string) http.H
 	}
 }
 
-// followFeed crawls a feed for some days by the learned rule. It returns the visits and what was learned of the dates.
+// followFeed crawls a feed for some days with the learned rule. It returns the visits and what was learned about the
+// dates.
 func followFeed(
 	t *testing.T, perDay float64, date func(published, now time.Time) string,
 ) (visits []crawler.Report, dates evaluators.Dates) {
@@ -85,8 +86,8 @@ func expectedOf(visits []crawler.Report) float64 {
 	return sum / float64(len(late))
 }
 
-// A feed has twenty entries a day, whose dates are true, missing or false. It is visited as often as its entries ask
-// for. False dates have no effect and are not believed.
+// A feed has 20 new entries a day, whose dates are true, missing or false. The entries determine how often it is
+// visited. False dates have no effect and are not believed.
 func TestEntriesShowHowOftenAFeedChanges(t *testing.T) {
 	t.Parallel()
 	slow.Test(t)
@@ -127,8 +128,8 @@ func TestEntriesShowHowOftenAFeedChanges(t *testing.T) {
 	t.Logf("without dates: %d visits, %.1f changes a day expected", len(silent), expectedOf(silent))
 }
 
-// liveSite serves six pages that change at random times, and a sitemap with dates of the changes by a function. With
-// news, the sitemap is a news sitemap, read like a feed.
+// liveSite serves six pages that change at random times, and a sitemap whose dates come from a function. If news is
+// set, it serves a news sitemap, which is read like a feed.
 func liveSite(perDay float64, news bool, date func(changed, now time.Time) time.Time) http.HandlerFunc {
 	const pages = 6
 	var changes [pages][]time.Time
@@ -172,8 +173,8 @@ func liveSite(perDay float64, news bool, date func(changed, now time.Time) time.
 	}
 }
 
-// Pages change three times a day, and a sitemap or feed says when. If its dates are true, they are believed, and the
-// estimates are closer to the truth. False dates are never taken for the time of a change.
+// Pages change three times a day, and a sitemap or feed lists the times. If its dates are true, they are believed, and
+// the estimates are closer to the truth. False dates are never taken for the time of a change.
 func TestSourceShowsWhenItsPagesChanged(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
