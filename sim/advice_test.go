@@ -15,7 +15,8 @@ import (
 	"github.com/arcrawl/arcrawl/sim"
 )
 
-// atRandom is a host of pages that change at random, from once in four days to twelve times a day.
+// atRandom returns the histories of a host's pages. They change at random, from once in four days to twelve times a
+// day.
 func atRandom(pages int, days float64) []sim.History {
 	random := rand.New(rand.NewPCG(5, 7))
 	all := make([]sim.History, pages)
@@ -32,7 +33,7 @@ func atRandom(pages int, days float64) []sim.History {
 	return all
 }
 
-// watching returns the policy. It also records the changes a day that the policy expects of each resource.
+// watching returns the policy. It also records how many changes per day the policy expects of each resource.
 func watching(p sim.Policy, perDay map[string]float64) sim.Policy {
 	watched := p
 	watched.Host = func(knob float64) func(sim.History) sim.Player {
@@ -49,9 +50,9 @@ func watching(p sim.Policy, perDay map[string]float64) sim.Policy {
 	return watched
 }
 
-// TestAssessIsTrueOfAPlayedHost plays a host far over its budget and assesses its capture target. It then follows
+// TestAssessMatchesASimulatedHost plays a host far over its budget and assesses its capture target. It then follows
 // each advice and checks that the target is met.
-func TestAssessIsTrueOfAPlayedHost(t *testing.T) {
+func TestAssessMatchesASimulatedHost(t *testing.T) {
 	t.Parallel()
 	slow.Test(t)
 	const pages, days, target, margin = 50, 40, 0.8, 0.05
@@ -72,19 +73,19 @@ func TestAssessIsTrueOfAPlayedHost(t *testing.T) {
 	promise := capacity.Assess([]capacity.Part{part}, capacity.Limits{Rest: rest})
 	t.Logf("%v; captured %.3f", promise, before)
 	if !promise.OverBudget || math.Abs(before-promise.Share) > margin {
-		t.Errorf("%v; %.3f was captured", promise, before)
+		t.Errorf("the assessment is %v, but the captured share is %.3f", promise, before)
 	}
 	if after := captured(p, all, promise.NeededRest); after < target-margin || after > target+margin {
-		t.Errorf("%v; with that delay %.3f is captured", promise, after)
+		t.Errorf("the assessment is %v, but with that delay the captured share is %.3f", promise, after)
 	}
 	if after := captured(p, all[:pages-promise.Excess], rest); after < target-margin || after > target+2*margin {
-		t.Errorf("%v; without the excess URIs %.3f is captured", promise, after)
+		t.Errorf("the assessment is %v, but without the excess URIs the captured share is %.3f", promise, after)
 	}
 }
 
-// TestAssessIsTrueOfTwoTargets does the same with a host of pages of which 90 % of the versions are wanted, and
-// data of which 50 % are.
-func TestAssessIsTrueOfTwoTargets(t *testing.T) {
+// TestAssessMatchesASimulationWithTwoTargets does the same with a host that has two capture targets: 90 % of the
+// versions of pages, and 50 % of the versions of data.
+func TestAssessMatchesASimulationWithTwoTargets(t *testing.T) {
 	t.Parallel()
 	slow.Test(t)
 	const pages, days, margin, longest = 50, 40, 0.05, 90 * 24 * time.Hour
@@ -145,8 +146,8 @@ func TestAssessIsTrueOfTwoTargets(t *testing.T) {
 	if !promise.OverBudget || len(promise.Each) != 2 {
 		t.Fatalf("%v", promise)
 	}
-	// Of what changes several times between visits the rate is estimated too high, so that more is kept than was
-	// promised.
+	// The rate is estimated too high for URIs that change several times between visits. More is then captured than
+	// was promised.
 	near("at present", before, map[string]float64{"page": promise.Each[0].Share, "json": promise.Each[1].Share}, 2*margin)
 	near("with that delay", captured(p, all, promise.NeededRest), targets, margin)
 	near("without the excess URIs", captured(p, all[:pages-promise.Excess], rest), targets, 2*margin)

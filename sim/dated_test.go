@@ -7,8 +7,8 @@ import (
 	"github.com/arcrawl/arcrawl/internal/slow"
 )
 
-// TestDatesHelpAndWrongDatesDoLittleHarm plays a news site that says when its pages changed: truly, or at times that
-// are made up.
+// TestDatesHelpAndWrongDatesDoLittleHarm plays a news site that states when its pages changed. Some of the stated
+// dates are true and some are invented.
 func TestDatesHelpAndWrongDatesDoLittleHarm(t *testing.T) {
 	t.Parallel()
 	slow.Test(t)
@@ -33,11 +33,11 @@ func TestDatesHelpAndWrongDatesDoLittleHarm(t *testing.T) {
 	}
 	t.Log(share)
 	if share["true"] < share["silent"]-0.005 {
-		t.Errorf("dates cost versions: %v", share)
+		t.Errorf("fewer versions are captured with dates: %v", share)
 	}
 	for _, lie := range names[2:] {
 		if share[lie] < share["silent"]-0.1 {
-			t.Errorf("%q: %.3f of the versions are captured, %.3f without dates", lie, share[lie], share["silent"])
+			t.Errorf("with %q dates %.3f of the versions are captured, without dates %.3f", lie, share[lie], share["silent"])
 		}
 	}
 }

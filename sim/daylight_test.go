@@ -24,7 +24,7 @@ func TestPagesOfTheSameHoursLearnFromEachOther(t *testing.T) {
 	_, strangers := sim.Spend(learned, 2*base, alone)
 	gain := sim.Sum(together).Share() - sim.Sum(strangers).Share()
 	if gain < 0.015 {
-		t.Errorf("%.3f captured, and %.3f if each page is on a host of its own: want 0.015 more", sim.Sum(together).Share(), sim.Sum(strangers).Share())
+		t.Errorf("captured share: %.3f on one host, %.3f with one host per page; want a difference of at least 0.015", sim.Sum(together).Share(), sim.Sum(strangers).Share())
 	}
 }
 
@@ -34,9 +34,9 @@ func TestExplainPlaysTheWholeHost(t *testing.T) {
 	learned := func(_, _ string) evaluators.Stack { return evaluators.Stack{{Rule: evaluators.Learned{}}} }
 	steps, like := sim.Explain(learned, site, 7)
 	if len(steps) == 0 || !steps[0].At.Equal(site[7].Start) {
-		t.Fatalf("%d steps, not of the page that was asked for", len(steps))
+		t.Fatalf("Explain returns %d steps, or steps of another page", len(steps))
 	}
 	if like.URIs != 30 || like.Rhythm.String() == "" {
-		t.Errorf("%v like it, that change %q", like.URIs, like.Rhythm)
+		t.Errorf("similar URIs: %v with the rhythm %q", like.URIs, like.Rhythm)
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/arcrawl/arcrawl/sim"
 )
 
-func TestFiguresSayWhatDependsOnOneSource(t *testing.T) {
+func TestFiguresShowTheEffectOfOneSource(t *testing.T) {
 	t.Parallel()
 	var all []sim.History
 	for i, h := range corpus(t) {
@@ -22,12 +22,12 @@ func TestFiguresSayWhatDependsOnOneSource(t *testing.T) {
 	}
 	f := sim.Figure(sim.FigureQuestion{Budgets: []float64{1}, Targets: []float64{.5, .8}, Sources: true, Seed: 1}, all)
 	if diff := cmp.Diff(f.Budgets, sim.Figure(sim.FigureQuestion{Budgets: []float64{1}, Seed: 1}, all).Budgets); diff != "" {
-		t.Errorf("other figures the second time:\n%s", diff)
+		t.Errorf("the second run has other figures (-first +second):\n%s", diff)
 	}
 	b := f.Budgets[0]
 	if !(b.Lowest.Figure < b.Share && b.Share < b.Highest.Figure && b.Low < b.Share && b.Share < b.High) ||
 		len(b.Without) < 2 {
-		t.Errorf("%+v: the share is between those without one source, and within its interval", b)
+		t.Errorf("%+v: want a share within its interval and between the shares without one source", b)
 	}
 	if !(f.Sources > 0 && f.Sources < 1) || f.Worst.Source == "" {
 		t.Errorf("mean over sources %v, worst %+v", f.Sources, f.Worst)

@@ -13,8 +13,8 @@ import (
 
 var update = flag.Bool("update", false, "write testdata/invented.jsonl again")
 
-// invented makes a small corpus with known habits: pages that change at random, at even intervals, in bursts, by day
-// only, articles that settle, and pages that hardly ever change.
+// invented returns a small corpus with known habits. Its pages change at random, at even intervals, in bursts, only by
+// day, less and less often, or hardly ever.
 func invented() []byte {
 	random := rand.New(rand.NewPCG(2026, 1))
 	const days = 40
@@ -50,7 +50,7 @@ func invented() []byte {
 		})
 		write(fmt.Sprint("daily", i), "daily", "front page", false, func(at float64) float64 {
 			g := mean / 2 * random.ExpFloat64()
-			if next := math.Mod(at+g, 86400); next > 43200 { // asleep until the next morning
+			if next := math.Mod(at+g, 86400); next > 43200 { // no changes at night
 				g += 86400 - next
 			}
 			return g
@@ -74,6 +74,6 @@ func TestTheInventedCorpusEqualsItsFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(got, want) {
-		t.Error("testdata/invented.jsonl is not what invented makes: run go test ./sim -update")
+		t.Error("testdata/invented.jsonl differs from the output of invented: run go test ./sim -update")
 	}
 }

@@ -8,14 +8,14 @@ import (
 	"github.com/arcrawl/arcrawl/evaluators"
 )
 
-// TestARateIsNotEstimatedTooHighWhereMostVisitsFindAChange visits pages that change at random at waits that are
-// given, and shorter or longer than their interval. The expected number of changes must be the real one, even if
-// three of four visits, or 95 of 100, find a change.
+// TestARateIsNotEstimatedTooHighWhereMostVisitsFindAChange visits pages that change at random, at fixed waits
+// shorter or longer than the mean interval between changes. The expected number of changes must match the real one,
+// even if three of four visits, or 95 of 100, find a change.
 func TestARateIsNotEstimatedTooHighWhereMostVisitsFindAChange(t *testing.T) {
 	t.Parallel()
 	const visits, learning = 400, 100
 	for _, wait := range []time.Duration{6 * time.Hour, 24 * time.Hour, 7 * 24 * time.Hour} {
-		for _, changes := range []float64{0.3, 1.4, 3} { // between two visits
+		for _, changes := range []float64{0.3, 1.4, 3} { // mean number of changes between two visits
 			expected := 0.0
 			for seed := range uint64(4) {
 				random := rand.New(rand.NewPCG(seed, 7))
@@ -37,7 +37,7 @@ func TestARateIsNotEstimatedTooHighWhereMostVisitsFindAChange(t *testing.T) {
 				}
 			}
 			if expected < 0.85*changes || expected > 1.3*changes {
-				t.Errorf("%.2f changes are expected in %s, where there are %.1f", expected, wait, changes)
+				t.Errorf("the estimate is %.2f changes in %s, want %.1f", expected, wait, changes)
 			}
 		}
 	}

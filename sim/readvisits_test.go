@@ -38,11 +38,11 @@ func TestVisitsAreReadFromIndexes(t *testing.T) {
 		states = append(states, v.State.String())
 	}
 	if got := strings.Join(states, " "); got != "changed unchanged changed" {
-		t.Errorf("states %s", got)
+		t.Errorf("the states are %s", got)
 	}
 	junk := filepath.Join(dir, "junk")
 	write(t, junk, "nothing\n")
 	if _, _, err := s.ReadFiles([]string{junk}, nil); err == nil {
-		t.Error("a file of another format was read")
+		t.Error("a file of another format was accepted")
 	}
 }

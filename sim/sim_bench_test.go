@@ -6,7 +6,7 @@ import (
 	"github.com/arcrawl/arcrawl/sim"
 )
 
-// How many simulated visits a second? A year of a million URIs should take minutes.
+// BenchmarkPlayLearned measures simulated visits per second. A year of a million URIs should take minutes.
 func BenchmarkPlayLearned(b *testing.B) {
 	all := corpus(b)
 	requests := 0

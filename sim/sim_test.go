@@ -28,7 +28,7 @@ func corpus(t testing.TB) []sim.History {
 	return all
 }
 
-// world returns a page that changed at the given minutes, and was watched for a number of minutes.
+// world returns the history of a page that changed at the given minutes and was watched for the given time in minutes.
 func world(watched int, minutes ...int) sim.History {
 	h := sim.History{ID: "page", Host: "host", Start: time.Unix(0, 0).UTC(), Watched: time.Duration(watched) * time.Minute}
 	for _, m := range minutes {
@@ -37,7 +37,7 @@ func world(watched int, minutes ...int) sim.History {
 	return h
 }
 
-// every visits at one interval, its knob in minutes.
+// every is a policy that visits at one interval. Its knob is the interval in minutes.
 var every = sim.Policy{Name: "every", Low: 1, High: 1000, Host: func(knob float64) func(sim.History) sim.Player {
 	return func(sim.History) sim.Player {
 		return func(sim.Visit) sim.Plan {
@@ -49,7 +49,7 @@ var every = sim.Policy{Name: "every", Low: 1, High: 1000, Host: func(knob float6
 func TestPlayCountsVersionsVisitedWhileCurrent(t *testing.T) {
 	t.Parallel()
 	got := sim.Play(every, 30, []sim.History{world(120, 10, 20, 45, 90, 119)})
-	// Visits at 30, 60, 90 and 120: the version of minute 10 was gone at 30.
+	// Visits at 30, 60, 90 and 120: the version of minute 10 was replaced before the visit at 30.
 	want := sim.Tally{Versions: 5, Captured: 4, Requests: 4, Delay: (10 + 15 + 0 + 1) * time.Minute}
 	if diff := cmp.Diff([]sim.Tally{want}, got); diff != "" {
 		t.Error(diff)
@@ -60,7 +60,7 @@ func TestAVersionIsMissedIfTheHistoryEndsBeforeTheVisit(t *testing.T) {
 	t.Parallel()
 	got := sim.Play(every, 30, []sim.History{world(119, 100)})[0]
 	if got.Captured != 0 || got.Requests != 3 || got.Wasted() != 3 {
-		t.Errorf("%+v, want 3 requests that found nothing", got)
+		t.Errorf("%+v, want 3 requests and no capture", got)
 	}
 }
 
@@ -83,8 +83,9 @@ func TestSpendFindsTheKnob(t *testing.T) {
 
 func second[A, B any](_ A, b B) B { return b }
 
-// TestLearnedCapturesMost is the price list of the rules: a change to an evaluator shows here what it costs.
-func TestLearnedCapturesMost(t *testing.T) {
+// TestLearnedCapturesMoreThanOtherPolicies compares the policies. It fails if a change to an evaluator costs too many
+// versions.
+func TestLearnedCapturesMoreThanOtherPolicies(t *testing.T) {
 	t.Parallel()
 	slow.Test(t)
 	all := corpus(t)
@@ -112,7 +113,7 @@ func TestCompareIsRepeatable(t *testing.T) {
 		t.Error(diff)
 	}
 	if len(first) != 3 {
-		t.Fatalf("%d results, want 3: one of the rule without a knob, two of the other", len(first))
+		t.Fatalf("%d results, want 3: one of the policy without a knob, two of the other", len(first))
 	}
 	for _, r := range first {
 		var sum sim.Tally
@@ -147,7 +148,7 @@ func TestACrowdedHostMakesOneVisitPerDelay(t *testing.T) {
 	}
 }
 
-// TestOrderByValueHelpsAHostOverItsBudget: with a quarter of the visits that the classic rule wants.
+// TestOrderByValueHelpsAHostOverItsBudget gives a host a quarter of the visits that the classic policy wants.
 func TestOrderByValueHelpsAHostOverItsBudget(t *testing.T) {
 	t.Parallel()
 	all := sim.OneHost(corpus(t), 40*24*time.Hour)
@@ -166,12 +167,12 @@ func TestReadRefusesInvalidHistories(t *testing.T) {
 		"{", `{"id":"a","start":2,"end":1}`, `{"id":"a","start":1,"end":100000,"dt":[-1]}`, `{"id":"a","start":1,"end":100000,"dt":[1e300]}`, "\x1f\x8bno gzip",
 	} {
 		if _, err := sim.Read(strings.NewReader(text)); err == nil {
-			t.Errorf("%q was read", text)
+			t.Errorf("Read accepts %q", text)
 		}
 	}
 	all, err := sim.Read(strings.NewReader(`{"id":"short","start":0,"end":3600,"dt":[60]}` + "\n" + `{"id":"born","birth":true,"start":0,"end":3600,"dt":[60]}`))
 	if err != nil || len(all) != 1 || all[0].ID != "born" {
-		t.Errorf("read %+v, %v; want only the one that was born", all, err)
+		t.Errorf("read %+v, %v; want only the history with a birth", all, err)
 	}
 }
 
@@ -211,7 +212,7 @@ func TestPlotIsWellFormed(t *testing.T) {
 	}
 }
 
-// Marks and dashes identify policies for readers who print in grey.
+// TestPoliciesOfAPlotDifferWithoutColour checks that marks and dashes tell policies apart in a print without colours.
 func TestPoliciesOfAPlotDifferWithoutColour(t *testing.T) {
 	t.Parallel()
 	var results []sim.Result
@@ -227,6 +228,6 @@ func TestPoliciesOfAPlotDifferWithoutColour(t *testing.T) {
 		looks[look[1]+look[2]] = true
 	}
 	if len(looks) != len(results) {
-		t.Errorf("%d policies have %d looks", len(results), len(looks))
+		t.Errorf("%d policies have %d different styles", len(results), len(looks))
 	}
 }
