@@ -17,14 +17,14 @@ func keyOf(payload string) dedup.Key {
 	return dedup.Key{Payload: digest.Of([]byte(payload)), Status: 200, MIME: "text/html"}
 }
 
-// original is a record of a collection, as an import finds it.
+// original returns a record of a collection, as an import finds it.
 func original(uri, payload, file string, n int) dedup.Found {
 	o := at(uri, payload, n)
 	o.File = file
 	return dedup.Found{Key: keyOf(payload), Origin: o}
 }
 
-// revisit is one that refers to an original by URI and date, as an import finds it.
+// revisit returns a record that refers to the original f by URI and date, as an import finds it.
 func revisit(f dedup.Found) dedup.Found {
 	return dedup.Found{Key: dedup.Key{Payload: f.Payload}, Revisit: true, Origin: digest.Origin{
 		URI: f.Origin.URI, Date: f.Origin.Date, Payload: f.Payload,
@@ -59,12 +59,12 @@ func TestACollectionCountsOnceItIsComplete(t *testing.T) {
 	m := begin(t, i, c)
 	must(t, m.Add([]dedup.Found{one, revisit(one), original("http://b.example/", "one", "a.warc.gz", 3)}, 1, 100))
 	if hits(t, i, "one").Hit != dedup.Miss {
-		t.Error("a record counts before its collection is whole")
+		t.Error("a record counts before its collection is complete")
 	}
 
 	i = reopen(t, db) // the process died
 	if hits(t, i, "one").Hit != dedup.Miss {
-		t.Error("a record counts though the import was broken off")
+		t.Error("a record counts though its import was interrupted")
 	}
 	m = begin(t, i, dedup.Collection{Name: "renamed.wacz", Hash: "sha256:a", Crawl: "c1"})
 	if got := m.Collection(); got.Position != 100 || got.Entries != 2 || got.Refs != 1 || got.Skipped != 1 {
@@ -76,7 +76,7 @@ func TestACollectionCountsOnceItIsComplete(t *testing.T) {
 		t.Errorf("the origin is %+v, want the first of the collection", got)
 	}
 	if got := hits(t, i, "two"); got.Hit != dedup.Other {
-		t.Error("the second part does not count")
+		t.Error("a record of the second part does not count")
 	}
 	m2, err := i.Find(dedup.Query{Key: keyOf("one"), URI: "http://b.example/", By: dedup.URI})
 	if err != nil || m2.Origin.Offset != 3 {
@@ -84,13 +84,13 @@ func TestACollectionCountsOnceItIsComplete(t *testing.T) {
 	}
 	before := i.Collections()
 	if begin(t, i, c) != nil {
-		t.Error("the same collection is read again")
+		t.Error("a complete collection is imported again")
 	}
 	if diff := cmp.Diff(before, i.Collections()); diff != "" {
 		t.Errorf("importing the same twice changed (-before +after):\n%s", diff)
 	}
 	if begin(t, i, dedup.Collection{Name: "a.wacz", Hash: "sha256:a", Crawl: "c2"}) == nil {
-		t.Error("the same file of another crawl is not read")
+		t.Error("the same file of another crawl is not imported")
 	}
 }
 
@@ -123,7 +123,7 @@ func TestARemovedCollectionIsKeptUntilPurge(t *testing.T) {
 	check := func() {
 		t.Helper()
 		if hits(t, i, "one").Hit != dedup.Miss || !i.Lost(one.Origin) {
-			t.Error("what was removed still counts")
+			t.Error("a record of a removed collection still counts")
 		}
 		of, err := i.Holdings(t.Context())
 		must(t, err)
@@ -135,7 +135,7 @@ func TestARemovedCollectionIsKeptUntilPurge(t *testing.T) {
 	i = reopen(t, db)
 	check()
 	if begin(t, i, dedup.Collection{Name: "a", Hash: "sha256:a"}) != nil || hits(t, i, "one").Hit != dedup.Other || i.Lost(one.Origin) {
-		t.Error("importing it again does not take it back")
+		t.Error("importing a removed collection again does not restore it")
 	}
 	must(t, i.Remove(1, noon))
 	must(t, i.Remove(2, noon))
@@ -146,16 +146,16 @@ func TestARemovedCollectionIsKeptUntilPurge(t *testing.T) {
 	if len(i.Collections()) != 0 {
 		t.Errorf("after the purge there are %v", i.Collections())
 	}
-	refs(1) // what the crawl itself wrote
+	refs(1) // the reference that the crawl itself wrote
 	if err := i.Remove(7, noon); err == nil {
-		t.Error("a collection that is not there was removed")
+		t.Error("Remove accepts an unknown collection")
 	}
 	if !i.Lost(one.Origin) {
-		t.Error("a purge makes the files of the collection good again")
+		t.Error("after a purge the files of the collection no longer count as lost")
 	}
 	again := one.Origin
 	again.File = "new.warc.gz"
-	must(t, i.Put(one.Key, again)) // and its place is free
+	must(t, i.Put(one.Key, again)) // a purged payload can get a new record
 	if hits(t, i, "one").Hit != dedup.Other {
 		t.Error("a record that replaces a purged one does not count")
 	}
@@ -179,7 +179,7 @@ func TestDamagedRowsOfCollectionsAreAnError(t *testing.T) {
 			key := append(append([]byte{'d'}, make([]byte, 20)...), row.key...)
 			must(t, db.Update(func(txn *badger.Txn) error { return txn.Set(key, row.v) }))
 			if _, err := dedup.Open(db, dedup.Options{}); err == nil {
-				t.Error("the index was opened")
+				t.Error("Open accepts the damaged row")
 			}
 		})
 	}

@@ -11,7 +11,7 @@ import (
 
 func names(n uint32) (string, bool) { return "a.warc.gz", n == 7 }
 
-// Reading ends for all bytes, and an entry that was read can be written and read again.
+// FuzzDecodeCompact checks that decoding ends for all input, and that a decoded entry can be encoded and decoded again.
 func FuzzDecodeCompact(f *testing.F) {
 	payload := digest.Of([]byte("p"))
 	for _, o := range []digest.Origin{
@@ -27,7 +27,7 @@ func FuzzDecodeCompact(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte) {
 		v := append([]byte{compact}, b...)
 		sum := check(payload, v)
-		v = append(v, byte(sum>>8), byte(sum)) // else hardly anything would get beyond the check
+		v = append(v, byte(sum>>8), byte(sum)) // without a valid checksum, hardly any input would pass the check
 		e, err := decodeCompact(payload, v, names)
 		if err != nil {
 			return

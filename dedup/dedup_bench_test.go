@@ -30,7 +30,7 @@ func benchIndex(b *testing.B, n int) *dedup.Index {
 	return i
 }
 
-// What does it cost to find a payload among 20,000?
+// BenchmarkLookupKnown measures a lookup of a known payload among 20,000.
 func BenchmarkLookupKnown(b *testing.B) {
 	i := benchIndex(b, 20_000)
 	for n := uint64(0); b.Loop(); n++ {
@@ -41,7 +41,7 @@ func BenchmarkLookupKnown(b *testing.B) {
 	}
 }
 
-// What does it cost to find that a payload is new?
+// BenchmarkLookupNew measures a lookup of a new payload.
 func BenchmarkLookupNew(b *testing.B) {
 	i := benchIndex(b, 20_000)
 	for n := uint64(1 << 32); b.Loop(); n++ {
@@ -52,7 +52,7 @@ func BenchmarkLookupNew(b *testing.B) {
 	}
 }
 
-// What does it cost to remember a new payload?
+// BenchmarkPut measures storing a new payload.
 func BenchmarkPut(b *testing.B) {
 	i := benchIndex(b, 0)
 	for n := uint64(0); b.Loop(); n++ {
@@ -61,8 +61,9 @@ func BenchmarkPut(b *testing.B) {
 	}
 }
 
-// How many payloads a second are looked up and, since they are new, remembered, in a store as the crawl has it, and
-// with how much memory? With -benchtime=10000000x it is the size of a large crawl. Eight at a time, as visits come.
+// BenchmarkFindAndPut measures how many new payloads per second are looked up and stored, and how much memory that
+// takes. The store is configured as in a crawl; eight goroutines work at once. -benchtime=10000000x is the size of a
+// large crawl.
 func BenchmarkFindAndPut(b *testing.B) {
 	store, err := frontier.Open(frontier.Options{Dir: b.TempDir(), Now: time.Now()})
 	must(b, err)
@@ -93,7 +94,8 @@ func BenchmarkFindAndPut(b *testing.B) {
 	cost.report()
 }
 
-// And in an import, some hundred at a time, in a store as the command has it?
+// BenchmarkImport measures the same for an import, which adds some hundred payloads at a time. The store is configured
+// as in the import command.
 func BenchmarkImport(b *testing.B) {
 	defer debug.SetGCPercent(debug.SetGCPercent(frontier.BulkLoadGarbage))
 	store, err := frontier.Open(frontier.Options{Dir: b.TempDir(), BulkLoad: true, Now: time.Now()})
@@ -119,33 +121,32 @@ func BenchmarkImport(b *testing.B) {
 	cost.report()
 }
 
-// cost holds what a benchmark uses of the machine.
+// cost measures the time and the memory that a benchmark uses.
 type cost struct {
 	b     *testing.B
 	began time.Duration
-	own   atomic.Int64 // most KiB of memory that belongs to the process alone, so far
+	own   atomic.Int64 // maximum of the process's anonymous memory so far, in KiB
 }
 
-// measure begins to measure.
+// measure starts measuring a benchmark.
 func measure(b *testing.B) *cost {
 	b.Helper()
 	runtime.GC()
-	_ = os.WriteFile("/proc/self/clear_refs", []byte("5"), 0) // forget the most that was resident before; not everywhere can one
+	_ = os.WriteFile("/proc/self/clear_refs", []byte("5"), 0) // reset the maximum of resident memory; not every system can
 	c := &cost{b: b, began: processorTime(b)}
 	b.ResetTimer()
 	return c
 }
 
-// look takes notice of the present memory.
+// look updates the maximum with the present memory use.
 func (c *cost) look() {
 	own := resident(c.b, "RssAnon:")
 	for before := c.own.Load(); own > before && !c.own.CompareAndSwap(before, own); before = c.own.Load() {
 	}
 }
 
-// report prints the rates by the clock and by processor time (on a machine that does other things too that says more),
-// the most memory of its own, and the most that was resident: that with the parts of the store's files that are
-// mapped.
+// report reports the rates by wall time and by processor time, which is more reliable on a busy machine. It also reports
+// the maximum of anonymous memory and of resident memory, which includes the mapped parts of the store's files.
 func (c *cost) report() {
 	c.b.StopTimer()
 	c.look()
@@ -157,8 +158,8 @@ func (c *cost) report() {
 	c.b.ReportMetric(float64(c.own.Load())/1024, "peak-own-MiB")
 }
 
-// resident returns a figure of the process's memory in KiB: "VmHWM:" the most that has been resident,
-// "RssAnon:" what is now its own. It is zero if the system does not report it.
+// resident returns a figure of the process's memory in KiB: "VmHWM:" is the maximum of resident memory,
+// "RssAnon:" the present anonymous memory. It returns zero if the system does not report the figure.
 func resident(b *testing.B, what string) int64 {
 	b.Helper()
 	status, err := os.ReadFile("/proc/self/status")

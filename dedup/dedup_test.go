@@ -74,7 +74,7 @@ func TestTheFirstRecordOfAPayloadStaysItsOrigin(t *testing.T) {
 	if err := db.Close(); err != nil {
 		t.Fatal(err)
 	}
-	i = openIndex(t, openStore(t, dir)) // it survives
+	i = openIndex(t, openStore(t, dir)) // the entry survives reopening
 	want(t, i, k, origin("p", 0))
 	if err := i.Put(k, origin("p", 9)); err != nil {
 		t.Fatal(err)
@@ -112,7 +112,7 @@ func TestKeysIdentifyEqualCaptures(t *testing.T) {
 	}
 }
 
-func TestPutRefuses(t *testing.T) {
+func TestPutRefusesInvalidArguments(t *testing.T) {
 	t.Parallel()
 	i := openIndex(t, openStore(t, t.TempDir()))
 	p := digest.Of([]byte("p"))
@@ -129,16 +129,16 @@ func TestPutRefuses(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if err := i.Put(c.key, c.origin); err == nil {
-				t.Errorf("Put(%v, %v) took it", c.key, c.origin)
+				t.Errorf("Put(%v, %v) succeeds, want an error", c.key, c.origin)
 			}
 		})
 	}
 	want(t, i, dedup.Key{Payload: p, Status: 200}, digest.Origin{})
 	if _, err := i.Find(dedup.Query{}); err == nil {
-		t.Error("Find of nothing")
+		t.Error("Find accepts an empty query")
 	}
 	if _, err := dedup.Open(nil, dedup.Options{}); err == nil {
-		t.Error("Open without a store")
+		t.Error("Open accepts a missing store")
 	}
 }
 
@@ -161,7 +161,7 @@ func TestDamagedEntriesAreAnError(t *testing.T) {
 			v, err := it.Item().ValueCopy(nil)
 			must(t, err)
 			if string(it.Item().Key()[1:21]) == string(make([]byte, 20)) {
-				continue // the name of their file
+				continue // this row holds the name of the file
 			}
 			rows[string(it.Item().Key())] = v
 		}
@@ -234,7 +234,7 @@ func TestOneOfManyConcurrentPutsIsFirst(t *testing.T) {
 	}
 }
 
-// The values are what versions before the short form wrote.
+// TestEntriesInTheLongFormAreRead reads values that were written by versions before the short form.
 func TestEntriesInTheLongFormAreRead(t *testing.T) {
 	t.Parallel()
 	const key = "64516b9783fca517eecbd1d064da2d165310b1975900c8bb4770ff4ac5b7d2"
@@ -255,9 +255,9 @@ func TestEntriesInTheLongFormAreRead(t *testing.T) {
 			k := dedup.Key{Payload: digest.Of([]byte("p")), Status: 200, MIME: "text/html"}
 			want(t, i, k, c.want)
 			must(t, i.Put(k, origin("p", 8)))
-			want(t, i, k, c.want) // the first stays
+			want(t, i, k, c.want) // the first record stays the origin
 			must(t, i.Replace(k, origin("p", 8)))
-			want(t, i, k, origin("p", 8)) // in the short form
+			want(t, i, k, origin("p", 8)) // stored in the short form
 		})
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/arcrawl/arcrawl/digest"
 )
 
-// at is origin n of a payload, of another URI.
+// at returns origin n of a payload, captured under the given URI.
 func at(uri, payload string, n int) digest.Origin {
 	o := origin(payload, n)
 	o.URI = uri
@@ -65,7 +65,7 @@ func TestReplaceRemovesADamagedRecord(t *testing.T) {
 	for _, by := range []dedup.By{dedup.Digest, dedup.URI} {
 		m, err := i.Find(dedup.Query{Key: k, URI: "http://second.example/", By: by})
 		if err != nil || m.Origin.Offset != 7 {
-			t.Errorf("by %d the origin is %d, %v; want 7", by, m.Origin.Offset, err)
+			t.Errorf("with mode %d the origin is %d, %v; want 7", by, m.Origin.Offset, err)
 		}
 	}
 }
@@ -87,14 +87,14 @@ func TestForgetRemovesTheEntriesOfALostFile(t *testing.T) {
 	behind, _ := put("behind", 120)
 	must(t, i.Forget("a-\xff.warc.gz", 500))
 	must(t, i.Forget("a-\xff.warc.gz", 100))
-	must(t, i.Forget("a-\xff.warc.gz", 300)) // what is lost stays lost
+	must(t, i.Forget("a-\xff.warc.gz", 300)) // forgetting less of the file changes nothing
 	check := func() {
 		t.Helper()
 		want(t, i, before, kept)
 		want(t, i, across, digest.Origin{})
 		want(t, i, behind, digest.Origin{})
 		if i.Lost(digest.Origin{}) || i.Lost(kept) {
-			t.Error("what is there counts as lost")
+			t.Error("an existing record counts as lost")
 		}
 	}
 	check()

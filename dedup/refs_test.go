@@ -13,7 +13,7 @@ func TestRevisitsAreCountedInMemoryAndStoredTogether(t *testing.T) {
 	one, two := original("http://a.example/", "one", "a.warc.gz", 1).Origin, original("http://a.example/", "two", "a.warc.gz", 2).Origin
 	stored := func(o string, want int64) {
 		t.Helper()
-		other := openIndex(t, db) // sees only what is in the store
+		other := openIndex(t, db) // sees only stored counts
 		of := one
 		if o == "two" {
 			of = two
@@ -35,11 +35,11 @@ func TestRevisitsAreCountedInMemoryAndStoredTogether(t *testing.T) {
 	if n, err := i.References(one); err != nil || n != 4 {
 		t.Errorf("References = %d, %v; want 4, one of them in memory", n, err)
 	}
-	for n := range 10_100 { // more originals than may wait
+	for n := range 10_100 { // more originals than are kept in memory
 		must(t, i.Refer(original("http://a.example/", strconv.Itoa(n), "b.warc.gz", n).Origin))
 	}
 	if n, err := openIndex(t, db).References(original("http://a.example/", "0", "b.warc.gz", 0).Origin); err != nil || n != 1 {
-		t.Errorf("%d revisits of an early one are stored though many wait, %v", n, err)
+		t.Errorf("%d revisits of the first original are stored, %v; want 1", n, err)
 	}
 }
 
