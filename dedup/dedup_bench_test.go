@@ -145,8 +145,8 @@ func (c *cost) look() {
 	}
 }
 
-// report reports the rates by wall time and by processor time, which is more reliable on a busy machine. It also reports
-// the maximum of anonymous memory and of resident memory, which includes the mapped parts of the store's files.
+// report adds the rates by wall time and by processor time, which is more reliable on a busy machine. It also adds the
+// maximum of anonymous memory and of resident memory, which includes the mapped parts of the store's files.
 func (c *cost) report() {
 	c.b.StopTimer()
 	c.look()

@@ -148,7 +148,7 @@ func TestACrowdedHostMakesOneVisitPerDelay(t *testing.T) {
 	}
 }
 
-// TestOrderByValueHelpsAHostOverItsBudget gives a host a quarter of the visits that the classic policy wants.
+// TestOrderByValueHelpsAHostOverItsBudget plays a host with a quarter of the visits that the classic policy wants.
 func TestOrderByValueHelpsAHostOverItsBudget(t *testing.T) {
 	t.Parallel()
 	all := sim.OneHost(corpus(t), 40*24*time.Hour)
