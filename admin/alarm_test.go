@@ -17,7 +17,7 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// raised lists what is raised, by kind.
+// raised returns the kinds of the raised alarms.
 func (w *world) raised() string {
 	w.Helper()
 	var kinds []string
@@ -27,8 +27,8 @@ func (w *world) raised() string {
 	return strings.Join(kinds, " ")
 }
 
-// TestASiteThatFallsSilentIsTold crawls a page that changes every hour for ten days, and then not for two.
-func TestASiteThatFallsSilentIsTold(t *testing.T) {
+// TestSilentSiteRaisesAlarm crawls a page that changes every hour for five days, then not for two, then again.
+func TestSilentSiteRaisesAlarm(t *testing.T) {
 	t.Parallel()
 	slow.Test(t)
 	dir := t.TempDir()
@@ -53,16 +53,16 @@ func TestASiteThatFallsSilentIsTold(t *testing.T) {
 		w.run(24 * time.Hour)
 		want := "front-page http://news.example/ true, silence news.example true, front-page http://news.example/ false, silence news.example false"
 		if got := strings.Join(told, ", "); got != want || w.raised() != "" {
-			t.Errorf("told were %q, and %q is left; want %q, and nothing left", got, w.raised(), want)
+			t.Errorf("the notices are %q, and %q is still raised; want %q, and nothing raised", got, w.raised(), want)
 		}
 		if p := loadActivities(dir); p["news.example"].Last.IsZero() {
-			t.Errorf("what is usual for the host is not kept: %v", p)
+			t.Errorf("the usual activity of the host is not stored: %v", p)
 		}
 	})
 }
 
-// TestEachTroubleHasItsAlarm makes one thing wrong after the other.
-func TestEachTroubleHasItsAlarm(t *testing.T) {
+// TestEachTroubleRaisesItsAlarm causes one trouble after another and checks that each raises its alarm.
+func TestEachTroubleRaisesItsAlarm(t *testing.T) {
 	t.Parallel()
 	slow.Test(t)
 	dir := t.TempDir()
@@ -106,8 +106,8 @@ func TestEachTroubleHasItsAlarm(t *testing.T) {
 	})
 }
 
-// TestABacklogThatGrowsIsTold swamps a host.
-func TestABacklogThatGrowsIsTold(t *testing.T) {
+// TestGrowingBacklogRaisesAlarm records a growing backlog in the series, and then a shrinking one.
+func TestGrowingBacklogRaisesAlarm(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
@@ -119,7 +119,7 @@ func TestABacklogThatGrowsIsTold(t *testing.T) {
 			w.window.series.put(p)
 		}
 		if list := w.window.troubles(time.Now()); len(list) != 1 || list[0].Kind != alarm.Backlog || !strings.Contains(list[0].Text, "5790 URIs are due") {
-			t.Errorf("a backlog that grows by 600 URIs an hour: %v", list)
+			t.Errorf("alarms while the backlog grows by 600 URIs an hour: %v", list)
 		}
 		w.window.series.minutes = nil
 		for i := range 8 * 60 {
@@ -127,7 +127,7 @@ func TestABacklogThatGrowsIsTold(t *testing.T) {
 			w.window.series.put(Point{Start: time.Now().Add(time.Duration(i-8*60) * time.Minute), Gauges: gauges})
 		}
 		if list := w.window.troubles(time.Now()); len(list) != 0 {
-			t.Errorf("a backlog that shrinks: %v", list)
+			t.Errorf("alarms while the backlog shrinks: %v", list)
 		}
 	})
 }

@@ -23,12 +23,12 @@ import (
 	"github.com/arcrawl/arcrawl/internal/town"
 )
 
-// replay serves the dashboard, with answers that a window gave in virtual time: a browser lives in ours.
+// replay serves the dashboard with recorded answers. The window answers in virtual time, but a browser needs real time.
 type replay struct {
 	pages   http.Handler
 	answers map[string][]byte // by path and query
 	now     time.Time
-	asked   []string // orders
+	asked   []string // orders that were received
 }
 
 func (r *replay) ServeHTTP(to http.ResponseWriter, from *http.Request) {
@@ -84,8 +84,8 @@ func aDayOfNews(t *testing.T) *replay {
 	return r
 }
 
-// TestTheDashboardInABrowser walks through the pages as an operator does, and looks at them. With
-// ARCRAWL_SCREENSHOTS=folder what was seen is kept there.
+// TestTheDashboardInABrowser opens the pages as an operator does and checks what they show. It saves
+// screenshots in the folder that ARCRAWL_SCREENSHOTS names.
 func TestTheDashboardInABrowser(t *testing.T) {
 	t.Parallel()
 	slow.Test(t)
@@ -121,7 +121,7 @@ func TestTheDashboardInABrowser(t *testing.T) {
 		text := show(c.address, c.ready)
 		for _, want := range c.want {
 			if !strings.Contains(text, want) {
-				t.Errorf("the page %q does not say %q:\n%s", c.address, want, text)
+				t.Errorf("the page %q lacks the text %q:\n%s", c.address, want, text)
 			}
 		}
 		if strings.Contains(text, "Error") || strings.Contains(text, "undefined") || strings.Contains(text, "NaN") {
@@ -137,7 +137,7 @@ func TestTheDashboardInABrowser(t *testing.T) {
 	show("", "overview")
 	light := p.Screenshot()
 	if n := colored(light, color.RGBA{0x2a, 0x6f, 0x97, 0xff}); n < 200 {
-		t.Errorf("%d pixels have the color of versions: the charts were not drawn", n)
+		t.Errorf("%d pixels have the color of versions: want drawn charts", n)
 	}
 	if got := p.Eval(`document.querySelectorAll(".chart canvas").length`); got != "6" {
 		t.Errorf("%s charts, want 6", got)
@@ -148,11 +148,11 @@ func TestTheDashboardInABrowser(t *testing.T) {
 	dark := p.Screenshot()
 	keep(t, "dark-overview", dark)
 	if luminance(dark) > 0.3 || luminance(light) < 0.7 {
-		t.Errorf("light is %.2f bright and dark %.2f", luminance(light), luminance(dark))
+		t.Errorf("the light theme has the luminance %.2f and the dark one %.2f", luminance(light), luminance(dark))
 	}
 }
 
-// TestTheDashboardOnAPhoneAndWithAKeyboard fits a narrow screen, and needs no mouse.
+// TestTheDashboardOnAPhoneAndWithAKeyboard checks that the pages fit a narrow screen and need no mouse.
 func TestTheDashboardOnAPhoneAndWithAKeyboard(t *testing.T) {
 	t.Parallel()
 	slow.Test(t)
@@ -172,12 +172,12 @@ func TestTheDashboardOnAPhoneAndWithAKeyboard(t *testing.T) {
 		}
 		keep(t, "phone-"+ready, p.Screenshot())
 	}
-	p.Go("about:blank") // or else the focus stays where it was
+	p.Go("about:blank") // otherwise the focus stays where it was
 	p.Go(site.URL + "/#/")
 	p.Wait(`document.getElementById("view").dataset.ready === "overview"`)
 	p.Press("\t")
 	if got := p.Eval(`document.activeElement.className`); got != `"skip"` {
-		t.Errorf("the first key leads to %s, want the link that skips to the content", got)
+		t.Errorf("the first Tab moves the focus to %s, want the link that skips to the content", got)
 	}
 	p.Press("\t\t\r")
 	p.Wait(`document.getElementById("view").dataset.ready === "hosts"`)
@@ -185,11 +185,11 @@ func TestTheDashboardOnAPhoneAndWithAKeyboard(t *testing.T) {
 		t.Errorf("after a page was chosen the focus is on %s, want its content", got)
 	}
 	if got := p.Eval(`document.querySelector("nav [aria-current]").textContent`); got != `"Hosts"` {
-		t.Errorf("the page that is marked is %s, want Hosts", got)
+		t.Errorf("the current page in the menu is %s, want Hosts", got)
 	}
 }
 
-// TestTheDashboardLoadsNothingFromElsewhere reads all that is embedded.
+// TestTheDashboardLoadsNothingFromElsewhere reads all embedded files.
 func TestTheDashboardLoadsNothingFromElsewhere(t *testing.T) {
 	t.Parallel()
 	entries, err := files.ReadDir("dashboard")
@@ -206,13 +206,13 @@ func TestTheDashboardLoadsNothingFromElsewhere(t *testing.T) {
 		}
 		for _, word := range []string{`src="http`, `href="http`, "@import", "url(http", "fetch('http", "eval(", "innerHTML"} {
 			if strings.Contains(string(text), word) {
-				t.Errorf("%s has %s", e.Name(), word)
+				t.Errorf("%s contains %q", e.Name(), word)
 			}
 		}
 	}
 }
 
-// saveJSON writes a screenshot for people to look at, if they want them.
+// keep saves a screenshot if ARCRAWL_SCREENSHOTS is set.
 func keep(t *testing.T, name string, shot image.Image) {
 	t.Helper()
 	dir := os.Getenv("ARCRAWL_SCREENSHOTS")
@@ -229,7 +229,7 @@ func keep(t *testing.T, name string, shot image.Image) {
 	}
 }
 
-// colored counts the pixels of a color.
+// colored returns the number of pixels of a color.
 func colored(shot image.Image, c color.RGBA) (n int) {
 	wr, wg, wb, _ := c.RGBA()
 	for y := shot.Bounds().Min.Y; y < shot.Bounds().Max.Y; y++ {
@@ -242,7 +242,7 @@ func colored(shot image.Image, c color.RGBA) (n int) {
 	return n
 }
 
-// luminance is how bright a picture is, 0 to 1.
+// luminance returns the mean brightness of a picture, from 0 to 1.
 func luminance(shot image.Image) float64 {
 	var sum, n float64
 	for y := shot.Bounds().Min.Y; y < shot.Bounds().Max.Y; y += 4 {

@@ -19,7 +19,7 @@ import (
 	"github.com/arcrawl/arcrawl/internal/town"
 )
 
-// learning has the rule learned for HTML, and the classic one for all else.
+// learning uses the learned rule for HTML and the classic rule for other types.
 const learning = `[operator]
 name = "Test Library"
 contact = "https://library.example/crawler"
@@ -34,9 +34,9 @@ initial = "1h"
 uris = ["http://news.example/", "http://data.example/"]
 `
 
-// TestTheAccountOfADay crawls two days with a restart in the middle of the first, and compares what was counted with
-// what crawl.log says.
-func TestTheAccountOfADay(t *testing.T) {
+// TestDayReportAgreesWithTheLog crawls two days with a restart in the middle of the first, and compares the counts with
+// crawl.log.
+func TestDayReportAgreesWithTheLog(t *testing.T) {
 	t.Parallel()
 	slow.Test(t)
 	dir := t.TempDir()
@@ -59,7 +59,7 @@ func TestTheAccountOfADay(t *testing.T) {
 	}
 }
 
-// agrees compares a report with the log, and the versions with those that there were.
+// agrees compares a report with the log, and its number of versions with the real number.
 func agrees(w *world, report api.DayReport) {
 	w.Helper()
 	log := w.parts.Config.Current().Storage.Log
@@ -87,8 +87,8 @@ func agrees(w *world, report api.DayReport) {
 	}
 }
 
-// TestWhatCannotBeKeptStandsInTheReportsAndTheLog has a host that changes more often than its pace allows.
-func TestWhatCannotBeKeptStandsInTheReportsAndTheLog(t *testing.T) {
+// TestMissedCaptureTargetsAreReportedAndLogged crawls a host that changes more often than its delay allows.
+func TestMissedCaptureTargetsAreReportedAndLogged(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	var log bytes.Buffer
@@ -101,17 +101,17 @@ func TestWhatCannotBeKeptStandsInTheReportsAndTheLog(t *testing.T) {
 		report := get[api.DayReport](w, "/api/v1/reports/days")
 		want := "a capture target of 90 % needs a delay of 2.8s instead of 30s, or 182 URIs fewer; at present 49 %"
 		if len(report.Pace) != 1 || report.Pace[0].Host != "swamped.example" || report.Pace[0].Promise != want {
-			t.Errorf("told %+v, want one host and %q", report.Pace, want)
+			t.Errorf("the report has %+v, want one host and %q", report.Pace, want)
 		}
 		if of := get[api.DayReport](w, "/api/v1/reports/days?host=fine.example"); len(of.Pace) != 0 {
-			t.Errorf("of another host: %+v", of.Pace)
+			t.Errorf("the report of another host has %+v, want nothing", of.Pace)
 		}
 		w.must(w.window.Tick(time.Now()))
 		time.Sleep(24*time.Hour + 6*time.Minute)
 		w.must(w.window.Tick(time.Now()))
 		w.must(w.window.Tick(time.Now().Add(time.Minute)))
 		if n := strings.Count(log.String(), fmt.Sprintf(`"host":"swamped.example","message":%q`, want)); n != 1 {
-			t.Errorf("the log says it %d times, want once:\n%s", n, &log)
+			t.Errorf("the log has the promise %d times, want once:\n%s", n, &log)
 		}
 	})
 }

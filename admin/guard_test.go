@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestWhoIsServed has a row for each way to knock.
-func TestWhoIsServed(t *testing.T) {
+// TestGuardRefusesForeignRequests sends requests with different tokens, hosts and origins.
+func TestGuardRefusesForeignRequests(t *testing.T) {
 	t.Parallel()
 	const token = "a-token-of-some-length"
 	bearer := http.Header{"Authorization": {"Bearer " + token}}
@@ -18,21 +18,21 @@ func TestWhoIsServed(t *testing.T) {
 	}
 	for _, c := range []struct {
 		what   string
-		token  string // that is asked for
+		token  string // token that the server requires
 		method string
 		host   string
 		header http.Header
 		want   int
 	}{
-		{"the socket asks for nothing", "", "POST", "arcrawl", nil, 200},
+		{"the socket requires no token", "", "POST", "arcrawl", nil, 200},
 		{"a bearer with the token", token, "GET", "localhost:8471", bearer, 200},
 		{"a browser with the token as password", token, "GET", "127.0.0.1:8471", http.Header{"Authorization": {"Basic OmEtdG9rZW4tb2Ytc29tZS1sZW5ndGg="}}, 200},
-		{"an address of version 6", token, "GET", "[::1]:8471", bearer, 200},
+		{"an IPv6 address", token, "GET", "[::1]:8471", bearer, 200},
 		{"another port, as behind ssh -L", token, "GET", "localhost:9000", bearer, 200},
 		{"no token", token, "GET", "localhost:8471", nil, 401},
 		{"a wrong token", token, "GET", "localhost:8471", http.Header{"Authorization": {"Bearer a-token-of-some-lengtH"}}, 401},
-		{"a beginning of the token", token, "GET", "localhost:8471", http.Header{"Authorization": {"Bearer a-token"}}, 401},
-		{"another kind of proof", token, "GET", "localhost:8471", http.Header{"Authorization": {"Digest " + token}}, 401},
+		{"a prefix of the token", token, "GET", "localhost:8471", http.Header{"Authorization": {"Bearer a-token"}}, 401},
+		{"another authentication scheme", token, "GET", "localhost:8471", http.Header{"Authorization": {"Digest " + token}}, 401},
 		{"a name that resolves to the loopback", token, "GET", "rebound.example:8471", bearer, 403},
 		{"a name that looks like the loopback", token, "GET", "localhost.example", bearer, 403},
 		{"another address of this machine", token, "GET", "192.0.2.1:8471", bearer, 403},
@@ -55,7 +55,7 @@ func TestWhoIsServed(t *testing.T) {
 			t.Errorf("%s: status %d, served %t; want %d", c.what, got.Code, served, c.want)
 		}
 		if got.Header().Get("X-Frame-Options") != "DENY" || got.Header().Get("Access-Control-Allow-Origin") != "" {
-			t.Errorf("%s: headers %v let other sites in", c.what, got.Header())
+			t.Errorf("%s: headers %v allow other sites access", c.what, got.Header())
 		}
 	}
 }

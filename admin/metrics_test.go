@@ -31,8 +31,8 @@ func (w *world) scrape() string {
 	return got.Body.String()
 }
 
-// TestTheMetricsTellWhatHappened scrapes after a day.
-func TestTheMetricsTellWhatHappened(t *testing.T) {
+// TestMetricsCountVisitsAndVersions scrapes the metrics after a day.
+func TestMetricsCountVisitsAndVersions(t *testing.T) {
 	t.Parallel()
 	slow.Test(t)
 	dir := t.TempDir()
@@ -61,7 +61,7 @@ func TestTheMetricsTellWhatHappened(t *testing.T) {
 		}
 		for _, m := range Metrics() {
 			if !strings.Contains(text, "# TYPE "+m.Name+" "+m.Type+"\n") {
-				t.Errorf("%s is no %s, or is not there", m.Name, m.Type)
+				t.Errorf("%s is not a %s, or is missing", m.Name, m.Type)
 			}
 		}
 	})
@@ -80,7 +80,7 @@ func TestTheNumberOfTimeSeriesDoesNotGrowWithTheCrawl(t *testing.T) {
 			w.visited(fmt.Sprintf("h%d.example", i), time.Second)
 		}
 		if after := strings.Count(w.scrape(), "\narcrawl_"); after != before {
-			t.Errorf("%d lines with one host, %d with a hundred more", before, after)
+			t.Errorf("%d lines with one host, %d with a hundred more hosts; want the same number", before, after)
 		}
 	})
 }
@@ -112,10 +112,11 @@ func TestHealthAndReadiness(t *testing.T) {
 	})
 }
 
-// metricsPage is the page that is generated from the table of metrics.
+// metricsPage is the path of the page that is generated from the table of metrics.
 const metricsPage = "../docs/metrics.md"
 
-// TestTheMetricsPageIsFresh compares docs/metrics.md with the table; -update rewrites what follows its heading.
+// TestTheMetricsPageIsFresh compares docs/metrics.md with the table. -update rewrites the text below its
+// heading.
 func TestTheMetricsPageIsFresh(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder
@@ -143,12 +144,12 @@ func TestTheMetricsPageIsFresh(t *testing.T) {
 		return
 	}
 	if diff := cmp.Diff(b.String(), table); diff != "" {
-		t.Errorf("%s is not what the table says; run go test ./admin -update (-table +page):\n%s", metricsPage, diff)
+		t.Errorf("%s differs from the table; run go test ./admin -update (-table +page):\n%s", metricsPage, diff)
 	}
 }
 
-// TestWhatIsMonitoredExists compares the names in the dashboard for Grafana and in the alert rules with the metrics.
-func TestWhatIsMonitoredExists(t *testing.T) {
+// TestMonitoringUsesExistingMetrics compares the names in the Grafana dashboard and the alert rules with the metrics.
+func TestMonitoringUsesExistingMetrics(t *testing.T) {
 	t.Parallel()
 	var names []string
 	for _, m := range Metrics() {
@@ -172,11 +173,11 @@ func TestWhatIsMonitoredExists(t *testing.T) {
 		}
 		used := regexp.MustCompile(`\barcrawl_[a-z_]+`).FindAllString(string(text), -1)
 		if len(used) < 10 {
-			t.Errorf("%s names %d metrics only", file, len(used))
+			t.Errorf("%s names only %d metrics", file, len(used))
 		}
 		for _, name := range used {
 			if !slices.Contains(names, name) {
-				t.Errorf("%s asks for %s, which is no metric", file, name)
+				t.Errorf("%s uses %s, which is not a metric", file, name)
 			}
 		}
 	}

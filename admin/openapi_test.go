@@ -23,8 +23,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the files that are generated from the code")
 
-// TestTheOpenAPIDocumentIsFresh compares openapi.json with the table of routes and the types of the answers; -update
-// rewrites it.
+// TestTheOpenAPIDocumentIsFresh compares openapi.json with the table of routes and the types of the answers. The
+// flag -update rewrites the file.
 func TestTheOpenAPIDocumentIsFresh(t *testing.T) {
 	t.Parallel()
 	want, err := json.MarshalIndent(describe(t), "", "  ")
@@ -39,14 +39,14 @@ func TestTheOpenAPIDocumentIsFresh(t *testing.T) {
 		return
 	}
 	if diff := cmp.Diff(string(want), OpenAPI); diff != "" {
-		t.Errorf("openapi.json is not what the routes say; run go test ./admin -update (-routes +file):\n%s", diff)
+		t.Errorf("openapi.json differs from the routes; run go test ./admin -update (-routes +file):\n%s", diff)
 	}
 }
 
-// object is a JSON object in the making; its keys are sorted when it is written.
+// object is a JSON object. Its keys are sorted when it is written.
 type object map[string]any
 
-// describe writes the document.
+// describe returns the OpenAPI document.
 func describe(t *testing.T) object {
 	t.Helper()
 	d := describer{t: t, docs: comments(t), schemas: object{}}
@@ -74,7 +74,7 @@ func describe(t *testing.T) object {
 
 type describer struct {
 	t       *testing.T
-	docs    map[string]string // of types and of their fields, "Status" and "Status.Version"
+	docs    map[string]string // comments by type or field, such as "Status" and "Status.Version"
 	schemas object
 }
 
@@ -108,7 +108,7 @@ func operationID(r route) string {
 	return strings.ToLower(r.method) + "_" + strings.NewReplacer("/", "_", "-", "_").Replace(name)
 }
 
-// schema describes a type; structs are described once and referred to.
+// schema returns the schema of a type. A struct is described once and referred to elsewhere.
 func (d describer) schema(t reflect.Type) object {
 	switch t {
 	case reflect.TypeFor[api.Seconds]():
@@ -135,7 +135,7 @@ func (d describer) schema(t reflect.Type) object {
 		return object{"type": "integer"}
 	case reflect.Struct:
 		if _, known := d.schemas[t.Name()]; !known {
-			d.schemas[t.Name()] = nil // it may hold itself
+			d.schemas[t.Name()] = nil // the type may refer to itself
 			d.schemas[t.Name()] = d.fields(t)
 		}
 		return object{"$ref": "#/components/schemas/" + t.Name()}
@@ -169,7 +169,7 @@ func (d describer) fields(t reflect.Type) object {
 	return out
 }
 
-// comments reads what the source says of types and fields.
+// comments returns the comments of types and fields in the source.
 func comments(t *testing.T) map[string]string {
 	t.Helper()
 	docs := map[string]string{}

@@ -15,8 +15,7 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// known makes URIs of a host known that were last visited so long ago, want to be visited so often, and are due since
-// then.
+// known adds n URIs of a host to the frontier. Their wait is every, and they have been due for the time overdue.
 func (w *world) known(host string, n int, every, overdue time.Duration) {
 	w.Helper()
 	now := time.Now()
@@ -31,30 +30,30 @@ func (w *world) known(host string, n int, every, overdue time.Duration) {
 	w.must(err)
 }
 
-// visited notifies the window of visits to a host. took includes the rest.
+// visited notifies the window of a visit to a host. took includes the host's rest after the visit.
 func (w *world) visited(host string, took time.Duration) {
 	u := uri.FromCanonical("http://" + host + "/")
 	w.window.Observe(crawler.Report{URI: u, Finished: time.Now(), Status: 200, Took: took / 10, Rest: took - took/10})
 }
 
-// TestOverdueSaysWhetherABacklogEnds has hosts of all kinds.
-func TestOverdueSaysWhetherABacklogEnds(t *testing.T) {
+// TestOverdueShowsWhenABacklogClears surveys hosts with and without a backlog, and a held one.
+func TestOverdueShowsWhenABacklogClears(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, dir, everyHour)
 		defer w.close()
 		w.known("swamped.example", 200, time.Hour, 30*time.Minute)
-		w.visited("swamped.example", 30*time.Second) // 120 visits an hour, and 200 are wanted
+		w.visited("swamped.example", 30*time.Second) // 120 visits an hour are possible, 200 are needed
 		w.known("slow.example", 100, 10*time.Hour, 2*time.Hour)
-		w.visited("slow.example", time.Minute) // 60 an hour, 10 wanted
+		w.visited("slow.example", time.Minute) // 60 visits an hour are possible, 10 are needed
 		w.known("fine.example", 100, 10*time.Hour, -time.Hour)
 		w.known("held.example", 10, time.Hour, 48*time.Hour)
 		_, _, err := w.parts.Frontier.SteerHosts(time.Now(), "held.example", frontier.HostAction{Verb: frontier.Pause})
 		w.must(err)
 
 		o := get[api.Overdue](w, "/api/v1/overdue")
-		if o.All.URIs != 411 || o.All.Due != 311 { // with the seed
+		if o.All.URIs != 411 || o.All.Due != 311 { // including the seed
 			t.Errorf("%d of %d are due; want 311 of 411", o.All.Due, o.All.URIs)
 		}
 		rows := map[string]api.Backlog{}
@@ -77,31 +76,31 @@ func TestOverdueSaysWhetherABacklogEnds(t *testing.T) {
 				t.Errorf("%s: %d due for up to %s, ends %q; want %d, %s, %q", c.host, b.Due, time.Duration(b.Most), b.Ends, c.due, c.most, c.ends)
 			}
 			if p := time.Duration(b.P50); p < c.most*89/100 || p > c.most {
-				t.Errorf("%s: the median is %s where all are overdue for %s", c.host, p, c.most)
+				t.Errorf("%s: the median is %s, but all URIs are overdue for %s", c.host, p, c.most)
 			}
 		}
 		if o.Rows[0].Name != "held.example" {
 			t.Errorf("the first row is %s, want the most overdue host", o.Rows[0].Name)
 		}
 		if s := rows["swamped.example"]; math.Abs(s.Demand-200) > 1 || math.Abs(s.Capacity-120) > 1 || !s.Observed {
-			t.Errorf("swamped.example wants %.1f and can have %.1f visits an hour; want 200 and 120, observed", s.Demand, s.Capacity)
+			t.Errorf("swamped.example needs %.1f visits an hour and can have %.1f; want 200 and 120, observed", s.Demand, s.Capacity)
 		}
 		if f := rows["fine.example"]; f.Observed || math.Abs(f.Capacity-600) > 1 {
-			t.Errorf("fine.example can have %.1f visits an hour, observed: %t; want 600 by its settings, an exchange of 1 s and a rest of 5 s", f.Capacity, f.Observed)
+			t.Errorf("fine.example can have %.1f visits an hour, observed: %t; want 600, computed from 1 s per exchange and 5 s of rest", f.Capacity, f.Observed)
 		}
 		types := get[api.Overdue](w, "/api/v1/overdue?by=mime")
 		if len(types.Rows) != 2 || types.Rows[0].Name != "text/html" || types.Rows[0].URIs != 410 || types.Rows[0].Ends != "" {
-			t.Errorf("by type: %+v", types.Rows)
+			t.Errorf("the backlog by type is %+v", types.Rows)
 		}
 		waits := get[api.Overdue](w, "/api/v1/overdue?by=wait&host=slow.example")
 		if len(waits.Rows) != 1 || waits.Rows[0].Name != "6h to 1d" || waits.All.URIs != 100 {
-			t.Errorf("by wait, of one host: %+v", waits.Rows)
+			t.Errorf("the backlog of one host by wait is %+v", waits.Rows)
 		}
 	})
 }
 
-// TestASurveyIsToldAgainWhileItIsFresh asks twice, and then for a new one.
-func TestASurveyIsToldAgainWhileItIsFresh(t *testing.T) {
+// TestSurveyIsReusedWhileFresh asks for a survey twice within its maximum age, and once later.
+func TestSurveyIsReusedWhileFresh(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
@@ -121,13 +120,13 @@ func TestASurveyIsToldAgainWhileItIsFresh(t *testing.T) {
 	})
 }
 
-func TestOverdueSaysWhatADelayCanKeepOfACaptureTarget(t *testing.T) {
+func TestOverdueShowsTheDelayThatACaptureTargetNeeds(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, dir, strings.NewReplacer("initial = \"1h\"", "rule = \"learned\"\ncapture_target = 0.9", "min = \"1h\"\nmax = \"1h\"\n", "").Replace(everyHour))
 		defer w.close()
-		w.known("swamped.example", 200, time.Hour, 30*time.Minute) // each is thought to change once an hour
+		w.known("swamped.example", 200, time.Hour, 30*time.Minute) // each URI is expected to change once an hour
 		w.visited("swamped.example", 30*time.Second)
 		w.known("fine.example", 10, time.Hour, 30*time.Minute)
 		promises := map[string]string{}
@@ -135,10 +134,10 @@ func TestOverdueSaysWhatADelayCanKeepOfACaptureTarget(t *testing.T) {
 			promises[b.Name] = b.Promise
 		}
 		if want := "a capture target of 90 % needs a delay of 2.8s instead of 30s, or 182 URIs fewer; at present 49 %"; promises["swamped.example"] != want {
-			t.Errorf("%s, want %s", promises["swamped.example"], want)
+			t.Errorf("the promise is %q, want %q", promises["swamped.example"], want)
 		}
 		if got := promises["fine.example"]; !strings.HasPrefix(got, "a capture target of 90 % can be kept") {
-			t.Error(got)
+			t.Errorf("the promise of fine.example is %q, want that the target can be kept", got)
 		}
 	})
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// severalTargets has a target for pages, a lower one for data and for what is below /old/, and none for pictures.
+// severalTargets has a capture target for pages, a lower one for data and for pages below /old/, and none for pictures.
 const severalTargets = `[operator]
 name = "Test Library"
 contact = "https://library.example/crawler"
@@ -32,7 +32,8 @@ wait = [{ mime = "^text/html.*", capture_target = 0.5 }]
 uris = ["http://news.example/"]
 `
 
-// holds makes URIs known of a type that are visited each hour, and thought to change once between.
+// holds adds n URIs of a media type to the frontier. They are visited each hour and expected to change once between
+// visits.
 func (w *world) holds(host, path, mime, source string, n int) {
 	w.Helper()
 	now := time.Now()
@@ -47,7 +48,7 @@ func (w *world) holds(host, path, mime, source string, n int) {
 	w.must(err)
 }
 
-func TestAHostWithSeveralCaptureTargetsIsToldOfAllInOneSentence(t *testing.T) {
+func TestPromiseNamesAllCaptureTargetsOfAHost(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
@@ -63,7 +64,7 @@ func TestAHostWithSeveralCaptureTargetsIsToldOfAllInOneSentence(t *testing.T) {
 		w.visited("data.example", 2*time.Minute)
 		w.holds("pictures.example", "/", "image/png", "", 100)
 		w.holds("mixed.example", "/", "text/html", "", 10)
-		w.holds("mixed.example", "/", "image/png", "", 200) // under other names, and of no target
+		w.holds("mixed.example", "/", "image/png", "", 200) // the type has no capture target
 		w.holds("mixed.example", "/p/", "image/png", "", 100)
 		w.visited("mixed.example", 30*time.Second)
 		w.holds("feeds.example", "/", "application/json", string([]byte{1}), 100)
@@ -77,7 +78,7 @@ func TestAHostWithSeveralCaptureTargetsIsToldOfAllInOneSentence(t *testing.T) {
 			"data.example":     "a capture target of 50 % needs a delay of ",
 			"pictures.example": "",
 			"mixed.example":    "a capture target of 90 % needs a delay of ",
-			"feeds.example":    "", // which are waited for in their own way
+			"feeds.example":    "", // feeds have a wait of their own
 		} {
 			if got := rows[host].Promise; !strings.HasPrefix(got, want) || (got == "") != (want == "") {
 				t.Errorf("%s: %q, want %q…", host, got, want)
@@ -86,11 +87,11 @@ func TestAHostWithSeveralCaptureTargetsIsToldOfAllInOneSentence(t *testing.T) {
 		two, data := rows["two.example"].Promise, rows["data.example"].Promise
 		t.Logf("%s\n%s\n%s\n%s", two, rows["refined.example"].Promise, data, rows["mixed.example"].Promise)
 		if !strings.Contains(two, "instead of 30s, or ") || strings.Count(two[strings.Index(two, "at present"):], " %") != 2 {
-			t.Error(two)
+			t.Errorf("the promise is %q, want the present delay and two present shares", two)
 		}
 		report := get[api.DayReport](w, "/api/v1/reports/days")
 		if len(report.Pace) != 4 || report.Pace[0].Promise != rows[report.Pace[0].Host].Promise {
-			t.Errorf("reported: %+v", report.Pace)
+			t.Errorf("the day report has %+v, want 4 hosts with the promises of the backlog", report.Pace)
 		}
 	})
 }

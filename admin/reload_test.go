@@ -12,8 +12,8 @@ import (
 	"github.com/arcrawl/arcrawl/internal/town"
 )
 
-// TestAReloadSaysWhatItDoes tries, breaks and takes a configuration.
-func TestAReloadSaysWhatItDoes(t *testing.T) {
+// TestReloadReportsItsChanges checks a configuration, reloads it, and then tries a faulty one.
+func TestReloadReportsItsChanges(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
@@ -25,17 +25,17 @@ func TestAReloadSaysWhatItDoes(t *testing.T) {
 		write(strings.Replace(everyHour, "/\"]", "/\", \"http://more.example/\"]", 1) + "[politeness]\nmin_delay = \"9s\"\n")
 		dry := post[api.Reloaded](w, "/api/v1/reload", api.ReloadOrder{DryRun: true})
 		if dry.Taken || dry.Plan.DueNow != 1 || len(dry.Plan.SeedsAdded) != 1 || len(dry.Plan.Changes) == 0 {
-			t.Errorf("a dry run: %+v; want one new seed, due now, and a changed key", dry)
+			t.Errorf("a dry run returns %+v; want one new seed, due now, and a changed key", dry)
 		}
 		if w.parts.Config.Current().SeedHost("more.example") {
 			t.Error("a dry run has put the configuration in force")
 		}
 		if done := post[api.Reloaded](w, "/api/v1/reload", nil); !done.Taken || !w.parts.Config.Current().SeedHost("more.example") {
-			t.Errorf("a reload: %+v; want it in force", done)
+			t.Errorf("a reload returns %+v; want the configuration in force", done)
 		}
 		write(everyHour + "[politeness]\nmin_delay = 5\n")
 		if bad := post[api.Reloaded](w, "/api/v1/reload", nil); bad.Taken || len(bad.Faults) != 1 || bad.Faults[0].Key != "politeness.min_delay" {
-			t.Errorf("a broken one: %+v; want its fault, and the last one in force", bad)
+			t.Errorf("a faulty configuration returns %+v; want its fault, and the previous one in force", bad)
 		}
 	})
 }

@@ -26,7 +26,7 @@ func TestTheSeriesIsBoundedAndOutlivesARestart(t *testing.T) {
 		p := visits(1)
 		p.Start = now
 		now = now.Add(time.Minute)
-		if s.file = ""; now.Sub(noon) > 90*24*time.Hour { // the file is what is tried in the last days
+		if s.file = ""; now.Sub(noon) > 90*24*time.Hour { // write the file only in the last days
 			s.file = file
 		}
 		if err := s.add(p); err != nil {
@@ -37,7 +37,7 @@ func TestTheSeriesIsBoundedAndOutlivesARestart(t *testing.T) {
 		t.Helper()
 		for _, kept := range [][2]int{{len(s.minutes), minutesKept}, {len(s.hours), hoursKept}} {
 			if kept[0] < kept[1] || kept[0] > kept[1]+kept[1]/8 {
-				t.Errorf("%d points are kept; want %d, and at most an eighth more", kept[0], kept[1])
+				t.Errorf("%d points are kept; want at least %d, and at most an eighth more", kept[0], kept[1])
 			}
 		}
 		for _, h := range s.hours {
@@ -54,7 +54,7 @@ func TestTheSeriesIsBoundedAndOutlivesARestart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	check(again) // it was written again within the ten days, with all hours
+	check(again) // the file was rewritten within the ten days, with all hours
 	if info, err := os.Stat(file); err != nil || info.Size() > 8<<20 {
 		t.Errorf("the file is %v, %v; want it below 8 MB", info.Size(), err)
 	}
@@ -82,7 +82,7 @@ func TestATornLineCostsOneMinute(t *testing.T) {
 		t.Fatal(err)
 	}
 	if s, err = openSeries(file, noon.Add(time.Hour)); err != nil || len(s.minutes) != 2 {
-		t.Errorf("%d minutes after a torn line, %v; want the 2 before it", len(s.minutes), err)
+		t.Errorf("%d minutes are read from a file with a torn line, %v; want the 2 before it", len(s.minutes), err)
 	}
 }
 
@@ -102,7 +102,7 @@ func TestAMinuteWithARestartIsJoined(t *testing.T) {
 	}
 }
 
-// TestTheLastMinuteRolls counts a visit each second for three minutes, and then none.
+// TestTheLastMinuteRolls counts one visit each second for three minutes, and no visits after that.
 func TestTheLastMinuteRolls(t *testing.T) {
 	t.Parallel()
 	var m lastMinute
@@ -122,7 +122,7 @@ func TestTheLastMinuteRolls(t *testing.T) {
 	}
 }
 
-// TestTheDiskIsProjected fills a disk by 1 MB each minute.
+// TestTheDiskIsProjected writes 1 MB to a disk each minute.
 func TestTheDiskIsProjected(t *testing.T) {
 	t.Parallel()
 	s := &series{}
@@ -137,6 +137,6 @@ func TestTheDiskIsProjected(t *testing.T) {
 		t.Errorf("full in %v; want 100 minutes for 100 MB", in)
 	}
 	if in := (&series{minutes: s.minutes[:5]}).fullIn(api.Disk{Free: 600 << 20}); in != nil {
-		t.Errorf("full in %v after five minutes; want no guess yet", in)
+		t.Errorf("full in %v after five minutes; want no estimate yet", in)
 	}
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// withTraps adds the traps of its store to a window.
+// withTraps opens the trap store and adds it to the window's options.
 func withTraps(o *Options) {
 	book, err := traps.Open(o.Frontier.DB())
 	if err != nil {
@@ -25,20 +25,21 @@ func withTraps(o *Options) {
 	o.Traps = book
 }
 
-// trap has a URI kept out that is a trap by itself.
+// trap keeps out a URI that is recognized as a trap by itself, and returns the trap.
 func (w *world) trap(text string) traps.Trap {
 	w.Helper()
 	u := uri.FromCanonical(text)
 	t, ok, err := w.window.o.Traps.Judge(u, uri.URI{}, "L", time.Now())
 	if err != nil || !ok {
-		w.Fatalf("%s is no trap: %v", text, err)
+		w.Fatalf("%s is not judged to be a trap: %v", text, err)
 	}
 	_, err = w.window.o.Traps.CountKeptOut(t, time.Now(), u)
 	w.must(err)
 	return t
 }
 
-// TestTrapsAreShownAndReleased lists the traps of a running crawl and lets one go: what was kept out of it is due.
+// TestTrapsAreShownAndReleased lists the traps of a running crawl and releases one. The URIs that it kept out are
+// then due.
 func TestTrapsAreShownAndReleased(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -72,13 +73,13 @@ func TestTrapsAreShownAndReleased(t *testing.T) {
 				t.Errorf("release of %+v, which is not a trap: status %d", wrong, status)
 			}
 		}
-		for _, want := range []int64{1, 0} { // again does no harm
+		for _, want := range []int64{1, 0} { // releasing it again changes nothing
 			if got := post[api.TrapReleased](w, "/api/v1/traps/release", api.TrapRelease{Host: "news.example", Pattern: trap.Pattern}); got.Due != want {
 				t.Errorf("%d URIs are due, want %d", got.Due, want)
 			}
 		}
 		if list := get[api.Traps](w, "/api/v1/traps?host=news.example"); !list.Traps[0].Released {
-			t.Error("it is not told that the trap was released")
+			t.Error("the trap is not listed as released")
 		}
 		w.run(time.Minute)
 		if r, _, err := w.parts.Frontier.Get(uri.FromCanonical(inTrap)); err != nil || r.Visits != 1 {

@@ -11,7 +11,7 @@ import (
 	"github.com/arcrawl/arcrawl/admin/api"
 )
 
-func TestAWebhookHearsOfAlarms(t *testing.T) {
+func TestWebhookReceivesAlarms(t *testing.T) {
 	t.Parallel()
 	var got map[string]any
 	status := http.StatusNoContent
@@ -27,7 +27,7 @@ func TestAWebhookHearsOfAlarms(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got["kind"] != "host" || got["about"] != "a.example" || got["raised"] != true || got["message"] != "arcrawl: a.example is down" {
-		t.Errorf("the webhook got %v", got)
+		t.Errorf("the webhook received %v", got)
 	}
 	status = http.StatusInternalServerError
 	if err := PostNotice(t.Context(), s.URL, n); err == nil || !strings.Contains(err.Error(), "500") {

@@ -14,8 +14,8 @@ import (
 	"github.com/arcrawl/arcrawl/internal/town"
 )
 
-// TestWhyTellsWhatComesNext asks about one URI as things happen to it and around it.
-func TestWhyTellsWhatComesNext(t *testing.T) {
+// TestWhyReturnsTheNextVisit asks about one URI while it waits, is overdue or is held, and while its host rests.
+func TestWhyReturnsTheNextVisit(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
@@ -29,35 +29,35 @@ func TestWhyTellsWhatComesNext(t *testing.T) {
 			t.Helper()
 			y := get[api.Why](w, "/api/v1/why?uri="+page)
 			if y.State != state || !strings.Contains(y.Next, next) {
-				t.Errorf("%s: it is %q, and %q; want %q and %q", what, y.State, y.Next, state, next)
+				t.Errorf("%s: the state is %q, next %q; want %q and %q", what, y.State, y.Next, state, next)
 			}
 			if (y.At == nil) != strings.HasPrefix(next, "not visited") {
-				t.Errorf("%s: a time %v, and %q", what, y.At, y.Next)
+				t.Errorf("%s: the time is %v, but next is %q", what, y.At, y.Next)
 			}
 			return y
 		}
 		y := asks("in between", "waiting", "due ")
 		if y.URI.Visits != 2 || !strings.HasPrefix(y.Why, ".*: changed") {
-			t.Errorf("%d visits, because %q; want 2, and the evaluator's reason", y.URI.Visits, y.Why)
+			t.Errorf("%d visits, reason %q; want 2, and the evaluator's reason", y.URI.Visits, y.Why)
 		}
 		if !slices.ContainsFunc(y.Settings, func(s api.Setting) bool {
 			return strings.HasSuffix(s.Key, ".max") && s.Value == `"1h"` && strings.HasSuffix(s.Origin, ":8")
 		}) {
-			t.Errorf("settings %v; want the longest wait, and the line that says so", y.Settings)
+			t.Errorf("settings %v; want the maximum wait with the line that sets it", y.Settings)
 		}
 		if at := y.At.Sub(*y.URI.Due); at != 0 {
-			t.Errorf("it is visited %s after its due time, want then", at)
+			t.Errorf("the visit is predicted %s after the due time, want no difference", at)
 		}
 		time.Sleep(2 * time.Hour)
-		asks("overdue, for the crawl stood still", "due", "next on its host")
+		asks("overdue after the crawl was stopped", "due", "next on its host")
 
-		w.known("news.example", 10, 24*time.Hour, 3*time.Hour) // ten others were due before
+		w.known("news.example", 10, 24*time.Hour, 3*time.Hour) // ten other URIs are due earlier
 		y = asks("behind others", "due", "10 URIs of its host come before it")
 		if y.Ahead != 10 || time.Until(*y.At) != 10*time.Duration(y.Delay) {
-			t.Errorf("%d before it, visited in %s; want 10, each for %s", y.Ahead, time.Until(*y.At), time.Duration(y.Delay))
+			t.Errorf("%d URIs come before it, its visit is in %s; want 10 URIs, with a delay of %s each", y.Ahead, time.Until(*y.At), time.Duration(y.Delay))
 		}
 		if !strings.Contains(y.Next, "sooner or later") {
-			t.Errorf("a crowded host is said to keep its order: %q", y.Next)
+			t.Errorf("the answer claims that a crowded host keeps its order: %q", y.Next)
 		}
 		hosts := func(v frontier.HostVerb, until time.Time) {
 			_, _, err := w.parts.Frontier.SteerHosts(time.Now(), "news.example", frontier.HostAction{Verb: v, Until: until})
@@ -66,7 +66,7 @@ func TestWhyTellsWhatComesNext(t *testing.T) {
 		hosts(frontier.Rest, time.Now().Add(time.Hour))
 		y = asks("while the host rests", "due", "its host rests until")
 		if at := time.Until(*y.At); at < time.Hour {
-			t.Errorf("visited in %s while the host rests for an hour", at)
+			t.Errorf("the visit is predicted in %s, but the host rests for an hour", at)
 		}
 		hosts(frontier.Wake, time.Time{})
 		hosts(frontier.Pause, time.Time{})
@@ -80,8 +80,8 @@ func TestWhyTellsWhatComesNext(t *testing.T) {
 	})
 }
 
-// TestWhyNotTellsWhatKeepsAURIOut has a row for each thing that can.
-func TestWhyNotTellsWhatKeepsAURIOut(t *testing.T) {
+// TestWhyNotReturnsWhatKeepsAURIOut asks about URIs that different rules keep out.
+func TestWhyNotReturnsWhatKeepsAURIOut(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
@@ -104,11 +104,11 @@ func TestWhyNotTellsWhatKeepsAURIOut(t *testing.T) {
 		}
 		post[api.HostsOrdered](w, "/api/v1/frontier/hosts", api.HostOrder{Pattern: "news.example", Verb: "pause"})
 		if n := get[api.WhyNot](w, "/api/v1/why-not?uri=http://news.example/"); !strings.HasPrefix(n.Out, "not visited: its host is held by an operator") {
-			t.Errorf("on a held host: %q", n.Out)
+			t.Errorf("the answer for a URI on a held host is %q", n.Out)
 		}
 		var p api.Problem
 		if status := w.ask(http.MethodGet, "/api/v1/why?uri=http://news.example/never", nil, &p); status != 404 || !strings.Contains(p.Error, "arcrawl why") {
-			t.Errorf("why of a URI that is not known: status %d, %q; want 404 and the advice to ask arcrawl why", status, p.Error)
+			t.Errorf("why of an unknown URI: status %d, %q; want 404 and the advice to ask arcrawl why", status, p.Error)
 		}
 	})
 }

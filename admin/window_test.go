@@ -13,8 +13,8 @@ import (
 	"github.com/arcrawl/arcrawl/internal/town"
 )
 
-// TestTheStatusTellsWhatHappened crawls a page that changes every other hour for a day.
-func TestTheStatusTellsWhatHappened(t *testing.T) {
+// TestStatusCountsVisitsAndVersions crawls a page that changes every other hour for a day.
+func TestStatusCountsVisitsAndVersions(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
@@ -51,7 +51,7 @@ func TestTheStatusTellsWhatHappened(t *testing.T) {
 	})
 }
 
-// TestAPauseOutlivesARestart pauses by the API, and opens the window again.
+// TestAPauseOutlivesARestart pauses the crawl through the API and opens the window again.
 func TestAPauseOutlivesARestart(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -89,7 +89,7 @@ func TestAPauseOutlivesARestart(t *testing.T) {
 	})
 }
 
-// TestOrdersReachTheFrontier makes URIs known, holds and releases them, and has one visited now.
+// TestOrdersReachTheFrontier adds, holds and releases URIs, and forces a visit to one.
 func TestOrdersReachTheFrontier(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -103,7 +103,7 @@ func TestOrdersReachTheFrontier(t *testing.T) {
 			"http://news.example/a", "HTTP://NEWS.example/b#top", "http://news.example/", "http://other.example/", "mailto:x",
 		}})
 		if added.New != 2 || added.Known != 1 || !slices.Equal(added.Outside, []string{"http://other.example/"}) || len(added.Faults) != 1 {
-			t.Errorf("added %+v; want 2 new, 1 known, 1 outside, 1 that is no URI", added)
+			t.Errorf("added %+v; want 2 new, 1 known, 1 outside, 1 fault", added)
 		}
 		held := post[api.Ordered](w, "/api/v1/frontier/steer", api.Order{Verb: "hold", Select: api.Select{URIs: []string{"http://news.example/a"}}})
 		if held.Changed != 1 {
@@ -132,7 +132,7 @@ func TestOrdersReachTheFrontier(t *testing.T) {
 	})
 }
 
-// TestBadRequestsAreExplained has a row for each way to ask wrongly.
+// TestBadRequestsAreExplained sends requests with different mistakes.
 func TestBadRequestsAreExplained(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -162,17 +162,17 @@ func TestBadRequestsAreExplained(t *testing.T) {
 		} {
 			var p api.Problem
 			if status := w.ask(c.method, c.path, c.body, &p); status != c.status || !strings.Contains(p.Error, c.word) {
-				t.Errorf("%s %s: status %d, %q; want %d and a word on %q", c.method, c.path, status, p.Error, c.status, c.word)
+				t.Errorf("%s %s: status %d, %q; want %d and an error that contains %q", c.method, c.path, status, p.Error, c.status, c.word)
 			}
 		}
 		if s := get[api.Status](w, "/api/v1/status"); s.Condition.State != api.Crawling {
-			t.Errorf("a bad request has left the crawl %+v", s.Condition)
+			t.Errorf("bad requests have changed the condition of the crawl to %+v", s.Condition)
 		}
 	})
 }
 
-// TestEveryRouteAnswersWhatItSays calls those that need no argument and compares the type.
-func TestEveryRouteAnswersWhatItSays(t *testing.T) {
+// TestRoutesWithoutArgumentsSucceed calls the GET routes that need no argument.
+func TestRoutesWithoutArgumentsSucceed(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {

@@ -28,7 +28,7 @@ import (
 	"github.com/arcrawl/arcrawl/warcout"
 )
 
-// world is a crawl of a scripted web, and the window on it. It is made inside a bubble of virtual time.
+// world is a crawl of a scripted web and the window that monitors it. It runs in a synctest bubble with virtual time.
 type world struct {
 	*testing.T
 	dir     string
@@ -37,10 +37,10 @@ type world struct {
 	crawler *crawler.Crawler
 	window  *Window
 	free    int64
-	every   time.Duration // between two looks of the window
+	every   time.Duration // interval between two ticks of the window
 }
 
-// everyHour visits each page once an hour, whatever happens to it.
+// everyHour visits each page once an hour, whether it changes or not.
 const everyHour = `[operator]
 name = "Test Library"
 contact = "https://library.example/crawler"
@@ -95,7 +95,7 @@ func newWorld(t *testing.T, dir, toml string, change ...func(*Options)) *world {
 	return w
 }
 
-// close shuts the parts.
+// close closes the parts of the crawl.
 func (w *world) close() {
 	w.Helper()
 	w.town.Close()
@@ -118,7 +118,7 @@ func (w *world) set(u string, p town.Page) {
 	w.must(w.town.Set(u, p))
 }
 
-// run crawls for a while and looks every minute, unless told otherwise; the daemon does so more often.
+// run crawls for the time d. It updates the window every minute, unless w.every is set; the daemon does so more often.
 func (w *world) run(d time.Duration) {
 	w.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), d)
@@ -142,7 +142,7 @@ func (w *world) run(d time.Duration) {
 	ticking.Wait()
 }
 
-// ask sends a request to the window, as one through the socket, and reads the answer into it.
+// ask sends a request to the window as through the socket, and decodes the answer into answer.
 func (w *world) ask(method, path string, body, answer any) (status int) {
 	w.Helper()
 	var sent io.Reader
@@ -161,7 +161,7 @@ func (w *world) ask(method, path string, body, answer any) (status int) {
 	return got.Code
 }
 
-// get asks for something that must be granted.
+// get sends a GET request that must succeed.
 func get[A any](w *world, path string) (answer A) {
 	w.Helper()
 	if status := w.ask(http.MethodGet, path, nil, &answer); status != http.StatusOK {
@@ -170,7 +170,7 @@ func get[A any](w *world, path string) (answer A) {
 	return answer
 }
 
-// post orders something that must be granted.
+// post sends a POST request that must succeed.
 func post[A any](w *world, path string, body any) (answer A) {
 	w.Helper()
 	if status := w.ask(http.MethodPost, path, body, &answer); status != http.StatusOK {

@@ -9,8 +9,8 @@ import (
 	"github.com/arcrawl/arcrawl/admin/api"
 )
 
-// TestAnAlarmIsRaisedAndClearedOnce has a row for each course that a trouble can take; each character is a minute,
-// "x" with the trouble and "." without.
+// TestAnAlarmIsRaisedAndClearedOnce plays different courses of a trouble. Each character is a minute: "x" with
+// the trouble, "." without it.
 var noon = time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 
 func TestAnAlarmIsRaisedAndClearedOnce(t *testing.T) {
@@ -58,19 +58,19 @@ func TestTheAlarmsOfAKindAreBounded(t *testing.T) {
 		t.Errorf("%d alarms of 10,001 troubles, want %d of one kind and one of the other", n, maxOfKind)
 	}
 	if changes := a.Update(noon.Add(48*time.Hour), nil); len(changes) != maxOfKind+1 || len(a.known) != 0 {
-		t.Errorf("%d are cleared and %d are left", len(changes), len(a.known))
+		t.Errorf("%d alarms are cleared and %d are left", len(changes), len(a.known))
 	}
 }
 
-// TestASilenceIsMeasuredByWhatIsUsual has a row for each history.
-func TestASilenceIsMeasuredByWhatIsUsual(t *testing.T) {
+// TestSilenceIsComparedWithUsualActivity compares the present silence of hosts with their histories.
+func TestSilenceIsComparedWithUsualActivity(t *testing.T) {
 	t.Parallel()
 	const day = 24 * time.Hour
 	for _, c := range []struct {
 		what           string
 		changes        int64
 		history, since time.Duration
-		longest        time.Duration // silence before
+		longest        time.Duration // longest silence so far
 		quiet          int
 		want           bool
 	}{
