@@ -37,7 +37,7 @@ func addValidators(r *api.HeaderReport, store *reputation.Store, c *config.Confi
 			return errEnough
 		}
 		for class, of := range known {
-			doubts := known.Doubts(exampleTypes[class], c.ForHost(h, now).Midfetch.Bar)
+			doubts := known.Doubts(exampleTypes[class], c.ForHost(h, now).Midfetch.Threshold)
 			for by, s := range of {
 				if s != (evaluators.Standing{}) {
 					r.Rows = append(r.Rows, api.HeaderTrust{

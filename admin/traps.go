@@ -33,9 +33,9 @@ func trapRoutes() []route {
 }
 
 // TrapsOf returns the traps of a host, or of all hosts if it is empty. A nil book has none.
-func TrapsOf(book *traps.Store, only uri.Host) (api.Traps, error) {
+func TrapsOf(store *traps.Store, only uri.Host) (api.Traps, error) {
 	out := api.Traps{Traps: []api.Trap{}}
-	if book == nil {
+	if store == nil {
 		return out, nil
 	}
 	see := func(h uri.Host, list []traps.Trap) error {
@@ -48,13 +48,13 @@ func TrapsOf(book *traps.Store, only uri.Host) (api.Traps, error) {
 		return nil
 	}
 	if only != "" {
-		list, err := book.Get(only)
+		list, err := store.Get(only)
 		if err != nil {
 			return out, err
 		}
 		return out, see(only, list) // a host has far fewer than the maximum
 	}
-	if err := book.Each(see); !errors.Is(err, errEnough) {
+	if err := store.Each(see); !errors.Is(err, errEnough) {
 		return out, err
 	}
 	return out, nil

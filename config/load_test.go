@@ -104,7 +104,7 @@ func defaultSettings(t testing.TB) config.Settings {
 		Wait:   evaluators.Default(),
 		Retry:  evaluators.Ladder{First: 10 * time.Minute, Factor: 2, Max: 7 * day},
 		Midfetch: config.Midfetch{
-			DecideBy: evaluators.Agree, Bar: evaluators.Bar{Proof: 3, Precision: 0.98},
+			DecideBy: evaluators.Agree, Threshold: evaluators.Threshold{Proof: 3, Precision: 0.98},
 			Audit: evaluators.Audit{Every: 50, Within: 30 * day, Share: 0.01},
 		},
 		Fetch: fetch.Limits{
@@ -422,7 +422,7 @@ func TestEachKeyReachesItsField(t *testing.T) {
 			ByType: []config.DecideByType{
 				{MIME: mime(t, "^image/.*"), DecideBy: evaluators.Either}, {MIME: mime(t, ".*"), DecideBy: evaluators.ETag},
 			},
-			Bar: evaluators.Bar{Precision: 0.5}, Audit: evaluators.Audit{Within: 7 * day, Share: 0.25},
+			Threshold: evaluators.Threshold{Precision: 0.5}, Audit: evaluators.Audit{Within: 7 * day, Share: 0.25},
 		},
 		Fetch: fetch.Limits{
 			Connect: 5 * time.Second, Headers: 6 * time.Second, Body: 7 * time.Minute,

@@ -56,10 +56,10 @@ type Robots struct {
 
 // Midfetch says when the response headers alone prove that nothing changed.
 type Midfetch struct {
-	DecideBy evaluators.DecideBy
-	ByType   []DecideByType   // replaces DecideBy for certain types; the first match wins
-	Bar      evaluators.Bar   // what a validator must have proven on a host before it is trusted there
-	Audit    evaluators.Audit // when a body is read in spite of the headers
+	DecideBy  evaluators.DecideBy
+	ByType    []DecideByType       // replaces DecideBy for certain types; the first match wins
+	Threshold evaluators.Threshold // what a validator must have proven on a host before it is trusted there
+	Audit     evaluators.Audit     // when a body is read in spite of the headers
 }
 
 // DecideByType says which validators decide for some types of content.
@@ -204,9 +204,9 @@ func DefaultSettings() Settings {
 		Robots: Robots{Wait: day, ForbiddenWait: day, UnreachableWait: time.Hour},
 		Retry:  evaluators.Ladder{First: 10 * time.Minute, Factor: 2, Max: 7 * day},
 		Midfetch: Midfetch{
-			DecideBy: evaluators.Agree,
-			Bar:      evaluators.Bar{Proof: 3, Precision: 0.98},
-			Audit:    evaluators.Audit{Every: 50, Within: 30 * day, Share: 0.01},
+			DecideBy:  evaluators.Agree,
+			Threshold: evaluators.Threshold{Proof: 3, Precision: 0.98},
+			Audit:     evaluators.Audit{Every: 50, Within: 30 * day, Share: 0.01},
 		},
 		Fetch: fetch.DefaultLimits(),
 		Scope: Scope{

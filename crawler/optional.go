@@ -73,7 +73,7 @@ type trapStore interface {
 	NoneSuspected(uri.Host) (bool, error)
 	IsNotFound(uri.Host, digest.Digest) (bool, error)
 	Learn(traps.Page) (found, refuted []traps.Trap, err error)
-	Vouch(uri.Host, ...uri.URI) (refuted []traps.Trap, err error)
+	AddListed(uri.Host, ...uri.URI) (refuted []traps.Trap, err error)
 	LearnShared(answer digest.Digest, seed bool, now time.Time, a, other uri.URI) ([]traps.Trap, error)
 	CountKeptOut(traps.Trap, time.Time, ...uri.URI) (before int64, err error)
 	Release(h uri.Host, pattern string) (traps.Trap, error)
@@ -98,7 +98,7 @@ func (noTraps) IsNotFound(uri.Host, digest.Digest) (bool, error) { return false,
 func (noTraps) Learn(traps.Page) (found, refuted []traps.Trap, err error) {
 	return nil, nil, nil
 }
-func (noTraps) Vouch(uri.Host, ...uri.URI) ([]traps.Trap, error) { return nil, nil }
+func (noTraps) AddListed(uri.Host, ...uri.URI) ([]traps.Trap, error) { return nil, nil }
 func (noTraps) LearnShared(digest.Digest, bool, time.Time, uri.URI, uri.URI) ([]traps.Trap, error) {
 	return nil, nil
 }

@@ -43,12 +43,12 @@ func (c *Crawler) request(r frontier.Record, s settings, now time.Time) (request
 	if err != nil || req.filter.DecideBy == evaluators.Off {
 		return req, err
 	}
-	req.filter.Doubted = reputation.Doubts(r.ContentType, s.Midfetch.Bar)
+	req.filter.Doubted = reputation.Doubts(r.ContentType, s.Midfetch.Threshold)
 	if vouches, _ := req.filter.Unchanged(r.Validators, r.Validators); !vouches {
 		return req, nil // no validator is believed: the body is read anyway
 	}
 	about := evaluators.Visit{
-		MIME: r.ContentType, Unread: r.Unread, Since: now.Sub(later(r.LastRead, r.FirstSeen)), Lot: auditLot(r),
+		MIME: r.ContentType, Unread: r.Unread, Since: now.Sub(later(r.LastRead, r.FirstSeen)), Random: auditRandom(r),
 	}
 	if due, why := s.Midfetch.Audit.Due(reputation, about); due {
 		req.audit = why
@@ -77,9 +77,9 @@ func stopIfUnchanged(filter evaluators.Midfetch, before evaluators.Validators) f
 	}
 }
 
-// auditLot returns the lot that decides whether a visit is an audit. It is a hash, so that the same visit has the
-// same lot after a crash and in every repetition.
-func auditLot(r frontier.Record) uint64 {
+// auditRandom returns the pseudo-random number that decides whether a visit is an audit. It is a hash, so that the
+// same visit has the same number after a crash and in every repetition.
+func auditRandom(r frontier.Record) uint64 {
 	text := append(append(make([]byte, 0, 256), r.URI.String()...), ' ')
 	sum := sha256.Sum256(strconv.AppendInt(text, int64(r.Visits), 10))
 	return binary.BigEndian.Uint64(sum[:])

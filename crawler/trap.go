@@ -150,7 +150,7 @@ func (f *finder) vouchFor(listed []uri.URI) error {
 		for n < len(listed) && listed[n].Host() == h {
 			n++
 		}
-		refuted, err := store.Vouch(h, listed[:n]...)
+		refuted, err := store.AddListed(h, listed[:n]...)
 		if err == nil {
 			err = f.c.releaseRefuted(store, h, refuted, f.v.finished)
 		}

@@ -192,9 +192,9 @@ func witnessOf(etag string) Witness {
 	return WitnessETag
 }
 
-// Bar holds what a witness must have proven before it is believed.
-type Bar struct {
-	Proof     int     // number of right predictions of no change needed first, see [Bar.Proven]; 0 = believe at once
+// Threshold holds what a witness must have proven before it is believed.
+type Threshold struct {
+	Proof     int     // number of right predictions of no change needed first, see [Threshold.Proven]; 0 = believe at once
 	Precision float64 // minimum share of right predictions among the last 64 predictions of no change
 }
 
@@ -204,7 +204,7 @@ const unseen = 4
 // Proven reports whether a witness has made enough predictions to be believed: Proof predictions of no change, and
 // four times that number as long as it has never shown a change. A header that never changes is right about every
 // unchanged page; only a change shows whether it is reliable.
-func (b Bar) Proven(s Standing) bool {
+func (b Threshold) Proven(s Standing) bool {
 	if s.ChangeRight == 0 {
 		return s.Known >= min(unseen*b.Proof, window)
 	}
@@ -216,7 +216,7 @@ type Doubts [Witnesses]bool
 
 // Doubts returns the witnesses that are not believed about content of this type. The 304 needs no proof of its own,
 // because it depends on headers that do.
-func (r Reputation) Doubts(contentType string, b Bar) Doubts {
+func (r Reputation) Doubts(contentType string, b Threshold) Doubts {
 	var d Doubts
 	for w, s := range r[ClassOf(contentType)] {
 		unproven := !b.Proven(s) && Witness(w) != WitnessNotModified
@@ -238,11 +238,11 @@ type Visit struct {
 	MIME   string        // Content-Type of the last capture
 	Unread int           // number of visits in a row that did not read the body
 	Since  time.Duration // since the body was last read
-	Lot    uint64        // pseudo-random number of the visit, evenly distributed
+	Random uint64        // pseudo-random number of the visit, evenly distributed
 }
 
 // Due reports whether a visit has to read the body whatever the headers say, and why. If no limit is reached,
-// Visit.Lot decides. The share of visits that read the body is Share if each witness of the host has 64 right
+// Visit.Random decides. The share of visits that read the body is Share if each witness of the host has 64 right
 // predictions. It is three times Share while nothing is known about them. It is ten times Share, but at most half of
 // all visits, while one of their last 64 predictions was wrong.
 func (a Audit) Due(r Reputation, v Visit) (bool, string) {
@@ -251,7 +251,7 @@ func (a Audit) Due(r Reputation, v Visit) (bool, string) {
 		return true, "audit: too many visits without reading the body"
 	case a.Within > 0 && v.Unread > 0 && v.Since >= a.Within:
 		return true, "audit: too long without reading the body"
-	case float64(v.Lot>>11)/(1<<53) < a.share(r[ClassOf(v.MIME)]):
+	case float64(v.Random>>11)/(1<<53) < a.share(r[ClassOf(v.MIME)]):
 		return true, "audit: drawn"
 	}
 	return false, ""

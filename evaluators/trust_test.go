@@ -14,7 +14,7 @@ const (
 	html    = "text/html; charset=utf-8"
 )
 
-var bar = evaluators.Bar{Proof: 3, Precision: 0.98}
+var bar = evaluators.Threshold{Proof: 3, Precision: 0.98}
 
 // The ancestors' table for one header, and what does not go into it.
 func TestEachObservationGoesIntoItsFieldOfTheTable(t *testing.T) {
@@ -155,7 +155,7 @@ func TestAWitnessIsBelievedOnceProvenAndUntilItIsWrong(t *testing.T) {
 	if r = visits(visits(r, 2, lie), 63, right); doubted(r) {
 		t.Error("a witness that was corrected does not regain its standing")
 	}
-	if (evaluators.Reputation{}).Doubts(html, evaluators.Bar{}) != (evaluators.Doubts{}) {
+	if (evaluators.Reputation{}).Doubts(html, evaluators.Threshold{}) != (evaluators.Doubts{}) {
 		t.Error("without a bar somebody is doubted")
 	}
 }
@@ -246,7 +246,7 @@ func TestAuditsAreMoreFrequentAfterAnErrorAndFewerAsEvidenceGrows(t *testing.T) 
 	share := func(r evaluators.Reputation) int {
 		n := 0
 		for i := range uint64(10_000) {
-			if due, _ := a.Due(r, evaluators.Visit{MIME: html, Lot: i * (1 << 63 / 5_000)}); due {
+			if due, _ := a.Due(r, evaluators.Visit{MIME: html, Random: i * (1 << 63 / 5_000)}); due {
 				n++
 			}
 		}
@@ -280,7 +280,7 @@ func TestNoBodyStaysUnreadBeyondTheLimits(t *testing.T) {
 		{"a day after the last reading", evaluators.Visit{Unread: 1, Since: 24 * time.Hour}, true},
 		{"a day after the last reading, with none unread", evaluators.Visit{Since: 24 * time.Hour}, false},
 	} {
-		row.v.Lot = 1<<64 - 1
+		row.v.Random = 1<<64 - 1
 		if got, _ := a.Due(evaluators.Reputation{}, row.v); got != row.want {
 			t.Errorf("%s: %t, want %t", row.name, got, row.want)
 		}

@@ -106,7 +106,7 @@ func TestAssessMatchesASimulationWithTwoTargets(t *testing.T) {
 	})
 	watched := watching(p, perDay)
 	captured := func(p sim.Policy, all []sim.History, rest time.Duration) map[string]float64 {
-		tallies, err := sim.Crowd(sim.Crowding{Policy: p, Delay: rest, Order: frontier.ByValue, Dir: t.TempDir()}, all)
+		tallies, err := sim.Crowd(sim.CrowdOptions{Policy: p, Delay: rest, Order: frontier.ByValue, Dir: t.TempDir()}, all)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -41,6 +41,6 @@ func (c Configuration) Policy() Policy { return Configured(c.Name, c.Stack) }
 
 // Polite returns the question to [Crowd] that plays a policy with the politeness and the order of the configuration.
 // Stores are put into dir.
-func (c Configuration) Polite(p Policy, dir string) Crowding {
-	return Crowding{Policy: p, Rest: c.Rest, Order: c.Config.Crawl.Order, Dir: dir}
+func (c Configuration) Polite(p Policy, dir string) CrowdOptions {
+	return CrowdOptions{Policy: p, Rest: c.Rest, Order: c.Config.Crawl.Order, Dir: dir}
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// Crowding holds the arguments of [Crowd].
-type Crowding struct {
+// CrowdOptions holds the arguments of [Crowd].
+type CrowdOptions struct {
 	Policy Policy
 	Knob   float64
 	Delay  time.Duration                   // between two visits to a host
@@ -27,7 +27,7 @@ type Crowding struct {
 // Crowd plays a policy through histories where politeness allows each host one visit per delay. A real frontier, with a
 // store for each host, orders the visits as in the crawler. The first visit of a URI takes a slot like any other, but
 // does not count as a request if it comes at once.
-func Crowd(c Crowding, all []History) ([]Tally, error) {
+func Crowd(c CrowdOptions, all []History) ([]Tally, error) {
 	result := make([]Tally, len(all))
 	for n, host := range hosts(all) {
 		players := c.Policy.Host(c.Knob)
@@ -52,7 +52,7 @@ func Crowd(c Crowding, all []History) ([]Tally, error) {
 }
 
 // host plays one host until all its histories end.
-func (c Crowding) host(crowd []*track) (err error) {
+func (c CrowdOptions) host(crowd []*track) (err error) {
 	now := crowd[0].due
 	for _, t := range crowd {
 		if t.due.Before(now) {
@@ -99,7 +99,7 @@ func (c Crowding) host(crowd []*track) (err error) {
 
 // visit returns the settlement of a visit, as the crawler would make it. A URI whose history has ended leaves the queue
 // and takes no slot.
-func (c Crowding) visit(budget *capacity.Budget, t *track, r frontier.Record, now time.Time) frontier.Settlement {
+func (c CrowdOptions) visit(budget *capacity.Budget, t *track, r frontier.Record, now time.Time) frontier.Settlement {
 	first := !t.visited
 	t.stretch = budget.Stretch(1, c.Delay)
 	was, elastic := capacity.Demand(r.Wait, r.Rate)

@@ -80,13 +80,13 @@ func learned() Policy {
 func (h *HostOrders) play(histories []History, dir string) error {
 	knob := rate.Expected(rate.DefaultTarget)
 	for _, run := range []struct {
-		question Crowding
+		question CrowdOptions
 		folder   string
 		result   *Tally
 	}{
-		{Crowding{Policy: Classic(), Order: frontier.ByDue}, "classic", &h.Overdue},
-		{Crowding{Policy: learned(), Knob: knob, Order: frontier.ByDue}, "due", &h.Late},
-		{Crowding{Policy: learned(), Knob: knob, Order: frontier.ByValue}, "value", &h.Value},
+		{CrowdOptions{Policy: Classic(), Order: frontier.ByDue}, "classic", &h.Overdue},
+		{CrowdOptions{Policy: learned(), Knob: knob, Order: frontier.ByDue}, "due", &h.Late},
+		{CrowdOptions{Policy: learned(), Knob: knob, Order: frontier.ByValue}, "value", &h.Value},
 	} {
 		run.question.Delay, run.question.Dir = h.Delay, filepath.Join(dir, run.folder)
 		tallies, err := Crowd(run.question, histories)

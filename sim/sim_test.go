@@ -130,7 +130,7 @@ func crowded(
 	t *testing.T, p sim.Policy, knob float64, all []sim.History, delay time.Duration, order frontier.Order,
 ) sim.Tally {
 	t.Helper()
-	tallies, err := sim.Crowd(sim.Crowding{Policy: p, Knob: knob, Delay: delay, Order: order, Dir: t.TempDir()}, all)
+	tallies, err := sim.Crowd(sim.CrowdOptions{Policy: p, Knob: knob, Delay: delay, Order: order, Dir: t.TempDir()}, all)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -96,7 +96,7 @@ func TestLinkFarmsAreFound(t *testing.T) {
 					t.Errorf("a URI %s: part of the trap is %t, %v; want %t", j.what, got, err, j.want)
 				}
 			}
-			refuted, err := b.Vouch("news.example", other)
+			refuted, err := b.AddListed("news.example", other)
 			if err != nil || len(refuted) != 1 {
 				t.Errorf("after a sitemap lists one of its pages, %d traps were released, %v; want 1", len(refuted), err)
 			}

@@ -120,9 +120,9 @@ func (b *Store) Learn(g Page) (found, refuted []Trap, err error) {
 	return found, refuted, err
 }
 
-// Vouch records that a feed or sitemap lists URIs, so that pages like them are not a link farm. It returns the traps
+// AddListed records that a feed or sitemap lists URIs, so that pages like them are not a link farm. It returns the traps
 // that this refutes, which are released.
-func (b *Store) Vouch(h uri.Host, us ...uri.URI) (refuted []Trap, err error) {
+func (b *Store) AddListed(h uri.Host, us ...uri.URI) (refuted []Trap, err error) {
 	err = b.change(h, func(s *state) (changed bool) {
 		for _, u := range us {
 			if key, ok := shapeOf(u); ok && u.Host() == h {
