@@ -102,7 +102,7 @@ function tiles(s) {
     tile(
       'Overdue',
       span(s.uris.overdue_seconds),
-      s.uris.due < 0 ? 'counting …' : count(s.uris.due) + ' URIs due',
+      s.uris.due < 0 ? 'counting …' : plural(s.uris.due, 'URI') + ' due',
       s.uris.overdue_seconds > 3600 ? 'warn' : 'good',
     ),
     tile('Visits in the last hour', count(hour.visits), count(s.last_minute.visits) + ' in the last minute'),

@@ -120,8 +120,8 @@ func (b *Store) Learn(g Page) (found, refuted []Trap, err error) {
 	return found, refuted, err
 }
 
-// AddListed records that a feed or sitemap lists URIs, so that pages like them are not a link farm. It returns the traps
-// that this refutes, which are released.
+// AddListed records that a feed or sitemap lists URIs, so that pages like them are not a link farm. It returns the
+// traps that this refutes, which are released.
 func (b *Store) AddListed(h uri.Host, us ...uri.URI) (refuted []Trap, err error) {
 	err = b.change(h, func(s *state) (changed bool) {
 		for _, u := range us {
