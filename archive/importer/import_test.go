@@ -23,7 +23,7 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// openIndex makes an empty dedup index.
+// openIndex opens an empty dedup index.
 func openIndex(t testing.TB) *dedup.Index {
 	t.Helper()
 	o := badger.DefaultOptions(t.TempDir()).WithLogger(nil).WithMemTableSize(8 << 20).WithValueLogFileSize(16 << 20)
@@ -39,7 +39,7 @@ func openIndex(t testing.TB) *dedup.Index {
 	return i
 }
 
-// imported imports files, and returns the summary and the findings.
+// imported imports files and returns the summary and the findings.
 func imported(t testing.TB, i *dedup.Index, o Options, paths ...string) (Summary, []warc.Finding) {
 	t.Helper()
 	o.Now = func() time.Time { return archivetest.Start }
@@ -132,17 +132,17 @@ func TestEveryFormatIsImported(t *testing.T) {
 				t.Errorf("the origin is %+v, want %+v", got, first)
 			}
 			if n, err := i.References(got); err != nil || n != sum.Revisits {
-				t.Errorf("%d revisits refer to it, %v; %d were imported", n, err, sum.Revisits)
+				t.Errorf("%d revisits refer to the origin, %v; %d were imported", n, err, sum.Revisits)
 			}
 			again, _ := imported(t, i, Options{}, file)
 			if again != (Summary{Known: 1}) || len(i.Collections()) != 1 {
-				t.Errorf("importing it again made %+v, %v", again, i.Collections())
+				t.Errorf("importing the file again returns %+v, %v", again, i.Collections())
 			}
 		})
 	}
 }
 
-func TestAFolderStandsForItsWARCsAndPackages(t *testing.T) {
+func TestFolderImportsItsWARCsAndPackages(t *testing.T) {
 	t.Parallel()
 	dir, _, _ := everyForm(t)
 	sum, found := imported(t, openIndex(t), Options{}, dir)
@@ -176,7 +176,7 @@ func TestFilesOfWgetAreImported(t *testing.T) {
 				return
 			}
 			if o := originOf(t, i, "GIF89a, more or less", "image/gif"); o.URI != site+"/picture.gif" || o.RecordID == "" {
-				t.Errorf("the picture is of %+v", o)
+				t.Errorf("the origin of the picture is %+v", o)
 			}
 		})
 	}
@@ -257,7 +257,7 @@ func TestFilesThatLeaveAManifestAreRemoved(t *testing.T) {
 		t.Fatal(err)
 	}
 	if sum, _ := imported(t, i, Options{Remove: true}, list); sum.Removed != 0 || sum.Known != 1 {
-		t.Errorf("what is in the manifest was removed: %+v", sum)
+		t.Errorf("a file of the manifest was removed: %+v", sum)
 	}
 	other := filepath.Join(dir, "other.json")
 	for _, file := range []string{list, other} {
@@ -269,14 +269,14 @@ func TestFilesThatLeaveAManifestAreRemoved(t *testing.T) {
 		t.Errorf("another manifest removed %+v", sum)
 	}
 	if sum, _ := imported(t, i, Options{}, list); sum.Removed != 0 {
-		t.Errorf("without --remove something was removed: %+v", sum)
+		t.Errorf("a file was removed without --remove: %+v", sum)
 	}
 	sum, found := imported(t, i, Options{Remove: true}, list)
 	if sum.Removed != 1 || len(found) != 1 || found[0].Kind != warc.Unreadable {
 		t.Errorf("removed %+v, found %v", sum, found)
 	}
 	if o := originOf(t, i, firstPage, "text/html"); !o.IsZero() {
-		t.Errorf("what was removed is still in the index: %+v", o)
+		t.Errorf("a record of the removed file is still in the index: %+v", o)
 	}
 }
 
@@ -295,7 +295,7 @@ func TestBadFilesAreReportedAndTheRestIsImported(t *testing.T) {
 		file    string
 		content []byte
 		kind    warc.Kind
-		entries bool // some of it is imported
+		entries bool // whether some records of the file are imported
 	}{
 		{"a file that is cut", "x.warc.gz", whole[:len(whole)-10], warc.Truncated, true},
 		{"a file with a flipped bit", "x.warc.gz", flipped, warc.Gzip, true},
@@ -329,7 +329,7 @@ func TestBadFilesAreReportedAndTheRestIsImported(t *testing.T) {
 				t.Fatal(err)
 			}
 			sum, found := imported(t, openIndex(t), Options{}, file, forms["CDX"], filepath.Join(dir, "missing.warc.gz"))
-			kinds := map[warc.Kind]int{warc.Unreadable: -1} // of the missing file
+			kinds := map[warc.Kind]int{warc.Unreadable: -1} // the finding of the missing file
 			for _, f := range found {
 				kinds[f.Kind]++
 			}
@@ -337,7 +337,7 @@ func TestBadFilesAreReportedAndTheRestIsImported(t *testing.T) {
 				t.Errorf("found %v, want the missing file and %s", found, row.kind)
 			}
 			if sum.Errors != len(found) || (sum.Entries > 1) != row.entries || sum.Entries < 1 {
-				t.Errorf("imported %+v: %d errors are expected, and what is whole", sum, len(found))
+				t.Errorf("imported %+v, want %d errors and the intact records", sum, len(found))
 			}
 		})
 	}
@@ -364,7 +364,7 @@ func TestFilesAreImportedInTheirOrder(t *testing.T) {
 	t.Parallel()
 	dir, forms, _ := everyForm(t)
 	var paths []string
-	for n := range 12 { // the same bytes under many names: the first one is imported, the others are known
+	for n := range 12 { // the same bytes under many names: the first file is imported, the others are skipped as known
 		copied := filepath.Join(dir, fmt.Sprintf("copy-%02d.cdxj", n))
 		text, err := os.ReadFile(forms["CDXJ"])
 		if err != nil {

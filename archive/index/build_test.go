@@ -59,7 +59,7 @@ func TestParseEntryReadsWhatAppendToWrites(t *testing.T) {
 	}
 	foreign := `example,a)/ 20261121090000 {"url": "http://a.example/", "length": 12, "offset": 7, "filename": "x", "more": [1]}`
 	if got, err := ParseEntry(foreign); err != nil || got.Length != 12 || got.Offset != 7 {
-		t.Errorf("numbers as numbers: %+v, %v", got, err)
+		t.Errorf("a line with numbers instead of strings: %+v, %v", got, err)
 	}
 	for _, bad := range []string{"", "a", "a 2026 {}", "a 20261121090000 {", `a 20261121090000 {"offset":"-1"}`, `a 20261121090000 {"offset":"x"}`} {
 		if e, err := ParseEntry(bad); err == nil {
@@ -144,7 +144,7 @@ func TestSortingWithTemporaryFilesMakesTheSameIndex(t *testing.T) {
 	inMemory, _ := indexed(t, 0, path)
 	inRuns, _ := indexed(t, 10_000, path)
 	if len(inMemory) != 3000 || cmp.Diff(inMemory, inRuns) != "" {
-		t.Errorf("%d entries in memory, %d in runs, and they differ", len(inMemory), len(inRuns))
+		t.Errorf("sorting in memory returns %d entries and sorting in runs %d, and they differ", len(inMemory), len(inRuns))
 	}
 }
 
@@ -197,7 +197,7 @@ func TestIndexOfWgetFilesEqualsWarcio(t *testing.T) {
 				t.Fatal(err)
 			}
 			if strings.HasSuffix(words[0], "MANIFEST.txt") {
-				continue // a metadata record: no capture
+				continue // a metadata record is not a capture
 			}
 			length := f["length"]
 			if file == "plain.warc" {
@@ -224,7 +224,7 @@ func TestIndexOfWgetFilesEqualsWarcio(t *testing.T) {
 	}
 }
 
-// TestAppendToWritesTheSameAsEncodingJSON keeps the lines as encoding/json wrote them once.
+// TestAppendToWritesTheSameAsEncodingJSON compares lines with those of encoding/json, which wrote them in the past.
 func TestAppendToWritesTheSameAsEncodingJSON(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"", "plain", `a"b\c`, "a\tb\x01", "<&>", "ü\u2028\xff", "\x7f"} {

@@ -68,7 +68,7 @@ func writeIndex(t *testing.T, dir string) {
 	}
 }
 
-// TestHistoryListsEveryVersion looks up without an index, with one, and with one that is older than a file.
+// TestHistoryListsEveryVersion looks up captures without an index, with one, and with one that is older than a file.
 func TestHistoryListsEveryVersion(t *testing.T) {
 	t.Parallel()
 	for _, way := range []string{"no index", "an index", "an index of the first file"} {
@@ -104,7 +104,7 @@ func TestHistoryListsEveryVersion(t *testing.T) {
 				t.Errorf("history\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 			}
 			if alike, err := l.Alike("http://www.a.example/"); err != nil || strings.Join(alike, " ") != "http://a.example/" {
-				t.Errorf("alike: %v, %v", alike, err)
+				t.Errorf("Alike returns %v, %v", alike, err)
 			}
 			for _, date := range []string{"2026-11-21T09:00:00.123456Z", "2026112111", "20261121120000", "2027"} {
 				if got, err := content(t, l, "http://www.a.example/@"+date, true); got != "<p>one</p>" || err != nil {
@@ -112,7 +112,7 @@ func TestHistoryListsEveryVersion(t *testing.T) {
 				}
 			}
 			if _, err := content(t, l, "http://www.a.example/@2025", true); !errors.Is(err, warc.ErrNotFound) {
-				t.Errorf("before the first capture: %v", err)
+				t.Errorf("content before the first capture: %v, want ErrNotFound", err)
 			}
 		})
 	}
@@ -138,7 +138,7 @@ func TestLookupInALargeIndex(t *testing.T) {
 		}
 	}
 	if found, err := l.Lookup("http://a.example/none"); err != nil || len(found) > 0 {
-		t.Errorf("nothing: %v, %v", found, err)
+		t.Errorf("an unknown URI: %v, %v", found, err)
 	}
 }
 
@@ -261,10 +261,10 @@ func TestWriteFileKeepsTheOldIndexAfterAnError(t *testing.T) {
 	}
 	_, err := WriteFile(context.Background(), []string{l.Dir}, Options{}, path, func(warc.Finding) error { return stop })
 	if old, _ := os.ReadFile(path); !errors.Is(err, stop) || string(old) != "old" {
-		t.Errorf("error %v, and the old index is %q", err, old)
+		t.Errorf("the error is %v and the old index is %q", err, old)
 	}
 	if left, err := filepath.Glob(filepath.Join(l.Dir, ".*")); err != nil || len(left) > 0 {
-		t.Errorf("left behind: %v, %v", left, err)
+		t.Errorf("temporary files are left: %v, %v", left, err)
 	}
 }
 

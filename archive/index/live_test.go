@@ -49,7 +49,7 @@ func (l *lived) add(o digest.Origin, revisit bool) {
 	}
 }
 
-// fill writes a file of three captures.
+// fill writes a file with three captures.
 func (l *lived) fill(site string) {
 	l.T.Helper()
 	first := l.Page("http://"+site+"/", archivetest.HTMLHead, "<p>of "+site+"</p>")
@@ -63,7 +63,7 @@ func (l *lived) fill(site string) {
 	}
 }
 
-// merge merges twice: the first time only finds out which files are finished.
+// merge merges twice, because the first merge only detects which files are finished.
 func (l *lived) merge() {
 	l.T.Helper()
 	for range 2 {
@@ -160,7 +160,7 @@ func TestLiveMergesLinesOfFinishedFiles(t *testing.T) {
 	l.isWhole() // with two sorted indexes
 }
 
-// TestLiveIndexIsCompleteAfterACrash interrupts the index at each place where a process may die.
+// TestLiveIndexIsCompleteAfterACrash interrupts the index at each point where a process may die.
 func TestLiveIndexIsCompleteAfterACrash(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
@@ -207,7 +207,7 @@ func TestLiveIndexIsCompleteAfterACrash(t *testing.T) {
 			archivetest.Must(t, l.live.Merge(t.Context()))
 			archivetest.Must(t, l.live.Add(e))
 		}},
-		{"all that was written is a first line", func(t *testing.T, l *lived) {
+		{"after an empty live file was created", func(t *testing.T, l *lived) {
 			archivetest.Must(t, os.WriteFile(filepath.Join(l.Dir, liveName), nil, 0o644))
 		}},
 	} {
@@ -232,12 +232,12 @@ func TestAnErrorBeforeAMergePostponesIt(t *testing.T) {
 	l.fill("a.example")
 	l.Seal()
 	if err := l.live.merge(t.Context(), true); err == nil || l.text(recentName) != "" {
-		t.Errorf("it was merged, %v:\n%s", err, l.text(recentName))
+		t.Errorf("the merge succeeded, %v:\n%s", err, l.text(recentName))
 	}
 	again := 0
 	live, err := OpenLive(t.Context(), l.Dir, func([]byte) error { again++; return nil }, noFinding)
 	if err != nil || again != 3 {
-		t.Fatalf("%d lines again, %v", again, err)
+		t.Fatalf("%d lines are notified again, %v; want 3", again, err)
 	}
 	l.live = live
 	l.merge()

@@ -11,7 +11,7 @@ import (
 	"github.com/arcrawl/arcrawl/archive/index"
 )
 
-// queued is a queue in a test, which reads its own lines.
+// queued is a queue under test whose lines the test reads itself.
 type queued struct {
 	*Queue
 	t   *testing.T
@@ -90,10 +90,10 @@ func TestQueueResumesAfterReopening(t *testing.T) {
 	q.add(0, 5)
 	uris, end := q.next(2, 1<<20)
 	if !slices.Equal(uris, []string{"0", "1"}) {
-		t.Errorf("the first are %v", uris)
+		t.Errorf("the first URIs are %v", uris)
 	}
 	q.done(end)
-	q.next(2, 1<<20) // without done
+	q.next(2, 1<<20) // the lines are not marked as done
 	q.reopen()
 	q.add(5, 7)
 	q.wantRest("2", "3", "4", "5", "6")
@@ -135,7 +135,7 @@ func TestQueueIsEmptiedOnlyWhenAllLinesWereSent(t *testing.T) {
 	q.add(0, n)
 	_, end := q.next(n, 2*emptyFrom)
 	q.add(n, n+1)
-	q.done(end) // a line came meanwhile
+	q.done(end) // a line was added meanwhile
 	q.wantRest(fmt.Sprint(n))
 	if info, err := os.Stat(filepath.Join(q.dir, queueName)); err != nil || info.Size() != 0 {
 		t.Errorf("the file still has %d bytes, %v", info.Size(), err)

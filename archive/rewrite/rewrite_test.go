@@ -18,7 +18,7 @@ import (
 	"github.com/arcrawl/arcrawl/internal/human"
 )
 
-// rewritten makes new files and verifies that they need no others except the known ones.
+// rewritten writes new files and verifies that they need no other files except the known ones.
 func rewritten(
 	t *testing.T, paths []string, o Options, known ...string,
 ) (out string, sum Summary, found []warc.Finding) {
@@ -36,16 +36,16 @@ func rewritten(
 	}
 	soundness(t, verify.Options{Known: known}, o.Out)
 	if left, err := filepath.Glob(filepath.Join(o.Out, ".*")); err != nil || len(left) > 0 {
-		t.Errorf("left behind: %v, %v", left, err)
+		t.Errorf("temporary files are left: %v, %v", left, err)
 	}
 	return o.Out, sum, found
 }
 
-// soundness verifies files.
+// soundness checks that files have no findings and returns the summary.
 func soundness(t *testing.T, o verify.Options, paths ...string) verify.Summary {
 	t.Helper()
 	sum, err := verify.Files(context.Background(), paths, o, func(f warc.Finding) error {
-		t.Errorf("in the new files: %s", f.Error())
+		t.Errorf("a finding in the new files: %s", f.Error())
 		return nil
 	})
 	archivetest.Must(t, err)
@@ -83,7 +83,7 @@ func replay(t *testing.T, l *index.Library, name string) (string, error) {
 	return string(b), errors.Join(err, p.Close())
 }
 
-func TestARewrittenFileNeedsNoOtherFile(t *testing.T) {
+func TestRewrittenFileNeedsNoOtherFile(t *testing.T) {
 	t.Parallel()
 	l, _ := archivetest.Three(t)
 	last := l.Files()[2]
@@ -101,7 +101,7 @@ func TestARewrittenFileNeedsNoOtherFile(t *testing.T) {
 			t.Errorf("%s: %q, %v, want %q", name, got, err, want)
 		}
 	}
-	// The response to the conditional request was a 304, which nobody can replay: the response has the head of the
+	// The response to the conditional request was a 304, which cannot be replayed. The new response has the head of the
 	// original.
 	unmodified := captures(t, lib, "http://www.a.example/")[0]
 	if unmodified.Type != "response" || unmodified.Status != "200" {
@@ -122,7 +122,7 @@ func TestARewrittenFileNeedsNoOtherFile(t *testing.T) {
 		t.Error(err)
 	}
 	if filled[0].Digest != digest.Of([]byte("<p>two, in chunks</p>")).String() {
-		t.Errorf("payload digest %s", filled[0].Digest)
+		t.Errorf("the payload digest is %s", filled[0].Digest)
 	}
 }
 
@@ -139,13 +139,13 @@ func TestAllMakesAResponseFromEveryRevisit(t *testing.T) {
 	}
 }
 
-// TestRecordsWithoutDependenciesAreCopiedByteForByte also shows that nothing is written over.
+// TestRecordsWithoutDependenciesAreCopiedByteForByte also checks that no file is overwritten.
 func TestRecordsWithoutDependenciesAreCopiedByteForByte(t *testing.T) {
 	t.Parallel()
 	l, names := archivetest.Three(t)
 	out, sum, _ := rewritten(t, []string{l.Dir}, Options{})
 	if sum.Filled+sum.Repointed != 0 {
-		t.Errorf("sum %+v, want copies alone", sum)
+		t.Errorf("sum %+v, want only copies", sum)
 	}
 	for _, name := range names {
 		if a, b := archivetest.Read(t, filepath.Join(l.Dir, name)), archivetest.Read(t, filepath.Join(out, name)); a != b {
@@ -154,7 +154,7 @@ func TestRecordsWithoutDependenciesAreCopiedByteForByte(t *testing.T) {
 	}
 	_, err := Files(context.Background(), []string{l.Dir}, Options{Out: out}, noFinding)
 	if err == nil || !strings.Contains(err.Error(), "nothing is overwritten") {
-		t.Errorf("writing over files: %v", err)
+		t.Errorf("overwriting files: %v, want an error", err)
 	}
 }
 
@@ -205,11 +205,11 @@ func TestSelectedRecordsAreExtracted(t *testing.T) {
 				needs = append(needs, fmt.Sprintf("%s %d", d.File, d.Revisits))
 			}
 			if strings.Join(needs, " ") != c.needs {
-				t.Errorf("it needs %v, want %s", needs, c.needs)
+				t.Errorf("the extract needs %v, want %s", needs, c.needs)
 			}
 			if sum.Files == 0 {
 				if c.records != "" {
-					t.Error("no file was made")
+					t.Error("no file was written")
 				}
 				return
 			}
@@ -241,7 +241,7 @@ func TestRevisitsOfWgetBecomeResponses(t *testing.T) {
 	}
 }
 
-// TestWarcioAcceptsRewrittenFiles has warcio check the digests of new files, block and payload.
+// TestWarcioAcceptsRewrittenFiles lets warcio check the block and payload digests of new files.
 func TestWarcioAcceptsRewrittenFiles(t *testing.T) {
 	t.Parallel()
 	l, _ := archivetest.Three(t)

@@ -10,7 +10,7 @@ import (
 )
 
 // BenchmarkSurvey measures the memory that deps and impact need for each of a million captures. Every fourth is a
-// revisit. The name says how many captures a URI has. The files have 50,000 captures each.
+// revisit. The benchmark's name contains the number of captures per URI. The files have 50,000 captures each.
 func BenchmarkSurvey(b *testing.B) {
 	for _, versions := range []int{1, 10} {
 		b.Run(fmt.Sprintf("%d captures of a URI", versions), func(b *testing.B) {
@@ -45,7 +45,7 @@ func benchSurvey(b *testing.B, versions int) {
 		lost += l.Captures
 	}
 	if err != nil || lost < perFile {
-		b.Fatalf("%d lost, %v", lost, err)
+		b.Fatalf("%d captures are lost, %v", lost, err)
 	}
 }
 
@@ -66,7 +66,7 @@ func benchCapture(file int32, n, uris int) namedCapture {
 	return c
 }
 
-// inUse is the memory that is in use after collecting garbage.
+// inUse returns the memory in use after a garbage collection, in bytes.
 func inUse() int64 {
 	runtime.GC()
 	var m runtime.MemStats

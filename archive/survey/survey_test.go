@@ -41,10 +41,10 @@ func TestDependenciesInBothDirections(t *testing.T) {
 	}
 	alone, err := surveyed(t, l.Files()[2]).Dependencies([]string{names[2]})
 	if err != nil || len(alone) != 1 || alone[0].Missing != 3 {
-		t.Errorf("alone: %v, %v, want 3 revisits without original", alone, err)
+		t.Errorf("the file without its originals: %v, %v; want 3 revisits without original", alone, err)
 	}
 	if _, err := s.Dependencies([]string{"other.warc.gz"}); !errors.Is(err, warc.ErrNotFound) {
-		t.Errorf("a file that is not there: %v", err)
+		t.Errorf("a missing file: %v", err)
 	}
 }
 
@@ -65,7 +65,7 @@ func TestImpactOfALoss(t *testing.T) {
 		losses, err := s.Impact(c.lost, "2006-01", func(l Lost) error {
 			each++
 			if l.Original != "" && strings.Contains(strings.Join(c.lost, " "), l.File) {
-				return fmt.Errorf("%v is lost itself and has an original", l)
+				return fmt.Errorf("%v is in a lost file, but is reported with an original", l)
 			}
 			return nil
 		})
@@ -81,7 +81,7 @@ func TestImpactOfALoss(t *testing.T) {
 			}
 		}
 		if strings.Join(got, " ") != c.want || each != 0 {
-			t.Errorf("losing %v: %v, want %s", c.lost, got, c.want)
+			t.Errorf("the impact of losing %v is %v, want %s", c.lost, got, c.want)
 		}
 	}
 }

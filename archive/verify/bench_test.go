@@ -90,7 +90,7 @@ func benchArchive(b *testing.B) (dir string, raw int64) {
 	return dir, raw
 }
 
-// cpu reports the processor time of each round, too: on a busy machine wall times cannot be compared.
+// cpu also reports the processor time of each round, because wall times cannot be compared on a busy machine.
 func cpu(b *testing.B, raw int64) func() {
 	b.Helper()
 	before := processorTime(b)
@@ -109,7 +109,7 @@ func processorTime(b *testing.B) time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// bareGzip runs the gzip reader alone, on all processors. The others are compared with it.
+// bareGzip runs the gzip reader alone, on all processors. The other benchmarks are compared with it.
 func bareGzip(files []warc.File) error {
 	return parallel.Each(context.Background(), len(files), func(_ context.Context, i int) error {
 		f, err := os.Open(files[i].Path)
@@ -182,7 +182,7 @@ func benchImport(b *testing.B, dir string) error {
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(state) //nolint:errcheck // of a benchmark
+	defer os.RemoveAll(state) //nolint:errcheck // temporary files of a benchmark
 	store, err := frontier.Open(frontier.Options{Dir: state, BulkLoad: true, Now: time.Now()})
 	if err != nil {
 		return err
@@ -193,7 +193,7 @@ func benchImport(b *testing.B, dir string) error {
 	}
 	sum, err := importer.Files(b.Context(), index, []string{dir}, importer.Options{Now: time.Now}, noFinding)
 	if err == nil && sum.Entries != benchFiles*benchPages {
-		err = fmt.Errorf("%d entries", sum.Entries)
+		err = fmt.Errorf("imported %d entries", sum.Entries)
 	}
 	return errors.Join(err, store.Close())
 }

@@ -21,7 +21,7 @@ func TestFaultsOfAPackageAreReported(t *testing.T) {
 	packFiles(t, pack, l.Files())
 	found, sum := verified(t, Options{}, pack)
 	if len(found) > 0 || sum.Files != 3 || sum.Records["response"] != 3 || sum.Records["revisit"] != 5 {
-		t.Errorf("a good package has %v, %+v", found, sum)
+		t.Errorf("a sound package has the findings %v, %+v", found, sum)
 	}
 	for _, row := range []struct {
 		name string
@@ -65,12 +65,12 @@ func TestFaultsOfAPackageAreReported(t *testing.T) {
 				told += f.Error() + "\n"
 			}
 			if !strings.Contains(told, row.want) {
-				t.Errorf("found %s, want that %s", told, row.want)
+				t.Errorf("found %s, want a finding with %q", told, row.want)
 			}
 		})
 	}
 	if found, _ := verified(t, Options{}, archivetest.Save(t, "x.wacz", []byte("PK and no more"))); len(found) != 1 || found[0].Kind != warc.Manifest {
-		t.Errorf("a package that is not valid has the findings %v", found)
+		t.Errorf("an invalid package has the findings %v", found)
 	}
 }
 
@@ -89,7 +89,7 @@ func TestPackagesInAFolderAreVerified(t *testing.T) {
 		"WARC-Profile: http://netpreserve.org/warc/1.1/revisit/server-not-modified", "WARC-Refers-To-Target-URI: http://www.a.example/",
 		"WARC-Refers-To-Date: "+archivetest.Start.Format(warc.DateLayout)), ""), "T09:", "T20:", 1)))
 	if found, _ := verified(t, Options{Known: []string{filepath.Dir(pack)}}, lone); len(found) > 0 {
-		t.Errorf("what is in a known package is not known: %v", found)
+		t.Errorf("the original in a known package is not found: %v", found)
 	}
 	archivetest.Must(t, os.Rename(repacked(t, pack, func(n string, b []byte) (string, []byte) {
 		if strings.HasPrefix(n, "archive/") {
@@ -101,13 +101,13 @@ func TestPackagesInAFolderAreVerified(t *testing.T) {
 	found, _ = verified(t, Options{}, l.Dir)
 	for _, f := range found {
 		if !strings.HasPrefix(f.File, pack) {
-			t.Errorf("a fault of the package is found in %v", f)
+			t.Errorf("a fault of the package is reported for another file: %v", f)
 		}
 		kinds[f.Kind]++
 	}
 	digests := kinds[warc.BlockDigest] == 1 && kinds[warc.PayloadDigest] == 1
 	if kinds[warc.Manifest] == 0 || !digests || kinds[warc.DuplicateID] > 0 {
-		t.Errorf("a forged package in a folder: %v", kinds)
+		t.Errorf("a forged package in a folder has the findings %v", kinds)
 	}
 	other := strings.Replace(archivetest.Info, "T09:", "T10:", 1)
 	archivetest.Must(t, os.WriteFile(filepath.Join(l.Dir, "x.warc.gz"), archivetest.Zipped(t, archivetest.Info), 0o644))
@@ -127,7 +127,7 @@ func TestPackagesInAFolderAreVerified(t *testing.T) {
 	}
 }
 
-// repacked writes a package again, with files that edit returns.
+// repacked writes a copy of a package, with the files that edit returns.
 func repacked(t *testing.T, pack string, edit func(name string, text []byte) (string, []byte)) string {
 	t.Helper()
 	z, err := zip.OpenReader(pack)
@@ -146,7 +146,7 @@ func repacked(t *testing.T, pack string, edit func(name string, text []byte) (st
 	return archivetest.Save(t, "x.wacz", out.Bytes())
 }
 
-// packFiles makes a package of files.
+// packFiles writes a package of files.
 func packFiles(t *testing.T, out string, paths []string) {
 	t.Helper()
 	_, err := wacz.Write(t.Context(), paths, wacz.Options{Out: out, Now: archivetest.Start}, noFinding)

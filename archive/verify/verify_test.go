@@ -30,12 +30,12 @@ func TestOwnArchiveHasNoFindings(t *testing.T) {
 		"warcinfo": 1, "response": 3, "revisit": 3, "request": 6, "metadata": 7,
 	}}
 	if fmt.Sprint(sum) != fmt.Sprint(want) || sum.Bytes == 0 || sum.Blocks == 0 {
-		t.Errorf("sum %v, want %v", sum, want)
+		t.Errorf("the summary is %v, want %v", sum, want)
 	}
 }
 
-// TestEachFaultIsReported plants one fault into a file of otherwise sound records: what is found is the fault, at the
-// offset where it is, and nothing else.
+// TestEachFaultIsReported puts one fault into a file of otherwise sound records. Verify must report only that fault,
+// at its offset.
 func TestEachFaultIsReported(t *testing.T) {
 	t.Parallel()
 	const target = "http://a.example/"
@@ -107,13 +107,13 @@ func TestEachFaultIsReported(t *testing.T) {
 			at = len(archivetest.Info + good)
 			found, _ = verified(t, Options{}, archivetest.Save(t, "a.warc", []byte(archivetest.Info+good+c.record+last)))
 			if len(found) == 0 || found[0].Offset != int64(at) && found[0].Offset != int64(at+2) {
-				t.Errorf("in a plain file: found %v, want something at %d", found, at)
+				t.Errorf("in a plain file: found %v, want a finding at %d", found, at)
 			}
 		})
 	}
 }
 
-// framedResponse is a response whose payload digest is of the body as it was sent.
+// framedResponse returns a response with the payload digest of the body as it was sent, with its chunk framing.
 func framedResponse(target string) string {
 	return archivetest.Response("x", target, archivetest.ChunkedHead, "2\r\nab\r\n0\r\n\r\n")
 }
@@ -205,7 +205,7 @@ func TestEveryCutAndFlippedByteIsReported(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const step = 23 // a prime, so that nothing is missed because of its place
+	const step = 23 // a prime, so that no periodic position is skipped
 	ends := map[int]bool{0: true}
 	whole := archivetest.Save(t, "whole.warc.gz", content)
 	r, err := warc.OpenFile(whole)
@@ -238,10 +238,10 @@ func TestEveryCutAndFlippedByteIsReported(t *testing.T) {
 			found, sum := verified(t, Options{}, path)
 			if len(found) == 0 && !(name == "cut" && ends[at]) && !(name == "flipped" && unguarded(ends, at)) &&
 				!bytes.Equal(text, unzip(damaged)) {
-				t.Errorf("%s at %d: nothing was found", name, at)
+				t.Errorf("%s at %d: no finding", name, at)
 			}
 			if name == "flipped" && sum.Records["response"]+sum.Records["revisit"] < 5 {
-				t.Errorf("flipped at %d: only %v were read", at, sum.Records)
+				t.Errorf("flipped at %d: only the records %v were read", at, sum.Records)
 			}
 		}
 	}
@@ -282,10 +282,10 @@ func TestRevisitsAreResolvedInKnownFiles(t *testing.T) {
 	second := l.Files()[1]
 	found, _ := verified(t, Options{}, second)
 	if len(found) != 1 || found[0].Kind != warc.NoOriginal {
-		t.Errorf("alone: %v, want an unresolved revisit", found)
+		t.Errorf("without the other file: %v, want an unresolved revisit", found)
 	}
 	if found, sum := verified(t, Options{Known: []string{l.Dir}}, second); len(found) > 0 || sum.Files != 1 {
-		t.Errorf("with the folder known: %v in %d files, want nothing in one", found, sum.Files)
+		t.Errorf("with the folder known: %v in %d files, want no finding in 1 file", found, sum.Files)
 	}
 }
 
@@ -295,11 +295,11 @@ func TestVerifyEndsWithItsContext(t *testing.T) {
 	cancel()
 	_, err := Files(ctx, []string{archivetest.Small(t).Dir}, Options{}, func(warc.Finding) error { return nil })
 	if !errors.Is(err, context.Canceled) {
-		t.Errorf("error %v, want that the context was cancelled", err)
+		t.Errorf("the error is %v, want context.Canceled", err)
 	}
 }
 
-// FuzzReader checks that reading ends, whatever the file, and that no block is read twice.
+// FuzzReader checks that reading ends for all files, and that no block is read twice.
 func FuzzReader(f *testing.F) {
 	f.Add([]byte(archivetest.Info + archivetest.Response("a", "http://a.example/", archivetest.ChunkedHead, "1\r\na\r\n0\r\n\r\n")))
 	f.Add([]byte("\x1f\x8b\x08"))
@@ -318,7 +318,7 @@ func FuzzReader(f *testing.F) {
 	})
 }
 
-// verified returns the findings and the summary.
+// verified verifies files and returns the findings and the summary.
 func verified(t testing.TB, o Options, paths ...string) ([]warc.Finding, Summary) {
 	t.Helper()
 	var all []warc.Finding
@@ -343,8 +343,8 @@ func TestFilesOfWgetHaveOnlyKnownWarnings(t *testing.T) {
 			t.Errorf("%s", f.Error())
 		}
 	}
-	// The chunked page has a digest of its chunks. The revisits have the block digest of nothing, and do not say the URI
-	// and the date of their originals.
+	// The digest of the chunked page covers its chunks. The revisits have the block digest of an empty block, and lack
+	// the URI and the date of their originals.
 	want := map[warc.Kind]int{warc.Framing: 1, warc.BlockDigest: 2, warc.BadHeader: 4}
 	if fmt.Sprint(kinds) != fmt.Sprint(want) {
 		t.Errorf("found %v, want %v: %v", kinds, want, found)

@@ -41,8 +41,8 @@ function play(stamp, uri) {
 }
 </script>`
 
-// TestReplayEngineShowsRevisits: ReplayWeb.page's engine in Chromium shows a page as it was visited last, with a 304.
-// One of its pictures is a revisit of another URI's.
+// TestReplayEngineShowsRevisits replays a page with ReplayWeb.page's engine in Chromium. The last visit of the page was
+// answered with 304. One of its pictures is a revisit of a picture under another URI.
 func TestReplayEngineShowsRevisits(t *testing.T) {
 	t.Parallel()
 	worker := foreign.ReplayWorker(t)
@@ -56,7 +56,7 @@ func TestReplayEngineShowsRevisits(t *testing.T) {
 			p := browser.Open(t, 200, 100)
 			p.Go(serve(t, worker, name, file))
 			if got := p.Eval(fmt.Sprintf("load(%q)", "/"+name)); got != `"loaded"` {
-				t.Fatalf("the collection is %s", got)
+				t.Fatalf("the loaded collection is %s", got)
 			}
 			p.Eval(fmt.Sprintf(`play(%q, "http://www.a.example/")`, l.Now.Format(index.DateLayout)))
 			p.Wait(`frames[0] && [...frames[0].document.images].filter(i => i.complete && i.naturalWidth == 100).length == 2`)
@@ -68,8 +68,8 @@ func TestReplayEngineShowsRevisits(t *testing.T) {
 	}
 }
 
-// withPictures is an archive of a page, visited twice, the second time with a 304, and its two pictures; the second is
-// a revisit.
+// withPictures returns an archive of a page and its two pictures. The page was visited twice, the second time with a
+// 304. The second picture is a revisit.
 func withPictures(t *testing.T, first, second color.RGBA) *archivetest.Archive {
 	t.Helper()
 	l := archivetest.New(t)
@@ -83,7 +83,7 @@ func withPictures(t *testing.T, first, second color.RGBA) *archivetest.Archive {
 	return l
 }
 
-// shows looks for the pictures on a screenshot, side by side.
+// shows checks that a screenshot has the two pictures side by side.
 func shows(t *testing.T, shot image.Image, first, second color.RGBA) {
 	t.Helper()
 	for _, want := range []struct {
@@ -97,7 +97,7 @@ func shows(t *testing.T, shot image.Image, first, second color.RGBA) {
 	}
 }
 
-// picture is a PNG of one colour, 100 by 100.
+// picture returns a PNG of one colour, 100 by 100 pixels.
 func picture(t *testing.T, c color.RGBA) string {
 	t.Helper()
 	m := image.NewRGBA(image.Rect(0, 0, 100, 100))
@@ -109,7 +109,7 @@ func picture(t *testing.T, c color.RGBA) string {
 	return b.String()
 }
 
-// serve serves the player, its worker and the archive on the loopback.
+// serve serves the player, its worker and the archive on the loopback, and returns the address.
 func serve(t *testing.T, worker, name, file string) string {
 	t.Helper()
 	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -122,7 +122,7 @@ func serve(t *testing.T, worker, name, file string) string {
 		case "/" + name:
 			http.ServeFile(w, r, file)
 		default:
-			http.NotFound(w, r) // what the archive has is never asked for here
+			http.NotFound(w, r) // archived URIs are never requested from this server
 		}
 	}))
 	t.Cleanup(site.Close)

@@ -14,8 +14,8 @@ import (
 	"github.com/arcrawl/arcrawl/internal/slow"
 )
 
-// embedded is a page with ReplayWeb.page's own element, which shows nothing but the replay. Frames are inside shadow
-// roots, which are inside frames.
+// embedded is a page with ReplayWeb.page's own element, which shows only the replay. Its frames are inside shadow
+// roots, and those are inside frames.
 const embedded = `<!doctype html><body style="margin:0"><script src="/ui.js"></script>
 <replay-web-page source="/archive.wacz" url="%s" ts="%s" replaybase="/replay/" embed="replayonly" nosandbox
 	style="width:200px;height:100px;display:block"></replay-web-page>
@@ -35,8 +35,8 @@ function replayed(root = document) {
 }
 </script>`
 
-// TestReplayWebPageShowsRevisits: ReplayWeb.page itself, with its user interface, shows a package: a page as it was
-// visited last, with a 304, and two pictures, one of which is a revisit of another URI's.
+// TestReplayWebPageShowsRevisits replays a package with ReplayWeb.page and its user interface. The last visit of the
+// page was answered with 304. One of its two pictures is a revisit of a picture under another URI.
 func TestReplayWebPageShowsRevisits(t *testing.T) {
 	t.Parallel()
 	slow.Test(t)
@@ -57,7 +57,7 @@ func TestReplayWebPageShowsRevisits(t *testing.T) {
 		case "/archive.wacz":
 			http.ServeFile(w, r, pack)
 		default:
-			http.NotFound(w, r) // what the archive has is never asked for here
+			http.NotFound(w, r) // archived URIs are never requested from this server
 		}
 	}))
 	t.Cleanup(site.Close)

@@ -22,7 +22,7 @@ import (
 	"github.com/arcrawl/arcrawl/internal/slow"
 )
 
-// packedAs packs files into one with this name.
+// packedAs packs files into a package named out.
 func packedAs(t testing.TB, out string, paths []string, o Options) Summary {
 	t.Helper()
 	o.Out, o.Now, o.Software, o.Title = out, archivetest.Start, "arcrawl/test", "Test"
@@ -72,13 +72,13 @@ func TestAPackageAgreesWithItsManifest(t *testing.T) {
 		t.Fatal(err)
 	}
 	if d.Profile != "data-package" || d.Version != "1.1.1" || d.Created != "2026-11-21T09:00:00Z" {
-		t.Errorf("datapackage %+v", d)
+		t.Errorf("the descriptor is %+v", d)
 	}
 	listed := map[string]bool{"datapackage.json": true, "datapackage-digest.json": true}
 	for _, r := range d.Resources {
 		b := member(t, z, r.Path)
 		if got := fmt.Sprintf("sha256:%x", sha256.Sum256(b)); got != r.Hash || int64(len(b)) != r.Bytes || filepath.Base(r.Path) != r.Name {
-			t.Errorf("%+v: %d bytes with %s", r, len(b), got)
+			t.Errorf("%+v: the file has %d bytes and the digest %s", r, len(b), got)
 		}
 		listed[r.Path] = true
 	}
@@ -87,7 +87,7 @@ func TestAPackageAgreesWithItsManifest(t *testing.T) {
 			t.Errorf("%s is not listed", f.Name)
 		}
 		if strings.HasSuffix(f.Name, ".gz") != (f.Method == zip.Store) {
-			t.Errorf("%s is packed by method %d", f.Name, f.Method)
+			t.Errorf("%s is packed with method %d", f.Name, f.Method)
 		}
 	}
 	var digest map[string]string
@@ -102,18 +102,18 @@ func TestAPackageAgreesWithItsManifest(t *testing.T) {
 		t.Fatal(err)
 	}
 	if d.Relation == nil || len(d.Relation.Requires) != 1 || d.Relation.Requires[0] != (Require{names[0], hash, size, 2}) {
-		t.Errorf("relation %+v, want two revisits that need %s", d.Relation, names[0])
+		t.Errorf("the relation is %+v, want two revisits that need %s", d.Relation, names[0])
 	}
 	if sum.Files != 2 || sum.Captures != 6 || sum.Pages != 1 {
-		t.Errorf("sum %+v", sum)
+		t.Errorf("the summary is %+v", sum)
 	}
 	pages := strings.Split(strings.TrimSpace(string(member(t, z, "pages/pages.jsonl"))), "\n")
 	if len(pages) != 2 || !strings.Contains(pages[0], `"format":"json-pages-1.0"`) || !strings.Contains(pages[1], `"url":"http://b.example/two","ts":"2026-11-21T12:00:00Z"`) {
-		t.Errorf("pages %v", pages)
+		t.Errorf("the pages are %v", pages)
 	}
 }
 
-// TestTheIndexOfAPackagePointsToItsRecords follows the second index to the first, and that to the records.
+// TestTheIndexOfAPackagePointsToItsRecords follows the second-level index to the first, and the first to the records.
 func TestTheIndexOfAPackagePointsToItsRecords(t *testing.T) {
 	t.Parallel()
 	slow.Test(t)
@@ -168,7 +168,8 @@ func TestTheIndexOfAPackagePointsToItsRecords(t *testing.T) {
 	}
 }
 
-// TestDatapackageAcceptsThePackage has npm's datapackage validate the descriptor, and proves that it can find one.
+// TestDatapackageAcceptsThePackage lets npm's datapackage validate the descriptor, and checks that it reports an
+// invalid one.
 func TestDatapackageAcceptsThePackage(t *testing.T) {
 	t.Parallel()
 	slow.Test(t)
@@ -176,14 +177,14 @@ func TestDatapackageAcceptsThePackage(t *testing.T) {
 	z, _ := packed(t, l.Files()[1:], Options{From: []string{l.Dir}})
 	text := member(t, z, "datapackage.json")
 	if faults := foreign.DataPackage(t, archivetest.Save(t, "datapackage.json", text)); len(faults) > 0 {
-		t.Errorf("datapackage says %q of %s", faults, text)
+		t.Errorf("datapackage reports %q for %s", faults, text)
 	}
 	if got := resourceName("archive/NLX Köln_1.warc.gz"); got != "nlx-k-ln_1.warc.gz" {
 		t.Errorf("the name of a resource is %s", got)
 	}
 	bad := bytes.Replace(text, []byte(`"name": "index.cdx.gz"`), []byte(`"name": "Index CDX"`), 1)
 	if faults := foreign.DataPackage(t, archivetest.Save(t, "datapackage.json", bad)); len(faults) == 0 {
-		t.Error("datapackage finds no fault with a name that is not valid")
+		t.Error("datapackage accepts an invalid name")
 	}
 }
 

@@ -45,7 +45,7 @@ func TestReaderFindsTheSameRecordsAsWarcio(t *testing.T) {
 			}
 		}
 		if _, err := r.Next(); err != io.EOF {
-			t.Errorf("%s: after %d records comes %v, want the end", file, len(strange), err)
+			t.Errorf("%s: after %d records the reader returns %v, want io.EOF", file, len(strange), err)
 		}
 		if err := r.Close(); err != nil {
 			t.Error(err)
