@@ -71,7 +71,7 @@ func agrees(w *world, report api.DayReport) {
 		logged[r.Key] = rowOf(day, host, r.Daily)
 	}
 	if len(report.Rows) != len(logged) || len(logged) == 0 {
-		w.Fatalf("counted %+v, logged %+v", report.Rows, logged)
+		w.Fatalf("the report has %+v, the log has %+v", report.Rows, logged)
 	}
 	for _, counted := range report.Rows {
 		l := logged[counted.Host+" "+counted.Day]
@@ -81,7 +81,7 @@ func agrees(w *world, report api.DayReport) {
 		}
 		if counted.Host == "news.example" && counted.Day == "2000-01-02" && report.Days[len(report.Days)-1].Day > counted.Day {
 			if counted.Versions < 60 || counted.Versions > 86 || float64(counted.Seen) > counted.Versions {
-				w.Errorf("of 72 versions some %s", counted.Text)
+				w.Errorf("the count is %s, want about 72 versions", counted.Text)
 			}
 		}
 	}
