@@ -224,7 +224,8 @@ func TestIndexOfWgetFilesEqualsWarcio(t *testing.T) {
 	}
 }
 
-// TestAppendToWritesTheSameAsEncodingJSON compares lines with those of encoding/json, which wrote them in the past.
+// TestAppendToWritesTheSameAsEncodingJSON compares the lines with the output of encoding/json, which wrote
+// them in the past.
 func TestAppendToWritesTheSameAsEncodingJSON(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"", "plain", `a"b\c`, "a\tb\x01", "<&>", "ü\u2028\xff", "\x7f"} {
