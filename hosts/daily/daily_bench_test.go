@@ -11,7 +11,7 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// BenchmarkFlush writes a new day of 5,000 hosts at a time.
+// BenchmarkFlush measures writing the counts of a new day for 5,000 hosts.
 func BenchmarkFlush(b *testing.B) {
 	db, err := badger.Open(badger.DefaultOptions(b.TempDir()).WithLogger(nil))
 	if err != nil {

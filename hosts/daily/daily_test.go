@@ -38,7 +38,7 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// list returns one line for each day.
+// list returns one line for each day of each host.
 func list(t *testing.T, s *Store, host uri.Host, from, to time.Time) (lines []string) {
 	t.Helper()
 	must(t, s.Each(host, from, to, func(d HostDay, day evaluators.Day) error {
@@ -67,7 +67,7 @@ func TestCountsSurviveARestart(t *testing.T) {
 	defer func() { must(t, db.Close()) }()
 	s = open(t, db)
 	must(t, s.Add("a.example", noon.Add(11*time.Hour), visit))
-	must(t, s.Add("a.example", noon.Add(12*time.Hour), visit)) // the next day of UTC
+	must(t, s.Add("a.example", noon.Add(12*time.Hour), visit)) // the next day in UTC
 	want := []string{
 		"2026-11-20 a.example: 4 requests, 4 of 6.0",
 		"2026-11-21 a.example: 1 requests, 1 of 1.5",
@@ -77,10 +77,10 @@ func TestCountsSurviveARestart(t *testing.T) {
 		t.Errorf("listed %q, want %q", got, want)
 	}
 	if got := list(t, s, "a.example", noon, time.Time{}); fmt.Sprint(got) != fmt.Sprint(want[1:2]) {
-		t.Errorf("of one host since the 21st %q, want %q", got, want[1:2])
+		t.Errorf("one host since the 21st: listed %q, want %q", got, want[1:2])
 	}
 	if got := list(t, s, "", time.Time{}, noon); len(got) != 2 {
-		t.Errorf("before the 21st %q, want two days", got)
+		t.Errorf("before the 21st: listed %q, want two days", got)
 	}
 }
 
@@ -136,7 +136,7 @@ func FuzzDecode(f *testing.F) {
 		var d, again evaluators.Day
 		if err := decode(v, &d); err != nil {
 			if !errors.Is(err, rows.ErrCorrupt) {
-				t.Errorf("%v is not ErrCorrupt", err)
+				t.Errorf("the error is %v, want ErrCorrupt", err)
 			}
 			return
 		}
@@ -145,7 +145,7 @@ func FuzzDecode(f *testing.F) {
 			err = decode(v, &again)
 		}
 		if err != nil || again != d {
-			t.Errorf("%+v was read again as %+v, %v", d, again, err)
+			t.Errorf("%+v is decoded again as %+v, %v", d, again, err)
 		}
 	})
 }
@@ -154,6 +154,6 @@ func TestTheStoredFormStays(t *testing.T) {
 	t.Parallel()
 	v, err := encode(evaluators.Day{Requests: 300, Seen: 7, Versions: 8.25})
 	if got, want := fmt.Sprintf("%q %x", key(hostDayAt("a.example", noon)), v), `"aa.example\x00\x00\x00Q)" 01ac02074020800000000000`; got != want || err != nil {
-		t.Errorf("a row is %s, %v; want %s", got, err, want)
+		t.Errorf("the row is %s, %v; want %s", got, err, want)
 	}
 }

@@ -32,7 +32,7 @@ func TestReputationsOfDatesSurviveReopening(t *testing.T) {
 		t.Errorf("got %+v, %v; want %+v", got, err, want)
 	}
 	if other, err := store.Dates("b.example"); err != nil || other != (evaluators.Dates{}) {
-		t.Errorf("a host without dates has %+v, %v", other, err)
+		t.Errorf("a host without dates has %+v, %v; want a zero value", other, err)
 	}
 	seen := map[uri.Host]evaluators.Dates{}
 	err := store.EachDates(func(h uri.Host, d evaluators.Dates) error {
@@ -43,7 +43,7 @@ func TestReputationsOfDatesSurviveReopening(t *testing.T) {
 		t.Errorf("the hosts with dates are %+v, %v", seen, err)
 	}
 	err = store.Each(func(h uri.Host, _ evaluators.Reputation) error {
-		t.Errorf("%s has a reputation by its dates", h)
+		t.Errorf("Each lists %s, which has only dates", h)
 		return nil
 	})
 	if err != nil {
@@ -71,7 +71,7 @@ func TestDatesOfManyGoroutinesAllCount(t *testing.T) {
 		}
 	}
 	if d, err := store.Dates("a.example"); err != nil || d[evaluators.DatedPages].ChangeRight != 40 {
-		t.Errorf("%+v, %v: want 40", d, err)
+		t.Errorf("the counts are %+v, %v; want 40", d, err)
 	}
 }
 
@@ -84,13 +84,13 @@ func TestADamagedRowOfDatesIsAnError(t *testing.T) {
 			t.Fatal(err)
 		}
 		if _, err := store.Dates("a.example"); !errors.Is(err, rows.ErrCorrupt) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: reading returns %v, want ErrCorrupt", name, err)
 		}
 		if err := store.AddDate("a.example", evaluators.DatedPages, true); !errors.Is(err, rows.ErrCorrupt) {
-			t.Errorf("%s: added to: %v", name, err)
+			t.Errorf("%s: adding a date returns %v, want ErrCorrupt", name, err)
 		}
 		if err := store.EachDates(func(uri.Host, evaluators.Dates) error { return nil }); !errors.Is(err, rows.ErrCorrupt) {
-			t.Errorf("%s: read with the others: %v", name, err)
+			t.Errorf("%s: listing returns %v, want ErrCorrupt", name, err)
 		}
 	}
 }

@@ -54,13 +54,13 @@ func TestReputationsSurviveReopening(t *testing.T) {
 		t.Errorf("got %+v, %v; want %+v", got, err, want)
 	}
 	if other, err := store.Get("a.example:8080"); err != nil || other != (evaluators.Reputation{}) {
-		t.Errorf("a host that was never seen has %+v, %v", other, err)
+		t.Errorf("an unknown host has %+v, %v; want a zero reputation", other, err)
 	}
 	hosts := 0
 	err = store.Each(func(h uri.Host, r evaluators.Reputation) error {
 		hosts++
 		if h != "a.example" || r != want {
-			t.Errorf("Each lists %s %+v", h, r)
+			t.Errorf("Each lists the host %s with %+v", h, r)
 		}
 		return nil
 	})
@@ -108,13 +108,13 @@ func TestADamagedRowIsAnError(t *testing.T) {
 			t.Fatal(err)
 		}
 		if _, err := store.Get("x.example"); !errors.Is(err, rows.ErrCorrupt) {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: reading returns %v, want ErrCorrupt", name, err)
 		}
 		if err := store.Add("x.example", seen[0]); !errors.Is(err, rows.ErrCorrupt) {
-			t.Errorf("%s: added to, %v", name, err)
+			t.Errorf("%s: adding an observation returns %v, want ErrCorrupt", name, err)
 		}
 		if err := store.Each(func(uri.Host, evaluators.Reputation) error { return nil }); !errors.Is(err, rows.ErrCorrupt) {
-			t.Errorf("%s: listed, %v", name, err)
+			t.Errorf("%s: listing returns %v, want ErrCorrupt", name, err)
 		}
 	}
 }

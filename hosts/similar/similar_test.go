@@ -32,7 +32,7 @@ func TestAddCountsByHostAndKind(t *testing.T) {
 	one := rate.Relatives{URIs: 1, Rate: [2]float64{-2, 4}, Ageing: [2]float64{0.5, 0.25}}
 	one.Weight[3] = -1.5
 	var all sync.WaitGroup
-	for range 20 { // at the same time; each one counts
+	for range 20 { // concurrent calls must all count
 		all.Go(func() {
 			if err := s.Add("a.example", 5, one); err != nil {
 				t.Error(err)
@@ -104,7 +104,7 @@ func TestFlushedRowsSurviveTheProcess(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got, err := s.Get("a.example", 5); err != nil || got.URIs != 2 {
-		t.Errorf("%v URIs, %v; want the 2 that were flushed", got.URIs, err)
+		t.Errorf("%v URIs are stored, %v; want the 2 flushed ones", got.URIs, err)
 	}
 }
 
@@ -120,10 +120,10 @@ func TestADamagedRowIsAnError(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := s.Get("a.example", 5); !errors.Is(err, rows.ErrCorrupt) {
-		t.Errorf("read: %v", err)
+		t.Errorf("reading a damaged row: %v, want ErrCorrupt", err)
 	}
 	if err := s.Add("a.example", 5, rate.Relatives{URIs: 1}); !errors.Is(err, rows.ErrCorrupt) {
-		t.Errorf("added to: %v", err)
+		t.Errorf("adding to a damaged row: %v, want ErrCorrupt", err)
 	}
 	if _, err := similar.Open(nil); err == nil {
 		t.Error("Open accepts a missing store")
