@@ -107,7 +107,7 @@ func TestOrdersReachTheFrontier(t *testing.T) {
 		}
 		held := post[api.Ordered](w, "/api/v1/frontier/steer", api.Order{Verb: "hold", Select: api.Select{URIs: []string{"http://news.example/a"}}})
 		if held.Changed != 1 {
-			t.Errorf("held %+v, want one URI", held)
+			t.Errorf("the hold returns %+v, want one URI", held)
 		}
 		w.run(30 * time.Minute)
 		if a, b := get[api.URI](w, "/api/v1/uri?uri=http://news.example/a"), get[api.URI](w, "/api/v1/uri?uri=http://news.example/b"); a.Visits != 0 || b.Visits != 1 {

@@ -71,7 +71,7 @@ func TestAssessMatchesASimulatedHost(t *testing.T) {
 	}
 	part := capacity.Part{Rates: &load, Target: target, Min: sim.MinWait, Max: 90 * 24 * time.Hour}
 	promise := capacity.Assess([]capacity.Part{part}, capacity.Limits{Rest: rest})
-	t.Logf("%v; captured %.3f", promise, before)
+	t.Logf("the assessment is %v; the captured share is %.3f", promise, before)
 	if !promise.OverBudget || math.Abs(before-promise.Share) > margin {
 		t.Errorf("the assessment is %v, but the captured share is %.3f", promise, before)
 	}
@@ -139,12 +139,12 @@ func TestAssessMatchesASimulationWithTwoTargets(t *testing.T) {
 	near := func(what string, shares map[string]float64, want map[string]float64, above float64) {
 		for kind, share := range shares {
 			if share < want[kind]-margin || share > want[kind]+above {
-				t.Errorf("%v; %s %.3f of the versions of each %s are captured, want %.3f", promise, what, share, kind, want[kind])
+				t.Errorf("the assessment is %v; %s the captured share is %.3f for %s, want %.3f", promise, what, share, kind, want[kind])
 			}
 		}
 	}
 	if !promise.OverBudget || len(promise.Each) != 2 {
-		t.Fatalf("%v", promise)
+		t.Fatalf("the assessment is %v", promise)
 	}
 	// The rate is estimated too high for URIs that change several times between visits. More is then captured than
 	// was promised.

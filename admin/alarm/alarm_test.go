@@ -80,13 +80,13 @@ func TestSilenceIsComparedWithUsualActivity(t *testing.T) {
 		{"twenty a day, silent for twice a weekend", 600, 30 * day, 125 * time.Hour, 62 * time.Hour, 80, true},
 		{"one a day, silent for three days", 30, 30 * day, 3 * day, 2 * day, 10, false},
 		{"one a day, silent for two weeks", 30, 30 * day, 15 * day, 2 * day, 10, true},
-		{"nobody looked", 600, 30 * day, 5 * day, 6 * time.Hour, 0, false},
-		{"hardly known", 600, 2 * day, 5 * day, 6 * time.Hour, 20, false},
-		{"hardly anything ever", 3, 300 * day, 300 * day, day, 20, false},
+		{"no visits during the silence", 600, 30 * day, 5 * day, 6 * time.Hour, 0, false},
+		{"a short history", 600, 2 * day, 5 * day, 6 * time.Hour, 20, false},
+		{"hardly any changes", 3, 300 * day, 300 * day, day, 20, false},
 	} {
 		l := Life{c.changes, noon.Add(-c.history - c.since), noon.Add(-c.since)}
 		if chance, got := l.Silent(Activity{Longest: api.Seconds(c.longest), Quiet: c.quiet}, noon); got != c.want {
-			t.Errorf("%s: silent for too long: %t (chance %.0e), want %t", c.what, got, chance, c.want)
+			t.Errorf("%s: Silent reports %t (chance %.0e), want %t", c.what, got, chance, c.want)
 		}
 	}
 }

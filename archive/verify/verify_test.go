@@ -79,7 +79,7 @@ func TestEachFaultIsReported(t *testing.T) {
 		{"an answer to nobody", archivetest.Plain(archivetest.Fields("request", "x", "WARC-Target-URI: "+target, "WARC-Concurrent-To: <urn:x:none>"), ""), "error dangling urn:x:none"},
 		{"a warcinfo that is not there", archivetest.Response("x", target, archivetest.HTMLHead, "x", "WARC-Warcinfo-ID: <urn:x:none>"), "error dangling WARC-Warcinfo-ID"},
 		{"a revisit", revisit(refersTo("good", target, date)...), ""},
-		{"a revisit of nothing", revisit(refersTo("none", target+"none", date)...), "error revisit-unresolved urn:x:none"},
+		{"a revisit of a missing record", revisit(refersTo("none", target+"none", date)...), "error revisit-unresolved urn:x:none"},
 		{"a revisit found by URI and date", revisit(refersTo("none", target, date)...), "warning dangling by URI and date"},
 		{"a revisit of another URI", revisit(refersTo("good", target+"other", date)...), "error revisit-differs another URI"},
 		{"a revisit of another date", revisit(refersTo("good", target, "2025-11-21T09:00:00Z")...), "error revisit-differs another date"},

@@ -54,7 +54,7 @@ func TestAddCountsByHostAndKind(t *testing.T) {
 		kind rate.Kind
 	}{{"a.example", 6}, {"b.example", 5}, {"a.example", 0}} {
 		if got, err := s.Get(other.host, other.kind); err != nil || got != (rate.Relatives{}) {
-			t.Errorf("%v: %+v, %v", other, got, err)
+			t.Errorf("Get(%v) = %+v, %v; want a zero value", other, got, err)
 		}
 	}
 }
