@@ -22,7 +22,7 @@ import (
 	"github.com/arcrawl/arcrawl/internal/warccheck"
 )
 
-// manners is the behavior of a raw server after its answer.
+// manners is the behavior of a raw server after it has sent its answer.
 type manners uint8
 
 const (
@@ -83,7 +83,7 @@ func serveRaw(c net.Conn, answer string, after manners) {
 	}
 }
 
-// impatient holds settings with short timeouts.
+// impatient is a configuration with short timeouts.
 const impatient = `[politeness]
 min_delay = "0s"
 max_delay = "0s"
@@ -102,7 +102,7 @@ max_body = "64KiB"
 max_content = "256KiB"
 `
 
-// visitOnce crawls until a URI with this ending was visited. It returns the report and the line in crawl.log.
+// visitOnce crawls until a URI with the given suffix was visited. It returns the report and the line in crawl.log.
 func visitOnce(t *testing.T, w *world, dial dialer, suffix string) (crawler.Report, crawllog.Entry) {
 	t.Helper()
 	parts, shut := w.openWith(dial)
@@ -139,8 +139,8 @@ func gzipped(b []byte) string {
 	return out.String()
 }
 
-// recordsIn reads the records that a crawl left in dir, without checks: answers that net/http cannot read are
-// archived too.
+// recordsIn reads the records that a crawl wrote to dir. It does not check them, because answers that net/http cannot
+// read are archived too.
 func recordsIn(t *testing.T, dir string) []warccheck.Record {
 	t.Helper()
 	var all []warccheck.Record
@@ -156,7 +156,7 @@ func recordsIn(t *testing.T, dir string) []warccheck.Record {
 
 const good = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"
 
-// A page is visited on a real listener that misbehaves. The test checks the archive, the log and the next due time.
+// A server on a real listener misbehaves. The test checks the archive, the log and the next due time of its page.
 func TestMisbehavingServerIsRecordedAndScheduled(t *testing.T) {
 	t.Parallel()
 	bomb := gzipped(make([]byte, 8<<20))
@@ -223,7 +223,7 @@ func TestMisbehavingServerIsRecordedAndScheduled(t *testing.T) {
 	}
 }
 
-// The first request to a host is for its robots.txt.
+// The first request to a host is for its robots.txt, so this is the visit that fails.
 func TestUnreachableHostHasAStatus(t *testing.T) {
 	t.Parallel()
 	secure := httptest.NewUnstartedServer(http.NotFoundHandler())
@@ -266,17 +266,17 @@ func TestUnreachableHostHasAStatus(t *testing.T) {
 				t.Errorf("status %d, in the log %d, kept %s, failed %t; want %d and nothing kept", r.Status, line.Status, r.Kept, r.Failed, row.status)
 			}
 			if notes := strings.Join(line.Annotations, " "); !strings.Contains(notes, row.says) {
-				t.Errorf("annotations %q do not say %q", notes, row.says)
+				t.Errorf("annotations %q, want %q among them", notes, row.says)
 			}
 			if r.Wait.Interval <= 0 || r.Wait.Interval > time.Hour {
-				t.Errorf("the host is asked again after %s", r.Wait.Interval)
+				t.Errorf("the host is requested again after %s", r.Wait.Interval)
 			}
 		})
 	}
 }
 
-// The name of this site resolves to a public address for robots.txt, as far as the guard knows, and to a private
-// address for the page.
+// The name of this site resolves to an address that the guard allows for robots.txt, and to a private address for the
+// page.
 func TestReboundNameIsRefused(t *testing.T) {
 	t.Parallel()
 	address := rawSite(t, "tcp", "127.0.0.1:0", good+"Content-Length: 6\r\n\r\nsecret", hangUp)
@@ -330,7 +330,8 @@ func TestIPv6AndInternationalNamesAreVisited(t *testing.T) {
 	}
 }
 
-// Redirects are not followed but discovered, so that a loop is two pages and an endless chain ends at its limit.
+// A redirect is not followed: its target is added like a link. So a loop is two pages, and an endless chain ends at its
+// limit.
 func TestRedirectsEnd(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex // guards asked
@@ -363,7 +364,7 @@ func TestRedirectsEnd(t *testing.T) {
 	visits := 0
 	parts.Observe = func(r crawler.Report) {
 		w.observe(r)
-		if visits++; visits == 7 { // robots.txt, /a, /b, and four of the chain
+		if visits++; visits == 7 { // robots.txt, /a, /b, and four pages of the chain
 			close(done)
 		}
 	}

@@ -12,8 +12,8 @@ import (
 	"github.com/arcrawl/arcrawl/internal/slow"
 )
 
-// Nothing in the store is due for a week of virtual time. The memory in use must not grow, and the waiting worker must
-// sleep as long as it may.
+// For a week of virtual time no URI in the store is due. The memory in use must not grow, and the waiting worker must
+// sleep as long as possible.
 func TestIdleCrawlTakesNoMemoryAndSleeps(t *testing.T) {
 	slow.Test(t)
 	dir := t.TempDir()
@@ -52,7 +52,7 @@ func TestIdleCrawlTakesNoMemoryAndSleeps(t *testing.T) {
 			t.Error(err)
 		}
 		if resting.Load() != 0 || rests.Load() < 2 {
-			t.Errorf("the crawl is idle at its end, or NotifyRest was called too seldom: %d times", rests.Load())
+			t.Errorf("the crawl is idle at its end, or NotifyRest was called only %d times", rests.Load())
 		}
 		t.Logf("in use: %d KB, after the week %d KB; %d looks for something to claim", before>>10, after>>10, week)
 		const slack = 512 << 10 // for tests that run at the same time, and for the runtime
@@ -65,10 +65,10 @@ func TestIdleCrawlTakesNoMemoryAndSleeps(t *testing.T) {
 	})
 }
 
-// inUse returns the bytes in use after all garbage is collected.
+// inUse returns the number of bytes in use after a garbage collection.
 func inUse() int64 {
 	var m runtime.MemStats
-	for range 2 { // the second one empties the pools
+	for range 2 { // the second collection empties the pools
 		runtime.GC()
 	}
 	runtime.ReadMemStats(&m)

@@ -51,7 +51,7 @@ func benchmarkKnownLinks(b *testing.B, links int) {
 	addPages(b, parts.Frontier, site.URL, max(knownPages, links))
 	walkOne := func() { walkNext(b, parts.Frontier, c) }
 	walkOne() // robots.txt
-	walkOne() // and a page whose links are looked up in the store
+	walkOne() // a page whose links are looked up in the store
 	b.ReportAllocs()
 	began := processTime(b)
 	for b.Loop() {

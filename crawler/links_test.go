@@ -12,8 +12,8 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// An operator forgets a page. The next version of a page that names it finds it again, although the link is
-// remembered as known.
+// An operator removes a page with forget. The page is new again when the next version of another page links to it,
+// although the cache had the link as known.
 func TestForgottenLinkIsFoundAgain(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
@@ -34,7 +34,7 @@ func TestForgottenLinkIsFoundAgain(t *testing.T) {
 			u := uri.FromCanonical("http://news.example/a")
 			known := make([]bool, 1)
 			if parts.Frontier.RecentlyKnown([]uri.URI{u}, known); !known[0] {
-				t.Error("a link of four versions is not remembered as known")
+				t.Error("a link that four versions have is not remembered as known")
 			}
 			done, _, err := parts.Frontier.Steer(time.Now(), frontier.Selection{URIs: []uri.URI{u}}, frontier.Action{Verb: frontier.Forget}, "")
 			if err != nil || done.Changed != 1 {

@@ -15,8 +15,8 @@ import (
 	"github.com/arcrawl/arcrawl/internal/town"
 )
 
-// Damage on disk is found within one round even if the data are not read otherwise. It stops the crawl, so that the
-// last backup is still good.
+// Damage on disk is found within one round of verification, even if nothing else reads the data. It stops the crawl, so
+// that the damage does not reach the backups.
 func TestDamagedStoreStopsTheCrawl(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -9,8 +9,8 @@ import (
 	"github.com/arcrawl/arcrawl/internal/town"
 )
 
-// The daemon is stopped for some hours nine times in thirty days, once while a visit is due. Each day has its
-// capture, and the time does not drift: only the late one is not at the hour of the first.
+// The daemon is stopped for some hours nine times in 30 days, once while a visit is due. Each day has one capture, and
+// the time of day does not drift: all captures except the late one are at the hour of the first.
 func TestDailySeedIsCapturedOnceADay(t *testing.T) {
 	slow.Test(t)
 	dir := t.TempDir()
@@ -46,7 +46,7 @@ func TestDailySeedIsCapturedOnceADay(t *testing.T) {
 			}
 		}
 		if len(days) != 30 || off != 1 {
-			t.Errorf("%d days have captures, %d of them not at the hour of the first; want 30, and one that came late", len(days), off)
+			t.Errorf("%d days have captures, %d of them at another hour than the first; want 30 days, 1 at another hour", len(days), off)
 		}
 	})
 }

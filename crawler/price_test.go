@@ -22,8 +22,8 @@ func (w *world) setBusy(pages int) {
 }
 
 // Forty pages change four times a day each. A target of 90 % asks for three times the visits that politeness allows. No
-// page is overdue by more than its interval and a rest of the host, and each page gets its share. After a restart this
-// holds again as soon as a visit was late.
+// page is overdue by more than its interval and a rest of the host, and each page gets its share. After a restart the
+// same holds as soon as a visit was late.
 func TestWaitsOfABusyHostAreStretchedTogether(t *testing.T) {
 	slow.Test(t)
 	dir := t.TempDir()
@@ -81,8 +81,8 @@ uris = ["http://busy.example/"]
 	})
 }
 
-// The curator has a feed on a busy host read every quarter of an hour. Its 96 visits a day come first. The waits of the
-// pages are stretched until they ask for one and a half times the visits that are left.
+// The configuration sets a wait of 15 minutes for a feed on a busy host. Its 96 visits a day come first. The waits of
+// the pages are stretched until they ask for one and a half times the remaining visits.
 func TestWaitOfAFeedIsNotStretched(t *testing.T) {
 	t.Parallel()
 	slow.Test(t)
@@ -108,7 +108,7 @@ uris = ["http://busy.example/"]
 		w.set("http://busy.example/rss.xml", town.Page{Type: "application/rss+xml", Body: `<rss version="2.0"><channel><item>
 			<link>http://elsewhere.example/1</link></item></channel></rss>`})
 		w.run(2 * 24 * time.Hour)
-		w.run(2 * 24 * time.Hour) // the visits that waits ask for are counted again
+		w.run(2 * 24 * time.Hour) // the restart counts the visits per day again
 
 		asked := map[string]float64{}
 		for _, r := range w.reports {
@@ -116,7 +116,7 @@ uris = ["http://busy.example/"]
 			case "/", "/robots.txt":
 			case "/rss.xml":
 				if r.Wait.Stretch != 0 || r.Wait.Interval > 15*time.Minute {
-					t.Fatalf("the feed is waited for %s: %s", r.Wait.Interval, r.Wait.Reason)
+					t.Fatalf("the wait of the feed is %s: %s", r.Wait.Interval, r.Wait.Reason)
 				}
 			default:
 				asked[r.URI.String()] = 24 / r.Wait.Interval.Hours()

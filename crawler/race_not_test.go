@@ -2,5 +2,5 @@
 
 package crawler_test
 
-// raced reports that the race detector is on.
+// raced reports whether the race detector is on.
 const raced = false

@@ -2,5 +2,5 @@
 
 package crawler_test
 
-// raced reports that the race detector is on. With it the program allocates more, and pools lose entries.
+// raced reports whether the race detector is on. With it the program allocates more, and pools lose entries.
 const raced = true

@@ -29,7 +29,7 @@ every = "1d"
 uris = ["http://www.news.example/"]
 `
 
-// during crawls for some days and calls do meanwhile. Files that do writes do not have the time of the town's clock.
+// during crawls for some days and calls do in the meantime. Files that do writes have a time of the real clock.
 func (w *world) during(d time.Duration, do func(c *crawler.Crawler)) {
 	w.t.Helper()
 	parts, shut := w.open()
@@ -48,7 +48,7 @@ func (w *world) during(d time.Duration, do func(c *crawler.Crawler)) {
 	}
 }
 
-// host writes a host file.
+// host writes the configuration file of a host.
 func (w *world) host(name, text string) {
 	w.t.Helper()
 	path := w.path(filepath.Join("hosts.d", name))
@@ -151,11 +151,11 @@ func TestBrokenFileLeavesTheLastValidConfigurationInForce(t *testing.T) {
 			}
 			l := c.ConfigStatus()
 			if len(l.Faults) != 1 || l.Tried.IsZero() {
-				t.Errorf("ConfigStatus = %+v, want the fault and when it was found", l)
+				t.Errorf("ConfigStatus = %+v, want the fault and the time at which it was found", l)
 			}
 			time.Sleep(36 * time.Hour)
 			if n := len(w.visits("other.example/")); n != 0 {
-				t.Errorf("%d visits to what only the refused configuration names", n)
+				t.Errorf("%d visits to a seed of the refused configuration, want none", n)
 			}
 			w.host("www.news.example.toml", "[politeness]\nmin_delay = \"5s\"\n")
 			p := w.reload(c)
@@ -236,7 +236,7 @@ func TestNewBoundsApplyFromTheNextVisitOn(t *testing.T) {
 		visits := w.visits("www.news.example/")
 		for i, v := range visits {
 			if gap := v.Finished.Sub(last); i == 1 && gap < 23*time.Hour || i > 1 && gap > 31*time.Minute {
-				t.Errorf("visit %d comes %s after the one before", i, gap)
+				t.Errorf("visit %d is %s after the visit before", i, gap)
 			}
 			last = v.Finished
 		}
@@ -246,7 +246,7 @@ func TestNewBoundsApplyFromTheNextVisitOn(t *testing.T) {
 	})
 }
 
-// The plan names the known URIs that new naming rules merge, and on the way back the URIs that are split.
+// The plan names the known URIs that new naming rules merge. For the reverse change it names the URIs that are split.
 func TestPlanNamesMergedAndSplitURIs(t *testing.T) {
 	story(t, onceADay, func(w *world) {
 		const page = "http://www.news.example/a"
@@ -265,7 +265,7 @@ func TestPlanNamesMergedAndSplitURIs(t *testing.T) {
 			time.Sleep(time.Hour)
 			w.host("www.news.example.toml", plain+seeds)
 			if p := w.reload(c); p.Names != nil {
-				t.Errorf("no naming rule has changed, and the plan has %s", p.Names)
+				t.Errorf("the plan has %s, want nothing because no naming rule changed", p.Names)
 			}
 			w.host("www.news.example.toml", drop+seeds)
 			p, err := c.Reload(true, time.Now())
@@ -277,7 +277,7 @@ func TestPlanNamesMergedAndSplitURIs(t *testing.T) {
 			w.host("www.news.example.toml", plain+seeds)
 			if p := w.reload(c); p.Names == nil || p.Names.Parted != 1 || p.Names.Merged != 0 ||
 				len(p.Names.Splits) != 1 || swap(p.Names.Splits[0]) != want {
-				t.Errorf("the way back: %+v; want %+v to be split", p.Names, want)
+				t.Errorf("a dry run of the reverse change: %+v; want %+v to be split", p.Names, want)
 			}
 		})
 	})

@@ -93,14 +93,14 @@ uris = ["http://a.example/", "http://b.example/secret", "http://down.example/"]
 		}
 		for u, e := range want {
 			if e.Visits > 0 {
-				t.Errorf("%s was visited, and the log does not have it", u)
+				t.Errorf("%s was visited, but is not in the log", u)
 			}
 		}
 	})
 }
 
-// Pages change each day at nine, at random or never. From the log alone the learned rule knows almost as much of them
-// as it did.
+// Pages change each day at nine, at random or never. From the log alone the learned rule estimates almost the same
+// rates as from the visits.
 func TestReplayedLogTeachesTheLearnedRule(t *testing.T) {
 	t.Parallel()
 	slow.Test(t)
@@ -114,7 +114,7 @@ func TestReplayedLogTeachesTheLearnedRule(t *testing.T) {
 		w.set("http://a.example/quiet", town.Page{})
 		parts, shut := w.open()
 		defer shut()
-		parts.Similar = nil // the log does not have what it adds to a new URI
+		parts.Similar = nil // the log does not have what similar URIs add to a new URI
 		w.crawl(parts, 10*24*time.Hour)
 		waits := parts.Config.Current().For(config.About{URI: uri.FromCanonical("http://a.example/")}).Wait
 		got := map[uri.URI]frontier.Entry{}
@@ -137,7 +137,7 @@ func TestReplayedLogTeachesTheLearnedRule(t *testing.T) {
 					}).Interval
 				}
 				if is, was := next(got[u].History), next(want.History); is < was*9/10 || is > was*11/10 {
-					t.Errorf("%s: %s at its next visit means a wait of %s, was %s before", path, state, is, was)
+					t.Errorf("%s: %s at its next visit leads to a wait of %s after the replay, %s before", path, state, is, was)
 				}
 			}
 		}
@@ -174,7 +174,7 @@ func lossy(e frontier.Entry) frontier.Entry {
 	e.Memory, e.Recent, e.Comparison.Sketch = "", evaluators.Ring{}, 0
 	e.FirstSeen, e.Born, e.Source = time.Time{}, time.Time{}, ""
 	if strings.Contains(e.Why, "young article") {
-		e.Wait = 0 // the log has the wait by age
+		e.Wait = 0 // the log has the wait that depends on age
 	}
 	if e.Why = e.Why[:min(len(e.Why), frontier.MaxWhy)]; strings.HasSuffix(e.URI.String(), "/robots.txt") {
 		e.Why = "" // the log has the meaning of the answer
@@ -185,7 +185,7 @@ func lossy(e frontier.Entry) frontier.Entry {
 	e.Rate, _ = strconv.ParseFloat(strconv.FormatFloat(e.Rate, 'g', 4, 64), 64) // the log has four digits
 	e.Wait, e.Due = e.Wait.Truncate(time.Second), time.Time{}                   // checked separately
 	if strings.HasPrefix(e.URI.String(), "http://down.") {
-		e.LastVisit = time.Time{} // the log has the time of the line
+		e.LastVisit = time.Time{} // the log has only the time of the line
 	}
 	return e
 }

@@ -71,8 +71,8 @@ func TestOnlyOneSlotFetchesRobots(t *testing.T) {
 	})
 }
 
-// The host has answered, and the answer cannot be stored. That is our fault, and the host must rest all the same.
-func TestHostRestsAfterAFaultOfOurs(t *testing.T) {
+// The host has answered, but the answer cannot be stored. That is a local fault, and the host must rest nevertheless.
+func TestHostRestsAfterALocalFault(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, dir, "[politeness]\nmin_delay = \"10m\"\nmax_delay = \"10m\"\n"+everyHour)
@@ -94,7 +94,7 @@ func TestHostRestsAfterAFaultOfOurs(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := c.Walk(context.Background(), claim); err != nil { // of robots.txt
+		if err := c.Walk(context.Background(), claim); err != nil { // the visit of robots.txt
 			t.Fatal(err)
 		}
 		time.Sleep(11 * time.Minute)
@@ -106,13 +106,13 @@ func TestHostRestsAfterAFaultOfOurs(t *testing.T) {
 			t.Fatal("a visit that cannot be archived returns no error")
 		}
 		if next, ok := parts.Frontier.NextReady(); !ok || time.Until(next) < 9*time.Minute {
-			t.Errorf("the host is asked again in %s, want 10 minutes", time.Until(next))
+			t.Errorf("the host is ready again in %s, want 10 minutes", time.Until(next))
 		}
 	})
 }
 
-// While nothing can be logged, only one visit at a time tries whether it is possible again.
-func TestOneVisitTriesWhetherAFaultIsGone(t *testing.T) {
+// While nothing can be logged, only one visit at a time checks whether it is possible again.
+func TestOneVisitAtATimeChecksWhetherAFaultIsGone(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		const hosts, workers = 40, 20
@@ -143,7 +143,7 @@ func TestOneVisitTriesWhetherAFaultIsGone(t *testing.T) {
 		}
 		mended := time.AfterFunc(5*time.Minute, func() {
 			if n := asked.Load(); n < workers || n > workers+40 {
-				t.Errorf("%d requests in five minutes in which nothing could be logged; want some in the first moment, and then one every 10 seconds", n)
+				t.Errorf("%d requests in five minutes in which nothing could be logged; want a few at the beginning, and then one every 10 seconds", n)
 			}
 			if err := os.Remove(log); err != nil {
 				t.Error(err)

@@ -41,7 +41,7 @@ func TestStories(t *testing.T) {
 		t.Fatal("no stories found", err)
 	}
 	var archives []string
-	all := t.TempDir() // is read after all stories
+	all := t.TempDir() // read after all stories
 	for i, file := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
 			if i%6 != 0 {
@@ -89,7 +89,7 @@ func finishedFiles(t *testing.T, dir string) []string {
 	return files
 }
 
-// tell plays a script and returns what happened, one line for each visit.
+// tell plays a script and returns one line for each visit.
 func tell(t *testing.T, dir, script string) string {
 	var toml, seeds []string
 	var acts [][]string
@@ -197,7 +197,8 @@ func page(t *testing.T, from time.Duration, words []string) town.Page {
 	return p
 }
 
-// listed makes a page a feed or a sitemap of items such as "/a@3h~title", whose date counts from when the story began.
+// listed makes a page a feed or a sitemap of items such as "/a@3h~title", whose date is relative to the start of the
+// story.
 func listed(t *testing.T, p *town.Page, kind, value string) {
 	t.Helper()
 	if kind == "head" {
@@ -243,7 +244,8 @@ func duration(t *testing.T, s string) time.Duration {
 	return d
 }
 
-// sentence describes one visit: day and time since the story began, status, meaning, what was kept, and the next wait.
+// sentence describes one visit: day and time since the start of the story, status, meaning, the record kept, and the
+// next wait.
 func sentence(r crawler.Report, began time.Time, withHost bool) string {
 	name := r.URI.RequestTarget()
 	if withHost {

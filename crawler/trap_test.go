@@ -38,7 +38,7 @@ func TestTrapSiteIsCrawledWithoutItsTraps(t *testing.T) {
 		defer w.town.Close()
 		site := trapsite.New(time.Now())
 		w.town.Serve("maze.example", site)
-		w.run(10 * time.Minute) // the crawl learns again what it had not stored
+		w.run(10 * time.Minute) // after a restart the crawl learns again what it had not stored
 		w.run(2 * time.Hour)
 		if missing := site.Missing(); len(missing) > 0 {
 			t.Errorf("%d real pages were not found: %v", len(missing), missing)
@@ -61,8 +61,8 @@ func TestTrapSiteIsCrawledWithoutItsTraps(t *testing.T) {
 	})
 }
 
-// Pages that a sitemap lists are real, whatever they look like. If they were taken for a trap before, it is released.
-func TestPagesInASitemapAreNoFarm(t *testing.T) {
+// Pages that a sitemap lists are real, whatever they look like. A trap that was found on them before is released.
+func TestSitemapReleasesALinkFarm(t *testing.T) {
 	t.Parallel()
 	slow.Test(t)
 	dir := t.TempDir()
@@ -101,12 +101,12 @@ func TestPagesInASitemapAreNoFarm(t *testing.T) {
 			t.Errorf("%d link farms, %d of them released; want one that is released", known, released)
 		}
 		if after, _ := site.Trapped(); after["farm"] < before["farm"]+100 {
-			t.Errorf("%d pages of the farm were visited before the release and %d after; want all that were kept out", before["farm"], after["farm"]-before["farm"])
+			t.Errorf("%d pages of the farm were visited before the release and %d after it; want all that the trap kept out", before["farm"], after["farm"]-before["farm"])
 		}
 	})
 }
 
-// For a URI of a trap, the reason names the trap, the command that releases it, and the line that enables traps.
+// For a URI of a trap, the explanation names the trap, the command that releases it, and the line that enables traps.
 func TestExplainNamesTheTrap(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, t.TempDir(), "[seeds]\nuris = [\"http://news.example/\"]\n[scope]\ntraps = true\n")

@@ -27,8 +27,8 @@ wait = "30d"
 uris = ["http://a.example/", "http://b.example/", "http://c.example/", "http://d.example/", "http://e.example/", "http://f.example/"]
 `
 
-// A crawl of six hosts has no network for five hours.
-func TestNoHostSuffersFromOurOutage(t *testing.T) {
+// A crawl of six hosts has no network for five hours. No host is counted as down for that.
+func TestLocalOutageCountsAgainstNoHost(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, dir, sixHosts)
@@ -37,7 +37,7 @@ func TestNoHostSuffersFromOurOutage(t *testing.T) {
 			w.set("http://"+host+".example/", town.Page{})
 		}
 		began := time.Now()
-		var tries atomic.Int64 // during the outage
+		var tries atomic.Int64 // requests during the outage
 		away := func() bool { d := time.Since(began); return d > 3*time.Hour && d < 8*time.Hour }
 		parts, shut := w.openWith(func(ctx context.Context, network, address string) (net.Conn, error) {
 			if away() {
@@ -60,7 +60,7 @@ func TestNoHostSuffersFromOurOutage(t *testing.T) {
 		}
 		midway := <-looked
 		if !midway.Uplink || !strings.Contains(midway.Held, "our own network") || midway.Since.Sub(began) > 4*time.Hour {
-			t.Errorf("two hours into it the crawl says %+v; want that our own network is down, since the beginning", midway)
+			t.Errorf("after two hours of the outage the state is %+v; want that our own network is down since its beginning", midway)
 		}
 		if n := tries.Load(); n < 500 || n > 2000 {
 			t.Errorf("%d probes in five hours; want one each ten seconds", n)
@@ -72,7 +72,7 @@ func TestNoHostSuffersFromOurOutage(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			var back time.Duration // when it was first visited again
+			var back time.Duration // when the host was first visited again
 			for _, v := range w.visits(host + ".example/") {
 				if d := v.Finished.Sub(began); d > 8*time.Hour && back == 0 {
 					back = d - 8*time.Hour
@@ -95,14 +95,14 @@ func TestNoHostSuffersFromOurOutage(t *testing.T) {
 			t.Errorf("%d visits were logged as failed; want the two before the outage was known", failed)
 		}
 		if s := c.Status(); s != (crawler.Status{}) {
-			t.Errorf("in the end the crawl says %+v", s)
+			t.Errorf("at the end the state is %+v", s)
 		}
 	})
 	checkArchive(t, dir)
 }
 
-// Two of six hosts go down, and a third never existed.
-func TestHostsThatAreDownAreNoOutage(t *testing.T) {
+// Two of six hosts go down, and a third never existed. The crawl must not take that for a local outage.
+func TestUnreachableHostsAreNotTakenForAnOutage(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, dir, sixHosts)
@@ -127,11 +127,11 @@ func TestHostsThatAreDownAreNoOutage(t *testing.T) {
 		}
 		for _, host := range []string{"a", "b", "f"} {
 			if v, _ := parts.Frontier.Host(uri.Host(host+".example"), time.Now()); v.Failures == 0 {
-				t.Errorf("%s.example is down, and its host has no failures", host)
+				t.Errorf("%s.example is down, but has no failures", host)
 			}
 		}
 		if n := len(w.visits("c.example/")); n < 22 {
-			t.Errorf("%d visits of a host that was up, want one each half hour for %s", n, time.Since(began))
+			t.Errorf("%d visits to a host that was up, want one each half hour for %s", n, time.Since(began))
 		}
 	})
 }

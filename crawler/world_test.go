@@ -30,7 +30,7 @@ import (
 	"github.com/arcrawl/arcrawl/warcout"
 )
 
-// world is a crawl in a folder, with real parts and a scripted web.
+// world is a crawl in a folder, with real components and a scripted web.
 type world struct {
 	t    testing.TB
 	dir  string
@@ -77,7 +77,7 @@ func (w *world) edit(before, after string) {
 	}
 }
 
-// open opens the parts with the town as the network. The returned function checks and closes them.
+// open opens the parts with the scripted town as the network. The returned function checks and closes them.
 func (w *world) open() (crawler.Parts, func()) { return w.openWith(w.town.Dial) }
 
 // dialer opens connections to the network.
@@ -194,7 +194,7 @@ func (w *world) crawl(parts crawler.Parts, d time.Duration) {
 	}
 }
 
-// visits lists the settled visits so far whose URI has a suffix.
+// visits returns the visits settled so far whose URI has the given suffix.
 func (w *world) visits(suffix string) []crawler.Report {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -207,7 +207,7 @@ func (w *world) visits(suffix string) []crawler.Report {
 	return out
 }
 
-// logLines reads crawl.log back.
+// logLines returns the entries of crawl.log.
 func (w *world) logLines() []crawllog.Entry {
 	w.t.Helper()
 	text, err := os.ReadFile(w.path("crawl.log"))

@@ -32,8 +32,8 @@ func before() frontier.Record {
 	}}
 }
 
-// Each case says how the history changes by one visit. The line in crawl.log must change it in the same way, as far
-// as a line can.
+// Each case has the changes that one visit makes to the history. Replaying its line in crawl.log must make the same
+// changes, except for fields that the line lacks.
 func TestAddAndReplayAgree(t *testing.T) {
 	t.Parallel()
 	began := epoch.Add(10 * day)

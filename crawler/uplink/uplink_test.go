@@ -9,7 +9,7 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// on returns a URI that is in the queue. known says that its host has answered before.
+// on returns a record of a URI that is in the queue. known reports whether its host has answered before.
 func on(host string, known bool, now time.Time) frontier.Record {
 	r := frontier.Record{URI: uri.FromCanonical("http://" + host + "/"), History: frontier.History{Due: now}}
 	if known {
@@ -24,7 +24,7 @@ func TestThreeUnreachableHostsInARowMeanAnOutage(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		hosts []string
-		after time.Duration // between two visits
+		after time.Duration // time between two visits
 		known bool
 		want  bool
 	}{
@@ -49,7 +49,7 @@ func TestThreeUnreachableHostsInARowMeanAnOutage(t *testing.T) {
 	}
 }
 
-func TestAnswerEndsAnOutageAndReturnsItsVictims(t *testing.T) {
+func TestAnswerEndsAnOutageAndReturnsSuspectedHosts(t *testing.T) {
 	t.Parallel()
 	var w uplink.Watch
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)

@@ -15,7 +15,7 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// knows is a frontier with a few entries.
+// knows is a fake frontier with a few records.
 type knows struct {
 	records map[string]frontier.Record
 	fill    frontier.Usage
@@ -45,7 +45,7 @@ func TestExplainNamesTheRuleThatDecides(t *testing.T) {
 		name, scope, uri, via string
 		hop                   uri.Hop
 		known                 knows
-		want                  string // opinion, rule and part of why, of the last one that is not silent
+		want                  string // opinion, rule and part of the explanation of the last rule that decided
 	}{
 		{name: "nothing", uri: "https://news.example/a", want: "accepts scope.by: news.example is a host of the seeds [default]"},
 		{name: "the seed", uri: seed, want: "accepts seeds.uris: it is a seed"},
