@@ -8,8 +8,8 @@ import (
 	"github.com/arcrawl/arcrawl/frontier"
 )
 
-// fill opens a frontier with the given number of hosts, and of URIs on each, which are due one millisecond after
-// another.
+// fill opens a frontier with the given number of hosts and of URIs on each host. The URIs are due one millisecond
+// apart.
 func fill(b *testing.B, hosts, each int) *world {
 	b.Helper()
 	w := newWorld(b, func(o *frontier.Options) { o.Compactors = 0 })
@@ -50,7 +50,7 @@ func step(b *testing.B, w *world, now time.Time, found []frontier.Candidate) tim
 	return now
 }
 
-// BenchmarkClaimSettle measures handing out a URI and taking it back, in a store of 100,000 URIs on 1,000 hosts.
+// BenchmarkClaimSettle measures claiming a URI and settling it, in a store of 100,000 URIs on 1,000 hosts.
 func BenchmarkClaimSettle(b *testing.B) {
 	w := fill(b, 1000, 100)
 	now := day

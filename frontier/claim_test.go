@@ -103,7 +103,7 @@ func TestReleaseReturnsAURIToItsPlace(t *testing.T) {
 	if after := w.get("http://a.example/1"); after != before {
 		t.Errorf("the record is now %+v, want it as before: %+v", after, before)
 	}
-	c = w.claim(at(time.Minute), "http://a.example/1") // at once: there was no request
+	c = w.claim(at(time.Minute), "http://a.example/1") // at once, because there was no request
 	w.settle(c, visited(c, at(time.Minute), time.Hour))
 }
 
@@ -234,7 +234,7 @@ func TestDivertSpendsTheSlotOnAnotherURI(t *testing.T) {
 		History: frontier.History{FirstSeen: at(time.Second)},
 	}
 	if r.Record != want || r.Overdue != 0 {
-		t.Errorf("Divert gave %+v, overdue %s; want %+v", r.Record, r.Overdue, want)
+		t.Errorf("Divert returned %+v, overdue %s; want %+v", r.Record, r.Overdue, want)
 	}
 	w.check()
 	w.nothing(at(time.Hour)) // one slot, and it is spent
@@ -295,7 +295,7 @@ func TestDivertToTheHeadOfTheQueue(t *testing.T) {
 	w := newWorld(t)
 	w.addDue(day, "http://a.example/", day)
 	c := w.claim(day, "http://a.example/")
-	w.addDue(day, "http://a.example/robots.txt", at(-time.Hour)) // it would be next
+	w.addDue(day, "http://a.example/robots.txt", at(-time.Hour)) // it would be claimed next
 	r, err := w.Divert(c, parse(t, "http://a.example/robots.txt"), day)
 	if err != nil || r.Overdue != time.Hour {
 		t.Fatalf("Divert: overdue %s, %v; want 1h", r.Overdue, err)
@@ -333,12 +333,12 @@ func TestDivertRefuses(t *testing.T) {
 	if err := w.Release(second, day); err != nil { // the claim was still good
 		t.Fatal(err)
 	}
-	w.nothing(day) // and is not handed out again as long as robots.txt is fetched
+	w.nothing(day) // and is not handed out again while robots.txt is fetched
 	w.settle(r, frontier.Settlement{Record: r.Record, Finished: day})
-	w.claim(day, first.Record.URI.String()) // it was first before, and still is
+	w.claim(day, first.Record.URI.String()) // it was first before the claims, and still is
 }
 
-func TestDivertedURIThatIsFoundMeanwhile(t *testing.T) {
+func TestDivertedURIThatIsFoundDuringTheVisit(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.add(day, "http://a.example/")

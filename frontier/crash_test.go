@@ -20,7 +20,8 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// crawlEnv makes this test binary crawl in the folder that it names, until it is killed.
+// crawlEnv names the environment variable with a folder. If it is set, this test binary crawls there until it is
+// killed.
 const crawlEnv = "ARCRAWL_FRONTIER_TEST_CRAWL"
 
 func TestMain(m *testing.M) {
@@ -31,7 +32,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// Not parallel, so that the goroutines of other tests are not seen.
+// This test is not parallel, so that it does not count goroutines of other tests.
 func TestCloseLeavesNoGoroutine(t *testing.T) {
 	before := goleak.IgnoreCurrent()
 	w := newWorld(t, func(o *frontier.Options) { o.Compactors = 0 })
@@ -78,8 +79,8 @@ func crawl(dir string) error {
 	}
 }
 
-// Everything that was settled survives the process, however it ends, and no claimed URI is lost. The test is not
-// parallel: a process that is being started holds the locks of all stores for a moment.
+// All settlements survive a kill of the process, and no claimed URI is lost. The test is not parallel, because a
+// process that is being started holds the locks of all stores for a moment.
 func TestAKillLosesNothingThatWasSettled(t *testing.T) {
 	w := newWorld(t, func(o *frontier.Options) { o.Compactors = 0 })
 	for i := range 20 {
@@ -97,17 +98,17 @@ func TestAKillLosesNothingThatWasSettled(t *testing.T) {
 		w.open(now)
 		w.check()
 		for text, n := range visits {
-			if got := w.get(text).Visits; got < n || got > n+1 { // one may be settled and not yet told
+			if got := w.get(text).Visits; got < n || got > n+1 { // one settlement may not be acknowledged yet
 				t.Fatalf("round %d: %s was visited %d times, %d were acknowledged", round, text, got, n)
 			}
 		}
 		if n := w.Counts(now); n.InProgress != 0 || n.Queued != n.URIs {
-			t.Fatalf("round %d: %+v; want every URI back in its queue", round, n)
+			t.Fatalf("round %d: Counts = %+v; want every URI back in its queue", round, n)
 		}
 		w.nothing(now.Add(30*time.Second - time.Millisecond)) // every host rests
 		after := now.Add(30 * time.Second)
 		if next, ok := w.NextReady(); ok && next.After(after) {
-			after = next // it had kept up with everything: the next URI is due within its wait of an hour
+			after = next // no URI was overdue: the next one is due within its wait of an hour
 		}
 		if _, ok, err := w.Claim(after); !ok || err != nil || after.After(now.Add(time.Hour)) {
 			t.Fatalf("round %d: Claim %v after the kill: %v, %v", round, after.Sub(now), ok, err)
@@ -115,7 +116,7 @@ func TestAKillLosesNothingThatWasSettled(t *testing.T) {
 	}
 }
 
-// killAfter lets a process crawl, kills it after n acknowledged settlements, and remembers them all.
+// killAfter starts a process that crawls, kills it after n acknowledged settlements, and records them all.
 func killAfter(t *testing.T, dir string, now time.Time, n int, visits map[string]int) time.Time {
 	t.Helper()
 	exe, err := os.Executable()
@@ -138,7 +139,7 @@ func killAfter(t *testing.T, dir string, now time.Time, n int, visits map[string
 	for {
 		line, err := lines.ReadString('\n')
 		if errors.Is(err, io.EOF) {
-			break // a line that was cut is no acknowledgement
+			break // an incomplete line is not an acknowledgement
 		}
 		if err != nil {
 			t.Fatal(err)

@@ -20,8 +20,8 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// pack makes TestPackAStore write the two fixtures of the present format. That is done once for each format, and never
-// again, since a fixture shows the format as it was when it was current.
+// pack makes TestPackAStore write the two fixtures of the present format. This is done only once
+// for each format, because a fixture must keep the bytes that were written while the format was current.
 var pack = flag.String("pack", "", "write testdata/format-`N`-closed.tar.gz and -killed.tar.gz")
 
 // fixtureRecords returns the records in the fixture stores after [fillFixture].
@@ -59,8 +59,9 @@ var fixtureRobots = frontier.RobotsCopy{
 	Fetched: day, Expires: at(24 * time.Hour), Status: 200, Body: []byte("User-agent: *\nDisallow: /private\n"),
 }
 
-// fillFixture writes the content of the fixtures to a new store: half of the records settled once, one URI forbidden,
-// one on demand with a copy of robots.txt, h1 down for the first time, and h2 at rest because it asked for it.
+// fillFixture writes the content of the fixtures to a new store. Half of the records are settled once. One URI is
+// forbidden, and one is on demand with a copy of robots.txt. Host h1 is down for the first time. Host h2 rests because
+// it asked for it.
 func fillFixture(w *world) {
 	var cs []frontier.Candidate
 	for _, r := range fixtureRecords(w) {
@@ -111,7 +112,8 @@ func fillFixture(w *world) {
 	}
 }
 
-// TestPackAStore writes the fixtures of the present format. It is run by hand, with -pack, when a format is new.
+// TestPackAStore writes the fixtures of the present format. Run it by hand, with -pack, after the
+// format has changed.
 func TestPackAStore(t *testing.T) {
 	if *pack == "" {
 		t.Skip("no -pack")
@@ -194,7 +196,7 @@ func unpackStore(t *testing.T, name string) (dir string) {
 	}
 }
 
-// A store of every format that was ever in use can be opened, and is complete.
+// A store of each earlier format can be opened, and is complete.
 func TestStoresOfAllFormatsOpen(t *testing.T) {
 	t.Parallel()
 	names, err := filepath.Glob("testdata/format-*.tar.gz")

@@ -10,10 +10,10 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// day is when the tests begin.
+// day is the time at which the tests begin.
 var day = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// polite is the politeness of most tests: exactly two seconds.
+// polite is the politeness of most tests: a delay of exactly two seconds.
 var polite = frontier.Politeness{MinDelay: 2 * time.Second, MaxDelay: 2 * time.Second}
 
 func at(d time.Duration) time.Time { return day.Add(d) }
@@ -36,14 +36,14 @@ func candidates(t testing.TB, texts ...string) []frontier.Candidate {
 	return cs
 }
 
-// world is a frontier and the folder that it lives in.
+// world is a frontier and the folder of its store.
 type world struct {
 	testing.TB
 	*frontier.Frontier
 	o frontier.Options
 }
 
-// newWorld opens a frontier that is checked and closed at the end of the test.
+// newWorld opens a frontier. It is checked and closed at the end of the test.
 func newWorld(t testing.TB, change ...func(*frontier.Options)) *world {
 	t.Helper()
 	w := &world{TB: t, o: frontier.Options{Dir: t.TempDir(), Compactors: -1, Now: day}}
@@ -103,7 +103,7 @@ func (w *world) addDue(now time.Time, text string, due time.Time) {
 	}
 }
 
-// claim expects that this URI is handed out now.
+// claim claims a URI now, and fails the test if it is not the expected one.
 func (w *world) claim(now time.Time, text string) frontier.Claim {
 	w.Helper()
 	c, ok, err := w.Claim(now)
@@ -113,7 +113,7 @@ func (w *world) claim(now time.Time, text string) frontier.Claim {
 	return c
 }
 
-// nothing expects that nothing is handed out now.
+// nothing fails the test if a URI can be claimed now.
 func (w *world) nothing(now time.Time) {
 	w.Helper()
 	if c, ok, err := w.Claim(now); err != nil || ok {
@@ -121,7 +121,7 @@ func (w *world) nothing(now time.Time) {
 	}
 }
 
-// nextAt expects that this URI is handed out at this time, and nothing a millisecond earlier.
+// nextAt expects that the URI can be claimed at the given time, and that no URI can be claimed a millisecond earlier.
 func (w *world) nextAt(want time.Time, text string) frontier.Claim {
 	w.Helper()
 	got, ok := w.NextReady()
@@ -132,7 +132,8 @@ func (w *world) nextAt(want time.Time, text string) frontier.Claim {
 	return w.claim(want, text)
 }
 
-// visited returns the settlement of a visit that took no time and ended now: polite, and due again after a wait.
+// visited returns the settlement of a visit that took no time and ended now. The host rests as polite says, and the URI
+// is due again after the wait.
 func visited(c frontier.Claim, now time.Time, wait time.Duration) frontier.Settlement {
 	r := c.Record
 	r.Visits++

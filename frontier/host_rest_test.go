@@ -8,15 +8,15 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// Each of the rests below is tested twice: in a frontier that stays open, and in one that is closed and opened right
-// after the visit. They must not differ.
+// Each rest below is tested twice: in a frontier that stays open, and in one that is closed and opened right after the
+// visit. Both rests must be equal.
 func TestRestsSurviveARestart(t *testing.T) {
 	t.Parallel()
 	end := at(time.Second)
 	for _, c := range []struct {
 		name string
 		o    frontier.Settlement
-		want time.Duration // after the end of the visit
+		want time.Duration // rest after the end of the visit
 	}{
 		{"the politeness delay", frontier.Settlement{Politeness: polite}, 2 * time.Second},
 		{
@@ -85,7 +85,7 @@ func TestAHostThatIsDownRestsLongerEachTime(t *testing.T) {
 	c = w.claim(now, "http://a.example/other")
 	w.settle(c, visited(c, now, 1000*time.Hour))
 	now = now.Add(2 * time.Second)
-	fail(time.Minute) // the row was ended
+	fail(time.Minute) // the visit above has ended the sequence of failures
 }
 
 func TestOneOutageIsCountedOnce(t *testing.T) {
@@ -110,7 +110,7 @@ func TestOneOutageIsCountedOnce(t *testing.T) {
 	}
 }
 
-func TestNoRequestSaysNothingAboutTheHost(t *testing.T) {
+func TestVisitsWithoutARequestDoNotChangeTheHost(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.add(day, "http://a.example/")
@@ -140,12 +140,12 @@ func TestEveryHostRestsAfterAnUncleanStop(t *testing.T) {
 			rest = 30 * time.Second
 		}
 		w.add(day, "http://a.example/")
-		w.reopen(at(time.Second)) // properly closed: no rest
+		w.reopen(at(time.Second)) // properly closed, so no host rests
 		w.add(at(time.Second), "http://b.example/")
 		w.claim(at(time.Second), "http://a.example/")
 		now := at(time.Minute)
 		w.reopen(now) // in the middle of a visit
-		for range 2 { // the rest is not forgotten by a proper restart soon after
+		for range 2 { // a proper restart soon after does not end the rest
 			w.nothing(now.Add(rest - time.Millisecond))
 			now2 := now.Add(time.Second)
 			w.reopen(now2)
@@ -155,7 +155,7 @@ func TestEveryHostRestsAfterAnUncleanStop(t *testing.T) {
 	}
 }
 
-func TestAWrongClockExilesNoHost(t *testing.T) {
+func TestAWrongClockDelaysNoHostForLong(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.add(day, pages("a.example", 2)...)
@@ -204,7 +204,7 @@ func TestLongDelaysHoldAfterAnUncleanStop(t *testing.T) {
 	}
 }
 
-// A visit that failed on our side was a visit to its host.
+// A host rests also after a visit that failed because of a local fault.
 func TestAHostRestsAfterAnAbandonedVisit(t *testing.T) {
 	t.Parallel()
 	for _, restarts := range []int{0, 1} {

@@ -26,7 +26,7 @@ func passed(t *testing.T, f *Frontier) int {
 		var deleted []byte
 		for it.Seek(queueKey(1, place([]byte(w.Mark)))); it.Valid(); it.Next() {
 			switch item := it.Item(); {
-			case bytes.Equal(item.Key(), deleted): // what it was before
+			case bytes.Equal(item.Key(), deleted): // an earlier version of the deleted key
 			case !item.IsDeletedOrExpired():
 				return nil
 			default:
@@ -72,7 +72,7 @@ func TestWatermarkKeepsTheCostOfAClaimFlat(t *testing.T) {
 		r := c.Record
 		r.Due = now.Add(20 * time.Minute)
 		if i%100 == 0 {
-			r.Due = now // the mark has to go back
+			r.Due = now // the watermark has to move back
 		}
 		if _, err := f.Settle(c, Settlement{Record: r, Finished: now}); err != nil {
 			t.Fatal(err)

@@ -9,7 +9,7 @@ import (
 	"github.com/fxamacker/cbor/v2"
 )
 
-// The text of a row is read without decoding the row, whatever its length and the other fields.
+// The URI of a row is read without decoding the row, whatever its length and the other fields.
 func TestRowTextReturnsTheURI(t *testing.T) {
 	t.Parallel()
 	for _, length := range []int{10, 23, 24, 100, 255, 256, 8000} {
@@ -26,7 +26,7 @@ func TestRowTextReturnsTheURI(t *testing.T) {
 			if got, ok := rowText(row); !ok || string(got) != string(w.URI) {
 				t.Errorf("a text of %d bytes: %q, %v", length, got, ok)
 			}
-			for n := range min(len(row), length) { // what is cut is no text
+			for n := range min(len(row), length) { // an incomplete row has no URI
 				if got, ok := rowText(row[:n]); ok {
 					t.Errorf("a text of %d bytes, cut to %d: %q", length, n, got)
 				}
@@ -45,16 +45,16 @@ func TestKnownCacheRemembersAndForgets(t *testing.T) {
 		return found
 	}
 	if got := has(); slices.Contains(got, true) {
-		t.Errorf("an empty cache contains %v", got)
+		t.Errorf("an empty cache contains %v, want nothing", got)
 	}
 	r.remember([]uriHash{a}, 0)
 	if got := has(); !got[0] || got[1] {
-		t.Errorf("after remembering a it contains %v", got)
+		t.Errorf("after remembering a the cache contains %v", got)
 	}
 	r.forget([]uriHash{a})
-	r.remember([]uriHash{b}, 0) // it was looked up before that
+	r.remember([]uriHash{b}, 0) // b was looked up before a was forgotten
 	if got := has(); got[0] || got[1] {
-		t.Errorf("after forgetting a it contains %v", got)
+		t.Errorf("after forgetting a the cache contains %v", got)
 	}
 }
 
@@ -77,9 +77,9 @@ func TestKnownCacheHasRoomForTheLinksOfAPage(t *testing.T) {
 		return n
 	}
 	if r.remember(marks[:5000], 0); count(marks[:5000]) < 4990 {
-		t.Errorf("it remembers %d of 5000 links", count(marks[:5000]))
+		t.Errorf("the cache has %d of 5000 links", count(marks[:5000]))
 	}
 	if r.remember(marks, 0); count(marks) > knownSets*knownWays || count(marks[len(marks)-1000:]) < 900 {
-		t.Errorf("it remembers %d in all, and %d of the last thousand", count(marks), count(marks[len(marks)-1000:]))
+		t.Errorf("the cache has %d links in total, and %d of the last thousand", count(marks), count(marks[len(marks)-1000:]))
 	}
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// All ways to look up candidates find the same ones: those that have a row.
+// All ways to look up candidates find the same candidates: exactly those that have a row.
 func TestLookUpAgreesWithGet(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
@@ -25,7 +25,7 @@ func TestLookUpAgreesWithGet(t *testing.T) {
 	page := func(host, i int) Candidate {
 		return Candidate{URI: uri.FromCanonical(fmt.Sprintf("http://%c.example/%d", 'a'+host, i)), Hops: "L"}
 	}
-	for host := range 4 { // b, c, d and e have 1, 10, 100 and 1000 URIs, those with even numbers
+	for host := range 4 { // b, c, d and e have 1, 10, 100 and 1000 candidates; those with even numbers are known
 		var cs []Candidate
 		for i := range []int{1, 10, 100, 1000}[host] {
 			cs = append(cs, page(host+1, 2*i))

@@ -57,8 +57,8 @@ func TestLimits(t *testing.T) {
 	add("http://news.example/a/6", refused)
 }
 
-// A limit on folders that is set later counts the URIs that were known before, and those that came while there was no
-// limit again.
+// A limit on folders that is set later counts the URIs that were known before. It also counts URIs that were added
+// during a time without limit.
 func TestFolderLimitsCountURIsThatWereKnownBefore(t *testing.T) {
 	t.Parallel()
 	var most int64
@@ -132,6 +132,6 @@ func TestFoldersAreCountedWhileTheyGrow(t *testing.T) {
 		total += got.InDirectory
 	}
 	if total != before+workers*each {
-		t.Errorf("%d URIs are counted, want %d", total, before+workers*each)
+		t.Errorf("%d URIs were counted, want %d", total, before+workers*each)
 	}
 }

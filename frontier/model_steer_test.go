@@ -9,7 +9,7 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// The file has the moves of an operator for the model.
+// This file has the operator's moves for the model.
 
 // selection returns a random selection, and a function that reports whether a URI is selected.
 func (p *play) selection() (s frontier.Selection, meant func(text string, u *modelURI) bool) {
@@ -72,7 +72,7 @@ func (p *play) is(s frontier.State, u *modelURI) bool {
 	case frontier.StateNew:
 		return u.visits == 0
 	}
-	return false // failing, gone: no visit of a game is
+	return false // failing, gone: the game has no such visits
 }
 
 func (p *play) steer() {
@@ -207,7 +207,7 @@ func (p *play) steerHosts() {
 	}
 }
 
-// importSome lists everything, forgets some of it, and imports the list again.
+// importSome exports all entries, forgets some of the URIs, and imports the entries again.
 func (p *play) importSome() {
 	p.log("import")
 	list, _, err := p.List(p.now, frontier.Selection{}, "", 1000)

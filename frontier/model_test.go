@@ -13,8 +13,7 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// model is a frontier without a store, written without regard to speed: it answers every question by looking at
-// everything.
+// model is a frontier without a store. It is simple and slow: it computes every answer from all of its URIs.
 type model struct {
 	uris  map[string]*modelURI
 	hosts map[uri.Host]*modelHost
@@ -29,14 +28,14 @@ type modelURI struct {
 	held      bool
 }
 
-// waits reports whether the URI has a place in the queue, claimed or not.
+// waits reports whether the URI has a place in the queue. A claimed URI has one too.
 func (u *modelURI) waits() bool { return !u.due.IsZero() && !u.held }
 
 type modelHost struct {
 	paused   bool
-	wake     []time.Time // of its free slots
+	wake     []time.Time // wake times of its free slots
 	rest     time.Time
-	asked    time.Time // the part of rest that goes for the group
+	asked    time.Time // the part of rest that applies to the group
 	valence  int
 	down     int
 	diverted int
@@ -113,17 +112,17 @@ type play struct {
 	*rand.Rand
 	m      model
 	now    time.Time
-	claims []held // in progress
+	claims []held // claims in progress
 	spent  []frontier.Claim
 	moves  []string
-	recent int // how often a URI was known by memory
+	recent int // number of URIs that the cache had as known
 }
 
 // held is a claim in progress, with the state of the model.
 type held struct {
 	frontier.Claim
-	wake     time.Time // of its slot, as it was
-	reopened bool      // the rules of its origin changed meanwhile
+	wake     time.Time // wake time of its slot before the claim
+	reopened bool      // the rules of its origin have changed since the claim
 	diverted bool
 }
 
@@ -144,7 +143,7 @@ func millisUp(t time.Time) time.Time {
 	return t
 }
 
-// found returns random candidates, and adds them to the model.
+// found makes random candidates, adds them to the model, and returns them.
 func (p *play) found(now time.Time) (cs []frontier.Candidate, want frontier.Added) {
 	for range p.IntN(4) {
 		c := frontier.Candidate{URI: parse(p, p.text())}
@@ -245,7 +244,7 @@ func (p *play) release() {
 	if !ok {
 		return
 	}
-	rest := time.Duration(max(0, p.IntN(40_000_000)-20_000_000)) * time.Microsecond // none in half of the cases
+	rest := time.Duration(max(0, p.IntN(40_000_000)-20_000_000)) * time.Microsecond // zero in half of the cases
 	p.log("release %s, rest %s", c.Record.URI, rest)
 	wake := c.wake
 	if rest == 0 {
@@ -424,7 +423,7 @@ func (p *play) restart() {
 	p.reopen(p.now)
 }
 
-// compare compares every record.
+// compare compares every record of the frontier with the model.
 func (p *play) compare() {
 	p.check()
 	p.compareRecent()
@@ -513,7 +512,7 @@ func TestFrontierAgreesWithThePlainModel(t *testing.T) {
 				p.compare()
 			}
 			if p.recent == 0 {
-				t.Error("the cache of known URIs was never used")
+				t.Error("the cache of known URIs never had a URI")
 			}
 		})
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// calling applies these rules of names to all hosts.
+// calling returns options that apply the given naming rules to all hosts.
 func calling(n *uri.Naming) func(*frontier.Options) {
 	return func(o *frontier.Options) { o.Names = func(uri.Host) *uri.Naming { return n } }
 }
@@ -31,7 +31,7 @@ func TestURIsWithTheSameNameAreVisitedOnce(t *testing.T) {
 		uri  string
 		hops uri.HopPath
 		via  string
-		want bool // new
+		want bool // whether the URI is new
 	}
 	for _, c := range []struct {
 		name   string
@@ -116,7 +116,7 @@ func TestVisitedForReturnsTheHolderOfAName(t *testing.T) {
 	}
 }
 
-// A feed whose links have tracking parameters makes the page itself due.
+// If a link in a feed has tracking parameters, the page under its plain URI becomes due.
 func TestSoonerAppliesToTheHolderOfAName(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, calling(&uri.Naming{Drop: []string{"utm_*"}}))
@@ -133,7 +133,7 @@ func TestSoonerAppliesToTheHolderOfAName(t *testing.T) {
 	}
 }
 
-// A page with the same name as a dead link is not lost, whether it is known or new.
+// A page that has the same name as a dead link is still visited, whether it is known or new.
 func TestNamesGoToReachableURIs(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, calling(&uri.Naming{Drop: []string{"ref"}}))

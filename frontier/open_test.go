@@ -62,7 +62,7 @@ func TestOpenReportsTheProcessThatHasTheStore(t *testing.T) {
 			t.Errorf("error %q, want it to contain %q", err, part)
 		}
 	}
-	w.add(day, "http://a.example/") // the first is not disturbed
+	w.add(day, "http://a.example/") // the first frontier still works
 }
 
 func TestOpenRefusesANewerStore(t *testing.T) {
@@ -78,7 +78,7 @@ func TestOpenRefusesANewerStore(t *testing.T) {
 	}
 }
 
-func TestClosedFrontierSaysSo(t *testing.T) {
+func TestClosedFrontierReturnsAnError(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.add(day, "http://a.example/")
@@ -97,7 +97,7 @@ func TestClosedFrontierSaysSo(t *testing.T) {
 		"Robots": robotsErr, "Sync": f.Sync(), "Check": f.Check(), "Each": f.Each(func(frontier.Record) error { return nil }),
 	} {
 		if !errors.Is(err, frontier.ErrClosed) {
-			t.Errorf("%s: error %v, want that it is closed", name, err)
+			t.Errorf("%s: error %v, want an error that the frontier is closed", name, err)
 		}
 	}
 	if err := f.Close(); err != nil {
@@ -108,7 +108,8 @@ func TestClosedFrontierSaysSo(t *testing.T) {
 	}
 }
 
-// Each kind of key is damaged, cut and removed in turn. Nothing may panic, and Check or Open must name the key.
+// The test damages, cuts and removes a key of each kind in turn. Nothing may panic, and Check or Open must name the
+// key.
 func TestDamagedKeysAreNamed(t *testing.T) {
 	t.Parallel()
 	slow.Test(t)
@@ -148,7 +149,7 @@ func TestDamagedKeysAreNamed(t *testing.T) {
 func (w *world) harm(kind byte, key, name, at string, value []byte) {
 	w.Helper()
 	if kind == 'q' && at == key && name != "taken away" || string(w.values(kind)[key]) == string(value) && at == key && name != "taken away" {
-		return // such a key has no value, or this harms nothing
+		return // such a key has no value, or this change does no damage
 	}
 	whole := w.values(kind)[key]
 	err := w.DB().Update(func(txn *badger.Txn) error {
@@ -171,7 +172,7 @@ func (w *world) harm(kind byte, key, name, at string, value []byte) {
 	f, err := frontier.Open(w.o)
 	if err != nil {
 		if !errors.Is(err, frontier.ErrCorrupt) && !errors.Is(err, frontier.ErrVersion) {
-			w.Errorf("key %q %s: Open: %v, want that it is damaged", key, name, err)
+			w.Errorf("key %q %s: Open: %v, want an error that the store is damaged", key, name, err)
 		}
 	} else {
 		if err := f.Check(); err == nil && kind != 'r' {
@@ -198,8 +199,8 @@ func (w *world) repair(foreign, key string, value []byte) {
 	w.open(day)
 }
 
-// Bytes are flipped in every file of the store. Badger would end the process on some of these, panic in a goroutine
-// of its own on others, and ignore the rest.
+// The test flips bytes in every file of the store. Without the checks of this package Badger would end the process in
+// some cases, panic in one of its own goroutines in others, and ignore the rest.
 func TestDamagedFilesAreAnError(t *testing.T) {
 	t.Parallel()
 	slow.Test(t)
@@ -239,7 +240,8 @@ func TestDamagedFilesAreAnError(t *testing.T) {
 				if !table {
 					continue
 				}
-				// A flipped byte may make the decompression copy the same bytes from another place: then nothing is lost.
+				// A flipped byte may make the decompression copy the same bytes from another place: then nothing is
+				// lost.
 				if same++; same > tables/20 || !slices.Equal(held, whole) {
 					t.Errorf("%s with byte %d flipped was opened", filepath.Base(name), i)
 				}
@@ -254,7 +256,7 @@ func TestDamagedFilesAreAnError(t *testing.T) {
 		}
 	}
 	if tables == 0 || opened == 0 {
-		t.Errorf("%d tables damaged, %d stores opened: this tests nothing", tables, opened)
+		t.Errorf("%d tables damaged, %d stores opened, want both above zero", tables, opened)
 	}
 }
 
@@ -280,8 +282,8 @@ func TestMissingFilesAreAnError(t *testing.T) {
 	}
 }
 
-// openHarmed opens a copy of the store with another content of one file, nil for missing. If it opens, it must be
-// complete, or Check must report the damage.
+// openHarmed opens a copy of the store in which one file has other content, or is missing if the content is nil. If the
+// copy can be opened, it must be complete, or Check must report the damage.
 func (w *world) openHarmed(name string, harmed, whole []byte) (opened bool, held []string) {
 	w.Helper()
 	o := w.o
@@ -383,7 +385,7 @@ func TestFrontierUnderAVirtualClock(t *testing.T) {
 	})
 }
 
-// With many workers no URI is handed out twice at a time, none is lost, and each host keeps to its valence.
+// With many workers no URI is handed out twice at the same time, no URI is lost, and no host exceeds its valence.
 func TestManyWorkersAtOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, func(o *frontier.Options) {
@@ -432,7 +434,7 @@ func TestManyWorkersAtOnce(t *testing.T) {
 	}
 }
 
-// watch knows which URIs are being visited, and that no host has more than two visits at a time.
+// watch records which URIs are being visited, and checks that no host has more than two visits at a time.
 type watch struct {
 	testing.TB
 	mu         sync.Mutex // guards the maps

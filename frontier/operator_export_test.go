@@ -13,7 +13,7 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// fillAny sets every field to a value that is not zero.
+// fillAny sets every field to a nonzero value.
 func fillAny(t *testing.T, r *rand.Rand, v reflect.Value) {
 	t.Helper()
 	switch x := v.Addr().Interface().(type) {
@@ -64,7 +64,7 @@ func TestExportsHoldEverything(t *testing.T) {
 			t.Fatal(err)
 		}
 		if bytes.ContainsAny(b, "\n\r") {
-			t.Fatalf("more than one line: %s", b)
+			t.Fatalf("the export of an entry has more than one line: %s", b)
 		}
 		var got frontier.Entry
 		if err := json.Unmarshal(b, &got); err != nil {
@@ -111,7 +111,7 @@ func TestImportIsIdempotent(t *testing.T) {
 		t.Fatal(got, err)
 	}
 	if got := to.get(list[0].URI.String()); got.Visits != 77 {
-		t.Errorf("it was not replaced: %+v", got)
+		t.Errorf("the record was not replaced: %+v", got)
 	}
 }
 

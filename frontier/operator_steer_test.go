@@ -114,13 +114,13 @@ func TestInvalidSelectionsAreRefused(t *testing.T) {
 	}
 }
 
-// A URI that has failed for years, or that nobody wants any more, can be removed, and is new if it is found again.
+// An operator can remove a URI that fails or is not wanted any more. It is new if it is found again.
 func TestForgottenURIsAreFoundAgain(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.add(day, "http://a.example/", "http://a.example/old")
 	link := frontier.Candidate{URI: parse(t, "http://a.example/old")}
-	for range 2 { // the second time from the cache of known links
+	for range 2 { // the second time with the link in the cache
 		if added, err := w.Add(day, link); err != nil || added.Known != 1 {
 			t.Fatal(added, err)
 		}
@@ -129,12 +129,12 @@ func TestForgottenURIsAreFoundAgain(t *testing.T) {
 		t.Fatalf("forget = %+v", done)
 	}
 	if _, ok, err := w.Get(link.URI); ok || err != nil {
-		t.Fatalf("it is still known: %v, %v", ok, err)
+		t.Fatalf("the URI is still known: %v, %v", ok, err)
 	}
 	w.check()
 	w.reopen(day)
 	if added, err := w.Add(day, link); err != nil || added.New != 1 {
-		t.Fatalf("Add = %+v, %v; want it new", added, err)
+		t.Fatalf("Add = %+v, %v; want the URI to be new", added, err)
 	}
 }
 
@@ -149,7 +149,8 @@ func TestForgettingFreesRoomOnAFullHost(t *testing.T) {
 	w.add(day, "http://a.example/3")
 }
 
-// The end of a visit would write a forgotten URI again, and undo a new due time. So only holds apply during a visit.
+// The end of a visit would write a forgotten URI again, and overwrite a new due time. So only a hold applies to a URI
+// in progress.
 func TestVisitsInProgressAreSteeredOnlyByHolds(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -242,7 +243,7 @@ func TestPausedHostsStayPaused(t *testing.T) {
 	if err != nil || matched != 2 || changed != 2 {
 		t.Fatal(matched, changed, err)
 	}
-	w.settle(c, visited(c, day, time.Hour)) // a visit in progress ends as ever
+	w.settle(c, visited(c, day, time.Hour)) // a visit in progress is settled as usual
 	w.add(day, "http://b.example/new")
 	w.nothing(at(1000 * time.Hour))
 	if _, ok := w.NextReady(); ok {
@@ -294,7 +295,7 @@ func TestRefreshHostsGivesIdleHostsTheirNewSlots(t *testing.T) {
 	w.nothing(day)
 }
 
-// Making very many URIs of a host due at once delays neither its front page nor other hosts.
+// If an operator makes very many URIs of a host due at once, neither its front page nor other hosts are delayed.
 func TestForcingManyURIsCausesNoStampede(t *testing.T) {
 	t.Parallel()
 	const crowd = 3_000
@@ -308,13 +309,13 @@ func TestForcingManyURIsCausesNoStampede(t *testing.T) {
 	for _, text := range pages("big.example", crowd) {
 		link(text, at(30*24*time.Hour))
 	}
-	for _, text := range pages("big.example/busy", 60) { // so that the host is choosing already
+	for _, text := range pages("big.example/busy", 60) { // more due URIs than the host can visit, so that the order applies
 		link(text, day)
 	}
 	w.add(day, "http://small.example/")
 	w.addDue(day, "http://big.example/front", at(-time.Minute))
 	visits := map[string]int{}
-	var last, front time.Time // visit of the big host, and of its front page
+	var last, front time.Time // last visit to the big host, and to its front page
 	forced := false
 	for now := day; now.Before(at(2 * time.Hour)); {
 		if !forced && !now.Before(at(time.Minute)) {
@@ -363,12 +364,12 @@ func TestForcingManyURIsCausesNoStampede(t *testing.T) {
 		visits[text]++
 	}
 	if n := visits["http://small.example/"]; n < 119 {
-		t.Errorf("%d visits of the other host, want one each minute", n)
+		t.Errorf("%d visits to the other host, want one each minute", n)
 	}
 	if n := visits["http://big.example/front"]; n < 50 {
-		t.Errorf("%d visits of the front page, want one each two minutes or so", n)
+		t.Errorf("%d visits to the front page, want about one every two minutes", n)
 	}
 	if n := visits["http://big.example/seed"]; n != 1 {
-		t.Errorf("%d visits of a new seed, want its first", n)
+		t.Errorf("%d visits to a new seed, want its first visit", n)
 	}
 }

@@ -8,9 +8,9 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// The tests in this file cover more faults of earlier crawlers: in states, in counters, and in steering.
+// The tests in this file cover more faults that earlier crawlers had with states, counters and steering.
 
-// A queue whose last URI was removed counted as snoozed, and never as empty again.
+// When the last URI of a queue was removed, the queue was counted as snoozed and never as empty again.
 func TestAnEmptiedHostIsIdleAgain(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -27,7 +27,7 @@ func TestAnEmptiedHostIsIdleAgain(t *testing.T) {
 	w.claim(at(time.Hour), "http://a.example/new")
 }
 
-// URIs could neither be listed nor deleted: the functions existed and did nothing.
+// URIs could neither be listed nor deleted, because the functions for that did nothing.
 func TestURIsCanBeListedAndForgotten(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -107,7 +107,7 @@ func TestANewValenceAppliesToKnownHosts(t *testing.T) {
 	}
 }
 
-// A URI that waited for its robots.txt used up its retries by waiting.
+// A URI used up its retries while it waited for robots.txt.
 func TestDeferralsConsumeNoRetries(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -128,7 +128,7 @@ func TestDeferralsConsumeNoRetries(t *testing.T) {
 	same(t, w.get("http://a.example/"), before)
 }
 
-// After a failed visit there was no delay, so that a host in trouble got requests even faster.
+// There was no delay after a failed visit, so that an overloaded host received requests even faster.
 func TestPolitenessAppliesAfterFailures(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*frontier.Settlement){
@@ -172,7 +172,7 @@ func TestBackOffSurvivesARestart(t *testing.T) {
 	w := newWorld(t)
 	w.add(day, "http://a.example/")
 	now := day
-	for range 3 { // one minute, two, four
+	for range 3 { // rests of one, two and four minutes
 		c := w.claim(now, "http://a.example/")
 		o := visited(c, now, time.Second)
 		o.HostDown = true
@@ -190,7 +190,7 @@ func TestBackOffSurvivesARestart(t *testing.T) {
 	}
 }
 
-// A visit whose end was never reported blocked its host permanently.
+// If the end of a visit was never reported, its host was blocked permanently.
 func TestUnendedVisitsLeaveNoTraceAfterARestart(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -211,8 +211,8 @@ func TestUnendedVisitsLeaveNoTraceAfterARestart(t *testing.T) {
 	}
 }
 
-// Reading a counter changed it, and some were divided by the number of queues, even if that was zero.
-func TestLookingChangesNoCounters(t *testing.T) {
+// Reading a counter changed it, and some counters were divided by the number of queues even if it was zero.
+func TestReadingDoesNotChangeCounters(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	if got := w.Counts(day); got != (frontier.Counts{}) {

@@ -10,8 +10,8 @@ import (
 
 // Each test in this file is about a fault that an earlier crawler had.
 
-// The adaptive-revisit frontier and others lost the rests of their hosts when they were opened again, and fetched at
-// once.
+// The adaptive-revisit frontier and others lost the rests of their hosts when they were opened again, and sent requests
+// at once.
 func TestPolitenessSurvivesARestart(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -30,7 +30,7 @@ func TestPolitenessSurvivesARestart(t *testing.T) {
 	}
 }
 
-// Rows that were marked as claimed stayed claimed forever after the process was killed.
+// Rows that were marked as claimed stayed claimed forever when the process had been killed.
 func TestClaimedURIsReturnToTheQueueAfterAKill(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -51,7 +51,7 @@ func TestFailingURIsAreVisitedAgain(t *testing.T) {
 	w := newWorld(t)
 	w.add(day, "http://a.example/")
 	now := day
-	for range 40 { // more often than any number of retries
+	for range 40 { // more often than the maximum number of retries
 		c := w.claim(now, "http://a.example/")
 		o := visited(c, now, 0)
 		o.Record.Failures++
@@ -59,7 +59,7 @@ func TestFailingURIsAreVisitedAgain(t *testing.T) {
 		w.settle(c, o)
 		next, ok := w.NextReady()
 		if !ok || next.After(now.AddDate(11, 0, 0)) {
-			t.Fatalf("next visit %s, %v; want it within ten years at worst", next, ok)
+			t.Fatalf("next visit %s, %v; want it within ten years", next, ok)
 		}
 		now = next
 	}
@@ -81,7 +81,7 @@ func TestForbiddenURIsAreVisitedAgain(t *testing.T) {
 	w.nextAt(at(time.Hour+2*time.Second), "http://a.example/")
 }
 
-// Freeing one slot of a host overwrote the wake times of all its claimed slots.
+// When one slot of a host was freed, the wake times of all its claimed slots were overwritten.
 func TestFreeingOneSlotFreesNoOther(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, func(o *frontier.Options) { o.Valence = func(uri.Host) int { return 3 } })
@@ -123,7 +123,7 @@ func TestAddingSeedsAgainFetchesNothing(t *testing.T) {
 	w.nextAt(at(12*time.Hour), "http://a.example/")
 }
 
-// Rediscovery through a redirect promoted a URI and had it fetched at once, every time.
+// Each time a known URI was found through a redirect, it was promoted and fetched at once.
 func TestRediscoveryDoesNotPromoteAURI(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -153,8 +153,8 @@ func TestReadinessAndOrderAgree(t *testing.T) {
 	w.nextAt(at(time.Hour), "http://a.example/later")
 }
 
-// A URI that could not be fetched slept on a slot of its host for a quarter of an hour, thirty times over, while the
-// host's other URIs waited.
+// A URI that could not be fetched occupied a slot of its host for 30 retries of a quarter of an hour each. The other
+// URIs of the host had to wait.
 func TestARetryDoesNotBlockTheHost(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -180,7 +180,7 @@ func TestCountersSurviveARestart(t *testing.T) {
 	same(t, w.Counts(at(-time.Hour)), before)
 }
 
-// A feed item dated far ahead moved a watermark, and hid everything dated before it.
+// A feed item with a date far in the future moved a watermark, and all items with earlier dates were ignored.
 func TestAFutureDateHidesNoURI(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -205,8 +205,8 @@ func TestShortPolitenessDelaysTakeEffect(t *testing.T) {
 	w.nextAt(at(1050*time.Millisecond), "http://a.example/2")
 }
 
-// A failing visit erased the history of a URI.
-func TestFailedVisitsWipeNothing(t *testing.T) {
+// A failed visit erased the history of a URI.
+func TestFailedVisitsKeepTheHistory(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.add(day, "http://a.example/")

@@ -14,9 +14,9 @@ import (
 	"github.com/arcrawl/arcrawl/internal/slow"
 )
 
-// After a power failure everything that Sync covered is there, and the store is undamaged. Tables and the manifest are
-// on disk as soon as the store relies on them. The logs lose the bytes that were written after the last Sync; logs
-// that were begun after it are missing, empty, or full of zeros.
+// After a power failure the store is undamaged and has everything that was written before the last Sync. The test
+// assumes that tables and the manifest are on disk as soon as the store relies on them. The logs lose the bytes that
+// were written after the last Sync. Logs that were begun after it are missing, empty, or full of zeros.
 func TestPowerCut(t *testing.T) {
 	t.Parallel()
 	rounds := 8
@@ -65,7 +65,7 @@ func TestPowerCut(t *testing.T) {
 	}
 }
 
-// visitSome settles visits with long records, so that logs fill up and become tables.
+// visitSome settles visits with long records, so that logs become full and are written as tables.
 func visitSome(w *world, rnd *rand.Rand, now time.Time, n int) time.Time {
 	w.Helper()
 	for range n {
@@ -81,7 +81,7 @@ func visitSome(w *world, rnd *rand.Rand, now time.Time, n int) time.Time {
 	return now
 }
 
-// files reads a folder that is in use. It skips a file that is removed meanwhile.
+// files reads the files of a folder that is in use. It skips a file that is removed at the same time.
 func files(t *testing.T, dir string) map[string][]byte {
 	t.Helper()
 	// The manifest is read first: the files that it names exist, unless there is a later manifest.
@@ -121,7 +121,7 @@ func cutPower(t *testing.T, rnd *rand.Rand, synced, written map[string][]byte, d
 	for name, data := range written {
 		old, was := synced[name]
 		switch {
-		case filepath.Ext(name) != ".mem" || was && rnd.IntN(4) == 0: // on disk, or by chance
+		case filepath.Ext(name) != ".mem" || was && rnd.IntN(4) == 0: // always on disk, or there by chance
 		case was:
 			data = old
 		case rnd.IntN(3) == 0:

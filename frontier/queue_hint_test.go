@@ -13,7 +13,7 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// A hint says the same as its record.
+// A hint has the same values as its record.
 func TestHintsAgreeWithRecords(t *testing.T) {
 	t.Parallel()
 	rnd := rand.New(rand.NewPCG(7, 8))
@@ -91,7 +91,7 @@ func hints(t *testing.T, f *Frontier) (n int) {
 	return n
 }
 
-// Whatever happens to a URI, the hint at its place agrees with its record.
+// After any change to a URI, the hint at its place agrees with its record.
 func TestPlacesHaveTheHintsOfTheirRecords(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
@@ -115,7 +115,7 @@ func TestPlacesHaveTheHintsOfTheirRecords(t *testing.T) {
 		r := c.Record
 		r.LastVisit, r.Wait, r.Rate, r.Urgent = now, time.Duration(i)*time.Hour, float64(i%3), i%4 == 0
 		r.ContentType = []string{"text/html", "application/rss+xml"}[i%2]
-		if i%5 > 0 { // else it keeps its place
+		if i%5 > 0 { // otherwise it keeps its place
 			r.Due = now.Add(time.Duration(i%7) * time.Minute)
 		}
 		if _, err := f.Settle(c, Settlement{Record: r, Finished: now}); err != nil {

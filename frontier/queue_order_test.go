@@ -11,8 +11,8 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// newsroom is a news host in virtual time: a front page, sections, articles that are edited less and less as they age,
-// and pages that hardly ever change. The crawler may make fewer visits than it would like to.
+// newsroom is a news host in virtual time. It has a front page, sections, articles that change less often as they age,
+// and pages that hardly ever change. Politeness allows fewer visits than are due.
 type newsroom struct {
 	*world
 	rnd   *rand.Rand
@@ -20,7 +20,7 @@ type newsroom struct {
 }
 
 type newsPage struct {
-	changes  []time.Time // all of them, in order
+	changes  []time.Time // all changes, in order
 	seen     int         // changes that happened before the last visit
 	captured int
 	changed  int // visits that found a change
@@ -31,14 +31,14 @@ func (n *newsroom) newPage(kind string, i int, born, end time.Time) uri.URI {
 	p := &newsPage{changes: []time.Time{born}}
 	perDay := map[string]float64{"front": 144, "section": 48, "static": 0.01}[kind]
 	for t := born; ; {
-		if kind == "article" { // 2.5 edits in all, most of them soon
+		if kind == "article" { // 2.5 edits in total, most of them early
 			perDay = 24 * 2.5 * math.Exp(-t.Sub(born).Hours()/6) / 6
 			if perDay < 0.01 {
 				break
 			}
 		}
 		step := time.Duration(n.rnd.ExpFloat64() / perDay * float64(24*time.Hour))
-		if kind == "article" && step > time.Hour { // the rate falls meanwhile
+		if kind == "article" && step > time.Hour { // the rate falls during a long step
 			t = t.Add(time.Hour)
 			continue
 		}
@@ -52,8 +52,8 @@ func (n *newsroom) newPage(kind string, i int, born, end time.Time) uri.URI {
 	return u
 }
 
-// visit looks at a page, and settles it as the ancestors' rule would: the wait is cut by 1.5 after a change, and
-// stretched after none.
+// visit visits a page and settles it with the adaptive rule of earlier crawlers. The wait is divided by 1.5 after a
+// change, and multiplied otherwise.
 func (n *newsroom) visit(c frontier.Claim, now time.Time) {
 	p := n.pages[c.Record.URI]
 	seen := p.seen
@@ -133,8 +133,8 @@ func news(t testing.TB, order frontier.Order, budget, days int) *newsroom {
 	return n
 }
 
-// A host with more due URIs than it can serve captures most versions if the URI goes first that would lose most of
-// them.
+// If a host has more due URIs than it can serve, most versions are captured when the URI that would lose most versions
+// goes first.
 func TestOrderUnderOverload(t *testing.T) {
 	t.Parallel()
 	const days = 4
@@ -159,8 +159,8 @@ func BenchmarkOrderUnderOverload(b *testing.B) {
 	}
 }
 
-// Nothing is handed out early, and nothing waits forever: neither a URI of low value nor seeds, feeds and first
-// visits.
+// No URI is handed out early, and no URI waits forever: neither a URI of low value, nor a seed, a feed or a first
+// visit.
 func TestNoURIStarvesUnderOverload(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -170,7 +170,7 @@ func TestNoURIStarvesUnderOverload(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for i := range 400 { // more than are weighed at a time; one visit each ten minutes, ten times as many are due
+	for i := range 400 { // more than are compared at a time; one visit each ten minutes, but ten times as many are due
 		link(fmt.Sprintf("http://a.example/busy/%d", i), day.Add(time.Duration(i)*time.Second))
 	}
 	link("http://a.example/slow", at(time.Minute))

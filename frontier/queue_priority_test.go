@@ -133,11 +133,11 @@ func TestReportedChangesAreRememberedUntilTheNextVisit(t *testing.T) {
 			r.ReportedChange, r.ReportedUnchanged, err, r.Why)
 	}
 	if c, ok, err := f.Claim(now.Add(time.Hour)); err != nil || !ok || !c.Record.ReportedChange.Equal(second) {
-		t.Errorf("the claim has not the report: %+v, %v", c.Record, err)
+		t.Errorf("the claim does not have the report: %+v, %v", c.Record, err)
 	}
 }
 
-func TestSoonerWhileTheURIIsBeingVisited(t *testing.T) {
+func TestSoonerDuringAVisit(t *testing.T) {
 	t.Parallel()
 	f, now := openUrgent(t)
 	addTo(t, f, now, frontier.Candidate{URI: newsURI("/a")})
@@ -157,12 +157,12 @@ func TestSoonerWhileTheURIIsBeingVisited(t *testing.T) {
 	}
 }
 
-// A source is read while the page is visited. A change after the capture is for the next visit. A change before it
-// was seen by the visit, unless that failed or was released.
+// A source is read while one of its pages is visited. A change after the capture is remembered for the next visit. A
+// change before it was seen by the visit, unless the visit failed or was released.
 func TestReportsDuringAVisitAreRemembered(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		said     time.Duration // after the claim
+		said     time.Duration // reported time of the change, after the claim
 		captured bool
 		released bool
 		want     bool
@@ -188,7 +188,7 @@ func TestReportsDuringAVisitAreRemembered(t *testing.T) {
 			}
 			a.Sooner, a.Due = true, now.Add(time.Minute)
 			said, silent := now.Add(c.said), now.Add(-time.Hour)
-			for i := range 2 { // told twice: the last change, the first silence
+			for i := range 2 { // reported twice: the last change and the earliest time without change count
 				back := time.Duration(1-i) * time.Millisecond
 				a.ReportedChange, a.ReportedUnchanged = said.Add(-back), silent.Add(time.Duration(i)*time.Minute)
 				addTo(t, f, now, a)

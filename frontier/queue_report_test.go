@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// An operator sees the queue of a host in the order of due times, without claimed URIs.
+// Upcoming lists the queue of a host in the order of due times, without claimed URIs.
 func TestUpcomingIsInTheOrderOfDueTimes(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -37,6 +37,6 @@ func TestUpcomingIsInTheOrderOfDueTimes(t *testing.T) {
 		t.Errorf("after a visit the queue is %s, want 1320", got)
 	}
 	if list, err := w.Upcoming("c.example", 10); len(list) != 0 || err != nil {
-		t.Errorf("a host that is not known has %v, %v", list, err)
+		t.Errorf("an unknown host has %v, %v", list, err)
 	}
 }

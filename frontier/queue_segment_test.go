@@ -14,8 +14,8 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// The segments of a queue that memory knows of a crowded host are updated as URIs come, go and move, and are not read
-// again. Check compares them with the queue.
+// The segments that are cached for the queue of a crowded host are updated when URIs are added, removed or moved. They
+// are not read again. Check compares them with the queue.
 func TestQueueSegmentsHaveNoGap(t *testing.T) {
 	t.Parallel()
 	slow.Test(t)
@@ -42,7 +42,7 @@ func TestQueueSegmentsHaveNoGap(t *testing.T) {
 		for step := range 1500 {
 			now = now.Add(time.Duration(rnd.Int64N(int64(seed+1) * int64(time.Second))))
 			switch what := rnd.IntN(20); {
-			case what == 0 || what < 9 && seed == 3: // as many come as are visited
+			case what == 0 || what < 9 && seed == 3: // as many URIs are added as are visited
 				add()
 			case what == 1:
 				named := frontier.Selection{URIs: []uri.URI{parse(t, fmt.Sprintf("http://a.example/%d", 1+rnd.IntN(n)))}}
@@ -62,7 +62,7 @@ func TestQueueSegmentsHaveNoGap(t *testing.T) {
 				o.Politeness = frontier.Politeness{}
 				if what == 19 {
 					w.wantErr(w.Release(c, now), nil)
-				} else if what == 18 { // the store fails; the claim lives on
+				} else if what == 18 { // the store fails; the claim stays valid
 					broken := errors.New("broken")
 					o.AlsoWrite = func(*badger.Txn) error { return broken }
 					_, err := w.Settle(c, o)

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// One contender of a kind competes with a hundred that are worth far more, visit after visit. The shares make sure
-// that it is chosen again and again; if every choice was an ordinary one, it would never be chosen.
+// One contender competes for each visit with a hundred others of far higher value. The shares make sure that it is
+// chosen regularly. Without its share it would never be chosen.
 func TestSharesKeepEachKindFromStarving(t *testing.T) {
 	t.Parallel()
 	const now = 1_000_000_000

@@ -14,7 +14,7 @@ func TestOutdatedRobotsCopiesAreNotCached(t *testing.T) {
 	if ok {
 		t.Fatal("the cache is not empty at the start")
 	}
-	c.invalidate(origin) // a settlement brings a new copy meanwhile
+	c.invalidate(origin) // a settlement stores a new copy at the same time
 	c.put(origin, RobotsCopy{Status: 200}, round)
 	if _, ok, _ := c.get(origin); ok {
 		t.Error("the outdated copy is in the cache")

@@ -11,7 +11,7 @@ import (
 	"github.com/fxamacker/cbor/v2"
 )
 
-// fillRow sets about half of the fields, to small values and to values at the limits of a length.
+// fillRow sets about half of the fields to small values or to values at which the encoded length changes.
 func fillRow(rnd *rand.Rand, v reflect.Value) {
 	for i := range v.NumField() {
 		if rnd.IntN(2) == 0 {
@@ -43,8 +43,8 @@ func fillRow(rnd *rand.Rand, v reflect.Value) {
 	}
 }
 
-// The generated code writes and reads the bytes that the tags describe, behind any bytes in the buffer.
-func TestRowsAreEncodedAsTheirTagsSay(t *testing.T) {
+// The generated code writes and reads the encoding that the tags describe. It appends to the bytes in the buffer.
+func TestGeneratedCodecAgreesWithTheTags(t *testing.T) {
 	t.Parallel()
 	rnd := rand.New(rand.NewPCG(1, 2))
 	for range 2000 {
@@ -83,7 +83,7 @@ func sameContender(t *testing.T, w *uriRow, row []byte) {
 	}
 }
 
-// A row that is cut, changed or from another version is read as the general decoder reads it, or is left to that.
+// A row that is incomplete, changed or of another version is read as by the general decoder, or left to that decoder.
 func FuzzRowCodec(f *testing.F) {
 	rnd := rand.New(rand.NewPCG(3, 4))
 	for range 10 {

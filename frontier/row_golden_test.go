@@ -13,8 +13,8 @@ import (
 	"github.com/fxamacker/cbor/v2"
 )
 
-// Stored rows never change: each row that an earlier arcrawl wrote is read, and written again with the same bytes; and
-// an export of it has the same text.
+// The format of stored rows never changes. Each row of an earlier version is read and written again with the same
+// bytes, and its export has the same text.
 func TestRowsAreReadAndWrittenByteForByte(t *testing.T) {
 	t.Parallel()
 	file, err := os.Open("testdata/rows-format-2.txt")
@@ -55,7 +55,7 @@ func TestRowsAreReadAndWrittenByteForByte(t *testing.T) {
 	}
 }
 
-// checkGoldenURI reads a row in all ways that there are: directly, by the tags, and from the export.
+// checkGoldenURI reads a row in three ways: with the generated code, by the tags, and from the export.
 func checkGoldenURI(row []byte, export string) error {
 	var direct, byTags uriRow
 	if !direct.read(row) {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// The general encoder silently omits two fields with the same key.
+// If two fields have the same key, the general encoder silently omits both.
 func TestNoTwoFieldsOfARowHaveTheSameKey(t *testing.T) {
 	t.Parallel()
 	for _, row := range []any{uriRow{}, originRow{}, hostRow{}, robotsRow{}} {
@@ -14,7 +14,7 @@ func TestNoTwoFieldsOfARowHaveTheSameKey(t *testing.T) {
 		for f := range reflect.TypeOf(row).Fields() {
 			key, _, _ := strings.Cut(f.Tag.Get("cbor"), ",")
 			if key == "" || seen[key] != "" {
-				t.Errorf("%T: %s has the key %q, and so has %q", row, f.Name, key, seen[key])
+				t.Errorf("%T: %s has the key %q, which %q has too", row, f.Name, key, seen[key])
 			}
 			seen[key] = f.Name
 		}

@@ -9,7 +9,7 @@ import (
 	"github.com/arcrawl/arcrawl/frontier"
 )
 
-// Even if all texts have their maximum length, everything that goes into one transaction fits.
+// The writes of one transaction fit even if all texts have their maximum length.
 func TestTextsAtTheirLimitFitIntoTransactions(t *testing.T) {
 	t.Parallel()
 	const n = 60

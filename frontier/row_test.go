@@ -7,7 +7,7 @@ import (
 	"github.com/fxamacker/cbor/v2"
 )
 
-// Reading any bytes as a row returns a record or an error. A record that was read can be written and read again.
+// Arbitrary bytes are read as a record or return an error. A record that was read can be written and read again.
 func FuzzRows(f *testing.F) {
 	whole, err := cbor.Marshal(uriRow{
 		URI: "http://a.example/", Due: 1, Payload: cbor.ByteString(make([]byte, 20)), Origin: &originRow{RecordID: "urn:uuid:1", Payload: cbor.ByteString(make([]byte, 20))},

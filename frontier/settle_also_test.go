@@ -30,7 +30,7 @@ func TestAlsoWriteIsPartOfTheSettlement(t *testing.T) {
 		t.Error("a failed settlement was written")
 	}
 	tries := 0
-	o.AlsoWrite = func(txn *badger.Txn) error { // somebody else writes what it has read, the first three times
+	o.AlsoWrite = func(txn *badger.Txn) error { // the first three times another transaction changes a key that it has read
 		if _, err := txn.Get([]byte("z2")); err != nil && !errors.Is(err, badger.ErrKeyNotFound) {
 			return err
 		}

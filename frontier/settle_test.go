@@ -17,7 +17,7 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// same compares two values completely.
+// same fails the test if two values differ in any field.
 func same(t *testing.T, got, want any) {
 	t.Helper()
 	if diff := cmp.Diff(want, got, cmp.Comparer(func(a, b uri.URI) bool { return a == b })); diff != "" {
@@ -113,7 +113,7 @@ func TestAddRefusesURIsOfAFullHost(t *testing.T) {
 	if want := (frontier.Added{New: 4, Refused: 2}); err != nil || added != want {
 		t.Errorf("Add = %+v, %v; want %+v", added, err, want)
 	}
-	// Its robots.txt is not refused.
+	// The robots.txt of a full host is not refused.
 	c, _, err := w.Claim(day)
 	if err != nil {
 		t.Fatal(err)
@@ -139,7 +139,7 @@ func TestAddIsBoundedAndComplete(t *testing.T) {
 		t.Errorf("Add of the same = %+v, %v; want all known", added, err)
 	}
 	if _, err := w.Add(day, frontier.Candidate{}); err == nil {
-		t.Error("Add took a candidate without a URI")
+		t.Error("Add accepted a candidate without a URI")
 	}
 	if added, err := w.Add(day); err != nil || added != (frontier.Added{}) {
 		t.Errorf("Add of nothing = %+v, %v", added, err)
@@ -207,7 +207,7 @@ func TestSettleRefuses(t *testing.T) {
 	}
 	same(t, w.get("http://a.example/"), before)
 	changed := c
-	changed.Record.URI = parse(t, "http://b.example/") // the claim knows better
+	changed.Record.URI = parse(t, "http://b.example/") // the URI of the claim is used instead
 	w.settle(changed, visited(c, day, time.Hour))
 }
 
@@ -234,7 +234,7 @@ func TestDueTimesAreBounded(t *testing.T) {
 			o.Record.Due = c.due
 			w.settle(claim, o)
 			if got := w.get("http://a.example/").Due; !got.Equal(c.want) {
-				t.Errorf("Due %s is kept as %s, want %s", c.due, got, c.want)
+				t.Errorf("Due %s is stored as %s, want %s", c.due, got, c.want)
 			}
 			if _, ok := w.NextReady(); ok == c.want.IsZero() {
 				t.Errorf("NextReady: %v", ok)
@@ -378,8 +378,8 @@ func TestRobotsCopiesAreBounded(t *testing.T) {
 	}
 }
 
-// A transaction of the store has a limit of about a megabyte. Settlements work nevertheless if all URIs of a host have
-// their maximum length, and a robots.txt of the maximum size allows all of them again.
+// A transaction of the store is limited to about one megabyte. A settlement must not fail even if all URIs of a host
+// have the maximum length, and a robots.txt of the maximum size allows all of them again.
 func TestTheLongestTextsFitIntoTheStore(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -455,7 +455,7 @@ func TestTwoURIsWithOneFingerprintAreNotConfused(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.add(day, "http://a.example/1", "http://a.example/2")
-	// Nobody can find two such URIs, so the row of one is written under the key of the other.
+	// No two such URIs are known, so the row of one URI is written under the key of another.
 	rows := w.values('u')
 	if len(rows) != 2 {
 		t.Fatalf("%d rows, want 2", len(rows))
@@ -482,7 +482,7 @@ func TestTwoURIsWithOneFingerprintAreNotConfused(t *testing.T) {
 	w.check()
 }
 
-// values reads all keys of a kind.
+// values returns the values of all keys of a kind.
 func (w *world) values(kind byte) map[string][]byte {
 	w.Helper()
 	found := map[string][]byte{}

@@ -20,7 +20,7 @@ func TestAnOlderStoreIsCopiedBeforeItIsMigrated(t *testing.T) {
 	if got := w.values('m')["mversion"]; string(got) != "\x02" {
 		t.Errorf("format % x, want 2", got)
 	}
-	// Later changes of the store do not affect the copy, not even when its tables are removed, which Badger empties first.
+	// Later changes of the store do not affect the copy. That includes removed tables, which Badger truncates first.
 	w.steerAt(at(time.Hour), frontier.Selection{}, frontier.Action{Verb: frontier.Forget})
 	w.close()
 	db, err := badger.Open(badger.DefaultOptions(dir).WithLogger(nil))
@@ -52,11 +52,11 @@ func TestAnOlderStoreIsCopiedBeforeItIsMigrated(t *testing.T) {
 		t.Error(err)
 	}
 	if _, err := os.Stat(filepath.Join(kept, "backup-format-1")); err == nil {
-		t.Error("looking at the copy migrated it")
+		t.Error("inspecting the copy migrated it")
 	}
 }
 
-// A store that cannot be copied is not touched.
+// If a store cannot be copied, it is not changed.
 func TestAStoreThatCannotBeCopiedIsNotMigrated(t *testing.T) {
 	t.Parallel()
 	dir := unpackStore(t, "testdata/format-1-closed.tar.gz")
@@ -64,10 +64,10 @@ func TestAStoreThatCannotBeCopiedIsNotMigrated(t *testing.T) {
 	writeTo(t, inTheWay, "no folder")
 	before := contents(t, dir)
 	if f, err := frontier.Open(frontier.Options{Dir: dir, Now: day, Compactors: -1}); err == nil {
-		t.Error("it was opened", f.Close())
+		t.Error("a store that cannot be copied was opened", f.Close())
 	}
 	after := contents(t, dir)
-	delete(after, "000002.vlog") // opening makes a new log, an empty one
+	delete(after, "000002.vlog") // opening creates a new, empty log
 	same(t, after, before)
 	if err := os.Remove(inTheWay); err != nil {
 		t.Fatal(err)
@@ -106,7 +106,7 @@ func TestInspectChangesNothing(t *testing.T) {
 	}
 	same(t, contents(t, w.o.Dir), before)
 	w.open(day)
-	w.claimAny(day) // it was properly closed: no host rests
+	w.claimAny(day) // the store was properly closed, so no host rests
 }
 
 // A process that was killed leaves a log with an incomplete end.
@@ -131,7 +131,7 @@ func TestInspectReadsAKilledStore(t *testing.T) {
 	}
 }
 
-// claimAny expects that something is handed out.
+// claimAny claims a URI, and fails the test if there is none.
 func (w *world) claimAny(now time.Time) frontier.Claim {
 	w.Helper()
 	c, ok, err := w.Claim(now)

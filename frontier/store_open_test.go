@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// An entry of the manifest whose length is damaged looks like one that was being written at a power failure. Badger
-// would cut it off, and then remove all tables that it does not know any more. checkTail distinguishes the two cases.
+// A manifest entry with a damaged length looks like an entry that was being written at a power failure. Badger would
+// cut it off, and then remove all tables that the manifest no longer names. checkTail distinguishes the two cases.
 func TestADamagedLengthIsNotTakenForATornTail(t *testing.T) {
 	t.Parallel()
 	entry := func(text string) []byte {
@@ -52,7 +52,7 @@ func TestADamagedLengthIsNotTakenForATornTail(t *testing.T) {
 	}
 }
 
-// About the same number of bytes is merged at a time, however large a log is, and more in a larger store.
+// The number of bytes merged at a time hardly depends on the size of a log, and grows with the size of the store.
 func TestLogsToMerge(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -44,18 +44,18 @@ func TestPagedOutTablesAreReadAgain(t *testing.T) {
 	read()
 	before := resident(t, dir)
 	if before == 0 {
-		t.Skip("this system does not say how much of a file is resident")
+		t.Skip("this system does not report how much of a file is resident")
 	}
 	must(w.PageOut(1 << 50))
-	if n := resident(t, dir); n < before/2 { // a little the kernel may have taken meanwhile
+	if n := resident(t, dir); n < before/2 { // the kernel may have evicted a few pages
 		t.Errorf("%d KiB of the tables are resident, %d were; they were paged out below the limit", n, before)
 	}
 	must(w.PageOut(0))
-	t.Logf("%d KiB of the tables are resident, %d were before they were paged out", resident(t, dir), before) // the kernel does as it likes
+	t.Logf("%d KiB of the tables are resident, %d were before they were paged out", resident(t, dir), before) // the kernel decides how much is evicted
 	read()
 }
 
-// resident returns how much of the tables in a folder is mapped and in memory, in KiB.
+// resident returns how many KiB of the tables in a folder are mapped and in memory.
 func resident(t *testing.T, dir string) (kib int64) {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(dir)
@@ -68,7 +68,7 @@ func resident(t *testing.T, dir string) (kib int64) {
 	}
 	ours := false
 	for line := range strings.Lines(string(maps)) {
-		if at, _, _ := strings.Cut(line, " "); strings.Contains(at, "-") { // the addresses of the next mapping, of a file or not
+		if at, _, _ := strings.Cut(line, " "); strings.Contains(at, "-") { // addresses at the start of the next mapping
 			ours = strings.Contains(line, dir+"/") && strings.Contains(line, ".sst")
 		}
 		var n int64

@@ -16,6 +16,6 @@ func TestSizeIsTheUsageOfTheDisk(t *testing.T) {
 		t.Fatal(err)
 	}
 	if full < empty+50_000 || full > 64<<20 {
-		t.Errorf("the store took %d bytes when empty and %d with 3,000 URIs", empty, full)
+		t.Errorf("the size of the store is %d bytes when empty and %d bytes with 3,000 URIs", empty, full)
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// A log is complete only if there is a later one. Numbers with six digits follow numbers with five.
+// A log is complete only if there is a later log. Logs are ordered by number, also from five digits to six.
 func TestSyncSkipsOnlyCompleteLogs(t *testing.T) {
 	t.Parallel()
 	for _, want := range []struct {
@@ -36,7 +36,7 @@ func TestSyncSkipsOnlyCompleteLogs(t *testing.T) {
 			got = append(got, filepath.Base(name))
 		}
 		if slices.Sort(got); strings.Join(got, " ") != want.whole {
-			t.Errorf("of %q these are complete: %q, want %q", want.logs, got, want.whole)
+			t.Errorf("complete logs of %q: %q, want %q", want.logs, got, want.whole)
 		}
 	}
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// A table that the verifier accepts is undamaged for Badger too, whichever byte is changed. The verifier accepts all
-// undamaged tables; otherwise an opening would take as long as with Badger's own check.
+// Whichever byte of a table is changed, the verifier accepts the table only if Badger does. It accepts all undamaged
+// tables. Otherwise opening a store would take as long as with Badger's own check.
 func TestVerifierAcceptsOnlyUndamagedTables(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
@@ -51,7 +51,7 @@ func TestVerifierAcceptsOnlyUndamagedTables(t *testing.T) {
 				return b.VerifyChecksum()
 			})
 		if vouched && err != nil {
-			t.Errorf("byte %d of %d is damaged, and the table accepted; Badger: %v", i, len(v.file), err)
+			t.Errorf("byte %d of %d is damaged, but the table was accepted; Badger: %v", i, len(v.file), err)
 		}
 		if err != nil {
 			spoiled++

@@ -11,7 +11,7 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// Damage on the disk is found while the frontier is open, and the table is named.
+// Verify finds damage on disk while the frontier is open, and names the table.
 func TestVerifyFindsADamagedTable(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
@@ -34,7 +34,7 @@ func TestVerifyFindsADamagedTable(t *testing.T) {
 	}
 	defer func() { _ = f.Close() }()
 	rounds := 0
-	for calls := range 5 { // two tables, one a call
+	for calls := range 5 { // two tables, one for each call
 		done, err := f.Verify(1)
 		if err != nil {
 			t.Fatal(err)
@@ -57,7 +57,7 @@ func TestVerifyFindsADamagedTable(t *testing.T) {
 		faults = errors.Join(faults, err)
 	}
 	if !errors.Is(faults, ErrCorrupt) || !strings.Contains(faults.Error(), filepath.Base(tables[0])) || rounds != 2 {
-		t.Errorf("Verify: %v after %d rounds; want that %s is damaged", faults, rounds, tables[0])
+		t.Errorf("Verify: %v after %d rounds; want an error that %s is damaged", faults, rounds, tables[0])
 	}
 }
 

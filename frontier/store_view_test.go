@@ -13,7 +13,7 @@ import (
 	"github.com/arcrawl/arcrawl/frontier"
 )
 
-// has reports whether a transaction sees a key.
+// has reports whether a transaction can read a key.
 func has(t testing.TB, txn *badger.Txn, key string) bool {
 	t.Helper()
 	_, err := txn.Get([]byte(key))
@@ -23,7 +23,7 @@ func has(t testing.TB, txn *badger.Txn, key string) bool {
 	return err == nil
 }
 
-// look calls see with the transaction that the next reader shares.
+// look calls see with the transaction that the next reader gets.
 func (w *world) look(see func(txn *badger.Txn)) {
 	w.Helper()
 	w.wantErr(w.View(func(txn *badger.Txn) error { see(txn); return nil }), nil)
@@ -57,7 +57,7 @@ func TestReadersShareATransactionUntilTheFrontierChanges(t *testing.T) {
 	})
 	f := w.Frontier
 	w.close()
-	w.wantErr(f.View(func(*badger.Txn) error { t.Error("a closed store is read"); return nil }), frontier.ErrClosed)
+	w.wantErr(f.View(func(*badger.Txn) error { t.Error("a closed store was read"); return nil }), frontier.ErrClosed)
 }
 
 func TestSyncShowsReadersTheWritesOfOtherPackages(t *testing.T) {
@@ -86,7 +86,7 @@ func TestASettlementIsVisibleWhileOthersRead(t *testing.T) {
 	visit := func() error {
 		now := at(time.Duration(hour.Add(1)) * time.Hour)
 		c, ok, err := w.Claim(now)
-		if err != nil || !ok { // all hosts are busy, or have rested for less than somebody else's hour
+		if err != nil || !ok { // all hosts are busy or still resting
 			return err
 		}
 		key := "z" + c.Record.URI.String()
