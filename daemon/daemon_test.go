@@ -28,10 +28,10 @@ import (
 	"github.com/arcrawl/arcrawl/internal/warccheck"
 )
 
-// TestMain makes sure that no goroutine outlives a daemon.
+// TestMain checks that no goroutine is left after a daemon has stopped.
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// life is a daemon that runs in a test, on a site of one page.
+// life is a daemon that runs in a test and crawls a site of one page.
 type life struct {
 	dir    string
 	path   string // of the main configuration file
@@ -41,7 +41,7 @@ type life struct {
 
 	mu     sync.Mutex // guards the fields below
 	log    bytes.Buffer
-	states []string // that systemd would receive
+	states []string // states that systemd would receive
 }
 
 // Write takes lines of the log.
@@ -78,7 +78,7 @@ func (l *life) waitFor(t *testing.T, words ...string) {
 	}
 }
 
-// patience is how long a test waits for what a daemon does in a second.
+// patience is the time that a test waits for something that a daemon normally does within a second.
 const patience = 30 * time.Second
 
 const mainFile = `[operator]
@@ -98,7 +98,7 @@ token_file = "admin.token"
 uris = [%q]
 `
 
-// start starts a daemon. The test ends it.
+// start starts a daemon. It is stopped at the end of the test.
 func start(t *testing.T) *life {
 	t.Helper()
 	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -155,7 +155,7 @@ func (l *life) visited(t *testing.T) {
 				return
 			}
 		case <-time.After(patience):
-			t.Fatalf("the page is not visited:\n%s", l.text())
+			t.Fatalf("the page was not visited:\n%s", l.text())
 		}
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Not parallel: it changes a setting of the whole process.
+// This test is not parallel, because it changes a setting of the whole process.
 func TestAllProcessorsAreUsedAgainAfterARest(t *testing.T) {
 	before := runtime.GOMAXPROCS(0)
 	rest := oneProcessorAtRest()
@@ -28,7 +28,7 @@ func TestMemoryIsFreedWhenTheCrawlHasRestedForAWhile(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name  string
-		rests []time.Duration // with a second of work after each
+		rests []time.Duration // rests, each followed by a second of work
 		want  int
 	}{
 		{"a short rest", []time.Duration{freeAfter - time.Second}, 0},
@@ -53,7 +53,7 @@ func TestMemoryIsFreedWhenTheCrawlHasRestedForAWhile(t *testing.T) {
 	}
 }
 
-// Not parallel: it measures the whole process.
+// This test is not parallel, because it measures the whole process.
 func TestUnusedMemoryIsReturnedToTheSystem(t *testing.T) {
 	allocate()
 	runtime.GC()

@@ -45,7 +45,7 @@ func TestLastGoodCopiesFollowWhatIsInForce(t *testing.T) {
 	if err := os.Remove(b); err != nil {
 		t.Fatal(err)
 	}
-	for range 2 { // the copy outlives several starts
+	for range 2 { // the copy remains after several starts
 		if c := start(); hops(c, "a.example") != 3 || hops(c, "b.example") != 20 || len(c.Broken) != 1 {
 			t.Errorf("a.example has %d hops, b.example %d, broken %v; want the copy, the default, one fault", hops(c, "a.example"), hops(c, "b.example"), c.Broken)
 		}

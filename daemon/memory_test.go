@@ -27,7 +27,7 @@ func TestGarbageIsBoundedByWhatACollectionSearches(t *testing.T) {
 	}
 }
 
-// Not parallel: it changes a setting of the whole process.
+// This test is not parallel, because it changes a setting of the whole process.
 func TestTheBoundFollowsEachCollection(t *testing.T) {
 	t.Setenv("GOGC", "")
 	defer debug.SetGCPercent(debug.SetGCPercent(100))
@@ -51,11 +51,11 @@ func TestTheBoundFollowsEachCollection(t *testing.T) {
 	runtime.KeepAlive(blocks)
 	blocks = nil
 	if got := collect(func(percent int) bool { return percent == MaxGarbage }); got != MaxGarbage {
-		t.Errorf("after they were collected the bound is %d %%, want %d", got, MaxGarbage)
+		t.Errorf("after the 256 MB were collected the bound is %d %%, want %d", got, MaxGarbage)
 	}
 }
 
-// Not parallel: it changes a setting of the whole process.
+// This test is not parallel, because it changes a setting of the whole process.
 func TestGOGCInTheEnvironmentWins(t *testing.T) {
 	t.Setenv("GOGC", "77")
 	defer debug.SetGCPercent(debug.SetGCPercent(77))

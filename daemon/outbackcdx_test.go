@@ -17,7 +17,7 @@ import (
 	"github.com/arcrawl/arcrawl/internal/archivetest"
 )
 
-// newTestPusher is a pusher with n lines in its queue, that does not rest, and its log.
+// newTestPusher returns a pusher with n lines in its queue, which does not wait between posts, and its log.
 func newTestPusher(t *testing.T, s *archivetest.CDXServer, n int) (*pusher, *bytes.Buffer) {
 	t.Helper()
 	queue, err := outbackcdx.OpenQueue(t.TempDir())
@@ -94,7 +94,7 @@ func TestNothingIsLostToAServerThatFails(t *testing.T) {
 			for range 3 {
 				_, err := p.step(t.Context())
 				if err == nil {
-					t.Fatal("it was taken for success")
+					t.Fatal("a failed post was taken for success")
 				}
 				p.reportFailure(err)
 			}
@@ -109,7 +109,7 @@ func TestNothingIsLostToAServerThatFails(t *testing.T) {
 				t.Errorf("%d lines arrived", len(lines))
 			}
 			if strings.Count(log.String(), "could not send index lines") != 1 || strings.Count(log.String(), "accepts index lines again") != 1 {
-				t.Errorf("the log says\n%s", log)
+				t.Errorf("the log is\n%s", log)
 			}
 		})
 	}

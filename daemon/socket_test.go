@@ -9,7 +9,7 @@ import (
 	"github.com/arcrawl/arcrawl/admin/api"
 )
 
-// A socket works in a folder with a long path too, and is removed at the end.
+// A socket in a folder with a long path works too. It is removed when it is closed.
 func TestSocketsMayHaveLongPaths(t *testing.T) {
 	t.Parallel()
 	for _, deep := range []string{"s", strings.Repeat("s", 120)} {
@@ -33,7 +33,7 @@ func TestSocketsMayHaveLongPaths(t *testing.T) {
 		_ = l.Close()
 		removeSocket(path)
 		if _, err := api.DialSocket(t.Context(), path); err == nil {
-			t.Error("the socket answers after it was closed")
+			t.Error("the socket accepts connections after it was closed")
 		}
 	}
 }

@@ -43,7 +43,7 @@ func (f *fakeCrawl) notify(state string) {
 	f.states = append(f.states, state)
 }
 
-// take returns the number of signs of life since the last call, and the last state, and forgets them.
+// take returns the last state and the number of signs of life since the previous call. It then clears both.
 func (f *fakeCrawl) take() (signs int, last string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

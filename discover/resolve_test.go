@@ -87,7 +87,7 @@ func TestCommonReferencesArePlain(t *testing.T) {
 			t.Errorf("%q was not resolved as a plain reference", ref)
 		}
 	}
-	if resolves(t, base, "https://cdn.example/a.png", "https://cdn.example/b.png") != 2 { // the origin is remembered now
+	if resolves(t, base, "https://cdn.example/a.png", "https://cdn.example/b.png") != 2 { // the origin is in the cache now
 		t.Error("an origin was not remembered")
 	}
 }
@@ -101,7 +101,7 @@ func FuzzResolve(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, in, ref string) {
 		base, err := uri.Parse(in)
-		if err != nil || strings.IndexByte(ref, '#') >= 0 { // the text before a fragment has a rule of its own
+		if err != nil || strings.IndexByte(ref, '#') >= 0 { // references with a fragment are handled elsewhere
 			return
 		}
 		resolves(t, base, "https://cdn.example/", ref, fmt.Sprint("https://cdn.example/", ref), fmt.Sprint(origin(base), ref))

@@ -23,20 +23,20 @@ type answer struct {
 	name      string
 	before    string // informational responses; not part of the record
 	head      string
-	body      string // raw
+	body      string // body as sent
 	after     string // not part of the record
 	closes    bool
 	payload   string
-	content   *string // nil: the same as payload
+	content   *string // nil = the same as the payload
 	undecoded bool
-	status    int // 0: 200
+	status    int // 0 means 200
 	cut       bool
 	kept      bool // the connection can be reused
 }
 
 func (a answer) block() string { return a.head + a.body }
 
-// verdict holds everything that is compared.
+// verdict holds the compared fields of a capture.
 type verdict struct {
 	Status                               int
 	Head, Block                          string
@@ -226,7 +226,8 @@ func stage(t *testing.T, answers []answer, seed uint64) (address string, request
 			mu.Unlock()
 			i, _ := strconv.Atoi(strings.TrimPrefix(strings.Fields(string(raw))[1], "/"))
 			a := answers[i]
-			// The bytes after the response go together with its last byte. If they came later it would be another test.
+			// The bytes after the response are sent together with its last byte, so that the client receives them at
+			// once.
 			all := a.before + a.block()
 			last := len(all) - 1
 			if inPieces(c, all[:last], rng) != nil {

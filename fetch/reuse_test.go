@@ -42,7 +42,7 @@ func TestFetchReusesConnections(t *testing.T) {
 	}
 }
 
-// first returns a handler that runs once on the first connection, and answers properly on later ones.
+// first returns a handler that runs a function on the first connection, and answers correctly on later ones.
 func first(once func(c net.Conn, r *bufio.Reader)) func(net.Conn, int) {
 	return func(c net.Conn, n int) {
 		if n > 1 {
@@ -59,7 +59,7 @@ func TestFetchDoesNotReuseBrokenConnections(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		scheme string
-		then   func(c net.Conn) // the server does this after the first visit
+		then   func(c net.Conn) // action of the server after the first visit
 	}{
 		{"it is closed", "http", func(c net.Conn) { c.Close() }},
 		{"it is reset", "http", func(c net.Conn) { _ = c.(*net.TCPConn).SetLinger(0); c.Close() }},
@@ -227,7 +227,7 @@ func TestIdleConnectionsAreBounded(t *testing.T) {
 	for _, a := range addresses {
 		wantContent(t, getFrom(t, client, a), "connection 1")
 	}
-	<-closed[0] // the longest idle one is closed
+	<-closed[0] // the connection that was idle longest is closed
 	if n := fetch.Idle(client); n != 2 {
 		t.Errorf("%d idle connections, want 2", n)
 	}
@@ -362,13 +362,13 @@ func TestStopMayReturnFalse(t *testing.T) {
 	wantContent(t, got, "connection 1")
 }
 
-// TestFetchWithoutFreeFiles: idle connections are closed to free a file for a new one. Without any to close, Fetch
-// returns an error of ours, because that says nothing about the host.
+// TestFetchWithoutFreeFiles: idle connections are closed to free a file for a new one. If there are
+// none, Fetch returns an error instead of a failed visit, because the fault is not the host's.
 func TestFetchWithoutFreeFiles(t *testing.T) {
 	t.Parallel()
 	first, second := serve(t, answering(pageOf(1), false)), serve(t, answering(pageOf(1), false))
 	var client *fetch.Client
-	files := 1 // for connections
+	files := 1 // number of files for connections
 	dial := fetch.Guard(loopback)
 	client = newClient(t, fetch.Options{Dial: func(ctx context.Context, network, address string) (net.Conn, error) {
 		if fetch.Idle(client) >= files {

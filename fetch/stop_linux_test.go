@@ -32,7 +32,7 @@ func acked(t *testing.T, c net.Conn) uint64 {
 	return info.Bytes_acked
 }
 
-// TestStopSparesTheServer asks the server's kernel how much of a body of 10 MiB left the server.
+// TestStopSparesTheServer reads from the server's kernel how much of a body of 10 MiB was sent and acknowledged.
 func TestStopSparesTheServer(t *testing.T) {
 	t.Parallel()
 	const size = 10 << 20

@@ -19,7 +19,7 @@ import (
 	"github.com/arcrawl/arcrawl/fetch"
 )
 
-// short are limits that a slow server exceeds soon, and that a good server keeps even on a busy machine.
+// short holds limits that a slow server soon exceeds, and that a normal server keeps even on a busy machine.
 var short = fetch.Limits{Connect: 5 * time.Second, Headers: 150 * time.Millisecond, Body: 150 * time.Millisecond}
 
 // dripping returns a handler that sends s at once, then a byte every few milliseconds until the client closes.
@@ -407,7 +407,7 @@ func TestIdleConnectionsExpire(t *testing.T) {
 			after time.Duration
 			dials int
 		}{{0, 1}, {59 * time.Second, 1}, {59 * time.Second, 1}, {time.Minute, 2}} {
-			time.Sleep(step.after) // virtual
+			time.Sleep(step.after) // virtual time
 			got := get(t, client, fetch.Request{URI: parse(t, "http://news.example/")})
 			if content, err := contentOf(t, got); content != "hello" || err != nil || got.IP.IsValid() {
 				t.Errorf("content %q, %v, from %s; misfortune %v", content, err, got.IP, got.Misfortune)
@@ -429,7 +429,7 @@ func TestSlowHeadEndsAtItsTimeout(t *testing.T) {
 				request(bufio.NewReader(theirs))
 				_, err := io.WriteString(theirs, "HTTP/1.1 200 OK\r\nA: ")
 				for err == nil {
-					time.Sleep(time.Second) // virtual
+					time.Sleep(time.Second) // virtual time
 					_, err = io.WriteString(theirs, "b")
 				}
 			}()
@@ -440,6 +440,6 @@ func TestSlowHeadEndsAtItsTimeout(t *testing.T) {
 		if got.Status != fetch.TimedOut || got.Took != 30*time.Second {
 			t.Errorf("status %d after %s, want %d after 30s", got.Status, got.Took, fetch.TimedOut)
 		}
-		time.Sleep(time.Minute) // virtual: the server notices that the client is gone
+		time.Sleep(time.Minute) // virtual time: the server notices that the client is gone
 	})
 }

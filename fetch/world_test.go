@@ -85,8 +85,8 @@ func request(r *bufio.Reader) (raw []byte, ok bool) {
 	}
 }
 
-// answering returns a handler that sends the same answer to each request. If closing, it closes the connection after
-// it.
+// answering returns a handler that sends the same answer to each request. If closing is set, it
+// closes the connection after the first answer.
 func answering(answer string, closing bool) func(net.Conn, int) {
 	raw := []byte(answer)
 	return func(c net.Conn, _ int) {

@@ -31,7 +31,7 @@ uris = ["http://news.example/politics/"]
 	return c
 }
 
-// movedTo knows that the seed redirects to a target, and knows no other redirect.
+// movedTo returns a lookup of redirects in which only the seed redirects, to the given target.
 func movedTo(target string) func(uri.URI) (uri.URI, bool) {
 	return func(u uri.URI) (uri.URI, bool) {
 		return uri.FromCanonical(target), u.String() == "http://news.example/politics/"

@@ -8,7 +8,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 )
 
-// briefRecords are short records as visits have them.
+// briefRecords returns short records like the records of real visits.
 func briefRecords(t testing.TB) (texts [][]byte) {
 	t.Helper()
 	v := visit("http://www.example.org/world/2026/11/21/a-story-of-some-length.html", nil)
@@ -33,14 +33,14 @@ func TestShortRecordsAreReadBackUnchanged(t *testing.T) {
 	t.Parallel()
 	b := newBrief()
 	texts := briefRecords(t)
-	for c := byte(' '); c <= '~'; c++ { // each literal, and matches of all lengths and distances
+	for c := byte(' '); c <= '~'; c++ { // covers each literal, and matches of all lengths and distances
 		texts = append(texts, bytes.Repeat([]byte{c}, 60+2*int(c)), []byte(strings.Repeat(" ", int(c))+"abcdefgh"+strings.Repeat(string(c), 30*int(c))+"abcdefgh"+strings.Repeat("\r\n", int(c))))
 	}
 	for _, text := range texts {
 		member, ok := b.member([]byte("before"), text)
 		if !ok {
 			if len(text) > 100 && len(text) <= briefLimit {
-				t.Errorf("%.80q… is not taken", text)
+				t.Errorf("%.80q… was not accepted", text)
 			}
 			continue
 		}
@@ -67,7 +67,7 @@ func TestBriefRefusesOtherRecords(t *testing.T) {
 	}
 }
 
-// A code that fits its records badly would show here first.
+// If the code tables fit the records badly, this test fails first.
 func TestShortRecordsAreNotLongerThanWithTheGeneralEncoder(t *testing.T) {
 	t.Parallel()
 	for _, text := range briefRecords(t) {
@@ -89,7 +89,7 @@ func FuzzBrief(f *testing.F) {
 		f.Add(text)
 	}
 	f.Add([]byte(strings.Repeat("abcd", 900)))
-	b := newBrief() // used again and again, as a visit leaves it
+	b := newBrief() // reused for all inputs, without a reset
 	f.Fuzz(func(t *testing.T, text []byte) {
 		member, ok := b.member(nil, text)
 		if !ok {

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// crashDir is the variable that has the folder for the child process of the test below.
+// crashDir names the environment variable with the folder for the child process of the test below.
 const crashDir = "ARCRAWL_WARCOUT_CRASH_DIR"
 
 func TestMain(m *testing.M) {
@@ -76,7 +76,7 @@ func TestKilledWriterLosesNothingAcknowledged(t *testing.T) {
 	delete(kinds, "")
 	for a := range acknowledged {
 		if kinds[a] != "response request metadata " {
-			t.Errorf("%s was acknowledged and has %q", a, kinds[a])
+			t.Errorf("%s was acknowledged, but has %q", a, kinds[a])
 		}
 	}
 	if extra := len(kinds) - len(acknowledged); extra < 0 || extra > 4*rounds {
@@ -108,7 +108,7 @@ func killedAfter(t *testing.T, dir string, round, visits int) (acknowledged []st
 	lines := bufio.NewReader(out)
 	for {
 		line, err := lines.ReadString('\n')
-		if err == io.EOF { // a last line without end is no acknowledgement
+		if err == io.EOF { // an incomplete last line is not an acknowledgement
 			break
 		}
 		if err != nil {
@@ -116,7 +116,7 @@ func killedAfter(t *testing.T, dir string, round, visits int) (acknowledged []st
 		}
 		a, ok := strings.CutPrefix(strings.TrimSpace(line), "done ")
 		if !ok {
-			t.Errorf("the child says %q", line)
+			t.Errorf("the child printed %q", line)
 		}
 		acknowledged = append(acknowledged, a)
 		if len(acknowledged) == visits {

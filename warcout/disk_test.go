@@ -14,15 +14,15 @@ import (
 	"time"
 )
 
-// troubled is a real file on a disk that a test can fill, or break.
+// troubled is a real file on a simulated disk that can be full or fail.
 type troubled struct {
 	storage
 	disk *disk
 }
 
-// disk says which operations of the disk fail.
+// disk holds which operations on its files fail.
 type disk struct {
-	room         atomic.Int64 // bytes in one file before it is full; 0: endless
+	room         atomic.Int64 // bytes that fit into one file; 0 = no limit
 	sync         atomic.Value // func() error, called before each real sync; may be unset
 	failTruncate atomic.Bool
 	writes       atomic.Int64
@@ -36,7 +36,7 @@ func (d *disk) create(path string) (storage, error) {
 func (f *troubled) WriteAt(p []byte, at int64) (int, error) {
 	f.disk.writes.Add(1)
 	if room := f.disk.room.Load(); room > 0 && at+int64(len(p)) > room {
-		n, _ := f.storage.WriteAt(p[:max(0, room-at)], at) // a full disk takes what still fits
+		n, _ := f.storage.WriteAt(p[:max(0, room-at)], at) // a full disk stores the bytes that still fit
 		return n, &os.PathError{Op: "write", Path: "x", Err: syscall.ENOSPC}
 	}
 	return f.storage.WriteAt(p, at)
@@ -58,7 +58,7 @@ func (f *troubled) Truncate(size int64) error {
 	return f.storage.Truncate(size)
 }
 
-// noise is a page of n bytes that hardly compresses.
+// noise returns a page of n bytes that hardly compresses.
 func noise(seed, n int) *Response {
 	body := make([]byte, n)
 	_, _ = rand.NewChaCha8([32]byte{byte(seed), byte(seed >> 8)}).Read(body) // never fails
@@ -91,14 +91,14 @@ func TestFullDiskFailsOneVisitOnly(t *testing.T) {
 		t.Fatalf("%d visits fitted in, %d did not: the disk is too big or too small for this test", len(acknowledged), failed)
 	}
 	d.room.Store(0)
-	if _, err := w.Write(start, visit(address(9), page("short"))); err != nil { // does not cover what the failed ones left
+	if _, err := w.Write(start, visit(address(9), page("short"))); err != nil { // does not overwrite all bytes of the failed visits
 		t.Fatalf("with space again: %v", err)
 	}
 	acknowledged[address(9)] = true
 	checkKept(t, w, dir, acknowledged)
 }
 
-// checkKept closes w and holds its files to what was acknowledged: all of it in three records each, and nothing else.
+// checkKept closes w. It checks that the files have three records of each acknowledged visit, and no other visits.
 func checkKept(t *testing.T, w *Writer, dir string, acknowledged map[string]bool) {
 	t.Helper()
 	if err := w.Close(start); err != nil {
@@ -111,12 +111,12 @@ func checkKept(t *testing.T, w *Writer, dir string, acknowledged map[string]bool
 	delete(count, "") // the warcinfo records
 	for a := range acknowledged {
 		if count[a] != 3 {
-			t.Errorf("%s was acknowledged and has %d records", a, count[a])
+			t.Errorf("%s was acknowledged, but has %d records", a, count[a])
 		}
 	}
 	for a := range count {
 		if !acknowledged[a] {
-			t.Errorf("%s was not acknowledged and has records", a)
+			t.Errorf("%s was not acknowledged, but has records", a)
 		}
 	}
 }
@@ -171,15 +171,15 @@ func TestFileThatCannotBeCutIsAbandoned(t *testing.T) {
 	checkKept(t, again, dir, map[string]bool{address(0): true, address(2): true})
 }
 
-// TestWaitingVisitsAreWrittenTogether holds a sync until three visits wait for the next one, short ones and a long
-// one behind them.
+// TestWaitingVisitsAreWrittenTogether blocks a sync until three visits wait for the next sync. The last of them is long
+// in some cases.
 func TestWaitingVisitsAreWrittenTogether(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
 		name   string
-		room   int64 // of the disk, once they wait; 0: endless
+		room   int64 // room on the disk once the visits wait; 0 = no limit
 		long   bool  // the last of them is too long to be written with others
-		writes int64 // of the first visit, and of those that wait
+		writes int64 // number of writes for the first visit and the waiting visits
 	}{
 		{name: "short ones are one write", writes: 2},
 		{name: "before a long one the short ones are written", long: true, writes: 3},
@@ -216,7 +216,7 @@ func TestWaitingVisitsAreWrittenTogether(t *testing.T) {
 						if waiting := w.current.waiting; waiting != nil {
 							return waiting.visits == 1+n
 						}
-						return n == late-1 && row.long // they have failed
+						return n == late-1 && row.long // the waiting visits have failed
 					})
 				}
 				d.room.Store(row.room)
@@ -254,7 +254,7 @@ func TestFailedSyncFailsExactlyTheVisitsThatWaitForIt(t *testing.T) {
 	if _, err := w.Write(start, visit(address(0), noise(0, 3000))); err != nil {
 		t.Fatal(err)
 	}
-	// The first sync from here on waits until three more visits were appended behind it, and fails.
+	// The next sync waits until three more visits were appended, and then fails.
 	const late = 3
 	var calls atomic.Int32
 	errs := make([]error, 1+late)
@@ -283,11 +283,11 @@ func TestFailedSyncFailsExactlyTheVisitsThatWaitForIt(t *testing.T) {
 	checkKept(t, w, dir, map[string]bool{address(0): true, address(9): true})
 }
 
-// waitFor spins until something holds under the lock. It gives up after a while, so that what is broken fails and does
-// not hang.
+// waitFor spins until a condition holds under the lock. It gives up after a while, so that a broken test fails instead
+// of hanging.
 func waitFor(w *Writer, holds func() bool) {
 	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); {
-		if !w.mu.TryLock() { // sealing syncs under the lock
+		if !w.mu.TryLock() { // the lock is held during the sync of a sealed file
 			continue
 		}
 		ok := holds()
@@ -307,8 +307,8 @@ func TestWriteReturnsOnlyAfterASyncThatBeganAfterItsBytes(t *testing.T) {
 	if _, err := w.Write(start, visit(address(0), page("x"))); err != nil {
 		t.Fatal(err)
 	}
-	// One sync is held until all other visits were appended, so it is not good for them; the next one must be good for
-	// all.
+	// One sync is blocked until all other visits were appended, so it does not cover them. The next sync must cover
+	// them all.
 	const others = 5
 	var calls atomic.Int32
 	var returned atomic.Int32
@@ -369,7 +369,7 @@ func TestLargeVisitsWaitInAnUnnamedFile(t *testing.T) {
 	}
 }
 
-// watched calls look after a number of bytes.
+// watched is a reader that calls look after a number of bytes.
 type watched struct {
 	from *bytes.Reader
 	at   int
@@ -443,7 +443,7 @@ func TestConcurrentVisitsKeepTheirRecordsTogether(t *testing.T) {
 		delete(origins, o.URI)
 	}
 	if len(origins) > 0 {
-		t.Errorf("%d of 100 visits are not there", len(origins))
+		t.Errorf("%d of 100 visits are missing", len(origins))
 	}
 	if files := sealedFiles(t, dir); len(files) < 3 {
 		t.Errorf("%d files: no file was full while others wrote", len(files))

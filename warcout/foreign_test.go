@@ -10,8 +10,8 @@ import (
 	"github.com/arcrawl/arcrawl/internal/foreign"
 )
 
-// TestForeignReaderSeesWhatWasWritten writes each kind of visit and lets warcio say what is there.
-func TestForeignReaderSeesWhatWasWritten(t *testing.T) {
+// TestWarcioReadsTheWrittenRecords writes each kind of visit and compares the records that warcio reads.
+func TestWarcioReadsTheWrittenRecords(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	w, _ := opened(t, Options{Dir: dir, Info: []Field{{"software", "arcrawl/1"}, {"operator", "Národní knihovna"}}})

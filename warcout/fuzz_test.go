@@ -9,8 +9,8 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// FuzzWriteAndReadBack feeds hostile text to everything of a visit that a server or page may have had a hand in. It
-// must be refused, or be read back: headers as they are, fields as Escape says, and the bytes of heads exactly.
+// FuzzWriteAndReadBack uses hostile text for all parts of a visit that a server or page can influence. The visit must
+// be refused, or read back: headers unchanged, fields as escaped by Escape, and heads with exactly the same bytes.
 func FuzzWriteAndReadBack(f *testing.F) {
 	f.Add("via", "http://a/", "http://www.example.org/", "urn:uuid:1", `"etag"`, "HTTP/1.1 304 x\r\n\r\n", "length")
 	f.Add("a", "x\r\nWARC-Type: response", "http://b/\r\nX: y", "<a>\r\n", "\r\n\r\n", "\xff", "a\nb")
@@ -65,7 +65,7 @@ func FuzzWriteAndReadBack(f *testing.F) {
 	})
 }
 
-// checkRevisit compares the records of v and returns the records after them.
+// checkRevisit compares the first records with v and returns the remaining records.
 func checkRevisit(t *testing.T, records []kept, v Visit) []kept {
 	t.Helper()
 	want := []string{"revisit", "metadata"}
@@ -99,8 +99,8 @@ func checkRevisit(t *testing.T, records []kept, v Visit) []kept {
 	return records[len(want):]
 }
 
-// FuzzOpen feeds damaged .open files and journals to the start-up: it must repair them or say what is wrong, and what
-// it seals must be whole.
+// FuzzOpen opens a folder with a damaged .open file and journal. Open must repair them or return an error, and each
+// file that it seals must have only whole records.
 func FuzzOpen(f *testing.F) {
 	c := leave(f, Options{})
 	final := strings.TrimSuffix(c.name, openSuffix)
@@ -120,7 +120,7 @@ func FuzzOpen(f *testing.F) {
 		}
 		for _, path := range sealedFiles(t, dir) {
 			if strings.Contains(journal, " "+final+" ") {
-				continue // the journal vouched for it
+				continue // Open trusts a journal that names the file
 			}
 			if n := wholeMembers(t, path); n < 2 {
 				t.Errorf("%s has %d whole records", path, n)

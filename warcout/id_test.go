@@ -7,7 +7,7 @@ import (
 	"github.com/google/uuid"
 )
 
-// TestIDsOfAFileDifferOnlyInTheirNumber looks at two files, and a visit that failed in between.
+// TestIDsOfAFileDifferOnlyInTheirNumber writes two files, with a failed visit between other visits.
 func TestIDsOfAFileDifferOnlyInTheirNumber(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -55,6 +55,6 @@ func TestAFileEndsWithItsLastNumber(t *testing.T) {
 		t.Fatal(err)
 	}
 	if first.Origin.File != last.Origin.File || next.Origin.File == last.Origin.File || !strings.HasSuffix(last.Origin.RecordID, "fffffff0") {
-		t.Errorf("the last number of a file is %s; then comes %+v", last.Origin.RecordID, next.Origin)
+		t.Errorf("the last number of a file is %s, followed by %+v", last.Origin.RecordID, next.Origin)
 	}
 }

@@ -32,15 +32,15 @@ func TestFilesAreOpenWhileTheyGrow(t *testing.T) {
 	dir := t.TempDir()
 	w, _ := opened(t, Options{Dir: dir, Prefix: "news", Host: "c1"})
 	if names := namesIn(t, dir); len(names) != 0 {
-		t.Errorf("before the first visit there is %q", names)
+		t.Errorf("before the first visit the folder has %q", names)
 	}
 	mustWrite(t, w, start, visit(address(1), page("x")))
 	want := []string{"news-20261121090000123-00001-c1.warc.gz.open"}
 	if diff := cmp.Diff(want, namesIn(t, dir)); diff != "" {
-		t.Errorf("while it grows (-want +got):\n%s", diff)
+		t.Errorf("files while the first one grows (-want +got):\n%s", diff)
 	}
 	if g := w.Growing(); len(g) != 1 || g[0].Name+openSuffix != want[0] || g[0].Size < 500 || !g[0].Opened.Equal(start) {
-		t.Errorf("what grows is %+v", g)
+		t.Errorf("the growing file is %+v", g)
 	}
 	if err := w.Close(start); err != nil {
 		t.Fatal(err)
@@ -104,7 +104,7 @@ func TestFileWithoutVisitsIsRemoved(t *testing.T) {
 	bad := visit(address(1), page("x"))
 	bad.Response.BlockDigest[0]++
 	if _, err := w.Write(start, bad); err == nil {
-		t.Fatal("a wrong digest was taken")
+		t.Fatal("a wrong digest was accepted")
 	}
 	if names := namesIn(t, dir); len(names) != 1 {
 		t.Fatalf("files %q, want one with only its warcinfo", names)

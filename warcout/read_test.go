@@ -12,12 +12,12 @@ import (
 	"strings"
 	"testing"
 
-	"compress/gzip" // not the library that wrote it
+	"compress/gzip" // not the library that wrote the files
 
 	"github.com/arcrawl/arcrawl/digest"
 )
 
-// kept is a record as the strict reader of these tests sees it.
+// kept is a record as read by the strict reader of these tests.
 type kept struct {
 	file           string
 	offset, length int64
@@ -50,7 +50,7 @@ func (k kept) fields(t testing.TB) []Field {
 	return out
 }
 
-// readFile reads a file of whole gzip members with one record each, and takes nothing that is not exactly so.
+// readFile reads a file of whole gzip members with one record each. It returns an error for any deviation.
 func readFile(path string) ([]kept, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -109,7 +109,8 @@ func parseRecord(raw []byte) (kept, error) {
 	return k, nil
 }
 
-// checkReferences holds a file to what doc.go promises: it begins with its warcinfo, ids are unique, all point back.
+// checkReferences checks what doc.go specifies: a file begins with its warcinfo, ids are unique, and all references
+// point to earlier records.
 func checkReferences(records []kept) error {
 	seen := map[string]bool{}
 	for i, k := range records {
@@ -161,7 +162,7 @@ func sealedFiles(t testing.TB, dir string) []string {
 	return paths
 }
 
-// namesIn lists a folder, sorted.
+// namesIn returns the sorted file names in a folder.
 func namesIn(t testing.TB, dir string) []string {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
@@ -198,7 +199,7 @@ func dechunk(t testing.TB, body []byte) []byte {
 	}
 }
 
-// wholeMembers counts the gzip members of a file, which must be whole to its end.
+// wholeMembers returns the number of gzip members of a file. All of them must be whole.
 func wholeMembers(t testing.TB, path string) (n int) {
 	t.Helper()
 	data, err := os.ReadFile(path)

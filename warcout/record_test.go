@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	infoDigest  = "sha1:3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ" // of nothing
+	infoDigest  = "sha1:3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ" // digest of no bytes
 	notModified = "HTTP/1.1 304 Not Modified\r\nETag: \"a\"\r\n\r\n"
 )
 
@@ -23,7 +23,7 @@ var original = digest.Origin{
 	Date: time.Date(2026, 1, 2, 3, 4, 5, 678901234, time.FixedZone("", 3600)), Payload: digest.Of([]byte("hello")),
 }
 
-// anonymous returns a record without its own ids, which a table cannot contain.
+// anonymous returns a record with names in place of its ids, which differ in each run.
 func anonymous(k kept, ids map[string]string) string {
 	var b strings.Builder
 	for _, f := range k.header {
@@ -219,7 +219,8 @@ Content-Length: 0
 	}
 }
 
-// evidenceRecord is a metadata record with a head as it came: the first of its visit, or concurrent to it.
+// evidenceRecord returns a metadata record with the raw bytes of a head. It is the first record of its visit, or
+// concurrent to that record.
 func evidenceRecord(id, concurrent, contentType, head string) string {
 	ip, info := "", ""
 	if concurrent == "" {
@@ -331,13 +332,13 @@ func TestWriteRefusesContradictoryVisits(t *testing.T) {
 		}
 	}
 	if _, err := w.Write(start, visit("http://www.example.org/", page("x"))); err != nil {
-		t.Fatalf("a good visit after the refused ones: %v", err)
+		t.Fatalf("a valid visit after the refused ones: %v", err)
 	}
 	if err := w.Close(start); err != nil {
 		t.Fatal(err)
 	}
 	if records := readDir(t, dir); len(records) != 4 {
-		t.Errorf("%d records, want warcinfo and the 3 of the good visit", len(records))
+		t.Errorf("%d records, want warcinfo and the 3 of the valid visit", len(records))
 	}
 }
 

@@ -14,14 +14,14 @@ import (
 	"github.com/arcrawl/arcrawl/internal/slow"
 )
 
-// torn describes the file that a crash left: an .open file with three visits, and where its records end.
+// torn describes a file as left by a crash: an .open file with three visits, and the ends of its records.
 type torn struct {
-	name string // of the .open file
+	name string // name of the .open file
 	data []byte
 	ends []int64
 }
 
-// leave writes three visits and returns the file before Close.
+// leave writes three visits and returns the state of the file before Close.
 func leave(t testing.TB, o Options) torn {
 	t.Helper()
 	o.Dir = t.TempDir()
@@ -78,7 +78,7 @@ func TestFileCutAtAnyByteIsRepairedToItsWholeRecords(t *testing.T) {
 			t.Errorf("cut at %d: the .open file is still there", n)
 		}
 		want := c.whole(n)
-		if want <= 1 { // a warcinfo alone is nothing
+		if want <= 1 { // a file with only a warcinfo is removed
 			if _, err := os.Stat(path); err == nil {
 				t.Errorf("cut at %d: a file without visits was kept", n)
 			}
@@ -291,7 +291,7 @@ func TestJournalLogsTheLifeOfEachFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "warc.journal")
 	w, _ := opened(t, Options{Dir: dir, Journal: path})
 	mustWrite(t, w, start, visit(address(0), page("x")))
-	w.current.logged -= checkpointEvery // as if these bytes had been written since
+	w.current.logged -= checkpointEvery // as if these bytes had been written since the last journal line
 	mustWrite(t, w, start, visit(address(1), page("x")))
 	mustWrite(t, w, start.Add(time.Second), visit(address(2), page("x")))
 	if err := w.Close(start.Add(time.Minute)); err != nil {
@@ -323,7 +323,7 @@ func TestForeignJournalIsRefused(t *testing.T) {
 		dir := t.TempDir()
 		put(t, dir, "j", text)
 		if _, _, err := Open(Options{Dir: dir, Journal: filepath.Join(dir, "j")}, start); err == nil {
-			t.Errorf("a journal that begins with %q was taken", text)
+			t.Errorf("a journal that begins with %q was accepted", text)
 		}
 		if b, err := os.ReadFile(filepath.Join(dir, "j")); err != nil || string(b) != text {
 			t.Errorf("it holds %q now, %v", b, err)

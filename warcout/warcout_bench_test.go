@@ -25,9 +25,9 @@ func benchPage() (block []byte, sum, payload digest.Digest) {
 	return block, digest.Of(block), digest.Of(body.Bytes())
 }
 
-// BenchmarkWrite asks what a visit with a page of 15 KB costs: response, request and metadata, compressed and synced.
-// The baseline is the least that any writer must do, in the same run: the same bytes as gzip members, one digest and
-// an append, once without and once with a sync for each page.
+// BenchmarkWrite measures the cost of a visit with a page of 15 KB: response, request and metadata, compressed and
+// synced. The baseline is the minimum work of any writer, measured in the same run. It writes the same bytes as gzip
+// members, with one digest and an append, once without and once with a sync for each page.
 func BenchmarkWrite(b *testing.B) {
 	block, sum, payload := benchPage()
 	v := visit(address(1), nil)
@@ -82,7 +82,7 @@ func BenchmarkWrite(b *testing.B) {
 	})
 }
 
-// BenchmarkWriteLarge asks how many MB/s of a large body go through, and whether memory stays bounded.
+// BenchmarkWriteLarge measures the throughput of a large body in MB/s, and shows whether memory stays bounded.
 func BenchmarkWriteLarge(b *testing.B) {
 	block := bytes.Repeat([]byte("HTTP/1.1 200 OK\r\n\r\n<p>Lorem ipsum dolor sit amet, consetetur sadipscing elitr.</p>\n"), 250_000)
 	sum := digest.Of(block)
@@ -97,7 +97,7 @@ func BenchmarkWriteLarge(b *testing.B) {
 	}
 }
 
-// BenchmarkScan measures how fast a damaged file is read at the start.
+// BenchmarkScan measures how fast Open reads a damaged file.
 func BenchmarkScan(b *testing.B) {
 	block, sum, _ := benchPage()
 	dir := b.TempDir()

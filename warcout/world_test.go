@@ -26,7 +26,7 @@ func page(body string) *Response {
 	}
 }
 
-// visit is a whole ordinary visit with three records.
+// visit returns an ordinary visit with three records.
 func visit(address string, r *Response) Visit {
 	u, err := uri.Parse(address)
 	if err != nil {
@@ -50,7 +50,7 @@ func opened(t testing.TB, o Options) (*Writer, []Repair) {
 	return w, repairs
 }
 
-// written writes visits into a fresh folder, closes it and reads it back.
+// written writes visits to a new folder, closes the writer and returns the records in the folder.
 func written(t testing.TB, o Options, visits ...Visit) ([]Written, []kept) {
 	t.Helper()
 	o.Dir = t.TempDir()
@@ -69,7 +69,7 @@ func written(t testing.TB, o Options, visits ...Visit) ([]Written, []kept) {
 	return out, readDir(t, o.Dir)
 }
 
-// responseOf makes a Response of exact bytes.
+// responseOf returns a Response with exactly the given bytes.
 func responseOf(block []byte, payload []byte) *Response {
 	return &Response{
 		Block: bytes.NewReader(block), Size: int64(len(block)), BlockDigest: digest.Of(block),

@@ -76,7 +76,7 @@ func TestEveryStepIsMade(t *testing.T) {
 	}
 }
 
-func TestAFaultyLineEndsAnImport(t *testing.T) {
+func TestAnInvalidLineStopsAnImport(t *testing.T) {
 	t.Parallel()
 	_, err := bulk.Import(t.Context(), open(t, 0), strings.NewReader("\n{\"uri\": 7}\n"), "export.jsonl", false)
 	if err == nil || !strings.Contains(err.Error(), "export.jsonl, line 2") {

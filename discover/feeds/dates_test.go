@@ -94,7 +94,7 @@ func TestActivityCountsUpdatedItems(t *testing.T) {
 	}
 	after := append([]Item(nil), before...)
 	after[5].Updated = noon.Add(10 * time.Minute)
-	after[3].Text, after[4].Text = 3, 5 // with the same dates as before
+	after[3].Text, after[4].Text = 3, 5 // other texts with the same dates
 	seen, _ := Seen{}.Read(noon, Document{Kind: Feed, Items: before})
 	doc := Document{Kind: Feed, Items: after}
 	_, round := seen.Read(noon.Add(time.Hour), doc)

@@ -36,8 +36,8 @@ func BenchmarkRead(b *testing.B) {
 	}
 }
 
-// BenchmarkSeen measures what the memory of the largest sitemap costs at each reading: opening, comparing and writing
-// it.
+// BenchmarkSeen measures the cost of remembering the items of the largest sitemap at each reading: opening, comparing
+// and writing the stored list.
 func BenchmarkSeen(b *testing.B) {
 	var all []Item
 	self := mustURI(b, "http://news.example/s.xml")
@@ -58,7 +58,7 @@ func BenchmarkSeen(b *testing.B) {
 		}
 		after, round := opened.Read(start.Add(time.Hour), d)
 		if round.Any() {
-			b.Fatal("something is new")
+			b.Fatal("unchanged items were reported as new")
 		}
 		bytes = after.Bytes()
 	}

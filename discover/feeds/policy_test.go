@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// follow visits a feed by a policy for some time. The feed publishes an item at each interval and lists the last ones.
+// follow visits a feed with the given policy for some time. The feed publishes an item at each interval and lists the
+// last ones.
 func follow(p Policy, interval, lasts time.Duration, listed int) (last State, waits []time.Duration, missed int) {
 	var s Seen
 	var st State

@@ -26,7 +26,7 @@ func mustURI(t testing.TB, s string) uri.URI {
 	return u
 }
 
-// summary is an item as the tables below write it.
+// summary is the form of an item in the tables below.
 type summary struct{ ID, URI, Published, Updated string }
 
 func summaries(items []Item) []summary {

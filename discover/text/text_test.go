@@ -7,7 +7,7 @@ import (
 	"github.com/arcrawl/arcrawl/discover/text"
 )
 
-func TestDateReadsWhatPublishersWrite(t *testing.T) {
+func TestDateReadsTheFormatsOfPublishers(t *testing.T) {
 	t.Parallel()
 	noon := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	for _, c := range []struct {
@@ -34,7 +34,7 @@ func TestDateReadsWhatPublishersWrite(t *testing.T) {
 	}
 }
 
-func TestValidUTF8AllowsACutEnd(t *testing.T) {
+func TestValidUTF8AllowsAnIncompleteEnd(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]bool{
 		"": true, "plain": true, "é": true, "caf\xc3": true, "\xf0\x9f\x98": true, "caf\xe9 au lait": false, "\xff": false,

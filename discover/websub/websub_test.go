@@ -29,7 +29,7 @@ var (
 type hub struct {
 	t         *testing.T
 	s         *Subscriber
-	status    int // of its answers to requests for subscriptions
+	status    int // status of its answers to requests for subscriptions
 	err       error
 	asked     []url.Values
 	triggered []uri.URI
@@ -194,7 +194,7 @@ func TestServeConfirmsOnlyItsOwnRequests(t *testing.T) {
 	}
 }
 
-func TestStepRetriesFailingHubsLessAndLess(t *testing.T) {
+func TestStepWaitsLongerForFailingHubs(t *testing.T) {
 	t.Parallel()
 	h := newHub(t)
 	h.status, h.err = 0, errors.New("no route to host")

@@ -9,12 +9,13 @@ import (
 	"pgregory.net/rapid"
 )
 
-// library returns the decision of the parser's own matcher about the same file and target, both in our spelling.
+// library returns the decision of the parser's own matcher about the same file and target. Both are spelled in our
+// form.
 func library(file, agent, target string) bool {
 	return grobotstxt.AgentAllowed(spellOut([]byte(file)), product(agent), "http://news.example"+target)
 }
 
-// On files made of the words that matter, our evaluation agrees with the matcher of the parser.
+// The test makes random files from significant words. Our evaluation must agree with the matcher of the parser.
 func TestEvaluationEqualsTheParsersOwn(t *testing.T) {
 	t.Parallel()
 	key := rapid.SampledFrom([]string{
@@ -71,7 +72,7 @@ func FuzzParse(f *testing.F) {
 			t.Fatalf("Crawl-delay %v of %q", d, file)
 		}
 		got := rules.allows(agent, target)
-		// The library reads a target only if net/url does, and drops a second scheme or authority.
+		// The library accepts a target only if net/url does, and drops a second scheme or authority.
 		if u, err := url.Parse("http://news.example" + target); err != nil || u.String() != "http://news.example"+target {
 			return
 		}

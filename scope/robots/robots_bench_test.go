@@ -10,7 +10,7 @@ import (
 	"github.com/arcrawl/arcrawl/scope/robots"
 )
 
-// large returns a file with 200 rules in the group for everyone, as big shops and news sites have them.
+// large returns a file with 200 rules in the group for all crawlers. Large shops and news sites have such files.
 func large() string {
 	var b strings.Builder
 	b.WriteString("User-agent: other\nDisallow: /\n\nUser-agent: *\n")
@@ -27,7 +27,8 @@ func large() string {
 	return b.String()
 }
 
-// BenchmarkAllowed200Rules measures the decision about one URI against 200 rules. Each claim makes one.
+// BenchmarkAllowed200Rules measures the decision about one URI with 200 rules. Each claim makes one such
+// decision.
 func BenchmarkAllowed200Rules(b *testing.B) {
 	rules := robots.Parse([]byte(large()))
 	u := news(b, "/section-77/2026/11/20/a-headline-of-ordinary-length.html?page=2")

@@ -20,7 +20,8 @@ func news(t testing.TB, target string) uri.URI {
 
 const agent = "arcrawl"
 
-// TestAllowed tests the rules of RFC 9309. Each file decides about some targets. The forbidden ones are in "no".
+// TestAllowed tests the rules of RFC 9309. Each case has a file and some targets. Field "no" lists the forbidden
+// targets.
 func TestAllowed(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("a", 3000)
@@ -129,7 +130,7 @@ func TestOnlyWholeLinesOfTheFirst500KiBCount(t *testing.T) {
 	t.Parallel()
 	const limit = 500 << 10
 	head := "User-agent: *\nDisallow: /early\n"
-	line := "Disallow: /" // cut after these bytes, it would forbid everything
+	line := "Disallow: /" // if the file is cut after these bytes, this line forbids everything
 	pad := strings.Repeat("#", limit-len(head)-len(line)-1) + "\n"
 	file := head + pad + line + "late\nDisallow: /later\n"
 	if file[:limit] != head+pad+line {
@@ -183,7 +184,7 @@ func TestCrawlDelay(t *testing.T) {
 	}
 }
 
-// The rules cost a billion steps if the work grows with pattern × target.
+// The rules would take a billion steps if the work were proportional to the pattern length times the target length.
 func TestHostileWildcardsEnd(t *testing.T) {
 	t.Parallel()
 	line := "Disallow: /" + strings.Repeat("*a", 8000) + "b\n"

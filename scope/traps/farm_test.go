@@ -28,7 +28,8 @@ func picked(format, page string, links, n int) []string {
 
 var siteNav = []string{"/", "/about", "/news/", "/partners/", "/index/"}
 
-// farmOf returns a site with a farm below /partners/. Each page of it names pages that nobody has named before.
+// farmOf returns a site with a link farm below /partners/. Each page of the farm links to pages that no page linked to
+// before.
 func farmOf(page func(of string, i int) string, links int) site {
 	return site{links: func(s string) []string {
 		list := append([]string{}, siteNav...)
@@ -108,11 +109,12 @@ func TestLinkFarmsAreFound(t *testing.T) {
 	}
 }
 
-// Real sites with many pages of one shape are not taken for a link farm, and every page is visited.
-func TestLargeArchivesAreNoLinkFarms(t *testing.T) {
+// Real sites with many similar URIs are not taken for a link farm, and every page is visited.
+func TestLargeArchivesAreNotTakenForLinkFarms(t *testing.T) {
 	t.Parallel()
 	const all = 1_000
-	// archive has a front page with the newest articles, a list of several pages, and articles that name others at random.
+	// archive has a front page with the newest articles, a list of several pages, and articles that name others at
+	// random.
 	archive := func(article string, related int, listed bool, all int) func(string) []string {
 		return func(s string) []string {
 			list := append([]string{}, siteNav[:3]...)

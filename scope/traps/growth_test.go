@@ -55,8 +55,8 @@ func (tr tree) below(folder string) []string {
 	return numbered(folder+"d"+fmt.Sprint(pick(1_000, folder))+"-%d/", 0, tr.folders)
 }
 
-// pages returns the number of pages of a tree whose last folders are all on one level, with the home page and the
-// others.
+// pages returns the number of pages of a tree whose last folders are all on one level. It includes the home page and
+// the other pages.
 func (tr tree) pages() int {
 	all, level := 2, 1
 	for range tr.levels + 1 {
@@ -68,8 +68,8 @@ func (tr tree) pages() int {
 	return all
 }
 
-// Trees of folders that end are not traps: every page of them is visited, without a long wait.
-func TestTreesOfFoldersAreNoTraps(t *testing.T) {
+// A finite tree of folders is not a trap: all of its pages are visited without a long wait.
+func TestFiniteTreesAreNotTakenForTraps(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name string
@@ -104,7 +104,8 @@ func TestTreesOfFoldersAreNoTraps(t *testing.T) {
 	}
 }
 
-// Endless trees of folders are traps soon after they are certain. The first three folders are not part of the trap.
+// An endless tree of folders becomes a trap soon after the evidence is certain. The first three folders are not part of
+// the trap.
 func TestEndlessFoldersAreTraps(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -138,12 +139,12 @@ func TestEndlessFoldersAreTraps(t *testing.T) {
 	}
 }
 
-// Released folders are not suspected again, and pages in a sitemap never wait.
+// Released folders are not suspected again, and pages in a sitemap do not have to wait.
 func TestSuspectedGrowthCanBeReleased(t *testing.T) {
 	t.Parallel()
 	endless := tree{folders: 3}
 	b, _ := open(t)
-	crawl(t, b, site{links: endless.links}, 24) // suspect, and not yet certain
+	crawl(t, b, site{links: endless.links}, 24) // suspected, but not yet certain
 	home, other := parse(t, "http://news.example/deep/"), parse(t, "http://news.example/deep/x/y/")
 	if trap, ok, err := b.Judge(other, home, "LL", day); err != nil || !ok || !trap.Suspect {
 		t.Fatalf("Judge = %+v, %t, %v; want a suspect", trap, ok, err)

@@ -64,7 +64,7 @@ func crawl(t *testing.T, b *traps.Store, s site, maximum int) []string {
 		hops   uri.HopPath
 	}
 	queue, known := []found{{u: parse(t, host+"/")}}, map[string]bool{host + "/": true}
-	var later []found // judged again after a while
+	var later []found // links to be judged again later
 	var visited []string
 	now := day
 	for len(queue) > 0 && len(visited) < maximum {
@@ -119,14 +119,14 @@ func numbered(format string, from, to int) []string {
 	return list
 }
 
-// Real sites with the shapes of traps are not taken for traps.
-func TestRealSitesAreNoTraps(t *testing.T) {
+// Real sites whose URIs look like traps are not taken for traps.
+func TestRealSitesAreNotTakenForTraps(t *testing.T) {
 	t.Parallel()
 	nav := []string{"/", "/about", "/contact"}
 	for _, c := range []struct {
 		name  string
 		site  site
-		pages int // of the site
+		pages int // number of pages of the site
 	}{
 		{"documentation in folders", site{links: func(s string) []string {
 			switch strings.Count(s, "/") {
@@ -280,7 +280,7 @@ func TestTrapsAreFound(t *testing.T) {
 			if len(visited) > c.maximum {
 				t.Errorf("%d pages were visited, want at most %d", len(visited), c.maximum)
 			}
-			b = reopen(t, db) // the store has what was learned
+			b = reopen(t, db) // what was learned is read from the store
 			var list []traps.Trap
 			err := b.Each(func(_ uri.Host, of []traps.Trap) error { list = of; return nil })
 			if err != nil || len(list) == 0 || list[0].Kind != c.kind || len(list[0].Examples) == 0 {
@@ -355,7 +355,7 @@ func TestSharedAnswers(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name string
-		path string // of the answers, numbered
+		path string // path of the answers, with a number
 		root bool
 		want bool
 	}{
@@ -381,7 +381,7 @@ func TestSharedAnswers(t *testing.T) {
 				t.Errorf("IsNotFound = %t, %v; want %t", got, err, c.want)
 			}
 			if other, _ := b.IsNotFound("news.example", digest.Of([]byte("another"))); other {
-				t.Error("another answer is taken for the shared one")
+				t.Error("another answer was taken for the shared one")
 			}
 		})
 	}
