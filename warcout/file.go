@@ -33,18 +33,6 @@ func createFile(path string) (storage, error) {
 	return f, nil
 }
 
-// syncDir syncs new and changed names in dir.
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return fmt.Errorf("sync folder: %w", err)
-	}
-	if err := errors.Join(d.Sync(), d.Close()); err != nil {
-		return fmt.Errorf("sync folder %s: %w", dir, err)
-	}
-	return nil
-}
-
 // extent is a part of a file from its first byte on that ends with a whole record.
 type extent struct{ size, records int64 }
 

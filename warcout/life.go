@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"github.com/arcrawl/arcrawl/internal/atomicfile"
 )
 
 // newFile creates a file with its warcinfo record.
@@ -69,7 +71,7 @@ func (w *Writer) begin(now time.Time, f *file) error {
 	if err := errors.Join(err, s.reset()); err != nil {
 		return err
 	}
-	if err := errors.Join(f.disk.Sync(), syncDir(w.o.Dir)); err != nil {
+	if err := errors.Join(f.disk.Sync(), atomicfile.SyncDir(w.o.Dir)); err != nil {
 		return err
 	}
 	return w.journal.add(now, eventOpened, f.name, f.info.size, f.info.records)
@@ -118,7 +120,7 @@ func (w *Writer) seal(now time.Time, f *file) error {
 		}
 		f.renamed = true
 	}
-	if err := syncDir(w.o.Dir); err != nil {
+	if err := atomicfile.SyncDir(w.o.Dir); err != nil {
 		return err
 	}
 	f.broken = ErrClosed // an error of Close is reported once, without a retry

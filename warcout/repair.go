@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/arcrawl/arcrawl/internal/atomicfile"
 )
 
 // RepairKind is a kind of finding of [Open].
@@ -105,7 +107,7 @@ func (r *repairer) repairAll() ([]Repair, error) {
 	}
 	found = append(found, differing...)
 	slices.SortStableFunc(found, func(a, b Repair) int { return cmp.Compare(a.File, b.File) })
-	return found, syncDir(r.dir)
+	return found, atomicfile.SyncDir(r.dir)
 }
 
 // repair works on one .open file, unless it is live: another writer has it.

@@ -76,16 +76,7 @@ function explain(why) {
         `one visit every ${span(why.delay_seconds)} (${why.observed ? 'measured' : 'from its settings'})`,
       ],
     ]),
-    table(
-      'Rules',
-      [
-        ['result', (r) => r.opinion],
-        ['rule', (r) => r.rule, 'left'],
-        ['because', (r) => r.why, 'wide'],
-        ['where', (r) => r.where || '–', 'left'],
-      ],
-      why.rules,
-    ),
+    rulesTable(why.rules),
     table(
       'Settings of the next visit that are not defaults',
       [
@@ -98,22 +89,26 @@ function explain(why) {
   ];
 }
 
+// rulesTable shows what each rule says about a URI.
+const rulesTable = (rules) =>
+  table(
+    'Rules',
+    [
+      ['result', (r) => r.opinion],
+      ['rule', (r) => r.rule, 'left'],
+      ['because', (r) => r.why, 'wide'],
+      ['where', (r) => r.where || '–', 'left'],
+    ],
+    rules,
+  );
+
 // whyNot shows which rule keeps a URI out.
 async function whyNot(uri) {
   const answer = await optional('why-not?uri=' + encodeURIComponent(uri));
   if (!answer) return notice('', `${uri} is not a valid URI.`);
   return [
     notice('', 'It is not known' + (answer.out ? ': ' + answer.out : '') + '.'),
-    table(
-      'Rules',
-      [
-        ['result', (r) => r.opinion],
-        ['rule', (r) => r.rule, 'left'],
-        ['because', (r) => r.why, 'wide'],
-        ['where', (r) => r.where || '–', 'left'],
-      ],
-      answer.rules,
-    ),
+    rulesTable(answer.rules),
   ];
 }
 
