@@ -39,8 +39,8 @@ const (
 
 // largerPackages are the packages that may exceed the bounds, each with its own.
 var largerPackages = map[string]struct{ files, lines int }{
-	"frontier":    {60, 8500}, // one state machine under one lock; its files are grouped by prefix
-	"cmd/arcrawl": {45, 6000}, // one command for each file
+	"frontier":    {68, 9500}, // one state machine under one lock; its files are grouped by prefix
+	"cmd/arcrawl": {60, 8000}, // one command for each file
 }
 
 // TestPackagesStaySmall keeps packages at a size that a reader can survey.
