@@ -34,34 +34,39 @@ func countsOf(r crawler.Report) api.Counts {
 	return c
 }
 
-// lastMinute counts each second of the last minute.
-type lastMinute struct {
-	slots [60]api.Counts
-	at    int64 // the second of the newest slot
+// lastMinute counts the visits that ended in each second of the last minute. Visits may be reported in any order.
+type lastMinute [60]secondCounts
+
+type secondCounts struct {
+	second int64 // since 1970
+	counts api.Counts
 }
 
-// turn makes the second of now the newest slot.
-func (m *lastMinute) turn(now time.Time) {
-	s := now.Unix()
-	if s-m.at >= int64(len(m.slots)) || s < m.at {
-		*m = lastMinute{at: s}
+// within reports whether a second is one of the last minute. A second after now is not: the clock was set back.
+func (m *lastMinute) within(second int64, now time.Time) bool {
+	age := now.Unix() - second
+	return age >= 0 && age < int64(len(m))
+}
+
+// add counts visits that ended at a given time. It ignores those that ended more than a minute ago.
+func (m *lastMinute) add(now, ended time.Time, c api.Counts) {
+	second := ended.Unix()
+	if !m.within(second, now) {
+		return
 	}
-	for m.at < s {
-		m.at++
-		m.slots[m.at%int64(len(m.slots))] = api.Counts{}
+	slot := &m[second%int64(len(m))]
+	if slot.second != second {
+		*slot = secondCounts{second: second}
 	}
+	slot.counts = slot.counts.Plus(c)
 }
 
-func (m *lastMinute) add(now time.Time, c api.Counts) {
-	m.turn(now)
-	slot := &m.slots[m.at%int64(len(m.slots))]
-	*slot = slot.Plus(c)
-}
-
+// sum returns the counts of the minute before now.
 func (m *lastMinute) sum(now time.Time) (c api.Counts) {
-	m.turn(now)
-	for _, slot := range m.slots {
-		c = c.Plus(slot)
+	for _, slot := range m {
+		if m.within(slot.second, now) {
+			c = c.Plus(slot.counts)
+		}
 	}
 	return c
 }

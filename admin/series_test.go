@@ -1,12 +1,17 @@
 package admin
 
 import (
+	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/arcrawl/arcrawl/admin/api"
+	"github.com/arcrawl/arcrawl/crawler"
+	"github.com/arcrawl/arcrawl/uri"
 )
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
@@ -108,7 +113,7 @@ func TestTheLastMinuteRolls(t *testing.T) {
 	var m lastMinute
 	now := noon
 	for range 180 {
-		m.add(now, api.Counts{Visits: 1})
+		m.add(now, now, api.Counts{Visits: 1})
 		now = now.Add(time.Second)
 	}
 	now = now.Add(-time.Second)
@@ -120,6 +125,46 @@ func TestTheLastMinuteRolls(t *testing.T) {
 			t.Errorf("%d visits in the minute that ends %s after the last one, want %d", n, c.after, c.want)
 		}
 	}
+}
+
+// TestLastMinuteCountsVisitsInAnyOrder reports 1,200 visits of a minute in random order, one that ended too long ago,
+// and some after the clock was set back by an hour.
+func TestLastMinuteCountsVisitsInAnyOrder(t *testing.T) {
+	t.Parallel()
+	var m lastMinute
+	order := rand.New(rand.NewPCG(1, 2)).Perm(1200)
+	for _, i := range order {
+		m.add(noon, noon.Add(-time.Duration(i)*50*time.Millisecond+time.Second-time.Nanosecond), api.Counts{Visits: 1})
+	}
+	m.add(noon, noon.Add(-time.Minute), api.Counts{Visits: 1})
+	if n := m.sum(noon).Visits; n != 1200 {
+		t.Errorf("%d visits in the last minute, want 1,200", n)
+	}
+	back := noon.Add(-time.Hour)
+	m.add(back, back, api.Counts{Visits: 3})
+	if n := m.sum(back).Visits; n != 3 {
+		t.Errorf("%d visits after the clock was set back, want 3", n)
+	}
+}
+
+// TestStatusCountsVisitsInAnyOrder reports visits to a window in the order in which slow ones end.
+func TestStatusCountsVisitsInAnyOrder(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, dir, everyHour)
+		defer w.close()
+		for i := range 30 {
+			for _, ago := range []time.Duration{0, 7 * time.Second, time.Second} {
+				u := uri.FromCanonical(fmt.Sprintf("http://news.example/%d/%s", i, ago))
+				w.window.Observe(crawler.Report{URI: u, Status: 200, Finished: time.Now().Add(-ago)})
+			}
+			time.Sleep(time.Second)
+		}
+		if n := get[api.Status](w, "/api/v1/status").LastMinute.Visits; n != 90 {
+			t.Errorf("the status reports %d visits in the last minute, want 90", n)
+		}
+	})
 }
 
 // TestTheDiskIsProjected writes 1 MB to a disk each minute.

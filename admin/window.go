@@ -120,11 +120,11 @@ func New(o Options) (*Window, error) {
 
 // Observe counts a settled visit. It does not block.
 func (w *Window) Observe(r crawler.Report) {
-	c := countsOf(r)
+	c, now := countsOf(r), w.o.Now()
 	w.measure(r)
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.minute.add(r.Finished, c)
+	w.minute.add(now, r.Finished, c)
 	w.current, w.total = w.current.Plus(c), w.total.Plus(c)
 	w.paces.add(r)
 	w.activities.Add(r)
