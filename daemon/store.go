@@ -51,6 +51,7 @@ func openFrontier(live *config.Live, now time.Time, bulkLoad bool) (*frontier.Fr
 		Valence:        func(h uri.Host) int { return live.Current().ForHost(h, time.Now()).Politeness.Valence },
 		Group:          func(h uri.Host) string { return live.Current().ForHost(h, time.Now()).Politeness.Group },
 		Order:          c.Crawl.Order,
+		MaxDoubtful:    frontier.MaxDoubtful(c.Crawl.Workers),
 		Names: func(h uri.Host) *uri.Naming {
 			n := live.Current().ForHost(h, time.Now()).Names
 			if book := learned.Load(); book != nil {

@@ -72,15 +72,23 @@ func (x *checker) tables() {
 
 // memory verifies the heap and the claims.
 func (x *checker) memory() {
-	if len(x.f.queue) != len(x.f.byID) || len(x.f.hosts) != len(x.f.byID) {
-		x.faultf("%d hosts, %d in the heap, %d by name", len(x.f.byID), len(x.f.queue), len(x.f.hosts))
+	q := &x.f.queue
+	queued, doubtful := len(q.answering)+len(q.doubtful), int64(0)
+	if queued != len(x.f.byID) || len(x.f.hosts) != len(x.f.byID) {
+		x.faultf("%d hosts, %d in the heaps, %d by name", len(x.f.byID), queued, len(x.f.hosts))
 	}
-	for i, h := range x.f.queue {
-		own, at := h.readyTimes()
-		if h.pos != i || h.ownReadyAt != own || h.readyAt != at || i > 0 && x.f.queue.Less(i, (i-1)/2) {
-			x.faultf("host %s is at the wrong place in the heap", h.name)
+	for _, list := range []*hostHeap{&q.answering, &q.doubtful} {
+		for i, h := range *list {
+			own, at := h.readyTimes()
+			if h.pos != i || h.ownReadyAt != own || h.readyAt != at || i > 0 && list.Less(i, (i-1)/2) || q.heapOf(h) != list {
+				x.faultf("host %s is at the wrong place in the heaps", h.name)
+			}
+			doubtful += h.doubtfulClaims()
+			x.state(h)
 		}
-		x.state(h)
+	}
+	if doubtful != q.claims {
+		x.faultf("%d claims of hosts that do not answer, %d counted", doubtful, q.claims)
 	}
 	serials := map[uint64]bool{}
 	for i, h := range x.f.byID {

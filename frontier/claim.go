@@ -22,17 +22,17 @@ type Claim struct {
 }
 
 // Claim returns the next URI that is due, from a host that has a free slot and does not rest. ok is false if there is
-// none now. Nothing is written.
+// none now. Nothing is written. [Options].MaxDoubtful bounds the claims of hosts that do not answer.
 func (f *Frontier) Claim(now time.Time) (c Claim, ok bool, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.closed {
 		return Claim{}, false, ErrClosed
 	}
-	if len(f.queue) == 0 || f.queue[0].readyAt > now.UnixMilli() {
+	h := f.queue.first()
+	if h == nil || h.readyAt > now.UnixMilli() {
 		return Claim{}, false, nil
 	}
-	h := f.queue[0]
 	err = f.View(func(txn *badger.Txn) error {
 		s := h.clone()
 		at, w, err := f.chooseURI(txn, h, &s, now.UnixMilli())
@@ -139,10 +139,14 @@ func readPlaces(txn *badger.Txn, host uint32, from place, s *state, n int) (list
 func (f *Frontier) NextReady() (t time.Time, ok bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.closed || len(f.queue) == 0 || f.queue[0].readyAt == never {
+	if f.closed {
 		return time.Time{}, false
 	}
-	return time.UnixMilli(f.queue[0].readyAt).UTC(), true
+	h := f.queue.first()
+	if h == nil || h.readyAt == never {
+		return time.Time{}, false
+	}
+	return time.UnixMilli(h.readyAt).UTC(), true
 }
 
 // Release ends a claim without a visit. Its URI keeps its due time, and its slot is free at once. Nothing is written.

@@ -40,6 +40,9 @@
 //	   busy ── a settlement or release frees a slot ──▶ ready, snoozed or idle
 //	    any ── Pause ──▶ paused, once no slot is claimed  ── Resume ──▶ ready, snoozed or idle
 //
+// A host answers while its visits are fast; a new one, one that cannot be reached and a slow one do not. With
+// [Options].MaxDoubtful, the number of claims of hosts that do not answer is bounded, whatever is due.
+//
 // Hosts with the same [Options].Group share their politeness, as if one server was behind them. The
 // host that has been ready longest goes first. Within a host, urgent URIs go first, then feeds, then the others in the
 // order of their due times; if four or more are due, [Options].Order decides. Every kind has its share of the choices,

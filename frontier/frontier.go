@@ -1,7 +1,6 @@
 package frontier
 
 import (
-	"container/heap"
 	"errors"
 	"fmt"
 	"sync"
@@ -35,12 +34,12 @@ type Frontier struct {
 	hosts            map[uri.Host]*host
 	byID             []*host // host number n is at n-1
 	groups           map[string]*hostGroup
-	queue            hostHeap // all hosts
-	serial           uint64   // of the last claim
-	pooledContenders int      // in the pools of all hosts
-	pooledPlaces     int      // that the pools are going to look at
-	buffer           []byte   // for the rows of the next change
-	restUnsaved      bool     // the rest of a host is in memory only
+	queue            hostQueue // all hosts
+	serial           uint64    // of the last claim
+	pooledContenders int       // in the pools of all hosts
+	pooledPlaces     int       // that the pools are going to look at
+	buffer           []byte    // for the rows of the next change
+	restUnsaved      bool      // the rest of a host is in memory only
 	closed           bool
 
 	// The fields below have locks of their own; the package comment has a diagram.
@@ -101,14 +100,14 @@ func (f *Frontier) claimedHost(c Claim) (*host, error) {
 
 // setState replaces the state of a host, and moves the host in the heap.
 func (f *Frontier) setState(h *host, s state) {
-	h.state = s
+	f.queue.replaceState(h, s)
 	if h.group != nil {
 		f.updateGroup(h.group)
 		return
 	}
 	h.ownReadyAt = s.readyTime()
 	h.readyAt = h.ownReadyAt
-	heap.Fix(&f.queue, h.pos)
+	f.queue.fix(h)
 }
 
 // addHost makes a host known in memory.
@@ -117,7 +116,7 @@ func (f *Frontier) addHost(h *host) {
 	f.byID = append(f.byID, h)
 	f.joinGroup(h)
 	h.ownReadyAt, h.readyAt = h.readyTimes()
-	heap.Push(&f.queue, h)
+	f.queue.add(h)
 	if h.group != nil {
 		f.updateGroup(h.group)
 	}

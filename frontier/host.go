@@ -57,6 +57,10 @@ type state struct {
 	failures int   // times in a row that the host was down
 	usual    int64 // ms; the last politeness delay, 0 if it was not longer than the rest after a crash
 
+	// answersNeeded is how many visits in a row must be fast before the host counts as one that answers. It is not
+	// stored: after a start, every host has to answer once.
+	answersNeeded uint8
+
 	paused int64 // when an operator paused the host; 0 = not paused
 
 	uris, queued, forbidden, held int64

@@ -1,9 +1,6 @@
 package frontier
 
-import (
-	"container/heap"
-	"slices"
-)
+import "slices"
 
 // hostGroup holds hosts that share politeness, because the configuration says that one server is behind them.
 // Together they have as many visits in progress or resting as one host would have. Each host keeps its own slots, on
@@ -93,7 +90,7 @@ func (f *Frontier) updateGroup(g *hostGroup) {
 		}
 		if own != h.ownReadyAt || at != h.readyAt {
 			h.ownReadyAt, h.readyAt = own, at
-			heap.Fix(&f.queue, h.pos)
+			f.queue.fix(h)
 		}
 	}
 }

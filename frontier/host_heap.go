@@ -1,18 +1,21 @@
 package frontier
 
-// hostHeap is a heap of all hosts; the one that is, or will be, ready first is at the top.
+// hostHeap is a heap of hosts; the one that is, or will be, ready first is at the top.
 type hostHeap []*host
 
 func (q hostHeap) Len() int { return len(q) }
 
-func (q hostHeap) Less(i, j int) bool {
-	if q[i].readyAt != q[j].readyAt {
-		return q[i].readyAt < q[j].readyAt
+func (q hostHeap) Less(i, j int) bool { return q[i].before(q[j]) }
+
+// before reports whether a host is ready before another one.
+func (h *host) before(other *host) bool {
+	if h.readyAt != other.readyAt {
+		return h.readyAt < other.readyAt
 	}
-	if q[i].ownReadyAt != q[j].ownReadyAt {
-		return q[i].ownReadyAt < q[j].ownReadyAt // within a group, the one that has waited longest
+	if h.ownReadyAt != other.ownReadyAt {
+		return h.ownReadyAt < other.ownReadyAt // within a group, the one that has waited longest
 	}
-	return q[i].id < q[j].id
+	return h.id < other.id
 }
 
 func (q hostHeap) Swap(i, j int) {

@@ -32,6 +32,7 @@ func Open(o Options) (*Frontier, error) {
 	f := &Frontier{
 		db: db, dir: o.Dir, inspect: o.Inspect, maxURIs: o.MaxURIsPerHost, afterCrash: o.RestAfterCrash,
 		valence: o.Valence, group: o.Group, limits: o.Limits, names: o.Names, order: o.Order,
+		queue: hostQueue{maxClaims: int64(o.MaxDoubtful)},
 		hosts: map[uri.Host]*host{}, groups: map[string]*hostGroup{}, knownURIs: newKnownCache(),
 	}
 	if err := f.load(o); err != nil {
@@ -215,6 +216,7 @@ func (f *Frontier) newHost(id uint32, w hostRow, rest int64, now time.Time) (*ho
 	for _, wake := range w.Wake {
 		h.slots = append(h.slots, slot{wake: min(wake, latest)})
 	}
+	h.answersNeeded = answersWhenNew
 	h.resizeSlots(f.valence(h.name))
 	// Without claims in progress the watermark is the first place itself. If the queue disagrees, the next claim fails.
 	if mark := place([]byte(w.Mark)); mark != lastPlace {

@@ -26,6 +26,11 @@ type Options struct {
 
 	MaxURIsPerHost int64 // zero means [DefaultMaxURIs]; URIs on demand are never refused
 
+	// MaxDoubtful bounds the claims in progress of hosts that do not answer: new ones, unreachable ones, and
+	// those whose last visits took [SlowVisit] or longer. So hosts that answer always find a free worker. Zero means no
+	// bound.
+	MaxDoubtful int
+
 	// The functions below are called with locks held. They must be quick, and must not call the frontier.
 
 	// Valence returns how many visits a host may have in progress at a time, from 1 to 256; nil means one for all hosts.
@@ -91,7 +96,7 @@ func (o Options) withDefaults() (Options, error) {
 		return o, fmt.Errorf("open frontier: %d compactors; want -1, 0 or at least 2", o.Compactors)
 	case o.Order > ByDue:
 		return o, fmt.Errorf("open frontier: unknown order %s", o.Order)
-	case o.MaxURIsPerHost < 0 || o.RestAfterCrash < 0:
+	case o.MaxURIsPerHost < 0 || o.RestAfterCrash < 0 || o.MaxDoubtful < 0:
 		return o, errors.New("open frontier: a limit is negative")
 	}
 	if o.MaxURIsPerHost == 0 {

@@ -202,6 +202,7 @@ func (c *change) freeSlot(d *draft, cl Claim, o Settlement) error {
 	if !o.NoRequest {
 		d.usual = c.f.usualRest(rest)
 	}
+	d.answersNeeded = answersNeeded(d.answersNeeded, o)
 	d.rest, d.failures = hostRest(d.rest, d.failures, o)
 	d.asked = askedRest(d.asked, o)
 	d.resizeSlots(c.f.valence(d.h.name))
