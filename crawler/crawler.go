@@ -10,6 +10,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler/demand"
+	"github.com/arcrawl/arcrawl/crawler/optional"
 	"github.com/arcrawl/arcrawl/crawler/pause"
 	"github.com/arcrawl/arcrawl/crawler/policy"
 	"github.com/arcrawl/arcrawl/crawler/uplink"
@@ -114,9 +115,9 @@ func (r Report) Down() bool { return hostDown(r.Status) }
 // Crawler walks URIs through the parts. Create one with [New] and run it once.
 type Crawler struct {
 	parts   Parts // optional functions are set
-	similar similarStore
-	traps   trapStore
-	daily   dailyStore
+	similar optional.Similar
+	traps   optional.Traps
+	daily   optional.Daily
 
 	robots *policy.Robots
 	demand demand.Estimates
@@ -143,7 +144,7 @@ type Crawler struct {
 // New returns a crawler of opened parts.
 func New(r Parts) *Crawler {
 	c := &Crawler{
-		parts: r.withDefaults(), similar: noSimilar{}, traps: noTraps{}, daily: noDaily{},
+		parts: r.withDefaults(), similar: optional.SimilarOr(r.Similar), traps: optional.TrapsOr(r.Traps), daily: optional.DailyOr(r.Daily),
 		robots: policy.NewRobots(r.Frontier), step: func(string) {},
 		dirty: make(chan struct{}, 1), current: make([]atomic.Pointer[Visiting], r.Config.Current().Crawl.Workers),
 		waiter: make(chan struct{}, 1), wake: make(chan struct{}, 1),
@@ -152,15 +153,6 @@ func New(r Parts) *Crawler {
 		FreeSpace: r.FreeSpace, MinFree: func() int64 { return r.Config.Current().Storage.MinFree },
 		Uplink: &c.uplink, Wake: c.Wake, Log: r.Log,
 	})
-	if r.Similar != nil {
-		c.similar = r.Similar
-	}
-	if r.Traps != nil {
-		c.traps = r.Traps
-	}
-	if r.Daily != nil {
-		c.daily = r.Daily
-	}
 	return c
 }
 

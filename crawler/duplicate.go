@@ -1,20 +1,14 @@
 package crawler
 
 import (
-	"bufio"
-	"bytes"
 	"errors"
 	"fmt"
-	"io"
 
 	"github.com/arcrawl/arcrawl/dedup"
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/internal/mediatype"
 )
-
-// errDiffers says that a record of the same payload digest has other bytes.
-var errDiffers = errors.New("its payload differs")
 
 // findDuplicate looks for an earlier record that holds the payload of a complete answer. It returns the zero value if
 // there is none. A damaged record is skipped with a log line, and the new record replaces it.
@@ -30,7 +24,7 @@ func (c *Crawler) findDuplicate(v visit, s dedup.Policy) (archived, error) {
 	case s.Certainty == dedup.ForceNew:
 		a.keeping, a.origin = KeptResponse, digest.Origin{}
 	case match.Origin.Size != 0 && match.Origin.Size != size:
-		err = fmt.Errorf("%w: the record has %d bytes, the response has %d", errDiffers, match.Origin.Size, size)
+		err = fmt.Errorf("%w: the record has %d bytes, the response has %d", dedup.ErrDiffers, match.Origin.Size, size)
 	case s.Certainty == dedup.Compare:
 		err = c.comparePayloads(v, match.Origin)
 	}
@@ -90,38 +84,7 @@ func (c *Crawler) comparePayloads(v visit, o digest.Origin) (err error) {
 		return err
 	}
 	defer payload.Close()
-	return sameBytes(stored, payload)
-}
-
-// sameBytes returns an error unless both readers have the same bytes.
-func sameBytes(a, b io.Reader) error {
-	const size = 64 << 10
-	bufferedA := bufio.NewReaderSize(a, size)
-	bytesA, bytesB := make([]byte, size), make([]byte, size)
-	for at := int64(0); ; {
-		n, errB := io.ReadFull(b, bytesB)
-		m, errA := io.ReadFull(bufferedA, bytesA[:max(n, 1)])
-		if !bytes.Equal(bytesA[:m], bytesB[:n]) {
-			return fmt.Errorf("%w after %d bytes", errDiffers, at)
-		}
-		at += int64(n)
-		if isEnd(errB) {
-			return exceptEnd(errA)
-		}
-		if errB != nil || exceptEnd(errA) != nil {
-			return errors.Join(errB, exceptEnd(errA))
-		}
-	}
-}
-
-func isEnd(err error) bool { return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) }
-
-// exceptEnd returns err, or nil if it is the end of a reader.
-func exceptEnd(err error) error {
-	if isEnd(err) {
-		return nil
-	}
-	return err
+	return dedup.SameBytes(stored, payload)
 }
 
 // thinned removes a revisit record that only repeats what is known about the URI, if the settings ask for that.

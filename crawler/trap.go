@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/arcrawl/arcrawl/crawler/optional"
 	"github.com/arcrawl/arcrawl/discover"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/fetch"
@@ -163,7 +164,7 @@ func (f *finder) vouchFor(listed []uri.URI) error {
 }
 
 // learnSharedAnswer records that a new page is, byte for byte, the page of another URI of the host.
-func learnSharedAnswer(store trapStore, v visit, a archived) ([]traps.Trap, error) {
+func learnSharedAnswer(store optional.Traps, v visit, a archived) ([]traps.Trap, error) {
 	isPage := !v.failed && !v.robots && v.capture.Status == http.StatusOK && isHTML(v.capture)
 	if !isPage || !v.verdict.First || a.keeping != KeptRevisit {
 		return nil, nil
