@@ -75,7 +75,7 @@ func (d *draft) addSum(name string, sum digest.Digest) {
 
 func (d *draft) refuse(name, value string) {
 	if d.fault == nil {
-		d.fault = fmt.Errorf("build %s record: %s: a header cannot hold the value %q", d.kind, name, value)
+		d.fault = fmt.Errorf("%w: %s record: %s: a header cannot hold the value %q", ErrRefused, d.kind, name, value)
 	}
 }
 

@@ -94,7 +94,7 @@ func (c *composer) response(p Response) error {
 		return fmt.Errorf("read block: %w", err)
 	}
 	kind, contentType := gowarc.Response, typeResponse
-	if !looksLikeResponse(begin[:n]) {
+	if !IsResponse(begin[:n]) {
 		kind, contentType = gowarc.Metadata, typeBytes
 	}
 	d := c.start(kind)
@@ -153,7 +153,7 @@ func (c *composer) evidence() error {
 		return nil
 	}
 	contentType := typeResponse
-	if !looksLikeResponse(head) {
+	if !IsResponse(head) {
 		contentType = typeBytes
 	}
 	return c.emit(c.start(gowarc.Metadata), contentType, head)
@@ -189,7 +189,10 @@ func warcinfo(now time.Time, name string, info []Field) (record, error) {
 // httpVersion begins every status line that readers of WARC files accept.
 const httpVersion = "HTTP/"
 
-func looksLikeResponse(head []byte) bool { return bytes.HasPrefix(head, []byte(httpVersion)) }
+// IsResponse reports whether the head of an answer can be in a response record or a revisit record. The status line must
+// begin with "HTTP/" in capital letters, because several readers of WARC files stop at a record without that. [Writer.Write]
+// keeps any other answer as evidence, and refuses a revisit with such a head.
+func IsResponse(head []byte) bool { return bytes.HasPrefix(head, []byte(httpVersion)) }
 
 func looksLikeRequest(b []byte) bool {
 	line, _, found := bytes.Cut(b, []byte("\r\n"))

@@ -81,7 +81,7 @@ func fieldBlock(fields []Field) ([]byte, error) {
 	b := make([]byte, 0, 256)
 	for _, f := range fields {
 		if !isToken(f.Name) {
-			return nil, fmt.Errorf("field name %q is not a token of RFC 9110", f.Name)
+			return nil, fmt.Errorf("%w: field name %q is not a token of RFC 9110", ErrRefused, f.Name)
 		}
 		b = append(append(b, f.Name...), ": "...)
 		b = append(append(b, Escape(f.Value)...), "\r\n"...)

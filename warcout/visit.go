@@ -73,7 +73,9 @@ type Written struct {
 	// Origin is the visit's first record. If that is a response, a later Revisit can point at it. Otherwise Payload and
 	// Size describe the original, or are zero.
 	Origin digest.Origin
-	Bytes  int64 // of all records of the visit, compressed
+	// IsResponse says that the first record is a response record. Only then may a later Revisit point at it.
+	IsResponse bool
+	Bytes      int64 // of all records of the visit, compressed
 }
 
 // check finds contradictions, which are errors of the program.
@@ -110,7 +112,7 @@ func (r Revisit) check(head []byte) error {
 		return fmt.Errorf("revisit of unknown profile %d", r.Profile)
 	case r.Origin.URI == "" || r.Origin.Date.IsZero() || r.Origin.Payload.IsZero():
 		return errors.New("revisit without its original: URI, date and payload digest are needed")
-	case r.Profile == IdenticalPayload && !looksLikeResponse(r.Head):
+	case r.Profile == IdenticalPayload && !IsResponse(r.Head):
 		return errors.New("revisit by payload without a response head")
 	case r.Profile == NotModified && len(r.Head) > 0 && len(head) > 0:
 		return errors.New("revisit with two heads")

@@ -10,6 +10,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/nlnwa/gowarc"
+
 	"github.com/arcrawl/arcrawl/digest"
 )
 
@@ -22,6 +24,10 @@ const (
 
 // ErrClosed is returned by a [Writer] after Close.
 var ErrClosed = errors.New("warcout: writer is closed")
+
+// ErrRefused is returned by [Writer.Write] for a visit that cannot be composed into records. The cause is in the visit,
+// so a retry of the same visit fails again, and other visits are not affected.
+var ErrRefused = errors.New("cannot compose the records")
 
 // Options say where and how to write. All except Dir may be zero.
 type Options struct {
@@ -137,7 +143,8 @@ func prepareDirs(o Options) error {
 }
 
 // Write stores a visit and returns when it is synced to disk. If the disk is full, errors.Is(err, syscall.ENOSPC) is
-// true. After an error nothing of the visit is in the file; it may be retried with a new Block.
+// true. After an error nothing of the visit is in the file; it may be retried with a new Block, unless the error is an
+// [ErrRefused].
 func (w *Writer) Write(now time.Time, v Visit) (Written, error) {
 	out, err := w.write(now, v)
 	if err != nil {
@@ -148,7 +155,7 @@ func (w *Writer) Write(now time.Time, v Visit) (Written, error) {
 
 func (w *Writer) write(now time.Time, v Visit) (Written, error) {
 	if err := v.check(); err != nil {
-		return Written{}, err
+		return Written{}, fmt.Errorf("%w: %w", ErrRefused, err)
 	}
 	f, number, err := w.enter(now)
 	if err != nil {
@@ -171,7 +178,7 @@ func (w *Writer) put(f *file, v Visit, number uint32) (out Written, b *batch, er
 		return Written{}, nil, err
 	}
 	length, err := w.encode(s, records)
-	out = Written{Origin: v.origin(records[0]), Bytes: s.size}
+	out = Written{Origin: v.origin(records[0]), Bytes: s.size, IsResponse: records[0].kind == gowarc.Response}
 	out.Origin.File, out.Origin.Length = f.name, length
 	if err == nil {
 		w.mu.Lock()
