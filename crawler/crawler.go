@@ -144,7 +144,8 @@ type Crawler struct {
 // New returns a crawler of opened parts.
 func New(r Parts) *Crawler {
 	c := &Crawler{
-		parts: r.withDefaults(), similar: optional.SimilarOr(r.Similar), traps: optional.TrapsOr(r.Traps), daily: optional.DailyOr(r.Daily),
+		parts: r.withDefaults(), similar: optional.SimilarOr(r.Similar),
+		traps: optional.TrapsOr(r.Traps), daily: optional.DailyOr(r.Daily),
 		robots: policy.NewRobots(r.Frontier), step: func(string) {},
 		dirty: make(chan struct{}, 1), current: make([]atomic.Pointer[Visiting], r.Config.Current().Crawl.Workers),
 		waiter: make(chan struct{}, 1), wake: make(chan struct{}, 1),

@@ -11,8 +11,8 @@ import (
 // ErrDiffers says that a record of the same payload digest has other bytes.
 var ErrDiffers = errors.New("its payload differs")
 
-// SameBytes returns an error unless both readers have the same bytes. The error is [ErrDiffers] or that of
-// a reader.
+// SameBytes returns an error unless both readers have the same bytes. The error is [ErrDiffers] or comes
+// from a reader.
 func SameBytes(a, b io.Reader) error {
 	const size = 64 << 10
 	bufferedA := bufio.NewReaderSize(a, size)

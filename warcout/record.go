@@ -189,9 +189,9 @@ func warcinfo(now time.Time, name string, info []Field) (record, error) {
 // httpVersion begins every status line that readers of WARC files accept.
 const httpVersion = "HTTP/"
 
-// IsResponse reports whether the head of an answer can be in a response record or a revisit record. The status line must
-// begin with "HTTP/" in capital letters, because several readers of WARC files stop at a record without that. [Writer.Write]
-// keeps any other answer as evidence, and refuses a revisit with such a head.
+// IsResponse reports whether the head of an answer can be in a response record or a revisit record. The status line
+// must begin with "HTTP/" in capital letters, because several readers of WARC files stop at a record without that.
+// [Writer.Write] keeps any other answer as evidence, and refuses a revisit with such a head.
 func IsResponse(head []byte) bool { return bytes.HasPrefix(head, []byte(httpVersion)) }
 
 func looksLikeRequest(b []byte) bool {

@@ -57,20 +57,35 @@ type Traps interface {
 // NoTraps finds no traps.
 type NoTraps struct{}
 
+// Judge finds no trap.
 func (NoTraps) Judge(_, _ uri.URI, _ uri.HopPath, _ time.Time) (traps.Trap, bool, error) {
 	return traps.Trap{}, false, nil
 }
-func (NoTraps) NoneSuspected(uri.Host) (bool, error)             { return true, nil }
+
+// NoneSuspected returns true.
+func (NoTraps) NoneSuspected(uri.Host) (bool, error) { return true, nil }
+
+// IsNotFound returns false.
 func (NoTraps) IsNotFound(uri.Host, digest.Digest) (bool, error) { return false, nil }
+
+// Learn learns nothing.
 func (NoTraps) Learn(traps.Page) (found, refuted []traps.Trap, err error) {
 	return nil, nil, nil
 }
+
+// AddListed learns nothing.
 func (NoTraps) AddListed(uri.Host, ...uri.URI) ([]traps.Trap, error) { return nil, nil }
+
+// LearnShared learns nothing.
 func (NoTraps) LearnShared(digest.Digest, bool, time.Time, uri.URI, uri.URI) ([]traps.Trap, error) {
 	return nil, nil
 }
+
+// CountKeptOut counts nothing.
 func (NoTraps) CountKeptOut(traps.Trap, time.Time, ...uri.URI) (int64, error) { return 0, nil }
-func (NoTraps) Release(uri.Host, string) (traps.Trap, error)                  { return traps.Trap{}, nil }
+
+// Release finds no trap to release.
+func (NoTraps) Release(uri.Host, string) (traps.Trap, error) { return traps.Trap{}, nil }
 
 // SimilarOr returns s, or a store that knows no similar URIs if s is nil.
 func SimilarOr(s *similar.Store) Similar {
