@@ -8,6 +8,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/crawler/history"
 	"github.com/arcrawl/arcrawl/crawler/policy"
+	"github.com/arcrawl/arcrawl/crawler/rescope"
 	"github.com/arcrawl/arcrawl/crawllog"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/frontier"
@@ -39,9 +40,10 @@ type admission struct {
 
 // refusal says why a URI that is due is not visited.
 type refusal struct {
-	status int
-	wait   time.Duration
-	why    string // an annotation of crawl.log
+	status   int
+	wait     time.Duration
+	why      string // an annotation of crawl.log
+	byConfig bool   // another configuration may admit the URI, which then is due as it was
 }
 
 // admit checks a claimed URI against scope, traps, names and robots.txt. If the copy of robots.txt in force is missing
@@ -53,7 +55,7 @@ func (c *Crawler) admit(claim frontier.Claim, s settings, now time.Time) (admiss
 	}
 	decider := policy.Scope(s.config, r.Seed, r.URI, now, c.parts.Frontier)
 	if !decider.Accepts(scope.Discovery{URI: r.URI, Hops: r.Hops, Via: uri.FromCanonical(r.Via)}) {
-		return admission{refused: &refusal{history.StatusOutOfScope, s.Robots.ForbiddenWait, "outOfScope"}}, nil
+		return admission{refused: &refusal{history.StatusOutOfScope, s.Robots.ForbiddenWait, "outOfScope", true}}, nil
 	}
 	if trapped, err := c.refuseTrapped(r, s, now); trapped != nil || err != nil {
 		return admission{refused: trapped}, err
@@ -64,7 +66,7 @@ func (c *Crawler) admit(claim frontier.Claim, s settings, now time.Time) (admiss
 	}
 	if visited != r.URI {
 		why := "sameAs:" + visited.String()
-		return admission{refused: &refusal{history.StatusOutOfScope, s.Robots.ForbiddenWait, why}}, nil
+		return admission{refused: &refusal{history.StatusOutOfScope, s.Robots.ForbiddenWait, why, true}}, nil
 	}
 	inForce, ok, err := c.parts.Frontier.Robots(r.URI.Origin())
 	if err != nil {
@@ -74,7 +76,8 @@ func (c *Crawler) admit(claim frontier.Claim, s settings, now time.Time) (admiss
 		return c.admitRobots(claim, now)
 	}
 	if inForce.Unreachable {
-		return admission{refused: &refusal{history.StatusForbidden, inForce.Expires.Sub(now), "robotsUnreachable"}}, nil
+		wait := inForce.Expires.Sub(now)
+		return admission{refused: &refusal{history.StatusForbidden, wait, "robotsUnreachable", false}}, nil
 	}
 	rules, ready, err := c.robots.Rules(r.URI.Origin(), inForce)
 	if err != nil {
@@ -84,7 +87,7 @@ func (c *Crawler) admit(claim frontier.Claim, s settings, now time.Time) (admiss
 		return admission{deferUntil: now.Add(redirectedRobotsWait)}, nil
 	}
 	if !rules.Allowed(policy.Agent, r.URI) {
-		return admission{refused: &refusal{history.StatusForbidden, s.Robots.ForbiddenWait, "robotsExcluded"}}, nil
+		return admission{refused: &refusal{history.StatusForbidden, s.Robots.ForbiddenWait, "robotsExcluded", false}}, nil
 	}
 	return admission{claim: claim}, nil
 }
@@ -100,9 +103,9 @@ func (c *Crawler) refuseTrapped(r frontier.Record, s settings, now time.Time) (*
 	}
 	if t.Suspect {
 		wait := min(traps.SuspectWait, s.Scope.TrapWait)
-		return &refusal{history.StatusOutOfScope, wait, refusedByTrap + "suspect"}, nil
+		return &refusal{history.StatusOutOfScope, wait, refusedByTrap + "suspect", false}, nil
 	}
-	return &refusal{history.StatusOutOfScope, s.Scope.TrapWait, refusedByTrap + t.Kind.String()}, nil
+	return &refusal{history.StatusOutOfScope, s.Scope.TrapWait, refusedByTrap + t.Kind.String(), false}, nil
 }
 
 // admitRobots spends a claim on the robots.txt of its host.
@@ -135,10 +138,12 @@ func (c *Crawler) restHeldHost(claim frontier.Claim, now time.Time) error {
 }
 
 // skip ends a claim that admits no visit now.
-func (c *Crawler) skip(ctx context.Context, claim frontier.Claim, a admission, began time.Time, worker int) error {
+func (c *Crawler) skip(
+	ctx context.Context, claim frontier.Claim, s settings, a admission, began time.Time, worker int,
+) error {
 	switch {
 	case a.refused != nil:
-		return c.refuse(ctx, claim, *a.refused, began, worker)
+		return c.refuse(ctx, claim, s, *a.refused, began, worker)
 	case a.robotsBusy:
 		if err := c.parts.Frontier.Abandon(claim, began, robotsBusyRest); err != nil {
 			return fmt.Errorf("abandon %s: %w", claim.Record.URI, err)
@@ -149,10 +154,16 @@ func (c *Crawler) skip(ctx context.Context, claim frontier.Claim, a admission, b
 }
 
 // refuse logs and settles a URI that is not visited. The host need not rest, because no request was made.
-func (c *Crawler) refuse(ctx context.Context, claim frontier.Claim, why refusal, now time.Time, worker int) error {
+func (c *Crawler) refuse(
+	ctx context.Context, claim frontier.Claim, s settings, why refusal, now time.Time, worker int,
+) error {
 	r := claim.Record
-	r.LastStatus, r.Urgent = why.status, false
-	r.Due, r.Why = now.Add(why.wait), why.why
+	r.LastStatus, r.Why = why.status, why.why
+	if why.byConfig {
+		r = rescope.Settle(r, now.Add(why.wait))
+	} else {
+		r.Due, r.DueInScope, r.Urgent = now.Add(why.wait), time.Time{}, false
+	}
 	err := c.parts.CrawlLog.Write(crawllog.Entry{
 		Logged: now, Status: why.status, Size: -1, URI: r.URI.String(), Hops: r.Hops, Via: r.Via, Seed: r.Seed,
 		Worker: worker, Annotations: []string{why.why},
@@ -166,6 +177,9 @@ func (c *Crawler) refuse(ctx context.Context, claim frontier.Claim, why refusal,
 	})
 	if err != nil {
 		return fmt.Errorf("settle %s: %w", r.URI, err)
+	}
+	if why.byConfig && c.parts.Config.Current() != s.config {
+		c.returns.Check() // the new configuration may admit it
 	}
 	signal(c.dirty)
 	c.parts.Observe(Report{

@@ -13,6 +13,7 @@ import (
 	"github.com/arcrawl/arcrawl/crawler/optional"
 	"github.com/arcrawl/arcrawl/crawler/pause"
 	"github.com/arcrawl/arcrawl/crawler/policy"
+	"github.com/arcrawl/arcrawl/crawler/rescope"
 	"github.com/arcrawl/arcrawl/crawler/uplink"
 	"github.com/arcrawl/arcrawl/crawllog"
 	"github.com/arcrawl/arcrawl/dedup"
@@ -124,6 +125,8 @@ type Crawler struct {
 	uplink uplink.Watch
 	pause  *pause.State
 
+	returns *rescope.Keeper
+
 	// step is called at each numbered step of a walk; tests interrupt the walk there.
 	step func(step string)
 
@@ -154,6 +157,7 @@ func New(r Parts) *Crawler {
 		FreeSpace: r.FreeSpace, MinFree: func() int64 { return r.Config.Current().Storage.MinFree },
 		Uplink: &c.uplink, Wake: c.Wake, Log: r.Log,
 	})
+	c.returns = rescope.New(r.Frontier, r.Config, c.Wake, r.Log)
 	return c
 }
 

@@ -109,6 +109,7 @@ func (c *Crawler) putInForce(successor *config.Config, plan whatif.Plan, now tim
 	if err := c.parts.Frontier.RefreshHosts(); err != nil {
 		return fmt.Errorf("apply the valence of hosts: %w", err)
 	}
+	c.returns.Check()
 	signal(c.wake)
 	return nil
 }
@@ -122,6 +123,11 @@ func (c *Crawler) logReload(successor *config.Config, plan whatif.Plan) {
 	if !plan.Empty() {
 		c.parts.Log.Info().Int("keys", len(plan.Changes)+plan.More).Int("seeds", len(plan.SeedsAdded)).
 			Int64("due_now", plan.DueNow).Str("digest", successor.Digest).Msg("new configuration is in force")
+	}
+	if len(plan.SeedsRemoved) > 0 {
+		c.parts.Log.Warn().Strs("seeds", plan.SeedsRemoved[:min(len(plan.SeedsRemoved), 10)]).
+			Int("removed", len(plan.SeedsRemoved)).
+			Msg("seeds are no longer listed: what only they bring into scope is not visited; due times are kept")
 	}
 	if n := plan.Names; n != nil {
 		c.parts.Log.Info().Int("hosts", n.Hosts).Int("uris", n.URIs).Int("merged", n.Merged).Int("parted", n.Parted).

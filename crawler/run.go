@@ -37,6 +37,7 @@ func (c *Crawler) Run(ctx context.Context) error {
 	stopKeepers := make(chan struct{})
 	keepers.Go(func() { c.housekeep(stopKeepers, broken) })
 	keepers.Go(func() { c.estimateDemand(stopKeepers) })
+	keepers.Go(func() { stopCrawl(broken, c.returns.Run(stopKeepers, time.Now)) })
 	for n := range c.current {
 		workers.Go(func() { c.work(crawling, visits, n+1, broken) })
 	}

@@ -31,6 +31,7 @@ type schedule struct {
 func (c *Crawler) schedule(v visit, s settings, a archived, f findings) schedule {
 	next := schedule{record: history.Add(v.record(), historyVisit(v, a)), rest: retryAfter(v.capture, v.finished)}
 	r := &next.record
+	r.DueInScope = time.Time{}
 	if r.Urgent = v.failed && r.Urgent; !f.born.IsZero() {
 		r.Born = f.born
 	}

@@ -30,7 +30,7 @@ func (c *Crawler) walk(ctx context.Context, claim frontier.Claim, worker int) er
 		return err
 	}
 	if admitted.claim.Record.URI.IsZero() {
-		return c.skip(ctx, claim, admitted, began, worker)
+		return c.skip(ctx, claim, s, admitted, began, worker)
 	}
 	if admitted.claim.Record.URI != claim.Record.URI {
 		s = settingsOf(s.config, admitted.claim.Record, began)

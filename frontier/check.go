@@ -241,8 +241,11 @@ func (x *checker) uri(item *badger.Item) error {
 			x.faultf("%s: %s is forbidden, but not listed", describeKey(k), w.URI)
 		}
 	}
+	if w.outside() != x.hasKey(asideKey(asideOutside, h.id, fp)) {
+		x.faultf("%s: %s and the list of URIs out of scope differ", describeKey(k), w.URI)
+	}
 	if s := h.slotClaiming(fp); s != nil && (s.place != at || s.scheme != r.URI.Scheme() || !s.known ||
-		s.listed != w.Forbidden || s.held != w.Held) {
+		s.listed != w.Forbidden || s.held != w.Held || s.outside != w.outside()) {
 		x.faultf("%s: the claim of %s is out of date", describeKey(k), w.URI)
 	}
 	return nil

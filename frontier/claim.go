@@ -61,7 +61,7 @@ func (f *Frontier) newClaim(s *slot, r Record, w uriRow, fp fingerprint, now tim
 	f.serial++
 	*s = slot{
 		wake: s.wake, serial: f.serial, fp: fp, place: w.place(fp), scheme: r.URI.Scheme(), known: w.URI != "",
-		listed: w.Forbidden, held: w.Held, diverted: s.diverted, priority: w.priority(),
+		listed: w.Forbidden, outside: w.outside(), held: w.Held, diverted: s.diverted, priority: w.priority(),
 	}
 	c := Claim{Record: r, owner: f, serial: f.serial, uri: r.URI}
 	if !r.Due.IsZero() {

@@ -81,6 +81,7 @@ type slot struct {
 	scheme   string
 	known    bool // it has a row
 	listed   bool // as forbidden
+	outside  bool // listed as out of scope
 	held     bool // by an operator: it gets no place when it is settled
 	diverted bool
 	priority priority

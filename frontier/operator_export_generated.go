@@ -25,6 +25,7 @@ type entryLine struct {
 	LastCapture       *time.Time      `json:"last_capture,omitempty"`
 	LastRead          *time.Time      `json:"last_read,omitempty"`
 	LastChange        *time.Time      `json:"last_change,omitempty"`
+	DueInScope        *time.Time      `json:"due_in_scope,omitempty"`
 	Visits            int             `json:"visits,omitempty"`
 	Versions          int             `json:"versions,omitempty"`
 	Failures          int             `json:"failures,omitempty"`
@@ -69,6 +70,7 @@ func newEntryLine(e Entry) entryLine {
 		LastCapture:       timeOrNil(e.LastCapture),
 		LastRead:          timeOrNil(e.LastRead),
 		LastChange:        timeOrNil(e.LastChange),
+		DueInScope:        timeOrNil(e.DueInScope),
 		Visits:            e.Visits,
 		Versions:          e.Versions,
 		Failures:          e.Failures,
@@ -113,6 +115,7 @@ func (l entryLine) entry() Entry {
 				LastCapture:       timeOrZero(l.LastCapture),
 				LastRead:          timeOrZero(l.LastRead),
 				LastChange:        timeOrZero(l.LastChange),
+				DueInScope:        timeOrZero(l.DueInScope),
 				Visits:            l.Visits,
 				Versions:          l.Versions,
 				Failures:          l.Failures,

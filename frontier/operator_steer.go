@@ -162,6 +162,7 @@ func (a Action) apply(w uriRow, fp fingerprint, now time.Time) uriRow {
 	case Release:
 		w.Held = false
 	case Reschedule:
+		w.DueInScope = 0 // the operator's time replaces the one that is kept
 		w.Due, w.Why = dueMillis(a.Due.Add(a.spreadOffset(fp)), now), whyAsked
 	case Force:
 		if w.Due == 0 || w.Due > millis(now) {
@@ -190,6 +191,9 @@ func (c *change) forget(d *draft, fp fingerprint, was uriRow) error {
 		if err := c.txn.Delete(forbiddenKey(d.h.id, fp)); err != nil {
 			return err
 		}
+	}
+	if err := c.listOutside(d.h.id, fp, was.outside(), false); err != nil {
+		return err
 	}
 	if len(was.Source) > 0 {
 		if err := c.txn.Delete(seenKey(d.h.id, fp)); err != nil {

@@ -21,6 +21,7 @@ const MaxWhy = 160
 const (
 	whySooner = "sooner than planned: a feed, a sitemap or a hub named it, or the operator let it go"
 	whyAsked  = "the operator asked for it"
+	whyBack   = "back in scope: due as it was before it was found out of scope"
 )
 
 // Record is all that the frontier remembers of one URI. Hops, Via and Seed say how it was first found.
@@ -45,6 +46,10 @@ type History struct {
 	LastRead    time.Time `row:"28" export:"last_read"`   // last complete body that was read
 	LastChange  time.Time `row:"8" export:"last_change"`  // last visit that found other content
 	Due         time.Time `row:"9,due" export:"due"`      // when to visit it next; zero means on demand only
+
+	// DueInScope is when the URI was due when it was first found out of scope; zero if it was in scope at the last visit.
+	// [Frontier.ReturnToScope] makes the URI due then. Such URIs are listed; see [Frontier.OutOfScope].
+	DueInScope time.Time `row:"56" export:"due_in_scope"`
 
 	Visits   int `row:"10" export:"visits"`
 	Versions int `row:"11" export:"versions"`

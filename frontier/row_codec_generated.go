@@ -50,6 +50,7 @@ func (w *uriRow) encode(e *encoder) {
 	e.flag(53, w.Prompt)
 	e.number(54, w.ReportedChange)
 	e.number(55, w.ReportedUnchanged)
+	e.number(56, w.DueInScope)
 }
 
 // decode reads the fields of a map; it returns false if there is anything that encode does not write.
@@ -160,6 +161,8 @@ func (w *uriRow) decode2(d *decoder[string], k uint64, v item[string]) bool {
 		d.number(v, &w.ReportedChange)
 	case 55:
 		d.number(v, &w.ReportedUnchanged)
+	case 56:
+		d.number(v, &w.DueInScope)
 	default:
 		return false
 	}

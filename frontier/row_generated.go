@@ -57,6 +57,7 @@ type uriRow struct {
 	Prompt            bool            `cbor:"53,keyasint,omitempty"`
 	ReportedChange    int64           `cbor:"54,keyasint,omitempty"`
 	ReportedUnchanged int64           `cbor:"55,keyasint,omitempty"`
+	DueInScope        int64           `cbor:"56,keyasint,omitempty"`
 }
 
 // newURIRow returns the stored form of a record that is due at a time in ms.
@@ -72,6 +73,7 @@ func newURIRow(r Record, due int64) uriRow {
 		LastRead:          micros(r.LastRead),
 		LastChange:        micros(r.LastChange),
 		Due:               due,
+		DueInScope:        micros(r.DueInScope),
 		Visits:            r.Visits,
 		Versions:          r.Versions,
 		Failures:          r.Failures,
@@ -124,6 +126,7 @@ func (w uriRow) record() (Record, error) {
 			LastRead:          fromMicros(w.LastRead),
 			LastChange:        fromMicros(w.LastChange),
 			Due:               fromMillis(w.Due),
+			DueInScope:        fromMicros(w.DueInScope),
 			Visits:            w.Visits,
 			Versions:          w.Versions,
 			Failures:          w.Failures,

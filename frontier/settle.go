@@ -193,7 +193,7 @@ func (c *change) freeSlot(d *draft, cl Claim, o Settlement) error {
 	if s.reported.changed > is.LastCapture { // otherwise this visit has seen the change
 		is.mergeReport(s.reported)
 	}
-	was := uriRow{Due: s.place.due(), Forbidden: s.listed, Held: s.held}
+	was := uriRow{Due: s.place.due(), Forbidden: s.listed, Held: s.held, DueInScope: countIf(s.outside)}
 	if s.known {
 		was.URI = cbor.ByteString(o.Record.URI.String())
 	}

@@ -144,7 +144,10 @@ func (c *change) putURI(d *draft, fp fingerprint, was, is uriRow) error {
 		d.setPriority(at, is.priority())
 	}
 	if s := d.slotClaiming(fp); s != nil {
-		s.place, s.known, s.listed, s.held = is.place(fp), true, is.Forbidden, is.Held
+		s.place, s.known, s.listed, s.held, s.outside = is.place(fp), true, is.Forbidden, is.Held, is.outside()
+	}
+	if err := c.listOutside(d.h.id, fp, was.outside(), is.outside()); err != nil {
+		return err
 	}
 	d.held += countIf(is.Held) - countIf(was.Held)
 	switch k := forbiddenKey(d.h.id, fp); {

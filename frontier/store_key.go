@@ -20,6 +20,7 @@ import (
 //	x | host(4) | fp(12)                  → scheme: forbidden by robots.txt
 //	p | d | host(4) | fp(12) of a folder  → the number of its URIs, 8 bytes big-endian
 //	p | n | hash(16) of a canonical name  → the URI that has the name
+//	p | o | host(4) | fp(12)              → nothing: found out of scope at the last visit
 //
 // Other packages have keys of kind p too, with other second letters.
 const (
@@ -38,6 +39,7 @@ const (
 const (
 	asideDirectory = 'd'
 	asideName      = 'n'
+	asideOutside   = 'o'
 )
 
 // The keys of kind m.

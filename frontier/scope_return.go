@@ -1,0 +1,123 @@
+package frontier
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/dgraph-io/badger/v4"
+
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+// outside reports whether the URI was found out of scope at its last visit.
+func (w *uriRow) outside() bool { return w.DueInScope != 0 }
+
+// listOutside adds a URI to the list of URIs out of scope, or removes it.
+func (c *change) listOutside(host uint32, fp fingerprint, was, is bool) error {
+	switch k := asideKey(asideOutside, host, fp); {
+	case is && !was:
+		return c.txn.Set(k, nil)
+	case was && !is:
+		return c.txn.Delete(k)
+	}
+	return nil
+}
+
+// OutOfScope lists up to n URIs that were found out of scope at their last visit, behind a cursor. The list is complete
+// when next is empty. It holds no lock while it reads.
+func (f *Frontier) OutOfScope(from Cursor, n int) (list []Record, next Cursor, err error) {
+	at, err := from.position(Selection{})
+	if err != nil {
+		return nil, "", err
+	}
+	err = f.View(func(txn *badger.Txn) error {
+		o := badger.DefaultIteratorOptions
+		o.Prefix, o.PrefetchValues = []byte{kindAside, asideOutside}, false
+		it := txn.NewIterator(o)
+		defer it.Close()
+		start := asideKey(asideOutside, at.host, at.fp)
+		for it.Seek(start); it.Valid(); it.Next() {
+			k := it.Item().Key()
+			host, rest, err := split(k[1:], fingerprintLen)
+			if err != nil {
+				return err
+			}
+			fp := fingerprint(rest)
+			if from != "" && host == at.host && fp == at.fp {
+				continue
+			}
+			row, ok, err := uriRowAt(txn, host, fp)
+			if err != nil {
+				return err
+			}
+			next = cursorBehind(host, fp)
+			if ok {
+				r, err := row.record()
+				if err != nil {
+					return damaged(uriKey(host, fp), err)
+				}
+				list = append(list, r)
+			}
+			if len(list) == n {
+				return nil
+			}
+		}
+		next = ""
+		return nil
+	})
+	if err != nil {
+		return nil, "", fmt.Errorf("list the URIs out of scope: %w", err)
+	}
+	return list, next, nil
+}
+
+// ReturnToScope makes URIs that were found out of scope due as they were before, and returns their number. It skips
+// URIs that are claimed or were not found out of scope.
+func (f *Frontier) ReturnToScope(now time.Time, us ...uri.URI) (returned int, err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.closed {
+		return 0, ErrClosed
+	}
+	for len(us) > 0 {
+		some := us[:min(len(us), steerBatch)]
+		us = us[len(some):]
+		err := inBatches(some, func(some []uri.URI) error {
+			n, err := f.returnBatch(now, some)
+			returned += n
+			return err
+		})
+		if err != nil {
+			return returned, fmt.Errorf("return URIs to the queue: %w", err)
+		}
+	}
+	return returned, nil
+}
+
+// returnBatch makes URIs due in one transaction.
+func (f *Frontier) returnBatch(now time.Time, us []uri.URI) (returned int, err error) {
+	c := f.begin()
+	defer c.discard()
+	for _, u := range us {
+		h := f.hosts[u.Host()]
+		if h == nil {
+			continue
+		}
+		d, fp := c.draft(h.name), newFingerprint(u.String())
+		was, ok, err := uriRowFor(c.txn, h.id, fp, u)
+		if err != nil {
+			return 0, err
+		}
+		if !ok || !was.outside() || d.slotClaiming(fp) != nil {
+			continue
+		}
+		is := was
+		is.Due, is.DueInScope = dueMillis(fromMicros(was.DueInScope), now), 0
+		is.LastStatus, is.Why = is.Status, whyBack
+		if err := c.putURI(d, fp, was, is); err != nil {
+			return 0, err
+		}
+		returned++
+	}
+	return returned, c.commit()
+}

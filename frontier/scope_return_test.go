@@ -1,0 +1,102 @@
+package frontier_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+// leave claims a URI and settles it as out of scope: it is due again a day later.
+func (w *world) leave(now time.Time, u string) {
+	w.Helper()
+	c := w.claim(now, u)
+	r := c.Record
+	r.DueInScope, r.Due, r.LastStatus = r.Due, now.Add(24*time.Hour), -5000
+	w.settle(c, frontier.Settlement{Record: r, Finished: now, NoRequest: true})
+}
+
+func (w *world) outOfScope(n int) (list []uri.URI) {
+	w.Helper()
+	for from := frontier.Cursor(""); ; {
+		some, next, err := w.OutOfScope(from, n)
+		if err != nil {
+			w.Fatal(err)
+		}
+		for _, r := range some {
+			list = append(list, r.URI)
+		}
+		if from = next; next == "" {
+			return list
+		}
+	}
+}
+
+func TestURIsOutOfScopeAreListedAndReturnToTheirDueTime(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for i := range 3 {
+		host := fmt.Sprintf("http://a%d.example/", i)
+		w.add(at(time.Duration(i)*time.Second), host)
+		w.add(at(2*time.Hour), host+"1", host+"2")
+	}
+	now := at(time.Hour)
+	for _, u := range []string{"http://a0.example/", "http://a1.example/", "http://a2.example/"} {
+		w.leave(now, u)
+	}
+	w.check()
+	for _, n := range []int{1, 2, 3, 100} {
+		if got := w.outOfScope(n); len(got) != 3 {
+			t.Errorf("in pages of %d: %v, want three URIs", n, got)
+		}
+	}
+	w.reopen(now) // the list is stored
+	back, unknown, never := parse(t, "http://a1.example/"), parse(t, "http://a9.example/"), parse(t, "http://a1.example/1")
+	n, err := w.ReturnToScope(now, back, unknown, never)
+	if err != nil || n != 1 {
+		t.Fatalf("ReturnToScope = %d, %v; want 1", n, err)
+	}
+	if r := w.get("http://a1.example/"); !r.Due.Equal(at(time.Second)) || !r.DueInScope.IsZero() || r.LastStatus == -5000 {
+		t.Errorf("back in scope: %+v, want it due as it was", r.History)
+	}
+	if r := w.get("http://a2.example/"); !r.Due.Equal(now.Add(24*time.Hour)) || !r.DueInScope.Equal(at(2*time.Second)) {
+		t.Errorf("still out of scope: %+v", r.History)
+	}
+	w.check()
+	if got := w.outOfScope(10); len(got) != 2 {
+		t.Errorf("still out of scope: %v, want two", got)
+	}
+}
+
+func TestURIsOutOfScopeLeaveTheListWhenTheyAreVisitedForgottenOrSteered(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	now := at(time.Hour)
+	all := []string{"http://a.example/", "http://b.example/", "http://c.example/", "http://d.example/"}
+	for _, u := range all {
+		w.add(day, u)
+		w.leave(now, u)
+	}
+	only := func(u string) frontier.Selection { return frontier.Selection{URIs: []uri.URI{parse(t, u)}} }
+	w.steerAt(now, only(all[0]), frontier.Action{Verb: frontier.Forget})
+	w.steerAt(now, only(all[1]), frontier.Action{Verb: frontier.Reschedule, Due: now.Add(48 * time.Hour)})
+	later := now.Add(25 * time.Hour)
+	for range 2 {
+		c, ok, err := w.Claim(later)
+		if err != nil || !ok {
+			t.Fatal(ok, err)
+		}
+		if n, err := w.ReturnToScope(later, c.Record.URI); n != 0 || err != nil {
+			t.Errorf("ReturnToScope of a claimed URI = %d, %v; want 0", n, err)
+		}
+		o := visited(c, later, time.Hour)
+		o.Record.DueInScope = time.Time{}
+		w.settle(c, o)
+	}
+	w.check()
+	if got := w.outOfScope(10); len(got) != 0 {
+		t.Errorf("listed: %v, want none", got)
+	}
+}
