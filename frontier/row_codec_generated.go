@@ -2,8 +2,6 @@
 
 package frontier
 
-import ()
-
 // encode writes the fields of the row that are not zero.
 func (w *uriRow) encode(e *encoder) {
 	e.always(1, w.URI)

@@ -75,7 +75,8 @@ func (c *code) file() ([]byte, error) {
 		f.linef("")
 	}
 	f.linef(")\n\n%s", c.Bytes())
-	return format.Source(f.Bytes())
+	formatted, err := format.Source(f.Bytes())
+	return bytes.Replace(formatted, []byte("import ()\n\n"), nil, 1), err
 }
 
 // uriRow declares the stored form of a record.
