@@ -113,8 +113,8 @@ const (
 	maxBytesToMerge = 192 << 20
 )
 
-// inspectStore verifies, under the lock of the folder, all files that Badger is going to trust. It returns the size
-// of all tables.
+// inspectStore removes what a kill has left, and verifies all files that Badger is going to trust. It has the lock of
+// the folder meanwhile. It returns the size of all tables.
 func inspectStore(b badger.Options) (size int64, err error) {
 	unlock, taken, err := lockDir(b.Dir)
 	switch {
@@ -126,6 +126,9 @@ func inspectStore(b badger.Options) (size int64, err error) {
 		return 0, err
 	}
 	defer func() { err = errors.Join(err, unlock()) }()
+	if err := removeEmptyLogs(b.Dir); err != nil {
+		return 0, fmt.Errorf("remove the empty logs that a kill has left: %w", err)
+	}
 	manifest, err := os.Open(filepath.Join(b.Dir, badger.ManifestFilename))
 	if errors.Is(err, fs.ErrNotExist) {
 		return 0, checkNoTables(b.Dir)
@@ -202,12 +205,29 @@ func classifyError(err error) error {
 	if errors.As(err, &machine) || errors.Is(err, fs.ErrPermission) {
 		return err
 	}
-	for _, words := range []string{"permission denied", "no space left", "too many open files", "read-only file system"} {
-		if strings.Contains(err.Error(), words) { // Badger hides the cause of some
-			return err
+	for _, errno := range machineErrors {
+		if strings.Contains(err.Error(), errno.Error()) { // Badger hides the cause of some
+			return machineError{err, errno}
 		}
 	}
 	return fmt.Errorf("%w: %w", err, ErrCorrupt)
+}
+
+// machineError is an error of the machine whose cause Badger hides.
+type machineError struct {
+	error
+	cause syscall.Errno
+}
+
+// Unwrap returns the cause.
+func (e machineError) Unwrap() error { return e.cause }
+
+// machineErrors lists the errors that say nothing about the contents of the store: after each of them the same files
+// may open later. ENFILE comes first, because its text begins with the text of EMFILE.
+var machineErrors = [...]syscall.Errno{
+	syscall.EACCES, syscall.EPERM, syscall.ENOSPC, syscall.EDQUOT, syscall.EIO, syscall.EROFS, syscall.ENFILE,
+	syscall.EMFILE, syscall.ENOMEM, syscall.EAGAIN, syscall.EBUSY, syscall.EINTR, syscall.ESTALE, syscall.ETIMEDOUT,
+	syscall.ENODEV, syscall.ENXIO, syscall.EFBIG,
 }
 
 // lockedError returns [ErrLocked], with the process that has the folder if it is known.

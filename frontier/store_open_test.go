@@ -3,9 +3,11 @@ package frontier
 import (
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"hash/crc32"
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
 )
 
@@ -49,6 +51,26 @@ func TestADamagedLengthIsNotTakenForATornTail(t *testing.T) {
 				t.Errorf("checkTail: %v; want corrupt: %v", err, c.corrupt)
 			}
 		})
+	}
+}
+
+// An error of the machine is not taken for damage, even if Badger hides its cause: 65 would keep the daemon down.
+func TestErrorsOfTheMachineAreNotDamage(t *testing.T) {
+	t.Parallel()
+	for _, errno := range []syscall.Errno{
+		syscall.EIO, syscall.ENOSPC, syscall.EDQUOT, syscall.EROFS, syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM,
+		syscall.EACCES, syscall.EPERM, syscall.EAGAIN, syscall.ESTALE,
+	} {
+		hidden := fmt.Errorf("Unable to open log dir. Path=/state. Error=open /state: %v", errno) //nolint:errorlint // hidden
+		for name, err := range map[string]error{"hidden": hidden, "wrapped": fmt.Errorf("open: %w", errno)} {
+			got := classifyError(err)
+			if errors.Is(got, ErrCorrupt) || !errors.Is(got, errno) || got.Error() != err.Error() {
+				t.Errorf("%s, %s: %v (corrupt %t); want the same text, caused by it", errno, name, got, errors.Is(got, ErrCorrupt))
+			}
+		}
+	}
+	if err := classifyError(errors.New("bad magic")); !errors.Is(err, ErrCorrupt) {
+		t.Errorf("%v, want damage", err)
 	}
 }
 

@@ -156,7 +156,8 @@ func exitCode(err error) int {
 	case as[daemon.FolderError](err):
 		return exitFolder
 	case as[daemon.DiskError](err),
-		errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EIO), errors.Is(err, syscall.EDQUOT):
+		errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EIO), errors.Is(err, syscall.EDQUOT),
+		errors.Is(err, syscall.EROFS):
 		return exitDisk
 	}
 	return exitFailure
