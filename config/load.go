@@ -96,6 +96,24 @@ func (l *loader) openMain(path string) error {
 	return nil
 }
 
+// StorageAt reads only [storage] from the main file at path, for commands that read what a crawl has written. Faults
+// elsewhere do not matter.
+func StorageAt(path string) (Storage, error) {
+	l := loader{folder: filepath.Dir(path)}
+	if err := l.openMain(path); err != nil {
+		return Storage{}, err
+	}
+	if l.main.Root != nil {
+		l.readMain()
+		l.checkStorage()
+	}
+	ours := func(f Fault) bool { return strings.HasPrefix(f.Key+".", "storage.") }
+	if l.main.Root == nil || slices.ContainsFunc(l.main.Faults, ours) {
+		return Storage{}, Faults(document.Sorted(l.main.Faults))
+	}
+	return l.config.Storage, nil
+}
+
 // Where reads only [admin] from the main file at path, for commands that look for a daemon. Faults elsewhere do not
 // matter: while a file is broken, the daemon runs with its last good configuration and can be reached.
 func Where(path string) (Admin, error) {

@@ -33,7 +33,7 @@ the daemon first, or use arcrawl reload --dry-run, which looks at up to 100,000 
 			if changes != (len(args) == 0) {
 				return usageError{errors.New("want either a URI or --changes")}
 			}
-			c, err := config.Load(path)
+			c, err := readConfig(cmd.ErrOrStderr(), path)
 			if err != nil {
 				return err
 			}

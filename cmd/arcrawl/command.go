@@ -25,6 +25,19 @@ func configFlag(cmd *cobra.Command, path *string) {
 	cmd.Flags().StringVarP(path, "config", "c", defaultConfig, "the main configuration file")
 }
 
+// readConfig reads the configuration for a command that only reads. A broken host file is named on errs, and does not
+// stop the command.
+func readConfig(errs io.Writer, path string) (*config.Config, error) {
+	c, err := daemon.ReadConfig(path)
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range c.Broken {
+		fmt.Fprintf(errs, "warning: %s (the last good copy of this file is used, if the daemon has kept one)\n", f)
+	}
+	return c, nil
+}
+
 // group returns a command that only has subcommands. Without one it prints its help.
 func group(name, short string, subcommands ...*cobra.Command) *cobra.Command {
 	cmd := &cobra.Command{

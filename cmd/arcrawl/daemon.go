@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/admin/api"
+	"github.com/arcrawl/arcrawl/daemon"
 
 	"github.com/spf13/cobra"
 
@@ -74,7 +75,7 @@ func askOr[A any](
 	if d.socket != "" || !errors.Is(err, api.ErrNoDaemon) {
 		return answer, err
 	}
-	c, err := config.Load(d.config)
+	c, err := daemon.ReadConfig(d.config)
 	if err != nil {
 		return answer, err
 	}

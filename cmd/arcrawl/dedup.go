@@ -13,7 +13,6 @@ import (
 
 	"github.com/arcrawl/arcrawl/archive/importer"
 	"github.com/arcrawl/arcrawl/archive/warc"
-	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/daemon"
 	"github.com/arcrawl/arcrawl/dedup"
 	"github.com/arcrawl/arcrawl/frontier"
@@ -131,7 +130,7 @@ func printImported(out io.Writer, f importer.FileSummary, asJSON bool) (err erro
 
 // withIndex opens the index of a stopped crawl and calls do. filling announces that do will write a large amount.
 func withIndex(path string, filling bool, do func(*dedup.Index, *frontier.Frontier) error) (err error) {
-	c, err := config.Load(path)
+	c, err := daemon.ReadConfig(path)
 	if err != nil {
 		return err
 	}

@@ -34,11 +34,11 @@ func (w *archiveFlags) folder() (string, error) {
 	if w.dir != "" {
 		return w.dir, nil
 	}
-	c, err := config.Load(w.config)
+	s, err := config.StorageAt(w.config)
 	if err != nil {
 		return "", fmt.Errorf("find the folder of the WARC files: %w; name it with --warcs, or a configuration with --config", err)
 	}
-	return c.Storage.WARC, nil
+	return s.WARC, nil
 }
 
 func newDeps() *cobra.Command {

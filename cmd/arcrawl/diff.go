@@ -90,7 +90,7 @@ func (d comparing) run(cmd *cobra.Command, l *index.Library, versions [2]index.V
 func (d comparing) text(cmd *cobra.Command, l *index.Library, c index.Capture) (string, error) {
 	var scrub func(content []byte, mime string) []byte
 	if d.hostRules {
-		conf, u, err := configAndURI(d.at.config, c.URL)
+		conf, u, err := configAndURI(cmd.ErrOrStderr(), d.at.config, c.URL)
 		if err != nil {
 			return "", err
 		}

@@ -40,7 +40,7 @@ It reads the files as they are now and needs no daemon. A daemon that refused th
 			if err != nil {
 				return usageError{err}
 			}
-			c, err := config.Load(f.config)
+			c, err := readConfig(cmd.ErrOrStderr(), f.config)
 			if err != nil {
 				return err
 			}

@@ -10,7 +10,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/daemon"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/frontier/damage"
@@ -30,7 +29,7 @@ The exit code is 0 if the store is undamaged, 65 if it is damaged, and 69 if a d
 		Example: "  arcrawl fsck --config /etc/arcrawl/arcrawl.toml",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, err := config.Load(path)
+			c, err := readConfig(cmd.ErrOrStderr(), path)
 			if err != nil {
 				return err
 			}

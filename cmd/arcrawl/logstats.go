@@ -181,11 +181,11 @@ func (s *logStats) live(files []string) (string, error) {
 	if len(files) == 1 {
 		return files[0], nil
 	}
-	c, err := config.Load(s.config)
+	at, err := config.StorageAt(s.config)
 	if err != nil {
-		return "", err
+		return "", fmt.Errorf("find the crawl log: %w; name its file, or a configuration with --config", err)
 	}
-	return c.Storage.Log, nil
+	return at.Log, nil
 }
 
 // rotated returns the paths of the configuration's log and its rotated files.

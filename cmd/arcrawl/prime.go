@@ -7,7 +7,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/daemon/bulk"
 	"github.com/arcrawl/arcrawl/internal/human"
 	"github.com/arcrawl/arcrawl/sim"
@@ -30,7 +29,7 @@ A URI stays unchanged if the frontier knows a later visit than the files do.`,
 		Example: "  arcrawl prime --config arcrawl.toml old/*.cdxj\n  arcrawl prime --dry-run crawl.log crawl.log.1.gz",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := config.Load(f.config)
+			c, err := readConfig(cmd.ErrOrStderr(), f.config)
 			if err != nil {
 				return err
 			}

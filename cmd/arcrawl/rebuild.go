@@ -46,7 +46,7 @@ more.`,
 		Example: `  arcrawl frontier rebuild --config /etc/arcrawl/arcrawl.toml
   arcrawl dedup import --config /etc/arcrawl/arcrawl.toml /var/lib/arcrawl/warc`,
 		RunE: func(cmd *cobra.Command, logs []string) error {
-			c, err := config.Load(path)
+			c, err := readConfig(cmd.ErrOrStderr(), path)
 			if err != nil {
 				return err
 			}

@@ -35,7 +35,7 @@ from each version to the next. It applies the rules whatever change.mode says, s
 		Example: "  arcrawl scrub test --config arcrawl.toml https://www.news.example/",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c, u, err := configAndURI(at.config, args[0])
+			c, u, err := configAndURI(cmd.ErrOrStderr(), at.config, args[0])
 			if err != nil {
 				return err
 			}
@@ -76,7 +76,7 @@ Read the rules before you use them.
 		Example: "  arcrawl scrub suggest --config arcrawl.toml https://www.news.example/\n  arcrawl scrub suggest --fetch https://www.news.example/",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c, u, err := configAndURI(at.config, args[0])
+			c, u, err := configAndURI(cmd.ErrOrStderr(), at.config, args[0])
 			if err != nil {
 				return err
 			}
@@ -103,8 +103,8 @@ Read the rules before you use them.
 }
 
 // configAndURI loads a configuration and parses a URI.
-func configAndURI(path, address string) (*config.Config, uri.URI, error) {
-	c, err := config.Load(path)
+func configAndURI(errs io.Writer, path, address string) (*config.Config, uri.URI, error) {
+	c, err := readConfig(errs, path)
 	if err != nil {
 		return nil, uri.URI{}, err
 	}
@@ -146,7 +146,7 @@ It reads the store. Stop the daemon first.`,
 		Example: "  arcrawl scrub candidates --config /etc/arcrawl/arcrawl.toml",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, err := config.Load(path)
+			c, err := readConfig(cmd.ErrOrStderr(), path)
 			if err != nil {
 				return err
 			}

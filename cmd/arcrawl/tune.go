@@ -33,7 +33,7 @@ gain more in truth than is shown.`,
 			if !(cost > 0 && cost <= 1000) {
 				return usageError{fmt.Errorf("--cost: %v is not above 0 and up to 1000", cost)}
 			}
-			c, err := config.Load(path)
+			c, err := readConfig(cmd.ErrOrStderr(), path)
 			if err != nil {
 				return err
 			}

@@ -43,7 +43,7 @@ func Open(ctx context.Context, path string, now func() time.Time) (Store, error)
 			return nil, err
 		}
 	}
-	c, err := config.Load(path)
+	c, err := daemon.ReadConfig(path)
 	if err != nil {
 		return nil, err
 	}
