@@ -25,11 +25,12 @@ const (
 	KeptNotModified                // a revisit record: the server said 304
 	KeptHead                       // only the response's head, in a metadata record
 	KeptThinned                    // nothing: the settings do not want the revisit record that would have been true
+	KeptEvidence                   // the whole answer, in a metadata record: its head cannot be in a response record
 )
 
 // String returns a word for people.
 func (k Keeping) String() string {
-	return [...]string{"nothing", "response", "revisit", "not modified", "head", "thinned"}[k]
+	return [...]string{"nothing", "response", "revisit", "not modified", "head", "thinned", "evidence"}[k]
 }
 
 // profile returns the profile of the revisit record of k. It returns false if k is not about a revisit record.
@@ -65,7 +66,7 @@ func (c *Crawler) archive(v visit, s settings) (archived, error) {
 		return archived{}, err
 	}
 	a.record, a.written = w.Origin, w.Bytes
-	if a.keeping == KeptResponse && v.capture.Complete {
+	if a.keeping == KeptResponse && v.capture.Complete && w.IsResponse {
 		a.origin = w.Origin
 	}
 	return a, nil
@@ -81,6 +82,8 @@ func (c *Crawler) smallestRecord(v visit, s settings) (archived, error) {
 		return archived{keeping: KeptHead}, nil
 	case got.Status < 0:
 		return archived{keeping: KeptNothing}, nil
+	case !warcout.IsResponse(got.Head):
+		return thinned(v, s.Dedup, evidence(v)), nil
 	case !got.Complete:
 		return archived{keeping: KeptResponse}, nil
 	}
@@ -89,7 +92,7 @@ func (c *Crawler) smallestRecord(v visit, s settings) (archived, error) {
 	if err != nil || a.keeping != KeptNothing {
 		return thinned(v, s.Dedup, a), err
 	}
-	if v.verdict.State == evaluators.Unchanged && !v.verdict.First && !hasOldPayload(v) && !keepsScrubbed(v, s.Change) {
+	if isKnown(v) && !r.Origin.IsZero() && !hasOldPayload(v) && !keepsScrubbed(v, s.Change) {
 		// The content is the same in another coding, for example gzip with another time stamp, or differs only in
 		// scrubbed parts. Nothing new needs to be archived, and a revisit record cannot be written, because the
 		// original has another payload digest.
@@ -97,6 +100,18 @@ func (c *Crawler) smallestRecord(v visit, s settings) (archived, error) {
 	}
 	return archived{keeping: KeptResponse, looked: a.looked}, nil
 }
+
+// evidence returns the record of an answer whose head readers of WARC files do not accept: the whole answer if its
+// content is new, otherwise its head. No later revisit refers to it.
+func evidence(v visit) archived {
+	if v.capture.Complete && isKnown(v) {
+		return archived{keeping: KeptHead}
+	}
+	return archived{keeping: KeptEvidence}
+}
+
+// isKnown reports whether a visit found the content that the last capture had.
+func isKnown(v visit) bool { return v.verdict.State == evaluators.Unchanged && !v.verdict.First }
 
 // keepsScrubbed reports whether the settings ask to archive a payload that differs from the archived one only in
 // scrubbed parts.
@@ -113,7 +128,7 @@ func (c *Crawler) recordOf(v visit, a archived) warcout.Visit {
 	got := v.capture
 	w := warcout.Visit{URI: v.uri(), Date: got.Started, IP: got.IP, Request: got.Request, Metadata: metadataOf(v)}
 	switch a.keeping {
-	case KeptResponse:
+	case KeptResponse, KeptEvidence:
 		w.Response = &warcout.Response{
 			Block: got.Block(), Size: got.BlockSize, BlockDigest: got.BlockDigest,
 			PayloadSize: got.PayloadSize, PayloadDigest: got.PayloadDigest, Truncated: string(got.Truncated),

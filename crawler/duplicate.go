@@ -87,11 +87,11 @@ func (c *Crawler) comparePayloads(v visit, o digest.Origin) (err error) {
 	return dedup.SameBytes(stored, payload)
 }
 
-// thinned removes a revisit record that only repeats what is known about the URI, if the settings ask for that.
+// thinned removes a record that only repeats what is known about the URI, if the settings ask for that: a revisit, or
+// the head of an answer that cannot be a revisit.
 func thinned(v visit, s dedup.Policy, a archived) archived {
 	_, revisit := a.keeping.profile()
-	known := v.verdict.State == evaluators.Unchanged && !v.verdict.First
-	if revisit && known && !s.Revisits.Wants(v.capture.Started, v.record().LastCapture) {
+	if (revisit || a.keeping == KeptHead) && isKnown(v) && !s.Revisits.Wants(v.capture.Started, v.record().LastCapture) {
 		a.keeping = KeptThinned
 	}
 	return a
@@ -113,7 +113,7 @@ func (c *Crawler) dedupChange(v visit, s dedup.Policy, a archived) (dedup.Change
 	switch {
 	case revisit:
 		return nil, c.parts.Dedup.Refer(a.origin)
-	case a.keeping != KeptResponse || v.capture.PayloadSize == 0 || !isDeduplicated(v, s):
+	case a.keeping != KeptResponse || a.origin.IsZero() || v.capture.PayloadSize == 0 || !isDeduplicated(v, s):
 		return nil, nil
 	case a.unsound:
 		return c.parts.Dedup.Replacing(dedupKey(v), a.origin), nil

@@ -83,6 +83,8 @@ func annotations(v visit, a archived, f findings, s schedule) []string {
 		notes = append(notes, crawllog.DuplicateNotModified)
 	case KeptThinned:
 		notes = append(notes, crawllog.Unwritten)
+	case KeptEvidence:
+		notes = append(notes, crawllog.Evidence)
 	}
 	if a.looked {
 		notes = append(notes, crawllog.Hit+a.hit.String())

@@ -128,6 +128,10 @@ func historyVisit(v visit, a archived) history.Visit {
 	h.Body = history.Body{
 		Complete: got.Complete, ContentType: got.Header.Get("Content-Type"), Location: got.Header.Get("Location"),
 		Comparison: v.compared, Near: v.verdict.Near, Payload: got.PayloadDigest, Size: got.PayloadSize, Origin: a.origin,
+		NoOrigin: a.keeping == KeptEvidence,
+	}
+	if h.Body.NoOrigin {
+		return h // its validators would bring a 304, which needs an origin
 	}
 	now := evaluators.Lasting(got.Header)
 	// If the body is not kept, its validators may be remembered only if the archived body has the same ones.

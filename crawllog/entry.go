@@ -22,6 +22,7 @@ const (
 	DuplicateDigest      = "duplicate:digest"              // a revisit record; the payload was archived before
 	DuplicateNotModified = "duplicate:server-not-modified" // a revisit record; the server answered 304
 	Unwritten            = "unwritten:identicalDigest"     // no record, as configured; the payload was archived before
+	Evidence             = "evidence"                      // a metadata record: the answer cannot be in a response record
 
 	// Spared is followed by a number: bytes of payload that were not transferred, judged by the last capture.
 	Spared = "spared:"

@@ -56,6 +56,7 @@ type Body struct {
 	Payload     digest.Digest
 	Size        int64                 // of the payload, in bytes
 	Origin      digest.Origin         // the record that holds the payload; zero = none, or as before
+	NoOrigin    bool                  // the archive has the body only as evidence: earlier records hold other payloads
 	Validators  evaluators.Validators // that may be remembered together with the body
 }
 
@@ -106,7 +107,7 @@ func judged(h frontier.History, v Visit) frontier.History {
 	}
 	h.LastRead = v.Started
 	h.Payload, h.Size = body.Payload, body.Size
-	if !body.Origin.IsZero() {
+	if !body.Origin.IsZero() || body.NoOrigin {
 		h.Origin = body.Origin
 	}
 	h.Validators = body.Validators
