@@ -109,6 +109,7 @@ func defaultSettings(t testing.TB) config.Settings {
 		},
 		Fetch: fetch.Limits{
 			Connect: 20 * time.Second, Headers: 30 * time.Second, Body: 20 * time.Minute,
+			MinRate: 100, Grace: 30 * time.Second,
 			MaxBody: 1 << 30, MaxHead: 256 << 10, MaxContent: 1 << 30,
 		},
 		Scope: config.Scope{
@@ -266,6 +267,8 @@ gone_wait = "7d"
 connect_timeout = "5s"
 header_timeout = "6s"
 body_timeout = "7m"
+min_rate = "2kB"
+min_rate_over = "1m"
 max_body = "10MiB"
 max_head = "64KiB"
 max_content = "1TB"
@@ -426,6 +429,7 @@ func TestEachKeyReachesItsField(t *testing.T) {
 		},
 		Fetch: fetch.Limits{
 			Connect: 5 * time.Second, Headers: 6 * time.Second, Body: 7 * time.Minute,
+			MinRate: 2000, Grace: time.Minute,
 			MaxBody: 10 << 20, MaxHead: 64 << 10, MaxContent: 1e12,
 		},
 		Scope: config.Scope{

@@ -94,8 +94,19 @@ func (c *Crawler) unconditional(r frontier.Record, s settings) fetch.Request {
 			fetch.Field{Name: "Accept", Value: "*/*"},
 			fetch.Field{Name: "Accept-Encoding", Value: acceptEncoding},
 		),
-		Limits: s.Fetch,
+		Limits: s.Fetch, Crowded: c.crowded,
 	}
+}
+
+// crowded reports whether slow visits hold more workers than hosts that do not answer may have.
+func (c *Crawler) crowded() bool {
+	n := 0
+	for i := range c.current {
+		if v := c.current[i].Load(); v != nil && time.Since(v.Claimed) >= frontier.SlowVisit {
+			n++
+		}
+	}
+	return n > frontier.MaxDoubtful(len(c.current))
 }
 
 // canVouch reports whether r's validators apply to a body that is in the archive.

@@ -55,6 +55,7 @@ type wire struct {
 	rest []byte
 	left int64 // how many more raw bytes the body may have
 	rec  *recorder
+	pace pace
 	err  error // permanent
 }
 
@@ -72,7 +73,7 @@ func (w *wire) Read(p []byte) (int, error) {
 		n = copy(p, w.rest)
 		w.rest = w.rest[n:]
 	} else {
-		n, w.err = w.conn.Read(p)
+		n, w.err = w.pace.read(w.conn, p)
 	}
 	w.left -= int64(n)
 	if err := w.rec.add(p[:n]); err != nil {
@@ -87,7 +88,7 @@ func (w *wire) endAtLimit() error {
 	if len(w.rest) > 0 {
 		return errMaxBody
 	}
-	if n, err := w.conn.Read(make([]byte, 1)); n == 0 && err != nil {
+	if n, err := w.pace.read(w.conn, make([]byte, 1)); n == 0 && err != nil {
 		return err
 	}
 	return errMaxBody

@@ -122,9 +122,7 @@ func (x *exchange) receive(ctx context.Context, k *conn, head, rest []byte) (kee
 		return false, x.seal(rec, 0)
 	}
 	if res.Body != http.NoBody {
-		if err := k.limit(ctx, time.Now().Add(limits.Body)); err != nil {
-			w.err = err
-		}
+		w.err = w.pace.begin(ctx, k, x.request, time.Now())
 	}
 	codings := contentCodings(res.Header)
 	c.coded = len(codings)+len(res.TransferEncoding) > 0

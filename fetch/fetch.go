@@ -23,11 +23,17 @@ var ErrClosed = errors.New("closed")
 // Field is one header field of a request.
 type Field struct{ Name, Value string }
 
-// Limits holds the bounds of one exchange. A field that is zero or negative means the value of [DefaultLimits].
+// Limits holds the bounds of one exchange. A field that is zero or negative means the value of [DefaultLimits], except
+// MinRate.
 type Limits struct {
 	Connect time.Duration // maximum for name resolution, TCP and TLS handshake together
 	Headers time.Duration // maximum from the first byte of the request to the last byte of the response head
 	Body    time.Duration // maximum for the whole body
+
+	// A body that brings fewer than MinRate bytes a second, over any period of length Grace, is cut. Zero
+	// allows any rate.
+	MinRate int64
+	Grace   time.Duration
 
 	MaxHead    int64 // bytes of the response head, informational responses included
 	MaxBody    int64 // raw bytes of the body, chunked framing included
@@ -39,6 +45,7 @@ type Limits struct {
 func DefaultLimits() Limits {
 	return Limits{
 		Connect: 20 * time.Second, Headers: 30 * time.Second, Body: 20 * time.Minute,
+		MinRate: 100, Grace: 30 * time.Second,
 		MaxHead: 256 << 10, MaxBody: 1 << 30, MaxContent: 1 << 30,
 	}
 }
@@ -47,6 +54,8 @@ func DefaultLimits() Limits {
 func (l Limits) orDefaults() Limits {
 	d := DefaultLimits()
 	return Limits{
+		MinRate:    l.MinRate,
+		Grace:      orDefault(l.Grace, d.Grace),
 		Connect:    orDefault(l.Connect, d.Connect),
 		Headers:    orDefault(l.Headers, d.Headers),
 		Body:       orDefault(l.Body, d.Body),
@@ -79,6 +88,10 @@ type Request struct {
 
 	// Stop returns true to end the download. It is not called if there is no body to transfer; nil means never.
 	Stop func(Head) bool
+
+	// Crowded reports whether slow visits hold the workers that others wait for. A body must then bring a hundred times
+	// [Limits].MinRate. Crowded is called at most once in each period of [Limits].Grace; nil means never.
+	Crowded func() bool
 }
 
 // A Dialer opens a connection, as [net.Dialer.DialContext] does.

@@ -33,6 +33,7 @@ var (
 	errNotHTTP = errors.New("the answer is not HTTP")
 	errMaxHead = errors.New("the response head is too long")
 	errMaxBody = errors.New("the body is longer than the limit")
+	errTooSlow = errors.New("the body is slower than the minimum rate")
 )
 
 // connectStatus returns the status for a connection that could not be made.
@@ -70,7 +71,7 @@ func truncationOf(err error) Truncation {
 	switch {
 	case errors.Is(err, errMaxBody):
 		return TruncatedLength
-	case isTimeout(err):
+	case errors.Is(err, errTooSlow), isTimeout(err):
 		return TruncatedTime
 	}
 	return TruncatedDisconnect

@@ -58,7 +58,7 @@ type state struct {
 	usual    int64 // ms; the last politeness delay, 0 if it was not longer than the rest after a crash
 
 	// answersNeeded is how many visits in a row must be fast before the host counts as one that answers. It is not
-	// stored: after a start, every host has to answer once.
+	// stored: after a start, every host has to answer twice.
 	answersNeeded uint8
 
 	paused int64 // when an operator paused the host; 0 = not paused

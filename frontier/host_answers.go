@@ -10,9 +10,9 @@ const (
 	SlowVisit = 15 * time.Second
 
 	// After a slow visit, answersAfterSlow visits in a row must be fast before the host counts as one that answers. A new
-	// host, and one that could not be reached, needs one.
+	// host, and one that could not be reached, needs two: robots.txt alone proves little.
 	answersAfterSlow = 8
-	answersWhenNew   = 1
+	answersWhenNew   = 2
 )
 
 // MaxDoubtful returns how many of n workers may visit hosts that do not answer: three quarters. The others are reserved

@@ -25,6 +25,7 @@ func TestHostsThatDoNotAnswerLeaveWorkersForTheOthers(t *testing.T) {
 	w := newWorld(t, func(o *frontier.Options) { o.MaxDoubtful = 3 })
 	w.add(day, "http://healthy.example/")
 	now := w.visitTook(day, "http://healthy.example/", time.Second)
+	now = w.visitTook(now.Add(time.Minute), "http://healthy.example/", time.Second)
 	for n := range 12 { // due long before the healthy host
 		w.addDue(day, fmt.Sprintf("http://drip%d.example/", n), day)
 	}
@@ -67,15 +68,16 @@ func TestAHostStopsAndBeginsToAnswer(t *testing.T) {
 		want bool
 	}{
 		{"new", nil, false},
-		{"one fast visit", []time.Duration{time.Second}, true},
+		{"one fast visit", fast(1), false},
+		{"two fast visits", fast(2), true},
 		{"down", []time.Duration{-time.Second}, false},
-		{"down after a fast visit", []time.Duration{time.Second, -time.Second}, false},
-		{"up again", []time.Duration{time.Second, -time.Second, time.Second}, true},
-		{"just fast enough", []time.Duration{frontier.SlowVisit - 1}, true},
-		{"slow", []time.Duration{time.Second, frontier.SlowVisit}, false},
-		{"seven fast visits after a slow one", repeat(time.Minute, 7), false},
-		{"eight fast visits after a slow one", repeat(time.Minute, 8), true},
-		{"a failure between them does not help", append(repeat(time.Minute, 7), -time.Second), false},
+		{"down after fast visits", append(fast(5), -time.Second), false},
+		{"up again", append(fast(5), -time.Second, time.Second, time.Second), true},
+		{"just fast enough", []time.Duration{time.Second, frontier.SlowVisit - 1}, true},
+		{"slow", append(fast(5), frontier.SlowVisit), false},
+		{"seven fast visits after a slow one", append([]time.Duration{time.Minute}, fast(7)...), false},
+		{"eight fast visits after a slow one", append([]time.Duration{time.Minute}, fast(8)...), true},
+		{"a failure between them does not help", append([]time.Duration{time.Minute, -time.Second}, fast(7)...), false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -106,7 +108,5 @@ func TestAHostStopsAndBeginsToAnswer(t *testing.T) {
 	}
 }
 
-// repeat returns one slow visit and n fast ones.
-func repeat(slow time.Duration, n int) []time.Duration {
-	return append([]time.Duration{slow}, slices.Repeat([]time.Duration{time.Second}, n)...)
-}
+// fast returns n fast visits.
+func fast(n int) []time.Duration { return slices.Repeat([]time.Duration{time.Second}, n) }
