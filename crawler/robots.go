@@ -28,13 +28,13 @@ func (c *Crawler) scheduleRobots(v visit, s settings, next schedule) schedule {
 	unreachable := func() {
 		fresh.Unreachable, fresh.Body = true, before.Body
 		wait := min(s.Robots.UnreachableWait, s.Retry.Wait(max(1, next.record.Failures)))
-		fresh.Expires = later(v.finished.Add(wait), next.rest)
+		fresh.Expires = later(v.finished.Add(wait), next.asked)
 		next.rest = fresh.Expires
 	}
 	switch {
 	case hostDown(v.capture.Status):
 		next.wait.Reason += "; asked again when the host has rested"
-		return next.robotsDue(v, frontier.RestWhenDown(next.record.Failures))
+		return next.robotsDue(v, frontier.RestWhenDown(v.claim.HostFailures+1, !v.claim.NeverAnswered))
 	case robotsUnreachable(v):
 		unreachable()
 	case policy.IsRedirect(v.capture.Status):

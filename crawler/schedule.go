@@ -3,16 +3,14 @@ package crawler
 import (
 	"fmt"
 	"net/http"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler/history"
+	"github.com/arcrawl/arcrawl/crawler/policy"
 	"github.com/arcrawl/arcrawl/discover/feeds"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/evaluators/rate"
-	"github.com/arcrawl/arcrawl/fetch"
 	"github.com/arcrawl/arcrawl/frontier"
 )
 
@@ -22,6 +20,7 @@ type schedule struct {
 	wait   evaluators.Wait
 	robots *frontier.RobotsCopy // the copy of robots.txt in force from now on; nil = as before
 	reopen bool                 // the rules of robots.txt have changed
+	asked  time.Time            // the server wants no request before
 	rest   time.Time            // the whole host rests until then
 	source Reading              // what a feed or sitemap brought
 	timing timing
@@ -29,7 +28,7 @@ type schedule struct {
 
 // schedule adds a visit to the history of its URI and decides when the URI is due again.
 func (c *Crawler) schedule(v visit, s settings, a archived, f findings) schedule {
-	next := schedule{record: history.Add(v.record(), historyVisit(v, a)), rest: retryAfter(v.capture, v.finished)}
+	next := schedule{record: history.Add(v.record(), historyVisit(v, a)), asked: askedOf(v, s)}
 	r := &next.record
 	r.DueInScope = time.Time{}
 	if r.Urgent = v.failed && r.Urgent; !f.born.IsZero() {
@@ -60,8 +59,8 @@ func (c *Crawler) schedule(v visit, s settings, a archived, f findings) schedule
 	if r.Prompt && !v.failed {
 		r.Due = c.promptDue(v, s, next)
 	}
-	if next.rest.After(r.Due) {
-		r.Due, r.Why = next.rest, "the host asked for it: Retry-After"
+	if next.asked.After(r.Due) {
+		r.Due, r.Why = next.asked, frontier.WhyRetryAfter
 	}
 	return next
 }
@@ -141,19 +140,12 @@ func historyVisit(v visit, a archived) history.Visit {
 	return h
 }
 
-// retryAfter returns when the server allows the next request (RFC 9110, 10.2.3: seconds or a date); zero = it does
-// not say.
-func retryAfter(c *fetch.Capture, finished time.Time) time.Time {
-	if c.Status != http.StatusTooManyRequests && c.Status != http.StatusServiceUnavailable {
-		return time.Time{}
+// askedOf returns the time before which the server wants no request. It is at most as far ahead as a failure of the page
+// or of robots.txt may put a visit off.
+func askedOf(v visit, s settings) time.Time {
+	limit := s.Retry.Max
+	if v.robots {
+		limit = s.Robots.UnreachableWait
 	}
-	value := strings.TrimSpace(c.Header.Get("Retry-After"))
-	if seconds, err := strconv.ParseUint(value, 10, 32); err == nil {
-		return finished.Add(time.Duration(seconds) * time.Second)
-	}
-	date, err := http.ParseTime(value)
-	if err != nil {
-		return time.Time{}
-	}
-	return date
+	return policy.RetryAfter(v.capture.Status, v.capture.Header, v.finished, limit)
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/crawler/policy"
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/evaluators/rate"
@@ -132,7 +133,7 @@ func (c *Crawler) abandon(
 ) error {
 	finished := got.Started.Add(got.Took)
 	rest := c.robots.Politeness(claim.Record.URI, s.Politeness, nil).Rest(got.Took)
-	rest = max(rest, retryAfter(got, finished).Sub(finished))
+	rest = max(rest, policy.RetryAfter(got.Status, got.Header, finished, frontier.MaxLoneRest).Sub(finished))
 	return released(ctx, claim, cause, c.parts.Frontier.Abandon(claim, finished, rest))
 }
 

@@ -16,6 +16,9 @@ type Claim struct {
 	Record  Record
 	Overdue time.Duration // how long after its due time it was claimed; zero if it was not due
 
+	NeverAnswered bool // nothing at the name of the host has ever answered a request
+	HostFailures  int  // times in a row that the host could not be reached
+
 	owner  *Frontier // a claim is stale for any other frontier
 	serial uint64    // unique among the claims of owner
 	uri    uri.URI   // the claimed URI, even if the caller changes Record
@@ -44,6 +47,7 @@ func (f *Frontier) Claim(now time.Time) (c Claim, ok bool, err error) {
 			return damaged(uriKey(h.id, at.fp()), err)
 		}
 		c = f.newClaim(s.firstFreeSlot(), record, w, at.fp(), now)
+		c.NeverAnswered, c.HostFailures = s.met == metNever, s.failures
 		if err := s.dropPlace(txn, h.id, at, f.readAhead()); err != nil {
 			return err
 		}
@@ -245,6 +249,7 @@ func (f *Frontier) divert(c Claim, to uri.URI, now time.Time) (diverted Claim, e
 		at, p := claimed.place, claimed.priority
 		claimed.diverted = true
 		diverted = f.newClaim(claimed, record, w, fp, now)
+		diverted.NeverAnswered, diverted.HostFailures = s.met == metNever, s.failures
 		s.enqueue(at)
 		s.setPriority(at, p)
 		return s.dropPlace(txn, h.id, w.place(fp), f.readAhead())

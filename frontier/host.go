@@ -55,7 +55,12 @@ type state struct {
 	rest     int64 // end of the rest of the whole host
 	asked    int64 // end of the rest that the server asked for, which applies to the whole group
 	failures int   // times in a row that the host was down
-	usual    int64 // ms; the last politeness delay, 0 if it was not longer than the rest after a crash
+
+	// asker is the URI whose visit was answered with a Retry-After since the host last answered without one; zero if
+	// there is none. Another URI must say so too before the host rests for longer than [MaxLoneRest].
+	asker fingerprint
+	met   hostMet
+	usual int64 // ms; the last politeness delay, 0 if it was not longer than the rest after a crash
 
 	// answersNeeded is how many visits in a row must be fast before the host counts as one that answers. It is not
 	// stored: after a start, every host has to answer twice.
@@ -221,7 +226,10 @@ func (s *state) hostRow(name uri.Host) hostRow {
 	r := hostRow{
 		Name: cbor.ByteString(name), Rest: s.rest, Failures: s.failures, Mark: cbor.ByteString(mark[:]),
 		URIs: s.uris, Queued: s.queued, Forbidden: s.forbidden, Held: s.held, Paused: s.paused,
-		Asked: s.asked, Counted: s.counted, Usual: s.usual, Wake: make([]int64, len(s.slots)),
+		Asked: s.asked, Counted: s.counted, Usual: s.usual, Met: int(s.met), Wake: make([]int64, len(s.slots)),
+	}
+	if s.asker != (fingerprint{}) {
+		r.Asker = cbor.ByteString(s.asker[:])
 	}
 	for i := range s.slots {
 		r.Wake[i] = s.slots[i].wake

@@ -25,7 +25,8 @@ func TestRestsSurviveARestart(t *testing.T) {
 			2 * time.Millisecond,
 		},
 		{"Retry-After", frontier.Settlement{Politeness: polite, RetryAfter: end.Add(time.Hour)}, time.Hour},
-		{"a Retry-After of next year is cut to a day", frontier.Settlement{RetryAfter: end.AddDate(1, 0, 0)}, 24 * time.Hour},
+		{"a Retry-After of next year, which only one URI has, is cut to an hour", frontier.Settlement{RetryAfter: end.AddDate(1, 0, 0)}, time.Hour},
+		{"a rest of a year is cut to a day", frontier.Settlement{Rest: end.AddDate(1, 0, 0)}, 24 * time.Hour},
 		{"a Retry-After below the delay", frontier.Settlement{Politeness: polite, RetryAfter: end.Add(time.Second)}, 2 * time.Second},
 		{"a Retry-After in the past", frontier.Settlement{Politeness: polite, RetryAfter: day.AddDate(-1, 0, 0)}, 2 * time.Second},
 		{"a host that is down", frontier.Settlement{Politeness: polite, HostDown: true}, time.Minute},
@@ -59,6 +60,7 @@ func TestAHostThatIsDownRestsLongerEachTime(t *testing.T) {
 	w := newWorld(t)
 	w.addDue(day, "http://a.example/", day)
 	w.addDue(day, "http://a.example/other", at(time.Millisecond))
+	w.settle(w.claim(day, "http://a.example/"), frontier.Settlement{Record: w.get("http://a.example/"), Finished: day})
 	now := at(time.Second)
 	fail := func(want time.Duration) {
 		t.Helper()
@@ -86,6 +88,76 @@ func TestAHostThatIsDownRestsLongerEachTime(t *testing.T) {
 	w.settle(c, visited(c, now, 1000*time.Hour))
 	now = now.Add(2 * time.Second)
 	fail(time.Minute) // the visit above has ended the sequence of failures
+}
+
+// One page in maintenance must not silence its site for a day. A site of which two pages say the same is left alone.
+func TestOneURIAloneSilencesItsHostForAnHourAtMost(t *testing.T) {
+	t.Parallel()
+	const week = 7 * 24 * time.Hour
+	for _, restart := range []bool{false, true} {
+		w := newWorld(t)
+		now := day
+		w.add(day, "http://a.example/1", "http://a.example/2", "http://a.example/3")
+		visit := func(retryAfter, want time.Duration) {
+			t.Helper()
+			c := w.claimAny(now)
+			o := visited(c, now, time.Second)
+			if retryAfter > 0 {
+				o.RetryAfter = now.Add(retryAfter)
+			}
+			w.settle(c, o)
+			if restart {
+				w.reopen(now)
+			}
+			next, ok := w.NextReady()
+			if !ok || next.Sub(now) != want {
+				t.Fatalf("after %s, asked for %s, the host rests for %s (%v), want %s", c.Record.URI, retryAfter, next.Sub(now), ok, want)
+			}
+			now = next
+		}
+		visit(week, time.Hour)
+		visit(week, 24*time.Hour) // the second URI
+		visit(week, 24*time.Hour) // and the third one
+		visit(0, 2*time.Second)
+		visit(week, time.Hour) // no URI said so since one was answered
+	}
+}
+
+// Nothing at the name of a host ever answered: its rests grow up to four weeks. A host that answered is expected back.
+func TestAHostThatNeverAnsweredRestsForWeeks(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.add(day, "http://a.example/")
+	now := day
+	fail := func(want time.Duration) {
+		t.Helper()
+		c := w.claim(now, "http://a.example/")
+		o := visited(c, now, 0)
+		o.HostDown, o.Record.Due = true, c.Record.Due
+		w.settle(c, o)
+		w.reopen(now)
+		if next, ok := w.NextReady(); !ok || next.Sub(now) != want {
+			t.Fatalf("the host rests for %s (%v), want %s", next.Sub(now), ok, want)
+		}
+		now = now.Add(want)
+	}
+	for n := range 15 {
+		fail(time.Minute << n)
+	}
+	const weeks = 28 * 24 * time.Hour
+	fail(1 << 15 * time.Minute)
+	for range 3 {
+		fail(weeks)
+	}
+	if c := w.claim(now, "http://a.example/"); !c.NeverAnswered || c.HostFailures != 19 {
+		t.Errorf("the claim says that the host never answered: %v, after %d failures; want 19", c.NeverAnswered, c.HostFailures)
+	} else {
+		w.settle(c, visited(c, now, 0))
+	}
+	now = now.Add(2 * time.Second)
+	for _, want := range []time.Duration{1, 2, 4, 8, 16, 32, 60, 60} {
+		fail(want * time.Minute)
+	}
 }
 
 func TestOneOutageIsCountedOnce(t *testing.T) {

@@ -193,6 +193,7 @@ func (p *play) steerHosts() {
 				h.rest = until
 			}
 		case frontier.Wake:
+			h.asker = ""
 			if now := millisUp(p.now); h.rest.After(now) {
 				h.rest = now
 			}

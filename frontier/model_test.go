@@ -32,6 +32,8 @@ type modelURI struct {
 func (u *modelURI) waits() bool { return !u.due.IsZero() && !u.held }
 
 type modelHost struct {
+	asker    string // the URI that asked for a rest; empty if none did
+	met      bool
 	paused   bool
 	wake     []time.Time // wake times of its free slots
 	rest     time.Time
@@ -322,7 +324,7 @@ func (p *play) settleOne() {
 	o.HostDown = p.IntN(8) == 0
 	o.NoRequest = !o.HostDown && p.IntN(8) == 0
 	if p.IntN(8) == 0 {
-		o.RetryAfter = p.now.Add(time.Duration(p.IntN(600)) * time.Second)
+		o.RetryAfter = p.now.Add(time.Duration(p.IntN(9000)) * time.Second)
 	}
 	p.settleModel(u, h, c, o)
 	var want frontier.Added
@@ -341,21 +343,32 @@ func (p *play) settleModel(u *modelURI, h *modelHost, c held, o frontier.Settlem
 		h.diverted--
 	}
 	h.wake = append(h.wake, millisUp(p.now.Add(o.Politeness.MinDelay)))
-	if o.RetryAfter.After(p.now) && o.RetryAfter.After(h.rest) {
-		h.rest = millisUp(o.RetryAfter)
-	}
-	if o.RetryAfter.After(p.now) && o.RetryAfter.After(h.asked) {
-		h.asked = millisUp(o.RetryAfter)
+	if o.RetryAfter.After(p.now) {
+		text := c.Record.URI.String()
+		if h.asker == "" {
+			h.asker = text
+		}
+		if lone := p.now.Add(time.Hour); h.asker == text && o.RetryAfter.After(lone) {
+			o.RetryAfter = lone
+		}
+		h.rest = millisUp(latest(h.rest, o.RetryAfter))
+		h.asked = millisUp(latest(h.asked, o.RetryAfter))
 	}
 	if o.NoRequest {
 		// A visit without a request says nothing about the host.
 	} else if !o.HostDown {
-		h.down = 0
+		h.down, h.met = 0, true
+		if !o.RetryAfter.After(p.now) {
+			h.asker = ""
+		}
 	} else {
 		if h.down == 0 || !p.now.Before(h.rest) {
 			h.down++
 		}
-		until := p.now.Add(min(time.Minute<<(h.down-1), time.Hour))
+		until := p.now.Add(time.Minute << (h.down - 1))
+		if lone := p.now.Add(time.Hour); h.met && until.After(lone) {
+			until = lone
+		}
 		if until.After(h.rest) {
 			h.rest = until
 		}
@@ -370,6 +383,13 @@ func (p *play) settleModel(u *modelURI, h *modelHost, c held, o frontier.Settlem
 	if o.Reopen {
 		p.reopenModel(c)
 	}
+}
+
+func latest(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
 }
 
 func (p *play) reopenModel(c held) {

@@ -186,6 +186,11 @@ func (f *Frontier) loadHosts(txn *badger.Txn, rest int64, now time.Time) error {
 		if err := decodeRow(it.Item(), &w); err != nil {
 			return err
 		}
+		if hostMet(w.Met) == metUnknown {
+			if w.Met, err = guessMet(txn, id, w.Failures); err != nil {
+				return err
+			}
+		}
 		h, err := f.newHost(id, w, rest, now)
 		if err != nil {
 			return damaged(k, err)
@@ -195,10 +200,33 @@ func (f *Frontier) loadHosts(txn *badger.Txn, rest int64, now time.Time) error {
 	return nil
 }
 
-// newHost makes a host from its row. No rest is longer than maxRest from now: if the clock was far ahead when the
-// rest was written, the host would otherwise never be visited again.
+// guessMet returns the Met of a row of an earlier version. A host that is down now has answered before if it ever sent a
+// robots.txt, or a status instead: nothing of a host is visited before.
+func guessMet(txn *badger.Txn, id uint32, failures int) (met int, err error) {
+	if failures == 0 {
+		return int(metAnswered), nil
+	}
+	o := badger.DefaultIteratorOptions
+	o.Prefix = key(kindRobots, id, nil)
+	it := txn.NewIterator(o)
+	defer it.Close()
+	for it.Rewind(); it.Valid(); it.Next() {
+		var w robotsRow
+		if err := decodeRow(it.Item(), &w); err != nil {
+			return 0, err
+		}
+		if w.Status > 0 {
+			return int(metAnswered), nil
+		}
+	}
+	return int(metNever), nil
+}
+
+// newHost makes a host from its row. No rest is longer than maxRest from now, or than its failures explain: if the clock
+// was far ahead when the rest was written, the host would otherwise never be visited again.
 func (f *Frontier) newHost(id uint32, w hostRow, rest int64, now time.Time) (*host, error) {
 	latest := millis(now.Add(maxRest))
+	latestRest := max(latest, millis(now.Add(RestWhenDown(w.Failures, hostMet(w.Met) == metAnswered))))
 	h := &host{id: id, name: uri.Host(strings.Clone(string(w.Name)))} // the clone does not keep the row in memory
 	switch {
 	case w.Name == "" || f.hosts[h.name] != nil:
@@ -210,9 +238,10 @@ func (f *Frontier) newHost(id uint32, w hostRow, rest int64, now time.Time) (*ho
 	case w.URIs < 0 || w.Queued < 0 || w.Forbidden < 0 || w.Held < 0 || w.Paused < 0 || w.Failures < 0:
 		return nil, errors.New("a counter is negative")
 	}
-	h.rest, h.asked, h.failures = min(max(w.Rest, rest), latest), min(w.Asked, latest), w.Failures
+	h.rest, h.asked, h.failures = min(max(w.Rest, rest), latestRest), min(w.Asked, latest), w.Failures
 	h.uris, h.queued, h.forbidden, h.held, h.paused = w.URIs, w.Queued, w.Forbidden, w.Held, w.Paused
-	h.counted, h.usual = w.Counted, max(w.Usual, 0)
+	h.counted, h.usual, h.met = w.Counted, max(w.Usual, 0), hostMet(w.Met)
+	copy(h.asker[:], w.Asker)
 	for _, wake := range w.Wake {
 		h.slots = append(h.slots, slot{wake: min(wake, latest)})
 	}

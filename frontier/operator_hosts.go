@@ -107,6 +107,7 @@ func (a HostAction) apply(s *state, now time.Time) (changed bool) {
 		rest = max(rest, millis(earliest(a.Until, now.Add(maxRest))))
 	case Wake:
 		rest, asked, failures = min(rest, millis(now)), min(asked, millis(now)), 0
+		s.asker = fingerprint{}
 	}
 	changed = paused != s.paused || rest != s.rest || asked != s.asked || failures != s.failures
 	s.paused, s.rest, s.asked, s.failures = paused, rest, asked, failures

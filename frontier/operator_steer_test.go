@@ -269,7 +269,7 @@ func TestWakeEndsRestsButNotPoliteness(t *testing.T) {
 	w.add(day, "http://a.example/")
 	c := w.claim(day, "http://a.example/")
 	o := visited(c, day, time.Second)
-	o.RetryAfter = at(20 * time.Hour)
+	o.Rest = at(20 * time.Hour)
 	w.settle(c, o)
 	w.nothing(at(time.Hour))
 	if _, _, err := w.SteerHosts(day, "a.example", frontier.HostAction{Verb: frontier.Wake}); err != nil {

@@ -18,12 +18,29 @@ type Politeness struct {
 // day.
 const maxRest = 24 * time.Hour
 
-// RestWhenDown returns how long a host rests after it could not be reached the given number of times in a row: one
-// minute, doubled each time, up to one hour.
-func RestWhenDown(failures int) time.Duration { return downLadder.Wait(failures) }
+// hostMet says whether a host has ever answered. It is stored.
+type hostMet int
 
-// downLadder holds the rests that [RestWhenDown] returns.
-var downLadder = evaluators.Ladder{First: time.Minute, Max: time.Hour, Factor: 2}
+const (
+	metUnknown hostMet = iota // a row of an earlier version, which did not say
+	metNever                  // nothing at the name ever answered a request
+	metAnswered
+)
+
+// RestWhenDown returns how long a host rests after it could not be reached the given number of times in a row: one
+// minute, doubled each time. A host that has answered before is expected back and rests at most an hour. For a host that
+// never answered, the rests grow up to four weeks: it may never have existed.
+func RestWhenDown(failures int, answered bool) time.Duration {
+	if answered {
+		return downLadder.Wait(failures)
+	}
+	return neverMetLadder.Wait(failures)
+}
+
+var (
+	downLadder     = evaluators.Ladder{First: time.Minute, Max: time.Hour, Factor: 2}
+	neverMetLadder = evaluators.Ladder{First: time.Minute, Max: 28 * 24 * time.Hour, Factor: 2}
+)
 
 // Rest returns how long a slot sleeps after a visit of the given duration. A MinDelay above MaxDelay takes precedence,
 // so that no mistake in a configuration makes the crawler impolite.
@@ -44,30 +61,40 @@ func (f *Frontier) usualRest(rest time.Duration) int64 {
 	return rest.Milliseconds()
 }
 
-// askedRest returns the end, in ms, of the rest that the server itself asked for. asked is the end before the
-// settlement.
-func askedRest(asked int64, o Settlement) int64 {
-	if o.RetryAfter.After(o.Finished) {
-		asked = max(asked, millis(earliest(o.RetryAfter, o.Finished.Add(maxRest))))
-	}
-	return asked
-}
+// MaxLoneRest bounds the rest of a whole host that only one of its URIs asks for. One page in maintenance must not
+// silence a site for a day. A host whose other URIs ask for a rest too gets it.
+const MaxLoneRest = time.Hour
 
-// hostRest returns the end, in ms, of the rest of the whole host after a settlement, and the number of times in a row
-// that the host was down. A second visit that fails while the host rests belongs to the same outage, so it is not
-// counted.
-func hostRest(rest int64, failures int, o Settlement) (until int64, inARow int) {
-	rest = max(rest, askedRest(0, o))
-	if !o.HostDown {
-		if o.NoRequest {
-			return rest, failures
+// settleRest updates the rests of the whole host after a settlement of a URI, and the number of times in a row that the
+// host was down. A second visit that fails while the host rests belongs to the same outage, so it is not counted.
+func (s *state) settleRest(fp fingerprint, o Settlement) {
+	s.rest = max(s.rest, millis(earliest(o.Rest, o.Finished.Add(maxRest))))
+	if o.RetryAfter.After(o.Finished) {
+		longest := maxRest
+		if s.asker == (fingerprint{}) {
+			s.asker = fp
 		}
-		return rest, 0
+		if s.asker == fp {
+			longest = MaxLoneRest
+		}
+		asked := millis(earliest(o.RetryAfter, o.Finished.Add(longest)))
+		s.asked, s.rest = max(s.asked, asked), max(s.rest, asked)
 	}
-	if failures == 0 || millis(o.Finished) >= rest {
-		failures++
+	switch {
+	case o.NoRequest:
+	case o.HostDown:
+		if s.failures == 0 || millis(o.Finished) >= s.rest {
+			s.failures++
+		}
+		s.rest = max(s.rest, millis(o.Finished.Add(RestWhenDown(s.failures, s.met == metAnswered))))
+	case o.NoAnswer:
+		s.failures = 0
+	default:
+		s.failures, s.met = 0, metAnswered
+		if !o.RetryAfter.After(o.Finished) {
+			s.asker = fingerprint{}
+		}
 	}
-	return max(rest, millis(o.Finished.Add(downLadder.Wait(failures)))), failures
 }
 
 func earliest(a, b time.Time) time.Time {

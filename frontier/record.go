@@ -24,6 +24,9 @@ const (
 	whyBack   = "back in scope: due as it was before it was found out of scope"
 )
 
+// WhyRetryAfter is the value of History.Why if a Retry-After decided about Due.
+const WhyRetryAfter = "the host asked for it: Retry-After"
+
 // Record is all that the frontier remembers of one URI. Hops, Via and Seed say how it was first found.
 //
 // The tags of Record, [History] and [Entry] declare how they are stored and exported; go generate makes the code for

@@ -46,6 +46,8 @@ type hostRow struct {
 	Asked     int64           `cbor:"22,keyasint,omitempty"` // end of the rest that the server asked for
 	Counted   bool            `cbor:"23,keyasint,omitempty"` // the URIs of each folder are counted
 	Usual     int64           `cbor:"24,keyasint,omitempty"` // last politeness delay, if longer than RestAfterCrash
+	Asker     cbor.ByteString `cbor:"25,keyasint,omitempty"` // fingerprint of the URI that asked for the rest
+	Met       int             `cbor:"26,keyasint,omitempty"` // a hostMet
 }
 
 // robotsRow is a [RobotsCopy] as it is stored. Times are in µs since 1970.

@@ -200,6 +200,8 @@ func (w *hostRow) encode(e *encoder) {
 	e.number(22, w.Asked)
 	e.flag(23, w.Counted)
 	e.number(24, w.Usual)
+	e.text(25, w.Asker)
+	e.number(26, int64(w.Met))
 }
 
 // decode reads the fields of a map; it returns false if there is anything that encode does not write.
@@ -243,6 +245,10 @@ func (w *hostRow) decode1(d *decoder[string], k uint64, v item[string]) bool {
 		d.flag(v, &w.Counted)
 	case 24:
 		d.number(v, &w.Usual)
+	case 25:
+		d.text(v, &w.Asker)
+	case 26:
+		d.small(v, &w.Met)
 	default:
 		return false
 	}

@@ -23,12 +23,20 @@ type Settlement struct {
 	Took       time.Duration // from the first byte sent to Finished
 	Politeness Politeness
 
-	RetryAfter time.Time // the whole host rests until then, at most 24 hours after Finished; zero means no rest
+	// RetryAfter is the time before which the server wants no request; zero if it did not say. The whole host rests until
+	// then, at most 24 hours after Finished. One URI alone can ask for no more than an hour: a longer rest begins when a
+	// second URI of the host says so, and none was answered without a Retry-After in between.
+	RetryAfter time.Time
+
+	Rest time.Time // the caller lets the whole host rest until then, at most 24 hours after Finished; zero means no rest
 
 	// HostDown says that the name of the host did not resolve, or that nothing answered at its address. The whole host
-	// rests for one minute, and for twice as long after each further failure in a row, up to an hour. Its URIs keep their
-	// due times. A settlement without HostDown ends the row, unless NoRequest is set.
+	// rests for one minute, and for twice as long after each further failure in a row; see [RestWhenDown]. Its URIs keep
+	// their due times. A settlement without HostDown ends the row, unless NoRequest is set.
 	HostDown bool
+
+	// NoAnswer says that the exchange brought no HTTP response, although the host could be reached.
+	NoAnswer bool
 
 	// NoRequest says that no request was sent to the host, because the URI was refused or put off. The settlement then
 	// says nothing about the host.
@@ -203,8 +211,7 @@ func (c *change) freeSlot(d *draft, cl Claim, o Settlement) error {
 		d.usual = c.f.usualRest(rest)
 	}
 	d.answersNeeded = answersNeeded(d.answersNeeded, o)
-	d.rest, d.failures = hostRest(d.rest, d.failures, o)
-	d.asked = askedRest(d.asked, o)
+	d.settleRest(fp, o)
 	d.resizeSlots(c.f.valence(d.h.name))
 
 	is.Forbidden, is.Held, is.Urgent = forbidden, was.Held, urgent

@@ -64,6 +64,7 @@ func (c *change) draft(name uri.Host) *draft {
 		d.fresh = true
 		d.h = &host{id: uint32(len(c.f.byID) + c.fresh), name: name}
 		d.answersNeeded = answersWhenNew
+		d.met = metNever
 		d.resizeSlots(c.f.valence(name))
 		d.counted = c.f.hostLimits(name).PerDirectory > 0
 	} else {
