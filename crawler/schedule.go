@@ -140,8 +140,8 @@ func historyVisit(v visit, a archived) history.Visit {
 	return h
 }
 
-// askedOf returns the time before which the server wants no request. It is at most as far ahead as a failure of the page
-// or of robots.txt may put a visit off.
+// askedOf returns the time before which the server wants no request. It is at most as far ahead as a failure of the
+// page or of robots.txt may put a visit off.
 func askedOf(v visit, s settings) time.Time {
 	limit := s.Retry.Max
 	if v.robots {

@@ -26,7 +26,8 @@ func (c *Crawler) settle(v visit, s settings, a archived, f findings, next sched
 	politeness := c.robots.Politeness(v.uri(), s.Politeness, next.robots)
 	added, err := c.parts.Frontier.Settle(v.claim, frontier.Settlement{
 		Record: next.record, Finished: v.finished, Took: got.Took, Politeness: politeness,
-		RetryAfter: next.asked, Rest: next.rest, NoAnswer: got.Status <= 0, HostDown: hostDown(got.Status), Found: f.candidates, Seen: f.source.seen,
+		RetryAfter: next.asked, Rest: next.rest, NoAnswer: got.Status <= 0,
+		HostDown: hostDown(got.Status), Found: f.candidates, Seen: f.source.seen,
 		Robots: next.robots, Reopen: next.reopen, AlsoWrite: also,
 	})
 	if err != nil {

@@ -200,8 +200,8 @@ func (f *Frontier) loadHosts(txn *badger.Txn, rest int64, now time.Time) error {
 	return nil
 }
 
-// guessMet returns the Met of a row of an earlier version. A host that is down now has answered before if it ever sent a
-// robots.txt, or a status instead: nothing of a host is visited before.
+// guessMet returns the Met of a row of an earlier version. A host that is down now has answered before if it ever
+// sent a robots.txt, or a status instead: nothing of a host is visited before.
 func guessMet(txn *badger.Txn, id uint32, failures int) (met int, err error) {
 	if failures == 0 {
 		return int(metAnswered), nil
@@ -222,8 +222,8 @@ func guessMet(txn *badger.Txn, id uint32, failures int) (met int, err error) {
 	return int(metNever), nil
 }
 
-// newHost makes a host from its row. No rest is longer than maxRest from now, or than its failures explain: if the clock
-// was far ahead when the rest was written, the host would otherwise never be visited again.
+// newHost makes a host from its row. No rest is longer than maxRest from now, or than its failures explain: if the
+// clock was far ahead when the rest was written, the host would otherwise never be visited again.
 func (f *Frontier) newHost(id uint32, w hostRow, rest int64, now time.Time) (*host, error) {
 	latest := millis(now.Add(maxRest))
 	latestRest := max(latest, millis(now.Add(RestWhenDown(w.Failures, hostMet(w.Met) == metAnswered))))

@@ -28,8 +28,8 @@ const (
 )
 
 // RestWhenDown returns how long a host rests after it could not be reached the given number of times in a row: one
-// minute, doubled each time. A host that has answered before is expected back and rests at most an hour. For a host that
-// never answered, the rests grow up to four weeks: it may never have existed.
+// minute, doubled each time. A host that has answered before is expected back and rests at most an hour. For a host
+// that never answered, the rests grow up to four weeks: it may never have existed.
 func RestWhenDown(failures int, answered bool) time.Duration {
 	if answered {
 		return downLadder.Wait(failures)
