@@ -32,7 +32,8 @@ func uriOf(r frontier.Record, now time.Time) api.URI {
 		LastVisit:   api.Moment(r.LastVisit),
 		LastCapture: api.Moment(r.LastCapture), LastChange: api.Moment(r.LastChange), Due: api.Moment(r.Due),
 		Overdue: late(r.Due, now), Visits: r.Visits, Versions: r.Versions, Failures: r.Failures, LastStatus: r.LastStatus,
-		Wait: api.Seconds(r.Wait), Rate: r.Rate, ContentType: r.ContentType, Status: r.Status, Size: r.Size,
+		LastError: r.LastError,
+		Wait:      api.Seconds(r.Wait), Rate: r.Rate, ContentType: r.ContentType, Status: r.Status, Size: r.Size,
 		ETag: r.Validators.ETag, Modified: r.Validators.LastModified, File: r.Origin.File, Offset: r.Origin.Offset,
 	}
 	if !r.Payload.IsZero() {

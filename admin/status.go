@@ -14,6 +14,9 @@ import (
 // maxVisits is the maximum number of visits in progress in a status.
 const maxVisits = 100
 
+// maxUnreachable is the maximum number of unreachable hosts in a status.
+const maxUnreachable = 20
+
 // status returns the state of the crawl.
 func (w *Window) status() api.Status {
 	now := w.o.Now()
@@ -91,11 +94,15 @@ func (w *Window) countHosts(s *api.Status, now time.Time) {
 		Idle:    n.Idle,
 		Paused:  n.Paused,
 	}
+	s.Down = []api.Unreachable{}
 	for _, h := range w.o.Frontier.Hosts(now) {
 		if h.Failures > 0 {
 			s.Hosts.Down++
+			s.Down = append(s.Down, api.Unreachable{Host: string(h.Host), Failures: h.Failures, Error: h.Reason})
 		}
 	}
+	slices.SortStableFunc(s.Down, func(a, b api.Unreachable) int { return cmp.Compare(b.Failures, a.Failures) })
+	s.Down = s.Down[:min(len(s.Down), maxUnreachable)]
 	s.URIs = api.URICounts{
 		Known:     n.URIs,
 		Queued:    n.Queued,
@@ -162,6 +169,7 @@ func hostOf(v frontier.HostView, now time.Time) api.Host {
 		InProgress: v.InProgress,
 		Slots:      v.Slots, Failures: v.Failures, Paused: api.Moment(v.Paused), Ready: api.Moment(v.Ready),
 		Oldest: api.Moment(v.Oldest), Rests: api.Moment(v.Rest), Overdue: late(v.Oldest, now),
+		LastError: v.Reason,
 	}
 }
 

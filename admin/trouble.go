@@ -55,9 +55,10 @@ func (w *Window) troubles(now time.Time) []alarm.Trouble {
 				add(
 					alarm.Host,
 					string(h.Host),
-					"%s was unreachable %d times in a row; its URIs keep their places",
+					"%s was unreachable %d times in a row; its URIs keep their places%s",
 					h.Host,
 					h.Failures,
+					because(h.Reason),
 				)
 			}
 		}
@@ -80,6 +81,14 @@ func (w *Window) troubles(now time.Time) []alarm.Trouble {
 		)
 	}
 	return append(list, w.silences...)
+}
+
+// because returns a reason as the end of a sentence; "" if there is none.
+func because(reason string) string {
+	if reason == "" {
+		return ""
+	}
+	return "; the reason is: " + reason
 }
 
 // diskTrouble checks the free disk space. The caller holds w.mu.

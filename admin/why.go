@@ -136,7 +136,8 @@ func (w *Window) nextText(r frontier.Record, h frontier.HostView, out *api.Why, 
 		said = "next on its host"
 	}
 	if h.Failures > 0 {
-		said += fmt.Sprintf("; the host was unreachable %d times in a row", h.Failures)
+		said += fmt.Sprintf("; the host was unreachable at the last %s%s", human.Count(h.Failures, "visit"),
+			because(h.Reason))
 	}
 	if out.State == "due" && out.Ahead >= crowd {
 		said += "; the host has more due URIs than it can serve and prefers those that have probably changed, so this may be sooner or later"

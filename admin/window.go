@@ -76,6 +76,8 @@ type Window struct {
 	predicted   predictions // by headers
 	predictedAt time.Time
 
+	warned map[string]bool // seeds whose first visit failed
+
 	alarms         alarm.Set
 	activities     alarm.Activities     // of hosts and seeds
 	gaps           map[string]time.Time // when feeds may have lost entries
@@ -101,7 +103,8 @@ func New(o Options) (*Window, error) {
 	w := &Window{
 		o: o, started: now, closed: now.Truncate(time.Minute), paces: paces{}, took: newVisitSeconds(),
 		activities: loadActivities(o.Dir),
-		gaps:       map[string]time.Time{}, silenceChecked: now, loggedDay: loadLoggedDay(o.Dir, now),
+		gaps:       map[string]time.Time{}, warned: map[string]bool{},
+		silenceChecked: now, loggedDay: loadLoggedDay(o.Dir, now),
 	}
 	w.checkDisk()
 	file := ""
@@ -124,6 +127,7 @@ func (w *Window) Observe(r crawler.Report) {
 	w.measure(r)
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	w.logFirstFailure(r)
 	w.minute.add(now, r.Finished, c)
 	w.current, w.total = w.current.Plus(c), w.total.Plus(c)
 	w.paces.add(r)

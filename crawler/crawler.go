@@ -92,6 +92,7 @@ type Report struct {
 	Status   int // HTTP status, or a negative code of Heritrix
 	Verdict  evaluators.Verdict
 	Failed   bool   // a misfortune: nothing that was learned has changed
+	Error    string // why it failed; empty if the status says enough
 	Block    string // the kind of answer that came instead of the page, see [evaluators.Block]; empty = the page came
 	Stopped  bool   // the mid-fetch filter stopped the download
 	Audit    bool   // the body was read although the headers would have vouched for it

@@ -121,6 +121,9 @@ func historyVisit(v visit, a archived) history.Visit {
 		Started: got.Started, Status: got.Status, State: v.verdict.State, Failed: v.failed, Gone: v.gone,
 		Unread: got.Stopped || got.Status == statusNotModified,
 	}
+	if v.failed {
+		h.Error = v.errorText()
+	}
 	if h.Unread {
 		return h
 	}

@@ -27,8 +27,8 @@ func (c *Crawler) settle(v visit, s settings, a archived, f findings, next sched
 	added, err := c.parts.Frontier.Settle(v.claim, frontier.Settlement{
 		Record: next.record, Finished: v.finished, Took: got.Took, Politeness: politeness,
 		RetryAfter: next.asked, Rest: next.rest, NoAnswer: got.Status <= 0,
-		HostDown: hostDown(got.Status), Found: f.candidates, Seen: f.source.seen,
-		Robots: next.robots, Reopen: next.reopen, AlsoWrite: also,
+		HostDown: hostDown(got.Status), Reason: v.errorText(), Found: f.candidates,
+		Seen: f.source.seen, Robots: next.robots, Reopen: next.reopen, AlsoWrite: also,
 	})
 	if err != nil {
 		return fmt.Errorf("settle %s: %w", v.uri(), err)
@@ -96,9 +96,10 @@ func reportOf(v visit, a archived, next schedule, added frontier.Added) Report {
 	got, before := v.capture, v.record()
 	r := Report{
 		URI: v.uri(), Hops: before.Hops, Finished: v.finished, Status: got.Status,
-		Verdict: v.verdict, Failed: v.failed, Block: v.block, Stopped: got.Stopped, Audit: v.req.audit != "",
-		Kept: a.keeping, Written: a.written, Received: got.BlockSize, Spared: spared(v),
-		Wait: next.wait, Due: next.record.Due, Visits: next.record.Visits, Versions: next.record.Versions,
+		Verdict: v.verdict, Failed: v.failed, Error: next.record.LastError, Block: v.block,
+		Stopped: got.Stopped, Audit: v.req.audit != "", Kept: a.keeping, Written: a.written, Received: got.BlockSize,
+		Spared: spared(v),
+		Wait:   next.wait, Due: next.record.Due, Visits: next.record.Visits, Versions: next.record.Versions,
 		Found: added.New, Source: next.source,
 	}
 	if got.Status != statusNotModified && (a.keeping == KeptRevisit || a.keeping == KeptThinned) {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/crawler/history"
 	"github.com/arcrawl/arcrawl/crawler/policy"
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/evaluators"
@@ -114,6 +115,15 @@ func (v visit) fail(why string) visit {
 	v.failed = true
 	v.verdict = evaluators.Verdict{State: evaluators.Unknown, Reason: why}
 	return v
+}
+
+// errorText returns why a visit failed; "" if its status says enough.
+func (v visit) errorText() string {
+	misfortune := ""
+	if v.capture.Misfortune != nil {
+		misfortune = v.capture.Misfortune.Error()
+	}
+	return history.ErrorText(misfortune, v.block)
 }
 
 // ownFault is an error of ours that leaves the store sound: the claim is released and the crawl is held.

@@ -66,18 +66,22 @@ func isNoType(mime string) bool {
 	return mime == "" || mime == "-" || mime == noType || mime == unknownType
 }
 
-// appendAnnotation writes at most maxAnnotation bytes of s, as one word without commas. It replaces "duplicate" where
-// the word does not begin an annotation.
+// appendAnnotation writes s as one word without commas, with at most maxAnnotation or maxErrorAnnotation bytes. It
+// replaces "duplicate" where the word does not begin an annotation.
 func appendAnnotation(b []byte, s string) []byte {
 	prefix := ""
 	if rest, ok := strings.CutPrefix(s, duplicatePrefix); ok {
 		prefix, s = duplicatePrefix, rest
 	}
-	if len(s) > 4*maxAnnotation {
-		s = s[:4*maxAnnotation] // the rest does not fit in any case
+	limit := maxAnnotation
+	if strings.HasPrefix(s, errorPrefix) {
+		limit = maxErrorAnnotation
+	}
+	if len(s) > 4*limit {
+		s = s[:4*limit] // the rest does not fit in any case
 	}
 	s = withoutDuplicate(s)
-	end := len(b) + maxAnnotation
+	end := len(b) + limit
 	b = append(b, prefix...)
 	for _, r := range s {
 		switch {

@@ -36,8 +36,8 @@
 //   - new:<estimated number of versions since the last visit>
 //
 // The annotations of the adaptive schedule come last, on every scheduled visit, failures too: <n>t (tries, if more than
-// one), wt:<wait interval>, <n>vis, <n>ver, ov:<overdue>. An annotation has at most 160 bytes, and all except the last
-// five together 512. Blanks become underscores, and commas semicolons.
+// one), wt:<wait interval>, <n>vis, <n>ver, ov:<overdue>. An annotation has at most 160 bytes, err= has at most
+// 400, and all except the last five together have at most 640. Blanks become underscores, and commas semicolons.
 //
 // # One line, one write
 //

@@ -170,10 +170,14 @@ func appendHops(b []byte, hops uri.HopPath) []byte {
 	return appendOrDash(b, uri.HopPath(clean).String())
 }
 
-// The maximum lengths, in bytes, of one annotation, and of all that do not belong to the adaptive schedule.
+// The maximum lengths, in bytes, of one annotation, and of all that do not belong to the adaptive schedule. An error
+// may be longer than other annotations, because its end says what to do.
 const (
-	maxAnnotation  = 160
-	maxAnnotations = 512
+	maxAnnotation      = 160
+	maxErrorAnnotation = 400
+	maxAnnotations     = 640
+
+	errorPrefix = "err="
 )
 
 func (e Entry) appendAnnotations(b []byte) []byte {
@@ -239,7 +243,7 @@ func rank(annotation string) int {
 		return 3
 	case strings.HasPrefix(annotation, "dol:"):
 		return 5
-	case strings.HasPrefix(annotation, "err="):
+	case strings.HasPrefix(annotation, errorPrefix):
 		return 6
 	case strings.HasPrefix(annotation, "ip:"):
 		return 7

@@ -159,7 +159,7 @@ func TestNothingBreaksTheColumns(t *testing.T) {
 		{"blanks and commas in annotations are replaced", crawllog.Entry{Annotations: []string{"err=no route, sorry"}}, 11, "err=no_route;_sorry"},
 		{"all kinds of blanks are replaced", crawllog.Entry{Annotations: []string{"a\u00a0b\u2028c\td\x00"}}, 11, "a_b_c_d_"},
 		{"empty annotations are left out", crawllog.Entry{Annotations: []string{"", "-"}}, 11, "-"},
-		{"a long annotation is cut", crawllog.Entry{Annotations: []string{"err=" + strings.Repeat("ü", 500)}}, 11, "err=" + strings.Repeat("ü", 78)},
+		{"a long annotation is cut", crawllog.Entry{Annotations: []string{"err=" + strings.Repeat("ü", 500)}}, 11, "err=" + strings.Repeat("ü", 198)},
 		{"a stray duplicate is replaced", crawllog.Entry{Annotations: []string{"near-Duplicate", "duplicate"}}, 11, "near-repeat,repeat"},
 		{
 			"a misfortune cannot say duplicate",
@@ -229,6 +229,26 @@ func largest(n int) crawllog.Entry {
 		e.Annotations = append(e.Annotations, strings.Repeat("a", 9999))
 	}
 	return e
+}
+
+// TestRemedyOfAnErrorIsWhole writes and reads the longest error that says what to do: it names the longest host.
+func TestRemedyOfAnErrorIsWhole(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("a-label-of-dns.", 16) + "long-example" // 252 characters
+	for _, host := range []string{"www.library.example", long} {
+		failure := "address is not public: host " + host + " is at 192.0.2.1; to crawl it, add its network to fetch.allow_networks"
+		e := crawllog.Entry{
+			Logged: at("00:00:00"), Status: -2, Size: -1, URI: "http://" + host + "/", Worker: 1,
+			Annotations: []string{"err=" + failure}, Extra: &crawllog.Extra{Misfortune: failure},
+		}
+		line := string(e.AppendTo(nil, true))
+		if !strings.Contains(line, "_add_its_network_to_fetch.allow_networks ") {
+			t.Errorf("the annotation is cut: %s", line)
+		}
+		if got, err := crawllog.Parse(line); err != nil || got.Extra.Misfortune != failure {
+			t.Errorf("read %+v, %v; want the whole misfortune", got.Extra, err)
+		}
+	}
 }
 
 func TestALineHasAMaximumLength(t *testing.T) {

@@ -38,6 +38,9 @@ const (
 	maxName = 255 // a file name
 	maxText = 256 // a reason
 	maxURI  = 8192
+
+	// maxMisfortune has room for a misfortune that names a host of maximum length, whose end says what to do.
+	maxMisfortune = 512
 )
 
 // appendTo writes the object with its keys in a fixed order. Blanks become \u0020, so that the object is one word.
@@ -77,7 +80,7 @@ func (x *Extra) appendTo(b []byte) []byte {
 		b = appendTime(b, due)
 		b = append(b, '"')
 	}
-	text("misfortune", x.Misfortune, maxText)
+	text("misfortune", x.Misfortune, maxMisfortune)
 	share := func(key string, value float64) {
 		if value > 0 && !math.IsInf(value, 1) {
 			b = appendKey(b, start, key)

@@ -50,7 +50,7 @@ func (x *exchange) run(ctx context.Context) error {
 	if err != nil {
 		c := x.capture
 		c.Request, c.Head, c.IP = nil, nil, netip.Addr{}
-		c.Status, c.Misfortune = connectStatus(err), fmt.Errorf("connect to %s: %w", x.request.URI.Address(), err)
+		c.Status, c.Misfortune = connectStatus(err), connectError(x.request.URI.Address(), err)
 		return nil
 	}
 	_, err = x.on(ctx, k)

@@ -145,3 +145,15 @@ func TestGuardRefusesANameThatMovesToAForbiddenAddress(t *testing.T) {
 		})
 	}
 }
+
+// TestForbiddenAddressSaysWhatToDo checks that the misfortune of a host with a private address is short and ends with
+// the remedy.
+func TestForbiddenAddressSaysWhatToDo(t *testing.T) {
+	t.Parallel()
+	client := newClient(t, fetch.Options{Dial: fetch.Guard(nil)})
+	got := get(t, client, fetch.Request{URI: parse(t, "http://127.0.0.1:8099/")})
+	const want = "address is not public: host 127.0.0.1 is at 127.0.0.1; to crawl it, add its network to fetch.allow_networks"
+	if got.Status != fetch.ConnectFailed || got.Misfortune == nil || got.Misfortune.Error() != want {
+		t.Errorf("status %d, %v; want %q", got.Status, got.Misfortune, want)
+	}
+}

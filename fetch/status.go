@@ -44,6 +44,14 @@ func connectStatus(err error) int {
 	return ConnectFailed
 }
 
+// connectError returns the misfortune of a connection that could not be made. A forbidden address explains itself.
+func connectError(address string, err error) error {
+	if op := (*net.OpError)(nil); errors.As(err, &op) && errors.Is(op.Err, ErrForbiddenAddress) {
+		return op.Err
+	}
+	return fmt.Errorf("connect to %s: %w", address, err)
+}
+
 // outOfResources reports whether a connection could not be made because this process or machine has no files or memory
 // left. That says nothing about the host.
 func outOfResources(err error) bool {

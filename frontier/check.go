@@ -185,7 +185,8 @@ func (x *checker) host(item *badger.Item) error {
 		x.faultf("%s: the watermark is above the host's lowest place", describeKey(k))
 	}
 	if string(w.Name) != string(h.name) || w.URIs != h.uris || w.Queued != h.queued || w.Forbidden != h.forbidden ||
-		w.Held != h.held || w.Paused != h.paused || w.Failures != h.failures {
+		w.Held != h.held || w.Paused != h.paused || w.Failures != h.failures ||
+		string(w.Error) != h.reason {
 		x.faultf("%s: differs from the host in memory", describeKey(k))
 	}
 	return nil

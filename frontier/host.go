@@ -51,10 +51,11 @@ type state struct {
 	promptInRow int64
 
 	slots    []slot
-	valence  int   // the latest result of Options.Valence
-	rest     int64 // end of the rest of the whole host
-	asked    int64 // end of the rest that the server asked for, which applies to the whole group
-	failures int   // times in a row that the host was down
+	valence  int    // the latest result of Options.Valence
+	rest     int64  // end of the rest of the whole host
+	asked    int64  // end of the rest that the server asked for, which applies to the whole group
+	failures int    // times in a row that the host was down
+	reason   string // why the host could not be reached; empty unless failures is positive
 
 	// asker is the URI whose visit was answered with a Retry-After since the host last answered without one; zero if
 	// there is none. Another URI must say so too before the host rests for longer than [MaxLoneRest].
@@ -227,6 +228,7 @@ func (s *state) hostRow(name uri.Host) hostRow {
 		Name: cbor.ByteString(name), Rest: s.rest, Failures: s.failures, Mark: cbor.ByteString(mark[:]),
 		URIs: s.uris, Queued: s.queued, Forbidden: s.forbidden, Held: s.held, Paused: s.paused,
 		Asked: s.asked, Counted: s.counted, Usual: s.usual, Met: int(s.met), Wake: make([]int64, len(s.slots)),
+		Error: cbor.ByteString(s.reason),
 	}
 	if s.asker != (fingerprint{}) {
 		r.Asker = cbor.ByteString(s.asker[:])

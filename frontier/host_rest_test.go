@@ -1,6 +1,7 @@
 package frontier_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -180,6 +181,45 @@ func TestOneOutageIsCountedOnce(t *testing.T) {
 	if next, _ := w.NextReady(); !next.Equal(at(2*time.Second + time.Minute)) {
 		t.Errorf("the host rests until %s, want one minute after the last visit", next)
 	}
+}
+
+// TestHostKeepsReasonWhileDown stores why a host is down, until it is reached or woken, and across a restart.
+func TestHostKeepsReasonWhileDown(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.add(day, "http://a.example/")
+	reason := func(want string) {
+		t.Helper()
+		if v, _ := w.Host("a.example", day); v.Reason != want {
+			t.Errorf("the reason is %q, want %q", v.Reason, want)
+		}
+	}
+	visit := func(now time.Time, down bool, why string) time.Time {
+		t.Helper()
+		c := w.claim(now, "http://a.example/")
+		o := visited(c, now, 0)
+		o.HostDown, o.Reason, o.Record.Due, o.Record.LastError = down, why, now, why
+		w.settle(c, o)
+		next, _ := w.NextReady()
+		return next
+	}
+	next := visit(day, true, "lookup a.example: no such host")
+	reason("lookup a.example: no such host")
+	next = visit(next, true, strings.Repeat("ü", frontier.MaxError))
+	reason(strings.Repeat("ü", frontier.MaxError/2))
+	w.reopen(next)
+	reason(strings.Repeat("ü", frontier.MaxError/2))
+	if r := w.get("http://a.example/"); len(r.LastError) != frontier.MaxError {
+		t.Errorf("the URI has an error of %d bytes, want %d", len(r.LastError), frontier.MaxError)
+	}
+	next = next.Add(time.Hour)
+	next = visit(next, false, "")
+	reason("")
+	visit(next, true, "refused")
+	if _, _, err := w.SteerHosts(next, "a.example", frontier.HostAction{Verb: frontier.Wake}); err != nil {
+		t.Fatal(err)
+	}
+	reason("")
 }
 
 func TestVisitsWithoutARequestDoNotChangeTheHost(t *testing.T) {

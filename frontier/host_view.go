@@ -55,6 +55,7 @@ type HostView struct {
 	Paused   time.Time // when an operator paused it; zero if it is not paused
 	Rest     time.Time // the whole host rests until then; zero if it does not
 	Failures int       // times in a row that it could not be reached
+	Reason   string    // why it could not be reached the last time; empty if it was
 }
 
 // Hosts returns the state of every host as of now, in the order of their names. It reads no URI.
@@ -98,7 +99,7 @@ func (h *host) stateAt(now int64) HostState {
 func (h *host) view(now int64) HostView {
 	v := HostView{
 		Host: h.name, State: h.stateAt(now), URIs: h.uris, Queued: h.queued, Forbidden: h.forbidden, Held: h.held,
-		InProgress: h.claims(), Slots: len(h.slots), Failures: h.failures, Paused: fromMillis(h.paused),
+		InProgress: h.claims(), Slots: len(h.slots), Failures: h.failures, Reason: h.reason, Paused: fromMillis(h.paused),
 	}
 	if h.readyAt != never {
 		v.Ready = fromMillis(h.readyAt)

@@ -241,6 +241,7 @@ func (f *Frontier) newHost(id uint32, w hostRow, rest int64, now time.Time) (*ho
 	h.rest, h.asked, h.failures = min(max(w.Rest, rest), latestRest), min(w.Asked, latest), w.Failures
 	h.uris, h.queued, h.forbidden, h.held, h.paused = w.URIs, w.Queued, w.Forbidden, w.Held, w.Paused
 	h.counted, h.usual, h.met = w.Counted, max(w.Usual, 0), hostMet(w.Met)
+	h.reason = strings.Clone(string(w.Error))
 	copy(h.asker[:], w.Asker)
 	for _, wake := range w.Wake {
 		h.slots = append(h.slots, slot{wake: min(wake, latest)})

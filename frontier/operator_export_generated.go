@@ -36,6 +36,7 @@ type entryLine struct {
 	Rate              float64         `json:"rate,omitempty"`
 	Memory            jsonText        `json:"memory,omitempty"`
 	Why               jsonText        `json:"why,omitempty"`
+	LastError         jsonText        `json:"last_error,omitempty"`
 	Source            jsonText        `json:"source,omitempty"`
 	Born              *time.Time      `json:"born,omitempty"`
 	Urgent            bool            `json:"urgent,omitempty"`
@@ -81,6 +82,7 @@ func newEntryLine(e Entry) entryLine {
 		Rate:              finite(e.Rate),
 		Memory:            jsonText(e.Memory),
 		Why:               jsonText(e.Why),
+		LastError:         jsonText(e.LastError),
 		Source:            jsonText(e.Source),
 		Born:              timeOrNil(e.Born),
 		Urgent:            e.Urgent,
@@ -126,6 +128,7 @@ func (l entryLine) entry() Entry {
 				Rate:              l.Rate,
 				Memory:            string(l.Memory),
 				Why:               string(l.Why),
+				LastError:         string(l.LastError),
 				Source:            string(l.Source),
 				Born:              timeOrZero(l.Born),
 				Urgent:            l.Urgent,

@@ -111,6 +111,9 @@ func (a HostAction) apply(s *state, now time.Time) (changed bool) {
 	}
 	changed = paused != s.paused || rest != s.rest || asked != s.asked || failures != s.failures
 	s.paused, s.rest, s.asked, s.failures = paused, rest, asked, failures
+	if failures == 0 {
+		s.reason = ""
+	}
 	return changed
 }
 

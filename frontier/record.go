@@ -17,6 +17,10 @@ const MaxText = uri.MaxLength
 // MaxWhy is the maximum length in bytes of History.Why.
 const MaxWhy = 160
 
+// MaxError is the maximum length in bytes of History.LastError and of the reason why a host is down. It has room for a
+// reason that names a host of maximum length three times, and for what to do.
+const MaxError = 1024
+
 // Values of History.Why if the wait evaluator did not decide.
 const (
 	whySooner = "sooner than planned: a feed, a sitemap or a hub named it, or the operator let it go"
@@ -72,6 +76,10 @@ type History struct {
 
 	// Why names the rule that decided about Due, and its reason. It is cut to [MaxWhy] bytes.
 	Why string `row:"85,max=MaxWhy" export:"why"`
+
+	// LastError says why the last visit failed, and what to do about it if we know. It is empty if the visit did not fail
+	// or LastStatus says enough. It is cut to [MaxError] bytes.
+	LastError string `row:"90,max=MaxError" export:"last_error"`
 
 	// Source holds the stored state of a feed or sitemap, or of a URI that may be one. It is empty for all others.
 	Source string `row:"50" export:"source"`

@@ -48,6 +48,7 @@ type hostRow struct {
 	Usual     int64           `cbor:"24,keyasint,omitempty"` // last politeness delay, if longer than RestAfterCrash
 	Asker     cbor.ByteString `cbor:"25,keyasint,omitempty"` // fingerprint of the URI that asked for the rest
 	Met       int             `cbor:"26,keyasint,omitempty"` // a hostMet
+	Error     cbor.ByteString `cbor:"30,keyasint,omitempty"` // why it could not be reached
 }
 
 // robotsRow is a [RobotsCopy] as it is stored. Times are in µs since 1970.

@@ -49,6 +49,7 @@ func (w *uriRow) encode(e *encoder) {
 	e.number(54, w.ReportedChange)
 	e.number(55, w.ReportedUnchanged)
 	e.number(56, w.DueInScope)
+	e.text(90, w.LastError)
 }
 
 // decode reads the fields of a map; it returns false if there is anything that encode does not write.
@@ -161,6 +162,8 @@ func (w *uriRow) decode2(d *decoder[string], k uint64, v item[string]) bool {
 		d.number(v, &w.ReportedUnchanged)
 	case 56:
 		d.number(v, &w.DueInScope)
+	case 90:
+		d.text(v, &w.LastError)
 	default:
 		return false
 	}
@@ -202,6 +205,7 @@ func (w *hostRow) encode(e *encoder) {
 	e.number(24, w.Usual)
 	e.text(25, w.Asker)
 	e.number(26, int64(w.Met))
+	e.text(30, w.Error)
 }
 
 // decode reads the fields of a map; it returns false if there is anything that encode does not write.
@@ -249,6 +253,8 @@ func (w *hostRow) decode1(d *decoder[string], k uint64, v item[string]) bool {
 		d.text(v, &w.Asker)
 	case 26:
 		d.small(v, &w.Met)
+	case 30:
+		d.text(v, &w.Error)
 	default:
 		return false
 	}

@@ -58,6 +58,7 @@ type uriRow struct {
 	ReportedChange    int64           `cbor:"54,keyasint,omitempty"`
 	ReportedUnchanged int64           `cbor:"55,keyasint,omitempty"`
 	DueInScope        int64           `cbor:"56,keyasint,omitempty"`
+	LastError         cbor.ByteString `cbor:"90,keyasint,omitempty"`
 }
 
 // newURIRow returns the stored form of a record that is due at a time in ms.
@@ -84,6 +85,7 @@ func newURIRow(r Record, due int64) uriRow {
 		Rate:              finite(r.Rate),
 		Memory:            cbor.ByteString(r.Memory),
 		Why:               cbor.ByteString(r.Why[:min(len(r.Why), MaxWhy)]),
+		LastError:         cbor.ByteString(r.LastError[:min(len(r.LastError), MaxError)]),
 		Source:            bounded(r.Source),
 		Born:              micros(r.Born),
 		Urgent:            r.Urgent,
@@ -137,6 +139,7 @@ func (w uriRow) record() (Record, error) {
 			Rate:              w.Rate,
 			Memory:            string(w.Memory),
 			Why:               string(w.Why),
+			LastError:         string(w.LastError),
 			Source:            string(w.Source),
 			Born:              fromMicros(w.Born),
 			Urgent:            w.Urgent,

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"strings"
 	"time"
 
 	"github.com/dgraph-io/badger/v4"
@@ -37,6 +38,9 @@ type Settlement struct {
 
 	// NoAnswer says that the exchange brought no HTTP response, although the host could be reached.
 	NoAnswer bool
+
+	// Reason says why the host is down, in at most [MaxError] bytes. [HostView] returns it until the host is reached.
+	Reason string
 
 	// NoRequest says that no request was sent to the host, because the URI was refused or put off. The settlement then
 	// says nothing about the host.
@@ -212,6 +216,12 @@ func (c *change) freeSlot(d *draft, cl Claim, o Settlement) error {
 	}
 	d.answersNeeded = answersNeeded(d.answersNeeded, o)
 	d.settleRest(fp, o)
+	switch {
+	case d.failures == 0:
+		d.reason = ""
+	case o.HostDown:
+		d.reason = strings.ToValidUTF8(o.Reason[:min(len(o.Reason), MaxError)], "")
+	}
 	d.resizeSlots(c.f.valence(d.h.name))
 
 	is.Forbidden, is.Held, is.Urgent = forbidden, was.Held, urgent

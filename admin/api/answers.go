@@ -37,9 +37,10 @@ type Status struct {
 	LastHour   Counts `json:"last_hour"`
 	LastDay    Counts `json:"last_day"`
 
-	Hosts   HostCounts `json:"hosts"`
-	URIs    URICounts  `json:"uris"`
-	Workers Workers    `json:"workers"`
+	Hosts   HostCounts    `json:"hosts"`
+	Down    []Unreachable `json:"unreachable"` // hosts, most failures first, at most 20
+	URIs    URICounts     `json:"uris"`
+	Workers Workers       `json:"workers"`
 
 	Disk    Disk    `json:"disk"`
 	Archive Archive `json:"archive"`
@@ -166,6 +167,16 @@ type Host struct {
 	Oldest     *time.Time `json:"oldest,omitempty"` // earliest due time of its URIs
 	Rests      *time.Time `json:"rests,omitempty"`  // end of its rest
 	Overdue    Seconds    `json:"overdue_seconds"`  // since Oldest; 0 if no URI is due
+
+	// LastError says why the host could not be reached the last time, and what to do. It is empty if it was reached.
+	LastError string `json:"last_error,omitempty"`
+}
+
+// Unreachable is a host that could not be reached at the last visit.
+type Unreachable struct {
+	Host     string `json:"host"`
+	Failures int    `json:"failures"` // in a row
+	Error    string `json:"error"`    // the reason, and what to do
 }
 
 // Alarm is a condition that the operator should look at.
@@ -202,8 +213,9 @@ type URI struct {
 	Overdue     Seconds    `json:"overdue_seconds"`
 	Visits      int        `json:"visits"`
 	Versions    int        `json:"versions"`
-	Failures    int        `json:"failures"`    // in a row
-	LastStatus  int        `json:"last_status"` // of the last visit; a negative code of Heritrix if there was no response
+	Failures    int        `json:"failures"`             // in a row
+	LastStatus  int        `json:"last_status"`          // of the last visit; negative (Heritrix) without a response
+	LastError   string     `json:"last_error,omitempty"` // why the last visit failed, if the status does not say enough
 	Wait        Seconds    `json:"wait_seconds"`
 	Rate        float64    `json:"rate_per_day"` // expected changes; 0 is unknown
 	ContentType string     `json:"content_type,omitempty"`

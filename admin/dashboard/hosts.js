@@ -113,7 +113,8 @@ export async function hostPage(again, query, name) {
       ['overdue', span(host.overdue_seconds)],
       ['next visit', when(host.ready)],
       ['rests until', when(host.rests)],
-      ['unreachable', host.failures ? `${count(host.failures)} times in a row` : 'no'],
+      ['unreachable', host.failures ? `at the last ${plural(host.failures, 'visit')}` : 'no'],
+      host.last_error ? ['last error', host.last_error] : null,
     ]),
     ...(days ? account(days) : []),
     h('h2', {}, 'Queue'),
@@ -169,7 +170,8 @@ function state(host) {
   if (host.failures)
     return notice(
       'bad',
-      `Unreachable ${count(host.failures)} times in a row; rests until ${when(host.rests)}. Its URIs keep their places and intervals.`,
+      `Unreachable at the last ${plural(host.failures, 'visit')}; rests until ${when(host.rests)}. Its URIs keep their places and intervals.`,
+      host.last_error ? h('span', { class: 'more' }, ` Reason: ${host.last_error}`) : null,
     );
   if (host.overdue_seconds > 3600)
     return notice(

@@ -228,6 +228,7 @@ export function hosts(caption, list, empty) {
       ['oldest due', (r) => moment(r.oldest)],
       ['failures in a row', (r) => count(r.failures)],
       ['rests until', (r) => moment(r.rests)],
+      ...(list.some((r) => r.last_error) ? [['last error', (r) => r.last_error || '–', 'wide']] : []),
     ],
     list,
     empty,

@@ -42,6 +42,7 @@ export async function uriPage(again, query) {
       ['visits', `${count(known.visits)}, ${count(known.versions)} versions`],
       ['last visit', when(known.last_visit) + ', status ' + known.last_status],
       ['last change', when(known.last_change)],
+      known.last_error ? ['last error', known.last_error] : null,
       ['failures', known.failures ? `${count(known.failures)} in a row` : 'none'],
       known.rate_per_day ? ['expected', `${known.rate_per_day.toFixed(2)} changes a day`] : null,
       ['content', `${known.content_type || '–'}, ${bytes(known.size)}`],

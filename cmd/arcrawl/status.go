@@ -76,6 +76,7 @@ func showStatus(out io.Writer, s api.Status) error {
 	}
 	fmt.Fprintf(out, "\nhosts     %d: %d ready, %d snoozed, %d busy, %d idle, %d paused; %d unreachable\n", s.Hosts.Known, s.Hosts.Ready,
 		s.Hosts.Snoozed, s.Hosts.Busy, s.Hosts.Idle, s.Hosts.Paused, s.Hosts.Down)
+	showUnreachable(out, s)
 	fmt.Fprintf(out, "URIs      %d: %d queued, %d forbidden by robots.txt; %s\n", s.URIs.Known, s.URIs.Queued,
 		s.URIs.Forbidden, lateText(s.URIs))
 	fmt.Fprintf(out, "visiting  %d with %d workers\n", s.Workers.Busy, s.Workers.All)
@@ -88,6 +89,16 @@ func showStatus(out io.Writer, s api.Status) error {
 		fmt.Fprintf(out, "archive   %s, %s since %s\n", f.Name, human.Bytes(f.Size), f.Opened.Local().Format(time.DateTime))
 	}
 	return showConfigLine(out, s.Config)
+}
+
+// showUnreachable prints why hosts could not be reached.
+func showUnreachable(out io.Writer, s api.Status) {
+	for _, h := range s.Down[:min(len(s.Down), shownVisits)] {
+		fmt.Fprintf(out, "          %s: %s, the last %s failed\n", h.Host, orNone(h.Error), human.Count(h.Failures, "visit"))
+	}
+	if more := int(s.Hosts.Down) - shownVisits; more > 0 && len(s.Down) > 0 {
+		fmt.Fprintf(out, "          and %s more: arcrawl hosts --state down\n", human.Count(more, "host"))
+	}
 }
 
 // standLine returns the state of the crawl in one line.

@@ -49,6 +49,30 @@ func TestTopUpdatesTheStatus(t *testing.T) {
 	}
 }
 
+// TestErrorsOfHostsAndURIsArePrinted prints answers of a daemon with a host that cannot be reached. No error is cut.
+func TestErrorsOfHostsAndURIsArePrinted(t *testing.T) {
+	t.Parallel()
+	reason := "address is not public: host " + strings.Repeat("a-long-name.", 20) + "example is at 10.0.0.1; to crawl it, add its network to fetch.allow_networks"
+	host := api.Host{Host: "news.example", State: "snoozed", Failures: 7, LastError: reason}
+	status := api.Status{Down: []api.Unreachable{{Host: "news.example", Failures: 7, Error: reason}}, Hosts: api.HostCounts{Known: 9, Down: 9}}
+	var out [3]bytes.Buffer
+	for i, err := range []error{
+		showStatus(&out[0], status),
+		showHosts(&out[1], api.Hosts{Total: 1, Hosts: []api.Host{host}}),
+		showWhy(&out[2], api.Why{URI: api.URI{URI: "http://news.example/", LastError: "connection lost"}, Host: host}),
+	} {
+		if err != nil || strings.Count(out[i].String(), reason) != 1 {
+			t.Errorf("output %d does not have the whole reason once, %v:\n%s", i, err, &out[i])
+		}
+	}
+	if !strings.Contains(out[0].String(), "and 4 hosts more: arcrawl hosts --state down") {
+		t.Errorf("the status does not say that there are more hosts:\n%s", &out[0])
+	}
+	if !strings.Contains(out[2].String(), "\nerror      connection lost\n") {
+		t.Errorf("why does not show the error of the URI:\n%s", &out[2])
+	}
+}
+
 func TestTopSaysThatNoDaemonAnswers(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer

@@ -128,13 +128,14 @@ func newHosts() *cobra.Command {
 
 func showHosts(out io.Writer, h api.Hosts) error {
 	t := newTable(out)
-	fmt.Fprintln(t, "host\tstate\tURIs\tqueued\toverdue\tfailures\trests until")
+	fmt.Fprintln(t, "host\tstate\tURIs\tqueued\toverdue\tfailures\trests until\tlast error")
 	for _, v := range h.Hosts {
 		rest := ""
 		if v.Rests != nil {
 			rest = v.Rests.Local().Format(time.DateTime)
 		}
-		fmt.Fprintf(t, "%s\t%s\t%d\t%d\t%s\t%d\t%s\n", v.Host, v.State, v.URIs, v.Queued, span(v.Overdue), v.Failures, rest)
+		fmt.Fprintf(t, "%s\t%s\t%d\t%d\t%s\t%d\t%s\t%s\n", v.Host, v.State, v.URIs, v.Queued, span(v.Overdue),
+			v.Failures, rest, v.LastError)
 	}
 	if err := t.Flush(); err != nil {
 		return err

@@ -84,6 +84,9 @@ func showWhy(out io.Writer, y api.Why) error {
 	if u.Failures > 0 {
 		row("failures", "%d in a row", u.Failures)
 	}
+	if u.LastError != "" {
+		row("error", "%s", u.LastError)
+	}
 	if u.LastCapture != nil {
 		row("capture", "%s, status %d, %s, %s", ago(u.LastCapture), u.Status, u.ContentType, human.Bytes(u.Size))
 		row("headers", "ETag %s, Last-Modified %s", orNone(u.ETag), orNone(u.Modified))
@@ -103,6 +106,9 @@ func showWhy(out io.Writer, y api.Why) error {
 	}
 	row("host", "%s: %s, %s, %d queued, one visit every %s (%s)", h.Host, h.State, human.Count(h.URIs, "URI"), h.Queued,
 		span(y.Delay), known)
+	if h.LastError != "" {
+		row("host error", "%s", h.LastError)
+	}
 	for _, s := range y.Settings {
 		row("setting", "%s = %s  [%s]", s.Key, s.Value, s.Origin)
 	}

@@ -42,6 +42,7 @@ type Visit struct {
 	State   evaluators.State // the verdict of a visit that did not fail
 	Failed  bool             // a misfortune: it changes nothing that was learned
 	Gone    bool             // the server says that there is no such page
+	Error   string           // why it failed, if the status does not say enough
 	Unread  bool             // the body was not read: the headers vouch for it
 	Body    Body             // zero if Unread
 }
@@ -63,7 +64,7 @@ type Body struct {
 // Add returns the record of a URI after one more visit. The wait until the next visit is decided afterwards.
 func Add(r frontier.Record, v Visit) frontier.Record {
 	r.Visits++
-	r.LastVisit, r.LastStatus = v.Started, v.Status
+	r.LastVisit, r.LastStatus, r.LastError = v.Started, v.Status, v.Error
 	switch {
 	case v.Gone:
 		r.Gone++
@@ -112,6 +113,15 @@ func judged(h frontier.History, v Visit) frontier.History {
 	}
 	h.Validators = body.Validators
 	return h
+}
+
+// ErrorText returns the reason of a failed visit: what happened to the connection, or the kind of page that came
+// instead of the content. It is empty if the status says enough.
+func ErrorText(misfortune, block string) string {
+	if misfortune == "" && block != "" {
+		misfortune = "the server sent another page instead of the content: " + block
+	}
+	return misfortune
 }
 
 // Why returns the text about a wait that is stored with the due time.

@@ -25,7 +25,7 @@ var (
 func before() frontier.Record {
 	return frontier.Record{URI: uri.FromCanonical("http://news.example/a"), History: frontier.History{
 		FirstSeen: epoch, LastVisit: epoch.Add(9 * day), LastCapture: epoch.Add(9 * day), LastRead: epoch.Add(8 * day),
-		LastChange: epoch.Add(3 * day), Visits: 5, Versions: 2, Failures: 3, Unread: 1, Gone: 1, LastStatus: 200, Wait: day,
+		LastChange: epoch.Add(3 * day), Visits: 5, Versions: 2, Failures: 3, LastError: "timed out", Unread: 1, Gone: 1, LastStatus: 200, Wait: day,
 		ContentType: "text/html", Status: 200, Payload: first, Size: 10, Comparison: digest.Comparison{Sum: first},
 		Origin:     digest.Origin{URI: "http://news.example/a", Date: epoch.Add(3 * day), File: "1.warc.gz", RecordID: "known"},
 		Validators: evaluators.Validators{ETag: `"1"`},
@@ -85,9 +85,9 @@ func TestAddAndReplayAgree(t *testing.T) {
 		},
 		{
 			name:  "a misfortune",
-			visit: history.Visit{Status: -2, Failed: true},
+			visit: history.Visit{Status: -2, Failed: true, Error: "no connection"},
 			line:  crawllog.Entry{Status: -2, Extra: &crawllog.Extra{Misfortune: "no connection", WaitEvaluator: history.WaitRetry}},
-			want:  func(r *frontier.Record) { r.Failures = 4 },
+			want:  func(r *frontier.Record) { r.Failures, r.LastError = 4, "no connection" },
 		},
 		{
 			name:  "gone, to be confirmed",
@@ -115,7 +115,7 @@ func TestAddAndReplayAgree(t *testing.T) {
 			t.Parallel()
 			equal := cmp.Comparer(func(a, b uri.URI) bool { return a == b })
 			want := before()
-			want.Visits, want.LastVisit, want.LastStatus = 6, began, c.visit.Status
+			want.Visits, want.LastVisit, want.LastStatus, want.LastError = 6, began, c.visit.Status, c.visit.Error
 			c.want(&want)
 			c.visit.Started = began
 			got := history.Add(before(), c.visit)

@@ -94,6 +94,13 @@ func visitOf(l crawllog.Entry, extra crawllog.Extra, known digest.Origin) Visit 
 	}
 	v.Failed = extra.Misfortune != "" || extra.ChangeReason == Unconfirmed || extra.WaitEvaluator == WaitRetry ||
 		extra.ChangeReason != "" && slices.Contains(l.Annotations, extra.ChangeReason)
+	block := ""
+	if slices.Contains(l.Annotations, extra.ChangeReason) {
+		block = extra.ChangeReason
+	}
+	if v.Error = ErrorText(extra.Misfortune, block); !v.Failed {
+		v.Error = ""
+	}
 	if v.Unread {
 		return v
 	}
