@@ -49,6 +49,9 @@ func (c *Crawler) walk(ctx context.Context, claim frontier.Claim, worker int) er
 		return c.abandon(ctx, claim, s, nothing, fmt.Errorf("fetch %s: %w", claim.Record.URI, err))
 	}
 	defer capture.Close()
+	if capture.Repeat {
+		return c.repeatLater(claim, s, capture)
+	}
 	if err := c.checkUplink(claim, capture, capture.Started.Add(capture.Took)); err != nil {
 		return c.release(ctx, claim, err)
 	}
@@ -141,10 +144,26 @@ func (c *Crawler) release(ctx context.Context, claim frontier.Claim, cause error
 func (c *Crawler) abandon(
 	ctx context.Context, claim frontier.Claim, s settings, got *fetch.Capture, cause error,
 ) error {
+	return released(ctx, claim, cause, c.giveBack(claim, s, got))
+}
+
+// repeatLater releases a claim because the server closed a connection instead of answering. That says nothing about
+// the URI, which stays due. The host rests first.
+func (c *Crawler) repeatLater(claim frontier.Claim, s settings, got *fetch.Capture) error {
+	c.parts.Log.Debug().Str("uri", claim.Record.URI.String()).AnErr("error", got.Misfortune).
+		Msg("the server closed an idle connection instead of answering: asking again when the host has rested")
+	if err := c.giveBack(claim, s, got); err != nil {
+		return fmt.Errorf("release %s: %w", claim.Record.URI, err)
+	}
+	return nil
+}
+
+// giveBack returns a claim to the frontier after a request was made. The URI keeps its due time.
+func (c *Crawler) giveBack(claim frontier.Claim, s settings, got *fetch.Capture) error {
 	finished := got.Started.Add(got.Took)
 	rest := c.robots.Politeness(claim.Record.URI, s.Politeness, nil).Rest(got.Took)
 	rest = max(rest, policy.RetryAfter(got.Status, got.Header, finished, frontier.MaxLoneRest).Sub(finished))
-	return released(ctx, claim, cause, c.parts.Frontier.Abandon(claim, finished, rest))
+	return c.parts.Frontier.Abandon(claim, finished, rest)
 }
 
 // released returns the error of a walk whose claim was released because of cause. err is the error of the release.

@@ -20,8 +20,10 @@
 //  5. The connection is kept for the next visit if the response ended properly, nothing came after it, and neither side
 //     wants to close it.
 //
-// If an idle connection was used and it ends before any byte of an answer, the exchange is repeated once on a new
-// connection. Nothing else is ever repeated. Redirects are not followed, cookies are not kept, proxies are not used.
+// If nothing can be sent on an idle connection, a new one is used. If the request was sent on an idle connection, which
+// then ends before any byte of an answer, the capture says so in Repeat: nothing that may have reached the server is
+// repeated without the rest that the caller owes it. Redirects are not followed, cookies are not kept, proxies are not
+// used.
 //
 // # Statuses
 //

@@ -19,7 +19,7 @@ type exchange struct {
 	capture *Capture
 }
 
-// run makes the exchange on an idle connection. If there is none, or if the server has closed it, run uses a new one.
+// run makes the exchange on an idle connection. If there is none, or if nothing could be sent on it, run uses a new one.
 func (x *exchange) run(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -32,6 +32,10 @@ func (x *exchange) run(ctx context.Context) error {
 		noAnswer, err := x.on(ctx, k)
 		if err != nil || !noAnswer {
 			return err
+		}
+		if x.capture.Request != nil {
+			x.capture.Repeat = true
+			return nil
 		}
 	}
 	k, err = x.client.connect(ctx, x.request.URI, x.request.Limits.Connect)
