@@ -49,11 +49,8 @@ func (c *Crawler) walk(ctx context.Context, claim frontier.Claim, worker int) er
 		return c.abandon(ctx, claim, s, nothing, fmt.Errorf("fetch %s: %w", claim.Record.URI, err))
 	}
 	defer capture.Close()
-	if capture.Repeat {
-		return c.repeatLater(claim, s, capture)
-	}
-	if err := c.checkUplink(claim, capture, capture.Started.Add(capture.Took)); err != nil {
-		return c.release(ctx, claim, err)
+	if void, err := c.endIfVoid(ctx, claim, s, capture); void {
+		return err
 	}
 	c.step("fetched")
 
@@ -144,22 +141,35 @@ func (c *Crawler) release(ctx context.Context, claim frontier.Claim, cause error
 func (c *Crawler) abandon(
 	ctx context.Context, claim frontier.Claim, s settings, got *fetch.Capture, cause error,
 ) error {
-	return released(ctx, claim, cause, c.giveBack(claim, s, got))
+	return released(ctx, claim, cause, c.abandonClaim(claim, s, got))
 }
 
-// repeatLater releases a claim because the server closed a connection instead of answering. That says nothing about
-// the URI, which stays due. The host rests first.
+// endIfVoid reports whether an exchange says nothing about its URI, and then ends the claim: our own network is down,
+// or the server closed an idle connection instead of answering.
+func (c *Crawler) endIfVoid(
+	ctx context.Context, claim frontier.Claim, s settings, got *fetch.Capture,
+) (void bool, err error) {
+	if got.Repeat {
+		return true, c.repeatLater(claim, s, got)
+	}
+	if err := c.checkUplink(claim, got, got.Started.Add(got.Took)); err != nil {
+		return true, c.release(ctx, claim, err)
+	}
+	return false, nil
+}
+
+// repeatLater releases a claim whose request was not answered. The URI stays due, and the host rests first.
 func (c *Crawler) repeatLater(claim frontier.Claim, s settings, got *fetch.Capture) error {
 	c.parts.Log.Debug().Str("uri", claim.Record.URI.String()).AnErr("error", got.Misfortune).
 		Msg("the server closed an idle connection instead of answering: asking again when the host has rested")
-	if err := c.giveBack(claim, s, got); err != nil {
+	if err := c.abandonClaim(claim, s, got); err != nil {
 		return fmt.Errorf("release %s: %w", claim.Record.URI, err)
 	}
 	return nil
 }
 
-// giveBack returns a claim to the frontier after a request was made. The URI keeps its due time.
-func (c *Crawler) giveBack(claim frontier.Claim, s settings, got *fetch.Capture) error {
+// abandonClaim ends a claim after a request was made. The URI keeps its due time.
+func (c *Crawler) abandonClaim(claim frontier.Claim, s settings, got *fetch.Capture) error {
 	finished := got.Started.Add(got.Took)
 	rest := c.robots.Politeness(claim.Record.URI, s.Politeness, nil).Rest(got.Took)
 	rest = max(rest, policy.RetryAfter(got.Status, got.Header, finished, frontier.MaxLoneRest).Sub(finished))

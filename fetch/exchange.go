@@ -19,7 +19,8 @@ type exchange struct {
 	capture *Capture
 }
 
-// run makes the exchange on an idle connection. If there is none, or if nothing could be sent on it, run uses a new one.
+// run makes the exchange on an idle connection. If there is none, or if nothing could be sent on it, run uses a new
+// one.
 func (x *exchange) run(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
