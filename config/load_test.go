@@ -352,7 +352,7 @@ func lineOf(text string) int {
 
 func TestEachKeyReachesItsField(t *testing.T) {
 	t.Parallel()
-	main := folder(t, map[string]string{"arcrawl.toml": everything + operator, "curators/sport.example.toml": ""})
+	main := folder(t, map[string]string{"arcrawl.toml": everything + operator, "curators/sport.example.toml": "[politeness]\nvalence = 3\n"})
 	c, err := config.Load(main)
 	if err != nil {
 		t.Fatal(err)
