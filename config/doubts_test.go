@@ -96,7 +96,7 @@ func TestSlipsAreWarnedOf(t *testing.T) {
 	}
 }
 
-// Files for hosts that the crawl found elsewhere, such as those of a content delivery network, are not doubtful.
+// A file for a host that the crawl found by itself, such as a content delivery network, is not doubtful.
 func TestFilesOfKnownHostsAreNotDoubtful(t *testing.T) {
 	t.Parallel()
 	path := folder(t, map[string]string{

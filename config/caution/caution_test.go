@@ -29,7 +29,8 @@ func TestPace(t *testing.T) {
 		{0, 100 * time.Millisecond, time.Second, 1, ""},
 		{0, 50 * time.Millisecond, time.Second, 1, "about 7 requests a second"},
 	} {
-		problem, remedy := caution.Pace(frontier.Politeness{DelayFactor: c.factor, MinDelay: c.min, MaxDelay: c.max}, c.valence)
+		p := frontier.Politeness{DelayFactor: c.factor, MinDelay: c.min, MaxDelay: c.max}
+		problem, remedy := caution.Pace(p, c.valence)
 		if (problem == "") != (c.want == "") || !strings.Contains(problem, c.want) || (remedy == "") != (c.want == "") {
 			t.Errorf("%+v: %q, %q", c, problem, remedy)
 		}
