@@ -126,6 +126,8 @@ func counters() []metric {
 			func(c api.Counts) int64 { return c.Deduped }),
 		count("arcrawl_archived_bytes_total", "Compressed bytes added to the archive.",
 			func(c api.Counts) int64 { return c.Written }),
+		count("arcrawl_bodies_refused_total", "Bodies that were not received for lack of disk space, or because their domain had used up fetch.max_per_day.",
+			func(c api.Counts) int64 { return c.NoSpace }),
 	}
 }
 

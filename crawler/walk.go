@@ -39,7 +39,10 @@ func (c *Crawler) walk(ctx context.Context, claim frontier.Claim, worker int) er
 	}
 	claim = admitted.claim
 
-	req, err := c.request(claim.Record, s, began)
+	room := c.space.Begin(began, claim.Record.URI, s.MaxPerDay)
+	var kept archived
+	defer func() { room.End(kept.written) }()
+	req, err := c.request(claim.Record, s, room, began)
 	if err != nil {
 		return err
 	}
@@ -58,8 +61,7 @@ func (c *Crawler) walk(ctx context.Context, claim frontier.Claim, worker int) er
 	if err != nil {
 		return c.abandon(ctx, claim, s, capture, fmt.Errorf("judge %s: %w", claim.Record.URI, err))
 	}
-	kept, err := c.archive(v, s)
-	if err != nil {
+	if kept, err = c.archive(v, s); err != nil {
 		return c.abandon(ctx, claim, s, capture, fmt.Errorf("archive %s: %w", claim.Record.URI, err))
 	}
 	c.notifyIndex(v, kept)
