@@ -9,6 +9,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/admin/alarm"
 	"github.com/arcrawl/arcrawl/admin/api"
+	"github.com/arcrawl/arcrawl/frontier"
 
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler"
@@ -128,6 +129,30 @@ func TestGrowingBacklogRaisesAlarm(t *testing.T) {
 		}
 		if list := w.window.troubles(time.Now()); len(list) != 0 {
 			t.Errorf("alarms while the backlog shrinks: %v", list)
+		}
+	})
+}
+
+// TestDocumentThatCannotBeProcessedIsLoud puts a URI with a control character into the store, as a faulty import would.
+func TestDocumentThatCannotBeProcessedIsLoud(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, dir, everyHour)
+		defer w.close()
+		w.set("http://news.example/", town.Page{Every: 2 * time.Hour})
+		bad := frontier.Candidate{URI: uri.FromCanonical("http://news.example/a\x01b"), Seed: "http://news.example/"}
+		_, err := w.parts.Frontier.Add(time.Now(), bad)
+		w.must(err)
+		w.run(time.Hour + time.Minute)
+		if got := w.raised(); got != "document" {
+			t.Errorf("raised %q, want the alarm about a document alone", got)
+		}
+		if text := w.scrape(); strings.Contains(text, "arcrawl_document_faults_total{kind=\"error\"} 0\n") {
+			t.Error("the metrics do not count the document")
+		}
+		if w.window.status().Condition.State != api.Crawling {
+			t.Error("one document has stopped the crawl")
 		}
 	})
 }

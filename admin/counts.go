@@ -31,9 +31,6 @@ func countsOf(r crawler.Report) api.Counts {
 	if r.Down() {
 		c.Down = 1
 	}
-	if r.NoSpace {
-		c.NoSpace = 1
-	}
 	return c
 }
 

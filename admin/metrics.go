@@ -13,6 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/arcrawl/arcrawl/crawler"
+	"github.com/arcrawl/arcrawl/crawler/faults"
 )
 
 // Metric is one Prometheus metric, as docs/metrics.md shows it. No label contains hosts or URIs, so the number of time
@@ -42,6 +43,7 @@ type snapshot struct {
 	api.Status
 	total     api.Counts // since the start
 	predicted predictions
+	documents [2]int64 // that could not be processed, by faults.KindError and faults.KindPanic
 }
 
 func one(v float64) []labelled { return []labelled{{value: v}} }
@@ -112,6 +114,14 @@ func counters() []metric {
 				}
 			},
 		},
+		{
+			Metric{"arcrawl_document_faults_total", "counter", "kind", "error, panic", "Visits whose document the program could not process. Only their URIs are affected; each is a fault of the program to report."},
+			func(s snapshot) []labelled {
+				return []labelled{
+					{faults.KindError, float64(s.documents[0])}, {faults.KindPanic, float64(s.documents[1])},
+				}
+			},
+		},
 		count("arcrawl_visits_unread_total", "Unchanged visits that did not read the body.",
 			func(c api.Counts) int64 { return c.Unread }),
 		count("arcrawl_visits_unreached_total", "Visits that did not reach their host.",
@@ -126,8 +136,6 @@ func counters() []metric {
 			func(c api.Counts) int64 { return c.Deduped }),
 		count("arcrawl_archived_bytes_total", "Compressed bytes added to the archive.",
 			func(c api.Counts) int64 { return c.Written }),
-		count("arcrawl_bodies_refused_total", "Bodies that were not received for lack of disk space, or because their domain had used up fetch.max_per_day.",
-			func(c api.Counts) int64 { return c.NoSpace }),
 	}
 }
 
@@ -243,6 +251,7 @@ func (w *Window) snapshot() snapshot {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	s.total = w.total
+	s.documents = [2]int64{w.documents.Total(faults.KindError), w.documents.Total(faults.KindPanic)}
 	return s
 }
 

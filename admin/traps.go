@@ -8,7 +8,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/admin/api"
 
-	"github.com/arcrawl/arcrawl/crawler"
+	"github.com/arcrawl/arcrawl/crawler/untrap"
 	"github.com/arcrawl/arcrawl/scope/traps"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -78,7 +78,7 @@ func (w *Window) releaseTrap(o api.TrapRelease) (api.TrapReleased, error) {
 	if w.o.Traps == nil {
 		return api.TrapReleased{}, unknown("a trap of " + o.Host)
 	}
-	due, err := crawler.ReleaseTrap(w.o.Frontier, w.o.Traps, uri.Host(strings.ToLower(o.Host)), o.Pattern, w.o.Now())
+	due, err := untrap.Release(w.o.Frontier, w.o.Traps, uri.Host(strings.ToLower(o.Host)), o.Pattern, w.o.Now())
 	if errors.Is(err, traps.ErrUnknown) {
 		return api.TrapReleased{}, unknown("a trap of " + o.Host + " with the pattern " + o.Pattern)
 	}

@@ -80,6 +80,7 @@ func (w *Window) troubles(now time.Time) []alarm.Trouble {
 			clock(at),
 		)
 	}
+	list = append(list, w.documents.Troubles(now)...)
 	return append(list, w.silences...)
 }
 

@@ -55,8 +55,6 @@ type Loaded struct {
 	At     time.Time
 	Tried  time.Time      // time of the last reload; zero if there was none
 	Faults []config.Fault // why it failed
-	// Warnings about the configuration in force, as arcrawl check prints them.
-	Warnings []config.Fault
 }
 
 // Window shows and steers a running crawl. Its methods are safe for concurrent use.
@@ -83,6 +81,7 @@ type Window struct {
 	alarms         alarm.Set
 	activities     alarm.Activities     // of hosts and seeds
 	gaps           map[string]time.Time // when feeds may have lost entries
+	documents      alarm.Documents      // that could not be processed
 	silenceChecked time.Time            // time of the last check for silence
 	silences       []alarm.Trouble      // results of that check
 
@@ -134,6 +133,9 @@ func (w *Window) Observe(r crawler.Report) {
 	w.current, w.total = w.current.Plus(c), w.total.Plus(c)
 	w.paces.add(r)
 	w.activities.Add(r)
+	if r.Fault != "" {
+		w.documents.Add(string(r.URI.Host()), r.URI.String(), r.FaultKind, r.Fault, r.Finished)
+	}
 	if r.Source.Gap && len(w.gaps) < maxGaps {
 		w.gaps[r.URI.String()] = r.Finished
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/arcrawl/arcrawl/crawler/history"
 	"github.com/arcrawl/arcrawl/crawler/policy"
 	"github.com/arcrawl/arcrawl/crawler/rescope"
+	"github.com/arcrawl/arcrawl/crawler/untrap"
 	"github.com/arcrawl/arcrawl/crawllog"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/frontier"
@@ -26,9 +27,6 @@ const (
 	// robotsBusyRest is the minimum rest of a host's slot while its robots.txt is fetched through another slot.
 	robotsBusyRest = time.Second
 )
-
-// refusedByTrap begins the reason why a URI of a trap is not visited.
-const refusedByTrap = "trap:"
 
 // admission says whether a claimed URI may be visited now. Exactly one field is set.
 type admission struct {
@@ -103,9 +101,9 @@ func (c *Crawler) refuseTrapped(r frontier.Record, s settings, now time.Time) (*
 	}
 	if t.Suspect {
 		wait := min(traps.SuspectWait, s.Scope.TrapWait)
-		return &refusal{history.StatusOutOfScope, wait, refusedByTrap + "suspect", false}, nil
+		return &refusal{history.StatusOutOfScope, wait, untrap.RefusedByTrap + "suspect", false}, nil
 	}
-	return &refusal{history.StatusOutOfScope, s.Scope.TrapWait, refusedByTrap + t.Kind.String(), false}, nil
+	return &refusal{history.StatusOutOfScope, s.Scope.TrapWait, untrap.RefusedByTrap + t.Kind.String(), false}, nil
 }
 
 // admitRobots spends a claim on the robots.txt of its host.

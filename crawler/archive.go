@@ -4,13 +4,13 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/crawler/faults"
+	"github.com/arcrawl/arcrawl/crawler/history"
 	"github.com/arcrawl/arcrawl/dedup"
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/evaluators"
-	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/warcout"
 )
 
@@ -55,21 +55,25 @@ type archived struct {
 	unsound bool          // the record found is damaged
 }
 
-// archive decides which record a visit gets, and writes it. When archive returns, the record is on disk.
-func (c *Crawler) archive(v visit, s settings) (archived, error) {
+// archive decides which record a visit gets, and writes it. When archive returns, the record is on disk. If the visit
+// cannot be archived as it should, the visit that is returned has the fault. An error is ours.
+func (c *Crawler) archive(v visit, s settings) (visit, archived, error) {
 	a, err := c.smallestRecord(v, s)
+	if err != nil && !faults.IsOurs(err) {
+		v, a, err = v.broken(err), archived{keeping: KeptResponse}, nil
+	}
 	if err != nil || a.keeping == KeptNothing || a.keeping == KeptThinned {
-		return a, err
+		return v, a, err
 	}
 	w, err := c.parts.Archive.Write(time.Now(), c.recordOf(v, a))
 	if err != nil {
-		return archived{}, err
+		return c.writeOther(v, a, err)
 	}
 	a.record, a.written = w.Origin, w.Bytes
 	if a.keeping == KeptResponse && v.capture.Complete && w.IsResponse {
 		a.origin = w.Origin
 	}
-	return a, nil
+	return v, a, nil
 }
 
 // smallestRecord finds the smallest true record of a visit.
@@ -78,7 +82,7 @@ func (c *Crawler) smallestRecord(v visit, s settings) (archived, error) {
 	switch {
 	case got.Status == statusNotModified && !v.failed:
 		return thinned(v, s.Dedup, archived{keeping: KeptNotModified, origin: r.Origin}), nil
-	case got.Stopped, got.Refused, got.Status < 0 && len(got.Head) > 0:
+	case got.Stopped, got.Status < 0 && len(got.Head) > 0:
 		return archived{keeping: KeptHead}, nil
 	case got.Status < 0:
 		return archived{keeping: KeptNothing}, nil
@@ -155,10 +159,10 @@ func metadataOf(v visit) []warcout.Field {
 		{Name: "seed", Value: r.Seed},
 		{Name: "via", Value: r.Via},
 		{Name: "hopsFromSeed", Value: string(r.Hops)},
-		{Name: "visitReason", Value: inASCII(visitReason(r))},
+		{Name: "visitReason", Value: history.ASCII(history.VisitReason(r))},
 		{Name: "fetchTimeMs", Value: strconv.FormatInt(got.Took.Milliseconds(), 10)},
 		{Name: "contentState", Value: v.verdict.State.String()},
-		{Name: "contentStateReason", Value: inASCII(v.verdict.Reason)},
+		{Name: "contentStateReason", Value: history.ASCII(v.verdict.Reason)},
 	}
 	if v.block != "" {
 		fields = append(fields, warcout.Field{Name: "standsIn", Value: v.block})
@@ -183,31 +187,6 @@ func metadataOf(v visit) []warcout.Field {
 		}
 	}
 	return filled
-}
-
-// signs replaces the signs in reasons that are not ASCII. ASCII can be read without knowing an encoding, and short
-// ASCII records have a compression of their own, see package warcout.
-var signs = strings.NewReplacer("×", "x", "÷", "/", "→", "->")
-
-// inASCII returns a reason as it is written in the archive.
-func inASCII(reason string) string {
-	for i := range len(reason) {
-		if reason[i] >= utf8.RuneSelf {
-			return signs.Replace(reason)
-		}
-	}
-	return reason // as nearly all are; the replacer would copy it
-}
-
-// visitReason returns why a URI was visited now: what decided its due time.
-func visitReason(r frontier.Record) string {
-	switch {
-	case r.Visits == 0 && r.Via == "" && r.Why == "":
-		return "seed"
-	case r.Visits == 0 && r.Why == "":
-		return "new"
-	}
-	return r.Why
 }
 
 // notifyIndex notifies the index of the archive of a new capture.

@@ -14,7 +14,6 @@ import (
 	"github.com/arcrawl/arcrawl/crawler/pause"
 	"github.com/arcrawl/arcrawl/crawler/policy"
 	"github.com/arcrawl/arcrawl/crawler/rescope"
-	"github.com/arcrawl/arcrawl/crawler/space"
 	"github.com/arcrawl/arcrawl/crawler/uplink"
 	"github.com/arcrawl/arcrawl/crawllog"
 	"github.com/arcrawl/arcrawl/dedup"
@@ -95,22 +94,24 @@ type Report struct {
 	Failed   bool   // a misfortune: nothing that was learned has changed
 	Error    string // why it failed; empty if the status says enough
 	Block    string // the kind of answer that came instead of the page, see [evaluators.Block]; empty = the page came
-	Stopped  bool   // the mid-fetch filter stopped the download
-	NoSpace  bool   // the body was not received, for lack of disk space or because its domain has used up its day
-	Audit    bool   // the body was read although the headers would have vouched for it
-	Kept     Keeping
-	Received int64 // bytes of the response that were transferred
-	Spared   int64 // bytes of payload that did not have to be transferred, estimated from the last capture
-	Deduped  int64 // bytes of payload that were transferred and did not have to be stored
-	Wait     evaluators.Wait
-	Due      time.Time
-	Visits   int
-	Versions int
-	Found    int           // new URIs
-	Source   Reading       // what a feed or sitemap brought
-	Written  int64         // compressed bytes added to the archive
-	Took     time.Duration // of the exchange; zero = there was none
-	Rest     time.Duration // of the host's slot after the visit, for politeness
+	Fault    string // why the document could not be processed; empty = it could
+	// FaultKind is the kind of Fault: [faults.KindError] or [faults.KindPanic].
+	FaultKind string
+	Stopped   bool // the mid-fetch filter stopped the download
+	Audit     bool // the body was read although the headers would have vouched for it
+	Kept      Keeping
+	Received  int64 // bytes of the response that were transferred
+	Spared    int64 // bytes of payload that did not have to be transferred, estimated from the last capture
+	Deduped   int64 // bytes of payload that were transferred and did not have to be stored
+	Wait      evaluators.Wait
+	Due       time.Time
+	Visits    int
+	Versions  int
+	Found     int           // new URIs
+	Source    Reading       // what a feed or sitemap brought
+	Written   int64         // compressed bytes added to the archive
+	Took      time.Duration // of the exchange; zero = there was none
+	Rest      time.Duration // of the host's slot after the visit, for politeness
 }
 
 // Down reports whether the visit's host could not be reached.
@@ -127,7 +128,6 @@ type Crawler struct {
 	demand demand.Estimates
 	uplink uplink.Watch
 	pause  *pause.State
-	space  *space.Ledger
 
 	returns *rescope.Keeper
 
@@ -157,10 +157,8 @@ func New(r Parts) *Crawler {
 		dirty: make(chan struct{}, 1), current: make([]atomic.Pointer[Visiting], r.Config.Current().Crawl.Workers),
 		waiter: make(chan struct{}, 1), wake: make(chan struct{}, 1),
 	}
-	minFree := func() int64 { return r.Config.Current().Storage.MinFree }
-	c.space = space.New(space.Options{FreeSpace: r.FreeSpace, MinFree: minFree, Log: r.Log})
 	c.pause = pause.New(pause.Options{
-		FreeSpace: r.FreeSpace, MinFree: minFree,
+		FreeSpace: r.FreeSpace, MinFree: func() int64 { return r.Config.Current().Storage.MinFree },
 		Uplink: &c.uplink, Wake: c.Wake, Log: r.Log,
 	})
 	c.returns = rescope.New(r.Frontier, r.Config, c.Wake, r.Log)

@@ -3,7 +3,6 @@ package crawler
 import (
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"strings"
 
@@ -13,7 +12,6 @@ import (
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/fetch"
 	"github.com/arcrawl/arcrawl/frontier"
-	"github.com/arcrawl/arcrawl/scope/robots"
 )
 
 // judge returns the meaning of an exchange, compared with what is remembered.
@@ -21,9 +19,7 @@ import (
 // An error is our own: the store is broken, or the content could not be read again from where it was spooled.
 func (c *Crawler) judge(claim frontier.Claim, s settings, req request, capture *fetch.Capture) (visit, error) {
 	r := claim.Record
-	v := visit{
-		claim: claim, req: req, capture: capture, finished: capture.Started.Add(capture.Took), robots: robots.IsFile(r.URI),
-	}
+	v := unjudged(claim, req, capture)
 	unread := capture.Stopped || capture.Status == statusNotModified && req.conditional()
 	v.gone = !v.robots && isGone(capture)
 	switch {
@@ -107,7 +103,11 @@ func comparison(c *fetch.Capture, rules *digest.Rules) (digest.Comparison, error
 		return digest.Comparison{}, fmt.Errorf("read the content again: %w", err)
 	}
 	defer content.Close()
-	return rules.Compare(content, contentType, c.ContentDigest)
+	compared, err := rules.Compare(content, contentType, c.ContentDigest)
+	if errors.Is(err, fetch.ErrMaxContent) {
+		return rules.Whole(c.ContentDigest), nil // longer than we may read; its digest is known from the download
+	}
+	return compared, err
 }
 
 // detectBlock sets v.block if the answer came instead of the page. An error is our own: the content could not be read
@@ -120,7 +120,7 @@ func (v *visit) detectBlock(s config.Trouble) error {
 	answer := evaluators.Answer{Status: got.Status, Header: got.Header}
 	if isHTML(got) {
 		var err error
-		if answer.Content, err = beginning(got); err != nil {
+		if answer.Content, err = got.Beginning(evaluators.BlockReads); err != nil {
 			return err
 		}
 	}
@@ -141,29 +141,4 @@ func (v *visit) detectBlock(s config.Trouble) error {
 		}
 	}
 	return nil
-}
-
-// beginning returns the first bytes of a page's content, as far as they were received.
-func beginning(c *fetch.Capture) ([]byte, error) {
-	content, err := c.Content()
-	if errors.Is(err, fetch.ErrCoding) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read the content again: %w", err)
-	}
-	defer content.Close()
-	if all, ok := content.(interface{ Bytes() []byte }); ok {
-		return all.Bytes()[:min(len(all.Bytes()), evaluators.BlockReads)], nil
-	}
-	b, err := io.ReadAll(io.LimitReader(content, evaluators.BlockReads))
-	if err != nil && !isIncomplete(err) {
-		return nil, fmt.Errorf("read the content again: %w", err)
-	}
-	return b, nil
-}
-
-// isIncomplete reports whether an error says that the content was received incomplete, which is not a fault of our own.
-func isIncomplete(err error) bool {
-	return errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, fetch.ErrMaxContent) || errors.Is(err, fetch.ErrCoding)
 }

@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/arcrawl/arcrawl/crawler/space"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/fetch"
 	"github.com/arcrawl/arcrawl/frontier"
@@ -34,8 +33,8 @@ func (r request) conditional() bool { return r.sent != evaluators.Validators{} }
 
 // request returns the request of a visit. It is conditional and has a mid-fetch filter if the last complete capture
 // left validators, the validators of the host are believed, and no audit is due.
-func (c *Crawler) request(r frontier.Record, s settings, room *space.Visit, now time.Time) (request, error) {
-	req := request{exchange: c.unconditional(r, s, room)}
+func (c *Crawler) request(r frontier.Record, s settings, now time.Time) (request, error) {
+	req := request{exchange: c.unconditional(r, s)}
 	if robots.IsFile(r.URI) || !canVouch(r) || c.parts.Dedup.Lost(r.Origin) {
 		return req, nil
 	}
@@ -87,7 +86,7 @@ func auditRandom(r frontier.Record) uint64 {
 }
 
 // unconditional returns the exchange for r without conditions.
-func (c *Crawler) unconditional(r frontier.Record, s settings, room *space.Visit) fetch.Request {
+func (c *Crawler) unconditional(r frontier.Record, s settings) fetch.Request {
 	return fetch.Request{
 		URI: r.URI,
 		Header: append(make([]fetch.Field, 0, maxFields),
@@ -95,7 +94,7 @@ func (c *Crawler) unconditional(r frontier.Record, s settings, room *space.Visit
 			fetch.Field{Name: "Accept", Value: "*/*"},
 			fetch.Field{Name: "Accept-Encoding", Value: acceptEncoding},
 		),
-		Limits: s.Fetch, Crowded: c.crowded, Reserve: room.Reserve,
+		Limits: s.Fetch, Crowded: c.crowded,
 	}
 }
 

@@ -35,7 +35,7 @@ func (c *Crawler) scheduleRobots(v visit, s settings, next schedule) schedule {
 	case hostDown(v.capture.Status):
 		next.wait.Reason += "; asked again when the host has rested"
 		return next.robotsDue(v, frontier.RestWhenDown(v.claim.HostFailures+1, !v.claim.NeverAnswered))
-	case robotsUnreachable(v):
+	case robotsUnreachable(v) || v.fault != nil && v.failed:
 		unreachable()
 	case policy.IsRedirect(v.capture.Status):
 		fresh.Body = []byte(v.capture.Header.Get("Location"))

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/crawler/faults"
 	"github.com/arcrawl/arcrawl/crawler/history"
 	"github.com/arcrawl/arcrawl/crawler/policy"
 	"github.com/arcrawl/arcrawl/discover/feeds"
@@ -40,6 +41,8 @@ func (c *Crawler) schedule(v visit, s settings, a archived, f findings) schedule
 		if kind := f.source.state.Kind; kind != feeds.None {
 			next.source = Reading{Kind: kind, Slow: r.Gone >= s.Trouble.GoneAfter}
 		}
+	case v.failed && v.fault != nil:
+		next.wait = faults.Wait(v.fault, r.Failures, s.Retry)
 	case v.failed:
 		next.wait = evaluators.Wait{
 			Interval: s.Retry.Wait(r.Failures), Evaluator: history.WaitRetry,
@@ -48,6 +51,7 @@ func (c *Crawler) schedule(v visit, s settings, a archived, f findings) schedule
 	default:
 		c.scheduleJudged(&next, v, s, f)
 	}
+	dropRefused(r, v.fault)
 	if !v.failed {
 		r.ReportedChange, r.ReportedUnchanged = time.Time{}, time.Time{}
 	}

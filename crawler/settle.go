@@ -1,39 +1,59 @@
 package crawler
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"time"
 
 	"github.com/arcrawl/arcrawl/crawler/demand"
+	"github.com/arcrawl/arcrawl/crawler/faults"
 	"github.com/arcrawl/arcrawl/discover/feeds"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/internal/panics"
 )
 
 // settle is the last step. It stores what the visit says about the host's validators, dates, similar URIs and traps.
 // Then it settles the visit in the frontier, with its dedup entry in the same transaction.
 func (c *Crawler) settle(v visit, s settings, a archived, f findings, next schedule) error {
-	if err := c.learn(v, s, a, f, next); err != nil {
+	_, err := panics.Catch(func() (struct{}, error) { return struct{}{}, c.learn(v, s, a, f, next) })
+	if faults.KindOf(err) == faults.KindPanic {
+		v.fault, err = errors.Join(v.fault, err), nil
+	}
+	if err != nil {
 		return err
 	}
 	also, err := c.dedupChange(v, s.Dedup, a)
+	if err != nil && !faults.IsOurs(err) {
+		v.fault, err = errors.Join(v.fault, err), nil
+	}
 	if err != nil {
 		return err
 	}
 	c.step("indexed")
 	got := v.capture
 	politeness := c.robots.Politeness(v.uri(), s.Politeness, next.robots)
-	added, err := c.parts.Frontier.Settle(v.claim, frontier.Settlement{
+	settlement := frontier.Settlement{
 		Record: next.record, Finished: v.finished, Took: got.Took, Politeness: politeness,
 		RetryAfter: next.asked, Rest: next.rest, NoAnswer: got.Status <= 0,
-		HostDown: hostDown(got.Status), Reason: v.errorText(), Found: f.candidates,
+		HostDown: hostDown(got.Status), NoRequest: got.Status == faults.Status, Reason: v.errorText(), Found: f.candidates,
 		Seen: f.source.seen, Robots: next.robots, Reopen: next.reopen, AlsoWrite: also,
-	})
+	}
+	added, err := c.parts.Frontier.Settle(v.claim, settlement)
+	if err != nil && faults.MayBeOfDocument(err) {
+		v = v.broken(err)
+		next = quarantined(v, s, archived{})
+		settlement.Record, settlement.Found, settlement.Seen, settlement.AlsoWrite = next.record, nil, nil, nil
+		added, err = c.parts.Frontier.Settle(v.claim, settlement)
+	}
 	if err != nil {
 		return fmt.Errorf("settle %s: %w", v.uri(), err)
 	}
 	c.step("settled")
+	if v.fault != nil {
+		c.logFault(v)
+	}
 	rest := politeness.Rest(got.Took)
 	c.demand.Add(demandOf(v, next, got.Took+rest), s.Settings)
 	if err := c.countDaily(v, next); err != nil {
@@ -97,10 +117,13 @@ func reportOf(v visit, a archived, next schedule, added frontier.Added) Report {
 	r := Report{
 		URI: v.uri(), Hops: before.Hops, Finished: v.finished, Status: got.Status,
 		Verdict: v.verdict, Failed: v.failed, Error: next.record.LastError, Block: v.block,
-		Stopped: got.Stopped, NoSpace: got.Refused, Audit: v.req.audit != "",
-		Kept: a.keeping, Written: a.written, Received: got.BlockSize, Spared: spared(v),
-		Wait: next.wait, Due: next.record.Due, Visits: next.record.Visits, Versions: next.record.Versions,
+		Stopped: got.Stopped, Audit: v.req.audit != "", Kept: a.keeping, Written: a.written, Received: got.BlockSize,
+		Spared: spared(v),
+		Wait:   next.wait, Due: next.record.Due, Visits: next.record.Visits, Versions: next.record.Versions,
 		Found: added.New, Source: next.source,
+	}
+	if v.fault != nil {
+		r.Fault, r.FaultKind = v.fault.Error(), faults.KindOf(v.fault)
 	}
 	if got.Status != statusNotModified && (a.keeping == KeptRevisit || a.keeping == KeptThinned) {
 		r.Deduped = got.PayloadSize

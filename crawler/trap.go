@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/crawler/optional"
+	"github.com/arcrawl/arcrawl/crawler/untrap"
 	"github.com/arcrawl/arcrawl/discover"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/fetch"
@@ -54,7 +55,7 @@ func (f *finder) observeTraps(page discover.Result) error {
 		}
 		defer content.Close()
 		text, err := io.ReadAll(io.LimitReader(content, maxIDContent))
-		if err != nil && !isIncomplete(err) {
+		if err != nil && !fetch.IsIncomplete(err) {
 			return err
 		}
 		seen.Sum = traps.SumWithoutIDs(text)
@@ -131,9 +132,9 @@ func (c *Crawler) learnTraps(v visit, s settings, a archived, f findings) error 
 }
 
 // releaseRefuted makes the URIs due that were kept out by traps that were refuted.
-func (c *Crawler) releaseRefuted(store TrapReleaser, h uri.Host, refuted []traps.Trap, now time.Time) error {
+func (c *Crawler) releaseRefuted(store untrap.Releaser, h uri.Host, refuted []traps.Trap, now time.Time) error {
 	for _, t := range refuted {
-		due, err := ReleaseTrap(c.parts.Frontier, store, h, t.Pattern, now)
+		due, err := untrap.Release(c.parts.Frontier, store, h, t.Pattern, now)
 		if err != nil {
 			return err
 		}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/crawler/faults"
 	"github.com/arcrawl/arcrawl/crawler/history"
 	"github.com/arcrawl/arcrawl/crawler/policy"
 	"github.com/arcrawl/arcrawl/digest"
@@ -13,6 +14,7 @@ import (
 	"github.com/arcrawl/arcrawl/evaluators/rate"
 	"github.com/arcrawl/arcrawl/fetch"
 	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/internal/panics"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -27,7 +29,10 @@ func (c *Crawler) walk(ctx context.Context, claim frontier.Claim, worker int) er
 	if _, held := s.config.Held(claim.Record.URI.Host()); held {
 		return c.restHeldHost(claim, began)
 	}
-	admitted, err := c.admit(claim, s, began)
+	admitted, err := panics.Catch(func() (admission, error) { return c.admit(claim, s, began) })
+	if faults.KindOf(err) == faults.KindPanic {
+		return c.conclude(ctx, c.unfetched(claim, request{}, began, err), s, worker)
+	}
 	if err != nil {
 		return err
 	}
@@ -39,41 +44,69 @@ func (c *Crawler) walk(ctx context.Context, claim frontier.Claim, worker int) er
 	}
 	claim = admitted.claim
 
-	room := c.space.Begin(began, claim.Record.URI, s.MaxPerDay)
-	var kept archived
-	defer func() { room.End(kept.written) }()
-	req, err := c.request(claim.Record, s, room, began)
+	req, err := c.request(claim.Record, s, began)
 	if err != nil {
 		return err
 	}
-	capture, err := c.parts.Fetch.Fetch(ctx, req.exchange)
-	if err != nil {
+	capture, err := panics.Catch(func() (*fetch.Capture, error) { return c.parts.Fetch.Fetch(ctx, req.exchange) })
+	switch {
+	case faults.IsOurs(err):
 		nothing := &fetch.Capture{Started: began, Took: time.Since(began)}
 		return c.abandon(ctx, claim, s, nothing, fmt.Errorf("fetch %s: %w", claim.Record.URI, err))
+	case err != nil:
+		return c.conclude(ctx, c.unfetched(claim, req, began, err), s, worker)
 	}
 	defer capture.Close()
-	if void, err := c.endIfVoid(ctx, claim, s, capture); void {
-		return err
+	if err := c.checkUplink(claim, capture, capture.Started.Add(capture.Took)); err != nil {
+		return c.release(ctx, claim, err)
 	}
 	c.step("fetched")
 
-	v, err := c.judge(claim, s, req, capture)
-	if err != nil {
+	v, err := panics.Catch(func() (visit, error) {
+		c.step("judging")
+		return c.judge(claim, s, req, capture)
+	})
+	switch {
+	case faults.IsOurs(err):
 		return c.abandon(ctx, claim, s, capture, fmt.Errorf("judge %s: %w", claim.Record.URI, err))
+	case err != nil:
+		v = unjudged(claim, req, capture).broken(fmt.Errorf("judge %s: %w", claim.Record.URI, err))
 	}
-	if kept, err = c.archive(v, s); err != nil {
-		return c.abandon(ctx, claim, s, capture, fmt.Errorf("archive %s: %w", claim.Record.URI, err))
+	return c.conclude(ctx, v, s, worker)
+}
+
+// conclude takes a visit that was judged through the other parts.
+func (c *Crawler) conclude(ctx context.Context, v visit, s settings, worker int) error {
+	if faults.KindOf(v.capture.Misfortune) == faults.KindPanic && v.fault == nil {
+		v.fault = v.capture.Misfortune // of a decoder; the response is whole
+	}
+	v, kept, err := c.archive(v, s)
+	if err != nil {
+		return c.abandon(ctx, v.claim, s, v.capture, fmt.Errorf("archive %s: %w", v.uri(), err))
 	}
 	c.notifyIndex(v, kept)
 	c.step("archived")
 
-	found, err := c.discover(v, s)
-	if err != nil {
-		return fmt.Errorf("discover in %s: %w", claim.Record.URI, err)
+	found, err := panics.Catch(func() (findings, error) {
+		c.step("discovering")
+		return c.discover(v, s)
+	})
+	switch {
+	case faults.IsOurs(err):
+		return c.abandon(ctx, v.claim, s, v.capture, fmt.Errorf("discover in %s: %w", v.uri(), err))
+	case err != nil:
+		v, found = v.broken(fmt.Errorf("discover in %s: %w", v.uri(), err)), findings{}
 	}
-	next := c.schedule(v, s, kept, found)
+	next, err := panics.Catch(func() (schedule, error) {
+		c.step("scheduling")
+		return c.schedule(v, s, kept, found), nil
+	})
+	if err != nil {
+		v, found = v.broken(fmt.Errorf("schedule %s: %w", v.uri(), err)), findings{}
+		next = quarantined(v, s, kept)
+	}
 	if err := c.parts.CrawlLog.Write(logEntry(v, kept, found, next, worker)); err != nil {
-		return c.abandon(ctx, claim, s, capture, fmt.Errorf("log %s: %w", claim.Record.URI, err))
+		return c.abandon(ctx, v.claim, s, v.capture, fmt.Errorf("log %s: %w", v.uri(), err))
 	}
 	c.step("logged")
 
@@ -104,6 +137,7 @@ type visit struct {
 	robots   bool   // the URI is a robots.txt
 	block    string // the kind of answer that came instead of the page, see [evaluators.Block]; empty = the page came
 	gone     bool   // the server says that there is no such page
+	fault    error  // why this document could not be processed, which is no misfortune of the server; nil = it could
 
 	similar rate.Relatives   // estimates of the URIs of the same kind on the host
 	dates   evaluators.Dates // how reliable the dates of feeds are on the host; zero unless one may count
@@ -143,39 +177,10 @@ func (c *Crawler) release(ctx context.Context, claim frontier.Claim, cause error
 func (c *Crawler) abandon(
 	ctx context.Context, claim frontier.Claim, s settings, got *fetch.Capture, cause error,
 ) error {
-	return released(ctx, claim, cause, c.abandonClaim(claim, s, got))
-}
-
-// endIfVoid reports whether an exchange says nothing about its URI, and then ends the claim: our own network is down,
-// or the server closed an idle connection instead of answering.
-func (c *Crawler) endIfVoid(
-	ctx context.Context, claim frontier.Claim, s settings, got *fetch.Capture,
-) (void bool, err error) {
-	if got.Repeat {
-		return true, c.repeatLater(claim, s, got)
-	}
-	if err := c.checkUplink(claim, got, got.Started.Add(got.Took)); err != nil {
-		return true, c.release(ctx, claim, err)
-	}
-	return false, nil
-}
-
-// repeatLater releases a claim whose request was not answered. The URI stays due, and the host rests first.
-func (c *Crawler) repeatLater(claim frontier.Claim, s settings, got *fetch.Capture) error {
-	c.parts.Log.Debug().Str("uri", claim.Record.URI.String()).AnErr("error", got.Misfortune).
-		Msg("the server closed an idle connection instead of answering: asking again when the host has rested")
-	if err := c.abandonClaim(claim, s, got); err != nil {
-		return fmt.Errorf("release %s: %w", claim.Record.URI, err)
-	}
-	return nil
-}
-
-// abandonClaim ends a claim after a request was made. The URI keeps its due time.
-func (c *Crawler) abandonClaim(claim frontier.Claim, s settings, got *fetch.Capture) error {
 	finished := got.Started.Add(got.Took)
 	rest := c.robots.Politeness(claim.Record.URI, s.Politeness, nil).Rest(got.Took)
 	rest = max(rest, policy.RetryAfter(got.Status, got.Header, finished, frontier.MaxLoneRest).Sub(finished))
-	return c.parts.Frontier.Abandon(claim, finished, rest)
+	return released(ctx, claim, cause, c.parts.Frontier.Abandon(claim, finished, rest))
 }
 
 // released returns the error of a walk whose claim was released because of cause. err is the error of the release.

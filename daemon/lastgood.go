@@ -22,8 +22,7 @@ func LoadConfig(path string, log zerolog.Logger) (*config.Config, error) {
 	if err != nil {
 		return nil, err
 	}
-	known := func(string) bool { return true } // the store is not open yet
-	for _, w := range c.Doubts(time.Now(), known) {
+	for _, w := range append(c.Warnings, c.Expired(time.Now())...) {
 		log.Warn().Msg(w.String())
 	}
 	for _, f := range c.Broken {

@@ -15,6 +15,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/arcrawl/arcrawl/digest"
+	"github.com/arcrawl/arcrawl/internal/panics"
 )
 
 // Errors of [Capture.Content].
@@ -146,7 +147,10 @@ func (l *layer) Read(p []byte) (int, error) {
 	if l.err != nil {
 		return 0, l.err
 	}
-	n, err := l.decoder.Read(p)
+	n, err := panics.Catch(func() (int, error) { return l.decoder.Read(p) })
+	if panicked := (*panics.Error)(nil); errors.As(err, &panicked) {
+		l.decoder = nil // it is not used again, for any response
+	}
 	l.err = l.explain(err)
 	return n, l.err
 }

@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"golang.org/x/net/http/httpguts"
+
+	"github.com/arcrawl/arcrawl/internal/panics"
 )
 
 // protocol is the beginning of every response head.
@@ -123,11 +125,11 @@ func (f *gatedReader) Read(p []byte) (int, error) {
 func parse(br *bufio.Reader, f *gatedReader, head []byte) (*http.Response, error) {
 	f.head = head
 	br.Reset(f)
-	res, err := http.ReadResponse(br, nil)
+	res, err := readResponse(br)
 	if err != nil {
 		f.head = clean(head)
 		br.Reset(f)
-		if res, err = http.ReadResponse(br, nil); err != nil {
+		if res, err = readResponse(br); err != nil {
 			return nil, fmt.Errorf("%w: %w", errNotHTTP, err)
 		}
 		res.Close = true
@@ -137,6 +139,11 @@ func parse(br *bufio.Reader, f *gatedReader, head []byte) (*http.Response, error
 	}
 	f.open = true
 	return res, nil
+}
+
+// readResponse reads a response head. A panic of the parser is an error, so that the head is kept as evidence.
+func readResponse(br *bufio.Reader) (*http.Response, error) {
+	return panics.Catch(func() (*http.Response, error) { return http.ReadResponse(br, nil) })
 }
 
 // clean rewrites a head for a strict parser. It drops lines that it does not understand, and returns nothing if there

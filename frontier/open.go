@@ -1,7 +1,6 @@
 package frontier
 
 import (
-	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -51,12 +50,12 @@ func (f *Frontier) load(o Options) error {
 		if fresh || err != nil {
 			return err
 		}
-		asked := false
-		if rest, asked, err = startRest(txn, o); err != nil {
+		clean := false
+		if rest, clean, err = startRest(txn, o); err != nil {
 			return err
 		}
-		if err = f.loadHosts(txn, rest, o.Now); err == nil && asked {
-			long = f.extendRests(o)
+		if err = f.loadHosts(txn, rest, o.Now); err == nil && !clean {
+			long = f.extendRests(o.Now)
 		}
 		return err
 	})
@@ -66,19 +65,15 @@ func (f *Frontier) load(o Options) error {
 	if err := f.writeHosts(long); err != nil {
 		return err
 	}
-	until := binary.BigEndian.AppendUint64(nil, uint64(rest))
 	err = f.db.Update(func(txn *badger.Txn) error {
 		return errors.Join(
 			txn.Set([]byte(metaVersion), []byte{version}),
-			txn.Set([]byte(metaRest), until),
-			txn.Set([]byte(metaQuiet), until),
+			txn.Set([]byte(metaRest), binary.BigEndian.AppendUint64(nil, uint64(rest))),
 			txn.Delete([]byte(metaClean)))
 	})
-	f.quiet = err == nil
 	// Without Sync the mark of a proper close could come back after a power failure. The rests that hosts owe from their
-	// last visits would then be lost. The store's own Sync would not be enough: the name of the new log would be missing
-	// from the folder.
-	return errors.Join(err, f.Sync())
+	// last visits would then be lost.
+	return errors.Join(err, f.db.Sync())
 }
 
 // checkVersion makes sure that this code can read the store; fresh is true if there is nothing in it.
@@ -114,15 +109,10 @@ func checkEmpty(txn *badger.Txn) error {
 	return nil
 }
 
-// startRest returns the time in ms before which no known host is visited. asked says that requests may have been in
-// flight when the store was last used, and the end of these is unknown: it was not closed properly, and something had
-// been claimed. Every host then rests from now on.
-//
-// A process that was killed before it claimed anything has sent no request. The rest from before then continues, and
-// does not begin again. Otherwise a daemon that is killed again and again before the rest is over would never crawl.
-func startRest(txn *badger.Txn, o Options) (rest int64, asked bool, err error) {
-	found, err := readBytes(txn, metaRest)
-	switch {
+// startRest returns the time in ms before which no known host is visited. It is the time of the last opening, or a
+// later one if the store was not properly closed, because the end of the last visits is then unknown.
+func startRest(txn *badger.Txn, o Options) (rest int64, clean bool, err error) {
+	switch found, err := readBytes(txn, metaRest); {
 	case err != nil:
 		return 0, false, err
 	case len(found) == 8:
@@ -130,35 +120,21 @@ func startRest(txn *badger.Txn, o Options) (rest int64, asked bool, err error) {
 	case found != nil:
 		return 0, false, damaged([]byte(metaRest), fmt.Errorf("holds %x", found))
 	}
-	closed, err := readBytes(txn, metaClean)
-	if err != nil || closed != nil {
-		return rest, false, err
+	mark, err := readBytes(txn, metaClean)
+	if err != nil {
+		return 0, false, err
 	}
-	// An arcrawl that does not know this mark leaves it behind, with another time.
-	quiet, err := readBytes(txn, metaQuiet)
-	if err != nil || quiet != nil && bytes.Equal(quiet, found) {
-		return rest, false, err
+	if clean = mark != nil; !clean {
+		rest = max(rest, millis(o.Now.Add(o.RestAfterCrash)))
 	}
-	return max(rest, millis(o.Now.Add(o.RestAfterCrash))), true, nil
-}
-
-// endQuiet removes the mark that nothing was claimed, before the first claim of a run. It also makes sure that all
-// hosts known by now are on disk: a power failure must not make them hosts that were never asked.
-func (f *Frontier) endQuiet() error {
-	err := f.db.Update(func(txn *badger.Txn) error { return txn.Delete([]byte(metaQuiet)) })
-	if err = errors.Join(err, f.Sync()); err == nil {
-		f.quiet = false
-	}
-	return err
+	return rest, clean, nil
 }
 
 // extendRests makes hosts rest longer after an unclean stop if their politeness delay is longer than the rest of all
 // hosts, for example because of a Crawl-delay. It returns these hosts.
-func (f *Frontier) extendRests(o Options) (long []*host) {
-	latest := millis(o.Now.Add(maxRest))
+func (f *Frontier) extendRests(now time.Time) (long []*host) {
 	for _, h := range f.byID {
-		delay := max(h.usual, o.LongestDelay(h.name).Milliseconds())
-		if until := min(millis(o.Now)+delay, latest); delay > 0 && until > h.rest {
+		if until := min(millis(now)+h.usual, millis(now.Add(maxRest))); h.usual > 0 && until > h.rest {
 			s := h.clone()
 			s.rest = until
 			f.setState(h, s)

@@ -3,7 +3,6 @@ package frontier
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 )
 
@@ -148,10 +147,4 @@ func (f *Frontier) refit(hosts []*host) error {
 		f.setState(h, s)
 	}
 	return nil
-}
-
-// KnowsHost reports whether any host matches a pattern, as [HostMatches] says.
-func (f *Frontier) KnowsHost(pattern string) bool {
-	hosts, err := f.allHosts()
-	return err == nil && slices.ContainsFunc(hosts, func(h *host) bool { return HostMatches(pattern, h.name) })
 }

@@ -19,12 +19,13 @@ const (
 	Silence    = "silence"    // nothing new from a host for improbably long, compared with its history
 	FrontPage  = "front-page" // a seed has not changed for improbably long, compared with its history
 	FeedGap    = "feed-gap"   // a feed lost entries between two visits
+	Document   = "document"   // a document could not be processed because of a fault of the program
 )
 
 // Kinds returns every kind of alarm.
 func Kinds() []string {
 	return []string{
-		Standstill, Uplink, Disk, Backlog, Config, Host, Silence, FrontPage, FeedGap,
+		Standstill, Uplink, Disk, Backlog, Config, Host, Silence, FrontPage, FeedGap, Document,
 	}
 }
 
@@ -70,6 +71,7 @@ var patiences = map[string]alarmPatience{
 	Silence:    {0, time.Hour},
 	FrontPage:  {0, time.Hour},
 	FeedGap:    {0, 24 * time.Hour},
+	Document:   {0, time.Hour},
 }
 
 // maxOfKind is the maximum number of alarms of one kind.

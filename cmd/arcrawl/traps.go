@@ -12,7 +12,7 @@ import (
 	"github.com/arcrawl/arcrawl/admin"
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/config"
-	"github.com/arcrawl/arcrawl/crawler"
+	"github.com/arcrawl/arcrawl/crawler/untrap"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/internal/human"
 	"github.com/arcrawl/arcrawl/scope/traps"
@@ -61,7 +61,7 @@ It asks the running daemon. If no daemon answers, it changes the store.`,
 			done, err := askTraps(&d, func(c *api.Client) (api.TrapReleased, error) {
 				return c.ReleaseTrap(cmd.Context(), args[0], args[1])
 			}, func(f *frontier.Frontier, store *traps.Store) (api.TrapReleased, error) {
-				due, err := crawler.ReleaseTrap(f, store, uri.Host(strings.ToLower(args[0])), args[1], time.Now())
+				due, err := untrap.Release(f, store, uri.Host(strings.ToLower(args[0])), args[1], time.Now())
 				return api.TrapReleased{Due: due}, err
 			})
 			var refusal api.Refusal

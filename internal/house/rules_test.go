@@ -12,7 +12,7 @@ import (
 
 // floors lists each room's floor. Imports only ever go down. A folder that is not listed belongs to the room above it.
 var floors = map[string]int{
-	"internal/human": 0, "internal/mediatype": 0, "internal/atomicfile": 0, "internal/textfile": 0,
+	"internal/human": 0, "internal/mediatype": 0, "internal/atomicfile": 0, "internal/textfile": 0, "internal/panics": 0,
 	"evaluators/rate": 0,
 	"uri":             1, "digest": 1, "evaluators/capacity": 1,
 	"evaluators": 2, "hosts/rows": 2, "discover/text": 2,
@@ -20,11 +20,11 @@ var floors = map[string]int{
 	"frontier":        3, "fetch": 3, "warcout": 3, "dedup": 3, "discover": 3, "discover/feeds": 3, "discover/websub": 3,
 	"hosts/reputation": 3, "hosts/similar": 3, "hosts/daily": 3, "crawllog": 3, "scope/robots": 3, "scope/traps": 3,
 	"scope":           4,
-	"config/document": 3, "config/criteria": 3, "config/caution": 4, "config/value": 4, "config": 5, "config/reference": 6, "config/patch": 6, "config/heritrix": 6,
+	"config/document": 3, "config/criteria": 3, "config/value": 4, "config": 5, "config/reference": 6, "config/heritrix": 6,
 	"crawllog/stats": 5, "archive/warc": 5, "archive/parallel": 5,
 	"crawllog/stats/table": 6,
-	"crawler/policy":       6, "crawler/history": 6, "crawler/demand": 6, "crawler/uplink": 6, "crawler/optional": 6, "archive/index": 6, "archive/survey": 6,
-	"crawler/whatif": 7, "crawler/rescope": 7, "crawler/pause": 7, "crawler/space": 7, "crawler/rebuild": 7, "digest/trial": 7, "sim": 7, "archive": 7,
+	"crawler/policy":       6, "crawler/history": 6, "crawler/demand": 6, "crawler/uplink": 6, "crawler/optional": 6, "crawler/faults": 7, "crawler/untrap": 6, "archive/index": 6, "archive/survey": 6,
+	"crawler/whatif": 7, "crawler/rescope": 7, "crawler/pause": 7, "crawler/rebuild": 7, "digest/trial": 7, "sim": 7, "archive": 7,
 	"crawler": 8, "archive/verify": 8, "sim/prime": 8, "sim/table": 8,
 	"admin/api": 9, "admin/alarm": 10,
 	"admin":       11,
@@ -34,7 +34,7 @@ var floors = map[string]int{
 }
 
 // basics are the packages of internal/ that every room may use. They know no room.
-var basics = []string{"internal/human", "internal/mediatype", "internal/atomicfile", "internal/textfile"}
+var basics = []string{"internal/human", "internal/mediatype", "internal/atomicfile", "internal/textfile", "internal/panics"}
 
 // outside are the folders that are not rooms: what is in them may know every room, and no room knows it.
 var outside = []string{"internal/", "examples/"}

@@ -1,4 +1,5 @@
-package crawler
+// Package untrap ends traps and makes their URIs due.
+package untrap
 
 import (
 	"fmt"
@@ -15,15 +16,18 @@ import (
 // delayed.
 const releasePage = 500
 
-// TrapReleaser releases traps. A [traps.Store] does.
-type TrapReleaser interface {
+// RefusedByTrap begins the reason why a URI of a trap is not visited.
+const RefusedByTrap = "trap:"
+
+// Releaser releases traps. A [traps.Store] does.
+type Releaser interface {
 	Release(h uri.Host, pattern string) (traps.Trap, error)
 }
 
-// ReleaseTrap ends a trap permanently. It makes its known URIs due that were not visited because of the trap, and
+// Release ends a trap permanently. It makes its known URIs due that were not visited because of the trap, and
 // returns their number. A crawl may run meanwhile. A second call completes one that was interrupted.
-func ReleaseTrap(
-	f *frontier.Frontier, store TrapReleaser, h uri.Host, pattern string, now time.Time,
+func Release(
+	f *frontier.Frontier, store Releaser, h uri.Host, pattern string, now time.Time,
 ) (due int64, err error) {
 	t, err := store.Release(h, pattern)
 	if err != nil || t.Kind == traps.SoftNotFound {
@@ -42,7 +46,7 @@ func ReleaseTrap(
 		var waiting []frontier.Candidate
 		for _, e := range list {
 			// The others were visited and wait for a reason of their own.
-			if e.Due.After(now) && (e.LastStatus == 0 || strings.HasPrefix(e.Why, refusedByTrap)) {
+			if e.Due.After(now) && (e.LastStatus == 0 || strings.HasPrefix(e.Why, RefusedByTrap)) {
 				waiting = append(waiting, frontier.Candidate{
 					URI: e.URI, Hops: e.Hops, Via: e.Via, Seed: e.Seed, Due: now, Sooner: true,
 				})

@@ -1,0 +1,74 @@
+package alarm
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/arcrawl/arcrawl/internal/human"
+)
+
+// documentLasts is how long a document that could not be processed is a trouble.
+const documentLasts = 24 * time.Hour
+
+// maxDocumentHosts bounds the hosts of which such documents are kept.
+const maxDocumentHosts = maxOfKind
+
+// Documents counts the documents that the program could not process. The zero value is empty. It is not safe for
+// concurrent use.
+type Documents struct {
+	totals map[string]int64 // by kind of fault, since the start
+	hosts  map[string]*hostDocuments
+}
+
+// hostDocuments holds the faults of one host.
+type hostDocuments struct {
+	visits   int64
+	uri, why string // of the last one
+	last     time.Time
+}
+
+// Add counts a visit whose document could not be processed.
+func (d *Documents) Add(host, uri, kind, why string, at time.Time) {
+	if d.totals == nil {
+		d.totals, d.hosts = map[string]int64{}, map[string]*hostDocuments{}
+	}
+	d.totals[kind]++
+	h := d.hosts[host]
+	if h == nil {
+		if len(d.hosts) >= maxDocumentHosts {
+			return
+		}
+		h = &hostDocuments{}
+		d.hosts[host] = h
+	}
+	const maxText = 500 // bytes of what a stranger may have chosen
+	h.visits++
+	h.uri, h.why, h.last = cut(uri, maxText), cut(why, maxText), at
+}
+
+// Total returns the number of faults of a kind since the start.
+func (d *Documents) Total(kind string) int64 { return d.totals[kind] }
+
+// Troubles returns the hosts with faults in the last day.
+func (d *Documents) Troubles(now time.Time) (list []Trouble) {
+	for host, h := range d.hosts {
+		if now.Sub(h.last) > documentLasts {
+			delete(d.hosts, host)
+			continue
+		}
+		list = append(list, Trouble{Kind: Document, About: host, Text: fmt.Sprintf(
+			"%s of %s could not be processed, last %s: %s; only these URIs are affected; please report this fault of the program",
+			human.Count(int(h.visits), "visit"), host, h.uri, h.why,
+		)})
+	}
+	return list
+}
+
+// cut returns the beginning of a text, in at most n bytes.
+func cut(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	return strings.ToValidUTF8(s[:n], "") + "…"
+}

@@ -1,0 +1,164 @@
+package crawler_test
+
+import (
+	"context"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/arcrawl/arcrawl/crawler"
+	"github.com/arcrawl/arcrawl/crawler/faults"
+	"github.com/arcrawl/arcrawl/dedup"
+	"github.com/arcrawl/arcrawl/digest"
+	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/internal/town"
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+const healthyBesideBad = `[crawl]
+workers = 1
+[retry]
+first = "30m"
+max = "6h"
+[[wait]]
+mime = ".*"
+initial = "1h"
+min = "1h"
+max = "1h"
+[seeds]
+uris = ["http://bad.example/", "http://news.example/"]
+`
+
+// checkHealthy fails the test unless the healthy site was visited each hour and no visit of it had a fault.
+func checkHealthy(t *testing.T, w *world, hours int) {
+	t.Helper()
+	visits := w.visits("news.example/")
+	if len(visits) < hours || len(visits) > hours+1 {
+		t.Errorf("%d visits of the healthy site in %d hours", len(visits), hours)
+	}
+	for _, v := range visits {
+		if v.Failed || v.Fault != "" {
+			t.Errorf("a visit of the healthy site failed: %+v", v)
+		}
+	}
+}
+
+func TestPanicConcernsOneDocument(t *testing.T) {
+	for _, step := range []string{"judging", "discovering", "scheduling"} {
+		t.Run(step, func(t *testing.T) {
+			dir := t.TempDir()
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t, dir, healthyBesideBad)
+				defer w.town.Close()
+				w.set("http://news.example/", town.Page{Every: 30 * time.Minute})
+				var poisoned atomic.Bool // the answer in progress makes the parser panic
+				w.town.Serve("bad.example", raw(func() string {
+					poisoned.Store(true)
+					return answer("HTTP/1.1 200 OK", "poison")
+				}))
+				parts, shut := w.open()
+				c := crawler.New(parts)
+				c.OnStep(func(at string) {
+					if at == step && poisoned.Swap(false) {
+						panic("poison")
+					}
+				})
+				runCrawler(t, c, 12*time.Hour+time.Minute)
+				shut()
+				checkHealthy(t, w, 12)
+				bad := w.visits("bad.example/")
+				if len(bad) != 3 {
+					t.Fatalf("%d visits of the poisoned page in 12 hours, want one each 6 hours", len(bad))
+				}
+				v := bad[0]
+				settled := v.Failed && v.FaultKind == faults.KindPanic && v.Wait.Interval == 6*time.Hour
+				if !settled || v.Kept != crawler.KeptResponse {
+					t.Errorf("the first visit: %+v", v)
+				}
+				verifyArchive(t, w)
+			})
+			checkArchive(t, dir)
+		})
+	}
+}
+
+// runCrawler runs a crawl for a while.
+func runCrawler(t *testing.T, c *crawler.Crawler, d time.Duration) {
+	t.Helper()
+	if _, err := c.AddSeeds(time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), d)
+	defer cancel()
+	if err := c.Run(ctx); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestFaultOfOneDocumentHoldsNobody(t *testing.T) {
+	page := strings.Repeat("word ", 100_000) // longer than what is kept decoded in memory
+	for _, row := range []struct {
+		name, settings string
+		prepare        func(t *testing.T, parts crawler.Parts)
+		bad            string // the URI
+		failed, fault  bool   // of its first visit
+		kept           crawler.Keeping
+	}{
+		{
+			name: "a URI with a control character", bad: "http://bad.example/a\x01b", failed: true, fault: true,
+			prepare: func(t *testing.T, parts crawler.Parts) {
+				t.Helper()
+				bad := frontier.Candidate{URI: uri.FromCanonical("http://bad.example/a\x01b"), Seed: "http://bad.example/"}
+				if _, err := parts.Frontier.Add(time.Now(), bad); err != nil {
+					t.Fatal(err)
+				}
+			},
+		},
+		{
+			name: "fetch.max_content below change.max_size", bad: "http://bad.example/", kept: crawler.KeptResponse,
+			settings: "[change]\nmode = \"scrubbed\"\nscrub = [\"x+\"]\n[fetch]\nmax_content = \"10KB\"\n",
+		},
+		{
+			name: "an original of a partner with a line end", bad: "http://bad.example/", fault: true,
+			kept: crawler.KeptResponse,
+			prepare: func(t *testing.T, parts crawler.Parts) {
+				t.Helper()
+				sum := digest.Of([]byte(page))
+				o := digest.Origin{URI: "http://partner.example/\nX: y", Date: time.Now(), Payload: sum}
+				if err := parts.Dedup.Put(dedup.Key{Payload: sum, Status: 200, MIME: "text/html"}, o); err != nil {
+					t.Fatal(err)
+				}
+			},
+		},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			dir := t.TempDir()
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t, dir, row.settings+healthyBesideBad)
+				defer w.town.Close()
+				w.set("http://news.example/", town.Page{Every: 30 * time.Minute})
+				w.set("http://bad.example/", town.Page{Body: page, Type: "text/html"})
+				parts, shut := w.open()
+				if row.prepare != nil {
+					row.prepare(t, parts)
+				}
+				w.crawl(parts, 6*time.Hour+time.Minute)
+				shut()
+				checkHealthy(t, w, 6)
+				bad := w.visits(row.bad)
+				if len(bad) < 4 {
+					t.Fatalf("%d visits of %q in six hours", len(bad), row.bad)
+				}
+				v := bad[0]
+				if v.Failed != row.failed || (v.Fault != "") != row.fault || v.Kept != row.kept {
+					t.Errorf("the first visit failed: %t, fault %q, kept %s", v.Failed, v.Fault, v.Kept)
+				}
+				if last := bad[len(bad)-1]; !row.failed && (last.Fault != "" || last.Kept != crawler.KeptRevisit) {
+					t.Errorf("the last visit: fault %q, kept %s; want a revisit of the first", last.Fault, last.Kept)
+				}
+			})
+		})
+	}
+}

@@ -1,0 +1,27 @@
+// Package panics turns panics of parsers into errors, so that one document cannot end the process.
+package panics
+
+import (
+	"fmt"
+	"runtime/debug"
+)
+
+// Error is a panic as an error.
+type Error struct {
+	Value any
+	Stack []byte // of the goroutine
+}
+
+// Error returns the value of the panic.
+func (p *Error) Error() string { return fmt.Sprintf("the program panicked: %v", p.Value) }
+
+// Catch calls a step and returns its results, or a panic of the step as an [Error]. The step must not hold a lock that
+// a panic would leave locked.
+func Catch[T any](step func() (T, error)) (result T, err error) {
+	defer func() {
+		if value := recover(); value != nil {
+			err = &Error{Value: value, Stack: debug.Stack()}
+		}
+	}()
+	return step()
+}
