@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/arcrawl/arcrawl/discover"
+	"github.com/arcrawl/arcrawl/internal/growth"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -156,4 +157,45 @@ func FuzzLinks(f *testing.F) {
 		doc = response(t, 302, "Location", link)
 		check(t, find(t, doc, string(content), discover.Bounds{MaxLinks: maxLinks, Speculative: true}), maxLinks)
 	})
+}
+
+func TestWorkOfHostileContentGrowsWithItsSize(t *testing.T) {
+	t.Parallel()
+	for _, c := range hostile {
+		t.Run(c.name, func(t *testing.T) {
+			doc := response(t, 200, "Content-Type", c.contentType)
+			growth.Linear(t, c.make, func(text string) { find(t, doc, text, discover.Bounds{Speculative: true}) })
+		})
+	}
+}
+
+func TestWorkOfHostileHeadersGrowsWithTheirSize(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name, field string
+		make        func(n int) string
+	}{
+		{"many links", "Link", func(n int) string { return many(n/24, "</%d>; rel=next, ") }},
+		{"commas", "Link", func(n int) string { return strings.Repeat(",", n) }},
+		{"brackets that never end", "Link", func(n int) string { return strings.Repeat("<", n) }},
+		{"quotes that never end", "Link", func(n int) string { return "</a>; rel=\"" + strings.Repeat(`\"`, n/2) }},
+		{"many parameters", "Link", func(n int) string { return "</a>" + strings.Repeat(";a=b", n/4) }},
+		{"a long address", "Refresh", func(n int) string { return "0; url=/" + strings.Repeat("a", n) }},
+		{"spaces", "Refresh", func(n int) string { return "0;" + strings.Repeat(" ", n) }},
+		{"a long target", "Location", func(n int) string { return "/" + strings.Repeat("../a/", n/5) }},
+		{"a long host", "Location", func(n int) string { return "http://" + strings.Repeat("ü", n/2) + "/" }},
+		{"many parameters of a type", "Content-Type", func(n int) string { return "text/html" + many(n/8, ";a%d=b") }},
+		{"quotes in a type", "Content-Type", func(n int) string { return "text/html; charset=\"" + strings.Repeat(`\"`, n/2) }},
+		{"a type in pieces", "Content-Type", func(n int) string { return "text/html" + many(n/10, ";a*%d=b") }},
+	} {
+		t.Run(c.field+": "+c.name, func(t *testing.T) {
+			growth.Linear(t, c.make, func(text string) {
+				status := 200
+				if c.field == "Location" {
+					status = 302
+				}
+				find(t, response(t, status, c.field, text), "<a href=/b>", discover.Bounds{})
+			})
+		})
+	}
 }

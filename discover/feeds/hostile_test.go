@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/arcrawl/arcrawl/internal/growth"
 )
 
 func many(n int, format string) string {
@@ -98,5 +100,17 @@ func BenchmarkHostile(b *testing.B) {
 				}
 			})
 		}
+	}
+}
+
+func TestWorkOfHostileSourcesGrowsWithTheirSize(t *testing.T) {
+	t.Parallel()
+	self := mustURI(t, "http://news.example/s.xml")
+	for _, c := range hostile {
+		t.Run(c.name, func(t *testing.T) {
+			growth.Linear(t, c.make, func(text string) {
+				_, _ = Read(self, "", true, strings.NewReader(text), Bounds{})
+			})
+		})
 	}
 }
