@@ -22,6 +22,7 @@ import (
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/daemon"
 	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/frontier/backup"
 	"github.com/arcrawl/arcrawl/internal/profile"
 )
 
@@ -83,7 +84,7 @@ First steps:
 	root.AddCommand(newDedup(), newDeps(), newImpact(), newReduplicate(), newExtract(), newWacz())
 	root.AddCommand(newLog(), newConvert(), newInit(), newHost(), newSchema())
 	root.AddCommand(newWhyNot(), newCanon(), newTraps())
-	root.AddCommand(newFrontier(), newFsck(), newTune(), newPrime())
+	root.AddCommand(newFrontier(), newFsck(), newBackup(), newTune(), newPrime())
 	return root
 }
 
@@ -151,7 +152,8 @@ func exitCode(err error) int {
 		return exitConfig
 	case errors.Is(err, frontier.ErrLocked), errors.Is(err, api.ErrNoDaemon):
 		return exitBusy
-	case errors.Is(err, frontier.ErrCorrupt), errors.Is(err, frontier.ErrVersion), errors.Is(err, warc.ErrDamaged):
+	case errors.Is(err, frontier.ErrCorrupt), errors.Is(err, frontier.ErrVersion), errors.Is(err, warc.ErrDamaged),
+		errors.Is(err, backup.ErrDamaged):
 		return exitDamaged
 	case as[daemon.FolderError](err):
 		return exitFolder

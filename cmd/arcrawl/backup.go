@@ -1,0 +1,160 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/arcrawl/arcrawl/daemon"
+	"github.com/arcrawl/arcrawl/frontier/backup"
+	"github.com/arcrawl/arcrawl/internal/human"
+)
+
+func newBackup() *cobra.Command {
+	return group("backup", "Back up the store, also while the daemon runs, and restore it",
+		newBackupCreate(), newBackupList(), newBackupVerify(), newBackupRestore())
+}
+
+func newBackupCreate() *cobra.Command {
+	var path string
+	var keep int
+	cmd := &cobra.Command{
+		Use:   "create DIR",
+		Short: "Back up the state folder into a new folder in DIR",
+		Long: `create copies the state folder (storage.state) into a new folder in DIR, which is named by the time. The daemon may run
+meanwhile. The copy is what the store was at one moment.
+
+Each backup is complete. Tables that the backup before has too are links to it, so only new data takes time and room. If
+create is killed, DIR has the backups that it had before.
+
+A backup has no WARC files, settings or logs. Copy the WARC files after the store: the store must never be newer than the
+archive.`,
+		Example: "  arcrawl backup create --config /etc/arcrawl/arcrawl.toml --keep 14 /srv/backup/arcrawl",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c, err := readConfig(cmd.ErrOrStderr(), path)
+			if err != nil {
+				return err
+			}
+			if keep < 0 {
+				return usageError{fmt.Errorf("--keep %d is negative", keep)}
+			}
+			b, err := daemon.BackUp(cmd.Context(), c, args[0], keep, time.Now())
+			if err != nil {
+				return err
+			}
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s: %s, %s copied and %s shared with the backup before\n",
+				b.Folder, human.Count(len(b.Files), "file"), human.Bytes(b.Copied), human.Bytes(b.Linked))
+			return err
+		},
+	}
+	configFlag(cmd, &path)
+	cmd.Flags().IntVar(&keep, "keep", 0, "then keep only the newest `N` backups (0 = keep all)")
+	return cmd
+}
+
+func newBackupList() *cobra.Command {
+	return &cobra.Command{
+		Use:     "list DIR",
+		Short:   "List the backups in DIR, oldest first",
+		Example: "  arcrawl backup list /srv/backup/arcrawl",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			all, err := backup.List(args[0])
+			if err != nil {
+				return backupError(err)
+			}
+			table := newTable(cmd.OutOrStdout())
+			for _, b := range all {
+				fmt.Fprintf(table, "%s\t%s\t%s\t\n", b.Folder, human.Count(len(b.Files), "file"), human.Bytes(b.Size()))
+			}
+			return table.Flush()
+		},
+	}
+}
+
+func newBackupVerify() *cobra.Command {
+	return &cobra.Command{
+		Use:     "verify DIR",
+		Short:   "Compare a backup with its list of digests",
+		Long:    "verify reads every file of a backup and compares it with its SHA-256. " + whichBackup,
+		Example: "  arcrawl backup verify /srv/backup/arcrawl",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			b, err := findBackup(args[0])
+			if err == nil {
+				err = b.Verify(cmd.Context())
+			}
+			if err != nil {
+				return backupError(err)
+			}
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s: %s, %s, undamaged\n",
+				b.Folder, human.Count(len(b.Files), "file"), human.Bytes(b.Size()))
+			return err
+		},
+	}
+}
+
+func newBackupRestore() *cobra.Command {
+	var path string
+	cmd := &cobra.Command{
+		Use:   "restore DIR",
+		Short: "Copy a backup to an empty state folder",
+		Long: `restore copies a backup to the state folder (storage.state), which must be empty or missing. It compares each file with its
+digest. The folder appears when all of it is on disk: if restore is killed, run it again.
+
+` + whichBackup + `
+
+Stop the daemon and move the old state folder away first. The archive must not be older than the backup.`,
+		Example: "  arcrawl backup restore --config /etc/arcrawl/arcrawl.toml /srv/backup/arcrawl",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c, err := readConfig(cmd.ErrOrStderr(), path)
+			if err != nil {
+				return err
+			}
+			b, err := findBackup(args[0])
+			if err == nil {
+				err = daemon.Restore(cmd.Context(), c, b)
+			}
+			if err != nil {
+				return backupError(err)
+			}
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "restored the store of %s to %s\n",
+				b.Taken.Format(time.DateTime), c.Storage.State)
+			return err
+		},
+	}
+	configFlag(cmd, &path)
+	return cmd
+}
+
+const whichBackup = "DIR is one backup, or the folder of all, of which the newest is meant."
+
+// findBackup returns a backup, or the newest in a folder.
+func findBackup(dir string) (backup.Backup, error) {
+	b, err := backup.Read(dir)
+	if err == nil || !errors.Is(err, backup.ErrDamaged) {
+		return b, err
+	}
+	all, failed := backup.List(dir)
+	switch {
+	case failed != nil:
+		return b, failed
+	case len(all) == 0:
+		return b, daemon.FolderError{Err: fmt.Errorf("there is no backup in %s: %w", filepath.Clean(dir), fs.ErrNotExist)}
+	}
+	return all[len(all)-1], nil
+}
+
+// backupError returns an error with its exit code.
+func backupError(err error) error {
+	if errors.Is(err, fs.ErrNotExist) && !errors.Is(err, backup.ErrDamaged) {
+		return daemon.FolderError{Err: err}
+	}
+	return err
+}

@@ -1,0 +1,112 @@
+package main
+
+import (
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/arcrawl/arcrawl/frontier/backup"
+	"github.com/arcrawl/arcrawl/internal/slow"
+)
+
+// TestABackupSurvivesKills takes backups of a busy daemon and kills both at random moments. Then it moves the crawl to
+// another machine, kills the restoring too, and looks whether the crawl continues there without a loss.
+func TestABackupSurvivesKills(t *testing.T) {
+	slow.Test(t)
+	dir := t.TempDir()
+	binary, site := build(t, dir), startKillSite(t)
+	conf, to := filepath.Join(dir, "arcrawl.toml"), filepath.Join(dir, "backups")
+	writeFile(t, conf, site.toml())
+	seed := uint64(time.Now().UnixNano())
+	t.Logf("random seed: %d", seed)
+	random := rand.New(rand.NewPCG(seed, 0))
+
+	d := startDaemon(t, binary, conf)
+	site.waitFor(t, d, 100)
+	for round := range 12 {
+		cmd := exec.Command(binary, "backup", "create", "--keep", "3", "--config", conf, to)
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		time.AfterFunc(time.Duration(random.IntN(300))*time.Millisecond, func() { _ = cmd.Process.Kill() })
+		if round%4 == 3 {
+			d.kill(t)
+		}
+		_ = cmd.Wait()
+		if round%4 == 3 {
+			d = startDaemon(t, binary, conf)
+		}
+		site.waitFor(t, d, site.asked.Load()+50)
+	}
+	succeed(t, "backup", "create", "--keep", "3", "--config", conf, to)
+	d.kill(t) // the old machine is gone; its archive was copied up to this moment
+
+	there := filepath.Join(dir, "there")
+	if err := os.Mkdir(there, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	moved := filepath.Join(there, "arcrawl.toml")
+	writeFile(t, moved, site.toml())
+	if err := os.CopyFS(filepath.Join(there, "warc"), os.DirFS(filepath.Join(dir, "warc"))); err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		cmd := exec.Command(binary, "backup", "restore", "--config", moved, to)
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Duration(random.IntN(60)) * time.Millisecond)
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+		if _, err := os.Stat(filepath.Join(there, "state")); err == nil {
+			break // it was faster than the kill
+		}
+	}
+	if _, err := os.Stat(filepath.Join(there, "state")); err != nil {
+		succeed(t, "backup", "restore", "--config", moved, to)
+	}
+	if out := succeed(t, "fsck", "--config", moved); !strings.Contains(out, "undamaged") {
+		t.Errorf("fsck of the restored store says: %s", out)
+	}
+	all, err := backup.List(to)
+	if err != nil || len(all) == 0 || len(all) > 3 {
+		t.Errorf("%d backups are left, want at most 3: %v", len(all), err)
+	}
+	for _, b := range all {
+		succeed(t, "backup", "verify", b.Folder)
+	}
+
+	next := startDaemon(t, binary, moved)
+	site.waitFor(t, next, site.asked.Load()+killHosts*killPages)
+	next.terminate(t)
+	if log := next.output(); !strings.Contains(log, `"new_seeds":0`) {
+		t.Errorf("the daemon on the other machine does not know its seeds:\n%s", log)
+	}
+	succeed(t, "verify", filepath.Join(there, "warc"))
+	succeed(t, "fsck", "--config", moved)
+}
+
+func TestBackupCommandsExplainWhatIsMissing(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	conf := filepath.Join(dir, "arcrawl.toml")
+	writeFile(t, conf, "[operator]\nname = \"Test\"\ncontact = \"crawler@library.example\"\n")
+	for _, c := range []struct {
+		args []string
+		code int
+		want string
+	}{
+		{[]string{"backup", "create", "-c", conf, filepath.Join(dir, "b")}, exitFolder, "there is no store in"},
+		{[]string{"backup", "restore", "-c", conf, filepath.Join(dir, "b")}, exitFolder, "no such file"},
+		{[]string{"backup", "verify", dir}, exitFolder, "there is no backup in"},
+		{[]string{"backup", "create", "-c", conf, "--keep", "-1", dir}, exitUsage, "negative"},
+	} {
+		if code, _, errs := command(c.args...); code != c.code || !strings.Contains(errs, c.want) {
+			t.Errorf("%q: exit code %d, %s; want %d and %q", c.args, code, errs, c.code, c.want)
+		}
+	}
+}
