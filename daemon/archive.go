@@ -42,7 +42,7 @@ func (d *Daemon) openArchive(now time.Time) error {
 	d.closers.add(index.close)
 	d.closers.add(func() error { return w.Close(time.Now()) })
 	d.parts.Archive, d.parts.IndexCapture, d.parts.OpenPayload = w, index.add, warc.Stored(c.Storage.WARC)
-	return d.forgetLost(repairs)
+	return errors.Join(d.forgetLost(repairs), d.proveOrigins(now))
 }
 
 // forgetLost removes from the dedup index the payloads that repaired WARC files have lost. Otherwise a revisit record

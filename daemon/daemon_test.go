@@ -101,12 +101,17 @@ uris = [%q]
 // start starts a daemon. It is stopped at the end of the test.
 func start(t *testing.T) *life {
 	t.Helper()
+	return startIn(t, t.TempDir())
+}
+
+// startIn starts a daemon in a folder that may hold a store and an archive. It is stopped at the end of the test.
+func startIn(t *testing.T, dir string) *life {
+	t.Helper()
 	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
 		fmt.Fprint(w, "<title>one page</title>")
 	}))
 	t.Cleanup(site.Close)
-	dir := t.TempDir()
 	l := &life{
 		dir: dir, path: filepath.Join(dir, "arcrawl.toml"),
 		hangup: make(chan os.Signal, 1), visits: make(chan crawler.Report, 100),

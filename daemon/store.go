@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/dedup"
 	"github.com/arcrawl/arcrawl/frontier"
@@ -25,7 +26,10 @@ func (d *Daemon) openStore(now time.Time) (err error) {
 	}
 	d.closers.add(d.parts.Frontier.Close)
 	db := d.parts.Frontier.DB()
-	if d.parts.Dedup, err = dedup.Open(db, dedup.Options{Name: uri.ReplayKey, View: d.parts.Frontier.View}); err != nil {
+	d.parts.Dedup, err = dedup.Open(db, dedup.Options{
+		Name: uri.ReplayKey, View: d.parts.Frontier.View, IsOrigin: warc.IsOrigin(d.live.Current().Storage.WARC),
+	})
+	if err != nil {
 		return err
 	}
 	if d.parts.Reputation, err = reputation.Open(db); err != nil {

@@ -67,6 +67,10 @@ type Options struct {
 	// View runs a lookup on a view of the store. The view may lack recent writes of others than the store's owner; a
 	// payload is then archived once more. If nil, each lookup has a transaction of its own.
 	View func(lookup func(txn *badger.Txn) error) error
+
+	// IsOrigin reads the header of a record and reports whether it is a response, so that revisits may refer to it. An
+	// error means that the record cannot be read. If nil, entries are not proven; see [Index.Prove].
+	IsOrigin func(digest.Origin) (bool, error)
 }
 
 // Index is the index in an open store. Its methods may be called concurrently. It needs no closing, and must not be
@@ -76,6 +80,7 @@ type Index struct {
 	name   func(string) string
 	view   func(func(txn *badger.Txn) error) error
 	losses losses
+	proof  proof
 
 	pending pending
 	files   fileNames
@@ -89,10 +94,11 @@ func Open(db *badger.DB, o Options) (*Index, error) {
 		return nil, errors.New("open dedup index: no store")
 	}
 	i := &Index{db: db, name: o.Name, view: o.View, losses: losses{from: map[string]int64{}}}
+	i.proof.isOrigin = o.IsOrigin
 	if i.view == nil {
 		i.view = db.View
 	}
-	if err := errors.Join(i.readLosses(), i.readCollections(), i.readNames()); err != nil {
+	if err := errors.Join(i.readLosses(), i.readCollections(), i.readNames(), i.readProof()); err != nil {
 		return nil, fmt.Errorf("open dedup index: %w", err)
 	}
 	return i, nil

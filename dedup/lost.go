@@ -62,12 +62,17 @@ func (i *Index) recall(files []string) error {
 	return nil
 }
 
-// Lost reports whether a record is known to be lost, or is in a file of a removed collection.
+// Lost reports whether no revisit may refer to a record: it is known to be lost, it is in a file of a removed collection,
+// or it is not a response.
 func (i *Index) Lost(o digest.Origin) bool {
+	return !o.IsZero() && (i.isLost(o) || i.isRefused(o))
+}
+
+func (i *Index) isLost(o digest.Origin) bool {
 	i.losses.mu.RLock()
 	defer i.losses.mu.RUnlock()
 	from, known := i.losses.from[o.File]
-	return !o.IsZero() && (known && (o.Offset >= from || o.Offset+o.Length > from) || i.imported.isGone(o.File))
+	return known && (o.Offset >= from || o.Offset+o.Length > from) || i.imported.isGone(o.File)
 }
 
 // readLosses reads the losses of earlier runs from the store.

@@ -22,6 +22,8 @@ import (
 //	'd', zeros(20), 'L', name                                          a file of which part is lost
 //	'd', zeros(20), 'C', number(4 BE)                                  a collection
 //	'd', zeros(20), 'F', number(4 BE)                                  the name of a file that entries lie in
+//	'd', zeros(20), 'P'                                                how far the entries are proven
+//	'd', zeros(20), 'N', file, zero, offset(8 BE)                      a record that is not a response
 //
 // Type and URI are the first bytes of SHA-256 sums. No payload has a digest of zeros.
 const (
@@ -36,6 +38,9 @@ const (
 	reference  = 'r'
 	collection = 'C'
 	fileName   = 'F'
+
+	progress      = 'P'
+	refusedOrigin = 'N'
 )
 
 // format is the first byte of each value that is not in the short form, see [compact]. An unknown format is an error.
