@@ -62,8 +62,8 @@ func (i *Index) recall(files []string) error {
 	return nil
 }
 
-// Lost reports whether no revisit may refer to a record: it is known to be lost, it is in a file of a removed collection,
-// or it is not a response.
+// Lost reports whether no revisit may refer to a record: it is known to be lost, it is in a file of a removed
+// collection, or it is not a response.
 func (i *Index) Lost(o digest.Origin) bool {
 	return !o.IsZero() && (i.isLost(o) || i.isRefused(o))
 }

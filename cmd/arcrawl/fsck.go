@@ -61,7 +61,7 @@ func fsck(ctx context.Context, out io.Writer, dir, archive string, now time.Time
 	n := f.Counts(now)
 	var origins strings.Builder
 	if len(faults) == 0 {
-		err = printFalseOrigins(ctx, &origins, f.DB(), archive)
+		err = printFalseOrigins(ctx, &origins, f, archive)
 	}
 	if err := errors.Join(err, f.Close()); err != nil {
 		return err

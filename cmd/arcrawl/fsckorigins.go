@@ -6,10 +6,9 @@ import (
 	"io"
 	"strings"
 
-	"github.com/dgraph-io/badger/v4"
-
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/dedup"
+	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/internal/human"
 )
 
@@ -18,8 +17,8 @@ const maxFalseOrigins = 1000
 
 // printFalseOrigins names the records in the folder archive that the dedup index refers to although they are not
 // responses. They are no damage of the store: the daemon finds them too and drops them.
-func printFalseOrigins(ctx context.Context, out io.Writer, db *badger.DB, archive string) error {
-	i, err := dedup.Open(db, dedup.Options{})
+func printFalseOrigins(ctx context.Context, out io.Writer, f *frontier.Frontier, archive string) error {
+	i, err := dedup.Open(f.DB(), dedup.Options{})
 	if err != nil {
 		return err
 	}
