@@ -14,7 +14,6 @@ import (
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/scope"
-	"github.com/arcrawl/arcrawl/scope/robots"
 	"github.com/arcrawl/arcrawl/scope/traps"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -22,8 +21,8 @@ import (
 const (
 	// heldRest is how long a held host rests until it is checked again. Its URIs keep their due times.
 	heldRest = time.Minute
-	// redirectedRobotsWait is how long a URI waits while the target of a redirect of its robots.txt is fetched.
-	redirectedRobotsWait = 30 * time.Second
+	// standInRest is how long a host rests while the URI of another host is fetched that its robots.txt redirects to.
+	standInRest = 30 * time.Second
 	// robotsBusyRest is the minimum rest of a host's slot while its robots.txt is fetched through another slot.
 	robotsBusyRest = time.Second
 )
@@ -32,8 +31,8 @@ const (
 type admission struct {
 	claim      frontier.Claim // of the URI to visit: the claimed one, or the robots.txt of its host
 	refused    *refusal
-	robotsBusy bool // robots.txt is being fetched through another slot of the host
-	deferUntil time.Time
+	robotsBusy bool      // robots.txt is being fetched through another slot of the host
+	restUntil  time.Time // the whole host rests until then, because its rules are not known yet
 }
 
 // refusal says why a URI that is due is not visited.
@@ -48,7 +47,11 @@ type refusal struct {
 // or stale, the claim is spent on robots.txt itself and the URI stays due.
 func (c *Crawler) admit(claim frontier.Claim, s settings, now time.Time) (admission, error) {
 	r := claim.Record
-	if robots.IsFile(r.URI) {
+	if r.RobotsVia != "" && !c.robots.LeadsTo(uri.FromCanonical(r.RobotsVia), r.URI) {
+		r.RobotsVia = "" // nothing redirects here any more
+		claim.Record = r
+	}
+	if isRobots(r) {
 		return admission{claim: claim}, nil
 	}
 	decider := policy.Scope(s.config, r.Seed, r.URI, now, c.parts.Frontier)
@@ -71,20 +74,22 @@ func (c *Crawler) admit(claim frontier.Claim, s settings, now time.Time) (admiss
 		return admission{}, fmt.Errorf("look up robots.txt for %s: %w", r.URI, err)
 	}
 	if !ok || !now.Before(inForce.Expires) {
-		return c.admitRobots(claim, now)
+		return c.divert(claim, r.URI.Robots(), now)
 	}
 	if inForce.Unreachable {
 		wait := inForce.Expires.Sub(now)
 		return admission{refused: &refusal{history.StatusForbidden, wait, "robotsUnreachable", false}}, nil
 	}
-	rules, ready, err := c.robots.Rules(r.URI.Origin(), inForce)
-	if err != nil {
+	ruling, err := c.robots.Rules(r.URI.Origin(), inForce, now)
+	switch {
+	case err != nil:
 		return admission{}, err
+	case !ruling.Wanted.IsZero():
+		return c.requestStandIn(claim, ruling.Wanted, ruling.From, now)
+	case !ruling.Known():
+		return admission{restUntil: later(now, ruling.UnreachableUntil).Add(standInRest)}, nil
 	}
-	if !ready {
-		return admission{deferUntil: now.Add(redirectedRobotsWait)}, nil
-	}
-	if !rules.Allowed(policy.Agent, r.URI) {
+	if !ruling.Rules.Allowed(policy.Agent, r.URI) {
 		return admission{refused: &refusal{history.StatusForbidden, s.Robots.ForbiddenWait, "robotsExcluded", false}}, nil
 	}
 	return admission{claim: claim}, nil
@@ -106,10 +111,10 @@ func (c *Crawler) refuseTrapped(r frontier.Record, s settings, now time.Time) (*
 	return &refusal{history.StatusOutOfScope, s.Scope.TrapWait, untrap.RefusedByTrap + t.Kind.String(), false}, nil
 }
 
-// admitRobots spends a claim on the robots.txt of its host.
-func (c *Crawler) admitRobots(claim frontier.Claim, now time.Time) (admission, error) {
+// divert spends a claim on the robots.txt of its host, or on another URI of the host that stands in for it.
+func (c *Crawler) divert(claim frontier.Claim, to uri.URI, now time.Time) (admission, error) {
 	r := claim.Record
-	diverted, err := c.parts.Frontier.Divert(claim, r.URI.Robots(), now)
+	diverted, err := c.parts.Frontier.Divert(claim, to, now)
 	if errors.Is(err, frontier.ErrClaimed) { // another worker was first, on a host with several slots
 		return admission{robotsBusy: true}, nil
 	}
@@ -122,12 +127,12 @@ func (c *Crawler) admitRobots(claim frontier.Claim, now time.Time) (admission, e
 	return admission{claim: diverted}, nil
 }
 
-// restHeldHost releases a claim because its host is held, and lets the host rest for a while.
-func (c *Crawler) restHeldHost(claim frontier.Claim, now time.Time) error {
+// restHost releases a claim and lets its host rest, because the host is held or its rules are not known yet.
+func (c *Crawler) restHost(claim frontier.Claim, until, now time.Time) error {
 	host := string(claim.Record.URI.Host())
-	rest := frontier.HostAction{Verb: frontier.Rest, Until: now.Add(heldRest)}
+	rest := frontier.HostAction{Verb: frontier.Rest, Until: until}
 	if _, _, err := c.parts.Frontier.SteerHosts(now, host, rest); err != nil {
-		return fmt.Errorf("let the held host %s rest: %w", host, err)
+		return fmt.Errorf("let the host %s rest: %w", host, err)
 	}
 	if err := c.parts.Frontier.Release(claim, now); err != nil {
 		return fmt.Errorf("release %s: %w", claim.Record.URI, err)
@@ -148,7 +153,7 @@ func (c *Crawler) skip(
 		}
 		return nil
 	}
-	return c.postpone(claim, a.deferUntil, began)
+	return c.restHost(claim, a.restUntil, began)
 }
 
 // refuse logs and settles a URI that is not visited. The host need not rest, because no request was made.
@@ -184,17 +189,5 @@ func (c *Crawler) refuse(
 		URI: r.URI, Hops: r.Hops, Finished: now, Status: why.status, Due: r.Due, Visits: r.Visits, Versions: r.Versions,
 		Wait: evaluators.Wait{Interval: why.wait, Reason: why.why},
 	})
-	return nil
-}
-
-// postpone settles a URI without a visit, because the target of a redirect of its robots.txt is not fetched yet.
-func (c *Crawler) postpone(claim frontier.Claim, until, now time.Time) error {
-	r := claim.Record
-	r.Due = until
-	_, err := c.parts.Frontier.Settle(claim, frontier.Settlement{Record: r, Finished: now, NoRequest: true})
-	if err != nil {
-		return fmt.Errorf("postpone %s: %w", r.URI, err)
-	}
-	signal(c.dirty)
 	return nil
 }

@@ -63,6 +63,10 @@ func (f *finder) read() error {
 	if v.failed || got.Status >= http.StatusBadRequest {
 		return nil
 	}
+	if v.robots && policy.IsRedirect(got.Status) {
+		f.addStandIn()
+		return nil
+	}
 	if v.robots {
 		f.addSitemaps()
 	}
@@ -241,12 +245,23 @@ func (f *finder) scopeOfHost(h uri.Host) *scope.Scope {
 	return decider
 }
 
+// addStandIn adds the URI of another host that a robots.txt redirects to. It is fetched whether it is in scope or
+// not. One on the same host is fetched before the next visit.
+func (f *finder) addStandIn() {
+	u, err := f.v.uri().Join(f.v.capture.Header.Get("Location"))
+	if err != nil || u.Host() == f.v.uri().Host() {
+		return
+	}
+	found := standInCandidate(f.v.record(), u, f.v.uri(), f.v.finished)
+	f.found.candidates = append(f.found.candidates, found)
+}
+
 // addSitemaps adds the sitemaps that a robots.txt names.
 func (f *finder) addSitemaps() {
 	if !f.s.Feeds.RobotsSitemaps || f.v.capture.Status != http.StatusOK {
 		return
 	}
-	body, err := readRobots(f.v.capture)
+	body, err := policy.ReadRobots(f.v.capture)
 	if err != nil {
 		return
 	}

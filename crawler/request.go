@@ -10,7 +10,6 @@ import (
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/fetch"
 	"github.com/arcrawl/arcrawl/frontier"
-	"github.com/arcrawl/arcrawl/scope/robots"
 )
 
 const statusNotModified = http.StatusNotModified
@@ -35,7 +34,7 @@ func (r request) conditional() bool { return r.sent != evaluators.Validators{} }
 // left validators, the validators of the host are believed, and no audit is due.
 func (c *Crawler) request(r frontier.Record, s settings, now time.Time) (request, error) {
 	req := request{exchange: c.unconditional(r, s)}
-	if robots.IsFile(r.URI) || !canVouch(r) || c.parts.Dedup.Lost(r.Origin) {
+	if isRobots(r) || !canVouch(r) || c.parts.Dedup.Lost(r.Origin) {
 		return req, nil
 	}
 	req.filter = s.Midfetch.For(r.ContentType)

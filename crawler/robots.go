@@ -2,65 +2,71 @@ package crawler
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"time"
 
 	"github.com/arcrawl/arcrawl/crawler/history"
 	"github.com/arcrawl/arcrawl/crawler/policy"
-	"github.com/arcrawl/arcrawl/fetch"
 	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/scope/robots"
+	"github.com/arcrawl/arcrawl/uri"
 )
 
-// maxRobots bounds the bytes of a robots.txt that are read (RFC 9309, 2.5).
-const maxRobots = 500 << 10
-
-// scheduleRobots completes the schedule of a robots.txt: which copy comes into force, for how long, and whether the
-// host rests meanwhile.
+// scheduleRobots completes the schedule of a robots.txt.
 func (c *Crawler) scheduleRobots(v visit, s settings, next schedule) schedule {
-	before, had, err := c.parts.Frontier.Robots(v.uri().Origin())
+	if hostDown(v.capture.Status) && !v.standsIn() {
+		next.wait.Reason += "; asked again when the host has rested"
+		return next.robotsDue(v, frontier.RestWhenDown(v.claim.HostFailures+1, !v.claim.NeverAnswered))
+	}
+	next = c.takeRobots(v, s, next)
+	next.wait.Reason = policy.Meaning(*next.robots)
+	return next.robotsDue(v, next.robots.Expires.Sub(v.finished))
+}
+
+// takeRobots adds to the schedule of a robots.txt, or of a URI that stands in for one, which copy comes into force, for
+// how long, and whether the host rests meanwhile.
+func (c *Crawler) takeRobots(v visit, s settings, next schedule) schedule {
+	before, had, err := c.parts.Frontier.StandIn(v.uri())
 	if err != nil {
 		had = false
 	}
 	fresh := frontier.RobotsCopy{Fetched: v.finished, Expires: v.finished.Add(s.Robots.Wait), Status: v.capture.Status}
-	unreachable := func() {
-		fresh.Unreachable, fresh.Body = true, before.Body
-		wait := min(s.Robots.UnreachableWait, s.Retry.Wait(max(1, next.record.Failures)))
-		fresh.Expires = later(v.finished.Add(wait), next.asked)
-		next.rest = fresh.Expires
-	}
 	switch {
-	case hostDown(v.capture.Status):
-		next.wait.Reason += "; asked again when the host has rested"
-		return next.robotsDue(v, frontier.RestWhenDown(v.claim.HostFailures+1, !v.claim.NeverAnswered))
-	case robotsUnreachable(v) || v.fault != nil && v.failed:
-		unreachable()
+	case policy.Unreachable(v.capture) || v.fault != nil && v.failed:
+		fresh.Unreachable = true
 	case policy.IsRedirect(v.capture.Status):
 		fresh.Body = []byte(v.capture.Header.Get("Location"))
 	case v.capture.Status < http.StatusMultipleChoices:
-		if fresh.Body, err = readRobots(v.capture); err != nil {
-			unreachable()
+		fresh.Body, err = policy.ReadRobots(v.capture)
+		fresh.Unreachable = err != nil
+		if v.standsIn() && policy.IsHTML(fresh.Body) {
+			fresh.Body = nil // a page that the site sends for every unknown path has no rules
+		}
+	}
+	if fresh.Unreachable {
+		fresh.Body = before.Body
+		wait := min(s.Robots.UnreachableWait, s.Retry.Wait(max(1, next.record.Failures)))
+		asked := policy.RetryAfter(v.capture.Status, v.capture.Header, v.finished, s.Robots.UnreachableWait)
+		fresh.Expires = later(v.finished.Add(wait), asked)
+		if robots.IsFile(v.uri()) { // what only stands in for the robots.txt of others says nothing about its own host
+			next.rest = fresh.Expires
 		}
 	}
 	next.robots = &fresh
-	next.wait.Reason = robotsMeaning(fresh)
 	next.reopen = had && !fresh.Unreachable && (before.Unreachable || !bytes.Equal(before.Body, fresh.Body))
-	return next.robotsDue(v, fresh.Expires.Sub(v.finished))
+	return next
 }
 
-// robotsMeaning returns the meaning of an answer for robots.txt, in words.
-func robotsMeaning(c frontier.RobotsCopy) string {
-	switch {
-	case c.Unreachable:
-		return "robots.txt unreachable: nothing of the host is visited meanwhile"
-	case policy.IsRedirect(c.Status):
-		return "robots.txt is elsewhere: the rules there are in force"
-	case c.Status >= http.StatusBadRequest:
-		return "no robots.txt: everything is allowed"
+// scheduleStandIn completes the schedule of a URI that stands in for a robots.txt. It is a page like any other, but its
+// copy is renewed when it expires. Only a page in HTML need not be: it has no rules, and may be the front page.
+func (c *Crawler) scheduleStandIn(v visit, s settings, next schedule) schedule {
+	next = c.takeRobots(v, s, next)
+	bare := next.robots.Status == http.StatusOK && !next.robots.Unreachable && next.robots.Body == nil
+	if expires := next.robots.Expires; !bare && next.record.Due.After(expires) {
+		next.record.Due = expires
 	}
-	return "robots.txt is in force"
+	return next
 }
 
 // robotsDue sets the due time of a robots.txt. Usually there is none, because the URIs of the host ask for robots.txt
@@ -77,24 +83,32 @@ func (next schedule) robotsDue(v visit, wait time.Duration) schedule {
 	return next
 }
 
-// robotsUnreachable reports whether a robots.txt could not be fetched, so that everything is forbidden for a while
-// (RFC 9309, 2.3.1.4). 429 means a server in trouble, not a missing file. The other 4xx mean that there are no rules.
-func robotsUnreachable(v visit) bool {
-	status := v.capture.Status
-	return status < http.StatusOK || status >= http.StatusInternalServerError || status == http.StatusTooManyRequests ||
-		status < http.StatusMultipleChoices && !v.capture.Complete && v.capture.Truncated != fetch.TruncatedLength
+// isRobots reports whether a URI is a robots.txt or stands in for one.
+func isRobots(r frontier.Record) bool { return r.RobotsVia != "" || robots.IsFile(r.URI) }
+
+// standsIn reports whether a robots.txt redirects to the URI of a visit.
+func (v visit) standsIn() bool { return v.record().RobotsVia != "" }
+
+// requestStandIn sees to it that the URI is fetched that the robots.txt of a claimed URI redirects to. On the same host
+// it spends the claim on that URI. On another host it makes the URI due, and the host of the claim rests meanwhile.
+func (c *Crawler) requestStandIn(claim frontier.Claim, wanted, from uri.URI, now time.Time) (admission, error) {
+	if wanted.Host() == claim.Record.URI.Host() {
+		a, err := c.divert(claim, wanted, now)
+		a.claim.Record.RobotsVia = from.String()
+		return a, err
+	}
+	_, err := c.parts.Frontier.Add(now, standInCandidate(claim.Record, wanted, from, now))
+	if err != nil {
+		return admission{}, fmt.Errorf("make %s due, where %s redirects to: %w", wanted, from, err)
+	}
+	return admission{restUntil: now.Add(standInRest)}, nil
 }
 
-// readRobots returns the content of a robots.txt, as far as it counts.
-func readRobots(got *fetch.Capture) ([]byte, error) {
-	content, err := got.Content()
-	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", got.URI, err)
+// standInCandidate returns a URI that a robots.txt redirects to as a candidate.
+func standInCandidate(r frontier.Record, u, from uri.URI, now time.Time) frontier.Candidate {
+	hops := uri.HopPath("").Then(uri.Prereq).Then(uri.Redirect)
+	return frontier.Candidate{
+		URI: u, Hops: hops, Via: from.String(), Seed: r.Seed, Due: now, Urgent: true, Sooner: true,
+		RobotsVia: from.String(),
 	}
-	defer content.Close()
-	body, err := io.ReadAll(io.LimitReader(content, maxRobots))
-	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
-		return nil, fmt.Errorf("read %s: %w", got.URI, err)
-	}
-	return body, nil
 }

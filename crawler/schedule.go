@@ -66,6 +66,9 @@ func (c *Crawler) schedule(v visit, s settings, a archived, f findings) schedule
 	if next.asked.After(r.Due) {
 		r.Due, r.Why = next.asked, frontier.WhyRetryAfter
 	}
+	if v.standsIn() {
+		return c.scheduleStandIn(v, s, next)
+	}
 	return next
 }
 

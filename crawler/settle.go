@@ -33,7 +33,7 @@ func (c *Crawler) settle(v visit, s settings, a archived, f findings, next sched
 	}
 	c.step("indexed")
 	got := v.capture
-	politeness := c.robots.Politeness(v.uri(), s.Politeness, next.robots)
+	politeness := c.robots.Politeness(v.uri(), s.Politeness, next.robots, v.finished)
 	settlement := frontier.Settlement{
 		Record: next.record, Finished: v.finished, Took: got.Took, Politeness: politeness,
 		RetryAfter: next.asked, Rest: next.rest, NoAnswer: got.Status <= 0,

@@ -321,7 +321,7 @@ const lateRests = 4
 // because a slot may have begun its rest when the feed's time comes.
 func (c *Crawler) promptDue(v visit, s settings, next schedule) time.Time {
 	due := next.record.Due
-	rest := c.robots.Politeness(v.uri(), s.Politeness, next.robots).Rest(v.capture.Took) + v.capture.Took
+	rest := c.robots.Politeness(v.uri(), s.Politeness, next.robots, v.finished).Rest(v.capture.Took) + v.capture.Took
 	h, ok := c.parts.Frontier.Host(v.uri().Host(), v.finished)
 	if !ok || h.Oldest.IsZero() || v.finished.Sub(h.Oldest) < lateRests*rest {
 		return due

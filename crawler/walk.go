@@ -27,7 +27,7 @@ func (c *Crawler) walk(ctx context.Context, claim frontier.Claim, worker int) er
 	s := settingsOf(c.parts.Config.Current(), claim.Record, began)
 
 	if _, held := s.config.Held(claim.Record.URI.Host()); held {
-		return c.restHeldHost(claim, began)
+		return c.restHost(claim, began.Add(heldRest), began)
 	}
 	admitted, err := panics.Catch(func() (admission, error) { return c.admit(claim, s, began) })
 	if faults.KindOf(err) == faults.KindPanic {
@@ -178,7 +178,7 @@ func (c *Crawler) abandon(
 	ctx context.Context, claim frontier.Claim, s settings, got *fetch.Capture, cause error,
 ) error {
 	finished := got.Started.Add(got.Took)
-	rest := c.robots.Politeness(claim.Record.URI, s.Politeness, nil).Rest(got.Took)
+	rest := c.robots.Politeness(claim.Record.URI, s.Politeness, nil, finished).Rest(got.Took)
 	rest = max(rest, policy.RetryAfter(got.Status, got.Header, finished, frontier.MaxLoneRest).Sub(finished))
 	return released(ctx, claim, cause, c.parts.Frontier.Abandon(claim, finished, rest))
 }

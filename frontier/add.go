@@ -21,6 +21,10 @@ type Candidate struct {
 	Born   time.Time
 	Urgent bool
 
+	// RobotsVia is the field of the history with this name. If Sooner is set, it applies to a known URI too, and a URI on
+	// demand gets the due time.
+	RobotsVia string
+
 	// Sooner brings the due time of a known URI forward to Due, and makes it urgent if Urgent is set. A URI on demand is
 	// not affected. If the URI is being visited, Due applies to its next visit.
 	Sooner bool
@@ -243,6 +247,6 @@ func (n *newCandidate) row(now time.Time) uriRow {
 	}
 	return newURIRow(Record{
 		URI: n.URI, Hops: n.Hops, Via: n.Via, Seed: n.Seed,
-		History: History{FirstSeen: now, Source: n.Source, Born: n.Born, Urgent: n.Urgent},
+		History: History{FirstSeen: now, Source: n.Source, Born: n.Born, Urgent: n.Urgent, RobotsVia: n.RobotsVia},
 	}, dueMillis(due, now))
 }

@@ -5,7 +5,7 @@ import "time"
 // makeSooner brings the due time of a known URI forward, and reports whether its place moved.
 func (c *change) makeSooner(d *draft, n newCandidate, now time.Time) (bool, error) {
 	was, ok, err := uriRowAt(c.txn, d.h.id, n.fp)
-	if err != nil || !ok || was.Due == 0 {
+	if err != nil || !ok || was.Due == 0 && n.RobotsVia == "" {
 		return false, err
 	}
 	due := dueMillis(n.Due, now)
@@ -26,9 +26,14 @@ func (c *change) makeSooner(d *draft, n newCandidate, now time.Time) (bool, erro
 		}
 		return true, err
 	}
-	is.Due = min(was.Due, due)
+	if is.Due == 0 || is.Due > due {
+		is.Due = due
+	}
 	is.Urgent = was.Urgent || n.Urgent && is.Due <= due
 	moved := is.Due != was.Due || is.Urgent != was.Urgent
+	if n.RobotsVia != "" && string(was.RobotsVia) != n.RobotsVia {
+		is.RobotsVia, moved = bounded(n.RobotsVia), true
+	}
 	if moved {
 		is.Why = whySooner
 	}

@@ -352,7 +352,15 @@ func (x *checker) robots(item *badger.Item) error {
 	if err != nil {
 		return damaged(k, err)
 	}
-	if origin := uri.FromCanonical(string(k[hostPrefix:]) + "://" + string(h.name) + "/"); origin.IsZero() {
+	if rest := k[hostPrefix:]; len(rest) == fingerprintLen {
+		_, ok, err := uriRowAt(x.txn, h.id, fingerprint(rest))
+		if err == nil && !ok {
+			err = damaged(k, errors.New("its URI is missing"))
+		}
+		if err != nil {
+			return err
+		}
+	} else if origin := uri.FromCanonical(string(k[hostPrefix:]) + "://" + string(h.name) + "/"); origin.IsZero() {
 		return damaged(k, errors.New("it does not belong to an origin"))
 	}
 	var w robotsRow

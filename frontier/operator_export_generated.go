@@ -37,6 +37,7 @@ type entryLine struct {
 	Memory            jsonText        `json:"memory,omitempty"`
 	Why               jsonText        `json:"why,omitempty"`
 	LastError         jsonText        `json:"last_error,omitempty"`
+	RobotsVia         jsonText        `json:"robots_via,omitempty"`
 	Source            jsonText        `json:"source,omitempty"`
 	Born              *time.Time      `json:"born,omitempty"`
 	Urgent            bool            `json:"urgent,omitempty"`
@@ -83,6 +84,7 @@ func newEntryLine(e Entry) entryLine {
 		Memory:            jsonText(e.Memory),
 		Why:               jsonText(e.Why),
 		LastError:         jsonText(e.LastError),
+		RobotsVia:         jsonText(e.RobotsVia),
 		Source:            jsonText(e.Source),
 		Born:              timeOrNil(e.Born),
 		Urgent:            e.Urgent,
@@ -129,6 +131,7 @@ func (l entryLine) entry() Entry {
 				Memory:            string(l.Memory),
 				Why:               string(l.Why),
 				LastError:         string(l.LastError),
+				RobotsVia:         string(l.RobotsVia),
 				Source:            string(l.Source),
 				Born:              timeOrZero(l.Born),
 				Urgent:            l.Urgent,

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/arcrawl/arcrawl/uri"
 )
 
 // HostVerb names an action of an operator on hosts.
@@ -54,8 +56,10 @@ func (f *Frontier) SteerHosts(now time.Time, pattern string, a HostAction) (matc
 	if err := a.check(); err != nil {
 		return 0, 0, fmt.Errorf("steer hosts of the frontier: %w", err)
 	}
-	hosts, err := f.allHosts()
-	if err != nil {
+	var hosts []*host
+	if h := f.hostNamed(uri.Host(pattern)); h != nil {
+		hosts = []*host{h}
+	} else if hosts, err = f.allHosts(); err != nil {
 		return 0, 0, fmt.Errorf("steer hosts of the frontier: %w", err)
 	}
 	var batch []*host

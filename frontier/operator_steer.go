@@ -195,6 +195,12 @@ func (c *change) forget(d *draft, fp fingerprint, was uriRow) error {
 	if err := c.listOutside(d.h.id, fp, was.outside(), false); err != nil {
 		return err
 	}
+	if len(was.RobotsVia) > 0 {
+		if err := c.txn.Delete(robotsKey(d.h.id, uri.FromCanonical(string(was.URI)))); err != nil {
+			return err
+		}
+		c.f.robotsCopies.clear()
+	}
 	if len(was.Source) > 0 {
 		if err := c.txn.Delete(seenKey(d.h.id, fp)); err != nil {
 			return err

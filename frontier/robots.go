@@ -25,24 +25,57 @@ type RobotsCopy struct {
 // Robots returns the copy of robots.txt that is in force for an origin, as [uri.URI.Origin] names it; ok is false if
 // there is none. It does not look at Expires.
 func (f *Frontier) Robots(origin uri.URI) (c RobotsCopy, ok bool, err error) {
-	c, ok, round := f.robotsCopies.get(origin)
+	return f.robotsCopy(robotsFile{origin: origin}, origin)
+}
+
+// StandIn returns the copy of a URI that stands in for a robots.txt, because a robots.txt redirects there; see
+// [History].RobotsVia. The URI may be the robots.txt of another origin. ok is false if there is no copy.
+func (f *Frontier) StandIn(u uri.URI) (c RobotsCopy, ok bool, err error) {
+	if isRobotsFile(u) {
+		return f.Robots(u.Origin())
+	}
+	return f.robotsCopy(robotsFile{standIn: u}, u)
+}
+
+// robotsFile names a copy in the cache: the robots.txt of an origin, or a URI that stands in for one.
+type robotsFile struct{ origin, standIn uri.URI }
+
+// robotsFileOf returns the name of the copy that the visit of a URI brings.
+func robotsFileOf(u uri.URI) robotsFile {
+	if isRobotsFile(u) {
+		return robotsFile{origin: u.Origin()}
+	}
+	return robotsFile{standIn: u}
+}
+
+// key returns the key of the copy in the store.
+func (r robotsFile) key(host uint32) []byte {
+	if r.standIn.IsZero() {
+		return key(kindRobots, host, []byte(r.origin.Scheme()))
+	}
+	return robotsKey(host, r.standIn)
+}
+
+// robotsCopy returns a copy. u is a URI of its host.
+func (f *Frontier) robotsCopy(file robotsFile, u uri.URI) (c RobotsCopy, ok bool, err error) {
+	c, ok, round := f.robotsCopies.get(file)
 	if ok {
 		return c, true, nil
 	}
-	id, err := f.hostID(origin)
+	id, err := f.hostID(u)
 	if id == 0 || err != nil {
 		return RobotsCopy{}, false, err
 	}
 	var w robotsRow
 	err = f.View(func(txn *badger.Txn) error {
-		ok, err = readRow(txn, robotsKey(id, origin), &w)
+		ok, err = readRow(txn, file.key(id), &w)
 		return err
 	})
 	if err != nil {
-		return RobotsCopy{}, false, fmt.Errorf("look up the robots.txt of %s: %w", origin, err)
+		return RobotsCopy{}, false, fmt.Errorf("look up the robots.txt of %s: %w", u, err)
 	}
 	if c = w.copy(); ok {
-		f.robotsCopies.put(origin, c, round)
+		f.robotsCopies.put(file, c, round)
 	}
 	return c, ok, nil
 }
@@ -57,43 +90,43 @@ const (
 // and more than once. A settlement with a new copy removes the old one before it returns.
 type robotsCache struct {
 	mu     sync.Mutex // guards the fields below; no other lock is taken while it is held
-	copies map[uri.URI]RobotsCopy
+	copies map[robotsFile]RobotsCopy
 	bytes  int
 	round  int // number of removals; a copy that was read in an earlier round may be outdated
 }
 
-// get returns the copy of an origin, if it is here, and the round.
-func (c *robotsCache) get(origin uri.URI) (RobotsCopy, bool, int) {
+// get returns a copy, if it is here, and the round.
+func (c *robotsCache) get(file robotsFile) (RobotsCopy, bool, int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	cached, ok := c.copies[origin]
+	cached, ok := c.copies[file]
 	return cached, ok, c.round
 }
 
 // put keeps a copy that was read from the store in a round, unless that round is over.
-func (c *robotsCache) put(origin uri.URI, copied RobotsCopy, round int) {
+func (c *robotsCache) put(file robotsFile, copied RobotsCopy, round int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if round != c.round {
 		return
 	}
 	if c.copies == nil || len(c.copies) >= maxCopies || c.bytes+len(copied.Body) > maxCopiedBytes {
-		c.copies, c.bytes = make(map[uri.URI]RobotsCopy), 0
+		c.copies, c.bytes = make(map[robotsFile]RobotsCopy), 0
 	}
-	if old, ok := c.copies[origin]; ok {
+	if old, ok := c.copies[file]; ok {
 		c.bytes -= len(old.Body)
 	}
-	c.copies[origin.Clone()] = copied
+	c.copies[robotsFile{file.origin.Clone(), file.standIn.Clone()}] = copied
 	c.bytes += len(copied.Body)
 }
 
-// invalidate removes the copy of an origin.
-func (c *robotsCache) invalidate(origin uri.URI) {
+// invalidate removes a copy.
+func (c *robotsCache) invalidate(file robotsFile) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.round++
-	c.bytes -= len(c.copies[origin].Body)
-	delete(c.copies, origin)
+	c.bytes -= len(c.copies[file].Body)
+	delete(c.copies, file)
 }
 
 // clear removes all copies.

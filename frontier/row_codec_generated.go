@@ -49,6 +49,7 @@ func (w *uriRow) encode(e *encoder) {
 	e.number(54, w.ReportedChange)
 	e.number(55, w.ReportedUnchanged)
 	e.number(56, w.DueInScope)
+	e.text(57, w.RobotsVia)
 	e.text(90, w.LastError)
 }
 
@@ -162,6 +163,8 @@ func (w *uriRow) decode2(d *decoder[string], k uint64, v item[string]) bool {
 		d.number(v, &w.ReportedUnchanged)
 	case 56:
 		d.number(v, &w.DueInScope)
+	case 57:
+		d.text(v, &w.RobotsVia)
 	case 90:
 		d.text(v, &w.LastError)
 	default:

@@ -58,6 +58,7 @@ type uriRow struct {
 	ReportedChange    int64           `cbor:"54,keyasint,omitempty"`
 	ReportedUnchanged int64           `cbor:"55,keyasint,omitempty"`
 	DueInScope        int64           `cbor:"56,keyasint,omitempty"`
+	RobotsVia         cbor.ByteString `cbor:"57,keyasint,omitempty"`
 	LastError         cbor.ByteString `cbor:"90,keyasint,omitempty"`
 }
 
@@ -86,6 +87,7 @@ func newURIRow(r Record, due int64) uriRow {
 		Memory:            cbor.ByteString(r.Memory),
 		Why:               cbor.ByteString(r.Why[:min(len(r.Why), MaxWhy)]),
 		LastError:         cbor.ByteString(r.LastError[:min(len(r.LastError), MaxError)]),
+		RobotsVia:         bounded(r.RobotsVia),
 		Source:            bounded(r.Source),
 		Born:              micros(r.Born),
 		Urgent:            r.Urgent,
@@ -140,6 +142,7 @@ func (w uriRow) record() (Record, error) {
 			Memory:            string(w.Memory),
 			Why:               string(w.Why),
 			LastError:         string(w.LastError),
+			RobotsVia:         string(w.RobotsVia),
 			Source:            string(w.Source),
 			Born:              fromMicros(w.Born),
 			Urgent:            w.Urgent,

@@ -53,8 +53,9 @@ type Settlement struct {
 	// changes nothing.
 	Seen []byte
 
-	Forbidden bool        // robots.txt forbids the URI, which is listed for Reopen
-	Robots    *RobotsCopy // of a visit to robots.txt: the copy that is in force for its origin; nil changes nothing
+	Forbidden bool // robots.txt forbids the URI, which is listed for Reopen
+	// Robots is the copy that a visit to robots.txt, or to a URI that stands in for one, has brought; nil changes nothing.
+	Robots *RobotsCopy
 
 	// Reopen says that the rules of the URI's origin changed. All URIs of that origin that were settled as Forbidden
 	// become due at Finished, and leave the list. A claim of that origin that is in progress meanwhile may use the old
@@ -150,7 +151,7 @@ func (f *Frontier) commitSettlement(
 	}
 	err = c.commit()
 	if o.Robots != nil {
-		f.robotsCopies.invalidate(o.Record.URI.Origin())
+		f.robotsCopies.invalidate(robotsFileOf(o.Record.URI))
 	}
 	return added, err
 }

@@ -16,6 +16,7 @@ import (
 //	u | host(4) | fp(12)                  → uriRow
 //	q | host(4) | due ms(8) | fp(12)      → a hint, or nothing: a place in the queue
 //	r | host(4) | scheme                  → robotsRow, one for each origin of the host
+//	r | host(4) | fp(12)                  → robotsRow of a URI that stands in for a robots.txt
 //	f | host(4) | fp(12)                  → what a feed or sitemap has listed
 //	x | host(4) | fp(12)                  → scheme: forbidden by robots.txt
 //	p | d | host(4) | fp(12) of a folder  → the number of its URIs, 8 bytes big-endian
@@ -83,9 +84,17 @@ func asideKey(letter byte, host uint32, fp fingerprint) []byte {
 	return append(k, fp[:]...)
 }
 
-func robotsKey(host uint32, origin uri.URI) []byte {
-	return key(kindRobots, host, []byte(origin.Scheme()))
+// robotsKey returns the key of the copy of a robots.txt, or of a URI that stands in for one.
+func robotsKey(host uint32, file uri.URI) []byte {
+	if isRobotsFile(file) {
+		return key(kindRobots, host, []byte(file.Scheme()))
+	}
+	fp := newFingerprint(file.String())
+	return key(kindRobots, host, fp[:])
 }
+
+// isRobotsFile reports whether a URI is the robots.txt of its origin.
+func isRobotsFile(u uri.URI) bool { return u.RequestTarget() == "/robots.txt" }
 
 // split splits a key of kind h, u, q or x into the host number and a remainder, which must have the given length.
 func split(k []byte, length int) (host uint32, rest []byte, err error) {
@@ -119,7 +128,7 @@ func describeKey(key []byte) string {
 	case key[0] == kindQueue && len(rest) == placeLen:
 		at := place(rest)
 		text += fmt.Sprintf(", due %s, fingerprint %x", fromMillis(at.due()).Format("2006-01-02T15:04:05.000Z"), at.fp())
-	case key[0] == kindRobots:
+	case key[0] == kindRobots && len(rest) < fingerprintLen:
 		text += " for " + string(rest)
 	case len(rest) > 0:
 		text += fmt.Sprintf(", fingerprint %x", rest)

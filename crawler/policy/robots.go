@@ -24,6 +24,8 @@ const (
 type RobotsCopies interface {
 	// Robots returns the copy in force at an origin. It reports false if there is none.
 	Robots(origin uri.URI) (frontier.RobotsCopy, bool, error)
+	// StandIn returns the copy of a URI that a robots.txt redirects to. It reports false if there is none.
+	StandIn(u uri.URI) (frontier.RobotsCopy, bool, error)
 }
 
 // Robots finds the robots.txt rules in force. It keeps parsed rules, because each visit asks for them. It is safe for
@@ -45,66 +47,104 @@ func NewRobots(copies RobotsCopies) *Robots {
 	return &Robots{copies: copies, parsed: make(map[uri.URI]parsedRules)}
 }
 
-// Rules returns the rules that a copy of robots.txt at an origin stands for. It follows redirects to other robots.txt
-// files. It reports false while one of them has not been fetched yet. A redirect to anything else is an answer without
-// rules.
-func (r *Robots) Rules(origin uri.URI, c frontier.RobotsCopy) (robots.Rules, bool, error) {
-	for range maxRobotsRedirects + 1 {
-		if !IsRedirect(c.Status) {
-			return r.parse(origin, c), true, nil
-		}
-		target, err := origin.Robots().Join(string(c.Body))
-		if err != nil || !robots.IsFile(target) {
-			return robots.Rules{}, true, nil
-		}
-		origin = target.Origin()
-		next, ok, err := r.copies.Robots(origin)
-		if err != nil {
-			return robots.Rules{}, false, fmt.Errorf("look up %s: %w", target, err)
-		}
-		if !ok || next.Unreachable {
-			return robots.Rules{}, false, nil
-		}
-		c = next
-	}
-	// Too many redirects count as a missing robots.txt (RFC 9309, 2.3.1.2).
-	return robots.Rules{}, true, nil
+// Ruling is what a copy of robots.txt stands for.
+type Ruling struct {
+	Rules robots.Rules // in force, unless one of the other fields is set
+
+	// Wanted is the URI that robots.txt redirects to, directly or over others, and that must be fetched first. From is the
+	// URI that redirects there. Both are zero if nothing is missing.
+	Wanted, From uri.URI
+
+	// UnreachableUntil is when the URI that robots.txt redirects to is asked again, because it could not be fetched.
+	// Nothing may be visited before. It is zero if it was fetched.
+	UnreachableUntil time.Time
 }
 
-// parse returns the rules of the copy found at an origin.
-func (r *Robots) parse(origin uri.URI, c frontier.RobotsCopy) robots.Rules {
+// Known reports whether the rules are known.
+func (r Ruling) Known() bool { return r.Wanted.IsZero() && r.UnreachableUntil.IsZero() }
+
+// Rules returns what a copy of robots.txt at an origin stands for. It follows up to five redirects, to any path of any
+// host; what they lead to stands in for the robots.txt (RFC 9309, 2.3.1.2).
+func (r *Robots) Rules(origin uri.URI, c frontier.RobotsCopy, now time.Time) (Ruling, error) {
+	at := origin.Robots()
+	for range maxRobotsRedirects + 1 {
+		if !IsRedirect(c.Status) {
+			return Ruling{Rules: r.parse(at, c)}, nil
+		}
+		target, err := at.Join(string(c.Body))
+		if err != nil {
+			return Ruling{}, nil // an answer without rules
+		}
+		next, ok, err := r.copies.StandIn(target)
+		switch {
+		case err != nil:
+			return Ruling{}, fmt.Errorf("look up %s: %w", target, err)
+		case !ok || !now.Before(next.Expires.Add(overdueStandIn(at, target))):
+			return Ruling{Wanted: target, From: at}, nil
+		case next.Unreachable:
+			return Ruling{UnreachableUntil: next.Expires}, nil
+		}
+		at, c = target, next
+	}
+	// Too many redirects count as a missing robots.txt (RFC 9309, 2.3.1.2).
+	return Ruling{}, nil
+}
+
+// overdueStandIn returns how long a copy from another host is used after it has expired. It is then in the queue of
+// that host and comes soon. One from the same host is fetched before the next visit, as robots.txt is.
+func overdueStandIn(from, target uri.URI) time.Duration {
+	if from.Host() == target.Host() {
+		return 0
+	}
+	return 12 * time.Hour
+}
+
+// LeadsTo reports whether a robots.txt, or a URI that stands in for one, redirects to a URI.
+func (r *Robots) LeadsTo(from, target uri.URI) bool {
+	c, ok, err := r.copies.StandIn(from)
+	if err != nil || !ok || !IsRedirect(c.Status) {
+		return false
+	}
+	to, err := from.Join(string(c.Body))
+	return err == nil && to == target
+}
+
+// parse returns the rules of the copy of a robots.txt, or of a URI that stands in for one.
+func (r *Robots) parse(file uri.URI, c frontier.RobotsCopy) robots.Rules {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if have, ok := r.parsed[origin]; ok && have.fetched.Equal(c.Fetched) {
+	if have, ok := r.parsed[file]; ok && have.fetched.Equal(c.Fetched) {
 		return have.rules
 	}
 	if len(r.parsed) >= maxRulesCached {
 		clear(r.parsed)
 	}
 	rules := robots.Parse(c.Body)
-	r.parsed[origin.Clone()] = parsedRules{c.Fetched, rules}
+	r.parsed[file.Clone()] = parsedRules{c.Fetched, rules}
 	return rules
 }
 
 // inForce returns the rules that apply to u, if they are known. fresh is the copy that the present visit brought; nil
 // if it brought none.
-func (r *Robots) inForce(u uri.URI, fresh *frontier.RobotsCopy) (robots.Rules, bool) {
-	if fresh != nil {
+func (r *Robots) inForce(u uri.URI, fresh *frontier.RobotsCopy, now time.Time) (robots.Rules, bool) {
+	if fresh != nil && robots.IsFile(u) {
 		return robots.Parse(fresh.Body), !fresh.Unreachable && !IsRedirect(fresh.Status)
 	}
 	c, ok, err := r.copies.Robots(u.Origin())
 	if err != nil || !ok || c.Unreachable {
 		return robots.Rules{}, false
 	}
-	rules, ready, err := r.Rules(u.Origin(), c)
-	return rules, ready && err == nil
+	ruling, err := r.Rules(u.Origin(), c, now)
+	return ruling.Rules, err == nil && ruling.Known()
 }
 
 // Politeness returns how long a host rests after a visit to u, with the Crawl-delay of the rules in force. fresh is the
 // copy of robots.txt that the visit brought; nil if it brought none.
-func (r *Robots) Politeness(u uri.URI, s config.Politeness, fresh *frontier.RobotsCopy) frontier.Politeness {
+func (r *Robots) Politeness(
+	u uri.URI, s config.Politeness, fresh *frontier.RobotsCopy, now time.Time,
+) frontier.Politeness {
 	p := s.Politeness
-	rules, ok := r.inForce(u, fresh)
+	rules, ok := r.inForce(u, fresh, now)
 	if !ok {
 		return p
 	}

@@ -235,12 +235,17 @@ func (e *explainer) byRobots(d scope.Discovery) (bool, error) {
 		return e.add(scope.Rejects, "robots.txt", "%s could not be fetched; the next attempt is at %s",
 			file, inForce.Expires.Format(time.RFC3339)), nil
 	}
-	rules, ready, err := policy.NewRobots(e.known).Rules(d.URI.Origin(), inForce)
+	ruling, err := policy.NewRobots(e.known).Rules(d.URI.Origin(), inForce, e.now)
 	fetched := inForce.Fetched.Format(time.RFC3339)
 	switch {
 	case err != nil:
 		return false, err
-	case ready && !rules.Allowed(policy.Agent, d.URI):
+	case !ruling.Wanted.IsZero():
+		return e.add(scope.Silent, "robots.txt", "%s redirects to %s, which has not been fetched yet", file, ruling.Wanted), nil
+	case !ruling.Known():
+		return e.add(scope.Rejects, "robots.txt", "%s redirects to a URI that could not be fetched; the next attempt is at %s",
+			file, ruling.UnreachableUntil.Format(time.RFC3339)), nil
+	case !ruling.Rules.Allowed(policy.Agent, d.URI):
 		return e.add(scope.Rejects, "robots.txt", "%s, fetched %s, forbids it", file, fetched), nil
 	}
 	return e.add(scope.Accepts, "robots.txt", "%s, fetched %s, allows it", file, fetched), nil

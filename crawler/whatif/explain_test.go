@@ -140,3 +140,7 @@ func TestExplainNamesTheRuleThatDecides(t *testing.T) {
 		})
 	}
 }
+
+func (k knows) StandIn(uri.URI) (frontier.RobotsCopy, bool, error) {
+	return frontier.RobotsCopy{}, false, nil
+}

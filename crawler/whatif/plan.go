@@ -263,6 +263,6 @@ func perDay(wait time.Duration) float64 {
 // capacity returns the maximum number of visits per day that the politeness of a host allows. It supposes that no
 // exchange takes so long that the rest after it exceeds the minimum.
 func (p *planner) capacity(u uri.URI, s config.Settings) float64 {
-	polite := p.robots.Politeness(u, s.Politeness, nil)
+	polite := p.robots.Politeness(u, s.Politeness, nil, p.now)
 	return float64(max(s.Politeness.Valence, 1)) * perDay(max(polite.MinDelay, polite.CrawlDelay, time.Millisecond))
 }
