@@ -21,8 +21,8 @@ import (
 const (
 	// heldRest is how long a held host rests until it is checked again. Its URIs keep their due times.
 	heldRest = time.Minute
-	// standInRest is how long a host rests while the URI of another host is fetched that its robots.txt redirects to.
-	standInRest = 30 * time.Second
+	// substituteRest is how long a host rests while the URI of another host is fetched that its robots.txt redirects to.
+	substituteRest = 30 * time.Second
 	// robotsBusyRest is the minimum rest of a host's slot while its robots.txt is fetched through another slot.
 	robotsBusyRest = time.Second
 )
@@ -85,9 +85,9 @@ func (c *Crawler) admit(claim frontier.Claim, s settings, now time.Time) (admiss
 	case err != nil:
 		return admission{}, err
 	case !ruling.Wanted.IsZero():
-		return c.requestStandIn(claim, ruling.Wanted, ruling.From, now)
+		return c.requestSubstitute(claim, ruling.Wanted, ruling.From, now)
 	case !ruling.Known():
-		return admission{restUntil: later(now, ruling.UnreachableUntil).Add(standInRest)}, nil
+		return admission{restUntil: later(now, ruling.UnreachableUntil).Add(substituteRest)}, nil
 	}
 	if !ruling.Rules.Allowed(policy.Agent, r.URI) {
 		return admission{refused: &refusal{history.StatusForbidden, s.Robots.ForbiddenWait, "robotsExcluded", false}}, nil
@@ -111,7 +111,7 @@ func (c *Crawler) refuseTrapped(r frontier.Record, s settings, now time.Time) (*
 	return &refusal{history.StatusOutOfScope, s.Scope.TrapWait, untrap.RefusedByTrap + t.Kind.String(), false}, nil
 }
 
-// divert spends a claim on the robots.txt of its host, or on another URI of the host that stands in for it.
+// divert spends a claim on the robots.txt of its host, or on another URI of the host that replaces it.
 func (c *Crawler) divert(claim frontier.Claim, to uri.URI, now time.Time) (admission, error) {
 	r := claim.Record
 	diverted, err := c.parts.Frontier.Divert(claim, to, now)

@@ -64,7 +64,7 @@ func (f *finder) read() error {
 		return nil
 	}
 	if v.robots && policy.IsRedirect(got.Status) {
-		f.addStandIn()
+		f.addSubstitute()
 		return nil
 	}
 	if v.robots {
@@ -245,15 +245,14 @@ func (f *finder) scopeOfHost(h uri.Host) *scope.Scope {
 	return decider
 }
 
-// addStandIn adds the URI of another host that a robots.txt redirects to. It is fetched whether it is in scope or
+// addSubstitute adds the URI of another host that a robots.txt redirects to. It is fetched whether it is in scope or
 // not. One on the same host is fetched before the next visit.
-func (f *finder) addStandIn() {
+func (f *finder) addSubstitute() {
 	u, err := f.v.uri().Join(f.v.capture.Header.Get("Location"))
 	if err != nil || u.Host() == f.v.uri().Host() {
 		return
 	}
-	found := standInCandidate(f.v.record(), u, f.v.uri(), f.v.finished)
-	f.found.candidates = append(f.found.candidates, found)
+	f.found.candidates = append(f.found.candidates, policy.Substitute(f.v.record().Seed, u, f.v.uri(), f.v.finished))
 }
 
 // addSitemaps adds the sitemaps that a robots.txt names.

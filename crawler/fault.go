@@ -45,8 +45,10 @@ func quarantined(v visit, s settings, a archived) schedule {
 	next.wait = faults.Wait(v.fault, next.record.Failures, s.Retry)
 	next.record.Why = history.Why(next.wait)
 	next.record.Due = v.finished.Add(next.wait.Interval)
-	if v.robots {
+	if v.robots || v.isSubstitute() {
 		next.robots = &frontier.RobotsCopy{Fetched: v.finished, Expires: next.record.Due, Unreachable: true}
+	}
+	if v.robots {
 		return next.robotsDue(v, next.wait.Interval)
 	}
 	return next

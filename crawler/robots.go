@@ -15,7 +15,7 @@ import (
 
 // scheduleRobots completes the schedule of a robots.txt.
 func (c *Crawler) scheduleRobots(v visit, s settings, next schedule) schedule {
-	if hostDown(v.capture.Status) && !v.standsIn() {
+	if hostDown(v.capture.Status) && !v.isSubstitute() {
 		next.wait.Reason += "; asked again when the host has rested"
 		return next.robotsDue(v, frontier.RestWhenDown(v.claim.HostFailures+1, !v.claim.NeverAnswered))
 	}
@@ -24,10 +24,10 @@ func (c *Crawler) scheduleRobots(v visit, s settings, next schedule) schedule {
 	return next.robotsDue(v, next.robots.Expires.Sub(v.finished))
 }
 
-// takeRobots adds to the schedule of a robots.txt, or of a URI that stands in for one, which copy comes into force, for
+// takeRobots adds to the schedule of a robots.txt, or of a URI that replaces one, which copy comes into force, for
 // how long, and whether the host rests meanwhile.
 func (c *Crawler) takeRobots(v visit, s settings, next schedule) schedule {
-	before, had, err := c.parts.Frontier.StandIn(v.uri())
+	before, had, err := c.parts.Frontier.Substitute(v.uri())
 	if err != nil {
 		had = false
 	}
@@ -40,7 +40,7 @@ func (c *Crawler) takeRobots(v visit, s settings, next schedule) schedule {
 	case v.capture.Status < http.StatusMultipleChoices:
 		fresh.Body, err = policy.ReadRobots(v.capture)
 		fresh.Unreachable = err != nil
-		if v.standsIn() && policy.IsHTML(fresh.Body) {
+		if v.isSubstitute() && policy.IsHTML(fresh.Body) {
 			fresh.Body = nil // a page that the site sends for every unknown path has no rules
 		}
 	}
@@ -49,7 +49,7 @@ func (c *Crawler) takeRobots(v visit, s settings, next schedule) schedule {
 		wait := min(s.Robots.UnreachableWait, s.Retry.Wait(max(1, next.record.Failures)))
 		asked := policy.RetryAfter(v.capture.Status, v.capture.Header, v.finished, s.Robots.UnreachableWait)
 		fresh.Expires = later(v.finished.Add(wait), asked)
-		if robots.IsFile(v.uri()) { // what only stands in for the robots.txt of others says nothing about its own host
+		if robots.IsFile(v.uri()) { // what only replaces the robots.txt of others says nothing about its own host
 			next.rest = fresh.Expires
 		}
 	}
@@ -58,9 +58,9 @@ func (c *Crawler) takeRobots(v visit, s settings, next schedule) schedule {
 	return next
 }
 
-// scheduleStandIn completes the schedule of a URI that stands in for a robots.txt. It is a page like any other, but its
+// scheduleSubstitute completes the schedule of a URI that replaces a robots.txt. It is a page like any other, but its
 // copy is renewed when it expires. Only a page in HTML need not be: it has no rules, and may be the front page.
-func (c *Crawler) scheduleStandIn(v visit, s settings, next schedule) schedule {
+func (c *Crawler) scheduleSubstitute(v visit, s settings, next schedule) schedule {
 	next = c.takeRobots(v, s, next)
 	bare := next.robots.Status == http.StatusOK && !next.robots.Unreachable && next.robots.Body == nil
 	if expires := next.robots.Expires; !bare && next.record.Due.After(expires) {
@@ -83,32 +83,24 @@ func (next schedule) robotsDue(v visit, wait time.Duration) schedule {
 	return next
 }
 
-// isRobots reports whether a URI is a robots.txt or stands in for one.
+// isRobots reports whether a URI is a robots.txt or replaces one.
 func isRobots(r frontier.Record) bool { return r.RobotsVia != "" || robots.IsFile(r.URI) }
 
-// standsIn reports whether a robots.txt redirects to the URI of a visit.
-func (v visit) standsIn() bool { return v.record().RobotsVia != "" }
+// isSubstitute reports whether a robots.txt redirects to the URI of a visit.
+func (v visit) isSubstitute() bool { return v.record().RobotsVia != "" }
 
-// requestStandIn sees to it that the URI is fetched that the robots.txt of a claimed URI redirects to. On the same host
-// it spends the claim on that URI. On another host it makes the URI due, and the host of the claim rests meanwhile.
-func (c *Crawler) requestStandIn(claim frontier.Claim, wanted, from uri.URI, now time.Time) (admission, error) {
+// requestSubstitute sees to it that the URI is fetched that the robots.txt of a claimed URI redirects to. On the same
+// host it spends the claim on that URI. On another host it makes the URI due, and the host of the claim rests
+// meanwhile.
+func (c *Crawler) requestSubstitute(claim frontier.Claim, wanted, from uri.URI, now time.Time) (admission, error) {
 	if wanted.Host() == claim.Record.URI.Host() {
 		a, err := c.divert(claim, wanted, now)
 		a.claim.Record.RobotsVia = from.String()
 		return a, err
 	}
-	_, err := c.parts.Frontier.Add(now, standInCandidate(claim.Record, wanted, from, now))
+	_, err := c.parts.Frontier.Add(now, policy.Substitute(claim.Record.Seed, wanted, from, now))
 	if err != nil {
 		return admission{}, fmt.Errorf("make %s due, where %s redirects to: %w", wanted, from, err)
 	}
-	return admission{restUntil: now.Add(standInRest)}, nil
-}
-
-// standInCandidate returns a URI that a robots.txt redirects to as a candidate.
-func standInCandidate(r frontier.Record, u, from uri.URI, now time.Time) frontier.Candidate {
-	hops := uri.HopPath("").Then(uri.Prereq).Then(uri.Redirect)
-	return frontier.Candidate{
-		URI: u, Hops: hops, Via: from.String(), Seed: r.Seed, Due: now, Urgent: true, Sooner: true,
-		RobotsVia: from.String(),
-	}
+	return admission{restUntil: now.Add(substituteRest)}, nil
 }

@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler/faults"
 	"github.com/arcrawl/arcrawl/crawler/history"
 	"github.com/arcrawl/arcrawl/crawler/policy"
@@ -37,7 +36,7 @@ func (c *Crawler) schedule(v visit, s settings, a archived, f findings) schedule
 	}
 	switch {
 	case v.gone:
-		next.wait = goneWait(r.Gone, s.Trouble)
+		next.wait = history.GoneWait(r.Gone, s.Trouble)
 		if kind := f.source.state.Kind; kind != feeds.None {
 			next.source = Reading{Kind: kind, Slow: r.Gone >= s.Trouble.GoneAfter}
 		}
@@ -66,8 +65,8 @@ func (c *Crawler) schedule(v visit, s settings, a archived, f findings) schedule
 	if next.asked.After(r.Due) {
 		r.Due, r.Why = next.asked, frontier.WhyRetryAfter
 	}
-	if v.standsIn() {
-		return c.scheduleStandIn(v, s, next)
+	if v.isSubstitute() {
+		return c.scheduleSubstitute(v, s, next)
 	}
 	return next
 }
@@ -105,20 +104,6 @@ func (v visit) waitBegins(w evaluators.Wait) time.Time {
 		return due.Add(v.claim.Overdue)
 	}
 	return v.finished
-}
-
-// goneWait returns the wait of a URI that was found gone n times in a row: a ladder until that is confirmed, a long
-// wait from then on.
-func goneWait(n int, s config.Trouble) evaluators.Wait {
-	if n < s.GoneAfter {
-		return evaluators.Wait{
-			Interval: s.GoneLadder().Wait(n), Evaluator: history.WaitGone,
-			Reason: fmt.Sprintf("gone, %d of %d visits that confirm it", n, s.GoneAfter),
-		}
-	}
-	return evaluators.Wait{
-		Interval: s.GoneWait, Evaluator: history.WaitGone, Reason: fmt.Sprintf("gone, %d visits in a row", n),
-	}
 }
 
 // historyVisit returns the facts of a visit that enter the history of its URI.

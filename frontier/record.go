@@ -81,7 +81,7 @@ type History struct {
 	// or LastStatus says enough. It is cut to [MaxError] bytes.
 	LastError string `row:"90,max=MaxError" export:"last_error"`
 
-	// RobotsVia is the URI whose redirect makes this one stand in for a robots.txt; empty for all others.
+	// RobotsVia is the URI whose redirect makes this one replace a robots.txt; empty for all others.
 	RobotsVia string `row:"57" export:"robots_via"`
 
 	// Source holds the stored state of a feed or sitemap, or of a URI that may be one. It is empty for all others.

@@ -28,32 +28,32 @@ func (f *Frontier) Robots(origin uri.URI) (c RobotsCopy, ok bool, err error) {
 	return f.robotsCopy(robotsFile{origin: origin}, origin)
 }
 
-// StandIn returns the copy of a URI that stands in for a robots.txt, because a robots.txt redirects there; see
+// Substitute returns the copy of a URI that replaces a robots.txt, because a robots.txt redirects there; see
 // [History].RobotsVia. The URI may be the robots.txt of another origin. ok is false if there is no copy.
-func (f *Frontier) StandIn(u uri.URI) (c RobotsCopy, ok bool, err error) {
+func (f *Frontier) Substitute(u uri.URI) (c RobotsCopy, ok bool, err error) {
 	if isRobotsFile(u) {
 		return f.Robots(u.Origin())
 	}
-	return f.robotsCopy(robotsFile{standIn: u}, u)
+	return f.robotsCopy(robotsFile{substitute: u}, u)
 }
 
-// robotsFile names a copy in the cache: the robots.txt of an origin, or a URI that stands in for one.
-type robotsFile struct{ origin, standIn uri.URI }
+// robotsFile names a copy in the cache: the robots.txt of an origin, or a URI that replaces one.
+type robotsFile struct{ origin, substitute uri.URI }
 
 // robotsFileOf returns the name of the copy that the visit of a URI brings.
 func robotsFileOf(u uri.URI) robotsFile {
 	if isRobotsFile(u) {
 		return robotsFile{origin: u.Origin()}
 	}
-	return robotsFile{standIn: u}
+	return robotsFile{substitute: u}
 }
 
 // key returns the key of the copy in the store.
 func (r robotsFile) key(host uint32) []byte {
-	if r.standIn.IsZero() {
+	if r.substitute.IsZero() {
 		return key(kindRobots, host, []byte(r.origin.Scheme()))
 	}
-	return robotsKey(host, r.standIn)
+	return robotsKey(host, r.substitute)
 }
 
 // robotsCopy returns a copy. u is a URI of its host.
@@ -116,7 +116,7 @@ func (c *robotsCache) put(file robotsFile, copied RobotsCopy, round int) {
 	if old, ok := c.copies[file]; ok {
 		c.bytes -= len(old.Body)
 	}
-	c.copies[robotsFile{file.origin.Clone(), file.standIn.Clone()}] = copied
+	c.copies[robotsFile{file.origin.Clone(), file.substitute.Clone()}] = copied
 	c.bytes += len(copied.Body)
 }
 

@@ -54,7 +54,7 @@ type Settlement struct {
 	Seen []byte
 
 	Forbidden bool // robots.txt forbids the URI, which is listed for Reopen
-	// Robots is the copy that a visit to robots.txt, or to a URI that stands in for one, has brought; nil changes nothing.
+	// Robots is the copy that a visit to robots.txt, or to a URI that replaces one, has brought; nil changes nothing.
 	Robots *RobotsCopy
 
 	// Reopen says that the rules of the URI's origin changed. All URIs of that origin that were settled as Forbidden

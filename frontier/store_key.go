@@ -16,7 +16,7 @@ import (
 //	u | host(4) | fp(12)                  → uriRow
 //	q | host(4) | due ms(8) | fp(12)      → a hint, or nothing: a place in the queue
 //	r | host(4) | scheme                  → robotsRow, one for each origin of the host
-//	r | host(4) | fp(12)                  → robotsRow of a URI that stands in for a robots.txt
+//	r | host(4) | fp(12)                  → robotsRow of a URI that replaces a robots.txt
 //	f | host(4) | fp(12)                  → what a feed or sitemap has listed
 //	x | host(4) | fp(12)                  → scheme: forbidden by robots.txt
 //	p | d | host(4) | fp(12) of a folder  → the number of its URIs, 8 bytes big-endian
@@ -84,7 +84,7 @@ func asideKey(letter byte, host uint32, fp fingerprint) []byte {
 	return append(k, fp[:]...)
 }
 
-// robotsKey returns the key of the copy of a robots.txt, or of a URI that stands in for one.
+// robotsKey returns the key of the copy of a robots.txt, or of a URI that replaces one.
 func robotsKey(host uint32, file uri.URI) []byte {
 	if isRobotsFile(file) {
 		return key(kindRobots, host, []byte(file.Scheme()))

@@ -24,8 +24,8 @@ const (
 type RobotsCopies interface {
 	// Robots returns the copy in force at an origin. It reports false if there is none.
 	Robots(origin uri.URI) (frontier.RobotsCopy, bool, error)
-	// StandIn returns the copy of a URI that a robots.txt redirects to. It reports false if there is none.
-	StandIn(u uri.URI) (frontier.RobotsCopy, bool, error)
+	// Substitute returns the copy of a URI that a robots.txt redirects to. It reports false if there is none.
+	Substitute(u uri.URI) (frontier.RobotsCopy, bool, error)
 }
 
 // Robots finds the robots.txt rules in force. It keeps parsed rules, because each visit asks for them. It is safe for
@@ -47,7 +47,7 @@ func NewRobots(copies RobotsCopies) *Robots {
 	return &Robots{copies: copies, parsed: make(map[uri.URI]parsedRules)}
 }
 
-// Ruling is what a copy of robots.txt stands for.
+// Ruling holds the meaning of a copy of robots.txt.
 type Ruling struct {
 	Rules robots.Rules // in force, unless one of the other fields is set
 
@@ -63,8 +63,8 @@ type Ruling struct {
 // Known reports whether the rules are known.
 func (r Ruling) Known() bool { return r.Wanted.IsZero() && r.UnreachableUntil.IsZero() }
 
-// Rules returns what a copy of robots.txt at an origin stands for. It follows up to five redirects, to any path of any
-// host; what they lead to stands in for the robots.txt (RFC 9309, 2.3.1.2).
+// Rules returns the meaning of a copy of robots.txt at an origin. It follows up to five redirects, to any path of any
+// host; what they lead to replaces the robots.txt (RFC 9309, 2.3.1.2).
 func (r *Robots) Rules(origin uri.URI, c frontier.RobotsCopy, now time.Time) (Ruling, error) {
 	at := origin.Robots()
 	for range maxRobotsRedirects + 1 {
@@ -75,11 +75,11 @@ func (r *Robots) Rules(origin uri.URI, c frontier.RobotsCopy, now time.Time) (Ru
 		if err != nil {
 			return Ruling{}, nil // an answer without rules
 		}
-		next, ok, err := r.copies.StandIn(target)
+		next, ok, err := r.copies.Substitute(target)
 		switch {
 		case err != nil:
 			return Ruling{}, fmt.Errorf("look up %s: %w", target, err)
-		case !ok || !now.Before(next.Expires.Add(overdueStandIn(at, target))):
+		case !ok || !now.Before(next.Expires.Add(overdueSubstitute(at, target))):
 			return Ruling{Wanted: target, From: at}, nil
 		case next.Unreachable:
 			return Ruling{UnreachableUntil: next.Expires}, nil
@@ -90,18 +90,18 @@ func (r *Robots) Rules(origin uri.URI, c frontier.RobotsCopy, now time.Time) (Ru
 	return Ruling{}, nil
 }
 
-// overdueStandIn returns how long a copy from another host is used after it has expired. It is then in the queue of
+// overdueSubstitute returns how long a copy from another host is used after it has expired. It is then in the queue of
 // that host and comes soon. One from the same host is fetched before the next visit, as robots.txt is.
-func overdueStandIn(from, target uri.URI) time.Duration {
+func overdueSubstitute(from, target uri.URI) time.Duration {
 	if from.Host() == target.Host() {
 		return 0
 	}
 	return 12 * time.Hour
 }
 
-// LeadsTo reports whether a robots.txt, or a URI that stands in for one, redirects to a URI.
+// LeadsTo reports whether a robots.txt, or a URI that replaces one, redirects to a URI.
 func (r *Robots) LeadsTo(from, target uri.URI) bool {
-	c, ok, err := r.copies.StandIn(from)
+	c, ok, err := r.copies.Substitute(from)
 	if err != nil || !ok || !IsRedirect(c.Status) {
 		return false
 	}
@@ -109,7 +109,7 @@ func (r *Robots) LeadsTo(from, target uri.URI) bool {
 	return err == nil && to == target
 }
 
-// parse returns the rules of the copy of a robots.txt, or of a URI that stands in for one.
+// parse returns the rules of the copy of a robots.txt, or of a URI that replaces one.
 func (r *Robots) parse(file uri.URI, c frontier.RobotsCopy) robots.Rules {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -152,4 +152,13 @@ func (r *Robots) Politeness(
 		p.CrawlDelay = min(delay, s.CrawlDelayUpTo)
 	}
 	return p
+}
+
+// Substitute returns a URI that a robots.txt redirects to as a candidate. It is visited before all others of its host,
+// whether it is in scope or not. from is the URI that redirects.
+func Substitute(seed string, u, from uri.URI, now time.Time) frontier.Candidate {
+	return frontier.Candidate{
+		URI: u, Hops: uri.HopPath("").Then(uri.Prereq).Then(uri.Redirect), Via: from.String(), Seed: seed,
+		Due: now, Urgent: true, Sooner: true, RobotsVia: from.String(),
+	}
 }

@@ -10,14 +10,14 @@ import (
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// copies are copies of robots.txt, and of what stands in for them, by URI.
+// copies are copies of robots.txt, and of what replaces them, by URI.
 type copies map[string]frontier.RobotsCopy
 
 func (c copies) Robots(origin uri.URI) (frontier.RobotsCopy, bool, error) {
-	return c.StandIn(origin.Robots())
+	return c.Substitute(origin.Robots())
 }
 
-func (c copies) StandIn(u uri.URI) (frontier.RobotsCopy, bool, error) {
+func (c copies) Substitute(u uri.URI) (frontier.RobotsCopy, bool, error) {
 	found, ok := c[u.String()]
 	return found, ok, nil
 }

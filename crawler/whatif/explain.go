@@ -241,7 +241,8 @@ func (e *explainer) byRobots(d scope.Discovery) (bool, error) {
 	case err != nil:
 		return false, err
 	case !ruling.Wanted.IsZero():
-		return e.add(scope.Silent, "robots.txt", "%s redirects to %s, which has not been fetched yet", file, ruling.Wanted), nil
+		return e.add(scope.Silent, "robots.txt", "%s redirects to %s, which has not been fetched yet",
+			file, ruling.Wanted), nil
 	case !ruling.Known():
 		return e.add(scope.Rejects, "robots.txt", "%s redirects to a URI that could not be fetched; the next attempt is at %s",
 			file, ruling.UnreachableUntil.Format(time.RFC3339)), nil

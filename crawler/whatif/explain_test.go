@@ -141,6 +141,6 @@ func TestExplainNamesTheRuleThatDecides(t *testing.T) {
 	}
 }
 
-func (k knows) StandIn(uri.URI) (frontier.RobotsCopy, bool, error) {
+func (k knows) Substitute(uri.URI) (frontier.RobotsCopy, bool, error) {
 	return frontier.RobotsCopy{}, false, nil
 }

@@ -1,0 +1,22 @@
+package history
+
+import (
+	"fmt"
+
+	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/evaluators"
+)
+
+// GoneWait returns the wait of a URI that was found gone n times in a row: a ladder until that is confirmed, a long
+// wait from then on.
+func GoneWait(n int, s config.Trouble) evaluators.Wait {
+	if n < s.GoneAfter {
+		return evaluators.Wait{
+			Interval: s.GoneLadder().Wait(n), Evaluator: WaitGone,
+			Reason: fmt.Sprintf("gone, %d of %d visits that confirm it", n, s.GoneAfter),
+		}
+	}
+	return evaluators.Wait{
+		Interval: s.GoneWait, Evaluator: WaitGone, Reason: fmt.Sprintf("gone, %d visits in a row", n),
+	}
+}
