@@ -43,6 +43,7 @@ type snapshot struct {
 	api.Status
 	total     api.Counts // since the start
 	predicted predictions
+	repaired  int64
 	documents [2]int64 // that could not be processed, by faults.KindError and faults.KindPanic
 }
 
@@ -121,6 +122,10 @@ func counters() []metric {
 					{faults.KindError, float64(s.documents[0])}, {faults.KindPanic, float64(s.documents[1])},
 				}
 			},
+		},
+		{
+			Metric{Name: "arcrawl_heads_repaired_total", Type: "counter", Help: "Responses whose head was not valid HTTP and was repaired before it was parsed. The archive has them as they were sent."},
+			func(s snapshot) []labelled { return one(float64(s.repaired)) },
 		},
 		count("arcrawl_visits_unread_total", "Unchanged visits that did not read the body.",
 			func(c api.Counts) int64 { return c.Unread }),
@@ -250,7 +255,7 @@ func (w *Window) snapshot() snapshot {
 	s := snapshot{Status: w.status(), predicted: w.predictions(w.o.Now())}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	s.total = w.total
+	s.total, s.repaired = w.total, w.repaired
 	s.documents = [2]int64{w.documents.Total(faults.KindError), w.documents.Total(faults.KindPanic)}
 	return s
 }

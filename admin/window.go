@@ -81,6 +81,7 @@ type Window struct {
 	alarms         alarm.Set
 	activities     alarm.Activities     // of hosts and seeds
 	gaps           map[string]time.Time // when feeds may have lost entries
+	repaired       int64                // responses whose heads were repaired
 	documents      alarm.Documents      // that could not be processed
 	silenceChecked time.Time            // time of the last check for silence
 	silences       []alarm.Trouble      // results of that check
@@ -133,6 +134,9 @@ func (w *Window) Observe(r crawler.Report) {
 	w.current, w.total = w.current.Plus(c), w.total.Plus(c)
 	w.paces.add(r)
 	w.activities.Add(r)
+	if r.Repaired {
+		w.repaired++
+	}
 	if r.Fault != "" {
 		w.documents.Add(string(r.URI.Host()), r.URI.String(), r.FaultKind, r.Fault, r.Finished)
 	}

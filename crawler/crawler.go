@@ -95,6 +95,7 @@ type Report struct {
 	Error    string // why it failed; empty if the status says enough
 	Block    string // the kind of answer that came instead of the page, see [evaluators.Block]; empty = the page came
 	Fault    string // why the document could not be processed; empty = it could
+	Repaired bool   // the head of the response was not valid HTTP and was repaired before it was parsed
 	// FaultKind is the kind of Fault: [faults.KindError] or [faults.KindPanic].
 	FaultKind string
 	Stopped   bool // the mid-fetch filter stopped the download

@@ -178,6 +178,7 @@ func TestMisbehavingServerIsRecordedAndScheduled(t *testing.T) {
 		{"an empty reply", "", hangUp, -404, crawler.KeptNothing, "", "err=", retry},
 		{"a reset without an answer", "", reset, -3, crawler.KeptNothing, "", "err=", retry},
 		{"a head that breaks off", good, hangUp, -3, crawler.KeptHead, "", "err=", retry},
+		{"a control byte in a header value", good + "Server: x\x01y\r\nContent-Length: 2\r\n\r\nhi", hangUp, 200, crawler.KeptResponse, "", "head:1", learned},
 		{"garbage among the header fields", good + "\x01\x02 rubbish\r\nContent-Length: 2\r\n\r\nhi", hangUp, 200, crawler.KeptResponse, "", "", learned},
 		{"two lengths that contradict each other", good + "Content-Length: 2\r\nContent-Length: 7\r\n\r\nhi", hangUp, 200, crawler.KeptResponse, "", "", learned},
 		{"a length that promises too much", good + "Content-Length: 99\r\n\r\nhi", hangUp, 200, crawler.KeptResponse, "disconnect", "err=", retry},

@@ -96,6 +96,9 @@ func annotations(v visit, a archived, f findings, s schedule) []string {
 		notes = append(notes, "dol:"+strconv.Itoa(f.dropped))
 	}
 	notes = append(notes, s.source.Notes()...)
+	if n := v.capture.Repaired; n > 0 {
+		notes = append(notes, "head:"+strconv.Itoa(n))
+	}
 	if v.capture.Misfortune != nil {
 		notes = append(notes, "err="+v.capture.Misfortune.Error())
 	}

@@ -120,7 +120,7 @@ func reportOf(v visit, a archived, next schedule, added frontier.Added) Report {
 		Stopped: got.Stopped, Audit: v.req.audit != "", Kept: a.keeping, Written: a.written, Received: got.BlockSize,
 		Spared: spared(v),
 		Wait:   next.wait, Due: next.record.Due, Visits: next.record.Visits, Versions: next.record.Versions,
-		Found: added.New, Source: next.source,
+		Found: added.New, Source: next.source, Repaired: got.Repaired > 0,
 	}
 	if v.fault != nil {
 		r.Fault, r.FaultKind = v.fault.Error(), faults.KindOf(v.fault)

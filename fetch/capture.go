@@ -28,6 +28,7 @@ type Capture struct {
 	Header http.Header // the parsed head; nil without a response
 	Head   []byte      // the exact head with its blank line; without a response, all bytes received
 
+	Repaired    int   // lines of the head that are not valid HTTP and were repaired before it was parsed
 	BlockSize   int64 // raw bytes of head and body
 	PayloadSize int64 // bytes of the body without transfer coding, as far as received
 	ContentSize int64 // bytes of the body without content coding, as far as decoded
@@ -81,7 +82,7 @@ func (c *Capture) Content() (io.ReadCloser, error) {
 func (c *Capture) stream() (io.ReadCloser, error) {
 	parser := c.client.codecs.getReader(nil)
 	body := io.NewSectionReader(c.spool, int64(len(c.Head)), c.BlockSize-int64(len(c.Head)))
-	res, err := parse(parser, &gatedReader{body: body}, c.Head)
+	res, _, err := parse(parser, &gatedReader{body: body}, c.Head)
 	if err != nil {
 		return nil, fmt.Errorf("read content of %s: %w", c.URI, err)
 	}

@@ -37,7 +37,8 @@
 // With a negative status there is no response: the block is empty, and Head holds the bytes received, as evidence.
 //
 // A head that net/http refuses but that has a status line is read leniently. Lines that are not header fields are
-// skipped, and contradictory Content-Length fields are ignored. If a transfer coding does not end in chunked, the body
+// skipped, control characters become blanks, folded lines are joined, and contradictory Content-Length fields are
+// ignored. Capture.Repaired counts such lines. If a transfer coding does not end in chunked, the body
 // ends with the connection.
 //
 // # Digests and sizes

@@ -110,12 +110,12 @@ func (x *exchange) receive(ctx context.Context, k *conn, head, rest []byte) (kee
 	b.gate = gatedReader{body: &b.wire}
 	rec, w := &b.rec, &b.wire
 	c.Head = bytes.Clone(head)
-	res, err := parse(b.parser, &b.gate, c.Head)
+	res, repaired, err := parse(b.parser, &b.gate, c.Head)
 	if err != nil {
 		c.Status, c.Misfortune = NotHTTP, fmt.Errorf("read response head: %w", err)
 		return false, nil
 	}
-	c.Status, c.Header, c.Misfortune = res.StatusCode, res.Header, nil
+	c.Status, c.Header, c.Repaired, c.Misfortune = res.StatusCode, res.Header, repaired, nil
 	rec.keep(head)
 	if x.stops(res) {
 		c.Stopped = true

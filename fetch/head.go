@@ -121,24 +121,25 @@ func (f *gatedReader) Read(p []byte) (int, error) {
 
 // parse parses a complete head through br and f. It returns a response whose Body is the body of f. That Body must
 // never be closed, because closing would read it to its end. A head that net/http refuses is parsed again as [clean]
-// rewrites it; the connection then ends with the response.
-func parse(br *bufio.Reader, f *gatedReader, head []byte) (*http.Response, error) {
+// rewrites it; the connection then ends with the response. repaired is the number of lines that were repaired.
+func parse(br *bufio.Reader, f *gatedReader, head []byte) (res *http.Response, repaired int, err error) {
 	f.head = head
 	br.Reset(f)
-	res, err := readResponse(br)
-	if err != nil {
-		f.head = clean(head)
+	repaired = foldedLines(head)
+	if res, err = readResponse(br); err != nil {
+		var did repair
+		f.head, did = clean(head)
 		br.Reset(f)
 		if res, err = readResponse(br); err != nil {
-			return nil, fmt.Errorf("%w: %w", errNotHTTP, err)
+			return nil, 0, fmt.Errorf("%w: %w", errNotHTTP, err)
 		}
-		res.Close = true
+		res.Close, repaired = true, did.lines()
 	}
 	if res.StatusCode < 100 || br.Buffered() > 0 || len(f.head) > 0 {
-		return nil, fmt.Errorf("%w: status line %q", errNotHTTP, res.Status)
+		return nil, 0, fmt.Errorf("%w: status line %q", errNotHTTP, res.Status)
 	}
 	f.open = true
-	return res, nil
+	return res, repaired, nil
 }
 
 // readResponse reads a response head. A panic of the parser is an error, so that the head is kept as evidence.
@@ -146,43 +147,91 @@ func readResponse(br *bufio.Reader) (*http.Response, error) {
 	return panics.Catch(func() (*http.Response, error) { return http.ReadResponse(br, nil) })
 }
 
-// clean rewrites a head for a strict parser. It drops lines that it does not understand, and returns nothing if there
-// is no status. The framing follows RFC 9112 section 6.3, except that contradictory lengths mean "until the connection
-// ends".
-func clean(head []byte) []byte {
+// repair counts the lines of a head that were repaired before a strict parser could read it.
+type repair struct {
+	folded  int // lines that continue the line before (RFC 9112, 5.2, does not allow them any more)
+	dropped int // lines that are not header fields
+	cleaned int // lines with control characters, which became blanks
+}
+
+func (r repair) lines() int { return r.folded + r.dropped + r.cleaned }
+
+// foldedLines returns the number of lines that continue the line before.
+func foldedLines(head []byte) (n int) {
+	for _, fold := range []string{"\n ", "\n\t"} {
+		n += bytes.Count(head, []byte(fold))
+	}
+	return n
+}
+
+// clean rewrites a head for a strict parser, in linear time. It drops lines that it does not understand, replaces
+// control characters by blanks, and returns nothing if there is no status. The framing follows RFC 9112 section 6.3,
+// except that contradictory lengths mean "until the connection ends".
+func clean(head []byte) ([]byte, repair) {
 	code := statusCode(head)
 	if code == 0 {
-		return nil
+		return nil, repair{}
 	}
 	first, fields, _ := strings.Cut(string(head), "\n")
 	version := "HTTP/1.1 "
 	if strings.HasPrefix(strings.ToUpper(first), "HTTP/1.0") {
 		version = "HTTP/1.0 "
 	}
-	var lines, lengths, codings []string
+	out := make([]byte, 0, len(head)+len(version)+8)
+	out = append(strconv.AppendInt(append(out, version...), int64(code), 10), " \r\n"...)
+	var did repair
+	var lengths, codings []string
+	var name, value []byte
+	keep := func() {
+		switch {
+		case len(name) == 0:
+		case strings.EqualFold(string(name), "Content-Length"):
+			lengths = append(lengths, splitList(string(value))...)
+		case strings.EqualFold(string(name), "Transfer-Encoding"):
+			codings = append(codings, splitList(string(value))...)
+		default:
+			out = append(append(append(append(out, name...), ": "...), bytes.TrimSpace(value)...), "\r\n"...)
+		}
+		name, value = name[:0], value[:0]
+	}
 	for line := range strings.SplitSeq(fields, "\n") {
 		line = strings.TrimRight(line, "\r")
-		if folded := strings.TrimLeft(line, " \t"); folded != line && len(lines) > 0 {
-			lines[len(lines)-1] += " " + folded
+		if folded := strings.TrimLeft(line, " \t"); folded != line && len(name) > 0 {
+			did.folded++
+			value = appendClean(append(value, ' '), folded, &did)
 			continue
 		}
-		name, value, ok := strings.Cut(line, ":")
-		name = strings.TrimRight(name, " \t")
-		switch {
-		case !ok || !httpguts.ValidHeaderFieldName(name):
-		case strings.EqualFold(name, "Content-Length"):
-			lengths = append(lengths, splitList(value)...)
-		case strings.EqualFold(name, "Transfer-Encoding"):
-			codings = append(codings, splitList(value)...)
-		default:
-			lines = append(lines, name+": "+strings.TrimSpace(value))
+		keep()
+		n, v, ok := strings.Cut(line, ":")
+		if n = strings.TrimRight(n, " \t"); !ok || !httpguts.ValidHeaderFieldName(n) {
+			if line != "" {
+				did.dropped++
+			}
+			continue
 		}
+		name, value = append(name, n...), appendClean(value, v, &did)
 	}
+	keep()
 	if framing := cleanFraming(lengths, codings); framing != "" {
-		lines = append(lines, framing)
+		out = append(append(out, framing...), "\r\n"...)
 	}
-	lines = append(lines, "", "")
-	return []byte(version + strconv.Itoa(code) + " \r\n" + strings.Join(lines, "\r\n"))
+	return append(out, "\r\n"...), did
+}
+
+// appendClean appends a part of a value with blanks in place of control characters.
+func appendClean(b []byte, part string, did *repair) []byte {
+	found := false
+	for i := range len(part) {
+		c := part[i]
+		if c < ' ' && c != '\t' || c == 0x7f {
+			c, found = ' ', true
+		}
+		b = append(b, c)
+	}
+	if found {
+		did.cleaned++
+	}
+	return b
 }
 
 // cleanFraming returns the one field that says where the body ends, or nothing if it ends with the connection.

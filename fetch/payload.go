@@ -18,7 +18,7 @@ func (c *Capture) Payload() (io.ReadCloser, error) {
 	}
 	parser := c.client.codecs.getReader(nil)
 	body := io.NewSectionReader(c.spool, int64(len(c.Head)), c.BlockSize-int64(len(c.Head)))
-	res, err := parse(parser, &gatedReader{body: body}, c.Head)
+	res, _, err := parse(parser, &gatedReader{body: body}, c.Head)
 	if err != nil {
 		c.client.codecs.putReader(parser)
 		return nil, fmt.Errorf("read payload of %s: %w", c.URI, err)
