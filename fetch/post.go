@@ -42,15 +42,27 @@ func PostForm(ctx context.Context, dial Dialer, to uri.URI, userAgent string, fo
 // It connects to any address, so it must only be used for servers that the configuration names, never for one that a
 // page names. Nothing of the exchange is recorded. Redirects are not followed, and no proxy is used.
 func PostLines(ctx context.Context, to, userAgent string, lines []byte) (status int, answer string, _ error) {
+	return postText(ctx, to, userAgent, "text/plain; charset=utf-8", lines)
+}
+
+// PostJSON sends a JSON document to a server of the operator, as [PostLines] sends lines.
+func PostJSON(ctx context.Context, to, userAgent string, document []byte) (status int, answer string, _ error) {
+	return postText(ctx, to, userAgent, "application/json", document)
+}
+
+// postText sends a text to a server of the operator.
+func postText(
+	ctx context.Context, to, userAgent, contentType string, text []byte,
+) (status int, answer string, _ error) {
 	ctx, cancel := context.WithTimeout(ctx, linesTimeout)
 	defer cancel()
 	dialer := net.Dialer{Timeout: linesDialTimeout}
-	header := http.Header{"Content-Type": {"text/plain; charset=utf-8"}, "User-Agent": {userAgent}}
-	status, text, err := post(ctx, dialer.DialContext, to, header, lines, maxLinesAnswer)
+	header := http.Header{"Content-Type": {contentType}, "User-Agent": {userAgent}}
+	status, got, err := post(ctx, dialer.DialContext, to, header, text, maxLinesAnswer)
 	if err != nil {
-		return 0, "", fmt.Errorf("send lines: %w", err)
+		return 0, "", fmt.Errorf("send a text to a server: %w", err)
 	}
-	return status, string(text), nil
+	return status, string(got), nil
 }
 
 // post sends body over a connection of its own, and returns the status of the answer and at most maxAnswer bytes of its

@@ -25,12 +25,18 @@ type Capture struct {
 	Size     int64        // bytes of the payload in this record; 0 for a revisit
 	Why      []warc.Field // the metadata record of the visit: why it was made and what it found
 
-	// Damage is set if the record cannot be read at the place in the index. It wraps [warc.ErrDamaged]. Then only Entry
-	// and Date are set.
+	// Damage is set if the record cannot be read at the place in the index. It wraps [warc.ErrDamaged], or [ErrElsewhere]
+	// if its file is not in the folder. Then only Entry and Date are set.
 	Damage error
 
 	path string
 }
+
+// ErrElsewhere says that the index has a capture whose file was moved away.
+var ErrElsewhere = errors.New("the file is not here")
+
+// IsElsewhere reports whether the file of a capture was moved away.
+func (c Capture) IsElsewhere() bool { return errors.Is(c.Damage, ErrElsewhere) }
 
 // Reference names the original of a revisit. Each part may be missing.
 type Reference struct {
@@ -81,8 +87,8 @@ const maxCompanions = 8
 func (l *Library) load(e Entry) (Capture, error) {
 	f, ok := l.files[e.Filename]
 	if !ok {
-		return Capture{}, fmt.Errorf("%w: the index names the file %s, which is not in %s",
-			warc.ErrDamaged, e.Filename, l.dir)
+		return Capture{}, fmt.Errorf("%w: bring %s back to %s to read the record at %d",
+			ErrElsewhere, e.Filename, l.dir, e.Offset)
 	}
 	r, err := warc.OpenAt(f.Path, e.Offset)
 	if err != nil {

@@ -70,7 +70,7 @@ func writeCoverage(index string, files []warc.File, list map[string]string) erro
 	return atomicfile.Write(index+coveredSuffix, text.Bytes(), 0o644)
 }
 
-// covered returns the names of the files that an index covers as they are now. Without a list it covers no file.
+// covered returns the names of the files that an index covers as they are now. It is nil if the index has no list.
 func covered(index string, files []warc.File) (map[string]bool, error) {
 	f, err := os.Open(index + coveredSuffix)
 	if errors.Is(err, fs.ErrNotExist) {

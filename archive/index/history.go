@@ -40,6 +40,8 @@ func WriteTable(out io.Writer, captures []Capture) error {
 	for _, c := range captures {
 		kind, bytes := c.Type, strconv.FormatInt(c.Size, 10)
 		switch {
+		case c.IsElsewhere():
+			kind, bytes = "elsewhere", "-"
 		case c.Damage != nil:
 			kind, bytes = "damaged", "-"
 		case kind == "revisit":
@@ -86,7 +88,10 @@ func WriteJSON(out io.Writer, captures []Capture) error {
 			"file": c.Filename, "offset": c.Offset, "length": c.Length,
 			"refersTo": c.RefersTo.RecordID, "refersToURI": c.RefersTo.URI, "metadata": notes,
 		}
-		if c.Damage != nil {
+		switch {
+		case c.IsElsewhere():
+			line["elsewhere"] = c.Damage.Error()
+		case c.Damage != nil:
 			line["damage"] = c.Damage.Error()
 		}
 		if err := enc.Encode(line); err != nil {

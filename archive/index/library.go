@@ -29,7 +29,7 @@ type Library struct {
 
 // sortedIndex is an index of some of the files.
 type sortedIndex struct {
-	covers map[string]bool // names of files whose lines count
+	counts func(file string) bool // whether the lines of a file count
 	file   *os.File
 	size   int64
 }
@@ -44,6 +44,9 @@ func OpenLibrary(ctx context.Context, dir string, o Options, report func(warc.Fi
 		}
 	}
 	l := &Library{dir: dir, files: map[string]warc.File{}, report: report}
+	for _, f := range files {
+		l.files[f.Name] = f
+	}
 	done := map[string]bool{}
 	for _, name := range []string{FileName, recentName} {
 		if err := l.openIndex(filepath.Join(dir, name), files, done); err != nil {
@@ -52,7 +55,6 @@ func OpenLibrary(ctx context.Context, dir string, o Options, report func(warc.Fi
 	}
 	var rest []string
 	for _, f := range files {
-		l.files[f.Name] = f
 		if !done[f.Name] {
 			rest = append(rest, f.Path)
 		}
@@ -69,16 +71,13 @@ func OpenLibrary(ctx context.Context, dir string, o Options, report func(warc.Fi
 // openIndex opens an index for the files that it covers and that are not done, and adds these to done.
 func (l *Library) openIndex(path string, files []warc.File, done map[string]bool) error {
 	covers, err := covered(path, files)
-	if err != nil {
+	if err != nil || covers == nil {
 		return err
 	}
 	for name := range covers {
 		if done[name] {
 			delete(covers, name)
 		}
-	}
-	if len(covers) == 0 {
-		return nil
 	}
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -94,7 +93,12 @@ func (l *Library) openIndex(path string, files []warc.File, done map[string]bool
 	for name := range covers {
 		done[name] = true
 	}
-	l.indexes = append(l.indexes, sortedIndex{covers: covers, file: f, size: info.Size()})
+	// Lines of files that are not in the folder count too: the files were moved away.
+	counts := func(file string) bool {
+		_, here := l.files[file]
+		return covers[file] || !here
+	}
+	l.indexes = append(l.indexes, sortedIndex{counts: counts, file: f, size: info.Size()})
 	return nil
 }
 
@@ -148,7 +152,12 @@ func (l *Library) Lookup(address string) ([]Entry, error) {
 		if err != nil {
 			return nil, err
 		}
-		found = append(found, more...)
+		for _, e := range more {
+			same := func(o Entry) bool { return o.Filename == e.Filename && o.Offset == e.Offset }
+			if !slices.ContainsFunc(found, same) { // a crash while indexes are merged leaves a line in both
+				found = append(found, e)
+			}
+		}
 	}
 	i, _ := slices.BinarySearchFunc(l.read, key, func(e Entry, key string) int { return strings.Compare(e.Key, key) })
 	for ; i < len(l.read) && l.read[i].Key == key; i++ {
@@ -197,7 +206,7 @@ func (x sortedIndex) search(key string, report func(warc.Finding) error) ([]Entr
 			}
 			continue
 		}
-		if x.covers[e.Filename] {
+		if x.counts(e.Filename) {
 			found = append(found, e)
 		}
 	}

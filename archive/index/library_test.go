@@ -270,3 +270,42 @@ func TestWriteFileKeepsTheOldIndexAfterAnError(t *testing.T) {
 
 // noFinding fails on the first finding.
 func noFinding(f warc.Finding) error { return &f }
+
+// TestFilesThatWereMovedAwayAreNamed moves a file of an indexed archive away, and then all of them.
+func TestFilesThatWereMovedAwayAreNamed(t *testing.T) {
+	t.Parallel()
+	lib := archivetest.New(t)
+	first := lib.Page("http://a.example/", archivetest.HTMLHead, "<p>one</p>")
+	lib.Seal()
+	lib.Revisit("http://a.example/", archivetest.HTMLHead, first)
+	lib.Seal()
+	writeIndex(t, lib.Dir)
+	for moved, file := range lib.Files() {
+		if err := os.Rename(file, filepath.Join(t.TempDir(), "moved")); err != nil {
+			t.Fatal(err)
+		}
+		l, err := OpenLibrary(t.Context(), lib.Dir, Options{}, func(f warc.Finding) error {
+			if f.Kind == warc.Empty { // the folder has no file any more
+				return nil
+			}
+			return &f
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close() //nolint:errcheck // nothing was written
+		captures := history(t, l, "http://a.example/")
+		if len(captures) != 2 || !captures[0].IsElsewhere() || captures[1].IsElsewhere() != (moved == 1) {
+			t.Fatalf("after %d files were moved away the history is %+v", moved+1, captures)
+		}
+		want := "bring " + first.File + " back"
+		_, err = l.Payload(t.Context(), captures[1], true)
+		if moved == 0 && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("the payload of a revisit whose original was moved away: %v; want %q", err, want)
+		}
+		var table bytes.Buffer
+		if err := WriteTable(&table, captures); err != nil || !strings.Contains(table.String(), want) {
+			t.Errorf("the table does not say %q: %v\n%s", want, err, &table)
+		}
+	}
+}

@@ -29,6 +29,7 @@ const (
 	StillOpen  Kind = "open"       // the name ends in .open: the file is being written, or a crash left it
 	NoInfo     Kind = "warcinfo"   // the first record is not a warcinfo record
 	Manifest   Kind = "manifest"   // a package differs from its manifest
+	Fixity     Kind = "fixity"     // a file differs from what it was when it was sealed
 	BadIndex   Kind = "index"      // a line of an index cannot be read
 
 	Truncated Kind = "truncated" // the file ends within a record

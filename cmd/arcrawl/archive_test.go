@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -10,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/arcrawl/arcrawl/archive/fixity"
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/uri"
 	"github.com/arcrawl/arcrawl/warcout"
@@ -74,6 +76,21 @@ func TestVerifyReportsDamageByItsExitCode(t *testing.T) {
 	code, out, errs = command("verify", files[1])
 	if code != exitDamaged || !strings.Contains(out, "[revisit-unresolved]") || !strings.Contains(errs, "1 errors") || !strings.Contains(errs, "name other files with --known") {
 		t.Errorf("a file without its original: exit code %d, %s%s", code, out, errs)
+	}
+	manifest, err := fixity.Open(dir, time.Time{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		if _, err := manifest.Add(t.Context(), filepath.Base(file), time.Time{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(manifest.Close(), os.Rename(files[1], filepath.Join(t.TempDir(), "gone"))); err != nil {
+		t.Fatal(err)
+	}
+	if code, out, _ := command("verify", "--strict", dir); code != exitDamaged || !strings.Contains(out, "moved away or lost") {
+		t.Errorf("a file that the manifest lists is gone: exit code %d, %s", code, out)
 	}
 	content, err := os.ReadFile(files[0])
 	if err != nil {

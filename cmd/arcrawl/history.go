@@ -92,7 +92,8 @@ func newHistory() *cobra.Command {
 		Use:   "history URI",
 		Short: "List every archived capture of a URI",
 		Long: `history prints one line for each capture of a URI, oldest first: date, status, kind of record, payload digest, size, file and
-offset, the reason of the visit, and its result.
+offset, the reason of the visit, and its result. If the index has a capture whose file was moved away, history says which file to
+bring back.
 
 ` + howFound,
 		Example: "  arcrawl history --warcs warc/ https://www.example.org/",
@@ -107,7 +108,7 @@ offset, the reason of the visit, and its result.
 					return err
 				}
 				for _, c := range captures {
-					if c.Damage != nil {
+					if c.Damage != nil && !c.IsElsewhere() {
 						d.found++
 					}
 				}

@@ -1,14 +1,17 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/arcrawl/arcrawl/archive/fixity"
 	"github.com/arcrawl/arcrawl/archive/verify"
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/internal/human"
@@ -22,7 +25,8 @@ func newVerify() *cobra.Command {
 		Short: "Check every record, digest and reference of WARC files",
 		Long: `verify reads the named WARC files, and those below the named folders, from the first byte to the last. It recomputes every
 digest, follows every reference, and prints each fault with file and offset. It skips damaged parts and checks the rest. Nothing is
-changed. For a WACZ package it compares each file with the manifest and checks the WARC files in it.
+changed. Files are compared with the manifest of their folder (manifest.jsonl), which lists each file as it was when it was sealed: so
+verify also finds files and whole records that are gone. For a WACZ package it compares each file with the manifest and checks the WARC files in it.
 
 If there are errors, the exit code is 65. A warning is a deviation from the specification that loses nothing. If originals of revisits are in other
 files, name those with --known; only their record ids are read.`,
@@ -36,6 +40,9 @@ files, name those with --known; only their record ids are read.`,
 			var lost lostOriginals
 			see := lost.count(printFinding(cmd.OutOrStdout(), asJSON))
 			sum, err := verify.Files(cmd.Context(), args, verify.Options{Known: known, Progress: progress}, see)
+			if err == nil {
+				err = verifyManifests(cmd.Context(), args, &sum, see)
+			}
 			stop()
 			if err != nil {
 				return err
@@ -54,6 +61,27 @@ files, name those with --known; only their record ids are read.`,
 	cmd.Flags().BoolVar(&strict, "strict", false, "exit with 65 also for warnings")
 	cmd.Flags().StringArrayVar(&known, "known", nil, "accept references to records in this file or folder; repeatable")
 	return cmd
+}
+
+// verifyManifests compares the files of the named folders with the manifests in them.
+func verifyManifests(ctx context.Context, paths []string, sum *verify.Summary, see func(warc.Finding) error) error {
+	for _, path := range paths {
+		if info, err := os.Stat(path); err != nil || !info.IsDir() {
+			continue
+		}
+		_, err := fixity.Check(ctx, path, func(f warc.Finding) error {
+			if f.Severity == warc.Error {
+				sum.Errors++
+			} else {
+				sum.Warnings++
+			}
+			return see(f)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // lostOriginals counts revisits whose original was not found. It may be in other files.

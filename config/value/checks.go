@@ -5,6 +5,7 @@ import (
 	"net/mail"
 	"net/netip"
 	"net/url"
+	"path/filepath"
 	"strings"
 	"unicode"
 
@@ -95,6 +96,14 @@ func CheckGroup(s string) (problem, remedy string) {
 func CheckWebhook(s string) (problem, remedy string) {
 	if u, err := uri.Parse(s); err != nil || !strings.Contains(s, "://") || u.Hostname() == "" {
 		return "is not a web address", `write for example "https://alarms.library.example/arcrawl"`
+	}
+	return "", ""
+}
+
+// CheckCommand accepts the absolute path of a program.
+func CheckCommand(s string) (problem, remedy string) {
+	if !filepath.IsAbs(s) || strings.ContainsFunc(s, unicode.IsControl) {
+		return "is not the absolute path of a program", `write for example "/usr/local/bin/store-warc"; arguments belong into a script`
 	}
 	return "", ""
 }

@@ -1,0 +1,259 @@
+// Package fixity keeps a manifest of the finished WARC files of a folder: what each one was when it was sealed.
+//
+// The manifest is the file manifest.jsonl in the folder. It only grows. Its first line says since when files are
+// listed. Each further line is a JSON object about one file: name, size, SHA-256, number of records, dates of the
+// first and the last record. Each line has the SHA-256 of the line before it. So nobody can change or remove a line
+// without a trace, except the last ones; a copy of the last line at another place also protects those.
+//
+// A file is measured after it was sealed, by reading it. That also proves that it can be read. Files that were there
+// before the manifest are not listed until somebody adds them.
+package fixity
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/arcrawl/arcrawl/archive/warc"
+	"github.com/arcrawl/arcrawl/internal/atomicfile"
+)
+
+// FileName is the name of the manifest in the folder of the WARC files.
+const FileName = "manifest.jsonl"
+
+const (
+	format  = 1
+	maxLine = 64 << 10
+)
+
+// Entry is one line of the manifest: a finished file.
+type Entry struct {
+	File     string    `json:"file"` // its name in the folder
+	Size     int64     `json:"size"`
+	SHA256   string    `json:"sha256"`
+	Records  int       `json:"records"`
+	First    time.Time `json:"first"` // WARC-Date of its oldest record
+	Last     time.Time `json:"last"`  // WARC-Date of its newest record
+	Listed   time.Time `json:"listed"`
+	Previous string    `json:"previous"` // SHA-256 of the line before, without its line end
+}
+
+// head is the first line of the manifest.
+type head struct {
+	Format int       `json:"arcrawl-fixity"`
+	Since  time.Time `json:"since"`
+}
+
+// Manifest is an open manifest. One goroutine may use it.
+type Manifest struct {
+	Entries []Entry
+	Since   time.Time // files that were sealed before are not listed
+	Faults  []string  // what is wrong with the chain of lines
+
+	dir  string
+	file *os.File
+	last string // SHA-256 of the last line
+	size int64  // of the whole lines
+}
+
+// Open opens the manifest of a folder to add files to it. It creates the manifest if there is none. It removes a line
+// that a crash has cut. A manifest with faults can be continued; the faults stay visible.
+func Open(dir string, now time.Time) (*Manifest, error) {
+	f, err := os.OpenFile(filepath.Join(dir, FileName), os.O_CREATE|os.O_RDWR, 0o644)
+	if err != nil {
+		return nil, fmt.Errorf("open the manifest of the WARC files: %w", err)
+	}
+	m := &Manifest{dir: dir, file: f}
+	err = m.read(f)
+	if err == nil {
+		err = f.Truncate(m.size)
+	}
+	if err == nil && m.size == 0 {
+		m.Since = now.UTC().Truncate(time.Second)
+		err = errors.Join(m.add(head{format, m.Since}), atomicfile.SyncDir(dir))
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("open the manifest of the WARC files %s: %w", f.Name(), err), f.Close())
+	}
+	return m, nil
+}
+
+// Read reads the manifest of a folder. The error wraps [fs.ErrNotExist] if there is none.
+func Read(dir string) (*Manifest, error) {
+	f, err := os.Open(filepath.Join(dir, FileName))
+	if err != nil {
+		return nil, err
+	}
+	m := &Manifest{dir: dir}
+	return m, errors.Join(m.read(f), f.Close())
+}
+
+// Close closes the manifest.
+func (m *Manifest) Close() error { return m.file.Close() }
+
+// read reads all whole lines.
+func (m *Manifest) read(f io.Reader) error {
+	lines := bufio.NewReaderSize(f, maxLine)
+	for n := 1; ; n++ {
+		line, err := lines.ReadSlice('\n')
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("read line %d: %w", n, err)
+		}
+		if n == 1 {
+			var h head
+			if err := json.Unmarshal(line, &h); err != nil || h.Format < 1 || h.Format > format {
+				return fmt.Errorf("line 1 is %.60q: not a manifest, or written by a newer arcrawl", line)
+			}
+			m.Since = h.Since
+		} else {
+			m.take(n, line)
+		}
+		m.last = sum(line)
+		m.size += int64(len(line))
+	}
+}
+
+// take reads an entry.
+func (m *Manifest) take(n int, line []byte) {
+	var e Entry
+	switch err := json.Unmarshal(line, &e); {
+	case err != nil || e.File == "" || !filepath.IsLocal(e.File):
+		m.Faults = append(m.Faults, fmt.Sprintf("line %d cannot be read", n))
+		return
+	case e.Previous != m.last:
+		m.Faults = append(m.Faults, fmt.Sprintf("line %d does not follow the line before it: a line was changed or removed", n))
+	}
+	m.Entries = append(m.Entries, e)
+}
+
+func sum(line []byte) string {
+	s := sha256.Sum256(bytes.TrimSuffix(line, []byte("\n")))
+	return hex.EncodeToString(s[:])
+}
+
+// add appends a line and syncs it.
+func (m *Manifest) add(v any) error {
+	line, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	line = append(line, '\n')
+	if _, err := m.file.WriteAt(line, m.size); err != nil {
+		return errors.Join(err, m.file.Truncate(m.size))
+	}
+	if err := m.file.Sync(); err != nil {
+		return err
+	}
+	m.last = sum(line)
+	m.size += int64(len(line))
+	return nil
+}
+
+// Add measures a finished file of the folder and appends it.
+func (m *Manifest) Add(ctx context.Context, name string, now time.Time) (Entry, error) {
+	e, err := Measure(ctx, filepath.Join(m.dir, name))
+	if err != nil {
+		return e, err
+	}
+	e.File, e.Listed, e.Previous = filepath.ToSlash(name), now.UTC().Truncate(time.Second), m.last
+	if err := m.add(e); err != nil {
+		return e, fmt.Errorf("add %s to the manifest of the WARC files: %w", name, err)
+	}
+	m.Entries = append(m.Entries, e)
+	return e, nil
+}
+
+// Missing returns the names of the finished WARC files in the folder that the manifest does not list and that were
+// sealed since a time, sorted.
+func (m *Manifest) Missing(since time.Time) ([]string, error) {
+	entries, err := os.ReadDir(m.dir)
+	if err != nil {
+		return nil, err
+	}
+	listed := make(map[string]bool, len(m.Entries))
+	for _, e := range m.Entries {
+		listed[e.File] = true
+	}
+	var names []string
+	for _, e := range entries {
+		name := e.Name()
+		if listed[name] || !e.Type().IsRegular() || !warc.IsArchive(name) || strings.HasSuffix(name, warc.OpenSuffix) {
+			continue
+		}
+		info, err := e.Info()
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // moved away meanwhile
+		}
+		if err != nil {
+			return nil, err
+		}
+		if !info.ModTime().Before(since) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names, nil
+}
+
+// Measure reads a WARC file and returns what the manifest lists about it. Damaged records are not counted.
+func Measure(ctx context.Context, path string) (e Entry, err error) {
+	if e.SHA256, e.Size, err = hashFile(ctx, path); err != nil {
+		return e, fmt.Errorf("measure %s: %w", path, err)
+	}
+	file := warc.File{Path: path, Name: filepath.Base(path), Size: e.Size}
+	err = warc.EachRecord(ctx, file, nil, warc.NewFindings(file), func(rec *warc.Record) error {
+		e.Records++
+		if d := rec.Header.Date().UTC(); !d.IsZero() {
+			if e.First.IsZero() || d.Before(e.First) {
+				e.First = d
+			}
+			if d.After(e.Last) {
+				e.Last = d
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return e, fmt.Errorf("measure %s: %w", path, err)
+	}
+	return e, nil
+}
+
+// hashFile returns the SHA-256 and the size of a file.
+func hashFile(ctx context.Context, path string) (digest string, size int64, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", 0, err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	h, block := sha256.New(), make([]byte, 256<<10)
+	for {
+		if err := ctx.Err(); err != nil {
+			return "", size, err
+		}
+		n, err := f.Read(block)
+		_, _ = h.Write(block[:n])
+		size += int64(n)
+		if errors.Is(err, io.EOF) {
+			return hex.EncodeToString(h.Sum(nil)), size, nil
+		}
+		if err != nil {
+			return "", size, err
+		}
+	}
+}

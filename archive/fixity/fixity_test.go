@@ -1,0 +1,128 @@
+package fixity_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/arcrawl/arcrawl/archive/fixity"
+	"github.com/arcrawl/arcrawl/archive/warc"
+	"github.com/arcrawl/arcrawl/internal/archivetest"
+)
+
+var now = time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
+
+// listed returns an archive of three files and opens its manifest with all of them.
+func listed(t *testing.T) (*archivetest.Archive, []string) {
+	t.Helper()
+	lib := archivetest.New(t)
+	for _, page := range []string{"one", "two", "three"} {
+		lib.Page("http://a.example/"+page, archivetest.HTMLHead, "<p>"+page+"</p>")
+		lib.Seal()
+	}
+	m, err := fixity.Open(lib.Dir, now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close() //nolint:errcheck // every line is synced
+	names, err := m.Missing(time.Time{})
+	if err != nil || len(names) != 3 {
+		t.Fatalf("%q are missing, %v", names, err)
+	}
+	for _, name := range names {
+		e, err := m.Add(t.Context(), name, now)
+		if err != nil || e.Records != 4 || e.First.IsZero() || e.Last.Before(e.First) {
+			t.Fatalf("%+v, %v", e, err)
+		}
+	}
+	return lib, lib.Files()
+}
+
+// findings returns what Check reports about a folder.
+func findings(t *testing.T, dir string) string {
+	t.Helper()
+	var all strings.Builder
+	if _, err := fixity.Check(t.Context(), dir, func(f warc.Finding) error {
+		all.WriteString(f.Error() + "\n")
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	return all.String()
+}
+
+func TestAnUnchangedFolderHasNoFindings(t *testing.T) {
+	t.Parallel()
+	lib, _ := listed(t)
+	if got := findings(t, lib.Dir); got != "" {
+		t.Error(got)
+	}
+	if got := findings(t, t.TempDir()); got != "" {
+		t.Errorf("a folder without a manifest: %s", got)
+	}
+}
+
+func TestEachChangeIsFound(t *testing.T) {
+	t.Parallel()
+	edit := func(path string, change func(text string) string) {
+		text := change(archivetest.Read(t, path))
+		archivetest.Must(t, os.WriteFile(path, []byte(text), 0o600))
+	}
+	for _, c := range []struct {
+		name   string
+		change func(lib *archivetest.Archive, files []string)
+		want   string
+	}{
+		{"a tail that was cut at a record", func(_ *archivetest.Archive, files []string) {
+			edit(files[1], func(text string) string { return text[:strings.LastIndex(text, "\x1f\x8b\x08")] })
+		}, "are lost"},
+		{"one byte", func(_ *archivetest.Archive, files []string) {
+			edit(files[1], func(text string) string { return text[:50] + string(text[50]^1) + text[51:] })
+		}, "it was changed"},
+		{"a removed file", func(_ *archivetest.Archive, files []string) {
+			archivetest.Must(t, os.Remove(files[0]))
+		}, "moved away or lost"},
+		{"a changed line", func(lib *archivetest.Archive, _ []string) {
+			edit(filepath.Join(lib.Dir, fixity.FileName), func(text string) string { return strings.Replace(text, `"records":4`, `"records":5`, 1) })
+		}, "line 3 does not follow"},
+		{"a removed line", func(lib *archivetest.Archive, _ []string) {
+			edit(filepath.Join(lib.Dir, fixity.FileName), func(text string) string {
+				lines := strings.SplitAfter(text, "\n")
+				return lines[0] + lines[1] + lines[3]
+			})
+		}, "line 3 does not follow"},
+		{"an unreadable line", func(lib *archivetest.Archive, _ []string) {
+			edit(filepath.Join(lib.Dir, fixity.FileName), func(text string) string { return strings.Replace(text, `{"file"`, `"file"`, 1) })
+		}, "line 2 cannot be read"},
+	} {
+		lib, files := listed(t)
+		c.change(lib, files)
+		if got := findings(t, lib.Dir); !strings.Contains(got, c.want) {
+			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
+	}
+}
+
+// TestACrashLeavesNoHalfLine cuts the last line.
+func TestACrashLeavesNoHalfLine(t *testing.T) {
+	t.Parallel()
+	lib, files := listed(t)
+	path := filepath.Join(lib.Dir, fixity.FileName)
+	text := archivetest.Read(t, path)
+	archivetest.Must(t, os.WriteFile(path, []byte(text[:len(text)-20]), 0o600))
+	m, err := fixity.Open(lib.Dir, now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if names, err := m.Missing(time.Time{}); err != nil || len(names) != 1 || names[0] != filepath.Base(files[2]) {
+		t.Fatalf("%q are missing, %v", names, err)
+	}
+	_, err = m.Add(t.Context(), filepath.Base(files[2]), now)
+	archivetest.Must(t, err)
+	archivetest.Must(t, m.Close())
+	if again := archivetest.Read(t, path); again != text || findings(t, lib.Dir) != "" {
+		t.Errorf("the manifest is\n%s\nwant\n%s", again, text)
+	}
+}

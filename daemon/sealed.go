@@ -1,0 +1,187 @@
+package daemon
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/arcrawl/arcrawl/archive/fixity"
+	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/fetch"
+	"github.com/arcrawl/arcrawl/internal/atomicfile"
+)
+
+const (
+	// sealedEvery is how often finished WARC files are looked for.
+	sealedEvery = 10 * time.Second
+	// sealedPause is the pause after a failure. It doubles up to maxSealedPause.
+	sealedPause    = time.Second
+	maxSealedPause = 5 * time.Minute
+	// sealedCommandTime is the maximum duration of a command. It may copy the file over a slow network.
+	sealedCommandTime = 6 * time.Hour
+	// sealedPosition is the file in the state folder with the number of entries that were taken.
+	sealedPosition = "sealed.position"
+)
+
+// sealed lists finished WARC files in the manifest of their folder, and passes each entry to a server or a program. It
+// passes entries in the order of the manifest, again and again until each is taken. What is left when the daemon stops
+// is passed after the next start. The crawl never waits for it.
+type sealed struct {
+	dir, position string
+	log           zerolog.Logger
+	hand          func(ctx context.Context, entry []byte, path string) error // nil if nobody is notified
+	every, pause  time.Duration
+
+	failing bool // the last attempt failed
+	close   func()
+}
+
+// sealedNotice holds the data that a server or a program receives.
+type sealedNotice struct {
+	Path string `json:"path"` // absolute
+	fixity.Entry
+}
+
+// openSealed begins to list and to pass finished WARC files.
+func openSealed(c *config.Config, version string, log zerolog.Logger) *sealed {
+	s := &sealed{
+		dir: c.Storage.WARC, position: filepath.Join(c.Storage.State, sealedPosition), log: log,
+		every: sealedEvery, pause: sealedPause,
+	}
+	if c.Sealed.URL != "" || c.Sealed.Command != "" {
+		to, agent := c.Sealed, c.UserAgent(version)
+		s.hand = func(ctx context.Context, entry []byte, path string) error {
+			return handSealed(ctx, to, agent, entry, path)
+		}
+	}
+	s.close = background(s.run)
+	return s
+}
+
+// handSealed passes an entry to the program and to the server that the configuration names.
+func handSealed(ctx context.Context, to config.Sealed, agent string, entry []byte, path string) error {
+	if to.Command != "" {
+		within, cancel := context.WithTimeout(ctx, sealedCommandTime)
+		defer cancel()
+		cmd := exec.CommandContext(within, to.Command, path)
+		cmd.Stdin = bytes.NewReader(entry)
+		cmd.WaitDelay = requestGrace
+		if out, err := cmd.CombinedOutput(); err != nil {
+			return fmt.Errorf("call warc.sealed_command %s %s: %w; it says: %.300s",
+				to.Command, path, err, strings.TrimSpace(string(out)))
+		}
+	}
+	if to.URL == "" {
+		return nil
+	}
+	status, answer, err := fetch.PostJSON(ctx, to.URL, agent, entry)
+	if err == nil && status/100 != 2 {
+		err = fmt.Errorf("the server answers with status %d: %.300s", status, strings.TrimSpace(answer))
+	}
+	if err != nil {
+		return fmt.Errorf("send %s to warc.sealed_url: %w", path, err)
+	}
+	return nil
+}
+
+// run lists and passes files until ctx ends.
+func (s *sealed) run(ctx context.Context) {
+	manifest, err := fixity.Open(s.dir, time.Now())
+	if err != nil {
+		s.log.Error().Err(err).Msg("listing no finished WARC files: the manifest cannot be opened; correct it and restart the daemon")
+		return
+	}
+	defer func() { _ = manifest.Close() }() // every line is synced
+	for _, fault := range manifest.Faults {
+		s.log.Error().Str("file", filepath.Join(s.dir, fixity.FileName)).Str("fault", fault).
+			Msg("the manifest of the WARC files was changed; continuing it, and arcrawl verify reports the fault")
+	}
+	for afterFailure := s.pause; ; {
+		pause := s.every
+		switch err := s.step(ctx, manifest); {
+		case ctx.Err() != nil:
+			return
+		case err != nil:
+			s.report(err)
+			pause, afterFailure = afterFailure, min(2*afterFailure, maxSealedPause)
+		default:
+			if s.failing {
+				s.failing = false
+				s.log.Info().Msg("finished WARC files are taken again")
+			}
+			afterFailure = s.pause
+		}
+		if wait(ctx, pause) != nil {
+			return
+		}
+	}
+}
+
+// report logs the first failure of several in a row.
+func (s *sealed) report(err error) {
+	if !s.failing {
+		s.failing = true
+		s.log.Warn().Err(err).Msg("a finished WARC file was not taken; trying again until it is")
+	}
+}
+
+// step lists all files that were sealed since the last step, and passes everything that was not taken.
+func (s *sealed) step(ctx context.Context, m *fixity.Manifest) error {
+	names, err := m.Missing(m.Since)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		if _, err := m.Add(ctx, name, time.Now()); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	if s.hand == nil {
+		return nil
+	}
+	taken, err := s.taken(len(m.Entries))
+	for ; err == nil && taken < len(m.Entries); taken++ {
+		err = s.pass(ctx, m.Entries[taken], taken+1)
+	}
+	return err
+}
+
+// pass passes an entry and remembers that n entries were taken.
+func (s *sealed) pass(ctx context.Context, e fixity.Entry, n int) error {
+	path := filepath.Join(s.dir, filepath.FromSlash(e.File))
+	entry, err := json.Marshal(sealedNotice{path, e})
+	if err != nil {
+		return err
+	}
+	if err := s.hand(ctx, append(entry, '\n'), path); err != nil {
+		return err
+	}
+	return atomicfile.Write(s.position, []byte(strconv.Itoa(n)+"\n"), 0o644)
+}
+
+// taken returns how many of the entries were taken. An unreadable number is 0: passing an entry twice is harmless.
+func (s *sealed) taken(entries int) (int, error) {
+	text, err := os.ReadFile(s.position)
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	n, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	if err != nil || n < 0 {
+		return 0, nil
+	}
+	return min(n, entries), nil
+}

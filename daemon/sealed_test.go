@@ -1,0 +1,142 @@
+package daemon
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/arcrawl/arcrawl/archive/fixity"
+	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/internal/archivetest"
+)
+
+// newTestSealed returns the notifier of an archive, its manifest, and the log.
+func newTestSealed(
+	t *testing.T, lib *archivetest.Archive, position string, to config.Sealed,
+) (*sealed, *fixity.Manifest, *bytes.Buffer) {
+	t.Helper()
+	log := &bytes.Buffer{}
+	s := &sealed{dir: lib.Dir, position: position, log: zerolog.New(log), every: time.Millisecond, pause: time.Millisecond}
+	s.hand = func(ctx context.Context, entry []byte, path string) error {
+		return handSealed(ctx, to, "arcrawl-test", entry, path)
+	}
+	m, err := fixity.Open(lib.Dir, time.Time{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = m.Close() })
+	return s, m, log
+}
+
+// TestEveryFinishedFileIsSentUntilItIsTaken lets the server refuse, restarts in between, and moves a taken file away.
+func TestEveryFinishedFileIsSentUntilItIsTaken(t *testing.T) {
+	t.Parallel()
+	lib := archivetest.New(t)
+	page := func(name string) {
+		lib.Page("http://a.example/"+name, archivetest.HTMLHead, "<p>"+name+"</p>")
+		lib.Seal()
+	}
+	refuse := true
+	var got []sealedNotice
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var n sealedNotice
+		text, _ := io.ReadAll(r.Body)
+		if err := json.Unmarshal(text, &n); err != nil || r.Header.Get("Content-Type") != "application/json" {
+			t.Errorf("received %q: %v", text, err)
+		}
+		if refuse && len(got) == 1 {
+			http.Error(w, "the disk is full", http.StatusInsufficientStorage)
+			return
+		}
+		got = append(got, n)
+	}))
+	defer server.Close()
+	position, to := filepath.Join(t.TempDir(), "position"), config.Sealed{URL: server.URL}
+
+	page("one")
+	page("two")
+	s, m, _ := newTestSealed(t, lib, position, to)
+	for range 3 {
+		if err := s.step(t.Context(), m); err == nil || !strings.Contains(err.Error(), "the disk is full") {
+			t.Fatalf("a refused file: %v", err)
+		}
+	}
+	if len(got) != 1 {
+		t.Fatalf("%d files were taken, want 1", len(got))
+	}
+	if err := os.Remove(got[0].Path); err != nil { // taken files may be moved away
+		t.Fatal(err)
+	}
+	page("three") // while the daemon is stopped
+	refuse = false
+	s, m, _ = newTestSealed(t, lib, position, to)
+	for range 2 {
+		if err := s.step(t.Context(), m); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(got) != 3 {
+		t.Fatalf("%d files were taken, want 3: %+v", len(got), got)
+	}
+	for i, n := range got {
+		e, err := fixity.Measure(t.Context(), n.Path)
+		if i == 0 && errors.Is(err, os.ErrNotExist) {
+			continue
+		}
+		if err != nil || e.SHA256 != n.SHA256 || e.Size != n.Size || e.Records != n.Records || !e.Last.Equal(n.Last) {
+			t.Errorf("%+v was sent, the file is %+v, %v", n, e, err)
+		}
+	}
+}
+
+// TestACommandTakesFinishedFiles calls a program that fails at first.
+func TestACommandTakesFinishedFiles(t *testing.T) {
+	t.Parallel()
+	lib := archivetest.New(t)
+	lib.Page("http://a.example/", archivetest.HTMLHead, "<p>one</p>")
+	lib.Seal()
+	dir := t.TempDir()
+	program := filepath.Join(dir, "take")
+	script := "#!/bin/sh\n[ -e " + dir + "/ready ] || { echo not ready; exit 1; }\ncat > " + dir + "/json && cp \"$1\" " + dir + "/copy\n"
+	if err := os.WriteFile(program, []byte(script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	s, m, log := newTestSealed(t, lib, filepath.Join(dir, "position"), config.Sealed{Command: program})
+	for range 2 {
+		err := s.step(t.Context(), m)
+		for err != nil && strings.Contains(err.Error(), "text file busy") { // another test starts a process just now
+			err = s.step(t.Context(), m)
+		}
+		if err == nil || !strings.Contains(err.Error(), "not ready") {
+			t.Fatalf("a program that fails: %v", err)
+		}
+		s.report(err)
+	}
+	if n := strings.Count(log.String(), "was not taken"); n != 1 {
+		t.Errorf("the log has %d lines, want 1:\n%s", n, log)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "ready"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.step(t.Context(), m); err != nil {
+		t.Fatal(err)
+	}
+	file := lib.Files()[0]
+	if archivetest.Read(t, filepath.Join(dir, "copy")) != archivetest.Read(t, file) {
+		t.Error("the program did not get the path of the file")
+	}
+	if text := archivetest.Read(t, filepath.Join(dir, "json")); !strings.Contains(text, `"path":"`+file+`"`) || !strings.Contains(text, `"sha256":"`) {
+		t.Errorf("the program received %s", text)
+	}
+}
