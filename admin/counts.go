@@ -31,6 +31,9 @@ func countsOf(r crawler.Report) api.Counts {
 	if r.Down() {
 		c.Down = 1
 	}
+	if r.NoSpace {
+		c.NoSpace = 1
+	}
 	return c
 }
 

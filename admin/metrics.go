@@ -2,6 +2,7 @@ package admin
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -79,15 +80,11 @@ func newVisitSeconds() prometheus.Histogram {
 }
 
 func metrics() []metric {
-	return append(counters(), append(stateGauges(), systemGauges()...)...)
+	return slices.Concat(outcomeCounters(), counters(), stateGauges(), systemGauges())
 }
 
-// counters returns the metrics that grow from the start of the daemon.
-func counters() []metric {
-	count := func(name, help string, of func(api.Counts) int64) metric {
-		value := func(s snapshot) []labelled { return one(float64(of(s.total))) }
-		return metric{Metric{Name: name, Type: "counter", Help: help}, value}
-	}
+// outcomeCounters returns the counters that have a label.
+func outcomeCounters() []metric {
 	return []metric{
 		{
 			Metric{"arcrawl_visits_total", "counter", "outcome", "version, unchanged, failed, refused, other", "Settled visits: a version was captured, nothing was new, failed, not requested because of robots.txt or scope."},
@@ -123,6 +120,16 @@ func counters() []metric {
 				}
 			},
 		},
+	}
+}
+
+// counters returns the other metrics that grow from the start of the daemon.
+func counters() []metric {
+	count := func(name, help string, of func(api.Counts) int64) metric {
+		value := func(s snapshot) []labelled { return one(float64(of(s.total))) }
+		return metric{Metric{Name: name, Type: "counter", Help: help}, value}
+	}
+	return []metric{
 		{
 			Metric{Name: "arcrawl_heads_repaired_total", Type: "counter", Help: "Responses whose head was not valid HTTP and was repaired before it was parsed. The archive has them as they were sent."},
 			func(s snapshot) []labelled { return one(float64(s.repaired)) },
@@ -141,6 +148,8 @@ func counters() []metric {
 			func(c api.Counts) int64 { return c.Deduped }),
 		count("arcrawl_archived_bytes_total", "Compressed bytes added to the archive.",
 			func(c api.Counts) int64 { return c.Written }),
+		count("arcrawl_bodies_refused_total", "Bodies that were not received for lack of disk space, or because their domain had used up fetch.max_per_day.",
+			func(c api.Counts) int64 { return c.NoSpace }),
 	}
 }
 

@@ -136,7 +136,7 @@ func (w *Window) config() api.Config {
 	l := w.o.Config()
 	return api.Config{
 		Path: l.Config.Path, Digest: l.Config.Digest, Loaded: l.At.UTC(), Tried: api.Moment(l.Tried),
-		Faults: api.Faults(l.Faults), Warnings: api.Faults(l.Config.Warnings),
+		Faults: api.Faults(l.Faults), Warnings: api.Faults(l.Warnings),
 	}
 }
 

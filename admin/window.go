@@ -55,6 +55,8 @@ type Loaded struct {
 	At     time.Time
 	Tried  time.Time      // time of the last reload; zero if there was none
 	Faults []config.Fault // why it failed
+	// Warnings about the configuration in force, as arcrawl check prints them.
+	Warnings []config.Fault
 }
 
 // Window shows and steers a running crawl. Its methods are safe for concurrent use.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/arcrawl/arcrawl/config/caution"
 	"github.com/arcrawl/arcrawl/config/document"
 	"github.com/arcrawl/arcrawl/scope"
 	"github.com/arcrawl/arcrawl/uri"
@@ -203,6 +204,9 @@ func (l *loader) checkSeeds() {
 		if other, ok := listed[s.uri]; ok {
 			s.at.Warn(fmt.Sprintf("is already listed in %s:%d", other.File, other.Line), "remove one")
 			return
+		}
+		if problem, remedy := caution.Seed(s.uri, l.config.AllowNetworks); problem != "" {
+			s.at.Warn(problem, remedy)
 		}
 		listed[s.uri] = Seed{URI: s.uri, File: s.at.Doc.File, Line: s.at.Doc.Line(s.at.Path)}
 		l.config.Seeds = append(l.config.Seeds, listed[s.uri])

@@ -50,6 +50,7 @@ type Config struct {
 	doc       *document.Document // of the main file
 	files     []*hostFile
 	held      map[uri.Host]Fault
+	unreached []unreached
 	main      *profile              // of hosts without a file
 	hosts     map[uri.Host]*profile // of hosts with a file
 	folders   map[uri.Host][]string // of the seeds of each host

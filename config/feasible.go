@@ -2,10 +2,8 @@ package config
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
-	"github.com/arcrawl/arcrawl/config/document"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/internal/human"
 	"github.com/arcrawl/arcrawl/uri"
@@ -55,30 +53,4 @@ func shortestWait(s evaluators.Stack) time.Duration {
 		}
 	}
 	return 365 * day
-}
-
-// warnNever warns of a refinement whose URI expression cannot match, because every URI begins with its scheme. h is the
-// host of the file; "" is the main file.
-func (l *layer) warnNever(h uri.Host) {
-	head, ok := l.criteria.URIPrefix()
-	if !ok {
-		return
-	}
-	at := document.Field{Doc: l.doc, Name: "when.uri", Path: l.path.Child("uri"), Value: l.criteria.URI.String()}
-	scheme := ""
-	for _, s := range []string{"http://", "https://"} {
-		if strings.HasPrefix(head, s) || strings.HasPrefix(s, head) {
-			scheme = s
-		}
-	}
-	if scheme == "" {
-		at.Warn("can never match: a URI begins with http:// or https://", "remove the ^, or begin with the scheme of the URI")
-		return
-	}
-	rest, whole := strings.CutPrefix(head, scheme)
-	name, _, ends := strings.Cut(rest, "/")
-	if other := uri.Host(name); whole && ends && h != "" && other != h && !below(other, h) {
-		at.Warn(fmt.Sprintf("can never match: this file is for %s", h),
-			"move it to the file of that host or to the main file")
-	}
 }

@@ -160,6 +160,8 @@ var fetchKeys = []key{
 		"Period over which fetch.min_rate is measured. A body that is complete within it is never cut."),
 	size("fetch.max_body", InBoth, 1<<10, 1<<40, func(d *draft) *int64 { return &d.settings.Fetch.MaxBody },
 		"Maximum size of the body as sent. A longer body is cut there and marked."),
+	size("fetch.max_per_day", InBoth, 0, 1<<50, func(d *draft) *int64 { return &d.settings.MaxPerDay },
+		"Maximum of compressed bytes that the hosts of one registrable domain add to the archive in a day (UTC). Bodies beyond it are not received, and tried again as after a failure. The last tenth is kept for bodies up to 256 KiB. `0B` = no limit."),
 	size("fetch.max_head", InBoth, 1<<10, 16<<20, func(d *draft) *int64 { return &d.settings.Fetch.MaxHead },
 		"Maximum size of the response head."),
 	size("fetch.max_content", InBoth, 1<<10, 1<<40, func(d *draft) *int64 { return &d.settings.Fetch.MaxContent },

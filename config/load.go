@@ -72,14 +72,7 @@ func (l *loader) load(path string) error {
 	}
 	l.resolve()
 	l.warnPace()
-	for _, w := range l.draft.whens {
-		w.warnNever("")
-	}
-	for _, f := range l.files {
-		for _, w := range f.draft.whens {
-			w.warnNever(f.host)
-		}
-	}
+	l.warnDoubts()
 	l.config.Warnings = l.collect(func(d *document.Document) []Fault { return d.Warnings }, l.warnings)
 	l.config.Digest = l.digest()
 	return nil

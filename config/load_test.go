@@ -112,6 +112,7 @@ func defaultSettings(t testing.TB) config.Settings {
 			MinRate: 100, Grace: 30 * time.Second,
 			MaxBody: 1 << 30, MaxHead: 256 << 10, MaxContent: 1 << 30,
 		},
+		MaxPerDay: 50e9,
 		Scope: config.Scope{
 			Rules: scope.Rules{
 				By: scope.ByHost, MaxHops: 20, MaxEmbedHops: 2, MaxRedirects: 5, MaxLinkHops: 1000, MaxManifestHops: 1000,
@@ -269,6 +270,7 @@ header_timeout = "6s"
 body_timeout = "7m"
 min_rate = "2kB"
 min_rate_over = "1m"
+max_per_day = "3GB"
 max_body = "10MiB"
 max_head = "64KiB"
 max_content = "1TB"
@@ -352,7 +354,7 @@ func lineOf(text string) int {
 
 func TestEachKeyReachesItsField(t *testing.T) {
 	t.Parallel()
-	main := folder(t, map[string]string{"arcrawl.toml": everything + operator, "curators/sport.example.toml": ""})
+	main := folder(t, map[string]string{"arcrawl.toml": everything + operator, "curators/sport.example.toml": "[politeness]\nvalence = 3\n"})
 	c, err := config.Load(main)
 	if err != nil {
 		t.Fatal(err)
@@ -432,6 +434,7 @@ func TestEachKeyReachesItsField(t *testing.T) {
 			MinRate: 2000, Grace: time.Minute,
 			MaxBody: 10 << 20, MaxHead: 64 << 10, MaxContent: 1e12,
 		},
+		MaxPerDay: 3e9,
 		Scope: config.Scope{
 			Rules: scope.Rules{
 				By: scope.ByPrefix, Prefixes: []string{"https://www.news.example/a%20b/"}, MaxHops: 3, MaxRedirects: 50,

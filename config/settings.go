@@ -27,15 +27,18 @@ type Settings struct {
 	Retry    evaluators.Ladder // the wait after consecutive failures
 	Midfetch Midfetch
 	Fetch    fetch.Limits
-	Scope    Scope
-	Limits   frontier.Limits // scope.max_uris and scope.max_uris_per_directory
-	Links    discover.Bounds // scope.max_links and scope.speculative
-	Change   Change
-	Trouble  Trouble
-	Feeds    Feeds
-	Articles Articles
-	Dedup    dedup.Policy
-	Names    uri.Naming // when two URIs are the same
+	// MaxPerDay is how many bytes the hosts of a registrable domain may add to the archive in a day; 0 = no limit. Its key
+	// is fetch.max_per_day.
+	MaxPerDay int64
+	Scope     Scope
+	Limits    frontier.Limits // scope.max_uris and scope.max_uris_per_directory
+	Links     discover.Bounds // scope.max_links and scope.speculative
+	Change    Change
+	Trouble   Trouble
+	Feeds     Feeds
+	Articles  Articles
+	Dedup     dedup.Policy
+	Names     uri.Naming // when two URIs are the same
 }
 
 // Politeness says how long a host rests between requests, and how many visits to it are made at once. The crawler sets
@@ -208,7 +211,7 @@ func DefaultSettings() Settings {
 			Threshold: evaluators.Threshold{Proof: 3, Precision: 0.98},
 			Audit:     evaluators.Audit{Every: 50, Within: 30 * day, Share: 0.01},
 		},
-		Fetch: fetch.DefaultLimits(),
+		Fetch: fetch.DefaultLimits(), MaxPerDay: 50e9,
 		Scope: Scope{
 			Rules: scope.Rules{
 				By: scope.ByHost, SeedRedirects: scope.RedirectsAnywhere, EmbedsAnywhere: true,

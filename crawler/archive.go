@@ -82,7 +82,7 @@ func (c *Crawler) smallestRecord(v visit, s settings) (archived, error) {
 	switch {
 	case got.Status == statusNotModified && !v.failed:
 		return thinned(v, s.Dedup, archived{keeping: KeptNotModified, origin: r.Origin}), nil
-	case got.Stopped, got.Status < 0 && len(got.Head) > 0:
+	case got.Stopped, got.Refused, got.Status < 0 && len(got.Head) > 0:
 		return archived{keeping: KeptHead}, nil
 	case got.Status < 0:
 		return archived{keeping: KeptNothing}, nil

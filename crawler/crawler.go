@@ -14,6 +14,7 @@ import (
 	"github.com/arcrawl/arcrawl/crawler/pause"
 	"github.com/arcrawl/arcrawl/crawler/policy"
 	"github.com/arcrawl/arcrawl/crawler/rescope"
+	"github.com/arcrawl/arcrawl/crawler/space"
 	"github.com/arcrawl/arcrawl/crawler/uplink"
 	"github.com/arcrawl/arcrawl/crawllog"
 	"github.com/arcrawl/arcrawl/dedup"
@@ -99,6 +100,7 @@ type Report struct {
 	// FaultKind is the kind of Fault: [faults.KindError] or [faults.KindPanic].
 	FaultKind string
 	Stopped   bool // the mid-fetch filter stopped the download
+	NoSpace   bool // the body was not received, for lack of disk space or because its domain has used up its day
 	Audit     bool // the body was read although the headers would have vouched for it
 	Kept      Keeping
 	Received  int64 // bytes of the response that were transferred
@@ -129,6 +131,7 @@ type Crawler struct {
 	demand demand.Estimates
 	uplink uplink.Watch
 	pause  *pause.State
+	space  *space.Ledger
 
 	returns *rescope.Keeper
 
@@ -158,8 +161,10 @@ func New(r Parts) *Crawler {
 		dirty: make(chan struct{}, 1), current: make([]atomic.Pointer[Visiting], r.Config.Current().Crawl.Workers),
 		waiter: make(chan struct{}, 1), wake: make(chan struct{}, 1),
 	}
+	minFree := func() int64 { return r.Config.Current().Storage.MinFree }
+	c.space = space.New(space.Options{FreeSpace: r.FreeSpace, MinFree: minFree, Log: r.Log})
 	c.pause = pause.New(pause.Options{
-		FreeSpace: r.FreeSpace, MinFree: func() int64 { return r.Config.Current().Storage.MinFree },
+		FreeSpace: r.FreeSpace, MinFree: minFree,
 		Uplink: &c.uplink, Wake: c.Wake, Log: r.Log,
 	})
 	c.returns = rescope.New(r.Frontier, r.Config, c.Wake, r.Log)

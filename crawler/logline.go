@@ -19,7 +19,7 @@ func logEntry(v visit, a archived, f findings, s schedule, worker int) crawllog.
 	e := crawllog.Entry{
 		Logged: time.Now(), Status: got.Status, Size: got.PayloadSize, URI: r.URI.String(), Hops: r.Hops, Via: r.Via,
 		MIME: got.Header.Get("Content-Type"), Worker: worker, Started: got.Started, Took: got.Took, Seed: r.Seed,
-		Digest: got.PayloadDigest, Annotations: append(annotations(v, a, f, s), estimates(s.wait)...),
+		Digest: got.PayloadDigest, Annotations: append(annotations(v, a, f, s), s.wait.Notes()...),
 		Schedule: &crawllog.Schedule{
 			Tries: s.record.Failures, Wait: s.wait.Interval, Visits: s.record.Visits, Versions: s.record.Versions,
 			Overdue: v.claim.Overdue,
@@ -49,19 +49,6 @@ func logEntry(v visit, a archived, f findings, s schedule, worker int) crawllog.
 		e.Digest = a.origin.Payload
 	}
 	return e
-}
-
-// estimates returns the annotations of what a wait rule expects of the URI; none if it expects nothing.
-func estimates(w evaluators.Wait) []string {
-	if !(w.PerDay > 0) {
-		return nil
-	}
-	number := func(f float64) string { return strconv.FormatFloat(f, 'g', 3, 64) }
-	notes := []string{"chg:" + number(w.PerDay), "miss:" + number(w.Missed)}
-	if w.Versions > 0 {
-		notes = append(notes, "new:"+number(w.Versions))
-	}
-	return notes
 }
 
 // usualNotes is the usual number of annotations of a visit, estimates included.

@@ -1,12 +1,11 @@
 package crawler
 
 import (
-	"crypto/sha256"
-	"encoding/binary"
 	"net/http"
-	"strconv"
 	"time"
 
+	"github.com/arcrawl/arcrawl/crawler/midfetch"
+	"github.com/arcrawl/arcrawl/crawler/space"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/fetch"
 	"github.com/arcrawl/arcrawl/frontier"
@@ -23,6 +22,7 @@ const maxFields = 5
 // request holds the exchange of a visit, and how far the headers of the answer are believed.
 type request struct {
 	exchange fetch.Request
+	room     *space.Visit
 	filter   evaluators.Midfetch   // judges the headers of the answer
 	sent     evaluators.Validators // conditions of the request; zero = it is unconditional
 	audit    string                // why the body is read although the headers would vouch for it; empty = no audit
@@ -32,8 +32,8 @@ func (r request) conditional() bool { return r.sent != evaluators.Validators{} }
 
 // request returns the request of a visit. It is conditional and has a mid-fetch filter if the last complete capture
 // left validators, the validators of the host are believed, and no audit is due.
-func (c *Crawler) request(r frontier.Record, s settings, now time.Time) (request, error) {
-	req := request{exchange: c.unconditional(r, s)}
+func (c *Crawler) request(r frontier.Record, s settings, room *space.Visit, now time.Time) (request, error) {
+	req := request{exchange: c.unconditional(r, s, room), room: room}
 	if isRobots(r) || !canVouch(r) || c.parts.Dedup.Lost(r.Origin) {
 		return req, nil
 	}
@@ -47,7 +47,8 @@ func (c *Crawler) request(r frontier.Record, s settings, now time.Time) (request
 		return req, nil // no validator is believed: the body is read anyway
 	}
 	about := evaluators.Visit{
-		MIME: r.ContentType, Unread: r.Unread, Since: now.Sub(later(r.LastRead, r.FirstSeen)), Random: auditRandom(r),
+		MIME: r.ContentType, Unread: r.Unread, Since: now.Sub(later(r.LastRead, r.FirstSeen)),
+		Random: midfetch.AuditRandom(r),
 	}
 	if due, why := s.Midfetch.Audit.Due(reputation, about); due {
 		req.audit = why
@@ -61,31 +62,12 @@ func (c *Crawler) request(r frontier.Record, s settings, now time.Time) (request
 	if req.sent.LastModified != "" {
 		*header = append(*header, fetch.Field{Name: "If-Modified-Since", Value: req.sent.LastModified})
 	}
-	req.exchange.Stop = stopIfUnchanged(req.filter, r.Validators)
+	req.exchange.Stop = midfetch.StopIfUnchanged(req.filter, r.Validators)
 	return req, nil
 }
 
-// stopIfUnchanged returns the mid-fetch filter of one exchange.
-func stopIfUnchanged(filter evaluators.Midfetch, before evaluators.Validators) func(fetch.Head) bool {
-	return func(h fetch.Head) bool {
-		if h.Status != http.StatusOK {
-			return false
-		}
-		unchanged, _ := filter.Unchanged(before, evaluators.ValidatorsOf(h.Header))
-		return unchanged
-	}
-}
-
-// auditRandom returns the pseudo-random number that decides whether a visit is an audit. It is a hash, so that the
-// same visit has the same number after a crash and in every repetition.
-func auditRandom(r frontier.Record) uint64 {
-	text := append(append(make([]byte, 0, 256), r.URI.String()...), ' ')
-	sum := sha256.Sum256(strconv.AppendInt(text, int64(r.Visits), 10))
-	return binary.BigEndian.Uint64(sum[:])
-}
-
 // unconditional returns the exchange for r without conditions.
-func (c *Crawler) unconditional(r frontier.Record, s settings) fetch.Request {
+func (c *Crawler) unconditional(r frontier.Record, s settings, room *space.Visit) fetch.Request {
 	return fetch.Request{
 		URI: r.URI,
 		Header: append(make([]fetch.Field, 0, maxFields),
@@ -93,7 +75,7 @@ func (c *Crawler) unconditional(r frontier.Record, s settings) fetch.Request {
 			fetch.Field{Name: "Accept", Value: "*/*"},
 			fetch.Field{Name: "Accept-Encoding", Value: acceptEncoding},
 		),
-		Limits: s.Fetch, Crowded: c.crowded,
+		Limits: s.Fetch, Crowded: c.crowded, Reserve: room.Reserve,
 	}
 }
 

@@ -117,9 +117,9 @@ func reportOf(v visit, a archived, next schedule, added frontier.Added) Report {
 	r := Report{
 		URI: v.uri(), Hops: before.Hops, Finished: v.finished, Status: got.Status,
 		Verdict: v.verdict, Failed: v.failed, Error: next.record.LastError, Block: v.block,
-		Stopped: got.Stopped, Audit: v.req.audit != "", Kept: a.keeping, Written: a.written, Received: got.BlockSize,
-		Spared: spared(v),
-		Wait:   next.wait, Due: next.record.Due, Visits: next.record.Visits, Versions: next.record.Versions,
+		Stopped: got.Stopped, NoSpace: got.Refused, Audit: v.req.audit != "",
+		Kept: a.keeping, Written: a.written, Received: got.BlockSize, Spared: spared(v),
+		Wait: next.wait, Due: next.record.Due, Visits: next.record.Visits, Versions: next.record.Versions,
 		Found: added.New, Source: next.source, Repaired: got.Repaired > 0,
 	}
 	if v.fault != nil {

@@ -44,7 +44,9 @@ func (c *Crawler) walk(ctx context.Context, claim frontier.Claim, worker int) er
 	}
 	claim = admitted.claim
 
-	req, err := c.request(claim.Record, s, began)
+	room := c.space.Begin(began, claim.Record.URI, s.MaxPerDay)
+	defer room.End()
+	req, err := c.request(claim.Record, s, room, began)
 	if err != nil {
 		return err
 	}
@@ -57,8 +59,8 @@ func (c *Crawler) walk(ctx context.Context, claim frontier.Claim, worker int) er
 		return c.conclude(ctx, c.unfetched(claim, req, began, err), s, worker)
 	}
 	defer capture.Close()
-	if err := c.checkUplink(claim, capture, capture.Started.Add(capture.Took)); err != nil {
-		return c.release(ctx, claim, err)
+	if void, err := c.endIfVoid(ctx, claim, s, capture); void {
+		return err
 	}
 	c.step("fetched")
 
@@ -84,6 +86,7 @@ func (c *Crawler) conclude(ctx context.Context, v visit, s settings, worker int)
 	if err != nil {
 		return c.abandon(ctx, v.claim, s, v.capture, fmt.Errorf("archive %s: %w", v.uri(), err))
 	}
+	v.req.room.Wrote(kept.written)
 	c.notifyIndex(v, kept)
 	c.step("archived")
 
@@ -177,10 +180,39 @@ func (c *Crawler) release(ctx context.Context, claim frontier.Claim, cause error
 func (c *Crawler) abandon(
 	ctx context.Context, claim frontier.Claim, s settings, got *fetch.Capture, cause error,
 ) error {
+	return released(ctx, claim, cause, c.abandonClaim(claim, s, got))
+}
+
+// endIfVoid reports whether an exchange says nothing about its URI, and then ends the claim: our own network is down,
+// or the server closed an idle connection instead of answering.
+func (c *Crawler) endIfVoid(
+	ctx context.Context, claim frontier.Claim, s settings, got *fetch.Capture,
+) (void bool, err error) {
+	if got.Repeat {
+		return true, c.repeatLater(claim, s, got)
+	}
+	if err := c.checkUplink(claim, got, got.Started.Add(got.Took)); err != nil {
+		return true, c.release(ctx, claim, err)
+	}
+	return false, nil
+}
+
+// repeatLater releases a claim whose request was not answered. The URI stays due, and the host rests first.
+func (c *Crawler) repeatLater(claim frontier.Claim, s settings, got *fetch.Capture) error {
+	c.parts.Log.Debug().Str("uri", claim.Record.URI.String()).AnErr("error", got.Misfortune).
+		Msg("the server closed an idle connection instead of answering: asking again when the host has rested")
+	if err := c.abandonClaim(claim, s, got); err != nil {
+		return fmt.Errorf("release %s: %w", claim.Record.URI, err)
+	}
+	return nil
+}
+
+// abandonClaim ends a claim after a request was made. The URI keeps its due time.
+func (c *Crawler) abandonClaim(claim frontier.Claim, s settings, got *fetch.Capture) error {
 	finished := got.Started.Add(got.Took)
 	rest := c.robots.Politeness(claim.Record.URI, s.Politeness, nil, finished).Rest(got.Took)
 	rest = max(rest, policy.RetryAfter(got.Status, got.Header, finished, frontier.MaxLoneRest).Sub(finished))
-	return released(ctx, claim, cause, c.parts.Frontier.Abandon(claim, finished, rest))
+	return c.parts.Frontier.Abandon(claim, finished, rest)
 }
 
 // released returns the error of a walk whose claim was released because of cause. err is the error of the release.

@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"sync"
 	"time"
 
 	"github.com/arcrawl/arcrawl/admin"
 	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/frontier"
 )
 
 const (
@@ -43,13 +45,38 @@ func (d *Daemon) openAdmin(now time.Time) (err error) {
 
 // loaded returns a function that describes the configuration in force, for a daemon that started at a given time.
 func (d *Daemon) loaded(started time.Time) func() admin.Loaded {
+	var doubts doubts
 	return func() admin.Loaded {
 		l := d.crawler.ConfigStatus()
 		if l.At.IsZero() {
 			l.At = started
 		}
-		return admin.Loaded{Config: d.live.Current(), At: l.At, Tried: l.Tried, Faults: l.Faults}
+		c := d.live.Current()
+		return admin.Loaded{
+			Config: c, At: l.At, Tried: l.Tried, Faults: l.Faults, Warnings: doubts.about(c, d.parts.Frontier, time.Now()),
+		}
 	}
+}
+
+// doubtsAge is how long the warnings about a configuration are reused, because they read the names of all hosts.
+const doubtsAge = time.Minute
+
+// doubts holds the warnings about the configuration in force.
+type doubts struct {
+	mu     sync.Mutex // guards the fields below
+	config *config.Config
+	at     time.Time
+	list   []config.Fault
+}
+
+// about returns the warnings about a configuration.
+func (d *doubts) about(c *config.Config, f *frontier.Frontier, now time.Time) []config.Fault {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.config != c || now.Sub(d.at) > doubtsAge {
+		d.config, d.at, d.list = c, now, c.Doubts(now, f.KnowsHost)
+	}
+	return d.list
 }
 
 // closeWindow stores the counts of the current minute.

@@ -11,6 +11,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -218,6 +219,34 @@ func TestAChangedHostFileIsReadAgain(t *testing.T) {
 	copied, err := os.ReadFile(filepath.Join(l.dir, "state", "last-good", "a.example.toml"))
 	if err != nil || !strings.Contains(string(copied), "max_hops = 5") {
 		t.Errorf("the last good copy is %q, %v", copied, err)
+	}
+}
+
+// The status counts the warnings that check prints, those about hosts that the crawl does not know included.
+func TestTheStatusHasTheWarningsOfCheck(t *testing.T) {
+	t.Parallel()
+	l := start(t)
+	l.visited(t)
+	write(t, filepath.Join(l.dir, "hosts.d", "www.typo.example.toml"), "[politeness]\nmin_delay = \"0s\"\ndelay_factor = 0\n")
+	l.waitFor(t, `"keys":1`)
+	c, err := config.Load(l.path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want []string
+	for _, w := range c.Doubts(time.Now(), nil) {
+		want = append(want, w.String())
+	}
+	status, err := api.NewClient(filepath.Join(l.dir, "state", "admin.sock")).Status(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, w := range status.Config.Warnings {
+		got = append(got, config.Fault(w).String())
+	}
+	if len(want) != 2 || !slices.Equal(got, want) {
+		t.Errorf("the status has the warnings\n%s\nand check\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 }
 

@@ -22,7 +22,8 @@ func LoadConfig(path string, log zerolog.Logger) (*config.Config, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, w := range append(c.Warnings, c.Expired(time.Now())...) {
+	known := func(string) bool { return true } // the store is not open yet
+	for _, w := range c.Doubts(time.Now(), known) {
 		log.Warn().Msg(w.String())
 	}
 	for _, f := range c.Broken {

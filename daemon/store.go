@@ -51,7 +51,8 @@ func openFrontier(live *config.Live, now time.Time, bulkLoad bool) (*frontier.Fr
 	f, err := frontier.Open(frontier.Options{
 		Dir: c.Storage.State, MaxURIsPerHost: c.Crawl.MaxURIsPerHost, Now: now, BulkLoad: bulkLoad,
 		// After a crash, each host rests as long as an ordinary host may have to. Zero would mean 30 s.
-		RestAfterCrash: max(c.ForHost("", now).Politeness.MaxDelay, time.Nanosecond),
+		RestAfterCrash: max(longestDelay(c, "", now), time.Nanosecond),
+		LongestDelay:   func(h uri.Host) time.Duration { return longestDelay(live.Current(), h, now) },
 		Valence:        func(h uri.Host) int { return live.Current().ForHost(h, time.Now()).Politeness.Valence },
 		Group:          func(h uri.Host) string { return live.Current().ForHost(h, time.Now()).Politeness.Group },
 		Order:          c.Crawl.Order,
@@ -74,6 +75,12 @@ func openFrontier(live *config.Live, now time.Time, bulkLoad bool) (*frontier.Fr
 	}
 	learned.Store(book)
 	return f, book, nil
+}
+
+// longestDelay returns the longest politeness delay of a host, unless its robots.txt asks for more.
+func longestDelay(c *config.Config, h uri.Host, now time.Time) time.Duration {
+	p := c.ForHost(h, now).Politeness
+	return max(p.MinDelay, p.MaxDelay)
 }
 
 // OpenStopped opens the existing store of a daemon that does not run. The caller closes it.

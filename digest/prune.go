@@ -2,16 +2,19 @@ package digest
 
 import (
 	"bytes"
+	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	nethtml "golang.org/x/net/html"
 )
 
-// prune removes the rules that hide an edit and the rules that are not needed. The result has the counts of the others.
+// prune removes the rules that could hide an edit and the rules that are not needed. The result has the counts of the
+// others.
 func (s *suggester) prune(p Proposal) (Proposal, error) {
-	p.Regexes = slices.DeleteFunc(p.Regexes, func(r string) bool { return CheckRegex(r) != nil })
+	p.Regexes = slices.DeleteFunc(p.Regexes, func(r string) bool { return s.tooBroad(r) })
 	p, err := s.try(p)
 	if err != nil {
 		return p, err
@@ -37,6 +40,37 @@ func (s *suggester) prune(p Proposal) (Proposal, error) {
 		}
 	}
 	return p, nil
+}
+
+// tooBroad reports whether an expression cannot be a rule: it matches at more places of a version than noise was
+// found, or its matches have values that stay the same.
+func (s *suggester) tooBroad(rule string) bool {
+	if CheckRegex(rule) != nil {
+		return true
+	}
+	expr := regexp.MustCompile(rule)
+	parameter := strings.HasPrefix(rule, `[?&;]`)
+	var before []string
+	for i, text := range s.texts {
+		var found []string
+		for _, m := range expr.FindAll(text, -1) {
+			found = append(found, string(m))
+		}
+		if !parameter && len(found) > s.spots[rule] {
+			return true
+		}
+		if parameter && i > 0 && slices.ContainsFunc(found, func(m string) bool { return slices.Contains(before, m) }) {
+			return true
+		}
+		before = found
+	}
+	return false
+}
+
+// everywhere reports whether an expression matches in each version.
+func (s *suggester) everywhere(rule string) bool {
+	expr, err := regexp.Compile(rule)
+	return err == nil && !slices.ContainsFunc(s.texts, func(text []byte) bool { return !expr.Match(text) })
 }
 
 // try applies the rules to the versions and counts the results.
@@ -65,11 +99,32 @@ func (s *suggester) try(p Proposal) (Proposal, error) {
 			p.Quiet++
 		default:
 			p.Loud++
-			before, after := around([]string{string(left[i]), string(left[i+1])})
-			p.residue += len(left[i]) + len(left[i+1]) - 2*len(before) - 2*len(after)
+		}
+		if !equal {
+			p.residue += apart(left[i], left[i+1])
 		}
 	}
 	return p, nil
+}
+
+// apart returns the number of runs of two words that only one of two texts has.
+func apart(a, b []byte) int {
+	count := map[string]int{}
+	between := func(r rune) bool { return unicode.IsSpace(r) || r == '<' || r == '"' }
+	add := func(text []byte, n int) {
+		last := ""
+		for w := range strings.FieldsFuncSeq(string(text), between) {
+			count[last+" "+w] += n
+			last = w
+		}
+	}
+	add(a, 1)
+	add(b, -1)
+	sum := 0
+	for _, n := range count {
+		sum += max(n, -n)
+	}
+	return sum
 }
 
 // shuffled reports whether a list has the same items in another order in most versions. Few or no items are new, and
@@ -138,18 +193,46 @@ func childrenByKey(n *nethtml.Node) keyed {
 	return k
 }
 
-// ownText returns the text directly in an element, or the text of a comment.
-func ownText(n *nethtml.Node) string {
+// ownTexts returns the nodes with the text directly in an element, or a comment itself.
+func ownTexts(n *nethtml.Node) []*nethtml.Node {
 	if n.Type == nethtml.CommentNode {
-		return n.Data
+		return []*nethtml.Node{n}
 	}
-	var b strings.Builder
+	var all []*nethtml.Node
 	for c := range n.ChildNodes() {
 		if c.Type == nethtml.TextNode {
-			b.WriteString(c.Data)
+			all = append(all, c)
 		}
 	}
+	return all
+}
+
+// ownText returns the text directly in an element, or the text of a comment.
+func ownText(n *nethtml.Node) string {
+	var b strings.Builder
+	for _, t := range ownTexts(n) {
+		b.WriteString(t.Data)
+	}
 	return b.String()
+}
+
+// opening returns an expression for the start tag of an element, with its class.
+func opening(n *nethtml.Node) string {
+	if class := attribute(n, "class"); chosenName.MatchString(class) {
+		return "<" + regexp.QuoteMeta(n.Data) + `\s(?:[^<>]*\s)?class=["']?` + regexp.QuoteMeta(class) + `["']?(?:\s[^<>]*)?>`
+	}
+	return "<" + regexp.QuoteMeta(n.Data) + `(?:\s[^<>]*)?>`
+}
+
+// closing returns an expression for the end of a node.
+func closing(n *nethtml.Node) string {
+	switch {
+	case n.Type == nethtml.CommentNode:
+		return "-->"
+	case n.FirstChild == nil:
+		return "<" + regexp.QuoteMeta(n.Data) + `[^<>]*>`
+	}
+	return "</" + regexp.QuoteMeta(n.Data) + ">"
 }
 
 func attribute(n *nethtml.Node, key string) string {

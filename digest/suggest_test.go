@@ -6,24 +6,30 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/arcrawl/arcrawl/digest"
 )
 
-// noisy reads the versions of a bundled page. Between the third and the fourth of six a paragraph was edited.
-func noisy(t testing.TB, kind string) [][]byte {
+// morning is the time of the first version of each page.
+var morning = time.Date(2026, 11, 2, 9, 0, 0, 0, time.UTC)
+
+// noisy reads the versions of a bundled page: three of one moment, and three of a moment on the next day. Between the
+// third and the fourth a paragraph was edited.
+func noisy(t testing.TB, kind string) []digest.Version {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join("testdata/noisy", kind, "*.html"))
 	if err != nil || len(files) != 6 {
 		t.Fatalf("found %d versions of %s, %v", len(files), kind, err)
 	}
-	var versions [][]byte
-	for _, file := range files {
+	var versions []digest.Version
+	for i, file := range files {
 		text, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
 		}
-		versions = append(versions, text)
+		at := morning.AddDate(0, 0, i/3).Add(time.Duration(i%3) * 5 * time.Second)
+		versions = append(versions, digest.Version{Date: at, Content: text})
 	}
 	return versions
 }
@@ -51,12 +57,13 @@ func TestSuggestedRulesRemoveNoiseAndKeepEdits(t *testing.T) {
 			}
 			rules := compile(t, digest.Spec{Regexes: p.Regexes, Selectors: p.Selectors})
 			for i := range versions[1:] {
-				same := compared(t, rules, string(versions[i]), htmlType) == compared(t, rules, string(versions[i+1]), htmlType)
+				before, after := string(versions[i].Content), string(versions[i+1].Content)
+				same := compared(t, rules, before, htmlType) == compared(t, rules, after, htmlType)
 				if edited := i == 2; same == edited {
 					t.Errorf("versions %d and %d are the same: %t", i+1, i+2, same)
 				}
 			}
-			story := string(rules.Scrub(versions[5], htmlType))
+			story := string(rules.Scrub(versions[5].Content, htmlType))
 			for _, text := range []string{"Council undecided", "protested outside the town hall", "12 Quay Street", "Harbour News"} {
 				if !strings.Contains(story, text) {
 					t.Errorf("the rules remove %q", text)
@@ -75,19 +82,73 @@ func TestTwoFetchesWithinSecondsAreEnough(t *testing.T) {
 	}
 }
 
+// daily returns versions of a page that were fetched one day apart.
+func daily(pages ...string) []digest.Version {
+	var versions []digest.Version
+	for i, page := range pages {
+		versions = append(versions, digest.Version{Date: morning.AddDate(0, 0, i), Content: []byte(page)})
+	}
+	return versions
+}
+
+// twice returns two versions of a page that were fetched three seconds apart.
+func twice(first, second string) []digest.Version {
+	return []digest.Version{
+		{Date: morning, Content: []byte(first)}, {Date: morning.Add(3 * time.Second), Content: []byte(second)},
+	}
+}
+
 func TestSuggestReturnsNoRulesWithoutNoise(t *testing.T) {
 	t.Parallel()
-	a, b := noisy(t, "clock")[0], noisy(t, "clock")[0]
-	if _, err := digest.Suggest([][]byte{a, b}, htmlType); !errors.Is(err, digest.ErrTooFew) {
+	page := string(noisy(t, "clock")[0].Content)
+	if _, err := digest.Suggest(twice(page, page), htmlType); !errors.Is(err, digest.ErrTooFew) {
 		t.Errorf("two equal versions: %v", err)
 	}
-	if _, err := digest.Suggest([][]byte{a}, htmlType); !errors.Is(err, digest.ErrTooFew) {
+	if _, err := digest.Suggest(daily(page), htmlType); !errors.Is(err, digest.ErrTooFew) {
 		t.Errorf("one version: %v", err)
 	}
-	edits := func(s string) []byte { return []byte("<p>always</p><p class=x>" + s + "</p>") }
-	p, err := digest.Suggest([][]byte{edits("1"), edits("1"), edits("2"), edits("2"), edits("2"), edits("3")}, htmlType)
+	edits := func(s string) string { return "<p>always</p><p class=x>" + s + "</p>" }
+	p, err := digest.Suggest(daily(edits("1"), edits("1"), edits("2"), edits("2"), edits("2"), edits("3")), htmlType)
 	if err != nil || len(p.Regexes)+len(p.Selectors) != 0 || p.Edits != 2 {
 		t.Errorf("occasional edits: %+v, %v", p, err)
+	}
+}
+
+// TestDaysApartNewsAndNoiseLookTheSame compares two versions of different days. What differs may be news.
+func TestDaysApartNewsAndNoiseLookTheSame(t *testing.T) {
+	t.Parallel()
+	front := func(news string) string {
+		return "<body><p class=lead>" + news + "</p><ul class=list><li>" + news + "</ul>"
+	}
+	_, err := digest.Suggest(daily(front("Council rejects ferry"), front("Mayor opens bridge")), htmlType)
+	if !errors.Is(err, digest.ErrApart) {
+		t.Errorf("two versions: %v", err)
+	}
+	p, err := digest.Suggest(daily(front("Council rejects ferry"), front("Mayor opens bridge"), front("Boat found"), front("Pier closed")), htmlType)
+	if err != nil || len(p.Regexes)+len(p.Selectors) != 0 || len(p.Open) != 2 || p.Open[0] != (digest.Part{Place: "p.lead", Sample: "Pier closed"}) {
+		t.Errorf("four versions: %+v, %v", p, err)
+	}
+}
+
+// TestRulesWorkOnOtherDays makes rules from two fetches within seconds and applies them on another day.
+func TestRulesWorkOnOtherDays(t *testing.T) {
+	t.Parallel()
+	page := func(at, session, visits string) string {
+		return `<body><p>As of ` + at + ` at the harbour, seen ` + visits + ` times.</p><a href="/a?x=1&amp;PHPSESSID=` + session + `">News</a>` +
+			`<!-- made ` + at + ` --><i data-made="` + at + `" class="made">x</i></body>`
+	}
+	p, err := digest.Suggest(twice(page("Monday, 2 November 2026, 09:59:57", "4f3c2b1a99", "998"), page("Monday, 2 November 2026, 10:00:02", "77aa0912ce", "1,002")), htmlType)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%q %q", p.Regexes, p.Selectors)
+	rules := compile(t, digest.Spec{Regexes: p.Regexes, Selectors: p.Selectors})
+	before := compared(t, rules, page("Monday, 2 November 2026, 10:00:02", "77aa0912ce", "1,002"), htmlType)
+	if compared(t, rules, page("Friday, 1 January 2027, 23:12:44", "00112233ff", "1,234,567"), htmlType) != before {
+		t.Errorf("the rules %q and %q hold only on the day on which they were made", p.Regexes, p.Selectors)
+	}
+	if compared(t, rules, strings.ReplaceAll(page("Friday, 1 January 2027, 23:12:44", "00112233ff", "7"), "News", "Sport"), htmlType) == before {
+		t.Error("the rules hide a title")
 	}
 }
 
@@ -98,7 +159,8 @@ func FuzzSuggest(f *testing.F) {
 		if len(a)+len(b)+len(c) > 1<<14 {
 			return
 		}
-		p, err := digest.Suggest([][]byte{[]byte(a), []byte(b), []byte(c)}, htmlType)
+		versions := append(twice(a, b), digest.Version{Date: morning.AddDate(0, 0, 1), Content: []byte(c)})
+		p, err := digest.Suggest(versions, htmlType)
 		if err == nil && p.Merged > 0 {
 			t.Errorf("%+v hides an edit", p)
 		}

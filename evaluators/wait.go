@@ -3,6 +3,7 @@ package evaluators
 import (
 	"fmt"
 	"regexp"
+	"strconv"
 	"strings"
 	"time"
 
@@ -217,4 +218,17 @@ func (e WaitEvaluator) matches(mime string) bool {
 		re = whole
 	}
 	return re.MatchString(mime)
+}
+
+// Notes returns what the rule expects of the URI, as annotations of crawl.log; none if it expects nothing.
+func (w Wait) Notes() []string {
+	if !(w.PerDay > 0) {
+		return nil
+	}
+	number := func(f float64) string { return strconv.FormatFloat(f, 'g', 3, 64) }
+	notes := []string{"chg:" + number(w.PerDay), "miss:" + number(w.Missed)}
+	if w.Versions > 0 {
+		notes = append(notes, "new:"+number(w.Versions))
+	}
+	return notes
 }

@@ -56,6 +56,7 @@ type wire struct {
 	left int64 // how many more raw bytes the body may have
 	rec  *recorder
 	pace pace
+	room room
 	err  error // permanent
 }
 
@@ -76,7 +77,9 @@ func (w *wire) Read(p []byte) (int, error) {
 		n, w.err = w.pace.read(w.conn, p)
 	}
 	w.left -= int64(n)
-	if err := w.rec.add(p[:n]); err != nil {
+	if err := w.room.take(n); err != nil {
+		w.err = err
+	} else if err := w.rec.add(p[:n]); err != nil {
 		w.err = err
 	}
 	return n, w.err

@@ -14,14 +14,18 @@
 //     not part of the record.
 //  3. Stop: if there is a body to transfer, [Request].Stop receives the head. If it returns true, the connection is
 //     closed at once without reading the body. The Capture is Stopped and its block is the head alone.
+//     Then [Request].Reserve is asked for disk space. Where it refuses, the Capture is Refused, and its block is the
+//     head alone.
 //  4. Body: it is read to its proper end, until [Limits].Body is over or fewer than [Limits].MinRate bytes come a
 //     second ("time"), until [Limits].MaxBody raw bytes have been read ("length"), or until the connection or its
 //     framing breaks ("disconnect"). All bytes received are kept.
 //  5. The connection is kept for the next visit if the response ended properly, nothing came after it, and neither side
 //     wants to close it.
 //
-// If an idle connection was used and it ends before any byte of an answer, the exchange is repeated once on a new
-// connection. Nothing else is ever repeated. Redirects are not followed, cookies are not kept, proxies are not used.
+// If nothing can be sent on an idle connection, a new one is used. If the request was sent on an idle connection, which
+// then ends before any byte of an answer, the capture says so in Repeat: nothing that may have reached the server is
+// repeated without the rest that the caller owes it. Redirects are not followed, cookies are not kept, proxies are not
+// used.
 //
 // # Statuses
 //

@@ -19,7 +19,8 @@ type exchange struct {
 	capture *Capture
 }
 
-// run makes the exchange on an idle connection. If there is none, or if the server has closed it, run uses a new one.
+// run makes the exchange on an idle connection. If there is none, or if nothing could be sent on it, run uses a new
+// one.
 func (x *exchange) run(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -32,6 +33,10 @@ func (x *exchange) run(ctx context.Context) error {
 		noAnswer, err := x.on(ctx, k)
 		if err != nil || !noAnswer {
 			return err
+		}
+		if x.capture.Request != nil {
+			x.capture.Repeat = true
+			return nil
 		}
 	}
 	k, err = x.client.connect(ctx, x.request.URI, x.request.Limits.Connect)
@@ -122,6 +127,9 @@ func (x *exchange) receive(ctx context.Context, k *conn, head, rest []byte) (kee
 		return false, x.seal(rec, 0)
 	}
 	if res.Body != http.NoBody {
+		if err := w.room.begin(x.request, res.ContentLength); err != nil {
+			return false, x.refuse(rec, err)
+		}
 		w.err = w.pace.begin(ctx, k, x.request, time.Now())
 	}
 	codings := contentCodings(res.Header)
@@ -136,6 +144,8 @@ func (x *exchange) receive(ctx context.Context, k *conn, head, rest []byte) (kee
 	switch {
 	case rec.err != nil:
 		return false, rec.err
+	case w.room.refused != nil:
+		return false, x.refuse(rec, w.room.refused)
 	case s.err != nil && ctx.Err() != nil:
 		return false, ctx.Err()
 	case s.err == nil:
@@ -153,6 +163,20 @@ func (x *exchange) stops(res *http.Response) bool {
 		return false
 	}
 	return x.request.Stop(Head{Status: res.StatusCode, Header: res.Header, ContentLength: res.ContentLength})
+}
+
+// refuse ends the record after the head, and frees the space of what was received of the body.
+func (x *exchange) refuse(rec *recorder, cause error) error {
+	c := x.capture
+	c.Refused, c.Misfortune = true, fmt.Errorf("read body: %w", cause)
+	if err := c.spool.Close(); err != nil {
+		return err
+	}
+	c.spool = x.client.spools.open()
+	rec.spool, rec.pending = c.spool, rec.pending[:0]
+	rec.hash.Reset()
+	rec.keep(c.Head)
+	return x.seal(rec, 0)
 }
 
 // conclude stores in the capture how the body ended.

@@ -6,9 +6,6 @@ import (
 	"os"
 )
 
-// IsPublic reports whether Guard allows an address by default.
-func IsPublic(ip netip.Addr) bool { return isPublic(ip) }
-
 // GuardWith returns a Guard that uses the given resolver.
 func GuardWith(allow []netip.Prefix, r *net.Resolver) Dialer {
 	return guard(allow, r)

@@ -89,6 +89,11 @@ type Request struct {
 	// Stop returns true to end the download. It is not called if there is no body to transfer; nil means never.
 	Stop func(Head) bool
 
+	// Reserve asks for n bytes of disk space before they are received: at the beginning of a body for its announced
+	// length, and again each time that a body grows beyond what was reserved. If it returns an error, the body is not
+	// received, and the Capture is Refused. Nil means that there is always space.
+	Reserve func(n int64) error
+
 	// Crowded reports whether slow visits hold the workers that others wait for. A body must then bring a hundred times
 	// [Limits].MinRate. Crowded is called at most once in each period of [Limits].Grace; nil means never.
 	Crowded func() bool

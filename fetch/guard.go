@@ -76,7 +76,7 @@ func checkAddress(allow []netip.Prefix, asked, resolved string) error {
 	}
 	ip := to.Addr().Unmap().WithZone("")
 	inside := func(p netip.Prefix) bool { return p.Contains(ip) }
-	if isPublic(ip) || slices.ContainsFunc(allow, inside) {
+	if IsPublic(ip) || slices.ContainsFunc(allow, inside) {
 		return nil
 	}
 	host, _, err := net.SplitHostPort(asked)
@@ -86,8 +86,8 @@ func checkAddress(allow []netip.Prefix, asked, resolved string) error {
 	return fmt.Errorf("%w: host %s is at %s; to crawl it, add its network to fetch.allow_networks", ErrForbiddenAddress, host, ip)
 }
 
-// isPublic reports whether ip, unmapped and without zone, is globally routable.
-func isPublic(ip netip.Addr) bool {
+// IsPublic reports whether ip, unmapped and without zone, is globally routable.
+func IsPublic(ip netip.Addr) bool {
 	if ip.Is6() && !globalUnicast.Contains(ip) {
 		return false
 	}

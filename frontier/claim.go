@@ -25,7 +25,8 @@ type Claim struct {
 }
 
 // Claim returns the next URI that is due, from a host that has a free slot and does not rest. ok is false if there is
-// none now. Nothing is written. [Options].MaxDoubtful bounds the claims of hosts that do not answer.
+// none now. Nothing is written, except before the first claim after [Open].
+// [Options].MaxDoubtful bounds the claims of hosts that do not answer.
 func (f *Frontier) Claim(now time.Time) (c Claim, ok bool, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -35,6 +36,11 @@ func (f *Frontier) Claim(now time.Time) (c Claim, ok bool, err error) {
 	h := f.queue.first()
 	if h == nil || h.readyAt > now.UnixMilli() {
 		return Claim{}, false, nil
+	}
+	if f.quiet {
+		if err := f.endQuiet(); err != nil {
+			return Claim{}, false, fmt.Errorf("note that a URI is claimed: %w", err)
+		}
 	}
 	err = f.View(func(txn *badger.Txn) error {
 		s := h.clone()

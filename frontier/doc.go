@@ -66,7 +66,9 @@
 // failure cannot. Call Settle only after the records of the visit are on disk and its log line is written.
 //
 // If the store was not closed properly, or with claims in progress, requests may have been in flight. Every host then
-// rests for [Options].RestAfterCrash, or for its last politeness delay if that was longer.
+// rests for [Options].RestAfterCrash, for its last politeness delay or for [Options].LongestDelay, whichever is
+// longest. If nothing was claimed since the opening before, no request can have been in flight, and nothing is added to
+// the rests that were in force.
 //
 // # Locks and caches
 //
@@ -75,7 +77,8 @@
 //	Frontier.mu ──┬──▶ settlements.mu    settlements that wait to share a transaction
 //	              ├──▶ robotsCopies.mu   cache: copies of robots.txt; a settlement with a new one drops the old one
 //	              ├──▶ knownURIs.mu      cache: hashes of URIs in the store; Forget drops them
-//	              └──▶ views.mu          cache: the read transaction that readers share; every commit drops it
+//	              ├──▶ views.mu          cache: the read transaction that readers share; every commit drops it
+//	              └──▶ synced.mu         only before the first claim
 //	synced.mu ─────────▶ views.mu        synced.mu guards what is synced, and is held during Sync
 //	verification.mu                      guards how far Verify has come
 //

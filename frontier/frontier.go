@@ -40,6 +40,7 @@ type Frontier struct {
 	pooledPlaces     int       // that the pools are going to look at
 	buffer           []byte    // for the rows of the next change
 	restUnsaved      bool      // the rest of a host is in memory only
+	quiet            bool      // nothing was claimed since the store was opened, and the store says so
 	closed           bool
 
 	// The fields below have locks of their own; the package comment has a diagram.
@@ -69,7 +70,9 @@ func (f *Frontier) Close() error {
 	f.robotsCopies.clear()
 	var err error
 	if f.inProgress() == 0 && !f.restUnsaved && !f.inspect {
-		err = f.db.Update(func(txn *badger.Txn) error { return txn.Set([]byte(metaClean), nil) })
+		err = f.db.Update(func(txn *badger.Txn) error {
+			return errors.Join(txn.Set([]byte(metaClean), nil), txn.Delete([]byte(metaQuiet)))
+		})
 	}
 	if err = errors.Join(err, f.db.Close()); err != nil {
 		return fmt.Errorf("close frontier %s: %w", f.dir, err)

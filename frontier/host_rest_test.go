@@ -1,6 +1,8 @@
 package frontier_test
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -337,5 +339,79 @@ func TestAHostRestsAfterAnAbandonedVisit(t *testing.T) {
 			w.reopen(end)
 		}
 		w.nextAt(end.Add(5*time.Second), "http://a.example/")
+	}
+}
+
+// A host whose first visit was in progress at an unclean stop has no stored delay yet. Its rest is the longest one that
+// its settings ask for.
+func TestTheFirstVisitOfAPatientHostCountsAfterAnUncleanStop(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, func(o *frontier.Options) {
+		o.LongestDelay = func(h uri.Host) time.Duration {
+			if h == "a.example" {
+				return time.Hour
+			}
+			return time.Second
+		}
+	})
+	w.add(day, "http://a.example/", "http://b.example/")
+	w.claimAny(day)
+	w.claimAny(day)
+	now := at(time.Second)
+	w.reopen(now) // in the middle of both visits
+	w.nothing(now.Add(30*time.Second - time.Millisecond))
+	w.claim(now.Add(30*time.Second), "http://b.example/")
+	w.nothing(now.Add(time.Hour - time.Millisecond))
+	w.claim(now.Add(time.Hour), "http://a.example/")
+}
+
+// kill opens a copy of the store as a kill would leave it now. The frontier before it stays open.
+func (w *world) kill(now time.Time) {
+	w.Helper()
+	dir := filepath.Join(w.TempDir(), "killed")
+	if err := os.CopyFS(dir, os.DirFS(w.o.Dir)); err != nil {
+		w.Fatal(err)
+	}
+	before := w.Frontier
+	w.Cleanup(func() { _ = before.Close() })
+	w.o.Dir = dir
+	w.open(now)
+}
+
+// A daemon that is killed every 20 seconds sends no request while all hosts rest for 30 seconds. The rest counts from
+// the last time at which a request can have been in flight, so that it ends.
+func TestKillsBeforeTheFirstClaimDoNotProlongTheRest(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, func(o *frontier.Options) {
+		o.LongestDelay = func(uri.Host) time.Duration { return 40 * time.Second }
+	})
+	w.add(day, "http://a.example/")
+	w.claimAny(day)
+	now := at(time.Second)
+	w.kill(now) // in the middle of a visit
+	end := now.Add(40 * time.Second)
+	for range 3 {
+		now = now.Add(10 * time.Second)
+		w.nothing(now)
+		w.kill(now)
+		w.nextAt(end, "http://a.example/") // this claims it
+		w.kill(now)                        // and so this is a kill in the middle of a visit again
+		end = now.Add(40 * time.Second)
+	}
+	for now.Before(end) {
+		now = now.Add(10 * time.Second)
+		w.kill(now)
+	}
+	w.claim(end, "http://a.example/")
+	// A proper close does not leave the mark behind: an earlier arcrawl would not remove it.
+	w.reopen(end)
+	w.close()
+	w.open(end)
+	if got := string(w.values('m')["mquiet"]); got == "" {
+		t.Error("an open store without claims has no mark")
+	}
+	w.claimAny(end.Add(time.Hour))
+	if got, ok := w.values('m')["mquiet"]; ok {
+		t.Errorf("the mark %x is there after a claim", got)
 	}
 }

@@ -1,6 +1,7 @@
 package frontier
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -50,12 +51,12 @@ func (f *Frontier) load(o Options) error {
 		if fresh || err != nil {
 			return err
 		}
-		clean := false
-		if rest, clean, err = startRest(txn, o); err != nil {
+		asked := false
+		if rest, asked, err = startRest(txn, o); err != nil {
 			return err
 		}
-		if err = f.loadHosts(txn, rest, o.Now); err == nil && !clean {
-			long = f.extendRests(o.Now)
+		if err = f.loadHosts(txn, rest, o.Now); err == nil && asked {
+			long = f.extendRests(o)
 		}
 		return err
 	})
@@ -65,15 +66,19 @@ func (f *Frontier) load(o Options) error {
 	if err := f.writeHosts(long); err != nil {
 		return err
 	}
+	until := binary.BigEndian.AppendUint64(nil, uint64(rest))
 	err = f.db.Update(func(txn *badger.Txn) error {
 		return errors.Join(
 			txn.Set([]byte(metaVersion), []byte{version}),
-			txn.Set([]byte(metaRest), binary.BigEndian.AppendUint64(nil, uint64(rest))),
+			txn.Set([]byte(metaRest), until),
+			txn.Set([]byte(metaQuiet), until),
 			txn.Delete([]byte(metaClean)))
 	})
+	f.quiet = err == nil
 	// Without Sync the mark of a proper close could come back after a power failure. The rests that hosts owe from their
-	// last visits would then be lost.
-	return errors.Join(err, f.db.Sync())
+	// last visits would then be lost. The store's own Sync would not be enough: the name of the new log would be missing
+	// from the folder.
+	return errors.Join(err, f.Sync())
 }
 
 // checkVersion makes sure that this code can read the store; fresh is true if there is nothing in it.
@@ -109,10 +114,15 @@ func checkEmpty(txn *badger.Txn) error {
 	return nil
 }
 
-// startRest returns the time in ms before which no known host is visited. It is the time of the last opening, or a
-// later one if the store was not properly closed, because the end of the last visits is then unknown.
-func startRest(txn *badger.Txn, o Options) (rest int64, clean bool, err error) {
-	switch found, err := readBytes(txn, metaRest); {
+// startRest returns the time in ms before which no known host is visited. asked says that requests may have been in
+// flight when the store was last used, and the end of these is unknown: it was not closed properly, and something had
+// been claimed. Every host then rests from now on.
+//
+// A process that was killed before it claimed anything has sent no request. The rest from before then continues, and
+// does not begin again. Otherwise a daemon that is killed again and again before the rest is over would never crawl.
+func startRest(txn *badger.Txn, o Options) (rest int64, asked bool, err error) {
+	found, err := readBytes(txn, metaRest)
+	switch {
 	case err != nil:
 		return 0, false, err
 	case len(found) == 8:
@@ -120,21 +130,35 @@ func startRest(txn *badger.Txn, o Options) (rest int64, clean bool, err error) {
 	case found != nil:
 		return 0, false, damaged([]byte(metaRest), fmt.Errorf("holds %x", found))
 	}
-	mark, err := readBytes(txn, metaClean)
-	if err != nil {
-		return 0, false, err
+	closed, err := readBytes(txn, metaClean)
+	if err != nil || closed != nil {
+		return rest, false, err
 	}
-	if clean = mark != nil; !clean {
-		rest = max(rest, millis(o.Now.Add(o.RestAfterCrash)))
+	// An arcrawl that does not know this mark leaves it behind, with another time.
+	quiet, err := readBytes(txn, metaQuiet)
+	if err != nil || quiet != nil && bytes.Equal(quiet, found) {
+		return rest, false, err
 	}
-	return rest, clean, nil
+	return max(rest, millis(o.Now.Add(o.RestAfterCrash))), true, nil
+}
+
+// endQuiet removes the mark that nothing was claimed, before the first claim of a run. It also makes sure that all
+// hosts known by now are on disk: a power failure must not make them hosts that were never asked.
+func (f *Frontier) endQuiet() error {
+	err := f.db.Update(func(txn *badger.Txn) error { return txn.Delete([]byte(metaQuiet)) })
+	if err = errors.Join(err, f.Sync()); err == nil {
+		f.quiet = false
+	}
+	return err
 }
 
 // extendRests makes hosts rest longer after an unclean stop if their politeness delay is longer than the rest of all
 // hosts, for example because of a Crawl-delay. It returns these hosts.
-func (f *Frontier) extendRests(now time.Time) (long []*host) {
+func (f *Frontier) extendRests(o Options) (long []*host) {
+	latest := millis(o.Now.Add(maxRest))
 	for _, h := range f.byID {
-		if until := min(millis(now)+h.usual, millis(now.Add(maxRest))); h.usual > 0 && until > h.rest {
+		delay := max(h.usual, o.LongestDelay(h.name).Milliseconds())
+		if until := min(millis(o.Now)+delay, latest); delay > 0 && until > h.rest {
 			s := h.clone()
 			s.rest = until
 			f.setState(h, s)

@@ -3,6 +3,7 @@ package frontier
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/arcrawl/arcrawl/uri"
@@ -151,4 +152,10 @@ func (f *Frontier) refit(hosts []*host) error {
 		f.setState(h, s)
 	}
 	return nil
+}
+
+// KnowsHost reports whether any host matches a pattern, as [HostMatches] says.
+func (f *Frontier) KnowsHost(pattern string) bool {
+	hosts, err := f.allHosts()
+	return err == nil && slices.ContainsFunc(hosts, func(h *host) bool { return HostMatches(pattern, h.name) })
 }

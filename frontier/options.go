@@ -21,6 +21,11 @@ type Options struct {
 	// means 30 seconds, the maximum is 24 hours.
 	RestAfterCrash time.Duration
 
+	// LongestDelay returns the longest politeness delay after an ordinary visit of a host; nil means that it is never
+	// above RestAfterCrash. After an unclean stop a host rests at least as long, since its very first visit may have been
+	// in progress. It is called by [Open], and like the functions below it must not call the frontier.
+	LongestDelay func(uri.Host) time.Duration
+
 	// Order chooses among the due URIs of a host that has more of them than it can serve; see the package comment.
 	Order Order
 
@@ -106,6 +111,9 @@ func (o Options) withDefaults() (Options, error) {
 		o.RestAfterCrash = defaultRestAfterCrash
 	}
 	o.RestAfterCrash = min(o.RestAfterCrash, maxRest)
+	if o.LongestDelay == nil {
+		o.LongestDelay = func(uri.Host) time.Duration { return 0 }
+	}
 	if o.Valence == nil {
 		o.Valence = func(uri.Host) int { return 1 }
 	}

@@ -48,6 +48,7 @@ const (
 	metaVersion = "mversion" // the format of the store, one byte
 	metaClean   = "mclean"   // present while the store is properly closed
 	metaRest    = "mrest"    // ms, 8 bytes big-endian: hosts known at the last opening are not visited before
+	metaQuiet   = "mquiet"   // the same as mrest, until something is claimed; see startRest
 )
 
 const (

@@ -14,6 +14,7 @@ type Counts struct {
 	Deduped   int64 `json:"deduped"`   // bytes transferred but not stored again
 	Written   int64 `json:"written"`   // compressed bytes added to the archive
 	Down      int64 `json:"down"`      // visits that did not reach their host
+	NoSpace   int64 `json:"noSpace"`   // bodies not received for lack of disk space, or beyond the quota of a day
 }
 
 // Plus returns the sum of two counts.
@@ -22,6 +23,6 @@ func (c Counts) Plus(d Counts) Counts {
 		Visits: c.Visits + d.Visits, Versions: c.Versions + d.Versions, Unchanged: c.Unchanged + d.Unchanged,
 		Unread: c.Unread + d.Unread, Failed: c.Failed + d.Failed, Refused: c.Refused + d.Refused, Found: c.Found + d.Found,
 		Received: c.Received + d.Received, Spared: c.Spared + d.Spared, Deduped: c.Deduped + d.Deduped,
-		Written: c.Written + d.Written, Down: c.Down + d.Down,
+		Written: c.Written + d.Written, Down: c.Down + d.Down, NoSpace: c.NoSpace + d.NoSpace,
 	}
 }

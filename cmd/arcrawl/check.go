@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/admin/api"
+	"github.com/arcrawl/arcrawl/frontier"
 
 	"github.com/spf13/cobra"
 
@@ -24,9 +25,10 @@ func newCheck() *cobra.Command {
 		Use:   "check",
 		Short: "Check the configuration and list every fault",
 		Long: `check reads arcrawl.toml and the host files, and prints every fault with file, line, column, value, and what would be right.
-It warns of settings that are valid but doubtful: more visits than politeness allows, an override that has ended, a refinement that
-can never apply. If it can read the archive, it also checks that scrubbing rules match the newest versions of the seeds. It changes
-nothing and needs no running daemon.
+It warns of settings that are valid but doubtful: more requests than a public host should get, more visits than politeness allows,
+an override that has ended, a rule that can never match, a seed at a private address, a host file that is empty or applies to nothing.
+arcrawl status counts the same warnings. If check can read the archive, it also checks that scrubbing rules match the newest versions
+of the seeds. It changes nothing and needs no running daemon; if one runs, check asks it which hosts the crawl knows.
 
 Exit code 0: the configuration is valid. Exit code 78: it has faults.`,
 		Example: "  arcrawl check --config /etc/arcrawl/arcrawl.toml",
@@ -42,8 +44,12 @@ Exit code 0: the configuration is valid. Exit code 78: it has faults.`,
 			for _, w := range result.warnings {
 				fmt.Fprintf(cmd.ErrOrStderr(), "warning: %s\n", w)
 			}
-			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s is valid: %s, digest %s\n", path, human.Count(result.Seeds, "seed"),
-				result.Digest)
+			with := ""
+			if n := len(result.warnings); n > 0 {
+				with = "; " + human.Count(n, "warning")
+			}
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s is valid: %s, digest %s%s\n", path,
+				human.Count(result.Seeds, "seed"), result.Digest, with)
 			return err
 		},
 	}
@@ -72,11 +78,23 @@ func checkConfig(ctx context.Context, path string) (checkResult, error) {
 		errors.As(err, &faults)
 		return checkResult{Faults: api.Faults(faults), Warnings: []api.Fault{}}, err
 	}
-	warnings := slices.Concat(c.Warnings, c.Expired(time.Now()), idleRules(ctx, c))
+	warnings := slices.Concat(c.Doubts(time.Now(), knownHosts(ctx, c.Admin)), idleRules(ctx, c))
 	return checkResult{
 		Usable: true, Seeds: len(c.Seeds), Digest: c.Digest, Faults: []api.Fault{},
 		Warnings: api.Faults(warnings), warnings: warnings,
 	}, nil
+}
+
+// knownHosts returns a function that asks the running daemon whether it knows a host. It returns nil if none answers.
+func knownHosts(ctx context.Context, at config.Admin) func(pattern string) bool {
+	if at.Socket == "" {
+		return nil
+	}
+	client := api.NewClient(at.Socket)
+	return func(pattern string) bool {
+		list, _, err := client.List(ctx, frontier.Selection{Host: pattern}, "", 1)
+		return err == nil && len(list) > 0
+	}
 }
 
 // idleRules returns warnings for scrubbing rules that match nothing in the archive. An archive without an index that

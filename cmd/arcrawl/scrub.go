@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -54,51 +53,6 @@ from each version to the next. It applies the rules whatever change.mode says, s
 	}
 	at.flags(cmd)
 	cmd.Flags().IntVar(&limit, "versions", 20, "compare the newest `N` versions")
-	return cmd
-}
-
-func newScrubSuggest() *cobra.Command {
-	var at archiveFlags
-	var limit int
-	var twice bool
-	var pause time.Duration
-	cmd := &cobra.Command{
-		Use:   "suggest URI",
-		Short: "Print rules for what differs at every visit of a URI",
-		Long: `suggest compares the versions of a URI in the archive and finds the parts that differ every time: clocks, counters, tokens,
-ad slots, lists in another order. It prints the narrowest rules that remove them, as TOML for the file of the host.
-
-It tests each rule on the same versions, and prints none that would hide an edit. With --fetch it fetches the URI twice
-within seconds, and two versions are enough: only noise can differ then. More versions separate edits from noise better.
-Read the rules before you use them.
-
-` + howFound,
-		Example: "  arcrawl scrub suggest --config arcrawl.toml https://www.news.example/\n  arcrawl scrub suggest --fetch https://www.news.example/",
-		Args:    cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			c, u, err := configAndURI(cmd.ErrOrStderr(), at.config, args[0])
-			if err != nil {
-				return err
-			}
-			suggest := func(versions []trial.Version) error { return trial.WriteSuggestion(cmd.OutOrStdout(), u, versions) }
-			if !twice {
-				return storedVersions(cmd, &at, u, limit, suggest)
-			}
-			f := trial.Fetcher{
-				Config: c, UserAgent: c.UserAgent(programVersion()),
-				Wait: func(ctx context.Context) error { return waitFor(ctx, pause) },
-			}
-			versions, err := f.FetchTwice(cmd.Context(), u)
-			if err != nil {
-				return err
-			}
-			return suggest(versions)
-		},
-	}
-	at.flags(cmd)
-	cmd.Flags().IntVar(&limit, "versions", 20, "compare the newest `N` versions")
-	cmd.Flags().BoolVar(&twice, "fetch", false, "fetch the URI twice instead of reading the archive")
-	cmd.Flags().DurationVar(&pause, "pause", 3*time.Second, "with --fetch: wait this long before each fetch")
 	return cmd
 }
 

@@ -4,7 +4,6 @@ package criteria
 import (
 	"fmt"
 	"regexp"
-	"regexp/syntax"
 	"slices"
 	"strconv"
 	"strings"
@@ -128,25 +127,4 @@ func (c *Criteria) String() string {
 		add("until %s", c.Until.Format(time.RFC3339))
 	}
 	return strings.Join(parts, ", ")
-}
-
-// URIPrefix returns the text that every URI begins with for which the criteria hold. It returns false if the
-// expression is not anchored at the beginning of the URI.
-func (c *Criteria) URIPrefix() (string, bool) {
-	if c.URI == nil {
-		return "", false
-	}
-	re, err := syntax.Parse(c.URI.String(), syntax.Perl)
-	if err != nil {
-		return "", false
-	}
-	re = re.Simplify()
-	if re.Op != syntax.OpConcat || len(re.Sub) < 2 || re.Sub[0].Op != syntax.OpBeginText {
-		return "", false
-	}
-	text := re.Sub[1]
-	if text.Op != syntax.OpLiteral || text.Flags&syntax.FoldCase != 0 {
-		return "", false
-	}
-	return string(text.Rune), true
 }

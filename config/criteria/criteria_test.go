@@ -2,7 +2,6 @@ package criteria_test
 
 import (
 	"errors"
-	"regexp"
 	"testing"
 	"time"
 
@@ -44,18 +43,6 @@ func TestParseWeekdays(t *testing.T) {
 	for _, text := range []string{"", "monday", "sat-", "-sat", "mon-fri-sun"} {
 		if got, ok := criteria.ParseWeekdays(text); ok {
 			t.Errorf("ParseWeekdays(%q) = %v, want it refused", text, got)
-		}
-	}
-}
-
-func TestURIPrefix(t *testing.T) {
-	t.Parallel()
-	for expression, want := range map[string]string{
-		`^https://a[.]example/live/`: "https://a.example/live/", `^/live/`: "/live/", `/live/`: "", `(?i)^HTTPS:`: "", `^(a|b)`: "",
-	} {
-		c := criteria.Criteria{URI: regexp.MustCompile(expression)}
-		if got, ok := c.URIPrefix(); got != want || ok != (want != "") {
-			t.Errorf("URIPrefix of %s = %q, %t; want %q", expression, got, ok, want)
 		}
 	}
 }

@@ -25,7 +25,11 @@ func ReadURI(f document.Field, s string) (uri.URI, bool) {
 	_, _, hasScheme := strings.Cut(s, "://")
 	switch {
 	case err == nil && hasScheme:
-		return u, true
+		problem, remedy := checkAuthority(s)
+		if problem != "" {
+			f.Fault(problem, remedy)
+		}
+		return u, problem == ""
 	case errors.Is(err, uri.ErrScheme):
 		f.Fault("is neither http nor https", "only these are crawled")
 	case strings.TrimSpace(s) == "":
@@ -40,6 +44,24 @@ func ReadURI(f document.Field, s string) (uri.URI, bool) {
 		f.Fault("is not a URI: "+cause(err), wholeURI)
 	}
 	return uri.URI{}, false
+}
+
+// checkAuthority reports what makes the text of a URI unfit for a setting, although it can be parsed.
+func checkAuthority(text string) (problem, remedy string) {
+	_, rest, _ := strings.Cut(text, "://")
+	authority := strings.TrimLeft(rest, "/")
+	if end := strings.IndexAny(authority, `/?#\`); end >= 0 {
+		authority = authority[:end]
+	}
+	if strings.Contains(authority, "@") {
+		return "contains a user name or password, which is never sent", "remove it, with the @ behind it"
+	}
+	host, _, _ := strings.Cut(authority, ":")
+	if strings.HasSuffix(host, ".") {
+		return "has a host that ends in a dot: a second name of the same host, with a politeness of its own",
+			"remove the dot: " + strings.Replace(text, host, strings.TrimRight(host, "."), 1)
+	}
+	return "", ""
 }
 
 // cause returns the innermost message of an error of the URI parser, without the URI, which the fault already shows.
@@ -60,6 +82,9 @@ func ParseHost(s string) (h uri.Host, problem, remedy string) {
 	u, err := uri.Parse("http://" + s + "/")
 	if err != nil {
 		return "", "is not a host", example
+	}
+	if strings.HasSuffix(u.Hostname(), ".") {
+		return "", "ends in a dot, which makes it a second name of the same host", "remove the dot"
 	}
 	if u.Port() == "443" || strings.HasSuffix(s, ":80") {
 		return "", "names the default port", "write " + strconv.Quote(u.Hostname())

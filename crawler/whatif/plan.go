@@ -87,7 +87,7 @@ func (p Plan) Empty() bool {
 func Compare(f *frontier.Frontier, r *policy.Robots, before, after *config.Config, now time.Time) (Plan, error) {
 	changes := before.Changes(after, now)
 	p := planner{frontier: f, robots: r, before: before, after: after, now: now, plan: Plan{
-		Changes: changes, Complete: true, Warnings: append(after.Expired(now), after.Warnings...),
+		Changes: changes, Complete: true, Warnings: after.Doubts(now, f.KnowsHost),
 		Held: without(after.HeldHosts(), before.HeldHosts()), Released: without(before.HeldHosts(), after.HeldHosts()),
 	}}
 	if more := len(changes) - maxListed; more > 0 {

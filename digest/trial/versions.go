@@ -133,16 +133,16 @@ func Rules(c *config.Config, u uri.URI, now time.Time) (*digest.Rules, error) {
 	return digest.Compile(spec)
 }
 
-// Suggest returns rules for what differs between all versions. The versions are in the order of time.
+// Suggest returns rules for the noise of a page. The versions are in the order of time.
 func Suggest(versions []Version) (digest.Proposal, error) {
 	if len(versions) == 0 {
 		return digest.Proposal{}, digest.ErrTooFew
 	}
-	contents := make([][]byte, len(versions))
-	for i, v := range versions {
-		contents[i] = v.Content
+	var all []digest.Version
+	for _, v := range versions {
+		all = append(all, digest.Version{Date: v.Date, Content: v.Content})
 	}
-	return digest.Suggest(contents, versions[len(versions)-1].MIME)
+	return digest.Suggest(all, versions[len(versions)-1].MIME)
 }
 
 // Pair is two versions in a row that differ after scrubbing.

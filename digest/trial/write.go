@@ -5,47 +5,102 @@ import (
 	"io"
 	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
+	"github.com/arcrawl/arcrawl/config/patch"
+	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/internal/human"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
-// WriteSuggestion writes the rules that [Suggest] finds for versions of a page, as TOML for the file of its host.
-func WriteSuggestion(out io.Writer, u uri.URI, versions []Version) error {
+// WriteSuggestion writes the rules that [Suggest] finds for versions of a page, as TOML for the file of its host, and
+// returns them. Comments say what the rules leave out of the newest version, and which parts have no rule.
+func WriteSuggestion(out io.Writer, u uri.URI, versions []Version) (digest.Proposal, error) {
 	p, err := Suggest(versions)
 	if err != nil {
-		return fmt.Errorf("%s: %w", u, err)
+		return p, fmt.Errorf("%s: %w", u, err)
 	}
 	var text strings.Builder
 	first, last := versions[0].Date.UTC(), versions[len(versions)-1].Date.UTC()
 	fmt.Fprintf(&text, "# %s, %s from %s to %s: %s.\n", u, human.Count(len(versions), "version"),
 		first.Format(time.DateTime), last.Format(time.DateTime), human.Count(p.Pairs, "difference"))
+	writeParts(&text, "Differs at every visit and may be news, so there is no rule. Two fetches within seconds (--fetch) show if it is noise", p.Open)
+	writeParts(&text, "Differs within seconds, but a rule would also hide main content, so there is none", p.Refused)
 	if len(p.Regexes)+len(p.Selectors) == 0 {
-		text.WriteString("# Nothing differs at every visit, so no rule is needed.\n")
+		text.WriteString("# No noise was found, so no rule is needed.\n")
 	} else {
 		fmt.Fprintf(&text, "# With these rules %d of them are no change, %d are edits, and %d are noise without a rule.\n",
 			p.Quiet, p.Edits, p.Loud)
 		text.WriteString("[change]\nmode = \"scrubbed\"\n")
-		writeRules(&text, "scrub", p.Regexes)
-		writeRules(&text, "scrub_css", p.Selectors)
+		newest := versions[len(versions)-1]
+		writeRules(&text, "scrub", p.Regexes, func(r string) string {
+			return removed(digest.Spec{Regexes: []string{r}}, digest.Spec{Regexes: []string{noRegex}}, newest)
+		})
+		writeRules(&text, "scrub_css", p.Selectors, func(r string) string {
+			return removed(digest.Spec{Selectors: []string{r}}, digest.Spec{Selectors: []string{noSelector}}, newest)
+		})
 	}
 	_, err = io.WriteString(out, text.String())
-	return err
+	return p, err
 }
 
-// writeRules writes a list of rules as TOML.
-func writeRules(text *strings.Builder, key string, rules []string) {
+// writeParts writes parts of a page as comments.
+func writeParts(text *strings.Builder, title string, parts []digest.Part) {
+	if len(parts) == 0 {
+		return
+	}
+	fmt.Fprintf(text, "# %s:\n", title)
+	for i, p := range parts {
+		if i == shownLines {
+			fmt.Fprintf(text, "#   … and %d more\n", len(parts)-i)
+			return
+		}
+		fmt.Fprintf(text, "#   %s: %s\n", p.Place, printable(p.Sample))
+	}
+}
+
+// removed returns the beginning of what a rule leaves out of a version. nothing is a rule of its kind that matches
+// nothing.
+func removed(rule, nothing digest.Spec, v Version) string {
+	with, err := digest.Compile(rule)
+	if err != nil {
+		return ""
+	}
+	without, err := digest.Compile(nothing)
+	if err != nil {
+		return ""
+	}
+	left, whole := string(with.Scrub(v.Content, v.MIME)), string(without.Scrub(v.Content, v.MIME))
+	at := 0
+	for at < len(left) && at < len(whole) && left[at] == whole[at] {
+		at++
+	}
+	whole, left = whole[at:], left[at:]
+	for left != "" && whole != "" && left[len(left)-1] == whole[len(whole)-1] {
+		left, whole = left[:len(left)-1], whole[:len(whole)-1]
+	}
+	return printable(excerpt(strings.Join(strings.Fields(whole), " "), ""))
+}
+
+// printable returns a text without control characters and broken characters.
+func printable(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || r == utf8.RuneError {
+			return ' '
+		}
+		return r
+	}, text)
+}
+
+// writeRules writes a list of rules as TOML, each with an example of what it leaves out.
+func writeRules(text *strings.Builder, key string, rules []string, example func(rule string) string) {
 	if len(rules) == 0 {
 		return
 	}
 	fmt.Fprintf(text, "%s = [\n", key)
 	for _, r := range rules {
-		if strings.ContainsAny(r, "'\n") {
-			fmt.Fprintf(text, "  %q,\n", r)
-		} else {
-			fmt.Fprintf(text, "  '%s',\n", r)
-		}
+		fmt.Fprintf(text, "  %s, # %s\n", patch.Literal(r), example(r))
 	}
 	text.WriteString("]\n")
 }

@@ -1,9 +1,9 @@
 // Package foreign lets programs of other authors read the output of arcrawl, in tests. npm's warcio reads WARC files,
 // its datapackage reads the descriptors of packages, and wabac.js and ReplayWeb.page replay archives in a browser. Our
-// own reader and writer may share a mistake; these programs do not.
+// own reader and writer may share a mistake; these programs do not. promtool tests the alert rules.
 //
-// It needs node, and the modules that `npm ci` installs in this folder. Without them its tests are skipped, or fail if
-// the environment has ARCRAWL_REQUIRE_FOREIGN=1. Only test code imports this package.
+// It needs promtool, node, and the modules that `npm ci` installs in this folder. Without them its tests are skipped,
+// or fail if the environment has ARCRAWL_REQUIRE_FOREIGN=1. Only test code imports this package.
 package foreign
 
 import (
@@ -122,6 +122,20 @@ func Node(t testing.TB) string {
 		missing(t, "node", err)
 	}
 	return node
+}
+
+// Promtool runs the program that checks rules of Prometheus, and returns what it printed. It skips the test if the
+// program is not installed.
+func Promtool(t testing.TB, args ...string) (printed string, err error) {
+	t.Helper()
+	tool, err := exec.LookPath("promtool")
+	if err != nil {
+		missing(t, "promtool", err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), limit)
+	defer cancel()
+	out, err := exec.CommandContext(ctx, tool, args...).CombinedOutput()
+	return string(out), err
 }
 
 // installed returns the path of this folder if an npm module is installed in it, or skips the test.

@@ -1,0 +1,166 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/aymanbagabas/go-udiff"
+	"github.com/spf13/cobra"
+
+	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/config/patch"
+	"github.com/arcrawl/arcrawl/config/reference"
+	"github.com/arcrawl/arcrawl/daemon"
+	"github.com/arcrawl/arcrawl/digest"
+	"github.com/arcrawl/arcrawl/digest/trial"
+	"github.com/arcrawl/arcrawl/internal/atomicfile"
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+// suggestion holds the flags of arcrawl scrub suggest.
+type suggestion struct {
+	at          archiveFlags
+	limit       int
+	twice       bool
+	pause       time.Duration
+	write, sure bool
+}
+
+func newScrubSuggest() *cobra.Command {
+	var s suggestion
+	cmd := &cobra.Command{
+		Use:   "suggest URI",
+		Short: "Find rules for the noise of a page, and add them to the file of its host",
+		Long: `suggest compares the versions of a URI in the archive and finds noise: clocks, counters, tokens, ad slots, lists in another
+order. It prints the narrowest rules that remove it, as TOML for the file of the host, each with what it removes from the
+newest version.
+
+News differs from day to day too. So only what differs between two fetches within two minutes is called noise, and besides
+it clocks, dates of the visit and tokens that differ at each of at least three visits. With --fetch, suggest fetches the URI
+twice within seconds and compares these versions too. No rule is printed that removes main content, or an edit in these
+versions. The parts that differ at every visit and have no rule are listed.
+
+With --write, suggest shows the change of the file of the host, asks, and writes it. The file stays unchanged if its
+configuration would not be valid. A running daemon applies the rules automatically.
+
+` + howFound,
+		Example: `  arcrawl scrub suggest --config arcrawl.toml --fetch https://www.news.example/
+  arcrawl scrub suggest --config arcrawl.toml --fetch --write https://www.news.example/`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error { return s.run(cmd, args[0]) },
+	}
+	s.at.flags(cmd)
+	cmd.Flags().IntVar(&s.limit, "versions", 20, "compare the newest `N` versions")
+	cmd.Flags().BoolVar(&s.twice, "fetch", false, "also fetch the URI twice, within seconds")
+	cmd.Flags().DurationVar(&s.pause, "pause", 3*time.Second, "with --fetch: wait this long before each fetch")
+	cmd.Flags().BoolVar(&s.write, "write", false, "add the rules to the file of the host, after a question")
+	cmd.Flags().BoolVarP(&s.sure, "yes", "y", false, "with --write: do not ask")
+	return cmd
+}
+
+func (s *suggestion) run(cmd *cobra.Command, address string) error {
+	c, u, err := configAndURI(cmd.ErrOrStderr(), s.at.config, address)
+	if err != nil {
+		return err
+	}
+	if s.twice && s.pause > digest.Moment {
+		return usageError{fmt.Errorf("--pause %s is longer than %s: what differs after that may be news", s.pause, digest.Moment)}
+	}
+	var versions []trial.Version
+	err = storedVersions(cmd, &s.at, u, s.limit, func(all []trial.Version) error {
+		versions = all
+		return nil
+	})
+	if s.twice {
+		if err != nil {
+			fmt.Fprintf(cmd.ErrOrStderr(), "comparing only two fetches: %v\n", err)
+		}
+		f := trial.Fetcher{
+			Config: c, UserAgent: c.UserAgent(programVersion()),
+			Wait: func(ctx context.Context) error { return waitFor(ctx, s.pause) },
+		}
+		fetched, failed := f.FetchTwice(cmd.Context(), u)
+		versions, err = append(versions, fetched...), failed
+	}
+	if err != nil {
+		return err
+	}
+	p, err := trial.WriteSuggestion(cmd.OutOrStdout(), u, versions)
+	switch {
+	case errors.Is(err, digest.ErrApart):
+		return fmt.Errorf("%w; run it again with --fetch, or after more visits", err)
+	case err != nil || !s.write || len(p.Regexes)+len(p.Selectors) == 0:
+		return err
+	}
+	return s.add(cmd, c, u.Host(), patch.Rules{Scrub: p.Regexes, ScrubCSS: p.Selectors})
+}
+
+// add adds rules to the file of a host, after a question.
+func (s *suggestion) add(cmd *cobra.Command, c *config.Config, h uri.Host, rules patch.Rules) error {
+	name := reference.HostFileName(h) + ".toml"
+	file, out := filepath.Join(c.HostsDir, name), cmd.OutOrStdout()
+	before, err := os.ReadFile(file)
+	fresh := errors.Is(err, fs.ErrNotExist)
+	if err != nil && !fresh {
+		return daemon.FolderError{Err: err}
+	}
+	text := before
+	if fresh && name != string(h)+".toml" {
+		text = []byte("host = " + reference.Quote(string(h)) + "\n")
+	}
+	after, err := patch.AddRules(text, rules)
+	if err != nil {
+		return fmt.Errorf("%s: %w", file, err)
+	}
+	if string(after) == string(before) {
+		fmt.Fprintf(out, "\n%s has these rules already.\n", file)
+		return nil
+	}
+	fmt.Fprintf(out, "\n%s", udiff.Unified(file, file+" with the rules", string(before), string(after)))
+	if !s.sure {
+		if !isTerminal(cmd.InOrStdin()) {
+			fmt.Fprintln(out, "Nothing was written, because there is nobody to ask. Repeat with --yes.")
+			return nil
+		}
+		fmt.Fprint(out, "Write this? [y/N] ")
+		answer, _ := bufio.NewReader(cmd.InOrStdin()).ReadString('\n')
+		if a := strings.ToLower(strings.TrimSpace(answer)); a != "y" && a != "yes" {
+			fmt.Fprintln(out, "Nothing was written.")
+			return nil
+		}
+	}
+	return s.replace(cmd, file, before, after, fresh)
+}
+
+// replace writes a host file. It restores the old text if the configuration would not be valid.
+func (s *suggestion) replace(cmd *cobra.Command, file string, before, after []byte, fresh bool) error {
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		return daemon.FolderError{Err: err}
+	}
+	mode := fs.FileMode(0o644)
+	if info, err := os.Stat(file); err == nil {
+		mode = info.Mode().Perm()
+	}
+	if err := atomicfile.Write(file, after, mode); err != nil {
+		return daemon.FolderError{Err: err}
+	}
+	var faults config.Faults
+	ours := func(f config.Fault) bool { return filepath.Base(f.File) == filepath.Base(file) }
+	if _, err := config.Load(s.at.config); errors.As(err, &faults) && slices.ContainsFunc(faults, ours) {
+		undo := func() error { return atomicfile.Write(file, before, mode) }
+		if fresh {
+			undo = func() error { return os.Remove(file) }
+		}
+		return errors.Join(fmt.Errorf("the rules are not valid in %s, which is as before: %w", file, err), undo())
+	}
+	_, err := fmt.Fprintf(cmd.OutOrStdout(), "wrote %s\n", file)
+	return err
+}

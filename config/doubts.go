@@ -1,0 +1,143 @@
+package config
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/arcrawl/arcrawl/config/caution"
+	"github.com/arcrawl/arcrawl/config/document"
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+// unreached is a host file of whose host there is neither a seed nor a feed.
+type unreached struct {
+	host    uri.Host
+	warning Fault
+}
+
+// Doubts returns all warnings about the configuration: [Config.Warnings], what has expired, and the host files that
+// apply to nothing. knows reports whether the crawl knows a host that matches a pattern of [frontier.HostMatches]; nil
+// means that it knows none.
+func (c *Config) Doubts(now time.Time, knows func(pattern string) bool) []Fault {
+	all := slices.Concat(c.Warnings, c.Expired(now))
+	for _, u := range c.unreached {
+		if knows == nil || !knows("*."+string(u.host)) {
+			all = append(all, u.warning)
+		}
+	}
+	return all
+}
+
+// warnDoubts warns of settings that are valid, but that hardly anybody wants.
+func (l *loader) warnDoubts() {
+	l.warnHostFiles()
+	l.warnExpressions(l.main, "", "", nil)
+	for _, w := range l.draft.whens {
+		l.warnExpressions(w.doc, w.path, "", w.criteria.URI)
+	}
+	if l.hasPublicHost() {
+		l.warnPoliteness(l.main, l.draft)
+	}
+	for _, f := range l.files {
+		l.warnExpressions(f.doc, "", f.host, nil)
+		for _, w := range f.draft.whens {
+			l.warnExpressions(w.doc, w.path, f.host, w.criteria.URI)
+		}
+		if caution.IsPublic(hostname(f.host)) {
+			l.warnPoliteness(f.doc, f.draft)
+		}
+	}
+}
+
+// hostname returns a host without its port.
+func hostname(h uri.Host) string { return uri.FromCanonical("http://" + string(h) + "/").Hostname() }
+
+// hasPublicHost reports whether any seed may be on a public host.
+func (l *loader) hasPublicHost() bool {
+	return slices.ContainsFunc(l.config.Seeds, func(s Seed) bool { return caution.IsPublic(s.URI.Hostname()) })
+}
+
+// warnPoliteness warns of a file, and of its refinements, that would overload public hosts.
+func (l *loader) warnPoliteness(doc *document.Document, d *draft) {
+	warn := func(path document.Path, s *Settings) {
+		for _, name := range []string{"min_delay", "delay_factor", "valence", "max_delay"} {
+			name = "politeness." + name
+			problem, remedy := caution.Pace(s.Politeness.Politeness, s.Politeness.Valence)
+			if at := keyAt(doc, path, name, nil); problem != "" && doc.Has(at.Path) {
+				at.Value = doc.Value(at.Path)
+				at.Warn(problem, remedy)
+				return
+			}
+		}
+	}
+	warn("", d.settings)
+	for _, w := range d.whens {
+		warn(w.path, w.over(d, doc.Quiet()).settings)
+	}
+}
+
+// covers returns whether a host belongs to the file of h.
+func covers(h uri.Host) func(uri.Host) bool {
+	return func(other uri.Host) bool { return other == h || !isSuffix(h) && below(other, h) }
+}
+
+// warnHostFiles warns of host files that set nothing, and collects those that apply to nothing.
+func (l *loader) warnHostFiles() {
+	var hosts []uri.Host
+	for _, s := range l.config.Seeds {
+		hosts = append(hosts, s.URI.Host())
+	}
+	for _, s := range l.config.Sources {
+		hosts = append(hosts, s.URI.Host(), s.Seed.Host())
+	}
+	for _, f := range l.files {
+		if f.host == "" {
+			continue
+		}
+		sets := len(f.doc.Root) > 0
+		problem, remedy := caution.HostFile(f.host, sets, hosts, covers(f.host))
+		warning := Fault{File: f.doc.File, Problem: problem, Remedy: remedy}
+		switch {
+		case problem == "":
+		case !sets || isSuffix(f.host):
+			f.doc.AddWarning(warning)
+		default:
+			l.config.unreached = append(l.config.unreached, unreached{f.host, warning})
+		}
+	}
+}
+
+// warnExpressions warns of scope rules, and of a criterion about the URI, that can match nothing. path is a [[when]] of
+// the document or empty; h is the host of the file, "" for the main file.
+func (l *loader) warnExpressions(doc *document.Document, path document.Path, h uri.Host, when *regexp.Regexp) {
+	if when != nil {
+		problem, remedy := caution.Expression(when, h, covers(h))
+		if at := keyAt(doc, path, "when.uri", when.String()); problem != "" {
+			at.Path = path.Child("uri")
+			at.Warn(problem, remedy)
+		}
+	}
+	rules := keyAt(doc, path, "scope.rules", nil)
+	list, _ := doc.Value(rules.Path).([]any)
+	var earlier []*regexp.Regexp
+	for i, v := range list {
+		s, _ := v.(string)
+		_, expression, _ := strings.Cut(strings.TrimSpace(s), " ")
+		re, err := regexp.Compile(strings.TrimSpace(expression))
+		if err != nil {
+			continue
+		}
+		at := document.Field{Doc: doc, Name: rules.Name, Path: rules.Path.Element(i), Value: s}
+		problem, remedy := caution.Expression(re, "", nil)
+		if other := caution.Shadowed(re, earlier); problem == "" && other != nil {
+			problem, remedy = "never decides: an earlier rule matches all of its URIs, "+document.Show(other.String()),
+				"put it before that rule, or remove it"
+		}
+		if problem != "" {
+			at.Warn(problem, remedy)
+		}
+		earlier = append(earlier, re)
+	}
+}

@@ -1,0 +1,182 @@
+// Package patch adds settings to the text of a host file and keeps everything else in it: comments, order, spelling.
+package patch
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/arcrawl/arcrawl/config/document"
+)
+
+// ErrByHand says that the text cannot be edited safely, so that a person must do it.
+var ErrByHand = errors.New("cannot add the rules to the file safely; add them by hand")
+
+// Rules are scrubbing rules of a host.
+type Rules struct{ Scrub, ScrubCSS []string }
+
+// change is the table of the scrubbing rules.
+const change = "change"
+
+// AddRules returns the text of a host file with the rules added to its [change] table. Rules that the file has already
+// are not added again. A mode that ignores rules is replaced by "scrubbed". The error is [ErrByHand], or says that the
+// text has faults.
+func AddRules(text []byte, rules Rules) ([]byte, error) {
+	before := document.Parse(text, "the file")
+	if len(before.Faults) > 0 {
+		return nil, fmt.Errorf("cannot add rules to a file with faults: %s", before.Faults[0])
+	}
+	lines := strings.SplitAfter(string(text), "\n")
+	table := document.Path("").Child(change)
+	if !before.Has(table) {
+		if len(text) > 0 && !strings.HasSuffix(string(text), "\n") {
+			lines = append(lines, "\n")
+		}
+		lines = append(lines, "\n[change]\n")
+		if len(text) == 0 {
+			lines = []string{"[change]\n"}
+		}
+		return check(before, strings.Join(lines, "")+newKeys(rules, true), rules)
+	}
+	header := before.AtKey(table, document.Fault{}).Line - 1
+	if header < 0 || !strings.HasPrefix(strings.TrimSpace(lines[header]), "[") {
+		return nil, ErrByHand // dotted keys or an inline table
+	}
+	missing := Rules{}
+	for _, list := range []struct {
+		key   string
+		rules []string
+		new   *[]string
+	}{{"scrub", rules.Scrub, &missing.Scrub}, {"scrub_css", rules.ScrubCSS, &missing.ScrubCSS}} {
+		known := texts(before.Value(table.Child(list.key)))
+		added := slices.DeleteFunc(slices.Clone(list.rules), func(r string) bool { return slices.Contains(known, r) })
+		if !before.Has(table.Child(list.key)) {
+			*list.new = added
+		} else if len(added) > 0 && !extend(lines, before.AtKey(table.Child(list.key), document.Fault{}).Line-1, added) {
+			return nil, ErrByHand
+		}
+	}
+	mode := before.Has(table.Child("mode"))
+	if mode && before.Value(table.Child("mode")) == "strict" {
+		at := before.AtKey(table.Child("mode"), document.Fault{}).Line - 1
+		lines[at] = strings.NewReplacer(`"strict"`, `"scrubbed"`, `'strict'`, `"scrubbed"`).Replace(lines[at])
+	}
+	if !strings.HasSuffix(lines[header], "\n") {
+		lines[header] += "\n"
+	}
+	lines[header] += newKeys(missing, !mode)
+	return check(before, strings.Join(lines, ""), rules)
+}
+
+// newKeys returns the lines of keys that the file does not have.
+func newKeys(rules Rules, mode bool) string {
+	var b strings.Builder
+	if mode {
+		b.WriteString("mode = \"scrubbed\"\n")
+	}
+	for _, list := range []struct {
+		key   string
+		rules []string
+	}{{"scrub", rules.Scrub}, {"scrub_css", rules.ScrubCSS}} {
+		if len(list.rules) > 0 {
+			fmt.Fprintf(&b, "%s = [\n%s]\n", list.key, items(list.rules))
+		}
+	}
+	return b.String()
+}
+
+// items returns elements of a list, one on each line.
+func items(rules []string) string {
+	var b strings.Builder
+	for _, r := range rules {
+		fmt.Fprintf(&b, "  %s,\n", Literal(r))
+	}
+	return b.String()
+}
+
+// Literal returns a rule as TOML, without escapes where possible.
+func Literal(rule string) string {
+	if strings.ContainsAny(rule, "'\n\r\t") {
+		return document.TOML(rule)
+	}
+	return "'" + rule + "'"
+}
+
+// extend inserts elements before the end of the list that begins on a line. It reports whether it found the end.
+func extend(lines []string, at int, added []string) bool {
+	quote, begun, comma := byte(0), false, false
+	end := [2]int{-1, 0} // line and byte behind the last element
+	for i := at; i < len(lines); i++ {
+		line := lines[i]
+		for j := 0; j < len(line); j++ {
+			c := line[j]
+			switch {
+			case quote != 0:
+				if c == '\\' && quote == '"' {
+					j++
+				} else if c == quote {
+					quote, end, comma = 0, [2]int{i, j + 1}, false
+				}
+			case strings.HasPrefix(line[j:], `'''`) || strings.HasPrefix(line[j:], `"""`):
+				return false
+			case c == '#':
+				j = len(line)
+			case c == '[':
+				begun = true
+			case c == ']' && begun:
+				if lastLine, lastByte := end[0], end[1]; lastLine >= 0 && !comma {
+					lines[lastLine] = lines[lastLine][:lastByte] + "," + lines[lastLine][lastByte:]
+					if lastLine == i {
+						line, j = lines[i], j+1
+					}
+				}
+				head := strings.TrimRight(line[:j], " \t")
+				lines[i] = head + newline(head) + items(added) + line[j:]
+				return true
+			case c == ',':
+				comma = true
+			case begun && c == '"' || begun && c == '\'':
+				quote = c
+			}
+		}
+	}
+	return false
+}
+
+func newline(head string) string {
+	if strings.TrimSpace(head) == "" {
+		return ""
+	}
+	return "\n"
+}
+
+// check returns the text if it has all rules and everything that the file had before.
+func check(before *document.Document, text string, rules Rules) ([]byte, error) {
+	after := document.Parse([]byte(text), "the file")
+	table := document.Path("").Child(change)
+	if len(after.Faults) > 0 {
+		return nil, fmt.Errorf("%w (%s)", ErrByHand, after.Faults[0])
+	}
+	for key, wanted := range map[string][]string{"scrub": rules.Scrub, "scrub_css": rules.ScrubCSS} {
+		now := texts(after.Value(table.Child(key)))
+		for _, r := range append(wanted, texts(before.Value(table.Child(key)))...) {
+			if !slices.Contains(now, r) {
+				return nil, ErrByHand
+			}
+		}
+	}
+	return []byte(text), nil
+}
+
+// texts returns the texts in a list.
+func texts(list any) []string {
+	values, _ := list.([]any)
+	var all []string
+	for _, v := range values {
+		if s, ok := v.(string); ok {
+			all = append(all, s)
+		}
+	}
+	return all
+}

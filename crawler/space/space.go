@@ -1,0 +1,190 @@
+// Package space decides whether there is disk space for a body before it is received.
+//
+// Two things are limited. The disk: bodies in progress reserve what they need, so that together they cannot fill it.
+// The day: the hosts of one registrable domain may add only a part of the disk to the archive in one day. A refusal is
+// about one body. Small bodies need no reservation, so that the pages of a site with large files are still archived.
+package space
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/arcrawl/arcrawl/internal/human"
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+const (
+	// Small is the maximum size of a body that needs no reservation. Such a body is kept in memory.
+	Small = 256 << 10
+	// copies is how often a body is on disk while it is archived: as it was received, compressed, and in the WARC file.
+	copies = 3
+	// smallShare is the part of a day's quota that is kept for small bodies: a tenth.
+	smallShare = 10
+	// freeShare is the part of the free disk space that large bodies of a domain may take in a day: a quarter.
+	freeShare = 4
+	// maxDomains bounds the domains whose use is known. Beyond it, those that used least are dropped.
+	maxDomains = 50_000
+)
+
+// ErrRefused means that a body is not received, for lack of disk space or because its domain has used up its day.
+var ErrRefused = errors.New("body refused")
+
+// Options configure a [Ledger]. All fields must be set.
+type Options struct {
+	FreeSpace func() (int64, error) // free bytes on disk
+	MinFree   func() int64          // bytes that must stay free
+	Log       zerolog.Logger
+}
+
+// Ledger knows what bodies in progress have reserved, and what each domain has used today. It is in memory only: after
+// a restart, the day of each domain begins again. It is safe for concurrent use.
+type Ledger struct {
+	o Options
+
+	mu       sync.Mutex // guards the fields below
+	reserved int64      // by all bodies in progress
+	day      int64      // days since 1970, UTC
+	domains  map[string]*use
+}
+
+// use holds the bytes that a domain uses.
+type use struct {
+	written  int64 // today
+	reserved int64 // by bodies in progress
+	told     bool  // a refusal was logged today
+}
+
+// New returns an empty ledger.
+func New(o Options) *Ledger { return &Ledger{o: o, domains: map[string]*use{}} }
+
+// Visit is the use of one visit. It must be ended. It may be used by one goroutine at a time.
+type Visit struct {
+	ledger   *Ledger
+	uri      uri.URI
+	quota    int64
+	now      time.Time
+	reserved int64
+	written  int64
+}
+
+// Begin begins a visit. quota is the number of bytes that the domain of the URI may add to the archive in a day; zero
+// means no limit.
+func (l *Ledger) Begin(now time.Time, u uri.URI, quota int64) *Visit {
+	return &Visit{ledger: l, uri: u, quota: quota, now: now}
+}
+
+// Reserve asks for n bytes more. An error wraps [ErrRefused] and says what is missing, unless the free space could not
+// be read.
+func (v *Visit) Reserve(n int64) error {
+	l := v.ledger
+	large := v.reserved+n > Small
+	free := int64(0)
+	if large {
+		var err error
+		if free, err = l.o.FreeSpace(); err != nil {
+			return fmt.Errorf("read the free disk space: %w", err)
+		}
+		free -= l.o.MinFree()
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	u := l.of(v.uri.Domain(), v.now)
+	err := v.check(u, n, free, large)
+	if err != nil {
+		l.log(u, v, err)
+		return err
+	}
+	u.reserved += n
+	l.reserved += n
+	v.reserved += n
+	return nil
+}
+
+// check returns an error if n bytes more are refused. free is the free disk space above the minimum.
+func (v *Visit) check(u *use, n, free int64, large bool) error {
+	used, quota := u.written+u.reserved, v.quota
+	if quota > 0 && large {
+		quota -= quota / smallShare
+	}
+	switch left := free - copies*v.ledger.reserved; {
+	case quota > 0 && used+n > quota:
+		return fmt.Errorf("%w: %s has used %s of fetch.max_per_day (%s) today",
+			ErrRefused, v.uri.Domain(), human.Bytes(used), human.Bytes(v.quota))
+	case large && copies*n > left:
+		return fmt.Errorf("%w: it needs %s of disk space, and %s are free above storage.min_free",
+			ErrRefused, human.Bytes(copies*n), human.Bytes(max(left, 0)))
+	case large && used+n > (free+u.written)/freeShare:
+		return fmt.Errorf("%w: %s would use more than a quarter of the free disk space in a day", ErrRefused, v.uri.Domain())
+	}
+	return nil
+}
+
+// log logs the first refusal of a domain and day.
+func (l *Ledger) log(u *use, v *Visit, err error) {
+	if u.told {
+		return
+	}
+	u.told = true
+	l.o.Log.Warn().Err(err).Str("uri", v.uri.String()).
+		Msg("not receiving a body: it is tried again later; further ones of the domain are in crawl.log only")
+}
+
+// Wrote counts the bytes that the visit added to the archive, when it ends.
+func (v *Visit) Wrote(n int64) { v.written += n }
+
+// End ends the visit.
+func (v *Visit) End() {
+	if v.reserved == 0 && v.written == 0 {
+		return
+	}
+	l := v.ledger
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	u := l.of(v.uri.Domain(), v.now)
+	u.written += v.written
+	u.reserved -= v.reserved
+	l.reserved -= v.reserved
+	v.reserved, v.written = 0, 0
+}
+
+// of returns the use of a domain. At the first call of a day, the uses of the day before are dropped, except what is
+// reserved.
+func (l *Ledger) of(domain string, now time.Time) *use {
+	if day := now.Unix() / (24 * 60 * 60); day > l.day {
+		l.day = day
+		l.drop(func(*use) bool { return true })
+	}
+	if u := l.domains[domain]; u != nil {
+		return u
+	}
+	for least := int64(Small); len(l.domains) >= maxDomains; least *= 4 {
+		l.drop(func(u *use) bool { return u.written <= least })
+	}
+	u := &use{}
+	l.domains[domain] = u
+	return u
+}
+
+// drop forgets what domains have written, if old reports true. Reservations are kept.
+func (l *Ledger) drop(old func(*use) bool) {
+	for name, u := range l.domains {
+		switch {
+		case !old(u):
+		case u.reserved == 0:
+			delete(l.domains, name)
+		default:
+			u.written, u.told = 0, false
+		}
+	}
+}
+
+// Reserved returns the number of bytes that bodies in progress have reserved.
+func (l *Ledger) Reserved() int64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.reserved
+}

@@ -1,0 +1,270 @@
+package digest_test
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/arcrawl/arcrawl/digest"
+)
+
+// judged is a page of which is known which parts are news and which are noise.
+type judged struct {
+	name string
+	// draw returns the page of a day, and the texts of its main content. The main content depends only on the day, the
+	// noise only on r and on the time of the fetch.
+	draw func(day int, r *rand.Rand, at time.Time) (page string, content []string)
+}
+
+var (
+	subjects = []string{"Council", "Harbour master", "Fishermen's union", "Ferry company", "School board", "Mayor", "Police", "Coast guard"}
+	verbs    = []string{"rejects", "approves", "delays", "opens", "closes", "investigates", "praises", "cancels"}
+	objects  = []string{"new terminal", "bridge repair", "night ferry", "fish auction", "library budget", "winter market", "old pier", "harbour tax"}
+)
+
+// story returns the n-th headline.
+func story(n int) string {
+	return fmt.Sprintf("%s %s %s", subjects[n%8], verbs[n/8%8], objects[(n/3)%8])
+}
+
+// stories returns the newest headlines of a day, the newest first, and as items of a list.
+func stories(day, count int) (titles []string, items string) {
+	var b strings.Builder
+	for i := range count {
+		title := story(3*day + count - i)
+		titles = append(titles, title)
+		fmt.Fprintf(&b, "<li><a href=\"/story/%d\">%s</a></li>\n", 3*day+count-i, title)
+	}
+	return titles, b.String()
+}
+
+func hex(r *rand.Rand, n int) string {
+	return fmt.Sprintf("%016x%016x", r.Uint64(), r.Uint64())[:n]
+}
+
+// pick returns one of the texts.
+func pick(r *rand.Rand, texts ...string) string { return texts[r.IntN(len(texts))] }
+
+// judgedPages are pages with noise, whose news is easily mistaken for noise.
+var judgedPages = []judged{
+	{"front page without landmarks", func(day int, r *rand.Rand, at time.Time) (string, []string) {
+		titles, items := stories(day, 8)
+		lead := "The " + story(day) + " after a meeting that lasted until midnight."
+		id := hex(r, 26)
+		return fmt.Sprintf(`<html><head><title>Harbour News</title></head><body><div id="page"><h1>Harbour News</h1>
+<p class="stamp">%s</p><p class="lead">%s</p><ul class="list">%s</ul>
+<p><a href="/archive?year=2026&amp;PHPSESSID=%s">Archive</a> <a href="/contact?a=1&amp;PHPSESSID=%s">Contact</a></p>
+</div></body></html>`, at.Format("Monday, 2 January 2006, 15:04:05"), lead, items, id, id), append(titles, lead)
+	}},
+	{"front page with landmarks", func(day int, r *rand.Rand, at time.Time) (string, []string) {
+		titles, items := stories(day, 6)
+		return fmt.Sprintf(`<!doctype html><html><head><meta name="csrf-token" content="%s"></head><body><header><span class="now">%s</span></header>
+<main><section class="news"><h2>News</h2><ul>%s</ul></section><div class="ad-slot"><a href="https://ads.example/%s">%s</a></div></main>
+<footer>12 Quay Street</footer></body></html>`, hex(r, 32), at.Format("02.01.2006 15:04"), items, hex(r, 12), pick(r, "Boats", "Oars", "Herring", "Nets", "Ropes")), titles
+	}},
+	{"story with a counter and related stories in another order", func(day int, r *rand.Rand, at time.Time) (string, []string) {
+		text := "The decision about the ferry was made on day " + strconv.Itoa(day) + ", said " + subjects[day%8] + "."
+		related := []string{"Seal rescued", "Budget explained", "Bridge closed", "New bakery", "Sports day"}
+		r.Shuffle(len(related), func(i, j int) { related[i], related[j] = related[j], related[i] })
+		return fmt.Sprintf(`<html><body><article><h1>Ferry</h1><p>%s</p><p>Tickets cost 12 euros and 50 cents for adults of all ages in summer.</p>
+<p class="meta">This story has been read %d times.</p></article><aside class="related"><ul><li>%s</li></ul></aside></body></html>`,
+			text, 1000+int(at.Unix()-morning.Unix())/3+r.IntN(3), strings.Join(related, "</li><li>")), []string{text, "12 euros and 50 cents for adults"}
+	}},
+	{"election results", func(day int, r *rand.Rand, _ time.Time) (string, []string) {
+		row := func(name string, n int) string { return fmt.Sprintf(`<td class="votes">%s %d</td>`, name, n) }
+		cells := []string{row("Blue", 40100+937*day), row("Green", 38800+1021*day), row("Red", 12000+411*day)}
+		return fmt.Sprintf(`<html><body><h1>Results</h1><table><tr>%s</tr></table><p class="count">%d</p><input type="hidden" name="form_build_id" value="form-%s"></body></html>`,
+			strings.Join(cells, "</tr><tr>"), 90900+2369*day, hex(r, 24)), append(cells, fmt.Sprintf(`<p class="count">%d`, 90900+2369*day))
+	}},
+	{"prices", func(day int, _ *rand.Rand, at time.Time) (string, []string) {
+		price := fmt.Sprintf("%d.%02d", 10+day%7, (37*day)%100)
+		return fmt.Sprintf(`<html><body><div class="fuel"><b>Diesel</b> <span class="price">%s</span> <small>%s</small></div><p>Prices are in euros.</p></body></html>`,
+			price, at.Format("15:04:05")), []string{price, "Diesel", "Prices are in euros."}
+	}},
+	{"a state of one word", func(day int, r *rand.Rand, _ time.Time) (string, []string) {
+		state := []string{"open", "closed", "delayed"}[day%3]
+		return fmt.Sprintf(`<html><body><div id="bridge">The bridge is <em class="state">%s</em></div><!-- %s --></body></html>`, state, hex(r, 20)),
+			[]string{`<em class="state">` + state}
+	}},
+	{"next event", func(day int, r *rand.Rand, at time.Time) (string, []string) {
+		next := morning.AddDate(0, 0, 3*day+4).Format("2 January 2006")
+		return fmt.Sprintf(`<html><body><p class="next">%s</p><p>Concert in the old church by the harbour.</p><i nonce="%s">%s</i></body></html>`,
+			next, hex(r, 16), at.Format("2006-01-02T15:04:05Z")), []string{next, "Concert in the old church"}
+	}},
+	{"classified advertisements in another order", func(day int, r *rand.Rand, _ time.Time) (string, []string) {
+		var ads []string
+		for i := range 6 {
+			ads = append(ads, fmt.Sprintf("<li>For sale: %s, %d years, %d euros</li>", objects[(day+i)%8], 1+(day+i)%9, 100+10*((day+i)%11)))
+		}
+		content := append([]string(nil), ads...)
+		r.Shuffle(len(ads), func(i, j int) { ads[i], ads[j] = ads[j], ads[i] })
+		return `<html><body><h1>Market</h1><ul class="ads">` + strings.Join(ads, "") + `</ul></body></html>`, content
+	}},
+	{"carousel of lead stories", func(day int, r *rand.Rand, at time.Time) (string, []string) {
+		titles, items := stories(day, 5)
+		shown := titles[r.IntN(len(titles))]
+		teaser := "Read more about this: " + strings.Repeat(shown+" and what it means for the town. ", 2)
+		return fmt.Sprintf(`<html><body><main><div class="carousel"><h2>%s</h2><p>%s</p></div><ul class="more">%s</ul></main><p id="clock">%s</p></body></html>`,
+			shown, teaser, items, at.Format("15:04:05")), append(titles[:0:0], items)
+	}},
+	{"two servers with different leads", func(day int, r *rand.Rand, _ time.Time) (string, []string) {
+		server := r.IntN(2)
+		lead := "In short: " + story(day+server) + ", after a long debate in the town hall on the quay."
+		return fmt.Sprintf(`<html><body><div class="content"><p class="lead">%s</p><p>%s is the second story of the day, told in full.</p></div><!-- web%d %s --></body></html>`,
+			lead, story(day+5), server, hex(r, 8)), []string{lead, story(day + 5)}
+	}},
+	{"advertisement between the stories", func(day int, r *rand.Rand, _ time.Time) (string, []string) {
+		titles, items := stories(day, 5)
+		ad := ""
+		if r.IntN(2) == 0 {
+			ad = `<div class="x` + hex(r, 6) + `"><b>` + pick(r, "Boats", "Oars", "Nets") + `</b></div>`
+		}
+		return fmt.Sprintf(`<html><body><div class="content">%s<ul class="news">%s</ul>%s<p>%s tonight.</p></div></body></html>`, ad, items, ad, story(day)),
+			append(titles, story(day)+" tonight.")
+	}},
+	{"news in a script", func(day int, r *rand.Rand, at time.Time) (string, []string) {
+		titles, _ := stories(day, 4)
+		return fmt.Sprintf(`<html><body><div id="app"></div><script>window.state = {"built": %d, "token": "%s", "news": ["%s"], "score": [%d, %d]}</script></body></html>`,
+			at.UnixMilli(), hex(r, 32), strings.Join(titles, `", "`), day%5, day%4), append(titles, fmt.Sprintf(`"score": [%d, %d]`, day%5, day%4))
+	}},
+	{"picture of the day", func(day int, r *rand.Rand, at time.Time) (string, []string) {
+		name := fmt.Sprintf("%08x%04d", 0x9e3779b9*uint32(day+1), day)
+		return fmt.Sprintf(`<html><body><h1>Picture</h1><a href="/view?picture=%s"><img src="/pictures/%s.jpg" alt="%s"></a><script src="/stats.js?v=%s"></script><p>Page made in 0.%03d seconds.</p></body></html>`,
+			name, name, story(day), hex(r, 12), r.IntN(1000)), []string{`/pictures/` + name, `?picture=` + name, `alt="` + story(day)}
+	}},
+	{"lead story with an id", func(day int, r *rand.Rand, _ time.Time) (string, []string) {
+		id, lead := fmt.Sprintf("a%08x%04d", 0x9e3779b9*uint32(day+1), day), story(day)
+		return fmt.Sprintf(`<html><body><a href="/view?article=%s"><img src="/logo.png"></a><a href="/view?article=%s">%s</a><p class="short">%s</p><a href="/about?sid=%s">About</a></body></html>`,
+			id, id, lead, pick(r, "Read on", "Welcome back"), hex(r, 20)), []string{"?article=" + id, lead}
+	}},
+	{"short leads of two servers", func(day int, r *rand.Rand, _ time.Time) (string, []string) {
+		lead := subjects[(day+r.IntN(2))%8] + " resigns"
+		return fmt.Sprintf(`<html><body><p class="lead">%s</p><meta name="visit" content="%s"></body></html>`, lead, hex(r, 30)), []string{lead}
+	}},
+	{"Danish", func(day int, r *rand.Rand, at time.Time) (string, []string) {
+		text := fmt.Sprintf("Færgen sejler nu %d gange om dagen, oplyser rederiet på Ærø.", 3+day%9)
+		return fmt.Sprintf(`<html lang="da"><body><div class="top">%s</div><div class="tekst">%s</div><div class="bund">Vist %d gange</div></body></html>`,
+			at.Format("02-01-2006 15:04:05"), text, 500+int(at.Unix()-morning.Unix())/2), []string{text}
+	}},
+	{"Japanese", func(day int, r *rand.Rand, at time.Time) (string, []string) {
+		text := []string{"新しい港の計画を市が発表", "橋は金曜日まで通行止め", "漁師が市役所前で抗議"}[day%3]
+		return fmt.Sprintf(`<html lang="ja"><body><p class="lead">%s</p><span id="t">%s</span></body></html>`, text, at.Format("15:04:05")), []string{text}
+	}},
+	{"live reports", func(day int, r *rand.Rand, at time.Time) (string, []string) {
+		var b strings.Builder
+		var content []string
+		for i := range 4 {
+			report := fmt.Sprintf("%02d:%02d %s", 8+(day+i)%12, (17*(day+i))%60, story(day+i))
+			content = append(content, report)
+			fmt.Fprintf(&b, `<p class="report">%s</p>`, report)
+		}
+		return fmt.Sprintf(`<html><body><section id="live">%s</section><div class="visitors">%d visitors</div></body></html>`, b.String(), 100+r.IntN(900)), content
+	}},
+}
+
+// fetches returns the versions of a page that were fetched on some days, once or twice a day.
+func (j judged) fetches(days, perDay int, seed uint64) []digest.Version {
+	var all []digest.Version
+	for day := range days {
+		for i := range perDay {
+			at := morning.AddDate(0, 0, day).Add(time.Duration(day*day*37+1) * time.Second).Add(time.Duration(3*i) * time.Second)
+			page, _ := j.draw(day, rand.New(rand.NewPCG(seed, uint64(10*day+i))), at)
+			all = append(all, digest.Version{Date: at, Content: []byte(page)})
+		}
+	}
+	return all
+}
+
+var oneWord = regexp.MustCompile(`[\pL\pN]+`)
+
+// planted returns a page with each word and number of its main content edited, one at a time.
+func planted(page string, content []string) []string {
+	var all []string
+	for _, c := range content {
+		at := strings.Index(page, c)
+		for _, m := range oneWord.FindAllStringIndex(c, -1) {
+			word := c[m[0]:m[1]]
+			edit := "Swordfish"
+			if n, err := strconv.Atoi(word); err == nil {
+				edit = strconv.Itoa(n + 1)
+			}
+			if at >= 0 && !strings.HasSuffix(c[:m[0]], "<") && !strings.HasSuffix(c[:m[0]], "/") && !strings.Contains(tagBefore(c, m[0]), "<") {
+				all = append(all, page[:at+m[0]]+edit+page[at+m[1]:])
+			}
+		}
+	}
+	return all
+}
+
+// tagBefore returns the tag that is open at a position of a text.
+func tagBefore(text string, at int) string {
+	start := strings.LastIndexByte(text[:at], '<')
+	if start < 0 || strings.IndexByte(text[start:at], '>') >= 0 || strings.Contains(text[start:at], `alt="`) {
+		return ""
+	}
+	return text[start:at]
+}
+
+// TestNoSuggestedRuleHidesNews asks for rules with little and with much evidence, and plants edits in each word of the
+// main content. A rule must hide none of them. Noise must still be found, or the test would prove nothing.
+func TestNoSuggestedRuleHidesNews(t *testing.T) {
+	t.Parallel()
+	evidence := []struct {
+		name         string
+		days, perDay int
+		wantQuiet    int // percent of noise that the rules must remove at least
+	}{
+		{"two days", 2, 1, 0},
+		{"three days", 3, 1, 0},
+		{"four days", 4, 1, 30},
+		{"ten days", 10, 1, 30},
+		{"twenty days", 20, 1, 30},
+		{"two fetches within seconds", 1, 2, 40},
+		{"six days with two fetches each", 6, 2, 40},
+	}
+	for _, e := range evidence {
+		t.Run(e.name, func(t *testing.T) {
+			t.Parallel()
+			edits, hidden, pairs, quiet := 0, 0, 0, 0
+			for _, j := range judgedPages {
+				for seed := range uint64(3) {
+					p, err := digest.Suggest(j.fetches(e.days, e.perDay, seed), htmlType)
+					if err != nil && !errors.Is(err, digest.ErrTooFew) && !errors.Is(err, digest.ErrApart) {
+						t.Fatal(err)
+					}
+					rules := compile(t, digest.Spec{Regexes: p.Regexes, Selectors: p.Selectors})
+					for day := e.days - 1; day < e.days+3; day++ {
+						at := morning.AddDate(0, 0, day).Add(time.Duration(day*977) * time.Second)
+						r := func(n uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 1000+n)) }
+						page, content := j.draw(day, r(1), at)
+						before := string(rules.Scrub([]byte(page), htmlType))
+						for _, edited := range planted(page, content) {
+							edits++
+							if string(rules.Scrub([]byte(edited), htmlType)) == before {
+								if hidden++; hidden < 10 {
+									t.Errorf("%s: the rules %q and %q hide an edit:\n%s", j.name, p.Regexes, p.Selectors, edited)
+								}
+							}
+						}
+						again, _ := j.draw(day, r(2), at.Add(time.Hour))
+						if again != page {
+							pairs++
+							if string(rules.Scrub([]byte(again), htmlType)) == before {
+								quiet++
+							}
+						}
+					}
+				}
+			}
+			t.Logf("%d planted edits, %d hidden; %d pairs that differ in noise, %d of them equal under the rules", edits, hidden, pairs, quiet)
+			if edits < 1000 || 100*quiet < e.wantQuiet*pairs {
+				t.Errorf("%d edits; %d of %d pairs that differ in noise are equal under the rules, want %d %%", edits, quiet, pairs, e.wantQuiet)
+			}
+		})
+	}
+}
