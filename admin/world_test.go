@@ -30,7 +30,7 @@ import (
 
 // world is a crawl of a scripted web and the window that monitors it. It runs in a synctest bubble with virtual time.
 type world struct {
-	*testing.T
+	testing.TB
 	dir     string
 	town    *town.Town
 	parts   crawler.Parts
@@ -54,9 +54,9 @@ uris = ["http://news.example/"]
 `
 
 // newWorld opens a crawl with its seeds; change may alter the window's options.
-func newWorld(t *testing.T, dir, toml string, change ...func(*Options)) *world {
+func newWorld(t testing.TB, dir, toml string, change ...func(*Options)) *world {
 	t.Helper()
-	w := &world{T: t, dir: dir, town: town.New(time.Now()), free: 1 << 40, every: time.Minute}
+	w := &world{TB: t, dir: dir, town: town.New(time.Now()), free: 1 << 40, every: time.Minute}
 	w.must(os.WriteFile(w.path("arcrawl.toml"), []byte(toml), 0o600))
 	cfg, err := config.Load(w.path("arcrawl.toml"))
 	w.must(err)
