@@ -7,6 +7,7 @@
 # make bench-frontier   measure the frontier next to Badger and Pebble  (URIS=1000000, HOSTS=20000, ARGS=)
 # make bench-crawl      measure the whole program next to a bare loop and wget  (ROUNDS=5, ARGS=)
 # make hostile  attack a daemon from servers on loopback, next to a healthy site: ten minutes  (ROW=name)
+# make soak     run the daemon for 240 hours of virtual time and check that nothing grows: 10 to 30 minutes  (HOURS=240)
 # make fuzz     run each fuzz target in turn  (FUZZTIME=30s)
 # make demo     run the demo for a minute   (FOR=60s)
 # make trial    crawl real pages            (see examples/nginx-docs)
@@ -25,6 +26,9 @@ HOSTS     ?= 20000
 ROUNDS    ?= 5
 FUZZTIME  ?= 30s
 ROW       ?= .
+# The packages that check that the work of their parsers grows with the size of the input.
+WORK      := ./discover/... ./evaluators ./internal/hostile
+HOURS     ?= 240
 FOR       ?= 60s
 # The time limit of one package. A machine with a load of 30 needs it.
 TEST_TIMEOUT ?= 40m
@@ -34,7 +38,7 @@ GOFUMPT     := bin/tools/gofumpt-v0.12.0
 STATICCHECK := bin/tools/staticcheck-v0.8.2
 NFPM        := bin/tools/nfpm-v2.43.0
 
-.PHONY: build test short slow test-deps check format vet staticcheck house bench bench-frontier bench-crawl hostile fuzz demo trial package test-package clean
+.PHONY: build test short slow test-deps check format vet staticcheck house bench bench-frontier bench-crawl hostile soak fuzz demo trial package test-package clean
 .DELETE_ON_ERROR:
 
 # The binary needs no library of the machine it runs on.
@@ -97,6 +101,10 @@ bench-crawl:
 
 hostile:
 	ARCRAWL_HOSTILE=1 $(GO) test -count=1 -timeout $(TEST_TIMEOUT) -v -run 'TestHostile/$(ROW)' ./internal/hostile
+	ARCRAWL_HOSTILE=1 $(GO) test -count=1 -timeout $(TEST_TIMEOUT) -run '^TestWorkOf' $(WORK)
+
+soak:
+	ARCRAWL_SOAK=$(HOURS) $(GO) test -count=1 -timeout 3h -v -run TestSoak ./internal/soak
 
 fuzz:
 	scripts/fuzz $(FUZZTIME)

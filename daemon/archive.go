@@ -64,7 +64,7 @@ func (d *Daemon) forgetLost(repairs []warcout.Repair) error {
 // openNetwork opens the client that makes all exchanges. Its dialer is the only way out to the network.
 func (d *Daemon) openNetwork(time.Time) error {
 	c := d.live.Current()
-	d.parts.Fetch = fetch.New(fetch.Options{Dial: fetch.Guard(c.AllowNetworks), SpoolDir: spoolFolder(c)})
+	d.parts.Fetch = fetch.New(fetch.Options{Dial: d.o.Dial, SpoolDir: spoolFolder(c)})
 	d.closers.add(d.parts.Fetch.Close)
 	return nil
 }

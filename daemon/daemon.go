@@ -39,6 +39,7 @@ import (
 	"github.com/arcrawl/arcrawl/admin"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler"
+	"github.com/arcrawl/arcrawl/fetch"
 )
 
 // Options holds what a daemon needs in addition to its configuration.
@@ -56,6 +57,9 @@ type Options struct {
 	Hangup <-chan os.Signal
 	// Notify receives the states that systemd understands, such as "READY=1". Nil sends them to systemd, if it listens.
 	Notify func(state string)
+	// Dial, when set, opens the connections to sites instead of [fetch.Guard]. It is for tests with an invented
+	// web, because it skips the check of addresses.
+	Dial fetch.Dialer
 	// SharedProcess says that the process does other work too. The daemon then does not tune the garbage collector and
 	// the number of processors.
 	SharedProcess bool
@@ -92,6 +96,9 @@ func Open(c *config.Config, o Options) (*Daemon, error) {
 	}
 	if o.Notify == nil {
 		o.Notify = notifySystemd
+	}
+	if o.Dial == nil {
+		o.Dial = fetch.Guard(c.AllowNetworks)
 	}
 	if o.Observe == nil {
 		o.Observe = func(crawler.Report) {}

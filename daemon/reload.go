@@ -26,17 +26,13 @@ const (
 // reloader reads the configuration again when the daemon is asked to, or when a file changes.
 type reloader struct {
 	*Daemon
-	files *fsnotify.Watcher // nil if files cannot be watched
+	files *fsnotify.Watcher // nil if files are not or cannot be watched
 }
 
 // watchConfig reads the configuration again after a hangup, which also reopens crawl.log, and when one of its files
 // changes, until stop is called. A change since the configuration was read counts.
 func (d *Daemon) watchConfig() (stop func()) {
 	r := &reloader{Daemon: d}
-	var err error
-	if r.files, err = fsnotify.NewWatcher(); err != nil {
-		d.log.Warn().Err(err).Msg("cannot watch the configuration files; send SIGHUP to have changes read")
-	}
 	r.watchFolders()
 	var settled <-chan time.Time
 	if r.changedSince(d.o.ConfigRead) {
@@ -67,12 +63,12 @@ func (r *reloader) changedSince(t time.Time) bool {
 // run waits for hangups and changes until ctx ends. settled delivers when the files are to be read, if they have
 // changed before the start.
 func (r *reloader) run(ctx context.Context, settled <-chan time.Time) {
-	var changes <-chan fsnotify.Event
-	var failures <-chan error
-	if r.files != nil {
-		changes, failures = r.files.Events, r.files.Errors
-	}
 	for {
+		var changes <-chan fsnotify.Event
+		var failures <-chan error
+		if r.files != nil {
+			changes, failures = r.files.Events, r.files.Errors
+		}
 		select {
 		case <-ctx.Done():
 			return
@@ -116,11 +112,20 @@ func (r *reloader) reload() {
 	r.watchFolders()
 }
 
-// watchFolders watches the folders of the files, because a watch on a file does not follow one that replaces it.
+// watchFolders watches the folders of the files if reload.watch is set. A watch on a file would not follow one that
+// replaces it.
 func (r *reloader) watchFolders() {
 	c := r.live.Current()
-	if r.files == nil || !c.Watch {
+	if !c.Watch {
 		return
+	}
+	if r.files == nil {
+		var err error
+		if r.files, err = fsnotify.NewWatcher(); err != nil {
+			r.log.Warn().Err(err).Msg("cannot watch the configuration files; send SIGHUP to have changes read")
+			r.files = nil
+			return
+		}
 	}
 	for _, dir := range []string{filepath.Dir(c.Path), c.HostsDir} {
 		if err := r.files.Add(dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
