@@ -1,6 +1,6 @@
 // Package soak runs the real daemon for days of virtual time and checks that nothing grows.
 //
-// The daemon crawls an invented web with short waits, so that a month has the visits of years. Its clock is the clock of
+// The daemon crawls an invented web with short waits, so that a day has the visits of weeks. Its clock is the one of
 // testing/synctest. Each hour the test measures live heap, goroutines, descriptors and the size of the store, and how
 // many bytes crawl.log and the daemon's own log have for each visit. It then estimates the slope of each line with a
 // confidence interval that allows for neighboring samples that resemble each other.

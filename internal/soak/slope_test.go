@@ -13,8 +13,7 @@ type slope struct {
 }
 
 // slopeOf estimates the growth of samples that were taken at equal intervals. Neighboring samples may resemble each
-// other: the interval uses the estimate of Newey and West with the usual number of lags, and has at least the width that
-// it would have without.
+// other, so the interval uses the estimate of Newey and West. It is at least as wide as without it.
 func slopeOf(y []float64) slope {
 	n := len(y)
 	if n < 3 {
