@@ -32,6 +32,9 @@ func Escape(s string) string {
 	return b.String()
 }
 
+// FitsHeader reports whether a header of a record can hold s. The URI and the record id of an original must fit.
+func FitsHeader(s string) bool { return fits(s) }
+
 // fits reports whether a header line can hold s, and readers return it unchanged.
 func fits(s string) bool {
 	if isPlain(s) {

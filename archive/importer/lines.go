@@ -38,6 +38,19 @@ func readLines(file string, progress *warc.Progress, makeParser func() lineParse
 			if errors.Is(err, io.EOF) && len(line) == 0 {
 				return nil
 			}
+			if errors.Is(err, bufio.ErrBufferFull) {
+				begin := at
+				n, more := skipLine(in)
+				at += int64(len(line)) + n
+				err := report(warc.Finding{
+					File: file, Offset: begin, Severity: warc.Error, Kind: warc.BadHeader,
+					Text: fmt.Sprintf("skipped a line of %d bytes; the maximum is %d", at-begin, index.MaxLine),
+				})
+				if err != nil || !more {
+					return err
+				}
+				continue
+			}
 			if err != nil && !errors.Is(err, io.EOF) {
 				return report(warc.Finding{
 					File: file, Offset: at, Severity: warc.Error, Kind: warc.Truncated,
@@ -68,6 +81,17 @@ func readLines(file string, progress *warc.Progress, makeParser func() lineParse
 			}
 		}
 		return context.Cause(ctx)
+	}
+}
+
+// skipLine reads to the end of a line. It returns the number of bytes, and whether there may be more lines.
+func skipLine(in *bufio.Reader) (n int64, more bool) {
+	for {
+		part, err := in.ReadSlice('\n')
+		n += int64(len(part))
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			return n, err == nil
+		}
 	}
 }
 

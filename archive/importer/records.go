@@ -11,11 +11,11 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/dedup"
 	"github.com/arcrawl/arcrawl/digest"
+	"github.com/arcrawl/arcrawl/warcout"
 )
 
 // receiver receives each record of a collection. ok is false if the dedup index cannot use the record. after is the
@@ -185,8 +185,7 @@ const maxURI = 8192
 
 // isHeaderText reports whether a text can be used in the header of a revisit record.
 func isHeaderText(s string) bool {
-	isControl := func(r rune) bool { return r < ' ' || r == 0x7f }
-	return len(s) <= maxURI && utf8.ValidString(s) && !strings.ContainsFunc(s, isControl)
+	return len(s) <= maxURI && warcout.FitsHeader(s)
 }
 
 // unknownFormat returns the finding for a file whose format is unknown.

@@ -18,7 +18,8 @@ func (e Entry) AppendCDX(b []byte) []byte {
 		length = strconv.FormatInt(e.Length, 10)
 	}
 	fields := [...]string{
-		e.Key, e.Timestamp, e.URL, e.MIME, e.Status, sum, "", "", length, strconv.FormatInt(e.Offset, 10), e.Filename,
+		e.Key, e.Timestamp, e.URL, cutMIME(e.MIME), e.Status, sum, "", "", length,
+		strconv.FormatInt(e.Offset, 10), e.Filename,
 	}
 	for i, f := range fields {
 		if i > 0 {

@@ -76,7 +76,7 @@ func (e Entry) AppendTo(b []byte) []byte {
 	b = append(append(b, e.Timestamp...), ' ')
 	b = appendText(append(b, `{"url":`...), e.URL)
 	for _, f := range [...]struct{ name, value string }{
-		{`,"mime":`, e.MIME}, {`,"status":`, e.Status}, {`,"digest":`, e.Digest},
+		{`,"mime":`, cutMIME(e.MIME)}, {`,"status":`, e.Status}, {`,"digest":`, e.Digest},
 	} {
 		if f.value != "" {
 			b = appendText(append(b, f.name...), f.value)

@@ -167,9 +167,6 @@ func (l *Library) Lookup(address string) ([]Entry, error) {
 	return found, nil
 }
 
-// MaxLine is the maximum length of a line of an index, in bytes.
-const MaxLine = 1 << 20
-
 // search returns the entries of a key. It reports lines that cannot be read.
 func (x sortedIndex) search(key string, report func(warc.Finding) error) ([]Entry, error) {
 	want := key + " "
@@ -219,8 +216,7 @@ func (x sortedIndex) search(key string, report func(warc.Finding) error) ([]Entr
 // linesFrom returns a scanner of the lines that begin at or after an offset.
 func (x sortedIndex) linesFrom(at int64) (*bufio.Scanner, error) {
 	from := max(0, at-1)
-	lines := bufio.NewScanner(io.NewSectionReader(x.file, from, x.size-from))
-	lines.Buffer(nil, MaxLine)
+	lines := NewLines(io.NewSectionReader(x.file, from, x.size-from))
 	if at > 0 {
 		lines.Scan() // the rest of the previous line
 	}

@@ -143,7 +143,8 @@ func (l *Live) repair(
 	return out.Bytes(), nil
 }
 
-// named returns the WARC files that the lines of the live file name. It ignores a line that a crash has cut.
+// named returns the WARC files that the lines of the live file name, also in lines that are too long. It ignores a line
+// that a crash has cut.
 func (l *Live) named() (map[string]bool, error) {
 	f, err := os.Open(l.path(liveName))
 	if err != nil {
@@ -151,8 +152,11 @@ func (l *Live) named() (map[string]bool, error) {
 	}
 	defer f.Close() //nolint:errcheck // nothing was written
 	files := map[string]bool{}
-	lines := bufio.NewScanner(f)
-	lines.Buffer(nil, MaxLine)
+	lines := newLines(f, func(tail []byte) {
+		if name, err := fileOf(append(bytes.Clone(tail), '\n')); err == nil {
+			files[name] = true
+		}
+	})
 	for lines.Scan() {
 		if e, err := ParseEntry(lines.Text()); err == nil {
 			files[e.Filename] = true
@@ -239,15 +243,10 @@ func (l *Live) each(size int64, do func(file string, line []byte) error) error {
 		return err
 	}
 	defer f.Close() //nolint:errcheck // nothing was written
-	lines := bufio.NewReaderSize(io.LimitReader(f, size), MaxLine)
-	for {
-		line, err := lines.ReadSlice('\n')
-		if errors.Is(err, io.EOF) && len(line) == 0 {
-			return nil
-		}
-		if err != nil {
-			return fmt.Errorf("read %s: %w", f.Name(), err)
-		}
+	lines := NewLines(io.LimitReader(f, size))
+	var line []byte
+	for lines.Scan() {
+		line = append(append(line[:0], lines.Bytes()...), '\n')
 		file, err := fileOf(line)
 		if err == nil {
 			err = do(file, line)
@@ -256,12 +255,18 @@ func (l *Live) each(size int64, do func(file string, line []byte) error) error {
 			return err
 		}
 	}
+	if err := lines.Err(); err != nil {
+		return fmt.Errorf("read %s: %w", f.Name(), err)
+	}
+	return nil
 }
 
 // fileOf returns the WARC file in a line of [Entry.AppendTo].
 func fileOf(line []byte) (string, error) {
 	const key, end = `"filename":"`, "\"}\n"
-	name, ok := bytes.CutSuffix(line[bytes.LastIndex(line, []byte(key))+len(key):], []byte(end))
+	at := bytes.LastIndex(line, []byte(key))
+	name, ok := bytes.CutSuffix(line[max(0, at):], []byte(end))
+	name, ok = bytes.TrimPrefix(name, []byte(key)), ok && at >= 0
 	if ok && bytes.IndexByte(name, '\\') < 0 {
 		return string(name), nil
 	}

@@ -101,7 +101,7 @@ func (s *sorter) writeTo(out io.Writer) (int64, error) {
 	var n int64
 	for before := ""; all.Len() > 0; {
 		line := all.list[0].line
-		if line != before {
+		if line != before && len(line) <= MaxLine { // an earlier version may have written longer ones
 			if _, err := w.WriteString(line); err != nil {
 				return n, fmt.Errorf("write the index: %w", err)
 			}

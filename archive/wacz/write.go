@@ -251,9 +251,7 @@ func linesOf(f *os.File) (*bufio.Scanner, error) {
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
 		return nil, err
 	}
-	lines := bufio.NewScanner(f)
-	lines.Buffer(nil, index.MaxLine)
-	return lines, nil
+	return index.NewLines(f), nil
 }
 
 // blockLines is the number of lines of the index that are compressed together.
