@@ -73,7 +73,7 @@ func (c *Crawler) admit(claim frontier.Claim, s settings, now time.Time) (admiss
 	if err != nil {
 		return admission{}, fmt.Errorf("look up robots.txt for %s: %w", r.URI, err)
 	}
-	if !ok || !now.Before(inForce.Expires) {
+	if !ok || policy.Expired(inForce, s.Robots, now) {
 		return c.divert(claim, r.URI.Robots(), now)
 	}
 	if inForce.Unreachable {

@@ -9,6 +9,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/crawler/clock"
 	"github.com/arcrawl/arcrawl/crawler/demand"
 	"github.com/arcrawl/arcrawl/crawler/optional"
 	"github.com/arcrawl/arcrawl/crawler/pause"
@@ -134,6 +135,8 @@ type Crawler struct {
 	space  *space.Ledger
 
 	returns *rescope.Keeper
+	clock   *clock.Keeper
+	started time.Time
 
 	// step is called at each numbered step of a walk; tests interrupt the walk there.
 	step func(step string)
@@ -168,6 +171,7 @@ func New(r Parts) *Crawler {
 		Uplink: &c.uplink, Wake: c.Wake, Log: r.Log,
 	})
 	c.returns = rescope.New(r.Frontier, r.Config, c.Wake, r.Log)
+	c.clock, c.started = clock.New(r.Frontier, r.Config, c.Wake, r.Log), time.Now()
 	return c
 }
 

@@ -38,6 +38,7 @@ func (c *Crawler) Run(ctx context.Context) error {
 	keepers.Go(func() { c.housekeep(stopKeepers, broken) })
 	keepers.Go(func() { c.estimateDemand(stopKeepers) })
 	keepers.Go(func() { stopCrawl(broken, c.returns.Run(stopKeepers, time.Now)) })
+	keepers.Go(func() { stopCrawl(broken, c.clock.Run(stopKeepers, time.Now)) })
 	for n := range c.current {
 		workers.Go(func() { c.work(crawling, visits, n+1, broken) })
 	}

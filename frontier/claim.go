@@ -189,6 +189,7 @@ func (f *Frontier) Abandon(c Claim, finished time.Time, rest time.Duration) erro
 	defer change.discard()
 	d := change.draft(h.name)
 	d.releaseSlot(c.serial, millis(finished.Add(min(rest, maxRest))))
+	d.usual = max(d.usual, f.usualRest(min(rest, maxRest)))
 	d.resizeSlots(f.valence(h.name))
 	d.dirty = true
 	if change.commit() != nil { // for example on a full disk, which must not end the crawl

@@ -41,6 +41,7 @@ type Frontier struct {
 	buffer           []byte    // for the rows of the next change
 	restUnsaved      bool      // the rest of a host is in memory only
 	quiet            bool      // nothing was claimed since the store was opened, and the store says so
+	clockWasAhead    bool      // the store has times from the future
 	closed           bool
 
 	// The fields below have locks of their own; the package comment has a diagram.

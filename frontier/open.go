@@ -55,6 +55,9 @@ func (f *Frontier) load(o Options) error {
 		if rest, asked, err = startRest(txn, o); err != nil {
 			return err
 		}
+		if latest := millis(o.Now.Add(o.RestAfterCrash)); rest > latest { // the clock was ahead at the last opening
+			rest, f.clockWasAhead = latest, true
+		}
 		if err = f.loadHosts(txn, rest, o.Now); err == nil && asked {
 			long = f.extendRests(o)
 		}
@@ -267,7 +270,10 @@ func (f *Frontier) newHost(id uint32, w hostRow, rest int64, now time.Time) (*ho
 	h.counted, h.usual, h.met = w.Counted, max(w.Usual, 0), hostMet(w.Met)
 	h.reason = strings.Clone(string(w.Error))
 	copy(h.asker[:], w.Asker)
+	// No slot sleeps for longer than after the last visit. If one does, the clock was ahead at that visit.
+	latest = min(latest, millis(now.Add(max(f.afterCrash, clockTolerance)))+h.usual)
 	for _, wake := range w.Wake {
+		f.clockWasAhead = f.clockWasAhead || wake > latest
 		h.slots = append(h.slots, slot{wake: min(wake, latest)})
 	}
 	h.answersNeeded = answersWhenNew

@@ -422,3 +422,38 @@ func (w *surveyRow) decode(d *decoder[[]byte], k uint64, v item[[]byte]) {
 		d.skip(v)
 	}
 }
+
+// read decodes some fields of a uriRow. It returns false and does not change w if only the general decoder can
+// read the row.
+func (w *healRow) read(v []byte) bool {
+	var is healRow
+	d := decodeFrom(v)
+	for {
+		k, v, more := d.next()
+		if !more {
+			break
+		}
+		is.decode(&d, k, v)
+	}
+	if !d.bad {
+		*w = is
+	}
+	return !d.bad
+}
+
+func (w *healRow) decode(d *decoder[[]byte], k uint64, v item[[]byte]) {
+	switch k {
+	case 1:
+		d.text(v, &w.URI)
+	case 5:
+		d.number(v, &w.FirstSeen)
+	case 6:
+		d.number(v, &w.LastVisit)
+	case 9:
+		d.number(v, &w.Due)
+	case 85:
+		d.text(v, &w.Why)
+	default:
+		d.skip(v)
+	}
+}

@@ -79,7 +79,7 @@ func (r *Robots) Rules(origin uri.URI, c frontier.RobotsCopy, now time.Time) (Ru
 		switch {
 		case err != nil:
 			return Ruling{}, fmt.Errorf("look up %s: %w", target, err)
-		case !ok || !now.Before(next.Expires.Add(overdueSubstitute(at, target))):
+		case !ok || next.Fetched.After(now.Add(time.Minute)) || !now.Before(next.Expires.Add(overdueSubstitute(at, target))):
 			return Ruling{Wanted: target, From: at}, nil
 		case next.Unreachable:
 			return Ruling{UnreachableUntil: next.Expires}, nil
@@ -122,6 +122,16 @@ func (r *Robots) parse(file uri.URI, c frontier.RobotsCopy) robots.Rules {
 	rules := robots.Parse(c.Body)
 	r.parsed[file.Clone()] = parsedRules{c.Fetched, rules}
 	return rules
+}
+
+// Expired reports whether a copy of robots.txt must be fetched again. It is in force for as long as the settings say,
+// whatever a server or a wrong clock has written into the store.
+func Expired(c frontier.RobotsCopy, s config.Robots, now time.Time) bool {
+	longest := s.Wait
+	if c.Unreachable {
+		longest = s.UnreachableWait
+	}
+	return !now.Before(c.Expires) || c.Expires.Sub(now) > longest
 }
 
 // inForce returns the rules that apply to u, if they are known. fresh is the copy that the present visit brought; nil

@@ -51,7 +51,7 @@ type declaration struct {
 var (
 	wholeRows  = []string{"hostRow"}
 	nestedRows = []string{"originRow"}                 // fields of others
-	partRows   = []string{"contenderRow", "surveyRow"} // read some fields of a uriRow
+	partRows   = []string{"contenderRow", "surveyRow", "healRow"} // read some fields of a uriRow
 )
 
 // readPackage reads the declarations from the source of package frontier.

@@ -51,6 +51,7 @@ type contenderRow struct {
 	PART
 }
 type surveyRow struct{}
+type healRow struct{}
 `
 
 func TestMistakesInADeclarationAreReported(t *testing.T) {

@@ -1,0 +1,136 @@
+// Package clock watches for jumps of the machine's clock, and corrects what wrong times left in the store.
+//
+// A jump is a difference between the time of day and the time that has passed. The rests of hosts are moved by it, so
+// that each lasts as long as it should. After a jump backward, and at the first start of a version that bounds due
+// times, all due times are gone through in the background.
+package clock
+
+import (
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+// shortest is the shortest jump that counts. Clocks are corrected by less without jumping.
+const shortest = 10 * time.Second
+
+// Store holds the rests of hosts and the due times of URIs. A [frontier.Frontier] does.
+type Store interface {
+	ShiftRests(now time.Time, by time.Duration) error
+	NeedsHealing() (bool, error)
+	Heal(now time.Time, from frontier.Cursor, longest func(uri.Host) time.Duration) (frontier.Cursor, int, error)
+}
+
+// Keeper corrects wrong times in the background.
+type Keeper struct {
+	store Store
+	live  *config.Live
+	wake  func()
+	log   zerolog.Logger
+	check chan struct{} // has a token if the clock has jumped backward
+
+	mu      sync.Mutex    // guards the fields below
+	seen    time.Time     // the time of day at the last call of Watch, without a monotonic reading
+	running time.Duration // the time that had passed by then
+}
+
+// New returns a keeper. It calls wake after it has changed due times or rests.
+func New(s Store, live *config.Live, wake func(), log zerolog.Logger) *Keeper {
+	return &Keeper{store: s, live: live, wake: wake, log: log, check: make(chan struct{}, 1)}
+}
+
+// Watch compares the time of day with the time that has passed since the start. If the clock has jumped, it moves the
+// rests of all hosts. An error is of the store.
+func (k *Keeper) Watch(now time.Time, running time.Duration) error {
+	by := k.jump(now.Round(0), running)
+	if by == 0 {
+		return nil
+	}
+	k.log.Warn().Str("by", by.Round(time.Second).String()).
+		Msg("the clock has jumped: moving the rests of all hosts, so that each lasts as long as it should")
+	if err := k.store.ShiftRests(now, by); err != nil {
+		return fmt.Errorf("move the rests of hosts after a jump of the clock: %w", err)
+	}
+	if by < 0 {
+		select {
+		case k.check <- struct{}{}:
+		default:
+		}
+	}
+	return nil
+}
+
+// jump returns how far the clock has jumped since the last call.
+func (k *Keeper) jump(now time.Time, running time.Duration) time.Duration {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	by := now.Sub(k.seen) - (running - k.running)
+	if first := k.seen.IsZero(); running < k.running && !first {
+		return 0 // another worker has looked later
+	} else if first || by.Abs() < shortest {
+		by = 0
+	}
+	k.seen, k.running = now, running
+	return by
+}
+
+// Run corrects due times at the start if that is necessary, and after each jump backward, until stop is closed. An
+// error is of the store.
+func (k *Keeper) Run(stop <-chan struct{}, now func() time.Time) error {
+	needed, err := k.store.NeedsHealing()
+	if err != nil {
+		return err
+	}
+	for {
+		if needed {
+			if err := k.heal(stop, now); err != nil {
+				return err
+			}
+		}
+		select {
+		case <-stop:
+			return nil
+		case <-k.check:
+			needed = true
+		}
+	}
+}
+
+// heal goes through all due times once, until stop is closed.
+func (k *Keeper) heal(stop <-chan struct{}, now func() time.Time) error {
+	total := 0
+	for from := frontier.Cursor(""); ; {
+		next, n, err := k.store.Heal(now(), from, k.longest(now()))
+		if err != nil {
+			return err
+		}
+		if total += n; n > 0 {
+			k.wake()
+		}
+		select {
+		case <-stop:
+			return nil
+		default:
+		}
+		if from = next; next == "" {
+			break
+		}
+	}
+	if total > 0 {
+		k.log.Warn().Int("uris", total).
+			Msg("corrected due times that made no sense: a server or a wrong clock had put these URIs off for too long")
+	}
+	return nil
+}
+
+// longest returns a function that returns for how long a Retry-After counts on a host.
+func (k *Keeper) longest(now time.Time) func(uri.Host) time.Duration {
+	c := k.live.Current()
+	return func(h uri.Host) time.Duration { return c.ForHost(h, now).Retry.Max }
+}

@@ -1,0 +1,48 @@
+package clock
+
+import (
+	"testing"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+// moves records the jumps that a store is notified of.
+type moves []time.Duration
+
+func (m *moves) ShiftRests(_ time.Time, by time.Duration) error { *m = append(*m, by); return nil }
+func (m *moves) NeedsHealing() (bool, error)                    { return false, nil }
+
+func (m *moves) Heal(time.Time, frontier.Cursor, func(uri.Host) time.Duration) (frontier.Cursor, int, error) {
+	return "", 0, nil
+}
+
+func TestOnlyJumpsOfTheClockMoveRests(t *testing.T) {
+	t.Parallel()
+	var got moves
+	k := New(&got, nil, func() {}, zerolog.Nop())
+	start := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	for _, at := range []struct{ clock, running time.Duration }{
+		{0, time.Hour},
+		{time.Minute, time.Hour + time.Minute},
+		{65 * time.Second, time.Hour + time.Minute}, // corrected by 5 seconds
+		{6 * time.Hour, time.Hour + 2*time.Minute},
+		{7 * time.Hour, 2*time.Hour + 2*time.Minute},
+		{6 * time.Hour, 2 * time.Hour}, // another worker looked before
+		{time.Hour, 2*time.Hour + 3*time.Minute},
+	} {
+		if err := k.Watch(start.Add(at.clock), at.running); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := moves{6*time.Hour - 65*time.Second - time.Minute, -6*time.Hour - time.Minute}
+	if len(got) != 2 || got[0] != want[0] || got[1] != want[1] {
+		t.Errorf("jumps %v, want %v", got, want)
+	}
+	if len(k.check) != 1 {
+		t.Error("due times are not gone through after a jump backward")
+	}
+}

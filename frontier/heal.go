@@ -1,0 +1,225 @@
+package frontier
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/dgraph-io/badger/v4"
+	"github.com/fxamacker/cbor/v2"
+
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+// healRow reads of a uriRow what says whether its due time makes sense.
+type healRow struct {
+	URI       cbor.ByteString `cbor:"1,keyasint"`
+	FirstSeen int64           `cbor:"5,keyasint,omitempty"`
+	LastVisit int64           `cbor:"6,keyasint,omitempty"`
+	Due       int64           `cbor:"9,keyasint,omitempty"`
+	Why       cbor.ByteString `cbor:"85,keyasint,omitempty"`
+}
+
+// clockTolerance is how far a stored time may be ahead of now before it is taken for one of a wrong clock.
+const clockTolerance = time.Minute
+
+// healed is written into the store when all due times of earlier versions have been bounded.
+const healedMark = 1
+
+// NeedsHealing reports whether due times in the store may make no sense: an earlier version did not bound them, or the
+// clock was ahead when they were written.
+func (f *Frontier) NeedsHealing() (needed bool, err error) {
+	f.mu.Lock()
+	ahead := f.clockWasAhead
+	f.mu.Unlock()
+	err = f.View(func(txn *badger.Txn) error {
+		mark, err := readBytes(txn, metaHealed)
+		needed = ahead || len(mark) == 0 || mark[0] < healedMark
+		return err
+	})
+	return needed, err
+}
+
+// Heal corrects due times that make no sense, some thousands of URIs at a time, and returns their number. Call it
+// again with next until that is empty. It holds no lock while it reads.
+//
+// A due time makes no sense if a Retry-After put it off for longer than longest returns for the host. Neither does it
+// if the visit before it is in the future, because the clock was ahead then: the wait after that visit begins now.
+func (f *Frontier) Heal(
+	now time.Time, from Cursor, longest func(uri.Host) time.Duration,
+) (next Cursor, corrected int, err error) {
+	at, err := from.position(Selection{})
+	if err != nil {
+		return "", 0, err
+	}
+	hosts, err := f.allHosts()
+	if err != nil {
+		return "", 0, err
+	}
+	wrong := map[uint32][]fingerprint{}
+	o := badger.DefaultIteratorOptions
+	o.Prefix = []byte{kindURI}
+	err = f.db.View(func(txn *badger.Txn) error {
+		it := txn.NewIterator(o)
+		defer it.Close()
+		it.Rewind()
+		if from != "" {
+			it.Seek(append(uriKey(at.host, at.fp), 0))
+		}
+		for n := 0; it.Valid() && n < maxSurveyed; it.Next() {
+			n++
+			id, rest, err := split(it.Item().Key(), fingerprintLen)
+			if err != nil {
+				return err
+			}
+			fp := fingerprint(rest)
+			next = cursorBehind(id, fp)
+			var w healRow
+			if err := decodeRow(it.Item(), &w); err != nil {
+				return err
+			}
+			if id > 0 && int(id) <= len(hosts) && w.sensibleDue(now, hosts[id-1].name, longest) != w.Due {
+				wrong[id] = append(wrong[id], fp)
+			}
+		}
+		if !it.Valid() {
+			next = ""
+		}
+		return nil
+	})
+	for id, fps := range wrong {
+		if err == nil {
+			err = f.healURIs(hosts[id-1], fps, now, longest)
+		}
+		corrected += len(fps)
+	}
+	if err == nil && next == "" {
+		err = f.markHealed()
+	}
+	if err != nil {
+		return "", 0, fmt.Errorf("correct due times of the frontier: %w", err)
+	}
+	return next, corrected, nil
+}
+
+// sensibleDue returns the due time of a URI, in ms, as it should be.
+func (w healRow) sensibleDue(now time.Time, h uri.Host, longest func(uri.Host) time.Duration) int64 {
+	if w.Due == 0 {
+		return 0
+	}
+	visit := fromMicros(max(w.LastVisit, w.FirstSeen))
+	wait := max(fromMillis(w.Due).Sub(visit), 0)
+	if string(w.Why) == WhyRetryAfter {
+		wait = min(wait, longest(h))
+	} else if !visit.After(now.Add(clockTolerance)) {
+		return w.Due
+	}
+	if visit.After(now.Add(clockTolerance)) {
+		visit = now
+	}
+	return min(w.Due, dueMillis(visit.Add(wait), now))
+}
+
+// healURIs corrects the due times of some URIs of a host, some dozens at a time. It skips URIs that are being visited.
+func (f *Frontier) healURIs(h *host, fps []fingerprint, now time.Time, longest func(uri.Host) time.Duration) error {
+	for len(fps) > 0 {
+		n := min(len(fps), steerBatch)
+		err := inBatches(fps[:n], func(some []fingerprint) error { return f.healBatch(h, some, now, longest) })
+		if err != nil {
+			return err
+		}
+		fps = fps[n:]
+	}
+	return nil
+}
+
+func (f *Frontier) healBatch(h *host, fps []fingerprint, now time.Time, longest func(uri.Host) time.Duration) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.closed {
+		return ErrClosed
+	}
+	c := f.begin()
+	defer c.discard()
+	d := c.draft(h.name)
+	for _, fp := range fps {
+		was, ok, err := uriRowAt(c.txn, h.id, fp)
+		if err != nil {
+			return err
+		}
+		if !ok || d.slotClaiming(fp) != nil {
+			continue
+		}
+		is := was
+		times := healRow{FirstSeen: was.FirstSeen, LastVisit: was.LastVisit, Due: was.Due, Why: was.Why}
+		if is.Due = times.sensibleDue(now, h.name, longest); is.Due == was.Due {
+			continue
+		}
+		if err := c.putURI(d, fp, was, is); err != nil {
+			return err
+		}
+	}
+	return c.commit()
+}
+
+// markHealed records that all due times make sense.
+func (f *Frontier) markHealed() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.closed {
+		return ErrClosed
+	}
+	f.clockWasAhead = false
+	return f.db.Update(func(txn *badger.Txn) error { return txn.Set([]byte(metaHealed), []byte{healedMark}) })
+}
+
+// ShiftRests is called after the clock of the machine has jumped. by is how far it jumped, forward or, if negative,
+// backward; now is the new time. A rest that was in progress ends as much later or earlier, so that it lasts as long as
+// it should. After a jump backward, call [Frontier.Heal] too.
+func (f *Frontier) ShiftRests(now time.Time, by time.Duration) error {
+	hosts, err := f.allHosts()
+	if err != nil {
+		return err
+	}
+	before := millis(now.Add(-by))
+	shift := func(end int64) int64 {
+		if end > before {
+			return end + by.Milliseconds()
+		}
+		return min(end, millis(now)) // it was over
+	}
+	for len(hosts) > 0 {
+		n := min(len(hosts), hostBatch)
+		if err := f.shiftRests(hosts[:n], shift, by < 0); err != nil {
+			return fmt.Errorf("move the rests of hosts after a jump of the clock: %w", err)
+		}
+		hosts = hosts[n:]
+	}
+	return nil
+}
+
+func (f *Frontier) shiftRests(hosts []*host, shift func(int64) int64, ahead bool) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.closed {
+		return ErrClosed
+	}
+	f.clockWasAhead = f.clockWasAhead || ahead
+	c := f.begin()
+	defer c.discard()
+	for _, h := range hosts {
+		rest, asked := shift(h.rest), shift(h.asked)
+		moved := rest != h.rest || asked != h.asked
+		for _, s := range h.slots {
+			moved = moved || shift(s.wake) != s.wake
+		}
+		if !moved {
+			continue
+		}
+		d := c.draft(h.name)
+		d.rest, d.asked, d.dirty = rest, asked, true
+		for i := range d.slots {
+			d.slots[i].wake = shift(d.slots[i].wake)
+		}
+	}
+	return c.commit()
+}

@@ -1,0 +1,139 @@
+package frontier_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+// heal corrects all due times of a world. No Retry-After counts for longer than four weeks.
+func heal(w *world, now time.Time) (corrected int) {
+	w.Helper()
+	for from := frontier.Cursor(""); ; {
+		next, n, err := w.Heal(now, from, func(uri.Host) time.Duration { return 28 * 24 * time.Hour })
+		if err != nil {
+			w.Fatal(err)
+		}
+		if corrected += n; next == "" {
+			break
+		}
+		from = next
+	}
+	if needed, err := w.NeedsHealing(); needed || err != nil {
+		w.Errorf("after healing, NeedsHealing() = %v, %v", needed, err)
+	}
+	return corrected
+}
+
+// An earlier version put URIs off for ten years because of a Retry-After. Waits that a rule chose do not change.
+func TestHealBringsExiledURIsBack(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for n, u := range pages("a.example", 4) {
+		w.addDue(day, u, at(time.Duration(n)*time.Second))
+	}
+	for n := range 4 {
+		c := w.claim(at(time.Duration(n)*time.Minute), pages("a.example", 4)[n])
+		o := visited(c, at(time.Duration(n)*time.Minute), 9*365*24*time.Hour)
+		switch n {
+		case 0, 1:
+			o.Record.Why = frontier.WhyRetryAfter
+		case 2:
+			o.Record.Why, o.Record.Due = frontier.WhyRetryAfter, o.Finished.Add(time.Hour)
+		}
+		w.settle(c, o)
+	}
+	now := at(24 * time.Hour)
+	w.reopen(now)
+	if needed, err := w.NeedsHealing(); !needed || err != nil {
+		t.Fatalf("NeedsHealing() = %v, %v; want true for a store that was never healed", needed, err)
+	}
+	if n := heal(w, now); n != 2 {
+		t.Errorf("corrected %d due times, want 2", n)
+	}
+	w.check()
+	const weeks = 28 * 24 * time.Hour
+	for n, want := range []time.Duration{
+		weeks, weeks + time.Minute, 2*time.Minute + time.Hour, 3*time.Minute + 9*365*24*time.Hour,
+	} {
+		if got := w.get(pages("a.example", 4)[n]).Due; !got.Equal(at(want)) {
+			t.Errorf("page %d is due %s, want %s", n, got, at(want))
+		}
+	}
+	w.reopen(now)
+	if needed, _ := w.NeedsHealing(); needed {
+		t.Error("the store needs healing again after a restart")
+	}
+}
+
+// The clock was a year ahead for a while, also over a restart. Then no host rests, and no URI waits, for longer than it
+// should from now.
+func TestTimesFromTheFutureAreBoundedAtOpening(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.add(day, "http://b.example/")
+	c := w.claim(day, "http://b.example/")
+	w.settle(c, visited(c, day, 3*365*24*time.Hour))
+	w.add(day, "http://a.example/")
+	if n := heal(w, day); n != 0 {
+		t.Fatalf("corrected %d due times of a sound store", n)
+	}
+	future := day.AddDate(1, 0, 0)
+	c = w.claim(future, "http://a.example/")
+	w.settle(c, visited(c, future, 6*time.Hour))
+	w.add(future, "http://c.example/")
+	w.claim(future, "http://c.example/") // in progress at the crash
+	w.reopen(future)
+	now := at(time.Hour)
+	w.reopen(now)
+	if needed, err := w.NeedsHealing(); !needed || err != nil {
+		t.Fatalf("NeedsHealing() = %v, %v; want true after the clock was ahead", needed, err)
+	}
+	if n := heal(w, now); n != 2 {
+		t.Errorf("corrected %d due times, want 2", n)
+	}
+	w.check()
+	if got := w.get("http://a.example/").Due; !got.Equal(now.Add(6 * time.Hour)) {
+		t.Errorf("it is due %s, want 6 hours after %s", got, now)
+	}
+	next, ok := w.NextReady()
+	if !ok || next.After(now.Add(30*time.Second)) {
+		t.Errorf("NextReady() = %s, %v; want c.example after the rest that follows a crash, from %s", next, ok, now)
+	}
+}
+
+// The clock jumps while the frontier is open: a rest lasts as long as it should.
+func TestRestsLastAsLongWhenTheClockJumps(t *testing.T) {
+	t.Parallel()
+	for _, by := range []time.Duration{5 * time.Hour, -5 * time.Hour, 1000 * time.Hour, -1000 * time.Hour} {
+		for _, restart := range []bool{false, true} {
+			w := newWorld(t)
+			w.add(day, pages("a.example", 2)...)
+			w.add(day, "http://b.example/")
+			c := w.claim(day, "http://a.example/page/0")
+			o := visited(c, day, 0)
+			o.Rest = at(10 * time.Minute)
+			w.settle(c, o)
+			c = w.claim(day, "http://b.example/")
+			w.settle(c, visited(c, day, 0))
+			now := at(time.Minute).Add(by) // a minute has passed
+			if err := w.ShiftRests(now, by); err != nil {
+				t.Fatal(err)
+			}
+			if by < 0 {
+				heal(w, now)
+			}
+			if restart {
+				w.reopen(now)
+			}
+			w.check()
+			w.claim(now, "http://b.example/") // its rest of two seconds is over
+			next, ok := w.NextReady()
+			if want := now.Add(9 * time.Minute); !ok || !next.Equal(want) {
+				t.Errorf("after a jump by %s the host rests until %s (%v), want %s", by, next, ok, want)
+			}
+		}
+	}
+}
