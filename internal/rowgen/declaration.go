@@ -50,7 +50,7 @@ type declaration struct {
 // Structs whose codec is generated too. Their fields have tags for the general decoder.
 var (
 	wholeRows  = []string{"hostRow"}
-	nestedRows = []string{"originRow"}                 // fields of others
+	nestedRows = []string{"originRow"}                            // fields of others
 	partRows   = []string{"contenderRow", "surveyRow", "healRow"} // read some fields of a uriRow
 )
 
