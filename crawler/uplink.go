@@ -30,7 +30,9 @@ func (c *Crawler) checkUplink(claim frontier.Claim, got *fetch.Capture, now time
 		}
 	case got.Status != fetch.TimedOut && got.Status != fetch.ConnectionLost:
 		if suspects, probed := c.uplink.Answered(); len(suspects)+len(probed) > 0 {
-			return c.undoOutage(suspects, probed, now)
+			c.parts.Log.Info().Int("hosts", len(suspects)+len(probed)).
+				Msg("our own network is back: visiting the hosts again that seemed to be down")
+			return uplink.Undo(c.parts.Frontier, suspects, probed, now)
 		}
 	}
 	return nil
@@ -44,28 +46,4 @@ func (c *Crawler) restProbedHost(h uri.Host, now time.Time) error {
 		return fmt.Errorf("let %s rest: %w", h, err)
 	}
 	return errUplink
-}
-
-// undoOutage wakes the hosts and makes the URIs due that suffered while our own network was down.
-func (c *Crawler) undoOutage(suspects []uplink.Suspect, hosts []uri.Host, now time.Time) error {
-	c.parts.Log.Info().Int("hosts", len(suspects)+len(hosts)).
-		Msg("our own network is back: visiting the hosts again that seemed to be down")
-	var due frontier.Selection
-	for _, s := range suspects {
-		hosts = append(hosts, s.URI.Host())
-		if s.Queued {
-			due.URIs = append(due.URIs, s.URI)
-		}
-	}
-	for _, h := range hosts {
-		if _, _, err := c.parts.Frontier.SteerHosts(now, string(h), frontier.HostAction{Verb: frontier.Wake}); err != nil {
-			return fmt.Errorf("wake %s: %w", h, err)
-		}
-	}
-	if len(due.URIs) > 0 {
-		if _, _, err := c.parts.Frontier.Steer(now, due, frontier.Action{Verb: frontier.Force}, ""); err != nil {
-			return fmt.Errorf("make the failed URIs due again: %w", err)
-		}
-	}
-	return nil
 }
