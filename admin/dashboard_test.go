@@ -15,6 +15,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/arcrawl/arcrawl/admin/access"
 	"github.com/arcrawl/arcrawl/admin/api"
 
 	"github.com/arcrawl/arcrawl/evaluators"
@@ -73,7 +74,7 @@ func aDayOfNews(t *testing.T) *replay {
 			"uri?uri=" + url.QueryEscape("http://news.example/"), "history?uri=" + url.QueryEscape("http://news.example/"),
 		} {
 			got := httptest.NewRecorder()
-			w.window.Handler("").ServeHTTP(got, httptest.NewRequest(http.MethodGet, api.Base+"/"+strings.TrimSuffix(path, "?"), nil))
+			w.window.Handler(access.Options{}).ServeHTTP(got, httptest.NewRequest(http.MethodGet, api.Base+"/"+strings.TrimSuffix(path, "?"), nil))
 			if got.Code != http.StatusOK {
 				t.Fatalf("GET %s: %d %s", path, got.Code, got.Body)
 			}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/arcrawl/arcrawl/admin/access"
 	"github.com/arcrawl/arcrawl/admin/api"
 )
 
@@ -19,7 +20,7 @@ func FuzzRequest(f *testing.F) {
 	f.Add(0, "/metrics", "", `{"for":"9999999h","reason":"\u0000"}`)
 	w := newWorld(f, f.TempDir(), everyHour)
 	f.Cleanup(w.close)
-	handler := w.window.Handler("")
+	handler := w.window.Handler(access.Options{})
 	f.Fuzz(func(t *testing.T, n int, path, query, body string) {
 		if n < 0 || !strings.HasPrefix(path, "/") {
 			t.Skip("no request of the API")

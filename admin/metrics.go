@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/arcrawl/arcrawl/admin/access"
 	"github.com/arcrawl/arcrawl/admin/alarm"
 	"github.com/arcrawl/arcrawl/admin/api"
 
@@ -292,14 +293,15 @@ func (w *Window) health(to http.ResponseWriter, _ *http.Request) {
 }
 
 // ready answers whether the daemon works. A paused daemon is ready; one that is stopped by a fault of its own is not.
-func (w *Window) ready(to http.ResponseWriter, _ *http.Request) {
+// Without a token the answer does not contain the reason.
+func (w *Window) ready(to http.ResponseWriter, from *http.Request) {
 	to.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	s := w.condition()
 	if s.State == api.Held {
 		to.WriteHeader(http.StatusServiceUnavailable)
 	}
 	text := s.State
-	if s.Why != "" {
+	if s.Why != "" && access.CallerOf(from.Context()).Role >= access.Read {
 		text += ": " + s.Why
 	}
 	_, _ = to.Write([]byte(text + "\n"))

@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"go.yaml.in/yaml/v3"
 
+	"github.com/arcrawl/arcrawl/admin/access"
 	"github.com/arcrawl/arcrawl/internal/slow"
 	"github.com/arcrawl/arcrawl/internal/town"
 )
@@ -24,7 +25,7 @@ import (
 func (w *world) scrape() string {
 	w.Helper()
 	got := httptest.NewRecorder()
-	w.window.Handler("").ServeHTTP(got, httptest.NewRequest(http.MethodGet, "/metrics", nil))
+	w.window.Handler(access.Options{}).ServeHTTP(got, httptest.NewRequest(http.MethodGet, "/metrics", nil))
 	if got.Code != http.StatusOK {
 		w.Fatalf("/metrics: status %d, %s", got.Code, got.Body)
 	}
@@ -95,7 +96,7 @@ func TestHealthAndReadiness(t *testing.T) {
 		check := func(path string, status int, word string) {
 			t.Helper()
 			got := httptest.NewRecorder()
-			w.window.Handler("").ServeHTTP(got, httptest.NewRequest(http.MethodGet, path, nil))
+			w.window.Handler(access.Options{}).ServeHTTP(got, httptest.NewRequest(http.MethodGet, path, nil))
 			if got.Code != status || !strings.Contains(got.Body.String(), word) {
 				t.Errorf("%s: status %d, %s; want %d and %q", path, got.Code, got.Body, status, word)
 			}

@@ -63,7 +63,7 @@ func describe(t *testing.T) object {
 		"openapi": "3.1.0",
 		"info": object{
 			"title": "arcrawl", "version": "1",
-			"description": "Shows and steers a running crawl. Served on the unix socket that admin.socket names, and, if admin.listen is set, on the loopback to those who send the token. " +
+			"description": "Shows and steers a running crawl. Served on the unix socket that admin.socket names, and, if admin.listen is set, on that address to those who send a token. A token with the role read may only send GET requests and lists. " +
 				"Durations are numbers of seconds, times are RFC 3339 in UTC, sizes are bytes.",
 		},
 		"paths":      paths,
@@ -115,6 +115,8 @@ func (d describer) schema(t reflect.Type) object {
 		return object{"type": "number"}
 	case reflect.TypeFor[frontier.Entry]():
 		return object{"type": "object", "description": "A URI with all that is remembered of it, as a line of arcrawl frontier export."}
+	case reflect.TypeFor[json.RawMessage]():
+		return object{"description": "Any JSON value."}
 	case reflect.TypeFor[time.Time]():
 		return object{"type": "string", "format": "date-time"}
 	}
@@ -173,9 +175,13 @@ func (d describer) fields(t reflect.Type) object {
 func comments(t *testing.T) map[string]string {
 	t.Helper()
 	docs := map[string]string{}
-	files, err := filepath.Glob("api/*.go")
-	if err != nil {
-		t.Fatal(err)
+	var files []string
+	for _, pattern := range []string{"api/*.go", "audit/*.go"} {
+		found, err := filepath.Glob(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, found...)
 	}
 	for _, file := range files {
 		f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ParseComments)

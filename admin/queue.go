@@ -17,7 +17,7 @@ func queueRoutes() []route {
 		{
 			method: "POST", path: api.Base + "/frontier/list",
 			doc:  "Returns the selected URIs with their histories, as arcrawl frontier export writes them. Reads a bounded part of the store; repeat from next until it is empty.",
-			body: api.Select{}, answer: api.List{},
+			asks: true, body: api.Select{}, answer: api.List{},
 			serve: served(func(w *Window, s api.Select) (api.List, error) {
 				sel, err := selectionOf(s)
 				if err != nil {
@@ -33,7 +33,7 @@ func queueRoutes() []route {
 		{
 			method: "POST", path: api.Base + "/frontier/count",
 			doc:  "Counts the selected URIs in a bounded part of the store; repeat from next until it is empty.",
-			body: api.Select{}, answer: api.Count{},
+			asks: true, body: api.Select{}, answer: api.Count{},
 			serve: served(func(w *Window, s api.Select) (api.Count, error) {
 				sel, err := selectionOf(s)
 				if err != nil {

@@ -24,8 +24,9 @@ type route struct {
 	method, path string
 	doc          string
 	params       []param
-	body         any // a zero value of the request body; nil for none
-	answer       any // a zero value of the answer; nil for no content
+	asks         bool // it changes nothing, although it is a POST
+	body         any  // a zero value of the request body; nil for none
+	answer       any  // a zero value of the answer; nil for no content
 	serve        func(w *Window, r *http.Request) (any, error)
 }
 
@@ -49,6 +50,7 @@ func routes() []route {
 		queueRoutes(),
 		orderRoutes(),
 		reloadRoutes(),
+		auditRoutes(),
 		trapRoutes(),
 	)
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net/http"
 
+	"github.com/arcrawl/arcrawl/admin/access"
 	"github.com/arcrawl/arcrawl/admin/api"
 )
 
@@ -14,13 +15,12 @@ import (
 //go:embed openapi.json
 var OpenAPI string
 
-// Handler returns the handler of the API, the metrics and the dashboard. With a token it is for TCP: each request must
-// contain the token and a loopback name. Without a token it is for a unix socket and serves every request.
-func (w *Window) Handler(token string) http.Handler {
+// Handler returns the handler of the API, the metrics and the dashboard. The options decide who is served.
+func (w *Window) Handler(o access.Options) http.Handler {
 	mux := http.NewServeMux()
 	for _, r := range routes() {
 		mux.HandleFunc(r.method+" "+r.path, func(to http.ResponseWriter, from *http.Request) {
-			answer, err := r.serve(w, from)
+			answer, err := w.serveRoute(r, from)
 			if err != nil {
 				w.refuse(to, from, err)
 				return
@@ -45,7 +45,7 @@ func (w *Window) Handler(token string) http.Handler {
 			api.Problem{Error: from.Method + " " + from.URL.Path + " does not exist; see /openapi.json"},
 		)
 	})
-	return guard(mux, token)
+	return access.Guard(mux, o)
 }
 
 // answer writes a value as JSON. It ignores errors, which mean that the client has gone.
@@ -66,6 +66,8 @@ func (w *Window) refuse(to http.ResponseWriter, from *http.Request, err error) {
 		status = http.StatusBadRequest
 	case errors.Is(err, errNotHere):
 		status = http.StatusNotFound
+	case errors.Is(err, errRole):
+		status = http.StatusForbidden
 	default:
 		w.o.Log.Error().Err(err).Str("request", from.Method+" "+from.URL.Path).Msg("could not answer a request")
 	}

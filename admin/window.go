@@ -12,6 +12,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/admin/alarm"
 	"github.com/arcrawl/arcrawl/admin/api"
+	"github.com/arcrawl/arcrawl/admin/audit"
 	"github.com/arcrawl/arcrawl/internal/atomicfile"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -88,6 +89,11 @@ type Window struct {
 	silenceChecked time.Time            // time of the last check for silence
 	silences       []alarm.Trouble      // results of that check
 
+	audit *audit.Log
+	// inForce and inForceAt are the digest and time of the configuration that was last seen in force. Only Tick uses them.
+	inForce   string
+	inForceAt time.Time
+
 	loggedDay string // last day whose summary was logged; only Tick uses it
 
 	surveys surveys
@@ -106,8 +112,9 @@ func New(o Options) (*Window, error) {
 	now := o.Now()
 	w := &Window{
 		o: o, started: now, closed: now.Truncate(time.Minute), paces: paces{}, took: newVisitSeconds(),
-		activities: loadActivities(o.Dir),
-		gaps:       map[string]time.Time{}, warned: map[string]bool{},
+		activities: loadActivities(o.Dir), audit: audit.New(o.Dir), inForce: o.Config().Config.Digest,
+		inForceAt: o.Config().At,
+		gaps:      map[string]time.Time{}, warned: map[string]bool{},
 		silenceChecked: now, loggedDay: loadLoggedDay(o.Dir, now),
 	}
 	w.checkDisk()
@@ -152,6 +159,7 @@ func (w *Window) Observe(r crawler.Report) {
 func (w *Window) Tick(now time.Time) error {
 	w.checkDisk()
 	w.watch(now)
+	w.recordConfig(now)
 	if err := w.logDay(now); err != nil {
 		w.o.Log.Error().Err(err).Msg("could not log the summary of a day")
 	}

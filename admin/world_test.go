@@ -16,6 +16,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"github.com/arcrawl/arcrawl/admin/access"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/crawllog"
@@ -152,7 +153,7 @@ func (w *world) ask(method, path string, body, answer any) (status int) {
 		sent = bytes.NewReader(text)
 	}
 	got := httptest.NewRecorder()
-	w.window.Handler("").ServeHTTP(got, httptest.NewRequest(method, path, sent))
+	w.window.Handler(access.Options{}).ServeHTTP(got, httptest.NewRequest(method, path, sent))
 	if answer != nil {
 		if err := json.Unmarshal(got.Body.Bytes(), answer); err != nil {
 			w.Fatalf("%s %s: status %d, %v in %s", method, path, got.Code, err, got.Body)

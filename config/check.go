@@ -8,6 +8,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/config/caution"
 	"github.com/arcrawl/arcrawl/config/document"
+	"github.com/arcrawl/arcrawl/config/domain"
 	"github.com/arcrawl/arcrawl/scope"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -17,6 +18,8 @@ func (l *loader) check() {
 	if l.main.Root != nil {
 		l.checkRequired()
 		l.checkStorage()
+		l.config.Admin.Check(l.main.FaultOfKey)
+		l.config.Mail.Check(l.main.FaultOfKey)
 		checkSettings([]source{{doc: l.main}}, l.draft)
 	}
 	l.checkHosts()
@@ -38,11 +41,7 @@ func (l *loader) checkRequired() {
 		if !k.required || k.Scope != InMain || l.main.Has(rootKey(k.Name)) {
 			continue
 		}
-		f := Fault{Key: k.Name, Problem: "is missing", Remedy: fmt.Sprintf("write %s = … under [%s]", name, table)}
-		if l.main.Has(rootKey(table)) {
-			f = l.main.AtKey(rootKey(table), f)
-		}
-		l.main.AddFault(f)
+		l.main.FaultOfKey(k.Name, "is missing", fmt.Sprintf("write %s = … under [%s]", name, table))
 	}
 }
 
@@ -216,7 +215,7 @@ func (l *loader) checkSeeds() {
 	}
 	for _, f := range l.files {
 		for _, s := range f.draft.seeds {
-			if host := s.uri.Host(); f.host != "" && host != f.host && (isSuffix(f.host) || !below(host, f.host)) {
+			if host := s.uri.Host(); f.host != "" && host != f.host && (domain.IsSuffix(f.host) || !domain.Below(host, f.host)) {
 				s.at.Fault(fmt.Sprintf("is on the host %s, but this file is for %s", host, f.host),
 					"move it to the file of its host or to the main file")
 				continue
@@ -271,7 +270,7 @@ func (l *loader) warnScope() {
 		if s.By != scope.ByPrefix && f.doc.Has(rootKey(name)) {
 			keyAt(f.doc, "", name, []any{}).Warn("have no effect with scope.by = "+document.Show(string(s.By)), remedy)
 		}
-		onHost := func(s Seed) bool { return s.URI.Host() == f.host || below(s.URI.Host(), f.host) }
+		onHost := func(s Seed) bool { return s.URI.Host() == f.host || domain.Below(s.URI.Host(), f.host) }
 		setHere := f.doc.Has(rootKey("scope.by"))
 		if s.By == scope.ByPrefix && len(s.Prefixes) == 0 && setHere && !slices.ContainsFunc(l.config.Seeds, onHost) {
 			keyAt(f.doc, "", "scope.by", string(s.By)).

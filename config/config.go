@@ -2,11 +2,11 @@ package config
 
 import (
 	"net/netip"
-	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/arcrawl/arcrawl/config/document"
-	"github.com/arcrawl/arcrawl/config/value"
+	"github.com/arcrawl/arcrawl/config/reach"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/uri"
 	"github.com/arcrawl/arcrawl/warcout"
@@ -29,6 +29,7 @@ type Config struct {
 	Sealed   Sealed
 	Log      Log
 	Admin    Admin
+	Mail     reach.Mail
 	WebSub   WebSub
 
 	AllowNetworks []netip.Prefix // networks that may be fetched from although they are not public
@@ -96,44 +97,11 @@ type Log struct {
 	ExtraInfo bool // add a JSON object as the thirteenth column
 }
 
-// WebSub says how hubs notify the crawl of new entries in feeds.
-type WebSub struct {
-	Callback string        // public address that is given to hubs; "" = off
-	Listen   string        // address and port that receive requests to Callback; "" = off
-	Lease    time.Duration // duration of the subscriptions that are requested from hubs
-}
-
-// On reports whether hubs are subscribed to.
-func (w WebSub) On() bool { return w.Callback != "" && w.Listen != "" }
-
-// Admin says where a running daemon is reached.
-type Admin struct {
-	Socket    string // unix socket, absolute; "" = switched off
-	Listen    string // loopback address that serves clients with the token; "" = none
-	TokenFile string // file with the token, absolute; the daemon creates it if it does not exist
-	Webhook   string // address that receives alarms as JSON by POST; "" = none
-}
-
-// noSocket is the value of admin.socket that switches the socket off.
-const noSocket = "off"
-
-// resolve fills the values that follow from other keys. absolute makes a path of the main file absolute.
-func (a *Admin) resolve(state string, absolute func(string) string) {
-	switch a.Socket {
-	case "":
-		a.Socket = filepath.Join(state, "admin.sock")
-	case noSocket:
-		a.Socket = ""
-	default:
-		a.Socket = absolute(a.Socket)
-	}
-	if a.TokenFile == "" {
-		a.TokenFile = filepath.Join(state, "admin.token")
-	} else {
-		a.TokenFile = absolute(a.TokenFile)
-	}
-	a.Listen = value.WithoutLocalhost(a.Listen)
-}
+// Admin and WebSub say how a running daemon is reached.
+type (
+	Admin  = reach.Admin
+	WebSub = reach.WebSub
+)
 
 // Seed is a URI that the crawl starts from, and where it is listed.
 type Seed struct {
@@ -153,6 +121,16 @@ type Source struct {
 // UserAgent returns the User-Agent for servers, with the operator's contact. version is the version of arcrawl.
 func (c *Config) UserAgent(version string) string {
 	return "Mozilla/5.0 (compatible; arcrawl/" + version + "; +" + c.Operator.Contact + ")"
+}
+
+// Labels returns the labels of a host and of the domains that it inherits from.
+func (c *Config) Labels(h uri.Host) []string {
+	var all []string
+	for _, f := range c.profile(h).files {
+		all = append(all, f.draft.labels...)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
 // SeedHost reports whether a host has a seed.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/config/caution"
 	"github.com/arcrawl/arcrawl/config/document"
+	"github.com/arcrawl/arcrawl/config/domain"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -80,7 +81,7 @@ func (l *loader) warnPoliteness(doc *document.Document, d *draft) {
 
 // covers returns whether a host belongs to the file of h.
 func covers(h uri.Host) func(uri.Host) bool {
-	return func(other uri.Host) bool { return other == h || !isSuffix(h) && below(other, h) }
+	return func(other uri.Host) bool { return other == h || !domain.IsSuffix(h) && domain.Below(other, h) }
 }
 
 // warnHostFiles warns of host files that set nothing, and collects those that apply to nothing.
@@ -101,7 +102,7 @@ func (l *loader) warnHostFiles() {
 		warning := Fault{File: f.doc.File, Problem: problem, Remedy: remedy}
 		switch {
 		case problem == "":
-		case !sets || isSuffix(f.host):
+		case !sets || domain.IsSuffix(f.host):
 			f.doc.AddWarning(warning)
 		default:
 			l.config.unreached = append(l.config.unreached, unreached{f.host, warning})

@@ -18,6 +18,7 @@ type draft struct {
 	settings *Settings
 	host     uri.Host          // the key host
 	until    time.Time         // end of the whole host file; zero = none
+	labels   []string          // the key labels
 	seeds    []seed            // the key seeds.uris
 	sources  []seed            // feeds and sitemaps
 	when     criteria.Criteria // of the [[when]] being read

@@ -20,6 +20,7 @@ var samples = map[string]string{
 	"wait.mime":        `"^audio/.*"`,
 	"seeds.uris":       `["https://a.example/"]`,
 	"until":            `2026-12-01`,
+	"labels":           `["newspapers", "Bund & Länder"]`,
 	"when.uri":         `"/live/"`,
 	"when.mime":        `"^text/html.*"`,
 	"when.port":        `8080`,

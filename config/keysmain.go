@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/config/document"
+	"github.com/arcrawl/arcrawl/config/reach"
 	"github.com/arcrawl/arcrawl/config/value"
 	"github.com/arcrawl/arcrawl/discover/websub"
 	"github.com/arcrawl/arcrawl/frontier"
@@ -21,6 +22,9 @@ var fileKeys = []key{
 			}
 		},
 		"Date (that day included) or time at which all settings of this file expire, in UTC if it has no offset. Its seeds remain seeds. Must come before the first table."),
+	other("labels", InHost, value.ListType("labels"),
+		readTexts("labels", reach.CheckLabel, func(d *draft) *[]string { return &d.labels }),
+		"Labels of the host and the hosts below it, as `[\"newspapers\"]`, for recipients of alarms. Must come before the first table."),
 }
 
 // operatorKeys are the keys of [operator] and [storage].
@@ -80,26 +84,6 @@ var crawlKeys = []key{
 		"Read the files again as soon as they change. Otherwise only at SIGHUP and by `arcrawl reload`."),
 }
 
-// adminKeys are the keys of [admin] and [websub].
-var adminKeys = []key{
-	optional("admin.socket", InMain, value.CheckPath, func(d *draft) *string { return &d.config.Admin.Socket },
-		"Unix socket of the daemon, for its user and group. Empty: `admin.sock` in storage.state. `off` opens no socket; then no command can reach the daemon."),
-	optional("admin.listen", InMain, value.CheckLoopback, func(d *draft) *string { return &d.config.Admin.Listen },
-		"Loopback address, as `127.0.0.1:8471`, that serves the same to clients that send the token. Empty: none."),
-	optional("admin.token_file", InMain, value.CheckPath, func(d *draft) *string { return &d.config.Admin.TokenFile },
-		"File with the token for admin.listen. Empty: `admin.token` in storage.state. It is created with a random token if it does not exist."),
-	optional("admin.webhook", InMain, value.CheckWebhook, func(d *draft) *string { return &d.config.Admin.Webhook },
-		"Address that receives each alarm, and its end, as JSON by POST, at most once a second. Empty: none. The log, the status and the metrics report alarms too."),
-	optional("websub.callback", InMain, value.CheckCallback,
-		func(d *draft) *string { return &d.config.WebSub.Callback },
-		"Public http(s) address at which hubs reach this crawl, as `https://crawler.library.example/websub`. Empty: feeds are polled and no hub is subscribed to."),
-	optional("websub.listen", InMain, value.CheckAddress, func(d *draft) *string { return &d.config.WebSub.Listen },
-		"Address and port that receive the requests to websub.callback, as `127.0.0.1:8472` behind a proxy, or `0.0.0.0:8472`. Empty: no port is opened."),
-	duration("websub.lease", InMain, time.Hour, 365*day,
-		func(d *draft) *time.Duration { return &d.config.WebSub.Lease },
-		"Duration of a subscription that hubs are asked for. It is renewed before it ends."),
-}
-
 // seedKeys are the keys of [seeds].
 var seedKeys = []key{
 	list("seeds.uris", InBoth, "URIs",
@@ -144,6 +128,8 @@ func defaultConfig() Config {
 			Prefix: warcout.DefaultPrefix, MaxSize: warcout.DefaultMaxSize, MaxAge: day, Level: warcout.DefaultLevel,
 		},
 		Index:    Index{Live: true},
+		Admin:    Admin{Remote: reach.Off},
+		Mail:     reach.Mail{Security: reach.StartTLS, Alarms: true},
 		WebSub:   WebSub{Lease: websub.DefaultLease},
 		HostsDir: "hosts.d",
 		Watch:    true,

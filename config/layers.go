@@ -9,6 +9,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/config/criteria"
 	"github.com/arcrawl/arcrawl/config/document"
+	"github.com/arcrawl/arcrawl/config/domain"
 	"github.com/arcrawl/arcrawl/scope"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -46,7 +47,7 @@ func (c *Config) profile(h uri.Host) *profile {
 	if p, ok := c.hosts[h]; ok {
 		return p
 	}
-	for h = above(h); h != ""; h = above(h) {
+	for h = domain.Above(h); h != ""; h = domain.Above(h) {
 		if p, ok := c.hosts[h]; ok && p.inherited {
 			return p
 		}

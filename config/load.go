@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/arcrawl/arcrawl/config/document"
+	"github.com/arcrawl/arcrawl/config/domain"
 	"github.com/arcrawl/arcrawl/config/value"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -144,7 +145,8 @@ func (l *loader) readMain() {
 	c.HostsDir = l.absolute(c.HostsDir)
 	c.Storage.State, c.Storage.WARC = l.absolute(c.Storage.State), l.absolute(c.Storage.WARC)
 	c.Storage.Log = l.absolute(c.Storage.Log)
-	c.Admin.resolve(c.Storage.State, l.absolute)
+	c.Admin.Resolve(c.Storage.State, l.absolute)
+	c.Mail.Resolve(l.absolute)
 }
 
 // absolute returns the absolute form of a path in the main file.
@@ -230,12 +232,14 @@ func (l *loader) openHostFile(name string) {
 // domain.
 func (l *loader) readHostFiles() {
 	order := slices.Clone(l.files)
-	slices.SortStableFunc(order, func(a, b *hostFile) int { return cmp.Compare(depth(a.host), depth(b.host)) })
+	slices.SortStableFunc(order, func(a, b *hostFile) int {
+		return cmp.Compare(domain.Depth(a.host), domain.Depth(b.host))
+	})
 	read := map[uri.Host]*hostFile{}
 	for _, f := range order {
 		base := l.draft
-		for h := above(f.host); h != "" && f.above == nil; h = above(h) {
-			if up := read[h]; up != nil && !isSuffix(h) {
+		for h := domain.Above(f.host); h != "" && f.above == nil; h = domain.Above(h) {
+			if up := read[h]; up != nil && !domain.IsSuffix(h) {
 				f.above, base = up, up.draft
 			}
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/config/reach"
 	"github.com/arcrawl/arcrawl/dedup"
 	"github.com/arcrawl/arcrawl/discover"
 	"github.com/arcrawl/arcrawl/discover/feeds"
@@ -155,8 +156,9 @@ func TestLoadDefaults(t *testing.T) {
 			State: filepath.Join(dir, "state"), WARC: filepath.Join(dir, "warc"), Log: filepath.Join(dir, "crawl.log"), MinFree: 1e9,
 		},
 		Admin: config.Admin{
-			Socket: filepath.Join(dir, "state/admin.sock"), TokenFile: filepath.Join(dir, "state/admin.token"),
+			Socket: filepath.Join(dir, "state/admin.sock"), TokenFile: filepath.Join(dir, "state/admin.token"), Remote: reach.Off,
 		},
+		Mail:   reach.Mail{Security: reach.StartTLS, Alarms: true},
 		WebSub: config.WebSub{Lease: 10 * day},
 		Crawl:  config.Crawl{Workers: 50, Grace: 30 * time.Second, MaxURIsPerHost: 1_000_000, Order: frontier.ByValue},
 		WARC:   warcout.Options{Prefix: "arcrawl", MaxSize: 1 << 30, MaxAge: day, Level: 6},
@@ -305,6 +307,20 @@ socket = "/run/arcrawl/admin.sock"
 listen = "localhost:8471"
 token_file = "token"
 webhook = "https://alarms.library.example/"
+remote = "plain"
+names = ["crawler.library.example"]
+tls_cert = "cert.pem"
+tls_key = "key.pem"
+url = "https://crawler.library.example/"
+[mail]
+server = "smtp.library.example:465"
+security = "tls"
+user = "arcrawl"
+password_file = "mail.password"
+from = "arcrawl@library.example"
+to = ["crawler@library.example", "newspapers=press@library.example"]
+alarms = false
+digest = "07:30"
 [feeds]
 uris = ["https://www.news.example/rss.xml"]
 sitemaps = ["https://www.news.example/sitemap.xml"]
@@ -368,7 +384,14 @@ func TestEachKeyReachesItsField(t *testing.T) {
 		},
 		Admin: config.Admin{
 			Socket: "/run/arcrawl/admin.sock", Listen: "127.0.0.1:8471", TokenFile: filepath.Join(filepath.Dir(main), "token"),
-			Webhook: "https://alarms.library.example/",
+			Webhook: "https://alarms.library.example/", Remote: reach.Plain, Names: []string{"crawler.library.example"},
+			TLSCert: filepath.Join(filepath.Dir(main), "cert.pem"), TLSKey: filepath.Join(filepath.Dir(main), "key.pem"),
+			URL: "https://crawler.library.example/",
+		},
+		Mail: reach.Mail{
+			Server: "smtp.library.example:465", Security: reach.Implicit, User: "arcrawl",
+			PasswordFile: filepath.Join(filepath.Dir(main), "mail.password"), From: "arcrawl@library.example",
+			To: []string{"crawler@library.example", "newspapers=press@library.example"}, Digest: "07:30",
 		},
 		Crawl:         config.Crawl{Workers: 7, Grace: 90 * time.Second, MaxURIsPerHost: 1000, Order: frontier.ByOverdue},
 		WARC:          warcout.Options{Prefix: "NLX-2026", MaxSize: 500e6, MaxAge: 2 * day, Level: 9},

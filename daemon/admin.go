@@ -2,6 +2,8 @@ package daemon
 
 import (
 	"context"
+	"crypto/tls"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -9,7 +11,9 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/admin"
+	"github.com/arcrawl/arcrawl/admin/access"
 	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/config/reach"
 	"github.com/arcrawl/arcrawl/frontier"
 )
 
@@ -113,7 +117,7 @@ func (d *Daemon) serveSocket(c config.Admin) error {
 		return FolderError{Err: fmt.Errorf("admin.socket: open %s: %w; name another path, or set admin.socket = \"off\"", c.Socket, err)}
 	}
 	d.closers.add(func() error { removeSocket(c.Socket); return nil })
-	d.serveAPI(l, d.window.Handler(""))
+	d.serveAPI(l, d.window.Handler(access.Options{}))
 	return nil
 }
 
@@ -122,24 +126,57 @@ func (d *Daemon) serveAddress(c config.Admin) error {
 	if c.Listen == "" {
 		return nil
 	}
-	token, err := AdminToken(c.TokenFile)
+	file, err := access.OpenFile(c.TokenFile)
 	if err != nil {
 		return FolderError{Err: fmt.Errorf("admin.listen: %w", err)}
+	}
+	o := access.Options{
+		Tokens: d.tokensOf(file), Remote: c.Remote != reach.Off, Names: c.Names, TLS: c.Remote == reach.TLS,
 	}
 	l, err := net.Listen("tcp", c.Listen)
 	if err != nil {
 		return FolderError{Err: fmt.Errorf("admin.listen: %w", err)}
 	}
-	d.serveAPI(l, d.window.Handler(token))
-	d.log.Info().Str("at", "http://"+l.Addr().String()+"/").Str("token", c.TokenFile).Msg("serving the admin API; clients need the token in this file")
+	scheme := "http"
+	if o.TLS {
+		scheme = "https"
+		pair, err := newKeyPair(c.TLSCert, c.TLSKey)
+		if err != nil {
+			return FolderError{Err: errors.Join(fmt.Errorf("admin.tls_cert: %w", err), l.Close())}
+		}
+		l = tls.NewListener(l, pair.serverConfig())
+	}
+	d.serveAPI(l, d.window.Handler(o))
+	d.log.Info().Str("at", scheme+"://"+l.Addr().String()+"/").Str("tokens", c.TokenFile).
+		Msg("serving the admin API; clients need a token of this file")
 	return nil
+}
+
+// tokensOf returns a function that returns the tokens in force. It logs each fault of a changed file once.
+func (d *Daemon) tokensOf(file *access.File) func() []access.Token {
+	var mu sync.Mutex
+	last := ""
+	return func() []access.Token {
+		all, err := file.Tokens()
+		text := ""
+		if err != nil {
+			text = err.Error()
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		if text != "" && text != last {
+			d.log.Error().Err(err).Msg("could not read the changed token file: the last good tokens stay in force")
+		}
+		last = text
+		return all
+	}
 }
 
 // serveAPI serves h on l until the daemon is closed.
 func (d *Daemon) serveAPI(l net.Listener, h http.Handler) {
 	server := &http.Server{
 		Handler: h, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, WriteTimeout: 5 * time.Minute,
-		IdleTimeout: time.Minute, MaxHeaderBytes: 64 << 10,
+		IdleTimeout: time.Minute, MaxHeaderBytes: 64 << 10, ConnContext: access.WithPeer,
 	}
 	wait := serve(server, l, func(err error) {
 		d.log.Error().Err(err).Str("at", l.Addr().String()).Msg("the admin API stopped serving; the crawl continues, restart the daemon to restore it")

@@ -99,14 +99,15 @@ token_file = "admin.token"
 uris = [%q]
 `
 
-// start starts a daemon. It is stopped at the end of the test.
-func start(t *testing.T) *life {
+// start starts a daemon. It is stopped at the end of the test. Each change gets the folder and the main file, and
+// returns another main file.
+func start(t *testing.T, changes ...func(dir, main string) string) *life {
 	t.Helper()
-	return startIn(t, t.TempDir())
+	return startIn(t, t.TempDir(), changes...)
 }
 
-// startIn starts a daemon in a folder that may hold a store and an archive. It is stopped at the end of the test.
-func startIn(t *testing.T, dir string) *life {
+// startIn starts a daemon as start does, in a folder that may hold a store and an archive.
+func startIn(t *testing.T, dir string, changes ...func(dir, main string) string) *life {
 	t.Helper()
 	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
@@ -120,7 +121,11 @@ func startIn(t *testing.T, dir string) *life {
 	if err := os.Mkdir(filepath.Join(dir, "hosts.d"), 0o750); err != nil {
 		t.Fatal(err)
 	}
-	write(t, l.path, fmt.Sprintf(mainFile, site.URL+"/"))
+	main := fmt.Sprintf(mainFile, site.URL+"/")
+	for _, change := range changes {
+		main = change(dir, main)
+	}
+	write(t, l.path, main)
 	log := zerolog.New(l)
 	c, err := daemon.LoadConfig(l.path, log)
 	if err != nil {

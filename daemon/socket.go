@@ -2,14 +2,11 @@ package daemon
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
-	"fmt"
 	"io/fs"
 	"net"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/arcrawl/arcrawl/admin/api"
@@ -55,25 +52,4 @@ func bindSocket(path string) (*net.UnixListener, error) {
 	}
 	defer func() { _ = folder.Close() }()
 	return net.ListenUnix("unix", &net.UnixAddr{Name: api.ShortPath(folder, filepath.Base(path)), Net: "unix"})
-}
-
-// minToken is the minimum length of a token, in characters. A shorter one can be guessed.
-const minToken = 16
-
-// AdminToken returns the token in a file. If the file does not exist, it makes one with a random token.
-func AdminToken(path string) (string, error) {
-	text, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		token := rand.Text()
-		return token, os.WriteFile(path, []byte(token+"\n"), 0o600)
-	}
-	if err != nil {
-		return "", fmt.Errorf("read the token: %w", err)
-	}
-	token := strings.TrimSpace(string(text))
-	if len(token) < minToken {
-		return "", fmt.Errorf("the token in %s has %d characters, fewer than %d: remove the file, and the daemon makes a new one at its next start",
-			path, len(token), minToken)
-	}
-	return token, nil
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/arcrawl/arcrawl/admin/audit"
 	"github.com/arcrawl/arcrawl/config"
 )
 
@@ -279,6 +280,11 @@ type DateTrust struct {
 	Known     int     `json:"known"` // number of dates in Precision
 	Precision float64 `json:"precision"`
 	Believed  bool    `json:"believed"`
+}
+
+// Audit is a list of orders and other changes, newest first.
+type Audit struct {
+	Entries []audit.Entry `json:"entries"`
 }
 
 // Problem is the answer to a request that failed.

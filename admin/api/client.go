@@ -16,6 +16,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/arcrawl/arcrawl/admin/audit"
 	"github.com/arcrawl/arcrawl/crawler/whatif"
 )
 
@@ -145,6 +146,23 @@ func problemOf(got *http.Response) error {
 	return Refusal{got.StatusCode, "the daemon answered " + got.Status}
 }
 
+// Health returns an error if the daemon is not alive.
+func (c *Client) Health(ctx context.Context) (err error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://arcrawl/healthz", nil)
+	if err != nil {
+		return fmt.Errorf("ask the daemon: %w", err)
+	}
+	got, err := c.http.Do(r)
+	if err != nil {
+		return c.unanswered(err)
+	}
+	defer func() { err = errors.Join(err, got.Body.Close()) }()
+	if got.StatusCode != http.StatusOK {
+		return problemOf(got)
+	}
+	return nil
+}
+
 // Status returns the state of the crawl.
 func (c *Client) Status(ctx context.Context) (Status, error) {
 	return ask[Status](ctx, c, http.MethodGet, "/status", nil, nil)
@@ -178,6 +196,18 @@ func (c *Client) Host(ctx context.Context, name string) (Host, error) {
 // URI returns the history of a URI.
 func (c *Client) URI(ctx context.Context, text string) (URI, error) {
 	return ask[URI](ctx, c, http.MethodGet, "/uri", url.Values{"uri": {text}}, nil)
+}
+
+// Audit returns who changed what, newest first. days is 0 for all.
+func (c *Client) Audit(ctx context.Context, f audit.Filter, days int) (Audit, error) {
+	q := url.Values{"who": {f.Who}, "what": {f.What}}
+	if days > 0 {
+		q.Set("days", strconv.Itoa(days))
+	}
+	if f.Limit > 0 {
+		q.Set("limit", strconv.Itoa(f.Limit))
+	}
+	return ask[Audit](ctx, c, http.MethodGet, "/audit", q, nil)
 }
 
 // Config describes the configuration in force.

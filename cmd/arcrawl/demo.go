@@ -13,6 +13,7 @@ import (
 	"github.com/rs/zerolog"
 	"github.com/spf13/cobra"
 
+	"github.com/arcrawl/arcrawl/admin/access"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/daemon"
@@ -66,12 +67,17 @@ func demo(ctx context.Context, out io.Writer, dir string, bound time.Duration) e
 	if err != nil {
 		return err
 	}
-	token, err := daemon.AdminToken(c.Admin.TokenFile)
+	file, err := access.OpenFile(c.Admin.TokenFile)
+	if err != nil {
+		return daemon.FolderError{Err: err}
+	}
+	tokens, err := file.Tokens()
 	if err != nil {
 		return daemon.FolderError{Err: err}
 	}
 	fmt.Fprintf(out, "Crawling the news site at http://%s/ into %s. Press Ctrl-C to stop.\n", site, dir)
-	fmt.Fprintf(out, "Dashboard: http://%s/ (any user name, password %s). Terminal: arcrawl status --watch -c %s\n\n", c.Admin.Listen, token, filepath.Join(dir, "arcrawl.toml"))
+	fmt.Fprintf(out, "Dashboard: http://%s/?token=%s\nTerminal:  arcrawl status --watch -c %s\n\n",
+		c.Admin.Listen, tokens[0].Secret, filepath.Join(dir, "arcrawl.toml"))
 	visits := newVisitPrinter(out)
 	began := time.Now()
 	// Only warnings and errors of the daemon's log are shown on the screen.

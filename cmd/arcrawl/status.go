@@ -19,7 +19,7 @@ import (
 func newStatus() *cobra.Command {
 	var d daemonFlags
 	var t top
-	var repeat bool
+	var repeat, health bool
 	cmd := &cobra.Command{
 		Use:   "status",
 		Short: "Show the state of the running daemon",
@@ -30,11 +30,19 @@ overdue hosts and updates the page until Ctrl-C.
 Exit code 69: no daemon answers.`,
 		Example: `  arcrawl status --config /etc/arcrawl/arcrawl.toml
   arcrawl status --watch --every 5s
-  arcrawl status --json | jq .stand`,
+  arcrawl status --json | jq .stand
+  arcrawl status --health`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			c, err := d.client()
 			if err != nil {
+				return err
+			}
+			if health {
+				if err := c.Health(cmd.Context()); err != nil {
+					return d.advise(err)
+				}
+				_, err := fmt.Fprintln(cmd.OutOrStdout(), "alive")
 				return err
 			}
 			if repeat {
@@ -49,6 +57,7 @@ Exit code 69: no daemon answers.`,
 	}
 	d.add(cmd)
 	cmd.Flags().BoolVarP(&repeat, "watch", "w", false, "update the page until Ctrl-C")
+	cmd.Flags().BoolVar(&health, "health", false, "print only whether the daemon is alive, for health checks of containers")
 	t.add(cmd)
 	return cmd
 }

@@ -218,6 +218,20 @@ func (d *Document) AddFault(f Fault) {
 	d.Faults = append(d.Faults, f)
 }
 
+// FaultOfKey reports a fault of a key, which is written as "table.key". Its position is the key, or the table if the
+// file does not set the key.
+func (d *Document) FaultOfKey(key, problem, remedy string) {
+	f := Fault{Key: key, Problem: problem, Remedy: remedy}
+	table, _, _ := strings.Cut(key, ".")
+	for _, name := range []string{key, table} {
+		if p := Path("").Key(name); d.Has(p) {
+			f = d.AtKey(p, f)
+			break
+		}
+	}
+	d.AddFault(f)
+}
+
 // AddWarning reports something odd in the file.
 func (d *Document) AddWarning(f Fault) {
 	f.File = d.File

@@ -43,17 +43,11 @@ func TOML(v any) string {
 	case string:
 		return strconv.Quote(v)
 	case []any:
-		parts := make([]string, len(v))
-		for i, e := range v {
-			parts[i] = TOML(e)
-		}
-		return "[" + strings.Join(parts, ", ") + "]"
+		return list(v)
+	case []string:
+		return list(v)
 	case []map[string]any:
-		parts := make([]string, len(v))
-		for i, e := range v {
-			parts[i] = TOML(e)
-		}
-		return "[" + strings.Join(parts, ", ") + "]"
+		return list(v)
 	case map[string]any:
 		var parts []string
 		for _, name := range slices.Sorted(maps.Keys(v)) {
@@ -64,4 +58,12 @@ func TOML(v any) string {
 		return v.Format(time.RFC3339)
 	}
 	return Show(v)
+}
+
+func list[E any](elements []E) string {
+	parts := make([]string, len(elements))
+	for i, e := range elements {
+		parts[i] = TOML(e)
+	}
+	return "[" + strings.Join(parts, ", ") + "]"
 }

@@ -139,20 +139,3 @@ func CheckAddress(s string) (problem, remedy string) {
 	}
 	return "", ""
 }
-
-// CheckLoopback accepts an address with a port that only this machine can reach. It accepts "localhost" as its host.
-func CheckLoopback(s string) (problem, remedy string) {
-	const example = `write for example "127.0.0.1:8471" or "[::1]:8471"`
-	at, err := netip.ParseAddrPort(WithoutLocalhost(s))
-	switch {
-	case err != nil:
-		return "is not an address with a port", example
-	case !at.Addr().IsLoopback():
-		return "is reachable from other machines",
-			example + `; for access from elsewhere use "ssh -L" or a proxy that asks for a password`
-	}
-	return "", ""
-}
-
-// WithoutLocalhost returns an address with the name localhost replaced by its IP address.
-func WithoutLocalhost(s string) string { return strings.Replace(s, "localhost:", "127.0.0.1:", 1) }

@@ -7,11 +7,13 @@ package bulk
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
 
 	"github.com/arcrawl/arcrawl/admin/api"
+	"github.com/arcrawl/arcrawl/admin/audit"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/daemon"
 	"github.com/arcrawl/arcrawl/frontier"
@@ -54,7 +56,7 @@ func Open(ctx context.Context, path string, now func() time.Time) (Store, error)
 	if err != nil {
 		return nil, err
 	}
-	return stopped{store, now}, nil
+	return stopped{store, now, audit.New(c.Storage.State)}, nil
 }
 
 // running is the frontier of a running daemon.
@@ -67,6 +69,18 @@ func (running) Close() error { return nil }
 type stopped struct {
 	f   *frontier.Frontier
 	now func() time.Time
+	log *audit.Log
+}
+
+// record writes an order and its result to the audit log. A failure does not prevent the order.
+func (s stopped) record(what string, order, answer any, failed error) {
+	e := audit.Entry{Time: s.now(), Who: audit.CurrentUser(), Way: "store", What: what, Result: audit.Done}
+	if failed != nil {
+		e.Result = failed.Error()
+	}
+	e.Order, _ = json.Marshal(order)
+	e.Answer, _ = json.Marshal(answer)
+	_ = s.log.Add(e)
 }
 
 func (s stopped) List(
@@ -84,17 +98,25 @@ func (s stopped) Count(
 func (s stopped) Steer(
 	_ context.Context, sel frontier.Selection, a frontier.Action, from frontier.Cursor,
 ) (frontier.Steered, frontier.Cursor, error) {
-	return s.f.Steer(s.now(), sel, a, from)
+	done, next, err := s.f.Steer(s.now(), sel, a, from)
+	order := map[string]any{"verb": a.Verb, "host": sel.Host, "prefix": sel.Prefix, "uris": sel.URIs}
+	s.record("frontier/steer", order, done, err)
+	return done, next, err
 }
 
 func (s stopped) Import(_ context.Context, replace bool, entries ...frontier.Entry) (frontier.Imported, error) {
-	return s.f.Import(s.now(), replace, entries...)
+	done, err := s.f.Import(s.now(), replace, entries...)
+	s.record("frontier/import", map[string]any{"entries": len(entries), "replace": replace}, done, err)
+	return done, err
 }
 
 func (s stopped) SteerHosts(
 	_ context.Context, pattern string, a frontier.HostAction,
 ) (matched, changed int64, err error) {
-	return s.f.SteerHosts(s.now(), pattern, a)
+	matched, changed, err = s.f.SteerHosts(s.now(), pattern, a)
+	order := map[string]any{"verb": a.Verb, "pattern": pattern}
+	s.record("frontier/hosts", order, map[string]int64{"changed": changed}, err)
+	return matched, changed, err
 }
 
 func (s stopped) Close() error { return s.f.Close() }

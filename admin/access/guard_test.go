@@ -1,4 +1,4 @@
-package admin
+package access
 
 import (
 	"net/http"
@@ -43,7 +43,11 @@ func TestGuardRefusesForeignRequests(t *testing.T) {
 		{"an order by a command", token, "POST", "localhost:8471", bearer, 200},
 	} {
 		served := false
-		h := guard(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { served = true }), c.token)
+		var o Options
+		if c.token != "" {
+			o.Tokens = func() []Token { return []Token{{"reader", Read, "another-token-to-read"}, {"admin", Steer, c.token}} }
+		}
+		h := Guard(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { served = true }), o)
 		r := httptest.NewRequest(c.method, "/api/v1/pause", nil)
 		r.Host = c.host
 		if c.header != nil {

@@ -1,0 +1,18 @@
+// Package access decides who may send which request to a running crawl.
+//
+// # Callers
+//
+// A request comes through the unix socket or with a token. The mode of the socket's file decides who may open it; the
+// kernel names the user of the other process. Each token has a name and a [Role]. The handlers behind [Guard] find the
+// [Caller] in the context of a request.
+//
+// # Tokens
+//
+// A token file has one token on each line: its name, its role ("read" or "steer") and the token. Lines that begin with
+// # are comments. A file with a single word is the form of earlier versions: a token with the name "admin" that may
+// steer. A changed file is in force with the next request; a faulty one keeps the last good tokens.
+//
+// # Browsers
+//
+// No page of another site may frame the dashboard, read it, or make a browser send orders to it. See [Guard].
+package access

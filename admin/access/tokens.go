@@ -1,0 +1,232 @@
+package access
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Role says what a caller may do.
+type Role int
+
+// The roles. Each may do what the ones before it may do.
+const (
+	None  Role = iota // only health and readiness
+	Read              // look at everything, change nothing
+	Steer             // pause, hold, visit, add seeds, reload, acknowledge alarms
+)
+
+// String returns the name of a role in a token file.
+func (r Role) String() string { return [...]string{"none", "read", "steer"}[r] }
+
+// ParseRole returns the role with a name.
+func ParseRole(name string) (Role, error) {
+	for _, r := range []Role{Read, Steer} {
+		if r.String() == name {
+			return r, nil
+		}
+	}
+	return None, fmt.Errorf("unknown role %q; valid roles: read, steer", name)
+}
+
+// Token is the secret of a client with a role.
+type Token struct {
+	Name   string // shown in the audit log
+	Role   Role
+	Secret string
+}
+
+const (
+	// minSecret is the minimum length of a secret, in characters. A shorter one can be guessed.
+	minSecret = 16
+	// maxName is the maximum length of a name.
+	maxName = 64
+	// usualName is the name of the token that a new file has, and of the one in a file of an earlier version.
+	usualName = "admin"
+)
+
+// ParseTokens parses the text of a token file.
+func ParseTokens(text string) ([]Token, error) {
+	if words := strings.Fields(text); len(words) == 1 {
+		t := Token{usualName, Steer, words[0]}
+		return []Token{t}, t.check()
+	}
+	var all []Token
+	for i, line := range strings.Split(text, "\n") {
+		words := strings.Fields(line)
+		if len(words) == 0 || strings.HasPrefix(words[0], "#") {
+			continue
+		}
+		if len(words) != 3 {
+			return nil, fmt.Errorf("line %d has %d words; write a name, a role and a token", i+1, len(words))
+		}
+		t := Token{Name: words[0], Secret: words[2]}
+		var err error
+		if t.Role, err = ParseRole(words[1]); err == nil {
+			err = t.check()
+		}
+		if err == nil && slices.ContainsFunc(all, func(o Token) bool { return o.Name == t.Name }) {
+			err = fmt.Errorf("the name %s is used twice", t.Name)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("line %d: %w", i+1, err)
+		}
+		all = append(all, t)
+	}
+	if len(all) == 0 {
+		return nil, errors.New("the file has no token; add one with: arcrawl token add NAME")
+	}
+	return all, nil
+}
+
+func (t Token) check() error {
+	if len(t.Secret) < minSecret {
+		return fmt.Errorf("the token %s has %d characters, fewer than %d; make a new one with: arcrawl token add NAME",
+			t.Name, len(t.Secret), minSecret)
+	}
+	return checkName(t.Name)
+}
+
+func checkName(name string) error {
+	other := func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("-_.@", r)
+	}
+	if name == "" || len(name) > maxName || strings.ContainsFunc(name, other) {
+		return fmt.Errorf("%q is not a name for a token; use up to %d letters, digits, - _ . and @", name, maxName)
+	}
+	return nil
+}
+
+// find returns the token with a secret. It compares in constant time.
+func find(all []Token, secret string) (Token, bool) {
+	got, found, ok := sha256.Sum256([]byte(secret)), Token{}, false
+	for _, t := range all {
+		want := sha256.Sum256([]byte(t.Secret))
+		if subtle.ConstantTimeCompare(got[:], want[:]) == 1 {
+			found, ok = t, true
+		}
+	}
+	return found, ok
+}
+
+// File is a token file. It is safe for concurrent use.
+type File struct {
+	path string
+
+	mu       sync.Mutex // guards the fields below
+	modified time.Time
+	size     int64
+	tokens   []Token
+	fault    error
+}
+
+// OpenFile reads a token file. If it does not exist, OpenFile creates one with a random token that may steer.
+func OpenFile(path string) (*File, error) {
+	f := &File{path: path}
+	_, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = write(path, []Token{{usualName, Steer, rand.Text()}})
+	}
+	if err != nil {
+		return nil, fmt.Errorf("open the token file: %w", err)
+	}
+	if _, err := f.Tokens(); err != nil {
+		return nil, fmt.Errorf("read the token file %s: %w", path, err)
+	}
+	return f, nil
+}
+
+// Tokens returns the tokens. It reads the file again if the file has changed. With an error it returns the last good
+// tokens.
+func (f *File) Tokens() ([]Token, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	info, err := os.Stat(f.path)
+	if err != nil {
+		return f.tokens, err
+	}
+	if info.ModTime().Equal(f.modified) && info.Size() == f.size {
+		return f.tokens, f.fault
+	}
+	f.modified, f.size = info.ModTime(), info.Size()
+	text, err := os.ReadFile(f.path)
+	if err != nil {
+		f.fault = err
+		return f.tokens, err
+	}
+	all, err := ParseTokens(string(text))
+	if f.fault = err; err == nil {
+		f.tokens = all
+	}
+	return f.tokens, err
+}
+
+// Add adds a token with a random secret to a token file, which it creates if necessary. It returns the token.
+func Add(path, name string, role Role) (Token, error) {
+	all, err := existing(path)
+	if err != nil {
+		return Token{}, err
+	}
+	if err := checkName(name); err != nil {
+		return Token{}, err
+	}
+	if slices.ContainsFunc(all, func(t Token) bool { return t.Name == name }) {
+		return Token{}, fmt.Errorf("there is a token with the name %s; remove it first with: arcrawl token remove %s", name, name)
+	}
+	t := Token{name, role, rand.Text()}
+	return t, write(path, append(all, t))
+}
+
+// Remove removes a token from a token file.
+func Remove(path, name string) error {
+	all, err := existing(path)
+	if err != nil {
+		return err
+	}
+	i := slices.IndexFunc(all, func(t Token) bool { return t.Name == name })
+	switch {
+	case i < 0:
+		return fmt.Errorf("there is no token with the name %s; arcrawl token list shows all", name)
+	case len(all) == 1:
+		return fmt.Errorf("%s is the last token; add another one first", name)
+	}
+	return write(path, slices.Delete(all, i, i+1))
+}
+
+// List returns the tokens of a token file; none if the file does not exist.
+func List(path string) ([]Token, error) { return existing(path) }
+
+func existing(path string) ([]Token, error) {
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the token file: %w", err)
+	}
+	all, err := ParseTokens(string(text))
+	if err != nil {
+		return nil, fmt.Errorf("read the token file %s: %w", path, err)
+	}
+	return all, nil
+}
+
+// write writes a token file. It keeps the owner and the mode of an existing file, so that the daemon can still read it.
+func write(path string, all []Token) error {
+	text := "# name role token; the role is read or steer. See arcrawl token.\n"
+	for _, t := range all {
+		text += fmt.Sprintf("%s %s %s\n", t.Name, t.Role, t.Secret)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		return fmt.Errorf("write the token file: %w", err)
+	}
+	return nil
+}

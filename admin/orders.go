@@ -1,0 +1,121 @@
+package admin
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/arcrawl/arcrawl/admin/access"
+	"github.com/arcrawl/arcrawl/admin/api"
+	"github.com/arcrawl/arcrawl/admin/audit"
+)
+
+// errRole says that a token may not do something.
+var errRole = errors.New("this token may only read; ask for one with the role steer")
+
+// maxResult is the maximum length of an error in the audit log, in bytes.
+const maxResult = 1000
+
+// orders reports whether a request changes something.
+func (r route) orders() bool { return r.method != http.MethodGet && !r.asks }
+
+// serveRoute answers a request. A request that changes something needs a role, and is recorded.
+func (w *Window) serveRoute(r route, from *http.Request) (any, error) {
+	caller := access.CallerOf(from.Context())
+	switch {
+	case caller.Role < access.Read:
+		return nil, errRole
+	case !r.orders():
+		return r.serve(w, from)
+	}
+	order := audit.Recorder{Body: from.Body}
+	from.Body = &order
+	var answer any
+	err := errRole
+	if caller.Role >= access.Steer {
+		answer, err = r.serve(w, from)
+	}
+	w.recordOrder(caller, strings.TrimPrefix(r.path, api.Base+"/"), order.Beginning(), answer, err)
+	return answer, err
+}
+
+// recordOrder writes an order and its result to the audit log and the journal.
+func (w *Window) recordOrder(by access.Caller, what string, order []byte, answer any, failed error) {
+	e := audit.Entry{Time: w.o.Now(), Who: by.Name, Way: by.Way, What: what, Order: order, Result: audit.Done}
+	if failed != nil {
+		e.Result = failed.Error()
+		e.Result = e.Result[:min(len(e.Result), maxResult)]
+	} else if text, err := json.Marshal(answer); err == nil {
+		e.Answer = text
+	}
+	w.o.Log.Info().Str("order", what).Str("who", by.Name).Str("way", by.Way).Str("result", e.Result).
+		Msg("received an order; arcrawl audit shows all")
+	w.record(e)
+}
+
+// record appends an entry to the audit log. A failure does not prevent the order.
+func (w *Window) record(e audit.Entry) {
+	if err := w.audit.Add(e); err != nil {
+		w.o.Log.Error().Err(err).Str("order", e.What).Msg("could not record an order: the audit log is incomplete")
+	}
+}
+
+// configChange describes a configuration that came into force.
+type configChange struct {
+	Before string              `json:"before"` // digests
+	After  string              `json:"after"`
+	Loaded time.Time           `json:"loaded"`
+	Files  []audit.ChangedFile `json:"files"` // changed since the last time
+}
+
+// recordConfig records that another configuration is in force, with the files that were edited and their owners.
+func (w *Window) recordConfig(now time.Time) {
+	l := w.o.Config()
+	if l.Config.Digest == w.inForce {
+		return
+	}
+	e := audit.Entry{Time: now, Way: "files", What: "configuration", Result: audit.Done}
+	files := audit.ChangedFiles(w.inForceAt, l.Config.Path, filepath.Join(l.Config.HostsDir, "*.toml"))
+	change := configChange{Before: w.inForce, After: l.Config.Digest, Loaded: l.At.UTC(), Files: files}
+	if text, err := json.Marshal(change); err == nil {
+		e.Order = text
+	}
+	w.inForce, w.inForceAt = l.Config.Digest, l.At
+	w.record(e)
+}
+
+// auditRoutes returns the request for the audit log.
+func auditRoutes() []route {
+	return []route{{
+		method: "GET", path: api.Base + "/audit", doc: "Returns who changed what, newest first.", answer: api.Audit{},
+		params: []param{
+			{"who", "string", "only entries of this user or token"},
+			{"what", "string", "only this kind of order, for example pause or frontier/steer"},
+			{"days", "integer", "only entries of the last days, 1 to 36500 (default: all)"},
+			{"limit", "integer", "maximum number of entries, 1 to 10000 (default 100)"},
+		},
+		serve: func(w *Window, r *http.Request) (any, error) {
+			days, err := number(r, "days", 0, 1, 36500)
+			if err != nil {
+				return nil, err
+			}
+			limit, err := number(r, "limit", 100, 1, maxRows)
+			if err != nil {
+				return nil, err
+			}
+			f := audit.Filter{Who: r.FormValue("who"), What: r.FormValue("what"), Limit: limit}
+			if days > 0 {
+				f.Since = w.o.Now().AddDate(0, 0, -days)
+			}
+			entries, err := audit.Read(w.o.Dir, f)
+			if err != nil {
+				return nil, fmt.Errorf("read the audit log: %w", err)
+			}
+			return api.Audit{Entries: entries}, nil
+		},
+	}}
+}

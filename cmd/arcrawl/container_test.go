@@ -1,0 +1,83 @@
+package main
+
+import (
+	"encoding/json"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestContainerChecksItsHealth runs the command of the container's HEALTHCHECK without a daemon, and with a server that
+// answers as a daemon does.
+func TestContainerChecksItsHealth(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../../packaging/Containerfile")
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := regexp.MustCompile(`(?s)HEALTHCHECK.*?CMD (\[.*?\])`).FindSubmatch(text)
+	if list == nil {
+		t.Fatal("the Containerfile has no HEALTHCHECK")
+	}
+	var args []string
+	if err := json.Unmarshal(list[1], &args); err != nil || args[0] != "/usr/bin/arcrawl" {
+		t.Fatalf("the command is %q, %v", args, err)
+	}
+	path, dir := configure(t, "")
+	args[slices.Index(args, "/data/arcrawl.toml")] = path
+	if code, _, errs := command(args[1:]...); code != exitBusy {
+		t.Errorf("without a daemon: exit code %d, want %d\n%s", code, exitBusy, errs)
+	}
+	if err := os.MkdirAll(filepath.Join(dir, "state"), 0o750); err != nil {
+		t.Fatal(err)
+	}
+	l, err := net.Listen("unix", filepath.Join(dir, "state", "admin.sock"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	status := http.StatusOK
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/healthz" {
+			t.Errorf("the command asks for %s", r.URL.Path)
+		}
+		w.WriteHeader(status)
+	}))
+	server.Listener = l
+	server.Start()
+	defer server.Close()
+	if code, out, errs := command(args[1:]...); code != exitOK || out != "alive\n" {
+		t.Errorf("with a daemon: exit code %d, %q\n%s", code, out, errs)
+	}
+	status = http.StatusInternalServerError
+	if code, _, _ := command(args[1:]...); code == exitOK {
+		t.Error("with a daemon that is not healthy: exit code 0")
+	}
+}
+
+// TestContainerLeavesOutWhatItDoesNotNeed checks that .dockerignore names large and secret files, and no file of the
+// build.
+func TestContainerLeavesOutWhatItDoesNotNeed(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../../.dockerignore")
+	if err != nil {
+		t.Fatal(err)
+	}
+	patterns := strings.Split(string(text), "\n")
+	for _, want := range []string{".git", "bin", "dist", "**/node_modules", "*.token", "*.pem"} {
+		if !slices.Contains(patterns, want) {
+			t.Errorf(".dockerignore does not name %s", want)
+		}
+	}
+	// Files that are embedded into the program.
+	for _, needed := range []string{"go.mod", "cmd", "admin", "internal", "crawllog"} {
+		if slices.Contains(patterns, needed) {
+			t.Errorf(".dockerignore names %s, which the build needs", needed)
+		}
+	}
+}

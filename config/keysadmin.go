@@ -1,0 +1,80 @@
+package config
+
+import (
+	"time"
+
+	"github.com/arcrawl/arcrawl/config/document"
+	"github.com/arcrawl/arcrawl/config/reach"
+	"github.com/arcrawl/arcrawl/config/value"
+)
+
+// adminKeys are the keys of [admin] and [websub].
+var adminKeys = []key{
+	optional("admin.socket", InMain, value.CheckPath, func(d *draft) *string { return &d.config.Admin.Socket },
+		"Unix socket of the daemon, for its user and group. Empty: `admin.sock` in storage.state. `off` opens no socket; then no command can reach the daemon."),
+	optional("admin.listen", InMain, reach.CheckListen, func(d *draft) *string { return &d.config.Admin.Listen },
+		"Address, as `127.0.0.1:8471`, that serves the same to clients that send a token. Other machines can reach it only with admin.remote. Empty: none."),
+	choice("admin.remote", InMain, func(d *draft) *reach.Remote { return &d.config.Admin.Remote },
+		"Whether admin.listen may be reached from other machines. `off`: it must be a loopback address. `tls`: any address, encrypted. `plain`: any address, not encrypted; only inside a container or behind a proxy that encrypts.",
+		reach.Off, reach.TLS, reach.Plain),
+	texts("admin.names", InMain, "host names", reach.CheckName, func(d *draft) *[]string { return &d.config.Admin.Names },
+		"Host names, without ports, under which clients reach admin.listen besides localhost and IP addresses. Requests with other names are refused."),
+	optional("admin.tls_cert", InMain, value.CheckPath, func(d *draft) *string { return &d.config.Admin.TLSCert },
+		"File with the certificate and its chain in PEM format, for admin.remote = \"tls\". A renewed file is used at once."),
+	optional("admin.tls_key", InMain, value.CheckPath, func(d *draft) *string { return &d.config.Admin.TLSKey },
+		"File with the key of admin.tls_cert in PEM format."),
+	optional("admin.token_file", InMain, value.CheckPath, func(d *draft) *string { return &d.config.Admin.TokenFile },
+		"File with the tokens for admin.listen. Empty: `admin.token` in storage.state. It is created with a random token if it does not exist. `arcrawl token` adds and removes tokens."),
+	optional("admin.url", InMain, value.CheckWebhook, func(d *draft) *string { return &d.config.Admin.URL },
+		"Address of the dashboard for people, as `https://crawler.library.example/`. Alarms link to it. Empty: the address of admin.listen."),
+	optional("admin.webhook", InMain, value.CheckWebhook, func(d *draft) *string { return &d.config.Admin.Webhook },
+		"Address that receives each alarm, and its end, as JSON by POST, at most once a second. Empty: none. The log, the status and the metrics report alarms too."),
+	optional("mail.server", InMain, reach.CheckServer, func(d *draft) *string { return &d.config.Mail.Server },
+		"Host and port of the mail server (SMTP), as `smtp.library.example:587`. Empty: no mail."),
+	choice("mail.security", InMain, func(d *draft) *reach.Security { return &d.config.Mail.Security },
+		"How the connection is encrypted. `starttls`: after the greeting, usually on port 587. `tls`: from the beginning, usually on port 465. `none`: not.",
+		reach.StartTLS, reach.Implicit, reach.None),
+	optional("mail.user", InMain, nil, func(d *draft) *string { return &d.config.Mail.User },
+		"User name for the mail server. Empty: no password is sent."),
+	optional("mail.password_file", InMain, value.CheckPath, func(d *draft) *string { return &d.config.Mail.PasswordFile },
+		"File that contains only the password for the mail server."),
+	optional("mail.from", InMain, reach.CheckMailAddress, func(d *draft) *string { return &d.config.Mail.From },
+		"Sender of all mail."),
+	texts("mail.to", InMain, "addresses", reach.CheckRecipient, func(d *draft) *[]string { return &d.config.Mail.To },
+		"Recipients. `\"crawler@library.example\"` receives everything; `\"newspapers=press@library.example\"` receives what is about hosts with this label, see labels."),
+	boolean("mail.alarms", InMain, func(d *draft) *bool { return &d.config.Mail.Alarms },
+		"Send alarms, and their ends, as they happen: at most one mail a minute for each recipient."),
+	optional("mail.digest", InMain, reach.CheckTime, func(d *draft) *string { return &d.config.Mail.Digest },
+		"Time of day in UTC, as `07:00`, of a daily mail with the raised alarms and the counts of the last day. Empty: none."),
+	optional("websub.callback", InMain, value.CheckCallback,
+		func(d *draft) *string { return &d.config.WebSub.Callback },
+		"Public http(s) address at which hubs reach this crawl, as `https://crawler.library.example/websub`. Empty: feeds are polled and no hub is subscribed to."),
+	optional("websub.listen", InMain, value.CheckAddress, func(d *draft) *string { return &d.config.WebSub.Listen },
+		"Address and port that receive the requests to websub.callback, as `127.0.0.1:8472` behind a proxy, or `0.0.0.0:8472`. Empty: no port is opened."),
+	duration("websub.lease", InMain, time.Hour, 365*day,
+		func(d *draft) *time.Duration { return &d.config.WebSub.Lease },
+		"Duration of a subscription that hubs are asked for. It is renewed before it ends."),
+}
+
+// texts makes a key that is a list of texts, each of which check must accept.
+func texts(name, scope, elements string, check value.Check, field func(*draft) *[]string, doc string) key {
+	k := list(name, scope, elements, readTexts(elements, check, field), doc)
+	k.show = func(d *draft) string { return document.TOML(*field(d)) }
+	return k
+}
+
+// readTexts returns the reader of a list of texts.
+func readTexts(
+	elements string, check value.Check, field func(*draft) *[]string,
+) func(f document.Field, d *draft) {
+	return func(f document.Field, d *draft) {
+		*field(d) = nil
+		f.Texts("of "+elements, func(e document.Field, s string) {
+			if problem, remedy := check(s); problem != "" {
+				e.Fault(problem, remedy)
+				return
+			}
+			*field(d) = append(*field(d), s)
+		})
+	}
+}

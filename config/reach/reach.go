@@ -1,0 +1,266 @@
+// Package reach holds the settings of how a running daemon is reached, and how it reaches people: [admin] and [mail].
+package reach
+
+import (
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/mail"
+	"net/netip"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// Remote says whether admin.listen may be reached from other machines.
+type Remote string
+
+// The values of admin.remote.
+const (
+	Off   Remote = "off"
+	TLS   Remote = "tls"
+	Plain Remote = "plain"
+)
+
+// Admin says how a running daemon is reached.
+type Admin struct {
+	Socket    string   // unix socket, absolute; "" = switched off
+	Listen    string   // address that serves clients with a token; "" = none
+	Remote    Remote   // whether Listen may be reached from other machines
+	Names     []string // host names under which clients may reach Listen, besides localhost
+	TLSCert   string   // file with the certificate chain, absolute
+	TLSKey    string   // file with its key, absolute
+	TokenFile string   // file with the tokens, absolute; the daemon creates it if it does not exist
+	URL       string   // address of the dashboard for links in alarms; "" = none
+	Webhook   string   // address that receives alarms as JSON by POST; "" = none
+}
+
+// noSocket is the value of admin.socket that switches the socket off.
+const noSocket = "off"
+
+// Resolve fills the values that follow from other keys. absolute makes a path of the main file absolute.
+func (a *Admin) Resolve(state string, absolute func(string) string) {
+	switch a.Socket {
+	case "":
+		a.Socket = filepath.Join(state, "admin.sock")
+	case noSocket:
+		a.Socket = ""
+	default:
+		a.Socket = absolute(a.Socket)
+	}
+	if a.TokenFile == "" {
+		a.TokenFile = filepath.Join(state, "admin.token")
+	} else {
+		a.TokenFile = absolute(a.TokenFile)
+	}
+	for _, path := range []*string{&a.TLSCert, &a.TLSKey} {
+		if *path != "" {
+			*path = absolute(*path)
+		}
+	}
+	a.Listen = withoutLocalhost(a.Listen)
+	if a.URL == "" && a.Listen != "" {
+		a.URL = a.scheme() + "://" + a.Listen + "/"
+	}
+}
+
+func (a *Admin) scheme() string {
+	if a.Remote == TLS {
+		return "https"
+	}
+	return "http"
+}
+
+// Check reports contradictions between the keys. fault adds a fault of a key.
+func (a *Admin) Check(fault func(key, problem, remedy string)) {
+	if a.Listen == "" {
+		return
+	}
+	at, err := netip.ParseAddrPort(withoutLocalhost(a.Listen))
+	if err != nil {
+		return // reported before
+	}
+	if !at.Addr().IsLoopback() && a.Remote == Off {
+		fault("admin.listen", "is reachable from other machines, which admin.remote does not allow",
+			`write a loopback address such as "127.0.0.1:8471" and use "ssh -L"; or set admin.remote = "tls" with admin.tls_cert `+
+				`and admin.tls_key; or "plain" inside a container or behind a proxy that encrypts`)
+	}
+	if a.Remote != TLS {
+		return
+	}
+	for _, k := range []struct{ key, path string }{{"admin.tls_cert", a.TLSCert}, {"admin.tls_key", a.TLSKey}} {
+		if k.path == "" {
+			fault(k.key, `is missing, but admin.remote is "tls"`, "name a file in PEM format")
+			return
+		}
+	}
+	// Somebody who edits the configuration need not be able to read the key.
+	if _, err := tls.LoadX509KeyPair(a.TLSCert, a.TLSKey); err != nil && !errors.Is(err, fs.ErrPermission) {
+		fault("admin.tls_cert", "cannot be used with admin.tls_key: "+err.Error(),
+			"name a certificate and its key in PEM format")
+	}
+}
+
+// Mail says how alarms and digests are sent by e-mail.
+type Mail struct {
+	Server       string   // host and port of the mail server; "" = no mail
+	Security     Security // of the connection
+	User         string   // for the server; "" = no password is sent
+	PasswordFile string   // absolute
+	From         string   // sender
+	To           []string // recipients, each "address" or "label=address"
+	Alarms       bool     // send each alarm at once
+	Digest       string   // time of day in UTC of a daily digest, "07:00"; "" = none
+}
+
+// Security says how the connection to a mail server is protected.
+type Security string
+
+// The values of mail.security.
+const (
+	StartTLS Security = "starttls"
+	Implicit Security = "tls"
+	None     Security = "none"
+)
+
+// Recipient is somebody who receives alarms.
+type Recipient struct {
+	Label   string // of the hosts whose alarms are sent; "" = all
+	Address string
+}
+
+// On reports whether mail is sent.
+func (m Mail) On() bool { return m.Server != "" && m.From != "" && len(m.To) > 0 }
+
+// Recipients returns the recipients.
+func (m Mail) Recipients() []Recipient {
+	out := make([]Recipient, len(m.To))
+	for i, text := range m.To {
+		label, address, ok := strings.Cut(text, "=")
+		if !ok {
+			label, address = "", text
+		}
+		out[i] = Recipient{strings.TrimSpace(label), strings.TrimSpace(address)}
+	}
+	return out
+}
+
+// DigestAt returns the time of day of the digest; ok is false if there is none.
+func (m Mail) DigestAt() (sinceMidnight time.Duration, ok bool) {
+	t, err := time.Parse("15:04", m.Digest)
+	if err != nil {
+		return 0, false
+	}
+	return time.Duration(t.Hour())*time.Hour + time.Duration(t.Minute())*time.Minute, true
+}
+
+// Resolve makes the path of the password absolute.
+func (m *Mail) Resolve(absolute func(string) string) {
+	if m.PasswordFile != "" {
+		m.PasswordFile = absolute(m.PasswordFile)
+	}
+}
+
+// Check reports contradictions between the keys. fault adds a fault of a key.
+func (m *Mail) Check(fault func(key, problem, remedy string)) {
+	switch {
+	case m.Server == "":
+		return
+	case m.From == "":
+		fault("mail.from", "is missing, but mail.server is set", `write for example "arcrawl@library.example"`)
+	case len(m.To) == 0:
+		fault("mail.to", "is empty, but mail.server is set", `write for example ["crawler@library.example"]`)
+	case m.User != "" && m.PasswordFile == "":
+		fault("mail.password_file", "is missing, but mail.user is set", "name a file that contains only the password")
+	case m.User != "" && m.Security == None && !loopback(m.Server):
+		fault("mail.security", "would send the password without encryption", `write "starttls" or "tls"`)
+	}
+}
+
+func loopback(server string) bool {
+	at, err := netip.ParseAddrPort(withoutLocalhost(server))
+	return err == nil && at.Addr().IsLoopback()
+}
+
+// CheckListen accepts an IP address with a port. It accepts "localhost" as its host.
+func CheckListen(s string) (problem, remedy string) {
+	if _, err := netip.ParseAddrPort(withoutLocalhost(s)); err != nil {
+		return "is not an address with a port", `write for example "127.0.0.1:8471" or "[::1]:8471"`
+	}
+	return "", ""
+}
+
+// CheckServer accepts a host name or IP address with a port.
+func CheckServer(s string) (problem, remedy string) {
+	host, port, ok := strings.Cut(s, ":")
+	if strings.HasPrefix(s, "[") {
+		_, err := netip.ParseAddrPort(s)
+		host, port, ok = "x", "1", err == nil
+	}
+	if !ok || host == "" || port == "" || strings.Trim(port, "0123456789") != "" {
+		return "is not a host with a port", `write for example "smtp.library.example:587"`
+	}
+	return "", ""
+}
+
+// CheckMailAddress accepts a plain e-mail address.
+func CheckMailAddress(s string) (problem, remedy string) {
+	if a, err := mail.ParseAddress(s); err != nil || a.Address != s {
+		return "is not an e-mail address", `write for example "arcrawl@library.example"`
+	}
+	return "", ""
+}
+
+// CheckRecipient accepts "address" or "label=address".
+func CheckRecipient(s string) (problem, remedy string) {
+	r := Mail{To: []string{s}}.Recipients()[0]
+	_, bad := CheckMailAddress(r.Address)
+	labelled := strings.Contains(s, "=")
+	if problem, _ := CheckLabel(r.Label); bad != "" || labelled && problem != "" {
+		return "is not an e-mail address, or a label with one",
+			`write for example "crawler@library.example", or "newspapers=press@library.example"`
+	}
+	return "", ""
+}
+
+// CheckLabel accepts a label of hosts.
+func CheckLabel(s string) (problem, remedy string) {
+	const most = 64
+	if s == "" || len(s) > most || strings.TrimSpace(s) != s || strings.ContainsAny(s, "=,\"\n\r\t") {
+		return "is not a label", fmt.Sprintf("write up to %d characters without = and commas, such as \"newspapers\"", most)
+	}
+	return "", ""
+}
+
+// CheckName accepts a host name.
+func CheckName(s string) (problem, remedy string) {
+	other := func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '-' && r != '.'
+	}
+	if s == "" || strings.ContainsFunc(s, other) {
+		return "is not a host name", `write for example "crawler.library.example", without port`
+	}
+	return "", ""
+}
+
+// CheckTime accepts a time of day.
+func CheckTime(s string) (problem, remedy string) {
+	if _, ok := (Mail{Digest: s}).DigestAt(); !ok {
+		return "is not a time of day", `write for example "07:00"`
+	}
+	return "", ""
+}
+
+// withoutLocalhost returns an address with the name localhost replaced by its IP address.
+func withoutLocalhost(s string) string { return strings.Replace(s, "localhost:", "127.0.0.1:", 1) }
+
+// WebSub says how hubs notify the crawl of new entries in feeds.
+type WebSub struct {
+	Callback string        // public address that is given to hubs; "" = off
+	Listen   string        // address and port that receive requests to Callback; "" = off
+	Lease    time.Duration // duration of the subscriptions that are requested from hubs
+}
+
+// On reports whether hubs are subscribed to.
+func (w WebSub) On() bool { return w.Callback != "" && w.Listen != "" }
