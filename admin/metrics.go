@@ -47,6 +47,8 @@ type snapshot struct {
 	predicted predictions
 	repaired  int64
 	documents [2]int64 // that could not be processed, by faults.KindError and faults.KindPanic
+	memory    []crawler.Memory
+	reserved  int64
 }
 
 func one(v float64) []labelled { return []labelled{{value: v}} }
@@ -220,6 +222,17 @@ func systemGauges() []metric {
 			func(s snapshot) float64 { return float64(s.Disk.Free) }),
 		gauge("arcrawl_disk_min_free_bytes", "Free space below which the crawl pauses.",
 			func(s snapshot) float64 { return float64(s.Disk.MinFree) }),
+		{
+			Metric{"arcrawl_table_bytes", "gauge", "table", "robots, prices, space", "Memory of the tables that grow with the number of hosts: parsed robots.txt, estimated load, use of the disk today. Each is bounded."},
+			func(s snapshot) (v []labelled) {
+				for _, m := range s.memory {
+					v = append(v, labelled{m.Part, float64(m.Bytes)})
+				}
+				return v
+			},
+		},
+		gauge("arcrawl_disk_reserved_bytes", "Bytes that are reserved for bodies in progress.",
+			func(s snapshot) float64 { return float64(s.reserved) }),
 		gauge("arcrawl_store_bytes", "Size of the store.",
 			func(s snapshot) float64 { return float64(s.Archive.Store) }),
 		gauge("arcrawl_config_loaded_seconds", "Time at which the configuration in force was loaded, in seconds since 1970.",
@@ -262,7 +275,10 @@ func (g gatherer) Collect(to chan<- prometheus.Metric) {
 }
 
 func (w *Window) snapshot() snapshot {
-	s := snapshot{Status: w.status(), predicted: w.predictions(w.o.Now())}
+	s := snapshot{
+		Status: w.status(), predicted: w.predictions(w.o.Now()),
+		memory: w.o.Crawler.Memory(), reserved: w.o.Crawler.Reserved(),
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	s.total, s.repaired = w.total, w.repaired

@@ -53,6 +53,20 @@ func (c *Crawler) InProgress() []Visiting {
 	return all
 }
 
+// Memory is how much memory a part of the crawl takes for what it keeps of hosts.
+type Memory struct {
+	Part  string
+	Bytes int64
+}
+
+// Memory returns how much memory the tables take that grow with the number of hosts. Each is bounded.
+func (c *Crawler) Memory() []Memory {
+	return []Memory{{"robots", c.robots.Bytes()}, {"prices", c.demand.Bytes()}, {"space", c.space.Bytes()}}
+}
+
+// Reserved returns the number of bytes of disk space that are reserved for bodies in progress.
+func (c *Crawler) Reserved() int64 { return c.space.Reserved() }
+
 // Trigger makes a known feed due as soon as politeness and feeds.min_wait allow, because a hub says that it has news.
 // It does nothing if the URI is not known.
 func (c *Crawler) Trigger(now time.Time, feed uri.URI) error {

@@ -3,7 +3,6 @@ package crawler
 import (
 	"errors"
 	"fmt"
-	"path/filepath"
 	"time"
 
 	"github.com/arcrawl/arcrawl/config"
@@ -39,7 +38,7 @@ func (c *Crawler) Reload(dryRun bool, now time.Time) (whatif.Plan, error) {
 	c.reloading.Lock()
 	defer c.reloading.Unlock()
 	current := c.parts.Config.Current()
-	loaded, err := loadOver(current)
+	loaded, err := whatif.Load(current)
 	if err != nil {
 		if !dryRun {
 			c.refuseConfig(current, loaded, err, now)
@@ -53,28 +52,6 @@ func (c *Crawler) Reload(dryRun bool, now time.Time) (whatif.Plan, error) {
 		return plan, err
 	}
 	return plan, c.putInForce(successor, plan, now)
-}
-
-// loadOver loads the configuration from the place of the one in force. If a file is broken, the error is
-// [config.Faults], and the configuration is the one without that file; nil if there is none.
-func loadOver(current *config.Config) (*config.Config, error) {
-	inForce := map[string][]byte{}
-	for _, f := range current.HostFiles() {
-		inForce[f.Name] = f.Data
-	}
-	loaded, err := config.LoadKept(current.Path, func(_, name string) ([]byte, bool) {
-		data, ok := inForce[name]
-		return data, ok
-	})
-	if err != nil {
-		return nil, err
-	}
-	for _, f := range loaded.Broken {
-		if _, was := inForce[filepath.Base(f.File)]; was {
-			return loaded, config.Faults(loaded.Broken)
-		}
-	}
-	return loaded, nil
 }
 
 // refuseConfig records that a configuration was refused. Hosts whose files were never valid are held all the same.

@@ -19,10 +19,16 @@ import (
 const (
 	countEvery = time.Hour   // between two counts, each of which reads every URI
 	lateBy     = time.Minute // a visit that is later than this, and than a tenth of its wait, is late
+
+	// maxHosts bounds the estimates in memory. To make room, the one that asks for the fewest of evictFrom is dropped; the
+	// next count brings it back if it is needed.
+	maxHosts  = 100_000
+	evictFrom = 32
+	hostBytes = 160 // memory of an estimate with its key, about
 )
 
-// Estimates holds the estimated load of each host, or of each group of hosts that shares its politeness. The zero value
-// knows no host. It is safe for concurrent use.
+// Estimates holds the estimated load of each host, or of each group of hosts that shares its politeness, of at most
+// 100,000. The zero value knows no host. It is safe for concurrent use.
 type Estimates struct {
 	mu        sync.Mutex // guards the fields below
 	hosts     map[string]*capacity.Budget
@@ -44,16 +50,46 @@ func (e *Estimates) estimate(key string) *capacity.Budget {
 		e.hosts = map[string]*capacity.Budget{}
 	}
 	if e.hosts[key] == nil {
+		e.evict()
 		e.hosts[key] = new(capacity.Budget)
 	}
 	return e.hosts[key]
+}
+
+// evict makes room for an estimate. Hosts that ask for nothing go first, such as those that never answered. The lock is
+// held.
+func (e *Estimates) evict() {
+	if len(e.hosts) < maxHosts {
+		return
+	}
+	least, n := "", 0
+	for key, b := range e.hosts {
+		if least == "" || b.PerDay() < e.hosts[least].PerDay() {
+			least = key
+		}
+		if n++; n == evictFrom {
+			break
+		}
+	}
+	delete(e.hosts, least)
+}
+
+// Bytes returns about how much memory the estimates take.
+func (e *Estimates) Bytes() int64 {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return int64(len(e.hosts)) * hostBytes
 }
 
 // Stretch returns the factor by which the waits of a host are stretched; 1 = not at all.
 func (e *Estimates) Stretch(h uri.Host, p config.Politeness) float64 {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.estimate(keyOf(h, p)).Stretch(p.Valence, usualPace(p))
+	b := e.hosts[keyOf(h, p)]
+	if b == nil {
+		return 1
+	}
+	return b.Stretch(p.Valence, usualPace(p))
 }
 
 // usualPace returns how long a visit to a host and the rest after it take together, according to the settings.
@@ -181,6 +217,6 @@ func (e *Estimates) replace(hosts map[uri.Host]*capacity.Budget, cfg *config.Con
 		e.estimate(keys[h]).AskAll(counted)
 	}
 	for key, p := range politeness {
-		e.late = e.late || e.hosts[key].Stretch(p.Valence, usualPace(p)) > 1
+		e.late = e.late || e.estimate(key).Stretch(p.Valence, usualPace(p)) > 1
 	}
 }

@@ -2,7 +2,6 @@ package policy
 
 import (
 	"fmt"
-	"sync"
 	"time"
 
 	"github.com/arcrawl/arcrawl/config"
@@ -16,8 +15,8 @@ const (
 	Agent = "arcrawl"
 	// maxRobotsRedirects is the number of redirects of a robots.txt that are followed (RFC 9309, 2.3.1.2).
 	maxRobotsRedirects = 5
-	// maxRulesCached bounds the parsed rules kept in memory, one entry per origin.
-	maxRulesCached = 10_000
+	// maxRulesBytes bounds the parsed rules kept in memory. The rules of 50,000 ordinary hosts fit.
+	maxRulesBytes = 32 << 20
 )
 
 // RobotsCopies knows the copies of robots.txt in force. A [frontier.Frontier] does.
@@ -32,19 +31,12 @@ type RobotsCopies interface {
 // concurrent use.
 type Robots struct {
 	copies RobotsCopies
-
-	mu     sync.Mutex // guards parsed
-	parsed map[uri.URI]parsedRules
-}
-
-type parsedRules struct {
-	fetched time.Time
-	rules   robots.Rules
+	cache  *robots.Cache
 }
 
 // NewRobots returns a Robots that reads the given copies.
 func NewRobots(copies RobotsCopies) *Robots {
-	return &Robots{copies: copies, parsed: make(map[uri.URI]parsedRules)}
+	return &Robots{copies: copies, cache: robots.NewCache(Agent, maxRulesBytes)}
 }
 
 // Ruling holds the meaning of a copy of robots.txt.
@@ -111,17 +103,7 @@ func (r *Robots) LeadsTo(from, target uri.URI) bool {
 
 // parse returns the rules of the copy of a robots.txt, or of a URI that replaces one.
 func (r *Robots) parse(file uri.URI, c frontier.RobotsCopy) robots.Rules {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if have, ok := r.parsed[file]; ok && have.fetched.Equal(c.Fetched) {
-		return have.rules
-	}
-	if len(r.parsed) >= maxRulesCached {
-		clear(r.parsed)
-	}
-	rules := robots.Parse(c.Body)
-	r.parsed[file.Clone()] = parsedRules{c.Fetched, rules}
-	return rules
+	return r.cache.Rules(file, c.Fetched, c.Body)
 }
 
 // Expired reports whether a copy of robots.txt must be fetched again. It is in force for as long as the settings say,
@@ -133,6 +115,9 @@ func Expired(c frontier.RobotsCopy, s config.Robots, now time.Time) bool {
 	}
 	return !now.Before(c.Expires) || c.Expires.Sub(now) > longest
 }
+
+// Bytes returns how much memory the parsed rules take.
+func (r *Robots) Bytes() int64 { return r.cache.Bytes() }
 
 // inForce returns the rules that apply to u, if they are known. fresh is the copy that the present visit brought; nil
 // if it brought none.

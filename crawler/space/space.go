@@ -28,6 +28,7 @@ const (
 	freeShare = 4
 	// maxDomains bounds the domains whose use is known. Beyond it, those that used least are dropped.
 	maxDomains = 50_000
+	useBytes   = 120 // memory of a domain, about
 )
 
 // ErrRefused means that a body is not received, for lack of disk space or because its domain has used up its day.
@@ -180,6 +181,13 @@ func (l *Ledger) drop(old func(*use) bool) {
 			u.written, u.told = 0, false
 		}
 	}
+}
+
+// Bytes returns about how much memory the ledger takes.
+func (l *Ledger) Bytes() int64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return int64(len(l.domains)) * useBytes
 }
 
 // Reserved returns the number of bytes that bodies in progress have reserved.

@@ -46,6 +46,9 @@ func Demand(wait time.Duration, changesPerDay float64) (perDay float64, elastic 
 	return 24 / wait.Hours(), changesPerDay > 0
 }
 
+// PerDay returns the visits a day that the waits of the host ask for.
+func (b *Budget) PerDay() float64 { return b.elastic + b.rigid }
+
 // Reset removes all demand, so that it can be counted again.
 func (b *Budget) Reset() { b.elastic, b.rigid = 0, 0 }
 

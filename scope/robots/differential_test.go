@@ -37,6 +37,14 @@ func TestEvaluationEqualsTheParsersOwn(t *testing.T) {
 		if got != want {
 			t.Fatalf("%q asked about %s for %s: %v, the parser's matcher says %v", file.String(), target, agent, got, want)
 		}
+		all := Parse([]byte(file.String()))
+		if reduced := all.For(agent); reduced.allows("somebody", target) != want {
+			t.Fatalf("%q asked about %s for %s: reduced to that agent the answer is another one", file.String(), target, agent)
+		}
+		wait, asked := all.CrawlDelay(agent)
+		if gotWait, gotAsked := all.For(agent).CrawlDelay("somebody"); gotWait != wait || gotAsked != asked {
+			t.Fatalf("%q for %s: delay %s, %v after the reduction, want %s, %v", file.String(), agent, gotWait, gotAsked, wait, asked)
+		}
 	})
 }
 
@@ -52,7 +60,7 @@ func TestPatternEqualsTheParsersOwn(t *testing.T) {
 	target := rapid.StringMatching(`[ab/]{0,16}`)
 	rapid.Check(t, func(t *rapid.T) {
 		p, s := pattern.Draw(t, "pattern"), target.Draw(t, "target")
-		if got, want := compile(p).matches(s), grobotstxt.Matches(s, p); got != want {
+		if got, want := matches(p, s), grobotstxt.Matches(s, p); got != want {
 			t.Fatalf("%q against %q: %v, want %v", p, s, got, want)
 		}
 	})

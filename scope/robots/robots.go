@@ -30,14 +30,9 @@ type Rules struct {
 type group struct {
 	agents   []string // product tokens as written, without version
 	everyone bool     // one of the lines names *
-	rules    []rule
+	rules    ruleList
 	delay    time.Duration // the longest Crawl-delay of the group
 	hasDelay bool
-}
-
-type rule struct {
-	pattern
-	allow bool
 }
 
 // Parse reads a robots.txt. It accepts any input and skips lines without meaning. Only the complete lines in the first
@@ -49,6 +44,7 @@ func Parse(body []byte) Rules {
 	}
 	var c collector
 	grobotstxt.Parse(spellOut(body), &c)
+	c.endGroup()
 	return Rules{groups: c.groups, sitemaps: c.sitemaps}
 }
 
@@ -76,14 +72,7 @@ func (r Rules) allows(agent, target string) bool {
 		if !g.appliesTo(agent, specific) {
 			continue
 		}
-		for _, rl := range g.rules {
-			switch {
-			case rl.allow && rl.length > allow && rl.matches(target):
-				allow = rl.length
-			case !rl.allow && rl.length > disallow && rl.matches(target):
-				disallow = rl.length
-			}
-		}
+		allow, disallow = g.rules.longest(target, allow, disallow)
 	}
 	return disallow <= allow
 }
@@ -102,6 +91,26 @@ func (r Rules) CrawlDelay(agent string) (time.Duration, bool) {
 		}
 	}
 	return delay, found
+}
+
+// For returns the rules that apply to one agent, for a cache. They hold what that agent may do, whichever agent they
+// are asked about, and nothing else of the file.
+func (r Rules) For(agent string) Rules {
+	agent = product(agent)
+	specific := r.names(agent)
+	var one group
+	var rules ruleDraft
+	for _, g := range r.groups {
+		if g.appliesTo(agent, specific) {
+			rules.addAll(g.rules)
+			one.hasDelay, one.delay = one.hasDelay || g.hasDelay, max(one.delay, g.delay)
+		}
+	}
+	if len(rules.ends) == 0 && !one.hasDelay {
+		return Rules{}
+	}
+	one.everyone, one.rules = true, rules.list()
+	return Rules{groups: []group{one}}
 }
 
 // names reports whether any group names agent.
@@ -125,6 +134,7 @@ func (g group) appliesTo(agent string, specific bool) bool {
 // lines, such as Crawl-delay, do not end the list of agents (RFC 9309, section 2.2.4).
 type collector struct {
 	groups   []group
+	rules    ruleDraft // of the last group
 	sitemaps []string
 	ruled    bool // the last group has had a rule
 }
@@ -155,6 +165,7 @@ func (c *collector) HandleSitemap(_ int, value string) {
 // HandleUserAgent is called for a User-agent line.
 func (c *collector) HandleUserAgent(_ int, value string) {
 	if c.ruled || len(c.groups) == 0 {
+		c.endGroup()
 		c.groups = append(c.groups, group{})
 		c.ruled = false
 	}
@@ -169,23 +180,31 @@ func (c *collector) HandleUserAgent(_ int, value string) {
 
 // HandleAllow is called for an Allow line.
 func (c *collector) HandleAllow(_ int, value string) {
-	c.add(rule{pattern: compile(value), allow: true})
+	c.add(value, true)
 	// To allow the index page of a folder allows the address of the folder too, as for Google.
 	if slash := strings.LastIndexByte(value, '/'); slash >= 0 && strings.HasPrefix(value[slash:], "/index.htm") {
-		c.add(rule{pattern: compile(value[:slash+1] + "$"), allow: true})
+		c.add(value[:slash+1]+"$", true)
 	}
 }
 
 // HandleDisallow is called for a Disallow line.
 func (c *collector) HandleDisallow(_ int, value string) {
-	c.add(rule{pattern: compile(value)})
+	c.add(value, false)
 }
 
-func (c *collector) add(r rule) {
-	if g := c.current(); g != nil {
-		g.rules = append(g.rules, r)
+func (c *collector) add(pattern string, allow bool) {
+	if len(c.groups) > 0 {
+		c.rules.add(pattern, allow)
 		c.ruled = true
 	}
+}
+
+// endGroup stores the rules of the last group.
+func (c *collector) endGroup() {
+	if g := c.current(); g != nil {
+		g.rules = c.rules.list()
+	}
+	c.rules.text, c.rules.ends = c.rules.text[:0], c.rules.ends[:0]
 }
 
 // HandleUnknownAction is called for every other line of the form "key: value".

@@ -1,0 +1,41 @@
+package demand_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/crawler/demand"
+	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+// A stranger invents a quarter of a million hosts that never answer. An overloaded host is not forgotten for that.
+func TestTheEstimatesAreBounded(t *testing.T) {
+	t.Parallel()
+	var e demand.Estimates
+	s := config.DefaultSettings()
+	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	for range 20_000 { // URIs that are due every hour: more than the host can carry
+		after := frontier.History{LastVisit: now, Due: now.Add(time.Hour), Wait: time.Hour, Rate: 24}
+		e.Add(demand.Visit{Host: "busy.example", Started: now, Took: 3 * time.Second, After: after, Reached: true, First: true}, s)
+	}
+	stretch := e.Stretch("busy.example", s.Politeness)
+	if stretch < 2 {
+		t.Fatalf("the waits of an overloaded host are stretched by %g", stretch)
+	}
+	for n := range 250_000 {
+		h := uri.Host(fmt.Sprintf("h%d.invented.example", n))
+		e.Add(demand.Visit{Host: h, Started: now, Failed: true}, s)
+		if got := e.Stretch(h, s.Politeness); got != 1 {
+			t.Fatalf("the waits of %s are stretched by %g", h, got)
+		}
+	}
+	if n := e.Bytes(); n > 20e6 {
+		t.Errorf("the estimates take %d bytes", n)
+	}
+	if got := e.Stretch("busy.example", s.Politeness); got != stretch {
+		t.Errorf("the waits of the overloaded host are stretched by %g, want %g as before", got, stretch)
+	}
+}
