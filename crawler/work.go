@@ -53,8 +53,8 @@ func (c *Crawler) visitClaimed(visits context.Context, claim claimed, worker int
 	c.uplink.End(worker)
 	var ours ownFault
 	switch {
-	case errors.As(err, &ours):
-		c.pause.Hold(time.Now(), ours)
+	case errors.As(err, &ours), errors.Is(err, frontier.ErrFull):
+		c.pause.Hold(time.Now(), err)
 		return nil
 	case err == nil && claim.trial:
 		c.pause.EndHold()

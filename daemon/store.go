@@ -21,10 +21,18 @@ import (
 
 // openStore opens the frontier, and everything else that is kept in its database.
 func (d *Daemon) openStore(now time.Time) (err error) {
-	if d.parts.Frontier, d.parts.Traps, err = openFrontier(d.live, now, false); err != nil {
+	await := func() { time.Sleep(time.Second) }
+	if d.parts.Frontier, d.parts.Traps, err = openFrontier(d.live, now, false, await); err != nil {
 		return err
 	}
 	d.closers.add(d.parts.Frontier.Close)
+	free := d.parts.FreeSpace
+	d.parts.FreeSpace = func() (int64, error) {
+		if err := d.parts.Frontier.Space(); err != nil {
+			return 0, err // a quota is not seen in the free space of the disk
+		}
+		return free()
+	}
 	db := d.parts.Frontier.DB()
 	d.parts.Dedup, err = dedup.Open(db, dedup.Options{
 		Name: uri.ReplayKey, View: d.parts.Frontier.View, IsOrigin: warc.IsOrigin(d.live.Current().Storage.WARC),
@@ -43,13 +51,16 @@ func (d *Daemon) openStore(now time.Time) (err error) {
 }
 
 // openFrontier opens the frontier of a configuration, and the traps that are stored in it, which affect the names of
-// URIs. It makes a new store if there is none. The caller closes the frontier.
-func openFrontier(live *config.Live, now time.Time, bulkLoad bool) (*frontier.Frontier, *traps.Store, error) {
+// URIs. It makes a new store if there is none. await is Options.AwaitSpace. The caller closes the frontier.
+func openFrontier(
+	live *config.Live, now time.Time, bulkLoad bool, await func(),
+) (*frontier.Frontier, *traps.Store, error) {
 	c := live.Current()
 	// The frontier reads the traps while it is opened, and they are in the store of the frontier: they follow later.
 	var learned atomic.Pointer[traps.Store]
 	f, err := frontier.Open(frontier.Options{
 		Dir: c.Storage.State, MaxURIsPerHost: c.Crawl.MaxURIsPerHost, Now: now, BulkLoad: bulkLoad,
+		AwaitSpace: await,
 		// After a crash, each host rests as long as an ordinary host may have to. Zero would mean 30 s.
 		RestAfterCrash: max(longestDelay(c, "", now), time.Nanosecond),
 		LongestDelay:   func(h uri.Host) time.Duration { return longestDelay(live.Current(), h, now) },
@@ -102,7 +113,7 @@ func MakeStore(c *config.Config, now time.Time, bulkLoad bool) (*frontier.Fronti
 
 // openStopped opens a store. If a daemon uses it, the error says to stop the daemon.
 func openStopped(c *config.Config, now time.Time, bulkLoad bool) (*frontier.Frontier, error) {
-	f, _, err := openFrontier(config.NewLive(c), now, bulkLoad)
+	f, _, err := openFrontier(config.NewLive(c), now, bulkLoad, nil)
 	if errors.Is(err, frontier.ErrLocked) {
 		return nil, fmt.Errorf("%w: stop the daemon first", err)
 	}

@@ -54,8 +54,8 @@
 // [Frontier.Abandon] after a visit that failed on our side, [Frontier.Release] without a visit, or [Frontier.Divert].
 // Divert spends the slot on another URI of the same host, normally robots.txt, and returns a new claim; meanwhile the
 // host hands out nothing else. A claim that has ended, or that another run made, is stale: the call returns [ErrStale]
-// and changes nothing. If the store fails, the call changes nothing either, and the claim is still valid. There is no
-// lease: a claim that nobody ends keeps its slot until the frontier is closed.
+// and changes nothing. If the store fails, the call changes nothing either, and the claim is still valid; only
+// [ErrFull] ends it. There is no lease: a claim that nobody ends keeps its slot until the frontier is closed.
 //
 // # What is on disk when
 //

@@ -23,6 +23,9 @@ var (
 	ErrClaimed = errors.New("already claimed")
 	// ErrCollision means that two URIs have the same fingerprint, or that damage to a record makes it look so.
 	ErrCollision = errors.New("another URI has the same fingerprint")
+	// ErrFull means that the disk has no space for the store. Nothing was changed, and the call may be repeated when there
+	// is space again.
+	ErrFull = errors.New("no disk space for the frontier's store")
 	// ErrClosed means that the frontier is closed.
 	ErrClosed = errors.New("frontier is closed")
 )

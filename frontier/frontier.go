@@ -8,6 +8,7 @@ import (
 
 	"github.com/dgraph-io/badger/v4"
 
+	"github.com/arcrawl/arcrawl/frontier/reserve"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -16,6 +17,7 @@ type Frontier struct {
 	db      *badger.DB
 	dir     string
 	inspect bool
+	reserve *reserve.Reserve // nil without Options.AwaitSpace
 
 	// See Options.
 
@@ -75,7 +77,7 @@ func (f *Frontier) Close() error {
 			return errors.Join(txn.Set([]byte(metaClean), nil), txn.Delete([]byte(metaQuiet)))
 		})
 	}
-	if err = errors.Join(err, f.db.Close()); err != nil {
+	if err = errors.Join(err, f.closeStore()); err != nil {
 		return fmt.Errorf("close frontier %s: %w", f.dir, err)
 	}
 	return nil

@@ -21,6 +21,7 @@ func Open(o Options) (*Frontier, error) {
 	if err != nil {
 		return nil, err
 	}
+	o = o.withReserve()
 	db, err := openStore(o)
 	if err != nil {
 		return nil, fmt.Errorf("open frontier %s: %w", o.Dir, err)
@@ -31,13 +32,13 @@ func Open(o Options) (*Frontier, error) {
 		}
 	}
 	f := &Frontier{
-		db: db, dir: o.Dir, inspect: o.Inspect, maxURIs: o.MaxURIsPerHost, afterCrash: o.RestAfterCrash,
+		db: db, dir: o.Dir, inspect: o.Inspect, reserve: o.reserve, maxURIs: o.MaxURIsPerHost, afterCrash: o.RestAfterCrash,
 		valence: o.Valence, group: o.Group, limits: o.Limits, names: o.Names, order: o.Order,
 		queue: hostQueue{maxClaims: int64(o.MaxDoubtful)},
 		hosts: map[uri.Host]*host{}, groups: map[string]*hostGroup{}, knownURIs: newKnownCache(),
 	}
-	if err := f.load(o); err != nil {
-		return nil, fmt.Errorf("open frontier %s: %w", o.Dir, errors.Join(err, db.Close()))
+	if err := errors.Join(f.load(o), f.Space()); err != nil {
+		return nil, fmt.Errorf("open frontier %s: %w", o.Dir, errors.Join(err, f.closeStore()))
 	}
 	return f, nil
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/dgraph-io/badger/v4"
 
+	"github.com/arcrawl/arcrawl/frontier/reserve"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -67,7 +68,14 @@ type Options struct {
 	// tests under a virtual clock; a busy store would stall in the end.
 	Compactors int
 
+	// AwaitSpace makes the store reserve the disk space of its files before it writes them, so that a full disk or a quota
+	// makes calls return [ErrFull] and does not end the process. It is called again and again while a merge of tables
+	// waits for space, and must return after a second or so. Nil reserves nothing. See package reserve.
+	AwaitSpace func()
+
 	Logger badger.Logger // for messages of the store; nil discards them
+
+	reserve *reserve.Reserve // nil without AwaitSpace
 }
 
 // Limits bound the URIs of a host. URIs that are found beyond them are refused; URIs on demand never are.

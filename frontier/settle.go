@@ -72,9 +72,13 @@ type Settlement struct {
 const maxConflicts = 100
 
 // Settle ends a claim after its visit. It writes one transaction, or several if it is very long; see the package
-// comment. The result counts o.Found.
+// comment. The result counts o.Found. If the error is [ErrFull], the claim has ended as [Frontier.Abandon] ends it.
 func (f *Frontier) Settle(c Claim, o Settlement) (Added, error) {
 	added, err := f.settleClaim(c, o)
+	if errors.Is(err, ErrFull) {
+		rest := max(o.Politeness.Rest(o.Took), o.RetryAfter.Sub(o.Finished))
+		err = errors.Join(err, f.Abandon(c, o.Finished, rest))
+	}
 	if err != nil {
 		return Added{}, fmt.Errorf("settle %s: %w", c.uri, err)
 	}

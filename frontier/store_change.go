@@ -77,6 +77,9 @@ func (c *change) draft(name uri.Host) *draft {
 
 // commit writes the hosts, commits the transaction, and only then changes the memory.
 func (c *change) commit() error {
+	if err := c.f.Space(); err != nil {
+		return err
+	}
 	for _, d := range c.order {
 		if !d.dirty {
 			continue

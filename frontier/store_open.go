@@ -10,6 +10,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"syscall"
@@ -22,16 +23,24 @@ import (
 // process or panics in a goroutine of its own. Once open, it skips unreadable blocks as if they were empty.
 func openStore(o Options) (db *badger.DB, err error) {
 	b := storeOptions(o)
+	// A disk that fails or is full makes mapped memory fault. Here, that becomes a panic.
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer func() {
+		if r := recover(); r != nil {
+			db, err = nil, explainPanic(r)
+		}
+	}()
 	size, err := inspectStore(b)
 	if err != nil {
 		return nil, err
 	}
 	b = b.WithNumLevelZeroTables(logsToMerge(size, b.MemTableSize))
-	defer func() {
-		if r := recover(); r != nil {
-			db, err = nil, fmt.Errorf("%v: %w", r, ErrCorrupt)
+	if o.reserve != nil && !o.Inspect {
+		b = b.WithLogger(o.reserve)
+		if err := beginReserve(o); err != nil {
+			return nil, err
 		}
-	}()
+	}
 	if o.Inspect {
 		// The log of a store that was not closed has an incomplete end. Only a store that may be written can remove it.
 		db, err = badger.Open(b.WithReadOnly(true))
@@ -85,6 +94,15 @@ func storeOptions(o Options) badger.Options {
 			WithBaseLevelSize(64 << 20).WithBloomFalsePositive(0.002).WithBlockCacheSize(16 << 20)
 	}
 	return b
+}
+
+// explainPanic returns the reason why opening a store panicked: the memory that a file is mapped to cannot be read or
+// written, or the store is damaged.
+func explainPanic(r any) error {
+	if fault, ok := r.(interface{ Addr() uintptr }); ok {
+		return machineError{fmt.Errorf("a mapped file cannot be read or written (%v): the disk fails or is full", fault), syscall.EIO}
+	}
+	return fmt.Errorf("%v: %w", r, ErrCorrupt)
 }
 
 // explainOpenError returns the reason why Badger did not open a store.

@@ -6,15 +6,21 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/arcrawl/arcrawl/frontier/reserve"
 )
 
-// Size returns the number of bytes of disk that the store takes. It looks at each of its files.
+// Size returns the number of bytes of disk that the store takes, without what it holds in reserve. It looks at each of
+// its files.
 func (f *Frontier) Size() (sum int64, err error) {
 	entries, err := os.ReadDir(f.dir)
 	if err != nil {
 		return 0, fmt.Errorf("measure the size of the frontier's store: %w", err)
 	}
 	for _, e := range entries {
+		if e.Name() == reserve.FileName {
+			continue
+		}
 		info, err := e.Info()
 		if errors.Is(err, fs.ErrNotExist) || err == nil && !info.Mode().IsRegular() {
 			continue // the store removes files at any time

@@ -62,6 +62,9 @@ func (f *Frontier) Sync() error {
 // The times of the logs need not be kept. Keeping them would mean waiting for all the tables that are being written.
 func (s *syncState) syncFiles(dir string) error {
 	mem, vlog, err := logsIn(dir)
+	if err == nil {
+		mem, err = withoutSpares(dir, mem)
+	}
 	if err != nil {
 		return err
 	}
@@ -88,6 +91,23 @@ func (s *syncState) syncFiles(dir string) error {
 	}
 	s.namedLogs = logs
 	return nil
+}
+
+// withoutSpares returns the logs without the last ones that are empty. These are held in reserve, and the log before
+// them is being written. If the store begins to use a spare meanwhile, everything that was written before is in the log
+// before it.
+func withoutSpares(dir string, logs []string) ([]string, error) {
+	for len(logs) > 0 {
+		info, err := os.Stat(filepath.Join(dir, logs[len(logs)-1]))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+		if err != nil || info.Size() > 0 {
+			break
+		}
+		logs = logs[:len(logs)-1]
+	}
+	return logs, nil
 }
 
 // logsIn returns the logs of a folder in the order of their numbers, which only increase: the logs of memory tables,

@@ -148,7 +148,7 @@ func (s *State) isHeld(now time.Time) (held, trial bool) {
 	free, err := s.o.FreeSpace()
 	switch minimum := s.o.MinFree(); {
 	case err != nil:
-		s.Hold(now, fmt.Errorf("read the free disk space: %w", err))
+		s.Hold(now, err)
 		return true, false
 	case free < minimum:
 		s.Hold(now, fmt.Errorf("disk is full: %s are free and storage.min_free is %s; free some space or lower it",

@@ -1,0 +1,15 @@
+//go:build !linux
+
+package reserve
+
+import (
+	"errors"
+	"os"
+)
+
+// reserveBlocks returns an error: this system has no call for it.
+func reserveBlocks(*os.File, int64, int64) error { return errors.ErrUnsupported }
+
+func allocated(string) (int64, error) { return 0, errors.ErrUnsupported }
+
+func freeBytes(string) (int64, error) { return 0, errors.ErrUnsupported }

@@ -1,0 +1,177 @@
+package frontier_test
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/internal/slow"
+)
+
+// smallDisk mounts a file system of a given size. It skips the test where that is not allowed.
+func smallDisk(t *testing.T, size string) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	if err := unix.Mount("tmpfs", dir, "tmpfs", 0, "size="+size); err != nil {
+		t.Skipf("a small file system cannot be mounted: %v; root may", err)
+	}
+	t.Cleanup(func() {
+		if err := unix.Unmount(dir, unix.MNT_DETACH); err != nil {
+			t.Error(err)
+		}
+	})
+	return dir
+}
+
+// fillDisk writes until nothing more fits.
+func fillDisk(t *testing.T, name string) {
+	t.Helper()
+	f, err := os.Create(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	for size := 1 << 20; size > 0; {
+		switch _, err := f.Write(make([]byte, size)); {
+		case errors.Is(err, syscall.ENOSPC):
+			size /= 4
+		case err != nil:
+			t.Fatal(err)
+		}
+	}
+}
+
+// atRest waits until the store neither writes a table nor merges any, and its reserve is complete.
+func atRest(t *testing.T, w *world) {
+	t.Helper()
+	last, since := "", time.Now()
+	for time.Since(since) < 300*time.Millisecond {
+		if err := w.Space(); err != nil {
+			t.Fatal(err)
+		}
+		tables, err := filepath.Glob(filepath.Join(w.o.Dir, "*.sst"))
+		logs, err2 := filepath.Glob(filepath.Join(w.o.Dir, "*.mem"))
+		if err := errors.Join(err, err2); err != nil {
+			t.Fatal(err)
+		}
+		if is := fmt.Sprint(tables, logs); is != last || len(logs) > 3 {
+			last, since = is, time.Now()
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+}
+
+// Others fill the disk to its last byte, and the store continues to write logs, tables and merged tables until it
+// cannot. Badger writes all of them through mapped memory, and a page without a block ends the process. Here, calls
+// return ErrFull, and succeed again when there is space.
+func TestADiskThatOthersFillDoesNotEndTheProcess(t *testing.T) {
+	slow.Test(t)
+	disk := smallDisk(t, "220m")
+	filler := filepath.Join(disk, "filler")
+	w := newWorld(t, func(o *frontier.Options) {
+		o.Dir, o.Compactors = filepath.Join(disk, "state"), 0
+		o.AwaitSpace = func() { time.Sleep(5 * time.Millisecond) }
+	})
+	w.add(day, pages("a.example", 1000)...)
+	rnd, now, visits := rand.New(rand.NewPCG(1, 1)), day, map[string]int{}
+	random := rand.NewChaCha8([32]byte{})
+	// visit settles one visit that writes 2 kB, which cannot be compressed.
+	visit := func() error {
+		now = now.Add(3 * time.Second)
+		c, ok, err := w.Claim(now)
+		if err != nil || !ok {
+			t.Fatal(ok, err)
+		}
+		o := visited(c, now, 10*time.Minute)
+		o.Seen = make([]byte, 2000)
+		_, _ = random.Read(o.Seen)
+		if _, err = w.Settle(c, o); err != nil {
+			w.wantErr(w.Release(c, now), frontier.ErrStale) // it has ended
+			return err
+		}
+		visits[c.Record.URI.String()]++
+		return nil
+	}
+	for round := range 3 {
+		for range rnd.IntN(6000) {
+			if err := visit(); err != nil {
+				t.Fatalf("round %d: %v; there is space", round, err)
+			}
+		}
+		atRest(t, w)
+		fillDisk(t, filler)
+		n, err := 0, error(nil)
+		for ; err == nil && n < 20_000; n++ {
+			err = visit()
+		}
+		if !errors.Is(err, frontier.ErrFull) || !errors.Is(err, syscall.ENOSPC) {
+			t.Fatalf("round %d: %v after %d visits on a full disk", round, err, n)
+		}
+		if err := w.Space(); !errors.Is(err, frontier.ErrFull) {
+			t.Errorf("round %d: Space: %v", round, err)
+		}
+		if err := w.Sync(); err != nil {
+			t.Errorf("round %d: Sync: %v", round, err)
+		}
+		if err := os.Remove(filler); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Space(); err != nil {
+			t.Errorf("round %d: Space: %v; there is space again", round, err)
+		}
+	}
+	w.reopen(now.Add(time.Hour))
+	for text, n := range visits {
+		if got := w.get(text).Visits; got != n {
+			t.Fatalf("%s: %d visits, want %d", text, got, n)
+		}
+	}
+}
+
+// A store on a full disk cannot write its last tables. Closing it leaves everything in the log.
+func TestClosingOnAFullDiskLosesNothing(t *testing.T) {
+	disk := smallDisk(t, "150m")
+	w := newWorld(t, func(o *frontier.Options) {
+		o.Dir, o.AwaitSpace = filepath.Join(disk, "state"), func() {}
+	})
+	w.add(day, pages("a.example", 200)...)
+	random, visits, now := rand.NewChaCha8([32]byte{}), 0, day
+	fillDisk(t, filepath.Join(disk, "filler"))
+	for ; w.Space() == nil; visits++ { // until the reserve was used
+		now = now.Add(3 * time.Second)
+		c := w.claimAny(now)
+		o := visited(c, now, time.Hour)
+		o.Seen = make([]byte, 400_000)
+		_, _ = random.Read(o.Seen)
+		if _, err := w.Settle(c, o); err != nil {
+			w.wantErr(err, frontier.ErrFull)
+			break
+		}
+	}
+	if err := w.Close(); err != nil && !errors.Is(err, frontier.ErrFull) {
+		t.Fatalf("Close: %v, want success or an error that the disk is full", err)
+	}
+	left := filepath.Join(t.TempDir(), "left")
+	for os.CopyFS(left, os.DirFS(w.o.Dir)) != nil { // the table of an earlier log is being written
+		if err := os.RemoveAll(left); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.Frontier, w.o.Dir, w.o.AwaitSpace = nil, left, nil
+	w.open(now)
+	found := 0
+	if err := w.Each(func(r frontier.Record) error { found += r.Visits; return nil }); err != nil {
+		t.Fatal(err)
+	}
+	if found != visits {
+		t.Errorf("%d visits after the next opening, want %d", found, visits)
+	}
+}
