@@ -36,7 +36,7 @@ func (c *Crawler) settle(v visit, s settings, a archived, f findings, next sched
 	politeness := c.robots.Politeness(v.uri(), s.Politeness, next.robots, v.finished)
 	settlement := frontier.Settlement{
 		Record: next.record, Finished: v.finished, Took: got.Took, Politeness: politeness,
-		RetryAfter: next.asked, Rest: next.rest, NoAnswer: got.Status <= 0,
+		RetryAfter: next.asked, Rest: next.rest, NoAnswer: got.Status <= 0, Address: got.IP,
 		HostDown: hostDown(got.Status), NoRequest: got.Status == faults.Status, Reason: v.errorText(), Found: f.candidates,
 		Seen: f.source.seen, Robots: next.robots, Reopen: next.reopen, AlsoWrite: also,
 	}

@@ -44,6 +44,7 @@ func (c *Crawler) walk(ctx context.Context, claim frontier.Claim, worker int) er
 	}
 	claim = admitted.claim
 
+	s.Fetch.Connect = policy.ConnectTimeout(claim, s.Fetch.Connect)
 	room := c.space.Begin(began, claim.Record.URI, s.MaxPerDay)
 	defer room.End()
 	req, err := c.request(claim.Record, s, room, began)

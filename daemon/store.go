@@ -68,6 +68,7 @@ func openFrontier(
 		Group:          func(h uri.Host) string { return live.Current().ForHost(h, time.Now()).Politeness.Group },
 		Order:          c.Crawl.Order,
 		MaxDoubtful:    frontier.MaxDoubtful(c.Crawl.Workers),
+		Quotas:         frontier.QuotasFor(c.Crawl.Workers),
 		Names: func(h uri.Host) *uri.Naming {
 			n := live.Current().ForHost(h, time.Now()).Names
 			if book := learned.Load(); book != nil {

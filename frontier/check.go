@@ -3,6 +3,7 @@ package frontier
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/dgraph-io/badger/v4"
@@ -90,6 +91,7 @@ func (x *checker) memory() {
 	if doubtful != q.claims {
 		x.faultf("%d claims of hosts that do not answer, %d counted", doubtful, q.claims)
 	}
+	x.quotas()
 	serials := map[uint64]bool{}
 	for i, h := range x.f.byID {
 		if h.id != uint32(i+1) || x.f.hosts[h.name] != h {
@@ -105,6 +107,30 @@ func (x *checker) memory() {
 				x.faultf("host %s: a URI is claimed twice", h.name)
 			}
 			serials[s.serial], taken[s.fp] = s.serial != 0, s.serial != 0
+		}
+	}
+}
+
+// quotas verifies the counters and the lines of the quotas.
+func (x *checker) quotas() {
+	claims, hosts := map[*quota]int64{}, map[*quota]int{}
+	for _, h := range x.f.byID {
+		for _, q := range h.quotas {
+			claims[q] += h.claims()
+			hosts[q]++
+		}
+		if q := h.waitsFor; q != nil && (!slices.Contains(q.line, h) || !slices.Contains(h.quotas[:], q)) {
+			x.faultf("host %s waits for a quota that does not know it", h.name)
+		}
+	}
+	for key, q := range x.f.quotaByKey {
+		if q.claims != claims[q] || q.hosts != hosts[q] || q.hosts == 0 || q.key != key {
+			x.faultf("a quota counts %d claims of %d hosts, there are %d of %d", q.claims, q.hosts, claims[q], hosts[q])
+		}
+		for _, h := range q.line {
+			if h.waitsFor != q {
+				x.faultf("host %s is in the line of a quota that it does not wait for", h.name)
+			}
 		}
 	}
 }

@@ -33,8 +33,8 @@ func (f *Frontier) Claim(now time.Time) (c Claim, ok bool, err error) {
 	if f.closed {
 		return Claim{}, false, ErrClosed
 	}
-	h := f.queue.first()
-	if h == nil || h.readyAt > now.UnixMilli() {
+	h := f.firstClaimable(now.UnixMilli())
+	if h == nil {
 		return Claim{}, false, nil
 	}
 	if f.quiet {

@@ -26,6 +26,7 @@ type Frontier struct {
 	valence    func(uri.Host) int
 	group      func(uri.Host) string
 	limits     func(uri.Host) Limits
+	quotas     Quotas
 	names      func(uri.Host) *uri.Naming
 
 	// mu guards the fields below, up to the empty line. It is held while a transaction is written, so that there is one
@@ -37,13 +38,15 @@ type Frontier struct {
 	byID             []*host // host number n is at n-1
 	groups           map[string]*hostGroup
 	queue            hostQueue // all hosts
-	serial           uint64    // of the last claim
-	pooledContenders int       // in the pools of all hosts
-	pooledPlaces     int       // that the pools are going to look at
-	buffer           []byte    // for the rows of the next change
-	restUnsaved      bool      // the rest of a host is in memory only
-	quiet            bool      // nothing was claimed since the store was opened, and the store says so
-	clockWasAhead    bool      // the store has times from the future
+	quotaByKey       map[quotaKey]*quota
+	lastClaim        int64  // ms; when Claim was last called
+	serial           uint64 // of the last claim
+	pooledContenders int    // in the pools of all hosts
+	pooledPlaces     int    // that the pools are going to look at
+	buffer           []byte // for the rows of the next change
+	restUnsaved      bool   // the rest of a host is in memory only
+	quiet            bool   // nothing was claimed since the store was opened, and the store says so
+	clockWasAhead    bool   // the store has times from the future
 	closed           bool
 
 	// The fields below have locks of their own; the package comment has a diagram.
@@ -106,14 +109,17 @@ func (f *Frontier) claimedHost(c Claim) (*host, error) {
 
 // setState replaces the state of a host, and moves the host in the heap.
 func (f *Frontier) setState(h *host, s state) {
+	change, moved := s.claims()-h.claims(), s.address != h.address || s.isUnmet() != h.isUnmet()
 	f.queue.replaceState(h, s)
+	f.countClaims(h, change)
+	if moved {
+		f.joinQuotas(h)
+	}
 	if h.group != nil {
 		f.updateGroup(h.group)
 		return
 	}
-	h.ownReadyAt = s.readyTime()
-	h.readyAt = h.ownReadyAt
-	f.queue.fix(h)
+	f.updateReady(h)
 }
 
 // addHost makes a host known in memory.
@@ -121,6 +127,7 @@ func (f *Frontier) addHost(h *host) {
 	f.hosts[h.name] = h
 	f.byID = append(f.byID, h)
 	f.joinGroup(h)
+	f.joinQuotas(h)
 	h.ownReadyAt, h.readyAt = h.readyTimes()
 	f.queue.add(h)
 	if h.group != nil {

@@ -2,6 +2,7 @@ package frontier
 
 import (
 	"math"
+	"net/netip"
 	"slices"
 
 	"github.com/fxamacker/cbor/v2"
@@ -23,6 +24,8 @@ type host struct {
 	readyAt    int64 // ms; the heap is ordered by it
 	ownReadyAt int64 // ms; the same, regardless of its group
 	group      *hostGroup
+	quotas     [quotaKinds]*quota
+	waitsFor   *quota // the host is ready, and waits in the line of this quota
 
 	// folders is the change in the number of URIs of each folder while they are being counted; nil at all other times.
 	folders map[fingerprint]int64
@@ -61,7 +64,9 @@ type state struct {
 	// there is none. Another URI must say so too before the host rests for longer than [MaxLoneRest].
 	asker fingerprint
 	met   hostMet
-	usual int64 // ms; the last politeness delay, 0 if it was not longer than the rest after a crash
+
+	address netip.Prefix // where its last visit went to, see networkOf; not stored
+	usual   int64        // ms; the last politeness delay, 0 if it was not longer than the rest after a crash
 
 	// answersNeeded is how many visits in a row must be fast before the host counts as one that answers. It is not
 	// stored: after a start, every host has to answer twice.

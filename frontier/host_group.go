@@ -73,7 +73,10 @@ func (f *Frontier) joinGroup(h *host) {
 // readyTimes returns when a host can hand out a URI: regardless of its group, and with it.
 func (h *host) readyTimes() (own, at int64) {
 	own = h.readyTime()
-	if h.group == nil || own == never {
+	switch {
+	case h.waitsFor != nil:
+		return own, never
+	case h.group == nil || own == never:
 		return own, own
 	}
 	return own, max(own, h.group.readyAt())
@@ -87,6 +90,9 @@ func (f *Frontier) updateGroup(g *hostGroup) {
 		at := own
 		if own != never {
 			at = max(own, shared)
+		}
+		if h.waitsFor != nil {
+			at = never
 		}
 		if own != h.ownReadyAt || at != h.readyAt {
 			h.ownReadyAt, h.readyAt = own, at

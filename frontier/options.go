@@ -37,6 +37,9 @@ type Options struct {
 	// bound.
 	MaxDoubtful int
 
+	// Quotas bound the claims in progress of hosts that belong to one stranger; zero means no bounds.
+	Quotas Quotas
+
 	// The functions below are called with locks held. They must be quick, and must not call the frontier.
 
 	// Valence returns how many visits a host may have in progress at a time, from 1 to 256; nil means one for all hosts.

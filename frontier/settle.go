@@ -3,6 +3,7 @@ package frontier
 import (
 	"errors"
 	"fmt"
+	"net/netip"
 	"runtime"
 	"strings"
 	"time"
@@ -35,6 +36,8 @@ type Settlement struct {
 	// rests for one minute, and for twice as long after each further failure in a row; see [RestWhenDown]. Its URIs keep
 	// their due times. A settlement without HostDown ends the row, unless NoRequest is set.
 	HostDown bool
+
+	Address netip.Addr // of the server; zero if there was no connection
 
 	// NoAnswer says that the exchange brought no HTTP response, although the host could be reached.
 	NoAnswer bool
@@ -221,6 +224,9 @@ func (c *change) freeSlot(d *draft, cl Claim, o Settlement) error {
 	}
 	d.answersNeeded = answersNeeded(d.answersNeeded, o)
 	d.settleRest(fp, o)
+	if o.Address.IsValid() {
+		d.address = networkOf(o.Address)
+	}
 	switch {
 	case d.failures == 0:
 		d.reason = ""

@@ -1,0 +1,184 @@
+package frontier
+
+import (
+	"net/netip"
+	"slices"
+)
+
+// Quotas bound how many visits the hosts of one stranger may have in progress together. Zero means no bound. A host
+// whose valence is larger may have as many visits as its valence says.
+type Quotas struct {
+	PerDomain  int // of the hosts of one registrable domain
+	PerAddress int // of the hosts at one address, as far as it is known
+	// PerServer bounds the hosts of one domain at one address: probably one server. Hosts of different domains at one
+	// address, as in a CDN, are strangers to each other.
+	PerServer int
+	// Unmet bounds the hosts that never answered and could not be reached at least once.
+	Unmet int
+}
+
+// QuotasFor returns the quotas of a crawl with n workers.
+func QuotasFor(n int) Quotas {
+	return Quotas{
+		PerDomain: max(1, n/4), PerAddress: max(1, n/2), PerServer: min(max(1, n/4), 4), Unmet: max(1, n/16),
+	}
+}
+
+// quota bounds the claims in progress of some hosts. A host that is ready while the quota is used up waits in line,
+// outside the order of the heap, until a claim ends.
+type quota struct {
+	key    quotaKey
+	max    int64
+	claims int64
+	hosts  int     // that the quota applies to
+	line   []*host // that were ready when it was used up
+}
+
+// The quotas of a host, by kind.
+const (
+	byDomain = iota
+	byAddress
+	byServer
+	byUnmet
+	quotaKinds
+)
+
+// quotaKey names a quota.
+type quotaKey struct {
+	domain  string
+	address netip.Prefix
+	unmet   bool
+}
+
+// usedUp returns a quota that forbids one more claim of the host now; nil if there is none.
+func (h *host) usedUp() *quota {
+	for _, q := range h.quotas {
+		if q != nil && q.claims >= max(q.max, int64(h.valence)) {
+			return q
+		}
+	}
+	return nil
+}
+
+// firstClaimable returns the host that is ready first and within its quotas. The others that are ready wait in line.
+func (f *Frontier) firstClaimable(now int64) *host {
+	f.lastClaim = now
+	for {
+		h := f.queue.first()
+		if h == nil || h.readyAt > now {
+			return nil
+		}
+		q := h.usedUp()
+		if q == nil {
+			return h
+		}
+		f.putInLine(h, q)
+	}
+}
+
+// putInLine makes a host wait for a quota.
+func (f *Frontier) putInLine(h *host, q *quota) {
+	h.waitsFor = q
+	q.line = append(q.line, h)
+	f.updateReady(h)
+}
+
+// callNext lets hosts leave the line of a quota that is not used up, until one of them can be claimed now.
+func (f *Frontier) callNext(q *quota) {
+	for q.claims < q.max && len(q.line) > 0 {
+		h := q.line[0]
+		q.line[0] = nil
+		q.line = q.line[1:]
+		h.waitsFor = nil
+		f.updateReady(h)
+		if other := h.usedUp(); other != nil {
+			f.putInLine(h, other)
+		} else if h.readyAt <= f.lastClaim {
+			return
+		}
+	}
+}
+
+// updateReady computes again when a host is ready, and moves it in the heap.
+func (f *Frontier) updateReady(h *host) {
+	h.ownReadyAt, h.readyAt = h.readyTimes()
+	f.queue.fix(h)
+}
+
+// isUnmet reports whether a host never answered, and could not be reached at least once.
+func (s *state) isUnmet() bool { return s.met == metNever && s.failures > 0 }
+
+// joinQuotas makes a host subject to the quotas that apply to it now.
+func (f *Frontier) joinQuotas(h *host) {
+	domain := ""
+	if f.quotas != (Quotas{}) {
+		domain = h.name.Domain()
+	}
+	f.joinQuota(h, byDomain, quotaKey{domain: domain}, f.quotas.PerDomain)
+	if h.address.IsValid() {
+		f.joinQuota(h, byAddress, quotaKey{address: h.address}, f.quotas.PerAddress)
+		f.joinQuota(h, byServer, quotaKey{domain: domain, address: h.address}, f.quotas.PerServer)
+	}
+	if h.isUnmet() {
+		f.joinQuota(h, byUnmet, quotaKey{unmet: true}, f.quotas.Unmet)
+	} else {
+		f.leaveQuota(h, byUnmet)
+	}
+}
+
+// joinQuota makes a host subject to one quota, instead of another one of the same kind.
+func (f *Frontier) joinQuota(h *host, kind int, key quotaKey, bound int) {
+	if was := h.quotas[kind]; bound == 0 || was != nil && was.key == key {
+		return
+	}
+	f.leaveQuota(h, kind)
+	q := f.quotaByKey[key]
+	if q == nil {
+		q = &quota{key: key, max: int64(bound)}
+		f.quotaByKey[key] = q
+	}
+	q.hosts++
+	q.claims += h.claims()
+	h.quotas[kind] = q
+}
+
+// leaveQuota removes a host from its quota of a kind, and from the line of that quota.
+func (f *Frontier) leaveQuota(h *host, kind int) {
+	q := h.quotas[kind]
+	if q == nil {
+		return
+	}
+	h.quotas[kind] = nil
+	q.claims -= h.claims()
+	if q.hosts--; q.hosts == 0 {
+		delete(f.quotaByKey, q.key)
+	}
+	if h.waitsFor == q {
+		h.waitsFor = nil
+		q.line = slices.DeleteFunc(q.line, func(other *host) bool { return other == h })
+	}
+	f.callNext(q)
+}
+
+// countClaims adds claims of a host to its quotas. If claims have ended, others that wait are called.
+func (f *Frontier) countClaims(h *host, change int64) {
+	for _, q := range h.quotas {
+		if q != nil {
+			q.claims += change
+			f.callNext(q)
+		}
+	}
+}
+
+// networkOf returns the network that one owner has at least: an IPv4 address, or the first half of an IPv6 address.
+func networkOf(ip netip.Addr) netip.Prefix {
+	bits := 32
+	if ip = ip.Unmap(); ip.Is6() {
+		bits = 64
+	}
+	network, err := ip.Prefix(bits)
+	if err != nil {
+		return netip.Prefix{}
+	}
+	return network
+}

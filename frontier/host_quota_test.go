@@ -1,0 +1,141 @@
+package frontier
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"net/netip"
+	"testing"
+	"time"
+
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+// Hosts of three domains at four addresses are claimed, settled and steered in random order. No quota is ever exceeded,
+// and nothing waits in line although it could be claimed.
+func TestQuotasHoldAndNothingStarves(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(4) {
+		p := rand.New(rand.NewPCG(seed, 1))
+		now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+		f, err := Open(Options{
+			Dir: t.TempDir(), Now: now, Compactors: -1, Quotas: Quotas{PerDomain: 5, PerAddress: 6, PerServer: 2, Unmet: 2},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for n := range 60 {
+			u := uri.FromCanonical(fmt.Sprintf("http://h%d.domain%d.example:%d/", n, n%3, 1000+n%7))
+			if _, err := f.Add(now, Candidate{URI: u}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var claims []Claim
+		for range 600 {
+			now = now.Add(time.Duration(p.IntN(400)) * time.Millisecond)
+			switch {
+			case p.IntN(3) > 0 || len(claims) == 0:
+				c, ok, err := f.Claim(now)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if ok {
+					claims = append(claims, c)
+				} else {
+					nothingIsClaimable(t, f, now)
+				}
+			case p.IntN(20) == 0:
+				verb := []HostVerb{Pause, Resume, Wake}[p.IntN(3)]
+				pattern := string(claims[p.IntN(len(claims))].Record.URI.Host())
+				if _, _, err := f.SteerHosts(now, pattern, HostAction{Verb: verb}); err != nil {
+					t.Fatal(err)
+				}
+			default:
+				i := p.IntN(len(claims))
+				c := claims[i]
+				claims = append(claims[:i], claims[i+1:]...)
+				address := netip.AddrFrom4([4]byte{192, 0, 2, byte(p.IntN(4))})
+				o := Settlement{Record: c.Record, Finished: now, HostDown: p.IntN(4) == 0, Address: address}
+				if o.HostDown {
+					o.Address = netip.Addr{}
+				}
+				o.Record.Due = now.Add(time.Duration(p.IntN(5)) * time.Second)
+				if _, err := f.Settle(c, o); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for key, q := range f.quotaByKey {
+				if q.claims > q.max && !key.address.IsValid() {
+					t.Fatalf("%d claims under the quota %v of %d", q.claims, key, q.max)
+				}
+			}
+			if p.IntN(20) == 0 {
+				if err := f.Check(); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		if err := f.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// nothingIsClaimable fails the test if a host is ready and within its quotas.
+func nothingIsClaimable(t *testing.T, f *Frontier, now time.Time) {
+	t.Helper()
+	for _, h := range f.byID {
+		if h.ownReadyAt <= now.UnixMilli() && h.usedUp() == nil {
+			t.Fatalf("host %s is ready and within its quotas, but was not handed out (it waits: %v)", h.name, h.waitsFor != nil)
+		}
+	}
+}
+
+// An owner of 300 names, and of a hundred ports at one address, gets its share of the workers and no more. The other
+// host is served at once.
+func TestAnOwnerOfManyNamesGetsItsShareOnly(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	f, err := Open(Options{Dir: t.TempDir(), Now: now, Compactors: -1, Quotas: QuotasFor(50)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	for n := range 300 {
+		for _, text := range []string{fmt.Sprintf("http://n%d.owner.example/", n), fmt.Sprintf("http://198.51.100.7:%d/", 8000+n)} {
+			if _, err := f.Add(now, Candidate{URI: uri.FromCanonical(text)}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if _, err := f.Add(now, Candidate{URI: uri.FromCanonical("http://well.example/")}); err != nil {
+		t.Fatal(err)
+	}
+	claimed := map[string]int{}
+	for range 50 {
+		c, ok, err := f.Claim(now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if ok {
+			claimed[c.Record.URI.Domain()]++
+		}
+	}
+	if claimed["owner.example"] != 12 || claimed["198.51.100.7"] != 12 || claimed["well.example"] != 1 {
+		t.Errorf("50 workers claimed %v; want 12 of the owner's names, 12 of the address, and the other host", claimed)
+	}
+	if err := f.Check(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestDomainOfAHost(t *testing.T) {
+	t.Parallel()
+	for h, want := range map[uri.Host]string{
+		"www.news.example.co.uk": "example.co.uk", "a.example:8080": "a.example", "x.a.example:8080": "a.example",
+		"192.0.2.1:81": "192.0.2.1", "[2001:db8::1]:81": "2001:db8::1", "[2001:db8::1]": "2001:db8::1", "localhost:1": "localhost",
+	} {
+		if got := h.Domain(); got != want {
+			t.Errorf("%s: domain %q, want %q", h, got, want)
+		}
+	}
+}
