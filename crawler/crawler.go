@@ -141,7 +141,8 @@ type Crawler struct {
 	// step is called at each numbered step of a walk; tests interrupt the walk there.
 	step func(step string)
 
-	dirty chan struct{} // has a token if something was settled since the last sync
+	dirty  chan struct{} // has a token if something was settled since the last sync
+	broken chan error    // has the first error that stops the crawl
 
 	current    []atomic.Pointer[Visiting] // the visit in progress of each worker
 	waiting    atomic.Int64               // workers that have nothing to do
@@ -162,13 +163,13 @@ func New(r Parts) *Crawler {
 		traps: optional.TrapsOr(r.Traps), daily: optional.DailyOr(r.Daily),
 		robots: policy.NewRobots(r.Frontier), step: func(string) {},
 		dirty: make(chan struct{}, 1), current: make([]atomic.Pointer[Visiting], r.Config.Current().Crawl.Workers),
-		waiter: make(chan struct{}, 1), wake: make(chan struct{}, 1),
+		waiter: make(chan struct{}, 1), wake: make(chan struct{}, 1), broken: make(chan error, 1),
 	}
 	minFree := func() int64 { return r.Config.Current().Storage.MinFree }
 	c.space = space.New(space.Options{FreeSpace: r.FreeSpace, MinFree: minFree, Log: r.Log})
 	c.pause = pause.New(pause.Options{
 		FreeSpace: r.FreeSpace, MinFree: minFree,
-		Uplink: &c.uplink, Wake: c.Wake, Log: r.Log,
+		Uplink: &c.uplink, Wake: c.Wake, Log: r.Log, GiveUp: func(err error) { stopCrawl(c.broken, err) },
 	})
 	c.returns = rescope.New(r.Frontier, r.Config, c.Wake, r.Log)
 	c.clock, c.started = clock.New(r.Frontier, r.Config, c.Wake, r.Log), time.Now()

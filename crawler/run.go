@@ -31,22 +31,21 @@ func (c *Crawler) Run(ctx context.Context) error {
 	defer cancelVisits(nil)
 	crawling, stop := context.WithCancel(ctx)
 	defer stop()
-	broken := make(chan error, 1) // the first error that stops the crawl
 	var workers, keepers sync.WaitGroup
 
 	stopKeepers := make(chan struct{})
-	keepers.Go(func() { c.housekeep(stopKeepers, broken) })
+	keepers.Go(func() { c.housekeep(stopKeepers, c.broken) })
 	keepers.Go(func() { c.estimateDemand(stopKeepers) })
-	keepers.Go(func() { stopCrawl(broken, c.returns.Run(stopKeepers, time.Now)) })
-	keepers.Go(func() { stopCrawl(broken, c.clock.Run(stopKeepers, time.Now)) })
+	keepers.Go(func() { stopCrawl(c.broken, c.returns.Run(stopKeepers, time.Now)) })
+	keepers.Go(func() { stopCrawl(c.broken, c.clock.Run(stopKeepers, time.Now)) })
 	for n := range c.current {
-		workers.Go(func() { c.work(crawling, visits, n+1, broken) })
+		workers.Go(func() { c.work(crawling, visits, n+1, c.broken) })
 	}
 
 	var err error
 	select {
 	case <-ctx.Done():
-	case err = <-broken:
+	case err = <-c.broken:
 	}
 	stop()
 	grace := time.AfterFunc(c.parts.Config.Current().Crawl.Grace, func() { cancelVisits(errGraceOver) })
@@ -55,7 +54,7 @@ func (c *Crawler) Run(ctx context.Context) error {
 	close(stopKeepers)
 	keepers.Wait()
 	select {
-	case late := <-broken:
+	case late := <-c.broken:
 		err = errors.Join(err, late)
 	default:
 	}

@@ -173,7 +173,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 	stopReporting := d.supervisor.watch(ctx, c.Crawl.Grace, d.crawler.Held)
 	defer stopReporting()
 	if err := d.crawler.Run(ctx); err != nil {
-		d.log.Error().Err(err).Msg("stopping because the store failed")
+		d.log.Error().Err(err).Msg("stopping because the store or the disk failed")
 		return err
 	}
 	counts = d.parts.Frontier.Counts(time.Now())

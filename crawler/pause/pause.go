@@ -5,8 +5,10 @@
 package pause
 
 import (
+	"errors"
 	"fmt"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -18,6 +20,9 @@ import (
 const (
 	// holdTime is how long the crawl is held after a fault of our own before it tries again.
 	holdTime = 10 * time.Second
+	// failTime is how long the disk may fail before the crawl is given up. A file system that was taken off, or is
+	// read-only after an error, cannot be repaired while a process has files of it open.
+	failTime = time.Minute
 	// spaceEvery is the time between two checks of the free disk space while crawling.
 	spaceEvery = time.Second
 )
@@ -36,7 +41,8 @@ type Options struct {
 	FreeSpace func() (int64, error) // free bytes on disk
 	MinFree   func() int64          // the minimum of free bytes
 	Uplink    *uplink.Watch
-	Wake      func() // is called after each change
+	Wake      func()            // is called after each change
+	GiveUp    func(cause error) // is called when the disk has failed for a minute: the process must be started again
 	Log       zerolog.Logger
 }
 
@@ -48,6 +54,7 @@ type State struct {
 	held      string     // why nothing is claimed, because of a fault of our own; empty = no fault
 	heldSince time.Time
 	checkAt   time.Time // when to check again whether the crawl is held
+	failing   time.Time // when the disk began to fail; zero = the last fault was another one
 	paused    Status    // by an operator
 }
 
@@ -82,7 +89,8 @@ func (s *State) Resume() {
 	s.o.Wake()
 }
 
-// Hold stops the claiming for a while because of a fault of our own, and logs it once.
+// Hold stops the claiming for a while because of a fault of our own, and logs it once. It calls GiveUp if the disk has
+// failed for failTime.
 func (s *State) Hold(now time.Time, cause error) {
 	s.mu.Lock()
 	first := s.held == ""
@@ -90,19 +98,40 @@ func (s *State) Hold(now time.Time, cause error) {
 		s.heldSince = now
 	}
 	s.checkAt = now.Add(holdTime)
+	if !diskFails(cause) {
+		s.failing = time.Time{}
+	} else if s.failing.IsZero() {
+		s.failing = now
+	}
+	givenUp := !s.failing.IsZero() && now.Sub(s.failing) >= failTime
 	s.mu.Unlock()
 	s.o.Wake()
+	if givenUp {
+		s.o.GiveUp(fmt.Errorf("the disk has failed for a minute: %w", cause))
+	}
 	if first {
 		s.o.Log.Error().Err(cause).Str("retry_in", holdTime.String()).
 			Msg("pausing crawl: nothing is lost; fix the cause and the crawl resumes automatically")
 	}
 }
 
+// diskFails reports whether a fault is one of the disk that no free space ends.
+func diskFails(cause error) bool {
+	for _, errno := range []syscall.Errno{
+		syscall.EIO, syscall.EROFS, syscall.ENXIO, syscall.ENODEV, syscall.ESTALE, syscall.ESHUTDOWN,
+	} {
+		if errors.Is(cause, errno) {
+			return true
+		}
+	}
+	return false
+}
+
 // EndHold ends a hold. It does nothing if there is none.
 func (s *State) EndHold() {
 	s.mu.Lock()
 	was := s.held
-	s.held = ""
+	s.held, s.failing = "", time.Time{}
 	s.mu.Unlock()
 	if was != "" {
 		s.o.Log.Info().Msg("resuming crawl: the fault is gone")

@@ -1,0 +1,66 @@
+package pause_test
+
+import (
+	"errors"
+	"fmt"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/arcrawl/arcrawl/crawler/pause"
+	"github.com/arcrawl/arcrawl/crawler/uplink"
+)
+
+// A disk that fails holds the crawl. If it fails for a minute, the process must be started again: a file system that is
+// read-only after an error cannot be repaired while its files are open. A full disk is waited for without end.
+func TestADiskThatFailsForAMinuteIsGivenUp(t *testing.T) {
+	t.Parallel()
+	start := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	for name, c := range map[string]struct {
+		faults []syscall.Errno // each ten seconds after the one before; 0 is a visit that succeeds
+		at     int             // the fault with which the crawl is given up; -1 = never
+	}{
+		"write errors":              {[]syscall.Errno{5, 5, 5, 5, 5, 5, 5}, 6},
+		"read-only after an error":  {[]syscall.Errno{5, syscall.EROFS, syscall.EROFS, syscall.EROFS, 5, 5, 5}, 6},
+		"a disk that is well again": {[]syscall.Errno{5, 5, 5, 5, 0, 5, 5, 5, 5}, -1},
+		"a full disk":               {repeat(syscall.ENOSPC, 1000), -1},
+		"a quota":                   {repeat(syscall.EDQUOT, 1000), -1},
+		"another fault in between":  {[]syscall.Errno{5, 5, 5, syscall.ENOSPC, 5, 5, 5, 5}, -1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var given error
+			s := pause.New(pause.Options{
+				FreeSpace: func() (int64, error) { return 1 << 40, nil }, MinFree: func() int64 { return 1 },
+				Uplink: new(uplink.Watch), Wake: func() {}, Log: zerolog.Nop(),
+				GiveUp: func(err error) { given = err },
+			})
+			for i, errno := range c.faults {
+				now := start.Add(time.Duration(i) * 10 * time.Second)
+				if errno == 0 {
+					s.EndHold()
+					continue
+				}
+				s.Hold(now, fmt.Errorf("archive http://a.example/: %w", errno))
+				if want := c.at >= 0 && i >= c.at; (given != nil) != want {
+					t.Fatalf("fault %d: given up with %v, want given up: %t", i, given, want)
+				}
+			}
+			if given != nil && !errors.Is(given, syscall.EIO) {
+				t.Errorf("given up with %v, want the cause in it", given)
+			}
+			if s.Status().Held == "" {
+				t.Error("the crawl is not held")
+			}
+		})
+	}
+}
+
+func repeat(errno syscall.Errno, n int) (list []syscall.Errno) {
+	for range n {
+		list = append(list, errno)
+	}
+	return list
+}
