@@ -12,14 +12,32 @@ import (
 // reload loads the configuration again.
 func (w *Window) reload(o api.ReloadOrder) (api.Reloaded, error) {
 	out := api.Reloaded{DryRun: o.DryRun, Faults: []api.Fault{}}
-	p, err := w.o.Crawler.Reload(o.DryRun, w.o.Now())
+	var p whatif.Plan
+	var err error
+	if s := o.Staged; s != nil {
+		out.DryRun = true
+		p, err = w.o.Crawler.Plan(stagedOf(*s), w.o.Now())
+	} else {
+		p, err = w.o.Crawler.Reload(o.DryRun, w.o.Now())
+	}
 	var faults config.Faults
 	if errors.As(err, &faults) {
 		out.Faults = api.Faults(faults)
 		return out, nil
 	}
-	out.Taken, out.Plan = err == nil && !o.DryRun, planOf(p)
+	out.Taken, out.Plan = err == nil && !out.DryRun, planOf(p)
 	return out, err
+}
+
+func stagedOf(s api.Staged) whatif.Staged {
+	out := whatif.Staged{Hosts: map[string][]byte{}, Only: s.Only}
+	if s.Main != "" {
+		out.Main = []byte(s.Main)
+	}
+	for _, h := range s.Hosts {
+		out.Hosts[h.Name] = []byte(h.Text)
+	}
+	return out
 }
 
 func planOf(p whatif.Plan) api.Plan {

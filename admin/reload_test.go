@@ -12,6 +12,40 @@ import (
 	"github.com/arcrawl/arcrawl/internal/town"
 )
 
+// A staged configuration is compared with the one in force. Nothing comes into force, and no file is read.
+func TestStagedConfigurationsArePlanned(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, dir, everyHour)
+		defer w.close()
+		w.set("http://news.example/", town.Page{})
+		w.run(time.Minute)
+		inForce := w.parts.Config.Current()
+		plan := func(s api.Staged) api.Reloaded {
+			r := post[api.Reloaded](w, "/api/v1/reload", api.ReloadOrder{Staged: &s})
+			if r.Taken || !r.DryRun || w.parts.Config.Current() != inForce {
+				t.Errorf("staged %+v: %+v; it came into force", s, r)
+			}
+			return r
+		}
+		host := func(text string) []api.StagedHost { return []api.StagedHost{{Name: "more.example.toml", Text: text}} }
+		one := plan(api.Staged{Only: true, Hosts: host("[seeds]\nuris = [\"http://more.example/\"]\n")})
+		if p := one.Plan; len(p.SeedsAdded) != 1 || len(p.SeedsRemoved) != 0 || p.DueNow != 1 {
+			t.Errorf("one more host file: %+v", p)
+		}
+		w.must(os.WriteFile(w.path("arcrawl.toml"), []byte("[politeness]\nmin_delay = 5\n"), 0o600)) // being edited
+		all := plan(api.Staged{Main: strings.Replace(everyHour, "http://news.example/", "http://other.example/", 1)})
+		if p := all.Plan; len(p.SeedsAdded) != 1 || len(p.SeedsRemoved) != 1 || p.SeedsRemoved[0] != "http://news.example/" {
+			t.Errorf("another main file: %+v, %v", p, all.Faults)
+		}
+		bad := plan(api.Staged{Only: true, Hosts: host("[politeness]\nmin_delay = 5\n")})
+		if len(bad.Faults) != 1 || bad.Faults[0].Key != "politeness.min_delay" || !strings.Contains(bad.Faults[0].File, "more.example.toml") {
+			t.Errorf("a faulty host file: %+v", bad)
+		}
+	})
+}
+
 // TestReloadReportsItsChanges checks a configuration, reloads it, and then tries a faulty one.
 func TestReloadReportsItsChanges(t *testing.T) {
 	t.Parallel()

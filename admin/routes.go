@@ -292,7 +292,7 @@ func number(r *http.Request, name string, byDefault, minimum, maximum int) (int,
 }
 
 // maxBody is the maximum size of a request body in bytes.
-const maxBody = 4 << 20
+const maxBody = 32 << 20
 
 // read decodes the JSON body of a request. An empty body is the zero value.
 func read[T any](r *http.Request) (v T, err error) {

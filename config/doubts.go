@@ -46,14 +46,11 @@ func (l *loader) warnDoubts() {
 		for _, w := range f.draft.whens {
 			l.warnExpressions(w.doc, w.path, f.host, w.criteria.URI)
 		}
-		if caution.IsPublic(hostname(f.host)) {
+		if caution.IsPublic(domain.Hostname(f.host)) {
 			l.warnPoliteness(f.doc, f.draft)
 		}
 	}
 }
-
-// hostname returns a host without its port.
-func hostname(h uri.Host) string { return uri.FromCanonical("http://" + string(h) + "/").Hostname() }
 
 // hasPublicHost reports whether any seed may be on a public host.
 func (l *loader) hasPublicHost() bool {
@@ -79,11 +76,6 @@ func (l *loader) warnPoliteness(doc *document.Document, d *draft) {
 	}
 }
 
-// covers returns whether a host belongs to the file of h.
-func covers(h uri.Host) func(uri.Host) bool {
-	return func(other uri.Host) bool { return other == h || !domain.IsSuffix(h) && domain.Below(other, h) }
-}
-
 // warnHostFiles warns of host files that set nothing, and collects those that apply to nothing.
 func (l *loader) warnHostFiles() {
 	var hosts []uri.Host
@@ -98,7 +90,7 @@ func (l *loader) warnHostFiles() {
 			continue
 		}
 		sets := len(f.doc.Root) > 0
-		problem, remedy := caution.HostFile(f.host, sets, hosts, covers(f.host))
+		problem, remedy := caution.HostFile(f.host, sets, hosts, domain.Covers(f.host))
 		warning := Fault{File: f.doc.File, Problem: problem, Remedy: remedy}
 		switch {
 		case problem == "":
@@ -114,7 +106,7 @@ func (l *loader) warnHostFiles() {
 // the document or empty; h is the host of the file, "" for the main file.
 func (l *loader) warnExpressions(doc *document.Document, path document.Path, h uri.Host, when *regexp.Regexp) {
 	if when != nil {
-		problem, remedy := caution.Expression(when, h, covers(h))
+		problem, remedy := caution.Expression(when, h, domain.Covers(h))
 		if at := keyAt(doc, path, "when.uri", when.String()); problem != "" {
 			at.Path = path.Child("uri")
 			at.Warn(problem, remedy)

@@ -1,11 +1,9 @@
 package config
 
 import (
-	"fmt"
 	"time"
 
-	"github.com/arcrawl/arcrawl/evaluators"
-	"github.com/arcrawl/arcrawl/internal/human"
+	"github.com/arcrawl/arcrawl/config/caution"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -26,31 +24,15 @@ func (l *loader) warnPace() {
 			order = append(order, h)
 		}
 		loads[h].count++
-		loads[h].rate += 1 / shortestWait(c.ForHost(h, time.Time{}).Wait).Seconds()
+		loads[h].rate += 1 / caution.ShortestWait(c.ForHost(h, time.Time{}).Wait).Seconds()
 	}
 	for _, h := range order {
-		p := c.ForHost(h, time.Time{}).Politeness
-		carries := float64(max(p.Valence, 1)) / max(p.MinDelay, time.Millisecond).Seconds()
-		at := loads[h]
-		if at.rate <= carries {
-			continue
-		}
-		l.warnings = append(l.warnings, Fault{
-			File: at.seed.File, Line: at.seed.Line, Column: 1, Key: "seeds.uris",
-			Problem: fmt.Sprintf("%s of %s can be due %.3g times a minute by wait.min, but politeness.min_delay %q permits at most %.3g visits",
-				human.Count(at.count, "seed"), h, at.rate*60, human.Duration(p.MinDelay), carries*60),
-			Remedy: "raise wait.min, or lower min_delay if the site agrees; until then visits are late",
-		})
-	}
-}
-
-// shortestWait returns the minimum wait of an HTML page.
-func shortestWait(s evaluators.Stack) time.Duration {
-	for _, e := range s {
-		if e.MIME.MatchString("text/html") {
-			shortest, _ := e.Rule.Bounds()
-			return max(shortest, time.Millisecond)
+		p, at := c.ForHost(h, time.Time{}).Politeness, loads[h]
+		problem, remedy := caution.Seeds(h, at.count, at.rate, p.MinDelay, p.Valence)
+		if problem != "" {
+			l.warnings = append(l.warnings, Fault{
+				File: at.seed.File, Line: at.seed.Line, Column: 1, Key: "seeds.uris", Problem: problem, Remedy: remedy,
+			})
 		}
 	}
-	return 365 * day
 }

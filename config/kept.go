@@ -59,6 +59,9 @@ func LoadKept(path string, kept func(state, name string) ([]byte, bool)) (*Confi
 
 // textOf returns the text of a host file that is read, nil if none is.
 func (l *loader) textOf(name, shown string) *document.Document {
+	if l.texts != nil {
+		return document.Parse(l.texts[name], shown)
+	}
 	path := l.absolute(filepath.Join(l.hosts, name))
 	switch l.choices[name] {
 	case asKept:
@@ -146,6 +149,25 @@ func (c *Config) HostFiles() []HostFile {
 		all[i] = HostFile{Name: filepath.Base(f.doc.File), Data: f.doc.Data}
 	}
 	return all
+}
+
+// Texts returns the texts of the files in force: host files by their names, the main file as "".
+func (c *Config) Texts() map[string][]byte {
+	all := map[string][]byte{"": c.doc.Data}
+	for _, f := range c.HostFiles() {
+		all[f.Name] = f.Data
+	}
+	return all
+}
+
+// LoadTexts loads a configuration as if its files at path had these texts; see [Config.Texts]. If anything is wrong in
+// any of them, the error is [Faults].
+func LoadTexts(path string, texts map[string][]byte) (*Config, error) {
+	l := loader{folder: filepath.Dir(path), texts: texts}
+	if err := l.load(path); err != nil {
+		return nil, err
+	}
+	return &l.config, nil
 }
 
 // Expired returns warnings of refinements and files that have expired.

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -41,7 +42,8 @@ type loader struct {
 	choices  map[string]textChoice // which text of a host file is read, by file name
 	why      map[string]Fault      // why the last good copy of a host file is read instead of the file, by file name
 	kept     func(state, name string) ([]byte, bool)
-	warnings []Fault // about files that are not read, and about seeds
+	texts    map[string][]byte // read instead of files, by name; nil = files are read
+	warnings []Fault           // about files that are not read, and about seeds
 }
 
 // Load reads the main file at path and its host files. If anything is wrong in any of them, the Config is nil and the
@@ -86,6 +88,10 @@ func (l *loader) openMain(path string) error {
 		return Faults{{File: path, Problem: "cannot be found: " + err.Error(), Remedy: "use an absolute path"}}
 	}
 	l.config.Path = absolute
+	if l.texts != nil {
+		l.main = document.Parse(l.texts[""], path)
+		return nil
+	}
 	l.main = document.Read(path, path)
 	return nil
 }
@@ -167,6 +173,9 @@ func (l *loader) hostsFolder() string {
 
 // hostFileNames returns the names of the host files, sorted.
 func (l *loader) hostFileNames() []string {
+	if l.texts != nil {
+		return slices.DeleteFunc(slices.Sorted(maps.Keys(l.texts)), func(name string) bool { return name == "" })
+	}
 	const name = "storage.hosts"
 	key := document.Field{Doc: l.main, Name: name, Path: document.Path("").Key(name), Value: l.hosts}
 	entries, err := os.ReadDir(l.hostsFolder())

@@ -54,6 +54,11 @@ func (c *Crawler) Reload(dryRun bool, now time.Time) (whatif.Plan, error) {
 	return plan, c.putInForce(successor, plan, now)
 }
 
+// Plan returns what a staged configuration would change. It changes nothing.
+func (c *Crawler) Plan(s whatif.Staged, now time.Time) (whatif.Plan, error) {
+	return whatif.PlanStaged(c.parts.Frontier, c.robots, c.parts.Config.Current(), s, now)
+}
+
 // refuseConfig records that a configuration was refused. Hosts whose files were never valid are held all the same.
 func (c *Crawler) refuseConfig(current, refused *config.Config, err error, now time.Time) {
 	var faults config.Faults

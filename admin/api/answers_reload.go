@@ -2,7 +2,21 @@ package api
 
 // ReloadOrder is an order to reload the configuration.
 type ReloadOrder struct {
-	DryRun bool `json:"dry_run,omitempty"` // only return the effect
+	DryRun bool    `json:"dry_run,omitempty"` // only return the effect
+	Staged *Staged `json:"staged,omitempty"`  // return the effect of this configuration; change nothing
+}
+
+// Staged holds the texts of a configuration that is not in force.
+type Staged struct {
+	Main  string       `json:"main,omitempty"` // text of the main file; absent = the one in force
+	Hosts []StagedHost `json:"hosts"`
+	Only  bool         `json:"only,omitempty"` // the other host files in force stay
+}
+
+// StagedHost is a host file that is not in force.
+type StagedHost struct {
+	Name string `json:"name"` // of the file, without folder
+	Text string `json:"text"`
 }
 
 // Reloaded is the result of a reload.

@@ -285,6 +285,11 @@ func (c *Client) Reload(ctx context.Context, dryRun bool) (Reloaded, error) {
 	return ask[Reloaded](ctx, c, http.MethodPost, "/reload", nil, ReloadOrder{DryRun: dryRun})
 }
 
+// Plan returns the effect of a staged configuration and changes nothing.
+func (c *Client) Plan(ctx context.Context, s Staged) (Reloaded, error) {
+	return ask[Reloaded](ctx, c, http.MethodPost, "/reload", nil, ReloadOrder{Staged: &s})
+}
+
 // Traps returns the traps of a host, or of all hosts if it is empty.
 func (c *Client) Traps(ctx context.Context, host string) (Traps, error) {
 	return ask[Traps](ctx, c, http.MethodGet, "/traps", url.Values{"host": {host}}, nil)

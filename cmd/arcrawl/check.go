@@ -29,6 +29,7 @@ It warns of settings that are valid but doubtful: more requests than a public ho
 an override that has ended, a rule that can never match, a seed at a private address, a host file that is empty or applies to nothing.
 arcrawl status counts the same warnings. If check can read the archive, it also checks that scrubbing rules match the newest versions
 of the seeds. It changes nothing and needs no running daemon; if one runs, check asks it which hosts the crawl knows.
+arcrawl plan shows what a configuration would change in a running crawl.
 
 Exit code 0: the configuration is valid. Exit code 78: it has faults.`,
 		Example: "  arcrawl check --config /etc/arcrawl/arcrawl.toml",

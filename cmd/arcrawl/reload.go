@@ -22,7 +22,10 @@ func newReload() *cobra.Command {
 		Long: `reload makes the running daemon read its configuration again, and prints the effect: changed keys, added and removed seeds,
 URIs that become due now, the load of each affected host compared with what its politeness allows, and known URIs whose names change.
 
-The configuration is applied as a whole or not at all. If it has faults, the last good one stays in force and the exit code is 78.`,
+The configuration is applied as a whole or not at all. If it has faults, the last good one stays in force and the exit code is 78.
+
+The daemon applies edits by itself soon after they are saved, unless reload.watch is false. To see the effect of an edit before, edit
+a copy and use arcrawl plan.`,
 		Example: "  arcrawl reload --dry-run",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -31,17 +34,7 @@ The configuration is applied as a whole or not at all. If it has faults, the las
 				return err
 			}
 			r, err := c.Reload(cmd.Context(), dry)
-			if err := printAnswer(&d, cmd.OutOrStdout(), r, err, showReloaded); err != nil {
-				return err
-			}
-			if len(r.Faults) == 0 {
-				return nil
-			}
-			faults := make(config.Faults, len(r.Faults))
-			for i, f := range r.Faults {
-				faults[i] = config.Fault(f)
-			}
-			return faults
+			return printReloaded(&d, cmd.OutOrStdout(), r, err)
 		},
 	}
 	d.add(cmd)

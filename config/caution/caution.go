@@ -13,8 +13,10 @@ import (
 
 	"golang.org/x/net/publicsuffix"
 
+	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/fetch"
 	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/internal/human"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -138,4 +140,27 @@ func edits(a, b string) int {
 		}
 	}
 	return row[len(b)]
+}
+
+// Seeds warns of a host whose n seeds are due at a rate in visits a second that is more than its politeness allows.
+func Seeds(h uri.Host, n int, rate float64, minDelay time.Duration, valence int) (problem, remedy string) {
+	allowed := float64(max(valence, 1)) / max(minDelay, time.Millisecond).Seconds()
+	if rate <= allowed {
+		return "", ""
+	}
+	return fmt.Sprintf(
+		"%s of %s can be due %.3g times a minute by wait.min, but politeness.min_delay %q permits at most %.3g visits",
+		human.Count(n, "seed"), h, rate*60, human.Duration(minDelay), allowed*60,
+	), "raise wait.min, or lower min_delay if the site agrees; until then visits are late"
+}
+
+// ShortestWait returns the minimum wait of an HTML page; a year if no rule applies to it.
+func ShortestWait(s evaluators.Stack) time.Duration {
+	for _, e := range s {
+		if e.MIME.MatchString("text/html") {
+			shortest, _ := e.Rule.Bounds()
+			return max(shortest, time.Millisecond)
+		}
+	}
+	return 365 * 24 * time.Hour
 }

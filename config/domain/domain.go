@@ -45,3 +45,11 @@ func IsSuffix(h uri.Host) bool {
 	suffix, _ := publicsuffix.PublicSuffix(string(h))
 	return suffix == string(h)
 }
+
+// Covers returns a function that reports whether a host belongs to the file of h.
+func Covers(h uri.Host) func(uri.Host) bool {
+	return func(other uri.Host) bool { return other == h || !IsSuffix(h) && Below(other, h) }
+}
+
+// Hostname returns a host without its port.
+func Hostname(h uri.Host) string { return uri.FromCanonical("http://" + string(h) + "/").Hostname() }
