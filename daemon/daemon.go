@@ -18,9 +18,9 @@
 // systemd learns from a heartbeat whether the daemon is alive. The heart beats each time a worker of the crawler looks
 // for something to claim, so a crawl that hangs is noticed even if all other goroutines run.
 //
-// A daemon does not start with a [FolderError], a [DiskError], [frontier.ErrLocked], [frontier.ErrCorrupt] or
-// [frontier.ErrVersion]. The command line turns each kind into an exit code of its own. A running crawl pauses when the
-// disk is full or the archive cannot be written. Only a broken store ends it.
+// A daemon does not start with a [LimitError], a [FolderError], a [DiskError], [frontier.ErrLocked],
+// [frontier.ErrCorrupt] or [frontier.ErrVersion]. The command line turns each kind into an exit code. A running crawl
+// pauses when the disk is full or the archive cannot be written. Only a broken store ends it.
 //
 // Commands that use the store of a stopped daemon open it with [OpenStopped] or [MakeStore].
 package daemon
@@ -108,7 +108,7 @@ func Open(c *config.Config, o Options) (*Daemon, error) {
 		Config: d.live, Version: o.Version, Log: o.Log, FreeSpace: freeSpace(c), SaveConfig: saveLastGood,
 	}
 	for _, open := range []func(now time.Time) error{
-		d.openProcess, d.openFolders, d.openStore, d.openLog, d.openArchive, d.openNetwork,
+		d.checkLimits, d.openProcess, d.openFolders, d.openStore, d.openLog, d.openArchive, d.openNetwork,
 		d.openCrawler, d.openAdmin, d.openHubs,
 	} {
 		if err := open(now); err != nil {

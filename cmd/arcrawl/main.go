@@ -148,7 +148,7 @@ func exitCode(err error) int {
 	switch {
 	case as[usageError](err):
 		return exitUsage
-	case isFaults(err):
+	case isFaults(err), as[daemon.LimitError](err):
 		return exitConfig
 	case errors.Is(err, frontier.ErrLocked), errors.Is(err, api.ErrNoDaemon):
 		return exitBusy

@@ -66,6 +66,7 @@ func TestWhatSystemdDoesWhenTheDaemonEnds(t *testing.T) {
 		{"damage in the store", wrap(frontier.ErrCorrupt), exitDamaged, false},
 		{"a store of a later version", wrap(frontier.ErrVersion), exitDamaged, false},
 		{"a broken main file", config.Faults{{}}, exitConfig, false},
+		{"too few files or threads", daemon.LimitError{Err: fs.ErrInvalid}, exitConfig, false},
 		{"another process that has the store", wrap(frontier.ErrLocked), exitBusy, true},
 		{"a folder that is not there yet", daemon.FolderError{Err: fs.ErrNotExist}, exitFolder, true},
 		{"a full disk", wrap(&fs.PathError{Op: "write", Path: "x", Err: syscall.ENOSPC}), exitDisk, true},

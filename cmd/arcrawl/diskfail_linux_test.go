@@ -1,0 +1,95 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/arcrawl/arcrawl/internal/slow"
+)
+
+// failingDisk mounts an ext4 file system on a sparse image. The disk fails with EIO when what the image is on is full.
+// It skips the test where that is not allowed.
+func failingDisk(t *testing.T) (dir, image, under string) {
+	t.Helper()
+	under = smallDisk(t, "260m")
+	image, dir = filepath.Join(under, "image"), t.TempDir()
+	writeFile(t, image, "")
+	if err := os.Truncate(image, 1<<30); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command("mkfs.ext4", "-q", "-E", "lazy_itable_init=1", image).CombinedOutput(); err != nil {
+		t.Skipf("mkfs.ext4: %v %s", err, out)
+	}
+	mount(t, image, dir)
+	t.Cleanup(func() { _ = unix.Unmount(dir, unix.MNT_DETACH) })
+	return dir, image, under
+}
+
+func mount(t *testing.T, image, dir string) {
+	t.Helper()
+	if out, err := exec.Command("mount", "-o", "loop,errors=remount-ro", image, dir).CombinedOutput(); err != nil {
+		t.Skipf("an image cannot be mounted: %v %s; root may", err, out)
+	}
+}
+
+// The disk fails while the crawl runs. The crawl pauses, and the daemon ends with a code after which systemd starts it
+// again. When the disk is well, it starts and crawls, and nothing is damaged.
+func TestTheDaemonEndsOnAFailingDiskAndStartsWhenItIsWell(t *testing.T) {
+	slow.Test(t)
+	dir, image, under := failingDisk(t)
+	binary := build(t, t.TempDir())
+	conf := bulkyCrawl(t, t.TempDir(), bulky(t).URL, "1MB")
+	text, err := os.ReadFile(conf)
+	if err != nil {
+		t.Fatal(err)
+	}
+	folders := fmt.Sprintf("[storage]\nstate = %q\nwarc = %q\nlog = %q\n", dir+"/state", dir+"/warc", dir+"/crawl.log")
+	writeFile(t, conf, strings.Replace(string(text), "[storage]\n", folders, 1))
+	lines := func() int {
+		text, _ := os.ReadFile(filepath.Join(dir, "crawl.log"))
+		return bytes.Count(text, []byte("\n"))
+	}
+	d := startDaemon(t, binary, conf)
+	d.waitFor(t, "some visits", func() bool { return lines() > 5 })
+	filler := filepath.Join(under, "filler")
+	fillDisk(t, filler)
+	select {
+	case <-d.gone:
+	case <-time.After(5 * time.Minute):
+		t.Fatalf("the daemon is still there:\n%s", d.output())
+	}
+	var exit *exec.ExitError
+	if !errors.As(d.err, &exit) || exit.ExitCode() != exitDisk && exit.ExitCode() != 2 {
+		t.Errorf("the daemon ended with %v; want %d, or 2 for a fault in mapped memory\n%s", d.err, exitDisk, d.output())
+	}
+	if err := os.Remove(filler); err != nil {
+		t.Fatal(err)
+	}
+	if err := unix.Mount("", under, "", unix.MS_REMOUNT, "size=1500m"); err != nil {
+		t.Fatal(err)
+	}
+	if err := unix.Unmount(dir, 0); err != nil { // a process that has a file open would prevent it
+		t.Fatal(err)
+	}
+	_ = exec.Command("e2fsck", "-fy", image).Run() // its exit code says that it repaired something
+	mount(t, image, dir)
+	had := lines()
+	d = startDaemon(t, binary, conf)
+	d.waitFor(t, "more visits", func() bool { return lines() > had+5 })
+	d.terminate(t)
+	if code, out, errs := command("fsck", "--config", conf); code != exitOK {
+		t.Errorf("fsck: %d\n%s%s", code, out, errs)
+	}
+	if code, out, errs := command("verify", filepath.Join(dir, "warc")); code != exitOK {
+		t.Errorf("verify: %d\n%s%s", code, out, errs)
+	}
+}
