@@ -123,7 +123,7 @@ func defaultSettings(t testing.TB) config.Settings {
 		},
 		Links: discover.Bounds{MaxLinks: 5000},
 		Change: config.Change{
-			Mode: config.Strict, MaxSize: 2 << 20, MIME: mime(t, "^(text/.*|application/([a-z0-9.+-]*[+])?(xml|json)(;.*)?)$"),
+			Mode: config.Strict, MaxSize: 2 << 20, MaxTime: 10 * time.Second, MIME: mime(t, "^(text/.*|application/([a-z0-9.+-]*[+])?(xml|json)(;.*)?)$"),
 		},
 		Trouble: config.Trouble{KnownBlocks: true, GoneAfter: 4, GoneFirst: time.Hour, GoneWait: 28 * day},
 		Dedup:   dedup.Policy{By: dedup.Digest, Certainty: dedup.Regular},
@@ -249,6 +249,7 @@ scrub = ['\d+ views']
 scrub_css = ["#clock"]
 mime = "^text/html.*"
 max_size = "1MB"
+max_time = "2s"
 tolerance = 3
 keep_scrubbed = "once per 7d"
 [midfetch]
@@ -478,7 +479,7 @@ func TestEachKeyReachesItsField(t *testing.T) {
 			},
 		},
 		Change: config.Change{
-			Mode: config.TextOnly, Scrub: []string{`\d+ views`}, ScrubCSS: []string{"#clock"}, MIME: mime(t, "^text/html.*"), MaxSize: 1e6,
+			Mode: config.TextOnly, Scrub: []string{`\d+ views`}, ScrubCSS: []string{"#clock"}, MIME: mime(t, "^text/html.*"), MaxSize: 1e6, MaxTime: 2 * time.Second,
 			Tolerance: 3, KeepScrubbed: config.KeepScrubbed{Response: true, Every: 7 * day},
 		},
 		Trouble: config.Trouble{

@@ -95,6 +95,7 @@ type Change struct {
 	ScrubCSS     []string       // CSS selectors of elements of HTML pages that are not compared
 	MIME         *regexp.Regexp // types that are scrubbed; others are compared byte by byte
 	MaxSize      int64          // in bytes; longer contents are compared byte by byte
+	MaxTime      time.Duration  // that the rules may take on one page; after that it is compared byte by byte
 	Tolerance    int            // maximum number of different bits in the sketches of two equal contents
 	KeepScrubbed KeepScrubbed
 
@@ -221,7 +222,7 @@ func DefaultSettings() Settings {
 			Traps: true, TrapWait: 28 * day,
 		},
 		Links:   discover.Bounds{MaxLinks: discover.DefaultMaxLinks},
-		Change:  Change{Mode: Strict, MIME: types, MaxSize: 2 << 20},
+		Change:  Change{Mode: Strict, MIME: types, MaxSize: 2 << 20, MaxTime: 10 * time.Second},
 		Trouble: Trouble{KnownBlocks: true, GoneAfter: 4, GoneFirst: time.Hour, GoneWait: 28 * day},
 		Feeds: Feeds{
 			Policy: feeds.DefaultPolicy(), Wait: FeedsOwn, Bounds: feeds.Bounds{MaxItems: feeds.DefaultMaxItems},

@@ -11,7 +11,6 @@ import (
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/fetch"
 	"github.com/arcrawl/arcrawl/frontier"
-	"github.com/arcrawl/arcrawl/internal/panics"
 	"github.com/arcrawl/arcrawl/scope/robots"
 	"github.com/arcrawl/arcrawl/warcout"
 )
@@ -78,13 +77,4 @@ func dropRefused(r *frontier.Record, fault error) {
 	if errors.Is(fault, warcout.ErrRefused) {
 		r.Origin, r.Validators = digest.Origin{}, evaluators.Validators{}
 	}
-}
-
-// logFault reports a document that could not be processed.
-func (c *Crawler) logFault(v visit) {
-	line := c.parts.Log.Error().Err(v.fault).Str("uri", v.uri().String()).Int("status", v.capture.Status)
-	if p := (*panics.Error)(nil); errors.As(v.fault, &p) {
-		line = line.Bytes("stack", p.Stack)
-	}
-	line.Msg("could not process a document: only its URI is affected; please report this fault of the program")
 }

@@ -2,6 +2,8 @@ package crawler_test
 
 import (
 	"context"
+	"fmt"
+	"os"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -12,6 +14,7 @@ import (
 	"github.com/arcrawl/arcrawl/crawler/faults"
 	"github.com/arcrawl/arcrawl/dedup"
 	"github.com/arcrawl/arcrawl/digest"
+	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/internal/town"
 	"github.com/arcrawl/arcrawl/uri"
@@ -161,4 +164,44 @@ func TestFaultOfOneDocumentHoldsNobody(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A curator's expression would take minutes on each page of a site.
+func TestSlowRulesHoldNobody(t *testing.T) {
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, dir, healthyBesideBad)
+		defer w.town.Close()
+		words := make([]string, 450)
+		for i := range words {
+			words[i] = fmt.Sprintf("%04dword%04d", i, i)
+		}
+		host := "[change]\nmode = \"scrubbed\"\nscrub = ['(?i)" + strings.Join(words, "|") + "']\n"
+		if err := os.Mkdir(w.path("hosts.d"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(w.path("hosts.d/bad.example.toml"), []byte(host), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		w.set("http://news.example/", town.Page{Every: 30 * time.Minute})
+		w.set("http://bad.example/", town.Page{Every: 90 * time.Minute, Size: 1_800_000})
+		w.run(6*time.Hour + time.Minute)
+		checkHealthy(t, w, 6)
+		bad := w.visits("bad.example/")
+		if len(bad) < 6 {
+			t.Fatalf("%d visits of the slow page in six hours", len(bad))
+		}
+		changed := 0
+		for _, v := range bad {
+			if v.Failed || v.FaultKind != faults.KindRules {
+				t.Errorf("failed: %t, fault %s %q", v.Failed, v.FaultKind, v.Fault)
+			}
+			if v.Verdict.State == evaluators.Changed {
+				changed++
+			}
+		}
+		if changed < 4 || changed == len(bad) {
+			t.Errorf("%d of %d visits found a change, which is compared whole", changed, len(bad))
+		}
+	})
 }

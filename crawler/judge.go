@@ -1,6 +1,7 @@
 package crawler
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -17,7 +18,9 @@ import (
 // judge returns the meaning of an exchange, compared with what is remembered.
 //
 // An error is our own: the store is broken, or the content could not be read again from where it was spooled.
-func (c *Crawler) judge(claim frontier.Claim, s settings, req request, capture *fetch.Capture) (visit, error) {
+func (c *Crawler) judge(
+	ctx context.Context, claim frontier.Claim, s settings, req request, capture *fetch.Capture,
+) (visit, error) {
 	r := claim.Record
 	v := unjudged(claim, req, capture)
 	unread := capture.Stopped || capture.Status == statusNotModified && req.conditional()
@@ -34,11 +37,14 @@ func (c *Crawler) judge(claim frontier.Claim, s settings, req request, capture *
 		return v, nil
 	}
 	var err error
-	rules := s.Change.Rules
 	if v.robots {
-		rules = new(digest.Rules) // every byte of it counts
+		s.Change.Rules = new(digest.Rules) // every byte of it counts
 	}
-	if v.compared, err = comparison(capture, rules); err != nil {
+	v.compared, err = comparison(ctx, capture, s.Change)
+	if errors.Is(err, digest.ErrTooSlow) {
+		v.fault, err = err, nil // it is compared whole
+	}
+	if err != nil {
 		return v, err
 	}
 	v.verdict = evaluators.ChangeEvaluator{Tolerance: s.Change.Tolerance}.Judge(
@@ -88,7 +94,8 @@ func isGone(c *fetch.Capture) bool {
 
 // comparison returns the digest that decides whether a page changed. It is the digest of the decoded content after
 // scrubbing. If the content cannot be decoded, it is the digest of the payload as received.
-func comparison(c *fetch.Capture, rules *digest.Rules) (digest.Comparison, error) {
+func comparison(ctx context.Context, c *fetch.Capture, s config.Change) (digest.Comparison, error) {
+	rules := s.Rules
 	contentType := c.Header.Get("Content-Type")
 	switch {
 	case !c.Complete:
@@ -103,7 +110,9 @@ func comparison(c *fetch.Capture, rules *digest.Rules) (digest.Comparison, error
 		return digest.Comparison{}, fmt.Errorf("read the content again: %w", err)
 	}
 	defer content.Close()
-	compared, err := rules.Compare(content, contentType, c.ContentDigest)
+	ctx, cancel := context.WithTimeoutCause(ctx, s.MaxTime, digest.ErrTooSlow)
+	defer cancel()
+	compared, err := rules.Compare(ctx, content, contentType, c.ContentDigest)
 	if errors.Is(err, fetch.ErrMaxContent) {
 		return rules.Whole(c.ContentDigest), nil // longer than we may read; its digest is known from the download
 	}

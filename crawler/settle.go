@@ -52,7 +52,7 @@ func (c *Crawler) settle(v visit, s settings, a archived, f findings, next sched
 	}
 	c.step("settled")
 	if v.fault != nil {
-		c.logFault(v)
+		faults.Log(c.parts.Log, v.fault, v.uri().String(), got.Status)
 	}
 	rest := politeness.Rest(got.Took)
 	c.demand.Add(demandOf(v, next, got.Took+rest), s.Settings)

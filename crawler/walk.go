@@ -67,7 +67,7 @@ func (c *Crawler) walk(ctx context.Context, claim frontier.Claim, worker int) er
 
 	v, err := panics.Catch(func() (visit, error) {
 		c.step("judging")
-		return c.judge(claim, s, req, capture)
+		return c.judge(ctx, claim, s, req, capture)
 	})
 	switch {
 	case faults.IsOurs(err):

@@ -1,6 +1,7 @@
 package digest
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/binary"
 	"errors"
@@ -102,8 +103,16 @@ func (r *Rules) Idle(contentType string, size int64) bool {
 // Whole returns the comparison digest of a content that is compared whole. sum is the digest of the content.
 func (r *Rules) Whole(sum Digest) Comparison { return Comparison{Sum: sum, Rules: r.fingerprint} }
 
-// Compare returns the comparison digest of a content. sum is the digest of the content. An error comes from reading it.
-func (r *Rules) Compare(content io.Reader, contentType string, sum Digest) (Comparison, error) {
+// overBudget is part of the fingerprint of a content that is compared whole because of [ErrTooSlow], so that it is not
+// compared with a digest that the rules made.
+const overBudget = 0x5ca1ab1e
+
+// Compare returns the comparison digest of a content. sum is the digest of the content. If the rules take too long, by
+// the end of ctx with the cause [ErrTooSlow] or by their size, the content is compared whole and the error is an
+// ErrTooSlow. Any other error comes from reading the content, or is the cause of ctx.
+func (r *Rules) Compare(
+	ctx context.Context, content io.Reader, contentType string, sum Digest,
+) (Comparison, error) {
 	limit := r.spec.MaxSize
 	if limit <= 0 {
 		limit = 1 << 40
@@ -115,7 +124,14 @@ func (r *Rules) Compare(content io.Reader, contentType string, sum Digest) (Comp
 	c := r.Whole(sum)
 	left := body
 	if r.fingerprint != 0 {
-		left = r.Scrub(body, contentType)
+		left, err = r.scrub(ctx, body, contentType)
+		if errors.Is(err, ErrTooSlow) {
+			c.Rules ^= overBudget
+			return c, err
+		}
+		if err != nil {
+			return Comparison{}, err
+		}
 		c.Sum = Of(left)
 	}
 	if r.spec.Sketch {
@@ -124,11 +140,25 @@ func (r *Rules) Compare(content io.Reader, contentType string, sum Digest) (Comp
 	return c, nil
 }
 
-// Scrub returns the parts of a content that are compared, in UTF-8. It ignores Types and MaxSize.
+// Scrub returns the parts of a content that are compared, in UTF-8. It ignores Types and MaxSize. If the rules take too
+// long on the content, it returns the whole content.
 func (r *Rules) Scrub(content []byte, contentType string) []byte {
-	text := decode(content, contentType)
+	left, err := r.scrub(context.Background(), content, contentType)
+	if err != nil {
+		return content
+	}
+	return left
+}
+
+func (r *Rules) scrub(ctx context.Context, content []byte, contentType string) (text []byte, err error) {
+	text = decode(content, contentType)
 	for i := range r.regexes {
-		text = r.regexes[i].scrub(text)
+		if text, err = r.regexes[i].scrub(ctx, text); err != nil {
+			return nil, err
+		}
+	}
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
 	}
 	isHTML := mediatype.IsHTML(contentType)
 	switch {
@@ -136,11 +166,11 @@ func (r *Rules) Scrub(content []byte, contentType string) []byte {
 		if r.spec.Text && !isHTML {
 			text = []byte(strings.Join(strings.Fields(string(text)), " "))
 		}
-		return text
+		return text, nil
 	case r.spec.Text && len(r.selectors.compounds) == 0:
-		return visible(text)
+		return visible(text), nil
 	}
-	return r.scrubTree(text)
+	return r.scrubTree(text), nil
 }
 
 // scrubTree leaves out the elements that a selector matches and, if only text is compared, everything invisible.

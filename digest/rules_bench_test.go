@@ -63,7 +63,7 @@ func BenchmarkSketch(b *testing.B) {
 	page := newsPage()
 	b.SetBytes(int64(len(page)))
 	for b.Loop() {
-		if _, err := r.Compare(bytes.NewReader(page), htmlType, digest.Digest{}); err != nil {
+		if _, err := r.Compare(b.Context(), bytes.NewReader(page), htmlType, digest.Digest{}); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -1,6 +1,7 @@
 package digest_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -23,7 +24,7 @@ func compile(t testing.TB, s digest.Spec) *digest.Rules {
 
 func compared(t testing.TB, r *digest.Rules, content, contentType string) digest.Comparison {
 	t.Helper()
-	c, err := r.Compare(strings.NewReader(content), contentType, digest.Of([]byte(content)))
+	c, err := r.Compare(t.Context(), strings.NewReader(content), contentType, digest.Of([]byte(content)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -190,4 +191,40 @@ func FuzzScrub(f *testing.F) {
 			}
 		}
 	})
+}
+
+// A page of 2 MB meets an expression with a large program, which would take minutes.
+func TestRulesThatTakeTooLongAreNotApplied(t *testing.T) {
+	t.Parallel()
+	words := make([]string, 450)
+	for i := range words {
+		words[i] = fmt.Sprintf("%04dword%04d", i, i)
+	}
+	slow := compile(t, digest.Spec{Regexes: []string{"(?i)" + strings.Join(words, "|")}})
+	page := strings.Repeat("0word", 400_000)
+	sum := digest.Of([]byte(page))
+	got, err := slow.Compare(t.Context(), strings.NewReader(page), "text/html", sum)
+	if !errors.Is(err, digest.ErrTooSlow) || got.Sum != sum || got.Rules == slow.Fingerprint() || got.Rules == 0 {
+		t.Errorf("compared as %+v, %v; want the whole page, under another fingerprint", got, err)
+	}
+	short := "0001word0001 text"
+	got, err = slow.Compare(t.Context(), strings.NewReader(short), "text/html", digest.Of([]byte(short)))
+	if err != nil || got.Rules != slow.Fingerprint() || got.Sum != digest.Of([]byte("  text")) {
+		t.Errorf("a short page was compared as %+v, %v", got, err)
+	}
+}
+
+// The time on a page is over, or the daemon stops.
+func TestRulesEndWithTheirContext(t *testing.T) {
+	t.Parallel()
+	rules := compile(t, digest.Spec{Regexes: []string{`\d+`}})
+	stopped := errors.New("the daemon stops")
+	for _, cause := range []error{digest.ErrTooSlow, stopped} {
+		ctx, cancel := context.WithCancelCause(t.Context())
+		cancel(cause)
+		got, err := rules.Compare(ctx, strings.NewReader("at 7"), "text/plain", digest.Of([]byte("at 7")))
+		if !errors.Is(err, cause) || (got.Sum == digest.Of([]byte("at 7"))) != (cause == digest.ErrTooSlow) {
+			t.Errorf("%v: compared as %+v, %v", cause, got, err)
+		}
+	}
 }

@@ -2,11 +2,15 @@ package digest
 
 import (
 	"bytes"
+	"context"
 	"errors"
+	"fmt"
 	"io"
 	"regexp"
 	"regexp/syntax"
 	"unicode/utf8"
+
+	"github.com/arcrawl/arcrawl/internal/pattern"
 )
 
 // The errors of scrubbing rules that compile but cannot be meant.
@@ -15,14 +19,18 @@ var (
 	ErrMatchesAll   = errors.New("matches whole documents, so that no change would ever be seen")
 )
 
+// ErrTooSlow says that the rules take too long on a content, so that it is compared whole.
+var ErrTooSlow = errors.New("the scrubbing rules take too long on this page; simplify them, or lower change.max_size")
+
 // scrubber replaces the matches of one expression.
 type scrubber struct {
 	re      *regexp.Regexp
+	size    int    // instructions of the compiled expression
 	literal []byte // part of every match; empty if unknown
 }
 
 func newScrubber(expr string) (scrubber, error) {
-	re, err := regexp.Compile(expr)
+	re, size, err := pattern.Measured(expr)
 	if err != nil {
 		return scrubber{}, err
 	}
@@ -34,9 +42,13 @@ func newScrubber(expr string) (scrubber, error) {
 	if err != nil {
 		return scrubber{}, err
 	}
-	s := scrubber{re: re, literal: []byte(literalIn(tree.Simplify()))}
+	s := scrubber{re: re, size: size, literal: []byte(literalIn(tree.Simplify()))}
 	for _, p := range []string{probePage, probeText} {
-		if removesAll(s.scrub([]byte(p))) {
+		left, err := s.scrub(context.Background(), []byte(p))
+		if err != nil {
+			return scrubber{}, err
+		}
+		if removesAll(left) {
 			return scrubber{}, ErrMatchesAll
 		}
 	}
@@ -102,20 +114,31 @@ const (
 	farBeyond   = 16 << 10 // bytes
 )
 
-// scrub replaces each match by one space.
-func (s scrubber) scrub(text []byte) []byte {
+// maxWork bounds one round of an expression: the length of the text times the size of the program, which is the number
+// of steps at worst. A round cannot be interrupted. The slowest expressions need 4 ns for a step, 16 s for all; usual
+// ones need a hundredth of that.
+const maxWork = 4_000_000_000
+
+// scrub replaces each match by one space. It ends with the cause of ctx when that ends, or with [ErrTooSlow].
+func (s scrubber) scrub(ctx context.Context, text []byte) ([]byte, error) {
 	if len(s.literal) > 0 && !bytes.Contains(text, s.literal) {
-		return text
+		return text, nil
+	}
+	if len(text)*s.size > maxWork {
+		return nil, fmt.Errorf("%w: a text of %d bytes and an expression of %d instructions", ErrTooSlow, len(text), s.size)
 	}
 	var matches [][]int
 	for limit := firstRound; ; limit *= roundFactor {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
 		matches = s.re.FindAllIndex(text, limit)
 		if len(matches) < limit || s.readsFar(text, matches) {
 			break
 		}
 	}
 	if len(matches) == 0 {
-		return text
+		return text, nil
 	}
 	out := make([]byte, 0, len(text))
 	end := 0
@@ -126,7 +149,7 @@ func (s scrubber) scrub(text []byte) []byte {
 		out = append(append(out, text[end:m[0]]...), ' ')
 		end = m[1]
 	}
-	return append(out, text[end:]...)
+	return append(out, text[end:]...), nil
 }
 
 // readsFar reports whether the expression reads far beyond one of its matches.

@@ -65,12 +65,12 @@ func appendNew(list []string, rule string) []string {
 	return append(list, rule)
 }
 
-// context is the number of bytes of text around a part that an expression contains.
-const context = 24
+// nearby is the number of bytes of text around a part that an expression contains.
+const nearby = 24
 
 // textRule returns an expression for the part of a text that differs, with some of the text around it.
 func textRule(n *spot, p piece) string {
-	before, after := tail(p.prefix, context), head(p.suffix, context/2)
+	before, after := tail(p.prefix, nearby), head(p.suffix, nearby/2)
 	// A cut inside a word or number would match only one part of it.
 	if before != p.prefix {
 		before = strings.TrimLeftFunc(before, alphanumeric)

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/arcrawl/arcrawl/internal/pattern"
 )
 
 // RuleSet names a set of rules for URIs that are treated as one.
@@ -46,7 +48,7 @@ func ParseRewrite(s string) (Rewrite, error) {
 	if !ok || match == "" {
 		return Rewrite{}, fmt.Errorf("rewrite %q: it is not of the form 'expression%sreplacement'", s, arrow)
 	}
-	re, err := regexp.Compile(match)
+	re, err := pattern.Compile(match)
 	if err != nil {
 		return Rewrite{}, fmt.Errorf("rewrite %q: %w", s, err)
 	}

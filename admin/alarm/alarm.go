@@ -19,13 +19,14 @@ const (
 	Silence    = "silence"    // nothing new from a host for improbably long, compared with its history
 	FrontPage  = "front-page" // a seed has not changed for improbably long, compared with its history
 	FeedGap    = "feed-gap"   // a feed lost entries between two visits
+	Rules      = "rules"      // the scrubbing rules take too long on a page, which is compared whole
 	Document   = "document"   // a document could not be processed because of a fault of the program
 )
 
 // Kinds returns every kind of alarm.
 func Kinds() []string {
 	return []string{
-		Standstill, Uplink, Disk, Backlog, Config, Host, Silence, FrontPage, FeedGap, Document,
+		Standstill, Uplink, Disk, Backlog, Config, Host, Silence, FrontPage, FeedGap, Document, Rules,
 	}
 }
 
@@ -72,6 +73,7 @@ var patiences = map[string]alarmPatience{
 	FrontPage:  {0, time.Hour},
 	FeedGap:    {0, 24 * time.Hour},
 	Document:   {0, time.Hour},
+	Rules:      {0, time.Hour},
 }
 
 // maxOfKind is the maximum number of alarms of one kind.

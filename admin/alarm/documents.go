@@ -18,8 +18,11 @@ const maxDocumentHosts = maxOfKind
 // concurrent use.
 type Documents struct {
 	totals map[string]int64 // by kind of fault, since the start
-	hosts  map[string]*hostDocuments
+	hosts  map[hostKind]*hostDocuments
 }
+
+// hostKind is a host and the kind of alarm: [Document] or [Rules].
+type hostKind struct{ host, alarm string }
 
 // hostDocuments holds the faults of one host.
 type hostDocuments struct {
@@ -31,16 +34,20 @@ type hostDocuments struct {
 // Add counts a visit whose document could not be processed.
 func (d *Documents) Add(host, uri, kind, why string, at time.Time) {
 	if d.totals == nil {
-		d.totals, d.hosts = map[string]int64{}, map[string]*hostDocuments{}
+		d.totals, d.hosts = map[string]int64{}, map[hostKind]*hostDocuments{}
 	}
 	d.totals[kind]++
-	h := d.hosts[host]
+	key := hostKind{host, Document}
+	if kind == Rules {
+		key.alarm = Rules
+	}
+	h := d.hosts[key]
 	if h == nil {
 		if len(d.hosts) >= maxDocumentHosts {
 			return
 		}
 		h = &hostDocuments{}
-		d.hosts[host] = h
+		d.hosts[key] = h
 	}
 	const maxText = 500 // bytes of what a stranger may have chosen
 	h.visits++
@@ -52,15 +59,20 @@ func (d *Documents) Total(kind string) int64 { return d.totals[kind] }
 
 // Troubles returns the hosts with faults in the last day.
 func (d *Documents) Troubles(now time.Time) (list []Trouble) {
-	for host, h := range d.hosts {
+	for key, h := range d.hosts {
 		if now.Sub(h.last) > documentLasts {
-			delete(d.hosts, host)
+			delete(d.hosts, key)
 			continue
 		}
-		list = append(list, Trouble{Kind: Document, About: host, Text: fmt.Sprintf(
+		text := fmt.Sprintf(
 			"%s of %s could not be processed, last %s: %s; only these URIs are affected; please report this fault of the program",
-			human.Count(int(h.visits), "visit"), host, h.uri, h.why,
-		)})
+			human.Count(int(h.visits), "visit"), key.host, h.uri, h.why,
+		)
+		if key.alarm == Rules {
+			pages := human.Count(int(h.visits), "page")
+			text = fmt.Sprintf("%s of %s compared whole, last %s: %s", pages, key.host, h.uri, h.why)
+		}
+		list = append(list, Trouble{Kind: key.alarm, About: key.host, Text: text})
 	}
 	return list
 }

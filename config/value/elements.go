@@ -13,6 +13,7 @@ import (
 	"github.com/arcrawl/arcrawl/config/document"
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/evaluators"
+	"github.com/arcrawl/arcrawl/internal/pattern"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -119,7 +120,11 @@ func ReadRegex(f document.Field, s, remedy string) (*regexp.Regexp, bool) {
 		f.Fault("is too long", fmt.Sprintf("maximum: %d bytes", maxRegex))
 		return nil, false
 	}
-	re, err := regexp.Compile(s)
+	re, err := pattern.Compile(s)
+	if large := (pattern.TooLargeError{}); errors.As(err, &large) {
+		f.Fault("is too large", large.Error())
+		return nil, false
+	}
 	if err != nil {
 		f.Fault("is not a regular expression: "+regexProblem(err, s), remedy+" (RE2 syntax)")
 		return nil, false

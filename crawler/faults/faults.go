@@ -14,7 +14,10 @@ import (
 	"math"
 	"syscall"
 
+	"github.com/rs/zerolog"
+
 	"github.com/arcrawl/arcrawl/crawler/history"
+	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/fetch"
 	"github.com/arcrawl/arcrawl/frontier"
@@ -30,6 +33,7 @@ const Status = -3000
 const (
 	KindError = "error" // an error that comes back with the same document
 	KindPanic = "panic" // a panic of the program
+	KindRules = "rules" // the scrubbing rules of a curator take too long
 )
 
 // ours are errors of the machine or of a closed part, in addition to errors of the operating system.
@@ -62,6 +66,9 @@ func KindOf(err error) string {
 	if p := (*panics.Error)(nil); errors.As(err, &p) {
 		return KindPanic
 	}
+	if errors.Is(err, digest.ErrTooSlow) {
+		return KindRules
+	}
 	return KindError
 }
 
@@ -75,4 +82,17 @@ func Wait(err error, failures int, ladder evaluators.Ladder) evaluators.Wait {
 	return evaluators.Wait{
 		Interval: ladder.Wait(failures), Evaluator: history.WaitRetry, Reason: "could not be processed: " + kind,
 	}
+}
+
+// Log reports a document that could not be processed.
+func Log(to zerolog.Logger, err error, uri string, status int) {
+	if KindOf(err) == KindRules {
+		to.Warn().Err(err).Str("uri", uri).Msg("comparing a page whole: its scrubbing rules take too long")
+		return
+	}
+	line := to.Error().Err(err).Str("uri", uri).Int("status", status)
+	if p := (*panics.Error)(nil); errors.As(err, &p) {
+		line = line.Bytes("stack", p.Stack)
+	}
+	line.Msg("could not process a document: only its URI is affected; please report this fault of the program")
 }

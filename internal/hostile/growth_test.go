@@ -114,7 +114,9 @@ func scrub(s digest.Spec) func(text string) {
 	if err != nil {
 		panic(err)
 	}
-	return func(text string) { _, _ = rules.Compare(strings.NewReader(text), "text/html", digest.Of([]byte(text))) }
+	return func(text string) {
+		_, _ = rules.Compare(context.Background(), strings.NewReader(text), "text/html", digest.Of([]byte(text)))
+	}
 }
 
 // readWARC reads all records of a file.
