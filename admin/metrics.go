@@ -46,7 +46,7 @@ type snapshot struct {
 	total     api.Counts // since the start
 	predicted predictions
 	repaired  int64
-	documents [3]int64 // that could not be processed, by kind of fault
+	documents map[string]int64 // that could not be processed, by kind of fault
 	memory    []crawler.Memory
 	reserved  int64
 }
@@ -117,12 +117,11 @@ func outcomeCounters() []metric {
 		},
 		{
 			Metric{"arcrawl_document_faults_total", "counter", "kind", "error, panic, rules", "Visits whose document the program could not process, or could not scrub in time (rules). Only their URIs are affected; each error and panic is a fault of the program to report."},
-			func(s snapshot) []labelled {
-				return []labelled{
-					{faults.KindError, float64(s.documents[0])},
-					{faults.KindPanic, float64(s.documents[1])},
-					{faults.KindRules, float64(s.documents[2])},
+			func(s snapshot) (v []labelled) {
+				for _, kind := range faults.Kinds() {
+					v = append(v, labelled{kind, float64(s.documents[kind])})
 				}
+				return v
 			},
 		},
 	}
@@ -284,9 +283,7 @@ func (w *Window) snapshot() snapshot {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	s.total, s.repaired = w.total, w.repaired
-	s.documents = [3]int64{
-		w.documents.Total(faults.KindError), w.documents.Total(faults.KindPanic), w.documents.Total(faults.KindRules),
-	}
+	s.documents = w.documents.Totals()
 	return s
 }
 

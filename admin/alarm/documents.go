@@ -2,6 +2,7 @@ package alarm
 
 import (
 	"fmt"
+	"maps"
 	"strings"
 	"time"
 
@@ -54,8 +55,8 @@ func (d *Documents) Add(host, uri, kind, why string, at time.Time) {
 	h.uri, h.why, h.last = cut(uri, maxText), cut(why, maxText), at
 }
 
-// Total returns the number of faults of a kind since the start.
-func (d *Documents) Total(kind string) int64 { return d.totals[kind] }
+// Totals returns the number of faults of each kind since the start.
+func (d *Documents) Totals() map[string]int64 { return maps.Clone(d.totals) }
 
 // Troubles returns the hosts with faults in the last day.
 func (d *Documents) Troubles(now time.Time) (list []Trouble) {

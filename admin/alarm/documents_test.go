@@ -26,8 +26,8 @@ func TestDocumentsAreATroubleForADay(t *testing.T) {
 			t.Errorf("the text is %q", x.Text)
 		}
 	}
-	if d.Total("error") != 3*maxDocumentHosts || d.Total("panic") != 1 {
-		t.Errorf("counted %d errors and %d panics", d.Total("error"), d.Total("panic"))
+	if d.Totals()["error"] != 3*maxDocumentHosts || d.Totals()["panic"] != 1 {
+		t.Errorf("counted %d errors and %d panics", d.Totals()["error"], d.Totals()["panic"])
 	}
 	if list := d.Troubles(noon.Add(24*time.Hour + time.Minute)); len(list) != 1 {
 		t.Errorf("%d troubles after a day, want the one that is younger", len(list))

@@ -36,6 +36,9 @@ const (
 	KindRules = "rules" // the scrubbing rules of a curator take too long
 )
 
+// Kinds returns every kind of fault in one document.
+func Kinds() []string { return []string{KindError, KindPanic, KindRules} }
+
 // ours are errors of the machine or of a closed part, in addition to errors of the operating system.
 var ours = []error{
 	context.Canceled, context.DeadlineExceeded, fs.ErrClosed, io.ErrShortWrite, io.ErrClosedPipe,
