@@ -1,7 +1,6 @@
 package config
 
 import (
-	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -57,65 +56,20 @@ func withoutDefault(k key) key {
 	return k
 }
 
-// readHops reads a list of kinds of hops.
-func readHops(f document.Field, d *draft) {
-	d.when.Hops = nil
-	f.Texts(`for example ["embed"]`, func(e document.Field, s string) {
-		hop, ok := criteria.ParseHop(s)
-		if !ok {
-			e.Fault("is not a kind of hop", "accepted: "+criteria.HopNames())
-			return
-		}
-		d.when.Hops = append(d.when.Hops, hop)
-	})
-}
+func readHops(f document.Field, d *draft) { d.when.Hops = value.ReadHops(f) }
 
-// readSpan reads a part of the day.
 func readSpan(f document.Field, d *draft) {
-	const example = `write for example "06:00-23:00", or "22:00-06:00" across midnight`
-	s, ok := f.Text(`for example "06:00-23:00"`)
-	if !ok {
-		return
-	}
-	span, err := criteria.ParseSpan(s)
-	switch {
-	case errors.Is(err, criteria.ErrEmpty):
-		f.Fault(err.Error(), example+"; remove the key for the whole day")
-	case err != nil:
-		f.Fault(err.Error(), example)
-	default:
+	if span, ok := value.ReadSpan(f); ok {
 		d.when.Time = span
 	}
 }
 
-// readWeekdays reads a list of weekdays and ranges of weekdays.
-func readWeekdays(f document.Field, d *draft) {
-	d.when.Weekdays = nil
-	f.Texts(`for example ["mon", "tue"] or ["mon-fri"]`, func(e document.Field, s string) {
-		days, ok := criteria.ParseWeekdays(s)
-		if !ok {
-			e.Fault("is not a weekday", "accepted: mon, tue, wed, thu, fri, sat, sun, or a range as in mon-fri")
-			return
-		}
-		d.when.Weekdays = append(d.when.Weekdays, days...)
-	})
-	if list, ok := f.Value.([]any); ok && len(list) == 0 {
-		f.Fault("is empty", "remove the key for every day")
-	}
-}
+func readWeekdays(f document.Field, d *draft) { d.when.Weekdays = value.ReadWeekdays(f) }
 
-// readZone reads the name of a time zone.
 func readZone(f document.Field, d *draft) {
-	s, ok := f.Text(`for example "Europe/Copenhagen"`)
-	if !ok {
-		return
+	if zone, ok := value.ReadZone(f); ok {
+		d.when.Zone = zone
 	}
-	zone, err := time.LoadLocation(s)
-	if err != nil || s == "" || s == "Local" {
-		f.Fault("is not a time zone", `write for example "Europe/Copenhagen" or "UTC"`)
-		return
-	}
-	d.when.Zone = zone
 }
 
 // when reads the criteria of a [[when]]. Its settings are read when the whole file is known. The zone comes first,
