@@ -10,13 +10,14 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/admin/alarm"
+	"github.com/arcrawl/arcrawl/fetch"
 )
 
 // webhookTime is the maximum duration of a call.
 const webhookTime = 10 * time.Second
 
 // PostNotice sends a notice of an alarm to a webhook: a POST with the notice as JSON and a "message" for people. It
-// does not follow redirects. A status other than 2xx is an error.
+// does not follow redirects. A status other than 2xx is an error. No error names the URL, which may contain a secret.
 func PostNotice(ctx context.Context, url string, n alarm.Notice) error {
 	words := "arcrawl: "
 	if !n.Raised {
@@ -31,7 +32,7 @@ func PostNotice(ctx context.Context, url string, n alarm.Notice) error {
 	}
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(body))
 	if err != nil {
-		return fmt.Errorf("call the webhook: %w", err)
+		return fmt.Errorf("call the webhook: %w", fetch.WithoutURL(err))
 	}
 	r.Header.Set("Content-Type", "application/json")
 	c := http.Client{
@@ -40,7 +41,7 @@ func PostNotice(ctx context.Context, url string, n alarm.Notice) error {
 	}
 	got, err := c.Do(r)
 	if err != nil {
-		return fmt.Errorf("call the webhook: %w", err)
+		return fmt.Errorf("call the webhook: %w", fetch.WithoutURL(err))
 	}
 	_, _ = io.Copy(io.Discard, io.LimitReader(got.Body, 64<<10)) // so that the connection can be reused
 	if err := got.Body.Close(); err != nil {

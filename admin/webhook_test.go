@@ -34,3 +34,18 @@ func TestWebhookReceivesAlarms(t *testing.T) {
 		t.Errorf("an error of the webhook is reported as %v", err)
 	}
 }
+
+// The address of a webhook often contains a secret. No error names it, so no log has it.
+func TestErrorsOfAWebhookDoNotNameItsAddress(t *testing.T) {
+	t.Parallel()
+	gone := httptest.NewServer(http.NotFoundHandler())
+	gone.Close()
+	for _, url := range []string{
+		gone.URL + "/services/s3cr3t?token=s3cr3t", "http://user:s3cr3t@127.0.0.1:1/s3cr3t", "http://s3cr3t\x7f/",
+		"nonsense://s3cr3t/",
+	} {
+		if err := PostNotice(t.Context(), url, alarm.Notice{}); err == nil || strings.Contains(err.Error(), "s3cr3t") {
+			t.Errorf("%q: the error is %v, want one without the address", url, err)
+		}
+	}
+}

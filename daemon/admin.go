@@ -116,7 +116,8 @@ func (d *Daemon) serveSocket(c config.Admin) error {
 	if err != nil {
 		return FolderError{Err: fmt.Errorf("admin.socket: open %s: %w; name another path, or set admin.socket = \"off\"", c.Socket, err)}
 	}
-	d.closers.add(func() error { removeSocket(c.Socket); return nil })
+	// A socket that is left is replaced at the next start.
+	d.closers.add(func() error { _ = removeSocket(c.Socket); return nil })
 	d.serveAPI(l, d.window.Handler(access.Options{}))
 	return nil
 }

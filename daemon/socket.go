@@ -23,7 +23,7 @@ func listenSocket(path string) (net.Listener, error) {
 	if conn, err := api.DialSocket(ctx, path); err == nil {
 		return nil, errors.Join(errSocketInUse, conn.Close())
 	}
-	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := removeSocket(path); err != nil {
 		return nil, err
 	}
 	l, err := bindSocket(path)
@@ -37,8 +37,23 @@ func listenSocket(path string) (net.Listener, error) {
 	return l, nil
 }
 
-// removeSocket removes a socket that nobody listens on any more.
-func removeSocket(path string) { _ = os.Remove(path) }
+// errNotASocket says that a path that is meant for a socket has something else.
+var errNotASocket = errors.New("it exists and is not a socket, so it is not replaced")
+
+// removeSocket removes a socket that nobody listens on any more. It removes nothing else, such as a file whose path was
+// given as admin.socket by mistake.
+func removeSocket(path string) error {
+	info, err := os.Lstat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return err
+	case info.Mode().Type() != fs.ModeSocket:
+		return errNotASocket
+	}
+	return os.Remove(path)
+}
 
 // bindSocket binds a socket to a path. A path that is too long for the address of a socket is shortened through its
 // open folder.

@@ -72,7 +72,7 @@ func post(
 ) (status int, answer []byte, _ error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, to, bytes.NewReader(body))
 	if err != nil {
-		return 0, nil, err
+		return 0, nil, WithoutURL(err)
 	}
 	r.Header = header
 	transport := &http.Transport{DialContext: dial, DisableKeepAlives: true, MaxResponseHeaderBytes: maxPostHead}
@@ -81,11 +81,20 @@ func post(
 	client := http.Client{Transport: transport, CheckRedirect: notFollowed}
 	res, err := client.Do(r)
 	if err != nil {
-		return 0, nil, err
+		return 0, nil, WithoutURL(err)
 	}
 	answer, err = io.ReadAll(io.LimitReader(res.Body, maxAnswer))
 	if err = errors.Join(err, res.Body.Close()); err != nil {
 		return 0, nil, fmt.Errorf("read the answer: %w", err)
 	}
 	return res.StatusCode, answer, nil
+}
+
+// WithoutURL returns the cause of an error of net/http without the URL that it names. The address of a service of the
+// operator may contain a secret, which does not belong into a log.
+func WithoutURL(err error) error {
+	if named := (*url.Error)(nil); errors.As(err, &named) {
+		return named.Err
+	}
+	return err
 }

@@ -4,12 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"sync"
 	"text/tabwriter"
 	"time"
 
-	"github.com/mattn/go-isatty"
 	"github.com/spf13/cobra"
 
 	"github.com/arcrawl/arcrawl/config"
@@ -68,12 +66,6 @@ func numberTable(out io.Writer) *tabwriter.Writer {
 	return tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 }
 
-// isTerminal reports whether a reader or writer is a terminal.
-func isTerminal(stream any) bool {
-	f, ok := stream.(*os.File)
-	return ok && isatty.IsTerminal(f.Fd())
-}
-
 // progressEvery is the time between two updates of the progress line.
 const progressEvery = 500 * time.Millisecond
 
@@ -90,10 +82,11 @@ func showLine(w io.Writer, line func() string) (stop func()) {
 		for {
 			select {
 			case <-end:
-				fmt.Fprint(w, "\r\x1b[K")
+				control(w, "\r"+clearLine)
 				return
 			case <-tick.C:
-				fmt.Fprint(w, "\r\x1b[K", line())
+				control(w, "\r"+clearLine)
+				fmt.Fprint(w, line())
 			}
 		}
 	})

@@ -81,3 +81,22 @@ func TestContainerLeavesOutWhatItDoesNotNeed(t *testing.T) {
 		}
 	}
 }
+
+// TestContainerImagesArePinned checks that each image is named with its exact version or digest.
+func TestContainerImagesArePinned(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../../packaging/Containerfile")
+	if err != nil {
+		t.Fatal(err)
+	}
+	images := regexp.MustCompile(`(?m)^FROM (\S+)`).FindAllStringSubmatch(string(text), -1)
+	if len(images) == 0 {
+		t.Fatal("no image was found")
+	}
+	pinned := regexp.MustCompile(`^(scratch|.+:\d+\.\d+\.\d+\S*|.+@sha256:[0-9a-f]{64})$`)
+	for _, image := range images {
+		if !pinned.MatchString(image[1]) {
+			t.Errorf("%s is not pinned to an exact version or digest", image[1])
+		}
+	}
+}

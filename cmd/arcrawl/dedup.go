@@ -78,15 +78,12 @@ func importArchives(
 ) error {
 	out, errs := cmd.OutOrStdout(), cmd.ErrOrStderr()
 	o.Now, o.Progress = time.Now, new(warc.Progress)
-	onTerminal := isTerminal(errs)
 	o.Added = func() error { return store.PageOut(frontier.BulkLoadMapped) }
 	o.Done = func(f importer.FileSummary) error {
 		if err := store.Sync(); err != nil {
 			return err
 		}
-		if onTerminal {
-			fmt.Fprint(errs, "\r\x1b[K") // the line of progress
-		}
+		control(errs, "\r"+clearLine) // the line of progress
 		return printImported(out, f, asJSON)
 	}
 	stop := watch(errs, o.Progress)

@@ -27,7 +27,7 @@ import (
 )
 
 func main() {
-	os.Exit(realMain(os.Args[1:], os.Stdout, os.Stderr))
+	os.Exit(realMain(os.Args[1:], forPeople(os.Stdout), forPeople(os.Stderr)))
 }
 
 // realMain runs the command line and returns the exit code.

@@ -48,4 +48,4 @@ a sign of life as long as its workers look for URIs that are due.`,
 }
 
 // newLogger returns the logger of the daemon.
-func newLogger(w io.Writer) zerolog.Logger { return daemon.NewLogger(w, isTerminal(w)) }
+func newLogger(w io.Writer) zerolog.Logger { return daemon.NewLogger(unescaped(w), isTerminal(w)) }

@@ -231,10 +231,10 @@ func (t *top) run(ctx context.Context, out io.Writer, c *api.Client) error {
 		}
 		text := page.Bytes()
 		if terminal {
-			text = append([]byte(home), bytes.ReplaceAll(text, []byte("\n"), []byte(clearLine+"\n"))...)
+			text = append([]byte(home), bytes.ReplaceAll(escaped(text), []byte("\n"), []byte(clearLine+"\n"))...)
 			text = append(text, clearRest...)
 		}
-		if _, err := out.Write(text); err != nil {
+		if _, err := unescaped(out).Write(text); err != nil {
 			return err
 		}
 		select {
