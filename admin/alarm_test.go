@@ -151,7 +151,7 @@ func TestDocumentThatCannotBeProcessedIsLoud(t *testing.T) {
 		if text := w.scrape(); strings.Contains(text, "arcrawl_document_faults_total{kind=\"error\"} 0\n") {
 			t.Error("the metrics do not count the document")
 		}
-		if w.window.status().Condition.State != api.Crawling {
+		if w.window.Status().Condition.State != api.Crawling {
 			t.Error("one document has stopped the crawl")
 		}
 	})

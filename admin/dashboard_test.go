@@ -1,6 +1,8 @@
 package admin
 
 import (
+	"encoding/json"
+	"fmt"
 	"image"
 	"image/color"
 	"image/png"
@@ -9,6 +11,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -16,6 +19,7 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/admin/access"
+	"github.com/arcrawl/arcrawl/admin/alarm"
 	"github.com/arcrawl/arcrawl/admin/api"
 
 	"github.com/arcrawl/arcrawl/evaluators"
@@ -143,6 +147,24 @@ func TestTheDashboardInABrowser(t *testing.T) {
 	if got := p.Eval(`document.querySelectorAll(".chart canvas").length`); got != "6" {
 		t.Errorf("%s charts, want 6", got)
 	}
+	manyAlarms(t, day)
+	show("config", "config")
+	text := show("", "overview")
+	for want, times := range map[string]int{
+		"40 alarms of kind feed-gap": 1, "1 alarm acknowledged": 1, "the disk is nearly full": 1, "feed-1.example may": 0,
+		"Acknowledge\n": 1, "no such host": 1,
+	} {
+		if got := strings.Count(text+"\n", want); got < times || times == 0 && got > 0 {
+			t.Errorf("with many alarms the overview has %q %d times, want %d:\n%s", want, got, times, text)
+		}
+	}
+	keep(t, "light-alarms", p.Screenshot())
+	p.Eval(`window.prompt = () => "moves on Monday"`)
+	p.Eval(`[...document.querySelectorAll("p.notice button")].find(b => b.textContent === "Acknowledge").click()`)
+	p.Wait(`document.getElementById("view").dataset.ready === "overview"`)
+	if !slices.Contains(day.asked, "POST /api/v1/alarms/acknowledge") {
+		t.Errorf("the button sent %q, want an acknowledgement", day.asked)
+	}
 	p.Dark()
 	show("hosts", "hosts")
 	show("", "overview")
@@ -150,6 +172,29 @@ func TestTheDashboardInABrowser(t *testing.T) {
 	keep(t, "dark-overview", dark)
 	if luminance(dark) > 0.3 || luminance(light) < 0.7 {
 		t.Errorf("the light theme has the luminance %.2f and the dark one %.2f", luminance(light), luminance(dark))
+	}
+}
+
+// manyAlarms adds forty gaps of feeds, a full disk and an acknowledged alarm to the status.
+func manyAlarms(t *testing.T, day *replay) {
+	t.Helper()
+	var s api.Status
+	path := api.Base + "/status?"
+	if err := json.Unmarshal(day.answers[path], &s); err != nil {
+		t.Fatal(err)
+	}
+	s.Alarms = append(s.Alarms, api.Alarm{Kind: alarm.Disk, Text: "the disk is nearly full", Since: s.Now})
+	for i := range 40 {
+		host := fmt.Sprintf("feed-%d.example", i)
+		s.Alarms = append(s.Alarms, api.Alarm{Kind: alarm.FeedGap, About: host, Host: host, Text: host + " may have lost entries", Since: s.Now})
+	}
+	s.Alarms = append(s.Alarms, api.Alarm{
+		Kind: alarm.Host, About: "b.example", Host: "b.example", Text: "b.example is down", Since: s.Now,
+		Acknowledged: &api.Acknowledgement{Who: "maria", At: s.Now, Note: "moves"},
+	})
+	var err error
+	if day.answers[path], err = json.Marshal(s); err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -207,9 +207,13 @@ func stateGauges() []metric {
 		gauge("arcrawl_workers", "Maximum number of visits in progress.",
 			func(s snapshot) float64 { return float64(s.Workers.All) }),
 		{
-			Metric{"arcrawl_alarms", "gauge", "kind", strings.Join(alarm.Kinds(), ", "), "Raised alarms."},
+			Metric{
+				"arcrawl_alarms", "gauge", "kind", strings.Join(alarm.Kinds(), ", "), "Raised alarms that nobody has acknowledged.",
+			},
 			func(s snapshot) []labelled { return countAlarms(s.Alarms) },
 		},
+		gauge("arcrawl_alarms_acknowledged", "Raised alarms that somebody has acknowledged.",
+			func(s snapshot) float64 { return float64(alarm.Acknowledged(s.Alarms)) }),
 	}
 }
 
@@ -277,7 +281,7 @@ func (g gatherer) Collect(to chan<- prometheus.Metric) {
 
 func (w *Window) snapshot() snapshot {
 	s := snapshot{
-		Status: w.status(), predicted: w.predictions(w.o.Now()),
+		Status: w.Status(), predicted: w.predictions(w.o.Now()),
 		memory: w.o.Crawler.Memory(), reserved: w.o.Crawler.Reserved(),
 	}
 	w.mu.Lock()
@@ -324,13 +328,13 @@ func (w *Window) ready(to http.ResponseWriter, from *http.Request) {
 	_, _ = to.Write([]byte(text + "\n"))
 }
 
-// countAlarms counts alarms by kind.
+// countAlarms counts alarms by kind, without acknowledged ones.
 func countAlarms(raised []api.Alarm) []labelled {
 	out := make([]labelled, len(alarm.Kinds()))
 	for i, kind := range alarm.Kinds() {
 		out[i].label = kind
 		for _, a := range raised {
-			if a.Kind == kind {
+			if a.Kind == kind && a.Acknowledged == nil {
 				out[i].value++
 			}
 		}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/admin/api"
+	"github.com/arcrawl/arcrawl/admin/days"
 
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/evaluators"
@@ -168,5 +169,5 @@ func (w *Window) belowTarget(only uri.Host) ([]api.HostPace, error) {
 		out,
 		func(a, b api.HostPace) int { return cmp.Or(cmp.Compare(b.Lost, a.Lost), cmp.Compare(a.Host, b.Host)) },
 	)
-	return out[:min(len(out), dayHosts)], nil
+	return out[:min(len(out), days.MaxHosts)], nil
 }

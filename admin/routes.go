@@ -51,6 +51,7 @@ func routes() []route {
 		orderRoutes(),
 		reloadRoutes(),
 		auditRoutes(),
+		alarmRoutes(),
 		trapRoutes(),
 	)
 }
@@ -60,7 +61,7 @@ func crawlRoutes() []route {
 	return []route{
 		{
 			method: "GET", path: api.Base + "/status", doc: "Returns the state of the crawl.", answer: api.Status{},
-			serve: func(w *Window, _ *http.Request) (any, error) { return w.status(), nil },
+			serve: func(w *Window, _ *http.Request) (any, error) { return w.Status(), nil },
 		},
 		{
 			method: "GET", path: api.Base + "/series",
@@ -78,10 +79,6 @@ func crawlRoutes() []route {
 			method: "GET", path: api.Base + "/config",
 			doc: "Returns the configuration in force, and the faults of the last reload.", answer: api.Config{},
 			serve: func(w *Window, _ *http.Request) (any, error) { return w.config(), nil },
-		},
-		{
-			method: "GET", path: api.Base + "/alarms", doc: "Returns the raised alarms, newest first.", answer: api.Alarms{},
-			serve: func(w *Window, _ *http.Request) (any, error) { return w.alarmsRaised(), nil },
 		},
 		{
 			method: "GET", path: api.Base + "/reports/headers",

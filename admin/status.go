@@ -17,8 +17,8 @@ const maxVisits = 100
 // maxUnreachable is the maximum number of unreachable hosts in a status.
 const maxUnreachable = 20
 
-// status returns the state of the crawl.
-func (w *Window) status() api.Status {
+// Status returns the state of the crawl.
+func (w *Window) Status() api.Status {
 	now := w.o.Now()
 	s := api.Status{
 		Version: w.o.Version, Now: now.UTC(), Started: w.started.UTC(), Uptime: api.Seconds(now.Sub(w.started)),

@@ -23,9 +23,7 @@ const (
 	growth       = 1.1           // factor of the due URIs within growthTime
 	growthTime   = 6 * time.Hour // over which growth is measured
 	soonFull     = 24 * time.Hour
-	silenceEvery = time.Hour      // between two checks for silence, each of which reads every URI
-	gapLasts     = 24 * time.Hour // how long a gap of a feed is a trouble
-	maxGaps      = 1000
+	silenceEvery = time.Hour // between two checks for silence, each of which reads every URI
 )
 
 // troubles returns the problems of this moment.
@@ -67,19 +65,7 @@ func (w *Window) troubles(now time.Time) []alarm.Trouble {
 	defer w.mu.Unlock()
 	w.diskTrouble(add)
 	w.backlogTrouble(add, now)
-	for u, at := range w.gaps {
-		if now.Sub(at) > gapLasts {
-			delete(w.gaps, u)
-			continue
-		}
-		add(
-			alarm.FeedGap,
-			u,
-			"the feed %s may have lost entries between two visits at %s; its wait may be too long",
-			u,
-			clock(at),
-		)
-	}
+	list = append(list, w.gaps.Troubles(now)...)
 	list = append(list, w.documents.Troubles(now)...)
 	return append(list, w.silences...)
 }
@@ -220,7 +206,11 @@ func (w *Window) watch(now time.Time) {
 	troubles := w.troubles(now)
 	w.mu.Lock()
 	changes := w.alarms.Update(now, troubles)
+	raised := w.alarms.Raised()
 	w.mu.Unlock()
+	if len(changes) > 0 {
+		w.saveAlarms(raised)
+	}
 	for _, c := range changes {
 		if c.Raised {
 			w.o.Log.Warn().Str("alarm", c.Kind).Str("about", c.About).Msg(c.Text)
@@ -228,7 +218,7 @@ func (w *Window) watch(now time.Time) {
 			w.o.Log.Info().Str("alarm", c.Kind).Str("about", c.About).Msg("alarm cleared: " + c.Text)
 		}
 		if w.o.Notify != nil {
-			w.o.Notify(alarm.Notice{Alarm: c.Alarm, Raised: c.Raised, At: now.UTC()})
+			w.o.Notify(w.notice(c, now))
 		}
 	}
 }

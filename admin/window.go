@@ -82,12 +82,12 @@ type Window struct {
 	warned map[string]bool // seeds whose first visit failed
 
 	alarms         alarm.Set
-	activities     alarm.Activities     // of hosts and seeds
-	gaps           map[string]time.Time // when feeds may have lost entries
-	repaired       int64                // responses whose heads were repaired
-	documents      alarm.Documents      // that could not be processed
-	silenceChecked time.Time            // time of the last check for silence
-	silences       []alarm.Trouble      // results of that check
+	activities     alarm.Activities // of hosts and seeds
+	gaps           alarm.Gaps       // when feeds may have lost entries
+	repaired       int64            // responses whose heads were repaired
+	documents      alarm.Documents  // that could not be processed
+	silenceChecked time.Time        // time of the last check for silence
+	silences       []alarm.Trouble  // results of that check
 
 	audit *audit.Log
 	// inForce and inForceAt are the digest and time of the configuration that was last seen in force. Only Tick uses them.
@@ -113,10 +113,11 @@ func New(o Options) (*Window, error) {
 	w := &Window{
 		o: o, started: now, closed: now.Truncate(time.Minute), paces: paces{}, took: newVisitSeconds(),
 		activities: loadActivities(o.Dir), audit: audit.New(o.Dir), inForce: o.Config().Config.Digest,
-		inForceAt: o.Config().At,
-		gaps:      map[string]time.Time{}, warned: map[string]bool{},
+		inForceAt:      o.Config().At,
+		warned:         map[string]bool{},
 		silenceChecked: now, loggedDay: loadLoggedDay(o.Dir, now),
 	}
+	w.alarms.Restore(loadAlarms(o.Dir), now)
 	w.checkDisk()
 	file := ""
 	if o.Dir != "" {
@@ -149,8 +150,8 @@ func (w *Window) Observe(r crawler.Report) {
 	if r.Fault != "" {
 		w.documents.Add(string(r.URI.Host()), r.URI.String(), r.FaultKind, r.Fault, r.Finished)
 	}
-	if r.Source.Gap && len(w.gaps) < maxGaps {
-		w.gaps[r.URI.String()] = r.Finished
+	if r.Source.Gap {
+		w.gaps.Add(r.URI.String(), r.Finished)
 	}
 }
 

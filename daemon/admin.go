@@ -12,9 +12,12 @@ import (
 
 	"github.com/arcrawl/arcrawl/admin"
 	"github.com/arcrawl/arcrawl/admin/access"
+	"github.com/arcrawl/arcrawl/admin/alarm"
+	"github.com/arcrawl/arcrawl/admin/mail"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/config/reach"
 	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/uri"
 )
 
 const (
@@ -29,22 +32,35 @@ func (d *Daemon) openAdmin(now time.Time) (err error) {
 	c := d.live.Current()
 	hook := openWebhook(c.Admin.Webhook, d.log)
 	d.closers.add(func() error { hook.close(); return nil })
+	post := &mailer{config: d.live.Current, summary: d.summary, send: mail.Send, dir: c.Storage.State, log: d.log}
+	notify := func(n alarm.Notice) { hook.send(n); post.add(n) }
 	r := d.parts
 	d.window, err = admin.New(admin.Options{
 		Crawler: d.crawler, Frontier: r.Frontier, Trust: r.Reputation, Traps: r.Traps, Accounts: r.Daily,
-		Archive: r.Archive, FreeSpace: r.FreeSpace, Notify: hook.send, Config: d.loaded(now), Now: time.Now,
+		Archive: r.Archive, FreeSpace: r.FreeSpace, Notify: notify, Config: d.loaded(now), Now: time.Now,
 		Dir: c.Storage.State, Version: d.o.Version, Workers: c.Crawl.Workers, Log: d.log,
 	})
 	if err != nil {
 		return fmt.Errorf("open the admin API: %w", err)
 	}
 	d.closers.add(d.closeWindow)
+	posting := background(post.run)
+	d.closers.add(func() error { posting(); return nil })
 	stop := background(d.tick)
 	d.closers.add(func() error { stop(); return nil })
 	if err := d.serveSocket(c.Admin); err != nil {
 		return err
 	}
 	return d.serveAddress(c.Admin)
+}
+
+// summary returns the data of a digest without the notices since the last one.
+func (d *Daemon) summary() mail.Summary {
+	c := d.live.Current()
+	return mail.Summary{
+		Institution: c.Operator.Name, Link: c.Admin.URL, Status: d.window.Status(),
+		Labels: func(host string) []string { return c.Labels(uri.Host(host)) },
+	}
 }
 
 // loaded returns a function that describes the configuration in force, for a daemon that started at a given time.

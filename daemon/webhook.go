@@ -6,7 +6,6 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"github.com/arcrawl/arcrawl/admin"
 	"github.com/arcrawl/arcrawl/admin/alarm"
 )
 
@@ -53,7 +52,7 @@ func (h *webhook) run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case x := <-h.queue:
-			if err := admin.PostNotice(ctx, h.url, x); err != nil {
+			if err := alarm.Post(ctx, h.url, x); err != nil {
 				h.log.Warn().Err(err).Str("alarm", x.Kind).Msg("could not deliver an alarm to the webhook")
 			}
 		}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/admin/api"
+	"github.com/arcrawl/arcrawl/uri"
 )
 
 // Kinds of alarms. Metrics and webhooks contain them, so they never change.
@@ -35,11 +36,35 @@ type Trouble struct {
 	Kind, About, Text string
 }
 
-// Notice announces that an alarm was raised or cleared.
+// Notice announces that an alarm was raised or cleared. It is the body of a webhook, see docs/alarms.md.
 type Notice struct {
 	api.Alarm
 	Raised bool      `json:"raised"` // false: cleared
 	At     time.Time `json:"at"`
+
+	Institution string   `json:"institution"`      // operator.name
+	Labels      []string `json:"labels,omitempty"` // of the host
+	Link        string   `json:"link,omitempty"`   // to the page of the dashboard about it
+}
+
+// Words returns the notice as a sentence.
+func (n Notice) Words() string {
+	if n.Raised {
+		return n.Text
+	}
+	return "cleared: " + n.Text
+}
+
+// hostOf returns the host that an alarm is about; "" if it is about the whole crawl.
+func hostOf(kind, about string) string {
+	switch kind {
+	case Host, Silence, FeedGap, Document, Rules:
+		return about
+	}
+	if u, err := uri.Parse(about); err == nil {
+		return string(u.Host())
+	}
+	return ""
 }
 
 type alarmKey struct{ kind, about string }
@@ -71,7 +96,7 @@ var patiences = map[string]alarmPatience{
 	Host:       {time.Hour, 10 * time.Minute},
 	Silence:    {0, time.Hour},
 	FrontPage:  {0, time.Hour},
-	FeedGap:    {0, 24 * time.Hour},
+	FeedGap:    {0, 0},
 	Document:   {0, time.Hour},
 	Rules:      {0, time.Hour},
 }
@@ -101,7 +126,9 @@ func (a *Set) Update(now time.Time, troubles []Trouble) (changes []Change) {
 			if counts[t.Kind]++; counts[t.Kind] > maxOfKind {
 				continue
 			}
-			x = &watched{first: now, Alarm: api.Alarm{Kind: t.Kind, About: t.About, Since: now.UTC()}}
+			x = &watched{first: now, Alarm: api.Alarm{
+				Kind: t.Kind, About: t.About, Host: hostOf(t.Kind, t.About), Since: now.UTC(),
+			}}
 			a.known[key] = x
 		}
 		x.last, x.Text = now, t.Text

@@ -23,7 +23,7 @@ func TestAnAlarmIsRaisedAndClearedOnce(t *testing.T) {
 		{"the uplink is down", Uplink, "..xx...", "raised at 2, cleared at 4"},
 		{"the disk is short for a moment", Disk, "x......", ""},
 		{"the disk is short", Disk, "xxx............", "raised at 1, cleared at 12"},
-		{"a gap in a feed", FeedGap, "x.....", "raised at 0"},
+		{"a gap in a feed", FeedGap, "x.....", "raised at 0, cleared at 1"},
 	} {
 		var a Set
 		var got []string

@@ -184,8 +184,31 @@ type Unreachable struct {
 type Alarm struct {
 	Kind  string    `json:"kind"`
 	About string    `json:"about,omitempty"` // a host, a URI or a folder; empty for the crawl as a whole
+	Host  string    `json:"host,omitempty"`  // that it is about; empty for the crawl as a whole
 	Text  string    `json:"text"`            // the problem and what to do
 	Since time.Time `json:"since"`
+
+	Acknowledged *Acknowledgement `json:"acknowledged,omitempty"` // null if nobody has acknowledged it
+}
+
+// Acknowledgement says that somebody knows of an alarm. It ends with the alarm.
+type Acknowledgement struct {
+	Who  string    `json:"who"`
+	At   time.Time `json:"at"`
+	Note string    `json:"note,omitempty"`
+}
+
+// Acknowledge selects the alarms to acknowledge.
+type Acknowledge struct {
+	Kind  string `json:"kind"`
+	About string `json:"about,omitempty"` // empty: all alarms of the kind
+	Note  string `json:"note,omitempty"`
+	Undo  bool   `json:"undo,omitempty"` // take the acknowledgement back
+}
+
+// Acknowledged is the result of acknowledging alarms.
+type Acknowledged struct {
+	Changed int `json:"changed"`
 }
 
 // Alarms is a list of raised alarms, newest first.

@@ -198,6 +198,16 @@ func (c *Client) URI(ctx context.Context, text string) (URI, error) {
 	return ask[URI](ctx, c, http.MethodGet, "/uri", url.Values{"uri": {text}}, nil)
 }
 
+// Alarms returns the raised alarms, newest first.
+func (c *Client) Alarms(ctx context.Context) (Alarms, error) {
+	return ask[Alarms](ctx, c, http.MethodGet, "/alarms", nil, nil)
+}
+
+// Acknowledge records that somebody knows of alarms, or takes that back.
+func (c *Client) Acknowledge(ctx context.Context, o Acknowledge) (Acknowledged, error) {
+	return ask[Acknowledged](ctx, c, http.MethodPost, "/alarms/acknowledge", nil, o)
+}
+
 // Audit returns who changed what, newest first. days is 0 for all.
 func (c *Client) Audit(ctx context.Context, f audit.Filter, days int) (Audit, error) {
 	q := url.Values{"who": {f.Who}, "what": {f.What}}

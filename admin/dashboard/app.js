@@ -57,9 +57,9 @@ async function state() {
   const place = document.getElementById('state');
   try {
     const s = await ask('status');
-    const kind = { crawling: s.alarms.length ? 'warn' : 'good', paused: 'warn', held: 'bad' }[s.stand.state];
-    const text =
-      s.stand.state + (s.alarms.length ? `, ${s.alarms.length} ${s.alarms.length === 1 ? 'alarm' : 'alarms'}` : '');
+    const open = s.alarms.filter((a) => !a.acknowledged).length;
+    const kind = { crawling: open ? 'warn' : 'good', paused: 'warn', held: 'bad' }[s.stand.state];
+    const text = s.stand.state + (open ? `, ${open} ${open === 1 ? 'alarm' : 'alarms'}` : '');
     if (place.textContent !== text) place.replaceChildren(h('span', { class: 'pill ' + kind }, text));
     document.getElementById('foot').textContent = `arcrawl ${s.version}. Times are UTC.`;
   } catch (e) {

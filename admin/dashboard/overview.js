@@ -30,7 +30,7 @@ export async function overview(again) {
   ]);
   return [
     h('h1', {}, headline(status, late.hosts)),
-    troubles(status),
+    troubles(status, again),
     orders(status, again),
     tiles(status),
     h('h2', {}, 'Over time'),
@@ -54,7 +54,7 @@ function headline(s, late) {
   return 'Crawling';
 }
 
-function troubles(s) {
+function troubles(s, again) {
   const list = [];
   if (s.stand.since)
     list.push(
@@ -64,7 +64,7 @@ function troubles(s) {
         s.stand.until && s.stand.state === 'paused' ? ` The crawl resumes at ${when(s.stand.until)}.` : '',
       ),
     );
-  for (const a of s.alarms) list.push(notice('bad', a.text, h('span', { class: 'more' }, `. Since ${when(a.since)}.`)));
+  list.push(...alarms(s.alarms, again));
   if (s.config.faults.length)
     list.push(
       notice(
@@ -74,6 +74,52 @@ function troubles(s) {
       ),
     );
   return list;
+}
+
+// alarms shows the alarms of each kind. Many of one kind, and acknowledged ones, are folded.
+function alarms(list, again) {
+  const open = Map.groupBy(
+    list.filter((a) => !a.acknowledged),
+    (a) => a.kind,
+  );
+  const known = list.filter((a) => a.acknowledged);
+  return [
+    ...[...open].map(([kind, some]) =>
+      some.length <= 3 ? some.map((a) => alarm(a, again)) : fold('bad', `${count(some.length)} alarms of kind ${kind}`, some, again),
+    ),
+    known.length ? fold('', `${plural(known.length, 'alarm')} acknowledged`, known, again) : null,
+  ];
+}
+
+const fold = (kind, title, list, again) =>
+  h(
+    'details',
+    { class: 'notice ' + kind },
+    h('summary', {}, title),
+    list.map((a) => alarm(a, again)),
+  );
+
+// alarm shows an alarm with a link to what it is about, and a button to acknowledge it.
+function alarm(a, again) {
+  const by = a.acknowledged;
+  const more = by ? ` Acknowledged by ${by.who || 'somebody'}${by.note ? ': ' + by.note : ''}.` : '';
+  return h(
+    'p',
+    { class: 'notice ' + (by ? '' : 'bad') },
+    a.text,
+    h('span', { class: 'more' }, `. Since ${when(a.since)}.${more} `),
+    a.about && a.about.includes('://') ? uriLink(a.about) : a.host ? hostLink(a.host) : null,
+    ' ',
+    button(by ? 'Show again' : 'Acknowledge', () => acknowledge(a), again),
+  );
+}
+
+// acknowledge sends the order for an alarm. It asks for a note, which may be empty.
+async function acknowledge(a) {
+  const order = { kind: a.kind, about: a.about };
+  if (a.acknowledged) return ask('alarms/acknowledge', { ...order, undo: true });
+  const note = prompt('Note for others (optional)');
+  if (note !== null) await ask('alarms/acknowledge', { ...order, note });
 }
 
 function orders(s, again) {

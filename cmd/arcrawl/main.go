@@ -79,7 +79,7 @@ First steps:
 	root.AddCommand(newRun(), newCheck(), newEffective(), newReport(), newScrub(), newDemo(), newVersion(), newSim())
 	root.AddCommand(newStatus(), newTop(), newHosts(), newPause(), newResume(), newSeeds(), newVisit(), newHold(),
 		newRelease())
-	root.AddCommand(newOverdue(), newWhy(), newReload(), newPlan(), newAudit(), newToken())
+	root.AddCommand(newOverdue(), newWhy(), newReload(), newPlan(), newAudit(), newToken(), newAlarms())
 	root.AddCommand(newVerify(), newIndex(), newHistory(), newCat(), newDiff())
 	root.AddCommand(newDedup(), newDeps(), newImpact(), newReduplicate(), newExtract(), newWacz())
 	root.AddCommand(newLog(), newConvert(), newInit(), newHost(), newSchema())

@@ -12,6 +12,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/admin"
 	"github.com/arcrawl/arcrawl/admin/api"
+	"github.com/arcrawl/arcrawl/admin/days"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawllog/stats"
 	"github.com/arcrawl/arcrawl/frontier"
@@ -167,7 +168,7 @@ func (r *reportDays) ask(ctx context.Context) (api.DayReport, error) {
 				return report, err
 			}
 			today := time.Now().UTC().Truncate(24 * time.Hour)
-			return admin.Days(store, uri.Host(r.host), today.AddDate(0, 0, 1-r.days), time.Time{})
+			return days.Of(store, uri.Host(r.host), today.AddDate(0, 0, 1-r.days), time.Time{})
 		})
 	})
 }
@@ -180,7 +181,7 @@ func (r *reportDays) fromLogs(cmd *cobra.Command, files []string) error {
 	if err != nil {
 		return err
 	}
-	var t admin.DayTally
+	var t days.Tally
 	for _, row := range read.Summaries[0].Rows(stats.ByHostDay) {
 		host, day, _ := strings.Cut(row.Key, " ")
 		if row.Daily.Requests > 0 && (r.host == "" || host == r.host) {
@@ -188,7 +189,7 @@ func (r *reportDays) fromLogs(cmd *cobra.Command, files []string) error {
 		}
 	}
 	report := t.Report()
-	admin.ByHostAndDay(report.Rows)
+	days.ByHostAndDay(report.Rows)
 	return errors.Join(printAnswer(&r.daemonFlags, cmd.OutOrStdout(), report, nil, r.print), unread(read))
 }
 

@@ -67,9 +67,7 @@ const shownVisits = 5
 
 func showStatus(out io.Writer, s api.Status) error {
 	fmt.Fprintf(out, "arcrawl %s, up %s\n%s\n", s.Version, span(s.Uptime), standLine(s.Condition, s.Now))
-	for _, a := range s.Alarms {
-		fmt.Fprintf(out, "ALARM since %s: %s\n", a.Since.Local().Format(time.DateTime), a.Text)
-	}
+	showOpenAlarms(out, s.Alarms)
 	fmt.Fprintln(out)
 	t := numberTable(out)
 	fmt.Fprintln(t, "\tvisits\tversions\tunchanged\tfailed\trefused\treceived\tspared\tarchived\t")

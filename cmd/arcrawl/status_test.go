@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -70,6 +71,29 @@ func TestErrorsOfHostsAndURIsArePrinted(t *testing.T) {
 	}
 	if !strings.Contains(out[2].String(), "\nerror      connection lost\n") {
 		t.Errorf("why does not show the error of the URI:\n%s", &out[2])
+	}
+}
+
+// TestManyAlarmsDoNotHideTheStatus prints a status with eighty alarms of a kind and an acknowledged one.
+func TestManyAlarmsDoNotHideTheStatus(t *testing.T) {
+	t.Parallel()
+	s := api.Status{Alarms: []api.Alarm{{Kind: "disk", Text: "the disk is nearly full"}}}
+	for range 80 {
+		s.Alarms = append(s.Alarms, api.Alarm{Kind: "host", About: "a.example", Text: "a.example is down"})
+	}
+	s.Alarms = append(s.Alarms, api.Alarm{
+		Kind: "host", About: "b.example", Text: "b.example is down", Acknowledged: &api.Acknowledgement{Who: "maria", Note: "moves"},
+	})
+	var out, list bytes.Buffer
+	if err := errors.Join(showStatus(&out, s), showAlarms(&list, api.Alarms{Alarms: s.Alarms})); err != nil {
+		t.Fatal(err)
+	}
+	if text := out.String(); strings.Count(text, "a.example is down") != 3 || !strings.Contains(text, "77 more of kind host: arcrawl alarms") ||
+		!strings.Contains(text, "disk is nearly full") || strings.Contains(text, "b.example") || !strings.Contains(text, "1 alarm acknowledged") {
+		t.Errorf("the status is\n%s", text)
+	}
+	if text := list.String(); strings.Count(text, "is down") != 81 || !strings.Contains(text, "acknowledged by maria") {
+		t.Errorf("the list of alarms is\n%s", text)
 	}
 }
 

@@ -1,4 +1,4 @@
-package admin
+package alarm
 
 import (
 	"bytes"
@@ -9,24 +9,19 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/arcrawl/arcrawl/admin/alarm"
 	"github.com/arcrawl/arcrawl/fetch"
 )
 
 // webhookTime is the maximum duration of a call.
 const webhookTime = 10 * time.Second
 
-// PostNotice sends a notice of an alarm to a webhook: a POST with the notice as JSON and a "message" for people. It
+// Post sends a notice of an alarm to a webhook: a POST with the notice as JSON and a "message" for people. It
 // does not follow redirects. A status other than 2xx is an error. No error names the URL, which may contain a secret.
-func PostNotice(ctx context.Context, url string, n alarm.Notice) error {
-	words := "arcrawl: "
-	if !n.Raised {
-		words += "cleared: "
-	}
+func Post(ctx context.Context, url string, n Notice) error {
 	body, err := json.Marshal(struct {
-		alarm.Notice
+		Notice
 		Words string `json:"message"`
-	}{n, words + n.Text})
+	}{n, "arcrawl: " + n.Words()})
 	if err != nil {
 		return fmt.Errorf("encode the notice: %w", err)
 	}

@@ -1,13 +1,13 @@
-package admin
+package alarm
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
 
-	"github.com/arcrawl/arcrawl/admin/alarm"
 	"github.com/arcrawl/arcrawl/admin/api"
 )
 
@@ -22,15 +22,19 @@ func TestWebhookReceivesAlarms(t *testing.T) {
 		to.WriteHeader(status)
 	}))
 	defer s.Close()
-	n := alarm.Notice{Alarm: api.Alarm{Kind: alarm.Host, About: "a.example", Text: "a.example is down", Since: noon}, Raised: true, At: noon}
-	if err := PostNotice(t.Context(), s.URL, n); err != nil {
+	n := Notice{Alarm: api.Alarm{Kind: Host, About: "a.example", Text: "a.example is down", Since: noon, Host: "a.example"}, Raised: true, At: noon, Institution: "National Library", Link: "https://c.example/#/host/a.example", Labels: []string{"press"}}
+	if err := Post(t.Context(), s.URL, n); err != nil {
 		t.Fatal(err)
 	}
 	if got["kind"] != "host" || got["about"] != "a.example" || got["raised"] != true || got["message"] != "arcrawl: a.example is down" {
 		t.Errorf("the webhook received %v", got)
 	}
+	if got["host"] != "a.example" || got["institution"] != "National Library" || got["link"] != "https://c.example/#/host/a.example" ||
+		fmt.Sprint(got["labels"]) != "[press]" {
+		t.Errorf("the webhook cannot tell whose alarm it is: %v", got)
+	}
 	status = http.StatusInternalServerError
-	if err := PostNotice(t.Context(), s.URL, n); err == nil || !strings.Contains(err.Error(), "500") {
+	if err := Post(t.Context(), s.URL, n); err == nil || !strings.Contains(err.Error(), "500") {
 		t.Errorf("an error of the webhook is reported as %v", err)
 	}
 }
@@ -44,7 +48,7 @@ func TestErrorsOfAWebhookDoNotNameItsAddress(t *testing.T) {
 		gone.URL + "/services/s3cr3t?token=s3cr3t", "http://user:s3cr3t@127.0.0.1:1/s3cr3t", "http://s3cr3t\x7f/",
 		"nonsense://s3cr3t/",
 	} {
-		if err := PostNotice(t.Context(), url, alarm.Notice{}); err == nil || strings.Contains(err.Error(), "s3cr3t") {
+		if err := Post(t.Context(), url, Notice{}); err == nil || strings.Contains(err.Error(), "s3cr3t") {
 			t.Errorf("%q: the error is %v, want one without the address", url, err)
 		}
 	}

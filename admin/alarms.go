@@ -1,0 +1,111 @@
+package admin
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/arcrawl/arcrawl/admin/access"
+	"github.com/arcrawl/arcrawl/admin/alarm"
+	"github.com/arcrawl/arcrawl/admin/api"
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+// alarmFile is the name of the file with the raised alarms.
+const alarmFile = "alarms.json"
+
+// maxNote is the maximum length of a note in bytes.
+const maxNote = 1000
+
+// alarmRoutes returns the requests about alarms.
+func alarmRoutes() []route {
+	return []route{
+		{
+			method: "GET", path: api.Base + "/alarms", doc: "Returns the raised alarms, newest first.", answer: api.Alarms{},
+			serve: func(w *Window, _ *http.Request) (any, error) { return w.alarmsRaised(), nil },
+		},
+		{
+			method: "POST", path: api.Base + "/alarms/acknowledge",
+			doc:  "Records that somebody knows of raised alarms. They are no longer shown on top, until they end and are raised again.",
+			body: api.Acknowledge{}, answer: api.Acknowledged{},
+			serve: func(w *Window, r *http.Request) (any, error) {
+				o, err := read[api.Acknowledge](r)
+				if err != nil {
+					return nil, err
+				}
+				return w.acknowledge(o, access.CallerOf(r.Context()).Name)
+			},
+		},
+	}
+}
+
+// acknowledge records who knows of raised alarms.
+func (w *Window) acknowledge(o api.Acknowledge, who string) (api.Acknowledged, error) {
+	switch {
+	case !slices.Contains(alarm.Kinds(), o.Kind):
+		kinds := strings.Join(alarm.Kinds(), ", ")
+		return api.Acknowledged{}, fault("unknown kind of alarm %q; valid kinds: %s", o.Kind, kinds)
+	case len(o.Note) > maxNote:
+		return api.Acknowledged{}, fault("the note has %d bytes; the maximum is %d", len(o.Note), maxNote)
+	}
+	w.mu.Lock()
+	n := w.alarms.Acknowledge(o, who, w.o.Now())
+	raised := w.alarms.Raised()
+	w.mu.Unlock()
+	if n == 0 {
+		what := strings.TrimSpace(o.Kind + " " + o.About)
+		return api.Acknowledged{}, unknown("an alarm " + what + " that this would change")
+	}
+	w.saveAlarms(raised)
+	return api.Acknowledged{Changed: n}, nil
+}
+
+// notice returns the announcement of a changed alarm.
+func (w *Window) notice(c alarm.Change, now time.Time) alarm.Notice {
+	cfg := w.o.Config().Config
+	n := alarm.Notice{
+		Alarm: c.Alarm, Raised: c.Raised, At: now.UTC(), Institution: cfg.Operator.Name,
+		Link: dashboardLink(cfg.Admin.URL, c.Alarm),
+	}
+	if c.Host != "" {
+		n.Labels = cfg.Labels(uri.Host(c.Host))
+	}
+	return n
+}
+
+// dashboardLink returns the address of the page about an alarm; "" if the address of the dashboard is not known.
+func dashboardLink(base string, a api.Alarm) string {
+	switch {
+	case base == "":
+		return ""
+	case strings.Contains(a.About, "://"):
+		return base + "#/uri?u=" + url.QueryEscape(a.About)
+	case a.Host != "":
+		return base + "#/host/" + url.PathEscape(a.Host)
+	}
+	return base
+}
+
+// saveAlarms stores the raised alarms for the next run.
+func (w *Window) saveAlarms(raised []api.Alarm) {
+	if err := saveJSON(w.o.Dir, alarmFile, raised); err != nil {
+		w.o.Log.Error().Err(err).Msg("could not store the raised alarms: a restart forgets who acknowledged them")
+	}
+}
+
+// loadAlarms reads the alarms that an earlier run had raised. An unreadable file is ignored.
+func loadAlarms(dir string) (raised []api.Alarm) {
+	if dir == "" {
+		return nil
+	}
+	text, err := os.ReadFile(filepath.Join(dir, alarmFile))
+	if err != nil || json.Unmarshal(text, &raised) != nil {
+		return nil
+	}
+	return raised
+}

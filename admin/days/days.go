@@ -1,0 +1,105 @@
+// Package days reports on the requests and versions of each host and day.
+package days
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/arcrawl/arcrawl/admin/api"
+	"github.com/arcrawl/arcrawl/evaluators"
+	"github.com/arcrawl/arcrawl/hosts/daily"
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+// RowOf returns the row of a day of a host.
+func RowOf(day, host string, d evaluators.Day) api.DayRow {
+	r := api.DayRow{
+		Day:      day,
+		Host:     host,
+		Requests: d.Requests,
+		Seen:     d.Seen,
+		Versions: max(d.Versions, float64(d.Seen)),
+		Share:    d.Share(),
+		Text:     d.String(),
+	}
+	if d.Seen > 0 {
+		r.Each = float64(d.Requests) / float64(d.Seen)
+	}
+	return r
+}
+
+// MaxHosts is the maximum number of hosts in a report.
+const MaxHosts = 1000
+
+// maxRows is the maximum number of rows in a report.
+const maxRows = 10_000
+
+// Tally adds up days of hosts. Its zero value is empty.
+type Tally struct {
+	all         evaluators.Day
+	days, hosts map[string]evaluators.Day
+	rows        []api.DayRow
+	more        bool
+}
+
+// Add adds the requests and versions of a host on a day.
+func (t *Tally) Add(host, day string, d evaluators.Day) {
+	if t.days == nil {
+		t.days, t.hosts = map[string]evaluators.Day{}, map[string]evaluators.Day{}
+	}
+	d.Versions = max(d.Versions, float64(d.Seen))
+	t.all = t.all.Plus(d)
+	t.days[day] = t.days[day].Plus(d)
+	t.hosts[host] = t.hosts[host].Plus(d)
+	if t.more = t.more || len(t.rows) >= maxRows; !t.more {
+		t.rows = append(t.rows, RowOf(day, host, d))
+	}
+}
+
+// Report returns the report of everything added.
+func (t *Tally) Report() api.DayReport {
+	out := api.DayReport{
+		All:   RowOf("", "", t.all),
+		Days:  []api.DayRow{},
+		Hosts: []api.DayRow{},
+		Rows:  t.rows,
+		More:  t.more,
+		Pace:  []api.HostPace{},
+	}
+	for day, d := range t.days {
+		out.Days = append(out.Days, RowOf(day, "", d))
+	}
+	for host, d := range t.hosts {
+		out.Hosts = append(out.Hosts, RowOf("", host, d))
+	}
+	slices.SortFunc(out.Days, func(a, b api.DayRow) int { return cmp.Compare(a.Day, b.Day) })
+	slices.SortFunc(out.Hosts, func(a, b api.DayRow) int {
+		return cmp.Or(cmp.Compare(b.Versions-float64(b.Seen), a.Versions-float64(a.Seen)), cmp.Compare(a.Host, b.Host))
+	})
+	if len(out.Hosts) > MaxHosts {
+		out.Hosts, out.More = out.Hosts[:MaxHosts], true
+	}
+	if out.Rows == nil {
+		out.Rows = []api.DayRow{}
+	}
+	return out
+}
+
+// ByHostAndDay sorts rows by host, then by day.
+func ByHostAndDay(rows []api.DayRow) {
+	slices.SortFunc(
+		rows,
+		func(a, b api.DayRow) int { return cmp.Or(cmp.Compare(a.Host, b.Host), cmp.Compare(a.Day, b.Day)) },
+	)
+}
+
+// Of reports on the days of a host, or of all hosts if it is empty. The days start at or after from and before to.
+func Of(store *daily.Store, host uri.Host, from, to time.Time) (api.DayReport, error) {
+	var t Tally
+	err := store.Each(host, from, to, func(d daily.HostDay, day evaluators.Day) error {
+		t.Add(string(d.Host), d.Time().Format(time.DateOnly), day)
+		return nil
+	})
+	return t.Report(), err
+}

@@ -1,0 +1,108 @@
+package mail
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/arcrawl/arcrawl/admin/alarm"
+	"github.com/arcrawl/arcrawl/admin/api"
+	"github.com/arcrawl/arcrawl/config/reach"
+	"github.com/arcrawl/arcrawl/internal/human"
+)
+
+// Concerns reports whether a recipient receives an alarm about a host with these labels. Who has no label receives
+// everything. Who has one does not receive alarms about the crawl as a whole.
+func Concerns(to reach.Recipient, host string, labels []string) bool {
+	return to.Label == "" || host != "" && slices.Contains(labels, to.Label)
+}
+
+// Alarms returns the subject and body of a mail about raised and cleared alarms.
+func Alarms(list []alarm.Notice) (subject, body string) {
+	var b strings.Builder
+	raised := 0
+	for _, n := range list {
+		word := "CLEARED"
+		if n.Raised {
+			word = "RAISED"
+			raised++
+		}
+		fmt.Fprintf(&b, "%s  %s  %s\n%s\n", word, n.Kind, clock(n.At), n.Text)
+		if n.Host != "" {
+			fmt.Fprintf(&b, "host: %s\n", n.Host)
+		}
+		if n.Link != "" {
+			fmt.Fprintf(&b, "%s\n", n.Link)
+		}
+		b.WriteString("\n")
+	}
+	first := list[0]
+	subject = fmt.Sprintf("arcrawl: %s: %s", first.Kind, oneLine(first.Words()))
+	if len(list) > 1 {
+		subject = fmt.Sprintf("arcrawl: %s raised, %d cleared", human.Count(raised, "alarm"), len(list)-raised)
+	}
+	return subject, b.String() + footer(first.Institution)
+}
+
+// Summary holds the data of a digest.
+type Summary struct {
+	Institution string
+	Link        string // to the dashboard; "" if it is not known
+	Status      api.Status
+	Recent      []alarm.Notice             // raised and cleared since the last digest
+	Labels      func(host string) []string // of a host
+}
+
+// Digest returns the subject and body of the daily mail to a recipient.
+func Digest(s Summary, to reach.Recipient) (subject, body string) {
+	var b strings.Builder
+	var raised []api.Alarm
+	for _, a := range s.Status.Alarms {
+		if Concerns(to, a.Host, s.Labels(a.Host)) {
+			raised = append(raised, a)
+		}
+	}
+	about := ""
+	if to.Label != "" {
+		about = ", " + to.Label
+	}
+	subject = fmt.Sprintf("arcrawl%s: %s, %s", about, s.Status.Condition.State, human.Count(len(raised), "alarm"))
+	fmt.Fprintf(&b, "State at %s: %s\n", clock(s.Status.Now), s.Status.Condition.State)
+	if s.Status.Condition.Why != "" {
+		fmt.Fprintf(&b, "Reason: %s\n", s.Status.Condition.Why)
+	}
+	if to.Label == "" {
+		day := s.Status.LastDay
+		fmt.Fprintf(&b, "Last day: %d visits, %d versions, %d unchanged, %d failed, %d refused; %s received, %s archived\n",
+			day.Visits, day.Versions, day.Unchanged, day.Failed, day.Refused,
+			human.Bytes(day.Received), human.Bytes(day.Written))
+		fmt.Fprintf(&b, "Hosts: %d, of which %d are unreachable. URIs: %d, of which %d are due.\n",
+			s.Status.Hosts.Known, s.Status.Hosts.Down, s.Status.URIs.Known, s.Status.URIs.Due)
+	}
+	fmt.Fprintf(&b, "\nRaised alarms: %d\n", len(raised))
+	for _, a := range raised {
+		fmt.Fprintf(&b, "- since %s: %s\n", clock(a.Since), a.Text)
+		if k := a.Acknowledged; k != nil {
+			fmt.Fprintf(&b, "  acknowledged by %s %s\n", k.Who, k.Note)
+		}
+	}
+	other := func(n alarm.Notice) bool { return !Concerns(to, n.Host, n.Labels) }
+	recent := slices.DeleteFunc(slices.Clone(s.Recent), other)
+	fmt.Fprintf(&b, "\nRaised and cleared since the last digest: %d\n", len(recent))
+	for _, n := range recent {
+		fmt.Fprintf(&b, "- %s  %s\n", clock(n.At), n.Words())
+	}
+	b.WriteString("\n")
+	if s.Link != "" {
+		b.WriteString(s.Link + "\n")
+	}
+	return subject, b.String() + footer(s.Institution)
+}
+
+func footer(institution string) string {
+	return fmt.Sprintf("--\narcrawl of %s. The settings of these mails are in [mail] of the configuration.\n", institution)
+}
+
+// clock returns a time for people, in UTC.
+func clock(t time.Time) string { return t.UTC().Format("2006-01-02 15:04 MST") }

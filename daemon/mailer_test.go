@@ -1,0 +1,90 @@
+package daemon
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/arcrawl/arcrawl/admin/alarm"
+	"github.com/arcrawl/arcrawl/admin/api"
+	"github.com/arcrawl/arcrawl/admin/mail"
+	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/config/reach"
+)
+
+// TestMailerSendsAlarmsAndDigests raises alarms of two hosts while the server fails, then lets a day pass.
+func TestMailerSendsAlarmsAndDigests(t *testing.T) {
+	t.Parallel()
+	var sent []string
+	var log bytes.Buffer
+	failing := true
+	c := &config.Config{Mail: reach.Mail{
+		Server: "smtp.example:25", From: "a@library.example", To: []string{"all@library.example", "press=press@library.example"},
+		Alarms: true, Digest: "07:00",
+	}}
+	dir := t.TempDir()
+	open := func() *mailer {
+		return &mailer{
+			config: func() *config.Config { return c }, dir: dir, log: zerolog.New(&log),
+			summary: func() mail.Summary { return mail.Summary{Labels: func(string) []string { return nil }} },
+			send: func(_ context.Context, _ reach.Mail, m mail.Message) error {
+				if failing {
+					return errors.New("no answer")
+				}
+				sent = append(sent, m.To+" "+m.Subject)
+				return nil
+			},
+		}
+	}
+	m := open()
+	now := time.Date(2026, 11, 22, 6, 30, 0, 0, time.UTC)
+	tick := func(after time.Duration) string {
+		now = now.Add(after)
+		sent = nil
+		m.tick(t.Context(), now)
+		return strings.Join(sent, ", ")
+	}
+	write := func(host string, labels ...string) {
+		m.add(alarm.Notice{Alarm: api.Alarm{Kind: alarm.Host, Host: host, Text: host + " is down"}, Raised: true, Labels: labels})
+	}
+	write("a.example")
+	write("n.example", "press")
+	for range 5 {
+		tick(time.Minute)
+	}
+	if n := strings.Count(log.String(), "could not deliver"); n != 2 {
+		t.Errorf("%d failures are logged, want one for each recipient:\n%s", n, &log)
+	}
+	failing = false
+	want := "all@library.example arcrawl: 2 alarms raised, 0 cleared, press@library.example arcrawl: host: n.example is down"
+	if got := tick(time.Minute); got != want {
+		t.Errorf("when the server answers again, %q is sent, want %q", got, want)
+	}
+	if got := tick(time.Minute); got != "" {
+		t.Errorf("%q is sent again", got)
+	}
+	want = "all@library.example arcrawl: , 0 alarms, press@library.example arcrawl, press: , 0 alarms"
+	failing = true
+	tick(time.Hour)
+	failing = false
+	if got := tick(time.Minute); got != want {
+		t.Errorf("after the time of the digest %q is sent, want %q", got, want)
+	}
+	m = open() // restarted
+	if got := tick(time.Hour); got != "" {
+		t.Errorf("%q is sent again on the same day", got)
+	}
+	if got := tick(24 * time.Hour); got != want {
+		t.Errorf("the next day %q is sent, want %q", got, want)
+	}
+	c.Mail.Server = ""
+	write("a.example")
+	if got := tick(24 * time.Hour); got != "" {
+		t.Errorf("without a server %q is sent", got)
+	}
+}
