@@ -82,7 +82,7 @@ func quotas() []attack {
 				}
 				return o
 			},
-			bound: usage{heap: 48 << 20, disk: 256 << 20},
+			bound: usage{heap: 96 << 20, disk: 256 << 20}, // the bodies that eight workers read, and the bounded cache
 		},
 		{
 			name: "bodies that fill the disk",
