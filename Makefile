@@ -8,6 +8,7 @@
 # make bench-crawl      measure the whole program next to a bare loop and wget  (ROUNDS=5, ARGS=)
 # make hostile  attack a daemon from servers on loopback, next to a healthy site: ten minutes  (ROW=name)
 # make soak     run the daemon for 240 hours of virtual time and check that nothing grows: 10 to 30 minutes  (HOURS=240)
+# make vuln     look for known vulnerabilities in the dependencies  (DB=DIR: without a network, see internal/vulndb)
 # make fuzz     run each fuzz target in turn  (FUZZTIME=30s)
 # make demo     run the demo for a minute   (FOR=60s)
 # make trial    crawl real pages            (see examples/nginx-docs)
@@ -36,9 +37,10 @@ TEST_TIMEOUT ?= 40m
 # The linters are pinned, so that a passing tree keeps passing. This staticcheck is 2026.2.2.
 GOFUMPT     := bin/tools/gofumpt-v0.12.0
 STATICCHECK := bin/tools/staticcheck-v0.8.2
+GOVULNCHECK := bin/tools/govulncheck-v1.9.0
 NFPM        := bin/tools/nfpm-v2.43.0
 
-.PHONY: build test short slow test-deps check format vet staticcheck house bench bench-frontier bench-crawl hostile soak fuzz demo trial package test-package clean
+.PHONY: build test short slow test-deps check format vet staticcheck house bench bench-frontier bench-crawl hostile soak vuln fuzz demo trial package test-package clean
 .DELETE_ON_ERROR:
 
 # The binary needs no library of the machine it runs on.
@@ -88,6 +90,10 @@ $(STATICCHECK):
 	GOBIN=$(CURDIR)/bin/tools $(GO) install honnef.co/go/tools/cmd/staticcheck@v0.8.2
 	mv bin/tools/staticcheck $@
 
+$(GOVULNCHECK):
+	GOBIN=$(CURDIR)/bin/tools $(GO) install golang.org/x/vuln/cmd/govulncheck@v1.9.0
+	mv bin/tools/govulncheck $@
+
 # One package at a time: two that share the processor measure each other.
 bench:
 	$(GO) test -p 1 -run '^$$' -bench '$(BENCH)' -benchtime $(BENCHTIME) -count $(COUNT) -benchmem ./...
@@ -105,6 +111,9 @@ hostile:
 
 soak:
 	ARCRAWL_SOAK=$(HOURS) $(GO) test -count=1 -timeout 3h -v -run TestSoak ./internal/soak
+
+vuln: $(GOVULNCHECK)
+	$(GOVULNCHECK) $(if $(DB),-db file://$(abspath $(DB))) ./...
 
 fuzz:
 	scripts/fuzz $(FUZZTIME)
