@@ -78,6 +78,7 @@ type Crawl struct {
 	Grace          time.Duration // maximum time that visits in progress get to finish when the daemon is stopped
 	MaxURIsPerHost int64         // URIs discovered beyond it are refused
 	Order          frontier.Order
+	NewHosts       frontier.NewHosts
 }
 
 // Index says how the index of the archive is kept.

@@ -132,6 +132,7 @@ func refined(h uri.Host, before, after *profile) []KeyChange {
 // folders and sockets that they describe are open while it runs.
 var needRestart = []string{
 	"storage.state", "storage.warc", "storage.log", "crawl.workers", "crawl.max_uris_per_host", "crawl.order",
+	"crawl.max_hosts", "crawl.new_hosts_per_page", "crawl.new_hosts_per_day",
 	"warc.", "log.", "admin.", "fetch.allow_networks",
 }
 

@@ -56,6 +56,12 @@ var crawlKeys = []key{
 	whole("crawl.max_uris_per_host", InMain, 1, 1_000_000_000,
 		func(d *draft) *int64 { return &d.config.Crawl.MaxURIsPerHost },
 		"Maximum number of URIs per host. URIs discovered beyond it are refused."),
+	whole("crawl.max_hosts", InMain, 1, 100_000_000, func(d *draft) *int { return &d.config.Crawl.NewHosts.Total },
+		"Maximum number of known hosts; each takes about 1 kB of memory. URIs on further hosts are refused, seeds too."),
+	whole("crawl.new_hosts_per_page", InMain, 1, 1e6, func(d *draft) *int { return &d.config.Crawl.NewHosts.PerPage },
+		"Maximum number of hosts that one visit makes known. Its links to further new hosts are refused."),
+	whole("crawl.new_hosts_per_day", InMain, 1, 1e9, func(d *draft) *int { return &d.config.Crawl.NewHosts.PerSeedDay },
+		"Maximum number of hosts per day (UTC) that the pages found from one seed make known. A tenth of it may be of one registrable domain."),
 	choice("crawl.order", InMain, func(d *draft) *frontier.Order { return &d.config.Crawl.Order },
 		"Which URI goes first on a host that has more due URIs than it can serve. `value`: the URI of which most versions would be lost. `overdue`: the URI with the largest delay relative to its wait. "+
 			"`due`: the URI that has been due for longest. With `value` and `overdue`, seeds, feeds and first visits have reserved shares.",
@@ -123,15 +129,13 @@ func defaultConfig() Config {
 		Storage: Storage{State: "state", WARC: "warc", Log: "crawl.log", MinFree: 1e9},
 		Crawl: Crawl{
 			Workers: 50, Grace: 30 * time.Second, MaxURIsPerHost: frontier.DefaultMaxURIs, Order: frontier.ByValue,
+			NewHosts: frontier.DefaultNewHosts(),
 		},
 		WARC: warcout.Options{
 			Prefix: warcout.DefaultPrefix, MaxSize: warcout.DefaultMaxSize, MaxAge: day, Level: warcout.DefaultLevel,
 		},
-		Index:    Index{Live: true},
-		Admin:    Admin{Remote: reach.Off},
-		Mail:     reach.Mail{Security: reach.StartTLS, Alarms: true},
-		WebSub:   WebSub{Lease: websub.DefaultLease},
-		HostsDir: "hosts.d",
-		Watch:    true,
+		Index: Index{Live: true}, Admin: Admin{Remote: reach.Off},
+		Mail:   reach.Mail{Security: reach.StartTLS, Alarms: true},
+		WebSub: WebSub{Lease: websub.DefaultLease}, HostsDir: "hosts.d", Watch: true,
 	}
 }

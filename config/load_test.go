@@ -160,9 +160,12 @@ func TestLoadDefaults(t *testing.T) {
 		},
 		Mail:   reach.Mail{Security: reach.StartTLS, Alarms: true},
 		WebSub: config.WebSub{Lease: 10 * day},
-		Crawl:  config.Crawl{Workers: 50, Grace: 30 * time.Second, MaxURIsPerHost: 1_000_000, Order: frontier.ByValue},
-		WARC:   warcout.Options{Prefix: "arcrawl", MaxSize: 1 << 30, MaxAge: day, Level: 6},
-		Index:  config.Index{Live: true},
+		Crawl: config.Crawl{
+			Workers: 50, Grace: 30 * time.Second, MaxURIsPerHost: 1_000_000, Order: frontier.ByValue,
+			NewHosts: frontier.DefaultNewHosts(),
+		},
+		WARC:  warcout.Options{Prefix: "arcrawl", MaxSize: 1 << 30, MaxAge: day, Level: 6},
+		Index: config.Index{Live: true},
 		Seeds: []config.Seed{
 			{URI: parse(t, "https://www.news.example/"), File: filepath.Join(dir, "arcrawl.toml"), Line: 2},
 		},
@@ -188,6 +191,9 @@ min_free = "20GB"
 workers = 7
 grace = "1m30s"
 max_uris_per_host = 1_000
+max_hosts = 2000
+new_hosts_per_page = 30
+new_hosts_per_day = 400
 order = "overdue"
 [warc]
 prefix = "NLX-2026"
@@ -394,7 +400,10 @@ func TestEachKeyReachesItsField(t *testing.T) {
 			PasswordFile: filepath.Join(filepath.Dir(main), "mail.password"), From: "arcrawl@library.example",
 			To: []string{"crawler@library.example", "newspapers=press@library.example"}, Digest: "07:30",
 		},
-		Crawl:         config.Crawl{Workers: 7, Grace: 90 * time.Second, MaxURIsPerHost: 1000, Order: frontier.ByOverdue},
+		Crawl: config.Crawl{
+			Workers: 7, Grace: 90 * time.Second, MaxURIsPerHost: 1000, Order: frontier.ByOverdue,
+			NewHosts: frontier.NewHosts{Total: 2000, PerPage: 30, PerSeedDay: 400},
+		},
 		WARC:          warcout.Options{Prefix: "NLX-2026", MaxSize: 500e6, MaxAge: 2 * day, Level: 9},
 		Log:           config.Log{ExtraInfo: true},
 		Index:         config.Index{OutbackCDX: "http://localhost:8901/arcrawl"},

@@ -249,7 +249,7 @@ func (f *finder) scopeOfHost(h uri.Host) *scope.Scope {
 // not. One on the same host is fetched before the next visit.
 func (f *finder) addSubstitute() {
 	u, err := f.v.uri().Join(f.v.capture.Header.Get("Location"))
-	if err != nil || u.Host() == f.v.uri().Host() {
+	if err != nil || u.Host() == f.v.uri().Host() || u.HasBadPort() {
 		return
 	}
 	f.found.candidates = append(f.found.candidates, policy.Substitute(f.v.record().Seed, u, f.v.uri(), f.v.finished))

@@ -69,6 +69,7 @@ func openFrontier(
 		Order:          c.Crawl.Order,
 		MaxDoubtful:    frontier.MaxDoubtful(c.Crawl.Workers),
 		Quotas:         frontier.QuotasFor(c.Crawl.Workers),
+		NewHosts:       c.Crawl.NewHosts,
 		Names: func(h uri.Host) *uri.Naming {
 			n := live.Current().ForHost(h, time.Now()).Names
 			if book := learned.Load(); book != nil {

@@ -40,7 +40,7 @@ type Added struct {
 	New     int // became known
 	Known   int // were known, and did not change, except those that are counted in Sooner
 	Sooner  int // of Known, those that are due sooner now
-	Refused int // their host or folder is full
+	Refused int // their host or folder is full, or no further host may become known
 }
 
 func (a Added) plus(b Added) Added {
@@ -71,7 +71,7 @@ func (f *Frontier) Add(now time.Time, cs ...Candidate) (Added, error) {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	rest, err := f.addBatches(fresh, now)
+	rest, err := f.addBatches(fresh, now, nil)
 	if err != nil {
 		err = fmt.Errorf("add URIs to the frontier: %w", err)
 	}
@@ -158,7 +158,7 @@ func (f *Frontier) candidateHosts(cs []Candidate) ([]candidateHost, []*host, err
 }
 
 // addBatches inserts candidates in batches. The caller holds the lock.
-func (f *Frontier) addBatches(fresh []newCandidate, now time.Time) (Added, error) {
+func (f *Frontier) addBatches(fresh []newCandidate, now time.Time, from *hostAllowance) (Added, error) {
 	var total Added
 	if f.closed {
 		return total, ErrClosed
@@ -166,7 +166,7 @@ func (f *Frontier) addBatches(fresh []newCandidate, now time.Time) (Added, error
 	for len(fresh) > 0 {
 		n := min(len(fresh), addBatchSize)
 		err := inBatches(fresh[:n], func(some []newCandidate) error {
-			added, err := f.addBatch(some, now)
+			added, err := f.addBatch(some, now, from)
 			if err == nil {
 				total = total.plus(added)
 			}
@@ -180,20 +180,31 @@ func (f *Frontier) addBatches(fresh []newCandidate, now time.Time) (Added, error
 	return total, nil
 }
 
-func (f *Frontier) addBatch(fresh []newCandidate, now time.Time) (Added, error) {
+func (f *Frontier) addBatch(fresh []newCandidate, now time.Time, from *hostAllowance) (Added, error) {
 	c := f.begin()
 	defer c.discard()
-	added, err := c.insert(fresh, now)
-	if err != nil {
-		return Added{}, err
+	counted := 0
+	if from != nil {
+		counted = from.page
 	}
-	return added, c.commit()
+	added, err := c.insert(fresh, now, from)
+	if err == nil {
+		err = c.commit()
+	}
+	if err != nil && from != nil {
+		from.page = counted // the batch is tried again in parts
+	}
+	return added, err
 }
 
 // insert writes a row and a place for each candidate, unless the URI has become known meanwhile or its host is full.
-func (c *change) insert(fresh []newCandidate, now time.Time) (Added, error) {
+func (c *change) insert(fresh []newCandidate, now time.Time, from *hostAllowance) (Added, error) {
 	var added Added
 	for _, n := range fresh {
+		if !c.mayAddHost(n.URI.Host(), from, now) {
+			added.Refused++
+			continue
+		}
 		d := c.draft(n.URI.Host())
 		ok, err := isKnown(c.txn, d.h.id, n.fp, n.URI)
 		if err != nil {

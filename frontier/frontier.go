@@ -27,6 +27,7 @@ type Frontier struct {
 	group      func(uri.Host) string
 	limits     func(uri.Host) Limits
 	quotas     Quotas
+	newHosts   NewHosts
 	names      func(uri.Host) *uri.Naming
 
 	// mu guards the fields below, up to the empty line. It is held while a transaction is written, so that there is one
@@ -44,9 +45,10 @@ type Frontier struct {
 	pooledContenders int    // in the pools of all hosts
 	pooledPlaces     int    // that the pools are going to look at
 	buffer           []byte // for the rows of the next change
-	restUnsaved      bool   // the rest of a host is in memory only
-	quiet            bool   // nothing was claimed since the store was opened, and the store says so
-	clockWasAhead    bool   // the store has times from the future
+	newHostCounts    newHostCounts
+	restUnsaved      bool // the rest of a host is in memory only
+	quiet            bool // nothing was claimed since the store was opened, and the store says so
+	clockWasAhead    bool // the store has times from the future
 	closed           bool
 
 	// The fields below have locks of their own; the package comment has a diagram.

@@ -37,6 +37,9 @@ type Options struct {
 	// bound.
 	MaxDoubtful int
 
+	// NewHosts bounds how many hosts become known; zero means no bounds.
+	NewHosts NewHosts
+
 	// Quotas bound the claims in progress of hosts that belong to one stranger; zero means no bounds.
 	Quotas Quotas
 

@@ -138,7 +138,7 @@ func (f *Frontier) commitAlone(w *pendingSettlement) (Added, error) {
 		added, err = f.commitSettlement(h, w.claim, w.Settlement, w.fresh, nil)
 	}
 	if errors.Is(err, badger.ErrTxnTooBig) && len(w.fresh) > 0 {
-		if added, err = f.addBatches(w.fresh, w.Finished); err != nil {
+		if added, err = f.addBatches(w.fresh, w.Finished, &hostAllowance{seed: w.Record.Seed}); err != nil {
 			return Added{}, err
 		}
 		_, err = f.commitSettlement(h, w.claim, w.Settlement, nil, last)
@@ -189,7 +189,7 @@ func (c *change) applySettlement(
 			return Added{}, err
 		}
 	}
-	return c.insert(fresh, o.Finished)
+	return c.insert(fresh, o.Finished, &hostAllowance{seed: o.Record.Seed})
 }
 
 // freeSlot frees the slot of a claim, which sleeps for the politeness delay, and writes the URI at its new place. The

@@ -66,6 +66,9 @@ func (s *Scope) explain(r *Reason, d Discovery) {
 	switch r.Rule {
 	case "seeds.uris":
 		r.Why = s.explainSeed(d)
+	case "port":
+		r.Why = fmt.Sprintf("port %s belongs to another protocol, so that browsers refuse it; list a seed on it to visit it",
+			d.URI.Port())
 	case "scope.rules":
 		r.Why = fmt.Sprintf("none of %d rules matches", len(s.rules.Exceptions))
 		if e := r.exception; e != nil {

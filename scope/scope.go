@@ -79,11 +79,14 @@ var order = [...]func(*Scope, Discovery) Reason{
 	(*Scope).byRedirectedSeed,
 }
 
-// bySeed accepts seeds and robots.txt. It rejects everything that descends from a seed that the curator has removed.
+// bySeed accepts seeds and robots.txt. It rejects everything that descends from a seed that the curator has removed,
+// and what browsers refuse because of its port. A port that a seed has is the curator's decision.
 func (s *Scope) bySeed(d Discovery) Reason {
 	switch {
 	case !s.listed:
 		return Reason{Opinion: Rejects, Rule: "seeds.uris"}
+	case d.URI.HasBadPort() && !s.hosts.SeedHost(d.URI.Host()):
+		return Reason{Opinion: Rejects, Rule: "port"}
 	case d.Hops == "" || d.Hops.Count(uri.Prereq) > 0:
 		return Reason{Opinion: Accepts, Rule: "seeds.uris"}
 	}

@@ -56,6 +56,8 @@ func TestScope(t *testing.T) {
 		{name: "a link to another host", uri: "http://other.example/", hops: "L", via: seed},
 		{name: "a picture on another host", uri: "http://cdn.example/a.png", hops: "LE", via: "http://news.example/sport/", want: true},
 		{name: "a picture named by a style sheet on another host", uri: "http://cdn.example/b.png", hops: "LEE", via: "http://cdn.example/a.css", want: true},
+		{name: "a picture on a port of another protocol", uri: "http://cdn.example:25/a.png", hops: "LE", via: seed},
+		{name: "a robots.txt on such a port", uri: "http://cdn.example:6000/robots.txt", hops: "P", via: seed},
 		{name: "the third embed in a row", uri: "http://cdn.example/c.png", hops: "LEEE", via: "http://cdn.example/b.css"},
 		{name: "a link in a frame from another host", uri: "http://ads.example/more", hops: "LEL", via: "http://ads.example/frame"},
 		{name: "a picture on another host when that is not wanted", scope: "embeds_anywhere = false", uri: "http://cdn.example/a.png", hops: "E", via: seed},

@@ -64,7 +64,7 @@ func (r *Robots) Rules(origin uri.URI, c frontier.RobotsCopy, now time.Time) (Ru
 			return Ruling{Rules: r.parse(at, c)}, nil
 		}
 		target, err := at.Join(string(c.Body))
-		if err != nil {
+		if err != nil || target.HasBadPort() {
 			return Ruling{}, nil // an answer without rules
 		}
 		next, ok, err := r.copies.Substitute(target)

@@ -1,0 +1,60 @@
+package frontier_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/arcrawl/arcrawl/frontier"
+)
+
+// found returns links to n new hosts.
+func found(t *testing.T, pattern string, from, n int) []frontier.Candidate {
+	t.Helper()
+	var texts []string
+	for i := from; i < from+n; i++ {
+		texts = append(texts, fmt.Sprintf(pattern, i))
+	}
+	return candidates(t, texts...)
+}
+
+func TestNewHostsAreBoundedByPageSeedDayAndTotal(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, func(o *frontier.Options) {
+		o.NewHosts = frontier.NewHosts{Total: 1000, PerPage: 200, PerSeedDay: 450, PerDomainDay: 50}
+	})
+	now := day
+	w.add(now, "http://a.example/", "http://b.example/")
+	visit := func(host string, links []frontier.Candidate, want, wantHosts int64) {
+		t.Helper()
+		if _, _, err := w.SteerHosts(now, "*", frontier.HostAction{Verb: frontier.Pause}); err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := w.SteerHosts(now, host, frontier.HostAction{Verb: frontier.Resume}); err != nil {
+			t.Fatal(err)
+		}
+		c := w.claim(now, "http://"+host+"/")
+		o := visited(c, now, time.Second)
+		o.Record.Seed, o.Found = "http://"+host+"/", links
+		added := w.settle(c, o)
+		all := added.New + added.Refused + added.Known
+		if got := w.Counts(now).Hosts; int64(added.New) != want || got != wantHosts || all != len(links) {
+			t.Fatalf("%s: added %+v of %d links, there are %d hosts now; want %d new and %d hosts", host, added, len(links), got, want, wantHosts)
+		}
+		w.check()
+		now = now.Add(10 * time.Second)
+	}
+	visit("a.example", found(t, "http://h%d-a.example/", 0, 600), 200, 202)   // one page
+	visit("a.example", found(t, "http://n%d.farm.example/", 0, 100), 50, 252) // one domain
+	visit("a.example", found(t, "http://h%d-a.example/x", 0, 200), 200, 252)  // known hosts are not affected
+	visit("a.example", found(t, "http://i%d-a.example/", 0, 200), 200, 452)   // the seed's day is used up
+	visit("a.example", found(t, "http://j%d-a.example/", 0, 200), 0, 452)     // it is
+	visit("b.example", found(t, "http://k%d-b.example/", 0, 200), 200, 652)   // another seed
+	now = now.Add(24 * time.Hour)
+	visit("a.example", found(t, "http://j%d-a.example/", 0, 200), 200, 852) // the next day
+	visit("b.example", found(t, "http://l%d-b.example/", 0, 200), 148, 1000)
+	added, err := w.Add(now, found(t, "http://m%d.example/", 0, 3)...)
+	if err != nil || added.Refused != 3 {
+		t.Errorf("Add = %+v, %v; want all refused: the total applies to seeds too", added, err)
+	}
+}
