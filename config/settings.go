@@ -145,11 +145,6 @@ type Trouble struct {
 	GoneWait    time.Duration    // wait between visits of a URI that is gone
 }
 
-// GoneLadder returns the waits until a URI is gone.
-func (t Trouble) GoneLadder() evaluators.Ladder {
-	return evaluators.Ladder{First: t.GoneFirst, Factor: 4, Max: max(t.GoneFirst, t.GoneWait)}
-}
-
 // Feeds says how feeds and sitemaps are found and followed. Those that the files name are in [Config].Sources.
 type Feeds struct {
 	feeds.Policy                // applies only with FeedsOwn

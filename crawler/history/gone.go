@@ -11,8 +11,9 @@ import (
 // wait from then on.
 func GoneWait(n int, s config.Trouble) evaluators.Wait {
 	if n < s.GoneAfter {
+		ladder := evaluators.Ladder{First: s.GoneFirst, Factor: 4, Max: max(s.GoneFirst, s.GoneWait)}
 		return evaluators.Wait{
-			Interval: s.GoneLadder().Wait(n), Evaluator: WaitGone,
+			Interval: ladder.Wait(n), Evaluator: WaitGone,
 			Reason: fmt.Sprintf("gone, %d of %d visits that confirm it", n, s.GoneAfter),
 		}
 	}

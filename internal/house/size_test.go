@@ -39,7 +39,7 @@ const (
 
 // largerPackages are the packages that may exceed the bounds, each with its own.
 var largerPackages = map[string]struct{ files, lines int }{
-	"frontier":    {68, 9500}, // one state machine under one lock; its files are grouped by prefix
+	"frontier":    {70, 9900}, // one state machine under one lock; its files are grouped by prefix
 	"cmd/arcrawl": {60, 8000}, // one command for each file
 }
 
