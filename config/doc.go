@@ -30,9 +30,10 @@
 // reload.
 //
 // Two kinds of settings are more than a key. The [[wait]] entries of a host file come before the stack of the main
-// file. An entry inherits the fields that it does not set from the entry with the same mime pattern that it shadows,
-// or else from the defaults. A main file without [[wait]] has [evaluators.Default] as its stack, which its own entries
-// shadow too. And scope.prefixes, if scope.by is "prefix" and no file sets them, are the folders of the host's seeds.
+// file. An entry inherits the fields that it does not set from the entry with the same mime pattern that it shadows. If
+// there is none, it keeps the rule that decided about these types so far; its other fields have the defaults. A main
+// file without [[wait]] has [evaluators.Default] as its stack, which its own entries shadow too. And scope.prefixes, if
+// scope.by is "prefix" and no file sets them, are the folders of the host's seeds.
 //
 // # Faults
 //

@@ -1,9 +1,7 @@
 package config
 
 import (
-	"regexp"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/arcrawl/arcrawl/config/caution"
@@ -34,17 +32,17 @@ func (c *Config) Doubts(now time.Time, knows func(pattern string) bool) []Fault 
 // warnDoubts warns of settings that are valid, but that hardly anybody wants.
 func (l *loader) warnDoubts() {
 	l.warnHostFiles()
-	l.warnExpressions(l.main, "", "", nil)
+	caution.Expressions(l.main, "", "", nil)
 	for _, w := range l.draft.whens {
-		l.warnExpressions(w.doc, w.path, "", w.criteria.URI)
+		caution.Expressions(w.doc, w.path, "", w.criteria.URI)
 	}
 	if l.hasPublicHost() {
 		l.warnPoliteness(l.main, l.draft)
 	}
 	for _, f := range l.files {
-		l.warnExpressions(f.doc, "", f.host, nil)
+		caution.Expressions(f.doc, "", f.host, nil)
 		for _, w := range f.draft.whens {
-			l.warnExpressions(w.doc, w.path, f.host, w.criteria.URI)
+			caution.Expressions(w.doc, w.path, f.host, w.criteria.URI)
 		}
 		if caution.IsPublic(domain.Hostname(f.host)) {
 			l.warnPoliteness(f.doc, f.draft)
@@ -99,38 +97,5 @@ func (l *loader) warnHostFiles() {
 		default:
 			l.config.unreached = append(l.config.unreached, unreached{f.host, warning})
 		}
-	}
-}
-
-// warnExpressions warns of scope rules, and of a criterion about the URI, that can match nothing. path is a [[when]] of
-// the document or empty; h is the host of the file, "" for the main file.
-func (l *loader) warnExpressions(doc *document.Document, path document.Path, h uri.Host, when *regexp.Regexp) {
-	if when != nil {
-		problem, remedy := caution.Expression(when, h, domain.Covers(h))
-		if at := keyAt(doc, path, "when.uri", when.String()); problem != "" {
-			at.Path = path.Child("uri")
-			at.Warn(problem, remedy)
-		}
-	}
-	rules := keyAt(doc, path, "scope.rules", nil)
-	list, _ := doc.Value(rules.Path).([]any)
-	var earlier []*regexp.Regexp
-	for i, v := range list {
-		s, _ := v.(string)
-		_, expression, _ := strings.Cut(strings.TrimSpace(s), " ")
-		re, err := regexp.Compile(strings.TrimSpace(expression))
-		if err != nil {
-			continue
-		}
-		at := document.Field{Doc: doc, Name: rules.Name, Path: rules.Path.Element(i), Value: s}
-		problem, remedy := caution.Expression(re, "", nil)
-		if other := caution.Shadowed(re, earlier); problem == "" && other != nil {
-			problem, remedy = "never decides: an earlier rule matches all of its URIs, "+document.Show(other.String()),
-				"put it before that rule, or remove it"
-		}
-		if problem != "" {
-			at.Warn(problem, remedy)
-		}
-		earlier = append(earlier, re)
 	}
 }

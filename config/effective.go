@@ -137,21 +137,29 @@ func (d *draft) setting(k key, from []source) Setting {
 }
 
 // list returns the settings of an entry of the stack.
-func (e entry) list() []Setting {
+func (e *entry) list() []Setting {
 	var all []Setting
 	for _, k := range keys {
 		name, ok := strings.CutPrefix(k.Name, "wait.")
 		if !ok || name == "mime" {
 			continue
 		}
-		s := Setting{Key: fmt.Sprintf("wait[%s].%s", strconv.Quote(e.Name), name), Value: k.show(&draft{entry: e})}
-		for at := &e; at != nil && at.doc != nil; at = at.base {
-			if path := at.path.Child(name); at.doc.Has(path) {
-				s.File, s.Line = at.doc.File, at.doc.Line(path)
-				break
-			}
-		}
+		s := Setting{Key: fmt.Sprintf("wait[%s].%s", strconv.Quote(e.Name), name), Value: k.show(&draft{entry: *e})}
+		s.File, s.Line = e.place(name)
 		all = append(all, s)
 	}
 	return all
+}
+
+// place returns the file and the line that set a field of the entry; "" if none did.
+func (e *entry) place(name string) (file string, line int) {
+	for at := e; at != nil && at.doc != nil; at = at.base {
+		if path := at.path.Child(name); at.doc.Has(path) {
+			return at.doc.File, at.doc.Line(path)
+		}
+		if at.base == nil && at.ruleOf != nil && (name == "rule" || name == "capture_target" || name == "every") {
+			return at.ruleOf.place(name)
+		}
+	}
+	return "", 0
 }

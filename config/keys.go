@@ -158,6 +158,11 @@ func unknownKey(table, name string) document.Fault {
 			words = append(words, other.Name)
 		}
 	}
+	if _, whole := findKey(name); whole && !slices.Contains(words, name) {
+		f.Problem = "is a key of the whole file, but is below the table [" + table + "]"
+		f.Remedy = "move it above the first table"
+		return f
+	}
 	all := fmt.Sprintf("the keys of [%s] are %s", table, strings.Join(t.keys(), ", "))
 	f.Remedy = suggestion(name, words, "keys", all)
 	return f

@@ -2,8 +2,12 @@ package config_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
+
+	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/uri"
 )
 
 func TestUnsetBoundsFollowTheRule(t *testing.T) {
@@ -28,5 +32,42 @@ func TestUnsetBoundsFollowTheRule(t *testing.T) {
 				t.Errorf("%v from %v to %v, want %v from %v to %v", rule, shortest, longest, tt.rule, tt.min, tt.max)
 			}
 		})
+	}
+}
+
+// An entry for other types keeps the rule that the main file has for them, unless it names one.
+func TestEntriesOfHostFilesKeepTheRuleOfTheMainFile(t *testing.T) {
+	t.Parallel()
+	const all = "[[wait]]\nmime = \".*\"\nrule = \"learned\"\ncapture_target = 0.6\n"
+	const images = "[[wait]]\nmime = \"^image/.*\"\nrule = \"fixed\"\nevery = \"7d\"\n"
+	for _, tt := range []struct{ name, main, host, want string }{
+		{"the rule of all types", all, "[[wait]]\nmime = \"^text/html.*\"\nmax = \"30m\"\n", "{CaptureTarget:0.6 ExpectedChanges:0 Min:5m0s Max:30m0s}"},
+		{"the rule of these types", images + all, "[[wait]]\nmime = \"^image/png.*\"\n", "{Every:168h0m0s}"},
+		{"a type that is not common", images + all, "[[wait]]\nmime = \"^application/x-odd.*\"\n", "{CaptureTarget:0.6 ExpectedChanges:0 Min:5m0s Max:2160h0m0s}"},
+		{"a rule of its own", all, "[[wait]]\nmime = \"^text/html.*\"\nrule = \"fixed\"\nevery = \"1h\"\n", "{Every:1h0m0s}"},
+		{"no entry in the main file", "", "[[wait]]\nmime = \"^text/html.*\"\nrule = \"fixed\"\nevery = \"1h\"\n", "{Every:1h0m0s}"},
+		{"in a refinement", all, "[[when]]\nhop = [\"seed\"]\nwait = [{ mime = \"^text/html.*\", max = \"30m\" }]\n", "{CaptureTarget:0.6 ExpectedChanges:0 Min:5m0s Max:30m0s}"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			c := load(t, tt.main, "www.news.example.toml", tt.host)
+			about := config.About{URI: uri.FromCanonical("http://www.news.example/")}
+			if got := fmt.Sprintf("%+v", c.For(about).Wait[0].Rule); !strings.HasPrefix(got, tt.want[:len(tt.want)-1]) {
+				t.Errorf("the rule is %s, want %s", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestKeysOfTheWholeFileBelowATableAreExplained(t *testing.T) {
+	t.Parallel()
+	path := folder(t, map[string]string{
+		"arcrawl.toml":                  operator,
+		"hosts.d/www.news.example.toml": "[politeness]\nmin_delay = \"3s\"\nuntil = 2026-12-01\n",
+	})
+	_, err := config.Load(path)
+	const want = "www.news.example.toml:3:1: politeness.until: is a key of the whole file, but is below the table [politeness]; move it above the first table"
+	if err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("%v, want %q", err, want)
 	}
 }

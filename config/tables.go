@@ -18,7 +18,7 @@ var tables = []Table{
 		Doc: "One evaluator of the stack that decides when a URI is visited again. The first evaluator whose pattern matches the Content-Type decides. " +
 			"Without any [[wait]], the stack is text (`^text/.*$`, initial 12h), image (`^image/.*$`, initial 48h) and plain (`.*`, initial 24h). " +
 			"The entries of a host file come before the entries of the main file. A key that an entry does not set is inherited from the entry with the same pattern that it shadows. " +
-			"If there is no such entry, the default applies.",
+			"If there is no such entry, it keeps the rule and capture target that decided about these types in the main file; the other keys have their defaults.",
 	},
 	{Name: "retry", Doc: "How long a URI waits after consecutive failures."},
 	{Name: "change", Doc: "How two versions of a URI are compared."},

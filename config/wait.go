@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/arcrawl/arcrawl/config/caution"
 	"github.com/arcrawl/arcrawl/config/document"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/internal/human"
@@ -19,6 +20,8 @@ type entry struct {
 	doc  *document.Document // nil for an entry that is built in
 	path document.Path
 	base *entry // holds the fields that this entry does not set; nil = the defaults
+
+	ruleOf *entry // has the rule of this entry if neither it nor base sets one; nil = the default rule
 }
 
 // wait reads one [[wait]]. The pattern comes first, because it decides which entry the other fields are inherited from.
@@ -37,6 +40,8 @@ func (r fileReader) wait(path document.Path, m map[string]any) {
 	d.entry.base = d.entry.shadows(d.shadowed)
 	if base := d.entry.base; base != nil {
 		d.entry.Options = base.Options
+	} else if from := d.entry.covered(d.shadowed); from != nil {
+		d.entry.keepRule(from)
 	}
 	d.entry.doc, d.entry.path = r.doc, path
 	rest := make(map[string]any, len(m))
@@ -89,6 +94,23 @@ func (e *entry) shadows(entries []entry) *entry {
 	return nil
 }
 
+// covered returns the entry of a file that decides so far about the types of e; nil if there is none.
+func (e *entry) covered(entries []entry) *entry {
+	patterns := make([]*regexp.Regexp, len(entries))
+	for i := range entries {
+		patterns[i] = entries[i].MIME
+	}
+	if i := caution.Covering(e.MIME, patterns); i >= 0 && entries[i].doc != nil { // a file has it
+		return &entries[i]
+	}
+	return nil
+}
+
+// keepRule makes the rule of another entry, with its capture target, the default of e.
+func (e *entry) keepRule(from *entry) {
+	e.Rule, e.CaptureTarget, e.Every, e.ruleOf = from.Rule, from.CaptureTarget, from.Every, from
+}
+
 // useRuleBounds sets the default bounds of the entry's rule where no file sets wait.min or wait.max.
 func (e *entry) useRuleBounds() {
 	shortest, longest := evaluators.DefaultBounds(e.Rule)
@@ -102,15 +124,8 @@ func (e *entry) useRuleBounds() {
 
 // warnPattern warns of a pattern that does not match types with parameters.
 func (e *entry) warnPattern() {
-	for _, mime := range []string{
-		"text/html", "text/css", "text/plain", "text/xml", "text/javascript", "application/xhtml+xml",
-		"application/xml", "application/rss+xml", "application/atom+xml", "application/json", "application/javascript",
-	} {
-		if long := mime + "; charset=utf-8"; e.MIME.MatchString(mime) && !e.MIME.MatchString(long) {
-			e.field("mime", e.Name).Warn(
-				fmt.Sprintf("matches %q but not %q; it must match the whole value", mime, long), `end it with ".*"`)
-			return
-		}
+	if problem, remedy := caution.Types(e.MIME); problem != "" {
+		e.field("mime", e.Name).Warn(problem, remedy)
 	}
 }
 

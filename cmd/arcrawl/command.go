@@ -15,12 +15,9 @@ import (
 	"github.com/arcrawl/arcrawl/frontier"
 )
 
-// defaultConfig is the default path of the main configuration file.
-const defaultConfig = "arcrawl.toml"
-
 // configFlag adds the flag that names the main configuration file.
 func configFlag(cmd *cobra.Command, path *string) {
-	cmd.Flags().StringVarP(path, "config", "c", defaultConfig, "the main configuration file")
+	configFlagFor(cmd, path, "the main configuration file")
 }
 
 // readConfig reads the configuration for a command that only reads. A broken host file is named on errs, and does not

@@ -23,7 +23,7 @@ type daemonFlags struct {
 }
 
 func (d *daemonFlags) add(cmd *cobra.Command) {
-	cmd.Flags().StringVarP(&d.config, "config", "c", defaultConfig, "the main configuration file of the daemon, which names its socket")
+	configFlagFor(cmd, &d.config, "the main configuration file of the daemon, which names its socket")
 	cmd.Flags().StringVar(&d.socket, "socket", "", "use this socket (default: the one in the configuration)")
 	cmd.Flags().BoolVar(&d.json, "json", false, "print the daemon's answer as JSON")
 }

@@ -18,7 +18,7 @@ import (
 )
 
 // commented matches a key or table in a comment.
-var commented = regexp.MustCompile(`(?m)^#([a-z_]+ = |\[\[)`)
+var commented = regexp.MustCompile(`(?m)^#([a-z_]+ = |\[)`)
 
 // filledIn are the arguments that complete a main file.
 var filledIn = []string{"--set", "operator.name=Library", "--set", "operator.contact=a@library.example"}

@@ -80,7 +80,7 @@ time, and stores the position in the file; use this for periodic jobs.`,
 // flags adds the flags that all reports of logs have.
 func (s *logStats) flags(cmd *cobra.Command, by []string) {
 	f := cmd.Flags()
-	f.StringVarP(&s.config, "config", "c", defaultConfig, "the main configuration file, which names the log")
+	configFlagFor(cmd, &s.config, "the main configuration file, which names the log")
 	f.StringVar(&s.since, "since", "", sinceHelp)
 	f.StringVar(&s.until, "until", "", untilHelp)
 	f.StringSliceVar(&s.by, "by", by, "group by host, seed, mime, day or hour; repeatable")

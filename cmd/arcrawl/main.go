@@ -37,7 +37,8 @@ func realMain(args []string, stdout, stderr io.Writer) int {
 	defer stop()
 	root := newRoot()
 	understood := false // the command line is valid and its command has started
-	root.PersistentPreRun = func(*cobra.Command, []string) { understood = true }
+	finder := newConfigFinder()
+	root.PersistentPreRun = func(cmd *cobra.Command, _ []string) { understood = true; finder.setFlags(cmd) }
 	root.SetArgs(args)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
@@ -53,7 +54,7 @@ func realMain(args []string, stdout, stderr io.Writer) int {
 		daemon.PrintError(stderr, fmt.Sprintf("arcrawl: %v\n%s\n", err, usage))
 		return exitUsage
 	}
-	daemon.PrintError(stderr, fmt.Sprintf("arcrawl: %v\n", err))
+	daemon.PrintError(stderr, finder.explain(fmt.Sprintf("arcrawl: %v", err))+"\n")
 	return exitCode(err)
 }
 

@@ -48,7 +48,7 @@ Exit code 78: the staged configuration has faults.`,
 		},
 	}
 	cmd.Flags().StringVarP(&staged, "config", "c", "", "the staged main file, or a folder with arcrawl.toml and hosts.d")
-	cmd.Flags().StringVar(&d.config, "running", defaultConfig, "the main configuration file of the daemon, which names its socket")
+	findFlag(cmd, &d.config, "running", "", "the main configuration file of the daemon, which names its socket")
 	cmd.Flags().StringVar(&d.socket, "socket", "", "use this socket (default: the one in the configuration)")
 	cmd.Flags().BoolVar(&d.json, "json", false, "print the daemon's answer as JSON")
 	return cmd

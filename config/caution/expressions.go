@@ -6,6 +6,8 @@ import (
 	"regexp/syntax"
 	"strings"
 
+	"github.com/arcrawl/arcrawl/config/document"
+	"github.com/arcrawl/arcrawl/config/domain"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -118,4 +120,36 @@ func Shadowed(re *regexp.Regexp, earlier []*regexp.Regexp) *regexp.Regexp {
 		}
 	}
 	return nil
+}
+
+// Expressions warns of scope rules, and of a criterion about the URI, that can match nothing. path is a [[when]] of
+// the document or empty; h is the host of the file, "" for the main file.
+func Expressions(doc *document.Document, path document.Path, h uri.Host, when *regexp.Regexp) {
+	if when != nil {
+		problem, remedy := Expression(when, h, domain.Covers(h))
+		if problem != "" {
+			document.Field{Doc: doc, Name: "when.uri", Path: path.Child("uri"), Value: when.String()}.Warn(problem, remedy)
+		}
+	}
+	rules := document.Field{Doc: doc, Name: "scope.rules", Path: path.Key("scope.rules")}
+	list, _ := doc.Value(rules.Path).([]any)
+	var earlier []*regexp.Regexp
+	for i, v := range list {
+		s, _ := v.(string)
+		_, expression, _ := strings.Cut(strings.TrimSpace(s), " ")
+		re, err := regexp.Compile(strings.TrimSpace(expression))
+		if err != nil {
+			continue
+		}
+		at := document.Field{Doc: doc, Name: rules.Name, Path: rules.Path.Element(i), Value: s}
+		problem, remedy := Expression(re, "", nil)
+		if other := Shadowed(re, earlier); problem == "" && other != nil {
+			problem, remedy = "never decides: an earlier rule matches all of its URIs, "+document.Show(other.String()),
+				"put it before that rule, or remove it"
+		}
+		if problem != "" {
+			at.Warn(problem, remedy)
+		}
+		earlier = append(earlier, re)
+	}
 }

@@ -17,7 +17,7 @@ import (
 )
 
 // commented matches a key or table that is a comment.
-var commented = regexp.MustCompile(`(?m)^#([a-z_]+ = |\[\[)`)
+var commented = regexp.MustCompile(`(?m)^#([a-z_]+ = |\[)`)
 
 // compiled returns the compiled schema of a kind of file.
 func compiled(t *testing.T, scope string) *jsonschema.Schema {

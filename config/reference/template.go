@@ -70,12 +70,13 @@ func HostFile(h uri.Host, seeds []string) string {
 		quoted[i] = Quote(s)
 	}
 	t := newTemplate(config.InHost, map[string]string{"seeds.uris": "[" + strings.Join(quoted, ", ") + "]"})
+	t.commented = true
 	t.keys = slices.DeleteFunc(t.keys, func(k config.Key) bool { return !slices.Contains(hostKeys, k.Name) })
 	t.hints["wait.mime"] = `'^text/html.*'`
 	t.hints["change.scrub_css"] = `["span.clock"]`
 	t.hints["scope.prefixes"] = "[" + quoted[0] + "]"
 	t.comment(fmt.Sprintf("Settings of %s. They override the main file. A line such as #key = value is a comment with the default "+
-		"or an example: remove the # and write your value. All keys: arcrawl schema host.", h))
+		"or an example: remove the # and write your value, and the # of the [table] above it. All keys: arcrawl schema host.", h))
 	if !plainName.MatchString(string(h)) {
 		fmt.Fprintf(&t.out, "host = %s\n", Quote(string(h)))
 	}
@@ -95,7 +96,9 @@ type template struct {
 	keys  []config.Key      // to be written
 	set   map[string]string // values as TOML, by the name of the key; all other keys are comments
 	hints map[string]string // values that are shown instead of a default
-	out   strings.Builder
+	// commented makes tables without a value comments too, so that a table that is pasted in does not collide.
+	commented bool
+	out       strings.Builder
 }
 
 // newTemplate returns an empty template of a main or host file.
@@ -149,6 +152,8 @@ func (t *template) table(of config.Table) {
 		fmt.Fprintf(&t.out, "#[[%s]]\n", of.Name)
 	case of.List:
 		fmt.Fprintf(&t.out, "[[%s]]\n", of.Name)
+	case t.commented && !set:
+		fmt.Fprintf(&t.out, "#[%s]\n", of.Name)
 	default:
 		fmt.Fprintf(&t.out, "[%s]\n", of.Name)
 	}

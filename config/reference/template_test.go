@@ -3,6 +3,9 @@ package reference
 import (
 	"strings"
 	"testing"
+
+	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/config/document"
 )
 
 func TestHostFileListsItsKeys(t *testing.T) {
@@ -11,6 +14,20 @@ func TestHostFileListsItsKeys(t *testing.T) {
 	for _, name := range hostKeys {
 		if _, key, _ := strings.Cut(name, "."); !strings.Contains(text, key+" = ") {
 			t.Errorf("%s is not shown", name)
+		}
+	}
+}
+
+// Rules that arcrawl scrub suggest prints begin with [change]. They can be pasted below a new host file.
+func TestTablesCanBePastedBelowANewHostFile(t *testing.T) {
+	t.Parallel()
+	text := HostFile("www.news.example", []string{"https://www.news.example/"})
+	for _, table := range config.Tables() {
+		if table.List || table.Name == "seeds" {
+			continue
+		}
+		if doc := document.Parse([]byte(text+"\n["+table.Name+"]\n"), "x"); len(doc.Faults) > 0 {
+			t.Errorf("[%s] below a new file: %v", table.Name, doc.Faults)
 		}
 	}
 }

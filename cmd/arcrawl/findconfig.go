@@ -1,0 +1,87 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+const (
+	// defaultConfig is the name of the main configuration file, and its path if it is not found anywhere.
+	defaultConfig = "arcrawl.toml"
+	// systemConfig is where packages install the main configuration file.
+	systemConfig = "/etc/arcrawl/arcrawl.toml"
+	// configVariable is the environment variable that names the main configuration file.
+	configVariable = "ARCRAWL_CONFIG"
+	// findAnnotation marks flags whose file is looked for if the command line does not name it.
+	findAnnotation = "arcrawl_find"
+)
+
+// configFlagFor adds the flag that names the main configuration file, with the given help.
+func configFlagFor(cmd *cobra.Command, path *string, help string) {
+	findFlag(cmd, path, "config", "c", help)
+}
+
+// findFlag adds a flag that names the main configuration file. Without it the file is looked for.
+func findFlag(cmd *cobra.Command, path *string, name, short, help string) {
+	f := cmd.Flags()
+	help += " (default: $" + configVariable + ", ./" + defaultConfig + " or " + systemConfig + ")"
+	f.StringVarP(path, name, short, defaultConfig, help)
+	flag := f.Lookup(name)
+	flag.DefValue = "" // it is in the help
+	flag.Annotations = map[string][]string{findAnnotation: nil}
+}
+
+// configFinder finds the main configuration file for a command line that does not name it.
+type configFinder struct {
+	env    func(name string) (string, bool)
+	exists func(path string) bool
+	tried  string // what was tried without success; "" = it was found or not looked for
+}
+
+// newConfigFinder returns a finder that looks at the environment and the disk.
+func newConfigFinder() *configFinder {
+	return &configFinder{env: os.LookupEnv, exists: func(path string) bool { _, err := os.Stat(path); return err == nil }}
+}
+
+// setFlags sets the flags of a command that name the main configuration file.
+func (c *configFinder) setFlags(cmd *cobra.Command) {
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if _, find := f.Annotations[findAnnotation]; !find || f.Changed {
+			return
+		}
+		if path := c.find(); path != "" {
+			_ = f.Value.Set(path) // a text can always be set
+		}
+	})
+}
+
+// find returns the path of the main configuration file, or "" and fills tried.
+func (c *configFinder) find() string {
+	if named, ok := c.env(configVariable); ok && named != "" {
+		if inside := filepath.Join(named, defaultConfig); c.exists(inside) {
+			return inside // a folder
+		}
+		return named
+	}
+	for _, path := range []string{defaultConfig, systemConfig} {
+		if c.exists(path) {
+			return path
+		}
+	}
+	c.tried = fmt.Sprintf("looked for a configuration: $%s is not set, there is no ./%s and no %s; name it with --config",
+		configVariable, defaultConfig, systemConfig)
+	return ""
+}
+
+// explain adds to the text of an error where a configuration was looked for, if the error is about its absence.
+func (c *configFinder) explain(text string) string {
+	if c.tried == "" || !strings.Contains(text, defaultConfig) {
+		return text
+	}
+	return text + "\n" + c.tried
+}
