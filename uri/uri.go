@@ -43,6 +43,9 @@ func Parse(raw string) (URI, error) {
 	if len(raw) > MaxLength {
 		return URI{}, fmt.Errorf("parse URI %.60q…: longer than %d bytes", raw, MaxLength)
 	}
+	if err := checkRawHost(raw); err != nil {
+		return URI{}, fmt.Errorf("parse URI %q: %w", raw, err)
+	}
 	p, err := url.Parse(raw)
 	if err != nil {
 		return URI{}, fmt.Errorf("parse URI %q: %w", raw, err)
@@ -54,6 +57,9 @@ func Parse(raw string) (URI, error) {
 func (u URI) Join(ref string) (URI, error) {
 	if len(ref) > MaxLength {
 		return URI{}, fmt.Errorf("resolve reference %.60q…: longer than %d bytes", ref, MaxLength)
+	}
+	if err := checkRawHost(ref); err != nil {
+		return URI{}, fmt.Errorf("resolve reference %q: %w", ref, err)
 	}
 	p, err := url.ParseRef(u.s, ref)
 	if err != nil {
@@ -205,6 +211,9 @@ func (u URI) Host() Host { return Host(u.Authority()) }
 // Host is the unit of politeness: a host name, and the port if it is not the default of the scheme. The http and https
 // sites of one name are one host.
 type Host string
+
+// Clone returns a copy that shares no memory with the URI that the host is a part of.
+func (h Host) Clone() Host { return Host(strings.Clone(string(h))) }
 
 func isAddress(name string) bool { return net.ParseIP(name) != nil }
 
