@@ -61,7 +61,15 @@ type Memory struct {
 
 // Memory returns how much memory the tables take that grow with the number of hosts. Each is bounded.
 func (c *Crawler) Memory() []Memory {
-	return []Memory{{"robots", c.robots.Bytes()}, {"prices", c.demand.Bytes()}, {"space", c.space.Bytes()}}
+	return []Memory{
+		{"robots", c.robots.Bytes()},
+		{"prices", c.demand.Bytes()},
+		{"space", c.space.Bytes()},
+		{"similar", c.similar.Bytes()},
+		{"daily", c.daily.Bytes()},
+		{"traps", c.traps.Bytes()},
+		{"reputation", c.parts.Reputation.Bytes()},
+	}
 }
 
 // Reserved returns the number of bytes of disk space that are reserved for bodies in progress.

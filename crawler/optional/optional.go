@@ -19,6 +19,7 @@ type Similar interface {
 	Get(uri.Host, rate.Kind) (rate.Relatives, error)
 	Add(uri.Host, rate.Kind, rate.Relatives) error
 	Flush() error
+	Bytes() int64
 }
 
 // noSimilar knows no similar URIs.
@@ -34,13 +35,18 @@ func (noSimilar) Flush() error                                  { return nil }
 type Daily interface {
 	Add(uri.Host, time.Time, evaluators.Day) error
 	Flush() error
+	Bytes() int64
 }
+
+func (noSimilar) Bytes() int64 { return 0 }
 
 // noDaily counts nothing.
 type noDaily struct{}
 
 func (noDaily) Add(uri.Host, time.Time, evaluators.Day) error { return nil }
 func (noDaily) Flush() error                                  { return nil }
+
+func (noDaily) Bytes() int64 { return 0 }
 
 // Traps is the part of [traps.Store] that a walk needs.
 type Traps interface {
@@ -52,6 +58,7 @@ type Traps interface {
 	LearnShared(answer digest.Digest, seed bool, now time.Time, a, other uri.URI) ([]traps.Trap, error)
 	CountKeptOut(traps.Trap, time.Time, ...uri.URI) (before int64, err error)
 	Release(h uri.Host, pattern string) (traps.Trap, error)
+	Bytes() int64
 }
 
 // NoTraps finds no traps.
@@ -86,6 +93,9 @@ func (NoTraps) CountKeptOut(traps.Trap, time.Time, ...uri.URI) (int64, error) { 
 
 // Release finds no trap to release.
 func (NoTraps) Release(uri.Host, string) (traps.Trap, error) { return traps.Trap{}, nil }
+
+// Bytes returns zero.
+func (NoTraps) Bytes() int64 { return 0 }
 
 // SimilarOr returns s, or a store that knows no similar URIs if s is nil.
 func SimilarOr(s *similar.Store) Similar {

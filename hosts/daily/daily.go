@@ -32,8 +32,11 @@ const (
 // MaxDays is the number of days that are kept of a host.
 const MaxDays = 92
 
-// maxInMemory is the number of counts in memory, about 100 bytes each.
-const maxInMemory = 10_000
+// maxInMemory is the number of counts in memory, of rowBytes each.
+const (
+	maxInMemory = 10_000
+	rowBytes    = 500
+)
 
 // Store keeps the daily counts in an open Badger store. Its methods may be called by several goroutines at once. It
 // needs no closing except a last [Store.Flush], and must not be used after the Badger store is closed.
@@ -61,7 +64,8 @@ func (d HostDay) String() string { return string(d.Host) + " on " + d.Time().For
 // Open returns a store of daily counts in db.
 func Open(db *badger.DB) (*Store, error) {
 	s, err := rows.New(db, rows.Kind[HostDay, evaluators.Day]{
-		Name: "daily count", Prefix: string(letter), MaxInMemory: maxInMemory,
+		Name: "daily count", Prefix: string(letter), MaxInMemory: maxInMemory, RowBytes: rowBytes,
+		Own: func(d HostDay) HostDay { return HostDay{d.Host.Clone(), d.Day} },
 		Key: key, ParseKey: parseKey, Encode: encode, Decode: decode, Outdated: outdated,
 	})
 	if err != nil {
@@ -77,6 +81,9 @@ func (s *Store) Add(host uri.Host, at time.Time, visit evaluators.Day) error {
 
 // Flush writes what was added. If it fails, the next Flush writes it.
 func (s *Store) Flush() error { return s.rows.Flush() }
+
+// Bytes returns how much memory the counts take at most.
+func (s *Store) Bytes() int64 { return s.rows.Bytes() }
 
 // Each calls see with the counts of the days that begin at from or later, and before to. A zero time is no bound. It
 // lists the days of one host, or of all hosts if host is empty, ordered by host and then by day. Each stops at the

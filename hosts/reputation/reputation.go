@@ -30,8 +30,11 @@ const (
 	format           = 1
 )
 
-// maxInMemory is the number of hosts in memory, of 2 KB each. Each conditional request needs a reputation.
-const maxInMemory = 1000
+// maxInMemory is the number of hosts in memory, of rowBytes each. Each conditional request needs a reputation.
+const (
+	maxInMemory = 1000
+	rowBytes    = 2500
+)
 
 // Store keeps the reputations in an open Badger store. Its methods may be called by several goroutines at once. It
 // needs no closing, and must not be used after the Badger store is closed.
@@ -56,7 +59,7 @@ func Open(db *badger.DB) (*Store, error) {
 // kind describes rows whose keys are a prefix and a host, and whose values are CBOR behind the format.
 func kind[V, W any](name, prefix string, encode func(V) W, decode func(W, *V) error) rows.Kind[uri.Host, V] {
 	return rows.Kind[uri.Host, V]{
-		Name: name, Prefix: prefix, MaxInMemory: maxInMemory,
+		Name: name, Prefix: prefix, MaxInMemory: maxInMemory, RowBytes: rowBytes, Own: uri.Host.Clone,
 		Key:      func(h uri.Host) []byte { return append([]byte(prefix), h...) },
 		ParseKey: func(k []byte) (uri.Host, bool) { return uri.Host(k[len(prefix):]), true },
 		Encode: func(v V) ([]byte, error) {
@@ -75,6 +78,9 @@ func kind[V, W any](name, prefix string, encode func(V) W, decode func(W, *V) er
 		},
 	}
 }
+
+// Bytes returns how much memory the reputations take at most.
+func (s *Store) Bytes() int64 { return s.reputations.Bytes() + s.dates.Bytes() }
 
 // Get returns the reputation of a host, or the zero value if nothing was observed there yet.
 func (s *Store) Get(host uri.Host) (evaluators.Reputation, error) { return s.reputations.Get(host) }

@@ -28,6 +28,8 @@ type Kind[K comparable, V any] struct {
 	Name        string                      // of one row, for errors: "reputation"
 	Prefix      string                      // begins each key
 	MaxInMemory int                         // rows
+	RowBytes    int64                       // bytes in memory of a row with its key, at most
+	Own         func(K) K                   // returns a copy of a key that shares no memory with it
 	Key         func(K) []byte              // the whole key
 	ParseKey    func([]byte) (K, bool)      // the reverse of Key; false if it is not such a key
 	Encode      func(V) ([]byte, error)     // returns the value to store
@@ -47,12 +49,13 @@ type Store[K comparable, V any] struct {
 	loading  sync.Mutex // held while a row is read into memory, and while rows are dropped from it
 	flushing sync.Mutex // held while rows are written
 	mu       sync.Mutex // guards the fields below and what they point to; not held while the Badger store is used
-	rows     map[K]*row[V]
+	rows     map[K]*row[K, V]
 	changed  map[K]struct{} // keys of the rows that differ from the Badger store or are not in it; all of them are in rows
 }
 
 // row is a row in memory.
-type row[V any] struct {
+type row[K comparable, V any] struct {
+	key    K
 	value  V
 	stored bool // the Badger store has a row with this key
 }
@@ -62,28 +65,28 @@ func New[K comparable, V any](db *badger.DB, kind Kind[K, V]) (*Store[K, V], err
 	if db == nil {
 		return nil, fmt.Errorf("open the store of each %s: no Badger store is given", kind.Name)
 	}
-	return &Store[K, V]{db: db, kind: kind, rows: map[K]*row[V]{}, changed: map[K]struct{}{}}, nil
+	return &Store[K, V]{db: db, kind: kind, rows: map[K]*row[K, V]{}, changed: map[K]struct{}{}}, nil
 }
 
 // Get returns a row, or the zero value if there is none.
 func (s *Store[K, V]) Get(key K) (v V, err error) {
-	err = s.with(key, func(r *row[V]) { v = r.value })
+	err = s.with(key, func(r *row[K, V]) { v = r.value })
 	return v, err
 }
 
 // Change replaces a row by what change returns for it. A row that does not exist yet is passed as the zero value. If
 // change returns false, the row stays unchanged. change must not use the store.
 func (s *Store[K, V]) Change(key K, change func(V) (V, bool)) error {
-	return s.with(key, func(r *row[V]) {
+	return s.with(key, func(r *row[K, V]) {
 		if v, ok := change(r.value); ok {
 			r.value = v
-			s.changed[key] = struct{}{}
+			s.changed[r.key] = struct{}{}
 		}
 	})
 }
 
 // with calls do with a row, which it reads if it is not in memory. do is called under the lock.
-func (s *Store[K, V]) with(key K, do func(*row[V])) error {
+func (s *Store[K, V]) with(key K, do func(*row[K, V])) error {
 	if s.inMemory(key, do) {
 		return nil
 	}
@@ -99,14 +102,16 @@ func (s *Store[K, V]) with(key K, do func(*row[V])) error {
 	if err != nil {
 		return err
 	}
+	key = s.kind.Own(key) // the key of a caller may be a part of a long URI, which it would keep in memory
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	r.key = key
 	s.rows[key] = r
 	do(r)
 	return nil
 }
 
-func (s *Store[K, V]) inMemory(key K, do func(*row[V])) bool {
+func (s *Store[K, V]) inMemory(key K, do func(*row[K, V])) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	r, ok := s.rows[key]
@@ -117,8 +122,8 @@ func (s *Store[K, V]) inMemory(key K, do func(*row[V])) bool {
 }
 
 // load reads a row from the Badger store.
-func (s *Store[K, V]) load(key K) (*row[V], error) {
-	r := new(row[V])
+func (s *Store[K, V]) load(key K) (*row[K, V], error) {
+	r := new(row[K, V])
 	err := s.db.View(func(txn *badger.Txn) error {
 		item, err := txn.Get(s.kind.Key(key))
 		if errors.Is(err, badger.ErrKeyNotFound) {
@@ -151,11 +156,18 @@ func (s *Store[K, V]) makeRoom() error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	maps.DeleteFunc(s.rows, func(key K, _ *row[V]) bool {
+	maps.DeleteFunc(s.rows, func(key K, _ *row[K, V]) bool {
 		_, changed := s.changed[key]
 		return !changed
 	})
 	return nil
+}
+
+// Bytes returns how much memory the rows take at most.
+func (s *Store[K, V]) Bytes() int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return int64(len(s.rows)) * s.kind.RowBytes
 }
 
 // maxPortion is the number of rows that are written in one transaction. Rows have up to 2 KB and a transaction of the

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -22,7 +23,7 @@ func openBadger(t *testing.T, dir string) *badger.DB {
 
 // numbers describes rows that hold a number for each name. The row "new-x" deletes the row "old-x".
 var numbers = Kind[string, uint64]{
-	Name: "number", Prefix: "n", MaxInMemory: 1000,
+	Name: "number", Prefix: "n", MaxInMemory: 1000, RowBytes: 100, Own: strings.Clone,
 	Key:      func(name string) []byte { return []byte("n" + name) },
 	ParseKey: func(k []byte) (string, bool) { return string(k[1:]), len(k) > 1 },
 	Encode:   func(n uint64) ([]byte, error) { return binary.AppendUvarint(nil, n), nil },
@@ -226,5 +227,30 @@ func TestNewRequiresAStore(t *testing.T) {
 	t.Parallel()
 	if _, err := New(nil, numbers); err == nil {
 		t.Error("New accepts a missing store")
+	}
+}
+
+// The names are parts of long texts, as hosts are parts of URIs. The rows stay within their bound, and no text stays in
+// memory.
+func TestRowsAreBoundedInBytes(t *testing.T) {
+	db := openBadger(t, t.TempDir())
+	defer db.Close()
+	s := openRows(t, db)
+	inUse := func() int64 {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		return int64(m.HeapAlloc)
+	}
+	before := inUse()
+	for n := range 3 * numbers.MaxInMemory {
+		text := fmt.Sprintf("h%06d", n) + strings.Repeat("x", 100_000)
+		add(t, s, text[:7], 1)
+		if got := s.Bytes(); got <= 0 || got > int64(numbers.MaxInMemory)*numbers.RowBytes {
+			t.Fatalf("%d bytes after %d rows", got, n+1)
+		}
+	}
+	if grown := inUse() - before; grown > 50<<20 {
+		t.Errorf("the rows keep %d bytes", grown)
 	}
 }

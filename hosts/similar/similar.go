@@ -35,8 +35,11 @@ const (
 	withRhythm    = 2
 )
 
-// maxInMemory is the number of rows in memory, of 0.6 KB each.
-const maxInMemory = 4000
+// maxInMemory is the number of rows in memory, of rowBytes each.
+const (
+	maxInMemory = 4000
+	rowBytes    = 1200
+)
 
 // Store keeps the numbers of all kinds in an open Badger store. Its methods may be called by several goroutines at
 // once. It needs no closing except a last [Store.Flush], and must not be used after the Badger store is closed.
@@ -55,7 +58,8 @@ func (h hostKind) String() string { return fmt.Sprintf("kind %d on %s", h.kind, 
 // Open returns a store of kinds in db.
 func Open(db *badger.DB) (*Store, error) {
 	s, err := rows.New(db, rows.Kind[hostKind, rate.Relatives]{
-		Name: "summary", Prefix: string(letter), MaxInMemory: maxInMemory,
+		Name: "summary", Prefix: string(letter), MaxInMemory: maxInMemory, RowBytes: rowBytes,
+		Own: func(h hostKind) hostKind { return hostKind{h.host.Clone(), h.kind} },
 		Key: key, ParseKey: parseKey, Encode: encode, Decode: decode,
 	})
 	if err != nil {
@@ -81,6 +85,9 @@ func (s *Store) Add(host uri.Host, kind rate.Kind, lesson rate.Relatives) error 
 
 // Flush writes what was added. If it fails, the next Flush writes it.
 func (s *Store) Flush() error { return s.rows.Flush() }
+
+// Bytes returns how much memory the rows take at most.
+func (s *Store) Bytes() int64 { return s.rows.Bytes() }
 
 func key(h hostKind) []byte { return append([]byte{letter, byte(h.kind)}, h.host...) }
 

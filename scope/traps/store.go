@@ -22,8 +22,13 @@ const (
 	format = 1
 )
 
-// maxHosts bounds the hosts that are kept in memory.
-const maxHosts = 5_000
+// maxHosts and maxBytes bound the hosts that are kept in memory. The size of a host is estimated from its stored form.
+const (
+	maxHosts  = 5_000
+	maxBytes  = 64 << 20
+	perStored = 3   // bytes in memory for each stored byte
+	perHost   = 500 // bytes in memory for each host in addition
+)
 
 // SuspectWait is how long a URI waits that is part of a suspected trap.
 const SuspectWait = time.Hour
@@ -35,8 +40,19 @@ var ErrCorrupt = errors.New("traps are damaged")
 type Store struct {
 	db *badger.DB
 
-	mu    sync.Mutex // guards hosts and what they point to
-	hosts map[uri.Host]*state
+	mu    sync.Mutex // guards the fields below; not held while the database is used
+	hosts map[uri.Host]*host
+	bytes int64 // estimated size of hosts
+}
+
+// host is a host in memory. Its lock is held while the database is read or written for it, so that a slow disk delays
+// only the visits of this host.
+type host struct {
+	users int   // goroutines that use it; guarded by the mu of the Store
+	bytes int64 // estimated size; guarded by the mu of the Store
+
+	mu    sync.Mutex // guards state and what it points to
+	state *state     // nil until it is read, and after a failed write
 }
 
 // Open returns the traps in a database.
@@ -44,19 +60,18 @@ func Open(db *badger.DB) (*Store, error) {
 	if db == nil {
 		return nil, errors.New("open the store of traps: no database")
 	}
-	return &Store{db: db, hosts: map[uri.Host]*state{}}, nil
+	return &Store{db: db, hosts: map[uri.Host]*host{}}, nil
 }
 
 // Judge returns the trap that a URI is part of. The URI was found on the page via, by the path hops. Judge reports
 // false if the URI is not part of a trap. If the trap is only suspected, see [Trap.Suspect], judge the URI again
 // after [SuspectWait].
 func (b *Store) Judge(u, via uri.URI, hops uri.HopPath, now time.Time) (t Trap, ok bool, err error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	s, err := b.of(u.Host())
+	s, done, err := b.of(u.Host())
 	if err != nil {
 		return Trap{}, false, err
 	}
+	defer done()
 	text, target := u.String(), u.RequestTarget()
 	for i := range s.traps {
 		if s.traps[i].matches(text, target, via, hops, now) {
@@ -80,12 +95,11 @@ func (b *Store) Judge(u, via uri.URI, hops uri.HopPath, now time.Time) (t Trap, 
 // NoneSuspected reports whether no trap is known or suspected on a host. Then [Store.Judge] can find a URI in a trap
 // only if [MayRepeat] does, so that thousands of links need not be judged one by one.
 func (b *Store) NoneSuspected(h uri.Host) (bool, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	s, err := b.of(h)
+	s, done, err := b.of(h)
 	if err != nil {
 		return false, err
 	}
+	defer done()
 	return len(s.traps) == 0 && !slices.ContainsFunc(s.farms, func(f *farm) bool { return f.Since != 0 }) &&
 		!slices.ContainsFunc(s.families, func(f *family) bool { return f.Since != 0 }), nil
 }
@@ -98,11 +112,13 @@ func MayRepeat(u uri.URI) bool {
 
 // IsNotFound reports whether an answer is the page with which the host says "not found".
 func (b *Store) IsNotFound(h uri.Host, answer digest.Digest) (bool, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	s, err := b.of(h)
-	if err != nil || len(s.traps) == 0 {
+	s, done, err := b.of(h)
+	if err != nil {
 		return false, err
+	}
+	defer done()
+	if len(s.traps) == 0 {
+		return false, nil
 	}
 	key := answer.String()
 	return slices.ContainsFunc(s.traps, func(t Trap) bool {
@@ -182,12 +198,11 @@ func (b *Store) CountKeptOut(t Trap, now time.Time, us ...uri.URI) (before int64
 
 // Naming returns base with the rewrites of the host's session traps.
 func (b *Store) Naming(h uri.Host, base *uri.Naming) *uri.Naming {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	s, err := b.of(h)
+	s, done, err := b.of(h)
 	if err != nil {
 		return base
 	}
+	defer done()
 	var own []uri.Rewrite
 	for _, t := range s.traps {
 		if t.Kind == Session && !t.Released {
@@ -207,12 +222,11 @@ func (b *Store) Naming(h uri.Host, base *uri.Naming) *uri.Naming {
 
 // Get returns the traps of a host.
 func (b *Store) Get(h uri.Host) ([]Trap, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	s, err := b.of(h)
+	s, done, err := b.of(h)
 	if err != nil {
 		return nil, err
 	}
+	defer done()
 	return slices.Clone(s.traps), nil
 }
 
@@ -262,13 +276,29 @@ func (b *Store) Each(see func(uri.Host, []Trap) error) error {
 	})
 }
 
-// of returns the state of a host. The lock is held.
-func (b *Store) of(h uri.Host) (*state, error) {
-	if s := b.hosts[h]; s != nil {
-		return s, nil
+// of returns the state of a host under the lock of that host. The caller calls done when it is finished with it.
+func (b *Store) of(h uri.Host) (s *state, done func(), err error) {
+	e := b.use(h)
+	e.mu.Lock()
+	done = func() {
+		e.mu.Unlock()
+		b.release(e)
 	}
+	if e.state == nil {
+		size, err := b.load(h, e)
+		if err != nil {
+			done()
+			return nil, nil, err
+		}
+		b.resize(e, size)
+	}
+	return e.state, done, nil
+}
+
+// load reads the state of a host from the database. It returns the size of the stored form. The lock of e is held.
+func (b *Store) load(h uri.Host, e *host) (size int, err error) {
 	s := new(state)
-	err := b.db.View(func(txn *badger.Txn) error {
+	err = b.db.View(func(txn *badger.Txn) error {
 		item, err := txn.Get([]byte(prefix + string(h)))
 		if errors.Is(err, badger.ErrKeyNotFound) {
 			return nil
@@ -276,34 +306,88 @@ func (b *Store) of(h uri.Host) (*state, error) {
 		if err != nil {
 			return err
 		}
-		return item.Value(s.decode)
+		return item.Value(func(v []byte) error {
+			size = len(v)
+			return s.decode(v)
+		})
 	})
 	if err != nil {
-		return nil, fmt.Errorf("look up the traps of %s: %w", h, err)
+		return 0, fmt.Errorf("look up the traps of %s: %w", h, err)
 	}
-	if len(b.hosts) >= maxHosts {
-		clear(b.hosts)
-	}
-	b.hosts[h] = s
-	return s, nil
+	e.state = s
+	return size, nil
 }
 
-// change changes the state of a host and stores it. If that fails, the host is removed from memory.
-func (b *Store) change(h uri.Host, do func(*state) bool) error {
+// use returns a host in memory, and keeps it there until [Store.release]. If memory is full, all hosts that nobody uses
+// are dropped from it.
+func (b *Store) use(h uri.Host) *host {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	s, err := b.of(h)
-	if err != nil || !do(s) {
-		return err
+	e := b.hosts[h]
+	if e == nil {
+		if len(b.hosts) >= maxHosts || b.bytes >= maxBytes {
+			maps.DeleteFunc(b.hosts, func(_ uri.Host, o *host) bool {
+				if o.users == 0 {
+					b.bytes -= o.bytes
+				}
+				return o.users == 0
+			})
+		}
+		e = &host{bytes: perHost}
+		b.bytes += e.bytes
+		b.hosts[h.Clone()] = e // h may be a part of a long URI
 	}
-	v, err := s.encode()
+	e.users++
+	return e
+}
+
+func (b *Store) release(e *host) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	e.users--
+}
+
+// resize sets the size of a host in memory by the size of its stored form.
+func (b *Store) resize(e *host, stored int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	size := int64(perHost + perStored*stored)
+	b.bytes += size - e.bytes
+	e.bytes = size
+}
+
+// Bytes returns how much memory the hosts take, estimated from their stored form.
+func (b *Store) Bytes() int64 {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.bytes
+}
+
+// change changes the state of a host and stores it. If that fails, the state is read again when it is next needed.
+func (b *Store) change(h uri.Host, do func(*state) bool) error {
+	e := b.use(h)
+	defer b.release(e)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.state == nil {
+		size, err := b.load(h, e)
+		if err != nil {
+			return err
+		}
+		b.resize(e, size)
+	}
+	if !do(e.state) {
+		return nil
+	}
+	v, err := e.state.encode()
 	if err == nil {
 		err = b.db.Update(func(txn *badger.Txn) error { return txn.Set([]byte(prefix+string(h)), v) })
 	}
 	if err != nil {
-		maps.DeleteFunc(b.hosts, func(o uri.Host, _ *state) bool { return o == h })
+		e.state = nil
 		return fmt.Errorf("store the traps of %s: %w", h, err)
 	}
+	b.resize(e, len(v))
 	return nil
 }
 
