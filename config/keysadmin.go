@@ -54,6 +54,8 @@ var adminKeys = []key{
 	duration("websub.lease", InMain, time.Hour, 365*day,
 		func(d *draft) *time.Duration { return &d.config.WebSub.Lease },
 		"Duration of a subscription that hubs are asked for. It is renewed before it ends."),
+	boolean("websub.any_hub", InMain, func(d *draft) *bool { return &d.config.WebSub.AnyHub },
+		"Subscribe also to hubs with http or another port than 443. Pages of strangers name the hubs."),
 }
 
 // texts makes a key that is a list of texts, each of which check must accept.

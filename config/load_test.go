@@ -351,6 +351,7 @@ silent_wait = "28d"
 callback = "https://crawler.example/websub"
 listen = "127.0.0.1:8472"
 lease = "3d"
+any_hub = true
 [articles]
 ladder = ["10m", "30m"]
 young = "12h"
@@ -407,7 +408,7 @@ func TestEachKeyReachesItsField(t *testing.T) {
 		WARC:          warcout.Options{Prefix: "NLX-2026", MaxSize: 500e6, MaxAge: 2 * day, Level: 9},
 		Log:           config.Log{ExtraInfo: true},
 		Index:         config.Index{OutbackCDX: "http://localhost:8901/arcrawl"},
-		WebSub:        config.WebSub{Callback: "https://crawler.example/websub", Listen: "127.0.0.1:8472", Lease: 3 * day},
+		WebSub:        config.WebSub{Callback: "https://crawler.example/websub", Listen: "127.0.0.1:8472", Lease: 3 * day, AnyHub: true},
 		AllowNetworks: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("fd00::/8")},
 		Seeds: []config.Seed{
 			{URI: parse(t, "https://www.news.example/"), File: main, Line: lineOf("uris = [")},

@@ -45,7 +45,8 @@ func newHubs(c *config.Config, version string, log zerolog.Logger) (h *hubs, err
 	}
 	dial := fetch.Guard(c.AllowNetworks)
 	h.subscriber, err = websub.New(websub.Options{
-		Callback: c.WebSub.Callback, Lease: c.WebSub.Lease, Log: log, Random: rand.Text, Notify: h.notify,
+		Callback: c.WebSub.Callback, Lease: c.WebSub.Lease, AnyHub: c.WebSub.AnyHub,
+		Log: log, Random: rand.Text, Notify: h.notify,
 		Post: func(ctx context.Context, hub uri.URI, form url.Values) (int, error) {
 			return fetch.PostForm(ctx, dial, hub, c.UserAgent(version), form)
 		},

@@ -260,6 +260,7 @@ type WebSub struct {
 	Callback string        // public address that is given to hubs; "" = off
 	Listen   string        // address and port that receive requests to Callback; "" = off
 	Lease    time.Duration // duration of the subscriptions that are requested from hubs
+	AnyHub   bool          // subscribe also to hubs with http, and at any port
 }
 
 // On reports whether hubs are subscribed to.

@@ -49,7 +49,7 @@ func (s *Subscriber) verify(w http.ResponseWriter, r *http.Request, id string, n
 	case mode == "subscribe" && sub.pending && challenge != "" && len(challenge) <= maxChallenge:
 		lease := s.o.Lease
 		if seconds, err := strconv.ParseInt(q.Get("hub.lease_seconds"), 10, 32); err == nil && seconds > 0 {
-			lease = time.Duration(seconds) * time.Second
+			lease = min(lease, time.Duration(seconds)*time.Second) // a longer one is renewed in time
 		}
 		sub.pending, sub.failures = false, 0
 		sub.until = now.Add(lease)

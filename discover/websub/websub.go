@@ -38,6 +38,7 @@ type Options struct {
 	Callback string        // public address where hubs reach Serve
 	Lease    time.Duration // time for which subscriptions are requested; zero means [DefaultLease]
 	Max      int           // maximum number of subscriptions; zero means 10,000
+	AnyHub   bool          // accept hubs with http, and at any port; otherwise only https at port 443
 
 	// Post sends a form to a hub.
 	Post func(ctx context.Context, hub uri.URI, form url.Values) (status int, err error)
@@ -67,6 +68,9 @@ type Subscriber struct {
 	mu     sync.Mutex               // guards the fields below; never held while waiting or calling out
 	subs   map[string]*subscription // by id
 	byFeed map[uri.URI]*subscription
+	hubs   map[uri.Host]*hubState
+
+	perDomain map[string]int // subscriptions by the registrable domain of the feed
 }
 
 // New returns a subscriber without subscriptions.
@@ -81,7 +85,10 @@ func New(o Options) (*Subscriber, error) {
 	if o.Lease <= 0 {
 		o.Lease = DefaultLease
 	}
-	return &Subscriber{o: o, subs: map[string]*subscription{}, byFeed: map[uri.URI]*subscription{}}, nil
+	return &Subscriber{
+		o: o, subs: map[string]*subscription{}, byFeed: map[uri.URI]*subscription{}, hubs: map[uri.Host]*hubState{},
+		perDomain: map[string]int{},
+	}, nil
 }
 
 // Offer notes that a feed is published through a hub under a topic. The zero topic is the feed's own address. Offer
@@ -98,14 +105,13 @@ func (s *Subscriber) Offer(now time.Time, feed, topic, hub uri.URI) bool {
 		return false
 	}
 	if old != nil {
-		delete(s.subs, old.id)
-		delete(s.byFeed, feed)
+		s.remove(old)
 	}
-	if hub.IsZero() || len(s.subs) >= s.o.Max {
+	if !s.mayOffer(now, feed, hub) {
 		return false
 	}
 	sub := &subscription{id: s.o.Random(), secret: s.o.Random(), feed: feed, topic: topic, hub: hub, due: now}
-	s.subs[sub.id], s.byFeed[feed] = sub, sub
+	s.put(sub)
 	return true
 }
 
@@ -122,9 +128,14 @@ func (s *Subscriber) Step(ctx context.Context, now time.Time) time.Time {
 			"hub.secret": {sub.secret}, "hub.lease_seconds": {strconv.FormatInt(int64(s.o.Lease/time.Second), 10)},
 		})
 		if err == nil && status >= 200 && status < 300 {
+			s.succeeded(sub.hub, now)
 			continue
 		}
-		s.failed(sub.id, now)
+		if s.failed(sub, now) {
+			s.o.Log.Warn().Err(err).Int("status", status).Str("hub", sub.hub.String()).Str("for", dropTime.String()).
+				Msg("dropping a WebSub hub that failed too often: its feeds are only polled")
+			continue
+		}
 		s.o.Log.Warn().Err(err).Int("status", status).Str("hub", sub.hub.String()).Str("topic", sub.topic.String()).
 			Msg("could not subscribe at a WebSub hub: the feed is polled meanwhile; retrying later")
 	}
@@ -136,23 +147,42 @@ func (s *Subscriber) takeDue(now time.Time) (subscription, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, sub := range s.subs {
-		if !sub.due.After(now) {
-			sub.pending, sub.due = true, now.Add(verifyTimeout)
-			return *sub, true
+		h := s.hubOf(sub.hub, now)
+		if h == nil || sub.due.After(now) || h.next.After(now) {
+			continue
 		}
+		h.next = now.Add(hubEvery)
+		wait := verifyTimeout
+		if sub.pending { // the hub took the last request and never verified it
+			wait = min(verifyTimeout<<min(sub.failures, 20), maxRetry)
+			sub.failures++
+		}
+		sub.pending, sub.due = true, now.Add(wait)
+		return *sub, true
 	}
 	return subscription{}, false
 }
 
-// failed schedules the retry of a request that failed.
-func (s *Subscriber) failed(id string, now time.Time) {
+// succeeded notes that a hub has taken a request.
+func (s *Subscriber) succeeded(hub uri.URI, now time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if sub := s.subs[id]; sub != nil {
+	s.answered(hub, now, true)
+}
+
+// failed schedules the retry of a request that failed. It reports true if the hub was dropped instead.
+func (s *Subscriber) failed(request subscription, now time.Time) (dropped bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.answered(request.hub, now, false) {
+		return true
+	}
+	if sub := s.subs[request.id]; sub != nil {
 		sub.pending = false
 		sub.due = now.Add(min(firstRetry<<min(sub.failures, 20), maxRetry))
 		sub.failures++
 	}
+	return false
 }
 
 // nextDue returns when the first subscription is due, the zero time if there is none.
@@ -161,8 +191,12 @@ func (s *Subscriber) nextDue() time.Time {
 	defer s.mu.Unlock()
 	var first time.Time
 	for _, sub := range s.subs {
-		if first.IsZero() || sub.due.Before(first) {
-			first = sub.due
+		due := sub.due
+		if h := s.hubs[sub.hub.Host()]; h != nil && h.next.After(due) {
+			due = h.next
+		}
+		if first.IsZero() || due.Before(first) {
+			first = due
 		}
 	}
 	return first
