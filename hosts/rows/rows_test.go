@@ -253,4 +253,5 @@ func TestRowsAreBoundedInBytes(t *testing.T) {
 	if grown := inUse() - before; grown > 50<<20 {
 		t.Errorf("the rows keep %d bytes", grown)
 	}
+	runtime.KeepAlive(s)
 }
