@@ -43,12 +43,13 @@ type labelled struct {
 // snapshot holds the data of all metrics of one scrape.
 type snapshot struct {
 	api.Status
-	total     api.Counts // since the start
-	predicted predictions
-	repaired  int64
-	documents map[string]int64 // that could not be processed, by kind of fault
-	memory    []crawler.Memory
-	reserved  int64
+	total      api.Counts // since the start
+	predicted  predictions
+	repaired   int64
+	documents  map[string]int64 // that could not be processed, by kind of fault
+	memory     []crawler.Memory
+	reserved   int64
+	collisions int64
 }
 
 func one(v float64) []labelled { return []labelled{{value: v}} }
@@ -137,6 +138,10 @@ func counters() []metric {
 		{
 			Metric{Name: "arcrawl_heads_repaired_total", Type: "counter", Help: "Responses whose head was not valid HTTP and was repaired before it was parsed. The archive has them as they were sent."},
 			func(s snapshot) []labelled { return one(float64(s.repaired)) },
+		},
+		{
+			Metric{Name: "arcrawl_fingerprint_collisions_total", Type: "counter", Help: "URIs that were not added because another URI of their host has the same fingerprint. arcrawl fsck says whether a damaged row looks so."},
+			func(s snapshot) []labelled { return one(float64(s.collisions)) },
 		},
 		count("arcrawl_visits_unread_total", "Unchanged visits that did not read the body.",
 			func(c api.Counts) int64 { return c.Unread }),
@@ -282,7 +287,7 @@ func (g gatherer) Collect(to chan<- prometheus.Metric) {
 func (w *Window) snapshot() snapshot {
 	s := snapshot{
 		Status: w.Status(), predicted: w.predictions(w.o.Now()),
-		memory: w.o.Crawler.Memory(), reserved: w.o.Crawler.Reserved(),
+		collisions: w.o.Frontier.Collisions(), memory: w.o.Crawler.Memory(), reserved: w.o.Crawler.Reserved(),
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()

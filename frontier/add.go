@@ -206,14 +206,14 @@ func (c *change) insert(fresh []newCandidate, now time.Time, from *hostAllowance
 			continue
 		}
 		d := c.draft(n.URI.Host())
-		ok, err := isKnown(c.txn, d.h.id, n.fp, n.URI)
+		ok, collides, err := isKnown(c.txn, d.h.id, n.fp, n.URI)
 		if err != nil {
 			return Added{}, err
 		}
 		if ok {
 			added.Known++
 			moved := false
-			if n.Sooner {
+			if n.Sooner && !collides {
 				if moved, err = c.makeSooner(d, n, now); err != nil {
 					return Added{}, err
 				}

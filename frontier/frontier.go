@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/dgraph-io/badger/v4"
@@ -54,6 +55,7 @@ type Frontier struct {
 	// The fields below have locks of their own; the package comment has a diagram.
 
 	settlements  settlementQueue
+	collisions   atomic.Int64 // candidates that were refused since the opening, because of their fingerprints
 	knownURIs    knownCache
 	robotsCopies robotsCache
 	verification verifyProgress

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync/atomic"
 
 	"github.com/dgraph-io/badger/v4"
 
@@ -25,7 +26,7 @@ const (
 func (f *Frontier) lookUp(
 	cs []Candidate, fps []fingerprint, hosts []candidateHost, cached []bool,
 ) (known []bool, err error) {
-	l := lookUp{candidates: cs, fingerprints: fps, known: slices.Clone(cached)}
+	l := lookUp{candidates: cs, fingerprints: fps, known: slices.Clone(cached), collisions: &f.collisions}
 	var asked []int
 	for i := range cs {
 		if hosts[i].id != 0 && !cached[i] {
@@ -64,13 +65,19 @@ type lookUp struct {
 	candidates   []Candidate
 	fingerprints []fingerprint
 	known        []bool
+	collisions   *atomic.Int64
 }
 
 // each looks up some candidates of one host, by their indexes.
 func (l *lookUp) each(txn *badger.Txn, host uint32, asked []int) (err error) {
 	for _, i := range asked {
-		if l.known[i], err = isKnown(txn, host, l.fingerprints[i], l.candidates[i].URI); err != nil {
+		var collides bool
+		l.known[i], collides, err = isKnown(txn, host, l.fingerprints[i], l.candidates[i].URI)
+		if err != nil {
 			return err
+		}
+		if collides {
+			l.collisions.Add(1)
 		}
 	}
 	return nil
@@ -96,34 +103,34 @@ func (l *lookUp) scan(txn *badger.Txn, host uint32, asked []int) error {
 				continue
 			}
 			u := l.candidates[i].URI
-			if l.known[i], err = hasText(it.Item(), u.String()); err != nil {
+			same, err := hasText(it.Item(), u.String())
+			if err != nil {
 				return err
 			}
-			if !l.known[i] {
-				return collisionError(u, it.Item().KeyCopy(nil))
+			if l.known[i] = true; !same {
+				l.collisions.Add(1)
 			}
 		}
 	}
 	return nil
 }
 
-// isKnown reports whether a URI has a row.
-func isKnown(txn *badger.Txn, host uint32, fp fingerprint, u uri.URI) (bool, error) {
+// Collisions returns the number of candidates since the opening that were not added because another URI of their host
+// has the same fingerprint, or a damaged row that looks so.
+func (f *Frontier) Collisions() int64 { return f.collisions.Load() }
+
+// isKnown reports whether a URI has a row. It is also known if it collides: another URI has its fingerprint, and so its
+// place in the store. To find two such URIs takes some 2^48 attempts, both are on one host, and only its owner loses by
+// it: the second is never visited. Damage to the row looks the same; [Frontier.Check] finds it.
+func isKnown(txn *badger.Txn, host uint32, fp fingerprint, u uri.URI) (known, collides bool, err error) {
 	k := uriKey(host, fp)
 	item, err := txn.Get(k)
 	if errors.Is(err, badger.ErrKeyNotFound) {
-		return false, nil
+		return false, false, nil
 	}
 	if err != nil {
-		return false, fmt.Errorf("read key %q: %w", k, err)
+		return false, false, fmt.Errorf("read key %q: %w", k, err)
 	}
 	same, err := hasText(item, u.String())
-	if err == nil && !same {
-		err = collisionError(u, k)
-	}
-	return true, err
-}
-
-func collisionError(u uri.URI, k []byte) error {
-	return fmt.Errorf("%s and the URI of key %q: %w", u, k, ErrCollision)
+	return true, !same && err == nil, err
 }

@@ -63,7 +63,7 @@ func TestLookUpAgreesWithGet(t *testing.T) {
 		if all := slices.Repeat([]bool{true}, len(cs)); !allTrue(f.lookUp(cs, fps, homes, all)) {
 			t.Fatal("candidates that are known were looked up")
 		}
-		l := lookUp{candidates: cs, fingerprints: fps, known: make([]bool, len(cs))}
+		l := lookUp{candidates: cs, fingerprints: fps, known: make([]bool, len(cs)), collisions: &f.collisions}
 		slices.SortFunc(asked, func(i, j int) int { return slices.Compare(fps[i][:], fps[j][:]) })
 		for id := range uint32(4) {
 			mine := slices.DeleteFunc(slices.Clone(asked), func(i int) bool { return homes[i].id != id+1 })

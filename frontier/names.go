@@ -3,6 +3,7 @@ package frontier
 import (
 	"crypto/sha256"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -52,6 +53,9 @@ func isReachable(txn *badger.Txn, number hostNumber, u uri.URI) (bool, error) {
 		return false, err
 	}
 	w, ok, err := uriRowFor(txn, id, newFingerprint(u.String()), u)
+	if errors.Is(err, ErrCollision) {
+		return false, nil // it was refused
+	}
 	return ok && w.Failures == 0 && w.Gone == 0 && w.Status < firstError, err
 }
 

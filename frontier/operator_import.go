@@ -60,6 +60,11 @@ func (f *Frontier) importBatch(now time.Time, replace bool, entries []Entry) (do
 		d := c.draft(e.URI.Host())
 		fp := newFingerprint(e.URI.String())
 		was, ok, err := uriRowFor(c.txn, d.h.id, fp, e.URI)
+		if errors.Is(err, ErrCollision) {
+			done.Known++
+			c.f.collisions.Add(1)
+			continue
+		}
 		full := false
 		if err == nil && !ok {
 			full, err = c.countURI(d, e.URI)

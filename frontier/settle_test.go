@@ -473,8 +473,27 @@ func TestTwoURIsWithOneFingerprintAreNotConfused(t *testing.T) {
 	u := parse(t, "http://a.example/1")
 	_, _, err := w.Get(u)
 	w.wantErr(err, frontier.ErrCollision)
-	_, err = w.Add(day, frontier.Candidate{URI: u})
-	w.wantErr(err, frontier.ErrCollision)
+	for _, due := range []frontier.Candidate{{URI: u}, {URI: u, Sooner: true, Urgent: true, Due: day}} {
+		added, err := w.Add(day, due) // as a seed is added at each start
+		if err != nil || added != (frontier.Added{Known: 1}) {
+			t.Errorf("Add of a URI whose place another one has: %+v, %v; want it refused as known", added, err)
+		}
+	}
+	many := []frontier.Candidate{{URI: parse(t, "http://a.example/2")}} // so many that the rows of the host are scanned
+	for _, text := range pages("a.example", 20) {
+		many = append(many, frontier.Candidate{URI: parse(t, text), Due: at(time.Hour)})
+	}
+	added, err := w.Add(day, many...)
+	if err != nil || added != (frontier.Added{New: 20, Known: 1}) {
+		t.Errorf("Add of many URIs: %+v, %v", added, err)
+	}
+	if n := w.Collisions(); n != 2 {
+		t.Errorf("%d collisions are counted, want both URIs", n)
+	}
+	imported, err := w.Import(day, true, frontier.Entry{Record: frontier.Record{URI: u}})
+	if err != nil || imported != (frontier.Imported{Known: 1}) {
+		t.Errorf("Import: %+v, %v; want it refused as known", imported, err)
+	}
 	_, _, err = w.Claim(day)
 	w.wantErr(err, frontier.ErrCorrupt)
 	w.wantErr(w.Check(), frontier.ErrCorrupt)
