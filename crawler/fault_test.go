@@ -107,6 +107,7 @@ func TestFaultOfOneDocumentHoldsNobody(t *testing.T) {
 		prepare        func(t *testing.T, parts crawler.Parts)
 		bad            string // the URI
 		failed, fault  bool   // of its first visit
+		recovers       bool   // later visits succeed although the first one failed
 		kept           crawler.Keeping
 	}{
 		{
@@ -135,6 +136,22 @@ func TestFaultOfOneDocumentHoldsNobody(t *testing.T) {
 				}
 			},
 		},
+		{
+			name: "an imported history whose original has a line end", bad: "http://bad.example/", failed: true, fault: true,
+			settings: "[midfetch]\nproof = 0\n", recovers: true,
+			prepare: func(t *testing.T, parts crawler.Parts) {
+				t.Helper()
+				now := time.Now()
+				e := frontier.Entry{Record: frontier.Record{URI: uri.FromCanonical("http://bad.example/")}}
+				e.Due, e.Seed = now, "http://bad.example/"
+				e.FirstSeen, e.LastVisit, e.LastCapture, e.LastRead, e.Visits, e.Versions = now, now, now, now, 1, 1
+				e.Status, e.ContentType, e.Validators.ETag = 200, "text/html", `"1"`
+				e.Origin = digest.Origin{URI: "http://partner.example/\nX: y", Date: now, Payload: digest.Of([]byte(page))}
+				if _, err := parts.Frontier.Import(now, true, e); err != nil {
+					t.Fatal(err)
+				}
+			},
+		},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -142,7 +159,7 @@ func TestFaultOfOneDocumentHoldsNobody(t *testing.T) {
 				w := newWorld(t, dir, row.settings+healthyBesideBad)
 				defer w.town.Close()
 				w.set("http://news.example/", town.Page{Every: 30 * time.Minute})
-				w.set("http://bad.example/", town.Page{Body: page, Type: "text/html"})
+				w.set("http://bad.example/", town.Page{Body: page, Type: "text/html", Deny: row.recovers})
 				parts, shut := w.open()
 				if row.prepare != nil {
 					row.prepare(t, parts)
@@ -158,7 +175,7 @@ func TestFaultOfOneDocumentHoldsNobody(t *testing.T) {
 				if v.Failed != row.failed || (v.Fault != "") != row.fault || v.Kept != row.kept {
 					t.Errorf("the first visit failed: %t, fault %q, kept %s", v.Failed, v.Fault, v.Kept)
 				}
-				if last := bad[len(bad)-1]; !row.failed && (last.Fault != "" || last.Kept != crawler.KeptRevisit) {
+				if last := bad[len(bad)-1]; (!row.failed || row.recovers) && (last.Fault != "" || !isRevisit(last.Kept)) {
 					t.Errorf("the last visit: fault %q, kept %s; want a revisit of the first", last.Fault, last.Kept)
 				}
 			})
@@ -204,4 +221,8 @@ func TestSlowRulesHoldNobody(t *testing.T) {
 			t.Errorf("%d of %d visits found a change, which is compared whole", changed, len(bad))
 		}
 	})
+}
+
+func isRevisit(k crawler.Keeping) bool {
+	return k == crawler.KeptRevisit || k == crawler.KeptNotModified
 }
