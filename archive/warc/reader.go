@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"strings"
 
@@ -66,6 +67,10 @@ func OpenFile(path string) (*Reader, error) { return OpenAt(path, 0) }
 // OpenAt opens a file for reading from an offset at which a record begins, as known from an index.
 func OpenAt(path string, offset int64) (*Reader, error) {
 	f, info, err := OpenRegular(path)
+	if sealed, open := strings.CutSuffix(path, OpenSuffix); open && errors.Is(err, fs.ErrNotExist) {
+		path = sealed // the crawler has sealed the file since it was listed
+		f, info, err = OpenRegular(path)
+	}
 	if err != nil {
 		return nil, &Finding{File: path, Offset: -1, Severity: Error, Kind: Unreadable, Text: Cause(err)}
 	}

@@ -1,0 +1,46 @@
+package warc
+
+import (
+	"errors"
+	"io"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/arcrawl/arcrawl/internal/archivetest"
+)
+
+// A crawler next to the reader seals a file between the listing and the reading: it loses the end ".open" of its name.
+func TestAFileThatWasSealedSinceItWasListedIsRead(t *testing.T) {
+	t.Parallel()
+	l := archivetest.Small(t)
+	l.Seal()
+	sealed := l.Files()[0]
+	if err := os.Rename(sealed, sealed+OpenSuffix); err != nil {
+		t.Fatal(err)
+	}
+	files, faults := Files([]string{l.Dir})
+	if len(files) != 1 || len(faults) > 0 || !strings.HasSuffix(files[0].Path, OpenSuffix) {
+		t.Fatalf("listed %v, %v", files, faults)
+	}
+	if err := os.Rename(sealed+OpenSuffix, sealed); err != nil {
+		t.Fatal(err)
+	}
+	notes, records := NewFindings(files[0]), 0
+	err := EachRecord(t.Context(), files[0], nil, notes, func(*Record) error { records++; return nil })
+	for _, f := range notes.All() {
+		if f.Severity == Error {
+			t.Error(f) // the warning that it was open when it was listed is true
+		}
+	}
+	if err != nil || records < 10 {
+		t.Errorf("%d records, %v; want all", records, err)
+	}
+	if err := os.Remove(sealed); err != nil {
+		t.Fatal(err)
+	}
+	var f *Finding
+	if _, err := files[0].OpenAt(0); !errors.As(err, &f) || f.Kind != Unreadable || errors.Is(err, io.EOF) {
+		t.Errorf("a file that is gone: %v, want that it is unreadable", err)
+	}
+}
