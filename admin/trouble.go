@@ -9,6 +9,7 @@ import (
 	"github.com/arcrawl/arcrawl/admin/alarm"
 	"github.com/arcrawl/arcrawl/admin/api"
 
+	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/internal/human"
@@ -139,10 +140,10 @@ func (w *Window) checkSilence(now time.Time) error {
 	if err != nil {
 		return err
 	}
-	seeds := w.seedLives()
+	seeds, closed := w.seedLives()
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.silences = nil
+	w.silences = closed
 	for host, l := range s.lives {
 		if chance, yes := l.Silent(w.activities[string(host)], now); yes {
 			w.silences = append(w.silences, alarm.Trouble{Kind: alarm.Silence, About: string(host), Text: fmt.Sprintf(
@@ -170,16 +171,22 @@ func (w *Window) checkSilence(now time.Time) error {
 	return saveJSON(w.o.Dir, activityFile, w.activities)
 }
 
-// seedLives returns how often each seed changed.
-func (w *Window) seedLives() map[string]alarm.Life {
-	lives := map[string]alarm.Life{}
-	for _, s := range w.o.Config().Config.Seeds {
+// seedLives returns how often each seed changed, and the troubles of the seeds that let nobody in.
+func (w *Window) seedLives() (lives map[string]alarm.Life, closed []alarm.Trouble) {
+	lives = map[string]alarm.Life{}
+	c := w.o.Config().Config
+	for _, s := range c.Seeds {
 		r, ok, err := w.o.Frontier.Get(s.URI)
-		if err == nil && ok {
-			lives[s.URI.String()] = alarm.Life{Changes: int64(r.Versions - 1), First: r.FirstSeen, Last: r.LastChange}
+		if err != nil || !ok {
+			continue
+		}
+		lives[s.URI.String()] = alarm.Life{Changes: int64(r.Versions - 1), First: r.FirstSeen, Last: r.LastChange}
+		about := config.About{URI: s.URI, Now: w.o.Now()}
+		if t, yes := alarm.SeedTrouble(r, c.For(about).Trouble.GoneAfter); yes {
+			closed = append(closed, t)
 		}
 	}
-	return lives
+	return lives, closed
 }
 
 // lives counts the changes of each host.

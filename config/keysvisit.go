@@ -169,6 +169,8 @@ var fetchKeys = []key{
 		"Maximum size of the response head."),
 	size("fetch.max_content", InBoth, 1<<10, 1<<40, func(d *draft) *int64 { return &d.settings.Fetch.MaxContent },
 		"Maximum size of the content after decoding, against decompression bombs."),
+	optional("fetch.cookie", InBoth, value.CheckHeader, func(d *draft) *string { return &d.settings.Cookie },
+		"Sent as Cookie with each request. Set it in the file of a host to what a browser sends there after consent, as `consent=yes; age=18`. The archive has it in each request record. Cookies that servers set are never sent back. Empty: none."),
 	list("fetch.allow_networks", InMain, "networks (CIDR)",
 		func(f document.Field, d *draft) { d.config.AllowNetworks = value.ReadNetworks(f) },
 		"Networks that may be fetched from although they are private, loopback or otherwise not public."),

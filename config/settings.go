@@ -27,6 +27,7 @@ type Settings struct {
 	Retry    evaluators.Ladder // the wait after consecutive failures
 	Midfetch Midfetch
 	Fetch    fetch.Limits
+	Cookie   string // sent with each request; "" = none
 	// MaxPerDay is how many bytes the hosts of a registrable domain may add to the archive in a day; 0 = no limit. Its key
 	// is fetch.max_per_day.
 	MaxPerDay int64

@@ -9,6 +9,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler/history"
+	"github.com/arcrawl/arcrawl/crawler/wall"
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/fetch"
@@ -25,9 +26,15 @@ func (c *Crawler) judge(
 	v := unjudged(claim, req, capture)
 	unread := capture.Stopped || capture.Status == statusNotModified && req.conditional()
 	v.gone = !v.robots && isGone(capture)
+	back, err := wall.LeadsBack(r, capture, c.parts.Frontier.Get)
 	switch {
+	case err != nil:
+		return v, err
+	case back && !v.robots && s.Trouble.KnownBlocks:
+		v.block = evaluators.RedirectLoop
+		return v.fail(v.block), nil
 	case !unread && isMisfortune(capture):
-		err := v.detectBlock(s.Trouble)
+		v.block, err = wall.Detect(capture, s.Trouble)
 		return v.fail("failed"), err
 	case v.gone && r.Gone+1 < s.Trouble.GoneAfter:
 		return v.fail(history.Unconfirmed), nil
@@ -36,7 +43,6 @@ func (c *Crawler) judge(
 		v.verdict = evaluators.Verdict{State: evaluators.Unknown, Reason: "304 with another ETag"}
 		return v, nil
 	}
-	var err error
 	if v.robots {
 		s.Change.Rules = new(digest.Rules) // every byte of it counts
 	}
@@ -54,7 +60,7 @@ func (c *Crawler) judge(
 			Unread: unread, Complete: capture.Complete,
 		})
 	if v.verdict.State == evaluators.Changed && !v.robots {
-		if err = v.detectBlock(s.Trouble); err == nil {
+		if v.block, err = wall.Detect(capture, s.Trouble); err == nil {
 			err = c.detectSharedNotFound(&v, s)
 		}
 	}
@@ -117,37 +123,4 @@ func comparison(ctx context.Context, c *fetch.Capture, s config.Change) (digest.
 		return rules.Whole(c.ContentDigest), nil // longer than we may read; its digest is known from the download
 	}
 	return compared, err
-}
-
-// detectBlock sets v.block if the answer came instead of the page. An error is our own: the content could not be read
-// again from where it was spooled.
-func (v *visit) detectBlock(s config.Trouble) error {
-	got := v.capture
-	if got.Status <= 0 || !s.KnownBlocks && len(s.Blocked)+len(s.NotFound) == 0 {
-		return nil
-	}
-	answer := evaluators.Answer{Status: got.Status, Header: got.Header}
-	if isHTML(got) {
-		var err error
-		if answer.Content, err = got.Beginning(evaluators.BlockReads); err != nil {
-			return err
-		}
-	}
-	if s.KnownBlocks {
-		v.block = evaluators.Block(answer)
-	}
-	if v.block != "" || got.Status != http.StatusOK {
-		return nil
-	}
-	for _, re := range s.Blocked {
-		if re.Match(answer.Content) {
-			v.block = "challenge:configured"
-		}
-	}
-	for _, re := range s.NotFound {
-		if re.Match(answer.Content) {
-			v.block = evaluators.NotFound + "configured"
-		}
-	}
-	return nil
 }

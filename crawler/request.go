@@ -17,7 +17,7 @@ const statusNotModified = http.StatusNotModified
 const acceptEncoding = "gzip, deflate, br, zstd"
 
 // maxFields is the number of header fields of a request with all conditions.
-const maxFields = 5
+const maxFields = 6
 
 // request holds the exchange of a visit, and how far the headers of the answer are believed.
 type request struct {
@@ -68,13 +68,16 @@ func (c *Crawler) request(r frontier.Record, s settings, room *space.Visit, now 
 
 // unconditional returns the exchange for r without conditions.
 func (c *Crawler) unconditional(r frontier.Record, s settings, room *space.Visit) fetch.Request {
+	header := append(make([]fetch.Field, 0, maxFields),
+		fetch.Field{Name: "User-Agent", Value: s.config.UserAgent(c.parts.Version)},
+		fetch.Field{Name: "Accept", Value: "*/*"},
+		fetch.Field{Name: "Accept-Encoding", Value: acceptEncoding},
+	)
+	if s.Cookie != "" {
+		header = append(header, fetch.Field{Name: "Cookie", Value: s.Cookie})
+	}
 	return fetch.Request{
-		URI: r.URI,
-		Header: append(make([]fetch.Field, 0, maxFields),
-			fetch.Field{Name: "User-Agent", Value: s.config.UserAgent(c.parts.Version)},
-			fetch.Field{Name: "Accept", Value: "*/*"},
-			fetch.Field{Name: "Accept-Encoding", Value: acceptEncoding},
-		),
+		URI: r.URI, Header: header,
 		Limits: s.Fetch, Crowded: c.crowded, Reserve: room.Reserve,
 	}
 }

@@ -69,8 +69,10 @@ var (
 	rawHit         = []byte(Hit)
 	rawNew         = []byte("new:")
 	rawState       = []byte(`"contentState":"`)
-	rawMisfortunes = [][]byte{[]byte("err="), []byte("challenge:"), []byte("consent:"), []byte("notFound:")}
-	dash           = []byte("-")
+	rawMisfortunes = [][]byte{
+		[]byte("err="), []byte("challenge:"), []byte("consent:"), []byte("loop:"), []byte("notFound:"),
+	}
+	dash = []byte("-")
 )
 
 // Parse reads a line without its line end. It reads the same columns as [Parse] does, and does not check the columns

@@ -83,7 +83,8 @@ const NotFound = "notFound:"
 
 // Block recognises an answer that replaces the requested page: a challenge to prove oneself human, a consent wall, or
 // a page "not found" with status 200. The result is "challenge:", "consent:" or "notFound:", followed by the vendor or
-// the evidence, without spaces. It is empty for all other answers.
+// the evidence, without spaces. It is empty for all other answers. A page that only sets or asks for cookies is a
+// consent wall.
 func Block(a Answer) string {
 	hits := bodies.in(a.Content)
 	for i, f := range fingerprints {
@@ -100,7 +101,7 @@ func Block(a Answer) string {
 	if a.Status == http.StatusOK && titleSaysNotFound(a.Content[:min(len(a.Content), 8<<10)]) {
 		return NotFound + "title"
 	}
-	return ""
+	return cookieWall(a)
 }
 
 // titleSaysNotFound applies notFoundTitle only where a title begins, because the expression is slow.

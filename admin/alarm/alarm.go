@@ -21,13 +21,14 @@ const (
 	FrontPage  = "front-page" // a seed has not changed for improbably long, compared with its history
 	FeedGap    = "feed-gap"   // a feed lost entries between two visits
 	Rules      = "rules"      // the scrubbing rules take too long on a page, which is compared whole
+	Seed       = "seed"       // a seed lets nobody in: a wall, a challenge, a refusal, or it is gone
 	Document   = "document"   // a document could not be processed because of a fault of the program
 )
 
 // Kinds returns every kind of alarm.
 func Kinds() []string {
 	return []string{
-		Standstill, Uplink, Disk, Backlog, Config, Host, Silence, FrontPage, FeedGap, Document, Rules,
+		Standstill, Uplink, Disk, Backlog, Config, Host, Silence, FrontPage, FeedGap, Seed, Document, Rules,
 	}
 }
 
@@ -97,6 +98,7 @@ var patiences = map[string]alarmPatience{
 	Silence:    {0, time.Hour},
 	FrontPage:  {0, time.Hour},
 	FeedGap:    {0, 0},
+	Seed:       {0, time.Hour},
 	Document:   {0, time.Hour},
 	Rules:      {0, time.Hour},
 }

@@ -100,6 +100,15 @@ func CheckWebhook(s string) (problem, remedy string) {
 	return "", ""
 }
 
+// CheckHeader accepts the value of a header field.
+func CheckHeader(s string) (problem, remedy string) {
+	bad := func(r rune) bool { return r < ' ' || r > '~' }
+	if strings.ContainsFunc(s, bad) || strings.TrimSpace(s) != s || len(s) > 4<<10 {
+		return "is not the value of a header field", "write at most 4096 printable ASCII characters"
+	}
+	return "", ""
+}
+
 // CheckCommand accepts the absolute path of a program.
 func CheckCommand(s string) (problem, remedy string) {
 	if !filepath.IsAbs(s) || strings.ContainsFunc(s, unicode.IsControl) {

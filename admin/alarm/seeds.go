@@ -1,0 +1,49 @@
+package alarm
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/arcrawl/arcrawl/frontier"
+)
+
+// minSeedFailures is the number of visits in a row after which a seed that lets nobody in is a trouble.
+const minSeedFailures = 3
+
+// What helps a seed that cannot be archived.
+const (
+	openCookie = "set fetch.cookie in its host file to the cookie that a browser has after consent, " +
+		"ask the site to let the crawler in, or name a feed or another page as seed"
+	openDoor = "ask the site to let the User-Agent or the address of the crawler in"
+)
+
+// SeedTrouble returns the trouble of a seed whose last visits brought no page although its server answers: a wall, a
+// challenge, a refusal, or a page that is gone. goneAfter is the number of answers 404 or 410 that confirm that a page
+// is gone.
+func SeedTrouble(r frontier.Record, goneAfter int) (Trouble, bool) {
+	say := func(what, remedy string) (Trouble, bool) {
+		return Trouble{Kind: Seed, About: r.URI.String(), Text: fmt.Sprintf(
+			"the seed %s %s, so its site may not be archived; %s", r.URI, what, remedy)}, true
+	}
+	if goneAfter > 0 && r.Gone >= goneAfter {
+		return say(fmt.Sprintf("is gone (status %d)", r.LastStatus), "look for its new address and change the seed")
+	}
+	if r.Failures < minSeedFailures {
+		return Trouble{}, false
+	}
+	times := fmt.Sprintf("at its last %d visits", r.Failures)
+	switch {
+	case strings.Contains(r.LastError, "loop:"):
+		return say("redirected back to itself "+times+": it lets only visitors with a cookie in", openCookie)
+	case strings.Contains(r.LastError, "consent:"):
+		return say("showed a wall that asks for consent or cookies "+times, openCookie)
+	case strings.Contains(r.LastError, "challenge:"):
+		return say("showed a challenge that only people pass "+times, openDoor)
+	}
+	switch r.LastStatus {
+	case http.StatusUnauthorized, http.StatusForbidden, http.StatusTooManyRequests, http.StatusUnavailableForLegalReasons:
+		return say(fmt.Sprintf("refused us with status %d %s", r.LastStatus, times), openDoor)
+	}
+	return Trouble{}, false
+}
