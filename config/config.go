@@ -26,7 +26,7 @@ type Config struct {
 	Crawl    Crawl
 	WARC     warcout.Options // the daemon fills the fields that have no key in [warc]
 	Index    Index
-	Sealed   Sealed
+	Sealed   struct{ URL, Command string } // the server and the program that receive each finished WARC file; "" = none
 	Log      Log
 	Admin    Admin
 	Mail     reach.Mail
@@ -85,12 +85,6 @@ type Crawl struct {
 type Index struct {
 	Live       bool   // keep a CDXJ index in the folder of the WARC files
 	OutbackCDX string // collection of an OutbackCDX server that receives each line of the index; "" = none
-}
-
-// Sealed says who is notified of each finished WARC file. Empty fields mean nobody.
-type Sealed struct {
-	URL     string // receives the entry of the manifest as JSON by POST
-	Command string // absolute path of a program that is called with the path of the file
 }
 
 // Log says how crawl.log is written.

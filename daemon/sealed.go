@@ -60,9 +60,9 @@ func openSealed(c *config.Config, version string, log zerolog.Logger) *sealed {
 		every: sealedEvery, pause: sealedPause,
 	}
 	if c.Sealed.URL != "" || c.Sealed.Command != "" {
-		to, agent := c.Sealed, c.UserAgent(version)
+		url, command, agent := c.Sealed.URL, c.Sealed.Command, c.UserAgent(version)
 		s.hand = func(ctx context.Context, entry []byte, path string) error {
-			return handSealed(ctx, to, agent, entry, path)
+			return handSealed(ctx, url, command, agent, entry, path)
 		}
 	}
 	s.close = background(s.run)
@@ -70,22 +70,22 @@ func openSealed(c *config.Config, version string, log zerolog.Logger) *sealed {
 }
 
 // handSealed passes an entry to the program and to the server that the configuration names.
-func handSealed(ctx context.Context, to config.Sealed, agent string, entry []byte, path string) error {
-	if to.Command != "" {
+func handSealed(ctx context.Context, url, command, agent string, entry []byte, path string) error {
+	if command != "" {
 		within, cancel := context.WithTimeout(ctx, sealedCommandTime)
 		defer cancel()
-		cmd := exec.CommandContext(within, to.Command, path)
+		cmd := exec.CommandContext(within, command, path)
 		cmd.Stdin = bytes.NewReader(entry)
 		cmd.WaitDelay = requestGrace
 		if out, err := cmd.CombinedOutput(); err != nil {
 			return fmt.Errorf("call warc.sealed_command %s %s: %w; it says: %.300s",
-				to.Command, path, err, strings.TrimSpace(string(out)))
+				command, path, err, strings.TrimSpace(string(out)))
 		}
 	}
-	if to.URL == "" {
+	if url == "" {
 		return nil
 	}
-	status, answer, err := fetch.PostJSON(ctx, to.URL, agent, entry)
+	status, answer, err := fetch.PostJSON(ctx, url, agent, entry)
 	if err == nil && status/100 != 2 {
 		err = fmt.Errorf("the server answers with status %d: %.300s", status, strings.TrimSpace(answer))
 	}

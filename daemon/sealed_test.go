@@ -17,19 +17,18 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/arcrawl/arcrawl/archive/fixity"
-	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/internal/archivetest"
 )
 
 // newTestSealed returns the notifier of an archive, its manifest, and the log.
 func newTestSealed(
-	t *testing.T, lib *archivetest.Archive, position string, to config.Sealed,
+	t *testing.T, lib *archivetest.Archive, position, url, command string,
 ) (*sealed, *fixity.Manifest, *bytes.Buffer) {
 	t.Helper()
 	log := &bytes.Buffer{}
 	s := &sealed{dir: lib.Dir, position: position, log: zerolog.New(log), every: time.Millisecond, pause: time.Millisecond}
 	s.hand = func(ctx context.Context, entry []byte, path string) error {
-		return handSealed(ctx, to, "arcrawl-test", entry, path)
+		return handSealed(ctx, url, command, "arcrawl-test", entry, path)
 	}
 	m, err := fixity.Open(lib.Dir, time.Time{})
 	if err != nil {
@@ -62,11 +61,11 @@ func TestEveryFinishedFileIsSentUntilItIsTaken(t *testing.T) {
 		got = append(got, n)
 	}))
 	defer server.Close()
-	position, to := filepath.Join(t.TempDir(), "position"), config.Sealed{URL: server.URL}
+	position := filepath.Join(t.TempDir(), "position")
 
 	page("one")
 	page("two")
-	s, m, _ := newTestSealed(t, lib, position, to)
+	s, m, _ := newTestSealed(t, lib, position, server.URL, "")
 	for range 3 {
 		if err := s.step(t.Context(), m); err == nil || !strings.Contains(err.Error(), "the disk is full") {
 			t.Fatalf("a refused file: %v", err)
@@ -80,7 +79,7 @@ func TestEveryFinishedFileIsSentUntilItIsTaken(t *testing.T) {
 	}
 	page("three") // while the daemon is stopped
 	refuse = false
-	s, m, _ = newTestSealed(t, lib, position, to)
+	s, m, _ = newTestSealed(t, lib, position, server.URL, "")
 	for range 2 {
 		if err := s.step(t.Context(), m); err != nil {
 			t.Fatal(err)
@@ -112,7 +111,7 @@ func TestACommandTakesFinishedFiles(t *testing.T) {
 	if err := os.WriteFile(program, []byte(script), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	s, m, log := newTestSealed(t, lib, filepath.Join(dir, "position"), config.Sealed{Command: program})
+	s, m, log := newTestSealed(t, lib, filepath.Join(dir, "position"), "", program)
 	for range 2 {
 		err := s.step(t.Context(), m)
 		for err != nil && strings.Contains(err.Error(), "text file busy") { // another test starts a process just now
