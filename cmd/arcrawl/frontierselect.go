@@ -30,7 +30,7 @@ type frontierFlags struct {
 
 func (f *frontierFlags) add(cmd *cobra.Command) {
 	configFlag(cmd, &f.config)
-	cmd.Flags().StringVar(&f.host, "host", "", "choose URIs on this host; *.example.org matches example.org and all hosts below it")
+	cmd.Flags().Var(&onceText{text: &f.host}, "host", "choose URIs on this host; *.example.org matches example.org and all hosts below it")
 	cmd.Flags().StringVar(&f.prefix, "prefix", "", "choose URIs that begin with this text, in canonical form")
 	cmd.Flags().StringVar(&f.match, "match", "", "choose URIs that this regular expression matches anywhere, in canonical form")
 	cmd.Flags().StringSliceVar(&f.states, "state", nil,

@@ -76,16 +76,17 @@ func create(path, text string) (err error) {
 }
 
 func newHost() *cobra.Command {
-	return group("host", "Manage per-host configuration files", newHostAdd())
+	return group("host", "Manage per-host configuration files",
+		newHostAdd(), newHostList(), newHostShow(), newHostRemove())
 }
 
 func newHostAdd() *cobra.Command {
 	var path, dir string
 	cmd := &cobra.Command{
 		Use:   "add URI…",
-		Short: "Write a host file with these seeds",
+		Short: "Add seeds to the file of their host, or write a new file",
 		Long: `add writes a host file with the URIs as seeds. Below them it lists the most common settings of a host, as comments. URIs of
-several hosts make one file each. An existing file is never changed. Then add checks the configuration, like arcrawl check. A
+several hosts make one file each. If a host has a file, the seeds are added to it and nothing else changes. Then add checks the configuration, like arcrawl check. A
 running daemon applies the new file automatically.`,
 		Example: "  arcrawl host add --config /etc/arcrawl/arcrawl.toml https://www.news.example/ https://www.news.example/sport/",
 		Args:    cobra.MinimumNArgs(1),
@@ -103,10 +104,11 @@ running daemon applies the new file automatically.`,
 			var files []string
 			for _, h := range hosts {
 				file := filepath.Join(dir, reference.HostFileName(h)+".toml")
-				if err := create(file, reference.HostFile(h, seeds[h])); err != nil {
+				done, err := addSeeds(file, h, seeds[h])
+				if err != nil {
 					return err
 				}
-				if _, err := fmt.Fprintln(cmd.OutOrStdout(), "wrote", file); err != nil {
+				if _, err := fmt.Fprintln(cmd.OutOrStdout(), done); err != nil {
 					return err
 				}
 				files = append(files, file)

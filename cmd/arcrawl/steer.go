@@ -60,7 +60,7 @@ func showStand(out io.Writer, s api.Condition) error {
 }
 
 func newSeeds() *cobra.Command {
-	return group("seeds", "Add seeds to the running crawl", newSeedsAdd())
+	return group("seeds", "List, add and remove seeds", newSeedsList(), newSeedsAdd(), newSeedsRemove())
 }
 
 func newSeedsAdd() *cobra.Command {
@@ -69,7 +69,7 @@ func newSeedsAdd() *cobra.Command {
 		Use:   "add URI…",
 		Short: "Add URIs to the running crawl, due now",
 		Long: `add adds URIs that no page links to. They must be on a host that has a seed in the configuration. For a new host write a
-host file first, see arcrawl host add. A known URI does not change.`,
+host file first, see arcrawl host add, which also adds a seed to the file of its host. A known URI does not change.`,
 		Example: "  arcrawl seeds add https://www.news.example/elections/",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {

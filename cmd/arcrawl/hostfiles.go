@@ -1,0 +1,294 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/net/idna"
+
+	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/config/patch"
+	"github.com/arcrawl/arcrawl/config/reference"
+	"github.com/arcrawl/arcrawl/config/value"
+	"github.com/arcrawl/arcrawl/daemon"
+	"github.com/arcrawl/arcrawl/internal/atomicfile"
+	"github.com/arcrawl/arcrawl/internal/human"
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+// removedSuffix ends the name of a host file that was removed. Such a file is not read.
+const removedSuffix = ".removed"
+
+// addSeeds adds seeds to a host file, which is written if it does not exist. It returns what was done, for people.
+func addSeeds(file string, h uri.Host, seeds []string) (string, error) {
+	text, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "wrote " + file, create(file, reference.HostFile(h, seeds))
+	}
+	if err != nil {
+		return "", daemon.FolderError{Err: err}
+	}
+	edited, err := patch.AddSeeds(text, seeds)
+	if err != nil {
+		return "", daemon.FolderError{Err: fmt.Errorf("%s was not changed: %w", file, err)}
+	}
+	n := len(patch.Seeds(edited)) - len(patch.Seeds(text))
+	if n == 0 {
+		return file + " was not changed: it lists these seeds already", nil
+	}
+	return fmt.Sprintf("added %s to %s", human.Count(n, "seed"), file), replaceText(file, edited)
+}
+
+// replaceText replaces a file and keeps its mode.
+func replaceText(file string, text []byte) error {
+	info, err := os.Stat(file)
+	if err == nil {
+		err = atomicfile.Write(file, text, info.Mode().Perm())
+	}
+	if err != nil {
+		return daemon.FolderError{Err: err}
+	}
+	return nil
+}
+
+// shownHost returns a host as people read it: an internationalized name in Unicode, and the form of its file behind it.
+func shownHost(h string) string {
+	if u, err := idna.ToUnicode(h); err == nil && u != h {
+		return u + " (" + h + ")"
+	}
+	return h
+}
+
+// hostFilePath returns the path of the file of a host. A configuration without such a file is an error.
+func hostFilePath(c *config.Config, name string) (string, error) {
+	h, problem, remedy := value.ParseHost(name)
+	if problem != "" {
+		return "", usageError{fmt.Errorf("%q %s; %s", name, problem, remedy)}
+	}
+	for _, candidate := range []string{string(h), reference.HostFileName(h)} {
+		if path := filepath.Join(c.HostsDir, candidate+".toml"); fileExists(path) {
+			return path, nil
+		}
+	}
+	return "", usageError{fmt.Errorf("there is no file for %s in %s; arcrawl host list shows all", h, c.HostsDir)}
+}
+
+func fileExists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+func newHostList() *cobra.Command {
+	var path string
+	cmd := &cobra.Command{
+		Use:   "list",
+		Short: "List the host files with the number of their seeds",
+		Long: `list prints each host file, its number of seeds, and whether it has a fault. Removed files are listed too. Internationalized names
+are shown in Unicode.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			c, err := daemon.ReadConfig(path)
+			if err != nil {
+				return err
+			}
+			entries, err := os.ReadDir(c.HostsDir)
+			if err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return daemon.FolderError{Err: err}
+			}
+			table := newTable(cmd.OutOrStdout())
+			for _, e := range entries {
+				name, removed := e.Name(), filepath.Ext(e.Name()) == removedSuffix
+				if filepath.Ext(name) != ".toml" && !removed {
+					continue
+				}
+				state := ""
+				isOf := func(f config.Fault) bool { return filepath.Base(f.File) == name }
+				if removed {
+					state = "removed"
+				} else if slices.ContainsFunc(c.Broken, isOf) {
+					state = "faulty; arcrawl check says why"
+				}
+				text, err := os.ReadFile(filepath.Join(c.HostsDir, name))
+				if err != nil {
+					state = err.Error()
+				}
+				host := name[:len(name)-len(filepath.Ext(name))]
+				if removed {
+					host = host[:len(host)-len(filepath.Ext(host))]
+				}
+				fmt.Fprintf(table, "%s\t%s\t%s\t\n", shownHost(host), human.Count(len(patch.Seeds(text)), "seed"), state)
+			}
+			return table.Flush()
+		},
+	}
+	configFlag(cmd, &path)
+	return cmd
+}
+
+func newHostShow() *cobra.Command {
+	var path string
+	cmd := &cobra.Command{
+		Use:     "show HOST",
+		Short:   "Print the file of a host",
+		Example: "  arcrawl host show www.news.example > drafts/www.news.example.toml",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c, err := daemon.ReadConfig(path)
+			if err != nil {
+				return err
+			}
+			file, err := hostFilePath(c, args[0])
+			if err != nil {
+				return err
+			}
+			text, err := os.ReadFile(file)
+			if err != nil {
+				return daemon.FolderError{Err: err}
+			}
+			_, err = cmd.OutOrStdout().Write(text)
+			return err
+		},
+	}
+	configFlag(cmd, &path)
+	return cmd
+}
+
+func newHostRemove() *cobra.Command {
+	var path string
+	cmd := &cobra.Command{
+		Use:   "remove HOST",
+		Short: "Take the file of a host out of the configuration",
+		Long: `remove renames the file of a host, so that it is not read any more: its name ends in ` + removedSuffix + `. Rename it back to restore it.
+The history of the host stays in the store. URIs of which it had the only seed are out of scope until then, and keep their due times.`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c, err := daemon.ReadConfig(path)
+			if err != nil {
+				return err
+			}
+			file, err := hostFilePath(c, args[0])
+			if err != nil {
+				return err
+			}
+			if err := os.Rename(file, file+removedSuffix); err != nil {
+				return daemon.FolderError{Err: err}
+			}
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "renamed %s to %s\n", file, filepath.Base(file)+removedSuffix)
+			return err
+		},
+	}
+	configFlag(cmd, &path)
+	return cmd
+}
+
+func newSeedsList() *cobra.Command {
+	var path string
+	cmd := &cobra.Command{
+		Use:   "list",
+		Short: "List the seeds of the configuration with their files",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			c, err := readConfig(cmd.ErrOrStderr(), path)
+			if err != nil {
+				return err
+			}
+			table := newTable(cmd.OutOrStdout())
+			for _, s := range c.Seeds {
+				name := ""
+				if host := s.URI.Hostname(); shownHost(host) != host {
+					name, _ = idna.ToUnicode(host)
+				}
+				fmt.Fprintf(table, "%s\t%s:%d\t%s\t\n", s.URI, s.File, s.Line, name)
+			}
+			return table.Flush()
+		},
+	}
+	configFlag(cmd, &path)
+	return cmd
+}
+
+func newSeedsRemove() *cobra.Command {
+	var path string
+	cmd := &cobra.Command{
+		Use:   "remove URI…",
+		Short: "Remove seeds from the files of their hosts",
+		Long: `remove takes seeds out of the files that list them. Their history stays in the store. They are out of scope unless another seed
+brings them into scope.`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c, err := readConfig(cmd.ErrOrStderr(), path)
+			if err != nil {
+				return err
+			}
+			for _, arg := range args {
+				file, err := removeSeed(c, arg)
+				if err != nil {
+					return err
+				}
+				fmt.Fprintf(cmd.OutOrStdout(), "removed %s from %s\n", arg, file)
+			}
+			return nil
+		},
+	}
+	configFlag(cmd, &path)
+	return cmd
+}
+
+// removeSeed removes a seed from the file that lists it, and returns the file.
+func removeSeed(c *config.Config, address string) (string, error) {
+	u, err := uri.Parse(address)
+	if err != nil {
+		return "", usageError{err}
+	}
+	i := slices.IndexFunc(c.Seeds, func(s config.Seed) bool { return s.URI == u })
+	if i < 0 {
+		return "", usageError{fmt.Errorf("%s is no seed; arcrawl seeds list shows all", u)}
+	}
+	file := c.Seeds[i].File
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return "", daemon.FolderError{Err: err}
+	}
+	for _, written := range patch.Seeds(text) {
+		if w, err := uri.Parse(written); err != nil || w != u {
+			continue
+		}
+		edited, err := patch.RemoveSeed(text, written)
+		if err != nil {
+			return "", daemon.FolderError{Err: fmt.Errorf("%s was not changed: %w", file, err)}
+		}
+		return file, replaceText(file, edited)
+	}
+	return "", daemon.FolderError{Err: fmt.Errorf("%s was not changed: %w", file, patch.ErrByHandSeeds)}
+}
+
+// onceText is a text flag that may be given once.
+type onceText struct {
+	text  *string
+	given bool
+}
+
+// Set stores the text, and returns an error the second time.
+func (o *onceText) Set(s string) error {
+	if o.given {
+		return errors.New("it is given twice; run the command once for each")
+	}
+	*o.text, o.given = s, true
+	return nil
+}
+
+// String returns the text.
+func (o *onceText) String() string {
+	if o.text == nil {
+		return ""
+	}
+	return *o.text
+}
+
+// Type names the type of the flag in the help.
+func (o *onceText) Type() string { return "string" }

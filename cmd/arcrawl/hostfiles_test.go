@@ -1,0 +1,65 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestHostsAndSeedsAreListedAddedAndRemoved(t *testing.T) {
+	t.Parallel()
+	path, dir := configure(t, strings.Replace(settled, "uris = [\"http://127.0.0.1:9/\"]", "", 1))
+	must := func(args ...string) string {
+		t.Helper()
+		code, out, errs := command(append(args, "-c", path)...)
+		if code != exitOK {
+			t.Fatalf("arcrawl %q: exit code %d, %s%s", args, code, out, errs)
+		}
+		return out
+	}
+	must("host", "add", "https://www.news.example/", "https://bücher.example/")
+	file := filepath.Join(dir, "hosts.d", "www.news.example.toml")
+	before := readText(t, file)
+	if out := must("host", "add", "https://www.news.example/sport/"); !strings.Contains(out, "added 1 seed to "+file) {
+		t.Errorf("a second seed of a known host: %s", out)
+	}
+	if after := readText(t, file); strings.Count(after, "\n#") < strings.Count(before, "\n#") || !strings.Contains(after, "sport") {
+		t.Errorf("the file after the second seed:\n%s", after)
+	}
+	if out := must("host", "add", "https://www.news.example/sport/"); !strings.Contains(out, "was not changed") {
+		t.Errorf("a seed that is listed already: %s", out)
+	}
+	if out := must("host", "list"); !strings.Contains(out, "www.news.example") || !strings.Contains(out, "2 seeds") ||
+		!strings.Contains(out, "bücher.example (xn--bcher-kva.example)") {
+		t.Errorf("host list:\n%s", out)
+	}
+	if out := must("seeds", "list"); strings.Count(out, "\n") != 3 || !strings.Contains(out, "https://www.news.example/sport/") ||
+		!strings.Contains(out, "bücher.example") {
+		t.Errorf("seeds list:\n%s", out)
+	}
+	if out := must("host", "show", "www.news.example"); out != readText(t, file) {
+		t.Errorf("host show:\n%s", out)
+	}
+	must("seeds", "remove", "https://www.news.example/sport/")
+	if out := must("seeds", "list"); strings.Contains(out, "sport") {
+		t.Errorf("seeds list after the removal:\n%s", out)
+	}
+	must("host", "remove", "www.news.example")
+	if _, err := os.Stat(file); err == nil {
+		t.Error("the removed file is still there")
+	}
+	if out := must("host", "list"); !strings.Contains(out, "removed") {
+		t.Errorf("host list after the removal:\n%s", out)
+	}
+	for _, args := range [][]string{
+		{"host", "show", "www.news.example"},
+		{"host", "remove", "nobody.example"},
+		{"seeds", "remove", "https://nobody.example/"},
+		{"frontier", "count", "--host", "a.example", "--host", "b.example"},
+	} {
+		if code, _, errs := command(append(args, "-c", path)...); code != exitUsage {
+			t.Errorf("arcrawl %q: exit code %d, %s", args, code, errs)
+		}
+	}
+}

@@ -1,0 +1,47 @@
+package patch_test
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/arcrawl/arcrawl/config/patch"
+)
+
+func TestSeedsAreAddedAndRemoved(t *testing.T) {
+	t.Parallel()
+	const a, b = "https://www.news.example/", "https://www.news.example/sport/"
+	for name, text := range map[string]string{
+		"one line":    "# news\n[seeds]\nuris = [\"" + a + "\"] # front page\n\n[change]\nmode = \"strict\"\n",
+		"many lines":  "[seeds]\nuris = [\n  \"" + a + "\",\n]\n",
+		"no comma":    "[seeds]\nuris = [\n  '" + a + "'\n]\n",
+		"no seeds":    "[change]\nmode = \"strict\"\n",
+		"empty table": "[seeds]\n[change]\nmode = \"strict\"\n",
+		"empty":       "",
+		"no newline":  "[seeds]\nuris = [\"" + a + "\"]",
+	} {
+		was := patch.Seeds([]byte(text))
+		more, err := patch.AddSeeds([]byte(text), []string{b, a})
+		if got := patch.Seeds(more); err != nil || len(got) != 2 || !slices.Contains(got, a) || !slices.Contains(got, b) {
+			t.Errorf("%s: added: %v, %v in\n%s", name, got, err, more)
+			continue
+		}
+		if strings.Contains(text, "#") && !strings.Contains(string(more), "# front page") || strings.Contains(text, "strict") && !strings.Contains(string(more), "strict") {
+			t.Errorf("%s: something is lost in\n%s", name, more)
+		}
+		less, err := patch.RemoveSeed(more, b)
+		if got := patch.Seeds(less); err != nil || slices.Contains(got, b) || len(got) != 1 {
+			t.Errorf("%s: removed: %v, %v in\n%s", name, got, err, less)
+		}
+		if less, err = patch.RemoveSeed(less, a); err != nil || len(patch.Seeds(less)) != 0 {
+			t.Errorf("%s: all removed: %v in\n%s", name, err, less)
+		}
+		if again, err := patch.AddSeeds(more, []string{a, b}); err != nil || string(again) != string(more) || len(was) > 1 {
+			t.Errorf("%s: adding again changes the file: %v", name, err)
+		}
+	}
+	if _, err := patch.RemoveSeed([]byte("[seeds]\nuris = []\n"), a); !errors.Is(err, patch.ErrByHandSeeds) {
+		t.Errorf("a seed that is not listed: %v", err)
+	}
+}
