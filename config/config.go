@@ -79,6 +79,15 @@ type Crawl struct {
 	MaxURIsPerHost int64         // URIs discovered beyond it are refused
 	Order          frontier.Order
 	NewHosts       frontier.NewHosts
+	Canaries       []uri.URI // hosts to which a connection is opened to find out whether our own network is down
+}
+
+// CanaryAddresses returns host and port of each canary.
+func (c Crawl) CanaryAddresses() (addresses []string) {
+	for _, u := range c.Canaries {
+		addresses = append(addresses, u.Address())
+	}
+	return addresses
 }
 
 // Index says how the index of the archive is kept.

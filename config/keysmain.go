@@ -62,6 +62,9 @@ var crawlKeys = []key{
 		"Maximum number of hosts that one visit makes known. Its links to further new hosts are refused."),
 	whole("crawl.new_hosts_per_day", InMain, 1, 1e9, func(d *draft) *int { return &d.config.Crawl.NewHosts.PerSeedDay },
 		"Maximum number of hosts per day (UTC) that the pages found from one seed make known. A tenth of it may be of one registrable domain."),
+	list("crawl.canaries", InMain, "URIs",
+		func(f document.Field, d *draft) { d.config.Crawl.Canaries = value.ReadURIs(f) },
+		"Hosts that are always up, for example your network provider's. If several strangers are unreachable at once, a connection to these is opened and closed, without a request, to find out whether your own network is down. Hosts that have answered lately are tried too."),
 	choice("crawl.order", InMain, func(d *draft) *frontier.Order { return &d.config.Crawl.Order },
 		"Which URI goes first on a host that has more due URIs than it can serve. `value`: the URI of which most versions would be lost. `overdue`: the URI with the largest delay relative to its wait. "+
 			"`due`: the URI that has been due for longest. With `value` and `overdue`, seeds, feeds and first visits have reserved shares.",

@@ -194,6 +194,7 @@ max_uris_per_host = 1_000
 max_hosts = 2000
 new_hosts_per_page = 30
 new_hosts_per_day = 400
+canaries = ["https://provider.example/"]
 order = "overdue"
 [warc]
 prefix = "NLX-2026"
@@ -404,6 +405,7 @@ func TestEachKeyReachesItsField(t *testing.T) {
 		Crawl: config.Crawl{
 			Workers: 7, Grace: 90 * time.Second, MaxURIsPerHost: 1000, Order: frontier.ByOverdue,
 			NewHosts: frontier.NewHosts{Total: 2000, PerPage: 30, PerSeedDay: 400},
+			Canaries: []uri.URI{parse(t, "https://provider.example/")},
 		},
 		WARC:          warcout.Options{Prefix: "NLX-2026", MaxSize: 500e6, MaxAge: 2 * day, Level: 9},
 		Log:           config.Log{ExtraInfo: true},

@@ -1,6 +1,7 @@
 package crawler
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"time"
@@ -15,21 +16,27 @@ import (
 // rest ends when the network is back.
 const probeRest = 2 * time.Minute
 
+// canaryTimeout is how long a canary may take to accept a connection.
+const canaryTimeout = 5 * time.Second
+
 var errUplink = errors.New("our own network seems to be down: several hosts in a row that answered before are unreachable; " +
 	"probing one host at a time")
 
 // checkUplink looks whether an exchange shows that our own network is down or back. It returns an error if the
 // network is down, so that the exchange says nothing about its host.
-func (c *Crawler) checkUplink(claim frontier.Claim, got *fetch.Capture, now time.Time) error {
+func (c *Crawler) checkUplink(ctx context.Context, claim frontier.Claim, got *fetch.Capture, now time.Time) error {
+	u := claim.Record.URI
 	switch {
 	case errors.Is(got.Misfortune, fetch.ErrForbiddenAddress):
 		return nil // no request was made
 	case hostDown(got.Status):
-		if c.uplink.Unreachable(claim.Record, now) {
-			return c.restProbedHost(claim.Record.URI.Host(), now)
+		reach := func(address string) bool { return c.parts.Fetch.Reach(ctx, address, canaryTimeout) }
+		if c.uplink.Unreachable(claim.Record, c.parts.Frontier.Network(u.Host()), now) &&
+			c.uplink.Decide(now, c.parts.Config.Current().Crawl.CanaryAddresses(), reach) {
+			return c.restProbedHost(u.Host(), now)
 		}
 	case got.Status != fetch.TimedOut && got.Status != fetch.ConnectionLost:
-		if suspects, probed := c.uplink.Answered(); len(suspects)+len(probed) > 0 {
+		if suspects, probed := c.uplink.Answered(u, frontier.NetworkOf(got.IP), now); len(suspects)+len(probed) > 0 {
 			c.parts.Log.Info().Int("hosts", len(suspects)+len(probed)).
 				Msg("our own network is back: visiting the hosts again that seemed to be down")
 			return uplink.Undo(c.parts.Frontier, suspects, probed, now)

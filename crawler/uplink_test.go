@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -132,6 +133,59 @@ func TestUnreachableHostsAreNotTakenForAnOutage(t *testing.T) {
 		}
 		if n := len(w.visits("c.example/")); n < 22 {
 			t.Errorf("%d visits to a host that was up, want one each half hour for %s", n, time.Since(began))
+		}
+	})
+}
+
+// A hundred names of strangers refuse together. The crawl tries a host that answered lately and continues: the healthy
+// site is visited on time.
+func TestStrangersThatRefuseTogetherDoNotStopTheCrawl(t *testing.T) {
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		seeds := []string{`"http://well.example/"`}
+		for n := range 100 {
+			seeds = append(seeds, fmt.Sprintf(`"http://s%d.example/"`, n))
+		}
+		settings, _, _ := strings.Cut(sixHosts, "[seeds]")
+		w := newWorld(t, dir, settings+"[seeds]\nuris = ["+strings.Join(seeds, ", ")+"]\n")
+		defer w.town.Close()
+		w.set("http://well.example/", town.Page{})
+		for n := range 100 {
+			w.set(fmt.Sprintf("http://s%d.example/", n), town.Page{})
+			w.set(fmt.Sprintf("http://s%d.example/", n), town.Page{From: 2 * time.Hour, Down: true})
+		}
+		parts, shut := w.open()
+		defer shut()
+		c := crawler.New(parts)
+		if _, err := c.AddSeeds(time.Now()); err != nil {
+			t.Fatal(err)
+		}
+		stopped := 0
+		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Hour)
+		defer cancel()
+		var watching sync.WaitGroup
+		watching.Go(func() {
+			for ctx.Err() == nil {
+				time.Sleep(time.Second)
+				if c.Status().Uplink {
+					stopped++
+				}
+			}
+		})
+		err := c.Run(ctx)
+		if watching.Wait(); err != nil {
+			t.Fatal(err)
+		}
+		var last time.Time
+		visits := w.visits("well.example/")
+		for _, v := range visits {
+			if gap := v.Finished.Sub(last); !last.IsZero() && gap > 31*time.Minute {
+				t.Errorf("the healthy site was visited %s after the visit before, want 30 minutes", gap)
+			}
+			last = v.Finished
+		}
+		if len(visits) < 10 || stopped > 0 {
+			t.Errorf("%d visits of the healthy site, and the crawl stopped for %d seconds; want 10 and none", len(visits), stopped)
 		}
 	})
 }

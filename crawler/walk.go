@@ -192,7 +192,7 @@ func (c *Crawler) endIfVoid(
 	if got.Repeat {
 		return true, c.repeatLater(claim, s, got)
 	}
-	if err := c.checkUplink(claim, got, got.Started.Add(got.Took)); err != nil {
+	if err := c.checkUplink(ctx, claim, got, got.Started.Add(got.Took)); err != nil {
 		return true, c.release(ctx, claim, err)
 	}
 	return false, nil

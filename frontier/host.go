@@ -65,7 +65,7 @@ type state struct {
 	asker fingerprint
 	met   hostMet
 
-	address netip.Prefix // where its last visit went to, see networkOf; not stored
+	address netip.Prefix // where its last visit went to, see NetworkOf; not stored
 	usual   int64        // ms; the last politeness delay, 0 if it was not longer than the rest after a crash
 
 	// answersNeeded is how many visits in a row must be fast before the host counts as one that answers. It is not

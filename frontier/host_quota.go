@@ -3,6 +3,8 @@ package frontier
 import (
 	"net/netip"
 	"slices"
+
+	"github.com/arcrawl/arcrawl/uri"
 )
 
 // Quotas bound how many visits the hosts of one stranger may have in progress together. Zero means no bound. A host
@@ -170,8 +172,18 @@ func (f *Frontier) countClaims(h *host, change int64) {
 	}
 }
 
-// networkOf returns the network that one owner has at least: an IPv4 address, or the first half of an IPv6 address.
-func networkOf(ip netip.Addr) netip.Prefix {
+// Network returns the network of the address that the last visit of a host went to, zero if it is not known.
+func (f *Frontier) Network(h uri.Host) netip.Prefix {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if known := f.hosts[h]; known != nil {
+		return known.address
+	}
+	return netip.Prefix{}
+}
+
+// NetworkOf returns the network that one owner has at least: an IPv4 address, or the first half of an IPv6 address.
+func NetworkOf(ip netip.Addr) netip.Prefix {
 	bits := 32
 	if ip = ip.Unmap(); ip.Is6() {
 		bits = 64

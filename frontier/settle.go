@@ -225,7 +225,7 @@ func (c *change) freeSlot(d *draft, cl Claim, o Settlement) error {
 	d.answersNeeded = answersNeeded(d.answersNeeded, o)
 	d.settleRest(fp, o)
 	if o.Address.IsValid() {
-		d.address = networkOf(o.Address)
+		d.address = NetworkOf(o.Address)
 	}
 	switch {
 	case d.failures == 0:
