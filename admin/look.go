@@ -77,33 +77,31 @@ func (w *Window) addSeeds(list api.Seeds) (api.Added, error) {
 }
 
 // spans lists the periods of a series.
-var spans = []string{"1h", "1d", "7d", "90d"}
+var spans = []string{liveSpan, "1h", "1d", "7d", "90d"}
 
-// seriesOf returns what happened in a period: by minute up to a day, by hour above.
+// seriesOf returns what happened in a period: in steps of seconds, by minute up to a day, or by hour.
 func (w *Window) seriesOf(span string) (api.Series, error) {
 	if !slices.Contains(spans, span) {
 		return api.Series{}, fault("unknown span %q; valid spans: %v", span, spans)
 	}
 	now := w.o.Now()
+	if span == liveSpan {
+		return w.livePoints(now), nil
+	}
 	const day = 24 * time.Hour
 	long := map[string]time.Duration{"1h": time.Hour, "1d": day, "7d": 7 * day, "90d": 90 * day}[span]
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	out := api.Series{Step: api.Seconds(time.Minute), Times: []int64{}, Values: map[string][]int64{}}
-	points := w.series.minutes
+	step, points := time.Minute, w.series.minutes
 	if long > 24*time.Hour {
-		out.Step, points = api.Seconds(time.Hour), w.series.hours
+		step, points = time.Hour, w.series.hours
 	}
-	for _, p := range points {
-		if p.Start.Before(now.Add(-long)) {
-			continue
-		}
-		out.Times = append(out.Times, p.Start.Unix())
-		for _, v := range p.values() {
-			out.Values[v.name] = append(out.Values[v.name], v.value)
-		}
+	from := now.Add(-long)
+	i := slices.IndexFunc(points, func(p Point) bool { return !p.Start.Before(from) })
+	if i < 0 {
+		i = len(points)
 	}
-	return out, nil
+	return seriesAnswer(step, points[i:]), nil
 }
 
 type value struct {

@@ -65,8 +65,8 @@ func crawlRoutes() []route {
 		},
 		{
 			method: "GET", path: api.Base + "/series",
-			doc: "Returns what happened in a period: by minute up to a day, by hour above.", answer: api.Series{},
-			params: []param{{"span", "string", "1h, 1d, 7d or 90d (default 1d)"}},
+			doc: "Returns what happened in a period: in steps of 5 seconds, by minute up to a day, by hour above.", answer: api.Series{},
+			params: []param{{"span", "string", "10m, 1h, 1d, 7d or 90d (default 1d)"}},
 			serve: func(w *Window, r *http.Request) (any, error) {
 				span := r.FormValue("span")
 				if span == "" {

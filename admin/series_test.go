@@ -10,7 +10,9 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/admin/api"
+	"github.com/arcrawl/arcrawl/admin/recent"
 	"github.com/arcrawl/arcrawl/crawler"
+	"github.com/arcrawl/arcrawl/internal/town"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -110,10 +112,10 @@ func TestAMinuteWithARestartIsJoined(t *testing.T) {
 // TestTheLastMinuteRolls counts one visit each second for three minutes, and no visits after that.
 func TestTheLastMinuteRolls(t *testing.T) {
 	t.Parallel()
-	var m lastMinute
+	var m recent.Minute
 	now := noon
 	for range 180 {
-		m.add(now, now, api.Counts{Visits: 1})
+		m.Add(now, now, api.Counts{Visits: 1})
 		now = now.Add(time.Second)
 	}
 	now = now.Add(-time.Second)
@@ -121,7 +123,7 @@ func TestTheLastMinuteRolls(t *testing.T) {
 		after time.Duration
 		want  int64
 	}{{0, 60}, {20 * time.Second, 40}, {59 * time.Second, 1}, {60 * time.Second, 0}, {24 * time.Hour, 0}} {
-		if n := m.sum(now.Add(c.after)).Visits; n != c.want {
+		if n := m.Sum(now.Add(c.after)).Visits; n != c.want {
 			t.Errorf("%d visits in the minute that ends %s after the last one, want %d", n, c.after, c.want)
 		}
 	}
@@ -131,18 +133,18 @@ func TestTheLastMinuteRolls(t *testing.T) {
 // and some after the clock was set back by an hour.
 func TestLastMinuteCountsVisitsInAnyOrder(t *testing.T) {
 	t.Parallel()
-	var m lastMinute
+	var m recent.Minute
 	order := rand.New(rand.NewPCG(1, 2)).Perm(1200)
 	for _, i := range order {
-		m.add(noon, noon.Add(-time.Duration(i)*50*time.Millisecond+time.Second-time.Nanosecond), api.Counts{Visits: 1})
+		m.Add(noon, noon.Add(-time.Duration(i)*50*time.Millisecond+time.Second-time.Nanosecond), api.Counts{Visits: 1})
 	}
-	m.add(noon, noon.Add(-time.Minute), api.Counts{Visits: 1})
-	if n := m.sum(noon).Visits; n != 1200 {
+	m.Add(noon, noon.Add(-time.Minute), api.Counts{Visits: 1})
+	if n := m.Sum(noon).Visits; n != 1200 {
 		t.Errorf("%d visits in the last minute, want 1,200", n)
 	}
 	back := noon.Add(-time.Hour)
-	m.add(back, back, api.Counts{Visits: 3})
-	if n := m.sum(back).Visits; n != 3 {
+	m.Add(back, back, api.Counts{Visits: 3})
+	if n := m.Sum(back).Visits; n != 3 {
 		t.Errorf("%d visits after the clock was set back, want 3", n)
 	}
 }
@@ -184,4 +186,31 @@ func TestTheDiskIsProjected(t *testing.T) {
 	if in := (&series{minutes: s.minutes[:5]}).fullIn(api.Disk{Free: 600 << 20}); in != nil {
 		t.Errorf("full in %v after five minutes; want no estimate yet", in)
 	}
+}
+
+// TestLiveSeriesMovesFromTheFirstSecond asks for the charts of a crawl that started a second ago, and twelve minutes
+// ago.
+func TestLiveSeriesMovesFromTheFirstSecond(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, dir, everyHour)
+		defer w.close()
+		w.set("http://news.example/", town.Page{})
+		w.run(time.Second)
+		s := get[api.Series](w, "/api/v1/series?span=10m")
+		if len(s.Times) != 1 || s.Step != api.Seconds(5*time.Second) || s.Values["visits"][0] != 1 || s.Values["uris"][0] != 2 ||
+			s.Values["hosts"][0] != 1 {
+			t.Errorf("after a second the series is %+v", s)
+		}
+		w.run(12 * time.Minute)
+		s = get[api.Series](w, "/api/v1/series?span=10m")
+		last := len(s.Times) - 1
+		if len(s.Times) != liveSteps || s.Times[last]-s.Times[0] != 595 || s.Values["uris"][last] != 2 || s.Values["disk_free"][last] != 1<<40 {
+			t.Errorf("after twelve minutes the series has %d steps from %d to %d", len(s.Times), s.Times[0], s.Times[last])
+		}
+		if day := get[api.Series](w, "/api/v1/series?span=1h"); len(day.Times) != 12 {
+			t.Errorf("the last hour has %d minutes, want 12", len(day.Times))
+		}
+	})
 }

@@ -28,7 +28,7 @@ func (w *Window) Status() api.Status {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	s.Alarms = w.alarms.Raised()
-	s.LastMinute = w.minute.sum(now)
+	s.LastMinute = w.minute.Sum(now)
 	s.LastHour = w.series.sum(now.Add(-time.Hour), now).Counts.Plus(w.current)
 	s.LastDay = w.series.sum(now.Add(-24*time.Hour), now).Counts.Plus(w.current)
 	s.Disk = api.Disk{Free: w.free, MinFree: w.o.Config().Config.Storage.MinFree}

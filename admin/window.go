@@ -13,6 +13,7 @@ import (
 	"github.com/arcrawl/arcrawl/admin/alarm"
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/admin/audit"
+	"github.com/arcrawl/arcrawl/admin/recent"
 	"github.com/arcrawl/arcrawl/internal/atomicfile"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -68,7 +69,8 @@ type Window struct {
 	reading sync.Mutex // held while the log is read
 
 	mu      sync.Mutex // guards the fields below
-	minute  lastMinute
+	minute  recent.Minute
+	live    live
 	series  *series
 	current api.Counts // of the minute in progress
 	closed  time.Time  // end of the last complete minute
@@ -140,7 +142,9 @@ func (w *Window) Observe(r crawler.Report) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.logFirstFailure(r)
-	w.minute.add(now, r.Finished, c)
+	w.minute.Add(now, r.Finished, c)
+	step := w.live.at(now)
+	step.Counts = step.Counts.Plus(c)
 	w.current, w.total = w.current.Plus(c), w.total.Plus(c)
 	w.paces.add(r)
 	w.activities.Add(r)
@@ -160,6 +164,7 @@ func (w *Window) Observe(r crawler.Report) {
 func (w *Window) Tick(now time.Time) error {
 	w.checkDisk()
 	w.watch(now)
+	w.sample(now)
 	w.recordConfig(now)
 	if err := w.logDay(now); err != nil {
 		w.o.Log.Error().Err(err).Msg("could not log the summary of a day")

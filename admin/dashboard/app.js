@@ -6,7 +6,7 @@ import { uriPage } from './uri.js';
 import { headers, dedup, config } from './reports.js';
 
 const pages = { '': overview, hosts: hostList, host: hostPage, uri: uriPage, headers, dedup, config };
-const fresh = { '': 10_000, hosts: 15_000, host: 15_000, uri: 15_000 }; // ms; other pages are not updated
+const fresh = { '': 5_000, hosts: 15_000, host: 15_000, uri: 15_000 }; // ms; other pages are not updated
 
 const view = document.getElementById('view');
 let shown = '',

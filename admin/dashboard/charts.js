@@ -5,11 +5,13 @@ const color = (name) => getComputedStyle(document.documentElement).getPropertyVa
 
 // chart draws lines: each is [label, values, color variable]. The value -1 is unknown and leaves a gap. A stacked chart shows
 // parts of a total.
-export function chart(title, times, lines, write = count, stacked = false) {
+// step is the distance of two points in seconds.
+export function chart(step, title, times, lines, write = count, stacked = false) {
   const box = h('div', {});
   const known = lines.map(([, values]) => values.map((v) => (v < 0 ? null : v)));
   const frame = h('section', { class: 'chart panel' }, h('h3', {}, title), box, numbers(title, times, lines, write));
   const drawn = stacked ? stack(known) : known;
+  const least = (from, to) => [from, Math.max(to, from + 10 * step)];
   requestAnimationFrame(() => {
     const plot = new uPlot(
       {
@@ -17,7 +19,7 @@ export function chart(title, times, lines, write = count, stacked = false) {
         height: 200,
         tzDate: (t) => uPlot.tzDate(new Date(t * 1000), 'Etc/UTC'),
         scales: {
-          x: { range: (_, from, to) => [from, Math.max(to, from + 600)] },
+          x: { range: (_, from, to) => (times.length < 2 ? least(times[0], 0) : least(from, to)) },
           y: { range: (_, __, most) => [0, most > 0 ? most * 1.08 : 1] },
         },
         axes: [
@@ -60,7 +62,8 @@ export function chart(title, times, lines, write = count, stacked = false) {
 function clock(t, ticks) {
   const text = new Date(t * 1000).toISOString();
   const days = ticks.length > 1 && ticks[1] - ticks[0] >= 86400;
-  return days || t % 86400 === 0 ? text.slice(5, 10) : text.slice(11, 16);
+  if (days || t % 86400 === 0) return text.slice(5, 10);
+  return ticks.length > 1 && ticks[1] - ticks[0] < 60 ? text.slice(11, 19) : text.slice(11, 16);
 }
 
 // stack adds up rows, so that each is drawn on top of the ones after it.

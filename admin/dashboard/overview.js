@@ -18,12 +18,15 @@ import {
 } from './page.js';
 import { chart } from './charts.js';
 
-let chosen = '1d';
+let chosen = ''; // the period of the charts that the user has chosen
+
+// period returns the period to show. A crawl that has just started is shown in steps of seconds.
+const period = (status) => chosen || (status.uptime_seconds < 1800 ? '10m' : '1d');
 
 export async function overview(again) {
-  const [status, series, backlog, late, down] = await Promise.all([
-    ask('status'),
-    ask('series?span=' + chosen),
+  const status = await ask('status');
+  const [series, backlog, late, down] = await Promise.all([
+    ask('series?span=' + period(status)),
     ask('overdue?by=host'),
     ask('hosts?state=overdue&sort=overdue&limit=10'),
     ask('hosts?state=down&sort=failures&limit=10'),
@@ -34,7 +37,7 @@ export async function overview(again) {
     orders(status, again),
     tiles(status),
     h('h2', {}, 'Over time'),
-    spans(again),
+    spans(period(status), again),
     charts(series),
     h('h2', {}, 'Overdue hosts'),
     overdue(backlog),
@@ -184,11 +187,12 @@ function tiles(s) {
   );
 }
 
-function spans(again) {
+function spans(shown, again) {
   return h(
     'div',
     { class: 'row', role: 'group', 'aria-label': 'Period' },
     [
+      ['10m', '10 minutes'],
       ['1h', 'an hour'],
       ['1d', 'a day'],
       ['7d', 'a week'],
@@ -198,13 +202,13 @@ function spans(again) {
         'button',
         {
           type: 'button',
-          'aria-pressed': String(value === chosen),
+          'aria-pressed': String(value === shown),
           onclick: () => {
             chosen = value;
             again();
           },
         },
-        value === chosen ? h('strong', {}, name) : name,
+        value === shown ? h('strong', {}, name) : name,
       ),
     ),
   );
@@ -212,13 +216,15 @@ function spans(again) {
 
 function charts(s) {
   if (!s.times.length) return h('p', { class: 'panel' }, 'No data yet. The first point appears after one minute.');
-  const v = s.values;
+  const v = s.values,
+    step = s.step_seconds;
   return h(
     'div',
     { class: 'charts' },
-    chart('Longest overdue URI', s.times, [['overdue', v.overdue, '--c2']], span),
-    chart('URIs due', s.times, [['due', v.due, '--c2']]),
+    chart(step, 'Longest overdue URI', s.times, [['overdue', v.overdue, '--c2']], span),
+    chart(step, 'URIs due', s.times, [['due', v.due, '--c2']]),
     chart(
+      step,
       'Results of visits',
       s.times,
       [
@@ -230,6 +236,7 @@ function charts(s) {
       true,
     ),
     chart(
+      step,
       'Bytes',
       s.times,
       [
@@ -240,8 +247,8 @@ function charts(s) {
       bytes,
       true,
     ),
-    chart('Disk free', s.times, [['free', v.disk_free, '--c1']], bytes),
-    chart('Known URIs', s.times, [['known', v.uris, '--c1']]),
+    chart(step, 'Disk free', s.times, [['free', v.disk_free, '--c1']], bytes),
+    chart(step, 'Known URIs', s.times, [['known', v.uris, '--c1']]),
   );
 }
 

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 
@@ -141,14 +142,54 @@ func (s *visitPrinter) print(r crawler.Report) {
 	if n := r.Source.New; n > 0 && !r.Source.First {
 		news = fmt.Sprintf("%d NEW: ", n)
 	}
-	fmt.Fprintf(s.out, "%s %5d  %-44s %-10s again in %-7s %s%s\n", r.Finished.Format(time.TimeOnly), r.Status,
-		fit(r.URI.RequestTarget(), 44), result,
-		r.Wait.Interval.Round(100*time.Millisecond), news, r.Wait.Reason)
+	fmt.Fprintln(s.out, visitLine(s.width(), r.Finished.Format(time.TimeOnly), r.Status, r.URI.RequestTarget(), result,
+		r.Wait.Interval, news+r.Wait.Reason))
+}
+
+// Widths of the columns of a visit.
+const (
+	fixedColumns = 8 + 1 + 5 + 2 + 1 + 9 + 2 + 6 + 6 + 2 // all except path and reason
+	minPath      = 16
+	maxPath      = 44
+	usualWidth   = 140 // of an output that is not a terminal
+)
+
+// visitLine returns the line of a visit in at most width characters. Path and reason share what the other columns
+// leave; a narrow terminal gets no reason.
+func visitLine(width int, clock string, status int, path, result string, wait time.Duration, reason string) string {
+	room := max(width-fixedColumns, minPath)
+	pathWidth := min(max(room*3/5, minPath), maxPath)
+	line := fmt.Sprintf("%s %5d  %-*s %-9s  again %-6s  %s", clock, status, pathWidth, fit(path, pathWidth),
+		fit(result, 9), fit(shortWait(wait), 6), fit(reason, max(room-pathWidth, 0)))
+	return strings.TrimRight(line, " ")
+}
+
+// shortWait returns a wait in at most six characters.
+func shortWait(d time.Duration) string {
+	switch {
+	case d < 100*time.Second:
+		return strings.TrimSuffix(fmt.Sprintf("%.1f", d.Seconds()), ".0") + "s"
+	case d < 100*time.Minute:
+		return fmt.Sprintf("%.0fm", d.Minutes())
+	}
+	return fmt.Sprintf("%.0fh", d.Hours())
+}
+
+// width returns the width of the terminal, or a usual one.
+func (s *visitPrinter) width() int {
+	if f, ok := s.out.(*os.File); ok {
+		if n := terminalWidth(f); n > 0 {
+			return n
+		}
+	}
+	return usualWidth
 }
 
 // fit shortens a text to n characters, with an ellipsis at the end.
 func fit(s string, n int) string {
-	if r := []rune(s); len(r) > n {
+	if r := []rune(s); n < 1 {
+		return ""
+	} else if len(r) > n {
 		return string(r[:n-1]) + "…"
 	}
 	return s

@@ -1,0 +1,83 @@
+package admin
+
+import (
+	"time"
+
+	"github.com/arcrawl/arcrawl/admin/api"
+)
+
+// The live series has short steps, so that the charts of a crawl that has just started move while somebody watches.
+const (
+	liveStep  = 5 * time.Second
+	liveSteps = 120
+	liveSpan  = "10m"
+)
+
+// livePoint is one step of the live series.
+type livePoint struct {
+	Point
+	sampled bool // the gauges are known
+}
+
+// live holds the steps of the last ten minutes. The zero value is empty.
+type live [liveSteps]livePoint
+
+// at returns the step of a moment. A step of an earlier round is emptied.
+func (l *live) at(now time.Time) *livePoint {
+	start := now.Truncate(liveStep)
+	p := &l[start.Unix()/int64(liveStep/time.Second)%liveSteps]
+	if !p.Start.Equal(start) {
+		*p = livePoint{Point: Point{Start: start}}
+	}
+	return p
+}
+
+// points returns the steps up to now, and not before from. A step without sample has the gauges of the one before.
+func (l *live) points(from, now time.Time) []Point {
+	first := now.Add(-(liveSteps - 1) * liveStep)
+	if first.Before(from) {
+		first = from
+	}
+	var out []Point
+	gauges := Gauges{
+		URIs: -1, Hosts: -1, Queued: -1, Due: -1, Overdue: -1, InProgress: -1, HostsDown: -1, DiskFree: -1, Store: -1,
+	}
+	for t := first.Truncate(liveStep); !t.After(now); t = t.Add(liveStep) {
+		p := *l.at(t)
+		if p.sampled {
+			gauges = p.Gauges
+		}
+		p.Gauges = gauges
+		out = append(out, p.Point)
+	}
+	return out
+}
+
+// sample stores the current gauges in the live series.
+func (w *Window) sample(now time.Time) {
+	g := w.gauges(now)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	p := w.live.at(now)
+	p.Gauges, p.sampled = g, true
+}
+
+// livePoints returns the last minutes in short steps. It samples the gauges now.
+func (w *Window) livePoints(now time.Time) api.Series {
+	w.sample(now)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return seriesAnswer(liveStep, w.live.points(w.started, now))
+}
+
+// seriesAnswer returns points as the API has them.
+func seriesAnswer(step time.Duration, points []Point) api.Series {
+	out := api.Series{Step: api.Seconds(step), Times: []int64{}, Values: map[string][]int64{}}
+	for _, p := range points {
+		out.Times = append(out.Times, p.Start.Unix())
+		for _, v := range p.values() {
+			out.Values[v.name] = append(out.Values[v.name], v.value)
+		}
+	}
+	return out
+}
