@@ -10,7 +10,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/archive/index"
 	"github.com/arcrawl/arcrawl/config"
-	"github.com/arcrawl/arcrawl/daemon"
+	"github.com/arcrawl/arcrawl/daemon/bulk"
 	"github.com/arcrawl/arcrawl/digest/trial"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/uri"
@@ -96,34 +96,30 @@ func newScrubCandidates() *cobra.Command {
 		Long: `candidates lists URIs whose content seems to differ at every visit: they changed at each of their last five to eight visits,
 or they alternate between a few versions. arcrawl scrub suggest finds rules for them.
 
-It reads the store. Stop the daemon first.`,
+It asks the running daemon. Without one it reads the store.`,
 		Example: "  arcrawl scrub candidates --config /etc/arcrawl/arcrawl.toml",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, err := readConfig(cmd.ErrOrStderr(), path)
+			store, err := bulk.Open(cmd.Context(), path, time.Now)
 			if err != nil {
 				return err
 			}
-			return printCandidates(c, cmd.OutOrStdout())
+			return errors.Join(printCandidates(cmd, store), store.Close())
 		},
 	}
 	configFlag(cmd, &path)
 	return cmd
 }
 
-func printCandidates(c *config.Config, out io.Writer) error {
-	f, err := daemon.OpenStopped(c, time.Now())
-	if err != nil {
-		return err
-	}
-	table := newTable(out)
-	err = f.Each(func(r frontier.Record) error {
-		why := r.Recent.Restless()
+func printCandidates(cmd *cobra.Command, store bulk.Store) error {
+	table := newTable(cmd.OutOrStdout())
+	err := bulk.Each(cmd.Context(), store, frontier.Selection{}, func(e frontier.Entry) error {
+		why := e.Recent.Restless()
 		if why == "" {
 			return nil
 		}
-		_, err := fmt.Fprintf(table, "%s\t%s\t%d versions in %d visits\n", r.URI, why, r.Versions, r.Visits)
+		_, err := fmt.Fprintf(table, "%s\t%s\t%d versions in %d visits\n", e.URI, why, e.Versions, e.Visits)
 		return err
 	})
-	return errors.Join(err, table.Flush(), f.Close())
+	return errors.Join(err, table.Flush())
 }

@@ -12,7 +12,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rs/zerolog"
+
 	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/daemon"
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/uri"
@@ -203,6 +206,24 @@ func TestCandidatesArePagesThatAlwaysChange(t *testing.T) {
 	out := succeed(t, "scrub", "candidates", "--config", conf)
 	if !strings.Contains(out, "restless.example/  changed at each") || !strings.Contains(out, "flapping.example/  goes back and forth") || strings.Contains(out, "quiet") {
 		t.Errorf("candidates:\n%s", out)
+	}
+
+	// A running daemon has the store; it answers the same.
+	c, err := config.Load(conf)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := daemon.Open(c, daemon.Options{
+		Log: zerolog.Nop(), SharedProcess: true, Hangup: make(chan os.Signal), Notify: func(string) {},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if asked := succeed(t, "scrub", "candidates", "--config", conf); asked != out {
+		t.Errorf("the running daemon answers\n%s\nwant\n%s", asked, out)
+	}
+	if err := d.Close(); err != nil {
+		t.Error(err)
 	}
 }
 
