@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"runtime/pprof"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -110,9 +111,11 @@ func TestSoak(t *testing.T) {
 			y = append(y, l.of(s))
 		}
 		s := slopeOf(y)
+		t.Logf("%.0f", y)
 		t.Logf("%-22s mean %9.1f %-2s, growth over %d h %+8.2f ± %.2f (95 %%)", l.name, s.mean, l.unit, len(y), s.growth, s.within)
 		if lowest := s.growth - s.within; len(y) > 10 && lowest > max(allowed*s.mean, l.least) {
-			t.Errorf("%s grows by at least %.1f %s, which is more than %.0f %% of %.1f", l.name, lowest, l.unit, 100*allowed, s.mean)
+			t.Errorf("%s grows by at least %.1f %s, which is more than %.0f %% of %.1f: %.0f",
+				l.name, lowest, l.unit, 100*allowed, s.mean, y)
 		}
 	}
 }
@@ -163,6 +166,11 @@ func crawl(t *testing.T, dir string, hours int) (taken []sample) {
 		hangup <- syscall.SIGHUP
 		removeSealed(t, filepath.Join(dir, "warc"))
 	}
+	var where bytes.Buffer
+	if err := pprof.Lookup("goroutine").WriteTo(&where, 1); err != nil {
+		t.Error(err)
+	}
+	t.Logf("at the end:\n%.6000s", where.String())
 	stop()
 	if err := <-done; err != nil {
 		t.Errorf("the daemon ended with: %v", err)
