@@ -232,7 +232,6 @@ func silentHosts() attack {
 func ownerOfManyNames() attack {
 	return attack{
 		name: "hundred names of one owner that refuse together", lasts: 15 * time.Second,
-		awaited: "the uplink guard counts names",
 		stranger: func(c *crawl) crawlOptions {
 			at := c.town.address()
 			c.town.name("*.owner.example", at)
