@@ -74,11 +74,20 @@ func writeConverted(out io.Writer, dir, job string, r *heritrix.Result) error {
 		}
 		fmt.Fprintln(out, "wrote", filepath.Join(dir, name))
 	}
-	if len(r.Notes) > 0 {
-		fmt.Fprintf(out, "\nnot converted from %s:\n", job)
-	}
-	for _, n := range r.Notes {
-		fmt.Fprintf(out, "  %s\n", n)
+	for _, of := range []struct {
+		title    string
+		harmless bool
+	}{
+		{"not converted from %s; check whether the crawl needs it:\n", false},
+		{"not converted from %s, without effect on what is crawled and archived:\n", true},
+	} {
+		title := "\n" + fmt.Sprintf(of.title, job)
+		for _, n := range r.Notes {
+			if n.Harmless == of.harmless {
+				fmt.Fprintf(out, "%s  %s\n", title, n)
+				title = ""
+			}
+		}
 	}
 	_, err := fmt.Fprintf(out, "\nNext: arcrawl check -c %s\n", filepath.Join(dir, "arcrawl.toml"))
 	return err

@@ -29,11 +29,11 @@ func parse(job []byte) (*element, error) {
 	top := &element{}
 	open := []*element{top}
 	for {
+		line, _ := d.InputPos() // where the token begins
 		token, err := d.Token()
 		if errors.Is(err, io.EOF) {
 			break
 		}
-		line, _ := d.InputPos()
 		if err != nil {
 			return nil, fmt.Errorf("line %d: %w", line, err)
 		}

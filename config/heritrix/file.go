@@ -69,7 +69,8 @@ func (f *file) delay(name string) time.Duration {
 
 // tables are the tables in the order in which they are written.
 var tables = []string{
-	"operator", "storage", "crawl", "warc", "politeness", "robots", "retry", "fetch", "scope", "seeds", "feeds",
+	"operator", "storage", "crawl", "warc", "politeness", "robots", "retry", "fetch", "scope", "seeds",
+	"feeds", "index", "log",
 }
 
 // text returns the file as TOML.

@@ -177,3 +177,48 @@ func FuzzConvert(f *testing.F) {
 		}
 	})
 }
+
+// A job with a setting of each kind that needs more than its value: an expression with a default, a tag of several
+// lines, another file.
+func TestConvertDefaultsLinesAndFiles(t *testing.T) {
+	t.Parallel()
+	job := `<beans>
+<bean id="diskSpaceMonitor" class="x.DiskSpaceMonitor">
+ <property name="pauseThresholdMiB"
+   value="8192" />
+</bean>
+<bean id="loggerModule" class="x.CrawlerLoggerModule"><property name="logExtraInfo" value="true" /></bean>
+<bean id="outbackCDXClient" class="x.OutbackCDXClient">
+ <property name="endpoint" value="#{ systemEnvironment['CDX'] ?: 'http://localhost:8080/fc' }" />
+</bean>
+<bean id="crawlController" class="x.CrawlController"><property name="maxToeThreads" value="${threads:250}" /></bean>
+<bean id="bdb" class="x.BdbModule">
+ <property
+   name="cachePercent" value="60" />
+</bean>
+<bean id="odd" class="x.Odd"><property name="thing" value="1" /></bean>
+</beans>`
+	r, err := heritrix.Convert([]byte(job), "https://a.example/\nftp://b.example/\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{`min_free = "8192MiB"`, "extra_info = true", `outbackcdx = "http://localhost:8080/fc"`, "workers = 250"} {
+		if !strings.Contains(string(r.Main), want) {
+			t.Errorf("no %s in\n%s", want, r.Main)
+		}
+	}
+	var got []string
+	for _, n := range r.Notes {
+		got = append(got, n.String())
+	}
+	want := []string{
+		"line 8: outbackCDXClient.endpoint: the default of #{ systemEnvironment['CDX'] ?: 'http://localhost:8080/fc' } is used",
+		"line 10: crawlController.maxToeThreads: the default of ${threads:250} is used",
+		"line 15: odd.thing = 1 has no counterpart",
+		"seeds, line 2: ftp://b.example/ is not a seed: want http:// or https:// and a host",
+		"line 12: bdb.cachePercent = 60 has no counterpart",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("notes, those without effect last (-want +got):\n%s", diff)
+	}
+}

@@ -1,6 +1,7 @@
 package heritrix
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"net/url"
@@ -19,18 +20,27 @@ type Result struct {
 
 // Note reports a setting that was not converted.
 type Note struct {
+	File string // "" = the job, "seeds" = the separate file of seeds
 	Line int
 	What string
+	// Harmless says that the setting does not change what is crawled or archived.
+	Harmless bool
 }
 
 // String returns the note as one line.
-func (n Note) String() string { return fmt.Sprintf("line %d: %s", n.Line, n.What) }
+func (n Note) String() string {
+	if n.File != "" {
+		return fmt.Sprintf("%s, line %d: %s", n.File, n.Line, n.What)
+	}
+	return fmt.Sprintf("line %d: %s", n.Line, n.What)
+}
 
 // job is a conversion in progress.
 type job struct {
 	main  *file
 	hosts map[string]*file
 	notes []Note
+	file  string // which is being converted, as in a Note
 }
 
 // Convert converts the crawler-beans.cxml of a job. seeds is the text of a separate file of seeds, one per line; it
@@ -45,6 +55,7 @@ func Convert(beans []byte, seeds string) (*Result, error) {
 	j.convertScope(top)
 	j.convertSheets(top)
 	j.convertSites(top)
+	j.file = "seeds"
 	for line, text := range strings.Split(seeds, "\n") {
 		j.seed(text, line+1)
 	}
@@ -52,7 +63,10 @@ func Convert(beans []byte, seeds string) (*Result, error) {
 	for _, f := range j.hosts {
 		f.reconcileDelays()
 	}
-	slices.SortStableFunc(j.notes, func(a, b Note) int { return a.Line - b.Line })
+	slices.SortStableFunc(j.notes, func(a, b Note) int {
+		harm := func(n Note) int { return map[bool]int{true: 1}[n.Harmless] }
+		return cmp.Or(harm(a)-harm(b), strings.Compare(a.File, b.File), a.Line-b.Line)
+	})
 	r := &Result{Main: j.main.text(), Hosts: make(map[string][]byte), Notes: j.notes}
 	for name, f := range j.hosts {
 		r.Hosts[name] = f.text()
@@ -62,7 +76,7 @@ func Convert(beans []byte, seeds string) (*Result, error) {
 
 // note notes a setting that is not converted.
 func (j *job) note(line int, format string, args ...any) {
-	j.notes = append(j.notes, Note{line, fmt.Sprintf(format, args...)})
+	j.notes = append(j.notes, Note{File: j.file, Line: line, What: fmt.Sprintf(format, args...)})
 }
 
 // host returns the file of a host or domain.
@@ -98,9 +112,15 @@ func (j *job) convertSettings(set []setting) {
 // put converts a setting into a file. host means that it is the file of a host.
 func (j *job) put(f *file, s setting, host bool) {
 	c, ok := conversions[s.path]
+	if value, expression := withDefault(s.value); ok && expression {
+		j.note(s.line, "%s: the default of %s is used", s.path, s.value)
+		s.value = value
+	}
 	switch {
 	case !ok:
 		j.note(s.line, "%s = %s has no counterpart", s.path, s.value)
+		isHarmless := func(bean string) bool { return strings.HasPrefix(s.path, bean) }
+		j.notes[len(j.notes)-1].Harmless = slices.ContainsFunc(harmless, isHarmless)
 	case host && !c.host:
 		j.note(s.line, "%s = %s: %s can only be set for the whole crawl", s.path, s.value, c.key)
 	default:
@@ -165,7 +185,8 @@ func (j *job) hops(e *element, property, key string) {
 	if p == nil {
 		return
 	}
-	n, err := strconv.Atoi(p.value())
+	text, _ := withDefault(p.value())
+	n, err := strconv.Atoi(text)
 	if err != nil || n < 0 {
 		j.note(p.line, "%s of %s: %q is not a number", property, e.class(), p.value())
 		return

@@ -2,6 +2,7 @@ package heritrix
 
 import (
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -32,6 +33,9 @@ var conversions = map[string]conversion{
 	"warcWriter.prefix":                           {"warc.prefix", false, quoted},
 	"warcWriter.maxFileSizeBytes":                 {"warc.max_size", false, bytesOf},
 	"crawlController.maxToeThreads":               {"crawl.workers", false, whole},
+	"diskSpaceMonitor.pauseThresholdMiB":          {"storage.min_free", false, mebibytes},
+	"loggerModule.logExtraInfo":                   {"log.extra_info", false, boolean},
+	"outbackCDXClient.endpoint":                   {"index.outbackcdx", false, quoted},
 }
 
 func quoted(s string) (string, error) { return strconv.Quote(s), nil }
@@ -90,4 +94,39 @@ func bytesOf(s string) (string, error) {
 		return "", fmt.Errorf("no limit; the default applies")
 	}
 	return strconv.Quote(strconv.FormatInt(n, 10) + "B"), nil
+}
+
+// mebibytes returns a number of MiB as a size.
+func mebibytes(s string) (string, error) {
+	n, err := strconv.ParseInt(s, 10, 40)
+	if err != nil || n < 0 {
+		return "", fmt.Errorf("%q is not a number", s)
+	}
+	return strconv.Quote(strconv.FormatInt(n, 10) + "MiB"), nil
+}
+
+func boolean(s string) (string, error) {
+	b, err := strconv.ParseBool(s)
+	if err != nil {
+		return "", fmt.Errorf("%q is neither true nor false", s)
+	}
+	return strconv.FormatBool(b), nil
+}
+
+// defaultOf matches an expression of Spring with a default: #{systemEnvironment['X'] ?: 'value'} or ${x:value}.
+var defaultOf = regexp.MustCompile(`^(?:#\{.*\?:\s*(?:'([^']*)'|"([^"]*)"|([-\w.]+))\s*\}|\$\{[^:}]+:([^}]*)\})$`)
+
+// withDefault returns the default of an expression, and whether the text is one.
+func withDefault(text string) (string, bool) {
+	m := defaultOf.FindStringSubmatch(strings.TrimSpace(text))
+	if m == nil {
+		return text, false
+	}
+	return m[1] + m[2] + m[3] + m[4], true
+}
+
+// harmless lists the beans whose settings do not change what is crawled or archived.
+var harmless = []string{
+	"metadata.audience", "metadata.operatorFrom", "loggerModule.", "statisticsTracker.", "bdb.", "checkpointService.",
+	"actionDirectory.", "seeds.source",
 }
