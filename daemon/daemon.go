@@ -120,7 +120,7 @@ func Open(c *config.Config, o Options) (*Daemon, error) {
 
 // openProcess subscribes to SIGHUP and bounds the memory of the process. A SIGHUP that arrives while the other parts
 // are opened waits until the daemon runs. Without the subscription, it would end the process.
-func (d *Daemon) openProcess(time.Time) error {
+func (d *Daemon) openProcess(now time.Time) error {
 	if d.o.Hangup == nil {
 		hangup := make(chan os.Signal, 1)
 		signal.Notify(hangup, syscall.SIGHUP)
@@ -130,6 +130,8 @@ func (d *Daemon) openProcess(time.Time) error {
 	if !d.o.SharedProcess {
 		stop := boundGarbage()
 		d.closers.add(func() error { stop(); return nil })
+		stopLimit := d.limitMemory(now, serviceMemory("/proc/self/cgroup", "/sys/fs/cgroup"))
+		d.closers.add(func() error { stopLimit(); return nil })
 		d.parts.NotifyRest = saveAtRest()
 	}
 	d.o.Notify("STATUS=opening the store")
