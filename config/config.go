@@ -7,6 +7,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/config/document"
 	"github.com/arcrawl/arcrawl/config/reach"
+	"github.com/arcrawl/arcrawl/fetch"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/uri"
 	"github.com/arcrawl/arcrawl/warcout"
@@ -32,9 +33,10 @@ type Config struct {
 	Mail     reach.Mail
 	WebSub   WebSub
 
-	AllowNetworks []netip.Prefix // networks that may be fetched from although they are not public
-	HostsDir      string         // folder of the host files, absolute
-	Watch         bool           // read the files again as soon as they change
+	AllowNetworks []netip.Prefix      // networks that may be fetched from although they are not public
+	AllowHosts    []fetch.HostNetwork // the same for single hosts
+	HostsDir      string              // folder of the host files, absolute
+	Watch         bool                // read the files again as soon as they change
 
 	// Seeds are the seeds of the main file in their order, then the seeds of the host files in the order of file names. No
 	// URI appears twice.
@@ -139,3 +141,14 @@ func (c *Config) Labels(h uri.Host) []string {
 
 // SeedHost reports whether a host has a seed.
 func (c *Config) SeedHost(h uri.Host) bool { return c.seedHosts[h] }
+
+// networksFor returns the networks that the host of a URI may be at although they are not public.
+func (c *Config) networksFor(u uri.URI) []netip.Prefix {
+	allow := slices.Clone(c.AllowNetworks)
+	for _, n := range c.AllowHosts {
+		if n.Host == u.Hostname() {
+			allow = append(allow, n.Network)
+		}
+	}
+	return allow
+}

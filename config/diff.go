@@ -147,7 +147,7 @@ func (c *Config) fixed() map[string]string {
 		case needed && k.show != nil:
 			values[k.Name] = k.show(&draft{config: c})
 		case needed:
-			values[k.Name] = fmt.Sprint(c.AllowNetworks)
+			values[k.Name] = fmt.Sprint(c.AllowNetworks, c.AllowHosts)
 		}
 	}
 	return values
@@ -165,7 +165,8 @@ func (c *Config) Succeed(next *Config) (*Config, []KeyChange) {
 	}
 	slices.SortFunc(later, func(a, b KeyChange) int { return cmp.Compare(a.Key, b.Key) })
 	inForce := *next
-	inForce.WARC, inForce.Log, inForce.Admin, inForce.AllowNetworks = c.WARC, c.Log, c.Admin, c.AllowNetworks
+	inForce.WARC, inForce.Log, inForce.Admin = c.WARC, c.Log, c.Admin
+	inForce.AllowNetworks, inForce.AllowHosts = c.AllowNetworks, c.AllowHosts
 	inForce.Storage = c.Storage
 	inForce.Storage.MinFree = next.Storage.MinFree
 	inForce.Crawl = c.Crawl

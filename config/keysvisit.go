@@ -172,8 +172,8 @@ var fetchKeys = []key{
 	optional("fetch.cookie", InBoth, value.CheckHeader, func(d *draft) *string { return &d.settings.Cookie },
 		"Sent as Cookie with each request. Set it in the file of a host to what a browser sends there after consent, as `consent=yes; age=18`. The archive has it in each request record. Cookies that servers set are never sent back. Empty: none."),
 	list("fetch.allow_networks", InMain, "networks (CIDR)",
-		func(f document.Field, d *draft) { d.config.AllowNetworks = value.ReadNetworks(f) },
-		"Networks that may be fetched from although they are private, loopback or otherwise not public."),
+		func(f document.Field, d *draft) { d.config.AllowNetworks, d.config.AllowHosts = value.ReadNetworks(f) },
+		"Networks that may be fetched from although they are private, loopback or otherwise not public: `\"10.1.0.0/16\"` for all hosts, which strangers' names can point to, or `\"intranet.library.example=10.1.0.0/16\"` for one host only."),
 	choice("dedup.by", InBoth, func(d *draft) *dedup.By { return &d.settings.Dedup.By },
 		"Which earlier record with the same payload, status and type replaces an answer. `digest`: a record of any URI. `uri-first`: a record of the same URI, else of any URI. "+
 			"`uri`: only a record of the same URI. `off`: none; every fetched payload is archived.",

@@ -284,7 +284,7 @@ max_per_day = "3GB"
 max_body = "10MiB"
 max_head = "64KiB"
 max_content = "1TB"
-allow_networks = ["127.0.0.0/8", "fd00::/8"]
+allow_networks = ["127.0.0.0/8", "Intranet.Example=10.1.0.0/16", "fd00::/8"]
 [scope]
 by = "prefix"
 prefixes = ["HTTPS://WWW.News.Example:443/a b/"]
@@ -412,6 +412,7 @@ func TestEachKeyReachesItsField(t *testing.T) {
 		Index:         config.Index{OutbackCDX: "http://localhost:8901/arcrawl"},
 		WebSub:        config.WebSub{Callback: "https://crawler.example/websub", Listen: "127.0.0.1:8472", Lease: 3 * day, AnyHub: true},
 		AllowNetworks: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("fd00::/8")},
+		AllowHosts:    []fetch.HostNetwork{{Host: "intranet.example", Network: netip.MustParsePrefix("10.1.0.0/16")}},
 		Seeds: []config.Seed{
 			{URI: parse(t, "https://www.news.example/"), File: main, Line: lineOf("uris = [")},
 			{URI: parse(t, "http://xn--mnchen-3ya.example:8080/x?b=1&a"), File: main, Line: lineOf("uris = [")},

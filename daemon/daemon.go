@@ -98,7 +98,7 @@ func Open(c *config.Config, o Options) (*Daemon, error) {
 		o.Notify = notifySystemd
 	}
 	if o.Dial == nil {
-		o.Dial = fetch.Guard(c.AllowNetworks)
+		o.Dial = fetch.Guard(c.AllowNetworks, c.AllowHosts...)
 	}
 	if o.Observe == nil {
 		o.Observe = func(crawler.Report) {}

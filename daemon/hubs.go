@@ -43,7 +43,7 @@ func newHubs(c *config.Config, version string, log zerolog.Logger) (h *hubs, err
 	if !c.WebSub.On() {
 		return h, nil
 	}
-	dial := fetch.Guard(c.AllowNetworks)
+	dial := fetch.Guard(c.AllowNetworks, c.AllowHosts...)
 	h.subscriber, err = websub.New(websub.Options{
 		Callback: c.WebSub.Callback, Lease: c.WebSub.Lease, AnyHub: c.WebSub.AnyHub,
 		Log: log, Random: rand.Text, Notify: h.notify,

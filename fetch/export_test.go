@@ -8,7 +8,7 @@ import (
 
 // GuardWith returns a Guard that uses the given resolver.
 func GuardWith(allow []netip.Prefix, r *net.Resolver) Dialer {
-	return guard(allow, r)
+	return guard(allow, nil, r)
 }
 
 // SpoolInto makes c create its spool files with create.

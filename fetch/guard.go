@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/netip"
 	"slices"
+	"strings"
 	"syscall"
 )
 
@@ -45,31 +46,49 @@ var (
 // Guard returns the dialer for everything that is fetched. It resolves names and tries addresses as [net.Dialer] does,
 // but refuses every address that is neither public nor in an allowed prefix. It decides at the moment of connecting,
 // so a name that later resolves to another address (DNS rebinding) is refused too. The error wraps
-// [ErrForbiddenAddress] and names the host, the address and the setting.
-func Guard(allow []netip.Prefix) Dialer {
-	return guard(allow, nil)
+// [ErrForbiddenAddress] and names the host, the address and the setting. The networks in of are allowed for single
+// hosts only.
+func Guard(allow []netip.Prefix, of ...HostNetwork) Dialer {
+	return guard(allow, of, nil)
 }
 
-func guard(allow []netip.Prefix, resolver *net.Resolver) Dialer {
+// HostNetwork is a network that one host may be at, although its addresses are not public.
+type HostNetwork struct {
+	Host    string // without port; the hosts below it are others
+	Network netip.Prefix
+}
+
+// unmapped returns a network with its addresses as IPv4, if it holds IPv4 addresses in IPv6 notation.
+func unmapped(p netip.Prefix) netip.Prefix {
+	if p.Addr().Is4In6() && p.Bits() >= 96 {
+		return netip.PrefixFrom(p.Addr().Unmap(), p.Bits()-96)
+	}
+	return p
+}
+
+func guard(allow []netip.Prefix, of []HostNetwork, resolver *net.Resolver) Dialer {
 	allow = slices.Clone(allow)
 	for i, p := range allow {
-		if p.Addr().Is4In6() && p.Bits() >= 96 {
-			allow[i] = netip.PrefixFrom(p.Addr().Unmap(), p.Bits()-96)
-		}
+		allow[i] = unmapped(p)
+	}
+	hosts := map[string][]netip.Prefix{}
+	for _, n := range of {
+		hosts[n.Host] = append(hosts[n.Host], unmapped(n.Network))
 	}
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
 		d := net.Dialer{
 			Resolver: resolver,
 			ControlContext: func(_ context.Context, _, resolved string, _ syscall.RawConn) error {
-				return checkAddress(allow, address, resolved)
+				return checkAddress(allow, hosts, address, resolved)
 			},
 		}
 		return d.DialContext(ctx, network, address)
 	}
 }
 
-// checkAddress returns an error if resolved, the numeric address of the host in asked, is forbidden.
-func checkAddress(allow []netip.Prefix, asked, resolved string) error {
+// checkAddress returns an error if resolved, the numeric address of the host in asked, is forbidden. hosts holds the
+// networks of single hosts.
+func checkAddress(allow []netip.Prefix, hosts map[string][]netip.Prefix, asked, resolved string) error {
 	to, err := netip.ParseAddrPort(resolved)
 	if err != nil {
 		return fmt.Errorf("connect to %s: %w", asked, err)
@@ -82,6 +101,9 @@ func checkAddress(allow []netip.Prefix, asked, resolved string) error {
 	host, _, err := net.SplitHostPort(asked)
 	if err != nil {
 		host = asked
+	}
+	if slices.ContainsFunc(hosts[strings.TrimSuffix(host, ".")], inside) {
+		return nil
 	}
 	return fmt.Errorf("%w: host %s is at %s; to crawl it, add its network to fetch.allow_networks", ErrForbiddenAddress, host, ip)
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/config/document"
 	"github.com/arcrawl/arcrawl/digest"
+	"github.com/arcrawl/arcrawl/fetch"
 	"github.com/arcrawl/arcrawl/internal/human"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -31,8 +32,35 @@ func ReadURIs(f document.Field) []uri.URI {
 }
 
 // ReadNetworks reads a list of networks in CIDR notation.
-func ReadNetworks(f document.Field) []netip.Prefix {
-	return elements(f, `for example "127.0.0.0/8" or "fd00::/8"`, readNetwork)
+func ReadNetworks(f document.Field) (all []netip.Prefix, of []fetch.HostNetwork) {
+	const example = `for example "127.0.0.0/8", "fd00::/8" or "intranet.library.example=10.1.0.0/16"`
+	for _, n := range elements(f, example, readHostNetwork) {
+		if n.Host == "" {
+			all = append(all, n.Network)
+		} else {
+			of = append(of, n)
+		}
+	}
+	return all, of
+}
+
+// readHostNetwork reads a network, with the host that it is for before an equals sign if it is for one host only.
+func readHostNetwork(f document.Field, s string) (fetch.HostNetwork, bool) {
+	name, network, one := strings.Cut(s, "=")
+	if !one {
+		p, ok := readNetwork(f, s)
+		return fetch.HostNetwork{Network: p}, ok
+	}
+	h, problem, remedy := ParseHost(strings.TrimSpace(name))
+	if problem == "" && strings.Contains(string(h), ":") {
+		problem, remedy = "names a port", "name the host alone: the network is allowed for all its ports"
+	}
+	if problem != "" {
+		f.Fault(problem, remedy)
+		return fetch.HostNetwork{}, false
+	}
+	p, ok := readNetwork(f, strings.TrimSpace(network))
+	return fetch.HostNetwork{Host: string(h), Network: p}, ok
 }
 
 // ReadTypePatterns reads a list of patterns of content types.

@@ -74,7 +74,7 @@ type Fetcher struct {
 
 // FetchTwice fetches a page twice, if robots.txt allows it.
 func (f *Fetcher) FetchTwice(ctx context.Context, u uri.URI) (versions []Version, err error) {
-	client := fetch.New(fetch.Options{Dial: fetch.Guard(f.Config.AllowNetworks)})
+	client := fetch.New(fetch.Options{Dial: fetch.Guard(f.Config.AllowNetworks, f.Config.AllowHosts...)})
 	defer func() { err = errors.Join(err, client.Close()) }()
 	rules, status, err := f.fetch(ctx, client, u.Robots())
 	switch {
