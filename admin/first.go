@@ -27,7 +27,9 @@ func (w *Window) logFirstFailure(r crawler.Report) {
 	if r.Error != "" {
 		e = e.Str("reason", r.Error)
 	}
-	e = e.Str("next", r.Due.UTC().Format(time.RFC3339))
+	if !r.Due.IsZero() { // robots.txt is visited on demand
+		e = e.Str("next", r.Due.UTC().Format(time.RFC3339))
+	}
 	switch {
 	case forbidden:
 		e.Msg("robots.txt forbids a seed: it is not visited")
