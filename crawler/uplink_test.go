@@ -137,7 +137,7 @@ func TestUnreachableHostsAreNotTakenForAnOutage(t *testing.T) {
 	})
 }
 
-// A hundred names of strangers refuse together. The crawl tries a host that answered lately and continues: the healthy
+// A hundred names of strangers refuse together. The crawl tries a canary and continues: the healthy
 // site is visited on time.
 func TestStrangersThatRefuseTogetherDoNotStopTheCrawl(t *testing.T) {
 	dir := t.TempDir()
@@ -147,7 +147,7 @@ func TestStrangersThatRefuseTogetherDoNotStopTheCrawl(t *testing.T) {
 			seeds = append(seeds, fmt.Sprintf(`"http://s%d.example/"`, n))
 		}
 		settings, _, _ := strings.Cut(sixHosts, "[seeds]")
-		w := newWorld(t, dir, settings+"[seeds]\nuris = ["+strings.Join(seeds, ", ")+"]\n")
+		w := newWorld(t, dir, settings+"[crawl]\ncanaries = [\"http://well.example/\"]\n[seeds]\nuris = ["+strings.Join(seeds, ", ")+"]\n")
 		defer w.town.Close()
 		w.set("http://well.example/", town.Page{})
 		for n := range 100 {

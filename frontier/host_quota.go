@@ -75,6 +75,11 @@ func (f *Frontier) firstClaimable(now int64) *host {
 			return h
 		}
 		f.putInLine(h, q)
+		for _, other := range h.quotas { // its place under the others is free again
+			if other != nil && other != q {
+				f.callNext(other)
+			}
+		}
 	}
 }
 

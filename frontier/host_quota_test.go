@@ -14,7 +14,7 @@ import (
 // and nothing waits in line although it could be claimed.
 func TestQuotasHoldAndNothingStarves(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(4) {
+	for seed := range uint64(8) {
 		p := rand.New(rand.NewPCG(seed, 1))
 		now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 		f, err := Open(Options{
