@@ -28,12 +28,12 @@ const (
 
 // everyday and largest are the sizes of the largest input, in everyday tests and if ARCRAWL_HOSTILE is set.
 const (
-	everyday = 512 << 10
+	everyday = 128 << 10
 	largest  = 8 << 20
 )
 
 // Linear fails the test if the work of run grows faster than its input. input returns a text of about n bytes. The
-// largest text has 512 KiB, or 8 MiB if the variable ARCRAWL_HOSTILE is set.
+// largest text has 128 KiB, or 8 MiB if the variable ARCRAWL_HOSTILE is set.
 func Linear(t *testing.T, input func(n int) string, run func(text string)) {
 	t.Helper()
 	size := everyday
