@@ -4,6 +4,7 @@ import (
 	"embed"
 	"io/fs"
 	"net/http"
+	"unicode/utf8"
 )
 
 // files holds the dashboard: pages, scripts, styles, and uPlot for the charts. It loads nothing from other servers.
@@ -17,5 +18,12 @@ func dashboard() http.Handler {
 	if err != nil {
 		return http.NotFoundHandler() // cannot happen: the folder is embedded
 	}
-	return http.FileServerFS(pages)
+	served := http.FileServerFS(pages)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !utf8.ValidString(r.URL.Path) { // no file has such a name, and the file server would answer 500
+			http.NotFound(w, r)
+			return
+		}
+		served.ServeHTTP(w, r)
+	})
 }
