@@ -31,8 +31,8 @@ type frontierFlags struct {
 func (f *frontierFlags) add(cmd *cobra.Command) {
 	configFlag(cmd, &f.config)
 	cmd.Flags().Var(&onceText{text: &f.host}, "host", "choose URIs on this host; *.example.org matches example.org and all hosts below it")
-	cmd.Flags().StringVar(&f.prefix, "prefix", "", "choose URIs that begin with this text, in canonical form")
-	cmd.Flags().StringVar(&f.match, "match", "", "choose URIs that this regular expression matches anywhere, in canonical form")
+	cmd.Flags().Var(&onceText{text: &f.prefix}, "prefix", "choose URIs that begin with this text, in canonical form")
+	cmd.Flags().Var(&onceText{text: &f.match}, "match", "choose URIs that this regular expression matches anywhere, in canonical form")
 	cmd.Flags().StringSliceVar(&f.states, "state", nil,
 		"choose URIs in this state: "+stateNames()+"; with several states, URIs must be in all of them")
 	cmd.Flags().StringVar(&f.fromFile, "from-file", "", "choose the URIs in this file, one per line (- = standard input)")

@@ -56,26 +56,19 @@ func replaceText(file string, text []byte) error {
 	return nil
 }
 
-// shownHost returns a host as people read it: an internationalized name in Unicode, and the form of its file behind it.
-func shownHost(h string) string {
-	if u, err := idna.ToUnicode(h); err == nil && u != h {
-		return u + " (" + h + ")"
-	}
-	return h
-}
-
-// hostFilePath returns the path of the file of a host. A configuration without such a file is an error.
-func hostFilePath(c *config.Config, name string) (string, error) {
+// hostFilePath returns the path of the file of a host in the folder of host files. A folder without such a file is an
+// error.
+func hostFilePath(dir, name string) (string, error) {
 	h, problem, remedy := value.ParseHost(name)
 	if problem != "" {
 		return "", usageError{fmt.Errorf("%q %s; %s", name, problem, remedy)}
 	}
 	for _, candidate := range []string{string(h), reference.HostFileName(h)} {
-		if path := filepath.Join(c.HostsDir, candidate+".toml"); fileExists(path) {
+		if path := filepath.Join(dir, candidate+".toml"); fileExists(path) {
 			return path, nil
 		}
 	}
-	return "", usageError{fmt.Errorf("there is no file for %s in %s; arcrawl host list shows all", h, c.HostsDir)}
+	return "", usageError{fmt.Errorf("there is no file for %s in %s; arcrawl host list shows all", h, dir)}
 }
 
 func fileExists(path string) bool {
@@ -92,11 +85,12 @@ func newHostList() *cobra.Command {
 are shown in Unicode.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, err := daemon.ReadConfig(path)
+			s, err := openHostFiles(path)
 			if err != nil {
 				return err
 			}
-			entries, err := os.ReadDir(c.HostsDir)
+			faults := s.faults()
+			entries, err := os.ReadDir(s.dir)
 			if err != nil && !errors.Is(err, fs.ErrNotExist) {
 				return daemon.FolderError{Err: err}
 			}
@@ -110,10 +104,10 @@ are shown in Unicode.`,
 				isOf := func(f config.Fault) bool { return filepath.Base(f.File) == name }
 				if removed {
 					state = "removed"
-				} else if slices.ContainsFunc(c.Broken, isOf) {
+				} else if slices.ContainsFunc(faults, isOf) {
 					state = "faulty; arcrawl check says why"
 				}
-				text, err := os.ReadFile(filepath.Join(c.HostsDir, name))
+				text, err := os.ReadFile(filepath.Join(s.dir, name))
 				if err != nil {
 					state = err.Error()
 				}
@@ -121,7 +115,7 @@ are shown in Unicode.`,
 				if removed {
 					host = host[:len(host)-len(filepath.Ext(host))]
 				}
-				fmt.Fprintf(table, "%s\t%s\t%s\t\n", shownHost(host), human.Count(len(patch.Seeds(text)), "seed"), state)
+				fmt.Fprintf(table, "%s\t%s\t%s\t\n", human.Host(host), human.Count(len(patch.Seeds(text)), "seed"), state)
 			}
 			return table.Flush()
 		},
@@ -138,11 +132,11 @@ func newHostShow() *cobra.Command {
 		Example: "  arcrawl host show www.news.example > drafts/www.news.example.toml",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := daemon.ReadConfig(path)
+			s, err := openHostFiles(path)
 			if err != nil {
 				return err
 			}
-			file, err := hostFilePath(c, args[0])
+			file, err := hostFilePath(s.dir, args[0])
 			if err != nil {
 				return err
 			}
@@ -167,11 +161,11 @@ func newHostRemove() *cobra.Command {
 The history of the host stays in the store. URIs of which it had the only seed are out of scope until then, and keep their due times.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := daemon.ReadConfig(path)
+			s, err := openHostFiles(path)
 			if err != nil {
 				return err
 			}
-			file, err := hostFilePath(c, args[0])
+			file, err := hostFilePath(s.dir, args[0])
 			if err != nil {
 				return err
 			}
@@ -200,7 +194,7 @@ func newSeedsList() *cobra.Command {
 			table := newTable(cmd.OutOrStdout())
 			for _, s := range c.Seeds {
 				name := ""
-				if host := s.URI.Hostname(); shownHost(host) != host {
+				if host := s.URI.Hostname(); human.Host(host) != host {
 					name, _ = idna.ToUnicode(host)
 				}
 				fmt.Fprintf(table, "%s\t%s:%d\t%s\t\n", s.URI, s.File, s.Line, name)

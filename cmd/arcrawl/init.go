@@ -77,7 +77,7 @@ func create(path, text string) (err error) {
 
 func newHost() *cobra.Command {
 	return group("host", "Manage per-host configuration files",
-		newHostAdd(), newHostList(), newHostShow(), newHostRemove())
+		newHostAdd(), newHostList(), newHostShow(), newHostEdit(), newHostRename(), newHostRemove())
 }
 
 func newHostAdd() *cobra.Command {
@@ -123,6 +123,9 @@ running daemon applies the new file automatically.`,
 
 // taken returns an error unless the configuration is valid and includes the new host files.
 func taken(path string, files []string) error {
+	if _, err := os.ReadFile(path); errors.Is(err, fs.ErrPermission) {
+		return hostFaults(path, files) // a curator
+	}
 	c, err := config.Load(path)
 	if err != nil {
 		return fmt.Errorf("the configuration has other faults; fix them:\n%w", err)
@@ -134,6 +137,21 @@ func taken(path string, files []string) error {
 			!slices.ContainsFunc(c.Warnings, func(w config.Fault) bool { return ours(w.File) }) {
 			return daemon.FolderError{Err: fmt.Errorf("%s is not read: %s names another folder in storage.hosts; move the file there, and use --dir next time", file, path)}
 		}
+	}
+	return nil
+}
+
+// hostFaults returns the faults of host files if the main file cannot be read.
+func hostFaults(path string, files []string) error {
+	s, err := openHostFiles(path)
+	if err != nil {
+		return err
+	}
+	ours := func(f config.Fault) bool {
+		return slices.ContainsFunc(files, func(file string) bool { return filepath.Base(file) == filepath.Base(f.File) })
+	}
+	if faults := slices.DeleteFunc(s.faults(), func(f config.Fault) bool { return !ours(f) }); len(faults) > 0 {
+		return faults
 	}
 	return nil
 }

@@ -138,7 +138,7 @@ Lines below the table name hosts that cannot meet their capture target, and what
 	}
 	r.daemonFlags.add(cmd)
 	f := cmd.Flags()
-	f.StringVar(&r.host, "host", "", "show this host only, day by day")
+	f.Var(&onceText{text: &r.host}, "host", "show this host only, day by day")
 	f.IntVar(&r.days, "days", 7, fmt.Sprintf("show the last `N` days, at most %d", daily.MaxDays))
 	f.StringVar(&r.logs.since, "since", "", "read logs; "+sinceHelp)
 	f.StringVar(&r.logs.until, "until", "", "read logs; "+untilHelp)

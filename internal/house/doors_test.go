@@ -29,7 +29,8 @@ var doors = []door{
 	{"the process", "fmt", []string{"Print", "Printf", "Println", "Scan*"}, []string{"cmd/arcrawl"}},
 	{"the process", "os/signal", nil, []string{"daemon", "cmd/arcrawl"}},
 	{"the process", "flag", nil, []string{"cmd/arcrawl"}},
-	{"other processes", "os/exec", nil, []string{"daemon"}},
+	// daemon runs the hook of finished files, cmd/arcrawl the editor of the user.
+	{"other processes", "os/exec", nil, []string{"daemon", "cmd/arcrawl"}},
 	{"a global logger", "log", nil, nil},
 	{"a global logger", "log/slog", nil, nil},
 	{"a global logger", "github.com/rs/zerolog/log", nil, nil},

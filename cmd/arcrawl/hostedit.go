@@ -1,0 +1,237 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"github.com/aymanbagabas/go-udiff"
+	"github.com/spf13/cobra"
+
+	"github.com/arcrawl/arcrawl/admin/api"
+	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/daemon"
+)
+
+// hostEdit holds the flags of arcrawl host edit.
+type hostEdit struct {
+	path string // of the main file
+	from string // the file with the new text; "" = open an editor
+	sure bool
+}
+
+func newHostEdit() *cobra.Command {
+	var e hostEdit
+	cmd := &cobra.Command{
+		Use:   "edit HOST",
+		Short: "Edit the file of a host, check it, and show the effect before it is in force",
+		Long: `edit opens a copy of the file of a host in $VISUAL, $EDITOR or vi. Then it checks the configuration with the copy, shows the
+difference and what would change in the running crawl, and asks. The file is replaced at once and as a whole; a running daemon then
+applies it.
+
+If the copy has faults, or the answer is no, the file does not change and the copy stays. Edit the copy further and repeat with --from.
+
+Exit code 78: the copy has faults.`,
+		Example: `  arcrawl host edit www.news.example
+  arcrawl host edit www.news.example --from drafts/www.news.example.toml --yes`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error { return e.run(cmd, args[0]) },
+	}
+	configFlag(cmd, &e.path)
+	cmd.Flags().StringVar(&e.from, "from", "", "take the new text from this file instead of opening an editor")
+	cmd.Flags().BoolVarP(&e.sure, "yes", "y", false, "write without asking")
+	return cmd
+}
+
+// run edits the file of a host.
+func (e *hostEdit) run(cmd *cobra.Command, host string) error {
+	s, err := openHostFiles(e.path)
+	if err != nil {
+		return err
+	}
+	file, err := hostFilePath(s.dir, host)
+	if err != nil {
+		return err
+	}
+	name := filepath.Base(file)
+	before, readable := s.texts[name]
+	if !readable {
+		return daemon.FolderError{Err: fmt.Errorf("cannot read %s", file)}
+	}
+	draft := e.from
+	if draft == "" {
+		if draft, err = editCopy(cmd.Context(), name, before); err != nil {
+			return err
+		}
+	}
+	after, err := os.ReadFile(draft)
+	if err != nil {
+		return daemon.FolderError{Err: err}
+	}
+	out := cmd.OutOrStdout()
+	if bytes.Equal(before, after) {
+		fmt.Fprintf(out, "%s was not changed\n", file)
+		return e.discard(draft)
+	}
+	again := fmt.Sprintf("%s was not changed; the edited copy is %s; edit it and run: arcrawl host edit %s --from %s", file, draft, host, draft)
+	if faults := s.with(name, after).newFaults(s); len(faults) > 0 {
+		return fmt.Errorf("%w\n%s", faults, again)
+	}
+	fmt.Fprint(out, udiff.Unified(file, draft, string(before), string(after)))
+	if err := showEffect(cmd, e.path, api.StagedHost{Name: name, Text: string(after)}); err != nil {
+		return fmt.Errorf("%w\n%s", err, again)
+	}
+	if !e.sure && !confirmed(cmd.InOrStdin(), out) {
+		_, err := fmt.Fprintln(out, again)
+		return err
+	}
+	if now, err := os.ReadFile(file); err != nil || !bytes.Equal(now, before) {
+		return daemon.FolderError{Err: fmt.Errorf("%s was changed by somebody else meanwhile; %s", file, again)}
+	}
+	if err := replaceText(file, after); err != nil {
+		return fmt.Errorf("%w; %s", err, again)
+	}
+	if _, err := fmt.Fprintf(out, "wrote %s\n", file); err != nil {
+		return err
+	}
+	return e.discard(draft)
+}
+
+// discard removes the copy that was edited. It keeps a file of the user.
+func (e *hostEdit) discard(draft string) error {
+	if e.from != "" {
+		return nil
+	}
+	return os.RemoveAll(filepath.Dir(draft))
+}
+
+// editCopy opens a copy of a host file in an editor, and returns the path of the copy.
+func editCopy(ctx context.Context, name string, text []byte) (string, error) {
+	dir, err := os.MkdirTemp("", "arcrawl-edit-")
+	if err != nil {
+		return "", daemon.FolderError{Err: err}
+	}
+	draft := filepath.Join(dir, name)
+	if err := os.WriteFile(draft, text, 0o600); err != nil {
+		return "", daemon.FolderError{Err: err}
+	}
+	editor := cmp.Or(os.Getenv("VISUAL"), os.Getenv("EDITOR"), "vi")
+	// The shell splits the value, which may have arguments: EDITOR="code --wait".
+	c := exec.CommandContext(ctx, "sh", "-c", editor+` "$1"`, "sh", draft)
+	c.Stdin, c.Stdout, c.Stderr = os.Stdin, os.Stdout, os.Stderr
+	if err := c.Run(); err != nil {
+		return "", fmt.Errorf("edit %s with %q: %w; set VISUAL or EDITOR to your editor; the copy is %s", name, editor, err, draft)
+	}
+	return draft, nil
+}
+
+// showEffect prints what a staged host file would change in the running crawl, if a daemon answers. The error lists the
+// faults that the daemon finds.
+func showEffect(cmd *cobra.Command, path string, h api.StagedHost) error {
+	d := daemonFlags{config: path}
+	client, err := d.client()
+	if err != nil {
+		return nil //nolint:nilerr // no daemon is named, or the main file is not readable
+	}
+	r, err := client.Plan(cmd.Context(), api.Staged{Only: true, Hosts: []api.StagedHost{h}})
+	if err != nil {
+		_, err = fmt.Fprintf(cmd.OutOrStdout(), "the effect on the running crawl is unknown: %v\n", err)
+		return err
+	}
+	return printReloaded(&d, cmd.OutOrStdout(), r, nil)
+}
+
+// confirmed asks whether to write, and reports whether the answer is yes. Without a terminal it is no.
+func confirmed(in io.Reader, out io.Writer) bool {
+	if !isTerminal(in) {
+		fmt.Fprintln(out, "Nothing was written, because there is nobody to ask. Repeat with --yes.")
+		return false
+	}
+	fmt.Fprint(out, "Write this? [y/N] ")
+	answer, _ := bufio.NewReader(in).ReadString('\n')
+	a := strings.ToLower(strings.TrimSpace(answer))
+	return a == "y" || a == "yes"
+}
+
+// stagedFiles are the texts of a configuration as they could be.
+type stagedFiles struct {
+	path  string            // of the main file
+	dir   string            // of the host files
+	texts map[string][]byte // host files by name, the main file as ""
+}
+
+// openHostFiles reads the configuration as it is on disk. A curator may not be allowed to read the main file: then it
+// is empty, and the host files are in hosts.d next to it.
+func openHostFiles(path string) (stagedFiles, error) {
+	s := stagedFiles{path: path, dir: filepath.Join(filepath.Dir(path), "hosts.d"), texts: map[string][]byte{"": {}}}
+	main, err := os.ReadFile(path)
+	if !errors.Is(err, fs.ErrPermission) {
+		c, err := daemon.ReadConfig(path)
+		if err != nil {
+			return s, err
+		}
+		s.dir, s.texts[""] = c.HostsDir, main
+	}
+	entries, err := os.ReadDir(s.dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return s, daemon.FolderError{Err: err}
+	}
+	for _, e := range entries {
+		name := e.Name()
+		if strings.HasPrefix(name, ".") || !strings.HasSuffix(name, ".toml") {
+			continue
+		}
+		if text, err := os.ReadFile(filepath.Join(s.dir, name)); err == nil {
+			s.texts[name] = text
+		}
+	}
+	return s, nil
+}
+
+// with returns the configuration with another text of a host file. A nil text removes the file.
+func (s stagedFiles) with(name string, text []byte) stagedFiles {
+	next := s
+	next.texts = make(map[string][]byte, len(s.texts)+1)
+	for n, t := range s.texts {
+		next.texts[n] = t
+	}
+	next.texts[name] = text
+	if text == nil {
+		delete(next.texts, name)
+	}
+	return next
+}
+
+// faults returns the faults of the configuration.
+func (s stagedFiles) faults() config.Faults {
+	var all config.Faults
+	_, err := config.LoadTexts(s.path, s.texts)
+	errors.As(err, &all)
+	return all
+}
+
+// newFaults returns the faults of s that before does not have, and those in files that differ.
+func (s stagedFiles) newFaults(before stagedFiles) config.Faults {
+	old := map[string]bool{}
+	for _, f := range before.faults() {
+		old[f.String()] = true
+	}
+	var found config.Faults
+	for _, f := range s.faults() {
+		name := filepath.Base(f.File)
+		text, isHost := s.texts[name]
+		if !old[f.String()] || isHost && !bytes.Equal(text, before.texts[name]) {
+			found = append(found, f)
+		}
+	}
+	return found
+}

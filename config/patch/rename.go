@@ -1,0 +1,72 @@
+package patch
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/arcrawl/arcrawl/config/document"
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+// ErrByHandRename says that a host cannot be replaced safely in a file, so that a person must do it.
+var ErrByHandRename = errors.New("cannot replace the host in the file safely; copy the file and edit it by hand")
+
+// RenameHost returns the text of a host file with another host: in the key host and in each seed on the old host, also
+// where another setting repeats the seed. named says that the name of the new file is enough to know the host, so that
+// the key host is not added.
+func RenameHost(text []byte, from, to uri.Host, named bool) ([]byte, error) {
+	before := document.Parse(text, "the file")
+	if len(before.Faults) > 0 {
+		return nil, fmt.Errorf("cannot rename a file with faults: %s", before.Faults[0])
+	}
+	lines := strings.SplitAfter(string(text), "\n")
+	key := document.Path("").Child("host")
+	line := "host = " + document.TOML(string(to)) + "\n"
+	switch {
+	case before.Has(key):
+		lines[before.AtKey(key, document.Fault{}).Line-1] = line
+	case !named:
+		lines = slices.Insert(lines, 0, line)
+	}
+	list := document.Path("").Child(seedsTable).Child(seedsList)
+	seeds := texts(before.Value(list))
+	edited := strings.Join(lines, "")
+	for i, seed := range seeds {
+		moved, ok := onHost(seed, from, to)
+		if !ok {
+			continue
+		}
+		found := false
+		for _, quote := range []func(string) string{func(s string) string { return document.TOML(s) }, Literal} {
+			if strings.Contains(edited, quote(seed)) {
+				edited, found = strings.ReplaceAll(edited, quote(seed), quote(moved)), true
+			}
+		}
+		if !found {
+			return nil, ErrByHandRename
+		}
+		seeds[i] = moved
+	}
+	after := document.Parse([]byte(edited), "the file")
+	wrongHost := after.Has(key) && after.Value(key) != string(to)
+	if len(after.Faults) > 0 || wrongHost || !slices.Equal(texts(after.Value(list)), seeds) {
+		return nil, ErrByHandRename
+	}
+	return []byte(edited), nil
+}
+
+// onHost returns a seed on another host. It reports whether the seed was on the first one.
+func onHost(seed string, from, to uri.Host) (string, bool) {
+	u, err := uri.Parse(seed)
+	if err != nil || u.Host() != from {
+		return seed, false
+	}
+	parts, err := url.Parse(seed)
+	if err != nil || parts.Host == "" {
+		return seed, false
+	}
+	return strings.Replace(seed, parts.Host, string(to), 1), true
+}
