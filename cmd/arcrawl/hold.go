@@ -27,7 +27,7 @@ func newVisit() *cobra.Command {
 		Use:   "visit URI…",
 		Short: "Make URIs due now, so that the running daemon visits them soon",
 		Long: `visit makes known URIs due now. Politeness delays and robots.txt still apply. arcrawl why shows when the visit comes.
-arcrawl seeds add adds a URI that is not known.`,
+arcrawl seeds add --running-only adds a URI that is not known.`,
 		Example: "  arcrawl visit https://www.news.example/",
 	}, "made due", func(cmd *cobra.Command, c *api.Client, _ []string, uris frontier.Selection) (o outcome, err error) {
 		done, err := c.Visit(cmd.Context(), uris)

@@ -91,29 +91,13 @@ running daemon applies the new file automatically.`,
 		Example: "  arcrawl host add --config /etc/arcrawl/arcrawl.toml https://www.news.example/ https://www.news.example/sport/",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			hosts, seeds, err := reference.SeedsByHost(args)
-			if err != nil {
-				return usageError{err}
-			}
 			if _, err := os.Stat(path); err != nil {
 				return daemon.FolderError{Err: fmt.Errorf("cannot find the main file: %w; name it with --config, or write one with arcrawl init", err)}
 			}
 			if dir == "" {
 				dir = filepath.Join(filepath.Dir(path), "hosts.d")
 			}
-			var files []string
-			for _, h := range hosts {
-				file := filepath.Join(dir, reference.HostFileName(h)+".toml")
-				done, err := addSeeds(file, h, seeds[h])
-				if err != nil {
-					return err
-				}
-				if _, err := fmt.Fprintln(cmd.OutOrStdout(), done); err != nil {
-					return err
-				}
-				files = append(files, file)
-			}
-			return taken(path, files)
+			return writeSeeds(cmd.OutOrStdout(), path, dir, args)
 		},
 	}
 	configFlag(cmd, &path)

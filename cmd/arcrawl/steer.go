@@ -63,25 +63,6 @@ func newSeeds() *cobra.Command {
 	return group("seeds", "List, add and remove seeds", newSeedsList(), newSeedsAdd(), newSeedsRemove())
 }
 
-func newSeedsAdd() *cobra.Command {
-	var d daemonFlags
-	cmd := &cobra.Command{
-		Use:   "add URI…",
-		Short: "Add URIs to the running crawl, due now",
-		Long: `add adds URIs that no page links to. They must be on a host that has a seed in the configuration. For a new host write a
-host file first, see arcrawl host add, which also adds a seed to the file of its host. A known URI does not change.`,
-		Example: "  arcrawl seeds add https://www.news.example/elections/",
-		Args:    cobra.MinimumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return ask(cmd, &d, showAdded, func(c *api.Client) (api.Added, error) {
-				return c.AddSeeds(cmd.Context(), args)
-			})
-		},
-	}
-	d.add(cmd)
-	return cmd
-}
-
 func showAdded(out io.Writer, a api.Added) error {
 	for _, f := range a.Faults {
 		fmt.Fprintf(out, "not a URI: %s\n", f)

@@ -1,0 +1,101 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/arcrawl/arcrawl/admin/api"
+	"github.com/arcrawl/arcrawl/config/reference"
+)
+
+// seedsAdd holds the flags of arcrawl seeds add.
+type seedsAdd struct {
+	d       daemonFlags
+	running bool
+}
+
+func newSeedsAdd() *cobra.Command {
+	var s seedsAdd
+	cmd := &cobra.Command{
+		Use:   "add URI…",
+		Short: "Add seeds to the files of their hosts and to the running crawl",
+		Long: `add writes the seeds into the files of their hosts, as arcrawl host add does, checks the configuration, and adds the seeds to the
+running crawl, due now. If no daemon runs, the next one starts with them. A known URI does not change.
+
+With --running-only no file changes: the URIs are added to the running crawl as URIs that no page links to. They must be on a host that
+has a seed in the configuration, and they are lost if the store is rebuilt.
+
+With --json the answer of the daemon is printed as JSON, and what happened to the files on standard error.`,
+		Example: "  arcrawl seeds add https://www.news.example/elections/",
+		Args:    cobra.MinimumNArgs(1),
+		RunE:    s.run,
+	}
+	s.d.add(cmd)
+	cmd.Flags().BoolVar(&s.running, "running-only", false, "add the URIs to the running crawl only, not to a host file")
+	return cmd
+}
+
+// run adds seeds to files and to the running crawl.
+func (s *seedsAdd) run(cmd *cobra.Command, args []string) error {
+	request := func(c *api.Client) (api.Added, error) { return c.AddSeeds(cmd.Context(), args) }
+	if s.running {
+		return ask(cmd, &s.d, showAdded, request)
+	}
+	told := cmd.OutOrStdout()
+	if s.d.json {
+		told = cmd.ErrOrStderr()
+	}
+	files, err := openHostFiles(s.d.config)
+	if err != nil {
+		return fmt.Errorf("%w\nto add the URIs to the running crawl only, use --running-only", err)
+	}
+	if err := writeSeeds(told, s.d.config, files.dir, args); err != nil {
+		return err
+	}
+	client, err := s.d.client()
+	if err != nil && s.d.socket == "" {
+		_, err = fmt.Fprintf(told, "the running crawl was not told: %v\n", err)
+		return err
+	}
+	added, err := request(client)
+	if errors.Is(err, api.ErrNoDaemon) && s.d.socket == "" {
+		_, err = fmt.Fprintln(told, "no daemon runs; the next one starts with these seeds")
+		return err
+	}
+	return printAnswer(&s.d, cmd.OutOrStdout(), added, err, showSeedsAdded)
+}
+
+// writeSeeds writes seeds into the files of their hosts, and checks the configuration.
+func writeSeeds(out io.Writer, path, dir string, args []string) error {
+	hosts, seeds, err := reference.SeedsByHost(args)
+	if err != nil {
+		return usageError{err}
+	}
+	var written []string
+	for _, h := range hosts {
+		file := filepath.Join(dir, reference.HostFileName(h)+".toml")
+		done, err := addSeeds(file, h, seeds[h])
+		if err != nil {
+			return err
+		}
+		if _, err := fmt.Fprintln(out, done); err != nil {
+			return err
+		}
+		written = append(written, file)
+	}
+	return taken(path, written)
+}
+
+// showSeedsAdded prints what the running crawl did with seeds that are in the configuration.
+func showSeedsAdded(out io.Writer, a api.Added) error {
+	for _, u := range a.Outside {
+		fmt.Fprintf(out, "%s is on a new host: the running crawl visits it when it has read the new file; see arcrawl reload\n", u)
+	}
+	_, err := fmt.Fprintf(out, "in the running crawl: %d added, %d already known, %d refused because their host is full\n",
+		a.New, a.Known, a.Refused)
+	return err
+}
