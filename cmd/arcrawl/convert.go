@@ -25,6 +25,9 @@ func newConvert() *cobra.Command {
 operator, politeness, limits, hops, seeds, URI patterns to reject, sheets for hosts and domains, and the sites of CrawlRSS with
 their feeds and implied pages.
 
+Files that the job names are read if they are in its folder or below: imported beans, seeds, and SURT prefixes. Expressions become
+their defaults.
+
 All other settings of the job are listed with their lines: they have no effect any more. Existing files are never overwritten. Read
 the new files, then run arcrawl check.`,
 		Example: `  arcrawl convert crawler-beans.cxml --seeds seeds.txt -o /etc/arcrawl
@@ -41,7 +44,7 @@ the new files, then run arcrawl check.`,
 					return fmt.Errorf("read the seeds: %w", err)
 				}
 			}
-			r, err := heritrix.Convert(job, string(list))
+			r, err := heritrix.Convert(heritrix.Job{Beans: job, Seeds: string(list), Read: besideJob(args[0])})
 			if err != nil {
 				return fmt.Errorf("%s: %w", args[0], err)
 			}
@@ -51,6 +54,31 @@ the new files, then run arcrawl check.`,
 	cmd.Flags().StringVarP(&dir, "output", "o", ".", "write to this folder")
 	cmd.Flags().StringVar(&seeds, "seeds", "", "read the seeds from this file, one on a line, if the job does not contain them")
 	return cmd
+}
+
+// maxJobFile bounds a file that a job names.
+const maxJobFile = 64 << 20
+
+// besideJob returns a function that reads files in the folder of a job and below it.
+func besideJob(job string) func(string) ([]byte, error) {
+	return func(name string) ([]byte, error) {
+		if !filepath.IsLocal(name) {
+			return nil, errors.New("it is not in the folder of the job; copy it there")
+		}
+		f, err := os.OpenInRoot(filepath.Dir(job), name)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, errors.New("it is not in the folder of the job")
+		}
+		if err != nil {
+			return nil, err
+		}
+		defer f.Close()
+		text, err := io.ReadAll(io.LimitReader(f, maxJobFile+1))
+		if err == nil && len(text) > maxJobFile {
+			err = fmt.Errorf("it is larger than %d MiB", maxJobFile>>20)
+		}
+		return text, err
+	}
 }
 
 // writeConverted writes all files or none, and lists the settings that were not converted.
@@ -74,21 +102,45 @@ func writeConverted(out io.Writer, dir, job string, r *heritrix.Result) error {
 		}
 		fmt.Fprintln(out, "wrote", filepath.Join(dir, name))
 	}
-	for _, of := range []struct {
-		title    string
-		harmless bool
-	}{
-		{"not converted from %s; check whether the crawl needs it:\n", false},
-		{"not converted from %s, without effect on what is crawled and archived:\n", true},
-	} {
-		title := "\n" + fmt.Sprintf(of.title, job)
-		for _, n := range r.Notes {
-			if n.Harmless == of.harmless {
-				fmt.Fprintf(out, "%s  %s\n", title, n)
-				title = ""
-			}
-		}
-	}
+	listLosses(out, job, r)
 	_, err := fmt.Fprintf(out, "\nNext: arcrawl check -c %s\n", filepath.Join(dir, "arcrawl.toml"))
 	return err
+}
+
+// listLosses lists what was not converted, and what was converted with a default.
+func listLosses(out io.Writer, job string, r *heritrix.Result) {
+	groups := []struct {
+		title string
+		has   func(heritrix.Note) bool
+		notes []heritrix.Note
+	}{
+		{title: "not converted from %s; check whether the crawl needs it:\n"},
+		{
+			title: "converted from %s with the defaults of expressions; write your own values if the job gets others:\n",
+			has:   func(n heritrix.Note) bool { return n.Default },
+		},
+		{
+			title: "not converted from %s, without effect on what is crawled and archived:\n",
+			has:   func(n heritrix.Note) bool { return n.Harmless },
+		},
+	}
+	for _, n := range r.Notes {
+		in := 0
+		for i := range groups {
+			if groups[i].has != nil && groups[i].has(n) {
+				in = i
+			}
+		}
+		groups[in].notes = append(groups[in].notes, n)
+	}
+	fmt.Fprintf(out, "\nconverted: %d; not converted: %d, and %d without effect on what is crawled and archived\n",
+		r.Converted, len(groups[0].notes), len(groups[2].notes))
+	for _, g := range groups {
+		for i, n := range g.notes {
+			if i == 0 {
+				fmt.Fprintf(out, "\n"+g.title, job)
+			}
+			fmt.Fprintf(out, "  %s\n", n)
+		}
+	}
 }

@@ -29,3 +29,36 @@ func TestConvertWritesAConfigurationAndNeverOverwritesOne(t *testing.T) {
 		t.Errorf("the second time: %s", errs)
 	}
 }
+
+func TestConvertReadsFilesBelowTheJobOnly(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if err := os.Mkdir(filepath.Join(dir, "job"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	odd := `<beans><bean id="odd"><property name="thing" value="NAME"/></bean></beans>`
+	for name, text := range map[string]string{
+		"outside.xml": strings.ReplaceAll(odd, "NAME", "outside"), "job/near.xml": strings.ReplaceAll(odd, "NAME", "near"),
+		"job/job.cxml": `<beans><bean id="metadata"><property name="operatorContactUrl" value="https://library.example/"/>` +
+			`<property name="organization" value="Library"/></bean><import resource="near.xml"/><import resource="../outside.xml"/>` +
+			`<import resource="link.xml"/><import resource="gone.xml"/></beans>`,
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink("../outside.xml", filepath.Join(dir, "job", "link.xml")); err != nil {
+		t.Fatal(err)
+	}
+	out, _ := ending(t, exitOK, "convert", filepath.Join(dir, "job", "job.cxml"), "-o", filepath.Join(dir, "etc"))
+	for _, want := range []string{
+		"converted: 2; not converted: 4, and 0 without effect", "near.xml, line 1: odd.thing = near",
+		"the import of ../outside.xml is not converted: it is not in the folder of the job; copy it there",
+		"the import of link.xml is not converted", "the import of gone.xml is not converted: it is not in the folder of the job",
+	} {
+		if !strings.Contains(out, want) {
+			t.Errorf("no %q in:\n%s", want, out)
+		}
+	}
+	ending(t, exitOK, "check", "-c", filepath.Join(dir, "etc", "arcrawl.toml"))
+}

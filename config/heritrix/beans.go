@@ -1,8 +1,8 @@
 package heritrix
 
 import (
-	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/xml"
 	"errors"
 	"fmt"
@@ -15,15 +15,21 @@ const maxDepth = 64
 
 // element is an XML element of a job.
 type element struct {
-	name     string
-	attrs    map[string]string
-	line     int
+	name  string
+	attrs map[string]string
+	place
 	text     string
 	children []*element
 }
 
-// parse reads a job and returns its outermost element.
-func parse(job []byte) (*element, error) {
+// place is where something is written.
+type place struct {
+	file string // "" = the job itself
+	line int
+}
+
+// parse reads a job, or a file that it imports, and returns its outermost element.
+func parse(job []byte, file string) (*element, error) {
 	d := xml.NewDecoder(bytes.NewReader(job))
 	d.Entity = xml.HTMLEntity
 	top := &element{}
@@ -43,7 +49,7 @@ func parse(job []byte) (*element, error) {
 			if len(open) > maxDepth {
 				return nil, fmt.Errorf("line %d: elements are nested more than %d deep", line, maxDepth)
 			}
-			e := &element{name: t.Name.Local, line: line, attrs: make(map[string]string)}
+			e := &element{name: t.Name.Local, place: place{file, line}, attrs: make(map[string]string)}
 			for _, a := range t.Attr {
 				e.attrs[a.Name.Local] = a.Value
 			}
@@ -53,6 +59,8 @@ func parse(job []byte) (*element, error) {
 			open = open[:len(open)-1]
 		case xml.CharData:
 			in.text += string(t)
+		case xml.Comment: // counts for the lines of a text
+			in.text += strings.Repeat("\n", bytes.Count(t, []byte("\n")))
 		}
 	}
 	if len(top.children) == 0 || top.children[0].name != "beans" {
@@ -98,65 +106,67 @@ func (e *element) value() string {
 	return strings.TrimSpace(e.text)
 }
 
-// values returns the texts of the list in an element, with their lines.
+// values returns the texts of the list in an element, with their places.
 func (e *element) values() []setting {
 	var out []setting
 	e.all(func(c *element) {
 		if c.name == "value" {
-			out = append(out, setting{value: strings.TrimSpace(c.text), line: c.line})
+			out = append(out, setting{value: strings.TrimSpace(c.text), place: c.place})
 		}
 	})
 	return out
+}
+
+// isPlain reports whether a property has a single value, not a list, a bean or a reference.
+func (e *element) isPlain() bool {
+	if _, ok := e.attrs["value"]; ok {
+		return true
+	}
+	return len(e.children) == 1 && e.children[0].name == "value"
+}
+
+// target returns the name of the bean that a property or list entry refers to, empty if it contains it.
+func (e *element) target() string {
+	if name := e.attrs["ref"]; name != "" {
+		return name
+	}
+	if e.name == "ref" {
+		return cmp.Or(e.attrs["bean"], e.attrs["local"])
+	}
+	if len(e.children) == 1 && e.children[0].name == "ref" {
+		return e.children[0].target()
+	}
+	return ""
 }
 
 // setting is a value and its position.
 type setting struct {
 	path  string // bean and property, "disposition.delayFactor"
 	value string
-	line  int
+	place
 }
 
-// settings returns the settings of the beans of a job, overrides last.
-func settings(beans *element) []setting {
-	var set []setting
-	for _, bean := range beans.children {
-		switch bean.class() {
-		case "Sheet", "RssSite", "PropertyOverrideConfigurer":
-			continue
-		}
-		if bean.name != "bean" {
-			continue
-		}
-		for _, p := range bean.children {
-			if _, plain := p.attrs["value"]; p.name == "property" && plain && bean.attrs["id"] != "" {
-				set = append(set, setting{bean.attrs["id"] + "." + p.attrs["name"], p.value(), p.line})
-			}
-		}
-	}
-	for _, bean := range beans.children {
-		if bean.class() == "PropertyOverrideConfigurer" {
-			set = append(set, overrides(bean)...)
-		}
-	}
-	return set
-}
-
-// overrides returns the properties of a PropertyOverrideConfigurer: lines of text, or <prop> elements.
+// overrides returns the properties of a PropertyOverrideConfigurer: lines of text, or <prop> elements. A line
+// that is no property has no path.
 func overrides(bean *element) []setting {
 	var set []setting
 	bean.all(func(e *element) {
 		switch e.name {
 		case "prop":
-			set = append(set, setting{e.attrs["key"], e.text, e.line})
+			set = append(set, setting{strings.TrimSpace(e.attrs["key"]), e.text, e.place})
 		case "value":
-			line := e.line
-			lines := bufio.NewScanner(strings.NewReader(e.text))
-			for ; lines.Scan(); line++ {
-				text := strings.TrimSpace(lines.Text())
+			at := e.place
+			for text := range strings.SplitSeq(e.text, "\n") {
+				text = strings.TrimSpace(text)
 				name, value, ok := strings.Cut(text, "=")
-				if ok && !strings.HasPrefix(text, "#") {
-					set = append(set, setting{strings.TrimSpace(name), strings.TrimSpace(value), line})
+				switch {
+				case text == "" || text[0] == '#' || text[0] == '!':
+				case ok:
+					set = append(set, setting{strings.TrimSpace(name), strings.TrimSpace(value), at})
+				default:
+					set = append(set, setting{"", text, at})
 				}
+				at.line++
 			}
 		}
 	})
@@ -174,7 +184,7 @@ func sheets(beans *element) map[string][]setting {
 		all[name] = nil
 		bean.all(func(e *element) {
 			if e.name == "entry" {
-				all[name] = append(all[name], setting{e.attrs["key"], e.value(), e.line})
+				all[name] = append(all[name], setting{e.attrs["key"], e.value(), e.place})
 			}
 		})
 	}

@@ -20,10 +20,16 @@ func convert(t *testing.T, name, seeds string) (*heritrix.Result, *config.Config
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := heritrix.Convert(job, seeds)
+	r, err := heritrix.Convert(heritrix.Job{Beans: job, Seeds: seeds})
 	if err != nil {
 		t.Fatal(err)
 	}
+	return r, load(t, r)
+}
+
+// load loads a converted configuration, which must be valid.
+func load(t *testing.T, r *heritrix.Result) *config.Config {
+	t.Helper()
 	dir := t.TempDir()
 	if err := os.Mkdir(filepath.Join(dir, "hosts.d"), 0o755); err != nil {
 		t.Fatal(err)
@@ -41,7 +47,7 @@ func convert(t *testing.T, name, seeds string) (*heritrix.Result, *config.Config
 	if err != nil {
 		t.Fatalf("the converted job is not a valid configuration: %v\n%s", err, r.Main)
 	}
-	return r, c
+	return c
 }
 
 func TestConvertHeritrixJob(t *testing.T) {
@@ -62,7 +68,10 @@ header_timeout = "1500ms"
 [scope]
 max_hops = 5
 max_embed_hops = 3
-rules = ['reject ^(?:.*/calendar/.*)$']
+rules = [
+    'accept ^https?://(?:[^/?#]*[.])?tv[.]example(?::\d+)?(?:[/?#]|$)',
+    'reject ^(?:.*/calendar/.*)$',
+]
 `
 	got := slices.Sorted(slices.Values(strings.Split(string(r.Main), "\n")))
 	if diff := cmp.Diff(slices.Sorted(slices.Values(strings.Split(want, "\n"))), got); diff != "" {
@@ -89,16 +98,14 @@ func TestConvertNotesEverythingElseWithItsLine(t *testing.T) {
 		got = append(got, n.String())
 	}
 	want := []string{
-		"line 21: +http://(example,tv,: write prefixes of the scope into scope.prefixes and scope.rules of a host file",
 		"line 22: ftp://old.example/ is not a seed: want http:// or https:// and a host",
 		"line 30: metadata.userAgentTemplate = Mozilla/5.0 (@OPERATOR_CONTACT_URL@) has no counterpart",
 		"line 46: RE2 does not support the expression .*(/[^/]+)\\1\\1.*: error parsing regexp: invalid escape sequence: `\\1`",
 		"line 55: fetchHttp.maxLengthBytes: no limit; the default applies",
 		`line 61: disposition.maxDelayMs: "much" is not a number`,
 		"line 67: crawlController.maxToeThreads = 3: crawl.workers can only be set for the whole crawl",
-		"line 67: crawlController.maxToeThreads = 3: crawl.workers can only be set for the whole crawl",
-		"line 72: the sheet nobodys applies to no host",
 		"line 79: the prefix http://(example,tv,)/live/ is neither a host nor a domain; use a [[when]] with a uri in the host file instead",
+		"line 72: the sheet nobodys applies to no host",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -132,7 +139,7 @@ implied_by = [
 
 func TestConvertSeparateSeeds(t *testing.T) {
 	t.Parallel()
-	r, err := heritrix.Convert([]byte("<beans/>"), "# mine\n\nhttp://a.example/\nb.example\nhttp://a.example:8080/x\n")
+	r, err := heritrix.Convert(heritrix.Job{Beans: []byte("<beans/>"), Seeds: "# mine\n\nhttp://a.example/\nb.example\nhttp://a.example:8080/x\n"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -158,7 +165,8 @@ func TestConvertRefusesOtherFiles(t *testing.T) {
 		"nested without end":         {"<beans>" + strings.Repeat("<list>", 1000), "nested more than 64 deep"},
 		"empty":                      {"", "no <beans> element found"},
 	} {
-		if _, err := heritrix.Convert([]byte(c.job), ""); err == nil || !strings.Contains(err.Error(), c.want) {
+		_, err := heritrix.Convert(heritrix.Job{Beans: []byte(c.job)})
+		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", name, err, c.want)
 		}
 	}
@@ -171,7 +179,7 @@ func FuzzConvert(f *testing.F) {
 	}
 	f.Add(job, "http://a.example/")
 	f.Fuzz(func(t *testing.T, job []byte, seeds string) {
-		r, err := heritrix.Convert(job, seeds)
+		r, err := heritrix.Convert(heritrix.Job{Beans: job, Seeds: seeds})
 		if (r == nil) == (err == nil) {
 			t.Fatalf("result %v and error %v", r, err)
 		}
@@ -198,7 +206,7 @@ func TestConvertDefaultsLinesAndFiles(t *testing.T) {
 </bean>
 <bean id="odd" class="x.Odd"><property name="thing" value="1" /></bean>
 </beans>`
-	r, err := heritrix.Convert([]byte(job), "https://a.example/\nftp://b.example/\n")
+	r, err := heritrix.Convert(heritrix.Job{Beans: []byte(job), Seeds: "https://a.example/\nftp://b.example/\n"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -212,6 +220,8 @@ func TestConvertDefaultsLinesAndFiles(t *testing.T) {
 		got = append(got, n.String())
 	}
 	want := []string{
+		"line 1: the job has no metadata.operator or organization: write operator.name",
+		"line 1: the job has no metadata.operatorContactUrl: write operator.contact",
 		"line 8: outbackCDXClient.endpoint: the default of #{ systemEnvironment['CDX'] ?: 'http://localhost:8080/fc' } is used",
 		"line 10: crawlController.maxToeThreads: the default of ${threads:250} is used",
 		"line 15: odd.thing = 1 has no counterpart",

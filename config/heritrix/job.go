@@ -3,28 +3,36 @@ package heritrix
 import (
 	"cmp"
 	"fmt"
-	"maps"
-	"net/url"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 )
 
-// Result is a converted job.
-type Result struct {
-	Main  []byte            // arcrawl.toml
-	Hosts map[string][]byte // the file of each host or domain, by its name
-	Notes []Note            // everything that was not converted, in the order of the job
+// Job is a job of Heritrix 3.
+type Job struct {
+	Beans []byte // its crawler-beans.cxml
+	Seeds string // the text of a separate file of seeds, one per line; may be empty
+	// Read reads a file that the job names, by its name as written there. nil = there are no such files.
+	Read func(name string) ([]byte, error)
 }
 
-// Note reports a setting that was not converted.
+// Result is a converted job.
+type Result struct {
+	Main      []byte            // arcrawl.toml
+	Hosts     map[string][]byte // the file of each host or domain, by its name
+	Converted int               // number of settings, rules, seeds and sites that were converted
+	Notes     []Note            // everything that was not converted, in the order of the job
+}
+
+// Note reports a setting that was not converted, or whose value may be another one.
 type Note struct {
-	File string // "" = the job, "seeds" = the separate file of seeds
+	File string // "" = the job, "seeds" = the separate file of seeds, else a file that the job names
 	Line int
 	What string
 	// Harmless says that the setting does not change what is crawled or archived.
 	Harmless bool
+	// Default says that the setting was converted, with the default of an expression.
+	Default bool
 }
 
 // String returns the note as one line.
@@ -37,28 +45,56 @@ func (n Note) String() string {
 
 // job is a conversion in progress.
 type job struct {
-	main  *file
-	hosts map[string]*file
-	notes []Note
-	file  string // which is being converted, as in a Note
+	Job
+	main      *file
+	hosts     map[string]*file
+	top       *element
+	beans     map[string]*element // by id, the last definition as in Spring
+	rules     map[*element]bool   // the beans that are rules of the scope
+	verdicts  []string            // the scope's rules, in the job's order: the last match decides
+	origin    map[string]string   // the setting that each key of the main file is from
+	converted int
+	notes     []Note
+	noted     map[Note]bool
 }
 
-// Convert converts the crawler-beans.cxml of a job. seeds is the text of a separate file of seeds, one per line; it
-// may be empty. An error means that beans is not a job. A setting without a counterpart is a [Note].
-func Convert(beans []byte, seeds string) (*Result, error) {
-	top, err := parse(beans)
+// Convert converts a job. An error means that its beans are not a job. A setting without a counterpart is a [Note].
+func Convert(from Job) (*Result, error) {
+	top, err := parse(from.Beans, "")
 	if err != nil {
 		return nil, fmt.Errorf("read the job: %w", err)
 	}
-	j := &job{main: new(file), hosts: make(map[string]*file)}
-	j.convertSettings(settings(top))
-	j.convertScope(top)
-	j.convertSheets(top)
-	j.convertSites(top)
-	j.file = "seeds"
-	for line, text := range strings.Split(seeds, "\n") {
-		j.seed(text, line+1)
+	j := &job{
+		Job: from, top: top, main: new(file), hosts: make(map[string]*file), beans: make(map[string]*element),
+		rules: make(map[*element]bool), origin: make(map[string]string), noted: make(map[Note]bool),
 	}
+	j.include()
+	top.all(func(e *element) {
+		if e.name == "bean" && e.attrs["id"] != "" {
+			j.beans[e.attrs["id"]] = e
+		}
+	})
+	j.findPlaceholders()
+	free := j.override()
+	j.convertScope()
+	for _, bean := range top.children {
+		j.bean(bean)
+	}
+	for _, s := range free {
+		j.put(j.main, s, false)
+	}
+	j.convertSheets()
+	j.convertSites(top)
+	j.seedList(from.Seeds, place{"seeds", 1})
+	return j.result(), nil
+}
+
+// result returns what has been converted.
+func (j *job) result() *Result {
+	for _, rule := range slices.Backward(j.verdicts) { // here the first match decides
+		j.main.add("scope.rules", literal(rule))
+	}
+	j.needOperator()
 	j.main.reconcileDelays()
 	for _, f := range j.hosts {
 		f.reconcileDelays()
@@ -67,16 +103,47 @@ func Convert(beans []byte, seeds string) (*Result, error) {
 		harm := func(n Note) int { return map[bool]int{true: 1}[n.Harmless] }
 		return cmp.Or(harm(a)-harm(b), strings.Compare(a.File, b.File), a.Line-b.Line)
 	})
-	r := &Result{Main: j.main.text(), Hosts: make(map[string][]byte), Notes: j.notes}
+	r := &Result{Main: j.main.text(), Hosts: make(map[string][]byte), Converted: j.converted, Notes: j.notes}
 	for name, f := range j.hosts {
-		r.Hosts[name] = f.text()
+		if len(f.keys) > 0 {
+			r.Hosts[name] = f.text()
+		}
 	}
-	return r, nil
+	return r
 }
 
-// note notes a setting that is not converted.
-func (j *job) note(line int, format string, args ...any) {
-	j.notes = append(j.notes, Note{File: j.file, Line: line, What: fmt.Sprintf(format, args...)})
+// note notes a setting that is not converted, once.
+func (j *job) note(at place, format string, args ...any) {
+	j.remember(Note{File: at.file, Line: at.line, What: fmt.Sprintf(format, args...)})
+}
+
+// noteDefault notes an expression of which the default is used.
+func (j *job) noteDefault(at place, name, expression string) {
+	what := fmt.Sprintf("%s: the default of %s is used", name, expression)
+	j.remember(Note{File: at.file, Line: at.line, What: what, Default: true})
+}
+
+func (j *job) remember(n Note) {
+	if !j.noted[n] {
+		j.noted[n] = true
+		j.notes = append(j.notes, n)
+	}
+}
+
+// needOperator notes what every configuration needs and this job does not have.
+func (j *job) needOperator() {
+	at := place{line: 1}
+	if bean := j.beans["metadata"]; bean != nil {
+		at = bean.place
+	}
+	needed := map[string]string{
+		"name": "metadata.operator or organization", "contact": "metadata.operatorContactUrl",
+	}
+	for key, of := range needed {
+		if _, told := j.origin["operator."+key]; !told {
+			j.note(at, "the job has no %s: write operator.%s", of, key)
+		}
+	}
 }
 
 // host returns the file of a host or domain.
@@ -89,204 +156,197 @@ func (j *job) host(name string) *file {
 	return f
 }
 
-// elsewhere lists the properties that are converted separately, and properties without meaning here.
-var elsewhere = map[string]bool{"seeds.textSource.value": true, "metadata.jobName": true, "metadata.description": true}
-
-func (j *job) convertSettings(set []setting) {
-	for _, s := range set {
-		lines := strings.Split(s.value, "\n")
-		s.value = strings.TrimSpace(s.value)
-		switch {
-		case s.path == "seeds.textSource.value":
-			for i, text := range lines {
-				j.seed(text, s.line+i)
-			}
-		case elsewhere[s.path] || strings.HasPrefix(s.value, "[see override"):
-		case s.path == "metadata.robotsPolicyName" && s.value == "obey":
-		default:
-			j.put(j.main, s, false)
+// override applies the job's overrides to its beans and returns those for beans that the job does not contain.
+func (j *job) override() []setting {
+	var free []setting
+	for _, bean := range j.top.children {
+		if bean.class() != "PropertyOverrideConfigurer" {
+			continue
 		}
+		for _, s := range overrides(bean) {
+			switch {
+			case s.path == "":
+				j.note(s.place, "%s is not a property", s.value)
+			case s.path == "seeds.textSource.value":
+				j.seedList(s.value, s.place)
+				j.drop("seeds.textSource")
+			case s.path == "seeds.textSource.path":
+				j.seedFile(s.value, s.place)
+				j.drop("seeds.textSource")
+			default:
+				s.value = strings.TrimSpace(s.value)
+				if !j.replace(s) {
+					free = slices.DeleteFunc(free, func(old setting) bool { return old.path == s.path })
+					free = append(free, s)
+				}
+			}
+		}
+	}
+	return free
+}
+
+// replace sets a property of a bean, or of a bean in a list as in scope.rules[2].maxHops. It reports whether the bean
+// exists.
+func (j *job) replace(s setting) bool {
+	steps := strings.Split(s.path, ".")
+	bean := j.beans[steps[0]]
+	for _, step := range steps[1 : len(steps)-1] {
+		name, index, _ := strings.Cut(strings.TrimSuffix(step, "]"), "[")
+		n, err := strconv.Atoi(index)
+		if bean == nil || err != nil || bean.property(name) == nil {
+			return false
+		}
+		in := j.list(bean.property(name))
+		if n < 0 || n >= len(in) {
+			return false
+		}
+		bean = in[n]
+	}
+	if bean == nil {
+		return false
+	}
+	name := steps[len(steps)-1]
+	bean.children = slices.DeleteFunc(bean.children, func(e *element) bool { return e.attrs["name"] == name })
+	set := map[string]string{"name": name, "value": s.value}
+	bean.children = append(bean.children, &element{name: "property", attrs: set, place: s.place})
+	return true
+}
+
+// drop removes a property that an override replaces.
+func (j *job) drop(path string) {
+	id, name, _ := strings.Cut(path, ".")
+	if bean := j.beans[id]; bean != nil {
+		bean.children = slices.DeleteFunc(bean.children, func(e *element) bool { return e.attrs["name"] == name })
+	}
+}
+
+// list returns the beans in the list of a property, written there or referred to. An unknown bean is nil.
+func (j *job) list(p *element) []*element {
+	var in []*element
+	if name := p.target(); name != "" && j.beans[name] != nil {
+		p = j.beans[name]
+	}
+	p.all(func(e *element) {
+		if e.name != "list" || in != nil {
+			return
+		}
+		for _, c := range e.children {
+			if c.name == "ref" {
+				c = j.beans[c.target()]
+			}
+			in = append(in, c)
+		}
+	})
+	return in
+}
+
+// bean converts the settings of a bean of the job.
+func (j *job) bean(bean *element) {
+	class := bean.class()
+	switch {
+	case bean.name != "bean" || j.rules[bean] || strings.HasSuffix(class, "SheetAssociation"):
+		return
+	case class == "Sheet" || class == "RssSite" || class == "PropertyOverrideConfigurer":
+		return
+	}
+	name := cmp.Or(bean.attrs["id"], class)
+	for _, p := range bean.children {
+		s := setting{name + "." + p.attrs["name"], p.value(), p.place}
+		switch {
+		case p.name != "property" || s.path == "scope.rules":
+		case s.path == "seeds.textSource":
+			j.seedSource(p)
+		case p.isPlain():
+			j.put(j.main, s, false)
+		default:
+			j.loseList(s, p)
+		}
+	}
+}
+
+// loseList notes a property that is not a single value, unless it only connects beans.
+func (j *job) loseList(s setting, p *element) {
+	beans, values := 0, 0
+	p.all(func(e *element) {
+		switch {
+		case e.name == "bean":
+			beans++
+		case e.name == "value" || e.name == "entry" && e.attrs["value"] != "":
+			values++
+		}
+	})
+	if beans+values > 0 {
+		s.value = fmt.Sprintf("(%d beans, %d values)", beans, values)
+		j.lose(s)
 	}
 }
 
 // put converts a setting into a file. host means that it is the file of a host.
 func (j *job) put(f *file, s setting, host bool) {
-	c, ok := conversions[s.path]
-	if value, expression := withDefault(s.value); ok && expression {
-		j.note(s.line, "%s: the default of %s is used", s.path, s.value)
-		s.value = value
-	}
+	c, ok := conversions[j.known(s.path)]
+	value, expanded, complete := expand(s.value)
 	switch {
+	case ignored[s.path] || strings.HasPrefix(s.value, "[see override"):
+		return
 	case !ok:
-		j.note(s.line, "%s = %s has no counterpart", s.path, s.value)
-		isHarmless := func(bean string) bool { return strings.HasPrefix(s.path, bean) }
-		j.notes[len(j.notes)-1].Harmless = slices.ContainsFunc(harmless, isHarmless)
+		j.lose(s)
+		return
 	case host && !c.host:
-		j.note(s.line, "%s = %s: %s can only be set for the whole crawl", s.path, s.value, c.key)
-	default:
-		text, err := c.text(s.value)
-		if err != nil {
-			j.note(s.line, "%s: %v", s.path, err)
-			return
-		}
-		f.set(c.key, text)
-	}
-}
-
-// seed converts one line of a list of seeds into the file of its host.
-func (j *job) seed(text string, line int) {
-	text = strings.TrimSpace(text)
-	if text == "" || strings.HasPrefix(text, "#") {
+		j.note(s.place, "%s = %s: %s can only be set for the whole crawl", s.path, s.value, c.key)
+		return
+	case !complete:
+		j.note(s.place, "%s = %s has no default: write %s", s.path, s.value, c.key)
+		return
+	case value == "":
 		return
 	}
-	if strings.HasPrefix(text, "+") || strings.HasPrefix(text, "-") {
-		j.note(line, "%s: write prefixes of the scope into scope.prefixes and scope.rules of a host file", text)
+	text, err := c.text(value)
+	if err != nil {
+		j.note(s.place, "%s: %v", s.path, err)
+		j.origin[c.key] += "" // it has a note now
 		return
 	}
-	if !strings.Contains(text, "://") {
-		text = "http://" + text
-	}
-	host, ok := hostOf(text)
-	if !ok {
-		j.note(line, "%s is not a seed: want http:// or https:// and a host", text)
+	if other := j.origin[c.key]; f == j.main && other != "" && other != s.path {
+		if j.main.entry(c.key).value != text {
+			j.note(s.place, "%s = %s: %s is used for %s", s.path, s.value, other, c.key)
+		}
 		return
 	}
-	j.host(host).add("seeds.uris", strconv.Quote(text))
-}
-
-// hostOf returns the name of the file for a URI's host.
-func hostOf(text string) (string, bool) {
-	u, err := url.Parse(text)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
-		return "", false
+	if f == j.main {
+		j.origin[c.key] = s.path
 	}
-	if port := u.Port(); port != "" && port != "80" && port != "443" {
-		return strings.ToLower(u.Hostname()) + ":" + port, true
+	if expanded {
+		j.noteDefault(s.place, s.path, s.value)
 	}
-	return strings.ToLower(u.Hostname()), true
+	j.converted++
+	f.set(c.key, text)
 }
 
-// convertScope converts the rules of the scope that have counterparts, anywhere in the job.
-func (j *job) convertScope(top *element) {
-	top.all(func(e *element) {
-		switch e.class() {
-		case "TooManyHopsDecideRule":
-			j.hops(e, "maxHops", "scope.max_hops")
-		case "TransclusionDecideRule":
-			j.hops(e, "maxTransHops", "scope.max_embed_hops")
-		case "MatchesListRegexDecideRule", "MatchesRegexDecideRule":
-			j.expressions(e)
-		}
-	})
-}
-
-func (j *job) hops(e *element, property, key string) {
-	p := e.property(property)
-	if p == nil {
+// lose notes a setting without counterpart.
+func (j *job) lose(s setting) {
+	known := j.known(s.path)
+	value, _, _ := expand(s.value)
+	if strings.HasSuffix(strings.ToLower(s.path), "password") {
+		s.value = "(hidden)"
+	}
+	if known == "metadata.robotsPolicyName" && (value == "obey" || value == "classic") {
 		return
 	}
-	text, _ := withDefault(p.value())
-	n, err := strconv.Atoi(text)
-	if err != nil || n < 0 {
-		j.note(p.line, "%s of %s: %q is not a number", property, e.class(), p.value())
-		return
-	}
-	j.main.set(key, strconv.Itoa(n))
+	what := fmt.Sprintf("%s = %s has no counterpart", s.path, s.value)
+	j.remember(Note{File: s.file, Line: s.line, What: what, Harmless: isHarmless(known, value)})
 }
 
-// expressions converts a list of regular expressions. In Heritrix they must match the whole URI.
-func (j *job) expressions(e *element) {
-	verb := "accept"
-	if d := e.property("decision"); d != nil && strings.EqualFold(d.value(), "REJECT") {
-		verb = "reject"
+// known returns the path of a setting under the name that its bean has in the profiles of Heritrix.
+func (j *job) known(path string) string {
+	id, property, _ := strings.Cut(path, ".")
+	class := id
+	if bean := j.beans[id]; bean != nil {
+		class = bean.class()
 	}
-	var list []setting
-	for _, name := range []string{"regexList", "regex"} {
-		if p := e.property(name); p != nil {
-			list = append(list, p.values()...)
-			if _, one := p.attrs["value"]; one {
-				list = append(list, setting{value: p.value(), line: p.line})
-			}
+	for _, k := range kinds {
+		if strings.HasSuffix(class, k.suffix) {
+			return k.id + "." + property
 		}
 	}
-	for _, s := range list {
-		text := "^(?:" + s.value + ")$"
-		if _, err := regexp.Compile(text); err != nil {
-			j.note(s.line, "RE2 does not support the expression %s: %v", s.value, err)
-			continue
-		}
-		j.main.add("scope.rules", literal(verb+" "+text))
-	}
-}
-
-// literal returns a TOML string, in single quotes if possible.
-func literal(s string) string {
-	if strings.ContainsAny(s, "'\n") {
-		return strconv.Quote(s)
-	}
-	return "'" + s + "'"
-}
-
-// convertSheets converts sheets into the files of the hosts and domains that they apply to.
-func (j *job) convertSheets(top *element) {
-	all := sheets(top)
-	used := make(map[string]bool)
-	for _, bean := range top.children {
-		if !strings.HasSuffix(bean.class(), "SheetAssociation") {
-			continue
-		}
-		targets := bean.property("targetSheetNames")
-		prefixes := bean.property("surtPrefixes")
-		if targets == nil || prefixes == nil {
-			j.note(bean.line, "this %s has no SURT prefixes; use a host file with [[when]] instead", bean.class())
-			continue
-		}
-		for _, prefix := range prefixes.values() {
-			name, ok := hostOfSURT(prefix.value)
-			if !ok {
-				j.note(prefix.line,
-					"the prefix %s is neither a host nor a domain; use a [[when]] with a uri in the host file instead", prefix.value)
-				continue
-			}
-			for _, target := range targets.values() {
-				used[target.value] = true
-				for _, s := range all[target.value] {
-					j.put(j.host(name), s, true)
-				}
-			}
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(all)) {
-		if used[name] {
-			continue
-		}
-		for _, s := range all[name] {
-			j.note(s.line, "the sheet %s applies to no host", name)
-			break
-		}
-	}
-}
-
-// hostOfSURT returns the host or domain of a SURT prefix: http://(com,example,www,)/ is the prefix of a host,
-// http://(com,example, of a domain.
-func hostOfSURT(prefix string) (string, bool) {
-	_, rest, found := strings.Cut(prefix, "://(")
-	if !found {
-		rest, found = strings.CutPrefix(prefix, "(")
-	}
-	labels, path, whole := strings.Cut(rest, ")")
-	if !found || whole && path != "" && path != "/" {
-		return "", false
-	}
-	labels, port, _ := strings.Cut(labels, ":")
-	parts := strings.Split(strings.Trim(labels, ","), ",")
-	if len(parts) < 2 || slices.Contains(parts, "") {
-		return "", false
-	}
-	slices.Reverse(parts)
-	name := strings.ToLower(strings.Join(parts, "."))
-	if port != "" {
-		name += ":" + port
-	}
-	return name, true
+	return path
 }

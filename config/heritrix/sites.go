@@ -18,17 +18,19 @@ func (j *job) site(bean *element) {
 		}
 		address := e.property("uri")
 		if address == nil {
-			j.note(e.line, "this RssFeed has no uri")
+			j.note(e.place, "this RssFeed has no uri")
 			return
 		}
 		host, ok := hostOf(address.value())
 		if !ok {
-			j.note(address.line, "%s is not a feed: want http:// or https:// and a host", address.value())
+			j.note(address.place, "%s is not a feed: want http:// or https:// and a host", address.value())
 			return
 		}
 		f := j.host(host)
+		j.converted++
 		f.add("feeds.uris", strconv.Quote(address.value()))
 		if wait := bean.property("minWaitInterval"); wait != nil {
+			j.converted++
 			f.set("feeds.min_wait", strconv.Quote(wait.value()))
 		}
 		if pages := e.property("impliedPages"); pages != nil {
@@ -42,7 +44,7 @@ func (j *job) implied(f *file, feed string, pages *element) {
 	list := ""
 	for _, p := range pages.values() {
 		if _, ok := hostOf(p.value); !ok {
-			j.note(p.line, "%s is not a page: want http:// or https:// and a host", p.value)
+			j.note(p.place, "%s is not a page: want http:// or https:// and a host", p.value)
 			continue
 		}
 		if list != "" {
@@ -51,6 +53,7 @@ func (j *job) implied(f *file, feed string, pages *element) {
 		list += strconv.Quote(p.value)
 	}
 	if list != "" {
+		j.converted++
 		f.add("feeds.implied_by", "{ feed = "+strconv.Quote(feed)+", pages = ["+list+"] }")
 	}
 }
