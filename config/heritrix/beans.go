@@ -161,7 +161,7 @@ func overrides(bean *element) []setting {
 				name, value, ok := strings.Cut(text, "=")
 				switch {
 				case text == "" || text[0] == '#' || text[0] == '!':
-				case ok:
+				case ok && strings.TrimSpace(name) != "":
 					set = append(set, setting{strings.TrimSpace(name), strings.TrimSpace(value), at})
 				default:
 					set = append(set, setting{"", text, at})

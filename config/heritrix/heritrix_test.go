@@ -178,8 +178,12 @@ func FuzzConvert(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Add(job, "http://a.example/")
+	for _, s := range shapes {
+		f.Add([]byte("<beans>"+s.beans+"</beans>"), "+http://a.example/")
+	}
 	f.Fuzz(func(t *testing.T, job []byte, seeds string) {
-		r, err := heritrix.Convert(heritrix.Job{Beans: job, Seeds: seeds})
+		itself := func(string) ([]byte, error) { return job, nil }
+		r, err := heritrix.Convert(heritrix.Job{Beans: job, Seeds: seeds, Read: itself})
 		if (r == nil) == (err == nil) {
 			t.Fatalf("result %v and error %v", r, err)
 		}

@@ -136,12 +136,11 @@ func (j *job) needOperator() {
 	if bean := j.beans["metadata"]; bean != nil {
 		at = bean.place
 	}
-	needed := map[string]string{
-		"name": "metadata.operator or organization", "contact": "metadata.operatorContactUrl",
-	}
-	for key, of := range needed {
-		if _, told := j.origin["operator."+key]; !told {
-			j.note(at, "the job has no %s: write operator.%s", of, key)
+	for _, needed := range []struct{ of, key string }{
+		{"metadata.operator or organization", "operator.name"}, {"metadata.operatorContactUrl", "operator.contact"},
+	} {
+		if _, known := j.origin[needed.key]; !known {
+			j.note(at, "the job has no %s: write %s", needed.of, needed.key)
 		}
 	}
 }
@@ -190,6 +189,9 @@ func (j *job) override() []setting {
 func (j *job) replace(s setting) bool {
 	steps := strings.Split(s.path, ".")
 	bean := j.beans[steps[0]]
+	if bean == nil || len(steps) < 2 {
+		return false
+	}
 	for _, step := range steps[1 : len(steps)-1] {
 		name, index, _ := strings.Cut(strings.TrimSuffix(step, "]"), "[")
 		n, err := strconv.Atoi(index)

@@ -109,9 +109,15 @@ var shapes = map[string]shape{
 lines --><value>
 scope.rules[1].maxHops=25
 scope.rules[9].maxHops=3
+scope=3
+=
 </value></property></bean>` + scoped(`<bean class="x.RejectDecideRule"/><bean class="x.TooManyHopsDecideRule"><property name="maxHops" value="5"/></bean>`),
-		main:  []string{"max_hops = 25"},
-		notes: []string{"line 4: scope.rules[9].maxHops = 3 has no counterpart"},
+		main: []string{"max_hops = 25"},
+		notes: []string{
+			"line 4: scope.rules[9].maxHops = 3 has no counterpart",
+			"line 5: scope = 3 has no counterpart",
+			"line 6: = is not a property",
+		},
 	},
 	"an override replaces a property, noted once": {
 		beans: `<bean id="o" class="x.PropertyOverrideConfigurer"><property name="properties"><value>
