@@ -111,7 +111,7 @@ func lookRoutes() []route {
 				if !ok {
 					return nil, unknown("the host " + r.PathValue("host"))
 				}
-				return hostOf(v, w.o.Now()), nil
+				return w.hostOf(v, w.o.Now()), nil
 			},
 		},
 		{

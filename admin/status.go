@@ -158,19 +158,19 @@ func (w *Window) hosts(q hostQuery) api.Hosts {
 	out := api.Hosts{Total: len(views), Hosts: []api.Host{}}
 	views = views[min(q.offset, len(views)):]
 	for _, v := range views[:min(q.limit, len(views))] {
-		out.Hosts = append(out.Hosts, hostOf(v, now))
+		out.Hosts = append(out.Hosts, w.hostOf(v, now))
 	}
 	return out
 }
 
-func hostOf(v frontier.HostView, now time.Time) api.Host {
+func (w *Window) hostOf(v frontier.HostView, now time.Time) api.Host {
 	return api.Host{
 		Host: string(v.Host), State: v.State.String(), URIs: v.URIs, Queued: v.Queued, Forbidden: v.Forbidden, Held: v.Held,
 		InProgress: v.InProgress,
 		Slots:      v.Slots, Failures: v.Failures, Paused: api.Moment(v.Paused), Ready: api.Moment(v.Ready),
 		Oldest: api.Moment(v.Oldest), Rests: api.Moment(v.Rest), Overdue: late(v.Oldest, now),
 		LastError: v.Reason,
-	}
+	}.Named(w.o.Config().Config.HostsDir)
 }
 
 // late returns how long ago due was, or 0 if due is zero or later.

@@ -35,7 +35,7 @@ func (w *Window) why(text string) (api.Why, error) {
 		return api.Why{}, fmt.Errorf("%w; arcrawl why shows whether a rule keeps it out", unknown(u.String()))
 	}
 	view, _ := w.o.Frontier.Host(u.Host(), now)
-	out := api.Why{URI: uriOf(r, now), Why: r.Why, Host: hostOf(view, now)}
+	out := api.Why{URI: uriOf(r, now), Why: r.Why, Host: w.hostOf(view, now)}
 	delay, observed := w.delayOf(u.Host())
 	out.Delay, out.Observed = api.Seconds(delay), observed
 	if out.Ahead, _, err = w.o.Frontier.CountAhead(u, maxAhead); err != nil {

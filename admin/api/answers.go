@@ -171,6 +171,9 @@ type Host struct {
 
 	// LastError says why the host could not be reached the last time, and what to do. It is empty if it was reached.
 	LastError string `json:"last_error,omitempty"`
+
+	Unicode string `json:"unicode,omitempty"` // the name in Unicode, if it is internationalized
+	Removed bool   `json:"removed,omitempty"` // its host file was removed, and no other file replaced it
 }
 
 // Unreachable is a host that could not be reached at the last visit.

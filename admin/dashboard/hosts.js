@@ -1,5 +1,5 @@
 // The list of hosts, and the page of one host.
-import { h, ask, optional, count, plural, span, moment, when, uriLink, table, pairs, notice, button, percent } from './page.js';
+import { h, hostLabel, ask, optional, count, plural, span, moment, when, uriLink, table, pairs, notice, button, percent } from './page.js';
 import { hosts as hostTable } from './overview.js';
 import { trustTable, datesTable } from './reports.js';
 
@@ -100,11 +100,11 @@ export async function hostPage(again, query, name) {
   const ours = (rows) => (rows || []).filter((r) => r.host === name);
   const dates = ours(headers?.dates);
   return [
-    h('h1', {}, name),
+    h('h1', {}, hostLabel(name, host.unicode)),
     state(host),
     h('div', { class: 'row' }, orders(name, host, again)),
     pairs([
-      ['state', host.state],
+      ['state', host.state + (host.removed ? '; its file was removed' : '')],
       [
         'URIs',
         `${count(host.uris)}: ${count(host.queued)} queued, ${count(host.forbidden)} forbidden by robots.txt, ${count(host.held)} held`,

@@ -274,8 +274,8 @@ export function hosts(caption, list, empty) {
   return table(
     caption,
     [
-      ['host', (r) => hostLink(r.host)],
-      ['state', (r) => r.state, 'left'],
+      ['host', (r) => hostLink(r.host, r.unicode)],
+      ['state', (r) => r.state + (r.removed ? ', removed' : ''), 'left'],
       ['URIs', (r) => count(r.uris)],
       ['overdue', (r) => span(r.overdue_seconds)],
       ['oldest due', (r) => moment(r.oldest)],

@@ -108,7 +108,10 @@ export function when(t) {
   return moment(t) + (away > 0 ? ` (in ${span(away)})` : ` (${span(-away)} ago)`);
 }
 
-export const hostLink = (host) => h('a', { href: '#/host/' + encodeURIComponent(host) }, host);
+// A host with an internationalized name is shown in Unicode, with the name of the network behind it.
+export const hostLabel = (host, unicode) => (unicode ? `${unicode} (${host})` : host);
+export const hostLink = (host, unicode) =>
+  h('a', { href: '#/host/' + encodeURIComponent(host) }, hostLabel(host, unicode));
 export const uriLink = (uri) => h('a', { href: '#/uri?u=' + encodeURIComponent(uri) }, uri);
 
 export function tile(name, value, more, kind) {

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/net/idna"
 
+	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/config/patch"
 	"github.com/arcrawl/arcrawl/config/reference"
@@ -20,9 +21,6 @@ import (
 	"github.com/arcrawl/arcrawl/internal/human"
 	"github.com/arcrawl/arcrawl/uri"
 )
-
-// removedSuffix ends the name of a host file that was removed. Such a file is not read.
-const removedSuffix = ".removed"
 
 // addSeeds adds seeds to a host file, which is written if it does not exist. It returns what was done, for people.
 func addSeeds(file string, h uri.Host, seeds []string) (string, error) {
@@ -96,7 +94,7 @@ are shown in Unicode.`,
 			}
 			table := newTable(cmd.OutOrStdout())
 			for _, e := range entries {
-				name, removed := e.Name(), filepath.Ext(e.Name()) == removedSuffix
+				name, removed := e.Name(), filepath.Ext(e.Name()) == api.RemovedSuffix
 				if filepath.Ext(name) != ".toml" && !removed {
 					continue
 				}
@@ -157,7 +155,7 @@ func newHostRemove() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "remove HOST",
 		Short: "Take the file of a host out of the configuration",
-		Long: `remove renames the file of a host, so that it is not read any more: its name ends in ` + removedSuffix + `. Rename it back to restore it.
+		Long: `remove renames the file of a host, so that it is not read any more: its name ends in ` + api.RemovedSuffix + `. Rename it back to restore it.
 The history of the host stays in the store. URIs of which it had the only seed are out of scope until then, and keep their due times.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -169,10 +167,10 @@ The history of the host stays in the store. URIs of which it had the only seed a
 			if err != nil {
 				return err
 			}
-			if err := os.Rename(file, file+removedSuffix); err != nil {
+			if err := os.Rename(file, file+api.RemovedSuffix); err != nil {
 				return daemon.FolderError{Err: err}
 			}
-			_, err = fmt.Fprintf(cmd.OutOrStdout(), "renamed %s to %s\n", file, filepath.Base(file)+removedSuffix)
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "renamed %s to %s\n", file, filepath.Base(file)+api.RemovedSuffix)
 			return err
 		},
 	}

@@ -101,7 +101,8 @@ func showStatus(out io.Writer, s api.Status) error {
 // showUnreachable prints why hosts could not be reached.
 func showUnreachable(out io.Writer, s api.Status) {
 	for _, h := range s.Down[:min(len(s.Down), shownVisits)] {
-		fmt.Fprintf(out, "          %s: %s, the last %s failed\n", h.Host, orNone(h.Error), human.Count(h.Failures, "visit"))
+		fmt.Fprintf(out, "          %s: %s, the last %s failed\n", human.Host(h.Host), orNone(h.Error),
+			human.Count(h.Failures, "visit"))
 	}
 	if more := int(s.Hosts.Down) - shownVisits; more > 0 && len(s.Down) > 0 {
 		fmt.Fprintf(out, "          and %s more: arcrawl hosts --state down\n", human.Count(more, "host"))
@@ -257,7 +258,7 @@ func topPage(ctx context.Context, out io.Writer, c *api.Client, hosts int) error
 	t := newTable(out)
 	fmt.Fprintln(t, "\nhost\tstate\tURIs\toverdue\tfailures")
 	for _, h := range late.Hosts {
-		fmt.Fprintf(t, "%s\t%s\t%d\t%s\t%d\n", h.Host, h.State, h.URIs, span(h.Overdue), h.Failures)
+		fmt.Fprintf(t, "%s\t%s\t%d\t%s\t%d\n", h.Label(), h.Condition(), h.URIs, span(h.Overdue), h.Failures)
 	}
 	return errors.Join(err, t.Flush())
 }

@@ -105,3 +105,22 @@ func TestTopSaysThatNoDaemonAnswers(t *testing.T) {
 		t.Errorf("exit code %d for %v, want %d", exitCode(err), err, exitBusy)
 	}
 }
+
+func TestListsOfHostsMarkRemovedOnesAndShowUnicode(t *testing.T) {
+	t.Parallel()
+	const name = "xn--bcher-kva.example"
+	host := api.Host{Host: name, Unicode: "bücher.example", State: "idle", Removed: true}
+	down := []api.Unreachable{{Host: name, Failures: 7, Error: "no route"}}
+	status := api.Status{Down: down, Hosts: api.HostCounts{Known: 9, Down: 1}}
+	var list, state bytes.Buffer
+	hosts := api.Hosts{Total: 1, Hosts: []api.Host{host}}
+	if err := errors.Join(showHosts(&list, hosts), showStatus(&state, status)); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(list.String(), "bücher.example ("+name+")  idle, removed") {
+		t.Errorf("hosts:\n%s", &list)
+	}
+	if !strings.Contains(state.String(), "bücher.example ("+name+"): no route") {
+		t.Errorf("status:\n%s", &state)
+	}
+}

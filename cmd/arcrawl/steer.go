@@ -88,7 +88,9 @@ func newHosts() *cobra.Command {
   snoozed   rests, or has no URI due yet
   busy      all slots are in use
   idle      has no URI to visit
-  paused    paused by an operator`,
+  paused    paused by an operator
+
+A host whose file was removed is marked. An internationalized name is shown in Unicode, and the name of the network behind it.`,
 		Example: "  arcrawl hosts --state overdue\n  arcrawl hosts news.example --json",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -115,7 +117,7 @@ func showHosts(out io.Writer, h api.Hosts) error {
 		if v.Rests != nil {
 			rest = v.Rests.Local().Format(time.DateTime)
 		}
-		fmt.Fprintf(t, "%s\t%s\t%d\t%d\t%s\t%d\t%s\t%s\n", v.Host, v.State, v.URIs, v.Queued, span(v.Overdue),
+		fmt.Fprintf(t, "%s\t%s\t%d\t%d\t%s\t%d\t%s\t%s\n", v.Label(), v.Condition(), v.URIs, v.Queued, span(v.Overdue),
 			v.Failures, rest, v.LastError)
 	}
 	if err := t.Flush(); err != nil {

@@ -1,0 +1,30 @@
+package api
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+func TestNamedMarksRemovedHostsAndShowsUnicode(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for _, name := range []string{
+		"gone.example.toml.removed", "xn--bcher-kva.example_8080.toml.removed", "back.example.toml.removed", "back.example.toml",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []struct{ host, label, condition string }{
+		{"gone.example", "gone.example", "idle, removed"},
+		{"back.example", "back.example", "idle"},
+		{"other.example", "other.example", "idle"},
+		{"xn--bcher-kva.example:8080", "bücher.example:8080 (xn--bcher-kva.example:8080)", "idle, removed"},
+	} {
+		h := Host{Host: c.host, State: "idle"}.Named(dir)
+		if h.Label() != c.label || h.Condition() != c.condition {
+			t.Errorf("%s is shown as %q, %q; want %q, %q", c.host, h.Label(), h.Condition(), c.label, c.condition)
+		}
+	}
+}
