@@ -50,6 +50,7 @@ type snapshot struct {
 	memory     []crawler.Memory
 	reserved   int64
 	collisions int64
+	missing    int64
 }
 
 func one(v float64) []labelled { return []labelled{{value: v}} }
@@ -245,6 +246,8 @@ func systemGauges() []metric {
 			func(s snapshot) float64 { return float64(s.reserved) }),
 		gauge("arcrawl_store_bytes", "Size of the store.",
 			func(s snapshot) float64 { return float64(s.Archive.Store) }),
+		gauge("arcrawl_visits_missing", "Visits that crawl.log had and the store did not know, when the daemon started.",
+			func(s snapshot) float64 { return float64(s.missing) }),
 		gauge("arcrawl_config_loaded_seconds", "Time at which the configuration in force was loaded, in seconds since 1970.",
 			func(s snapshot) float64 { return float64(s.Config.Loaded.Unix()) }),
 		gauge("arcrawl_config_faults", "Faults of the last configuration that was loaded; it is in force only if there are none.",
@@ -287,6 +290,7 @@ func (g gatherer) Collect(to chan<- prometheus.Metric) {
 func (w *Window) snapshot() snapshot {
 	s := snapshot{
 		Status: w.Status(), predicted: w.predictions(w.o.Now()),
+		missing:    w.o.Missing,
 		collisions: w.o.Frontier.Collisions(), memory: w.o.Crawler.Memory(), reserved: w.o.Crawler.Reserved(),
 	}
 	w.mu.Lock()

@@ -48,6 +48,7 @@ type Options struct {
 	Dir     string // folder of the files for counts, pauses and alarms; "" stores nothing
 	Version string // of the program
 	Workers int    // maximum number of visits in progress
+	Missing int64  // visits that crawl.log had and the store did not know, at the start
 	Log     zerolog.Logger
 }
 

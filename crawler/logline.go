@@ -79,6 +79,9 @@ func annotations(v visit, a archived, f findings, s schedule) []string {
 	if n := spared(v); n > 0 {
 		notes = append(notes, crawllog.Spared+strconv.FormatInt(n, 10))
 	}
+	if asked := s.asked.Sub(v.finished); asked > 0 {
+		notes = append(notes, crawllog.Asked+strconv.FormatInt(int64((asked+time.Second-1)/time.Second), 10))
+	}
 	if f.dropped > 0 {
 		notes = append(notes, "dol:"+strconv.Itoa(f.dropped))
 	}

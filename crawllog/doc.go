@@ -29,7 +29,8 @@
 //
 // They have a fixed order: unchanged, midFetchAbort, the truncations (lenTrunc, timeTrunc …), duplicate:…, all
 // others, dol:<n> (links dropped), err=…, ip:…, content-size:<n>. Among the others are spared:<n>, the bytes that did
-// not have to be transferred, and for the rule "learned":
+// not have to be transferred, asked:<n>, the seconds after the visit before which the server wants no request
+// (Retry-After), and for the rule "learned":
 //
 //   - chg:<changes a day that are expected>
 //   - miss:<share of the coming versions that will probably be missed>

@@ -26,6 +26,8 @@ const (
 
 	// Spared is followed by a number: bytes of payload that were not transferred, judged by the last capture.
 	Spared = "spared:"
+	// Asked is followed by a number: seconds after the visit before which the server wants no request (Retry-After).
+	Asked = "asked:"
 )
 
 // Hit begins the annotation that says under which URI the same payload was archived before: exact, equivalent, other,

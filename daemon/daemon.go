@@ -2,7 +2,8 @@
 //
 // [Run] is the whole life of a daemon:
 //
-//	Open    signals and memory ▶ folders ▶ store ▶ crawl.log ▶ archive and its index ▶ network ▶ crawler
+//	Open    signals and memory ▶ folders ▶ store ▶ crawl.log (compared with the store) ▶ archive and its index
+//	        ▶ network ▶ crawler
 //	        ▶ admin API ▶ WebSub
 //	Run     seeds ▶ reload and systemd ▶ crawl until the context ends
 //	Close   the parts of Open, the last opened first
@@ -39,6 +40,7 @@ import (
 	"github.com/arcrawl/arcrawl/admin"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler"
+	"github.com/arcrawl/arcrawl/crawler/rebuild"
 	"github.com/arcrawl/arcrawl/fetch"
 )
 
@@ -76,6 +78,7 @@ type Daemon struct {
 	window     *admin.Window
 	hubs       *hubs
 	supervisor *supervisor
+	missing    rebuild.Missing // the visits that crawl.log had and the store did not know, at the start
 	closers    closers
 }
 
@@ -108,8 +111,8 @@ func Open(c *config.Config, o Options) (*Daemon, error) {
 		Config: d.live, Version: o.Version, Log: o.Log, FreeSpace: freeSpace(c), SaveConfig: saveLastGood,
 	}
 	for _, open := range []func(now time.Time) error{
-		d.checkLimits, d.openProcess, d.openFolders, d.openStore, d.openLog, d.openArchive, d.openNetwork,
-		d.openCrawler, d.openAdmin, d.openHubs,
+		d.checkLimits, d.openProcess, d.openFolders, d.openStore, d.openLog, d.findMissing, d.openArchive,
+		d.openNetwork, d.openCrawler, d.openAdmin, d.openHubs,
 	} {
 		if err := open(now); err != nil {
 			return nil, errors.Join(err, d.closers.close())
@@ -166,6 +169,10 @@ func (d *Daemon) Run(ctx context.Context) error {
 	added, err := d.crawler.AddSeeds(time.Now())
 	if err != nil {
 		return fmt.Errorf("add the seeds: %w", err)
+	}
+	// Seeds whose hosts were lost too are known again by now, and nothing is claimed yet.
+	if err := d.missing.Rest(d.parts.Frontier, d.live.Current(), time.Now()); err != nil {
+		return err
 	}
 	c, counts := d.live.Current(), d.parts.Frontier.Counts(time.Now())
 	d.log.Info().Str("version", d.o.Version).Str("config", c.Path).Int("new_seeds", added.New).

@@ -16,6 +16,7 @@ import (
 
 func newFrontierRebuild() *cobra.Command {
 	var path string
+	var missing bool
 	cmd := &cobra.Command{
 		Use:   "rebuild [LOG…]",
 		Short: "Rebuild a lost store from the crawl logs and the archive",
@@ -42,13 +43,22 @@ Learned again while the crawl runs:
 
 Lost are: holds and pauses, the versions between which a page alternates, and the dedup index. Fill the index from the
 archive with arcrawl dedup import before the crawl resumes. Otherwise a known payload under another URI is archived once
-more.`,
+more.
+
+--missing adds to an existing store only the last visits that it does not know: after its newest entries were lost, or
+after a backup was restored. It reads crawl.log and its rotated files backwards, except compressed ones, until the store
+knows 10,000 visits in a row. It can be repeated. What these visits found but nobody visited is found again as above.
+Without --missing, the daemon makes these visits again, as it does if log.extra_info was off. A URI that was forgotten since its last visit comes back.`,
 		Example: `  arcrawl frontier rebuild --config /etc/arcrawl/arcrawl.toml
+  arcrawl frontier rebuild --config /etc/arcrawl/arcrawl.toml --missing
   arcrawl dedup import --config /etc/arcrawl/arcrawl.toml /var/lib/arcrawl/warc`,
 		RunE: func(cmd *cobra.Command, logs []string) error {
 			c, err := readConfig(cmd.ErrOrStderr(), path)
 			if err != nil {
 				return err
+			}
+			if missing {
+				return rebuildMissing(cmd, c, logs)
 			}
 			if len(logs) == 0 {
 				s := logStats{config: path}
@@ -60,7 +70,41 @@ more.`,
 		},
 	}
 	configFlag(cmd, &path)
+	cmd.Flags().BoolVar(&missing, "missing", false, "add only the last visits that the existing store does not know")
 	return cmd
+}
+
+// rebuildMissing adds to the store of a stopped daemon the visits that it lost, and prints them.
+func rebuildMissing(cmd *cobra.Command, c *config.Config, logs []string) (err error) {
+	if len(logs) > 0 {
+		return errors.New("--missing reads the log of the configuration: remove the names of logs")
+	}
+	now := time.Now()
+	f, err := daemon.OpenStopped(c, now)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	m, err := rebuild.FindMissing(cmd.Context(), f, c, c.Storage.Log, 0, now)
+	if err = errors.Join(err, cmd.Context().Err()); err != nil {
+		return err
+	}
+	if m.Visits == 0 {
+		_, err = fmt.Fprintln(cmd.OutOrStdout(), "0 visits missing: the store knows the last visits of the crawl log")
+		return err
+	}
+	r, err := rebuild.AddMissing(cmd.Context(), f, c, m, now)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s missing since %s\n%s added: %s on %s\n%s found in the archive, %d missing\n",
+		human.Count(m.Visits, "visit"), m.Since.UTC().Format(time.RFC3339), human.Count(r.Lines, "visit"),
+		human.Count(r.URIs, "URI"), human.Count(r.Hosts, "host"), human.Count(r.Payloads, "last payload"), r.Missing)
+	if err == nil && m.Bare > 0 {
+		_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s not added: without log.extra_info their lines do not say enough; the daemon repeats them\n",
+			human.Count(m.Bare, "visit"))
+	}
+	return err
 }
 
 // rebuildStore makes a new store from logs and archive, and prints what it holds.

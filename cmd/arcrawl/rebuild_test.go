@@ -55,6 +55,7 @@ func TestALostStoreIsRebuilt(t *testing.T) {
 	if strings.HasPrefix(out, "0 visits") || strings.Contains(out, "\n0 last payloads") {
 		t.Errorf("nothing was rebuilt:\n%s", out)
 	}
+	steer(t, conf, exitOK, "0 visits missing", "rebuild", "--missing")
 	steer(t, conf, exitOK, "", "list")
 	after := exported(t, conf)
 	if again := days(); again != counted || !strings.Contains(counted, "127.0.0.1") {

@@ -4,29 +4,44 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"slices"
 
 	"github.com/arcrawl/arcrawl/archive/index"
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/crawler/history"
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/uri"
 )
 
 // readArchive adds to each history what only the archive knows: headers, digests and the record of the last payload.
-func (b *builder) readArchive(ctx context.Context) (err error) {
+// If uris is nil, it does so for all URIs of the store.
+func (b *builder) readArchive(ctx context.Context, uris []uri.URI) (err error) {
+	if b.missing && len(uris) == 0 {
+		return nil
+	}
 	skip := func(warc.Finding) error { return nil } // a damaged record counts as missing
 	library, err := index.OpenLibrary(ctx, b.config.Storage.WARC, index.Options{}, skip)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, library.Close()) }()
-	return b.eachBatch(frontier.Selection{}, func(list []frontier.Entry) error {
+	read := func(list []frontier.Entry) error {
 		for i := range list {
 			b.addCaptures(library, &list[i])
 		}
 		_, err := b.store.Import(b.now, true, list...)
 		return errors.Join(err, ctx.Err())
-	})
+	}
+	if !b.missing {
+		return b.eachBatch(frontier.Selection{}, read)
+	}
+	for some := range slices.Chunk(uris, batchSize) {
+		if err := b.eachBatch(frontier.Selection{URIs: some}, read); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // addCaptures adds the last captures of a URI to its history. It removes the origin of a payload that the archive

@@ -4,6 +4,8 @@
 // itself did. Then it looks up the last payload of each URI in the archive. The line of a visit is written after its
 // records and before it is settled (law 1), so the logs know every visit that the lost store knew.
 //
+// [FindMissing] and [AddMissing] do the same for the last visits only, if the store lost these.
+//
 // What neither a log nor the archive holds cannot be rebuilt: holds and pauses, URIs that were never visited, and what
 // was learned of hosts. The crawl learns most of that again.
 package rebuild
@@ -14,6 +16,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"time"
@@ -59,12 +62,16 @@ type builder struct {
 	visits  []visit
 	entries map[uri.URI]frontier.Entry
 	order   []uri.URI // of the entries
+
+	missing bool      // add only visits that the store does not know
+	added   []uri.URI // whose entries got such visits
 }
 
 // visit is one line of a log.
 type visit struct {
 	uri   uri.URI
 	entry crawllog.Entry
+	line  string
 }
 
 // Store fills an empty store from crawl logs, which may be gzipped, and from the archive of the configuration. Hosts
@@ -81,7 +88,7 @@ func Store(ctx context.Context, f *frontier.Frontier, c *config.Config, logs []s
 	b := builder{store: f, days: days, config: c, now: now, entries: map[uri.URI]frontier.Entry{}}
 	b.result.Logs = len(logs)
 	for _, log := range logs {
-		if err := b.readLog(ctx, log); err != nil {
+		if err := b.readLog(ctx, log, 0); err != nil {
 			return b.result, err
 		}
 	}
@@ -90,7 +97,7 @@ func Store(ctx context.Context, f *frontier.Frontier, c *config.Config, logs []s
 	}
 	n := f.Counts(now)
 	b.result.URIs, b.result.Hosts = n.URIs, n.Hosts
-	if err := b.readArchive(ctx); err != nil {
+	if err := b.readArchive(ctx, nil); err != nil {
 		return b.result, err
 	}
 	rest := max(c.ForHost("", now).Politeness.MaxDelay, time.Second)
@@ -104,7 +111,7 @@ func sortByTime(logs []string) ([]string, error) {
 	var sorted []string
 	for _, log := range logs {
 		errFound := errors.New("found")
-		err := eachLine(log, func(line string) error {
+		err := eachLine(log, 0, func(line string) error {
 			e, err := crawllog.Parse(line)
 			if err != nil {
 				return nil //nolint:nilerr // look at the next line
@@ -126,13 +133,16 @@ func sortByTime(logs []string) ([]string, error) {
 	return sorted, nil
 }
 
-// eachLine calls f with each line of a file, which may be gzipped, until f returns an error.
-func eachLine(name string, f func(line string) error) (err error) {
+// eachLine calls f with each line of a file from an offset on, until f returns an error. The file may be gzipped.
+func eachLine(name string, offset int64, f func(line string) error) (err error) {
 	file, err := textfile.Open(name)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
+	if _, err := io.CopyN(io.Discard, file, offset); err != nil {
+		return fmt.Errorf("read %s from byte %d: %w", name, offset, err)
+	}
 	lines := bufio.NewScanner(file)
 	lines.Buffer(nil, maxLine)
 	for lines.Scan() {
@@ -146,24 +156,23 @@ func eachLine(name string, f func(line string) error) (err error) {
 	return nil
 }
 
-// readLog adds the visits of a log to the store.
-func (b *builder) readLog(ctx context.Context, log string) error {
-	err := eachLine(log, func(line string) error {
+// readLog adds the visits of a log, from an offset on, to the store.
+func (b *builder) readLog(ctx context.Context, log string, offset int64) error {
+	err := eachLine(log, offset, func(line string) error {
 		e, err := crawllog.Parse(line)
 		u, errURI := uri.Parse(e.URI)
 		if err != nil || errURI != nil {
 			b.result.BadLines++
 			return nil
 		}
-		b.result.Lines++
-		if err := b.countDay(u, e, line); err != nil {
-			return err
+		if b.missing && (!isVisit(e) || !canAdd(e)) {
+			return nil
 		}
 		if _, ok := b.entries[u]; !ok {
 			b.entries[u] = frontier.Entry{Record: frontier.Record{URI: u}}
 			b.order = append(b.order, u)
 		}
-		if b.visits = append(b.visits, visit{u, e}); len(b.visits) < batchSize {
+		if b.visits = append(b.visits, visit{u, e, line}); len(b.visits) < batchSize {
 			return nil
 		}
 		return errors.Join(b.storeVisits(), ctx.Err())
@@ -189,20 +198,38 @@ func (b *builder) storeVisits() error {
 	if err := b.loadEntries(); err != nil {
 		return err
 	}
+	added := map[uri.URI]bool{}
 	for _, v := range b.visits {
+		if b.missing && isKnown(b.entries[v.uri], v.entry) {
+			continue
+		}
+		b.result.Lines++
+		added[v.uri] = true
+		if err := b.countDay(v.uri, v.entry, v.line); err != nil {
+			return err
+		}
 		about := config.About{URI: v.uri, Hops: v.entry.Hops, ContentType: v.entry.MIME, Now: v.entry.Logged}
 		b.entries[v.uri] = history.Replay(b.entries[v.uri], v.entry, b.config.For(about).Wait)
 	}
-	entries := make([]frontier.Entry, len(b.order))
-	for i, u := range b.order {
-		entries[i] = b.entries[u]
+	var entries []frontier.Entry
+	for _, u := range b.order {
+		if added[u] {
+			entries = append(entries, b.entries[u])
+		}
+		if added[u] && b.missing {
+			b.added = append(b.added, u)
+		}
 	}
 	b.visits, b.order = b.visits[:0], nil
 	clear(b.entries)
 	done, err := b.store.Import(b.now, true, entries...)
 	if err == nil && done.Refused > 0 {
-		err = fmt.Errorf("%d URIs exceed the limits of their hosts: raise crawl.max_uris_per_host or the limits in [scope], "+
-			"remove the new store, and rebuild again", done.Refused)
+		again := "remove the new store, and rebuild again"
+		if b.missing {
+			again = "and try again"
+		}
+		err = fmt.Errorf("%d URIs exceed the limits of their hosts: raise crawl.max_uris_per_host or the limits in [scope], %s",
+			done.Refused, again)
 	}
 	return err
 }

@@ -1,0 +1,239 @@
+package rebuild
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/crawler/history"
+	"github.com/arcrawl/arcrawl/crawllog"
+	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/hosts/daily"
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+// knownInRow is how many visits in a row the store must know before the search for missing ones ends. The log of a
+// memory table that is lost while a later one is intact leaves a gap; the later one holds some thousand visits.
+const knownInRow = 10_000
+
+// Missing describes the visits that a crawl log has and the store does not know. After an ordinary kill these are the
+// few that were logged but not settled. If the store lost entries, they are all visits since it was last written.
+type Missing struct {
+	Visits       int64
+	Bare         int64     // of these, without the thirteenth column that is needed to add them
+	Since, Until time.Time // when the first and the last of them were logged
+	Last         time.Time // when the last line was logged, missing or not
+	More         bool      // the search was interrupted: there may be more
+
+	logs  []logPlace             // where the missing visits begin in each log, the oldest log first
+	rests map[uri.Host]time.Time // when the hosts of missing visits may be asked again
+}
+
+// logPlace is a place in a log.
+type logPlace struct {
+	name   string
+	offset int64
+}
+
+// search is a search for missing visits.
+type search struct {
+	store *frontier.Frontier
+	c     *config.Config
+	now   time.Time
+	found Missing
+	known int // visits in a row that the store knows
+
+	lines []placedLine // that were read but not looked up yet, the last line first
+}
+
+// placedLine is a visit with its place in the log.
+type placedLine struct {
+	visit
+	offset int64
+}
+
+// FindMissing compares the end of a crawl log with the store. It reads the log and its rotated files backwards, until
+// the store knows ten thousand visits in a row, or until maxBytes bytes are read (0 = no limit), or ctx ends. It skips
+// compressed files.
+func FindMissing(
+	ctx context.Context, f *frontier.Frontier, c *config.Config, log string, maxBytes int64, now time.Time,
+) (Missing, error) {
+	s := search{store: f, c: c, now: now, found: Missing{rests: map[uri.Host]time.Time{}}}
+	logs, err := crawllog.Recent(log)
+	if err != nil {
+		return Missing{}, err
+	}
+	read := int64(0)
+	for _, name := range logs {
+		var errLookup error
+		err := crawllog.Backwards(name, func(line []byte, offset int64) bool {
+			read += int64(len(line)) + 1
+			if maxBytes > 0 && read > maxBytes || ctx.Err() != nil {
+				s.found.More = true
+				return false
+			}
+			s.add(string(line), offset)
+			if len(s.lines) >= batchSize {
+				errLookup = s.lookUp(name)
+			}
+			return errLookup == nil && s.known < knownInRow
+		})
+		if err = errors.Join(err, errLookup, s.lookUp(name)); err != nil {
+			return Missing{}, err
+		}
+		if s.found.More || s.known >= knownInRow {
+			break
+		}
+	}
+	slices.Reverse(s.found.logs)
+	return s.found, nil
+}
+
+// add keeps a line if it is a visit.
+func (s *search) add(line string, offset int64) {
+	e, err := crawllog.Parse(line)
+	if err != nil {
+		return
+	}
+	if s.found.Last.IsZero() {
+		s.found.Last = e.Logged
+	}
+	if u, err := uri.Parse(e.URI); err == nil && isVisit(e) {
+		s.lines = append(s.lines, placedLine{visit{u, e, ""}, offset})
+	}
+}
+
+// lookUp compares the visits that were read from a log with the store.
+func (s *search) lookUp(log string) error {
+	if len(s.lines) == 0 {
+		return nil
+	}
+	b := builder{store: s.store, now: s.now, entries: map[uri.URI]frontier.Entry{}}
+	for _, l := range s.lines {
+		b.order = append(b.order, l.uri)
+	}
+	if err := b.loadEntries(); err != nil {
+		return err
+	}
+	for _, l := range s.lines {
+		if isKnown(b.entries[l.uri], l.entry) {
+			s.known++
+			continue
+		}
+		s.known = 0
+		s.miss(log, l)
+	}
+	s.lines = s.lines[:0]
+	return nil
+}
+
+// miss counts a missing visit.
+func (s *search) miss(log string, l placedLine) {
+	m, e := &s.found, l.entry
+	if m.Visits++; m.Visits == 1 {
+		m.Until = e.Logged
+	}
+	if m.Since = e.Logged; !canAdd(e) {
+		m.Bare++
+	}
+	if n := len(m.logs); n == 0 || m.logs[n-1].name != log {
+		m.logs = append(m.logs, logPlace{name: log})
+	}
+	m.logs[len(m.logs)-1].offset = l.offset
+	host := l.uri.Host()
+	if until := e.Logged.Add(max(longestDelay(s.c, host, s.now), askedFor(e))); until.After(m.rests[host]) {
+		m.rests[host] = until
+	}
+}
+
+// isVisit reports whether a line is the result of a request.
+func isVisit(e crawllog.Entry) bool {
+	refused := e.Status == history.StatusForbidden || e.Status == history.StatusOutOfScope
+	return e.Schedule != nil && !refused && (e.Extra == nil || canAdd(e))
+}
+
+// canAdd reports whether the line of a visit says enough to repeat what came of it.
+func canAdd(e crawllog.Entry) bool { return e.Extra != nil && e.Extra.WaitEvaluator != "" }
+
+// isKnown reports whether an entry includes the visit of a line. Every visit is counted, so the count suffices, unless
+// the URI was forgotten and found again.
+func isKnown(e frontier.Entry, l crawllog.Entry) bool {
+	began := l.Started
+	if began.IsZero() {
+		began = l.Logged
+	}
+	return e.Visits >= l.Schedule.Visits || !e.LastVisit.Truncate(time.Millisecond).Before(began)
+}
+
+// askedFor returns for how long the host of a visit wants no request. One URI alone can ask for an hour.
+func askedFor(e crawllog.Entry) time.Duration {
+	for _, a := range e.Annotations {
+		if text, ok := strings.CutPrefix(a, crawllog.Asked); ok {
+			if n, err := strconv.ParseInt(text, 10, 32); err == nil {
+				return min(time.Duration(n)*time.Second, frontier.MaxLoneRest)
+			}
+		}
+	}
+	return 0
+}
+
+// longestDelay returns the longest politeness delay of a host by the configuration.
+func longestDelay(c *config.Config, h uri.Host, now time.Time) time.Duration {
+	p := c.ForHost(h, now).Politeness
+	return max(p.MinDelay, p.MaxDelay)
+}
+
+// Rest lets hosts rest whose rests the store lost. Hosts of missing visits rest for their delay after the last of
+// these, or for as long as it asked for. All other hosts rest for their delay after the last line of the log, because
+// the answer to a request in flight may be lost too. Rest never shortens a rest.
+func (m Missing) Rest(f *frontier.Frontier, c *config.Config, now time.Time) error {
+	if m.Visits == 0 {
+		return nil
+	}
+	rest := func(pattern string, until time.Time) error {
+		if !until.After(now) {
+			return nil
+		}
+		_, _, err := f.SteerHosts(now, pattern, frontier.HostAction{Verb: frontier.Rest, Until: until})
+		return err
+	}
+	err := rest("*", m.Last.Add(longestDelay(c, "", now)))
+	for host, until := range m.rests {
+		err = errors.Join(err, rest(string(host), until))
+	}
+	return err
+}
+
+// AddMissing adds missing visits to the histories of their URIs, in the order of the log, and lets their hosts rest.
+// Visits that the store knows are skipped, so AddMissing can be repeated. Bare lines are skipped too.
+func AddMissing(ctx context.Context, f *frontier.Frontier, c *config.Config, m Missing, now time.Time) (Result, error) {
+	days, err := daily.Open(f.DB())
+	if err != nil {
+		return Result{}, err
+	}
+	b := builder{store: f, days: days, config: c, now: now, entries: map[uri.URI]frontier.Entry{}, missing: true}
+	for _, log := range m.logs {
+		b.result.Logs++
+		if err := b.readLog(ctx, log.name, log.offset); err != nil {
+			return b.result, err
+		}
+	}
+	if err := days.Flush(); err != nil {
+		return b.result, err
+	}
+	slices.SortFunc(b.added, func(x, y uri.URI) int { return strings.Compare(x.String(), y.String()) })
+	b.added = slices.Compact(b.added)
+	hosts := map[uri.Host]bool{}
+	for _, u := range b.added {
+		hosts[u.Host()] = true
+	}
+	b.result.URIs, b.result.Hosts = int64(len(b.added)), int64(len(hosts))
+	if err := b.readArchive(ctx, b.added); err != nil {
+		return b.result, err
+	}
+	return b.result, errors.Join(m.Rest(f, c, now), f.Sync())
+}

@@ -1,0 +1,97 @@
+package crawllog
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"io"
+	"os"
+	"slices"
+)
+
+// backwardsBlock is how many bytes [Backwards] reads at a time.
+const backwardsBlock = 256 << 10
+
+// Recent returns the paths of a log and of its rotated files that are not compressed, the newest first.
+func Recent(path string) ([]string, error) {
+	files, err := Files(path)
+	if err != nil {
+		return nil, err
+	}
+	written := map[string]int64{}
+	files = slices.DeleteFunc(files, func(name string) bool {
+		info, err := os.Stat(name)
+		if err == nil {
+			written[name] = info.ModTime().UnixNano()
+		}
+		return err != nil || !info.Mode().IsRegular() || isCompressed(name)
+	})
+	slices.SortFunc(files, func(a, b string) int {
+		switch {
+		case a == path:
+			return -1
+		case b == path:
+			return 1
+		}
+		return cmp.Or(cmp.Compare(written[b], written[a]), cmp.Compare(a, b))
+	})
+	return files, nil
+}
+
+// isCompressed reports whether a file begins as gzip does, or cannot be read.
+func isCompressed(name string) bool {
+	f, err := os.Open(name)
+	if err != nil {
+		return true
+	}
+	var magic [2]byte
+	_, err = f.ReadAt(magic[:], 0)
+	return errors.Join(err, f.Close()) != nil || magic == [2]byte{0x1f, 0x8b}
+}
+
+// Backwards calls f with each whole line of a file without its line end, the last line first, and with the offset at
+// which it begins. It stops when f returns false. It skips lines longer than [MaxLine]. f must not keep the line.
+func Backwards(name string, f func(line []byte, offset int64) bool) (err error) {
+	file, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	info, err := file.Stat()
+	if err != nil {
+		return err
+	}
+	begin := info.Size() // of the bytes in rest
+	var rest []byte      // the end of the first line is read, its beginning is not
+	whole := false       // rest ends with a line end, or did before it was cut
+	for begin > 0 {
+		n := min(begin, backwardsBlock)
+		block := make([]byte, n, int(n)+len(rest))
+		if _, err := file.ReadAt(block, begin-n); err != nil && !errors.Is(err, io.EOF) {
+			return err
+		}
+		rest, begin = append(block, rest...), begin-n
+		for {
+			end := bytes.LastIndexByte(rest, '\n')
+			if end < 0 {
+				break
+			}
+			if whole && !callWith(f, rest[end+1:], begin+int64(end)+1) {
+				return nil
+			}
+			rest, whole = rest[:end], true
+		}
+		if len(rest) > MaxLine {
+			rest, whole = nil, false // too long: the part before the next line end is skipped too
+		}
+	}
+	if whole {
+		callWith(f, rest, 0)
+	}
+	return nil
+}
+
+// callWith calls f with a line, unless it is too long.
+func callWith(f func(line []byte, offset int64) bool, line []byte, offset int64) bool {
+	return len(line) > MaxLine || f(line, offset)
+}

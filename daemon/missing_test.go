@@ -1,0 +1,173 @@
+package daemon_test
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/rs/zerolog"
+
+	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/crawler/rebuild"
+	"github.com/arcrawl/arcrawl/daemon"
+	"github.com/arcrawl/arcrawl/frontier"
+)
+
+// damages holds what can happen to the log of the memory table of a killed daemon. Badger opens the store after each.
+var damages = map[string]func(t *testing.T, mem string){
+	"deleted": func(t *testing.T, mem string) {
+		t.Helper()
+		if err := os.Remove(mem); err != nil {
+			t.Fatal(err)
+		}
+	},
+	"zeroed": func(t *testing.T, mem string) {
+		t.Helper()
+		info, err := os.Stat(mem)
+		if err != nil {
+			t.Fatal(err)
+		}
+		write(t, mem, strings.Repeat("\x00", int(info.Size())))
+	},
+	"intact": func(*testing.T, string) {},
+}
+
+// killed returns the folder of a daemon that was killed after its first two visits, with a damage.
+func killed(t *testing.T, l *life, damage func(t *testing.T, mem string)) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	err := filepath.WalkDir(l.dir, func(path string, e fs.DirEntry, err error) error {
+		name, _ := filepath.Rel(l.dir, path)
+		switch {
+		case err != nil:
+			return err
+		case e.IsDir() && e.Name() == "hosts.d":
+			return filepath.SkipDir
+		case e.IsDir():
+			return os.MkdirAll(filepath.Join(dir, name), 0o750)
+		case !e.Type().IsRegular():
+			return nil
+		}
+		name = strings.TrimSuffix(name, ".open") // the daemon that starts after the kill finishes its WARC files
+		data, err := os.ReadFile(path)
+		if err == nil {
+			err = os.WriteFile(filepath.Join(dir, name), data, 0o640)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	logs, err := filepath.Glob(filepath.Join(dir, "state", "*.mem"))
+	if err != nil || len(logs) == 0 {
+		t.Fatalf("no log of a memory table (%v)", err)
+	}
+	for _, mem := range logs {
+		if info, err := os.Stat(mem); err == nil && info.Size() > 0 { // others are held in reserve
+			damage(t, mem)
+		}
+	}
+	return dir
+}
+
+func TestADaemonSaysWhichVisitsItsStoreLost(t *testing.T) {
+	t.Parallel()
+	l := start(t)
+	l.visited(t)
+	for name, damage := range damages {
+		dir := killed(t, l, damage)
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			after := startIn(t, dir)
+			after.waitFor(t, `"message":"started"`)
+			if said := strings.Contains(after.text(), `"visits":2,"since":"`); said == (name == "intact") {
+				t.Errorf("the log says that visits are missing: %t\n%s", said, after.text())
+			}
+		})
+	}
+}
+
+func TestVisitsThatTheStoreLostAreFoundAndAdded(t *testing.T) {
+	t.Parallel()
+	l := start(t, func(_, main string) string { return main + "[log]\nextra_info = true\n" })
+	l.visited(t)
+	now := time.Now()
+	intact := killed(t, l, damages["intact"])
+	want := entriesIn(t, loaded(t, intact), now)
+	if len(want) != 2 {
+		t.Fatalf("%d URIs, want the page and robots.txt", len(want))
+	}
+	for _, name := range []string{"deleted", "zeroed"} {
+		c := loaded(t, killed(t, l, damages[name]))
+		for again, visits := range []int64{2, 0} {
+			f, err := daemon.OpenStopped(c, now)
+			if err != nil {
+				t.Fatal(err)
+			}
+			m, err := rebuild.FindMissing(t.Context(), f, c, c.Storage.Log, 0, now)
+			if err != nil || m.Visits != visits {
+				t.Errorf("%s, %d: %d visits are missing, want %d (%v)", name, again, m.Visits, visits, err)
+			}
+			r, err := rebuild.AddMissing(t.Context(), f, c, m, now)
+			if err != nil || r.Lines != visits || r.Missing != 0 {
+				t.Errorf("%s, %d: added %+v, %v", name, again, r, err)
+			}
+			if err := f.Close(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if diff := cmp.Diff(want, entriesIn(t, c, now)); diff != "" {
+			t.Errorf("%s: -before +after:\n%s", name, diff)
+		}
+	}
+}
+
+// loaded returns the configuration in a folder.
+func loaded(t *testing.T, dir string) *config.Config {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Join(dir, "hosts.d"), 0o750); err != nil {
+		t.Fatal(err)
+	}
+	c, err := daemon.LoadConfig(filepath.Join(dir, "arcrawl.toml"), zerolog.Nop())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// facts holds the part of an entry that must be the same as before the loss.
+type facts struct {
+	Visits, Versions int
+	Status           int
+	Due, Visited     int64 // in ms
+	Payload, Record  string
+	ETag             string
+}
+
+// entriesIn returns what the store in a folder knows of each URI.
+func entriesIn(t *testing.T, c *config.Config, now time.Time) map[string]facts {
+	t.Helper()
+	f, err := daemon.OpenStopped(c, now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, _, err := f.List(now, frontier.Selection{}, "", 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[string]facts{}
+	for _, e := range list {
+		all[e.URI.String()] = facts{
+			int(e.Visits), int(e.Versions), e.LastStatus, e.Due.UnixMilli() / 10, e.LastVisit.UnixMilli(), e.Payload.String(),
+			e.Origin.RecordID, e.Validators.ETag,
+		}
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
