@@ -13,6 +13,7 @@ import (
 	"github.com/arcrawl/arcrawl/crawllog"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/internal/panics"
 	"github.com/arcrawl/arcrawl/scope"
 	"github.com/arcrawl/arcrawl/scope/traps"
 	"github.com/arcrawl/arcrawl/uri"
@@ -45,7 +46,8 @@ type refusal struct {
 
 // admit checks a claimed URI against scope, traps, names and robots.txt. If the copy of robots.txt in force is missing
 // or stale, the claim is spent on robots.txt itself and the URI stays due.
-func (c *Crawler) admit(claim frontier.Claim, s settings, now time.Time) (admission, error) {
+func (c *Crawler) admit(claim frontier.Claim, s settings, now time.Time) (a admission, err error) {
+	defer panics.Recover(&err)
 	r := claim.Record
 	if r.RobotsVia != "" && !c.robots.LeadsTo(uri.FromCanonical(r.RobotsVia), r.URI) {
 		r.RobotsVia = "" // nothing redirects here any more

@@ -9,6 +9,7 @@ import (
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/fetch"
 	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/internal/panics"
 	"github.com/arcrawl/arcrawl/scope"
 	"github.com/arcrawl/arcrawl/scope/robots"
 	"github.com/arcrawl/arcrawl/scope/traps"
@@ -27,13 +28,15 @@ type findings struct {
 
 // discover lists what a page names. The content is read again only if it is the first one, has changed or was cut. Of a
 // feed or sitemap it also finds what is new in it. An error is of the store.
-func (c *Crawler) discover(v visit, s settings) (findings, error) {
+func (c *Crawler) discover(v visit, s settings) (found findings, err error) {
+	defer panics.Recover(&err)
+	c.step("discovering")
 	read := v.verdict.First || v.verdict.State == evaluators.Changed || v.capture.Truncated == fetch.TruncatedLength
 	if !read {
 		return findings{source: unreadSource(v)}, nil
 	}
 	f := finder{c: c, v: v, s: s}
-	err := f.read()
+	err = f.read()
 	return f.found, err
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/fetch"
 	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/internal/panics"
 )
 
 // judge returns the meaning of an exchange, compared with what is remembered.
@@ -21,9 +22,11 @@ import (
 // An error is our own: the store is broken, or the content could not be read again from where it was spooled.
 func (c *Crawler) judge(
 	ctx context.Context, claim frontier.Claim, s settings, req request, capture *fetch.Capture,
-) (visit, error) {
+) (v visit, err error) {
+	defer panics.Recover(&err)
+	c.step("judging")
 	r := claim.Record
-	v := unjudged(claim, req, capture)
+	v = unjudged(claim, req, capture)
 	unread := capture.Stopped || capture.Status == statusNotModified && req.conditional()
 	v.gone = !v.robots && isGone(capture)
 	back, err := wall.LeadsBack(r, capture, c.parts.Frontier.Get)

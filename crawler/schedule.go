@@ -12,6 +12,7 @@ import (
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/evaluators/rate"
 	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/internal/panics"
 )
 
 // schedule holds the record of a URI after a visit, with its next due time.
@@ -27,8 +28,10 @@ type schedule struct {
 }
 
 // schedule adds a visit to the history of its URI and decides when the URI is due again.
-func (c *Crawler) schedule(v visit, s settings, a archived, f findings) schedule {
-	next := schedule{record: history.Add(v.record(), historyVisit(v, a)), asked: askedOf(v, s)}
+func (c *Crawler) schedule(v visit, s settings, a archived, f findings) (next schedule, err error) {
+	defer panics.Recover(&err)
+	c.step("scheduling")
+	next = schedule{record: history.Add(v.record(), historyVisit(v, a)), asked: askedOf(v, s)}
 	r := &next.record
 	r.DueInScope = time.Time{}
 	if r.Urgent = v.failed && r.Urgent; !f.born.IsZero() {
@@ -56,7 +59,7 @@ func (c *Crawler) schedule(v visit, s settings, a archived, f findings) schedule
 	}
 	r.Why = history.Why(next.wait)
 	if v.robots {
-		return c.scheduleRobots(v, s, next)
+		return c.scheduleRobots(v, s, next), nil
 	}
 	r.Due = v.waitBegins(next.wait).Add(next.wait.Interval)
 	if r.Prompt && !v.failed {
@@ -66,9 +69,9 @@ func (c *Crawler) schedule(v visit, s settings, a archived, f findings) schedule
 		r.Due, r.Why = next.asked, frontier.WhyRetryAfter
 	}
 	if v.isSubstitute() {
-		return c.scheduleSubstitute(v, s, next)
+		return c.scheduleSubstitute(v, s, next), nil
 	}
-	return next
+	return next, nil
 }
 
 // scheduleJudged decides the wait after a visit whose content was judged.

@@ -17,7 +17,7 @@ import (
 // settle is the last step. It stores what the visit says about the host's validators, dates, similar URIs and traps.
 // Then it settles the visit in the frontier, with its dedup entry in the same transaction.
 func (c *Crawler) settle(v visit, s settings, a archived, f findings, next schedule) error {
-	_, err := panics.Catch(func() (struct{}, error) { return struct{}{}, c.learn(v, s, a, f, next) })
+	err := c.learn(v, s, a, f, next)
 	if faults.KindOf(err) == faults.KindPanic {
 		v.fault, err = errors.Join(v.fault, err), nil
 	}
@@ -71,7 +71,8 @@ func (c *Crawler) settle(v visit, s settings, a archived, f findings, next sched
 }
 
 // learn stores what a visit says about its host.
-func (c *Crawler) learn(v visit, s settings, a archived, f findings, next schedule) error {
+func (c *Crawler) learn(v visit, s settings, a archived, f findings, next schedule) (err error) {
+	defer panics.Recover(&err)
 	if o, ok := observation(v); ok {
 		if err := c.parts.Reputation.Add(v.uri().Host(), o); err != nil {
 			return fmt.Errorf("store how reliable the headers of %s are: %w", v.uri(), err)

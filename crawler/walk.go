@@ -14,13 +14,13 @@ import (
 	"github.com/arcrawl/arcrawl/evaluators/rate"
 	"github.com/arcrawl/arcrawl/fetch"
 	"github.com/arcrawl/arcrawl/frontier"
-	"github.com/arcrawl/arcrawl/internal/panics"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
 // walk takes one claimed URI through the parts. It settles, abandons or releases the claim in every case.
 //
-// An error is an [ownFault], or means that the store is broken and the crawl must stop.
+// An error is an [ownFault], or means that the store is broken and the crawl must stop. If a document makes a step fail
+// or panic, the visit goes on as a misfortune of its URI alone; see package faults.
 func (c *Crawler) walk(ctx context.Context, claim frontier.Claim, worker int) error {
 	began := time.Now()
 	c.step("claimed")
@@ -29,7 +29,7 @@ func (c *Crawler) walk(ctx context.Context, claim frontier.Claim, worker int) er
 	if _, held := s.config.Held(claim.Record.URI.Host()); held {
 		return c.restHost(claim, began.Add(heldRest), began)
 	}
-	admitted, err := panics.Catch(func() (admission, error) { return c.admit(claim, s, began) })
+	admitted, err := c.admit(claim, s, began)
 	if faults.KindOf(err) == faults.KindPanic {
 		return c.conclude(ctx, c.unfetched(claim, request{}, began, err), s, worker)
 	}
@@ -51,7 +51,7 @@ func (c *Crawler) walk(ctx context.Context, claim frontier.Claim, worker int) er
 	if err != nil {
 		return err
 	}
-	capture, err := panics.Catch(func() (*fetch.Capture, error) { return c.parts.Fetch.Fetch(ctx, req.exchange) })
+	capture, err := c.parts.Fetch.Fetch(ctx, req.exchange)
 	switch {
 	case faults.IsOurs(err):
 		nothing := &fetch.Capture{Started: began, Took: time.Since(began)}
@@ -65,10 +65,7 @@ func (c *Crawler) walk(ctx context.Context, claim frontier.Claim, worker int) er
 	}
 	c.step("fetched")
 
-	v, err := panics.Catch(func() (visit, error) {
-		c.step("judging")
-		return c.judge(ctx, claim, s, req, capture)
-	})
+	v, err := c.judge(ctx, claim, s, req, capture)
 	switch {
 	case faults.IsOurs(err):
 		return c.abandon(ctx, claim, s, capture, fmt.Errorf("judge %s: %w", claim.Record.URI, err))
@@ -91,20 +88,14 @@ func (c *Crawler) conclude(ctx context.Context, v visit, s settings, worker int)
 	c.notifyIndex(v, kept)
 	c.step("archived")
 
-	found, err := panics.Catch(func() (findings, error) {
-		c.step("discovering")
-		return c.discover(v, s)
-	})
+	found, err := c.discover(v, s)
 	switch {
 	case faults.IsOurs(err):
 		return c.abandon(ctx, v.claim, s, v.capture, fmt.Errorf("discover in %s: %w", v.uri(), err))
 	case err != nil:
 		v, found = v.broken(fmt.Errorf("discover in %s: %w", v.uri(), err)), findings{}
 	}
-	next, err := panics.Catch(func() (schedule, error) {
-		c.step("scheduling")
-		return c.schedule(v, s, kept, found), nil
-	})
+	next, err := c.schedule(v, s, kept, found)
 	if err != nil {
 		v, found = v.broken(fmt.Errorf("schedule %s: %w", v.uri(), err)), findings{}
 		next = quarantined(v, s, kept)

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/digest"
+	"github.com/arcrawl/arcrawl/internal/panics"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -162,7 +163,8 @@ func (c *Client) Close() error {
 // Fetch makes one exchange. The caller closes the capture. An error is a problem on our side, and there is no capture
 // then: the request is not allowed, the spool could not be written (errors.Is finds syscall.ENOSPC), no file is left
 // for a connection (syscall.EMFILE), or ctx is done.
-func (c *Client) Fetch(ctx context.Context, r Request) (*Capture, error) {
+func (c *Client) Fetch(ctx context.Context, r Request) (got *Capture, err error) {
+	defer panics.Recover(&err)
 	raw, err := requestBytes(r, c.idle.max > 0)
 	if err != nil {
 		return nil, fmt.Errorf("fetch %s: %w", r.URI, err)
