@@ -20,7 +20,7 @@ import (
 // walk takes one claimed URI through the parts. It settles, abandons or releases the claim in every case.
 //
 // An error is an [ownFault], or means that the store is broken and the crawl must stop. If a document makes a step fail
-// or panic, the visit goes on as a misfortune of its URI alone; see package faults.
+// or panic, the visit continues as a misfortune of its URI alone; see package faults.
 func (c *Crawler) walk(ctx context.Context, claim frontier.Claim, worker int) error {
 	began := time.Now()
 	c.step("claimed")

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -282,7 +283,8 @@ func meet(t *testing.T, f fault, r reader, path, first string) {
 	t.Helper()
 	out := filepath.Join(t.TempDir(), "out")
 	conf, _ := configure(t, settled+"[change]\nscrub = ['nothing']\n")
-	code, stdout, errs := command(r.args(filepath.Dir(path), out, conf, first)...)
+	args := r.args(filepath.Dir(path), out, conf, first)
+	code, stdout, errs := command(args...)
 	knows := len(f.only) == 0
 	for _, name := range f.only {
 		knows = knows || name == r.name
@@ -297,7 +299,9 @@ func meet(t *testing.T, f fault, r reader, path, first string) {
 	if code != want {
 		t.Errorf("%s: exit code %d, want %d\n%s%s", r.name, code, want, stdout, errs)
 	}
-	if knows && !names(stdout+errs, path, f) {
+	// A command that looks something up does not mention a file that is still written: that is no fault.
+	writing := slices.Contains(args, "--warcs") && strings.HasSuffix(f.file, ".open")
+	if knows && !writing && !names(stdout+errs, path, f) {
 		t.Errorf("%s: %s at %d is not named in\n%s%s", r.name, path, f.at, stdout, errs)
 	}
 	if lacks := r.found(t, stdout, out, f); lacks != "" {
