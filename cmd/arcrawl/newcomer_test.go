@@ -6,13 +6,13 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/arcrawl/arcrawl/admin/access"
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/internal/browser"
 	"github.com/arcrawl/arcrawl/internal/demosite"
@@ -141,12 +141,12 @@ func TestANewcomerFollowsTheCuratorsGuide(t *testing.T) {
 // seeVersions waits until the dashboard shows three versions of a page.
 func (n newcomer) seeVersions(page string) {
 	n.Helper()
-	token, err := os.ReadFile(filepath.Join(filepath.Dir(n.conf), "state", "admin.token"))
-	if err != nil {
-		n.Fatal(err)
+	tokens, err := access.List(filepath.Join(filepath.Dir(n.conf), "state", "admin.token"))
+	if err != nil || len(tokens) != 1 {
+		n.Fatalf("tokens %v, %v; want one", tokens, err)
 	}
 	open := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		n.pass(w, r, strings.TrimSpace(string(token)))
+		n.pass(w, r, tokens[0].Secret)
 	}))
 	n.Cleanup(open.Close)
 	p := browser.Open(n.T, 1280, 1000)
