@@ -54,11 +54,7 @@ Exit code 78: the copy has faults.`,
 
 // run edits the file of a host.
 func (e *hostEdit) run(cmd *cobra.Command, host string) error {
-	s, err := openHostFiles(e.path)
-	if err != nil {
-		return err
-	}
-	file, err := hostFilePath(s.dir, host)
+	s, file, err := openHostFile(e.path, host)
 	if err != nil {
 		return err
 	}

@@ -9,7 +9,6 @@ import (
 	"slices"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/net/idna"
 
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/config"
@@ -122,6 +121,15 @@ are shown in Unicode.`,
 	return cmd
 }
 
+// openHostFile returns the host files of a configuration, and the path of the file of one host.
+func openHostFile(path, host string) (s stagedFiles, file string, err error) {
+	if s, err = openHostFiles(path); err != nil {
+		return stagedFiles{}, "", err
+	}
+	file, err = hostFilePath(s.dir, host)
+	return s, file, err
+}
+
 func newHostShow() *cobra.Command {
 	var path string
 	cmd := &cobra.Command{
@@ -130,11 +138,7 @@ func newHostShow() *cobra.Command {
 		Example: "  arcrawl host show www.news.example > drafts/www.news.example.toml",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			s, err := openHostFiles(path)
-			if err != nil {
-				return err
-			}
-			file, err := hostFilePath(s.dir, args[0])
+			_, file, err := openHostFile(path, args[0])
 			if err != nil {
 				return err
 			}
@@ -159,11 +163,7 @@ func newHostRemove() *cobra.Command {
 The history of the host stays in the store. URIs of which it had the only seed are out of scope until then, and keep their due times.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			s, err := openHostFiles(path)
-			if err != nil {
-				return err
-			}
-			file, err := hostFilePath(s.dir, args[0])
+			_, file, err := openHostFile(path, args[0])
 			if err != nil {
 				return err
 			}
@@ -191,11 +191,7 @@ func newSeedsList() *cobra.Command {
 			}
 			table := newTable(cmd.OutOrStdout())
 			for _, s := range c.Seeds {
-				name := ""
-				if host := s.URI.Hostname(); human.Host(host) != host {
-					name, _ = idna.ToUnicode(host)
-				}
-				fmt.Fprintf(table, "%s\t%s:%d\t%s\t\n", s.URI, s.File, s.Line, name)
+				fmt.Fprintf(table, "%s\t%s:%d\t%s\t\n", s.URI, s.File, s.Line, human.Unicode(s.URI.Hostname()))
 			}
 			return table.Flush()
 		},
