@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/admin/api"
+	"github.com/arcrawl/arcrawl/admin/series"
 
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/uri"
@@ -77,7 +78,7 @@ func (w *Window) addSeeds(list api.Seeds) (api.Added, error) {
 }
 
 // spans lists the periods of a series.
-var spans = []string{liveSpan, "1h", "1d", "7d", "90d"}
+var spans = []string{series.LiveSpan, "1h", "1d", "7d", "90d"}
 
 // seriesOf returns what happened in a period: in steps of seconds, by minute up to a day, or by hour.
 func (w *Window) seriesOf(span string) (api.Series, error) {
@@ -85,54 +86,12 @@ func (w *Window) seriesOf(span string) (api.Series, error) {
 		return api.Series{}, fault("unknown span %q; valid spans: %v", span, spans)
 	}
 	now := w.o.Now()
-	if span == liveSpan {
+	if span == series.LiveSpan {
 		return w.livePoints(now), nil
 	}
 	const day = 24 * time.Hour
 	long := map[string]time.Duration{"1h": time.Hour, "1d": day, "7d": 7 * day, "90d": 90 * day}[span]
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	step, points := time.Minute, w.series.minutes
-	if long > 24*time.Hour {
-		step, points = time.Hour, w.series.hours
-	}
-	from := now.Add(-long)
-	i := slices.IndexFunc(points, func(p Point) bool { return !p.Start.Before(from) })
-	if i < 0 {
-		i = len(points)
-	}
-	return seriesAnswer(step, points[i:]), nil
-}
-
-type value struct {
-	name  string
-	value int64
-}
-
-// values returns the values of a point with their JSON names.
-func (p Point) values() []value {
-	c, g := p.Counts, p.Gauges
-	return []value{
-		{"visits", c.Visits},
-		{"versions", c.Versions},
-		{"unchanged", c.Unchanged},
-		{"unread", c.Unread},
-		{"failed", c.Failed},
-		{"refused", c.Refused},
-		{"found", c.Found},
-		{"received", c.Received},
-		{"spared", c.Spared},
-		{"deduped", c.Deduped},
-		{"written", c.Written},
-		{"down", c.Down},
-		{"uris", g.URIs},
-		{"hosts", g.Hosts},
-		{"queued", g.Queued},
-		{"due", g.Due},
-		{"overdue", g.Overdue},
-		{"in_progress", g.InProgress},
-		{"hosts_down", g.HostsDown},
-		{"disk_free", g.DiskFree},
-		{"store", g.Store},
-	}
+	return series.Answer(w.series.Within(long, now)), nil
 }

@@ -208,6 +208,8 @@ func stateGauges() []metric {
 			func(s snapshot) float64 { return float64(s.URIs.Due) }),
 		gauge("arcrawl_overdue_seconds", "Overdue time of the URI that has been due for longest.",
 			func(s snapshot) float64 { return time.Duration(s.URIs.Overdue).Seconds() }),
+		gauge("arcrawl_overdue_reachable_seconds", "The same without the hosts that were unreachable at their last visit.",
+			func(s snapshot) float64 { return time.Duration(s.URIs.OverdueReachable).Seconds() }),
 		gauge("arcrawl_visits_in_progress", "Visits in progress.",
 			func(s snapshot) float64 { return float64(s.Workers.Busy) }),
 		gauge("arcrawl_workers", "Maximum number of visits in progress.",

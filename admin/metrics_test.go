@@ -116,6 +116,30 @@ func TestHealthAndReadiness(t *testing.T) {
 // metricsPage is the path of the page that is generated from the table of metrics.
 const metricsPage = "../docs/metrics.md"
 
+// TestADeadHostDoesNotMakeTheCrawlLate looks at a host that has been unreachable for a day.
+func TestADeadHostDoesNotMakeTheCrawlLate(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		var seeds strings.Builder
+		for i := range 40 { // each visit tries one of them
+			fmt.Fprintf(&seeds, `"http://news.example/%d", `, i)
+		}
+		w := newWorld(t, dir, strings.Replace(everyHour, `"http://news.example/"`, seeds.String(), 1))
+		defer w.close()
+		w.every = time.Hour
+		w.set("http://news.example/0", town.Page{Down: true})
+		w.run(27 * time.Hour)
+		u := w.window.Status().URIs
+		if time.Duration(u.Overdue) < 23*time.Hour || u.OverdueReachable != 0 {
+			t.Errorf("a URI is overdue by %v, of reachable hosts by %v; want most of a day and 0", time.Duration(u.Overdue), time.Duration(u.OverdueReachable))
+		}
+		if text := w.scrape(); !strings.Contains(text, "\narcrawl_overdue_reachable_seconds 0\n") {
+			t.Error("the metric arcrawl_overdue_reachable_seconds is not 0")
+		}
+	})
+}
+
 // TestTheMetricsPageIsFresh compares docs/metrics.md with the table. -update rewrites the text below its
 // heading.
 func TestTheMetricsPageIsFresh(t *testing.T) {

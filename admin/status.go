@@ -29,10 +29,10 @@ func (w *Window) Status() api.Status {
 	defer w.mu.Unlock()
 	s.Alarms = w.alarms.Raised()
 	s.LastMinute = w.minute.Sum(now)
-	s.LastHour = w.series.sum(now.Add(-time.Hour), now).Counts.Plus(w.current)
-	s.LastDay = w.series.sum(now.Add(-24*time.Hour), now).Counts.Plus(w.current)
+	s.LastHour = w.series.Sum(now.Add(-time.Hour), now).Counts.Plus(w.current)
+	s.LastDay = w.series.Sum(now.Add(-24*time.Hour), now).Counts.Plus(w.current)
 	s.Disk = api.Disk{Free: w.free, MinFree: w.o.Config().Config.Storage.MinFree}
-	s.Disk.FullIn = w.series.fullIn(s.Disk)
+	s.Disk.FullIn = w.series.FullIn(s.Disk)
 	s.Archive = w.archive()
 	return s
 }
@@ -111,24 +111,9 @@ func (w *Window) countHosts(s *api.Status, now time.Time) {
 		Due:       w.countDue(now),
 		Oldest:    api.Moment(n.Oldest),
 		Overdue:   late(n.Oldest, now),
-	}
-}
 
-// fullIn predicts when the space will be used up, from its change over the known minutes. It returns nil if it cannot.
-func (s *series) fullIn(d api.Disk) *api.Seconds {
-	known := slices.DeleteFunc(slices.Clone(s.minutes), func(p Point) bool { return p.Gauges.DiskFree < 0 })
-	if len(known) < 10 || d.Free < 0 {
-		return nil
+		OverdueReachable: late(n.OldestReachable, now),
 	}
-	first, last := known[0], known[len(known)-1]
-	used := first.Gauges.DiskFree - last.Gauges.DiskFree
-	if used <= 0 {
-		return nil
-	}
-	perByte := float64(last.Start.Sub(first.Start)) / float64(used)
-	left := min(max(0, float64(d.Free-d.MinFree))*perByte, float64(100*365*24*time.Hour))
-	in := api.Seconds(left)
-	return &in
 }
 
 // config describes the configuration in force.

@@ -82,7 +82,7 @@ func because(reason string) string {
 // diskTrouble checks the free disk space. The caller holds w.mu.
 func (w *Window) diskTrouble(add func(kind, about, format string, args ...any)) {
 	d := api.Disk{Free: w.free, MinFree: w.o.Config().Config.Storage.MinFree}
-	switch in := w.series.fullIn(d); {
+	switch in := w.series.FullIn(d); {
 	case d.Free < 0:
 	case d.Free < 2*d.MinFree:
 		add(
@@ -105,7 +105,7 @@ func (w *Window) diskTrouble(add func(kind, about, format string, args ...any)) 
 
 // backlogTrouble compares the number of due URIs with some hours ago. The caller holds w.mu.
 func (w *Window) backlogTrouble(add func(kind, about, format string, args ...any), now time.Time) {
-	recent := w.series.since(now.Add(-growthTime - time.Minute))
+	recent := w.series.Since(now.Add(-growthTime - time.Minute))
 	if len(recent) < int(growthTime/time.Minute)/2 || w.o.Crawler.Status() != (crawler.Status{}) {
 		return
 	}

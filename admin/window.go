@@ -14,6 +14,7 @@ import (
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/admin/audit"
 	"github.com/arcrawl/arcrawl/admin/recent"
+	"github.com/arcrawl/arcrawl/admin/series"
 	"github.com/arcrawl/arcrawl/internal/atomicfile"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -71,8 +72,8 @@ type Window struct {
 
 	mu      sync.Mutex // guards the fields below
 	minute  recent.Minute
-	live    live
-	series  *series
+	live    series.Live
+	series  *series.Series
 	current api.Counts // of the minute in progress
 	closed  time.Time  // end of the last complete minute
 	free    int64      // free bytes on disk, -1 if unknown
@@ -127,7 +128,7 @@ func New(o Options) (*Window, error) {
 		file = filepath.Join(o.Dir, seriesFile)
 	}
 	var err error
-	if w.series, err = openSeries(file, now); err != nil {
+	if w.series, err = series.Open(file, now); err != nil {
 		return nil, err
 	}
 	if err := w.restorePause(now); err != nil {
@@ -144,8 +145,7 @@ func (w *Window) Observe(r crawler.Report) {
 	defer w.mu.Unlock()
 	w.logFirstFailure(r)
 	w.minute.Add(now, r.Finished, c)
-	step := w.live.at(now)
-	step.Counts = step.Counts.Plus(c)
+	w.live.Count(now, c)
 	w.current, w.total = w.current.Plus(c), w.total.Plus(c)
 	w.paces.add(r)
 	w.activities.Add(r)
@@ -180,9 +180,9 @@ func (w *Window) Tick(now time.Time) error {
 	gauges := w.gauges(now)
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	p := Point{Start: minute.Add(-time.Minute), Counts: w.current, Gauges: gauges}
+	p := series.Point{Start: minute.Add(-time.Minute), Counts: w.current, Gauges: gauges}
 	w.closed, w.current = minute, api.Counts{}
-	return w.series.add(p)
+	return w.series.Add(p)
 }
 
 // Close stores the current minute for the next run.
@@ -196,9 +196,9 @@ func (w *Window) Close(now time.Time) error {
 	if w.current == (api.Counts{}) {
 		return nil
 	}
-	p := Point{Start: now.Truncate(time.Minute), Counts: w.current, Gauges: gauges}
+	p := series.Point{Start: now.Truncate(time.Minute), Counts: w.current, Gauges: gauges}
 	w.current = api.Counts{}
-	return w.series.add(p)
+	return w.series.Add(p)
 }
 
 // checkDisk reads the free disk space.
@@ -213,9 +213,9 @@ func (w *Window) checkDisk() {
 }
 
 // gauges returns the current gauges.
-func (w *Window) gauges(now time.Time) Gauges {
+func (w *Window) gauges(now time.Time) series.Gauges {
 	n := w.o.Frontier.Counts(now)
-	g := Gauges{
+	g := series.Gauges{
 		URIs: n.URIs, Hosts: n.Hosts, Queued: n.Queued, InProgress: n.InProgress, Due: w.countDue(now),
 		DiskFree: w.diskFree(), Store: w.storeSize(),
 	}
@@ -228,6 +228,22 @@ func (w *Window) gauges(now time.Time) Gauges {
 		}
 	}
 	return g
+}
+
+// sample stores the current gauges in the live series.
+func (w *Window) sample(now time.Time) {
+	g := w.gauges(now)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.live.Sample(now, g)
+}
+
+// livePoints returns the last minutes in short steps. It samples the gauges now.
+func (w *Window) livePoints(now time.Time) api.Series {
+	w.sample(now)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.live.Since(w.started, now)
 }
 
 // maxDue is the maximum count of due URIs in a minute. arcrawl overdue counts all.

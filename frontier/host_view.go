@@ -127,6 +127,8 @@ type Counts struct {
 	// Oldest is the earliest due time of all unclaimed URIs on hosts that are not paused. If it is in the past, the
 	// difference is how much the crawl lags. It is zero if no such URI has a due time.
 	Oldest time.Time
+	// OldestReachable is the same without the hosts that were unreachable at their last visit.
+	OldestReachable time.Time
 }
 
 // Counts returns the counts as of now. It looks at every host and reads no URI.
@@ -134,7 +136,7 @@ func (f *Frontier) Counts(now time.Time) Counts {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	n := Counts{Hosts: int64(len(f.byID))}
-	var oldest int64
+	var oldest, reachable int64
 	for _, h := range f.byID {
 		n.URIs += h.uris
 		n.Queued += h.queued
@@ -153,10 +155,17 @@ func (f *Frontier) Counts(now time.Time) Counts {
 		case Snoozed:
 			n.Snoozed++
 		}
-		if !h.head.isNone() && h.paused == 0 && (oldest == 0 || h.head.due() < oldest) {
-			oldest = h.head.due()
+		if h.head.isNone() || h.paused != 0 {
+			continue
+		}
+		due := h.head.due()
+		if oldest == 0 || due < oldest {
+			oldest = due
+		}
+		if h.failures == 0 && (reachable == 0 || due < reachable) {
+			reachable = due
 		}
 	}
-	n.Oldest = fromMillis(oldest)
+	n.Oldest, n.OldestReachable = fromMillis(oldest), fromMillis(reachable)
 	return n
 }

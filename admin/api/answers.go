@@ -86,6 +86,9 @@ type URICounts struct {
 	// Oldest is the due time of the URI that has been due for longest.
 	Oldest  *time.Time `json:"oldest,omitempty"`
 	Overdue Seconds    `json:"overdue_seconds"` // since Oldest; 0 if no URI is due
+
+	// OverdueReachable is Overdue without the hosts that were unreachable at their last visit.
+	OverdueReachable Seconds `json:"overdue_reachable_seconds"`
 }
 
 // Workers describes the visits in progress.

@@ -1,4 +1,4 @@
-package admin
+package series
 
 import (
 	"time"
@@ -10,7 +10,8 @@ import (
 const (
 	liveStep  = 5 * time.Second
 	liveSteps = 120
-	liveSpan  = "10m"
+	// LiveSpan names the period that the steps cover.
+	LiveSpan = "10m"
 )
 
 // livePoint is one step of the live series.
@@ -19,11 +20,11 @@ type livePoint struct {
 	sampled bool // the gauges are known
 }
 
-// live holds the steps of the last ten minutes. The zero value is empty.
-type live [liveSteps]livePoint
+// Live holds the steps of the last ten minutes. The zero value is empty.
+type Live [liveSteps]livePoint
 
 // at returns the step of a moment. A step of an earlier round is emptied.
-func (l *live) at(now time.Time) *livePoint {
+func (l *Live) at(now time.Time) *livePoint {
 	start := now.Truncate(liveStep)
 	p := &l[start.Unix()/int64(liveStep/time.Second)%liveSteps]
 	if !p.Start.Equal(start) {
@@ -33,7 +34,7 @@ func (l *live) at(now time.Time) *livePoint {
 }
 
 // points returns the steps up to now, and not before from. A step without sample has the gauges of the one before.
-func (l *live) points(from, now time.Time) []Point {
+func (l *Live) points(from, now time.Time) []Point {
 	first := now.Add(-(liveSteps - 1) * liveStep)
 	if first.Before(from) {
 		first = from
@@ -53,25 +54,23 @@ func (l *live) points(from, now time.Time) []Point {
 	return out
 }
 
-// sample stores the current gauges in the live series.
-func (w *Window) sample(now time.Time) {
-	g := w.gauges(now)
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	p := w.live.at(now)
+// Count adds the counts of a visit that ended now.
+func (l *Live) Count(now time.Time, c api.Counts) {
+	p := l.at(now)
+	p.Counts = p.Counts.Plus(c)
+}
+
+// Sample stores the gauges of now.
+func (l *Live) Sample(now time.Time, g Gauges) {
+	p := l.at(now)
 	p.Gauges, p.sampled = g, true
 }
 
-// livePoints returns the last minutes in short steps. It samples the gauges now.
-func (w *Window) livePoints(now time.Time) api.Series {
-	w.sample(now)
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return seriesAnswer(liveStep, w.live.points(w.started, now))
-}
+// Since returns the steps up to now as the API has them, and not those before from.
+func (l *Live) Since(from, now time.Time) api.Series { return Answer(liveStep, l.points(from, now)) }
 
-// seriesAnswer returns points as the API has them.
-func seriesAnswer(step time.Duration, points []Point) api.Series {
+// Answer returns points as the API has them.
+func Answer(step time.Duration, points []Point) api.Series {
 	out := api.Series{Step: api.Seconds(step), Times: []int64{}, Values: map[string][]int64{}}
 	for _, p := range points {
 		out.Times = append(out.Times, p.Start.Unix())

@@ -1,4 +1,6 @@
-package admin
+// Package series keeps what happened in a crawl over time: counts and gauges by minute and hour, and in short steps for
+// the last minutes.
+package series
 
 import (
 	"bufio"
@@ -44,16 +46,16 @@ type Point struct {
 	Gauges Gauges     `json:"gauges"` // at its end; Overdue is the maximum within an hour
 }
 
-// series holds the points of the last minutes and hours, oldest first.
-type series struct {
+// Series holds the points of the last minutes and hours, oldest first. The zero value is empty and stores nothing.
+type Series struct {
 	minutes, hours []Point
 	file           string // "" stores nothing
 	lines          int    // in the file
 }
 
-// openSeries reads the file of an earlier run. A line that a crash has cut is skipped.
-func openSeries(file string, now time.Time) (*series, error) {
-	s := &series{file: file}
+// Open reads the file of an earlier run. A line that a crash has cut is skipped.
+func Open(file string, now time.Time) (*Series, error) {
+	s := &Series{file: file}
 	if file == "" {
 		return s, nil
 	}
@@ -75,7 +77,7 @@ func openSeries(file string, now time.Time) (*series, error) {
 // maxLine is the maximum length of a line; a point takes about 500 bytes.
 const maxLine = 16 << 10
 
-func (s *series) read(r io.Reader) error {
+func (s *Series) read(r io.Reader) error {
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, maxLine)
 	for lines.Scan() {
@@ -84,7 +86,7 @@ func (s *series) read(r io.Reader) error {
 			continue
 		}
 		s.lines++
-		s.put(p)
+		s.Put(p)
 	}
 	if errors.Is(lines.Err(), bufio.ErrTooLong) {
 		return nil
@@ -92,9 +94,9 @@ func (s *series) read(r io.Reader) error {
 	return lines.Err()
 }
 
-// put adds a point to the minutes or hours. Two parts of one minute, before and after a restart, are joined. A point
+// Put adds a point to the minutes or hours. Two parts of one minute, before and after a restart, are joined. A point
 // that is older than the last one, because the clock was set back, is skipped.
-func (s *series) put(p Point) {
+func (s *Series) Put(p Point) {
 	list, limit := &s.minutes, minutesKept
 	if p.Hour {
 		list, limit = &s.hours, hoursKept
@@ -111,7 +113,7 @@ func (s *series) put(p Point) {
 }
 
 // forget removes points that are too old.
-func (s *series) forget(now time.Time) {
+func (s *Series) forget(now time.Time) {
 	old := func(oldest time.Time) func(Point) bool {
 		return func(p Point) bool { return p.Start.Before(oldest) || p.Start.After(now) }
 	}
@@ -119,23 +121,23 @@ func (s *series) forget(now time.Time) {
 	s.hours = slices.DeleteFunc(s.hours, old(now.Add(-hoursKept*time.Hour)))
 }
 
-// add stores a minute, and the hour that ends with it.
-func (s *series) add(p Point) error {
-	s.put(p)
+// Add stores a minute, and the hour that ends with it.
+func (s *Series) Add(p Point) error {
+	s.Put(p)
 	fresh := []Point{p}
 	if end := p.Start.Add(time.Minute); end.Truncate(time.Hour).Equal(end) {
-		hour := s.sum(end.Add(-time.Hour), end)
+		hour := s.Sum(end.Add(-time.Hour), end)
 		hour.Hour = true
-		s.put(hour)
+		s.Put(hour)
 		fresh = append(fresh, hour)
 	}
 	return s.save(fresh)
 }
 
-// sum adds up the minutes between two times.
-func (s *series) sum(from, to time.Time) Point {
+// Sum adds up the minutes between two times.
+func (s *Series) Sum(from, to time.Time) Point {
 	all := Point{Start: from}
-	for _, m := range s.since(from) {
+	for _, m := range s.Since(from) {
 		if m.Start.Before(to) {
 			all.Counts = all.Counts.Plus(m.Counts)
 			longest := max(all.Gauges.Overdue, m.Gauges.Overdue)
@@ -146,8 +148,8 @@ func (s *series) sum(from, to time.Time) Point {
 	return all
 }
 
-// since returns the minutes that started at or after t.
-func (s *series) since(t time.Time) []Point {
+// Since returns the minutes that started at or after t.
+func (s *Series) Since(t time.Time) []Point {
 	i := len(s.minutes)
 	for i > 0 && !s.minutes[i-1].Start.Before(t) {
 		i--
@@ -156,7 +158,7 @@ func (s *series) since(t time.Time) []Point {
 }
 
 // save appends points to the file. If most of the file is out of date, it replaces the file.
-func (s *series) save(added []Point) (err error) {
+func (s *Series) save(added []Point) (err error) {
 	if s.file == "" {
 		return nil
 	}
@@ -178,7 +180,7 @@ func (s *series) save(added []Point) (err error) {
 }
 
 // rewrite replaces the file by one with the current points.
-func (s *series) rewrite() error {
+func (s *Series) rewrite() error {
 	points := slices.Concat(s.hours, s.minutes)
 	text, err := encode(points)
 	if err != nil {
@@ -198,4 +200,68 @@ func encode(points []Point) ([]byte, error) {
 		}
 	}
 	return b.Bytes(), nil
+}
+
+type value struct {
+	name  string
+	value int64
+}
+
+// values returns the values of a point with their JSON names.
+func (p Point) values() []value {
+	c, g := p.Counts, p.Gauges
+	return []value{
+		{"visits", c.Visits},
+		{"versions", c.Versions},
+		{"unchanged", c.Unchanged},
+		{"unread", c.Unread},
+		{"failed", c.Failed},
+		{"refused", c.Refused},
+		{"found", c.Found},
+		{"received", c.Received},
+		{"spared", c.Spared},
+		{"deduped", c.Deduped},
+		{"written", c.Written},
+		{"down", c.Down},
+		{"uris", g.URIs},
+		{"hosts", g.Hosts},
+		{"queued", g.Queued},
+		{"due", g.Due},
+		{"overdue", g.Overdue},
+		{"in_progress", g.InProgress},
+		{"hosts_down", g.HostsDown},
+		{"disk_free", g.DiskFree},
+		{"store", g.Store},
+	}
+}
+
+// FullIn predicts when the space will be used up, from its change over the known minutes. It returns nil if it cannot.
+func (s *Series) FullIn(d api.Disk) *api.Seconds {
+	known := slices.DeleteFunc(slices.Clone(s.minutes), func(p Point) bool { return p.Gauges.DiskFree < 0 })
+	if len(known) < 10 || d.Free < 0 {
+		return nil
+	}
+	first, last := known[0], known[len(known)-1]
+	used := first.Gauges.DiskFree - last.Gauges.DiskFree
+	if used <= 0 {
+		return nil
+	}
+	perByte := float64(last.Start.Sub(first.Start)) / float64(used)
+	left := min(max(0, float64(d.Free-d.MinFree))*perByte, float64(100*365*24*time.Hour))
+	in := api.Seconds(left)
+	return &in
+}
+
+// Within returns the points of the last part of the time up to now: minutes if it is at most a day, or else hours.
+func (s *Series) Within(long time.Duration, now time.Time) (step time.Duration, points []Point) {
+	step, points = time.Minute, s.minutes
+	if long > 24*time.Hour {
+		step, points = time.Hour, s.hours
+	}
+	from := now.Add(-long)
+	i := slices.IndexFunc(points, func(p Point) bool { return !p.Start.Before(from) })
+	if i < 0 {
+		i = len(points)
+	}
+	return step, points[i:]
 }

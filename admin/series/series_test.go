@@ -1,0 +1,122 @@
+package series
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/arcrawl/arcrawl/admin/api"
+)
+
+var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+func visits(n int64) Point { return Point{Counts: api.Counts{Visits: n}} }
+
+// TestTheSeriesIsBoundedAndOutlivesARestart counts one visit in each minute of a hundred days.
+func TestTheSeriesIsBoundedAndOutlivesARestart(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "series.jsonl")
+	s, err := Open(file, noon)
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := noon
+	for range 100 * 24 * 60 {
+		p := visits(1)
+		p.Start = now
+		now = now.Add(time.Minute)
+		if s.file = ""; now.Sub(noon) > 90*24*time.Hour { // write the file only in the last days
+			s.file = file
+		}
+		if err := s.Add(p); err != nil {
+			t.Fatal(err)
+		}
+	}
+	check := func(s *Series) {
+		t.Helper()
+		for _, kept := range [][2]int{{len(s.minutes), minutesKept}, {len(s.hours), hoursKept}} {
+			if kept[0] < kept[1] || kept[0] > kept[1]+kept[1]/8 {
+				t.Errorf("%d points are kept; want at least %d, and at most an eighth more", kept[0], kept[1])
+			}
+		}
+		for _, h := range s.hours {
+			if h.Counts.Visits != 60 || !h.Start.Equal(h.Start.Truncate(time.Hour)) {
+				t.Fatalf("the hour from %s has %d visits, want 60", h.Start, h.Counts.Visits)
+			}
+		}
+		if n := s.Sum(now.Add(-time.Hour), now).Counts.Visits; n != 60 {
+			t.Errorf("%d visits in the last hour, want 60", n)
+		}
+	}
+	check(s)
+	again, err := Open(file, now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	check(again) // the file was rewritten within the ten days, with all hours
+	if info, err := os.Stat(file); err != nil || info.Size() > 8<<20 {
+		t.Errorf("the file is %v, %v; want it below 8 MB", info.Size(), err)
+	}
+}
+
+func TestATornLineCostsOneMinute(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "series.jsonl")
+	s, err := Open(file, noon)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 3 {
+		p := visits(int64(i))
+		p.Start = noon.Add(time.Duration(i) * time.Minute)
+		if err := s.Add(p); err != nil {
+			t.Fatal(err)
+		}
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, text[:len(text)-20], 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if s, err = Open(file, noon.Add(time.Hour)); err != nil || len(s.minutes) != 2 {
+		t.Errorf("%d minutes are read from a file with a torn line, %v; want the 2 before it", len(s.minutes), err)
+	}
+}
+
+func TestAMinuteWithARestartIsJoined(t *testing.T) {
+	t.Parallel()
+	s := &Series{}
+	for range 2 {
+		p := visits(5)
+		p.Start = noon
+		s.Put(p)
+	}
+	older := visits(1)
+	older.Start = noon.Add(-time.Hour) // the clock was set back
+	s.Put(older)
+	if len(s.minutes) != 1 || s.minutes[0].Counts.Visits != 10 {
+		t.Errorf("%+v; want one minute with 10 visits", s.minutes)
+	}
+}
+
+// TestTheDiskIsProjected writes 1 MB to a disk each minute.
+func TestTheDiskIsProjected(t *testing.T) {
+	t.Parallel()
+	s := &Series{}
+	free := int64(1 << 30)
+	for i := range 60 {
+		p := Point{Start: noon.Add(time.Duration(i) * time.Minute), Gauges: Gauges{DiskFree: free}}
+		free -= 1 << 20
+		s.Put(p)
+	}
+	in := s.FullIn(api.Disk{Free: 600 << 20, MinFree: 500 << 20})
+	if in == nil || time.Duration(*in).Round(time.Second) != 100*time.Minute {
+		t.Errorf("full in %v; want 100 minutes for 100 MB", in)
+	}
+	if in := (&Series{minutes: s.minutes[:5]}).FullIn(api.Disk{Free: 600 << 20}); in != nil {
+		t.Errorf("full in %v after five minutes; want no estimate yet", in)
+	}
+}
