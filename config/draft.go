@@ -3,6 +3,7 @@ package config
 import (
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/arcrawl/arcrawl/config/criteria"
@@ -81,7 +82,7 @@ func (d *draft) warnChange(doc *document.Document, path document.Path) {
 type fileReader struct {
 	doc   *document.Document
 	draft *draft
-	scope string // InMain, InHost or inWhen
+	scope string // InMain, InHost, inWhen or inMainWhen
 }
 
 // file reads the whole file.
@@ -145,6 +146,9 @@ func (r fileReader) key(k key, path document.Path, v any) {
 		f := misplaced(k.Name, "", r.scope)
 		if k.Scope == InHost {
 			f.Problem, f.Remedy = "is allowed only in a host file", "remove it"
+			if strings.Contains(k.Name, ".") {
+				f.Problem, f.Remedy = f.Problem+", because it would apply to all hosts here", "move it to the file of its host"
+			}
 		}
 		r.doc.AddFault(r.doc.AtKey(path, f))
 		return

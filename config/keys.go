@@ -25,15 +25,18 @@ const (
 	InBoth = "both"
 )
 
-// inWhen is the place of a key in a [[when]] of either file.
-const inWhen = "when"
+// The places of a key in a [[when]].
+const (
+	inWhen     = "when"      // of a host file
+	inMainWhen = "main when" // of the main file
+)
 
 // In reports whether a file may set the key. scope is [InMain] or [InHost].
 func (k Key) In(scope string) bool {
-	table, _, _ := strings.Cut(k.Name, ".")
-	if scope == inWhen {
-		perFile := table == whenTable || table == "seeds" || k.Name == "feeds.uris" || k.Name == "feeds.sitemaps"
-		return k.Scope == InBoth && !perFile
+	table, _, inTable := strings.Cut(k.Name, ".")
+	if scope == inWhen || scope == inMainWhen {
+		perFile := !inTable || table == whenTable || table == "seeds" || k.Name == "feeds.uris" || k.Name == "feeds.sitemaps"
+		return !perFile && (k.Scope == InBoth || k.Scope == InHost && scope == inWhen)
 	}
 	return k.Scope == InBoth || k.Scope == scope
 }
@@ -89,7 +92,7 @@ var keys = withDefaults(slices.Concat(
 func withDefaults(keys []key) []key {
 	d := newDraft(new(Config))
 	for i, k := range keys {
-		if k.show != nil && !k.required && k.Scope != InHost && !strings.HasPrefix(k.Name, whenTable+".") {
+		if k.show != nil && !k.required && !strings.HasPrefix(k.Name, whenTable+".") {
 			keys[i].Default = k.show(d)
 		}
 	}
@@ -142,7 +145,7 @@ func misplaced(name, table, scope string) document.Fault {
 	if table == "" {
 		table, _, _ = strings.Cut(name, ".")
 	}
-	if t, ok := findTable(table); scope == inWhen && ok && t.in(InHost) {
+	if t, ok := findTable(table); (scope == inWhen || scope == inMainWhen) && ok && t.in(InHost) {
 		f.Problem, f.Remedy = "is not allowed in a [[when]]", "move it out of the [[when]]"
 	}
 	return f

@@ -95,6 +95,9 @@ func TestDefaultsChangeNothing(t *testing.T) {
 			continue
 		}
 		files := func(value string) map[string]string {
+			if !k.In(config.InMain) {
+				return map[string]string{"arcrawl.toml": operator, "hosts.d/a.example.toml": statement(k.Name, value)}
+			}
 			return map[string]string{"arcrawl.toml": statement(k.Name, value) + operator, "hosts.d/a.example.toml": ""}
 		}
 		without, err := config.Load(folder(t, files("")))

@@ -80,6 +80,7 @@ type layer struct {
 	values   map[string]any // tables of the [[when]]
 	criteria criteria.Criteria
 	ends     time.Time // of its file; zero = never
+	scope    string    // inWhen or inMainWhen
 }
 
 // applies reports whether the layer is in force for a visit.
@@ -163,7 +164,7 @@ func (l *layer) read(base *draft, doc *document.Document) *draft {
 	} else {
 		for _, name := range slices.Sorted(maps.Keys(l.values)) {
 			if t, ok := findTable(name); ok {
-				fileReader{doc, d, inWhen}.table(t, l.path, l.values[name])
+				fileReader{doc, d, l.scope}.table(t, l.path, l.values[name])
 			}
 		}
 	}

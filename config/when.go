@@ -104,5 +104,11 @@ func (r fileReader) when(path document.Path, m map[string]any) {
 	if len(sets) == 0 {
 		f.Warn("sets nothing", "add a table, as in [when.politeness] or wait = [{ … }]")
 	}
-	r.draft.whens = append(r.draft.whens, &layer{doc: r.doc, path: path, values: sets, criteria: r.draft.when})
+	scope := inWhen
+	if r.scope == InMain {
+		scope = inMainWhen
+	}
+	r.draft.whens = append(r.draft.whens, &layer{
+		doc: r.doc, path: path, values: sets, criteria: r.draft.when, scope: scope,
+	})
 }
