@@ -17,6 +17,7 @@ type Result struct {
 	Share     float64          `json:"share"` // of the versions, captured
 	Low       float64          `json:"low"`   // the share is between Low and High in 95 of 100 draws of the resources
 	High      float64          `json:"high"`
+	Report    Report           `json:"report"`
 	PerSource float64          `json:"mean_over_sources"` // mean share of sources with budgets of their own
 	Sources   map[string]Share `json:"sources,omitempty"` // at those budgets
 	Groups    map[string]Tally `json:"groups,omitempty"`  // at the one budget for all, as Question.Group names them
@@ -65,7 +66,7 @@ func Base(all []History) int { return Sum(Play(Classic(), 0, all)).Requests }
 
 // Result sums up the tallies of a policy. base is the result of [Base].
 func (q Question) Result(policy string, tallies []Tally, all []History, base int) Result {
-	r := Result{Policy: policy, Total: Sum(tallies)}
+	r := Result{Policy: policy, Total: Sum(tallies), Report: NewReport(all, tallies)}
 	r.Share = r.Total.Share()
 	r.Low, r.High = interval(tallies, q.Draws, q.Seed)
 	if base > 0 {

@@ -18,6 +18,9 @@
 // makes with its defaults. [Spend] adjusts a policy's one knob until it makes that number. [Compare] does so for
 // several policies and budgets, with confidence intervals over the resources.
 //
+// Shares are given in three ways ([Report]): of all versions, so that pages that change often dominate; the mean over
+// pages; and of the versions of pages that change less than weekly. [WithNoise] adds pages that differ at each fetch.
+//
 // # What always holds
 //
 // No clock and no chance is involved: the same file, policies and seed give the same figures. Nothing reads what a

@@ -31,6 +31,7 @@ type History struct {
 	Watched                time.Duration   // how long, from Start
 	Born                   bool            // the resource was published at Start
 	Sighted                bool            // made from the visits of a crawl, without the changes between them
+	Noise                  bool            // each fetch differs from the one before, whether the resource changed or not
 	Bytes                  int             // its usual size; 0 = unknown
 	Changes                []time.Duration // after Start, ascending
 }
@@ -45,6 +46,7 @@ type line struct {
 	End      int64     `json:"end"`
 	Sampling float64   `json:"sampling_s"`
 	Birth    bool      `json:"birth"`
+	Noise    bool      `json:"noise"`
 	Bytes    float64   `json:"bytes_p50"`
 	Gaps     []float64 `json:"dt"`
 }
@@ -111,7 +113,7 @@ func (l line) check() error {
 func (l line) history() (h History, ok bool) {
 	h = History{
 		ID: l.ID, Source: l.Src, Kind: l.Kind, Host: l.Host, Start: time.Unix(l.Start, 0).UTC(),
-		Watched: time.Duration(l.End-l.Start) * time.Second, Born: l.Birth, Bytes: int(l.Bytes),
+		Watched: time.Duration(l.End-l.Start) * time.Second, Born: l.Birth, Noise: l.Noise, Bytes: int(l.Bytes),
 	}
 	if h.Watched < minWatched && !h.Born {
 		return h, false

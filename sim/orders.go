@@ -21,14 +21,17 @@ type OrderQuestion struct {
 	Dir       string  // an existing folder for the stores of the frontier, which are not removed
 }
 
-// HostOrders holds what was captured of one host in each order.
+// HostOrders holds what was captured of one host by each rule in each order. Earliest due is [frontier.ByDue], most
+// overdue in proportion to the wait [frontier.ByOverdue], and largest value [frontier.ByValue].
 type HostOrders struct {
-	Host    string        `json:"host"`
-	URIs    int           `json:"uris"`
-	Delay   time.Duration `json:"delay_ns"`
-	Overdue Tally         `json:"classic_most_overdue_first"`
-	Late    Tally         `json:"learned_most_overdue_first"`
-	Value   Tally         `json:"largest_value_first"`
+	Host           string        `json:"host"`
+	URIs           int           `json:"uris"`
+	Delay          time.Duration `json:"delay_ns"`
+	ClassicDue     Tally         `json:"classic_earliest_due_first"`
+	ClassicOverdue Tally         `json:"classic_most_overdue_first"`
+	LearnedDue     Tally         `json:"learned_earliest_due_first"`
+	LearnedOverdue Tally         `json:"learned_most_overdue_first"`
+	LearnedValue   Tally         `json:"learned_largest_value_first"`
 }
 
 const (
@@ -37,8 +40,8 @@ const (
 	oneHostFor = 60 * 24 * time.Hour // how long everything on one host is played
 )
 
-// CompareOrders plays hosts over their budget in the order of due times and in the order of value, with the frontier of
-// the crawler. It skips hosts of fewer than ten URIs, and those that would rest for more than a day.
+// CompareOrders plays hosts over their budget in each order, with the frontier of the crawler. It skips hosts of fewer
+// than ten URIs, and those that would rest for more than a day.
 func CompareOrders(q OrderQuestion, all []History) ([]HostOrders, error) {
 	if q.OneHost {
 		all = OneHost(all, oneHostFor)
@@ -76,7 +79,7 @@ func learned() Policy {
 	return Learned(longest)
 }
 
-// play plays classic in the order of due times, and learned in both orders.
+// play plays classic in the orders that need no estimate, and learned in all orders.
 func (h *HostOrders) play(histories []History, dir string) error {
 	knob := rate.Expected(rate.DefaultTarget)
 	for _, run := range []struct {
@@ -84,9 +87,11 @@ func (h *HostOrders) play(histories []History, dir string) error {
 		folder   string
 		result   *Tally
 	}{
-		{CrowdOptions{Policy: Classic(), Order: frontier.ByDue}, "classic", &h.Overdue},
-		{CrowdOptions{Policy: learned(), Knob: knob, Order: frontier.ByDue}, "due", &h.Late},
-		{CrowdOptions{Policy: learned(), Knob: knob, Order: frontier.ByValue}, "value", &h.Value},
+		{CrowdOptions{Policy: Classic(), Order: frontier.ByDue}, "classic-due", &h.ClassicDue},
+		{CrowdOptions{Policy: Classic(), Order: frontier.ByOverdue}, "classic-overdue", &h.ClassicOverdue},
+		{CrowdOptions{Policy: learned(), Knob: knob, Order: frontier.ByDue}, "due", &h.LearnedDue},
+		{CrowdOptions{Policy: learned(), Knob: knob, Order: frontier.ByOverdue}, "overdue", &h.LearnedOverdue},
+		{CrowdOptions{Policy: learned(), Knob: knob, Order: frontier.ByValue}, "value", &h.LearnedValue},
 	} {
 		run.question.Delay, run.question.Dir = h.Delay, filepath.Join(dir, run.folder)
 		tallies, err := Crowd(run.question, histories)

@@ -23,7 +23,7 @@ type Visit struct {
 	Stretch float64          // factor by which the waits of the host are stretched; below 1 counts as 1
 	Changed time.Time        // when the URI last changed, if it did since the visit before; most policies ignore it
 	Dated   time.Time        // when the URI says that it last changed, if it does and is believed
-	State   evaluators.State // Changed if the URI changed since the visit before
+	State   evaluators.State // Changed if the URI changed since the visit before, or is noisy
 }
 
 // Plan is the decision of a policy after a visit.
@@ -161,7 +161,7 @@ func (t *track) visit(at time.Time) bool {
 	for t.next < len(changes) && changes[t.next] <= now {
 		t.next++
 	}
-	if v.First || t.next > before {
+	if v.First || t.next > before || t.history.Noise {
 		v.State = evaluators.Changed
 	}
 	if t.next > before {

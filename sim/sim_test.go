@@ -153,7 +153,7 @@ func TestOrderByValueHelpsAHostOverItsBudget(t *testing.T) {
 	t.Parallel()
 	all := sim.OneHost(corpus(t), 40*24*time.Hour)
 	delay := sim.Quota(sim.Classic(), 0, all, 4)
-	overdue := crowded(t, sim.Classic(), 0, all, delay, frontier.ByDue)
+	overdue := crowded(t, sim.Classic(), 0, all, delay, frontier.ByOverdue)
 	value := crowded(t, sim.Learned(sim.MaxWait), rate.Expected(.8), all, delay, frontier.ByValue)
 	t.Logf("most overdue first %d, largest value first %d, with %d requests", overdue.Captured, value.Captured, value.Requests)
 	if float64(value.Captured) < 1.1*float64(overdue.Captured) {

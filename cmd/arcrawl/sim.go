@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/arcrawl/arcrawl/sim"
 	"github.com/arcrawl/arcrawl/sim/table"
@@ -33,6 +34,8 @@ type simulation struct {
 	explained string
 	summed    bool
 	targets   []float64
+	noise     float64
+	report    bool
 }
 
 func newSim() *cobra.Command {
@@ -55,10 +58,14 @@ With --config, whole configurations are compared. Policies are then played only 
 rests as the configuration says (a fetch counts as 0.3 s), and a frontier orders the URIs that are due. --explain shows
 each decision about one resource.
 
+Pages that change often dominate the share of all versions. --report shows the mean over pages and the share of slow pages too,
+which change less than weekly. --noise adds pages that show a clock or a token, so that each fetch differs.
+
 Policies: ` + strings.Join(sim.Policies(), ", ") + `.`,
 		Example: `  arcrawl sim histories.jsonl.gz
   arcrawl sim --policies stretched,learned --budgets 1 --by kind --per-source histories.jsonl.gz
   arcrawl sim --figures --per-source --budgets 1,2,4 histories.jsonl.gz
+  arcrawl sim --report --noise 0.1 --policies stretched,learned-90d histories.jsonl.gz
   arcrawl sim --crowd 4 histories.jsonl.gz
   arcrawl sim --config old.toml --config new.toml --polite crawl.log
   arcrawl sim --explain https://www.news.example/ --config arcrawl.toml crawl.log crawl.log.1.gz
@@ -71,7 +78,13 @@ Policies: ` + strings.Join(sim.Policies(), ", ") + `.`,
 			return s.run(cmd.OutOrStdout(), args)
 		},
 	}
-	f := cmd.Flags()
+	s.flags(cmd.Flags())
+	cmd.AddCommand(newSimWait(), newSimYear())
+	return cmd
+}
+
+// flags adds the flags of sim.
+func (s *simulation) flags(f *pflag.FlagSet) {
 	f.StringSliceVar(&s.policies, "policies", []string{"stretched", "target", "learned", "clairvoyant"},
 		"policies to compare")
 	f.Float64SliceVar(&s.budgets, "budgets", []float64{0.5, 1, 2, 4}, "requests, as multiples of what Heritrix's rule makes with its defaults")
@@ -89,11 +102,13 @@ Policies: ` + strings.Join(sim.Policies(), ", ") + `.`,
 	f.BoolVar(&s.summed, "figures", false, "show instead what the learned rule captures at the budgets, with each source left out once, and how well it meets capture targets")
 	f.Float64SliceVar(&s.targets, "targets", []float64{0.5, 0.7, 0.8, 0.9, 0.95},
 		"with --figures: capture targets, between 0 and 1")
+	f.Float64Var(&s.noise, "noise", 0,
+		"add pages that differ at each fetch, until they are this share of all pages; every second one has true changes beneath")
+	f.BoolVar(&s.report, "report", false,
+		"show instead the shares of all versions, of the mean page and of slow pages, and what noisy pages took")
 	f.StringVar(&s.explained, "explain", "", "show each decision about this resource instead of the summary: its id or URI")
 	f.Lookup("budgets").DefValue = "[0.5,1,2,4]" // without six decimals
 	f.Lookup("targets").DefValue = "[0.5,0.7,0.8,0.9,0.95]"
-	cmd.AddCommand(newSimWait(), newSimYear())
-	return cmd
 }
 
 func (s simulation) run(out io.Writer, files []string) error {
@@ -123,6 +138,9 @@ func (s simulation) run(out io.Writer, files []string) error {
 		return err
 	case len(all) == 0:
 		return errors.New("no history is long enough to be played: it must cover a day, and two visits if it comes from a log")
+	}
+	all = sim.WithNoise(all, s.noise, s.seed)
+	switch {
 	case s.explained != "":
 		return s.explain(out, all)
 	case s.summed:
@@ -146,8 +164,14 @@ func (s simulation) run(out io.Writer, files []string) error {
 	if s.asJSON {
 		return writeJSON(out, results)
 	}
+	if s.report {
+		return table.Report(out, all, results)
+	}
 	return table.Results(out, all, results, s.group, s.perSource)
 }
+
+// maxNoise is the maximum of --noise: nine noisy pages for each recorded one.
+const maxNoise = 0.9
 
 // check refuses numbers out of range.
 func (s simulation) check() error {
@@ -155,6 +179,9 @@ func (s simulation) check() error {
 		if !(target > 0 && target < 1) {
 			return usageError{fmt.Errorf("--targets: %v is not between 0 and 1", target)}
 		}
+	}
+	if !(s.noise >= 0 && s.noise <= maxNoise) {
+		return usageError{fmt.Errorf("--noise: %v is not between 0 and %v", s.noise, maxNoise)}
 	}
 	for _, b := range s.budgets {
 		if !(b > 0 && b <= 1000) {

@@ -110,7 +110,30 @@ func TestSimComparesOrdersOfACrowdedHost(t *testing.T) {
 	if err := os.WriteFile(one, histories, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if code, out, errs := simulated("--crowd", "4", one); code != exitOK || !strings.Contains(out, "one.example") {
+	code, out, errs := simulated("--crowd", "4", one)
+	if code != exitOK || !strings.Contains(out, "one.example") || strings.Count(out, "earliest due") != 3 ||
+		strings.Count(out, "most overdue") != 4 {
+		t.Errorf("exit code %d, %s\n%s", code, errs, out)
+	}
+}
+
+func TestSimReportsSharesWithNoisyPages(t *testing.T) {
+	t.Parallel()
+	args := []string{"--report", "--noise", "0.1", "--policies", "classic", "--json", inventedHistories}
+	code, out, errs := simulated(args...)
+	var got []struct {
+		Report struct {
+			Pooled float64
+			Noise  float64 `json:"noise_requests"`
+		}
+	}
+	if err := json.Unmarshal([]byte(out), &got); err != nil || code != exitOK {
+		t.Fatalf("exit code %d, %v, %s", code, err, errs)
+	}
+	if r := got[0].Report; len(got) != 1 || !(r.Pooled > 0) || !(r.Noise > 0.1) {
+		t.Errorf("%+v", got)
+	}
+	if code, out, errs = simulated("--report", "--policies", "classic", inventedHistories); code != exitOK || !strings.Contains(out, "slow pages") {
 		t.Errorf("exit code %d, %s\n%s", code, errs, out)
 	}
 }
@@ -121,6 +144,7 @@ func TestSimRefusesWhatItDoesNotKnow(t *testing.T) {
 		{"--policies", "clever", inventedHistories},
 		{"--by", "colour", inventedHistories},
 		{"--budgets", "0", inventedHistories},
+		{"--noise", "1", inventedHistories},
 		{"wait", "--rule", "clever"},
 		{"wait", "--states", "altered"},
 		{"wait", "--overdue", "-5m"},

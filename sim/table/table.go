@@ -61,6 +61,26 @@ func knob(r sim.Result) string {
 	return strconv.FormatFloat(r.Knob, 'g', 3, 64)
 }
 
+// Report writes a table with a line for each policy and budget: what was captured of all versions, of the mean page and
+// of slow pages, and what noisy pages took.
+func Report(out io.Writer, all []sim.History, results []sim.Result) error {
+	noisy := 0
+	for _, h := range all {
+		if h.Noise {
+			noisy++
+		}
+	}
+	fmt.Fprintf(out, "%d resources, and %d that differ at each fetch\n\n", len(all)-noisy, noisy)
+	w := columns(out)
+	fmt.Fprintln(w, "budget\trequests\tall versions\tmean over pages\tslow pages\trequests on noise\tversions beneath noise\t policy")
+	for _, r := range results {
+		p := r.Report
+		fmt.Fprintf(w, "%.2f×\t%d\t%.3f\t%.3f\t%.3f\t%.3f\t%.3f\t %s\n",
+			r.Budget, p.Requests, p.Pooled, p.PerPage, p.Slow, p.Noise, p.Beneath, r.Policy)
+	}
+	return w.Flush()
+}
+
 // bySource writes the captured share of each source that has a budget of its own.
 func bySource(out io.Writer, results []sim.Result) error {
 	w := columns(out)
@@ -87,18 +107,22 @@ func byGroup(out io.Writer, group string, results []sim.Result) error {
 	return w.Flush()
 }
 
-// Orders writes a table with a line for each host: the versions captured by each order of visits.
+// Orders writes a table with a line for each host: the versions captured by each rule and order of visits, and the
+// ratios of the largest value first to the other orders.
 func Orders(out io.Writer, hosts []sim.HostOrders) error {
 	w := columns(out)
-	fmt.Fprint(w, "host\tURIs\tone visit per\tversions\trequests\tclassic, most overdue first\t")
-	fmt.Fprint(w, "learned, most overdue first\tlearned, most valuable first\tratio to classic\tto learned\t")
-	fmt.Fprintln(w, "ratio if every request found one\t")
+	fmt.Fprint(w, "\t\t\t\t\tclassic\tclassic\tlearned\tlearned\tlearned\tvalue to\tvalue to\tvalue to\t\t\n")
+	fmt.Fprint(w, "\t\t\t\t\tearliest due\tmost overdue\tearliest due\tmost overdue\tlargest value\tclassic\tclassic\tlearned\t")
+	fmt.Fprint(w, "if every\t\nhost\tURIs\tone visit per\tversions\trequests\tfirst\tfirst\tfirst\tfirst\tfirst\tearliest due\t")
+	fmt.Fprintln(w, "most overdue\tmost overdue\trequest found one\t")
 	for _, h := range hosts {
-		overdue, late := float64(max(h.Overdue.Captured, 1)), float64(max(h.Late.Captured, 1))
-		fmt.Fprintf(w, "%s\t%d\t%s\t%d\t%d\t%d\t%d\t%d\t%.2f\t%.2f\t%.2f\t\n",
-			h.Host, h.URIs, h.Delay.Round(time.Second), h.Overdue.Versions, h.Value.Requests,
-			h.Overdue.Captured, h.Late.Captured, h.Value.Captured, float64(h.Value.Captured)/overdue,
-			float64(h.Value.Captured)/late, float64(max(h.Value.Requests, h.Overdue.Requests))/overdue)
+		value := h.LearnedValue
+		ratio := func(captured int, to sim.Tally) float64 { return float64(captured) / float64(max(to.Captured, 1)) }
+		fmt.Fprintf(w, "%s\t%d\t%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%.2f\t%.2f\t%.2f\t%.2f\t\n",
+			h.Host, h.URIs, h.Delay.Round(time.Second), value.Versions, value.Requests,
+			h.ClassicDue.Captured, h.ClassicOverdue.Captured, h.LearnedDue.Captured, h.LearnedOverdue.Captured,
+			value.Captured, ratio(value.Captured, h.ClassicDue), ratio(value.Captured, h.ClassicOverdue),
+			ratio(value.Captured, h.LearnedOverdue), ratio(max(value.Requests, h.ClassicOverdue.Requests), h.ClassicOverdue))
 	}
 	return w.Flush()
 }
