@@ -37,7 +37,11 @@ func TestSilentSiteRaisesAlarm(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var told []string
 		w := newWorld(t, dir, everyHour, func(o *Options) {
-			o.Notify = func(n alarm.Notice) { told = append(told, fmt.Sprintf("%s %s %t", n.Kind, n.About, n.Raised)) }
+			o.Notify = func(list []alarm.Notice) {
+				for _, n := range list {
+					told = append(told, fmt.Sprintf("%s %s %t", n.Kind, n.About, n.Raised))
+				}
+			}
 		})
 		defer w.close()
 		w.every = 10 * time.Minute

@@ -30,7 +30,7 @@ func TestAlarmsSayWhoseAndAreAcknowledged(t *testing.T) {
 				t.Fatal(err)
 			}
 			w := newWorld(t, dir, everyHour+"[admin]\nurl = \"https://crawler.library.example/\"\n", func(o *Options) {
-				o.Notify = func(n alarm.Notice) { told = append(told, n) }
+				o.Notify = func(list []alarm.Notice) { told = append(told, list...) }
 			})
 			w.set("http://news.example/", town.Page{Down: true})
 			return w

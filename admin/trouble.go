@@ -215,17 +215,21 @@ func (w *Window) watch(now time.Time) {
 	changes := w.alarms.Update(now, troubles)
 	raised := w.alarms.Raised()
 	w.mu.Unlock()
-	if len(changes) > 0 {
-		w.saveAlarms(raised)
+	if len(changes) == 0 {
+		return
 	}
-	for _, c := range changes {
+	notices := make([]alarm.Notice, len(changes))
+	for i, c := range changes {
+		notices[i] = w.notice(c, now)
 		if c.Raised {
 			w.o.Log.Warn().Str("alarm", c.Kind).Str("about", c.About).Msg(c.Text)
 		} else {
 			w.o.Log.Info().Str("alarm", c.Kind).Str("about", c.About).Msg("alarm cleared: " + c.Text)
 		}
-		if w.o.Notify != nil {
-			w.o.Notify(w.notice(c, now))
-		}
 	}
+	// A crash between the two repeats notices; the other way round it would lose them.
+	if w.o.Notify != nil {
+		w.o.Notify(notices)
+	}
+	w.saveAlarms(raised)
 }

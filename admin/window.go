@@ -43,8 +43,8 @@ type Options struct {
 	Config func() Loaded    // the configuration in force
 	Now    func() time.Time // the clock
 
-	// Notify, when set, receives raised and cleared alarms. It must not block.
-	Notify func(alarm.Notice)
+	// Notify, when set, receives the alarms that were raised and cleared at one moment. It must not wait for a network.
+	Notify func([]alarm.Notice)
 
 	Dir     string // folder of the files for counts, pauses and alarms; "" stores nothing
 	Version string // of the program

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"path/filepath"
 	"sync"
 	"time"
 
@@ -14,6 +15,7 @@ import (
 	"github.com/arcrawl/arcrawl/admin/access"
 	"github.com/arcrawl/arcrawl/admin/alarm"
 	"github.com/arcrawl/arcrawl/admin/mail"
+	"github.com/arcrawl/arcrawl/admin/outbox"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/config/reach"
 	"github.com/arcrawl/arcrawl/frontier"
@@ -30,10 +32,16 @@ const (
 // openAdmin opens the admin API and the dashboard: on the socket, and on a network address if one is configured.
 func (d *Daemon) openAdmin(now time.Time) (err error) {
 	c := d.live.Current()
-	hook := openWebhook(c.Admin.Webhook, d.log)
+	out, err := outbox.Open(filepath.Join(c.Storage.State, outboxFile))
+	if err != nil {
+		d.log.Error().Err(err).Msg("some alarms may never be delivered to the webhook or by e-mail")
+	}
+	hook := openWebhook(c.Admin.Webhook, out, d.log)
 	d.closers.add(func() error { hook.close(); return nil })
-	post := &mailer{config: d.live.Current, summary: d.summary, send: mail.Send, dir: c.Storage.State, log: d.log}
-	notify := func(n alarm.Notice) { hook.send(n); post.add(n) }
+	post := &mailer{
+		config: d.live.Current, summary: d.summary, send: mail.Send, dir: c.Storage.State, outbox: out, log: d.log,
+	}
+	notify := func(list []alarm.Notice) { hook.send(list); post.add(list) }
 	r := d.parts
 	d.window, err = admin.New(admin.Options{
 		Crawler: d.crawler, Frontier: r.Frontier, Trust: r.Reputation, Traps: r.Traps, Accounts: r.Daily,

@@ -7,13 +7,13 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/rs/zerolog"
 
 	"github.com/arcrawl/arcrawl/admin/alarm"
 	"github.com/arcrawl/arcrawl/admin/mail"
+	"github.com/arcrawl/arcrawl/admin/outbox"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/config/reach"
 	"github.com/arcrawl/arcrawl/internal/atomicfile"
@@ -24,8 +24,6 @@ const (
 	mailEvery = time.Minute
 	// mailTime is the maximum duration of the exchange about one mail.
 	mailTime = 30 * time.Second
-	// maxUnsent is the maximum number of notices that wait for a recipient. Older ones are dropped.
-	maxUnsent = 200
 	// digestFile is the file in the state folder with the day of the last digest.
 	digestFile = "digest.day"
 )
@@ -36,40 +34,42 @@ type mailer struct {
 	summary func() mail.Summary // without Recent
 	send    func(ctx context.Context, s reach.Mail, m mail.Message) error
 	dir     string // state folder
+	outbox  *outbox.Outbox
 	log     zerolog.Logger
-
-	mu     sync.Mutex                         // guards the fields below
-	unsent map[reach.Recipient][]alarm.Notice // that each recipient has not received
-	recent []alarm.Notice                     // since the last digest
-	owed   map[reach.Recipient]time.Time      // recipients of a digest that was not delivered yet, and its time
 
 	failing map[string]bool // addresses to which the last mail was not delivered; only tick uses it
 }
 
-// add queues a notice for its recipients without waiting.
-func (m *mailer) add(n alarm.Notice) {
+// receiverOf returns the name of a recipient in the outbox.
+func receiverOf(to reach.Recipient) string {
+	if to.Label == "" {
+		return to.Address
+	}
+	return to.Label + "=" + to.Address
+}
+
+// add queues notices for their recipients. It writes a file, and does not wait for the network.
+func (m *mailer) add(list []alarm.Notice) {
 	c := m.config().Mail
 	if !c.On() {
 		return
 	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.recent = bounded(append(m.recent, n))
-	if !c.Alarms {
-		return
-	}
-	if m.unsent == nil {
-		m.unsent = map[reach.Recipient][]alarm.Notice{}
-	}
-	for _, to := range c.Recipients() {
-		if mail.Concerns(to, n.Host, n.Labels) {
-			m.unsent[to] = bounded(append(m.unsent[to], n))
+	m.check(m.outbox.Add(list, func(n alarm.Notice) (receivers []string) {
+		for _, to := range c.Recipients() {
+			if c.Alarms && mail.Concerns(to, n.Host, n.Labels) {
+				receivers = append(receivers, receiverOf(to))
+			}
 		}
-	}
+		return receivers
+	}, true))
 }
 
-// bounded drops the oldest notices of a list that is too long.
-func bounded(list []alarm.Notice) []alarm.Notice { return list[max(0, len(list)-maxUnsent):] }
+// check logs an error of the outbox.
+func (m *mailer) check(err error) {
+	if err != nil {
+		m.log.Warn().Err(err).Msg("alarms for e-mail are lost, or sent twice, if the daemon ends before they are delivered")
+	}
+}
 
 // run sends what is queued once a minute, until ctx ends.
 func (m *mailer) run(ctx context.Context) {
@@ -87,17 +87,20 @@ func (m *mailer) tick(ctx context.Context, now time.Time) {
 	}
 	m.orderDigest(c, now)
 	for _, to := range c.Recipients() {
-		m.mu.Lock()
-		list := m.unsent[to]
-		m.mu.Unlock()
-		if len(list) == 0 {
+		waiting, outdated := m.outbox.For(receiverOf(to), now)
+		if outdated > 0 {
+			m.log.Error().Str("to", to.Address).Int("alarms", outdated).Msg("dropped alarms that could not be mailed for days")
+		}
+		if len(waiting) == 0 {
 			continue
+		}
+		list := make([]alarm.Notice, len(waiting))
+		for i, e := range waiting {
+			list[i] = e.Notice
 		}
 		subject, body := mail.Alarms(list)
 		if m.deliver(ctx, c, to, subject, body, now) {
-			m.mu.Lock()
-			m.unsent[to] = m.unsent[to][min(len(list), len(m.unsent[to])):]
-			m.mu.Unlock()
+			m.check(m.outbox.Taken(receiverOf(to), waiting[len(waiting)-1].Seq))
 		}
 	}
 	m.sendDigests(ctx, c, now)
@@ -119,43 +122,37 @@ func (m *mailer) orderDigest(c reach.Mail, now time.Time) {
 		m.log.Error().Err(err).Msg("could not store the day of the digest: no digest is sent today")
 		return
 	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.owed = map[reach.Recipient]time.Time{}
-	for _, to := range c.Recipients() {
-		m.owed[to] = now
+	receivers := make([]string, len(c.Recipients()))
+	for i, to := range c.Recipients() {
+		receivers[i] = receiverOf(to)
 	}
+	m.check(m.outbox.Owe(receivers, now))
 }
 
 // sendDigests sends the digests that are owed. The notices since the last digest are dropped when all are delivered.
 func (m *mailer) sendDigests(ctx context.Context, c reach.Mail, now time.Time) {
-	m.mu.Lock()
-	owed := len(m.owed)
-	recent := m.recent
-	m.mu.Unlock()
-	if owed == 0 {
+	owed, recent := m.outbox.Digest(now)
+	if len(owed) == 0 {
 		return
 	}
 	s := m.summary()
 	s.Recent = recent
+	var done []string
 	for _, to := range c.Recipients() {
-		m.mu.Lock()
-		_, due := m.owed[to]
-		m.mu.Unlock()
-		if !due {
+		if !owed[receiverOf(to)] {
 			continue
 		}
+		delete(owed, receiverOf(to))
 		subject, body := mail.Digest(s, to)
 		if m.deliver(ctx, c, to, subject, body, now) {
-			m.mu.Lock()
-			delete(m.owed, to)
-			m.mu.Unlock()
+			done = append(done, receiverOf(to))
 		}
 	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if len(m.owed) == 0 {
-		m.recent = m.recent[min(len(recent), len(m.recent)):]
+	for to := range owed { // the configuration no longer names them
+		done = append(done, to)
+	}
+	if len(done) > 0 {
+		m.check(m.outbox.Sent(done, len(recent)))
 	}
 }
 

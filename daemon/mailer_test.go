@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"github.com/arcrawl/arcrawl/admin/alarm"
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/admin/mail"
+	"github.com/arcrawl/arcrawl/admin/outbox"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/config/reach"
 )
@@ -29,7 +31,12 @@ func TestMailerSendsAlarmsAndDigests(t *testing.T) {
 	}}
 	dir := t.TempDir()
 	open := func() *mailer {
+		out, err := outbox.Open(filepath.Join(dir, outboxFile))
+		if err != nil {
+			t.Fatal(err)
+		}
 		return &mailer{
+			outbox: out,
 			config: func() *config.Config { return c }, dir: dir, log: zerolog.New(&log),
 			summary: func() mail.Summary { return mail.Summary{Labels: func(string) []string { return nil }} },
 			send: func(_ context.Context, _ reach.Mail, m mail.Message) error {
@@ -50,7 +57,10 @@ func TestMailerSendsAlarmsAndDigests(t *testing.T) {
 		return strings.Join(sent, ", ")
 	}
 	write := func(host string, labels ...string) {
-		m.add(alarm.Notice{Alarm: api.Alarm{Kind: alarm.Host, Host: host, Text: host + " is down"}, Raised: true, Labels: labels})
+		m.add([]alarm.Notice{{
+			Alarm:  api.Alarm{Kind: alarm.Host, Host: host, Text: host + " is down"},
+			Raised: true, Labels: labels, At: now,
+		}})
 	}
 	write("a.example")
 	write("n.example", "press")
@@ -60,6 +70,7 @@ func TestMailerSendsAlarmsAndDigests(t *testing.T) {
 	if n := strings.Count(log.String(), "could not deliver"); n != 2 {
 		t.Errorf("%d failures are logged, want one for each recipient:\n%s", n, &log)
 	}
+	m = open() // restarted: what was not delivered is not lost
 	failing = false
 	want := "all@library.example arcrawl: 2 alarms raised, 0 cleared, press@library.example arcrawl: host: n.example is down"
 	if got := tick(time.Minute); got != want {
@@ -71,6 +82,7 @@ func TestMailerSendsAlarmsAndDigests(t *testing.T) {
 	want = "all@library.example arcrawl: , 0 alarms, press@library.example arcrawl, press: , 0 alarms"
 	failing = true
 	tick(time.Hour)
+	m = open() // nor is a digest
 	failing = false
 	if got := tick(time.Minute); got != want {
 		t.Errorf("after the time of the digest %q is sent, want %q", got, want)
@@ -81,6 +93,17 @@ func TestMailerSendsAlarmsAndDigests(t *testing.T) {
 	}
 	if got := tick(24 * time.Hour); got != want {
 		t.Errorf("the next day %q is sent, want %q", got, want)
+	}
+	failing = true
+	write("a.example")
+	tick(71 * time.Hour)
+	write("b.example")
+	tick(2 * time.Hour)
+	failing = false
+	c.Mail.Digest = ""
+	m = open()
+	if got := tick(0); !strings.HasPrefix(got, "all@library.example arcrawl: host: b.example is down") {
+		t.Errorf("after three days %q is sent, want only what is not outdated", got)
 	}
 	c.Mail.Server = ""
 	write("a.example")

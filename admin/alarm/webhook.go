@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/arcrawl/arcrawl/fetch"
@@ -15,8 +17,18 @@ import (
 // webhookTime is the maximum duration of a call.
 const webhookTime = 10 * time.Second
 
-// Post sends a notice of an alarm to a webhook: a POST with the notice as JSON and a "message" for people. It
-// does not follow redirects. A status other than 2xx is an error. No error names the URL, which may contain a secret.
+// ErrRefused is the error of a notice that the webhook will never take.
+var ErrRefused = errors.New("the webhook refuses this notice")
+
+// refusals are statuses that say that the request itself is wrong, so that it is useless to repeat it.
+var refusals = []int{
+	http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType,
+	http.StatusUnprocessableEntity,
+}
+
+// Post sends a notice of an alarm to a webhook: a POST with the notice as JSON and a "message" for people. It does not
+// follow redirects. A status other than 2xx is an error, some are [ErrRefused]. No error names the URL, which may
+// contain a secret.
 func Post(ctx context.Context, url string, n Notice) error {
 	body, err := json.Marshal(struct {
 		Notice
@@ -41,6 +53,9 @@ func Post(ctx context.Context, url string, n Notice) error {
 	_, _ = io.Copy(io.Discard, io.LimitReader(got.Body, 64<<10)) // so that the connection can be reused
 	if err := got.Body.Close(); err != nil {
 		return fmt.Errorf("call the webhook: %w", err)
+	}
+	if slices.Contains(refusals, got.StatusCode) {
+		return fmt.Errorf("call the webhook: status %s: %w", got.Status, ErrRefused)
 	}
 	if got.StatusCode/100 != 2 {
 		return fmt.Errorf("call the webhook: status %s", got.Status)

@@ -2,9 +2,11 @@ package alarm
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 
@@ -36,6 +38,14 @@ func TestWebhookReceivesAlarms(t *testing.T) {
 	status = http.StatusInternalServerError
 	if err := Post(t.Context(), s.URL, n); err == nil || !strings.Contains(err.Error(), "500") {
 		t.Errorf("an error of the webhook is reported as %v", err)
+	}
+	final := []int{400, 413, 415, 422}
+	for _, code := range append(final, 401, 404, 429, 503) {
+		refused := slices.Contains(final, code)
+		status = code
+		if err := Post(t.Context(), s.URL, n); err == nil || errors.Is(err, ErrRefused) != refused {
+			t.Errorf("status %d: %v; want an error that is permanent: %v", code, err, refused)
+		}
 	}
 }
 

@@ -1,0 +1,75 @@
+package outbox
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/arcrawl/arcrawl/admin/alarm"
+	"github.com/arcrawl/arcrawl/admin/api"
+)
+
+func TestADamagedFileDoesNotStopNewAlarms(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "outbox.json")
+	if err := os.WriteFile(file, []byte(`{"seq": 7, "wai`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	o, err := Open(file)
+	if err == nil || o == nil {
+		t.Fatalf("a damaged file opens as %v, %v; want an empty outbox and an error", o, err)
+	}
+	now := time.Date(2026, 11, 22, 7, 0, 0, 0, time.UTC)
+	n := alarm.Notice{Alarm: api.Alarm{Kind: alarm.Disk, Text: "full"}, At: now}
+	if err := o.Add([]alarm.Notice{n}, func(alarm.Notice) []string { return []string{"hook"} }, true); err != nil {
+		t.Fatal(err)
+	}
+	o, err = Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if list, outdated := o.For("hook", now); len(list) != 1 || outdated != 0 || list[0].Notice.Text != "full" {
+		t.Errorf("%+v waits, %d outdated; want the alarm", list, outdated)
+	}
+}
+
+// A folder that cannot be written, as on a full disk, must not lose the alarm about it.
+func TestAnAlarmIsDeliveredAlthoughItCannotBeStored(t *testing.T) {
+	t.Parallel()
+	o, err := Open(filepath.Join(t.TempDir(), "absent", "outbox.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := time.Now()
+	err = o.Add([]alarm.Notice{{At: now}}, func(alarm.Notice) []string { return []string{"hook"} }, false)
+	if err == nil {
+		t.Error("no error although the folder does not exist")
+	}
+	if list, _ := o.For("hook", now); len(list) != 1 {
+		t.Errorf("%d alarms wait, want 1", len(list))
+	}
+}
+
+// Notices that arrive while others are delivered stay, also if the oldest were dropped meanwhile.
+func TestTakenRemovesOnlyWhatWasDelivered(t *testing.T) {
+	t.Parallel()
+	o := &Outbox{}
+	now := time.Now()
+	add := func(n int) {
+		for range n {
+			if err := o.Add([]alarm.Notice{{At: now}}, func(alarm.Notice) []string { return []string{"hook"} }, false); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	add(Max)
+	list, _ := o.For("hook", now)
+	add(5)
+	if err := o.Taken("hook", list[len(list)-1].Seq); err != nil {
+		t.Fatal(err)
+	}
+	if list, _ = o.For("hook", now); len(list) != 5 {
+		t.Errorf("%d alarms wait, want the 5 that came later", len(list))
+	}
+}

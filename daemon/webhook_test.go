@@ -1,0 +1,139 @@
+package daemon
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/arcrawl/arcrawl/admin/alarm"
+	"github.com/arcrawl/arcrawl/admin/api"
+	"github.com/arcrawl/arcrawl/admin/outbox"
+)
+
+// hookWorld is a webhook whose server takes notices, or returns an error.
+type hookWorld struct {
+	testing.TB
+	dir   string
+	hook  *webhook
+	err   error // of each call
+	log   bytes.Buffer
+	calls []time.Time
+	taken []string
+}
+
+// open opens a webhook, as the daemon does when it starts.
+func (w *hookWorld) open(url string) {
+	w.Helper()
+	out, err := outbox.Open(filepath.Join(w.dir, outboxFile))
+	if err != nil {
+		w.Fatal(err)
+	}
+	w.hook = &webhook{url: url, outbox: out, log: zerolog.New(&w.log), wake: make(chan struct{}, 1)}
+	w.hook.post = func(_ context.Context, _ string, n alarm.Notice) error {
+		w.calls = append(w.calls, time.Now())
+		if w.err == nil {
+			w.taken = append(w.taken, n.Text)
+		}
+		return w.err
+	}
+	w.hook.close = background(w.hook.run)
+}
+
+// send sends notices with these texts.
+func (w *hookWorld) send(texts ...string) {
+	var list []alarm.Notice
+	for _, text := range texts {
+		list = append(list, alarm.Notice{Alarm: api.Alarm{Kind: alarm.Host, Text: text}, At: time.Now(), Raised: true})
+	}
+	w.hook.send(list)
+}
+
+// A webhook that does not answer is called again after growing pauses, also after a restart, and takes all in order.
+func TestTheWebhookIsCalledUntilItTakesAnAlarm(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		w := &hookWorld{TB: t, dir: dir, err: errors.New("no answer")}
+		w.open("http://hook.example/")
+		w.send("a", "b")
+		time.Sleep(time.Hour)
+		if n := len(w.calls); n < 10 || n > 15 {
+			t.Errorf("%d calls in an hour, want about 13", n)
+		}
+		for i := 2; i < len(w.calls); i++ {
+			if last, next := w.calls[i-1].Sub(w.calls[i-2]), w.calls[i].Sub(w.calls[i-1]); next < last || next > maxNoticePause {
+				t.Errorf("the pauses before calls %d and %d are %v and %v, want growing ones", i-1, i, last, next)
+			}
+		}
+		w.send("c") // does not shorten the pause
+		calls := len(w.calls)
+		time.Sleep(2 * time.Second)
+		if len(w.calls) > calls+1 {
+			t.Errorf("%d calls in two seconds, although the webhook does not answer", len(w.calls)-calls)
+		}
+		w.hook.close()
+		w.err = nil
+		w.open("http://hook.example/")
+		time.Sleep(10 * time.Second)
+		if want := []string{"a", "b", "c"}; !slices.Equal(w.taken, want) {
+			t.Errorf("after a restart the webhook took %q, want %q", w.taken, want)
+		}
+		w.hook.close()
+		w.open("http://hook.example/")
+		time.Sleep(time.Hour)
+		w.hook.close()
+		if len(w.taken) != 3 {
+			t.Errorf("alarms were sent again: %q", w.taken)
+		}
+		if n := strings.Count(w.log.String(), "could not deliver"); n != 1 {
+			t.Errorf("%d failures are logged, want the first:\n%s", n, &w.log)
+		}
+	})
+}
+
+// What the webhook refuses permanently does not hold up the rest, nor does what is outdated. The queue has a bound.
+func TestTheWebhookSkipsWhatItNeverTakes(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		w := &hookWorld{TB: t, dir: dir, err: fmt.Errorf("status 422: %w", alarm.ErrRefused)}
+		w.open("http://hook.example/")
+		w.send("refused")
+		time.Sleep(time.Minute)
+		w.err = errors.New("no answer")
+		w.send("old")
+		time.Sleep(outbox.MaxAge)
+		w.send("new")
+		time.Sleep(time.Minute)
+		w.err = nil
+		time.Sleep(time.Hour)
+		if want := []string{"new"}; !slices.Equal(w.taken, want) {
+			t.Errorf("the webhook took %q, want %q", w.taken, want)
+		}
+		if log := w.log.String(); !strings.Contains(log, "not trying again") || !strings.Contains(log, "did not take for days") {
+			t.Errorf("the log does not say what was dropped:\n%s", log)
+		}
+		w.err = errors.New("no answer")
+		for i := range 3 * outbox.Max {
+			w.send(fmt.Sprint(i))
+		}
+		if list, _ := w.hook.outbox.For(webhookName, time.Now()); len(list) != outbox.Max || list[0].Notice.Text != "400" {
+			t.Errorf("%d alarms wait, the first %q; want the newest %d", len(list), list[0].Notice.Text, outbox.Max)
+		}
+		w.hook.close()
+		w.hook = openWebhook("", w.hook.outbox, zerolog.Nop()) // the configuration no longer names a webhook
+		w.hook.close()
+		if list, _ := w.hook.outbox.For(webhookName, time.Now()); len(list) != 0 {
+			t.Errorf("%d alarms wait although there is no webhook", len(list))
+		}
+	})
+}
