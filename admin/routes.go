@@ -86,6 +86,11 @@ func crawlRoutes() []route {
 			answer: api.HeaderReport{},
 			serve:  func(w *Window, _ *http.Request) (any, error) { return w.headers() },
 		},
+		{
+			method: "POST", path: api.Base + "/archive/lost", body: api.LostFiles{}, answer: api.LostAnswer{},
+			doc:   "Records that WARC files are lost, moved or found. Payloads of lost files are archived again.",
+			serve: served(func(w *Window, o api.LostFiles) (api.LostAnswer, error) { return w.o.Lose(o) }),
+		},
 	}
 }
 

@@ -43,6 +43,8 @@ type Options struct {
 	Config func() Loaded    // the configuration in force
 	Now    func() time.Time // the clock
 
+	Lose func(api.LostFiles) (api.LostAnswer, error) // records which WARC files are lost
+
 	// Notify, when set, receives the alarms that were raised and cleared at one moment. It must not wait for a network.
 	Notify func([]alarm.Notice)
 

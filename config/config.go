@@ -72,6 +72,8 @@ type Storage struct {
 	WARC    string // folder of the WARC files
 	Log     string // file of the crawl log
 	MinFree int64  // bytes that must stay free; the crawl pauses below it; 0 = no check
+
+	Elsewhere []string // folders and lists of WARC files that were moved away on purpose
 }
 
 // Crawl limits the whole crawl.

@@ -45,6 +45,9 @@ var operatorKeys = []key{
 		"Folder of the host files. The default folder may be absent."),
 	size("storage.min_free", InMain, 0, 1<<50, func(d *draft) *int64 { return &d.config.Storage.MinFree },
 		"Minimum of free space. The crawl pauses below it. `0B` switches the check off."),
+	texts("storage.elsewhere", InMain, "paths", value.CheckPath,
+		func(d *draft) *[]string { return &d.config.Storage.Elsewhere },
+		"Where WARC files are that were moved away from `storage.warc`: folders, and lists of file names. At its start the daemon takes all other missing files for lost and archives their payloads again."),
 }
 
 // crawlKeys are the keys of [crawl], [warc], [index], [log] and [reload].

@@ -151,6 +151,9 @@ func (l *loader) readMain() {
 	c.HostsDir = l.absolute(c.HostsDir)
 	c.Storage.State, c.Storage.WARC = l.absolute(c.Storage.State), l.absolute(c.Storage.WARC)
 	c.Storage.Log = l.absolute(c.Storage.Log)
+	for i, path := range c.Storage.Elsewhere {
+		c.Storage.Elsewhere[i] = l.absolute(path)
+	}
 	c.Admin.Resolve(c.Storage.State, l.absolute)
 	c.Mail.Resolve(l.absolute)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/arcrawl/arcrawl/dedup"
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/evaluators"
+	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/warcout"
 )
 
@@ -96,7 +97,7 @@ func (c *Crawler) smallestRecord(v visit, s settings) (archived, error) {
 	if err != nil || a.keeping != KeptNothing {
 		return thinned(v, s.Dedup, a), err
 	}
-	if isKnown(v) && !r.Origin.IsZero() && !hasOldPayload(v) && !keepsScrubbed(v, s.Change) {
+	if isKnown(v) && c.isArchived(r) && !hasOldPayload(v) && !keepsScrubbed(v, s.Change) {
 		// The content is the same in another coding, for example gzip with another time stamp, or differs only in
 		// scrubbed parts. Nothing new needs to be archived, and a revisit record cannot be written, because the
 		// original has another payload digest.
@@ -112,6 +113,11 @@ func evidence(v visit) archived {
 		return archived{keeping: KeptHead}
 	}
 	return archived{keeping: KeptEvidence}
+}
+
+// isArchived reports whether the archive has the last payload of a URI.
+func (c *Crawler) isArchived(r frontier.Record) bool {
+	return !r.Origin.IsZero() && !c.parts.Dedup.Lost(r.Origin)
 }
 
 // isKnown reports whether a visit found the content that the last capture had.

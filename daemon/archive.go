@@ -44,21 +44,7 @@ func (d *Daemon) openArchive(now time.Time) error {
 	sealed := openSealed(c, d.o.Version, d.log)
 	d.closers.add(func() error { sealed.close(); return nil })
 	d.parts.Archive, d.parts.IndexCapture, d.parts.OpenPayload = w, index.add, warc.Stored(c.Storage.WARC)
-	return errors.Join(d.forgetLost(repairs), d.proveOrigins(now))
-}
-
-// forgetLost removes from the dedup index the payloads that repaired WARC files have lost. Otherwise a revisit record
-// could refer to a record that does not exist.
-func (d *Daemon) forgetLost(repairs []warcout.Repair) error {
-	for _, r := range repairs {
-		d.log.Warn().Str("file", r.File).Msg(r.String())
-		if from, lost := r.LostFrom(); lost {
-			if err := d.parts.Dedup.Forget(r.Name(), from); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
+	return errors.Join(d.compareArchive(repairs), d.proveOrigins(now))
 }
 
 // openNetwork opens the client that makes all exchanges. Its dialer is the only way out to the network.

@@ -78,6 +78,7 @@ type Daemon struct {
 	window     *admin.Window
 	hubs       *hubs
 	supervisor *supervisor
+	healer     healer
 	missing    rebuild.Missing // the visits that crawl.log had and the store did not know, at the start
 	closers    closers
 }
@@ -112,7 +113,7 @@ func Open(c *config.Config, o Options) (*Daemon, error) {
 	}
 	for _, open := range []func(now time.Time) error{
 		d.checkLimits, d.openProcess, d.openFolders, d.openStore, d.openLog, d.findMissing, d.openArchive,
-		d.openNetwork, d.openCrawler, d.openAdmin, d.openHubs,
+		d.openNetwork, d.openCrawler, d.openHealer, d.openAdmin, d.openHubs,
 	} {
 		if err := open(now); err != nil {
 			return nil, errors.Join(err, d.closers.close())

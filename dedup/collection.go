@@ -335,7 +335,7 @@ func (m *Import) Done(now time.Time) error {
 
 // activate makes the records of a collection count. Its files have been read, or the operator says that they exist.
 func (i *Index) activate(c Collection, now time.Time) error {
-	if err := i.recall(c.Files); err != nil {
+	if err := i.Recall(c.Files...); err != nil {
 		return err
 	}
 	c.State, c.Changed = Active, now

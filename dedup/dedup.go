@@ -93,7 +93,7 @@ func Open(db *badger.DB, o Options) (*Index, error) {
 	if db == nil {
 		return nil, errors.New("open dedup index: no store")
 	}
-	i := &Index{db: db, name: o.Name, view: o.View, losses: losses{from: map[string]int64{}}}
+	i := &Index{db: db, name: o.Name, view: o.View, losses: losses{from: map[string]Loss{}}}
 	i.proof.isOrigin = o.IsOrigin
 	if i.view == nil {
 		i.view = db.View

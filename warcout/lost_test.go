@@ -16,6 +16,7 @@ func TestLostFrom(t *testing.T) {
 		{"all of one that was removed", Repair{Kind: Removed, Before: 100}, 0, true},
 		{"what is behind the end of a sealed one that shrank", Repair{Kind: Differs, Before: 100, After: 60}, 60, true},
 		{"nothing that is known of a sealed one that grew", Repair{Kind: Differs, Before: 100, After: 160}, 0, false},
+		{"all of one that is absent", Repair{Kind: Absent, Before: 100}, 0, true},
 		{"nothing because of the journal", Repair{Kind: DamagedJournal, Before: 3, After: 3}, 0, false},
 	} {
 		t.Run(row.name, func(t *testing.T) {

@@ -26,6 +26,7 @@ const (
 	Removed        RepairKind = "removed"         // it had no visit, and was removed
 	Short          RepairKind = "short"           // it is shorter than its synced size (Before): visits are lost
 	Differs        RepairKind = "differs"         // a sealed file does not have its sealed size (Before)
+	Absent         RepairKind = "absent"          // a file of the journal is not in the folder
 	DamagedJournal RepairKind = "damaged journal" // Before lines could not be read, and were skipped
 )
 
@@ -62,7 +63,7 @@ func (r Repair) LostFrom() (from int64, lost bool) {
 	switch r.Kind {
 	case Cut, Short:
 		return r.After, true
-	case Removed:
+	case Removed, Absent:
 		return 0, true
 	case Differs:
 		if r.After < r.Before {
@@ -164,21 +165,22 @@ func (r *repairer) finish(f *os.File, name string, whole extent, one Repair) (Re
 	return one, false, err
 }
 
-// compareSealed returns sealed files whose size has changed.
+// compareSealed returns sealed files whose size has changed, and files that are not in the folder. Whoever reads the
+// result knows whether these were moved away.
 func (r *repairer) compareSealed() ([]Repair, error) {
 	var found []Repair
 	for name, k := range r.known {
-		if k.last != eventSealed {
-			continue
-		}
 		info, err := os.Lstat(filepath.Join(r.dir, name))
 		if errors.Is(err, fs.ErrNotExist) {
-			continue // moved elsewhere, or still .open and in use
+			if _, err := os.Lstat(filepath.Join(r.dir, name+openSuffix)); errors.Is(err, fs.ErrNotExist) {
+				found = append(found, Repair{File: name, Before: k.size, Kind: Absent})
+			}
+			continue
 		}
 		if err != nil {
 			return nil, err
 		}
-		if info.Size() != k.size {
+		if k.last == eventSealed && info.Size() != k.size {
 			found = append(found, Repair{File: name, Before: k.size, After: info.Size(), Kind: Differs})
 		}
 	}

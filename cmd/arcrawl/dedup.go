@@ -24,7 +24,7 @@ const needsStore = `It opens the store. Stop the daemon first.`
 
 func newDedup() *cobra.Command {
 	return group("dedup", "Manage the deduplication index",
-		newDedupImport(), newDedupStatus(), newDedupRemove(), newDedupPurge())
+		newDedupImport(), newDedupLost(), newDedupStatus(), newDedupRemove(), newDedupPurge())
 }
 
 func newDedupImport() *cobra.Command {

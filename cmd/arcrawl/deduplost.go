@@ -1,0 +1,92 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/arcrawl/arcrawl/admin/api"
+	"github.com/arcrawl/arcrawl/crawler/heal"
+	"github.com/arcrawl/arcrawl/daemon/bulk"
+	"github.com/arcrawl/arcrawl/internal/human"
+)
+
+func newDedupLost() *cobra.Command {
+	var path string
+	var asJSON, moved, found bool
+	cmd := &cobra.Command{
+		Use:   "lost [FILE…]",
+		Short: "Declare WARC files lost, so that their payloads are archived again",
+		Long: `lost records that WARC files of this crawl are lost or damaged. No new record refers to them. The URIs whose payload was in them are
+visited soon, at the pace of their hosts, without conditions, and archived whole. FILE is a name or a path; only the name counts. Use
+it for a file that verify found damaged too: all its records then count as lost. Without FILE it lists the lost and moved files.
+
+The daemon itself looks for missing and shortened files when it starts. Files that were moved away on purpose are not lost if
+storage.elsewhere names their place, if warc.sealed_url or warc.sealed_command took them, or after lost --moved. A missing file that is
+back counts again; after 'lost FILE', say so with lost --found. URIs that are due already stay due.
+
+To see what can no longer be replayed, use arcrawl impact. The command asks the running daemon. If no daemon answers, it
+opens the store.`,
+		Example: `  arcrawl dedup lost arcrawl-20261121090000000-00001-c1.warc.gz
+  arcrawl dedup lost --moved arcrawl-2024*.warc.gz
+  arcrawl dedup lost`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if (moved || found) && len(args) == 0 {
+				return usageError{errors.New("name the files")}
+			}
+			o := api.LostFiles{Files: args, Are: heal.Lost}
+			switch {
+			case moved:
+				o.Are = heal.Moved
+			case found:
+				o.Are = heal.Found
+			}
+			l, err := bulk.Lose(cmd.Context(), path, o, time.Now)
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return writeJSON(cmd.OutOrStdout(), l)
+			}
+			return printLost(cmd.OutOrStdout(), o, l)
+		},
+	}
+	f := cmd.Flags()
+	configFlag(cmd, &path)
+	f.BoolVar(&moved, "moved", false, "the files were moved away on purpose: their records count")
+	f.BoolVar(&found, "found", false, "the files are neither lost nor moved")
+	f.BoolVar(&asJSON, "json", false, "print JSON")
+	cmd.MarkFlagsMutuallyExclusive("moved", "found")
+	return cmd
+}
+
+// printLost prints what was recorded, or all losses if no files were named.
+func printLost(out io.Writer, o api.LostFiles, l bulk.Lost) (err error) {
+	if len(o.Files) == 0 {
+		table := newTable(out)
+		fmt.Fprintln(table, "file\tfrom byte\tstate\tURIs due")
+		for _, x := range l.Losses {
+			due := "yes"
+			if x.Pending {
+				due = "not yet"
+			} else if x.Cause == "moved" {
+				due = "-"
+			}
+			fmt.Fprintf(table, "%s\t%d\t%s\t%s\n", x.File, x.From, x.Cause, due)
+		}
+		return table.Flush()
+	}
+	text := fmt.Sprintf("%s now %s", human.Count(l.Changed, "file"), o.Are)
+	switch {
+	case o.Are != heal.Lost || l.Changed == 0:
+	case l.Running:
+		text += "; the daemon makes their URIs due, and logs how many"
+	default:
+		text += fmt.Sprintf("; %s due at the pace of their hosts", human.Count(l.Due, "URI"))
+	}
+	_, err = fmt.Fprintln(out, text)
+	return err
+}
