@@ -32,6 +32,7 @@ type History struct {
 	Born                   bool            // the resource was published at Start
 	Sighted                bool            // made from the visits of a crawl, without the changes between them
 	Noise                  bool            // each fetch differs from the one before, whether the resource changed or not
+	Unseen                 bool            // no reader sees the noise
 	Bytes                  int             // its usual size; 0 = unknown
 	Changes                []time.Duration // after Start, ascending
 }

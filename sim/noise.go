@@ -3,6 +3,7 @@ package sim
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 )
 
@@ -25,4 +26,13 @@ func WithNoise(all []History, share float64, seed uint64) []History {
 		mixed = append(mixed, page)
 	}
 	return mixed
+}
+
+// Unseen returns the histories with noise that no reader sees, such as tokens.
+func Unseen(all []History) []History {
+	hidden := slices.Clone(all)
+	for i := range hidden {
+		hidden[i].Unseen = hidden[i].Noise
+	}
+	return hidden
 }

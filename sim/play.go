@@ -24,6 +24,7 @@ type Visit struct {
 	Changed time.Time        // when the URI last changed, if it did since the visit before; most policies ignore it
 	Dated   time.Time        // when the URI says that it last changed, if it does and is believed
 	State   evaluators.State // Changed if the URI changed since the visit before, or is noisy
+	Seen    evaluators.State // Changed if a reader sees a change since the visit before
 }
 
 // Plan is the decision of a policy after a visit.
@@ -33,6 +34,7 @@ type Plan struct {
 	Expected float64       // changes expected in that time, if the policy estimates them
 	PerDay   float64       // changes per day expected, if the policy estimates them
 	Versions float64       // versions that probably appeared since the visit before, if the policy estimates them
+	Look     bool          // the next visit is a second look, which says whether the page differs at every fetch
 }
 
 // Player plays one URI. It may share what it learns with the other players of its host.
@@ -54,6 +56,7 @@ type Tally struct {
 	Versions int           // changes within the history
 	Captured int           // versions that were visited while they were current
 	Requests int           // without the first visit
+	Looks    int           // second looks among the requests
 	Delay    time.Duration // from change to capture, summed over the captured versions
 	Late     time.Duration // from due time to visit, summed over the requests
 	Expected float64       // versions that the policy estimates; zero if it estimates none
@@ -67,6 +70,7 @@ func (t Tally) Add(o Tally) Tally {
 	t.Versions += o.Versions
 	t.Captured += o.Captured
 	t.Requests += o.Requests
+	t.Looks += o.Looks
 	t.Delay += o.Delay
 	t.Late += o.Late
 	t.Expected += o.Expected
@@ -164,11 +168,17 @@ func (t *track) visit(at time.Time) bool {
 	if v.First || t.next > before || t.history.Noise {
 		v.State = evaluators.Changed
 	}
+	if v.Seen = v.State; t.history.Unseen && t.next == before && !v.First {
+		v.Seen = evaluators.Unchanged
+	}
 	if t.next > before {
 		v.Changed = t.history.Start.Add(changes[t.next-1])
 	}
 	if !v.First || now > 0 {
 		t.tally.Requests++
+		if t.plan.Look {
+			t.tally.Looks++
+		}
 		t.tally.Late += v.Overdue
 		if t.next > before {
 			t.tally.Captured++

@@ -60,13 +60,23 @@ func Target() Policy {
 
 // Learned returns the rule that estimates rates. Its knob is the number of changes expected between two visits. No
 // wait is longer than longest.
-func Learned(longest time.Duration) Policy {
+func Learned(longest time.Duration) Policy { return learnedLooking(longest, evaluators.SecondLook{}) }
+
+// LearnedOnce returns the same rule without second looks: pages that differ at each fetch are visited as often as
+// politeness allows.
+func LearnedOnce(longest time.Duration) Policy {
+	p := learnedLooking(longest, evaluators.SecondLook{Off: true})
+	p.Name += ", no second look"
+	return p
+}
+
+func learnedLooking(longest time.Duration, second evaluators.SecondLook) Policy {
 	name := "learned, at most " + strconv.Itoa(int(longest.Hours()/24)) + " d"
 	return Policy{Name: name, Low: 0.005, High: 30, Host: func(knob float64) func(History) Player {
 		family := families{}
 		return func(h History) Player {
 			rule := evaluators.Learned{ExpectedChanges: knob, Min: MinWait, Max: longest}
-			return stack(evaluators.Stack{{Name: "learned", Rule: rule}}, h, family, nil)
+			return stackLooking(evaluators.Stack{{Name: "learned", Rule: rule}}, h, family, nil, second)
 		}
 	}}
 }
@@ -109,13 +119,24 @@ func Configured(name string, of Stacks) Policy {
 
 // stack returns the player of one URI by a stack. family may be nil. record, if not nil, is called after each visit.
 func stack(s evaluators.Stack, h History, family families, record func(Visit, evaluators.Wait)) Player {
+	return stackLooking(s, h, family, record, evaluators.SecondLook{})
+}
+
+// stackLooking returns the same player with other settings of the second look.
+func stackLooking(
+	s evaluators.Stack, h History, family families, record func(Visit, evaluators.Wait), second evaluators.SecondLook,
+) Player {
 	in := evaluators.WaitInput{MIME: MIME(h.Kind)}
 	in.Kind = evaluators.Traits{MIME: in.MIME, Depth: depth(h), Article: h.Born, Size: int64(h.Bytes)}.Kind()
 	if h.Born {
 		in.Born = h.Start
 	}
+	look := newLooker(second, s.For(in.MIME))
 	return func(v Visit) Plan {
-		in.State, in.First, in.Overdue = v.State, v.First, v.Overdue
+		if plan, ok := look.plan(v, &in, family); ok {
+			return plan
+		}
+		in.State, in.First, in.Overdue = look.state(v), v.First, v.Overdue
 		in.At, in.Stretch, in.ChangedAt, in.Relatives = v.At, v.Stretch, v.Dated, family[in.Kind]
 		w := s.Next(in)
 		in.Previous, in.Memory = w.Asked(), w.Memory
@@ -125,7 +146,8 @@ func stack(s evaluators.Stack, h History, family families, record func(Visit, ev
 		if record != nil {
 			record(v, w)
 		}
-		return Plan{Wait: w.Interval, Asked: w.Asked(), Expected: w.Expected, PerDay: w.PerDay, Versions: w.Versions}
+		plan := Plan{Wait: w.Interval, Asked: w.Asked(), Expected: w.Expected, PerDay: w.PerDay, Versions: w.Versions}
+		return look.then(plan, v, w)
 	}
 }
 

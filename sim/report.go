@@ -3,7 +3,7 @@ package sim
 import "time"
 
 // Report says what was captured in three ways, because a rule can gain by one of them what it loses by another. Only
-// Requests, Noise and Beneath include noisy pages.
+// Requests, Noise, Beneath and Looks include noisy pages.
 type Report struct {
 	Pooled   float64 `json:"pooled"`          // share of all versions
 	PerPage  float64 `json:"mean_over_pages"` // mean share of the pages with a version
@@ -11,6 +11,7 @@ type Report struct {
 	Requests int     `json:"requests"`        // all requests
 	Noise    float64 `json:"noise_requests"`  // share of the requests that went to noisy pages
 	Beneath  float64 `json:"beneath_noise"`   // share of the true versions of noisy pages
+	Looks    float64 `json:"second_looks"`    // share of the requests that were second looks
 }
 
 // slowGap is the mean time between two changes above which a page is slow.
@@ -42,5 +43,6 @@ func NewReport(all []History, tallies []Tally) Report {
 	r := Report{Pooled: real.Share(), Slow: slow.Share(), Requests: real.Requests + noise.Requests, Beneath: noise.Share()}
 	r.PerPage = shares / float64(max(pages, 1))
 	r.Noise = float64(noise.Requests) / float64(max(r.Requests, 1))
+	r.Looks = float64(real.Looks+noise.Looks) / float64(max(r.Requests, 1))
 	return r
 }

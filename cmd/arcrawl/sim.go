@@ -36,6 +36,7 @@ type simulation struct {
 	targets   []float64
 	noise     float64
 	report    bool
+	unseen    bool
 }
 
 func newSim() *cobra.Command {
@@ -104,6 +105,7 @@ func (s *simulation) flags(f *pflag.FlagSet) {
 		"with --figures: capture targets, between 0 and 1")
 	f.Float64Var(&s.noise, "noise", 0,
 		"add pages that differ at each fetch, until they are this share of all pages; every second one has true changes beneath")
+	f.BoolVar(&s.unseen, "unseen", false, "with --noise: no reader sees what differs, as with tokens")
 	f.BoolVar(&s.report, "report", false,
 		"show instead the shares of all versions, of the mean page and of slow pages, and what noisy pages took")
 	f.StringVar(&s.explained, "explain", "", "show each decision about this resource instead of the summary: its id or URI")
@@ -139,7 +141,9 @@ func (s simulation) run(out io.Writer, files []string) error {
 	case len(all) == 0:
 		return errors.New("no history is long enough to be played: it must cover a day, and two visits if it comes from a log")
 	}
-	all = sim.WithNoise(all, s.noise, s.seed)
+	if all = sim.WithNoise(all, s.noise, s.seed); s.unseen {
+		all = sim.Unseen(all)
+	}
 	switch {
 	case s.explained != "":
 		return s.explain(out, all)

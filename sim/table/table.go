@@ -72,11 +72,11 @@ func Report(out io.Writer, all []sim.History, results []sim.Result) error {
 	}
 	fmt.Fprintf(out, "%d resources, and %d that differ at each fetch\n\n", len(all)-noisy, noisy)
 	w := columns(out)
-	fmt.Fprintln(w, "budget\trequests\tall versions\tmean over pages\tslow pages\trequests on noise\tversions beneath noise\t policy")
+	fmt.Fprintln(w, "budget\trequests\tall versions\tmean over pages\tslow pages\trequests on noise\tversions beneath noise\tsecond looks\t policy")
 	for _, r := range results {
 		p := r.Report
-		fmt.Fprintf(w, "%.2f×\t%d\t%.3f\t%.3f\t%.3f\t%.3f\t%.3f\t %s\n",
-			r.Budget, p.Requests, p.Pooled, p.PerPage, p.Slow, p.Noise, p.Beneath, r.Policy)
+		fmt.Fprintf(w, "%.2f×\t%d\t%.3f\t%.3f\t%.3f\t%.3f\t%.3f\t%.4f\t %s\n",
+			r.Budget, p.Requests, p.Pooled, p.PerPage, p.Slow, p.Noise, p.Beneath, p.Looks, r.Policy)
 	}
 	return w.Flush()
 }

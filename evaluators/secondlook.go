@@ -1,0 +1,210 @@
+package evaluators
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/arcrawl/arcrawl/internal/human"
+)
+
+// SecondLook says when a page that differed at many visits in a row is fetched a second time soon after, to tell
+// a page that changes often from a page that differs at every fetch. The zero value has the defaults.
+//
+//	changed, changed, changed … (After visits in a row)
+//	  │
+//	  ▼ second look
+//	the same? ─── yes ──▶ live: visited as the wait rule says, no second look for Leave
+//	  │ no
+//	  ▼ once more
+//	the same? ─── yes ──▶ live
+//	  │ no
+//	  ▼
+//	the same to a reader? ─ yes ──▶ noisy: what a reader sees decides about the wait from now on
+//	  │ no
+//	  ▼
+//	restless: visited once in Every, looked at twice at each visit number Again
+type SecondLook struct {
+	After  int           // number of visits in a row that found a difference; default 5
+	Within time.Duration // only pages with a shorter wait are looked at twice; default 2h
+	Again  int           // a restless page is looked at twice at every such visit; default 10
+	Leave  time.Duration // how long a page that stayed the same is left alone; default 60d
+	Every  time.Duration // shortest wait of a restless page; default 24h
+	Off    bool          // no page is looked at twice, and a finding is ignored
+}
+
+// DefaultRestlessEvery is the shortest wait of a restless page if a configuration sets none.
+const DefaultRestlessEvery = 24 * time.Hour
+
+const (
+	defaultLookAfter = 5
+	defaultLookAgain = 10
+	maxLookCount     = 250 // larger counts are not stored
+
+	defaultLookWithin = 2 * time.Hour
+	defaultLookLeave  = 60 * 24 * time.Hour
+
+	// looksThatDiffer is the number of second looks in a row that must differ. A page with a new version each minute
+	// differs at one look ten seconds later with a probability of one in seven.
+	looksThatDiffer = 2
+)
+
+func (s SecondLook) withDefaults() SecondLook {
+	if s.After <= 0 {
+		s.After = defaultLookAfter
+	}
+	if s.Again <= 0 {
+		s.Again = defaultLookAgain
+	}
+	s.Within = orDefault(s.Within, defaultLookWithin)
+	s.Leave = orDefault(s.Leave, defaultLookLeave)
+	s.Every = orDefault(s.Every, DefaultRestlessEvery)
+	return s
+}
+
+// Applies reports whether pages whose wait an entry decides are looked at twice. It is so for the rules with a capture
+// target. The other rules follow their settings exactly.
+func (s SecondLook) Applies(e WaitEvaluator) bool {
+	_, ok := e.CaptureTarget()
+	return ok && !s.Off
+}
+
+// Due returns what is remembered after a usual visit. If a second look follows, it returns true. w is the wait that the
+// rule decided, and at is when it begins.
+func (s SecondLook) Due(l Look, state State, w Wait, at time.Time) (next Look, look bool) {
+	s = s.withDefaults()
+	switch state {
+	case Unknown:
+		return l, false
+	case Unchanged:
+		l.Row = 0
+		if l.Finding == Restless {
+			l.Finding, l.Visits = NoFinding, 0 // it does not differ at every fetch
+		}
+		return l, false
+	case Changed:
+	}
+	l.Row = min(l.Row+1, maxLookCount)
+	switch {
+	case l.Finding == Restless:
+		l.Visits = min(l.Visits+1, maxLookCount)
+		look = l.Visits >= s.Again
+	case l.Finding == Live && at.Before(l.Since.Add(s.Leave)):
+	default:
+		look = l.Row >= s.After && w.Asked() < s.Within
+	}
+	if look {
+		l.Open, l.Planned = 1, at.Add(w.Interval)
+	}
+	return l, look
+}
+
+// RestlessWait returns the wait of a restless page whose wait an entry decides. Its rule learns nothing from the visit.
+func (s SecondLook) RestlessWait(e WaitEvaluator, stretch float64) Wait {
+	s = s.withDefaults()
+	interval := s.Every
+	longest := learnedMax
+	if e.Rule != nil {
+		_, longest = e.Rule.Bounds()
+	}
+	reason := "restless: differs at each fetch, so it is visited once in " + human.Interval(s.Every)
+	if stretch > 1 {
+		interval = time.Duration(min(float64(interval)*stretch, float64(max(longest, interval))))
+		reason += ", stretched × " + rounded(stretch) + " as the host cannot carry more"
+	}
+	if interval > longest {
+		interval = longest
+		reason += " (max " + human.Interval(longest) + ")"
+	}
+	w := Wait{Interval: interval, Evaluator: e.name(), Reason: reason}
+	if stretch > 1 {
+		w.Stretch = float64(interval) / float64(min(s.Every, longest))
+	}
+	return w
+}
+
+// Closed returns what is remembered after a second look at a time. If another look follows, it returns true.
+func (s SecondLook) Closed(l Look, o Outcome, at time.Time) (next Look, again bool) {
+	recheck := l.Finding == Restless
+	switch {
+	case o == LookFailed:
+		l.Row = 0 // so that it takes some visits until the next attempt
+	case o == LookSame:
+		l.Finding, l.Since, l.Row = Live, at, 0
+	case o == LookNoisy:
+		l.Finding, l.Since, l.Row = Live, at, 0
+	case !recheck && l.Open < looksThatDiffer:
+		l.Open++
+		return l, true
+	case !recheck:
+		l.Finding, l.Since = Restless, at
+	}
+	l.Open, l.Visits = 0, 0
+	return l, false
+}
+
+// UntilPlanned returns the wait from at until the next usual visit of a page, after a second look that found nothing to
+// change about it.
+func (l Look) UntilPlanned(at time.Time) time.Duration { return max(l.Planned.Sub(at), time.Second) }
+
+// Look holds how a URI differs from fetch to fetch. The zero value says that it did not differ at
+// the last visit.
+type Look struct {
+	Row     int       // usual visits in a row that found a difference
+	Open    int       // if above zero, the next visit is the second look of this number
+	Finding Finding   // result of the last second look
+	Since   time.Time // when that was found
+	Visits  int       // usual visits of a restless page since it was last looked at twice
+	Planned time.Time // while a second look is open: when the next usual visit is due
+	View    View      // the comparison that decides about the wait
+	Rules   uint32    // the rules that Sums were made under, shortened
+	Sums    [2]uint64 // digests of what a reader sees, of the last visit that needed them; zero = none
+}
+
+// Finding is the result of second looks at a page. The numbers are stored: do not change or reuse them.
+type Finding uint8
+
+// The findings.
+const (
+	NoFinding Finding = iota
+	Live              // it stayed the same
+	Restless          // it differed each time
+)
+
+// View is the comparison that decides about the wait of a page. The numbers are stored: do not change or reuse them.
+type View uint8
+
+// The views.
+const (
+	Configured View = iota // the comparison that the configuration names, which decides about versions too
+	SeenExact              // what a reader sees, with all addresses of pictures and links
+	SeenMasked             // the same without generated values in queries
+)
+
+// Noisy reports whether a page differs at each fetch, but only in what no reader sees.
+func (l Look) Noisy() bool { return l.View != Configured }
+
+// Outcome is the result of a second look.
+type Outcome uint8
+
+// The outcomes.
+const (
+	LookFailed  Outcome = iota // no answer, or none that can be compared
+	LookSame                   // nothing differs by the comparison that decides about the wait
+	LookNoisy                  // something differs, but not what a reader sees
+	LookDiffers                // something differs
+)
+
+// String returns "failed", "same", "noisy" or "differs".
+func (o Outcome) String() string {
+	switch o {
+	case LookFailed:
+		return "failed"
+	case LookSame:
+		return "same"
+	case LookNoisy:
+		return "noisy"
+	case LookDiffers:
+		return "differs"
+	}
+	return "outcome(" + strconv.Itoa(int(o)) + ")"
+}
