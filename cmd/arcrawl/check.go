@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/arcrawl/arcrawl/admin/api"
@@ -29,13 +28,22 @@ It warns of settings that are valid but doubtful: more requests than a public ho
 an override that has ended, a rule that can never match, a seed at a private address, a host file that is empty or applies to nothing.
 arcrawl status counts the same warnings. If check can read the archive, it also checks that scrubbing rules match the newest versions
 of the seeds. It changes nothing and needs no running daemon; if one runs, check asks it which hosts the crawl knows.
-arcrawl plan shows what a configuration would change in a running crawl.
+arcrawl plan shows what a configuration would change in a running crawl. Without permission to read the main file it checks the host
+files only, and says so.
 
 Exit code 0: the configuration is valid. Exit code 78: it has faults.`,
 		Example: "  arcrawl check --config /etc/arcrawl/arcrawl.toml",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			result, err := checkConfig(cmd.Context(), path)
+			var result checkResult
+			var err error
+			what := path
+			if mayRead(path) {
+				result, err = checkConfig(cmd.Context(), path)
+			} else {
+				result, what, err = checkHostFiles(path)
+				fmt.Fprintf(cmd.ErrOrStderr(), "only host files: you may not read %s\n", path)
+			}
 			if asJSON {
 				return errors.Join(writeJSON(cmd.OutOrStdout(), result), err)
 			}
@@ -49,7 +57,7 @@ Exit code 0: the configuration is valid. Exit code 78: it has faults.`,
 			if n := len(result.warnings); n > 0 {
 				with = "; " + human.Count(n, "warning")
 			}
-			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s is valid: %s, digest %s%s\n", path,
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s is valid: %s, digest %s%s\n", what,
 				human.Count(result.Seeds, "seed"), result.Digest, with)
 			return err
 		},
@@ -75,11 +83,22 @@ type checkResult struct {
 func checkConfig(ctx context.Context, path string) (checkResult, error) {
 	c, err := config.Load(path)
 	if err != nil {
+		return resultOf(nil, err, nil)
+	}
+	result, err := resultOf(c, nil, knownHosts(ctx, c.Admin))
+	result.warnings = append(result.warnings, idleRules(ctx, c)...)
+	result.Warnings = api.Faults(result.warnings)
+	return result, err
+}
+
+// resultOf returns the result of loading a configuration. knows reports whether the crawl knows a host.
+func resultOf(c *config.Config, err error, knows func(pattern string) bool) (checkResult, error) {
+	if err != nil {
 		var faults config.Faults
 		errors.As(err, &faults)
 		return checkResult{Faults: api.Faults(faults), Warnings: []api.Fault{}}, err
 	}
-	warnings := slices.Concat(c.Doubts(time.Now(), knownHosts(ctx, c.Admin)), idleRules(ctx, c))
+	warnings := c.Doubts(time.Now(), knows)
 	return checkResult{
 		Usable: true, Seeds: len(c.Seeds), Digest: c.Digest, Faults: []api.Fault{},
 		Warnings: api.Faults(warnings), warnings: warnings,

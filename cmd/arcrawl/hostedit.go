@@ -165,15 +165,19 @@ type stagedFiles struct {
 	texts map[string][]byte // host files by name, the main file as ""
 }
 
-// openHostFiles reads the configuration as it is on disk. A curator may not be allowed to read the main file: then it
-// is empty, and the host files are in hosts.d next to it.
+// openHostFiles reads the configuration as it is on disk. A curator may not be allowed to read the main file: then
+// another text stands for it, and the host files are in hosts.d next to it.
 func openHostFiles(path string) (stagedFiles, error) {
-	s := stagedFiles{path: path, dir: filepath.Join(filepath.Dir(path), "hosts.d"), texts: map[string][]byte{"": {}}}
-	main, err := os.ReadFile(path)
-	if !errors.Is(err, fs.ErrPermission) {
+	s := stagedFiles{path: path, dir: filepath.Join(filepath.Dir(path), "hosts.d")}
+	s.texts = map[string][]byte{"": []byte(unreadMain)}
+	if mayRead(path) {
 		c, err := daemon.ReadConfig(path)
 		if err != nil {
 			return s, err
+		}
+		main, err := os.ReadFile(path)
+		if err != nil {
+			return s, daemon.FolderError{Err: err}
 		}
 		s.dir, s.texts[""] = c.HostsDir, main
 	}

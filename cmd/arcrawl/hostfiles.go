@@ -183,14 +183,19 @@ func newSeedsList() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "List the seeds of the configuration with their files",
-		Args:  cobra.NoArgs,
+		Long: `list prints each seed with the file and line that list it. Without permission to read the main file it prints the seeds of the
+host files only, and says so.`,
+		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, err := readConfig(cmd.ErrOrStderr(), path)
+			seeds, whole, err := configuredSeeds(cmd.ErrOrStderr(), path)
 			if err != nil {
 				return err
 			}
+			if !whole {
+				fmt.Fprintf(cmd.ErrOrStderr(), "only host files: you may not read %s, which may list more seeds\n", path)
+			}
 			table := newTable(cmd.OutOrStdout())
-			for _, s := range c.Seeds {
+			for _, s := range seeds {
 				fmt.Fprintf(table, "%s\t%s:%d\t%s\t\n", s.URI, s.File, s.Line, human.Unicode(s.URI.Hostname()))
 			}
 			return table.Flush()
@@ -209,12 +214,15 @@ func newSeedsRemove() *cobra.Command {
 brings them into scope.`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := readConfig(cmd.ErrOrStderr(), path)
+			seeds, whole, err := configuredSeeds(cmd.ErrOrStderr(), path)
 			if err != nil {
 				return err
 			}
 			for _, arg := range args {
-				file, err := removeSeed(c, arg)
+				file, err := removeSeed(seeds, arg)
+				if errors.Is(err, errNoSeed) && !whole {
+					err = fmt.Errorf("%w in a host file; ask somebody who may write %s, which may list it", err, path)
+				}
 				if err != nil {
 					return err
 				}
@@ -227,17 +235,20 @@ brings them into scope.`,
 	return cmd
 }
 
+// errNoSeed says that a URI is no seed.
+var errNoSeed = errors.New("it is no seed")
+
 // removeSeed removes a seed from the file that lists it, and returns the file.
-func removeSeed(c *config.Config, address string) (string, error) {
+func removeSeed(seeds []config.Seed, address string) (string, error) {
 	u, err := uri.Parse(address)
 	if err != nil {
 		return "", usageError{err}
 	}
-	i := slices.IndexFunc(c.Seeds, func(s config.Seed) bool { return s.URI == u })
+	i := slices.IndexFunc(seeds, func(s config.Seed) bool { return s.URI == u })
 	if i < 0 {
-		return "", usageError{fmt.Errorf("%s is no seed; arcrawl seeds list shows all", u)}
+		return "", usageError{fmt.Errorf("%s cannot be removed, arcrawl seeds list shows all seeds: %w", u, errNoSeed)}
 	}
-	file := c.Seeds[i].File
+	file := seeds[i].File
 	text, err := os.ReadFile(file)
 	if err != nil {
 		return "", daemon.FolderError{Err: err}

@@ -107,7 +107,7 @@ running daemon applies the new file automatically.`,
 
 // taken returns an error unless the configuration is valid and includes the new host files.
 func taken(path string, files []string) error {
-	if _, err := os.ReadFile(path); errors.Is(err, fs.ErrPermission) {
+	if !mayRead(path) {
 		return hostFaults(path, files) // a curator
 	}
 	c, err := config.Load(path)

@@ -123,9 +123,23 @@ func Unreadable(err error) (problem, remedy string) {
 	case errors.Is(err, syscall.ENOTDIR):
 		return "is not a folder", "name a folder"
 	case errors.Is(err, fs.ErrPermission):
-		return "is not readable", "permit the user that runs arcrawl to read it"
+		if at != nil {
+			return "is not readable", permitted(at.Path)
+		}
+		return "is not readable", permitted("")
 	}
 	return "cannot be read: " + err.Error(), "check the path and the disk"
+}
+
+// permitted says what permits a user to read a file.
+func permitted(path string) string {
+	const groupReads = 0o040
+	if info, err := os.Stat(path); err == nil && info.Mode()&groupReads != 0 {
+		if group := groupOf(info); group != "" && group != "root" {
+			return "members of the group " + group + " may read it: ask for usermod -aG " + group + " USER, and log in again"
+		}
+	}
+	return "permit the user that runs arcrawl to read it"
 }
 
 // parse fills Root and the positions, or leaves Root nil and reports why.

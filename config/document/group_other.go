@@ -1,0 +1,8 @@
+//go:build !unix
+
+package document
+
+import "io/fs"
+
+// groupOf reports that the group of a file is not known.
+func groupOf(fs.FileInfo) string { return "" }
