@@ -141,7 +141,7 @@ func (r *visitReader) cdx(line string) bool {
 			values[r.columns[i]] = field
 		}
 	}
-	at, err := time.Parse("20060102150405", values["b"])
+	at, err := index.ParseStamp(values["b"])
 	if err != nil || values["a"] == "" {
 		return false
 	}

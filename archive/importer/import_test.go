@@ -82,10 +82,11 @@ func everyForm(t testing.TB) (dir string, forms map[string]string, first digest.
 		}
 		return path
 	}
-	var lines bytes.Buffer
-	if _, err := index.Build(t.Context(), []string{file}, index.Options{}, &lines, noFinding); err != nil {
-		t.Fatal(err)
-	}
+	var lines, millis bytes.Buffer
+	_, err := index.Build(t.Context(), []string{file}, index.Options{}, &lines, noFinding)
+	archivetest.Must(t, err)
+	_, err = index.Build(t.Context(), []string{file}, index.Options{Milliseconds: true}, &millis, noFinding)
+	archivetest.Must(t, err)
 	log := fmt.Sprintf(`%[1]s   200         %[2]d http://www.a.example/ - - text/html #001 %[3]s+40 %[4]s http://www.a.example/ 1vis {"warcFilename":%[5]q,"warcFileOffset":%[6]d}
 %[1]s   200         %[2]d https://b.example/copy L http://www.a.example/ text/html #001 %[3]s+40 %[4]s - duplicate:digest {"RevisitRefersToURI":"http://www.a.example/","RevisitRefersToDate":"%[1]s"}
 %[1]s   404         %[2]d http://www.a.example/none - - text/html #001 %[3]s+40 %[4]s - lenTrunc {"warcFilename":%[5]q,"warcFileOffset":%[6]d}
@@ -101,7 +102,7 @@ func everyForm(t testing.TB) (dir string, forms map[string]string, first digest.
 	plainFile := write("plain.warc", archivetest.Unzipped(t, file))
 	return dir, map[string]string{
 		"gzip WARC": file, "plain WARC": plainFile, "WACZ": pack, "CDXJ": write("x.cdxj", lines.Bytes()), "CDX": write("x.cdx", []byte(cdx)),
-		"a compressed index": write("y.cdxj.gz", archivetest.Zipped(t, lines.String())), "crawl.log": write("crawl.log", []byte(log)),
+		"CDXJ with milliseconds": write("z.cdxj", millis.Bytes()), "a compressed index": write("y.cdxj.gz", archivetest.Zipped(t, lines.String())), "crawl.log": write("crawl.log", []byte(log)),
 		"a log of another name": write("old-log-2024", []byte(log)),
 		"a manifest":            write("list.json", fmt.Appendf(nil, `{"resources":[{"name":"a.wacz","hash":%q,"size":%d,"crawlId":"c1"}]}`, hash, size)),
 	}, first
@@ -127,6 +128,9 @@ func TestEveryFormatIsImported(t *testing.T) {
 			got := originOf(t, i, firstPage, "text/html")
 			if got.URI != first.URI || got.Date.Unix() != first.Date.Unix() || name != "plain WARC" && (got.File != first.File || got.Offset != first.Offset) {
 				t.Errorf("the origin is %+v, want %+v", got, first)
+			}
+			if want := first.Date.Truncate(time.Millisecond); name == "CDXJ with milliseconds" && !got.Date.Equal(want) {
+				t.Errorf("the date of the origin is %s, want %s", got.Date, want)
 			}
 			if got.RecordID != "" && got.RecordID != first.RecordID || got.Size != 0 && got.Size != first.Size {
 				t.Errorf("the origin is %+v, want %+v", got, first)

@@ -17,8 +17,7 @@ func (l *Library) At(uri, file string, offset int64) (Capture, http.Header, erro
 // On returns the last capture of a URI in the second of a date, and the header of its response. The error wraps
 // [warc.ErrNotFound] if there is no such capture.
 func (l *Library) On(uri string, date time.Time) (Capture, http.Header, error) {
-	stamp := date.UTC().Format(DateLayout)
-	return l.pick(uri, func(e Entry) bool { return e.Timestamp == stamp })
+	return l.pick(uri, func(e Entry) bool { return e.Date().Unix() == date.Unix() })
 }
 
 // pick returns the last capture of a URI for which is returns true.

@@ -22,6 +22,8 @@ type Options struct {
 	Memory   int64          // maximum size of lines that are sorted in memory, in bytes; 0 = 256 MiB
 	TempDir  string         // folder of temporary files; empty = the system's own
 	Name     string         // of the file in the lines, if only one file is indexed; empty = its own name
+
+	Milliseconds bool // write timestamps of 17 digits, by which replay tools tell captures of one second apart
 }
 
 // Summary counts what was indexed. Errors are findings of the severity error.
@@ -38,7 +40,7 @@ func Build(
 	ctx context.Context, paths []string, o Options, out io.Writer, report func(warc.Finding) error,
 ) (Summary, error) {
 	files, faults := warc.Files(paths)
-	b := builder{sum: Summary{Files: len(files)}, progress: o.Progress}
+	b := builder{sum: Summary{Files: len(files)}, progress: o.Progress, milliseconds: o.Milliseconds}
 	b.report = func(f warc.Finding) error {
 		if f.Severity == warc.Error {
 			b.sum.Errors++
@@ -83,6 +85,8 @@ type builder struct {
 	report   func(warc.Finding) error
 	sum      Summary
 	progress *warc.Progress
+
+	milliseconds bool
 }
 
 // file adds the lines of a file's captures to the sorter, in batches.
@@ -95,6 +99,9 @@ func (b *builder) file(ctx context.Context, f warc.File, lines *sorter) ([]warc.
 		e, ok, err := entryOf(rec, f.Name, in)
 		if err != nil || !ok {
 			return err
+		}
+		if b.milliseconds {
+			e.Timestamp = Stamp(rec.Header.Date(), true)
 		}
 		line = e.AppendTo(line[:0])
 		if batch = append(batch, string(line)); len(batch) < batchSize {
@@ -116,7 +123,7 @@ func entryOf(rec *warc.Record, filename string, in *bufio.Reader) (_ Entry, ok b
 		return Entry{}, false, rec.Close()
 	}
 	e := Entry{
-		URL: h.Target(), Timestamp: h.Date().Format(DateLayout), Digest: h.Get("WARC-Payload-Digest"),
+		URL: h.Target(), Timestamp: Stamp(h.Date(), false), Digest: h.Get("WARC-Payload-Digest"),
 		Offset: rec.Offset, Filename: filename,
 	}
 	e.Key = uri.ReplayKey(e.URL)

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -179,13 +180,15 @@ func (l *Library) Original(ctx context.Context, c Capture) (Capture, error) {
 func (l *Library) refersTo(ctx context.Context, c Capture) (Capture, error) {
 	to := c.RefersTo
 	var unreadable error
+	var best Capture
+	fits := math.MinInt
 	if to.URI != "" {
 		entries, err := l.Lookup(to.URI)
 		if err != nil {
 			return Capture{}, err
 		}
 		for _, e := range entries {
-			if e.URL != to.URI || e.Timestamp != to.Date.Format(DateLayout) || e.Filename == c.Filename && e.Offset == c.Offset {
+			if e.URL != to.URI || e.Date().Unix() != to.Date.Unix() || e.Filename == c.Filename && e.Offset == c.Offset {
 				continue
 			}
 			original, err := l.load(e)
@@ -193,15 +196,30 @@ func (l *Library) refersTo(ctx context.Context, c Capture) (Capture, error) {
 				unreadable = fmt.Errorf("the original of the revisit of %s at %s cannot be read: %w", c.URL, c.Timestamp, err)
 				continue
 			}
-			if to.RecordID == "" || original.RecordID == to.RecordID {
+			if to.RecordID != "" && original.RecordID == to.RecordID {
 				return original, nil
 			}
+			if n := c.fits(original); to.RecordID == "" && n > fits {
+				best, fits = original, n
+			}
 		}
+	}
+	if fits > math.MinInt {
+		return best, nil
 	}
 	if to.RecordID != "" && unreadable == nil {
 		return l.byID(ctx, to.RecordID, c)
 	}
 	return Capture{}, cmp.Or(unreadable, noOriginal(c))
+}
+
+// fits returns how well a capture of the right URI and second fits as the original of c: see [warc.Fit].
+func (c Capture) fits(original Capture) int {
+	a, errA := warc.ParseDigest(c.Digest)
+	b, errB := warc.ParseDigest(original.Digest)
+	comparable := errA == nil && errB == nil && !a.IsZero() && a.Algorithm == b.Algorithm
+	return warc.Fit(original.Type != "revisit", comparable, bytes.Equal(a.Value, b.Value),
+		original.Date.Equal(c.RefersTo.Date))
 }
 
 func noOriginal(c Capture) error {

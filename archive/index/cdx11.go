@@ -6,8 +6,8 @@ import (
 )
 
 // AppendCDX appends the entry to b as a line of CDX with eleven fields, " CDX N b a m s k r M S V g", and its line end.
-// An unknown field is "-". As in other CDX files, the digest has no scheme. White space in a field is percent-encoded,
-// because it separates fields.
+// An unknown field is "-". The timestamp has 14 digits. As in other CDX files, the digest has no scheme. White space in
+// a field is percent-encoded, because it separates fields.
 func (e Entry) AppendCDX(b []byte) []byte {
 	_, sum, ok := strings.Cut(e.Digest, ":")
 	if !ok {
@@ -18,7 +18,7 @@ func (e Entry) AppendCDX(b []byte) []byte {
 		length = strconv.FormatInt(e.Length, 10)
 	}
 	fields := [...]string{
-		e.Key, e.Timestamp, e.URL, cutMIME(e.MIME), e.Status, sum, "", "", length,
+		e.Key, e.Timestamp[:min(len(e.Timestamp), len(DateLayout))], e.URL, cutMIME(e.MIME), e.Status, sum, "", "", length,
 		strconv.FormatInt(e.Offset, 10), e.Filename,
 	}
 	for i, f := range fields {

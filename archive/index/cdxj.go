@@ -10,8 +10,32 @@ import (
 	"time"
 )
 
-// DateLayout is the layout of a [Entry.Timestamp], to the second.
+// DateLayout is the layout of an [Entry.Timestamp] with 14 digits, to the second.
 const DateLayout = "20060102150405"
+
+// maxStamp is the maximum length of a timestamp: to the nanosecond.
+const maxStamp = len(DateLayout) + 9
+
+// Stamp returns a date as a timestamp of 14 digits, or with milliseconds of 17.
+func Stamp(date time.Time, milliseconds bool) string {
+	if milliseconds {
+		return strings.Replace(date.UTC().Format(DateLayout+".000"), ".", "", 1)
+	}
+	return date.UTC().Format(DateLayout)
+}
+
+// ParseStamp parses a timestamp of 14 digits, or with a fraction of a second of up to 23. js-wacz and Browsertrix write
+// 17 digits.
+func ParseStamp(s string) (time.Time, error) {
+	if !isStamp(s) {
+		return time.Time{}, fmt.Errorf("timestamp %.40q: want 14 digits, or 17 with milliseconds", s)
+	}
+	second, fraction := s[:len(DateLayout)], s[len(DateLayout):]
+	if fraction == "" {
+		return time.Parse(DateLayout, second)
+	}
+	return time.Parse(DateLayout, second+"."+fraction)
+}
 
 // RevisitMIME is the media type of a revisit in an index.
 const RevisitMIME = "warc/revisit"
@@ -22,7 +46,7 @@ const UnknownMIME = "unk"
 // Entry is one line of an index: a capture and the place of its record. The fields are pywb's.
 type Entry struct {
 	Key       string // see [uri.ReplayKey]
-	Timestamp string // 14 digits
+	Timestamp string // 14 digits, or more with a fraction of a second
 	URL       string
 	MIME      string
 	Status    string // empty if the record has none
@@ -34,7 +58,7 @@ type Entry struct {
 
 // Date returns the timestamp as a time. It is the zero time if the timestamp is not valid.
 func (e Entry) Date() time.Time {
-	t, err := time.Parse(DateLayout, e.Timestamp)
+	t, err := ParseStamp(e.Timestamp)
 	if err != nil {
 		return time.Time{}
 	}
@@ -120,7 +144,7 @@ func ParseEntry(line string) (Entry, error) {
 	key, rest, ok := strings.Cut(line, " ")
 	stamp, object, ok2 := strings.Cut(rest, " ")
 	if !ok || !ok2 || key == "" || !isStamp(stamp) {
-		return Entry{}, fmt.Errorf("CDXJ line %.80q: want a key, 14 digits and a JSON object", line)
+		return Entry{}, fmt.Errorf("CDXJ line %.80q: want a key, 14 or 17 digits and a JSON object", line)
 	}
 	var f jsonFields
 	if err := json.Unmarshal([]byte(object), &f); err != nil {
@@ -139,5 +163,5 @@ func ParseEntry(line string) (Entry, error) {
 }
 
 func isStamp(s string) bool {
-	return len(s) == len(DateLayout) && strings.Trim(s, "0123456789") == ""
+	return len(s) >= len(DateLayout) && len(s) <= maxStamp && strings.Trim(s, "0123456789") == ""
 }

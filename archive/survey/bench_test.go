@@ -61,7 +61,7 @@ func benchCapture(file int32, n, uris int) namedCapture {
 	}, Target: target(n)}
 	if n%4 == 3 {
 		c.Kind, c.IsRevisit = KindRevisit, true
-		c.toID, c.to = IDKey(id(n-3)), Moment{KeyOf(target(n - 3)), date(n - 3).Unix()}
+		c.toID, c.to = IDKey(id(n-3)), Moment{KeyOf(target(n - 3)), date(n - 3).UnixNano()}
 	}
 	return c
 }

@@ -1,6 +1,11 @@
 package survey
 
-import "crypto/sha1"
+import (
+	"crypto/sha1"
+	"time"
+
+	"github.com/arcrawl/arcrawl/archive/warc"
+)
 
 // Key is a hash of a text of any length: an id, a URI or a digest.
 type Key [16]byte
@@ -13,11 +18,20 @@ func KeyOf(s string) Key {
 	return k
 }
 
-// Moment names a capture as revisits do, by URI and date. The date is in Unix seconds, because some writers write it
-// only to the second.
+// Moment names a capture as revisits do, by URI and date. Captures are looked up by URI and second, because some
+// writers write the date only to the second.
 type Moment struct {
-	URI    Key
-	Second int64
+	URI  Key
+	Date int64 // Unix nanoseconds
+}
+
+// Second returns the date in Unix seconds.
+func (m Moment) Second() int64 { return time.Unix(0, m.Date).Unix() }
+
+// Fits returns how well a record of the right URI and second fits as the original that a revisit names: better if it is
+// no revisit, has the same payload, and exactly the same date.
+func (f Record) Fits(m Moment, method string, payload Key) (n int) {
+	return warc.Fit(f.Kind == KindFull, method != "" && f.Method == method, f.Payload == payload, f.Date == m.Date)
 }
 
 // Record is the part of a WARC record that references from other records need.

@@ -50,7 +50,7 @@ func captureOf(rec *warc.Record, file int32) (namedCapture, bool) {
 		c.toID = IDKey(id)
 	}
 	if date, err := warc.ParseDate(h.Get("WARC-Refers-To-Date")); err == nil {
-		c.to = Moment{KeyOf(warc.TrimID(h.Get("WARC-Refers-To-Target-URI"))), date.Unix()}
+		c.to = Moment{KeyOf(warc.TrimID(h.Get("WARC-Refers-To-Target-URI"))), date.UnixNano()}
 	}
 	return c, true
 }
@@ -178,7 +178,7 @@ func (s *captures) All() iter.Seq2[int32, Capture] {
 // momentOf returns the moment of the capture with a number.
 func (s *captures) momentOf(i int32) Moment {
 	r := s.rows.at(i)
-	return Moment{*s.keys.at(r.target), r.date / int64(time.Second)}
+	return Moment{*s.keys.at(r.target), r.date}
 }
 
 // Time returns the date of the capture.

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"path/filepath"
 	"slices"
 
@@ -100,7 +101,7 @@ func (s *Survey) comparePayload(i int32, payload Key) int {
 
 func (s *Survey) compareMoment(i int32, m Moment) int {
 	n := s.momentOf(i)
-	return cmp.Or(bytes.Compare(n.URI[:], m.URI[:]), cmp.Compare(n.Second, m.Second))
+	return cmp.Or(bytes.Compare(n.URI[:], m.URI[:]), cmp.Compare(n.Second(), m.Second()))
 }
 
 // byID returns the number of the capture with a record id.
@@ -112,13 +113,18 @@ func (s *Survey) byID(id Key) (int32, bool) {
 	return s.ids[at], true
 }
 
-// byMoment returns the number of the capture at a moment.
-func (s *Survey) byMoment(m Moment) (int32, bool) {
-	at, found := slices.BinarySearchFunc(s.moments, m, s.compareMoment)
-	if !found {
-		return 0, false
+// byMoment returns the number of the capture that a revisit names by URI and date. Of several captures in the second it
+// is the one that fits best.
+func (s *Survey) byMoment(revisit Capture) (best int32, found bool) {
+	at, _ := slices.BinarySearchFunc(s.moments, revisit.to, s.compareMoment)
+	fits := math.MinInt
+	for ; at < len(s.moments) && s.compareMoment(s.moments[at], revisit.to) == 0; at++ {
+		i := s.moments[at]
+		if n := s.At(i).Fits(revisit.to, revisit.Method, revisit.Payload); n > fits {
+			best, fits = i, n
+		}
 	}
-	return s.moments[at], true
+	return best, fits > math.MinInt
 }
 
 // Original returns the number of the capture that holds the payload of capture i: i itself, unless it is a revisit. It
@@ -137,7 +143,7 @@ func (s *Survey) FindOriginal(c Capture) int32 {
 	for range maxChain {
 		next, ok := s.byID(c.toID)
 		if !ok || c.toID == (Key{}) {
-			next, ok = s.byMoment(c.to)
+			next, ok = s.byMoment(c)
 		}
 		if !ok {
 			return -1

@@ -2,6 +2,7 @@ package verify
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"time"
 
@@ -84,13 +85,21 @@ type resolver struct {
 	files []warc.File
 	facts []survey.Record
 	ids   map[survey.Key]int32
-	at    map[survey.Moment]int32
+	at    map[moment]int32
+	more  map[moment][]int32 // all captures of a moment, if there are several
+}
+
+// moment is a URI and a second, because some writers write dates only to the second.
+type moment struct {
+	uri    survey.Key
+	second int64
 }
 
 // resolve follows all references. All files have been read.
 func (v *verification) resolve(files []warc.File) error {
 	res := resolver{
-		files: files, facts: v.facts, ids: make(map[survey.Key]int32, len(v.facts)), at: map[survey.Moment]int32{},
+		files: files, facts: v.facts, ids: make(map[survey.Key]int32, len(v.facts)), at: map[moment]int32{},
+		more: map[moment][]int32{},
 	}
 	for i, f := range v.facts {
 		if first, twice := res.ids[f.ID]; twice {
@@ -103,9 +112,14 @@ func (v *verification) resolve(files []warc.File) error {
 		if f.Kind == survey.KindOther {
 			continue
 		}
-		m := survey.Moment{URI: f.URI, Second: f.Date / int64(time.Second)}
-		if before, taken := res.at[m]; !taken || v.facts[before].Kind == survey.KindRevisit && f.Kind == survey.KindFull {
+		m := moment{f.URI, time.Unix(0, f.Date).Unix()}
+		if first, taken := res.at[m]; !taken {
 			res.at[m] = int32(i)
+		} else {
+			if res.more[m] == nil {
+				res.more[m] = []int32{first}
+			}
+			res.more[m] = append(res.more[m], int32(i))
 		}
 	}
 	for _, ref := range v.refs {
@@ -155,10 +169,9 @@ func (res resolver) follow(ref reference) []warc.Finding {
 	date, dateErr := warc.ParseDate(ref.toDate)
 	var all []warc.Finding
 	if !found || ref.to == "" {
-		m := survey.Moment{URI: survey.KeyOf(ref.toURI), Second: date.Unix()}
 		found = false
 		if ref.toURI != "" && dateErr == nil {
-			i, found = res.at[m]
+			i, found = res.byMoment(ref, date)
 		}
 		if found && ref.to != "" {
 			text := "WARC-Refers-To names " + ref.to + ", which does not exist; the original was found by URI and date"
@@ -170,6 +183,27 @@ func (res resolver) follow(ref reference) []warc.Finding {
 		return []warc.Finding{{Severity: warc.Error, Kind: warc.NoOriginal, Text: text}}
 	}
 	return append(all, res.compare(ref, res.facts[i])...)
+}
+
+// byMoment returns the capture that a revisit names by URI and date. Of several captures in the second it is the one
+// that fits best.
+func (res resolver) byMoment(ref reference, date time.Time) (best int32, found bool) {
+	m := moment{survey.KeyOf(ref.toURI), date.Unix()}
+	if best, found = res.at[m]; !found || res.more[m] == nil {
+		return best, found
+	}
+	d, err := warc.ParseDigest(ref.digest)
+	if err != nil {
+		d.Algorithm = ""
+	}
+	fits := math.MinInt
+	for _, i := range res.more[m] {
+		to := survey.Moment{URI: m.uri, Date: date.UnixNano()}
+		if n := res.facts[i].Fits(to, d.Algorithm, survey.KeyOf(string(d.Value))); n > fits {
+			best, fits = i, n
+		}
+	}
+	return best, true
 }
 
 // description returns the words with which a revisit names its original.

@@ -131,7 +131,7 @@ func Write(ctx context.Context, paths []string, o Options, report func(warc.Find
 		_ = lines.Close() // it is removed
 		_ = os.Remove(lines.Name())
 	}()
-	indexed, err := index.Build(ctx, files, index.Options{Progress: o.Progress}, lines, report)
+	indexed, err := index.Build(ctx, files, index.Options{Progress: o.Progress, Milliseconds: true}, lines, report)
 	if err != nil {
 		return p.sum, err
 	}
@@ -300,6 +300,10 @@ func (p *writer) indexes(file *os.File) error {
 	})
 }
 
+// pageDate is the layout of dates of pages. Replay tools show the first capture at or after the date, so seconds are
+// not enough.
+const pageDate = "2006-01-02T15:04:05.000Z"
+
 // pages writes the list of pages, at which readers of the package begin.
 func (p *writer) pages(file *os.File) error {
 	lines, err := linesOf(file)
@@ -320,7 +324,7 @@ func (p *writer) pages(file *os.File) error {
 				ID  string `json:"id"`
 				URL string `json:"url"`
 				TS  string `json:"ts"`
-			}{hex.EncodeToString(id[:8]), e.URL, e.Date().Format(time.RFC3339)})
+			}{hex.EncodeToString(id[:8]), e.URL, e.Date().Format(pageDate)})
 			p.sum.Pages++
 		}
 		return errors.Join(err, lines.Err())

@@ -8,8 +8,13 @@ import (
 
 // ParsePeriod parses a date, or the beginning of a date, as the period that it covers: "2026-11" is a month.
 // The time to is not part of the period. The forms are 2026-11-21T09:00:00Z and 20261121090000. The T may be a space,
-// and the Z may be missing: all times are UTC.
+// and the Z may be missing: all times are UTC. Three further digits are milliseconds, as in an index.
 func ParsePeriod(s string) (from, to time.Time, err error) {
+	const second, millisecond = len("20060102150405"), len("20060102150405000")
+	if len(s) == millisecond && strings.Trim(s, "0123456789") == "" {
+		t, err := time.Parse("20060102150405", s[:second]+"."+s[second:])
+		return t, t.Add(time.Millisecond), err
+	}
 	for _, p := range []struct {
 		layout              string
 		years, months, days int

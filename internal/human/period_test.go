@@ -16,13 +16,14 @@ func TestParsePeriodCoversWhatTheTextLeavesOpen(t *testing.T) {
 		{"2026-11-21T09", "2026-11-21T09:00:00Z", "2026-11-21T10:00:00Z"},
 		{"2026-11-21 09:00Z", "2026-11-21T09:00:00Z", "2026-11-21T09:01:00Z"},
 		{"20261121090000", "2026-11-21T09:00:00Z", "2026-11-21T09:00:01Z"},
+		{"20261121090000123", "2026-11-21T09:00:00.123Z", "2026-11-21T09:00:00.124Z"},
 	} {
 		from, to, err := human.ParsePeriod(c.text)
-		if err != nil || from.Format(time.RFC3339) != c.from || to.Format(time.RFC3339) != c.to {
+		if err != nil || from.Format(time.RFC3339Nano) != c.from || to.Format(time.RFC3339Nano) != c.to {
 			t.Errorf("ParsePeriod(%q) = %v, %v, %v; want %s to %s", c.text, from, to, err, c.from, c.to)
 		}
 	}
-	for _, bad := range []string{"", "11-2026", "yesterday", "2026-13"} {
+	for _, bad := range []string{"", "11-2026", "yesterday", "2026-13", "20261321090000123", "202611210900001"} {
 		if _, _, err := human.ParsePeriod(bad); err == nil {
 			t.Errorf("ParsePeriod(%q) returned no error", bad)
 		}

@@ -1,0 +1,125 @@
+package archivetest
+
+import (
+	"bytes"
+	"compress/gzip"
+	"compress/zlib"
+	"fmt"
+	"io"
+	"net/netip"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/andybalholm/brotli"
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/arcrawl/arcrawl/digest"
+	"github.com/arcrawl/arcrawl/uri"
+	"github.com/arcrawl/arcrawl/warcout"
+)
+
+// Versions is the number of versions of each page in [Versioned], and VisitsOfVersions the number of visits of a page
+// and its copy.
+const (
+	Versions         = 5
+	VisitsOfVersions = 4*Versions + 2
+)
+
+// Versioned returns an archive of two files with pages of five versions. Between the versions are revisits of both
+// profiles, returns to earlier versions, and revisits under other URIs. There is a page for each content coding and for
+// chunks, one whose captures all lie in one second, and one whose responses are truncated.
+func Versioned(t testing.TB) *Archive {
+	t.Helper()
+	l := New(t)
+	for _, coding := range []string{"", "gzip", "deflate", "br", "zstd", "chunked"} {
+		l.versions("http://www.a.example/page-"+coding, coding, time.Hour)
+	}
+	l.Now = l.Now.Truncate(time.Second).Add(10_250 * time.Microsecond)
+	l.versions("http://www.a.example/moment", "", 47_300*time.Microsecond)
+	l.Now = l.Now.Truncate(time.Hour).Add(time.Hour)
+	for i := range Versions {
+		l.truncated("http://www.a.example/cut", fmt.Sprintf("<p>cut version %d</p>", i))
+	}
+	l.Seal()
+	return l
+}
+
+// versions archives five versions of a page with revisits between them, one visit after each step.
+func (l *Archive) versions(address, coding string, step time.Duration) {
+	l.T.Helper()
+	head := HTMLHead
+	switch coding {
+	case "":
+	case "chunked":
+		head = ChunkedHead
+	default:
+		head += "\r\nContent-Encoding: " + coding
+	}
+	visit := func(do func() digest.Origin) digest.Origin {
+		at := l.Now
+		o := do()
+		l.Now = at.Add(step)
+		return o
+	}
+	var all []digest.Origin
+	for i := range Versions {
+		body := Coded(l.T, coding, fmt.Sprintf("<!doctype html><title>Page %[1]s, version %[2]d</title><p>%[1]s %[2]d</p>", address, i))
+		version := visit(func() digest.Origin { return l.Page(address, head, body) })
+		all = append(all, version)
+		visit(func() digest.Origin { return l.Revisit(address, head+"\r\nX-Again: yes", version) })
+		visit(func() digest.Origin { return l.NotModified(address, version) })
+		if i == Versions/2 {
+			l.Seal() // later revisits refer to the file before
+			visit(func() digest.Origin { return l.Revisit(address, head, all[0]) })
+		}
+		visit(func() digest.Origin { return l.Revisit(address+"/copy", head, version) })
+	}
+	visit(func() digest.Origin { return l.Revisit(address, head, all[1]) })
+}
+
+// truncated archives a response of which only a part was received.
+func (l *Archive) truncated(address, body string) {
+	l.T.Helper()
+	u, err := uri.Parse(address)
+	if err != nil {
+		l.T.Fatal(err)
+	}
+	block := fmt.Sprintf("%s\r\nContent-Length: %d\r\n\r\n%s", HTMLHead, 2*len(body), body)
+	_, err = l.w.Write(l.Now, warcout.Visit{
+		URI: u, Date: l.Now, IP: netip.MustParseAddr("192.0.2.7"),
+		Request: []byte("GET " + u.RequestTarget() + " HTTP/1.1\r\nHost: " + u.Authority() + "\r\n\r\n"),
+		Response: &warcout.Response{
+			Block: strings.NewReader(block), Size: int64(len(block)), BlockDigest: digest.Of([]byte(block)), Truncated: "length",
+		},
+	})
+	if err != nil {
+		l.T.Fatal(err)
+	}
+	l.Now = l.Now.Add(time.Hour)
+}
+
+// Coded returns a text in a content coding. A coding that is empty, or one of transfer, changes nothing.
+func Coded(t testing.TB, coding, text string) string {
+	t.Helper()
+	var b bytes.Buffer
+	var w io.WriteCloser
+	switch coding {
+	case "gzip":
+		w = gzip.NewWriter(&b)
+	case "deflate":
+		w = zlib.NewWriter(&b)
+	case "br":
+		w = brotli.NewWriter(&b)
+	case "zstd":
+		z, err := zstd.NewWriter(&b)
+		Must(t, err)
+		w = z
+	default:
+		return text
+	}
+	_, err := io.WriteString(w, text)
+	Must(t, err)
+	Must(t, w.Close())
+	return b.String()
+}
