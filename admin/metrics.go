@@ -51,6 +51,8 @@ type snapshot struct {
 	reserved   int64
 	collisions int64
 	missing    int64
+	refused    int64 // URIs of new hosts
+	evicted    int64 // hosts
 }
 
 func one(v float64) []labelled { return []labelled{{value: v}} }
@@ -143,6 +145,14 @@ func counters() []metric {
 		{
 			Metric{Name: "arcrawl_fingerprint_collisions_total", Type: "counter", Help: "URIs that were not added because another URI of their host has the same fingerprint. arcrawl fsck says whether a damaged row looks so."},
 			func(s snapshot) []labelled { return one(float64(s.collisions)) },
+		},
+		{
+			Metric{Name: "arcrawl_new_hosts_refused_total", Type: "counter", Help: "URIs that were not added because a bound for new hosts was reached, for example crawl.max_hosts."},
+			func(s snapshot) []labelled { return one(float64(s.refused)) },
+		},
+		{
+			Metric{Name: "arcrawl_hosts_evicted_total", Type: "counter", Help: "Hosts that never answered and were removed with their URIs, because nearly crawl.max_hosts hosts were known."},
+			func(s snapshot) []labelled { return one(float64(s.evicted)) },
 		},
 		count("arcrawl_visits_unread_total", "Unchanged visits that did not read the body.",
 			func(c api.Counts) int64 { return c.Unread }),
@@ -292,7 +302,8 @@ func (g gatherer) Collect(to chan<- prometheus.Metric) {
 func (w *Window) snapshot() snapshot {
 	s := snapshot{
 		Status: w.Status(), predicted: w.predictions(w.o.Now()),
-		missing:    w.o.Missing,
+		missing: w.o.Missing,
+		refused: w.o.Frontier.RefusedNewHosts(), evicted: w.o.Frontier.EvictedHosts(),
 		collisions: w.o.Frontier.Collisions(), memory: w.o.Crawler.Memory(), reserved: w.o.Crawler.Reserved(),
 	}
 	w.mu.Lock()

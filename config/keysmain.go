@@ -60,7 +60,7 @@ var crawlKeys = []key{
 		func(d *draft) *int64 { return &d.config.Crawl.MaxURIsPerHost },
 		"Maximum number of URIs per host. URIs discovered beyond it are refused."),
 	whole("crawl.max_hosts", InMain, 1, 100_000_000, func(d *draft) *int { return &d.config.Crawl.NewHosts.Total },
-		"Maximum number of known hosts; each takes about 1 kB of memory. URIs on further hosts are refused, seeds too."),
+		"Maximum number of known hosts; each takes about 1 kB of memory. To make room, hosts that never answered are removed. URIs on further hosts are refused, except seeds."),
 	whole("crawl.new_hosts_per_page", InMain, 1, 1e6, func(d *draft) *int { return &d.config.Crawl.NewHosts.PerPage },
 		"Maximum number of hosts that one visit makes known. Its links to further new hosts are refused."),
 	whole("crawl.new_hosts_per_day", InMain, 1, 1e9, func(d *draft) *int { return &d.config.Crawl.NewHosts.PerSeedDay },

@@ -7,6 +7,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/arcrawl/arcrawl/crawler/evict"
 )
 
 const (
@@ -38,6 +40,7 @@ func (c *Crawler) Run(ctx context.Context) error {
 	keepers.Go(func() { c.estimateDemand(stopKeepers) })
 	keepers.Go(func() { stopCrawl(c.broken, c.returns.Run(stopKeepers, time.Now)) })
 	keepers.Go(func() { stopCrawl(c.broken, c.clock.Run(stopKeepers, time.Now)) })
+	keepers.Go(func() { stopCrawl(c.broken, evict.Run(stopKeepers, c.parts.Frontier, c.parts.Log)) })
 	for n := range c.current {
 		workers.Go(func() { c.work(crawling, visits, n+1, c.broken) })
 	}

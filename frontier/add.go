@@ -201,8 +201,9 @@ func (f *Frontier) addBatch(fresh []newCandidate, now time.Time, from *hostAllow
 func (c *change) insert(fresh []newCandidate, now time.Time, from *hostAllowance) (Added, error) {
 	var added Added
 	for _, n := range fresh {
-		if !c.mayAddHost(n.URI.Host(), from, now) {
+		if !c.mayAddHost(n.Candidate, from, now) {
 			added.Refused++
+			c.f.refused.Add(1)
 			continue
 		}
 		d := c.draft(n.URI.Host())

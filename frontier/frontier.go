@@ -38,6 +38,8 @@ type Frontier struct {
 	order            Order
 	hosts            map[uri.Host]*host
 	byID             []*host // host number n is at n-1
+	listed           bool    // byID is read without mu, see listHosts
+	vacant           []*host // evicted hosts whose numbers are free, except those that are used again
 	groups           map[string]*hostGroup
 	queue            hostQueue // all hosts
 	quotaByKey       map[quotaKey]*quota
@@ -56,6 +58,8 @@ type Frontier struct {
 
 	settlements  settlementQueue
 	collisions   atomic.Int64 // candidates that were refused since the opening, because of their fingerprints
+	refused      atomic.Int64 // candidates that were refused since the opening, because no further host may become known
+	evicted      atomic.Int64 // hosts since the opening
 	knownURIs    knownCache
 	robotsCopies robotsCache
 	verification verifyProgress
@@ -128,8 +132,13 @@ func (f *Frontier) setState(h *host, s state) {
 
 // addHost makes a host known in memory.
 func (f *Frontier) addHost(h *host) {
-	f.hosts[h.name] = h
 	f.byID = append(f.byID, h)
+	f.enterHost(h)
+}
+
+// enterHost makes a host known that has its place in the list of hosts.
+func (f *Frontier) enterHost(h *host) {
+	f.hosts[h.name] = h
 	f.joinGroup(h)
 	f.joinQuotas(h)
 	h.ownReadyAt, h.readyAt = h.readyTimes()

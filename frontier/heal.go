@@ -138,6 +138,9 @@ func (f *Frontier) healBatch(h *host, fps []fingerprint, now time.Time, longest 
 	if f.closed {
 		return ErrClosed
 	}
+	if !f.isKnownHost(h) {
+		return nil
+	}
 	c := f.begin()
 	defer c.discard()
 	d := c.draft(h.name)
@@ -207,6 +210,9 @@ func (f *Frontier) shiftRests(hosts []*host, shift func(int64) int64, ahead bool
 	c := f.begin()
 	defer c.discard()
 	for _, h := range hosts {
+		if !f.isKnownHost(h) {
+			continue
+		}
 		rest, asked := shift(h.rest), shift(h.asked)
 		moved := rest != h.rest || asked != h.asked
 		for _, s := range h.slots {

@@ -84,6 +84,12 @@ func (q *hostQueue) add(h *host) {
 	heap.Push(q.heapOf(h), h)
 }
 
+// remove removes a host.
+func (q *hostQueue) remove(h *host) {
+	q.claims -= h.doubtfulClaims()
+	heap.Remove(q.heapOf(h), h.pos)
+}
+
 // fix restores the order after the readyAt of a host has changed.
 func (q *hostQueue) fix(h *host) { heap.Fix(q.heapOf(h), h.pos) }
 

@@ -1,15 +1,11 @@
 package frontier
 
-import (
-	"time"
-
-	"github.com/arcrawl/arcrawl/uri"
-)
+import "time"
 
 // NewHosts bounds how many hosts become known. URIs of further hosts are refused. The bounds do not apply to seeds and
-// imports, except Total. Zero means no bound.
+// imports. Zero means no bound.
 type NewHosts struct {
-	Total        int // known hosts
+	Total        int // known hosts; see [Frontier.MakeRoom]
 	PerPage      int // that one visit finds
 	PerSeedDay   int // that are found from one seed on one day
 	PerDomainDay int // of one registrable domain that are found on one day; zero means a tenth of PerSeedDay
@@ -39,14 +35,19 @@ func (n *newHostCounts) on(now time.Time) *newHostCounts {
 	return n
 }
 
+// RefusedNewHosts returns the number of URIs that were refused since the opening because no further host may become
+// known.
+func (f *Frontier) RefusedNewHosts() int64 { return f.refused.Load() }
+
 // mayAddHost reports whether the host of a candidate is known or may become known, and counts it if it is new. It
 // remains counted if the transaction fails: this is a bound, not a statistic.
-func (c *change) mayAddHost(name uri.Host, from *hostAllowance, now time.Time) bool {
-	if c.f.hosts[name] != nil || c.drafts[name] != nil {
+func (c *change) mayAddHost(n Candidate, from *hostAllowance, now time.Time) bool {
+	name := n.URI.Host()
+	if c.drafts[name] != nil || c.host(name) != nil || from == nil && n.Hops == "" {
 		return true
 	}
 	limits := c.f.newHosts
-	if limits.Total > 0 && len(c.f.byID)+c.fresh >= limits.Total {
+	if limits.Total > 0 && len(c.f.byID)+c.fresh >= limits.Total && !c.hasVacant() {
 		return false
 	}
 	if from == nil {

@@ -54,7 +54,7 @@ func TestNewHostsAreBoundedByPageSeedDayAndTotal(t *testing.T) {
 	visit("a.example", found(t, "http://j%d-a.example/", 0, 200), 200, 852) // the next day
 	visit("b.example", found(t, "http://l%d-b.example/", 0, 200), 148, 1000)
 	added, err := w.Add(now, found(t, "http://m%d.example/", 0, 3)...)
-	if err != nil || added.Refused != 3 {
-		t.Errorf("Add = %+v, %v; want all refused: the total applies to seeds too", added, err)
+	if err != nil || added.New != 3 {
+		t.Errorf("Add = %+v, %v; want all new: no seed is ever refused", added, err)
 	}
 }

@@ -118,7 +118,7 @@ func (f *Frontier) hostsToCount(cs []Candidate) []*host {
 // are counted, and are checked against the counts that are known by then.
 func (f *Frontier) countFolders(h *host) error {
 	f.mu.Lock()
-	if f.closed || h.counted || h.folders != nil {
+	if f.closed || h.counted || h.folders != nil || !f.isKnownHost(h) {
 		f.mu.Unlock()
 		return nil
 	}

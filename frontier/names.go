@@ -80,7 +80,7 @@ func (c *change) hostID(_ *badger.Txn, h uri.Host) (uint32, error) {
 	if d := c.drafts[h]; d != nil {
 		return d.h.id, nil
 	}
-	if hosted := c.f.hosts[h]; hosted != nil {
+	if hosted := c.host(h); hosted != nil {
 		return hosted.id, nil
 	}
 	return 0, nil

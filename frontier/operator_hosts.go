@@ -89,6 +89,9 @@ func (f *Frontier) steerHosts(now time.Time, hosts []*host, a HostAction) (chang
 	c := f.begin()
 	defer c.discard()
 	for _, h := range hosts {
+		if !f.isKnownHost(h) {
+			continue
+		}
 		d := c.draft(h.name)
 		if a.apply(&d.state, now) {
 			d.dirty = true
@@ -146,6 +149,9 @@ func (f *Frontier) refit(hosts []*host) error {
 		return ErrClosed
 	}
 	for _, h := range hosts {
+		if !f.isKnownHost(h) {
+			continue
+		}
 		s := h.clone()
 		s.resizeSlots(f.valence(h.name))
 		f.joinGroup(h)

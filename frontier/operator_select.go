@@ -208,23 +208,26 @@ func (f *Frontier) nextSelected(s Selection, from Cursor, n int, now time.Time) 
 	return f.inWantedStates(w), next, nil
 }
 
-// allHosts returns the hosts that are known now. Hosts are never removed, and their names and numbers never change,
-// so the list may be read without a lock.
+// allHosts returns the hosts that are known now. Their names and numbers never change, so the list may be read without
+// a lock. Later, under the lock, isKnownHost says whether a host was evicted meanwhile.
 func (f *Frontier) allHosts() ([]*host, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.closed {
 		return nil, ErrClosed
 	}
-	return f.byID[:len(f.byID):len(f.byID)], nil
+	return f.listHosts(), nil
 }
+
+// isKnownHost reports whether a host is still known, and was not evicted. The caller holds the lock.
+func (f *Frontier) isKnownHost(h *host) bool { return f.hosts[h.name] == h }
 
 // inWantedStates removes the URIs that are not in the wanted states. It takes the lock to see which ones are claimed.
 func (f *Frontier) inWantedStates(w selectionWalk) []selectedURI {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return slices.DeleteFunc(w.list, func(x selectedURI) bool {
-		return !w.matchesStates(x.row,
+		return !f.isKnownHost(x.h) || !w.matchesStates(x.row,
 			x.h.slotClaiming(x.fp) != nil, w.now)
 	})
 }

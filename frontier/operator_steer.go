@@ -116,6 +116,9 @@ func (f *Frontier) steerOnce(now time.Time, s Selection, a Action, list []select
 	defer c.discard()
 	var forgotten []uriHash
 	for _, x := range list {
+		if !f.isKnownHost(x.h) {
+			continue
+		}
 		d := c.draft(x.h.name)
 		was, ok, err := uriRowAt(c.txn, x.h.id, x.fp)
 		if err != nil {

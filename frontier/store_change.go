@@ -15,7 +15,8 @@ type change struct {
 	txn    *badger.Txn
 	drafts map[uri.Host]*draft
 	order  []*draft    // the drafts in the order of their creation
-	fresh  int         // drafts of hosts that become known with this change
+	fresh  int         // drafts of hosts that become known with this change and get new numbers
+	taken  []*host     // evicted hosts whose numbers fresh hosts take
 	moves  []queueMove // on crowded hosts
 	buffer []byte      // encoded rows, which the transaction needs until it ends; then it is used again
 }
@@ -24,8 +25,9 @@ type change struct {
 type draft struct {
 	h *host // before the change
 	state
-	fresh bool // the host becomes known with this change
-	dirty bool // the draft differs from the row on disk
+	fresh bool  // the host becomes known with this change
+	old   *host // the evicted host whose number a fresh one takes; nil if it gets a new number
+	dirty bool  // the draft differs from the row on disk
 }
 
 func (f *Frontier) begin() *change {
@@ -37,6 +39,8 @@ func (f *Frontier) begin() *change {
 // discard ends the change. After a commit it only returns the buffer to the frontier.
 func (c *change) discard() {
 	c.txn.Discard()
+	c.f.vacant = append(c.f.vacant, c.taken...) // they were not taken
+	c.taken = nil
 	if cap(c.buffer) <= maxBuffer {
 		c.f.buffer = c.buffer
 	}
@@ -58,11 +62,16 @@ func (c *change) draft(name uri.Host) *draft {
 	if d := c.drafts[name]; d != nil {
 		return d
 	}
-	d := &draft{h: c.f.hosts[name]}
+	d := &draft{h: c.host(name)}
 	if d.h == nil {
-		c.fresh++
 		d.fresh = true
-		d.h = &host{id: uint32(len(c.f.byID) + c.fresh), name: name}
+		d.h = &host{name: name}
+		if d.old = c.takeVacant(); d.old != nil {
+			d.h.id = d.old.id
+		} else {
+			c.fresh++
+			d.h.id = uint32(len(c.f.byID) + c.fresh)
+		}
 		d.answersNeeded = answersWhenNew
 		d.met = metNever
 		d.resizeSlots(c.f.valence(name))
@@ -91,6 +100,11 @@ func (c *change) commit() error {
 		if !d.fresh {
 			continue
 		}
+		if d.old != nil {
+			if err := c.txn.Delete(nameKey(d.old.name)); err != nil {
+				return err
+			}
+		}
 		if err := c.txn.Set(nameKey(d.h.name), hostKey(d.h.id)[1:]); err != nil {
 			return err
 		}
@@ -104,9 +118,15 @@ func (c *change) commit() error {
 	for _, m := range c.moves {
 		c.f.updatePool(m)
 	}
+	c.taken = nil
 	for _, d := range c.order {
 		switch {
+		case !d.dirty && d.old != nil:
+			c.taken = append(c.taken, d.old)
 		case !d.dirty:
+		case d.old != nil:
+			d.h.state = d.state
+			c.f.replaceHost(d.old, d.h)
 		case d.fresh:
 			d.h.state = d.state
 			c.f.addHost(d.h)

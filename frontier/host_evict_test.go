@@ -1,0 +1,214 @@
+package frontier_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+// discovered returns links to n new hosts, as a page has them.
+func discovered(t testing.TB, pattern string, from, n int) (cs []frontier.Candidate) {
+	t.Helper()
+	for i := from; i < from+n; i++ {
+		cs = append(cs, frontier.Candidate{URI: parse(t, fmt.Sprintf(pattern, i)), Hops: "L", Due: day})
+	}
+	return cs
+}
+
+// isDown settles a claim as a visit that did not reach its host.
+func (w *world) isDown(c frontier.Claim, now time.Time) {
+	w.Helper()
+	o := visited(c, now, 24*time.Hour)
+	o.HostDown = true
+	w.settle(c, o)
+}
+
+// answer settles a claim as a visit whose host answered.
+func (w *world) answer(c frontier.Claim, now time.Time) {
+	w.Helper()
+	w.settle(c, visited(c, now, 1000*time.Hour))
+}
+
+func (w *world) makeRoom() int {
+	w.Helper()
+	n, err := w.MakeRoom(nil)
+	if err != nil {
+		w.Fatal(err)
+	}
+	return n
+}
+
+// A stranger invents 55,000 hosts. The number of known hosts stays at its bound, and a seed is crawled.
+func TestInventedHostsAreEvicted(t *testing.T) {
+	t.Parallel()
+	const total = 2000
+	w := newWorld(t, func(o *frontier.Options) { o.NewHosts = frontier.NewHosts{Total: total} })
+	now, refused := day, 0
+	w.add(now, "http://first.example/")
+	w.answer(w.claim(now, "http://first.example/"), now)
+	for n := 0; n < 55_000; n += 500 {
+		added, err := w.Add(now, discovered(t, "http://h%d.invented.example/", n, 500)...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		refused += added.Refused
+		for {
+			c, ok, err := w.Claim(now)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !ok {
+				break
+			}
+			w.isDown(c, now)
+		}
+		w.makeRoom()
+		now = now.Add(time.Second)
+	}
+	if known := w.Counts(now).Hosts; known > total {
+		t.Errorf("%d hosts are known, want at most %d", known, total)
+	}
+	if int64(refused) != w.RefusedNewHosts() || refused == 0 || w.EvictedHosts() == 0 {
+		t.Errorf("%d URIs refused and %d counted, %d hosts evicted", refused, w.RefusedNewHosts(), w.EvictedHosts())
+	}
+	for _, seed := range []string{"http://seed.example/", "http://another.example/"} {
+		w.add(now, seed)
+		w.answer(w.claim(now, seed), now)
+	}
+	w.check()
+	w.reopen(now)
+	for _, text := range []string{"http://first.example/", "http://seed.example/", "http://another.example/"} {
+		if _, ok, err := w.Get(parse(t, text)); err != nil || !ok {
+			t.Errorf("Get(%s) = %v, %v", text, ok, err)
+		}
+	}
+}
+
+// Random hosts are found, visited and evicted. A model knows which URIs may not vanish, and which must be gone.
+func TestEvictionModel(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(6) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			t.Parallel()
+			m := evictionModel{
+				Rand: rand.New(rand.NewPCG(seed, 1)), now: day, kept: map[uri.Host]bool{}, uris: map[string]bool{},
+				down: map[uri.Host]bool{}, gone: map[string]bool{},
+			}
+			m.world = newWorld(t, func(o *frontier.Options) {
+				o.NewHosts = frontier.NewHosts{Total: 12}
+				o.Quotas = frontier.QuotasFor(8)
+				o.Group = func(h uri.Host) string { return []string{"", "", "g"}[len(h)%3] }
+				o.Limits = func(uri.Host) frontier.Limits { return frontier.Limits{URIs: 1000, PerDirectory: 100} }
+			})
+			for range 1500 {
+				m.move()
+			}
+			if m.evicted == 0 || m.again == 0 {
+				t.Errorf("%d URIs were evicted, %d found again", m.evicted, m.again)
+			}
+		})
+	}
+}
+
+type evictionModel struct {
+	*world
+	*rand.Rand
+	now    time.Time
+	kept   map[uri.Host]bool // has a seed, or answered
+	down   map[uri.Host]bool
+	uris   map[string]bool
+	claims []frontier.Claim
+	gone   map[string]bool
+	again  int // URIs that were found after they had been evicted
+
+	evicted int // URIs
+}
+
+func (m *evictionModel) move() {
+	m.now = m.now.Add(time.Duration(m.IntN(100)) * time.Second)
+	switch n := m.IntN(20); {
+	case n < 7:
+		m.find()
+	case n < 12:
+		c, ok, err := m.Claim(m.now)
+		if err != nil {
+			m.Fatal(err)
+		}
+		if ok {
+			m.claims = append(m.claims, c)
+		}
+	case n < 17 && len(m.claims) > 0:
+		i := m.IntN(len(m.claims))
+		c := m.claims[i]
+		m.claims = append(m.claims[:i], m.claims[i+1:]...)
+		host := c.Record.URI.Host()
+		if m.IntN(4) == 0 && (m.kept[host] || len(m.kept) < 6) {
+			m.answer(c, m.now)
+			m.kept[host] = true
+		} else {
+			m.isDown(c, m.now)
+			m.down[host] = true
+		}
+	case n < 19:
+		m.makeRoom()
+		m.compare()
+	case m.IntN(4) == 0:
+		m.claims = nil
+		m.reopen(m.now)
+		m.compare()
+	}
+}
+
+// find adds a URI, of which one in ten is a seed.
+func (m *evictionModel) find() {
+	text := fmt.Sprintf("http://h%d.example/%d", m.IntN(40), m.IntN(60))
+	c := frontier.Candidate{URI: parse(m, text), Hops: "L"}
+	if m.IntN(10) == 0 && len(m.kept) < 6 {
+		c.Hops = ""
+	}
+	_, known, err := m.Get(c.URI)
+	if err != nil {
+		m.Fatal(err)
+	}
+	added, err := m.Add(m.now, c)
+	switch {
+	case err != nil || added.Known > 0 != known || added.Refused > 0 && c.Hops == "":
+		m.Fatalf("Add(%s) = %+v, %v; known: %t", text, added, err, known)
+	case added.New == 0:
+		return
+	case m.gone[text]:
+		m.again++
+	}
+	if c.Hops == "" {
+		m.kept[c.URI.Host()] = true
+	}
+	m.uris[text] = true
+}
+
+// compare verifies that no URI vanished from a host that has a seed, answered, or is being visited.
+func (m *evictionModel) compare() {
+	m.Helper()
+	m.check()
+	claimed := map[uri.Host]bool{}
+	for _, c := range m.claims {
+		claimed[c.Record.URI.Host()] = true
+	}
+	for text := range m.uris {
+		u := parse(m, text)
+		_, ok, err := m.Get(u)
+		if err != nil {
+			m.Fatal(err)
+		}
+		if ok {
+			continue
+		}
+		m.evicted, m.gone[text] = m.evicted+1, true
+		if delete(m.uris, text); m.kept[u.Host()] || claimed[u.Host()] || !m.down[u.Host()] {
+			m.Fatalf("%s was evicted; kept: %t, claimed: %t", text, m.kept[u.Host()], claimed[u.Host()])
+		}
+	}
+}
