@@ -36,11 +36,13 @@ func (c *Crawler) Run(ctx context.Context) error {
 	var workers, keepers sync.WaitGroup
 
 	stopKeepers := make(chan struct{})
+	room := time.NewTicker(housekeepEvery)
+	defer room.Stop()
 	keepers.Go(func() { c.housekeep(stopKeepers, c.broken) })
 	keepers.Go(func() { c.estimateDemand(stopKeepers) })
 	keepers.Go(func() { stopCrawl(c.broken, c.returns.Run(stopKeepers, time.Now)) })
 	keepers.Go(func() { stopCrawl(c.broken, c.clock.Run(stopKeepers, time.Now)) })
-	keepers.Go(func() { stopCrawl(c.broken, evict.Run(stopKeepers, c.parts.Frontier, c.parts.Log)) })
+	keepers.Go(func() { stopCrawl(c.broken, evict.Run(stopKeepers, room.C, c.parts.Frontier, c.parts.Log)) })
 	for n := range c.current {
 		workers.Go(func() { c.work(crawling, visits, n+1, c.broken) })
 	}

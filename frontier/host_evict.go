@@ -12,7 +12,8 @@ import (
 )
 
 const (
-	// evictBatch is how many URIs of an evicted host are removed in one transaction. The lock is held for some hundred µs.
+	// evictBatch is how many URIs of an evicted host are removed in one transaction, which holds the lock for some
+	// hundred µs.
 	evictBatch = 40
 	// scanBatch is how many hosts are looked at while the lock is held.
 	scanBatch = 5_000

@@ -13,6 +13,3 @@ func syncStore(db *badger.DB) error { return db.Sync() }
 
 // syncData syncs the file.
 func syncData(f *os.File) error { return f.Sync() }
-
-// PageOut does nothing on this system; it works on Linux only.
-func (f *Frontier) PageOut(int64) error { return nil }

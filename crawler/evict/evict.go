@@ -10,24 +10,19 @@ import (
 	"github.com/arcrawl/arcrawl/frontier"
 )
 
-// Every is the time between two calls of Store.MakeRoom.
-const Every = 30 * time.Second
-
 // Store holds the hosts. A [frontier.Frontier] does.
 type Store interface {
 	MakeRoom(stop <-chan struct{}) (evicted int, err error)
 }
 
-// Run evicts hosts that never answered whenever nearly as many are known as may be, until stop is closed. It returns an
-// error only if the store is damaged.
-func Run(stop <-chan struct{}, s Store, log zerolog.Logger) error {
-	round := time.NewTicker(Every)
-	defer round.Stop()
+// Run evicts hosts that never answered if nearly as many are known as may be, at each tick until stop is closed. It
+// returns an error only if the store is damaged.
+func Run(stop <-chan struct{}, tick <-chan time.Time, s Store, log zerolog.Logger) error {
 	for {
 		select {
 		case <-stop:
 			return nil
-		case <-round.C:
+		case <-tick:
 		}
 		n, err := s.MakeRoom(stop)
 		if n > 0 {
