@@ -23,8 +23,8 @@ const (
 
 // MakeRoom evicts hosts if nearly as many are known as [NewHosts].Total allows, so that a hundredth of the total is
 // free for new ones. Only hosts that never answered are evicted, first those that rest longest. A host stays if it has
-// a seed, a held URI or a claim in progress, or if it is paused. Call MakeRoom every minute or so. It holds the lock for
-// some dozens of URIs at a time, and stops early when stop is closed.
+// a seed, a held URI or a claim in progress, or if it is paused. Call MakeRoom every minute or so. It holds the lock
+// for some dozens of URIs at a time, and stops early when stop is closed.
 //
 // An evicted host has no URIs any more. It stays known, with its rest, until a new host takes its number.
 func (f *Frontier) MakeRoom(stop <-chan struct{}) (evicted int, err error) {

@@ -32,7 +32,8 @@ func TestOnlyDamageEndsTheEviction(t *testing.T) {
 	for range 4 {
 		tick <- time.Time{}
 	}
-	if err := evict.Run(make(chan struct{}), tick, store, zerolog.New(&log)); !errors.Is(err, frontier.ErrCorrupt) || store.calls != 3 {
+	err := evict.Run(make(chan struct{}), tick, store, zerolog.New(&log))
+	if !errors.Is(err, frontier.ErrCorrupt) || store.calls != 3 {
 		t.Fatalf("Run = %v after %d calls", err, store.calls)
 	}
 	if !strings.Contains(log.String(), "the disk is full") || !strings.Contains(log.String(), `"hosts":1`) {
