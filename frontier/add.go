@@ -206,6 +206,12 @@ func (c *change) insert(fresh []newCandidate, now time.Time, from *hostAllowance
 			c.f.refused.Add(1)
 			continue
 		}
+		if taken, err := c.takesNoHost(n); err != nil {
+			return Added{}, err
+		} else if taken {
+			added.Known++
+			continue
+		}
 		d := c.draft(n.URI.Host())
 		ok, collides, err := isKnown(c.txn, d.h.id, n.fp, n.URI)
 		if err != nil {

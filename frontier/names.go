@@ -169,6 +169,15 @@ func (c *change) nameTaken(n namedCandidate) (bool, error) {
 	return ok && other != n.URI && n.Hops != "", err
 }
 
+// takesNoHost reports whether the host of a candidate is not known, and does not become known because another URI has
+// the candidate's name. Such a host must not get a number: it would stay unused, and hosts are numbered without gaps.
+func (c *change) takesNoHost(n newCandidate) (bool, error) {
+	if id, err := c.hostID(c.txn, n.URI.Host()); err != nil || id != 0 {
+		return false, err
+	}
+	return c.nameTaken(n.namedCandidate)
+}
+
 // writeName writes that a URI has its name, unless another one has it.
 func (c *change) writeName(n namedCandidate) error {
 	if n.name == "" {

@@ -154,3 +154,24 @@ func TestNamesGoToReachableURIs(t *testing.T) {
 		t.Errorf("the URI that is visited instead of the dead one is %s, %v", dead, err)
 	}
 }
+
+// A link to a host that nothing is known of becomes no URI if another URI has its name. The hosts that the same page
+// names after it get the next numbers, without a gap.
+func TestALinkThatBecomesNoURILeavesNoGapInTheHosts(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, calling(&uri.Naming{Set: uri.Heritrix}))
+	var links []frontier.Candidate
+	for _, text := range []string{"http://www.news.example/a", "http://news.example/a", "http://other.example/"} {
+		links = append(links, frontier.Candidate{URI: parse(t, text), Hops: "L"})
+	}
+	added, err := w.Add(day, links...)
+	if err != nil || added.New != 2 || added.Known != 1 {
+		t.Fatalf("Add = %+v, %v; want two new URIs and a known one", added, err)
+	}
+	w.check()
+	w.reopen(day)
+	w.find("http://other.example/b", "L", "")
+	if _, ok, err := w.Get(parse(t, "http://other.example/")); !ok || err != nil {
+		t.Errorf("Get = %t, %v", ok, err)
+	}
+}
