@@ -133,27 +133,22 @@ func outcomeCounters() []metric {
 
 // counters returns the other metrics that grow from the start of the daemon.
 func counters() []metric {
-	count := func(name, help string, of func(api.Counts) int64) metric {
-		value := func(s snapshot) []labelled { return one(float64(of(s.total))) }
+	total := func(name, help string, of func(snapshot) int64) metric {
+		value := func(s snapshot) []labelled { return one(float64(of(s))) }
 		return metric{Metric{Name: name, Type: "counter", Help: help}, value}
 	}
+	count := func(name, help string, of func(api.Counts) int64) metric {
+		return total(name, help, func(s snapshot) int64 { return of(s.total) })
+	}
 	return []metric{
-		{
-			Metric{Name: "arcrawl_heads_repaired_total", Type: "counter", Help: "Responses whose head was not valid HTTP and was repaired before it was parsed. The archive has them as they were sent."},
-			func(s snapshot) []labelled { return one(float64(s.repaired)) },
-		},
-		{
-			Metric{Name: "arcrawl_fingerprint_collisions_total", Type: "counter", Help: "URIs that were not added because another URI of their host has the same fingerprint. arcrawl fsck says whether a damaged row looks so."},
-			func(s snapshot) []labelled { return one(float64(s.collisions)) },
-		},
-		{
-			Metric{Name: "arcrawl_new_hosts_refused_total", Type: "counter", Help: "URIs that were not added because a bound for new hosts was reached, for example crawl.max_hosts."},
-			func(s snapshot) []labelled { return one(float64(s.refused)) },
-		},
-		{
-			Metric{Name: "arcrawl_hosts_evicted_total", Type: "counter", Help: "Hosts that never answered and were removed with their URIs, because nearly crawl.max_hosts hosts were known."},
-			func(s snapshot) []labelled { return one(float64(s.evicted)) },
-		},
+		total("arcrawl_heads_repaired_total", "Responses whose head was not valid HTTP and was repaired before it was parsed. The archive has them as they were sent.",
+			func(s snapshot) int64 { return s.repaired }),
+		total("arcrawl_fingerprint_collisions_total", "URIs that were not added because another URI of their host has the same fingerprint. arcrawl fsck says whether a damaged row looks so.",
+			func(s snapshot) int64 { return s.collisions }),
+		total("arcrawl_new_hosts_refused_total", "URIs that were not added because a bound for new hosts was reached, for example crawl.max_hosts.",
+			func(s snapshot) int64 { return s.refused }),
+		total("arcrawl_hosts_evicted_total", "Hosts that never answered and were removed with their URIs, because nearly crawl.max_hosts hosts were known.",
+			func(s snapshot) int64 { return s.evicted }),
 		count("arcrawl_visits_unread_total", "Unchanged visits that did not read the body.",
 			func(c api.Counts) int64 { return c.Unread }),
 		count("arcrawl_visits_unreached_total", "Visits that did not reach their host.",

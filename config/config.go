@@ -58,6 +58,7 @@ type Config struct {
 	hosts     map[uri.Host]*profile // of hosts with a file
 	folders   map[uri.Host][]string // of the seeds of each host
 	seedHosts map[uri.Host]bool
+	feedHosts map[uri.Host]bool // hosts of Sources
 }
 
 // Operator names the institution that is responsible for the crawl.
@@ -143,6 +144,11 @@ func (c *Config) Labels(h uri.Host) []string {
 
 // SeedHost reports whether a host has a seed.
 func (c *Config) SeedHost(h uri.Host) bool { return c.seedHosts[h] }
+
+// NamesHost reports whether a host has a file of its own, a seed, or a feed or sitemap that a file names.
+func (c *Config) NamesHost(h uri.Host) bool {
+	return c.hosts[h] != nil || c.seedHosts[h] || c.feedHosts[h]
+}
 
 // networksFor returns the networks that the host of a URI may be at although they are not public.
 func (c *Config) networksFor(u uri.URI) []netip.Prefix {

@@ -22,8 +22,9 @@ func (l *loader) resolve() {
 		c.seedHosts[h] = true
 		c.folders[h] = append(c.folders[h], foldersOf(s.URI)...)
 	}
+	c.feedHosts = map[uri.Host]bool{}
 	for _, s := range c.Sources {
-		c.seedHosts[s.Seed.Host()] = true
+		c.seedHosts[s.Seed.Host()], c.feedHosts[s.URI.Host()] = true, true
 	}
 	for h, folders := range c.folders {
 		slices.Sort(folders)

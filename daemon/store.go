@@ -77,6 +77,7 @@ func openFrontier(
 			}
 			return &n
 		},
+		Keep:   func(h uri.Host) bool { return live.Current().NamesHost(h) },
 		Limits: func(h uri.Host) frontier.Limits { return live.Current().ForHost(h, time.Now()).Limits },
 	})
 	if err != nil {

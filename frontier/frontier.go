@@ -24,6 +24,7 @@ type Frontier struct {
 
 	maxURIs    int64
 	afterCrash time.Duration
+	keep       func(uri.Host) bool
 	valence    func(uri.Host) int
 	group      func(uri.Host) string
 	limits     func(uri.Host) Limits

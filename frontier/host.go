@@ -27,8 +27,8 @@ type host struct {
 	quotas     [quotaKinds]*quota
 	waitsFor   *quota // the host is ready, and waits in the line of this quota
 
-	vacant  bool // it was evicted, and is in the list of vacant hosts
-	hasSeed bool // it was to be evicted, but has a seed
+	vacant   bool // it was evicted, and is in the list of vacant hosts
+	mustStay bool // it was to be evicted, but has a seed or an archived URI
 
 	// folders is the change in the number of URIs of each folder while they are being counted; nil at all other times.
 	folders map[fingerprint]int64

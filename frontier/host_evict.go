@@ -23,8 +23,8 @@ const (
 
 // MakeRoom evicts hosts if nearly as many are known as [NewHosts].Total allows, so that a hundredth of the total is
 // free for new ones. Only hosts that never answered are evicted, first those that rest longest. A host stays if it has
-// a seed, a held URI or a claim in progress, or if it is paused. Call MakeRoom every minute or so. It holds the lock
-// for some dozens of URIs at a time, and stops early when stop is closed.
+// a seed, an archived or held URI or a claim in progress, if it is paused, or if [Options].Keep says so. Call MakeRoom
+// every minute or so. It holds the lock for some dozens of URIs at a time, and stops early when stop is closed.
 //
 // An evicted host has no URIs any more. It stays known, with its rest, until a new host takes its number.
 func (f *Frontier) MakeRoom(stop <-chan struct{}) (evicted int, err error) {
@@ -108,17 +108,17 @@ func (f *Frontier) evictable(hosts []*host) (list []victim) {
 // mayEvict reports whether a host may be evicted now, as far as its rows need not be read for that.
 func (f *Frontier) mayEvict(h *host) bool {
 	return h.met == metNever && (h.failures > 0 || h.uris == 0) && h.claims() == 0 && h.paused == 0 && h.held == 0 &&
-		h.folders == nil && !h.hasSeed && !h.vacant && f.hosts[h.name] == h
+		h.folders == nil && !h.mustStay && !h.vacant && f.hosts[h.name] == h && !f.keep(h.name)
 }
 
 // evict removes the URIs of a host and all that belongs to them, in portions. gone is false if the host must stay, or
 // was used meanwhile.
 func (f *Frontier) evict(stop <-chan struct{}, h *host) (gone bool, err error) {
-	seed, err := f.readSeed(h.id)
-	if err != nil || seed {
+	stays, err := f.hasRowToKeep(h.id)
+	if err != nil || stays {
 		f.mu.Lock()
 		defer f.mu.Unlock()
-		h.hasSeed = seed
+		h.mustStay = stays
 		return false, err
 	}
 	more := true
@@ -128,8 +128,13 @@ func (f *Frontier) evict(stop <-chan struct{}, h *host) (gone bool, err error) {
 	return gone, err
 }
 
-// readSeed reports whether a host has a seed.
-func (f *Frontier) readSeed(host uint32) (found bool, err error) {
+// mustStay reports whether a URI is never evicted: it is a seed, or the archive has something of it.
+func (w *uriRow) mustStay() bool {
+	return len(w.Hops) == 0 || w.LastCapture != 0 || w.Versions > 0 || w.Origin != nil
+}
+
+// hasRowToKeep reports whether a host has a URI that is never evicted.
+func (f *Frontier) hasRowToKeep(host uint32) (found bool, err error) {
 	o := badger.DefaultIteratorOptions
 	o.Prefix = key(kindURI, host, nil)
 	err = f.db.View(func(txn *badger.Txn) error {
@@ -140,7 +145,7 @@ func (f *Frontier) readSeed(host uint32) (found bool, err error) {
 			if err := decodeRow(it.Item(), &w); err != nil {
 				return err
 			}
-			found = len(w.Hops) == 0
+			found = w.mustStay()
 		}
 		return nil
 	})
@@ -174,8 +179,8 @@ func (f *Frontier) evictPortion(h *host, from fingerprint) (last fingerprint, go
 		switch {
 		case err == nil && !ok:
 			err = damaged(uriKey(h.id, fp), errors.New("it vanished while it was read"))
-		case err == nil && len(was.Hops) == 0: // a seed was added meanwhile
-			h.hasSeed = true
+		case err == nil && was.mustStay(): // it was added meanwhile
+			h.mustStay = true
 			return from, false, false, nil
 		case err == nil:
 			forgotten = append(forgotten, f.knownURIs.hash(string(was.URI)))
@@ -197,7 +202,9 @@ func (f *Frontier) evictPortion(h *host, from fingerprint) (last fingerprint, go
 	}
 	f.knownURIs.forget(forgotten)
 	if gone {
-		f.robotsCopies.clear()
+		for _, scheme := range []string{"http", "https"} {
+			f.robotsCopies.invalidate(robotsFile{origin: uri.FromCanonical(scheme + "://" + string(h.name) + "/")})
+		}
 		h.vacant = true
 		f.vacant = append(f.vacant, h)
 		f.evicted.Add(1)
@@ -237,12 +244,18 @@ func (c *change) forgetName(u uri.URI) error {
 	return c.txn.Delete(holderKey(name))
 }
 
-// removeRest removes what the store has of a host without URIs, except its record and its name. more is true if some
-// is left.
+// removeRest removes what the store has of a host without URIs, except its record and its name. Another host is going
+// to have its number, so nothing may be left. more is true if something is.
 func (c *change) removeRest(host uint32) (more bool, err error) {
-	var keys [][]byte
-	folders := asideKey(asideDirectory, host, fingerprint{})
-	for _, prefix := range [][]byte{key(kindRobots, host, nil), folders[:len(folders)-fingerprintLen]} {
+	var keys, prefixes [][]byte
+	for _, kind := range []byte{kindQueue, kindRobots, kindForbidden, kindSeen} {
+		prefixes = append(prefixes, key(kind, host, nil))
+	}
+	for _, letter := range []byte{asideDirectory, asideOutside} {
+		k := asideKey(letter, host, fingerprint{})
+		prefixes = append(prefixes, k[:len(k)-fingerprintLen])
+	}
+	for _, prefix := range prefixes {
 		o := badger.DefaultIteratorOptions
 		o.PrefetchValues = false
 		o.Prefix = prefix

@@ -33,7 +33,7 @@ func Open(o Options) (*Frontier, error) {
 	}
 	f := &Frontier{
 		db: db, dir: o.Dir, inspect: o.Inspect, reserve: o.reserve, maxURIs: o.MaxURIsPerHost, afterCrash: o.RestAfterCrash,
-		valence: o.Valence, group: o.Group, limits: o.Limits, names: o.Names, order: o.Order,
+		keep: o.Keep, valence: o.Valence, group: o.Group, limits: o.Limits, names: o.Names, order: o.Order,
 		queue:  hostQueue{maxClaims: int64(o.MaxDoubtful)},
 		quotas: o.Quotas, newHosts: o.NewHosts, quotaByKey: map[quotaKey]*quota{},
 		hosts: map[uri.Host]*host{}, groups: map[string]*hostGroup{}, knownURIs: newKnownCache(),

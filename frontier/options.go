@@ -58,6 +58,10 @@ type Options struct {
 	// Limits returns how many URIs a host may have; nil means MaxURIsPerHost for all. It is called for each new URI.
 	Limits func(uri.Host) Limits
 
+	// Keep reports whether a host is never evicted; see [Frontier.MakeRoom]. Nil keeps only hosts that have a seed or an
+	// archived URI.
+	Keep func(uri.Host) bool
+
 	// Names returns the rules for which URIs of a host are the same; nil means that all are different. It is called for
 	// every candidate.
 	Names func(uri.Host) *uri.Naming
@@ -133,6 +137,9 @@ func (o Options) withDefaults() (Options, error) {
 	}
 	if o.Limits == nil {
 		o.Limits = func(uri.Host) Limits { return Limits{} }
+	}
+	if o.Keep == nil {
+		o.Keep = func(uri.Host) bool { return false }
 	}
 	if o.Names == nil {
 		o.Names = func(uri.Host) *uri.Naming { return nil }

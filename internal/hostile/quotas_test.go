@@ -60,7 +60,7 @@ func quotas() []attack {
 				}
 			},
 		},
-		deadHosts(), silentHosts(), ownerOfManyNames(),
+		fullOfHosts(), deadHosts(), silentHosts(), ownerOfManyNames(),
 		{
 			name: "robots.txt of 5 MB on 40 names", lasts: 12 * time.Second,
 			stranger: func(c *crawl) crawlOptions {
@@ -180,6 +180,39 @@ func manyPorts() attack {
 				}
 			})
 			return crawlOptions{seeds: pagesOf(c, "www.stranger.example", 1)}
+		},
+	}
+}
+
+// fullOfHosts is a page that embeds images on new names until crawl.max_hosts hosts are known. A seed that is added
+// then is crawled all the same.
+func fullOfHosts() attack {
+	const limits = "max_hosts = 60\nnew_hosts_per_page = 1000"
+	return attack{
+		name: "names until crawl.max_hosts, and a new seed", lasts: 5 * time.Second,
+		stranger: func(c *crawl) crawlOptions {
+			s := &site{}
+			var n atomic.Int64
+			s.set("/0", embeds(func(int) string {
+				return c.town.url(fmt.Sprintf("n%d.stranger.example", n.Add(1)), "/a.png")
+			}, 100))
+			c.town.serve(s, "www.stranger.example", "seed.example")
+			return crawlOptions{crawl: limits, seeds: pagesOf(c, "www.stranger.example", 1)}
+		},
+		check: func(t *testing.T, c *crawl) {
+			known := func() (n int64) {
+				t.Run("hosts", func(t *testing.T) { n = hostsIn(t, c) }) // closes the store
+				return n
+			}
+			if n := known(); n != 60 {
+				t.Errorf("%d hosts are known, want crawl.max_hosts, 60", n)
+			}
+			seeds := append(pagesOf(c, "www.stranger.example", 1), pagesOf(c, "seed.example", 1)...)
+			c.run(crawlOptions{crawl: limits, seeds: seeds, lasts: 3 * time.Second})
+			atLeast(t, c, "seed.example", 2)
+			if n := known(); n != 61 {
+				t.Errorf("%d hosts are known, want 60 and the seed's", n)
+			}
 		},
 	}
 }
