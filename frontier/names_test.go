@@ -155,8 +155,8 @@ func TestNamesGoToReachableURIs(t *testing.T) {
 	}
 }
 
-// A link to a host that nothing is known of becomes no URI if another URI has its name. The hosts that the same page
-// names after it get the next numbers, without a gap.
+// A link to a new host becomes no URI if another URI has its name. The hosts that the same page names
+// after it get the next numbers, without a gap.
 func TestALinkThatBecomesNoURILeavesNoGapInTheHosts(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, calling(&uri.Naming{Set: uri.Heritrix}))

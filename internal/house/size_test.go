@@ -39,8 +39,9 @@ const (
 
 // largerPackages are the packages that may exceed the bounds, each with its own.
 var largerPackages = map[string]struct{ files, lines int }{
-	"frontier":    {70, 9900}, // one state machine under one lock; its files are grouped by prefix
-	"cmd/arcrawl": {66, 8600}, // one command for each file
+	"frontier":    {70, 10100}, // one state machine under one lock; its files are grouped by prefix
+	"config":      {30, 3950},  // one table of keys, and the loader that checks them together
+	"cmd/arcrawl": {66, 8600},  // one command for each file
 }
 
 // TestPackagesStaySmall keeps packages at a size that a reader can survey.
