@@ -72,7 +72,7 @@ var waitKeys = []key{
 	number("wait.capture_target", InBoth, 0.01, 0.99, func(d *draft) *float64 { return &d.entry.CaptureTarget },
 		"Share of all versions that the rules `target` and `learned` aim to capture."),
 	duration("wait.initial", InBoth, shortest, longest, func(d *draft) *time.Duration { return &d.entry.Initial },
-		"Wait after the first capture."),
+		"Wait after the first capture. With `rule = \"learned\"` it is estimated from similar URIs of the host, unless a file sets it."),
 	duration("wait.min", InBoth, shortest, longest, func(d *draft) *time.Duration { return &d.entry.Min },
 		"Minimum wait. With `rule = \"learned\"` the default is `\""+human.Duration(learnedMin)+"\"`."),
 	duration("wait.max", InBoth, shortest, longest, func(d *draft) *time.Duration { return &d.entry.Max },

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -30,6 +31,29 @@ func TestUnsetBoundsFollowTheRule(t *testing.T) {
 			shortest, longest := e.Rule.Bounds()
 			if rule := fmt.Sprintf("%T", e.Rule); rule != tt.rule || shortest != tt.min || longest != tt.max {
 				t.Errorf("%v from %v to %v, want %v from %v to %v", rule, shortest, longest, tt.rule, tt.min, tt.max)
+			}
+		})
+	}
+}
+
+// The learned rule estimates the wait after the first capture, unless a file sets it.
+func TestLearnedHasTheInitialWaitThatAFileSets(t *testing.T) {
+	t.Parallel()
+	const entry = "[[wait]]\nmime = \"^text/.*$\"\nrule = \"learned\"\n"
+	for _, tt := range []struct {
+		name, main, host string
+		want             time.Duration
+	}{
+		{"not set, in spite of the 12 hours of the built-in entry", entry, "", 0},
+		{"set", entry + "initial = \"6h\"\n", "", 6 * time.Hour},
+		{"set for one host", entry, "[[wait]]\nmime = \"^text/.*$\"\ninitial = \"2h\"\n", 2 * time.Hour},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			c := load(t, tt.main, "www.news.example.toml", tt.host)
+			e := c.ForHost("www.news.example", time.Time{}).Wait[0]
+			if got := e.Rule.(evaluators.Learned).Initial; got != tt.want {
+				t.Errorf("the initial wait is %v, want %v", got, tt.want)
 			}
 		})
 	}

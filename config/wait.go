@@ -111,7 +111,8 @@ func (e *entry) keepRule(from *entry) {
 	e.Rule, e.CaptureTarget, e.Every, e.ruleOf = from.Rule, from.CaptureTarget, from.Every, from
 }
 
-// useRuleBounds sets the default bounds of the entry's rule where no file sets wait.min or wait.max.
+// useRuleBounds sets the default bounds of the entry's rule where no file sets wait.min or wait.max. The learned rule
+// estimates its first wait unless a file sets one.
 func (e *entry) useRuleBounds() {
 	shortest, longest := evaluators.DefaultBounds(e.Rule)
 	if e.origin("min") == byDefault {
@@ -119,6 +120,9 @@ func (e *entry) useRuleBounds() {
 	}
 	if e.origin("max") == byDefault {
 		e.Max = longest
+	}
+	if e.Rule == "learned" && e.origin("initial") == byDefault {
+		e.Initial = 0
 	}
 }
 

@@ -15,6 +15,7 @@ type Learned struct {
 	CaptureTarget   float64       // share of the versions to capture, between 0 and 1; default 0.8
 	ExpectedChanges float64       // number of changes expected between two visits; if above zero it replaces CaptureTarget
 	Min, Max        time.Duration // bounds of every interval; default 5m and 90d
+	Initial         time.Duration // interval after the first capture; zero = estimated from the URI's relatives
 }
 
 // Bounds returns Min and Max.
@@ -31,6 +32,9 @@ func (l Learned) withDefaults() Learned {
 // Next returns the interval in which the allowed number of changes is expected.
 func (l Learned) Next(in WaitInput) Wait {
 	l = l.withDefaults()
+	if in.First && l.Initial > 0 {
+		return l.next(in)
+	}
 	w := l.stretched(in.Stretch).next(in)
 	if in.Stretch > 1 {
 		w.Stretch = in.Stretch
@@ -101,6 +105,10 @@ func (l Learned) next(in WaitInput) Wait {
 	}
 	f := e.Forecast(in.At)
 	interval := clamp(milliseconds(math.Ceil(f.Wait(wanted, l.Max.Seconds())*1e3)), l.Min, l.Max)
+	if in.First && l.Initial > 0 {
+		interval = clamp(l.Initial, l.Min, l.Max)
+		reason += ": initial " + human.Interval(l.Initial)
+	}
 	expected, missed := f.Over(interval)
 	w := Wait{
 		Interval: interval,

@@ -61,6 +61,25 @@ func TestLearnedFindsTheRateOfAPageThatChangesAtRandom(t *testing.T) {
 	}
 }
 
+func TestLearnedWaitsForTheInitialWaitAfterTheFirstCapture(t *testing.T) {
+	t.Parallel()
+	in := evaluators.WaitInput{First: true, State: evaluators.Changed}
+	in.At, in.Stretch = january, 4
+	for _, tt := range []struct{ initial, shortest, want time.Duration }{
+		{6 * time.Hour, time.Hour, 6 * time.Hour}, {time.Minute, time.Hour, time.Hour},
+	} {
+		w := evaluators.Learned{Initial: tt.initial, Min: tt.shortest}.Next(in)
+		if w.Interval != tt.want || w.Asked() != tt.want || !strings.Contains(w.Reason, "initial") || !(w.Expected > 0) {
+			t.Errorf("initial %v: %+v, want a wait of %v", tt.initial, w, tt.want)
+		}
+		next := in
+		next.First, next.At, next.State, next.Memory = false, january.Add(w.Interval), evaluators.Unchanged, w.Memory
+		if later := (evaluators.Learned{Initial: tt.initial}).Next(next); strings.Contains(later.Reason, "initial") {
+			t.Errorf("the second wait has the reason %q", later.Reason)
+		}
+	}
+}
+
 func TestLearnedSleepsAtNightWhereNothingChangesAtNight(t *testing.T) {
 	t.Parallel()
 	e := evaluators.WaitEvaluator{Rule: evaluators.Learned{CaptureTarget: 0.8, Min: time.Minute}}

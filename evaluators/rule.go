@@ -35,7 +35,7 @@ func RuleNames() []string { return []string{ruleClassic, ruleFixed, ruleTarget, 
 // settings of the others. Zero stands for the default of a field.
 type Options struct {
 	Rule            string        // "classic", "fixed", "target" or "learned"; default "classic"
-	Initial         time.Duration // see [Classic]
+	Initial         time.Duration // see [Classic] and [Learned]
 	Min, Max        time.Duration // see [Classic] and [Learned]
 	Unknown         time.Duration // see [Classic]
 	ChangedFactor   float64       // see [Classic]
@@ -67,7 +67,7 @@ func (o Options) New() (Rule, error) {
 	case ruleTarget:
 		return Target{Classic: steps, CaptureTarget: o.CaptureTarget}.withDefaults(), nil
 	case ruleLearned:
-		return Learned{CaptureTarget: o.CaptureTarget, Min: o.Min, Max: o.Max}.withDefaults(), nil
+		return Learned{CaptureTarget: o.CaptureTarget, Initial: o.Initial, Min: o.Min, Max: o.Max}.withDefaults(), nil
 	}
 	return nil, fmt.Errorf("unknown rule %q; valid rules: %s", o.Rule, strings.Join(RuleNames(), ", "))
 }

@@ -160,13 +160,15 @@ func (e WaitEvaluator) CaptureTarget() (share float64, ok bool) {
 	return 0, false
 }
 
-// Initial returns the wait after the first capture, or 24h if the entry's rule has no such setting.
+// Initial returns the wait after the first capture, or 24h if the entry sets none.
 func (e WaitEvaluator) Initial() time.Duration {
 	switch r := e.Rule.(type) {
 	case Classic:
 		return r.withDefaults().Initial
 	case Target:
 		return r.withDefaults().Initial
+	case Learned:
+		return orDefault(r.Initial, defaultInitial)
 	}
 	return defaultInitial
 }
