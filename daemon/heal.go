@@ -44,12 +44,13 @@ func (d *Daemon) compareArchive(repairs []warcout.Repair) error {
 	}
 	c := d.live.Current()
 	moved, err := movedAway(c)
+	elsewhere := func(file string) bool { _, ok := moved[file]; return ok }
 	if err != nil && len(absent) > 0 {
 		d.log.Error().Err(err).Int("files", len(absent)).
 			Msg("could not check whether missing WARC files are elsewhere: taking none of them for lost until the next start")
 		absent = nil
 	}
-	found, err := heal.Compare(d.parts.Dedup, c.Storage.WARC, cut, absent, func(file string) bool { return moved[file] })
+	found, err := heal.Compare(d.parts.Dedup, c.Storage.WARC, cut, absent, elsewhere)
 	if err != nil {
 		return err
 	}
@@ -71,8 +72,8 @@ func (d *Daemon) openHealer(time.Time) error {
 
 // movedAway returns the names of WARC files that are elsewhere on purpose: those that the configuration names, and
 // those that a server or program has taken.
-func movedAway(c *config.Config) (map[string]bool, error) {
-	moved, err := heal.Elsewhere(c.Storage.Elsewhere)
+func movedAway(c *config.Config) (map[string]string, error) {
+	moved, err := fixity.Elsewhere(c.Storage.Elsewhere)
 	if err != nil || c.Sealed.URL == "" && c.Sealed.Command == "" {
 		return moved, err
 	}
@@ -82,7 +83,7 @@ func movedAway(c *config.Config) (map[string]bool, error) {
 	}
 	taken, err := (&sealed{position: filepath.Join(c.Storage.State, sealedPosition)}).taken(len(m.Entries))
 	for _, e := range m.Entries[:taken] {
-		moved[filepath.Base(e.File)] = true
+		moved[filepath.Base(e.File)] = ""
 	}
 	return moved, err
 }

@@ -44,7 +44,7 @@ func listed(t *testing.T) (*archivetest.Archive, []string) {
 func findings(t *testing.T, dir string) string {
 	t.Helper()
 	var all strings.Builder
-	if _, err := fixity.Check(t.Context(), dir, func(f warc.Finding) error {
+	if _, err := fixity.Check(t.Context(), dir, fixity.CheckOptions{}, func(f warc.Finding) error {
 		all.WriteString(f.Error() + "\n")
 		return nil
 	}); err != nil {
@@ -78,12 +78,18 @@ func TestEachChangeIsFound(t *testing.T) {
 		{"a tail that was cut at a record", func(_ *archivetest.Archive, files []string) {
 			edit(files[1], func(text string) string { return text[:strings.LastIndex(text, "\x1f\x8b\x08")] })
 		}, "are lost"},
+		{"a record in the middle that was removed", func(_ *archivetest.Archive, files []string) {
+			edit(files[1], func(text string) string {
+				members := strings.SplitAfter(text, "\x1f\x8b\x08")
+				return strings.Join(append(members[:2:2], members[3:]...), "")
+			})
+		}, "are lost"},
 		{"one byte", func(_ *archivetest.Archive, files []string) {
 			edit(files[1], func(text string) string { return text[:50] + string(text[50]^1) + text[51:] })
 		}, "it was changed"},
 		{"a removed file", func(_ *archivetest.Archive, files []string) {
 			archivetest.Must(t, os.Remove(files[0]))
-		}, "moved away or lost"},
+		}, "is gone"},
 		{"a changed line", func(lib *archivetest.Archive, _ []string) {
 			edit(filepath.Join(lib.Dir, fixity.FileName), func(text string) string { return strings.Replace(text, `"records":4`, `"records":5`, 1) })
 		}, "line 3 does not follow"},
@@ -124,5 +130,35 @@ func TestACrashLeavesNoHalfLine(t *testing.T) {
 	archivetest.Must(t, m.Close())
 	if again := archivetest.Read(t, path); again != text || findings(t, lib.Dir) != "" {
 		t.Errorf("the manifest is\n%s\nwant\n%s", again, text)
+	}
+}
+
+func TestListsOfMovedFiles(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	write := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	write("tape/2024/one.warc.gz", "x")
+	list := write("list.txt", "two.warc.gz\n9f86d0  /mnt/b/three.warc.gz\n9f86d0 *four.warc\n\n# a note\n"+
+		`{"file":"sub/five.warc.gz","size":1}`+"\n12 2026-01-01T00:00:00Z six.warc.gz\n")
+	got, err := fixity.Elsewhere([]string{filepath.Join(dir, "tape"), list, filepath.Dir(write("empty/readme", ""))})
+	if err != nil || len(got) != 6 {
+		t.Errorf("%v, %v", got, err)
+	}
+	for _, name := range []string{"one.warc.gz", "two.warc.gz", "three.warc.gz", "four.warc", "five.warc.gz", "six.warc.gz"} {
+		if path, ok := got[name]; !ok || (path != "") != (name == "one.warc.gz") {
+			t.Errorf("%s is missing: %v", name, got)
+		}
+	}
+	if _, err := fixity.Elsewhere([]string{filepath.Join(dir, "offline")}); err == nil {
+		t.Error("a place that cannot be read is no error")
 	}
 }

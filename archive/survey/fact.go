@@ -54,6 +54,7 @@ const (
 	KindOther Kind = iota
 	KindFull       // response or resource
 	KindRevisit
+	KindRequest
 )
 
 // SameAs reports whether two records with one id are copies of each other, as far as is known. Packages hold copies,

@@ -12,6 +12,7 @@ import (
 
 // reference is a header that names another record.
 type reference struct {
+	kind   survey.Kind // of the record with the header
 	file   int32
 	offset int64
 	record string // id
@@ -34,9 +35,13 @@ func (s *scan) remember(rec *warc.Record) {
 		f.Kind = survey.KindFull
 	case "revisit":
 		f.Kind = survey.KindRevisit
+	case "request":
+		f.Kind = survey.KindRequest
 	}
 	if f.Kind != survey.KindOther {
 		f.URI = survey.KeyOf(h.Target())
+	}
+	if f.Kind == survey.KindFull || f.Kind == survey.KindRevisit {
 		if d, err := warc.ParseDigest(h.Get("WARC-Payload-Digest")); err == nil && !d.IsZero() {
 			f.Method, f.Payload = d.Algorithm, survey.KeyOf(string(d.Value))
 		}
@@ -45,7 +50,7 @@ func (s *scan) remember(rec *warc.Record) {
 	if s.known {
 		return
 	}
-	base := reference{file: s.index, offset: rec.Offset, record: id, uri: h.Target()}
+	base := reference{kind: f.Kind, file: s.index, offset: rec.Offset, record: id, uri: h.Target()}
 	for _, name := range []string{"WARC-Concurrent-To", "WARC-Warcinfo-ID", "WARC-Refers-To"} {
 		if name == "WARC-Refers-To" && f.Kind == survey.KindRevisit {
 			continue
@@ -65,19 +70,29 @@ func (s *scan) remember(rec *warc.Record) {
 	}
 }
 
-// dropResolved removes the references to records of the same file, which are nearly all.
+// dropResolved removes the references to records of the same file, which are nearly all. It keeps those that have to be
+// compared.
 func (s *scan) dropResolved() {
-	here := make(map[survey.Key]bool, len(s.facts))
+	here := make(map[survey.Key]survey.Record, len(s.facts))
 	for _, f := range s.facts {
-		here[f.ID] = true
+		here[f.ID] = f
 	}
 	left := s.refs[:0]
 	for _, ref := range s.refs {
-		if ref.original != nil || !here[survey.KeyOf(ref.to)] {
+		f, found := here[survey.KeyOf(ref.to)]
+		if ref.original != nil || !found || ref.differsFrom(f) {
 			left = append(left, ref)
 		}
 	}
 	s.refs = append([]reference(nil), left...)
+}
+
+// differsFrom reports whether one of two concurrent records is a request, the other is its capture, and their URIs are
+// different.
+func (ref reference) differsFrom(f survey.Record) bool {
+	oneRequest := (ref.kind == survey.KindRequest) != (f.Kind == survey.KindRequest)
+	isPair := oneRequest && min(ref.kind, f.Kind) != survey.KindOther
+	return ref.name == "WARC-Concurrent-To" && isPair && survey.KeyOf(ref.uri) != f.URI
 }
 
 // resolver finds records by id and by moment.
@@ -109,7 +124,7 @@ func (v *verification) resolve(files []warc.File) error {
 			continue
 		}
 		res.ids[f.ID] = int32(i)
-		if f.Kind == survey.KindOther {
+		if f.Kind != survey.KindFull && f.Kind != survey.KindRevisit {
 			continue
 		}
 		m := moment{f.URI, time.Unix(0, f.Date).Unix()}
@@ -160,6 +175,10 @@ func (res resolver) place(f survey.Record) string {
 func (res resolver) follow(ref reference) []warc.Finding {
 	i, found := res.ids[survey.KeyOf(ref.to)]
 	if ref.original == nil {
+		if found && ref.differsFrom(res.facts[i]) {
+			text := "this record and " + res.place(res.facts[i]) + " are a request and its capture, but have different URIs"
+			return []warc.Finding{{Severity: warc.Error, Kind: warc.OtherTarget, Text: text}}
+		}
 		if found {
 			return nil
 		}

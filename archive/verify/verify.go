@@ -16,6 +16,7 @@ import (
 type Options struct {
 	Known    []string       // files and folders to which references may lead; what is wrong in them is not reported
 	Progress *warc.Progress // may be nil
+	Strict   bool           // report also what the validation of another reader finds
 }
 
 // Summary counts what was read and found.
@@ -57,6 +58,7 @@ func Files(ctx context.Context, paths []string, o Options, report func(warc.Find
 	results := make([]*scan, len(files))
 	work := func(ctx context.Context, i int) error {
 		results[i] = &scan{file: files[i], index: int32(i), known: i >= verified, records: map[string]int{}}
+		results[i].strict = o.Strict && !results[i].known
 		return results[i].run(ctx, o.Progress)
 	}
 	finish := func(i int) error {
@@ -124,6 +126,8 @@ type scan struct {
 	index int32
 	known bool // its records are only targets of references
 
+	strict bool // another reader validates it too
+
 	found   []warc.Finding
 	records map[string]int
 	blocks  int64
@@ -154,6 +158,10 @@ func (s *scan) run(ctx context.Context, watch *warc.Progress) error {
 		s.record(rec)
 		return nil
 	})
+	isError := func(f warc.Finding) bool { return f.Severity == warc.Error || f.Kind == warc.StillOpen }
+	if err == nil && s.strict && s.file.Package() == "" && !slices.ContainsFunc(notes.All(), isError) {
+		err = secondOpinion(ctx, s.file, len(s.facts), notes.Add)
+	}
 	s.found = notes.All()
 	s.dropResolved()
 	return err

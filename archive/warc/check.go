@@ -13,6 +13,8 @@ type Checker struct {
 	report func(Finding)
 	hashes hashes
 	in     *bufio.Reader // reads HTTP heads
+	info   []byte        // the beginning of the last warcinfo record
+	wget   bool          // that record names GNU Wget as the writer
 }
 
 // NewChecker returns a Checker that passes its findings to report.
@@ -120,25 +122,31 @@ func (c *Checker) block(rec *Record) func() {
 	unknown := errors.Join(err)
 	payloadWant, err := ParseDigest(h.Get("WARC-Payload-Digest"))
 	unknown = errors.Join(unknown, err)
+	empty := hasEmpty(h, "WARC-Block-Digest") || hasEmpty(h, "WARC-Payload-Digest")
 	whole := c.hashes.of(want, "block ")
 	var part hash.Hash
 	if h.Type() != "revisit" && h.Get("WARC-Segment-Number") == "" { // the digest of a revisit is of its original
 		part = c.hashes.of(payloadWant, "payload ")
 	}
-	dechunked, trouble := c.digest(rec, whole, part)
+	m, dechunked, trouble := c.digest(rec, whole, part)
 	return func() {
+		c.noteWriter(rec)
+		c.message(rec, m)
 		if unknown != nil {
 			c.warn(rec, Algorithm, "%v", unknown)
+		}
+		if empty {
+			c.fail(rec, Algorithm, "a digest in the header is empty: it does not prove the record")
 		}
 		switch {
 		case whole == nil || want.Matches(whole):
 		case h.Type() == "revisit" && want.Matches(NewHash(want.Algorithm)):
-			c.warn(rec, BlockDigest, "the block digest is of an empty block, as GNU wget writes it for every revisit; "+
+			c.failButWget(rec, BlockDigest, "the block digest is of an empty block, as GNU wget writes it for every revisit; "+
 				"it does not prove the block")
 		default:
 			c.fail(rec, BlockDigest, "%s", want.Differs("block", whole))
 		}
-		if part == nil || payloadWant.Matches(part) && trouble == nil {
+		if part == nil || m.is && m.err != nil || payloadWant.Matches(part) && trouble == nil {
 			return
 		}
 		switch {
@@ -159,36 +167,44 @@ func (c *Checker) block(rec *Record) func() {
 // digest reads a block to its end into the hashes of the whole block and of the payload, each of which may be nil.
 // trouble says why the payload could not be read. Errors of the file itself are returned again when the record is
 // closed.
-func (c *Checker) digest(rec *Record, whole, part hash.Hash) (dechunked bool, trouble error) {
-	if part != nil && rec.Header.IsHTTP() {
+func (c *Checker) digest(rec *Record, whole, part hash.Hash) (m message, dechunked bool, trouble error) {
+	m.is = isMessage(rec.Header) && rec.Size > 0
+	if m.is || part != nil && rec.Header.IsHTTP() {
 		in := c.in
 		in.Reset(tap{rec, whole})
 		defer in.Reset(nil)
-		head, err := ReadHead(in)
-		if err != nil {
-			trouble = err
-			part = nil
-		} else if body, chunks := head.Payload(in); chunks {
-			_, trouble = io.Copy(part, body)
-			dechunked, part = true, nil
-			if errors.Is(trouble, io.ErrUnexpectedEOF) && rec.Header.Get("WARC-Truncated") != "" {
-				trouble = nil // the record itself says that its end is missing
+		if m.head, m.err = ReadHead(in); m.err != nil {
+			trouble, part = m.err, nil
+		} else if part != nil {
+			if body, chunks := m.head.Payload(in); chunks {
+				_, trouble = io.Copy(part, body)
+				dechunked, part = true, nil
+				if errors.Is(trouble, io.ErrUnexpectedEOF) && rec.Header.Get("WARC-Truncated") != "" {
+					trouble = nil // the record itself says that its end is missing
+				}
 			}
 		}
 		if rest, err := in.Peek(in.Buffered()); err == nil && part != nil {
 			part.Write(rest)
 		}
 	}
+	keep := rec.Header.Type() == "warcinfo"
+	if keep {
+		c.info = c.info[:0]
+	}
 	for {
 		b, err := rec.peek()
 		if err != nil {
-			return dechunked, trouble
+			return m, dechunked, trouble
 		}
 		if whole != nil {
 			whole.Write(b)
 		}
 		if part != nil {
 			part.Write(b)
+		}
+		if keep && len(c.info) < MaxHeader {
+			c.info = append(c.info, b[:min(len(b), MaxHeader-len(c.info))]...)
 		}
 		rec.discard(len(b))
 	}

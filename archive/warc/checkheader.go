@@ -2,11 +2,16 @@ package warc
 
 import "strings"
 
-// The headers that every record must have, the types that must have a target, and the known profiles of revisits.
+// The headers that every record must have, the types that must have a target, all types, and the known profiles of
+// revisits.
 var (
 	required   = []string{"WARC-Type", "WARC-Record-ID", "WARC-Date"}
 	withTarget = map[string]bool{
 		"response": true, "resource": true, "request": true, "revisit": true, "conversion": true, "continuation": true,
+	}
+	knownTypes = map[string]bool{
+		"warcinfo": true, "response": true, "resource": true, "request": true, "metadata": true, "revisit": true,
+		"conversion": true, "continuation": true,
 	}
 	revisitProfile = map[string]bool{
 		"http://netpreserve.org/warc/1.1/revisit/identical-payload-digest": true,
@@ -40,18 +45,21 @@ func (c *Checker) headers(rec *Record) {
 	if withTarget[h.Type()] && h.Target() == "" {
 		c.fail(rec, BadHeader, "WARC-Target-URI is missing in a %s record", h.Type())
 	}
+	if kind := h.Type(); kind != "" && !knownTypes[kind] {
+		c.fail(rec, BadHeader, "WARC-Type is %.40q, which WARC/1.1 does not define: readers skip such a record", kind)
+	}
+	if fault := targetFault(h.Target()); fault != "" {
+		c.fail(rec, BadHeader, "WARC-Target-URI is %.200q: %s", h.Target(), fault)
+	}
 	for i, f := range h {
 		if hasWARCName(f) && !strings.EqualFold(f.Name, "WARC-Concurrent-To") && h[:i].Get(f.Name) != "" {
 			c.fail(rec, BadHeader, "%s occurs twice", f.Name)
 		}
 	}
-	if date := h.Get("WARC-Date"); date != "" {
-		if _, err := ParseDate(date); err != nil {
-			c.fail(rec, BadHeader, "WARC-Date: %v", err)
-		}
-	}
+	c.date(rec, "WARC-Date")
+	c.date(rec, "WARC-Refers-To-Date")
 	if id := h.Get("WARC-Record-ID"); id != "" && (!strings.HasPrefix(id, "<") || !strings.HasSuffix(id, ">")) {
-		c.warn(rec, BadHeader, "WARC-Record-ID is not in angle brackets")
+		c.failButWget(rec, BadHeader, "WARC-Record-ID is not in angle brackets")
 	}
 	if strings.HasPrefix(h.Get("WARC-Target-URI"), "<") && rec.Version != "1.0" { // WARC/1.0 has them in its grammar
 		c.warn(rec, BadHeader, "WARC-Target-URI is in angle brackets, which WARC/1.1 does not allow")
@@ -59,6 +67,48 @@ func (c *Checker) headers(rec *Record) {
 	if h.Type() == "revisit" {
 		c.revisitHeaders(rec)
 	}
+}
+
+// date checks a header that holds a date.
+func (c *Checker) date(rec *Record, name string) {
+	date := rec.Header.Get(name)
+	if date == "" {
+		return
+	}
+	if _, err := ParseDate(date); err != nil {
+		c.fail(rec, BadHeader, "%s: %v", name, err)
+	} else if strings.Contains(date, "T") && !strings.HasSuffix(date, "Z") {
+		c.fail(rec, BadHeader, "%s is %s, which is not in UTC with a Z at its end", name, date)
+	}
+}
+
+// targetFault returns why a text is not an absolute URI, or "".
+func targetFault(target string) string {
+	if target == "" {
+		return ""
+	}
+	scheme, rest, ok := strings.Cut(target, ":")
+	for i, c := range []byte(scheme) {
+		letter := 'a' <= c|0x20 && c|0x20 <= 'z'
+		if ok = ok && (letter || i > 0 && ('0' <= c && c <= '9' || strings.IndexByte("+-.", c) >= 0)); !ok {
+			break
+		}
+	}
+	switch {
+	case !ok || scheme == "":
+		return "it does not begin with a scheme"
+	case rest == "" || (strings.EqualFold(scheme, "http") || strings.EqualFold(scheme, "https")) && !hasHost(rest):
+		return "nothing follows the scheme"
+	case strings.ContainsFunc(target, func(r rune) bool { return r <= ' ' || r == 0x7f }):
+		return "it contains a space or control character"
+	}
+	return ""
+}
+
+// hasHost reports whether the part of a URI after the scheme has a host.
+func hasHost(rest string) bool {
+	host, ok := strings.CutPrefix(rest, "//")
+	return ok && host != "" && strings.IndexByte("/?#", host[0]) < 0
 }
 
 // revisitHeaders checks the headers that only revisits have.

@@ -43,7 +43,10 @@ const (
 	PayloadDigest Kind = "payload-digest" // the payload has another digest
 	Framing       Kind = "framing"        // the payload digest is of the chunked body, not of the payload
 	Algorithm     Kind = "algorithm"      // a digest of an unknown algorithm or form
+	SecondReader  Kind = "gowarc"         // the validation of another reader finds something
+	HTTP          Kind = "http"           // the block is no HTTP message, or its head or body is cut
 
+	OtherTarget   Kind = "request-differs"    // a request and its response have different URIs
 	DuplicateID   Kind = "duplicate-id"       // two records have one id
 	Dangling      Kind = "dangling"           // Concurrent-To, Warcinfo-ID or Refers-To names a missing record
 	NoOriginal    Kind = "revisit-unresolved" // a revisit whose original is missing

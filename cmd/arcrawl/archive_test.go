@@ -86,11 +86,23 @@ func TestVerifyReportsDamageByItsExitCode(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := errors.Join(manifest.Close(), os.Rename(files[1], filepath.Join(t.TempDir(), "gone"))); err != nil {
+	away := t.TempDir()
+	moved := filepath.Join(away, filepath.Base(files[1]))
+	if err := errors.Join(manifest.Close(), os.Rename(files[1], moved)); err != nil {
 		t.Fatal(err)
 	}
-	if code, out, _ := command("verify", "--strict", dir); code != exitDamaged || !strings.Contains(out, "moved away or lost") {
+	if code, out, _ := command("verify", dir); code != exitDamaged || !strings.Contains(out, "is gone") {
 		t.Errorf("a file that the manifest lists is gone: exit code %d, %s", code, out)
+	}
+	if code, out, _ := command("verify", "--elsewhere", away, dir); code != exitOK {
+		t.Errorf("a file that was moved away: exit code %d, %s", code, out)
+	}
+	writeFile(t, moved, "damaged at the other place")
+	if code, out, _ := command("verify", "--elsewhere", away, files[0]); code != exitOK {
+		t.Errorf("only the other file: exit code %d, %s", code, out)
+	}
+	if code, out, _ := command("verify", "--elsewhere", away, dir); code != exitDamaged || !strings.Contains(out, "are lost") {
+		t.Errorf("a damaged file at another place: exit code %d, %s", code, out)
 	}
 	content, err := os.ReadFile(files[0])
 	if err != nil {

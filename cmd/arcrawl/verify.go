@@ -5,7 +5,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -19,16 +22,18 @@ import (
 
 func newVerify() *cobra.Command {
 	var asJSON, strict bool
-	var known []string
+	var known, elsewhere []string
 	cmd := &cobra.Command{
 		Use:   "verify FILE|DIR…",
 		Short: "Check every record, digest and reference of WARC files",
 		Long: `verify reads the named WARC files, and those below the named folders, from the first byte to the last. It recomputes every
 digest, follows every reference, and prints each fault with file and offset. It skips damaged parts and checks the rest. Nothing is
 changed. Files are compared with the manifest of their folder (manifest.jsonl), which lists each file as it was when it was sealed: so
-verify also finds files and whole records that are gone. For a WACZ package it compares each file with the manifest and checks the WARC files in it.
+verify also finds files and whole records that are gone. If files were moved away, name the folder or a list of them with --elsewhere;
+files in such a folder are compared too. For a WACZ package it compares each file with the manifest and checks the WARC files in it.
 
-If there are errors, the exit code is 65. A warning is a deviation from the specification that loses nothing. If originals of revisits are in other
+If there are errors, the exit code is 65. A warning is a deviation from the specification that loses nothing. With --strict, files without
+errors are also validated by gowarc, a reader of others. If originals of revisits are in other
 files, name those with --known; only their record ids are read.`,
 		Example: `  arcrawl verify warc/
   arcrawl verify --known warc/ new/20261121.warc.gz
@@ -39,9 +44,9 @@ files, name those with --known; only their record ids are read.`,
 			stop := watch(cmd.ErrOrStderr(), progress)
 			var lost lostOriginals
 			see := lost.count(printFinding(cmd.OutOrStdout(), asJSON))
-			sum, err := verify.Files(cmd.Context(), args, verify.Options{Known: known, Progress: progress}, see)
+			sum, err := verify.Files(cmd.Context(), args, verify.Options{Known: known, Progress: progress, Strict: strict}, see)
 			if err == nil {
-				err = verifyManifests(cmd.Context(), args, &sum, see)
+				err = verifyManifests(cmd.Context(), args, elsewhere, &sum, see)
 			}
 			stop()
 			if err != nil {
@@ -58,18 +63,39 @@ files, name those with --known; only their record ids are read.`,
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object for each finding, then the summary")
-	cmd.Flags().BoolVar(&strict, "strict", false, "exit with 65 also for warnings")
+	cmd.Flags().BoolVar(&strict, "strict", false, "exit with 65 also for warnings, and ask gowarc, another reader, too")
+	cmd.Flags().StringArrayVar(&elsewhere, "elsewhere", nil, "folder or list of files that were moved away; repeatable")
 	cmd.Flags().StringArrayVar(&known, "known", nil, "accept references to records in this file or folder; repeatable")
 	return cmd
 }
 
-// verifyManifests compares the files of the named folders with the manifests in them.
-func verifyManifests(ctx context.Context, paths []string, sum *verify.Summary, see func(warc.Finding) error) error {
+// verifyManifests compares the named files and the files of the named folders with the manifests of their folders.
+func verifyManifests(
+	ctx context.Context, paths, elsewhere []string, sum *verify.Summary, see func(warc.Finding) error,
+) error {
+	moved, err := fixity.Elsewhere(elsewhere)
+	if err != nil {
+		return err
+	}
+	only := map[string]map[string]bool{}
 	for _, path := range paths {
-		if info, err := os.Stat(path); err != nil || !info.IsDir() {
+		info, err := os.Stat(path)
+		if err != nil {
 			continue
 		}
-		_, err := fixity.Check(ctx, path, func(f warc.Finding) error {
+		if info.IsDir() {
+			only[filepath.Clean(path)] = nil
+			continue
+		}
+		dir := filepath.Dir(path)
+		if names, seen := only[dir]; !seen {
+			only[dir] = map[string]bool{filepath.Base(path): true}
+		} else if names != nil {
+			names[filepath.Base(path)] = true
+		}
+	}
+	for _, dir := range slices.Sorted(maps.Keys(only)) {
+		_, err := fixity.Check(ctx, dir, fixity.CheckOptions{Only: only[dir], Elsewhere: moved}, func(f warc.Finding) error {
 			if f.Severity == warc.Error {
 				sum.Errors++
 			} else {

@@ -119,33 +119,3 @@ func TestAnOperatorDeclaresFiles(t *testing.T) {
 		}
 	}
 }
-
-func TestListsOfMovedFiles(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	write := func(name, text string) string {
-		path := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		return path
-	}
-	write("tape/2024/one.warc.gz", "x")
-	list := write("list.txt", "two.warc.gz\n9f86d0  /mnt/b/three.warc.gz\n9f86d0 *four.warc\n\n# a note\n"+
-		`{"file":"sub/five.warc.gz","size":1}`+"\n12 2026-01-01T00:00:00Z six.warc.gz\n")
-	got, err := heal.Elsewhere([]string{filepath.Join(dir, "tape"), list, filepath.Dir(write("empty/readme", ""))})
-	if err != nil || len(got) != 6 {
-		t.Errorf("%v, %v", got, err)
-	}
-	for _, name := range []string{"one.warc.gz", "two.warc.gz", "three.warc.gz", "four.warc", "five.warc.gz", "six.warc.gz"} {
-		if !got[name] {
-			t.Errorf("%s is missing: %v", name, got)
-		}
-	}
-	if _, err := heal.Elsewhere([]string{filepath.Join(dir, "offline")}); err == nil {
-		t.Error("a place that cannot be read is no error")
-	}
-}

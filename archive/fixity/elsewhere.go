@@ -1,4 +1,4 @@
-package heal
+package fixity
 
 import (
 	"bufio"
@@ -9,18 +9,15 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/arcrawl/arcrawl/archive/fixity"
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/internal/textfile"
 )
 
-// maxLine is the maximum length of a line in a list of files, in bytes.
-const maxLine = 64 << 10
-
-// Elsewhere returns the names of the WARC files that are at other places: in folders and below, and in lists. A line of
-// a list is the name of a file, possibly after a checksum as sha256sum writes it, or a line of a manifest.
-func Elsewhere(places []string) (map[string]bool, error) {
-	names := map[string]bool{}
+// Elsewhere returns the names of the WARC files that are at other places, each with its path: in folders and below, and
+// in lists, where the path is empty. A line of a list is the name of a file, possibly after a checksum as sha256sum
+// writes it, or a line of a manifest.
+func Elsewhere(places []string) (map[string]string, error) {
+	names := map[string]string{}
 	for _, place := range places {
 		files, faults := warc.FilesNamed([]string{place}, warc.IsArchive)
 		for _, f := range faults {
@@ -35,14 +32,14 @@ func Elsewhere(places []string) (map[string]bool, error) {
 			continue
 		}
 		for _, f := range files {
-			names[filepath.Base(f.Path)] = true
+			names[filepath.Base(f.Path)] = f.Path
 		}
 	}
 	return names, nil
 }
 
 // readList adds the names in a list of files.
-func readList(list string, names map[string]bool) (err error) {
+func readList(list string, names map[string]string) (err error) {
 	f, err := textfile.Open(list)
 	if err != nil {
 		return err
@@ -52,14 +49,14 @@ func readList(list string, names map[string]bool) (err error) {
 	lines.Buffer(nil, maxLine)
 	for lines.Scan() {
 		text := strings.TrimSpace(lines.Text())
-		var e fixity.Entry
+		var e Entry
 		if strings.HasPrefix(text, "{") && json.Unmarshal([]byte(text), &e) == nil {
 			text = e.File
 		} else if words := strings.Fields(text); len(words) > 0 {
 			text = strings.TrimPrefix(words[len(words)-1], "*")
 		}
 		if name := path.Base(filepath.ToSlash(text)); warc.IsArchive(name) {
-			names[name] = true
+			names[name] = ""
 		}
 	}
 	if err := lines.Err(); err != nil {
