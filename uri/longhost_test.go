@@ -29,11 +29,11 @@ func TestLongHostsAreRefusedBeforeTheyAreParsed(t *testing.T) {
 
 func TestHostsOfAllowedLengthAreParsed(t *testing.T) {
 	t.Parallel()
-	long := strings.Repeat(strings.Repeat("a", 62)+".", 4)[:252]
+	long := strings.Repeat(strings.Repeat("a", 62)+".", 4)[:251]
 	path := strings.Repeat("x", 3000)
 	for raw, want := range map[string]string{
 		"http://" + long + "/" + path:                       long,
-		"http://" + long + ".:8080/" + path:                 long + ".",
+		"http://" + long + ".:8080/" + path:                 long,
 		"http://user:word@" + long + "?" + path:             long,
 		"http://" + strings.Repeat("%62", 60) + ".example/": strings.Repeat("b", 60) + ".example",
 		"http://" + strings.Repeat("あ.", 30) + "x/#" + path: strings.Repeat("xn--l8j.", 30) + "x",

@@ -100,11 +100,20 @@ func fromParsed(p *url.Url, raw string) (URI, error) {
 	}
 	p.SetUsername("")
 	p.SetPassword("")
-	u := FromCanonical(p.Href(true))
+	u := FromCanonical(p.Href(true)).withoutFinalDot()
 	if u.IsZero() {
 		return URI{}, fmt.Errorf("parse URI %q: no host, or longer than %d bytes once escaped", raw, MaxLength)
 	}
 	return u, nil
+}
+
+// withoutFinalDot returns u without the dot at the end of its host name, which is the root of DNS: both forms name one
+// host. Browsers keep the dot.
+func (u URI) withoutFinalDot() URI {
+	if u.IsZero() || u.s[u.hostEnd-1] != '.' {
+		return u
+	}
+	return FromCanonical(u.s[:u.hostEnd-1] + u.s[u.hostEnd:])
 }
 
 func checkHostname(name string) error {
@@ -113,6 +122,9 @@ func checkHostname(name string) error {
 	}
 	if len(name) > maxHostname {
 		return fmt.Errorf("host name longer than %d bytes", maxHostname)
+	}
+	if name == "." || strings.HasSuffix(name, "..") {
+		return errors.New("host name with an empty label")
 	}
 	for label := range strings.SplitSeq(name, ".") {
 		if len(label) > maxLabel {

@@ -30,6 +30,9 @@ func TestParseReturnsTheCanonicalForm(t *testing.T) {
 		{"an empty query stays, because it may be another document", "http://news.example/?", "http://news.example/?"},
 		{"an escaped slash is not a slash", "http://news.example/a%2Fb", "http://news.example/a%2Fb"},
 		{"tabs and newlines are removed", "http://news.example/a\n\tb", "http://news.example/ab"},
+		{"a final dot names the same host", "http://News.Example.:8080/a", "http://news.example:8080/a"},
+		{"a final dot of an address", "http://127.1.:8080/a", "http://127.0.0.1:8080/a"},
+		{"a dot in the path stays", "http://news.example./a.", "http://news.example/a."},
 		{"IPv6 keeps its brackets", "http://[::1]:8080/", "http://[::1]:8080/"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -55,6 +58,8 @@ func TestParseRefuses(t *testing.T) {
 		{"a relative reference", "/a"},
 		{"no host", "http:///"},
 		{"an empty text", ""},
+		{"two final dots", "http://news.example../"},
+		{"nothing but a dot", "http://./"},
 		{"a label longer than DNS allows", "http://" + strings.Repeat("a", 64) + ".example/"},
 		{"a name longer than DNS allows", "http://" + strings.Repeat("abc.", 64) + "example/"},
 		{"a URI longer than the limit", "http://news.example/" + strings.Repeat("a", uri.MaxLength)},
@@ -137,7 +142,7 @@ func TestThePartsOfTheZeroURIAreEmpty(t *testing.T) {
 }
 
 func FuzzParse(f *testing.F) {
-	for _, s := range []string{"http://news.example/", "https://[::1]:1/%zz?#", "http:\\\\a\\b", "http://xn--a/"} {
+	for _, s := range []string{"http://news.example./", "http://0x7f..:1/", "http://news.example/", "https://[::1]:1/%zz?#", "http:\\\\a\\b", "http://xn--a/"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {

@@ -59,7 +59,7 @@ func checkAuthority(text string) (problem, remedy string) {
 	}
 	host, _, _ := strings.Cut(authority, ":")
 	if strings.HasSuffix(host, ".") {
-		return "has a host that ends in a dot: a second name of the same host, with a politeness of its own",
+		return "has a host that ends in a dot: a second name of the same host",
 			"remove the dot: " + strings.Replace(text, host, strings.TrimRight(host, "."), 1)
 	}
 	return "", ""
@@ -84,7 +84,7 @@ func ParseHost(s string) (h uri.Host, problem, remedy string) {
 	if err != nil {
 		return "", "is not a host", example
 	}
-	if strings.HasSuffix(u.Hostname(), ".") {
+	if name, _, _ := strings.Cut(s, ":"); strings.HasSuffix(name, ".") {
 		return "", "ends in a dot, which makes it a second name of the same host", "remove the dot"
 	}
 	if u.Port() == "443" || strings.HasSuffix(s, ":80") {

@@ -51,9 +51,13 @@ func anyMatches(all []*regexp.Regexp, content []byte) bool {
 	return false
 }
 
-// LeadsBack reports whether an answer is a redirect that leads back to its own URI, so that nobody without a cookie
-// reaches a page: directly, or, if the URI is a seed or the target of a seed's redirects, through one other URI. get
-// returns what is remembered of that one.
+// maxChain is the number of remembered redirects that are followed.
+const maxChain = 6
+
+// LeadsBack reports whether an answer is a redirect that leads back to its own URI or into an endless chain, so that
+// nobody without a cookie reaches a page. From a URI that is a seed or that a seed redirects to, it also follows what
+// is remembered of the targets: one that leads back here, or that itself was found to lead nowhere. get returns what
+// is remembered of a URI.
 func LeadsBack(
 	r frontier.Record, got *fetch.Capture, get func(uri.URI) (frontier.Record, bool, error),
 ) (bool, error) {
@@ -66,15 +70,64 @@ func LeadsBack(
 	case r.Hops.Count(uri.Redirect) != len(r.Hops):
 		return false, nil
 	}
+	via := uri.FromCanonical(r.Via)
+	if len(r.Hops) > 1 && alike(via, r.URI) && alike(r.URI, target) && via != target {
+		return true, nil // /?c=1 led to /?c=2, and that leads to /?c=3
+	}
 	other, known, err := get(target)
-	if err != nil || !known {
+	if err != nil {
 		return false, err
 	}
-	if other.Via == r.URI.String() && strings.HasSuffix(other.LastError, evaluators.RedirectLoop) {
-		return true, nil // found out at the last visit of the target
+	if known {
+		back, ok := redirected(other.URI, other.Status, other.Location)
+		if ok && r.Via == other.URI.String() && back == r.URI {
+			return true, nil
+		}
 	}
-	back, ok := redirected(other.URI, other.Status, other.Location)
-	return ok && r.Via == other.URI.String() && back == r.URI, nil
+	if !known {
+		// A new session at each visit: its chain is like the one of the last visit.
+		if last, ok := redirected(r.URI, r.Status, r.Location); ok && alike(last, target) {
+			target = last
+		}
+	}
+	return leadsNowhere(r.URI, target, get)
+}
+
+// leadsNowhere reports whether the chain of remembered redirects from one URI to the next ends at one that leads
+// nowhere.
+func leadsNowhere(from, to uri.URI, get func(uri.URI) (frontier.Record, bool, error)) (bool, error) {
+	for range maxChain {
+		r, known, err := get(to)
+		if err != nil || !known || r.Via != from.String() {
+			return false, err
+		}
+		if strings.HasSuffix(r.LastError, evaluators.RedirectLoop) {
+			return true, nil // found out at its last visit
+		}
+		next, ok := redirected(r.URI, r.Status, r.Location)
+		if !ok {
+			return false, nil
+		}
+		from, to = to, next
+	}
+	return false, nil
+}
+
+// alike reports whether two different URIs differ only in the values of their queries.
+func alike(a, b uri.URI) bool {
+	if a.IsZero() || b.IsZero() || a == b || a.Authority() != b.Authority() || a.Path() != b.Path() {
+		return false
+	}
+	names := func(u uri.URI) string {
+		_, query, _ := strings.Cut(u.RequestTarget(), "?")
+		var b strings.Builder
+		for part := range strings.SplitSeq(query, "&") {
+			name, _, _ := strings.Cut(part, "=")
+			b.WriteString(name + "&")
+		}
+		return b.String()
+	}
+	return strings.Contains(a.RequestTarget(), "=") && names(a) == names(b)
 }
 
 // redirected returns the target of a redirect.
