@@ -82,7 +82,7 @@ First steps:
 		newRelease())
 	root.AddCommand(newOverdue(), newWhy(), newReload(), newPlan(), newAudit(), newToken(), newAlarms())
 	root.AddCommand(newVerify(), newIndex(), newHistory(), newCat(), newDiff())
-	root.AddCommand(newDedup(), newDeps(), newImpact(), newReduplicate(), newExtract(), newWacz())
+	root.AddCommand(newDedup(), newDeps(), newImpact(), newReduplicate(), newExtract(), newWacz(), newBag())
 	root.AddCommand(newLog(), newConvert(), newInit(), newHost(), newSchema())
 	root.AddCommand(newWhyNot(), newCanon(), newTraps())
 	root.AddCommand(newFrontier(), newFsck(), newBackup(), newTune(), newPrime())
