@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/arcrawl/arcrawl/internal/slow"
 )
@@ -67,6 +68,29 @@ func TestGrow(t *testing.T) {
 			if info, err := os.Stat(filepath.Join(profiles, round, name)); err != nil || info.Size() == 0 {
 				t.Errorf("round %s: no profile %s: %v", round, name, err)
 			}
+		}
+	}
+}
+
+func TestTwoVersionsAreComparedInEachRound(t *testing.T) {
+	t.Parallel()
+	// The machine becomes slower from round to round, which must not hide that one version takes a tenth more.
+	var mine, other []cost
+	for round := range 5 {
+		slow := time.Duration(1 + round)
+		other = append(other, cost{documents: 100, processor: 100 * slow * time.Millisecond, elapsed: slow * time.Second})
+		mine = append(mine, cost{documents: 100, processor: 110 * slow * time.Millisecond, elapsed: slow * time.Second})
+	}
+	for _, tt := range []struct {
+		names []string
+		want  string
+	}{
+		{[]string{"arcrawl", otherName}, "- CPU s / 1,000 documents: 1.100 (1.100 to 1.100)\n"},
+		{[]string{"arcrawl", "wget"}, ""},
+	} {
+		got := table{names: tt.names, rounds: 5, costs: [][]cost{mine, other}, calls: make([]float64, 2)}.comparison()
+		if !strings.Contains(got, tt.want) || (tt.want == "") != (got == "") {
+			t.Errorf("with %v: %q, want %q", tt.names, got, tt.want)
 		}
 	}
 }

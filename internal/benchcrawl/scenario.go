@@ -118,6 +118,9 @@ func (g *stage) serve() (stop func(), err error) {
 	return stop, nil
 }
 
+// otherName is the name of the second binary of arcrawl in tables.
+const otherName = "other arcrawl"
+
 // program is one of the compared programs.
 type program struct {
 	name string
@@ -127,7 +130,7 @@ type program struct {
 func (g *stage) programs() []program {
 	p := []program{{"bare loop", g.bareLoop}, {"arcrawl", g.arcrawl(g.o.arcrawl)}}
 	if g.o.other != "" {
-		p = append(p, program{"other arcrawl", g.arcrawl(g.o.other)})
+		p = append(p, program{otherName, g.arcrawl(g.o.other)})
 	}
 	if _, err := exec.LookPath("wget"); err == nil && g.wget {
 		p = append(p, program{"wget", g.wgetWARC})
@@ -146,9 +149,13 @@ func (g *stage) play() (table, error) {
 		t.names = append(t.names, p.name)
 	}
 	t.costs = make([][]cost, len(programs))
-	for range g.o.rounds {
-		for i, p := range programs {
-			c, err := g.once(p, nil)
+	for round := range g.o.rounds {
+		for k := range programs {
+			i := k
+			if round%2 == 1 { // so that a load that rises or falls meets each program alike
+				i = len(programs) - 1 - k
+			}
+			c, err := g.once(programs[i], nil)
 			if err != nil {
 				return t, err
 			}
@@ -194,12 +201,28 @@ func (g *stage) prepare() error {
 	if err != nil || g.visits == 0 {
 		return err
 	}
-	d, err := g.daemon(filepath.Join(g.dir, "known"), "1s")
-	if err != nil {
-		return err
+	for _, binary := range []string{g.o.arcrawl, g.o.other} {
+		if binary == "" {
+			continue
+		}
+		d, err := g.daemon(g.known(binary), "1s")
+		if err != nil {
+			return err
+		}
+		d.binary = binary
+		if _, _, err = d.crawl(func(t *tally) bool { return len(t.uris) >= g.documents() }, nil); err != nil {
+			return err
+		}
 	}
-	_, _, err = d.crawl(func(t *tally) bool { return len(t.uris) >= g.documents() }, nil)
-	return err
+	return nil
+}
+
+// known returns the folder in which a binary has crawled everything for the first time.
+func (g *stage) known(binary string) string {
+	if binary == g.o.other {
+		return filepath.Join(g.dir, "known-other")
+	}
+	return filepath.Join(g.dir, "known")
 }
 
 func (g *stage) documents() int { return g.site.hosts * g.site.documents }
@@ -252,7 +275,7 @@ func (g *stage) again(binary, dir string, count counter) (cost, error) {
 		return cost{}, err
 	}
 	d.binary = binary
-	if err := os.CopyFS(filepath.Join(dir, "state"), os.DirFS(filepath.Join(g.dir, "known", "state"))); err != nil {
+	if err := os.CopyFS(filepath.Join(dir, "state"), os.DirFS(filepath.Join(g.known(binary), "state"))); err != nil {
 		return cost{}, err
 	}
 	c, t, err := d.crawl(func(t *tally) bool { return t.visits >= g.visits*g.documents() }, count)

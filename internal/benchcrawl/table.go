@@ -80,7 +80,27 @@ func (t table) String() string {
 		}
 	}
 	b.WriteString(" |\n")
-	return b.String()
+	return b.String() + t.comparison()
+}
+
+// comparison returns how arcrawl compares with the other arcrawl in the same rounds, empty if there is none. It has the
+// quartiles too, because the median alone does not say whether a difference is more than noise.
+func (t table) comparison() string {
+	mine, other := slices.Index(t.names, "arcrawl"), slices.Index(t.names, otherName)
+	if mine < 0 || other < 0 {
+		return ""
+	}
+	text := "\narcrawl ÷ other arcrawl, median of the rounds (and quartiles):"
+	for _, r := range rows() {
+		var ratios []float64
+		for j, c := range t.costs[mine] {
+			ratios = append(ratios, r.value(c)/r.value(t.costs[other][j]))
+		}
+		slices.Sort(ratios)
+		n := len(ratios) - 1
+		text += fmt.Sprintf("\n- %s: %.3f (%.3f to %.3f)", r.name, median(ratios), ratios[n/4], ratios[n-n/4])
+	}
+	return text + "\n"
 }
 
 func median(values []float64) float64 {
