@@ -17,8 +17,9 @@ import (
 )
 
 // TestWhatAVisitCosts compares the cost of a visit with bounds that do not depend on the speed of the machine:
-// objects and bytes allocated, calls that read and write, bytes written. The bounds are a tenth above the measured
-// values. Lower them when visits become cheaper.
+// objects and bytes allocated, calls that read and write, bytes written. Objects and bytes hardly differ from run to
+// run, so their bounds are 3 % above the measured values. The bounds of calls are 7 % above. Lower them when visits
+// become cheaper. Many small additions once made a visit 5 % dearer, and a bound of a tenth did not show it.
 func TestWhatAVisitCosts(t *testing.T) {
 	if raced {
 		t.Skip("the race detector allocates too; make test runs this once more without it")
@@ -56,11 +57,11 @@ uris = ["http://%s/"]
 	}
 	walk(22) // robots.txt, and everything that is allocated once
 	check(t, "a first visit of 15 KB with 20 links", visits, costOf(t, func() { walk(visits) }),
-		bounds{objects: 431, bytes: 35_000, calls: 9.6, written: 18_800})
+		bounds{objects: 408, bytes: 33_000, calls: 9.6, written: 17_600})
 	ahead = 400 * 24 * time.Hour // all pages are due again
 	walk(22)
 	check(t, "a revisit that is answered 304", visits, costOf(t, func() { walk(visits - 1) }),
-		bounds{objects: 195, bytes: 17_850, calls: 8.4, written: 2_750})
+		bounds{objects: 183, bytes: 17_350, calls: 8.4, written: 2_580})
 }
 
 // bounds holds the maximum cost of one visit.

@@ -148,6 +148,7 @@ type Crawler struct {
 	waiting    atomic.Int64               // workers that have nothing to do
 	waiter     chan struct{}              // has a token while one of them waits for the frontier
 	wake       chan struct{}              // has a token to wake that worker
+	isCrowded  func() bool                // crowded, made once for all visits
 	sleepUntil atomic.Int64               // when that worker wakes by itself, see notSleeping
 
 	mu     sync.Mutex // guards config
@@ -171,6 +172,7 @@ func New(r Parts) *Crawler {
 		FreeSpace: r.FreeSpace, MinFree: minFree,
 		Uplink: &c.uplink, Wake: c.Wake, Log: r.Log, GiveUp: func(err error) { stopCrawl(c.broken, err) },
 	})
+	c.isCrowded = c.crowded
 	c.returns = rescope.New(r.Frontier, r.Config, c.Wake, r.Log)
 	c.clock, c.started = clock.New(r.Frontier, r.Config, c.Wake, r.Log), time.Now()
 	return c

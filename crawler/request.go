@@ -78,7 +78,7 @@ func (c *Crawler) unconditional(r frontier.Record, s settings, room *space.Visit
 	}
 	return fetch.Request{
 		URI: r.URI, Header: header,
-		Limits: s.Fetch, Crowded: c.crowded, Reserve: room.Reserve,
+		Limits: s.Fetch, Crowded: c.isCrowded, Space: room,
 	}
 }
 

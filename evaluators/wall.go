@@ -30,10 +30,23 @@ var (
 		`\b(?:accett[ai]|abilit[ai]|consent[ai])[a-z]*\b[^.<>]{0,40}\bcookies?\b`)
 )
 
+// hasMoreLinks reports whether a page has more than n links. It reads only as far as it must.
+func hasMoreLinks(content []byte, n int) bool {
+	link := []byte("<a ")
+	for range n + 1 {
+		i := bytes.Index(content, link)
+		if i < 0 {
+			return false
+		}
+		content = content[i+len(link):]
+	}
+	return true
+}
+
 // cookieWall recognises a page that only sets or asks for cookies and then loads itself again. It returns a result as
 // [Block] does.
 func cookieWall(a Answer) string {
-	if a.Status != http.StatusOK || len(a.Content) >= BlockReads || bytes.Count(a.Content, []byte("<a ")) > wallLinks {
+	if a.Status != http.StatusOK || len(a.Content) >= BlockReads || hasMoreLinks(a.Content, wallLinks) {
 		return "" // nearly all pages end here
 	}
 	text, err := digest.Compile(digest.Spec{Text: true})

@@ -41,7 +41,7 @@ type Capture struct {
 	Truncated  Truncation // why the body is not Complete, unless Stopped
 	Stopped    bool       // Request.Stop ended the download; the block is the head alone
 	Repeat     bool       // the server closed an idle connection instead of answering: ask again, after the host's rest
-	Refused    bool       // Request.Reserve refused the body; the block is the head alone
+	Refused    bool       // Request.Space refused the body; the block is the head alone
 	Misfortune error      // what went wrong, or why a Complete body has no ContentDigest; nil if all went well
 
 	client    *Client

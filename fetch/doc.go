@@ -14,7 +14,7 @@
 //     not part of the record.
 //  3. Stop: if there is a body to transfer, [Request].Stop receives the head. If it returns true, the connection is
 //     closed at once without reading the body. The Capture is Stopped and its block is the head alone.
-//     Then [Request].Reserve is asked for disk space. Where it refuses, the Capture is Refused, and its block is the
+//     Then [Request].Space is asked for disk space. Where it refuses, the Capture is Refused, and its block is the
 //     head alone.
 //  4. Body: it is read to its proper end, until [Limits].Body is over or fewer than [Limits].MinRate bytes come a
 //     second ("time"), until [Limits].MaxBody raw bytes have been read ("length"), or until the connection or its

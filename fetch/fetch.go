@@ -90,14 +90,20 @@ type Request struct {
 	// Stop returns true to end the download. It is not called if there is no body to transfer; nil means never.
 	Stop func(Head) bool
 
-	// Reserve asks for n bytes of disk space before they are received: at the beginning of a body for its announced
-	// length, and again each time that a body grows beyond what was reserved. If it returns an error, the body is not
-	// received, and the Capture is Refused. Nil means that there is always space.
-	Reserve func(n int64) error
+	// Space is asked for disk space before a body is received; nil means that there is always space.
+	Space Space
 
 	// Crowded reports whether slow visits hold the workers that others wait for. A body must then bring a hundred times
 	// [Limits].MinRate. Crowded is called at most once in each period of [Limits].Grace; nil means never.
 	Crowded func() bool
+}
+
+// Space is the disk space for a body. A func would be allocated for each visit.
+type Space interface {
+	// Reserve asks for n bytes before they are received: at the beginning of a body for its announced length, and again
+	// each time that a body grows beyond what was reserved. If it returns an error, the body is not received, and the
+	// Capture is Refused.
+	Reserve(n int64) error
 }
 
 // A Dialer opens a connection, as [net.Dialer.DialContext] does.

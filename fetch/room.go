@@ -10,31 +10,31 @@ const (
 
 // room reserves disk space for a body, before it is received.
 type room struct {
-	reserve func(n int64) error // nil = there is always space
-	left    int64               // how much of the reservation is left
-	next    int64               // how much is reserved next
+	space   Space // nil = there is always space
+	left    int64 // how much of the reservation is left
+	next    int64 // how much is reserved next
 	refused error
 }
 
 // begin reserves the announced length of a body, or firstRoom if it is not known.
 func (r *room) begin(q Request, length int64) error {
-	if q.Reserve == nil {
+	if q.Space == nil {
 		return nil
 	}
 	if length < 0 {
 		length = firstRoom
 	}
-	*r = room{reserve: q.Reserve, left: min(length, q.Limits.MaxBody), next: nextRoom}
-	return q.Reserve(r.left)
+	*r = room{space: q.Space, left: min(length, q.Limits.MaxBody), next: nextRoom}
+	return q.Space.Reserve(r.left)
 }
 
 // take takes n bytes of the reservation, and makes it larger if they do not fit.
 func (r *room) take(n int) error {
-	if r.left -= int64(n); r.left >= 0 || r.reserve == nil {
+	if r.left -= int64(n); r.left >= 0 || r.space == nil {
 		return nil
 	}
 	more := max(r.next, -r.left)
-	if r.refused = r.reserve(more); r.refused != nil {
+	if r.refused = r.space.Reserve(more); r.refused != nil {
 		return r.refused
 	}
 	r.left += more

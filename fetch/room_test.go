@@ -40,13 +40,13 @@ func TestFetchReservesSpaceBeforeItReceives(t *testing.T) {
 			reserved := int64(0)
 			got := get(t, client, fetch.Request{
 				URI: parse(t, "http://"+address+"/"), Limits: fetch.Limits{MaxBody: 8 << 20},
-				Reserve: func(n int64) error {
+				Space: reserving(func(n int64) error {
 					if reserved+n > c.space {
 						return full
 					}
 					reserved += n
 					return nil
-				},
+				}),
 			})
 			if got.Refused != c.refused || errors.Is(got.Misfortune, full) != c.refused {
 				t.Fatalf("refused %v, misfortune %v; want refused %v", got.Refused, got.Misfortune, c.refused)
@@ -72,3 +72,8 @@ func TestFetchReservesSpaceBeforeItReceives(t *testing.T) {
 		})
 	}
 }
+
+// reserving is a [fetch.Space] made of a function.
+type reserving func(n int64) error
+
+func (r reserving) Reserve(n int64) error { return r(n) }

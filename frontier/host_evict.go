@@ -203,7 +203,7 @@ func (f *Frontier) evictPortion(h *host, from fingerprint) (last fingerprint, go
 	f.knownURIs.forget(forgotten)
 	if gone {
 		for _, scheme := range []string{"http", "https"} {
-			f.robotsCopies.invalidate(robotsFile{origin: uri.FromCanonical(scheme + "://" + string(h.name) + "/")})
+			f.robotsCopies.invalidate(robotsFile{u: uri.FromCanonical(scheme + "://" + string(h.name) + "/")})
 		}
 		h.vacant = true
 		f.vacant = append(f.vacant, h)

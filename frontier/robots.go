@@ -25,7 +25,7 @@ type RobotsCopy struct {
 // Robots returns the copy of robots.txt that is in force for an origin, as [uri.URI.Origin] names it; ok is false if
 // there is none. It does not look at Expires.
 func (f *Frontier) Robots(origin uri.URI) (c RobotsCopy, ok bool, err error) {
-	return f.robotsCopy(robotsFile{origin: origin}, origin)
+	return f.robotsCopy(robotsFile{u: origin})
 }
 
 // Substitute returns the copy of a URI that replaces a robots.txt, because a robots.txt redirects there; see
@@ -34,35 +34,39 @@ func (f *Frontier) Substitute(u uri.URI) (c RobotsCopy, ok bool, err error) {
 	if isRobotsFile(u) {
 		return f.Robots(u.Origin())
 	}
-	return f.robotsCopy(robotsFile{substitute: u}, u)
+	return f.robotsCopy(robotsFile{u: u, substitute: true})
 }
 
-// robotsFile names a copy in the cache: the robots.txt of an origin, or a URI that replaces one.
-type robotsFile struct{ origin, substitute uri.URI }
+// robotsFile names a copy in the cache: the robots.txt of an origin, or a URI that replaces one. Each visit looks one
+// up, so it is short.
+type robotsFile struct {
+	u          uri.URI // the origin, or the substitute
+	substitute bool
+}
 
 // robotsFileOf returns the name of the copy that the visit of a URI brings.
 func robotsFileOf(u uri.URI) robotsFile {
 	if isRobotsFile(u) {
-		return robotsFile{origin: u.Origin()}
+		return robotsFile{u: u.Origin()}
 	}
-	return robotsFile{substitute: u}
+	return robotsFile{u: u, substitute: true}
 }
 
 // key returns the key of the copy in the store.
 func (r robotsFile) key(host uint32) []byte {
-	if r.substitute.IsZero() {
-		return key(kindRobots, host, []byte(r.origin.Scheme()))
+	if !r.substitute {
+		return key(kindRobots, host, []byte(r.u.Scheme()))
 	}
-	return robotsKey(host, r.substitute)
+	return robotsKey(host, r.u)
 }
 
-// robotsCopy returns a copy. u is a URI of its host.
-func (f *Frontier) robotsCopy(file robotsFile, u uri.URI) (c RobotsCopy, ok bool, err error) {
+// robotsCopy returns a copy.
+func (f *Frontier) robotsCopy(file robotsFile) (c RobotsCopy, ok bool, err error) {
 	c, ok, round := f.robotsCopies.get(file)
 	if ok {
 		return c, true, nil
 	}
-	id, err := f.hostID(u)
+	id, err := f.hostID(file.u)
 	if id == 0 || err != nil {
 		return RobotsCopy{}, false, err
 	}
@@ -72,7 +76,7 @@ func (f *Frontier) robotsCopy(file robotsFile, u uri.URI) (c RobotsCopy, ok bool
 		return err
 	})
 	if err != nil {
-		return RobotsCopy{}, false, fmt.Errorf("look up the robots.txt of %s: %w", u, err)
+		return RobotsCopy{}, false, fmt.Errorf("look up the robots.txt of %s: %w", file.u, err)
 	}
 	if c = w.copy(); ok {
 		f.robotsCopies.put(file, c, round)
@@ -116,7 +120,7 @@ func (c *robotsCache) put(file robotsFile, copied RobotsCopy, round int) {
 	if old, ok := c.copies[file]; ok {
 		c.bytes -= len(old.Body)
 	}
-	c.copies[robotsFile{file.origin.Clone(), file.substitute.Clone()}] = copied
+	c.copies[robotsFile{file.u.Clone(), file.substitute}] = copied
 	c.bytes += len(copied.Body)
 }
 

@@ -9,7 +9,7 @@ import (
 func TestOutdatedRobotsCopiesAreNotCached(t *testing.T) {
 	t.Parallel()
 	var c robotsCache
-	origin := robotsFile{origin: uri.FromCanonical("http://www.example.org/")}
+	origin := robotsFile{u: uri.FromCanonical("http://www.example.org/")}
 	_, ok, round := c.get(origin)
 	if ok {
 		t.Fatal("the cache is not empty at the start")
@@ -30,7 +30,7 @@ func TestRobotsCacheIsBounded(t *testing.T) {
 	t.Parallel()
 	var c robotsCache
 	for _, host := range []string{"http://a.example/", "http://b.example/", "http://c.example/"} {
-		c.put(robotsFile{origin: uri.FromCanonical(host)}, RobotsCopy{Body: make([]byte, maxCopiedBytes/2)}, 0)
+		c.put(robotsFile{u: uri.FromCanonical(host)}, RobotsCopy{Body: make([]byte, maxCopiedBytes/2)}, 0)
 		if c.bytes > maxCopiedBytes {
 			t.Errorf("the cache has %d bytes, more than %d", c.bytes, maxCopiedBytes)
 		}

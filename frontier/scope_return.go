@@ -14,11 +14,11 @@ func (w *uriRow) outside() bool { return w.DueInScope != 0 }
 
 // listOutside adds a URI to the list of URIs out of scope, or removes it.
 func (c *change) listOutside(host uint32, fp fingerprint, was, is bool) error {
-	switch k := asideKey(asideOutside, host, fp); {
+	switch {
 	case is && !was:
-		return c.txn.Set(k, nil)
+		return c.txn.Set(asideKey(asideOutside, host, fp), nil)
 	case was && !is:
-		return c.txn.Delete(k)
+		return c.txn.Delete(asideKey(asideOutside, host, fp))
 	}
 	return nil
 }

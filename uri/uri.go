@@ -227,7 +227,12 @@ type Host string
 // Clone returns a copy that shares no memory with the URI that the host is a part of.
 func (h Host) Clone() Host { return Host(strings.Clone(string(h))) }
 
-func isAddress(name string) bool { return net.ParseIP(name) != nil }
+// isAddress reports whether a host name without brackets is an IP address. Canonical IPv4 addresses end in a digit, and
+// IPv6 addresses have colons. Nearly all names have neither, and need not be parsed.
+func isAddress(name string) bool {
+	last := name[max(0, len(name)-1):]
+	return (strings.IndexByte(name, ':') >= 0 || last >= "0" && last <= "9") && net.ParseIP(name) != nil
+}
 
 // Hop says how a URI was found, by a letter of Heritrix's hop path.
 type Hop byte

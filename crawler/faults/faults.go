@@ -47,6 +47,9 @@ var ours = []error{
 
 // IsOurs reports whether an error concerns the whole crawl.
 func IsOurs(err error) bool {
+	if err == nil { // each visit asks several times
+		return false
+	}
 	if errno := syscall.Errno(0); errors.As(err, &errno) {
 		return true
 	}
@@ -64,8 +67,11 @@ func MayBeOfDocument(err error) bool {
 	return !IsOurs(err) && !errors.Is(err, frontier.ErrCorrupt) && !errors.Is(err, frontier.ErrStale)
 }
 
-// KindOf returns the kind of a fault in one document.
+// KindOf returns the kind of a fault in one document; "" without a fault.
 func KindOf(err error) string {
+	if err == nil { // each visit asks several times
+		return ""
+	}
 	if p := (*panics.Error)(nil); errors.As(err, &p) {
 		return KindPanic
 	}

@@ -58,10 +58,13 @@ func (r Ruling) Known() bool { return r.Wanted.IsZero() && r.UnreachableUntil.Is
 // Rules returns the meaning of a copy of robots.txt at an origin. It follows up to five redirects, to any path of any
 // host; what they lead to replaces the robots.txt (RFC 9309, 2.3.1.2).
 func (r *Robots) Rules(origin uri.URI, c frontier.RobotsCopy, now time.Time) (Ruling, error) {
+	if !IsRedirect(c.Status) { // nearly always
+		return Ruling{Rules: r.cache.OriginRules(origin, c.Fetched, c.Body)}, nil
+	}
 	at := origin.Robots()
 	for range maxRobotsRedirects + 1 {
 		if !IsRedirect(c.Status) {
-			return Ruling{Rules: r.parse(at, c)}, nil
+			return Ruling{Rules: r.cache.Rules(at, c.Fetched, c.Body)}, nil
 		}
 		target, err := at.Join(string(c.Body))
 		if err != nil || target.HasBadPort() {
@@ -99,11 +102,6 @@ func (r *Robots) LeadsTo(from, target uri.URI) bool {
 	}
 	to, err := from.Join(string(c.Body))
 	return err == nil && to == target
-}
-
-// parse returns the rules of the copy of a robots.txt, or of a URI that replaces one.
-func (r *Robots) parse(file uri.URI, c frontier.RobotsCopy) robots.Rules {
-	return r.cache.Rules(file, c.Fetched, c.Body)
 }
 
 // Expired reports whether a copy of robots.txt must be fetched again. It is in force for as long as the settings say,

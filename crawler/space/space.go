@@ -8,6 +8,7 @@ package space
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -66,6 +67,7 @@ func New(o Options) *Ledger { return &Ledger{o: o, domains: map[string]*use{}} }
 type Visit struct {
 	ledger   *Ledger
 	uri      uri.URI
+	known    string // the domain of uri; empty until it is needed
 	quota    int64
 	now      time.Time
 	reserved int64
@@ -76,6 +78,14 @@ type Visit struct {
 // means no limit.
 func (l *Ledger) Begin(now time.Time, u uri.URI, quota int64) *Visit {
 	return &Visit{ledger: l, uri: u, quota: quota, now: now}
+}
+
+// domain returns the domain of the visit. To find it takes half a microsecond.
+func (v *Visit) domain() string {
+	if v.known == "" {
+		v.known = v.uri.Domain()
+	}
+	return v.known
 }
 
 // Reserve asks for n bytes more. An error wraps [ErrRefused] and says what is missing, unless the free space could not
@@ -93,7 +103,7 @@ func (v *Visit) Reserve(n int64) error {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	u := l.of(v.uri.Domain(), v.now)
+	u := l.of(v.domain(), v.now)
 	err := v.check(u, n, free, large)
 	if err != nil {
 		l.log(u, v, err)
@@ -114,12 +124,12 @@ func (v *Visit) check(u *use, n, free int64, large bool) error {
 	switch left := free - copies*v.ledger.reserved; {
 	case quota > 0 && used+n > quota:
 		return fmt.Errorf("%w: %s has used %s of fetch.max_per_day (%s) today",
-			ErrRefused, v.uri.Domain(), human.Bytes(used), human.Bytes(v.quota))
+			ErrRefused, v.domain(), human.Bytes(used), human.Bytes(v.quota))
 	case large && copies*n > left:
 		return fmt.Errorf("%w: it needs %s of disk space, and %s are free above storage.min_free",
 			ErrRefused, human.Bytes(copies*n), human.Bytes(max(left, 0)))
 	case large && used+n > (free+u.written)/freeShare:
-		return fmt.Errorf("%w: %s would use more than a quarter of the free disk space in a day", ErrRefused, v.uri.Domain())
+		return fmt.Errorf("%w: %s would use more than a quarter of the free disk space in a day", ErrRefused, v.domain())
 	}
 	return nil
 }
@@ -145,7 +155,7 @@ func (v *Visit) End() {
 	l := v.ledger
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	u := l.of(v.uri.Domain(), v.now)
+	u := l.of(v.domain(), v.now)
 	u.written += v.written
 	u.reserved -= v.reserved
 	l.reserved -= v.reserved
@@ -166,7 +176,7 @@ func (l *Ledger) of(domain string, now time.Time) *use {
 		l.drop(func(u *use) bool { return u.written <= least })
 	}
 	u := &use{}
-	l.domains[domain] = u
+	l.domains[strings.Clone(domain)] = u // domain may be a part of a long URI
 	return u
 }
 

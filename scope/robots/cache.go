@@ -22,8 +22,21 @@ type Cache struct {
 	parsing  chan struct{} // has a token for each file that is being parsed
 
 	mu    sync.Mutex // guards the fields below; not held while parsing
-	rules map[uri.URI]entry
+	rules map[name]entry
 	bytes int64
+}
+
+// name names a file: the robots.txt of an origin, or another URI that replaces one. It is made without an allocation.
+type name struct {
+	u      uri.URI
+	origin bool
+}
+
+func nameOf(file uri.URI) name {
+	if IsFile(file) {
+		return name{file.Origin(), true}
+	}
+	return name{u: file}
 }
 
 // entry holds the rules of a file.
@@ -36,12 +49,21 @@ type entry struct {
 // NewCache returns an empty cache for one agent that holds at most a number of bytes.
 func NewCache(agent string, maxBytes int64) *Cache {
 	return &Cache{
-		agent: agent, maxBytes: maxBytes, parsing: make(chan struct{}, maxParsing), rules: map[uri.URI]entry{},
+		agent: agent, maxBytes: maxBytes, parsing: make(chan struct{}, maxParsing), rules: map[name]entry{},
 	}
 }
 
-// Rules returns the rules of a file with this body, which was fetched at this time.
+// OriginRules returns the rules of the robots.txt of an origin. The file has this body and was fetched at this time.
+func (c *Cache) OriginRules(origin uri.URI, fetched time.Time, body []byte) Rules {
+	return c.of(name{origin, true}, fetched, body)
+}
+
+// Rules returns the rules of a file with this body, which was fetched at this time. It need not be a robots.txt.
 func (c *Cache) Rules(file uri.URI, fetched time.Time, body []byte) Rules {
+	return c.of(nameOf(file), fetched, body)
+}
+
+func (c *Cache) of(file name, fetched time.Time, body []byte) Rules {
 	c.mu.Lock()
 	have, ok := c.rules[file]
 	c.mu.Unlock()
@@ -51,13 +73,13 @@ func (c *Cache) Rules(file uri.URI, fetched time.Time, body []byte) Rules {
 	c.parsing <- struct{}{}
 	rules := Parse(body).For(c.agent)
 	<-c.parsing
-	size := rules.size() + int64(len(file.String())) + entryBytes
-	c.put(file.Clone(), entry{fetched: fetched, rules: rules, bytes: size})
+	size := rules.size() + int64(len(file.u.String())) + entryBytes
+	c.put(name{file.u.Clone(), file.origin}, entry{fetched: fetched, rules: rules, bytes: size})
 	return rules
 }
 
 // put keeps an entry. Entries in no particular order make room for it.
-func (c *Cache) put(file uri.URI, e entry) {
+func (c *Cache) put(file name, e entry) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.bytes += e.bytes - c.rules[file].bytes

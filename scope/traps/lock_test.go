@@ -78,14 +78,14 @@ func TestNoChangeIsLostWhenMemoryIsFull(t *testing.T) {
 	}
 	working.Wait()
 	for n := range hosts {
-		s, done, err := store.of(uri.Host(fmt.Sprintf("h%d.example", n)))
+		h, err := store.of(uri.Host(fmt.Sprintf("h%d.example", n)))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if s.visits != 4*each {
-			t.Errorf("host %d has %d visits, want %d", n, s.visits, 4*each)
+		if h.state.visits != 4*each {
+			t.Errorf("host %d has %d visits, want %d", n, h.state.visits, 4*each)
 		}
-		done()
+		store.done(h)
 	}
 	if got := store.Bytes(); got <= 0 || got > hosts*10_000 {
 		t.Errorf("the hosts take %d bytes", got)

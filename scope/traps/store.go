@@ -67,11 +67,12 @@ func Open(db *badger.DB) (*Store, error) {
 // false if the URI is not part of a trap. If the trap is only suspected, see [Trap.Suspect], judge the URI again
 // after [SuspectWait].
 func (b *Store) Judge(u, via uri.URI, hops uri.HopPath, now time.Time) (t Trap, ok bool, err error) {
-	s, done, err := b.of(u.Host())
+	of, err := b.of(u.Host())
 	if err != nil {
 		return Trap{}, false, err
 	}
-	defer done()
+	defer b.done(of)
+	s := of.state
 	text, target := u.String(), u.RequestTarget()
 	for i := range s.traps {
 		if s.traps[i].matches(text, target, via, hops, now) {
@@ -95,11 +96,12 @@ func (b *Store) Judge(u, via uri.URI, hops uri.HopPath, now time.Time) (t Trap, 
 // NoneSuspected reports whether no trap is known or suspected on a host. Then [Store.Judge] can find a URI in a trap
 // only if [MayRepeat] does, so that thousands of links need not be judged one by one.
 func (b *Store) NoneSuspected(h uri.Host) (bool, error) {
-	s, done, err := b.of(h)
+	of, err := b.of(h)
 	if err != nil {
 		return false, err
 	}
-	defer done()
+	defer b.done(of)
+	s := of.state
 	return len(s.traps) == 0 && !slices.ContainsFunc(s.farms, func(f *farm) bool { return f.Since != 0 }) &&
 		!slices.ContainsFunc(s.families, func(f *family) bool { return f.Since != 0 }), nil
 }
@@ -112,11 +114,12 @@ func MayRepeat(u uri.URI) bool {
 
 // IsNotFound reports whether an answer is the page with which the host says "not found".
 func (b *Store) IsNotFound(h uri.Host, answer digest.Digest) (bool, error) {
-	s, done, err := b.of(h)
+	of, err := b.of(h)
 	if err != nil {
 		return false, err
 	}
-	defer done()
+	defer b.done(of)
+	s := of.state
 	if len(s.traps) == 0 {
 		return false, nil
 	}
@@ -198,11 +201,12 @@ func (b *Store) CountKeptOut(t Trap, now time.Time, us ...uri.URI) (before int64
 
 // Naming returns base with the rewrites of the host's session traps.
 func (b *Store) Naming(h uri.Host, base *uri.Naming) *uri.Naming {
-	s, done, err := b.of(h)
+	of, err := b.of(h)
 	if err != nil {
 		return base
 	}
-	defer done()
+	defer b.done(of)
+	s := of.state
 	var own []uri.Rewrite
 	for _, t := range s.traps {
 		if t.Kind == Session && !t.Released {
@@ -222,11 +226,12 @@ func (b *Store) Naming(h uri.Host, base *uri.Naming) *uri.Naming {
 
 // Get returns the traps of a host.
 func (b *Store) Get(h uri.Host) ([]Trap, error) {
-	s, done, err := b.of(h)
+	of, err := b.of(h)
 	if err != nil {
 		return nil, err
 	}
-	defer done()
+	defer b.done(of)
+	s := of.state
 	return slices.Clone(s.traps), nil
 }
 
@@ -276,23 +281,25 @@ func (b *Store) Each(see func(uri.Host, []Trap) error) error {
 	})
 }
 
-// of returns the state of a host under the lock of that host. The caller calls done when it is finished with it.
-func (b *Store) of(h uri.Host) (s *state, done func(), err error) {
+// of returns a host with its state, under the lock of that host. The caller calls done when it is finished with it.
+func (b *Store) of(h uri.Host) (*host, error) {
 	e := b.use(h)
 	e.mu.Lock()
-	done = func() {
-		e.mu.Unlock()
-		b.release(e)
-	}
 	if e.state == nil {
 		size, err := b.load(h, e)
 		if err != nil {
-			done()
-			return nil, nil, err
+			b.done(e)
+			return nil, err
 		}
 		b.resize(e, size)
 	}
-	return e.state, done, nil
+	return e, nil
+}
+
+// done ends the use of a host that [Store.of] returned.
+func (b *Store) done(e *host) {
+	e.mu.Unlock()
+	b.release(e)
 }
 
 // load reads the state of a host from the database. It returns the size of the stored form. The lock of e is held.
