@@ -144,10 +144,12 @@ func (c *Crawler) recordOf(v visit, a archived) warcout.Visit {
 			PayloadSize: got.PayloadSize, PayloadDigest: got.PayloadDigest, Truncated: string(got.Truncated),
 		}
 	case KeptRevisit:
-		w.Revisit = &warcout.Revisit{Profile: warcout.IdenticalPayload, Head: got.Head, Origin: a.origin}
+		w.Revisit = &warcout.Revisit{
+			Profile: warcout.IdenticalPayload, Head: got.Head, Origin: a.origin, Container: c.parts.Dedup.Container(a.origin),
+		}
 	case KeptNotModified:
 		w.Revisit = &warcout.Revisit{
-			Profile: warcout.NotModified, Origin: a.origin,
+			Profile: warcout.NotModified, Origin: a.origin, Container: c.parts.Dedup.Container(a.origin),
 			ETag: got.Header.Get("ETag"), LastModified: got.Header.Get("Last-Modified"),
 		}
 		w.Head = got.Head

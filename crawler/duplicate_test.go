@@ -2,6 +2,7 @@ package crawler_test
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,6 +14,8 @@ import (
 	"github.com/klauspost/compress/gzip"
 	"github.com/rs/zerolog"
 
+	"github.com/arcrawl/arcrawl/archive/index"
+	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/crawllog"
 	"github.com/arcrawl/arcrawl/dedup"
@@ -194,7 +197,7 @@ func relevant(e crawllog.Entry) []string {
 	})
 }
 
-// An imported payload is used as the original of a revisit, with or without a record id.
+// An imported payload is used as the original of a revisit, with or without a record id. The revisit names the package.
 func TestImportedPayloadIsNotStoredAgain(t *testing.T) {
 	t.Parallel()
 	slow.Test(t)
@@ -204,7 +207,7 @@ func TestImportedPayloadIsNotStoredAgain(t *testing.T) {
 		body := "archived long ago"
 		w.set("http://site.example/", town.Page{Body: body})
 		parts, shut := w.open()
-		m, err := parts.Dedup.Begin(dedup.Collection{Name: "old.cdxj", Hash: "sha256:1"}, time.Now())
+		m, err := parts.Dedup.Begin(dedup.Collection{Name: "old.wacz", Hash: "sha256:1"}, time.Now())
 		must(t, err)
 		o := digest.Origin{URI: "http://old.example/", Date: time.Date(2019, 1, 1, 0, 0, 0, 0, time.UTC), Payload: digest.Of([]byte(body)), File: "old.warc.gz"}
 		found := dedup.Found{Key: dedup.Key{Payload: o.Payload, Status: 200, MIME: "text/html"}, Origin: o}
@@ -218,6 +221,15 @@ func TestImportedPayloadIsNotStoredAgain(t *testing.T) {
 		}
 		must(t, parts.Dedup.Remove(1, time.Now()))
 		shut()
+		library, err := index.OpenLibrary(t.Context(), w.path("warc"), index.Options{}, func(f warc.Finding) error { return &f })
+		must(t, err)
+		captures, err := library.History("http://site.example/")
+		must(t, errors.Join(err, library.Close()))
+		for _, c := range captures {
+			if c.RefersTo.Container != "old.wacz" {
+				t.Errorf("the revisit of %s names the package %q", c.Date, c.RefersTo.Container)
+			}
+		}
 		before := len(w.visits(".example/"))
 		for n, r := range w.visits(".example/") {
 			if r.Kept != crawler.KeptRevisit {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -109,7 +110,8 @@ func decodeCollection(number uint32, v []byte) (Collection, error) {
 type collections struct {
 	mu   sync.RWMutex // guards the fields below
 	all  map[uint32]Collection
-	gone map[string]bool // names of files of removed collections that no active collection has
+	gone map[string]bool   // names of files of removed collections that no active collection has
+	in   map[string]string // name of the package that holds a file; empty if several active ones have a file of this name
 }
 
 // counts reports whether the records of a collection can be originals.
@@ -128,6 +130,17 @@ func (c *collections) isGone(file string) bool {
 	return file != "" && c.gone[file]
 }
 
+// packageSuffix ends the name of a WACZ package.
+const packageSuffix = ".wacz"
+
+// Container returns the name of the imported package that holds the record of an origin. It is empty if the record is
+// in no package, or if several packages have a file of the name.
+func (i *Index) Container(o digest.Origin) string {
+	i.imported.mu.RLock()
+	defer i.imported.mu.RUnlock()
+	return i.imported.in[o.File]
+}
+
 // put replaces a collection by its stored state.
 func (c *collections) put(one Collection) {
 	c.mu.Lock()
@@ -137,7 +150,18 @@ func (c *collections) put(one Collection) {
 	if before.State == Importing && one.State == Importing {
 		return
 	}
-	c.gone = map[string]bool{}
+	c.gone, c.in = map[string]bool{}, map[string]string{}
+	for _, o := range c.all {
+		if o.State == Active && strings.HasSuffix(strings.ToLower(o.Name), packageSuffix) {
+			for _, f := range o.Files {
+				if other, taken := c.in[f]; taken && other != o.Name {
+					c.in[f] = ""
+				} else {
+					c.in[f] = o.Name
+				}
+			}
+		}
+	}
 	for _, state := range []State{Removed, Active} {
 		for _, o := range c.all {
 			for _, f := range o.Files {

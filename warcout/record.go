@@ -123,6 +123,9 @@ func (c *composer) revisit(p Revisit) error {
 	}
 	d.add(gowarc.WarcRefersToTargetURI, p.Origin.URI)
 	d.add(gowarc.WarcRefersToDate, stamp(p.Origin.Date))
+	if p.Container != "" { // as Browsertrix writes it: the package in which a replay tool looks for the original
+		d.addIf("WARC-Refers-To-Container", representable("file://"+p.Container))
+	}
 	d.addSum(gowarc.WarcPayloadDigest, p.Origin.Payload)
 	if p.Profile == NotModified {
 		d.addIf("WARC-Etag", representable(p.ETag))

@@ -148,7 +148,7 @@ Date: today⏎
 		{
 			name: "a 304 is an empty revisit with its head as evidence",
 			visit: Visit{Request: []byte(request), Head: []byte(notModified), Revisit: &Revisit{
-				Profile: NotModified, Origin: original, ETag: `"a"`, LastModified: "Thu,\r\nX: 1",
+				Profile: NotModified, Origin: original, ETag: `"a"`, LastModified: "Thu,\r\nX: 1", Container: "old.wacz",
 			}},
 			want: []string{`WARC-Type: revisit
 WARC-Record-ID: <one>
@@ -159,6 +159,7 @@ WARC-Profile: http://netpreserve.org/warc/1.1/revisit/server-not-modified
 WARC-Refers-To: <urn:uuid:11111111-2222-4333-8444-555555555555>
 WARC-Refers-To-Target-URI: http://www.example.org/first
 WARC-Refers-To-Date: 2026-01-02T02:04:05.678901Z
+WARC-Refers-To-Container: file://old.wacz
 WARC-Payload-Digest: sha1:VL2MMHO4YXUKFWV63YHTWSBM3GXKSQ2N
 WARC-Etag: "a"
 WARC-Block-Digest: ` + infoDigest + `

@@ -65,6 +65,7 @@ type Revisit struct {
 	Profile            Profile
 	Head               []byte        // exact response head; for NotModified it is stored as evidence, like Visit.Head
 	Origin             digest.Origin // the response record that holds the payload; URI, Date and Payload are needed
+	Container          string        // name of the package that holds the original; empty if it is not in one
 	ETag, LastModified string        // for NotModified: the validators that were sent, byte for byte
 }
 

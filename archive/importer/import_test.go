@@ -138,6 +138,9 @@ func TestEveryFormatIsImported(t *testing.T) {
 			if n, err := i.References(got); err != nil || n != sum.Revisits {
 				t.Errorf("%d revisits refer to the origin, %v; %d were imported", n, err, sum.Revisits)
 			}
+			if want := map[string]string{"WACZ": "a.wacz", "a manifest": "a.wacz"}[name]; i.Container(got) != want {
+				t.Errorf("the origin is in the package %q, want %q", i.Container(got), want)
+			}
 			again, _ := imported(t, i, Options{}, file)
 			if again != (Summary{Known: 1}) || len(i.Collections()) != 1 {
 				t.Errorf("importing the file again returns %+v, %v", again, i.Collections())

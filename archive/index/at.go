@@ -42,7 +42,7 @@ func (l *Library) pick(uri string, is func(Entry) bool) (Capture, http.Header, e
 
 // header reads the HTTP header of a capture.
 func (l *Library) header(c Capture) (http.Header, error) {
-	r, err := warc.OpenAt(c.path, c.Offset)
+	r, err := c.file.OpenAt(c.Offset)
 	if err != nil {
 		return nil, warc.Damaged(err)
 	}

@@ -23,6 +23,8 @@ type Options struct {
 	TempDir  string         // folder of temporary files; empty = the system's own
 	Name     string         // of the file in the lines, if only one file is indexed; empty = its own name
 
+	Outside []string // for [OpenLibrary]: further files and folders, of earlier archives
+
 	Milliseconds bool // write timestamps of 17 digits, by which replay tools tell captures of one second apart
 }
 
@@ -40,15 +42,23 @@ func Build(
 	ctx context.Context, paths []string, o Options, out io.Writer, report func(warc.Finding) error,
 ) (Summary, error) {
 	files, faults := warc.Files(paths)
+	if o.Name != "" && len(files) == 1 {
+		files[0].Name = o.Name
+	}
+	return build(ctx, files, faults, o, out, report)
+}
+
+// build is Build for a list of files and the faults of others.
+func build(
+	ctx context.Context, files []warc.File, faults []*warc.Finding, o Options, out io.Writer,
+	report func(warc.Finding) error,
+) (Summary, error) {
 	b := builder{sum: Summary{Files: len(files)}, progress: o.Progress, milliseconds: o.Milliseconds}
 	b.report = func(f warc.Finding) error {
 		if f.Severity == warc.Error {
 			b.sum.Errors++
 		}
 		return report(f)
-	}
-	if o.Name != "" && len(files) == 1 {
-		files[0].Name = o.Name
 	}
 	b.progress.Expect(files)
 	for _, f := range faults {

@@ -30,7 +30,7 @@ type Capture struct {
 	// if its file is not in the folder. Then only Entry and Date are set.
 	Damage error
 
-	path string
+	file warc.File
 }
 
 // ErrElsewhere says that the index has a capture whose file was moved away.
@@ -43,6 +43,7 @@ func (c Capture) IsElsewhere() bool { return errors.Is(c.Damage, ErrElsewhere) }
 type Reference struct {
 	RecordID, URI string
 	Date          time.Time
+	Container     string // name of the package that holds it (WARC-Refers-To-Container); usually empty
 }
 
 // History returns the captures of exactly this URI, oldest first, including damaged ones.
@@ -63,7 +64,28 @@ func (l *Library) History(uri string) ([]Capture, error) {
 		all = append(all, c)
 	}
 	slices.SortStableFunc(all, func(a, b Capture) int { return a.Date.Compare(b.Date) })
-	return all, nil
+	return withoutCopies(all), nil
+}
+
+// withoutCopies removes captures that are copies of others in packages. It keeps a copy outside a package.
+func withoutCopies(all []Capture) []Capture {
+	first := map[string]int{} // index in kept, by record id
+	var kept []Capture
+	for _, c := range all {
+		i, again := first[c.RecordID]
+		switch {
+		case c.Damage != nil || c.RecordID == "" || !again:
+			first[c.RecordID] = len(kept)
+			kept = append(kept, c)
+		case kept[i].Damage != nil || kept[i].URL != c.URL || !kept[i].Date.Equal(c.Date):
+			kept = append(kept, c) // not a copy
+		case kept[i].file.Package() != "" && c.file.Package() == "":
+			kept[i] = c
+		case c.file.Package() == "":
+			kept = append(kept, c)
+		}
+	}
+	return kept
 }
 
 // Alike returns the other URIs that have the same key.
@@ -91,7 +113,7 @@ func (l *Library) load(e Entry) (Capture, error) {
 		return Capture{}, fmt.Errorf("%w: bring %s back to %s to read the record at %d",
 			ErrElsewhere, e.Filename, l.dir, e.Offset)
 	}
-	r, err := warc.OpenAt(f.Path, e.Offset)
+	r, err := f.OpenAt(e.Offset)
 	if err != nil {
 		return Capture{}, warc.Damaged(err)
 	}
@@ -109,10 +131,13 @@ func (l *Library) load(e Entry) (Capture, error) {
 		return Capture{}, fmt.Errorf("%w: at %s:%d the index has %s and the file %s",
 			warc.ErrDamaged, f.Path, e.Offset, e.URL, h.Target())
 	}
-	c := Capture{Entry: e, Date: h.Date(), Type: h.Type(), RecordID: rec.ID(), path: f.Path}
+	c := Capture{Entry: e, Date: h.Date(), Type: h.Type(), RecordID: rec.ID(), file: f}
 	if c.Type == "revisit" {
 		c.Profile = h.Get("WARC-Profile")[strings.LastIndexByte(h.Get("WARC-Profile"), '/')+1:]
-		c.RefersTo = Reference{RecordID: h.ID("WARC-Refers-To"), URI: warc.TrimID(h.Get("WARC-Refers-To-Target-URI"))}
+		c.RefersTo = Reference{
+			RecordID: h.ID("WARC-Refers-To"), URI: warc.TrimID(h.Get("WARC-Refers-To-Target-URI")),
+			Container: strings.TrimPrefix(h.Get("WARC-Refers-To-Container"), "file://"),
+		}
 		if c.RefersTo.Date, err = warc.ParseDate(h.Get("WARC-Refers-To-Date")); err != nil {
 			c.RefersTo.Date = time.Time{}
 		}
@@ -223,8 +248,12 @@ func (c Capture) fits(original Capture) int {
 }
 
 func noOriginal(c Capture) error {
-	return fmt.Errorf("%w: the revisit of %s at %s refers to %s, %s, %s, which is not in the archive", warc.ErrNotFound,
-		c.URL, c.Timestamp, c.RefersTo.RecordID, c.RefersTo.URI, c.RefersTo.Date.Format(time.RFC3339))
+	where := ""
+	if c.RefersTo.Container != "" {
+		where = "; it is in the package " + c.RefersTo.Container + ", says the revisit: name that with --from"
+	}
+	return fmt.Errorf("%w: the revisit of %s at %s refers to %s, %s, %s, which is not in the archive%s", warc.ErrNotFound,
+		c.URL, c.Timestamp, c.RefersTo.RecordID, c.RefersTo.URI, c.RefersTo.Date.Format(time.RFC3339), where)
 }
 
 // byID searches all files for a record id. It is for revisits that do not name URI and date.

@@ -86,7 +86,8 @@ func WriteJSON(out io.Writer, captures []Capture) error {
 			"uri": c.URL, "date": c.Date.Format(time.RFC3339Nano), "record": c.Type, "profile": c.Profile, "id": c.RecordID,
 			"status": c.Status, "mime": c.MIME, "digest": c.Digest, "size": c.Size,
 			"file": c.Filename, "offset": c.Offset, "length": c.Length,
-			"refersTo": c.RefersTo.RecordID, "refersToURI": c.RefersTo.URI, "metadata": notes,
+			"refersTo": c.RefersTo.RecordID, "refersToURI": c.RefersTo.URI,
+			"refersToContainer": c.RefersTo.Container, "metadata": notes,
 		}
 		switch {
 		case c.IsElsewhere():

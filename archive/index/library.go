@@ -34,10 +34,13 @@ type sortedIndex struct {
 	size   int64
 }
 
-// OpenLibrary opens a folder. It reports damage in the files that it has to read, and the library later reports damage
-// in an index. [WriteFile] makes the index that saves reading all files.
+// OpenLibrary opens a folder, and the files and folders of o.Outside, all with the WACZ packages in them. It reports
+// damage in the files that it has to read, and the library later reports damage in an index. [WriteFile] makes the
+// index that saves reading all files of the folder.
 func OpenLibrary(ctx context.Context, dir string, o Options, report func(warc.Finding) error) (*Library, error) {
-	files, faults := warc.Files([]string{dir})
+	files, faults := warc.FilesAndPackages([]string{dir})
+	more, moreFaults := warc.FilesAndPackages(o.Outside)
+	faults = append(faults, moreFaults...)
 	for _, f := range faults {
 		if err := report(*f); err != nil {
 			return nil, err
@@ -47,16 +50,17 @@ func OpenLibrary(ctx context.Context, dir string, o Options, report func(warc.Fi
 	for _, f := range files {
 		l.files[f.Name] = f
 	}
+	more = l.addOutside(more)
 	done := map[string]bool{}
 	for _, name := range []string{FileName, recentName} {
 		if err := l.openIndex(filepath.Join(dir, name), files, done); err != nil {
 			return nil, errors.Join(err, l.Close())
 		}
 	}
-	var rest []string
+	rest := more
 	for _, f := range files {
 		if !done[f.Name] {
-			rest = append(rest, f.Path)
+			rest = append(rest, f)
 		}
 	}
 	if len(rest) == 0 {
@@ -66,6 +70,23 @@ func OpenLibrary(ctx context.Context, dir string, o Options, report func(warc.Fi
 		return nil, errors.Join(err, l.Close())
 	}
 	return l, nil
+}
+
+// addOutside adds files outside the folder under names that no file of the folder has, and returns them. A file of the
+// same name and size as one in the folder is a copy and is left out.
+func (l *Library) addOutside(files []warc.File) (added []warc.File) {
+	for _, f := range files {
+		if same, taken := l.files[f.Name]; taken && same.Size == f.Size {
+			continue
+		} else if taken {
+			f.Name = filepath.ToSlash(f.Path)
+		}
+		if _, taken := l.files[f.Name]; !taken {
+			l.files[f.Name] = f
+			added = append(added, f)
+		}
+	}
+	return added
 }
 
 // openIndex opens an index for the files that it covers and that are not done, and adds these to done.
@@ -103,24 +124,17 @@ func (l *Library) openIndex(path string, files []warc.File, done map[string]bool
 }
 
 // scan reads the files that no index covers.
-func (l *Library) scan(ctx context.Context, paths []string, o Options, report func(warc.Finding) error) error {
-	names := map[string]string{} // Build names a file by the last element of its path
-	for name, f := range l.files {
-		names[filepath.Base(f.Path)+"\x00"+f.Path] = name
+func (l *Library) scan(ctx context.Context, files []warc.File, o Options, report func(warc.Finding) error) error {
+	var out bytes.Buffer
+	if _, err := build(ctx, files, nil, o, &out, report); err != nil {
+		return err
 	}
-	for _, path := range paths {
-		var out bytes.Buffer
-		if _, err := Build(ctx, []string{path}, o, &out, report); err != nil {
+	for line := range strings.Lines(out.String()) {
+		e, err := ParseEntry(line)
+		if err != nil {
 			return err
 		}
-		for line := range strings.Lines(out.String()) {
-			e, err := ParseEntry(line)
-			if err != nil {
-				return err
-			}
-			e.Filename = names[filepath.Base(path)+"\x00"+path]
-			l.read = append(l.read, e)
-		}
+		l.read = append(l.read, e)
 	}
 	slices.SortFunc(l.read, compareEntries)
 	return nil

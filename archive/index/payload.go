@@ -27,10 +27,10 @@ func (l *Library) Payload(ctx context.Context, c Capture, decode bool) (*Payload
 	if err != nil {
 		return nil, err
 	}
-	if err := errors.Join(warc.CheckAt(original.path, original.Offset), ctx.Err()); err != nil {
+	if err := errors.Join(original.file.CheckAt(original.Offset), ctx.Err()); err != nil {
 		return nil, err
 	}
-	r, err := warc.OpenAt(original.path, original.Offset)
+	r, err := original.file.OpenAt(original.Offset)
 	if err != nil {
 		return nil, warc.Damaged(err)
 	}
@@ -40,7 +40,7 @@ func (l *Library) Payload(ctx context.Context, c Capture, decode bool) (*Payload
 	}
 	head, body, err := rec.Payload()
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("read %s at %d: %w", original.path, original.Offset, err), r.Close())
+		return nil, errors.Join(fmt.Errorf("read %s at %d: %w", original.file.Path, original.Offset, err), r.Close())
 	}
 	if decode {
 		if body, err = head.Decode(body); err != nil {

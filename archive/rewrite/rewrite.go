@@ -89,9 +89,9 @@ type provided struct {
 	err       error
 }
 
-// Files copies the records of files and folders into new files of the same names in another folder. The new files
-// depend on nothing else: a revisit whose original would be left out becomes a response with the payload of the
-// original, and later revisits of the same original refer to that response. The response keeps the HTTP head of the
+// Files copies the records of files, folders and WACZ packages into new files of the same names in another folder. The
+// new files depend on nothing else: a revisit whose original would be left out becomes a response with the payload of
+// the original, and later revisits of the same original refer to that response. The response keeps the HTTP head of the
 // revisit, unless there is none or it is one of a 304. A metadata record next to each new response says how it was
 // made. All other records are copied byte for byte.
 //
@@ -110,7 +110,7 @@ func Files(ctx context.Context, paths []string, o Options, report func(warc.Find
 		}
 		return pass(f)
 	}
-	inputs, faults := warc.Files(paths)
+	inputs, faults := warc.FilesAndPackages(paths)
 	var hidden []warc.Finding // damage in the files of o.From; damage in the others is reported when they are rewritten
 	var err error
 	p.survey, err = survey.New(ctx, append(slices.Clone(paths), o.From...), o.Progress, func(f warc.Finding) error {
@@ -165,9 +165,13 @@ func (p *plan) make(ctx context.Context) (lacking []warc.Finding, _ error) {
 	return append(lacking, p.drop()...), nil
 }
 
-// outName returns the name of a new file. The file is compressed, and not open.
+// outName returns the name of a new file. The file is compressed, and not open. A file from a package begins with the
+// name of the package, because many packages have a data.warc.gz.
 func outName(f warc.File) string {
 	name := strings.TrimSuffix(filepath.Base(f.Path), warc.OpenSuffix)
+	if pack := filepath.Base(f.Package()); f.Package() != "" {
+		name = pack[:len(pack)-len(".wacz")] + "-" + name
+	}
 	if !strings.HasSuffix(strings.ToLower(name), ".gz") {
 		name += ".gz"
 	}

@@ -154,7 +154,7 @@ func (w *rewriter) renamedIDs(h warc.Header) warc.Header {
 
 // reopen opens a record again, to read its block.
 func (w *rewriter) reopen(at place) (*warc.Reader, *warc.Record, error) {
-	r, err := warc.OpenAt(w.file.Path, at.offset)
+	r, err := w.file.OpenAt(at.offset)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -269,7 +269,7 @@ func (w *rewriter) fill(rec *warc.Record, ch change, at place) error {
 	}
 	p := w.payloads[ch.original]
 	from := w.survey.At(ch.original)
-	r, original, err := openCapture(w.survey.Files[from.File].Path, from.Offset, w.survey.IDOf(ch.original))
+	r, original, err := openCapture(w.survey.Files[from.File], from.Offset, w.survey.IDOf(ch.original))
 	if err != nil {
 		return err
 	}
@@ -287,7 +287,7 @@ func (w *rewriter) fill(rec *warc.Record, ch change, at place) error {
 	if n, err := io.Copy(sum, block); err != nil || n != size {
 		return fmt.Errorf("read %s at %d: %d bytes instead of %d: %w", original.File, original.Offset, n, size, err)
 	}
-	again, second, err := openCapture(original.File, from.Offset, w.survey.IDOf(ch.original))
+	again, second, err := openCapture(w.survey.Files[from.File], from.Offset, w.survey.IDOf(ch.original))
 	if err != nil {
 		return err
 	}
@@ -368,7 +368,7 @@ func (w *rewriter) explain(rec *warc.Record, ch change, from survey.Capture) err
 		"payloadFrom", w.survey.IDOf(ch.original),
 		"payloadFromURI", from.Target,
 		"payloadFromDate", from.Time().Format(warc.DateLayout),
-		"payloadFromFile", filepath.Base(w.survey.Files[from.File].Path),
+		"payloadFromFile", fileLabel(w.survey.Files[from.File]),
 	) {
 		if f.Value != "" {
 			text.WriteString(f.Name + ": " + f.Value + "\r\n")
@@ -390,6 +390,15 @@ func (w *rewriter) explain(rec *warc.Record, ch change, from survey.Capture) err
 		h = append(h, fields("WARC-Warcinfo-ID", info)...)
 	}
 	return w.emit("WARC/1.1", h, strings.NewReader(text.String()))
+}
+
+// fileLabel returns the name of a file, with its package if it is in one.
+func fileLabel(f warc.File) string {
+	name := filepath.Base(f.Path)
+	if f.Package() != "" {
+		name = filepath.Base(f.Package()) + "/archive/" + name
+	}
+	return name
 }
 
 // fields returns header lines, given as pairs of name and value.
@@ -414,8 +423,8 @@ func (c *countingWriter) Write(p []byte) (int, error) {
 }
 
 // openCapture opens the record with an id at an offset, where several records may share a gzip member.
-func openCapture(path string, offset int64, id string) (*warc.Reader, *warc.Record, error) {
-	r, err := warc.OpenAt(path, offset)
+func openCapture(f warc.File, offset int64, id string) (*warc.Reader, *warc.Record, error) {
+	r, err := f.OpenAt(offset)
 	if err != nil {
 		return nil, nil, warc.Damaged(err)
 	}
@@ -434,11 +443,11 @@ func openCapture(path string, offset int64, id string) (*warc.Reader, *warc.Reco
 // encoding (WARC/1.1, section 6.3.2).
 func (p *plan) provide(ctx context.Context, o int32) *provided {
 	c := p.survey.At(o)
-	path := p.survey.Files[c.File].Path
-	if err := warc.CheckAt(path, c.Offset); err != nil {
+	file := p.survey.Files[c.File]
+	if err := file.CheckAt(c.Offset); err != nil {
 		return &provided{err: err}
 	}
-	r, rec, err := openCapture(path, c.Offset, p.survey.IDOf(o))
+	r, rec, err := openCapture(file, c.Offset, p.survey.IDOf(o))
 	if err != nil {
 		return &provided{err: err}
 	}

@@ -1,6 +1,7 @@
 package survey
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -20,6 +21,7 @@ type Dependencies struct {
 	Needs    []Dependency `json:"needs"`    // files that hold originals of this file's revisits
 	NeededBy []Dependency `json:"neededBy"` // files that hold revisits of this file's records
 	Missing  int          `json:"missing"`  // revisits whose original is in no file
+	Packages []Dependency `json:"packages"` // packages that these revisits name
 }
 
 // Dependencies returns for each of the named files which files it needs, and which files need it.
@@ -36,6 +38,7 @@ func (s *Survey) Dependencies(names []string) ([]Dependencies, error) {
 		m[a][b]++
 	}
 	captures, missing := map[int32]int{}, map[int32]int{}
+	packages := map[int32]map[string]int{}
 	for i, c := range s.All() {
 		captures[c.File]++
 		if !c.IsRevisit {
@@ -44,6 +47,9 @@ func (s *Survey) Dependencies(names []string) ([]Dependencies, error) {
 		o := s.Original(i)
 		if o < 0 {
 			missing[c.File]++
+			if c.Container != "" {
+				countName(packages, c.File, c.Container)
+			}
 		} else if other := s.At(o).File; other != c.File {
 			count(needs, c.File, other)
 			count(neededBy, other, c.File)
@@ -55,10 +61,27 @@ func (s *Survey) Dependencies(names []string) ([]Dependencies, error) {
 			all = append(all, Dependencies{
 				File: f.Name, Captures: captures[n], Missing: missing[n],
 				Needs: s.ByFile(needs[n]), NeededBy: s.ByFile(neededBy[n]),
+				Packages: byName(packages[n]),
 			})
 		}
 	}
 	return all, nil
+}
+
+func countName(m map[int32]map[string]int, file int32, name string) {
+	if m[file] == nil {
+		m[file] = map[string]int{}
+	}
+	m[file][name]++
+}
+
+// byName returns counts as a sorted list.
+func byName(counts map[string]int) []Dependency {
+	list := make([]Dependency, 0, len(counts))
+	for _, name := range slices.Sorted(maps.Keys(counts)) {
+		list = append(list, Dependency{name, counts[name]})
+	}
+	return list
 }
 
 // ByFile returns counts, given by number of file, as a list sorted by name.

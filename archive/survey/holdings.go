@@ -18,6 +18,7 @@ type Capture struct {
 	toID      Key // record id of the original; zero if there is none
 	to        Moment
 	IsRevisit bool
+	Container string // name of the package with the original, as the revisit says (WARC-Refers-To-Container)
 }
 
 // namedCapture is a capture with its record id as a text.
@@ -46,6 +47,7 @@ func captureOf(rec *warc.Record, file int32) (namedCapture, bool) {
 	if d, err := warc.ParseDigest(h.Get("WARC-Payload-Digest")); err == nil && !d.IsZero() {
 		c.Method, c.Payload = d.Algorithm, KeyOf(d.Algorithm+string(d.Value))
 	}
+	c.Container = strings.TrimPrefix(h.Get("WARC-Refers-To-Container"), "file://")
 	if id := h.ID("WARC-Refers-To"); id != "" {
 		c.toID = IDKey(id)
 	}
@@ -77,8 +79,9 @@ type row struct {
 
 // referral names the original of a revisit.
 type referral struct {
-	id Key
-	to Moment
+	id        Key
+	to        Moment
+	container int32 // index in containers
 }
 
 // blockSize is the number of elements in one block of a list.
@@ -111,6 +114,9 @@ type captures struct {
 	number  map[Key]int32
 	odd     map[int32]string // record ids that their keys cannot restore
 	methods []string
+
+	containers []string // names of packages that revisits name; the first is empty
+	container  map[string]int32
 }
 
 func (s *captures) add(c namedCapture) {
@@ -125,7 +131,7 @@ func (s *captures) add(c namedCapture) {
 	}
 	r := row{id: c.ID, payload: c.Payload, date: c.Date, offset: c.Offset, file: c.File, target: target, kind: c.Kind}
 	if c.toID != (Key{}) || c.to != (Moment{}) {
-		r.refers = s.refers.add(referral{c.toID, c.to}) + 1
+		r.refers = s.refers.add(referral{c.toID, c.to, s.numberOf(c.Container)}) + 1
 	}
 	method := slices.Index(s.methods, c.Method)
 	if method < 0 {
@@ -137,6 +143,24 @@ func (s *captures) add(c namedCapture) {
 	if uuid.UUID(c.ID).URN() != c.text {
 		s.odd[i] = strings.Clone(c.text)
 	}
+}
+
+// maxContainers is the maximum number of different packages that revisits name. The names of further ones are dropped:
+// they come from the files.
+const maxContainers = 10_000
+
+// numberOf returns the number of the name of a package.
+func (s *captures) numberOf(container string) int32 {
+	if s.container == nil {
+		s.container, s.containers = map[string]int32{"": 0}, []string{""}
+	}
+	n, known := s.container[container]
+	if !known && len(s.containers) < maxContainers {
+		n = int32(len(s.containers))
+		name := strings.Clone(container)
+		s.container[name], s.containers = n, append(s.containers, name)
+	}
+	return n
 }
 
 // At returns the capture with a number.
@@ -151,7 +175,7 @@ func (s *captures) At(i int32) Capture {
 	}
 	if r.refers > 0 {
 		to := s.refers.at(r.refers - 1)
-		c.toID, c.to = to.id, to.to
+		c.toID, c.to, c.Container = to.id, to.to, s.containers[to.container]
 	}
 	return c
 }

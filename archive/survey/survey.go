@@ -8,6 +8,7 @@ import (
 	"math"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/arcrawl/arcrawl/archive/parallel"
 	"github.com/arcrawl/arcrawl/archive/warc"
@@ -26,11 +27,11 @@ type Survey struct {
 	payloads []int32 // responses and resources with a payload digest
 }
 
-// New reads the captures of files and folders. It reports damage and skips it.
+// New reads the captures of files and folders, also in WACZ packages. It reports damage and skips it.
 func New(
 	ctx context.Context, paths []string, progress *warc.Progress, report func(warc.Finding) error,
 ) (*Survey, error) {
-	files, faults := warc.Files(paths)
+	files, faults := warc.FilesAndPackages(paths)
 	s := &Survey{Files: files}
 	for _, f := range faults {
 		if err := report(*f); err != nil {
@@ -155,17 +156,21 @@ func (s *Survey) FindOriginal(c Capture) int32 {
 	return -1
 }
 
-// find returns the numbers of the named files. A name is a path, or relative to the folder of the survey.
+// find returns the numbers of the named files. A name is a path, or relative to the folder of the survey. The name of a
+// package stands for all files in it.
 func (s *Survey) find(names []string) (map[int32]bool, error) {
 	set := map[int32]bool{}
 	for _, name := range names {
-		i := slices.IndexFunc(s.Files, func(f warc.File) bool {
-			return f.Name == name || same(f.Path, name)
-		})
-		if i < 0 {
+		found := false
+		for i, f := range s.Files {
+			inside := f.Package() != "" && (strings.HasPrefix(f.Name, name+"/archive/") || same(f.Package(), name))
+			if inside || f.Name == name || same(f.Path, name) {
+				set[int32(i)], found = true, true
+			}
+		}
+		if !found {
 			return nil, fmt.Errorf("%w: the file %s is not among the %d that were read", warc.ErrNotFound, name, len(s.Files))
 		}
-		set[int32(i)] = true
 	}
 	return set, nil
 }

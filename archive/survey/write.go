@@ -20,6 +20,9 @@ func (d Dependencies) Write(out io.Writer) error {
 	if d.Missing > 0 {
 		fmt.Fprintf(&text, "  lacks the originals of %d revisits\n", d.Missing)
 	}
+	for _, f := range d.Packages {
+		fmt.Fprintf(&text, "  %d of them are in %s, say the revisits\n", f.Revisits, f.File)
+	}
 	_, err := io.WriteString(out, text.String())
 	return err
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/arcrawl/arcrawl/archive/parallel"
 	"github.com/arcrawl/arcrawl/archive/survey"
@@ -183,17 +182,14 @@ func (v Summary) Kinds() []string {
 	return slices.Sorted(maps.Keys(v.Records))
 }
 
-// isPackage reports whether a file name is one of a WACZ package.
-func isPackage(file string) bool { return strings.HasSuffix(strings.ToLower(file), ".wacz") }
-
 // isArchiveOrPackage reports whether a file name is one of a WARC file or a WACZ package.
-func isArchiveOrPackage(file string) bool { return warc.IsArchive(file) || isPackage(file) }
+func isArchiveOrPackage(file string) bool { return warc.IsArchive(file) || warc.IsPackage(file) }
 
 // unpack replaces each package in a list by the WARC files in it, and reports what is wrong with the package itself.
 func unpack(files []warc.File, report func(warc.Finding) error) ([]warc.File, error) {
 	var all []warc.File
 	for _, f := range files {
-		if !isPackage(f.Path) {
+		if !warc.IsPackage(f.Path) {
 			all = append(all, f)
 			continue
 		}

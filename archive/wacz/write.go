@@ -40,8 +40,8 @@ type Options struct {
 	Out                          string // path of the package; ends in .wacz
 	Title, Description, Software string // of datapackage.json
 	Now                          time.Time
-	From                         []string // files and folders outside the package that may hold originals of its revisits
-	Rewritten                    bool     // the files were just rewritten, which has reported missing originals
+	From                         Sources // files outside the package that may hold originals of its revisits
+	Rewritten                    bool    // the files were just rewritten, which has reported missing originals
 	Progress                     *warc.Progress
 }
 
@@ -55,12 +55,14 @@ type Summary struct {
 	Requires []Require `json:"requires"`
 }
 
-// Require is a file that a package depends on, as in relation.requires of its manifest.
+// Require is a file that a package depends on, as in relation.requires of its manifest: a WARC file, or a package as a
+// whole.
 type Require struct {
 	Filename string `json:"filename"`
 	Hash     string `json:"hash"`
 	Size     int64  `json:"size"`
-	Revisits int    `json:"revisits"` // revisits in the package that need the file
+	CrawlID  string `json:"crawlId,omitempty"` // of a package
+	Revisits int    `json:"revisits"`          // revisits in the package that need the file
 }
 
 // resource is a file in a package, as listed in datapackage.json.
@@ -339,8 +341,8 @@ func (p *writer) requires(ctx context.Context, files []string, report func(warc.
 		return err
 	}
 	outside := new(survey.Survey)
-	if len(p.o.From) > 0 {
-		outside, err = survey.New(ctx, p.o.From, p.o.Progress, func(f warc.Finding) error {
+	if len(p.o.From.Paths) > 0 {
+		outside, err = survey.New(ctx, p.o.From.Paths, p.o.Progress, func(f warc.Finding) error {
 			if f.Severity == warc.Error && !slices.Contains(files, f.File) && len(hidden) < warc.MaxFindings {
 				hidden = append(hidden, f)
 			}
@@ -362,7 +364,7 @@ func (p *writer) requires(ctx context.Context, files []string, report func(warc.
 			lacking = append(lacking, warc.Finding{
 				File: inside.Files[c.File].Path, Offset: c.Offset, Severity: warc.Error, Kind: warc.NoOriginal,
 				Record: inside.IDOf(i), URI: c.Target,
-				Text: "the original is neither in the package nor in the other named files; the revisit is packed as it is",
+				Text: lackingText(c),
 			})
 		}
 	}
@@ -374,19 +376,51 @@ func (p *writer) requires(ctx context.Context, files []string, report func(warc.
 			return err
 		}
 	}
-	return p.require(outside, counts)
+	return p.require(outside, counts, report)
 }
 
-// require adds the needed files to the summary, with hash and size.
-func (p *writer) require(outside *survey.Survey, counts map[int32]int) error {
+// lackingText returns what is wrong with a revisit without original.
+func lackingText(c survey.Capture) string {
+	text := "the original is neither in the package nor in the other named files"
+	if c.Container != "" {
+		text += " (the revisit says it is in " + c.Container + ")"
+	}
+	return text + "; the revisit is packed as it is"
+}
+
+// require adds the needed files to the summary, with hash and size. It names a package instead of the files in it.
+func (p *writer) require(outside *survey.Survey, counts map[int32]int, report func(warc.Finding) error) error {
+	at := map[string]int{} // index in Requires, by path
 	for i, f := range outside.Files {
-		if n := counts[int32(i)]; n > 0 {
-			hash, size, err := warc.HashFile(f.Path)
+		n := counts[int32(i)]
+		if n == 0 {
+			continue
+		}
+		r, path := Require{Filename: f.Name, Revisits: n}, f.Path
+		var known Source
+		if pack := f.Package(); pack != "" {
+			known = p.o.From.of(pack)
+			r.Filename, r.CrawlID, path = filepath.Base(pack), known.CrawlID, pack
+		}
+		if before, again := at[path]; again {
+			p.sum.Requires[before].Revisits += n
+			continue
+		}
+		var err error
+		if r.Hash, r.Size, err = warc.HashFile(path); err != nil {
+			return err
+		}
+		if known.differs(r.Hash) {
+			err := report(warc.Finding{
+				File: path, Offset: -1, Severity: warc.Error, Kind: warc.BlockDigest,
+				Text: fmt.Sprintf("the package has the hash %s, its list says %s", r.Hash, known.Hash),
+			})
 			if err != nil {
 				return err
 			}
-			p.sum.Requires = append(p.sum.Requires, Require{Filename: f.Name, Hash: hash, Size: size, Revisits: n})
 		}
+		at[path] = len(p.sum.Requires)
+		p.sum.Requires = append(p.sum.Requires, r)
 	}
 	return nil
 }

@@ -66,7 +66,7 @@ func member(t *testing.T, z *zip.ReadCloser, name string) []byte {
 func TestAPackageAgreesWithItsManifest(t *testing.T) {
 	t.Parallel()
 	l, names := archivetest.Three(t)
-	z, sum := packed(t, l.Files()[1:], Options{From: []string{l.Dir}})
+	z, sum := packed(t, l.Files()[1:], Options{From: Sources{Paths: []string{l.Dir}}})
 	var d datapackage
 	if err := json.Unmarshal(member(t, z, "datapackage.json"), &d); err != nil {
 		t.Fatal(err)
@@ -101,7 +101,8 @@ func TestAPackageAgreesWithItsManifest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d.Relation == nil || len(d.Relation.Requires) != 1 || d.Relation.Requires[0] != (Require{names[0], hash, size, 2}) {
+	want := Require{Filename: names[0], Hash: hash, Size: size, Revisits: 2}
+	if d.Relation == nil || len(d.Relation.Requires) != 1 || d.Relation.Requires[0] != want {
 		t.Errorf("the relation is %+v, want two revisits that need %s", d.Relation, names[0])
 	}
 	if sum.Files != 2 || sum.Captures != 6 || sum.Pages != 1 {
@@ -174,7 +175,7 @@ func TestDatapackageAcceptsThePackage(t *testing.T) {
 	t.Parallel()
 	slow.Test(t)
 	l, _ := archivetest.Three(t)
-	z, _ := packed(t, l.Files()[1:], Options{From: []string{l.Dir}})
+	z, _ := packed(t, l.Files()[1:], Options{From: Sources{Paths: []string{l.Dir}}})
 	text := member(t, z, "datapackage.json")
 	if faults := foreign.DataPackage(t, archivetest.Save(t, "datapackage.json", text)); len(faults) > 0 {
 		t.Errorf("datapackage reports %q for %s", faults, text)

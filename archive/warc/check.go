@@ -61,9 +61,10 @@ func (rec *Record) Finding(k Kind, text string) Finding {
 	}
 }
 
-// CheckAt checks the record at an offset of a file. Its error is the first fault, and wraps [ErrDamaged].
-func CheckAt(path string, offset int64) error {
-	r, err := OpenAt(path, offset)
+// CheckAt checks the record at an offset of the file, wherever it is. Its error is the first fault, and wraps
+// [ErrDamaged].
+func (f File) CheckAt(offset int64) error {
+	r, err := f.OpenAt(offset)
 	if err != nil {
 		return Damaged(err)
 	}
@@ -215,11 +216,10 @@ func (c *Checker) isFraming(rec *Record, want Digest) bool {
 	if !rec.Header.IsHTTP() || rec.SharesMember() {
 		return false
 	}
-	r, err := OpenAt(rec.File, rec.Offset)
+	r, err := NewReader(rec.File, rec.r.file, rec.r.size, rec.Offset)
 	if err != nil {
 		return false
 	}
-	defer r.Close() //nolint:errcheck // nothing was written
 	again, err := r.Next()
 	if err != nil {
 		return false

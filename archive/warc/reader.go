@@ -140,8 +140,8 @@ func (r *Reader) identify() error {
 	case strings.HasPrefix(begin, recordMagic), r.gzip && err != nil:
 		return nil
 	case strings.HasPrefix(begin, "PK\x03\x04"):
-		return fault(NotWARC, "this is a ZIP file; verify and dedup import read it if it is a WACZ package; "+
-			"for everything else unpack its WARC files first")
+		return fault(NotWARC, "this is a ZIP file; if it is a WACZ package, its name must end in .wacz for commands "+
+			"that read packages; for everything else unpack its WARC files first")
 	case r.hasRecord():
 		return nil
 	}

@@ -84,6 +84,9 @@ func faults() []fault {
 	inWhole := len(members(warcInfo, before, behind))
 	short := strings.Replace(record, "Content-Length: ", "Content-Length: 1", 1)
 	proving := []string{"verify", "dedup import"}
+	packages := append([]string{
+		"history", "history behind a fault", "cat", "diff", "scrub test", "deps", "impact", "reduplicate", "extract",
+	}, proving...)
 	return []fault{
 		{name: "a compressed file that ends early", file: "cut.warc.gz", content: whole[:len(whole)-12], at: inWhole, rest: true},
 		{name: "a plain file that ends early", file: "cut.warc", content: []byte(warcInfo + before + behind + record[:len(record)-40]), at: plainAt + len(behind), rest: true},
@@ -123,7 +126,7 @@ func faults() []fault {
 			}
 			t.Cleanup(func() { _ = os.Chmod(path, 0o755) })
 		}},
-		{name: "a package that ends early", file: "cut.wacz", content: []byte("PK\x03\x04 and no more"), at: -1, only: proving},
+		{name: "a package that ends early", file: "cut.wacz", content: []byte("PK\x03\x04 and no more"), at: -1, only: packages},
 	}
 }
 

@@ -20,12 +20,16 @@ func (w *archiveFlags) survey(cmd *cobra.Command, asJSON bool) (s *survey.Survey
 	if err != nil {
 		return nil, nil, err
 	}
+	outside, err := w.sources()
+	if err != nil {
+		return nil, nil, err
+	}
 	progress := new(warc.Progress)
 	stop := watch(cmd.ErrOrStderr(), progress)
 	defer stop()
 	d := newDamages(cmd.ErrOrStderr(), asJSON)
 	daemon.LimitGarbage(daemon.MaxGarbage)
-	s, err = survey.New(cmd.Context(), []string{dir}, progress, d.see)
+	s, err = survey.New(cmd.Context(), append([]string{dir}, outside...), progress, d.see)
 	return s, d, err
 }
 
@@ -48,8 +52,8 @@ func newDeps() *cobra.Command {
 		Use:   "deps FILE…",
 		Short: "Show which WARC files a file needs, and which need it",
 		Long: `deps reads a folder of WARC files and follows each revisit to its original. For each named FILE it prints the files with
-originals of its revisits, the files with revisits that need it, and the numbers. FILE is a path or a name in the folder. A revisit
-without an original, or a damaged file, is reported with exit code 65.
+originals of its revisits, the files with revisits that need it, and the numbers. FILE is a path or a name in the folder; a WACZ
+package stands for the WARC files in it. A revisit without an original, or a damaged file, is reported with exit code 65.
 
 The folder is storage.warc of the configuration, or the one named by --warcs.`,
 		Example: "  arcrawl deps --warcs warc/ arcrawl-20261121090000000-00001-c1.warc.gz",

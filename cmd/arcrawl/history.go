@@ -9,16 +9,31 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/arcrawl/arcrawl/archive/index"
+	"github.com/arcrawl/arcrawl/archive/wacz"
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
 // archiveFlags holds the flags that choose the folder of WARC files.
-type archiveFlags struct{ dir, config string }
+type archiveFlags struct {
+	dir, config string
+	from        []string
+}
 
 func (w *archiveFlags) flags(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&w.dir, "warcs", "", "read WARC files in this folder (default: storage.warc of the configuration)")
+	cmd.Flags().StringArrayVar(&w.from, "from", nil,
+		"also read this file, folder, WACZ package or list of packages (.json), of earlier archives; repeatable")
 	configFlagFor(cmd, &w.config, "the main configuration file, which names the folder")
+}
+
+// sources returns the files and folders of --from, with lists of packages replaced by their packages.
+func (w *archiveFlags) sources() ([]string, error) {
+	s, err := wacz.ReadSources(w.from)
+	if err != nil {
+		return nil, usageError{err}
+	}
+	return s.Paths, nil
 }
 
 // damages prints findings of damage and counts them. Damage does not stop a command, but changes its exit code.
@@ -66,9 +81,13 @@ func (w *archiveFlags) lookIn(
 	if err != nil {
 		return err
 	}
+	outside, err := w.sources()
+	if err != nil {
+		return err
+	}
 	d, progress := newDamages(cmd.ErrOrStderr(), asJSON), new(warc.Progress)
 	stop := watch(cmd.ErrOrStderr(), progress)
-	l, err := index.OpenLibrary(cmd.Context(), dir, index.Options{Progress: progress}, d.see)
+	l, err := index.OpenLibrary(cmd.Context(), dir, index.Options{Progress: progress, Outside: outside}, d.see)
 	stop()
 	if err != nil {
 		return err
@@ -86,7 +105,7 @@ func name(s string) string {
 }
 
 const howFound = `The folder is storage.warc of the configuration, or the one named by --warcs. Every file in it is read, unless an index.cdxj in the
-folder covers it; arcrawl index -o writes one.`
+folder covers it; arcrawl index -o writes one. WACZ packages in the folder are always read.`
 
 func newHistory() *cobra.Command {
 	var at archiveFlags

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/arcrawl/arcrawl/archive/rewrite"
+	"github.com/arcrawl/arcrawl/archive/wacz"
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/internal/human"
 )
@@ -37,7 +38,7 @@ Both give exit code 65.`,
 
 func rewriteFlags(cmd *cobra.Command, o *rewrite.Options, asJSON *bool) {
 	cmd.Flags().StringVarP(&o.Out, "output", "o", "", "write the new files to this folder (required)")
-	cmd.Flags().StringArrayVar(&o.From, "from", nil, "look for originals in this file or folder; repeatable")
+	cmd.Flags().StringArrayVar(&o.From, "from", nil, "look for originals in this file, folder, WACZ package or list of packages (.json); repeatable")
 	cmd.Flags().BoolVar(asJSON, "json", false, "print the summary, and findings on standard error, as JSON")
 }
 
@@ -101,7 +102,11 @@ func runRewrite(cmd *cobra.Command, args []string, o rewrite.Options, asJSON boo
 	if o.Out == "" {
 		return usageError{fmt.Errorf("missing -o; name the folder of the new files")}
 	}
-	o.Progress = new(warc.Progress)
+	sources, err := wacz.ReadSources(o.From)
+	if err != nil {
+		return usageError{err}
+	}
+	o.From, o.Progress = sources.Paths, new(warc.Progress)
 	stop := watch(cmd.ErrOrStderr(), o.Progress)
 	var lost lostOriginals
 	sum, err := rewrite.Files(cmd.Context(), args, o, lost.count(printFinding(cmd.ErrOrStderr(), asJSON)))

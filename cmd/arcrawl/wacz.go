@@ -25,6 +25,8 @@ type packing struct {
 	since  string
 	until  string
 	alone  bool
+	from   []string
+	crawl  string
 }
 
 func newWacz() *cobra.Command {
@@ -36,8 +38,8 @@ func newWacz() *cobra.Command {
 		Long: `wacz writes a WACZ 1.1.1 package for ReplayWeb.page and similar tools: the WARC files, an index, a list of pages, and a
 manifest with the hash and size of each. Choose a host, prefix or period as with extract.
 
-Revisits stay revisits. The files with their originals, taken from the folders named by --from, are listed with hash and size in
-relation.requires. With --self-contained revisits become responses, as with reduplicate.
+Revisits stay revisits. The WARC files and packages with their originals, found by --from, are listed with hash and size in
+relation.requires, packages also with their crawl id. With --self-contained revisits become responses, as with reduplicate.
 
 Existing files are never overwritten; the package appears when it is complete. If something is damaged, the exit code is 65.`,
 		Example: `  arcrawl wacz -o november.wacz --since 2026-11 --until 2026-11 --self-contained warc/
@@ -54,7 +56,8 @@ Existing files are never overwritten; the package appears when it is complete. I
 	f.StringVarP(&p.Out, "output", "o", "", "write this package; its name ends in .wacz (required)")
 	f.StringVar(&p.Title, "title", "", "set the title of the package")
 	f.StringVar(&p.Description, "description", "", "set the description of the package")
-	f.StringArrayVar(&p.From, "from", nil, "look for originals in this file or folder; repeatable")
+	f.StringArrayVar(&p.from, "from", nil, "look for originals in this file, folder, WACZ package or list of packages (.json); repeatable")
+	f.StringVar(&p.crawl, "crawl", "", "set the crawl id of packages named by --from, unless their list has one")
 	selectionFlags(cmd, &p.choice.Select, &p.since, &p.until)
 	f.BoolVar(&p.alone, "self-contained", false, "turn revisits whose originals are outside into responses")
 	f.BoolVar(&asJSON, "json", false, "print the summary as JSON, and findings on standard error likewise")
@@ -66,6 +69,11 @@ func (p *packing) run(cmd *cobra.Command, args []string, asJSON bool) error {
 	if err := period(p.since, p.until, &p.choice.Select); err != nil {
 		return err
 	}
+	sources, err := wacz.ReadSources(p.from)
+	if err != nil {
+		return usageError{err}
+	}
+	p.From, p.From.CrawlID = sources, p.crawl
 	p.Now, p.Software, p.Progress = time.Now(), "arcrawl/"+programVersion(), new(warc.Progress)
 	var lost lostOriginals
 	see := lost.count(printFinding(cmd.ErrOrStderr(), asJSON))
@@ -79,7 +87,7 @@ func (p *packing) run(cmd *cobra.Command, args []string, asJSON bool) error {
 			return daemon.FolderError{Err: fmt.Errorf("create a folder next to the package: %w", err)}
 		}
 		defer os.RemoveAll(folder) //nolint:errcheck // the folder is hidden, and its name says what it is
-		p.choice.Out, p.choice.From, p.choice.Keep, p.choice.Progress = folder, p.From, !p.alone, p.Progress
+		p.choice.Out, p.choice.From, p.choice.Keep, p.choice.Progress = folder, p.From.Paths, !p.alone, p.Progress
 		made, err := rewrite.Files(cmd.Context(), args, p.choice, see)
 		if err != nil {
 			return err
@@ -88,7 +96,7 @@ func (p *packing) run(cmd *cobra.Command, args []string, asJSON bool) error {
 			return fmt.Errorf("%w: no record matches the choice", warc.ErrNotFound)
 		}
 		if !p.alone {
-			p.From = append(p.From, args...)
+			p.From.Paths = append(p.From.Paths, args...)
 		}
 		args, errs, p.Rewritten = []string{folder}, made.Errors, true
 	}
