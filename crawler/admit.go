@@ -15,6 +15,7 @@ import (
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/internal/panics"
 	"github.com/arcrawl/arcrawl/scope"
+	"github.com/arcrawl/arcrawl/scope/spaces"
 	"github.com/arcrawl/arcrawl/scope/traps"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -103,6 +104,9 @@ func (c *Crawler) refuseTrapped(r frontier.Record, s settings, now time.Time) (*
 		return nil, nil // a seed is never part of a trap
 	}
 	t, ok, err := c.trapsFor(s.Settings).Judge(r.URI, uri.FromCanonical(r.Via), r.Hops, now)
+	if err == nil && !ok {
+		return c.refuseForBudget(r, s)
+	}
 	if err != nil || !ok {
 		return nil, err
 	}
@@ -111,6 +115,17 @@ func (c *Crawler) refuseTrapped(r frontier.Record, s settings, now time.Time) (*
 		return &refusal{history.StatusOutOfScope, wait, untrap.RefusedByTrap + "suspect", false}, nil
 	}
 	return &refusal{history.StatusOutOfScope, s.Scope.TrapWait, untrap.RefusedByTrap + t.Kind.String(), false}, nil
+}
+
+// refuseForBudget returns a refusal if a URI has to wait for the budget of its pattern.
+func (c *Crawler) refuseForBudget(r frontier.Record, s settings) (*refusal, error) {
+	wait, held, err := c.trapStores(s).Hold(spaces.Wanted{
+		URI: r.URI, Via: uri.FromCanonical(r.Via), Hops: r.Hops, First: r.Visits == 0,
+	}, true)
+	if err != nil || !held {
+		return nil, err
+	}
+	return &refusal{history.StatusOutOfScope, min(wait, s.Scope.TrapWait), untrap.RefusedByTrap + "budget", false}, nil
 }
 
 // divert spends a claim on the robots.txt of its host, or on another URI of the host that replaces it.

@@ -26,6 +26,7 @@ import (
 	"github.com/arcrawl/arcrawl/hosts/daily"
 	"github.com/arcrawl/arcrawl/hosts/reputation"
 	"github.com/arcrawl/arcrawl/hosts/similar"
+	"github.com/arcrawl/arcrawl/scope/spaces"
 	"github.com/arcrawl/arcrawl/scope/traps"
 	"github.com/arcrawl/arcrawl/uri"
 	"github.com/arcrawl/arcrawl/warcout"
@@ -53,6 +54,8 @@ type Parts struct {
 	Similar *similar.Store
 	// Traps is optional: URIs of traps are kept out.
 	Traps *traps.Store
+	// Spaces is optional: parameters that say nothing are recognised, and endless query spaces.
+	Spaces *spaces.Store
 	// Daily is optional: visits are counted per host and day.
 	Daily *daily.Store
 

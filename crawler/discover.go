@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/crawler/policy"
+	"github.com/arcrawl/arcrawl/crawler/trapped"
 	"github.com/arcrawl/arcrawl/discover"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/fetch"
@@ -22,7 +23,7 @@ type findings struct {
 	dropped    int   // links beyond the page's limit
 	err        error // why the content could not be read to its end; it stops nothing
 	source     sourceReading
-	traps      trapFindings
+	traps      trapped.Findings
 	born       time.Time // when the page came into being, if it turns out to be a new article
 }
 

@@ -140,6 +140,11 @@ func (c *Crawler) flushCounts() error {
 	if err := c.daily.Flush(); err != nil {
 		return err
 	}
+	if c.parts.Spaces != nil {
+		if err := c.parts.Spaces.Flush(); err != nil {
+			return err
+		}
+	}
 	return c.parts.Dedup.Flush()
 }
 

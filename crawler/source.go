@@ -192,7 +192,7 @@ func (f *finder) addNewEntries(kind feeds.Kind, reading feeds.Reading) error {
 		}
 		f.found.candidates = append(f.found.candidates, cand)
 	}
-	return f.vouchFor(listed)
+	return f.c.trapStores(f.s).Vouch(listed, f.v.finished)
 }
 
 // isOutdated reports whether the page of an item is known, and whether it was not captured since the item's date.

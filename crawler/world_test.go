@@ -25,6 +25,7 @@ import (
 	"github.com/arcrawl/arcrawl/hosts/reputation"
 	"github.com/arcrawl/arcrawl/hosts/similar"
 	"github.com/arcrawl/arcrawl/internal/town"
+	"github.com/arcrawl/arcrawl/scope/spaces"
 	"github.com/arcrawl/arcrawl/scope/traps"
 	"github.com/arcrawl/arcrawl/uri"
 	"github.com/arcrawl/arcrawl/warcout"
@@ -117,6 +118,10 @@ func (w *world) openOptions(dial dialer, change func(*frontier.Options)) (crawle
 	if learned, err = traps.Open(f.DB()); err != nil {
 		w.t.Fatal(err)
 	}
+	params, err := spaces.Open(f.DB())
+	if err != nil {
+		w.t.Fatal(err)
+	}
 	book, err := reputation.Open(f.DB())
 	if err != nil {
 		w.t.Fatal(err)
@@ -142,7 +147,7 @@ func (w *world) openOptions(dial dialer, change func(*frontier.Options)) (crawle
 	}
 	client := fetch.New(fetch.Options{Dial: dial, SpoolDir: w.dir})
 	parts := crawler.Parts{
-		Config: config.NewLive(cfg), Frontier: f, Fetch: client, Dedup: d, Reputation: book, Similar: kinds, Daily: days, Traps: learned, Archive: a, CrawlLog: l, Version: "test", Log: w.log,
+		Config: config.NewLive(cfg), Frontier: f, Fetch: client, Dedup: d, Reputation: book, Similar: kinds, Daily: days, Traps: learned, Spaces: params, Archive: a, CrawlLog: l, Version: "test", Log: w.log,
 		FreeSpace: w.freeSpace, Observe: w.observe, OpenPayload: warc.Stored(cfg.Storage.WARC),
 	}
 	return parts, func() {

@@ -15,6 +15,7 @@ import (
 	"github.com/arcrawl/arcrawl/hosts/daily"
 	"github.com/arcrawl/arcrawl/hosts/reputation"
 	"github.com/arcrawl/arcrawl/hosts/similar"
+	"github.com/arcrawl/arcrawl/scope/spaces"
 	"github.com/arcrawl/arcrawl/scope/traps"
 	"github.com/arcrawl/arcrawl/uri"
 )
@@ -41,6 +42,9 @@ func (d *Daemon) openStore(now time.Time) (err error) {
 		return err
 	}
 	if d.parts.Reputation, err = reputation.Open(db); err != nil {
+		return err
+	}
+	if d.parts.Spaces, err = spaces.Open(db); err != nil {
 		return err
 	}
 	if d.parts.Similar, err = similar.Open(db); err != nil {

@@ -220,6 +220,9 @@ func (f *Frontier) takeName(u uri.URI, name string) (other uri.URI, err error) {
 	if !reachable && !other.IsZero() {
 		return other, nil // neither is reachable, so the other one keeps the name
 	}
+	if plain, ok, err := f.isItsOwnName(u, name); ok || err != nil {
+		return plain, err
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.closed {
@@ -234,6 +237,19 @@ func (f *Frontier) takeName(u uri.URI, name string) (other uri.URI, err error) {
 		return uri.URI{}, err
 	}
 	return u, c.commit()
+}
+
+// isItsOwnName returns the reachable URI, other than u, that is its own name and was added before the rules of its host.
+func (f *Frontier) isItsOwnName(u uri.URI, name string) (plain uri.URI, ok bool, err error) {
+	plain = uri.FromCanonical(name)
+	if plain.IsZero() || plain == u {
+		return plain, false, nil
+	}
+	err = f.View(func(txn *badger.Txn) error {
+		ok, err = isReachable(txn, storedHostID, plain)
+		return err
+	})
+	return plain, ok, err
 }
 
 // VisitedInstead returns another known URI that is visited instead of u, because both have the same name; ok is false

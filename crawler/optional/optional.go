@@ -57,6 +57,8 @@ type Traps interface {
 	AddListed(uri.Host, ...uri.URI) (refuted []traps.Trap, err error)
 	LearnShared(answer digest.Digest, seed bool, now time.Time, a, other uri.URI) ([]traps.Trap, error)
 	CountKeptOut(traps.Trap, time.Time, ...uri.URI) (before int64, err error)
+	AddFound(uri.Host, traps.Found, time.Time) (t traps.Trap, added bool, err error)
+	Refute(uri.Host, traps.Found) (released []traps.Trap, err error)
 	Release(h uri.Host, pattern string) (traps.Trap, error)
 	Bytes() int64
 }
@@ -90,6 +92,14 @@ func (NoTraps) LearnShared(digest.Digest, bool, time.Time, uri.URI, uri.URI) ([]
 
 // CountKeptOut counts nothing.
 func (NoTraps) CountKeptOut(traps.Trap, time.Time, ...uri.URI) (int64, error) { return 0, nil }
+
+// AddFound adds nothing.
+func (NoTraps) AddFound(uri.Host, traps.Found, time.Time) (traps.Trap, bool, error) {
+	return traps.Trap{}, false, nil
+}
+
+// Refute releases nothing.
+func (NoTraps) Refute(uri.Host, traps.Found) ([]traps.Trap, error) { return nil, nil }
 
 // Release finds no trap to release.
 func (NoTraps) Release(uri.Host, string) (traps.Trap, error) { return traps.Trap{}, nil }

@@ -23,12 +23,13 @@ import (
 // ErrCorrupt says that a row was not written by this program, or is damaged.
 var ErrCorrupt = errors.New("a row is damaged")
 
-// Kind describes the rows of a [Store]. All fields except Outdated are required.
+// Kind describes the rows of a [Store]. All fields except Outdated and Portion are required.
 type Kind[K comparable, V any] struct {
 	Name        string                      // of one row, for errors: "reputation"
 	Prefix      string                      // begins each key
 	MaxInMemory int                         // rows
 	RowBytes    int64                       // bytes in memory of a row with its key, at most
+	Portion     int                         // rows that are written in one transaction; 0 = as many as have up to 2 KB
 	Own         func(K) K                   // returns a copy of a key that shares no memory with it
 	Key         func(K) []byte              // the whole key
 	ParseKey    func([]byte) (K, bool)      // the reverse of Key; false if it is not such a key
@@ -186,7 +187,11 @@ func (s *Store[K, V]) flush() error {
 	s.mu.Lock()
 	changed := slices.Collect(maps.Keys(s.changed))
 	s.mu.Unlock()
-	for portion := range slices.Chunk(changed, maxPortion) {
+	size := s.kind.Portion
+	if size == 0 {
+		size = maxPortion
+	}
+	for portion := range slices.Chunk(changed, size) {
 		if err := s.write(portion); err != nil {
 			return fmt.Errorf("write the %s of %s: %w", s.kind.Name, human.Count(len(changed), "key"), err)
 		}

@@ -192,7 +192,7 @@ func (s *state) facets(g Page) (*family, *Trap) {
 func (s *state) session(g Page) (*family, *Trap) {
 	target := g.URI.RequestTarget()
 	start, end, ok := findID([]byte(target), 0)
-	if !ok || g.Sum == 0 {
+	if !ok || g.Sum == 0 || start > 0 && target[start-1] == '=' { // parameters are judged for the whole host
 		return nil, nil
 	}
 	f := s.familyOf("s" + target[:start])

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -199,7 +200,7 @@ func (b *Store) CountKeptOut(t Trap, now time.Time, us ...uri.URI) (before int64
 	return before, err
 }
 
-// Naming returns base with the rewrites of the host's session traps.
+// Naming returns base with the rules of the host's traps of session ids and parameters.
 func (b *Store) Naming(h uri.Host, base *uri.Naming) *uri.Naming {
 	of, err := b.of(h)
 	if err != nil {
@@ -208,18 +209,26 @@ func (b *Store) Naming(h uri.Host, base *uri.Naming) *uri.Naming {
 	defer b.done(of)
 	s := of.state
 	var own []uri.Rewrite
+	var drop []string
 	for _, t := range s.traps {
-		if t.Kind == Session && !t.Released {
+		switch {
+		case t.Released:
+		case t.Kind == Session:
 			own = append(own, uri.Rewrite{Match: t.match, To: "${1}-"})
+		case t.Kind == Parameter && t.Rewrite() != "":
+			own = append(own, uri.Rewrite{Match: t.match, To: "${1}"})
+		case t.Kind == Parameter:
+			drop = append(drop, strings.ReplaceAll(t.Parameter, "'", "*"))
 		}
 	}
-	if len(own) == 0 {
+	if len(own)+len(drop) == 0 {
 		return base
 	}
 	n := uri.Naming{}
 	if base != nil {
 		n = *base
 	}
+	n.Drop = append(slices.Clone(n.Drop), drop...)
 	n.Rewrite = append(slices.Clone(n.Rewrite), own...)
 	return &n
 }
@@ -419,6 +428,8 @@ type trapRow struct {
 	Released bool     `cbor:"8,keyasint,omitempty"`
 	From     int      `cbor:"9,keyasint,omitempty"`
 	To       int      `cbor:"10,keyasint,omitempty"`
+	Param    string   `cbor:"11,keyasint,omitempty"`
+	Space    string   `cbor:"12,keyasint,omitempty"`
 }
 
 func (s *state) encode() ([]byte, error) {
@@ -426,6 +437,7 @@ func (s *state) encode() ([]byte, error) {
 	for _, t := range s.traps {
 		w.Traps = append(w.Traps, trapRow{
 			t.Kind, t.Pattern, t.Why, t.Examples, t.Found.UnixMicro(), t.Visited, t.Kept, t.Released, t.From, t.To,
+			t.Parameter, t.Space,
 		})
 	}
 	v, err := cbor.Marshal(w)
@@ -455,6 +467,7 @@ func (s *state) decode(v []byte) error {
 		t := Trap{
 			Kind: r.Kind, Pattern: r.Pattern, Why: r.Why, Examples: r.Examples, Found: time.UnixMicro(r.Found).UTC(),
 			Visited: r.Visited, Kept: r.Kept, Released: r.Released, From: r.From, To: r.To,
+			Parameter: r.Param, Space: r.Space,
 		}
 		if err := t.compile(); err != nil {
 			return err

@@ -21,6 +21,8 @@ const (
 	Session      Kind = 5 // the same page under session ids
 	SoftNotFound Kind = 6 // the same answer for every URI
 	Farm         Kind = 7 // pages that invent each other
+	Parameter    Kind = 8 // a query parameter that says nothing
+	Query        Kind = 9 // values of query parameters without end
 )
 
 // String returns the word for a kind in logs and reports.
@@ -40,6 +42,10 @@ func (k Kind) String() string {
 		return "soft404"
 	case Farm:
 		return "farm"
+	case Parameter:
+		return "parameter"
+	case Query:
+		return "query"
 	}
 	return fmt.Sprintf("kind %d", uint8(k))
 }
@@ -67,18 +73,24 @@ type Trap struct {
 	// Suspect says that the trap is not certain, so that a URI has to wait until it is either certain or refuted. Only
 	// [Store.Judge] returns such traps.
 	Suspect bool
+	// Parameter is the name of a Parameter trap; one of the path begins with a semicolon. Space is the path and the names
+	// of parameters of a Query trap.
+	Parameter, Space string
 	// From and To are the first and the last day of a calendar that are outside of the trap, in days since 1970.
 	From, To int
 
 	match *regexp.Regexp // nil for SoftNotFound
 }
 
-// Rewrite returns the naming rule of a session trap, as [uri.ParseRewrite] reads it; empty for other kinds.
+// Rewrite returns the naming rule of a trap of ids in paths, as [uri.ParseRewrite] reads it; empty for other traps.
 func (t Trap) Rewrite() string {
-	if t.Kind != Session {
-		return ""
+	switch {
+	case t.Kind == Session:
+		return t.Pattern + " -> ${1}-"
+	case t.Kind == Parameter && strings.HasPrefix(t.Parameter, ";"):
+		return t.Pattern + " -> ${1}"
 	}
-	return t.Pattern + " -> ${1}-"
+	return ""
 }
 
 // Rule returns the lines of a host file that keep the trap out permanently; empty if there is no such rule.
@@ -88,17 +100,27 @@ func (t Trap) Rule() string {
 		return ""
 	case Session:
 		return "[names]\nrewrite = ['" + t.Rewrite() + "']"
+	case Parameter:
+		if t.Rewrite() != "" {
+			return "[names]\nrewrite = ['" + t.Rewrite() + "']"
+		}
+		return "[names]\ndrop = ['" + strings.ReplaceAll(t.Parameter, "'", "*") + "']"
 	}
 	return "[scope]\nrules = ['reject " + t.Pattern + "']"
 }
 
 // matches reports whether a URI is part of the trap.
 func (t *Trap) matches(text, target string, via uri.URI, hops uri.HopPath, now time.Time) bool {
-	if t.Released || t.match == nil || t.Kind == Session || !t.match.MatchString(text) {
+	if t.Released || t.match == nil || t.Kind == Session || t.Kind == Parameter || !t.match.MatchString(text) {
 		return false
 	}
-	if t.Kind == Farm {
+	switch t.Kind {
+	case Farm:
 		return t.wasFoundInside(via, hops)
+	case Query:
+		path, _, _ := strings.Cut(target, "?")
+		above, _, has := strings.Cut(via.RequestTarget(), "?")
+		return wasNamed(hops) && has && (path == above || t.match.MatchString(via.String()))
 	}
 	if t.Kind != Calendar {
 		return true

@@ -1,0 +1,63 @@
+package crawler_test
+
+import (
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/arcrawl/arcrawl/internal/slow"
+	"github.com/arcrawl/arcrawl/internal/trapsite"
+	"github.com/arcrawl/arcrawl/scope/traps"
+)
+
+// Spaces of URIs without end take few requests, and all real pages next to them are found.
+func TestEndlessSpacesTakeFewRequests(t *testing.T) {
+	t.Parallel()
+	slow.Test(t)
+	for _, c := range []struct {
+		name string
+		set  func(*trapsite.Endless)
+		most int // share of the requests for each space, in percent
+		want []traps.Kind
+	}{
+		{"searches", func(e *trapsite.Endless) { e.Search = true }, 5, []traps.Kind{traps.Query}},
+		// Nothing tells these from real pages that only one page links to, so only their budget bounds them.
+		{"searches with new texts", func(e *trapsite.Endless) { e.Search, e.Texts = true, true }, 10, nil},
+		{"scripts with the time in their names, and session ids", func(e *trapsite.Endless) {
+			e.Busters, e.Sessions = true, true
+		}, 5, []traps.Kind{traps.Parameter, traps.Parameter, traps.Parameter}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t, dir, "[seeds]\nuris = [\"http://news.example/\"]\n")
+				defer w.town.Close()
+				site := trapsite.NewEndless()
+				c.set(site)
+				w.town.Serve("news.example", site)
+				w.run(time.Hour) // a restart loses nothing that was learned
+				w.run(19 * time.Hour)
+				spaces, all := site.Requests()
+				t.Logf("%d requests, of spaces: %v", all, spaces)
+				if missing := site.Missing(); len(missing) > 0 {
+					t.Errorf("%d of %d real pages were not found: %v", len(missing), len(site.Pages()), missing)
+				}
+				for space, n := range spaces {
+					if 100*n > c.most*all {
+						t.Errorf("%d of %d requests were for the space %q, want at most %d %%", n, all, space, c.most)
+					}
+				}
+				var kinds []traps.Kind
+				for _, trap := range w.trapsOf("news.example") {
+					kinds = append(kinds, trap.Kind)
+					t.Logf("%s %s: %s (%d visited, %d kept out)", trap.Kind, trap.Pattern, trap.Why, trap.Visited, trap.Kept)
+				}
+				if !slices.Equal(kinds, c.want) {
+					t.Errorf("traps of the kinds %v were found, want %v", kinds, c.want)
+				}
+			})
+		})
+	}
+}

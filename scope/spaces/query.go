@@ -1,0 +1,327 @@
+package spaces
+
+import (
+	"fmt"
+	"math/bits"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+// The numbers of pages that make a pattern a query space, and the budget before.
+const (
+	// QueryRow is the number of barren pages in a row, and QueryGenerations the number of steps from the first to the
+	// last of them.
+	QueryRow         = 10
+	QueryGenerations = 5
+	// Base is the number of first visits of pages inside that every pattern may have.
+	Base = 16
+	// MaxWords and MaxNumbers bound the visits that pages bring which had something new: where the parameters are words,
+	// and where they are numbers, as the names of articles are.
+	MaxWords, MaxNumbers = 12, 1000
+	// Trickle is the share of a host's visits, one in so many, that is added to each budget.
+	Trickle = 100
+
+	maxProbes   = 16 // visits without a budget that show whether a pattern ends
+	fewNew      = 4  // sampled rows of words on a barren page that were on no other
+	linkedShare = 10 // one in so many pages must be linked twice
+	minShare    = 8  // pages of the sample that were visited before the share counts
+)
+
+// Bounds of what is stored of patterns.
+const (
+	maxSpaces    = 12
+	maxMembers   = 192
+	maxCommon    = 16
+	maxEntrances = 64
+	bloomBytes   = 1024
+	others       = "*" // the key of the patterns for which there was no room
+)
+
+// space is a pattern of a host. It is part of a row: keys are only ever added.
+type space struct {
+	Key      string   `cbor:"1,keyasint"`
+	Visits   int      `cbor:"2,keyasint,omitempty"` // first visits of pages inside
+	Rich     int      `cbor:"3,keyasint,omitempty"` // of these, pages that had something new
+	Row      int      `cbor:"4,keyasint,omitempty"` // barren pages in a row
+	First    int      `cbor:"5,keyasint,omitempty"` // hops to the first page of the row, by depth
+	Deepest  int      `cbor:"6,keyasint,omitempty"`
+	Texts    bloom    `cbor:"7,keyasint,omitempty"`
+	Links    bloom    `cbor:"8,keyasint,omitempty"`
+	Members  []member `cbor:"9,keyasint,omitempty"` // the ones with the smallest sums, sorted
+	Listed   bool     `cbor:"10,keyasint,omitempty"`
+	Proven   bool     `cbor:"11,keyasint,omitempty"`
+	Held     int64    `cbor:"12,keyasint,omitempty"` // times that a URI was put off for lack of budget
+	Since    int64    `cbor:"13,keyasint,omitempty"` // number of the host's visit at which it was added
+	Examples []string `cbor:"14,keyasint,omitempty"`
+	Depth    int      `cbor:"17,keyasint,omitempty"` // hops to the deepest page inside
+	Common   []uint32 `cbor:"18,keyasint,omitempty"` // the first values that are no numbers
+	// Entrances holds the sums of the pages that pages of other patterns name.
+	Entrances []uint32 `cbor:"16,keyasint,omitempty"`
+	Words     int      `cbor:"15,keyasint,omitempty"` // of the pages that had something new, those whose parameters are words
+}
+
+// member is a URI of a pattern that a page inside has named.
+type member struct {
+	Sum     uint32 `cbor:"1,keyasint"`
+	By      uint32 `cbor:"2,keyasint,omitempty"` // the page that named it first
+	Visited bool   `cbor:"3,keyasint,omitempty"`
+	Linked  bool   `cbor:"4,keyasint,omitempty"` // another page named it before it was visited
+}
+
+// bloom is a Bloom filter with two bits per sum; nil = empty.
+type bloom []byte
+
+func (s bloom) valid() bool { return s == nil || len(s) == bloomBytes }
+
+// add adds a sum, and reports whether it was in the filter before.
+func (s *bloom) add(sum uint64) bool {
+	if *s == nil {
+		*s = make(bloom, bloomBytes)
+	}
+	there := true
+	for _, place := range [...]uint64{sum % (8 * bloomBytes), (sum >> 32) % (8 * bloomBytes)} {
+		bit := byte(1) << (place % 8)
+		there = there && (*s)[place/8]&bit != 0
+		(*s)[place/8] |= bit
+	}
+	return there
+}
+
+// full reports whether more than half of the bits are set, so that the filter says little.
+func (s bloom) full() bool {
+	n := 0
+	for _, b := range s {
+		n += bits.OnesCount8(b)
+	}
+	return n > 4*bloomBytes
+}
+
+// spaceOf returns the pattern with this key, or the one that all patterns without room share. It returns nil if there is
+// neither and add is false.
+func (s *state) spaceOf(key string, add bool) *space {
+	for _, p := range s.Spaces {
+		if p.Key == key {
+			return p
+		}
+	}
+	if len(s.Spaces) >= maxSpaces {
+		if key == others {
+			return nil
+		}
+		key = others
+		if s.Spaces[len(s.Spaces)-1].Key == others {
+			return s.Spaces[len(s.Spaces)-1]
+		}
+		add = add && len(s.Spaces) == maxSpaces // one more, for the others
+	}
+	if !add {
+		return nil
+	}
+	p := &space{Key: strings.Clone(key), Since: s.Ticks}
+	s.Spaces = append(s.Spaces, p)
+	return p
+}
+
+// allowance returns the budget of a pattern.
+func (s *state) allowance(p *space) int {
+	visited, linked := 0, 0
+	for _, m := range p.Members {
+		if m.Visited {
+			visited++
+			if m.Linked {
+				linked++
+			}
+		}
+	}
+	merit := min(p.Words, MaxWords) + min(p.Rich-p.Words, MaxNumbers)
+	if visited >= minShare && linkedShare*linked >= visited {
+		merit = 2 * p.Rich
+	}
+	return Base + merit + int((s.Ticks-p.Since)/Trickle)
+}
+
+// visit adds the first visit of a page inside. It returns the query space if it is certain now.
+func (s *state) visit(g Page, f facts) (Finding, bool) {
+	p := s.spaceOf(f.key, true)
+	p.Visits++
+	if len(p.Examples) < maxSeen {
+		p.Examples = append(p.Examples, g.URI.String())
+	}
+	barren, rich := p.compare(f)
+	p.mark(f.self)
+	words := p.hasNewWord(f.values)
+	barren = barren && words
+	p.Depth = max(p.Depth, len(g.Hops))
+	if rich {
+		p.Rich++
+		if words {
+			p.Words++
+		}
+	}
+	switch depth := len(g.Hops); {
+	case !barren:
+		p.Row = 0
+	case p.Row == 0:
+		p.Row, p.First, p.Deepest = 1, depth, depth
+	default:
+		p.Row++
+		p.First, p.Deepest = min(p.First, depth), max(p.Deepest, depth)
+	}
+	if p.Key == others || p.Listed || p.Proven || p.Row < QueryRow || p.Deepest-p.First < QueryGenerations {
+		return Finding{}, false
+	}
+	p.Proven = true
+	p.Texts, p.Links, p.Members, p.Entrances = nil, nil, nil, nil
+	return Finding{
+		Host: g.URI.Host(), Authority: g.URI.Authority(), Pattern: p.Key, Examples: p.Examples, Visited: p.Visits,
+		Why: fmt.Sprintf("%d pages in a row over %d steps, each found on another one, had no new text and no new link except "+
+			"to more pages of the same kind", p.Row, p.Deepest-p.First),
+	}, true
+}
+
+// compare records the texts and links of a page. It reports whether the page had nothing new but words for further
+// pages of the pattern, and whether it had something new.
+func (p *space) compare(f facts) (barren, rich bool) {
+	if p.Texts.full() || p.Links.full() {
+		p.Texts, p.Links, p.Row = nil, nil, 0
+	}
+	texts, links, fresh, further := 0, 0, 0, 0
+	for _, sum := range f.texts {
+		if !p.Texts.add(sum) {
+			texts++
+		}
+	}
+	for _, l := range f.outside {
+		if !p.Links.add(l.sum) && !l.known {
+			links++
+		}
+	}
+	for _, sum := range f.inside {
+		if slices.Contains(p.Entrances, uint32(sum)) {
+			continue
+		}
+		further++
+		if !p.Links.add(sum) {
+			fresh++
+		}
+	}
+	rich = texts > fewNew || links > 0
+	return !rich && fresh > 0 && 4*fresh >= 3*further, rich
+}
+
+// hasNewWord records the words among the values of a page, and reports whether one is none of the first few that the
+// pattern had. A view or an order has few values; a search has a new one each time.
+func (p *space) hasNewWord(values []uint32) (fresh bool) {
+	for _, v := range values {
+		if slices.Contains(p.Common, v) {
+			continue
+		}
+		fresh = true
+		if len(p.Common) < maxCommon {
+			p.Common = append(p.Common, v)
+		}
+	}
+	return fresh
+}
+
+// mark records that a member is visited.
+func (p *space) mark(sum uint32) {
+	if i, ok := p.find(sum); ok {
+		p.Members[i].Visited = true
+	}
+}
+
+func (p *space) find(sum uint32) (int, bool) {
+	return slices.BinarySearchFunc(p.Members, sum, func(m member, sum uint32) int { return int(int64(m.Sum) - int64(sum)) })
+}
+
+// name records that a page names a member.
+func (p *space) name(sum, by uint32) {
+	i, ok := p.find(sum)
+	switch {
+	case ok:
+		m := &p.Members[i]
+		m.Linked = m.Linked || !m.Visited && m.By != by
+		return
+	case i == maxMembers:
+		return
+	case len(p.Members) == maxMembers:
+		p.Members = p.Members[:maxMembers-1]
+	}
+	p.Members = slices.Insert(p.Members, i, member{Sum: sum, By: by})
+}
+
+// nameAll records the members of all patterns that a page names.
+func (s *state) nameAll(f facts) {
+	for _, l := range f.named {
+		p := s.spaceOf(l.key, l.inside)
+		if p == nil || p.Proven || p.Key == others {
+			continue
+		}
+		p.name(l.sum, f.self)
+		if l.key != f.own && len(p.Entrances) < maxEntrances && !slices.Contains(p.Entrances, l.sum) {
+			p.Entrances = append(p.Entrances, l.sum)
+		}
+	}
+}
+
+// holds reports whether a URI has to wait for a budget. A page that was found deeper than all before does not, because it
+// shows whether the pattern ends. Of a pattern most of whose pages had nothing new, pages that were visited before wait
+// too.
+func (s *state) holds(key string, hops uri.HopPath, first bool) (*space, bool) {
+	p := s.spaceOf(key, false)
+	if p == nil || p.Proven || p.Listed || p.Visits < s.allowance(p) {
+		return nil, false
+	}
+	if !first {
+		return p, 2*p.Rich < p.Visits
+	}
+	return p, p.Key == others || len(hops) <= p.Depth || p.Visits >= s.allowance(p)+maxProbes
+}
+
+// list records that a feed or sitemap lists members. It returns the query spaces that this refutes.
+func (s *state) list(h uri.Host, authority string, us []uri.URI) (found []Finding, changed bool) {
+	for _, u := range us {
+		key, ok := "", false
+		if hasArgs(u.RequestTarget()) {
+			key, ok = keyOf(u.RequestTarget())
+		}
+		if !ok {
+			continue
+		}
+		p := s.spaceOf(key, true)
+		if p.Key == others || p.Listed {
+			continue
+		}
+		if p.Proven {
+			found = append(found, Finding{Host: h, Authority: authority, Pattern: p.Key, Refuted: true})
+		}
+		p.Listed, p.Proven, changed = true, false, true
+	}
+	return found, changed
+}
+
+// Pattern is a pattern of a host that uses a budget.
+type Pattern struct {
+	Key       string // path and names of parameters
+	Visits    int    // first visits of its pages
+	Rich      int    // of these, pages that had something new
+	Allowance int
+	Held      int64 // times that a URI was put off
+	Examples  []string
+}
+
+// shortWait and longWait bound how long a URI waits for a budget.
+const (
+	shortWait = 3 * time.Hour
+	longWait  = 14 * 24 * time.Hour
+	perWait   = 100 // URIs put off that make the wait longer by shortWait
+)
+
+// wait returns how long the next URI of a pattern waits for a budget.
+func (p *space) wait() time.Duration {
+	return min(shortWait*time.Duration(1+p.Held/perWait), longWait)
+}
