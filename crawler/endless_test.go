@@ -22,7 +22,7 @@ func TestEndlessSpacesTakeFewRequests(t *testing.T) {
 		want []traps.Kind
 	}{
 		{"searches", func(e *trapsite.Endless) { e.Search = true }, 5, []traps.Kind{traps.Query}},
-		// Nothing tells these from real pages that only one page links to, so only their budget bounds them.
+		// They look like real pages to which only one page links, so only their budget bounds them.
 		{"searches with new texts", func(e *trapsite.Endless) { e.Search, e.Texts = true, true }, 10, nil},
 		{"scripts with the time in their names, and session ids", func(e *trapsite.Endless) {
 			e.Busters, e.Sessions = true, true

@@ -239,7 +239,8 @@ func (f *Frontier) takeName(u uri.URI, name string) (other uri.URI, err error) {
 	return u, c.commit()
 }
 
-// isItsOwnName returns the reachable URI, other than u, that is its own name and was added before the rules of its host.
+// isItsOwnName returns the reachable URI, other than u, that is its own name and was added before the rules of its
+// host.
 func (f *Frontier) isItsOwnName(u uri.URI, name string) (plain uri.URI, ok bool, err error) {
 	plain = uri.FromCanonical(name)
 	if plain.IsZero() || plain == u {

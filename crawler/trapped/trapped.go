@@ -1,5 +1,4 @@
-// Package trapped takes what visits show about endless spaces of URIs to the stores that look for them, and acts on what
-// the stores find.
+// Package trapped stores what visits show about endless spaces of URIs, and acts on what the stores of traps find.
 package trapped
 
 import (

@@ -19,6 +19,14 @@ const releasePage = 500
 // RefusedByTrap begins the reason why a URI of a trap is not visited.
 const RefusedByTrap = "trap:"
 
+// refusedByName begins the reason why a URI is not visited that has the same name as another one.
+const refusedByName = "sameAs:"
+
+// isRefused reports whether a URI was not visited because of a trap, for this reason.
+func isRefused(why string) bool {
+	return strings.HasPrefix(why, RefusedByTrap) || strings.HasPrefix(why, refusedByName)
+}
+
 // Releaser releases traps. A [traps.Store] does.
 type Releaser interface {
 	Release(h uri.Host, pattern string) (traps.Trap, error)
@@ -46,7 +54,7 @@ func Release(
 		var waiting []frontier.Candidate
 		for _, e := range list {
 			// The others were visited and wait for a reason of their own.
-			if e.Due.After(now) && (e.LastStatus == 0 || strings.HasPrefix(e.Why, RefusedByTrap)) {
+			if e.Due.After(now) && (e.LastStatus == 0 || isRefused(e.Why)) {
 				waiting = append(waiting, frontier.Candidate{
 					URI: e.URI, Hops: e.Hops, Via: e.Via, Seed: e.Seed, Due: now, Sooner: true,
 				})

@@ -34,7 +34,7 @@ var doors = []door{
 	{"a global logger", "log", nil, nil},
 	{"a global logger", "log/slog", nil, nil},
 	{"a global logger", "github.com/rs/zerolog/log", nil, nil},
-	{"the store", "github.com/dgraph-io/badger/v4", nil, []string{"frontier", "frontier/backup", "dedup", "scope/traps", "hosts/"}},
+	{"the store", "github.com/dgraph-io/badger/v4", nil, []string{"frontier", "frontier/backup", "dedup", "scope/traps", "scope/spaces", "hosts/"}},
 	{"WARC records", "github.com/nlnwa/gowarc", nil, []string{"warcout", "archive/"}},
 	{"the configuration's format", "github.com/BurntSushi/toml", nil, []string{"config/document"}},
 	{"memory behind the compiler's back", "unsafe", nil, nil},

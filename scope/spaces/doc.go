@@ -17,7 +17,7 @@
 // any text that was not on other pages of the pattern, no link out of it that is new to them, and three quarters of its
 // links into the pattern were named by nobody before. [QueryRow] barren pages in a row over [QueryGenerations] steps
 // make the pattern a query space. One page that is not barren ends the row, so that lists, catalogues and articles by
-// number are none. A pattern is never one if a feed or sitemap lists a page of it.
+// number are not a query space. A pattern is never one if a feed or sitemap lists a page of it.
 //
 // # Budgets
 //

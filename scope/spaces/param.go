@@ -1,6 +1,7 @@
 package spaces
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -31,7 +32,7 @@ const (
 // param is a parameter of a host. It is part of a row: keys are only ever added.
 type param struct {
 	Name     string   `cbor:"1,keyasint"`
-	Real     bool     `cbor:"2,keyasint,omitempty"` // it tells pages apart
+	Real     bool     `cbor:"2,keyasint,omitempty"` // different values name different pages
 	Proven   bool     `cbor:"3,keyasint,omitempty"` // it says nothing
 	Rests    []rest   `cbor:"4,keyasint,omitempty"` // the ones with the smallest sums, sorted
 	Touched  int64    `cbor:"5,keyasint,omitempty"`
@@ -145,18 +146,10 @@ func (s *state) learnParam(g Page, at sighting, content uint64) (Finding, bool) 
 	}, true
 }
 
-// restOf returns the entry of a URI without the parameter. A new one is added if its sum is small enough; it returns nil
-// for that too.
+// restOf returns the entry of a URI without the parameter. If there is none, it returns nil, and adds one if its sum is
+// small enough.
 func (p *param) restOf(at sighting, content uint64, page bool) *rest {
-	i, ok := slices.BinarySearchFunc(p.Rests, at.rest, func(r rest, sum uint64) int {
-		switch {
-		case r.Sum < sum:
-			return -1
-		case r.Sum > sum:
-			return 1
-		}
-		return 0
-	})
+	i, ok := slices.BinarySearchFunc(p.Rests, at.rest, func(r rest, sum uint64) int { return cmp.Compare(r.Sum, sum) })
 	if ok {
 		return &p.Rests[i]
 	}

@@ -1,6 +1,7 @@
 package spaces
 
 import (
+	"cmp"
 	"fmt"
 	"math/bits"
 	"slices"
@@ -21,12 +22,12 @@ const (
 	// MaxWords and MaxNumbers bound the visits that pages bring which had something new: where the parameters are words,
 	// and where they are numbers, as the names of articles are.
 	MaxWords, MaxNumbers = 12, 1000
-	// Trickle is the share of a host's visits, one in so many, that is added to each budget.
+	// Trickle is the number of visits of a host that add one to each budget.
 	Trickle = 100
 
 	maxProbes   = 16 // visits without a budget that show whether a pattern ends
 	fewNew      = 4  // sampled rows of words on a barren page that were on no other
-	linkedShare = 10 // one in so many pages must be linked twice
+	linkedShare = 10 // one in linkedShare pages must be linked twice
 	minShare    = 8  // pages of the sample that were visited before the share counts
 )
 
@@ -60,7 +61,7 @@ type space struct {
 	Common   []uint32 `cbor:"18,keyasint,omitempty"` // the first values that are no numbers
 	// Entrances holds the sums of the pages that pages of other patterns name.
 	Entrances []uint32 `cbor:"16,keyasint,omitempty"`
-	Words     int      `cbor:"15,keyasint,omitempty"` // of the pages that had something new, those whose parameters are words
+	Words     int      `cbor:"15,keyasint,omitempty"` // pages with something new whose parameters are words
 }
 
 // member is a URI of a pattern that a page inside has named.
@@ -90,6 +91,12 @@ func (s *bloom) add(sum uint64) bool {
 	return there
 }
 
+// isValid reports whether a stored pattern is within its bounds.
+func (p *space) isValid() bool {
+	return p.Texts.valid() && p.Links.valid() && len(p.Members) <= maxMembers && len(p.Entrances) <= maxEntrances &&
+		len(p.Common) <= maxCommon
+}
+
 // full reports whether more than half of the bits are set, so that the filter says little.
 func (s bloom) full() bool {
 	n := 0
@@ -99,8 +106,8 @@ func (s bloom) full() bool {
 	return n > 4*bloomBytes
 }
 
-// spaceOf returns the pattern with this key, or the one that all patterns without room share. It returns nil if there is
-// neither and add is false.
+// spaceOf returns the pattern with this key, or the one that all patterns without room share. It returns nil if add is
+// false and there is neither.
 func (s *state) spaceOf(key string, add bool) *space {
 	for _, p := range s.Spaces {
 		if p.Key == key {
@@ -212,8 +219,8 @@ func (p *space) compare(f facts) (barren, rich bool) {
 	return !rich && fresh > 0 && 4*fresh >= 3*further, rich
 }
 
-// hasNewWord records the words among the values of a page, and reports whether one is none of the first few that the
-// pattern had. A view or an order has few values; a search has a new one each time.
+// hasNewWord records the words among the values of a page, and reports whether one is not among the first few of the
+// pattern. A view or an order has few values; a search has a new one each time.
 func (p *space) hasNewWord(values []uint32) (fresh bool) {
 	for _, v := range values {
 		if slices.Contains(p.Common, v) {
@@ -235,7 +242,7 @@ func (p *space) mark(sum uint32) {
 }
 
 func (p *space) find(sum uint32) (int, bool) {
-	return slices.BinarySearchFunc(p.Members, sum, func(m member, sum uint32) int { return int(int64(m.Sum) - int64(sum)) })
+	return slices.BinarySearchFunc(p.Members, sum, func(m member, sum uint32) int { return cmp.Compare(m.Sum, sum) })
 }
 
 // name records that a page names a member.
@@ -268,9 +275,8 @@ func (s *state) nameAll(f facts) {
 	}
 }
 
-// holds reports whether a URI has to wait for a budget. A page that was found deeper than all before does not, because it
-// shows whether the pattern ends. Of a pattern most of whose pages had nothing new, pages that were visited before wait
-// too.
+// holds reports whether a URI has to wait for a budget. A page that was found deeper than all before does not, because
+// it shows whether the pattern ends. If most pages of a pattern had nothing new, pages that were visited before wait too.
 func (s *state) holds(key string, hops uri.HopPath, first bool) (*space, bool) {
 	p := s.spaceOf(key, false)
 	if p == nil || p.Proven || p.Listed || p.Visits < s.allowance(p) {

@@ -373,8 +373,8 @@ func TestParameters(t *testing.T) {
 	}
 }
 
-// A page that links to the same URI with three values of a parameter, or a feed that lists two, shows that the parameter
-// is real, even if it was thought to say nothing.
+// A page that links to the same URI with three values of a parameter, or a feed that lists two, shows that the
+// parameter is real, even if it was thought to say nothing.
 func TestListsShowThatAParameterIsReal(t *testing.T) {
 	t.Parallel()
 	links := func(n int) (list []uri.URI) {

@@ -53,7 +53,7 @@ type Finding struct {
 	Refuted   bool // it was certain, and is wrong
 }
 
-// state holds what is known of a host. It is the stored form too: keys are only ever added.
+// state holds the parameters and patterns of a host. It is the stored form too: keys are only ever added.
 type state struct {
 	Ticks  int64    `cbor:"1,keyasint,omitempty"` // visits that were learned
 	Params []*param `cbor:"2,keyasint,omitempty"`
@@ -69,7 +69,7 @@ const (
 	format   = 1
 )
 
-// Store keeps what is known of the parameters of all hosts. It is safe for concurrent use. It needs no closing except a
+// Store keeps the parameters and patterns of all hosts. It is safe for concurrent use. It needs no closing except a
 // last [Store.Flush], and must not be used after the Badger store is closed.
 type Store struct {
 	rows *rows.Store[uri.Host, *state]
@@ -303,23 +303,6 @@ func (b *Store) Each(see func(uri.Host, []Pattern) error) error {
 	})
 }
 
-// Forget lets what was found on a host be judged again from the beginning. A curator has released it.
-func (b *Store) Forget(h uri.Host, parameter, pattern string) error {
-	return b.rows.Change(h, func(s *state) (*state, bool) {
-		if s == nil {
-			s = new(state)
-		}
-		if parameter != "" {
-			_, changed := s.learnReal(h, []string{parameter})
-			return s, changed
-		}
-		if p := s.spaceOf(pattern, true); p.Key == pattern {
-			p.Listed, p.Proven = true, false
-		}
-		return s, true
-	})
-}
-
 // Flush writes what was learned. If it fails, the next Flush writes it.
 func (b *Store) Flush() error { return b.rows.Flush() }
 
@@ -345,7 +328,7 @@ func decode(v []byte, to **state) error {
 		}
 	}
 	for _, p := range s.Spaces {
-		if p == nil || !p.Texts.valid() || !p.Links.valid() || len(p.Members) > maxMembers || len(p.Entrances) > maxEntrances {
+		if p == nil || !p.isValid() {
 			return fmt.Errorf("%w: a pattern is incomplete", rows.ErrCorrupt)
 		}
 	}

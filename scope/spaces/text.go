@@ -21,7 +21,8 @@ const (
 func shingles(page []byte, own []arg) []uint64 {
 	var values []string
 	for _, a := range own {
-		values = append(values, strings.FieldsFunc(strings.ToLower(a.value), func(r rune) bool { return r == '+' || r == '%' })...)
+		words := strings.FieldsFunc(strings.ToLower(a.value), func(r rune) bool { return r == '+' || r == '%' })
+		values = append(values, words...)
 	}
 	var last [shingle]uint64
 	var own3 [shingle]bool
