@@ -276,7 +276,8 @@ func (s *state) nameAll(f facts) {
 }
 
 // holds reports whether a URI has to wait for a budget. A page that was found deeper than all before does not, because
-// it shows whether the pattern ends. If most pages of a pattern had nothing new, pages that were visited before wait too.
+// it shows whether the pattern ends. If most pages of a pattern had nothing new, pages that were visited before wait
+// too.
 func (s *state) holds(key string, hops uri.HopPath, first bool) (*space, bool) {
 	p := s.spaceOf(key, false)
 	if p == nil || p.Proven || p.Listed || p.Visits < s.allowance(p) {
