@@ -10,6 +10,7 @@ import (
 	"github.com/arcrawl/arcrawl/admin/alarm"
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/admin/series"
+	"github.com/arcrawl/arcrawl/crawler/feedread"
 	"github.com/arcrawl/arcrawl/frontier"
 
 	"github.com/arcrawl/arcrawl/config"
@@ -101,7 +102,7 @@ func TestEachTroubleRaisesItsAlarm(t *testing.T) {
 		w.run(2 * time.Minute)
 		check("with a broken configuration", "config")
 		faults = nil
-		w.window.Observe(crawler.Report{URI: uri.FromCanonical("http://news.example/feed"), Finished: time.Now(), Source: crawler.Reading{Gap: true}})
+		w.window.Observe(crawler.Report{URI: uri.FromCanonical("http://news.example/feed"), Finished: time.Now(), Source: feedread.Result{Gap: true}})
 		w.run(time.Minute)
 		check("after a feed turned over", "feed-gap")
 		w.run(49 * time.Hour)

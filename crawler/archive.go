@@ -12,6 +12,7 @@ import (
 	"github.com/arcrawl/arcrawl/digest"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/internal/panics"
 	"github.com/arcrawl/arcrawl/warcout"
 )
 
@@ -66,7 +67,7 @@ func (c *Crawler) archive(v visit, s settings) (visit, archived, error) {
 	if err != nil || a.keeping == KeptNothing || a.keeping == KeptThinned {
 		return v, a, err
 	}
-	w, err := c.parts.Archive.Write(time.Now(), c.recordOf(v, a))
+	w, err := c.write(v, a)
 	if err != nil {
 		return c.writeOther(v, a, err)
 	}
@@ -77,8 +78,21 @@ func (c *Crawler) archive(v visit, s settings) (visit, archived, error) {
 	return v, a, nil
 }
 
+// write writes the records of a visit.
+func (c *Crawler) write(v visit, a archived) (warcout.Written, error) {
+	record, err := panics.Catch(func() (warcout.Visit, error) {
+		c.step("archiving")
+		return c.recordOf(v, a), nil
+	})
+	if err != nil {
+		return warcout.Written{}, err
+	}
+	return c.parts.Archive.Write(time.Now(), record)
+}
+
 // smallestRecord finds the smallest true record of a visit.
-func (c *Crawler) smallestRecord(v visit, s settings) (archived, error) {
+func (c *Crawler) smallestRecord(v visit, s settings) (a archived, err error) {
+	defer panics.Recover(&err)
 	r, got := v.record(), v.capture
 	switch {
 	case got.Status == statusNotModified && !v.failed:
@@ -92,7 +106,7 @@ func (c *Crawler) smallestRecord(v visit, s settings) (archived, error) {
 	case !got.Complete:
 		return archived{keeping: KeptResponse}, nil
 	}
-	a, err := c.findDuplicate(v, s.Dedup)
+	a, err = c.findDuplicate(v, s.Dedup)
 	a.looked = isDeduplicated(v, s.Dedup) && got.PayloadSize > 0
 	if err != nil || a.keeping != KeptNothing {
 		return thinned(v, s.Dedup, a), err

@@ -11,6 +11,7 @@ import (
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler/clock"
 	"github.com/arcrawl/arcrawl/crawler/demand"
+	"github.com/arcrawl/arcrawl/crawler/feedread"
 	"github.com/arcrawl/arcrawl/crawler/optional"
 	"github.com/arcrawl/arcrawl/crawler/pause"
 	"github.com/arcrawl/arcrawl/crawler/policy"
@@ -114,11 +115,11 @@ type Report struct {
 	Due       time.Time
 	Visits    int
 	Versions  int
-	Found     int           // new URIs
-	Source    Reading       // what a feed or sitemap brought
-	Written   int64         // compressed bytes added to the archive
-	Took      time.Duration // of the exchange; zero = there was none
-	Rest      time.Duration // of the host's slot after the visit, for politeness
+	Found     int             // new URIs
+	Source    feedread.Result // what a feed or sitemap brought
+	Written   int64           // compressed bytes added to the archive
+	Took      time.Duration   // of the exchange; zero = there was none
+	Rest      time.Duration   // of the host's slot after the visit, for politeness
 }
 
 // Down reports whether the visit's host could not be reached.

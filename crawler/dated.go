@@ -81,14 +81,8 @@ func activityOf(v visit, doc feeds.Document, reading feeds.Reading, before feeds
 	return reading.Activity(doc, v.record().LastCapture, v.capture.Started, clockSkew(v))
 }
 
-// clockSkew returns how far the server's clock is behind ours, by the Date of its answer; zero if it has none.
-func clockSkew(v visit) time.Duration {
-	date, err := http.ParseTime(v.capture.Header.Get("Date"))
-	if err != nil {
-		return 0
-	}
-	return v.capture.Started.Sub(date)
-}
+// clockSkew returns how far the server's clock is behind ours.
+func clockSkew(v visit) time.Duration { return feeds.ClockSkew(v.capture.Header, v.capture.Started) }
 
 // sourceDates holds the dates of a source, and when the source was read before.
 type sourceDates struct {

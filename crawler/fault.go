@@ -58,7 +58,7 @@ func quarantined(v visit, s settings, a archived) schedule {
 func (c *Crawler) writeOther(v visit, a archived, refused error) (visit, archived, error) {
 	if a.keeping == KeptRevisit {
 		a = archived{keeping: KeptResponse, looked: a.looked, unsound: true}
-		w, err := c.parts.Archive.Write(time.Now(), c.recordOf(v, a))
+		w, err := c.write(v, a)
 		if err == nil {
 			v.fault = refused
 			a.record, a.written, a.origin = w.Origin, w.Bytes, w.Origin

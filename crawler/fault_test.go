@@ -49,7 +49,10 @@ func checkHealthy(t *testing.T, w *world, hours int) {
 }
 
 func TestPanicConcernsOneDocument(t *testing.T) {
-	for _, step := range []string{"judging", "discovering", "scheduling"} {
+	for step, kept := range map[string]crawler.Keeping{
+		"judging": crawler.KeptResponse, "archiving": crawler.KeptNothing, "discovering": crawler.KeptResponse,
+		"scheduling": crawler.KeptResponse, "logging": crawler.KeptResponse, "settling": crawler.KeptResponse,
+	} {
 		t.Run(step, func(t *testing.T) {
 			dir := t.TempDir()
 			synctest.Test(t, func(t *testing.T) {
@@ -77,7 +80,7 @@ func TestPanicConcernsOneDocument(t *testing.T) {
 				}
 				v := bad[0]
 				settled := v.Failed && v.FaultKind == faults.KindPanic && v.Wait.Interval == 6*time.Hour
-				if !settled || v.Kept != crawler.KeptResponse {
+				if !settled || v.Kept != kept {
 					t.Errorf("the first visit: %+v", v)
 				}
 				verifyArchive(t, w)
@@ -85,6 +88,47 @@ func TestPanicConcernsOneDocument(t *testing.T) {
 			checkArchive(t, dir)
 		})
 	}
+}
+
+// A panic while a visit is settled in the store. What is left is a bare settlement: the URI waits as long as after any
+// panic, and nothing that the document brought is known.
+func TestPanicInTheStoreSettlesTheBareVisit(t *testing.T) {
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, dir, healthyBesideBad)
+		defer w.town.Close()
+		w.set("http://news.example/", town.Page{Every: 30 * time.Minute})
+		var poisoned atomic.Bool // the page was read, and its links are added
+		w.town.Serve("bad.example", raw(func() string {
+			poisoned.Store(true)
+			return answer("HTTP/1.1 200 OK", `<a href="http://bad.example/poison">`)
+		}))
+		parts, shut := w.openOptions(w.town.Dial, func(o *frontier.Options) {
+			o.Limits = func(h uri.Host) frontier.Limits {
+				if h == "bad.example" && poisoned.Load() {
+					panic("poison")
+				}
+				return frontier.Limits{}
+			}
+		})
+		w.crawl(parts, 12*time.Hour+time.Minute)
+		if _, ok, err := parts.Frontier.Get(uri.FromCanonical("http://bad.example/poison")); ok || err != nil {
+			t.Errorf("Get = %t, %v; want no URI of the poisoned page", ok, err)
+		}
+		shut()
+		checkHealthy(t, w, 12)
+		bad := w.visits("bad.example/")
+		if len(bad) != 3 {
+			t.Fatalf("%d visits of the poisoned page in 12 hours, want one each 6 hours", len(bad))
+		}
+		for _, v := range bad {
+			if !v.Failed || v.FaultKind != faults.KindPanic || v.Kept == crawler.KeptNothing || v.Found != 0 {
+				t.Errorf("a visit of the poisoned page: %+v", v)
+			}
+		}
+		verifyArchive(t, w)
+	})
+	checkArchive(t, dir)
 }
 
 // runCrawler runs a crawl for a while.

@@ -8,6 +8,7 @@ import (
 	"github.com/arcrawl/arcrawl/crawllog"
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/fetch"
+	"github.com/arcrawl/arcrawl/internal/panics"
 )
 
 // warcDate is the form of a time in WARC records, to the microsecond.
@@ -49,6 +50,30 @@ func logEntry(v visit, a archived, f findings, s schedule, worker int) crawllog.
 		e.Digest = a.origin.Payload
 	}
 	return e
+}
+
+// log writes the crawl.log line of a visit. A panic becomes an error; nothing is in the log then.
+func (c *Crawler) log(v visit, a archived, f findings, s schedule, worker int) error {
+	e, err := panics.Catch(func() (crawllog.Entry, error) {
+		c.step("logging")
+		return logEntry(v, a, f, s, worker), nil
+	})
+	if err != nil {
+		return err
+	}
+	return c.parts.CrawlLog.Write(e)
+}
+
+// bareEntry returns the crawl.log entry of a visit for which no better one could be composed.
+func bareEntry(v visit, s schedule, worker int) crawllog.Entry {
+	r, got := v.record(), v.capture
+	return crawllog.Entry{
+		Logged: time.Now(), Status: got.Status, Size: -1, URI: r.URI.String(), Worker: worker, Started: got.Started,
+		Took: got.Took, Annotations: []string{"err=" + v.fault.Error()},
+		Schedule: &crawllog.Schedule{
+			Tries: s.record.Failures, Wait: s.wait.Interval, Visits: s.record.Visits, Versions: s.record.Versions,
+		},
+	}
 }
 
 // usualNotes is the usual number of annotations of a visit, estimates included.

@@ -9,6 +9,7 @@ import (
 	"github.com/arcrawl/arcrawl/evaluators"
 	"github.com/arcrawl/arcrawl/fetch"
 	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/internal/panics"
 )
 
 const statusNotModified = http.StatusNotModified
@@ -32,8 +33,11 @@ func (r request) conditional() bool { return r.sent != evaluators.Validators{} }
 
 // request returns the request of a visit. It is conditional and has a mid-fetch filter if the last complete capture
 // left validators, the validators of the host are believed, and no audit is due.
-func (c *Crawler) request(r frontier.Record, s settings, room *space.Visit, now time.Time) (request, error) {
-	req := request{exchange: c.unconditional(r, s, room), room: room}
+func (c *Crawler) request(
+	r frontier.Record, s settings, room *space.Visit, now time.Time,
+) (req request, err error) {
+	defer panics.Recover(&err)
+	req = request{exchange: c.unconditional(r, s, room), room: room}
 	if isRobots(r) || !canVouch(r) || c.parts.Dedup.Lost(r.Origin) {
 		return req, nil
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/crawler/faults"
+	"github.com/arcrawl/arcrawl/crawler/feedread"
 	"github.com/arcrawl/arcrawl/crawler/history"
 	"github.com/arcrawl/arcrawl/crawler/policy"
 	"github.com/arcrawl/arcrawl/discover/feeds"
@@ -23,7 +24,7 @@ type schedule struct {
 	reopen bool                 // the rules of robots.txt have changed
 	asked  time.Time            // the server wants no request before
 	rest   time.Time            // the whole host rests until then
-	source Reading              // what a feed or sitemap brought
+	source feedread.Result      // what a feed or sitemap brought
 	timing timing
 }
 
@@ -41,7 +42,7 @@ func (c *Crawler) schedule(v visit, s settings, a archived, f findings) (next sc
 	case v.gone:
 		next.wait = history.GoneWait(r.Gone, s.Trouble)
 		if kind := f.source.state.Kind; kind != feeds.None {
-			next.source = Reading{Kind: kind, Slow: r.Gone >= s.Trouble.GoneAfter}
+			next.source = feedread.Result{Kind: kind, Slow: r.Gone >= s.Trouble.GoneAfter}
 		}
 	case v.failed && v.fault != nil:
 		next.wait = faults.Wait(v.fault, r.Failures, s.Retry)

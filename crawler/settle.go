@@ -24,27 +24,20 @@ func (c *Crawler) settle(v visit, s settings, a archived, f findings, next sched
 	if err != nil {
 		return err
 	}
-	also, err := c.dedupChange(v, s.Dedup, a)
-	if err != nil && !faults.IsOurs(err) {
-		v.fault, err = errors.Join(v.fault, err), nil
-	}
-	if err != nil {
+	settlement, err := c.settlementOf(v, s, a, f, next)
+	switch {
+	case faults.KindOf(err) == faults.KindPanic:
+		v, next, settlement = bareSettlement(v, s, settlement, err)
+	case faults.IsOurs(err):
 		return err
+	case err != nil:
+		v.fault = errors.Join(v.fault, err)
 	}
 	c.step("indexed")
 	got := v.capture
-	politeness := c.robots.Politeness(v.uri(), s.Politeness, next.robots, v.finished)
-	settlement := frontier.Settlement{
-		Record: next.record, Finished: v.finished, Took: got.Took, Politeness: politeness,
-		RetryAfter: next.asked, Rest: next.rest, NoAnswer: got.Status <= 0, Address: got.IP,
-		HostDown: hostDown(got.Status), NoRequest: got.Status == faults.Status, Reason: v.errorText(), Found: f.candidates,
-		Seen: f.source.seen, Robots: next.robots, Reopen: next.reopen, AlsoWrite: also,
-	}
 	added, err := c.parts.Frontier.Settle(v.claim, settlement)
 	if err != nil && faults.MayBeOfDocument(err) {
-		v = v.broken(err)
-		next = quarantined(v, s, archived{})
-		settlement.Record, settlement.Found, settlement.Seen, settlement.AlsoWrite = next.record, nil, nil, nil
+		v, next, settlement = bareSettlement(v, s, settlement, err)
 		added, err = c.parts.Frontier.Settle(v.claim, settlement)
 	}
 	if err != nil {
@@ -54,13 +47,13 @@ func (c *Crawler) settle(v visit, s settings, a archived, f findings, next sched
 	if v.fault != nil {
 		faults.Log(c.parts.Log, v.fault, v.uri().String(), got.Status)
 	}
-	rest := politeness.Rest(got.Took)
+	rest := settlement.Politeness.Rest(got.Took)
 	c.demand.Add(demandOf(v, next, got.Took+rest), s.Settings)
 	if err := c.countDaily(v, next); err != nil {
 		return err
 	}
 	signal(c.dirty)
-	c.logSource(v.uri(), next.source)
+	next.source.Log(c.parts.Log, v.uri())
 	if state := f.source.state; !state.Hub.IsZero() && next.source.Kind != feeds.None {
 		c.parts.NotifyHub(v.finished, v.uri(), state.Topic, state.Hub)
 	}
@@ -68,6 +61,34 @@ func (c *Crawler) settle(v visit, s settings, a archived, f findings, next sched
 	r.Took, r.Rest = got.Took, rest
 	c.parts.Observe(r)
 	return nil
+}
+
+// settlementOf returns the settlement of a visit. After an error it has no dedup entry, and after a panic perhaps not
+// the crawl delay of the host's robots.txt.
+func (c *Crawler) settlementOf(
+	v visit, s settings, a archived, f findings, next schedule,
+) (o frontier.Settlement, err error) {
+	defer panics.Recover(&err)
+	got := v.capture
+	o = frontier.Settlement{
+		Record: next.record, Finished: v.finished, Took: got.Took, Politeness: s.Politeness.Politeness,
+		RetryAfter: next.asked, Rest: next.rest, NoAnswer: got.Status <= 0, Address: got.IP,
+		HostDown: hostDown(got.Status), NoRequest: got.Status == faults.Status, Reason: v.errorText(), Found: f.candidates,
+		Seen: f.source.seen, Robots: next.robots, Reopen: next.reopen,
+	}
+	c.step("settling")
+	o.Politeness = c.robots.Politeness(v.uri(), s.Politeness, next.robots, v.finished)
+	o.AlsoWrite, err = c.dedupChange(v, s.Dedup, a)
+	return o, err
+}
+
+// bareSettlement returns the settlement of a visit whose own one failed with err: only that the URI could not be
+// processed, without what its document brought.
+func bareSettlement(v visit, s settings, o frontier.Settlement, err error) (visit, schedule, frontier.Settlement) {
+	v = v.broken(err)
+	next := quarantined(v, s, archived{})
+	o.Record, o.Found, o.Seen, o.AlsoWrite = next.record, nil, nil, nil
+	return v, next, o
 }
 
 // learn stores what a visit says about its host.

@@ -2,12 +2,12 @@ package crawler
 
 import (
 	"errors"
-	"fmt"
 	"net/http"
 	"strings"
 	"time"
 
 	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/crawler/feedread"
 	"github.com/arcrawl/arcrawl/discover/feeds"
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/uri"
@@ -23,23 +23,11 @@ const (
 	maxStatementAge = 30 * 24 * time.Hour
 )
 
-// Reading describes what a visit to a feed or sitemap brought. It is zero for any other URI.
-type Reading struct {
-	Kind    feeds.Kind
-	First   bool // the first reading: all entries are new to the crawl, and none is news
-	Listed  int
-	New     int
-	Updated int
-	Gap     bool // no entry was listed before: entries were missed
-	Slow    bool // the source is dead, silent or unreadable, and is seldom visited
-	Fault   error
-}
-
 // sourceReading holds the results of a visit for a feed or sitemap.
 type sourceReading struct {
 	state    feeds.State // from now on; zero = the URI is not a source
 	seen     []byte      // entries listed so far; nil = as before
-	summary  Reading
+	summary  feedread.Result
 	activity feeds.Activity // when the source itself changed
 	idle     bool           // the source changed, but lists nothing new
 	wrong    []uri.Host     // hosts with pages that have not changed although the source says so
@@ -107,9 +95,9 @@ func (f *finder) readSource() error {
 	doc, err := feeds.Read(v.uri(), contentType, r.state.IsSource(), content, f.s.Feeds.Bounds)
 	if err != nil || doc.Fault != nil && len(doc.Items) == 0 {
 		if r.state.IsSource() {
-			r.summary = Reading{Kind: r.state.Kind, Fault: errors.Join(err, doc.Fault)}
+			r.summary = feedread.Result{Kind: r.state.Kind, Fault: errors.Join(err, doc.Fault)}
 			if r.state = r.state.Unreadable(v.finished); !r.state.IsSource() {
-				r.summary = Reading{}
+				r.summary = feedread.Result{}
 			}
 		}
 		return nil
@@ -143,7 +131,7 @@ func (f *finder) readDocument(doc feeds.Document) error {
 	r.idle = doc.Kind.ListsNewest() && doc.Fault == nil && !reading.First && !reading.Gap && r.activity.Changes == 0 &&
 		len(reading.New) == 0 && len(reading.Updated) == reading.Stamped
 	r.state = r.state.After(v.finished, doc, reading, right, wrong)
-	r.summary = Reading{
+	r.summary = feedread.Result{
 		Kind: doc.Kind, First: reading.First, Listed: reading.Listed, New: len(reading.New), Updated: len(reading.Updated),
 		Gap: reading.Gap, Fault: doc.Fault,
 	}
@@ -328,48 +316,4 @@ func (c *Crawler) promptDue(v visit, s settings, next schedule) time.Time {
 	}
 	minimum := v.finished.Add(min(s.Feeds.MinWait, next.wait.Interval))
 	return later(due.Add(-min(rest, next.wait.Interval/2)), minimum)
-}
-
-// logSource logs what a curator should know of a feed or sitemap.
-func (c *Crawler) logSource(u uri.URI, r Reading) {
-	if r.Gap {
-		c.parts.Log.Warn().Str("uri", u.String()).Int("listed", r.Listed).
-			Msg("feed lists no entry that it listed before: entries were probably missed; it will be visited more often")
-	}
-	if r.Slow {
-		c.parts.Log.Warn().Str("uri", u.String()).Str("kind", r.Kind.String()).
-			Msg("feed or sitemap is dead, silent or unreadable: it is seldom visited")
-	}
-}
-
-// Notes returns the annotations of a reading in crawl.log; none if there is nothing to say.
-func (r Reading) Notes() []string {
-	if r.Kind == feeds.None {
-		return nil
-	}
-	var notes []string
-	name := "sitemap"
-	if r.Kind.ListsNewest() {
-		name = "feed"
-	}
-	if r.First {
-		notes = append(notes, fmt.Sprintf("%sListed:%d", name, r.Listed))
-	} else {
-		if r.New > 0 {
-			notes = append(notes, fmt.Sprintf("%sNew:%d", name, r.New))
-		}
-		if r.Updated > 0 {
-			notes = append(notes, fmt.Sprintf("%sUpdated:%d", name, r.Updated))
-		}
-	}
-	if r.Gap {
-		notes = append(notes, name+"Gap")
-	}
-	if r.Slow {
-		notes = append(notes, name+"Slow")
-	}
-	if r.Fault != nil {
-		notes = append(notes, name+"Broken")
-	}
-	return notes
 }

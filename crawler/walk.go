@@ -48,6 +48,9 @@ func (c *Crawler) walk(ctx context.Context, claim frontier.Claim, worker int) er
 	room := c.space.Begin(began, claim.Record.URI, s.MaxPerDay)
 	defer room.End()
 	req, err := c.request(claim.Record, s, room, began)
+	if faults.KindOf(err) == faults.KindPanic {
+		return c.conclude(ctx, c.unfetched(claim, request{room: room}, began, err), s, worker)
+	}
 	if err != nil {
 		return err
 	}
@@ -100,7 +103,13 @@ func (c *Crawler) conclude(ctx context.Context, v visit, s settings, worker int)
 		v, found = v.broken(fmt.Errorf("schedule %s: %w", v.uri(), err)), findings{}
 		next = quarantined(v, s, kept)
 	}
-	if err := c.parts.CrawlLog.Write(logEntry(v, kept, found, next, worker)); err != nil {
+	err = c.log(v, kept, found, next, worker)
+	if faults.KindOf(err) == faults.KindPanic {
+		v, found = v.broken(fmt.Errorf("log %s: %w", v.uri(), err)), findings{}
+		next = quarantined(v, s, kept)
+		err = c.parts.CrawlLog.Write(bareEntry(v, next, worker))
+	}
+	if err != nil {
 		return c.abandon(ctx, v.claim, s, v.capture, fmt.Errorf("log %s: %w", v.uri(), err))
 	}
 	c.step("logged")

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/internal/atomicfile"
+	"github.com/arcrawl/arcrawl/internal/panics"
 )
 
 // checkInterval is how often a Writer checks whether its path still names its file, by the clock of the entries.
@@ -78,11 +79,14 @@ func (w *Writer) open() error {
 	return nil
 }
 
-// Write appends the line of e. On an error the line is not in the log. Errors come from the disk or the folder, never
-// from the entry. If the file was renamed or removed, entries that are logged a second later or more go to a new one.
+// Write appends the line of e. On an error the line is not in the log. Errors come from the disk or the folder, and
+// from the entry only if it makes the program panic. If the file was renamed or removed, entries that are logged a second later or more go to a new one.
 // The line survives a crash of the process. To survive a power failure it needs [Writer.Sync].
 func (w *Writer) Write(e Entry) error {
-	l := w.gather(e)
+	l, err := w.gather(e)
+	if err != nil {
+		return fmt.Errorf("compose a line of crawl log %s: %w", w.path, err)
+	}
 	runtime.Gosched() // so that other goroutines can add their lines
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -98,8 +102,9 @@ func (w *Writer) Write(e Entry) error {
 	return l.err
 }
 
-// gather adds the line of an entry to the lines that are written next.
-func (w *Writer) gather(e Entry) *lines {
+// gather adds the line of an entry to the lines that are written next. A panic becomes an error, and adds nothing.
+func (w *Writer) gather(e Entry) (_ *lines, err error) {
+	defer panics.Recover(&err)
 	w.gate.Lock()
 	defer w.gate.Unlock()
 	if w.gathering == nil {
@@ -108,7 +113,7 @@ func (w *Writer) gather(e Entry) *lines {
 	}
 	l := w.gathering
 	l.text = append(e.AppendTo(l.text, w.extra), '\n')
-	return l
+	return l, nil
 }
 
 // write writes all lines or none. Like the methods that it calls, it requires that mu is held.

@@ -10,6 +10,8 @@ import (
 
 	"github.com/dgraph-io/badger/v4"
 	"github.com/fxamacker/cbor/v2"
+
+	"github.com/arcrawl/arcrawl/internal/panics"
 )
 
 // MaxSeen is the maximum length in bytes of [Settlement].Seen.
@@ -98,7 +100,7 @@ func (f *Frontier) settleClaim(c Claim, o Settlement) (Added, error) {
 	case o.Finished.IsZero():
 		return Added{}, errors.New("the end of the visit is not given")
 	}
-	fresh, added, err := f.filterKnown(o.Found)
+	fresh, added, err := f.filterFound(o.Found)
 	if err != nil {
 		return Added{}, err
 	}
@@ -111,6 +113,12 @@ func (f *Frontier) settleClaim(c Claim, o Settlement) (Added, error) {
 	}
 	inserted, err := f.settlements.takeResult(w)
 	return added.plus(inserted), err
+}
+
+// filterFound is filterKnown for the links of a page. A panic becomes an error.
+func (f *Frontier) filterFound(found []Candidate) (fresh []newCandidate, added Added, err error) {
+	defer panics.Recover(&err)
+	return f.filterKnown(found)
 }
 
 // commitAlone ends a claim in a transaction of its own, or in several if it is too long for one.
@@ -163,10 +171,12 @@ func (f *Frontier) commitSettlement(
 	return added, err
 }
 
-// applySettlement adds a settlement to the change.
+// applySettlement adds a settlement to the change. A panic becomes an error: nothing is written yet, and the drafts are
+// dropped. A panic of the commit ends the process instead, because the memory may no longer be as the store is.
 func (c *change) applySettlement(
 	d *draft, cl Claim, o Settlement, fresh []newCandidate, reopen []fingerprint,
-) (Added, error) {
+) (added Added, err error) {
+	defer panics.Recover(&err)
 	if err := c.reopen(d, o, reopen); err != nil {
 		return Added{}, err
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/nlnwa/gowarc"
 
 	"github.com/arcrawl/arcrawl/digest"
+	"github.com/arcrawl/arcrawl/internal/panics"
 )
 
 // The defaults of [Options].
@@ -25,8 +26,8 @@ const (
 // ErrClosed is returned by a [Writer] after Close.
 var ErrClosed = errors.New("warcout: writer is closed")
 
-// ErrRefused is returned by [Writer.Write] for a visit that cannot be composed into records. The cause is in the visit,
-// so a retry of the same visit fails again, and other visits are not affected.
+// ErrRefused is returned by [Writer.Write] for a visit that cannot be composed into records, or whose composition
+// panics. The cause is in the visit, so a retry of the same visit fails again, and other visits are not affected.
 var ErrRefused = errors.New("cannot compose the records")
 
 // Options say where and how to write. All except Dir may be zero.
@@ -172,21 +173,39 @@ func (w *Writer) write(now time.Time, v Visit) (Written, error) {
 // put composes a visit and appends it to the file. It is not on disk until its batch is.
 func (w *Writer) put(f *file, v Visit, number uint32) (out Written, b *batch, err error) {
 	s := w.spools.Get().(*spool) // it is returned before the wait for a sync, as many visits may wait
+	out, records, err := w.prepare(s, f, v, number)
+	if panicked := (*panics.Error)(nil); errors.As(err, &panicked) {
+		return Written{}, nil, errors.Join(fmt.Errorf("%w: %w", ErrRefused, err), s.reset()) // s is not used again
+	}
 	defer w.spools.Put(s)
+	if err == nil {
+		out.Origin.Offset, b, err = w.add(f, s, records)
+	}
+	return out, b, errors.Join(err, s.reset())
+}
+
+// prepare composes and compresses the records of a visit into s, and returns their number. A panic becomes an error,
+// as nothing of the visit is in the file yet.
+func (w *Writer) prepare(s *spool, f *file, v Visit, number uint32) (out Written, n int64, err error) {
+	defer panics.Recover(&err)
 	records, err := compose(s.text, v, f.infoID, number)
 	if err != nil {
-		return Written{}, nil, err
+		return Written{}, 0, err
 	}
 	length, err := w.encode(s, records)
 	out = Written{Origin: v.origin(records[0]), Bytes: s.size, IsResponse: records[0].kind == gowarc.Response}
 	out.Origin.File, out.Origin.Length = f.name, length
-	if err == nil {
-		w.mu.Lock()
-		out.Origin.Offset = f.appended.size
-		b, err = f.add(s, int64(len(records)))
-		w.mu.Unlock()
-	}
-	return out, b, errors.Join(err, s.reset())
+	return out, int64(len(records)), err
+}
+
+// add appends a composed visit to the file and returns its offset. The lock is free again even if a panic ends the
+// process, because the visits in progress lock it once more.
+func (w *Writer) add(f *file, s *spool, records int64) (offset int64, b *batch, err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	offset = f.appended.size
+	b, err = f.add(s, records)
+	return offset, b, err
 }
 
 // origin returns the origin that the first record of a visit makes, without its place in the file.
@@ -224,10 +243,16 @@ func (w *Writer) encodeOne(s *spool, r record) error {
 	if err != nil {
 		return err
 	}
+	done := false
+	defer func() {
+		if !done {
+			w.encoders.drop() // it may be in the middle of a member
+		}
+	}()
 	if err := e.encode(s, r); err != nil {
-		w.encoders.drop() // it may be in the middle of a member
 		return err
 	}
+	done = true
 	w.encoders.release(e)
 	return nil
 }

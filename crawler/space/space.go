@@ -145,7 +145,11 @@ func (l *Ledger) log(u *use, v *Visit, err error) {
 }
 
 // Wrote counts the bytes that the visit added to the archive, when it ends.
-func (v *Visit) Wrote(n int64) { v.written += n }
+func (v *Visit) Wrote(n int64) {
+	if v != nil {
+		v.written += n
+	}
+}
 
 // End ends the visit.
 func (v *Visit) End() {

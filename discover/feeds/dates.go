@@ -1,6 +1,7 @@
 package feeds
 
 import (
+	"net/http"
 	"slices"
 	"time"
 )
@@ -173,4 +174,17 @@ func (p PageDates) Changed(i Item) (at time.Time, ok bool) {
 		return time.Time{}, false
 	}
 	return at, true
+}
+
+// maxSkew is the largest difference between two clocks that is corrected. A clock that is further off is not set at all.
+const maxSkew = 24 * time.Hour
+
+// ClockSkew returns how far the clock of a server is behind ours, by the Date of an answer that began at now. It is zero
+// if there is no Date, or one that differs by more than a day.
+func ClockSkew(h http.Header, now time.Time) time.Duration {
+	date, err := http.ParseTime(h.Get("Date"))
+	if err != nil || now.Sub(date).Abs() > maxSkew {
+		return 0
+	}
+	return now.Sub(date)
 }

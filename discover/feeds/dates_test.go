@@ -2,6 +2,7 @@ package feeds
 
 import (
 	"fmt"
+	"net/http"
 	"testing"
 	"time"
 )
@@ -123,5 +124,24 @@ func TestActivityCountsUpdatedItems(t *testing.T) {
 	}
 	if at, ok := doc.PageDates(noon.Add(time.Hour), 0).Changed(after[0]); ok {
 		t.Errorf("all items have the same date: the page changed at %s, want no time", at)
+	}
+}
+
+// The Date of a server moves the dates of its feeds by a day at most, however far its clock is off.
+func TestTheClockOfAServerIsBelievedForADay(t *testing.T) {
+	t.Parallel()
+	noon := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+	for date, want := range map[string]time.Duration{
+		"": 0, "soon": 0,
+		noon.Add(-3 * time.Hour).Format(http.TimeFormat):            3 * time.Hour,
+		noon.Add(20 * time.Hour).Format(http.TimeFormat):            -20 * time.Hour,
+		noon.Add(-25 * time.Hour).Format(http.TimeFormat):           0,
+		noon.Add(10 * 365 * 24 * time.Hour).Format(http.TimeFormat): 0,
+		"Mon, 01 Jan 0001 00:00:00 GMT":                             0,
+		"Fri, 31 Dec 9999 23:59:59 GMT":                             0,
+	} {
+		if got := ClockSkew(http.Header{"Date": {date}}, noon); got != want {
+			t.Errorf("the Date %q means a skew of %s, want %s", date, got, want)
+		}
 	}
 }
