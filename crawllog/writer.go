@@ -80,8 +80,9 @@ func (w *Writer) open() error {
 }
 
 // Write appends the line of e. On an error the line is not in the log. Errors come from the disk or the folder, and
-// from the entry only if it makes the program panic. If the file was renamed or removed, entries that are logged a second later or more go to a new one.
-// The line survives a crash of the process. To survive a power failure it needs [Writer.Sync].
+// from the entry only if it makes the program panic. If the file was renamed or removed, entries that are logged a
+// second later or more go to a new one. The line survives a crash of the process. To survive a power failure it needs
+// [Writer.Sync].
 func (w *Writer) Write(e Entry) error {
 	l, err := w.gather(e)
 	if err != nil {

@@ -1,6 +1,8 @@
 package frontier_test
 
 import (
+	"bytes"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"slices"
@@ -498,6 +500,38 @@ func TestTwoURIsWithOneFingerprintAreNotConfused(t *testing.T) {
 	w.wantErr(err, frontier.ErrCorrupt)
 	w.wantErr(w.Check(), frontier.ErrCorrupt)
 	w.put(rows)
+	w.check()
+}
+
+// A URI of one host cannot keep a URI of another host out, even if both have the same fingerprint.
+func TestACollisionStaysOnItsHost(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	const attacked = "http://b.example/page"
+	w.add(day, "http://a.example/1", "http://b.example/")
+	sum := sha256.Sum256([]byte(attacked))
+	forged := map[string][]byte{}
+	for k, row := range w.values('u') {
+		if bytes.Contains(row, []byte("a.example")) {
+			forged[k[:5]+string(sum[:12])] = row // a URI of host a with the fingerprint of the attacked one
+		}
+	}
+	if len(forged) != 1 {
+		t.Fatalf("%d rows of host a, want 1", len(forged))
+	}
+	w.put(forged)
+	added, err := w.Add(day, candidates(t, attacked)...)
+	if err != nil || added != (frontier.Added{New: 1}) || w.Collisions() != 0 {
+		t.Errorf("Add = %+v, %v; %d collisions; want a new URI", added, err, w.Collisions())
+	}
+	if r := w.get(attacked); r.URI.String() != attacked {
+		t.Errorf("Get = %s", r.URI)
+	}
+	for k := range forged {
+		if err := w.DB().Update(func(txn *badger.Txn) error { return txn.Delete([]byte(k)) }); err != nil {
+			t.Fatal(err)
+		}
+	}
 	w.check()
 }
 

@@ -176,11 +176,11 @@ func (p PageDates) Changed(i Item) (at time.Time, ok bool) {
 	return at, true
 }
 
-// maxSkew is the largest difference between two clocks that is corrected. A clock that is further off is not set at all.
+// maxSkew is the largest difference between two clocks that is corrected. A clock that is further off was never set.
 const maxSkew = 24 * time.Hour
 
-// ClockSkew returns how far the clock of a server is behind ours, by the Date of an answer that began at now. It is zero
-// if there is no Date, or one that differs by more than a day.
+// ClockSkew returns how far the clock of a server is behind ours, by the Date of an answer that began at now. It is
+// zero if there is no Date, or one that differs by more than a day.
 func ClockSkew(h http.Header, now time.Time) time.Duration {
 	date, err := http.ParseTime(h.Get("Date"))
 	if err != nil || now.Sub(date).Abs() > maxSkew {
