@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/crawler/feedread"
 	"github.com/arcrawl/arcrawl/discover"
 	"github.com/arcrawl/arcrawl/discover/feeds"
 	"github.com/arcrawl/arcrawl/evaluators"
@@ -28,18 +29,6 @@ func (f *finder) isYoung(item feeds.Item, kind feeds.Kind, first bool) bool {
 	return f.v.finished.Sub(date) <= f.s.Articles.Young
 }
 
-// birthOf returns when the page of an item was published; now if that is not known or in the future.
-func birthOf(item feeds.Item, now time.Time) time.Time {
-	date := item.Published
-	if date.IsZero() {
-		date = item.Date()
-	}
-	if date.IsZero() || date.After(now) {
-		return now
-	}
-	return date
-}
-
 // detectArticle detects a new article that no feed listed: the page has a recent date, or its address has.
 func (f *finder) detectArticle(page discover.Result) {
 	s := f.s.Articles
@@ -52,7 +41,7 @@ func (f *finder) detectArticle(page discover.Result) {
 		date = discover.DateIn(f.v.uri())
 	}
 	if !date.IsZero() && now.Sub(date) <= s.Young && date.Sub(now) <= 24*time.Hour { // a day may begin earlier elsewhere
-		f.found.born = birthOf(feeds.Item{Published: date}, now)
+		f.found.born = feedread.Birth(feeds.Item{Published: date}, now)
 	}
 }
 

@@ -3,7 +3,6 @@ package crawler
 import (
 	"errors"
 	"net/http"
-	"strings"
 	"time"
 
 	"github.com/arcrawl/arcrawl/config"
@@ -45,19 +44,6 @@ func stateOf(r frontier.Record) feeds.State {
 	return s
 }
 
-// mayBeSource reports whether content of this type may be a feed or sitemap.
-func mayBeSource(contentType string) bool {
-	media, _, _ := strings.Cut(strings.ToLower(contentType), ";")
-	switch kind, sub, _ := strings.Cut(strings.TrimSpace(media), "/"); kind {
-	case "", "text":
-		return sub != "css" && sub != "javascript"
-	case "application":
-		return sub == "octet-stream" ||
-			strings.HasSuffix(sub, "xml") || strings.HasSuffix(sub, "json") || strings.HasSuffix(sub, "gzip")
-	}
-	return false
-}
-
 // showsSource reports whether a visit says anything about the URI as a feed or sitemap.
 func showsSource(v visit) bool {
 	answered := v.capture.Status == http.StatusOK || v.capture.Status == statusNotModified
@@ -83,7 +69,7 @@ func (f *finder) readSource() error {
 		return nil
 	}
 	contentType := got.Header.Get("Content-Type")
-	if !r.state.IsSource() && !mayBeSource(contentType) {
+	if !r.state.IsSource() && !feedread.MayBeSource(contentType) {
 		return nil
 	}
 	content, err := got.Content()
@@ -167,7 +153,7 @@ func (f *finder) addNewEntries(kind feeds.Kind, reading feeds.Reading) error {
 		if kind == feeds.Index {
 			cand.Source = expectedSource()
 		} else if f.isYoung(item, kind, reading.First) {
-			cand.Born = birthOf(item, f.v.finished)
+			cand.Born = feedread.Birth(item, f.v.finished)
 		}
 		if !reading.First && i < maxUrgent {
 			cand.Urgent = true

@@ -1,8 +1,10 @@
-// Package feedread describes what the visit of a feed or sitemap brought, for the logs.
+// Package feedread describes what the visit of a feed or sitemap brought.
 package feedread
 
 import (
 	"fmt"
+	"strings"
+	"time"
 
 	"github.com/rs/zerolog"
 
@@ -64,4 +66,29 @@ func (r Result) Notes() []string {
 		notes = append(notes, name+"Broken")
 	}
 	return notes
+}
+
+// MayBeSource reports whether content of this type may be a feed or sitemap.
+func MayBeSource(contentType string) bool {
+	media, _, _ := strings.Cut(strings.ToLower(contentType), ";")
+	switch kind, sub, _ := strings.Cut(strings.TrimSpace(media), "/"); kind {
+	case "", "text":
+		return sub != "css" && sub != "javascript"
+	case "application":
+		return sub == "octet-stream" ||
+			strings.HasSuffix(sub, "xml") || strings.HasSuffix(sub, "json") || strings.HasSuffix(sub, "gzip")
+	}
+	return false
+}
+
+// Birth returns when the page of an item was published; now if that is not known or in the future.
+func Birth(item feeds.Item, now time.Time) time.Time {
+	date := item.Published
+	if date.IsZero() {
+		date = item.Date()
+	}
+	if date.IsZero() || date.After(now) {
+		return now
+	}
+	return date
 }
