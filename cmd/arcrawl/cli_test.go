@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -12,6 +14,7 @@ import (
 	"github.com/arcrawl/arcrawl/internal/foreign"
 	"github.com/arcrawl/arcrawl/internal/slow"
 	"github.com/arcrawl/arcrawl/internal/warccheck"
+	"github.com/spf13/cobra"
 )
 
 // command runs a command line as the program does. It returns the exit code and the output.
@@ -245,3 +248,39 @@ func (d *process) waitFor(t *testing.T, wish string, so func() bool) {
 		}
 	}
 }
+
+// Each command that a help text names exists.
+func TestHelpNamesOnlyCommandsThatExist(t *testing.T) {
+	t.Parallel()
+	named := regexp.MustCompile(`(?:^|[\s:('"])arcrawl((?: [a-z][a-z-]+)+)(?:[^.a-z-]|\.?$|\.\s)`)
+	found := 0
+	var check func(cmd *cobra.Command)
+	check = func(cmd *cobra.Command) {
+		for _, text := range []string{cmd.Short, cmd.Long, cmd.Example} {
+			for line := range strings.Lines(text) {
+				for _, m := range named.FindAllStringSubmatch(line, -1) {
+					words := strings.Fields(m[1])
+					got, rest, err := newRoot().Find(words)
+					group := got != nil && got.HasAvailableSubCommands() && len(rest) > 0 && cmd.Root() != got && isExample(cmd, line)
+					if err != nil || got == got.Root() && !isProse(words[0]) || group {
+						t.Errorf("the help of %s names %q, which does not exist: %s", cmd.CommandPath(), m[0], line)
+					}
+					found++
+				}
+			}
+		}
+		for _, sub := range cmd.Commands() {
+			check(sub)
+		}
+	}
+	check(newRoot())
+	if found < 100 {
+		t.Errorf("only %d commands were found in the help texts", found)
+	}
+}
+
+// isExample reports whether a line is an example of a command.
+func isExample(cmd *cobra.Command, line string) bool { return strings.Contains(cmd.Example, line) }
+
+// isProse reports whether a word after the name of the program is no command, but the next word of a sentence.
+func isProse(word string) bool { return slices.Contains([]string{"crawls", "and", "or", "uses"}, word) }

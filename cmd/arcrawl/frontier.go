@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -38,7 +39,15 @@ continues. Otherwise they open the store themselves.`,
 
 // with opens the frontier, calls do with it, and closes it.
 func (f *frontierFlags) with(cmd *cobra.Command, do func(s bulk.Store) error) error {
-	s, err := bulk.Open(cmd.Context(), f.config, time.Now)
+	return f.opened(cmd, bulk.Open, do)
+}
+
+// storeOpener opens the store of a configuration: [bulk.Open] or [bulk.Make].
+type storeOpener func(ctx context.Context, path string, now func() time.Time) (bulk.Store, error)
+
+// opened calls do with a store that open opens, and closes it.
+func (f *frontierFlags) opened(cmd *cobra.Command, open storeOpener, do func(s bulk.Store) error) error {
+	s, err := open(cmd.Context(), f.config, time.Now)
 	if err != nil {
 		return err
 	}

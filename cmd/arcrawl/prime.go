@@ -22,8 +22,8 @@ func newPrime() *cobra.Command {
 		Long: `prime reads crawl logs of arcrawl or Heritrix, or indexes in CDX or CDXJ, gzipped or not. It plays the visits in them, in the
 order of time, through the wait evaluators of the configuration. It stores what they learn with the URIs that the frontier
 knows: the wait interval, the rate of change, and the memory of the rule "learned". The due time changes only if the URI
-was never visited, or if its learned interval ends earlier. With --add, unknown URIs are added; they are due when their
-interval ends. If a daemon runs, the command stores through it, and the crawl continues.
+was never visited, or if its learned interval ends earlier. With --add, unknown URIs are added, to a new store if there is none; they are
+due when their interval ends. If a daemon runs, the command stores through it, and the crawl continues.
 
 A URI stays unchanged if the frontier knows a later visit than the files do.`,
 		Example: "  arcrawl prime --config arcrawl.toml old/*.cdxj\n  arcrawl prime --dry-run crawl.log crawl.log.1.gz",
@@ -39,7 +39,11 @@ A URI stays unchanged if the frontier knows a later visit than the files do.`,
 				return err
 			}
 			var r prime.Result
-			err = f.with(cmd, func(s bulk.Store) (err error) {
+			open := bulk.Open
+			if add && !dry {
+				open = bulk.Make
+			}
+			err = f.opened(cmd, open, func(s bulk.Store) (err error) {
 				r, err = prime.Run(cmd.Context(), s, seen.All(), prime.Options{Config: c, Now: time.Now(), Add: add, DryRun: dry})
 				return err
 			})

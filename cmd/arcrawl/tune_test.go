@@ -156,3 +156,22 @@ func TestPrimeLearnsFromTheFrontier(t *testing.T) {
 		t.Errorf("a page that changes some 16 times a day: %v, %v, %+v", ok, err, r)
 	}
 }
+
+// A store that was never opened is made, if URIs are to be added.
+func TestPrimeMakesTheStore(t *testing.T) {
+	t.Parallel()
+	path, dir := configure(t, settled)
+	index := filepath.Join(dir, "old.cdxj")
+	writeFile(t, index, `com,example)/ 20260101000000 {"url":"http://example.com/","status":"200","digest":"sha1:A","mime":"text/html"}`+"\n")
+	for _, args := range [][]string{{"prime", index}, {"prime", "--add", "--dry-run", index}} {
+		if code, _, errs := command(append(args, "-c", path)...); code != exitFolder || !strings.Contains(errs, "there is no store") {
+			t.Errorf("arcrawl %q without a store: exit code %d, %s", args, code, errs)
+		}
+	}
+	if code, out, errs := command("prime", "--add", index, "-c", path); code != exitOK || !strings.Contains(out, "1 added") {
+		t.Errorf("prime --add without a store: exit code %d, %s%s", code, out, errs)
+	}
+	if code, out, errs := command("frontier", "list", "-c", path); code != exitOK || !strings.Contains(out, "http://example.com/") {
+		t.Errorf("frontier list: exit code %d, %s%s", code, out, errs)
+	}
+}

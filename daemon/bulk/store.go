@@ -35,6 +35,20 @@ type Store interface {
 // Open returns the frontier of the daemon with this main configuration file. If no daemon answers, it opens the
 // store. now is the clock.
 func Open(ctx context.Context, path string, now func() time.Time) (Store, error) {
+	return open(ctx, path, now, daemon.OpenStopped)
+}
+
+// Make is like [Open], and makes the store if there is none.
+func Make(ctx context.Context, path string, now func() time.Time) (Store, error) {
+	return open(ctx, path, now, func(c *config.Config, now time.Time) (*frontier.Frontier, error) {
+		return daemon.MakeStore(c, now, false)
+	})
+}
+
+// opener opens the store of a daemon that does not run.
+type opener func(c *config.Config, now time.Time) (*frontier.Frontier, error)
+
+func open(ctx context.Context, path string, now func() time.Time, stoppedStore opener) (Store, error) {
 	at, err := config.Where(path)
 	if err == nil && at.Socket != "" {
 		client := api.NewClient(at.Socket)
@@ -49,7 +63,7 @@ func Open(ctx context.Context, path string, now func() time.Time) (Store, error)
 	if err != nil {
 		return nil, err
 	}
-	store, err := daemon.OpenStopped(c, now())
+	store, err := stoppedStore(c, now())
 	if errors.Is(err, frontier.ErrLocked) && at.Socket == "" {
 		return nil, fmt.Errorf("%w, or set admin.socket, which is \"off\", to have the daemon do the work", err)
 	}
