@@ -149,7 +149,8 @@ edit() {
 	say "edited $((${#files[@]} - 1)) pages, removed one, added one; $(wc -l <"$WORK/expected") known URIs are not what they were"
 }
 
-# second_pass waits until every known URI was visited again, and the added page for the first time.
+# second_pass waits until every known URI was visited again, and the added page for the first time. A page that was
+# already missing in the first pass is not waited for: it is due after an hour (trouble.gone_after).
 second_pass() {
 	local limit=$((SECONDS + LIMIT)) left
 	while left=$(unvisited) && [ "$left" -gt 0 ]; do
@@ -160,7 +161,7 @@ second_pass() {
 
 unvisited() {
 	tail -n "+$((mark + 1))" "$log" | awk -v added="$base/added.html" '
-		NR == FNR { left[$1] = 1; next }
+		NR == FNR { if ($3 != 404 && $3 != 410) left[$1] = 1; next }
 		{ delete left[$4]; if ($4 == added) found = 1 }
 		END { n = !found; for (u in left) n++; print n }' "$WORK/known" -
 }
