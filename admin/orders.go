@@ -85,6 +85,7 @@ func (w *Window) recordConfig(now time.Time) {
 		e.Order = text
 	}
 	w.inForce, w.inForceAt = l.Config.Digest, l.At
+	w.updateNames(l.Config)
 	w.record(e)
 }
 

@@ -109,6 +109,12 @@ func lookRoutes() []route {
 			},
 		},
 		{
+			method: "GET", path: api.Base + "/names",
+			doc:    "Returns the hosts that are shown differently: with a name in Unicode, or without the host file that they had.",
+			answer: api.HostNames{},
+			serve:  func(w *Window, _ *http.Request) (any, error) { return w.hostNames(), nil },
+		},
+		{
 			method: "GET", path: api.Base + "/hosts/{host}", doc: "Returns the state of one host.", answer: api.Host{},
 			params: []param{{"host", "string", hostDoc}},
 			serve: func(w *Window, r *http.Request) (any, error) {

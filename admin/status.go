@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/admin/api"
+	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/uri"
 
 	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/frontier"
@@ -99,6 +101,7 @@ func (w *Window) countHosts(s *api.Status, now time.Time) {
 		if h.Failures > 0 {
 			s.Hosts.Down++
 			s.Down = append(s.Down, api.Unreachable{Host: string(h.Host), Failures: h.Failures, Error: h.Reason})
+			s.Down[len(s.Down)-1].Removed = w.names.Removed(h.Host)
 		}
 	}
 	slices.SortStableFunc(s.Down, func(a, b api.Unreachable) int { return cmp.Compare(b.Failures, a.Failures) })
@@ -150,12 +153,30 @@ func (w *Window) hosts(q hostQuery) api.Hosts {
 
 func (w *Window) hostOf(v frontier.HostView, now time.Time) api.Host {
 	return api.Host{
-		Host: string(v.Host), State: v.State.String(), URIs: v.URIs, Queued: v.Queued, Forbidden: v.Forbidden, Held: v.Held,
+		Removed: w.names.Removed(v.Host),
+		Host:    string(v.Host), State: v.State.String(), URIs: v.URIs, Queued: v.Queued, Forbidden: v.Forbidden, Held: v.Held,
 		InProgress: v.InProgress,
 		Slots:      v.Slots, Failures: v.Failures, Paused: api.Moment(v.Paused), Ready: api.Moment(v.Ready),
 		Oldest: api.Moment(v.Oldest), Rests: api.Moment(v.Rest), Overdue: late(v.Oldest, now),
 		LastError: v.Reason,
 	}.Named(w.o.Config().Config.HostsDir)
+}
+
+// hostNames returns the hosts that are shown differently from their names.
+func (w *Window) hostNames() api.HostNames {
+	views := w.o.Frontier.Hosts(w.o.Now())
+	hosts := make([]uri.Host, len(views))
+	for i, v := range views {
+		hosts[i] = v.Host
+	}
+	return w.names.Of(hosts)
+}
+
+// updateNames remembers which hosts have a file.
+func (w *Window) updateNames(c *config.Config) {
+	if err := w.names.Update(c); err != nil {
+		w.o.Log.Warn().Err(err).Msg("hosts whose file is deleted before the next start are not marked after it")
+	}
 }
 
 // late returns how long ago due was, or 0 if due is zero or later.

@@ -55,7 +55,7 @@ func (w *Window) troubles(now time.Time) []alarm.Trouble {
 					alarm.Host,
 					string(h.Host),
 					"%s was unreachable %d times in a row; its URIs keep their places%s",
-					h.Host,
+					human.Host(string(h.Host)),
 					h.Failures,
 					because(h.Reason),
 				)
@@ -148,7 +148,7 @@ func (w *Window) checkSilence(now time.Time) error {
 		if chance, yes := l.Silent(w.activities[string(host)], now); yes {
 			w.silences = append(w.silences, alarm.Trouble{Kind: alarm.Silence, About: string(host), Text: fmt.Sprintf(
 				"nothing new from %s for %s, after %.1f versions a day before; the probability is %.0e; check whether it blocks us or has moved",
-				host,
+				human.Host(string(host)),
 				human.About(now.Sub(l.Last)),
 				float64(l.Changes)/l.Last.Sub(l.First).Hours()*24,
 				chance,
@@ -159,7 +159,7 @@ func (w *Window) checkSilence(now time.Time) error {
 		if chance, yes := l.Silent(w.activities[u], now); yes {
 			w.silences = append(w.silences, alarm.Trouble{Kind: alarm.FrontPage, About: u, Text: fmt.Sprintf(
 				"%s has not changed for %s, after %.1f versions a day before; the probability is %.0e; see arcrawl why %s",
-				u, human.About(now.Sub(l.Last)), float64(l.Changes)/l.Last.Sub(l.First).Hours()*24, chance, u)})
+				human.URI(u), human.About(now.Sub(l.Last)), float64(l.Changes)/l.Last.Sub(l.First).Hours()*24, chance, u)})
 		}
 	}
 	slices.SortFunc(

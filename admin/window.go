@@ -13,6 +13,7 @@ import (
 	"github.com/arcrawl/arcrawl/admin/alarm"
 	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/admin/audit"
+	"github.com/arcrawl/arcrawl/admin/names"
 	"github.com/arcrawl/arcrawl/admin/recent"
 	"github.com/arcrawl/arcrawl/admin/series"
 	"github.com/arcrawl/arcrawl/internal/atomicfile"
@@ -95,6 +96,7 @@ type Window struct {
 	silenceChecked time.Time        // time of the last check for silence
 	silences       []alarm.Trouble  // results of that check
 
+	names *names.Book // which hosts had a file
 	audit *audit.Log
 	// inForce and inForceAt are the digest and time of the configuration that was last seen in force. Only Tick uses them.
 	inForce   string
@@ -111,6 +113,7 @@ const (
 	seriesFile   = "series.jsonl"
 	pauseFile    = "pause.json"
 	activityFile = "pulses.json"
+	namesFile    = "hostfiles.json"
 )
 
 // New returns a window. It continues a pause of an earlier run.
@@ -118,7 +121,7 @@ func New(o Options) (*Window, error) {
 	now := o.Now()
 	w := &Window{
 		o: o, started: now, closed: now.Truncate(time.Minute), paces: paces{}, took: newVisitSeconds(),
-		activities: loadActivities(o.Dir), audit: audit.New(o.Dir), inForce: o.Config().Config.Digest,
+		activities: loadActivities(o.Dir), names: names.Open(""), audit: audit.New(o.Dir), inForce: o.Config().Config.Digest,
 		inForceAt:      o.Config().At,
 		warned:         map[string]bool{},
 		silenceChecked: now, loggedDay: loadLoggedDay(o.Dir, now),
@@ -128,7 +131,9 @@ func New(o Options) (*Window, error) {
 	file := ""
 	if o.Dir != "" {
 		file = filepath.Join(o.Dir, seriesFile)
+		w.names = names.Open(filepath.Join(o.Dir, namesFile))
 	}
+	w.updateNames(o.Config().Config)
 	var err error
 	if w.series, err = series.Open(file, now); err != nil {
 		return nil, err

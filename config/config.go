@@ -145,6 +145,15 @@ func (c *Config) Labels(h uri.Host) []string {
 // SeedHost reports whether a host has a seed.
 func (c *Config) SeedHost(h uri.Host) bool { return c.seedHosts[h] }
 
+// FileHosts returns the hosts that have a file of their own.
+func (c *Config) FileHosts() []uri.Host {
+	hosts := make([]uri.Host, 0, len(c.files))
+	for _, f := range c.files {
+		hosts = append(hosts, f.host)
+	}
+	return hosts
+}
+
 // NamesHost reports whether a host has a file of its own, a seed, or a feed or sitemap that a file names.
 func (c *Config) NamesHost(h uri.Host) bool {
 	return c.hosts[h] != nil || c.seedHosts[h] || c.feedHosts[h]

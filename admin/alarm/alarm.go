@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/admin/api"
+	"github.com/arcrawl/arcrawl/internal/human"
 	"github.com/arcrawl/arcrawl/uri"
 )
 
@@ -131,6 +132,7 @@ func (a *Set) Update(now time.Time, troubles []Trouble) (changes []Change) {
 			x = &watched{first: now, Alarm: api.Alarm{
 				Kind: t.Kind, About: t.About, Host: hostOf(t.Kind, t.About), Since: now.UTC(),
 			}}
+			x.Unicode = human.Unicode(x.Host)
 			a.known[key] = x
 		}
 		x.last, x.Text = now, t.Text

@@ -67,11 +67,11 @@ func (d *Documents) Troubles(now time.Time) (list []Trouble) {
 		}
 		text := fmt.Sprintf(
 			"%s of %s could not be processed, last %s: %s; only these URIs are affected; please report this fault of the program",
-			human.Count(int(h.visits), "visit"), key.host, h.uri, h.why,
+			human.Count(int(h.visits), "visit"), human.Host(key.host), h.uri, h.why,
 		)
 		if key.alarm == Rules {
 			pages := human.Count(int(h.visits), "page")
-			text = fmt.Sprintf("%s of %s compared whole, last %s: %s", pages, key.host, h.uri, h.why)
+			text = fmt.Sprintf("%s of %s compared whole, last %s: %s", pages, human.Host(key.host), h.uri, h.why)
 		}
 		list = append(list, Trouble{Kind: key.alarm, About: key.host, Text: text})
 	}

@@ -52,7 +52,7 @@ func (g *Gaps) Troubles(now time.Time) []Trouble {
 	for host, h := range hosts {
 		list = append(list, Trouble{Kind: FeedGap, About: host, Text: fmt.Sprintf(
 			"%s of %s may have lost entries between two visits, the last one %s at %s; lower feeds.min for the host",
-			human.Count(h.feeds, "feed"), host, h.last, h.at.UTC().Format("2006-01-02 15:04:05 MST"))})
+			human.Count(h.feeds, "feed"), human.Host(host), h.last, h.at.UTC().Format("2006-01-02 15:04:05 MST"))})
 	}
 	slices.SortFunc(list, func(a, b Trouble) int { return cmp.Compare(a.About, b.About) })
 	return list

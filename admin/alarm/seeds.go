@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/arcrawl/arcrawl/frontier"
+	"github.com/arcrawl/arcrawl/internal/human"
 )
 
 // minSeedFailures is the number of visits in a row after which a seed that lets nobody in is a trouble.
@@ -24,7 +25,7 @@ const (
 func SeedTrouble(r frontier.Record, goneAfter int) (Trouble, bool) {
 	say := func(what, remedy string) (Trouble, bool) {
 		return Trouble{Kind: Seed, About: r.URI.String(), Text: fmt.Sprintf(
-			"the seed %s %s, so its site may not be archived; %s", r.URI, what, remedy)}, true
+			"the seed %s %s, so its site may not be archived; %s", human.URI(r.URI.String()), what, remedy)}, true
 	}
 	if goneAfter > 0 && r.Gone >= goneAfter {
 		return say(fmt.Sprintf("is gone (status %d)", r.LastStatus), "look for its new address and change the seed")

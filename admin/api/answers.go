@@ -184,14 +184,19 @@ type Unreachable struct {
 	Host     string `json:"host"`
 	Failures int    `json:"failures"` // in a row
 	Error    string `json:"error"`    // the reason, and what to do
+
+	Removed bool `json:"removed,omitempty"` // its host file was removed
 }
 
 // Alarm is a condition that the operator should look at.
 type Alarm struct {
-	Kind  string    `json:"kind"`
-	About string    `json:"about,omitempty"` // a host, a URI or a folder; empty for the crawl as a whole
-	Host  string    `json:"host,omitempty"`  // that it is about; empty for the crawl as a whole
-	Text  string    `json:"text"`            // the problem and what to do
+	Kind  string `json:"kind"`
+	About string `json:"about,omitempty"` // a host, a URI or a folder; empty for the crawl as a whole
+	Host  string `json:"host,omitempty"`  // that it is about; empty for the crawl as a whole
+
+	Unicode string `json:"unicode,omitempty"` // name of the host in Unicode, if it is internationalized
+
+	Text  string    `json:"text"` // the problem and what to do
 	Since time.Time `json:"since"`
 
 	Acknowledged *Acknowledgement `json:"acknowledged,omitempty"` // null if nobody has acknowledged it

@@ -198,6 +198,11 @@ func (c *Client) URI(ctx context.Context, text string) (URI, error) {
 	return ask[URI](ctx, c, http.MethodGet, "/uri", url.Values{"uri": {text}}, nil)
 }
 
+// HostNames returns the hosts that are shown differently from their names.
+func (c *Client) HostNames(ctx context.Context) (HostNames, error) {
+	return ask[HostNames](ctx, c, http.MethodGet, "/names", nil, nil)
+}
+
 // Alarms returns the raised alarms, newest first.
 func (c *Client) Alarms(ctx context.Context) (Alarms, error) {
 	return ask[Alarms](ctx, c, http.MethodGet, "/alarms", nil, nil)

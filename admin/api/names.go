@@ -12,13 +12,35 @@ import (
 // RemovedSuffix ends the name of a host file that was removed. Such a file is not read.
 const RemovedSuffix = ".removed"
 
-// Named returns the host with its name in Unicode, and marked if its file in the folder of host files was removed.
+// HostNames holds the hosts that are shown differently from their names.
+type HostNames struct {
+	Hosts map[string]HostName `json:"hosts"` // at most 10,000
+	More  bool                `json:"more"`  // there are more
+}
+
+// HostName says how a host is shown.
+type HostName struct {
+	Unicode string `json:"unicode,omitempty"` // the name in Unicode, if it is internationalized
+	Removed bool   `json:"removed,omitempty"` // its host file was removed
+}
+
+// Label returns a host as people read it: in Unicode, and marked if its host file was removed.
+func (n HostNames) Label(host string) string {
+	label := human.Host(host)
+	if n.Hosts[host].Removed {
+		return label + ", removed"
+	}
+	return label
+}
+
+// Named returns the host with its name in Unicode, and marked if its file in the folder of host files was renamed as
+// arcrawl host remove does.
 func (h Host) Named(hostsDir string) Host {
 	h.Unicode = human.Unicode(h.Host)
 	file := filepath.Join(hostsDir, reference.HostFileName(uri.Host(h.Host))+".toml")
 	if _, err := os.Stat(file + RemovedSuffix); err == nil {
 		_, err := os.Stat(file)
-		h.Removed = err != nil
+		h.Removed = h.Removed || err != nil
 	}
 	return h
 }

@@ -1,5 +1,5 @@
 // Shows the page that the address names, and updates it from time to time.
-import { h, ask, notice } from './page.js';
+import { h, ask, notice, loadNames } from './page.js';
 import { overview } from './overview.js';
 import { hostList, hostPage } from './hosts.js';
 import { uriPage } from './uri.js';
@@ -12,6 +12,7 @@ const view = document.getElementById('view');
 let shown = '',
   timer = 0,
   turn = 0;
+const named = loadNames();
 
 // show builds the page of the address and replaces the content. A page that was requested earlier does not replace a later one.
 async function show(mode) {
@@ -23,6 +24,7 @@ async function show(mode) {
   const page = pages[name] || overview;
   let content;
   try {
+    await named;
     content = await page(() => show(true), new URLSearchParams(query), decodeURIComponent(rest.join('/')));
   } catch (e) {
     content = [h('h1', {}, 'Error'), notice('bad', e.message)];
@@ -57,6 +59,7 @@ async function state() {
   const place = document.getElementById('state');
   try {
     const s = await ask('status');
+    loadNames();
     const open = s.alarms.filter((a) => !a.acknowledged).length;
     const kind = { crawling: open ? 'warn' : 'good', paused: 'warn', held: 'bad' }[s.stand.state];
     const text = s.stand.state + (open ? `, ${open} ${open === 1 ? 'alarm' : 'alarms'}` : '');

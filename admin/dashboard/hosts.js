@@ -100,7 +100,7 @@ export async function hostPage(again, query, name) {
   const ours = (rows) => (rows || []).filter((r) => r.host === name);
   const dates = ours(headers?.dates);
   return [
-    h('h1', {}, hostLabel(name, host.unicode)),
+    h('h1', {}, hostLabel(name)),
     state(host),
     h('div', { class: 'row' }, orders(name, host, again)),
     pairs([

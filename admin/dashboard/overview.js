@@ -9,6 +9,7 @@ import {
   percent,
   moment,
   when,
+  hostLabel,
   hostLink,
   uriLink,
   tile,
@@ -53,7 +54,7 @@ function headline(s, late) {
   const worst = late.find((host) => !host.failures);
   if (s.stand.state === 'paused') return 'The crawl is paused' + (s.stand.why ? ': ' + s.stand.why : '');
   if (s.stand.state === 'held') return 'The crawl has stopped: ' + s.stand.why;
-  if (worst && worst.overdue_seconds > 3600) return `Crawling, ${span(worst.overdue_seconds)} late on ${worst.host}`;
+  if (worst && worst.overdue_seconds > 3600) return `Crawling, ${span(worst.overdue_seconds)} late on ${hostLabel(worst.host)}`;
   return 'Crawling';
 }
 
@@ -274,8 +275,8 @@ export function hosts(caption, list, empty) {
   return table(
     caption,
     [
-      ['host', (r) => hostLink(r.host, r.unicode)],
-      ['state', (r) => r.state + (r.removed ? ', removed' : ''), 'left'],
+      ['host', (r) => hostLink(r.host)],
+      ['state', (r) => r.state, 'left'],
       ['URIs', (r) => count(r.uris)],
       ['overdue', (r) => span(r.overdue_seconds)],
       ['oldest due', (r) => moment(r.oldest)],

@@ -108,10 +108,22 @@ export function when(t) {
   return moment(t) + (away > 0 ? ` (in ${span(away)})` : ` (${span(-away)} ago)`);
 }
 
-// A host with an internationalized name is shown in Unicode, with the name of the network behind it.
-export const hostLabel = (host, unicode) => (unicode ? `${unicode} (${host})` : host);
-export const hostLink = (host, unicode) =>
-  h('a', { href: '#/host/' + encodeURIComponent(host) }, hostLabel(host, unicode));
+// names holds the hosts that are shown differently: in Unicode, or marked because their file was removed.
+let names = {};
+export const loadNames = async () => {
+  try {
+    names = (await ask('names')).hosts;
+  } catch {
+    // The rest of the page says that there is no answer.
+  }
+};
+
+// hostLabel shows an internationalized name in Unicode, with the name of the network behind it.
+export const hostLabel = (host) => (names[host]?.unicode ? `${names[host].unicode} (${host})` : host);
+export const hostLink = (host) => [
+  h('a', { href: '#/host/' + encodeURIComponent(host) }, hostLabel(host)),
+  names[host]?.removed ? ', removed' : '',
+];
 export const uriLink = (uri) => h('a', { href: '#/uri?u=' + encodeURIComponent(uri) }, uri);
 
 export function tile(name, value, more, kind) {

@@ -30,7 +30,7 @@ func Alarms(list []alarm.Notice) (subject, body string) {
 		}
 		fmt.Fprintf(&b, "%s  %s  %s\n%s\n", word, n.Kind, clock(n.At), n.Text)
 		if n.Host != "" {
-			fmt.Fprintf(&b, "host: %s\n", n.Host)
+			fmt.Fprintf(&b, "host: %s\n", human.Host(n.Host))
 		}
 		if n.Link != "" {
 			fmt.Fprintf(&b, "%s\n", n.Link)

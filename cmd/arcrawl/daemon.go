@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -61,6 +62,20 @@ func ask[A any](
 	}
 	answer, err := request(c)
 	return printAnswer(d, cmd.OutOrStdout(), answer, err, show)
+}
+
+// names asks the daemon how hosts are shown. If it does not answer, internationalized names are shown in Unicode, and
+// no host is marked.
+func (d *daemonFlags) names(ctx context.Context) api.HostNames {
+	client, err := d.client()
+	if err != nil {
+		return api.HostNames{}
+	}
+	names, err := client.HostNames(ctx)
+	if err != nil {
+		return api.HostNames{}
+	}
+	return names
 }
 
 // askOr sends a request to the daemon. If no daemon answers, and no socket was named, it calls instead with the

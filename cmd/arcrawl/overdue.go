@@ -36,7 +36,9 @@ For a million URIs this takes some seconds; the crawl continues meanwhile. An an
 			if len(args) > 0 {
 				f.Host = args[0]
 			}
-			return ask(cmd, &d, showOverdue, func(c *api.Client) (api.Overdue, error) {
+			names := d.names(cmd.Context())
+			show := func(out io.Writer, o api.Overdue) error { return showOverdue(out, o, names) }
+			return ask(cmd, &d, show, func(c *api.Client) (api.Overdue, error) {
 				return c.Overdue(cmd.Context(), f)
 			})
 		},
@@ -48,7 +50,7 @@ For a million URIs this takes some seconds; the crawl continues meanwhile. An an
 	return cmd
 }
 
-func showOverdue(out io.Writer, o api.Overdue) error {
+func showOverdue(out io.Writer, o api.Overdue, names api.HostNames) error {
 	fmt.Fprintf(out, "%d of %d URIs are due, as of %s ago (counted in %s)\n\n", o.All.Due, o.All.URIs, span(o.Age),
 		span(o.Took))
 	t := newTable(out)
@@ -59,7 +61,11 @@ func showOverdue(out io.Writer, o api.Overdue) error {
 	}
 	fmt.Fprintln(t)
 	for _, b := range append(o.Rows, o.All) {
-		fmt.Fprintf(t, "%s\t%d\t%d\t%s\t%s\t%s\t%s\t%.1f", b.Name, b.URIs, b.Due, span(b.Most), span(b.P50), span(b.P90),
+		name := b.Name
+		if hosts {
+			name = names.Label(name)
+		}
+		fmt.Fprintf(t, "%s\t%d\t%d\t%s\t%s\t%s\t%s\t%.1f", name, b.URIs, b.Due, span(b.Most), span(b.P50), span(b.P90),
 			span(b.P99), b.Demand)
 		if hosts && b.Capacity > 0 {
 			about := ""
@@ -75,7 +81,7 @@ func showOverdue(out io.Writer, o api.Overdue) error {
 	}
 	for _, b := range o.Rows {
 		if b.Promise != "" {
-			fmt.Fprintf(out, "%s: %s\n", b.Name, b.Promise)
+			fmt.Fprintf(out, "%s: %s\n", names.Label(b.Name), b.Promise)
 		}
 	}
 	if o.More > 0 {

@@ -50,7 +50,9 @@ It asks the daemon. If no daemon answers, it reads the store.`,
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			report, err := d.headers(cmd.Context())
-			return printAnswer(&d, cmd.OutOrStdout(), report, err, printHeaders)
+			names := d.names(cmd.Context())
+			show := func(out io.Writer, report api.HeaderReport) error { return printHeaders(out, report, names) }
+			return printAnswer(&d, cmd.OutOrStdout(), report, err, show)
 		},
 	}
 	d.add(cmd)
@@ -73,11 +75,11 @@ func (d *daemonFlags) headers(ctx context.Context) (api.HeaderReport, error) {
 }
 
 // printHeaders prints the tables of validators and dates.
-func printHeaders(out io.Writer, report api.HeaderReport) error {
+func printHeaders(out io.Writer, report api.HeaderReport, names api.HostNames) error {
 	table := newTable(out)
 	fmt.Fprintln(table, "host\tcontent\tvalidator\tchange right\tchange false\tsame right\tsame false\tmissing\tprecision\tbelieved")
 	for _, r := range report.Rows {
-		fmt.Fprintf(table, "%s\t%s\t%s\t%d\t%d\t%d\t%d\t%d\t%s\n", r.Host, r.Content, r.Validator,
+		fmt.Fprintf(table, "%s\t%s\t%s\t%d\t%d\t%d\t%d\t%d\t%s\n", names.Label(r.Host), r.Content, r.Validator,
 			r.ChangeRight, r.ChangeFalse, r.SameRight, r.SameFalse, r.Missing, belief(r.Known, r.Precision, r.Believed))
 	}
 	if len(report.Dates) > 0 {
@@ -87,7 +89,8 @@ func printHeaders(out io.Writer, report api.HeaderReport) error {
 		fmt.Fprintln(table, "\nhost\tdates of\tright\tfalse\tprecision\tbelieved")
 	}
 	for _, r := range report.Dates {
-		fmt.Fprintf(table, "%s\t%s\t%d\t%d\t%s\n", r.Host, r.Of, r.Right, r.False, belief(r.Known, r.Precision, r.Believed))
+		fmt.Fprintf(table, "%s\t%s\t%d\t%d\t%s\n", names.Label(r.Host), r.Of, r.Right, r.False,
+			belief(r.Known, r.Precision, r.Believed))
 	}
 	if report.More {
 		fmt.Fprintln(table, "… and more")
@@ -114,6 +117,8 @@ type reportDays struct {
 	days int
 	top  int
 	logs logStats
+
+	shown api.HostNames // how hosts are shown
 }
 
 func newReportDays() *cobra.Command {
@@ -154,6 +159,7 @@ func (r *reportDays) run(cmd *cobra.Command, files []string) error {
 		return usageError{fmt.Errorf("--days %d is out of range; the range is 1 to %d; for older days use --since", r.days, daily.MaxDays)}
 	}
 	report, err := r.ask(cmd.Context())
+	r.shown = r.names(cmd.Context())
 	return printAnswer(&r.daemonFlags, cmd.OutOrStdout(), report, err, r.print)
 }
 
@@ -211,7 +217,7 @@ func (r *reportDays) print(out io.Writer, report api.DayReport) error {
 			hosts = hosts[:min(len(hosts), r.top)]
 		}
 		fmt.Fprintln(table)
-		rows("host", hosts, func(d api.DayRow) string { return d.Host })
+		rows("host", hosts, func(d api.DayRow) string { return r.shown.Label(d.Host) })
 		if more := len(report.Hosts) - len(hosts); more > 0 {
 			fmt.Fprintf(table, "… %d more; --top 0 shows all\n", more)
 		}
@@ -227,7 +233,7 @@ func (r *reportDays) print(out io.Writer, report api.DayReport) error {
 			fmt.Fprintf(out, "… and %d more hosts\n", len(report.Pace)-i)
 			break
 		}
-		fmt.Fprintf(out, "%s: %s\n", b.Host, b.Promise)
+		fmt.Fprintf(out, "%s: %s\n", r.shown.Label(b.Host), b.Promise)
 	}
 	return nil
 }

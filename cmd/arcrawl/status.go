@@ -101,12 +101,20 @@ func showStatus(out io.Writer, s api.Status) error {
 // showUnreachable prints why hosts could not be reached.
 func showUnreachable(out io.Writer, s api.Status) {
 	for _, h := range s.Down[:min(len(s.Down), shownVisits)] {
-		fmt.Fprintf(out, "          %s: %s, the last %s failed\n", human.Host(h.Host), orNone(h.Error),
+		fmt.Fprintf(out, "          %s: %s, the last %s failed\n", unreachableLabel(h), orNone(h.Error),
 			human.Count(h.Failures, "visit"))
 	}
 	if more := int(s.Hosts.Down) - shownVisits; more > 0 && len(s.Down) > 0 {
 		fmt.Fprintf(out, "          and %s more: arcrawl hosts --state down\n", human.Count(more, "host"))
 	}
+}
+
+// unreachableLabel returns the name of a host, marked if its file was removed.
+func unreachableLabel(h api.Unreachable) string {
+	if h.Removed {
+		return human.Host(h.Host) + ", removed"
+	}
+	return human.Host(h.Host)
 }
 
 // standLine returns the state of the crawl in one line.

@@ -116,7 +116,7 @@ func printTrap(out io.Writer, t api.Trap) error {
 		state = ", released"
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %s%s, since %s\n  pattern   %s\n  seen      %s\n", t.Host, t.Kind, state,
+	fmt.Fprintf(&b, "%s: %s%s, since %s\n  pattern   %s\n  seen      %s\n", human.Host(t.Host), t.Kind, state,
 		t.Found.Format(time.DateTime), t.Pattern, t.Why)
 	if t.FreeFrom != "" {
 		fmt.Fprintf(&b, "  but not   dates from %s to %s, and this month\n", t.FreeFrom, t.FreeUntil)

@@ -104,8 +104,8 @@ func showWhy(out io.Writer, y api.Why) error {
 	if y.Observed {
 		known = "measured"
 	}
-	row("host", "%s: %s, %s, %d queued, one visit every %s (%s)", h.Host, h.State, human.Count(h.URIs, "URI"), h.Queued,
-		span(y.Delay), known)
+	row("host", "%s: %s, %s, %d queued, one visit every %s (%s)", h.Label(), h.Condition(),
+		human.Count(h.URIs, "URI"), h.Queued, span(y.Delay), known)
 	if h.LastError != "" {
 		row("host error", "%s", h.LastError)
 	}

@@ -1,6 +1,7 @@
 package human
 
 import (
+	"net/url"
 	"strings"
 
 	"golang.org/x/net/idna"
@@ -12,6 +13,18 @@ func Host(h string) string {
 		return u + " (" + h + ")"
 	}
 	return h
+}
+
+// URI returns a URI as people read it: if its host is internationalized, with the host in Unicode behind it.
+func URI(text string) string {
+	u, err := url.Parse(text)
+	if err != nil {
+		return text
+	}
+	if name := Unicode(u.Host); name != "" {
+		return text + " (" + name + ")"
+	}
+	return text
 }
 
 // Unicode returns a host with an internationalized name in Unicode. It returns "" for other hosts, and for names that

@@ -17,3 +17,17 @@ func TestHostShowsInternationalizedNamesInUnicode(t *testing.T) {
 		}
 	}
 }
+
+func TestURIShowsItsHostInUnicode(t *testing.T) {
+	t.Parallel()
+	for uri, want := range map[string]string{
+		"https://www.news.example/":           "https://www.news.example/",
+		"https://xn--bcher-kva.example:8/a?b": "https://xn--bcher-kva.example:8/a?b (bücher.example:8)",
+		"https://[::1]/":                      "https://[::1]/",
+		"%zz":                                 "%zz",
+	} {
+		if got := URI(uri); got != want {
+			t.Errorf("URI(%q) is %q, want %q", uri, got, want)
+		}
+	}
+}

@@ -121,6 +121,17 @@ func printTotals(out io.Writer, sums []*stats.Summary) {
 	line("wait set", func(s *stats.Summary) string { return lateness(s.All.Wait) })
 }
 
+// label returns the key of a row as people read it.
+func label(d stats.Dimension, key string) string {
+	switch d {
+	case stats.ByHost:
+		return human.Host(key)
+	case stats.BySeed:
+		return human.URI(key)
+	}
+	return key
+}
+
 // printRows prints the table of one dimension, with columns of the second period if there is one.
 func printRows(out io.Writer, d stats.Dimension, rows []stats.Row, beside map[string]*stats.Tally) {
 	fmt.Fprintf(out, "%s\tvisits\tfailed\tversions\tchange rate\treceived\tspared\toverdue p50\tp90\tp99\tmax", d)
@@ -130,7 +141,7 @@ func printRows(out io.Writer, d stats.Dimension, rows []stats.Row, beside map[st
 	fmt.Fprintln(out)
 	for _, r := range rows {
 		late := r.Overdue
-		fmt.Fprintf(out, "%s\t%d\t%d\t%d\t%s\t%s\t%s\t%s\t%s\t%s\t%s", r.Key, r.Visits, r.Failed, r.Versions,
+		fmt.Fprintf(out, "%s\t%d\t%d\t%d\t%s\t%s\t%s\t%s\t%s\t%s\t%s", label(d, r.Key), r.Visits, r.Failed, r.Versions,
 			changeRate(&r.Tally), human.Bytes(r.Received), human.Bytes(r.Spared),
 			human.About(late.Quantile(0.5)), human.About(late.Quantile(0.9)), human.About(late.Quantile(0.99)),
 			human.About(late.Max()))
@@ -173,7 +184,7 @@ func printMatrix(out io.Writer, d stats.Dimension, rows []stats.Row) error {
 			rest -= r.Status[status]
 			fmt.Fprintf(table, "%s\t", dashIfNone(r.Status[status]))
 		}
-		fmt.Fprintf(table, "%s\t  %s\n", dashIfNone(rest), r.Key)
+		fmt.Fprintf(table, "%s\t  %s\n", dashIfNone(rest), label(d, r.Key))
 	}
 	return table.Flush()
 }
@@ -246,7 +257,7 @@ func (o Options) WriteAdded(out io.Writer, sum *stats.Summary, now time.Time) er
 	}
 	for _, d := range o.By {
 		for _, r := range o.first(sum.Rows(d)) {
-			if err := line("  "+r.Key, &r.Tally); err != nil {
+			if err := line("  "+label(d, r.Key), &r.Tally); err != nil {
 				return err
 			}
 		}

@@ -1,0 +1,98 @@
+// Package names says how hosts are shown to people: with internationalized names in Unicode, and marked if their host
+// file was removed.
+package names
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"sync"
+
+	"github.com/arcrawl/arcrawl/admin/api"
+	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/internal/atomicfile"
+	"github.com/arcrawl/arcrawl/internal/human"
+	"github.com/arcrawl/arcrawl/uri"
+)
+
+// maxHosts is the maximum number of hosts that are remembered to have had a file.
+const maxHosts = 200_000
+
+// Book remembers which hosts had a file of their own, so that a file that is deleted, not only renamed, leaves a mark.
+// Its methods are safe for concurrent use.
+type Book struct {
+	file string // "" stores nothing
+
+	mu  sync.Mutex // guards the fields below
+	had map[uri.Host]bool
+	has map[uri.Host]bool
+}
+
+// Open reads the file of an earlier run. An unreadable file is ignored: the hosts are remembered from now on.
+func Open(file string) *Book {
+	b := &Book{file: file, had: map[uri.Host]bool{}}
+	if file == "" {
+		return b
+	}
+	var hosts []uri.Host
+	if text, err := os.ReadFile(file); err == nil && json.Unmarshal(text, &hosts) == nil {
+		for _, h := range hosts {
+			b.had[h] = true
+		}
+	}
+	return b
+}
+
+// Update remembers the hosts that have a file in a configuration that is in force.
+func (b *Book) Update(c *config.Config) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.has = map[uri.Host]bool{}
+	changed := false
+	for _, h := range c.FileHosts() {
+		b.has[h] = true
+		if !b.had[h] && len(b.had) < maxHosts {
+			b.had[h], changed = true, true
+		}
+	}
+	if !changed || b.file == "" {
+		return nil
+	}
+	text, err := json.Marshal(slices.Sorted(maps.Keys(b.had)))
+	if err == nil {
+		err = atomicfile.Write(b.file, text, 0o640)
+	}
+	if err != nil {
+		return fmt.Errorf("store which hosts have a file: %w", err)
+	}
+	return nil
+}
+
+// Removed reports whether a host had a file and has none any more.
+func (b *Book) Removed(h uri.Host) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.had[h] && !b.has[h]
+}
+
+// Of returns the hosts of a list that are shown differently from their names.
+func (b *Book) Of(hosts []uri.Host) api.HostNames {
+	out := api.HostNames{Hosts: map[string]api.HostName{}}
+	for _, h := range hosts {
+		n := api.HostName{Unicode: human.Unicode(string(h)), Removed: b.Removed(h)}
+		if n == (api.HostName{}) {
+			continue
+		}
+		if len(out.Hosts) >= maxNames {
+			out.More = true
+			break
+		}
+		out.Hosts[string(h)] = n
+	}
+	return out
+}
+
+// maxNames is the maximum number of hosts in an answer.
+const maxNames = 10_000
