@@ -154,9 +154,9 @@ func (w *Window) hosts(q hostQuery) api.Hosts {
 func (w *Window) hostOf(v frontier.HostView, now time.Time) api.Host {
 	return api.Host{
 		Removed: w.names.Removed(v.Host),
-		Host:    string(v.Host), State: v.State.String(), URIs: v.URIs, Queued: v.Queued, Forbidden: v.Forbidden, Held: v.Held,
-		InProgress: v.InProgress,
-		Slots:      v.Slots, Failures: v.Failures, Paused: api.Moment(v.Paused), Ready: api.Moment(v.Ready),
+		Host:    string(v.Host), State: v.State.String(), URIs: v.URIs, Queued: v.Queued,
+		Forbidden: v.Forbidden, Held: v.Held, InProgress: v.InProgress,
+		Slots: v.Slots, Failures: v.Failures, Paused: api.Moment(v.Paused), Ready: api.Moment(v.Ready),
 		Oldest: api.Moment(v.Oldest), Rests: api.Moment(v.Rest), Overdue: late(v.Oldest, now),
 		LastError: v.Reason,
 	}.Named(w.o.Config().Config.HostsDir)
