@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/arcrawl/arcrawl/crawler"
 	"github.com/arcrawl/arcrawl/crawler/faults"
+	"github.com/arcrawl/arcrawl/evaluators"
 )
 
 // Metric is one Prometheus metric, as docs/metrics.md shows it. No label contains hosts or URIs, so the number of time
@@ -46,6 +48,7 @@ type snapshot struct {
 	total      api.Counts // since the start
 	predicted  predictions
 	repaired   int64
+	looks      map[string]int64 // second looks, by what they found
 	documents  map[string]int64 // that could not be processed, by kind of fault
 	memory     []crawler.Memory
 	reserved   int64
@@ -117,6 +120,15 @@ func outcomeCounters() []metric {
 					{"change-false", float64(p.changeFalse)},
 					{"missing", float64(p.missing)},
 				}
+			},
+		},
+		{
+			Metric{"arcrawl_second_looks_total", "counter", "outcome", "same, noisy, differs, failed", "Second fetches of pages that differed at many visits in a row: they stayed the same, differed only in what no reader sees, differed, or could not be compared."},
+			func(s snapshot) (v []labelled) {
+				for o := evaluators.LookFailed; o <= evaluators.LookDiffers; o++ {
+					v = append(v, labelled{o.String(), float64(s.looks[o.String()])})
+				}
+				return v
 			},
 		},
 		{
@@ -305,6 +317,7 @@ func (w *Window) snapshot() snapshot {
 	defer w.mu.Unlock()
 	s.total, s.repaired = w.total, w.repaired
 	s.documents = w.documents.Totals()
+	s.looks = maps.Clone(w.secondLooks)
 	return s
 }
 

@@ -24,6 +24,8 @@ type targets struct {
 	known map[targetKey]*target
 	list  []*target
 	other float64 // visits a day of URIs without a target
+
+	restless int // URIs that differ at each fetch, and count in no estimate
 }
 
 // targetKey determines the target of a URI: the wait stack in force for it, and its media type.
@@ -48,7 +50,10 @@ func newTargets(c *config.Config, now time.Time) *targets {
 // add adds a URI that was visited.
 func (a *targets) add(w frontier.SurveyedURI) {
 	at := a.targetOf(w)
-	if at.none {
+	if w.Restless && !at.none {
+		a.restless++
+	}
+	if at.none || w.Restless {
 		if every := intervalOf(w); every > 0 {
 			a.other += 24 / every.Hours()
 		}
@@ -132,7 +137,9 @@ func (w *Window) promise(l *load, delay time.Duration, slots int) (p capacity.As
 	if len(parts) == 0 {
 		return p, false
 	}
-	return capacity.Assess(parts, capacity.Limits{Rest: delay, Valence: slots, Other: l.targets.other}), true
+	p = capacity.Assess(parts, capacity.Limits{Rest: delay, Valence: slots, Other: l.targets.other})
+	p.Restless = l.targets.restless
+	return p, true
 }
 
 // paceAge is the maximum age of the survey for reports and the log.

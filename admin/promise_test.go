@@ -36,12 +36,18 @@ uris = ["http://news.example/"]
 // visits.
 func (w *world) holds(host, path, mime, source string, n int) {
 	w.Helper()
+	w.holdsSuch(host, path, mime, source, n, false)
+}
+
+// holdsSuch adds URIs that are restless or not.
+func (w *world) holdsSuch(host, path, mime, source string, n int, restless bool) {
+	w.Helper()
 	now := time.Now()
 	entries := make([]frontier.Entry, n)
 	for i := range entries {
 		r := frontier.Record{URI: uri.FromCanonical(fmt.Sprintf("http://%s%s%d", host, path, i)), Seed: "http://" + host + "/"}
 		r.Due, r.LastVisit, r.Wait = now.Add(time.Minute), now.Add(-time.Hour), time.Hour
-		r.Visits, r.ContentType, r.Source = 1, mime, source
+		r.Visits, r.ContentType, r.Source, r.Restless = 1, mime, source, restless
 		entries[i] = frontier.Entry{Record: r}
 	}
 	_, err := w.parts.Frontier.Import(now, false, entries...)
@@ -61,6 +67,7 @@ func TestPromiseNamesAllCaptureTargetsOfAHost(t *testing.T) {
 		w.holds("refined.example", "/old/", "text/html", "", 100)
 		w.visited("refined.example", 30*time.Second)
 		w.holds("data.example", "/", "application/json", "", 100)
+		w.holdsSuch("data.example", "/clock/", "application/json", "", 3, true)
 		w.visited("data.example", 2*time.Minute)
 		w.holds("pictures.example", "/", "image/png", "", 100)
 		w.holds("mixed.example", "/", "text/html", "", 10)
@@ -88,6 +95,9 @@ func TestPromiseNamesAllCaptureTargetsOfAHost(t *testing.T) {
 		t.Logf("%s\n%s\n%s\n%s", two, rows["refined.example"].Promise, data, rows["mixed.example"].Promise)
 		if !strings.Contains(two, "instead of 30s, or ") || strings.Count(two[strings.Index(two, "at present"):], " %") != 2 {
 			t.Errorf("the promise is %q, want the present delay and two present shares", two)
+		}
+		if want := "; 3 restless pages are not counted"; !strings.HasSuffix(data, want) || strings.Contains(two, "restless") {
+			t.Errorf("the promise is %q, want it to end in %q", data, want)
 		}
 		report := get[api.DayReport](w, "/api/v1/reports/days")
 		if len(report.Pace) != 4 || report.Pace[0].Promise != rows[report.Pace[0].Host].Promise {

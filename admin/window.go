@@ -92,6 +92,7 @@ type Window struct {
 	activities     alarm.Activities // of hosts and seeds
 	gaps           alarm.Gaps       // when feeds may have lost entries
 	repaired       int64            // responses whose heads were repaired
+	secondLooks    map[string]int64 // by what they found
 	documents      alarm.Documents  // that could not be processed
 	silenceChecked time.Time        // time of the last check for silence
 	silences       []alarm.Trouble  // results of that check
@@ -122,8 +123,8 @@ func New(o Options) (*Window, error) {
 	w := &Window{
 		o: o, started: now, closed: now.Truncate(time.Minute), paces: paces{}, took: newVisitSeconds(),
 		activities: loadActivities(o.Dir), names: names.Open(""), audit: audit.New(o.Dir), inForce: o.Config().Config.Digest,
-		inForceAt:      o.Config().At,
-		warned:         map[string]bool{},
+		inForceAt: o.Config().At,
+		warned:    map[string]bool{}, secondLooks: map[string]int64{},
 		silenceChecked: now, loggedDay: loadLoggedDay(o.Dir, now),
 	}
 	w.alarms.Restore(loadAlarms(o.Dir), now)
@@ -158,6 +159,9 @@ func (w *Window) Observe(r crawler.Report) {
 	w.activities.Add(r)
 	if r.Repaired {
 		w.repaired++
+	}
+	if r.Look != "" {
+		w.secondLooks[r.Look]++
 	}
 	if r.Fault != "" {
 		w.documents.Add(string(r.URI.Host()), r.URI.String(), r.FaultKind, r.Fault, r.Finished)

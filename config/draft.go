@@ -65,9 +65,14 @@ func (d *draft) finish(doc *document.Document, path document.Path) {
 func (d *draft) warnChange(doc *document.Document, path document.Path) {
 	c := d.settings.Change
 	for _, name := range []string{"change.scrub", "change.scrub_css", "change.tolerance", "change.keep_scrubbed"} {
-		if at := path.Key(name); c.Mode == Strict && doc.Has(at) {
+		problem := `has no effect with change.mode = "strict"`
+		if c.Auto != AutoOff && strings.HasPrefix(name, "change.scrub") {
+			problem = `is used only for pages that differ at each fetch, with change.mode = "strict"`
+		}
+		used := c.Auto == AutoJudge && name == "change.keep_scrubbed"
+		if at := path.Key(name); c.Mode == Strict && !used && doc.Has(at) {
 			f := document.Field{Doc: doc, Name: name, Path: at, Value: []any{}}
-			f.Warn(`has no effect with change.mode = "strict"`, `set mode = "scrubbed" or "text" too`)
+			f.Warn(problem, `set mode = "scrubbed" or "text" too`)
 		}
 	}
 	const name = "change.mode"

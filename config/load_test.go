@@ -36,7 +36,7 @@ const day = 24 * time.Hour
 // compare compares types of other packages by their own notion of equality.
 var compare = cmp.Options{
 	cmpopts.IgnoreUnexported(config.Config{}),
-	cmpopts.IgnoreFields(config.Change{}, "Rules"), // made of the other fields
+	cmpopts.IgnoreFields(config.Change{}, "Rules", "Seen"), // made of the other fields
 	cmp.Comparer(func(a, b *regexp.Regexp) bool { return a.String() == b.String() }),
 	cmp.Comparer(func(a, b uri.URI) bool { return a == b }),
 	cmp.Comparer(func(a, b netip.Prefix) bool { return a == b }),
@@ -124,6 +124,7 @@ func defaultSettings(t testing.TB) config.Settings {
 		Links: discover.Bounds{MaxLinks: 5000},
 		Change: config.Change{
 			Mode: config.Strict, MaxSize: 2 << 20, MaxTime: 10 * time.Second, MIME: mime(t, "^(text/.*|application/([a-z0-9.+-]*[+])?(xml|json)(;.*)?)$"),
+			Auto: config.AutoSchedule, RestlessWait: day,
 		},
 		Trouble: config.Trouble{KnownBlocks: true, GoneAfter: 4, GoneFirst: time.Hour, GoneWait: 28 * day},
 		Dedup:   dedup.Policy{By: dedup.Digest, Certainty: dedup.Regular},
@@ -259,6 +260,8 @@ max_size = "1MB"
 max_time = "2s"
 tolerance = 3
 keep_scrubbed = "once per 7d"
+auto = "judge"
+restless_wait = "36h"
 [midfetch]
 decide_by = "last-modified"
 by_type = [{ mime = "^image/.*", decide_by = "either" }, { mime = ".*", decide_by = "etag" }]
@@ -493,6 +496,7 @@ func TestEachKeyReachesItsField(t *testing.T) {
 		},
 		Change: config.Change{
 			Mode: config.TextOnly, Scrub: []string{`\d+ views`}, ScrubCSS: []string{"#clock"}, MIME: mime(t, "^text/html.*"), MaxSize: 1e6, MaxTime: 2 * time.Second,
+			Auto: config.AutoJudge, RestlessWait: 36 * time.Hour,
 			Tolerance: 3, KeepScrubbed: config.KeepScrubbed{Response: true, Every: 7 * day},
 		},
 		Trouble: config.Trouble{

@@ -99,9 +99,27 @@ type Change struct {
 	MaxTime      time.Duration  // that the rules may take on one page; after that it is compared byte by byte
 	Tolerance    int            // maximum number of different bits in the sketches of two equal contents
 	KeepScrubbed KeepScrubbed
+	Auto         AutoMode
+	RestlessWait time.Duration // shortest wait of a page that differs at each fetch; 0 = no second looks
 
 	Rules *digest.Rules // the fields above, compiled; they change nothing with [Strict]
+	Seen  *digest.Rules // the rules that apply before what a reader sees is compared; nil = that decides nothing
 }
+
+// SecondLook returns the settings of second looks.
+func (c *Change) SecondLook() evaluators.SecondLook {
+	return evaluators.SecondLook{Every: c.RestlessWait, Off: c.RestlessWait == 0}
+}
+
+// AutoMode says what a reader's view decides about pages that differ at each fetch in what no reader sees.
+type AutoMode string
+
+// The values of AutoMode.
+const (
+	AutoSchedule AutoMode = "schedule" // when the page is visited next
+	AutoJudge    AutoMode = "judge"    // and whether the page changed
+	AutoOff      AutoMode = "off"      // nothing
+)
 
 // ChangeMode is a way to compare two versions.
 type ChangeMode string
@@ -133,7 +151,17 @@ func (c *Change) compile(doc *document.Document) {
 		doc.AddFault(document.Fault{Key: "change.scrub", Problem: err.Error(), Remedy: "use fewer rules"})
 		return
 	}
-	c.Rules = rules
+	c.Rules, c.Seen = rules, nil
+	switch {
+	case c.Auto == AutoOff || c.Mode == TextOnly: // the text is compared anyway
+	case c.Mode == Scrubbed || len(c.Scrub)+len(c.ScrubCSS) == 0:
+		c.Seen = rules
+	default:
+		spec.Regexes, spec.Selectors = c.Scrub, c.ScrubCSS
+		if c.Seen, err = digest.Compile(spec); err != nil {
+			doc.AddFault(document.Fault{Key: "change.scrub", Problem: err.Error(), Remedy: "use fewer rules"})
+		}
+	}
 }
 
 // Trouble says which answers are not the requested page, and how URIs that are gone are visited.
@@ -217,8 +245,11 @@ func DefaultSettings() Settings {
 			},
 			Traps: true, TrapWait: 28 * day,
 		},
-		Links:   discover.Bounds{MaxLinks: discover.DefaultMaxLinks},
-		Change:  Change{Mode: Strict, MIME: types, MaxSize: 2 << 20, MaxTime: 10 * time.Second},
+		Links: discover.Bounds{MaxLinks: discover.DefaultMaxLinks},
+		Change: Change{
+			Mode: Strict, MIME: types, MaxSize: 2 << 20, MaxTime: 10 * time.Second, Auto: AutoSchedule,
+			RestlessWait: evaluators.DefaultRestlessEvery,
+		},
 		Trouble: Trouble{KnownBlocks: true, GoneAfter: 4, GoneFirst: time.Hour, GoneWait: 28 * day},
 		Feeds: Feeds{
 			Policy: feeds.DefaultPolicy(), Wait: FeedsOwn, Bounds: feeds.Bounds{MaxItems: feeds.DefaultMaxItems},

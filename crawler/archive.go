@@ -141,7 +141,7 @@ func isKnown(v visit) bool { return v.verdict.State == evaluators.Unchanged && !
 // scrubbed parts.
 func keepsScrubbed(v visit, s config.Change) bool {
 	keep := s.KeepScrubbed
-	if s.Mode == config.Strict || !keep.Response {
+	if s.Mode == config.Strict && !v.look.Quiet() || !keep.Response {
 		return false
 	}
 	return keep.Every == 0 || v.capture.Started.Sub(v.record().Origin.Date) >= keep.Every

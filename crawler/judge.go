@@ -3,11 +3,11 @@ package crawler
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
 	"strings"
 
 	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/crawler/compare"
 	"github.com/arcrawl/arcrawl/crawler/history"
 	"github.com/arcrawl/arcrawl/crawler/wall"
 	"github.com/arcrawl/arcrawl/digest"
@@ -44,12 +44,12 @@ func (c *Crawler) judge(
 	}
 	if unread && req.filter.Contradicts(req.sent, r.Validators, evaluators.ValidatorsOf(capture.Header)) {
 		v.verdict = evaluators.Verdict{State: evaluators.Unknown, Reason: "304 with another ETag"}
-		return v, nil
+		return v, v.lookTwice(ctx, s)
 	}
 	if v.robots {
 		s.Change.Rules = new(digest.Rules) // every byte of it counts
 	}
-	v.compared, err = comparison(ctx, capture, s.Change)
+	v.compared, err = compare.Digest(ctx, capture, s.Change)
 	if errors.Is(err, digest.ErrTooSlow) {
 		v.fault, err = err, nil // it is compared whole
 	}
@@ -72,12 +72,36 @@ func (c *Crawler) judge(
 		v.gone = strings.HasPrefix(v.block, evaluators.NotFound)
 	}
 	if err == nil {
-		v.similar, err = c.similarURIs(v)
+		err = v.lookTwice(ctx, s)
 	}
-	if err == nil && (r.Source != "" || !r.ReportedChange.IsZero()) {
-		v.dates, err = c.parts.Reputation.Dates(r.URI.Host())
+	if err == nil {
+		err = c.recall(&v)
 	}
 	return v, err
+}
+
+// recall adds the estimates of similar URIs and the reliability of dates on the host, for the next visit.
+func (c *Crawler) recall(v *visit) (err error) {
+	r := v.record()
+	if v.similar, err = c.similarURIs(*v); err != nil {
+		return err
+	}
+	if r.Source != "" || !r.ReportedChange.IsZero() {
+		v.dates, err = c.parts.Reputation.Dates(r.URI.Host())
+	}
+	return err
+}
+
+// lookTwice notes what a visit says about how its URI differs from fetch to fetch.
+func (v *visit) lookTwice(ctx context.Context, s settings) (err error) {
+	if v.look.State = v.verdict.State; v.robots {
+		return nil
+	}
+	v.look, err = compare.Judge(ctx, v.record(), v.verdict.State, v.failed, v.capture, s.Settings)
+	if s.Change.Auto == config.AutoJudge && v.verdict.State == evaluators.Changed && v.look.Quiet() {
+		v.verdict = evaluators.Verdict{State: evaluators.Unchanged, Reason: "a reader sees the same"}
+	}
+	return err
 }
 
 // isMisfortune reports whether a capture says nothing about the page: the connection or the server failed, or the
@@ -99,31 +123,4 @@ func hostDown(status int) bool { return status == fetch.DNSFailed || status == f
 // isGone reports whether the server says that there is no such page.
 func isGone(c *fetch.Capture) bool {
 	return c.Complete && (c.Status == http.StatusNotFound || c.Status == http.StatusGone)
-}
-
-// comparison returns the digest that decides whether a page changed. It is the digest of the decoded content after
-// scrubbing. If the content cannot be decoded, it is the digest of the payload as received.
-func comparison(ctx context.Context, c *fetch.Capture, s config.Change) (digest.Comparison, error) {
-	rules := s.Rules
-	contentType := c.Header.Get("Content-Type")
-	switch {
-	case !c.Complete:
-		return digest.Comparison{}, nil
-	case c.ContentDigest.IsZero():
-		return rules.Whole(c.PayloadDigest), nil
-	case rules.Idle(contentType, c.ContentSize):
-		return rules.Whole(c.ContentDigest), nil
-	}
-	content, err := c.Content()
-	if err != nil {
-		return digest.Comparison{}, fmt.Errorf("read the content again: %w", err)
-	}
-	defer content.Close()
-	ctx, cancel := context.WithTimeoutCause(ctx, s.MaxTime, digest.ErrTooSlow)
-	defer cancel()
-	compared, err := rules.Compare(ctx, content, contentType, c.ContentDigest)
-	if errors.Is(err, fetch.ErrMaxContent) {
-		return rules.Whole(c.ContentDigest), nil // longer than we may read; its digest is known from the download
-	}
-	return compared, err
 }

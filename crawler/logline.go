@@ -120,6 +120,7 @@ func annotations(v visit, a archived, f findings, s schedule) []string {
 	if v.block != "" {
 		notes = append(notes, v.block)
 	}
+	notes = append(notes, v.look.Notes(v.record())...)
 	if v.req.audit != "" {
 		notes = append(notes, "audit")
 	}

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/arcrawl/arcrawl/crawler/compare"
 	"github.com/arcrawl/arcrawl/crawler/midfetch"
 	"github.com/arcrawl/arcrawl/crawler/space"
 	"github.com/arcrawl/arcrawl/evaluators"
@@ -38,7 +39,7 @@ func (c *Crawler) request(
 ) (req request, err error) {
 	defer panics.Recover(&err)
 	req = request{exchange: c.unconditional(r, s, room), room: room}
-	if isRobots(r) || !canVouch(r) || c.parts.Dedup.Lost(r.Origin) {
+	if isRobots(r) || !canVouch(r) || c.parts.Dedup.Lost(r.Origin) || compare.IsSecondLook(r) {
 		return req, nil
 	}
 	req.filter = s.Midfetch.For(r.ContentType)

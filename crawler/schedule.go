@@ -1,10 +1,12 @@
 package crawler
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"time"
 
+	"github.com/arcrawl/arcrawl/crawler/compare"
 	"github.com/arcrawl/arcrawl/crawler/faults"
 	"github.com/arcrawl/arcrawl/crawler/feedread"
 	"github.com/arcrawl/arcrawl/crawler/history"
@@ -29,7 +31,9 @@ type schedule struct {
 }
 
 // schedule adds a visit to the history of its URI and decides when the URI is due again.
-func (c *Crawler) schedule(v visit, s settings, a archived, f findings) (next schedule, err error) {
+func (c *Crawler) schedule(
+	ctx context.Context, v visit, s settings, a archived, f findings,
+) (next schedule, err error) {
 	defer panics.Recover(&err)
 	c.step("scheduling")
 	next = schedule{record: history.Add(v.record(), historyVisit(v, a)), asked: askedOf(v, s)}
@@ -52,7 +56,12 @@ func (c *Crawler) schedule(v visit, s settings, a archived, f findings) (next sc
 			Reason: fmt.Sprintf("failure %d in a row", r.Failures),
 		}
 	default:
-		c.scheduleJudged(&next, v, s, f)
+		if err := c.scheduleJudged(ctx, &next, v, s, f); err != nil {
+			return next, err
+		}
+	}
+	if v.failed || v.gone {
+		compare.Abandon(r, v.finished)
 	}
 	dropRefused(r, v.fault)
 	if !v.failed {
@@ -76,12 +85,17 @@ func (c *Crawler) schedule(v visit, s settings, a archived, f findings) (next sc
 }
 
 // scheduleJudged decides the wait after a visit whose content was judged.
-func (c *Crawler) scheduleJudged(next *schedule, v visit, s settings, f findings) {
+func (c *Crawler) scheduleJudged(ctx context.Context, next *schedule, v visit, s settings, f findings) (err error) {
 	r := &next.record
+	var ok bool
+	stretch := c.demand.Stretch(v.uri().Host(), s.Politeness)
+	if next.wait, ok = v.look.Decide(r, s.Wait.For(r.ContentType), stretch, v.finished); ok {
+		return nil
+	}
 	next.timing = timingOf(v, f.source.activity)
 	next.wait = s.Wait.Next(evaluators.WaitInput{
-		MIME: r.ContentType, State: v.verdict.State, First: v.verdict.First, Previous: v.record().Wait,
-		Overdue: v.claim.Overdue, Evidence: c.evidence(v, s, *next, f),
+		MIME: r.ContentType, State: v.look.State, First: v.verdict.First, Previous: r.Wait,
+		Overdue: v.claim.Overdue, Evidence: c.evidence(v, *next, f, stretch),
 	})
 	next.wait.Versions = newVersions(v, *next)
 	r.Wait, r.Rate, r.Memory = next.wait.Asked(), next.wait.PerDay, string(next.wait.Memory)
@@ -89,15 +103,17 @@ func (c *Crawler) scheduleJudged(next *schedule, v visit, s settings, f findings
 	if r.Source == "" {
 		next.followUp(v, s.Articles)
 	}
+	next.wait, err = v.look.Then(ctx, r, next.wait, v.finished)
+	return err
 }
 
 // evidence returns the facts of a visit that the learned rule reads.
-func (c *Crawler) evidence(v visit, s settings, next schedule, f findings) evaluators.Evidence {
+func (c *Crawler) evidence(v visit, next schedule, f findings, stretch float64) evaluators.Evidence {
 	return evaluators.Evidence{
 		At: v.capture.Started, Born: next.record.Born, Idle: f.source.idle,
 		ChangedAt: next.timing.at, ChangedBy: next.timing.by, Silent: next.timing.silent, Moments: next.timing.moments,
 		Changes: next.timing.changes, Kind: kindOf(v), Relatives: v.similar, Memory: rate.Memory(next.record.Memory),
-		Stretch: c.demand.Stretch(v.uri().Host(), s.Politeness),
+		Stretch: stretch,
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/arcrawl/arcrawl/crawler/compare"
 	"github.com/arcrawl/arcrawl/crawler/demand"
 	"github.com/arcrawl/arcrawl/crawler/faults"
 	"github.com/arcrawl/arcrawl/discover/feeds"
@@ -143,6 +144,9 @@ func reportOf(v visit, a archived, next schedule, added frontier.Added) Report {
 		Kept: a.keeping, Written: a.written, Received: got.BlockSize, Spared: spared(v),
 		Wait: next.wait, Due: next.record.Due, Visits: next.record.Visits, Versions: next.record.Versions,
 		Found: added.New, Source: next.source, Repaired: got.Repaired > 0,
+	}
+	if compare.IsSecondLook(before) {
+		r.Look = v.look.Outcome.String()
 	}
 	if v.fault != nil {
 		r.Fault, r.FaultKind = v.fault.Error(), faults.KindOf(v.fault)

@@ -50,7 +50,7 @@ func (c *Crawler) learnSimilar(v visit, w evaluators.Wait) error {
 // estimates it, or else by the share of visits that found one.
 func newVersions(v visit, s schedule) float64 {
 	switch {
-	case s.wait.Versions > 0 || v.verdict.State != evaluators.Changed:
+	case s.wait.Versions > 0 || v.look.State != evaluators.Changed:
 		return s.wait.Versions
 	case v.verdict.First:
 		return 1
@@ -66,9 +66,9 @@ func (c *Crawler) countDaily(v visit, s schedule) error {
 		return nil
 	}
 	d := evaluators.Day{Requests: 1}
-	if !v.robots && !v.failed {
+	if !v.robots && !v.failed && v.look.Counts() {
 		d.Versions = s.wait.Versions
-		if v.verdict.State == evaluators.Changed {
+		if v.look.State == evaluators.Changed {
 			d.Seen, d.Versions = 1, max(d.Versions, 1)
 		}
 	}

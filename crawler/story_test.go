@@ -170,6 +170,8 @@ func page(t *testing.T, from time.Duration, words []string) town.Page {
 			p.Links = strings.Split(value, ",")
 		case "clock":
 			p.Clock = true
+		case "token":
+			p.Token = true
 		case "lists":
 			p.Lists, _ = strconv.Atoi(value)
 		case "rss", "sitemap", "head":

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/config"
+	"github.com/arcrawl/arcrawl/crawler/compare"
 	"github.com/arcrawl/arcrawl/crawler/faults"
 	"github.com/arcrawl/arcrawl/crawler/history"
 	"github.com/arcrawl/arcrawl/crawler/policy"
@@ -98,7 +99,7 @@ func (c *Crawler) conclude(ctx context.Context, v visit, s settings, worker int)
 	case err != nil:
 		v, found = v.broken(fmt.Errorf("discover in %s: %w", v.uri(), err)), findings{}
 	}
-	next, err := c.schedule(v, s, kept, found)
+	next, err := c.schedule(ctx, v, s, kept, found)
 	if err != nil {
 		v, found = v.broken(fmt.Errorf("schedule %s: %w", v.uri(), err)), findings{}
 		next = quarantined(v, s, kept)
@@ -143,6 +144,7 @@ type visit struct {
 	gone     bool   // the server says that there is no such page
 	fault    error  // why this document could not be processed, which is no misfortune of the server; nil = it could
 
+	look    compare.Visit    // how the URI differs from fetch to fetch
 	similar rate.Relatives   // estimates of the URIs of the same kind on the host
 	dates   evaluators.Dates // how reliable the dates of feeds are on the host; zero unless one may count
 }

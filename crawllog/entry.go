@@ -28,6 +28,12 @@ const (
 	Spared = "spared:"
 	// Asked is followed by a number: seconds after the visit before which the server wants no request (Retry-After).
 	Asked = "asked:"
+	// Look is followed by what a second look found: same, noisy, differs or failed.
+	Look = "look:"
+	// Restless marks visits of a page that differs at each fetch, and Noise visits that found no change that a reader
+	// sees. Like second looks they count in no estimate of versions.
+	Restless = "restless"
+	Noise    = "noise"
 )
 
 // Hit begins the annotation that says under which URI the same payload was archived before: exact, equivalent, other,

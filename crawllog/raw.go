@@ -26,6 +26,7 @@ type RawEntry struct {
 	Duplicate   bool    // a revisit record, because the payload was archived before
 	NotModified bool    // a revisit record, because the server answered 304
 	Unwritten   bool    // like one of the two above, but without a revisit record, as configured
+	Uncounted   bool    // a second look, or a visit that found only noise: a change counts in no estimate of versions
 	Repeats     Repeat  // where the payload was archived before
 	Misfortune  bool    // an annotation says what went wrong on the web, or what the server sent instead of the page
 	Spared      int64   // bytes that were not transferred, judged by the last capture
@@ -68,6 +69,7 @@ var (
 	rawSpared      = []byte(Spared)
 	rawHit         = []byte(Hit)
 	rawNew         = []byte("new:")
+	rawLook        = []byte(Look)
 	rawState       = []byte(`"contentState":"`)
 	rawMisfortunes = [][]byte{
 		[]byte("err="), []byte("challenge:"), []byte("consent:"), []byte("loop:"), []byte("notFound:"),
@@ -162,8 +164,12 @@ func (g *RawEntry) parseAnnotation(a []byte) {
 		g.NotModified = true
 	case Unwritten:
 		g.Unwritten = true
+	case Restless, Noise:
+		g.Uncounted = true
 	default:
 		switch {
+		case bytes.HasPrefix(a, rawLook):
+			g.Uncounted = true
 		case bytes.HasPrefix(a, rawHit):
 			g.Repeats = parseRepeat(a[len(rawHit):])
 		case bytes.HasPrefix(a, rawNew):

@@ -164,8 +164,8 @@ func followed(t html.Token) []html.Attribute {
 	for _, a := range t.Attr {
 		hidden = hidden || t.DataAtom == atom.Input && a.Key == "type" && strings.EqualFold(a.Val, "hidden")
 		switch a.Key {
-		case "src", "srcset", "href", "xlink:href", "poster", "data", "data-src", "data-srcset", "alt", "placeholder", "value",
-			"label", "d", "points":
+		case "src", "srcset", "href", "xlink:href", "poster", "data", "data-src", "data-srcset", "alt", "placeholder",
+			"value", "label", "d", "points":
 			all = append(all, a)
 		case "style":
 			if strings.Contains(a.Val, "url(") {

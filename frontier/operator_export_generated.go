@@ -35,6 +35,8 @@ type entryLine struct {
 	Wait              jsonDuration    `json:"wait,omitempty"`
 	Rate              float64         `json:"rate,omitempty"`
 	Memory            jsonText        `json:"memory,omitempty"`
+	Look              jsonText        `json:"look,omitempty"`
+	Restless          bool            `json:"restless,omitempty"`
 	Why               jsonText        `json:"why,omitempty"`
 	LastError         jsonText        `json:"last_error,omitempty"`
 	RobotsVia         jsonText        `json:"robots_via,omitempty"`
@@ -82,6 +84,8 @@ func newEntryLine(e Entry) entryLine {
 		Wait:              jsonDuration(e.Wait),
 		Rate:              finite(e.Rate),
 		Memory:            jsonText(e.Memory),
+		Look:              jsonText(e.Look),
+		Restless:          e.Restless,
 		Why:               jsonText(e.Why),
 		LastError:         jsonText(e.LastError),
 		RobotsVia:         jsonText(e.RobotsVia),
@@ -129,6 +133,8 @@ func (l entryLine) entry() Entry {
 				Wait:              time.Duration(l.Wait),
 				Rate:              l.Rate,
 				Memory:            string(l.Memory),
+				Look:              string(l.Look),
+				Restless:          l.Restless,
 				Why:               string(l.Why),
 				LastError:         string(l.LastError),
 				RobotsVia:         string(l.RobotsVia),

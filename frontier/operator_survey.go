@@ -22,6 +22,7 @@ type SurveyedURI struct {
 	Rate        float64 // expected changes per day; 0 = unknown
 	Held        bool    // by an operator
 	Source      bool    // a feed or sitemap, or named as one
+	Restless    bool    // it differs at each fetch
 
 	FirstSeen, LastChange time.Time
 	Versions              int
@@ -40,6 +41,7 @@ type surveyRow struct {
 	ContentType cbor.ByteString `cbor:"16,keyasint,omitempty"`
 	Rate        float64         `cbor:"40,keyasint,omitempty"`
 	Source      cbor.ByteString `cbor:"50,keyasint,omitempty"`
+	Restless    bool            `cbor:"61,keyasint,omitempty"`
 	Held        bool            `cbor:"80,keyasint,omitempty"`
 }
 
@@ -93,6 +95,7 @@ func (f *Frontier) Survey(host uri.Host, from Cursor, each func(SurveyedURI)) (n
 				Host: hosts[id-1].name, URI: uri.FromCanonical(string(w.URI)), Hops: uri.HopPath(w.Hops),
 				Due: fromMillis(w.Due), LastVisit: fromMicros(w.LastVisit), Wait: time.Duration(w.Wait),
 				ContentType: string(w.ContentType), Rate: w.Rate, Held: w.Held, Source: w.Source != "",
+				Restless:  w.Restless,
 				FirstSeen: fromMicros(w.FirstSeen), LastChange: fromMicros(w.LastChange), Versions: w.Versions,
 			})
 		}

@@ -74,6 +74,13 @@ type History struct {
 	// Memory holds bytes that the wait evaluator stores for the URI. Only the evaluator reads them.
 	Memory string `row:"30,whole" export:"memory"`
 
+	// Look holds bytes that say how the URI differs from fetch to fetch, see [evaluators.Look].
+	Look string `row:"60,whole" export:"look"`
+
+	// Restless says that the URI differs at each fetch, whatever is compared. It is no version that anybody would miss, so
+	// it counts in no estimate.
+	Restless bool `row:"61" export:"restless"`
+
 	// Why names the rule that decided about Due, and its reason. It is cut to [MaxWhy] bytes.
 	Why string `row:"85,max=MaxWhy" export:"why"`
 

@@ -50,6 +50,8 @@ func (w *uriRow) encode(e *encoder) {
 	e.number(55, w.ReportedUnchanged)
 	e.number(56, w.DueInScope)
 	e.text(57, w.RobotsVia)
+	e.text(60, w.Look)
+	e.flag(61, w.Restless)
 	e.text(90, w.LastError)
 }
 
@@ -165,6 +167,10 @@ func (w *uriRow) decode2(d *decoder[string], k uint64, v item[string]) bool {
 		d.number(v, &w.DueInScope)
 	case 57:
 		d.text(v, &w.RobotsVia)
+	case 60:
+		d.text(v, &w.Look)
+	case 61:
+		d.flag(v, &w.Restless)
 	case 90:
 		d.text(v, &w.LastError)
 	default:
@@ -416,6 +422,8 @@ func (w *surveyRow) decode(d *decoder[[]byte], k uint64, v item[[]byte]) {
 		d.float(v, &w.Rate)
 	case 50:
 		d.text(v, &w.Source)
+	case 61:
+		d.flag(v, &w.Restless)
 	case 80:
 		d.flag(v, &w.Held)
 	default:

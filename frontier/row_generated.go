@@ -59,6 +59,8 @@ type uriRow struct {
 	ReportedUnchanged int64           `cbor:"55,keyasint,omitempty"`
 	DueInScope        int64           `cbor:"56,keyasint,omitempty"`
 	RobotsVia         cbor.ByteString `cbor:"57,keyasint,omitempty"`
+	Look              cbor.ByteString `cbor:"60,keyasint,omitempty"`
+	Restless          bool            `cbor:"61,keyasint,omitempty"`
 	LastError         cbor.ByteString `cbor:"90,keyasint,omitempty"`
 }
 
@@ -85,6 +87,8 @@ func newURIRow(r Record, due int64) uriRow {
 		Wait:              int64(r.Wait),
 		Rate:              finite(r.Rate),
 		Memory:            cbor.ByteString(r.Memory),
+		Look:              cbor.ByteString(r.Look),
+		Restless:          r.Restless,
 		Why:               cbor.ByteString(r.Why[:min(len(r.Why), MaxWhy)]),
 		LastError:         cbor.ByteString(r.LastError[:min(len(r.LastError), MaxError)]),
 		RobotsVia:         bounded(r.RobotsVia),
@@ -140,6 +144,8 @@ func (w uriRow) record() (Record, error) {
 			Wait:              time.Duration(w.Wait),
 			Rate:              w.Rate,
 			Memory:            string(w.Memory),
+			Look:              string(w.Look),
+			Restless:          w.Restless,
 			Why:               string(w.Why),
 			LastError:         string(w.LastError),
 			RobotsVia:         string(w.RobotsVia),

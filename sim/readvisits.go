@@ -111,7 +111,12 @@ func (r *visitReader) log(line string) bool {
 	if !e.Digest.IsZero() {
 		v.Digest = e.Digest.String()
 	}
+	uncounted := func(a string) bool { return a == crawllog.Restless || strings.HasPrefix(a, crawllog.Look) }
 	switch {
+	case slices.ContainsFunc(e.Annotations, uncounted):
+		return true
+	case slices.Contains(e.Annotations, crawllog.Noise):
+		v.State, v.Digest = evaluators.Unchanged, ""
 	case e.Extra != nil && e.Extra.ContentState == "changed":
 		v.State = evaluators.Changed
 	case e.Status == 304 || slices.Contains(e.Annotations, crawllog.Unchanged):

@@ -129,9 +129,10 @@ func (e *Estimates) Add(v Visit, s config.Settings) {
 	if v.Robots {
 		return
 	}
-	was, elastic := visitsPerDay(before.LastVisit, before.Due, before.Wait, before.Rate)
+	changes := rateOf(before.Rate, before.Restless)
+	was, elastic := visitsPerDay(before.LastVisit, before.Due, before.Wait, changes)
 	host.Ask(-was, elastic && !hasOwnWait(before.Source != "", s.Feeds))
-	is, elastic := visitsPerDay(after.LastVisit, after.Due, after.Wait, after.Rate)
+	is, elastic := visitsPerDay(after.LastVisit, after.Due, after.Wait, rateOf(after.Rate, after.Restless))
 	host.Ask(is, elastic && !hasOwnWait(after.Source != "", s.Feeds))
 	if v.Overdue > lateBy && v.Overdue > before.Wait/10 {
 		e.late = true
@@ -145,6 +146,15 @@ func visitsPerDay(visited, due time.Time, wait time.Duration, rate float64) (per
 		return 0, false
 	}
 	return capacity.Demand(wait, rate)
+}
+
+// rateOf returns the rate of change by which a URI asks for visits. The visits of a restless page follow from no
+// target.
+func rateOf(perDay float64, restless bool) float64 {
+	if restless {
+		return 0
+	}
+	return perDay
 }
 
 // hasOwnWait reports whether the wait of a feed or sitemap follows from its news. Such a wait has no target, so it is
@@ -171,7 +181,7 @@ func (e *Estimates) Count(f *frontier.Frontier, cfg *config.Config, now time.Tim
 	hosts := map[uri.Host]*capacity.Budget{}
 	for from := frontier.Cursor(""); ; {
 		next, err := f.Survey("", from, func(w frontier.SurveyedURI) {
-			perDay, elastic := visitsPerDay(w.LastVisit, w.Due, w.Wait, w.Rate)
+			perDay, elastic := visitsPerDay(w.LastVisit, w.Due, w.Wait, rateOf(w.Rate, w.Restless))
 			if perDay == 0 || w.Held {
 				return
 			}

@@ -21,6 +21,15 @@ func TestTheEstimatesAreBounded(t *testing.T) {
 		after := frontier.History{LastVisit: now, Due: now.Add(time.Hour), Wait: time.Hour, Rate: 24}
 		e.Add(demand.Visit{Host: "busy.example", Started: now, Took: 3 * time.Second, After: after, Reached: true, First: true}, s)
 	}
+	for range 20_000 { // restless pages on another host ask for as many visits, which follow from no target
+		after := frontier.History{LastVisit: now, Due: now.Add(time.Hour), Wait: time.Hour, Rate: 0.01, Restless: true}
+		e.Add(demand.Visit{
+			Host: "restless.example", Started: now, Took: 3 * time.Second, After: after, Reached: true, First: true,
+		}, s)
+	}
+	if got := e.Stretch("restless.example", s.Politeness); got != 1 {
+		t.Errorf("restless pages stretch the waits of their host by %g", got)
+	}
 	stretch := e.Stretch("busy.example", s.Politeness)
 	if stretch < 2 {
 		t.Fatalf("the waits of an overloaded host are stretched by %g", stretch)

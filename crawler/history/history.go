@@ -24,7 +24,14 @@ const (
 	WaitGone   = "gone"
 	WaitRetry  = "retry"
 	WaitRobots = "robots"
+
+	WaitSecondLook = "second look"
+	WaitRestless   = "restless"
 )
+
+// RestlessRate is the rate of change of a restless page, in changes per day, by which its host orders visits. It lets
+// all other pages go first.
+const RestlessRate = 0.01
 
 // Unconfirmed is the reason why the first 404 or 410 answers of a URI are not judged. It is written in crawl.log.
 const Unconfirmed = "gone, to be confirmed"

@@ -69,14 +69,18 @@ func Replay(e frontier.Entry, l crawllog.Entry, waits evaluators.Stack) frontier
 	if e.Due = extra.Due; !e.Due.IsZero() {
 		e.Due = e.Due.Add(cutOff)
 	}
-	if !v.Failed && !v.Gone {
+	switch {
+	case v.Failed || v.Gone:
+	case replayLook(&e.History, l, wait):
+	default:
 		decided := waits.Next(evaluators.WaitInput{
 			MIME: l.MIME, State: v.State, First: l.Schedule.Versions == 1 && v.State == evaluators.Changed,
 			Previous: before.Wait, Overdue: l.Schedule.Overdue,
 			Evidence: evaluators.Evidence{At: began, Memory: rate.Memory(before.Memory)},
 		})
 		e.Wait, e.Rate, e.Memory = wait.Interval, wait.PerDay, string(decided.Memory)
-		if strings.Contains(wait.Reason, followedUp) || strings.Contains(wait.Reason, stretched) {
+		if wait.Evaluator == WaitSecondLook || strings.Contains(wait.Reason, followedUp) ||
+			strings.Contains(wait.Reason, stretched) {
 			e.Wait = decided.Interval
 		}
 	}
@@ -84,6 +88,22 @@ func Replay(e frontier.Entry, l crawllog.Entry, waits evaluators.Stack) frontier
 		e.Wait = 0
 	}
 	return e
+}
+
+// replayLook changes a history after a second look, or a visit of a restless page. The rule learns nothing from them.
+// It returns false for all other visits. What a reader saw is lost: a noisy page is found again.
+func replayLook(h *frontier.History, l crawllog.Entry, w evaluators.Wait) bool {
+	looked := slices.ContainsFunc(l.Annotations, func(a string) bool { return strings.HasPrefix(a, crawllog.Look) })
+	h.Restless = w.Evaluator == WaitRestless || w.Evaluator == WaitSecondLook && h.Restless && !looked
+	look := evaluators.Look{}
+	if h.Restless {
+		look = evaluators.Look{Finding: evaluators.Restless, Since: l.Logged.UTC().Truncate(time.Second)}
+		h.Memory, h.Wait, h.Rate = "", w.Interval, RestlessRate
+	} else if slices.Contains(l.Annotations, crawllog.Look+evaluators.LookSame.String()) {
+		look = evaluators.Look{Finding: evaluators.Live, Since: l.Logged.UTC().Truncate(time.Second)}
+	}
+	h.Look = look.Bytes()
+	return looked || h.Restless
 }
 
 // visitOf returns the visit that a line describes. known is the record that held the payload before.

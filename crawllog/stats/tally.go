@@ -84,7 +84,8 @@ func DailyCount(g *crawllog.RawEntry) evaluators.Day {
 	switch {
 	case g.Status <= notTried, g.Status == dnsFailed, g.Status == connectFailed:
 		return evaluators.Day{}
-	case g.Misfortune, isRefusal(g.Status), bytes.HasSuffix(g.URI, robotsTxt) || g.Unchanged || !isVersion(g):
+	case g.Misfortune, isRefusal(g.Status), bytes.HasSuffix(g.URI, robotsTxt),
+		g.Unchanged || g.Uncounted || !isVersion(g):
 		return evaluators.Day{Requests: 1}
 	}
 	d := evaluators.Day{Requests: 1, Seen: 1, Versions: max(g.New, 1)}

@@ -118,6 +118,7 @@ type Assessment struct {
 
 	Rest, NeededRest time.Duration // between requests: at present, and for the targets; 0 = no rest is short enough
 	URIs             int           // number of URIs that have a target
+	Restless         int           // number of URIs that differ at each fetch, which are not counted
 	Excess           int           // number of URIs to remove if nothing else changes, in proportion of each target
 }
 

@@ -14,6 +14,18 @@ import (
 // of 9.4s, or 1400 URIs fewer; at present 61 %" and "capture targets of 90 % (text/html) and 50 % (application/json)
 // need a delay of …; at present 61 % and 22 %".
 func (a Assessment) String() string {
+	switch text := a.counted(); a.Restless {
+	case 0:
+		return text
+	case 1:
+		return text + "; 1 restless page is not counted"
+	default:
+		return text + "; " + strconv.Itoa(a.Restless) + " restless pages are not counted"
+	}
+}
+
+// counted returns the sentence about the URIs that are counted.
+func (a Assessment) counted() string {
 	target, needs, present := a.targets()
 	switch {
 	case a.OverBudget && a.NeededRest < time.Millisecond:

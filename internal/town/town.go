@@ -30,6 +30,7 @@ type Page struct {
 	Body     string        // fixed text; "" = a sentence that names the page and its version, and its links
 	Size     int           // pad the body to this many bytes
 	Clock    bool          // the body ends with the time of the request, in <i class="clock">
+	Token    bool          // a form at the end of the body has a token in a hidden field, which differs at each request
 	Links    []string
 	Lists    int // the page is an RSS feed of its N newest versions, each an item /item/<version>
 	Location string
@@ -226,6 +227,9 @@ func (p Page) answer(
 	}
 	if p.Clock {
 		body += fmt.Sprintf("<i class=\"clock\">%s</i>\n", time.Since(founded))
+	}
+	if p.Token {
+		body += fmt.Sprintf("<form><input type=\"hidden\" name=\"token\" value=\"%d\"></form>\n", time.Since(founded))
 	}
 	if status = p.Status; status == 0 {
 		status = http.StatusOK
