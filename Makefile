@@ -47,22 +47,31 @@ NFPM        := bin/tools/nfpm-v2.43.0
 build:
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags '$(if $(VERSION),-X main.version=$(VERSION))' -o bin/arcrawl ./cmd/arcrawl
 
-# CI runs both tiers. The linters run first because they take less time. What a visit costs can only be counted without
-# the race detector.
+# CI runs both tiers. The linters run first because they take less time; the house test is one of them. What a visit
+# costs can only be counted without the race detector.
 test: test-deps
 	$(MAKE) check
-	$(TEST) -race -short ./...
+	$(TEST) -race -short $(filter-out $(SERIAL) ./internal/house,$(PACKAGES))
+	$(TEST) -short $(SERIAL)
 	$(MAKE) slow
 	$(GO) test -run WhatAVisitCosts ./crawler
 
-TEST := ARCRAWL_REQUIRE_FOREIGN=1 $(GO) test -shuffle=on -timeout $(TEST_TIMEOUT)
+TEST     := ARCRAWL_REQUIRE_FOREIGN=1 $(GO) test -shuffle=on -timeout $(TEST_TIMEOUT)
+PACKAGES  = $(shell $(GO) list ./... | sed 's|^github.com/arcrawl/arcrawl|.|')
+
+# The race detector finds nothing where only one goroutine works, and takes five to ten times as long. SERIAL packages
+# have no goroutine at all. SERIAL_SLOW packages have none in the tests of the second tier; their concurrent tests are
+# in the first, with the race detector. The house test checks both.
+SERIAL      := ./digest ./uri
+SERIAL_SLOW := ./digest ./frontier ./sim
 
 short: check
 	$(GO) test -short ./...
 
 # Slow tests call slow.Test first. Their names are read from the source.
 slow:
-	$(TEST) -race -run "$$(scripts/slow-tests names)" $$(scripts/slow-tests packages)
+	$(TEST) -race -run "$$(scripts/slow-tests names)" $(filter-out $(SERIAL_SLOW),$(shell scripts/slow-tests packages))
+	$(TEST) -run "$$(scripts/slow-tests names)" $(SERIAL_SLOW)
 
 test-deps:
 	scripts/test-deps

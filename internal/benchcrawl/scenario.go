@@ -5,11 +5,15 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
+
+	"github.com/arcrawl/arcrawl/archive/fixity"
 )
 
 // scenario is one kind of crawl.
@@ -275,11 +279,30 @@ func (g *stage) again(binary, dir string, count counter) (cost, error) {
 		return cost{}, err
 	}
 	d.binary = binary
-	if err := os.CopyFS(filepath.Join(dir, "state"), os.DirFS(filepath.Join(g.known(binary), "state"))); err != nil {
+	for _, part := range []string{"state", "warc"} { // a payload whose file is missing would be archived again
+		if err := os.CopyFS(filepath.Join(dir, part), os.DirFS(filepath.Join(g.known(binary), part))); err != nil {
+			return cost{}, err
+		}
+	}
+	// The files of the first visits count as listed, so that measuring them is no part of the revisits.
+	if err := list(filepath.Join(dir, "warc")); err != nil {
 		return cost{}, err
 	}
 	c, t, err := d.crawl(func(t *tally) bool { return t.visits >= g.visits*g.documents() }, count)
 	return c, errors.Join(err, g.check(t))
+}
+
+// list makes the daemon take all WARC files of a folder for old ones, which its manifest does not list.
+func list(dir string) error {
+	if err := os.Remove(filepath.Join(dir, fixity.FileName)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	files, err := os.ReadDir(dir)
+	for _, f := range files {
+		old := time.Now().Add(-time.Hour)
+		err = errors.Join(err, os.Chtimes(filepath.Join(dir, f.Name()), old, old))
+	}
+	return err
 }
 
 // check returns an error if the visits were not the ones in the title of the scenario.

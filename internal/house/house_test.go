@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -101,9 +102,20 @@ func forgive(r rule, breaches []breach) (left []breach, idle []pardon) {
 // root is the folder of the module, seen from this one.
 const root = "../.."
 
-// repository parses every Go file below the root, except in folders that the go command skips too.
+// repository returns the source of all rooms. It is parsed once for all tests, which do not change it.
 func repository(t *testing.T) tree {
 	t.Helper()
+	all, err := parsed()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+var parsed = sync.OnceValues(parseRepository)
+
+// parseRepository parses every Go file below the root, except in folders that the go command skips too.
+func parseRepository() (tree, error) {
 	all := tree{fset: token.NewFileSet()}
 	err := filepath.WalkDir(root, func(file string, d fs.DirEntry, err error) error {
 		if err != nil {
@@ -128,10 +140,7 @@ func repository(t *testing.T) tree {
 		}
 		return all.add(filepath.ToSlash(name), string(text))
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return all
+	return all, err
 }
 
 // add parses one file into the tree.
