@@ -27,6 +27,7 @@ export function chart(step, title, times, lines, write = count, stacked = false)
             stroke: color('--quiet'),
             grid: { stroke: color('--chart-grid') },
             ticks: { stroke: color('--line') },
+            space: 80, // so that times with seconds do not touch
             values: (_, ticks) => ticks.map((t) => clock(t, ticks)),
           },
           {

@@ -63,3 +63,22 @@ func TestHostsAndSeedsAreListedAddedAndRemoved(t *testing.T) {
 		}
 	}
 }
+
+// A site without its scheme, and a command without a daemon, are answered with what to do.
+func TestFirstSlipsAreAnsweredWithARemedy(t *testing.T) {
+	t.Parallel()
+	path, _ := configure(t, settled)
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"host", "add", "www.other.example"}, `"www.other.example" does not begin with http:// or https://; write for example https://www.other.example/`},
+		{[]string{"host", "add", "://"}, "write for example https://www.news.example/"},
+		{[]string{"top"}, "start it with: arcrawl run --config " + path},
+		{[]string{"status", "--watch"}, "start it with: arcrawl run --config " + path},
+	} {
+		if code, _, errs := command(append(c.args, "-c", path)...); code == exitOK || !strings.Contains(errs, c.want) {
+			t.Errorf("arcrawl %q: exit code %d, %s; want %q", c.args, code, errs, c.want)
+		}
+	}
+}

@@ -49,7 +49,7 @@ Exit code 69: no daemon answers.`,
 				if err := t.check(); err != nil {
 					return err
 				}
-				return t.run(cmd.Context(), cmd.OutOrStdout(), c)
+				return d.advise(t.run(cmd.Context(), cmd.OutOrStdout(), c))
 			}
 			s, err := c.Status(cmd.Context())
 			return printAnswer(&d, cmd.OutOrStdout(), s, err, showStatus)
@@ -207,7 +207,7 @@ Exit code 69: no daemon answers.`,
 			if err := t.check(); err != nil {
 				return err
 			}
-			return t.run(cmd.Context(), cmd.OutOrStdout(), c)
+			return d.advise(t.run(cmd.Context(), cmd.OutOrStdout(), c))
 		},
 	}
 	d.add(cmd)
