@@ -265,6 +265,8 @@ func systemGauges() []metric {
 			func(s snapshot) float64 { return float64(s.reserved) }),
 		gauge("arcrawl_store_bytes", "Size of the store.",
 			func(s snapshot) float64 { return float64(s.Archive.Store) }),
+		gauge("arcrawl_sealed_waiting", "Finished WARC files that warc.sealed_url or warc.sealed_command has not taken yet.",
+			func(s snapshot) float64 { return float64(s.Archive.Handover.Waiting) }),
 		gauge("arcrawl_visits_missing", "Visits that crawl.log had and the store did not know, when the daemon started.",
 			func(s snapshot) float64 { return float64(s.missing) }),
 		gauge("arcrawl_config_loaded_seconds", "Time at which the configuration in force was loaded, in seconds since 1970.",

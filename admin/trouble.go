@@ -62,6 +62,9 @@ func (w *Window) troubles(now time.Time) []alarm.Trouble {
 			}
 		}
 	}
+	if w.o.Handover != nil {
+		list = append(list, alarm.SealedTrouble(w.o.Handover())...)
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.diskTrouble(add)

@@ -52,8 +52,10 @@ type Options struct {
 	Dir     string // folder of the files for counts, pauses and alarms; "" stores nothing
 	Version string // of the program
 	Workers int    // maximum number of visits in progress
-	Missing int64  // visits that crawl.log had and the store did not know, at the start
-	Log     zerolog.Logger
+	// Handover, when set, says whether finished archive files are taken.
+	Handover func() api.Handover
+	Missing  int64 // visits that crawl.log had and the store did not know, at the start
+	Log      zerolog.Logger
 }
 
 // Loaded is the configuration in force, and the result of the last reload.

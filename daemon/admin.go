@@ -47,7 +47,7 @@ func (d *Daemon) openAdmin(now time.Time) (err error) {
 		Crawler: d.crawler, Frontier: r.Frontier, Trust: r.Reputation, Traps: r.Traps, Accounts: r.Daily,
 		Archive: r.Archive, FreeSpace: r.FreeSpace, Notify: notify, Config: d.loaded(now), Now: time.Now,
 		Dir: c.Storage.State, Version: d.o.Version, Workers: c.Crawl.Workers, Log: d.log,
-		Missing: d.missing.Visits, Lose: d.lose,
+		Missing: d.missing.Visits, Handover: d.sealed.handover, Lose: d.lose,
 	})
 	if err != nil {
 		return fmt.Errorf("open the admin API: %w", err)

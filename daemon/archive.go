@@ -41,8 +41,8 @@ func (d *Daemon) openArchive(now time.Time) error {
 	}
 	d.closers.add(index.close)
 	d.closers.add(func() error { return w.Close(time.Now()) })
-	sealed := openSealed(c, d.o.Version, d.log)
-	d.closers.add(func() error { sealed.close(); return nil })
+	d.sealed = openSealed(c, d.o.Version, d.log)
+	d.closers.add(func() error { d.sealed.close(); return nil })
 	d.parts.Archive, d.parts.IndexCapture, d.parts.OpenPayload = w, index.add, warc.Stored(c.Storage.WARC)
 	return errors.Join(d.compareArchive(repairs), d.proveOrigins(now))
 }

@@ -79,6 +79,7 @@ type Daemon struct {
 	hubs       *hubs
 	supervisor *supervisor
 	healer     healer
+	sealed     *sealed
 	missing    rebuild.Missing // the visits that crawl.log had and the store did not know, at the start
 	closers    closers
 }

@@ -12,10 +12,12 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/rs/zerolog"
 
+	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/archive/fixity"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/fetch"
@@ -45,6 +47,30 @@ type sealed struct {
 
 	failing bool // the last attempt failed
 	close   func()
+
+	mu    sync.Mutex // guards the field below
+	state api.Handover
+}
+
+// handover returns how many finished files were not taken, and why.
+func (s *sealed) handover() api.Handover {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.state
+}
+
+// note records the result of an attempt.
+func (s *sealed) note(waiting int, err error, now time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	was := s.state
+	s.state = api.Handover{Waiting: waiting}
+	if err != nil {
+		s.state.Error, s.state.Since = err.Error(), was.Since
+		if was.Since == nil {
+			s.state.Since = api.Moment(now)
+		}
+	}
 }
 
 // sealedNotice holds the data that a server or a program receives.
@@ -109,7 +135,9 @@ func (s *sealed) run(ctx context.Context) {
 	}
 	for afterFailure := s.pause; ; {
 		pause := s.every
-		switch err := s.step(ctx, manifest); {
+		err := s.step(ctx, manifest)
+		s.note(s.waiting(manifest), err, time.Now())
+		switch {
 		case ctx.Err() != nil:
 			return
 		case err != nil:
@@ -168,6 +196,18 @@ func (s *sealed) pass(ctx context.Context, e fixity.Entry, n int) error {
 		return err
 	}
 	return atomicfile.Write(s.position, []byte(strconv.Itoa(n)+"\n"), 0o644)
+}
+
+// waiting returns how many entries were not taken; 0 if nobody is notified.
+func (s *sealed) waiting(m *fixity.Manifest) int {
+	if s.hand == nil {
+		return 0
+	}
+	n, err := s.taken(len(m.Entries))
+	if err != nil {
+		return 0
+	}
+	return len(m.Entries) - n
 }
 
 // taken returns how many of the entries were taken. An unreadable number is 0: passing an entry twice is harmless.

@@ -16,6 +16,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"github.com/arcrawl/arcrawl/admin/api"
 	"github.com/arcrawl/arcrawl/archive/fixity"
 	"github.com/arcrawl/arcrawl/internal/archivetest"
 )
@@ -73,6 +74,9 @@ func TestEveryFinishedFileIsSentUntilItIsTaken(t *testing.T) {
 	}
 	if len(got) != 1 {
 		t.Fatalf("%d files were taken, want 1", len(got))
+	}
+	if n := s.waiting(m); n != 1 {
+		t.Errorf("%d files wait, want 1", n)
 	}
 	if err := os.Remove(got[0].Path); err != nil { // taken files may be moved away
 		t.Fatal(err)
@@ -137,5 +141,21 @@ func TestACommandTakesFinishedFiles(t *testing.T) {
 	}
 	if text := archivetest.Read(t, filepath.Join(dir, "json")); !strings.Contains(text, `"path":"`+file+`"`) || !strings.Contains(text, `"sha256":"`) {
 		t.Errorf("the program received %s", text)
+	}
+}
+
+// The first failure of several in a row stays known until a file is taken.
+func TestHandoverSaysSinceWhenFilesAreNotTaken(t *testing.T) {
+	t.Parallel()
+	var s sealed
+	now := time.Date(2026, 11, 22, 7, 0, 0, 0, time.UTC)
+	s.note(2, errors.New("no answer"), now)
+	s.note(3, errors.New("full"), now.Add(time.Hour))
+	if h := s.handover(); h.Waiting != 3 || h.Error != "full" || h.Since == nil || !h.Since.Equal(now) {
+		t.Errorf("after two failures: %+v", h)
+	}
+	s.note(0, nil, now.Add(2*time.Hour))
+	if h := s.handover(); h != (api.Handover{}) {
+		t.Errorf("after a success: %+v", h)
 	}
 }

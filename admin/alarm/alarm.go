@@ -23,13 +23,14 @@ const (
 	FeedGap    = "feed-gap"   // a feed lost entries between two visits
 	Rules      = "rules"      // the scrubbing rules take too long on a page, which is compared whole
 	Seed       = "seed"       // a seed lets nobody in: a wall, a challenge, a refusal, or it is gone
+	Sealed     = "sealed"     // nobody takes the finished archive files
 	Document   = "document"   // a document could not be processed because of a fault of the program
 )
 
 // Kinds returns every kind of alarm.
 func Kinds() []string {
 	return []string{
-		Standstill, Uplink, Disk, Backlog, Config, Host, Silence, FrontPage, FeedGap, Seed, Document, Rules,
+		Standstill, Uplink, Disk, Backlog, Config, Host, Silence, FrontPage, FeedGap, Seed, Document, Rules, Sealed,
 	}
 }
 
@@ -101,6 +102,7 @@ var patiences = map[string]alarmPatience{
 	FeedGap:    {0, 0},
 	Seed:       {0, time.Hour},
 	Document:   {0, time.Hour},
+	Sealed:     {15 * time.Minute, time.Minute},
 	Rules:      {0, time.Hour},
 }
 

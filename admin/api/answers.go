@@ -119,6 +119,15 @@ type Disk struct {
 type Archive struct {
 	Files []WARCFile `json:"files"` // being written
 	Store int64      `json:"store"` // bytes of the store
+
+	Handover Handover `json:"handover"`
+}
+
+// Handover says whether warc.sealed_url and warc.sealed_command take the finished archive files.
+type Handover struct {
+	Waiting int        `json:"waiting"`         // finished files that were not taken yet
+	Since   *time.Time `json:"since,omitempty"` // the first of the failures in a row; null if the last attempt succeeded
+	Error   string     `json:"error,omitempty"` // of the last attempt
 }
 
 // WARCFile is an archive file that is being written.

@@ -95,6 +95,10 @@ func showStatus(out io.Writer, s api.Status) error {
 	for _, f := range s.Archive.Files {
 		fmt.Fprintf(out, "archive   %s, %s since %s\n", f.Name, human.Bytes(f.Size), f.Opened.Local().Format(time.DateTime))
 	}
+	if h := s.Archive.Handover; h.Since != nil {
+		fmt.Fprintf(out, "          %s not taken since %s: %s\n", human.Count(h.Waiting, "finished file"),
+			h.Since.Local().Format(time.DateTime), h.Error)
+	}
 	return showConfigLine(out, s.Config)
 }
 
