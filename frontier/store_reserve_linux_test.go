@@ -10,26 +10,10 @@ import (
 	"testing"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/arcrawl/arcrawl/frontier"
 	"github.com/arcrawl/arcrawl/internal/slow"
+	"github.com/arcrawl/arcrawl/internal/smalldisk"
 )
-
-// smallDisk mounts a file system of a given size. It skips the test where that is not allowed.
-func smallDisk(t *testing.T, size string) (dir string) {
-	t.Helper()
-	dir = t.TempDir()
-	if err := unix.Mount("tmpfs", dir, "tmpfs", 0, "size="+size); err != nil {
-		t.Skipf("a small file system cannot be mounted: %v; root may", err)
-	}
-	t.Cleanup(func() {
-		if err := unix.Unmount(dir, unix.MNT_DETACH); err != nil {
-			t.Error(err)
-		}
-	})
-	return dir
-}
 
 // fillDisk writes until nothing more fits.
 func fillDisk(t *testing.T, name string) {
@@ -74,7 +58,7 @@ func atRest(t *testing.T, w *world) {
 // return ErrFull, and succeed again when there is space.
 func TestADiskThatOthersFillDoesNotEndTheProcess(t *testing.T) {
 	slow.Test(t)
-	disk := smallDisk(t, "220m")
+	disk := smalldisk.Mount(t, "220m")
 	filler := filepath.Join(disk, "filler")
 	w := newWorld(t, func(o *frontier.Options) {
 		o.Dir, o.Compactors = filepath.Join(disk, "state"), 0
@@ -138,7 +122,7 @@ func TestADiskThatOthersFillDoesNotEndTheProcess(t *testing.T) {
 
 // A store on a full disk cannot write its last tables. Closing it leaves everything in the log.
 func TestClosingOnAFullDiskLosesNothing(t *testing.T) {
-	disk := smallDisk(t, "150m")
+	disk := smalldisk.Mount(t, "150m")
 	w := newWorld(t, func(o *frontier.Options) {
 		o.Dir, o.AwaitSpace = filepath.Join(disk, "state"), func() {}
 	})

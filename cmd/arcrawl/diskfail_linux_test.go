@@ -14,13 +14,14 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/arcrawl/arcrawl/internal/slow"
+	"github.com/arcrawl/arcrawl/internal/smalldisk"
 )
 
 // failingDisk mounts an ext4 file system on a sparse image. The disk fails with EIO when what the image is on is full.
 // It skips the test where that is not allowed.
 func failingDisk(t *testing.T) (dir, image, under string) {
 	t.Helper()
-	under = smallDisk(t, "260m")
+	under = smalldisk.Mount(t, "260m")
 	image, dir = filepath.Join(under, "image"), t.TempDir()
 	writeFile(t, image, "")
 	if err := os.Truncate(image, 1<<30); err != nil {

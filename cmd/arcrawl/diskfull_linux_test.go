@@ -16,22 +16,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/arcrawl/arcrawl/internal/slow"
+	"github.com/arcrawl/arcrawl/internal/smalldisk"
 )
-
-// smallDisk mounts a file system of a given size. It skips the test where that is not allowed.
-func smallDisk(t *testing.T, size string) (dir string) {
-	t.Helper()
-	dir = t.TempDir()
-	if err := unix.Mount("tmpfs", dir, "tmpfs", 0, "size="+size); err != nil {
-		t.Skipf("a small file system cannot be mounted: %v; root may", err)
-	}
-	t.Cleanup(func() {
-		if err := unix.Unmount(dir, unix.MNT_DETACH); err != nil {
-			t.Error(err)
-		}
-	})
-	return dir
-}
 
 // bulky starts a site of large pages that cannot be compressed and are new each time.
 func bulky(t *testing.T) *httptest.Server {
@@ -63,7 +49,7 @@ func bulkyCrawl(t *testing.T, dir, site, minFree string) (conf string) {
 // The disk fills up while the crawl runs. The crawl pauses before anything fails, and resumes when there is room.
 func TestAFullDiskPausesTheCrawl(t *testing.T) {
 	slow.Test(t)
-	dir := smallDisk(t, "240m")
+	dir := smalldisk.Mount(t, "240m")
 	binary := build(t, t.TempDir())
 	conf := bulkyCrawl(t, dir, bulky(t).URL, "150MB")
 	d := startDaemon(t, binary, conf)
@@ -89,7 +75,7 @@ func TestAFullDiskPausesTheCrawl(t *testing.T) {
 // continues by itself when there is room again. Nothing is damaged.
 func TestADaemonSurvivesADiskFilledByOthers(t *testing.T) {
 	slow.Test(t)
-	dir := smallDisk(t, "300m")
+	dir := smalldisk.Mount(t, "300m")
 	binary := build(t, t.TempDir())
 	conf := bulkyCrawl(t, dir, bulky(t).URL, "1MB")
 	d := startDaemon(t, binary, conf)

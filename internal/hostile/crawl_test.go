@@ -37,6 +37,7 @@ contact = "https://library.example/crawler"
 min_free = "1MB"
 [admin]
 socket = "off"
+%s
 [crawl]
 workers = %d
 grace = "1s"
@@ -65,12 +66,12 @@ every = "1s"
 
 // crawlOptions holds the changes of a row to the settings.
 type crawlOptions struct {
-	seeds                            []string
-	crawl, fetch, politeness, robots string            // keys of these tables
-	tables                           string            // further tables
-	hosts                            map[string]string // host files, by the name of the host
-	workers                          int               // 0 = 8
-	lasts                            time.Duration     // 0 = crawlTime
+	seeds                                   []string
+	admin, crawl, fetch, politeness, robots string            // keys of these tables
+	tables                                  string            // further tables
+	hosts                                   map[string]string // host files, by the name of the host
+	workers                                 int               // 0 = 8
+	lasts                                   time.Duration     // 0 = crawlTime
 }
 
 // crawlTime is how long the daemon crawls if a row does not say otherwise.
@@ -101,6 +102,7 @@ type crawl struct {
 	town    *town
 	dir     string
 	healthy atomic.Int64 // requests that the healthy site has answered
+	hangup  chan os.Signal
 
 	mu      sync.Mutex // guards the fields below
 	log     bytes.Buffer
@@ -113,6 +115,7 @@ type crawl struct {
 func newCrawl(t testing.TB) *crawl {
 	t.Helper()
 	c := &crawl{t: t, town: newTown(t), dir: t.TempDir()}
+	c.hangup = make(chan os.Signal, 4)
 	c.town.serve(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/robots.txt" {
 			http.NotFound(w, r)
@@ -168,7 +171,8 @@ func (c *crawl) write(o crawlOptions) string {
 		quoted += fmt.Sprintf("%q, ", s)
 	}
 	path := c.path()
-	main := fmt.Sprintf(settings, cmp.Or(o.workers, 8), o.crawl, o.fetch, o.politeness, o.robots, quoted, o.tables)
+	main := fmt.Sprintf(settings,
+		o.admin, cmp.Or(o.workers, 8), o.crawl, o.fetch, o.politeness, o.robots, quoted, o.tables)
 	files := map[string]string{path: main}
 	for host, text := range o.hosts {
 		name := fmt.Sprintf("%s:%d", host, c.town.port)
@@ -216,7 +220,7 @@ func (c *crawl) run(o crawlOptions) {
 	})
 	began := time.Now()
 	err = daemon.Run(ctx, cfg, daemon.Options{
-		Version: "test", Log: log, Hangup: make(chan os.Signal), Notify: func(string) {}, SharedProcess: true,
+		Version: "test", Log: log, Hangup: c.hangup, Notify: func(string) {}, SharedProcess: true,
 		Observe: c.observe,
 	})
 	if late := time.Since(began) - lasts; late > 6*time.Second {

@@ -1,0 +1,24 @@
+// Package smalldisk mounts small file systems for tests of full disks.
+package smalldisk
+
+import (
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// Mount mounts a file system of a given size, as "220m", until the end of the test, and returns its folder. It skips
+// the test where that is not allowed.
+func Mount(t testing.TB, size string) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	if err := unix.Mount("tmpfs", dir, "tmpfs", 0, "size="+size); err != nil {
+		t.Skipf("a small file system cannot be mounted: %v; root may", err)
+	}
+	t.Cleanup(func() {
+		if err := unix.Unmount(dir, unix.MNT_DETACH); err != nil {
+			t.Error(err)
+		}
+	})
+	return dir
+}
