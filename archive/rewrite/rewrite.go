@@ -39,17 +39,31 @@ func (s Selection) isZero() bool {
 	return len(s.Hosts) == 0 && len(s.Prefixes) == 0 && s.From.IsZero() && s.To.IsZero()
 }
 
-// has reports whether a capture is selected.
-func (s Selection) has(uri string, date time.Time) bool {
-	host := survey.HostOf(uri)
-	isHost := func(want string) bool {
-		want = strings.ToLower(want)
-		return host == want || strings.HasPrefix(want, ".") && (host == want[1:] || strings.HasSuffix(host, want))
+// matcher returns a function that reports whether a capture is selected. Its time does not depend on the number of
+// hosts.
+func (s Selection) matcher() func(uri string, date time.Time) bool {
+	hosts := make(map[string]bool, len(s.Hosts))
+	for _, h := range s.Hosts {
+		hosts[strings.ToLower(h)] = true
 	}
-	isPrefix := func(p string) bool { return strings.HasPrefix(uri, p) }
-	return (len(s.Hosts) == 0 || slices.ContainsFunc(s.Hosts, isHost)) &&
-		(len(s.Prefixes) == 0 || slices.ContainsFunc(s.Prefixes, isPrefix)) &&
-		(s.From.IsZero() || !date.Before(s.From)) && (s.To.IsZero() || date.Before(s.To))
+	isHost := func(uri string) bool {
+		host := survey.HostOf(uri)
+		if hosts[host] || hosts["."+host] {
+			return true
+		}
+		for i, c := range host {
+			if c == '.' && hosts[host[i:]] {
+				return true
+			}
+		}
+		return false
+	}
+	return func(uri string, date time.Time) bool {
+		isPrefix := func(p string) bool { return strings.HasPrefix(uri, p) }
+		return (len(s.Hosts) == 0 || isHost(uri)) &&
+			(len(s.Prefixes) == 0 || slices.ContainsFunc(s.Prefixes, isPrefix)) &&
+			(s.From.IsZero() || !date.Before(s.From)) && (s.To.IsZero() || date.Before(s.To))
+	}
 }
 
 // Summary counts what was written.
@@ -68,7 +82,8 @@ type Summary struct {
 type plan struct {
 	o        Options
 	survey   *survey.Survey
-	inputs   map[int32]bool        // files to rewrite; the others only hold originals
+	inputs   map[int32]bool // files to rewrite; the others only hold originals
+	selects  func(uri string, date time.Time) bool
 	chosen   map[survey.Key]bool   // ids of selected captures
 	changes  map[survey.Key]change // by id of the revisit
 	payloads map[int32]*provided   // by number of the original
@@ -99,7 +114,7 @@ type provided struct {
 // is missing or damaged are reported and copied as they are.
 func Files(ctx context.Context, paths []string, o Options, report func(warc.Finding) error) (Summary, error) {
 	p := plan{
-		o: o, inputs: map[int32]bool{}, chosen: map[survey.Key]bool{},
+		o: o, selects: o.Select.matcher(), inputs: map[int32]bool{}, chosen: map[survey.Key]bool{},
 		changes: map[survey.Key]change{}, payloads: map[int32]*provided{},
 	}
 	var sum Summary
@@ -198,7 +213,7 @@ func (p *plan) distinctNames() error {
 // choose marks the selected captures.
 func (p *plan) choose() {
 	for _, c := range p.survey.All() {
-		if p.inputs[c.File] && p.o.Select.has(c.Target, c.Time()) {
+		if p.inputs[c.File] && p.selects(c.Target, c.Time()) {
 			p.chosen[c.ID] = true
 		}
 	}

@@ -122,7 +122,7 @@ func (w *rewriter) wants(rec *warc.Record) bool {
 	if slices.ContainsFunc(h.Values("WARC-Concurrent-To"), chosen) {
 		return true
 	}
-	return h.Target() != "" && w.o.Select.has(h.Target(), h.Date())
+	return h.Target() != "" && w.selects(h.Target(), h.Date())
 }
 
 // referring are the headers with ids of records that may have changed.

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"path"
@@ -65,15 +66,28 @@ func Check(file string) (members []warc.File, found []warc.Finding) {
 			fault(warc.Warning, warc.Manifest, "%s is in the package and not in the manifest", name)
 		}
 	}
-	var digest struct{ Hash string }
-	switch err := json.Unmarshal(texts[descriptorDigestName], &digest); {
-	case texts[descriptorDigestName] == nil:
-		fault(warc.Warning, warc.Manifest, "%s is missing, so nothing proves the manifest", descriptorDigestName)
-	case err != nil || digest.Hash != sums[descriptorName]:
-		fault(warc.Error, warc.Manifest, "%s says that the manifest has the hash %s, it has %s",
-			descriptorDigestName, digest.Hash, sums[descriptorName])
-	}
+	checkDigest(texts[descriptorDigestName], sums[descriptorName], fault)
 	return members, found
+}
+
+// checkDigest compares the manifest with the file of its digest, and checks the signature there.
+func checkDigest(text []byte, sum string, fault func(warc.Severity, warc.Kind, string, ...any)) {
+	var digest descriptorDigest
+	switch err := json.Unmarshal(text, &digest); {
+	case text == nil:
+		fault(warc.Warning, warc.Manifest, "%s is missing, so nothing proves the manifest", descriptorDigestName)
+	case err != nil || digest.Hash != sum:
+		fault(warc.Error, warc.Manifest, "%s says that the manifest has the hash %s, it has %s",
+			descriptorDigestName, digest.Hash, sum)
+	case digest.SignedData != nil:
+		err := digest.SignedData.check(digest.Hash)
+		switch {
+		case errors.Is(err, errUnknownKey):
+			fault(warc.Warning, warc.Manifest, "the signature of the package cannot be checked: %v", err)
+		case err != nil:
+			fault(warc.Error, warc.Manifest, "the signature of the package is wrong: %v", err)
+		}
+	}
 }
 
 // maxDescriptor is the maximum size of a manifest, in bytes.

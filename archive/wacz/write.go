@@ -5,6 +5,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"crypto/ecdsa"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -14,7 +15,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -40,12 +40,18 @@ type Options struct {
 	Out                          string // path of the package; ends in .wacz
 	Title, Description, Software string // of datapackage.json
 	Now                          time.Time
-	From                         Sources // files outside the package that may hold originals of its revisits
-	Rewritten                    bool    // the files were just rewritten, which has reported missing originals
+	From                         Sources           // files outside the package that may hold originals of its revisits
+	Rewritten                    bool              // the files were just rewritten, which has reported missing originals
+	NoText                       bool              // leave title and text of the pages out
+	Key                          *ecdsa.PrivateKey // signs the package; nil = it is not signed
 	Progress                     *warc.Progress
+
+	// MaxSize is the maximum size of the WARC files in one package, in bytes. If it is set, Write makes several packages
+	// and a list of them. A file that is larger gets a package of its own. 0 = one package.
+	MaxSize int64
 }
 
-// Summary counts what is in a package.
+// Summary counts what is in a package, or in all packages of a list.
 type Summary struct {
 	Files    int       `json:"files"`
 	Captures int64     `json:"captures"`
@@ -53,6 +59,7 @@ type Summary struct {
 	Bytes    int64     `json:"bytes"` // of its WARC files
 	Errors   int       `json:"errors"`
 	Requires []Require `json:"requires"`
+	Parts    []Listed  `json:"parts,omitempty"` // packages of the list
 }
 
 // Require is a file that a package depends on, as in relation.requires of its manifest: a WARC file, or a package as a
@@ -90,89 +97,134 @@ type relation struct {
 	Requires []Require `json:"requires"`
 }
 
+// packing makes one package, or the packages of a list.
+type packing struct {
+	o       Options
+	report  func(warc.Finding) error
+	sum     Summary
+	parts   []part
+	partOf  map[string]int // index in parts, by path of a WARC file
+	inside  *survey.Survey // of all parts
+	outside *survey.Survey // of o.From
+	hidden  []warc.Finding // damage in files of o.From
+	known   map[string]int // index in sum.Requires, by path
+}
+
+// part is a package.
+type part struct {
+	out   string
+	files []string
+	made  Listed // once it is written
+}
+
 // writer writes a package.
 type writer struct {
-	o         Options
+	*packing
+	number    int // of the part
 	zip       *zip.Writer
 	resources []resource
-	sum       Summary
+	needs     []Require
 }
 
 // Write makes a WACZ package of WARC files. It holds the unchanged files, a compressed index, a list of the pages
-// (HTML with status 200), and the manifest with the hash and size of each file. The manifest names the files of
-// o.From that hold originals of its revisits, in relation.requires. Write never overwrites a file. It reports damage
-// and packs it as it is, but leaves out files that are still open.
+// (HTML with status 200) with their titles and texts, and the manifest with the hash and size of each file. The
+// manifest names the files of o.From that hold originals of its revisits, in relation.requires. Write never overwrites
+// a file. It reports damage and packs it as it is, but leaves out files that are still open.
+//
+// With o.MaxSize it makes several packages and a list of them, as [packing.partsOf] names them.
 func Write(ctx context.Context, paths []string, o Options, report func(warc.Finding) error) (Summary, error) {
-	p := &writer{o: o, sum: Summary{Requires: []Require{}}}
-	pass := report
-	report = func(f warc.Finding) error {
+	p := &packing{o: o, sum: Summary{Requires: []Require{}}, partOf: map[string]int{}, known: map[string]int{}}
+	p.report = func(f warc.Finding) error {
 		if f.Severity == warc.Error {
 			p.sum.Errors++
 		}
-		return pass(f)
+		return report(f)
 	}
-	files, err := p.choose(paths, report)
+	files, err := p.choose(paths)
 	if err != nil {
+		return p.sum, err
+	}
+	if err := p.partsOf(files); err != nil {
 		return p.sum, err
 	}
 	if err := os.MkdirAll(filepath.Dir(o.Out), 0o755); err != nil {
 		return p.sum, fmt.Errorf("write %s: %w", o.Out, err)
 	}
-	out, err := atomicfile.Create(o.Out, 0o644)
+	if err := p.survey(ctx); err != nil {
+		return p.sum, fmt.Errorf("write %s: %w", o.Out, err)
+	}
+	for n := range p.parts {
+		if err := p.write(ctx, n); err != nil {
+			return p.sum, errors.Join(fmt.Errorf("write %s: %w", p.parts[n].out, err), p.removeParts(n))
+		}
+	}
+	return p.sum, p.writeList()
+}
+
+// write makes one package.
+func (p *packing) write(ctx context.Context, number int) error {
+	part := &p.parts[number]
+	out, err := atomicfile.Create(part.out, 0o644)
 	if err != nil {
-		return p.sum, err
+		return err
 	}
 	defer out.Discard()
-	buffered := bufio.NewWriterSize(out, 128<<10)
-	p.zip = zip.NewWriter(buffered)
-	lines, err := os.CreateTemp(filepath.Dir(o.Out), ".index.tmp-*")
+	sum, size := sha256.New(), counter(0)
+	buffered := bufio.NewWriterSize(io.MultiWriter(out, sum, &size), 128<<10)
+	w := &writer{packing: p, number: number, zip: zip.NewWriter(buffered)}
+	lines, err := os.CreateTemp(filepath.Dir(part.out), ".index.tmp-*")
 	if err != nil {
-		return p.sum, fmt.Errorf("write %s: %w", o.Out, err)
+		return err
 	}
 	defer func() {
 		_ = lines.Close() // it is removed
 		_ = os.Remove(lines.Name())
 	}()
-	indexed, err := index.Build(ctx, files, index.Options{Progress: o.Progress, Milliseconds: true}, lines, report)
+	indexing := index.Options{Progress: p.o.Progress, Milliseconds: true}
+	indexed, err := index.Build(ctx, part.files, indexing, lines, p.report)
 	if err != nil {
-		return p.sum, err
+		return err
 	}
-	p.sum.Captures = indexed.Entries
+	p.sum.Captures += indexed.Entries
 	steps := []func() error{
-		func() error { return p.archives(ctx, files) },
-		func() error { return p.indexes(lines) },
-		func() error { return p.pages(lines) },
-		func() error { return p.requires(ctx, files, report) },
-		p.manifest,
-		p.zip.Close,
+		func() error { return w.archives(ctx, part.files) },
+		func() error { return w.indexes(lines) },
+		func() error { return w.pages(lines, part.files) },
+		w.requires,
+		w.manifest,
+		w.zip.Close,
 		buffered.Flush,
 	}
 	for _, step := range steps {
 		if err := errors.Join(step(), ctx.Err()); err != nil {
-			return p.sum, fmt.Errorf("write %s: %w", o.Out, err)
+			return err
 		}
 	}
 	err = out.New()
 	if errors.Is(err, fs.ErrExist) {
 		err = fmt.Errorf("%w: nothing is overwritten", err)
 	}
-	return p.sum, err
+	part.made = Listed{
+		Name: filepath.Base(part.out), Path: filepath.Base(part.out), Bytes: int64(size),
+		Hash: "sha256:" + hex.EncodeToString(sum.Sum(nil)),
+	}
+	return err
 }
 
 // choose returns the files to pack. In the package, a file has the last element of its path as its name.
-func (p *writer) choose(paths []string, report func(warc.Finding) error) ([]string, error) {
+func (p *packing) choose(paths []string) ([]warc.File, error) {
 	all, faults := warc.Files(paths)
 	for _, f := range faults {
-		if err := report(*f); err != nil {
+		if err := p.report(*f); err != nil {
 			return nil, err
 		}
 	}
-	var files []string
+	var files []warc.File
 	names := map[string]string{}
 	for _, f := range all {
 		name := filepath.Base(f.Path)
 		if strings.HasSuffix(name, warc.OpenSuffix) {
-			err := report(warc.Finding{
+			err := p.report(warc.Finding{
 				File: f.Path, Offset: -1, Severity: warc.Warning, Kind: warc.StillOpen,
 				Text: "this file is still open and is left out",
 			})
@@ -185,7 +237,7 @@ func (p *writer) choose(paths []string, report func(warc.Finding) error) ([]stri
 			return nil, fmt.Errorf("%s and %s have the same name; a package can hold only one of them", other, f.Path)
 		}
 		names[name] = f.Path
-		files = append(files, f.Path)
+		files = append(files, f)
 	}
 	switch {
 	case len(files) == 0 && p.sum.Errors > 0:
@@ -302,144 +354,26 @@ func (p *writer) indexes(file *os.File) error {
 	})
 }
 
-// pageDate is the layout of dates of pages. Replay tools show the first capture at or after the date, so seconds are
-// not enough.
-const pageDate = "2006-01-02T15:04:05.000Z"
-
-// pages writes the list of pages, at which readers of the package begin.
-func (p *writer) pages(file *os.File) error {
-	lines, err := linesOf(file)
-	if err != nil {
-		return err
-	}
-	return p.add("pages/pages.jsonl", false, func(w io.Writer) error {
-		enc := json.NewEncoder(w)
-		enc.SetEscapeHTML(false)
-		err := enc.Encode(map[string]string{"format": "json-pages-1.0", "id": "pages", "title": "All Pages"})
-		for err == nil && lines.Scan() {
-			var e index.Entry
-			if e, err = index.ParseEntry(lines.Text()); err != nil || e.MIME != "text/html" || e.Status != "200" {
-				continue
-			}
-			id := sha256.Sum256([]byte(e.Timestamp + e.URL))
-			err = enc.Encode(struct {
-				ID  string `json:"id"`
-				URL string `json:"url"`
-				TS  string `json:"ts"`
-			}{hex.EncodeToString(id[:8]), e.URL, e.Date().Format(pageDate)})
-			p.sum.Pages++
-		}
-		return errors.Join(err, lines.Err())
-	})
-}
-
-// requires finds the files outside the package that its revisits depend on, and reports missing originals.
-func (p *writer) requires(ctx context.Context, files []string, report func(warc.Finding) error) error {
-	var hidden []warc.Finding
-	inside, err := survey.New(ctx, files, p.o.Progress, func(warc.Finding) error { return nil }) // already reported
-	if err != nil {
-		return err
-	}
-	outside := new(survey.Survey)
-	if len(p.o.From.Paths) > 0 {
-		outside, err = survey.New(ctx, p.o.From.Paths, p.o.Progress, func(f warc.Finding) error {
-			if f.Severity == warc.Error && !slices.Contains(files, f.File) && len(hidden) < warc.MaxFindings {
-				hidden = append(hidden, f)
-			}
-			return nil
-		})
-		if err != nil {
-			return err
-		}
-	}
-	counts := map[int32]int{}
-	var lacking []warc.Finding
-	for i, c := range inside.All() {
-		if inside.Original(i) >= 0 {
-			continue
-		}
-		if o := outside.FindOriginal(c); o >= 0 {
-			counts[outside.At(o).File]++
-		} else if !p.o.Rewritten && len(lacking) < warc.MaxFindings {
-			lacking = append(lacking, warc.Finding{
-				File: inside.Files[c.File].Path, Offset: c.Offset, Severity: warc.Error, Kind: warc.NoOriginal,
-				Record: inside.IDOf(i), URI: c.Target,
-				Text: lackingText(c),
-			})
-		}
-	}
-	if len(lacking) > 0 { // damage may be the reason
-		lacking = append(hidden, lacking...)
-	}
-	for _, f := range lacking {
-		if err := report(f); err != nil {
-			return err
-		}
-	}
-	return p.require(outside, counts, report)
-}
-
-// lackingText returns what is wrong with a revisit without original.
-func lackingText(c survey.Capture) string {
-	text := "the original is neither in the package nor in the other named files"
-	if c.Container != "" {
-		text += " (the revisit says it is in " + c.Container + ")"
-	}
-	return text + "; the revisit is packed as it is"
-}
-
-// require adds the needed files to the summary, with hash and size. It names a package instead of the files in it.
-func (p *writer) require(outside *survey.Survey, counts map[int32]int, report func(warc.Finding) error) error {
-	at := map[string]int{} // index in Requires, by path
-	for i, f := range outside.Files {
-		n := counts[int32(i)]
-		if n == 0 {
-			continue
-		}
-		r, path := Require{Filename: f.Name, Revisits: n}, f.Path
-		var known Source
-		if pack := f.Package(); pack != "" {
-			known = p.o.From.of(pack)
-			r.Filename, r.CrawlID, path = filepath.Base(pack), known.CrawlID, pack
-		}
-		if before, again := at[path]; again {
-			p.sum.Requires[before].Revisits += n
-			continue
-		}
-		var err error
-		if r.Hash, r.Size, err = warc.HashFile(path); err != nil {
-			return err
-		}
-		if known.differs(r.Hash) {
-			err := report(warc.Finding{
-				File: path, Offset: -1, Severity: warc.Error, Kind: warc.BlockDigest,
-				Text: fmt.Sprintf("the package has the hash %s, its list says %s", r.Hash, known.Hash),
-			})
-			if err != nil {
-				return err
-			}
-		}
-		at[path] = len(p.sum.Requires)
-		p.sum.Requires = append(p.sum.Requires, r)
-	}
-	return nil
-}
-
 // manifest writes datapackage.json and the file with its digest. Neither lists itself.
 func (p *writer) manifest() error {
 	d := datapackage{
-		Profile: "data-package", Version: waczVersion, Title: p.o.Title, Description: p.o.Description, Software: p.o.Software,
-		Created: p.o.Now.UTC().Format(time.RFC3339), Modified: p.o.Now.UTC().Format(time.RFC3339), Resources: p.resources,
+		Profile: "data-package", Version: waczVersion, Title: p.title(), Description: p.o.Description, Software: p.o.Software,
+		Created: timestamp(p.o.Now), Modified: timestamp(p.o.Now), Resources: p.resources,
 	}
-	if len(p.sum.Requires) > 0 {
-		d.Relation = &relation{p.sum.Requires}
+	if len(p.needs) > 0 {
+		d.Relation = &relation{p.needs}
 	}
 	text, err := json.MarshalIndent(d, "", "  ")
 	if err != nil {
 		return err
 	}
 	sum := sha256.Sum256(text)
-	proof := map[string]string{"path": descriptorName, "hash": "sha256:" + hex.EncodeToString(sum[:])}
+	proof := descriptorDigest{Path: descriptorName, Hash: "sha256:" + hex.EncodeToString(sum[:])}
+	if p.o.Key != nil {
+		if proof.SignedData, err = sign(p.o.Key, proof.Hash, p.o.Software, p.o.Now); err != nil {
+			return err
+		}
+	}
 	digest, err := json.MarshalIndent(proof, "", "  ")
 	if err != nil {
 		return err

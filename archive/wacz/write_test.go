@@ -105,11 +105,12 @@ func TestAPackageAgreesWithItsManifest(t *testing.T) {
 	if d.Relation == nil || len(d.Relation.Requires) != 1 || d.Relation.Requires[0] != want {
 		t.Errorf("the relation is %+v, want two revisits that need %s", d.Relation, names[0])
 	}
-	if sum.Files != 2 || sum.Captures != 6 || sum.Pages != 1 {
+	if sum.Files != 2 || sum.Captures != 6 || sum.Pages != 3 {
 		t.Errorf("the summary is %+v", sum)
 	}
 	pages := strings.Split(strings.TrimSpace(string(member(t, z, "pages/pages.jsonl"))), "\n")
-	if len(pages) != 2 || !strings.Contains(pages[0], `"format":"json-pages-1.0"`) || !strings.Contains(pages[1], `"url":"http://b.example/two","ts":"2026-11-21T12:00:00.123Z"`) {
+	const second = `"url":"http://b.example/two","ts":"2026-11-21T12:00:00.123Z","text":"two, in chunks"`
+	if len(pages) != 4 || !strings.Contains(pages[0], `"format":"json-pages-1.0"`) || !strings.Contains(pages[2], second) {
 		t.Errorf("the pages are %v", pages)
 	}
 }

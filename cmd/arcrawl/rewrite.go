@@ -1,8 +1,11 @@
 package main
 
 import (
+	"bufio"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -10,6 +13,7 @@ import (
 	"github.com/arcrawl/arcrawl/archive/wacz"
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/internal/human"
+	"github.com/arcrawl/arcrawl/internal/textfile"
 )
 
 func newReduplicate() *cobra.Command {
@@ -78,9 +82,46 @@ func selectionFlags(cmd *cobra.Command, s *rewrite.Selection, since, until *stri
 	f := cmd.Flags()
 	f.StringArrayVar(&s.Hosts, "host", nil,
 		"choose this host, with its port if not the default; a leading dot includes hosts below it; repeatable")
+	f.Var(hostList{&s.Hosts}, "host-list", "choose the hosts in this file, one on a line; # starts a comment; repeatable")
 	f.StringArrayVar(&s.Prefixes, "prefix", nil, "choose URIs that start with this; repeatable")
 	f.StringVar(since, "since", "", "choose captures from this date on: 2026, 2026-11, 2026-11-21 or 2026-11-21T09:00:00Z")
 	f.StringVar(until, "until", "", "choose captures up to the end of this date")
+}
+
+// hostList is a flag that reads hosts from a file.
+type hostList struct{ hosts *[]string }
+
+// String returns nothing: the flag has no default.
+func (hostList) String() string { return "" }
+
+// Type returns the word for a value in the help.
+func (hostList) Type() string { return "FILE" }
+
+// Set reads a file and adds its hosts.
+func (l hostList) Set(file string) (err error) {
+	f, err := textfile.Open(file)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	before := len(*l.hosts)
+	lines := bufio.NewScanner(f)
+	for lines.Scan() {
+		line, _, _ := strings.Cut(lines.Text(), "#")
+		switch words := strings.Fields(line); {
+		case len(words) == 1 && !strings.Contains(words[0], "/"):
+			*l.hosts = append(*l.hosts, words[0])
+		case len(words) > 0:
+			return fmt.Errorf("want one host on a line, such as www.example.org or .example.org, not %.80q", line)
+		}
+	}
+	if err := lines.Err(); err != nil {
+		return err
+	}
+	if len(*l.hosts) == before {
+		return errors.New("the file names no host") // without hosts, all would be chosen
+	}
+	return nil
 }
 
 // period parses --since and --until into a selection.

@@ -27,6 +27,8 @@ type packing struct {
 	alone  bool
 	from   []string
 	crawl  string
+	key    string
+	size   string
 }
 
 func newWacz() *cobra.Command {
@@ -36,13 +38,16 @@ func newWacz() *cobra.Command {
 		Use:   "wacz -o FILE.wacz FILE|DIR…",
 		Short: "Package WARC files for replay tools",
 		Long: `wacz writes a WACZ 1.1.1 package for ReplayWeb.page and similar tools: the WARC files, an index, a list of pages, and a
-manifest with the hash and size of each. Choose a host, prefix or period as with extract.
+manifest with the hash and size of each. Choose hosts, prefixes or a period as with extract. The list of pages has their titles and
+texts, in which replay tools search. With --max-size, FILE.wacz becomes FILE-001.wacz and so on, and FILE.json, a list to open in
+ReplayWeb.page. With --sign-key, packages are signed; verify and replay tools check the signature.
 
 Revisits stay revisits. The WARC files and packages with their originals, found by --from, are listed with hash and size in
 relation.requires, packages also with their crawl id. With --self-contained revisits become responses, as with reduplicate.
 
 Existing files are never overwritten; the package appears when it is complete. If something is damaged, the exit code is 65.`,
 		Example: `  arcrawl wacz -o november.wacz --since 2026-11 --until 2026-11 --self-contained warc/
+  arcrawl wacz -o news.wacz --host-list news.txt --since 2026 --until 2026 --max-size 4GB --sign-key library.pem --title News warc/
   arcrawl wacz -o last.wacz --from warc/ warc/arcrawl-20261121090000000-00002-c1.warc.gz`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -58,6 +63,9 @@ Existing files are never overwritten; the package appears when it is complete. I
 	f.StringVar(&p.Description, "description", "", "set the description of the package")
 	f.StringArrayVar(&p.from, "from", nil, "look for originals in this file, folder, WACZ package or list of packages (.json); repeatable")
 	f.StringVar(&p.crawl, "crawl", "", "set the crawl id of packages named by --from, unless their list has one")
+	f.BoolVar(&p.NoText, "no-text", false, "leave the titles and texts of pages out, in which replay tools search")
+	f.StringVar(&p.key, "sign-key", "", "sign the package with the ECDSA key (P-384, PEM) in this file")
+	f.StringVar(&p.size, "max-size", "", "make packages with at most this size of WARC files, such as 2GB, and a list of them")
 	selectionFlags(cmd, &p.choice.Select, &p.since, &p.until)
 	f.BoolVar(&p.alone, "self-contained", false, "turn revisits whose originals are outside into responses")
 	f.BoolVar(&asJSON, "json", false, "print the summary as JSON, and findings on standard error likewise")
@@ -74,6 +82,9 @@ func (p *packing) run(cmd *cobra.Command, args []string, asJSON bool) error {
 		return usageError{err}
 	}
 	p.From, p.From.CrawlID = sources, p.crawl
+	if err := p.readFlags(); err != nil {
+		return err
+	}
 	p.Now, p.Software, p.Progress = time.Now(), "arcrawl/"+programVersion(), new(warc.Progress)
 	var lost lostOriginals
 	see := lost.count(printFinding(cmd.ErrOrStderr(), asJSON))
@@ -105,7 +116,29 @@ func (p *packing) run(cmd *cobra.Command, args []string, asJSON bool) error {
 		return err
 	}
 	sum.Errors += errs
+	if p.MaxSize > 0 {
+		p.Out = wacz.ListName(p.Out)
+	}
 	return printPackaged(cmd, p.Out, sum, asJSON, lost.advice("--from"))
+}
+
+// readFlags reads the key and the size of parts.
+func (p *packing) readFlags() (err error) {
+	if p.size != "" {
+		if p.MaxSize, err = human.ParseSize(p.size); err == nil && p.MaxSize <= 0 {
+			err = errors.New("is not positive; write a size such as 2GB")
+		}
+		if err != nil {
+			return usageError{fmt.Errorf("--max-size %s: %w", p.size, err)}
+		}
+	}
+	if p.key == "" {
+		return nil
+	}
+	if p.Key, err = wacz.ReadKey(p.key); err != nil {
+		return usageError{fmt.Errorf("--sign-key: %w", err)}
+	}
+	return nil
 }
 
 func printPackaged(cmd *cobra.Command, name string, sum wacz.Summary, asJSON bool, advice string) error {
@@ -115,6 +148,9 @@ func printPackaged(cmd *cobra.Command, name string, sum wacz.Summary, asJSON boo
 	} else {
 		_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s: %d files of %s with %d captures, %d pages\n", name, sum.Files,
 			human.Bytes(sum.Bytes), sum.Captures, sum.Pages)
+		for _, part := range sum.Parts {
+			fmt.Fprintf(cmd.OutOrStdout(), "%s (%s, %s)\n", part.Name, human.Bytes(part.Bytes), part.Hash)
+		}
 		for _, r := range sum.Requires {
 			fmt.Fprintf(cmd.OutOrStdout(), "requires %s (%s, %s) for %d revisits\n", r.Filename, human.Bytes(r.Size), r.Hash,
 				r.Revisits)
