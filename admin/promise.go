@@ -93,8 +93,11 @@ func (a *targets) find(about config.About, e evaluators.WaitEvaluator) *target {
 	}
 	shortest, longest := e.Rule.Bounds()
 	part := capacity.Part{Name: media, Target: share, Min: shortest, Max: longest}
+	if learned, ok := e.Rule.(evaluators.Learned); ok {
+		part.Slow = learned.Prefer == evaluators.PreferPages
+	}
 	for i, known := range a.list {
-		if known.Name == part.Name && known.Target == part.Target && known.Min == part.Min && known.Max == part.Max ||
+		if known.Name == part.Name && known.Target == part.Target && known.Min == part.Min && known.Max == part.Max && known.Slow == part.Slow ||
 			i == maxTargets-1 {
 			return known
 		}

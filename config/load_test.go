@@ -439,7 +439,7 @@ func TestEachKeyReachesItsField(t *testing.T) {
 		Wait: evaluators.Stack{
 			{
 				Name: "^text/html.*", MIME: mime(t, "^text/html.*"),
-				Rule: evaluators.Learned{Min: 10 * time.Minute, Max: 7 * day, CaptureTarget: 0.9},
+				Rule: evaluators.Learned{Min: 10 * time.Minute, Max: 7 * day, CaptureTarget: 0.9, Initial: 6 * time.Hour, Prefer: "pages"},
 			},
 			{
 				Name: "^text/css.*", MIME: mime(t, "^text/css.*"),

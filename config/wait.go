@@ -108,7 +108,7 @@ func (e *entry) covered(entries []entry) *entry {
 
 // keepRule makes the rule of another entry, with its capture target, the default of e.
 func (e *entry) keepRule(from *entry) {
-	e.Rule, e.CaptureTarget, e.Every, e.ruleOf = from.Rule, from.CaptureTarget, from.Every, from
+	e.Rule, e.CaptureTarget, e.Prefer, e.Every, e.ruleOf = from.Rule, from.CaptureTarget, from.Prefer, from.Every, from
 }
 
 // useRuleBounds sets the default bounds of the entry's rule where no file sets wait.min or wait.max. The learned rule

@@ -1,6 +1,7 @@
 package evaluators
 
 import (
+	"cmp"
 	"math"
 	"strconv"
 	"time"
@@ -16,7 +17,20 @@ type Learned struct {
 	ExpectedChanges float64       // number of changes expected between two visits; if above zero it replaces CaptureTarget
 	Min, Max        time.Duration // bounds of every interval; default 5m and 90d
 	Initial         time.Duration // interval after the first capture; zero = estimated from the URI's relatives
+	Prefer          string        // [PreferPages] or [PreferVersions]; default pages
 }
+
+// The values of [Learned.Prefer].
+const (
+	// PreferPages visits URIs that change rarely more often than the number of changes says, so that little is lost of
+	// any page.
+	PreferPages = "pages"
+	// PreferVersions waits for the same number of changes at each URI, so that most versions are captured in total.
+	PreferVersions = "versions"
+)
+
+// Preferences returns the values of [Learned.Prefer].
+func Preferences() []string { return []string{PreferPages, PreferVersions} }
 
 // Bounds returns Min and Max.
 func (l Learned) Bounds() (shortest, longest time.Duration) {
@@ -25,6 +39,7 @@ func (l Learned) Bounds() (shortest, longest time.Duration) {
 
 func (l Learned) withDefaults() Learned {
 	l.CaptureTarget = shareOrDefault(l.CaptureTarget)
+	l.Prefer = cmp.Or(l.Prefer, PreferPages)
 	l.Min, l.Max = l.Bounds()
 	return l
 }
@@ -104,6 +119,9 @@ func (l Learned) next(in WaitInput) Wait {
 		versions = 1
 	}
 	f := e.Forecast(in.At)
+	if l.Prefer == PreferPages {
+		wanted *= f.Slow()
+	}
 	interval := clamp(milliseconds(math.Ceil(f.Wait(wanted, l.Max.Seconds())*1e3)), l.Min, l.Max)
 	if in.First && l.Initial > 0 {
 		interval = clamp(l.Initial, l.Min, l.Max)

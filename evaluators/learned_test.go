@@ -51,7 +51,9 @@ func poisson(perDay float64, seed uint64) func(from, to time.Time) bool {
 func TestLearnedFindsTheRateOfAPageThatChangesAtRandom(t *testing.T) {
 	t.Parallel()
 	for _, perDay := range []float64{0.2, 2, 20} {
-		e := evaluators.WaitEvaluator{Rule: evaluators.Learned{CaptureTarget: 0.8, Min: time.Minute}}
+		e := evaluators.WaitEvaluator{
+			Rule: evaluators.Learned{CaptureTarget: 0.8, Min: time.Minute, Prefer: evaluators.PreferVersions},
+		}
 		days := int(400 / perDay)
 		visits, _, _ := played(e, evaluators.WaitInput{}, days, poisson(perDay, 7))
 		want := perDay * float64(days) / rate.Expected(0.8)
@@ -76,6 +78,25 @@ func TestLearnedWaitsForTheInitialWaitAfterTheFirstCapture(t *testing.T) {
 		next.First, next.At, next.State, next.Memory = false, january.Add(w.Interval), evaluators.Unchanged, w.Memory
 		if later := (evaluators.Learned{Initial: tt.initial}).Next(next); strings.Contains(later.Reason, "initial") {
 			t.Errorf("the second wait has the reason %q", later.Reason)
+		}
+	}
+}
+
+// A page that changes every twenty days is visited more than twice as often as its number of changes says, a page that
+// changes five times a day as often.
+func TestLearnedPrefersPagesThatChangeRarely(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ perDay, least, most float64 }{{0.05, 1.7, 3}, {5, 1, 1}} {
+		visits := func(prefer string) float64 {
+			e := evaluators.WaitEvaluator{Rule: evaluators.Learned{Prefer: prefer}}
+			n, _, _ := played(e, evaluators.WaitInput{}, int(100/tt.perDay), poisson(tt.perDay, 7))
+			return float64(n)
+		}
+		if r := visits(evaluators.PreferPages) / visits(evaluators.PreferVersions); r < tt.least || r > tt.most {
+			t.Errorf("%v changes a day: visited %.2f times as often, want %v to %v times", tt.perDay, r, tt.least, tt.most)
+		}
+		if visits("") != visits(evaluators.PreferPages) {
+			t.Error("the default prefers versions")
 		}
 	}
 }
@@ -164,7 +185,7 @@ func TestLearnedIgnoresUnknownStates(t *testing.T) {
 
 func TestLearnedTakesOverAnIntervalOfAnotherRule(t *testing.T) {
 	t.Parallel()
-	s := evaluators.Stack{{Rule: evaluators.Learned{CaptureTarget: 0.72}}}
+	s := evaluators.Stack{{Rule: evaluators.Learned{CaptureTarget: 0.72, Prefer: evaluators.PreferVersions}}}
 	w := s.Next(evaluators.WaitInput{
 		State: evaluators.Unchanged, Previous: 10 * 24 * time.Hour, Evidence: evaluators.Evidence{At: january},
 	})

@@ -43,6 +43,7 @@ type Options struct {
 	UseOverdue      bool          // see [Classic]
 	Every           time.Duration // see [Fixed]
 	CaptureTarget   float64       // see [Target] and [Learned]
+	Prefer          string        // see [Learned]
 }
 
 // DefaultOptions returns the options of an entry that sets nothing.
@@ -50,6 +51,7 @@ func DefaultOptions() Options {
 	return Options{
 		Rule: ruleClassic, Initial: defaultInitial, Min: defaultMin, Max: defaultMax, Unknown: defaultUnknown,
 		ChangedFactor: defaultFactor, UnchangedFactor: defaultFactor, Every: defaultEvery, CaptureTarget: rate.DefaultTarget,
+		Prefer: PreferPages,
 	}
 }
 
@@ -67,7 +69,7 @@ func (o Options) New() (Rule, error) {
 	case ruleTarget:
 		return Target{Classic: steps, CaptureTarget: o.CaptureTarget}.withDefaults(), nil
 	case ruleLearned:
-		return Learned{CaptureTarget: o.CaptureTarget, Initial: o.Initial, Min: o.Min, Max: o.Max}.withDefaults(), nil
+		return Learned{CaptureTarget: o.CaptureTarget, Initial: o.Initial, Min: o.Min, Max: o.Max, Prefer: o.Prefer}.withDefaults(), nil
 	}
 	return nil, fmt.Errorf("unknown rule %q; valid rules: %s", o.Rule, strings.Join(RuleNames(), ", "))
 }

@@ -23,7 +23,7 @@ func TestAStretchedWaitReportsTheWaitThatWasAsked(t *testing.T) {
 	if off := three.Asked() - one.Interval; off < -time.Minute || off > time.Minute {
 		t.Errorf("%v was asked for, want %v", three.Asked(), one.Interval)
 	}
-	for range 24 { // a page that never changes comes to rest at the longest wait, which is stretched as well
+	for range 40 { // a page that never changes comes to rest at the longest wait, which is stretched as well
 		in.At, in.First, in.State, in.Memory = in.At.Add(three.Interval), false, evaluators.Unchanged, three.Memory
 		three = stack.Next(in)
 	}

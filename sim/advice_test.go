@@ -69,7 +69,7 @@ func TestAssessMatchesASimulatedHost(t *testing.T) {
 	for _, rate := range perDay {
 		load.Add(rate, 0)
 	}
-	part := capacity.Part{Rates: &load, Target: target, Min: sim.MinWait, Max: 90 * 24 * time.Hour}
+	part := capacity.Part{Rates: &load, Target: target, Min: sim.MinWait, Max: 90 * 24 * time.Hour, Slow: true}
 	promise := capacity.Assess([]capacity.Part{part}, capacity.Limits{Rest: rest})
 	t.Logf("the assessment is %v; the captured share is %.3f", promise, before)
 	if !promise.OverBudget || math.Abs(before-promise.Share) > margin {
@@ -131,7 +131,7 @@ func TestAssessMatchesASimulationWithTwoTargets(t *testing.T) {
 	var parts []capacity.Part
 	for _, kind := range []string{"json", "page"} {
 		parts = append(parts, capacity.Part{
-			Name: sim.MIME(kind), Rates: loads[kind], Target: targets[kind], Min: sim.MinWait, Max: longest,
+			Name: sim.MIME(kind), Rates: loads[kind], Target: targets[kind], Min: sim.MinWait, Max: longest, Slow: true,
 		})
 	}
 	promise := capacity.Assess(parts, capacity.Limits{Rest: rest})

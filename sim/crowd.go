@@ -105,7 +105,13 @@ func (c CrowdOptions) visit(budget *capacity.Budget, t *track, r frontier.Record
 	was, elastic := capacity.Demand(r.Wait, r.Rate)
 	budget.Ask(-was, elastic)
 	over := now.After(t.history.Start.Add(t.history.Watched))
-	if over || !t.visit(now) {
+	more := !over && t.visit(now)
+	for more && t.plan.Look { // a second look follows at once, whatever the order
+		budget.Visit(c.Delay, false)
+		now = now.Add(c.Delay)
+		more = t.visit(now)
+	}
+	if !more {
 		r.Due = time.Time{}
 		s := frontier.Settlement{Record: r, Finished: now, NoRequest: over}
 		if !over {

@@ -42,6 +42,7 @@ func named() []shortNamed {
 		{"estimated", Estimated()},
 		{"learned", Learned(MaxWait)},
 		{"learned-90d", Learned(90 * 24 * time.Hour)},
+		{"learned-versions", LearnedVersions(90 * 24 * time.Hour)},
 		{"learned-once", LearnedOnce(90 * 24 * time.Hour)},
 		{"learned-dated", Dated(90 * 24 * time.Hour)},
 		{"known", Known()},

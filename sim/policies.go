@@ -60,22 +60,31 @@ func Target() Policy {
 
 // Learned returns the rule that estimates rates. Its knob is the number of changes expected between two visits. No
 // wait is longer than longest.
-func Learned(longest time.Duration) Policy { return learnedLooking(longest, evaluators.SecondLook{}) }
+func Learned(longest time.Duration) Policy {
+	return learnedLooking(longest, evaluators.PreferPages, evaluators.SecondLook{})
+}
+
+// LearnedVersions returns the same rule if it prefers versions, see [evaluators.Learned].
+func LearnedVersions(longest time.Duration) Policy {
+	p := learnedLooking(longest, evaluators.PreferVersions, evaluators.SecondLook{})
+	p.Name += ", prefer versions"
+	return p
+}
 
 // LearnedOnce returns the same rule without second looks: pages that differ at each fetch are visited as often as
 // politeness allows.
 func LearnedOnce(longest time.Duration) Policy {
-	p := learnedLooking(longest, evaluators.SecondLook{Off: true})
+	p := learnedLooking(longest, evaluators.PreferPages, evaluators.SecondLook{Off: true})
 	p.Name += ", no second look"
 	return p
 }
 
-func learnedLooking(longest time.Duration, second evaluators.SecondLook) Policy {
+func learnedLooking(longest time.Duration, prefer string, second evaluators.SecondLook) Policy {
 	name := "learned, at most " + strconv.Itoa(int(longest.Hours()/24)) + " d"
 	return Policy{Name: name, Low: 0.005, High: 30, Host: func(knob float64) func(History) Player {
 		family := families{}
 		return func(h History) Player {
-			rule := evaluators.Learned{ExpectedChanges: knob, Min: MinWait, Max: longest}
+			rule := evaluators.Learned{ExpectedChanges: knob, Min: MinWait, Max: longest, Prefer: prefer}
 			return stackLooking(evaluators.Stack{{Name: "learned", Rule: rule}}, h, family, nil, second)
 		}
 	}}

@@ -2,6 +2,7 @@ package sim_test
 
 import (
 	"math"
+	"strconv"
 	"testing"
 	"time"
 
@@ -73,5 +74,21 @@ func TestNoiseIsTheGivenShareOfAllPages(t *testing.T) {
 		if math.Abs(float64(noisy)/float64(len(mixed))-share) > .001 || len(mixed)-noisy != len(all) {
 			t.Errorf("share %v: %d of %d pages are noisy", share, noisy, len(mixed))
 		}
+	}
+}
+
+func TestHalvesHaveEachResourceOnce(t *testing.T) {
+	t.Parallel()
+	var all []sim.History
+	for i := range 200 {
+		all = append(all, sim.History{ID: "page:" + strconv.Itoa(i)})
+	}
+	first, second := sim.Half(all, false), sim.Half(all, true)
+	seen := map[string]bool{}
+	for _, h := range append(first, second...) {
+		seen[h.ID] = true
+	}
+	if len(seen) != len(all) || len(first)+len(second) != len(all) || len(first) < 70 || len(second) < 70 {
+		t.Errorf("%d and %d of %d resources, %d different", len(first), len(second), len(all), len(seen))
 	}
 }

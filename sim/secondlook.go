@@ -15,6 +15,7 @@ type looker struct {
 	second evaluators.SecondLook
 	entry  evaluators.WaitEvaluator
 	on     bool
+	perDay float64 // changes per day expected at the last visit that the rule learned from
 }
 
 func newLooker(second evaluators.SecondLook, entry evaluators.WaitEvaluator) *looker {
@@ -78,11 +79,12 @@ func (l *looker) look(v Visit, in *evaluators.WaitInput, family families) Plan {
 	if l.Finding == evaluators.Restless {
 		return Plan{Wait: l.second.RestlessWait(l.entry, v.Stretch).Interval}
 	}
-	return Plan{Wait: l.UntilPlanned(v.At)}
+	return Plan{Wait: l.UntilPlanned(v.At), PerDay: l.perDay}
 }
 
 // then returns the plan after a visit from which the rule learned: a second look, or the given plan.
 func (l *looker) then(plan Plan, v Visit, w evaluators.Wait) Plan {
+	l.perDay = plan.PerDay
 	if !l.on || v.First {
 		return plan
 	}

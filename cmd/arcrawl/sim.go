@@ -36,6 +36,7 @@ type simulation struct {
 	targets   []float64
 	noise     float64
 	report    bool
+	half      int
 	unseen    bool
 }
 
@@ -106,6 +107,7 @@ func (s *simulation) flags(f *pflag.FlagSet) {
 	f.Float64Var(&s.noise, "noise", 0,
 		"add pages that differ at each fetch, until they are this share of all pages; every second one has true changes beneath")
 	f.BoolVar(&s.unseen, "unseen", false, "with --noise: no reader sees what differs, as with tokens")
+	f.IntVar(&s.half, "half", 0, "play only half of the resources, 1 or 2, divided by a hash of their ids (default all)")
 	f.BoolVar(&s.report, "report", false,
 		"show instead the shares of all versions, of the mean page and of slow pages, and what noisy pages took")
 	f.StringVar(&s.explained, "explain", "", "show each decision about this resource instead of the summary: its id or URI")
@@ -140,6 +142,9 @@ func (s simulation) run(out io.Writer, files []string) error {
 		return err
 	case len(all) == 0:
 		return errors.New("no history is long enough to be played: it must cover a day, and two visits if it comes from a log")
+	}
+	if s.half > 0 {
+		all = sim.Half(all, s.half == 2)
 	}
 	if all = sim.WithNoise(all, s.noise, s.seed); s.unseen {
 		all = sim.Unseen(all)
@@ -183,6 +188,9 @@ func (s simulation) check() error {
 		if !(target > 0 && target < 1) {
 			return usageError{fmt.Errorf("--targets: %v is not between 0 and 1", target)}
 		}
+	}
+	if s.half < 0 || s.half > 2 {
+		return usageError{fmt.Errorf("--half: %d is not 1 or 2", s.half)}
 	}
 	if !(s.noise >= 0 && s.noise <= maxNoise) {
 		return usageError{fmt.Errorf("--noise: %v is not between 0 and %v", s.noise, maxNoise)}

@@ -145,6 +145,7 @@ func TestSimRefusesWhatItDoesNotKnow(t *testing.T) {
 		{"--by", "colour", inventedHistories},
 		{"--budgets", "0", inventedHistories},
 		{"--noise", "1", inventedHistories},
+		{"--half", "3", inventedHistories},
 		{"wait", "--rule", "clever"},
 		{"wait", "--states", "altered"},
 		{"wait", "--overdue", "-5m"},

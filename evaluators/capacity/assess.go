@@ -23,6 +23,7 @@ type Part struct {
 	Rates    *Rates
 	Target   float64       // the share of versions to be captured, between 0 and 1
 	Min, Max time.Duration // bounds of a wait
+	Slow     bool          // URIs that change rarely are visited more often, see [rate.Slow]
 }
 
 // schedule says when visits are made: when the number of expected changes is stretch times what the target asks for,
@@ -31,7 +32,7 @@ type schedule struct{ stretch, minExpected float64 }
 
 // visits returns how many visits a day a schedule makes, how many versions appear, and how many are captured.
 func (p Part) visits(s schedule) (perDay, changes, captured float64) {
-	x := max(s.stretch*rate.ExpectedFor(p.Target), s.minExpected)
+	x := s.stretch * rate.ExpectedFor(p.Target)
 	shortest := max(p.Min, time.Second)
 	longest := max(p.Max, shortest)
 	for _, bin := range p.Rates.bins {
@@ -39,7 +40,12 @@ func (p Part) visits(s schedule) (perDay, changes, captured float64) {
 			continue
 		}
 		n, each := float64(bin.uris), bin.sum/float64(bin.uris)
-		days := math.Min(math.Max(x/each, shortest.Hours()/24), longest.Hours()/24)
+		wanted := x
+		if p.Slow {
+			wanted *= rate.Slow(each)
+		}
+		wanted = max(wanted, s.minExpected) // the most valuable comes first, however slow it is
+		days := math.Min(math.Max(wanted/each, shortest.Hours()/24), longest.Hours()/24)
 		perDay += n / days
 		captured += bin.sum * rate.Captured(each*days)
 		changes += bin.sum
