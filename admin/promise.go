@@ -97,8 +97,8 @@ func (a *targets) find(about config.About, e evaluators.WaitEvaluator) *target {
 		part.Slow = learned.Prefer == evaluators.PreferPages
 	}
 	for i, known := range a.list {
-		if known.Name == part.Name && known.Target == part.Target && known.Min == part.Min && known.Max == part.Max && known.Slow == part.Slow ||
-			i == maxTargets-1 {
+		same := known.Name == part.Name && known.Target == part.Target && known.Slow == part.Slow
+		if same && known.Min == part.Min && known.Max == part.Max || i == maxTargets-1 {
 			return known
 		}
 	}

@@ -111,6 +111,7 @@ func (c *Crawler) scheduleJudged(ctx context.Context, next *schedule, v visit, s
 func (c *Crawler) evidence(v visit, next schedule, f findings, stretch float64) evaluators.Evidence {
 	return evaluators.Evidence{
 		At: v.capture.Started, Born: next.record.Born, Idle: f.source.idle,
+		Jumped:    c.clock.Jumped(v.record().LastVisit, v.capture.Started),
 		ChangedAt: next.timing.at, ChangedBy: next.timing.by, Silent: next.timing.silent, Moments: next.timing.moments,
 		Changes: next.timing.changes, Kind: kindOf(v), Relatives: v.similar, Memory: rate.Memory(next.record.Memory),
 		Stretch: stretch,

@@ -155,7 +155,7 @@ func begin(e *rate.Estimator, in WaitInput) {
 
 // observation returns the visit as the estimator reads it. The dates of a first visit are not read.
 func (in *WaitInput) observation() rate.Observation {
-	o := rate.Observation{At: in.At, Changed: in.State == Changed}
+	o := rate.Observation{At: in.At, Changed: in.State == Changed, Jumped: in.Jumped}
 	if !in.First {
 		o.Moments, o.Changes, o.ChangedAt, o.Silent = in.Moments, in.Changes, in.ChangedAt, in.Silent
 	}

@@ -69,7 +69,9 @@ func (o Options) New() (Rule, error) {
 	case ruleTarget:
 		return Target{Classic: steps, CaptureTarget: o.CaptureTarget}.withDefaults(), nil
 	case ruleLearned:
-		return Learned{CaptureTarget: o.CaptureTarget, Initial: o.Initial, Min: o.Min, Max: o.Max, Prefer: o.Prefer}.withDefaults(), nil
+		return Learned{
+			CaptureTarget: o.CaptureTarget, Initial: o.Initial, Min: o.Min, Max: o.Max, Prefer: o.Prefer,
+		}.withDefaults(), nil
 	}
 	return nil, fmt.Errorf("unknown rule %q; valid rules: %s", o.Rule, strings.Join(RuleNames(), ", "))
 }

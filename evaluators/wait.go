@@ -37,6 +37,9 @@ type Evidence struct {
 	At   time.Time // when the visit began
 	Born time.Time // when the URI was published, if that is known; read on the first capture
 
+	// Jumped is how far the clock has jumped since the last visit, below zero if backward.
+	Jumped time.Duration
+
 	// Idle marks content that differs in nothing that matters, such as a feed without a new entry. It counts as
 	// Unchanged.
 	Idle bool

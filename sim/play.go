@@ -20,6 +20,7 @@ type Visit struct {
 	First   bool             // the first visit of the URI; it is free
 	Elapsed time.Duration    // since the visit before; zero at the first
 	Overdue time.Duration    // how long after its due time
+	Jumped  time.Duration    // how far the clock has jumped since the visit before, if the crawler noticed
 	Stretch float64          // factor by which the waits of the host are stretched; below 1 counts as 1
 	Changed time.Time        // when the URI last changed, if it did since the visit before; most policies ignore it
 	Dated   time.Time        // when the URI says that it last changed, if it does and is believed
@@ -49,6 +50,8 @@ type Policy struct {
 	Host func(knob float64) func(History) Player
 	// Foresight marks the policy that captures the maximum; it is computed, not played.
 	Foresight bool
+
+	trouble Trouble // see [Policy.InTrouble]; only [Play] reads it
 }
 
 // Tally counts what a policy captured of a history.
@@ -90,19 +93,28 @@ type track struct {
 	history *History
 	play    Player
 	next    int           // index of the first change that is still to come
+	seen    int           // the same as of the last visit that saw the page
 	last    time.Duration // the visit before, after the history's start
 	visited bool
 	due     time.Time
 	stretch float64
 	plan    Plan // made at the visit before
 	tally   *Tally
+
+	trouble  Trouble
+	late     time.Duration // of the next visit, after it is due
+	ahead    time.Duration // how far the clock was ahead at the visit before
+	failures int           // in a row
 }
+
+// at returns when the next visit is made.
+func (t *track) at() time.Time { return t.due.Add(t.late) }
 
 // tracks is a heap by due time.
 type tracks []*track
 
 func (t tracks) Len() int           { return len(t) }
-func (t tracks) Less(i, j int) bool { return t[i].due.Before(t[j].due) }
+func (t tracks) Less(i, j int) bool { return t[i].at().Before(t[j].at()) }
 func (t tracks) Swap(i, j int)      { t[i], t[j] = t[j], t[i] }
 func (t *tracks) Push(x any)        { *t = append(*t, x.(*track)) }
 func (t *tracks) Pop() any {
@@ -122,11 +134,11 @@ func Play(p Policy, knob float64, all []History) []Tally {
 		for _, i := range host {
 			h := &all[i]
 			result[i].Versions = len(h.Changes)
-			queue = append(queue, &track{history: h, play: players(*h), due: h.Start, tally: &result[i]})
+			queue = append(queue, &track{history: h, play: players(*h), due: h.Start, tally: &result[i], trouble: p.trouble})
 		}
 		heap.Init(&queue)
 		for len(queue) > 0 {
-			if t := queue[0]; t.visit(t.due) {
+			if t := queue[0]; t.visit(t.at()) {
 				heap.Fix(&queue, 0)
 			} else {
 				heap.Pop(&queue)
@@ -154,45 +166,72 @@ func hosts(all []History) [][]int {
 
 // visit makes a visit and reports whether another one follows.
 func (t *track) visit(at time.Time) bool {
+	if t.visited && t.trouble.down(t.history.Host, at) {
+		return t.fail(at)
+	}
 	now := at.Sub(t.history.Start)
-	v := Visit{
-		At: at, First: !t.visited, Elapsed: now - t.last, Overdue: at.Sub(t.due), Stretch: t.stretch,
-		State: evaluators.Unchanged,
-	}
-	t.visited = true
-	changes := t.history.Changes
-	before := t.next
-	for t.next < len(changes) && changes[t.next] <= now {
-		t.next++
-	}
-	if v.First || t.next > before || t.history.Noise {
-		v.State = evaluators.Changed
-	}
-	if v.Seen = v.State; t.history.Unseen && t.next == before && !v.First {
-		v.Seen = evaluators.Unchanged
-	}
-	if t.next > before {
-		v.Changed = t.history.Start.Add(changes[t.next-1])
-	}
+	v := t.see(at, now)
 	if !v.First || now > 0 {
-		t.tally.Requests++
-		if t.plan.Look {
-			t.tally.Looks++
-		}
-		t.tally.Late += v.Overdue
-		if t.next > before {
-			t.tally.Captured++
-			t.tally.Delay += now - changes[t.next-1]
-		}
+		t.count(v, now)
+	}
+	if v.State == evaluators.Changed {
+		t.seen = t.next
 	}
 	plan := t.play(v)
-	t.last = now
+	t.visited, t.failures, t.last = true, 0, now
 	wait := max(plan.Wait, time.Second) // a rule that returned zero would never end
-	t.plan, t.due = plan, at.Add(wait)
+	t.plan, t.due, t.late = plan, at.Add(wait), 0
+	if t.trouble == Late && !plan.Look {
+		t.late = wait
+	}
 	if !v.First {
 		t.tally.Expected += plan.Versions
 	}
-	return t.history.Watched-now >= wait
+	return t.history.Watched-now >= wait+t.late
+}
+
+// see returns what a policy learns from a visit.
+func (t *track) see(at time.Time, now time.Duration) Visit {
+	ahead := t.trouble.ahead(at)
+	v := Visit{
+		At: at.Add(ahead), First: !t.visited, Elapsed: now - t.last, Overdue: at.Sub(t.due), Stretch: t.stretch,
+		State: evaluators.Unchanged,
+	}
+	if t.visited && t.trouble == Clock {
+		v.Jumped = ahead - t.ahead
+	}
+	t.ahead = ahead
+	changes := t.history.Changes
+	for t.next < len(changes) && changes[t.next] <= now {
+		t.next++
+	}
+	changed := t.next > t.seen
+	if v.First || changed || t.history.Noise {
+		v.State = evaluators.Changed
+	}
+	if changed && t.visited && t.trouble.stale(t.history.ID, at) {
+		v.State = evaluators.Unchanged
+	}
+	if v.Seen = v.State; t.history.Unseen && !changed && !v.First {
+		v.Seen = evaluators.Unchanged
+	}
+	if changed {
+		v.Changed = t.history.Start.Add(changes[t.next-1])
+	}
+	return v
+}
+
+// count adds a visit to the tally.
+func (t *track) count(v Visit, now time.Duration) {
+	t.tally.Requests++
+	if t.plan.Look {
+		t.tally.Looks++
+	}
+	t.tally.Late += v.Overdue
+	if v.State == evaluators.Changed && t.next > t.seen {
+		t.tally.Captured++
+		t.tally.Delay += now - t.history.Changes[t.next-1]
+	}
 }
 
 // Sum returns the sum of tallies.

@@ -146,6 +146,7 @@ func stackLooking(
 			return plan
 		}
 		in.State, in.First, in.Overdue = look.state(v), v.First, v.Overdue
+		in.Jumped = v.Jumped
 		in.At, in.Stretch, in.ChangedAt, in.Relatives = v.At, v.Stretch, v.Dated, family[in.Kind]
 		w := s.Next(in)
 		in.Previous, in.Memory = w.Asked(), w.Memory

@@ -37,6 +37,7 @@ type simulation struct {
 	noise     float64
 	report    bool
 	half      int
+	trouble   string
 	unseen    bool
 }
 
@@ -107,6 +108,8 @@ func (s *simulation) flags(f *pflag.FlagSet) {
 	f.Float64Var(&s.noise, "noise", 0,
 		"add pages that differ at each fetch, until they are this share of all pages; every second one has true changes beneath")
 	f.BoolVar(&s.unseen, "unseen", false, "with --noise: no reader sees what differs, as with tokens")
+	f.StringVar(&s.trouble, "trouble", "none",
+		"what goes wrong: late visits, outages, stale answers, clock or blind-clock (40 days ahead on one day of 30)")
 	f.IntVar(&s.half, "half", 0, "play only half of the resources, 1 or 2, divided by a hash of their ids (default all)")
 	f.BoolVar(&s.report, "report", false,
 		"show instead the shares of all versions, of the mean page and of slow pages, and what noisy pages took")
@@ -117,12 +120,16 @@ func (s *simulation) flags(f *pflag.FlagSet) {
 
 func (s simulation) run(out io.Writer, files []string) error {
 	q := sim.Question{Budgets: s.budgets, PerSource: s.perSource, Draws: s.draws, Seed: s.seed}
+	trouble, err := sim.TroubleNamed(s.trouble)
+	if err != nil {
+		return usageError{fmt.Errorf("--trouble: %w", err)}
+	}
 	for _, name := range s.policies {
 		p, err := sim.Named(name)
 		if err != nil {
 			return usageError{err}
 		}
-		q.Policies = append(q.Policies, p)
+		q.Policies = append(q.Policies, p.InTrouble(trouble))
 	}
 	groups := map[string]func(sim.History) string{
 		"": nil, "source": func(h sim.History) string { return h.Source },
@@ -136,18 +143,9 @@ func (s simulation) run(out io.Writer, files []string) error {
 	if err := s.check(); err != nil {
 		return err
 	}
-	all, err := readHistories(files)
-	switch {
-	case err != nil:
+	all, err := s.resources(files)
+	if err != nil {
 		return err
-	case len(all) == 0:
-		return errors.New("no history is long enough to be played: it must cover a day, and two visits if it comes from a log")
-	}
-	if s.half > 0 {
-		all = sim.Half(all, s.half == 2)
-	}
-	if all = sim.WithNoise(all, s.noise, s.seed); s.unseen {
-		all = sim.Unseen(all)
 	}
 	switch {
 	case s.explained != "":
@@ -177,6 +175,24 @@ func (s simulation) run(out io.Writer, files []string) error {
 		return table.Report(out, all, results)
 	}
 	return table.Results(out, all, results, s.group, s.perSource)
+}
+
+// resources reads the histories to play.
+func (s simulation) resources(files []string) ([]sim.History, error) {
+	all, err := readHistories(files)
+	if err != nil {
+		return nil, err
+	}
+	if s.half > 0 {
+		all = sim.Half(all, s.half == 2)
+	}
+	if len(all) == 0 {
+		return nil, errors.New("no history is long enough to be played: it must cover a day, and two visits if it comes from a log")
+	}
+	if all = sim.WithNoise(all, s.noise, s.seed); s.unseen {
+		all = sim.Unseen(all)
+	}
+	return all, nil
 }
 
 // maxNoise is the maximum of --noise: nine noisy pages for each recorded one.

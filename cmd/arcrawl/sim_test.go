@@ -146,6 +146,7 @@ func TestSimRefusesWhatItDoesNotKnow(t *testing.T) {
 		{"--budgets", "0", inventedHistories},
 		{"--noise", "1", inventedHistories},
 		{"--half", "3", inventedHistories},
+		{"--trouble", "war", inventedHistories},
 		{"wait", "--rule", "clever"},
 		{"wait", "--states", "altered"},
 		{"wait", "--overdue", "-5m"},

@@ -38,6 +38,49 @@ type Keeper struct {
 	mu      sync.Mutex    // guards the fields below
 	seen    time.Time     // the time of day at the last call of Watch, without a monotonic reading
 	running time.Duration // the time that had passed by then
+	spans   []span        // between jumps, oldest first; the last one has no end yet
+}
+
+// span is a time between two jumps of the clock, in times of day.
+type span struct {
+	from, to time.Time
+	off      time.Duration // sum of all jumps so far
+}
+
+// maxSpans is the maximum number of spans that are remembered. Older visits count as made in the first one.
+const maxSpans = 64
+
+// Jumped returns how far the clock has jumped between a visit and now, both in times of day: below zero if backward.
+// Jumps before the daemon was started are not known.
+func (k *Keeper) Jumped(visit, now time.Time) time.Duration {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if len(k.spans) < 2 || visit.IsZero() {
+		return 0
+	}
+	last := k.spans[len(k.spans)-1]
+	if !visit.Before(last.from) && !visit.After(now) {
+		return 0
+	}
+	for i := len(k.spans) - 2; i > 0; i-- {
+		if s := k.spans[i]; !visit.Before(s.from) && !visit.After(s.to) {
+			return last.off - s.off
+		}
+	}
+	return last.off - k.spans[0].off
+}
+
+// remember begins a new span after a jump. The lock is held.
+func (k *Keeper) remember(now time.Time, by time.Duration) {
+	if len(k.spans) == 0 {
+		k.spans = append(k.spans, span{})
+	}
+	last := &k.spans[len(k.spans)-1]
+	last.to = now.Add(-by)
+	k.spans = append(k.spans, span{from: now, off: last.off + by})
+	if len(k.spans) > maxSpans {
+		k.spans = k.spans[1:]
+	}
 }
 
 // New returns a keeper. It calls wake after it has changed due times or rests.
@@ -75,6 +118,9 @@ func (k *Keeper) jump(now time.Time, running time.Duration) time.Duration {
 		return 0 // another worker has looked later
 	} else if first || by.Abs() < shortest {
 		by = 0
+	}
+	if by != 0 {
+		k.remember(now, by)
 	}
 	k.seen, k.running = now, running
 	return by

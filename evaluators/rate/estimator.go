@@ -63,6 +63,9 @@ type Observation struct {
 	At      time.Time
 	Changed bool
 
+	// Jumped is how far the clock has jumped since the last visit, below zero if backward. It is no time that passed.
+	Jumped time.Duration
+
 	// The other fields are read if the URI changed since an earlier visit. They take precedence in this order. Times that
 	// are not between that visit and this one are ignored.
 
@@ -118,6 +121,9 @@ func (r *Estimator) habits() *profile {
 
 // Observe learns from a visit.
 func (r *Estimator) Observe(o Observation) Finding {
+	if !r.last.IsZero() {
+		r.last = r.last.Add(o.Jumped)
+	}
 	found, d := r.date(o)
 	now := unix(o.At)
 	last := now
