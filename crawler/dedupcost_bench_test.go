@@ -1,14 +1,19 @@
 package crawler_test
 
 import (
+	"bytes"
 	"fmt"
 	"math"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
 	"slices"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/arcrawl/arcrawl/crawler"
+	"github.com/arcrawl/arcrawl/internal/human"
 )
 
 // benchCrawl is a crawl of a site with one visit at a time.
@@ -42,11 +47,62 @@ func (k *benchCrawl) walk(n int) {
 // time. The processor time of the whole process counts, so that it includes the background work of the store. One
 // iteration is four turns. "%cost" is the median of the ratios of the iterations, and "±%" its standard error.
 func BenchmarkDedupOfNewPayloads(b *testing.B) {
+	t := takeTurns(b, benchSite(b).URL)
+	b.ReportMetric(100*(t.ratio-1), "%cost")
+	b.ReportMetric(100*t.deviation, "±%")
+	b.ReportMetric(t.without, "cpu-µs/visit")
+}
+
+// BenchmarkDedupOfKnownPayloads measures what deduplication gains if the archive has every payload already, under
+// another URI. It takes turns as BenchmarkDedupOfNewPayloads does. "×cpu" is the processor time of a visit without
+// deduplication, divided by the time with it, and "×bytes" the same for the bytes that the archive grows by.
+func BenchmarkDedupOfKnownPayloads(b *testing.B) {
+	for _, size := range []int{15 << 10, 1 << 20} {
+		b.Run(human.Bytes(int64(size)), func(b *testing.B) {
+			t := takeTurns(b, copiedSite(b, size).URL)
+			b.ReportMetric(1/t.ratio, "×cpu")
+			b.ReportMetric(100*t.deviation, "±%")
+			b.ReportMetric(float64(t.bytesWithout)/float64(t.bytesWith), "×bytes")
+			b.ReportMetric(t.without, "cpu-µs/visit")
+		})
+	}
+}
+
+// copiedSite serves the same page at every path.
+func copiedSite(b *testing.B, size int) *httptest.Server {
+	b.Helper()
+	var words bytes.Buffer
+	random := rand.New(rand.NewPCG(1, 2))
+	for words.Len() < size {
+		fmt.Fprintf(&words, "%x ", random.Uint32N(5000))
+	}
+	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/robots.txt" {
+			http.NotFound(w, r)
+			return
+		}
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		w.Header().Set("Content-Length", fmt.Sprint(words.Len()))
+		_, _ = w.Write(words.Bytes())
+	}))
+	b.Cleanup(site.Close)
+	return site
+}
+
+// turns is the result of two crawls that took turns, with deduplication and without.
+type turns struct {
+	ratio, deviation        float64 // processor time with it, divided by the time without; and its standard error
+	without                 float64 // processor time of a visit without it, in µs
+	bytesWith, bytesWithout int64   // of the archives
+}
+
+// takeTurns crawls a site twice, with deduplication and without.
+func takeTurns(b *testing.B, site string) turns {
+	b.Helper()
 	const turn = 24
-	site := benchSite(b)
 	pages := 2*turn*(b.N+1) + 10
-	off := newBenchCrawl(b, site.URL, "[dedup]\nby = \"off\"", pages)
-	on := newBenchCrawl(b, site.URL, "[dedup]\nby = \"digest\"", pages)
+	off := newBenchCrawl(b, site, "[dedup]\nby = \"off\"", pages)
+	on := newBenchCrawl(b, site, "[dedup]\nby = \"digest\"", pages)
 	timed := func(k *benchCrawl) float64 {
 		began := processTime(b)
 		k.walk(turn)
@@ -65,9 +121,19 @@ func BenchmarkDedupOfNewPayloads(b *testing.B) {
 	slices.Sort(ratios)
 	slices.Sort(without)
 	n := len(ratios)
-	b.ReportMetric(100*(ratios[n/2]-1), "%cost")
-	b.ReportMetric(100*1.253*(ratios[n*3/4]-ratios[n/4])/1.349/math.Sqrt(float64(n)), "±%")
-	b.ReportMetric(without[n], "cpu-µs/visit")
+	return turns{
+		ratio:     ratios[n/2],
+		deviation: 1.253 * (ratios[n*3/4] - ratios[n/4]) / 1.349 / math.Sqrt(float64(n)),
+		without:   without[n], bytesWith: on.archived(), bytesWithout: off.archived(),
+	}
+}
+
+// archived returns the size of the archive, whose only file is still open.
+func (k *benchCrawl) archived() (n int64) {
+	for _, f := range k.parts.Archive.Growing() {
+		n += f.Size
+	}
+	return n
 }
 
 // processTime returns the processor time of the process so far.
