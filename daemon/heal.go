@@ -8,7 +8,10 @@ import (
 	"time"
 
 	"github.com/arcrawl/arcrawl/admin/api"
+	"github.com/arcrawl/arcrawl/archive/depend"
 	"github.com/arcrawl/arcrawl/archive/fixity"
+	"github.com/arcrawl/arcrawl/archive/survey"
+	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler/heal"
 	"github.com/arcrawl/arcrawl/dedup"
@@ -126,6 +129,7 @@ func (d *Daemon) heal(ctx context.Context) {
 		case <-d.healer.asked:
 		}
 		began := time.Now()
+		d.logImpact(ctx)
 		due, err := heal.URIs(ctx, d.parts.Frontier, d.parts.Dedup, d.live.Current(), time.Now,
 			func() error { d.crawler.Wake(); return wait(ctx, healPause) })
 		switch {
@@ -139,6 +143,37 @@ func (d *Daemon) heal(ctx context.Context) {
 				Msg("URIs whose payloads were in lost WARC files are due again, at the pace of their hosts")
 		}
 	}
+}
+
+// logImpact says how many captures can no longer be replayed, as far as the dependency index knows.
+func (d *Daemon) logImpact(ctx context.Context) {
+	var files []string
+	for _, l := range d.parts.Dedup.Losses() {
+		if l.Pending && l.From == 0 {
+			files = append(files, l.File)
+		}
+	}
+	if len(files) == 0 {
+		return
+	}
+	skip := func(warc.Finding) error { return nil }
+	x, err := depend.Open(ctx, d.live.Current().Storage.WARC, depend.Options{Covered: true}, skip)
+	if err != nil {
+		return // arcrawl impact says why
+	}
+	defer x.Close() //nolint:errcheck // nothing was written
+	var all survey.Loss
+	losses, err := x.Impact(files, "", func(survey.Lost) error { return ctx.Err() })
+	if err != nil {
+		d.log.Info().Err(err).Msg("the dependency index does not know what the lost WARC files held; try arcrawl impact")
+		return
+	}
+	for _, l := range losses {
+		all.Captures, all.Revisits, all.Saved = all.Captures+l.Captures, all.Revisits+l.Revisits, all.Saved+l.Saved
+	}
+	d.log.Error().Int("captures", all.Captures).Int("revisits_elsewhere", all.Revisits).Int("payload_left", all.Saved).
+		Int("hosts", len(losses)).
+		Msg("captures of lost WARC files can no longer be replayed; arcrawl impact --list names them")
 }
 
 // lose records what the operator says of WARC files.

@@ -18,7 +18,9 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/arcrawl/arcrawl/admin/api"
+	"github.com/arcrawl/arcrawl/archive/depend"
 	"github.com/arcrawl/arcrawl/archive/fixity"
+	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/fetch"
 	"github.com/arcrawl/arcrawl/internal/atomicfile"
@@ -34,6 +36,8 @@ const (
 	sealedCommandTime = 6 * time.Hour
 	// sealedPosition is the file in the state folder with the number of entries that were taken.
 	sealedPosition = "sealed.position"
+	// maxCaughtUp is the maximum number of files that are read at the start for the dependency index.
+	maxCaughtUp = 20
 )
 
 // sealed lists finished WARC files in the manifest of their folder, and passes each entry to a server or a program. It
@@ -45,6 +49,7 @@ type sealed struct {
 	hand          func(ctx context.Context, entry []byte, path string) error // nil if nobody is notified
 	every, pause  time.Duration
 
+	depend  bool // keep the dependency index
 	failing bool // the last attempt failed
 	close   func()
 
@@ -83,7 +88,7 @@ type sealedNotice struct {
 func openSealed(c *config.Config, version string, log zerolog.Logger) *sealed {
 	s := &sealed{
 		dir: c.Storage.WARC, position: filepath.Join(c.Storage.State, sealedPosition), log: log,
-		every: sealedEvery, pause: sealedPause,
+		every: sealedEvery, pause: sealedPause, depend: c.Index.Live,
 	}
 	if c.Sealed.URL != "" || c.Sealed.Command != "" {
 		url, command, agent := c.Sealed.URL, c.Sealed.Command, c.UserAgent(version)
@@ -133,6 +138,7 @@ func (s *sealed) run(ctx context.Context) {
 		s.log.Error().Str("file", filepath.Join(s.dir, fixity.FileName)).Str("fault", fault).
 			Msg("the manifest of the WARC files was changed; continuing it, and arcrawl verify reports the fault")
 	}
+	s.catchUp(ctx, manifest)
 	for afterFailure := s.pause; ; {
 		pause := s.every
 		err := s.step(ctx, manifest)
@@ -164,6 +170,47 @@ func (s *sealed) report(err error) {
 	}
 }
 
+// remember adds the captures of finished files to the dependency index. Without it answers take longer.
+func (s *sealed) remember(files ...*depend.Collector) {
+	if !s.depend {
+		return
+	}
+	if err := depend.Put(s.dir, files...); err != nil {
+		s.log.Error().Err(err).
+			Msg("could not add a finished WARC file to the dependency index: arcrawl deps reads the file instead")
+	}
+}
+
+// catchUp adds the files of the manifest that the dependency index lacks, for example after a crash.
+func (s *sealed) catchUp(ctx context.Context, m *fixity.Manifest) {
+	if !s.depend {
+		return
+	}
+	var names []string
+	for _, e := range m.Entries {
+		names = append(names, e.File)
+	}
+	missing, err := depend.Uncovered(s.dir, names)
+	if older := len(missing) - maxCaughtUp; older > 0 {
+		s.log.Warn().Int("files", older).
+			Msg("the dependency index lacks older WARC files; arcrawl index -o index.cdxj in their folder adds them")
+		missing = missing[older:]
+	}
+	for _, name := range missing {
+		captures := depend.NewCollector(warc.File{Path: filepath.Join(s.dir, filepath.FromSlash(name)), Name: name})
+		if captures.Gone() {
+			continue
+		}
+		if _, err = fixity.Measure(ctx, filepath.Join(s.dir, filepath.FromSlash(name)), captures.Record); err != nil {
+			break
+		}
+		s.remember(captures)
+	}
+	if err != nil && ctx.Err() == nil {
+		s.log.Error().Err(err).Msg("could not complete the dependency index: arcrawl deps reads the files instead")
+	}
+}
+
 // step lists all files that were sealed since the last step, and passes everything that was not taken.
 func (s *sealed) step(ctx context.Context, m *fixity.Manifest) error {
 	names, err := m.Missing(m.Since)
@@ -171,9 +218,15 @@ func (s *sealed) step(ctx context.Context, m *fixity.Manifest) error {
 		return err
 	}
 	for _, name := range names {
-		if _, err := m.Add(ctx, name, time.Now()); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		captures := depend.NewCollector(warc.File{Path: filepath.Join(s.dir, name), Name: name})
+		_, err := m.Add(ctx, name, time.Now(), captures.Record)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
 			return err
 		}
+		s.remember(captures)
 	}
 	if s.hand == nil {
 		return nil

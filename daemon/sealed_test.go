@@ -17,7 +17,10 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/arcrawl/arcrawl/admin/api"
+	"github.com/arcrawl/arcrawl/archive/depend"
 	"github.com/arcrawl/arcrawl/archive/fixity"
+	"github.com/arcrawl/arcrawl/archive/survey"
+	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/internal/archivetest"
 )
 
@@ -93,7 +96,7 @@ func TestEveryFinishedFileIsSentUntilItIsTaken(t *testing.T) {
 		t.Fatalf("%d files were taken, want 3: %+v", len(got), got)
 	}
 	for i, n := range got {
-		e, err := fixity.Measure(t.Context(), n.Path)
+		e, err := fixity.Measure(t.Context(), n.Path, nil)
 		if i == 0 && errors.Is(err, os.ErrNotExist) {
 			continue
 		}
@@ -157,5 +160,35 @@ func TestHandoverSaysSinceWhenFilesAreNotTaken(t *testing.T) {
 	s.note(0, nil, now.Add(2*time.Hour))
 	if h := s.handover(); h != (api.Handover{}) {
 		t.Errorf("after a success: %+v", h)
+	}
+}
+
+// TestFinishedFilesAreInTheDependencyIndex also loses the index between two runs.
+func TestFinishedFilesAreInTheDependencyIndex(t *testing.T) {
+	t.Parallel()
+	lib := archivetest.New(t)
+	origin := lib.Page("http://a.example/", archivetest.HTMLHead, "<p>one</p>")
+	lib.Seal()
+	lib.Revisit("http://a.example/", archivetest.HTMLHead, origin)
+	lib.Seal()
+	s, m, log := newTestSealed(t, lib, filepath.Join(t.TempDir(), "position"), "", "")
+	s.depend, s.hand = true, nil
+	if err := s.step(t.Context(), m); err != nil {
+		t.Fatal(err)
+	}
+	lost := filepath.Base(lib.Files()[0])
+	for _, step := range []string{"after sealing", "after the index was lost"} {
+		x, err := depend.Open(t.Context(), lib.Dir, depend.Options{Covered: true}, func(warc.Finding) error { return nil })
+		if err != nil {
+			t.Fatal(err)
+		}
+		losses, err := x.Impact([]string{lost}, "2006", func(survey.Lost) error { return nil })
+		if err != nil || len(losses) != 1 || losses[0].Captures != 2 || losses[0].Revisits != 1 {
+			t.Errorf("%s: %+v, %v\n%s", step, losses, err, log)
+		}
+		if err := errors.Join(x.Close(), os.RemoveAll(filepath.Join(lib.Dir, depend.Folder))); err != nil {
+			t.Fatal(err)
+		}
+		s.catchUp(t.Context(), m)
 	}
 }

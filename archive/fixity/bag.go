@@ -96,7 +96,7 @@ func (m *Manifest) all(ctx context.Context, o BagOptions) (list []Entry, err err
 	}
 	list = slices.Clone(m.Entries)
 	for _, name := range missing {
-		e, err := Measure(ctx, filepath.Join(m.dir, name))
+		e, err := Measure(ctx, filepath.Join(m.dir, name), nil)
 		if err != nil {
 			return nil, err
 		}

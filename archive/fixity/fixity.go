@@ -164,9 +164,9 @@ func (m *Manifest) add(v any) error {
 	return nil
 }
 
-// Add measures a finished file of the folder and appends it.
-func (m *Manifest) Add(ctx context.Context, name string, now time.Time) (Entry, error) {
-	e, err := Measure(ctx, filepath.Join(m.dir, name))
+// Add measures a finished file of the folder and appends it. It calls see with each whole record, unless see is nil.
+func (m *Manifest) Add(ctx context.Context, name string, now time.Time, see func(*warc.Record)) (Entry, error) {
+	e, err := Measure(ctx, filepath.Join(m.dir, name), see)
 	if err != nil {
 		return e, err
 	}
@@ -210,14 +210,21 @@ func (m *Manifest) Missing(since time.Time) ([]string, error) {
 	return names, nil
 }
 
-// Measure reads a WARC file and returns what the manifest lists about it. Damaged records are not counted.
-func Measure(ctx context.Context, path string) (e Entry, err error) {
+// Measure reads a WARC file and returns what the manifest lists about it. Damaged records are not counted. It calls see
+// with each whole record, unless see is nil.
+func Measure(ctx context.Context, path string, see func(*warc.Record)) (e Entry, err error) {
 	if e.SHA256, e.Size, err = hashFile(ctx, path); err != nil {
 		return e, fmt.Errorf("measure %s: %w", path, err)
 	}
 	file := warc.File{Path: path, Name: filepath.Base(path), Size: e.Size}
 	err = warc.EachRecord(ctx, file, nil, warc.NewFindings(file), func(rec *warc.Record) error {
+		if err := rec.Close(); err != nil {
+			return err
+		}
 		e.Records++
+		if see != nil {
+			see(rec)
+		}
 		if d := rec.Header.Date().UTC(); !d.IsZero() {
 			if e.First.IsZero() || d.Before(e.First) {
 				e.First = d

@@ -26,6 +26,10 @@ type Options struct {
 	Outside []string // for [OpenLibrary]: further files and folders, of earlier archives
 
 	Milliseconds bool // write timestamps of 17 digits, by which replay tools tell captures of one second apart
+
+	// Collect, when set, is called with each file before it is read. each receives the whole captures of the file with
+	// their payload digests; done is called when the file has been read, in the order of the files.
+	Collect func(f warc.File) (each func(rec *warc.Record, digest string), done func() error)
 }
 
 // Summary counts what was indexed. Errors are findings of the severity error.
@@ -54,6 +58,7 @@ func build(
 	report func(warc.Finding) error,
 ) (Summary, error) {
 	b := builder{sum: Summary{Files: len(files)}, progress: o.Progress, milliseconds: o.Milliseconds}
+	collected := make([]func() error, len(files))
 	b.report = func(f warc.Finding) error {
 		if f.Severity == warc.Error {
 			b.sum.Errors++
@@ -70,10 +75,19 @@ func build(
 	defer lines.close()
 	results := make([][]warc.Finding, len(files))
 	work := func(ctx context.Context, i int) (err error) {
-		results[i], err = b.file(ctx, files[i], lines)
+		see := func(*warc.Record, string) {}
+		if o.Collect != nil {
+			see, collected[i] = o.Collect(files[i])
+		}
+		results[i], err = b.file(ctx, files[i], lines, see)
 		return err
 	}
 	finish := func(i int) error {
+		if done := collected[i]; done != nil {
+			if err := done(); err != nil {
+				return err
+			}
+		}
 		for _, f := range results[i] {
 			if err := b.report(f); err != nil {
 				return err
@@ -100,7 +114,9 @@ type builder struct {
 }
 
 // file adds the lines of a file's captures to the sorter, in batches.
-func (b *builder) file(ctx context.Context, f warc.File, lines *sorter) ([]warc.Finding, error) {
+func (b *builder) file(
+	ctx context.Context, f warc.File, lines *sorter, see func(rec *warc.Record, digest string),
+) ([]warc.Finding, error) {
 	const batchSize = 512
 	batch := make([]string, 0, batchSize)
 	var line []byte
@@ -110,6 +126,7 @@ func (b *builder) file(ctx context.Context, f warc.File, lines *sorter) ([]warc.
 		if err != nil || !ok {
 			return err
 		}
+		see(rec, e.Digest)
 		if b.milliseconds {
 			e.Timestamp = Stamp(rec.Header.Date(), true)
 		}

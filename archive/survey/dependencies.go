@@ -12,6 +12,7 @@ import (
 type Dependency struct {
 	File     string `json:"file"`
 	Revisits int    `json:"revisits"`
+	Gone     bool   `json:"gone,omitempty"` // the file is not in the folder; only an index knows it
 }
 
 // Dependencies are the dependencies of one file.
@@ -61,7 +62,7 @@ func (s *Survey) Dependencies(names []string) ([]Dependencies, error) {
 			all = append(all, Dependencies{
 				File: f.Name, Captures: captures[n], Missing: missing[n],
 				Needs: s.ByFile(needs[n]), NeededBy: s.ByFile(neededBy[n]),
-				Packages: byName(packages[n]),
+				Packages: ByName(packages[n]),
 			})
 		}
 	}
@@ -75,11 +76,11 @@ func countName(m map[int32]map[string]int, file int32, name string) {
 	m[file][name]++
 }
 
-// byName returns counts as a sorted list.
-func byName(counts map[string]int) []Dependency {
+// ByName returns counts as a sorted list.
+func ByName(counts map[string]int) []Dependency {
 	list := make([]Dependency, 0, len(counts))
 	for _, name := range slices.Sorted(maps.Keys(counts)) {
-		list = append(list, Dependency{name, counts[name]})
+		list = append(list, Dependency{File: name, Revisits: counts[name]})
 	}
 	return list
 }
@@ -88,7 +89,7 @@ func byName(counts map[string]int) []Dependency {
 func (s *Survey) ByFile(counts map[int32]int) []Dependency {
 	list := make([]Dependency, 0, len(counts))
 	for i, n := range counts {
-		list = append(list, Dependency{s.Files[i].Name, n})
+		list = append(list, Dependency{File: s.Files[i].Name, Revisits: n})
 	}
 	slices.SortFunc(list, func(a, b Dependency) int { return strings.Compare(a.File, b.File) })
 	return list
@@ -121,7 +122,7 @@ func (s *Survey) Impact(names []string, period string, each func(Lost) error) ([
 	if err != nil {
 		return nil, err
 	}
-	sums := map[[2]string]*Loss{}
+	sums := NewLosses(period)
 	for i, c := range s.All() {
 		o := s.Original(i)
 		if o < 0 || !set[c.File] && !set[s.At(o).File] {
@@ -135,24 +136,9 @@ func (s *Survey) Impact(names []string, period string, each func(Lost) error) ([
 		if err := each(lost); err != nil {
 			return nil, err
 		}
-		at := [2]string{HostOf(c.Target), c.Time().Format(period)}
-		if sums[at] == nil {
-			sums[at] = &Loss{Host: at[0], Period: at[1]}
-		}
-		sums[at].Captures++
-		if lost.Original != "" {
-			sums[at].Revisits++
-		}
-		if lost.Saved {
-			sums[at].Saved++
-		}
+		sums.Add(lost, c.Time())
 	}
-	list := make([]Loss, 0, len(sums))
-	for _, l := range sums {
-		list = append(list, *l)
-	}
-	slices.SortFunc(list, func(a, b Loss) int { return strings.Compare(a.Host+"\x00"+a.Period, b.Host+"\x00"+b.Period) })
-	return list, nil
+	return sums.List(), nil
 }
 
 // elsewhere reports whether the payload of a capture is also in a file outside the set.

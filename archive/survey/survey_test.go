@@ -31,10 +31,21 @@ func TestDependenciesInBothDirections(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	on := func(file string, n int) Dependency { return Dependency{File: file, Revisits: n} }
+	none := []Dependency{}
 	want := []Dependencies{
-		{File: names[0], Captures: 2, Needs: []Dependency{}, NeededBy: []Dependency{{names[1], 1}, {names[2], 1}}},
-		{File: names[1], Captures: 3, Needs: []Dependency{{names[0], 1}}, NeededBy: []Dependency{{names[2], 2}}},
-		{File: names[2], Captures: 3, Needs: []Dependency{{names[0], 1}, {names[1], 2}}, NeededBy: []Dependency{}},
+		{
+			File: names[0], Captures: 2, Needs: none, Packages: none,
+			NeededBy: []Dependency{on(names[1], 1), on(names[2], 1)},
+		},
+		{
+			File: names[1], Captures: 3, Needs: []Dependency{on(names[0], 1)}, Packages: none,
+			NeededBy: []Dependency{on(names[2], 2)},
+		},
+		{
+			File: names[2], Captures: 3, Needs: []Dependency{on(names[0], 1), on(names[1], 2)}, Packages: none,
+			NeededBy: none,
+		},
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)

@@ -12,7 +12,11 @@ func (d Dependencies) Write(out io.Writer) error {
 	var text strings.Builder
 	fmt.Fprintf(&text, "%s: %d captures\n", d.File, d.Captures)
 	for _, f := range d.Needs {
-		fmt.Fprintf(&text, "  needs %s for %d revisits\n", f.File, f.Revisits)
+		gone := ""
+		if f.Gone {
+			gone = ", which is not here,"
+		}
+		fmt.Fprintf(&text, "  needs %s%s for %d revisits\n", f.File, gone, f.Revisits)
 	}
 	for _, f := range d.NeededBy {
 		fmt.Fprintf(&text, "  is needed by %s for %d revisits\n", f.File, f.Revisits)

@@ -82,7 +82,7 @@ func TestVerifyReportsDamageByItsExitCode(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, file := range files {
-		if _, err := manifest.Add(t.Context(), filepath.Base(file), time.Time{}); err != nil {
+		if _, err := manifest.Add(t.Context(), filepath.Base(file), time.Time{}, nil); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -197,7 +197,7 @@ func TestDepsAndImpactFollowRevisits(t *testing.T) {
 	}{
 		{[]string{"deps", "--warcs", dir, first, files[1]}, exitOK, []string{first + ": 2 captures\n  is needed by " + second + " for 1 revisits", "needs " + first}},
 		{[]string{"deps", "--json", "--warcs", files[1], second}, exitDamaged, []string{`"missing":1`, "in no file"}},
-		{[]string{"deps", "--warcs", dir, "other"}, exitFailure, []string{"the file other is not among"}},
+		{[]string{"deps", "--warcs", dir, "other"}, exitFailure, []string{"the file other is neither in"}},
 		{[]string{"impact", "--warcs", dir, first}, exitOK, []string{"www.a.example  2026-11  3     1                   0", "all"}},
 		{[]string{"impact", "--list", "--json", "--by", "day", "--warcs", dir, first}, exitOK, []string{`"original":"` + first + `"`, `"period":"2026-11-21"`}},
 		{[]string{"impact", "--by", "week", "--warcs", dir, first}, exitUsage, []string{"year, month, day"}},

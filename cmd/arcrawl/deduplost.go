@@ -4,11 +4,17 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/arcrawl/arcrawl/admin/api"
+	"github.com/arcrawl/arcrawl/archive/depend"
+	"github.com/arcrawl/arcrawl/archive/index"
+	"github.com/arcrawl/arcrawl/archive/survey"
+	"github.com/arcrawl/arcrawl/archive/warc"
+	"github.com/arcrawl/arcrawl/config"
 	"github.com/arcrawl/arcrawl/crawler/heal"
 	"github.com/arcrawl/arcrawl/daemon/bulk"
 	"github.com/arcrawl/arcrawl/internal/human"
@@ -28,7 +34,7 @@ The daemon itself looks for missing and shortened files when it starts. Files th
 storage.elsewhere names their place, if warc.sealed_url or warc.sealed_command took them, or after lost --moved. A missing file that is
 back counts again; after 'lost FILE', say so with lost --found. URIs that are due already stay due.
 
-To see what can no longer be replayed, use arcrawl impact. The command asks the running daemon. If no daemon answers, it
+It first prints the captures that can no longer be replayed, like arcrawl impact, from the dependency index. The command asks the running daemon. If no daemon answers, it
 opens the store.`,
 		Example: `  arcrawl dedup lost arcrawl-20261121090000000-00001-c1.warc.gz
   arcrawl dedup lost --moved arcrawl-2024*.warc.gz
@@ -43,6 +49,11 @@ opens the store.`,
 				o.Are = heal.Moved
 			case found:
 				o.Are = heal.Found
+			}
+			if o.Are == heal.Lost && len(args) > 0 && !asJSON {
+				if err := printImpact(cmd, path, args); err != nil {
+					return err
+				}
 			}
 			l, err := bulk.Lose(cmd.Context(), path, o, time.Now)
 			if err != nil {
@@ -61,6 +72,29 @@ opens the store.`,
 	f.BoolVar(&asJSON, "json", false, "print JSON")
 	cmd.MarkFlagsMutuallyExclusive("moved", "found")
 	return cmd
+}
+
+// printImpact prints which captures cannot be replayed without the files, as far as the dependency index knows.
+func printImpact(cmd *cobra.Command, path string, files []string) (err error) {
+	s, err := config.StorageAt(path)
+	if err != nil {
+		return err
+	}
+	x, err := depend.Open(cmd.Context(), s.WARC, depend.Options{Covered: true}, func(warc.Finding) error { return nil })
+	if err == nil {
+		defer func() { err = errors.Join(err, x.Close()) }()
+		var losses []survey.Loss
+		losses, err = x.Impact(files, "2006-01", func(survey.Lost) error { return nil })
+		if err == nil {
+			return survey.WriteLosses(cmd.OutOrStdout(), losses)
+		}
+	}
+	if errors.Is(err, warc.ErrNotFound) || errors.Is(err, depend.ErrOnlyIDs) {
+		fmt.Fprintf(cmd.ErrOrStderr(), "the impact is not known: %v; make the index with arcrawl index -o %s\n", err,
+			filepath.Join(s.WARC, index.FileName))
+		return nil
+	}
+	return err
 }
 
 // printLost prints what was recorded, or all losses if no files were named.

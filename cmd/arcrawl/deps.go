@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/arcrawl/arcrawl/archive/depend"
 	"github.com/arcrawl/arcrawl/archive/survey"
 	"github.com/arcrawl/arcrawl/archive/warc"
 	"github.com/arcrawl/arcrawl/config"
@@ -33,6 +35,39 @@ func (w *archiveFlags) survey(cmd *cobra.Command, asJSON bool) (s *survey.Survey
 	return s, d, err
 }
 
+// dependencies answers what depends on what.
+type dependencies interface {
+	Dependencies(names []string) ([]survey.Dependencies, error)
+	Impact(names []string, period string, each func(survey.Lost) error) ([]survey.Loss, error)
+}
+
+// dependencies opens the dependency index of the folder and reads the files that it does not cover. If the index cannot
+// answer, because of packages or of files by other tools, it reads all files.
+func (w *archiveFlags) dependencies(cmd *cobra.Command, asJSON bool) (dependencies, *damages, func() error, error) {
+	none := func() error { return nil }
+	dir, err := w.folder()
+	if err != nil {
+		return nil, nil, none, err
+	}
+	d := newDamages(cmd.ErrOrStderr(), asJSON)
+	outside, err := w.sources()
+	if err != nil {
+		return nil, nil, none, err
+	}
+	packages, _ := warc.FilesNamed([]string{dir}, func(name string) bool { return strings.HasSuffix(name, ".wacz") })
+	if len(packages)+len(outside) == 0 {
+		progress := new(warc.Progress)
+		stop := watch(cmd.ErrOrStderr(), progress)
+		x, err := depend.Open(cmd.Context(), dir, depend.Options{Progress: progress}, d.see)
+		stop()
+		if !errors.Is(err, depend.ErrOnlyIDs) {
+			return x, d, x.Close, err
+		}
+	}
+	s, d, err := w.survey(cmd, asJSON)
+	return s, d, none, err
+}
+
 // folder returns the folder named by --warcs, or else the folder of the configuration.
 func (w *archiveFlags) folder() (string, error) {
 	if w.dir != "" {
@@ -51,18 +86,20 @@ func newDeps() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "deps FILE…",
 		Short: "Show which WARC files a file needs, and which need it",
-		Long: `deps reads a folder of WARC files and follows each revisit to its original. For each named FILE it prints the files with
+		Long: `deps follows each revisit in a folder of WARC files to its original. For each named FILE it prints the files with
 originals of its revisits, the files with revisits that need it, and the numbers. FILE is a path or a name in the folder; a WACZ
 package stands for the WARC files in it. A revisit without an original, or a damaged file, is reported with exit code 65.
 
-The folder is storage.warc of the configuration, or the one named by --warcs.`,
+It uses the dependency index of the folder (deps/), which the daemon keeps and arcrawl index makes, and reads the files that the index
+does not cover. The folder is storage.warc of the configuration, or the one named by --warcs.`,
 		Example: "  arcrawl deps --warcs warc/ arcrawl-20261121090000000-00001-c1.warc.gz",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			s, damage, err := at.survey(cmd, asJSON)
+			s, damage, closeIndex, err := at.dependencies(cmd, asJSON)
 			if err != nil {
 				return err
 			}
+			defer closeIndex() //nolint:errcheck // nothing was written
 			all, err := s.Dependencies(args)
 			if err != nil {
 				return errors.Join(err, damage.err())
@@ -95,9 +132,11 @@ func newImpact() *cobra.Command {
 		Short: "Show which captures would be lost together with WARC files",
 		Long: `impact counts, by host and period, the captures that could not be replayed without the named files: the captures in them, and
 revisits in other files whose originals are in them. It also counts how many of these have their payload in a remaining file, under any
-URI: a person could restore them, but a replay tool would not find them. Nothing is changed.
+URI: a person could restore them, but a replay tool would not find them. The files may be gone already if the dependency index has them.
+Nothing is changed.
 
-The folder is storage.warc of the configuration, or the one named by --warcs.`,
+It uses the dependency index of the folder (deps/), which the daemon keeps and arcrawl index makes, and reads the files that the index
+does not cover. The folder is storage.warc of the configuration, or the one named by --warcs.`,
 		Example: `  arcrawl impact --warcs warc/ arcrawl-20261121090000000-00001-c1.warc.gz
   arcrawl impact --warcs warc/ --by day --list lost-1.warc.gz lost-2.warc.gz`,
 		Args: cobra.MinimumNArgs(1),
@@ -106,10 +145,11 @@ The folder is storage.warc of the configuration, or the one named by --warcs.`,
 			if !ok {
 				return usageError{fmt.Errorf("unknown --by %s; valid periods: year, month, day", period)}
 			}
-			s, damage, err := at.survey(cmd, asJSON)
+			s, damage, closeIndex, err := at.dependencies(cmd, asJSON)
 			if err != nil {
 				return err
 			}
+			defer closeIndex() //nolint:errcheck // nothing was written
 			each := func(survey.Lost) error { return nil }
 			if list {
 				each = func(l survey.Lost) error {

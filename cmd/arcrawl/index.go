@@ -7,11 +7,13 @@ import (
 	"fmt"
 	"io/fs"
 	"net/url"
+	"path/filepath"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/arcrawl/arcrawl/archive/depend"
 	"github.com/arcrawl/arcrawl/archive/index"
 	"github.com/arcrawl/arcrawl/archive/outbackcdx"
 	"github.com/arcrawl/arcrawl/archive/warc"
@@ -32,6 +34,7 @@ rest is indexed.
 
 With -o the index is written to a file, which appears when it is complete. A second file with the suffix .files lists the covered WARC
 files. An index named index.cdxj in the folder of the WARC files makes history, cat and diff fast; newer files are read in addition.
+With it, the folder deps is written, an index of which records depend on which, for deps, impact and dedup lost.
 
 With --push the lines are sent to an OutbackCDX server instead, 1,000 in a request. Sending a line twice changes nothing. With --done a
 file lists the WARC files that the server has; unchanged ones are skipped the next time. So an interrupted push resumes, and a nightly
@@ -63,6 +66,21 @@ push sends only new lines.`,
 	return cmd
 }
 
+// collectDependencies makes the dependency index of a folder together with its main index. It returns nil if another
+// index is made.
+func collectDependencies(o *index.Options, args []string, output string) *depend.Batch {
+	if len(args) != 1 || filepath.Clean(output) != filepath.Join(args[0], index.FileName) {
+		return nil
+	}
+	batch := depend.NewBatch(args[0])
+	o.Collect = func(f warc.File) (func(*warc.Record, string), func() error) {
+		c := depend.NewCollector(f)
+		return func(rec *warc.Record, digest string) { c.Add(rec.Header, rec.Offset, digest) },
+			func() error { return batch.Add(c) }
+	}
+	return batch
+}
+
 func makeIndex(cmd *cobra.Command, args []string, output string, asJSON bool) error {
 	progress := new(warc.Progress)
 	stop := watch(cmd.ErrOrStderr(), progress)
@@ -73,7 +91,11 @@ func makeIndex(cmd *cobra.Command, args []string, output string, asJSON bool) er
 	if output == "" || output == "-" {
 		sum, err = index.Build(cmd.Context(), args, o, cmd.OutOrStdout(), see)
 	} else {
+		batch := collectDependencies(&o, args, output)
 		sum, err = index.WriteFile(cmd.Context(), args, o, output, see)
+		if err == nil && batch != nil {
+			err = batch.Flush()
+		}
 	}
 	stop()
 	if err != nil {

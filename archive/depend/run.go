@@ -1,0 +1,230 @@
+package depend
+
+import (
+	"bufio"
+	"bytes"
+	"container/heap"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+)
+
+const (
+	// probeSize is how many bytes one step of a search reads.
+	probeSize = 4 << 10
+	// maxProbes is the maximum number of steps whose results are kept for each run.
+	maxProbes = 1 << 16
+	// runBuffer is the size of the buffers for reading and writing runs.
+	runBuffer = 256 << 10
+)
+
+// run is a list of sorted lines, in a file or in memory.
+type run struct {
+	file   *os.File
+	size   int64
+	memory []string
+	probes map[int64]string // the first line at or after an offset
+	buffer []byte
+}
+
+func openRun(path string) (*run, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	info, err := f.Stat()
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return &run{file: f, size: info.Size(), probes: map[int64]string{}}, nil
+}
+
+func (r *run) close() error {
+	if r.file == nil {
+		return nil
+	}
+	return r.file.Close()
+}
+
+// lines returns all lines that begin with a prefix.
+func (r *run) lines(prefix string) (found []string, err error) {
+	if r.file == nil {
+		i, _ := slices.BinarySearch(r.memory, prefix)
+		for ; i < len(r.memory) && strings.HasPrefix(r.memory[i], prefix); i++ {
+			found = append(found, r.memory[i])
+		}
+		return found, nil
+	}
+	low, high := int64(0), r.size // a line that is not less than prefix begins in [low, high]
+	for high-low > probeSize {
+		middle := (low + high) / 2
+		line, err := r.lineAfter(middle)
+		if err != nil {
+			return nil, err
+		}
+		if line != "" && line < prefix {
+			low = middle
+		} else {
+			high = middle
+		}
+	}
+	return r.linesFrom(low, prefix)
+}
+
+// linesFrom returns the lines with a prefix, none of which begins before an offset. The line that begins before the
+// offset is skipped.
+func (r *run) linesFrom(at int64, prefix string) (found []string, err error) {
+	if r.buffer == nil {
+		r.buffer = make([]byte, 2*probeSize)
+	}
+	inLine := at > 0
+	for at < r.size {
+		block := r.buffer[:min(int64(len(r.buffer)), r.size-at)]
+		if _, err := r.file.ReadAt(block, at); err != nil {
+			return found, r.ended(err)
+		}
+		done := 0
+		for {
+			end := bytes.IndexByte(block[done:], '\n')
+			if end < 0 {
+				break
+			}
+			line := block[done : done+end+1]
+			done += end + 1
+			switch {
+			case inLine:
+				inLine = false
+			case strings.HasPrefix(string(line[:min(len(line), len(prefix))]), prefix):
+				found = append(found, string(line))
+			case string(line) > prefix:
+				return found, nil
+			}
+		}
+		if done == 0 {
+			if int64(len(block)) == r.size-at {
+				break
+			}
+			r.buffer = make([]byte, 2*len(r.buffer))
+		}
+		at += int64(done)
+	}
+	return found, nil
+}
+
+func (r *run) ended(err error) error {
+	if errors.Is(err, io.EOF) {
+		return nil
+	}
+	return fmt.Errorf("read %s: %w", r.file.Name(), err)
+}
+
+// lineAfter returns the first line that begins behind an offset, or "" if there is none.
+func (r *run) lineAfter(at int64) (string, error) {
+	if line, known := r.probes[at]; known {
+		return line, nil
+	}
+	for size := probeSize; ; size *= 4 {
+		b := make([]byte, min(int64(size), r.size-at))
+		if _, err := r.file.ReadAt(b, at); err != nil {
+			return "", r.ended(err)
+		}
+		first := bytes.IndexByte(b, '\n')
+		end := -1
+		if first >= 0 {
+			end = bytes.IndexByte(b[first+1:], '\n')
+		}
+		if end < 0 && int64(len(b)) < r.size-at {
+			continue
+		}
+		line := ""
+		if end >= 0 {
+			line = string(b[first+1 : first+1+end+1])
+		}
+		if len(r.probes) < maxProbes {
+			r.probes[at] = line
+		}
+		return line, nil
+	}
+}
+
+// source is a run that is being merged.
+type source struct {
+	lines *bufio.Reader
+	line  string
+	keep  func(line string) (bool, error)
+}
+
+// next reads the next line that counts. ok is false at the end.
+func (s *source) next() (ok bool, err error) {
+	for {
+		s.line, err = s.lines.ReadString('\n')
+		if errors.Is(err, io.EOF) {
+			return false, nil
+		}
+		if err != nil {
+			return false, err
+		}
+		keep, err := s.keep(s.line)
+		if keep || err != nil {
+			return keep, err
+		}
+	}
+}
+
+// sources is a heap of runs, ordered by their current lines.
+type sources []*source
+
+// Len returns the number of runs that have lines left.
+func (s sources) Len() int { return len(s) }
+
+// Less compares current lines.
+func (s sources) Less(i, j int) bool { return s[i].line < s[j].line }
+
+// Swap swaps two runs.
+func (s sources) Swap(i, j int) { s[i], s[j] = s[j], s[i] }
+
+// Push adds a run. Only package heap calls it.
+func (s *sources) Push(x any) { *s = append(*s, x.(*source)) }
+
+// Pop removes the last run. Only package heap calls it.
+func (s *sources) Pop() any {
+	last := (*s)[len(*s)-1]
+	*s = (*s)[:len(*s)-1]
+	return last
+}
+
+// merge writes the lines of runs in order, without duplicates.
+func merge(out io.Writer, from []*source) error {
+	var h sources
+	for _, s := range from {
+		ok, err := s.next()
+		if err != nil {
+			return err
+		}
+		if ok {
+			heap.Push(&h, s)
+		}
+	}
+	w := bufio.NewWriterSize(out, runBuffer)
+	for before := ""; len(h) > 0; {
+		if line := h[0].line; line != before {
+			if _, err := w.WriteString(line); err != nil {
+				return err
+			}
+			before = line
+		}
+		ok, err := h[0].next()
+		switch {
+		case err != nil:
+			return err
+		case ok:
+			heap.Fix(&h, 0)
+		default:
+			heap.Pop(&h)
+		}
+	}
+	return w.Flush()
+}
