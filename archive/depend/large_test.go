@@ -16,8 +16,8 @@ import (
 	"github.com/arcrawl/arcrawl/archive/warc"
 )
 
-// BenchmarkLargeIndex makes an index of b.N captures in files of 20,000, and asks it about single files. Times are processor time. Three of four
-// captures are revisits of a capture in any earlier file. Run it with -benchtime 20000000x.
+// BenchmarkLargeIndex makes an index of b.N captures in files of 20,000, and asks it about single files. Three of four
+// captures are revisits of a capture in any earlier file. Times are processor time. Run it with -benchtime 20000000x.
 func BenchmarkLargeIndex(b *testing.B) {
 	const perFile = 20_000
 	if b.N < perFile {
