@@ -147,7 +147,7 @@ func TestAStopReleasesVisitsThatTakeLongerThanTheGrace(t *testing.T) {
 	}
 	// Started again, the daemon makes the visit.
 	close(site.answer)
-	d = startDaemon(t, filepath.Join(dir, "arcrawl-under-test"), path)
+	d = startDaemon(t, build(t, dir), path)
 	var asked atomic.Bool
 	go func() { <-site.asked; asked.Store(true) }()
 	d.waitFor(t, "a request for the page", asked.Load)

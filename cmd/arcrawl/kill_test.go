@@ -299,16 +299,6 @@ func (d *process) terminate(t *testing.T) {
 	}
 }
 
-// build compiles the real binary.
-func build(t *testing.T, dir string) string {
-	t.Helper()
-	binary := filepath.Join(dir, "arcrawl-under-test")
-	if out, err := exec.Command("go", "build", "-o", binary, ".").CombinedOutput(); err != nil {
-		t.Fatalf("go build: %v\n%s", err, out)
-	}
-	return binary
-}
-
 func writeFile(t *testing.T, path, text string) {
 	t.Helper()
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
