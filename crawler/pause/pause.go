@@ -163,7 +163,8 @@ func (s *State) MayClaim(now time.Time) (ok, trial bool) {
 
 func (s *State) isHeld(now time.Time) (held, trial bool) {
 	s.mu.Lock()
-	check, was := !now.Before(s.checkAt), s.held
+	// The check is further off only if the clock was set back.
+	check, was := !now.Before(s.checkAt) || s.checkAt.Sub(now) > holdTime, s.held
 	switch { // so that other workers do not check too
 	case check && was != "":
 		s.checkAt = now.Add(holdTime)

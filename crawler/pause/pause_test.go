@@ -64,3 +64,22 @@ func repeat(errno syscall.Errno, n int) (list []syscall.Errno) {
 	}
 	return list
 }
+
+// A held crawl tries again after ten seconds, also if the clock was set back by a day or ten years meanwhile.
+func TestAHeldCrawlTriesAgainAfterTheClockWasSetBack(t *testing.T) {
+	t.Parallel()
+	start := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	for _, jump := range []time.Duration{0, 24 * time.Hour, -24 * time.Hour, -10 * 365 * 24 * time.Hour} {
+		s := pause.New(pause.Options{
+			FreeSpace: func() (int64, error) { return 1 << 40, nil }, MinFree: func() int64 { return 1 },
+			Uplink: new(uplink.Watch), Wake: func() {}, Log: zerolog.Nop(), GiveUp: func(error) {},
+		})
+		s.Hold(start, syscall.EMFILE)
+		if ok, _ := s.MayClaim(start.Add(9 * time.Second)); ok {
+			t.Error("the crawl goes on before ten seconds have passed")
+		}
+		if ok, trial := s.MayClaim(start.Add(10*time.Second + jump)); !ok || !trial {
+			t.Errorf("after a jump by %s: MayClaim = %t, %t; want a trial", jump, ok, trial)
+		}
+	}
+}

@@ -119,7 +119,7 @@ func (w *Watch) Decide(now time.Time, named []string, reach func(address string)
 	for i := range min(len(w.recent), maxCanaries) { // the oldest, the newest, and one between them
 		canaries = append(canaries, w.recent[i*(len(w.recent)-1)/max(1, maxCanaries-1)].address)
 	}
-	decided, down := w.down || now.Before(w.trusted), w.down
+	decided, down := w.down || now.Before(w.trusted) && w.trusted.Sub(now) <= trustTime, w.down
 	w.mu.Unlock()
 	if decided {
 		return down
@@ -171,11 +171,11 @@ func (w *Watch) Down() bool {
 	return w.down
 }
 
-// MayProbe reports whether it is time for a probe.
+// MayProbe reports whether it is time for a probe. It is also time if the clock was set back since the last one.
 func (w *Watch) MayProbe(now time.Time) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.prober == 0 && !now.Before(w.nextProbe)
+	return w.prober == 0 && (!now.Before(w.nextProbe) || w.nextProbe.Sub(now) > probeEvery)
 }
 
 // Begin records that a worker begins a visit. It is a probe if our network is down.

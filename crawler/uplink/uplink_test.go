@@ -137,3 +137,26 @@ func TestACanaryShowsThatOurNetworkIsUp(t *testing.T) {
 		}
 	}
 }
+
+// A network that is down is probed every ten seconds, and one that was found up is trusted for ten seconds, also if the
+// clock was set back meanwhile.
+func TestProbesGoOnAfterTheClockWasSetBack(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	for _, jump := range []time.Duration{0, 24 * time.Hour, -24 * time.Hour, -10 * 365 * 24 * time.Hour} {
+		var down, up uplink.Watch
+		if !down.Decide(now, nil, nobody) || up.Decide(now, []string{"a:80"}, func(string) bool { return true }) {
+			t.Fatal("the canary does not decide")
+		}
+		if down.MayProbe(now.Add(9 * time.Second)) {
+			t.Error("a probe before ten seconds have passed")
+		}
+		later := now.Add(10*time.Second + jump)
+		if !down.MayProbe(later) {
+			t.Errorf("after a jump by %s: no probe", jump)
+		}
+		if !up.Decide(later.Add(time.Second), []string{"a:80"}, nobody) {
+			t.Errorf("after a jump by %s: the network still counts as up", jump)
+		}
+	}
+}
